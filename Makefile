@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+# CMake does the work; this is what people type.
+PREFIX ?= /usr/local
+DESTDIR ?=
+JOBS ?= $(shell nproc)
+CMAKE_FLAGS ?=
+SOURCES = $(shell find include src cli tests bench docs -name '*.[ch]')
+
+build: setup
+	cmake -S . -B build -DCMAKE_INSTALL_PREFIX=$(PREFIX) $(CMAKE_FLAGS)
+	cmake --build build -j $(JOBS)
+
+build-asan: setup
+	cmake -S . -B build-asan -DUNRELU_SANITIZE=ON -DUNRELU_BENCH=OFF $(CMAKE_FLAGS)
+	cmake --build build-asan -j $(JOBS)
+
+setup:
+	@scripts/setup.sh
+
+run: build
+	@scripts/demo.sh build
+
+test: build build-asan
+	@scripts/test.sh $(JOBS) build build-asan
+
+bench: build
+	@scripts/bench.sh build
+
+numbers: build
+	@scripts/numbers.sh build
+
+# what is generated and committed
+docs: build
+	./build/unrelu --write-docs markdown > docs/cli.md
+
+install: build
+	DESTDIR=$(DESTDIR) cmake --install build
+
+format:
+	clang-format -i $(SOURCES)
+
+check-format:
+	clang-format --dry-run --Werror $(SOURCES)
+
+clean:
+	rm -rf build build-asan build-clang
+
+.PHONY: build build-asan setup run test bench numbers docs install format check-format clean

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A command is one table of options and one function. The table feeds the parser, --help, the
+ * man page, docs/cli.md and the completions, so that none of them can disagree. */
+#ifndef CLI_H
+#define CLI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* what every command may be told; first member of each command's own arguments */
+typedef struct {
+    const char *output, *columns;
+    double level;
+    uint64_t seed;
+    size_t threads;
+    int json, quiet, verbose, help;
+    char **files; /* arguments that are not options */
+    size_t file_count;
+} cli_shared;
+
+typedef enum {
+    CLI_HEADING, /* doc is the heading of the options below it */
+    CLI_FLAG,    /* int */
+    CLI_TEXT,    /* const char * */
+    CLI_CHOICE,  /* int: index among the words of arg */
+    CLI_WHOLE,   /* size_t */
+    CLI_SEED,    /* uint64_t */
+    CLI_REAL,    /* double */
+} cli_kind;
+
+typedef struct {
+    const char *name;
+    int letter;      /* or 0 */
+    const char *arg; /* "FILE", or "a|b|N": words in lower case are taken as they stand */
+    const char *doc;
+    cli_kind kind;
+    size_t offset;      /* of the field, in the command's arguments */
+    double least, most; /* whole and real */
+    const char *want;   /* "a number above 0" */
+} cli_option;
+
+typedef struct {
+    const char *line, *does;
+} cli_example;
+
+enum { /* which of the shared options a command has; quiet, verbose and help are everywhere */
+       CLI_HAS_SEED = 1 << 0,
+       CLI_HAS_THREADS = 1 << 1,
+       CLI_HAS_LEVEL = 1 << 2,
+       CLI_HAS_COLUMNS = 1 << 3,
+       CLI_HAS_JSON = 1 << 4,
+};
+
+typedef struct {
+    const char *name, *files; /* files as in the usage line: "TRUTH MODEL" */
+    const char *brief;        /* one line, no full stop */
+    const char *doc;          /* paragraphs */
+    const char *words;        /* what the first argument may be, "a|b", or NULL: a file */
+    const cli_option *options;
+    unsigned has;
+    const cli_example *examples;
+    size_t least_files, most_files;
+    size_t size; /* of its arguments, which begin as a copy of defaults */
+    const void *defaults;
+    int (*run)(void *arguments); /* returns the exit status */
+} cli_command;
+
+#define CLI_DEFAULT_SEED    1
+#define CLI_SHARED_DEFAULTS .shared = {.level = 0.95, .seed = CLI_DEFAULT_SEED}
+
+/* The i-th row of the command's table, its own rows first, then the shared; NULL after the last. */
+const cli_option *cli_option_at(const cli_command *command, size_t i);
+
+/* Parses argv[1..] and runs; returns the exit status. */
+int cli_run(const cli_command *command, int argc, char **argv);
+void cli_print_help(const cli_command *command);
+
+/* What the rows of a table use, for the options that take a word or a number. `what` names the
+ * option. On failure they say why and return 0. */
+int cli_parse_real(const char *what, const char *text, double least, double most, const char *want,
+                   double *value);
+int cli_parse_whole(const char *what, const char *text, double least, double most, const char *want,
+                    size_t *value);
+
+extern const cli_command cli_fit, cli_sample, cli_compare, cli_show, cli_summarize, cli_merge,
+    cli_generate;
+
+#endif

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <float.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "censor.h"
+#include "cli.h"
+#include "files.h"
+#include "json.h"
+#include "model_text.h"
+#include "talk.h"
+
+typedef struct {
+    cli_shared shared;
+    int method, norms, angles; /* -1: not said */
+    size_t batches, minibatch; /* 0: not said */
+    double radius, lambda;
+    const char *rank, *censor_at, *additive_noise;
+    int robust, drop, precision;
+} fit_arguments;
+
+enum { METHOD_EFFICIENT, METHOD_PAPER };
+
+#define FIELD(name) offsetof(fit_arguments, name)
+
+static const cli_option options[] = {
+    {"output", 'o', "FILE", "write the model to FILE (.npz)", CLI_TEXT, FIELD(shared.output), 0, 0,
+     NULL},
+    {.doc = "Method:", .kind = CLI_HEADING},
+    {"method", 0, "efficient|paper",
+     "efficient (default): --norms censored --angles h6, one pass, any sign of b; paper: --norms "
+     "sgd --angles signs, the published algorithm to the letter, b >= 0 and no repair",
+     CLI_CHOICE, FIELD(method), 0, 0, NULL},
+    {"norms", 0, "censored|truncated|median|sgd", /* in the order of unrelu_norms */
+     "how b and the scale of each column are learned: by the likelihood with the count of zeros, "
+     "by that of the positive values alone, by the median (b >= 0), by projected gradient steps",
+     CLI_CHOICE, FIELD(norms), 0, 0, NULL},
+    {"angles", 0, "h6|signs", /* in the order of unrelu_angles */
+     "how the correlation of each pair is learned: by six statistics of one pass, or by counting "
+     "in a second pass how often both exceed b",
+     CLI_CHOICE, FIELD(angles), 0, 0, NULL},
+    {"rank", 0, "K|auto",
+     "also give W with K columns and the eigenvalues of Sigma with their errors; auto finds how "
+     "many the data tell from 0",
+     CLI_TEXT, FIELD(rank), 0, 0, NULL},
+    {"precision", 0, "auto|double|single", /* in the order of unrelu_precision */
+     "arithmetic inside a block of rows; sums over blocks are in double (default auto: single "
+     "from 96 columns on)",
+     CLI_CHOICE, FIELD(precision), 0, 0, NULL},
+    {.doc = "Data:", .kind = CLI_HEADING},
+    {"censor-at", 0, "T[,T...]",
+     "values at or below T are censored, in place of 0: one T, or one for each column", CLI_TEXT,
+     FIELD(censor_at), 0, 0, NULL},
+    {"additive-noise", 0, "SD|auto",
+     "normal noise was added after the rectifier: take it out (auto: its size is learned from "
+     "the negative values)",
+     CLI_TEXT, FIELD(additive_noise), 0, 0, NULL},
+    {"robust", 0, NULL, "leave out rows with gross outliers", CLI_FLAG, FIELD(robust), 0, 0, NULL},
+    {"drop", 0, NULL, "leave out columns that cannot be fitted, in place of stopping", CLI_FLAG,
+     FIELD(drop), 0, 0, NULL},
+    {.doc = "For --norms sgd:", .kind = CLI_HEADING},
+    {"batches", 0, "B", "batches of which the central answer is taken (default 1)", CLI_WHOLE,
+     FIELD(batches), 1, INT_MAX, "a whole number of at least 1"},
+    {"radius", 0, "R", "radius of the set that steps are projected on (default 3)", CLI_REAL,
+     FIELD(radius), DBL_MIN, DBL_MAX, "a number above 0"},
+    {"lambda", 0, "L", "the t-th step has length 1 / (L t) (default 0.1)", CLI_REAL, FIELD(lambda),
+     DBL_MIN, DBL_MAX, "a number above 0"},
+    {"minibatch", 0, "M", "samples in one gradient (default 10)", CLI_WHOLE, FIELD(minibatch), 1,
+     INT_MAX, "a whole number of at least 1"},
+    {0},
+};
+
+static const cli_example examples[] = {
+    {"unrelu fit x.npy -o model.npz", "learn from all of x.npy and keep the model"},
+    {"unrelu fit lab.csv --columns lead,zinc --drop", "two columns by name, if they can be fitted"},
+    {"unrelu fit x.npy --rank auto --json", "also how many latent dimensions, as JSON"},
+    {"unrelu fit x.npy --method paper --seed 7", "the published algorithm"},
+    {"unrelu fit all.npz -o model.npz", "from a summary that 'unrelu merge' made"},
+    {0},
+};
+
+static const fit_arguments defaults = {CLI_SHARED_DEFAULTS, .norms = -1, .angles = -1};
+
+/* ---- from arguments to options of the library --------------------------------------- */
+
+static int parse_rank(const char *text, int *rank)
+{
+    size_t k;
+    if (!text || strcmp(text, "auto") == 0) {
+        *rank = text ? UNRELU_RANK_AUTO : UNRELU_RANK_NONE;
+        return 1;
+    }
+    if (!cli_parse_whole("--rank", text, 1, INT_MAX, "a whole number of at least 1, or auto", &k))
+        return 0;
+    *rank = (int)k;
+    return 1;
+}
+
+static int parse_noise(const char *text, double *noise)
+{
+    if (!text || strcmp(text, "auto") == 0) {
+        *noise = text ? UNRELU_NOISE_AUTO : 0;
+        return 1;
+    }
+    return cli_parse_real("--additive-noise", text, DBL_MIN, DBL_MAX, "a number above 0, or auto",
+                          noise);
+}
+
+/* limits receives memory that the options borrow */
+static int fill_options(const fit_arguments *a, unrelu_gaussian_options *o, double **limits)
+{
+    int paper = a->method == METHOD_PAPER;
+    *o = unrelu_gaussian_options_default();
+    o->norms = a->norms >= 0 ? (unrelu_norms)a->norms : paper ? UNRELU_NORMS_SGD : o->norms;
+    o->angles = a->angles >= 0 ? (unrelu_angles)a->angles : paper ? UNRELU_ANGLES_SIGNS : o->angles;
+    o->literal = paper;
+    o->batches = a->batches ? (int)a->batches : o->batches;
+    o->minibatch = a->minibatch ? (int)a->minibatch : o->minibatch;
+    o->radius = a->radius > 0 ? a->radius : o->radius;
+    o->lambda = a->lambda > 0 ? a->lambda : o->lambda;
+    o->robust = a->robust;
+    o->drop = a->drop;
+    o->precision = (unrelu_precision)a->precision;
+    o->seed = a->shared.seed;
+    if (!parse_rank(a->rank, &o->rank) || !parse_noise(a->additive_noise, &o->additive_noise) ||
+        !cli_parse_limits(a->censor_at, limits, &o->censor_count))
+        return 0;
+    o->censor_at = *limits;
+    return 1;
+}
+
+static int check_options(const fit_arguments *a, const unrelu_gaussian_options *o)
+{
+    int steps = a->batches || a->minibatch || a->radius > 0 || a->lambda > 0;
+    if (steps && o->norms != UNRELU_NORMS_SGD)
+        return cli_usage("fit: --batches, --radius, --lambda and --minibatch are for --norms sgd, "
+                         "and this fit does not use it");
+    return 0;
+}
+
+/* The first option that needs the samples themselves, or NULL: all can be had from one summary. */
+static const char *needs_samples(const fit_arguments *a, const unrelu_gaussian_options *o)
+{
+    const struct {
+        int asked;
+        const char *what;
+    } table[] = {
+        {o->literal, "--method paper"},
+        {o->norms == UNRELU_NORMS_SGD, "--norms sgd"},
+        {o->norms == UNRELU_NORMS_MEDIAN, "--norms median"},
+        {o->angles == UNRELU_ANGLES_SIGNS, "--angles signs"},
+        {o->additive_noise != 0, "--additive-noise"},
+        {o->robust, "--robust"},
+        {a->censor_at != NULL, "--censor-at"},
+        {a->shared.columns != NULL, "--columns"},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (table[i].asked)
+            return table[i].what;
+    return NULL;
+}
+
+/* ---- the fit ----------------------------------------------------------------------- */
+
+static int fit_summary(const fit_arguments *a, const unrelu_gaussian_options *o,
+                       unrelu_gaussian *model)
+{
+    unrelu_error err = {0};
+    unrelu_summary *summary = NULL;
+    unrelu_exec exec = cli_exec(&a->shared);
+    const char *path = a->shared.files[0], *blocked = needs_samples(a, o);
+    if (blocked)
+        return cli_usage("%s is a summary, and %s needs the samples themselves: fit those", path,
+                         blocked);
+    unrelu_status status = unrelu_summary_load(path, &summary, &err);
+    if (status == UNRELU_OK)
+        status = unrelu_gaussian_fit_summary(summary, o, &exec, model, &err);
+    unrelu_summary_free(summary);
+    return cli_exit(status, &err);
+}
+
+/* what a column limit does not change: --censor-at and --columns are known before the first row */
+static int is_single_pass(const fit_arguments *a, const unrelu_gaussian_options *o)
+{
+    const char *what = needs_samples(a, o);
+    return !what || strcmp(what, "--censor-at") == 0 || strcmp(what, "--columns") == 0;
+}
+
+static int fit_samples(const fit_arguments *a, const unrelu_gaussian_options *o,
+                       unrelu_gaussian *model)
+{
+    unrelu_error err = {0};
+    unrelu_source *source = NULL;
+    unrelu_exec exec = cli_exec(&a->shared);
+    int status = cli_open_samples(&a->shared, is_single_pass(a, o), &source);
+    if (status == 0)
+        status = cli_exit(unrelu_gaussian_fit(source, o, &exec, model, &err), &err);
+    unrelu_source_close(source);
+    return status;
+}
+
+static int learn(const fit_arguments *a, const unrelu_gaussian_options *o, unrelu_gaussian *model)
+{
+    char kind[64] = "";
+    unrelu_error err = {0};
+    unrelu_status status = unrelu_file_kind(a->shared.files[0], kind, sizeof kind, &err);
+    if (status != UNRELU_OK)
+        return cli_exit(status, &err);
+    return strcmp(kind, "summary") == 0 ? fit_summary(a, o, model) : fit_samples(a, o, model);
+}
+
+static int report(const fit_arguments *a, const unrelu_gaussian *model)
+{
+    const cli_shared *shared = &a->shared;
+    unrelu_error err = {0};
+    if (shared->output) {
+        int status = cli_exit(unrelu_gaussian_save(model, shared->output, &err), &err);
+        if (status != 0)
+            return status;
+    }
+    cli_tell_warnings(model);
+    if (shared->json) {
+        cli_json json = cli_json_start("fit");
+        cli_json_model(&json, model);
+        cli_json_text(&json, "output", shared->output);
+        return cli_json_finish(&json);
+    }
+    cli_print_model(model, shared->level);
+    cli_note("fitted in %.2f s", cli_seconds());
+    if (shared->output)
+        cli_note("the model is in %s", shared->output);
+    return 0;
+}
+
+static int run(void *arguments)
+{
+    const fit_arguments *a = arguments;
+    double *limits = NULL;
+    unrelu_gaussian_options o;
+    unrelu_gaussian model = {0};
+    int status = fill_options(a, &o, &limits) ? check_options(a, &o) : CLI_EXIT_USAGE;
+    if (status == 0)
+        status = cli_check_output(&a->shared, ".npz");
+    if (status == 0)
+        status = learn(a, &o, &model);
+    if (status == 0)
+        status = report(a, &model);
+    unrelu_gaussian_free(&model);
+    free(limits);
+    return status;
+}
+
+const cli_command cli_fit = {
+    .name = "fit",
+    .files = "SAMPLES",
+    .brief = "Learn the Gaussian behind rectified samples",
+    .doc =
+        "SAMPLES holds one sample of x = ReLU(W z + b), z standard normal, in each row: a .npy "
+        "file, .npz or .npz:NAME, .csv or .tsv (also .gz), or - for CSV on standard input. Empty "
+        "cells, NA and NaN are missing values. A summary made by 'unrelu summarize' or 'unrelu "
+        "merge' stands for the samples it was made from.\n\nWhat is learned is b, the scale of "
+        "each column (the row norms of W) and their correlations, that is Sigma = W W', all with "
+        "standard errors. What is off is flagged, and said on standard error.",
+    .options = options,
+    .has = CLI_HAS_SEED | CLI_HAS_THREADS | CLI_HAS_LEVEL | CLI_HAS_COLUMNS | CLI_HAS_JSON,
+    .examples = examples,
+    .least_files = 1,
+    .most_files = 1,
+    .size = sizeof(fit_arguments),
+    .defaults = &defaults,
+    .run = run,
+};

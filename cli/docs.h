@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CLI_DOCS_H
+#define CLI_DOCS_H
+
+#include "cli.h"
+
+/* Writes one rendering of the option tables to standard output: man, markdown, bash or zsh. */
+int cli_write_docs(const char *format, const cli_command *const *commands, size_t count);
+
+#endif

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "files.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "talk.h"
+
+static int ends_in(const char *path, const char *extension)
+{
+    size_t length = strlen(path), tail = strlen(extension);
+    return length > tail && strcmp(path + length - tail, extension) == 0;
+}
+
+/* data.npz:NAME is in the file data.npz */
+static int stat_input(const char *path, struct stat *s)
+{
+    char file[PATH_MAX];
+    const char *member = strstr(path, ".npz:");
+    if (stat(path, s) == 0)
+        return 0;
+    if (!member || (size_t)(member - path) + 5 > sizeof file)
+        return -1;
+    snprintf(file, sizeof file, "%.*s", (int)(member - path) + 4, path);
+    return stat(file, s);
+}
+
+static int is_same_file(const char *output, const char *input)
+{
+    struct stat a, b;
+    if (strcmp(output, input) == 0)
+        return 1;
+    return stat(output, &a) == 0 && stat_input(input, &b) == 0 && a.st_dev == b.st_dev &&
+           a.st_ino == b.st_ino;
+}
+
+static int refuse_folder(const char *path, const char *folder, const char *why)
+{
+    cli_error("%s: cannot be written: %s: %s", path, folder, why);
+    return CLI_EXIT_FILE;
+}
+
+/* the folder that a new file of that name appears in */
+static int check_folder(const char *path)
+{
+    char folder[PATH_MAX];
+    struct stat s;
+    const char *slash = strrchr(path, '/');
+    int length = slash ? (int)(slash - path) : 0;
+    if (strlen(path) >= sizeof folder)
+        return refuse_folder(path, "its name", strerror(ENAMETOOLONG));
+    snprintf(folder, sizeof folder, "%.*s", length, path);
+    if (length == 0)
+        strcpy(folder, slash ? "/" : ".");
+    if (stat(folder, &s) != 0)
+        return refuse_folder(path, folder, strerror(errno));
+    if (!S_ISDIR(s.st_mode))
+        return refuse_folder(path, folder, strerror(ENOTDIR));
+    if (access(folder, W_OK | X_OK) != 0)
+        return refuse_folder(path, folder, strerror(errno));
+    if (stat(path, &s) == 0 && S_ISDIR(s.st_mode))
+        return refuse_folder(path, path, strerror(EISDIR));
+    return 0;
+}
+
+int cli_check_output(const cli_shared *shared, const char *extension)
+{
+    const char *path = shared->output;
+    if (!path || (strcmp(path, "-") == 0 && !extension))
+        return 0;
+    if (extension && !ends_in(path, extension))
+        return cli_usage("-o %s: the output is a %s file: give a name that ends so", path,
+                         extension);
+    for (size_t i = 0; i < shared->file_count; i++)
+        if (is_same_file(path, shared->files[i]))
+            return cli_usage("-o %s is the input itself, which would be lost: give another name",
+                             path);
+    return check_folder(path);
+}
+
+int cli_require_output(const char *command, const cli_shared *shared, const char *what)
+{
+    return shared->output ? 0 : cli_usage("%s: say where %s: -o", command, what);
+}
+
+int cli_make_folder(const char *path)
+{
+    char part[PATH_MAX];
+    for (const char *s = path; *s;) {
+        s += strspn(s, "/");
+        s += strcspn(s, "/");
+        snprintf(part, sizeof part, "%.*s", (int)(s - path), path);
+        if (mkdir(part, 0777) != 0 && errno != EEXIST) {
+            cli_error("%s: cannot be made: %s", part, strerror(errno));
+            return CLI_EXIT_FILE;
+        }
+    }
+    return 0;
+}
+
+int cli_open_samples(const cli_shared *shared, int single_pass, unrelu_source **source)
+{
+    unrelu_error err = {0};
+    unrelu_source_options options = {.columns = shared->columns, .single_pass = single_pass};
+    unrelu_status status = unrelu_source_open(shared->files[0], &options, source, &err);
+    if (status != UNRELU_OK)
+        return cli_exit(status, &err);
+    const char *note = unrelu_source_note(*source), *name = shared->files[0];
+    if (*note)
+        cli_note("%s: %s", strcmp(name, "-") == 0 ? "standard input" : name, note);
+    return 0;
+}
+
+static int refuse_kind(const char *path, const char *kind)
+{
+    if (strcmp(kind, "summary") == 0)
+        cli_error("%s: is a summary, not a model: 'unrelu fit %s' makes a model of it", path, path);
+    else if (*kind)
+        cli_error("%s: is of kind '%s', which this version cannot use: it needs a "
+                  "rectified-gaussian",
+                  path, kind);
+    else
+        cli_error("%s: is not a model; 'unrelu fit' makes one", path);
+    return CLI_EXIT_FILE;
+}
+
+int cli_load_model(const char *path, unrelu_gaussian *model)
+{
+    char kind[64] = "";
+    unrelu_error err = {0};
+    unrelu_status status = unrelu_file_kind(path, kind, sizeof kind, &err);
+    if (status != UNRELU_OK)
+        return cli_exit(status, &err);
+    if (strcmp(kind, "rectified-gaussian") != 0)
+        return refuse_kind(path, kind);
+    status = unrelu_gaussian_load(path, model, &err);
+    return cli_exit(status, &err);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What can be known about files before the long work starts. All return an exit status, and say
+ * why where it is not 0. */
+#ifndef CLI_FILES_H
+#define CLI_FILES_H
+
+#include "unrelu/unrelu.h"
+
+#include "cli.h"
+
+/* The output is not one of the inputs, and its folder exists and can be written. extension: what
+ * the name must end in, or NULL. An output of NULL is fine where it is not required. */
+int cli_check_output(const cli_shared *shared, const char *extension);
+int cli_require_output(const char *command, const cli_shared *shared, const char *what);
+/* makes path and what is missing above it */
+int cli_make_folder(const char *path);
+
+/* Opens samples and tells what was decided about the file. */
+int cli_open_samples(const cli_shared *shared, int single_pass, unrelu_source **source);
+/* Loads a rectified Gaussian; any other kind of file gets its own sentence. */
+int cli_load_model(const char *path, unrelu_gaussian *model);
+
+#endif

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "json.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "talk.h"
+
+cli_json cli_json_start(const char *command)
+{
+    cli_json json = {.object = json_object()};
+    cli_json_text(&json, "schema", "unrelu/1");
+    cli_json_text(&json, "command", command);
+    cli_json_text(&json, "version", unrelu_version());
+    return json;
+}
+
+void cli_json_put(cli_json *json, const char *key, json_t *value)
+{
+    json->failed |= json_object_set_new(json->object, key, value) != 0;
+}
+
+/* A name in a CSV file need not be UTF-8, and JSON must be: then '?' for each byte beyond ASCII. */
+static json_t *text_value(const char *text)
+{
+    char clean[512];
+    json_t *value = json_string(text);
+    if (value)
+        return value;
+    size_t i = 0;
+    for (; text[i] && i + 1 < sizeof clean; i++)
+        clean[i] = (unsigned char)text[i] < 0x80 ? text[i] : '?';
+    clean[i] = '\0';
+    return json_string(clean);
+}
+
+void cli_json_text(cli_json *json, const char *key, const char *text)
+{
+    cli_json_put(json, key, text ? text_value(text) : json_null());
+}
+
+void cli_json_whole(cli_json *json, const char *key, uint64_t value)
+{
+    cli_json_put(json, key, json_integer((json_int_t)value));
+}
+
+static json_t *real_value(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+void cli_json_real(cli_json *json, const char *key, double value)
+{
+    cli_json_put(json, key, real_value(value));
+}
+
+static void append(cli_json *json, json_t *array, json_t *value)
+{
+    json->failed |= json_array_append_new(array, value) != 0;
+}
+
+void cli_json_reals(cli_json *json, const char *key, const double *values, size_t count)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < count; i++)
+        append(json, array, real_value(values[i]));
+    cli_json_put(json, key, array);
+}
+
+static void put_names(cli_json *json, const unrelu_gaussian *m)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < m->d; i++)
+        append(json, array, text_value(m->names[i]));
+    cli_json_put(json, "names", array);
+}
+
+static void put_flags(cli_json *json, const unrelu_gaussian *m)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < m->d; i++) {
+        json_t *codes = json_array();
+        for (int bit = 0; bit < UNRELU_FLAG_COUNT; bit++)
+            if (m->flags[i] >> bit & 1)
+                append(json, codes, json_string(unrelu_flag_name(bit)));
+        append(json, array, codes);
+    }
+    cli_json_put(json, "flags", array);
+}
+
+static void put_warnings(cli_json *json, const unrelu_gaussian *m)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < m->warning_count; i++) {
+        cli_json one = {.object = json_object()};
+        cli_json_text(&one, "code", m->warnings[i].code);
+        cli_json_text(&one, "message", m->warnings[i].message);
+        json->failed |= one.failed;
+        append(json, array, one.object);
+    }
+    cli_json_put(json, "warnings", array);
+}
+
+void cli_json_model(cli_json *json, const unrelu_gaussian *m)
+{
+    const struct {
+        const char *key;
+        const double *values;
+    } arrays[] = {
+        {"b", m->b},
+        {"b_se", m->b_se},
+        {"scale", m->scale},
+        {"scale_se", m->scale_se},
+        {"observed", m->observed},
+        {"positive", m->positive},
+        {"noise", m->noise},
+        {"eigenvalues", m->eigenvalues},
+        {"eigenvalues_se", m->eigenvalues_se},
+    };
+    cli_json_text(json, "kind", "rectified-gaussian");
+    cli_json_whole(json, "n", m->n);
+    cli_json_whole(json, "d", m->d);
+    cli_json_text(json, "method", m->method);
+    cli_json_text(json, "norms", m->norms);
+    cli_json_text(json, "angles", m->angles);
+    cli_json_whole(json, "seed", m->seed);
+    if (m->names)
+        put_names(json, m);
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        if (arrays[i].values)
+            cli_json_reals(json, arrays[i].key, arrays[i].values, m->d);
+    if (m->flags)
+        put_flags(json, m);
+    cli_json_real(json, "lambda_min", m->lambda_min);
+    cli_json_put(json, "repaired", json_boolean(m->repaired));
+    if (m->k) {
+        cli_json_whole(json, "k", m->k);
+        cli_json_text(json, "how_k", m->how_k);
+    }
+    cli_json_whole(json, "rows_dropped", m->rows_dropped);
+    put_warnings(json, m);
+}
+
+int cli_json_finish(cli_json *json)
+{
+    cli_json_real(json, "seconds", cli_seconds());
+    int failed = json->failed;
+    if (!failed)
+        failed = json_dumpf(json->object, stdout, JSON_REAL_PRECISION(17)) != 0 && !ferror(stdout);
+    json_decref(json->object);
+    if (failed) {
+        cli_error("not enough memory for the JSON text");
+        return CLI_EXIT_INTERNAL;
+    }
+    putchar('\n'); /* a failure to write is seen when standard output is flushed */
+    return 0;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The one JSON object of --json. What is not finite becomes null. */
+#ifndef CLI_JSON_H
+#define CLI_JSON_H
+
+#include <jansson.h>
+
+#include "unrelu/unrelu.h"
+
+typedef struct {
+    json_t *object;
+    int failed; /* memory ran out on the way */
+} cli_json;
+
+cli_json cli_json_start(const char *command);
+void cli_json_put(cli_json *json, const char *key, json_t *value);     /* takes value */
+void cli_json_text(cli_json *json, const char *key, const char *text); /* NULL: null */
+void cli_json_whole(cli_json *json, const char *key, uint64_t value);
+void cli_json_real(cli_json *json, const char *key, double value);
+void cli_json_reals(cli_json *json, const char *key, const double *values, size_t count);
+/* all that a model says but its matrices */
+void cli_json_model(cli_json *json, const unrelu_gaussian *model);
+/* Adds the seconds, prints and frees; returns the exit status. */
+int cli_json_finish(cli_json *json);
+
+#endif

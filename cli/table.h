@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Text in columns. What does not fit is left out: callers show a few dozen rows at most. */
+#ifndef CLI_TABLE_H
+#define CLI_TABLE_H
+
+#include <stddef.h>
+
+enum { CLI_TABLE_ROWS = 64, CLI_TABLE_COLUMNS = 6, CLI_TABLE_CELL = 160 };
+
+typedef struct {
+    size_t cells, columns;
+    char cell[CLI_TABLE_ROWS * CLI_TABLE_COLUMNS][CLI_TABLE_CELL];
+} cli_table;
+
+void cli_table_start(cli_table *table, size_t columns);
+void cli_table_add(cli_table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* align: one letter a column, l or r; indented by two, no trailing blanks */
+void cli_table_print(const cli_table *table, const char *align);
+
+/* "0.7312 +- 0.0044": two digits of the half-width decide how many the estimate gets; without
+ * a half-width (NaN) six digits and "+- ?" */
+void cli_format_estimate(char *text, size_t size, double value, double half);
+
+#endif

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "talk.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t interrupted;
+static double started;
+static int quiet, verbose;
+static struct {
+    int shown;         /* a line that must be erased before anything else is said */
+    double last;       /* when it was drawn */
+    char stage[64];    /* what was going on then */
+    int stdout_shared; /* results scroll by on the same terminal */
+} progress;
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void interrupt(int signal)
+{
+    interrupted = signal;
+}
+
+void cli_talk_start(void)
+{
+    /* without SA_RESTART: a read that waits must end. Once only: a second SIGINT kills */
+    struct sigaction action = {.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    started = now();
+}
+
+void cli_talk_set(int be_quiet, int be_verbose)
+{
+    quiet = be_quiet;
+    verbose = be_verbose && !be_quiet;
+}
+
+double cli_seconds(void)
+{
+    return now() - started;
+}
+
+int cli_interrupted(void)
+{
+    return interrupted != 0;
+}
+
+static void erase_progress(void)
+{
+    if (progress.shown)
+        fputs("\r\033[K", stderr);
+    progress.shown = 0;
+}
+
+static int colour_wanted(void)
+{
+    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+    return isatty(STDERR_FILENO) && !(no && *no) && term && strcmp(term, "dumb") != 0;
+}
+
+/* Control characters (of a column's name, say) must not reach the terminal. */
+static void put_clean(const char *s, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        fputc((unsigned char)s[i] < ' ' || s[i] == 0x7f ? '?' : s[i], stderr);
+    fputc('\n', stderr);
+}
+
+static void say(const char *label, const char *format, va_list list)
+{
+    char *text = NULL;
+    if (vasprintf(&text, format, list) < 0)
+        return;
+    erase_progress();
+    for (const char *s = text; *s;) {
+        size_t length = strcspn(s, "\n");
+        const char *on = *label && colour_wanted() ? "\033[33m" : "";
+        fprintf(stderr, "unrelu: %s%s%s", on, label, *on ? "\033[0m" : "");
+        put_clean(s, length);
+        s += length + (s[length] == '\n');
+    }
+    free(text);
+}
+
+#define SAY(label, format)                                                                         \
+    do {                                                                                           \
+        va_list list;                                                                              \
+        va_start(list, format);                                                                    \
+        say(label, format, list);                                                                  \
+        va_end(list);                                                                              \
+    } while (0)
+
+void cli_error(const char *format, ...)
+{
+    SAY("", format);
+}
+
+void cli_warning(const char *format, ...)
+{
+    if (!quiet)
+        SAY("warning: ", format);
+}
+
+void cli_note(const char *format, ...)
+{
+    if (!quiet)
+        SAY("", format);
+}
+
+void cli_detail(const char *format, ...)
+{
+    if (verbose)
+        SAY("", format);
+}
+
+int cli_usage(const char *format, ...)
+{
+    SAY("", format);
+    return CLI_EXIT_USAGE;
+}
+
+int cli_exit(unrelu_status status, const unrelu_error *err)
+{
+    static const int codes[] = {
+        [UNRELU_OK] = 0,
+        [UNRELU_EINTERNAL] = CLI_EXIT_INTERNAL,
+        [UNRELU_ENOMEM] = CLI_EXIT_INTERNAL,
+        [UNRELU_EUSAGE] = CLI_EXIT_USAGE,
+        [UNRELU_EIO] = CLI_EXIT_FILE,
+        [UNRELU_EFORMAT] = CLI_EXIT_FILE,
+        [UNRELU_EDATA] = 4,
+        [UNRELU_ECANCELLED] = CLI_EXIT_INTERRUPTED,
+    };
+    if (status == UNRELU_OK)
+        return 0;
+    if (status == UNRELU_ECANCELLED || cli_interrupted()) { /* a read ended by the signal fails */
+        cli_error("interrupted; nothing was written");
+        return interrupted ? 128 + interrupted : CLI_EXIT_INTERRUPTED;
+    }
+    cli_error("%s", err->text[0] ? err->text : "internal error");
+    return (size_t)status < sizeof codes / sizeof *codes ? codes[status] : CLI_EXIT_INTERNAL;
+}
+
+void cli_progress(void *context, const char *stage, double fraction)
+{
+    (void)context;
+    double t = now();
+    if (strcmp(stage, progress.stage) != 0) {
+        snprintf(progress.stage, sizeof progress.stage, "%s", stage);
+        cli_detail("%s", stage);
+    }
+    if (quiet || progress.stdout_shared || !isatty(STDERR_FILENO) || t - started < 1 ||
+        t - progress.last < 0.1)
+        return;
+    progress.last = t;
+    progress.shown = 1;
+    if (fraction >= 0)
+        fprintf(stderr, "\r\033[Kunrelu: %s, %.0f %%", stage, 100 * fraction);
+    else
+        fprintf(stderr, "\r\033[Kunrelu: %s, %.0f s", stage, t - started);
+}
+
+static int cancelled(void *context)
+{
+    (void)context;
+    return cli_interrupted();
+}
+
+unrelu_exec cli_exec(const cli_shared *shared)
+{
+    unrelu_exec exec = unrelu_exec_default();
+    exec.threads = (int)shared->threads;
+    exec.progress = cli_progress;
+    exec.cancelled = cancelled;
+    progress.stdout_shared =
+        shared->output && strcmp(shared->output, "-") == 0 && isatty(STDOUT_FILENO);
+    return exec;
+}
+
+int cli_talk_finish(int status)
+{
+    erase_progress();
+    errno = 0;
+    if (ferror(stdout) || fflush(stdout) != 0) {
+        int why = errno;
+        if (status == 0)
+            cli_error("standard output: %s", why ? strerror(why) : "write failed");
+        return status ? status : CLI_EXIT_FILE;
+    }
+    return status;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Everything on standard error, where every line starts with "unrelu: ", and how a run ends. */
+#ifndef CLI_TALK_H
+#define CLI_TALK_H
+
+#include "unrelu/unrelu.h"
+
+#include "cli.h"
+
+enum { CLI_EXIT_INTERNAL = 1, CLI_EXIT_USAGE = 2, CLI_EXIT_FILE = 3, CLI_EXIT_INTERRUPTED = 130 };
+
+void cli_talk_start(void); /* catches SIGINT and SIGTERM, starts the clock */
+void cli_talk_set(int quiet, int verbose);
+double cli_seconds(void); /* since the start */
+int cli_interrupted(void);
+
+void cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* not with --quiet */
+void cli_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void cli_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* only with --verbose */
+void cli_detail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* says it and returns CLI_EXIT_USAGE */
+int cli_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* The exit status that a library status stands for; says the sentence where it is a failure. */
+int cli_exit(unrelu_status status, const unrelu_error *err);
+
+/* A progress line on a terminal for work over a second, and cancelling by SIGINT. */
+unrelu_exec cli_exec(const cli_shared *shared);
+void cli_progress(void *context, const char *stage, double fraction);
+
+/* Flushes standard output; a result that could not be written turns 0 into CLI_EXIT_FILE. */
+int cli_talk_finish(int status);
+
+#endif

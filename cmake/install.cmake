@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+# What `make install` puts where: libraries, header, pkg-config and CMake packages. The command,
+# its man page and completions are in cli/CMakeLists.txt.
+include(CMakePackageConfigHelpers)
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/unrelu)
+
+install(FILES include/unrelu/unrelu.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/unrelu)
+
+# Two export sets: who links the shared library needs none of its dependencies' development files.
+foreach(kind shared static)
+  install(TARGETS unrelu_${kind} EXPORT unrelu_${kind}
+          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+          ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+          INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  install(EXPORT unrelu_${kind} NAMESPACE unrelu:: FILE unrelu_${kind}.cmake
+          DESTINATION ${package_dir})
+endforeach()
+
+configure_package_config_file(cmake/unreluConfig.cmake.in unreluConfig.cmake
+                              INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(unreluConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/unreluConfig.cmake
+              ${CMAKE_CURRENT_BINARY_DIR}/unreluConfigVersion.cmake
+        DESTINATION ${package_dir})
+
+# relative, so that an installed copy can be moved
+file(RELATIVE_PATH UNRELU_PREFIX_FROM_PC ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig
+     ${CMAKE_INSTALL_PREFIX})
+configure_file(cmake/unrelu.pc.in unrelu.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/unrelu.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

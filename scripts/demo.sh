@@ -1,0 +1,52 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# demo.sh BUILD: plants a rectified Gaussian in the setting of the paper, learns it back by the
+# default and by the paper's algorithm, and prints both side by side.
+set -euo pipefail
+
+build=$1
+unrelu=$build/unrelu
+out=$build/demo
+d=5 n=200000 seed=1
+
+# value of a number in a JSON object on standard input
+field() { sed -n "s/.*\"$1\": \([-+.0-9eE]*\|null\)[,}].*/\1/p"; }
+
+mkdir -p "$out"
+"$unrelu" generate gaussian -q -d $d -n $n --seed $seed -o "$out"
+
+for method in efficient paper; do
+    "$unrelu" fit -q "$out/x.npy" --method $method --seed $seed --json -o "$out/$method.npz" \
+        > "$out/$method.fit.json"
+    "$unrelu" compare -q "$out/truth.npz" "$out/$method.npz" --json > "$out/$method.compare.json"
+done
+
+row() { # title file key
+    printf '%s\t%s\t%s\n' "$1" "$(field "$3" < "$out/efficient.$2.json")" \
+        "$(field "$3" < "$out/paper.$2.json")"
+}
+
+echo
+echo "A planted rectified Gaussian, x = ReLU(W z + b), d = $d, n = $n, learned back from its samples:"
+echo
+{
+    row 'error of b' compare b_error
+    row 'error of Sigma' compare sigma_error
+    row 'KL(model || truth)' compare kl
+    row 'seconds' fit seconds
+} | awk -F '\t' '
+    function number(x) { return x == "null" ? "none" : sprintf("%.4g", x) }
+    BEGIN { printf "  %-20s %12s %12s %16s\n", "", "default", "paper", "paper / default" }
+    {
+        ratio = $2 > 0 && $3 > 0 ? sprintf("%.1f", $3 / $2) : ""
+        printf "  %-20s %12s %12s %16s\n", $1, number($2), number($3), ratio
+    }'
+cat << END
+
+The model is in $out/efficient.npz (numpy.load opens it), the data are in $out/x.npy. Try next:
+
+  $unrelu show $out/efficient.npz
+  $unrelu fit $out/x.npy --rank auto
+  $unrelu sample $out/efficient.npz -n 5
+  $unrelu help
+END

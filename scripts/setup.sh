@@ -1,0 +1,44 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Installs the packages that the build needs and that are missing; --dev adds those of .ci/run.
+set -eu
+
+packages="build-essential cmake pkg-config libopenblas-dev liblapacke-dev libcerf-dev
+    libjansson-dev libzip-dev zlib1g-dev libcmocka-dev librandom123-dev"
+if [ "${1:-}" = --dev ]; then
+    packages="$packages clang clang-format libomp-dev"
+fi
+
+if ! command -v apt-get > /dev/null || ! command -v dpkg-query > /dev/null; then
+    echo "This is not a Debian system; the build needs what these packages hold there:" >&2
+    echo "$packages" >&2
+    exit 0 # they may be there under other names: let the build find out
+fi
+
+missing=
+for package in $packages; do
+    status=$(dpkg-query -W -f '${db:Status-Abbrev}' "$package" 2> /dev/null || true)
+    case $status in
+    ii*) ;;
+    *) missing="$missing $package" ;;
+    esac
+done
+[ -n "$missing" ] || exit 0
+
+install="apt-get install -y --no-install-recommends$missing"
+if [ "$(id -u)" = 0 ]; then
+    as_root=
+elif command -v sudo > /dev/null && sudo -n true 2> /dev/null; then
+    as_root="sudo -n"
+elif command -v sudo > /dev/null && [ -t 0 ]; then
+    as_root=sudo
+else
+    echo "Packages are missing, and installing them needs root. Run this, then try again:" >&2
+    echo "    sudo apt-get update && sudo $install" >&2
+    exit 1
+fi
+echo "Installing:$missing"
+export DEBIAN_FRONTEND=noninteractive
+$as_root apt-get update -q
+# shellcheck disable=SC2086 # words, on purpose
+$as_root env DEBIAN_FRONTEND=noninteractive $install

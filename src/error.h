@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The sentence for the user travels with the status. */
+#ifndef UR_ERROR_H
+#define UR_ERROR_H
+
+#include "unrelu/unrelu.h"
+
+/* Writes the sentence (err may be NULL) and returns status:
+ *   return ur_fail(err, UNRELU_EFORMAT, "%s: row %zu has %zu columns, expected %zu", ...); */
+unrelu_status ur_fail(unrelu_error *err, unrelu_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* "not enough memory for <count> <what>" */
+unrelu_status ur_fail_memory(unrelu_error *err, size_t count, const char *what);
+
+#endif

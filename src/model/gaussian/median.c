@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Footnote 4 of the one-layer paper: where b >= 0 the median of x is b. Half the mass lies
+ * above it, so that s^2 = 2 E (x - b)_+^2. Influence functions at z = (y - b) / s:
+ *   b / s:  (1(z > 0) - 1/2) / phi(0)            variance pi / 2
+ *   s^2 / s^2:  2 z_+^2 - 1 - 4 (1(z > 0) - 1/2) variance 5                              */
+#include "error.h"
+#include "memory.h"
+#include "model/gaussian/fit.h"
+#include "pass/pass.h"
+#include "summary/exceed.h"
+#include "summary/histogram.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static unrelu_status one_level(unrelu_source *source, const unrelu_exec *exec,
+                               ur_histogram_plan *plan, const double *level, double *rank,
+                               double *counts, unrelu_error *err)
+{
+    size_t searches = plan->quantiles * plan->d;
+    for (size_t i = 0; i < searches * UR_HISTOGRAM_BINS; i++)
+        counts[i] = 0;
+    unrelu_status status = ur_source_rewind(source, err);
+    if (status == UNRELU_OK)
+        status = ur_pass(source, &ur_histogram, plan, exec, "finding quantiles", counts, err);
+    for (size_t i = 0; status == UNRELU_OK && i < searches; i++) {
+        const double *own = counts + i * UR_HISTOGRAM_BINS;
+        if (plan->level == 0) {
+            double n = 0;
+            for (size_t bin = 0; bin < UR_HISTOGRAM_BINS; bin++)
+                n += own[bin];
+            rank[i] = floor(level[i] * fmax(n - 1, 0) + 0.5);
+        }
+        ur_histogram_descend(own, plan->level, &plan->prefix[i], &rank[i]);
+    }
+    return status;
+}
+
+unrelu_status ur_fit_quantiles(unrelu_source *source, const unrelu_exec *exec, size_t quantiles,
+                               const double *level, int levels, double *value, unrelu_error *err)
+{
+    size_t d = unrelu_source_columns(source), searches = quantiles * d;
+    ur_histogram_plan plan = {.d = d, .quantiles = quantiles};
+    plan.prefix = ur_alloc(searches, sizeof *plan.prefix);
+    double *rank = ur_doubles(searches);
+    double *counts = ur_alloc(searches, UR_HISTOGRAM_BINS * sizeof *counts);
+    unrelu_status status = UNRELU_OK;
+    if (!plan.prefix || !rank || !counts)
+        status = ur_fail_memory(err, searches, "histograms");
+    for (; status == UNRELU_OK && plan.level < levels; plan.level++)
+        status = one_level(source, exec, &plan, level, rank, counts, err);
+    for (size_t i = 0; status == UNRELU_OK && i < searches; i++)
+        value[i] = ur_histogram_result(plan.prefix[i], levels);
+    free(plan.prefix);
+    free(rank);
+    free(counts);
+    return status;
+}
+
+static void set_margin(ur_fit_column *c, double n, double median, double mean_square)
+{
+    ur_margin *m = &c->margin;
+    m->b = ldexp(fmax(median - c->limit, 0), -c->exponent);
+    m->s = sqrt(2 * mean_square);
+    m->gamma = m->b / m->s;
+    m->b_se = m->s * sqrt(acos(-1) / 2 / n);
+    m->s_se = m->s * sqrt(5 / n) / 2;
+    m->gamma_se = NAN;
+}
+
+unrelu_status ur_fit_median(ur_fit *fit, unrelu_error *err)
+{
+    enum { LEVELS = 4 }; /* relative error 2^-36 */
+    size_t d = fit->summary->plan.d;
+    ur_exceed_plan plan = {.d = d, .cut = fit->cut};
+    double *values = ur_doubles(4 * d), *s = ur_doubles(ur_exceed.len(&plan));
+    unrelu_status status = UNRELU_OK;
+    if (!values || !s)
+        status = ur_fail_memory(err, d, "medians");
+    double *level = values, *median = values + d, *unit = values + 2 * d;
+    for (size_t j = 0; status == UNRELU_OK && j < d; j++) {
+        level[j] = 0.5;
+        unit[j] = 1;
+    }
+    if (status == UNRELU_OK)
+        status = ur_fit_quantiles(fit->source, fit->exec, 1, level, LEVELS, median, err);
+    for (size_t i = 0; status == UNRELU_OK && i < fit->d; i++)
+        unit[fit->columns[i].index] = ldexp(1, -fit->columns[i].exponent);
+    plan.threshold = median;
+    plan.unit = unit;
+    if (status == UNRELU_OK)
+        status = ur_source_rewind(fit->source, err);
+    if (status == UNRELU_OK)
+        status =
+            ur_pass(fit->source, &ur_exceed, &plan, fit->exec, "squares above the median", s, err);
+    for (size_t i = 0; status == UNRELU_OK && i < fit->d; i++) {
+        ur_fit_column *c = &fit->columns[i];
+        if (c->censored.verdict == UR_MARGIN_CONSTANT)
+            continue;
+        double n = fit->v.observed[c->index];
+        set_margin(c, n, median[c->index], ur_exceed_view_of(&plan, s).square[c->index] / n);
+        if (!(c->margin.s > 0))
+            status = ur_fail(err, UNRELU_EDATA,
+                             "column %zu (%s): no value lies above its median %g, so that footnote "
+                             "4 gives no scale; use --norms censored",
+                             c->index + 1, fit->summary->names[c->index], median[c->index]);
+    }
+    free(values);
+    free(s);
+    return status;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Step 2 of the one-layer paper: the share P of rows where both coordinates exceed
+ * max(0, b). To the letter theta = pi - 2 pi P (Fact 1); otherwise the orthant probability is
+ * inverted, which is the same for b >= 0 and right for b < 0 too. */
+#include "error.h"
+#include "memory.h"
+#include "model/gaussian/fit.h"
+#include "pass/parallel.h"
+#include "pass/pass.h"
+#include "summary/exceed.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+typedef struct {
+    const ur_fit *fit;
+    const ur_exceed_view *v;
+    const ur_fit_pairs *out;
+    size_t d; /* source columns */
+} signs;
+
+static double data_bias(const ur_fit_column *c)
+{
+    return c->limit + ldexp(c->margin.b, c->exponent);
+}
+
+static ur_pair solve(const signs *s, const ur_fit_column *a, const ur_fit_column *b, double n,
+                     double above)
+{
+    ur_pair pair = {.rho = 0, .rho_se = NAN, .product_se = NAN};
+    if (a->margin.verdict == UR_MARGIN_CONSTANT || b->margin.verdict == UR_MARGIN_CONSTANT)
+        return pair; /* footnote 3 */
+    if (s->fit->options->literal) {
+        pair.rho = cos(acos(-1) * (1 - 2 * above / n));
+        return pair;
+    }
+    double margins_n[2] = {s->fit->v.observed[a->index], s->fit->v.observed[b->index]};
+    ur_pair_margin m[2];
+    ur_pair_margin_set(a->margin.gamma, &m[0]);
+    ur_pair_margin_set(b->margin.gamma, &m[1]);
+    ur_pair_from_signs(&m[0], &m[1], n, above / n, margins_n, &pair);
+    if (s->fit->options->norms != UNRELU_NORMS_CENSORED)
+        pair.rho_se = pair.product_se = NAN; /* their errors assume censored margins */
+    return pair;
+}
+
+static void solve_row(void *context, size_t i)
+{
+    const signs *s = context;
+    size_t d = s->fit->d;
+    const ur_fit_column *a = &s->fit->columns[i];
+    double rows = *s->fit->v.rows;
+    s->out->rho[i * d + i] = 1;
+    s->out->n_pair[i * d + i] = rows - s->v->missing[a->index];
+    for (size_t j = i + 1; j < d; j++) {
+        const ur_fit_column *b = &s->fit->columns[j];
+        size_t at = a->index * s->d + b->index;
+        double n = rows - s->v->missing[a->index] - s->v->missing[b->index] + s->v->both_absent[at];
+        ur_pair pair = {.rho = 0, .rho_se = NAN, .product_se = NAN};
+        if (n > 0)
+            pair = solve(s, a, b, n, s->v->above[at]);
+        for (int swap = 0; swap < 2; swap++) {
+            size_t to = swap ? j * d + i : i * d + j;
+            s->out->rho[to] = pair.rho;
+            s->out->rho_se[to] = pair.rho_se;
+            s->out->product_se[to] = pair.product_se;
+            s->out->n_pair[to] = n;
+            s->out->flags[to] = s->v->above[at] < 10 ? UNRELU_FLAG_FEW_JOINT : 0;
+        }
+    }
+}
+
+unrelu_status ur_fit_signs(const ur_fit *fit, const ur_fit_pairs *out, unrelu_error *err)
+{
+    size_t d = fit->summary->plan.d;
+    ur_exceed_plan plan = {.d = d, .cut = fit->cut};
+    double *values = ur_doubles(2 * d), *sums = ur_doubles(ur_exceed.len(&plan));
+    unrelu_status status = UNRELU_OK;
+    if (!values || !sums)
+        status = ur_fail_memory(err, d * d, "pair counts");
+    for (size_t i = 0; status == UNRELU_OK && i < fit->d; i++) {
+        const ur_fit_column *c = &fit->columns[i];
+        values[c->index] = fmax(c->limit, data_bias(c));
+        values[d + c->index] = ldexp(1, -c->exponent);
+    }
+    plan.threshold = values;
+    plan.unit = values ? values + d : NULL;
+    if (status == UNRELU_OK)
+        status = ur_source_rewind(fit->source, err);
+    if (status == UNRELU_OK)
+        status = ur_pass(fit->source, &ur_exceed, &plan, fit->exec, "counting signs", sums, err);
+    if (status == UNRELU_OK) {
+        ur_exceed_view v = ur_exceed_view_of(&plan, sums);
+        signs s = {fit, &v, out, d};
+        status = ur_parallel_for(fit->exec, "solving pairs", fit->d, solve_row, &s, err);
+    }
+    free(values);
+    free(sums);
+    return status;
+}

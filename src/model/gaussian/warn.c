@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "error.h"
+#include "memory.h"
+#include "model/gaussian/fit.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const flag_names[UNRELU_FLAG_COUNT] = {
+    "few-positives", "constant",      "no-zeros",         "duplicate",
+    "few-joint",     "negative-bias", "no-truncated-mle", "sigma-range"};
+
+const char *unrelu_flag_name(int bit)
+{
+    return bit >= 0 && bit < UNRELU_FLAG_COUNT ? flag_names[bit] : "";
+}
+
+unrelu_status ur_warn(unrelu_gaussian *model, const char *code, unrelu_error *err,
+                      const char *format, ...)
+{
+    unrelu_warning *grown =
+        realloc(model->warnings, (model->warning_count + 1) * sizeof *model->warnings);
+    if (!grown)
+        return ur_fail_memory(err, model->warning_count + 1, "warnings");
+    model->warnings = grown;
+    unrelu_warning *w = &grown[model->warning_count++];
+    memset(w, 0, sizeof *w);
+    snprintf(w->code, sizeof w->code, "%s", code);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(w->message, sizeof w->message, format, args);
+    va_end(args);
+    return UNRELU_OK;
+}
+
+unrelu_status ur_warn_flagged(unrelu_gaussian *model, uint32_t flag, const char *meaning,
+                              unrelu_error *err)
+{
+    enum { NAMED = 5 };
+    char list[256] = "";
+    size_t count = 0, used = 0;
+    for (size_t j = 0; j < model->d; j++) {
+        if (!(model->flags[j] & flag))
+            continue;
+        if (count++ < NAMED && used < sizeof list) {
+            int wrote = snprintf(list + used, sizeof list - used, "%s%.40s", used ? ", " : "",
+                                 model->names[j]);
+            used += wrote > 0 ? (size_t)wrote : 0;
+        }
+    }
+    if (count == 0)
+        return UNRELU_OK;
+    return ur_warn(model, unrelu_flag_name(__builtin_ctz(flag)), err, "%zu column%s (%s%s) %s",
+                   count, count == 1 ? "" : "s", list, count > NAMED ? ", ..." : "", meaning);
+}
+
+static unrelu_status warn_guarantee(ur_fit *fit, unrelu_error *err)
+{
+    unrelu_gaussian *m = fit->model;
+    size_t outside = 0;
+    for (size_t i = 0; i < m->d; i++)
+        outside += (m->flags[i] & UNRELU_FLAG_NEGATIVE_BIAS) != 0;
+    if (outside == 0)
+        return UNRELU_OK;
+    char meaning[200];
+    snprintf(meaning, sizeof meaning,
+             "have more zeros than b >= 0 allows: the paper's guarantee holds only for the set "
+             "Omega of the other %zu of %zu columns; the default method has no such limit",
+             m->d - outside, m->d);
+    return ur_warn_flagged(m, UNRELU_FLAG_NEGATIVE_BIAS, meaning, err);
+}
+
+static unrelu_status warn_pairs(unrelu_gaussian *m, unrelu_error *err)
+{
+    size_t weak = 0, first = 0;
+    for (size_t i = 0; i < m->d; i++)
+        for (size_t j = i + 1; j < m->d; j++)
+            if (m->pair_flags[i * m->d + j] & UNRELU_FLAG_FEW_JOINT && weak++ == 0)
+                first = i * m->d + j;
+    if (weak == 0)
+        return UNRELU_OK;
+    return ur_warn(m, unrelu_flag_name(4), err,
+                   "%zu pair%s (the first: %.40s, %.40s) %s too few joint positives: the "
+                   "correlation is a bound or a sign at most",
+                   weak, weak == 1 ? "" : "s", m->names[first / m->d], m->names[first % m->d],
+                   weak == 1 ? "has" : "have");
+}
+
+static unrelu_status warn_errors(const ur_fit *fit, unrelu_error *err)
+{
+    unrelu_gaussian *m = fit->model;
+    if (fit->options->norms == UNRELU_NORMS_SGD)
+        return ur_warn(m, "no-se", err,
+                       "projected SGD has no standard errors: its iterates' spread is not the "
+                       "estimate's; the default method gives them");
+    if (fit->options->angles == UNRELU_ANGLES_SIGNS &&
+        (fit->options->literal || fit->options->norms != UNRELU_NORMS_CENSORED))
+        return ur_warn(m, "no-se", err,
+                       "correlations have no standard errors: --angles signs has them with "
+                       "--norms censored only");
+    return UNRELU_OK;
+}
+
+unrelu_status ur_fit_warn(ur_fit *fit, unrelu_error *err)
+{
+    static const struct {
+        uint32_t flag;
+        const char *meaning;
+    } flags[] = {
+        {UNRELU_FLAG_CONSTANT, "never change: scale 0, b is the constant, correlations are set to 0"},
+        {UNRELU_FLAG_NO_ZEROS, "have no zeros: nothing was censored, plain mean and deviation"},
+        {UNRELU_FLAG_FEW_POSITIVES, "have too few positive values for a reliable fit"},
+        {UNRELU_FLAG_DUPLICATE, "are multiples of another column: correlation 1"},
+        {UNRELU_FLAG_NO_TRUNCATED,
+         "have no truncated maximum likelihood (mean of squares >= 2 mean^2): NaN"},
+        {UNRELU_FLAG_SIGMA_RANGE,
+         "have a variance outside the range of a double: sigma holds inf or 0 there, scale and "
+         "correlation are right"},
+    };
+    unrelu_gaussian *m = fit->model;
+    unrelu_status status = UNRELU_OK;
+    double missing = *fit->v.missing_cells;
+    if (missing > 0)
+        status = ur_warn(m, "missing", err, "%.0f of %.0f cells are missing: pairs use the rows "
+                         "where both are observed", missing,
+                         *fit->v.rows * (double)fit->summary->plan.d);
+    if (status == UNRELU_OK && m->n < m->d)
+        status = ur_warn(m, "n-below-d", err, "%zu rows for %zu columns: Sigma cannot have full "
+                         "rank, and few of its entries are known well", m->n, m->d);
+    if (status == UNRELU_OK && m->rows_dropped > 0)
+        status = ur_warn(m, "outliers", err, "%zu rows with gross outliers were dropped, %zu kept",
+                         m->rows_dropped, m->n);
+    for (size_t i = 0; status == UNRELU_OK && i < sizeof flags / sizeof *flags; i++)
+        status = ur_warn_flagged(m, flags[i].flag, flags[i].meaning, err);
+    if (status == UNRELU_OK)
+        status = warn_pairs(m, err);
+    if (status == UNRELU_OK)
+        status = warn_guarantee(fit, err);
+    if (status == UNRELU_OK)
+        status = warn_errors(fit, err);
+    if (status == UNRELU_OK && m->repaired)
+        status = ur_warn(m, "repaired", err,
+                         "the correlations were indefinite (smallest eigenvalue %.3g) and were "
+                         "projected to the nearest positive semidefinite ones by clipping",
+                         m->lambda_min);
+    if (status == UNRELU_OK && !m->repaired && m->lambda_min < -1e-14 * (double)m->d)
+        status = ur_warn(m, "indefinite", err,
+                         "the correlations are indefinite (smallest eigenvalue %.3g): the paper's "
+                         "algorithm does not repair them",
+                         m->lambda_min);
+    return status;
+}

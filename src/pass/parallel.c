@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pass/parallel.h"
+
+#include "error.h"
+#include "memory.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+enum { MAX_THREADS = 1024 };
+
+unrelu_exec unrelu_exec_default(void)
+{
+    return (unrelu_exec){.threads = 0};
+}
+
+int ur_threads(const unrelu_exec *exec)
+{
+    if (exec && exec->threads > 0)
+        return exec->threads < MAX_THREADS ? exec->threads : MAX_THREADS;
+    cpu_set_t cpus;
+    if (sched_getaffinity(0, sizeof cpus, &cpus))
+        return 1;
+    return CPU_COUNT(&cpus);
+}
+
+int ur_cancelled(const unrelu_exec *exec)
+{
+    return exec && exec->cancelled && exec->cancelled(exec->context);
+}
+
+void ur_progress(const unrelu_exec *exec, const char *stage, double fraction)
+{
+    if (exec && exec->progress)
+        exec->progress(exec->context, stage, fraction);
+}
+
+unrelu_status ur_fail_cancelled(unrelu_error *err)
+{
+    return ur_fail(err, UNRELU_ECANCELLED, "interrupted: nothing was written");
+}
+
+typedef struct {
+    void (*work)(void *context, int thread);
+    void *context;
+    int thread;
+    pthread_t id;
+} job;
+
+static void *run(void *argument)
+{
+    job *j = argument;
+    j->work(j->context, j->thread);
+    return NULL;
+}
+
+void ur_parallel(int threads, void (*work)(void *context, int thread), void *context)
+{
+    job jobs[MAX_THREADS];
+    int started = 1;
+    for (; started < threads; started++) {
+        jobs[started] = (job){work, context, started, 0};
+        if (pthread_create(&jobs[started].id, NULL, run, &jobs[started]))
+            break;
+    }
+    work(context, 0);
+    for (int i = started; i < threads; i++)
+        work(context, i);
+    for (int i = 1; i < started; i++)
+        pthread_join(jobs[i].id, NULL);
+}
+
+typedef struct {
+    const unrelu_exec *exec;
+    const char *stage;
+    size_t count;
+    void (*body)(void *context, size_t i);
+    void *context;
+    atomic_size_t next;
+    atomic_int stop;
+} loop;
+
+static void loop_work(void *context, int thread)
+{
+    loop *l = context;
+    for (;;) {
+        size_t i = atomic_fetch_add(&l->next, 1);
+        if (i >= l->count || atomic_load(&l->stop))
+            return;
+        if (thread == 0) {
+            ur_progress(l->exec, l->stage, (double)i / (double)l->count);
+            if (ur_cancelled(l->exec))
+                atomic_store(&l->stop, 1);
+        }
+        l->body(l->context, i);
+    }
+}
+
+unrelu_status ur_parallel_for(const unrelu_exec *exec, const char *stage, size_t count,
+                              void (*body)(void *context, size_t i), void *context,
+                              unrelu_error *err)
+{
+    loop l = {.exec = exec, .stage = stage, .count = count, .body = body, .context = context};
+    int threads = ur_threads(exec);
+    ur_parallel((size_t)threads < count ? threads : (int)count, loop_work, &l);
+    return atomic_load(&l.stop) ? ur_fail_cancelled(err) : UNRELU_OK;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The only threads. */
+#ifndef UR_PARALLEL_H
+#define UR_PARALLEL_H
+
+#include "unrelu/unrelu.h"
+
+/* threads of exec, at least 1 (0 and NULL mean all the cores this process may use) */
+int ur_threads(const unrelu_exec *exec);
+/* Runs work(context, i) for i = 0 .. threads - 1, i = 0 on the calling thread. With fewer
+ * threads to be had than asked, the calls that are left run on the calling thread: work must
+ * not wait for another i to start. */
+void ur_parallel(int threads, void (*work)(void *context, int thread), void *context);
+/* body(context, i) for i in 0 .. count - 1 in any order: each i writes its own results, so
+ * that the order cannot be seen. Stops with ECANCELLED where exec says so. */
+unrelu_status ur_parallel_for(const unrelu_exec *exec, const char *stage, size_t count,
+                              void (*body)(void *context, size_t i), void *context,
+                              unrelu_error *err);
+
+int ur_cancelled(const unrelu_exec *exec);
+void ur_progress(const unrelu_exec *exec, const char *stage, double fraction);
+unrelu_status ur_fail_cancelled(unrelu_error *err);
+
+#endif

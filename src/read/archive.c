@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "read/archive.h"
+
+#include "error.h"
+#include "read/file.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* deflate emits at most 258 bytes for 2 bits: 1032 to 1 */
+enum { DEFLATE_RATIO = 1032 };
+
+static unrelu_status refuse_zip(const char *label, int code, unrelu_error *err)
+{
+    zip_error_t error;
+    zip_error_init_with_code(&error, code);
+    unrelu_status status =
+        ur_fail(err, code == ZIP_ER_MEMORY ? UNRELU_ENOMEM : UNRELU_EFORMAT,
+                "%s is not a readable .npz archive (%s); write it with numpy.savez", label,
+                zip_error_strerror(&error));
+    zip_error_fini(&error);
+    return status;
+}
+
+unrelu_status ur_archive_open(const char *path, const char *label, ur_archive *out,
+                              unrelu_error *err)
+{
+    int fd, regular, code = 0;
+    memset(out, 0, sizeof *out);
+    unrelu_status status = ur_file_open_read(path, &fd, &out->file_size, &regular, err);
+    if (status)
+        return status;
+    if (!regular || out->file_size == 0) {
+        close(fd);
+        return ur_fail(err, UNRELU_EFORMAT, "%s %s; expected a .npz archive", label,
+                       regular ? "is empty (0 bytes)" : "is not a regular file");
+    }
+    out->zip = zip_fdopen(fd, 0, &code);
+    if (!out->zip) {
+        close(fd);
+        return refuse_zip(label, code, err);
+    }
+    return UNRELU_OK;
+}
+
+void ur_archive_close(ur_archive *archive)
+{
+    if (archive->zip)
+        zip_discard(archive->zip);
+    archive->zip = NULL;
+}
+
+zip_int64_t ur_archive_find(const ur_archive *archive, const char *name)
+{
+    char file[512];
+    int size = snprintf(file, sizeof file, "%s.npy", name);
+    zip_int64_t index = -1;
+    if (size > 0 && (size_t)size < sizeof file)
+        index = zip_name_locate(archive->zip, file, 0);
+    return index >= 0 ? index : zip_name_locate(archive->zip, name, 0);
+}
+
+static unrelu_status check_claim(const ur_archive *archive, const zip_stat_t *info,
+                                 const char *label, unrelu_error *err)
+{
+    uint64_t packed = info->comp_size, most = packed;
+    if (info->comp_method != ZIP_CM_STORE &&
+        __builtin_mul_overflow(packed, (uint64_t)DEFLATE_RATIO, &most))
+        most = UINT64_MAX;
+    if (packed <= archive->file_size && info->size <= most)
+        return UNRELU_OK;
+    return ur_fail(err, UNRELU_EFORMAT,
+                   "%s claims %" PRIu64 " bytes packed into %" PRIu64 ", in a file of %" PRIu64
+                   " bytes: the archive is damaged; write it again",
+                   label, (uint64_t)info->size, packed, archive->file_size);
+}
+
+unrelu_status ur_member_open(const ur_archive *archive, zip_int64_t index, const char *label,
+                             ur_member *out, unrelu_error *err)
+{
+    zip_stat_t info;
+    const zip_uint64_t needed = ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD;
+    memset(out, 0, sizeof *out);
+    if (zip_stat_index(archive->zip, (zip_uint64_t)index, 0, &info) != 0 ||
+        (info.valid & needed) != needed)
+        return ur_fail(err, UNRELU_EFORMAT, "%s: the archive is damaged (%s); write it again",
+                       label, zip_strerror(archive->zip));
+    unrelu_status status = check_claim(archive, &info, label, err);
+    if (status)
+        return status;
+    out->label = label;
+    out->size = info.size;
+    out->stored = info.comp_method == ZIP_CM_STORE &&
+                  (!(info.valid & ZIP_STAT_ENCRYPTION_METHOD) ||
+                   info.encryption_method == ZIP_EM_NONE);
+    out->file = zip_fopen_index(archive->zip, (zip_uint64_t)index, 0);
+    if (!out->file)
+        return ur_fail(err, UNRELU_EFORMAT, "%s cannot be unpacked (%s); write it with numpy.savez",
+                       label, zip_strerror(archive->zip));
+    return UNRELU_OK;
+}
+
+void ur_member_close(ur_member *member)
+{
+    if (member->file)
+        zip_fclose(member->file);
+    member->file = NULL;
+}
+
+unrelu_status ur_member_next(void *context, void *bytes, size_t size, unrelu_error *err)
+{
+    ur_member *member = context;
+    for (size_t done = 0; done < size;) {
+        zip_int64_t got = zip_fread(member->file, (char *)bytes + done, size - done);
+        if (got < 0)
+            return ur_fail(err, UNRELU_EFORMAT, "%s cannot be unpacked (%s); write it again",
+                           member->label, zip_file_strerror(member->file));
+        if (got == 0)
+            return ur_fail(err, UNRELU_EFORMAT,
+                           "%s ends after %" PRIu64 " bytes where %" PRIu64
+                           " were promised: the archive is damaged; write it again",
+                           member->label, member->position, member->size);
+        done += (size_t)got;
+        member->position += (uint64_t)got;
+    }
+    return UNRELU_OK;
+}
+
+unrelu_status ur_member_finish(ur_member *member, unrelu_error *err)
+{
+    char rest[4096];
+    zip_int64_t got;
+    while ((got = zip_fread(member->file, rest, sizeof rest)) > 0)
+        ;
+    if (got < 0)
+        return ur_fail(err, UNRELU_EFORMAT, "%s cannot be unpacked (%s); write it again",
+                       member->label, zip_file_strerror(member->file));
+    return UNRELU_OK;
+}

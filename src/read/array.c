@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "read/array.h"
+
+#include "error.h"
+#include "memory.h"
+#include "read/columns.h"
+#include "read/file.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Tiles of conversion with a stride: 64 rows by 8 columns touch 64 to 128 cache lines. */
+enum { TILE_ROWS = 64, TILE_COLUMNS = 8 };
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static void close_array(unrelu_source *source)
+{
+    ur_array *a = source->state;
+    ur_member_close(&a->member);
+    ur_archive_close(&a->archive);
+    if (a->fd >= 0)
+        close(a->fd);
+    free(a);
+}
+
+/* The member again, from its first element */
+static unrelu_status restart_member(const unrelu_source *source, ur_array *a, unrelu_error *err)
+{
+    ur_npy again;
+    ur_member_close(&a->member);
+    unrelu_status status = ur_member_open(&a->archive, a->index, source->label, &a->member, err);
+    if (status)
+        return status;
+    return ur_npy_read(ur_member_next, &a->member, a->member.size, source->label, &again, err);
+}
+
+static unrelu_status rewind_array(unrelu_source *source, unrelu_error *err)
+{
+    ur_array *a = source->state;
+    a->next_row = a->next_index = 0;
+    return a->fd >= 0 ? UNRELU_OK : restart_member(source, a, err);
+}
+
+static unrelu_status take_array(unrelu_source *source, ur_piece *piece, int *more,
+                                unrelu_error *err)
+{
+    ur_array *a = source->state;
+    unrelu_status status = UNRELU_OK;
+    *more = a->next_row < a->n;
+    if (!*more)
+        return a->fd >= 0 ? UNRELU_OK : ur_member_finish(&a->member, err);
+    piece->index = a->next_index++;
+    piece->first_row = a->next_row;
+    piece->rows = smaller(a->piece_rows, a->n - a->next_row);
+    piece->first_line = 0;
+    piece->size = 0;
+    if (a->fd < 0) {
+        size_t size = piece->rows * source->width * a->npy.item;
+        status = ur_piece_reserve(piece, size, err);
+        if (!status)
+            status = ur_member_next(&a->member, piece->bytes, size, err);
+        piece->size = size;
+    } else {
+        piece->offset = a->base + (uint64_t)a->next_row * (a->npy.fortran ? 1 : source->width) *
+                                      a->npy.item;
+    }
+    a->next_row += piece->rows;
+    return status;
+}
+
+/* rows of raw elements, all columns side by side -> the chosen columns in block->own */
+static void convert_rows(const unrelu_source *source, const unsigned char *raw, ur_block *block)
+{
+    const ur_npy *npy = &((const ur_array *)source->state)->npy;
+    size_t width = source->width, d = source->d;
+    if (!source->pick) {
+        ur_npy_convert(npy->dtype, raw, 1, block->own, 1, block->rows * d);
+        return;
+    }
+    for (size_t row = 0; row < block->rows; row += TILE_ROWS) {
+        size_t rows = smaller(TILE_ROWS, block->rows - row);
+        for (size_t j = 0; j < d; j++)
+            ur_npy_convert(npy->dtype, raw + (row * width + source->pick[j]) * npy->item, width,
+                           block->own + row * d + j, d, rows);
+    }
+}
+
+static unrelu_status decode_rows(const unrelu_source *source, const ur_piece *piece,
+                                 ur_block *block, unrelu_error *err)
+{
+    const ur_array *a = source->state;
+    size_t size = piece->rows * source->width * a->npy.item;
+    if (a->fd < 0) {
+        convert_rows(source, piece->bytes, block);
+        return UNRELU_OK;
+    }
+    if (a->npy.dtype == UR_F8 && !source->pick)
+        return ur_file_read_at(a->fd, source->label, block->own, size, piece->offset, err);
+    unrelu_status status = ur_block_scratch(block, size, err);
+    if (!status)
+        status = ur_file_read_at(a->fd, source->label, block->bytes, size, piece->offset, err);
+    if (!status)
+        convert_rows(source, block->bytes, block);
+    return status;
+}
+
+/* Fortran order: the rows of a piece lie in d runs, n elements apart */
+static unrelu_status decode_columns(const unrelu_source *source, const ur_piece *piece,
+                                    ur_block *block, unrelu_error *err)
+{
+    const ur_array *a = source->state;
+    size_t d = source->d, run = piece->rows * a->npy.item;
+    unrelu_status status = ur_block_scratch(block, TILE_COLUMNS * run, err);
+    for (size_t j = 0; j < d && !status; j += TILE_COLUMNS) {
+        size_t columns = smaller(TILE_COLUMNS, d - j);
+        for (size_t t = 0; t < columns && !status; t++) {
+            size_t column = source->pick ? source->pick[j + t] : j + t;
+            status = ur_file_read_at(a->fd, source->label, block->bytes + t * run, run,
+                                     piece->offset + (uint64_t)column * a->n * a->npy.item, err);
+        }
+        for (size_t row = 0; row < piece->rows && !status; row += TILE_ROWS)
+            for (size_t t = 0; t < columns; t++)
+                ur_npy_convert(a->npy.dtype, block->bytes + t * run + row * a->npy.item, 1,
+                               block->own + row * d + j + t, d,
+                               smaller(TILE_ROWS, piece->rows - row));
+    }
+    return status;
+}
+
+static unrelu_status decode_array(const unrelu_source *source, const ur_piece *piece,
+                                  ur_block *block, unrelu_error *err)
+{
+    const ur_array *a = source->state;
+    unrelu_status status = ur_block_reserve(block, piece->rows, source->d, err);
+    if (status)
+        return status;
+    block->first_row = piece->first_row;
+    status = a->npy.fortran ? decode_columns(source, piece, block, err)
+                            : decode_rows(source, piece, block, err);
+    if (!status && (a->npy.dtype == UR_F8 || a->npy.dtype == UR_F4))
+        status = ur_block_check(source, block, err);
+    return status;
+}
+
+static double array_fraction(const unrelu_source *source)
+{
+    const ur_array *a = source->state;
+    return (double)a->next_row / (double)a->n;
+}
+
+static const ur_format array_format = {
+    .rewind = rewind_array,
+    .take = take_array,
+    .decode = decode_array,
+    .fraction = array_fraction,
+    .close = close_array,
+};
+
+ur_array *ur_array_new(unrelu_source *source, unrelu_error *err)
+{
+    ur_array *a = ur_alloc(1, sizeof *a);
+    if (!a) {
+        ur_fail_memory(err, 1, "array");
+        return NULL;
+    }
+    a->fd = -1;
+    source->format = &array_format;
+    source->state = a;
+    return a;
+}
+
+unrelu_status ur_array_start(unrelu_source *source, const char *columns, unrelu_error *err)
+{
+    ur_array *a = source->state;
+    ur_npy *npy = &a->npy;
+    if (npy->dtype == UR_TEXT)
+        return ur_fail(err, UNRELU_EFORMAT,
+                       "%s: dtype '%s' holds text, not samples; save the numbers as float64",
+                       source->label, npy->descr);
+    if (npy->ndim != 1 && npy->ndim != 2)
+        return ur_fail(err, UNRELU_EFORMAT,
+                       "%s: the array has %zu dimensions, expected 2 (rows are samples, columns "
+                       "are coordinates) or 1; reshape it",
+                       source->label, npy->ndim);
+    a->n = npy->shape[0];
+    size_t width = npy->ndim == 2 ? npy->shape[1] : 1;
+    if (width == 0)
+        return ur_fail(err, UNRELU_EFORMAT,
+                       "%s: the array has shape (%zu, 0): no columns; rows must be samples, "
+                       "columns coordinates",
+                       source->label, a->n);
+    if (a->n == 0)
+        return ur_fail(err, UNRELU_EDATA, "%s has no rows (shape (0, %zu)); nothing can be learned",
+                       source->label, width);
+    if (width == 1 || a->n == 1)
+        npy->fortran = 0; /* both orders are one */
+    a->piece_rows = ur_piece_rows(a->n, width);
+    return ur_columns_choose(source, columns, width, NULL, err);
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "read/columns.h"
+
+#include "error.h"
+#include "memory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { NAME_SHOWN = 60, COMPARED = 64 };
+
+typedef struct {
+    const unrelu_source *source;
+    size_t width;
+    char *const *names;
+    size_t *pick;
+    size_t count;
+    unsigned char *used; /* width */
+} choice;
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Levenshtein distance of the first COMPARED bytes */
+static size_t edit_distance(const char *a, size_t a_size, const char *b)
+{
+    size_t row[COMPARED + 1], b_size = strnlen(b, COMPARED);
+    a_size = smaller(a_size, COMPARED);
+    for (size_t j = 0; j <= b_size; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= a_size; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= b_size; j++) {
+            size_t replace = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            row[j] = smaller(replace, 1 + smaller(row[j], row[j - 1]));
+        }
+    }
+    return row[b_size];
+}
+
+/* NULL where no name is near enough to be meant */
+static const char *nearest_name(const choice *c, const char *entry, size_t size)
+{
+    const char *best = NULL;
+    size_t least = size / 3 + 2;
+    for (size_t j = 0; c->names && j < c->width; j++) {
+        if (strlen(c->names[j]) == size && !strncasecmp(c->names[j], entry, size))
+            return c->names[j];
+        size_t distance = edit_distance(entry, size, c->names[j]);
+        if (distance < least && distance < strlen(c->names[j])) {
+            least = distance;
+            best = c->names[j];
+        }
+    }
+    return best;
+}
+
+static unrelu_status refuse_entry(const choice *c, const char *entry, size_t size,
+                                  unrelu_error *err)
+{
+    const char *label = c->source->label;
+    int shown = (int)smaller(size, NAME_SHOWN);
+    const char *near = nearest_name(c, entry, size);
+    if (near)
+        return ur_fail(err, UNRELU_EUSAGE, "%s: no column is called '%.*s'; did you mean '%.*s'?",
+                       label, shown, entry, NAME_SHOWN, near);
+    if (c->names)
+        return ur_fail(err, UNRELU_EUSAGE,
+                       "%s: no column is called '%.*s'; give a name of the header row or a number "
+                       "from 1 to %zu",
+                       label, shown, entry, c->width);
+    return ur_fail(err, UNRELU_EUSAGE,
+                   "%s: no column is called '%.*s': the file has no column names; give numbers "
+                   "from 1 to %zu",
+                   label, shown, entry, c->width);
+}
+
+static unrelu_status add(choice *c, size_t column, unrelu_error *err)
+{
+    if (c->used[column])
+        return ur_fail(err, UNRELU_EUSAGE, "%s: column %zu is chosen twice; name each column once",
+                       c->source->label, column + 1);
+    c->used[column] = 1;
+    c->pick[c->count++] = column;
+    return UNRELU_OK;
+}
+
+/* A run of digits, saturating; 0 digits read: NULL */
+static const char *read_count(const char *s, const char *end, size_t *out)
+{
+    const char *start = s;
+    size_t value = 0;
+    for (; s < end && *s >= '0' && *s <= '9'; s++)
+        value = value > SIZE_MAX / 16 ? value : value * 10 + (size_t)(*s - '0');
+    *out = value;
+    return s > start ? s : NULL;
+}
+
+static unrelu_status add_range(choice *c, const char *entry, size_t size, unrelu_error *err)
+{
+    size_t first, last;
+    const char *end = entry + size, *s = read_count(entry, end, &first);
+    last = first;
+    if (s && s < end && *s == '-')
+        s = read_count(s + 1, end, &last);
+    if (!s || s != end)
+        return refuse_entry(c, entry, size, err);
+    if (first < 1 || last > c->width || first > last)
+        return ur_fail(err, UNRELU_EUSAGE,
+                       "%s: there is no column %.*s; the file has columns 1 to %zu",
+                       c->source->label, (int)smaller(size, NAME_SHOWN), entry, c->width);
+    unrelu_status status = UNRELU_OK;
+    for (size_t j = first; j <= last && !status; j++)
+        status = add(c, j - 1, err);
+    return status;
+}
+
+static unrelu_status add_entry(choice *c, const char *entry, size_t size, unrelu_error *err)
+{
+    size_t found = SIZE_MAX;
+    for (size_t j = 0; c->names && j < c->width; j++) {
+        if (strlen(c->names[j]) != size || memcmp(c->names[j], entry, size) != 0)
+            continue;
+        if (found != SIZE_MAX)
+            return ur_fail(err, UNRELU_EUSAGE,
+                           "%s: columns %zu and %zu are both called '%.*s'; choose by number",
+                           c->source->label, found + 1, j + 1, (int)smaller(size, NAME_SHOWN),
+                           entry);
+        found = j;
+    }
+    return found != SIZE_MAX ? add(c, found, err) : add_range(c, entry, size, err);
+}
+
+static unrelu_status add_entries(choice *c, const char *spec, unrelu_error *err)
+{
+    for (const char *s = spec;; s++) {
+        s += strspn(s, " \t");
+        size_t size = strcspn(s, ","), trimmed = size;
+        while (trimmed && (s[trimmed - 1] == ' ' || s[trimmed - 1] == '\t'))
+            trimmed--;
+        if (!trimmed)
+            return ur_fail(err, UNRELU_EUSAGE,
+                           "%s: empty entry in the list of columns '%.*s'; write for example "
+                           "\"1,3,5-9\"",
+                           c->source->label, NAME_SHOWN, spec);
+        unrelu_status status = add_entry(c, s, trimmed, err);
+        s += size;
+        if (status || !*s)
+            return status;
+    }
+}
+
+static unrelu_status name_columns(unrelu_source *source, char *const *names, unrelu_error *err)
+{
+    source->names = ur_alloc(source->d, sizeof *source->names);
+    for (size_t j = 0; source->names && j < source->d; j++) {
+        size_t column = source->pick ? source->pick[j] : j;
+        char number[32];
+        snprintf(number, sizeof number, "x%zu", column + 1);
+        source->names[j] = ur_string_copy(names ? names[column] : number);
+        if (!source->names[j])
+            return ur_fail_memory(err, source->d, "column names");
+    }
+    return source->names ? UNRELU_OK : ur_fail_memory(err, source->d, "column names");
+}
+
+static int is_everything(const choice *c)
+{
+    for (size_t j = 0; j < c->count; j++)
+        if (c->pick[j] != j)
+            return 0;
+    return c->count == c->width;
+}
+
+unrelu_status ur_columns_choose(unrelu_source *source, const char *spec, size_t width,
+                                char *const *names, unrelu_error *err)
+{
+    source->width = source->d = width;
+    if (!spec)
+        return name_columns(source, names, err);
+    choice c = {.source = source, .width = width, .names = names};
+    c.pick = ur_alloc(width, sizeof *c.pick);
+    c.used = ur_alloc(width, 1);
+    unrelu_status status = c.pick && c.used ? add_entries(&c, spec, err)
+                                            : ur_fail_memory(err, width, "column choices");
+    free(c.used);
+    if (!status && !is_everything(&c)) {
+        source->pick = c.pick;
+        source->d = c.count;
+    } else {
+        free(c.pick);
+    }
+    return status ? status : name_columns(source, names, err);
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "read/csv_cell.h"
+
+#include "error.h"
+#include "read/number.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static int is_blank(unsigned char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+static void trim(ur_cell *cell)
+{
+    while (cell->start < cell->end && is_blank(*cell->start))
+        cell->start++;
+    while (cell->end > cell->start && is_blank(cell->end[-1]))
+        cell->end--;
+}
+
+/* s is behind the opening quote */
+static ur_cell find_quoted(const unsigned char *s, unsigned char separator)
+{
+    ur_cell cell = {.start = s};
+    while (*s != '\n' && (*s != '"' || s[1] == '"'))
+        s += *s == '"' ? 2 : 1;
+    cell.end = s;
+    cell.open = *s != '"';
+    if (!cell.open)
+        for (s++; *s != separator && *s != '\n'; s++)
+            cell.open |= !is_blank(*s);
+    cell.next = s;
+    trim(&cell);
+    return cell;
+}
+
+ur_cell ur_cell_find(const unsigned char *s, unsigned char separator)
+{
+    while (is_blank(*s) && *s != separator)
+        s++;
+    if (*s == '"')
+        return find_quoted(s + 1, separator);
+    ur_cell cell = {.start = s};
+    while (*s != separator && *s != '\n')
+        s++;
+    cell.end = cell.next = s;
+    trim(&cell);
+    return cell;
+}
+
+static int equals(const ur_cell *cell, const char *word)
+{
+    size_t size = strlen(word);
+    return (size_t)(cell->end - cell->start) == size &&
+           !strncasecmp((const char *)cell->start, word, size);
+}
+
+static int is_limit(const ur_cell *cell, locale_t c_locale)
+{
+    double value;
+    if (equals(cell, "ND"))
+        return 1;
+    if (cell->start == cell->end || *cell->start != '<')
+        return 0;
+    ur_cell rest = {.start = cell->start + 1, .end = cell->end};
+    trim(&rest);
+    return ur_number_exact(rest.start, rest.end, c_locale, &value);
+}
+
+ur_cell_kind ur_cell_read(const ur_cell *cell, locale_t c_locale, double *value)
+{
+    static const char *const infinite[] = {"inf", "+inf", "-inf", "infinity", "+infinity",
+                                           "-infinity"};
+    static const char *const missing[] = {"", "NA", "NaN", "-NaN"}; /* printf writes -nan */
+    *value = NAN;
+    if (cell->open)
+        return UR_CELL_OPEN;
+    if (ur_number_exact(cell->start, cell->end, c_locale, value))
+        return isinf(*value) ? UR_CELL_INFINITE : UR_CELL_NUMBER;
+    for (size_t i = 0; i < sizeof missing / sizeof *missing; i++)
+        if (equals(cell, missing[i]))
+            return UR_CELL_MISSING;
+    for (size_t i = 0; i < sizeof infinite / sizeof *infinite; i++)
+        if (equals(cell, infinite[i]))
+            return UR_CELL_INFINITE;
+    return is_limit(cell, c_locale) ? UR_CELL_LIMIT : UR_CELL_TEXT;
+}
+
+char *ur_cell_name(const ur_cell *cell)
+{
+    char *name = malloc((size_t)(cell->end - cell->start) + 1), *to = name;
+    if (!name)
+        return NULL;
+    for (const unsigned char *s = cell->start; s < cell->end; s++) {
+        *to++ = *s ? (char)*s : '?';
+        if (*s == '"' && s + 1 < cell->end && s[1] == '"')
+            s++;
+    }
+    *to = '\0';
+    return name;
+}
+
+size_t ur_cell_count(const unsigned char *s, unsigned char separator)
+{
+    for (size_t count = 1;; count++) {
+        ur_cell cell = ur_cell_find(s, separator);
+        if (*cell.next == '\n')
+            return count;
+        s = cell.next + 1;
+    }
+}
+
+/* at most 40 bytes of the cell, control characters as \xNN */
+static void show(const ur_cell *cell, char *out, size_t size)
+{
+    enum { SHOWN = 40 };
+    size_t used = 0;
+    const unsigned char *s = cell->start;
+    for (; s < cell->end && s < cell->start + SHOWN && used + 8 < size; s++)
+        used += (size_t)(*s < 0x20 || *s == 0x7f ? snprintf(out + used, size - used, "\\x%02x", *s)
+                                                 : snprintf(out + used, size - used, "%c", *s));
+    snprintf(out + used, size - used, "%s", s < cell->end ? "..." : "");
+}
+
+static int has(const ur_cell *cell, char wanted)
+{
+    return memchr(cell->start, wanted, (size_t)(cell->end - cell->start)) != NULL;
+}
+
+static const char *remedy(const ur_cell *cell, unsigned char separator)
+{
+    int digit = cell->start < cell->end && strchr("+-.0123456789", *cell->start) && *cell->start;
+    if (has(cell, '\0'))
+        return "the file holds NUL bytes; save it as plain text (UTF-8)";
+    if (digit && has(cell, ','))
+        return "write numbers with a decimal point and without thousands separators";
+    if (digit && (has(cell, ' ') || has(cell, ';') || has(cell, '\t')))
+        return separator == '\t'  ? "the separator is a tab"
+               : separator == ';' ? "the separator is a semicolon"
+                                  : "the separator is a comma";
+    if (digit && has(cell, '\r'))
+        return "lines must end in LF or CR LF, not in CR alone";
+    return "correct it, leave the column out with --columns, or mark a missing value by an empty "
+           "cell, NA or NaN";
+}
+
+unrelu_status ur_cell_refuse(const ur_cell *cell, ur_cell_kind kind, unsigned char separator,
+                             const char *where, unrelu_error *err)
+{
+    char text[200];
+    show(cell, text, sizeof text);
+    switch (kind) {
+    case UR_CELL_LIMIT:
+        return ur_fail(err, UNRELU_EFORMAT,
+                       "%s: '%s' is a value below a detection limit, and only plain numbers are "
+                       "read; replace it by 0 and give the limit with --censor-at",
+                       where, text);
+    case UR_CELL_INFINITE:
+        return ur_fail(err, UNRELU_EFORMAT,
+                       "%s: '%s' is infinite or too large for a double; every value must be finite "
+                       "(an empty cell, NA or NaN marks a missing one)",
+                       where, text);
+    case UR_CELL_OPEN:
+        return ur_fail(err, UNRELU_EFORMAT,
+                       "%s: the quoted cell '%s' does not end on its line, or text follows its "
+                       "closing quote; line breaks inside cells are not read",
+                       where, text);
+    default:
+        return ur_fail(err, UNRELU_EFORMAT, "%s: '%s' is not a number; %s", where, text,
+                       remedy(cell, separator));
+    }
+}

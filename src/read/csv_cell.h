@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One cell of a text table that is not a plain number: quoted, padded, missing, or wrong. */
+#ifndef UR_CSV_CELL_H
+#define UR_CSV_CELL_H
+
+#include "unrelu/unrelu.h"
+
+#include <locale.h>
+
+typedef enum {
+    UR_CELL_NUMBER,
+    UR_CELL_MISSING,  /* empty, NA, NaN in any case */
+    UR_CELL_LIMIT,    /* <0.25, ND: below a detection limit */
+    UR_CELL_INFINITE, /* Inf, or a number too large for a double */
+    UR_CELL_TEXT,
+    UR_CELL_OPEN, /* a quote that is not closed on its line */
+} ur_cell_kind;
+
+typedef struct {
+    const unsigned char *start, *end; /* without quotes and blanks around */
+    const unsigned char *next;        /* the separator or line feed behind the cell */
+    int open;                         /* its quote is not closed, or text follows the quote */
+} ur_cell;
+
+/* The cell that starts at s, in a text that ends with a line feed. */
+ur_cell ur_cell_find(const unsigned char *s, unsigned char separator);
+/* *value: the number, or NaN for a missing one */
+ur_cell_kind ur_cell_read(const ur_cell *cell, locale_t c_locale, double *value);
+/* its text with "" -> ", or NULL without memory */
+char *ur_cell_name(const ur_cell *cell);
+/* cells of the line that starts at s */
+size_t ur_cell_count(const unsigned char *s, unsigned char separator);
+
+/* The sentence about a cell that is no number; `where` is "file: row 3 (line 4), column 2". */
+unrelu_status ur_cell_refuse(const ur_cell *cell, ur_cell_kind kind, unsigned char separator,
+                             const char *where, unrelu_error *err);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Files opened for reading at an offset, and the unlinked temporary files that pipes and
+ * compressed Fortran-order arrays are spooled to. */
+#ifndef UR_READ_FILE_H
+#define UR_READ_FILE_H
+
+#include "unrelu/unrelu.h"
+
+/* EIO for what is missing, a directory, or not permitted. *size is 0 for a pipe. */
+unrelu_status ur_file_open_read(const char *path, int *fd, uint64_t *size, int *regular,
+                                unrelu_error *err);
+/* exactly size bytes at offset; `label` names the file in messages */
+unrelu_status ur_file_read_at(int fd, const char *label, void *bytes, size_t size, uint64_t offset,
+                              unrelu_error *err);
+unrelu_status ur_spool_open(const char *label, int *fd, unrelu_error *err);
+unrelu_status ur_spool_write(int fd, const char *label, const void *bytes, size_t size,
+                             uint64_t offset, unrelu_error *err);
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What stands behind unrelu_source: one ur_format for each way to hold samples (an array in a
+ * file, text, a matrix in memory), and what all of them need. */
+#ifndef UR_FORMAT_H
+#define UR_FORMAT_H
+
+#include "read/source.h"
+
+typedef struct {
+    unrelu_status (*rewind)(unrelu_source *source, unrelu_error *err);
+    unrelu_status (*take)(unrelu_source *source, ur_piece *piece, int *more, unrelu_error *err);
+    unrelu_status (*decode)(const unrelu_source *source, const ur_piece *piece, ur_block *block,
+                            unrelu_error *err);
+    double (*fraction)(const unrelu_source *source);
+    void (*close)(unrelu_source *source); /* frees state; called once state is set */
+} ur_format;
+
+struct unrelu_source {
+    const ur_format *format;
+    void *state;
+    char *label;
+    char note[384];
+    int moved;    /* take was called since open or the last rewind */
+    size_t width; /* columns of the file */
+    size_t d;     /* columns handed out */
+    size_t *pick; /* d: their 0-based places in the file; NULL: all, in order */
+    char **names; /* d */
+};
+
+/* Each sets format, state, columns and note of a source that has its label; on failure
+ * ur_source_close cleans up whatever was set. */
+unrelu_status ur_npy_open(unrelu_source *source, const char *path, const char *columns,
+                          unrelu_error *err);
+unrelu_status ur_npz_member_open(unrelu_source *source, const char *path, const char *member,
+                                 const char *columns, unrelu_error *err);
+typedef struct {
+    const char *columns;
+    int tabs;  /* the name says .tsv */
+    int gzip;  /* the content is compressed */
+    int spool; /* keep what a pipe delivers for a second pass */
+} ur_csv_options;
+/* path NULL: standard input */
+unrelu_status ur_csv_open(unrelu_source *source, const char *path, const ur_csv_options *options,
+                          unrelu_error *err);
+
+/* Rows of one piece of an n-by-d array: about 1 MiB of doubles where rows are short, at least
+ * 4096 rows where they are long (the pair kernels want tall blocks) but never above 64 MiB,
+ * and at least 8 pieces once n >= 8192, so that threads have work. */
+size_t ur_piece_rows(size_t n, size_t d);
+
+/* room for size bytes in a piece, for rows * d doubles in a block, for size bytes of scratch */
+unrelu_status ur_piece_reserve(ur_piece *piece, size_t size, unrelu_error *err);
+unrelu_status ur_block_reserve(ur_block *block, size_t rows, size_t d, unrelu_error *err);
+unrelu_status ur_block_scratch(ur_block *block, size_t size, unrelu_error *err);
+
+/* EFORMAT with row and column where the block holds an infinity */
+unrelu_status ur_block_check(const unrelu_source *source, const ur_block *block,
+                             unrelu_error *err);
+
+/* "column 3" or "column 3 (lead)": for messages; place is 0-based among those handed out */
+void ur_source_column_label(const unrelu_source *source, size_t place, char *out, size_t size);
+
+#endif

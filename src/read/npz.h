@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Named arrays of a .npz file (models and summaries), read whole. */
+#ifndef UR_READ_NPZ_H
+#define UR_READ_NPZ_H
+
+#include "unrelu/unrelu.h"
+
+typedef struct ur_npz ur_npz;
+
+unrelu_status ur_npz_open(const char *path, ur_npz **out, unrelu_error *err);
+void ur_npz_close(ur_npz *npz);
+int ur_npz_has(const ur_npz *npz, const char *name);
+
+/* An array of numbers (any dtype samples may have) of exactly `count` elements, as doubles
+ * in C order; *out is the caller's to free. A missing array, another count, a string array:
+ * EFORMAT with the file, the name, and both counts. */
+unrelu_status ur_npz_doubles(ur_npz *npz, const char *name, size_t count, double **out,
+                             unrelu_error *err);
+/* a 0-d or 1-element array */
+unrelu_status ur_npz_number(ur_npz *npz, const char *name, double *out, unrelu_error *err);
+/* A <U array as UTF-8 strings (ur_strings_free with *count frees) */
+unrelu_status ur_npz_strings(ur_npz *npz, const char *name, char ***out, size_t *count,
+                             unrelu_error *err);
+/* a 0-d or 1-element <U array, cut to size */
+unrelu_status ur_npz_string(ur_npz *npz, const char *name, char *out, size_t size,
+                            unrelu_error *err);
+/* shape of an array: at most 4 dimensions are stored in shape */
+unrelu_status ur_npz_shape(ur_npz *npz, const char *name, size_t *ndim, size_t shape[4],
+                           unrelu_error *err);
+
+#endif

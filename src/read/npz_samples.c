@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Samples in a member of a .npz. A stored member is read at its offset like a .npy, a deflated
+ * one is inflated in order; only a deflated array in Fortran order, whose rows come last to
+ * hand, is spooled to a temporary file. */
+#include "error.h"
+#include "memory.h"
+#include "read/array.h"
+#include "read/file.h"
+#include "read/npz.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { SPOOL_CHUNK = 1 << 18 };
+
+static int is_array_name(const char *name)
+{
+    size_t size = name ? strlen(name) : 0;
+    return size > 4 && !strcmp(name + size - 4, ".npy");
+}
+
+/* "'a', 'b', 'c'" of the first few */
+static void list_arrays(const ur_archive *archive, char *out, size_t size)
+{
+    enum { SHOWN = 12 };
+    size_t used = 0, listed = 0;
+    zip_int64_t count = zip_get_num_entries(archive->zip, 0);
+    for (zip_int64_t i = 0; i < count && used < size; i++) {
+        const char *name = zip_get_name(archive->zip, (zip_uint64_t)i, 0);
+        if (!is_array_name(name))
+            continue;
+        if (listed++ == SHOWN) {
+            snprintf(out + used, size - used, ", ...");
+            return;
+        }
+        int wrote = snprintf(out + used, size - used, "%s%.*s", listed > 1 ? ", " : "",
+                             (int)(strlen(name) - 4 > 40 ? 40 : strlen(name) - 4), name);
+        used += wrote > 0 ? (size_t)wrote : 0;
+    }
+}
+
+static unrelu_status refuse_kind(const unrelu_source *source, const char *kind, unrelu_error *err)
+{
+    if (!strcmp(kind, "summary"))
+        return ur_fail(err, UNRELU_EFORMAT,
+                       "%s is a summary, not samples; give it to 'unrelu fit' or 'unrelu merge', "
+                       "or name the file it was made of",
+                       source->label);
+    return ur_fail(err, UNRELU_EFORMAT,
+                   "%s is a %.40s model, not samples; name a sample file, or one array of it as "
+                   "%s:NAME",
+                   source->label, kind, source->label);
+}
+
+/* Without a name: the only array, of a file that does not say it is something else. */
+static unrelu_status find_only_array(const unrelu_source *source, const char *path,
+                                     const ur_archive *archive, zip_int64_t *index,
+                                     unrelu_error *err)
+{
+    char kind[64], names[600] = "";
+    unrelu_status status = unrelu_file_kind(path, kind, sizeof kind, err);
+    if (status)
+        return status;
+    if (*kind)
+        return refuse_kind(source, kind, err);
+    size_t arrays = 0;
+    zip_int64_t count = zip_get_num_entries(archive->zip, 0);
+    for (zip_int64_t i = 0; i < count; i++)
+        if (is_array_name(zip_get_name(archive->zip, (zip_uint64_t)i, 0))) {
+            *index = i;
+            arrays++;
+        }
+    if (arrays == 1)
+        return UNRELU_OK;
+    if (arrays == 0)
+        return ur_fail(err, UNRELU_EFORMAT,
+                       "%s holds no arrays; write it with numpy.savez(file, x=samples)",
+                       source->label);
+    list_arrays(archive, names, sizeof names);
+    return ur_fail(err, UNRELU_EFORMAT, "%s holds %zu arrays (%s); name one, as %s:NAME",
+                   source->label, arrays, names, source->label);
+}
+
+static unrelu_status find_array(const unrelu_source *source, const ur_archive *archive,
+                                const char *member, zip_int64_t *index, unrelu_error *err)
+{
+    char names[600] = "";
+    *index = ur_archive_find(archive, member);
+    if (*index >= 0)
+        return UNRELU_OK;
+    list_arrays(archive, names, sizeof names);
+    return ur_fail(err, UNRELU_EFORMAT, "%s: there is no array of that name; the file holds %s",
+                   source->label, *names ? names : "no arrays");
+}
+
+static unrelu_status spool_member(const unrelu_source *source, ur_array *a, unrelu_error *err)
+{
+    unsigned char *chunk = malloc(SPOOL_CHUNK);
+    unrelu_status status = chunk ? ur_spool_open(source->label, &a->fd, err)
+                                 : ur_fail_memory(err, SPOOL_CHUNK, "bytes");
+    size_t total = a->npy.count * a->npy.item;
+    for (size_t done = 0; done < total && !status;) {
+        size_t size = total - done < SPOOL_CHUNK ? total - done : SPOOL_CHUNK;
+        status = ur_member_next(&a->member, chunk, size, err);
+        if (!status)
+            status = ur_spool_write(a->fd, source->label, chunk, size, done, err);
+        done += size;
+    }
+    free(chunk);
+    return status ? status : ur_member_finish(&a->member, err);
+}
+
+/* Reads the rows at an offset where that is possible; else leaves the member open as a stream. */
+static unrelu_status place_rows(const unrelu_source *source, const char *path, ur_array *a,
+                                unrelu_error *err)
+{
+    uint64_t size;
+    int fd, regular;
+    if (a->member.stored && !ur_file_open_read(path, &fd, &size, &regular, NULL)) {
+        uint64_t offset = ur_zip_offset(fd, a->archive.file_size, a->index, a->member.size);
+        unsigned char magic[6];
+        if (offset && !ur_file_read_at(fd, source->label, magic, sizeof magic, offset, NULL) &&
+            !memcmp(magic, "\x93NUMPY", sizeof magic)) {
+            a->fd = fd;
+            a->base = offset + a->npy.data;
+            return UNRELU_OK;
+        }
+        close(fd);
+    }
+    return a->npy.fortran ? spool_member(source, a, err) : UNRELU_OK;
+}
+
+unrelu_status ur_npz_member_open(unrelu_source *source, const char *path, const char *member,
+                                 const char *columns, unrelu_error *err)
+{
+    ur_array *a = ur_array_new(source, err);
+    if (!a)
+        return UNRELU_ENOMEM;
+    unrelu_status status = ur_archive_open(path, source->label, &a->archive, err);
+    if (!status)
+        status = member ? find_array(source, &a->archive, member, &a->index, err)
+                        : find_only_array(source, path, &a->archive, &a->index, err);
+    if (!status)
+        status = ur_member_open(&a->archive, a->index, source->label, &a->member, err);
+    if (!status)
+        status = ur_npy_read(ur_member_next, &a->member, a->member.size, source->label, &a->npy,
+                             err);
+    if (!status)
+        status = ur_array_start(source, columns, err);
+    if (!status)
+        status = place_rows(source, path, a, err);
+    if (!status && !member) {
+        const char *name = zip_get_name(a->archive.zip, (zip_uint64_t)a->index, 0);
+        snprintf(source->note, sizeof source->note, "array '%.*s' read", (int)strlen(name) - 4,
+                 name);
+    }
+    if (a->fd >= 0) {
+        ur_member_close(&a->member);
+        ur_archive_close(&a->archive);
+    }
+    return status;
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A number is an integer m of at most 19 digits times 10^e. Two ways are exact and cheap:
+ *
+ *   m <= 2^53, |e| <= 22   m and 10^|e| are doubles, one operation rounds once (Clinger)
+ *   m < 2^64,  |e| <= 27   5^27 < 2^63: the product has 128 bits, the quotient 64 and an exact
+ *                          remainder, so rounding to 53 bits sees all of the true value
+ *
+ * The second takes the 16 and 17 digits that programs print to keep a double. The rest goes to
+ * strtod in the C locale. */
+#include "read/number.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+__extension__ typedef unsigned __int128 wide;
+
+enum { DIGITS_MOST = 19, CLINGER_MOST = 22, FIVES_MOST = 27, EXPONENT_MOST = 99999 };
+
+static const double tens[CLINGER_MOST + 1] = {
+    1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+    1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+};
+
+static const uint64_t fives[FIVES_MOST + 1] = {
+    1u,
+    5u,
+    25u,
+    125u,
+    625u,
+    3125u,
+    15625u,
+    78125u,
+    390625u,
+    1953125u,
+    9765625u,
+    48828125u,
+    244140625u,
+    1220703125u,
+    6103515625u,
+    30517578125u,
+    152587890625u,
+    762939453125u,
+    3814697265625u,
+    19073486328125u,
+    95367431640625u,
+    476837158203125u,
+    2384185791015625u,
+    11920928955078125u,
+    59604644775390625u,
+    298023223876953125u,
+    1490116119384765625u,
+    7450580596923828125u,
+};
+
+/* q 2^exponent, where bit 0 of q also stands for anything below it; the result is normal */
+static double round_scaled(uint64_t q, int exponent)
+{
+    uint64_t bits = (uint64_t)(1023 + exponent + 1) << 52;
+    double scale;
+    memcpy(&scale, &bits, sizeof scale);
+    q = q >> 1 | (q & 1); /* fits a signed conversion, which is one instruction */
+    return (double)(int64_t)q * scale;
+}
+
+/* m 10^e for m > 0, |e| <= 27 */
+static double scale_wide(uint64_t m, int e)
+{
+    if (e < 0) {
+        int zeros = __builtin_clzll(m), five_zeros = __builtin_clzll(fives[-e]);
+        wide numerator = (wide)(m << zeros) << 63; /* in [2^126, 2^127) */
+        uint64_t divisor = fives[-e] << five_zeros; /* in [2^63, 2^64) */
+        uint64_t q = (uint64_t)(numerator / divisor); /* in (2^62, 2^64) */
+        uint64_t rest = (uint64_t)numerator - q * divisor;
+        return round_scaled(q | (rest != 0), five_zeros - zeros - 63 + e);
+    }
+    wide product = (wide)m * fives[e];
+    uint64_t high = (uint64_t)(product >> 64), low = (uint64_t)product;
+    if (high == 0)
+        return round_scaled(low << __builtin_clzll(low), e - __builtin_clzll(low));
+    int shift = 64 - __builtin_clzll(high);
+    uint64_t lost = shift == 64 ? low : low & ((UINT64_C(1) << shift) - 1);
+    return round_scaled((uint64_t)(product >> shift) | (lost != 0), shift + e);
+}
+
+static inline int is_digit(unsigned char c)
+{
+    return (unsigned)(c - '0') < 10;
+}
+
+/* Eight digits at once (bytes little-endian): pairs, then fours, then all eight. */
+static inline int eight_digits(const unsigned char *s, uint64_t *value)
+{
+    uint64_t v;
+    memcpy(&v, s, sizeof v);
+    if (((v & 0xf0f0f0f0f0f0f0f0u) | ((v + 0x0606060606060606u) & 0xf0f0f0f0f0f0f0f0u) >> 4) !=
+        0x3333333333333333u)
+        return 0;
+    v = (v & 0x0f0f0f0f0f0f0f0fu) * 2561 >> 8;
+    v = (v & 0x00ff00ff00ff00ffu) * 6553601 >> 16;
+    *value = (v & 0x0000ffff0000ffffu) * 42949672960001u >> 32;
+    return 1;
+}
+
+static inline const unsigned char *read_digits(const unsigned char *s, uint64_t *m)
+{
+    uint64_t eight, value = *m;
+    while (eight_digits(s, &eight)) {
+        value = value * 100000000 + eight; /* may wrap: the caller counts digits */
+        s += 8;
+    }
+    for (; is_digit(*s); s++)
+        value = value * 10 + (uint64_t)(*s - '0');
+    *m = value;
+    return s;
+}
+
+/* e[+-]digits, added to *e; NULL where no digits follow */
+static const unsigned char *read_exponent(const unsigned char *s, int *e)
+{
+    int negative = *s == '-', value = 0;
+    if (*s == '-' || *s == '+')
+        s++;
+    if (!is_digit(*s))
+        return NULL;
+    for (; is_digit(*s); s++)
+        value = value > EXPONENT_MOST ? value : value * 10 + (*s - '0');
+    *e += negative ? -value : value;
+    return s;
+}
+
+/* Leading zeros are no digits of m: 0.00012345678901234567 has 17. */
+static int significant(const unsigned char *s, const unsigned char *end)
+{
+    int count = 0;
+    while (s < end && (*s == '0' || *s == '.'))
+        s++;
+    for (; s < end && count <= DIGITS_MOST; s++)
+        count += *s != '.';
+    return count;
+}
+
+const unsigned char *ur_number_fast(const unsigned char *s, double *out)
+{
+    int negative = *s == '-', e = 0;
+    if (*s == '-' || *s == '+')
+        s++;
+    const unsigned char *start = s;
+    uint64_t m = 0;
+    s = read_digits(s, &m);
+    ptrdiff_t digits = s - start;
+    if (*s == '.') {
+        const unsigned char *point = s++;
+        s = read_digits(s, &m);
+        ptrdiff_t after = s - point - 1;
+        digits += after;
+        e = after > EXPONENT_MOST ? -EXPONENT_MOST : -(int)after;
+    }
+    if (digits == 0 || (digits > DIGITS_MOST && significant(start, s) > DIGITS_MOST))
+        return NULL;
+    if ((*s | 0x20) == 'e' && !(s = read_exponent(s + 1, &e)))
+        return NULL;
+    double value;
+    if (m <= UINT64_C(1) << 53 && e <= 0 && e >= -CLINGER_MOST)
+        value = (double)(int64_t)m / tens[-e];
+    else if (m == 0)
+        value = 0;
+    else if (m <= UINT64_C(1) << 53 && e > 0 && e <= CLINGER_MOST)
+        value = (double)(int64_t)m * tens[e];
+    else if (e >= -FIVES_MOST && e <= FIVES_MOST)
+        value = scale_wide(m, e);
+    else
+        return NULL;
+    *out = negative ? -value : value;
+    return s;
+}
+
+/* [+-]digits[.digits][e[+-]digits] and nothing else: no hex, no "inf", no blanks */
+static int is_number(const unsigned char *s, const unsigned char *end)
+{
+    int digits = 0, e = 0;
+    if (s < end && (*s == '-' || *s == '+'))
+        s++;
+    for (; s < end && is_digit(*s); s++)
+        digits = 1;
+    if (s < end && *s == '.')
+        for (s++; s < end && is_digit(*s); s++)
+            digits = 1;
+    if (digits && s < end && (*s | 0x20) == 'e')
+        s = read_exponent(s + 1, &e);
+    return digits && s == end;
+}
+
+int ur_number_exact(const unsigned char *s, const unsigned char *end, locale_t c_locale,
+                    double *out)
+{
+    if (!is_number(s, end))
+        return 0;
+    *out = strtod_l((const char *)s, NULL, c_locale);
+    return 1;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A source hands out a sample file in pieces, in two halves: `take` moves through the file in
+ * order (one thread at a time: read bytes, inflate, find line ends), `decode` turns a piece
+ * into rows of doubles (any number of threads: read at an offset, convert, parse). Pieces
+ * depend on the file alone, so that a sum over pieces has the same bits at any thread count. */
+#ifndef UR_SOURCE_H
+#define UR_SOURCE_H
+
+#include "unrelu/unrelu.h"
+
+typedef struct {
+    size_t index;     /* 0, 1, 2, ... */
+    size_t first_row; /* 0-based row in the file of the piece's first row */
+    size_t rows;
+    size_t first_line; /* text files: 1-based line of the first row */
+    uint64_t offset;   /* binary files: where the piece lies */
+    unsigned char *bytes;
+    size_t size, capacity; /* bytes in use, bytes allocated */
+} ur_piece;
+
+typedef struct {
+    const double *x; /* (rows, d) with `stride` doubles from row to row; NaN: missing; no Inf */
+    size_t rows, d, stride, first_row;
+    double *own; /* x points here unless the source could lend its memory */
+    size_t capacity;
+    unsigned char *bytes; /* scratch of decode */
+    size_t bytes_capacity;
+} ur_block;
+
+unrelu_status ur_source_rewind(unrelu_source *source, unrelu_error *err);
+/* *more = 0 and no piece at the end */
+unrelu_status ur_source_take(unrelu_source *source, ur_piece *piece, int *more, unrelu_error *err);
+unrelu_status ur_source_decode(const unrelu_source *source, const ur_piece *piece, ur_block *block,
+                               unrelu_error *err);
+/* how much of the file take has passed, in [0, 1]; negative where not known */
+double ur_source_fraction(const unrelu_source *source);
+/* the path it was opened by ("standard input", "matrix in memory"): for messages */
+const char *ur_source_label(const unrelu_source *source);
+void ur_piece_free(ur_piece *piece);
+void ur_block_free(ur_block *block);
+
+#endif

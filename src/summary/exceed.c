@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "summary/exceed.h"
+
+#include "memory.h"
+#include "summary/panel.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PART = 4096, WORDS = PART / 64 }; /* d = 200: 100 KiB of bits, in the second cache */
+
+static size_t len(const void *plan)
+{
+    size_t d = ((const ur_exceed_plan *)plan)->d;
+    return 2 * d + 2 * d * d;
+}
+
+ur_exceed_view ur_exceed_view_of(const ur_exceed_plan *plan, double *s)
+{
+    size_t d = plan->d;
+    return (ur_exceed_view){s, s + d, s + 2 * d, s + 2 * d + d * d};
+}
+
+static void *scratch_new(const void *plan)
+{
+    return ur_alloc_aligned(((const ur_exceed_plan *)plan)->d, WORDS * sizeof(uint64_t));
+}
+
+/* square += ((x - threshold) unit)^2 above; returns whether a cell is missing */
+static int add_squares(const ur_exceed_plan *plan, const ur_block *part, double *square)
+{
+    size_t d = plan->d;
+    int missing = 0;
+    for (size_t r = 0; r < part->rows; r++) {
+        const double *x = part->x + r * part->stride;
+        for (size_t j = 0; j < d; j++) {
+            double above = (x[j] - plan->threshold[j]) * plan->unit[j];
+            missing |= above != above;
+            above = above > 0 ? above : 0;
+            square[j] += above * above;
+        }
+    }
+    return missing;
+}
+
+static void missing_bits(const ur_block *part, size_t d, uint64_t *bits, double *missing)
+{
+    memset(bits, 0, d * WORDS * sizeof *bits);
+    for (size_t r = 0; r < part->rows; r++)
+        for (size_t j = 0; j < d; j++)
+            if (isnan(part->x[r * part->stride + j])) {
+                bits[j * WORDS + r / 64] |= UINT64_C(1) << r % 64;
+                missing[j]++;
+            }
+}
+
+/* rows with an outlier are taken out by clearing their bits */
+static void clear_outliers(const ur_exceed_plan *plan, const ur_block *part, uint64_t *bits)
+{
+    for (size_t r = 0; r < part->rows; r++) {
+        const double *x = part->x + r * part->stride;
+        int outlier = 0;
+        for (size_t j = 0; j < plan->d; j++)
+            outlier |= x[j] > plan->cut[j];
+        for (size_t j = 0; outlier && j < plan->d; j++)
+            bits[j * WORDS + r / 64] &= ~(UINT64_C(1) << r % 64);
+    }
+}
+
+static unrelu_status update(const void *context, void *scratch, double *s, const ur_block *block,
+                            unrelu_error *err)
+{
+    (void)err;
+    const ur_exceed_plan *plan = context;
+    uint64_t *bits = scratch;
+    ur_exceed_view v = ur_exceed_view_of(plan, s);
+    for (size_t r = 0; r < block->rows; r += PART) {
+        ur_block part = *block;
+        part.x += r * block->stride;
+        part.rows = block->rows - r < PART ? block->rows - r : PART;
+        int missing = add_squares(plan, &part, v.square);
+        memset(bits, 0, plan->d * WORDS * sizeof *bits);
+        ur_bits_above(part.x, part.rows, plan->d, part.stride, plan->threshold, bits, WORDS);
+        if (plan->cut)
+            clear_outliers(plan, &part, bits);
+        ur_bits_gram(bits, plan->d, WORDS, v.above);
+        if (missing) {
+            missing_bits(&part, plan->d, bits, v.missing);
+            ur_bits_gram(bits, plan->d, WORDS, v.both_absent);
+        }
+    }
+    return UNRELU_OK;
+}
+
+const ur_summary ur_exceed = {
+    .len = len, .scratch_new = scratch_new, .scratch_free = free, .update = update};

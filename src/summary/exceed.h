@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Counts above given thresholds, from bits: for every pair the rows where both exceed (the
+ * paper's Step 2), and for every column the sum of ((x - threshold) unit)^2 above it. */
+#ifndef UR_EXCEED_H
+#define UR_EXCEED_H
+
+#include "summary/summary.h"
+
+typedef struct {
+    size_t d;
+    const double *threshold; /* d, data units */
+    const double *unit;      /* d: powers of two that bring the squares into range */
+    const double *cut;       /* d, or NULL: rows with a cell above it are left out */
+} ur_exceed_plan;
+
+typedef struct {
+    double *square;      /* d */
+    double *missing;     /* d: missing cells */
+    double *above;       /* d x d, i <= j */
+    double *both_absent; /* d x d, i <= j: rows where both are missing */
+} ur_exceed_view;
+
+extern const ur_summary ur_exceed;
+ur_exceed_view ur_exceed_view_of(const ur_exceed_plan *plan, double *s);
+
+#endif

@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "summary/moments.h"
+
+#include "error.h"
+#include "memory.h"
+#include "summary/panel.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A cell may exceed the unit by 2^30 before the unit is raised: squares of 2^60 and their sums
+ * stay in the range of single precision. */
+enum { HEADROOM = 30, LOWEST_EXPONENT = -1000, SCALARS = 3, COLUMN_ARRAYS = 4, PAIR_ARRAYS = 8 };
+
+/* ---- layout ---- */
+
+size_t ur_moments_body_len(const ur_moments_plan *plan)
+{
+    size_t d = plan->d;
+    return SCALARS + COLUMN_ARRAYS * d + (plan->pairs ? PAIR_ARRAYS * d * d : 0);
+}
+
+static size_t head_len(const void *plan)
+{
+    return 2 * ((const ur_moments_plan *)plan)->d;
+}
+
+static size_t len(const void *plan)
+{
+    const ur_moments_plan *p = plan;
+    return head_len(p) + p->groups * ur_moments_body_len(p);
+}
+
+double *ur_moments_shift(const ur_moments_plan *plan, double *s)
+{
+    (void)plan;
+    return s;
+}
+
+double *ur_moments_exponent(const ur_moments_plan *plan, double *s)
+{
+    return s + plan->d;
+}
+
+double *ur_moments_group(const ur_moments_plan *plan, double *s, size_t group)
+{
+    return s + head_len(plan) + group * ur_moments_body_len(plan);
+}
+
+ur_moments_view ur_moments_view_of(const ur_moments_plan *plan, double *body)
+{
+    size_t d = plan->d;
+    double *columns = body + SCALARS;
+    ur_moments_view v = {
+        .rows = body,
+        .missing_cells = body + 1,
+        .rows_dropped = body + 2,
+        .observed = columns,
+        .positive = columns + d,
+        .sum = columns + 2 * d,
+        .square = columns + 3 * d,
+    };
+    if (plan->pairs) {
+        double *pairs = columns + COLUMN_ARRAYS * d;
+        double **arrays[PAIR_ARRAYS] = {&v.gg, &v.tt, &v.gt, &v.gtt, &v.mm, &v.mg, &v.mt, &v.mtt};
+        for (size_t i = 0; i < PAIR_ARRAYS; i++)
+            *arrays[i] = pairs + i * d * d;
+    }
+    return v;
+}
+
+/* The sections for missing cells come last and are all zero where no cell is missing: they are
+ * skipped then, so that their pages are never touched. */
+static size_t used_len(const ur_moments_plan *plan, const double *body)
+{
+    size_t all = ur_moments_body_len(plan);
+    return plan->pairs && body[1] == 0 ? all - 4 * plan->d * plan->d : all;
+}
+
+void ur_moments_total(const ur_moments_plan *plan, const double *s, size_t skip, double *body)
+{
+    memset(body, 0, ur_moments_body_len(plan) * sizeof *body);
+    for (size_t g = 0; g < plan->groups; g++) {
+        const double *from = ur_moments_group(plan, (double *)s, g);
+        size_t used = used_len(plan, from);
+        for (size_t i = 0; g != skip && i < used; i++)
+            body[i] += from[i];
+    }
+}
+
+/* ---- a change of shift and unit: t' = a t + delta G ---- */
+
+typedef struct {
+    double *a, *delta; /* d */
+} map;
+
+static void map_columns(const ur_moments_plan *plan, const ur_moments_view *v, const map *m)
+{
+    for (size_t j = 0; j < plan->d; j++) {
+        double a = m->a[j], delta = m->delta[j];
+        v->square[j] =
+            a * a * v->square[j] + 2 * a * delta * v->sum[j] + delta * delta * v->positive[j];
+        v->sum[j] = a * v->sum[j] + delta * v->positive[j];
+    }
+}
+
+/* sums of (bit_i t_j) and (bit_i t_j^2), given the counts of (bit_i G_j) */
+static void map_bits(size_t d, size_t i, const double *count, double *bt, double *btt,
+                     const map *m)
+{
+    for (size_t j = 0; j < d; j++) {
+        double a = m->a[j], delta = m->delta[j], *t = &bt[i * d + j], *tt = &btt[i * d + j];
+        *tt = a * a * *tt + 2 * a * delta * *t + delta * delta * count[j];
+        *t = a * *t + delta * count[j];
+    }
+}
+
+static void map_pairs(const ur_moments_plan *plan, const ur_moments_view *v, const map *m,
+                      double *count)
+{
+    size_t d = plan->d;
+    for (size_t i = 0; i < d; i++)
+        for (size_t j = i; j < d; j++)
+            v->tt[i * d + j] = m->a[i] * m->a[j] * v->tt[i * d + j] +
+                               m->a[i] * m->delta[j] * v->gt[j * d + i] +
+                               m->delta[i] * m->a[j] * v->gt[i * d + j] +
+                               m->delta[i] * m->delta[j] * v->gg[i * d + j];
+    for (size_t i = 0; i < d; i++) {
+        for (size_t j = 0; j < d; j++)
+            count[j] = i <= j ? v->gg[i * d + j] : v->gg[j * d + i];
+        map_bits(d, i, count, v->gt, v->gtt, m);
+    }
+    for (size_t i = 0; i < d && *v->missing_cells > 0; i++)
+        map_bits(d, i, v->mg + i * d, v->mt, v->mtt, m);
+}
+
+/* Re-expresses every group of s at the given head. Needs 3 d doubles of room. */
+static void re_express(const ur_moments_plan *plan, double *s, const double *shift,
+                       const double *exponent, double *room)
+{
+    size_t d = plan->d;
+    double *old_shift = ur_moments_shift(plan, s), *old_exponent = ur_moments_exponent(plan, s);
+    map m = {room, room + d};
+    int changed = 0;
+    for (size_t j = 0; j < d; j++) {
+        m.a[j] = 1;
+        m.delta[j] = 0;
+        if (old_exponent[j] != 0 && exponent[j] != 0 &&
+            (old_exponent[j] != exponent[j] || old_shift[j] != shift[j])) {
+            m.a[j] = ldexp(1, (int)(old_exponent[j] - exponent[j]));
+            m.delta[j] =
+                ldexp(old_shift[j] - shift[j], -(int)(exponent[j] + UR_NO_EXPONENT));
+            changed = 1;
+        }
+        if (exponent[j] != 0) {
+            old_shift[j] = shift[j];
+            old_exponent[j] = exponent[j];
+        }
+    }
+    for (size_t g = 0; changed && g < plan->groups; g++) {
+        ur_moments_view v = ur_moments_view_of(plan, ur_moments_group(plan, s, g));
+        if (plan->pairs)
+            map_pairs(plan, &v, &m, room + 2 * d); /* before the columns: nothing of them used */
+        map_columns(plan, &v, &m);
+    }
+}
+
+static int same_head(const ur_moments_plan *plan, const double *a, const double *b)
+{
+    return memcmp(a, b, head_len(plan) * sizeof *a) == 0;
+}
+
+/* ---- merge ---- */
+
+static void absorb(const void *context, double *into, double *from)
+{
+    const ur_moments_plan *plan = context;
+    size_t d = plan->d;
+    if (!same_head(plan, into, from)) {
+        /* The room is part of the plan's allocation, never of the heap here: absorb cannot
+         * fail, and only one thread absorbs at a time. */
+        double *target = plan->shift + 2 * d, *room = plan->shift + 4 * d;
+        const double *heads[2] = {into, from};
+        for (size_t j = 0; j < d; j++) {
+            int from_only = heads[0][d + j] == 0;
+            target[j] = heads[from_only][j];
+            target[d + j] = fmax(heads[0][d + j], heads[1][d + j]);
+        }
+        re_express(plan, into, target, target + d, room);
+        re_express(plan, from, target, target + d, room);
+    }
+    for (size_t g = 0; g < plan->groups; g++) {
+        double *to = ur_moments_group(plan, into, g), *body = ur_moments_group(plan, from, g);
+        size_t used = used_len(plan, body);
+        for (size_t i = 0; i < used; i++) {
+            to[i] += body[i];
+            body[i] = 0;
+        }
+    }
+    memset(from, 0, head_len(plan) * sizeof *from);
+}
+
+/* The largest exponent over ranks by sums alone: bit by bit from the top, a rank whose exponent
+ * still matches the prefix adds 1 where its bit is set. */
+static unrelu_status largest_exponent(size_t d, const double *mine, double *largest,
+                                      const ur_ranks *ranks, double *room, unrelu_error *err)
+{
+    for (size_t j = 0; j < d; j++)
+        largest[j] = 0;
+    for (int bit = 12; bit >= 0; bit--) {
+        double step = ldexp(1, bit);
+        for (size_t j = 0; j < d; j++)
+            room[j] = mine[j] >= largest[j] + step;
+        unrelu_status status = ranks->sum(ranks->context, room, d, err);
+        if (status != UNRELU_OK)
+            return status;
+        for (size_t j = 0; j < d; j++)
+            if (room[j] > 0)
+                largest[j] += step;
+    }
+    return UNRELU_OK;
+}
+
+static unrelu_status align(const void *context, double *s, const ur_ranks *ranks,
+                           unrelu_error *err)
+{
+    const ur_moments_plan *plan = context;
+    size_t d = plan->d;
+    double *target = plan->shift + 2 * d, *room = plan->shift + 4 * d;
+    const double *shift = ur_moments_shift(plan, s), *exponent = ur_moments_exponent(plan, s);
+    unrelu_status status = largest_exponent(d, exponent, target + d, ranks, room, err);
+    if (status != UNRELU_OK)
+        return status;
+    /* one shift: the mean over the ranks that have one, summed in the largest unit */
+    for (size_t j = 0; j < d; j++) {
+        int has = exponent[j] != 0;
+        room[j] = has ? ldexp(shift[j], -(int)(target[d + j] + UR_NO_EXPONENT)) : 0;
+        room[d + j] = has;
+    }
+    status = ranks->sum(ranks->context, room, 2 * d, err);
+    if (status != UNRELU_OK)
+        return status;
+    for (size_t j = 0; j < d; j++)
+        target[j] = room[d + j] > 0 ? ldexp(room[j] / room[d + j],
+                                            (int)(target[d + j] + UR_NO_EXPONENT))
+                                    : 0;
+    re_express(plan, s, target, target + d, room);
+    return UNRELU_OK;
+}
+
+/* ---- plan ---- */
+
+unrelu_status ur_moments_plan_init(ur_moments_plan *plan, size_t d, unrelu_error *err)
+{
+    memset(plan, 0, sizeof *plan);
+    plan->d = d;
+    plan->groups = 1;
+    plan->shift = ur_alloc(d, 7 * sizeof *plan->shift); /* shift, exponent, and absorb's room */
+    plan->exponent = plan->shift + d;
+    return plan->shift ? UNRELU_OK : ur_fail_memory(err, d, "columns");
+}
+
+void ur_moments_plan_free(ur_moments_plan *plan)
+{
+    free(plan->shift);
+    plan->shift = plan->exponent = NULL;
+}
+
+/* Shift and unit of column j from some rows: the mean of its positives (exactly their value
+ * where they are all equal, so that a constant column has no spread at all) and the exponent
+ * of the largest. Leaves both alone where there is no positive. */
+static void choose_head(const ur_moments_plan *plan, const ur_block *block, size_t j,
+                        double *shift, double *exponent)
+{
+    double limit = plan->limit[j], low = INFINITY, high = -INFINITY, mean = 0, count = 0;
+    for (size_t r = 0; r < block->rows; r++) {
+        double x = block->x[r * block->stride + j];
+        if (x > limit && x < INFINITY) {
+            count++;
+            mean += (x - limit - mean) / count;
+            low = fmin(low, x - limit);
+            high = fmax(high, x - limit);
+        }
+    }
+    if (count == 0)
+        return;
+    *shift = low == high ? low : fmin(fmax(mean, low), high);
+    *exponent = fmax(ilogb(high), LOWEST_EXPONENT) - UR_NO_EXPONENT; /* 2^1074 is no double */
+}
+
+static unrelu_status begin(void *context, const ur_block *block, unrelu_error *err)
+{
+    (void)err;
+    ur_moments_plan *plan = context;
+    ur_block pilot = *block;
+    size_t enough = 1024 + 65536 / plan->d; /* any shift near the mean will do */
+    pilot.rows = block->rows < enough ? block->rows : enough;
+    for (size_t j = 0; j < plan->d; j++)
+        choose_head(plan, &pilot, j, &plan->shift[j], &plan->exponent[j]);
+    return UNRELU_OK;
+}
+
+/* ---- update ---- */
+
+typedef struct {
+    ur_panel *panel;
+    ur_panel_range range;
+    double *unit, *kept; /* 2^-e (d); rows that robust keeps (panel rows x d) */
+    double *room;        /* target head and re_express's room (5 d) */
+} scratch;
+
+static void scratch_free(void *context)
+{
+    scratch *w = context;
+    ur_panel_free(w->panel);
+    free(w->range.min);
+    free(w->kept);
+    free(w);
+}
+
+static void *scratch_new(const void *context)
+{
+    const ur_moments_plan *plan = context;
+    size_t d = plan->d;
+    scratch *w = ur_alloc(1, sizeof *w);
+    if (!w)
+        return NULL;
+    w->panel = ur_panel_new(d, plan->single);
+    w->range.min = ur_alloc(d, 9 * sizeof(double));
+    if (w->panel && plan->cut)
+        w->kept = ur_alloc(d, ur_panel_rows(w->panel) * sizeof(double));
+    if (!w->panel || !w->range.min || (plan->cut && !w->kept)) {
+        scratch_free(w);
+        return NULL;
+    }
+    w->range.max = w->range.min + d;
+    w->range.missing = w->range.min + 2 * d;
+    w->unit = w->range.min + 3 * d;
+    w->room = w->range.min + 4 * d;
+    return w;
+}
+
+static unrelu_status refuse_cell(const ur_moments_plan *plan, const ur_block *part, size_t j,
+                                 unrelu_error *err)
+{
+    size_t r = 0;
+    for (; r + 1 < part->rows; r++) {
+        double x = part->x[r * part->stride + j];
+        if (isinf(x) || (!plan->negatives && x < plan->limit[j]))
+            break;
+    }
+    double x = part->x[r * part->stride + j];
+    const char *label = plan->source ? ur_source_label(plan->source) : "samples";
+    const char *name = plan->source ? unrelu_source_name(plan->source, j) : "";
+    if (isinf(x))
+        return ur_fail(err, UNRELU_EFORMAT,
+                       "%s: row %zu, column %zu (%s) is infinite: samples must be finite numbers",
+                       label, part->first_row + r + 1, j + 1, name);
+    return ur_fail(err, UNRELU_EFORMAT,
+                   "%s: row %zu, column %zu (%s) is %g, but a rectified value is never negative: "
+                   "use --additive-noise SD|auto if noise was added after the rectifier, or "
+                   "--censor-at T if values are censored at T",
+                   label, part->first_row + r + 1, j + 1, name, x);
+}
+
+/* The head of s must suit this part: columns that show their first positive get the plan's
+ * head or, where the first block had none, one of their own; a unit that is too small is
+ * raised. */
+static void fit_head(const ur_moments_plan *plan, scratch *w, double *s, const ur_block *part)
+{
+    size_t d = plan->d;
+    double *shift = ur_moments_shift(plan, s), *exponent = ur_moments_exponent(plan, s);
+    double *target = w->room;
+    int raise = 0;
+    memcpy(target, s, 2 * d * sizeof *s);
+    for (size_t j = 0; j < d; j++) {
+        double top = w->range.max[j] - plan->limit[j];
+        if (!(top > 0))
+            continue;
+        double needed = ilogb(top) - UR_NO_EXPONENT;
+        if (exponent[j] == 0 && plan->exponent[j] != 0) {
+            shift[j] = target[j] = plan->shift[j];
+            exponent[j] = target[d + j] = plan->exponent[j];
+        } else if (exponent[j] == 0) {
+            choose_head(plan, part, j, &shift[j], &exponent[j]);
+            target[j] = shift[j];
+            target[d + j] = exponent[j];
+        }
+        if (needed > exponent[j] + HEADROOM) {
+            target[d + j] = needed;
+            raise = 1;
+        }
+    }
+    if (raise)
+        re_express(plan, s, target, target + d, w->room + 2 * d);
+    for (size_t j = 0; j < d; j++)
+        w->unit[j] = exponent[j] == 0 ? 1 : ldexp(1, -(int)(exponent[j] + UR_NO_EXPONENT));
+}
+
+static ur_block keep_rows(const ur_moments_plan *plan, scratch *w, const ur_block *part)
+{
+    ur_block kept = *part;
+    kept.x = w->kept;
+    kept.stride = plan->d;
+    kept.rows = 0;
+    for (size_t r = 0; r < part->rows; r++) {
+        const double *x = part->x + r * part->stride;
+        int good = 1;
+        for (size_t j = 0; j < plan->d; j++)
+            good &= !(x[j] > plan->cut[j]);
+        if (good)
+            memcpy(w->kept + kept.rows++ * plan->d, x, plan->d * sizeof *x);
+    }
+    return kept;
+}
+
+/* at most a panel of rows */
+static unrelu_status add_part(const ur_moments_plan *plan, scratch *w, double *s, double *body,
+                              const ur_block *whole, unrelu_error *err)
+{
+    ur_block part = *whole;
+    ur_moments_view v = ur_moments_view_of(plan, body);
+    ur_panel_scan(part.x, part.rows, plan->d, part.stride, &w->range);
+    int outlier = 0;
+    for (size_t j = 0; j < plan->d; j++) {
+        double low = w->range.min[j], high = w->range.max[j];
+        int empty = low > high; /* all missing */
+        if (!empty && (isinf(low) || isinf(high) || (!plan->negatives && low < plan->limit[j])))
+            return refuse_cell(plan, &part, j, err);
+        outlier |= plan->cut && high > plan->cut[j];
+    }
+    if (outlier) {
+        part = keep_rows(plan, w, whole);
+        *v.rows_dropped += (double)(whole->rows - part.rows);
+        ur_panel_scan(part.x, part.rows, plan->d, part.stride, &w->range);
+    }
+    if (part.rows == 0)
+        return UNRELU_OK;
+    fit_head(plan, w, s, &part);
+    *v.rows += (double)part.rows;
+    for (size_t j = 0; j < plan->d; j++)
+        *v.missing_cells += w->range.missing[j];
+    ur_panel_columns columns = {plan->limit, ur_moments_shift(plan, s), w->unit, v.observed,
+                                v.positive,  v.sum,                     v.square};
+    ur_panel_pack(w->panel, part.x, part.rows, part.stride, &columns);
+    if (plan->pairs) {
+        ur_panel_sums sums = {v.gg, v.tt, v.gt, v.gtt, v.mm, v.mg, v.mt, v.mtt};
+        ur_panel_add(w->panel, &sums);
+    }
+    return UNRELU_OK;
+}
+
+static unrelu_status update(const void *context, void *room, double *s, const ur_block *block,
+                            unrelu_error *err)
+{
+    const ur_moments_plan *plan = context;
+    scratch *w = room;
+    size_t most = ur_panel_rows(w->panel);
+    for (size_t g = 0; g < plan->groups; g++) {
+        double *body = ur_moments_group(plan, s, g);
+        size_t end = block->rows * (g + 1) / plan->groups;
+        for (size_t r = block->rows * g / plan->groups; r < end; r += most) {
+            ur_block part = *block;
+            part.x += r * block->stride;
+            part.first_row += r;
+            part.rows = end - r < most ? end - r : most;
+            unrelu_status status = add_part(plan, w, s, body, &part, err);
+            if (status != UNRELU_OK)
+                return status;
+        }
+    }
+    return UNRELU_OK;
+}
+
+const ur_summary ur_moments = {
+    .len = len,
+    .head = head_len,
+    .begin = begin,
+    .scratch_new = scratch_new,
+    .scratch_free = scratch_free,
+    .update = update,
+    .absorb = absorb,
+    .align = align,
+};

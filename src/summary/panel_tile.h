@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The kernels on tiles of t, written once for both precisions. panel_avx2.c defines
+ *   REAL, VEC (32 bytes of REAL), FMADD, BROADCAST (of a REAL in memory) and NAME(function). */
+
+enum { NAME(LANES) = 32 / sizeof(REAL), NAME(WIDTH) = UR_PANEL_LINE / sizeof(REAL) };
+
+/* the first row of column j */
+AVX2 static inline REAL *NAME(column)(const ur_panel *panel, size_t j)
+{
+    size_t width = NAME(WIDTH);
+    return (REAL *)panel->t + j / width * UR_PANEL_ROWS * width + j % width;
+}
+
+/* entry[m] = sum of the rows that are in the set m, for one vector of columns; one addition each */
+AVX2 static inline __attribute__((always_inline)) void NAME(subsets)(const VEC row[5], VEC *entry)
+{
+    VEC r01 = row[0] + row[1];
+    VEC low[8] = {{0}, row[0], row[1], r01, row[2], row[0] + row[2], row[1] + row[2], r01 + row[2]};
+    VEC high[4] = {{0}, row[3], row[4], row[3] + row[4]};
+#pragma GCC unroll 8
+    for (size_t m = 1; m < 8; m++)
+        entry[4 * m] = low[m];
+#pragma GCC unroll 4
+    for (size_t h = 1; h < 4; h++) {
+        entry[4 * 8 * h] = high[h];
+#pragma GCC unroll 8
+        for (size_t m = 1; m < 8; m++)
+            entry[4 * (8 * h + m)] = low[m] + high[h];
+    }
+}
+
+/* the tables of UR_PANEL_SPAN rows; an entry is [t | t t], two vectors each */
+AVX2 static inline __attribute__((always_inline)) void
+NAME(build)(const VEC *restrict t, VEC *restrict table, size_t vectors)
+{
+    for (size_t k = 0; k < UR_PANEL_TABLES; k++, t += 2 * UR_PANEL_GROUP, table += 4 * 32)
+        for (size_t v = 0; v < vectors; v++) {
+            VEC row[5], square[5];
+#pragma GCC unroll 5
+            for (size_t r = 0; r < 5; r++) {
+                row[r] = t[2 * r + v];
+                square[r] = row[r] * row[r];
+            }
+            NAME(subsets)(row, table + v);
+            NAME(subsets)(square, table + 2 + v);
+        }
+}
+
+/* the entry of table k that the bits of group k name */
+AVX2 static inline __attribute__((always_inline)) const VEC *NAME(entry)(const VEC *table, size_t k,
+                                                                         uint64_t word)
+{
+    const uint64_t mask = 31 * UR_PANEL_ENTRY;
+    uint64_t shifted = k < 2 ? word << (7 - 5 * k) : word >> (5 * k - 7);
+    return (const VEC *)((const char *)(table + 4 * 32 * k) + (shifted & mask));
+}
+
+/* product_i += sum over groups k of table[k][bits of group k in word_i] */
+AVX2 static inline __attribute__((always_inline)) void
+NAME(look_up)(const VEC *restrict table, const uint64_t *restrict word, size_t count,
+              VEC *restrict product, size_t vectors)
+{
+    for (size_t i = 0; i < count; i++, product += 4) {
+        VEC t[2], tt[2];
+        for (size_t v = 0; v < vectors; v++) {
+            t[v] = NAME(entry)(table, 0, word[i])[v];
+            tt[v] = NAME(entry)(table, 0, word[i])[2 + v];
+        }
+#pragma GCC unroll 12
+        for (size_t k = 1; k < UR_PANEL_TABLES; k++)
+            for (size_t v = 0; v < vectors; v++) {
+                t[v] += NAME(entry)(table, k, word[i])[v];
+                tt[v] += NAME(entry)(table, k, word[i])[2 + v];
+            }
+        for (size_t v = 0; v < vectors; v++) {
+            product[v] += t[v];
+            product[2 + v] += tt[v];
+        }
+    }
+}
+
+AVX2 static inline __attribute__((always_inline)) void
+NAME(multiply)(const ur_panel *panel, const uint64_t *bits, size_t count, const REAL *tile,
+               size_t vectors)
+{
+    memset(panel->product, 0, count * UR_PANEL_ENTRY);
+    for (size_t r = 0; r < panel->rows; r += UR_PANEL_SPAN, bits += panel->pitch) {
+        NAME(build)((const VEC *)(tile + r * NAME(WIDTH)), panel->table, vectors);
+        NAME(look_up)(panel->table, bits, count, panel->product, vectors);
+    }
+}
+
+/* one tile of by_t, by_tt += product; product_i belongs to their row row[i] (NULL: i) */
+AVX2 static inline __attribute__((always_inline)) void
+NAME(flush)(const ur_panel *panel, const size_t *row, size_t count, size_t start, size_t columns,
+            double *restrict by_t, double *restrict by_tt)
+{
+    const REAL *restrict t = panel->product;
+    for (size_t i = 0; i < count; i++, t += 2 * NAME(WIDTH)) {
+        size_t at = (row ? row[i] : i) * panel->d + start;
+        for (size_t j = 0; j < columns; j++)
+            by_t[at + j] += (double)t[j];
+        for (size_t j = 0; j < columns; j++)
+            by_tt[at + j] += (double)t[NAME(WIDTH) + j];
+    }
+}
+
+/* by_t, by_tt += bits' [t | t t] */
+AVX2 static void NAME(select)(const ur_panel *panel, const uint64_t *bits, const size_t *row,
+                              size_t count, double *by_t, double *by_tt)
+{
+    size_t d = panel->d;
+    for (size_t start = 0; count && start < d; start += NAME(WIDTH)) {
+        const REAL *tile = NAME(column)(panel, start);
+        size_t columns = d - start;
+        if (columns > NAME(LANES))
+            NAME(multiply)(panel, bits, count, tile, 2);
+        else
+            NAME(multiply)(panel, bits, count, tile, 1);
+        if (columns >= NAME(WIDTH))
+            NAME(flush)(panel, row, count, start, NAME(WIDTH), by_t, by_tt);
+        else
+            NAME(flush)(panel, row, count, start, columns, by_t, by_tt);
+    }
+}
+
+/* out = a' b: 6 columns by 2 vectors of columns, held in 12 registers */
+AVX2 static void NAME(outer)(const REAL *const a[6], const REAL *b, size_t rows, REAL *out)
+{
+    VEC low[6], high[6];
+    for (size_t k = 0; k < 6; k++)
+        low[k] = high[k] = (VEC){0};
+    for (size_t r = 0; r < rows * NAME(WIDTH); r += NAME(WIDTH)) {
+        VEC b0 = *(const VEC *)(b + r), b1 = *(const VEC *)(b + r + NAME(LANES));
+#pragma GCC unroll 6
+        for (size_t k = 0; k < 6; k++) {
+            VEC factor = BROADCAST(a[k] + r);
+            low[k] = FMADD(factor, b0, low[k]);
+            high[k] = FMADD(factor, b1, high[k]);
+        }
+    }
+    for (size_t k = 0; k < 6; k++) {
+        ((VEC *)out)[2 * k] = low[k];
+        ((VEC *)out)[2 * k + 1] = high[k];
+    }
+}
+
+/* tt += t't, upper triangle; the rows in pieces that stay in cache and keep single precision
+ * sums short */
+AVX2 static void NAME(square)(const ur_panel *panel, double *tt)
+{
+    enum { PIECE = 240, PAIR = 2 * NAME(LANES) };
+    size_t d = panel->d;
+    for (size_t r = 0; r < panel->rows; r += PIECE) {
+        size_t rows = panel->rows - r < PIECE ? panel->rows - r : PIECE;
+        for (size_t j = 0; j < d; j += PAIR) {
+            size_t end = j + PAIR < d ? j + PAIR : d;
+            for (size_t i = 0; i < end; i += 6) {
+                const REAL *a[6];
+                _Alignas(32) REAL out[6 * PAIR];
+                for (size_t k = 0; k < 6; k++)
+                    a[k] = NAME(column)(panel, i + k < d ? i + k : i) + r * NAME(WIDTH);
+                NAME(outer)(a, NAME(column)(panel, j) + r * NAME(WIDTH), rows, out);
+                for (size_t k = 0; k < 6 && i + k < end; k++)
+                    for (size_t l = i + k > j ? i + k : j; l < end; l++)
+                        tt[(i + k) * d + l] += (double)out[k * PAIR + l - j];
+            }
+        }
+    }
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A summary is a flat array of doubles, all zero for no data, that grows block by block and
+ * merges by addition. That one rule is what lets pass.c add over threads and over ranks and
+ * the file format store a half-finished run, knowing no estimator. */
+#ifndef UR_SUMMARY_H
+#define UR_SUMMARY_H
+
+#include "read/source.h"
+
+/* adds `len` doubles over all ranks, in place */
+typedef struct {
+    unrelu_status (*sum)(void *context, double *s, size_t len, unrelu_error *err);
+    void *context;
+} ur_ranks;
+
+typedef struct {
+    /* doubles in a summary; the first `head` of them are not sums (units, shifts) */
+    size_t (*len)(const void *plan);
+    size_t (*head)(const void *plan); /* NULL: no head */
+    /* sees the first block once, before any update; may fix units in the plan. NULL: nothing */
+    unrelu_status (*begin)(void *plan, const ur_block *block, unrelu_error *err);
+    /* scratch of one thread; NULL functions: none needed */
+    void *(*scratch_new)(const void *plan);
+    void (*scratch_free)(void *scratch);
+    unrelu_status (*update)(const void *plan, void *scratch, double *s, const ur_block *block,
+                            unrelu_error *err);
+    /* into += from, from = 0; NULL: element by element */
+    void (*absorb)(const void *plan, double *into, double *from);
+    /* gives every rank's summary the same head. NULL where there is none */
+    unrelu_status (*align)(const void *plan, double *s, const ur_ranks *ranks, unrelu_error *err);
+} ur_summary;
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A double as the shortest decimal of 15, 16 or 17 digits that reads back as the same bits,
+ * with a point whatever the locale; NaN as NA. */
+#ifndef UR_DECIMAL_H
+#define UR_DECIMAL_H
+
+#include <stddef.h>
+
+typedef struct ur_decimal ur_decimal;
+
+enum { UR_DECIMAL_MOST = 32 };
+
+ur_decimal *ur_decimal_new(void); /* NULL without memory */
+void ur_decimal_free(ur_decimal *decimal);
+/* returns the length; out is not terminated */
+size_t ur_decimal_write(const ur_decimal *decimal, double x, char out[UR_DECIMAL_MOST]);
+
+#endif

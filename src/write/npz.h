@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Writes a .npz that numpy.load(..., allow_pickle=False) opens. Arrays are borrowed until
+ * commit, which writes beside the name and renames: a reader sees the old file or the new. */
+#ifndef UR_WRITE_NPZ_H
+#define UR_WRITE_NPZ_H
+
+#include "unrelu/unrelu.h"
+
+typedef struct ur_npz_writer ur_npz_writer;
+
+unrelu_status ur_npz_writer_open(const char *path, ur_npz_writer **out, unrelu_error *err);
+/* <f8, C order; ndim 0 to 4. The first failure is kept and returned by commit, so that a
+ * caller may add array after array and look once. */
+void ur_npz_add(ur_npz_writer *w, const char *name, const double *data, size_t ndim,
+                const size_t *shape);
+void ur_npz_add_number(ur_npz_writer *w, const char *name, double value);   /* 0-d <f8, copied */
+void ur_npz_add_integer(ur_npz_writer *w, const char *name, int64_t value); /* 0-d <i8, copied */
+void ur_npz_add_bytes(ur_npz_writer *w, const char *name, const uint8_t *data, size_t ndim,
+                      const size_t *shape); /* |u1 */
+void ur_npz_add_strings(ur_npz_writer *w, const char *name, char *const *strings,
+                        size_t count);                                     /* 1-d <U, copied */
+void ur_npz_add_string(ur_npz_writer *w, const char *name, const char *s); /* 0-d <U, copied */
+unrelu_status ur_npz_commit(ur_npz_writer *w, unrelu_error *err);          /* closes */
+void ur_npz_abort(ur_npz_writer *w);                                       /* closes */
+
+#endif

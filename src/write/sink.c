@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "error.h"
+#include "memory.h"
+#include "write/decimal.h"
+#include "write/file.h"
+#include "write/npy_header.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+struct unrelu_sink {
+    ur_file *file;
+    char *path;
+    char separator; /* 0: .npy */
+    size_t n, d, rows;
+    ur_decimal *decimal; /* NULL: .npy */
+};
+
+static int ends_with(const char *s, const char *ending)
+{
+    size_t size = strlen(s), length = strlen(ending);
+    return size >= length && !strcasecmp(s + size - length, ending);
+}
+
+static unrelu_status choose_format(const char *path, char *separator, unrelu_error *err)
+{
+    static const struct {
+        const char *ending;
+        char separator;
+    } known[] = {{".npy", '\0'}, {".csv", ','}, {".tsv", '\t'}};
+    *separator = ',';
+    if (!strcmp(path, "-"))
+        return UNRELU_OK;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (ends_with(path, known[i].ending)) {
+            *separator = known[i].separator;
+            return UNRELU_OK;
+        }
+    return ur_fail(err, UNRELU_EUSAGE,
+                   "cannot tell the format of %s; samples are written as .npy, .csv or .tsv, or as "
+                   "CSV to - (standard output)",
+                   path);
+}
+
+static unrelu_status write_name(unrelu_sink *sink, const char *name, unrelu_error *err)
+{
+    char special[] = {'"', '\n', '\r', sink->separator, '\0'};
+    if (!strpbrk(name, special) && *name && *name != ' ')
+        return ur_file_write(sink->file, name, strlen(name), err);
+    unrelu_status status = ur_file_write(sink->file, "\"", 1, err);
+    for (; *name && !status; name++) {
+        char c = *name == '\n' || *name == '\r' ? ' ' : *name; /* a line is a row */
+        status = ur_file_write(sink->file, c == '"' ? "\"\"" : &c, c == '"' ? 2 : 1, err);
+    }
+    return status ? status : ur_file_write(sink->file, "\"", 1, err);
+}
+
+static unrelu_status write_header(unrelu_sink *sink, char *const *names, unrelu_error *err)
+{
+    if (!sink->separator) {
+        char header[UR_NPY_HEADER_MOST];
+        size_t shape[2] = {sink->n, sink->d};
+        return ur_file_write(sink->file, header, ur_npy_header(header, "<f8", 2, shape), err);
+    }
+    unrelu_status status = UNRELU_OK;
+    for (size_t j = 0; names && j < sink->d && !status; j++) {
+        status = write_name(sink, names[j], err);
+        if (!status)
+            status = ur_file_write(sink->file, j + 1 < sink->d ? &sink->separator : "\n", 1, err);
+    }
+    return status;
+}
+
+static unrelu_status open_sink(unrelu_sink *sink, const char *path, char *const *names,
+                               unrelu_error *err)
+{
+    int overflow = 0;
+    size_t bytes = ur_product(ur_product(sink->n, sink->d, &overflow), sizeof(double), &overflow);
+    char header[UR_NPY_HEADER_MOST];
+    size_t shape[2] = {sink->n, sink->d};
+    if (overflow || sink->d == 0)
+        return ur_fail(err, UNRELU_EUSAGE, "cannot write %s: %zu rows of %zu columns", path,
+                       sink->n, sink->d);
+    unrelu_status status = choose_format(path, &sink->separator, err);
+    if (status)
+        return status;
+    if (sink->separator && !(sink->decimal = ur_decimal_new()))
+        return ur_fail_memory(err, 1, "locale");
+    uint64_t expected = sink->separator ? 0 : bytes + ur_npy_header(header, "<f8", 2, shape);
+    status = ur_file_open(path, expected, &sink->file, err);
+    return status ? status : write_header(sink, names, err);
+}
+
+unrelu_status unrelu_sink_open(const char *path, size_t n, size_t d, char *const *names,
+                               unrelu_sink **out, unrelu_error *err)
+{
+    *out = NULL;
+    if (!path || !*path)
+        return ur_fail(err, UNRELU_EUSAGE, "the name of the output file is empty");
+    unrelu_sink *sink = ur_alloc(1, sizeof *sink);
+    if (!sink || !(sink->path = ur_string_copy(path))) {
+        unrelu_sink_abort(sink);
+        return ur_fail_memory(err, 1, "output");
+    }
+    sink->n = n;
+    sink->d = d;
+    unrelu_status status = open_sink(sink, path, names, err);
+    if (status)
+        unrelu_sink_abort(sink);
+    else
+        *out = sink;
+    return status;
+}
+
+/* missing values as NA: an empty cell would make a blank line of a single column */
+static unrelu_status write_row(unrelu_sink *sink, const double *x, unrelu_error *err)
+{
+    unrelu_status status = UNRELU_OK;
+    for (size_t j = 0; j < sink->d && !status; j++) {
+        char cell[UR_DECIMAL_MOST + 1];
+        size_t size = ur_decimal_write(sink->decimal, x[j], cell);
+        cell[size++] = j + 1 < sink->d ? sink->separator : '\n';
+        status = ur_file_write(sink->file, cell, size, err);
+    }
+    return status;
+}
+
+unrelu_status unrelu_sink_write(unrelu_sink *sink, const double *x, size_t rows, unrelu_error *err)
+{
+    if (rows > sink->n - sink->rows)
+        return ur_fail(err, UNRELU_EUSAGE,
+                       "%s was opened for %zu rows; %zu more do not fit after %zu", sink->path,
+                       sink->n, rows, sink->rows);
+    sink->rows += rows;
+    if (!sink->separator)
+        return ur_file_write(sink->file, x, rows * sink->d * sizeof *x, err);
+    unrelu_status status = UNRELU_OK;
+    for (size_t i = 0; i < rows && !status; i++)
+        status = write_row(sink, x + i * sink->d, err);
+    return status;
+}
+
+unrelu_status unrelu_sink_commit(unrelu_sink *sink, unrelu_error *err)
+{
+    unrelu_status status = UNRELU_OK;
+    if (sink->rows != sink->n) {
+        status = ur_fail(err, UNRELU_EUSAGE, "%s was opened for %zu rows, but %zu were written",
+                         sink->path, sink->n, sink->rows);
+    } else {
+        status = ur_file_commit(sink->file, err);
+        sink->file = NULL;
+    }
+    unrelu_sink_abort(sink);
+    return status;
+}
+
+void unrelu_sink_abort(unrelu_sink *sink)
+{
+    if (!sink)
+        return;
+    ur_file_abort(sink->file);
+    ur_decimal_free(sink->decimal);
+    free(sink->path);
+    free(sink);
+}

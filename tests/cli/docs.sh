@@ -1,0 +1,53 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# docs.sh UNRELU docs/cli.md: what is generated from the option tables is committed as it is,
+# and is right in its own language.
+set -eu
+
+unrelu=$1 committed=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+"$unrelu" --write-docs markdown > "$work/cli.md"
+diff -u "$committed" "$work/cli.md" || {
+    echo "docs/cli.md is not what the option tables say: run 'make docs'"
+    exit 1
+}
+
+"$unrelu" --write-docs man > "$work/unrelu.1"
+if command -v groff > /dev/null; then
+    groff -man -Tascii -ww -z "$work/unrelu.1" 2> "$work/groff"
+    cat "$work/groff"
+    [ ! -s "$work/groff" ]
+fi
+
+"$unrelu" --write-docs zsh > "$work/_unrelu"
+if command -v zsh > /dev/null; then
+    zsh -n "$work/_unrelu"
+fi
+
+"$unrelu" --write-docs bash > "$work/unrelu.bash"
+# shellcheck source=/dev/null
+. "$work/unrelu.bash"
+expect() { # WANTED WORD...: completions of the last word
+    local wanted=$1
+    shift
+    COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
+    _unrelu || true # compopt fails outside of a completion
+    [ "${COMPREPLY[*]}" = "$wanted" ] || {
+        echo "completing '$*': got '${COMPREPLY[*]}', expected '$wanted'"
+        exit 1
+    }
+}
+cd "$work"
+expect 'show' unrelu sho
+expect 'sample show summarize' unrelu s
+expect 'truncated' unrelu fit --norms t
+expect 'median' unrelu fit --norms = m
+expect '--method --minibatch' unrelu fit --m
+expect '' unrelu fit --batches ''
+expect 'cli.md' unrelu fit c
+expect 'unrelu.1' unrelu fit -o unrelu.1
+expect 'gaussian' unrelu generate ''
+expect 'fit' unrelu help f
+echo "docs/cli.md, man page and completions are right"

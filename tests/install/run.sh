@@ -1,0 +1,61 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# run.sh SOURCE BUILD CMAKE CC [FLAG...]: installs to an empty prefix, then compiles and runs
+# docs/example.c against that copy, as users do: by pkg-config and by find_package, shared and
+# static.
+set -euo pipefail
+
+source=$1 build=$2 cmake=$3 cc=$4
+shift 4
+flags=("$@")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+prefix=$work/prefix
+
+run_quietly() {
+    "$@" > "$work/log" 2>&1 || {
+        cat "$work/log"
+        exit 1
+    }
+}
+
+run_quietly "$cmake" --install "$build" --prefix "$prefix"
+libdir=$(dirname "$(find "$prefix" -name libunrelu.a)")
+export LD_LIBRARY_PATH=$libdir
+
+# every promised file
+for file in bin/unrelu include/unrelu/unrelu.h share/man/man1/unrelu.1 \
+    share/bash-completion/completions/unrelu share/zsh/site-functions/_unrelu; do
+    [ -s "$prefix/$file" ] || {
+        echo "not installed: $file"
+        exit 1
+    }
+done
+version=$("$prefix/bin/unrelu" --version | sed 's/^unrelu //')
+[ -e "$libdir/libunrelu.so.$version" ] && [ -L "$libdir/libunrelu.so.0" ]
+
+# the shared library exports the public interface and nothing else
+if nm -D --defined-only "$libdir/libunrelu.so" | awk '{ print $3 }' | grep -v '^unrelu_'; then
+    echo "symbols that should be hidden"
+    exit 1
+fi
+
+pc=$libdir/pkgconfig/unrelu.pc
+[ "$(pkg-config --modversion "$pc")" = "$version" ]
+read -ra shared <<< "$(pkg-config --cflags --libs "$pc")"
+read -ra static <<< "$(pkg-config --static --cflags --libs "$pc")"
+
+"$cc" "${flags[@]}" "$source/docs/example.c" "${shared[@]}" -o "$work/shared"
+"$work/shared" | tee "$work/expected"
+mv "$libdir"/libunrelu.so* "$work" # so that -lunrelu means the static one
+"$cc" "${flags[@]}" "$source/docs/example.c" "${static[@]}" -o "$work/static"
+mv "$work"/libunrelu.so* "$libdir"
+"$work/static" | diff "$work/expected" -
+
+cp "$source/tests/install/CMakeLists.txt" "$source/docs/example.c" "$work"
+run_quietly "$cmake" -S "$work" -B "$work/user" -DCMAKE_PREFIX_PATH="$prefix" \
+    -DCMAKE_C_COMPILER="$cc" -DCMAKE_C_FLAGS="${flags[*]}" -DVERSION="$version"
+run_quietly "$cmake" --build "$work/user"
+"$work/user/example_shared" | diff "$work/expected" -
+"$work/user/example_static" | diff "$work/expected" -
+echo "the installed copy works by pkg-config and by find_package, shared and static"

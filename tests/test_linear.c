@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "dense/linear.h"
+#include "dense/random.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { D = 23, M = 31, K = 7 };
+
+static void near(double found, double want, double tolerance)
+{
+    if (!(fabs(found - want) <= tolerance))
+        fail_msg("%.17g, expected %.17g within %g", found, want, tolerance);
+}
+
+/* A = G G' of a D x D Gaussian G */
+static void random_positive(double *A)
+{
+    double G[D * D];
+    ur_random_normals(1, 1, 0, D * D, G);
+    for (int i = 0; i < D; i++)
+        for (int j = 0; j < D; j++) {
+            A[i * D + j] = 0;
+            for (int k = 0; k < D; k++)
+                A[i * D + j] += G[i * D + k] * G[j * D + k];
+        }
+}
+
+static void eigenvectors_are_columns_and_rebuild_the_matrix(void **state)
+{
+    (void)state;
+    double A[D * D], kept[D * D], values[D], alone[D], V[D * D];
+    unrelu_error err;
+    random_positive(A);
+    memcpy(kept, A, sizeof A);
+    assert_int_equal(ur_eigen_symmetric(D, A, values, V, &err), UNRELU_OK);
+    assert_memory_equal(A, kept, sizeof A);
+    for (int j = 1; j < D; j++)
+        assert_true(values[j] >= values[j - 1]);
+    for (int i = 0; i < D; i++)
+        for (int j = 0; j < D; j++) {
+            double av = 0, vv = 0;
+            for (int k = 0; k < D; k++) {
+                av += A[i * D + k] * V[k * D + j];
+                vv += V[k * D + i] * V[k * D + j];
+            }
+            near(av, values[j] * V[i * D + j], 1e-12 * values[D - 1]);
+            near(vv, i == j, 1e-13);
+        }
+    assert_int_equal(ur_eigen_symmetric(D, A, alone, NULL, &err), UNRELU_OK);
+    for (int j = 0; j < D; j++)
+        near(alone[j], values[j], 1e-12 * values[D - 1]);
+    assert_int_equal(ur_eigen_symmetric(0, A, values, V, &err), UNRELU_OK);
+}
+
+static void a_failing_routine_is_an_error_with_its_number(void **state)
+{
+    (void)state;
+    double A[4] = {1, NAN, NAN, 1}, values[2], V[4];
+    unrelu_error err;
+    assert_int_equal(ur_eigen_symmetric(2, A, values, V, &err), UNRELU_EINTERNAL);
+    assert_non_null(strstr(err.text, "dsyevd failed with info"));
+}
+
+static void cholesky_is_lower_and_tells_indefinite(void **state)
+{
+    (void)state;
+    double A[D * D], L[D * D];
+    int positive;
+    random_positive(A);
+    assert_int_equal(ur_cholesky(D, A, L, &positive, NULL), UNRELU_OK);
+    assert_true(positive);
+    for (int i = 0; i < D; i++)
+        for (int j = 0; j < D; j++) {
+            double sum = 0;
+            for (int k = 0; k < D; k++)
+                sum += L[i * D + k] * L[j * D + k];
+            near(sum, A[i * D + j], 1e-12 * D);
+            if (j > i)
+                assert_true(L[i * D + j] == 0);
+        }
+    A[5 * D + 5] = -1;
+    assert_int_equal(ur_cholesky(D, A, L, &positive, NULL), UNRELU_OK);
+    assert_false(positive);
+}
+
+static void orthonormalise_keeps_the_space_and_the_signs(void **state)
+{
+    (void)state;
+    double A[M * K], Q[M * K];
+    ur_random_normals(2, 1, 0, M * K, A);
+    memcpy(Q, A, sizeof A);
+    assert_int_equal(ur_orthonormalise(M, K, Q, NULL), UNRELU_OK);
+    double R[K][K];
+    for (int i = 0; i < K; i++)
+        for (int j = 0; j < K; j++) {
+            double qq = 0;
+            R[i][j] = 0;
+            for (int r = 0; r < M; r++) {
+                qq += Q[r * K + i] * Q[r * K + j];
+                R[i][j] += Q[r * K + i] * A[r * K + j];
+            }
+            near(qq, i == j, 1e-14);
+            if (i > j)
+                near(R[i][j], 0, 1e-13);
+        }
+    for (int i = 0; i < K; i++)
+        assert_true(R[i][i] > 0);
+    for (int r = 0; r < M; r++)
+        for (int j = 0; j < K; j++) {
+            double sum = 0;
+            for (int i = 0; i < K; i++)
+                sum += Q[r * K + i] * R[i][j];
+            near(sum, A[r * K + j], 1e-13);
+        }
+}
+
+static void multiply_is_the_triple_loop(void **state)
+{
+    (void)state;
+    double A[M * K], B[K * D], C[M * D];
+    ur_random_normals(3, 1, 0, M * K, A);
+    ur_random_normals(3, 2, 0, K * D, B);
+    ur_multiply(M, K, D, A, B, C);
+    for (int i = 0; i < M; i++)
+        for (int j = 0; j < D; j++) {
+            double sum = 0;
+            for (int k = 0; k < K; k++)
+                sum += A[i * K + k] * B[k * D + j];
+            near(C[i * D + j], sum, 1e-13);
+        }
+    C[0] = 5;
+    ur_multiply(1, 0, 1, A, B, C);
+    assert_true(C[0] == 0);
+}
+
+static void pin_gives_one_thread_and_unpin_restores(void **state)
+{
+    (void)state;
+    int before = openblas_get_num_threads();
+    int saved = ur_blas_pin();
+    assert_int_equal(openblas_get_num_threads(), 1);
+    int inner = ur_blas_pin();
+    ur_blas_unpin(inner);
+    assert_int_equal(openblas_get_num_threads(), 1);
+    ur_blas_unpin(saved);
+    assert_int_equal(openblas_get_num_threads(), before);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(eigenvectors_are_columns_and_rebuild_the_matrix),
+        cmocka_unit_test(a_failing_routine_is_an_error_with_its_number),
+        cmocka_unit_test(cholesky_is_lower_and_tells_indefinite),
+        cmocka_unit_test(orthonormalise_keeps_the_space_and_the_signs),
+        cmocka_unit_test(multiply_is_the_triple_loop),
+        cmocka_unit_test(pin_gives_one_thread_and_unpin_restores),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
