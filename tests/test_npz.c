@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "files.h"
 
+#include "read/archive.h"
 #include "read/npz.h"
 #include "write/npz.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <zip.h>
 #include <zlib.h>
@@ -219,7 +221,13 @@ static void zip64_members_are_read(void **state)
     put(&to, 0x07064b50, 4), put(&to, 0, 4), put(&to, end, 8), put(&to, 1, 4);
     put(&to, 0x06054b50, 4), put(&to, 0, 4), put(&to, 0xffff, 2), put(&to, 0xffff, 2);
     put(&to, UINT32_MAX, 4), put(&to, UINT32_MAX, 4), put(&to, 0, 2);
-    table t = table_of(files_write("z.npz", zip, (size_t)(to - zip)), NULL);
+    const char *path = files_write("z.npz", zip, (size_t)(to - zip));
+    int fd = open(path, O_RDONLY);
+    assert_int_equal(ur_zip_offset(fd, (uint64_t)(to - zip), 0, size), directory - size);
+    assert_int_equal(ur_zip_offset(fd, (uint64_t)(to - zip), 1, size), 0);
+    assert_int_equal(ur_zip_offset(fd, (uint64_t)(to - zip) - 1, 0, size), 0);
+    close(fd);
+    table t = table_of(path, NULL);
     assert_true(t.n == 3 && t.d == 2);
     assert_memory_equal(t.x, x, sizeof x);
     table_free(&t);

@@ -90,6 +90,19 @@ NAME(multiply)(const ur_panel *panel, const uint64_t *bits, size_t count, const 
     }
 }
 
+/* out of line: inside select, gcc spills the loop of look_up and loses 15 % */
+AVX2 static __attribute__((noinline)) void
+NAME(multiply_two)(const ur_panel *panel, const uint64_t *bits, size_t count, const REAL *tile)
+{
+    NAME(multiply)(panel, bits, count, tile, 2);
+}
+
+AVX2 static __attribute__((noinline)) void
+NAME(multiply_one)(const ur_panel *panel, const uint64_t *bits, size_t count, const REAL *tile)
+{
+    NAME(multiply)(panel, bits, count, tile, 1);
+}
+
 /* one tile of by_t, by_tt += product; product_i belongs to their row row[i] (NULL: i) */
 AVX2 static inline __attribute__((always_inline)) void
 NAME(flush)(const ur_panel *panel, const size_t *row, size_t count, size_t start, size_t columns,
@@ -114,9 +127,9 @@ AVX2 static void NAME(select)(const ur_panel *panel, const uint64_t *bits, const
         const REAL *tile = NAME(column)(panel, start);
         size_t columns = d - start;
         if (columns > NAME(LANES))
-            NAME(multiply)(panel, bits, count, tile, 2);
+            NAME(multiply_two)(panel, bits, count, tile);
         else
-            NAME(multiply)(panel, bits, count, tile, 1);
+            NAME(multiply_one)(panel, bits, count, tile);
         if (columns >= NAME(WIDTH))
             NAME(flush)(panel, row, count, start, NAME(WIDTH), by_t, by_tt);
         else
@@ -124,24 +137,46 @@ AVX2 static void NAME(select)(const ur_panel *panel, const uint64_t *bits, const
     }
 }
 
-/* out = a' b: 6 columns by 2 vectors of columns, held in 12 registers */
-AVX2 static void NAME(outer)(const REAL *const a[6], const REAL *b, size_t rows, REAL *out)
+/* out (columns x vectors) = a' b, held in 12 registers */
+AVX2 static inline __attribute__((always_inline)) void NAME(outer)(const REAL *const *a,
+                                                                   const REAL *b, size_t rows,
+                                                                   VEC *out, size_t columns,
+                                                                   size_t vectors)
 {
-    VEC low[6], high[6];
-    for (size_t k = 0; k < 6; k++)
-        low[k] = high[k] = (VEC){0};
+    VEC sum[12];
+    for (size_t k = 0; k < 12; k++)
+        sum[k] = (VEC){0};
     for (size_t r = 0; r < rows * NAME(WIDTH); r += NAME(WIDTH)) {
-        VEC b0 = *(const VEC *)(b + r), b1 = *(const VEC *)(b + r + NAME(LANES));
-#pragma GCC unroll 6
-        for (size_t k = 0; k < 6; k++) {
-            VEC factor = BROADCAST(a[k] + r);
-            low[k] = FMADD(factor, b0, low[k]);
-            high[k] = FMADD(factor, b1, high[k]);
+        const VEC *factor = (const VEC *)(b + r);
+#pragma GCC unroll 12
+        for (size_t k = 0; k < columns; k++) {
+            VEC other = BROADCAST(a[k] + r);
+            for (size_t v = 0; v < vectors; v++)
+                sum[k * vectors + v] = FMADD(other, factor[v], sum[k * vectors + v]);
         }
     }
-    for (size_t k = 0; k < 6; k++) {
-        ((VEC *)out)[2 * k] = low[k];
-        ((VEC *)out)[2 * k + 1] = high[k];
+    for (size_t k = 0; k < 12; k++)
+        out[k] = sum[k];
+}
+
+/* the columns [j, end) of tt += t't, from `rows` rows; end - j <= LANES * vectors */
+AVX2 static inline __attribute__((always_inline)) void NAME(square_part)(const ur_panel *panel,
+                                                                         size_t r, size_t rows,
+                                                                         size_t j, size_t end,
+                                                                         size_t vectors, double *tt)
+{
+    size_t d = panel->d, columns = 12 / vectors, width = vectors * NAME(LANES);
+    const REAL *b = NAME(column)(panel, j) + r * NAME(WIDTH);
+    for (size_t i = 0; i < end; i += columns) {
+        const REAL *a[12];
+        VEC out[12];
+        const REAL *from = (const REAL *)out;
+        for (size_t k = 0; k < columns; k++)
+            a[k] = NAME(column)(panel, i + k < d ? i + k : i) + r * NAME(WIDTH);
+        NAME(outer)(a, b, rows, out, columns, vectors);
+        for (size_t k = 0; k < columns && i + k < end; k++)
+            for (size_t l = i + k > j ? i + k : j; l < end; l++)
+                tt[(i + k) * d + l] += (double)from[k * width + l - j];
     }
 }
 
@@ -149,22 +184,13 @@ AVX2 static void NAME(outer)(const REAL *const a[6], const REAL *b, size_t rows,
  * sums short */
 AVX2 static void NAME(square)(const ur_panel *panel, double *tt)
 {
-    enum { PIECE = 240, PAIR = 2 * NAME(LANES) };
+    enum { PIECE = 240 };
     size_t d = panel->d;
     for (size_t r = 0; r < panel->rows; r += PIECE) {
-        size_t rows = panel->rows - r < PIECE ? panel->rows - r : PIECE;
-        for (size_t j = 0; j < d; j += PAIR) {
-            size_t end = j + PAIR < d ? j + PAIR : d;
-            for (size_t i = 0; i < end; i += 6) {
-                const REAL *a[6];
-                _Alignas(32) REAL out[6 * PAIR];
-                for (size_t k = 0; k < 6; k++)
-                    a[k] = NAME(column)(panel, i + k < d ? i + k : i) + r * NAME(WIDTH);
-                NAME(outer)(a, NAME(column)(panel, j) + r * NAME(WIDTH), rows, out);
-                for (size_t k = 0; k < 6 && i + k < end; k++)
-                    for (size_t l = i + k > j ? i + k : j; l < end; l++)
-                        tt[(i + k) * d + l] += (double)out[k * PAIR + l - j];
-            }
-        }
+        size_t rows = panel->rows - r < PIECE ? panel->rows - r : PIECE, j = 0;
+        for (; j + NAME(LANES) < d; j += NAME(WIDTH))
+            NAME(square_part)(panel, r, rows, j, j + NAME(WIDTH) < d ? j + NAME(WIDTH) : d, 2, tt);
+        if (j < d)
+            NAME(square_part)(panel, r, rows, j, d, 1, tt);
     }
 }

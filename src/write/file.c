@@ -89,7 +89,10 @@ static unrelu_status open_file(ur_file *f, unrelu_error *err)
         return ur_fail(err, UNRELU_EIO, "cannot write %s: it is a directory; name a file in it",
                        f->path);
     } else if (S_ISREG(info.st_mode)) {
-        return open_beside(f, info.st_mode & 0777, err);
+        unrelu_status status = open_beside(f, info.st_mode & 0777, err);
+        if (!status)
+            (void)!fchmod(f->fd, info.st_mode & 0777); /* whatever the umask */
+        return status;
     } else {
         f->fd = open(f->target, O_WRONLY | O_CLOEXEC);
     }

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Planting, sampling, comparing, saving. */
+#include "planted.h"
+
+#include <unistd.h>
+
+static unrelu_gaussian planted(size_t d, size_t k, double kappa, uint64_t seed)
+{
+    unrelu_gaussian_plant_options o = unrelu_gaussian_plant_options_default();
+    o.d = d;
+    o.k = k;
+    o.kappa = kappa;
+    o.seed = seed;
+    return plant(o);
+}
+
+/* ---- plant ---- */
+
+static void planted_sigma_has_the_condition_number(void **state)
+{
+    (void)state;
+    enum { D = 5 };
+    unrelu_gaussian m = planted(D, 0, 13, 1);
+    /* columns of W are orthogonal with squared lengths 1 .. 1/13 */
+    for (size_t a = 0; a < D; a++)
+        for (size_t b = 0; b < D; b++) {
+            double dot = 0;
+            for (size_t i = 0; i < D; i++)
+                dot += m.W[i * D + a] * m.W[i * D + b];
+            assert_near(dot, a == b ? pow(13, -(double)a / (D - 1)) : 0, 1e-13);
+        }
+    for (size_t i = 0; i < D; i++) {
+        assert_true(m.b[i] >= 0);
+        for (size_t j = 0; j < D; j++) {
+            double dot = 0;
+            for (size_t k = 0; k < D; k++)
+                dot += m.W[i * D + k] * m.W[j * D + k];
+            assert_near(m.sigma[i * D + j], dot, 1e-14);
+        }
+    }
+    unrelu_gaussian_free(&m);
+    m = planted(8, 3, 1, 1);
+    assert_int_equal(m.k, 3);
+    for (size_t i = 0; i < 8; i++)
+        assert_near(m.scale[i], 1, 1e-14);
+    unrelu_gaussian_free(&m);
+    unrelu_gaussian_plant_options bad = unrelu_gaussian_plant_options_default();
+    bad.k = 9;
+    unrelu_error err = {""};
+    assert_int_equal(unrelu_gaussian_plant(&bad, &m, &err), UNRELU_EUSAGE);
+    bad.k = 0;
+    bad.kappa = 0.5;
+    assert_int_equal(unrelu_gaussian_plant(&bad, &m, &err), UNRELU_EUSAGE);
+}
+
+/* ---- sample ---- */
+
+static void samples_have_the_moments_of_a_rectified_gaussian(void **state)
+{
+    (void)state;
+    enum { D = 3, N = 400000 };
+    unrelu_gaussian m = planted(D, 0, 4, 2);
+    m.b[0] = -0.5;
+    double *x = draw(&m, N, 9);
+    for (size_t j = 0; j < D; j++) {
+        double g = m.b[j] / m.scale[j], s = m.scale[j], mean = 0, square = 0, zeros = 0;
+        double Phi = erfc(-g / sqrt(2)) / 2, phi = exp(-g * g / 2) / sqrt(2 * acos(-1));
+        for (size_t r = 0; r < N; r++) {
+            mean += x[r * D + j] / N;
+            square += x[r * D + j] * x[r * D + j] / N;
+            zeros += (x[r * D + j] == 0) / (double)N;
+        }
+        assert_near(zeros, 1 - Phi, 4.5 * sqrt(Phi * (1 - Phi) / N));
+        assert_near(mean, s * (g * Phi + phi), 4.5 * s * sqrt((1 + g * g) / N));
+        assert_near(square, s * s * ((1 + g * g) * Phi + g * phi),
+                    4.5 * s * s * (3 + g * g) / sqrt(N));
+    }
+    free(x);
+    unrelu_gaussian_free(&m);
+}
+
+static void any_slice_has_the_same_bits(void **state)
+{
+    (void)state;
+    enum { D = 4, N = 2000 };
+    unrelu_gaussian m = planted(D, 0, 4, 3);
+    double *x = draw(&m, N, 5), *y = malloc(N * D * sizeof *y);
+    unrelu_sampler *sampler = NULL;
+    unrelu_error err = {""};
+    must(unrelu_sampler_new(&m, 5, &sampler, &err), &err);
+    const size_t slices[][2] = {{0, 1}, {1, 300}, {255, 2}, {256, 256}, {777, 1223}, {1999, 1}};
+    for (size_t k = 0; k < 6; k++)
+        for (int threads = 1; threads < 4; threads++) {
+            unrelu_exec exec = {.threads = threads};
+            must(unrelu_sampler_draw(sampler, slices[k][0], slices[k][1], &exec, y, &err), &err);
+            assert_memory_equal(y, x + slices[k][0] * D, slices[k][1] * D * sizeof *y);
+        }
+    unrelu_sampler_free(sampler);
+    free(x);
+    free(y);
+    unrelu_gaussian_free(&m);
+}
+
+/* ---- compare ---- */
+
+static void distances_match_the_formulas(void **state)
+{
+    (void)state;
+    /* independent coordinates: KL is a sum of univariate ones */
+    enum { D = 3 };
+    unrelu_gaussian t = planted(D, 0, 1, 4), m = planted(D, 0, 1, 4);
+    double kl = 0, reverse = 0, db = 0, dS = 0, norm = 0;
+    for (size_t i = 0; i < D; i++) {
+        for (size_t j = 0; j < D; j++)
+            t.correlation[i * D + j] = m.correlation[i * D + j] = i == j;
+        t.scale[i] = 1e-150 * (1 + (double)i);
+        m.scale[i] = t.scale[i] * 1.1;
+        m.b[i] = t.b[i] = (double)i * t.scale[i];
+        m.b[i] += 0.2 * t.scale[i];
+        double r = 1.1 * 1.1, d2 = 0.04;
+        kl += (r + d2 - 1 - log(r)) / 2;
+        reverse += (1 / r + d2 / r - 1 + log(r)) / 2;
+        double s = 1 + (double)i;
+        db += d2 * s * s;
+        dS += pow((r - 1) * s * s, 2);
+        norm += s * s;
+    }
+    unrelu_gaussian_distance far;
+    unrelu_error err = {""};
+    must(unrelu_gaussian_compare(&t, &m, &far, &err), &err);
+    assert_near(far.kl, kl, 1e-12);
+    assert_near(far.kl_reverse, reverse, 1e-12);
+    assert_near(far.tv_bound, sqrt(fmin(kl, reverse) / 2), 1e-12);
+    assert_near(far.b_error, sqrt(db / norm), 1e-12);
+    assert_near(far.sigma_error, sqrt(dS) / norm, 1e-12);
+    assert_string_equal(far.note, "");
+    must(unrelu_gaussian_compare(&t, &t, &far, &err), &err);
+    assert_near(far.kl + far.b_error + far.sigma_error, 0, 1e-12);
+    unrelu_gaussian_free(&t);
+    unrelu_gaussian_free(&m);
+}
+
+static void singular_and_indefinite_are_told(void **state)
+{
+    (void)state;
+    unrelu_gaussian t = planted(4, 2, 1, 5), m = planted(4, 0, 1, 5), other = planted(3, 0, 1, 5);
+    unrelu_gaussian_distance far;
+    unrelu_error err = {""};
+    must(unrelu_gaussian_compare(&t, &m, &far, &err), &err);
+    assert_true(isinf(far.kl) && far.tv_bound == 1 && far.b_error >= 0);
+    assert_non_null(strstr(far.note, "truth's correlation matrix is singular"));
+    m.correlation[1] = m.correlation[4] = 1.5;
+    unrelu_gaussian_free(&t);
+    t = planted(4, 0, 1, 6);
+    must(unrelu_gaussian_compare(&t, &m, &far, &err), &err);
+    assert_non_null(strstr(far.note, "model's correlation matrix is indefinite"));
+    assert_int_equal(unrelu_gaussian_compare(&t, &other, &far, &err), UNRELU_EFORMAT);
+    assert_non_null(strstr(err.text, "4 columns and the model 3"));
+    unrelu_gaussian_free(&t);
+    unrelu_gaussian_free(&m);
+    unrelu_gaussian_free(&other);
+}
+
+/* ---- files ---- */
+
+static void a_model_survives_its_file(void **state)
+{
+    (void)state;
+    enum { D = 4, N = 3000 };
+    char path[] = "/tmp/unrelu_model_XXXXXX.npz";
+    int file = mkstemps(path, 4);
+    assert_true(file >= 0);
+    close(file);
+    unrelu_gaussian truth = planted(D, 0, 4, 7), loaded;
+    double *x = draw(&truth, N, 8);
+    for (size_t r = 0; r < N; r++)
+        x[r * D + 2] = 0.5;
+    x[5] = NAN;
+    unrelu_gaussian_options o = unrelu_gaussian_options_default();
+    o.rank = 2;
+    o.seed = 77;
+    unrelu_gaussian m = fit(x, N, D, &o);
+    unrelu_error err = {""};
+    must(unrelu_gaussian_save(&m, path, &err), &err);
+    must(unrelu_gaussian_load(path, &loaded, &err), &err);
+    double *pairs[][2] = {{m.b, loaded.b},
+                          {m.b_se, loaded.b_se},
+                          {m.scale, loaded.scale},
+                          {m.observed, loaded.observed},
+                          {m.eigenvalues, loaded.eigenvalues},
+                          {m.eigenvalues_se, loaded.eigenvalues_se},
+                          {m.sigma, loaded.sigma},
+                          {m.sigma_se, loaded.sigma_se},
+                          {m.correlation_se, loaded.correlation_se},
+                          {m.n_pair, loaded.n_pair}};
+    for (size_t i = 0; i < 10; i++)
+        assert_memory_equal(pairs[i][0], pairs[i][1], (i < 6 ? D : D * D) * sizeof(double));
+    assert_memory_equal(m.flags, loaded.flags, D * sizeof *m.flags);
+    assert_memory_equal(m.pair_flags, loaded.pair_flags, D * D);
+    assert_memory_equal(m.W, loaded.W, D * 2 * sizeof(double));
+    assert_int_equal(loaded.n, N);
+    assert_int_equal(loaded.seed, 77);
+    assert_int_equal(loaded.k, 2);
+    assert_string_equal(loaded.how_k, m.how_k);
+    assert_string_equal(loaded.names[3], "x4");
+    assert_int_equal(loaded.warning_count, m.warning_count);
+    assert_true(has_warning(&loaded, "constant") && has_warning(&loaded, "missing"));
+    unrelu_gaussian_free(&loaded);
+
+    must(unrelu_gaussian_save(&truth, path, &err), &err);
+    must(unrelu_gaussian_load(path, &loaded, &err), &err);
+    assert_null(loaded.b_se);
+    assert_memory_equal(loaded.sigma, truth.sigma, D * D * sizeof(double));
+    unrelu_gaussian_free(&loaded);
+
+    unrelu_summary *summary = NULL;
+    assert_int_equal(unrelu_summary_load(path, &summary, &err), UNRELU_EFORMAT);
+    assert_non_null(strstr(err.text, "'rectified-gaussian', not a summary"));
+    unlink(path);
+    assert_int_equal(unrelu_gaussian_load(path, &loaded, &err), UNRELU_EIO);
+    unrelu_gaussian_free(&m);
+    unrelu_gaussian_free(&truth);
+    free(x);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(planted_sigma_has_the_condition_number),
+        cmocka_unit_test(samples_have_the_moments_of_a_rectified_gaussian),
+        cmocka_unit_test(any_slice_has_the_same_bits),
+        cmocka_unit_test(distances_match_the_formulas),
+        cmocka_unit_test(singular_and_indefinite_are_told),
+        cmocka_unit_test(a_model_survives_its_file),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
