@@ -38,8 +38,10 @@ static void list_metrics(const unrelu_gaussian_distance *x, metric *list)
         {"kl_reverse", "KL(truth || model)", "", x->kl_reverse},
         {"tv_bound", "total variation, at most", "by Pinsker, of the rectified ones too",
          x->tv_bound},
-        {"lambda_min_truth", "smallest eigenvalue, truth", "of its Sigma", x->lambda_min_truth},
-        {"lambda_min_model", "smallest eigenvalue, model", "of its Sigma", x->lambda_min_model},
+        {"lambda_min_truth", "smallest eigenvalue, truth", "of its correlations",
+         x->lambda_min_truth},
+        {"lambda_min_model", "smallest eigenvalue, model", "of its correlations",
+         x->lambda_min_model},
     };
     for (size_t i = 0; i < METRICS; i++)
         list[i] = all[i];

@@ -197,7 +197,7 @@ static int fit_samples(const fit_arguments *a, const unrelu_gaussian_options *o,
     int status = cli_open_samples(&a->shared, is_single_pass(a, o), &source);
     if (status == 0)
         status = cli_exit(unrelu_gaussian_fit(source, o, &exec, model, &err), &err);
-    unrelu_source_close(source);
+    cli_close_samples(source);
     return status;
 }
 

@@ -45,7 +45,7 @@ static int collect(const summarize_arguments *a, const unrelu_gaussian_options *
     int status = cli_open_samples(&a->shared, 1, &source);
     if (status == 0)
         status = cli_exit(unrelu_summary_collect(source, o, a->groups, &exec, summary, &err), &err);
-    unrelu_source_close(source);
+    cli_close_samples(source);
     return status;
 }
 

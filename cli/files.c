@@ -103,9 +103,16 @@ int cli_make_folder(const char *path)
     return 0;
 }
 
+static int is_pipe(const char *path)
+{
+    struct stat s;
+    return strcmp(path, "-") == 0 || (stat(path, &s) == 0 && !S_ISREG(s.st_mode));
+}
+
 int cli_open_samples(const cli_shared *shared, int single_pass, unrelu_source **source)
 {
     unrelu_error err = {0};
+    cli_interrupt_at_once(is_pipe(shared->files[0]));
     unrelu_source_options options = {.columns = shared->columns, .single_pass = single_pass};
     unrelu_status status = unrelu_source_open(shared->files[0], &options, source, &err);
     if (status != UNRELU_OK)
@@ -114,6 +121,12 @@ int cli_open_samples(const cli_shared *shared, int single_pass, unrelu_source **
     if (*note)
         cli_note("%s: %s", strcmp(name, "-") == 0 ? "standard input" : name, note);
     return 0;
+}
+
+void cli_close_samples(unrelu_source *source)
+{
+    unrelu_source_close(source);
+    cli_interrupt_at_once(0);
 }
 
 static int refuse_kind(const char *path, const char *kind)

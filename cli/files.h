@@ -17,6 +17,7 @@ int cli_make_folder(const char *path);
 
 /* Opens samples and tells what was decided about the file. */
 int cli_open_samples(const cli_shared *shared, int single_pass, unrelu_source **source);
+void cli_close_samples(unrelu_source *source); /* takes NULL */
 /* Loads a rectified Gaussian; any other kind of file gets its own sentence. */
 int cli_load_model(const char *path, unrelu_gaussian *model);
 

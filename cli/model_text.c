@@ -27,6 +27,24 @@ static double half_width(double level)
     return (low + high) / 2;
 }
 
+/* The standard errors, or NULL where the method has none at all; of a matrix its upper triangle
+ * counts. */
+static const double *errors_of(const double *se, size_t count)
+{
+    for (size_t i = 0; se && i < count; i++)
+        if (isfinite(se[i]))
+            return se;
+    return NULL;
+}
+
+static const double *pair_errors_of(const double *se, size_t d)
+{
+    for (size_t i = 0; se && i + 1 < d; i++)
+        if (errors_of(se + i * d + i + 1, d - i - 1))
+            return se;
+    return NULL;
+}
+
 static const char *name_of(const unrelu_gaussian *m, size_t i, char *buffer, size_t size)
 {
     snprintf(buffer, size, "x%zu", i + 1);
@@ -39,14 +57,15 @@ static void add_name(cli_table *table, const unrelu_gaussian *m, size_t i)
     cli_table_add(table, "%.60s", name_of(m, i, buffer, sizeof buffer));
 }
 
-static void add_estimate(cli_table *table, double value, const double *se, double z)
+static void add_estimate(cli_table *table, const double *values, const double *se, size_t i,
+                         double z)
 {
     char text[CLI_TABLE_CELL];
     if (!se) {
-        cli_table_add(table, "%.6g", value);
+        cli_table_add(table, "%.6g", values[i]);
         return;
     }
-    cli_format_estimate(text, sizeof text, value, z * *se);
+    cli_format_estimate(text, sizeof text, values[i], z * se[i]);
     cli_table_add(table, "%s", text);
 }
 
@@ -81,8 +100,8 @@ static void add_coordinate(cli_table *table, const unrelu_gaussian *m, size_t i,
 {
     add_name(table, m, i);
     add_zeros(table, m, i);
-    add_estimate(table, m->b[i], m->b_se ? &m->b_se[i] : NULL, z);
-    add_estimate(table, m->scale[i], m->scale_se ? &m->scale_se[i] : NULL, z);
+    add_estimate(table, m->b, errors_of(m->b_se, m->d), i, z);
+    add_estimate(table, m->scale, errors_of(m->scale_se, m->d), i, z);
     if (m->noise)
         cli_table_add(table, "%.4g", m->noise[i]);
     add_flags(table, m->flags ? m->flags[i] : 0);
@@ -90,13 +109,14 @@ static void add_coordinate(cli_table *table, const unrelu_gaussian *m, size_t i,
 
 static void print_coordinates(const unrelu_gaussian *m, double z)
 {
-    static const char *const titles[] = {"column", "zeros", "b", "scale", "noise sd", "flags"};
+    const char *const titles[] = {"column",   m->observed ? "zeros" : "", "b", "scale",
+                                  "noise sd", m->flags ? "flags" : ""};
     cli_table table;
     size_t shown = 0, flagged = 0;
     cli_table_start(&table, m->noise ? 6 : 5);
     for (size_t j = 0; j < 6; j++)
         if (j != 4 || m->noise)
-            cli_table_add(&table, "%s", j == 5 && !m->flags ? "" : titles[j]);
+            cli_table_add(&table, "%s", titles[j]);
     for (size_t i = 0; i < m->d; i++) {
         if (!is_shown(m, i, &flagged))
             continue;
@@ -128,7 +148,7 @@ static void insert_pair(pair *top, size_t *count, pair new)
 }
 
 /* The pairs of largest |correlation|, without those that the data do not determine (NaN too). */
-static size_t find_strongest(const unrelu_gaussian *m, pair *top)
+static size_t find_strongest(const unrelu_gaussian *m, const double *se, pair *top)
 {
     size_t count = 0;
     for (size_t i = 0; i < m->d; i++) {
@@ -136,7 +156,7 @@ static size_t find_strongest(const unrelu_gaussian *m, pair *top)
             size_t ij = i * m->d + j;
             double strength = fabs(m->correlation[ij]);
             int known = strength > 1e-12 && /* rounding, in a planted model */
-                        (!m->correlation_se || isfinite(m->correlation_se[ij])) &&
+                        (!se || isfinite(se[ij])) &&
                         !(m->pair_flags && m->pair_flags[ij] & UNRELU_FLAG_FEW_JOINT);
             if (known)
                 insert_pair(top, &count, (pair){i, j, strength});
@@ -149,17 +169,16 @@ static void print_correlations(const unrelu_gaussian *m, double z)
 {
     cli_table table;
     pair top[STRONGEST];
-    size_t count = m->correlation ? find_strongest(m, top) : 0;
+    const double *se = pair_errors_of(m->correlation_se, m->d);
+    size_t count = m->correlation ? find_strongest(m, se, top) : 0;
     if (count == 0)
         return;
     printf("\nstrongest correlations (of %zu pairs)\n", m->d * (m->d - 1) / 2);
     cli_table_start(&table, 3);
     for (size_t r = 0; r < count; r++) {
-        size_t ij = top[r].i * m->d + top[r].j;
         add_name(&table, m, top[r].i);
         add_name(&table, m, top[r].j);
-        add_estimate(&table, m->correlation[ij], m->correlation_se ? &m->correlation_se[ij] : NULL,
-                     z);
+        add_estimate(&table, m->correlation, se, top[r].i * m->d + top[r].j, z);
     }
     cli_table_print(&table, "llr");
 }
@@ -176,8 +195,7 @@ static void print_eigenvalues(const unrelu_gaussian *m, double z)
     cli_table_start(&table, 3);
     for (size_t i = 0; i < shown; i++) {
         cli_table_add(&table, "%zu", i + 1);
-        add_estimate(&table, m->eigenvalues[i], m->eigenvalues_se ? &m->eigenvalues_se[i] : NULL,
-                     z);
+        add_estimate(&table, m->eigenvalues, errors_of(m->eigenvalues_se, m->d), i, z);
         cli_table_add(&table, "%s", i < m->k ? "in W" : "");
     }
     cli_table_print(&table, "rrl");
@@ -196,7 +214,7 @@ static void print_head(const unrelu_gaussian *m, double level)
                (unsigned long long)m->seed);
     if (m->rows_dropped > 0)
         printf("%zu rows with gross outliers left out\n", m->rows_dropped);
-    if (m->b_se)
+    if (errors_of(m->b_se, m->d))
         printf("+- is the half-width of a %.4g %% interval\n", 100 * level);
     putchar('\n');
 }

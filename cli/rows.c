@@ -11,6 +11,8 @@ static unrelu_status draw_all(const unrelu_sampler *sampler, unrelu_sink *sink, 
                               const unrelu_exec *exec, unrelu_error *err)
 {
     size_t block = d < BLOCK_CELLS ? BLOCK_CELLS / d : 1;
+    unrelu_exec silent = *exec; /* the progress of one block is none */
+    silent.progress = NULL;
     double *x = malloc(block * d * sizeof *x);
     unrelu_status status = x ? UNRELU_OK : UNRELU_ENOMEM;
     for (size_t row = 0; row < n && status == UNRELU_OK; row += block) {
@@ -19,7 +21,7 @@ static unrelu_status draw_all(const unrelu_sampler *sampler, unrelu_sink *sink, 
         if (exec->cancelled(exec->context))
             status = UNRELU_ECANCELLED;
         if (status == UNRELU_OK)
-            status = unrelu_sampler_draw(sampler, row, rows, exec, x, err);
+            status = unrelu_sampler_draw(sampler, row, rows, &silent, x, err);
         if (status == UNRELU_OK)
             status = unrelu_sink_write(sink, x, rows, err);
     }

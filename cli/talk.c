@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t interrupted;
+static volatile sig_atomic_t interrupted, may_exit;
 static double started;
 static int quiet, verbose;
 static struct {
@@ -29,12 +29,23 @@ static double now(void)
 
 static void interrupt(int signal)
 {
+    static const char text[] = "unrelu: interrupted; nothing was written\n";
     interrupted = signal;
+    if (!may_exit)
+        return;
+    ssize_t said = write(STDERR_FILENO, text, sizeof text - 1);
+    (void)said;
+    _exit(128 + signal);
+}
+
+void cli_interrupt_at_once(int yes)
+{
+    may_exit = yes;
 }
 
 void cli_talk_start(void)
 {
-    /* without SA_RESTART: a read that waits must end. Once only: a second SIGINT kills */
+    /* once only: a second SIGINT kills, should the first not be seen */
     struct sigaction action = {.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND};
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
@@ -145,7 +156,7 @@ int cli_exit(unrelu_status status, const unrelu_error *err)
     };
     if (status == UNRELU_OK)
         return 0;
-    if (status == UNRELU_ECANCELLED || cli_interrupted()) { /* a read ended by the signal fails */
+    if (status == UNRELU_ECANCELLED || cli_interrupted()) {
         cli_error("interrupted; nothing was written");
         return interrupted ? 128 + interrupted : CLI_EXIT_INTERRUPTED;
     }

@@ -13,6 +13,9 @@ void cli_talk_start(void); /* catches SIGINT and SIGTERM, starts the clock */
 void cli_talk_set(int quiet, int verbose);
 double cli_seconds(void); /* since the start */
 int cli_interrupted(void);
+/* Whether a signal may end the program where it stands: while it waits for a pipe, which may never
+ * say more, and has nothing half-written. */
+void cli_interrupt_at_once(int yes);
 
 void cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* not with --quiet */

@@ -12,6 +12,14 @@
 #include <zip.h>
 #include <zlib.h>
 
+#if defined(__SANITIZE_ADDRESS__)
+#define UNDER_ASAN 1
+#elif defined(__has_feature)
+#define UNDER_ASAN __has_feature(address_sanitizer)
+#else
+#define UNDER_ASAN 0
+#endif
+
 enum { ROUNDS = 1200, SEED_MOST = 1 << 16, BLOCK_SLACK = 4 << 20 };
 
 typedef struct {
@@ -232,8 +240,8 @@ static int setup(void **state)
     seed_arrays();
     seed_archives();
     seed_texts();
-#if !defined(__SANITIZE_ADDRESS__)
-    struct rlimit limit = {.rlim_cur = 1u << 30, .rlim_max = RLIM_INFINITY};
+#if !UNDER_ASAN
+    struct rlimit limit;
     getrlimit(RLIMIT_AS, &limit);
     limit.rlim_cur = 1u << 30;
     setrlimit(RLIMIT_AS, &limit);

@@ -33,8 +33,15 @@ void ur_pair_margin_set(double gamma, ur_pair_margin *out)
     double w = phi * (h - g); /* information as in margin.c */
     double bb = Phi + w, bs = phi - g * w, ss = 2 * Phi - g * phi + g * g * w;
     double det = bb * ss - bs * bs;
-    *out =
-        (ur_pair_margin){g, fmax(g, 0), fmin(g, 0), phi, Phi, h, {ss / det, -bs / det, bb / det}};
+    *out = (ur_pair_margin){.gamma = g,
+                            .anchor = fmax(g, 0),
+                            .below = fmin(g, 0),
+                            .phi = phi,
+                            .Phi = Phi,
+                            .hazard = h,
+                            .below_phi = g < 0 ? phi : INV_SQRT_2PI,
+                            .below_Phi = g < 0 ? Phi : 0.5,
+                            .V = {ss / det, -bs / det, bb / det}};
 }
 
 /* the model at one rho, to first order */
@@ -340,6 +347,11 @@ static int solve_orthant(double g1, double g2, double P, double *rho, int *evalu
 {
     double Phi1 = ur_normal_cdf(g1), Phi2 = ur_normal_cdf(g2), phi1 = ur_normal_pdf(g1);
     double limit = asin(UR_PAIR_LIMIT), low = -limit, high = limit;
+    if (g1 == 0 && g2 == 0) { /* Fact 1 of the paper */
+        double exact = 2 * acos(-1) * (P - 0.25);
+        *rho = clip(sin(fmax(low, fmin(high, exact))));
+        return fabs(exact) < limit;
+    }
     double angle = fmax(low, fmin(high, (P - Phi1 * Phi2) / (phi1 * ur_normal_pdf(g2))));
     for (int i = 0; i < 100; i++) {
         *rho = sin(angle);
@@ -409,6 +421,13 @@ void ur_pair_h6(const ur_pair_margin *m1, const ur_pair_margin *m2, const ur_pai
     set_errors(m1, m2, rho, c.S, r, t->gg > 0 ? 1 / information : NAN, t->n, margins_n, out);
 }
 
+/* what start_model looks at, with kappa = min(gamma, 0) in the place of gamma */
+static ur_pair_margin at_threshold(const ur_pair_margin *m)
+{
+    return (ur_pair_margin){
+        .gamma = m->below, .below = m->below, .phi = m->below_phi, .Phi = m->below_Phi};
+}
+
 /* Residual: share above - P(kappa, rho), kappa = min(gamma, 0). For gamma >= 0 the threshold
  * moves with b and kappa stays 0; for gamma < 0 the threshold stays 0 and kappa is estimated:
  * both ways its influence function is 1(above) - P - dP/dkappa . IF(kappa), IF(kappa) = IF(b) -
@@ -421,9 +440,7 @@ static void set_sign_errors(const ur_pair_margin *m1, const ur_pair_margin *m2, 
     covariance c;
     start_model(m1, m2, rho, &at);
     set_covariance(m1, m2, &at, &c); /* for the covariance of the scores */
-    ur_pair_margin t1, t2;
-    ur_pair_margin_set(m1->below, &t1);
-    ur_pair_margin_set(m2->below, &t2);
+    ur_pair_margin t1 = at_threshold(m1), t2 = at_threshold(m2);
     start_model(&t1, &t2, rho, &at);
     double k1 = m1->below, k2 = m2->below, dP1 = at.C[0], dP2 = at.B[0];
     /* phi(k2) E[z1; above 1 | z2 = -k2] */

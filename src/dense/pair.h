@@ -14,6 +14,7 @@ typedef struct {
     double gamma, anchor; /* anchor = max(gamma, 0) */
     double below;         /* gamma - anchor = min(gamma, 0) */
     double phi, Phi, hazard;
+    double below_phi, below_Phi; /* at min(gamma, 0) */
     double V[3]; /* inverse information of (b, s) in one sample at s = 1: bb, bs, ss */
 } ur_pair_margin;
 

@@ -88,31 +88,33 @@ static inline int is_digit(unsigned char c)
     return (unsigned)(c - '0') < 10;
 }
 
-/* Eight digits at once (bytes little-endian): pairs, then fours, then all eight. */
-static inline int eight_digits(const unsigned char *s, uint64_t *value)
+/* The value of eight bytes 0 to 9, the first the most significant: pairs, fours, eight. */
+static inline uint64_t join_eight(uint64_t v)
 {
-    uint64_t v;
-    memcpy(&v, s, sizeof v);
-    if (((v & 0xf0f0f0f0f0f0f0f0u) | ((v + 0x0606060606060606u) & 0xf0f0f0f0f0f0f0f0u) >> 4) !=
-        0x3333333333333333u)
-        return 0;
-    v = (v & 0x0f0f0f0f0f0f0f0fu) * 2561 >> 8;
-    v = (v & 0x00ff00ff00ff00ffu) * 6553601 >> 16;
-    *value = (v & 0x0000ffff0000ffffu) * 42949672960001u >> 32;
-    return 1;
+    v = (v * 10 + (v >> 8)) & 0x00ff00ff00ff00ffu;
+    v = (v * 100 + (v >> 16)) & 0x0000ffff0000ffffu;
+    return (v * 10000 + (v >> 32)) & 0xffffffffu;
 }
 
+/* A run of digits, eight bytes at a time and without a branch on its length, which no processor
+ * can foresee. What is no digit is above 9 once '0' is taken off; a carry out of such a byte
+ * spoils later bytes only, and the first one is what is looked for. */
 static inline const unsigned char *read_digits(const unsigned char *s, uint64_t *m)
 {
-    uint64_t eight, value = *m;
-    while (eight_digits(s, &eight)) {
-        value = value * 100000000 + eight; /* may wrap: the caller counts digits */
-        s += 8;
+    static const uint64_t powers[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
+    uint64_t v, value = *m;
+    for (;; s += 8) {
+        memcpy(&v, s, sizeof v);
+        v ^= 0x3030303030303030u;
+        uint64_t others = ((v + 0x7676767676767676u) | v) & 0x8080808080808080u;
+        if (others) {
+            int digits = __builtin_ctzll(others) >> 3;
+            v = v << 1 << (63 - 8 * digits); /* by 64 where there is none */
+            *m = value * powers[digits] + join_eight(v);
+            return s + digits;
+        }
+        value = value * 100000000 + join_eight(v); /* may wrap: the caller counts digits */
     }
-    for (; is_digit(*s); s++)
-        value = value * 10 + (uint64_t)(*s - '0');
-    *m = value;
-    return s;
 }
 
 /* e[+-]digits, added to *e; NULL where no digits follow */

@@ -6,7 +6,6 @@
 #include "read/file.h"
 #include "read/format.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,32 +97,32 @@ void ur_block_free(ur_block *block)
     memset(block, 0, sizeof *block);
 }
 
-/* Largest |x|, NaN passed over: `a > top` is false for NaN. Eight lanes become maxpd. */
-static double largest(const double *x, size_t count)
+/* 0 x is 0 for finite x and NaN for the others, so that one sum tells. Eight lanes: the sum is
+ * then a vector loop, four times as fast as comparing. */
+static int is_finite(const double *x, size_t count)
 {
-    double top[8] = {0};
+    double sum[8] = {0};
     size_t i = 0;
     for (; i + 8 <= count; i += 8)
-        for (size_t lane = 0; lane < 8; lane++) {
-            double a = fabs(x[i + lane]);
-            top[lane] = a > top[lane] ? a : top[lane];
-        }
+        for (size_t lane = 0; lane < 8; lane++)
+            sum[lane] += 0.0 * x[i + lane];
     for (; i < count; i++)
-        top[0] = fabs(x[i]) > top[0] ? fabs(x[i]) : top[0];
+        sum[0] += 0.0 * x[i];
     for (size_t lane = 1; lane < 8; lane++)
-        top[0] = top[lane] > top[0] ? top[lane] : top[0];
-    return top[0];
+        sum[0] += sum[lane];
+    return sum[0] == 0;
 }
 
 unrelu_status ur_block_check(const unrelu_source *source, const ur_block *block, unrelu_error *err)
 {
     char column[128];
-    size_t count = block->rows * block->d; /* sources keep rows side by side: stride is d */
-    if (largest(block->x, count) <= DBL_MAX)
+    size_t at = 0, count = block->rows * block->d; /* rows of files lie side by side */
+    if (is_finite(block->x, count))
         return UNRELU_OK;
-    size_t at = 0;
-    while (!isinf(block->x[at]))
+    while (at < count && !isinf(block->x[at]))
         at++;
+    if (at == count)
+        return UNRELU_OK; /* NaN: missing values */
     ur_source_column_label(source, at % block->d, column, sizeof column);
     return ur_fail(err, UNRELU_EFORMAT,
                    "%s: row %zu, %s: the value is %s; every value must be finite (NaN marks a "

@@ -27,21 +27,17 @@ static void *scratch_new(const void *plan)
     return ur_alloc_aligned(((const ur_exceed_plan *)plan)->d, WORDS * sizeof(uint64_t));
 }
 
-/* square += ((x - threshold) unit)^2 above; returns whether a cell is missing */
-static int add_squares(const ur_exceed_plan *plan, const ur_block *part, double *square)
+/* square += ((x - threshold) unit)^2 above */
+static void add_squares(const ur_exceed_plan *plan, const ur_block *part, double *square)
 {
-    size_t d = plan->d;
-    int missing = 0;
     for (size_t r = 0; r < part->rows; r++) {
         const double *x = part->x + r * part->stride;
-        for (size_t j = 0; j < d; j++) {
+        for (size_t j = 0; j < plan->d; j++) {
             double above = (x[j] - plan->threshold[j]) * plan->unit[j];
-            missing |= above != above;
             above = above > 0 ? above : 0;
             square[j] += above * above;
         }
     }
-    return missing;
 }
 
 static void missing_bits(const ur_block *part, size_t d, uint64_t *bits, double *missing)
@@ -79,13 +75,14 @@ static unrelu_status update(const void *context, void *scratch, double *s, const
         ur_block part = *block;
         part.x += r * block->stride;
         part.rows = block->rows - r < PART ? block->rows - r : PART;
-        int missing = add_squares(plan, &part, v.square);
+        if (plan->unit)
+            add_squares(plan, &part, v.square);
         memset(bits, 0, plan->d * WORDS * sizeof *bits);
         ur_bits_above(part.x, part.rows, plan->d, part.stride, plan->threshold, bits, WORDS);
         if (plan->cut)
             clear_outliers(plan, &part, bits);
         ur_bits_gram(bits, plan->d, WORDS, v.above);
-        if (missing) {
+        if (plan->missing) {
             missing_bits(&part, plan->d, bits, v.missing);
             ur_bits_gram(bits, plan->d, WORDS, v.both_absent);
         }

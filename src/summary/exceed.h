@@ -9,12 +9,13 @@
 typedef struct {
     size_t d;
     const double *threshold; /* d, data units */
-    const double *unit;      /* d: powers of two that bring the squares into range */
+    const double *unit;      /* d: powers of two that bring the squares into range; NULL: none */
+    int missing;             /* nonzero: there may be missing cells to count */
     const double *cut;       /* d, or NULL: rows with a cell above it are left out */
 } ur_exceed_plan;
 
 typedef struct {
-    double *square;      /* d */
+    double *square;      /* d, where units were given */
     double *missing;     /* d: missing cells */
     double *above;       /* d x d, i <= j */
     double *both_absent; /* d x d, i <= j: rows where both are missing */

@@ -137,60 +137,66 @@ AVX2 static void NAME(select)(const ur_panel *panel, const uint64_t *bits, const
     }
 }
 
-/* out (columns x vectors) = a' b, held in 12 registers */
-AVX2 static inline __attribute__((always_inline)) void NAME(outer)(const REAL *const *a,
-                                                                   const REAL *b, size_t rows,
-                                                                   VEC *out, size_t columns,
-                                                                   size_t vectors)
+/* out += a' b: 6 columns by 2 vectors of columns, held in 12 registers */
+AVX2 static void NAME(outer)(const REAL *const a[6], const REAL *b, size_t rows, VEC *out)
 {
-    VEC sum[12];
-    for (size_t k = 0; k < 12; k++)
-        sum[k] = (VEC){0};
+    VEC low[6], high[6];
+    for (size_t k = 0; k < 6; k++)
+        low[k] = high[k] = (VEC){0};
     for (size_t r = 0; r < rows * NAME(WIDTH); r += NAME(WIDTH)) {
-        const VEC *factor = (const VEC *)(b + r);
-#pragma GCC unroll 12
-        for (size_t k = 0; k < columns; k++) {
-            VEC other = BROADCAST(a[k] + r);
-            for (size_t v = 0; v < vectors; v++)
-                sum[k * vectors + v] = FMADD(other, factor[v], sum[k * vectors + v]);
+        VEC b0 = *(const VEC *)(b + r), b1 = *(const VEC *)(b + r + NAME(LANES));
+#pragma GCC unroll 6
+        for (size_t k = 0; k < 6; k++) {
+            VEC factor = BROADCAST(a[k] + r);
+            low[k] = FMADD(factor, b0, low[k]);
+            high[k] = FMADD(factor, b1, high[k]);
         }
     }
-    for (size_t k = 0; k < 12; k++)
-        out[k] = sum[k];
-}
-
-/* the columns [j, end) of tt += t't, from `rows` rows; end - j <= LANES * vectors */
-AVX2 static inline __attribute__((always_inline)) void NAME(square_part)(const ur_panel *panel,
-                                                                         size_t r, size_t rows,
-                                                                         size_t j, size_t end,
-                                                                         size_t vectors, double *tt)
-{
-    size_t d = panel->d, columns = 12 / vectors, width = vectors * NAME(LANES);
-    const REAL *b = NAME(column)(panel, j) + r * NAME(WIDTH);
-    for (size_t i = 0; i < end; i += columns) {
-        const REAL *a[12];
-        VEC out[12];
-        const REAL *from = (const REAL *)out;
-        for (size_t k = 0; k < columns; k++)
-            a[k] = NAME(column)(panel, i + k < d ? i + k : i) + r * NAME(WIDTH);
-        NAME(outer)(a, b, rows, out, columns, vectors);
-        for (size_t k = 0; k < columns && i + k < end; k++)
-            for (size_t l = i + k > j ? i + k : j; l < end; l++)
-                tt[(i + k) * d + l] += (double)from[k * width + l - j];
+    for (size_t k = 0; k < 6; k++) {
+        out[2 * k] += low[k];
+        out[2 * k + 1] += high[k];
     }
 }
 
-/* tt += t't, upper triangle; the rows in pieces that stay in cache and keep single precision
- * sums short */
+/* tt += t't in the rows [i, i + 6) and the columns [j, end) at or above the diagonal, of `rows`
+ * rows of the panel from r on */
+AVX2 static inline void NAME(square_block)(const ur_panel *panel, size_t r, size_t rows, size_t i,
+                                           size_t j, size_t end, double *tt)
+{
+    enum { RUN = 240 }; /* rows in one sum: their errors grow like its root */
+    size_t d = panel->d;
+    const REAL *a[6], *b = NAME(column)(panel, j);
+    VEC out[12];
+    const REAL *from = (const REAL *)out;
+    for (size_t k = 0; k < 12; k++)
+        out[k] = (VEC){0};
+    for (; rows; r += RUN, rows -= rows < RUN ? rows : RUN) {
+        for (size_t k = 0; k < 6; k++)
+            a[k] = NAME(column)(panel, i + k < d ? i + k : i) + r * NAME(WIDTH);
+        NAME(outer)(a, b + r * NAME(WIDTH), rows < RUN ? rows : RUN, out);
+    }
+    if (i + 6 <= j && end - j == NAME(WIDTH)) {
+        for (size_t k = 0; k < 6; k++)
+            for (size_t l = 0; l < NAME(WIDTH); l++)
+                tt[(i + k) * d + j + l] += (double)from[k * NAME(WIDTH) + l];
+        return;
+    }
+    for (size_t k = 0; k < 6 && i + k < end; k++)
+        for (size_t l = i + k > j ? i + k : j; l < end; l++)
+            tt[(i + k) * d + l] += (double)from[k * NAME(WIDTH) + l - j];
+}
+
+/* tt += t't, upper triangle; the rows in pieces that stay in the second cache at d = 200 */
 AVX2 static void NAME(square)(const ur_panel *panel, double *tt)
 {
-    enum { PIECE = 240 };
+    enum { PIECE = 480 };
     size_t d = panel->d;
     for (size_t r = 0; r < panel->rows; r += PIECE) {
-        size_t rows = panel->rows - r < PIECE ? panel->rows - r : PIECE, j = 0;
-        for (; j + NAME(LANES) < d; j += NAME(WIDTH))
-            NAME(square_part)(panel, r, rows, j, j + NAME(WIDTH) < d ? j + NAME(WIDTH) : d, 2, tt);
-        if (j < d)
-            NAME(square_part)(panel, r, rows, j, d, 1, tt);
+        size_t rows = panel->rows - r < PIECE ? panel->rows - r : PIECE;
+        for (size_t j = 0; j < d; j += NAME(WIDTH)) {
+            size_t end = j + NAME(WIDTH) < d ? j + NAME(WIDTH) : d;
+            for (size_t i = 0; i < end; i += 6)
+                NAME(square_block)(panel, r, rows, i, j, end, tt);
+        }
     }
 }

@@ -19,7 +19,8 @@ struct ur_file {
     int fd;
     char *path;      /* as given: for messages */
     char *target;    /* where it goes: links followed */
-    char *temporary; /* beside the target; NULL where it is written directly */
+    char *directory; /* of the target; NULL where it is written directly */
+    char *temporary; /* beside the target */
     uint64_t expected, written;
     size_t used;
     unrelu_status failed;
@@ -39,42 +40,39 @@ static char *directory_of(const char *path)
     return directory;
 }
 
-static unrelu_status refuse_open(const ur_file *f, const char *directory, unrelu_error *err)
+static unrelu_status refuse_open(const ur_file *f, unrelu_error *err)
 {
     int code = errno;
-    struct stat info;
-    if (code == ENOENT || code == ENOTDIR || stat(directory, &info) != 0)
-        return ur_fail(err, UNRELU_EIO, "cannot write %s: the directory %s does not exist; make it "
-                                        "first",
-                       f->path, directory);
-    return ur_fail(err, UNRELU_EIO, "cannot write %s in %s: %s", f->path, directory,
+    if (code == ENOENT || code == ENOTDIR)
+        return ur_fail(err, UNRELU_EIO,
+                       "cannot write %s: the directory %s does not exist; make it first", f->path,
+                       f->directory);
+    return ur_fail(err, UNRELU_EIO, "cannot write %s in %s: %s", f->path, f->directory,
                    strerror(code));
 }
 
 /* A new file beside the target: the name carries the process, so that two runs do not meet. */
 static unrelu_status open_beside(ur_file *f, mode_t mode, unrelu_error *err)
 {
-    char *directory = directory_of(f->target);
-    size_t size = (directory ? strlen(directory) : 0) + 64;
-    f->temporary = ur_alloc(size, 1);
-    unrelu_status status = UNRELU_OK;
-    if (!directory || !f->temporary) {
-        status = ur_fail_memory(err, size, "bytes of file name");
-    } else {
-        for (int i = 0; i < TRIES; i++) {
-            snprintf(f->temporary, size, "%s.unrelu-%ld-%d.tmp", directory, (long)getpid(), i);
-            f->fd = open(f->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-            if (f->fd >= 0 || errno != EEXIST)
-                break;
-        }
-        if (f->fd < 0)
-            status = refuse_open(f, directory, err);
+    f->directory = directory_of(f->target);
+    size_t size = (f->directory ? strlen(f->directory) : 0) + 64;
+    char *name = ur_alloc(size, 1);
+    if (!f->directory || !name) {
+        free(name);
+        return ur_fail_memory(err, size, "bytes of file name");
     }
-    if (f->fd < 0) { /* nothing to remove */
-        free(f->temporary);
-        f->temporary = NULL;
+    for (int i = 0; i < TRIES; i++) {
+        snprintf(name, size, "%s.unrelu-%ld-%d.tmp", f->directory, (long)getpid(), i);
+        f->fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+        if (f->fd >= 0 || errno != EEXIST)
+            break;
     }
-    free(directory);
+    if (f->fd >= 0) {
+        f->temporary = name;
+        return UNRELU_OK;
+    }
+    unrelu_status status = refuse_open(f, err);
+    free(name);
     return status;
 }
 
@@ -105,6 +103,7 @@ static void free_file(ur_file *f)
     if (f->fd >= 0)
         close(f->fd);
     free(f->temporary);
+    free(f->directory);
     free(f->target);
     free(f->path);
     free(f);
@@ -193,13 +192,11 @@ unrelu_status ur_file_write(ur_file *f, const void *bytes, size_t size, unrelu_e
 /* The name is safe on disk only when its directory is; a file system that cannot is let be. */
 static void sync_directory(const ur_file *f)
 {
-    char *directory = directory_of(f->target);
-    int fd = directory ? open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    int fd = open(f->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd >= 0) {
         (void)!fsync(fd);
         close(fd);
     }
-    free(directory);
 }
 
 unrelu_status ur_file_commit(ur_file *f, unrelu_error *err)
@@ -215,11 +212,10 @@ unrelu_status ur_file_commit(ur_file *f, unrelu_error *err)
     if (!f->failed && f->temporary)
         sync_directory(f);
     unrelu_status status = tell(f, err);
-    if (status) {
+    if (status)
         ur_file_abort(f);
-    } else {
+    else
         free_file(f);
-    }
     return status;
 }
 

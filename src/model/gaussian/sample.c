@@ -114,8 +114,10 @@ static void draw_chunk(void *context, size_t i)
         if (start + r < w->first || start + r >= w->first + w->rows)
             continue;
         double *to = w->x + (start + r - w->first) * d;
-        for (size_t j = 0; j < d; j++)
-            to[j] = fmax(0, s->scale[j] * y[r * d + j] + s->b[j]);
+        for (size_t j = 0; j < d; j++) {
+            double latent = s->scale[j] * y[r * d + j] + s->b[j];
+            to[j] = latent > 0 ? latent : 0;
+        }
     }
     free(z);
 }

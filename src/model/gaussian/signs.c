@@ -16,7 +16,8 @@ typedef struct {
     const ur_fit *fit;
     const ur_exceed_view *v;
     const ur_fit_pairs *out;
-    size_t d; /* source columns */
+    const ur_pair_margin *prepared; /* fitted columns */
+    size_t d;                       /* source columns */
 } signs;
 
 static double data_bias(const ur_fit_column *c)
@@ -35,10 +36,9 @@ static ur_pair solve(const signs *s, const ur_fit_column *a, const ur_fit_column
         return pair;
     }
     double margins_n[2] = {s->fit->v.observed[a->index], s->fit->v.observed[b->index]};
-    ur_pair_margin m[2];
-    ur_pair_margin_set(a->margin.gamma, &m[0]);
-    ur_pair_margin_set(b->margin.gamma, &m[1]);
-    ur_pair_from_signs(&m[0], &m[1], n, above / n, margins_n, &pair);
+    const ur_pair_margin *m = s->prepared;
+    ur_pair_from_signs(&m[a - s->fit->columns], &m[b - s->fit->columns], n, above / n, margins_n,
+                       &pair);
     if (s->fit->options->norms != UNRELU_NORMS_CENSORED)
         pair.rho_se = pair.product_se = NAN; /* their errors assume censored margins */
     return pair;
@@ -73,28 +73,29 @@ static void solve_row(void *context, size_t i)
 unrelu_status ur_fit_signs(const ur_fit *fit, const ur_fit_pairs *out, unrelu_error *err)
 {
     size_t d = fit->summary->plan.d;
-    ur_exceed_plan plan = {.d = d, .cut = fit->cut};
-    double *values = ur_doubles(2 * d), *sums = ur_doubles(ur_exceed.len(&plan));
+    ur_exceed_plan plan = {.d = d, .cut = fit->cut, .missing = *fit->v.missing_cells > 0};
+    double *threshold = ur_doubles(d), *sums = ur_doubles(ur_exceed.len(&plan));
+    ur_pair_margin *prepared = ur_alloc(fit->d, sizeof *prepared);
     unrelu_status status = UNRELU_OK;
-    if (!values || !sums)
+    if (!threshold || !sums || !prepared)
         status = ur_fail_memory(err, d * d, "pair counts");
     for (size_t i = 0; status == UNRELU_OK && i < fit->d; i++) {
         const ur_fit_column *c = &fit->columns[i];
-        values[c->index] = fmax(c->limit, data_bias(c));
-        values[d + c->index] = ldexp(1, -c->exponent);
+        threshold[c->index] = fmax(c->limit, data_bias(c));
+        ur_pair_margin_set(c->margin.gamma, &prepared[i]);
     }
-    plan.threshold = values;
-    plan.unit = values ? values + d : NULL;
+    plan.threshold = threshold;
     if (status == UNRELU_OK)
         status = ur_source_rewind(fit->source, err);
     if (status == UNRELU_OK)
         status = ur_pass(fit->source, &ur_exceed, &plan, fit->exec, "counting signs", sums, err);
     if (status == UNRELU_OK) {
         ur_exceed_view v = ur_exceed_view_of(&plan, sums);
-        signs s = {fit, &v, out, d};
+        signs s = {fit, &v, out, prepared, d};
         status = ur_parallel_for(fit->exec, "solving pairs", fit->d, solve_row, &s, err);
     }
-    free(values);
+    free(threshold);
+    free(prepared);
     free(sums);
     return status;
 }
