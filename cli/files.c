@@ -131,7 +131,9 @@ void cli_close_samples(unrelu_source *source)
 
 static int refuse_kind(const char *path, const char *kind)
 {
-    if (strcmp(kind, "summary") == 0)
+    if (access(path, R_OK) != 0)
+        cli_error("cannot open %s: %s", path, strerror(errno));
+    else if (strcmp(kind, "summary") == 0)
         cli_error("%s: is a summary, not a model: 'unrelu fit %s' makes a model of it", path, path);
     else if (*kind)
         cli_error("%s: is of kind '%s', which this version cannot use: it needs a "

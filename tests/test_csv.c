@@ -56,7 +56,9 @@ static void separators_line_ends_marks_and_blanks_do_not_matter(void **state)
     expect_table(files_text("a.csv", "1,2\r\n3,4\r\n"), NULL, none, 2, 2, x);
     expect_table(files_text("a.csv", "1,2\n3,4"), NULL, none, 2, 2, x);
     expect_table(files_text("a.csv", "1,2\r\n3,4\r"), NULL, none, 2, 2, x);
-    expect_table(files_text("a.csv", "\xef\xbb\xbf" "1,2\n3,4\n"), NULL, none, 2, 2, x);
+    expect_table(files_text("a.csv", "\xef\xbb\xbf"
+                                     "1,2\n3,4\n"),
+                 NULL, none, 2, 2, x);
     expect_table(files_text("a.csv", "\n\n1,2\n \t\n3,4\n\r\n\n"), NULL, none, 2, 2, x);
     expect_table(files_text("a.csv", " 1 ,\t2\n\"3\", \" 4 \" \n"), NULL, none, 2, 2, x);
     expect_table(files_text("a.csv", "+1,2.\n.3e1,40E-1\n"), NULL, none, 2, 2, x);
@@ -109,7 +111,8 @@ static void wrong_cells_are_refused_with_their_place(void **state)
         const char *text, *sentence;
     } cases[] = {
         {"a,b\n1,2\n3,abc\n",
-         "%s: row 2 (line 3), column 2 (b): 'abc' is not a number; correct it, leave the column out "
+         "%s: row 2 (line 3), column 2 (b): 'abc' is not a number; correct it, leave the column "
+         "out "
          "with --columns, or mark a missing value by an empty cell, NA or NaN"},
         {"1,2\n\n3,<0.25\n",
          "%s: row 2 (line 3), column 2: '<0.25' is a value below a detection limit, and only plain "
@@ -117,9 +120,9 @@ static void wrong_cells_are_refused_with_their_place(void **state)
         {"1,< 0.25\n3,4\n",
          "%s: row 1 (line 1), column 2: '< 0.25' is a value below a detection limit, and only "
          "plain numbers are read; replace it by 0 and give the limit with --censor-at"},
-        {"a,b\nND,2\n",
-         "%s: row 1 (line 2), column 1 (a): 'ND' is a value below a detection limit, and only plain "
-         "numbers are read; replace it by 0 and give the limit with --censor-at"},
+        {"a,b\nND,2\n", "%s: row 1 (line 2), column 1 (a): 'ND' is a value below a detection "
+                        "limit, and only plain "
+                        "numbers are read; replace it by 0 and give the limit with --censor-at"},
         {"a,b\n1,-Inf\n",
          "%s: row 1 (line 2), column 2 (b): '-Inf' is infinite or too large for a double; every "
          "value must be finite (an empty cell, NA or NaN marks a missing one)"},
@@ -137,7 +140,8 @@ static void wrong_cells_are_refused_with_their_place(void **state)
          "point and without thousands separators"},
         {"1 2\n3 4\n",
          "%s: row 1 (line 2), column 1 (1 2): '3 4' is not a number; the separator is a comma"},
-        {"a,b\n1,\x01\x7f" "0123456789012345678901234567890123456789\n",
+        {"a,b\n1,\x01\x7f"
+         "0123456789012345678901234567890123456789\n",
          "%s: row 1 (line 2), column 2 (b): "
          "'\\x01\\x7f01234567890123456789012345678901234567...' is not a number; correct it, leave "
          "the column out with --columns, or mark a missing value by an empty cell, NA or NaN"},
@@ -153,14 +157,14 @@ static void wrong_cells_are_refused_with_their_place(void **state)
                               "line; line breaks inside cells are not read"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        expect_refusal(files_text("w.csv", cases[i].text), NULL, UNRELU_EFORMAT,
-                       cases[i].sentence);
+        expect_refusal(files_text("w.csv", cases[i].text), NULL, UNRELU_EFORMAT, cases[i].sentence);
     expect_refusal(files_write("w.csv", "1,2\n3,4\0\n", 9), NULL, UNRELU_EFORMAT,
                    "%s: row 2 (line 2), column 2: '4\\x00' is not a number; the file holds NUL "
                    "bytes; save it as plain text (UTF-8)");
-    expect_refusal(files_text("w.csv", "1,2\r3,4\r"), NULL, UNRELU_EFORMAT,
-                   "%s: line 1 holds a carriage return inside; lines must end in LF or CR LF, not in "
-                   "CR alone");
+    expect_refusal(
+        files_text("w.csv", "1,2\r3,4\r"), NULL, UNRELU_EFORMAT,
+        "%s: line 1 holds a carriage return inside; lines must end in LF or CR LF, not in "
+        "CR alone");
 }
 
 static void files_without_a_table_are_refused(void **state)
@@ -174,8 +178,11 @@ static void files_without_a_table_are_refused(void **state)
                    "%s holds only blank lines; expected a table of numbers");
     expect_refusal(files_text("e.csv", "a,b\n\n"), NULL, UNRELU_EDATA,
                    "%s has a header but no rows; nothing can be learned");
-    expect_refusal(files_write("e.csv", "\xff\xfe" "1\0,\0", 6), NULL, UNRELU_EFORMAT,
-                   "%s is UTF-16 text; save it as UTF-8");
+    expect_refusal(files_write("e.csv",
+                               "\xff\xfe"
+                               "1\0,\0",
+                               6),
+                   NULL, UNRELU_EFORMAT, "%s is UTF-16 text; save it as UTF-8");
 }
 
 /* ---- numbers ---- */
@@ -200,14 +207,39 @@ static void numbers_are_rounded_correctly(void **state)
 {
     (void)state;
     static const char *const hard[] = {
-        "0", "-0", "0.0", "-0e99", "9007199254740993", "9007199254740992", "9007199254740991.5",
-        "1.00000000000000011102230246251565", "1.0000000000000001110", "0.3", "1e22", "1e23",
-        "8.5e22", "123456789012345678e-27", "18446744073709551615", "9999999999999999999e27",
-        "9999999999999999999e-27", "1e-27", "1e27", "5e-324", "2.2250738585072011e-308",
-        "1.7976931348623157e308", "0000000000000000000000000000001.5", "0.00000000000000000000123",
-        "12345678901234567890123", "4503599627370496.5", "4503599627370497.5",
-        "0.500000000000000166533453693773481063544750213623046875", "3.518437208883201171875e13",
-        "1e-99999999999", "0e99999999999", "6.02214076e23", "1.1e+05",
+        "0",
+        "-0",
+        "0.0",
+        "-0e99",
+        "9007199254740993",
+        "9007199254740992",
+        "9007199254740991.5",
+        "1.00000000000000011102230246251565",
+        "1.0000000000000001110",
+        "0.3",
+        "1e22",
+        "1e23",
+        "8.5e22",
+        "123456789012345678e-27",
+        "18446744073709551615",
+        "9999999999999999999e27",
+        "9999999999999999999e-27",
+        "1e-27",
+        "1e27",
+        "5e-324",
+        "2.2250738585072011e-308",
+        "1.7976931348623157e308",
+        "0000000000000000000000000000001.5",
+        "0.00000000000000000000123",
+        "12345678901234567890123",
+        "4503599627370496.5",
+        "4503599627370497.5",
+        "0.500000000000000166533453693773481063544750213623046875",
+        "3.518437208883201171875e13",
+        "1e-99999999999",
+        "0e99999999999",
+        "6.02214076e23",
+        "1.1e+05",
     };
     locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     uint64_t seed = 20240607;
@@ -223,7 +255,8 @@ static void numbers_are_rounded_correctly(void **state)
         else if (kind % 4 == 1) /* the usual range, full digits */
             snprintf(text, sizeof text, "%.17g", (double)(int64_t)bits * 0x1p-61);
         else if (kind % 4 == 2) /* any 19 digits, any of the fast exponents */
-            snprintf(text, sizeof text, "%llue%d", (unsigned long long)(bits % 9999999999999999999u),
+            snprintf(text, sizeof text, "%llue%d",
+                     (unsigned long long)(bits % 9999999999999999999u),
                      (int)((kind >> 8) % 55) - 27);
         else /* halfway between two doubles of 53 bits, and a hair off */
             snprintf(text, sizeof text, "%lluE-%02d",

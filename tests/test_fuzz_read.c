@@ -55,9 +55,8 @@ static void seed_arrays(void)
     for (int i = 0; i < 60; i++)
         x[i] = i * 0.25;
     seed_file *s = new_seed("a.npy", 0);
-    s->size = files_npy(s->bytes, 1,
-                        "{'descr': '<f8', 'fortran_order': False, 'shape': (20, 3), }", x,
-                        sizeof x);
+    s->size = files_npy(s->bytes, 1, "{'descr': '<f8', 'fortran_order': False, 'shape': (20, 3), }",
+                        x, sizeof x);
     s = new_seed("b.npy", 0);
     s->size = files_npy(s->bytes, 2, "{'descr': '<f4', 'fortran_order': True, 'shape': (30, 4), }",
                         x, sizeof x);
@@ -84,11 +83,11 @@ static void seed_archives(void)
     seed_from_file("e.npz", path, 1);
     for (int fortran = 0; fortran < 2; fortran++) {
         static unsigned char npy[4096];
-        size_t size = files_npy(
-            npy, 1,
-            fortran ? "{'descr': '<f8', 'fortran_order': True, 'shape': (20, 3), }"
-                    : "{'descr': '<f8', 'fortran_order': False, 'shape': (20, 3), }",
-            x, sizeof x);
+        size_t size =
+            files_npy(npy, 1,
+                      fortran ? "{'descr': '<f8', 'fortran_order': True, 'shape': (20, 3), }"
+                              : "{'descr': '<f8', 'fortran_order': False, 'shape': (20, 3), }",
+                      x, sizeof x);
         zip_t *zip = zip_open(path, ZIP_CREATE | ZIP_TRUNCATE, NULL);
         zip_file_add(zip, "x.npy", zip_source_buffer(zip, npy, size, 0), 0);
         assert_int_equal(zip_close(zip), 0);
@@ -98,7 +97,8 @@ static void seed_archives(void)
 
 static void seed_texts(void)
 {
-    static const char text[] = "\xef\xbb\xbf" "lead,\"zinc, \"\"total\"\"\",tin\r\n"
+    static const char text[] = "\xef\xbb\xbf"
+                               "lead,\"zinc, \"\"total\"\"\",tin\r\n"
                                "1,2.5e-3,-0.12345678901234567\r\n\r\nNA,,\"7\"\r\n"
                                "4, +5.5E+2 ,123456789012345678901234567890\r\n";
     seed_file *s = new_seed("h.csv", 0);
@@ -150,7 +150,7 @@ static size_t damage(unsigned char *bytes, size_t size, uint64_t *state)
         return size;
     case 3:
         return at; /* truncated */
-    case 4: /* a part left out */
+    case 4:        /* a part left out */
         memmove(bytes + at, bytes + at + length, size - at - length);
         return size - length;
     case 5: /* a part twice */

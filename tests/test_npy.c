@@ -62,8 +62,9 @@ static void versions_one_to_three_and_other_spellings_are_read(void **state)
     for (int version = 1; version <= 3; version++)
         expect_table(write_npy("v.npy", version, NPY("<f8", "False", "(3, 2)"), x, sizeof x), 3, 2,
                      x);
-    expect_table(write_npy("v.npy", 1, "{\"shape\":(3L,2L),\"fortran_order\":False,\"descr\":\"<f8\"}",
-                           x, sizeof x),
+    expect_table(write_npy("v.npy", 1,
+                           "{\"shape\":(3L,2L),\"fortran_order\":False,\"descr\":\"<f8\"}", x,
+                           sizeof x),
                  3, 2, x);
     expect_table(write_npy("v.npy", 1, NPY("<f8", "False", "(6,)"), x, sizeof x), 6, 1, x);
     expect_table(write_npy("v.npy", 1, NPY("<f8", "True", "(6,)"), x, sizeof x), 6, 1, x);
@@ -79,10 +80,10 @@ static void fortran_order_gives_the_same_rows(void **state)
     for (int i = 0; i < N; i++)
         for (int j = 0; j < D; j++)
             rows[i * D + j] = columns[j * N + i] = (float)(i * 16 + j);
-    const char *c = write_npy("c.npy", 1, NPY("<f4", "False", "(20011, 11)"), rows,
-                              sizeof(float) * N * D);
-    const char *f = write_npy("f.npy", 1, NPY("<f4", "True", "(20011, 11)"), columns,
-                              sizeof(float) * N * D);
+    const char *c =
+        write_npy("c.npy", 1, NPY("<f4", "False", "(20011, 11)"), rows, sizeof(float) * N * D);
+    const char *f =
+        write_npy("f.npy", 1, NPY("<f4", "True", "(20011, 11)"), columns, sizeof(float) * N * D);
     table a = table_of(c, NULL), b = table_of(f, NULL);
     assert_int_equal(a.n, N);
     assert_true(a.pieces >= 8);
@@ -178,8 +179,7 @@ static void unusable_shapes_are_refused(void **state)
                    "coordinates) or 1; reshape it");
     expect_refusal(write_npy("s.npy", 1, NPY("<f8", "False", "(0, 5)"), x, 0), NULL, UNRELU_EDATA,
                    "%s has no rows (shape (0, 5)); nothing can be learned");
-    expect_refusal(write_npy("s.npy", 1, NPY("<f8", "False", "(5, 0)"), x, 0), NULL,
-                   UNRELU_EFORMAT,
+    expect_refusal(write_npy("s.npy", 1, NPY("<f8", "False", "(5, 0)"), x, 0), NULL, UNRELU_EFORMAT,
                    "%s: the array has shape (5, 0): no columns; rows must be samples, columns "
                    "coordinates");
 }

@@ -66,7 +66,8 @@ static void samples_are_the_same_stored_deflated_and_in_fortran_order(void **sta
             archive a = archive_new("x.npz");
             archive_add(&a, "y.npy", NPY("<f8", "False", "(1,)"), rows, 8, deflate);
             archive_add(&a, "x.npy",
-                        fortran ? NPY("<f8", "True", "(9000, 3)") : NPY("<f8", "False", "(9000, 3)"),
+                        fortran ? NPY("<f8", "True", "(9000, 3)")
+                                : NPY("<f8", "False", "(9000, 3)"),
                         fortran ? columns : rows, sizeof rows, deflate);
             char name[600];
             snprintf(name, sizeof name, "%s:x", archive_close(&a));
@@ -374,10 +375,11 @@ static void libzip_agrees_with_what_was_written(void **state)
     unsigned char bytes[512];
     zip_int64_t size = zip_fread(file, bytes, sizeof bytes);
     assert_int_equal(size, 128 + sizeof sigma);
-    assert_memory_equal(bytes,
-                        "\x93NUMPY\1\0\x76\0{'descr': '<f8', 'fortran_order': False, 'shape': (3, 2)"
-                        ", } ",
-                        70);
+    assert_memory_equal(
+        bytes,
+        "\x93NUMPY\1\0\x76\0{'descr': '<f8', 'fortran_order': False, 'shape': (3, 2)"
+        ", } ",
+        70);
     assert_int_equal(bytes[127], '\n');
     assert_memory_equal(bytes + 128, sigma, sizeof sigma);
     assert_int_equal(zip_fread(file, bytes, 1), 0); /* and its checksum is right */

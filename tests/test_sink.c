@@ -142,7 +142,8 @@ static void the_count_of_rows_must_be_right(void **state)
     assert_int_equal(unrelu_sink_open(path, 3, 3, NULL, &sink, &err), UNRELU_OK);
     assert_int_equal(unrelu_sink_write(sink, x, 2, &err), UNRELU_OK);
     assert_int_equal(unrelu_sink_write(sink, x, 2, &err), UNRELU_EUSAGE);
-    snprintf(sentence, sizeof sentence, "%s was opened for 3 rows; 2 more do not fit after 2", path);
+    snprintf(sentence, sizeof sentence, "%s was opened for 3 rows; 2 more do not fit after 2",
+             path);
     assert_string_equal(err.text, sentence);
     assert_int_equal(unrelu_sink_commit(sink, &err), UNRELU_EUSAGE);
     snprintf(sentence, sizeof sentence, "%s was opened for 3 rows, but 2 were written", path);
@@ -157,10 +158,11 @@ static void bad_targets_are_told(void **state)
     unrelu_error err;
     char sentence[600];
     assert_int_equal(write_table(files_path("x.xls"), 3, 3, NULL, x, &err), UNRELU_EUSAGE);
-    snprintf(sentence, sizeof sentence,
-             "cannot tell the format of %s; samples are written as .npy, .csv or .tsv, or as CSV to "
-             "- (standard output)",
-             files_path("x.xls"));
+    snprintf(
+        sentence, sizeof sentence,
+        "cannot tell the format of %s; samples are written as .npy, .csv or .tsv, or as CSV to "
+        "- (standard output)",
+        files_path("x.xls"));
     assert_string_equal(err.text, sentence);
     assert_int_equal(write_table(files_path("no/x.npy"), 3, 3, NULL, x, &err), UNRELU_EIO);
     snprintf(sentence, sizeof sentence,

@@ -92,9 +92,8 @@ unrelu_status ur_member_open(const ur_archive *archive, zip_int64_t index, const
         return status;
     out->label = label;
     out->size = info.size;
-    out->stored = info.comp_method == ZIP_CM_STORE &&
-                  (!(info.valid & ZIP_STAT_ENCRYPTION_METHOD) ||
-                   info.encryption_method == ZIP_EM_NONE);
+    out->stored = info.comp_method == ZIP_CM_STORE && (!(info.valid & ZIP_STAT_ENCRYPTION_METHOD) ||
+                                                       info.encryption_method == ZIP_EM_NONE);
     out->file = zip_fopen_index(archive->zip, (zip_uint64_t)index, 0);
     if (!out->file)
         return ur_fail(err, UNRELU_EFORMAT, "%s cannot be unpacked (%s); write it with numpy.savez",

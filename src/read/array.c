@@ -65,8 +65,8 @@ static unrelu_status take_array(unrelu_source *source, ur_piece *piece, int *mor
             status = ur_member_next(&a->member, piece->bytes, size, err);
         piece->size = size;
     } else {
-        piece->offset = a->base + (uint64_t)a->next_row * (a->npy.fortran ? 1 : source->width) *
-                                      a->npy.item;
+        piece->offset =
+            a->base + (uint64_t)a->next_row * (a->npy.fortran ? 1 : source->width) * a->npy.item;
     }
     a->next_row += piece->rows;
     return status;

@@ -126,8 +126,7 @@ static unrelu_status read_spooled(ur_bytes *b, unsigned char *bytes, size_t size
         return read_pipe(b, bytes, size, got, err);
     uint64_t kept = b->spooled - b->position;
     size_t again = kept < size ? (size_t)kept : size;
-    unrelu_status status =
-        ur_file_read_at(b->spool, b->label, bytes, again, b->position, err);
+    unrelu_status status = ur_file_read_at(b->spool, b->label, bytes, again, b->position, err);
     *got = again;
     if (!status)
         status = read_pipe(b, bytes, size, got, err);

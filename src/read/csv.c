@@ -41,9 +41,8 @@ unrelu_status ur_csv_fill(ur_csv *csv, ur_piece *piece, size_t goal, unrelu_erro
         if (csv->ended && piece->size && piece->bytes[piece->size - 1] != '\n')
             piece->bytes[piece->size++] = '\n';
     }
-    memset(piece->bytes + piece->size, 0, piece->capacity - piece->size < UR_CSV_PAD
-                                              ? piece->capacity - piece->size
-                                              : UR_CSV_PAD);
+    memset(piece->bytes + piece->size, 0,
+           piece->capacity - piece->size < UR_CSV_PAD ? piece->capacity - piece->size : UR_CSV_PAD);
     return UNRELU_OK;
 }
 
@@ -195,8 +194,8 @@ static unrelu_status read_row(const place *at, const unsigned char *start, doubl
     }
 }
 
-static unrelu_status decode_csv(const unrelu_source *source, const ur_piece *piece,
-                                ur_block *block, unrelu_error *err)
+static unrelu_status decode_csv(const unrelu_source *source, const ur_piece *piece, ur_block *block,
+                                unrelu_error *err)
 {
     const ur_csv *csv = source->state;
     /* A row of this width takes width bytes at least: where the lines are more than that

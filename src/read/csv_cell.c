@@ -74,8 +74,8 @@ static int is_limit(const ur_cell *cell, locale_t c_locale)
 
 ur_cell_kind ur_cell_read(const ur_cell *cell, locale_t c_locale, double *value)
 {
-    static const char *const infinite[] = {"inf", "+inf", "-inf", "infinity", "+infinity",
-                                           "-infinity"};
+    static const char *const infinite[] = {"inf",      "+inf",      "-inf",
+                                           "infinity", "+infinity", "-infinity"};
     static const char *const missing[] = {"", "NA", "NaN", "-NaN"}; /* printf writes -nan */
     *value = NAN;
     if (cell->open)

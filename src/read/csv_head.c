@@ -78,8 +78,7 @@ static unrelu_status find_first_line(ur_csv *csv, size_t *at, unrelu_error *err)
             line++;
         }
         if (csv->ended)
-            return ur_fail(err, UNRELU_EFORMAT, "%s %s; expected a table of numbers",
-                           csv->in.label,
+            return ur_fail(err, UNRELU_EFORMAT, "%s %s; expected a table of numbers", csv->in.label,
                            csv->ahead.size ? "holds only blank lines" : "is empty (0 bytes)");
         if (csv->ahead.size - start >= UR_CSV_LINE_MOST)
             return ur_fail(err, UNRELU_EFORMAT,
@@ -166,7 +165,7 @@ static void write_note(unrelu_source *source, const ur_csv *csv, const ur_csv_op
                        const unsigned char *line, size_t width)
 {
     ur_cell first = ur_cell_find(line, csv->separator);
-    const char *separator = csv->separator == ';'                     ? "; the separator is ';'"
+    const char *separator = csv->separator == ';'                      ? "; the separator is ';'"
                             : csv->separator == '\t' && !options->tabs ? "; the separator is a tab"
                                                                        : "";
     if (!csv->header)

@@ -12,8 +12,7 @@ typedef struct {
 static unrelu_status read_next(void *context, void *bytes, size_t size, unrelu_error *err)
 {
     file_cursor *c = context;
-    unrelu_status status =
-        ur_file_read_at(c->fd, c->source->label, bytes, size, c->position, err);
+    unrelu_status status = ur_file_read_at(c->fd, c->source->label, bytes, size, c->position, err);
     c->position += size;
     return status;
 }

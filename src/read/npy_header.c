@@ -255,8 +255,7 @@ static unrelu_status check_size(const ur_npy *a, uint64_t total, const char *lab
 
 /* Length of the header that follows the magic and version; *data is set to where it starts. */
 static unrelu_status read_prefix(ur_read_next next, void *context, uint64_t total,
-                                 const char *label, size_t *length, size_t *data,
-                                 unrelu_error *err)
+                                 const char *label, size_t *length, size_t *data, unrelu_error *err)
 {
     unsigned char p[12];
     if (total == 0)

@@ -75,8 +75,7 @@ static unrelu_status open_array(ur_npz *npz, const char *name, array *a, unrelu_
 /* The elements as they lie, count * item bytes */
 static unrelu_status read_elements(array *a, void *bytes, unrelu_error *err)
 {
-    unrelu_status status =
-        ur_member_next(&a->member, bytes, a->npy.count * a->npy.item, err);
+    unrelu_status status = ur_member_next(&a->member, bytes, a->npy.count * a->npy.item, err);
     return status ? status : ur_member_finish(&a->member, err);
 }
 
@@ -209,8 +208,9 @@ static unrelu_status encode_element(const array *a, const unsigned char *raw, ch
         size_t size = encode(point, text + used);
         if (!size) {
             free(text);
-            return ur_fail(err, UNRELU_EFORMAT, "%s: 0x%x is no Unicode character; the file is "
-                                                "damaged",
+            return ur_fail(err, UNRELU_EFORMAT,
+                           "%s: 0x%x is no Unicode character; the file is "
+                           "damaged",
                            a->label, (unsigned)point);
         }
         used += size;
@@ -222,8 +222,8 @@ static unrelu_status encode_element(const array *a, const unsigned char *raw, ch
 static unrelu_status read_strings(array *a, char **out, unrelu_error *err)
 {
     unsigned char *raw = ur_alloc(a->npy.count, a->npy.item);
-    unrelu_status status = raw ? read_elements(a, raw, err)
-                               : ur_fail_memory(err, a->npy.count, "strings");
+    unrelu_status status =
+        raw ? read_elements(a, raw, err) : ur_fail_memory(err, a->npy.count, "strings");
     for (size_t i = 0; i < a->npy.count && !status; i++)
         status = encode_element(a, raw + i * a->npy.item, &out[i], err);
     free(raw);
@@ -240,8 +240,9 @@ static unrelu_status check_strings(const array *a, unrelu_error *err)
         return ur_fail(err, UNRELU_EFORMAT, "%s has %zu dimensions, expected a list of strings",
                        a->label, a->npy.ndim);
     if (a->npy.item == 0 && a->npy.count > a->member.size)
-        return ur_fail(err, UNRELU_EFORMAT, "%s claims %zu strings in %zu bytes; the file is "
-                                            "damaged",
+        return ur_fail(err, UNRELU_EFORMAT,
+                       "%s claims %zu strings in %zu bytes; the file is "
+                       "damaged",
                        a->label, a->npy.count, (size_t)a->member.size);
     return UNRELU_OK;
 }

@@ -145,8 +145,8 @@ unrelu_status ur_npz_member_open(unrelu_source *source, const char *path, const 
     if (!status)
         status = ur_member_open(&a->archive, a->index, source->label, &a->member, err);
     if (!status)
-        status = ur_npy_read(ur_member_next, &a->member, a->member.size, source->label, &a->npy,
-                             err);
+        status =
+            ur_npy_read(ur_member_next, &a->member, a->member.size, source->label, &a->npy, err);
     if (!status)
         status = ur_array_start(source, columns, err);
     if (!status)

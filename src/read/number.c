@@ -68,8 +68,8 @@ static double scale_wide(uint64_t m, int e)
 {
     if (e < 0) {
         int zeros = __builtin_clzll(m), five_zeros = __builtin_clzll(fives[-e]);
-        wide numerator = (wide)(m << zeros) << 63; /* in [2^126, 2^127) */
-        uint64_t divisor = fives[-e] << five_zeros; /* in [2^63, 2^64) */
+        wide numerator = (wide)(m << zeros) << 63;    /* in [2^126, 2^127) */
+        uint64_t divisor = fives[-e] << five_zeros;   /* in [2^63, 2^64) */
         uint64_t q = (uint64_t)(numerator / divisor); /* in (2^62, 2^64) */
         uint64_t rest = (uint64_t)numerator - q * divisor;
         return round_scaled(q | (rest != 0), five_zeros - zeros - 63 + e);

@@ -67,8 +67,8 @@ static int find_offset64(const zip_bytes *z, const unsigned char *entry, uint64_
             return 0;
         if (le(head, 2) != 1)
             continue;
-        uint64_t skip = 8 * (uint64_t)((le(entry + 24, 4) == 0xffffffff) +
-                                       (le(entry + 20, 4) == 0xffffffff));
+        uint64_t skip =
+            8 * (uint64_t)((le(entry + 24, 4) == 0xffffffff) + (le(entry + 20, 4) == 0xffffffff));
         if (skip + 8 > le(head + 2, 2) || !get(z, value, sizeof value, at + 4 + skip))
             return 0;
         *offset = le(value, 8);

@@ -158,22 +158,22 @@ AVX2 static void NAME(outer)(const REAL *const a[6], const REAL *b, size_t rows,
     }
 }
 
-/* tt += t't in the rows [i, i + 6) and the columns [j, end) at or above the diagonal, of `rows`
- * rows of the panel from r on */
-AVX2 static inline void NAME(square_block)(const ur_panel *panel, size_t r, size_t rows, size_t i,
-                                           size_t j, size_t end, double *tt)
+/* tt += t't in the rows [i, i + 6) and the columns [j, end), at or above the diagonal */
+AVX2 static inline void NAME(square_block)(const ur_panel *panel, size_t i, size_t j, size_t end,
+                                           double *tt)
 {
-    enum { RUN = 240 }; /* rows in one sum: their errors grow like its root */
+    enum { RUN = 120 }; /* rows in one sum: the error of a sum grows like the root of its length */
     size_t d = panel->d;
-    const REAL *a[6], *b = NAME(column)(panel, j);
     VEC out[12];
     const REAL *from = (const REAL *)out;
     for (size_t k = 0; k < 12; k++)
         out[k] = (VEC){0};
-    for (; rows; r += RUN, rows -= rows < RUN ? rows : RUN) {
+    for (size_t r = 0; r < panel->rows; r += RUN) {
+        size_t rows = panel->rows - r < RUN ? panel->rows - r : RUN;
+        const REAL *a[6];
         for (size_t k = 0; k < 6; k++)
             a[k] = NAME(column)(panel, i + k < d ? i + k : i) + r * NAME(WIDTH);
-        NAME(outer)(a, b + r * NAME(WIDTH), rows < RUN ? rows : RUN, out);
+        NAME(outer)(a, NAME(column)(panel, j) + r * NAME(WIDTH), rows, out);
     }
     if (i + 6 <= j && end - j == NAME(WIDTH)) {
         for (size_t k = 0; k < 6; k++)
@@ -186,17 +186,13 @@ AVX2 static inline void NAME(square_block)(const ur_panel *panel, size_t r, size
             tt[(i + k) * d + l] += (double)from[k * NAME(WIDTH) + l - j];
 }
 
-/* tt += t't, upper triangle; the rows in pieces that stay in the second cache at d = 200 */
+/* tt += t't, upper triangle */
 AVX2 static void NAME(square)(const ur_panel *panel, double *tt)
 {
-    enum { PIECE = 480 };
     size_t d = panel->d;
-    for (size_t r = 0; r < panel->rows; r += PIECE) {
-        size_t rows = panel->rows - r < PIECE ? panel->rows - r : PIECE;
-        for (size_t j = 0; j < d; j += NAME(WIDTH)) {
-            size_t end = j + NAME(WIDTH) < d ? j + NAME(WIDTH) : d;
-            for (size_t i = 0; i < end; i += 6)
-                NAME(square_block)(panel, r, rows, i, j, end, tt);
-        }
+    for (size_t j = 0; j < d; j += NAME(WIDTH)) {
+        size_t end = j + NAME(WIDTH) < d ? j + NAME(WIDTH) : d;
+        for (size_t i = 0; i < end; i += 6)
+            NAME(square_block)(panel, i, j, end, tt);
     }
 }

@@ -124,8 +124,8 @@ unrelu_status ur_file_open(const char *path, uint64_t expected, ur_file **out, u
     f->target = f->path ? realpath(path, NULL) : NULL; /* a link stays, its file is replaced */
     if (f->path && !f->target)
         f->target = ur_string_copy(path);
-    unrelu_status status = f->path && f->target ? open_file(f, err)
-                                                : ur_fail_memory(err, 1, "file name");
+    unrelu_status status =
+        f->path && f->target ? open_file(f, err) : ur_fail_memory(err, 1, "file name");
     if (status)
         free_file(f);
     else
@@ -145,8 +145,8 @@ static unrelu_status fail(ur_file *f, int code)
     if (f->expected)
         snprintf(total, sizeof total, " of %" PRIu64, f->expected);
     f->failed = UNRELU_EIO;
-    return ur_fail(&f->failure, UNRELU_EIO, "cannot write %s: %s (wrote %" PRIu64 "%s bytes)",
-                   name, strerror(code), f->written, total);
+    return ur_fail(&f->failure, UNRELU_EIO, "cannot write %s: %s (wrote %" PRIu64 "%s bytes)", name,
+                   strerror(code), f->written, total);
 }
 
 static void put(ur_file *f, const unsigned char *bytes, size_t size)

@@ -160,11 +160,11 @@ static uint32_t next_point(const char **text)
 {
     const unsigned char *s = (const unsigned char *)*text;
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    int size = s[0] < 0x80           ? 1
-               : s[0] >> 5 == 0x6    ? 2
-               : s[0] >> 4 == 0xe    ? 3
-               : s[0] >> 3 == 0x1e   ? 4
-                                     : 0;
+    int size = s[0] < 0x80         ? 1
+               : s[0] >> 5 == 0x6  ? 2
+               : s[0] >> 4 == 0xe  ? 3
+               : s[0] >> 3 == 0x1e ? 4
+                                   : 0;
     uint32_t point = size == 1 ? s[0] : size ? s[0] & (0x7fu >> size) : 0;
     for (int i = 1; i < size; i++) {
         if (s[i] >> 6 != 2) {
@@ -374,8 +374,8 @@ static uint64_t total_size(const ur_npz_writer *w)
 {
     uint64_t total = 22;
     for (size_t i = 0; i < w->count; i++)
-        total += member_size(&w->members[i]) + LOCAL_SIZE + ENTRY_SIZE +
-                 2 * strlen(w->members[i].name);
+        total +=
+            member_size(&w->members[i]) + LOCAL_SIZE + ENTRY_SIZE + 2 * strlen(w->members[i].name);
     return total;
 }
 
