@@ -4,6 +4,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 JOBS ?= $(shell nproc)
 CMAKE_FLAGS ?=
+MAKEFLAGS += --no-print-directory
 SOURCES = $(shell find include src cli tests bench docs -name '*.[ch]')
 
 build: setup
@@ -37,10 +38,10 @@ install: build
 	DESTDIR=$(DESTDIR) cmake --install build
 
 format:
-	clang-format -i $(SOURCES)
+	@clang-format -i $(SOURCES)
 
 check-format:
-	clang-format --dry-run --Werror $(SOURCES)
+	@clang-format --dry-run --Werror $(SOURCES)
 
 clean:
 	rm -rf build build-asan build-clang

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdint.h>
+#include <stdio.h>
 
 #include "cli.h"
 #include "files.h"
@@ -35,7 +36,10 @@ static unrelu_status add_file(unrelu_summary **into, const char *path, unrelu_er
         *into = next;
         return UNRELU_OK;
     }
-    status = unrelu_summary_merge(*into, next, err);
+    unrelu_error why = {0};
+    status = unrelu_summary_merge(*into, next, &why);
+    if (status != UNRELU_OK)
+        snprintf(err->text, sizeof err->text, "%s: %.*s", path, 900, why.text);
     unrelu_summary_free(next);
     return status;
 }
@@ -52,8 +56,6 @@ static int run(void *arguments)
         unrelu_status added =
             cli_interrupted() ? UNRELU_ECANCELLED : add_file(&sum, shared->files[i], &err);
         status = cli_exit(added, &err);
-        if (status != 0 && added != UNRELU_ECANCELLED)
-            cli_detail("while adding %s", shared->files[i]);
     }
     if (status == 0)
         status = cli_save_summary("merge", shared, sum);

@@ -26,5 +26,6 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/unreluConfig.cmake
 # relative, so that an installed copy can be moved
 file(RELATIVE_PATH UNRELU_PREFIX_FROM_PC ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig
      ${CMAKE_INSTALL_PREFIX})
+string(REGEX REPLACE "/$" "" UNRELU_PREFIX_FROM_PC ${UNRELU_PREFIX_FROM_PC})
 configure_file(cmake/unrelu.pc.in unrelu.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/unrelu.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

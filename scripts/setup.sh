@@ -6,7 +6,7 @@ set -eu
 packages="build-essential cmake pkg-config libopenblas-dev liblapacke-dev libcerf-dev
     libjansson-dev libzip-dev zlib1g-dev libcmocka-dev librandom123-dev"
 if [ "${1:-}" = --dev ]; then
-    packages="$packages clang clang-format libomp-dev"
+    packages="$packages clang clang-format"
 fi
 
 if ! command -v apt-get > /dev/null || ! command -v dpkg-query > /dev/null; then

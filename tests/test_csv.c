@@ -467,6 +467,31 @@ static void a_file_as_standard_input_starts_where_it_stands(void **state)
     leave_pipe(before);
 }
 
+static void a_named_pipe_is_read_like_standard_input(void **state)
+{
+    (void)state;
+    const char *path = files_path("pipe");
+    assert_int_equal(mkfifo(path, 0600), 0);
+    if (fork() == 0) {
+        int fd = open(path, O_WRONLY);
+        _exit(write(fd, "1,2\n3,4\n", 8) != 8);
+    }
+    unrelu_source *source;
+    table t = {0};
+    assert_int_equal(unrelu_source_open(path, NULL, &source, NULL), UNRELU_OK);
+    for (int pass = 0; pass < 2; pass++) {
+        assert_int_equal(table_collect(source, &t, NULL), UNRELU_OK);
+        assert_int_equal(t.n, 2);
+        assert_memory_equal(t.x, two_by_two, sizeof two_by_two);
+    }
+    free(t.x);
+    unrelu_source_close(source);
+    assert_int_equal(mkfifo(files_path("pipe.npy"), 0600), 0);
+    expect_refusal(files_path("pipe.npy"), NULL, UNRELU_EIO,
+                   "%s is not a regular file, and arrays are read at offsets; save it as a file "
+                   "first");
+}
+
 /* many columns announced, lines of one cell: the block must not be sized by rows times columns */
 static void many_short_lines_do_not_ask_for_memory(void **state)
 {
@@ -499,6 +524,7 @@ int main(void)
         cmocka_unit_test(standard_input_can_be_read_twice_unless_told_otherwise),
         cmocka_unit_test(a_second_pass_may_start_before_the_first_has_ended),
         cmocka_unit_test(a_file_as_standard_input_starts_where_it_stands),
+        cmocka_unit_test(a_named_pipe_is_read_like_standard_input),
         cmocka_unit_test(many_short_lines_do_not_ask_for_memory),
     };
     return cmocka_run_group_tests(tests, files_setup, files_teardown);

@@ -117,6 +117,36 @@ static void a_decimal_comma_of_the_locale_is_not_written(void **state)
     assert_memory_equal(text, "1.5", 3);
 }
 
+static void expect_same_decimal(const ur_decimal *decimal, double value)
+{
+    char fast[UR_DECIMAL_MOST + 1], slow[UR_DECIMAL_MOST + 1];
+    fast[ur_decimal_write(decimal, value, fast)] = '\0';
+    slow[ur_decimal_write_slow(decimal, value, slow)] = '\0';
+    assert_string_equal(fast, slow);
+}
+
+static void the_fast_decimals_are_those_of_printf(void **state)
+{
+    (void)state;
+    ur_decimal *decimal = ur_decimal_new();
+    uint64_t seed = 11;
+    for (double power = 1e-5; power < 1e17; power *= 10) {
+        expect_same_decimal(decimal, power);
+        expect_same_decimal(decimal, nextafter(power, 0));
+        expect_same_decimal(decimal, -nextafter(power, INFINITY));
+    }
+    for (int e = -20; e < 60; e++) {
+        expect_same_decimal(decimal, ldexp(1, e));
+        expect_same_decimal(decimal, nextafter(ldexp(1, e), 0));
+    }
+    for (int i = 0; i < 100000; i++) {
+        uint64_t bits = random_bits(&seed), kind = random_bits(&seed);
+        expect_same_decimal(decimal, ldexp((double)(int64_t)bits, (int)(kind % 63) - 76));
+        expect_same_decimal(decimal, (double)(bits % 1000000) / (kind & 1 ? 1e4 : 1e2));
+    }
+    ur_decimal_free(decimal);
+}
+
 static void standard_output_gets_csv(void **state)
 {
     (void)state;
@@ -286,6 +316,7 @@ int main(void)
         cmocka_unit_test(what_is_written_is_read_back_with_the_same_bits),
         cmocka_unit_test(names_survive_a_round_trip),
         cmocka_unit_test(a_decimal_comma_of_the_locale_is_not_written),
+        cmocka_unit_test(the_fast_decimals_are_those_of_printf),
         cmocka_unit_test(standard_output_gets_csv),
         cmocka_unit_test(the_count_of_rows_must_be_right),
         cmocka_unit_test(bad_targets_are_told),

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "error.h"
 #include "read/array.h"
 #include "read/file.h"
 
@@ -28,10 +27,6 @@ unrelu_status ur_npy_open(unrelu_source *source, const char *path, const char *c
     unrelu_status status = ur_file_open_read(path, &a->fd, &size, &regular, err);
     if (status)
         return status;
-    if (!regular)
-        return ur_fail(err, UNRELU_EIO,
-                       "%s is not a regular file: a .npy array is read at offsets; save it first",
-                       source->label);
     file_cursor cursor = {source, a->fd, 0};
     status = ur_npy_read(read_next, &cursor, size, source->label, &a->npy, err);
     a->base = a->npy.data;

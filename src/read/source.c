@@ -242,8 +242,14 @@ static unrelu_status open_named(unrelu_source *source, const named *name,
 {
     int printable;
     unrelu_status status;
-    if (is_pipe(name->file) && !name->npy && !name->npz)
+    if (is_pipe(name->file)) {
+        if (name->npy || name->npz)
+            return ur_fail(err, UNRELU_EIO,
+                           "%s is not a regular file, and arrays are read at offsets; save it as "
+                           "a file first",
+                           source->label);
         return open_text(source, name, 0, options, err);
+    }
     magic_kind magic = look_at(name->file, &printable, err, &status);
     if (status)
         return status;

@@ -137,7 +137,7 @@ AVX2 static void NAME(select)(const ur_panel *panel, const uint64_t *bits, const
     }
 }
 
-/* out += a' b: 6 columns by 2 vectors of columns, held in 12 registers */
+/* out += a' b: 6 columns by one tile, held in 12 registers */
 AVX2 static void NAME(outer)(const REAL *const a[6], const REAL *b, size_t rows, VEC *out)
 {
     VEC low[6], high[6];
@@ -158,32 +158,21 @@ AVX2 static void NAME(outer)(const REAL *const a[6], const REAL *b, size_t rows,
     }
 }
 
-/* tt += t't in the rows [i, i + 6) and the columns [j, end), at or above the diagonal */
-AVX2 static inline void NAME(square_block)(const ur_panel *panel, size_t i, size_t j, size_t end,
-                                           double *tt)
+/* product = (columns [first, first + count) of the panel)' (the tile from column j on) */
+AVX2 static void NAME(cross)(const ur_panel *panel, size_t first, size_t count, size_t j)
 {
-    enum { RUN = 120 }; /* rows in one sum: the error of a sum grows like the root of its length */
-    size_t d = panel->d;
-    VEC out[12];
-    const REAL *from = (const REAL *)out;
-    for (size_t k = 0; k < 12; k++)
-        out[k] = (VEC){0};
+    enum { RUN = 120 }; /* rows that stay in the first cache; short sums also err less */
+    memset(panel->product, 0, (count + 5) * UR_PANEL_LINE);
     for (size_t r = 0; r < panel->rows; r += RUN) {
         size_t rows = panel->rows - r < RUN ? panel->rows - r : RUN;
-        const REAL *a[6];
-        for (size_t k = 0; k < 6; k++)
-            a[k] = NAME(column)(panel, i + k < d ? i + k : i) + r * NAME(WIDTH);
-        NAME(outer)(a, NAME(column)(panel, j) + r * NAME(WIDTH), rows, out);
+        const REAL *b = NAME(column)(panel, j) + r * NAME(WIDTH);
+        for (size_t i = 0; i < count; i += 6) {
+            const REAL *a[6];
+            for (size_t k = 0; k < 6; k++)
+                a[k] = NAME(column)(panel, first + (i + k < count ? i + k : i)) + r * NAME(WIDTH);
+            NAME(outer)(a, b, rows, (VEC *)panel->product + 2 * i);
+        }
     }
-    if (i + 6 <= j && end - j == NAME(WIDTH)) {
-        for (size_t k = 0; k < 6; k++)
-            for (size_t l = 0; l < NAME(WIDTH); l++)
-                tt[(i + k) * d + j + l] += (double)from[k * NAME(WIDTH) + l];
-        return;
-    }
-    for (size_t k = 0; k < 6 && i + k < end; k++)
-        for (size_t l = i + k > j ? i + k : j; l < end; l++)
-            tt[(i + k) * d + l] += (double)from[k * NAME(WIDTH) + l - j];
 }
 
 /* tt += t't, upper triangle */
@@ -192,7 +181,10 @@ AVX2 static void NAME(square)(const ur_panel *panel, double *tt)
     size_t d = panel->d;
     for (size_t j = 0; j < d; j += NAME(WIDTH)) {
         size_t end = j + NAME(WIDTH) < d ? j + NAME(WIDTH) : d;
-        for (size_t i = 0; i < end; i += 6)
-            NAME(square_block)(panel, i, j, end, tt);
+        const REAL *product = panel->product;
+        NAME(cross)(panel, 0, end, j);
+        for (size_t i = 0; i < end; i++, product += NAME(WIDTH))
+            for (size_t l = i > j ? i : j; l < end; l++)
+                tt[i * d + l] += (double)product[l - j];
     }
 }

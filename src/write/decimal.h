@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A double as the shortest decimal of 15, 16 or 17 digits that reads back as the same bits,
- * with a point whatever the locale; NaN as NA. */
+ * with a point whatever the locale; NaN as NA. The text is that of printf's %.15g, %.16g or
+ * %.17g. */
 #ifndef UR_DECIMAL_H
 #define UR_DECIMAL_H
 
@@ -14,5 +15,7 @@ ur_decimal *ur_decimal_new(void); /* NULL without memory */
 void ur_decimal_free(ur_decimal *decimal);
 /* returns the length; out is not terminated */
 size_t ur_decimal_write(const ur_decimal *decimal, double x, char out[UR_DECIMAL_MOST]);
+/* by printf and strtod: for every double, and the oracle of the fast way */
+size_t ur_decimal_write_slow(const ur_decimal *decimal, double x, char out[UR_DECIMAL_MOST]);
 
 #endif

@@ -159,20 +159,22 @@ static unrelu_status standard_errors(ur_fit *fit, const room *r, unrelu_error *e
 {
     unrelu_gaussian *m = fit->model;
     const char *why = NULL;
+    unrelu_status reason = UNRELU_EUSAGE;
     if (fit->options->angles != UNRELU_ANGLES_H6 || fit->options->norms > UNRELU_NORMS_TRUNCATED)
         why = "the jackknife needs --angles h6 with --norms censored or truncated";
     else if (fit->summary->plan.groups < 2)
         why = "the summary keeps one group: summarize with --groups 10";
-    else if (*fit->v.rows < 4 * (double)fit->summary->plan.groups)
+    else if (*fit->v.rows < 4 * (double)fit->summary->plan.groups) {
         why = "the jackknife needs at least four rows in each of its groups";
-    else if (fit->noise)
+        reason = UNRELU_EDATA;
+    } else if (fit->noise)
         why = "the jackknife does not know the noise level's own error";
     if (!why)
         return jackknife(fit, r, m->eigenvalues_se, err);
     for (size_t i = 0; i < m->d; i++)
         m->eigenvalues_se[i] = NAN;
     if (fit->options->rank == UNRELU_RANK_AUTO)
-        return ur_fail(err, UNRELU_EUSAGE,
+        return ur_fail(err, reason,
                        "--rank auto needs standard errors of eigenvalues: %s; or give --rank K",
                        why);
     return ur_warn(m, "no-se", err, "eigenvalues have no standard errors: %s", why);

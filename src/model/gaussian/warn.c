@@ -52,7 +52,7 @@ unrelu_status ur_warn_flagged(unrelu_gaussian *model, uint32_t flag, const char 
     }
     if (count == 0)
         return UNRELU_OK;
-    return ur_warn(model, unrelu_flag_name(__builtin_ctz(flag)), err, "%zu column%s (%s%s) %s",
+    return ur_warn(model, unrelu_flag_name(__builtin_ctz(flag)), err, "%zu column%s (%s%s): %s",
                    count, count == 1 ? "" : "s", list, count > NAMED ? ", ..." : "", meaning);
 }
 
@@ -66,7 +66,7 @@ static unrelu_status warn_guarantee(ur_fit *fit, unrelu_error *err)
         return UNRELU_OK;
     char meaning[200];
     snprintf(meaning, sizeof meaning,
-             "have more zeros than b >= 0 allows: the paper's guarantee holds only for the set "
+             "more zeros than b >= 0 allows: the paper's guarantee holds only for the set "
              "Omega of the other %zu of %zu columns; the default method has no such limit",
              m->d - outside, m->d);
     return ur_warn_flagged(m, UNRELU_FLAG_NEGATIVE_BIAS, meaning, err);
@@ -82,10 +82,9 @@ static unrelu_status warn_pairs(unrelu_gaussian *m, unrelu_error *err)
     if (weak == 0)
         return UNRELU_OK;
     return ur_warn(m, unrelu_flag_name(4), err,
-                   "%zu pair%s (the first: %.40s, %.40s) %s too few joint positives: the "
-                   "correlation is a bound or a sign at most",
-                   weak, weak == 1 ? "" : "s", m->names[first / m->d], m->names[first % m->d],
-                   weak == 1 ? "has" : "have");
+                   "%zu pair%s (the first: %.40s, %.40s): too few joint positives, the correlation "
+                   "is a bound or a sign at most",
+                   weak, weak == 1 ? "" : "s", m->names[first / m->d], m->names[first % m->d]);
 }
 
 static unrelu_status warn_errors(const ur_fit *fit, unrelu_error *err)
@@ -109,14 +108,14 @@ unrelu_status ur_fit_warn(ur_fit *fit, unrelu_error *err)
         uint32_t flag;
         const char *meaning;
     } flags[] = {
-        {UNRELU_FLAG_CONSTANT, "never change: scale 0, b is the constant, correlations are set to 0"},
-        {UNRELU_FLAG_NO_ZEROS, "have no zeros: nothing was censored, plain mean and deviation"},
-        {UNRELU_FLAG_FEW_POSITIVES, "have too few positive values for a reliable fit"},
-        {UNRELU_FLAG_DUPLICATE, "are multiples of another column: correlation 1"},
+        {UNRELU_FLAG_CONSTANT, "no change at all: scale 0, b is the constant, correlations are set to 0"},
+        {UNRELU_FLAG_NO_ZEROS, "no zeros: nothing was censored, plain mean and deviation"},
+        {UNRELU_FLAG_FEW_POSITIVES, "too few positive values for a reliable fit"},
+        {UNRELU_FLAG_DUPLICATE, "a multiple of another column: correlation 1"},
         {UNRELU_FLAG_NO_TRUNCATED,
-         "have no truncated maximum likelihood (mean of squares >= 2 mean^2): NaN"},
+         "no truncated maximum likelihood (mean of squares >= 2 mean^2): NaN"},
         {UNRELU_FLAG_SIGMA_RANGE,
-         "have a variance outside the range of a double: sigma holds inf or 0 there, scale and "
+         "a variance outside the range of a double: sigma holds inf or 0 there, scale and "
          "correlation are right"},
     };
     unrelu_gaussian *m = fit->model;
