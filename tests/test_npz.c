@@ -154,6 +154,10 @@ static void the_kind_of_other_files_is_empty(void **state)
     archive_add(&a, "x.npy", NPY("<f8", "False", "(1,)"), "12345678", 8, 0);
     assert_int_equal(unrelu_file_kind(archive_close(&a), kind, sizeof kind, &err), 0);
     assert_string_equal(kind, "");
+    a = archive_new("k.npz");
+    archive_add(&a, "kind.npy", NPY("<f8", "False", "(1,)"), "12345678", 8, 0);
+    assert_int_equal(unrelu_file_kind(archive_close(&a), kind, sizeof kind, &err), 0);
+    assert_string_equal(kind, "");
     assert_int_equal(unrelu_file_kind(NULL, kind, sizeof kind, &err), UNRELU_EUSAGE);
 }
 

@@ -301,6 +301,19 @@ unrelu_status ur_npz_shape(ur_npz *npz, const char *name, size_t *ndim, size_t s
     return UNRELU_OK;
 }
 
+/* "" too where an array of numbers happens to be called kind */
+static unrelu_status read_kind(ur_npz *npz, char *kind, size_t size, unrelu_error *err)
+{
+    array a = {0};
+    if (!ur_npz_has(npz, "kind"))
+        return UNRELU_OK;
+    unrelu_status status = open_array(npz, "kind", &a, err);
+    ur_member_close(&a.member);
+    if (status || a.npy.dtype != UR_TEXT)
+        return status;
+    return ur_npz_string(npz, "kind", kind, size, err);
+}
+
 static int looks_like_zip(const char *path)
 {
     struct stat info;
@@ -326,8 +339,7 @@ unrelu_status unrelu_file_kind(const char *path, char *kind, size_t size, unrelu
     unrelu_status status = ur_npz_open(path, &npz, err);
     if (status)
         return status;
-    if (ur_npz_has(npz, "kind"))
-        status = ur_npz_string(npz, "kind", kind, size, err);
+    status = read_kind(npz, kind, size, err);
     ur_npz_close(npz);
     return status;
 }

@@ -141,6 +141,7 @@ AVX2 static void NAME(select)(const ur_panel *panel, const uint64_t *bits, const
 AVX2 static void NAME(outer)(const REAL *const a[6], const REAL *b, size_t rows, VEC *out)
 {
     VEC low[6], high[6];
+#pragma GCC unroll 6
     for (size_t k = 0; k < 6; k++)
         low[k] = high[k] = (VEC){0};
     for (size_t r = 0; r < rows * NAME(WIDTH); r += NAME(WIDTH)) {
@@ -152,6 +153,7 @@ AVX2 static void NAME(outer)(const REAL *const a[6], const REAL *b, size_t rows,
             high[k] = FMADD(factor, b1, high[k]);
         }
     }
+#pragma GCC unroll 6
     for (size_t k = 0; k < 6; k++) {
         out[2 * k] += low[k];
         out[2 * k + 1] += high[k];
@@ -161,7 +163,7 @@ AVX2 static void NAME(outer)(const REAL *const a[6], const REAL *b, size_t rows,
 /* product = (columns [first, first + count) of the panel)' (the tile from column j on) */
 AVX2 static void NAME(cross)(const ur_panel *panel, size_t first, size_t count, size_t j)
 {
-    enum { RUN = 120 }; /* rows that stay in the first cache; short sums also err less */
+    enum { RUN = 192 }; /* rows that stay in the first cache; short sums also err less */
     memset(panel->product, 0, (count + 5) * UR_PANEL_LINE);
     for (size_t r = 0; r < panel->rows; r += RUN) {
         size_t rows = panel->rows - r < RUN ? panel->rows - r : RUN;
