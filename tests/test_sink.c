@@ -296,19 +296,6 @@ static void abort_leaves_nothing_behind(void **state)
     unrelu_sink_abort(NULL);
 }
 
-static void an_output_that_is_the_input_is_refused(void **state)
-{
-    (void)state;
-    unrelu_error err;
-    const char *path = files_text("same.csv", "1\n"), *link = files_path("same-link.csv");
-    assert_int_equal(symlink(path, link), 0);
-    assert_int_equal(ur_file_differs(link, path, &err), UNRELU_EUSAGE);
-    assert_non_null(strstr(err.text, "same-link.csv is also the input; name another file"));
-    assert_int_equal(ur_file_differs(files_path("other.csv"), path, &err), UNRELU_OK);
-    assert_int_equal(ur_file_differs("-", path, &err), UNRELU_OK);
-    assert_int_equal(ur_file_differs("/dev/null", "/dev/null", &err), UNRELU_OK);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -324,7 +311,6 @@ int main(void)
         cmocka_unit_test(devices_are_written_to_and_never_replaced),
         cmocka_unit_test(links_and_permissions_of_an_old_file_stay),
         cmocka_unit_test(abort_leaves_nothing_behind),
-        cmocka_unit_test(an_output_that_is_the_input_is_refused),
     };
     return cmocka_run_group_tests(tests, files_setup, files_teardown);
 }

@@ -46,7 +46,7 @@ ur_panel *ur_panel_new(size_t d, int single)
         panel->m_column = ur_alloc(pitch, sizeof(size_t));
         panel->padded = ur_alloc_aligned(pitch, 5 * sizeof(double));
         panel->table = ur_alloc_aligned(UR_PANEL_TABLES << UR_PANEL_GROUP, UR_PANEL_ENTRY);
-        panel->product = ur_alloc_aligned(pitch, UR_PANEL_ENTRY);
+        panel->product = ur_alloc_aligned(pitch + 2, 2 * UR_PANEL_ENTRY);
     }
     if (panel->t && panel->g && panel->m && panel->g_at && panel->m_at && panel->m_column &&
         panel->padded && panel->table && panel->product)

@@ -19,31 +19,29 @@ AVX2 static inline __attribute__((always_inline)) void NAME(subsets)(const VEC r
     VEC high[4] = {{0}, row[3], row[4], row[3] + row[4]};
 #pragma GCC unroll 8
     for (size_t m = 1; m < 8; m++)
-        entry[4 * m] = low[m];
+        entry[2 * m] = low[m];
 #pragma GCC unroll 4
     for (size_t h = 1; h < 4; h++) {
-        entry[4 * 8 * h] = high[h];
+        entry[2 * 8 * h] = high[h];
 #pragma GCC unroll 8
         for (size_t m = 1; m < 8; m++)
-            entry[4 * (8 * h + m)] = low[m] + high[h];
+            entry[2 * (8 * h + m)] = low[m] + high[h];
     }
 }
 
-/* the tables of UR_PANEL_SPAN rows; an entry is [t | t t], two vectors each */
-AVX2 static inline __attribute__((always_inline)) void
-NAME(build)(const VEC *restrict t, VEC *restrict table, size_t vectors)
+/* the tables of UR_PANEL_SPAN rows of one vector of columns; an entry is [t | t t] */
+AVX2 static inline void NAME(build)(const VEC *restrict t, VEC *restrict table)
 {
-    for (size_t k = 0; k < UR_PANEL_TABLES; k++, t += 2 * UR_PANEL_GROUP, table += 4 * 32)
-        for (size_t v = 0; v < vectors; v++) {
-            VEC row[5], square[5];
+    for (size_t k = 0; k < UR_PANEL_TABLES; k++, t += 2 * UR_PANEL_GROUP, table += 2 * 32) {
+        VEC row[5], square[5];
 #pragma GCC unroll 5
-            for (size_t r = 0; r < 5; r++) {
-                row[r] = t[2 * r + v];
-                square[r] = row[r] * row[r];
-            }
-            NAME(subsets)(row, table + v);
-            NAME(subsets)(square, table + 2 + v);
+        for (size_t r = 0; r < 5; r++) {
+            row[r] = t[2 * r];
+            square[r] = row[r] * row[r];
         }
+        NAME(subsets)(row, table);
+        NAME(subsets)(square, table + 1);
+    }
 }
 
 /* the entry of table k that the bits of group k name */
@@ -51,70 +49,56 @@ AVX2 static inline __attribute__((always_inline)) const VEC *NAME(entry)(const V
                                                                          uint64_t word)
 {
     const uint64_t mask = 31 * UR_PANEL_ENTRY;
-    uint64_t shifted = k < 2 ? word << (7 - 5 * k) : word >> (5 * k - 7);
-    return (const VEC *)((const char *)(table + 4 * 32 * k) + (shifted & mask));
+    uint64_t shifted = k < 2 ? word << (6 - 5 * k) : word >> (5 * k - 6);
+    return (const VEC *)((const char *)(table + 2 * 32 * k) + (shifted & mask));
 }
 
-/* product_i += sum over groups k of table[k][bits of group k in word_i] */
-AVX2 static inline __attribute__((always_inline)) void
-NAME(look_up)(const VEC *restrict table, const uint64_t *restrict word, size_t count,
-              VEC *restrict product, size_t vectors)
+/* product_i += sum over groups k of table[k][bits of group k in word_i]; two i at a time: more
+ * chains of additions than one has keep the adders busy. count is rounded up to even. */
+AVX2 static void NAME(look_up)(const VEC *restrict table, const uint64_t *restrict word,
+                               size_t count, VEC *restrict product)
 {
-    for (size_t i = 0; i < count; i++, product += 4) {
-        VEC t[2], tt[2];
-        for (size_t v = 0; v < vectors; v++) {
-            t[v] = NAME(entry)(table, 0, word[i])[v];
-            tt[v] = NAME(entry)(table, 0, word[i])[2 + v];
-        }
+    for (size_t i = 0; i < count; i += 2, product += 8) {
+        const VEC *one = NAME(entry)(table, 0, word[i]), *two = NAME(entry)(table, 0, word[i + 1]);
+        VEC t1 = one[0], tt1 = one[1], t2 = two[0], tt2 = two[1];
 #pragma GCC unroll 12
-        for (size_t k = 1; k < UR_PANEL_TABLES; k++)
-            for (size_t v = 0; v < vectors; v++) {
-                t[v] += NAME(entry)(table, k, word[i])[v];
-                tt[v] += NAME(entry)(table, k, word[i])[2 + v];
-            }
-        for (size_t v = 0; v < vectors; v++) {
-            product[v] += t[v];
-            product[2 + v] += tt[v];
+        for (size_t k = 1; k < UR_PANEL_TABLES; k++) {
+            one = NAME(entry)(table, k, word[i]);
+            two = NAME(entry)(table, k, word[i + 1]);
+            t1 += one[0];
+            tt1 += one[1];
+            t2 += two[0];
+            tt2 += two[1];
         }
+        product[0] += t1;
+        product[1] += tt1;
+        product[4] += t2;
+        product[5] += tt2;
     }
-}
-
-AVX2 static inline __attribute__((always_inline)) void
-NAME(multiply)(const ur_panel *panel, const uint64_t *bits, size_t count, const REAL *tile,
-               size_t vectors)
-{
-    memset(panel->product, 0, count * UR_PANEL_ENTRY);
-    for (size_t r = 0; r < panel->rows; r += UR_PANEL_SPAN, bits += panel->pitch) {
-        NAME(build)((const VEC *)(tile + r * NAME(WIDTH)), panel->table, vectors);
-        NAME(look_up)(panel->table, bits, count, panel->product, vectors);
-    }
-}
-
-/* out of line: inside select, gcc spills the loop of look_up and loses 15 % */
-AVX2 static __attribute__((noinline)) void
-NAME(multiply_two)(const ur_panel *panel, const uint64_t *bits, size_t count, const REAL *tile)
-{
-    NAME(multiply)(panel, bits, count, tile, 2);
-}
-
-AVX2 static __attribute__((noinline)) void
-NAME(multiply_one)(const ur_panel *panel, const uint64_t *bits, size_t count, const REAL *tile)
-{
-    NAME(multiply)(panel, bits, count, tile, 1);
 }
 
 /* one tile of by_t, by_tt += product; product_i belongs to their row row[i] (NULL: i) */
-AVX2 static inline __attribute__((always_inline)) void
-NAME(flush)(const ur_panel *panel, const size_t *row, size_t count, size_t start, size_t columns,
-            double *restrict by_t, double *restrict by_tt)
+AVX2 static void NAME(flush)(const ur_panel *panel, const size_t *row, size_t count, size_t start,
+                             double *restrict by_t, double *restrict by_tt)
 {
-    const REAL *restrict t = panel->product;
-    for (size_t i = 0; i < count; i++, t += 2 * NAME(WIDTH)) {
-        size_t at = (row ? row[i] : i) * panel->d + start;
-        for (size_t j = 0; j < columns; j++)
-            by_t[at + j] += (double)t[j];
-        for (size_t j = 0; j < columns; j++)
-            by_tt[at + j] += (double)t[NAME(WIDTH) + j];
+    const REAL *restrict product = panel->product;
+    size_t d = panel->d, columns = d - start < NAME(WIDTH) ? d - start : NAME(WIDTH);
+    for (size_t i = 0; i < count; i++, product += 2 * NAME(WIDTH)) {
+        size_t at = (row ? row[i] : i) * d + start;
+        for (size_t j = 0; j < columns; j += NAME(LANES)) {
+            const REAL *t = product + 2 * j;
+            if (columns - j >= NAME(LANES)) {
+                for (size_t k = 0; k < NAME(LANES); k++)
+                    by_t[at + j + k] += (double)t[k];
+                for (size_t k = 0; k < NAME(LANES); k++)
+                    by_tt[at + j + k] += (double)t[NAME(LANES) + k];
+            } else {
+                for (size_t k = 0; k < columns - j; k++) {
+                    by_t[at + j + k] += (double)t[k];
+                    by_tt[at + j + k] += (double)t[NAME(LANES) + k];
+                }
+            }
+        }
     }
 }
 
@@ -122,18 +106,16 @@ NAME(flush)(const ur_panel *panel, const size_t *row, size_t count, size_t start
 AVX2 static void NAME(select)(const ur_panel *panel, const uint64_t *bits, const size_t *row,
                               size_t count, double *by_t, double *by_tt)
 {
-    size_t d = panel->d;
-    for (size_t start = 0; count && start < d; start += NAME(WIDTH)) {
-        const REAL *tile = NAME(column)(panel, start);
-        size_t columns = d - start;
-        if (columns > NAME(LANES))
-            NAME(multiply_two)(panel, bits, count, tile);
-        else
-            NAME(multiply_one)(panel, bits, count, tile);
-        if (columns >= NAME(WIDTH))
-            NAME(flush)(panel, row, count, start, NAME(WIDTH), by_t, by_tt);
-        else
-            NAME(flush)(panel, row, count, start, columns, by_t, by_tt);
+    for (size_t start = 0; count && start < panel->d; start += NAME(WIDTH)) {
+        memset(panel->product, 0, (count + 1) * 2 * UR_PANEL_ENTRY);
+        for (size_t v = 0; v < 2 && start + v * NAME(LANES) < panel->d; v++)
+            for (size_t r = 0; r < panel->rows; r += UR_PANEL_SPAN) {
+                const REAL *t = NAME(column)(panel, start + v * NAME(LANES)) + r * NAME(WIDTH);
+                NAME(build)((const VEC *)t, panel->table);
+                NAME(look_up)(panel->table, bits + r / UR_PANEL_SPAN * panel->pitch, count,
+                              (VEC *)panel->product + 2 * v);
+            }
+        NAME(flush)(panel, row, count, start, by_t, by_tt);
     }
 }
 

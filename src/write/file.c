@@ -227,13 +227,3 @@ void ur_file_abort(ur_file *f)
         unlink(f->temporary);
     free_file(f);
 }
-
-unrelu_status ur_file_differs(const char *output, const char *input, unrelu_error *err)
-{
-    struct stat a, b;
-    if (!strcmp(output, "-") || !strcmp(input, "-") || stat(output, &a) != 0 ||
-        stat(input, &b) != 0 || !S_ISREG(a.st_mode) || a.st_dev != b.st_dev || a.st_ino != b.st_ino)
-        return UNRELU_OK;
-    return ur_fail(err, UNRELU_EUSAGE, "the output %s is also the input; name another file",
-                   output);
-}

@@ -16,7 +16,4 @@ unrelu_status ur_file_write(ur_file *file, const void *bytes, size_t size, unrel
 unrelu_status ur_file_commit(ur_file *file, unrelu_error *err); /* closes, also on failure */
 void ur_file_abort(ur_file *file);                              /* closes, leaves nothing behind */
 
-/* EUSAGE where both names lead to one file: an output would destroy its input */
-unrelu_status ur_file_differs(const char *output, const char *input, unrelu_error *err);
-
 #endif
