@@ -160,7 +160,8 @@ int cli_exit(unrelu_status status, const unrelu_error *err)
         cli_error("interrupted; nothing was written");
         return interrupted ? 128 + interrupted : CLI_EXIT_INTERRUPTED;
     }
-    cli_error("%s", err->text[0] ? err->text : "internal error");
+    const char *plain = status == UNRELU_ENOMEM ? "not enough memory" : "internal error";
+    cli_error("%s", err->text[0] ? err->text : plain);
     return (size_t)status < sizeof codes / sizeof *codes ? codes[status] : CLI_EXIT_INTERNAL;
 }
 
