@@ -118,14 +118,15 @@ static double ask(const char *command)
 static double time_numpy(const char *python, size_t n, size_t d)
 {
     char command[600];
-    snprintf(command, sizeof command,
-             "OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 %s -c '"
-             "import numpy as np, time\n"
-             "X = np.maximum(np.random.default_rng(1).standard_normal((%zu, %zu)), 0)\n"
-             "def once():\n"
-             "    t = time.perf_counter(); np.cov(X, rowvar=False); return time.perf_counter() - t\n"
-             "print(min(once() for _ in range(3)))' 2> /dev/null",
-             python, n, d);
+    snprintf(
+        command, sizeof command,
+        "OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 %s -c '"
+        "import numpy as np, time\n"
+        "X = np.maximum(np.random.default_rng(1).standard_normal((%zu, %zu)), 0)\n"
+        "def once():\n"
+        "    t = time.perf_counter(); np.cov(X, rowvar=False); return time.perf_counter() - t\n"
+        "print(min(once() for _ in range(3)))' 2> /dev/null",
+        python, n, d);
     return ask(command);
 }
 

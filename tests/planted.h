@@ -44,8 +44,8 @@ static inline double *draw(const unrelu_gaussian *model, size_t n, uint64_t seed
 }
 
 static inline unrelu_status try_fit(const double *x, size_t n, size_t d,
-                                    const unrelu_gaussian_options *options,
-                                    unrelu_gaussian *model, unrelu_error *err)
+                                    const unrelu_gaussian_options *options, unrelu_gaussian *model,
+                                    unrelu_error *err)
 {
     unrelu_source *source = NULL;
     unrelu_status status = unrelu_source_memory(x, n, d, &source, err);

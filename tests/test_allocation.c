@@ -225,7 +225,7 @@ static int set_up(void **state)
     const struct {
         char *path;
         const char *name;
-    } names[] = {{w.npy, "x.npy"},     {w.csv, "x.csv"},         {w.npz, "x.npz"},
+    } names[] = {{w.npy, "x.npy"},   {w.csv, "x.csv"},     {w.npz, "x.npz"},
                  {w.model, "m.npz"}, {w.summary, "s.npz"}, {w.out, "y.csv"}};
     for (size_t i = 0; i < 6; i++)
         snprintf(names[i].path, sizeof w.npy, "%s/%s", w.directory, names[i].name);

@@ -24,7 +24,8 @@ static unrelu_gaussian_distance distance(const unrelu_gaussian *truth, const unr
 }
 
 /* every estimate within `most` of its own standard errors of the truth */
-static void assert_within_errors(const unrelu_gaussian *truth, const unrelu_gaussian *m, double most)
+static void assert_within_errors(const unrelu_gaussian *truth, const unrelu_gaussian *m,
+                                 double most)
 {
     for (size_t i = 0; i < m->d; i++) {
         assert_near(m->b[i], truth->b[i], most * m->b_se[i]);
@@ -245,8 +246,7 @@ static void no_zeros_gives_the_plain_gaussian(void **state)
     for (size_t r = 0; r < N; r++)
         for (size_t i = 0; i < D; i++)
             for (size_t j = 0; j < D; j++)
-                cov[i * D + j] +=
-                    (double)((x[r * D + i] - mean[i]) * (x[r * D + j] - mean[j]) / N);
+                cov[i * D + j] += (double)((x[r * D + i] - mean[i]) * (x[r * D + j] - mean[j]) / N);
     unrelu_gaussian m = fit(x, N, D, NULL);
     for (size_t i = 0; i < D; i++) {
         assert_near(m.b[i], (double)mean[i], 1e-9);
@@ -270,8 +270,8 @@ static void special_columns_are_flagged(void **state)
     unrelu_gaussian truth = plant(setting(D, 1, 16));
     double *x = draw(&truth, N, 17);
     for (size_t r = 0; r < N; r++) {
-        x[r * D + 1] = 0.1;               /* a zero row of W */
-        x[r * D + 2] = 3 * x[r * D];      /* a copy in another unit */
+        x[r * D + 1] = 0.1;                                 /* a zero row of W */
+        x[r * D + 2] = 3 * x[r * D];                        /* a copy in another unit */
         x[r * D + 3] = r % 1000 == 7 ? 1.0 + (double)r : 0; /* five positives */
     }
     unrelu_gaussian m = fit(x, N, D, NULL);

@@ -42,20 +42,23 @@ static double sum_of(const moments *m, size_t i, int kind_i, size_t j, int kind_
     double *body = calloc(ur_moments_body_len(&m->plan), sizeof *body);
     ur_moments_total(&m->plan, m->s, SIZE_MAX, body);
     ur_moments_view v = ur_moments_view_of(&m->plan, body);
-    double e = ur_moments_exponent(&m->plan, m->s)[j], unit = e ? exp2(e + UR_NO_EXPONENT) : 1;
-    double ei = ur_moments_exponent(&m->plan, m->s)[i], unit_i = ei ? exp2(ei + UR_NO_EXPONENT) : 1;
+    double e = ur_moments_exponent(&m->plan, m->s)[j], unit = e != 0 ? exp2(e + UR_NO_EXPONENT) : 1;
+    double ei = ur_moments_exponent(&m->plan, m->s)[i],
+           unit_i = ei != 0 ? exp2(ei + UR_NO_EXPONENT) : 1;
     double c = ur_moments_shift(&m->plan, m->s)[j], ci = ur_moments_shift(&m->plan, m->s)[i];
     size_t at = i * D + j, up = i <= j ? at : j * D + i;
     double result;
     if (kind_i == 3)
         result = kind_j == 3   ? v.mm[up]
                  : kind_j == 0 ? v.mg[at]
-                 : kind_j == 1 ? unit * v.mt[at] + c * v.mg[at]
-                               : unit * unit * v.mtt[at] + 2 * c * unit * v.mt[at] + c * c * v.mg[at];
+                 : kind_j == 1
+                     ? unit * v.mt[at] + c * v.mg[at]
+                     : unit * unit * v.mtt[at] + 2 * c * unit * v.mt[at] + c * c * v.mg[at];
     else if (kind_i == 0)
-        result = kind_j == 0   ? v.gg[up]
-                 : kind_j == 1 ? unit * v.gt[at] + c * v.gg[up]
-                               : unit * unit * v.gtt[at] + 2 * c * unit * v.gt[at] + c * c * v.gg[up];
+        result = kind_j == 0 ? v.gg[up]
+                 : kind_j == 1
+                     ? unit * v.gt[at] + c * v.gg[up]
+                     : unit * unit * v.gtt[at] + 2 * c * unit * v.gt[at] + c * c * v.gg[up];
     else
         result = unit * unit_i * v.tt[up] + ci * unit * v.gt[at] + c * unit_i * v.gt[j * D + i] +
                  c * ci * v.gg[up];

@@ -132,8 +132,8 @@ static void figure1(void)
         }
         if (p->d == 25) /* both means are of the same data */
             row(what, "err_b of the paper / default",
-                theirs.sum[0] / theirs.count / (ours.sum[0] / ours.count),
-                share < 1 ? 5 : 7, INFINITY, "");
+                theirs.sum[0] / theirs.count / (ours.sum[0] / ours.count), share < 1 ? 5 : 7,
+                INFINITY, "");
     }
 }
 
@@ -163,8 +163,8 @@ static void coverage_of(size_t n, int full)
                     in[0] += fabs(m.b[i] - truth.b[i]) <= z * m.b_se[i];
                     of[0]++;
                 } else if (!isnan(m.correlation_se[at])) {
-                    in[3] += fabs(m.correlation[at] - truth.correlation[at]) <=
-                             z * m.correlation_se[at];
+                    in[3] +=
+                        fabs(m.correlation[at] - truth.correlation[at]) <= z * m.correlation_se[at];
                     of[3]++;
                 }
                 if (!isnan(m.sigma_se[at])) {

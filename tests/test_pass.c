@@ -211,8 +211,7 @@ static void two_ranks_learn_what_one_learns(void **state)
     for (size_t i = 0; i < D; i++) {
         assert_near(ranks[0].model.b[i], whole.b[i], 1e-12 * whole.scale[i]);
         for (size_t j = 0; j < D; j++)
-            assert_near(ranks[0].model.correlation[i * D + j], whole.correlation[i * D + j],
-                        1e-11);
+            assert_near(ranks[0].model.correlation[i * D + j], whole.correlation[i * D + j], 1e-11);
     }
     for (int i = 0; i < 2; i++)
         unrelu_gaussian_free(&ranks[i].model);

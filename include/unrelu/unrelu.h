@@ -177,10 +177,10 @@ typedef struct {
     uint8_t *pair_flags; /* d x d */
     double lambda_min;   /* smallest eigenvalue of the correlation before repair */
     int repaired;
-    double *noise; /* d: standard deviation of the additive noise taken out */
-    size_t rows_dropped;                  /* by robust */
-    size_t k;                             /* columns of W; 0 without rank */
-    double *W;                            /* d x k, up to a rotation of its columns */
+    double *noise;       /* d: standard deviation of the additive noise taken out */
+    size_t rows_dropped; /* by robust */
+    size_t k;            /* columns of W; 0 without rank */
+    double *W;           /* d x k, up to a rotation of its columns */
     double *eigenvalues, *eigenvalues_se; /* d, of sigma, decreasing */
     char how_k[256];                      /* how k was chosen, with its numbers */
     unrelu_warning *warnings;

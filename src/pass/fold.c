@@ -76,8 +76,7 @@ unrelu_status ur_fold_run(unrelu_source *source, const ur_fold *fold, void *stat
         if (status == UNRELU_OK)
             status = first_failure(w, err);
         if (status == UNRELU_OK)
-            status =
-                ur_parallel_for(&quiet, stage, unrelu_source_columns(source), walk, w, err);
+            status = ur_parallel_for(&quiet, stage, unrelu_source_columns(source), walk, w, err);
         if (status != UNRELU_OK)
             break;
     }

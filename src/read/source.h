@@ -19,7 +19,8 @@ typedef struct {
 } ur_piece;
 
 typedef struct {
-    const double *x; /* (rows, d) with `stride` doubles from row to row; NaN: missing; no Inf from files */
+    const double
+        *x; /* (rows, d) with `stride` doubles from row to row; NaN: missing; no Inf from files */
     size_t rows, d, stride, first_row;
     double *own; /* x points here unless the source could lend its memory */
     size_t capacity;

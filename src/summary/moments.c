@@ -106,8 +106,7 @@ static void map_columns(const ur_moments_plan *plan, const ur_moments_view *v, c
 }
 
 /* sums of (bit_i t_j) and (bit_i t_j^2), given the counts of (bit_i G_j) */
-static void map_bits(size_t d, size_t i, const double *count, double *bt, double *btt,
-                     const map *m)
+static void map_bits(size_t d, size_t i, const double *count, double *bt, double *btt, const map *m)
 {
     for (size_t j = 0; j < d; j++) {
         double a = m->a[j], delta = m->delta[j], *t = &bt[i * d + j], *tt = &btt[i * d + j];
@@ -131,7 +130,7 @@ static void map_pairs(const ur_moments_plan *plan, const ur_moments_view *v, con
             count[j] = i <= j ? v->gg[i * d + j] : v->gg[j * d + i];
         map_bits(d, i, count, v->gt, v->gtt, m);
     }
-    for (size_t i = 0; i < d && *v->missing_cells > 0; i++)
+    for (size_t i = 0; i<d && * v->missing_cells> 0; i++)
         map_bits(d, i, v->mg + i * d, v->mt, v->mtt, m);
 }
 
@@ -149,8 +148,7 @@ static void re_express(const ur_moments_plan *plan, double *s, const double *shi
         if (old_exponent[j] != 0 && exponent[j] != 0 &&
             (old_exponent[j] != exponent[j] || old_shift[j] != shift[j])) {
             m.a[j] = ldexp(1, (int)(old_exponent[j] - exponent[j]));
-            m.delta[j] =
-                ldexp(old_shift[j] - shift[j], -(int)(exponent[j] + UR_NO_EXPONENT));
+            m.delta[j] = ldexp(old_shift[j] - shift[j], -(int)(exponent[j] + UR_NO_EXPONENT));
             changed = 1;
         }
         if (exponent[j] != 0) {
@@ -222,8 +220,7 @@ static unrelu_status largest_exponent(size_t d, const double *mine, double *larg
     return UNRELU_OK;
 }
 
-static unrelu_status align(const void *context, double *s, const ur_ranks *ranks,
-                           unrelu_error *err)
+static unrelu_status align(const void *context, double *s, const ur_ranks *ranks, unrelu_error *err)
 {
     const ur_moments_plan *plan = context;
     size_t d = plan->d;
@@ -242,9 +239,9 @@ static unrelu_status align(const void *context, double *s, const ur_ranks *ranks
     if (status != UNRELU_OK)
         return status;
     for (size_t j = 0; j < d; j++)
-        target[j] = room[d + j] > 0 ? ldexp(room[j] / room[d + j],
-                                            (int)(target[d + j] + UR_NO_EXPONENT))
-                                    : 0;
+        target[j] = room[d + j] > 0
+                        ? ldexp(room[j] / room[d + j], (int)(target[d + j] + UR_NO_EXPONENT))
+                        : 0;
     re_express(plan, s, target, target + d, room);
     return UNRELU_OK;
 }
@@ -270,8 +267,8 @@ void ur_moments_plan_free(ur_moments_plan *plan)
 /* Shift and unit of column j from some rows: the mean of its positives (exactly their value
  * where they are all equal, so that a constant column has no spread at all) and the exponent
  * of the largest. Leaves both alone where there is no positive. */
-static void choose_head(const ur_moments_plan *plan, const ur_block *block, size_t j,
-                        double *shift, double *exponent)
+static void choose_head(const ur_moments_plan *plan, const ur_block *block, size_t j, double *shift,
+                        double *exponent)
 {
     double limit = plan->limit[j], low = INFINITY, high = -INFINITY, mean = 0, count = 0;
     for (size_t r = 0; r < block->rows; r++) {
@@ -441,8 +438,8 @@ static unrelu_status add_part(const ur_moments_plan *plan, scratch *w, double *s
     *v.rows += (double)part.rows;
     for (size_t j = 0; j < plan->d; j++)
         *v.missing_cells += w->range.missing[j];
-    ur_panel_columns columns = {plan->limit, ur_moments_shift(plan, s), w->unit, v.observed,
-                                v.positive,  v.sum,                     v.square};
+    ur_panel_columns columns = {
+        plan->limit, ur_moments_shift(plan, s), w->unit, v.observed, v.positive, v.sum, v.square};
     ur_panel_pack(w->panel, part.x, part.rows, part.stride, &columns);
     if (plan->pairs) {
         ur_panel_sums sums = {v.gg, v.tt, v.gt, v.gtt, v.mm, v.mg, v.mt, v.mtt};

@@ -13,11 +13,11 @@
 
 typedef struct {
     size_t d, groups;
-    int pairs;           /* 0: the columns alone */
-    int single;          /* single precision inside a panel */
-    const double *limit; /* d */
-    int negatives;       /* nonzero: cells below the limit are censored, not an error */
-    const double *cut;   /* d, or NULL: rows with a cell above it are dropped */
+    int pairs;                   /* 0: the columns alone */
+    int single;                  /* single precision inside a panel */
+    const double *limit;         /* d */
+    int negatives;               /* nonzero: cells below the limit are censored, not an error */
+    const double *cut;           /* d, or NULL: rows with a cell above it are dropped */
     const unrelu_source *source; /* names for messages; NULL: none */
     double *shift, *exponent;    /* d: filled by begin, ur_moments_plan_free frees */
 } ur_moments_plan;
@@ -31,8 +31,8 @@ void ur_moments_plan_free(ur_moments_plan *plan);
 /* One group's arrays inside a summary (or all groups added up). Pair arrays are NULL without
  * pairs. */
 typedef struct {
-    double *rows, *missing_cells, *rows_dropped;      /* 1 */
-    double *observed, *positive, *sum, *square;       /* d */
+    double *rows, *missing_cells, *rows_dropped;     /* 1 */
+    double *observed, *positive, *sum, *square;      /* d */
     double *gg, *tt, *gt, *gtt, *mm, *mg, *mt, *mtt; /* d x d: see ur_panel_sums */
 } ur_moments_view;
 

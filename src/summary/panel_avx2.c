@@ -16,23 +16,37 @@
 
 /* ---- t and t t times bits and each other ---- */
 
+AVX2 static inline void add_doubles(double *sum, __m256d v)
+{
+    _mm256_storeu_pd(sum, _mm256_add_pd(_mm256_loadu_pd(sum), v));
+}
+
+AVX2 static inline void add_singles(double *sum, __m256 v)
+{
+    add_doubles(sum, _mm256_cvtps_pd(_mm256_castps256_ps128(v)));
+    add_doubles(sum + 4, _mm256_cvtps_pd(_mm256_extractf128_ps(v, 1)));
+}
+
 #define REAL         float
 #define VEC          __m256
 #define NAME(f)      f##_single
 #define FMADD        _mm256_fmadd_ps
 #define BROADCAST(p) _mm256_broadcast_ss(p)
+#define ADD          add_singles
 #include "panel_tile.h"
 #undef REAL
 #undef VEC
 #undef NAME
 #undef FMADD
 #undef BROADCAST
+#undef ADD
 
 #define REAL         double
 #define VEC          __m256d
 #define NAME(f)      f##_double
 #define FMADD        _mm256_fmadd_pd
 #define BROADCAST(p) _mm256_broadcast_sd(p)
+#define ADD          add_doubles
 #include "panel_tile.h"
 
 /* ---- rows of x: 4 rows by 4 columns at a time ---- */

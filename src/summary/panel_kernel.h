@@ -11,7 +11,7 @@ enum {
     UR_PANEL_SPAN = UR_PANEL_GROUP * UR_PANEL_TABLES, /* rows in a word of bits: 60 of 64 */
     UR_PANEL_WORDS = 16,
     UR_PANEL_ROWS = UR_PANEL_WORDS * UR_PANEL_SPAN,
-    UR_PANEL_LINE = 64,                 /* bytes of a row in a tile: 2 vectors */
+    UR_PANEL_LINE = 64,  /* bytes of a row in a tile: 2 vectors */
     UR_PANEL_ENTRY = 64, /* of a table: a vector of t, one of t t */
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The kernels on tiles of t, written once for both precisions. panel_avx2.c defines
- *   REAL, VEC (32 bytes of REAL), FMADD, BROADCAST (of a REAL in memory) and NAME(function). */
+ *   REAL, VEC (32 bytes of REAL), FMADD, BROADCAST (of a REAL in memory), ADD (a VEC to doubles in
+ *   memory) and NAME(function). */
 
 enum { NAME(LANES) = 32 / sizeof(REAL), NAME(WIDTH) = UR_PANEL_LINE / sizeof(REAL) };
 
@@ -77,28 +78,27 @@ AVX2 static void NAME(look_up)(const VEC *restrict table, const uint64_t *restri
     }
 }
 
+/* sum[j] += v[j] for j < count */
+AVX2 static inline void NAME(add_part)(double *sum, const VEC *v, size_t count)
+{
+    for (size_t j = 0; j < count; j++)
+        sum[j] += (double)((const REAL *)v)[j];
+}
+
 /* one tile of by_t, by_tt += product; product_i belongs to their row row[i] (NULL: i) */
 AVX2 static void NAME(flush)(const ur_panel *panel, const size_t *row, size_t count, size_t start,
-                             double *restrict by_t, double *restrict by_tt)
+                             double *by_t, double *by_tt)
 {
-    const REAL *restrict product = panel->product;
-    size_t d = panel->d, columns = d - start < NAME(WIDTH) ? d - start : NAME(WIDTH);
-    for (size_t i = 0; i < count; i++, product += 2 * NAME(WIDTH)) {
-        size_t at = (row ? row[i] : i) * d + start;
-        for (size_t j = 0; j < columns; j += NAME(LANES)) {
-            const REAL *t = product + 2 * j;
-            if (columns - j >= NAME(LANES)) {
-                for (size_t k = 0; k < NAME(LANES); k++)
-                    by_t[at + j + k] += (double)t[k];
-                for (size_t k = 0; k < NAME(LANES); k++)
-                    by_tt[at + j + k] += (double)t[NAME(LANES) + k];
-            } else {
-                for (size_t k = 0; k < columns - j; k++) {
-                    by_t[at + j + k] += (double)t[k];
-                    by_tt[at + j + k] += (double)t[NAME(LANES) + k];
-                }
-            }
+    size_t d = panel->d, end = start + NAME(WIDTH) < d ? start + NAME(WIDTH) : d;
+    for (size_t i = 0; i < count; i++) {
+        const VEC *product = (const VEC *)panel->product + 4 * i;
+        size_t at = (row ? row[i] : i) * d, j = start;
+        for (; j + NAME(LANES) <= end; j += NAME(LANES), product += 2) {
+            ADD(by_t + at + j, product[0]);
+            ADD(by_tt + at + j, product[1]);
         }
+        NAME(add_part)(by_t + at + j, product, end - j);
+        NAME(add_part)(by_tt + at + j, product + 1, end - j);
     }
 }
 
@@ -112,8 +112,9 @@ AVX2 static void NAME(select)(const ur_panel *panel, const uint64_t *bits, const
             for (size_t r = 0; r < panel->rows; r += UR_PANEL_SPAN) {
                 const REAL *t = NAME(column)(panel, start + v * NAME(LANES)) + r * NAME(WIDTH);
                 NAME(build)((const VEC *)t, panel->table);
-                NAME(look_up)(panel->table, bits + r / UR_PANEL_SPAN * panel->pitch, count,
-                              (VEC *)panel->product + 2 * v);
+                NAME(look_up)
+                (panel->table, bits + r / UR_PANEL_SPAN * panel->pitch, count,
+                 (VEC *)panel->product + 2 * v);
             }
         NAME(flush)(panel, row, count, start, by_t, by_tt);
     }
@@ -167,8 +168,14 @@ AVX2 static void NAME(square)(const ur_panel *panel, double *tt)
         size_t end = j + NAME(WIDTH) < d ? j + NAME(WIDTH) : d;
         const REAL *product = panel->product;
         NAME(cross)(panel, 0, end, j);
-        for (size_t i = 0; i < end; i++, product += NAME(WIDTH))
+        for (size_t i = 0; i < end; i++, product += NAME(WIDTH)) {
+            if (i <= j && end - j == NAME(WIDTH)) {
+                ADD(tt + i * d + j, *(const VEC *)product);
+                ADD(tt + i * d + j + NAME(LANES), *(const VEC *)(product + NAME(LANES)));
+                continue;
+            }
             for (size_t l = i > j ? i : j; l < end; l++)
                 tt[i * d + l] += (double)product[l - j];
+        }
     }
 }

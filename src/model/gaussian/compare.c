@@ -128,12 +128,12 @@ static void explain(const side *truth, const side *model, unrelu_gaussian_distan
     size_t used = 0;
     for (int i = 0; i < 2; i++)
         if (!sides[i].s->positive && used < sizeof out->note)
-            used += (size_t)snprintf(
-                out->note + used, sizeof out->note - used,
-                "%sthe %s's correlation matrix is %s (smallest eigenvalue %.3g)",
-                used ? "; " : "no KL divergence exists: ", sides[i].who,
-                sides[i].s->lambda_min < -1e-13 ? "indefinite" : "singular",
-                sides[i].s->lambda_min);
+            used +=
+                (size_t)snprintf(out->note + used, sizeof out->note - used,
+                                 "%sthe %s's correlation matrix is %s (smallest eigenvalue %.3g)",
+                                 used ? "; " : "no KL divergence exists: ", sides[i].who,
+                                 sides[i].s->lambda_min < -1e-13 ? "indefinite" : "singular",
+                                 sides[i].s->lambda_min);
 }
 
 static unrelu_status check(const unrelu_gaussian *truth, const unrelu_gaussian *model,

@@ -13,7 +13,7 @@
 
 typedef struct {
     const char *name;
-    size_t offset; /* of the pointer in unrelu_gaussian */
+    size_t offset;  /* of the pointer in unrelu_gaussian */
     int dimensions; /* of size d each; NEEDED must be there */
     enum { NEEDED, OPTIONAL } presence;
 } array_field;
@@ -225,8 +225,8 @@ static unrelu_status load_W(ur_npz *npz, unrelu_gaussian *m, unrelu_error *err)
     size_t ndim = 0, shape[4] = {0};
     unrelu_status status = ur_npz_shape(npz, "W", &ndim, shape, err);
     if (status == UNRELU_OK && (ndim != 2 || shape[0] != m->d))
-        status = ur_fail(err, UNRELU_EFORMAT, "W has %zu rows for %zu columns of data", shape[0],
-                         m->d);
+        status =
+            ur_fail(err, UNRELU_EFORMAT, "W has %zu rows for %zu columns of data", shape[0], m->d);
     if (status == UNRELU_OK)
         status = ur_npz_doubles(npz, "W", m->d * shape[1], &m->W, err);
     m->k = status == UNRELU_OK ? shape[1] : 0;
@@ -251,8 +251,8 @@ static unrelu_status load(ur_npz *npz, const char *path, unrelu_gaussian *m, unr
     if (status == UNRELU_OK)
         status = ur_npz_shape(npz, "b", &ndim, shape, err);
     if (status == UNRELU_OK && (ndim != 1 || shape[0] == 0))
-        status = ur_fail(err, UNRELU_EFORMAT, "%s: b must be a vector, not of %zu dimensions",
-                         path, ndim);
+        status = ur_fail(err, UNRELU_EFORMAT, "%s: b must be a vector, not of %zu dimensions", path,
+                         ndim);
     if (status != UNRELU_OK)
         return status;
     m->d = shape[0];

@@ -26,7 +26,8 @@ static void set_names_of_method(unrelu_gaussian *m, const unrelu_gaussian_option
 
 static uint32_t flags_of(const ur_fit *fit, const ur_fit_column *c)
 {
-    double n = fit->v.observed[c->index], positive = fit->v.positive[c->index], zeros = n - positive;
+    double n = fit->v.observed[c->index], positive = fit->v.positive[c->index],
+           zeros = n - positive;
     uint32_t flags = 0;
     const ur_margin *m = &c->censored;
     if (m->verdict == UR_MARGIN_CONSTANT)
@@ -86,9 +87,9 @@ static unrelu_status take_noise_out(ur_fit *fit, double *product_se, unrelu_erro
         m->scale[i] *= shrink;
         m->scale_se[i] /= shrink;
         for (size_t j = 0; j < d; j++) {
-            double *pair[] = {&m->correlation[i * d + j], &m->correlation[j * d + i],
+            double *pair[] = {&m->correlation[i * d + j],    &m->correlation[j * d + i],
                               &m->correlation_se[i * d + j], &m->correlation_se[j * d + i],
-                              &product_se[i * d + j], &product_se[j * d + i]};
+                              &product_se[i * d + j],        &product_se[j * d + i]};
             for (size_t k = 0; j != i && k < 6; k++)
                 *pair[k] = k < 2 ? fmax(-1, fmin(1, *pair[k] / shrink)) : *pair[k] / shrink;
         }
@@ -176,4 +177,3 @@ unrelu_status ur_fit_finish(ur_fit *fit, double *product_se, unrelu_error *err)
     set_sigma(m);
     return status == UNRELU_OK ? ur_fit_warn(fit, err) : status;
 }
-

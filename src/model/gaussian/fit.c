@@ -46,13 +46,13 @@ static unrelu_status check_options(const unrelu_gaussian_options *o, unrelu_erro
 
 static unrelu_status check_one_pass(const unrelu_gaussian_options *o, unrelu_error *err)
 {
-    const char *what = o->norms == UNRELU_NORMS_SGD        ? "projected SGD (--norms sgd)"
-                       : o->norms == UNRELU_NORMS_MEDIAN   ? "--norms median"
-                       : o->angles == UNRELU_ANGLES_SIGNS  ? "--angles signs"
-                       : o->additive_noise != 0            ? "--additive-noise"
-                       : o->robust                         ? "--robust"
-                       : o->censor_at                      ? "--censor-at"
-                                                           : NULL;
+    const char *what = o->norms == UNRELU_NORMS_SGD       ? "projected SGD (--norms sgd)"
+                       : o->norms == UNRELU_NORMS_MEDIAN  ? "--norms median"
+                       : o->angles == UNRELU_ANGLES_SIGNS ? "--angles signs"
+                       : o->additive_noise != 0           ? "--additive-noise"
+                       : o->robust                        ? "--robust"
+                       : o->censor_at                     ? "--censor-at"
+                                                          : NULL;
     if (what)
         return ur_fail(err, UNRELU_EUSAGE,
                        "%s needs the samples themselves, and a summary does not hold them: give "
@@ -79,9 +79,8 @@ static unrelu_status estimate(ur_fit *fit, unrelu_error *err)
     ur_moments_total(plan, fit->summary->s, SIZE_MAX, fit->body);
     fit->v = ur_moments_view_of(plan, fit->body);
     if (*fit->v.rows < FEWEST_ROWS)
-        return ur_fail(err, UNRELU_EDATA,
-                       "%.0f row%s cannot support a fit: at least %d are needed", *fit->v.rows,
-                       *fit->v.rows == 1 ? "" : "s", FEWEST_ROWS);
+        return ur_fail(err, UNRELU_EDATA, "%.0f row%s cannot support a fit: at least %d are needed",
+                       *fit->v.rows, *fit->v.rows == 1 ? "" : "s", FEWEST_ROWS);
     /* the warnings of the margins come before the model's size is known */
     unrelu_status status = ur_fit_margins(fit, err);
     if (status != UNRELU_OK)
@@ -122,8 +121,8 @@ static unrelu_status collect(ur_fit *fit, unrelu_summary **summary, unrelu_error
         .pairs = o->angles == UNRELU_ANGLES_H6,
         .single = wide || o->precision == UNRELU_PRECISION_SINGLE,
         .negatives = o->censor_at != NULL || o->additive_noise != 0,
-        .groups = o->rank == UNRELU_RANK_NONE || o->angles != UNRELU_ANGLES_H6 ? 1
-                                                                               : JACKKNIFE_GROUPS,
+        .groups =
+            o->rank == UNRELU_RANK_NONE || o->angles != UNRELU_ANGLES_H6 ? 1 : JACKKNIFE_GROUPS,
         .limit = limit,
         .cut = fit->cut,
     };

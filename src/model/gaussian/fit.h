@@ -53,10 +53,10 @@ unrelu_status ur_fit_quantiles(unrelu_source *source, const unrelu_exec *exec, s
 
 /* --- pairs.c --- */
 typedef struct {
-    double *rho;                  /* d x d, symmetric, diagonal 1 */
-    double *rho_se, *product_se;  /* may be NULL; product_se is relative to scale_i scale_j */
-    double *n_pair;               /* may be NULL */
-    uint8_t *flags;               /* may be NULL */
+    double *rho;                 /* d x d, symmetric, diagonal 1 */
+    double *rho_se, *product_se; /* may be NULL; product_se is relative to scale_i scale_j */
+    double *n_pair;              /* may be NULL */
+    uint8_t *flags;              /* may be NULL */
 } ur_fit_pairs;
 unrelu_status ur_fit_h6(const ur_fit *fit, const ur_moments_view *v, const ur_fit_pairs *out,
                         unrelu_error *err);

@@ -12,8 +12,7 @@ unrelu_status ur_gaussian_allocate(unrelu_gaussian *m, size_t d, int errors, unr
     memset(m, 0, sizeof *m);
     m->d = d;
     double **vectors[] = {&m->b, &m->scale, &m->b_se, &m->scale_se, &m->observed, &m->positive};
-    double **squares[] = {&m->sigma, &m->correlation, &m->sigma_se, &m->correlation_se,
-                          &m->n_pair};
+    double **squares[] = {&m->sigma, &m->correlation, &m->sigma_se, &m->correlation_se, &m->n_pair};
     size_t vector_count = errors ? 6 : 2, square_count = errors ? 5 : 2;
     int failed = 0;
     for (size_t i = 0; i < vector_count; i++)
@@ -32,10 +31,10 @@ void unrelu_gaussian_free(unrelu_gaussian *m)
 {
     if (!m)
         return;
-    double *arrays[] = {m->observed, m->positive, m->b,           m->b_se,           m->scale,
-                        m->scale_se, m->sigma,    m->sigma_se,    m->correlation,    m->noise,
-                        m->W,        m->n_pair,   m->eigenvalues, m->eigenvalues_se,
-                        m->correlation_se};
+    double *arrays[] = {
+        m->observed, m->positive, m->b,           m->b_se,           m->scale,
+        m->scale_se, m->sigma,    m->sigma_se,    m->correlation,    m->noise,
+        m->W,        m->n_pair,   m->eigenvalues, m->eigenvalues_se, m->correlation_se};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         free(arrays[i]);
     ur_strings_free(m->names, m->d);

@@ -16,7 +16,7 @@ static const double WEAK_RHO_SE = 0.2;
 typedef struct {
     const ur_fit *fit;
     const ur_moments_view *v;
-    const ur_margin *margins; /* d: censored, of v */
+    const ur_margin *margins;       /* d: censored, of v */
     const ur_pair_margin *prepared; /* d */
     const ur_fit_pairs *out;
 } pairs;
@@ -116,11 +116,11 @@ static void solve(const pairs *p, size_t i, size_t j)
     ur_pair pair = {.rho = 0, .rho_se = NAN, .product_se = NAN};
     int usable = n > 0;
     for (int k = 0; k < 2; k++)
-        usable &= margins[k].verdict == UR_MARGIN_FITTED ||
-                  margins[k].verdict == UR_MARGIN_NO_ZEROS;
+        usable &=
+            margins[k].verdict == UR_MARGIN_FITTED || margins[k].verdict == UR_MARGIN_NO_ZEROS;
     if (!usable) { /* a constant column, or one without positives on the common rows */
-        int constant = margins[0].verdict == UR_MARGIN_CONSTANT ||
-                       margins[1].verdict == UR_MARGIN_CONSTANT;
+        int constant =
+            margins[0].verdict == UR_MARGIN_CONSTANT || margins[1].verdict == UR_MARGIN_CONSTANT;
         store(p, i, j, n, &pair, constant ? 0 : UNRELU_FLAG_FEW_JOINT);
         return;
     }

@@ -100,9 +100,8 @@ unrelu_status unrelu_gaussian_plant(const unrelu_gaussian_plant_options *o, unre
         for (size_t i = 0; i < d; i++)
             m->scale[i] = sqrt(m->sigma[i * d + i]);
         for (size_t i = 0; i < d * d; i++)
-            m->correlation[i] = i / d == i % d
-                                    ? 1
-                                    : m->sigma[i] / (m->scale[i / d] * m->scale[i % d]);
+            m->correlation[i] =
+                i / d == i % d ? 1 : m->sigma[i] / (m->scale[i / d] * m->scale[i % d]);
         set_b(o, m);
     } else {
         unrelu_gaussian_free(m);

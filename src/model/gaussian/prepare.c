@@ -34,8 +34,16 @@ static unrelu_status measure_noise(ur_fit *fit, unrelu_error *err)
         status = ur_pass(fit->source, &ur_negatives, &plan, fit->exec, "measuring noise", s, err);
     if (status == UNRELU_OK)
         status = ur_source_rewind(fit->source, err);
-    for (size_t j = 0; status == UNRELU_OK && j < d; j++)
+    size_t unmeasured = 0;
+    for (size_t j = 0; status == UNRELU_OK && j < d; j++) {
         fit->noise[j] = s[j] >= ENOUGH_NEGATIVES ? sqrt(s[d + j] / s[j]) / unit[j] : 0;
+        unmeasured += s[j] < ENOUGH_NEGATIVES;
+    }
+    if (status == UNRELU_OK && unmeasured > 0)
+        status = ur_warn(fit->model, "noise-unmeasured", err,
+                         "%zu of %zu columns have fewer than %.0f negative values to measure noise "
+                         "by and are taken as free of it; or give --additive-noise SD",
+                         unmeasured, d, ENOUGH_NEGATIVES);
     free(unit);
     free(s);
     return status;
@@ -70,8 +78,8 @@ static unrelu_status choose_levels(ur_fit *fit, const double *limit, double *lev
     unrelu_status status = ur_summary_collect_rules(fit->source, &rules, fit->exec, &summary, err);
     if (status != UNRELU_OK)
         return status;
-    ur_moments_view v = ur_moments_view_of(
-        &summary->plan, ur_moments_group(&summary->plan, summary->s, 0));
+    ur_moments_view v =
+        ur_moments_view_of(&summary->plan, ur_moments_group(&summary->plan, summary->s, 0));
     for (size_t j = 0; j < d; j++) {
         double share = v.observed[j] > 0 ? v.positive[j] / v.observed[j] : 0;
         level[j] = fmax(0.6, 1 - 0.7 * share);

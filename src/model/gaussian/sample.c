@@ -63,8 +63,9 @@ unrelu_status unrelu_sampler_new(const unrelu_gaussian *model, uint64_t seed, un
                            model->names[i], model->b[i], model->scale[i]);
     for (size_t i = 0; i < d * d; i++)
         if (!isfinite(model->correlation[i]))
-            return ur_fail(err, UNRELU_EDATA, "a correlation is not a number: no samples can be "
-                                              "drawn");
+            return ur_fail(err, UNRELU_EDATA,
+                           "a correlation is not a number: no samples can be "
+                           "drawn");
     unrelu_sampler *s = ur_alloc(1, sizeof *s);
     if (!s)
         return ur_fail_memory(err, 1, "sampler");

@@ -18,7 +18,7 @@
 enum { FETCH = 256, STREAM_SGD = 1 << 20 };
 
 typedef struct {
-    double mean, deviation, lower; /* of (7), in units; lower: where the truncation lies */
+    double mean, deviation, lower;  /* of (7), in units; lower: where the truncation lies */
     size_t batch_size, batch, seen; /* seen: positives of this batch so far */
     double v[2], sum[2];
     size_t steps;
@@ -116,9 +116,9 @@ static void fold_step(void *context, size_t column, const ur_block *block)
         return;
     double limit = st->fit->summary->limit[column];
     double cut = st->fit->cut ? st->fit->cut[column] : INFINITY;
-    double unit = ldexp(1, -(int)(ur_moments_exponent(&st->fit->summary->plan,
-                                                      st->fit->summary->s)[column] +
-                                  UR_NO_EXPONENT));
+    double unit =
+        ldexp(1, -(int)(ur_moments_exponent(&st->fit->summary->plan, st->fit->summary->s)[column] +
+                        UR_NO_EXPONENT));
     for (size_t r = 0; r < block->rows && c->batch < (size_t)o->batches; r++) {
         double x = block->x[r * block->stride + column];
         if (!(x > limit && x <= cut))

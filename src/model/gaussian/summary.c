@@ -193,9 +193,14 @@ enum { FIELDS = 15 };
 
 static void list_fields(size_t d, field fields[FIELDS])
 {
-    static const char *const names[FIELDS] = {
-        "rows", "missing_cells", "rows_dropped", "observed", "positive", "sum", "square", "gg",
-        "tt",   "gt",            "gtt",          "mm",       "mg",       "mt",  "mtt"};
+    static const char *const names[FIELDS] = {"rows",         "missing_cells",
+                                              "rows_dropped", "observed",
+                                              "positive",     "sum",
+                                              "square",       "gg",
+                                              "tt",           "gt",
+                                              "gtt",          "mm",
+                                              "mg",           "mt",
+                                              "mtt"};
     size_t offset = 0;
     for (size_t i = 0; i < FIELDS; i++) {
         size_t dimensions = i < 3 ? 0 : i < 7 ? 1 : 2;
@@ -312,8 +317,7 @@ static unrelu_status check_content(const unrelu_summary *summary, const char *pa
     for (size_t g = 0; g < plan->groups; g++) {
         ur_moments_view v = ur_moments_view_of(plan, ur_moments_group(plan, summary->s, g));
         for (size_t j = 0; j < d; j++)
-            if (!(v.positive[j] >= 0 && v.positive[j] <= v.observed[j] &&
-                  v.observed[j] <= *v.rows))
+            if (!(v.positive[j] >= 0 && v.positive[j] <= v.observed[j] && v.observed[j] <= *v.rows))
                 return ur_fail(err, UNRELU_EFORMAT,
                                "%s: column %zu counts %g positive of %g observed cells in %g "
                                "rows: the summary is damaged",
@@ -336,8 +340,7 @@ static unrelu_status load(ur_npz *npz, const char *path, unrelu_summary **out, u
         status = ur_npz_shape(npz, "gg", &ndim, shape, err);
     if (status != UNRELU_OK)
         return status;
-    if (!(groups >= 1 && groups <= MAX_GROUPS) || ndim != 3 || shape[1] != shape[2] ||
-        shape[1] < 1)
+    if (!(groups >= 1 && groups <= MAX_GROUPS) || ndim != 3 || shape[1] != shape[2] || shape[1] < 1)
         return ur_fail(err, UNRELU_EFORMAT,
                        "%s: %g groups of pair sums in %zu dimensions: not a summary of ours", path,
                        groups, ndim);

@@ -108,7 +108,8 @@ unrelu_status ur_fit_warn(ur_fit *fit, unrelu_error *err)
         uint32_t flag;
         const char *meaning;
     } flags[] = {
-        {UNRELU_FLAG_CONSTANT, "no change at all: scale 0, b is the constant, correlations are set to 0"},
+        {UNRELU_FLAG_CONSTANT,
+         "no change at all: scale 0, b is the constant, correlations are set to 0"},
         {UNRELU_FLAG_NO_ZEROS, "no zeros: nothing was censored, plain mean and deviation"},
         {UNRELU_FLAG_FEW_POSITIVES, "too few positive values for a reliable fit"},
         {UNRELU_FLAG_DUPLICATE, "a multiple of another column: correlation 1"},
@@ -122,12 +123,15 @@ unrelu_status ur_fit_warn(ur_fit *fit, unrelu_error *err)
     unrelu_status status = UNRELU_OK;
     double missing = *fit->v.missing_cells;
     if (missing > 0)
-        status = ur_warn(m, "missing", err, "%.0f of %.0f cells are missing: pairs use the rows "
-                         "where both are observed", missing,
-                         *fit->v.rows * (double)fit->summary->plan.d);
+        status = ur_warn(m, "missing", err,
+                         "%.0f of %.0f cells are missing: pairs use the rows "
+                         "where both are observed",
+                         missing, *fit->v.rows * (double)fit->summary->plan.d);
     if (status == UNRELU_OK && m->n < m->d)
-        status = ur_warn(m, "n-below-d", err, "%zu rows for %zu columns: Sigma cannot have full "
-                         "rank, and few of its entries are known well", m->n, m->d);
+        status = ur_warn(m, "n-below-d", err,
+                         "%zu rows for %zu columns: Sigma cannot have full "
+                         "rank, and few of its entries are known well",
+                         m->n, m->d);
     if (status == UNRELU_OK && m->rows_dropped > 0)
         status = ur_warn(m, "outliers", err, "%zu rows with gross outliers were dropped, %zu kept",
                          m->rows_dropped, m->n);
