@@ -258,7 +258,7 @@ int main(int argc, char **argv)
            "------------------------------------------------------------", "---------",
            "-----------", "-----------", "-----------");
     against_cov(python, 100000 / small, 200);
-    against_cov(python, 20000 / small, 1000);
+    against_cov(python, 100000 / small, 1000);
     against_paper(500000 / small, 5, "", "");
     against_paper(500000 / small, 25, ">= 5", ">= 7");
     threads(100000 / small, 200);
