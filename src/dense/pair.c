@@ -23,6 +23,7 @@
 #define GAMMA_MOST   8   /* Phi(-8) = 6e-16: no zeros expected */
 #define GAMMA_LEAST  -12 /* one positive in 1e32 rows */
 #define STEPS        12
+#define REWEIGHT     1e-3 /* moves the standard error by about as much */
 
 enum { GG, V1, V2, VV, V1V1, V2V2 }; /* order of the six */
 
@@ -184,8 +185,8 @@ static void set_slopes(double a, double d, double g, double d_other, const doubl
     slope_other[k[V2V2]] = z2;
 }
 
-static void set_covariance(const ur_pair_margin *m1, const ur_pair_margin *m2, model *at,
-                           covariance *c)
+/* all of c but C */
+static void set_scores(const ur_pair_margin *m1, const ur_pair_margin *m2, model *at, covariance *c)
 {
     static const int straight[6] = {GG, V1, V2, VV, V1V1, V2V2};
     static const int exchanged[6] = {GG, V2, V1, VV, V2V2, V1V1};
@@ -230,7 +231,14 @@ static void set_covariance(const ur_pair_margin *m1, const ur_pair_margin *m2, m
         c->S[2 * i + 1][2 * i + 1] = V[0] / det;
         c->S[2 * i][2 * i + 1] = c->S[2 * i + 1][2 * i] = -V[1] / det;
     }
+}
+
+static void set_covariance(const ur_pair_margin *m1, const ur_pair_margin *m2, model *at,
+                           covariance *c)
+{
+    set_scores(m1, m2, at, c);
     /* C = Cov(T) - A W' - W A', W = P - A S / 2 */
+    const double *K = c->product;
     double W[4][6];
     for (int s = 0; s < 4; s++)
         for (int k = 0; k < 6; k++)
@@ -390,20 +398,21 @@ void ur_pair_h6(const ur_pair_margin *m1, const ur_pair_margin *m2, const ur_pai
     }
     set_covariance(m1, m2, &at, &c);
     double information = set_weights(&c, at.D, w), rho = at.rho;
-    /* one step, weights anew, then to convergence: the weights' error is of second order */
+    /* one step, weights anew unless it was small, then to convergence: the weights' error is of
+     * second order */
     out->converged = 0;
     for (int i = 0; t->gg > 0 && i < STEPS; i++) {
         double step = (dot(w, T) - dot(w, at.E)) / dot(w, at.D);
         if (!isfinite(step))
             break;
-        double next = next_rho(rho, step);
-        out->converged = fabs(next - rho) <= 1e-6 * (1 - rho * rho); /* quadratic: then 1e-12 */
+        double next = next_rho(rho, step), moved = fabs(next - rho) / (1 - rho * rho);
+        out->converged = moved <= 1e-6; /* quadratic: then 1e-12 */
         rho = next;
         if (out->converged)
             break;
         move_model(m1, m2, rho, &at);
         out->evaluations++;
-        if (i == 0) {
+        if (i == 0 && moved > REWEIGHT) {
             set_covariance(m1, m2, &at, &c);
             information = set_weights(&c, at.D, w);
         }
@@ -439,7 +448,7 @@ static void set_sign_errors(const ur_pair_margin *m1, const ur_pair_margin *m2, 
     model at;
     covariance c;
     start_model(m1, m2, rho, &at);
-    set_covariance(m1, m2, &at, &c); /* for the covariance of the scores */
+    set_scores(m1, m2, &at, &c);
     ur_pair_margin t1 = at_threshold(m1), t2 = at_threshold(m2);
     start_model(&t1, &t2, rho, &at);
     double k1 = m1->below, k2 = m2->below, dP1 = at.C[0], dP2 = at.B[0];
