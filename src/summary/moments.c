@@ -3,6 +3,7 @@
 
 #include "error.h"
 #include "memory.h"
+#include "summary/columns.h"
 #include "summary/panel.h"
 
 #include <math.h>
@@ -11,7 +12,14 @@
 
 /* A cell may exceed the unit by 2^30 before the unit is raised: squares of 2^60 and their sums
  * stay in the range of single precision. */
-enum { HEADROOM = 30, LOWEST_EXPONENT = -1000, SCALARS = 3, COLUMN_ARRAYS = 4, PAIR_ARRAYS = 8 };
+enum {
+    HEADROOM = 30,
+    LOWEST_EXPONENT = -1000,
+    COLUMN_ROWS = 1024,
+    SCALARS = 3,
+    COLUMN_ARRAYS = 4,
+    PAIR_ARRAYS = 8
+};
 
 /* ---- layout ---- */
 
@@ -301,17 +309,19 @@ static unrelu_status begin(void *context, const ur_block *block, unrelu_error *e
 /* ---- update ---- */
 
 typedef struct {
-    ur_panel *panel;
-    ur_panel_range range;
-    double *unit, *kept; /* 2^-e (d); rows that robust keeps (panel rows x d) */
-    double *room;        /* target head and re_express's room (5 d) */
+    ur_panel *panel;    /* for pairs */
+    ur_columns columns; /* min, max, missing of a part; without pairs its sums too (d each) */
+    double *unit;       /* 2^-e (d) */
+    double *room;       /* target head and re_express's room (5 d) */
+    double *kept;       /* rows that robust keeps (part rows x d) */
+    size_t most;        /* rows of a part */
 } scratch;
 
 static void scratch_free(void *context)
 {
     scratch *w = context;
     ur_panel_free(w->panel);
-    free(w->range.min);
+    free(w->columns.min);
     free(w->kept);
     free(w);
 }
@@ -321,20 +331,25 @@ static void *scratch_new(const void *context)
     const ur_moments_plan *plan = context;
     size_t d = plan->d;
     scratch *w = ur_alloc(1, sizeof *w);
-    if (!w)
+    double *arrays = ur_alloc(d, 12 * sizeof *arrays);
+    if (!w || !arrays) {
+        free(w);
+        free(arrays);
         return NULL;
-    w->panel = ur_panel_new(d, plan->single);
-    w->range.min = ur_alloc(d, 9 * sizeof(double));
-    if (w->panel && plan->cut)
-        w->kept = ur_alloc(d, ur_panel_rows(w->panel) * sizeof(double));
-    if (!w->panel || !w->range.min || (plan->cut && !w->kept)) {
+    }
+    w->columns = (ur_columns){arrays,         arrays + d,     arrays + 2 * d,
+                              arrays + 3 * d, arrays + 4 * d, arrays + 5 * d};
+    w->unit = arrays + 6 * d;
+    w->room = arrays + 7 * d;
+    w->most = COLUMN_ROWS;
+    if (plan->pairs && (w->panel = ur_panel_new(d, plan->single)))
+        w->most = ur_panel_rows(w->panel);
+    if (plan->cut)
+        w->kept = ur_alloc(d, w->most * sizeof(double));
+    if ((plan->pairs && !w->panel) || (plan->cut && !w->kept)) {
         scratch_free(w);
         return NULL;
     }
-    w->range.max = w->range.min + d;
-    w->range.missing = w->range.min + 2 * d;
-    w->unit = w->range.min + 3 * d;
-    w->room = w->range.min + 4 * d;
     return w;
 }
 
@@ -361,21 +376,29 @@ static unrelu_status refuse_cell(const ur_moments_plan *plan, const ur_block *pa
                    label, part->first_row + r + 1, j + 1, name, x);
 }
 
+static void set_units(const ur_moments_plan *plan, scratch *w, double *s)
+{
+    const double *exponent = ur_moments_exponent(plan, s);
+    for (size_t j = 0; j < plan->d; j++)
+        w->unit[j] = exponent[j] == 0 ? 1 : ldexp(1, -(int)(exponent[j] + UR_NO_EXPONENT));
+}
+
 /* The head of s must suit this part: columns that show their first positive get the plan's
  * head or, where the first block had none, one of their own; a unit that is too small is
- * raised. */
-static void fit_head(const ur_moments_plan *plan, scratch *w, double *s, const ur_block *part)
+ * raised. Returns whether anything changed. */
+static int fit_head(const ur_moments_plan *plan, scratch *w, double *s, const ur_block *part)
 {
     size_t d = plan->d;
     double *shift = ur_moments_shift(plan, s), *exponent = ur_moments_exponent(plan, s);
     double *target = w->room;
-    int raise = 0;
+    int raise = 0, chosen = 0;
     memcpy(target, s, 2 * d * sizeof *s);
     for (size_t j = 0; j < d; j++) {
-        double top = w->range.max[j] - plan->limit[j];
+        double top = w->columns.max[j] - plan->limit[j];
         if (!(top > 0))
             continue;
         double needed = ilogb(top) - UR_NO_EXPONENT;
+        chosen |= exponent[j] == 0;
         if (exponent[j] == 0 && plan->exponent[j] != 0) {
             shift[j] = target[j] = plan->shift[j];
             exponent[j] = target[d + j] = plan->exponent[j];
@@ -391,8 +414,20 @@ static void fit_head(const ur_moments_plan *plan, scratch *w, double *s, const u
     }
     if (raise)
         re_express(plan, s, target, target + d, w->room + 2 * d);
-    for (size_t j = 0; j < d; j++)
-        w->unit[j] = exponent[j] == 0 ? 1 : ldexp(1, -(int)(exponent[j] + UR_NO_EXPONENT));
+    set_units(plan, w, s);
+    return raise || chosen;
+}
+
+/* the ranges of a part; without pairs also its sums, at the present head */
+static void look(const ur_moments_plan *plan, scratch *w, double *s, const ur_block *part)
+{
+    if (plan->pairs) {
+        ur_panel_range range = {w->columns.min, w->columns.max, w->columns.missing};
+        ur_panel_scan(part->x, part->rows, plan->d, part->stride, &range);
+        return;
+    }
+    ur_columns_sweep(part->x, part->rows, plan->d, part->stride, plan->limit,
+                     ur_moments_shift(plan, s), w->unit, &w->columns);
 }
 
 static ur_block keep_rows(const ur_moments_plan *plan, scratch *w, const ur_block *part)
@@ -412,16 +447,39 @@ static ur_block keep_rows(const ur_moments_plan *plan, scratch *w, const ur_bloc
     return kept;
 }
 
-/* at most a panel of rows */
+static void add_pairs(const ur_moments_plan *plan, scratch *w, double *s, const ur_moments_view *v,
+                      const ur_block *part)
+{
+    ur_panel_columns columns = {
+        plan->limit, ur_moments_shift(plan, s), w->unit, v->observed, v->positive, v->sum,
+        v->square};
+    ur_panel_sums sums = {v->gg, v->tt, v->gt, v->gtt, v->mm, v->mg, v->mt, v->mtt};
+    ur_panel_pack(w->panel, part->x, part->rows, part->stride, &columns);
+    ur_panel_add(w->panel, &sums);
+}
+
+static void add_columns(const ur_moments_plan *plan, const scratch *w, const ur_moments_view *v,
+                        const ur_block *part)
+{
+    for (size_t j = 0; j < plan->d; j++) {
+        v->observed[j] += (double)part->rows - w->columns.missing[j];
+        v->positive[j] += w->columns.positive[j];
+        v->sum[j] += w->columns.sum[j];
+        v->square[j] += w->columns.square[j];
+    }
+}
+
+/* at most w->most rows */
 static unrelu_status add_part(const ur_moments_plan *plan, scratch *w, double *s, double *body,
                               const ur_block *whole, unrelu_error *err)
 {
     ur_block part = *whole;
     ur_moments_view v = ur_moments_view_of(plan, body);
-    ur_panel_scan(part.x, part.rows, plan->d, part.stride, &w->range);
+    set_units(plan, w, s);
+    look(plan, w, s, &part);
     int outlier = 0;
     for (size_t j = 0; j < plan->d; j++) {
-        double low = w->range.min[j], high = w->range.max[j];
+        double low = w->columns.min[j], high = w->columns.max[j];
         int empty = low > high; /* all missing */
         if (!empty && (isinf(low) || isinf(high) || (!plan->negatives && low < plan->limit[j])))
             return refuse_cell(plan, &part, j, err);
@@ -430,21 +488,19 @@ static unrelu_status add_part(const ur_moments_plan *plan, scratch *w, double *s
     if (outlier) {
         part = keep_rows(plan, w, whole);
         *v.rows_dropped += (double)(whole->rows - part.rows);
-        ur_panel_scan(part.x, part.rows, plan->d, part.stride, &w->range);
+        look(plan, w, s, &part);
     }
     if (part.rows == 0)
         return UNRELU_OK;
-    fit_head(plan, w, s, &part);
+    if (fit_head(plan, w, s, &part) && !plan->pairs)
+        look(plan, w, s, &part);
     *v.rows += (double)part.rows;
     for (size_t j = 0; j < plan->d; j++)
-        *v.missing_cells += w->range.missing[j];
-    ur_panel_columns columns = {
-        plan->limit, ur_moments_shift(plan, s), w->unit, v.observed, v.positive, v.sum, v.square};
-    ur_panel_pack(w->panel, part.x, part.rows, part.stride, &columns);
-    if (plan->pairs) {
-        ur_panel_sums sums = {v.gg, v.tt, v.gt, v.gtt, v.mm, v.mg, v.mt, v.mtt};
-        ur_panel_add(w->panel, &sums);
-    }
+        *v.missing_cells += w->columns.missing[j];
+    if (plan->pairs)
+        add_pairs(plan, w, s, &v, &part);
+    else
+        add_columns(plan, w, &v, &part);
     return UNRELU_OK;
 }
 
@@ -453,7 +509,7 @@ static unrelu_status update(const void *context, void *room, double *s, const ur
 {
     const ur_moments_plan *plan = context;
     scratch *w = room;
-    size_t most = ur_panel_rows(w->panel);
+    size_t most = w->most;
     for (size_t g = 0; g < plan->groups; g++) {
         double *body = ur_moments_group(plan, s, g);
         size_t end = block->rows * (g + 1) / plan->groups;

@@ -12,7 +12,8 @@
 #include <math.h>
 #include <string.h>
 
-#define AVX2 __attribute__((target("avx2,fma,popcnt")))
+#define AVX2   __attribute__((target("avx2,fma,popcnt")))
+#define INLINE AVX2 static inline __attribute__((always_inline))
 
 /* ---- t and t t times bits and each other ---- */
 
@@ -93,8 +94,7 @@ typedef struct {
     int64_t missing[STRIP];
 } strip_range;
 
-AVX2 static inline __attribute__((always_inline)) void
-scan_rows(const double *x, size_t stride, size_t valid, size_t d, strip_range *range)
+INLINE void scan_rows(const double *x, size_t stride, size_t valid, size_t d, strip_range *range)
 {
     for (size_t j = 0; j < d; j += 4) {
         __m256d row[4], min = _mm256_loadu_pd(range->min + j),
@@ -144,9 +144,8 @@ AVX2 void ur_panel_scan_avx2(const double *x, size_t rows, size_t d, size_t stri
 }
 
 /* bits of x > threshold, or of missing cells where threshold is NULL; span rows a word */
-AVX2 static inline __attribute__((always_inline)) void
-find_bits(const double *x, size_t rows, size_t d, size_t stride, const double *threshold,
-          size_t span, uint64_t *bits, size_t words)
+INLINE void find_bits(const double *x, size_t rows, size_t d, size_t stride,
+                      const double *threshold, size_t span, uint64_t *bits, size_t words)
 {
     for (size_t first = 0; first < d; first += STRIP)
         for (size_t start = 0, w = 0; w < words; start += span, w++) {
@@ -156,12 +155,12 @@ find_bits(const double *x, size_t rows, size_t d, size_t stride, const double *t
                 size_t valid = rows - r < 4 ? rows - r : 4;
                 const double *at = x + r * stride + first;
                 for (size_t j = 0; j < columns; j += 4) {
-                    __m256d row[4];
+                    __m256d row[4], limit = _mm256_setzero_pd();
+                    if (threshold)
+                        limit = load(threshold + first + j, columns - j);
                     load_rows(at + j, stride, valid, columns - j, row);
                     for (size_t k = 0; k < 4; k++)
-                        row[k] = threshold ? _mm256_cmp_pd(row[k],
-                                                           load(threshold + first + j, columns - j),
-                                                           _CMP_GT_OQ)
+                        row[k] = threshold ? _mm256_cmp_pd(row[k], limit, _CMP_GT_OQ)
                                            : _mm256_cmp_pd(row[k], row[k], _CMP_UNORD_Q);
                     put_bits(word + j, join(row, valid), r - start);
                 }
@@ -198,28 +197,30 @@ AVX2 static padded_columns pad(const ur_panel *panel, const ur_panel_columns *co
 }
 
 /* rows [r, r + valid) of the panel; returns a mask of missing cells */
-AVX2 static inline __attribute__((always_inline)) int
-pack_rows(const ur_panel *panel, const double *x, size_t stride, size_t r, size_t valid,
-          const padded_columns *at, int single)
+INLINE int pack_rows(const ur_panel *panel, const double *x, size_t stride, size_t r, size_t valid,
+                     const padded_columns *at, int single)
 {
     __m256d missing = _mm256_setzero_pd();
     uint64_t *words = panel->g_at + r / UR_PANEL_SPAN * panel->pitch;
-    for (size_t j = 0; j < panel->d; j += 4) {
+    for (size_t j = 0, d = panel->d; j < d; j += 4) {
         __m256d row[4], mask[4], sum = _mm256_load_pd(at->sum + j);
         __m256d square = _mm256_load_pd(at->square + j), limit = _mm256_load_pd(at->limit + j);
-        load_rows(x + j, stride, valid, panel->d - j, row);
+        __m256d shift = _mm256_load_pd(at->shift + j), unit = _mm256_load_pd(at->unit + j);
+        float *singles = column_single(panel, j) + r * WIDTH_single;
+        double *doubles = column_double(panel, j) + r * WIDTH_double;
+        load_rows(x + j, stride, valid, d - j, row);
         missing = _mm256_or_pd(missing, _mm256_cmp_pd(row[0], row[1], _CMP_UNORD_Q));
         missing = _mm256_or_pd(missing, _mm256_cmp_pd(row[2], row[3], _CMP_UNORD_Q));
         for (size_t k = 0; k < 4; k++) {
             mask[k] = k < valid ? _mm256_cmp_pd(row[k], limit, _CMP_GT_OQ) : _mm256_setzero_pd();
-            __m256d t = _mm256_sub_pd(_mm256_sub_pd(row[k], limit), _mm256_load_pd(at->shift + j));
-            t = _mm256_and_pd(mask[k], _mm256_mul_pd(t, _mm256_load_pd(at->unit + j)));
+            __m256d t = _mm256_sub_pd(_mm256_sub_pd(row[k], limit), shift);
+            t = _mm256_and_pd(mask[k], _mm256_mul_pd(t, unit));
             sum = _mm256_add_pd(sum, t);
             square = _mm256_fmadd_pd(t, t, square);
             if (single)
-                _mm_store_ps(column_single(panel, j) + (r + k) * WIDTH_single, _mm256_cvtpd_ps(t));
+                _mm_store_ps(singles + k * WIDTH_single, _mm256_cvtpd_ps(t));
             else
-                _mm256_store_pd(column_double(panel, j) + (r + k) * WIDTH_double, t);
+                _mm256_store_pd(doubles + k * WIDTH_double, t);
         }
         _mm256_store_pd(at->sum + j, sum);
         _mm256_store_pd(at->square + j, square);
@@ -228,9 +229,8 @@ pack_rows(const ur_panel *panel, const double *x, size_t stride, size_t r, size_
     return _mm256_movemask_pd(missing);
 }
 
-AVX2 static inline __attribute__((always_inline)) int pack_all(const ur_panel *panel,
-                                                               const double *x, size_t stride,
-                                                               const padded_columns *at, int single)
+INLINE int pack_all(const ur_panel *panel, const double *x, size_t stride, const padded_columns *at,
+                    int single)
 {
     int missing = 0;
     size_t r = 0;
@@ -241,11 +241,11 @@ AVX2 static inline __attribute__((always_inline)) int pack_all(const ur_panel *p
     return missing;
 }
 
-AVX2 static int count_bits(const uint64_t *words)
+AVX2 static int count_bits(const uint64_t *word, size_t words)
 {
     int count = 0;
-    for (size_t w = 0; w < UR_PANEL_WORDS; w++)
-        count += __builtin_popcountll(words[w]);
+    for (size_t w = 0; w < words; w++)
+        count += __builtin_popcountll(word[w]);
     return count;
 }
 
@@ -253,14 +253,14 @@ AVX2 static int count_bits(const uint64_t *words)
 AVX2 static void find_missing(ur_panel *panel, const double *x, size_t stride,
                               const ur_panel_columns *columns)
 {
-    find_bits(x, panel->rows, panel->d, stride, NULL, UR_PANEL_SPAN, panel->m, UR_PANEL_WORDS);
+    find_bits(x, panel->rows, panel->d, stride, NULL, UR_PANEL_SPAN, panel->m, panel->words);
     for (size_t j = 0; j < panel->d; j++) {
-        const uint64_t *words = panel->m + j * UR_PANEL_WORDS;
-        int count = count_bits(words);
+        const uint64_t *words = panel->m + j * panel->words;
+        int count = count_bits(words, panel->words);
         if (!count)
             continue;
         columns->observed[j] -= count;
-        for (size_t w = 0; w < UR_PANEL_WORDS; w++)
+        for (size_t w = 0; w < panel->words; w++)
             panel->m_at[w * panel->pitch + panel->m_columns] = words[w];
         panel->m_column[panel->m_columns++] = j;
     }
@@ -270,14 +270,14 @@ AVX2 void ur_panel_pack_avx2(ur_panel *panel, const double *x, size_t rows, size
                              const ur_panel_columns *columns)
 {
     padded_columns at = pad(panel, columns);
-    memset(panel->g_at, 0, UR_PANEL_WORDS * panel->pitch * sizeof(uint64_t));
+    memset(panel->g_at, 0, panel->words * panel->pitch * sizeof(uint64_t));
     panel->missing =
         panel->single ? pack_all(panel, x, stride, &at, 1) : pack_all(panel, x, stride, &at, 0);
     for (size_t j = 0; j < panel->d; j++) {
-        uint64_t *words = panel->g + j * UR_PANEL_WORDS;
-        for (size_t w = 0; w < UR_PANEL_WORDS; w++)
+        uint64_t *words = panel->g + j * panel->words;
+        for (size_t w = 0; w < panel->words; w++)
             words[w] = panel->g_at[w * panel->pitch + j];
-        columns->positive[j] += count_bits(words);
+        columns->positive[j] += count_bits(words, panel->words);
         columns->observed[j] += (double)rows;
         columns->sum[j] += at.sum[j];
         columns->square[j] += at.square[j];
@@ -338,7 +338,7 @@ AVX2 static inline void count_row(const uint64_t *a, const uint64_t *b, size_t p
             sum[k] = _mm256_sad_epu8(sum[k], _mm256_setzero_si256());
         __m256d counts = lane_sums(sum);
         if (j + 4 <= count) {
-            _mm256_storeu_pd(out + j, _mm256_add_pd(_mm256_loadu_pd(out + j), counts));
+            add_doubles(out + j, counts);
         } else {
             for (size_t k = 0; j + k < count; k++)
                 out[j + k] += counts[k];
@@ -367,7 +367,7 @@ AVX2 void ur_bits_gram_avx2(const uint64_t *bits, size_t d, size_t words, double
 AVX2 void ur_panel_add_avx2(ur_panel *panel, const ur_panel_sums *sums)
 {
     size_t d = panel->d, count = panel->m_columns;
-    ur_bits_gram_avx2(panel->g, d, UR_PANEL_WORDS, sums->gg);
+    ur_bits_gram_avx2(panel->g, d, panel->words, sums->gg);
     if (panel->single) {
         square_single(panel, sums->tt);
         select_single(panel, panel->g_at, NULL, d, sums->gt, sums->gtt);
@@ -379,9 +379,9 @@ AVX2 void ur_panel_add_avx2(ur_panel *panel, const ur_panel_sums *sums)
     }
     for (size_t k = 0; k < count; k++) {
         size_t i = panel->m_column[k];
-        const uint64_t *m = panel->m + i * UR_PANEL_WORDS;
-        count_row(m, m, UR_PANEL_WORDS, UR_PANEL_WORDS, d - i, sums->mm + i * d + i);
-        count_row(m, panel->g, UR_PANEL_WORDS, UR_PANEL_WORDS, d, sums->mg + i * d);
+        const uint64_t *m = panel->m + i * panel->words;
+        count_row(m, m, panel->words, panel->words, d - i, sums->mm + i * d + i);
+        count_row(m, panel->g, panel->words, panel->words, d, sums->mg + i * d);
     }
 }
 

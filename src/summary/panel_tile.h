@@ -9,11 +9,11 @@ enum { NAME(LANES) = 32 / sizeof(REAL), NAME(WIDTH) = UR_PANEL_LINE / sizeof(REA
 AVX2 static inline REAL *NAME(column)(const ur_panel *panel, size_t j)
 {
     size_t width = NAME(WIDTH);
-    return (REAL *)panel->t + j / width * UR_PANEL_ROWS * width + j % width;
+    return (REAL *)panel->t + j / width * panel->most * width + j % width;
 }
 
 /* entry[m] = sum of the rows that are in the set m, for one vector of columns; one addition each */
-AVX2 static inline __attribute__((always_inline)) void NAME(subsets)(const VEC row[5], VEC *entry)
+INLINE void NAME(subsets)(const VEC row[5], VEC *entry)
 {
     VEC r01 = row[0] + row[1];
     VEC low[8] = {{0}, row[0], row[1], r01, row[2], row[0] + row[2], row[1] + row[2], r01 + row[2]};
@@ -46,8 +46,7 @@ AVX2 static inline void NAME(build)(const VEC *restrict t, VEC *restrict table)
 }
 
 /* the entry of table k that the bits of group k name */
-AVX2 static inline __attribute__((always_inline)) const VEC *NAME(entry)(const VEC *table, size_t k,
-                                                                         uint64_t word)
+INLINE const VEC *NAME(entry)(const VEC *table, size_t k, uint64_t word)
 {
     const uint64_t mask = 31 * UR_PANEL_ENTRY;
     uint64_t shifted = k < 2 ? word << (6 - 5 * k) : word >> (5 * k - 6);
@@ -93,12 +92,18 @@ AVX2 static void NAME(flush)(const ur_panel *panel, const size_t *row, size_t co
     for (size_t i = 0; i < count; i++) {
         const VEC *product = (const VEC *)panel->product + 4 * i;
         size_t at = (row ? row[i] : i) * d, j = start;
-        for (; j + NAME(LANES) <= end; j += NAME(LANES), product += 2) {
+        if (end - start == NAME(WIDTH)) {
             ADD(by_t + at + j, product[0]);
+            ADD(by_t + at + j + NAME(LANES), product[2]);
             ADD(by_tt + at + j, product[1]);
+            ADD(by_tt + at + j + NAME(LANES), product[3]);
+            continue;
         }
-        NAME(add_part)(by_t + at + j, product, end - j);
-        NAME(add_part)(by_tt + at + j, product + 1, end - j);
+        for (; j < end; j += NAME(LANES), product += 2) {
+            size_t left = end - j < NAME(LANES) ? end - j : NAME(LANES);
+            NAME(add_part)(by_t + at + j, product, left);
+            NAME(add_part)(by_tt + at + j, product + 1, left);
+        }
     }
 }
 
@@ -111,10 +116,9 @@ AVX2 static void NAME(select)(const ur_panel *panel, const uint64_t *bits, const
         for (size_t v = 0; v < 2 && start + v * NAME(LANES) < panel->d; v++)
             for (size_t r = 0; r < panel->rows; r += UR_PANEL_SPAN) {
                 const REAL *t = NAME(column)(panel, start + v * NAME(LANES)) + r * NAME(WIDTH);
+                const uint64_t *word = bits + r / UR_PANEL_SPAN * panel->pitch;
                 NAME(build)((const VEC *)t, panel->table);
-                NAME(look_up)
-                (panel->table, bits + r / UR_PANEL_SPAN * panel->pitch, count,
-                 (VEC *)panel->product + 2 * v);
+                NAME(look_up)(panel->table, word, count, (VEC *)panel->product + 2 * v);
             }
         NAME(flush)(panel, row, count, start, by_t, by_tt);
     }
@@ -143,8 +147,8 @@ AVX2 static void NAME(outer)(const REAL *const a[6], const REAL *b, size_t rows,
     }
 }
 
-/* product = (columns [first, first + count) of the panel)' (the tile from column j on) */
-AVX2 static void NAME(cross)(const ur_panel *panel, size_t first, size_t count, size_t j)
+/* product_i = t_i' (the tile from column j on) for i < count */
+AVX2 static void NAME(cross)(const ur_panel *panel, size_t count, size_t j)
 {
     enum { RUN = 192 }; /* rows that stay in the first cache; short sums also err less */
     memset(panel->product, 0, (count + 5) * UR_PANEL_LINE);
@@ -154,7 +158,7 @@ AVX2 static void NAME(cross)(const ur_panel *panel, size_t first, size_t count, 
         for (size_t i = 0; i < count; i += 6) {
             const REAL *a[6];
             for (size_t k = 0; k < 6; k++)
-                a[k] = NAME(column)(panel, first + (i + k < count ? i + k : i)) + r * NAME(WIDTH);
+                a[k] = NAME(column)(panel, i + k < count ? i + k : i) + r * NAME(WIDTH);
             NAME(outer)(a, b, rows, (VEC *)panel->product + 2 * i);
         }
     }
@@ -166,16 +170,16 @@ AVX2 static void NAME(square)(const ur_panel *panel, double *tt)
     size_t d = panel->d;
     for (size_t j = 0; j < d; j += NAME(WIDTH)) {
         size_t end = j + NAME(WIDTH) < d ? j + NAME(WIDTH) : d;
-        const REAL *product = panel->product;
-        NAME(cross)(panel, 0, end, j);
-        for (size_t i = 0; i < end; i++, product += NAME(WIDTH)) {
+        const VEC *product = panel->product;
+        NAME(cross)(panel, end, j);
+        for (size_t i = 0; i < end; i++, product += 2) {
             if (i <= j && end - j == NAME(WIDTH)) {
-                ADD(tt + i * d + j, *(const VEC *)product);
-                ADD(tt + i * d + j + NAME(LANES), *(const VEC *)(product + NAME(LANES)));
+                ADD(tt + i * d + j, product[0]);
+                ADD(tt + i * d + j + NAME(LANES), product[1]);
                 continue;
             }
             for (size_t l = i > j ? i : j; l < end; l++)
-                tt[i * d + l] += (double)product[l - j];
+                tt[i * d + l] += (double)((const REAL *)product)[l - j];
         }
     }
 }
