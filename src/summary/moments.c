@@ -272,9 +272,19 @@ void ur_moments_plan_free(ur_moments_plan *plan)
     plan->shift = plan->exponent = NULL;
 }
 
-/* Shift and unit of column j from some rows: the mean of its positives (exactly their value
- * where they are all equal, so that a constant column has no spread at all) and the exponent
- * of the largest. Leaves both alone where there is no positive. */
+/* x to 10 significant bits */
+static double rounded(double x)
+{
+    int e;
+    double m = frexp(x, &e);
+    return ldexp(rint(m * 1024), e - 10);
+}
+
+/* Shift and unit of column j from some rows: the mean of its positives and the exponent of the
+ * largest. The mean is rounded, so that data of few digits keep few digits when it is taken off
+ * (integers are exact in single precision); where the positives are all equal it is exactly
+ * their value, so that a constant column has no spread at all. Leaves both alone where there is
+ * no positive. */
 static void choose_head(const ur_moments_plan *plan, const ur_block *block, size_t j, double *shift,
                         double *exponent)
 {
@@ -290,7 +300,7 @@ static void choose_head(const ur_moments_plan *plan, const ur_block *block, size
     }
     if (count == 0)
         return;
-    *shift = low == high ? low : fmin(fmax(mean, low), high);
+    *shift = low == high ? low : rounded(mean);
     *exponent = fmax(ilogb(high), LOWEST_EXPONENT) - UR_NO_EXPONENT; /* 2^1074 is no double */
 }
 

@@ -17,8 +17,8 @@ ur_panel *ur_panel_new(size_t d, int single);
 void ur_panel_free(ur_panel *panel);
 size_t ur_panel_rows(const ur_panel *panel); /* the most rows that pack takes */
 
-/* Per column of a stretch of rows: the range of the cells that are numbers, how many are NaN
- * and how many lie above the column's limit. */
+/* Per column of a stretch of rows: the range of the cells that are numbers and how many are
+ * NaN. scan overwrites it. */
 typedef struct {
     double *min, *max; /* d; +inf, -inf where all are NaN */
     double *missing;   /* d */

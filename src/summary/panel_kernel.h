@@ -7,6 +7,7 @@
 
 enum {
     UR_PANEL_GROUP = 5,   /* rows of a table of 2^5 subset sums: best of 4, 5, 6 at d = 200, 1000 */
+    UR_PANEL_FEW = 18,    /* columns up to which tables of 2^3 do less work */
     UR_PANEL_TABLES = 12, /* in use at once */
     UR_PANEL_SPAN = UR_PANEL_GROUP * UR_PANEL_TABLES, /* rows in a word of bits: 60 of 64 */
     UR_PANEL_LINE = 64,                               /* bytes of a row in a tile: 2 vectors */
