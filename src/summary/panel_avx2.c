@@ -159,6 +159,8 @@ INLINE void find_bits(const double *x, size_t rows, size_t d, size_t stride,
                     if (threshold)
                         limit = load(threshold + first + j, columns - j);
                     load_rows(at + j, stride, valid, columns - j, row);
+                    for (size_t k = 0; k < 4; k++) /* rows are far apart: no stream to guess */
+                        _mm_prefetch((const char *)(at + j + (8 + k) * stride), _MM_HINT_T0);
                     for (size_t k = 0; k < 4; k++)
                         row[k] = threshold ? _mm256_cmp_pd(row[k], limit, _CMP_GT_OQ)
                                            : _mm256_cmp_pd(row[k], row[k], _CMP_UNORD_Q);
