@@ -36,6 +36,7 @@ docs: build
 
 install: build
 	DESTDIR=$(DESTDIR) cmake --install build
+	@scripts/after_install.sh build "$(DESTDIR)"
 
 format:
 	@clang-format -i $(SOURCES)
@@ -46,4 +47,17 @@ check-format:
 clean:
 	rm -rf build build-asan build-clang
 
-.PHONY: build build-asan setup run test bench numbers docs install format check-format clean
+help:
+	@echo 'make build         ./build/unrelu and the libraries (the default)'
+	@echo 'make run           builds, and shows what it does on planted data'
+	@echo 'make test          all tests, plain and under the sanitizers'
+	@echo 'make bench         ratios of times, measured side by side'
+	@echo 'make numbers       every demanded number in full, into docs/numbers.md'
+	@echo 'make docs          docs/cli.md from the option tables'
+	@echo 'make install       to PREFIX ($(PREFIX)), below DESTDIR where that is set'
+	@echo 'make setup         installs the packages that the build needs (Debian)'
+	@echo 'make build-asan    ./build-asan, with the sanitizers'
+	@echo 'make format        clang-format; check-format only looks'
+	@echo 'make clean         removes what was built'
+
+.PHONY: help build build-asan setup run test bench numbers docs install format check-format clean

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a panel costs: everything (scan, pack, add, the rows in blocks) against one cblas_dsyrk of
+/* What a panel costs: everything (pack, add) against one cblas_dsyrk of
  * the same matrix, then each part, then the plain loops. Minima over interleaved runs, one
  * thread. GMAC/s counts n d (d + 1) / 2 for t't and G'G, 2 n d^2 for G'[t | t t]. */
 #include <cblas.h>
@@ -22,7 +22,7 @@ typedef struct {
 } problem;
 
 typedef struct {
-    double scan, pack, add, dsyrk, above, gram;
+    double pack, add, dsyrk, above, gram;
 } times;
 
 static double now(void)
@@ -38,35 +38,25 @@ static void keep_least(double *least, double seconds)
         *least = seconds;
 }
 
-/* scan a block of about 2 MB, then its panels: the way a pass goes over a matrix */
-static void run_panels(const problem *p, int single, times *least)
+/* frees the panel */
+static void run_panels(const problem *p, ur_panel *panel, times *least)
 {
-    size_t d = p->d, n = p->n, block = (size_t)250000 / d + 1;
-    double *v = p->vectors, *m = p->matrices;
-    ur_panel *panel = ur_panel_new(d, single);
-    size_t most = ur_panel_rows(panel);
-    ur_panel_columns columns = {v, v + d, v + 2 * d, v + 3 * d, v + 4 * d, v + 5 * d, v + 6 * d};
-    ur_panel_range range = {v + 7 * d, v + 8 * d, v + 9 * d};
+    size_t d = p->d, n = p->n, most = ur_panel_rows(panel);
+    double *v = p->vectors, *out = v + 3 * d, *m = p->matrices;
+    ur_columns columns = {out, out + d, out + 2 * d, out + 3 * d, out + 4 * d, out + 5 * d};
     ur_panel_sums sums = {m, m + d * d, m + 2 * d * d, m + 3 * d * d, NULL, NULL, NULL, NULL};
     times t = {0};
-    block = (block + most - 1) / most * most;
-    for (size_t first = 0; first < n; first += block) {
-        size_t last = first + block < n ? first + block : n;
+    for (size_t r = 0; r < n; r += most) {
         double start = now();
-        ur_panel_scan(p->x + first * d, last - first, d, d, &range);
-        t.scan += now() - start;
-        for (size_t r = first; r < last; r += most) {
-            start = now();
-            ur_panel_pack(panel, p->x + r * d, last - r < most ? last - r : most, d, &columns);
-            double packed = now();
-            ur_panel_add(panel, &sums);
-            t.pack += packed - start;
-            t.add += now() - packed;
-        }
+        ur_panel_pack(panel, p->x + r * d, n - r < most ? n - r : most, d, v, v + d, v + 2 * d,
+                      &columns);
+        double packed = now();
+        ur_panel_add(panel, &sums);
+        t.pack += packed - start;
+        t.add += now() - packed;
     }
     ur_panel_free(panel);
-    if (least->scan == 0 || t.scan + t.pack + t.add < least->scan + least->pack + least->add) {
-        least->scan = t.scan;
+    if (least->pack == 0 || t.pack + t.add < least->pack + least->add) {
         least->pack = t.pack;
         least->add = t.add;
     }
@@ -94,7 +84,7 @@ static int bench(size_t n, size_t d, int with_plain)
 {
     problem p = {.n = n, .d = d, .words = (n + 63) / 64};
     p.x = ur_alloc_aligned(n * d, sizeof(double));
-    p.vectors = ur_doubles(10 * d);
+    p.vectors = ur_doubles(9 * d);
     p.matrices = ur_doubles(4 * d * d);
     p.c = ur_doubles(d * d);
     p.bits = ur_alloc(d * p.words, sizeof(uint64_t));
@@ -109,24 +99,22 @@ static int bench(size_t n, size_t d, int with_plain)
         for (size_t j = 0; j < d; j++)
             p.vectors[2 * d + j] = 1;
         for (int run = 0; run < RUNS; run++) {
-            run_panels(&p, 1, &single);
-            run_panels(&p, 0, &real);
+            run_panels(&p, ur_panel_new(d, 1), &single);
+            run_panels(&p, ur_panel_new(d, 0), &real);
             run_dsyrk(&p, &real);
             run_bits(&p, &real);
         }
-        ur_panel_use_plain(1);
         if (with_plain)
-            run_panels(&p, 0, &plain);
-        ur_panel_use_plain(0);
-        double s = single.scan + single.pack + single.add, r = real.scan + real.pack + real.add;
+            run_panels(&p, ur_panel_new_plain(d, 0), &plain);
+        double s = single.pack + single.add, r = real.pack + real.add;
         double mac = 1e-9 * (double)n * (double)d * (double)d;
-        printf("%8zu %5zu | %7.4f %5.2f | %7.4f %5.2f | %7.4f | %6.4f %6.4f %6.4f | %6.4f %6.4f | "
+        printf("%8zu %5zu | %7.4f %5.2f | %7.4f %5.2f | %7.4f | %6.4f %6.4f | %6.4f %6.4f | "
                "%5.0f %5.0f %5.0f |",
-               n, d, s, s / real.dsyrk, r, r / real.dsyrk, real.dsyrk, single.scan, single.pack,
-               real.pack, real.above, real.gram, 3 * mac / single.add, 3 * mac / real.add,
+               n, d, s, s / real.dsyrk, r, r / real.dsyrk, real.dsyrk, single.pack, real.pack,
+               real.above, real.gram, 3 * mac / single.add, 3 * mac / real.add,
                mac / 2 / real.gram);
         if (with_plain)
-            printf(" %5.1f\n", (plain.scan + plain.pack + plain.add) / r);
+            printf(" %5.1f\n", (plain.pack + plain.add) / r);
         else
             printf("     -\n");
     }
@@ -144,8 +132,8 @@ int main(int argc, char **argv)
         {500000, 5}, {10000000, 10}, {500000, 25}, {100000, 200}, {20000, 1000}};
     int failed = 0;
     openblas_set_num_threads(1);
-    printf("%8s %5s | %-13s | %-13s | %7s | %6s %6s %6s | %6s %6s | %5s %5s %5s | %s\n", "n", "d",
-           "single   ratio", "double   ratio", "dsyrk", "scan", "pack s", "pack d", "above", "gram",
+    printf("%8s %5s | %-13s | %-13s | %7s | %6s %6s | %6s %6s | %5s %5s %5s | %s\n", "n", "d",
+           "single   ratio", "double   ratio", "dsyrk", "pack s", "pack d", "above", "gram",
            "add s", "add d", "gram", "plain / fast");
     for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++)
         if (argc < 2 || (size_t)atoi(argv[1]) == sizes[k][1])

@@ -13,7 +13,7 @@ typedef struct {
     double level;
     uint64_t seed;
     size_t threads;
-    int json, quiet, verbose, help;
+    int json, quiet, verbose, help, version;
     char **files; /* arguments that are not options */
     size_t file_count;
 } cli_shared;
@@ -43,7 +43,7 @@ typedef struct {
     const char *line, *does;
 } cli_example;
 
-enum { /* which of the shared options a command has; quiet, verbose and help are everywhere */
+enum { /* which of the shared options a command has; quiet, verbose, help, version: all */
        CLI_HAS_SEED = 1 << 0,
        CLI_HAS_THREADS = 1 << 1,
        CLI_HAS_LEVEL = 1 << 2,
@@ -73,7 +73,6 @@ const cli_option *cli_option_at(const cli_command *command, size_t i);
 
 /* Parses argv[1..] and runs; returns the exit status. */
 int cli_run(const cli_command *command, int argc, char **argv);
-void cli_print_help(const cli_command *command);
 
 /* What the rows of a table use, for the options that take a word or a number. `what` names the
  * option. On failure they say why and return 0. */

@@ -42,8 +42,8 @@ static const cli_option options[] = {
      "in a second pass how often both exceed b",
      CLI_CHOICE, FIELD(angles), 0, 0, NULL},
     {"rank", 0, "K|auto",
-     "also give W with K columns and the eigenvalues of Sigma with their errors; auto finds how "
-     "many the data tell from 0",
+     "also give the eigenvalues of Sigma with their errors, and W with K columns in the model that "
+     "-o writes; auto finds how many the data tell from 0",
      CLI_TEXT, FIELD(rank), 0, 0, NULL},
     {"precision", 0, "auto|double|single", /* in the order of unrelu_precision */
      "arithmetic inside a block of rows; sums over blocks are in double (default auto: single "
@@ -51,8 +51,9 @@ static const cli_option options[] = {
      CLI_CHOICE, FIELD(precision), 0, 0, NULL},
     {.doc = "Data:", .kind = CLI_HEADING},
     {"censor-at", 0, "T[,T...]",
-     "values at or below T are censored, in place of 0: one T, or one for each column", CLI_TEXT,
-     FIELD(censor_at), 0, 0, NULL},
+     "values at or below T are censored, in place of 0: one T, or one for each column (for cells "
+     "below a detection limit, write 0 into the file and give the limit here)",
+     CLI_TEXT, FIELD(censor_at), 0, 0, NULL},
     {"additive-noise", 0, "SD|auto",
      "normal noise was added after the rectifier: take it out (auto: its size is learned from "
      "the negative values)",
@@ -140,25 +141,26 @@ static int check_options(const fit_arguments *a, const unrelu_gaussian_options *
     return 0;
 }
 
-/* The first option that needs the samples themselves, or NULL: all can be had from one summary. */
-static const char *needs_samples(const fit_arguments *a, const unrelu_gaussian_options *o)
+/* The first option that needs the samples themselves, or NULL: all can be had from one summary.
+ * reread: only those that need a second pass; the others are known before the first row. */
+static const char *find_need(const fit_arguments *a, const unrelu_gaussian_options *o, int reread)
 {
     const struct {
-        int asked;
-        const char *what;
+        int asked, rereads;
+        const char *option;
     } table[] = {
-        {o->literal, "--method paper"},
-        {o->norms == UNRELU_NORMS_SGD, "--norms sgd"},
-        {o->norms == UNRELU_NORMS_MEDIAN, "--norms median"},
-        {o->angles == UNRELU_ANGLES_SIGNS, "--angles signs"},
-        {o->additive_noise != 0, "--additive-noise"},
-        {o->robust, "--robust"},
-        {a->censor_at != NULL, "--censor-at"},
-        {a->shared.columns != NULL, "--columns"},
+        {o->literal, 1, "--method paper"},
+        {o->norms == UNRELU_NORMS_SGD, 1, "--norms sgd"},
+        {o->norms == UNRELU_NORMS_MEDIAN, 1, "--norms median"},
+        {o->angles == UNRELU_ANGLES_SIGNS, 1, "--angles signs"},
+        {o->additive_noise != 0, 1, "--additive-noise"},
+        {o->robust, 1, "--robust"},
+        {a->censor_at != NULL, 0, "--censor-at"},
+        {a->shared.columns != NULL, 0, "--columns"},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        if (table[i].asked)
-            return table[i].what;
+        if (table[i].asked && (table[i].rereads || !reread))
+            return table[i].option;
     return NULL;
 }
 
@@ -170,22 +172,15 @@ static int fit_summary(const fit_arguments *a, const unrelu_gaussian_options *o,
     unrelu_error err = {0};
     unrelu_summary *summary = NULL;
     unrelu_exec exec = cli_exec(&a->shared);
-    const char *path = a->shared.files[0], *blocked = needs_samples(a, o);
-    if (blocked)
+    const char *path = a->shared.files[0], *need = find_need(a, o, 0);
+    if (need)
         return cli_usage("%s is a summary, and %s needs the samples themselves: fit those", path,
-                         blocked);
+                         need);
     unrelu_status status = unrelu_summary_load(path, &summary, &err);
     if (status == UNRELU_OK)
         status = unrelu_gaussian_fit_summary(summary, o, &exec, model, &err);
     unrelu_summary_free(summary);
     return cli_exit(status, &err);
-}
-
-/* what a column limit does not change: --censor-at and --columns are known before the first row */
-static int is_single_pass(const fit_arguments *a, const unrelu_gaussian_options *o)
-{
-    const char *what = needs_samples(a, o);
-    return !what || strcmp(what, "--censor-at") == 0 || strcmp(what, "--columns") == 0;
 }
 
 static int fit_samples(const fit_arguments *a, const unrelu_gaussian_options *o,
@@ -194,7 +189,7 @@ static int fit_samples(const fit_arguments *a, const unrelu_gaussian_options *o,
     unrelu_error err = {0};
     unrelu_source *source = NULL;
     unrelu_exec exec = cli_exec(&a->shared);
-    int status = cli_open_samples(&a->shared, is_single_pass(a, o), &source);
+    int status = cli_open_samples(&a->shared, !find_need(a, o, 1), &source);
     if (status == 0)
         status = cli_exit(unrelu_gaussian_fit(source, o, &exec, model, &err), &err);
     cli_close_samples(source);
@@ -259,10 +254,12 @@ const cli_command cli_fit = {
     .doc =
         "SAMPLES holds one sample of x = ReLU(W z + b), z standard normal, in each row: a .npy "
         "file, .npz or .npz:NAME, .csv or .tsv (also .gz), or - for CSV on standard input. Empty "
-        "cells, NA and NaN are missing values. A summary made by 'unrelu summarize' or 'unrelu "
-        "merge' stands for the samples it was made from.\n\nWhat is learned is b, the scale of "
-        "each column (the row norms of W) and their correlations, that is Sigma = W W', all with "
-        "standard errors. What is off is flagged, and said on standard error.",
+        "cells, NA and NaN are missing values. Cells such as <0.25 or ND (below a detection limit) "
+        "are not read in this version: write 0 for them and give the limit with --censor-at. A "
+        "summary made by 'unrelu summarize' or 'unrelu merge' stands for the samples it was made "
+        "from.\n\nWhat is learned is b, the scale of each column (the row norms of W) and their "
+        "correlations, that is Sigma = W W', all with standard errors. What is off is flagged, and "
+        "said on standard error.",
     .options = options,
     .has = CLI_HAS_SEED | CLI_HAS_THREADS | CLI_HAS_LEVEL | CLI_HAS_COLUMNS | CLI_HAS_JSON,
     .examples = examples,

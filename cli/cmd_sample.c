@@ -29,6 +29,15 @@ static const cli_example examples[] = {
 static const sample_arguments defaults = {
     .shared = {.level = 0.95, .seed = CLI_DEFAULT_SEED, .output = "-"}};
 
+static void tell(const sample_arguments *a, const unrelu_gaussian *model)
+{
+    unsigned long long seed = a->shared.seed;
+    if (strcmp(a->shared.output, "-") == 0)
+        cli_note("seed %llu", seed);
+    else
+        cli_note("%s: %zu rows of %zu columns, seed %llu", a->shared.output, a->n, model->d, seed);
+}
+
 static int run(void *arguments)
 {
     const sample_arguments *a = arguments;
@@ -42,7 +51,7 @@ static int run(void *arguments)
     if (status == 0)
         status = cli_write_rows(&model, shared->seed, a->n, shared->output, shared);
     if (status == 0)
-        cli_note("seed %llu", (unsigned long long)shared->seed);
+        tell(a, &model);
     unrelu_gaussian_free(&model);
     return status;
 }

@@ -88,19 +88,31 @@ int cli_require_output(const char *command, const cli_shared *shared, const char
     return shared->output ? 0 : cli_usage("%s: say where %s: -o", command, what);
 }
 
+static int make_one(const char *path)
+{
+    struct stat s;
+    if (mkdir(path, 0777) == 0)
+        return 0;
+    if (errno != EEXIST)
+        cli_error("%s: cannot be made: %s", path, strerror(errno));
+    else if (stat(path, &s) != 0 || S_ISDIR(s.st_mode))
+        return 0;
+    else
+        cli_error("%s is a file, not a directory: -o names the directory to write to", path);
+    return CLI_EXIT_FILE;
+}
+
 int cli_make_folder(const char *path)
 {
     char part[PATH_MAX];
-    for (const char *s = path; *s;) {
+    int status = 0;
+    for (const char *s = path; *s && status == 0;) {
         s += strspn(s, "/");
         s += strcspn(s, "/");
         snprintf(part, sizeof part, "%.*s", (int)(s - path), path);
-        if (mkdir(part, 0777) != 0 && errno != EEXIST) {
-            cli_error("%s: cannot be made: %s", part, strerror(errno));
-            return CLI_EXIT_FILE;
-        }
+        status = make_one(part);
     }
-    return 0;
+    return status;
 }
 
 static int is_pipe(const char *path)
@@ -134,13 +146,13 @@ static int refuse_kind(const char *path, const char *kind)
     if (access(path, R_OK) != 0)
         cli_error("cannot open %s: %s", path, strerror(errno));
     else if (strcmp(kind, "summary") == 0)
-        cli_error("%s: is a summary, not a model: 'unrelu fit %s' makes a model of it", path, path);
+        cli_error("%s is a summary, not a model: 'unrelu fit %s' makes a model of it", path, path);
     else if (*kind)
-        cli_error("%s: is of kind '%s', which this version cannot use: it needs a "
+        cli_error("%s is of kind '%s', which this version cannot use: it needs a "
                   "rectified-gaussian",
                   path, kind);
     else
-        cli_error("%s: is not a model; 'unrelu fit' makes one", path);
+        cli_error("%s is not a model; 'unrelu fit' makes one", path);
     return CLI_EXIT_FILE;
 }
 

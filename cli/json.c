@@ -67,6 +67,17 @@ void cli_json_reals(cli_json *json, const char *key, const double *values, size_
     cli_json_put(json, key, array);
 }
 
+/* counts are doubles in the model, as they add up over shards */
+static void put_counts(cli_json *json, const char *key, const double *values, size_t count)
+{
+    if (!values)
+        return;
+    json_t *array = json_array();
+    for (size_t i = 0; i < count; i++)
+        append(json, array, json_integer((json_int_t)values[i]));
+    cli_json_put(json, key, array);
+}
+
 static void put_names(cli_json *json, const unrelu_gaussian *m)
 {
     json_t *array = json_array();
@@ -111,8 +122,7 @@ void cli_json_model(cli_json *json, const unrelu_gaussian *m)
         {"b_se", m->b_se},
         {"scale", m->scale},
         {"scale_se", m->scale_se},
-        {"observed", m->observed},
-        {"positive", m->positive},
+        {"limit", m->limit},
         {"noise", m->noise},
         {"eigenvalues", m->eigenvalues},
         {"eigenvalues_se", m->eigenvalues_se},
@@ -129,6 +139,8 @@ void cli_json_model(cli_json *json, const unrelu_gaussian *m)
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         if (arrays[i].values)
             cli_json_reals(json, arrays[i].key, arrays[i].values, m->d);
+    put_counts(json, "observed", m->observed, m->d);
+    put_counts(json, "positive", m->positive, m->d);
     if (m->flags)
         put_flags(json, m);
     cli_json_real(json, "lambda_min", m->lambda_min);

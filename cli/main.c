@@ -4,6 +4,7 @@
 
 #include "cli.h"
 #include "docs.h"
+#include "help.h"
 #include "talk.h"
 #include "words.h"
 
@@ -73,13 +74,21 @@ static int run_help(void *arguments)
     return 0;
 }
 
+static int refuse_option(const char *text)
+{
+    char near[96];
+    cli_suggestion(text + strspn(text, "-"), "help|version", "--", near, sizeof near);
+    return cli_usage("'%s' is not a command%s; options come after it; try 'unrelu help'", text,
+                     near);
+}
+
 static int dispatch(int argc, char **argv)
 {
     if (argc < 2)
         return cli_usage("a command is missing; try 'unrelu help'");
     const char *first = argv[1];
     if (strcmp(first, "--version") == 0 || strcmp(first, "-V") == 0) {
-        printf("unrelu %s\n", unrelu_version());
+        cli_print_version();
         return 0;
     }
     if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0) {
@@ -89,7 +98,7 @@ static int dispatch(int argc, char **argv)
     if (strcmp(first, "--write-docs") == 0) /* for the build: man page, docs/cli.md, completions */
         return cli_write_docs(argc > 2 ? argv[2] : "", commands, COMMANDS);
     if (first[0] == '-')
-        return cli_usage("'%s' is not a command; options come after it; try 'unrelu help'", first);
+        return refuse_option(first);
     const cli_command *command = find_command(first);
     return command ? cli_run(command, argc - 1, argv + 1) : CLI_EXIT_USAGE;
 }

@@ -4,10 +4,17 @@
 
 #include "unrelu/unrelu.h"
 
+#include "table.h"
+
 /* The model for a reader: its coordinates, its strongest correlations, its spectrum. Intervals
  * cover with probability level. */
 void cli_print_model(const unrelu_gaussian *model, double level);
 /* The model's warnings, on standard error. */
 void cli_tell_warnings(const unrelu_gaussian *model);
+
+/* whether there is any: a method may have none at all */
+int cli_has_errors(const double *se, size_t count);
+/* the i-th name, or x1, x2, ... */
+void cli_add_column_name(cli_table *table, const unrelu_gaussian *model, size_t i);
 
 #endif

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "help.h"
 #include "talk.h"
 #include "words.h"
 
@@ -44,6 +45,9 @@ static const struct {
       0, 0, NULL}},
     {0,
      {"help", 'h', NULL, "print this and stop", CLI_FLAG, offsetof(cli_shared, help), 0, 0, NULL}},
+    {0,
+     {"version", 'V', NULL, "print the version and stop", CLI_FLAG, offsetof(cli_shared, version),
+      0, 0, NULL}},
 };
 
 const cli_option *cli_option_at(const cli_command *command, size_t i)
@@ -263,31 +267,11 @@ static error_t accept(int key, char *arg, struct argp_state *state)
 static void fill_argp(const cli_command *command, struct argp_option *rows)
 {
     const cli_option *o;
-    int group = 0;
     for (size_t i = 0; i < MOST_ROWS && (o = cli_option_at(command, i)); i++) {
-        group += o->kind == CLI_HEADING;
         int key = o->letter ? o->letter : KEY_BASE + (int)i;
-        rows[i] = (struct argp_option){.name = o->name,
-                                       .key = o->kind == CLI_HEADING ? 0 : key,
-                                       .arg = o->arg,
-                                       .doc = o->doc,
-                                       .group = group};
+        rows[i] = (struct argp_option){
+            .name = o->name, .key = o->kind == CLI_HEADING ? 0 : key, .arg = o->arg, .doc = o->doc};
     }
-}
-
-void cli_print_help(const cli_command *command)
-{
-    struct argp_option rows[MOST_ROWS + 1] = {0};
-    char name[64], doc[4096];
-    snprintf(name, sizeof name, "unrelu %s", command->name);
-    snprintf(doc, sizeof doc, "%s.\n\n%s", command->brief, command->doc);
-    fill_argp(command, rows);
-    struct argp argp = {.options = rows, .args_doc = command->files, .doc = doc};
-    setenv("ARGP_HELP_FMT", "no-dup-args-note,rmargin=90", 0);
-    argp_help(&argp, stdout, ARGP_HELP_SHORT_USAGE | ARGP_HELP_PRE_DOC | ARGP_HELP_LONG, name);
-    printf("\n Examples:\n");
-    for (const cli_example *e = command->examples; e->line; e++)
-        printf("  %s\n      %s\n", e->line, e->does);
 }
 
 static int check_files(const cli_command *command, const cli_shared *shared)
@@ -301,6 +285,13 @@ static int check_files(const cli_command *command, const cli_shared *shared)
     return 0;
 }
 
+static int check_output_name(const cli_command *command, const cli_shared *shared)
+{
+    if (shared->output && !*shared->output)
+        return cli_usage("%s: -o: the name of the output is empty", command->name);
+    return 0;
+}
+
 static int parse_and_run(const cli_command *command, int argc, char **argv, cli_shared *arguments)
 {
     struct argp_option rows[MOST_ROWS + 1] = {0};
@@ -309,12 +300,17 @@ static int parse_and_run(const cli_command *command, int argc, char **argv, cli_
     parse p = {.command = command, .arguments = arguments};
     if (argp_parse(&argp, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP | ARGP_NO_EXIT, NULL, &p) != 0)
         return CLI_EXIT_USAGE;
-    if (arguments->help) {
-        cli_print_help(command);
+    if (arguments->help || arguments->version) {
+        if (arguments->help)
+            cli_print_help(command);
+        else
+            cli_print_version();
         return 0;
     }
     cli_talk_set(arguments->quiet, arguments->verbose);
     int wrong = check_files(command, arguments);
+    if (!wrong)
+        wrong = check_output_name(command, arguments);
     return wrong ? wrong : command->run(arguments);
 }
 

@@ -4,6 +4,11 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
+
+#include "width.h"
+
+enum { NAME = 20 };
 
 void cli_table_start(cli_table *table, size_t columns)
 {
@@ -25,13 +30,28 @@ void cli_table_add(cli_table *table, const char *format, ...)
             *s = '?';
 }
 
-/* of UTF-8: bytes that do not continue a character */
+void cli_table_add_name(cli_table *table, const char *name)
+{
+    size_t length = strlen(name), keep = length;
+    if (cli_text_width(name, length) > NAME)
+        for (keep = 0; cli_text_width(name, keep + 1) <= NAME - 3; keep++)
+            continue;
+    cli_table_add(table, "%.*s%s", (int)keep, name, keep < length ? "..." : "");
+}
+
+void cli_table_add_estimate(cli_table *table, double value, double half)
+{
+    char text[CLI_TABLE_CELL];
+    if (half < 0)
+        snprintf(text, sizeof text, "%.6g", value);
+    else
+        cli_format_estimate(text, sizeof text, value, half);
+    cli_table_add(table, "%s", text);
+}
+
 static int width(const char *s)
 {
-    int count = 0;
-    for (; *s; s++)
-        count += ((unsigned char)*s & 0xc0) != 0x80;
-    return count;
+    return cli_text_width(s, strlen(s));
 }
 
 static int column_width(const cli_table *table, size_t column)
@@ -44,23 +64,27 @@ static int column_width(const cli_table *table, size_t column)
     return widest;
 }
 
+static void print_row(const cli_table *table, size_t row, const int *widths, const char *align)
+{
+    int at = 0, start = 2; /* where the line stands, and where the cell starts */
+    for (size_t j = 0; j < table->columns; j++) {
+        const char *text = table->cell[row * table->columns + j];
+        int pad = align[j] == 'r' ? widths[j] - width(text) : 0;
+        if (j + 1 == table->columns)
+            cli_print_wrapped(text, at, start + pad);
+        else if (*text)
+            at += printf("%*s%s", start + pad - at, "", text) - (int)strlen(text) + width(text);
+        start += widths[j] + 2;
+    }
+}
+
 void cli_table_print(const cli_table *table, const char *align)
 {
-    int widths[CLI_TABLE_COLUMNS], blanks = 0;
+    int widths[CLI_TABLE_COLUMNS];
     for (size_t j = 0; j < table->columns; j++)
         widths[j] = column_width(table, j);
-    for (size_t i = 0; i < table->cells; i++) {
-        size_t j = i % table->columns;
-        int pad = widths[j] - width(table->cell[i]);
-        int before = 2 + (align[j] == 'r' ? pad : 0);
-        if (table->cell[i][0])
-            printf("%*s%s", blanks + before, "", table->cell[i]);
-        blanks = table->cell[i][0] ? pad - before + 2 : blanks + 2 + pad;
-        if (j + 1 == table->columns) {
-            putchar('\n');
-            blanks = 0;
-        }
-    }
+    for (size_t row = 0; row < table->cells / table->columns; row++)
+        print_row(table, row, widths, align);
 }
 
 static void format_fixed(char *text, size_t size, double value, double half)

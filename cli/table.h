@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-enum { CLI_TABLE_ROWS = 64, CLI_TABLE_COLUMNS = 6, CLI_TABLE_CELL = 160 };
+enum { CLI_TABLE_ROWS = 64, CLI_TABLE_COLUMNS = 7, CLI_TABLE_CELL = 160 };
 
 typedef struct {
     size_t cells, columns;
@@ -14,7 +14,12 @@ typedef struct {
 
 void cli_table_start(cli_table *table, size_t columns);
 void cli_table_add(cli_table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* align: one letter a column, l or r; indented by two, no trailing blanks */
+/* a name that a file gave, cut at 20 characters */
+void cli_table_add_name(cli_table *table, const char *name);
+/* as cli_format_estimate, or six digits alone where half is negative: there is no error */
+void cli_table_add_estimate(cli_table *table, double value, double half);
+/* align: one letter a column, l or r; indented by two, no trailing blanks. A last column that gets
+ * too long is broken at blanks. */
 void cli_table_print(const cli_table *table, const char *align);
 
 /* "0.7312 +- 0.0044": two digits of the half-width decide how many the estimate gets; without

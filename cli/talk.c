@@ -27,9 +27,20 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* timeout(1) sends its signal twice at once, a user presses ^C again after this many seconds */
+static const double PATIENCE = 0.3;
+
 static void interrupt(int signal)
 {
     static const char text[] = "unrelu: interrupted; nothing was written\n";
+    static volatile double first;
+    double t = now();
+    if (interrupted) { /* a second one kills, should the first not be seen */
+        if (t - first > PATIENCE)
+            _exit(128 + signal);
+        return;
+    }
+    first = t;
     interrupted = signal;
     if (!may_exit)
         return;
@@ -45,8 +56,9 @@ void cli_interrupt_at_once(int yes)
 
 void cli_talk_start(void)
 {
-    /* once only: a second SIGINT kills, should the first not be seen */
-    struct sigaction action = {.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND};
+    struct sigaction action = {.sa_handler = interrupt};
+    sigaddset(&action.sa_mask, SIGINT);
+    sigaddset(&action.sa_mask, SIGTERM);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     started = now();
@@ -205,8 +217,8 @@ int cli_talk_finish(int status)
 {
     erase_progress();
     errno = 0;
-    if (ferror(stdout) || fflush(stdout) != 0) {
-        int why = errno;
+    int failed = fflush(stdout) != 0, why = errno; /* of an earlier failure too, mostly */
+    if (failed || ferror(stdout)) {
         if (status == 0)
             cli_error("standard output: %s", why ? strerror(why) : "write failed");
         return status ? status : CLI_EXIT_FILE;

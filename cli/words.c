@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "words.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -37,7 +38,12 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Insertions, deletions, substitutions and swaps of neighbours, one each. */
+static int same_letter(char a, char b)
+{
+    return tolower((unsigned char)a) == tolower((unsigned char)b);
+}
+
+/* Insertions, deletions, substitutions and swaps of neighbours, one each; of any case. */
 static size_t edit_distance(const char *a, const char *b)
 {
     size_t rows[3][WORD_MAX], *before = rows[0], *last = rows[1], *row = rows[2];
@@ -47,9 +53,10 @@ static size_t edit_distance(const char *a, const char *b)
     for (size_t i = 1; i <= n; i++) {
         row[0] = i;
         for (size_t j = 1; j <= m; j++) {
-            size_t same = a[i - 1] == b[j - 1];
-            row[j] = least(least(row[j - 1], last[j]) + 1, last[j - 1] + !same);
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+            size_t differs = !same_letter(a[i - 1], b[j - 1]);
+            row[j] = least(least(row[j - 1], last[j]) + 1, last[j - 1] + differs);
+            if (i > 1 && j > 1 && same_letter(a[i - 1], b[j - 2]) &&
+                same_letter(a[i - 2], b[j - 1]))
                 row[j] = least(row[j], before[j - 2] + 1);
         }
         size_t *free_row = before;

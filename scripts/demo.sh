@@ -27,7 +27,8 @@ row() { # title file key
 }
 
 echo
-echo "A planted rectified Gaussian, x = ReLU(W z + b), d = $d, n = $n, learned back from its samples:"
+echo "A planted rectified Gaussian x = ReLU(W z + b), d = $d, n = $n,"
+echo "learned back from its samples:"
 echo
 {
     row 'error of b' compare b_error
@@ -43,7 +44,8 @@ echo
     }'
 cat << END
 
-The model is in $out/efficient.npz (numpy.load opens it), the data are in $out/x.npy. Try next:
+The model is in $out/efficient.npz (numpy.load opens it),
+the data are in $out/x.npy. Try next:
 
   $unrelu show $out/efficient.npz
   $unrelu fit $out/x.npy --rank auto

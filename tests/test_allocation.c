@@ -50,8 +50,8 @@ void *__wrap_aligned_alloc(size_t alignment, size_t size)
 enum { N = 400, D = 3 };
 
 static struct {
-    char directory[64], npy[96], csv[96], npz[96], model[96], summary[96], out[96];
-    unrelu_gaussian truth;
+    char directory[64], npy[96], csv[96], npz[128], model[96], summary[96], out[96];
+    unrelu_gaussian truth, learned;
     unrelu_gaussian_options options;
     double *x;
 } w;
@@ -102,6 +102,10 @@ static unrelu_status fit_csv(unrelu_error *err)
 {
     return fit_file(w.csv, err);
 }
+static unrelu_status fit_npz(unrelu_error *err) /* one array of several */
+{
+    return fit_file(w.npz, err);
+}
 
 static unrelu_status fit_memory_two_threads(unrelu_error *err)
 {
@@ -144,7 +148,7 @@ static unrelu_status save_and_load(unrelu_error *err)
 {
     unrelu_gaussian m = {0};
     char kind[32];
-    unrelu_status status = unrelu_gaussian_save(&w.truth, w.model, err);
+    unrelu_status status = unrelu_gaussian_save(&w.learned, w.model, err);
     if (status == UNRELU_OK)
         status = unrelu_gaussian_load(w.model, &m, err);
     if (status == UNRELU_OK)
@@ -200,7 +204,13 @@ static void every_method_of_fit_survives_a_failed_allocation(void **state)
     w.options = unrelu_gaussian_options_default();
     exhaust(fit_npy);
     exhaust(fit_csv);
+    exhaust(fit_npz);
     exhaust(fit_memory_two_threads);
+    w.options.norms = UNRELU_NORMS_TRUNCATED;
+    w.x[0] = NAN;
+    exhaust(fit_memory_two_threads);
+    w.x[0] = 0;
+    w.options.norms = UNRELU_NORMS_CENSORED;
     w.options.rank = 2;
     exhaust(fit_npy);
     w.options.rank = 0;
@@ -225,14 +235,24 @@ static int set_up(void **state)
     const struct {
         char *path;
         const char *name;
-    } names[] = {{w.npy, "x.npy"},   {w.csv, "x.csv"},     {w.npz, "x.npz"},
-                 {w.model, "m.npz"}, {w.summary, "s.npz"}, {w.out, "y.csv"}};
-    for (size_t i = 0; i < 6; i++)
+    } names[] = {{w.npy, "x.npy"},
+                 {w.csv, "x.csv"},
+                 {w.model, "m.npz"},
+                 {w.summary, "s.npz"},
+                 {w.out, "y.csv"}};
+    for (size_t i = 0; i < 5; i++)
         snprintf(names[i].path, sizeof w.npy, "%s/%s", w.directory, names[i].name);
     unrelu_gaussian_plant_options o = unrelu_gaussian_plant_options_default();
     o.d = D;
     w.truth = plant(o);
     w.x = draw(&w.truth, N, 3);
+    w.options = unrelu_gaussian_options_default();
+    w.options.rank = 2;
+    w.learned = fit(w.x, N, D, &w.options); /* with flags, warnings and W */
+    unrelu_error saved = {""};
+    snprintf(w.npz, sizeof w.npz, "%s/array.npz", w.directory);
+    must(unrelu_gaussian_save(&w.learned, w.npz, &saved), &saved);
+    strcat(w.npz, ":observed");
     const char *files[] = {w.npy, w.csv};
     for (size_t i = 0; i < 2; i++) {
         unrelu_sink *sink = NULL;
@@ -250,6 +270,7 @@ static int tear_down(void **state)
     char command[96];
     snprintf(command, sizeof command, "rm -r '%s'", w.directory);
     unrelu_gaussian_free(&w.truth);
+    unrelu_gaussian_free(&w.learned);
     free(w.x);
     return system(command);
 }

@@ -144,14 +144,19 @@ static void censoring_at_a_limit_shifts_b_alone(void **state)
     const double limit[D] = {-2, 0.5, 100};
     unrelu_gaussian truth = plant(setting(D, 4, 10));
     double *x = draw(&truth, N, 11), *y = malloc(N * D * sizeof *y);
-    for (size_t i = 0; i < N * D; i++) /* below the limit anything may stand */
+    for (size_t i = 0; i < N * D; i++) { /* below the limit anything may stand */
         y[i] = x[i] > 0 ? x[i] + limit[i % D] : limit[i % D] - (double)(i % 3);
+        if (x[i] == 0 && limit[i % D] >= 0)
+            y[i] = fmax(0, y[i]); /* but nothing negative that no limit explains */
+    }
     unrelu_gaussian_options o = defaults();
     o.censor_at = limit;
     o.censor_count = D;
     unrelu_gaussian plain = fit(x, N, D, NULL), m = fit(y, N, D, &o);
+    assert_null(plain.limit);
     for (size_t i = 0; i < D; i++) {
         assert_near(m.b[i], plain.b[i] + limit[i], 1e-10);
+        assert_near(m.limit[i], limit[i], 0);
         assert_near(m.scale[i], plain.scale[i], 1e-10);
         for (size_t j = 0; j < D; j++)
             assert_near(m.correlation[i * D + j], plain.correlation[i * D + j], 1e-9);
@@ -303,18 +308,18 @@ static void refusals_name_the_place_and_the_remedy(void **state)
 
     x[7 * D + 1] = -0.25;
     assert_int_equal(try_fit(x, N, D, NULL, &m, &err), UNRELU_EFORMAT);
-    assert_non_null(strstr(err.text, "row 8, column 2 (x2) is -0.25"));
+    assert_non_null(strstr(err.text, "row 8, column 2: the value is -0.25"));
     assert_non_null(strstr(err.text, "--additive-noise"));
     x[7 * D + 1] = INFINITY;
     assert_int_equal(try_fit(x, N, D, NULL, &m, &err), UNRELU_EFORMAT);
-    assert_non_null(strstr(err.text, "row 8, column 2 (x2) is infinite"));
+    assert_non_null(strstr(err.text, "row 8, column 2: the value is inf"));
     x[7 * D + 1] = 0.25;
     assert_int_equal(try_fit(x, 2, D, NULL, &m, &err), UNRELU_EDATA);
 
     for (size_t r = 0; r < N; r++)
         x[r * D + 1] = 0;
     assert_int_equal(try_fit(x, N, D, NULL, &m, &err), UNRELU_EDATA);
-    assert_non_null(strstr(err.text, "column 2 (x2) has no value above 0 among 50"));
+    assert_non_null(strstr(err.text, "column 2 has no value above 0 among 50"));
     o.drop = 1;
     m = fit(x, N, D, &o);
     assert_int_equal(m.d, 2);
@@ -528,6 +533,192 @@ static void sgd_draws_follow_the_seed(void **state)
     free(x);
 }
 
+/* ---- combinations ---- */
+
+/* every norm and angle leaves out the same rows, and counts what is left alike */
+static void robust_holds_for_all_norms_and_angles(void **state)
+{
+    (void)state;
+    enum { N = 40000, D = 4 };
+    unrelu_gaussian_plant_options p = setting(D, 1, 41);
+    p.bias = UNRELU_BIAS_FIXED;
+    p.bias_value = 0.5;
+    unrelu_gaussian truth = plant(p);
+    double *x = draw(&truth, N, 42);
+    for (size_t i = 0; i < N * D; i += 100)
+        x[i + i / 100 % D] = 30 + (double)(i % 7);
+    for (size_t i = 3; i < N * D; i += 50)
+        x[i] = NAN;
+    unrelu_gaussian_options o = defaults();
+    o.robust = 1;
+    unrelu_gaussian plain = fit(x, N, D, &o);
+    for (int norms = UNRELU_NORMS_CENSORED; norms <= UNRELU_NORMS_SGD; norms++)
+        for (int angles = UNRELU_ANGLES_H6; angles <= UNRELU_ANGLES_SIGNS; angles++) {
+            o.norms = (unrelu_norms)norms;
+            o.angles = (unrelu_angles)angles;
+            unrelu_gaussian m = fit(x, N, D, &o);
+            assert_int_equal(m.rows_dropped, plain.rows_dropped);
+            assert_memory_equal(m.n_pair, plain.n_pair, D * D * sizeof(double));
+            for (size_t i = 0; i < D; i++) {
+                assert_near(m.scale[i], truth.scale[i], 0.1);
+                assert_near(m.b[i], truth.b[i], 0.2);
+            }
+            unrelu_gaussian_free(&m);
+        }
+    unrelu_gaussian_free(&plain);
+    unrelu_gaussian_free(&truth);
+    free(x);
+}
+
+/* a standard error is either right or NaN with a warning */
+static void errors_that_are_not_known_are_not_given(void **state)
+{
+    (void)state;
+    enum { N = 3000, D = 3 };
+    unrelu_gaussian truth = plant(setting(D, 4, 43));
+    double *x = draw(&truth, N, 44);
+    for (int norms = UNRELU_NORMS_TRUNCATED; norms <= UNRELU_NORMS_SGD; norms++) {
+        unrelu_gaussian_options o = defaults();
+        o.norms = (unrelu_norms)norms;
+        unrelu_gaussian m = fit(x, N, D, &o);
+        assert_true(isnan(m.sigma_se[1]) && has_warning(&m, "no-se"));
+        assert_true(m.correlation_se[1] > 0); /* h6 has its own margins */
+        unrelu_gaussian_free(&m);
+    }
+    x[4] = NAN;
+    unrelu_gaussian_options o = defaults();
+    o.angles = UNRELU_ANGLES_SIGNS;
+    unrelu_gaussian m = fit(x, N, D, &o);
+    assert_true(isnan(m.correlation_se[1]) && has_warning(&m, "no-se"));
+    unrelu_gaussian_free(&m);
+    unrelu_gaussian_free(&truth);
+    free(x);
+}
+
+static void a_source_can_be_fitted_twice(void **state)
+{
+    (void)state;
+    enum { N = 3000, D = 3 };
+    unrelu_gaussian truth = plant(setting(D, 4, 45)), a, b;
+    double *x = draw(&truth, N, 46);
+    unrelu_source *source = NULL;
+    unrelu_summary *summary = NULL;
+    unrelu_error err = {""};
+    must(unrelu_source_memory(x, N, D, &source, &err), &err);
+    must(unrelu_gaussian_fit(source, NULL, NULL, &a, &err), &err);
+    must(unrelu_gaussian_fit(source, NULL, NULL, &b, &err), &err);
+    must(unrelu_summary_collect(source, NULL, 1, NULL, &summary, &err), &err);
+    assert_memory_equal(a.sigma, b.sigma, D * D * sizeof(double));
+    assert_int_equal(unrelu_summary_rows(summary), N);
+    unrelu_summary_free(summary);
+    unrelu_source_close(source);
+    unrelu_gaussian_free(&a);
+    unrelu_gaussian_free(&b);
+    unrelu_gaussian_free(&truth);
+    free(x);
+}
+
+/* positives alone: the truncated likelihood is the right one, and b = max(0, b) only if literal */
+static void truncated_norms_learn_from_positives_alone(void **state)
+{
+    (void)state;
+    enum { N = 40000 };
+    unrelu_gaussian truth = plant(setting(1, 1, 47));
+    truth.b[0] = 0.5;
+    double *x = draw(&truth, 2 * N, 48);
+    size_t n = 0;
+    for (size_t r = 0; r < 2 * N; r++)
+        if (x[r] > 0)
+            x[n++] = x[r];
+    unrelu_gaussian_options o = defaults();
+    o.norms = UNRELU_NORMS_TRUNCATED;
+    unrelu_gaussian m = fit(x, n, 1, &o);
+    assert_near(m.b[0], 0.5, 4.5 * m.b_se[0]);
+    assert_near(m.scale[0], 1, 4.5 * m.scale_se[0]);
+    assert_true(m.b_se[0] < 0.05);
+    unrelu_gaussian_free(&m);
+    free(x);
+    truth.b[0] = -0.5;
+    x = draw(&truth, N, 49);
+    o.literal = 1;
+    for (int norms = UNRELU_NORMS_CENSORED; norms <= UNRELU_NORMS_SGD; norms++) {
+        o.norms = (unrelu_norms)norms;
+        if (o.norms == UNRELU_NORMS_MEDIAN)
+            continue; /* no value above it */
+        m = fit(x, N, 1, &o);
+        assert_true(m.b[0] >= 0);
+        unrelu_gaussian_free(&m);
+    }
+    unrelu_gaussian_free(&truth);
+    free(x);
+}
+
+static void a_column_that_is_no_rectified_gaussian_is_flagged(void **state)
+{
+    (void)state;
+    enum { N = 3000, D = 2 };
+    unrelu_gaussian truth = plant(setting(D, 1, 50));
+    truth.b[0] = truth.b[1] = 0.5;
+    double *x = draw(&truth, N, 51);
+    unrelu_gaussian m = fit(x, N, D, NULL);
+    assert_int_equal(m.flags[0] | m.flags[1], 0);
+    unrelu_gaussian_free(&m);
+    x[10] = 1e5; /* one wild cell */
+    m = fit(x, N, D, NULL);
+    assert_int_equal(m.flags[0], UNRELU_FLAG_MISFIT);
+    assert_int_equal(m.flags[1], 0);
+    assert_true(has_warning(&m, "misfit"));
+    unrelu_gaussian_free(&m);
+    unrelu_gaussian_free(&truth);
+    free(x);
+}
+
+static void correlations_beyond_the_solver_have_no_error_and_a_flag(void **state)
+{
+    (void)state;
+    enum { N = 5000, D = 3 };
+    unrelu_gaussian truth = plant(setting(D, 1, 52));
+    truth.b[0] = truth.b[1] = 0.5;
+    double *x = draw(&truth, N, 53);
+    for (size_t r = 0; r < N; r++) { /* 1 - rho about 5e-7 */
+        double almost = x[r * D] + (x[r * D] > 0 ? 1e-3 * sin((double)r) : 0);
+        x[r * D + 1] = almost > 0 ? almost : 0;
+    }
+    unrelu_gaussian m = fit(x, N, D, NULL);
+    assert_true(m.pair_flags[1] == UNRELU_FLAG_DUPLICATE && isnan(m.correlation_se[1]));
+    assert_true(m.correlation[1] > 0.9999);
+    unrelu_gaussian_free(&m);
+    for (size_t i = 0; i < N * D; i++)
+        x[i] += 10; /* without zeros Pearson's needs no clip */
+    m = fit(x, N, D, NULL);
+    assert_true(1 - m.correlation[1] < 2e-6 && 1 - m.correlation[1] > 0);
+    unrelu_gaussian_free(&m);
+    unrelu_gaussian_free(&truth);
+    free(x);
+}
+
+static void constant_columns_and_noise_do_not_meet(void **state)
+{
+    (void)state;
+    enum { N = 500, D = 2 };
+    unrelu_gaussian truth = plant(setting(D, 1, 54));
+    double *x = draw(&truth, N, 55);
+    for (size_t r = 0; r < N; r++)
+        x[r * D] = 2.5;
+    unrelu_gaussian_options o = defaults();
+    o.additive_noise = UNRELU_NOISE_AUTO;
+    unrelu_gaussian m = fit(x, N, D, &o);
+    assert_near(m.b[0], 2.5, 0);
+    assert_true(has_warning(&m, "noise-unmeasured"));
+    unrelu_gaussian_free(&m);
+    o = defaults();
+    o.norms = (unrelu_norms)17;
+    unrelu_error err = {""};
+    assert_int_equal(try_fit(x, N, D, &o, &m, &err), UNRELU_EUSAGE);
+    unrelu_gaussian_free(&truth);
+    free(x);
+}
+
 /* ---- rank ---- */
 
 static void rank_auto_counts_what_the_data_show(void **state)
@@ -542,7 +733,7 @@ static void rank_auto_counts_what_the_data_show(void **state)
     o.rank = UNRELU_RANK_AUTO;
     unrelu_gaussian m = fit(x, N, D, &o);
     assert_int_equal(m.k, K);
-    assert_true(strstr(m.how_k, "3 of 10 eigenvalues") != NULL);
+    assert_non_null(strstr(m.how_k, "3 of 10 eigenvalues are distinguishable"));
     double error = 0, norm = 0;
     for (size_t i = 0; i < D; i++)
         for (size_t j = 0; j < D; j++) {
@@ -614,6 +805,13 @@ int main(void)
         cmocka_unit_test(paper_angles_are_the_literal_count),
         cmocka_unit_test(paper_finds_nonnegative_biases_and_says_where_it_cannot),
         cmocka_unit_test(sgd_draws_follow_the_seed),
+        cmocka_unit_test(robust_holds_for_all_norms_and_angles),
+        cmocka_unit_test(errors_that_are_not_known_are_not_given),
+        cmocka_unit_test(a_source_can_be_fitted_twice),
+        cmocka_unit_test(truncated_norms_learn_from_positives_alone),
+        cmocka_unit_test(a_column_that_is_no_rectified_gaussian_is_flagged),
+        cmocka_unit_test(correlations_beyond_the_solver_have_no_error_and_a_flag),
+        cmocka_unit_test(constant_columns_and_noise_do_not_meet),
         cmocka_unit_test(rank_auto_counts_what_the_data_show),
         cmocka_unit_test(jackknife_errors_are_calibrated),
     };

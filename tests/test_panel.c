@@ -12,7 +12,7 @@
 
 #include "summary/panel.h"
 
-enum { MATRICES = 8, VECTORS = 4 };
+enum { MATRICES = 8, VECTORS = 4, OUTPUTS = 6 };
 
 /* One problem: x (rows x stride) with a share of zeros and of missing cells. */
 typedef struct {
@@ -20,7 +20,7 @@ typedef struct {
     double *memory, *x, *limit, *shift, *unit;
 } problem;
 
-/* All sums in one array: gg tt gt gtt mm mg mt mtt (d x d each), then observed positive sum
+/* All sums in one array: gg tt gt gtt mm mg mt mtt (d x d each), then missing positive sum
  * square (d each). */
 typedef struct {
     size_t d, len;
@@ -96,30 +96,48 @@ static ur_panel_sums sums_of(const totals *t)
                            .mtt = a + 7 * d2};
 }
 
-static ur_panel_columns columns_of(const problem *p, const totals *t)
+/* the vectors of t; its min and max are no sums */
+static ur_columns columns_of(const totals *t)
 {
     double *v = t->all + MATRICES * t->d * t->d;
-    return (ur_panel_columns){.limit = p->limit,
-                              .shift = p->shift,
-                              .unit = p->unit,
-                              .observed = v,
-                              .positive = v + t->d,
-                              .sum = v + 2 * t->d,
-                              .square = v + 3 * t->d};
+    return (ur_columns){NULL, NULL, v, v + t->d, v + 2 * t->d, v + 3 * t->d};
+}
+
+static ur_columns columns_at(double *out, size_t d)
+{
+    return (ur_columns){out, out + d, out + 2 * d, out + 3 * d, out + 4 * d, out + 5 * d};
+}
+
+static ur_panel *panel_for(const problem *p, int single, int plain)
+{
+    ur_panel *panel = plain ? ur_panel_new_plain(p->d, single) : ur_panel_new(p->d, single);
+    assert_non_null(panel);
+    return panel;
+}
+
+/* out: what pack writes, from values that it must overwrite */
+static void pack(ur_panel *panel, const problem *p, size_t first, size_t rows, double *out)
+{
+    ur_columns columns = columns_at(out, p->d);
+    memset(out, 255, OUTPUTS * p->d * sizeof *out);
+    ur_panel_pack(panel, p->x + first * p->stride, rows, p->stride, p->limit, p->shift, p->unit,
+                  &columns);
 }
 
 /* rows [first, last) of p, one pack after another */
-static void add(const problem *p, size_t first, size_t last, int single, const totals *t)
+static void add(const problem *p, size_t first, size_t last, int single, int plain, const totals *t)
 {
-    ur_panel *panel = ur_panel_new(p->d, single);
-    assert_non_null(panel);
+    ur_panel *panel = panel_for(p, single, plain);
     ur_panel_sums sums = sums_of(t);
-    ur_panel_columns columns = columns_of(p, t);
+    double *v = t->all + MATRICES * p->d * p->d, *out = malloc(OUTPUTS * p->d * sizeof *out);
     for (size_t r = first; r < last; r += ur_panel_rows(panel)) {
         size_t rows = last - r < ur_panel_rows(panel) ? last - r : ur_panel_rows(panel);
-        ur_panel_pack(panel, p->x + r * p->stride, rows, p->stride, &columns);
+        pack(panel, p, r, rows, out);
         ur_panel_add(panel, &sums);
+        for (size_t k = 0; k < VECTORS * p->d; k++)
+            v[k] += out[2 * p->d + k];
     }
+    free(out);
     ur_panel_free(panel);
 }
 
@@ -128,7 +146,7 @@ static void define(const problem *p, const totals *t, const totals *size)
 {
     size_t d = p->d;
     ur_panel_sums s = sums_of(t), a = sums_of(size);
-    ur_panel_columns c = columns_of(p, t), ca = columns_of(p, size);
+    ur_columns c = columns_of(t), ca = columns_of(size);
     double *g = calloc(3 * d, sizeof(double)), *m = g + d, *v = m + d;
     for (size_t r = 0; r < p->rows; r++) {
         for (size_t j = 0; j < d; j++) {
@@ -136,7 +154,7 @@ static void define(const problem *p, const totals *t, const totals *size)
             m[j] = isnan(x) ? 1 : 0;
             g[j] = x > p->limit[j] ? 1 : 0;
             v[j] = x > p->limit[j] ? (x - p->limit[j] - p->shift[j]) * p->unit[j] : 0;
-            c.observed[j] += 1 - m[j];
+            c.missing[j] += m[j];
             c.positive[j] += g[j];
             c.sum[j] += v[j];
             c.square[j] += v[j] * v[j];
@@ -190,9 +208,7 @@ static void check(size_t rows, size_t d, size_t gap, double missing)
     for (int plain = 0; plain < 2; plain++)
         for (int single = 0; single < 2; single++) {
             totals t = none(d);
-            ur_panel_use_plain(plain);
-            add(&p, 0, rows, single, &t);
-            ur_panel_use_plain(0);
+            add(&p, 0, rows, single, plain, &t);
             assert_close(&t, &expected, &size, tolerance(single));
             free(t.all);
         }
@@ -232,10 +248,10 @@ static void one_stretch_is_the_sum_of_its_parts(void **unused)
         problem p = make(500, 23, 1, .1);
         totals whole = none(23), parts = none(23), size = none(23), ignored = none(23);
         define(&p, &ignored, &size);
-        add(&p, 0, 500, single, &whole);
-        add(&p, 0, 1, single, &parts);
-        add(&p, 1, 123, single, &parts);
-        add(&p, 123, 500, single, &parts);
+        add(&p, 0, 500, single, 0, &whole);
+        add(&p, 0, 1, single, 0, &parts);
+        add(&p, 1, 123, single, 0, &parts);
+        add(&p, 123, 500, single, 0, &parts);
         assert_close(&parts, &whole, &size, tolerance(single));
         free(whole.all);
         free(parts.all);
@@ -254,11 +270,11 @@ static void the_same_rows_elsewhere_in_memory_give_the_same_bits(void **unused)
         q.x = malloc((1000 * 17 + 3) * sizeof(double));
         for (size_t r = 0; r < 1000; r++)
             memcpy(q.x + 3 + r * 17, p.x + r * 13, 13 * sizeof(double));
-        add(&p, 0, 1000, single, &a);
+        add(&p, 0, 1000, single, 0, &a);
         double *moved = q.x;
         q.x += 3;
         q.stride = 17;
-        add(&q, 0, 1000, single, &b);
+        add(&q, 0, 1000, single, 0, &b);
         assert_memory_equal(a.all, b.all, a.len * sizeof(double));
         free(moved);
         free(a.all);
@@ -270,21 +286,21 @@ static void the_same_rows_elsewhere_in_memory_give_the_same_bits(void **unused)
 static void a_reused_panel_forgets_earlier_rows(void **unused)
 {
     (void)unused;
-    problem before = make(900, 9, 0, .4), p = make(7, 9, 0, 0);
-    totals t = none(9), first = none(9), expected = none(9), size = none(9);
-    define(&p, &expected, &size);
-    ur_panel *panel = ur_panel_new(9, 0);
-    ur_panel_sums sums = sums_of(&t);
-    ur_panel_columns columns = columns_of(&p, &t), ignored = columns_of(&before, &first);
-    ur_panel_pack(panel, before.x, before.rows, before.stride, &ignored);
-    ur_panel_pack(panel, p.x, p.rows, p.stride, &columns);
+    enum { D = 9 };
+    problem before = make(900, D, 0, .4), p = make(7, D, 0, 0);
+    double again[MATRICES * D * D] = {0}, fresh[MATRICES * D * D] = {0};
+    double out[OUTPUTS * D], out_fresh[OUTPUTS * D];
+    ur_panel *panel = panel_for(&p, 0, 0), *new = panel_for(&p, 0, 0);
+    ur_panel_sums sums = sums_of(&(totals){D, 0, again}), of_new = sums_of(&(totals){D, 0, fresh});
+    pack(panel, &before, 0, 900, out);
+    pack(panel, &p, 0, 7, out);
     ur_panel_add(panel, &sums);
-    assert_close(&t, &expected, &size, 1e-13);
+    pack(new, &p, 0, 7, out_fresh);
+    ur_panel_add(new, &of_new);
+    assert_memory_equal(again, fresh, sizeof fresh);
+    assert_memory_equal(out, out_fresh, sizeof out);
     ur_panel_free(panel);
-    free(t.all);
-    free(first.all);
-    free(expected.all);
-    free(size.all);
+    ur_panel_free(new);
     drop(&before);
     drop(&p);
 }
@@ -292,22 +308,27 @@ static void a_reused_panel_forgets_earlier_rows(void **unused)
 static void the_lower_triangle_and_sums_of_missing_cells_stay_untouched(void **unused)
 {
     (void)unused;
-    problem p = make(100, 30, 0, 0);
-    totals t = none(30);
-    ur_panel_sums sums = sums_of(&t);
-    ur_panel_columns columns = columns_of(&p, &t);
-    sums.mm = sums.mg = sums.mt = sums.mtt = NULL;
-    ur_panel *panel = ur_panel_new(30, 1);
-    ur_panel_pack(panel, p.x, 100, p.stride, &columns);
-    ur_panel_add(panel, &sums);
-    for (size_t i = 0; i < 30; i++)
-        for (size_t j = 0; j < i; j++) {
-            assert_true(sums.gg[i * 30 + j] == 0);
-            assert_true(sums.tt[i * 30 + j] == 0);
-        }
-    ur_panel_free(panel);
-    free(t.all);
-    drop(&p);
+    static const size_t widths[] = {3, 10, 17, 30};
+    for (size_t w = 0; w < 8; w++) {
+        size_t d = widths[w / 2];
+        problem p = make(100, d, 0, 0);
+        totals t = none(d);
+        double *out = malloc(OUTPUTS * d * sizeof *out);
+        ur_panel_sums sums = sums_of(&t);
+        sums.mm = sums.mg = sums.mt = sums.mtt = NULL;
+        ur_panel *panel = panel_for(&p, w % 2, 0);
+        pack(panel, &p, 0, 100, out);
+        ur_panel_add(panel, &sums);
+        for (size_t i = 0; i < d; i++)
+            for (size_t j = 0; j < i; j++) {
+                assert_true(sums.gg[i * d + j] == 0);
+                assert_true(sums.tt[i * d + j] == 0);
+            }
+        ur_panel_free(panel);
+        free(out);
+        free(t.all);
+        drop(&p);
+    }
 }
 
 static void single_sums_err_by_1e_8_over_many_rows(void **unused)
@@ -317,7 +338,7 @@ static void single_sums_err_by_1e_8_over_many_rows(void **unused)
     problem p = make(ROWS, D, 0, 0);
     totals t = none(D), expected = none(D), size = none(D);
     define(&p, &expected, &size);
-    add(&p, 0, ROWS, 1, &t);
+    add(&p, 0, ROWS, 1, 0, &t);
     assert_close(&t, &expected, &size, 4e-8);
     free(t.all);
     free(expected.all);
@@ -325,47 +346,61 @@ static void single_sums_err_by_1e_8_over_many_rows(void **unused)
     drop(&p);
 }
 
-static void scan_finds_range_and_missing_cells(void **unused)
+/* range and counts by their definition; sums are checked with those of pairs */
+static void check_range(size_t rows, size_t d, size_t gap, double missing_share)
+{
+    problem p = make(rows, d, gap, missing_share);
+    double *out = malloc(OUTPUTS * d * sizeof *out);
+    ur_columns columns = columns_at(out, d);
+    for (int way = 0; way < 4; way++) {
+        ur_panel *panel = panel_for(&p, way % 2, way / 2);
+        pack(panel, &p, 0, rows, out);
+        for (size_t j = 0; j < d; j++) {
+            double min = INFINITY, max = -INFINITY, missing = 0, positive = 0;
+            for (size_t r = 0; r < rows; r++) {
+                double x = p.x[r * p.stride + j];
+                missing += isnan(x) ? 1 : 0;
+                positive += x > p.limit[j];
+                min = fmin(min, x);
+                max = fmax(max, x);
+            }
+            assert_true(columns.min[j] == min && columns.max[j] == max);
+            assert_true(columns.missing[j] == missing && columns.positive[j] == positive);
+        }
+        ur_panel_free(panel);
+    }
+    free(out);
+    drop(&p);
+}
+
+static void pack_finds_range_and_missing_cells(void **unused)
 {
     (void)unused;
     for (size_t d = 1; d <= 70; d++)
-        for (int plain = 0; plain < 2; plain++) {
-            problem p = make(1 + d * 7 % 40, d, d % 3, .3);
-            double *out = calloc(3 * d, sizeof(double));
-            ur_panel_range range = {.min = out, .max = out + d, .missing = out + 2 * d};
-            ur_panel_use_plain(plain);
-            ur_panel_scan(p.x, p.rows, d, p.stride, &range);
-            ur_panel_use_plain(0);
-            for (size_t j = 0; j < d; j++) {
-                double min = INFINITY, max = -INFINITY, missing = 0;
-                for (size_t r = 0; r < p.rows; r++) {
-                    double x = p.x[r * p.stride + j];
-                    missing += isnan(x) ? 1 : 0;
-                    min = fmin(min, x);
-                    max = fmax(max, x);
-                }
-                assert_true(range.min[j] == min && range.max[j] == max);
-                assert_true(range.missing[j] == missing);
-            }
-            free(out);
-            drop(&p);
-        }
+        check_range(1 + d * 7 % 40, d, d % 3, .3);
+    for (size_t rows = 1; rows <= 130; rows++)
+        check_range(rows, 1 + rows % 13, rows % 2, .1);
+    check_range(960, 200, 1, .01);
+    check_range(9, 530, 2, .3); /* wider than the strips in which missing cells are found */
 }
 
-static void wide_rows_are_scanned_in_strips(void **unused)
+static void a_column_with_no_number_has_an_empty_range(void **unused)
 {
     (void)unused;
-    enum { D = 530 };
-    problem p = make(9, D, 2, .3);
-    double fast[3 * D], plain[3 * D];
-    ur_panel_range a = {fast, fast + D, fast + 2 * D}, b = {plain, plain + D, plain + 2 * D};
-    ur_panel_scan(p.x, p.rows, D, p.stride, &a);
-    ur_panel_use_plain(1);
-    ur_panel_scan(p.x, p.rows, D, p.stride, &b);
-    ur_panel_use_plain(0);
-    for (size_t k = 0; k < (size_t)3 * D; k++)
-        assert_true(fast[k] == plain[k]);
-    drop(&p);
+    for (int plain = 0; plain < 2; plain++) {
+        problem p = make(50, 6, 0, 0);
+        double out[OUTPUTS * 6];
+        for (size_t r = 0; r < 50; r++)
+            p.x[r * p.stride + 4] = NAN;
+        ur_panel *panel = panel_for(&p, 0, plain);
+        pack(panel, &p, 0, 50, out);
+        ur_columns columns = columns_at(out, 6);
+        assert_true(columns.min[4] == INFINITY && columns.max[4] == -INFINITY);
+        assert_true(columns.missing[4] == 50 && columns.positive[4] == 0);
+        assert_true(columns.sum[4] == 0 && columns.square[4] == 0);
+        ur_panel_free(panel);
+        drop(&p);
+    }
 }
 
 static void check_bits(size_t rows, size_t d, size_t gap, double missing)
@@ -376,10 +411,8 @@ static void check_bits(size_t rows, size_t d, size_t gap, double missing)
         uint64_t *bits = malloc(d * words * sizeof *bits);
         double *gg = calloc(d * d, sizeof *gg);
         memset(bits, 255, d * words * sizeof *bits);
-        ur_panel_use_plain(plain);
-        ur_bits_above(p.x, rows, d, p.stride, p.limit, bits, words);
-        ur_bits_gram(bits, d, words, gg);
-        ur_panel_use_plain(0);
+        (plain ? ur_bits_above_plain : ur_bits_above)(p.x, rows, d, p.stride, p.limit, bits, words);
+        (plain ? ur_bits_gram_plain : ur_bits_gram)(bits, d, words, gg);
         for (size_t j = 0; j < d; j++)
             for (size_t r = 0; r < 64 * words; r++) {
                 uint64_t above = r < rows && p.x[r * p.stride + j] > p.limit[j];
@@ -426,8 +459,8 @@ int main(void)
         cmocka_unit_test(a_reused_panel_forgets_earlier_rows),
         cmocka_unit_test(the_lower_triangle_and_sums_of_missing_cells_stay_untouched),
         cmocka_unit_test(single_sums_err_by_1e_8_over_many_rows),
-        cmocka_unit_test(scan_finds_range_and_missing_cells),
-        cmocka_unit_test(wide_rows_are_scanned_in_strips),
+        cmocka_unit_test(pack_finds_range_and_missing_cells),
+        cmocka_unit_test(a_column_with_no_number_has_an_empty_range),
         cmocka_unit_test(bits_and_their_gram_matrix_are_exact),
         cmocka_unit_test(a_size_beyond_memory_gives_null),
     };

@@ -140,8 +140,6 @@ static void progress_moves_forward(void **state)
 typedef struct {
     pthread_barrier_t meet;
     double *parts[2];
-    pthread_mutex_t lock;
-    int arrived;
 } world;
 
 typedef struct {
@@ -195,7 +193,7 @@ static void two_ranks_learn_what_one_learns(void **state)
         x[i * D + 1] *= i < CUT ? 1e40 : 1e38;
     unrelu_gaussian whole = fit(x, N, D, NULL);
 
-    world w = {.arrived = 0};
+    world w;
     pthread_barrier_init(&w.meet, NULL, 2);
     rank ranks[2] = {{.w = &w, .rank = 0, .x = x, .n = CUT, .d = D},
                      {.w = &w, .rank = 1, .x = x + CUT * D, .n = N - CUT, .d = D}};

@@ -146,12 +146,13 @@ enum {
     UNRELU_FLAG_FEW_POSITIVES = 1 << 0, /* fewer than 10 positives, or se(b / scale) > 0.25 */
     UNRELU_FLAG_CONSTANT = 1 << 1,      /* zero row of W: scale 0, b the constant */
     UNRELU_FLAG_NO_ZEROS = 1 << 2,      /* nothing was censored: plain mean and deviation */
-    UNRELU_FLAG_DUPLICATE = 1 << 3,     /* a positive multiple of another column */
+    UNRELU_FLAG_DUPLICATE = 1 << 3,     /* correlation +-1 with another column to within 1e-5 */
     UNRELU_FLAG_FEW_JOINT = 1 << 4,     /* fewer than 10 joint positives, or se(rho) > 0.2 */
     UNRELU_FLAG_NEGATIVE_BIAS = 1 << 5, /* outside the set where the paper's theorem holds */
     UNRELU_FLAG_NO_TRUNCATED = 1 << 6,  /* the truncated likelihood has no maximum */
     UNRELU_FLAG_SIGMA_RANGE = 1 << 7,   /* scale^2 leaves the range of a double */
-    UNRELU_FLAG_COUNT = 8
+    UNRELU_FLAG_MISFIT = 1 << 8,        /* far more or fewer zeros than the fitted normal has */
+    UNRELU_FLAG_COUNT = 9
 };
 UNRELU_API const char *unrelu_flag_name(int bit); /* bit in 0 .. UNRELU_FLAG_COUNT - 1 */
 
@@ -177,6 +178,7 @@ typedef struct {
     uint8_t *pair_flags; /* d x d */
     double lambda_min;   /* smallest eigenvalue of the correlation before repair */
     int repaired;
+    double *limit;       /* d: values at or below were censored; NULL: all at 0 */
     double *noise;       /* d: standard deviation of the additive noise taken out */
     size_t rows_dropped; /* by robust */
     size_t k;            /* columns of W; 0 without rank */

@@ -56,7 +56,4 @@ unrelu_status ur_block_scratch(ur_block *block, size_t size, unrelu_error *err);
 /* EFORMAT with row and column where the block holds an infinity */
 unrelu_status ur_block_check(const unrelu_source *source, const ur_block *block, unrelu_error *err);
 
-/* "column 3" or "column 3 (lead)": for messages; place is 0-based among those handed out */
-void ur_source_column_label(const unrelu_source *source, size_t place, char *out, size_t size);
-
 #endif

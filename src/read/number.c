@@ -9,48 +9,19 @@
  * strtod in the C locale. */
 #include "read/number.h"
 
+#include "fives.h"
+
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 __extension__ typedef unsigned __int128 wide;
 
-enum { DIGITS_MOST = 19, CLINGER_MOST = 22, FIVES_MOST = 27, EXPONENT_MOST = 99999 };
+enum { DIGITS_MOST = 19, CLINGER_MOST = 22, EXPONENT_MOST = 99999 };
 
 static const double tens[CLINGER_MOST + 1] = {
     1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
     1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
-};
-
-static const uint64_t fives[FIVES_MOST + 1] = {
-    1u,
-    5u,
-    25u,
-    125u,
-    625u,
-    3125u,
-    15625u,
-    78125u,
-    390625u,
-    1953125u,
-    9765625u,
-    48828125u,
-    244140625u,
-    1220703125u,
-    6103515625u,
-    30517578125u,
-    152587890625u,
-    762939453125u,
-    3814697265625u,
-    19073486328125u,
-    95367431640625u,
-    476837158203125u,
-    2384185791015625u,
-    11920928955078125u,
-    59604644775390625u,
-    298023223876953125u,
-    1490116119384765625u,
-    7450580596923828125u,
 };
 
 /* q 2^exponent, where bit 0 of q also stands for anything below it; the result is normal */
@@ -67,14 +38,14 @@ static double round_scaled(uint64_t q, int exponent)
 static double scale_wide(uint64_t m, int e)
 {
     if (e < 0) {
-        int zeros = __builtin_clzll(m), five_zeros = __builtin_clzll(fives[-e]);
-        wide numerator = (wide)(m << zeros) << 63;    /* in [2^126, 2^127) */
-        uint64_t divisor = fives[-e] << five_zeros;   /* in [2^63, 2^64) */
-        uint64_t q = (uint64_t)(numerator / divisor); /* in (2^62, 2^64) */
+        int zeros = __builtin_clzll(m), five_zeros = __builtin_clzll(ur_fives[-e]);
+        wide numerator = (wide)(m << zeros) << 63;     /* in [2^126, 2^127) */
+        uint64_t divisor = ur_fives[-e] << five_zeros; /* in [2^63, 2^64) */
+        uint64_t q = (uint64_t)(numerator / divisor);  /* in (2^62, 2^64) */
         uint64_t rest = (uint64_t)numerator - q * divisor;
         return round_scaled(q | (rest != 0), five_zeros - zeros - 63 + e);
     }
-    wide product = (wide)m * fives[e];
+    wide product = (wide)m * ur_fives[e];
     uint64_t high = (uint64_t)(product >> 64), low = (uint64_t)product;
     if (high == 0)
         return round_scaled(low << __builtin_clzll(low), e - __builtin_clzll(low));
@@ -169,7 +140,7 @@ const unsigned char *ur_number_fast(const unsigned char *s, double *out)
         value = 0;
     else if (m <= UINT64_C(1) << 53 && e > 0 && e <= CLINGER_MOST)
         value = (double)(int64_t)m * tens[e];
-    else if (e >= -FIVES_MOST && e <= FIVES_MOST)
+    else if (e >= -UR_FIVES_MOST && e <= UR_FIVES_MOST)
         value = scale_wide(m, e);
     else
         return NULL;

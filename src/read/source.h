@@ -37,6 +37,8 @@ unrelu_status ur_source_decode(const unrelu_source *source, const ur_piece *piec
 double ur_source_fraction(const unrelu_source *source);
 /* the path it was opened by ("standard input", "matrix in memory"): for messages */
 const char *ur_source_label(const unrelu_source *source);
+/* "column 3" or "column 3 (lead)": for messages; place is 0-based among those handed out */
+void ur_source_column_label(const unrelu_source *source, size_t place, char *out, size_t size);
 void ur_piece_free(ur_piece *piece);
 void ur_block_free(ur_block *block);
 

@@ -2,6 +2,7 @@
 #include "summary/exceed.h"
 
 #include "memory.h"
+#include "summary/outliers.h"
 #include "summary/panel.h"
 
 #include <math.h>
@@ -22,9 +23,32 @@ ur_exceed_view ur_exceed_view_of(const ur_exceed_plan *plan, double *s)
     return (ur_exceed_view){s, s + d, s + 2 * d, s + 2 * d + d * d};
 }
 
-static void *scratch_new(const void *plan)
+typedef struct {
+    uint64_t *bits; /* d x WORDS */
+    double *kept;   /* PART x d, with a cut */
+} room;
+
+static void scratch_free(void *scratch)
 {
-    return ur_alloc_aligned(((const ur_exceed_plan *)plan)->d, WORDS * sizeof(uint64_t));
+    room *w = scratch;
+    free(w->bits);
+    free(w->kept);
+    free(w);
+}
+
+static void *scratch_new(const void *context)
+{
+    const ur_exceed_plan *plan = context;
+    room *w = ur_alloc(1, sizeof *w);
+    if (!w)
+        return NULL;
+    w->bits = ur_alloc_aligned(plan->d, WORDS * sizeof *w->bits);
+    if (plan->cut)
+        w->kept = ur_alloc(plan->d, PART * sizeof *w->kept);
+    if (w->bits && (w->kept || !plan->cut))
+        return w;
+    scratch_free(w);
+    return NULL;
 }
 
 /* square += ((x - threshold) unit)^2 above */
@@ -51,16 +75,17 @@ static void missing_bits(const ur_block *part, size_t d, uint64_t *bits, double 
             }
 }
 
-/* rows with an outlier are taken out by clearing their bits */
-static void clear_outliers(const ur_exceed_plan *plan, const ur_block *part, uint64_t *bits)
+static void add_part(const ur_exceed_plan *plan, const ur_block *part, uint64_t *bits,
+                     const ur_exceed_view *v)
 {
-    for (size_t r = 0; r < part->rows; r++) {
-        const double *x = part->x + r * part->stride;
-        int outlier = 0;
-        for (size_t j = 0; j < plan->d; j++)
-            outlier |= x[j] > plan->cut[j];
-        for (size_t j = 0; outlier && j < plan->d; j++)
-            bits[j * WORDS + r / 64] &= ~(UINT64_C(1) << r % 64);
+    if (plan->unit)
+        add_squares(plan, part, v->square);
+    memset(bits, 0, plan->d * WORDS * sizeof *bits);
+    ur_bits_above(part->x, part->rows, plan->d, part->stride, plan->threshold, bits, WORDS);
+    ur_bits_gram(bits, plan->d, WORDS, v->above);
+    if (plan->missing) {
+        missing_bits(part, plan->d, bits, v->missing);
+        ur_bits_gram(bits, plan->d, WORDS, v->both_absent);
     }
 }
 
@@ -69,26 +94,18 @@ static unrelu_status update(const void *context, void *scratch, double *s, const
 {
     (void)err;
     const ur_exceed_plan *plan = context;
-    uint64_t *bits = scratch;
+    room *w = scratch;
     ur_exceed_view v = ur_exceed_view_of(plan, s);
     for (size_t r = 0; r < block->rows; r += PART) {
         ur_block part = *block;
         part.x += r * block->stride;
         part.rows = block->rows - r < PART ? block->rows - r : PART;
-        if (plan->unit)
-            add_squares(plan, &part, v.square);
-        memset(bits, 0, plan->d * WORDS * sizeof *bits);
-        ur_bits_above(part.x, part.rows, plan->d, part.stride, plan->threshold, bits, WORDS);
         if (plan->cut)
-            clear_outliers(plan, &part, bits);
-        ur_bits_gram(bits, plan->d, WORDS, v.above);
-        if (plan->missing) {
-            missing_bits(&part, plan->d, bits, v.missing);
-            ur_bits_gram(bits, plan->d, WORDS, v.both_absent);
-        }
+            part = ur_rows_kept(&part, plan->cut, w->kept);
+        add_part(plan, &part, w->bits, &v);
     }
     return UNRELU_OK;
 }
 
 const ur_summary ur_exceed = {
-    .len = len, .scratch_new = scratch_new, .scratch_free = free, .update = update};
+    .len = len, .scratch_new = scratch_new, .scratch_free = scratch_free, .update = update};

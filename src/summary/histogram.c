@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "summary/histogram.h"
 
+#include "summary/outliers.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -44,18 +46,21 @@ static unrelu_status update(const void *context, void *scratch, double *s, const
     (void)err;
     const ur_histogram_plan *p = context;
     int shift = shift_of(p->level);
-    for (size_t r = 0; r < block->rows; r++)
+    for (size_t r = 0; r < block->rows; r++) {
+        const double *row = block->x + r * block->stride;
+        if (p->cut && !ur_row_kept(row, p->cut, p->d))
+            continue;
         for (size_t j = 0; j < p->d; j++) {
-            double x = block->x[r * block->stride + j];
-            if (isnan(x))
+            if (isnan(row[j]))
                 continue;
-            uint64_t key = ur_histogram_key(x);
+            uint64_t key = ur_histogram_key(row[j]);
             for (size_t q = 0; q < p->quantiles; q++) {
                 size_t search = q * p->d + j;
                 if (above_level(key, p->level) == above_level(p->prefix[search], p->level))
                     s[search * UR_HISTOGRAM_BINS + (key >> shift) % UR_HISTOGRAM_BINS]++;
             }
         }
+    }
     return UNRELU_OK;
 }
 

@@ -14,6 +14,7 @@ typedef struct {
     size_t d, quantiles; /* searches a column */
     int level;           /* 0, 1, ...: bits above this level's are fixed by prefix */
     uint64_t *prefix;    /* quantiles x d */
+    const double *cut;   /* d, or NULL: rows with a cell above it are left out */
 } ur_histogram_plan;
 
 extern const ur_summary ur_histogram; /* quantiles x d x UR_HISTOGRAM_BINS counts */

@@ -4,6 +4,7 @@
 #include "error.h"
 #include "memory.h"
 #include "summary/columns.h"
+#include "summary/outliers.h"
 #include "summary/panel.h"
 
 #include <math.h>
@@ -320,7 +321,7 @@ static unrelu_status begin(void *context, const ur_block *block, unrelu_error *e
 
 typedef struct {
     ur_panel *panel;    /* for pairs */
-    ur_columns columns; /* min, max, missing of a part; without pairs its sums too (d each) */
+    ur_columns columns; /* of a part (d each) */
     double *unit;       /* 2^-e (d) */
     double *room;       /* target head and re_express's room (5 d) */
     double *kept;       /* rows that robust keeps (part rows x d) */
@@ -363,27 +364,33 @@ static void *scratch_new(const void *context)
     return w;
 }
 
+/* A negative value is explained by noise or by a limit below 0, and by nothing else. */
+static int is_refused(const ur_moments_plan *plan, size_t j, double x)
+{
+    return isinf(x) || (x < 0 && plan->limit[j] >= 0 && !plan->negatives);
+}
+
 static unrelu_status refuse_cell(const ur_moments_plan *plan, const ur_block *part, size_t j,
                                  unrelu_error *err)
 {
     size_t r = 0;
-    for (; r + 1 < part->rows; r++) {
-        double x = part->x[r * part->stride + j];
-        if (isinf(x) || (!plan->negatives && x < plan->limit[j]))
-            break;
-    }
+    while (r + 1 < part->rows && !is_refused(plan, j, part->x[r * part->stride + j]))
+        r++;
     double x = part->x[r * part->stride + j];
     const char *label = plan->source ? ur_source_label(plan->source) : "samples";
-    const char *name = plan->source ? unrelu_source_name(plan->source, j) : "";
+    char column[128] = "column";
+    if (plan->source)
+        ur_source_column_label(plan->source, j, column, sizeof column);
     if (isinf(x))
         return ur_fail(err, UNRELU_EFORMAT,
-                       "%s: row %zu, column %zu (%s) is infinite: samples must be finite numbers",
-                       label, part->first_row + r + 1, j + 1, name);
+                       "%s: row %zu, %s: the value is %g; every value must be finite (NaN marks a "
+                       "missing one)",
+                       label, part->first_row + r + 1, column, x);
     return ur_fail(err, UNRELU_EFORMAT,
-                   "%s: row %zu, column %zu (%s) is %g, but a rectified value is never negative: "
-                   "use --additive-noise SD|auto if noise was added after the rectifier, or "
-                   "--censor-at T if values are censored at T",
-                   label, part->first_row + r + 1, j + 1, name, x);
+                   "%s: row %zu, %s: the value is %g, but a rectified value is never negative: use "
+                   "--additive-noise SD|auto if noise was added after the rectifier, or "
+                   "--censor-at T with T < 0 if values are censored there",
+                   label, part->first_row + r + 1, column, x);
 }
 
 static void set_units(const ur_moments_plan *plan, scratch *w, double *s)
@@ -428,43 +435,21 @@ static int fit_head(const ur_moments_plan *plan, scratch *w, double *s, const ur
     return raise || chosen;
 }
 
-/* the ranges of a part; without pairs also its sums, at the present head */
+/* the columns of a part at the present head; with pairs also packs it */
 static void look(const ur_moments_plan *plan, scratch *w, double *s, const ur_block *part)
 {
-    if (plan->pairs) {
-        ur_panel_range range = {w->columns.min, w->columns.max, w->columns.missing};
-        ur_panel_scan(part->x, part->rows, plan->d, part->stride, &range);
-        return;
-    }
-    ur_columns_sweep(part->x, part->rows, plan->d, part->stride, plan->limit,
-                     ur_moments_shift(plan, s), w->unit, &w->columns);
+    const double *shift = ur_moments_shift(plan, s);
+    if (plan->pairs)
+        ur_panel_pack(w->panel, part->x, part->rows, part->stride, plan->limit, shift, w->unit,
+                      &w->columns);
+    else
+        ur_columns_sweep(part->x, part->rows, plan->d, part->stride, plan->limit, shift, w->unit,
+                         &w->columns);
 }
 
-static ur_block keep_rows(const ur_moments_plan *plan, scratch *w, const ur_block *part)
+static void add_pairs(scratch *w, const ur_moments_view *v)
 {
-    ur_block kept = *part;
-    kept.x = w->kept;
-    kept.stride = plan->d;
-    kept.rows = 0;
-    for (size_t r = 0; r < part->rows; r++) {
-        const double *x = part->x + r * part->stride;
-        int good = 1;
-        for (size_t j = 0; j < plan->d; j++)
-            good &= !(x[j] > plan->cut[j]);
-        if (good)
-            memcpy(w->kept + kept.rows++ * plan->d, x, plan->d * sizeof *x);
-    }
-    return kept;
-}
-
-static void add_pairs(const ur_moments_plan *plan, scratch *w, double *s, const ur_moments_view *v,
-                      const ur_block *part)
-{
-    ur_panel_columns columns = {
-        plan->limit, ur_moments_shift(plan, s), w->unit, v->observed, v->positive, v->sum,
-        v->square};
     ur_panel_sums sums = {v->gg, v->tt, v->gt, v->gtt, v->mm, v->mg, v->mt, v->mtt};
-    ur_panel_pack(w->panel, part->x, part->rows, part->stride, &columns);
     ur_panel_add(w->panel, &sums);
 }
 
@@ -491,26 +476,25 @@ static unrelu_status add_part(const ur_moments_plan *plan, scratch *w, double *s
     for (size_t j = 0; j < plan->d; j++) {
         double low = w->columns.min[j], high = w->columns.max[j];
         int empty = low > high; /* all missing */
-        if (!empty && (isinf(low) || isinf(high) || (!plan->negatives && low < plan->limit[j])))
+        if (!empty && (is_refused(plan, j, low) || is_refused(plan, j, high)))
             return refuse_cell(plan, &part, j, err);
         outlier |= plan->cut && high > plan->cut[j];
     }
     if (outlier) {
-        part = keep_rows(plan, w, whole);
+        part = ur_rows_kept(whole, plan->cut, w->kept);
         *v.rows_dropped += (double)(whole->rows - part.rows);
+        if (part.rows == 0)
+            return UNRELU_OK;
         look(plan, w, s, &part);
     }
-    if (part.rows == 0)
-        return UNRELU_OK;
-    if (fit_head(plan, w, s, &part) && !plan->pairs)
+    if (fit_head(plan, w, s, &part))
         look(plan, w, s, &part);
     *v.rows += (double)part.rows;
     for (size_t j = 0; j < plan->d; j++)
         *v.missing_cells += w->columns.missing[j];
+    add_columns(plan, w, &v, &part);
     if (plan->pairs)
-        add_pairs(plan, w, s, &v, &part);
-    else
-        add_columns(plan, w, &v, &part);
+        add_pairs(w, &v);
     return UNRELU_OK;
 }
 
@@ -521,7 +505,8 @@ static unrelu_status update(const void *context, void *room, double *s, const ur
     scratch *w = room;
     size_t most = w->most;
     for (size_t g = 0; g < plan->groups; g++) {
-        double *body = ur_moments_group(plan, s, g);
+        /* turned by the row, so that blocks of few rows do not all fall into one group */
+        double *body = ur_moments_group(plan, s, (g + block->first_row) % plan->groups);
         size_t end = block->rows * (g + 1) / plan->groups;
         for (size_t r = block->rows * g / plan->groups; r < end; r += most) {
             ur_block part = *block;

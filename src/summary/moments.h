@@ -16,7 +16,7 @@ typedef struct {
     int pairs;                   /* 0: the columns alone */
     int single;                  /* single precision inside a panel */
     const double *limit;         /* d */
-    int negatives;               /* nonzero: cells below the limit are censored, not an error */
+    int negatives;               /* nonzero: negative cells are censored, not an error */
     const double *cut;           /* d, or NULL: rows with a cell above it are dropped */
     const unrelu_source *source; /* names for messages; NULL: none */
     double *shift, *exponent;    /* d: filled by begin, ur_moments_plan_free frees */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Count and sum of squares of the negative cells of each column: noise that was added after
- * the rectifier shows its size there. */
+ * the rectifier shows its size there. Squares are summed apart for tiny, common and huge cells,
+ * each in a fixed unit: nothing overflows, and any two summaries add. */
 #ifndef UR_NEGATIVES_H
 #define UR_NEGATIVES_H
 
@@ -8,9 +9,12 @@
 
 typedef struct {
     size_t d;
-    double *unit; /* d: filled by begin with a power of two near 1 / max |x| of the first block */
 } ur_negatives_plan;
 
-extern const ur_summary ur_negatives; /* d counts, then d sums of (x unit)^2 */
+extern const ur_summary ur_negatives; /* d counts, then 3 x d sums */
+
+double ur_negatives_count(const ur_negatives_plan *plan, const double *s, size_t column);
+/* root mean square; 0 where there are none */
+double ur_negatives_rms(const ur_negatives_plan *plan, const double *s, size_t column);
 
 #endif

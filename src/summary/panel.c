@@ -10,21 +10,16 @@
 #include "../memory.h"
 #include "panel_kernel.h"
 
-static int plain_wanted;
-
-void ur_panel_use_plain(int plain)
+static int has_fast(void)
 {
-    plain_wanted = plain;
-}
-
 #ifdef UR_PANEL_AVX2
-static int use_fast(void)
-{
-    return !plain_wanted && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-}
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+#else
+    return 0;
 #endif
+}
 
-ur_panel *ur_panel_new(size_t d, int single)
+ur_panel *ur_panel_new_plain(size_t d, int single)
 {
     size_t pitch = (d + 3) / 4 * 4;
     int overflow = pitch < d;
@@ -49,7 +44,7 @@ ur_panel *ur_panel_new(size_t d, int single)
         panel->g_at = ur_alloc_aligned(all_words, sizeof(uint64_t));
         panel->m_at = ur_alloc_aligned(all_words, sizeof(uint64_t));
         panel->m_column = ur_alloc(pitch, sizeof(size_t));
-        panel->padded = ur_alloc_aligned(pitch, 5 * sizeof(double));
+        panel->padded = ur_alloc_aligned(pitch, 7 * sizeof(double));
         panel->table = ur_alloc_aligned(UR_PANEL_TABLES << UR_PANEL_GROUP, UR_PANEL_ENTRY);
         panel->product = ur_alloc_aligned(pitch + 2, 2 * UR_PANEL_ENTRY);
     }
@@ -58,6 +53,14 @@ ur_panel *ur_panel_new(size_t d, int single)
         return panel;
     ur_panel_free(panel);
     return NULL;
+}
+
+ur_panel *ur_panel_new(size_t d, int single)
+{
+    ur_panel *panel = ur_panel_new_plain(d, single);
+    if (panel)
+        panel->fast = has_fast();
+    return panel;
 }
 
 void ur_panel_free(ur_panel *panel)
@@ -83,32 +86,16 @@ size_t ur_panel_rows(const ur_panel *panel)
 
 /* --- the plain loops --- */
 
-static void scan_plain(const double *x, size_t rows, size_t d, size_t stride, ur_panel_range *range)
-{
-    for (size_t j = 0; j < d; j++) {
-        range->min[j] = INFINITY;
-        range->max[j] = -INFINITY;
-        range->missing[j] = 0;
-    }
-    for (size_t r = 0; r < rows; r++) {
-        const double *row = x + r * stride;
-        for (size_t j = 0; j < d; j++) {
-            range->min[j] = fmin(range->min[j], row[j]); /* fmin(a, NaN) = a */
-            range->max[j] = fmax(range->max[j], row[j]);
-            range->missing[j] += isnan(row[j]) ? 1 : 0;
-        }
-    }
-}
-
-static void pack_plain(ur_panel *panel, const double *x, size_t rows, size_t stride,
-                       const ur_panel_columns *columns)
+/* t and the bits; the sums of the columns are a sweep of their own */
+static void pack_plain(ur_panel *panel, const double *x, size_t stride, const double *limit,
+                       const double *shift, const double *unit)
 {
     size_t d = panel->d;
     double *t = panel->t;
     panel->missing = 0;
     memset(panel->g, 0, d * panel->words * sizeof(uint64_t));
     memset(panel->m, 0, d * panel->words * sizeof(uint64_t));
-    for (size_t r = 0; r < rows; r++)
+    for (size_t r = 0; r < panel->rows; r++)
         for (size_t j = 0; j < d; j++) {
             double value = x[r * stride + j], scaled = 0;
             size_t word = j * panel->words + r / UR_PANEL_SPAN;
@@ -116,15 +103,10 @@ static void pack_plain(ur_panel *panel, const double *x, size_t rows, size_t str
             if (isnan(value)) {
                 panel->m[word] |= bit;
                 panel->missing = 1;
-            } else {
-                columns->observed[j]++;
             }
-            if (value > columns->limit[j]) {
+            if (value > limit[j]) {
                 panel->g[word] |= bit;
-                scaled = (value - columns->limit[j] - columns->shift[j]) * columns->unit[j];
-                columns->positive[j]++;
-                columns->sum[j] += scaled;
-                columns->square[j] += scaled * scaled;
+                scaled = (value - limit[j] - shift[j]) * unit[j];
             }
             t[r * d + j] = panel->single ? (double)(float)scaled : scaled;
         }
@@ -178,8 +160,8 @@ static void add_plain(const ur_panel *panel, const ur_panel_sums *sums)
     }
 }
 
-static void above_plain(const double *x, size_t rows, size_t d, size_t stride,
-                        const double *threshold, uint64_t *bits, size_t words)
+void ur_bits_above_plain(const double *x, size_t rows, size_t d, size_t stride,
+                         const double *threshold, uint64_t *bits, size_t words)
 {
     memset(bits, 0, d * words * sizeof *bits);
     for (size_t r = 0; r < rows; r++)
@@ -188,37 +170,32 @@ static void above_plain(const double *x, size_t rows, size_t d, size_t stride,
                 bits[j * words + r / 64] |= (uint64_t)1 << (r % 64);
 }
 
-/* --- the choice --- */
-
-void ur_panel_scan(const double *x, size_t rows, size_t d, size_t stride, ur_panel_range *range)
+void ur_bits_gram_plain(const uint64_t *bits, size_t d, size_t words, double *gg)
 {
-#ifdef UR_PANEL_AVX2
-    if (use_fast()) {
-        ur_panel_scan_avx2(x, rows, d, stride, range);
-        return;
-    }
-#endif
-    scan_plain(x, rows, d, stride, range);
+    count_plain(bits, bits, d, words, 1, gg);
 }
 
+/* --- the choice --- */
+
 void ur_panel_pack(ur_panel *panel, const double *x, size_t rows, size_t stride,
-                   const ur_panel_columns *columns)
+                   const double *limit, const double *shift, const double *unit,
+                   const ur_columns *out)
 {
     panel->rows = rows;
 #ifdef UR_PANEL_AVX2
-    panel->fast = use_fast();
     if (panel->fast) {
-        ur_panel_pack_avx2(panel, x, rows, stride, columns);
+        ur_panel_pack_avx2(panel, x, stride, limit, shift, unit, out);
         return;
     }
 #endif
-    pack_plain(panel, x, rows, stride, columns);
+    pack_plain(panel, x, stride, limit, shift, unit);
+    ur_columns_sweep(x, rows, panel->d, stride, limit, shift, unit, out);
 }
 
 void ur_panel_add(ur_panel *panel, const ur_panel_sums *sums)
 {
 #ifdef UR_PANEL_AVX2
-    if (panel->fast) { /* as it was packed */
+    if (panel->fast) {
         ur_panel_add_avx2(panel, sums);
         return;
     }
@@ -230,21 +207,21 @@ void ur_bits_above(const double *x, size_t rows, size_t d, size_t stride, const 
                    uint64_t *bits, size_t words)
 {
 #ifdef UR_PANEL_AVX2
-    if (use_fast()) {
+    if (has_fast()) {
         ur_bits_above_avx2(x, rows, d, stride, threshold, bits, words);
         return;
     }
 #endif
-    above_plain(x, rows, d, stride, threshold, bits, words);
+    ur_bits_above_plain(x, rows, d, stride, threshold, bits, words);
 }
 
 void ur_bits_gram(const uint64_t *bits, size_t d, size_t words, double *gg)
 {
 #ifdef UR_PANEL_AVX2
-    if (use_fast()) {
+    if (has_fast()) {
         ur_bits_gram_avx2(bits, d, words, gg);
         return;
     }
 #endif
-    count_plain(bits, bits, d, words, 1, gg);
+    ur_bits_gram_plain(bits, d, words, gg);
 }

@@ -2,13 +2,15 @@
 /* A panel: a few hundred rows packed for the pair kernels. With t = (x - limit - c) 2^-e on
  * cells above their limit and 0 elsewhere, G = 1(x > limit), M = 1(x is NaN), it adds
  *   G'G, t't, G't, G'(t t)     and, where cells are missing,     M'M, M'G, M't, M'(t t)
- * to double sums: bits by AND and popcount, 0/1 times number by tables of subset sums, t't by
- * BLAS. Inside a panel numbers are double or single; sums over panels are always double. */
+ * to double sums: bits by AND and popcount, 0/1 times number by tables of subset sums, t't in
+ * registers. Inside a panel numbers are double or single; sums over panels are always double. */
 #ifndef UR_PANEL_H
 #define UR_PANEL_H
 
 #include <stddef.h>
 #include <stdint.h>
+
+#include "columns.h"
 
 typedef struct ur_panel ur_panel;
 
@@ -17,22 +19,10 @@ ur_panel *ur_panel_new(size_t d, int single);
 void ur_panel_free(ur_panel *panel);
 size_t ur_panel_rows(const ur_panel *panel); /* the most rows that pack takes */
 
-/* Per column of a stretch of rows: the range of the cells that are numbers and how many are
- * NaN. scan overwrites it. */
-typedef struct {
-    double *min, *max; /* d; +inf, -inf where all are NaN */
-    double *missing;   /* d */
-} ur_panel_range;
-void ur_panel_scan(const double *x, size_t rows, size_t d, size_t stride, ur_panel_range *range);
-
-/* limit, shift: data units. unit = 2^-e. Also adds to the column sums (d each): observed,
- * positive, sum (of t), square (of t t). */
-typedef struct {
-    const double *limit, *shift, *unit;
-    double *observed, *positive, *sum, *square;
-} ur_panel_columns;
+/* limit, shift: data units; unit = 2^-e. Overwrites all of `out`, as ur_columns_sweep does. */
 void ur_panel_pack(ur_panel *panel, const double *x, size_t rows, size_t stride,
-                   const ur_panel_columns *columns);
+                   const double *limit, const double *shift, const double *unit,
+                   const ur_columns *out);
 
 /* All d x d, row-major. gg, tt, mm: upper triangle with diagonal (i <= j). Row = the 0/1 column,
  * column = the number column: gt[i * d + j] += sum over rows of G_i t_j; mg, mt, mtt likewise
@@ -51,7 +41,10 @@ void ur_bits_above(const double *x, size_t rows, size_t d, size_t stride, const 
 void ur_bits_gram(const uint64_t *bits, size_t d, size_t words, double *gg);
 
 /* The plain loops that the kernels are checked against; same results as the above (counts
- * exactly, sums to rounding). Nonzero selects them: tests and bench only. */
-void ur_panel_use_plain(int plain);
+ * exactly, sums to rounding). Tests and bench only. */
+ur_panel *ur_panel_new_plain(size_t d, int single);
+void ur_bits_above_plain(const double *x, size_t rows, size_t d, size_t stride,
+                         const double *threshold, uint64_t *bits, size_t words);
+void ur_bits_gram_plain(const uint64_t *bits, size_t d, size_t words, double *gg);
 
 #endif

@@ -50,6 +50,52 @@ AVX2 static inline void add_singles(double *sum, __m256 v)
 #define ADD          add_doubles
 #include "panel_tile.h"
 
+/* sum[k][l] = a_k' b_l: 4 columns by `vectors` <= 3 vectors of columns, held in registers */
+INLINE void outer_few(const double *a, const double *const b[3], size_t vectors, size_t rows,
+                      __m256d sum[4][3])
+{
+    __m256d s[4][3];
+#pragma GCC unroll 12
+    for (size_t k = 0; k < 12; k++)
+        s[k / 3][k % 3] = _mm256_setzero_pd();
+    for (size_t r = 0; r < rows * WIDTH_double; r += WIDTH_double)
+#pragma GCC unroll 4
+        for (size_t k = 0; k < 4; k++) {
+            __m256d factor = _mm256_broadcast_sd(a + r + k);
+#pragma GCC unroll 3
+            for (size_t l = 0; l < 3; l++)
+                if (l < vectors)
+                    s[k][l] = _mm256_fmadd_pd(factor, _mm256_load_pd(b[l] + r), s[k][l]);
+        }
+#pragma GCC unroll 12
+    for (size_t k = 0; k < 12; k++)
+        sum[k / 3][k % 3] = s[k / 3][k % 3];
+}
+
+/* tt += t't over rows [r, r + rows), 4 columns at a time by the vectors from the diagonal on. For
+ * few columns, where square_double spends most on cells left of the diagonal or beyond d: 24
+ * vector products a row instead of 48 at d = 10. In single precision it saves nothing. */
+AVX2 static void square_few(const ur_panel *panel, size_t r, size_t rows, double *tt)
+{
+    for (size_t i = 0, d = panel->d; i < d; i += 4)
+        for (size_t j = i; j < d; j += 3 * 4) {
+            const double *a = column_double(panel, i) + r * WIDTH_double, *b[3];
+            size_t end = j + 3 * 4 < d ? j + 3 * 4 : d;
+            __m256d sum[4][3];
+            for (size_t l = 0; l < 3; l++)
+                b[l] = column_double(panel, j + 4 * l < d ? j + 4 * l : j) + r * WIDTH_double;
+            if (end - j > 2 * 4)
+                outer_few(a, b, 3, rows, sum);
+            else if (end - j > 4)
+                outer_few(a, b, 2, rows, sum);
+            else
+                outer_few(a, b, 1, rows, sum);
+            for (size_t k = 0; k < 4 && i + k < d; k++)
+                for (size_t l = j > i ? j : i + k; l < end; l++)
+                    tt[(i + k) * d + l] += ((const double *)sum[k])[l - j];
+        }
+}
+
 /* ---- rows of x: 4 rows by 4 columns at a time ---- */
 
 enum { STRIP = 256 }; /* columns whose running results fit a small array */
@@ -89,60 +135,6 @@ AVX2 static inline void put_bits(uint64_t *words, __m256i bits, size_t shift)
     _mm256_storeu_si256(at, _mm256_or_si256(_mm256_loadu_si256(at), bits));
 }
 
-typedef struct {
-    double min[STRIP], max[STRIP];
-    int64_t missing[STRIP];
-} strip_range;
-
-INLINE void scan_rows(const double *x, size_t stride, size_t valid, size_t d, strip_range *range)
-{
-    for (size_t j = 0; j < d; j += 4) {
-        __m256d row[4], min = _mm256_loadu_pd(range->min + j),
-                        max = _mm256_loadu_pd(range->max + j);
-        __m256i missing = _mm256_loadu_si256((__m256i *)(range->missing + j));
-        load_rows(x + j, stride, valid, d - j, row);
-        for (size_t k = 0; k < 4; k++) {
-            min = _mm256_min_pd(row[k], min); /* the second operand where the first is NaN */
-            max = _mm256_max_pd(row[k], max);
-            if (k < valid)
-                missing = _mm256_sub_epi64(
-                    missing, _mm256_castpd_si256(_mm256_cmp_pd(row[k], row[k], _CMP_UNORD_Q)));
-        }
-        _mm256_storeu_pd(range->min + j, min);
-        _mm256_storeu_pd(range->max + j, max);
-        _mm256_storeu_si256((__m256i *)(range->missing + j), missing);
-    }
-}
-
-AVX2 static void scan_strip(const double *x, size_t rows, size_t d, size_t stride,
-                            strip_range *range)
-{
-    size_t r = 0;
-    for (size_t j = 0; j < STRIP; j++) {
-        range->min[j] = INFINITY;
-        range->max[j] = -INFINITY;
-        range->missing[j] = 0;
-    }
-    for (; r + 4 <= rows; r += 4)
-        scan_rows(x + r * stride, stride, 4, d, range);
-    if (r < rows)
-        scan_rows(x + r * stride, stride, rows - r, d, range);
-}
-
-AVX2 void ur_panel_scan_avx2(const double *x, size_t rows, size_t d, size_t stride,
-                             ur_panel_range *range)
-{
-    for (size_t j = 0; j < d; j += STRIP) {
-        strip_range part;
-        size_t columns = d - j < STRIP ? d - j : STRIP;
-        scan_strip(x + j, rows, columns, stride, &part);
-        memcpy(range->min + j, part.min, columns * sizeof(double));
-        memcpy(range->max + j, part.max, columns * sizeof(double));
-        for (size_t k = 0; k < columns; k++)
-            range->missing[j + k] = (double)part.missing[k];
-    }
-}
-
 /* bits of x > threshold, or of missing cells where threshold is NULL; span rows a word */
 INLINE void find_bits(const double *x, size_t rows, size_t d, size_t stride,
                       const double *threshold, size_t span, uint64_t *bits, size_t words)
@@ -180,66 +172,107 @@ AVX2 void ur_bits_above_avx2(const double *x, size_t rows, size_t d, size_t stri
 
 /* ---- packing ---- */
 
-typedef struct {
-    double *limit, *shift, *unit, *sum, *square; /* pitch each; beyond d no cell is above */
+/* Rows of four columns before the next four: their running results stay in registers. It divides
+ * UR_PANEL_SPAN, so the bits of one go to one word. */
+enum { PACK_RUN = 20 };
+
+typedef struct { /* pitch each; beyond d no cell is above */
+    double *limit, *shift, *unit, *sum, *square, *min, *max;
 } padded_columns;
 
-AVX2 static padded_columns pad(const ur_panel *panel, const ur_panel_columns *columns)
+AVX2 static padded_columns pad(const ur_panel *panel, const double *limit, const double *shift,
+                               const double *unit)
 {
-    size_t d = panel->d, pitch = panel->pitch;
+    size_t d = panel->d, n = panel->pitch;
     double *p = panel->padded;
-    padded_columns padded = {p, p + pitch, p + 2 * pitch, p + 3 * pitch, p + 4 * pitch};
-    for (size_t j = 0; j < pitch; j++) {
-        padded.limit[j] = j < d ? columns->limit[j] : INFINITY;
-        padded.shift[j] = j < d ? columns->shift[j] : 0;
-        padded.unit[j] = j < d ? columns->unit[j] : 0;
-        padded.sum[j] = padded.square[j] = 0;
+    padded_columns at = {p, p + n, p + 2 * n, p + 3 * n, p + 4 * n, p + 5 * n, p + 6 * n};
+    for (size_t j = 0; j < n; j++) {
+        at.limit[j] = j < d ? limit[j] : INFINITY;
+        at.shift[j] = j < d ? shift[j] : 0;
+        at.unit[j] = j < d ? unit[j] : 0;
+        at.sum[j] = at.square[j] = 0;
+        at.min[j] = INFINITY;
+        at.max[j] = -INFINITY;
     }
-    return padded;
+    return at;
 }
 
-/* rows [r, r + valid) of the panel; returns a mask of missing cells */
-INLINE int pack_rows(const ur_panel *panel, const double *x, size_t stride, size_t r, size_t valid,
-                     const padded_columns *at, int single)
+/* the running results of four columns */
+typedef struct {
+    __m256d limit, shift, unit, sum, square, min, max, missing;
+    __m256i bits;
+} four_columns;
+
+/* rows [r, r + valid) of columns [j, j + lanes), valid <= 4; x is their first cell */
+INLINE void pack_four(const ur_panel *panel, const double *x, size_t stride, size_t r, size_t valid,
+                      size_t j, size_t lanes, four_columns *at, int single)
 {
-    __m256d missing = _mm256_setzero_pd();
-    uint64_t *words = panel->g_at + r / UR_PANEL_SPAN * panel->pitch;
-    for (size_t j = 0, d = panel->d; j < d; j += 4) {
-        __m256d row[4], mask[4], sum = _mm256_load_pd(at->sum + j);
-        __m256d square = _mm256_load_pd(at->square + j), limit = _mm256_load_pd(at->limit + j);
-        __m256d shift = _mm256_load_pd(at->shift + j), unit = _mm256_load_pd(at->unit + j);
-        float *singles = column_single(panel, j) + r * WIDTH_single;
-        double *doubles = column_double(panel, j) + r * WIDTH_double;
-        load_rows(x + j, stride, valid, d - j, row);
-        missing = _mm256_or_pd(missing, _mm256_cmp_pd(row[0], row[1], _CMP_UNORD_Q));
-        missing = _mm256_or_pd(missing, _mm256_cmp_pd(row[2], row[3], _CMP_UNORD_Q));
-        for (size_t k = 0; k < 4; k++) {
-            mask[k] = k < valid ? _mm256_cmp_pd(row[k], limit, _CMP_GT_OQ) : _mm256_setzero_pd();
-            __m256d t = _mm256_sub_pd(_mm256_sub_pd(row[k], limit), shift);
-            t = _mm256_and_pd(mask[k], _mm256_mul_pd(t, unit));
-            sum = _mm256_add_pd(sum, t);
-            square = _mm256_fmadd_pd(t, t, square);
-            if (single)
-                _mm_store_ps(singles + k * WIDTH_single, _mm256_cvtpd_ps(t));
-            else
-                _mm256_store_pd(doubles + k * WIDTH_double, t);
-        }
-        _mm256_store_pd(at->sum + j, sum);
-        _mm256_store_pd(at->square + j, square);
-        put_bits(words + j, join(mask, 4), r % UR_PANEL_SPAN);
+    float *singles = column_single(panel, j) + r * WIDTH_single;
+    double *doubles = column_double(panel, j) + r * WIDTH_double;
+    __m256d row[4], above[4], sum = _mm256_setzero_pd(), square = sum;
+    load_rows(x, stride, valid, lanes, row);
+    for (size_t k = 0; k < 4; k++) {
+        _mm_prefetch((const char *)(x + (PACK_RUN + k) * stride), _MM_HINT_T0);
+        above[k] = k < valid ? _mm256_cmp_pd(row[k], at->limit, _CMP_GT_OQ) : _mm256_setzero_pd();
+        __m256d t = _mm256_sub_pd(_mm256_sub_pd(row[k], at->limit), at->shift);
+        t = _mm256_and_pd(above[k], _mm256_mul_pd(t, at->unit));
+        at->min = _mm256_min_pd(row[k], at->min); /* the second operand where the first is NaN */
+        at->max = _mm256_max_pd(row[k], at->max);
+        sum = _mm256_add_pd(sum, t);
+        square = _mm256_fmadd_pd(t, t, square);
+        if (single)
+            _mm_store_ps(singles + k * WIDTH_single, _mm256_cvtpd_ps(t));
+        else
+            _mm256_store_pd(doubles + k * WIDTH_double, t);
     }
-    return _mm256_movemask_pd(missing);
+    at->sum = _mm256_add_pd(at->sum, sum);
+    at->square = _mm256_add_pd(at->square, square);
+    for (size_t k = 0; k < 4; k += 2)
+        at->missing = _mm256_or_pd(at->missing, _mm256_cmp_pd(row[k], row[k + 1], _CMP_UNORD_Q));
+    __m128i place = _mm_cvtsi64_si128((long long)(r % UR_PANEL_SPAN));
+    at->bits = _mm256_or_si256(at->bits, _mm256_sll_epi64(join(above, 4), place));
 }
 
-INLINE int pack_all(const ur_panel *panel, const double *x, size_t stride, const padded_columns *at,
-                    int single)
+/* rows [r, end) of columns [j, j + lanes); returns a mask of missing cells */
+INLINE int pack_run(const ur_panel *panel, const double *x, size_t stride, size_t r, size_t end,
+                    size_t j, size_t lanes, const padded_columns *all, int single)
+{
+    __m256i *word = (__m256i *)(panel->g_at + r / UR_PANEL_SPAN * panel->pitch + j);
+    four_columns at = {
+        .limit = _mm256_load_pd(all->limit + j),
+        .shift = _mm256_load_pd(all->shift + j),
+        .unit = _mm256_load_pd(all->unit + j),
+        .sum = _mm256_load_pd(all->sum + j),
+        .square = _mm256_load_pd(all->square + j),
+        .min = _mm256_load_pd(all->min + j),
+        .max = _mm256_load_pd(all->max + j),
+        .missing = _mm256_setzero_pd(),
+        .bits = _mm256_load_si256(word),
+    };
+    for (; r + 4 <= end; r += 4)
+        pack_four(panel, x + r * stride + j, stride, r, 4, j, lanes, &at, single);
+    if (r < end)
+        pack_four(panel, x + r * stride + j, stride, r, end - r, j, lanes, &at, single);
+    _mm256_store_pd(all->sum + j, at.sum);
+    _mm256_store_pd(all->square + j, at.square);
+    _mm256_store_pd(all->min + j, at.min);
+    _mm256_store_pd(all->max + j, at.max);
+    _mm256_store_si256(word, at.bits);
+    return _mm256_movemask_pd(at.missing);
+}
+
+INLINE int pack_all(const ur_panel *panel, const double *x, size_t stride,
+                    const padded_columns *all, int single)
 {
     int missing = 0;
-    size_t r = 0;
-    for (; r + 4 <= panel->rows; r += 4)
-        missing |= pack_rows(panel, x + r * stride, stride, r, 4, at, single);
-    if (r < panel->rows)
-        missing |= pack_rows(panel, x + r * stride, stride, r, panel->rows - r, at, single);
+    size_t d = panel->d, whole = d - d % 4;
+    for (size_t r = 0; r < panel->rows; r += PACK_RUN) {
+        size_t end = r + PACK_RUN < panel->rows ? r + PACK_RUN : panel->rows;
+        for (size_t j = 0; j < whole; j += 4)
+            missing |= pack_run(panel, x, stride, r, end, j, 4, all, single);
+        if (whole < d)
+            missing |= pack_run(panel, x, stride, r, end, whole, d - whole, all, single);
+    }
     return missing;
 }
 
@@ -252,8 +285,7 @@ AVX2 static int count_bits(const uint64_t *word, size_t words)
 }
 
 /* m by column, m_at by word for the columns that miss a cell */
-AVX2 static void find_missing(ur_panel *panel, const double *x, size_t stride,
-                              const ur_panel_columns *columns)
+AVX2 static void find_missing(ur_panel *panel, const double *x, size_t stride, double *missing)
 {
     find_bits(x, panel->rows, panel->d, stride, NULL, UR_PANEL_SPAN, panel->m, panel->words);
     for (size_t j = 0; j < panel->d; j++) {
@@ -261,32 +293,35 @@ AVX2 static void find_missing(ur_panel *panel, const double *x, size_t stride,
         int count = count_bits(words, panel->words);
         if (!count)
             continue;
-        columns->observed[j] -= count;
+        missing[j] = count;
         for (size_t w = 0; w < panel->words; w++)
             panel->m_at[w * panel->pitch + panel->m_columns] = words[w];
         panel->m_column[panel->m_columns++] = j;
     }
 }
 
-AVX2 void ur_panel_pack_avx2(ur_panel *panel, const double *x, size_t rows, size_t stride,
-                             const ur_panel_columns *columns)
+AVX2 void ur_panel_pack_avx2(ur_panel *panel, const double *x, size_t stride, const double *limit,
+                             const double *shift, const double *unit, const ur_columns *out)
 {
-    padded_columns at = pad(panel, columns);
+    size_t d = panel->d;
+    padded_columns all = pad(panel, limit, shift, unit);
     memset(panel->g_at, 0, panel->words * panel->pitch * sizeof(uint64_t));
     panel->missing =
-        panel->single ? pack_all(panel, x, stride, &at, 1) : pack_all(panel, x, stride, &at, 0);
-    for (size_t j = 0; j < panel->d; j++) {
+        panel->single ? pack_all(panel, x, stride, &all, 1) : pack_all(panel, x, stride, &all, 0);
+    for (size_t j = 0; j < d; j++) {
         uint64_t *words = panel->g + j * panel->words;
         for (size_t w = 0; w < panel->words; w++)
             words[w] = panel->g_at[w * panel->pitch + j];
-        columns->positive[j] += count_bits(words, panel->words);
-        columns->observed[j] += (double)rows;
-        columns->sum[j] += at.sum[j];
-        columns->square[j] += at.square[j];
+        out->positive[j] = count_bits(words, panel->words);
+        out->missing[j] = 0;
     }
+    memcpy(out->min, all.min, d * sizeof(double));
+    memcpy(out->max, all.max, d * sizeof(double));
+    memcpy(out->sum, all.sum, d * sizeof(double));
+    memcpy(out->square, all.square, d * sizeof(double));
     panel->m_columns = 0;
     if (panel->missing)
-        find_missing(panel, x, stride, columns);
+        find_missing(panel, x, stride, out->missing);
 }
 
 /* ---- bits times bits ---- */
@@ -366,6 +401,17 @@ AVX2 void ur_bits_gram_avx2(const uint64_t *bits, size_t d, size_t words, double
 
 /* ---- all of it ---- */
 
+AVX2 static void add_square(const ur_panel *panel, double *tt)
+{
+    enum { CACHED = 192 }; /* rows of 2 tiles that stay in the first cache */
+    if (panel->d > UR_PANEL_FEW) {
+        square_double(panel, tt);
+        return;
+    }
+    for (size_t r = 0; r < panel->rows; r += CACHED)
+        square_few(panel, r, panel->rows - r < CACHED ? panel->rows - r : CACHED, tt);
+}
+
 AVX2 void ur_panel_add_avx2(ur_panel *panel, const ur_panel_sums *sums)
 {
     size_t d = panel->d, count = panel->m_columns;
@@ -375,7 +421,7 @@ AVX2 void ur_panel_add_avx2(ur_panel *panel, const ur_panel_sums *sums)
         select_single(panel, panel->g_at, NULL, d, sums->gt, sums->gtt);
         select_single(panel, panel->m_at, panel->m_column, count, sums->mt, sums->mtt);
     } else {
-        square_double(panel, sums->tt);
+        add_square(panel, sums->tt);
         select_double(panel, panel->g_at, NULL, d, sums->gt, sums->gtt);
         select_double(panel, panel->m_at, panel->m_column, count, sums->mt, sums->mtt);
     }

@@ -28,17 +28,15 @@ struct ur_panel {
     uint64_t *m_at;  /* likewise, but only the m_columns columns that miss a cell: */
     size_t *m_column;
     size_t m_columns;
-    double *padded; /* limit, shift, unit, sum, square: pitch each */
+    double *padded; /* limit, shift, unit, sum, square, min, max: pitch each */
     void *table;    /* UR_PANEL_TABLES tables of 2^GROUP entries; each first one is 0 */
     void *product;  /* 2 lines a column: the products with one tile, before they become double */
 };
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #define UR_PANEL_AVX2 1
-void ur_panel_scan_avx2(const double *x, size_t rows, size_t d, size_t stride,
-                        ur_panel_range *range);
-void ur_panel_pack_avx2(ur_panel *panel, const double *x, size_t rows, size_t stride,
-                        const ur_panel_columns *columns);
+void ur_panel_pack_avx2(ur_panel *panel, const double *x, size_t stride, const double *limit,
+                        const double *shift, const double *unit, const ur_columns *out);
 void ur_panel_add_avx2(ur_panel *panel, const ur_panel_sums *sums);
 void ur_bits_above_avx2(const double *x, size_t rows, size_t d, size_t stride,
                         const double *threshold, uint64_t *bits, size_t words);

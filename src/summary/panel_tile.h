@@ -84,11 +84,11 @@ AVX2 static inline void NAME(build_small)(const VEC *restrict t, VEC *restrict t
     for (size_t k = 0; k < UR_PANEL_SPAN / 3; k++, t += 2 * 3, table += 2 * 8) {
         VEC a = t[0], b = t[2], c = t[4], aa = a * a, bb = b * b, cc = c * c;
         VEC ab = a + b, aabb = aa + bb;
-        VEC entry[16] = {{0}, {0}, a,     aa,      b,     bb,      ab,     aabb,
-                         c,   cc,  a + c, aa + cc, b + c, bb + cc, ab + c, aabb + cc};
-#pragma GCC unroll 16
-        for (size_t m = 0; m < 16; m++)
-            table[m] = entry[m];
+        VEC entry[14] = {a,  aa,    b,       bb,    ab,      aabb,   c,
+                         cc, a + c, aa + cc, b + c, bb + cc, ab + c, aabb + cc};
+#pragma GCC unroll 14
+        for (size_t m = 0; m < 14; m++)
+            table[2 + m] = entry[m];
     }
 }
 

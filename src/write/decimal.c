@@ -9,6 +9,7 @@
  * strtod take 1400. */
 #include "write/decimal.h"
 
+#include "fives.h"
 #include "memory.h"
 
 #include <locale.h>
@@ -21,30 +22,6 @@
 __extension__ typedef unsigned __int128 wide;
 
 enum { DIGITS = 17, PLACES_MOST = 20 };
-
-static const uint64_t fives[PLACES_MOST + 1] = {
-    1u,
-    5u,
-    25u,
-    125u,
-    625u,
-    3125u,
-    15625u,
-    78125u,
-    390625u,
-    1953125u,
-    9765625u,
-    48828125u,
-    244140625u,
-    1220703125u,
-    6103515625u,
-    30517578125u,
-    152587890625u,
-    762939453125u,
-    3814697265625u,
-    19073486328125u,
-    95367431640625u,
-};
 
 static const uint64_t ten16 = 10000000000000000u;
 
@@ -97,7 +74,7 @@ static void scale(scaled *v, int e, int places)
 {
     v->places = places;
     v->s = -(e + places);
-    v->V = (wide)v->m * fives[places];
+    v->V = (wide)v->m * ur_fives[places];
 }
 
 /* the nearest multiple of `step` digits' worth to V 2^-s, and whether it reads back as x */
@@ -110,7 +87,7 @@ static uint64_t round_to(const scaled *v, uint64_t step, int *reads_back)
         c++;
     wide near = (wide)c * unit, off = near > v->V ? near - v->V : v->V - near;
     int quarter = v->m == UINT64_C(1) << 52 && near < v->V;
-    *reads_back = off * (quarter ? 4 : 2) < fives[v->places];
+    *reads_back = off * (quarter ? 4 : 2) < ur_fives[v->places];
     return c * step;
 }
 

@@ -20,6 +20,15 @@ if command -v groff > /dev/null; then
     cat "$work/groff"
     [ ! -s "$work/groff" ]
 fi
+# every code of a flag or warning is explained there too
+# shellcheck disable=SC2016 # backquotes of the table
+sed -n '/^## Flags and warning codes/,$ s/^| `\([a-z-]*\)`.*/\1/p' "${committed%/*}/formats.md" |
+    while read -r code; do
+        grep -qF "\\fB${code//-/\\-}\\fR" "$work/unrelu.1" || {
+            echo "the man page does not explain '$code' of docs/formats.md: see cli/codes.c"
+            exit 1
+        }
+    done
 
 "$unrelu" --write-docs zsh > "$work/_unrelu"
 if command -v zsh > /dev/null; then

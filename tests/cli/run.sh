@@ -18,7 +18,7 @@ work=$(mktemp -d)
 trap 'cd /; rm -rf "$work"' EXIT
 cd "$work" || exit 1
 export PATH="${unrelu%/*}:$PATH" LC_ALL=C DATA="${file%/*}/../data"
-unset NO_COLOR POSIXLY_CORRECT ARGP_HELP_FMT
+unset NO_COLOR POSIXLY_CORRECT COLUMNS
 
 name='' command='' failures=0 tests=0
 
@@ -27,23 +27,41 @@ forget() {
     want1=() want2=()
 }
 
-# matches FILE WANTED...: each line of the file against one wanted line
-matches() {
-    local got=$1 line
-    shift
+# fits LINE WANTED
+fits() {
+    case $2 in
+    '~'*)
+        # shellcheck disable=SC2053 # a pattern, on purpose
+        [[ $1 == ${2#?} ]]
+        ;;
+    '|'*) [ "$1" = "${2#?}" ] ;;
+    *) false ;;
+    esac
+}
+
+# compare STREAM FILE WANTED...: prints the lines of the file, and before each that is not as
+# wanted, behind a minus, the wanted one
+compare() {
+    local stream=$1 got=$2 same=0 line
+    shift 2
     while IFS= read -r line || [ -n "$line" ]; do
-        case ${1-} in
-        '~'*)
-            # shellcheck disable=SC2053 # a pattern, on purpose
-            [[ $line == ${1#?} ]] || return 1
-            ;;
-        '*'*) return 0 ;;
-        '|'*) [ "$line" = "${1#?}" ] || return 1 ;;
-        *) return 1 ;;
-        esac
-        shift
+        if [ "${1-}" = '*' ]; then
+            printf '  %s* %s\n' "$stream" "$line"
+            continue
+        elif [ $# -gt 0 ] && fits "$line" "$1"; then
+            printf '  %s| %s\n' "$stream" "$line"
+        else
+            same=1
+            [ $# = 0 ] || printf -- '- %s%s %s\n' "$stream" "${1:0:1}" "${1:1}"
+            printf '+ %s| %s\n' "$stream" "$line"
+        fi
+        [ $# = 0 ] || shift
     done < "$got"
-    [ $# = 0 ] || [ "$1" = '*' ]
+    for line; do
+        [ "$line" = '*' ] || printf -- '- %s%s %s\n' "$stream" "${line:0:1}" "${line:1}"
+        [ "$line" = '*' ] || same=1
+    done
+    return $same
 }
 
 finish() {
@@ -52,14 +70,13 @@ finish() {
     bash -c "$command" > "$work/.out" 2> "$work/.err" < /dev/null
     local status=$? wrong=''
     [ $status = "$want_status" ] || wrong="exit status $status, expected $want_status"
-    matches "$work/.out" "${want1[@]}" || wrong+="${wrong:+; }standard output differs"
-    matches "$work/.err" "${want2[@]}" || wrong+="${wrong:+; }standard error differs"
+    compare 1 "$work/.out" "${want1[@]}" > "$work/.seen" || wrong+="${wrong:+; }standard output differs"
+    compare 2 "$work/.err" "${want2[@]}" >> "$work/.seen" || wrong+="${wrong:+; }standard error differs"
     if [ -n "$wrong" ]; then
         failures=$((failures + 1))
         printf '%s: %s\n$ %s\n' "${file##*/}" "$name" "$command"
-        sed 's/^/1| /' "$work/.out"
-        sed 's/^/2| /' "$work/.err"
-        printf '= %s\n*** %s\n\n' "$status" "$wrong"
+        cat "$work/.seen"
+        printf '*** %s (- expected, + printed)\n\n' "$wrong"
     fi
     forget
 }

@@ -42,8 +42,14 @@ fi
 
 pc=$libdir/pkgconfig/unrelu.pc
 [ "$(pkg-config --modversion "$pc")" = "$version" ]
-read -ra shared <<< "$(pkg-config --cflags --libs "$pc")"
-read -ra static <<< "$(pkg-config --static --cflags --libs "$pc")"
+export PKG_CONFIG_LIBDIR=$libdir/pkgconfig # so that no .pc file but ours is there
+read -ra shared <<< "$(pkg-config --cflags --libs unrelu)"
+read -ra static <<< "$(pkg-config --static --cflags --libs unrelu)"
+unset PKG_CONFIG_LIBDIR
+if [[ " ${static[*]} " =~ \ -l(gfortran|bz2|ssl|crypto|zstd|lzma)\  ]]; then
+    echo "the dependencies of our dependencies are asked for: ${static[*]}"
+    exit 1
+fi
 
 "$cc" "${flags[@]}" "$source/docs/example.c" "${shared[@]}" -o "$work/shared"
 "$work/shared" | tee "$work/expected"

@@ -17,6 +17,7 @@ typedef struct {
     double *L;     /* Cholesky factor */
     int positive;
     double lambda_min; /* of the correlation */
+    const char *flat;  /* the first column of scale 0, or NULL */
 } side;
 
 static void side_free(side *s)
@@ -30,14 +31,18 @@ static unrelu_status prepare(const unrelu_gaussian *m, const double *unit, side 
                              unrelu_error *err)
 {
     size_t d = m->d;
-    *s = (side){ur_alloc(d, d * sizeof(double)), ur_doubles(d), ur_alloc(d, d * sizeof(double)), 0,
-                NAN};
+    *s = (side){.S = ur_alloc(d, d * sizeof(double)),
+                .b = ur_doubles(d),
+                .L = ur_alloc(d, d * sizeof(double)),
+                .lambda_min = NAN};
     double *values = ur_doubles(d);
     unrelu_status status = UNRELU_OK;
     if (!s->S || !s->b || !s->L || !values)
         status = ur_fail_memory(err, d * d, "entries of Sigma");
     for (size_t i = 0; status == UNRELU_OK && i < d; i++) {
         s->b[i] = m->b[i] / unit[i];
+        if (m->scale[i] == 0 && !s->flat)
+            s->flat = m->names[i];
         for (size_t j = 0; j < d; j++) {
             double rho = m->correlation[i * d + j];
             s->S[i * d + j] = m->scale[i] / unit[i] * rho * (m->scale[j] / unit[j]);
@@ -55,7 +60,7 @@ static unrelu_status prepare(const unrelu_gaussian *m, const double *unit, side 
         status = ur_cholesky(d, s->S, s->L, &s->positive, err);
     }
     /* a factor whose last digits are rounding is no factor */
-    if (status == UNRELU_OK && s->lambda_min < 1e-13 * (double)d)
+    if (status == UNRELU_OK && (s->lambda_min < 1e-13 * (double)d || s->flat))
         s->positive = 0;
     free(values);
     return status;
@@ -126,14 +131,20 @@ static void explain(const side *truth, const side *model, unrelu_gaussian_distan
         const char *who;
     } sides[] = {{truth, "truth"}, {model, "model"}};
     size_t used = 0;
-    for (int i = 0; i < 2; i++)
-        if (!sides[i].s->positive && used < sizeof out->note)
-            used +=
-                (size_t)snprintf(out->note + used, sizeof out->note - used,
-                                 "%sthe %s's correlation matrix is %s (smallest eigenvalue %.3g)",
-                                 used ? "; " : "no KL divergence exists: ", sides[i].who,
-                                 sides[i].s->lambda_min < -1e-13 ? "indefinite" : "singular",
-                                 sides[i].s->lambda_min);
+    for (int i = 0; i < 2; i++) {
+        const side *s = sides[i].s;
+        if (s->positive || used >= sizeof out->note)
+            continue;
+        const char *link = used ? "; " : "no KL divergence exists: ";
+        int wrote =
+            s->flat ? snprintf(out->note + used, sizeof out->note - used,
+                               "%scolumn %.40s of the %s has scale 0", link, s->flat, sides[i].who)
+                    : snprintf(out->note + used, sizeof out->note - used,
+                               "%sthe %s's correlation matrix is %s (smallest eigenvalue %.3g)",
+                               link, sides[i].who,
+                               s->lambda_min < -1e-13 ? "indefinite" : "singular", s->lambda_min);
+        used += (size_t)wrote;
+    }
 }
 
 static unrelu_status check(const unrelu_gaussian *truth, const unrelu_gaussian *model,
@@ -143,12 +154,12 @@ static unrelu_status check(const unrelu_gaussian *truth, const unrelu_gaussian *
         return ur_fail(err, UNRELU_EFORMAT,
                        "the truth has %zu columns and the model %zu: they cannot be compared",
                        truth->d, model->d);
+    double top = 0;
     for (size_t i = 0; i < truth->d; i++)
-        if (!(truth->scale[i] > 0))
-            return ur_fail(err, UNRELU_EDATA,
-                           "column %zu (%s) of the truth has scale %g: no relative error is "
-                           "defined",
-                           i + 1, truth->names[i], truth->scale[i]);
+        top = fmax(top, truth->scale[i]);
+    if (!(top > 0))
+        return ur_fail(err, UNRELU_EDATA,
+                       "all scales of the truth are 0: no relative error is defined");
     return UNRELU_OK;
 }
 
@@ -161,13 +172,15 @@ unrelu_status unrelu_gaussian_compare(const unrelu_gaussian *truth, const unrelu
         return status;
     side t = {0}, m = {0};
     int saved = ur_blas_pin();
-    double *y = ur_doubles(truth->d);
-    if (!y)
+    double *y = ur_doubles(truth->d), *unit = ur_doubles(truth->d);
+    if (!y || !unit)
         status = ur_fail_memory(err, truth->d, "columns");
+    for (size_t i = 0; status == UNRELU_OK && i < truth->d; i++)
+        unit[i] = truth->scale[i] > 0 ? truth->scale[i] : model->scale[i] > 0 ? model->scale[i] : 1;
     if (status == UNRELU_OK)
-        status = prepare(truth, truth->scale, &t, err);
+        status = prepare(truth, unit, &t, err);
     if (status == UNRELU_OK)
-        status = prepare(model, truth->scale, &m, err);
+        status = prepare(model, unit, &m, err);
     if (status == UNRELU_OK) {
         parameter_errors(truth, model, out);
         out->kl = out->kl_reverse = INFINITY;
@@ -183,6 +196,7 @@ unrelu_status unrelu_gaussian_compare(const unrelu_gaussian *truth, const unrelu
     side_free(&t);
     side_free(&m);
     free(y);
+    free(unit);
     ur_blas_unpin(saved);
     return status;
 }

@@ -32,6 +32,7 @@ static const array_field arrays[] = {
     {"observed", AT(observed), 1, OPTIONAL},
     {"positive", AT(positive), 1, OPTIONAL},
     {"noise", AT(noise), 1, OPTIONAL},
+    {"limit", AT(limit), 1, OPTIONAL},
     {"eigenvalues", AT(eigenvalues), 1, OPTIONAL},
     {"eigenvalues_se", AT(eigenvalues_se), 1, OPTIONAL},
 };
@@ -123,7 +124,9 @@ unrelu_status unrelu_gaussian_save(const unrelu_gaussian *m, const char *path, u
         return status;
     ur_npz_add_string(w, "kind", "rectified-gaussian");
     ur_npz_add_strings(w, "names", m->names, m->d);
-    ur_npz_add_integer(w, "seed", (int64_t)m->seed);
+    char seed[24]; /* as text: a double does not hold all of it */
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)m->seed);
+    ur_npz_add_string(w, "seed", seed);
     size_t shape[2] = {m->d, m->d};
     for (size_t i = 0; i < ARRAYS; i++)
         if (*pointer(m, &arrays[i]))
@@ -268,10 +271,10 @@ static unrelu_status load(ur_npz *npz, const char *path, unrelu_gaussian *m, unr
         m->names = NULL;
         status = ur_fail(err, UNRELU_EFORMAT, "%s: %zu names for %zu columns", path, names, m->d);
     }
-    double seed = 0;
+    char seed[24] = "";
     if (status == UNRELU_OK && ur_npz_has(npz, "seed"))
-        status = ur_npz_number(npz, "seed", &seed, err);
-    m->seed = seed >= 0 && seed < 9e18 ? (uint64_t)seed : 0;
+        status = ur_npz_string(npz, "seed", seed, sizeof seed, err);
+    m->seed = strtoull(seed, NULL, 10);
     if (status == UNRELU_OK && ur_npz_has(npz, "W"))
         status = load_W(npz, m, err);
     if (status == UNRELU_OK && ur_npz_has(npz, "flags"))

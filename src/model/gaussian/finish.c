@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From estimates to the model: the data's units, Sigma, repair, rank. */
 #include "dense/linear.h"
+#include "dense/normal.h"
 #include "error.h"
 #include "memory.h"
 #include "model/gaussian/fit.h"
@@ -13,6 +14,8 @@ static const double ENOUGH_POSITIVES = 10, WEAK_GAMMA_SE = 0.25;
 /* the share of zeros must exceed 1/2 by this many of its standard deviations before b < 0 is
  * taken as shown */
 static const double NEGATIVE_BIAS_DEVIATIONS = 3;
+/* a misfit must matter and be sure */
+static const double MISFIT_SHARE = 0.05, MISFIT_DEVIATIONS = 5;
 
 static void set_names_of_method(unrelu_gaussian *m, const unrelu_gaussian_options *o)
 {
@@ -24,6 +27,15 @@ static void set_names_of_method(unrelu_gaussian *m, const unrelu_gaussian_option
     m->seed = o->seed;
 }
 
+/* Zeros, mean and mean square are three numbers for two parameters: the share of zeros is a free
+ * test of the normal shape. Its error given the fit is at most that of a plain share. */
+static int is_misfit(double n, double zeros, double gamma)
+{
+    double expected = ur_normal_cdf(-gamma), away = fabs(zeros / n - expected);
+    return away > MISFIT_SHARE &&
+           away > MISFIT_DEVIATIONS * sqrt(expected * (1 - expected) / n + 1 / (n * n));
+}
+
 static uint32_t flags_of(const ur_fit *fit, const ur_fit_column *c)
 {
     double n = fit->v.observed[c->index], positive = fit->v.positive[c->index],
@@ -31,7 +43,7 @@ static uint32_t flags_of(const ur_fit *fit, const ur_fit_column *c)
     uint32_t flags = 0;
     const ur_margin *m = &c->censored;
     if (m->verdict == UR_MARGIN_CONSTANT)
-        return UNRELU_FLAG_CONSTANT;
+        return UNRELU_FLAG_CONSTANT | (n < 2 ? UNRELU_FLAG_FEW_POSITIVES : 0);
     if (m->verdict == UR_MARGIN_NO_ZEROS)
         flags |= UNRELU_FLAG_NO_ZEROS;
     if (positive < ENOUGH_POSITIVES ||
@@ -42,6 +54,8 @@ static uint32_t flags_of(const ur_fit *fit, const ur_fit_column *c)
     if (zeros - n / 2 > NEGATIVE_BIAS_DEVIATIONS * sqrt(n) / 2 &&
         (fit->options->literal || fit->options->norms >= UNRELU_NORMS_MEDIAN))
         flags |= UNRELU_FLAG_NEGATIVE_BIAS;
+    if (m->verdict == UR_MARGIN_FITTED && is_misfit(n, zeros, m->gamma))
+        flags |= UNRELU_FLAG_MISFIT;
     return flags;
 }
 
@@ -53,6 +67,11 @@ unrelu_status ur_fit_set_columns(ur_fit *fit, unrelu_error *err)
     set_names_of_method(m, fit->options);
     if (fit->noise && !(m->noise = ur_doubles(m->d)))
         return ur_fail_memory(err, m->d, "noise levels");
+    int limited = 0;
+    for (size_t i = 0; i < fit->d; i++)
+        limited |= fit->limit[fit->columns[i].index] != 0;
+    if (limited && !(m->limit = ur_doubles(m->d)))
+        return ur_fail_memory(err, m->d, "limits");
     for (size_t i = 0; i < fit->d; i++) {
         const ur_fit_column *c = &fit->columns[i];
         int e = c->exponent;
@@ -67,6 +86,8 @@ unrelu_status ur_fit_set_columns(ur_fit *fit, unrelu_error *err)
         m->flags[i] = flags_of(fit, c);
         if (m->noise)
             m->noise[i] = fit->noise[c->index];
+        if (m->limit)
+            m->limit[i] = fit->limit[c->index];
     }
     return UNRELU_OK;
 }
@@ -77,6 +98,8 @@ static unrelu_status take_noise_out(ur_fit *fit, double *product_se, unrelu_erro
     unrelu_gaussian *m = fit->model;
     size_t d = m->d;
     for (size_t i = 0; m->noise && i < d; i++) {
+        if (m->noise[i] == 0 || m->flags[i] & UNRELU_FLAG_CONSTANT)
+            continue;
         double ratio = m->noise[i] / m->scale[i], left = 1 - ratio * ratio;
         if (!(left > 0))
             return ur_fail(err, UNRELU_EDATA,
@@ -105,12 +128,15 @@ static void set_sigma(unrelu_gaussian *m)
             m->sigma[i * d + j] = m->scale[i] * m->correlation[i * d + j] * m->scale[j];
 }
 
-static void set_sigma_se(unrelu_gaussian *m, const double *product_se)
+static void set_sigma_se(const ur_fit *fit, const double *product_se)
 {
+    unrelu_gaussian *m = fit->model;
     size_t d = m->d;
+    /* product_se knows how the errors of rho and of censored scales go together, of no others */
+    double known = fit->options->norms == UNRELU_NORMS_CENSORED ? 1 : NAN;
     for (size_t i = 0; i < d; i++) {
         for (size_t j = 0; j < d; j++)
-            m->sigma_se[i * d + j] = m->scale[i] * product_se[i * d + j] * m->scale[j];
+            m->sigma_se[i * d + j] = known * m->scale[i] * product_se[i * d + j] * m->scale[j];
         m->sigma_se[i * d + i] = 2 * m->scale[i] * m->scale_se[i];
         double square = m->sigma[i * d + i];
         if (m->scale[i] > 0 && (isinf(square) || square < 1e-307))
@@ -169,7 +195,7 @@ unrelu_status ur_fit_finish(ur_fit *fit, double *product_se, unrelu_error *err)
     if (status != UNRELU_OK)
         return status;
     set_sigma(m);
-    set_sigma_se(m, product_se);
+    set_sigma_se(fit, product_se);
     spread_pair_flags(m);
     status = ur_fit_rank(fit, err);
     if (status == UNRELU_OK)

@@ -25,6 +25,12 @@ unrelu_gaussian_options unrelu_gaussian_options_default(void)
 
 static unrelu_status check_options(const unrelu_gaussian_options *o, unrelu_error *err)
 {
+    if ((unsigned)o->norms > UNRELU_NORMS_SGD || (unsigned)o->angles > UNRELU_ANGLES_SIGNS ||
+        (unsigned)o->precision > UNRELU_PRECISION_SINGLE)
+        return ur_fail(err, UNRELU_EUSAGE, "there are no norms %d, angles %d or precision %d",
+                       (int)o->norms, (int)o->angles, (int)o->precision);
+    if (o->censor_at && o->censor_count == 0)
+        return ur_fail(err, UNRELU_EUSAGE, "an empty list of censoring limits was given");
     if (o->batches < 1 || o->minibatch < 1)
         return ur_fail(err, UNRELU_EUSAGE, "batches (%d) and minibatch (%d) must be at least 1",
                        o->batches, o->minibatch);
@@ -109,18 +115,25 @@ static unrelu_status collect(ur_fit *fit, unrelu_summary **summary, unrelu_error
     const unrelu_gaussian_options *o = fit->options;
     size_t d = unrelu_source_columns(fit->source);
     double *limit = ur_doubles(d);
-    if (!limit)
-        return ur_fail_memory(err, d, "limits");
-    unrelu_status status = ur_limits(o, d, limit, err);
+    fit->limit = ur_doubles(d);
+    unrelu_status status = UNRELU_OK;
+    if (!limit || !fit->limit)
+        status = ur_fail_memory(err, d, "limits");
     if (status == UNRELU_OK)
+        status = ur_limits(o, d, fit->limit, err);
+    if (status == UNRELU_OK)
+        status = ur_source_rewind(fit->source, err);
+    if (status == UNRELU_OK) {
+        memcpy(limit, fit->limit, d * sizeof *limit);
         status = ur_fit_noise(fit, limit, err);
+    }
     if (status == UNRELU_OK)
         status = ur_fit_cut(fit, limit, err);
     int wide = o->precision == UNRELU_PRECISION_AUTO && d >= SINGLE_FROM;
     ur_collect_rules rules = {
         .pairs = o->angles == UNRELU_ANGLES_H6,
         .single = wide || o->precision == UNRELU_PRECISION_SINGLE,
-        .negatives = o->censor_at != NULL || o->additive_noise != 0,
+        .negatives = o->additive_noise != 0,
         .groups =
             o->rank == UNRELU_RANK_NONE || o->angles != UNRELU_ANGLES_H6 ? 1 : JACKKNIFE_GROUPS,
         .limit = limit,
@@ -146,6 +159,10 @@ static unrelu_status run(unrelu_source *source, const unrelu_summary *given,
     if (status == UNRELU_OK)
         status = source ? collect(&fit, &collected, err) : check_one_pass(fit.options, err);
     fit.summary = source ? collected : given;
+    if (given && status == UNRELU_OK && !(fit.limit = ur_doubles(given->plan.d)))
+        status = ur_fail_memory(err, given->plan.d, "limits");
+    if (given && status == UNRELU_OK)
+        memcpy(fit.limit, given->limit, given->plan.d * sizeof *fit.limit);
     if (status == UNRELU_OK)
         status = estimate(&fit, err);
     if (status != UNRELU_OK)
@@ -153,6 +170,7 @@ static unrelu_status run(unrelu_source *source, const unrelu_summary *given,
     unrelu_summary_free(collected);
     free(fit.body);
     free(fit.columns);
+    free(fit.limit);
     free(fit.noise);
     free(fit.cut);
     ur_blas_unpin(saved);

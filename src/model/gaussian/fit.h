@@ -32,6 +32,7 @@ typedef struct {
     ur_moments_view v;
     size_t d; /* columns that are fitted */
     ur_fit_column *columns;
+    double *limit; /* source columns: as the user asked, before noise raised it */
     double *noise; /* source columns: standard deviation in data units, or NULL */
     double *cut;   /* source columns, or NULL */
     unrelu_gaussian *model;
@@ -43,13 +44,15 @@ ur_margin_sums ur_fit_margin_sums(const ur_fit *fit, const ur_moments_view *v,
                                   const ur_fit_column *a, const ur_fit_column *b);
 /* chooses the columns (drop), fits censored margins and those of the chosen norms */
 unrelu_status ur_fit_margins(ur_fit *fit, unrelu_error *err);
+/* by the censored or truncated likelihood, as the norms say */
+void ur_fit_likelihood(const ur_fit *fit, const ur_margin_sums *sums, ur_margin *out);
 
 /* --- median.c, sgd.c: norms that need passes of their own --- */
 unrelu_status ur_fit_median(ur_fit *fit, unrelu_error *err);
 unrelu_status ur_fit_sgd(ur_fit *fit, unrelu_error *err);
 /* the quantiles level[q * d + j] of every source column, by `levels` passes */
-unrelu_status ur_fit_quantiles(unrelu_source *source, const unrelu_exec *exec, size_t quantiles,
-                               const double *level, int levels, double *value, unrelu_error *err);
+unrelu_status ur_fit_quantiles(const ur_fit *fit, size_t quantiles, const double *level, int levels,
+                               double *value, unrelu_error *err);
 
 /* --- pairs.c --- */
 typedef struct {
@@ -58,6 +61,10 @@ typedef struct {
     double *n_pair;              /* may be NULL */
     uint8_t *flags;              /* may be NULL */
 } ur_fit_pairs;
+/* Stores a pair on both sides of the diagonal, after marking what cannot be relied on: too few
+ * joint positives, an estimate at the solver's limit, a weak standard error. */
+void ur_fit_store(const ur_fit_pairs *out, size_t d, size_t i, size_t j, double n, double joint,
+                  ur_pair pair);
 unrelu_status ur_fit_h6(const ur_fit *fit, const ur_moments_view *v, const ur_fit_pairs *out,
                         unrelu_error *err);
 /* --- signs.c --- */

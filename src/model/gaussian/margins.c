@@ -5,6 +5,7 @@
 #include "model/gaussian/fit.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 ur_margin_sums ur_fit_margin_sums(const ur_fit *fit, const ur_moments_view *v,
@@ -28,15 +29,17 @@ ur_margin_sums ur_fit_margin_sums(const ur_fit *fit, const ur_moments_view *v,
 
 static unrelu_status refuse_zeros(const ur_fit *fit, size_t j, unrelu_error *err)
 {
-    const char *name = fit->summary->names[j];
+    char label[128];
+    snprintf(label, sizeof label, "column %zu (%.60s)", j + 1, fit->summary->names[j]);
+    if (fit->source)
+        ur_source_column_label(fit->source, j, label, sizeof label);
     if (fit->v.observed[j] == 0)
-        return ur_fail(err, UNRELU_EDATA,
-                       "column %zu (%s) has no observed value: leave it out with --drop", j + 1,
-                       name);
+        return ur_fail(err, UNRELU_EDATA, "%s has no observed value: leave it out with --drop",
+                       label);
     return ur_fail(err, UNRELU_EDATA,
-                   "column %zu (%s) has no value above %g among %.0f: its bias and scale cannot "
-                   "be learned; leave such columns out with --drop",
-                   j + 1, name, fit->summary->limit[j], fit->v.observed[j]);
+                   "%s has no value above %g among %.0f: its bias and scale cannot be learned; "
+                   "leave such columns out with --drop",
+                   label, fit->summary->limit[j], fit->v.observed[j]);
 }
 
 static void start_column(const ur_fit *fit, size_t j, ur_fit_column *c)
@@ -64,8 +67,18 @@ static unrelu_status choose_columns(ur_fit *fit, size_t *dropped, unrelu_error *
     }
     *dropped = all - fit->d;
     if (fit->d == 0)
-        return ur_fail(err, UNRELU_EDATA, "none of the %zu columns has a positive value", all);
+        return ur_fail(err, UNRELU_EDATA,
+                       "none of the %zu columns has a value above its limit (0, or --censor-at)",
+                       all);
     return UNRELU_OK;
+}
+
+void ur_fit_likelihood(const ur_fit *fit, const ur_margin_sums *sums, ur_margin *out)
+{
+    ur_margin_censored(sums, out);
+    if (fit->options->norms == UNRELU_NORMS_TRUNCATED &&
+        (out->verdict == UR_MARGIN_FITTED || out->verdict == UR_MARGIN_NO_ZEROS))
+        ur_margin_truncated(sums, out);
 }
 
 unrelu_status ur_fit_margins(ur_fit *fit, unrelu_error *err)
@@ -74,7 +87,7 @@ unrelu_status ur_fit_margins(ur_fit *fit, unrelu_error *err)
     unrelu_status status = choose_columns(fit, &dropped, err);
     if (status == UNRELU_OK && dropped > 0)
         status = ur_warn(fit->model, "dropped", err,
-                         "%zu of %zu columns have no positive value and were left out", dropped,
+                         "left out for want of a positive value: %zu of %zu columns", dropped,
                          fit->summary->plan.d);
     if (status != UNRELU_OK)
         return status;
@@ -82,14 +95,16 @@ unrelu_status ur_fit_margins(ur_fit *fit, unrelu_error *err)
         ur_fit_column *c = &fit->columns[i];
         ur_margin_sums sums = ur_fit_margin_sums(fit, &fit->v, c, NULL);
         ur_margin_censored(&sums, &c->censored);
-        c->margin = c->censored;
-        if (fit->options->norms == UNRELU_NORMS_TRUNCATED &&
-            c->censored.verdict == UR_MARGIN_FITTED)
-            ur_margin_truncated(&sums, &c->margin);
+        ur_fit_likelihood(fit, &sums, &c->margin);
     }
     if (fit->options->norms == UNRELU_NORMS_MEDIAN)
-        return ur_fit_median(fit, err);
+        status = ur_fit_median(fit, err);
     if (fit->options->norms == UNRELU_NORMS_SGD)
-        return ur_fit_sgd(fit, err);
-    return UNRELU_OK;
+        status = ur_fit_sgd(fit, err);
+    for (size_t i = 0; fit->options->literal && i < fit->d; i++) {
+        ur_margin *m = &fit->columns[i].margin; /* line 4 of Algorithm 1 */
+        if (m->b < 0)
+            m->b = m->gamma = 0;
+    }
+    return status;
 }

@@ -36,11 +36,11 @@ static unrelu_status one_level(unrelu_source *source, const unrelu_exec *exec,
     return status;
 }
 
-unrelu_status ur_fit_quantiles(unrelu_source *source, const unrelu_exec *exec, size_t quantiles,
-                               const double *level, int levels, double *value, unrelu_error *err)
+unrelu_status ur_fit_quantiles(const ur_fit *fit, size_t quantiles, const double *level, int levels,
+                               double *value, unrelu_error *err)
 {
-    size_t d = unrelu_source_columns(source), searches = quantiles * d;
-    ur_histogram_plan plan = {.d = d, .quantiles = quantiles};
+    size_t d = unrelu_source_columns(fit->source), searches = quantiles * d;
+    ur_histogram_plan plan = {.d = d, .quantiles = quantiles, .cut = fit->cut};
     plan.prefix = ur_alloc(searches, sizeof *plan.prefix);
     double *rank = ur_doubles(searches);
     double *counts = ur_alloc(searches, UR_HISTOGRAM_BINS * sizeof *counts);
@@ -48,7 +48,7 @@ unrelu_status ur_fit_quantiles(unrelu_source *source, const unrelu_exec *exec, s
     if (!plan.prefix || !rank || !counts)
         status = ur_fail_memory(err, searches, "histograms");
     for (; status == UNRELU_OK && plan.level < levels; plan.level++)
-        status = one_level(source, exec, &plan, level, rank, counts, err);
+        status = one_level(fit->source, fit->exec, &plan, level, rank, counts, err);
     for (size_t i = 0; status == UNRELU_OK && i < searches; i++)
         value[i] = ur_histogram_result(plan.prefix[i], levels);
     free(plan.prefix);
@@ -83,7 +83,7 @@ unrelu_status ur_fit_median(ur_fit *fit, unrelu_error *err)
         unit[j] = 1;
     }
     if (status == UNRELU_OK)
-        status = ur_fit_quantiles(fit->source, fit->exec, 1, level, LEVELS, median, err);
+        status = ur_fit_quantiles(fit, 1, level, LEVELS, median, err);
     for (size_t i = 0; status == UNRELU_OK && i < fit->d; i++)
         unit[fit->columns[i].index] = ldexp(1, -fit->columns[i].exponent);
     plan.threshold = median;

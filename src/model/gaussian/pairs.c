@@ -81,22 +81,46 @@ static int multiple(const pairs *p, const cross *x, const ur_margin_sums sums[2]
     return xx > 0 ? 1 : -1;
 }
 
-static void store(const pairs *p, size_t i, size_t j, double n, const ur_pair *pair, uint8_t flag)
+void ur_fit_store(const ur_fit_pairs *out, size_t d, size_t i, size_t j, double n, double joint,
+                  ur_pair pair)
 {
-    size_t d = p->fit->d;
-    const ur_fit_pairs *out = p->out;
+    uint8_t flag = 0;
+    if (fabs(pair.rho) == 1) {
+        flag = UNRELU_FLAG_DUPLICATE;
+    } else if (joint < ENOUGH_JOINT) {
+        flag = UNRELU_FLAG_FEW_JOINT;
+        pair.rho_se = pair.product_se = NAN;
+    } else if (fabs(pair.rho) >= UR_PAIR_LIMIT) { /* the truth may lie anywhere beyond */
+        flag = UNRELU_FLAG_DUPLICATE;
+        pair.rho_se = pair.product_se = NAN;
+    } else if (pair.rho_se > WEAK_RHO_SE) {
+        flag = UNRELU_FLAG_FEW_JOINT;
+    }
     for (int swap = 0; swap < 2; swap++) {
         size_t at = swap ? j * d + i : i * d + j;
-        out->rho[at] = pair->rho;
+        out->rho[at] = pair.rho;
         if (out->rho_se)
-            out->rho_se[at] = pair->rho_se;
+            out->rho_se[at] = pair.rho_se;
         if (out->product_se)
-            out->product_se[at] = pair->product_se;
+            out->product_se[at] = pair.product_se;
         if (out->n_pair)
             out->n_pair[at] = n;
         if (out->flags)
             out->flags[at] = flag;
     }
+}
+
+/* both without zeros: Pearson's correlation, also closer to +-1 than the solver goes */
+static ur_pair pearson(const cross *x, const ur_margin_sums sums[2])
+{
+    double n = x->gg, xx = x->tt - sums[0].sum * sums[1].sum / n;
+    double x1 = sums[0].square - sums[0].sum * sums[0].sum / n;
+    double x2 = sums[1].square - sums[1].sum * sums[1].sum / n;
+    double rho = fmax(-1, fmin(1, xx / sqrt(x1) / sqrt(x2)));
+    return (ur_pair){.rho = rho,
+                     .rho_se = (1 - rho * rho) / sqrt(n),
+                     .product_se = sqrt((1 + rho * rho) / n),
+                     .converged = 1};
 }
 
 static void solve(const pairs *p, size_t i, size_t j)
@@ -121,31 +145,32 @@ static void solve(const pairs *p, size_t i, size_t j)
     if (!usable) { /* a constant column, or one without positives on the common rows */
         int constant =
             margins[0].verdict == UR_MARGIN_CONSTANT || margins[1].verdict == UR_MARGIN_CONSTANT;
-        store(p, i, j, n, &pair, constant ? 0 : UNRELU_FLAG_FEW_JOINT);
+        ur_fit_store(p->out, p->fit->d, i, j, n, constant ? ENOUGH_JOINT : 0, pair);
         return;
     }
-    int sign = x.gg >= 2 ? multiple(p, &x, sums, margins) : 0;
-    if (sign) {
-        pair = (ur_pair){.rho = sign, .rho_se = 0};
-        pair.product_se = 2 * p->margins[i].s_se / p->margins[i].s;
-        store(p, i, j, n, &pair, UNRELU_FLAG_DUPLICATE);
-        return;
+    int sign = x.gg >= 3 ? multiple(p, &x, sums, margins) : 0;
+    if (sign) { /* single precision cannot tell a copy from a correlation of 1 - 1e-7 */
+        pair.rho = sign;
+        if (!p->fit->summary->plan.single) {
+            pair.rho_se = 0;
+            pair.product_se = 2 * p->margins[i].s_se / p->margins[i].s;
+        }
+    } else if (!partial && margins[0].verdict == UR_MARGIN_NO_ZEROS &&
+               margins[1].verdict == UR_MARGIN_NO_ZEROS) {
+        pair = pearson(&x, sums);
+    } else {
+        ur_pair_moments m =
+            moments_of(&x, n, standardise(c[0], &margins[0]), standardise(c[1], &margins[1]));
+        ur_pair_margin prepared[2] = {p->prepared[i], p->prepared[j]};
+        for (int k = 0; k < 2 && partial; k++)
+            ur_pair_margin_set(margins[k].gamma, &prepared[k]);
+        ur_pair_h6(&prepared[0], &prepared[1], &m, margins_n, &pair);
+        if (x.gg < ENOUGH_JOINT || !pair.converged) {
+            pair.rho = pair.start;
+            x.gg = 0; /* as good as none */
+        }
     }
-    ur_pair_moments m =
-        moments_of(&x, n, standardise(c[0], &margins[0]), standardise(c[1], &margins[1]));
-    ur_pair_margin prepared[2] = {p->prepared[i], p->prepared[j]};
-    for (int k = 0; k < 2 && partial; k++)
-        ur_pair_margin_set(margins[k].gamma, &prepared[k]);
-    ur_pair_h6(&prepared[0], &prepared[1], &m, margins_n, &pair);
-    uint8_t flag = 0;
-    if (x.gg < ENOUGH_JOINT || !pair.converged) {
-        pair.rho = pair.start;
-        pair.rho_se = pair.product_se = NAN;
-        flag = UNRELU_FLAG_FEW_JOINT;
-    } else if (!(pair.rho_se <= WEAK_RHO_SE)) {
-        flag = UNRELU_FLAG_FEW_JOINT;
-    }
-    store(p, i, j, n, &pair, flag);
+    ur_fit_store(p->out, p->fit->d, i, j, n, x.gg, pair);
 }
 
 static void solve_row(void *context, size_t i)

@@ -25,26 +25,24 @@ static const double OUTLIER = 4;
 static unrelu_status measure_noise(ur_fit *fit, unrelu_error *err)
 {
     size_t d = unrelu_source_columns(fit->source);
-    double *unit = ur_doubles(d), *s = ur_doubles(2 * d);
-    ur_negatives_plan plan = {d, unit};
-    unrelu_status status = UNRELU_OK;
-    if (!unit || !s)
-        status = ur_fail_memory(err, d, "columns");
+    ur_negatives_plan plan = {d};
+    double *s = ur_doubles(ur_negatives.len(&plan));
+    unrelu_status status = s ? UNRELU_OK : ur_fail_memory(err, d, "columns");
     if (status == UNRELU_OK)
         status = ur_pass(fit->source, &ur_negatives, &plan, fit->exec, "measuring noise", s, err);
     if (status == UNRELU_OK)
         status = ur_source_rewind(fit->source, err);
     size_t unmeasured = 0;
     for (size_t j = 0; status == UNRELU_OK && j < d; j++) {
-        fit->noise[j] = s[j] >= ENOUGH_NEGATIVES ? sqrt(s[d + j] / s[j]) / unit[j] : 0;
-        unmeasured += s[j] < ENOUGH_NEGATIVES;
+        int enough = ur_negatives_count(&plan, s, j) >= ENOUGH_NEGATIVES;
+        fit->noise[j] = enough ? ur_negatives_rms(&plan, s, j) : 0;
+        unmeasured += !enough;
     }
     if (status == UNRELU_OK && unmeasured > 0)
         status = ur_warn(fit->model, "noise-unmeasured", err,
                          "%zu of %zu columns have fewer than %.0f negative values to measure noise "
                          "by and are taken as free of it; or give --additive-noise SD",
                          unmeasured, d, ENOUGH_NEGATIVES);
-    free(unit);
     free(s);
     return status;
 }
@@ -95,22 +93,23 @@ unrelu_status ur_fit_cut(ur_fit *fit, const double *limit, unrelu_error *err)
     size_t d = unrelu_source_columns(fit->source);
     if (!fit->options->robust)
         return UNRELU_OK;
-    fit->cut = ur_doubles(d);
+    double *cut = ur_doubles(d); /* fit->cut, once it is known */
     double *level = ur_doubles(4 * d), *value = level ? level + 2 * d : NULL;
     unrelu_status status = UNRELU_OK;
-    if (!fit->cut || !level)
+    if (!cut || !level)
         status = ur_fail_memory(err, d, "quantiles");
     if (status == UNRELU_OK)
         status = choose_levels(fit, limit, level, err);
     if (status == UNRELU_OK)
-        status = ur_fit_quantiles(fit->source, fit->exec, 2, level, LEVELS, value, err);
+        status = ur_fit_quantiles(fit, 2, level, LEVELS, value, err);
     if (status == UNRELU_OK)
         status = ur_source_rewind(fit->source, err);
     for (size_t j = 0; status == UNRELU_OK && j < d; j++) {
         double z1 = ur_normal_quantile(level[j]), z2 = ur_normal_quantile(level[d + j]);
         double s = (value[d + j] - value[j]) / (z2 - z1), mean = value[j] - s * z1;
-        fit->cut[j] = value[j] > limit[j] && s > 0 ? mean + OUTLIER * s : INFINITY;
+        cut[j] = value[j] > limit[j] && s > 0 ? mean + OUTLIER * s : INFINITY;
     }
+    fit->cut = cut;
     free(level);
     return status;
 }

@@ -15,11 +15,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double DISTINCT_SE = 4, DISTINCT_NEGATIVE = 3;
+static const double DISTINCT_SE = 4, DISTINCT_NEGATIVE = 3, FEWEST_ROWS = 4;
 
 typedef struct {
     double *values, *vectors; /* increasing, as LAPACK gives them */
-    double *rho, *body, *scale, *by_group;
+    double *rho, *product, *body, *scale, *by_group;
 } room;
 
 static void room_free(room *r)
@@ -27,6 +27,7 @@ static void room_free(room *r)
     free(r->values);
     free(r->vectors);
     free(r->rho);
+    free(r->product);
     free(r->body);
     free(r->scale);
     free(r->by_group);
@@ -35,10 +36,14 @@ static void room_free(room *r)
 static unrelu_status room_new(const ur_fit *fit, room *r, unrelu_error *err)
 {
     size_t d = fit->d;
-    *r = (room){ur_doubles(d),     ur_doubles(d * d),
-                ur_doubles(d * d), ur_doubles(ur_moments_body_len(&fit->summary->plan)),
-                ur_doubles(d),     ur_alloc(d, fit->summary->plan.groups * sizeof(double))};
-    if (r->values && r->vectors && r->rho && r->body && r->scale && r->by_group)
+    *r = (room){.values = ur_doubles(d),
+                .vectors = ur_doubles(d * d),
+                .rho = ur_doubles(d * d),
+                .product = ur_doubles(d * d),
+                .body = ur_doubles(ur_moments_body_len(&fit->summary->plan)),
+                .scale = ur_doubles(d),
+                .by_group = ur_alloc(d, fit->summary->plan.groups * sizeof(double))};
+    if (r->values && r->vectors && r->rho && r->product && r->body && r->scale && r->by_group)
         return UNRELU_OK;
     return ur_fail_memory(err, d * d, "entries of Sigma");
 }
@@ -58,22 +63,17 @@ static unrelu_status leave_one_out(const ur_fit *fit, const room *r, size_t grou
     for (size_t i = 0; i < d; i++) {
         ur_margin_sums sums = ur_fit_margin_sums(fit, &v, &fit->columns[i], NULL);
         ur_margin m;
-        if (fit->options->norms == UNRELU_NORMS_TRUNCATED)
-            ur_margin_truncated(&sums, &m);
-        else
-            ur_margin_censored(&sums, &m);
+        ur_fit_likelihood(fit, &sums, &m);
         r->scale[i] = ldexp(m.s, fit->columns[i].exponent);
     }
-    for (size_t k = 0; k < d; k++) {
-        double form = 0;
-        for (size_t i = 0; i < d; i++) {
-            double row = 0;
-            for (size_t j = 0; j < d; j++)
-                row += r->rho[i * d + j] * r->scale[j] * r->vectors[j * d + k];
-            form += row * r->scale[i] * r->vectors[i * d + k];
-        }
-        r->by_group[group * d + k] = form;
-    }
+    for (size_t i = 0; i < d * d; i++)
+        r->rho[i] *= r->scale[i / d] * r->scale[i % d];
+    ur_multiply(d, d, d, r->rho, r->vectors, r->product);
+    double *form = r->by_group + group * d;
+    memset(form, 0, d * sizeof *form);
+    for (size_t i = 0; i < d; i++)
+        for (size_t k = 0; k < d; k++)
+            form[k] += r->vectors[i * d + k] * r->product[i * d + k];
     return UNRELU_OK;
 }
 
@@ -102,7 +102,8 @@ static size_t count_distinct(const unrelu_gaussian *m)
 {
     double least = m->eigenvalues[m->d - 1], floor = least < 0 ? -DISTINCT_NEGATIVE * least : 0;
     size_t k = 0;
-    while (k < m->d && m->eigenvalues[k] > fmax(DISTINCT_SE * m->eigenvalues_se[k], floor))
+    while (k < m->d && m->eigenvalues[k] > floor &&
+           m->eigenvalues[k] > DISTINCT_SE * m->eigenvalues_se[k]) /* never where that is NaN */
         k++;
     return k;
 }
@@ -133,14 +134,16 @@ static unrelu_status choose_k(ur_fit *fit, unrelu_error *err)
                        m->eigenvalues[0], m->eigenvalues_se[0]);
     if (m->k < d)
         snprintf(m->how_k, sizeof m->how_k,
-                 "%zu of %zu eigenvalues distinguishable from 0: the last has %.3g +- %.2g, the "
-                 "next %.3g +- %.2g (one standard error)",
-                 m->k, d, m->eigenvalues[m->k - 1], m->eigenvalues_se[m->k - 1],
-                 m->eigenvalues[m->k], m->eigenvalues_se[m->k]);
+                 "%zu of %zu eigenvalues are distinguishable from 0 (above 4 standard errors and 3 "
+                 "times the most negative): the last is %.3g, the next %.3g, with standard errors "
+                 "%.2g and %.2g",
+                 m->k, d, m->eigenvalues[m->k - 1], m->eigenvalues[m->k],
+                 m->eigenvalues_se[m->k - 1], m->eigenvalues_se[m->k]);
     else
         snprintf(m->how_k, sizeof m->how_k,
-                 "all %zu eigenvalues distinguishable from 0: the last has %.3g +- %.2g", d,
-                 m->eigenvalues[d - 1], m->eigenvalues_se[d - 1]);
+                 "all %zu eigenvalues are distinguishable from 0: the last is %.3g with standard "
+                 "error %.2g",
+                 d, m->eigenvalues[d - 1], m->eigenvalues_se[d - 1]);
     return UNRELU_OK;
 }
 
@@ -155,6 +158,15 @@ static unrelu_status set_W(unrelu_gaussian *m, const double *vectors, unrelu_err
     return UNRELU_OK;
 }
 
+/* rows of the smallest group */
+static double fewest_rows(const unrelu_summary *summary)
+{
+    double fewest = INFINITY;
+    for (size_t g = 0; g < summary->plan.groups; g++)
+        fewest = fmin(fewest, *ur_moments_group(&summary->plan, summary->s, g));
+    return fewest;
+}
+
 static unrelu_status standard_errors(ur_fit *fit, const room *r, unrelu_error *err)
 {
     unrelu_gaussian *m = fit->model;
@@ -164,13 +176,18 @@ static unrelu_status standard_errors(ur_fit *fit, const room *r, unrelu_error *e
         why = "the jackknife needs --angles h6 with --norms censored or truncated";
     else if (fit->summary->plan.groups < 2)
         why = "the summary keeps one group: summarize with --groups 10";
-    else if (*fit->v.rows < 4 * (double)fit->summary->plan.groups) {
+    else if (fewest_rows(fit->summary) < FEWEST_ROWS) {
         why = "the jackknife needs at least four rows in each of its groups";
         reason = UNRELU_EDATA;
     } else if (fit->noise)
         why = "the jackknife does not know the noise level's own error";
-    if (!why)
-        return jackknife(fit, r, m->eigenvalues_se, err);
+    if (!why) {
+        unrelu_status status = jackknife(fit, r, m->eigenvalues_se, err);
+        if (status != UNRELU_OK || isfinite(m->eigenvalues_se[0]))
+            return status;
+        why = "a column has all its positive values in one group of rows";
+        reason = UNRELU_EDATA;
+    }
     for (size_t i = 0; i < m->d; i++)
         m->eigenvalues_se[i] = NAN;
     if (fit->options->rank == UNRELU_RANK_AUTO)
@@ -192,9 +209,10 @@ unrelu_status ur_fit_rank(ur_fit *fit, unrelu_error *err)
                        fit->options->rank, d);
     for (size_t i = 0; i < d * d; i++)
         if (!isfinite(m->sigma[i]))
-            return ur_fail(err, UNRELU_EDATA,
-                           "Sigma leaves the range of a double, so that it has no eigenvalues: "
-                           "rescale the columns");
+            return ur_fail(err, UNRELU_EDATA, "Sigma has no eigenvalues: that of %s and %s is %g%s",
+                           m->names[i / d], m->names[i % d], m->sigma[i],
+                           isnan(m->sigma[i]) ? " (no truncated maximum likelihood)"
+                                              : "; rescale the columns");
     room r;
     unrelu_status status = room_new(fit, &r, err);
     m->eigenvalues = ur_doubles(d);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* x = ReLU(D F z + b) with D the scales and F F' the correlation (eigenvalues below 0, if the
- * model has any, count as 0). Row r uses normals r k .. r k + k - 1 of one stream, and products
- * are formed in chunks of fixed rows: any slice of rows has the same bits. */
+/* x = max(limit, D F z + b), the limit being 0 for a ReLU, with D the scales and F F' the
+ * correlation (eigenvalues below 0, if the model has any, count as 0). Row r uses normals r k .. r
+ * k + k - 1 of one stream, and products are formed in chunks of fixed rows: any slice of rows has
+ * the same bits. */
 #include "dense/linear.h"
 #include "dense/random.h"
 #include "error.h"
@@ -18,7 +19,7 @@ struct unrelu_sampler {
     size_t d, k;
     uint64_t seed;
     double *factor; /* k x d: F' */
-    double *scale, *b;
+    double *scale, *b, *limit;
 };
 
 void unrelu_sampler_free(unrelu_sampler *s)
@@ -28,6 +29,7 @@ void unrelu_sampler_free(unrelu_sampler *s)
     free(s->factor);
     free(s->scale);
     free(s->b);
+    free(s->limit);
     free(s);
 }
 
@@ -73,13 +75,16 @@ unrelu_status unrelu_sampler_new(const unrelu_gaussian *model, uint64_t seed, un
     s->factor = ur_alloc(d, d * sizeof *s->factor);
     s->scale = ur_doubles(d);
     s->b = ur_doubles(d);
+    s->limit = ur_doubles(d);
     unrelu_status status = UNRELU_OK;
     int saved = ur_blas_pin();
-    if (!s->factor || !s->scale || !s->b)
+    if (!s->factor || !s->scale || !s->b || !s->limit)
         status = ur_fail_memory(err, d * d, "entries of a factor");
     if (status == UNRELU_OK) {
         memcpy(s->scale, model->scale, d * sizeof *s->scale);
         memcpy(s->b, model->b, d * sizeof *s->b);
+        if (model->limit)
+            memcpy(s->limit, model->limit, d * sizeof *s->limit);
         status = set_factor(s, model->correlation, err);
     }
     ur_blas_unpin(saved);
@@ -117,7 +122,7 @@ static void draw_chunk(void *context, size_t i)
         double *to = w->x + (start + r - w->first) * d;
         for (size_t j = 0; j < d; j++) {
             double latent = s->scale[j] * y[r * d + j] + s->b[j];
-            to[j] = latent > 0 ? latent : 0;
+            to[j] = latent > s->limit[j] ? latent : s->limit[j];
         }
     }
     free(z);

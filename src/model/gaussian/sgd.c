@@ -11,6 +11,7 @@
 #include "memory.h"
 #include "model/gaussian/fit.h"
 #include "pass/pass.h"
+#include "summary/outliers.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -115,13 +116,13 @@ static void fold_step(void *context, size_t column, const ur_block *block)
     if (!c)
         return;
     double limit = st->fit->summary->limit[column];
-    double cut = st->fit->cut ? st->fit->cut[column] : INFINITY;
     double unit =
         ldexp(1, -(int)(ur_moments_exponent(&st->fit->summary->plan, st->fit->summary->s)[column] +
                         UR_NO_EXPONENT));
     for (size_t r = 0; r < block->rows && c->batch < (size_t)o->batches; r++) {
-        double x = block->x[r * block->stride + column];
-        if (!(x > limit && x <= cut))
+        const double *row = block->x + r * block->stride;
+        double x = row[column];
+        if (!(x > limit) || (st->fit->cut && !ur_row_kept(row, st->fit->cut, block->d)))
             continue;
         double y = ((x - limit) * unit - c->mean) / c->deviation;
         c->x1 += y;
@@ -178,8 +179,6 @@ static void transform_back(const descent *c, const unrelu_gaussian_options *o, u
     const double *v = central(c->result, o->batches);
     m->b = c->mean + c->deviation * v[1] / v[0];
     m->s = c->deviation / sqrt(v[0]);
-    if (o->literal)
-        m->b = fmax(0, m->b); /* line 4 of Algorithm 1 */
     m->gamma = m->b / m->s;
     m->b_se = m->s_se = m->gamma_se = NAN;
 }
@@ -187,6 +186,10 @@ static void transform_back(const descent *c, const unrelu_gaussian_options *o, u
 unrelu_status ur_fit_sgd(ur_fit *fit, unrelu_error *err)
 {
     static const ur_fold fold = {fold_step};
+    if (fit->exec && fit->exec->rank_sum)
+        return ur_fail(err, UNRELU_EUSAGE,
+                       "projected SGD goes through the samples in order and cannot be split over "
+                       "ranks: use --norms censored");
     size_t all = fit->summary->plan.d, batches = (size_t)fit->options->batches;
     descent *columns = ur_alloc(fit->d, sizeof *columns);
     double *results = ur_alloc(fit->d, 2 * batches * sizeof *results);

@@ -31,6 +31,8 @@ static ur_pair solve(const signs *s, const ur_fit_column *a, const ur_fit_column
     ur_pair pair = {.rho = 0, .rho_se = NAN, .product_se = NAN};
     if (a->margin.verdict == UR_MARGIN_CONSTANT || b->margin.verdict == UR_MARGIN_CONSTANT)
         return pair; /* footnote 3 */
+    if (!isfinite(a->margin.gamma) || !isfinite(b->margin.gamma))
+        return pair; /* no truncated maximum likelihood: flagged there */
     if (s->fit->options->literal) {
         pair.rho = cos(acos(-1) * (1 - 2 * above / n));
         return pair;
@@ -39,8 +41,9 @@ static ur_pair solve(const signs *s, const ur_fit_column *a, const ur_fit_column
     const ur_pair_margin *m = s->prepared;
     ur_pair_from_signs(&m[a - s->fit->columns], &m[b - s->fit->columns], n, above / n, margins_n,
                        &pair);
-    if (s->fit->options->norms != UNRELU_NORMS_CENSORED)
-        pair.rho_se = pair.product_se = NAN; /* their errors assume censored margins */
+    /* the errors are those of censored margins fitted on the same rows */
+    if (s->fit->options->norms != UNRELU_NORMS_CENSORED || n < margins_n[0] || n < margins_n[1])
+        pair.rho_se = pair.product_se = NAN;
     return pair;
 }
 
@@ -59,14 +62,7 @@ static void solve_row(void *context, size_t i)
         ur_pair pair = {.rho = 0, .rho_se = NAN, .product_se = NAN};
         if (n > 0)
             pair = solve(s, a, b, n, s->v->above[at]);
-        for (int swap = 0; swap < 2; swap++) {
-            size_t to = swap ? j * d + i : i * d + j;
-            s->out->rho[to] = pair.rho;
-            s->out->rho_se[to] = pair.rho_se;
-            s->out->product_se[to] = pair.product_se;
-            s->out->n_pair[to] = n;
-            s->out->flags[to] = s->v->above[at] < 10 ? UNRELU_FLAG_FEW_JOINT : 0;
-        }
+        ur_fit_store(s->out, d, i, j, n, s->v->above[at], pair);
     }
 }
 

@@ -134,9 +134,10 @@ unrelu_status unrelu_summary_collect(unrelu_source *source, const unrelu_gaussia
         return ur_fail_memory(err, d, "limits");
     int saved = ur_blas_pin();
     unrelu_status status = ur_limits(options, d, limit, err);
+    if (status == UNRELU_OK)
+        status = ur_source_rewind(source, err);
     if (status == UNRELU_OK) {
-        ur_collect_rules rules = {
-            .pairs = 1, .groups = groups, .limit = limit, .negatives = options->censor_at != NULL};
+        ur_collect_rules rules = {.pairs = 1, .groups = groups, .limit = limit};
         status = ur_summary_collect_rules(source, &rules, exec, out, err);
     }
     ur_blas_unpin(saved);

@@ -9,8 +9,8 @@
 #include <string.h>
 
 static const char *const flag_names[UNRELU_FLAG_COUNT] = {
-    "few-positives", "constant",      "no-zeros",         "duplicate",
-    "few-joint",     "negative-bias", "no-truncated-mle", "sigma-range"};
+    "few-positives", "constant",         "no-zeros",    "duplicate", "few-joint",
+    "negative-bias", "no-truncated-mle", "sigma-range", "misfit"};
 
 const char *unrelu_flag_name(int bit)
 {
@@ -56,19 +56,28 @@ unrelu_status ur_warn_flagged(unrelu_gaussian *model, uint32_t flag, const char 
                    count, count == 1 ? "" : "s", list, count > NAMED ? ", ..." : "", meaning);
 }
 
+/* the set Omega of the author response: where the theorem holds although some b < 0 */
 static unrelu_status warn_guarantee(ur_fit *fit, unrelu_error *err)
 {
+    enum { LISTED = 8 };
     unrelu_gaussian *m = fit->model;
-    size_t outside = 0;
-    for (size_t i = 0; i < m->d; i++)
-        outside += (m->flags[i] & UNRELU_FLAG_NEGATIVE_BIAS) != 0;
+    char omega[256] = "", meaning[400];
+    size_t outside = 0, used = 0, listed = 0;
+    for (size_t i = 0; i < m->d; i++) {
+        if (m->flags[i] & UNRELU_FLAG_NEGATIVE_BIAS) {
+            outside++;
+        } else if (listed++ < LISTED && used < sizeof omega) {
+            int wrote = snprintf(omega + used, sizeof omega - used, "%s%.25s", used ? ", " : "",
+                                 m->names[i]);
+            used += wrote > 0 ? (size_t)wrote : 0;
+        }
+    }
     if (outside == 0)
         return UNRELU_OK;
-    char meaning[200];
     snprintf(meaning, sizeof meaning,
-             "more zeros than b >= 0 allows: the paper's guarantee holds only for the set "
-             "Omega of the other %zu of %zu columns; the default method has no such limit",
-             m->d - outside, m->d);
+             "more than half censored, so that b lies below the limit: the paper's guarantee holds "
+             "for %s%s%s; the default method has no such limit",
+             listed ? "Omega = " : "no column", omega, listed > LISTED ? ", ..." : "");
     return ur_warn_flagged(m, UNRELU_FLAG_NEGATIVE_BIAS, meaning, err);
 }
 
@@ -81,7 +90,7 @@ static unrelu_status warn_pairs(unrelu_gaussian *m, unrelu_error *err)
                 first = i * m->d + j;
     if (weak == 0)
         return UNRELU_OK;
-    return ur_warn(m, unrelu_flag_name(4), err,
+    return ur_warn(m, "few-joint", err,
                    "%zu pair%s (the first: %.40s, %.40s): too few joint positives, the correlation "
                    "is a bound or a sign at most",
                    weak, weak == 1 ? "" : "s", m->names[first / m->d], m->names[first % m->d]);
@@ -99,6 +108,14 @@ static unrelu_status warn_errors(const ur_fit *fit, unrelu_error *err)
         return ur_warn(m, "no-se", err,
                        "correlations have no standard errors: --angles signs has them with "
                        "--norms censored only");
+    if (fit->options->angles == UNRELU_ANGLES_SIGNS && *fit->v.missing_cells > 0)
+        return ur_warn(m, "no-se", err,
+                       "correlations of columns with missing cells have no standard errors: "
+                       "--angles h6 has them");
+    if (fit->options->norms != UNRELU_NORMS_CENSORED)
+        return ur_warn(m, "no-se", err,
+                       "covariances have no standard errors (scales and correlations do): --norms "
+                       "censored has them");
     return UNRELU_OK;
 }
 
@@ -112,7 +129,11 @@ unrelu_status ur_fit_warn(ur_fit *fit, unrelu_error *err)
          "no change at all: scale 0, b is the constant, correlations are set to 0"},
         {UNRELU_FLAG_NO_ZEROS, "no zeros: nothing was censored, plain mean and deviation"},
         {UNRELU_FLAG_FEW_POSITIVES, "too few positive values for a reliable fit"},
-        {UNRELU_FLAG_DUPLICATE, "a multiple of another column: correlation 1"},
+        {UNRELU_FLAG_DUPLICATE,
+         "a copy of another column up to scale: correlation 1 or -1 to within 1e-5"},
+        {UNRELU_FLAG_MISFIT,
+         "the share of zeros is far from what the fitted normal has, so that it is no rectified "
+         "Gaussian: look for outliers (--robust), a header read as data, another scale"},
         {UNRELU_FLAG_NO_TRUNCATED,
          "no truncated maximum likelihood (mean of squares >= 2 mean^2): NaN"},
         {UNRELU_FLAG_SIGMA_RANGE,

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "codes.h"
+
+#include <stddef.h>
+
+const cli_code cli_codes[] = {
+    {"few-positives",
+     "column: fewer than 10 positive values, or the standard error of b / scale exceeds 0.25"},
+    {"constant", "column: it never changes; scale 0, correlations set to 0"},
+    {"no-zeros", "column: nothing was censored; plain mean and deviation"},
+    {"duplicate",
+     "column: a multiple of another one, or an affine map of it where neither has zeros"},
+    {"few-joint",
+     "pair: fewer than 10 rows where both are positive, or the standard error of the correlation "
+     "exceeds 0.2; at most its sign is known"},
+    {"negative-bias",
+     "column: more than half is censored, so that b < 0 and the paper's theorem does not hold"},
+    {"no-truncated-mle", "column: the likelihood of --norms truncated has no maximum; NaN"},
+    {"misfit",
+     "column: the share of zeros is far from what the fitted normal has: outliers, a header read "
+     "as data, or not a rectified Gaussian"},
+    {"sigma-range", "column: the square of its scale leaves the range of a double"},
+    {"missing", "cells are missing, with their number"},
+    {"n-below-d", "fewer rows than columns"},
+    {"outliers", "rows were left out by --robust"},
+    {"dropped", "columns were left out by --drop"},
+    {"noise-unmeasured", "--additive-noise auto found too few negative values in some columns"},
+    {"repaired", "the correlations were indefinite and were projected"},
+    {"indefinite", "they are indefinite and were left so (--method paper)"},
+    {"no-se", "which standard errors cannot be had, and why"},
+    {0},
+};
