@@ -139,11 +139,8 @@ static unrelu_status decode_array(const unrelu_source *source, const ur_piece *p
     if (status)
         return status;
     block->first_row = piece->first_row;
-    status = a->npy.fortran ? decode_columns(source, piece, block, err)
-                            : decode_rows(source, piece, block, err);
-    if (!status && (a->npy.dtype == UR_F8 || a->npy.dtype == UR_F4))
-        status = ur_block_check(source, block, err);
-    return status;
+    return a->npy.fortran ? decode_columns(source, piece, block, err)
+                          : decode_rows(source, piece, block, err);
 }
 
 static double array_fraction(const unrelu_source *source)

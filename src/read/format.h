@@ -53,7 +53,4 @@ unrelu_status ur_piece_reserve(ur_piece *piece, size_t size, unrelu_error *err);
 unrelu_status ur_block_reserve(ur_block *block, size_t rows, size_t d, unrelu_error *err);
 unrelu_status ur_block_scratch(ur_block *block, size_t size, unrelu_error *err);
 
-/* EFORMAT with row and column where the block holds an infinity */
-unrelu_status ur_block_check(const unrelu_source *source, const ur_block *block, unrelu_error *err);
-
 #endif

@@ -46,7 +46,7 @@ static unrelu_status decode_matrix(const unrelu_source *source, const ur_piece *
     block->d = block->stride = source->d;
     block->first_row = piece->first_row;
     (void)err;
-    return UNRELU_OK; /* one pass over memory less; moments.c finds infinities */
+    return UNRELU_OK;
 }
 
 static double matrix_fraction(const unrelu_source *source)

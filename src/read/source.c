@@ -6,7 +6,6 @@
 #include "read/file.h"
 #include "read/format.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,40 +94,6 @@ void ur_block_free(ur_block *block)
     free(block->own);
     free(block->bytes);
     memset(block, 0, sizeof *block);
-}
-
-/* 0 x is 0 for finite x and NaN for the others, so that one sum tells. Eight lanes: the sum is
- * then a vector loop, four times as fast as comparing. */
-static int is_finite(const double *x, size_t count)
-{
-    double sum[8] = {0};
-    size_t i = 0;
-    for (; i + 8 <= count; i += 8)
-        for (size_t lane = 0; lane < 8; lane++)
-            sum[lane] += 0.0 * x[i + lane];
-    for (; i < count; i++)
-        sum[0] += 0.0 * x[i];
-    for (size_t lane = 1; lane < 8; lane++)
-        sum[0] += sum[lane];
-    return sum[0] == 0;
-}
-
-unrelu_status ur_block_check(const unrelu_source *source, const ur_block *block, unrelu_error *err)
-{
-    char column[128];
-    size_t at = 0, count = block->rows * block->d; /* rows of files lie side by side */
-    if (is_finite(block->x, count))
-        return UNRELU_OK;
-    while (at < count && !isinf(block->x[at]))
-        at++;
-    if (at == count)
-        return UNRELU_OK; /* NaN: missing values */
-    ur_source_column_label(source, at % block->d, column, sizeof column);
-    return ur_fail(err, UNRELU_EFORMAT,
-                   "%s: row %zu, %s: the value is %s; every value must be finite (NaN marks a "
-                   "missing one)",
-                   source->label, block->first_row + at / block->d + 1, column,
-                   block->x[at] > 0 ? "inf" : "-inf");
 }
 
 void ur_source_column_label(const unrelu_source *source, size_t place, char *out, size_t size)
