@@ -31,7 +31,7 @@ static void must(unrelu_status status, const unrelu_error *err)
 
 static void row(const char *what, double ratio, const char *wanted, double ours, double theirs)
 {
-    printf("| %-58s | %7.3f | %-9s | %9.4f | %9.4f |\n", what, ratio, wanted, ours, theirs);
+    printf("| %-63s | %7.3f | %-9s | %9.4f | %9.4f |\n", what, ratio, wanted, ours, theirs);
     fflush(stdout);
 }
 
@@ -253,9 +253,9 @@ int main(int argc, char **argv)
             python = candidates[i];
     if (!python)
         fprintf(stderr, "numpy is absent: its rows are left out\n");
-    printf("| %-58s | %7s | %-9s | %9s | %9s |\n|%.60s|%.9s|%.11s|%.11s|%.11s|\n", "what", "ratio",
+    printf("| %-63s | %7s | %-9s | %9s | %9s |\n|%.65s|%.9s|%.11s|%.11s|%.11s|\n", "what", "ratio",
            "wanted", "ours s", "theirs s",
-           "------------------------------------------------------------", "---------",
+           "-----------------------------------------------------------------", "---------",
            "-----------", "-----------", "-----------");
     against_cov(python, 100000 / small, 200);
     against_cov(python, 100000 / small, 1000);

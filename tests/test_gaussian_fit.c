@@ -669,6 +669,13 @@ static void a_column_that_is_no_rectified_gaussian_is_flagged(void **state)
     assert_int_equal(m.flags[1], 0);
     assert_true(has_warning(&m, "misfit"));
     unrelu_gaussian_free(&m);
+    for (size_t r = 0; r < N; r++) { /* mean / deviation 50, and five zeros that are no normal's */
+        x[r * D] = r % 600 ? 50 + x[r * D] : 0;
+        x[r * D + 1] += 50;
+    }
+    m = fit(x, N, D, NULL);
+    assert_true(m.flags[0] & UNRELU_FLAG_MISFIT && m.flags[1] == UNRELU_FLAG_NO_ZEROS);
+    unrelu_gaussian_free(&m);
     unrelu_gaussian_free(&truth);
     free(x);
 }
@@ -782,7 +789,7 @@ static void jackknife_errors_are_calibrated(void **state)
     }
     double seen = square / RUNS - sum / RUNS * (sum / RUNS);
     /* a variance of 120 runs has a relative error of sqrt(2 / 120) = .13 */
-    assert_near(said / RUNS / seen, 1, 0.5);
+    assert_near(said / RUNS / seen, 1, 0.4);
     unrelu_gaussian_free(&truth);
 }
 

@@ -15,7 +15,7 @@ static const double ENOUGH_POSITIVES = 10, WEAK_GAMMA_SE = 0.25;
  * taken as shown */
 static const double NEGATIVE_BIAS_DEVIATIONS = 3;
 /* a misfit must matter and be sure */
-static const double MISFIT_SHARE = 0.05, MISFIT_DEVIATIONS = 5;
+static const double MISFIT_SHARE = 0.05, MISFIT_DEVIATIONS = 5, MISFIT_RATIO = 0.1;
 
 static void set_names_of_method(unrelu_gaussian *m, const unrelu_gaussian_options *o)
 {
@@ -32,8 +32,11 @@ static void set_names_of_method(unrelu_gaussian *m, const unrelu_gaussian_option
 static int is_misfit(double n, double zeros, double gamma)
 {
     double expected = ur_normal_cdf(-gamma), away = fabs(zeros / n - expected);
-    return away > MISFIT_SHARE &&
-           away > MISFIT_DEVIATIONS * sqrt(expected * (1 - expected) / n + 1 / (n * n));
+    int far = away > MISFIT_SHARE &&
+              away > MISFIT_DEVIATIONS * sqrt(expected * (1 - expected) / n + 1 / (n * n));
+    /* a few zeros far below all other values are no censored ones */
+    int inexplicable = zeros >= 3 && n * expected < MISFIT_RATIO * zeros;
+    return far || inexplicable;
 }
 
 static uint32_t flags_of(const ur_fit *fit, const ur_fit_column *c)
