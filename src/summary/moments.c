@@ -310,7 +310,7 @@ static unrelu_status begin(void *context, const ur_block *block, unrelu_error *e
     (void)err;
     ur_moments_plan *plan = context;
     ur_block pilot = *block;
-    size_t enough = 1024 + 65536 / plan->d; /* any shift near the mean will do */
+    size_t enough = 256 + 65536 / plan->d; /* any shift near the mean will do */
     pilot.rows = block->rows < enough ? block->rows : enough;
     for (size_t j = 0; j < plan->d; j++)
         choose_head(plan, &pilot, j, &plan->shift[j], &plan->exponent[j]);
