@@ -570,6 +570,36 @@ static void robust_holds_for_all_norms_and_angles(void **state)
     free(x);
 }
 
+/* the spread of b and scale over repeated samples is what every norm says of itself */
+static void errors_of_all_norms_are_calibrated(void **state)
+{
+    (void)state;
+    enum { N = 2000, D = 3, RUNS = 150 };
+    const double gamma[D] = {0.4, 0.9, 1.6};
+    for (int norms = UNRELU_NORMS_CENSORED; norms <= UNRELU_NORMS_MEDIAN; norms++) {
+        double b2 = 0, s2 = 0;
+        unrelu_gaussian_options o = defaults();
+        o.norms = (unrelu_norms)norms;
+        for (uint64_t run = 0; run < RUNS; run++) {
+            unrelu_gaussian truth = plant(setting(D, 1, 400 + run));
+            for (size_t i = 0; i < D; i++)
+                truth.b[i] = gamma[i];
+            double *x = draw(&truth, N, 600 + run);
+            unrelu_gaussian m = fit(x, N, D, &o);
+            for (size_t i = 0; i < D; i++) {
+                b2 += pow((m.b[i] - truth.b[i]) / m.b_se[i], 2) / (D * RUNS);
+                s2 += pow((m.scale[i] - truth.scale[i]) / m.scale_se[i], 2) / (D * RUNS);
+            }
+            unrelu_gaussian_free(&m);
+            unrelu_gaussian_free(&truth);
+            free(x);
+        }
+        /* the rms of 450 standard normals is 1 +- 0.033 */
+        assert_near(sqrt(b2), 1, 0.14);
+        assert_near(sqrt(s2), 1, 0.14);
+    }
+}
+
 /* a standard error is either right or NaN with a warning */
 static void errors_that_are_not_known_are_not_given(void **state)
 {
@@ -813,6 +843,7 @@ int main(void)
         cmocka_unit_test(paper_finds_nonnegative_biases_and_says_where_it_cannot),
         cmocka_unit_test(sgd_draws_follow_the_seed),
         cmocka_unit_test(robust_holds_for_all_norms_and_angles),
+        cmocka_unit_test(errors_of_all_norms_are_calibrated),
         cmocka_unit_test(errors_that_are_not_known_are_not_given),
         cmocka_unit_test(a_source_can_be_fitted_twice),
         cmocka_unit_test(truncated_norms_learn_from_positives_alone),

@@ -101,6 +101,28 @@ static void any_slice_has_the_same_bits(void **state)
     unrelu_gaussian_free(&m);
 }
 
+static void samples_stop_at_the_limit_of_the_model(void **state)
+{
+    (void)state;
+    enum { D = 2, N = 5000 };
+    unrelu_gaussian m = planted(D, 0, 1, 3);
+    double limit[D] = {0.5, -1};
+    m.limit = limit;
+    m.b[0] = m.b[1] = 0;
+    double *x = draw(&m, N, 5);
+    size_t at[D] = {0};
+    for (size_t i = 0; i < N * D; i++) {
+        assert_true(x[i] >= limit[i % D]);
+        at[i % D] += x[i] == limit[i % D];
+    }
+    /* Phi(0.5) and Phi(-1) of the cells, four deviations */
+    assert_near((double)at[0] / N, 0.6915, 0.026);
+    assert_near((double)at[1] / N, 0.1587, 0.021);
+    m.limit = NULL;
+    unrelu_gaussian_free(&m);
+    free(x);
+}
+
 /* ---- compare ---- */
 
 static void distances_match_the_formulas(void **state)
@@ -229,6 +251,7 @@ int main(void)
         cmocka_unit_test(planted_sigma_has_the_condition_number),
         cmocka_unit_test(samples_have_the_moments_of_a_rectified_gaussian),
         cmocka_unit_test(any_slice_has_the_same_bits),
+        cmocka_unit_test(samples_stop_at_the_limit_of_the_model),
         cmocka_unit_test(distances_match_the_formulas),
         cmocka_unit_test(singular_and_indefinite_are_told),
         cmocka_unit_test(a_model_survives_its_file),

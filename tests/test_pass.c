@@ -6,12 +6,17 @@
 #include "pass/pass.h"
 
 #include <pthread.h>
+#include <unistd.h>
 
 /* A summary that shows the order of additions in its bits: a sum of numbers of very different
- * sizes, and a count. */
+ * sizes, and a count. Blocks can be made to take their time, the first ones most, so that they
+ * are ready in another order than that of the file. */
 typedef struct {
     size_t begun, fail_from;
+    int dawdle;
 } plan;
+
+enum { ROWS = 100000 };
 
 static size_t two(const void *p)
 {
@@ -31,18 +36,18 @@ static unrelu_status update(const void *p, void *scratch, double *s, const ur_bl
                             unrelu_error *err)
 {
     (void)scratch;
+    if (((const plan *)p)->dawdle)
+        usleep((useconds_t)(20000 * (ROWS - block->first_row) / ROWS));
     for (size_t r = 0; r < block->rows; r++) {
         if (block->first_row + r >= ((const plan *)p)->fail_from)
             return ur_fail(err, UNRELU_EDATA, "row %zu", block->first_row + r);
-        s[0] += block->x[r * block->stride] * exp2((double)((block->first_row + r) % 61));
+        s[0] += block->x[r * block->stride] * exp2((double)((block->first_row + r) / 1000 % 61));
         s[1] += 1;
     }
     return UNRELU_OK;
 }
 
 static const ur_summary probe = {.len = two, .begin = begin, .update = update};
-
-enum { ROWS = 100000 };
 
 static double *numbers(void)
 {
@@ -70,7 +75,7 @@ static void bits_do_not_depend_on_threads(void **state)
     double *x = numbers(), one[2], many[2];
     unrelu_error err = {""};
     unrelu_exec exec = {.threads = 1};
-    plan p = {0, SIZE_MAX};
+    plan p = {.fail_from = SIZE_MAX};
     must(run(x, &p, &exec, one, &err), &err);
     assert_int_equal((size_t)one[1], ROWS);
     assert_int_equal(p.begun, 1);
@@ -78,6 +83,7 @@ static void bits_do_not_depend_on_threads(void **state)
     for (size_t i = 0; i < 3; i++)
         for (int repeat = 0; repeat < 5; repeat++) {
             exec.threads = threads[i];
+            p.dawdle = repeat == 0;
             must(run(x, &p, &exec, many, &err), &err);
             assert_memory_equal(one, many, sizeof one);
         }
@@ -90,7 +96,7 @@ static void earliest_error_is_reported(void **state)
     double *x = numbers(), s[2];
     unrelu_error err = {""};
     unrelu_exec exec = {.threads = 4};
-    plan p = {0, 30000};
+    plan p = {.fail_from = 30000};
     for (int repeat = 0; repeat < 10; repeat++) {
         assert_int_equal(run(x, &p, &exec, s, &err), UNRELU_EDATA);
         assert_string_equal(err.text, "row 30000");
@@ -110,7 +116,7 @@ static void cancel_stops(void **state)
     double *x = numbers(), s[2];
     unrelu_error err = {""};
     unrelu_exec exec = {.threads = 2, .cancelled = always};
-    plan p = {0, SIZE_MAX};
+    plan p = {.fail_from = SIZE_MAX};
     assert_int_equal(run(x, &p, &exec, s, &err), UNRELU_ECANCELLED);
     free(x);
 }
@@ -129,7 +135,7 @@ static void progress_moves_forward(void **state)
     double *x = numbers(), s[2], last = 0;
     unrelu_error err = {""};
     unrelu_exec exec = {.threads = 3, .progress = note_progress, .context = &last};
-    plan p = {0, SIZE_MAX};
+    plan p = {.fail_from = SIZE_MAX};
     must(run(x, &p, &exec, s, &err), &err);
     assert_true(last > 0.5);
     free(x);
