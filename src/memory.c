@@ -42,17 +42,6 @@ char *ur_string_copy(const char *s)
     return copy;
 }
 
-char **ur_strings_copy(char *const *strings, size_t count)
-{
-    char **copy = ur_alloc(count, sizeof *copy);
-    for (size_t i = 0; copy && i < count; i++)
-        if (!(copy[i] = ur_string_copy(strings[i]))) {
-            ur_strings_free(copy, count);
-            return NULL;
-        }
-    return copy;
-}
-
 void ur_strings_free(char **strings, size_t count)
 {
     for (size_t i = 0; strings && i < count; i++)

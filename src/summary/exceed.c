@@ -14,13 +14,13 @@ enum { PART = 4096, WORDS = PART / 64 }; /* d = 200: 100 KiB of bits, in the sec
 static size_t len(const void *plan)
 {
     size_t d = ((const ur_exceed_plan *)plan)->d;
-    return 2 * d + 2 * d * d;
+    return d + 2 * d * d;
 }
 
 ur_exceed_view ur_exceed_view_of(const ur_exceed_plan *plan, double *s)
 {
     size_t d = plan->d;
-    return (ur_exceed_view){s, s + d, s + 2 * d, s + 2 * d + d * d};
+    return (ur_exceed_view){s, s + d, s + d + d * d};
 }
 
 typedef struct {
@@ -51,19 +51,6 @@ static void *scratch_new(const void *context)
     return NULL;
 }
 
-/* square += ((x - threshold) unit)^2 above */
-static void add_squares(const ur_exceed_plan *plan, const ur_block *part, double *square)
-{
-    for (size_t r = 0; r < part->rows; r++) {
-        const double *x = part->x + r * part->stride;
-        for (size_t j = 0; j < plan->d; j++) {
-            double above = (x[j] - plan->threshold[j]) * plan->unit[j];
-            above = above > 0 ? above : 0;
-            square[j] += above * above;
-        }
-    }
-}
-
 static void missing_bits(const ur_block *part, size_t d, uint64_t *bits, double *missing)
 {
     memset(bits, 0, d * WORDS * sizeof *bits);
@@ -78,8 +65,6 @@ static void missing_bits(const ur_block *part, size_t d, uint64_t *bits, double 
 static void add_part(const ur_exceed_plan *plan, const ur_block *part, uint64_t *bits,
                      const ur_exceed_view *v)
 {
-    if (plan->unit)
-        add_squares(plan, part, v->square);
     memset(bits, 0, plan->d * WORDS * sizeof *bits);
     ur_bits_above(part->x, part->rows, plan->d, part->stride, plan->threshold, bits, WORDS);
     ur_bits_gram(bits, plan->d, WORDS, v->above);

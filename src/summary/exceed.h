@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Counts above given thresholds, from bits: for every pair the rows where both exceed (the
- * paper's Step 2), and for every column the sum of ((x - threshold) unit)^2 above it. */
+ * paper's Step 2). */
 #ifndef UR_EXCEED_H
 #define UR_EXCEED_H
 
@@ -9,13 +9,11 @@
 typedef struct {
     size_t d;
     const double *threshold; /* d, data units */
-    const double *unit;      /* d: powers of two that bring the squares into range; NULL: none */
     int missing;             /* nonzero: there may be missing cells to count */
     const double *cut;       /* d, or NULL: rows with a cell above it are left out */
 } ur_exceed_plan;
 
 typedef struct {
-    double *square;      /* d, where units were given */
     double *missing;     /* d: missing cells */
     double *above;       /* d x d, i <= j */
     double *both_absent; /* d x d, i <= j: rows where both are missing */

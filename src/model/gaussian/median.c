@@ -7,7 +7,6 @@
 #include "memory.h"
 #include "model/gaussian/fit.h"
 #include "pass/pass.h"
-#include "summary/exceed.h"
 #include "summary/histogram.h"
 
 #include <math.h>
@@ -57,55 +56,64 @@ unrelu_status ur_fit_quantiles(const ur_fit *fit, size_t quantiles, const double
     return status;
 }
 
-static void set_margin(ur_fit_column *c, double n, double median, double mean_square)
+/* b = median; s from the sums of a pass whose limit is the median: all above it */
+static void set_margin(ur_fit_column *c, double n, double median, const unrelu_summary *above)
 {
+    ur_moments_view v =
+        ur_moments_view_of(&above->plan, ur_moments_group(&above->plan, above->s, 0));
+    size_t j = c->index;
+    double e = ur_moments_exponent(&above->plan, above->s)[j];
+    int exponent = e == 0 ? 0 : (int)(e + UR_NO_EXPONENT);
+    double shift = ldexp(ur_moments_shift(&above->plan, above->s)[j], -exponent);
+    double squares = v.square[j] + 2 * shift * v.sum[j] + shift * shift * v.positive[j];
     ur_margin *m = &c->margin;
     m->b = ldexp(fmax(median - c->limit, 0), -c->exponent);
-    m->s = sqrt(2 * mean_square);
+    m->s = ldexp(sqrt(2 * squares / n), exponent - c->exponent);
     m->gamma = m->b / m->s;
     m->b_se = m->s * sqrt(acos(-1) / 2 / n);
     m->s_se = m->s * sqrt(5 / n) / 2;
     m->gamma_se = NAN;
 }
 
+static unrelu_status set_margins(ur_fit *fit, const double *median, const unrelu_summary *above,
+                                 unrelu_error *err)
+{
+    for (size_t i = 0; i < fit->d; i++) {
+        ur_fit_column *c = &fit->columns[i];
+        if (c->censored.verdict == UR_MARGIN_CONSTANT)
+            continue;
+        set_margin(c, fit->v.observed[c->index], median[c->index], above);
+        if (!(c->margin.s > 0))
+            return ur_fail(err, UNRELU_EDATA,
+                           "column %zu (%s): no value lies above its median %g, so that footnote "
+                           "4 gives no scale; use --norms censored",
+                           c->index + 1, fit->summary->names[c->index], median[c->index]);
+    }
+    return UNRELU_OK;
+}
+
 unrelu_status ur_fit_median(ur_fit *fit, unrelu_error *err)
 {
     enum { LEVELS = 4 }; /* relative error 2^-36 */
     size_t d = fit->summary->plan.d;
-    ur_exceed_plan plan = {.d = d, .cut = fit->cut};
-    double *values = ur_doubles(4 * d), *s = ur_doubles(ur_exceed.len(&plan));
+    unrelu_summary *above = NULL;
+    double *level = ur_doubles(d), *median = ur_doubles(d);
     unrelu_status status = UNRELU_OK;
-    if (!values || !s)
+    if (!level || !median)
         status = ur_fail_memory(err, d, "medians");
-    double *level = values, *median = values + d, *unit = values + 2 * d;
-    for (size_t j = 0; status == UNRELU_OK && j < d; j++) {
+    for (size_t j = 0; status == UNRELU_OK && j < d; j++)
         level[j] = 0.5;
-        unit[j] = 1;
-    }
     if (status == UNRELU_OK)
         status = ur_fit_quantiles(fit, 1, level, LEVELS, median, err);
-    for (size_t i = 0; status == UNRELU_OK && i < fit->d; i++)
-        unit[fit->columns[i].index] = ldexp(1, -fit->columns[i].exponent);
-    plan.threshold = median;
-    plan.unit = unit;
     if (status == UNRELU_OK)
         status = ur_source_rewind(fit->source, err);
+    ur_collect_rules rules = {.groups = 1, .limit = median, .negatives = 1, .cut = fit->cut};
     if (status == UNRELU_OK)
-        status =
-            ur_pass(fit->source, &ur_exceed, &plan, fit->exec, "squares above the median", s, err);
-    for (size_t i = 0; status == UNRELU_OK && i < fit->d; i++) {
-        ur_fit_column *c = &fit->columns[i];
-        if (c->censored.verdict == UR_MARGIN_CONSTANT)
-            continue;
-        double n = fit->v.observed[c->index];
-        set_margin(c, n, median[c->index], ur_exceed_view_of(&plan, s).square[c->index] / n);
-        if (!(c->margin.s > 0))
-            status = ur_fail(err, UNRELU_EDATA,
-                             "column %zu (%s): no value lies above its median %g, so that footnote "
-                             "4 gives no scale; use --norms censored",
-                             c->index + 1, fit->summary->names[c->index], median[c->index]);
-    }
-    free(values);
-    free(s);
+        status = ur_summary_collect_rules(fit->source, &rules, fit->exec, &above, err);
+    if (status == UNRELU_OK)
+        status = set_margins(fit, median, above, err);
+    unrelu_summary_free(above);
+    free(level);
+    free(median);
     return status;
 }
