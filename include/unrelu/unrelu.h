@@ -271,6 +271,177 @@ UNRELU_API unrelu_status unrelu_gaussian_fit_summary(const unrelu_summary *summa
                                                      const unrelu_exec *exec,
                                                      unrelu_gaussian *model, unrelu_error *err);
 
+/* ---- the two-layer network a = U f(V x + c) + e ------------------------------------ */
+
+typedef enum {
+    UNRELU_RELU,     /* max(0, t) */
+    UNRELU_POWER,    /* max(0, t)^parameter */
+    UNRELU_EXPM1,    /* exp(t) - 1 for t > 0, else 0 */
+    UNRELU_EXPM1SQ,  /* exp(t^2) - 1 for t > 0, else 0 */
+    UNRELU_LEAKY,    /* t for t > 0, else parameter t */
+    UNRELU_TANH_POS, /* tanh(t) for t > 0, else 0 */
+} unrelu_activation_kind;
+
+typedef struct {
+    unrelu_activation_kind kind;
+    double parameter; /* power: exponent > 0; leaky: slope in (0, 1) or below 0 */
+} unrelu_activation;
+
+/* "relu", "power:2", "expm1", "expm1sq", "leaky:0.1", "tanh"; and back */
+UNRELU_API unrelu_status unrelu_activation_parse(const char *text, unrelu_activation *out,
+                                                 unrelu_error *err);
+UNRELU_API void unrelu_activation_name(unrelu_activation f, char *out, size_t size);
+
+typedef enum {
+    UNRELU_RECOVER_AUTO,      /* exact; where that does not reach the floor, the noisy fit */
+    UNRELU_RECOVER_EXACT,     /* pattern-CCA fixed points */
+    UNRELU_RECOVER_MOMENTS,   /* second-order score tensor, then maximum likelihood */
+    UNRELU_RECOVER_ICA,       /* Algorithm 3 of the two-layer paper */
+    UNRELU_RECOVER_TENSOR,    /* Algorithm 4 */
+    UNRELU_RECOVER_SYMMETRIC, /* section 4.3: Ge, Kuditipudi, Li, Wang */
+    UNRELU_RECOVER_LIFTED,    /* null space of the lifted complementarity */
+    UNRELU_RECOVER_FACETS,    /* facets of the cone of the labels */
+} unrelu_recover_method;
+
+typedef enum {
+    UNRELU_SIGNS_REGRESSION,
+    UNRELU_SIGNS_PROJECTION, /* Algorithm 6 */
+    UNRELU_SIGNS_MOMENT,
+} unrelu_signs;
+
+typedef enum {
+    UNRELU_EXACTIFY_CCA,
+    UNRELU_EXACTIFY_SYSTEMS, /* Algorithm 5; steps 4 to 8 of Algorithm 3 */
+    UNRELU_EXACTIFY_NONE,
+} unrelu_exactify;
+
+typedef enum { UNRELU_LABELS_AUTO, UNRELU_LABELS_NOISELESS, UNRELU_LABELS_NOISY } unrelu_labels;
+
+typedef enum {
+    UNRELU_BIASES_AUTO,
+    UNRELU_BIASES_NONE,
+    UNRELU_BIASES_HIDDEN, /* c */
+    UNRELU_BIASES_BOTH,   /* c and e */
+    UNRELU_BIASES_OUTPUT, /* e */
+} unrelu_biases;
+
+typedef struct {
+    unrelu_recover_method method;
+    size_t k;  /* 0: found out */
+    int order; /* tensor: 2, 3 or 4 */
+    unrelu_signs signs;
+    unrelu_exactify exactify;
+    unrelu_labels labels;
+    unrelu_biases biases;
+    unrelu_activation activation;
+    uint64_t seed;
+} unrelu_recover_options;
+
+UNRELU_API unrelu_recover_options unrelu_recover_options_default(void);
+
+typedef enum {
+    UNRELU_VERDICT_PLANTED, /* not learned */
+    UNRELU_VERDICT_EXACT,
+    UNRELU_VERDICT_UNCERTIFIED, /* "exact-uncertified": fits to rounding, not shown to be unique */
+    UNRELU_VERDICT_NOISY,
+    UNRELU_VERDICT_FAILED, /* no network: U, V, c, e are NULL, `failure` says why */
+} unrelu_verdict;
+UNRELU_API const char *unrelu_verdict_name(unrelu_verdict verdict);
+
+/* A learned (or planted) network. Rows of V have unit length where f is homogeneous; neurons
+ * are ordered by decreasing column norm of U. Standard errors are NULL where the fit is exact. */
+typedef struct {
+    size_t d, k, m, n;
+    char **input_names, **label_names; /* d, m */
+    unrelu_activation activation;
+    double *U, *V, *c, *e; /* m x k, k x d, k, m */
+    double *U_se, *V_se, *c_se, *e_se;
+    double noise;   /* standard deviation of the labels' noise; 0: none */
+    double *active; /* k: share of the samples where the neuron is on */
+    unrelu_verdict verdict;
+    double residual;         /* |A - U f(V X + c) - e|_F / |A|_F over all samples */
+    double holdout_residual; /* over rows the solver did not see; NaN: none were kept back */
+    size_t samples_checked;  /* rows of the certificate: all of them */
+    size_t min_active, min_inactive; /* samples on the two sides of the rarest kinks */
+    double gap; /* smallest 1 - rho_2 of the neurons' patterns; NaN: not measured */
+    size_t starts, starts_agree; /* noisy: how many starts, how many reached the best fit */
+    size_t linear_rank;          /* rank of the part that is linear in x: pairs v, -v */
+    char method[16], biases[8], precision[16];
+    char how_k[256];      /* how k was chosen, with its numbers */
+    char guarantee[320];  /* what theorem stands behind the method */
+    char assumption[320]; /* which of its assumptions was checked, and how it came out */
+    char failure[480];
+    uint64_t seed;
+    unrelu_warning *warnings;
+    size_t warning_count;
+} unrelu_network;
+
+/* inputs (n, d) and labels (n, m), row by row. Both are held in memory. The status is OK also
+ * where the verdict is "failed". */
+UNRELU_API unrelu_status unrelu_recover(unrelu_source *inputs, unrelu_source *labels,
+                                        const unrelu_recover_options *options,
+                                        const unrelu_exec *exec, unrelu_network *model,
+                                        unrelu_error *err);
+UNRELU_API void unrelu_network_free(unrelu_network *model);
+UNRELU_API unrelu_status unrelu_network_save(const unrelu_network *model, const char *path,
+                                             unrelu_error *err);
+UNRELU_API unrelu_status unrelu_network_load(const char *path, unrelu_network *model,
+                                             unrelu_error *err);
+/* y (n, m) = U f(V x + c) + e for x (n, d) */
+UNRELU_API unrelu_status unrelu_network_predict(const unrelu_network *model, const double *x,
+                                                size_t n, const unrelu_exec *exec, double *y,
+                                                unrelu_error *err);
+/* the same from a file to a sink, block by block */
+UNRELU_API unrelu_status unrelu_network_predict_source(const unrelu_network *model,
+                                                       unrelu_source *inputs, const char *path,
+                                                       const unrelu_exec *exec, size_t *rows,
+                                                       unrelu_error *err);
+
+/* Neurons are matched one to one (least total error), after scaling to unit rows of V where f
+ * is homogeneous. Where the two have different k, the unmatched ones are counted. */
+typedef struct {
+    double V_max, V_frobenius; /* of V - V*, matched neurons */
+    double U_max, U_frobenius; /* relative to |U*|: max |U - U*| / max |U*|, Frobenius */
+    double c_max, c_frobenius, e_max, e_frobenius;
+    double function_error; /* rms of the difference of outputs at 1000 normal inputs, relative */
+    size_t matched, missing, extra;
+} unrelu_network_distance;
+UNRELU_API unrelu_status unrelu_network_compare(const unrelu_network *truth,
+                                                const unrelu_network *model,
+                                                unrelu_network_distance *distance,
+                                                unrelu_error *err);
+
+typedef enum {
+    UNRELU_INPUTS_NORMAL,
+    UNRELU_INPUTS_UNIFORM, /* on [-sqrt 3, sqrt 3] */
+    UNRELU_INPUTS_BINARY,  /* -1 or 1 */
+    UNRELU_INPUTS_T3,      /* Student, 3 degrees of freedom, as it comes */
+    UNRELU_INPUTS_LAPLACE, /* unit variance */
+    UNRELU_INPUTS_MIXTURE, /* three normal clusters, not symmetric */
+} unrelu_inputs;
+
+typedef struct {
+    size_t d, k, m;
+    double kappa_v, kappa_u; /* condition numbers of V and U; 0: as random matrices have them */
+    double bias;             /* c and e are N(0, bias^2) */
+    unrelu_activation activation;
+    unrelu_inputs inputs;
+    double kappa_x; /* condition number of the inputs' covariance; 1: as the law has it */
+    double noise;   /* of the labels, relative to their root mean square about the mean */
+    uint64_t seed;
+} unrelu_network_plant_options;
+UNRELU_API unrelu_network_plant_options unrelu_network_plant_options_default(void);
+/* U is scaled such that the labels have unit root mean square about their mean (estimated from
+ * 2000 inputs of the law) */
+UNRELU_API unrelu_status unrelu_network_plant(const unrelu_network_plant_options *options,
+                                              unrelu_network *model, unrelu_error *err);
+/* Rows first_row .. of the stream of inputs (rows x d) that options name, and of labels with
+ * noise (rows x m) for them; a may be NULL, and then truth may be NULL. */
+UNRELU_API unrelu_status unrelu_network_draw(const unrelu_network_plant_options *options,
+                                             const unrelu_network *truth, size_t first_row,
+                                             size_t rows, const unrelu_exec *exec, double *x,
+                                             double *a, unrelu_error *err);
+
 #ifdef __cplusplus
 }
 #endif

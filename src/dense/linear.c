@@ -10,6 +10,7 @@
 #include <cblas.h>
 #include <lapacke.h>
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,6 +107,158 @@ unrelu_status ur_orthonormalise(size_t m, size_t k, double *A, unrelu_error *err
     return status;
 }
 
+unrelu_status ur_qr_pivoted(size_t n, size_t p, const double *A, double tolerance, size_t *rank,
+                            double *Q, double *R, double *diagonal, unrelu_error *err)
+{
+    size_t least = n < p ? n : p;
+    *rank = 0;
+    unrelu_status status = check_size(n > p ? n : p, err);
+    if (status != UNRELU_OK || least == 0)
+        return status;
+    double *F = ur_alloc(n, p * sizeof *F), *tau = ur_doubles(least);
+    lapack_int *pivot = ur_alloc(p, sizeof *pivot);
+    if (!F || !tau || !pivot) {
+        status = ur_fail_memory(err, n * p, "numbers of a QR factorisation");
+        goto done;
+    }
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < p; j++)
+            F[j * n + i] = A[i * p + j];
+    status = check("dgeqp3",
+                   LAPACKE_dgeqp3(LAPACK_COL_MAJOR, (lapack_int)n, (lapack_int)p, F, (lapack_int)n,
+                                  pivot, tau),
+                   err);
+    if (status != UNRELU_OK)
+        goto done;
+    size_t r = 0;
+    for (size_t j = 0; j < least; j++) {
+        double size = fabs(F[j * n + j]);
+        if (diagonal)
+            diagonal[j] = size;
+        if (r == j && size > tolerance * fabs(F[0]))
+            r = j + 1;
+    }
+    if (R)
+        for (size_t i = 0; i < r; i++)
+            for (size_t j = 0; j < p; j++)
+                R[i * p + (size_t)pivot[j] - 1] = j >= i ? F[j * n + i] : 0;
+    *rank = r;
+    if (r > 0)
+        status = check("dorgqr",
+                       LAPACKE_dorgqr(LAPACK_COL_MAJOR, (lapack_int)n, (lapack_int)r, (lapack_int)r,
+                                      F, (lapack_int)n, tau),
+                       err);
+    for (size_t i = 0; i < n && status == UNRELU_OK; i++)
+        for (size_t j = 0; j < r; j++)
+            Q[i * r + j] = F[j * n + i];
+done:
+    free(F);
+    free(tau);
+    free(pivot);
+    return status;
+}
+
+unrelu_status ur_least_squares(size_t n, size_t p, size_t q, const double *A, const double *B,
+                               double tolerance, double *X, size_t *rank, unrelu_error *err)
+{
+    unrelu_status status = check_size(n > p ? n : p, err);
+    if (rank)
+        *rank = 0;
+    if (status != UNRELU_OK || p == 0 || q == 0)
+        return status;
+    size_t tall = n > p ? n : p, least = n < p ? n : p;
+    lapack_int found = 0;
+    double *F = ur_alloc(n, p * sizeof *F), *G = ur_alloc(tall, q * sizeof *G),
+           *s = ur_doubles(least);
+    if (!F || !G || !s) {
+        status = ur_fail_memory(err, n * p, "numbers of a least squares problem");
+        goto done;
+    }
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < p; j++)
+            F[j * n + i] = A[i * p + j];
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < q; j++)
+            G[j * tall + i] = B[i * q + j];
+    status = check("dgelsd",
+                   LAPACKE_dgelsd(LAPACK_COL_MAJOR, (lapack_int)n, (lapack_int)p, (lapack_int)q, F,
+                                  (lapack_int)n, G, (lapack_int)tall, s, tolerance, &found),
+                   err);
+    for (size_t i = 0; i < p && status == UNRELU_OK; i++)
+        for (size_t j = 0; j < q; j++)
+            X[i * q + j] = G[j * tall + i];
+    if (rank)
+        *rank = (size_t)found;
+done:
+    free(F);
+    free(G);
+    free(s);
+    return status;
+}
+
+unrelu_status ur_solve_positive(size_t d, size_t q, const double *A, double *B, int *positive,
+                                unrelu_error *err)
+{
+    double *L = ur_alloc(d, d * sizeof *L);
+    *positive = 0;
+    if (!L)
+        return ur_fail_memory(err, d * d, "numbers of a linear system");
+    unrelu_status status = ur_cholesky(d, A, L, positive, err);
+    if (status == UNRELU_OK && *positive && d > 0 && q > 0) {
+        cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, (int)d,
+                    (int)q, 1, L, (int)d, B, (int)q);
+        cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasTrans, CblasNonUnit, (int)d, (int)q,
+                    1, L, (int)d, B, (int)q);
+    }
+    free(L);
+    return status;
+}
+
+unrelu_status ur_svd(size_t n, size_t p, const double *A, double *U, double *s, double *Vt,
+                     unrelu_error *err)
+{
+    size_t least = n < p ? n : p;
+    unrelu_status status = check_size(n > p ? n : p, err);
+    if (status != UNRELU_OK || least == 0)
+        return status;
+    double *F = ur_alloc(n, p * sizeof *F);
+    if (!F)
+        return ur_fail_memory(err, n * p, "numbers of a singular value problem");
+    /* row-major A is column-major A' = Vt' diag(s) U': the factors change places */
+    memcpy(F, A, n * p * sizeof *F);
+    lapack_int info = LAPACKE_dgesdd(LAPACK_COL_MAJOR, U ? 'S' : 'N', (lapack_int)p, (lapack_int)n,
+                                     F, (lapack_int)p, s, Vt, (lapack_int)p, U, (lapack_int)least);
+    free(F);
+    return check("dgesdd", info, err);
+}
+
+unrelu_status ur_eigen_general(size_t d, const double *A, double *real, double *imaginary,
+                               double *vectors, unrelu_error *err)
+{
+    unrelu_status status = check_size(d, err);
+    if (status != UNRELU_OK || d == 0)
+        return status;
+    double *F = ur_alloc(d, d * sizeof *F), *Z = ur_alloc(d, d * sizeof *Z);
+    if (!F || !Z) {
+        status = ur_fail_memory(err, d * d, "numbers of an eigenproblem");
+        goto done;
+    }
+    for (size_t i = 0; i < d; i++)
+        for (size_t j = 0; j < d; j++)
+            F[j * d + i] = A[i * d + j];
+    status = check("dgeev",
+                   LAPACKE_dgeev(LAPACK_COL_MAJOR, 'N', 'V', (lapack_int)d, F, (lapack_int)d, real,
+                                 imaginary, NULL, 1, Z, (lapack_int)d),
+                   err);
+    for (size_t i = 0; i < d && status == UNRELU_OK; i++)
+        for (size_t j = 0; j < d; j++)
+            vectors[i * d + j] = Z[j * d + i];
+done:
+    free(F);
+    free(Z);
+    return status;
+}
+
 void ur_gram(size_t m, size_t k, const double *A, double *C)
 {
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)m, (int)m, (int)k, 1, A, (int)k, A,
@@ -126,6 +279,26 @@ void ur_multiply(size_t m, size_t k, size_t p, const double *A, const double *B,
     }
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)m, (int)p, (int)k, 1, A, (int)k, B,
                 (int)p, 0, C, (int)p);
+}
+
+void ur_multiply_tn(size_t n, size_t m, size_t p, const double *A, const double *B, double *C)
+{
+    assert(n <= INT_MAX && m <= INT_MAX && p <= INT_MAX);
+    if (n == 0)
+        memset(C, 0, m * p * sizeof *C);
+    else if (m > 0 && p > 0)
+        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)m, (int)p, (int)n, 1, A, (int)m,
+                    B, (int)p, 0, C, (int)p);
+}
+
+void ur_multiply_nt(size_t m, size_t k, size_t p, const double *A, const double *B, double *C)
+{
+    assert(m <= INT_MAX && k <= INT_MAX && p <= INT_MAX);
+    if (k == 0)
+        memset(C, 0, m * p * sizeof *C);
+    else if (m > 0 && p > 0)
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)m, (int)p, (int)k, 1, A, (int)k,
+                    B, (int)k, 0, C, (int)p);
 }
 
 int ur_blas_pin(void)

@@ -14,10 +14,36 @@ unrelu_status ur_cholesky(size_t d, const double *A, double *L, int *positive, u
 /* A (m x k) -> orthonormal columns spanning the same space (thin QR, signs such that R's
  * diagonal is positive) */
 unrelu_status ur_orthonormalise(size_t m, size_t k, double *A, unrelu_error *err);
+/* A (n x p, kept) with pivoted columns = Q R: Q (n x r) has orthonormal columns, R (r x p) is
+ * in the order of A's columns (A = Q R), diagonal (min(n, p), decreasing) is |R_jj| of the
+ * pivoted factor. The rank r counts |R_jj| > tolerance |R_11|. Q has room for n x min(n, p),
+ * R for min(n, p) x p; R and diagonal may be NULL. */
+unrelu_status ur_qr_pivoted(size_t n, size_t p, const double *A, double tolerance, size_t *rank,
+                            double *Q, double *R, double *diagonal, unrelu_error *err);
+/* X (p x q) of least norm that minimises |A X - B|, A (n x p) and B (n x q) kept; singular
+ * values below tolerance times the largest count as 0 (rank may be NULL) */
+unrelu_status ur_least_squares(size_t n, size_t p, size_t q, const double *A, const double *B,
+                               double tolerance, double *X, size_t *rank, unrelu_error *err);
+/* B (d x q) <- A^-1 B for symmetric positive definite A (kept); *positive = 0, B kept, where it
+ * is not */
+unrelu_status ur_solve_positive(size_t d, size_t q, const double *A, double *B, int *positive,
+                                unrelu_error *err);
+/* thin A (n x p, kept) = U diag(s) Vt, U (n x r), s (r, decreasing), Vt (r x p), r = min(n, p);
+ * U and Vt may both be NULL */
+unrelu_status ur_svd(size_t n, size_t p, const double *A, double *U, double *s, double *Vt,
+                     unrelu_error *err);
+/* eigenvalues of general A (d x d, kept) and right eigenvectors: column j of vectors is the
+ * vector of a real eigenvalue j; complex pairs (imaginary[j] != 0) keep LAPACK's convention */
+unrelu_status ur_eigen_general(size_t d, const double *A, double *real, double *imaginary,
+                               double *vectors, unrelu_error *err);
 /* C = A A' for A (m x k), both triangles */
 void ur_gram(size_t m, size_t k, const double *A, double *C);
 /* C = A B, (m x k)(k x p) */
 void ur_multiply(size_t m, size_t k, size_t p, const double *A, const double *B, double *C);
+
+/* C = A' B, (n x m)'(n x p); C = A B', (m x k)(p x k)' */
+void ur_multiply_tn(size_t n, size_t m, size_t p, const double *A, const double *B, double *C);
+void ur_multiply_nt(size_t m, size_t k, size_t p, const double *A, const double *B, double *C);
 
 /* save-set-restore of the BLAS thread count: int saved = ur_blas_pin(); ... ur_blas_unpin(saved) */
 int ur_blas_pin(void);

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of this folder share. Rows are samples; a network is a = U f(V x + c) + e with
+ * V (k x d), U (m x k). */
+#ifndef UR_NETWORK_H
+#define UR_NETWORK_H
+
+#include "dense/activation.h"
+
+/* rows of inputs and labels, borrowed; finite */
+typedef struct {
+    size_t n, d, m;
+    const double *x; /* (n, d) */
+    const double *a; /* (n, m) */
+} ur_sample;
+
+/* streams of the random numbers of one seed */
+enum {
+    UR_STREAM_PLANT_V = 10,
+    UR_STREAM_PLANT_U,
+    UR_STREAM_PLANT_BIAS,
+    UR_STREAM_INPUTS, /* and the two after it, for laws that need more than one number */
+    UR_STREAM_NOISE = 16,
+    UR_STREAM_EXACT, /* starts of the exact search */
+    UR_STREAM_FILL,  /* starts of joint Gauss-Newton */
+    UR_STREAM_ALS,
+    UR_STREAM_ICA,
+    UR_STREAM_SPAN,
+    UR_STREAM_FACETS,
+    UR_STREAM_TENSOR,
+};
+
+/* --- model.c --- */
+/* U, V, c, e, active (zeroed) and names x1.., a1.. where they are NULL; d, k, m are set */
+unrelu_status ur_network_alloc(unrelu_network *model, unrelu_error *err);
+/* Brings to the form the header promises: unit rows of V where f is homogeneous, decreasing
+ * column norms of U. active, V_se, U_se, c_se follow where they are not NULL (errors are not
+ * rescaled: they must be of the final scale already). */
+unrelu_status ur_network_normalise(unrelu_network *model, unrelu_error *err);
+unrelu_status ur_network_warn(unrelu_network *model, const char *code, unrelu_error *err,
+                              const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* --- predict.c --- */
+/* y (rows, m) = U f(V x + c) + e; t (rows x k) is scratch and keeps f(V x + c) */
+void ur_network_forward(const unrelu_network *model, const double *x, size_t rows, double *t,
+                        double *y);
+
+#endif
