@@ -215,7 +215,7 @@ static int report(const fit_arguments *a, const unrelu_gaussian *model)
         if (status != 0)
             return status;
     }
-    cli_tell_warnings(model);
+    cli_tell_warnings(model->warnings, model->warning_count);
     if (shared->json) {
         cli_json json = cli_json_start("fit");
         cli_json_model(&json, model);

@@ -47,7 +47,7 @@ static int run(void *arguments)
         return cli_usage("sample: say how many samples: -n N");
     int status = cli_check_output(shared, NULL);
     if (status == 0)
-        status = cli_load_model(shared->files[0], &model);
+        status = cli_load_gaussian(shared->files[0], &model);
     if (status == 0)
         status = cli_write_rows(&model, shared->seed, a->n, shared->output, shared);
     if (status == 0)

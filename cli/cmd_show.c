@@ -3,6 +3,7 @@
 #include "files.h"
 #include "json.h"
 #include "model_text.h"
+#include "network_text.h"
 #include "talk.h"
 
 typedef struct {
@@ -10,30 +11,65 @@ typedef struct {
 } show_arguments;
 
 static const cli_example examples[] = {
-    {"unrelu show model.npz", "the model as 'unrelu fit' printed it"},
+    {"unrelu show model.npz", "the model as 'unrelu fit' or 'unrelu recover' printed it"},
     {"unrelu show model.npz --level 0.99", "with wider intervals"},
     {0},
 };
 
 static const show_arguments defaults = {CLI_SHARED_DEFAULTS};
 
+static int print_gaussian(const cli_shared *shared, const unrelu_gaussian *model)
+{
+    cli_tell_warnings(model->warnings, model->warning_count);
+    if (!shared->json) {
+        cli_print_model(model, shared->level);
+        return 0;
+    }
+    cli_json json = cli_json_start("show");
+    cli_json_model(&json, model);
+    return cli_json_finish(&json);
+}
+
+static int print_network(const cli_shared *shared, const unrelu_network *model)
+{
+    cli_tell_warnings(model->warnings, model->warning_count);
+    if (!shared->json) {
+        cli_print_network(model, shared->level);
+        return 0;
+    }
+    cli_json json = cli_json_start("show");
+    cli_json_network(&json, model);
+    return cli_json_finish(&json);
+}
+
+static int show_gaussian(const cli_shared *shared)
+{
+    unrelu_gaussian model = {0};
+    int status = cli_load_gaussian(shared->files[0], &model);
+    if (status == 0)
+        status = print_gaussian(shared, &model);
+    unrelu_gaussian_free(&model);
+    return status;
+}
+
+static int show_network(const cli_shared *shared)
+{
+    unrelu_network model = {0};
+    int status = cli_load_network(shared->files[0], &model);
+    if (status == 0)
+        status = print_network(shared, &model);
+    unrelu_network_free(&model);
+    return status;
+}
+
 static int run(void *arguments)
 {
     const cli_shared *shared = &((show_arguments *)arguments)->shared;
-    unrelu_gaussian model = {0};
-    int status = cli_load_model(shared->files[0], &model);
-    if (status == 0) {
-        cli_tell_warnings(&model);
-        if (shared->json) {
-            cli_json json = cli_json_start("show");
-            cli_json_model(&json, &model);
-            status = cli_json_finish(&json);
-        } else {
-            cli_print_model(&model, shared->level);
-        }
-    }
-    unrelu_gaussian_free(&model);
-    return status;
+    cli_model kind = CLI_GAUSSIAN;
+    int status = cli_find_model(shared->files[0], &kind);
+    if (status != 0)
+        return status;
+    return kind == CLI_NETWORK ? show_network(shared) : show_gaussian(shared);
 }
 
 const cli_command cli_show = {

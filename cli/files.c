@@ -121,18 +121,24 @@ static int is_pipe(const char *path)
     return strcmp(path, "-") == 0 || (stat(path, &s) == 0 && !S_ISREG(s.st_mode));
 }
 
+unrelu_status cli_open_source(const char *path, const char *columns, int single_pass,
+                              unrelu_source **source, unrelu_error *err)
+{
+    if (is_pipe(path))
+        cli_interrupt_at_once(1);
+    unrelu_source_options options = {.columns = columns, .single_pass = single_pass};
+    unrelu_status status = unrelu_source_open(path, &options, source, err);
+    const char *note = status == UNRELU_OK ? unrelu_source_note(*source) : "";
+    if (*note)
+        cli_note("%s: %s", strcmp(path, "-") == 0 ? "standard input" : path, note);
+    return status;
+}
+
 int cli_open_samples(const cli_shared *shared, int single_pass, unrelu_source **source)
 {
     unrelu_error err = {0};
-    cli_interrupt_at_once(is_pipe(shared->files[0]));
-    unrelu_source_options options = {.columns = shared->columns, .single_pass = single_pass};
-    unrelu_status status = unrelu_source_open(shared->files[0], &options, source, &err);
-    if (status != UNRELU_OK)
-        return cli_exit(status, &err);
-    const char *note = unrelu_source_note(*source), *name = shared->files[0];
-    if (*note)
-        cli_note("%s: %s", strcmp(name, "-") == 0 ? "standard input" : name, note);
-    return 0;
+    return cli_exit(cli_open_source(shared->files[0], shared->columns, single_pass, source, &err),
+                    &err);
 }
 
 void cli_close_samples(unrelu_source *source)
@@ -141,30 +147,79 @@ void cli_close_samples(unrelu_source *source)
     cli_interrupt_at_once(0);
 }
 
-static int refuse_kind(const char *path, const char *kind)
+/* ---- models ------------------------------------------------------------------------ */
+
+static const struct {
+    const char *kind, *maker;
+} models[] = {
+    [CLI_GAUSSIAN] = {"rectified-gaussian", "'unrelu fit'"},
+    [CLI_NETWORK] = {"network", "'unrelu recover'"},
+};
+
+enum { MODELS = sizeof models / sizeof *models };
+
+const char *cli_model_name(cli_model kind)
+{
+    return models[kind].kind;
+}
+
+/* need: the kind, or NULL for any; maker: who makes one */
+static int refuse_kind(const char *path, const char *kind, const char *need, const char *maker)
 {
     if (access(path, R_OK) != 0)
         cli_error("cannot open %s: %s", path, strerror(errno));
     else if (strcmp(kind, "summary") == 0)
         cli_error("%s is a summary, not a model: 'unrelu fit %s' makes a model of it", path, path);
+    else if (*kind && need)
+        cli_error("%s is of kind '%s', and a %s is needed here; %s makes one", path, kind, need,
+                  maker);
     else if (*kind)
-        cli_error("%s is of kind '%s', which this version cannot use: it needs a "
-                  "rectified-gaussian",
-                  path, kind);
+        cli_error("%s is of kind '%s', which this version cannot use", path, kind);
     else
-        cli_error("%s is not a model; 'unrelu fit' makes one", path);
+        cli_error("%s is not a model; %s makes one", path, maker);
     return CLI_EXIT_FILE;
 }
 
-int cli_load_model(const char *path, unrelu_gaussian *model)
+static int read_kind(const char *path, char *kind, size_t size)
+{
+    unrelu_error err = {0};
+    return cli_exit(unrelu_file_kind(path, kind, size, &err), &err);
+}
+
+int cli_find_model(const char *path, cli_model *found)
 {
     char kind[64] = "";
+    int status = read_kind(path, kind, sizeof kind);
+    if (status != 0)
+        return status;
+    for (size_t i = 0; i < MODELS; i++) {
+        if (strcmp(kind, models[i].kind) != 0)
+            continue;
+        *found = (cli_model)i;
+        return 0;
+    }
+    return refuse_kind(path, kind, NULL, "'unrelu fit' or 'unrelu recover'");
+}
+
+static int require_kind(const char *path, cli_model need)
+{
+    char kind[64] = "";
+    int status = read_kind(path, kind, sizeof kind);
+    if (status == 0 && strcmp(kind, models[need].kind) != 0)
+        status = refuse_kind(path, kind, models[need].kind, models[need].maker);
+    return status;
+}
+
+int cli_load_gaussian(const char *path, unrelu_gaussian *model)
+{
     unrelu_error err = {0};
-    unrelu_status status = unrelu_file_kind(path, kind, sizeof kind, &err);
-    if (status != UNRELU_OK)
-        return cli_exit(status, &err);
-    if (strcmp(kind, "rectified-gaussian") != 0)
-        return refuse_kind(path, kind);
-    status = unrelu_gaussian_load(path, model, &err);
-    return cli_exit(status, &err);
+    int status = require_kind(path, CLI_GAUSSIAN);
+    return status ? status : cli_exit(unrelu_gaussian_load(path, model, &err), &err);
+}
+
+int cli_load_network(const char *path, unrelu_network *model)
+{
+    unrelu_error err = {0};
+    int status = require_kind(path, CLI_NETWORK);
+    return status ? status : cli_exit(unrelu_network_load(path, model, &err), &err);
 }

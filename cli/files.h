@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What can be known about files before the long work starts. All return an exit status, and say
- * why where it is not 0. */
+/* What can be known about files before the long work starts. Those that return an int return an
+ * exit status, and say why where it is not 0. */
 #ifndef CLI_FILES_H
 #define CLI_FILES_H
 
@@ -15,10 +15,18 @@ int cli_require_output(const char *command, const cli_shared *shared, const char
 /* makes path and what is missing above it */
 int cli_make_folder(const char *path);
 
-/* Opens samples and tells what was decided about the file. */
+/* Opens samples and tells what was decided about the file. columns: NULL for all. */
+unrelu_status cli_open_source(const char *path, const char *columns, int single_pass,
+                              unrelu_source **source, unrelu_error *err);
 int cli_open_samples(const cli_shared *shared, int single_pass, unrelu_source **source);
 void cli_close_samples(unrelu_source *source); /* takes NULL */
-/* Loads a rectified Gaussian; any other kind of file gets its own sentence. */
-int cli_load_model(const char *path, unrelu_gaussian *model);
+
+typedef enum { CLI_GAUSSIAN, CLI_NETWORK } cli_model;
+/* Which of them the file holds; a file that holds none gets a sentence. */
+int cli_find_model(const char *path, cli_model *kind);
+const char *cli_model_name(cli_model kind);
+/* Loads a model of one kind; any other kind of file gets its own sentence. */
+int cli_load_gaussian(const char *path, unrelu_gaussian *model);
+int cli_load_network(const char *path, unrelu_network *model);
 
 #endif

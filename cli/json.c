@@ -61,8 +61,8 @@ static void append(cli_json *json, json_t *array, json_t *value)
 
 void cli_json_reals(cli_json *json, const char *key, const double *values, size_t count)
 {
-    json_t *array = json_array();
-    for (size_t i = 0; i < count; i++)
+    json_t *array = values ? json_array() : json_null();
+    for (size_t i = 0; values && i < count; i++)
         append(json, array, real_value(values[i]));
     cli_json_put(json, key, array);
 }
@@ -99,13 +99,13 @@ static void put_flags(cli_json *json, const unrelu_gaussian *m)
     cli_json_put(json, "flags", array);
 }
 
-static void put_warnings(cli_json *json, const unrelu_gaussian *m)
+void cli_json_warnings(cli_json *json, const unrelu_warning *warnings, size_t count)
 {
     json_t *array = json_array();
-    for (size_t i = 0; i < m->warning_count; i++) {
+    for (size_t i = 0; i < count; i++) {
         cli_json one = {.object = json_object()};
-        cli_json_text(&one, "code", m->warnings[i].code);
-        cli_json_text(&one, "message", m->warnings[i].message);
+        cli_json_text(&one, "code", warnings[i].code);
+        cli_json_text(&one, "message", warnings[i].message);
         json->failed |= one.failed;
         append(json, array, one.object);
     }
@@ -150,7 +150,7 @@ void cli_json_model(cli_json *json, const unrelu_gaussian *m)
         cli_json_text(json, "how_k", m->how_k);
     }
     cli_json_whole(json, "rows_dropped", m->rows_dropped);
-    put_warnings(json, m);
+    cli_json_warnings(json, m->warnings, m->warning_count);
 }
 
 int cli_json_finish(cli_json *json)

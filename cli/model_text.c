@@ -7,7 +7,6 @@
 
 #include "model_pairs.h"
 #include "table.h"
-#include "talk.h"
 #include "width.h"
 
 enum {
@@ -17,8 +16,8 @@ enum {
     EIGENVALUES = 20,
 };
 
-/* P(|Z| < z) = level for a standard normal Z, by bisection: z is below 9 for level < 1 - 1e-16 */
-static double half_width(double level)
+/* by bisection: z is below 9 for level < 1 - 1e-16 */
+double cli_half_width(double level)
 {
     double low = 0, high = 9;
     for (int i = 0; i < 60; i++) {
@@ -186,16 +185,10 @@ static void print_repair(const unrelu_gaussian *m)
 
 void cli_print_model(const unrelu_gaussian *m, double level)
 {
-    double z = half_width(level);
+    double z = cli_half_width(level);
     print_head(m, level);
     print_coordinates(m, z);
     cli_print_correlations(m, z);
     print_eigenvalues(m, level, z);
     print_repair(m);
-}
-
-void cli_tell_warnings(const unrelu_gaussian *m)
-{
-    for (size_t i = 0; i < m->warning_count; i++)
-        cli_warning("%s", m->warnings[i].message);
 }

@@ -9,8 +9,8 @@
 /* The model for a reader: its coordinates, its strongest correlations, its spectrum. Intervals
  * cover with probability level. */
 void cli_print_model(const unrelu_gaussian *model, double level);
-/* The model's warnings, on standard error. */
-void cli_tell_warnings(const unrelu_gaussian *model);
+/* P(|Z| < z) = level for a standard normal Z */
+double cli_half_width(double level);
 
 /* whether there is any: a method may have none at all */
 int cli_has_errors(const double *se, size_t count);

@@ -16,7 +16,7 @@ static int quiet, verbose;
 static struct {
     int shown;         /* a line that must be erased before anything else is said */
     double last;       /* when it was drawn */
-    char stage[64];    /* what was going on then */
+    char said[512];    /* stages that --verbose has told: each once, "|a|b|" */
     int stdout_shared; /* results scroll by on the same terminal */
 } progress;
 
@@ -148,6 +148,12 @@ void cli_detail(const char *format, ...)
         SAY("", format);
 }
 
+void cli_tell_warnings(const unrelu_warning *warnings, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        cli_warning("%s", warnings[i].message);
+}
+
 int cli_usage(const char *format, ...)
 {
     SAY("", format);
@@ -163,7 +169,7 @@ int cli_exit(unrelu_status status, const unrelu_error *err)
         [UNRELU_EUSAGE] = CLI_EXIT_USAGE,
         [UNRELU_EIO] = CLI_EXIT_FILE,
         [UNRELU_EFORMAT] = CLI_EXIT_FILE,
-        [UNRELU_EDATA] = 4,
+        [UNRELU_EDATA] = CLI_EXIT_DATA,
         [UNRELU_ECANCELLED] = CLI_EXIT_INTERRUPTED,
     };
     if (status == UNRELU_OK)
@@ -177,14 +183,27 @@ int cli_exit(unrelu_status status, const unrelu_error *err)
     return (size_t)status < sizeof codes / sizeof *codes ? codes[status] : CLI_EXIT_INTERNAL;
 }
 
+/* solvers come back to the same stages many times */
+static void tell_stage(const char *stage)
+{
+    char name[64];
+    size_t used = strlen(progress.said);
+    if (!verbose)
+        return;
+    snprintf(name, sizeof name, "|%s|", stage);
+    if (strstr(progress.said, name))
+        return;
+    snprintf(progress.said + used, sizeof progress.said - used, "%s", name);
+    cli_detail("%s", stage);
+}
+
 void cli_progress(void *context, const char *stage, double fraction)
 {
     (void)context;
     double t = now();
-    if (strcmp(stage, progress.stage) != 0) {
-        snprintf(progress.stage, sizeof progress.stage, "%s", stage);
-        cli_detail("%s", stage);
-    }
+    if (!stage) /* too short to have a name */
+        return;
+    tell_stage(stage);
     if (quiet || progress.stdout_shared || !isatty(STDERR_FILENO) || t - started < 1 ||
         t - progress.last < 0.1)
         return;
@@ -218,10 +237,9 @@ int cli_talk_finish(int status)
     erase_progress();
     errno = 0;
     int failed = fflush(stdout) != 0, why = errno; /* of an earlier failure too, mostly */
-    if (failed || ferror(stdout)) {
-        if (status == 0)
-            cli_error("standard output: %s", why ? strerror(why) : "write failed");
-        return status ? status : CLI_EXIT_FILE;
-    }
-    return status;
+    int done = status == 0 || status == CLI_EXIT_UNCERTIFIED;
+    if (!done || !(failed || ferror(stdout)))
+        return status;
+    cli_error("standard output: %s", why ? strerror(why) : "write failed");
+    return CLI_EXIT_FILE;
 }

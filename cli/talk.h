@@ -7,7 +7,14 @@
 
 #include "cli.h"
 
-enum { CLI_EXIT_INTERNAL = 1, CLI_EXIT_USAGE = 2, CLI_EXIT_FILE = 3, CLI_EXIT_INTERRUPTED = 130 };
+enum {
+    CLI_EXIT_INTERNAL = 1,
+    CLI_EXIT_USAGE = 2,
+    CLI_EXIT_FILE = 3,
+    CLI_EXIT_DATA = 4,
+    CLI_EXIT_UNCERTIFIED = 5,
+    CLI_EXIT_INTERRUPTED = 130
+};
 
 void cli_talk_start(void); /* catches SIGINT and SIGTERM, starts the clock */
 void cli_talk_set(int quiet, int verbose);
@@ -24,6 +31,8 @@ void cli_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* only with --verbose */
 void cli_detail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+void cli_tell_warnings(const unrelu_warning *warnings, size_t count); /* of a model */
+
 /* says it and returns CLI_EXIT_USAGE */
 int cli_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
@@ -34,7 +43,7 @@ int cli_exit(unrelu_status status, const unrelu_error *err);
 unrelu_exec cli_exec(const cli_shared *shared);
 void cli_progress(void *context, const char *stage, double fraction);
 
-/* Flushes standard output; a result that could not be written turns 0 into CLI_EXIT_FILE. */
+/* Flushes standard output; a result that could not be written turns success into CLI_EXIT_FILE. */
 int cli_talk_finish(int status);
 
 #endif

@@ -69,7 +69,8 @@ const char *cli_suggestion(const char *text, const char *list, const char *prefi
                            size_t size)
 {
     char word[WORD_MAX];
-    size_t best = 2 + strlen(text) / 4; /* one slip in a short word, more in a long one */
+    /* one slip in a short word, more in a long one, and some of it must stand */
+    size_t best = least(2 + strlen(text) / 4, strlen(text));
     buffer[0] = '\0';
     for (size_t i = 0; cli_word(list, i, word, sizeof word); i++) {
         size_t distance = edit_distance(text, word);

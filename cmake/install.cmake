@@ -20,7 +20,7 @@ configure_package_config_file(cmake/unreluConfig.cmake.in unreluConfig.cmake
                               INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(unreluConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/unreluConfig.cmake
-              ${CMAKE_CURRENT_BINARY_DIR}/unreluConfigVersion.cmake
+              ${CMAKE_CURRENT_BINARY_DIR}/unreluConfigVersion.cmake cmake/clp.cmake
         DESTINATION ${package_dir})
 
 # relative, so that an installed copy can be moved
@@ -29,8 +29,8 @@ file(RELATIVE_PATH UNRELU_PREFIX_FROM_PC ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig
 string(REGEX REPLACE "/$" "" UNRELU_PREFIX_FROM_PC ${UNRELU_PREFIX_FROM_PC})
 # The direct dependencies as flags, not as Requires.private: that would ask for the development files
 # of what they depend on themselves (a Fortran compiler, OpenSSL, bzip2).
-set(UNRELU_PRIVATE_LIBS ${OPENBLAS_LDFLAGS} ${LAPACKE_LDFLAGS} ${CERF_LDFLAGS} ${ZIP_LDFLAGS}
-                        ${ZLIB_LDFLAGS})
+set(UNRELU_PRIVATE_LIBS ${OPENBLAS_LDFLAGS} ${LAPACKE_LDFLAGS} ${CLP_LDFLAGS} ${CERF_LDFLAGS}
+                        ${ZIP_LDFLAGS} ${ZLIB_LDFLAGS})
 list(REMOVE_DUPLICATES UNRELU_PRIVATE_LIBS)
 list(JOIN UNRELU_PRIVATE_LIBS " " UNRELU_PRIVATE_LIBS)
 configure_file(cmake/unrelu.pc.in unrelu.pc @ONLY)

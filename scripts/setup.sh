@@ -3,8 +3,9 @@
 # Installs the packages that the build needs and that are missing; --dev adds those of .ci/run.
 set -eu
 
-packages="build-essential cmake pkg-config libopenblas-dev liblapacke-dev libcerf-dev
-    libjansson-dev libzip-dev zlib1g-dev libcmocka-dev librandom123-dev"
+packages="build-essential cmake pkg-config libopenblas-dev liblapacke-dev
+    coinor-libclp-dev libcerf-dev libjansson-dev libzip-dev zlib1g-dev libcmocka-dev
+    librandom123-dev"
 if [ "${1:-}" = --dev ]; then
     packages="$packages clang clang-format"
 fi

@@ -78,6 +78,16 @@ unrelu_status ur_cholesky(size_t d, const double *A, double *L, int *positive, u
     return status;
 }
 
+int ur_cholesky_in_place(size_t d, double *A)
+{
+    return LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'U', (lapack_int)d, A, (lapack_int)d) == 0;
+}
+
+int ur_eigen_in_place(size_t d, double *A, double *values)
+{
+    return LAPACKE_dsyev(LAPACK_COL_MAJOR, 'V', 'U', (lapack_int)d, A, (lapack_int)d, values) == 0;
+}
+
 unrelu_status ur_orthonormalise(size_t m, size_t k, double *A, unrelu_error *err)
 {
     assert(m >= k);

@@ -11,6 +11,11 @@ unrelu_status ur_eigen_symmetric(size_t d, const double *A, double *values, doub
                                  unrelu_error *err);
 /* lower Cholesky factor of A in L (d x d); *positive = 0 where A is not positive definite */
 unrelu_status ur_cholesky(size_t d, const double *A, double *L, int *positive, unrelu_error *err);
+/* For inner loops, without allocation or message. The lower triangle of A becomes L, the rest is
+ * not touched; 0 where A is not positive definite. */
+int ur_cholesky_in_place(size_t d, double *A);
+/* Symmetric A (lower triangle) becomes its eigenvectors, one a ROW; values increase. 0: failed */
+int ur_eigen_in_place(size_t d, double *A, double *values);
 /* A (m x k) -> orthonormal columns spanning the same space (thin QR, signs such that R's
  * diagonal is positive) */
 unrelu_status ur_orthonormalise(size_t m, size_t k, double *A, unrelu_error *err);

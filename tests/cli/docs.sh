@@ -57,6 +57,9 @@ expect '--method --minibatch' unrelu fit --m
 expect '' unrelu fit --batches ''
 expect 'cli.md' unrelu fit c
 expect 'unrelu.1' unrelu fit -o unrelu.1
-expect 'gaussian' unrelu generate ''
+expect 'gaussian network inputs' unrelu generate ''
+expect 'recover' unrelu r
+expect 'tensor' unrelu recover --method t
+expect 'uniform' unrelu generate --inputs u
 expect 'fit' unrelu help f
 echo "docs/cli.md, man page and completions are right"

@@ -4,7 +4,9 @@
  *   F = f(X V'), D = f'(X V'), W_j = D_j x; U = (F'F)^-1 F'A;
  *   H_jl = (U'U)_jl [W_j'W_l - Z_j'(F'F)^-1 Z_l], Z_j = F'W_j; gradient_j = W_j'(A - F U')u_j,
  * plus the gauge tr(H_jj)/p v_j v_j' where f is homogeneous (rows are renormalised).
- * Dense up to k p = 250, beyond it conjugate gradients with block-Jacobi preconditioning. */
+ * Dense up to k p = 250, beyond it conjugate gradients with block-Jacobi preconditioning.
+ * Noiseless labels are fitted to |R| / |A| of 1e-15 and better. n, p, m, k > 0; BLAS is the
+ * caller's to pin. Where f overflows at the V given, rss is infinite and V stays. */
 #ifndef UR_NEWTON_H
 #define UR_NEWTON_H
 
@@ -37,16 +39,18 @@ void ur_newton_free(ur_newton_fit *fit);
 /* U, e and rss for the V of fit, by a QR factorisation of the features (minimum norm) */
 unrelu_status ur_newton_outer(const ur_newton *problem, ur_newton_fit *fit, unrelu_error *err);
 /* Damped steps until the relative gain of rss is below tolerance (or rss / |A|^2 <= floor), at
- * most `steps` of them */
+ * most `steps` of them, refused ones counted; only V need be set. With noise and a kink in f a
+ * tolerance below 1e-7 buys no likelihood: rss is rough there. */
 unrelu_status ur_newton_solve(const ur_newton *problem, int steps, double tolerance, double floor,
                               ur_newton_fit *fit, unrelu_error *err);
-/* One undamped step; kept only where it lowers rss */
+/* One undamped step from V, kept only where it lowers rss; U, e, rss of the V it ends with */
 unrelu_status ur_newton_polish(const ur_newton *problem, ur_newton_fit *fit, unrelu_error *err);
 
 /* Standard errors at the optimum for noise sigma. Here x holds the raw inputs, with the ones as
  * LAST column where c is fitted (p = d + 1); where f is homogeneous the scale is fixed by
  * |v_j| = 1 over the first `unit` columns. V_se (k x p), U_se (m x k), e_se (m, or NULL).
- * NaN where the information is singular, *singular says so. */
+ * NaN where the information is singular, *singular says so: those of a neuron that is never on
+ * or has no output alone, else all. Above k p = 6000 all are NaN. */
 unrelu_status ur_newton_errors(const ur_newton *problem, const ur_newton_fit *fit, size_t unit,
                                double sigma, double *V_se, double *U_se, double *e_se,
                                int *singular, unrelu_error *err);

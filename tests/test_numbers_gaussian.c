@@ -1,31 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The accuracy that we promise, measured: the points of the paper's Figure 1 against the
  * Cramer-Rao limit, the paper's own algorithm against its published behaviour, coverage of the
- * intervals, negative biases, rank. `test_numbers` does a quarter of the runs; `test_numbers
+ * intervals, negative biases, rank. `test_numbers_gaussian` does a quarter of the runs;
  * --full` does them all and prints docs/numbers.md. Tolerances are stated for the full number
  * of runs and widen as 1 / sqrt(runs). */
-#include "planted.h"
-
-#include <time.h>
-
-static int failures;
-static double share; /* of the runs */
-
-static int runs_of(int full)
-{
-    int runs = (int)ceil(share * full);
-    return runs < 2 ? 2 : runs;
-}
-
-static void row(const char *what, const char *metric, double value, double low, double high,
-                const char *note)
-{
-    int good = value >= low && value <= high;
-    failures += !good;
-    printf("| %s | %s | %.5g | %.5g .. %.5g | %s%s |\n", what, metric, value, low, high,
-           good ? "yes" : "**no**", note);
-    fflush(stdout);
-}
+#include "numbers.h"
 
 /* ---- Figure 1 ---- */
 
@@ -266,12 +245,7 @@ static void rank_found(size_t d, size_t k, size_t n, double wanted)
 
 int main(int argc, char **argv)
 {
-    int full = argc > 1 && strcmp(argv[1], "--full") == 0;
-    share = full ? 1 : 0.25;
-    printf("# Numbers\n\nMeasured by `make numbers` with unrelu %s. Every line is a promise and "
-           "what was found.\n\n| setting | number | measured | wanted | kept |\n"
-           "|---|---|---|---|---|\n",
-           unrelu_version());
+    int full = numbers_begin(argc, argv, 0.25, "The rectified Gaussian");
     figure1();
     coverage_of(500, 1000);
     coverage_of(5000, 500);
@@ -279,6 +253,5 @@ int main(int argc, char **argv)
     negative_bias();
     rank_found(10, 3, 2000, full ? .95 : .5);
     rank_found(25, 5, 2000, full ? .95 : .5);
-    printf("\n%d of the numbers above %s not kept.\n", failures, failures == 1 ? "is" : "are");
-    return failures > 0;
+    return numbers_end();
 }

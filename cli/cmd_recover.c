@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+#include "files.h"
+#include "json.h"
+#include "network_text.h"
+#include "talk.h"
+#include "words.h"
+
+typedef struct {
+    cli_shared shared;
+    size_t k; /* 0: found out */
+    int method, noise, intercept;
+    int order, signs, exactify, bias; /* -1: not said */
+    const char *activation, *label_columns;
+} recover_arguments;
+
+#define FIELD(name) offsetof(recover_arguments, name)
+
+static const char methods[] = /* in the order of unrelu_recover_method */
+    "auto|exact|moments|ica|tensor|symmetric|lifted|facets";
+
+static const cli_option options[] = {
+    {"output", 'o', "FILE", "write the network to FILE (.npz)", CLI_TEXT, FIELD(shared.output), 0,
+     0, NULL},
+    {.doc = "Model:", .kind = CLI_HEADING},
+    {"neurons", 'k', "K", "number of neurons (default: found out)", CLI_WHOLE, FIELD(k), 1, INT_MAX,
+     "a whole number of at least 1"},
+    {"activation", 0, "relu|power:C|expm1|expm1sq|leaky:S|tanh",
+     "f: max(0, t) (default), max(0, t)^C, exp(t) - 1 or exp(t^2) - 1 or tanh(t) where t > 0, or "
+     "max(t, S t)",
+     CLI_TEXT, FIELD(activation), 0, 0, NULL},
+    {"bias", 0, "auto|none|hidden|both|output", /* in the order of unrelu_biases */
+     "which of the biases c and e there are: none, c, both, or e (default auto: none, or both "
+     "where the fit without does not do)",
+     CLI_CHOICE, FIELD(bias), 0, 0, NULL},
+    {"intercept", 0, NULL, "the same as --bias output", CLI_FLAG, FIELD(intercept), 0, 0, NULL},
+    {"noise", 0, "auto|none|gaussian", /* in the order of unrelu_labels */
+     "whether the labels are exact or carry normal noise (default auto: exact, or noise where no "
+     "network fits to rounding)",
+     CLI_CHOICE, FIELD(noise), 0, 0, NULL},
+    {.doc = "Method:", .kind = CLI_HEADING},
+    {"method", 0, methods,
+     "auto (default): exact, then moments where the labels are noisy; exact: fixed points of sign "
+     "patterns, any inputs; moments: score tensor, then maximum likelihood; ica, tensor, "
+     "symmetric: the algorithms of the papers; lifted, facets: two more for exact labels",
+     CLI_CHOICE, FIELD(method), 0, 0, NULL},
+    {"order", 0, "2|3|4", "order of the score of --method tensor (default 2)", CLI_CHOICE,
+     FIELD(order), 0, 0, NULL},
+    {"signs", 0, "regression|projection|moment", /* in the order of unrelu_signs */
+     "how the signs of the rows of V are found after a tensor (default regression; projection: "
+     "Algorithm 6 of the paper)",
+     CLI_CHOICE, FIELD(signs), 0, 0, NULL},
+    {"exactify", 0, "cca|systems|none", /* in the order of unrelu_exactify */
+     "from an approximation to the exact network: by the patterns of signs (default), by the "
+     "linear systems of the paper (Algorithm 5), or not at all",
+     CLI_CHOICE, FIELD(exactify), 0, 0, NULL},
+    {.doc = "Data:", .kind = CLI_HEADING},
+    {"columns", 0, "LIST",
+     "use these columns of INPUTS only: names or numbers and ranges from 1 on, as in lead,3,5-9",
+     CLI_TEXT, FIELD(shared.columns), 0, 0, NULL},
+    {"label-columns", 0, "LIST", "use these columns of LABELS only", CLI_TEXT, FIELD(label_columns),
+     0, 0, NULL},
+    {0},
+};
+
+static const cli_example examples[] = {
+    {"unrelu recover x.npy a.npy -o net.npz", "number of neurons, biases and noise are found out"},
+    {"unrelu recover x.npy a.npy -k 10 --noise gaussian --json", "ten neurons, noisy labels"},
+    {"unrelu recover x.csv a.csv --bias both --activation leaky:0.1", "another network"},
+    {"unrelu recover x.npy a.npy --method tensor --signs projection", "as the paper does it"},
+    {"unrelu recover t.csv t.csv --columns 1-5 --label-columns y", "both from one table"},
+    {0},
+};
+
+static const recover_arguments defaults = {CLI_SHARED_DEFAULTS, .order = -1, .signs = -1,
+                                           .exactify = -1, .bias = -1};
+
+/* ---- from arguments to options of the library --------------------------------------- */
+
+static int fill_options(const recover_arguments *a, unrelu_recover_options *o)
+{
+    unrelu_error err = {0};
+    *o = unrelu_recover_options_default();
+    o->method = (unrelu_recover_method)a->method;
+    o->k = a->k;
+    o->order = a->order >= 0 ? a->order + 2 : o->order;
+    o->signs = a->signs >= 0 ? (unrelu_signs)a->signs : o->signs;
+    o->exactify = a->exactify >= 0 ? (unrelu_exactify)a->exactify : o->exactify;
+    o->labels = (unrelu_labels)a->noise;
+    o->biases = a->intercept   ? UNRELU_BIASES_OUTPUT
+                : a->bias >= 0 ? (unrelu_biases)a->bias
+                               : o->biases;
+    o->seed = a->shared.seed;
+    if (!a->activation)
+        return 0;
+    return cli_exit(unrelu_activation_parse(a->activation, &o->activation, &err), &err);
+}
+
+/* options that the method has no use for are told, not refused: a script may run all methods */
+static void tell_unused(const recover_arguments *a)
+{
+    const char signs[] = "auto|moments|tensor", exactify[] = "ica|tensor|symmetric|lifted|facets";
+    char method[16];
+    cli_word(methods, (size_t)a->method, method, sizeof method);
+    if (a->signs >= 0 && cli_word_index(signs, method) < 0)
+        cli_warning("--signs is of no use with --method %s, which needs no signs", method);
+    if (a->exactify >= 0 && cli_word_index(exactify, method) < 0)
+        cli_warning("--exactify is of no use with --method %s: it is for those that end with an "
+                    "approximation, %s",
+                    method, "ica, tensor, symmetric, lifted and facets");
+}
+
+static int check_options(const recover_arguments *a)
+{
+    if (a->order >= 0 && a->method != UNRELU_RECOVER_TENSOR)
+        return cli_usage("recover: --order is for --method tensor, and this run does not use it");
+    if (a->intercept && a->bias >= 0 && a->bias != UNRELU_BIASES_OUTPUT)
+        return cli_usage("recover: --intercept is --bias output, and another --bias is given too");
+    if (strcmp(a->shared.files[0], "-") == 0 && strcmp(a->shared.files[1], "-") == 0)
+        return cli_usage("recover: INPUTS and LABELS cannot both be standard input");
+    return cli_check_output(&a->shared, ".npz");
+}
+
+/* ---- the recovery ------------------------------------------------------------------- */
+
+typedef struct {
+    unrelu_source *inputs, *labels;
+} data;
+
+static unrelu_status learn_from(const recover_arguments *a, const unrelu_recover_options *o,
+                                data *from, unrelu_network *model, unrelu_error *err)
+{
+    char **files = a->shared.files;
+    unrelu_exec exec = cli_exec(&a->shared);
+    unrelu_status status = cli_open_source(files[0], a->shared.columns, 0, &from->inputs, err);
+    if (status == UNRELU_OK)
+        status = cli_open_source(files[1], a->label_columns, 0, &from->labels, err);
+    if (status == UNRELU_OK)
+        status = unrelu_recover(from->inputs, from->labels, o, &exec, model, err);
+    return status;
+}
+
+/* data that no network can be learned from are a failed recovery too */
+static void fail_model(const data *from, const unrelu_recover_options *o, unrelu_network *model)
+{
+    *model = (unrelu_network){
+        .d = from->inputs ? unrelu_source_columns(from->inputs) : 0,
+        .m = from->labels ? unrelu_source_columns(from->labels) : 0,
+        .verdict = UNRELU_VERDICT_FAILED,
+        .residual = NAN,
+        .holdout_residual = NAN,
+        .gap = NAN,
+        .activation = o->activation,
+        .seed = o->seed,
+    };
+    cli_word(methods, (size_t)o->method, model->method, sizeof model->method);
+}
+
+/* err: why the verdict is "failed", where it is */
+static int learn(const recover_arguments *a, const unrelu_recover_options *o, unrelu_network *model,
+                 unrelu_error *err)
+{
+    data from = {0};
+    unrelu_status status = learn_from(a, o, &from, model, err);
+    if (status == UNRELU_OK)
+        snprintf(err->text, sizeof err->text, "%s", model->failure);
+    if (status == UNRELU_EDATA) {
+        fail_model(&from, o, model);
+        status = UNRELU_OK;
+    }
+    cli_close_samples(from.inputs);
+    cli_close_samples(from.labels);
+    return cli_exit(status, err);
+}
+
+/* ---- what is said about it ---------------------------------------------------------- */
+
+static int exit_of(unrelu_verdict verdict)
+{
+    return verdict == UNRELU_VERDICT_FAILED        ? CLI_EXIT_DATA
+           : verdict == UNRELU_VERDICT_UNCERTIFIED ? CLI_EXIT_UNCERTIFIED
+                                                   : 0;
+}
+
+static int print_json(const unrelu_network *model, const char *output, const unrelu_error *why)
+{
+    cli_json json = cli_json_start("recover");
+    cli_json_network(&json, model);
+    if (why)
+        cli_json_text(&json, "message", why->text);
+    cli_json_text(&json, "output", output);
+    return cli_json_finish(&json);
+}
+
+static int report_failure(const cli_shared *shared, const unrelu_network *model,
+                          const unrelu_error *why)
+{
+    int status = shared->json ? print_json(model, NULL, why) : 0;
+    cli_error("%s", why->text);
+    return status ? status : exit_of(model->verdict);
+}
+
+static int report(const cli_shared *shared, const unrelu_network *model, const unrelu_error *why)
+{
+    unrelu_error err = {0};
+    int status = 0;
+    cli_tell_warnings(model->warnings, model->warning_count);
+    if (model->verdict == UNRELU_VERDICT_FAILED)
+        return report_failure(shared, model, why);
+    if (shared->output)
+        status = cli_exit(unrelu_network_save(model, shared->output, &err), &err);
+    if (status == 0 && shared->json)
+        status = print_json(model, shared->output, NULL);
+    if (status != 0)
+        return status;
+    if (!shared->json) {
+        cli_print_network(model, shared->level);
+        cli_note("recovered in %.2f s", cli_seconds());
+        if (shared->output)
+            cli_note("the network is in %s", shared->output);
+    }
+    return exit_of(model->verdict);
+}
+
+static int run(void *arguments)
+{
+    const recover_arguments *a = arguments;
+    unrelu_recover_options o;
+    unrelu_network model = {0};
+    unrelu_error why = {0};
+    int status = fill_options(a, &o);
+    if (status == 0)
+        status = check_options(a);
+    if (status == 0)
+        tell_unused(a);
+    if (status == 0)
+        status = learn(a, &o, &model, &why);
+    if (status == 0)
+        status = report(&a->shared, &model, &why);
+    unrelu_network_free(&model);
+    return status;
+}
+
+const cli_command cli_recover = {
+    .name = "recover",
+    .files = "INPUTS LABELS",
+    .brief = "Recover a two-layer network from inputs and labels",
+    .doc = "INPUTS holds an input x in each row, LABELS the label a = U f(V x + c) + e of the same "
+           "row: files as 'unrelu fit' reads them. No cell may be missing. U, V and the biases are "
+           "learned, up to the order of the neurons and, where f allows it, their scale: rows of V "
+           "have unit length, neurons come by decreasing norm of their column of U.\n\nThe verdict "
+           "is computed over all samples, apart from the solver. exact: the network fits to "
+           "rounding (or to the precision that the labels have) and is the only one that does; "
+           "exact fit, uniqueness not certified (exit status 5): it fits as well, but another one "
+           "might; noisy: the network of maximum likelihood, with standard errors and the "
+           "standard deviation sigma of the noise; failed (exit status 4): none was found, and "
+           "none is written.",
+    .options = options,
+    .has = CLI_HAS_SEED | CLI_HAS_THREADS | CLI_HAS_LEVEL | CLI_HAS_JSON,
+    .examples = examples,
+    .least_files = 2,
+    .most_files = 2,
+    .size = sizeof(recover_arguments),
+    .defaults = &defaults,
+    .run = run,
+};

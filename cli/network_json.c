@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "json.h"
+
+#include <math.h>
+
+#include "network_text.h"
+
+static void put_certificate(cli_json *json, const unrelu_network *m)
+{
+    cli_json_text(json, "verdict", unrelu_verdict_name(m->verdict));
+    cli_json_real(json, "residual", m->residual);
+    cli_json_whole(json, "samples_checked", m->samples_checked);
+    cli_json_whole(json, "min_active", m->min_active);
+    cli_json_whole(json, "min_inactive", m->min_inactive);
+    cli_json_real(json, "holdout_residual", m->holdout_residual);
+    cli_json_real(json, "gap", m->gap);
+    cli_json_real(json, "noise", m->noise);
+    cli_json_text(json, "how_k", m->how_k);
+    cli_json_whole(json, "starts", m->starts);
+    cli_json_whole(json, "starts_agree", m->starts_agree);
+    cli_json_text(json, "precision", m->precision);
+}
+
+static void put_norms(cli_json *json, const unrelu_network *m)
+{
+    json_t *array = m->U ? json_array() : json_null();
+    for (size_t j = 0; m->U && j < m->k; j++) {
+        double norm = cli_norm_of_u(m, j);
+        json_t *value = isfinite(norm) ? json_real(norm) : json_null();
+        json->failed |= json_array_append_new(array, value) != 0;
+    }
+    cli_json_put(json, "u_norm", array);
+}
+
+void cli_json_network(cli_json *json, const unrelu_network *m)
+{
+    char activation[32];
+    unrelu_activation_name(m->activation, activation, sizeof activation);
+    cli_json_text(json, "kind", "network");
+    cli_json_put(json, "n", m->n ? json_integer((json_int_t)m->n) : json_null());
+    cli_json_whole(json, "d", m->d);
+    cli_json_whole(json, "m", m->m);
+    cli_json_whole(json, "k", m->k);
+    cli_json_text(json, "method", m->method);
+    cli_json_whole(json, "seed", m->seed);
+    put_certificate(json, m);
+    cli_json_text(json, "biases", m->biases);
+    cli_json_text(json, "activation", activation);
+    cli_json_whole(json, "linear_rank", m->linear_rank);
+    cli_json_text(json, "guarantee", m->guarantee);
+    cli_json_text(json, "assumption", m->assumption);
+    cli_json_reals(json, "active", m->active, m->k);
+    cli_json_reals(json, "c", m->c, m->k);
+    cli_json_reals(json, "c_se", m->c_se, m->k);
+    cli_json_reals(json, "e", m->e, m->m);
+    cli_json_reals(json, "e_se", m->e_se, m->m);
+    put_norms(json, m);
+    cli_json_warnings(json, m->warnings, m->warning_count);
+}

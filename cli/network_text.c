@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "network_text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model_text.h"
+#include "table.h"
+#include "width.h"
+
+enum { MANY = 30, FIRST = 20 }; /* rows from which on not all are shown, but the first of them */
+
+double cli_norm_of_u(const unrelu_network *m, size_t j)
+{
+    double norm = 0;
+    for (size_t i = 0; i < m->m; i++)
+        norm = hypot(norm, m->U[i * m->k + j]);
+    return norm;
+}
+
+static double norm_of_v(const unrelu_network *m, size_t j)
+{
+    double norm = 0;
+    for (size_t i = 0; i < m->d; i++)
+        norm = hypot(norm, m->V[j * m->d + i]);
+    return norm;
+}
+
+static double largest_error_of_v(const unrelu_network *m, size_t j)
+{
+    double largest = 0;
+    for (size_t i = 0; i < m->d; i++) {
+        double se = m->V_se[j * m->d + i];
+        if (isnan(se))
+            return se;
+        largest = fmax(largest, se);
+    }
+    return largest;
+}
+
+/* ---- verdict ----------------------------------------------------------------------- */
+
+/* the warning that says most about it, or NULL */
+static const char *why_uncertified(const unrelu_network *m)
+{
+    static const char *const codes[] = {"uncertified", "not-identifiable", "joint-solver",
+                                        "near-duplicate", "linear-part"};
+    for (size_t c = 0; c < sizeof codes / sizeof *codes; c++)
+        for (size_t i = 0; i < m->warning_count; i++)
+            if (strcmp(m->warnings[i].code, codes[c]) == 0)
+                return m->warnings[i].message;
+    return NULL;
+}
+
+static const char *plural(size_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+/* "", ", to single precision" or ", to 6 digits" */
+static void print_precision(const unrelu_network *m)
+{
+    static const char digits[] = "digits:";
+    if (strcmp(m->precision, "single") == 0)
+        printf(", to single precision");
+    else if (strncmp(m->precision, digits, sizeof digits - 1) == 0)
+        printf(", to %s digits", m->precision + sizeof digits - 1);
+}
+
+static void print_sizes(const unrelu_network *m)
+{
+    printf("%zu neuron%s, residual %.2g over %zu sample%s", m->k, plural(m->k), m->residual,
+           m->samples_checked, plural(m->samples_checked));
+}
+
+static void print_exact(const unrelu_network *m)
+{
+    printf("exact");
+    print_precision(m);
+    printf(": ");
+    print_sizes(m);
+    if (m->linear_rank)
+        printf(", a linear part of rank %zu", m->linear_rank);
+    if (m->k && m->min_active && m->min_inactive)
+        printf(", %s on both sides of its kink", m->k == 1 ? "seen" : "every neuron seen");
+    putchar('\n');
+}
+
+static void print_uncertified(const unrelu_network *m)
+{
+    const char *why = why_uncertified(m);
+    printf("exact fit");
+    print_precision(m);
+    printf(", uniqueness not certified: ");
+    print_sizes(m);
+    putchar('\n');
+    if (why)
+        cli_print_wrapped(why, 0, 0);
+}
+
+static void print_noisy(const unrelu_network *m)
+{
+    double decimals = 1 - floor(log10(m->noise)); /* two digits: 0.10 */
+    if (decimals >= 1 && decimals <= 6)
+        printf("noisy: sigma %.*f, ", (int)decimals, m->noise);
+    else
+        printf("noisy: sigma %.2g, ", m->noise);
+    printf("%zu neuron%s, residual %.2g", m->k, plural(m->k), m->residual);
+    if (m->starts > 1)
+        printf(", %zu of %zu starts agree", m->starts_agree, m->starts);
+    putchar('\n');
+}
+
+static void print_verdict(const unrelu_network *m)
+{
+    switch (m->verdict) {
+    case UNRELU_VERDICT_PLANTED:
+        break;
+    case UNRELU_VERDICT_EXACT:
+        print_exact(m);
+        break;
+    case UNRELU_VERDICT_UNCERTIFIED:
+        print_uncertified(m);
+        break;
+    case UNRELU_VERDICT_NOISY:
+        print_noisy(m);
+        break;
+    case UNRELU_VERDICT_FAILED:
+        printf("failed\n");
+        break;
+    }
+}
+
+/* ---- how it was learned -------------------------------------------------------------- */
+
+static void print_method(const unrelu_network *m)
+{
+    char activation[32];
+    unsigned long long seed = m->seed;
+    unrelu_activation_name(m->activation, activation, sizeof activation);
+    if (m->verdict == UNRELU_VERDICT_PLANTED) {
+        printf("network, planted: d = %zu, k = %zu, m = %zu\nactivation %s, seed %llu\n", m->d,
+               m->k, m->m, activation, seed);
+        return;
+    }
+    printf("network, learned: n = %zu, d = %zu, k = %zu, m = %zu\n", m->n, m->d, m->k, m->m);
+    if (m->how_k[0]) {
+        int column = printf("k = %zu: ", m->k);
+        cli_print_wrapped(m->how_k, column, 0);
+    }
+    printf("method %s, activation %s, biases %s, seed %llu\n", m->method, activation, m->biases,
+           seed);
+}
+
+static void print_certificate(const unrelu_network *m)
+{
+    if (m->verdict == UNRELU_VERDICT_PLANTED)
+        return;
+    if (m->k && m->verdict != UNRELU_VERDICT_NOISY)
+        printf("rarest sides of a kink: %zu sample%s on, %zu off\n", m->min_active,
+               plural(m->min_active), m->min_inactive);
+    if (isfinite(m->holdout_residual))
+        printf("residual %.2g on rows that the solver did not see\n", m->holdout_residual);
+}
+
+static void print_intervals(const unrelu_network *m, double level)
+{
+    if (cli_has_errors(m->c_se, m->k) || cli_has_errors(m->e_se, m->m))
+        printf("+- is the half-width of a %.4g %% interval\n", 100 * level);
+}
+
+/* ---- neurons and outputs -------------------------------------------------------------- */
+
+static int has_free_scale(const unrelu_network *m)
+{
+    return m->activation.kind == UNRELU_EXPM1 || m->activation.kind == UNRELU_EXPM1SQ ||
+           m->activation.kind == UNRELU_TANH_POS;
+}
+
+static double half(const double *se, size_t count, size_t i, double z)
+{
+    return cli_has_errors(se, count) ? z * se[i] : -1;
+}
+
+static void add_titles(cli_table *table, const unrelu_network *m)
+{
+    cli_table_add(table, "neuron");
+    cli_table_add(table, "norm of U");
+    if (has_free_scale(m))
+        cli_table_add(table, "norm of V");
+    cli_table_add(table, "bias");
+    if (m->active)
+        cli_table_add(table, "active");
+    if (m->V_se)
+        cli_table_add(table, "se of V");
+}
+
+static void add_neuron(cli_table *table, const unrelu_network *m, size_t j, double z)
+{
+    cli_table_add(table, "%zu", j + 1);
+    cli_table_add(table, "%.6g", cli_norm_of_u(m, j));
+    if (has_free_scale(m))
+        cli_table_add(table, "%.6g", norm_of_v(m, j));
+    cli_table_add_estimate(table, m->c[j], half(m->c_se, m->k, j, z));
+    if (m->active && isfinite(m->active[j]))
+        cli_table_add(table, "%.2f %%", 100 * m->active[j]);
+    else if (m->active)
+        cli_table_add(table, "?");
+    if (m->V_se)
+        cli_table_add(table, "%.2g", largest_error_of_v(m, j));
+}
+
+static void print_neurons(const unrelu_network *m, double z)
+{
+    cli_table table;
+    size_t columns = 3 + (size_t)has_free_scale(m) + (m->active != NULL) + (m->V_se != NULL);
+    size_t shown = m->k <= MANY ? m->k : FIRST;
+    if (m->k == 0)
+        return;
+    putchar('\n');
+    cli_table_start(&table, columns);
+    add_titles(&table, m);
+    for (size_t j = 0; j < shown; j++)
+        add_neuron(&table, m, j, z);
+    cli_table_print(&table, "rrrrrrr");
+    if (shown < m->k)
+        printf("  ... the first %zu of %zu neurons\n", shown, m->k);
+}
+
+static int is_zero(const double *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (values[i] != 0)
+            return 0;
+    return 1;
+}
+
+static void print_outputs(const unrelu_network *m, double z)
+{
+    cli_table table;
+    char name[32];
+    size_t shown = m->m <= MANY ? m->m : FIRST;
+    if (!m->e || is_zero(m->e, m->m))
+        return;
+    putchar('\n');
+    cli_table_start(&table, 2);
+    cli_table_add(&table, "output");
+    cli_table_add(&table, "bias e");
+    for (size_t i = 0; i < shown; i++) {
+        snprintf(name, sizeof name, "a%zu", i + 1);
+        cli_table_add_name(&table, m->label_names ? m->label_names[i] : name);
+        cli_table_add_estimate(&table, m->e[i], half(m->e_se, m->m, i, z));
+    }
+    cli_table_print(&table, "lr");
+    if (shown < m->m)
+        printf("  ... the first %zu of %zu outputs\n", shown, m->m);
+}
+
+static void print_theory(const char *what, const char *text)
+{
+    if (!text[0])
+        return;
+    int column = printf("\n%s: ", what) - 1;
+    cli_print_wrapped(text, column, column);
+}
+
+void cli_print_network(const unrelu_network *m, double level)
+{
+    double z = cli_half_width(level);
+    print_verdict(m);
+    print_method(m);
+    print_certificate(m);
+    print_intervals(m, level);
+    print_neurons(m, z);
+    print_outputs(m, z);
+    print_theory("guarantee", m->guarantee);
+    print_theory("assumption", m->assumption);
+}

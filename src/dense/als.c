@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* T_r ~ sum_j g_jr b_j c_j' with b, c apart during the sweeps; at the end v = b +- c, normalised,
+ * and g by one more least squares (the slices are symmetric, so b and c meet). A factor solves
+ *   [(C C') . (G G')] B = [sum_r g_jr (T_r c_j)]_j      (. elementwise, k x k)
+ * and cyclically. T_r C' serves the update of B and of G, so that a sweep costs two products of
+ * (r q x q)(q x k). The residual is summed directly: |T|^2 - <T, T^> has no digit below 1e-8. */
+#include "dense/als.h"
+
+#include "dense/linear.h"
+#include "error.h"
+#include "memory.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SWEEPS_PER_TEST = 5 };
+static const double ENOUGH_GAIN = 1e-10;
+
+typedef struct {
+    const ur_als *problem;
+    double *B, *C, *G;     /* k x q, k x q, k x r */
+    double *W;             /* (r q x k): T_r c_j, or T_r b_j */
+    double *gram, *factor; /* k x k */
+    double *rest;          /* (r, q, q) */
+    double norm;
+} als;
+
+static void als_free(als *a)
+{
+    free(a->B);
+    free(a->C);
+    free(a->W);
+    free(a->gram);
+    free(a->factor);
+    free(a->rest);
+}
+
+static unrelu_status als_alloc(const ur_als *p, als *a, unrelu_error *err)
+{
+    size_t rq = p->r * p->q;
+    a->B = ur_alloc(p->k, p->q * sizeof(double));
+    a->C = ur_alloc(p->k, p->q * sizeof(double));
+    a->W = ur_alloc(rq, p->k * sizeof(double));
+    a->gram = ur_alloc(p->k, p->k * sizeof(double));
+    a->factor = ur_alloc(p->k, p->k * sizeof(double));
+    a->rest = ur_alloc(rq, p->q * sizeof(double));
+    if (!a->B || !a->C || !a->W || !a->gram || !a->factor || !a->rest)
+        return ur_fail_memory(err, rq * p->k, "numbers of a tensor decomposition");
+    return UNRELU_OK;
+}
+
+static double norm(size_t count, const double *x)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += x[i] * x[i];
+    return sqrt(sum);
+}
+
+static void normalise_rows(size_t k, size_t q, double *V)
+{
+    for (size_t j = 0; j < k; j++) {
+        double size = norm(q, V + j * q);
+        for (size_t i = 0; i < q && size > 0; i++)
+            V[j * q + i] /= size;
+    }
+}
+
+/* F (k x q) <- [(A A') . (B B')]^-1 F. Neurons that coincide leave the system singular: the
+ * ridge then shares the weight among them. */
+static unrelu_status solve(als *a, size_t p, const double *A, size_t q, const double *B, size_t w,
+                           double *F, unrelu_error *err)
+{
+    size_t k = a->problem->k;
+    double top = 0;
+    int positive = 0;
+    unrelu_status status = UNRELU_OK;
+    ur_gram(k, p, A, a->gram);
+    ur_gram(k, q, B, a->factor);
+    for (size_t i = 0; i < k * k; i++)
+        a->gram[i] *= a->factor[i];
+    for (size_t j = 0; j < k; j++)
+        top = fmax(top, a->gram[j * k + j]);
+    for (double ridge = 1e-15; !positive && ridge < 1 && status == UNRELU_OK; ridge *= 100) {
+        for (size_t j = 0; j < k; j++)
+            a->gram[j * k + j] += ridge * top;
+        status = ur_cholesky(k, a->gram, a->factor, &positive, err);
+    }
+    if (status != UNRELU_OK || !positive)
+        return status;
+    cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, (int)k, (int)w, 1,
+                a->factor, (int)k, F, (int)w);
+    cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasTrans, CblasNonUnit, (int)k, (int)w, 1,
+                a->factor, (int)k, F, (int)w);
+    return UNRELU_OK;
+}
+
+/* F_ja = sum_r g_jr W_(ra)j, then F <- Gram^-1 F */
+static unrelu_status update_vectors(als *a, const double *other, double *F, unrelu_error *err)
+{
+    size_t r = a->problem->r, q = a->problem->q, k = a->problem->k;
+    memset(F, 0, k * q * sizeof *F);
+    for (size_t s = 0; s < r; s++)
+        for (size_t i = 0; i < q; i++)
+            for (size_t j = 0; j < k; j++)
+                F[j * q + i] += a->G[j * r + s] * a->W[(s * q + i) * k + j];
+    unrelu_status status = solve(a, r, a->G, q, other, q, F, err);
+    normalise_rows(k, q, F);
+    return status;
+}
+
+/* g_jr = sum_a F_ja W_(ra)j, then G <- Gram^-1 G; W = T of the other factor */
+static unrelu_status update_weights(als *a, const double *F, const double *other, unrelu_error *err)
+{
+    size_t r = a->problem->r, q = a->problem->q, k = a->problem->k;
+    memset(a->G, 0, k * r * sizeof *a->G);
+    for (size_t s = 0; s < r; s++)
+        for (size_t i = 0; i < q; i++)
+            for (size_t j = 0; j < k; j++)
+                a->G[j * r + s] += F[j * q + i] * a->W[(s * q + i) * k + j];
+    return solve(a, q, F, q, other, r, a->G, err);
+}
+
+static void times(als *a, const double *F)
+{
+    const ur_als *p = a->problem;
+    ur_multiply_nt(p->r * p->q, p->q, p->k, p->T, F, a->W);
+}
+
+/* W = T C' on entry and on exit */
+static unrelu_status sweep(als *a, unrelu_error *err)
+{
+    unrelu_status status = update_vectors(a, a->C, a->B, err);
+    if (status == UNRELU_OK)
+        status = update_weights(a, a->B, a->C, err);
+    if (status != UNRELU_OK)
+        return status;
+    times(a, a->B);
+    status = update_vectors(a, a->B, a->C, err);
+    if (status == UNRELU_OK)
+        status = update_weights(a, a->C, a->B, err);
+    times(a, a->C);
+    return status;
+}
+
+/* |T - sum_j g_j (x) b_j c_j'| / |T|; spoils W */
+static double residual(als *a)
+{
+    const ur_als *p = a->problem;
+    size_t r = p->r, q = p->q, k = p->k;
+    for (size_t s = 0; s < r; s++)
+        for (size_t i = 0; i < q; i++)
+            for (size_t j = 0; j < k; j++)
+                a->W[(s * q + i) * k + j] = a->G[j * r + s] * a->B[j * q + i];
+    ur_multiply(r * q, k, q, a->W, a->C, a->rest);
+    for (size_t i = 0; i < r * q * q; i++)
+        a->rest[i] -= p->T[i];
+    return norm(r * q * q, a->rest) / a->norm;
+}
+
+static unrelu_status iterate(als *a, int steps, unrelu_error *err)
+{
+    double last = INFINITY;
+    unrelu_status status = update_weights(a, a->B, a->C, err);
+    for (int step = 1; status == UNRELU_OK && step <= steps; step++) {
+        status = sweep(a, err);
+        if (status != UNRELU_OK || step % SWEEPS_PER_TEST != 0)
+            continue;
+        double now = residual(a);
+        if (now < 1e-15 || last - now < ENOUGH_GAIN * now)
+            break;
+        last = now;
+        times(a, a->C);
+    }
+    return status;
+}
+
+/* v_j = b_j + sign(b_j c_j) c_j */
+static void symmetrise(als *a)
+{
+    size_t q = a->problem->q, k = a->problem->k;
+    for (size_t j = 0; j < k; j++) {
+        double *b = a->B + j * q, *c = a->C + j * q, dot = 0;
+        for (size_t i = 0; i < q; i++)
+            dot += b[i] * c[i];
+        for (size_t i = 0; i < q; i++)
+            b[i] += dot < 0 ? -c[i] : c[i];
+    }
+    normalise_rows(k, q, a->B);
+    memcpy(a->C, a->B, k * q * sizeof *a->C);
+}
+
+unrelu_status ur_als_run(const ur_als *p, int steps, double *V, double *G, double *fit,
+                         unrelu_error *err)
+{
+    als a = {.problem = p, .G = G, .norm = norm(p->r * p->q * p->q, p->T)};
+    unrelu_status status = als_alloc(p, &a, err);
+    *fit = 0;
+    if (status != UNRELU_OK)
+        goto done;
+    normalise_rows(p->k, p->q, V);
+    memset(G, 0, p->k * p->r * sizeof *G);
+    if (!(a.norm > 0))
+        goto done;
+    memcpy(a.B, V, p->k * p->q * sizeof *V);
+    memcpy(a.C, V, p->k * p->q * sizeof *V);
+    times(&a, a.C);
+    status = iterate(&a, steps, err);
+    if (status != UNRELU_OK)
+        goto done;
+    symmetrise(&a);
+    times(&a, a.C);
+    status = update_weights(&a, a.B, a.C, err);
+    memcpy(V, a.B, p->k * p->q * sizeof *V);
+    *fit = residual(&a);
+done:
+    als_free(&a);
+    return status;
+}

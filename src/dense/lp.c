@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Solved by its dual, whose basis is p x p instead of n x n:
+ *   max t  subject to  R' l + r t = c,  l >= 0,  t free;
+ * u are the prices of the p equations (with Clp's sign of prices, -u). A dual without solution
+ * leaves open whether the programme is unbounded or infeasible; with c = 0 the dual has the
+ * solution 0, so that it then is unbounded exactly where no u exists. */
+#include "dense/lp.h"
+
+#include "error.h"
+#include "memory.h"
+
+#include <Clp_C_Interface.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TOLERANCE 1e-11
+
+enum { CLP_OPTIMAL, CLP_INFEASIBLE, CLP_UNBOUNDED };
+
+typedef struct {
+    int rows, columns; /* p, n + 1 */
+    CoinBigIndex *start;
+    int *index;
+    double *value, *lower, *cost;
+} dual;
+
+static void dual_free(dual *d)
+{
+    free(d->start);
+    free(d->index);
+    free(d->value);
+    free(d->lower);
+    free(d->cost);
+}
+
+static unrelu_status dual_build(size_t n, size_t p, const double *R, const double *r, dual *out,
+                                unrelu_error *err)
+{
+    size_t columns = n + 1, count = columns * p;
+    *out = (dual){.rows = (int)p, .columns = (int)columns};
+    out->start = ur_alloc(columns + 1, sizeof *out->start);
+    out->index = ur_alloc(count, sizeof *out->index);
+    out->value = ur_doubles(count);
+    out->lower = ur_doubles(columns);
+    out->cost = ur_doubles(columns);
+    if (!out->start || !out->index || !out->value || !out->lower || !out->cost) {
+        dual_free(out);
+        return ur_fail_memory(err, count, "numbers of a linear programme");
+    }
+    memcpy(out->value, R, n * p * sizeof *R);
+    memcpy(out->value + n * p, r, p * sizeof *r);
+    for (size_t i = 0; i < count; i++)
+        out->index[i] = (int)(i % p);
+    for (size_t i = 0; i <= columns; i++)
+        out->start[i] = (CoinBigIndex)(i * p);
+    out->lower[n] = -INFINITY;
+    out->cost[n] = -1;
+    return UNRELU_OK;
+}
+
+/* Clp's status for right-hand side c; u may be NULL */
+static int dual_solve(const dual *d, const double *c, double *u)
+{
+    Clp_Simplex *model = Clp_newModel();
+    Clp_setLogLevel(model, 0);
+    Clp_loadProblem(model, d->columns, d->rows, d->start, d->index, d->value, d->lower, NULL,
+                    d->cost, c, c);
+    Clp_setDualTolerance(model, TOLERANCE); /* of R u >= 0 */
+    Clp_setPerturbation(model, 100);        /* none */
+    int status = Clp_primal(model, 0);
+    if (status == CLP_OPTIMAL && u) {
+        const double *price = Clp_dualRowSolution(model);
+        for (int j = 0; j < d->rows; j++)
+            u[j] = -price[j];
+    }
+    Clp_deleteModel(model);
+    return status;
+}
+
+unrelu_status ur_lp_ray(size_t n, size_t p, const double *R, const double *c, const double *r,
+                        double *u, ur_lp_outcome *outcome, unrelu_error *err)
+{
+    *outcome = UR_LP_INFEASIBLE;
+    if (p == 0)
+        return UNRELU_OK;
+    if (n >= INT_MAX / p - 1)
+        return ur_fail(err, UNRELU_EDATA,
+                       "a linear programme of %zu rows and %zu unknowns is too large", n, p);
+    dual d;
+    unrelu_status status = dual_build(n, p, R, r, &d, err);
+    if (status != UNRELU_OK)
+        return status;
+    int found = dual_solve(&d, c, u);
+    if (found == CLP_OPTIMAL) {
+        *outcome = UR_LP_OPTIMAL;
+    } else if (found == CLP_INFEASIBLE) {
+        double *zero = ur_doubles(p);
+        if (!zero)
+            status = ur_fail_memory(err, p, "numbers of a linear programme");
+        else if (dual_solve(&d, zero, NULL) == CLP_OPTIMAL)
+            *outcome = UR_LP_UNBOUNDED;
+        free(zero);
+    } else if (found != CLP_UNBOUNDED) {
+        *outcome = UR_LP_STALLED;
+    }
+    dual_free(&d);
+    return status;
+}

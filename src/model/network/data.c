@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inputs and labels in memory, every cell finite, and how many digits the labels carry: labels
+ * that were stored in single precision or printed with few digits are met to that precision at
+ * best. */
+#include "error.h"
+#include "memory.h"
+#include "model/network/recover.h"
+#include "read/source.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    double *cells;
+    size_t rows, columns, capacity; /* capacity in rows */
+} table;
+
+static unrelu_status grow(table *t, size_t rows, unrelu_error *err)
+{
+    if (rows <= t->capacity)
+        return UNRELU_OK;
+    size_t capacity = t->capacity + t->capacity / 2;
+    capacity = capacity > rows ? capacity : rows;
+    int overflow = 0;
+    size_t size =
+        ur_product(ur_product(capacity, t->columns, &overflow), sizeof(double), &overflow);
+    double *cells = overflow ? NULL : realloc(t->cells, size ? size : 1);
+    if (!cells)
+        return ur_fail_memory(err, capacity * t->columns, "cells");
+    t->cells = cells;
+    t->capacity = capacity;
+    return UNRELU_OK;
+}
+
+static unrelu_status refuse_cell(const unrelu_source *source, size_t row, size_t column,
+                                 double value, unrelu_error *err)
+{
+    char label[160];
+    ur_source_column_label(source, column, label, sizeof label);
+    return ur_fail(err, UNRELU_EFORMAT,
+                   "%s: row %zu, %s is %s: recover needs every cell; leave such rows out of both "
+                   "files",
+                   ur_source_label(source), row + 1, label,
+                   isnan(value) ? "missing (NaN)" : "infinite");
+}
+
+static unrelu_status append(const unrelu_source *source, const ur_block *block, table *t,
+                            unrelu_error *err)
+{
+    unrelu_status status = grow(t, t->rows + block->rows, err);
+    for (size_t i = 0; i < block->rows && status == UNRELU_OK; i++) {
+        const double *from = block->x + i * block->stride;
+        double *to = t->cells + (t->rows + i) * t->columns, sum = 0;
+        for (size_t j = 0; j < t->columns; j++) {
+            to[j] = from[j];
+            sum += from[j] - from[j]; /* NaN where a cell is not finite */
+        }
+        for (size_t j = 0; sum != 0 && j < t->columns && status == UNRELU_OK; j++)
+            if (!isfinite(from[j]))
+                status = refuse_cell(source, t->rows + i, j, from[j], err);
+    }
+    t->rows += block->rows;
+    return status;
+}
+
+static unrelu_status load(unrelu_source *source, table *t, unrelu_error *err)
+{
+    ur_piece piece = {0};
+    ur_block block = {0};
+    int more = 0;
+    *t = (table){.columns = unrelu_source_columns(source)};
+    unrelu_status status = ur_source_rewind(source, err);
+    while (status == UNRELU_OK &&
+           (status = ur_source_take(source, &piece, &more, err)) == UNRELU_OK && more) {
+        status = ur_source_decode(source, &piece, &block, err);
+        if (status == UNRELU_OK)
+            status = append(source, &block, t, err);
+    }
+    ur_piece_free(&piece);
+    ur_block_free(&block);
+    return status;
+}
+
+/* ---- digits ---- */
+
+static int all_single(const double *a, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if ((double)(float)a[i] != a[i])
+            return 0;
+    return 1;
+}
+
+/* significant decimal digits of x, and of those the ones after the point; 99 beyond 15 */
+static int digits_of(double x, int *decimals)
+{
+    char text[32];
+    *decimals = 0;
+    if (x == 0)
+        return 0;
+    snprintf(text, sizeof text, "%.14e", x);
+    if (strtod(text, NULL) != x)
+        return 99;
+    char *e = strchr(text, 'e'), *last = e - 1;
+    int exponent = atoi(e + 1), digits = 15;
+    for (; digits > 1 && *last == '0'; last--)
+        digits--;
+    *decimals = digits - 1 - exponent;
+    return digits;
+}
+
+/* Rounding error of labels with few digits, relative to their root mean square: half a unit of
+ * the last digit of a number of N digits, or half of the smallest decimal; 0: full precision */
+static double rounding_of(const ur_data *data, int *most)
+{
+    enum { CELLS = 4096 };
+    size_t count = data->n * data->m;
+    size_t step = count > CELLS ? count / CELLS : 1;
+    int decimals = -400;
+    *most = 0;
+    for (size_t i = 0; i < count; i += step) {
+        int after, digits = digits_of(data->a[i], &after);
+        if (digits > 13)
+            return 0;
+        *most = digits > *most ? digits : *most;
+        decimals = after > decimals ? after : decimals;
+    }
+    double rms = data->size * data->unit / sqrt((double)count);
+    return fmax(0.5 * pow(10, 1 - *most), 0.5 * pow(10, -decimals) / rms);
+}
+
+static void judge_precision(ur_data *data)
+{
+    int digits;
+    double rounding = rounding_of(data, &digits);
+    data->floor = 1e-12;
+    data->tolerance = 1e-10;
+    strcpy(data->precision, "double");
+    if (all_single(data->a, data->n * data->m)) {
+        /* the sums of a forward pass in single precision err by several units too */
+        data->floor = 2e-6;
+        data->tolerance = 1e-5;
+        strcpy(data->precision, "single");
+    } else if (rounding > 0) {
+        data->floor = fmin(20 * rounding, 1e-3);
+        data->tolerance = fmin(200 * rounding, 1e-2);
+        snprintf(data->precision, sizeof data->precision, "digits:%u", (unsigned)digits & 15);
+    }
+}
+
+/* ---- labels ---- */
+
+static unrelu_status measure(const unrelu_source *labels, ur_data *data, unrelu_error *err)
+{
+    double largest = 0, sum = 0;
+    size_t count = data->n * data->m;
+    for (size_t i = 0; i < count; i++)
+        largest = fmax(largest, fabs(data->a[i]));
+    if (largest == 0)
+        return ur_fail(err, UNRELU_EDATA,
+                       "%s: all %zu labels are 0: no network can be learned from them",
+                       ur_source_label(labels), count);
+    data->unit = ldexp(1, ilogb(largest));
+    for (size_t i = 0; i < count; i++)
+        sum += data->a[i] / data->unit * (data->a[i] / data->unit);
+    data->size = sqrt(sum);
+    judge_precision(data);
+    return UNRELU_OK;
+}
+
+static unrelu_status check_rows(const unrelu_source *inputs, const unrelu_source *labels,
+                                const table *x, const table *a, unrelu_error *err)
+{
+    if (x->rows != a->rows)
+        return ur_fail(err, UNRELU_EFORMAT,
+                       "%s has %zu rows and %s has %zu: row i of one belongs to row i of the other",
+                       ur_source_label(inputs), x->rows, ur_source_label(labels), a->rows);
+    if (x->rows == 0)
+        return ur_fail(err, UNRELU_EDATA, "%s has no rows", ur_source_label(inputs));
+    return UNRELU_OK;
+}
+
+unrelu_status ur_data_load(unrelu_source *inputs, unrelu_source *labels, ur_data *data,
+                           unrelu_error *err)
+{
+    table x = {0}, a = {0};
+    memset(data, 0, sizeof *data);
+    unrelu_status status = load(inputs, &x, err);
+    if (status == UNRELU_OK)
+        status = load(labels, &a, err);
+    if (status == UNRELU_OK)
+        status = check_rows(inputs, labels, &x, &a, err);
+    *data = (ur_data){.n = x.rows, .d = x.columns, .m = a.columns, .x = x.cells, .a = a.cells};
+    if (status == UNRELU_OK)
+        status = measure(labels, data, err);
+    return status;
+}
+
+void ur_data_free(ur_data *data)
+{
+    free(data->x);
+    free(data->a);
+    memset(data, 0, sizeof *data);
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Coordinates in which the solvers work. Columns of the inputs are first divided by their root
+ * mean square, then a pivoted QR factorisation without centring gives x = sqrt(n) Q: a covariance
+ * of condition 1e6 costs the rows of V six digits, where a Cholesky factor of it would cost
+ * twelve. */
+#include "dense/linear.h"
+#include "error.h"
+#include "memory.h"
+#include "model/network/recover.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *ur_terms_name(ur_terms terms)
+{
+    return terms.hidden ? terms.constant ? "both" : "hidden" : terms.constant ? "output" : "none";
+}
+
+static void gather(const ur_data *data, ur_frame *f, double *raw, double *scale)
+{
+    size_t n = f->n, q = f->q;
+    for (size_t i = 0; i < n; i++) {
+        size_t row = f->row[i] = (size_t)((double)i * ((double)data->n / (double)n));
+        memcpy(raw + i * q, data->x + row * f->d, f->d * sizeof *raw);
+        if (f->terms.hidden)
+            raw[i * q + f->d] = 1;
+        for (size_t j = 0; j < f->m; j++)
+            f->a[i * f->m + j] = data->a[row * f->m + j] / data->unit;
+    }
+    for (size_t j = 0; j < q; j++) {
+        double largest = 0;
+        for (size_t i = 0; i < n; i++)
+            largest = fmax(largest, fabs(raw[i * q + j]));
+        scale[j] = largest > 0 ? ldexp(1, ilogb(largest)) : 1;
+        for (size_t i = 0; i < n; i++)
+            raw[i * q + j] /= scale[j];
+    }
+}
+
+/* forth = R / sqrt(n) in the data's scales; back is its inverse, or the one of least norm */
+static unrelu_status set_maps(ur_frame *f, const double *R, const double *scale, double *eye,
+                              unrelu_error *err)
+{
+    double root = sqrt((double)f->n);
+    for (size_t i = 0; i < f->p; i++) {
+        eye[i * f->p + i] = 1;
+        for (size_t j = 0; j < f->q; j++)
+            f->forth[i * f->q + j] = R[i * f->q + j] / root * scale[j];
+    }
+    if (f->p < f->q)
+        return ur_least_squares(f->p, f->q, f->p, f->forth, eye, 1e-13, f->back, NULL, err);
+    /* in equilibrated columns, so that scales cost no digits */
+    for (size_t i = 0; i < f->p * f->q; i++)
+        f->forth[i] = R[i] / root;
+    unrelu_status status = ur_least_squares(f->p, f->q, f->p, f->forth, eye, 0, f->back, NULL, err);
+    for (size_t i = 0; i < f->p; i++)
+        for (size_t j = 0; j < f->q; j++) {
+            f->forth[i * f->q + j] *= scale[j];
+            f->back[j * f->p + i] /= scale[j];
+        }
+    return status;
+}
+
+unrelu_status ur_frame_make(const ur_data *data, size_t rows, ur_terms terms, ur_frame *f,
+                            unrelu_error *err)
+{
+    size_t n = rows < data->n ? rows : data->n, q = data->d + (terms.hidden ? 1 : 0);
+    *f = (ur_frame){.n = n, .q = q, .d = data->d, .m = data->m, .terms = terms};
+    f->x = ur_alloc(n, q * sizeof *f->x);
+    f->a = ur_alloc(n, f->m * sizeof *f->a);
+    f->row = ur_alloc(n, sizeof *f->row);
+    f->forth = ur_alloc(q, q * sizeof *f->forth);
+    f->back = ur_alloc(q, q * sizeof *f->back);
+    double *raw = ur_alloc(n, q * sizeof *raw), *R = ur_alloc(q, q * sizeof *R);
+    double *eye = ur_alloc(q, q * sizeof *eye), *scale = ur_doubles(q);
+    unrelu_status status = UNRELU_OK;
+    if (!f->x || !f->a || !f->row || !f->forth || !f->back || !raw || !R || !eye || !scale) {
+        status = ur_fail_memory(err, n * (q + f->m), "cells");
+        goto done;
+    }
+    gather(data, f, raw, scale);
+    status = ur_qr_pivoted(n, q, raw, 1e-13, &f->p, f->x, R, NULL, err);
+    if (status == UNRELU_OK && f->p == 0)
+        status = ur_fail(err, UNRELU_EDATA, "all inputs are 0: nothing can be learned from them");
+    if (status == UNRELU_OK)
+        status = set_maps(f, R, scale, eye, err);
+    for (size_t i = 0; i < n * f->p; i++)
+        f->x[i] *= sqrt((double)n);
+done:
+    free(raw);
+    free(R);
+    free(eye);
+    free(scale);
+    return status;
+}
+
+void ur_frame_free(ur_frame *f)
+{
+    free(f->x);
+    free(f->a);
+    free(f->row);
+    free(f->forth);
+    free(f->back);
+    memset(f, 0, sizeof *f);
+}
+
+void ur_frame_forth(const ur_frame *f, size_t k, const double *raw, double *V)
+{
+    ur_multiply_nt(k, f->q, f->p, raw, f->forth, V);
+}
+
+void ur_frame_back(const ur_frame *f, size_t k, const double *V, double *raw)
+{
+    ur_multiply_nt(k, f->p, f->q, V, f->back, raw);
+}
+
+unrelu_status ur_frame_labels(const ur_frame *f, double tolerance, size_t *rank, double *y,
+                              double *diagonal, unrelu_error *err)
+{
+    size_t n = f->n, m = f->m, wide = m + (f->terms.constant ? 1 : 0);
+    double *labels = ur_alloc(n, wide * sizeof *labels);
+    if (!labels)
+        return ur_fail_memory(err, n * wide, "labels");
+    for (size_t i = 0; i < n; i++) {
+        memcpy(labels + i * wide, f->a + i * m, m * sizeof *labels);
+        if (f->terms.constant)
+            labels[i * wide + m] = 1;
+    }
+    unrelu_status status = ur_qr_pivoted(n, wide, labels, tolerance, rank, y, NULL, diagonal, err);
+    free(labels);
+    return status;
+}
+
+ur_newton ur_frame_problem(const ur_frame *f, unrelu_activation activation, const unrelu_exec *exec)
+{
+    return (ur_newton){.n = f->n,
+                       .p = f->p,
+                       .m = f->m,
+                       .x = f->x,
+                       .a = f->a,
+                       .f = activation,
+                       .constant = f->terms.constant,
+                       .exec = exec};
+}

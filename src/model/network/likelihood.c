@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The maximum likelihood under normal noise over all rows, from a start that is already close, and
+ * its standard errors: sigma^2 = RSS / (n m - parameters), covariance sigma^2 times the inverse of
+ * the Gauss-Newton matrix on the tangent of |v_j| = 1. */
+#include "dense/linear.h"
+#include "error.h"
+#include "memory.h"
+#include "model/network/noisy.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROWS = 256 };
+
+/* all rows in the coordinates of a frame that was made from some of them */
+static unrelu_status widen(const ur_data *data, const ur_frame *few, ur_frame *all,
+                           unrelu_error *err)
+{
+    size_t n = data->n, q = few->q;
+    *all = *few;
+    all->n = n;
+    all->row = NULL;
+    all->x = ur_alloc(n, few->p * sizeof *all->x);
+    all->a = ur_alloc(n, few->m * sizeof *all->a);
+    double *raw = ur_alloc(ROWS, q * sizeof *raw);
+    if (!all->x || !all->a || !raw) {
+        free(raw);
+        return ur_fail_memory(err, n * (few->p + few->m), "cells");
+    }
+    for (size_t first = 0; first < n; first += ROWS) {
+        size_t rows = n - first < ROWS ? n - first : ROWS;
+        for (size_t i = 0; i < rows; i++) {
+            memcpy(raw + i * q, data->x + (first + i) * few->d, few->d * sizeof *raw);
+            if (q > few->d)
+                raw[i * q + few->d] = 1;
+        }
+        ur_multiply(rows, q, few->p, raw, few->back, all->x + first * few->p);
+    }
+    for (size_t i = 0; i < n * few->m; i++)
+        all->a[i] = data->a[i] / data->unit;
+    free(raw);
+    return UNRELU_OK;
+}
+
+/* raw inputs, with the ones as last column where c is fitted; data->x itself where they are not */
+static const double *raw_inputs(const ur_data *data, ur_terms terms, double **own)
+{
+    size_t d = data->d;
+    *own = NULL;
+    if (!terms.hidden)
+        return data->x;
+    *own = ur_alloc(data->n, (d + 1) * sizeof **own);
+    for (size_t i = 0; i < data->n && *own; i++) {
+        memcpy(*own + i * (d + 1), data->x + i * d, d * sizeof **own);
+        (*own)[i * (d + 1) + d] = 1;
+    }
+    return *own;
+}
+
+/* the model as a fit in raw coordinates, borrowed by ur_newton_errors */
+static unrelu_status raw_fit(const unrelu_network *model, ur_terms terms, ur_newton_fit *fit,
+                             unrelu_error *err)
+{
+    size_t d = model->d, q = d + (terms.hidden ? 1 : 0);
+    *fit = (ur_newton_fit){.k = model->k};
+    fit->V = ur_alloc(model->k, q * sizeof *fit->V);
+    fit->U = ur_alloc(model->m, model->k * sizeof *fit->U);
+    fit->e = ur_doubles(model->m);
+    if (!fit->V || !fit->U || !fit->e)
+        return ur_fail_memory(err, model->k * q, "weights");
+    for (size_t j = 0; j < model->k; j++) {
+        memcpy(fit->V + j * q, model->V + j * d, d * sizeof *fit->V);
+        if (terms.hidden)
+            fit->V[j * q + d] = model->c[j];
+    }
+    memcpy(fit->U, model->U, model->m * model->k * sizeof *fit->U);
+    memcpy(fit->e, model->e, model->m * sizeof *fit->e);
+    return UNRELU_OK;
+}
+
+static unrelu_status alloc_errors(unrelu_network *model, ur_terms terms, unrelu_error *err)
+{
+    model->V_se = ur_alloc(model->k, model->d * sizeof(double));
+    model->U_se = ur_alloc(model->m, model->k * sizeof(double));
+    model->c_se = terms.hidden ? ur_doubles(model->k) : NULL;
+    model->e_se = terms.constant ? ur_doubles(model->m) : NULL;
+    if (!model->V_se || !model->U_se || (terms.hidden && !model->c_se) ||
+        (terms.constant && !model->e_se))
+        return ur_fail_memory(err, model->k * model->d, "standard errors");
+    return UNRELU_OK;
+}
+
+static unrelu_status set_errors(ur_recover *r, ur_terms terms, unrelu_error *err)
+{
+    unrelu_network *model = r->model;
+    size_t d = model->d, q = d + (terms.hidden ? 1 : 0);
+    double *own = NULL, *V_se = ur_alloc(model->k, q * sizeof *V_se);
+    ur_newton_fit fit = {0};
+    int singular = 0;
+    const double *x = raw_inputs(&r->data, terms, &own);
+    unrelu_status status = x && V_se ? UNRELU_OK : ur_fail_memory(err, model->n * q, "cells");
+    if (status == UNRELU_OK)
+        status = raw_fit(model, terms, &fit, err);
+    if (status == UNRELU_OK)
+        status = alloc_errors(model, terms, err);
+    ur_newton problem = {.n = model->n,
+                         .p = q,
+                         .m = model->m,
+                         .x = x,
+                         .a = r->data.a,
+                         .f = model->activation,
+                         .constant = terms.constant,
+                         .exec = r->exec};
+    if (status == UNRELU_OK)
+        status = ur_newton_errors(&problem, &fit, d, model->noise, V_se, model->U_se, model->e_se,
+                                  &singular, err);
+    for (size_t j = 0; j < model->k && status == UNRELU_OK; j++) {
+        memcpy(model->V_se + j * d, V_se + j * q, d * sizeof *V_se);
+        if (terms.hidden)
+            model->c_se[j] = V_se[j * q + d];
+    }
+    if (status == UNRELU_OK && singular)
+        status = ur_network_warn(model, "no-se", err,
+                                 "the information matrix is singular or too large (order %zu): no "
+                                 "standard errors",
+                                 model->k * q);
+    free(own);
+    free(V_se);
+    ur_newton_free(&fit);
+    return status;
+}
+
+unrelu_status ur_likelihood(ur_recover *r, const ur_frame *frame, const ur_newton_fit *start,
+                            unrelu_error *err)
+{
+    ur_frame all = *frame;
+    ur_newton_fit fit = {0};
+    int wider = frame->n < r->data.n;
+    unrelu_status status = wider ? widen(&r->data, frame, &all, err) : UNRELU_OK;
+    ur_newton problem = ur_frame_problem(&all, r->options->activation, r->exec);
+    if (status == UNRELU_OK)
+        status = ur_newton_alloc(&problem, start->k, &fit, err);
+    if (status == UNRELU_OK) {
+        memcpy(fit.V, start->V, start->k * frame->p * sizeof *fit.V);
+        status = ur_newton_solve(&problem, 100, 1e-8, 0, &fit, err);
+    }
+    if (status == UNRELU_OK)
+        status = ur_recover_adopt(r, frame, &fit, err);
+    if (status == UNRELU_OK)
+        status = ur_certify(r, NULL, err);
+    if (status == UNRELU_OK) {
+        double cells = (double)r->data.n * (double)r->data.m;
+        double left = cells - ur_parameters(r, fit.k, frame->terms);
+        r->model->verdict = UNRELU_VERDICT_NOISY;
+        r->model->noise = r->data.unit * sqrt(fit.rss / fmax(left, 1));
+        status = set_errors(r, frame->terms, err);
+    }
+    if (wider) {
+        free(all.x);
+        free(all.a);
+    }
+    ur_newton_free(&fit);
+    return status;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Between noisy.c (which k, which biases), starts.c (the best of several starts for given ones)
+ * and likelihood.c (the final fit over all rows, with its errors). */
+#ifndef UR_NOISY_H
+#define UR_NOISY_H
+
+#include "model/network/recover.h"
+
+/* the best of several starts on the rows of a frame */
+typedef struct {
+    ur_newton_fit fit; /* in the frame */
+    double residual;   /* relative */
+    double bic;
+    size_t starts, agree;
+    int skipped; /* the moment starts could not be had */
+} ur_best;
+
+void ur_best_free(ur_best *best);
+unrelu_status ur_starts(ur_recover *r, const ur_frame *frame, size_t k, ur_best *best,
+                        unrelu_error *err);
+/* free parameters of a network with these terms */
+double ur_parameters(const ur_recover *r, size_t k, ur_terms terms);
+
+/* From a fit on the rows of a frame to the maximum likelihood over all rows: the model, its
+ * noise, its standard errors, verdict "noisy". */
+unrelu_status ur_likelihood(ur_recover *r, const ur_frame *frame, const ur_newton_fit *start,
+                            unrelu_error *err);
+
+#endif

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From two files to a network with a verdict: the walk through the stations of recover.h. */
+#include "model/network/recover.h"
+
+#include "dense/linear.h"
+#include "error.h"
+#include "memory.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void clear_fit(unrelu_network *model)
+{
+    double **arrays[] = {&model->U,    &model->V,    &model->c,    &model->e,     &model->U_se,
+                         &model->V_se, &model->c_se, &model->e_se, &model->active};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
+        free(*arrays[i]);
+        *arrays[i] = NULL;
+    }
+}
+
+unrelu_status ur_recover_adopt(ur_recover *r, const ur_frame *frame, const ur_newton_fit *fit,
+                               unrelu_error *err)
+{
+    unrelu_network *model = r->model;
+    size_t d = frame->d, q = frame->q, k = fit->k, m = frame->m;
+    clear_fit(model);
+    model->k = k;
+    model->activation = r->options->activation;
+    snprintf(model->biases, sizeof model->biases, "%s", ur_terms_name(frame->terms));
+    double *raw = ur_alloc(k, q * sizeof *raw);
+    unrelu_status status =
+        raw ? ur_network_alloc(model, err) : ur_fail_memory(err, k * q, "weights");
+    if (status == UNRELU_OK) {
+        ur_frame_back(frame, k, fit->V, raw);
+        for (size_t j = 0; j < k; j++) {
+            memcpy(model->V + j * d, raw + j * q, d * sizeof *raw);
+            model->c[j] = frame->terms.hidden ? raw[j * q + d] : 0;
+        }
+        for (size_t i = 0; i < m * k; i++)
+            model->U[i] = fit->U[i] * r->data.unit;
+        for (size_t i = 0; i < m; i++)
+            model->e[i] = fit->e[i] * r->data.unit;
+        status = ur_network_normalise(model, err);
+    }
+    free(raw);
+    return status;
+}
+
+/* ---- before the work ---- */
+
+static unrelu_status check_size(const ur_recover *r, unrelu_error *err)
+{
+    const ur_data *data = &r->data;
+    size_t k = r->options->k ? r->options->k : 1;
+    if (data->n < data->d + k)
+        return ur_fail(err, UNRELU_EDATA,
+                       "%zu rows are too few for %zu inputs and %s%zu neuron%s: at least %zu are "
+                       "needed, and 6 for each input to be safe",
+                       data->n, data->d, r->options->k ? "" : "at least ", k, k == 1 ? "" : "s",
+                       data->d + k);
+    double unknowns = (double)k * (double)(data->d + data->m - 1);
+    double equations = (double)data->n * (double)data->m;
+    if (unknowns > equations)
+        return ur_fail(err, UNRELU_EDATA,
+                       "%zu neurons have %.0f unknown weights and the data %.0f labels: k is too "
+                       "large for them",
+                       k, unknowns, equations);
+    return UNRELU_OK;
+}
+
+static unrelu_status check_options(const unrelu_recover_options *o, unrelu_error *err)
+{
+    if (o->method == UNRELU_RECOVER_TENSOR && (o->order < 2 || o->order > 4))
+        return ur_fail(err, UNRELU_EUSAGE, "the order of the tensor is 2, 3 or 4, not %d",
+                       o->order);
+    return UNRELU_OK;
+}
+
+static unrelu_status copy_names(const unrelu_source *source, size_t count, char ***names,
+                                unrelu_error *err)
+{
+    *names = ur_alloc(count, sizeof **names);
+    for (size_t i = 0; *names && i < count; i++)
+        if (!((*names)[i] = ur_string_copy(unrelu_source_name(source, i))))
+            return ur_fail_memory(err, count, "names");
+    return *names ? UNRELU_OK : ur_fail_memory(err, count, "names");
+}
+
+/* ---- the default ---- */
+
+/* the bias terms to try in turn where the labels are noiseless; returns how many */
+static size_t list_terms(unrelu_biases biases, ur_terms terms[2])
+{
+    static const ur_terms named[] = {{0, 0}, {0, 0}, {1, 0}, {1, 1}, {0, 1}};
+    terms[0] = named[biases];
+    terms[1] = named[UNRELU_BIASES_BOTH];
+    return biases == UNRELU_BIASES_AUTO ? 2 : 1;
+}
+
+static unrelu_status find_exact(ur_recover *r, int *met, unrelu_error *err)
+{
+    ur_terms terms[2];
+    size_t count = list_terms(r->options->biases, terms);
+    unrelu_status status = UNRELU_OK;
+    *met = 0;
+    for (size_t i = 0; i < count && status == UNRELU_OK && !*met; i++)
+        status = ur_exact(r, terms[i], met, err);
+    if (status == UNRELU_OK && *met && r->options->k > r->model->k)
+        status = ur_network_warn(r->model, "merged", err,
+                                 "%zu neurons were asked for and %zu are enough: the others "
+                                 "coincide with these, have no output or are never on",
+                                 r->options->k, r->model->k);
+    return status;
+}
+
+static unrelu_status fail_exact(ur_recover *r)
+{
+    unrelu_network *model = r->model;
+    clear_fit(model);
+    model->verdict = UNRELU_VERDICT_FAILED;
+    model->residual = r->best;
+    snprintf(model->failure, sizeof model->failure,
+             "no exact fit was found: the best residual is %.2g, and %.2g is needed; leave out "
+             "--noise none to fit labels with noise",
+             r->best, r->data.floor);
+    return UNRELU_OK;
+}
+
+static unrelu_status walk(ur_recover *r, unrelu_error *err)
+{
+    const unrelu_recover_options *o = r->options;
+    int met = 0, named = o->method > UNRELU_RECOVER_MOMENTS;
+    unrelu_status status = UNRELU_OK;
+    if (named)
+        return ur_method(r, err);
+    if (o->method != UNRELU_RECOVER_MOMENTS && o->labels != UNRELU_LABELS_NOISY)
+        status = find_exact(r, &met, err);
+    if (status != UNRELU_OK || met)
+        return status;
+    if (o->method == UNRELU_RECOVER_EXACT && ur_activation_degree(o->activation) > 0)
+        return fail_exact(r);
+    status = ur_noisy(r, err);
+    if (status == UNRELU_OK && o->labels == UNRELU_LABELS_NOISELESS &&
+        r->model->verdict == UNRELU_VERDICT_NOISY) {
+        r->best = fmin(r->best, r->model->residual);
+        return fail_exact(r);
+    }
+    if (status == UNRELU_OK && o->labels == UNRELU_LABELS_AUTO &&
+        o->method == UNRELU_RECOVER_AUTO && r->model->verdict == UNRELU_VERDICT_NOISY)
+        status = ur_network_warn(r->model, "no-exact-fit", err,
+                                 "no exact fit (best residual %.2g): the labels are taken as noisy",
+                                 fmin(r->best, r->model->residual));
+    return status;
+}
+
+static const char *const methods[] = {"auto",   "exact",     "moments", "ica",
+                                      "tensor", "symmetric", "lifted",  "facets"};
+
+static unrelu_status recover(unrelu_source *inputs, unrelu_source *labels, ur_recover *r,
+                             unrelu_error *err)
+{
+    unrelu_network *model = r->model;
+    unrelu_status status = check_options(r->options, err);
+    if (status == UNRELU_OK)
+        status = ur_data_load(inputs, labels, &r->data, err);
+    if (status == UNRELU_OK)
+        status = check_size(r, err);
+    if (status != UNRELU_OK)
+        return status;
+    model->n = r->data.n;
+    model->d = r->data.d;
+    model->m = r->data.m;
+    model->seed = r->options->seed;
+    model->activation = r->options->activation;
+    model->gap = model->holdout_residual = NAN;
+    snprintf(model->precision, sizeof model->precision, "%s", r->data.precision);
+    snprintf(model->method, sizeof model->method, "%s", methods[r->options->method]);
+    status = copy_names(inputs, model->d, &model->input_names, err);
+    if (status == UNRELU_OK)
+        status = copy_names(labels, model->m, &model->label_names, err);
+    return status == UNRELU_OK ? walk(r, err) : status;
+}
+
+unrelu_status unrelu_recover(unrelu_source *inputs, unrelu_source *labels,
+                             const unrelu_recover_options *options, const unrelu_exec *exec,
+                             unrelu_network *model, unrelu_error *err)
+{
+    unrelu_recover_options defaults = unrelu_recover_options_default();
+    ur_recover r = {
+        .options = options ? options : &defaults, .exec = exec, .model = model, .best = 1};
+    memset(model, 0, sizeof *model);
+    int saved = ur_blas_pin();
+    unrelu_status status = recover(inputs, labels, &r, err);
+    ur_blas_unpin(saved);
+    ur_data_free(&r.data);
+    if (status != UNRELU_OK)
+        unrelu_network_free(model);
+    return status;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The stations of a recovery. recover.c walks through them:
+ *   data      both files in memory, checked; how many digits the labels carry
+ *   frame     some or all rows in whitened coordinates, with a basis of the labels
+ *   exact     pattern-CCA fixed points, joint Gauss-Newton for what they miss
+ *   start     the methods of start.h, made exact
+ *   noisy     maximum likelihood from several starts, k by BIC, standard errors
+ *   certify   the residual and the uniqueness rules, over all rows, apart from the solver */
+#ifndef UR_RECOVER_H
+#define UR_RECOVER_H
+
+#include "model/network/newton.h"
+#include "model/network/pattern.h"
+#include "model/network/start.h"
+
+/* --- data.c --- */
+typedef struct {
+    size_t n, d, m;
+    double *x, *a;    /* (n, d), (n, m) */
+    double unit;      /* a power of two near the largest label */
+    double size;      /* |A|_F / unit */
+    double floor;     /* relative residual at which labels count as met */
+    double tolerance; /* of the rank of the labels */
+    char precision[16];
+} ur_data;
+
+unrelu_status ur_data_load(unrelu_source *inputs, unrelu_source *labels, ur_data *data,
+                           unrelu_error *err);
+void ur_data_free(ur_data *data);
+
+/* which biases are fitted */
+typedef struct {
+    int hidden, constant; /* c, e */
+} ur_terms;
+const char *ur_terms_name(ur_terms terms);
+
+/* --- frame.c --- */
+/* Evenly spread rows in coordinates where x'x = n I: x_raw = x forth, forth (p x q), q = d and one
+ * more for the ones where c is fitted; v_raw = back v, of least norm where p < q. */
+typedef struct {
+    size_t n, p, q, d, m;
+    ur_terms terms;
+    double *x;            /* (n, p) */
+    double *a;            /* (n, m), in units of data->unit */
+    double *forth, *back; /* p x q, q x p */
+    size_t *row;          /* n: which rows of the data */
+} ur_frame;
+
+unrelu_status ur_frame_make(const ur_data *data, size_t rows, ur_terms terms, ur_frame *frame,
+                            unrelu_error *err);
+void ur_frame_free(ur_frame *frame);
+/* rows of V (k x q in the data's coordinates: v, and c where it is fitted) <-> rows (k x p) */
+void ur_frame_forth(const ur_frame *frame, size_t k, const double *raw, double *V);
+void ur_frame_back(const ur_frame *frame, size_t k, const double *V, double *raw);
+/* y (n x rank) spans the labels (and the constant where e is fitted); room n x (m + 1) */
+unrelu_status ur_frame_labels(const ur_frame *frame, double tolerance, size_t *rank, double *y,
+                              double *diagonal, unrelu_error *err);
+ur_newton ur_frame_problem(const ur_frame *frame, unrelu_activation f, const unrelu_exec *exec);
+
+/* --- recover.c --- */
+typedef struct {
+    const unrelu_recover_options *options;
+    const unrelu_exec *exec;
+    ur_data data;
+    unrelu_network *model;
+    double best; /* smallest residual of any exact attempt */
+} ur_recover;
+
+/* the fit in the data's coordinates and units becomes the model (U, V, c, e; no errors) */
+unrelu_status ur_recover_adopt(ur_recover *r, const ur_frame *frame, const ur_newton_fit *fit,
+                               unrelu_error *err);
+
+/* --- search.c --- */
+typedef struct {
+    size_t k, found;
+    double *V; /* (k, p) unit rows in the frame */
+    double *w; /* (k, rank): their coordinates in y */
+    size_t starts;
+} ur_found;
+
+void ur_found_free(ur_found *found);
+/* Neurons of rho > 1 - slack among the fixed points of at most `starts` runs; gives up after
+ * `patience` runs without any. y (n x rank) as of ur_frame_labels; wanted: how many exist. */
+unrelu_status ur_exact_search(const ur_frame *frame, const double *y, size_t rank, size_t wanted,
+                              double degree, double slack, size_t starts, size_t patience,
+                              uint64_t seed, const unrelu_exec *exec, ur_found *found,
+                              unrelu_error *err);
+
+/* --- exact.c --- */
+/* *met = 1, the model set and certified, where an exact network with these terms was found */
+unrelu_status ur_exact(ur_recover *r, ur_terms terms, int *met, unrelu_error *err);
+/* U for the k rows of V (in the frame), a Gauss-Newton step, the certificate over all rows. y
+ * (n x rank): the labels' basis, or NULL where they have fewer dimensions than neurons; linear:
+ * the last 2 * linear rows are pairs v, -v */
+unrelu_status ur_exact_finish(ur_recover *r, const ur_frame *frame, const double *y, size_t rank,
+                              size_t k, const double *V, size_t linear, int *met,
+                              unrelu_error *err);
+double ur_exact_slack(const ur_data *data);
+
+/* --- linear_part.c --- */
+/* Whether the labels are U f(V x) plus a map linear in x (affine where e is fitted), V (k x p) in
+ * the frame: its rank (0: they are not, or nothing is left), and rows (rank x p) that span it,
+ * room p x p */
+unrelu_status ur_linear_part(const ur_frame *frame, size_t k, const double *V, unrelu_activation f,
+                             double floor, size_t *rank, double *rows, unrelu_error *err);
+
+/* --- methods.c --- */
+/* the method by its name, then exactify; sets the model and its verdict */
+unrelu_status ur_method(ur_recover *r, unrelu_error *err);
+
+/* --- noisy.c --- */
+/* maximum likelihood; sets the model, its standard errors and its verdict (exact where the labels
+ * are met to the floor) */
+unrelu_status ur_noisy(ur_recover *r, unrelu_error *err);
+
+/* --- certify.c --- */
+/* Residual, shares of active samples and counts of the model over all rows, in the data's own
+ * coordinates; hold-out: the rows not in frame (NULL: the solver saw all) */
+unrelu_status ur_certify(ur_recover *r, const ur_frame *frame, unrelu_error *err);
+/* whether the residual is at the floor; states the precision in the model */
+int ur_certify_met(ur_recover *r);
+/* The verdict by the rules of uniqueness for a residual at the floor, with its warnings. y as in
+ * ur_exact_finish; frame: the rows that the solver saw. */
+unrelu_status ur_certify_unique(ur_recover *r, const ur_frame *frame, const double *y, size_t rank,
+                                unrelu_error *err);
+
+/* --- distinct.c --- */
+/* how many rows of x (n x d) differ from each other, from those of `used` (marks, may be NULL:
+ * those rows do not count either); stops at `enough` */
+unrelu_status ur_distinct(const double *x, size_t n, size_t d, const unsigned char *used,
+                          size_t enough, size_t *count, unrelu_error *err);
+
+#endif

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is promised of `unrelu recover`: how often a planted network comes back exactly, that no
+ * wrong answer is called exact, and how far noisy fits are from the Cramer-Rao bound. A tenth of
+ * the runs in the tests; `--full` does them all. */
+#include "networks.h"
+#include "numbers.h"
+
+#include "model/network/newton.h"
+
+static unrelu_network_plant_options plan_of(size_t d, size_t k, size_t m, uint64_t seed)
+{
+    unrelu_network_plant_options o = unrelu_network_plant_options_default();
+    o.d = d;
+    o.k = k;
+    o.m = m;
+    o.seed = seed;
+    return o;
+}
+
+/* ---- exact recovery ---- */
+
+typedef struct {
+    const char *title;
+    size_t d, k, m, n;
+    int runs;
+    double wanted; /* share */
+    double kappa, bias, kappa_x;
+    unrelu_inputs inputs;
+} exact_point;
+
+static const exact_point exact_points[] = {
+    {"(10,5,8) n=60", 10, 5, 8, 60, 1000, .995, 0, 0, 1, UNRELU_INPUTS_NORMAL},
+    {"(20,10,12) n=120", 20, 10, 12, 120, 200, 1, 0, 0, 1, UNRELU_INPUTS_NORMAL},
+    {"(30,30,30) n=180", 30, 30, 30, 180, 20, 1, 0, 0, 1, UNRELU_INPUTS_NORMAL},
+    {"(50,20,30) n=200", 50, 20, 30, 200, 20, 1, 0, 0, 1, UNRELU_INPUTS_NORMAL},
+    {"kV=kU=20 (10,5,8) n=60", 10, 5, 8, 60, 100, 1, 20, 0, 1, UNRELU_INPUTS_NORMAL},
+    {"uniform (10,5,8) n=60", 10, 5, 8, 60, 50, 1, 0, 0, 1, UNRELU_INPUTS_UNIFORM},
+    {"binary (10,5,8) n=60", 10, 5, 8, 60, 50, 1, 0, 0, 1, UNRELU_INPUTS_BINARY},
+    {"t3 (10,5,8) n=60", 10, 5, 8, 60, 50, 1, 0, 0, 1, UNRELU_INPUTS_T3},
+    {"covariance 1e3 (10,5,8) n=60", 10, 5, 8, 60, 50, 1, 0, 0, 1e3, UNRELU_INPUTS_NORMAL},
+    {"biases .5 (10,5,8) n=300", 10, 5, 8, 300, 50, 1, 0, .5, 1, UNRELU_INPUTS_NORMAL},
+    {"k>d (10,20,25) n=200", 10, 20, 25, 200, 10, 1, 0, 0, 1, UNRELU_INPUTS_NORMAL},
+};
+
+static void exact_recovery(const exact_point *p)
+{
+    int runs = runs_of(p->runs), good = 0;
+    for (int run = 0; run < runs; run++) {
+        unrelu_network_plant_options o = plan_of(p->d, p->k, p->m, (uint64_t)run + 1000);
+        o.kappa_v = o.kappa_u = p->kappa;
+        o.bias = p->bias;
+        o.kappa_x = p->kappa_x;
+        o.inputs = p->inputs;
+        planted_network planted = plant_network_with(o, p->n);
+        unrelu_network model = recover(&planted, NULL);
+        good += model.residual <= 1e-12 && error_of_V(&planted.truth, &model) <= 1e-9;
+        unrelu_network_free(&model);
+        planted_network_free(&planted);
+    }
+    row(p->title, "share recovered to 1e-9", (double)good / runs, p->wanted, 1, "");
+}
+
+/* ---- nothing wrong is called exact ---- */
+
+static void false_claims(int full)
+{
+    static const size_t sizes[][3] = {{3, 2, 2}, {5, 3, 3}, {5, 3, 5},  {5, 8, 8},
+                                      {8, 4, 6}, {2, 3, 4}, {10, 5, 8}, {10, 5, 5}};
+    int runs = runs_of(full), wrong = 0, exact = 0;
+    for (int run = 0; run < runs; run++) {
+        const size_t *s = sizes[run % 8];
+        unrelu_network_plant_options o = plan_of(s[0], s[1], s[2], (uint64_t)run + 50000);
+        o.inputs = (unrelu_inputs)(run / 8 % 6);
+        o.bias = run / 48 % 4 == 3 ? .5 : 0;
+        /* around the edge of what can be certified, and beyond */
+        size_t n = (size_t)(4 + run / 192 % 6) * (s[0] + 4);
+        unrelu_recover_options recovery = unrelu_recover_options_default();
+        recovery.labels = UNRELU_LABELS_NOISELESS;
+        recovery.method = UNRELU_RECOVER_EXACT;
+        planted_network planted = plant_network_with(o, n);
+        unrelu_network model;
+        unrelu_error err = {""};
+        unrelu_status status =
+            try_recover(planted.x, planted.a, n, s[0], s[2], &recovery, NULL, &model, &err);
+        if (status == UNRELU_OK && model.verdict == UNRELU_VERDICT_EXACT) {
+            exact++;
+            if (!(error_of_V(&planted.truth, &model) < 1e-6)) {
+                unrelu_network_distance far = {0};
+                /* a planted neuron that is never on is no part of the data */
+                if (unrelu_network_compare(&planted.truth, &model, &far, &err) != UNRELU_OK ||
+                    far.V_max > 1e-6 || far.extra > 0)
+                    wrong++;
+            }
+        }
+        unrelu_network_free(&model);
+        planted_network_free(&planted);
+    }
+    row("mixed sizes, laws and n", "runs", runs, 1, INFINITY, "");
+    row("mixed sizes, laws and n", "called exact", exact, runs / 4, runs, "");
+    row("mixed sizes, laws and n", "of these wrong", wrong, 0, 0, "");
+}
+
+/* ---- noise ---- */
+
+/* the standard errors at the planted network itself: the Cramer-Rao bound */
+static void bound(const planted_network *p, double sigma, double *V_square, double *U_square)
+{
+    size_t k = p->k, d = p->d, m = p->m;
+    ur_newton problem = {.n = p->n, .p = d, .m = m, .x = p->x, .a = p->a, .f = p->truth.activation};
+    ur_newton_fit fit = {.k = k, .V = p->truth.V, .U = p->truth.U, .e = p->truth.e};
+    double *V_se = malloc(k * d * sizeof *V_se), *U_se = malloc(m * k * sizeof *U_se);
+    unrelu_error err = {""};
+    int singular = 0;
+    must(ur_newton_errors(&problem, &fit, d, sigma, V_se, U_se, NULL, &singular, &err), &err);
+    for (size_t i = 0; i < k * d; i++)
+        *V_square += V_se[i] * V_se[i];
+    for (size_t i = 0; i < m * k; i++)
+        *U_square += U_se[i] * U_se[i];
+    free(V_se);
+    free(U_se);
+}
+
+/* which neuron of the model is nearest to neuron j of the truth */
+static size_t nearest(const unrelu_network *truth, const unrelu_network *model, size_t j)
+{
+    size_t best = 0;
+    double least = INFINITY;
+    for (size_t l = 0; l < model->k; l++) {
+        double distance = 0;
+        for (size_t i = 0; i < truth->d; i++)
+            distance += pow(truth->V[j * truth->d + i] - model->V[l * truth->d + i], 2);
+        if (distance < least) {
+            least = distance;
+            best = l;
+        }
+    }
+    return best;
+}
+
+typedef struct {
+    double V_error, U_error, V_bound, U_bound, in, of, reached;
+} noisy_sums;
+
+static void add_noisy(const planted_network *p, const unrelu_network *model, noisy_sums *s)
+{
+    const unrelu_network *truth = &p->truth;
+    for (size_t j = 0; j < p->k; j++) {
+        size_t l = nearest(truth, model, j);
+        for (size_t i = 0; i < p->d; i++) {
+            double away = model->V[l * p->d + i] - truth->V[j * p->d + i];
+            s->V_error += away * away;
+            s->in += fabs(away) <= 1.959963984540054 * model->V_se[l * p->d + i];
+            s->of++;
+        }
+        for (size_t i = 0; i < p->m; i++) {
+            double away = model->U[i * p->k + l] - truth->U[i * p->k + j];
+            s->U_error += away * away;
+            s->in += fabs(away) <= 1.959963984540054 * model->U_se[i * p->k + l];
+            s->of++;
+        }
+    }
+}
+
+/* sum of squares that the planted V leaves after descending from it */
+static double best_from_truth(const planted_network *p)
+{
+    ur_newton problem = {
+        .n = p->n, .p = p->d, .m = p->m, .x = p->x, .a = p->a, .f = p->truth.activation};
+    ur_newton_fit fit = {0};
+    unrelu_error err = {""};
+    must(ur_newton_alloc(&problem, p->k, &fit, &err), &err);
+    memcpy(fit.V, p->truth.V, p->k * p->d * sizeof *fit.V);
+    must(ur_newton_solve(&problem, 100, 1e-10, 0, &fit, &err), &err);
+    double rss = fit.rss;
+    ur_newton_free(&fit);
+    return rss;
+}
+
+static void noisy(size_t d, size_t k, size_t m, size_t n, double sigma, int full, int bounds)
+{
+    int runs = runs_of(full);
+    noisy_sums s = {0};
+    for (int run = 0; run < runs; run++) {
+        planted_network p = plant_network(d, k, m, n, sigma, (uint64_t)run + 300);
+        unrelu_recover_options o = unrelu_recover_options_default();
+        o.k = k;
+        o.labels = UNRELU_LABELS_NOISY;
+        o.biases = UNRELU_BIASES_NONE;
+        unrelu_network model = recover(&p, &o);
+        double cells = (double)(n * m), left = cells - (double)(k * (d + m - 1));
+        double rss = model.noise * model.noise * left;
+        s.reached += rss <= best_from_truth(&p) * (1 + 1e-4);
+        if (bounds) {
+            bound(&p, sigma, &s.V_bound, &s.U_bound);
+            add_noisy(&p, &model, &s);
+        }
+        unrelu_network_free(&model);
+        planted_network_free(&p);
+    }
+    char what[96];
+    snprintf(what, sizeof what, "(%zu,%zu,%zu) sigma %g n=%zu", d, k, m, sigma, n);
+    row(what, "share that reached the likelihood's maximum", s.reached / runs, 1, 1, "");
+    if (!bounds)
+        return;
+    double slack = share < 1 ? 1.1 : 1;
+    row(what, "rms error of V / Cramer-Rao", sqrt(s.V_error / s.V_bound), .8, 1.15 * slack, "");
+    row(what, "rms error of U / Cramer-Rao", sqrt(s.U_error / s.U_bound), .8, 1.15 * slack, "");
+    row(what, "coverage of 95 % intervals", s.in / s.of, share < 1 ? .9 : .92,
+        share < 1 ? .99 : .98, "");
+}
+
+/* ---- methods by name: exact after their own start ---- */
+
+typedef struct {
+    const char *title;
+    unrelu_recover_method method;
+    unrelu_exactify exactify;
+    size_t d, k, m, n;
+    double kappa_v;
+    unrelu_inputs inputs;
+    double wanted;
+} method_point;
+
+static const method_point method_points[] = {
+    {"ica, orthonormal V", UNRELU_RECOVER_ICA, UNRELU_EXACTIFY_CCA, 10, 5, 8, 200, 1,
+     UNRELU_INPUTS_NORMAL, 1},
+    {"ica, orthonormal V", UNRELU_RECOVER_ICA, UNRELU_EXACTIFY_CCA, 20, 10, 12, 300, 1,
+     UNRELU_INPUTS_NORMAL, 1},
+    {"tensor, order 2", UNRELU_RECOVER_TENSOR, UNRELU_EXACTIFY_CCA, 10, 5, 8, 2000, 0,
+     UNRELU_INPUTS_NORMAL, 1},
+    {"tensor, order 2", UNRELU_RECOVER_TENSOR, UNRELU_EXACTIFY_CCA, 20, 10, 12, 4000, 0,
+     UNRELU_INPUTS_NORMAL, 1},
+    {"symmetric, normal", UNRELU_RECOVER_SYMMETRIC, UNRELU_EXACTIFY_CCA, 10, 5, 5, 5000, 0,
+     UNRELU_INPUTS_NORMAL, 1},
+    {"symmetric, uniform", UNRELU_RECOVER_SYMMETRIC, UNRELU_EXACTIFY_CCA, 10, 5, 5, 5000, 0,
+     UNRELU_INPUTS_UNIFORM, 1},
+    {"symmetric, uniform", UNRELU_RECOVER_SYMMETRIC, UNRELU_EXACTIFY_CCA, 20, 8, 12, 5000, 0,
+     UNRELU_INPUTS_UNIFORM, 1},
+    {"lifted", UNRELU_RECOVER_LIFTED, UNRELU_EXACTIFY_CCA, 10, 5, 5, 120, 0, UNRELU_INPUTS_NORMAL,
+     1},
+    {"lifted, laplace", UNRELU_RECOVER_LIFTED, UNRELU_EXACTIFY_CCA, 20, 8, 12, 245, 0,
+     UNRELU_INPUTS_LAPLACE, 1},
+    {"facets", UNRELU_RECOVER_FACETS, UNRELU_EXACTIFY_CCA, 10, 5, 5, 120, 0, UNRELU_INPUTS_NORMAL,
+     1},
+    {"facets, uniform", UNRELU_RECOVER_FACETS, UNRELU_EXACTIFY_CCA, 20, 8, 12, 192, 0,
+     UNRELU_INPUTS_UNIFORM, 1},
+};
+
+static void by_method(const method_point *p)
+{
+    int runs = runs_of(20), good = 0;
+    for (int run = 0; run < runs; run++) {
+        unrelu_network_plant_options o = plan_of(p->d, p->k, p->m, (uint64_t)run + 70);
+        o.kappa_v = p->kappa_v;
+        o.inputs = p->inputs;
+        planted_network planted = plant_network_with(o, p->n);
+        unrelu_recover_options recovery = unrelu_recover_options_default();
+        recovery.method = p->method;
+        recovery.exactify = p->exactify;
+        unrelu_network model;
+        unrelu_error err = {""};
+        if (try_recover(planted.x, planted.a, p->n, p->d, p->m, &recovery, NULL, &model, &err) ==
+            UNRELU_OK)
+            good +=
+                model.verdict == UNRELU_VERDICT_EXACT && error_of_V(&planted.truth, &model) <= 1e-9;
+        unrelu_network_free(&model);
+        planted_network_free(&planted);
+    }
+    char what[96];
+    snprintf(what, sizeof what, "%s, (%zu,%zu,%zu) n=%zu", p->title, p->d, p->k, p->m, p->n);
+    row(what, "share exact to 1e-9", (double)good / runs, p->wanted, 1, "");
+}
+
+int main(int argc, char **argv)
+{
+    numbers_begin(argc, argv, 0.1, "The two-layer network");
+    for (size_t i = 0; i < sizeof exact_points / sizeof *exact_points; i++)
+        exact_recovery(&exact_points[i]);
+    false_claims(100000);
+    noisy(10, 5, 8, 1000, .1, 100, 1);
+    noisy(10, 5, 8, 1000, .5, 100, 1);
+    noisy(10, 5, 8, 10000, .1, 40, 1);
+    noisy(10, 5, 8, 10000, .5, 40, 1);
+    noisy(20, 10, 12, 2000, .5, 20, 0);
+    for (size_t i = 0; i < sizeof method_points / sizeof *method_points; i++)
+        by_method(&method_points[i]);
+    return numbers_end();
+}
