@@ -46,7 +46,5 @@ const cli_code cli_codes[] = {
     {"few-starts-agree", "network: the best noisy fit was reached from one start only"},
     {"k-bound", "network: the number of neurons is at the edge of what was tried"},
     {"moments-skipped", "network: no start from moments, and why"},
-    {"k-too-large", "network: more neurons were asked for than the data allow"},
-    {"method-failed", "network: the method that was asked for found no start, and why"},
     {0},
 };

@@ -684,14 +684,14 @@ static void networks_of_another_kind_are_not_compared(void **state)
                    same = planted(sizes(5, 4, 3)), none = {.d = 5, .k = 4, .m = 3};
     unrelu_network_distance far;
     unrelu_error err = {""};
-    assert_int_equal(unrelu_network_compare(&m, &wide, &far, &err), UNRELU_EUSAGE);
+    assert_int_equal(unrelu_network_compare(&m, &wide, &far, &err), UNRELU_EFORMAT);
     assert_string_equal(err.text, "the truth has 5 inputs and 3 labels, the model 6 and 3: they "
                                   "cannot be compared");
     same.activation = squared;
-    assert_int_equal(unrelu_network_compare(&m, &same, &far, &err), UNRELU_EUSAGE);
+    assert_int_equal(unrelu_network_compare(&m, &same, &far, &err), UNRELU_EFORMAT);
     assert_string_equal(
         err.text, "the truth has the activation relu, the model power:2: they cannot be compared");
-    assert_int_equal(unrelu_network_compare(&m, &none, &far, &err), UNRELU_EUSAGE);
+    assert_int_equal(unrelu_network_compare(&m, &none, &far, &err), UNRELU_EFORMAT);
     assert_string_equal(err.text, "the model has no weights: there is nothing to compare");
     unrelu_network_free(&m);
     unrelu_network_free(&wide);

@@ -209,6 +209,22 @@ static void noisy(size_t d, size_t k, size_t m, size_t n, double sigma, int full
         share < 1 ? .99 : .98, "");
 }
 
+/* k and the biases by BIC, nothing given */
+static void k_found(size_t d, size_t k, size_t m, size_t n, double sigma, int full)
+{
+    int runs = runs_of(full), good = 0;
+    for (int run = 0; run < runs; run++) {
+        planted_network p = plant_network(d, k, m, n, sigma, (uint64_t)run + 1);
+        unrelu_network model = recover(&p, NULL);
+        good += model.k == k && strcmp(model.biases, "none") == 0;
+        unrelu_network_free(&model);
+        planted_network_free(&p);
+    }
+    char what[96];
+    snprintf(what, sizeof what, "(%zu,%zu,%zu) sigma %g n=%zu", d, k, m, sigma, n);
+    row(what, "share where k was found", (double)good / runs, .95, 1, "");
+}
+
 /* ---- methods by name: exact after their own start ---- */
 
 typedef struct {
@@ -282,6 +298,11 @@ int main(int argc, char **argv)
     noisy(10, 5, 8, 10000, .1, 40, 1);
     noisy(10, 5, 8, 10000, .5, 40, 1);
     noisy(20, 10, 12, 2000, .5, 20, 0);
+    k_found(10, 5, 8, 500, .1, 20);
+    k_found(10, 5, 8, 500, .5, 20);
+    k_found(10, 5, 5, 1000, .5, 20);
+    k_found(10, 5, 8, 2000, 1, 20);
+    k_found(20, 10, 12, 2000, .1, 10);
     for (size_t i = 0; i < sizeof method_points / sizeof *method_points; i++)
         by_method(&method_points[i]);
     return numbers_end();

@@ -316,13 +316,15 @@ static unrelu_status check_twins(ur_recover *r, unrelu_error *err)
 static unrelu_status check_precision(ur_recover *r, unrelu_error *err)
 {
     const unrelu_network *model = r->model;
+    char carry[48] = "single precision";
     if (strcmp(model->precision, "double") == 0)
         return UNRELU_OK;
-    int single = strcmp(model->precision, "single") == 0;
+    if (strncmp(model->precision, "digits:", 7) == 0)
+        snprintf(carry, sizeof carry, "%s decimal digits", model->precision + 7);
     return ur_network_warn(r->model, "single-precision", err,
                            "the labels carry %s: the fit is exact to that precision (residual "
                            "%.2g)",
-                           single ? "single precision" : model->precision, model->residual);
+                           carry, model->residual);
 }
 
 unrelu_status ur_certify_unique(ur_recover *r, const ur_frame *frame, const double *y, size_t rank,

@@ -22,16 +22,16 @@ static unrelu_status check(const unrelu_network *truth, const unrelu_network *mo
     unrelu_activation_name(truth->activation, ours, sizeof ours);
     unrelu_activation_name(model->activation, theirs, sizeof theirs);
     if (!truth->U || !truth->V || !model->U || !model->V)
-        return ur_fail(err, UNRELU_EUSAGE, "the %s has no weights: there is nothing to compare",
+        return ur_fail(err, UNRELU_EFORMAT, "the %s has no weights: there is nothing to compare",
                        truth->U && truth->V ? "model" : "truth");
     if (truth->d != model->d || truth->m != model->m)
         return ur_fail(
-            err, UNRELU_EUSAGE,
+            err, UNRELU_EFORMAT,
             "the truth has %zu inputs and %zu labels, the model %zu and %zu: they cannot "
             "be compared",
             truth->d, truth->m, model->d, model->m);
     if (strcmp(ours, theirs) != 0)
-        return ur_fail(err, UNRELU_EUSAGE,
+        return ur_fail(err, UNRELU_EFORMAT,
                        "the truth has the activation %s, the model %s: they cannot be compared",
                        ours, theirs);
     return UNRELU_OK;

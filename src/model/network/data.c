@@ -5,6 +5,7 @@
 #include "error.h"
 #include "memory.h"
 #include "model/network/recover.h"
+#include "pass/parallel.h"
 #include "read/source.h"
 
 #include <math.h>
@@ -65,7 +66,8 @@ static unrelu_status append(const unrelu_source *source, const ur_block *block, 
     return status;
 }
 
-static unrelu_status load(unrelu_source *source, table *t, unrelu_error *err)
+static unrelu_status load(unrelu_source *source, const unrelu_exec *exec, table *t,
+                          unrelu_error *err)
 {
     ur_piece piece = {0};
     ur_block block = {0};
@@ -74,7 +76,9 @@ static unrelu_status load(unrelu_source *source, table *t, unrelu_error *err)
     unrelu_status status = ur_source_rewind(source, err);
     while (status == UNRELU_OK &&
            (status = ur_source_take(source, &piece, &more, err)) == UNRELU_OK && more) {
-        status = ur_source_decode(source, &piece, &block, err);
+        ur_progress(exec, "reading", ur_source_fraction(source));
+        status = ur_cancelled(exec) ? ur_fail_cancelled(err)
+                                    : ur_source_decode(source, &piece, &block, err);
         if (status == UNRELU_OK)
             status = append(source, &block, t, err);
     }
@@ -182,14 +186,14 @@ static unrelu_status check_rows(const unrelu_source *inputs, const unrelu_source
     return UNRELU_OK;
 }
 
-unrelu_status ur_data_load(unrelu_source *inputs, unrelu_source *labels, ur_data *data,
-                           unrelu_error *err)
+unrelu_status ur_data_load(unrelu_source *inputs, unrelu_source *labels, const unrelu_exec *exec,
+                           ur_data *data, unrelu_error *err)
 {
     table x = {0}, a = {0};
     memset(data, 0, sizeof *data);
-    unrelu_status status = load(inputs, &x, err);
+    unrelu_status status = load(inputs, exec, &x, err);
     if (status == UNRELU_OK)
-        status = load(labels, &a, err);
+        status = load(labels, exec, &a, err);
     if (status == UNRELU_OK)
         status = check_rows(inputs, labels, &x, &a, err);
     *data = (ur_data){.n = x.rows, .d = x.columns, .m = a.columns, .x = x.cells, .a = a.cells};

@@ -171,6 +171,18 @@ static void note_k(ur_recover *r, size_t rank, size_t k)
                  "rank of the labels is %zu; %zu neurons were needed", k, model->k);
 }
 
+/* labels of rank k that are not just full: k is known, and so is that n is too small for it */
+static unrelu_status check_rows(const ur_frame *frame, size_t k, unrelu_error *err)
+{
+    size_t full = frame->m < frame->n ? frame->m : frame->n;
+    if (frame->n >= frame->d + k || (k >= full && frame->m > frame->d))
+        return UNRELU_OK;
+    return ur_fail(err, UNRELU_EDATA,
+                   "%zu rows are too few for %zu inputs and %zu neurons (the rank of the labels): "
+                   "at least %zu are needed, and 6 for each input to be safe",
+                   frame->n, frame->d, k, frame->d + k);
+}
+
 static unrelu_status attempt(ur_recover *r, ur_terms terms, size_t rows, int *met,
                              size_t *found_any, unrelu_error *err)
 {
@@ -185,6 +197,8 @@ static unrelu_status attempt(ur_recover *r, ur_terms terms, size_t rows, int *me
     if (status == UNRELU_OK)
         status = ur_frame_labels(&frame, r->data.tolerance, &rank, y, NULL, err);
     size_t k = rank - (terms.constant && rank > 0 ? 1 : 0);
+    if (status == UNRELU_OK)
+        status = check_rows(&frame, k, err);
     if (status != UNRELU_OK || k == 0 || (r->options->k > 0 && k > r->options->k))
         goto done;
     size_t starts = (size_t)(3 * (double)k * (1 + log((double)k))) + 20;

@@ -131,6 +131,20 @@ static unrelu_status set_errors(ur_recover *r, ur_terms terms, unrelu_error *err
     return status;
 }
 
+/* Phi(-2.5) = 0.6 %: a neuron that switches less has hardly a kink to see */
+static unrelu_status warn_weak(ur_recover *r, unrelu_error *err)
+{
+    const unrelu_network *model = r->model;
+    unrelu_status status = UNRELU_OK;
+    for (size_t j = 0; j < model->k && status == UNRELU_OK; j++)
+        if (fmin(model->active[j], 1 - model->active[j]) < 0.006)
+            status = ur_network_warn(r->model, "weak-neuron", err,
+                                     "neuron %zu is on for %.3g %% of the samples: it hardly "
+                                     "switches, and its row and bias are known only together",
+                                     j + 1, 100 * model->active[j]);
+    return status;
+}
+
 unrelu_status ur_likelihood(ur_recover *r, const ur_frame *frame, const ur_newton_fit *start,
                             unrelu_error *err)
 {
@@ -156,6 +170,8 @@ unrelu_status ur_likelihood(ur_recover *r, const ur_frame *frame, const ur_newto
         r->model->noise = r->data.unit * sqrt(fit.rss / fmax(left, 1));
         status = set_errors(r, frame->terms, err);
     }
+    if (status == UNRELU_OK)
+        status = warn_weak(r, err);
     if (wider) {
         free(all.x);
         free(all.a);

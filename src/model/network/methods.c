@@ -284,6 +284,12 @@ unrelu_status ur_method(ur_recover *r, unrelu_error *err)
         status = r->options->exactify == UNRELU_EXACTIFY_SYSTEMS ? by_systems(&q, &met, err)
                  : r->options->exactify == UNRELU_EXACTIFY_NONE  ? by_nothing(&q, &met, err)
                                                                  : by_cca(&q, &met, err);
+    if (status == UNRELU_OK && r->options->k == 0 && r->model->verdict == UNRELU_VERDICT_NOISY &&
+        q.start.k >= r->data.m)
+        status = ur_network_warn(r->model, "k-bound", err,
+                                 "the labels have full rank %zu and were taken to have as many "
+                                 "neurons: give -k, or leave out --method, which finds k by BIC",
+                                 q.start.k);
     if (status == UNRELU_OK && !met) {
         r->model->verdict = UNRELU_VERDICT_FAILED;
         r->model->residual = r->best;

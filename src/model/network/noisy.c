@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Labels with noise. k by the Bayesian criterion
- *   BIC(k) = n m ln RSS + (parameters) ln(n m)
+ *   BIC(k) = n m ln(RSS / n m) + (parameters) ln(n m)
  * from the number of eigenvalues of the labels' covariance above the edge of pure noise, up and
  * down for as long as it falls; biases by the same criterion. Starts race on at most
  * max(5000, 200 (d + k)) rows; only the winner sees all. Labels may turn out to be met exactly
@@ -16,12 +16,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PATIENCE = 2 };
+enum {
+    PATIENCE = 2, /* values of k without a smaller BIC */
+    SCAN = 1,     /* starts that agree, on the way to k */
+    CLOSE = 2,    /* near it */
+    AGREED = 3,   /* for a k that is given */
+};
+static const double HOPELESS = 20; /* a rise of BIC after which no larger k is tried */
 
+/* Where there are fewer labels than neurons only rows that were kept back can certify a fit. */
 static size_t rows_for(const ur_recover *r, size_t k)
 {
-    size_t rows = 200 * (r->data.d + k);
-    return rows < 5000 ? 5000 : rows;
+    size_t rows = 200 * (r->data.d + k), n = r->data.n, held = 2 * (r->data.d + k);
+    rows = rows < 5000 ? 5000 : rows;
+    if (k > r->data.m && n > 10 * held && rows > n - held)
+        rows = n - held;
+    return rows;
 }
 
 static size_t most_neurons(const ur_recover *r)
@@ -87,13 +97,14 @@ static void contest_free(contest *c)
     memset(c, 0, sizeof *c);
 }
 
-static unrelu_status hold(ur_recover *r, size_t k, ur_terms terms, contest *c, unrelu_error *err)
+static unrelu_status hold(ur_recover *r, size_t k, ur_terms terms, size_t agree, contest *c,
+                          unrelu_error *err)
 {
     memset(c, 0, sizeof *c);
     c->k = k;
     unrelu_status status = ur_frame_make(&r->data, rows_for(r, k), terms, &c->frame, err);
     if (status == UNRELU_OK)
-        status = ur_starts(r, &c->frame, k, &c->best, err);
+        status = ur_starts(r, &c->frame, k, agree, &c->best, err);
     c->ready = status == UNRELU_OK;
     if (status != UNRELU_OK)
         contest_free(c);
@@ -105,14 +116,14 @@ static int is_met(const ur_recover *r, const contest *c)
     return c->ready && c->best.residual <= r->data.floor;
 }
 
-/* holds a contest and keeps the better of the two; *fell says whether that is the new one */
-static unrelu_status challenge(ur_recover *r, size_t k, ur_terms terms, contest *kept, int *fell,
-                               unrelu_error *err)
+/* holds a contest and keeps the better of the two; *rise: by how much the new one is worse */
+static unrelu_status challenge(ur_recover *r, size_t k, ur_terms terms, size_t agree, contest *kept,
+                               double *rise, unrelu_error *err)
 {
     contest other;
-    unrelu_status status = hold(r, k, terms, &other, err);
-    *fell = status == UNRELU_OK && (!kept->ready || other.best.bic < kept->best.bic);
-    if (*fell) {
+    unrelu_status status = hold(r, k, terms, agree, &other, err);
+    *rise = status == UNRELU_OK && kept->ready ? other.best.bic - kept->best.bic : -1;
+    if (status == UNRELU_OK && *rise <= 0) {
         contest_free(kept);
         *kept = other;
     } else if (status == UNRELU_OK) {
@@ -121,28 +132,45 @@ static unrelu_status challenge(ur_recover *r, size_t k, ur_terms terms, contest 
     return status;
 }
 
+/* k = first, first + 1, ... for as long as BIC falls */
+static unrelu_status climb(ur_recover *r, ur_terms terms, size_t first, size_t most, size_t agree,
+                           contest *c, size_t *tried, unrelu_error *err)
+{
+    int idle = 0;
+    double rise = 0;
+    unrelu_status status = UNRELU_OK;
+    for (size_t k = first; k <= most && idle < PATIENCE && status == UNRELU_OK && !is_met(r, c);
+         k++) {
+        /* with fewer labels than neurons one start says little */
+        size_t wanted = k > r->data.m && agree < CLOSE ? CLOSE : agree;
+        status = challenge(r, k, terms, wanted, c, &rise, err);
+        idle = rise < 0 ? 0 : rise > HOPELESS && wanted > SCAN ? PATIENCE : idle + 1;
+        *tried = k > *tried ? k : *tried;
+    }
+    return status;
+}
+
 static unrelu_status choose_k(ur_recover *r, ur_terms terms, contest *c, size_t *tried,
                               unrelu_error *err)
 {
     size_t most = most_neurons(r), middle = 1;
-    int fell = 0, idle = 0;
+    double rise = 0;
     ur_frame frame = {0};
     unrelu_status status = ur_frame_make(&r->data, 5000, terms, &frame, err);
     if (status == UNRELU_OK)
         status = guess_k(&frame, &middle, err);
     ur_frame_free(&frame);
     middle = middle < most ? middle : most;
-    for (size_t k = middle; k <= most && idle < PATIENCE && status == UNRELU_OK && !is_met(r, c);
-         k++) {
-        status = challenge(r, k, terms, c, &fell, err);
-        idle = fell ? 0 : idle + 1;
-        *tried = k;
-    }
-    idle = 0;
-    for (size_t k = middle;
+    if (status == UNRELU_OK)
+        status = climb(r, terms, middle, most, SCAN, c, tried, err);
+    if (status == UNRELU_OK && !is_met(r, c))
+        status = challenge(r, c->k, terms, CLOSE, c, &rise, err);
+    if (status == UNRELU_OK && !is_met(r, c))
+        status = climb(r, terms, c->k + 1, most, CLOSE, c, tried, err);
+    for (size_t k = middle, idle = 0;
          k > 1 && idle < PATIENCE && status == UNRELU_OK && !is_met(r, c) && c->k <= middle; k--) {
-        status = challenge(r, k - 1, terms, c, &fell, err);
-        idle = fell ? 0 : idle + 1;
+        status = challenge(r, k - 1, terms, CLOSE, c, &rise, err);
+        idle = rise < 0 ? 0 : rise > HOPELESS ? PATIENCE : idle + 1;
     }
     return status;
 }
@@ -165,11 +193,12 @@ static unrelu_status contest_all(ur_recover *r, contest *c, size_t *tried, unrel
                      : o->biases == UNRELU_BIASES_HIDDEN ? hidden
                      : o->biases == UNRELU_BIASES_OUTPUT ? output
                                                          : both;
-    int fell = 0;
+    double rise = 0;
     *tried = o->k;
-    unrelu_status status = o->k ? hold(r, o->k, first, c, err) : choose_k(r, first, c, tried, err);
+    unrelu_status status =
+        o->k ? hold(r, o->k, first, AGREED, c, err) : choose_k(r, first, c, tried, err);
     if (status == UNRELU_OK && o->biases == UNRELU_BIASES_AUTO)
-        status = challenge(r, c->k, none, c, &fell, err);
+        status = challenge(r, c->k, none, o->k ? AGREED : CLOSE, c, &rise, err);
     return status;
 }
 
@@ -183,16 +212,64 @@ static unrelu_status warn_all(ur_recover *r, const contest *c, unrelu_error *err
                                  "were used",
                                  c->k, r->data.d);
     if (status == UNRELU_OK && c->k > r->data.m)
-        status = ur_network_warn(model, "joint-solver", err,
-                                 "%zu labels and %zu neurons: all neurons were solved for at once, "
-                                 "and no theorem says that the answer is unique",
-                                 r->data.m, c->k);
+        status =
+            ur_network_warn(model, "joint-solver", err,
+                            "%zu label%s and %zu neurons: all neurons were solved for at once, "
+                            "and no theorem says that the answer is unique",
+                            r->data.m, r->data.m == 1 ? "" : "s", c->k);
     if (status == UNRELU_OK && model->verdict == UNRELU_VERDICT_NOISY && c->best.starts > 2 &&
         c->best.agree == 1)
         status = ur_network_warn(model, "few-starts-agree", err,
                                  "only one of %zu starts reached the best fit: it may not be the "
                                  "best there is; try other seeds or more samples",
                                  c->best.starts);
+    return status;
+}
+
+/* Neurons that the labels do without: a joint fit may meet them with more than are needed. */
+static unrelu_status prune(ur_recover *r, const ur_frame *frame, ur_newton_fit *fit,
+                           unrelu_error *err)
+{
+    ur_newton problem = ur_frame_problem(frame, r->options->activation, r->exec);
+    size_t p = frame->p;
+    double size = 0, floor = r->data.floor;
+    unrelu_status status = UNRELU_OK;
+    for (size_t i = 0; i < frame->n * frame->m; i++)
+        size += frame->a[i] * frame->a[i];
+    for (size_t j = 0; j < fit->k && fit->k > 1 && status == UNRELU_OK;) {
+        ur_newton_fit less = {0};
+        status = ur_newton_alloc(&problem, fit->k - 1, &less, err);
+        if (status != UNRELU_OK)
+            break;
+        memcpy(less.V, fit->V, j * p * sizeof *less.V);
+        memcpy(less.V + j * p, fit->V + (j + 1) * p, (fit->k - 1 - j) * p * sizeof *less.V);
+        status = ur_newton_outer(&problem, &less, err);
+        int enough = status == UNRELU_OK && less.rss <= floor * floor * size;
+        ur_newton_free(enough ? fit : &less);
+        if (enough)
+            *fit = less;
+        else
+            j++;
+    }
+    return status;
+}
+
+/* the labels are met: the certificate of the exact branch, on the rows of the contest */
+static unrelu_status finish_exact(ur_recover *r, contest *c, int *met, unrelu_error *err)
+{
+    const ur_frame *frame = &c->frame;
+    size_t rank = 0;
+    double *y = ur_alloc(frame->n, (frame->m + 1) * sizeof *y);
+    unrelu_status status = y ? UNRELU_OK : ur_fail_memory(err, frame->n * frame->m, "labels");
+    if (status == UNRELU_OK)
+        status = prune(r, frame, &c->best.fit, err);
+    size_t k = c->k = c->best.fit.k;
+    if (status == UNRELU_OK)
+        status = ur_frame_labels(frame, r->data.tolerance, &rank, y, NULL, err);
+    int enough = rank >= k + (frame->terms.constant ? 1 : 0);
+    if (status == UNRELU_OK)
+        status = ur_exact_finish(r, frame, enough ? y : NULL, rank, k, c->best.fit.V, 0, met, err);
+    free(y);
     return status;
 }
 
@@ -203,7 +280,7 @@ unrelu_status ur_noisy(ur_recover *r, unrelu_error *err)
     int met = 0;
     unrelu_status status = contest_all(r, &c, &tried, err);
     if (status == UNRELU_OK && is_met(r, &c))
-        status = ur_exact_finish(r, &c.frame, NULL, 0, c.best.fit.k, c.best.fit.V, 0, &met, err);
+        status = finish_exact(r, &c, &met, err);
     if (status == UNRELU_OK && !met)
         status = ur_likelihood(r, &c.frame, &c.best.fit, err);
     if (status == UNRELU_OK) {

@@ -16,8 +16,9 @@ typedef struct {
 } ur_best;
 
 void ur_best_free(ur_best *best);
-unrelu_status ur_starts(ur_recover *r, const ur_frame *frame, size_t k, ur_best *best,
-                        unrelu_error *err);
+/* ends as soon as `enough` starts agree on the best */
+unrelu_status ur_starts(ur_recover *r, const ur_frame *frame, size_t k, size_t enough,
+                        ur_best *best, unrelu_error *err);
 /* free parameters of a network with these terms */
 double ur_parameters(const ur_recover *r, size_t k, ur_terms terms);
 

@@ -14,7 +14,7 @@ enum { MAX_STEPS = 60, POWER_STEPS = 60 };
 struct ur_pattern_room {
     unsigned char *in, *next; /* n: pattern, and the one after it */
     double *t;                /* n: v x */
-    double *xs, *ys;          /* rows of x and y that are gathered */
+    double *xs, *ys, *zs;     /* rows of x and y that are gathered; n x k */
     double *G, *C;            /* sums over S: x x' (p x p), x y' (p x k) */
     double *L, *B;            /* G = L L', B = L^-1 C */
     double *M, *values;       /* B'B (k x k), its eigenvalues */
@@ -32,6 +32,7 @@ ur_pattern_room *ur_pattern_room_new(const ur_pattern *q)
     r->t = ur_doubles(n);
     r->xs = ur_alloc(n, p * sizeof *r->xs);
     r->ys = ur_alloc(n, k * sizeof *r->ys);
+    r->zs = ur_alloc(n, k * sizeof *r->zs);
     r->G = ur_doubles(p * p);
     r->L = ur_doubles(p * p);
     r->C = ur_doubles(p * k);
@@ -40,8 +41,8 @@ ur_pattern_room *ur_pattern_room_new(const ur_pattern *q)
     r->values = ur_doubles(k);
     r->z = ur_doubles(p);
     r->old = ur_doubles(k);
-    if (r->in && r->next && r->t && r->xs && r->ys && r->G && r->L && r->C && r->B && r->M &&
-        r->values && r->z && r->old)
+    if (r->in && r->next && r->t && r->xs && r->ys && r->zs && r->G && r->L && r->C && r->B &&
+        r->M && r->values && r->z && r->old)
         return r;
     ur_pattern_room_free(r);
     return NULL;
@@ -56,6 +57,7 @@ void ur_pattern_room_free(ur_pattern_room *r)
     free(r->t);
     free(r->xs);
     free(r->ys);
+    free(r->zs);
     free(r->G);
     free(r->L);
     free(r->C);
@@ -251,15 +253,23 @@ static ur_pattern_end measure(const ur_pattern *q, ur_pattern_room *r, const dou
     return end;
 }
 
-/* sum over the eigenvectors but the first of (row q_j)^2 / (1 - rho_j) */
-static double beyond_first(const ur_pattern *q, const ur_pattern_room *r, const double *row)
+/* zs = s M', its columns but the last over sqrt(1 - rho_j): the squared lengths of its rows are
+ * s'(I - B'B)^+ s */
+static void rotate(const ur_pattern *q, ur_pattern_room *r, size_t rows, const double *s)
 {
-    double sum = 0;
-    for (size_t j = 0; j + 1 < q->k; j++) {
-        double along = cblas_ddot((int)q->k, r->M + j * q->k, 1, row, 1);
-        sum += along * along / fmax(1 - r->values[j], 1e-15);
+    int k = (int)q->k;
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)rows, k, k, 1, s, k, r->M, k, 0,
+                r->zs, k);
+    for (size_t i = 0; i < rows; i++) {
+        for (size_t j = 0; j + 1 < q->k; j++)
+            r->zs[i * q->k + j] /= sqrt(fmax(1 - r->values[j], 1e-15));
+        r->zs[i * q->k + q->k - 1] = 0;
     }
-    return sum;
+}
+
+static double square(size_t length, const double *a)
+{
+    return cblas_ddot((int)length, a, 1, a, 1);
 }
 
 /* After measure: xs and ys hold the rows of S, L and B their factors, M the eigenvectors. The
@@ -268,19 +278,20 @@ static double beyond_first(const ur_pattern *q, const ur_pattern_room *r, const 
  * one outside y'(I - B'B)^+ y. */
 static double largest_leverage(const ur_pattern *q, ur_pattern_room *r, size_t active)
 {
-    int p = (int)q->p, k = (int)q->k, rows = (int)active;
+    size_t p = q->p, k = q->k;
+    int rows = (int)active;
     double largest = 0;
-    cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, rows, p, 1, r->L,
-                p, r->xs, p);
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, rows, k, p, -1, r->xs, p, r->B, k, 1,
-                r->ys, k);
-    for (size_t i = 0; i < active; i++) {
-        const double *e = r->xs + i * q->p;
-        largest = fmax(largest, cblas_ddot(p, e, 1, e, 1) + beyond_first(q, r, r->ys + i * q->k));
-    }
+    cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, rows, (int)p, 1,
+                r->L, (int)p, r->xs, (int)p);
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, rows, (int)k, (int)p, -1, r->xs, (int)p,
+                r->B, (int)k, 1, r->ys, (int)k);
+    rotate(q, r, active, r->ys);
+    for (size_t i = 0; i < active; i++)
+        largest = fmax(largest, square(p, r->xs + i * p) + square(k, r->zs + i * k));
+    rotate(q, r, q->n, q->y);
     for (size_t i = 0; i < q->n; i++)
         if (!r->in[i])
-            largest = fmax(largest, beyond_first(q, r, q->y + i * q->k));
+            largest = fmax(largest, square(k, r->zs + i * k));
     return largest;
 }
 

@@ -27,6 +27,8 @@ unrelu_status ur_recover_adopt(ur_recover *r, const ur_frame *frame, const ur_ne
     unrelu_network *model = r->model;
     size_t d = frame->d, q = frame->q, k = fit->k, m = frame->m;
     clear_fit(model);
+    r->inputs = q;
+    r->p = frame->p;
     model->k = k;
     model->activation = r->options->activation;
     snprintf(model->biases, sizeof model->biases, "%s", ur_terms_name(frame->terms));
@@ -79,13 +81,19 @@ static unrelu_status check_options(const unrelu_recover_options *o, unrelu_error
     return UNRELU_OK;
 }
 
-static unrelu_status copy_names(const unrelu_source *source, size_t count, char ***names,
-                                unrelu_error *err)
+/* the source's names; columns without one are x1, x2, ... there, and labels are not inputs */
+static unrelu_status copy_names(const unrelu_source *source, size_t count, const char *letter,
+                                char ***names, unrelu_error *err)
 {
     *names = ur_alloc(count, sizeof **names);
-    for (size_t i = 0; *names && i < count; i++)
-        if (!((*names)[i] = ur_string_copy(unrelu_source_name(source, i))))
+    for (size_t i = 0; *names && i < count; i++) {
+        char none[32], ours[32];
+        const char *name = unrelu_source_name(source, i);
+        snprintf(none, sizeof none, "x%zu", i + 1);
+        snprintf(ours, sizeof ours, "%s%zu", letter, i + 1);
+        if (!((*names)[i] = ur_string_copy(strcmp(name, none) == 0 ? ours : name)))
             return ur_fail_memory(err, count, "names");
+    }
     return *names ? UNRELU_OK : ur_fail_memory(err, count, "names");
 }
 
@@ -122,10 +130,14 @@ static unrelu_status fail_exact(ur_recover *r)
     clear_fit(model);
     model->verdict = UNRELU_VERDICT_FAILED;
     model->residual = r->best;
+    char best[64] = "";
+    if (r->best < 1)
+        snprintf(best, sizeof best, " (the best residual is %.2g, and %.2g is needed)", r->best,
+                 r->data.floor);
     snprintf(model->failure, sizeof model->failure,
-             "no exact fit was found: the best residual is %.2g, and %.2g is needed; leave out "
-             "--noise none to fit labels with noise",
-             r->best, r->data.floor);
+             "no exact fit was found%s: the labels are noisy, or not of such a network; without "
+             "%s they are fitted with noise",
+             best, r->options->method == UNRELU_RECOVER_EXACT ? "--method exact" : "--noise none");
     return UNRELU_OK;
 }
 
@@ -156,6 +168,17 @@ static unrelu_status walk(ur_recover *r, unrelu_error *err)
     return status;
 }
 
+static unrelu_status warn_inputs(ur_recover *r, unrelu_error *err)
+{
+    if (!r->model->V || r->p == r->inputs)
+        return UNRELU_OK;
+    return ur_network_warn(r->model, "rank-deficient-inputs", err,
+                           "the inputs%s have rank %zu, not %zu: rows of V are the shortest of "
+                           "those that give the same labels",
+                           r->inputs > r->model->d ? " with a column of ones" : "", r->p,
+                           r->inputs);
+}
+
 static const char *const methods[] = {"auto",   "exact",     "moments", "ica",
                                       "tensor", "symmetric", "lifted",  "facets"};
 
@@ -165,7 +188,7 @@ static unrelu_status recover(unrelu_source *inputs, unrelu_source *labels, ur_re
     unrelu_network *model = r->model;
     unrelu_status status = check_options(r->options, err);
     if (status == UNRELU_OK)
-        status = ur_data_load(inputs, labels, &r->data, err);
+        status = ur_data_load(inputs, labels, r->exec, &r->data, err);
     if (status == UNRELU_OK)
         status = check_size(r, err);
     if (status != UNRELU_OK)
@@ -178,10 +201,12 @@ static unrelu_status recover(unrelu_source *inputs, unrelu_source *labels, ur_re
     model->gap = model->holdout_residual = NAN;
     snprintf(model->precision, sizeof model->precision, "%s", r->data.precision);
     snprintf(model->method, sizeof model->method, "%s", methods[r->options->method]);
-    status = copy_names(inputs, model->d, &model->input_names, err);
+    status = copy_names(inputs, model->d, "x", &model->input_names, err);
     if (status == UNRELU_OK)
-        status = copy_names(labels, model->m, &model->label_names, err);
-    return status == UNRELU_OK ? walk(r, err) : status;
+        status = copy_names(labels, model->m, "a", &model->label_names, err);
+    if (status == UNRELU_OK)
+        status = walk(r, err);
+    return status == UNRELU_OK ? warn_inputs(r, err) : status;
 }
 
 unrelu_status unrelu_recover(unrelu_source *inputs, unrelu_source *labels,

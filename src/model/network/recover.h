@@ -24,8 +24,8 @@ typedef struct {
     char precision[16];
 } ur_data;
 
-unrelu_status ur_data_load(unrelu_source *inputs, unrelu_source *labels, ur_data *data,
-                           unrelu_error *err);
+unrelu_status ur_data_load(unrelu_source *inputs, unrelu_source *labels, const unrelu_exec *exec,
+                           ur_data *data, unrelu_error *err);
 void ur_data_free(ur_data *data);
 
 /* which biases are fitted */
@@ -63,7 +63,8 @@ typedef struct {
     const unrelu_exec *exec;
     ur_data data;
     unrelu_network *model;
-    double best; /* smallest residual of any exact attempt */
+    double best;      /* smallest residual of any exact attempt */
+    size_t inputs, p; /* columns of the inputs (and ones) of the model's frame, and their rank */
 } ur_recover;
 
 /* the fit in the data's coordinates and units becomes the model (U, V, c, e; no errors) */

@@ -140,9 +140,12 @@ static unrelu_status play_round(search *s, run *runs, size_t count, double slack
         runs[i].in_w = s->w.count;
         runs[i].stops = stops;
     }
-    if (together)
-        status = ur_parallel_for(exec, NULL, count, run_one, runs, err);
-    else if (ur_cancelled(exec))
+    if (together) {
+        unrelu_exec silent = exec ? *exec : unrelu_exec_default();
+        silent.progress = NULL;
+        status = ur_parallel_for(&silent, "searching", count, run_one, runs, err);
+    }
+    if (ur_cancelled(exec))
         status = ur_fail_cancelled(err);
     for (size_t i = 0; i < count && status == UNRELU_OK && s->found->found < s->found->k; i++) {
         if (!together)
@@ -187,6 +190,7 @@ unrelu_status ur_exact_search(const ur_frame *frame, const double *y, size_t ran
     unrelu_status status = prepare(&s, runs, round, err);
     while (status == UNRELU_OK && found->starts < starts && found->found < wanted) {
         size_t left = starts - found->starts;
+        ur_progress(exec, "searching", (double)found->found / (double)wanted);
         if (found->found == 0 && found->starts >= patience)
             break;
         /* later runs do not stop near a known row: it may have a close twin */

@@ -4,7 +4,8 @@
  *   only adds a linear term: regress A on [1, x, f(Vx)], M = -s sum_{wrong j} u_j v_j', and
  *     [(U'U) . (VV')] b = -diag(U'MV')   (. elementwise)
  *   gives b_j = s where j is wrong, 0 where it is right. Other f: PROJECTION. n (k + d)^2
- *   operations; all signs right from rows .05 off at any noise up to 1.
+ *   operations. (10, 5, 8), n = 1000, noise 1, rows .3 off: all of 100 signs right by each of the
+ *   three ways; with kappa(V) = 20 97, 97 and 96 of them.
  * PROJECTION, Algorithm 6: the residual of A on the 2k features f(v_j x), f(-v_j x) without
  *   f(-v_i x), against that without f(v_i x). Leaving feature l out of a regression adds
  *   |beta_l|^2 / (Gram^-1)_ll to its sum of squares, so that one solve serves all k. relu and

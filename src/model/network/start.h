@@ -37,7 +37,7 @@ unrelu_status ur_start_tensor(const ur_start *start, int order, double *V, ur_st
                               unrelu_error *err);
 
 /* --- signs.c --- */
-/* flips rows of V (and c with them) to the signs of the network */
+/* flips rows of V to the signs of the network */
 unrelu_status ur_start_signs(const ur_start *start, unrelu_signs method, double *V,
                              unrelu_error *err);
 /* Gaussian x, f relu: signs and hidden biases together from E[a x'] and E[a (xx' - I)]; rows of V

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STEPS = 100, RANDOM_STARTS = 2 };
+enum { STEPS = 40, RANDOM_STARTS = 2 }; /* what is slower leads to no better place */
 static const double GAIN = 1e-7, AGREE = 1e-4;
 
 void ur_best_free(ur_best *best)
@@ -237,34 +237,43 @@ static unrelu_status try_random(race *q, size_t number, unrelu_error *err)
     return enter_raw(q, q->raw, err);
 }
 
-static int is_met(const race *q)
+static size_t count_agreeing(const race *q)
 {
-    double floor = q->r->data.floor;
-    return q->best->fit.V && q->best->fit.rss <= floor * floor * q->size;
+    size_t agree = 0;
+    for (size_t i = 0; i < q->best->starts; i++)
+        agree += q->rss[i] <= q->best->fit.rss * (1 + AGREE);
+    return agree;
 }
 
-unrelu_status ur_starts(ur_recover *r, const ur_frame *frame, size_t k, ur_best *best,
-                        unrelu_error *err)
+static int is_over(const race *q, size_t enough)
+{
+    double floor = q->r->data.floor;
+    int met = q->best->fit.V && q->best->fit.rss <= floor * floor * q->size;
+    return met || count_agreeing(q) >= enough;
+}
+
+unrelu_status ur_starts(ur_recover *r, const ur_frame *frame, size_t k, size_t enough,
+                        ur_best *best, unrelu_error *err)
 {
     static const ur_moments_kind kinds[] = {UR_MOMENTS_QUADRATIC, UR_MOMENTS_REDUCED,
                                             UR_MOMENTS_LINEAR};
     memset(best, 0, sizeof *best);
     race q = {.r = r, .frame = frame, .best = best};
     unrelu_status status = open_race(&q, k, err);
-    for (size_t i = 0; i < 3 && status == UNRELU_OK && !is_met(&q); i++)
+    for (size_t i = 0; i < 3 && status == UNRELU_OK && !is_over(&q, enough); i++)
         status = try_moments(&q, kinds[i], err);
-    if (status == UNRELU_OK && !is_met(&q))
+    if (status == UNRELU_OK && !is_over(&q, enough))
         status = try_patterns(&q, err);
     /* fewer labels than neurons: nothing but luck leads there */
     size_t tries = frame->m < k || best->starts == 0 ? 3 * RANDOM_STARTS : RANDOM_STARTS;
-    for (size_t i = 0; i < tries && status == UNRELU_OK && !is_met(&q); i++)
+    for (size_t i = 0; i < tries && status == UNRELU_OK && !is_over(&q, enough); i++)
         status = try_random(&q, i, err);
-    for (size_t i = 0; i < best->starts; i++)
-        best->agree += q.rss[i] <= best->fit.rss * (1 + AGREE);
-    double cells = (double)(frame->n * frame->m);
+    best->agree = count_agreeing(&q);
+    /* per cell, and for the cells of all rows: frames of different k may differ in rows */
+    double cells = (double)(frame->n * frame->m), all = (double)(r->data.n * r->data.m);
     best->residual = status == UNRELU_OK ? sqrt(best->fit.rss / q.size) : NAN;
-    best->bic =
-        cells * log(fmax(best->fit.rss, 1e-300)) + ur_parameters(r, k, frame->terms) * log(cells);
+    best->bic = all * log(fmax(best->fit.rss / cells, 1e-300)) +
+                ur_parameters(r, k, frame->terms) * log(all);
     close_race(&q);
     if (status != UNRELU_OK)
         ur_best_free(best);
