@@ -151,12 +151,8 @@ static int compare_networks(const cli_shared *shared)
     int status = cli_load_network(shared->files[0], &truth);
     if (status == 0)
         status = cli_load_network(shared->files[1], &model);
-    if (status == 0) {
-        unrelu_status done = unrelu_network_compare(&truth, &model, &distance, &err);
-        if (done == UNRELU_EUSAGE) /* of the library: here the files do not fit together */
-            done = UNRELU_EFORMAT;
-        status = cli_exit(done, &err);
-    }
+    if (status == 0)
+        status = cli_exit(unrelu_network_compare(&truth, &model, &distance, &err), &err);
     if (status == 0)
         status = report_networks(shared, &truth, &model, &distance);
     unrelu_network_free(&truth);

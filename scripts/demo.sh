@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # demo.sh BUILD: plants a rectified Gaussian in the setting of the paper, learns it back by the
-# default and by the paper's algorithm, and prints both side by side.
+# default and by the paper's algorithm, and prints both side by side; then plants a two-layer
+# network, recovers it from inputs and labels, and prints its verdict and its errors.
 set -euo pipefail
 
 build=$1
@@ -42,13 +43,29 @@ echo
         ratio = $2 > 0 && $3 > 0 ? sprintf("%.1f", $3 / $2) : ""
         printf "  %-20s %12s %12s %16s\n", $1, number($2), number($3), ratio
     }'
+
+net=$out/network
+"$unrelu" generate network -q -d 20 -k 10 -m 12 -n 200 --seed $seed -o "$net"
+"$unrelu" recover -q "$net/x.npy" "$net/a.npy" --seed $seed -o "$net/net.npz" > "$net/recover.txt"
+"$unrelu" compare -q "$net/truth.npz" "$net/net.npz" --json > "$net/compare.json"
+
+echo
+echo "A planted network a = U ReLU(V x) of 20 inputs, 10 neurons and 12 labels,"
+echo "recovered from 200 samples of x and a:"
+echo
+sed -n 1p "$net/recover.txt" | fold -s -w 76 | sed 's/^/  /; s/ *$//'
+for what in V U; do
+    printf '  largest error of %s: %.2g\n' $what "$(field ${what}_max < "$net/compare.json")"
+done
+
 cat << END
 
-The model is in $out/efficient.npz (numpy.load opens it),
-the data are in $out/x.npy. Try next:
+The models (numpy.load opens them) are $out/efficient.npz and
+$net/net.npz, the data are beside them. Try next:
 
   $unrelu show $out/efficient.npz
   $unrelu fit $out/x.npy --rank auto
   $unrelu sample $out/efficient.npz -n 5
+  $unrelu recover $net/x.npy $net/a.npy --method tensor --signs projection
   $unrelu help
 END

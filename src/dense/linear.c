@@ -269,6 +269,15 @@ done:
     return status;
 }
 
+void ur_unit_rows(size_t m, size_t k, double *A)
+{
+    for (size_t i = 0; i < m; i++) {
+        double norm = cblas_dnrm2((int)k, A + i * k, 1);
+        if (norm > 0)
+            cblas_dscal((int)k, 1 / norm, A + i * k, 1);
+    }
+}
+
 void ur_gram(size_t m, size_t k, const double *A, double *C)
 {
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)m, (int)m, (int)k, 1, A, (int)k, A,

@@ -41,6 +41,8 @@ unrelu_status ur_svd(size_t n, size_t p, const double *A, double *U, double *s, 
  * vector of a real eigenvalue j; complex pairs (imaginary[j] != 0) keep LAPACK's convention */
 unrelu_status ur_eigen_general(size_t d, const double *A, double *real, double *imaginary,
                                double *vectors, unrelu_error *err);
+/* rows of A (m x k) to unit length; a row of zeros stays */
+void ur_unit_rows(size_t m, size_t k, double *A);
 /* C = A A' for A (m x k), both triangles */
 void ur_gram(size_t m, size_t k, const double *A, double *C);
 /* C = A B, (m x k)(k x p) */

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # run.sh SOURCE BUILD CMAKE CC [FLAG...]: installs to an empty prefix, then compiles and runs
-# docs/example.c against that copy, as users do: by pkg-config and by find_package, shared and
+# docs/example*.c against that copy, as users do: by pkg-config and by find_package, shared and
 # static.
 set -euo pipefail
 
@@ -51,17 +51,27 @@ if [[ " ${static[*]} " =~ \ -l(gfortran|bz2|ssl|crypto|zstd|lzma)\  ]]; then
     exit 1
 fi
 
-"$cc" "${flags[@]}" "$source/docs/example.c" "${shared[@]}" -o "$work/shared"
-"$work/shared" | tee "$work/expected"
+examples=(example example_recover)
+for name in "${examples[@]}"; do
+    "$cc" "${flags[@]}" "$source/docs/$name.c" "${shared[@]}" -o "$work/$name.shared"
+    "$work/$name.shared" | tee "$work/$name.expected"
+    [ -s "$work/$name.expected" ]
+done
 mv "$libdir"/libunrelu.so* "$work" # so that -lunrelu means the static one
-"$cc" "${flags[@]}" "$source/docs/example.c" "${static[@]}" -o "$work/static"
+for name in "${examples[@]}"; do
+    "$cc" "${flags[@]}" "$source/docs/$name.c" "${static[@]}" -o "$work/$name.static"
+done
 mv "$work"/libunrelu.so* "$libdir"
-"$work/static" | diff "$work/expected" -
 
-cp "$source/tests/install/CMakeLists.txt" "$source/docs/example.c" "$work"
+cp "$source/tests/install/CMakeLists.txt" "$source"/docs/example*.c "$work"
 run_quietly "$cmake" -S "$work" -B "$work/user" -DCMAKE_PREFIX_PATH="$prefix" \
     -DCMAKE_C_COMPILER="$cc" -DCMAKE_C_FLAGS="${flags[*]}" -DVERSION="$version"
 run_quietly "$cmake" --build "$work/user"
-"$work/user/example_shared" | diff "$work/expected" -
-"$work/user/example_static" | diff "$work/expected" -
+for name in "${examples[@]}"; do
+    for program in "$work/$name.static" "$work/user/${name}_shared" "$work/user/${name}_static"; do
+        "$program" | diff "$work/$name.expected" -
+    done
+done
+grep -q '^exact: 10 neurons, residual below 1e-12: yes$' "$work/example_recover.expected"
+grep -q '^V and U right to 1e-12: yes$' "$work/example_recover.expected"
 echo "the installed copy works by pkg-config and by find_package, shared and static"

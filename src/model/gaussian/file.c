@@ -3,6 +3,7 @@
 #include "error.h"
 #include "memory.h"
 #include "model/gaussian/model.h"
+#include "model/warnings.h"
 #include "read/npz.h"
 #include "write/npz.h"
 
@@ -85,21 +86,6 @@ static unrelu_status add_flags(ur_npz_writer *w, const unrelu_gaussian *m, unrel
     return status;
 }
 
-static unrelu_status add_warnings(ur_npz_writer *w, const unrelu_gaussian *m, unrelu_error *err)
-{
-    char **texts = ur_alloc(m->warning_count, sizeof *texts);
-    if (!texts)
-        return ur_fail_memory(err, m->warning_count, "warnings");
-    for (size_t i = 0; i < m->warning_count; i++)
-        texts[i] = m->warnings[i].code;
-    ur_npz_add_strings(w, "warning_codes", texts, m->warning_count);
-    for (size_t i = 0; i < m->warning_count; i++)
-        texts[i] = m->warnings[i].message;
-    ur_npz_add_strings(w, "warning_messages", texts, m->warning_count);
-    free(texts);
-    return UNRELU_OK;
-}
-
 /* what only a learned model has */
 static unrelu_status add_fit(ur_npz_writer *w, const unrelu_gaussian *m, unrelu_error *err)
 {
@@ -113,7 +99,7 @@ static unrelu_status add_fit(ur_npz_writer *w, const unrelu_gaussian *m, unrelu_
     ur_npz_add_number(w, "lambda_min", m->lambda_min);
     ur_npz_add_bytes(w, "pair_flags", m->pair_flags, 2, shape);
     unrelu_status status = add_flags(w, m, err);
-    return status == UNRELU_OK ? add_warnings(w, m, err) : status;
+    return status == UNRELU_OK ? ur_warnings_save(w, m->warnings, m->warning_count, err) : status;
 }
 
 unrelu_status unrelu_gaussian_save(const unrelu_gaussian *m, const char *path, unrelu_error *err)
@@ -170,29 +156,7 @@ static unrelu_status load_flags(ur_npz *npz, unrelu_gaussian *m, unrelu_error *e
     return status;
 }
 
-static unrelu_status load_warnings(ur_npz *npz, unrelu_gaussian *m, unrelu_error *err)
-{
-    char **codes = NULL, **messages = NULL;
-    size_t code_count = 0, message_count = 0;
-    unrelu_status status = ur_npz_strings(npz, "warning_codes", &codes, &code_count, err);
-    if (status == UNRELU_OK)
-        status = ur_npz_strings(npz, "warning_messages", &messages, &message_count, err);
-    if (status == UNRELU_OK && code_count != message_count)
-        status = ur_fail(err, UNRELU_EFORMAT, "%zu warning codes for %zu messages", code_count,
-                         message_count);
-    if (status == UNRELU_OK && !(m->warnings = ur_alloc(code_count, sizeof *m->warnings)))
-        status = ur_fail_memory(err, code_count, "warnings");
-    for (size_t i = 0; status == UNRELU_OK && i < code_count; i++) {
-        snprintf(m->warnings[i].code, sizeof m->warnings[i].code, "%s", codes[i]);
-        snprintf(m->warnings[i].message, sizeof m->warnings[i].message, "%s", messages[i]);
-        m->warning_count = i + 1;
-    }
-    ur_strings_free(codes, code_count);
-    ur_strings_free(messages, message_count);
-    return status;
-}
-
-static unrelu_status load_fit(ur_npz *npz, unrelu_gaussian *m, unrelu_error *err)
+static unrelu_status load_fit(ur_npz *npz, const char *path, unrelu_gaussian *m, unrelu_error *err)
 {
     double n = 0, dropped = 0, repaired = 0;
     struct {
@@ -220,7 +184,8 @@ static unrelu_status load_fit(ur_npz *npz, unrelu_gaussian *m, unrelu_error *err
     m->rows_dropped = (size_t)dropped;
     m->repaired = repaired != 0;
     status = load_flags(npz, m, err);
-    return status == UNRELU_OK ? load_warnings(npz, m, err) : status;
+    return status == UNRELU_OK ? ur_warnings_load(npz, path, &m->warnings, &m->warning_count, err)
+                               : status;
 }
 
 static unrelu_status load_W(ur_npz *npz, unrelu_gaussian *m, unrelu_error *err)
@@ -278,7 +243,7 @@ static unrelu_status load(ur_npz *npz, const char *path, unrelu_gaussian *m, unr
     if (status == UNRELU_OK && ur_npz_has(npz, "W"))
         status = load_W(npz, m, err);
     if (status == UNRELU_OK && ur_npz_has(npz, "flags"))
-        status = load_fit(npz, m, err);
+        status = load_fit(npz, path, m, err);
     return status;
 }
 

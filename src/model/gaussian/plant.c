@@ -38,14 +38,8 @@ static unrelu_status set_W(const unrelu_gaussian_plant_options *o, unrelu_gaussi
     if (!(m->W = ur_alloc(d, k * sizeof *m->W)))
         return ur_fail_memory(err, d * k, "entries of W");
     ur_random_normals(o->seed, STREAM_W, 0, (uint64_t)d * k, m->W);
-    if (k < d) { /* unit rows */
-        for (size_t i = 0; i < d; i++) {
-            double norm = 0;
-            for (size_t j = 0; j < k; j++)
-                norm = hypot(norm, m->W[i * k + j]);
-            for (size_t j = 0; j < k; j++)
-                m->W[i * k + j] /= norm;
-        }
+    if (k < d) {
+        ur_unit_rows(d, k, m->W);
         return UNRELU_OK;
     }
     unrelu_status status = ur_orthonormalise(d, k, m->W, err);

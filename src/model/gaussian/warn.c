@@ -2,6 +2,7 @@
 #include "error.h"
 #include "memory.h"
 #include "model/gaussian/fit.h"
+#include "model/warnings.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -20,19 +21,12 @@ const char *unrelu_flag_name(int bit)
 unrelu_status ur_warn(unrelu_gaussian *model, const char *code, unrelu_error *err,
                       const char *format, ...)
 {
-    unrelu_warning *grown =
-        realloc(model->warnings, (model->warning_count + 1) * sizeof *model->warnings);
-    if (!grown)
-        return ur_fail_memory(err, model->warning_count + 1, "warnings");
-    model->warnings = grown;
-    unrelu_warning *w = &grown[model->warning_count++];
-    memset(w, 0, sizeof *w);
-    snprintf(w->code, sizeof w->code, "%s", code);
-    va_list args;
-    va_start(args, format);
-    vsnprintf(w->message, sizeof w->message, format, args);
-    va_end(args);
-    return UNRELU_OK;
+    va_list values;
+    va_start(values, format);
+    unrelu_status status =
+        ur_warnings_add(&model->warnings, &model->warning_count, code, err, format, values);
+    va_end(values);
+    return status;
 }
 
 unrelu_status ur_warn_flagged(unrelu_gaussian *model, uint32_t flag, const char *meaning,

@@ -197,21 +197,19 @@ static unrelu_status check_patterns(ur_recover *r, const ur_frame *frame, const 
                                     size_t rank, unrelu_error *err)
 {
     unrelu_network *model = r->model;
-    size_t p = frame->p, q = frame->q, k = model->k, d = model->d;
+    size_t p = frame->p, k = model->k;
     double degree = ur_activation_degree(model->activation);
     ur_pattern problem = {frame->n, p, y && degree > 0 ? rank : 0,
                           frame->x, y, degree > 0 ? degree : 1};
     ur_pattern_room *room = ur_pattern_room_new(&problem);
-    double *raw = ur_doubles(q), *v = ur_doubles(p);
+    double *V = ur_alloc(k, p * sizeof *V);
     double leverage = 0;
     char why[320];
-    unrelu_status status = room && raw && v ? UNRELU_OK : ur_fail_memory(err, k * q, "weights");
+    unrelu_status status = room && V ? UNRELU_OK : ur_fail_memory(err, k * p, "weights");
+    if (status == UNRELU_OK)
+        status = ur_frame_enter(frame, model->activation, k, model->V, model->c, V, err);
     for (size_t j = 0; j < k && status == UNRELU_OK; j++) {
-        memcpy(raw, model->V + j * d, d * sizeof *raw);
-        if (q > d)
-            raw[d] = model->c[j];
-        ur_frame_forth(frame, 1, raw, v);
-        ur_pattern_end end = ur_pattern_look(&problem, room, v);
+        ur_pattern_end end = ur_pattern_look(&problem, room, V + j * p);
         if (!(end.spread > UR_PATTERN_FLAT)) {
             snprintf(why, sizeof why,
                      "the %zu inputs where neuron %zu is on do not span the %zu dimensions of its "
@@ -235,8 +233,7 @@ static unrelu_status check_patterns(ur_recover *r, const ur_frame *frame, const 
                        "fit as well; more samples would tell");
     }
     ur_pattern_room_free(room);
-    free(raw);
-    free(v);
+    free(V);
     return status;
 }
 

@@ -75,13 +75,7 @@ static unrelu_status fill(ur_recover *r, const ur_frame *frame, const double *y,
         memcpy(fit.V, found->V, first * sizeof *fit.V);
         ur_random_normals(r->options->seed, UR_STREAM_FILL, (t * 1000 + k) * 1000003, rest,
                           fit.V + first);
-        for (size_t j = found->found; j < k; j++) {
-            double norm = 0;
-            for (size_t i = 0; i < p; i++)
-                norm = hypot(norm, fit.V[j * p + i]);
-            for (size_t i = 0; i < p; i++)
-                fit.V[j * p + i] /= norm;
-        }
+        ur_unit_rows(k - found->found, p, fit.V + first);
         status = ur_newton_solve(&problem, FILL_STEPS, 1e-13, r->data.floor * r->data.floor / 100,
                                  &fit, err);
         if (status == UNRELU_OK)

@@ -4,6 +4,7 @@
 #include "error.h"
 #include "memory.h"
 #include "model/network/network.h"
+#include "model/warnings.h"
 #include "read/npz.h"
 #include "write/npz.h"
 
@@ -77,21 +78,6 @@ static size_t spell(const unrelu_network *m, const char *letters, size_t shape[2
 
 /* ---- save ---- */
 
-static unrelu_status add_warnings(ur_npz_writer *w, const unrelu_network *m, unrelu_error *err)
-{
-    char **texts = ur_alloc(m->warning_count, sizeof *texts);
-    if (!texts)
-        return ur_fail_memory(err, m->warning_count, "warnings");
-    for (size_t i = 0; i < m->warning_count; i++)
-        texts[i] = m->warnings[i].code;
-    ur_npz_add_strings(w, "warning_codes", texts, m->warning_count);
-    for (size_t i = 0; i < m->warning_count; i++)
-        texts[i] = m->warnings[i].message;
-    ur_npz_add_strings(w, "warning_messages", texts, m->warning_count);
-    free(texts);
-    return UNRELU_OK;
-}
-
 static void add_fields(ur_npz_writer *w, const unrelu_network *m)
 {
     size_t shape[2];
@@ -131,7 +117,7 @@ unrelu_status unrelu_network_save(const unrelu_network *m, const char *path, unr
     if (m->label_names)
         ur_npz_add_strings(w, "label_names", m->label_names, m->m);
     add_fields(w, m);
-    status = add_warnings(w, m, err);
+    status = ur_warnings_save(w, m->warnings, m->warning_count, err);
     if (status == UNRELU_OK)
         return ur_npz_commit(w, err);
     ur_npz_abort(w);
@@ -324,25 +310,6 @@ static unrelu_status read_names(const reader *r, const char *name, size_t count,
     return status;
 }
 
-static unrelu_status read_warnings(const reader *r)
-{
-    char **codes = NULL, **messages = NULL;
-    size_t code_count = 0, message_count = 0;
-    if (!ur_npz_has(r->npz, "warning_codes"))
-        return UNRELU_OK;
-    unrelu_status status = ur_npz_strings(r->npz, "warning_codes", &codes, &code_count, r->err);
-    if (status == UNRELU_OK)
-        status = ur_npz_strings(r->npz, "warning_messages", &messages, &message_count, r->err);
-    if (status == UNRELU_OK && code_count != message_count)
-        status = ur_fail(r->err, UNRELU_EFORMAT, "%s: %zu warning codes for %zu messages", r->path,
-                         code_count, message_count);
-    for (size_t i = 0; status == UNRELU_OK && i < code_count; i++)
-        status = ur_network_warn(r->m, codes[i], r->err, "%s", messages[i]);
-    ur_strings_free(codes, code_count);
-    ur_strings_free(messages, message_count);
-    return status;
-}
-
 static unrelu_status read_all(const reader *r)
 {
     unrelu_status status;
@@ -353,7 +320,9 @@ static unrelu_status read_all(const reader *r)
         (status = read_names(r, "label_names", r->m->m, &r->m->label_names)) != UNRELU_OK ||
         (status = read_arrays(r)) != UNRELU_OK)
         return status;
-    return read_warnings(r);
+    if (!ur_npz_has(r->npz, "warning_codes"))
+        return UNRELU_OK;
+    return ur_warnings_load(r->npz, r->path, &r->m->warnings, &r->m->warning_count, r->err);
 }
 
 unrelu_status unrelu_network_load(const char *path, unrelu_network *m, unrelu_error *err)

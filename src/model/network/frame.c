@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Coordinates in which the solvers work. Columns of the inputs are first divided by their root
- * mean square, then a pivoted QR factorisation without centring gives x = sqrt(n) Q: a covariance
+/* Coordinates in which the solvers work. Columns of the inputs are first brought to one
+ * scale, then a pivoted QR factorisation without centring gives x = sqrt(n) Q: a covariance
  * of condition 1e6 costs the rows of V six digits, where a Cholesky factor of it would cost
  * twelve. */
 #include "dense/linear.h"
@@ -17,17 +17,11 @@ const char *ur_terms_name(ur_terms terms)
     return terms.hidden ? terms.constant ? "both" : "hidden" : terms.constant ? "output" : "none";
 }
 
-static void gather(const ur_data *data, ur_frame *f, double *raw, double *scale)
+enum { MANY = 20000 }; /* rows beyond which the factorisation of some serves for all */
+
+/* columns are divided by powers of two near their largest entry */
+static void equilibrate(size_t n, size_t q, double *raw, double *scale)
 {
-    size_t n = f->n, q = f->q;
-    for (size_t i = 0; i < n; i++) {
-        size_t row = f->row[i] = (size_t)((double)i * ((double)data->n / (double)n));
-        memcpy(raw + i * q, data->x + row * f->d, f->d * sizeof *raw);
-        if (f->terms.hidden)
-            raw[i * q + f->d] = 1;
-        for (size_t j = 0; j < f->m; j++)
-            f->a[i * f->m + j] = data->a[row * f->m + j] / data->unit;
-    }
     for (size_t j = 0; j < q; j++) {
         double largest = 0;
         for (size_t i = 0; i < n; i++)
@@ -62,24 +56,30 @@ static unrelu_status set_maps(ur_frame *f, const double *R, const double *scale,
     return status;
 }
 
-unrelu_status ur_frame_make(const ur_data *data, size_t rows, ur_terms terms, ur_frame *f,
-                            unrelu_error *err)
+/* the rows of f as they are in the data, with the ones */
+static void gather_rows(const ur_data *data, const ur_frame *f, size_t first, size_t rows,
+                        double *raw)
 {
-    size_t n = rows < data->n ? rows : data->n, q = data->d + (terms.hidden ? 1 : 0);
-    *f = (ur_frame){.n = n, .q = q, .d = data->d, .m = data->m, .terms = terms};
-    f->x = ur_alloc(n, q * sizeof *f->x);
-    f->a = ur_alloc(n, f->m * sizeof *f->a);
-    f->row = ur_alloc(n, sizeof *f->row);
-    f->forth = ur_alloc(q, q * sizeof *f->forth);
-    f->back = ur_alloc(q, q * sizeof *f->back);
+    for (size_t i = 0; i < rows; i++) {
+        const double *x = data->x + f->row[first + i] * f->d;
+        memcpy(raw + i * f->q, x, f->d * sizeof *raw);
+        if (f->terms.hidden)
+            raw[i * f->q + f->d] = 1;
+    }
+}
+
+static unrelu_status factor(const ur_data *data, ur_frame *f, unrelu_error *err)
+{
+    size_t n = f->n, q = f->q;
     double *raw = ur_alloc(n, q * sizeof *raw), *R = ur_alloc(q, q * sizeof *R);
     double *eye = ur_alloc(q, q * sizeof *eye), *scale = ur_doubles(q);
     unrelu_status status = UNRELU_OK;
-    if (!f->x || !f->a || !f->row || !f->forth || !f->back || !raw || !R || !eye || !scale) {
-        status = ur_fail_memory(err, n * (q + f->m), "cells");
+    if (!raw || !R || !eye || !scale) {
+        status = ur_fail_memory(err, n * q, "cells");
         goto done;
     }
-    gather(data, f, raw, scale);
+    gather_rows(data, f, 0, n, raw);
+    equilibrate(n, q, raw, scale);
     status = ur_qr_pivoted(n, q, raw, 1e-13, &f->p, f->x, R, NULL, err);
     if (status == UNRELU_OK && f->p == 0)
         status = ur_fail(err, UNRELU_EDATA, "all inputs are 0: nothing can be learned from them");
@@ -93,6 +93,49 @@ done:
     free(eye);
     free(scale);
     return status;
+}
+
+/* the maps of fewer rows, applied to all: white to within 1 / sqrt(MANY), which is enough */
+static unrelu_status borrow(const ur_data *data, ur_frame *f, unrelu_error *err)
+{
+    enum { ROWS = 256 };
+    ur_frame few = {0};
+    double *raw = ur_alloc(ROWS, f->q * sizeof *raw);
+    unrelu_status status = raw ? ur_frame_make(data, MANY, f->terms, &few, err)
+                               : ur_fail_memory(err, ROWS * f->q, "cells");
+    if (status == UNRELU_OK) {
+        f->p = few.p;
+        memcpy(f->forth, few.forth, f->p * f->q * sizeof *f->forth);
+        memcpy(f->back, few.back, f->q * f->p * sizeof *f->back);
+    }
+    for (size_t first = 0; first < f->n && status == UNRELU_OK; first += ROWS) {
+        size_t rows = f->n - first < ROWS ? f->n - first : ROWS;
+        gather_rows(data, f, first, rows, raw);
+        ur_multiply(rows, f->q, f->p, raw, f->back, f->x + first * f->p);
+    }
+    ur_frame_free(&few);
+    free(raw);
+    return status;
+}
+
+unrelu_status ur_frame_make(const ur_data *data, size_t rows, ur_terms terms, ur_frame *f,
+                            unrelu_error *err)
+{
+    size_t n = rows < data->n ? rows : data->n, q = data->d + (terms.hidden ? 1 : 0);
+    *f = (ur_frame){.n = n, .q = q, .d = data->d, .m = data->m, .terms = terms};
+    f->x = ur_alloc(n, q * sizeof *f->x);
+    f->a = ur_alloc(n, f->m * sizeof *f->a);
+    f->row = ur_alloc(n, sizeof *f->row);
+    f->forth = ur_alloc(q, q * sizeof *f->forth);
+    f->back = ur_alloc(q, q * sizeof *f->back);
+    if (!f->x || !f->a || !f->row || !f->forth || !f->back)
+        return ur_fail_memory(err, n * (q + f->m), "cells");
+    for (size_t i = 0; i < n; i++) {
+        f->row[i] = (size_t)((double)i * ((double)data->n / (double)n));
+        for (size_t j = 0; j < f->m; j++)
+            f->a[i * f->m + j] = data->a[f->row[i] * f->m + j] / data->unit;
+    }
+    return n > MANY ? borrow(data, f, err) : factor(data, f, err);
 }
 
 void ur_frame_free(ur_frame *f)
@@ -113,6 +156,24 @@ void ur_frame_forth(const ur_frame *f, size_t k, const double *raw, double *V)
 void ur_frame_back(const ur_frame *f, size_t k, const double *V, double *raw)
 {
     ur_multiply_nt(k, f->p, f->q, V, f->back, raw);
+}
+
+unrelu_status ur_frame_enter(const ur_frame *f, unrelu_activation activation, size_t k,
+                             const double *V, const double *c, double *inside, unrelu_error *err)
+{
+    double *rows = ur_alloc(k, f->q * sizeof *rows);
+    if (!rows)
+        return ur_fail_memory(err, k * f->q, "weights");
+    for (size_t j = 0; j < k; j++) {
+        memcpy(rows + j * f->q, V + j * f->d, f->d * sizeof *rows);
+        if (f->terms.hidden)
+            rows[j * f->q + f->d] = c[j];
+    }
+    ur_frame_forth(f, k, rows, inside);
+    if (ur_activation_degree(activation) > 0)
+        ur_unit_rows(k, f->p, inside);
+    free(rows);
+    return UNRELU_OK;
 }
 
 unrelu_status ur_frame_labels(const ur_frame *f, double tolerance, size_t *rank, double *y,

@@ -11,34 +11,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS = 256 };
-
-/* all rows in the coordinates of a frame that was made from some of them */
-static unrelu_status widen(const ur_data *data, const ur_frame *few, ur_frame *all,
-                           unrelu_error *err)
+/* rows of one frame in the coordinates of another of the same data */
+static unrelu_status translate(const ur_frame *from, const ur_frame *to, size_t k, const double *V,
+                               int unit, double *out, unrelu_error *err)
 {
-    size_t n = data->n, q = few->q;
-    *all = *few;
-    all->n = n;
-    all->row = NULL;
-    all->x = ur_alloc(n, few->p * sizeof *all->x);
-    all->a = ur_alloc(n, few->m * sizeof *all->a);
-    double *raw = ur_alloc(ROWS, q * sizeof *raw);
-    if (!all->x || !all->a || !raw) {
-        free(raw);
-        return ur_fail_memory(err, n * (few->p + few->m), "cells");
-    }
-    for (size_t first = 0; first < n; first += ROWS) {
-        size_t rows = n - first < ROWS ? n - first : ROWS;
-        for (size_t i = 0; i < rows; i++) {
-            memcpy(raw + i * q, data->x + (first + i) * few->d, few->d * sizeof *raw);
-            if (q > few->d)
-                raw[i * q + few->d] = 1;
-        }
-        ur_multiply(rows, q, few->p, raw, few->back, all->x + first * few->p);
-    }
-    for (size_t i = 0; i < n * few->m; i++)
-        all->a[i] = data->a[i] / data->unit;
+    double *raw = ur_alloc(k, from->q * sizeof *raw);
+    if (!raw)
+        return ur_fail_memory(err, k * from->q, "weights");
+    ur_frame_back(from, k, V, raw);
+    ur_frame_forth(to, k, raw, out);
+    if (unit)
+        ur_unit_rows(k, to->p, out);
     free(raw);
     return UNRELU_OK;
 }
@@ -148,19 +131,19 @@ static unrelu_status warn_weak(ur_recover *r, unrelu_error *err)
 unrelu_status ur_likelihood(ur_recover *r, const ur_frame *frame, const ur_newton_fit *start,
                             unrelu_error *err)
 {
-    ur_frame all = *frame;
+    ur_frame all = {0};
     ur_newton_fit fit = {0};
-    int wider = frame->n < r->data.n;
-    unrelu_status status = wider ? widen(&r->data, frame, &all, err) : UNRELU_OK;
+    int unit = ur_activation_degree(r->options->activation) > 0;
+    unrelu_status status = ur_frame_make(&r->data, r->data.n, frame->terms, &all, err);
     ur_newton problem = ur_frame_problem(&all, r->options->activation, r->exec);
     if (status == UNRELU_OK)
         status = ur_newton_alloc(&problem, start->k, &fit, err);
-    if (status == UNRELU_OK) {
-        memcpy(fit.V, start->V, start->k * frame->p * sizeof *fit.V);
-        status = ur_newton_solve(&problem, 100, 1e-8, 0, &fit, err);
-    }
     if (status == UNRELU_OK)
-        status = ur_recover_adopt(r, frame, &fit, err);
+        status = translate(frame, &all, start->k, start->V, unit, fit.V, err);
+    if (status == UNRELU_OK)
+        status = ur_newton_solve(&problem, 100, 1e-8, 0, &fit, err);
+    if (status == UNRELU_OK)
+        status = ur_recover_adopt(r, &all, &fit, err);
     if (status == UNRELU_OK)
         status = ur_certify(r, NULL, err);
     if (status == UNRELU_OK) {
@@ -172,10 +155,7 @@ unrelu_status ur_likelihood(ur_recover *r, const ur_frame *frame, const ur_newto
     }
     if (status == UNRELU_OK)
         status = warn_weak(r, err);
-    if (wider) {
-        free(all.x);
-        free(all.a);
-    }
+    ur_frame_free(&all);
     ur_newton_free(&fit);
     return status;
 }

@@ -32,7 +32,7 @@ static void set_features(const ur_frame *frame, const double *V, unrelu_activati
     }
 }
 
-/* relative residual; map = x beta_x, centred where a constant is fitted */
+/* relative residual; map = x beta_x, less its mean where that is a matter of e */
 static double split(const ur_frame *frame, regression *g)
 {
     double rss = 0, size = 0;
@@ -43,7 +43,8 @@ static double split(const ur_frame *frame, regression *g)
         size += frame->a[i] * frame->a[i];
     }
     ur_multiply(g->n, g->p, g->m, frame->x, g->beta + g->k * g->m, g->map);
-    for (size_t j = 0; j < g->m && frame->terms.constant; j++) {
+    int affine = frame->terms.constant && frame->terms.hidden; /* the ones are among x */
+    for (size_t j = 0; j < g->m && affine; j++) {
         double mean = 0;
         for (size_t i = 0; i < g->n; i++)
             mean += g->map[i * g->m + j] / (double)g->n;
@@ -69,13 +70,7 @@ static unrelu_status span(const ur_frame *frame, const regression *g, size_t *ra
     if (status != UNRELU_OK)
         return status;
     ur_multiply_tn(g->n, *rank, g->p, Q, frame->x, rows);
-    for (size_t j = 0; j < *rank; j++) {
-        double norm = 0;
-        for (size_t i = 0; i < g->p; i++)
-            norm = hypot(norm, rows[j * g->p + i]);
-        for (size_t i = 0; i < g->p; i++)
-            rows[j * g->p + i] /= norm;
-    }
+    ur_unit_rows(*rank, g->p, rows);
     return UNRELU_OK;
 }
 

@@ -16,9 +16,8 @@
 
 typedef struct {
     ur_recover *r;
-    ur_frame frame; /* all rows, or the first many */
+    ur_frame frame; /* all rows */
     ur_start start;
-    double *x;      /* (n, d) of the frame */
     double *V, *c;  /* (k, d), k: the start */
     double *inside; /* (k, p): the start in the frame */
     double *y;      /* labels' basis */
@@ -29,7 +28,6 @@ typedef struct {
 static void course_free(course *q)
 {
     ur_frame_free(&q->frame);
-    free(q->x);
     free(q->V);
     free(q->c);
     free(q->inside);
@@ -104,29 +102,9 @@ static unrelu_status begin(course *q, unrelu_error *err)
     return status;
 }
 
-/* the start in the frame, unit rows */
 static unrelu_status enter_frame(course *q, unrelu_error *err)
 {
-    const ur_frame *frame = &q->frame;
-    size_t k = q->start.k, d = frame->d, wide = frame->q;
-    double *rows = ur_alloc(k, wide * sizeof *rows);
-    if (!rows)
-        return ur_fail_memory(err, k * wide, "weights");
-    for (size_t j = 0; j < k; j++) {
-        memcpy(rows + j * wide, q->V + j * d, d * sizeof *rows);
-        if (wide > d)
-            rows[j * wide + d] = q->c[j];
-    }
-    ur_frame_forth(frame, k, rows, q->inside);
-    for (size_t j = 0; j < k && ur_activation_degree(q->start.f) > 0; j++) {
-        double norm = 0, *v = q->inside + j * frame->p;
-        for (size_t i = 0; i < frame->p; i++)
-            norm = hypot(norm, v[i]);
-        for (size_t i = 0; i < frame->p && norm > 0; i++)
-            v[i] /= norm;
-    }
-    free(rows);
-    return UNRELU_OK;
+    return ur_frame_enter(&q->frame, q->start.f, q->start.k, q->V, q->c, q->inside, err);
 }
 
 /* ---- exactify ---- */
@@ -185,18 +163,26 @@ static size_t count_exact(const course *q)
     return count;
 }
 
+/* a fit with the rows of the start */
+static unrelu_status open_fit(const course *q, const ur_newton *problem, ur_newton_fit *fit,
+                              unrelu_error *err)
+{
+    unrelu_status status = ur_newton_alloc(problem, q->start.k, fit, err);
+    if (status == UNRELU_OK)
+        memcpy(fit->V, q->inside, q->start.k * q->frame.p * sizeof *fit->V);
+    return status;
+}
+
 /* labels with noise, or an activation without fixed points: Gauss-Newton from the start */
 static unrelu_status descend(course *q, int *met, unrelu_error *err)
 {
     ur_recover *r = q->r;
     ur_newton problem = ur_frame_problem(&q->frame, q->start.f, r->exec);
     ur_newton_fit fit = {0};
-    unrelu_status status = ur_newton_alloc(&problem, q->start.k, &fit, err);
-    if (status == UNRELU_OK) {
-        memcpy(fit.V, q->inside, q->start.k * q->frame.p * sizeof *fit.V);
-        status =
-            ur_newton_solve(&problem, 100, 1e-8, r->data.floor * r->data.floor / 100, &fit, err);
-    }
+    double floor = r->data.floor * r->data.floor / 100;
+    unrelu_status status = open_fit(q, &problem, &fit, err);
+    if (status == UNRELU_OK)
+        status = ur_newton_solve(&problem, 100, 1e-8, floor, &fit, err);
     if (status == UNRELU_OK)
         status = finish(q, fit.V, met, err);
     if (status == UNRELU_OK && !*met && r->options->labels != UNRELU_LABELS_NOISELESS) {
@@ -224,6 +210,14 @@ static unrelu_status by_cca(course *q, int *met, unrelu_error *err)
 
 static unrelu_status by_systems(course *q, int *met, unrelu_error *err)
 {
+    if (!ur_activation_rectifies(q->start.f) || ur_activation_degree(q->start.f) <= 0) {
+        char name[32];
+        unrelu_activation_name(q->start.f, name, sizeof name);
+        return ur_fail(err, UNRELU_EDATA,
+                       "--exactify systems needs an activation that is 0 on one side and a power "
+                       "on the other, and %s is not: use --exactify cca",
+                       name);
+    }
     unrelu_status status = ur_exactify_systems(&q->start, q->V, q->c, q->exact, err);
     size_t exact = count_exact(q);
     if (status == UNRELU_OK && exact < q->start.k) {
@@ -247,11 +241,9 @@ static unrelu_status by_nothing(course *q, int *met, unrelu_error *err)
     ur_recover *r = q->r;
     ur_newton problem = ur_frame_problem(&q->frame, q->start.f, r->exec);
     ur_newton_fit fit = {0};
-    unrelu_status status = ur_newton_alloc(&problem, q->start.k, &fit, err);
-    if (status == UNRELU_OK) {
-        memcpy(fit.V, q->inside, q->start.k * q->frame.p * sizeof *fit.V);
+    unrelu_status status = open_fit(q, &problem, &fit, err);
+    if (status == UNRELU_OK)
         status = ur_newton_outer(&problem, &fit, err);
-    }
     if (status == UNRELU_OK)
         status = ur_recover_adopt(r, &q->frame, &fit, err);
     if (status == UNRELU_OK)

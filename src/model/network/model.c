@@ -4,6 +4,7 @@
 #include "error.h"
 #include "memory.h"
 #include "model/network/network.h"
+#include "model/warnings.h"
 
 #include <cblas.h>
 #include <float.h>
@@ -158,16 +159,10 @@ done:
 unrelu_status ur_network_warn(unrelu_network *m, const char *code, unrelu_error *err,
                               const char *format, ...)
 {
-    unrelu_warning *grown = realloc(m->warnings, (m->warning_count + 1) * sizeof *m->warnings);
-    if (!grown)
-        return ur_fail_memory(err, m->warning_count + 1, "warnings");
-    m->warnings = grown;
-    unrelu_warning *w = &grown[m->warning_count++];
-    memset(w, 0, sizeof *w);
-    snprintf(w->code, sizeof w->code, "%s", code);
-    va_list args;
-    va_start(args, format);
-    vsnprintf(w->message, sizeof w->message, format, args);
-    va_end(args);
-    return UNRELU_OK;
+    va_list values;
+    va_start(values, format);
+    unrelu_status status =
+        ur_warnings_add(&m->warnings, &m->warning_count, code, err, format, values);
+    va_end(values);
+    return status;
 }

@@ -52,6 +52,9 @@ void ur_frame_free(ur_frame *frame);
 /* rows of V (k x q in the data's coordinates: v, and c where it is fitted) <-> rows (k x p) */
 void ur_frame_forth(const ur_frame *frame, size_t k, const double *raw, double *V);
 void ur_frame_back(const ur_frame *frame, size_t k, const double *V, double *raw);
+/* rows v_j (k x d) and c (k) as rows of the frame (k x p), of unit length where f is homogeneous */
+unrelu_status ur_frame_enter(const ur_frame *frame, unrelu_activation f, size_t k, const double *V,
+                             const double *c, double *inside, unrelu_error *err);
 /* y (n x rank) spans the labels (and the constant where e is fitted); room n x (m + 1) */
 unrelu_status ur_frame_labels(const ur_frame *frame, double tolerance, size_t *rank, double *y,
                               double *diagonal, unrelu_error *err);

@@ -127,32 +127,16 @@ static unrelu_status enter(race *q, const double *V, unrelu_error *err)
     return status;
 }
 
-/* rows q->raw (k x d) and c, signed, in the frame */
-static unrelu_status enter_raw(race *q, const double *V, unrelu_error *err)
+/* rows q->raw (k x d) and q->c, signed */
+static unrelu_status enter_raw(race *q, unrelu_error *err)
 {
-    size_t k = q->start.k, d = q->frame->d, wide = q->frame->q;
-    double *rows = ur_alloc(k, wide * sizeof *rows), *inside = ur_alloc(k, wide * sizeof *inside);
-    unrelu_status status = UNRELU_OK;
-    if (!rows || !inside) {
-        status = ur_fail_memory(err, k * wide, "weights");
-    } else {
-        for (size_t j = 0; j < k; j++) {
-            memcpy(rows + j * wide, V + j * d, d * sizeof *rows);
-            if (q->frame->terms.hidden)
-                rows[j * wide + d] = q->c[j];
-        }
-        ur_frame_forth(q->frame, k, rows, inside);
-        if (ur_activation_degree(q->start.f) > 0) /* unit rows in the frame */
-            for (size_t j = 0; j < k; j++) {
-                double norm = 0, *v = inside + j * q->frame->p;
-                for (size_t i = 0; i < q->frame->p; i++)
-                    norm = hypot(norm, v[i]);
-                for (size_t i = 0; i < q->frame->p && norm > 0; i++)
-                    v[i] /= norm;
-            }
+    size_t k = q->start.k;
+    double *inside = ur_alloc(k, q->frame->q * sizeof *inside);
+    if (!inside)
+        return ur_fail_memory(err, k * q->frame->q, "weights");
+    unrelu_status status = ur_frame_enter(q->frame, q->start.f, k, q->raw, q->c, inside, err);
+    if (status == UNRELU_OK)
         status = enter(q, inside, err);
-    }
-    free(rows);
     free(inside);
     return status;
 }
@@ -176,7 +160,7 @@ static unrelu_status try_moments(race *q, ur_moments_kind kind, unrelu_error *er
             *err = why;
         return status;
     }
-    return enter_raw(q, q->raw, err);
+    return enter_raw(q, err);
 }
 
 /* fixed points of largest correlation, whatever it is: near the neurons where noise is small */
@@ -227,14 +211,8 @@ static unrelu_status try_random(race *q, size_t number, unrelu_error *err)
     ur_random_normals(q->start.seed, UR_STREAM_FILL, (1000000 + number * 1000 + k) * 1000003, k * d,
                       q->raw);
     memset(q->c, 0, k * sizeof *q->c);
-    for (size_t j = 0; j < k; j++) {
-        double norm = 0;
-        for (size_t i = 0; i < d; i++)
-            norm = hypot(norm, q->raw[j * d + i]);
-        for (size_t i = 0; i < d; i++)
-            q->raw[j * d + i] /= norm;
-    }
-    return enter_raw(q, q->raw, err);
+    ur_unit_rows(k, d, q->raw);
+    return enter_raw(q, err);
 }
 
 static size_t count_agreeing(const race *q)
