@@ -203,13 +203,13 @@ static unrelu_status check_patterns(ur_recover *r, const ur_frame *frame, const 
                           frame->x, y, degree > 0 ? degree : 1};
     ur_pattern_room *room = ur_pattern_room_new(&problem);
     double *V = ur_alloc(k, p * sizeof *V);
-    double leverage = 0;
+    double leverage = 0, kink = fmax(1e-9, 10 * r->data.floor); /* v x has unit variance */
     char why[320];
     unrelu_status status = room && V ? UNRELU_OK : ur_fail_memory(err, k * p, "weights");
     if (status == UNRELU_OK)
         status = ur_frame_enter(frame, model->activation, k, model->V, model->c, V, err);
     for (size_t j = 0; j < k && status == UNRELU_OK; j++) {
-        ur_pattern_end end = ur_pattern_look(&problem, room, V + j * p);
+        ur_pattern_end end = ur_pattern_look(&problem, room, V + j * p, kink);
         if (!(end.spread > UR_PATTERN_FLAT)) {
             snprintf(why, sizeof why,
                      "the %zu inputs where neuron %zu is on do not span the %zu dimensions of its "

@@ -69,14 +69,15 @@ void ur_pattern_room_free(ur_pattern_room *r)
     free(r);
 }
 
-/* next = {v x > 0}; how many rows differ from `in` goes to changed */
-static size_t classify(const ur_pattern *q, ur_pattern_room *r, const double *v, size_t *changed)
+/* next = {v x > kink}; how many rows differ from `in` goes to changed */
+static size_t classify(const ur_pattern *q, ur_pattern_room *r, const double *v, double kink,
+                       size_t *changed)
 {
     size_t active = 0, differ = 0;
     cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)q->n, (int)q->p, 1, q->x, (int)q->p, v, 1, 0,
                 r->t, 1);
     for (size_t i = 0; i < q->n; i++) {
-        r->next[i] = r->t[i] > 0;
+        r->next[i] = r->t[i] > kink;
         active += r->next[i];
         differ += r->next[i] != r->in[i];
     }
@@ -242,10 +243,11 @@ static int is_near(const ur_pattern *q, const double *stop, size_t stops, const 
 }
 
 /* sums, factor and eigenvectors of the pattern of v, afresh */
-static ur_pattern_end measure(const ur_pattern *q, ur_pattern_room *r, const double *v, double *w)
+static ur_pattern_end measure(const ur_pattern *q, ur_pattern_room *r, const double *v, double kink,
+                              double *w)
 {
     size_t changed;
-    ur_pattern_end end = {.active = classify(q, r, v, &changed)};
+    ur_pattern_end end = {.active = classify(q, r, v, kink, &changed)};
     move_pattern(q, r, end.active, end.active + 1);
     end.spread = reduce(q, r);
     if (end.spread > UR_PATTERN_FLAT && q->k > 0)
@@ -295,9 +297,10 @@ static double largest_leverage(const ur_pattern *q, ur_pattern_room *r, size_t a
     return largest;
 }
 
-ur_pattern_end ur_pattern_look(const ur_pattern *q, ur_pattern_room *r, const double *v)
+ur_pattern_end ur_pattern_look(const ur_pattern *q, ur_pattern_room *r, const double *v,
+                               double kink)
 {
-    ur_pattern_end end = measure(q, r, v, r->old);
+    ur_pattern_end end = measure(q, r, v, kink, r->old);
     if (end.rho > 0)
         end.leverage = largest_leverage(q, r, end.active);
     return end;
@@ -313,15 +316,15 @@ ur_pattern_end ur_pattern_run(const ur_pattern *q, ur_pattern_room *r, const dou
     for (size_t j = 0; j < q->k; j++)
         w[j] = 1 / sqrt((double)q->k);
     for (int step = 0; step < MAX_STEPS; step++) {
-        size_t changed, active = classify(q, r, v, &changed);
+        size_t changed, active = classify(q, r, v, 0, &changed);
         if (active < q->p)
             return nowhere;
         if (changed == 0 && (q->degree == 1 || moved < 1e-12)) {
-            ur_pattern_end end = measure(q, r, v, w);
+            ur_pattern_end end = measure(q, r, v, 0, w);
             if (!(end.rho > 0))
                 return nowhere;
             step_to(q, r, w, v);
-            classify(q, r, v, &changed);
+            classify(q, r, v, 0, &changed);
             if (changed == 0)
                 return end;
             continue;
@@ -333,5 +336,5 @@ ur_pattern_end ur_pattern_run(const ur_pattern *q, ur_pattern_room *r, const dou
         if (stops > 0 && is_near(q, stop, stops, v))
             return nowhere;
     }
-    return measure(q, r, v, w);
+    return measure(q, r, v, 0, w);
 }
