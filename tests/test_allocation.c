@@ -3,7 +3,7 @@
  * library that hides it), outputs zeroed, nothing leaked, and success once none fails. Linked
  * with malloc, calloc, realloc and aligned_alloc wrapped; leaks are the sanitizer build's to
  * find. Allocations inside shared libraries (BLAS, libzip) are not seen. */
-#include "planted.h"
+#include "networks.h"
 
 #include <stdatomic.h>
 #include <unistd.h>
@@ -58,9 +58,10 @@ static struct {
 
 typedef unrelu_status (*scenario)(unrelu_error *err);
 
-static void exhaust(scenario run)
+/* long runs: each of the first allocations, then one in so many */
+static void exhaust_by(scenario run, long first, long step)
 {
-    for (long nth = 1;; nth++) {
+    for (long nth = 1;; nth += nth < first ? 1 : step) {
         unrelu_error err = {""};
         atomic_store(&failed, 0);
         atomic_store(&countdown, nth);
@@ -77,6 +78,11 @@ static void exhaust(scenario run)
             fail_msg("allocation %ld failed, status %d: %s", nth, (int)status, err.text);
         assert_true(err.text[0] != 0);
     }
+}
+
+static void exhaust(scenario run)
+{
+    exhaust_by(run, 1, 1);
 }
 
 static unrelu_status fit_file(const char *path, unrelu_error *err)
@@ -226,6 +232,138 @@ static void every_method_of_fit_survives_a_failed_allocation(void **state)
     exhaust(fit_npy);
 }
 
+/* ---- networks ---- */
+
+static struct {
+    planted_network planted;
+    unrelu_recover_options options;
+    int threads;
+    unrelu_verdict verdict; /* where nothing fails */
+    double error;           /* of V, at most */
+} net;
+
+static unrelu_status recover_network(unrelu_error *err)
+{
+    const planted_network *p = &net.planted;
+    unrelu_exec exec = {.threads = net.threads};
+    unrelu_network model;
+    unrelu_status status =
+        try_recover(p->x, p->a, p->n, p->d, p->m, &net.options, &exec, &model, err);
+    atomic_store(&countdown, 0);
+    if (atomic_load(&failed)) { /* none can be done without */
+        assert_int_equal(status, UNRELU_ENOMEM);
+        assert_true(model.d == 0 && !model.V && !model.warnings && !model.input_names);
+        return status;
+    }
+    must(status, err);
+    assert_int_equal(model.verdict, net.verdict);
+    if (net.error < INFINITY)
+        assert_near(error_of_V(&p->truth, &model), 0, net.error);
+    unrelu_network_free(&model);
+    return status;
+}
+
+static void begin_network(size_t n, double noise, double bias)
+{
+    unrelu_network_plant_options o = unrelu_network_plant_options_default();
+    o.d = 4;
+    o.k = 2;
+    o.m = 3;
+    o.kappa_v = 1;
+    o.noise = noise;
+    o.bias = bias;
+    o.seed = 5;
+    net.planted = plant_network_with(o, n);
+    net.options = unrelu_recover_options_default();
+    net.options.k = 2;
+    net.threads = 1;
+    net.verdict = noise > 0 ? UNRELU_VERDICT_NOISY : UNRELU_VERDICT_EXACT;
+    net.error = noise > 0 ? 1 : 1e-9;
+}
+
+static void relabel(void)
+{
+    planted_network *p = &net.planted;
+    unrelu_error err = {""};
+    must(unrelu_network_predict(&p->truth, p->x, p->n, NULL, p->a, &err), &err);
+}
+
+static void an_exact_recovery_survives_a_failed_allocation(void **state)
+{
+    (void)state;
+    begin_network(60, 0, 0);
+    exhaust(recover_network);
+    net.threads = 2;
+    exhaust(recover_network);
+    planted_network_free(&net.planted);
+    begin_network(200, 0, .5); /* without biases first, then with them; a hold-out */
+    net.options.k = 0;
+    exhaust_by(recover_network, 1000, 7);
+    planted_network_free(&net.planted);
+    begin_network(200, 0, 0); /* coinciding neurons, with a warning */
+    memcpy(net.planted.truth.V + 4, net.planted.truth.V, 4 * sizeof(double));
+    relabel();
+    net.error = INFINITY;
+    exhaust(recover_network);
+    planted_network_free(&net.planted);
+}
+
+/* v, -v with u, -u: what is linear in x */
+static void a_recovery_with_a_linear_part_survives_a_failed_allocation(void **state)
+{
+    (void)state;
+    begin_network(200, 0, 0);
+    unrelu_network *truth = &net.planted.truth;
+    for (size_t j = 0; j < 4; j++)
+        truth->V[4 + j] = -truth->V[j];
+    for (size_t j = 0; j < 3; j++)
+        truth->U[j * 2 + 1] = -truth->U[j * 2];
+    relabel();
+    exhaust_by(recover_network, 400, 11);
+    planted_network_free(&net.planted);
+}
+
+static void a_noisy_recovery_survives_a_failed_allocation(void **state)
+{
+    (void)state;
+    begin_network(80, .1, 0);
+    net.options.labels = UNRELU_LABELS_NOISY;
+    net.options.biases = UNRELU_BIASES_NONE;
+    exhaust_by(recover_network, 300, 13);
+    net.options.biases = UNRELU_BIASES_AUTO;
+    net.options.labels = UNRELU_LABELS_AUTO;
+    net.options.k = 0;
+    net.error = INFINITY;
+    exhaust_by(recover_network, 100, 101);
+    net.options.labels = UNRELU_LABELS_NOISELESS; /* no network, a sentence */
+    net.options.k = 2;
+    net.verdict = UNRELU_VERDICT_FAILED;
+    exhaust_by(recover_network, 100, 101);
+    planted_network_free(&net.planted);
+}
+
+static void every_method_of_recovery_survives_a_failed_allocation(void **state)
+{
+    (void)state;
+    static const unrelu_recover_method methods[] = {
+        UNRELU_RECOVER_MOMENTS,   UNRELU_RECOVER_ICA,    UNRELU_RECOVER_TENSOR,
+        UNRELU_RECOVER_SYMMETRIC, UNRELU_RECOVER_LIFTED, UNRELU_RECOVER_FACETS};
+    begin_network(300, 0, 0);
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+        net.options.method = methods[i];
+        exhaust_by(recover_network, 500, 7);
+    }
+    net.options.exactify = UNRELU_EXACTIFY_SYSTEMS;
+    net.options.method = UNRELU_RECOVER_LIFTED;
+    exhaust_by(recover_network, 500, 7);
+    net.options.exactify = UNRELU_EXACTIFY_NONE;
+    net.options.method = UNRELU_RECOVER_TENSOR;
+    net.verdict = UNRELU_VERDICT_NOISY;
+    net.error = 1;
+    exhaust_by(recover_network, 500, 7);
+    planted_network_free(&net.planted);
+}
+
 static int set_up(void **state)
 {
     (void)state;
@@ -280,6 +418,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_public_function_survives_a_failed_allocation),
         cmocka_unit_test(every_method_of_fit_survives_a_failed_allocation),
+        cmocka_unit_test(an_exact_recovery_survives_a_failed_allocation),
+        cmocka_unit_test(a_recovery_with_a_linear_part_survives_a_failed_allocation),
+        cmocka_unit_test(a_noisy_recovery_survives_a_failed_allocation),
+        cmocka_unit_test(every_method_of_recovery_survives_a_failed_allocation),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

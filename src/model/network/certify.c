@@ -199,8 +199,7 @@ static unrelu_status check_patterns(ur_recover *r, const ur_frame *frame, const 
     unrelu_network *model = r->model;
     size_t p = frame->p, k = model->k;
     double degree = ur_activation_degree(model->activation);
-    ur_pattern problem = {frame->n, p, y && degree > 0 ? rank : 0,
-                          frame->x, y, degree > 0 ? degree : 1};
+    ur_pattern problem = {frame->n, p, y ? rank : 0, frame->x, y, degree > 0 ? degree : 1};
     ur_pattern_room *room = ur_pattern_room_new(&problem);
     double *V = ur_alloc(k, p * sizeof *V);
     double leverage = 0, kink = fmax(1e-9, 10 * r->data.floor); /* v x has unit variance */
@@ -276,6 +275,35 @@ static unrelu_status check_rows(ur_recover *r, const ur_frame *frame, int patter
     return doubt(r, "uncertified", err, why);
 }
 
+/* Where patterns are not tested: two neurons with one pattern, or with opposite ones, leave the
+ * Gauss-Newton matrix singular, and rows that were kept back do not show it. */
+static unrelu_status check_information(ur_recover *r, const ur_frame *frame, unrelu_error *err)
+{
+    const unrelu_network *model = r->model;
+    size_t p = frame->p, k = model->k, m = model->m;
+    ur_newton problem = ur_frame_problem(frame, model->activation, r->exec);
+    ur_newton_fit fit = {0};
+    int singular = 0;
+    double *V_se = ur_alloc(k, p * sizeof *V_se), *U_se = ur_alloc(m, k * sizeof *U_se);
+    unrelu_status status = V_se && U_se ? UNRELU_OK : ur_fail_memory(err, k * p, "errors");
+    if (status == UNRELU_OK)
+        status = ur_newton_alloc(&problem, k, &fit, err);
+    if (status == UNRELU_OK)
+        status = ur_frame_enter(frame, model->activation, k, model->V, model->c, fit.V, err);
+    if (status == UNRELU_OK)
+        status = ur_newton_outer(&problem, &fit, err);
+    if (status == UNRELU_OK)
+        status = ur_newton_errors(&problem, &fit, p, 1, V_se, U_se, NULL, &singular, err);
+    if (status == UNRELU_OK && singular)
+        status = doubt(r, "uncertified", err,
+                       "the weights are not determined one by one: neurons share a pattern of "
+                       "samples, or there are more of them than needed");
+    free(V_se);
+    free(U_se);
+    ur_newton_free(&fit);
+    return status;
+}
+
 static unrelu_status check_linear(ur_recover *r, ur_terms terms, unrelu_error *err)
 {
     unrelu_network *model = r->model;
@@ -327,13 +355,16 @@ static unrelu_status check_precision(ur_recover *r, unrelu_error *err)
 unrelu_status ur_certify_unique(ur_recover *r, const ur_frame *frame, const double *y, size_t rank,
                                 unrelu_error *err)
 {
-    int rectifies = ur_activation_rectifies(r->model->activation);
+    unrelu_activation f = r->model->activation;
+    int tested = y && ur_activation_rectifies(f) && ur_activation_degree(f) > 0;
     r->model->verdict = UNRELU_VERDICT_EXACT;
     unrelu_status status = check_rows(r, frame, y != NULL && r->model->linear_rank == 0, err);
     if (status == UNRELU_OK)
         status = check_kinks(r, frame->terms, err);
     if (status == UNRELU_OK)
-        status = check_patterns(r, frame, rectifies ? y : NULL, rank, err);
+        status = check_patterns(r, frame, tested ? y : NULL, rank, err);
+    if (status == UNRELU_OK && !tested)
+        status = check_information(r, frame, err);
     if (status == UNRELU_OK)
         status = check_linear(r, frame->terms, err);
     if (status == UNRELU_OK)

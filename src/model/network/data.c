@@ -14,10 +14,12 @@
 #include <string.h>
 
 typedef struct {
-    double *cells;
-    size_t rows, columns, capacity; /* capacity in rows */
+    const double *cells; /* own, or a matrix in memory that the source lends as a whole */
+    double *own;
+    size_t rows, columns, capacity; /* capacity in rows, of own */
 } table;
 
+/* room for more rows; what was lent so far is copied first */
 static unrelu_status grow(table *t, size_t rows, unrelu_error *err)
 {
     if (rows <= t->capacity)
@@ -27,10 +29,13 @@ static unrelu_status grow(table *t, size_t rows, unrelu_error *err)
     int overflow = 0;
     size_t size =
         ur_product(ur_product(capacity, t->columns, &overflow), sizeof(double), &overflow);
-    double *cells = overflow ? NULL : realloc(t->cells, size ? size : 1);
-    if (!cells)
+    double *own = overflow ? NULL : realloc(t->own, size ? size : 1);
+    if (!own)
         return ur_fail_memory(err, capacity * t->columns, "cells");
-    t->cells = cells;
+    if (!t->own && t->rows > 0)
+        memcpy(own, t->cells, t->rows * t->columns * sizeof *own);
+    t->own = own;
+    t->cells = own;
     t->capacity = capacity;
     return UNRELU_OK;
 }
@@ -47,20 +52,39 @@ static unrelu_status refuse_cell(const unrelu_source *source, size_t row, size_t
                    isnan(value) ? "missing (NaN)" : "infinite");
 }
 
+static unrelu_status check_cells(const unrelu_source *source, const ur_block *block,
+                                 unrelu_error *err)
+{
+    for (size_t i = 0; i < block->rows; i++) {
+        const double *x = block->x + i * block->stride;
+        double sum = 0;
+        for (size_t j = 0; j < block->d; j++)
+            sum += x[j] - x[j]; /* NaN where a cell is not finite */
+        for (size_t j = 0; sum != 0 && j < block->d; j++)
+            if (!isfinite(x[j]))
+                return refuse_cell(source, block->first_row + i, j, x[j], err);
+    }
+    return UNRELU_OK;
+}
+
+/* whether the block lies behind those before it in memory that the source lends */
+static int is_lent(const table *t, const ur_block *block)
+{
+    const double *next = t->rows > 0 ? t->cells + t->rows * t->columns : block->x;
+    return !t->own && block->x != block->own && block->stride == t->columns && block->x == next;
+}
+
 static unrelu_status append(const unrelu_source *source, const ur_block *block, table *t,
                             unrelu_error *err)
 {
-    unrelu_status status = grow(t, t->rows + block->rows, err);
-    for (size_t i = 0; i < block->rows && status == UNRELU_OK; i++) {
-        const double *from = block->x + i * block->stride;
-        double *to = t->cells + (t->rows + i) * t->columns, sum = 0;
-        for (size_t j = 0; j < t->columns; j++) {
-            to[j] = from[j];
-            sum += from[j] - from[j]; /* NaN where a cell is not finite */
-        }
-        for (size_t j = 0; sum != 0 && j < t->columns && status == UNRELU_OK; j++)
-            if (!isfinite(from[j]))
-                status = refuse_cell(source, t->rows + i, j, from[j], err);
+    unrelu_status status = check_cells(source, block, err);
+    if (status == UNRELU_OK && is_lent(t, block)) {
+        t->cells = t->rows > 0 ? t->cells : block->x;
+    } else if (status == UNRELU_OK) {
+        status = grow(t, t->rows + block->rows, err);
+        for (size_t i = 0; i < block->rows && status == UNRELU_OK; i++)
+            memcpy(t->own + (t->rows + i) * t->columns, block->x + i * block->stride,
+                   t->columns * sizeof *t->own);
     }
     t->rows += block->rows;
     return status;
@@ -196,7 +220,13 @@ unrelu_status ur_data_load(unrelu_source *inputs, unrelu_source *labels, const u
         status = load(labels, exec, &a, err);
     if (status == UNRELU_OK)
         status = check_rows(inputs, labels, &x, &a, err);
-    *data = (ur_data){.n = x.rows, .d = x.columns, .m = a.columns, .x = x.cells, .a = a.cells};
+    *data = (ur_data){.n = x.rows,
+                      .d = x.columns,
+                      .m = a.columns,
+                      .x = x.cells,
+                      .a = a.cells,
+                      .own_x = x.own,
+                      .own_a = a.own};
     if (status == UNRELU_OK)
         status = measure(labels, data, err);
     return status;
@@ -204,7 +234,7 @@ unrelu_status ur_data_load(unrelu_source *inputs, unrelu_source *labels, const u
 
 void ur_data_free(ur_data *data)
 {
-    free(data->x);
-    free(data->a);
+    free(data->own_x);
+    free(data->own_a);
     memset(data, 0, sizeof *data);
 }

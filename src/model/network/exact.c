@@ -41,15 +41,17 @@ unrelu_status ur_exact_finish(ur_recover *r, const ur_frame *frame, const double
     for (size_t i = 0; i < frame->n * frame->m; i++)
         size += frame->a[i] * frame->a[i];
     double residual = sqrt(fit.rss / size);
-    if (status == UNRELU_OK)
+    if (status == UNRELU_OK && residual > r->data.floor)
         r->best = fmin(r->best, residual);
     if (status == UNRELU_OK && residual <= r->data.floor) {
         r->model->linear_rank = linear;
         status = ur_recover_adopt(r, frame, &fit, err);
         if (status == UNRELU_OK)
             status = ur_certify(r, frame, err);
-        if (status == UNRELU_OK)
+        if (status == UNRELU_OK) {
             *met = ur_certify_met(r);
+            r->best = fmin(r->best, r->model->residual);
+        }
         if (*met)
             status = ur_certify_unique(r, frame, y, rank, err);
     }
@@ -151,12 +153,12 @@ static size_t rows_wanted(const ur_recover *r, ur_terms terms)
     return rows + data->d + k <= data->n ? rows : data->n;
 }
 
-static void note_k(ur_recover *r, size_t rank, size_t k)
+static void note_k(ur_recover *r, size_t k)
 {
     unrelu_network *model = r->model;
     if (model->linear_rank > 0)
         snprintf(model->how_k, sizeof model->how_k,
-                 "rank of the labels %zu; %zu of it linear in x, as pairs v, -v", rank,
+                 "rank of the labels %zu; %zu of it linear in x, as pairs v, -v", k,
                  model->linear_rank);
     else if (model->k == k)
         snprintf(model->how_k, sizeof model->how_k, "rank of the labels (%zu)", k);
@@ -206,7 +208,7 @@ static unrelu_status attempt(ur_recover *r, ur_terms terms, size_t rows, int *me
     if (status == UNRELU_OK && !*met && found.found < k && frame.n == r->data.n)
         status = complete(r, &frame, y, rank, &found, met, err);
     if (*met)
-        note_k(r, rank, k);
+        note_k(r, k);
 done:
     free(y);
     ur_found_free(&found);

@@ -188,6 +188,21 @@ static void note_k(ur_recover *r, const contest *c, size_t tried)
                  tried);
 }
 
+/* labels that are met with biases may be met without: at that level BIC compares rounding */
+static unrelu_status drop_biases(ur_recover *r, contest *c, unrelu_error *err)
+{
+    static const ur_terms none = {0, 0};
+    contest other;
+    unrelu_status status = hold(r, c->k, none, CLOSE, &other, err);
+    if (status != UNRELU_OK)
+        return status;
+    int met = is_met(r, &other);
+    contest_free(met ? c : &other);
+    if (met)
+        *c = other;
+    return UNRELU_OK;
+}
+
 static unrelu_status contest_all(ur_recover *r, contest *c, size_t *tried, unrelu_error *err)
 {
     static const ur_terms none = {0, 0}, both = {1, 1}, hidden = {1, 0}, output = {0, 1};
@@ -201,7 +216,8 @@ static unrelu_status contest_all(ur_recover *r, contest *c, size_t *tried, unrel
     unrelu_status status =
         o->k ? hold(r, o->k, first, AGREED, c, err) : choose_k(r, first, c, tried, err);
     if (status == UNRELU_OK && o->biases == UNRELU_BIASES_AUTO)
-        status = challenge(r, c->k, none, o->k ? AGREED : CLOSE, c, &rise, err);
+        status = is_met(r, c) ? drop_biases(r, c, err)
+                              : challenge(r, c->k, none, o->k ? AGREED : CLOSE, c, &rise, err);
     return status;
 }
 

@@ -179,6 +179,21 @@ static unrelu_status warn_inputs(ur_recover *r, unrelu_error *err)
                            r->inputs);
 }
 
+/* the methods of start.h state their own */
+static void state_guarantee(unrelu_network *model)
+{
+    const char *text = "";
+    if (model->guarantee[0])
+        return;
+    if (model->verdict == UNRELU_VERDICT_EXACT || model->verdict == UNRELU_VERDICT_UNCERTIFIED)
+        text = "the certificate, for any law of the inputs: the residual over all samples and the "
+               "rules of uniqueness";
+    else if (model->verdict == UNRELU_VERDICT_NOISY)
+        text = "Theorem 10 (Gaussian inputs, sub-Gaussian noise, U and V of rank k) for the start "
+               "from moments; the maximum likelihood is better by a constant factor";
+    snprintf(model->guarantee, sizeof model->guarantee, "%s", text);
+}
+
 static const char *const methods[] = {"auto",   "exact",     "moments", "ica",
                                       "tensor", "symmetric", "lifted",  "facets"};
 
@@ -206,6 +221,8 @@ static unrelu_status recover(unrelu_source *inputs, unrelu_source *labels, ur_re
         status = copy_names(labels, model->m, "a", &model->label_names, err);
     if (status == UNRELU_OK)
         status = walk(r, err);
+    if (status == UNRELU_OK)
+        state_guarantee(model);
     return status == UNRELU_OK ? warn_inputs(r, err) : status;
 }
 

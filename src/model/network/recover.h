@@ -16,11 +16,12 @@
 /* --- data.c --- */
 typedef struct {
     size_t n, d, m;
-    double *x, *a;    /* (n, d), (n, m) */
-    double unit;      /* a power of two near the largest label */
-    double size;      /* |A|_F / unit */
-    double floor;     /* relative residual at which labels count as met */
-    double tolerance; /* of the rank of the labels */
+    const double *x, *a;   /* (n, d), (n, m) */
+    double *own_x, *own_a; /* NULL where the sources lend them */
+    double unit;           /* a power of two near the largest label */
+    double size;           /* |A|_F / unit */
+    double floor;          /* relative residual at which labels count as met */
+    double tolerance;      /* of the rank of the labels */
     char precision[16];
 } ur_data;
 

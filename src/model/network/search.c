@@ -113,12 +113,13 @@ static int is_known(const ur_found *found, size_t p, const double *v)
     return 0;
 }
 
-/* Where e is fitted the constant function is a fixed point too: on everywhere, and no neuron. */
+/* Where e is fitted the constant function is a fixed point too, and so is any that is linear at
+ * the samples but few: on everywhere, and no neuron. */
 static void look_at(search *s, const run *r, double slack)
 {
     size_t p = s->problem.p, k = s->problem.k;
     ur_found *found = s->found;
-    int constant = s->frame->terms.constant && r->end.active == s->problem.n;
+    int constant = s->frame->terms.constant && s->problem.n - r->end.active < k;
     found->starts++;
     if (1 - r->end.rho > slack || constant || is_known(found, p, r->v))
         return;
