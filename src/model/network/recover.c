@@ -179,11 +179,12 @@ static unrelu_status warn_inputs(ur_recover *r, unrelu_error *err)
                            r->inputs);
 }
 
-/* the methods of start.h state their own */
-static void state_guarantee(unrelu_network *model)
+/* of the methods that were asked for by name; those of start.h state their own */
+static void state_guarantee(const ur_recover *r)
 {
+    unrelu_network *model = r->model;
     const char *text = "";
-    if (model->guarantee[0])
+    if (model->guarantee[0] || r->options->method == UNRELU_RECOVER_AUTO)
         return;
     if (model->verdict == UNRELU_VERDICT_EXACT || model->verdict == UNRELU_VERDICT_UNCERTIFIED)
         text = "the certificate, for any law of the inputs: the residual over all samples and the "
@@ -222,7 +223,7 @@ static unrelu_status recover(unrelu_source *inputs, unrelu_source *labels, ur_re
     if (status == UNRELU_OK)
         status = walk(r, err);
     if (status == UNRELU_OK)
-        state_guarantee(model);
+        state_guarantee(r);
     return status == UNRELU_OK ? warn_inputs(r, err) : status;
 }
 
