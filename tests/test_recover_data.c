@@ -41,7 +41,10 @@ static void data_are_held_as_they_come(void **state)
         assert_true(data.unit <= largest && largest < 2 * data.unit);
         int exponent;
         assert_true(frexp(data.unit, &exponent) == .5); /* a power of two */
-        assert_near(data.size * data.unit / sqrt(sum), 1, 1e-12);
+        double squares = 0;
+        for (size_t j = 0; j < m; j++)
+            squares += pow(data.column_rms[j] * (data.column_unit[j] / data.unit), 2) * (double)n;
+        assert_near(sqrt(squares) * data.unit / sqrt(sum), 1, 1e-12);
         ur_data_free(&data);
         assert_true(!data.x && data.n == 0);
         planted_network_free(&p);
@@ -180,7 +183,7 @@ static void frames_are_whitened_and_there_and_back_are_inverse(void **state)
             ur_data data = {.n = N, .d = D, .m = M, .x = p.x, .a = p.a, .unit = .25};
             ur_frame f;
             unrelu_error err = {""};
-            must(ur_frame_make(&data, N, kinds[t], &f, &err), &err);
+            must(ur_frame_make(&data, N, kinds[t], 0, &f, &err), &err);
             assert_true(f.n == N && f.d == D && f.m == M);
             assert_int_equal(f.q, D + (size_t)kinds[t].hidden);
             assert_int_equal(f.p, f.q);
@@ -203,7 +206,7 @@ static void rows_of_a_frame_are_spread_over_the_data(void **state)
         double scale[D + 1] = {1, 1, 1, 1, 1, 1};
         ur_frame f;
         unrelu_error err = {""};
-        must(ur_frame_make(&data, wanted[w], kinds[0], &f, &err), &err);
+        must(ur_frame_make(&data, wanted[w], kinds[0], 0, &f, &err), &err);
         assert_int_equal(f.n, wanted[w] < N ? wanted[w] : N);
         for (size_t i = 0; i < f.n; i++) {
             assert_true(f.row[i] < N && (i == 0 || f.row[i] > f.row[i - 1]));
@@ -228,7 +231,7 @@ static void rank_deficient_inputs_give_rows_of_least_norm(void **state)
     ur_data data = {.n = N, .d = D, .m = M, .x = p.x, .a = p.a, .unit = 1};
     ur_frame f;
     unrelu_error err = {""};
-    must(ur_frame_make(&data, N, kinds[0], &f, &err), &err);
+    must(ur_frame_make(&data, N, kinds[0], 0, &f, &err), &err);
     assert_int_equal(f.p, D - 1);
     assert_whitened(&f);
     assert_maps(&data, &f, scale);
@@ -239,7 +242,7 @@ static void rank_deficient_inputs_give_rows_of_least_norm(void **state)
     ur_frame_free(&f);
     for (size_t i = 0; i < N; i++) /* a column of ones beside that of the bias */
         p.x[i * D + 4] = 3;
-    must(ur_frame_make(&data, N, kinds[1], &f, &err), &err);
+    must(ur_frame_make(&data, N, kinds[1], 0, &f, &err), &err);
     assert_int_equal(f.q, D + 1);
     assert_int_equal(f.p, D);
     ur_frame_free(&f);
@@ -256,7 +259,7 @@ static void labels_of_a_frame_have_a_basis(void **state)
         size_t rank = 0, constant = kinds[t].constant ? 1 : 0;
         ur_frame f;
         unrelu_error err = {""};
-        must(ur_frame_make(&data, N, kinds[t], &f, &err), &err);
+        must(ur_frame_make(&data, N, kinds[t], 0, &f, &err), &err);
         must(ur_frame_labels(&f, 1e-10, &rank, y, NULL, &err), &err);
         assert_int_equal(rank, 3 + constant);
         for (size_t j = 0; j < M + constant; j++) { /* labels and ones are in the span */
@@ -372,7 +375,7 @@ static void make_mixed(mixed *s, size_t rank, ur_terms terms, double noise)
                 s->p.a[i * M + j] += s->map[j * D + l] * s->p.x[i * D + l];
         }
     s->data = (ur_data){.n = N, .d = D, .m = M, .x = s->p.x, .a = s->p.a, .unit = 1};
-    must(ur_frame_make(&s->data, N, terms, &s->f, &err), &err);
+    must(ur_frame_make(&s->data, N, terms, 0, &s->f, &err), &err);
     memset(raw, 0, sizeof raw);
     for (size_t j = 0; j < 3; j++)
         memcpy(raw + j * s->f.q, s->p.truth.V + j * D, D * sizeof *raw);

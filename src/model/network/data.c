@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inputs and labels in memory, every cell finite, and how many digits the labels carry: labels
- * that were stored in single precision or printed with few digits are met to that precision at
- * best. */
+/* Inputs and labels in memory, every cell finite, and the sizes of the labels' columns. */
 #include "error.h"
 #include "memory.h"
 #include "model/network/recover.h"
@@ -111,90 +109,65 @@ static unrelu_status load(unrelu_source *source, const unrelu_exec *exec, table 
     return status;
 }
 
-/* ---- digits ---- */
-
-static int all_single(const double *a, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if ((double)(float)a[i] != a[i])
-            return 0;
-    return 1;
-}
-
-/* significant decimal digits of x, and of those the ones after the point; 99 beyond 15 */
-static int digits_of(double x, int *decimals)
-{
-    char text[32];
-    *decimals = 0;
-    if (x == 0)
-        return 0;
-    snprintf(text, sizeof text, "%.14e", x);
-    if (strtod(text, NULL) != x)
-        return 99;
-    char *e = strchr(text, 'e'), *last = e - 1;
-    int exponent = atoi(e + 1), digits = 15;
-    for (; digits > 1 && *last == '0'; last--)
-        digits--;
-    *decimals = digits - 1 - exponent;
-    return digits;
-}
-
-/* Rounding error of labels with few digits, relative to their root mean square: half a unit of
- * the last digit of a number of N digits, or half of the smallest decimal; 0: full precision */
-static double rounding_of(const ur_data *data, int *most)
-{
-    enum { CELLS = 4096 };
-    size_t count = data->n * data->m;
-    size_t step = count > CELLS ? count / CELLS : 1;
-    int decimals = -400;
-    *most = 0;
-    for (size_t i = 0; i < count; i += step) {
-        int after, digits = digits_of(data->a[i], &after);
-        if (digits > 13)
-            return 0;
-        *most = digits > *most ? digits : *most;
-        decimals = after > decimals ? after : decimals;
-    }
-    double rms = data->size * data->unit / sqrt((double)count);
-    return fmax(0.5 * pow(10, 1 - *most), 0.5 * pow(10, -decimals) / rms);
-}
-
-static void judge_precision(ur_data *data)
-{
-    int digits;
-    double rounding = rounding_of(data, &digits);
-    data->floor = 1e-12;
-    data->tolerance = 1e-10;
-    strcpy(data->precision, "double");
-    if (all_single(data->a, data->n * data->m)) {
-        /* the sums of a forward pass in single precision err by several units too */
-        data->floor = 2e-6;
-        data->tolerance = 1e-5;
-        strcpy(data->precision, "single");
-    } else if (rounding > 0) {
-        data->floor = fmin(20 * rounding, 1e-3);
-        data->tolerance = fmin(200 * rounding, 1e-2);
-        snprintf(data->precision, sizeof data->precision, "digits:%u", (unsigned)digits & 15);
-    }
-}
-
 /* ---- labels ---- */
+
+/* units and sizes of the columns */
+static void measure_columns(ur_data *data)
+{
+    size_t n = data->n, m = data->m;
+    for (size_t i = 0; i < n * m; i++)
+        data->column_unit[i % m] = fmax(data->column_unit[i % m], fabs(data->a[i]));
+    for (size_t j = 0; j < m; j++) {
+        double largest = data->column_unit[j];
+        data->column_unit[j] = largest > 0 ? ldexp(1, ilogb(largest)) : 0;
+        data->unit = fmax(data->unit, data->column_unit[j]);
+    }
+    for (size_t j = 0; j < m; j++) /* a column of zeros */
+        data->column_unit[j] = data->column_unit[j] > 0 ? data->column_unit[j] : data->unit;
+    for (size_t i = 0; i < n * m; i++) {
+        double a = data->a[i] / data->column_unit[i % m];
+        data->column_rms[i % m] += a * a;
+    }
+    for (size_t j = 0; j < m; j++)
+        data->column_rms[j] = sqrt(data->column_rms[j] / (double)n);
+}
 
 static unrelu_status measure(const unrelu_source *labels, ur_data *data, unrelu_error *err)
 {
-    double largest = 0, sum = 0;
-    size_t count = data->n * data->m;
-    for (size_t i = 0; i < count; i++)
-        largest = fmax(largest, fabs(data->a[i]));
-    if (largest == 0)
+    data->input_rms = ur_doubles(data->d);
+    data->column_unit = ur_doubles(data->m);
+    data->column_rms = ur_doubles(data->m);
+    data->column_floor = ur_doubles(data->m);
+    if (!data->input_rms || !data->column_unit || !data->column_rms || !data->column_floor)
+        return ur_fail_memory(err, data->m, "columns");
+    for (size_t i = 0; i < data->n * data->d; i++)
+        data->input_rms[i % data->d] += data->x[i] * data->x[i];
+    for (size_t j = 0; j < data->d; j++)
+        data->input_rms[j] = sqrt(data->input_rms[j] / (double)data->n);
+    measure_columns(data);
+    if (data->unit == 0)
         return ur_fail(err, UNRELU_EDATA,
                        "%s: all %zu labels are 0: no network can be learned from them",
-                       ur_source_label(labels), count);
-    data->unit = ldexp(1, ilogb(largest));
-    for (size_t i = 0; i < count; i++)
-        sum += data->a[i] / data->unit * (data->a[i] / data->unit);
-    data->size = sqrt(sum);
-    judge_precision(data);
+                       ur_source_label(labels), data->n * data->m);
+    ur_data_judge(data);
+    return UNRELU_OK;
+}
+
+/* squares of the inputs must be numbers */
+static unrelu_status check_range(const unrelu_source *inputs, const ur_data *data,
+                                 unrelu_error *err)
+{
+    for (size_t i = 0; i < data->n * data->d; i++) {
+        double size = fabs(data->x[i]);
+        char label[160];
+        if (size < 1e100 && (size == 0 || size > 1e-100))
+            continue;
+        ur_source_column_label(inputs, i % data->d, label, sizeof label);
+        return ur_fail(err, UNRELU_EDATA,
+                       "%s: row %zu, %s is %g, and inputs between 1e-100 and 1e100 can be squared: "
+                       "change the unit of that column",
+                       ur_source_label(inputs), i / data->d + 1, label, data->x[i]);
+    }
     return UNRELU_OK;
 }
 
@@ -228,6 +201,8 @@ unrelu_status ur_data_load(unrelu_source *inputs, unrelu_source *labels, const u
                       .own_x = x.own,
                       .own_a = a.own};
     if (status == UNRELU_OK)
+        status = check_range(inputs, data, err);
+    if (status == UNRELU_OK)
         status = measure(labels, data, err);
     return status;
 }
@@ -236,5 +211,9 @@ void ur_data_free(ur_data *data)
 {
     free(data->own_x);
     free(data->own_a);
+    free(data->input_rms);
+    free(data->column_unit);
+    free(data->column_rms);
+    free(data->column_floor);
     memset(data, 0, sizeof *data);
 }

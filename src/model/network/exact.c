@@ -29,7 +29,6 @@ unrelu_status ur_exact_finish(ur_recover *r, const ur_frame *frame, const double
 {
     ur_newton problem = ur_frame_problem(frame, r->options->activation, r->exec);
     ur_newton_fit fit = {0};
-    double size = 0;
     *met = 0;
     unrelu_status status = ur_newton_alloc(&problem, k, &fit, err);
     if (status == UNRELU_OK) {
@@ -38,9 +37,7 @@ unrelu_status ur_exact_finish(ur_recover *r, const ur_frame *frame, const double
     }
     if (status == UNRELU_OK)
         status = ur_newton_polish(&problem, &fit, err);
-    for (size_t i = 0; i < frame->n * frame->m; i++)
-        size += frame->a[i] * frame->a[i];
-    double residual = sqrt(fit.rss / size);
+    double residual = sqrt(fit.rss / frame->size);
     if (status == UNRELU_OK && residual > r->data.floor)
         r->best = fmin(r->best, residual);
     if (status == UNRELU_OK && residual <= r->data.floor) {
@@ -49,11 +46,11 @@ unrelu_status ur_exact_finish(ur_recover *r, const ur_frame *frame, const double
         if (status == UNRELU_OK)
             status = ur_certify(r, frame, err);
         if (status == UNRELU_OK) {
-            *met = ur_certify_met(r);
-            r->best = fmin(r->best, r->model->residual);
+            *met = r->met; /* else some rows or columns are off by more than the floor */
+            r->best = fmin(r->best, fmax(r->model->residual, r->met ? 0 : 2 * r->data.floor));
         }
         if (*met)
-            status = ur_certify_unique(r, frame, y, rank, err);
+            status = ur_unique(r, frame, y, rank, err);
     }
     ur_newton_free(&fit);
     return status;
@@ -187,15 +184,16 @@ static unrelu_status attempt(ur_recover *r, ur_terms terms, size_t rows, int *me
     double *y = NULL;
     size_t rank = 0;
     double degree = ur_activation_degree(r->options->activation);
-    unrelu_status status = ur_frame_make(&r->data, rows, terms, &frame, err);
+    unrelu_status status = ur_frame_make(&r->data, rows, terms, 1, &frame, err);
     if (status == UNRELU_OK && !(y = ur_alloc(frame.n, (frame.m + 1) * sizeof *y)))
         status = ur_fail_memory(err, frame.n * (frame.m + 1), "labels");
     if (status == UNRELU_OK)
         status = ur_frame_labels(&frame, r->data.tolerance, &rank, y, NULL, err);
     size_t k = rank - (terms.constant && rank > 0 ? 1 : 0);
-    if (status == UNRELU_OK)
+    if (status == UNRELU_OK && r->options->k == 0)
         status = check_rows(&frame, k, err);
-    if (status != UNRELU_OK || k == 0 || (r->options->k > 0 && k > r->options->k))
+    if (status != UNRELU_OK || k == 0 || frame.n < frame.d + k ||
+        (r->options->k > 0 && k > r->options->k))
         goto done;
     size_t starts = (size_t)(3 * (double)k * (1 + log((double)k))) + 20;
     status = ur_exact_search(&frame, y, rank, k, degree, ur_exact_slack(&r->data), starts, 12 + k,
@@ -218,7 +216,7 @@ done:
 
 unrelu_status ur_exact(ur_recover *r, ur_terms terms, int *met, unrelu_error *err)
 {
-    size_t rows = rows_wanted(r, terms), most = 200000, found = 0;
+    size_t rows = rows_wanted(r, terms), most = 50000, found = 0;
     *met = 0;
     if (!ur_activation_rectifies(r->options->activation) ||
         ur_activation_degree(r->options->activation) <= 0)
@@ -226,7 +224,7 @@ unrelu_status ur_exact(ur_recover *r, ur_terms terms, int *met, unrelu_error *er
     unrelu_status status = attempt(r, terms, rows, met, &found, err);
     /* a neuron that is rarely on may show in more rows */
     while (status == UNRELU_OK && !*met && found > 0 && rows < r->data.n && rows < most) {
-        rows = 4 * rows < r->data.n ? 4 * rows : r->data.n;
+        rows = 4 * rows < most ? 4 * rows : most;
         status = attempt(r, terms, rows, met, &found, err);
     }
     return status;

@@ -19,6 +19,16 @@ const char *ur_terms_name(ur_terms terms)
 
 enum { MANY = 20000 }; /* rows beyond which the factorisation of some serves for all */
 
+ur_terms ur_terms_of(unrelu_biases biases)
+{
+    static const ur_terms terms[] = {[UNRELU_BIASES_AUTO] = {0, 0},
+                                     [UNRELU_BIASES_NONE] = {0, 0},
+                                     [UNRELU_BIASES_HIDDEN] = {1, 0},
+                                     [UNRELU_BIASES_BOTH] = {1, 1},
+                                     [UNRELU_BIASES_OUTPUT] = {0, 1}};
+    return terms[biases];
+}
+
 /* columns are divided by powers of two near their largest entry */
 static void equilibrate(size_t n, size_t q, double *raw, double *scale)
 {
@@ -101,7 +111,7 @@ static unrelu_status borrow(const ur_data *data, ur_frame *f, unrelu_error *err)
     enum { ROWS = 256 };
     ur_frame few = {0};
     double *raw = ur_alloc(ROWS, f->q * sizeof *raw);
-    unrelu_status status = raw ? ur_frame_make(data, MANY, f->terms, &few, err)
+    unrelu_status status = raw ? ur_frame_make(data, MANY, f->terms, 0, &few, err)
                                : ur_fail_memory(err, ROWS * f->q, "cells");
     if (status == UNRELU_OK) {
         f->p = few.p;
@@ -118,30 +128,55 @@ static unrelu_status borrow(const ur_data *data, ur_frame *f, unrelu_error *err)
     return status;
 }
 
-unrelu_status ur_frame_make(const ur_data *data, size_t rows, ur_terms terms, ur_frame *f,
+/* the labels of the frame's rows in their units */
+static void set_labels(const ur_data *data, int each, ur_frame *f)
+{
+    size_t m = f->m;
+    for (size_t j = 0; j < m; j++)
+        f->unit[j] = each ? data->column_unit[j] : data->unit;
+    for (size_t i = 0; i < f->n; i++)
+        for (size_t j = 0; j < m; j++) {
+            double a = f->a[i * m + j] = data->a[f->row[i] * m + j] / f->unit[j];
+            f->size += a * a;
+        }
+}
+
+unrelu_status ur_frame_make(const ur_data *data, size_t rows, ur_terms terms, int each, ur_frame *f,
                             unrelu_error *err)
 {
     size_t n = rows < data->n ? rows : data->n, q = data->d + (terms.hidden ? 1 : 0);
     *f = (ur_frame){.n = n, .q = q, .d = data->d, .m = data->m, .terms = terms};
     f->x = ur_alloc(n, q * sizeof *f->x);
     f->a = ur_alloc(n, f->m * sizeof *f->a);
+    f->unit = ur_doubles(f->m);
     f->row = ur_alloc(n, sizeof *f->row);
     f->forth = ur_alloc(q, q * sizeof *f->forth);
     f->back = ur_alloc(q, q * sizeof *f->back);
-    if (!f->x || !f->a || !f->row || !f->forth || !f->back)
+    if (!f->x || !f->a || !f->unit || !f->row || !f->forth || !f->back)
         return ur_fail_memory(err, n * (q + f->m), "cells");
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         f->row[i] = (size_t)((double)i * ((double)data->n / (double)n));
-        for (size_t j = 0; j < f->m; j++)
-            f->a[i * f->m + j] = data->a[f->row[i] * f->m + j] / data->unit;
-    }
+    set_labels(data, each, f);
     return n > MANY ? borrow(data, f, err) : factor(data, f, err);
+}
+
+unrelu_status ur_frame_mark(const ur_frame *f, size_t n, unsigned char **used, unrelu_error *err)
+{
+    *used = NULL;
+    if (!f || f->n == n)
+        return UNRELU_OK;
+    if (!(*used = ur_alloc(n, 1)))
+        return ur_fail_memory(err, n, "marks");
+    for (size_t i = 0; i < f->n; i++)
+        (*used)[f->row[i]] = 1;
+    return UNRELU_OK;
 }
 
 void ur_frame_free(ur_frame *f)
 {
     free(f->x);
     free(f->a);
+    free(f->unit);
     free(f->row);
     free(f->forth);
     free(f->back);

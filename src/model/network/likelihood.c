@@ -41,9 +41,9 @@ static const double *raw_inputs(const ur_data *data, ur_terms terms, double **ow
     return *own;
 }
 
-/* the model as a fit in raw coordinates, borrowed by ur_newton_errors */
-static unrelu_status raw_fit(const unrelu_network *model, ur_terms terms, ur_newton_fit *fit,
-                             unrelu_error *err)
+/* the model as a fit in raw coordinates; U and e in `unit`, so that their squares are numbers */
+static unrelu_status raw_fit(const unrelu_network *model, ur_terms terms, double unit,
+                             ur_newton_fit *fit, unrelu_error *err)
 {
     size_t d = model->d, q = d + (terms.hidden ? 1 : 0);
     *fit = (ur_newton_fit){.k = model->k};
@@ -57,8 +57,10 @@ static unrelu_status raw_fit(const unrelu_network *model, ur_terms terms, ur_new
         if (terms.hidden)
             fit->V[j * q + d] = model->c[j];
     }
-    memcpy(fit->U, model->U, model->m * model->k * sizeof *fit->U);
-    memcpy(fit->e, model->e, model->m * sizeof *fit->e);
+    for (size_t i = 0; i < model->m * model->k; i++)
+        fit->U[i] = model->U[i] / unit;
+    for (size_t i = 0; i < model->m; i++)
+        fit->e[i] = model->e[i] / unit;
     return UNRELU_OK;
 }
 
@@ -79,12 +81,13 @@ static unrelu_status set_errors(ur_recover *r, ur_terms terms, unrelu_error *err
     unrelu_network *model = r->model;
     size_t d = model->d, q = d + (terms.hidden ? 1 : 0);
     double *own = NULL, *V_se = ur_alloc(model->k, q * sizeof *V_se);
+    double unit = r->data.unit;
     ur_newton_fit fit = {0};
     int singular = 0;
     const double *x = raw_inputs(&r->data, terms, &own);
     unrelu_status status = x && V_se ? UNRELU_OK : ur_fail_memory(err, model->n * q, "cells");
     if (status == UNRELU_OK)
-        status = raw_fit(model, terms, &fit, err);
+        status = raw_fit(model, terms, unit, &fit, err);
     if (status == UNRELU_OK)
         status = alloc_errors(model, terms, err);
     ur_newton problem = {.n = model->n,
@@ -96,8 +99,12 @@ static unrelu_status set_errors(ur_recover *r, ur_terms terms, unrelu_error *err
                          .constant = terms.constant,
                          .exec = r->exec};
     if (status == UNRELU_OK)
-        status = ur_newton_errors(&problem, &fit, d, model->noise, V_se, model->U_se, model->e_se,
-                                  &singular, err);
+        status = ur_newton_errors(&problem, &fit, d, model->noise / unit, V_se, model->U_se,
+                                  model->e_se, &singular, err);
+    for (size_t i = 0; i < model->m * model->k && status == UNRELU_OK; i++)
+        model->U_se[i] *= unit;
+    for (size_t i = 0; i < model->m && status == UNRELU_OK && terms.constant; i++)
+        model->e_se[i] *= unit;
     for (size_t j = 0; j < model->k && status == UNRELU_OK; j++) {
         memcpy(model->V_se + j * d, V_se + j * q, d * sizeof *V_se);
         if (terms.hidden)
@@ -134,7 +141,7 @@ unrelu_status ur_likelihood(ur_recover *r, const ur_frame *frame, const ur_newto
     ur_frame all = {0};
     ur_newton_fit fit = {0};
     int unit = ur_activation_degree(r->options->activation) > 0;
-    unrelu_status status = ur_frame_make(&r->data, r->data.n, frame->terms, &all, err);
+    unrelu_status status = ur_frame_make(&r->data, r->data.n, frame->terms, 0, &all, err);
     ur_newton problem = ur_frame_problem(&all, r->options->activation, r->exec);
     if (status == UNRELU_OK)
         status = ur_newton_alloc(&problem, start->k, &fit, err);
@@ -146,14 +153,16 @@ unrelu_status ur_likelihood(ur_recover *r, const ur_frame *frame, const ur_newto
         status = ur_recover_adopt(r, &all, &fit, err);
     if (status == UNRELU_OK)
         status = ur_certify(r, NULL, err);
-    if (status == UNRELU_OK) {
+    if (status == UNRELU_OK && r->met) { /* there was no noise */
+        status = ur_unique(r, &all, NULL, 0, err);
+    } else if (status == UNRELU_OK) {
         double cells = (double)r->data.n * (double)r->data.m;
         double left = cells - ur_parameters(r, fit.k, frame->terms);
         r->model->verdict = UNRELU_VERDICT_NOISY;
         r->model->noise = r->data.unit * sqrt(fit.rss / fmax(left, 1));
         status = set_errors(r, frame->terms, err);
     }
-    if (status == UNRELU_OK)
+    if (status == UNRELU_OK && !r->met)
         status = warn_weak(r, err);
     ur_frame_free(&all);
     ur_newton_free(&fit);

@@ -35,12 +35,11 @@ static void set_features(const ur_frame *frame, const double *V, unrelu_activati
 /* relative residual; map = x beta_x, less its mean where that is a matter of e */
 static double split(const ur_frame *frame, regression *g)
 {
-    double rss = 0, size = 0;
+    double rss = 0;
     ur_multiply(g->n, g->wide, g->m, g->Z, g->beta, g->map);
     for (size_t i = 0; i < g->n * g->m; i++) {
         double miss = frame->a[i] - g->map[i];
         rss += miss * miss;
-        size += frame->a[i] * frame->a[i];
     }
     ur_multiply(g->n, g->p, g->m, frame->x, g->beta + g->k * g->m, g->map);
     int affine = frame->terms.constant && frame->terms.hidden; /* the ones are among x */
@@ -51,20 +50,18 @@ static double split(const ur_frame *frame, regression *g)
         for (size_t i = 0; i < g->n; i++)
             g->map[i * g->m + j] -= mean;
     }
-    return sqrt(rss / size);
+    return sqrt(rss / frame->size);
 }
 
 /* rows x'Q / n of unit length for an orthonormal basis Q of the map's values */
 static unrelu_status span(const ur_frame *frame, const regression *g, size_t *rank, double *rows,
                           double *Q, unrelu_error *err)
 {
-    double largest = 0, all = 0;
-    for (size_t i = 0; i < g->n * g->m; i++) {
-        largest += g->map[i] * g->map[i];
-        all += frame->a[i] * frame->a[i];
-    }
+    double size = 0;
+    for (size_t i = 0; i < g->n * g->m; i++)
+        size += g->map[i] * g->map[i];
     *rank = 0;
-    if (sqrt(largest / all) < 1e-8) /* nothing linear is left */
+    if (sqrt(size / frame->size) < 1e-8) /* nothing linear is left */
         return UNRELU_OK;
     unrelu_status status = ur_qr_pivoted(g->n, g->m, g->map, 1e-8, rank, Q, NULL, NULL, err);
     if (status != UNRELU_OK)

@@ -35,19 +35,13 @@ static void course_free(course *q)
     free(q->exact);
 }
 
-static ur_terms terms_of(unrelu_biases biases)
-{
-    ur_terms terms = {biases == UNRELU_BIASES_HIDDEN || biases == UNRELU_BIASES_BOTH,
-                      biases == UNRELU_BIASES_OUTPUT || biases == UNRELU_BIASES_BOTH};
-    return terms;
-}
-
 /* k as asked, else the rank of the labels */
 static unrelu_status open_course(course *q, unrelu_error *err)
 {
     ur_recover *r = q->r;
     const unrelu_recover_options *o = r->options;
-    unrelu_status status = ur_frame_make(&r->data, r->data.n, terms_of(o->biases), &q->frame, err);
+    unrelu_status status =
+        ur_frame_make(&r->data, r->data.n, ur_terms_of(o->biases), 0, &q->frame, err);
     if (status != UNRELU_OK)
         return status;
     const ur_frame *frame = &q->frame;
@@ -248,8 +242,8 @@ static unrelu_status by_nothing(course *q, int *met, unrelu_error *err)
         status = ur_recover_adopt(r, &q->frame, &fit, err);
     if (status == UNRELU_OK)
         status = ur_certify(r, NULL, err);
-    if (status == UNRELU_OK && ur_certify_met(r)) {
-        status = ur_certify_unique(r, &q->frame, basis_of(q), q->rank, err);
+    if (status == UNRELU_OK && r->met) {
+        status = ur_unique(r, &q->frame, basis_of(q), q->rank, err);
     } else if (status == UNRELU_OK) {
         double cells = (double)(q->frame.n * q->frame.m);
         r->model->verdict = UNRELU_VERDICT_NOISY;

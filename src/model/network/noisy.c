@@ -102,7 +102,7 @@ static unrelu_status hold(ur_recover *r, size_t k, ur_terms terms, size_t agree,
 {
     memset(c, 0, sizeof *c);
     c->k = k;
-    unrelu_status status = ur_frame_make(&r->data, rows_for(r, k), terms, &c->frame, err);
+    unrelu_status status = ur_frame_make(&r->data, rows_for(r, k), terms, 0, &c->frame, err);
     if (status == UNRELU_OK)
         status = ur_starts(r, &c->frame, k, agree, &c->best, err);
     c->ready = status == UNRELU_OK;
@@ -156,7 +156,7 @@ static unrelu_status choose_k(ur_recover *r, ur_terms terms, contest *c, size_t 
     size_t most = most_neurons(r), middle = 1;
     double rise = 0;
     ur_frame frame = {0};
-    unrelu_status status = ur_frame_make(&r->data, 5000, terms, &frame, err);
+    unrelu_status status = ur_frame_make(&r->data, 5000, terms, 0, &frame, err);
     if (status == UNRELU_OK)
         status = guess_k(&frame, &middle, err);
     ur_frame_free(&frame);
@@ -191,9 +191,8 @@ static void note_k(ur_recover *r, const contest *c, size_t tried)
 /* labels that are met with biases may be met without: at that level BIC compares rounding */
 static unrelu_status drop_biases(ur_recover *r, contest *c, unrelu_error *err)
 {
-    static const ur_terms none = {0, 0};
     contest other;
-    unrelu_status status = hold(r, c->k, none, CLOSE, &other, err);
+    unrelu_status status = hold(r, c->k, ur_terms_of(UNRELU_BIASES_NONE), CLOSE, &other, err);
     if (status != UNRELU_OK)
         return status;
     int met = is_met(r, &other);
@@ -205,17 +204,15 @@ static unrelu_status drop_biases(ur_recover *r, contest *c, unrelu_error *err)
 
 static unrelu_status contest_all(ur_recover *r, contest *c, size_t *tried, unrelu_error *err)
 {
-    static const ur_terms none = {0, 0}, both = {1, 1}, hidden = {1, 0}, output = {0, 1};
     const unrelu_recover_options *o = r->options;
-    ur_terms first = o->biases == UNRELU_BIASES_NONE     ? none
-                     : o->biases == UNRELU_BIASES_HIDDEN ? hidden
-                     : o->biases == UNRELU_BIASES_OUTPUT ? output
-                                                         : both;
+    ur_terms none = ur_terms_of(UNRELU_BIASES_NONE);
+    int open = o->biases == UNRELU_BIASES_AUTO;
+    ur_terms first = ur_terms_of(open ? UNRELU_BIASES_BOTH : o->biases);
     double rise = 0;
     *tried = o->k;
     unrelu_status status =
         o->k ? hold(r, o->k, first, AGREED, c, err) : choose_k(r, first, c, tried, err);
-    if (status == UNRELU_OK && o->biases == UNRELU_BIASES_AUTO)
+    if (status == UNRELU_OK && open)
         status = is_met(r, c) ? drop_biases(r, c, err)
                               : challenge(r, c->k, none, o->k ? AGREED : CLOSE, c, &rise, err);
     return status;
@@ -251,10 +248,8 @@ static unrelu_status prune(ur_recover *r, const ur_frame *frame, ur_newton_fit *
 {
     ur_newton problem = ur_frame_problem(frame, r->options->activation, r->exec);
     size_t p = frame->p;
-    double size = 0, floor = r->data.floor;
+    double floor = r->data.floor;
     unrelu_status status = UNRELU_OK;
-    for (size_t i = 0; i < frame->n * frame->m; i++)
-        size += frame->a[i] * frame->a[i];
     for (size_t j = 0; j < fit->k && fit->k > 1 && status == UNRELU_OK;) {
         ur_newton_fit less = {0};
         status = ur_newton_alloc(&problem, fit->k - 1, &less, err);
@@ -263,7 +258,7 @@ static unrelu_status prune(ur_recover *r, const ur_frame *frame, ur_newton_fit *
         memcpy(less.V, fit->V, j * p * sizeof *less.V);
         memcpy(less.V + j * p, fit->V + (j + 1) * p, (fit->k - 1 - j) * p * sizeof *less.V);
         status = ur_newton_outer(&problem, &less, err);
-        int enough = status == UNRELU_OK && less.rss <= floor * floor * size;
+        int enough = status == UNRELU_OK && less.rss <= floor * floor * frame->size;
         ur_newton_free(enough ? fit : &less);
         if (enough)
             *fit = less;

@@ -42,9 +42,9 @@ unrelu_status ur_recover_adopt(ur_recover *r, const ur_frame *frame, const ur_ne
             model->c[j] = frame->terms.hidden ? raw[j * q + d] : 0;
         }
         for (size_t i = 0; i < m * k; i++)
-            model->U[i] = fit->U[i] * r->data.unit;
+            model->U[i] = fit->U[i] * frame->unit[i / k];
         for (size_t i = 0; i < m; i++)
-            model->e[i] = fit->e[i] * r->data.unit;
+            model->e[i] = fit->e[i] * frame->unit[i];
         status = ur_network_normalise(model, err);
     }
     free(raw);
@@ -99,23 +99,13 @@ static unrelu_status copy_names(const unrelu_source *source, size_t count, const
 
 /* ---- the default ---- */
 
-/* the bias terms to try in turn where the labels are noiseless; returns how many */
-static size_t list_terms(unrelu_biases biases, ur_terms terms[2])
-{
-    static const ur_terms named[] = {{0, 0}, {0, 0}, {1, 0}, {1, 1}, {0, 1}};
-    terms[0] = named[biases];
-    terms[1] = named[UNRELU_BIASES_BOTH];
-    return biases == UNRELU_BIASES_AUTO ? 2 : 1;
-}
-
 static unrelu_status find_exact(ur_recover *r, int *met, unrelu_error *err)
 {
-    ur_terms terms[2];
-    size_t count = list_terms(r->options->biases, terms);
-    unrelu_status status = UNRELU_OK;
+    unrelu_biases biases = r->options->biases;
     *met = 0;
-    for (size_t i = 0; i < count && status == UNRELU_OK && !*met; i++)
-        status = ur_exact(r, terms[i], met, err);
+    unrelu_status status = ur_exact(r, ur_terms_of(biases), met, err);
+    if (status == UNRELU_OK && !*met && biases == UNRELU_BIASES_AUTO)
+        status = ur_exact(r, ur_terms_of(UNRELU_BIASES_BOTH), met, err);
     if (status == UNRELU_OK && *met && r->options->k > r->model->k)
         status = ur_network_warn(r->model, "merged", err,
                                  "%zu neurons were asked for and %zu are enough: the others "
@@ -128,6 +118,7 @@ static unrelu_status fail_exact(ur_recover *r)
 {
     unrelu_network *model = r->model;
     clear_fit(model);
+    model->k = 0;
     model->verdict = UNRELU_VERDICT_FAILED;
     model->residual = r->best;
     char best[64] = "";

@@ -5,7 +5,8 @@
  *   exact     pattern-CCA fixed points, joint Gauss-Newton for what they miss
  *   start     the methods of start.h, made exact
  *   noisy     maximum likelihood from several starts, k by BIC, standard errors
- *   certify   the residual and the uniqueness rules, over all rows, apart from the solver */
+ *   certify   the residual over all rows, apart from the solver
+ *   unique    the rules by which an exact fit is the only one, and the verdict */
 #ifndef UR_RECOVER_H
 #define UR_RECOVER_H
 
@@ -18,22 +19,40 @@ typedef struct {
     size_t n, d, m;
     const double *x, *a;   /* (n, d), (n, m) */
     double *own_x, *own_a; /* NULL where the sources lend them */
+    double *input_rms;     /* d: root mean squares of the inputs */
     double unit;           /* a power of two near the largest label */
-    double size;           /* |A|_F / unit */
-    double floor;          /* relative residual at which labels count as met */
+    double *column_unit;   /* m: the same of each column */
+    double *column_rms;    /* m: root mean squares, in these units */
+    double *column_floor;  /* m: relative residual at which a column counts as met */
+    double floor;          /* the largest of them */
     double tolerance;      /* of the rank of the labels */
-    char precision[16];
+    char precision[16];    /* of the coarsest column */
 } ur_data;
 
 unrelu_status ur_data_load(unrelu_source *inputs, unrelu_source *labels, const unrelu_exec *exec,
                            ur_data *data, unrelu_error *err);
 void ur_data_free(ur_data *data);
 
+/* --- digits.c --- */
+void ur_data_judge(ur_data *data); /* sets the floors, tolerance and precision */
+
 /* which biases are fitted */
 typedef struct {
     int hidden, constant; /* c, e */
 } ur_terms;
 const char *ur_terms_name(ur_terms terms);
+ur_terms ur_terms_of(unrelu_biases biases); /* auto: none */
+
+/* --- kink.c --- */
+/* Whether v x + c is above 0, below, or there to within rounding: |v x + c| up to UR_KINK times
+ * the size of its terms, in the scales of the inputs' columns. */
+#define UR_KINK 1e-9
+double ur_kink_row(const ur_data *data, const double *x);    /* size of a row */
+double ur_kink_neuron(const ur_data *data, const double *v); /* of a neuron */
+static inline double ur_kink(double row, double neuron, double c)
+{
+    return UR_KINK * (neuron * row + (c < 0 ? -c : c));
+}
 
 /* --- frame.c --- */
 /* Evenly spread rows in coordinates where x'x = n I: x_raw = x forth, forth (p x q), q = d and one
@@ -42,12 +61,18 @@ typedef struct {
     size_t n, p, q, d, m;
     ur_terms terms;
     double *x;            /* (n, p) */
-    double *a;            /* (n, m), in units of data->unit */
+    double *a;            /* (n, m), in units of `unit` */
+    double *unit;         /* m */
+    double size;          /* sum of squares of a */
     double *forth, *back; /* p x q, q x p */
     size_t *row;          /* n: which rows of the data */
 } ur_frame;
 
-unrelu_status ur_frame_make(const ur_data *data, size_t rows, ur_terms terms, ur_frame *frame,
+/* each: every column of labels in its own unit, for labels without noise; else one for all */
+unrelu_status ur_frame_make(const ur_data *data, size_t rows, ur_terms terms, int each,
+                            ur_frame *frame, unrelu_error *err);
+/* marks of the rows in the frame; NULL where it has all of them, or is NULL */
+unrelu_status ur_frame_mark(const ur_frame *frame, size_t n, unsigned char **used,
                             unrelu_error *err);
 void ur_frame_free(ur_frame *frame);
 /* rows of V (k x q in the data's coordinates: v, and c where it is fitted) <-> rows (k x p) */
@@ -68,6 +93,7 @@ typedef struct {
     ur_data data;
     unrelu_network *model;
     double best;      /* smallest residual of any exact attempt */
+    int met;          /* by the last certificate */
     size_t inputs, p; /* columns of the inputs (and ones) of the model's frame, and their rank */
 } ur_recover;
 
@@ -120,14 +146,14 @@ unrelu_status ur_noisy(ur_recover *r, unrelu_error *err);
 
 /* --- certify.c --- */
 /* Residual, shares of active samples and counts of the model over all rows, in the data's own
- * coordinates; hold-out: the rows not in frame (NULL: the solver saw all) */
+ * coordinates; hold-out: the rows not in frame (NULL: the solver saw all). Sets r->met. */
 unrelu_status ur_certify(ur_recover *r, const ur_frame *frame, unrelu_error *err);
-/* whether the residual is at the floor; states the precision in the model */
-int ur_certify_met(ur_recover *r);
-/* The verdict by the rules of uniqueness for a residual at the floor, with its warnings. y as in
+
+/* --- unique.c --- */
+/* The verdict by the rules of uniqueness where the labels are met, with its warnings. y as in
  * ur_exact_finish; frame: the rows that the solver saw. */
-unrelu_status ur_certify_unique(ur_recover *r, const ur_frame *frame, const double *y, size_t rank,
-                                unrelu_error *err);
+unrelu_status ur_unique(ur_recover *r, const ur_frame *frame, const double *y, size_t rank,
+                        unrelu_error *err);
 
 /* --- distinct.c --- */
 /* how many rows of x (n x d) differ from each other, from those of `used` (marks, may be NULL:

@@ -41,7 +41,6 @@ typedef struct {
     double *raw;    /* (k, q): a start in the data's coordinates */
     double *c;      /* k */
     double *rss;    /* of every start that ran */
-    double size;    /* |A|^2 */
     ur_best *best;
 } race;
 
@@ -49,7 +48,7 @@ typedef struct {
 static void set_weights(race *q)
 {
     size_t n = q->frame->n, m = q->frame->m;
-    double mean = sqrt(q->size / (double)n);
+    double mean = sqrt(q->frame->size / (double)n);
     for (size_t i = 0; i < n; i++) {
         double norm = 0;
         for (size_t j = 0; j < m; j++)
@@ -75,8 +74,6 @@ static unrelu_status open_race(race *q, size_t k, unrelu_error *err)
         return ur_fail_memory(err, frame->n * frame->d, "cells");
     for (size_t i = 0; i < frame->n; i++)
         memcpy(q->x + i * frame->d, data->x + frame->row[i] * frame->d, frame->d * sizeof *q->x);
-    for (size_t i = 0; i < frame->n * frame->m; i++)
-        q->size += frame->a[i] * frame->a[i];
     if (q->weight)
         set_weights(q);
     q->start = (ur_start){.sample = {frame->n, frame->d, frame->m, q->x, frame->a},
@@ -184,7 +181,7 @@ static unrelu_status try_patterns(race *q, unrelu_error *err)
     for (size_t i = 0; i < frame->n; i++) {
         memcpy(labels + i * wide, frame->a + i * frame->m, frame->m * sizeof *labels);
         if (frame->terms.constant)
-            labels[i * wide + frame->m] = sqrt(q->size / (double)frame->n);
+            labels[i * wide + frame->m] = sqrt(q->frame->size / (double)frame->n);
     }
     status = ur_svd(frame->n, wide, labels, U, s, Vt, err);
     rank = most < wide ? most : wide;
@@ -226,7 +223,7 @@ static size_t count_agreeing(const race *q)
 static int is_over(const race *q, size_t enough)
 {
     double floor = q->r->data.floor;
-    int met = q->best->fit.V && q->best->fit.rss <= floor * floor * q->size;
+    int met = q->best->fit.V && q->best->fit.rss <= floor * floor * q->frame->size;
     return met || count_agreeing(q) >= enough;
 }
 
@@ -249,7 +246,7 @@ unrelu_status ur_starts(ur_recover *r, const ur_frame *frame, size_t k, size_t e
     best->agree = count_agreeing(&q);
     /* per cell, and for the cells of all rows: frames of different k may differ in rows */
     double cells = (double)(frame->n * frame->m), all = (double)(r->data.n * r->data.m);
-    best->residual = status == UNRELU_OK ? sqrt(best->fit.rss / q.size) : NAN;
+    best->residual = status == UNRELU_OK ? sqrt(best->fit.rss / frame->size) : NAN;
     best->bic = all * log(fmax(best->fit.rss / cells, 1e-300)) +
                 ur_parameters(r, k, frame->terms) * log(all);
     close_race(&q);
