@@ -120,6 +120,34 @@ static unrelu_status is_spanned(size_t k, size_t q, const double *rows, const ch
     return status;
 }
 
+/* A sample on a kink (other than one of zeros) leaves open where the kink is: inputs of few values
+ * do that. */
+static unrelu_status check_on_kinks(ur_recover *r, const ur_frame *frame, const sides *s,
+                                    unrelu_error *err)
+{
+    size_t d = r->data.d, count = 0, neuron = 0;
+    char why[256];
+    for (size_t i = 0; i < s->n; i++) {
+        const double *x = r->data.x + frame->row[i] * d;
+        int zero = 1;
+        for (size_t l = 0; l < d && zero; l++)
+            zero = x[l] == 0;
+        for (size_t j = 0; j < s->k && !zero; j++)
+            if (s->side[i * s->k + j] == 0) {
+                count++;
+                neuron = j;
+            }
+    }
+    if (count == 0)
+        return UNRELU_OK;
+    snprintf(
+        why, sizeof why,
+        "%zu sample%s on a kink (of neuron %zu): the kink may lie elsewhere between the values "
+        "that the inputs take",
+        count, count == 1 ? " lies" : "s lie", neuron + 1);
+    return doubt(r, "uncertified", err, why);
+}
+
 /* neurons with one pattern, or with opposite ones; tested: the labels show each neuron by itself */
 static unrelu_status check_pairs(ur_recover *r, ur_terms terms, int tested, const sides *s,
                                  unrelu_error *err)
@@ -243,6 +271,7 @@ static unrelu_status check_rows(ur_recover *r, const ur_frame *frame, int patter
 {
     const unrelu_network *model = r->model;
     size_t least = 6 * model->d > 50 ? 6 * model->d : 50, held = model->d + model->k;
+    held = held > 10 ? held : 10; /* of inputs with few values two new ones say little */
     size_t rows = 0, fresh = 0;
     char why[400];
     unrelu_status status = ur_distinct(r->data.x, r->data.n, r->data.d, NULL, least, &rows, err);
@@ -293,19 +322,18 @@ static unrelu_status check_information(ur_recover *r, const ur_frame *frame, unr
     return status;
 }
 
-static unrelu_status check_linear(ur_recover *r, ur_terms terms, unrelu_error *err)
+static unrelu_status check_linear(ur_recover *r, unrelu_error *err)
 {
     unrelu_network *model = r->model;
-    if (model->linear_rank == 0)
+    size_t rank = model->linear_rank;
+    if (rank == 0)
         return UNRELU_OK;
-    if (model->linear_rank > 1 || terms.constant)
-        model->verdict = UNRELU_VERDICT_UNCERTIFIED;
-    return ur_network_warn(
-        model, "linear-part", err,
-        "a part of the map is linear in x, of rank %zu; it is given as %zu pairs "
-        "v, -v with outputs u, -u%s",
-        model->linear_rank, model->linear_rank,
-        model->linear_rank > 1 ? ", of which only the sum is determined" : "");
+    model->verdict = UNRELU_VERDICT_UNCERTIFIED;
+    return ur_network_warn(model, "linear-part", err,
+                           "a part of the map is linear in x, of rank %zu; it is given as %zu "
+                           "pair%s v, -v with outputs u, -u, and other neurons that are always on "
+                           "would give it too",
+                           rank, rank, rank > 1 ? "s" : "");
 }
 
 /* V = back V~: digits that nearly dependent inputs cost */
@@ -386,6 +414,8 @@ unrelu_status ur_unique(ur_recover *r, const ur_frame *frame, const double *y, s
     if (status == UNRELU_OK)
         status = check_kinks(r, frame->terms, &s, err);
     if (status == UNRELU_OK)
+        status = check_on_kinks(r, frame, &s, err);
+    if (status == UNRELU_OK)
         status = check_pairs(r, frame->terms, tested, &s, err);
     if (status == UNRELU_OK)
         status = check_patterns(r, frame, tested ? y : NULL, rank, err);
@@ -394,7 +424,7 @@ unrelu_status ur_unique(ur_recover *r, const ur_frame *frame, const double *y, s
     if (status == UNRELU_OK)
         status = check_condition(r, frame, err);
     if (status == UNRELU_OK)
-        status = check_linear(r, frame->terms, err);
+        status = check_linear(r, err);
     if (status == UNRELU_OK)
         status = check_twins(r, err);
     if (status == UNRELU_OK)
