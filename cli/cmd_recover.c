@@ -255,11 +255,12 @@ const cli_command cli_recover = {
            "learned, up to the order of the neurons and, where f allows it, their scale: rows of V "
            "have unit length, neurons come by decreasing norm of their column of U.\n\nThe verdict "
            "is computed over all samples, apart from the solver. exact: the network fits to "
-           "rounding (or to the precision that the labels have) and is the only one that does; "
-           "exact fit, uniqueness not certified (exit status 5): it fits as well, but another one "
-           "might; noisy: the network of maximum likelihood, with standard errors and the "
-           "standard deviation sigma of the noise; failed (exit status 4): none was found, and "
-           "none is written.",
+           "rounding (or to the precision that the labels have) and is the only one that does, by "
+           "the rules of docs/method-network.md, which are no proof; exact fit, uniqueness not "
+           "certified (exit status 5): it fits as well, but a rule is not met, the output says "
+           "which, and another network might fit; noisy: the network of maximum likelihood, with "
+           "standard errors and the standard deviation sigma of the noise; failed (exit status "
+           "4): none was found, and none is written.",
     .options = options,
     .has = CLI_HAS_SEED | CLI_HAS_THREADS | CLI_HAS_LEVEL | CLI_HAS_JSON,
     .examples = examples,

@@ -319,6 +319,7 @@ static void a_recovery_with_a_linear_part_survives_a_failed_allocation(void **st
     for (size_t j = 0; j < 3; j++)
         truth->U[j * 2 + 1] = -truth->U[j * 2];
     relabel();
+    net.verdict = UNRELU_VERDICT_UNCERTIFIED;
     exhaust_by(recover_network, 400, 11);
     planted_network_free(&net.planted);
 }

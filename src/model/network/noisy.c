@@ -34,12 +34,13 @@ static size_t rows_for(const ur_recover *r, size_t k)
     return rows;
 }
 
+/* as many as the labels can tell, and not so many that the search would not end */
 static size_t most_neurons(const ur_recover *r)
 {
     const ur_data *data = &r->data;
     double cells = (double)data->n * (double)data->m;
     size_t by_size = (size_t)(cells / 2 / (double)(data->d + data->m));
-    size_t by_shape = 2 * (data->d > data->m ? data->d : data->m) + 8;
+    size_t by_shape = data->d + data->m + 8;
     size_t most = by_size < by_shape ? by_size : by_shape;
     size_t by_rows = data->n - data->d;
     most = most < by_rows ? most : by_rows;
@@ -86,6 +87,7 @@ static unrelu_status guess_k(const ur_frame *frame, size_t *k, unrelu_error *err
 typedef struct {
     ur_frame frame;
     ur_best best;
+    double *rows; /* (k, q): v, c of the best, in the data's coordinates */
     size_t k;
     int ready;
 } contest;
@@ -94,17 +96,25 @@ static void contest_free(contest *c)
 {
     ur_best_free(&c->best);
     ur_frame_free(&c->frame);
+    free(c->rows);
     memset(c, 0, sizeof *c);
 }
 
-static unrelu_status hold(ur_recover *r, size_t k, ur_terms terms, size_t agree, contest *c,
-                          unrelu_error *err)
+/* smaller: a contest of fewer neurons to start from, or NULL */
+static unrelu_status hold(ur_recover *r, size_t k, ur_terms terms, size_t agree,
+                          const contest *smaller, contest *c, unrelu_error *err)
 {
     memset(c, 0, sizeof *c);
     c->k = k;
     unrelu_status status = ur_frame_make(&r->data, rows_for(r, k), terms, 0, &c->frame, err);
+    int usable = smaller && smaller->ready && smaller->frame.q == c->frame.q;
+    if (status == UNRELU_OK && !(c->rows = ur_alloc(k, c->frame.q * sizeof *c->rows)))
+        status = ur_fail_memory(err, k * c->frame.q, "weights");
     if (status == UNRELU_OK)
-        status = ur_starts(r, &c->frame, k, agree, &c->best, err);
+        status = ur_starts(r, &c->frame, k, agree, usable ? smaller->rows : NULL,
+                           usable ? smaller->k : 0, &c->best, err);
+    if (status == UNRELU_OK)
+        ur_frame_back(&c->frame, k, c->best.fit.V, c->rows);
     c->ready = status == UNRELU_OK;
     if (status != UNRELU_OK)
         contest_free(c);
@@ -121,7 +131,7 @@ static unrelu_status challenge(ur_recover *r, size_t k, ur_terms terms, size_t a
                                double *rise, unrelu_error *err)
 {
     contest other;
-    unrelu_status status = hold(r, k, terms, agree, &other, err);
+    unrelu_status status = hold(r, k, terms, agree, kept, &other, err);
     *rise = status == UNRELU_OK && kept->ready ? other.best.bic - kept->best.bic : -1;
     if (status == UNRELU_OK && *rise <= 0) {
         contest_free(kept);
@@ -141,8 +151,9 @@ static unrelu_status climb(ur_recover *r, ur_terms terms, size_t first, size_t m
     unrelu_status status = UNRELU_OK;
     for (size_t k = first; k <= most && idle < PATIENCE && status == UNRELU_OK && !is_met(r, c);
          k++) {
-        /* with fewer labels than neurons one start says little */
-        size_t wanted = k > r->data.m && agree < CLOSE ? CLOSE : agree;
+        /* with fewer labels than neurons one start says little; where it costs little, take more */
+        double step = (double)r->data.n * pow((double)(k * r->data.d), 2);
+        size_t wanted = k > r->data.m && agree < CLOSE && step < 1e8 ? CLOSE : agree;
         status = challenge(r, k, terms, wanted, c, &rise, err);
         idle = rise < 0 ? 0 : rise > HOPELESS && wanted > SCAN ? PATIENCE : idle + 1;
         *tried = k > *tried ? k : *tried;
@@ -192,7 +203,7 @@ static void note_k(ur_recover *r, const contest *c, size_t tried)
 static unrelu_status drop_biases(ur_recover *r, contest *c, unrelu_error *err)
 {
     contest other;
-    unrelu_status status = hold(r, c->k, ur_terms_of(UNRELU_BIASES_NONE), CLOSE, &other, err);
+    unrelu_status status = hold(r, c->k, ur_terms_of(UNRELU_BIASES_NONE), CLOSE, NULL, &other, err);
     if (status != UNRELU_OK)
         return status;
     int met = is_met(r, &other);
@@ -211,7 +222,7 @@ static unrelu_status contest_all(ur_recover *r, contest *c, size_t *tried, unrel
     double rise = 0;
     *tried = o->k;
     unrelu_status status =
-        o->k ? hold(r, o->k, first, AGREED, c, err) : choose_k(r, first, c, tried, err);
+        o->k ? hold(r, o->k, first, AGREED, NULL, c, err) : choose_k(r, first, c, tried, err);
     if (status == UNRELU_OK && open)
         status = is_met(r, c) ? drop_biases(r, c, err)
                               : challenge(r, c->k, none, o->k ? AGREED : CLOSE, c, &rise, err);
@@ -227,6 +238,12 @@ static unrelu_status warn_all(ur_recover *r, const contest *c, unrelu_error *err
                                  "k = %zu > d = %zu: the moment starts do not exist, random ones "
                                  "were used",
                                  c->k, r->data.d);
+    if (status == UNRELU_OK && r->options->k == 0 && c->k == most_neurons(r))
+        status =
+            ur_network_warn(model, "k-bound", err,
+                            "k = %zu is the largest that was tried: if there are more neurons, "
+                            "give -k",
+                            c->k);
     if (status == UNRELU_OK && c->k > r->data.m)
         status =
             ur_network_warn(model, "joint-solver", err,

@@ -202,14 +202,27 @@ done:
     return status;
 }
 
-static unrelu_status try_random(race *q, size_t number, unrelu_error *err)
+/* random rows behind the first `known`, which are given */
+static unrelu_status try_random(race *q, size_t number, size_t known, unrelu_error *err)
 {
     size_t k = q->start.k, d = q->frame->d;
-    ur_random_normals(q->start.seed, UR_STREAM_FILL, (1000000 + number * 1000 + k) * 1000003, k * d,
-                      q->raw);
-    memset(q->c, 0, k * sizeof *q->c);
-    ur_unit_rows(k, d, q->raw);
+    uint64_t first = (1000000 + number * 1000 + k) * 1000003;
+    ur_random_normals(q->start.seed, UR_STREAM_FILL, first, (k - known) * d, q->raw + known * d);
+    ur_unit_rows(k - known, d, q->raw + known * d);
+    memset(q->c + known, 0, (k - known) * sizeof *q->c);
     return enter_raw(q, err);
+}
+
+static unrelu_status try_grown(race *q, const double *before, size_t smaller, unrelu_error *err)
+{
+    size_t d = q->frame->d, wide = q->frame->q;
+    if (!before || smaller >= q->start.k)
+        return UNRELU_OK;
+    for (size_t j = 0; j < smaller; j++) {
+        memcpy(q->raw + j * d, before + j * wide, d * sizeof *q->raw);
+        q->c[j] = wide > d ? before[j * wide + d] : 0;
+    }
+    return try_random(q, 500, smaller, err);
 }
 
 static size_t count_agreeing(const race *q)
@@ -228,21 +241,25 @@ static int is_over(const race *q, size_t enough)
 }
 
 unrelu_status ur_starts(ur_recover *r, const ur_frame *frame, size_t k, size_t enough,
-                        ur_best *best, unrelu_error *err)
+                        const double *before, size_t smaller, ur_best *best, unrelu_error *err)
 {
     static const ur_moments_kind kinds[] = {UR_MOMENTS_QUADRATIC, UR_MOMENTS_REDUCED,
                                             UR_MOMENTS_LINEAR};
     memset(best, 0, sizeof *best);
     race q = {.r = r, .frame = frame, .best = best};
+    int joint = frame->m < k; /* fewer labels than neurons: moments are weak, growth is better */
     unrelu_status status = open_race(&q, k, err);
+    if (status == UNRELU_OK && joint)
+        status = try_grown(&q, before, smaller, err);
     for (size_t i = 0; i < 3 && status == UNRELU_OK && !is_over(&q, enough); i++)
         status = try_moments(&q, kinds[i], err);
     if (status == UNRELU_OK && !is_over(&q, enough))
         status = try_patterns(&q, err);
-    /* fewer labels than neurons: nothing but luck leads there */
-    size_t tries = frame->m < k || best->starts == 0 ? 3 * RANDOM_STARTS : RANDOM_STARTS;
+    if (status == UNRELU_OK && !joint && !is_over(&q, enough))
+        status = try_grown(&q, before, smaller, err);
+    size_t tries = joint || best->starts == 0 ? 3 * RANDOM_STARTS : RANDOM_STARTS;
     for (size_t i = 0; i < tries && status == UNRELU_OK && !is_over(&q, enough); i++)
-        status = try_random(&q, i, err);
+        status = try_random(&q, i, 0, err);
     best->agree = count_agreeing(&q);
     /* per cell, and for the cells of all rows: frames of different k may differ in rows */
     double cells = (double)(frame->n * frame->m), all = (double)(r->data.n * r->data.m);
