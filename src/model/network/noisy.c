@@ -192,7 +192,8 @@ static void note_k(ur_recover *r, const contest *c, size_t tried)
         snprintf(r->model->how_k, sizeof r->model->how_k, "given");
     else if (r->model->verdict != UNRELU_VERDICT_NOISY)
         snprintf(r->model->how_k, sizeof r->model->how_k,
-                 "the labels are met with %zu neurons, and not with fewer of those tried", c->k);
+                 "the labels are met with %zu neuron%s, and not with fewer of those tried", c->k,
+                 c->k == 1 ? "" : "s");
     else
         snprintf(r->model->how_k, sizeof r->model->how_k,
                  "smallest BIC (%.6g at k = %zu) of those tried, up to k = %zu", c->best.bic, c->k,

@@ -73,6 +73,15 @@ static unrelu_status check_size(const ur_recover *r, unrelu_error *err)
     return UNRELU_OK;
 }
 
+static unrelu_status check_labels(const ur_data *data, unrelu_error *err)
+{
+    for (size_t i = data->m; i < data->n * data->m; i++)
+        if (data->a[i] != data->a[i - data->m])
+            return UNRELU_OK;
+    return ur_fail(err, UNRELU_EDATA,
+                   "the labels are the same in all %zu rows: there is no neuron to find", data->n);
+}
+
 static unrelu_status check_options(const unrelu_recover_options *o, unrelu_error *err)
 {
     if (o->method == UNRELU_RECOVER_TENSOR && (o->order < 2 || o->order > 4))
@@ -198,6 +207,8 @@ static unrelu_status recover(unrelu_source *inputs, unrelu_source *labels, ur_re
         status = ur_data_load(inputs, labels, r->exec, &r->data, err);
     if (status == UNRELU_OK)
         status = check_size(r, err);
+    if (status == UNRELU_OK)
+        status = check_labels(&r->data, err);
     if (status != UNRELU_OK)
         return status;
     model->n = r->data.n;

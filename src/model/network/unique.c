@@ -45,12 +45,18 @@ static void sides_free(sides *s)
     free(s->off);
 }
 
-/* labels of fewer digits leave v, and with it the kink, less sure */
+/* Labels of fewer digits leave v, and with it the kink, less sure: by a part of the floor, as v is
+ * known better than a label. 1: full precision */
+static double kink_width(const ur_recover *r)
+{
+    return fmax(1, r->data.floor / 50 / UR_KINK);
+}
+
 static void set_row(const ur_recover *r, const double *x, const double *length, sides *s,
                     signed char *side)
 {
     const unrelu_network *model = r->model;
-    double row = ur_kink_row(&r->data, x), wide = fmax(1, 10 * r->data.floor / UR_KINK);
+    double row = ur_kink_row(&r->data, x), wide = kink_width(r);
     for (size_t j = 0; j < s->k; j++) {
         double t = model->c[j], kink = wide * ur_kink(row, length[j], model->c[j]);
         for (size_t l = 0; l < model->d; l++)
