@@ -187,8 +187,8 @@ static void state_guarantee(const ur_recover *r)
     if (model->guarantee[0] || r->options->method == UNRELU_RECOVER_AUTO)
         return;
     if (model->verdict == UNRELU_VERDICT_EXACT || model->verdict == UNRELU_VERDICT_UNCERTIFIED)
-        text = "the certificate, for any law of the inputs: the residual over all samples and the "
-               "rules of uniqueness";
+        text = "none of the paper's theorems: the residual over all samples and the rules of "
+               "uniqueness of docs/method-network.md";
     else if (model->verdict == UNRELU_VERDICT_NOISY)
         text = "Theorem 10 (Gaussian inputs, sub-Gaussian noise, U and V of rank k) for the start "
                "from moments; the maximum likelihood is better by a constant factor";

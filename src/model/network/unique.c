@@ -225,7 +225,7 @@ static unrelu_status check_patterns(ur_recover *r, const ur_frame *frame, const 
     ur_pattern problem = {frame->n, p, y ? rank : 0, frame->x, y, degree > 0 ? degree : 1};
     ur_pattern_room *room = ur_pattern_room_new(&problem);
     double *V = ur_alloc(k, p * sizeof *V);
-    double leverage = 0, kink = fmax(1e-9, 10 * r->data.floor); /* v x has unit variance */
+    double leverage = 0, kink = kink_width(r) * UR_KINK; /* v x has unit variance */
     char why[320];
     unrelu_status status = room && V ? UNRELU_OK : ur_fail_memory(err, k * p, "weights");
     if (status == UNRELU_OK)
