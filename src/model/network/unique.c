@@ -16,6 +16,7 @@
 #include "error.h"
 #include "memory.h"
 #include "model/network/recover.h"
+#include "model/network/sides.h"
 
 #include <float.h>
 #include <math.h>
@@ -27,77 +28,6 @@ static unrelu_status doubt(ur_recover *r, const char *code, unrelu_error *err, c
 {
     r->model->verdict = UNRELU_VERDICT_UNCERTIFIED;
     return ur_network_warn(r->model, code, err, "%s", why);
-}
-
-/* ---- sides of the kinks ---- */
-
-/* of the rows that the solver saw: 1 on, -1 off, 0 on the kink */
-typedef struct {
-    size_t n, k;
-    signed char *side; /* (n, k) */
-    size_t *on, *off;  /* k */
-} sides;
-
-static void sides_free(sides *s)
-{
-    free(s->side);
-    free(s->on);
-    free(s->off);
-}
-
-/* Labels of fewer digits leave v, and with it the kink, less sure: by a part of the floor, as v is
- * known better than a label. 1: full precision */
-static double kink_width(const ur_recover *r)
-{
-    return fmax(1, r->data.floor / 50 / UR_KINK);
-}
-
-static void set_row(const ur_recover *r, const double *x, const double *length, sides *s,
-                    signed char *side)
-{
-    const unrelu_network *model = r->model;
-    double row = ur_kink_row(&r->data, x), wide = kink_width(r);
-    for (size_t j = 0; j < s->k; j++) {
-        double t = model->c[j], kink = wide * ur_kink(row, length[j], model->c[j]);
-        for (size_t l = 0; l < model->d; l++)
-            t += model->V[j * model->d + l] * x[l];
-        side[j] = (signed char)((t > kink) - (t < -kink));
-        s->on[j] += t > kink;
-        s->off[j] += t < -kink;
-    }
-}
-
-static unrelu_status set_sides(const ur_recover *r, const ur_frame *frame, sides *s,
-                               unrelu_error *err)
-{
-    size_t k = r->model->k, d = r->data.d;
-    *s = (sides){.n = frame->n, .k = k};
-    double *length = ur_doubles(k);
-    s->side = ur_alloc(s->n, k);
-    s->on = ur_alloc(k, sizeof *s->on);
-    s->off = ur_alloc(k, sizeof *s->off);
-    if (!length || !s->side || !s->on || !s->off) {
-        free(length);
-        return ur_fail_memory(err, s->n * k, "marks");
-    }
-    for (size_t j = 0; j < k; j++)
-        length[j] = ur_kink_neuron(&r->data, r->model->V + j * d);
-    for (size_t i = 0; i < s->n; i++)
-        set_row(r, r->data.x + frame->row[i] * d, length, s, s->side + i * k);
-    free(length);
-    return UNRELU_OK;
-}
-
-/* 1: one pattern; -1: opposite ones; 0: neither. Samples on a kink fit both. */
-static int compare_sides(const sides *s, size_t a, size_t b)
-{
-    int same = 1, opposite = 1;
-    for (size_t i = 0; i < s->n && (same || opposite); i++) {
-        int product = s->side[i * s->k + a] * s->side[i * s->k + b];
-        same &= product >= 0;
-        opposite &= product <= 0;
-    }
-    return same ? 1 : opposite ? -1 : 0;
 }
 
 /* whether a row of those not paired lies in the span of the paired ones: it can be turned round
@@ -126,36 +56,24 @@ static unrelu_status is_spanned(size_t k, size_t q, const double *rows, const ch
     return status;
 }
 
-/* A sample on a kink (other than one of zeros) leaves open where the kink is: inputs of few values
- * do that. */
-static unrelu_status check_on_kinks(ur_recover *r, const ur_frame *frame, const sides *s,
-                                    unrelu_error *err)
+/* A sample on a kink leaves open where the kink is: inputs of few values do that. Of a wide kink
+ * some are there by chance. */
+static unrelu_status check_on_kinks(ur_recover *r, const ur_sides *s, unrelu_error *err)
 {
-    size_t d = r->data.d, count = 0, neuron = 0;
+    double width = ur_sides_width(&r->data); /* 4 sqrt(d) of it, in deviations of v x */
+    double chance = (double)(s->n * s->k) * 4 * sqrt((double)r->data.d) * width * UR_KINK;
     char why[256];
-    for (size_t i = 0; i < s->n; i++) {
-        const double *x = r->data.x + frame->row[i] * d;
-        int zero = 1;
-        for (size_t l = 0; l < d && zero; l++)
-            zero = x[l] == 0;
-        for (size_t j = 0; j < s->k && !zero; j++)
-            if (s->side[i * s->k + j] == 0) {
-                count++;
-                neuron = j;
-            }
-    }
-    if (count == 0)
+    if ((double)s->on_kink <= (width > 1 ? 3 + 3 * chance : 0))
         return UNRELU_OK;
-    snprintf(
-        why, sizeof why,
-        "%zu sample%s on a kink (of neuron %zu): the kink may lie elsewhere between the values "
-        "that the inputs take",
-        count, count == 1 ? " lies" : "s lie", neuron + 1);
+    snprintf(why, sizeof why,
+             "%zu sample%s on the kink of a neuron: it may lie elsewhere between the values that "
+             "the inputs take",
+             s->on_kink, s->on_kink == 1 ? " lies" : "s lie");
     return doubt(r, "uncertified", err, why);
 }
 
 /* neurons with one pattern, or with opposite ones; tested: the labels show each neuron by itself */
-static unrelu_status check_pairs(ur_recover *r, ur_terms terms, int tested, const sides *s,
+static unrelu_status check_pairs(ur_recover *r, ur_terms terms, int tested, const ur_sides *s,
                                  unrelu_error *err)
 {
     const unrelu_network *model = r->model;
@@ -168,7 +86,7 @@ static unrelu_status check_pairs(ur_recover *r, ur_terms terms, int tested, cons
         memcpy(rows + a * q, model->V + a * d, d * sizeof *rows);
         rows[a * q + d] = model->c[a];
         for (size_t b = 0; b < a; b++) {
-            int relation = compare_sides(s, a, b);
+            int relation = ur_sides_compare(s, a, b);
             same |= relation > 0;
             if (relation < 0) {
                 paired[a] = paired[b] = 1;
@@ -191,9 +109,8 @@ static unrelu_status check_pairs(ur_recover *r, ur_terms terms, int tested, cons
     return status;
 }
 
-/* ---- the rules ---- */
-
-static unrelu_status check_kinks(ur_recover *r, ur_terms terms, const sides *s, unrelu_error *err)
+static unrelu_status check_kinks(ur_recover *r, ur_terms terms, const ur_sides *s,
+                                 unrelu_error *err)
 {
     const unrelu_network *model = r->model;
     int rectifies = ur_activation_rectifies(model->activation);
@@ -225,7 +142,7 @@ static unrelu_status check_patterns(ur_recover *r, const ur_frame *frame, const 
     ur_pattern problem = {frame->n, p, y ? rank : 0, frame->x, y, degree > 0 ? degree : 1};
     ur_pattern_room *room = ur_pattern_room_new(&problem);
     double *V = ur_alloc(k, p * sizeof *V);
-    double leverage = 0, kink = kink_width(r) * UR_KINK; /* v x has unit variance */
+    double leverage = 0, kink = ur_sides_width(&r->data) * UR_KINK; /* v x has unit variance */
     char why[320];
     unrelu_status status = room && V ? UNRELU_OK : ur_fail_memory(err, k * p, "weights");
     if (status == UNRELU_OK)
@@ -412,15 +329,15 @@ unrelu_status ur_unique(ur_recover *r, const ur_frame *frame, const double *y, s
 {
     unrelu_activation f = r->model->activation;
     int tested = y && ur_activation_rectifies(f) && ur_activation_degree(f) > 0;
-    sides s = {0};
+    ur_sides s = {0};
     r->model->verdict = UNRELU_VERDICT_EXACT;
-    unrelu_status status = set_sides(r, frame, &s, err);
+    unrelu_status status = ur_sides_set(&r->data, r->model, frame, &s, err);
     if (status == UNRELU_OK)
         status = check_rows(r, frame, y != NULL && r->model->linear_rank == 0, err);
     if (status == UNRELU_OK)
         status = check_kinks(r, frame->terms, &s, err);
     if (status == UNRELU_OK)
-        status = check_on_kinks(r, frame, &s, err);
+        status = check_on_kinks(r, &s, err);
     if (status == UNRELU_OK)
         status = check_pairs(r, frame->terms, tested, &s, err);
     if (status == UNRELU_OK)
@@ -435,6 +352,6 @@ unrelu_status ur_unique(ur_recover *r, const ur_frame *frame, const double *y, s
         status = check_twins(r, err);
     if (status == UNRELU_OK)
         status = check_precision(r, err);
-    sides_free(&s);
+    ur_sides_free(&s);
     return status;
 }
