@@ -325,6 +325,58 @@ static void by_method(const method_point *p)
     row(what, "share exact to 1e-9", (double)good / runs, p->wanted, 1, "");
 }
 
+/* ---- how far the raw estimates of the methods are, as published or measured before ---- */
+
+typedef struct {
+    unrelu_recover_method method;
+    const char *title;
+    size_t d, k, m, n;
+    double kappa_v, error; /* root mean square of |v_j - v_j*|: median of the runs */
+} raw_point;
+
+static const raw_point raw_points[] = {
+    {UNRELU_RECOVER_ICA, "ica", 10, 5, 8, 1000, 1, .071},
+    {UNRELU_RECOVER_ICA, "ica", 10, 5, 8, 5000, 1, .032},
+    {UNRELU_RECOVER_ICA, "ica", 20, 10, 12, 1000, 1, .104},
+    {UNRELU_RECOVER_TENSOR, "tensor, order 2", 10, 5, 8, 2000, 0, .165},
+    {UNRELU_RECOVER_TENSOR, "tensor, order 2", 10, 5, 8, 10000, 0, .088},
+    {UNRELU_RECOVER_TENSOR, "tensor, order 2", 20, 10, 12, 2000, 0, .25},
+    {UNRELU_RECOVER_SYMMETRIC, "symmetric", 10, 5, 5, 5000, 3, .10},
+    {UNRELU_RECOVER_SYMMETRIC, "symmetric", 20, 8, 12, 5000, 3, .10},
+};
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void raw_errors(const raw_point *p)
+{
+    enum { RUNS = 11 };
+    double error[RUNS];
+    for (int run = 0; run < RUNS; run++) {
+        unrelu_network_plant_options o = plan_of(p->d, p->k, p->m, (uint64_t)run + 900);
+        o.kappa_v = p->kappa_v;
+        planted_network planted = plant_network_with(o, p->n);
+        unrelu_recover_options recovery = unrelu_recover_options_default();
+        recovery.method = p->method;
+        recovery.k = p->k;
+        recovery.exactify = UNRELU_EXACTIFY_NONE;
+        unrelu_network model = recover(&planted, &recovery);
+        unrelu_network_distance far;
+        unrelu_error err = {""};
+        must(unrelu_network_compare(&planted.truth, &model, &far, &err), &err);
+        error[run] = far.V_frobenius / sqrt((double)p->k);
+        unrelu_network_free(&model);
+        planted_network_free(&planted);
+    }
+    qsort(error, RUNS, sizeof *error, ascending);
+    char what[96];
+    snprintf(what, sizeof what, "%s alone, (%zu,%zu,%zu) n=%zu", p->title, p->d, p->k, p->m, p->n);
+    row(what, "median error of a row of V", error[RUNS / 2], 0, 1.2 * p->error, "");
+}
+
 int main(int argc, char **argv)
 {
     numbers_begin(argc, argv, 0.1, "The two-layer network");
@@ -344,5 +396,7 @@ int main(int argc, char **argv)
     k_found(20, 10, 12, 2000, .1, 10);
     for (size_t i = 0; i < sizeof method_points / sizeof *method_points; i++)
         by_method(&method_points[i]);
+    for (size_t i = 0; i < sizeof raw_points / sizeof *raw_points; i++)
+        raw_errors(&raw_points[i]);
     return numbers_end();
 }
