@@ -200,9 +200,10 @@ static unrelu_status check_rows(ur_recover *r, const ur_frame *frame, int patter
     unrelu_status status = ur_distinct(r->data.x, r->data.n, r->data.d, NULL, least, &rows, err);
     if (status == UNRELU_OK)
         status = count_fresh(r, frame, held, &fresh, err);
-    if (status != UNRELU_OK || fresh >= held || (patterns && rows >= least))
+    int repeated = rows < least && rows < model->n; /* new rows would be of the same few values */
+    if (status != UNRELU_OK || (fresh >= held && !repeated) || (patterns && rows >= least))
         return status;
-    if (patterns)
+    if (patterns || repeated)
         snprintf(why, sizeof why,
                  "%zu different rows of %zu inputs: below max(6 d, 50) = %zu other networks may "
                  "fit as well; the fit is exact, its uniqueness is not certified",
