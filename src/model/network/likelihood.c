@@ -149,6 +149,7 @@ unrelu_status ur_likelihood(ur_recover *r, const ur_frame *frame, const ur_newto
         status = translate(frame, &all, start->k, start->V, unit, fit.V, err);
     if (status == UNRELU_OK)
         status = ur_newton_solve(&problem, 100, 1e-8, 0, &fit, err);
+    r->model->linear_rank = 0; /* an exact attempt may have left one */
     if (status == UNRELU_OK)
         status = ur_recover_adopt(r, &all, &fit, err);
     if (status == UNRELU_OK)
