@@ -98,6 +98,19 @@ static void one_wrong_row_of_many_with_few_digits_is_seen(void **state)
     planted_network_free(&p);
 }
 
+/* its share of the residual is below the floor: only the cell itself shows it */
+static void one_wrong_cell_does_not_drown_in_many_that_fit(void **state)
+{
+    (void)state;
+    planted_network p = plant_network(3, 2, 2, 200000, 0, 18);
+    unrelu_recover_options o = unrelu_recover_options_default();
+    o.method = UNRELU_RECOVER_EXACT;
+    expect(&p, &o, UNRELU_VERDICT_EXACT, NULL);
+    p.a[123456] += 5e-10;
+    expect(&p, &o, UNRELU_VERDICT_FAILED, NULL);
+    planted_network_free(&p);
+}
+
 static void digits_are_those_of_every_column(void **state)
 {
     (void)state;
@@ -261,6 +274,7 @@ int main(void)
         cmocka_unit_test(noise_in_a_small_column_does_not_hide_behind_a_large_one),
         cmocka_unit_test(noise_of_a_few_last_digits_is_not_taken_for_rounding),
         cmocka_unit_test(one_wrong_row_of_many_with_few_digits_is_seen),
+        cmocka_unit_test(one_wrong_cell_does_not_drown_in_many_that_fit),
         cmocka_unit_test(digits_are_those_of_every_column),
         cmocka_unit_test(a_single_neuron_that_is_always_on_is_not_identifiable),
         cmocka_unit_test(samples_on_a_kink_leave_it_open),
