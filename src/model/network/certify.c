@@ -26,6 +26,7 @@ typedef struct {
     const unsigned char *used; /* NULL: all rows */
     double *length;            /* k: ur_kink_neuron */
     double *largest;           /* m: max_j |U_ij| */
+    double *per_unit;          /* m: 1 / column_unit, exact: they are powers of two */
 } plan;
 
 typedef struct {
@@ -97,10 +98,10 @@ static void add_cells(const plan *p, const double *y, double terms, size_t row, 
     const unrelu_network *model = p->model;
     int held = p->used && !p->used[row];
     for (size_t j = 0; j < model->m; j++) {
-        double *column = column_of(p, s, j), unit = data->column_unit[j];
-        double label = data->a[row * model->m + j] / unit;
-        double miss = label - (y[j] + model->e[j]) / unit;
-        double about = (p->largest[j] * terms + fabs(model->e[j])) / unit + data->column_rms[j];
+        double *column = column_of(p, s, j), per = p->per_unit[j];
+        double label = data->a[row * model->m + j] * per;
+        double miss = label - (y[j] + model->e[j]) * per;
+        double about = (p->largest[j] * terms + fabs(model->e[j])) * per + data->column_rms[j];
         column[RSS] += miss * miss;
         column[SIZE] += label * label;
         s[FAR] += !(fabs(miss) <= FAR_OFF * data->column_floor[j] * about); /* NaN counts */
@@ -184,10 +185,13 @@ static unrelu_status make_plan(const ur_recover *r, const ur_frame *frame, plan 
     *p = (plan){.data = &r->data, .model = model};
     p->length = ur_doubles(model->k);
     p->largest = ur_doubles(model->m);
-    if (!p->length || !p->largest)
+    p->per_unit = ur_doubles(model->m);
+    if (!p->length || !p->largest || !p->per_unit)
         return ur_fail_memory(err, model->k + model->m, "sums");
     for (size_t j = 0; j < model->k; j++)
         p->length[j] = ur_kink_neuron(&r->data, model->V + j * model->d);
+    for (size_t i = 0; i < model->m; i++)
+        p->per_unit[i] = 1 / r->data.column_unit[i];
     for (size_t i = 0; i < model->m; i++)
         for (size_t j = 0; j < model->k; j++)
             p->largest[i] = fmax(p->largest[i], fabs(model->U[i * model->k + j]));
@@ -218,6 +222,7 @@ unrelu_status ur_certify(ur_recover *r, const ur_frame *frame, unrelu_error *err
     unrelu_source_close(source);
     free(p.length);
     free(p.largest);
+    free(p.per_unit);
     free(used);
     free(s);
     return status;

@@ -115,8 +115,9 @@ static unrelu_status load(unrelu_source *source, const unrelu_exec *exec, table 
 static void measure_columns(ur_data *data)
 {
     size_t n = data->n, m = data->m;
-    for (size_t i = 0; i < n * m; i++)
-        data->column_unit[i % m] = fmax(data->column_unit[i % m], fabs(data->a[i]));
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < m; j++)
+            data->column_unit[j] = fmax(data->column_unit[j], fabs(data->a[i * m + j]));
     for (size_t j = 0; j < m; j++) {
         double largest = data->column_unit[j];
         data->column_unit[j] = largest > 0 ? ldexp(1, ilogb(largest)) : 0;
@@ -124,10 +125,11 @@ static void measure_columns(ur_data *data)
     }
     for (size_t j = 0; j < m; j++) /* a column of zeros */
         data->column_unit[j] = data->column_unit[j] > 0 ? data->column_unit[j] : data->unit;
-    for (size_t i = 0; i < n * m; i++) {
-        double a = data->a[i] / data->column_unit[i % m];
-        data->column_rms[i % m] += a * a;
-    }
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < m; j++) {
+            double a = data->a[i * m + j] / data->column_unit[j];
+            data->column_rms[j] += a * a;
+        }
     for (size_t j = 0; j < m; j++)
         data->column_rms[j] = sqrt(data->column_rms[j] / (double)n);
 }
@@ -140,8 +142,9 @@ static unrelu_status measure(const unrelu_source *labels, ur_data *data, unrelu_
     data->column_floor = ur_doubles(data->m);
     if (!data->input_rms || !data->column_unit || !data->column_rms || !data->column_floor)
         return ur_fail_memory(err, data->m, "columns");
-    for (size_t i = 0; i < data->n * data->d; i++)
-        data->input_rms[i % data->d] += data->x[i] * data->x[i];
+    for (size_t i = 0; i < data->n; i++)
+        for (size_t j = 0; j < data->d; j++)
+            data->input_rms[j] += data->x[i * data->d + j] * data->x[i * data->d + j];
     for (size_t j = 0; j < data->d; j++)
         data->input_rms[j] = sqrt(data->input_rms[j] / (double)data->n);
     measure_columns(data);
