@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reading samples on one thread, side by side: CSV against memcpy and a strtod loop over the same
  * bytes, .npy against pread alone. Best of five; ratios, for no machine is the other's. */
+#include "bench.h"
 #include "read/source.h"
 
 #include <fcntl.h>
@@ -14,13 +15,6 @@
 enum { ROWS = 200000, COLUMNS = 10, REPEATS = 5 };
 
 static volatile double keep;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static double next_normal(uint64_t *state) /* sum of 12 uniforms: any digits will do */
 {

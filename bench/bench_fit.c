@@ -2,7 +2,7 @@
 /* Whole fits as ratios, both sides measured in turns in this run, the smallest time of each:
  * against numpy.cov and Octave's cov of the same matrix (left out where absent), against the
  * paper's algorithm, against reading the file, two threads against one. */
-#include "unrelu/unrelu.h"
+#include "bench.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -13,21 +13,6 @@
 #include <unistd.h>
 
 enum { TURNS = 5 };
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void must(unrelu_status status, const unrelu_error *err)
-{
-    if (status != UNRELU_OK) {
-        fprintf(stderr, "%s\n", err->text);
-        exit(1);
-    }
-}
 
 static void row(const char *what, double ratio, const char *wanted, double ours, double theirs)
 {

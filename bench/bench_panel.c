@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "bench.h"
 #include "memory.h"
 #include "summary/panel.h"
 
@@ -24,13 +25,6 @@ typedef struct {
 typedef struct {
     double pack, add, dsyrk, above, gram;
 } times;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void keep_least(double *least, double seconds)
 {

@@ -4,8 +4,8 @@
  * fit, and the exact one of a million rows, against one bare evaluation U max(0, V x) of all rows;
  * two threads against one. One thread where nothing is said. Of each network the smallest time,
  * then the mean over the networks. A fit that is wrong ends the run. */
+#include "bench.h"
 #include "dense/linear.h"
-#include "unrelu/unrelu.h"
 
 #include <cblas.h>
 #include <math.h>
@@ -27,21 +27,6 @@ typedef struct {
     unrelu_network truth;
     double *x, *a; /* (n, d), (n, m) */
 } planted;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void must(unrelu_status status, const unrelu_error *err)
-{
-    if (status != UNRELU_OK) {
-        fprintf(stderr, "%s\n", err->text);
-        exit(1);
-    }
-}
 
 static double *room_for(size_t rows, size_t columns)
 {

@@ -81,4 +81,21 @@ static inline double error_of_V(const unrelu_network *truth, const unrelu_networ
     return far.V_max;
 }
 
+/* which neuron of the model is nearest to neuron j of the truth */
+static inline size_t nearest(const unrelu_network *truth, const unrelu_network *model, size_t j)
+{
+    size_t best = 0;
+    double least = INFINITY;
+    for (size_t l = 0; l < model->k; l++) {
+        double distance = 0;
+        for (size_t i = 0; i < truth->d; i++)
+            distance += pow(truth->V[j * truth->d + i] - model->V[l * truth->d + i], 2);
+        if (distance < least) {
+            least = distance;
+            best = l;
+        }
+    }
+    return best;
+}
+
 #endif

@@ -909,23 +909,6 @@ static void exponentials_of_squares_come_back(void **state)
 
 /* ---- labels with noise ---- */
 
-/* the model's neurons in the order of the truth's, by nearest rows */
-static size_t nearest(const unrelu_network *truth, const unrelu_network *model, size_t j)
-{
-    size_t best = 0;
-    double least = INFINITY;
-    for (size_t l = 0; l < model->k; l++) {
-        double distance = 0;
-        for (size_t i = 0; i < truth->d; i++)
-            distance += pow(truth->V[j * truth->d + i] - model->V[l * truth->d + i], 2);
-        if (distance < least) {
-            least = distance;
-            best = l;
-        }
-    }
-    return best;
-}
-
 /* every entry of V, U, c, e within `wide` of its standard errors */
 static void assert_within_errors(const unrelu_network *truth, const unrelu_network *model,
                                  double wide)
