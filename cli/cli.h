@@ -81,7 +81,7 @@ int cli_parse_real(const char *what, const char *text, double least, double most
 int cli_parse_whole(const char *what, const char *text, double least, double most, const char *want,
                     size_t *value);
 
-extern const cli_command cli_fit, cli_recover, cli_predict, cli_sample, cli_compare, cli_show,
-    cli_summarize, cli_merge, cli_generate;
+extern const cli_command cli_fit, cli_recover, cli_unmix, cli_predict, cli_sample, cli_compare,
+    cli_show, cli_summarize, cli_merge, cli_generate;
 
 #endif

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <float.h>
-#include <limits.h>
 #include <stdio.h>
 
 #include "files.h"
 #include "generate.h"
-#include "json.h"
-#include "rows.h"
 #include "talk.h"
 #include "words.h"
 
@@ -21,28 +18,33 @@ static const cli_option options[] = {
     {.doc = "Model:", .kind = CLI_HEADING},
     {"dimension", 'd', "D", "columns of a sample or input (needed)", CLI_WHOLE, FIELD(d), 1, 1e6,
      UP_TO_1E6},
-    {"latent", 'k', "K", "columns of W (default D), or neurons of the network (needed)", CLI_WHOLE,
+    {"latent", 'k', "K",
+     "columns of W (default D, of a mixture P), or neurons of the network (needed)", CLI_WHOLE,
      FIELD(k), 1, 1e6, UP_TO_1E6},
+    {"units", 'p', "P", "hidden units of the mixture, at most D (needed)", CLI_WHOLE, FIELD(p), 1,
+     1e6, UP_TO_1E6},
     {"labels", 'm', "M", "columns of a label of the network (needed)", CLI_WHOLE, FIELD(m), 1, 1e6,
      UP_TO_1E6},
     {"count", 'n', "N", "samples to draw (needed)", CLI_WHOLE, FIELD(n), 1, 0x1p53,
      "a whole number of at least 1"},
     {"kappa", 0, "X",
-     "condition number of W W' where K = D (default 1), or of the covariance of the inputs of a "
-     "network (default 1)",
+     "condition number of W W' where K = D (default 1), of a mixture where K = P (default 9), or "
+     "of the covariance of the inputs of a network (default 1)",
      CLI_REAL, FIELD(kappa), 1, DBL_MAX, AT_LEAST_1},
     {"bias", 0, "rectified|normal|VALUE",
      "gaussian: b is max(0, N(0, 1)) (default), N(0, 1), or VALUE times each column's scale; "
-     "network: c and e are N(0, VALUE^2) (default 0: none)",
+     "mixture: the same of the hidden units (default 0); network: c and e are N(0, VALUE^2) "
+     "(default 0: none)",
      CLI_TEXT, FIELD(bias), 0, 0, NULL},
+    {"noise", 0, "SD",
+     "standard deviation of the noise of the labels of a network, or of the samples of a mixture, "
+     "whose own root mean square is 1 (default 0)",
+     CLI_REAL, FIELD(noise), 0, DBL_MAX, "a number of at least 0"},
     {.doc = "For networks and their inputs:", .kind = CLI_HEADING},
     {"inputs", 0, "normal|uniform|binary|t3|laplace|mixture", /* in the order of unrelu_inputs */
      "law of the inputs (default normal; t3: Student's with 3 degrees of freedom; mixture: three "
      "normal clusters)",
      CLI_CHOICE, FIELD(inputs), 0, 0, NULL},
-    {"noise", 0, "SD",
-     "standard deviation of the noise of the labels, whose own root mean square is 1 (default 0)",
-     CLI_REAL, FIELD(noise), 0, DBL_MAX, "a number of at least 0"},
     {"activation", 0, "relu|power:C|expm1|expm1sq|leaky:S|tanh",
      "as in 'unrelu recover' (default relu)", CLI_TEXT, FIELD(activation), 0, 0, NULL},
     {"kappa-v", 0, "X", "condition number of V (default: as a random matrix has it)", CLI_REAL,
@@ -59,6 +61,9 @@ static const cli_example examples[] = {
     {"unrelu generate network -d 20 -k 10 -m 12 -n 200 -o net", "ten neurons, exact labels"},
     {"unrelu generate network -d 10 -k 5 -m 8 -n 1e4 --noise 0.1 --bias 0.5 -o net",
      "with noise and biases"},
+    {"unrelu generate mixture -d 12 -p 8 -n 400 -o mix", "eight hidden units in twelve columns"},
+    {"unrelu generate mixture -d 12 -p 8 -n 5000 --noise 0.01 --bias 0.5 -o mix",
+     "noise of 1 %, units that are off less often"},
     {"unrelu generate inputs -d 20 -n 1000 -o x.npy", "inputs to ask somebody's network about"},
     {0},
 };
@@ -67,8 +72,13 @@ static const generate_arguments defaults = {CLI_SHARED_DEFAULTS, .noise = -1, .i
 
 /* ---- which options are for which kind ------------------------------------------------ */
 
-static const char kinds[] = "gaussian|network|inputs";
-enum { GAUSSIAN = 1 << 0, NETWORK = 1 << 1, INPUTS = 1 << 2 }; /* in the order of kinds */
+static const char kinds[] = "gaussian|network|mixture|inputs";
+enum { /* in the order of kinds */
+       GAUSSIAN = 1 << 0,
+       NETWORK = 1 << 1,
+       MIXTURE = 1 << 2,
+       INPUTS = 1 << 3,
+};
 
 static int check_kind(const generate_arguments *a, unsigned kind)
 {
@@ -77,11 +87,12 @@ static int check_kind(const generate_arguments *a, unsigned kind)
         unsigned kinds;
         const char *option;
     } table[] = {
-        {a->k > 0, GAUSSIAN | NETWORK, "-k"},
+        {a->k > 0, GAUSSIAN | NETWORK | MIXTURE, "-k"},
+        {a->p > 0, MIXTURE, "-p"},
         {a->m > 0, NETWORK, "-m"},
-        {a->bias != NULL, GAUSSIAN | NETWORK, "--bias"},
+        {a->bias != NULL, GAUSSIAN | NETWORK | MIXTURE, "--bias"},
         {a->inputs >= 0, NETWORK | INPUTS, "--inputs"},
-        {a->noise >= 0, NETWORK, "--noise"},
+        {a->noise >= 0, NETWORK | MIXTURE, "--noise"},
         {a->activation != NULL, NETWORK, "--activation"},
         {a->kappa_v > 0, NETWORK, "--kappa-v"},
         {a->kappa_u > 0, NETWORK, "--kappa-u"},
@@ -109,93 +120,15 @@ int cli_generate_path(const generate_arguments *a, const char *name, char *path)
     return length < PATH_MAX ? 0 : cli_usage("-o: the name of the folder is too long");
 }
 
-/* ---- gaussian ------------------------------------------------------------------------ */
-
-static int parse_bias(const char *text, unrelu_gaussian_plant_options *o)
-{
-    int word = text ? cli_word_index("rectified|normal", text) : 0;
-    o->bias = word == 0 ? UNRELU_BIAS_RECTIFIED : UNRELU_BIAS_NORMAL;
-    if (word >= 0)
-        return 1;
-    o->bias = UNRELU_BIAS_FIXED;
-    return cli_parse_real("--bias", text, -DBL_MAX, DBL_MAX, "rectified, normal or a number",
-                          &o->bias_value);
-}
-
-/* The samples take another stream than 'unrelu sample truth.npz' with the same seed would. */
-static uint64_t seed_of_samples(uint64_t seed)
-{
-    return ~seed;
-}
-
-static int write_all(const generate_arguments *a, const unrelu_gaussian *truth, const char *x_path,
-                     const char *truth_path)
-{
-    unrelu_error err = {0};
-    int status = cli_write_rows(truth, seed_of_samples(a->shared.seed), a->n, x_path, &a->shared);
-    if (status == 0)
-        status = cli_exit(unrelu_gaussian_save(truth, truth_path, &err), &err);
-    return status;
-}
-
-static int report(const generate_arguments *a, const char *x_path, const char *truth_path)
-{
-    cli_note("%s: %zu rows of %zu columns, seed %llu", x_path, a->n, a->d,
-             (unsigned long long)a->shared.seed);
-    cli_note("%s: the planted model", truth_path);
-    if (!a->shared.json)
-        return 0;
-    cli_json json = cli_json_start("generate");
-    cli_json_text(&json, "kind", "rectified-gaussian");
-    cli_json_whole(&json, "n", a->n);
-    cli_json_whole(&json, "d", a->d);
-    cli_json_whole(&json, "k", a->k ? a->k : a->d);
-    cli_json_whole(&json, "seed", a->shared.seed);
-    cli_json_text(&json, "samples", x_path);
-    cli_json_text(&json, "truth", truth_path);
-    cli_json_put(&json, "warnings", json_array());
-    return cli_json_finish(&json);
-}
-
-static int plant(const generate_arguments *a, const unrelu_gaussian_plant_options *o)
-{
-    char x_path[PATH_MAX], truth_path[PATH_MAX];
-    unrelu_error err = {0};
-    unrelu_gaussian truth = {0};
-    int status = cli_generate_path(a, "x.npy", x_path);
-    if (status == 0)
-        status = cli_generate_path(a, "truth.npz", truth_path);
-    if (status == 0)
-        status = cli_exit(unrelu_gaussian_plant(o, &truth, &err), &err);
-    if (status == 0)
-        status = cli_make_folder(a->shared.output);
-    if (status == 0)
-        status = write_all(a, &truth, x_path, truth_path);
-    if (status == 0)
-        status = report(a, x_path, truth_path);
-    unrelu_gaussian_free(&truth);
-    return status;
-}
-
-static int generate_gaussian(const generate_arguments *a)
-{
-    unrelu_gaussian_plant_options o = unrelu_gaussian_plant_options_default();
-    o.d = a->d;
-    o.k = a->k;
-    o.kappa = a->kappa > 0 ? a->kappa : o.kappa;
-    o.seed = a->shared.seed;
-    return parse_bias(a->bias, &o) ? plant(a, &o) : CLI_EXIT_USAGE;
-}
-
 static int run(void *arguments)
 {
     static int (*const makers[])(const generate_arguments *) = {
-        generate_gaussian, cli_generate_network, cli_generate_inputs};
+        cli_generate_gaussian, cli_generate_network, cli_generate_mixture, cli_generate_inputs};
     const generate_arguments *a = arguments;
     int kind = cli_word_index(kinds, a->shared.files[0]);
     if (kind < 0)
         return cli_usage("generate: this version has no kind of model '%s'; it has: gaussian, "
-                         "network, and inputs alone",
+                         "network, mixture, and inputs alone",
                          a->shared.files[0]);
     int status = check(a, 1U << kind);
     return status ? status : makers[kind](a);
@@ -203,15 +136,18 @@ static int run(void *arguments)
 
 const cli_command cli_generate = {
     .name = "generate",
-    .files = "gaussian|network|inputs",
+    .files = "gaussian|network|mixture|inputs",
     .brief = "Plant a random model and draw samples from it",
     .doc = "gaussian: writes DIR/x.npy, the samples, and DIR/truth.npz, the model, which 'unrelu "
            "compare' holds a fit against. With K = D, W is a random rotation times a diagonal that "
-           "gives W W' the condition number --kappa; with K < D, W has normal entries and rows of "
-           "unit length.\n\nnetwork: writes DIR/x.npy, the inputs, DIR/a.npy, their labels, and "
+           "gives W W' the condition number --kappa; with another K, W has normal entries and rows "
+           "of unit length.\n\nnetwork: writes DIR/x.npy, the inputs, DIR/a.npy, their labels, and "
            "DIR/truth.npz, a random two-layer network a = U f(V x + c) + e. Rows of V have unit "
            "length; U is scaled such that the labels have a root mean square of 1 about their "
-           "mean.\n\ninputs: writes inputs alone to the file that -o names.",
+           "mean.\n\nmixture: writes DIR/x.npy, samples of x = A ReLU(W z + b) with noise, and "
+           "DIR/truth.npz. A (D x P) has normal entries and columns of unit length, W is that of "
+           "gaussian for P columns, times a factor such that the samples have a root mean square "
+           "of 1.\n\ninputs: writes inputs alone to the file that -o names.",
     .words = kinds,
     .options = options,
     .has = CLI_HAS_SEED | CLI_HAS_THREADS | CLI_HAS_JSON,

@@ -2,6 +2,7 @@
 #include "cli.h"
 #include "files.h"
 #include "json.h"
+#include "mixture_text.h"
 #include "model_text.h"
 #include "network_text.h"
 #include "talk.h"
@@ -11,7 +12,7 @@ typedef struct {
 } show_arguments;
 
 static const cli_example examples[] = {
-    {"unrelu show model.npz", "the model as 'unrelu fit' or 'unrelu recover' printed it"},
+    {"unrelu show model.npz", "the model as 'unrelu fit', 'recover' or 'unmix' printed it"},
     {"unrelu show model.npz --level 0.99", "with wider intervals"},
     {0},
 };
@@ -42,6 +43,18 @@ static int print_network(const cli_shared *shared, const unrelu_network *model)
     return cli_json_finish(&json);
 }
 
+static int print_mixture(const cli_shared *shared, const unrelu_mixture *model)
+{
+    cli_tell_warnings(model->warnings, model->warning_count);
+    if (!shared->json) {
+        cli_print_mixture(model, shared->level);
+        return 0;
+    }
+    cli_json json = cli_json_start("show");
+    cli_json_mixture(&json, model);
+    return cli_json_finish(&json);
+}
+
 static int show_gaussian(const cli_shared *shared)
 {
     unrelu_gaussian model = {0};
@@ -62,14 +75,27 @@ static int show_network(const cli_shared *shared)
     return status;
 }
 
+static int show_mixture(const cli_shared *shared)
+{
+    unrelu_mixture model = {0};
+    int status = cli_load_mixture(shared->files[0], &model);
+    if (status == 0)
+        status = print_mixture(shared, &model);
+    unrelu_mixture_free(&model);
+    return status;
+}
+
 static int run(void *arguments)
 {
+    static int (*const shows[])(const cli_shared *) = {
+        [CLI_GAUSSIAN] = show_gaussian,
+        [CLI_NETWORK] = show_network,
+        [CLI_MIXTURE] = show_mixture,
+    };
     const cli_shared *shared = &((show_arguments *)arguments)->shared;
     cli_model kind = CLI_GAUSSIAN;
-    int status = cli_find_model(shared->files[0], &kind);
-    if (status != 0)
-        return status;
-    return kind == CLI_NETWORK ? show_network(shared) : show_gaussian(shared);
+    int status = cli_find_model(shared->files[0], CLI_ANY_MODEL, &kind);
+    return status ? status : shows[kind](shared);
 }
 
 const cli_command cli_show = {

@@ -28,7 +28,7 @@ const cli_code cli_codes[] = {
     {"repaired", "the correlations were indefinite and were projected"},
     {"indefinite", "they are indefinite and were left so (--method paper)"},
     {"no-se", "which standard errors cannot be had, and why"},
-    {"uncertified", "network: why the fit is not shown to be the only one"},
+    {"uncertified", "network, mixture: why the fit is not shown to be the only one"},
     {"not-identifiable",
      "network: a neuron has too few samples on one side of its kink, with its share of samples"},
     {"merged",
@@ -46,5 +46,15 @@ const cli_code cli_codes[] = {
     {"few-starts-agree", "network: the best noisy fit was reached from one start only"},
     {"k-bound", "network: the number of neurons is at the edge of what was tried"},
     {"moments-skipped", "network: no start from moments, and why"},
+    {"ambiguous",
+     "mixture: the samples have more facets than there are units; those with most samples were "
+     "taken"},
+    {"noise-high", "mixture: noise above 3 % of the samples, so that facets may be missed"},
+    {"noise-uneven",
+     "mixture: the singular values beyond those of the units are not those of equal noise in every "
+     "column"},
+    {"p-unsure", "mixture: the gap behind the p-th singular value is small; give -p"},
+    {"low-precision",
+     "mixture: the samples carry fewer digits than a double; their rounding is taken as noise"},
     {0},
 };

@@ -13,7 +13,8 @@
 static const char intro[] =
     "unrelu learns back what a ReLU hid: from samples that were cut off at zero the distribution "
     "behind them, with standard errors; from inputs and labels the two-layer network that maps one "
-    "to the other, exactly where the data allow it.";
+    "to the other, exactly where the data allow it; from samples of a mixture of rectified units "
+    "the mixing matrix and what is behind it.";
 
 static const struct {
     const char *code, *means;

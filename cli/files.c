@@ -154,6 +154,7 @@ static const struct {
 } models[] = {
     [CLI_GAUSSIAN] = {"rectified-gaussian", "'unrelu fit'"},
     [CLI_NETWORK] = {"network", "'unrelu recover'"},
+    [CLI_MIXTURE] = {"mixture", "'unrelu unmix'"},
 };
 
 enum { MODELS = sizeof models / sizeof *models };
@@ -163,51 +164,58 @@ const char *cli_model_name(cli_model kind)
     return models[kind].kind;
 }
 
-/* need: the kind, or NULL for any; maker: who makes one */
-static int refuse_kind(const char *path, const char *kind, const char *need, const char *maker)
+/* "a, b or c": of those among, their kinds or who makes them */
+static const char *list_models(unsigned among, int makers, char *list, size_t size)
 {
+    list[0] = '\0';
+    for (size_t i = 0; i < MODELS; i++) {
+        size_t used = strlen(list);
+        const char *between = !used ? "" : among >> (i + 1) ? ", " : " or ";
+        if (among >> i & 1)
+            snprintf(list + used, size - used, "%s%s", between,
+                     makers ? models[i].maker : models[i].kind);
+    }
+    return list;
+}
+
+static int refuse_kind(const char *path, const char *kind, unsigned among)
+{
+    char kinds[128], makers[128];
+    list_models(among, 0, kinds, sizeof kinds);
+    list_models(among, 1, makers, sizeof makers);
     if (access(path, R_OK) != 0)
         cli_error("cannot open %s: %s", path, strerror(errno));
     else if (strcmp(kind, "summary") == 0)
         cli_error("%s is a summary, not a model: 'unrelu fit %s' makes a model of it", path, path);
-    else if (*kind && need)
-        cli_error("%s is of kind '%s', and a %s is needed here; %s makes one", path, kind, need,
-                  maker);
+    else if (*kind && among != CLI_ANY_MODEL)
+        cli_error("%s is of kind '%s', and a %s is needed here; %s makes one", path, kind, kinds,
+                  makers);
     else if (*kind)
         cli_error("%s is of kind '%s', which this version cannot use", path, kind);
     else
-        cli_error("%s is not a model; %s makes one", path, maker);
+        cli_error("%s is not a model; %s makes one", path, makers);
     return CLI_EXIT_FILE;
 }
 
-static int read_kind(const char *path, char *kind, size_t size)
-{
-    unrelu_error err = {0};
-    return cli_exit(unrelu_file_kind(path, kind, size, &err), &err);
-}
-
-int cli_find_model(const char *path, cli_model *found)
+int cli_find_model(const char *path, unsigned among, cli_model *found)
 {
     char kind[64] = "";
-    int status = read_kind(path, kind, sizeof kind);
+    unrelu_error err = {0};
+    int status = cli_exit(unrelu_file_kind(path, kind, sizeof kind, &err), &err);
     if (status != 0)
         return status;
     for (size_t i = 0; i < MODELS; i++) {
-        if (strcmp(kind, models[i].kind) != 0)
+        if (!(among >> i & 1) || strcmp(kind, models[i].kind) != 0)
             continue;
         *found = (cli_model)i;
         return 0;
     }
-    return refuse_kind(path, kind, NULL, "'unrelu fit' or 'unrelu recover'");
+    return refuse_kind(path, kind, among);
 }
 
 static int require_kind(const char *path, cli_model need)
 {
-    char kind[64] = "";
-    int status = read_kind(path, kind, sizeof kind);
-    if (status == 0 && strcmp(kind, models[need].kind) != 0)
-        status = refuse_kind(path, kind, models[need].kind, models[need].maker);
-    return status;
+    return cli_find_model(path, 1U << need, &need);
 }
 
 int cli_load_gaussian(const char *path, unrelu_gaussian *model)
@@ -222,4 +230,11 @@ int cli_load_network(const char *path, unrelu_network *model)
     unrelu_error err = {0};
     int status = require_kind(path, CLI_NETWORK);
     return status ? status : cli_exit(unrelu_network_load(path, model, &err), &err);
+}
+
+int cli_load_mixture(const char *path, unrelu_mixture *model)
+{
+    unrelu_error err = {0};
+    int status = require_kind(path, CLI_MIXTURE);
+    return status ? status : cli_exit(unrelu_mixture_load(path, model, &err), &err);
 }

@@ -86,7 +86,7 @@ static void put_names(cli_json *json, const unrelu_gaussian *m)
     cli_json_put(json, "names", array);
 }
 
-static void put_flags(cli_json *json, const unrelu_gaussian *m)
+void cli_json_flags(cli_json *json, const unrelu_gaussian *m)
 {
     json_t *array = json_array();
     for (size_t i = 0; i < m->d; i++) {
@@ -142,7 +142,7 @@ void cli_json_model(cli_json *json, const unrelu_gaussian *m)
     put_counts(json, "observed", m->observed, m->d);
     put_counts(json, "positive", m->positive, m->d);
     if (m->flags)
-        put_flags(json, m);
+        cli_json_flags(json, m);
     cli_json_real(json, "lambda_min", m->lambda_min);
     cli_json_put(json, "repaired", json_boolean(m->repaired));
     if (m->k) {

@@ -18,11 +18,13 @@ void cli_json_text(cli_json *json, const char *key, const char *text); /* NULL: 
 void cli_json_whole(cli_json *json, const char *key, uint64_t value);
 void cli_json_real(cli_json *json, const char *key, double value);
 void cli_json_reals(cli_json *json, const char *key, const double *values,
-                    size_t count); /* NULL: null */
+                    size_t count);                                 /* NULL: null */
+void cli_json_flags(cli_json *json, const unrelu_gaussian *model); /* of its coordinates */
 void cli_json_warnings(cli_json *json, const unrelu_warning *warnings, size_t count);
 /* all that a model says but its matrices */
 void cli_json_model(cli_json *json, const unrelu_gaussian *model);
 void cli_json_network(cli_json *json, const unrelu_network *model);
+void cli_json_mixture(cli_json *json, const unrelu_mixture *model);
 /* Adds the seconds, prints and frees; returns the exit status. */
 int cli_json_finish(cli_json *json);
 

@@ -42,16 +42,23 @@ void cli_add_column_name(cli_table *table, const unrelu_gaussian *m, size_t i)
     cli_table_add_name(table, m->names ? m->names[i] : name);
 }
 
-static void add_estimate(cli_table *table, const double *values, const double *se, size_t d,
-                         size_t i, double z)
+double cli_half_of(const double *se, size_t count, size_t i, double z)
 {
-    cli_table_add_estimate(table, values[i], cli_has_errors(se, d) ? z * se[i] : -1);
+    return cli_has_errors(se, count) ? z * se[i] : -1;
+}
+
+double cli_censored_share(const unrelu_gaussian *m, size_t i)
+{
+    if (!m->observed || !m->positive || !(m->observed[i] > 0))
+        return NAN;
+    return 1 - m->positive[i] / m->observed[i];
 }
 
 static void add_censored(cli_table *table, const unrelu_gaussian *m, size_t i)
 {
-    if (m->observed && m->positive && m->observed[i] > 0)
-        cli_table_add(table, "%.2f %%", 100 * (1 - m->positive[i] / m->observed[i]));
+    double share = cli_censored_share(m, i);
+    if (isfinite(share))
+        cli_table_add(table, "%.2f %%", 100 * share);
     else
         cli_table_add(table, "%s", "");
 }
@@ -75,10 +82,10 @@ static int is_shown(const unrelu_gaussian *m, size_t i, size_t *flagged)
     return m->flags && m->flags[i] && (*flagged)++ < FLAGGED;
 }
 
-static void add_titles(cli_table *table, const unrelu_gaussian *m)
+static void add_titles(cli_table *table, const unrelu_gaussian *m, const cli_coordinates *names)
 {
-    cli_table_add(table, "column");
-    cli_table_add(table, "%s", !m->observed ? "" : m->limit ? "censored" : "zeros");
+    cli_table_add(table, "%s", names->one);
+    cli_table_add(table, "%s", m->observed ? names->censored : "");
     if (m->limit)
         cli_table_add(table, "limit");
     cli_table_add(table, "b");
@@ -94,14 +101,14 @@ static void add_coordinate(cli_table *table, const unrelu_gaussian *m, size_t i,
     add_censored(table, m, i);
     if (m->limit)
         cli_table_add(table, "%.4g", m->limit[i]);
-    add_estimate(table, m->b, m->b_se, m->d, i, z);
-    add_estimate(table, m->scale, m->scale_se, m->d, i, z);
+    cli_table_add_estimate(table, m->b[i], cli_half_of(m->b_se, m->d, i, z));
+    cli_table_add_estimate(table, m->scale[i], cli_half_of(m->scale_se, m->d, i, z));
     if (m->noise)
         cli_table_add(table, "%.4g", m->noise[i]);
     add_flags(table, m->flags ? m->flags[i] : 0);
 }
 
-static void print_coordinates(const unrelu_gaussian *m, double z)
+void cli_print_coordinates(const unrelu_gaussian *m, const cli_coordinates *names, double z)
 {
     cli_table table;
     size_t shown = 0, flagged = 0;
@@ -109,7 +116,7 @@ static void print_coordinates(const unrelu_gaussian *m, double z)
                         : m->limit || m->noise ? "lrrrrl"
                                                : "lrrrl";
     cli_table_start(&table, strlen(align));
-    add_titles(&table, m);
+    add_titles(&table, m, names);
     for (size_t i = 0; i < m->d; i++) {
         if (!is_shown(m, i, &flagged))
             continue;
@@ -118,7 +125,7 @@ static void print_coordinates(const unrelu_gaussian *m, double z)
     }
     cli_table_print(&table, align);
     if (shown < m->d)
-        printf("  ... the first %d and the flagged of %zu columns\n", FIRST, m->d);
+        printf("  ... the first %d and the flagged of %zu %s\n", FIRST, m->d, names->many);
 }
 
 /* ---- spectrum and head ------------------------------------------------------------- */
@@ -148,7 +155,8 @@ static void print_eigenvalues(const unrelu_gaussian *m, double level, double z)
     cli_table_start(&table, 3);
     for (size_t i = 0; i < shown; i++) {
         cli_table_add(&table, "%zu", i + 1);
-        add_estimate(&table, m->eigenvalues, m->eigenvalues_se, m->d, i, z);
+        cli_table_add_estimate(&table, m->eigenvalues[i],
+                               cli_half_of(m->eigenvalues_se, m->d, i, z));
         cli_table_add(&table, "%s", i < m->k ? "in W" : "");
     }
     cli_table_print(&table, "rrl");
@@ -185,9 +193,10 @@ static void print_repair(const unrelu_gaussian *m)
 
 void cli_print_model(const unrelu_gaussian *m, double level)
 {
+    const cli_coordinates names = {"column", "columns", m->limit ? "censored" : "zeros"};
     double z = cli_half_width(level);
     print_head(m, level);
-    print_coordinates(m, z);
+    cli_print_coordinates(m, &names, z);
     cli_print_correlations(m, z);
     print_eigenvalues(m, level, z);
     print_repair(m);

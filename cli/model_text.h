@@ -12,8 +12,18 @@ void cli_print_model(const unrelu_gaussian *model, double level);
 /* P(|Z| < z) = level for a standard normal Z */
 double cli_half_width(double level);
 
+/* the coordinates: what they are called, and what a value at the limit is */
+typedef struct {
+    const char *one, *many, *censored;
+} cli_coordinates;
+void cli_print_coordinates(const unrelu_gaussian *model, const cli_coordinates *names, double z);
+
 /* whether there is any: a method may have none at all */
 int cli_has_errors(const double *se, size_t count);
+/* z times the i-th, or -1 where there is none of any: for cli_table_add_estimate */
+double cli_half_of(const double *se, size_t count, size_t i, double z);
+/* share of the values at or below the limit; NaN where the model does not know it */
+double cli_censored_share(const unrelu_gaussian *model, size_t i);
 /* the i-th name, or x1, x2, ... */
 void cli_add_column_name(cli_table *table, const unrelu_gaussian *model, size_t i);
 

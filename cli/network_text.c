@@ -3,11 +3,11 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "model_text.h"
 #include "table.h"
+#include "verdict_text.h"
 #include "width.h"
 
 enum { MANY = 30, FIRST = 20 }; /* rows from which on not all are shown, but the first of them */
@@ -42,23 +42,6 @@ static double largest_error_of_v(const unrelu_network *m, size_t j)
 
 /* ---- verdict ----------------------------------------------------------------------- */
 
-/* the warning that says most about it, or NULL */
-static const char *why_uncertified(const unrelu_network *m)
-{
-    static const char *const codes[] = {"uncertified", "not-identifiable", "joint-solver",
-                                        "near-duplicate", "linear-part"};
-    for (size_t c = 0; c < sizeof codes / sizeof *codes; c++)
-        for (size_t i = 0; i < m->warning_count; i++)
-            if (strcmp(m->warnings[i].code, codes[c]) == 0)
-                return m->warnings[i].message;
-    return NULL;
-}
-
-static const char *plural(size_t count)
-{
-    return count == 1 ? "" : "s";
-}
-
 /* "", ", to single precision" or ", to 6 digits" */
 static void print_precision(const unrelu_network *m)
 {
@@ -71,8 +54,8 @@ static void print_precision(const unrelu_network *m)
 
 static void print_sizes(const unrelu_network *m)
 {
-    printf("%zu neuron%s, residual %.2g over %zu sample%s", m->k, plural(m->k), m->residual,
-           m->samples_checked, plural(m->samples_checked));
+    printf("%zu neuron%s, residual %.2g over %zu sample%s", m->k, cli_plural(m->k), m->residual,
+           m->samples_checked, cli_plural(m->samples_checked));
 }
 
 static void print_exact(const unrelu_network *m)
@@ -90,7 +73,9 @@ static void print_exact(const unrelu_network *m)
 
 static void print_uncertified(const unrelu_network *m)
 {
-    const char *why = why_uncertified(m);
+    static const char *const codes[] = {"uncertified",    "not-identifiable", "joint-solver",
+                                        "near-duplicate", "linear-part",      NULL};
+    const char *why = cli_find_warning(m->warnings, m->warning_count, codes);
     printf("exact fit");
     print_precision(m);
     printf(", uniqueness not certified: ");
@@ -102,12 +87,9 @@ static void print_uncertified(const unrelu_network *m)
 
 static void print_noisy(const unrelu_network *m)
 {
-    double decimals = 1 - floor(log10(m->noise)); /* two digits: 0.10 */
-    if (decimals >= 1 && decimals <= 6)
-        printf("noisy: sigma %.*f, ", (int)decimals, m->noise);
-    else
-        printf("noisy: sigma %.2g, ", m->noise);
-    printf("%zu neuron%s, residual %.2g", m->k, plural(m->k), m->residual);
+    printf("noisy: ");
+    cli_print_sigma(m->noise);
+    printf(", %zu neuron%s, residual %.2g", m->k, cli_plural(m->k), m->residual);
     if (m->starts > 1)
         printf(", %zu of %zu starts agree", m->starts_agree, m->starts);
     putchar('\n');
@@ -129,6 +111,8 @@ static void print_verdict(const unrelu_network *m)
         break;
     case UNRELU_VERDICT_FAILED:
         printf("failed\n");
+        break;
+    case UNRELU_VERDICT_AMBIGUOUS: /* of mixtures only */
         break;
     }
 }
@@ -160,7 +144,7 @@ static void print_certificate(const unrelu_network *m)
         return;
     if (m->k && m->verdict != UNRELU_VERDICT_NOISY)
         printf("rarest sides of a kink: %zu sample%s on, %zu off\n", m->min_active,
-               plural(m->min_active), m->min_inactive);
+               cli_plural(m->min_active), m->min_inactive);
     if (isfinite(m->holdout_residual))
         printf("residual %.2g on rows that the solver did not see\n", m->holdout_residual);
 }
@@ -177,11 +161,6 @@ static int has_free_scale(const unrelu_network *m)
 {
     return m->activation.kind == UNRELU_EXPM1 || m->activation.kind == UNRELU_EXPM1SQ ||
            m->activation.kind == UNRELU_TANH_POS;
-}
-
-static double half(const double *se, size_t count, size_t i, double z)
-{
-    return cli_has_errors(se, count) ? z * se[i] : -1;
 }
 
 static void add_titles(cli_table *table, const unrelu_network *m)
@@ -203,7 +182,7 @@ static void add_neuron(cli_table *table, const unrelu_network *m, size_t j, doub
     cli_table_add(table, "%.6g", cli_norm_of_u(m, j));
     if (has_free_scale(m))
         cli_table_add(table, "%.6g", norm_of_v(m, j));
-    cli_table_add_estimate(table, m->c[j], half(m->c_se, m->k, j, z));
+    cli_table_add_estimate(table, m->c[j], cli_half_of(m->c_se, m->k, j, z));
     if (m->active && isfinite(m->active[j]))
         cli_table_add(table, "%.2f %%", 100 * m->active[j]);
     else if (m->active)
@@ -251,7 +230,7 @@ static void print_outputs(const unrelu_network *m, double z)
     for (size_t i = 0; i < shown; i++) {
         snprintf(name, sizeof name, "a%zu", i + 1);
         cli_table_add_name(&table, m->label_names ? m->label_names[i] : name);
-        cli_table_add_estimate(&table, m->e[i], half(m->e_se, m->m, i, z));
+        cli_table_add_estimate(&table, m->e[i], cli_half_of(m->e_se, m->m, i, z));
     }
     cli_table_print(&table, "lr");
     if (shown < m->m)

@@ -7,13 +7,13 @@
 
 enum { BLOCK_CELLS = 1 << 18 }; /* 2 MB of doubles: stays in the cache, and SIGINT is seen soon */
 
-static unrelu_status draw_all(const unrelu_sampler *sampler, unrelu_sink *sink, size_t n, size_t d,
+static unrelu_status draw_all(const cli_rows *from, unrelu_sink *sink, size_t n,
                               const unrelu_exec *exec, unrelu_error *err)
 {
-    size_t block = d < BLOCK_CELLS ? BLOCK_CELLS / d : 1;
+    size_t block = from->d < BLOCK_CELLS ? BLOCK_CELLS / from->d : 1;
     unrelu_exec silent = *exec; /* the progress of one block is none */
     silent.progress = NULL;
-    double *x = malloc(block * d * sizeof *x);
+    double *x = malloc(block * from->d * sizeof *x);
     unrelu_status status = x ? UNRELU_OK : UNRELU_ENOMEM;
     for (size_t row = 0; row < n && status == UNRELU_OK; row += block) {
         size_t rows = n - row < block ? n - row : block;
@@ -21,7 +21,7 @@ static unrelu_status draw_all(const unrelu_sampler *sampler, unrelu_sink *sink, 
         if (exec->cancelled(exec->context))
             status = UNRELU_ECANCELLED;
         if (status == UNRELU_OK)
-            status = unrelu_sampler_draw(sampler, row, rows, &silent, x, err);
+            status = unrelu_sampler_draw(from->sampler, row, rows, &silent, x, err);
         if (status == UNRELU_OK)
             status = unrelu_sink_write(sink, x, rows, err);
     }
@@ -29,23 +29,18 @@ static unrelu_status draw_all(const unrelu_sampler *sampler, unrelu_sink *sink, 
     return status;
 }
 
-int cli_write_rows(const unrelu_gaussian *model, uint64_t seed, size_t n, const char *path,
-                   const cli_shared *shared)
+int cli_write_rows(const cli_rows *from, size_t n, const char *path, const cli_shared *shared)
 {
     unrelu_error err = {0};
-    unrelu_sampler *sampler = NULL;
     unrelu_sink *sink = NULL;
     unrelu_exec exec = cli_exec(shared);
-    unrelu_status status = unrelu_sampler_new(model, seed, &sampler, &err);
+    unrelu_status status = unrelu_sink_open(path, n, from->d, from->names, &sink, &err);
+    if (status != UNRELU_OK)
+        return cli_exit(status, &err);
+    status = draw_all(from, sink, n, &exec, &err);
     if (status == UNRELU_OK)
-        status = unrelu_sink_open(path, n, model->d, model->names, &sink, &err);
-    if (status == UNRELU_OK) {
-        status = draw_all(sampler, sink, n, model->d, &exec, &err);
-        if (status == UNRELU_OK)
-            status = unrelu_sink_commit(sink, &err);
-        else
-            unrelu_sink_abort(sink);
-    }
-    unrelu_sampler_free(sampler);
+        status = unrelu_sink_commit(sink, &err);
+    else
+        unrelu_sink_abort(sink);
     return cli_exit(status, &err);
 }

@@ -6,8 +6,14 @@
 
 #include "cli.h"
 
+/* a stream of samples of d columns */
+typedef struct {
+    const unrelu_sampler *sampler;
+    size_t d;
+    char *const *names;
+} cli_rows;
+
 /* Draws n rows and writes them to path, a block at a time; returns the exit status. */
-int cli_write_rows(const unrelu_gaussian *model, uint64_t seed, size_t n, const char *path,
-                   const cli_shared *shared);
+int cli_write_rows(const cli_rows *from, size_t n, const char *path, const cli_shared *shared);
 
 #endif

@@ -64,6 +64,14 @@ static int column_width(const cli_table *table, size_t column)
     return widest;
 }
 
+int cli_table_width(const cli_table *table)
+{
+    int total = 0;
+    for (size_t j = 0; j < table->columns; j++)
+        total += 2 + column_width(table, j);
+    return total;
+}
+
 static void print_row(const cli_table *table, size_t row, const int *widths, const char *align)
 {
     int at = 0, start = 2; /* where the line stands, and where the cell starts */

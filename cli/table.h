@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-enum { CLI_TABLE_ROWS = 64, CLI_TABLE_COLUMNS = 7, CLI_TABLE_CELL = 160 };
+enum { CLI_TABLE_ROWS = 64, CLI_TABLE_COLUMNS = 9, CLI_TABLE_CELL = 160 };
 
 typedef struct {
     size_t cells, columns;
@@ -21,6 +21,8 @@ void cli_table_add_estimate(cli_table *table, double value, double half);
 /* align: one letter a column, l or r; indented by two, no trailing blanks. A last column that gets
  * too long is broken at blanks. */
 void cli_table_print(const cli_table *table, const char *align);
+/* of its longest line, the indent with it */
+int cli_table_width(const cli_table *table);
 
 /* "0.7312 +- 0.0044": two digits of the half-width decide how many the estimate gets; without
  * a half-width (NaN) six digits and "+- ?" */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "memory.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,6 +41,20 @@ char *ur_string_copy(const char *s)
     if (copy)
         memcpy(copy, s, size);
     return copy;
+}
+
+char **ur_strings_number(char letter, size_t count)
+{
+    char **strings = ur_alloc(count, sizeof *strings);
+    for (size_t i = 0; strings && i < count; i++) {
+        char text[32];
+        snprintf(text, sizeof text, "%c%zu", letter, i + 1);
+        if (!(strings[i] = ur_string_copy(text))) {
+            ur_strings_free(strings, i);
+            return NULL;
+        }
+    }
+    return strings;
 }
 
 void ur_strings_free(char **strings, size_t count)

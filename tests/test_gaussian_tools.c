@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Planting, sampling, comparing, saving. */
 #include "planted.h"
+#include "write/npz.h"
 
 #include <unistd.h>
 
@@ -44,13 +45,53 @@ static void planted_sigma_has_the_condition_number(void **state)
     for (size_t i = 0; i < 8; i++)
         assert_near(m.scale[i], 1, 1e-14);
     unrelu_gaussian_free(&m);
-    unrelu_gaussian_plant_options bad = unrelu_gaussian_plant_options_default();
-    bad.k = 9;
-    unrelu_error err = {""};
-    assert_int_equal(unrelu_gaussian_plant(&bad, &m, &err), UNRELU_EUSAGE);
-    bad.k = 0;
-    bad.kappa = 0.5;
-    assert_int_equal(unrelu_gaussian_plant(&bad, &m, &err), UNRELU_EUSAGE);
+}
+
+/* rows of W are unit vectors of random direction: correlations have the mean square 1 / k */
+static void planted_units_may_have_more_inputs_than_there_are(void **state)
+{
+    (void)state;
+    enum { D = 40, K = 100 };
+    unrelu_gaussian m = planted(D, K, 1, 1);
+    double square = 0;
+    assert_int_equal(m.k, K);
+    for (size_t i = 0; i < D; i++) {
+        assert_near(m.scale[i], 1, 1e-14);
+        for (size_t j = 0; j < D; j++) {
+            double dot = 0;
+            for (size_t k = 0; k < K; k++)
+                dot += m.W[i * K + k] * m.W[j * K + k];
+            assert_near(m.sigma[i * D + j], dot, 1e-14);
+            square += i < j ? dot * dot / (D * (D - 1) / 2.0) : 0;
+        }
+    }
+    assert_near(square, 1.0 / K, 4.5 * sqrt(2.0 / (D * (D - 1) / 2.0)) / K);
+    unrelu_gaussian_free(&m);
+}
+
+static void a_plan_that_cannot_be_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t d, k;
+        double kappa;
+        const char *sentence;
+    } bad[] = {
+        {0, 0, 1, "d must be at least 1"},
+        {5, 0, 0.5, "kappa must be at least 1, not 0.5"},
+        {5, 3, 2, "kappa needs k = d: W W' of rank 3 < 5 is singular"},
+        {5, 9, 2, "kappa needs k = d, not k = 9 with d = 5: leave out one of the two"},
+        {5, (size_t)1 << 61, 1, "a W of 5 x 2305843009213693952 is too large"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        unrelu_gaussian_plant_options o = {
+            .d = bad[i].d, .k = bad[i].k, .kappa = bad[i].kappa, .seed = 1};
+        unrelu_gaussian m;
+        unrelu_error err = {""};
+        assert_int_equal(unrelu_gaussian_plant(&o, &m, &err), UNRELU_EUSAGE);
+        assert_string_equal(err.text, bad[i].sentence);
+        assert_null(m.b);
+    }
 }
 
 /* ---- sample ---- */
@@ -245,16 +286,82 @@ static void a_model_survives_its_file(void **state)
     free(x);
 }
 
+/* a file of two columns whose array `name` is of this shape, or is missing (ndim 9) */
+static void write_model(const char *path, const char *name, size_t ndim, size_t rows,
+                        size_t columns)
+{
+    const double x[8] = {1, 0.5, 0.5, 1, 1, 1, 1, 1};
+    const struct {
+        const char *name;
+        size_t ndim;
+    } arrays[] = {{"b", 1}, {"scale", 1}, {"sigma", 2}, {"correlation", 2}, {"b_se", 1}};
+    const char *names[] = {"p", "q"};
+    ur_npz_writer *w = NULL;
+    unrelu_error err = {""};
+    must(ur_npz_writer_open(path, &w, &err), &err);
+    ur_npz_add_string(w, "kind", "rectified-gaussian");
+    ur_npz_add_strings(w, "names", (char *const *)names, 2);
+    for (size_t i = 0; i < 5; i++) {
+        int other = strcmp(arrays[i].name, name) == 0;
+        const size_t shape[2] = {other ? rows : 2, other ? columns : 2};
+        if (!other || ndim < 9)
+            ur_npz_add(w, arrays[i].name, x, other ? ndim : arrays[i].ndim, shape);
+    }
+    must(ur_npz_commit(w, &err), &err);
+}
+
+static void damaged_files_are_refused_with_a_sentence(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        size_t ndim, rows, columns;
+        const char *sentence; /* after the path */
+    } bad[] = {
+        {"scale", 9, 0, 0,
+         " has no array 'scale'; it was not written by this program, or by another version"},
+        {"sigma", 9, 0, 0,
+         " has no array 'sigma'; it was not written by this program, or by another version"},
+        {"correlation", 9, 0, 0,
+         " has no array 'correlation'; it was not written by this program, or by another version"},
+        {"b", 2, 2, 1, ": b must be a vector, not of 2 dimensions"},
+        {"sigma", 1, 4, 0, ": sigma is a vector of 4, where 2 x 2 is needed"},
+        {"correlation", 2, 2, 3, ": correlation is 2 x 3, where 2 x 2 is needed"},
+        {"b_se", 1, 3, 0, ": b_se is a vector of 3, where a vector of 2 is needed"},
+    };
+    char path[] = "/tmp/unrelu_model_XXXXXX.npz", sentence[256];
+    int file = mkstemps(path, 4);
+    assert_true(file >= 0);
+    close(file);
+    unrelu_gaussian m;
+    unrelu_error err = {""};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        write_model(path, bad[i].name, bad[i].ndim, bad[i].rows, bad[i].columns);
+        assert_int_equal(unrelu_gaussian_load(path, &m, &err), UNRELU_EFORMAT);
+        snprintf(sentence, sizeof sentence, "%s%s", path, bad[i].sentence);
+        assert_string_equal(err.text, sentence);
+        assert_null(m.b);
+    }
+    write_model(path, "", 0, 0, 0);
+    must(unrelu_gaussian_load(path, &m, &err), &err);
+    assert_string_equal(m.names[1], "q");
+    unrelu_gaussian_free(&m);
+    unlink(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(planted_sigma_has_the_condition_number),
+        cmocka_unit_test(planted_units_may_have_more_inputs_than_there_are),
+        cmocka_unit_test(a_plan_that_cannot_be_is_refused),
         cmocka_unit_test(samples_have_the_moments_of_a_rectified_gaussian),
         cmocka_unit_test(any_slice_has_the_same_bits),
         cmocka_unit_test(samples_stop_at_the_limit_of_the_model),
         cmocka_unit_test(distances_match_the_formulas),
         cmocka_unit_test(singular_and_indefinite_are_told),
         cmocka_unit_test(a_model_survives_its_file),
+        cmocka_unit_test(damaged_files_are_refused_with_a_sentence),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -227,7 +227,7 @@ UNRELU_API unrelu_status unrelu_gaussian_compare(const unrelu_gaussian *truth,
                                                  unrelu_error *err);
 
 /* A random model. k == d: W = U diag(l^0, l^-1, ...) with U orthonormal and l chosen so that
- * W W' has condition number kappa (the paper's setting); k < d: Gaussian W, unit rows. */
+ * W W' has condition number kappa (the paper's setting); else Gaussian W, unit rows. */
 typedef enum {
     UNRELU_BIAS_RECTIFIED, /* max(0, N(0, 1)): the paper's */
     UNRELU_BIAS_NORMAL,    /* N(0, 1) */
@@ -344,7 +344,8 @@ typedef enum {
     UNRELU_VERDICT_EXACT,
     UNRELU_VERDICT_UNCERTIFIED, /* "exact-uncertified": fits to rounding, not shown to be unique */
     UNRELU_VERDICT_NOISY,
-    UNRELU_VERDICT_FAILED, /* no network: U, V, c, e are NULL, `failure` says why */
+    UNRELU_VERDICT_FAILED,    /* no network: U, V, c, e are NULL, `failure` says why */
+    UNRELU_VERDICT_AMBIGUOUS, /* mixtures: more facets than units, the likeliest were taken */
 } unrelu_verdict;
 UNRELU_API const char *unrelu_verdict_name(unrelu_verdict verdict);
 
@@ -441,6 +442,87 @@ UNRELU_API unrelu_status unrelu_network_draw(const unrelu_network_plant_options 
                                              const unrelu_network *truth, size_t first_row,
                                              size_t rows, const unrelu_exec *exec, double *x,
                                              double *a, unrelu_error *err);
+
+/* ---- the mixture x = A ReLU(W z + b) + noise --------------------------------------- */
+
+typedef enum {
+    UNRELU_UNMIX_FACETS,    /* facets of the samples' cone: n grows as p */
+    UNRELU_UNMIX_SEPARABLE, /* the paper's way: every unit is alone in some sample */
+} unrelu_unmix_method;
+
+typedef struct {
+    unrelu_unmix_method method;
+    size_t p; /* 0: found out */
+    uint64_t seed;
+} unrelu_unmix_options;
+
+UNRELU_API unrelu_unmix_options unrelu_unmix_options_default(void);
+
+/* A learned (or planted) mixture of d columns and p hidden units. Columns of A have unit length;
+ * units are ordered by decreasing root mean square. A is known to rounding where the verdict is
+ * exact (A_se NULL); W W' and b are estimates at any verdict, their errors are given A. */
+typedef struct {
+    size_t d, p, n;
+    char **names;           /* d */
+    double *A, *A_se;       /* d x p */
+    unrelu_gaussian hidden; /* of the units u1, u2, ...; its warnings are below */
+    double noise;           /* standard deviation of the noise of every column; 0: none */
+    double relative_noise;  /* noise over the root mean square of the samples */
+    unrelu_verdict verdict;
+    double residual;        /* |X - M A'|_F / |X|_F over all samples, M >= 0 the hidden units */
+    double negative;        /* how far a unit is below 0, at most, relative to its sample */
+    size_t samples_checked; /* rows of the certificate: all of them */
+    size_t facets;          /* found; more than p where the verdict is ambiguous */
+    size_t min_off;         /* samples on the facet that has fewest: its unit is off there */
+    size_t tries;
+    char method[16], precision[16];
+    char how_p[256]; /* how p was chosen, with its numbers */
+    uint64_t seed;
+    unrelu_warning *warnings;
+    size_t warning_count;
+} unrelu_mixture;
+
+/* The samples are held in memory. */
+UNRELU_API unrelu_status unrelu_unmix(unrelu_source *source, const unrelu_unmix_options *options,
+                                      const unrelu_exec *exec, unrelu_mixture *model,
+                                      unrelu_error *err);
+UNRELU_API void unrelu_mixture_free(unrelu_mixture *model);
+UNRELU_API unrelu_status unrelu_mixture_save(const unrelu_mixture *model, const char *path,
+                                             unrelu_error *err);
+UNRELU_API unrelu_status unrelu_mixture_load(const char *path, unrelu_mixture *model,
+                                             unrelu_error *err);
+/* samples with noise, by unrelu_sampler_draw: x is rows x d */
+UNRELU_API unrelu_status unrelu_sampler_new_mixture(const unrelu_mixture *model, uint64_t seed,
+                                                    unrelu_sampler **out, unrelu_error *err);
+
+/* Units are matched one to one by their columns of A (least total distance), after scaling these
+ * to unit length. Where the two have different p, the unmatched ones are counted and `hidden` is
+ * of the matched ones. */
+typedef struct {
+    double A_max, A_column; /* largest |A - A*|: of an entry, of a column */
+    double A_frobenius;     /* |A - A*|_F */
+    double b_max, sigma_max;
+    unrelu_gaussian_distance hidden;
+    size_t matched, missing, extra;
+} unrelu_mixture_distance;
+UNRELU_API unrelu_status unrelu_mixture_compare(const unrelu_mixture *truth,
+                                                const unrelu_mixture *model,
+                                                unrelu_mixture_distance *distance,
+                                                unrelu_error *err);
+
+/* A has normal entries and columns of unit length; W as in unrelu_gaussian_plant (k > p too),
+ * times one factor such that the samples have unit root mean square. */
+typedef struct {
+    size_t d, p, k; /* k 0: p */
+    double kappa;   /* condition number of W W' where k = p */
+    unrelu_bias_law bias;
+    double bias_value;
+    double noise; /* standard deviation; relative to the root mean square as well */
+    uint64_t seed;
+} unrelu_mixture_plant_options;
+UNRELU_API unrelu_mixture_plant_options unrelu_mixture_plant_options_default(void);
+UNRELU_API unrelu_status unrelu_mixture_plant(const unrelu_mixture_plant_options *options,
+                                              unrelu_mixture *model, unrelu_error *err);
 
 #ifdef __cplusplus
 }

@@ -27,6 +27,7 @@
 #define SMALL_ROW   1e-12
 #define SAME        1e-6
 #define NOISE_STEPS 10
+#define SINGLE      9 /* variance of the samples on a facet, over that of the noise */
 #define ROUND       4 /* ways that take turns */
 
 typedef struct {
@@ -41,6 +42,8 @@ typedef struct {
     double *values;        /* p */
     double *basis;         /* orthonormal rows spanning the facets found */
     size_t spanned;
+    size_t *first;         /* p: which facets these are */
+    size_t opposed;        /* for how many of these a start on the other side was tried */
     double *u, *r, *price; /* p */
     uint64_t drawn;
     size_t failures; /* since the last facet */
@@ -201,6 +204,19 @@ static unrelu_status certify(state *s, double *u, size_t *zeros, int *accepted, 
     return UNRELU_OK;
 }
 
+/* Whether the samples in the band, whose eigenvectors are in vt, leave but one direction to the
+ * noise: two where u is a sum of two facets, and they are those on both. */
+static int is_single(const state *s, size_t within)
+{
+    size_t p = s->p;
+    if (p == 1)
+        return 1;
+    for (size_t j = 0; j < p; j++)
+        s->r[j] = s->vt[j * p + 1];
+    double sigma = noise_of(s, s->r);
+    return s->values[1] > SINGLE * sigma * sigma * (double)within;
+}
+
 /* the same with noise: u is the least eigenvector of the samples within 3 s of h = 0 */
 static unrelu_status settle(state *s, double *u, size_t *zeros, int *accepted, unrelu_error *err)
 {
@@ -226,7 +242,7 @@ static unrelu_status settle(state *s, double *u, size_t *zeros, int *accepted, u
         above += s->h[i] > 3 * sigma && s->h[i] < 9 * sigma;
     }
     *zeros = within;
-    *accepted = 200 * below <= s->n && within >= 3 * above + p;
+    *accepted = 200 * below <= s->n && within >= 3 * above + p && is_single(s, within);
     return UNRELU_OK;
 }
 
@@ -269,7 +285,7 @@ static void keep(state *s, ur_facets *facets, ur_facet_way way, size_t zeros)
     if (length <= SAME)
         return;
     scale(p, 1 / length, b);
-    s->spanned++;
+    s->first[s->spanned++] = facets->count - 1;
 }
 
 /* r: a random direction of length 1, orthogonal to the facets found where that is asked for */
@@ -323,17 +339,22 @@ static unrelu_status propose(state *s, ur_facet_way *way, int *proposed, unrelu_
     return shoot(s, s->u, proposed, err);
 }
 
+/* scales u and, where it is a facet, makes it that */
+static unrelu_status judge(state *s, size_t *zeros, int *accepted, unrelu_error *err)
+{
+    scale(s->p, 1 / norm(s->p, s->u), s->u);
+    return s->search->noise ? settle(s, s->u, zeros, accepted, err)
+                            : certify(s, s->u, zeros, accepted, err);
+}
+
 static unrelu_status try_once(state *s, ur_facets *facets, unrelu_error *err)
 {
     ur_facet_way way;
     int proposed, accepted = 0;
     size_t zeros = 0;
     unrelu_status status = propose(s, &way, &proposed, err);
-    if (status == UNRELU_OK && proposed) {
-        scale(s->p, 1 / norm(s->p, s->u), s->u);
-        status = s->search->noise ? settle(s, s->u, &zeros, &accepted, err)
-                                  : certify(s, s->u, &zeros, &accepted, err);
-    }
+    if (status == UNRELU_OK && proposed)
+        status = judge(s, &zeros, &accepted, err);
     if (status != UNRELU_OK)
         return status;
     facets->tries++;
@@ -343,6 +364,24 @@ static unrelu_status try_once(state *s, ur_facets *facets, unrelu_error *err)
         s->failures = 0;
     }
     return UNRELU_OK;
+}
+
+/* Another facet is a combination of p independent ones, with a coefficient below 0: a start where
+ * that of the next one is -1, all others being 1. */
+static unrelu_status oppose(state *s, ur_facets *facets, unrelu_error *err)
+{
+    size_t p = s->p, next = s->opposed++, zeros;
+    int accepted = 0;
+    memset(s->u, 0, p * sizeof *s->u);
+    for (size_t k = 0; k < p; k++)
+        cblas_daxpy((int)p, k == next ? -1 : 1, facets->U + s->first[k] * p, 1, s->u, 1);
+    facets->tries++;
+    unrelu_status status = descend(s, s->u, err);
+    if (status == UNRELU_OK)
+        status = judge(s, &zeros, &accepted, err);
+    if (status == UNRELU_OK && accepted && !is_known(s, facets))
+        keep(s, facets, UR_FACET_OPPOSITE, zeros);
+    return status;
 }
 
 typedef struct {
@@ -426,6 +465,7 @@ static void release(state *s)
                            s->G, s->left, s->vt,   s->values, s->basis, s->u, s->r, s->price};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);
+    free(s->first);
 }
 
 static unrelu_status prepare(state *s, ur_facets *facets, size_t capacity, unrelu_error *err)
@@ -444,6 +484,7 @@ static unrelu_status prepare(state *s, ur_facets *facets, size_t capacity, unrel
     s->left = ur_alloc(p, row);
     s->vt = ur_alloc(p, row);
     s->basis = ur_alloc(p, row);
+    s->first = ur_alloc(p, sizeof *s->first);
     s->mean = ur_doubles(p);
     s->values = ur_doubles(p);
     s->u = ur_doubles(p);
@@ -453,8 +494,8 @@ static unrelu_status prepare(state *s, ur_facets *facets, size_t capacity, unrel
     facets->zeros = ur_alloc(capacity, sizeof *facets->zeros);
     facets->way = ur_alloc(capacity, sizeof *facets->way);
     if (!s->Y || !s->unit || !s->Z || !s->Q || !s->size || !s->h || !s->weight || !s->G ||
-        !s->left || !s->vt || !s->basis || !s->mean || !s->values || !s->u || !s->r || !s->price ||
-        !facets->U || !facets->zeros || !facets->way)
+        !s->left || !s->vt || !s->basis || !s->first || !s->mean || !s->values || !s->u || !s->r ||
+        !s->price || !facets->U || !facets->zeros || !facets->way)
         return ur_fail_memory(err, n * p, "numbers of a facet search");
     return take_rows(s, err);
 }
@@ -472,16 +513,43 @@ unrelu_status ur_facets_find(const ur_facet_search *search, ur_facets *facets, u
         return UNRELU_OK;
     unrelu_status status = prepare(&s, facets, capacity, err);
     while (status == UNRELU_OK && s.n > 0 && facets->count < capacity) {
-        if (facets->count < search->wanted ? facets->tries >= tries : s.failures >= search->extra)
+        int few = facets->count < search->wanted || (search->wanted >= s.p && s.spanned < s.p);
+        if (few ? facets->tries >= tries : s.failures >= search->extra)
             break;
+        if (exec && exec->progress)
+            exec->progress(exec->context, "searching facets",
+                           fmin(1, (double)facets->count / (double)search->wanted));
         if (exec && exec->cancelled && exec->cancelled(exec->context))
             status = ur_fail(err, UNRELU_ECANCELLED, "interrupted: nothing was written");
+        else if (!few && search->extra > 0 && s.spanned == s.p && s.opposed < s.p)
+            status = oppose(&s, facets, err);
         else
             status = try_once(&s, facets, err);
     }
     release(&s);
     if (status != UNRELU_OK)
         ur_facets_free(facets);
+    return status;
+}
+
+unrelu_status ur_facets_check(const ur_facet_search *search, size_t count, const double *U,
+                              size_t *certified, unrelu_error *err)
+{
+    state s = {.search = search,
+               .p = search->p,
+               .tolerance = search->tolerance > 0 ? search->tolerance : TOLERANCE};
+    ur_facets none = {0};
+    *certified = 0;
+    unrelu_status status = prepare(&s, &none, search->wanted, err);
+    for (size_t k = 0; k < count && status == UNRELU_OK; k++) {
+        int accepted = 0;
+        size_t zeros;
+        memcpy(s.u, U + k * s.p, s.p * sizeof *s.u);
+        status = judge(&s, &zeros, &accepted, err);
+        *certified += accepted && cblas_ddot((int)s.p, s.u, 1, U + k * s.p, 1) > 1 - SAME;
+    }
+    release(&s);
+    ur_facets_free(&none);
     return status;
 }
 

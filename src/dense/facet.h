@@ -11,7 +11,8 @@
  * below p): `extra` finds that out.
  * With noise a facet is a u that has samples at h = 0 within the noise, few below, and a gap
  * above: at most 0.5 % of h below -6 s and zeros >= p + 3 #(3 s < h < 9 s), s the deviation of
- * the noise of h. It fails from noise of about 5 % of the samples on. */
+ * the noise of h; and these samples vary beyond the noise in all other directions. It fails from
+ * noise of about 5 % of the samples on. */
 #ifndef UR_FACET_H
 #define UR_FACET_H
 
@@ -20,6 +21,7 @@
 typedef enum {
     UR_FACET_DEFLATED, /* least weighted squares from a start orthogonal to what was found */
     UR_FACET_RAY,      /* a linear programme */
+    UR_FACET_OPPOSITE, /* least weighted squares from the other side of one found */
     UR_FACET_RANDOM,   /* least weighted squares from a random start */
 } ur_facet_way;
 
@@ -29,7 +31,7 @@ typedef struct {
      * root mean square and rows that repeat earlier ones are passed over. */
     const double *Y;
     const double *noise; /* p x p covariance of the noise of a row; NULL: none */
-    size_t wanted;       /* facets after which the search ends, */
+    size_t wanted;       /* facets after which the search ends (p: independent ones), */
     size_t extra;     /* but only after so many tries in a row without another, or so many more */
     size_t tries;     /* at most, until `wanted` are found; 0: 40 + 6 p */
     double tolerance; /* 0: 1e-8; the relative accuracy to which h is known, with reserve */
@@ -47,6 +49,10 @@ typedef struct {
 /* Succeeds with however many facets there are: the caller judges count. O(n p^2) a step, 60
  * steps a try. */
 unrelu_status ur_facets_find(const ur_facet_search *search, ur_facets *facets, unrelu_error *err);
+/* How many of the rows of U (count x p) are facets by the same rules, Y, noise and tolerance alone
+ * being looked at. */
+unrelu_status ur_facets_check(const ur_facet_search *search, size_t count, const double *U,
+                              size_t *certified, unrelu_error *err);
 void ur_facets_free(ur_facets *facets);
 
 #endif

@@ -117,6 +117,25 @@ unrelu_status ur_orthonormalise(size_t m, size_t k, double *A, unrelu_error *err
     return status;
 }
 
+unrelu_status ur_qr_triangle(size_t n, size_t p, double *A, double *R, unrelu_error *err)
+{
+    size_t least = n < p ? n : p;
+    unrelu_status status = check_size(n > p ? n : p, err);
+    memset(R, 0, p * p * sizeof *R);
+    if (status != UNRELU_OK || least == 0)
+        return status;
+    double *tau = ur_doubles(least);
+    if (!tau)
+        return ur_fail_memory(err, least, "numbers of a QR factorisation");
+    lapack_int rows = (lapack_int)p;
+    status =
+        check("dgelqf", LAPACKE_dgelqf(LAPACK_COL_MAJOR, rows, (lapack_int)n, A, rows, tau), err);
+    for (size_t i = 0; i < least; i++) /* column i of L is row i of R */
+        memcpy(R + i * p + i, A + i * p + i, (p - i) * sizeof *R);
+    free(tau);
+    return status;
+}
+
 unrelu_status ur_qr_pivoted(size_t n, size_t p, const double *A, double tolerance, size_t *rank,
                             double *Q, double *R, double *diagonal, unrelu_error *err)
 {

@@ -19,6 +19,8 @@ int ur_eigen_in_place(size_t d, double *A, double *values);
 /* A (m x k) -> orthonormal columns spanning the same space (thin QR, signs such that R's
  * diagonal is positive) */
 unrelu_status ur_orthonormalise(size_t m, size_t k, double *A, unrelu_error *err);
+/* R (p x p, upper triangular, zeros in rows beyond n) of A = Q R, A (n x p) destroyed */
+unrelu_status ur_qr_triangle(size_t n, size_t p, double *A, double *R, unrelu_error *err);
 /* A (n x p, kept) with pivoted columns = Q R: Q (n x r) has orthonormal columns, R (r x p) is
  * in the order of A's columns (A = Q R), diagonal (min(n, p), decreasing) is |R_jj| of the
  * pivoted factor. The rank r counts |R_jj| > tolerance |R_11|. Q has room for n x min(n, p),

@@ -57,8 +57,11 @@ expect '--method --minibatch' unrelu fit --m
 expect '' unrelu fit --batches ''
 expect 'cli.md' unrelu fit c
 expect 'unrelu.1' unrelu fit -o unrelu.1
-expect 'gaussian network inputs' unrelu generate ''
+expect 'gaussian network mixture inputs' unrelu generate ''
 expect 'recover' unrelu r
+expect 'unmix' unrelu u
+expect 'separable' unrelu unmix --method s
+expect 'unrelu.1' unrelu unmix unrelu.1
 expect 'tensor' unrelu recover --method t
 expect 'uniform' unrelu generate --inputs u
 expect 'fit' unrelu help f

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A rectified Gaussian as a .npz file; docs/formats.md lists the arrays. */
+/* A rectified Gaussian as a .npz file, or as a part of another model's; docs/formats.md lists the
+ * arrays. */
 #include "error.h"
 #include "memory.h"
 #include "model/gaussian/model.h"
@@ -22,9 +23,9 @@ typedef struct {
 #define AT(member) offsetof(unrelu_gaussian, member)
 static const array_field arrays[] = {
     {"b", AT(b), 1, NEEDED},
-    {"scale", AT(scale), 1, NEEDED},
     {"sigma", AT(sigma), 2, NEEDED},
-    {"correlation", AT(correlation), 2, NEEDED},
+    {"scale", AT(scale), 1, OPTIONAL},
+    {"correlation", AT(correlation), 2, OPTIONAL},
     {"b_se", AT(b_se), 1, OPTIONAL},
     {"scale_se", AT(scale_se), 1, OPTIONAL},
     {"sigma_se", AT(sigma_se), 2, OPTIONAL},
@@ -32,12 +33,15 @@ static const array_field arrays[] = {
     {"n_pair", AT(n_pair), 2, OPTIONAL},
     {"observed", AT(observed), 1, OPTIONAL},
     {"positive", AT(positive), 1, OPTIONAL},
-    {"noise", AT(noise), 1, OPTIONAL},
-    {"limit", AT(limit), 1, OPTIONAL},
     {"eigenvalues", AT(eigenvalues), 1, OPTIONAL},
     {"eigenvalues_se", AT(eigenvalues_se), 1, OPTIONAL},
 };
-enum { ARRAYS = sizeof arrays / sizeof *arrays };
+/* of a rectified-gaussian file alone */
+static const array_field alone[] = {
+    {"noise", AT(noise), 1, OPTIONAL},
+    {"limit", AT(limit), 1, OPTIONAL},
+};
+#define COUNT(table) (sizeof(table) / sizeof *(table))
 
 static double **pointer(const unrelu_gaussian *m, const array_field *a)
 {
@@ -86,20 +90,39 @@ static unrelu_status add_flags(ur_npz_writer *w, const unrelu_gaussian *m, unrel
     return status;
 }
 
-/* what only a learned model has */
-static unrelu_status add_fit(ur_npz_writer *w, const unrelu_gaussian *m, unrelu_error *err)
+static void add_arrays(ur_npz_writer *w, const unrelu_gaussian *m, const array_field *fields,
+                       size_t count)
 {
     size_t shape[2] = {m->d, m->d};
-    ur_npz_add_string(w, "method", m->method);
+    for (size_t i = 0; i < count; i++)
+        if (*pointer(m, &fields[i]))
+            ur_npz_add(w, fields[i].name, *pointer(m, &fields[i]), (size_t)fields[i].dimensions,
+                       shape);
+}
+
+/* only a learned model has them */
+static int is_learned(const unrelu_gaussian *m)
+{
+    return m->flags && m->pair_flags;
+}
+
+unrelu_status ur_gaussian_put(ur_npz_writer *w, const unrelu_gaussian *m, unrelu_error *err)
+{
+    size_t square[2] = {m->d, m->d}, tall[2] = {m->d, m->k};
+    add_arrays(w, m, arrays, COUNT(arrays));
+    if (m->W) {
+        ur_npz_add(w, "W", m->W, 2, tall);
+        ur_npz_add_string(w, "how_k", m->how_k);
+    }
+    if (!is_learned(m))
+        return UNRELU_OK;
     ur_npz_add_string(w, "norms", m->norms);
     ur_npz_add_string(w, "angles", m->angles);
-    ur_npz_add_integer(w, "n", (int64_t)m->n);
     ur_npz_add_integer(w, "rows_dropped", (int64_t)m->rows_dropped);
     ur_npz_add_integer(w, "repaired", m->repaired);
     ur_npz_add_number(w, "lambda_min", m->lambda_min);
-    ur_npz_add_bytes(w, "pair_flags", m->pair_flags, 2, shape);
-    unrelu_status status = add_flags(w, m, err);
-    return status == UNRELU_OK ? ur_warnings_save(w, m->warnings, m->warning_count, err) : status;
+    ur_npz_add_bytes(w, "pair_flags", m->pair_flags, 2, square);
+    return add_flags(w, m, err);
 }
 
 unrelu_status unrelu_gaussian_save(const unrelu_gaussian *m, const char *path, unrelu_error *err)
@@ -113,18 +136,13 @@ unrelu_status unrelu_gaussian_save(const unrelu_gaussian *m, const char *path, u
     char seed[24]; /* as text: a double does not hold all of it */
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)m->seed);
     ur_npz_add_string(w, "seed", seed);
-    size_t shape[2] = {m->d, m->d};
-    for (size_t i = 0; i < ARRAYS; i++)
-        if (*pointer(m, &arrays[i]))
-            ur_npz_add(w, arrays[i].name, *pointer(m, &arrays[i]), (size_t)arrays[i].dimensions,
-                       shape);
-    if (m->W) {
-        size_t tall[2] = {m->d, m->k};
-        ur_npz_add(w, "W", m->W, 2, tall);
-        ur_npz_add_string(w, "how_k", m->how_k);
+    add_arrays(w, m, alone, COUNT(alone));
+    status = ur_gaussian_put(w, m, err);
+    if (status == UNRELU_OK && is_learned(m)) {
+        ur_npz_add_string(w, "method", m->method);
+        ur_npz_add_integer(w, "n", (int64_t)m->n);
+        status = ur_warnings_save(w, m->warnings, m->warning_count, err);
     }
-    if (m->flags && m->pair_flags)
-        status = add_fit(w, m, err);
     if (status == UNRELU_OK)
         return ur_npz_commit(w, err);
     ur_npz_abort(w);
@@ -133,7 +151,36 @@ unrelu_status unrelu_gaussian_save(const unrelu_gaussian *m, const char *path, u
 
 /* ---- load ---- */
 
-static unrelu_status load_flags(ur_npz *npz, unrelu_gaussian *m, unrelu_error *err)
+/* "3 x 4", "a vector of 5", "a number" */
+static void shape_text(size_t ndim, const size_t *shape, char *text, size_t size)
+{
+    size_t used = (size_t)snprintf(text, size, "%s",
+                                   ndim == 0   ? "a number"
+                                   : ndim == 1 ? "a vector of "
+                                               : "");
+    for (size_t i = 0; i < ndim && i < 4 && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%zu", i > 0 ? " x " : "", shape[i]);
+}
+
+unrelu_status ur_array_get(ur_npz *npz, const char *path, const char *name, size_t ndim,
+                           const size_t *shape, double **out, unrelu_error *err)
+{
+    size_t dimensions = 0, is[4] = {0}, width = ndim == 2 ? shape[1] : 1;
+    char found[96], needed[96];
+    unrelu_status status = ur_npz_shape(npz, name, &dimensions, is, err);
+    if (status != UNRELU_OK)
+        return status;
+    if (dimensions != ndim || is[0] != shape[0] || (ndim == 2 && is[1] != width)) {
+        shape_text(dimensions, is, found, sizeof found);
+        shape_text(ndim, shape, needed, sizeof needed);
+        return ur_fail(err, UNRELU_EFORMAT, "%s: %s is %s, where %s is needed", path, name, found,
+                       needed);
+    }
+    return ur_npz_doubles(npz, name, shape[0] * width, out, err);
+}
+
+static unrelu_status load_flags(ur_npz *npz, const char *path, unrelu_gaussian *m,
+                                unrelu_error *err)
 {
     char **texts = NULL;
     size_t count = 0;
@@ -141,13 +188,13 @@ static unrelu_status load_flags(ur_npz *npz, unrelu_gaussian *m, unrelu_error *e
     if (status == UNRELU_OK && !(m->flags = ur_alloc(m->d, sizeof *m->flags)))
         status = ur_fail_memory(err, m->d, "flags");
     if (status == UNRELU_OK && count != m->d)
-        status = ur_fail(err, UNRELU_EFORMAT, "%zu flags for %zu columns", count, m->d);
+        status = ur_fail(err, UNRELU_EFORMAT, "%s: %zu flags for %zu columns", path, count, m->d);
     for (size_t j = 0; status == UNRELU_OK && j < m->d; j++)
         m->flags[j] = flags_from_text(texts[j]);
     ur_strings_free(texts, count);
     double *pairs = NULL;
     if (status == UNRELU_OK)
-        status = ur_npz_doubles(npz, "pair_flags", m->d * m->d, &pairs, err);
+        status = ur_array_get(npz, path, "pair_flags", 2, (size_t[]){m->d, m->d}, &pairs, err);
     if (status == UNRELU_OK && !(m->pair_flags = ur_alloc(m->d, m->d)))
         status = ur_fail_memory(err, m->d, "flags");
     for (size_t i = 0; status == UNRELU_OK && i < m->d * m->d; i++)
@@ -156,45 +203,42 @@ static unrelu_status load_flags(ur_npz *npz, unrelu_gaussian *m, unrelu_error *e
     return status;
 }
 
-static unrelu_status load_fit(ur_npz *npz, const char *path, unrelu_gaussian *m, unrelu_error *err)
+static unrelu_status load_count(ur_npz *npz, const char *path, const char *name, size_t *out,
+                                unrelu_error *err)
 {
-    double n = 0, dropped = 0, repaired = 0;
-    struct {
-        const char *name;
-        double *to;
-    } numbers[] = {{"n", &n},
-                   {"rows_dropped", &dropped},
-                   {"repaired", &repaired},
-                   {"lambda_min", &m->lambda_min}};
-    struct {
-        const char *name;
-        char *to;
-    } words[] = {{"method", m->method}, {"norms", m->norms}, {"angles", m->angles}};
-    unrelu_status status = UNRELU_OK;
-    for (size_t i = 0; status == UNRELU_OK && i < 4; i++)
-        status = ur_npz_number(npz, numbers[i].name, numbers[i].to, err);
-    for (size_t i = 0; status == UNRELU_OK && i < 3; i++)
-        status = ur_npz_string(npz, words[i].name, words[i].to, sizeof m->method, err);
-    if (status == UNRELU_OK && !(n >= 0 && n < 1e18 && dropped >= 0 && dropped < 1e18))
-        status = ur_fail(err, UNRELU_EFORMAT, "n = %g rows, %g dropped: the model is damaged", n,
-                         dropped);
-    if (status != UNRELU_OK)
-        return status;
-    m->n = (size_t)n;
-    m->rows_dropped = (size_t)dropped;
-    m->repaired = repaired != 0;
-    status = load_flags(npz, m, err);
-    return status == UNRELU_OK ? ur_warnings_load(npz, path, &m->warnings, &m->warning_count, err)
-                               : status;
+    double value = 0;
+    unrelu_status status = ur_npz_number(npz, name, &value, err);
+    if (status == UNRELU_OK && !(value >= 0 && value < 1e18))
+        status = ur_fail(err, UNRELU_EFORMAT, "%s: %s is %g, where a count of rows is needed", path,
+                         name, value);
+    *out = status == UNRELU_OK ? (size_t)value : 0;
+    return status;
 }
 
-static unrelu_status load_W(ur_npz *npz, unrelu_gaussian *m, unrelu_error *err)
+static unrelu_status load_fit(ur_npz *npz, const char *path, unrelu_gaussian *m, unrelu_error *err)
+{
+    double repaired = 0;
+    unrelu_status status;
+    if ((status = ur_npz_string(npz, "norms", m->norms, sizeof m->norms, err)) != UNRELU_OK ||
+        (status = ur_npz_string(npz, "angles", m->angles, sizeof m->angles, err)) != UNRELU_OK ||
+        (status = load_count(npz, path, "rows_dropped", &m->rows_dropped, err)) != UNRELU_OK ||
+        (status = ur_npz_number(npz, "repaired", &repaired, err)) != UNRELU_OK ||
+        (status = ur_npz_number(npz, "lambda_min", &m->lambda_min, err)) != UNRELU_OK)
+        return status;
+    m->repaired = repaired != 0;
+    return load_flags(npz, path, m, err);
+}
+
+static unrelu_status load_W(ur_npz *npz, const char *path, unrelu_gaussian *m, unrelu_error *err)
 {
     size_t ndim = 0, shape[4] = {0};
     unrelu_status status = ur_npz_shape(npz, "W", &ndim, shape, err);
-    if (status == UNRELU_OK && (ndim != 2 || shape[0] != m->d))
-        status =
-            ur_fail(err, UNRELU_EFORMAT, "W has %zu rows for %zu columns of data", shape[0], m->d);
+    if (status == UNRELU_OK && (ndim != 2 || shape[0] != m->d)) {
+        char found[96];
+        shape_text(ndim, shape, found, sizeof found);
+        status = ur_fail(err, UNRELU_EFORMAT, "%s: W is %s, where %zu rows are needed", path, found,
+                         m->d);
+    }
     if (status == UNRELU_OK)
         status = ur_npz_doubles(npz, "W", m->d * shape[1], &m->W, err);
     m->k = status == UNRELU_OK ? shape[1] : 0;
@@ -203,48 +247,118 @@ static unrelu_status load_W(ur_npz *npz, unrelu_gaussian *m, unrelu_error *err)
     return status;
 }
 
-static unrelu_status load(ur_npz *npz, const char *path, unrelu_gaussian *m, unrelu_error *err)
+static unrelu_status load_arrays(ur_npz *npz, const char *path, const unrelu_gaussian *m,
+                                 const array_field *fields, size_t count, unrelu_error *err)
+{
+    size_t shape[2] = {m->d, m->d};
+    unrelu_status status = UNRELU_OK;
+    for (size_t i = 0; status == UNRELU_OK && i < count; i++)
+        if (fields[i].presence == NEEDED || ur_npz_has(npz, fields[i].name))
+            status = ur_array_get(npz, path, fields[i].name, (size_t)fields[i].dimensions, shape,
+                                  pointer(m, &fields[i]), err);
+    return status;
+}
+
+static unrelu_status derive_scale(const char *path, unrelu_gaussian *m, unrelu_error *err)
+{
+    if (!(m->scale = ur_doubles(m->d)))
+        return ur_fail_memory(err, m->d, "scales");
+    for (size_t i = 0; i < m->d; i++) {
+        double variance = m->sigma[i * m->d + i];
+        if (!(variance >= 0 && variance < INFINITY))
+            return ur_fail(err, UNRELU_EFORMAT,
+                           "%s: sigma has %g at row %zu, column %zu, where a variance is needed",
+                           path, variance, i + 1, i + 1);
+        m->scale[i] = sqrt(variance);
+    }
+    return UNRELU_OK;
+}
+
+static unrelu_status derive_correlation(unrelu_gaussian *m, unrelu_error *err)
+{
+    size_t d = m->d;
+    if (!(m->correlation = ur_alloc(d, d * sizeof *m->correlation)))
+        return ur_fail_memory(err, d * d, "correlations");
+    for (size_t i = 0; i < d; i++)
+        for (size_t j = 0; j < d; j++) {
+            double si = m->scale[i], sj = m->scale[j];
+            m->correlation[i * d + j] = i == j               ? 1
+                                        : si == 0 || sj == 0 ? 0
+                                                             : m->sigma[i * d + j] / si / sj;
+        }
+    return UNRELU_OK;
+}
+
+unrelu_status ur_gaussian_get(ur_npz *npz, const char *path, unrelu_gaussian *m, unrelu_error *err)
+{
+    unrelu_status status = load_arrays(npz, path, m, arrays, COUNT(arrays), err);
+    if (status == UNRELU_OK && !m->scale)
+        status = derive_scale(path, m, err);
+    if (status == UNRELU_OK && !m->correlation)
+        status = derive_correlation(m, err);
+    if (status == UNRELU_OK && ur_npz_has(npz, "W"))
+        status = load_W(npz, path, m, err);
+    if (status == UNRELU_OK && ur_npz_has(npz, "flags"))
+        status = load_fit(npz, path, m, err);
+    return status;
+}
+
+/* kind, d, and what only a file of this kind must have */
+static unrelu_status load_head(ur_npz *npz, const char *path, unrelu_gaussian *m, unrelu_error *err)
 {
     char kind[32] = "";
-    size_t ndim = 0, shape[4] = {0}, names = 0;
-    unrelu_status status = UNRELU_OK;
+    size_t ndim = 0, shape[4] = {0};
     if (!ur_npz_has(npz, "kind"))
         return ur_fail(err, UNRELU_EFORMAT,
                        "%s has no array 'kind': it is not a model written by unrelu", path);
-    status = ur_npz_string(npz, "kind", kind, sizeof kind, err);
+    unrelu_status status = ur_npz_string(npz, "kind", kind, sizeof kind, err);
     if (status == UNRELU_OK && strcmp(kind, "rectified-gaussian") != 0)
         return ur_fail(err, UNRELU_EFORMAT,
                        "%s is of kind '%s', where a rectified-gaussian model is needed", path,
                        kind);
-    if (status == UNRELU_OK)
-        status = ur_npz_shape(npz, "b", &ndim, shape, err);
+    const char *needed[] = {"scale", "correlation", "b"};
+    for (size_t i = 0; status == UNRELU_OK && i < 3; i++)
+        status = ur_npz_shape(npz, needed[i], &ndim, shape, err);
     if (status == UNRELU_OK && (ndim != 1 || shape[0] == 0))
         status = ur_fail(err, UNRELU_EFORMAT, "%s: b must be a vector, not of %zu dimensions", path,
                          ndim);
-    if (status != UNRELU_OK)
-        return status;
-    m->d = shape[0];
-    for (size_t i = 0; status == UNRELU_OK && i < ARRAYS; i++) {
-        size_t count = arrays[i].dimensions == 1 ? m->d : m->d * m->d;
-        if (arrays[i].presence == NEEDED || ur_npz_has(npz, arrays[i].name))
-            status = ur_npz_doubles(npz, arrays[i].name, count, pointer(m, &arrays[i]), err);
+    m->d = status == UNRELU_OK ? shape[0] : 0;
+    return status;
+}
+
+static unrelu_status load_names(ur_npz *npz, const char *path, unrelu_gaussian *m,
+                                unrelu_error *err)
+{
+    char **names = NULL;
+    size_t count = 0;
+    unrelu_status status = ur_npz_strings(npz, "names", &names, &count, err);
+    if (status == UNRELU_OK && count != m->d) {
+        ur_strings_free(names, count);
+        return ur_fail(err, UNRELU_EFORMAT, "%s: %zu names for %zu columns", path, count, m->d);
     }
-    if (status == UNRELU_OK)
-        status = ur_npz_strings(npz, "names", &m->names, &names, err);
-    if (status == UNRELU_OK && names != m->d) {
-        ur_strings_free(m->names, names);
-        m->names = NULL;
-        status = ur_fail(err, UNRELU_EFORMAT, "%s: %zu names for %zu columns", path, names, m->d);
-    }
+    m->names = names;
+    return status;
+}
+
+static unrelu_status load(ur_npz *npz, const char *path, unrelu_gaussian *m, unrelu_error *err)
+{
     char seed[24] = "";
+    unrelu_status status = load_head(npz, path, m, err);
+    if (status == UNRELU_OK)
+        status = ur_gaussian_get(npz, path, m, err);
+    if (status == UNRELU_OK)
+        status = load_arrays(npz, path, m, alone, COUNT(alone), err);
+    if (status == UNRELU_OK)
+        status = load_names(npz, path, m, err);
     if (status == UNRELU_OK && ur_npz_has(npz, "seed"))
         status = ur_npz_string(npz, "seed", seed, sizeof seed, err);
     m->seed = strtoull(seed, NULL, 10);
-    if (status == UNRELU_OK && ur_npz_has(npz, "W"))
-        status = load_W(npz, m, err);
-    if (status == UNRELU_OK && ur_npz_has(npz, "flags"))
-        status = load_fit(npz, path, m, err);
-    return status;
+    if (status != UNRELU_OK || !ur_npz_has(npz, "flags"))
+        return status;
+    if ((status = ur_npz_string(npz, "method", m->method, sizeof m->method, err)) != UNRELU_OK ||
+        (status = load_count(npz, path, "n", &m->n, err)) != UNRELU_OK)
+        return status;
+    return ur_warnings_load(npz, path, &m->warnings, &m->warning_count, err);
 }
 
 unrelu_status unrelu_gaussian_load(const char *path, unrelu_gaussian *m, unrelu_error *err)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From estimates to the model: the data's units, Sigma, repair, rank. */
-#include "dense/linear.h"
+/* From estimates to the model: the data's units, Sigma, flags; then repair and rank. */
 #include "dense/normal.h"
 #include "error.h"
 #include "memory.h"
 #include "model/gaussian/fit.h"
+#include "model/gaussian/model.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -123,14 +123,6 @@ static unrelu_status take_noise_out(ur_fit *fit, double *product_se, unrelu_erro
     return UNRELU_OK;
 }
 
-static void set_sigma(unrelu_gaussian *m)
-{
-    size_t d = m->d;
-    for (size_t i = 0; i < d; i++)
-        for (size_t j = 0; j < d; j++)
-            m->sigma[i * d + j] = m->scale[i] * m->correlation[i * d + j] * m->scale[j];
-}
-
 static void set_sigma_se(const ur_fit *fit, const double *product_se)
 {
     unrelu_gaussian *m = fit->model;
@@ -154,55 +146,17 @@ static void spread_pair_flags(unrelu_gaussian *m)
             m->flags[i] |= m->pair_flags[i * m->d + j];
 }
 
-/* Clips the eigenvalues of the correlation at 0 and restores its diagonal: the scales stay. */
-static unrelu_status repair(unrelu_gaussian *m, int allowed, unrelu_error *err)
-{
-    size_t d = m->d;
-    double *values = ur_doubles(d), *vectors = ur_alloc(d, d * sizeof *vectors);
-    unrelu_status status = UNRELU_OK;
-    if (!values || !vectors)
-        status = ur_fail_memory(err, d * d, "eigenvectors");
-    for (size_t i = 0; status == UNRELU_OK && i < d * d; i++)
-        if (!isfinite(m->correlation[i]))
-            status = ur_fail(err, UNRELU_EINTERNAL, "correlation %zu is not finite", i);
-    if (status == UNRELU_OK) /* without vectors it takes a fifth of the time */
-        status = ur_eigen_symmetric(d, m->correlation, values, NULL, err);
-    if (status == UNRELU_OK) {
-        m->lambda_min = values[0];
-        /* rounding of d eigenvalues of size up to d is no reason to touch the estimate */
-        m->repaired = allowed && values[0] < -1e-14 * (double)d;
-    }
-    if (status == UNRELU_OK && m->repaired)
-        status = ur_eigen_symmetric(d, m->correlation, values, vectors, err);
-    if (status == UNRELU_OK && m->repaired) {
-        for (size_t i = 0; i < d; i++)
-            for (size_t k = 0; k < d; k++)
-                vectors[i * d + k] *= sqrt(fmax(values[k], 0));
-        ur_gram(d, d, vectors, m->correlation);
-        for (size_t i = 0; i < d; i++)
-            values[i] = 1 / sqrt(m->correlation[i * d + i]);
-        for (size_t i = 0; i < d; i++)
-            for (size_t j = 0; j < d; j++)
-                m->correlation[i * d + j] =
-                    i == j ? 1 : m->correlation[i * d + j] * values[i] * values[j];
-    }
-    free(values);
-    free(vectors);
-    return status;
-}
-
 unrelu_status ur_fit_finish(ur_fit *fit, double *product_se, unrelu_error *err)
 {
     unrelu_gaussian *m = fit->model;
     unrelu_status status = take_noise_out(fit, product_se, err);
     if (status != UNRELU_OK)
         return status;
-    set_sigma(m);
+    ur_gaussian_set_sigma(m);
     set_sigma_se(fit, product_se);
     spread_pair_flags(m);
     status = ur_fit_rank(fit, err);
     if (status == UNRELU_OK)
-        status = repair(m, !fit->options->literal, err);
-    set_sigma(m);
+        status = ur_gaussian_repair(m, !fit->options->literal, err);
     return status == UNRELU_OK ? ur_fit_warn(fit, err) : status;
 }

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A random rectified Gaussian, as in section 6 of the one-layer paper. */
+/* A random rectified Gaussian, as in section 6 of the one-layer paper where k = d. Else W has
+ * normal entries and unit rows: W W' has rank k < d, or comes nearer to I as k grows above d. */
 #include "dense/linear.h"
 #include "dense/random.h"
 #include "error.h"
 #include "memory.h"
 #include "model/gaussian/model.h"
 
+#include <limits.h>
 #include <math.h>
-#include <stdio.h>
+#include <stdlib.h>
 
 enum { STREAM_W = 1, STREAM_B = 2 };
 
@@ -18,14 +20,19 @@ unrelu_gaussian_plant_options unrelu_gaussian_plant_options_default(void)
 
 static unrelu_status check(const unrelu_gaussian_plant_options *o, size_t k, unrelu_error *err)
 {
-    if (o->d < 1 || k < 1 || k > o->d)
-        return ur_fail(err, UNRELU_EUSAGE, "1 <= k <= d is needed, not k = %zu with d = %zu", k,
-                       o->d);
+    if (o->d < 1)
+        return ur_fail(err, UNRELU_EUSAGE, "d must be at least 1");
+    if (o->d > INT_MAX || k > INT_MAX)
+        return ur_fail(err, UNRELU_EUSAGE, "a W of %zu x %zu is too large", o->d, k);
     if (!(o->kappa >= 1 && o->kappa < INFINITY))
         return ur_fail(err, UNRELU_EUSAGE, "kappa must be at least 1, not %g", o->kappa);
     if (k < o->d && o->kappa != 1)
         return ur_fail(err, UNRELU_EUSAGE, "kappa needs k = d: W W' of rank %zu < %zu is singular",
                        k, o->d);
+    if (k > o->d && o->kappa != 1)
+        return ur_fail(err, UNRELU_EUSAGE,
+                       "kappa needs k = d, not k = %zu with d = %zu: leave out one of the two", k,
+                       o->d);
     if (!isfinite(o->bias_value))
         return ur_fail(err, UNRELU_EUSAGE, "the bias must be a number");
     return UNRELU_OK;
@@ -38,7 +45,7 @@ static unrelu_status set_W(const unrelu_gaussian_plant_options *o, unrelu_gaussi
     if (!(m->W = ur_alloc(d, k * sizeof *m->W)))
         return ur_fail_memory(err, d * k, "entries of W");
     ur_random_normals(o->seed, STREAM_W, 0, (uint64_t)d * k, m->W);
-    if (k < d) {
+    if (k != d) {
         ur_unit_rows(d, k, m->W);
         return UNRELU_OK;
     }
@@ -62,17 +69,6 @@ static void set_b(const unrelu_gaussian_plant_options *o, unrelu_gaussian *m)
     }
 }
 
-static unrelu_status set_names(unrelu_gaussian *m, unrelu_error *err)
-{
-    for (size_t i = 0; i < m->d; i++) {
-        char name[32];
-        snprintf(name, sizeof name, "x%zu", i + 1);
-        if (!(m->names[i] = ur_string_copy(name)))
-            return ur_fail_memory(err, m->d, "names");
-    }
-    return UNRELU_OK;
-}
-
 unrelu_status unrelu_gaussian_plant(const unrelu_gaussian_plant_options *o, unrelu_gaussian *m,
                                     unrelu_error *err)
 {
@@ -85,8 +81,11 @@ unrelu_status unrelu_gaussian_plant(const unrelu_gaussian_plant_options *o, unre
         *m = (unrelu_gaussian){0};
     m->k = k;
     m->seed = o->seed;
-    if (status == UNRELU_OK)
-        status = set_names(m, err);
+    if (status == UNRELU_OK) {
+        free(m->names);
+        if (!(m->names = ur_strings_number('x', d)))
+            status = ur_fail_memory(err, d, "names");
+    }
     if (status == UNRELU_OK)
         status = set_W(o, m, err);
     if (status == UNRELU_OK) {

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* x = max(limit, D F z + b), the limit being 0 for a ReLU, with D the scales and F F' the
- * correlation (eigenvalues below 0, if the model has any, count as 0). Row r uses normals r k .. r
- * k + k - 1 of one stream, and products are formed in chunks of fixed rows: any slice of rows has
- * the same bits. */
+/* m = max(limit, D F z + b), the limit being 0 for a ReLU, with D the scales and F F' the
+ * correlation (eigenvalues below 0, if the model has any, count as 0). A rectified Gaussian yields
+ * x = m, a mixture x = A m + noise e. Row r uses normals r k .. r k + k - 1 of one stream for z and
+ * r d .. r d + d - 1 of another for e, and products are formed in chunks of fixed rows: any slice
+ * of rows has the same bits. */
 #include "dense/linear.h"
 #include "dense/random.h"
 #include "error.h"
 #include "memory.h"
+#include "model/mixture/mixture.h"
 #include "pass/parallel.h"
 
 #include <math.h>
@@ -16,10 +18,12 @@
 enum { CHUNK = 256, STREAM_SAMPLES = 3 };
 
 struct unrelu_sampler {
-    size_t d, k;
+    size_t d, p, k; /* columns of x, of m, of z */
     uint64_t seed;
-    double *factor; /* k x d: F' */
-    double *scale, *b, *limit;
+    double *factor;            /* k x p: F' */
+    double *scale, *b, *limit; /* p */
+    double *At;                /* p x d: A'; NULL: x = m */
+    double noise;
 };
 
 void unrelu_sampler_free(unrelu_sampler *s)
@@ -30,22 +34,23 @@ void unrelu_sampler_free(unrelu_sampler *s)
     free(s->scale);
     free(s->b);
     free(s->limit);
+    free(s->At);
     free(s);
 }
 
 static unrelu_status set_factor(unrelu_sampler *s, const double *correlation, unrelu_error *err)
 {
-    size_t d = s->d;
-    double *values = ur_doubles(d), *vectors = ur_alloc(d, d * sizeof *vectors);
+    size_t p = s->p;
+    double *values = ur_doubles(p), *vectors = ur_alloc(p, p * sizeof *vectors);
     unrelu_status status = UNRELU_OK;
     if (!values || !vectors)
-        status = ur_fail_memory(err, d * d, "eigenvectors");
+        status = ur_fail_memory(err, p * p, "eigenvectors");
     if (status == UNRELU_OK)
-        status = ur_eigen_symmetric(d, correlation, values, vectors, err);
-    for (size_t j = 0; status == UNRELU_OK && j < d; j++)
-        if (values[j] > 1e-15 * (double)d) {
-            for (size_t i = 0; i < d; i++)
-                s->factor[s->k * d + i] = vectors[i * d + j] * sqrt(values[j]);
+        status = ur_eigen_symmetric(p, correlation, values, vectors, err);
+    for (size_t j = 0; status == UNRELU_OK && j < p; j++)
+        if (values[j] > 1e-15 * (double)p) {
+            for (size_t i = 0; i < p; i++)
+                s->factor[s->k * p + i] = vectors[i * p + j] * sqrt(values[j]);
             s->k++;
         }
     free(values);
@@ -53,38 +58,46 @@ static unrelu_status set_factor(unrelu_sampler *s, const double *correlation, un
     return status;
 }
 
-unrelu_status unrelu_sampler_new(const unrelu_gaussian *model, uint64_t seed, unrelu_sampler **out,
-                                 unrelu_error *err)
+static unrelu_status check(const unrelu_gaussian *model, unrelu_error *err)
 {
-    size_t d = model->d;
-    *out = NULL;
-    for (size_t i = 0; i < d; i++)
+    size_t p = model->d;
+    for (size_t i = 0; i < p; i++)
         if (!isfinite(model->b[i]) || !isfinite(model->scale[i]))
             return ur_fail(err, UNRELU_EDATA,
                            "column %zu (%s) has b %g and scale %g: no samples can be drawn", i + 1,
                            model->names[i], model->b[i], model->scale[i]);
-    for (size_t i = 0; i < d * d; i++)
+    for (size_t i = 0; i < p * p; i++)
         if (!isfinite(model->correlation[i]))
             return ur_fail(err, UNRELU_EDATA,
                            "a correlation is not a number: no samples can be "
                            "drawn");
+    return UNRELU_OK;
+}
+
+unrelu_status unrelu_sampler_new(const unrelu_gaussian *model, uint64_t seed, unrelu_sampler **out,
+                                 unrelu_error *err)
+{
+    size_t p = model->d;
+    *out = NULL;
+    unrelu_status status = check(model, err);
+    if (status != UNRELU_OK)
+        return status;
     unrelu_sampler *s = ur_alloc(1, sizeof *s);
     if (!s)
         return ur_fail_memory(err, 1, "sampler");
-    *s = (unrelu_sampler){.d = d, .seed = seed};
-    s->factor = ur_alloc(d, d * sizeof *s->factor);
-    s->scale = ur_doubles(d);
-    s->b = ur_doubles(d);
-    s->limit = ur_doubles(d);
-    unrelu_status status = UNRELU_OK;
+    *s = (unrelu_sampler){.d = p, .p = p, .seed = seed};
+    s->factor = ur_alloc(p, p * sizeof *s->factor);
+    s->scale = ur_doubles(p);
+    s->b = ur_doubles(p);
+    s->limit = ur_doubles(p);
     int saved = ur_blas_pin();
     if (!s->factor || !s->scale || !s->b || !s->limit)
-        status = ur_fail_memory(err, d * d, "entries of a factor");
+        status = ur_fail_memory(err, p * p, "entries of a factor");
     if (status == UNRELU_OK) {
-        memcpy(s->scale, model->scale, d * sizeof *s->scale);
-        memcpy(s->b, model->b, d * sizeof *s->b);
+        memcpy(s->scale, model->scale, p * sizeof *s->scale);
+        memcpy(s->b, model->b, p * sizeof *s->b);
         if (model->limit)
-            memcpy(s->limit, model->limit, d * sizeof *s->limit);
+            memcpy(s->limit, model->limit, p * sizeof *s->limit);
         status = set_factor(s, model->correlation, err);
     }
     ur_blas_unpin(saved);
@@ -95,6 +108,47 @@ unrelu_status unrelu_sampler_new(const unrelu_gaussian *model, uint64_t seed, un
     return status;
 }
 
+static unrelu_status check_mixture(const unrelu_mixture *model, unrelu_error *err)
+{
+    if (!model->A || model->hidden.d != model->p)
+        return ur_fail(err, UNRELU_EUSAGE, "the mixture has %s: no samples can be drawn",
+                       model->A ? "another number of units than of columns of A" : "no A");
+    for (size_t i = 0; i < model->d * model->p; i++)
+        if (!isfinite(model->A[i]))
+            return ur_fail(err, UNRELU_EDATA,
+                           "A has %g at row %zu, column %zu: no samples can be drawn", model->A[i],
+                           i / model->p + 1, i % model->p + 1);
+    if (!(model->noise >= 0 && model->noise < INFINITY))
+        return ur_fail(err, UNRELU_EDATA, "the noise is %g: no samples can be drawn", model->noise);
+    return UNRELU_OK;
+}
+
+unrelu_status unrelu_sampler_new_mixture(const unrelu_mixture *model, uint64_t seed,
+                                         unrelu_sampler **out, unrelu_error *err)
+{
+    size_t d = model->d, p = model->p;
+    unrelu_gaussian hidden = model->hidden;
+    hidden.limit = NULL; /* units are off at 0, whatever they were fitted by */
+    *out = NULL;
+    unrelu_status status = check_mixture(model, err);
+    if (status == UNRELU_OK)
+        status = unrelu_sampler_new(&hidden, seed, out, err);
+    if (status != UNRELU_OK)
+        return status;
+    unrelu_sampler *s = *out;
+    s->d = d;
+    s->noise = model->noise;
+    if (!(s->At = ur_alloc(p, d * sizeof *s->At))) {
+        unrelu_sampler_free(s);
+        *out = NULL;
+        return ur_fail_memory(err, p * d, "entries of A");
+    }
+    for (size_t i = 0; i < d; i++)
+        for (size_t j = 0; j < p; j++)
+            s->At[j * d + i] = model->A[i * p + j];
+    return UNRELU_OK;
+}
+
 typedef struct {
     const unrelu_sampler *s;
     size_t first, rows;
@@ -102,29 +156,46 @@ typedef struct {
     unrelu_status *status; /* chunks */
 } draw;
 
+static void rectify(const unrelu_sampler *s, double *m)
+{
+    for (size_t r = 0; r < CHUNK; r++, m += s->p)
+        for (size_t j = 0; j < s->p; j++) {
+            double latent = s->scale[j] * m[j] + s->b[j];
+            m[j] = latent > s->limit[j] ? latent : s->limit[j];
+        }
+}
+
+/* x = A m + noise e; e is room for CHUNK x d */
+static void mix(const unrelu_sampler *s, size_t start, const double *m, double *x, double *e)
+{
+    ur_multiply(CHUNK, s->p, s->d, m, s->At, x);
+    if (s->noise == 0)
+        return;
+    ur_random_normals(s->seed, UR_STREAM_MIXTURE_NOISE, (uint64_t)start * s->d, CHUNK * s->d, e);
+    for (size_t i = 0; i < CHUNK * s->d; i++)
+        x[i] += s->noise * e[i];
+}
+
 /* chunk i holds rows (first / CHUNK + i) CHUNK .. + CHUNK - 1 of the stream */
 static void draw_chunk(void *context, size_t i)
 {
     const draw *w = context;
     const unrelu_sampler *s = w->s;
     size_t d = s->d, start = (w->first / CHUNK + i) * CHUNK;
-    double *z = ur_alloc(CHUNK, (s->k + d) * sizeof *z);
+    double *z = ur_alloc(CHUNK, (s->k + s->p + (s->At ? 2 * d : 0)) * sizeof *z);
     if (!z) {
         w->status[i] = UNRELU_ENOMEM;
         return;
     }
-    double *y = z + CHUNK * s->k;
+    double *m = z + CHUNK * s->k, *x = s->At ? m + CHUNK * s->p : m;
     ur_random_normals(s->seed, STREAM_SAMPLES, (uint64_t)start * s->k, CHUNK * s->k, z);
-    ur_multiply(CHUNK, s->k, d, z, s->factor, y);
-    for (size_t r = 0; r < CHUNK; r++) {
-        if (start + r < w->first || start + r >= w->first + w->rows)
-            continue;
-        double *to = w->x + (start + r - w->first) * d;
-        for (size_t j = 0; j < d; j++) {
-            double latent = s->scale[j] * y[r * d + j] + s->b[j];
-            to[j] = latent > s->limit[j] ? latent : s->limit[j];
-        }
-    }
+    ur_multiply(CHUNK, s->k, s->p, z, s->factor, m);
+    rectify(s, m);
+    if (s->At)
+        mix(s, start, m, x, x + CHUNK * d);
+    size_t first = w->first > start ? w->first - start : 0, end = w->first + w->rows - start;
+    end = end < CHUNK ? end : CHUNK;
+    memcpy(w->x + (start + first - w->first) * d, x + first * d, (end - first) * d * sizeof *x);
     free(z);
 }
 

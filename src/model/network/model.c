@@ -22,7 +22,8 @@ unrelu_recover_options unrelu_recover_options_default(void)
 
 const char *unrelu_verdict_name(unrelu_verdict verdict)
 {
-    static const char *const names[] = {"planted", "exact", "exact-uncertified", "noisy", "failed"};
+    static const char *const names[] = {"planted", "exact",  "exact-uncertified",
+                                        "noisy",   "failed", "ambiguous"};
     return (size_t)verdict < sizeof names / sizeof *names ? names[verdict] : "";
 }
 
@@ -53,19 +54,9 @@ static int matrix(double **to, size_t rows, size_t columns)
 
 static int number_names(char ***to, size_t count, char letter)
 {
-    if (*to)
-        return 1;
-    char **names = ur_alloc(count, sizeof *names);
-    for (size_t i = 0; names && i < count; i++) {
-        char name[32];
-        snprintf(name, sizeof name, "%c%zu", letter, i + 1);
-        if (!(names[i] = ur_string_copy(name))) {
-            ur_strings_free(names, i);
-            return 0;
-        }
-    }
-    *to = names;
-    return names != NULL;
+    if (!*to)
+        *to = ur_strings_number(letter, count);
+    return *to != NULL;
 }
 
 unrelu_status ur_network_alloc(unrelu_network *m, unrelu_error *err)

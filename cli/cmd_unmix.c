@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <limits.h>
+
+#include "cli.h"
+#include "files.h"
+#include "json.h"
+#include "mixture_text.h"
+#include "talk.h"
+
+typedef struct {
+    cli_shared shared;
+    size_t p; /* 0: found out */
+    int method;
+} unmix_arguments;
+
+#define FIELD(name) offsetof(unmix_arguments, name)
+
+static const cli_option options[] = {
+    {"output", 'o', "FILE", "write the model to FILE (.npz)", CLI_TEXT, FIELD(shared.output), 0, 0,
+     NULL},
+    {.doc = "Model:", .kind = CLI_HEADING},
+    {"units", 'p', "P",
+     "number of hidden units (default: found out, by the rank of the samples or the gap of their "
+     "singular values)",
+     CLI_WHOLE, FIELD(p), 1, INT_MAX, "a whole number of at least 1"},
+    {"method", 0, "facets|separable", /* in the order of unrelu_unmix_method */
+     "facets (default): the facets of the samples' cone, of about 20 P samples; separable: the "
+     "paper's way, where every unit is alone in some sample, of about 2^P",
+     CLI_CHOICE, FIELD(method), 0, 0, NULL},
+    {0},
+};
+
+static const cli_example examples[] = {
+    {"unrelu unmix x.npy -o mix.npz", "the number of hidden units is found out"},
+    {"unrelu unmix x.csv -p 8 --json", "eight units, as JSON"},
+    {"unrelu unmix x.npy --method separable", "as the paper does it"},
+    {"unrelu compare plant/truth.npz mix.npz", "how far it is from what 'generate' planted"},
+    {0},
+};
+
+static const unmix_arguments defaults = {CLI_SHARED_DEFAULTS};
+
+static int learn(const unmix_arguments *a, unrelu_mixture *model)
+{
+    unrelu_error err = {0};
+    unrelu_source *source = NULL;
+    unrelu_exec exec = cli_exec(&a->shared);
+    unrelu_unmix_options o = unrelu_unmix_options_default();
+    o.method = (unrelu_unmix_method)a->method;
+    o.p = a->p;
+    o.seed = a->shared.seed;
+    int status = cli_open_samples(&a->shared, 1, &source);
+    if (status == 0)
+        status = cli_exit(unrelu_unmix(source, &o, &exec, model, &err), &err);
+    cli_close_samples(source);
+    return status;
+}
+
+static int is_certified(unrelu_verdict verdict)
+{
+    return verdict != UNRELU_VERDICT_UNCERTIFIED && verdict != UNRELU_VERDICT_AMBIGUOUS;
+}
+
+static int print_json(const unrelu_mixture *model, const char *output)
+{
+    cli_json json = cli_json_start("unmix");
+    cli_json_mixture(&json, model);
+    cli_json_text(&json, "output", output);
+    return cli_json_finish(&json);
+}
+
+static int report(const cli_shared *shared, const unrelu_mixture *model)
+{
+    unrelu_error err = {0};
+    int status = 0;
+    cli_tell_warnings(model->warnings, model->warning_count);
+    if (shared->output)
+        status = cli_exit(unrelu_mixture_save(model, shared->output, &err), &err);
+    if (status == 0 && shared->json)
+        status = print_json(model, shared->output);
+    if (status != 0)
+        return status;
+    if (!shared->json) {
+        cli_print_mixture(model, shared->level);
+        cli_note("unmixed in %.2f s", cli_seconds());
+        if (shared->output)
+            cli_note("the model is in %s", shared->output);
+    }
+    return is_certified(model->verdict) ? 0 : CLI_EXIT_UNCERTIFIED;
+}
+
+static int run(void *arguments)
+{
+    const unmix_arguments *a = arguments;
+    unrelu_mixture model = {0};
+    int status = cli_check_output(&a->shared, ".npz");
+    if (status == 0)
+        status = learn(a, &model);
+    if (status == 0)
+        status = report(&a->shared, &model);
+    unrelu_mixture_free(&model);
+    return status;
+}
+
+const cli_command cli_unmix = {
+    .name = "unmix",
+    .files = "SAMPLES",
+    .brief = "Separate a mixture of rectified Gaussian units",
+    .doc =
+        "SAMPLES holds a sample of x = A ReLU(W z + b), z standard normal, in each row, with or "
+        "without noise: a file as 'unrelu fit' reads it, no cell missing. Nothing else is "
+        "observed. A (D x P), W W' and b are learned. The scale of a hidden unit and of its "
+        "column of A cannot be told apart, nor can the order of the units: columns of A have unit "
+        "length, units come by decreasing root mean square. Of W only W W' is determined.\n\n"
+        "Where a unit is off, the samples lie on a facet of the cone that the columns of A span: "
+        "A is exact, to rounding, from about 20 P samples on (b = 0; more where units are seldom "
+        "off, 40 P at b = 0.7). W W' and b are estimates, given A, with errors that go as "
+        "1 / sqrt(N). Noise must be the same in every column, and at most 3 to 5 % of the root "
+        "mean square of the samples. --method separable takes about 2^P samples and stands noise "
+        "less well.\n\nThe verdict is computed over all samples. exact: every facet is certified "
+        "and no sample is beyond one; noisy: with noise, its standard deviation sigma and the "
+        "standard errors of A; ambiguous (exit status 5): there are more facets than units, as "
+        "where W has fewer columns than rows, and those with most samples were taken; exact fit, "
+        "uniqueness not certified (exit status 5): it fits as well, but a rule is not met, and the "
+        "output says which. The model is written in all of these. Where facets are missing, "
+        "nothing is (exit status 4).",
+    .options = options,
+    .has = CLI_HAS_SEED | CLI_HAS_THREADS | CLI_HAS_LEVEL | CLI_HAS_COLUMNS | CLI_HAS_JSON,
+    .examples = examples,
+    .least_files = 1,
+    .most_files = 1,
+    .size = sizeof(unmix_arguments),
+    .defaults = &defaults,
+    .run = run,
+};

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "mixture_text.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "model_pairs.h"
+#include "model_text.h"
+#include "table.h"
+#include "verdict_text.h"
+#include "width.h"
+
+enum { FEW_COLUMNS = 20, FEW_UNITS = 8 }; /* up to these A is printed */
+
+double cli_largest_error_of_a(const unrelu_mixture *m)
+{
+    double largest = -1;
+    for (size_t i = 0; m->A_se && i < m->d * m->p; i++) {
+        if (isnan(m->A_se[i]))
+            return NAN;
+        largest = fmax(largest, m->A_se[i]);
+    }
+    return largest;
+}
+
+/* ---- verdict ----------------------------------------------------------------------- */
+
+static void print_sizes(const unrelu_mixture *m)
+{
+    printf("%zu unit%s in %zu column%s", m->p, cli_plural(m->p), m->d, cli_plural(m->d));
+}
+
+static void print_checked(const unrelu_mixture *m)
+{
+    printf("nothing below %.2g over %zu sample%s", 0 - m->negative, m->samples_checked,
+           cli_plural(m->samples_checked));
+}
+
+static void print_exact(const unrelu_mixture *m)
+{
+    printf("exact: ");
+    print_sizes(m);
+    printf(", every facet certified (fewest samples on one: %zu), ", m->min_off);
+    print_checked(m);
+    putchar('\n');
+}
+
+static void print_noisy(const unrelu_mixture *m)
+{
+    double error = cli_largest_error_of_a(m);
+    printf("noisy: ");
+    cli_print_sigma(m->noise);
+    printf(" (%.2g %% of the samples), ", 100 * m->relative_noise);
+    print_sizes(m);
+    if (error >= 0)
+        printf(", standard errors of A up to %.2g", error);
+    putchar('\n');
+}
+
+static void print_ambiguous(const unrelu_mixture *m)
+{
+    printf("ambiguous: %zu facets found for %zu unit%s in %zu column%s, the %zu with most samples "
+           "taken, at least %zu on each",
+           m->facets, m->p, cli_plural(m->p), m->d, cli_plural(m->d), m->p, m->min_off);
+    if (m->noise > 0) {
+        printf(", with noise of ");
+        cli_print_sigma(m->noise);
+    }
+    putchar('\n');
+}
+
+static void print_uncertified(const unrelu_mixture *m)
+{
+    static const char *const codes[] = {"uncertified", "p-unsure", NULL};
+    const char *why = cli_find_warning(m->warnings, m->warning_count, codes);
+    printf("exact fit, uniqueness not certified: ");
+    print_sizes(m);
+    printf(", ");
+    print_checked(m);
+    putchar('\n');
+    if (why)
+        cli_print_wrapped(why, 0, 0);
+}
+
+static void print_verdict(const unrelu_mixture *m)
+{
+    switch (m->verdict) {
+    case UNRELU_VERDICT_EXACT:
+        print_exact(m);
+        break;
+    case UNRELU_VERDICT_UNCERTIFIED:
+        print_uncertified(m);
+        break;
+    case UNRELU_VERDICT_NOISY:
+        print_noisy(m);
+        break;
+    case UNRELU_VERDICT_AMBIGUOUS:
+        print_ambiguous(m);
+        break;
+    case UNRELU_VERDICT_PLANTED:
+    case UNRELU_VERDICT_FAILED: /* of networks only */
+        break;
+    }
+}
+
+/* ---- how it was learned -------------------------------------------------------------- */
+
+static void print_method(const unrelu_mixture *m)
+{
+    unsigned long long seed = m->seed;
+    if (m->verdict == UNRELU_VERDICT_PLANTED) {
+        printf("mixture, planted: d = %zu, p = %zu, seed %llu\n", m->d, m->p, seed);
+        if (m->noise > 0) {
+            printf("noise of ");
+            cli_print_sigma(m->noise);
+            putchar('\n');
+        }
+        return;
+    }
+    printf("mixture, learned: n = %zu, d = %zu, p = %zu\n", m->n, m->d, m->p);
+    if (m->how_p[0]) {
+        int column = printf("p = %zu: ", m->p);
+        cli_print_wrapped(m->how_p, column, 0);
+    }
+    printf("method %s, %zu tr%s, seed %llu\n", m->method, m->tries, m->tries == 1 ? "y" : "ies",
+           seed);
+    printf("residual %.2g over %zu sample%s\n", m->residual, m->samples_checked,
+           cli_plural(m->samples_checked));
+}
+
+static void print_intervals(const unrelu_mixture *m, double level)
+{
+    if (cli_has_errors(m->hidden.b_se, m->p))
+        printf("+- is the half-width of a %.4g %% interval, given A\n", 100 * level);
+}
+
+/* ---- A --------------------------------------------------------------------------------- */
+
+/* false: it is too large for that */
+static int print_matrix(const unrelu_mixture *m)
+{
+    cli_table table;
+    if (m->d > FEW_COLUMNS || m->p > FEW_UNITS)
+        return 0;
+    cli_table_start(&table, 1 + m->p);
+    cli_table_add(&table, "A");
+    for (size_t j = 0; j < m->p; j++)
+        cli_add_column_name(&table, &m->hidden, j);
+    for (size_t i = 0; i < m->d; i++) {
+        cli_table_add_name(&table, m->names[i]);
+        for (size_t j = 0; j < m->p; j++) {
+            double a = m->A[i * m->p + j];
+            cli_table_add(&table, "%.4f", fabs(a) < 5e-5 ? 0 : a); /* not "-0.0000" */
+        }
+    }
+    if (cli_table_width(&table) > cli_width())
+        return 0;
+    cli_table_print(&table, "lrrrrrrrr");
+    return 1;
+}
+
+void cli_print_mixture(const unrelu_mixture *m, double level)
+{
+    const cli_coordinates names = {"unit", "units", "off"};
+    double z = cli_half_width(level);
+    print_verdict(m);
+    print_method(m);
+    print_intervals(m, level);
+    putchar('\n');
+    cli_print_coordinates(&m->hidden, &names, z);
+    cli_print_correlations(&m->hidden, z);
+    putchar('\n');
+    if (!print_matrix(m))
+        printf("A (%zu x %zu) is the array A of the model file, which 'unmix -o FILE' writes\n",
+               m->d, m->p);
+}

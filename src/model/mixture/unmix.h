@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The stations of an unmixing. unmix.c walks through them:
+ *   span       singular values of the samples; p and the noise by them
+ *   cone       the samples in p coordinates where y'y = n I
+ *   facets     normals of the cone's facets: y u = 0 where a unit is off, else above
+ *   separable  the same by the paper's way
+ *   polish     with noise: the normals to first order of the noise, with their errors
+ *   certify    over all samples: nothing beyond a facet, the residual, the verdict
+ *   hidden     A and M = A^+ X by the normals, W W' and b by the rectified Gaussian fit on M */
+#ifndef UR_UNMIX_H
+#define UR_UNMIX_H
+
+#include "model/mixture/mixture.h"
+#include "model/table.h"
+
+/* --- span.c --- */
+typedef struct {
+    size_t n, d, most;   /* most: min(n, d) */
+    const double *x;     /* (n, d) */
+    size_t nonzero;      /* samples that are not 0 */
+    double *unit;        /* d: powers of two near the largest value of a column */
+    double common;       /* the largest of them */
+    double rms;          /* of all cells */
+    double *R;           /* d x d: X = Q R diag(unit) */
+    double *each, *same; /* d: singular values of X, columns in their own unit or in one */
+    double *each_vt, *same_vt;
+    size_t rank;     /* by `each` */
+    double rounding; /* deviation of the rounding of x; 0: full precision */
+    char precision[16];
+} ur_span;
+
+unrelu_status ur_span_measure(const unrelu_source *source, const ur_table *x,
+                              const unrelu_exec *exec, ur_span *span, unrelu_error *err);
+void ur_span_free(ur_span *span);
+/* deviation of the noise of x, were what is beyond p noise */
+double ur_span_noise(const ur_span *span, size_t p);
+/* the largest singular value beyond p over the largest that noise makes: about 1 */
+double ur_span_excess(const ur_span *span, size_t p);
+/* p by the gap, below min(n, d); 0: none */
+size_t ur_span_gap(const ur_span *span);
+
+/* Samples in the coordinates of their span: y = x B with y'y = n I, and x = y C but for noise. */
+typedef struct {
+    size_t n, d, p;
+    const double *x;    /* (n, d) */
+    double *y;          /* (n, p) */
+    double *B, *C;      /* d x p, p x d */
+    const double *unit; /* d: of x, for residuals */
+    double sigma;       /* standard deviation of the noise of x; 0: none */
+    double *noise;      /* p x p, diagonal: covariance of the noise of a row of y; NULL: none */
+    double tolerance;   /* without noise: h = y u below this times |y| is 0 */
+} ur_cone;
+
+/* sigma 0: no noise */
+unrelu_status ur_cone_make(const ur_span *span, size_t p, double sigma, const unrelu_exec *exec,
+                           ur_cone *cone, unrelu_error *err);
+void ur_cone_free(ur_cone *cone);
+/* deviation of the noise of h = y u */
+double ur_cone_noise(const ur_cone *cone, const double *u);
+
+/* A unit for each row of U (count x p): h = y u >= 0, and 0 where the unit is off. */
+typedef struct {
+    size_t count; /* at least p; more: ambiguous, and the first p are the likeliest */
+    double *U;    /* count x p, unit rows; the first p are independent */
+    size_t tries;
+} ur_normals;
+
+/* --- facets.c --- */
+/* Whether a sample is beyond the facet or on it. Without noise: h < -tolerance |y|, |h| <=
+ * tolerance |y|. With noise: h < -6 s, |h| <= 3 s. */
+typedef enum { UR_ABOVE, UR_ON, UR_BEYOND } ur_side;
+ur_side ur_side_of(const ur_cone *cone, double h, double size, double s);
+/* EDATA with how many were found and what to do, where that is fewer than p */
+unrelu_status ur_unmix_facets(const ur_cone *cone, uint64_t seed, const unrelu_exec *exec,
+                              ur_normals *normals, unrelu_error *err);
+void ur_normals_free(ur_normals *normals);
+
+/* --- separable.c --- */
+/* EDATA where separability fails, with how many samples would be needed */
+unrelu_status ur_unmix_separable(const ur_cone *cone, uint64_t seed, const unrelu_exec *exec,
+                                 ur_normals *normals, unrelu_error *err);
+
+/* --- polish.c --- */
+/* U (p x p) in place; bread (p of p x p) for the errors, NaN where a normal has none */
+unrelu_status ur_unmix_polish(const ur_cone *cone, const unrelu_exec *exec, double *U,
+                              double *bread, unrelu_error *err);
+/* standard errors of A (d x p); the rest as in ur_units */
+unrelu_status ur_unmix_errors(const ur_cone *cone, const unrelu_exec *exec, const double *U,
+                              const double *inverse, const double *bread, const double *G,
+                              double *A_se, unrelu_error *err);
+
+/* --- hidden.c --- */
+/* units by decreasing root mean square */
+typedef struct {
+    double *U, *inverse; /* p x p: normals as rows, and U^-1 */
+    double *G;           /* p x d: rows are the columns of A times their lengths */
+    double *length;      /* p */
+    double *deviation;   /* p: of the noise of h; 0 without noise */
+} ur_units;
+
+unrelu_status ur_units_make(const ur_cone *cone, const double *U, ur_units *units,
+                            unrelu_error *err);
+/* all but U from U, in its order */
+unrelu_status ur_units_derive(const ur_cone *cone, ur_units *units, unrelu_error *err);
+void ur_units_free(ur_units *units);
+
+/* of all samples and units */
+typedef struct {
+    double left, total; /* sums of squares of X - M A' and of X, in units of the columns */
+    double negative;    /* largest -h / |y| */
+    size_t beyond;      /* h beyond a facet */
+} ur_certificate;
+
+/* M (n x p), exactly 0 where a unit is off (with noise: where it is not surely on) */
+unrelu_status ur_units_fill(const ur_cone *cone, const ur_units *units, const unrelu_exec *exec,
+                            double *M, ur_certificate *all, unrelu_error *err);
+unrelu_status ur_units_fit(const ur_cone *cone, const ur_units *units, const double *M,
+                           uint64_t seed, const unrelu_exec *exec, unrelu_gaussian *hidden,
+                           unrelu_error *err);
+
+/* --- ridges.c --- */
+typedef struct {
+    size_t n, p, words;
+    uint64_t *off; /* for each unit the samples where it is off, as bits */
+} ur_patterns;
+
+unrelu_status ur_patterns_make(size_t n, size_t p, const double *M, ur_patterns *out,
+                               unrelu_error *err);
+void ur_patterns_free(ur_patterns *patterns);
+
+/* units i and j are off together in `off` samples, at least 10, and l is off in all of them, or on
+ * in all of them, though the other were expected in so many; all 0: there are none such */
+typedef struct {
+    size_t i, j, l, off;
+    int on;
+    double expected, surprise; /* surprise: -ln of the chance that there are none */
+} ur_ridge;
+
+/* the most surprising one by the patterns drawn (NULL: of most samples, l being off) */
+ur_ridge ur_patterns_ridge(const ur_patterns *seen, const ur_patterns *drawn);
+/* the same by the fitted hidden layer */
+unrelu_status ur_unmix_ridge(size_t n, size_t p, const double *M, const unrelu_gaussian *hidden,
+                             const unrelu_exec *exec, ur_ridge *worst, unrelu_error *err);
+
+#endif
