@@ -36,7 +36,8 @@ static void judge(ur_data *data, size_t j, int single)
 
 void ur_data_judge(ur_data *data)
 {
-    int single = ur_digits_single(data->n * data->m, data->a); /* all of them: one column of small integers says nothing */
+    /* all of them: one column of small integers says nothing */
+    int single = ur_digits_single(data->n * data->m, data->a);
     data->floor = 0;
     for (size_t j = 0; j < data->m; j++)
         judge(data, j, single);
