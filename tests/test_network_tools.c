@@ -898,9 +898,9 @@ static void damaged_files_are_refused_with_a_sentence(void **state)
         {{.kind = "network", .v = 3, .verdict = "failed"},
          ": 'failed' is no verdict of a network with weights"},
         {{.kind = "network", .v = 3, .extra = "c", .extra_count = 4},
-         ": c must be a vector of 3 numbers"},
+         ": c is a vector of 4, where a vector of 3 is needed"},
         {{.kind = "network", .v = 3, .extra = "U_se", .extra_count = 6},
-         ": U_se must be a matrix of 2 x 3"},
+         ": U_se is a vector of 6, where 2 x 3 is needed"},
         {{.kind = "network", .v = 3, .extra = "n", .extra_count = 1},
          ": n is -1.5, where a count is needed"},
     };

@@ -3,6 +3,7 @@
  * arrays. */
 #include "error.h"
 #include "memory.h"
+#include "model/fields.h"
 #include "model/gaussian/model.h"
 #include "model/warnings.h"
 #include "read/npz.h"
@@ -133,9 +134,7 @@ unrelu_status unrelu_gaussian_save(const unrelu_gaussian *m, const char *path, u
         return status;
     ur_npz_add_string(w, "kind", "rectified-gaussian");
     ur_npz_add_strings(w, "names", m->names, m->d);
-    char seed[24]; /* as text: a double does not hold all of it */
-    snprintf(seed, sizeof seed, "%llu", (unsigned long long)m->seed);
-    ur_npz_add_string(w, "seed", seed);
+    ur_seed_save(w, m->seed);
     add_arrays(w, m, alone, COUNT(alone));
     status = ur_gaussian_put(w, m, err);
     if (status == UNRELU_OK && is_learned(m)) {
@@ -152,33 +151,6 @@ unrelu_status unrelu_gaussian_save(const unrelu_gaussian *m, const char *path, u
 /* ---- load ---- */
 
 /* "3 x 4", "a vector of 5", "a number" */
-static void shape_text(size_t ndim, const size_t *shape, char *text, size_t size)
-{
-    size_t used = (size_t)snprintf(text, size, "%s",
-                                   ndim == 0   ? "a number"
-                                   : ndim == 1 ? "a vector of "
-                                               : "");
-    for (size_t i = 0; i < ndim && i < 4 && used < size; i++)
-        used += (size_t)snprintf(text + used, size - used, "%s%zu", i > 0 ? " x " : "", shape[i]);
-}
-
-unrelu_status ur_array_get(ur_npz *npz, const char *path, const char *name, size_t ndim,
-                           const size_t *shape, double **out, unrelu_error *err)
-{
-    size_t dimensions = 0, is[4] = {0}, width = ndim == 2 ? shape[1] : 1;
-    char found[96], needed[96];
-    unrelu_status status = ur_npz_shape(npz, name, &dimensions, is, err);
-    if (status != UNRELU_OK)
-        return status;
-    if (dimensions != ndim || is[0] != shape[0] || (ndim == 2 && is[1] != width)) {
-        shape_text(dimensions, is, found, sizeof found);
-        shape_text(ndim, shape, needed, sizeof needed);
-        return ur_fail(err, UNRELU_EFORMAT, "%s: %s is %s, where %s is needed", path, name, found,
-                       needed);
-    }
-    return ur_npz_doubles(npz, name, shape[0] * width, out, err);
-}
-
 static unrelu_status load_flags(ur_npz *npz, const char *path, unrelu_gaussian *m,
                                 unrelu_error *err)
 {
@@ -194,24 +166,12 @@ static unrelu_status load_flags(ur_npz *npz, const char *path, unrelu_gaussian *
     ur_strings_free(texts, count);
     double *pairs = NULL;
     if (status == UNRELU_OK)
-        status = ur_array_get(npz, path, "pair_flags", 2, (size_t[]){m->d, m->d}, &pairs, err);
+        status = ur_array_load(npz, path, "pair_flags", 2, (size_t[]){m->d, m->d}, &pairs, err);
     if (status == UNRELU_OK && !(m->pair_flags = ur_alloc(m->d, m->d)))
         status = ur_fail_memory(err, m->d, "flags");
     for (size_t i = 0; status == UNRELU_OK && i < m->d * m->d; i++)
         m->pair_flags[i] = pairs[i] >= 0 && pairs[i] < 256 ? (uint8_t)pairs[i] : 0;
     free(pairs);
-    return status;
-}
-
-static unrelu_status load_count(ur_npz *npz, const char *path, const char *name, size_t *out,
-                                unrelu_error *err)
-{
-    double value = 0;
-    unrelu_status status = ur_npz_number(npz, name, &value, err);
-    if (status == UNRELU_OK && !(value >= 0 && value < 1e18))
-        status = ur_fail(err, UNRELU_EFORMAT, "%s: %s is %g, where a count of rows is needed", path,
-                         name, value);
-    *out = status == UNRELU_OK ? (size_t)value : 0;
     return status;
 }
 
@@ -221,7 +181,7 @@ static unrelu_status load_fit(ur_npz *npz, const char *path, unrelu_gaussian *m,
     unrelu_status status;
     if ((status = ur_npz_string(npz, "norms", m->norms, sizeof m->norms, err)) != UNRELU_OK ||
         (status = ur_npz_string(npz, "angles", m->angles, sizeof m->angles, err)) != UNRELU_OK ||
-        (status = load_count(npz, path, "rows_dropped", &m->rows_dropped, err)) != UNRELU_OK ||
+        (status = ur_count_load(npz, path, "rows_dropped", &m->rows_dropped, err)) != UNRELU_OK ||
         (status = ur_npz_number(npz, "repaired", &repaired, err)) != UNRELU_OK ||
         (status = ur_npz_number(npz, "lambda_min", &m->lambda_min, err)) != UNRELU_OK)
         return status;
@@ -233,14 +193,8 @@ static unrelu_status load_W(ur_npz *npz, const char *path, unrelu_gaussian *m, u
 {
     size_t ndim = 0, shape[4] = {0};
     unrelu_status status = ur_npz_shape(npz, "W", &ndim, shape, err);
-    if (status == UNRELU_OK && (ndim != 2 || shape[0] != m->d)) {
-        char found[96];
-        shape_text(ndim, shape, found, sizeof found);
-        status = ur_fail(err, UNRELU_EFORMAT, "%s: W is %s, where %zu rows are needed", path, found,
-                         m->d);
-    }
     if (status == UNRELU_OK)
-        status = ur_npz_doubles(npz, "W", m->d * shape[1], &m->W, err);
+        status = ur_array_load(npz, path, "W", 2, (size_t[]){m->d, shape[1]}, &m->W, err);
     m->k = status == UNRELU_OK ? shape[1] : 0;
     if (status == UNRELU_OK && ur_npz_has(npz, "how_k"))
         status = ur_npz_string(npz, "how_k", m->how_k, sizeof m->how_k, err);
@@ -254,8 +208,8 @@ static unrelu_status load_arrays(ur_npz *npz, const char *path, const unrelu_gau
     unrelu_status status = UNRELU_OK;
     for (size_t i = 0; status == UNRELU_OK && i < count; i++)
         if (fields[i].presence == NEEDED || ur_npz_has(npz, fields[i].name))
-            status = ur_array_get(npz, path, fields[i].name, (size_t)fields[i].dimensions, shape,
-                                  pointer(m, &fields[i]), err);
+            status = ur_array_load(npz, path, fields[i].name, (size_t)fields[i].dimensions, shape,
+                                   pointer(m, &fields[i]), err);
     return status;
 }
 
@@ -306,16 +260,8 @@ unrelu_status ur_gaussian_get(ur_npz *npz, const char *path, unrelu_gaussian *m,
 /* kind, d, and what only a file of this kind must have */
 static unrelu_status load_head(ur_npz *npz, const char *path, unrelu_gaussian *m, unrelu_error *err)
 {
-    char kind[32] = "";
     size_t ndim = 0, shape[4] = {0};
-    if (!ur_npz_has(npz, "kind"))
-        return ur_fail(err, UNRELU_EFORMAT,
-                       "%s has no array 'kind': it is not a model written by unrelu", path);
-    unrelu_status status = ur_npz_string(npz, "kind", kind, sizeof kind, err);
-    if (status == UNRELU_OK && strcmp(kind, "rectified-gaussian") != 0)
-        return ur_fail(err, UNRELU_EFORMAT,
-                       "%s is of kind '%s', where a rectified-gaussian model is needed", path,
-                       kind);
+    unrelu_status status = ur_kind_check(npz, path, "rectified-gaussian", err);
     const char *needed[] = {"scale", "correlation", "b"};
     for (size_t i = 0; status == UNRELU_OK && i < 3; i++)
         status = ur_npz_shape(npz, needed[i], &ndim, shape, err);
@@ -326,37 +272,23 @@ static unrelu_status load_head(ur_npz *npz, const char *path, unrelu_gaussian *m
     return status;
 }
 
-static unrelu_status load_names(ur_npz *npz, const char *path, unrelu_gaussian *m,
-                                unrelu_error *err)
-{
-    char **names = NULL;
-    size_t count = 0;
-    unrelu_status status = ur_npz_strings(npz, "names", &names, &count, err);
-    if (status == UNRELU_OK && count != m->d) {
-        ur_strings_free(names, count);
-        return ur_fail(err, UNRELU_EFORMAT, "%s: %zu names for %zu columns", path, count, m->d);
-    }
-    m->names = names;
-    return status;
-}
-
 static unrelu_status load(ur_npz *npz, const char *path, unrelu_gaussian *m, unrelu_error *err)
 {
-    char seed[24] = "";
     unrelu_status status = load_head(npz, path, m, err);
     if (status == UNRELU_OK)
         status = ur_gaussian_get(npz, path, m, err);
     if (status == UNRELU_OK)
         status = load_arrays(npz, path, m, alone, COUNT(alone), err);
     if (status == UNRELU_OK)
-        status = load_names(npz, path, m, err);
-    if (status == UNRELU_OK && ur_npz_has(npz, "seed"))
-        status = ur_npz_string(npz, "seed", seed, sizeof seed, err);
-    m->seed = strtoull(seed, NULL, 10);
+        status = ur_names_load(npz, path, "names", m->d, &m->names, err);
+    if (status == UNRELU_OK && !m->names && !(m->names = ur_strings_number('x', m->d)))
+        status = ur_fail_memory(err, m->d, "names");
+    if (status == UNRELU_OK)
+        status = ur_seed_load(npz, path, &m->seed, err);
     if (status != UNRELU_OK || !ur_npz_has(npz, "flags"))
         return status;
     if ((status = ur_npz_string(npz, "method", m->method, sizeof m->method, err)) != UNRELU_OK ||
-        (status = load_count(npz, path, "n", &m->n, err)) != UNRELU_OK)
+        (status = ur_count_load(npz, path, "n", &m->n, err)) != UNRELU_OK)
         return status;
     return ur_warnings_load(npz, path, &m->warnings, &m->warning_count, err);
 }

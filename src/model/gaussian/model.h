@@ -23,8 +23,5 @@ unrelu_status ur_gaussian_put(ur_npz_writer *w, const unrelu_gaussian *m, unrelu
 /* And back into m, where d alone is set. b and sigma must be there; scale and correlation follow
  * from sigma where they are missing. */
 unrelu_status ur_gaussian_get(ur_npz *npz, const char *path, unrelu_gaussian *m, unrelu_error *err);
-/* an array of this shape (ndim 1 or 2), else EFORMAT with the file, the array and both shapes */
-unrelu_status ur_array_get(ur_npz *npz, const char *path, const char *name, size_t ndim,
-                           const size_t *shape, double **out, unrelu_error *err);
 
 #endif

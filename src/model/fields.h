@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The members of a model as arrays of its file, by one table for both ways, and what all files of
+ * models share. */
+#ifndef UR_FIELDS_H
+#define UR_FIELDS_H
+
+#include "read/npz.h"
+#include "write/npz.h"
+
+typedef enum {
+    UR_ARRAY,  /* double *, left out where it is NULL */
+    UR_FINITE, /* the same, and a file where it is not finite is refused */
+    UR_NUMBER, /* double */
+    UR_COUNT,  /* size_t */
+    UR_WORD,   /* char[size] */
+} ur_field_kind;
+
+typedef struct {
+    const char *name;
+    ur_field_kind kind;
+    size_t offset;     /* of the member */
+    const char *shape; /* of an array: a letter a dimension */
+    size_t size;       /* of a word */
+    double missing;    /* a number that the file does not have */
+} ur_field;
+
+/* rows of a table for a model of type T */
+#define UR_ARRAY_FIELD(T, member, letters)                                                         \
+    {                                                                                              \
+#member, UR_ARRAY, offsetof(T, member), letters, 0, 0                                      \
+    }
+#define UR_FINITE_FIELD(T, member, letters)                                                        \
+    {                                                                                              \
+#member, UR_FINITE, offsetof(T, member), letters, 0, 0                                     \
+    }
+#define UR_NUMBER_FIELD(T, member, without)                                                        \
+    {                                                                                              \
+#member, UR_NUMBER, offsetof(T, member), 0, 0, without                                     \
+    }
+#define UR_COUNT_FIELD(T, member)                                                                  \
+    {                                                                                              \
+#member, UR_COUNT, offsetof(T, member), 0, 0, 0                                            \
+    }
+#define UR_WORD_FIELD(T, member)                                                                   \
+    {                                                                                              \
+#member, UR_WORD, offsetof(T, member), 0, sizeof(((T *)0)->member), 0                      \
+    }
+
+/* sizes[i] is what letters[i] stands for */
+typedef struct {
+    const ur_field *fields;
+    size_t count;
+    const char *letters;
+    const size_t *sizes;
+} ur_fields;
+
+void ur_fields_save(ur_npz_writer *w, const ur_fields *table, const void *model);
+/* those that the file has */
+unrelu_status ur_fields_load(ur_npz *npz, const char *path, const ur_fields *table, void *model,
+                             unrelu_error *err);
+
+/* an array of this shape (ndim 1 or 2), else EFORMAT with the file, the array and both shapes */
+unrelu_status ur_array_load(ur_npz *npz, const char *path, const char *name, size_t ndim,
+                            const size_t *shape, double **out, unrelu_error *err);
+unrelu_status ur_count_load(ur_npz *npz, const char *path, const char *name, size_t *out,
+                            unrelu_error *err);
+unrelu_status ur_finite_check(const char *path, const char *name, const double *x, size_t rows,
+                              size_t columns, unrelu_error *err);
+
+/* the file states this kind, else EFORMAT */
+unrelu_status ur_kind_check(ur_npz *npz, const char *path, const char *kind, unrelu_error *err);
+/* as text: a double does not hold all of a seed */
+void ur_seed_save(ur_npz_writer *w, uint64_t seed);
+unrelu_status ur_seed_load(ur_npz *npz, const char *path, uint64_t *seed, unrelu_error *err);
+/* `count` names, where the file has them */
+unrelu_status ur_names_load(ur_npz *npz, const char *path, const char *name, size_t count,
+                            char ***out, unrelu_error *err);
+/* but for "failed"; what: "a network with weights" */
+unrelu_status ur_verdict_load(ur_npz *npz, const char *path, const char *what,
+                              unrelu_verdict *verdict, unrelu_error *err);
+
+#endif
