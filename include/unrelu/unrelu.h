@@ -76,6 +76,9 @@ UNRELU_API void unrelu_source_close(unrelu_source *source);
 UNRELU_API size_t unrelu_source_columns(const unrelu_source *source);
 /* the column's name in the file, or "x1", "x2", ... */
 UNRELU_API const char *unrelu_source_name(const unrelu_source *source, size_t column);
+/* other names, one for each column; they are copied */
+UNRELU_API unrelu_status unrelu_source_rename(unrelu_source *source, char *const *names,
+                                              unrelu_error *err);
 /* what was decided about the file, for the user ("header row: names kept"), or "" */
 UNRELU_API const char *unrelu_source_note(const unrelu_source *source);
 

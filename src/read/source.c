@@ -302,6 +302,19 @@ size_t unrelu_source_columns(const unrelu_source *source)
     return source->d;
 }
 
+unrelu_status unrelu_source_rename(unrelu_source *source, char *const *names, unrelu_error *err)
+{
+    char **copies = ur_alloc(source->d, sizeof *copies);
+    int failed = !copies;
+    for (size_t j = 0; !failed && j < source->d; j++)
+        failed = !(copies[j] = ur_string_copy(names[j]));
+    ur_strings_free(failed ? copies : source->names, source->d);
+    if (failed)
+        return ur_fail_memory(err, source->d, "column names");
+    source->names = copies;
+    return UNRELU_OK;
+}
+
 const char *unrelu_source_name(const unrelu_source *source, size_t column)
 {
     return column < source->d ? source->names[column] : "";

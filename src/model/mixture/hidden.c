@@ -224,7 +224,8 @@ unrelu_status ur_units_fit(const ur_cone *c, const ur_units *units, const double
     unrelu_gaussian_options o = unrelu_gaussian_options_default();
     unrelu_source *source = NULL;
     double *limit = ur_doubles(p);
-    unrelu_status status = limit ? UNRELU_OK : ur_fail_memory(err, p, "limits");
+    char **names = ur_strings_number('u', p);
+    unrelu_status status = limit && names ? UNRELU_OK : ur_fail_memory(err, p, "units");
     o.seed = seed;
     for (size_t i = 0; c->noise && limit && i < p; i++)
         limit[i] = CENSORED * units->deviation[i] * units->length[i];
@@ -235,17 +236,15 @@ unrelu_status ur_units_fit(const ur_cone *c, const ur_units *units, const double
     if (status == UNRELU_OK)
         status = unrelu_source_memory(M, c->n, p, &source, err);
     if (status == UNRELU_OK)
+        status = unrelu_source_rename(source, names, err);
+    if (status == UNRELU_OK)
         status = unrelu_gaussian_fit(source, &o, exec, hidden, err);
     if (status == UNRELU_OK && c->noise)
         status = take_noise_out(c, units, hidden, err);
-    if (status == UNRELU_OK) {
-        ur_strings_free(hidden->names, p);
-        if (!(hidden->names = ur_strings_number('u', p)))
-            status = ur_fail_memory(err, p, "names");
-        free(hidden->limit); /* samples of the model are censored at 0 */
-        hidden->limit = NULL;
-    }
+    free(hidden->limit); /* samples of the model are censored at 0 */
+    hidden->limit = NULL;
     unrelu_source_close(source);
+    ur_strings_free(names, p);
     free(limit);
     return status;
 }

@@ -315,6 +315,8 @@ static unrelu_status finish(unmixing *w, const ur_cone *c, ur_normals *normals, 
     m->p = p;
     m->facets = normals->count;
     m->tries = normals->tries;
+    if (!c->noise) /* met to rounding, however few digits the samples have */
+        snprintf(m->precision, sizeof m->precision, "double");
     m->noise = c->sigma;
     m->relative_noise = relative(&w->span, c->sigma);
     if (status == UNRELU_OK)
