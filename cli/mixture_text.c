@@ -59,19 +59,23 @@ static void print_noisy(const unrelu_mixture *m)
 
 static void print_ambiguous(const unrelu_mixture *m)
 {
-    printf("ambiguous: %zu facets found for %zu unit%s in %zu column%s, the %zu with most samples "
-           "taken, at least %zu on each",
-           m->facets, m->p, cli_plural(m->p), m->d, cli_plural(m->d), m->p, m->min_off);
+    static const char *const codes[] = {"ambiguous", "p-unsure", NULL};
+    const char *why = cli_find_warning(m->warnings, m->warning_count, codes);
+    printf("ambiguous: ");
+    print_sizes(m);
+    printf(", at least %zu samples on each facet", m->min_off);
     if (m->noise > 0) {
         printf(", with noise of ");
         cli_print_sigma(m->noise);
     }
     putchar('\n');
+    if (why)
+        cli_print_wrapped(why, 0, 0);
 }
 
 static void print_uncertified(const unrelu_mixture *m)
 {
-    static const char *const codes[] = {"uncertified", "p-unsure", NULL};
+    static const char *const codes[] = {"uncertified", NULL};
     const char *why = cli_find_warning(m->warnings, m->warning_count, codes);
     printf("exact fit, uniqueness not certified: ");
     print_sizes(m);

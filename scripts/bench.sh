@@ -3,11 +3,11 @@
 # bench.sh BUILD: every benchmark; each prints its own table of ratios.
 set -euo pipefail
 
-# a python3 that has PyTorch, or any
-python_for_peers() {
+# python_with MODULE: a python3 that has NumPy and MODULE, or any
+python_with() {
     local python
     for python in python3 /usr/bin/python3; do
-        if "$python" -c 'import numpy, torch' 2> /dev/null; then
+        if "$python" -c "import numpy, $1" 2> /dev/null; then
             echo "$python"
             return
         fi
@@ -22,5 +22,8 @@ for program in "$1"/bench/bench_*; do
     echo "== $(basename "$program")"
     "$program"
 done
+bench=$(dirname "$0")/../bench
 echo "== recover_peers"
-"$(python_for_peers)" "$(dirname "$0")/../bench/recover_peers.py" "$1/unrelu"
+"$(python_with torch)" "$bench/recover_peers.py" "$1/unrelu"
+echo "== unmix_peers"
+"$(python_with sklearn)" "$bench/unmix_peers.py" "$1/unrelu"

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # demo.sh BUILD: plants a rectified Gaussian in the setting of the paper, learns it back by the
 # default and by the paper's algorithm, and prints both side by side; then plants a two-layer
-# network, recovers it from inputs and labels, and prints its verdict and its errors.
+# network and recovers it from inputs and labels, and a mixture and unmixes its samples, and prints
+# their verdicts and errors.
 set -euo pipefail
 
 build=$1
@@ -12,6 +13,9 @@ d=5 n=200000 seed=1
 
 # value of a number in a JSON object on standard input
 field() { sed -n "s/.*\"$1\": \([-+.0-9eE]*\|null\)[,}].*/\1/p"; }
+
+# first line of a file, as a paragraph
+verdict() { sed -n 1p "$1" | fold -s -w 76 | sed 's/^/  /; s/ *$//'; }
 
 mkdir -p "$out"
 "$unrelu" generate gaussian -q -d $d -n $n --seed $seed -o "$out"
@@ -53,19 +57,35 @@ echo
 echo "A planted network a = U ReLU(V x) of 20 inputs, 10 neurons and 12 labels,"
 echo "recovered from 200 samples of x and a:"
 echo
-sed -n 1p "$net/recover.txt" | fold -s -w 76 | sed 's/^/  /; s/ *$//'
+verdict "$net/recover.txt"
 for what in V U; do
     printf '  largest error of %s: %.2g\n' $what "$(field ${what}_max < "$net/compare.json")"
 done
 
+mix=$out/mixture
+"$unrelu" generate mixture -q -d 12 -p 8 -n 400 --seed $seed -o "$mix"
+"$unrelu" unmix -q "$mix/x.npy" --seed $seed -o "$mix/mix.npz" > "$mix/unmix.txt"
+"$unrelu" compare -q "$mix/truth.npz" "$mix/mix.npz" --json > "$mix/compare.json"
+
+echo
+echo "A planted mixture x = A ReLU(W z + b) of 8 units in 12 columns, unmixed from"
+echo "400 samples of x:"
+echo
+verdict "$mix/unmix.txt"
+printf '  largest error of A: %.2g\n' "$(field A_max < "$mix/compare.json")"
+printf '  error of b: %.2g |W|, error of Sigma: %.2g |W|^2 (these fall as 1 / sqrt(n))\n' \
+    "$(field b_error < "$mix/compare.json")" "$(field sigma_error < "$mix/compare.json")"
+
 cat << END
 
-The models (numpy.load opens them) are $out/efficient.npz and
-$net/net.npz, the data are beside them. Try next:
+The models (numpy.load opens them) are $out/efficient.npz,
+$net/net.npz and
+$mix/mix.npz, the data are beside them. Try next:
 
   $unrelu show $out/efficient.npz
   $unrelu fit $out/x.npy --rank auto
   $unrelu sample $out/efficient.npz -n 5
   $unrelu recover $net/x.npy $net/a.npy --method tensor --signs projection
+  $unrelu show $mix/mix.npz
   $unrelu help
 END

@@ -3,6 +3,7 @@
  * library that hides it), outputs zeroed, nothing leaked, and success once none fails. Linked
  * with malloc, calloc, realloc and aligned_alloc wrapped; leaks are the sanitizer build's to
  * find. Allocations inside shared libraries (BLAS, libzip) are not seen. */
+#include "mixtures.h"
 #include "networks.h"
 
 #include <stdatomic.h>
@@ -365,6 +366,152 @@ static void every_method_of_recovery_survives_a_failed_allocation(void **state)
     planted_network_free(&net.planted);
 }
 
+/* ---- mixtures ---- */
+
+static struct {
+    planted_mixture planted;
+    unrelu_unmix_options options;
+    int threads;
+    unrelu_verdict verdict; /* where nothing fails */
+    unrelu_status status;
+} mix;
+
+static unrelu_status unmix_samples(unrelu_error *err)
+{
+    const planted_mixture *p = &mix.planted;
+    unrelu_exec exec = {.threads = mix.threads};
+    unrelu_mixture model;
+    unrelu_status status = try_unmix(p->x, p->n, p->truth.d, &mix.options, &exec, &model, err);
+    atomic_store(&countdown, 0);
+    if (status != UNRELU_OK)
+        assert_true(model.d == 0 && !model.A && !model.names && !model.warnings &&
+                    !model.hidden.b && !model.hidden.names);
+    if (atomic_load(&failed)) { /* none can be done without */
+        assert_int_equal(status, UNRELU_ENOMEM);
+        return status;
+    }
+    assert_int_equal(status, mix.status);
+    if (status == UNRELU_OK)
+        assert_int_equal(model.verdict, mix.verdict);
+    unrelu_mixture_free(&model);
+    return UNRELU_OK;
+}
+
+static void begin_mixture(size_t d, size_t p, size_t k, size_t n, double noise, uint64_t seed)
+{
+    mix.planted = plant_mixture(d, p, k, n, 0, noise, seed);
+    mix.options = unrelu_unmix_options_default();
+    mix.threads = 1;
+    mix.verdict = noise > 0 ? UNRELU_VERDICT_NOISY : UNRELU_VERDICT_EXACT;
+    mix.status = UNRELU_OK;
+}
+
+static void an_exact_unmixing_survives_a_failed_allocation(void **state)
+{
+    (void)state;
+    begin_mixture(5, 3, 0, 90, 0, 1);
+    exhaust_by(unmix_samples, 150, 11);
+    mix.threads = 2;
+    exhaust_by(unmix_samples, 50, 29);
+    planted_mixture_free(&mix.planted);
+    begin_mixture(5, 3, 2, 200, 0, 2); /* more facets than units */
+    mix.verdict = UNRELU_VERDICT_AMBIGUOUS;
+    exhaust_by(unmix_samples, 150, 11);
+    planted_mixture_free(&mix.planted);
+    begin_mixture(5, 3, 2, 200, 0, 3); /* one that is no unit, by its ridges */
+    mix.verdict = UNRELU_VERDICT_AMBIGUOUS;
+    exhaust_by(unmix_samples, 50, 29);
+    planted_mixture_free(&mix.planted);
+    begin_mixture(6, 4, 0, 14, 0, 1); /* too few samples: a sentence */
+    mix.status = UNRELU_EDATA;
+    exhaust_by(unmix_samples, 50, 29);
+    planted_mixture_free(&mix.planted);
+}
+
+static void a_noisy_unmixing_survives_a_failed_allocation(void **state)
+{
+    (void)state;
+    begin_mixture(5, 3, 0, 90, .01, 1);
+    exhaust_by(unmix_samples, 150, 11);
+    planted_mixture_free(&mix.planted);
+    begin_mixture(3, 3, 0, 90, 0, 1); /* without noise first, then with that of the rounding */
+    for (size_t i = 0; i < 270; i++)
+        mix.planted.x[i] = (double)(float)mix.planted.x[i];
+    mix.verdict = UNRELU_VERDICT_NOISY;
+    exhaust_by(unmix_samples, 50, 29);
+    planted_mixture_free(&mix.planted);
+}
+
+static void a_separable_unmixing_survives_a_failed_allocation(void **state)
+{
+    (void)state;
+    begin_mixture(5, 3, 0, 90, 0, 1);
+    mix.options.method = UNRELU_UNMIX_SEPARABLE;
+    exhaust_by(unmix_samples, 150, 11);
+    planted_mixture_free(&mix.planted);
+    begin_mixture(5, 3, 0, 200, 1e-3, 1);
+    mix.options.method = UNRELU_UNMIX_SEPARABLE;
+    exhaust_by(unmix_samples, 150, 11);
+    planted_mixture_free(&mix.planted);
+    begin_mixture(8, 6, 0, 120, 0, 1); /* not separable: a sentence that needs the facets */
+    mix.options.method = UNRELU_UNMIX_SEPARABLE;
+    mix.status = UNRELU_EDATA;
+    exhaust_by(unmix_samples, 50, 29);
+    planted_mixture_free(&mix.planted);
+}
+
+static unrelu_status plant_sample_compare_mixture(unrelu_error *err)
+{
+    unrelu_mixture_plant_options o = unrelu_mixture_plant_options_default();
+    unrelu_mixture m = {0};
+    unrelu_mixture_distance far;
+    unrelu_sampler *sampler = NULL;
+    double x[3 * 10];
+    unrelu_exec exec = {.threads = 1};
+    o.noise = .1;
+    unrelu_status status = unrelu_mixture_plant(&o, &m, err);
+    if (status != UNRELU_OK)
+        assert_true(!m.A && !m.names && !m.hidden.b);
+    if (status == UNRELU_OK)
+        status = unrelu_sampler_new_mixture(&m, 1, &sampler, err);
+    if (status == UNRELU_OK)
+        status = unrelu_sampler_draw(sampler, 0, 3, &exec, x, err);
+    if (status == UNRELU_OK)
+        status = unrelu_mixture_compare(&m, &m, &far, err);
+    unrelu_sampler_free(sampler);
+    unrelu_mixture_free(&m);
+    return status;
+}
+
+static unrelu_mixture learned_mixture;
+
+static unrelu_status save_and_load_mixture(unrelu_error *err)
+{
+    unrelu_mixture m = {0};
+    char kind[32];
+    unrelu_status status = unrelu_mixture_save(&learned_mixture, w.model, err);
+    if (status == UNRELU_OK)
+        status = unrelu_mixture_load(w.model, &m, err);
+    if (status != UNRELU_OK)
+        assert_true(!m.A && !m.A_se && !m.names && !m.warnings && !m.hidden.b);
+    if (status == UNRELU_OK)
+        status = unrelu_file_kind(w.model, kind, sizeof kind, err);
+    unrelu_mixture_free(&m);
+    return status;
+}
+
+static void tools_of_mixtures_survive_a_failed_allocation(void **state)
+{
+    (void)state;
+    exhaust(plant_sample_compare_mixture);
+    begin_mixture(5, 3, 0, 90, .04, 2); /* with errors of A and a warning */
+    learned_mixture = unmix(&mix.planted, NULL);
+    assert_true(learned_mixture.warning_count > 0 && learned_mixture.A_se);
+    exhaust(save_and_load_mixture);
+    unrelu_mixture_free(&learned_mixture);
+    planted_mixture_free(&mix.planted);
+}
+
 static int set_up(void **state)
 {
     (void)state;
@@ -423,6 +570,10 @@ int main(void)
         cmocka_unit_test(a_recovery_with_a_linear_part_survives_a_failed_allocation),
         cmocka_unit_test(a_noisy_recovery_survives_a_failed_allocation),
         cmocka_unit_test(every_method_of_recovery_survives_a_failed_allocation),
+        cmocka_unit_test(an_exact_unmixing_survives_a_failed_allocation),
+        cmocka_unit_test(a_noisy_unmixing_survives_a_failed_allocation),
+        cmocka_unit_test(a_separable_unmixing_survives_a_failed_allocation),
+        cmocka_unit_test(tools_of_mixtures_survive_a_failed_allocation),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -266,6 +266,180 @@ static void with_noise_facets_are_found_to_a_fraction_of_it(void **state)
         }
 }
 
+/* ---- certificates of given normals ---- */
+
+/* the u with Y u nearest to column j of M, at length 1 */
+static void normal_of(const mixture *x, size_t j, double *u)
+{
+    double *column = numbers(x->n);
+    unrelu_error err = {""};
+    for (size_t i = 0; i < x->n; i++)
+        column[i] = x->M[i * x->p + j];
+    must(ur_least_squares(x->n, x->p, 1, x->Y, column, 1e-13, u, NULL, &err), &err);
+    ur_unit_rows(1, x->p, u);
+    free(column);
+}
+
+static size_t certified(const mixture *x, int noisy, size_t count, const double *U)
+{
+    ur_facet_search search = {
+        .n = x->n, .p = x->p, .Y = x->Y, .noise = noisy ? x->noise : NULL, .wanted = x->p};
+    size_t good;
+    unrelu_error err = {""};
+    must(ur_facets_check(&search, count, U, &good, &err), &err);
+    return good;
+}
+
+static void only_facets_are_certified(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 6; seed++)
+        for (int noisy = 0; noisy < 2; noisy++) {
+            mixture x = mix(5, 200, 5, 0, noisy ? 1e-4 : 0, seed);
+            double U[25], other[5];
+            for (size_t j = 0; j < 5; j++)
+                normal_of(&x, j, U + 5 * j);
+            assert_int_equal(certified(&x, noisy, 5, U), 5);
+            assert_int_equal(certified(&x, noisy, 2, U + 10), 2);
+            ur_random_normals(seed, 9, 0, 5, other);
+            ur_unit_rows(1, 5, other);
+            assert_int_equal(certified(&x, noisy, 1, other), 0);
+            for (size_t i = 0; i < 5; i++) /* off where two units are, which is no facet */
+                other[i] = U[i] + U[5 + i];
+            ur_unit_rows(1, 5, other);
+            assert_int_equal(certified(&x, noisy, 1, other), 0);
+            for (size_t i = 0; i < 5; i++)
+                other[i] = -U[i];
+            assert_int_equal(certified(&x, noisy, 1, other), 0);
+            memcpy(other, U + 15, sizeof other);
+            other[0] += .01; /* near a facet is none */
+            ur_unit_rows(1, 5, other);
+            assert_int_equal(certified(&x, noisy, 1, other), 0);
+            mixture_free(&x);
+        }
+}
+
+/* one sample beyond a facet and one that alone holds it up */
+static void a_certificate_looks_at_every_sample(void **state)
+{
+    (void)state;
+    mixture x = mix(4, 120, 4, 0, 0, 3);
+    double U[16];
+    for (size_t j = 0; j < 4; j++)
+        normal_of(&x, j, U + 4 * j);
+    assert_int_equal(certified(&x, 0, 4, U), 4);
+    for (size_t i = 0; i < 4; i++)
+        x.Y[119 * 4 + i] -= 10 * U[8 + i];
+    size_t beyond = 0;
+    for (size_t j = 0; j < 4; j++) {
+        double h = 0;
+        for (size_t i = 0; i < 4; i++)
+            h += x.Y[119 * 4 + i] * U[4 * j + i];
+        beyond += h < 0;
+    }
+    assert_true(beyond >= 1);
+    assert_int_equal(certified(&x, 0, 4, U), 4 - beyond);
+    mixture_free(&x);
+}
+
+/* ---- a cone with a facet beside the units: w3 = w1 + w2, so that m1 + m2 >= m3 ---- */
+
+/* units from the fourth on have bias b */
+static mixture mix_dependent(size_t p, size_t n, double b, uint64_t seed)
+{
+    mixture x = {n, p, numbers(n * p), numbers(n * p), numbers(p * p)};
+    double *z = numbers(n * p), *G = numbers(p * p), *values = numbers(p), *B = numbers(p * p);
+    unrelu_error err = {""};
+    ur_random_normals(seed, 1, 0, n * p, z);
+    for (size_t i = 0; i < n; i++) {
+        z[i * p + 2] = z[i * p] + z[i * p + 1];
+        for (size_t k = 0; k < p; k++)
+            x.M[i * p + k] = fmax(0, z[i * p + k] + (k > 2 ? b : 0));
+    }
+    ur_multiply_tn(n, p, p, x.M, x.M, G);
+    must(ur_eigen_symmetric(p, G, values, B, &err), &err);
+    for (size_t i = 0; i < p * p; i++)
+        B[i] *= sqrt((double)n / values[i % p]);
+    ur_multiply(n, p, p, x.M, B, x.Y);
+    free(z);
+    free(G);
+    free(values);
+    free(B);
+    return x;
+}
+
+static size_t rank_of(const ur_facets *f, size_t p)
+{
+    double s[8];
+    size_t rank = 0;
+    unrelu_error err = {""};
+    assert_true(p <= 8 && f->count >= p);
+    must(ur_svd(f->count, p, f->U, NULL, s, NULL, &err), &err);
+    while (rank < p && s[rank] > 1e-6 * s[0])
+        rank++;
+    return rank;
+}
+
+static void a_facet_that_is_no_unit_is_found_beside_them(void **state)
+{
+    (void)state;
+    int opposite = 0;
+    for (uint64_t seed = 1; seed <= 10; seed++) {
+        mixture x = mix_dependent(3, 90, 0, seed);
+        ur_facets f = find_in(&x, 10, seed);
+        char seen[4] = {0};
+        assert_int_equal(f.count, 4);
+        for (size_t k = 0; k < 4; k++) {
+            size_t j = column_of(&x, &f, k, 1e-10);
+            assert_false(seen[j]);
+            seen[j] = 1;
+        }
+        opposite += f.way[3] == UR_FACET_OPPOSITE;
+        ur_facets_free(&f);
+        mixture_free(&x);
+    }
+    assert_true(opposite >= 5);
+}
+
+/* the four of the first three units are found before some of the others, which are seldom off */
+static void as_many_facets_as_dimensions_are_independent(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 30; seed++) {
+        mixture x = mix_dependent(6, 100, 1, seed);
+        ur_facets f = find_in(&x, 1, seed);
+        assert_int_equal(rank_of(&f, 6), 6);
+        ur_facets_free(&f);
+        mixture_free(&x);
+    }
+}
+
+/* Samples where both units are off, their noise larger along (1, -1): u = (1, 1) has them on it,
+ * none below and none near, but they leave two directions to the noise. */
+static void a_sum_of_two_facets_is_none_with_noise(void **state)
+{
+    (void)state;
+    enum { N = 90 };
+    double Y[3 * N], t[2 * N], s = 1e-3, noise[9] = {s * s, 0, 0, 0, s * s, 0, 0, 0, s * s};
+    const double U[] = {sqrt(.5), sqrt(.5), 0};
+    ur_random_uniforms(4, 1, 0, 2 * N, t);
+    for (size_t i = 0; i < N; i++) {
+        double *y = Y + 3 * i, side = i % 2 ? 1 : -1;
+        y[0] = i < 40 ? side * s / 2 : 1 + t[2 * i];
+        y[1] = i < 40 ? -side * s / 2 : 1 + t[2 * i + 1];
+        y[2] = 1 + t[2 * i];
+    }
+    mixture x = {N, 3, NULL, Y, noise};
+    assert_int_equal(certified(&x, 1, 1, U), 0);
+    for (size_t i = 0; i < 20; i++) { /* with one of them on, that of the other is a facet */
+        Y[3 * i] = 1 + t[i];
+        Y[3 * i + 1] = (i % 2 ? 1 : -1) * s / 4;
+    }
+    const double second[] = {0, 1, 0};
+    assert_int_equal(certified(&x, 1, 1, second), 1);
+    assert_int_equal(certified(&x, 1, 1, U), 0);
+}
+
 static void one_mixture_has_one_facet_and_nothing_has_none(void **state)
 {
     (void)state;
@@ -334,6 +508,11 @@ int main(void)
         cmocka_unit_test(a_sample_that_alone_holds_a_facet_up_is_no_evidence),
         cmocka_unit_test(facets_beyond_the_wanted_are_reported),
         cmocka_unit_test(with_noise_facets_are_found_to_a_fraction_of_it),
+        cmocka_unit_test(only_facets_are_certified),
+        cmocka_unit_test(a_certificate_looks_at_every_sample),
+        cmocka_unit_test(a_facet_that_is_no_unit_is_found_beside_them),
+        cmocka_unit_test(as_many_facets_as_dimensions_are_independent),
+        cmocka_unit_test(a_sum_of_two_facets_is_none_with_noise),
         cmocka_unit_test(one_mixture_has_one_facet_and_nothing_has_none),
         cmocka_unit_test(a_seed_gives_the_same_bits_and_another_the_same_facets),
         cmocka_unit_test(a_search_can_be_cancelled),

@@ -122,6 +122,42 @@ static void orthonormalise_keeps_the_space_and_the_signs(void **state)
         }
 }
 
+/* R'R = A'A; rows below n are 0 */
+static void triangle_has_the_gram_of_the_matrix(void **state)
+{
+    (void)state;
+    const size_t rows[] = {M, D, K, 1};
+    for (int t = 0; t < 4; t++) {
+        size_t n = rows[t];
+        double A[M * D], kept[M * D], R[D * D], most = 0;
+        ur_random_normals(5, (uint64_t)t, 0, n * D, A);
+        for (size_t i = 0; i < n * D; i++)
+            A[i] *= i % D < 3 ? 1e-3 : 1;
+        memcpy(kept, A, n * D * sizeof *A);
+        for (size_t i = 0; i < D * D; i++)
+            R[i] = 7;
+        assert_int_equal(ur_qr_triangle(n, D, A, R, NULL), UNRELU_OK);
+        for (size_t i = 0; i < D; i++)
+            for (size_t j = 0; j < D; j++)
+                if (j < i || i >= n)
+                    assert_true(R[i * D + j] == 0);
+        for (size_t i = 0; i < D; i++)
+            for (size_t j = 0; j < D; j++) {
+                double rr = 0, aa = 0, size_i = 0, size_j = 0;
+                for (size_t r = 0; r < D; r++)
+                    rr += R[r * D + i] * R[r * D + j];
+                for (size_t r = 0; r < n; r++) {
+                    aa += kept[r * D + i] * kept[r * D + j];
+                    size_i += kept[r * D + i] * kept[r * D + i];
+                    size_j += kept[r * D + j] * kept[r * D + j];
+                }
+                near(rr, aa, 1e-13 * sqrt(size_i * size_j)); /* column by column */
+                most = fmax(most, fabs(rr));
+            }
+        assert_true(most > 1e-3);
+    }
+}
+
 static void multiply_is_the_triple_loop(void **state)
 {
     (void)state;
@@ -161,6 +197,7 @@ int main(void)
         cmocka_unit_test(a_failing_routine_is_an_error_with_its_number),
         cmocka_unit_test(cholesky_is_lower_and_tells_indefinite),
         cmocka_unit_test(orthonormalise_keeps_the_space_and_the_signs),
+        cmocka_unit_test(triangle_has_the_gram_of_the_matrix),
         cmocka_unit_test(multiply_is_the_triple_loop),
         cmocka_unit_test(pin_gives_one_thread_and_unpin_restores),
     };

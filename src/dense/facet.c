@@ -21,6 +21,8 @@
 
 #define STEPS       60
 #define SHRINK      0.6
+#define LEAP        1e-4
+#define ROUNDING    1e-13
 #define ASYMMETRY   100 /* 10 finds fewer at n = 6 p, 0 next to nothing */
 #define TOLERANCE   1e-8
 #define SETTLED     1e-3 /* of the tolerance: the zeros of a refined u */
@@ -29,6 +31,7 @@
 #define NOISE_STEPS 10
 #define SINGLE      9 /* variance of the samples on a facet, over that of the noise */
 #define ROUND       4 /* ways that take turns */
+#define BLOCK       128
 
 typedef struct {
     const ur_facet_search *search;
@@ -104,30 +107,61 @@ static double median_size(state *s)
     return s->weight[s->n / 2];
 }
 
-/* G = Y' diag(weight) Y */
+/* G = Y' diag(weight) Y, by blocks that stay in the cache */
 static void weighted_gram(state *s)
 {
     size_t p = s->p;
-    for (size_t i = 0; i < s->n; i++) {
-        double root = sqrt(s->weight[i]);
-        for (size_t j = 0; j < p; j++)
-            s->Z[i * p + j] = root * s->Y[i * p + j];
+    for (size_t first = 0; first < s->n; first += BLOCK) {
+        size_t rows = s->n - first < BLOCK ? s->n - first : BLOCK;
+        for (size_t i = 0; i < rows; i++) {
+            double root = sqrt(s->weight[first + i]);
+            for (size_t j = 0; j < p; j++)
+                s->Z[i * p + j] = root * s->Y[(first + i) * p + j];
+        }
+        cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)p, (int)rows, 1, s->Z, (int)p,
+                    first > 0, s->G, (int)p);
     }
-    cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)p, (int)s->n, 1, s->Z, (int)p, 0, s->G,
-                (int)p);
     for (size_t i = 0; i < p; i++)
         for (size_t j = 0; j < i; j++)
             s->G[j * p + i] = s->G[i * p + j];
 }
 
+/* whether p or more samples are within delta of h = 0, and none between that and 10 delta */
+static int stand_apart(const state *s, double delta)
+{
+    size_t within = 0, near = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        double size = fabs(s->h[i]);
+        within += size <= delta;
+        near += size <= 10 * delta;
+    }
+    return within >= s->p && within == near;
+}
+
+/* how far u is from the u before, which it replaces */
+static double move(size_t p, const double *u, double *before)
+{
+    double most = 0;
+    for (size_t j = 0; j < p; j++) {
+        most = fmax(most, fabs(u[j] - before[j]));
+        before[j] = u[j];
+    }
+    return most;
+}
+
+/* Where the zeros stand apart, delta falls to the rounding at once; with noise, it ends where u
+ * only trembles below the floor. */
 static unrelu_status descend(state *s, double *u, unrelu_error *err)
 {
     face(s, u);
-    double delta = median_size(s);
-    for (int step = 0; step < STEPS && delta > 0; step++, delta *= SHRINK) {
+    double delta = median_size(s), least = ROUNDING * delta;
+    memcpy(s->price, u, s->p * sizeof *u);
+    for (int step = 0; step < STEPS && delta > least; step++) {
         double floor = fmax(delta, 2 * noise_of(s, u)), below = s->search->noise ? -floor : 0;
-        for (size_t i = 0; i < s->n; i++)
-            s->weight[i] = (s->h[i] < below ? 1 + ASYMMETRY : 1) / fmax(fabs(s->h[i]), floor);
+        for (size_t i = 0; i < s->n; i++) {
+            double size = fabs(s->h[i]);
+            s->weight[i] = (s->h[i] < below ? 1 + ASYMMETRY : 1) / (size > floor ? size : floor);
+        }
         weighted_gram(s);
         int positive;
         unrelu_status status = ur_solve_positive(s->p, 1, s->G, u, &positive, err);
@@ -138,6 +172,9 @@ static unrelu_status descend(state *s, double *u, unrelu_error *err)
             return UNRELU_OK; /* delta has reached the rounding */
         scale(s->p, 1 / length, u);
         apply(s, u, s->h);
+        if (move(s->p, u, s->price) < floor && s->search->noise && delta < 0.3 * floor)
+            break;
+        delta *= !s->search->noise && stand_apart(s, delta) ? LEAP : SHRINK;
     }
     return UNRELU_OK;
 }
@@ -224,8 +261,14 @@ static unrelu_status settle(state *s, double *u, size_t *zeros, int *accepted, u
     face(s, u);
     for (int step = 0; step < NOISE_STEPS; step++) {
         double band = 3 * noise_of(s, u);
-        for (size_t i = 0; i < s->n; i++)
-            s->weight[i] = fabs(s->h[i]) <= band;
+        size_t changed = 0;
+        for (size_t i = 0; i < s->n; i++) {
+            double within = fabs(s->h[i]) <= band;
+            changed += within != s->weight[i];
+            s->weight[i] = within;
+        }
+        if (step > 0 && changed == 0)
+            break;
         weighted_gram(s);
         unrelu_status status = ur_eigen_symmetric(p, s->G, s->values, s->vt, err);
         if (status != UNRELU_OK)
@@ -339,10 +382,14 @@ static unrelu_status propose(state *s, ur_facet_way *way, int *proposed, unrelu_
     return shoot(s, s->u, proposed, err);
 }
 
-/* scales u and, where it is a facet, makes it that */
-static unrelu_status judge(state *s, size_t *zeros, int *accepted, unrelu_error *err)
+/* scales u and, where it is a facet not yet known, makes it that */
+static unrelu_status judge(state *s, const ur_facets *facets, size_t *zeros, int *accepted,
+                           unrelu_error *err)
 {
     scale(s->p, 1 / norm(s->p, s->u), s->u);
+    face(s, s->u);
+    if (is_known(s, facets))
+        return UNRELU_OK;
     return s->search->noise ? settle(s, s->u, zeros, accepted, err)
                             : certify(s, s->u, zeros, accepted, err);
 }
@@ -354,7 +401,7 @@ static unrelu_status try_once(state *s, ur_facets *facets, unrelu_error *err)
     size_t zeros = 0;
     unrelu_status status = propose(s, &way, &proposed, err);
     if (status == UNRELU_OK && proposed)
-        status = judge(s, &zeros, &accepted, err);
+        status = judge(s, facets, &zeros, &accepted, err);
     if (status != UNRELU_OK)
         return status;
     facets->tries++;
@@ -378,7 +425,7 @@ static unrelu_status oppose(state *s, ur_facets *facets, unrelu_error *err)
     facets->tries++;
     unrelu_status status = descend(s, s->u, err);
     if (status == UNRELU_OK)
-        status = judge(s, &zeros, &accepted, err);
+        status = judge(s, facets, &zeros, &accepted, err);
     if (status == UNRELU_OK && accepted && !is_known(s, facets))
         keep(s, facets, UR_FACET_OPPOSITE, zeros);
     return status;
@@ -545,7 +592,7 @@ unrelu_status ur_facets_check(const ur_facet_search *search, size_t count, const
         int accepted = 0;
         size_t zeros;
         memcpy(s.u, U + k * s.p, s.p * sizeof *s.u);
-        status = judge(&s, &zeros, &accepted, err);
+        status = judge(&s, &none, &zeros, &accepted, err);
         *certified += accepted && cblas_ddot((int)s.p, s.u, 1, U + k * s.p, 1) > 1 - SAME;
     }
     release(&s);

@@ -51,7 +51,7 @@ if [[ " ${static[*]} " =~ \ -l(gfortran|bz2|ssl|crypto|zstd|lzma)\  ]]; then
     exit 1
 fi
 
-examples=(example example_recover)
+examples=(example example_recover example_unmix)
 for name in "${examples[@]}"; do
     "$cc" "${flags[@]}" "$source/docs/$name.c" "${shared[@]}" -o "$work/$name.shared"
     "$work/$name.shared" | tee "$work/$name.expected"
@@ -74,4 +74,6 @@ for name in "${examples[@]}"; do
 done
 grep -q '^exact: 10 neurons, residual below 1e-12: yes$' "$work/example_recover.expected"
 grep -q '^V and U right to 1e-12: yes$' "$work/example_recover.expected"
+grep -q '^exact: 8 units$' "$work/example_unmix.expected"
+grep -q '^A right to 1e-12: yes$' "$work/example_unmix.expected"
 echo "the installed copy works by pkg-config and by find_package, shared and static"

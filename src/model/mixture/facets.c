@@ -19,6 +19,7 @@
 
 enum { FEWEST_ROWS = 4000, ROWS_A_UNIT = 200, GROWTH = 4 };
 enum { EXTRA = 10, MANY_EXTRA = 200 }; /* tries after the p-th facet; where it may be a false one */
+enum { FEW_OUTLIERS = 20, PARTS = 3 }; /* one in so many samples; where all were searched */
 enum { MOST_BEYOND = 200 };            /* with noise one in so many samples may be beyond a facet */
 
 #define DEPENDENT 1e-6
@@ -36,6 +37,12 @@ ur_side ur_side_of(const ur_cone *cone, double h, double size, double s)
     return h < -beyond ? UR_BEYOND : h > on ? UR_ABOVE : UR_ON;
 }
 
+/* samples beyond a facet of the rows taken */
+typedef struct {
+    size_t count, row; /* most of them beyond one facet, and the farthest */
+    double depth;      /* of that one, relative to its length */
+} outliers;
+
 typedef struct {
     const ur_cone *cone;
     uint64_t seed;
@@ -47,8 +54,8 @@ typedef struct {
     size_t *on;   /* found.count: samples on each, of all; 0: some are beyond */
     double *rest; /* p */
     size_t tries;
-    size_t outside, worst; /* most samples beyond one facet, and one of them */
-    double depth;          /* how far that one is, relative to its length */
+    outliers out;
+    outliers blamed; /* of a round that found p facets, before their like were among the rows */
 } search;
 
 /* evenly spread rows, and those that were beyond a facet */
@@ -93,11 +100,8 @@ static size_t check_facet(search *s, const double *u)
     }
     if (beyond <= (c->noise ? c->n / MOST_BEYOND : 0))
         return on;
-    if (beyond > s->outside) {
-        s->outside = beyond;
-        s->worst = worst;
-        s->depth = depth;
-    }
+    if (beyond > s->out.count)
+        s->out = (outliers){beyond, worst, depth};
     return 0;
 }
 
@@ -121,9 +125,11 @@ static unrelu_status find(search *s, size_t round, size_t extra, unrelu_error *e
     if (status == UNRELU_OK && !(s->on = ur_alloc(s->found.count, sizeof *s->on)))
         status = ur_fail_memory(err, s->found.count, "facets");
     s->tries += s->found.tries;
-    s->outside = 0;
+    s->out = (outliers){0};
     for (size_t k = 0; status == UNRELU_OK && k < s->found.count; k++)
         s->on[k] = check_facet(s, s->found.U + k * c->p);
+    if (s->found.count >= c->p && s->blamed.count == 0 && s->out.count <= c->n / FEW_OUTLIERS)
+        s->blamed = s->out;
     return status;
 }
 
@@ -183,21 +189,41 @@ static unrelu_status order(const search *s, ur_normals *out, size_t *rank, unrel
 
 /* ---- the way ---- */
 
-static unrelu_status refuse(const search *s, size_t rank, unrelu_error *err)
+/* Whether a few rows stand in the way: p facets among a third of the rows, that these are beyond.
+ */
+static unrelu_status diagnose(search *s, size_t round, unrelu_error *err)
+{
+    const ur_cone *c = s->cone;
+    unrelu_status status = UNRELU_OK;
+    for (size_t part = 0; part < PARTS && status == UNRELU_OK && s->blamed.count == 0; part++) {
+        s->n = 0;
+        for (size_t i = part; i < c->n; i += PARTS)
+            memcpy(s->y + c->p * s->n++, c->y + i * c->p, c->p * sizeof *s->y);
+        status = find(s, round + part, 0, err);
+    }
+    return status;
+}
+
+static unrelu_status refuse(search *s, size_t rank, size_t round, unrelu_error *err)
 {
     const ur_cone *c = s->cone;
     const char *noise = c->noise ? " with noise" : "";
-    if (s->found.count >= c->p && s->outside > 0)
+    size_t tries = s->tries;
+    unrelu_status status = diagnose(s, round, err);
+    if (status != UNRELU_OK)
+        return status;
+    if (s->blamed.count > 0)
         return ur_fail(err, UNRELU_EDATA,
-                       "the cone of most samples has %zu facets, but %zu of %zu samples%s lie "
+                       "the cone of most samples has %zu facets, but %zu of %zu samples%s %s "
                        "beyond one of them, row %zu by %.2g of its length: leave such rows out, or "
                        "these are no mixtures of %zu units",
-                       s->found.count, s->outside, c->n, noise, s->worst + 1, s->depth, c->p);
+                       c->p, s->blamed.count, c->n, noise, s->blamed.count == 1 ? "lies" : "lie",
+                       s->blamed.row + 1, s->blamed.depth, c->p);
     return ur_fail(err, UNRELU_EDATA,
                    "found %zu of %zu facets in %zu tries among %zu samples%s: more samples (about "
                    "20 p = %zu where units are off half the time, 10 p / P(off) in general), "
                    "another -p, or%s these are no mixtures A ReLU(W z + b)",
-                   rank, c->p, s->tries, c->n, noise, 20 * c->p,
+                   rank, c->p, tries, c->n, noise, 20 * c->p,
                    c->noise ? " too much noise, or" : "");
 }
 
@@ -264,7 +290,7 @@ unrelu_status ur_unmix_facets(const ur_cone *cone, uint64_t seed, const unrelu_e
         status = look(&s, rows, round, MANY_EXTRA, normals, &rank, err);
     normals->tries = s.tries;
     if (status == UNRELU_OK && rank < p)
-        status = refuse(&s, rank, err);
+        status = refuse(&s, rank, round + 1, err);
     if (status != UNRELU_OK)
         ur_normals_free(normals);
     free(s.y);

@@ -25,11 +25,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BAND    3.0
-#define BEYOND  6.0
-#define K       (4.0025 / 4.4999)
-#define SLOPE   (0.9707 / 0.9973) /* of the mean of psi, over the share within the band */
-#define SETTLED 1e-6
+#define BAND          3.0
+#define BEYOND        6.0
+#define K             (4.0025 / 4.4999)
+#define SLOPE         (0.9707 / 0.9973) /* of the mean of psi, over the share within the band */
+#define SETTLED       1e-6
+#define MOST_LEVERAGE 0.95
 
 enum { STEPS = 30, BLOCK = 1024 };
 
@@ -43,6 +44,7 @@ static double psi(double t)
 typedef struct {
     const ur_cone *cone;
     double *U, *bread; /* p x p; p of p x p: the inverses of G */
+    double *pull;      /* n x p: s psi, over 1 - its leverage */
     unrelu_status *status;
 } polishing;
 
@@ -89,8 +91,8 @@ static void add_up(const ur_cone *c, const double *u, sums *w)
     }
 }
 
-/* the inverse of G on the space orthogonal to u; 0 where it has none */
-static int invert(size_t p, const double *u, double *G, double *inverse)
+/* the inverse of G on the space orthogonal to u; *good = 0 where it has none */
+static unrelu_status invert(size_t p, const double *u, double *G, double *inverse, int *good)
 {
     double trace = 0;
     for (size_t i = 0; i < p; i++) {
@@ -103,13 +105,35 @@ static int invert(size_t p, const double *u, double *G, double *inverse)
             G[i * p + j] += trace * u[i] * u[j];
             inverse[i * p + j] = i == j;
         }
-    int positive = 0;
-    if (!(trace > 0) || ur_solve_positive(p, p, G, inverse, &positive, NULL) != UNRELU_OK)
-        return 0;
+    *good = 0;
+    if (!(trace > 0))
+        return UNRELU_OK;
+    unrelu_status status = ur_solve_positive(p, p, G, inverse, good, NULL);
     for (size_t i = 0; i < p; i++)
         for (size_t j = 0; j < p; j++)
             inverse[i * p + j] -= u[i] * u[j] / trace;
-    return positive;
+    return status;
+}
+
+/* The residual of a sample that u was fitted to is too small by its leverage z'G^-1 z; dividing by
+ * 1 - leverage makes up for it, in the variance more than that (HC3), as few samples ask for. */
+static void set_pull(const ur_cone *c, const double *u, const double *inverse, sums *w, size_t k,
+                     double *pull)
+{
+    size_t p = c->p;
+    double *z = w->Z, *Gz = w->Z + p;
+    set_noise(c, u, w);
+    for (size_t i = 0; i < c->n; i++) {
+        const double *y = c->y + i * p;
+        double h = cblas_ddot((int)p, y, 1, u, 1), t = h / w->s, leverage = 0;
+        if (fabs(t) < BAND) {
+            for (size_t j = 0; j < p; j++)
+                z[j] = y[j] - w->Nu[j] * h;
+            ur_multiply(p, p, 1, inverse, z, Gz);
+            leverage = cblas_ddot((int)p, z, 1, Gz, 1);
+        }
+        pull[i * p + k] = w->s * psi(t) / (1 - fmax(0, fmin(leverage, MOST_LEVERAGE)));
+    }
 }
 
 static void polish(void *context, size_t k)
@@ -129,8 +153,8 @@ static void polish(void *context, size_t k)
     int good = 1;
     for (int i = 0; i < STEPS && good; i++) {
         add_up(c, u, &w);
-        good = invert(p, u, w.G, inverse);
-        if (!good)
+        to->status[k] = invert(p, u, w.G, inverse, &good);
+        if (to->status[k] != UNRELU_OK || !good)
             break;
         ur_multiply(p, p, 1, inverse, w.g, step);
         double length = cblas_dnrm2((int)p, step, 1);
@@ -145,14 +169,15 @@ static void polish(void *context, size_t k)
         for (size_t i = 0; i < p * p; i++)
             inverse[i] = NAN;
     }
+    set_pull(c, u, inverse, &w, k, to->pull);
     free(room);
 }
 
 unrelu_status ur_unmix_polish(const ur_cone *cone, const unrelu_exec *exec, double *U,
-                              double *bread, unrelu_error *err)
+                              double *bread, double *pull, unrelu_error *err)
 {
     size_t p = cone->p;
-    polishing to = {cone, U, bread, ur_alloc(p, sizeof *to.status)};
+    polishing to = {cone, U, bread, pull, ur_alloc(p, sizeof *to.status)};
     if (!to.status)
         return ur_fail_memory(err, p, "units");
     unrelu_status status = ur_parallel_for(exec, "polishing facets", p, polish, &to, err);
@@ -168,6 +193,7 @@ unrelu_status ur_unmix_polish(const ur_cone *cone, const unrelu_exec *exec, doub
 typedef struct {
     const ur_cone *cone;
     const double *U, *inverse, *bread; /* p x p, p x p (columns a_i), p of p x p */
+    const double *pull;                /* n x p */
     const double *G;                   /* p x d: rows are the columns of A, not scaled */
     double *A_se;                      /* d x p */
     unrelu_status *status;
@@ -177,7 +203,6 @@ typedef struct {
 typedef struct {
     double *T;     /* p x p: column k is G_k^-1 a_i */
     double *NuT;   /* p: (N u_k / s_k^2) t_k */
-    double *s;     /* p */
     double *H, *Q; /* block x p */
     double *sum;   /* p x p: Q'Q */
     double *side;  /* d x p: the columns of A, not scaled, less their part along a_i */
@@ -189,17 +214,17 @@ static void set_influence(const errors *e, size_t i, influence *w)
     size_t p = c->p;
     for (size_t k = 0; k < p; k++) {
         const double *u = e->U + k * p;
-        w->s[k] = ur_cone_noise(c, u);
+        double s = ur_cone_noise(c, u);
         w->NuT[k] = 0;
         for (size_t r = 0; r < p; r++) {
             double t = cblas_ddot((int)p, e->bread + (k * p + r) * p, 1, e->inverse + i, (int)p);
             w->T[r * p + k] = t;
-            w->NuT[k] += c->noise[r * p + r] * u[r] / (w->s[k] * w->s[k]) * t;
+            w->NuT[k] += c->noise[r * p + r] * u[r] / (s * s) * t;
         }
     }
 }
 
-/* sum += Q'Q with Q_jk = (z_jk t_k) s_k psi_jk over a block of samples */
+/* sum += Q'Q with Q_jk = (z_jk t_k) pull_jk over a block of samples */
 static void add_block(const errors *e, size_t first, size_t rows, influence *w)
 {
     const ur_cone *c = e->cone;
@@ -210,7 +235,7 @@ static void add_block(const errors *e, size_t first, size_t rows, influence *w)
         for (size_t k = 0; k < p; k++) {
             double h = w->H[j * p + k];
             double *q = w->Q + j * p + k;
-            *q = (*q - h * w->NuT[k]) * w->s[k] * psi(h / w->s[k]);
+            *q = (*q - h * w->NuT[k]) * e->pull[(first + j) * p + k];
         }
     cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)p, (int)rows, 1, w->Q, (int)p, 1,
                 w->sum, (int)p);
@@ -257,15 +282,14 @@ static void unit_errors(void *context, size_t i)
 {
     const errors *e = context;
     size_t p = e->cone->p, d = e->cone->d;
-    double *room = ur_alloc(2 * p + 2 + 2 * BLOCK + d, p * sizeof *room);
+    double *room = ur_alloc(2 * p + 1 + 2 * BLOCK + d, p * sizeof *room);
     if (!room) {
         e->status[i] = UNRELU_ENOMEM;
         return;
     }
     influence w = {.T = room, .sum = room + p * p};
     w.NuT = w.sum + p * p;
-    w.s = w.NuT + p;
-    w.H = w.s + p;
+    w.H = w.NuT + p;
     w.Q = w.H + BLOCK * p;
     w.side = w.Q + BLOCK * p;
     set_influence(e, i, &w);
@@ -278,11 +302,11 @@ static void unit_errors(void *context, size_t i)
 }
 
 unrelu_status ur_unmix_errors(const ur_cone *cone, const unrelu_exec *exec, const double *U,
-                              const double *inverse, const double *bread, const double *G,
-                              double *A_se, unrelu_error *err)
+                              const double *inverse, const double *bread, const double *pull,
+                              const double *G, double *A_se, unrelu_error *err)
 {
     size_t p = cone->p;
-    errors e = {cone, U, inverse, bread, G, A_se, ur_alloc(p, sizeof *e.status)};
+    errors e = {cone, U, inverse, bread, pull, G, A_se, ur_alloc(p, sizeof *e.status)};
     if (!e.status)
         return ur_fail_memory(err, p, "units");
     unrelu_status status = ur_parallel_for(exec, "errors of A", p, unit_errors, &e, err);

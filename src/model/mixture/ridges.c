@@ -53,7 +53,7 @@ static void visit(const ur_patterns *seen, const ur_patterns *drawn, ur_ridge r,
 {
     size_t all, drawn_all;
     r.off = count(seen, r.i, r.j, r.l, &all);
-    if (r.off < FEWEST || (all != r.off && (all > 0 || !drawn)))
+    if (r.off < FEWEST || (all != r.off && all > 0))
         return;
     double share = 0.5;
     r.on = all == 0;
@@ -79,27 +79,37 @@ ur_ridge ur_patterns_ridge(const ur_patterns *seen, const ur_patterns *drawn)
     return worst;
 }
 
-unrelu_status ur_unmix_ridge(size_t n, size_t p, const double *M, const unrelu_gaussian *hidden,
-                             const unrelu_exec *exec, ur_ridge *worst, unrelu_error *err)
+static unrelu_status draw(const unrelu_gaussian *hidden, const unrelu_exec *exec, ur_patterns *out,
+                          unrelu_error *err)
 {
-    ur_patterns seen = {0}, drawn = {0};
     unrelu_sampler *sampler = NULL;
-    double *m = ur_alloc(DRAWN, p * sizeof *m);
-    unrelu_status status = m ? UNRELU_OK : ur_fail_memory(err, DRAWN * p, "hidden units");
-    *worst = (ur_ridge){0};
+    double *m = ur_alloc(DRAWN, hidden->d * sizeof *m);
+    unrelu_status status = m ? UNRELU_OK : ur_fail_memory(err, DRAWN * hidden->d, "hidden units");
     if (status == UNRELU_OK)
         status = unrelu_sampler_new(hidden, 1, &sampler, err);
     if (status == UNRELU_OK)
         status = unrelu_sampler_draw(sampler, 0, DRAWN, exec, m, err);
     if (status == UNRELU_OK)
-        status = ur_patterns_make(n, p, M, &seen, err);
-    if (status == UNRELU_OK)
-        status = ur_patterns_make(DRAWN, p, m, &drawn, err);
-    if (status == UNRELU_OK)
-        *worst = ur_patterns_ridge(&seen, &drawn);
+        status = ur_patterns_make(DRAWN, hidden->d, m, out, err);
     unrelu_sampler_free(sampler);
+    free(m);
+    return status;
+}
+
+unrelu_status ur_unmix_ridge(size_t n, const double *M, const unrelu_gaussian *hidden,
+                             const unrelu_exec *exec, ur_ridge *worst, unrelu_error *err)
+{
+    ur_patterns seen = {0}, drawn = {0};
+    unrelu_status status = ur_patterns_make(n, hidden->d, M, &seen, err);
+    *worst = (ur_ridge){0};
+    if (status == UNRELU_OK)
+        *worst = ur_patterns_ridge(&seen, NULL);
+    if (status == UNRELU_OK && worst->off > 0) { /* else there is nothing to explain */
+        status = draw(hidden, exec, &drawn, err);
+        if (status == UNRELU_OK)
+            *worst = ur_patterns_ridge(&seen, &drawn);
+    }
     ur_patterns_free(&seen);
     ur_patterns_free(&drawn);
-    free(m);
     return status;
 }

@@ -6,8 +6,9 @@
  * columns of equal size: below 1e-10 of the first. Noise of deviation sigma in every column gives
  * them size sigma sqrt(n), at most sigma (sqrt(n - p) + sqrt(d - p)), and
  *   sigma^2 = sum_{j > p} s_j^2 / ((n - p) (d - p)).
- * p is then where the largest gap is (at least GAP), or the first p beyond which all are no larger
- * than noise makes them. Cost 2 n d^2. */
+ * p is then the first beyond which all are no larger than noise makes them; where noise is not the
+ * same in all columns, the last with a gap behind it (GAP times the next; not the largest gap,
+ * which may lie among the units). Cost 2 n d^2. */
 #include "dense/linear.h"
 #include "error.h"
 #include "memory.h"
@@ -22,9 +23,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RANK 1e-10
-#define GAP  3.0
-#define FLAT 1.1 /* of the largest singular value that noise makes */
+#define RANK     1e-10
+#define DECISIVE 100.0 /* a gap that no unevenness of noise explains */
+#define FLAT     1.1   /* of the largest singular value that noise makes */
 
 enum { BLOCK = 2048 };
 
@@ -209,15 +210,18 @@ double ur_span_excess(const ur_span *s, size_t p)
 
 size_t ur_span_gap(const ur_span *s)
 {
-    size_t best = 0, p = 1;
-    double largest = GAP;
-    for (size_t j = 1; j < s->most; j++)
-        if (s->same[j - 1] >= largest * s->same[j]) {
-            largest = s->same[j - 1] / s->same[j];
-            best = j;
-        }
-    if (best > 0)
-        return best;
+    size_t best = 0;
+    for (size_t p = 1; p < s->most; p++)
+        if (best == 0 || s->same[p - 1] / s->same[p] > s->same[best - 1] / s->same[best])
+            best = p;
+    return best;
+}
+
+size_t ur_span_flat(const ur_span *s)
+{
+    size_t p = 1, gap = ur_span_gap(s);
+    if (gap > 0 && s->same[gap - 1] > DECISIVE * s->same[gap])
+        return gap;
     while (p < s->most && ur_span_excess(s, p) > FLAT)
         p++;
     return p < s->most ? p : 0;

@@ -13,12 +13,12 @@
 
 #define MOST_NOISE 0.05 /* relative: facets are found up to 3 to 5 % */
 #define HIGH_NOISE 0.03
-#define UNEVEN     1.3
+#define UNEVEN     1.15
 #define SMALL_GAP  2.0
 #define SURPRISE   5.0  /* -ln of the chance at which a missing ridge is an alarm */
 #define EXACT      1e-9 /* residual */
 
-enum { FEWEST_ROWS = 3, ATTEMPTS = 3, FEWEST_OFF = 4 };
+enum { FEWEST_ROWS = 3, ATTEMPTS = 4, FEWEST_OFF = 4 };
 
 typedef struct {
     size_t p;
@@ -84,26 +84,37 @@ static unrelu_status refuse_noise(const ur_span *s, size_t p, unrelu_error *err)
                    p, ur_span_noise(s, p), 100 * relative(s, ur_span_noise(s, p)), s->rms);
 }
 
+/* p units and noise, where that is little enough */
+static void add_noisy(unmixing *w, size_t p)
+{
+    const ur_span *s = &w->span;
+    double sigma = fmax(ur_span_noise(s, p), s->rounding);
+    if (relative(s, sigma) <= MOST_NOISE)
+        add_attempt(w, p, sigma);
+    else if (w->too_noisy == 0)
+        w->too_noisy = p;
+}
+
 /* full rank: noise, or as many units as columns */
 static unrelu_status choose_by_gap(unmixing *w, unrelu_error *err)
 {
     const ur_span *s = &w->span;
-    size_t asked = w->options->p, gap = asked ? asked : ur_span_gap(s);
-    int noisy = gap > 0 && gap < s->most, square = s->most == s->d && (!asked || asked == s->d);
-    double sigma = noisy ? fmax(ur_span_noise(s, gap), s->rounding) : 0;
-    int possible = noisy && relative(s, sigma) <= MOST_NOISE;
-    int clear = possible && gap + 1 < s->most && s->same[gap - 1] > SMALL_GAP * s->same[gap];
-    if (noisy && !possible && !square)
-        return refuse_noise(s, gap, err);
-    w->too_noisy = noisy && !possible ? gap : 0;
+    size_t asked = w->options->p, flat = asked ? asked : ur_span_flat(s);
+    size_t gap = asked ? 0 : ur_span_gap(s);
+    int square = s->most == s->d && (!asked || asked == s->d);
+    int clear = flat > 0 && flat < s->most && s->same[flat - 1] > SMALL_GAP * s->same[flat];
     if (clear)
-        add_attempt(w, gap, sigma);
+        add_noisy(w, flat);
     if (square)
         add_attempt(w, s->d, 0);
-    if (possible && !clear)
-        add_attempt(w, gap, sigma);
-    if (square && s->rounding > 0 && w->attempt_count < ATTEMPTS)
+    if (!clear && flat > 0 && flat < s->most)
+        add_noisy(w, flat);
+    if (gap > 0 && gap != flat)
+        add_noisy(w, gap);
+    if (square && s->rounding > 0)
         add_attempt(w, s->d, s->rounding);
+    if (w->attempt_count == 0 && w->too_noisy > 0)
+        return refuse_noise(s, w->too_noisy, err);
     if (w->attempt_count == 0)
         return ur_fail(err, UNRELU_EDATA,
                        "%zu samples of %zu columns have full rank, and no gap in their singular "
@@ -130,6 +141,13 @@ static unrelu_status choose(unmixing *w, unrelu_error *err)
 }
 
 /* ---- one attempt ---- */
+
+/* whether the singular values tell of more units than p, which was not given */
+static int is_too_few(const unmixing *w, size_t p)
+{
+    const ur_span *s = &w->span;
+    return s->rank == s->most && w->options->p == 0 && p < ur_span_flat(s);
+}
 
 static unrelu_status describe_p(unmixing *w, const attempt *t, unrelu_error *err)
 {
@@ -164,8 +182,13 @@ static unrelu_status describe_p(unmixing *w, const attempt *t, unrelu_error *err
             "makes: there may be more units, or columns with more noise than others; errors of A "
             "are then too small",
             p, ur_span_excess(s, p));
-    if (status == UNRELU_OK && t->sigma > 0 && p < s->most &&
-        s->same[p - 1] < SMALL_GAP * s->same[p])
+    if (status == UNRELU_OK && t->sigma > 0 && !w->options->p && p < s->most && p < ur_span_flat(s))
+        status = ur_mixture_warn(m, "p-unsure", err,
+                                 "by the singular values there would be %zu units, for so many no "
+                                 "facets were found; for %zu they were",
+                                 ur_span_flat(s), p);
+    else if (status == UNRELU_OK && t->sigma > 0 && p < s->most &&
+             s->same[p - 1] < SMALL_GAP * s->same[p])
         status = ur_mixture_warn(m, "p-unsure", err,
                                  "singular value %zu is only %.2f times the next: p may be another",
                                  p, s->same[p - 1] / s->same[p]);
@@ -199,7 +222,7 @@ static unrelu_status judge_ridges(unmixing *w, const ur_cone *c, const double *M
 {
     unrelu_mixture *m = w->model;
     ur_ridge r;
-    unrelu_status status = ur_unmix_ridge(c->n, c->p, M, &m->hidden, w->exec, &r, err);
+    unrelu_status status = ur_unmix_ridge(c->n, M, &m->hidden, w->exec, &r, err);
     double triples = (double)c->p * (double)c->p * (double)c->p; /* each on and off */
     if (status != UNRELU_OK || r.surprise < SURPRISE + log(triples))
         return status;
@@ -239,14 +262,31 @@ static unrelu_status judge(unmixing *w, const ur_cone *c, const ur_normals *norm
                                "that is no unit may pass for one: more samples",
                                m->min_off, FEWEST_OFF, FEWEST_OFF * c->p);
     }
+    if (is_too_few(w, c->p)) { /* with its warning */
+        m->verdict = UNRELU_VERDICT_AMBIGUOUS;
+        return UNRELU_OK;
+    }
     unrelu_status status = judge_ridges(w, c, M, err);
     if (status == UNRELU_OK && w->options->method == UNRELU_UNMIX_SEPARABLE && !c->noise)
         status = judge_separable(w, c, normals->U, err);
     return status;
 }
 
+static unrelu_status warn_unknown_errors(unrelu_mixture *m, unrelu_error *err)
+{
+    size_t units = 0;
+    for (size_t k = 0; k < m->p; k++)
+        units += isnan(m->A_se[k]) != 0;
+    if (units == 0)
+        return UNRELU_OK;
+    return ur_mixture_warn(m, "no-se", err,
+                           "%zu of %zu columns of A have no standard errors: too few samples are "
+                           "near a facet",
+                           units, m->p);
+}
+
 static unrelu_status set_A(unmixing *w, const ur_cone *c, const ur_units *units,
-                           const double *bread, unrelu_error *err)
+                           const double *bread, const double *pull, unrelu_error *err)
 {
     unrelu_mixture *m = w->model;
     size_t d = c->d, p = c->p;
@@ -263,9 +303,11 @@ static unrelu_status set_A(unmixing *w, const ur_cone *c, const ur_units *units,
         return ur_mixture_warn(m, "no-se", err,
                                "columns of A are single samples, chosen as the most extreme ones "
                                "with their noise: no standard error can be had; --method facets "
-                               "has one, and is 10 to 30 times as accurate");
+                               "has one, and is several times as accurate");
     }
-    return ur_unmix_errors(c, w->exec, units->U, units->inverse, bread, units->G, m->A_se, err);
+    status =
+        ur_unmix_errors(c, w->exec, units->U, units->inverse, bread, pull, units->G, m->A_se, err);
+    return status == UNRELU_OK ? warn_unknown_errors(m, err) : status;
 }
 
 /* the warnings of the fit of the hidden layer become the model's */
@@ -308,7 +350,8 @@ static unrelu_status finish(unmixing *w, const ur_cone *c, ur_normals *normals, 
     unrelu_mixture *m = w->model;
     size_t p = c->p;
     ur_units units = {0};
-    double *M = ur_alloc(c->n, p * sizeof *M), *bread = ur_alloc(p, p * p * sizeof *bread);
+    double *M = ur_alloc(c->n, p * sizeof *M); /* before that, the pull of the samples */
+    double *bread = ur_alloc(p, p * p * sizeof *bread);
     unrelu_status status = UNRELU_OK;
     if (!M || !bread)
         status = ur_fail_memory(err, c->n * p, "hidden units");
@@ -322,12 +365,12 @@ static unrelu_status finish(unmixing *w, const ur_cone *c, ur_normals *normals, 
     if (status == UNRELU_OK)
         status = ur_units_make(c, normals->U, &units, err);
     if (status == UNRELU_OK && c->noise && w->options->method == UNRELU_UNMIX_FACETS) {
-        status = ur_unmix_polish(c, w->exec, units.U, bread, err);
+        status = ur_unmix_polish(c, w->exec, units.U, bread, M, err);
         if (status == UNRELU_OK)
             status = ur_units_derive(c, &units, err);
     }
     if (status == UNRELU_OK)
-        status = set_A(w, c, &units, bread, err);
+        status = set_A(w, c, &units, bread, M, err);
     if (status == UNRELU_OK)
         status = set_hidden(w, c, &units, M, err);
     if (status == UNRELU_OK)
@@ -394,9 +437,10 @@ static void tell_noise(const unmixing *w, unrelu_error *err)
     double sigma = ur_span_noise(&w->span, p);
     if (err)
         snprintf(err->text + used, sizeof err->text - used,
-                 "; or there are %zu units and noise of deviation %.3g, %.2g %% of the samples' "
+                 "; or there %s %zu unit%s and noise of deviation %.3g, %.2g %% of the samples' "
                  "root mean square, where facets are found up to about 3 to 5 %%",
-                 p, sigma, 100 * relative(&w->span, sigma));
+                 p == 1 ? "is" : "are", p, p == 1 ? "" : "s", sigma,
+                 100 * relative(&w->span, sigma));
 }
 
 static unrelu_status run(unmixing *w, unrelu_error *err)

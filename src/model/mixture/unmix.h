@@ -36,8 +36,10 @@ void ur_span_free(ur_span *span);
 double ur_span_noise(const ur_span *span, size_t p);
 /* the largest singular value beyond p over the largest that noise makes: about 1 */
 double ur_span_excess(const ur_span *span, size_t p);
-/* p by the gap, below min(n, d); 0: none */
+/* the p with the largest gap behind it; 0: none, as there is but one singular value */
 size_t ur_span_gap(const ur_span *span);
+/* the first p beyond which all is as of noise, or tiny; 0: none */
+size_t ur_span_flat(const ur_span *span);
 
 /* Samples in the coordinates of their span: y = x B with y'y = n I, and x = y C but for noise. */
 typedef struct {
@@ -81,13 +83,14 @@ unrelu_status ur_unmix_separable(const ur_cone *cone, uint64_t seed, const unrel
                                  ur_normals *normals, unrelu_error *err);
 
 /* --- polish.c --- */
-/* U (p x p) in place; bread (p of p x p) for the errors, NaN where a normal has none */
+/* U (p x p) in place; for the errors bread (p of p x p, NaN where a normal has none) and pull
+ * (n x p) */
 unrelu_status ur_unmix_polish(const ur_cone *cone, const unrelu_exec *exec, double *U,
-                              double *bread, unrelu_error *err);
+                              double *bread, double *pull, unrelu_error *err);
 /* standard errors of A (d x p); the rest as in ur_units */
 unrelu_status ur_unmix_errors(const ur_cone *cone, const unrelu_exec *exec, const double *U,
-                              const double *inverse, const double *bread, const double *G,
-                              double *A_se, unrelu_error *err);
+                              const double *inverse, const double *bread, const double *pull,
+                              const double *G, double *A_se, unrelu_error *err);
 
 /* --- hidden.c --- */
 /* units by decreasing root mean square */
@@ -136,10 +139,10 @@ typedef struct {
     double expected, surprise; /* surprise: -ln of the chance that there are none */
 } ur_ridge;
 
-/* the most surprising one by the patterns drawn (NULL: of most samples, l being off) */
+/* the most surprising one by the patterns drawn (NULL: of most samples) */
 ur_ridge ur_patterns_ridge(const ur_patterns *seen, const ur_patterns *drawn);
 /* the same by the fitted hidden layer */
-unrelu_status ur_unmix_ridge(size_t n, size_t p, const double *M, const unrelu_gaussian *hidden,
+unrelu_status ur_unmix_ridge(size_t n, const double *M, const unrelu_gaussian *hidden,
                              const unrelu_exec *exec, ur_ridge *worst, unrelu_error *err);
 
 #endif
