@@ -504,7 +504,7 @@ static void tools_of_mixtures_survive_a_failed_allocation(void **state)
 {
     (void)state;
     exhaust(plant_sample_compare_mixture);
-    begin_mixture(5, 3, 0, 90, .04, 2); /* with errors of A and a warning */
+    begin_mixture(6, 3, 0, 200, .035, 2); /* with errors of A and a warning */
     learned_mixture = unmix(&mix.planted, NULL);
     assert_true(learned_mixture.warning_count > 0 && learned_mixture.A_se);
     exhaust(save_and_load_mixture);

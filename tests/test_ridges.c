@@ -73,7 +73,7 @@ static triple count(const double *M, size_t n, size_t p, size_t i, size_t j, siz
     return t;
 }
 
-/* by its definition; draws NULL: half of them expected */
+/* by its definition; draws NULL: half of them expected, and l off only */
 static ur_ridge naive(const double *M, size_t n, const double *draws, size_t drawn, size_t p)
 {
     ur_ridge worst = {0};
@@ -82,7 +82,7 @@ static ur_ridge naive(const double *M, size_t n, const double *draws, size_t dra
             for (size_t l = 0; l < p; l++) {
                 triple t = count(M, n, p, i, j, l);
                 int off = t.all == t.both, on = t.all == 0;
-                if (l == i || l == j || t.both < 10 || (!off && !on))
+                if (l == i || l == j || t.both < 10 || (!off && (!on || !draws)))
                     continue;
                 double share = .5;
                 if (draws) {
@@ -160,8 +160,8 @@ static void draws_without_the_pair_expect_nothing(void **state)
     (void)state;
     double draws[64 * 3];
     for (size_t i = 0; i < 64; i++) { /* no two are off together */
-        draws[3 * i] = i % 2;
-        draws[3 * i + 1] = (i + 1) % 2;
+        draws[3 * i] = (double)(i % 2);
+        draws[3 * i + 1] = (double)((i + 1) % 2);
         draws[3 * i + 2] = 1;
     }
     ur_patterns seen = all_off_together(20), drawn = patterns_of(64, 3, draws);

@@ -58,6 +58,19 @@ static void the_noise_is_measured_by_the_singular_values_beyond_p(void **state)
         }
 }
 
+/* singular values 2.1, 0.98, 0.077, then noise of 0.01: the largest gap is the second */
+static void a_gap_among_the_units_is_not_that_of_the_noise(void **state)
+{
+    (void)state;
+    planted_mixture planted = plant_mixture(6, 3, 0, 500, 0, .01, 4);
+    unrelu_mixture m = unmix(&planted, NULL);
+    assert_noisy(&m, 3);
+    assert_near(m.noise, .01, 5e-4);
+    assert_null(warning(&m, "p-unsure"));
+    unrelu_mixture_free(&m);
+    planted_mixture_free(&planted);
+}
+
 static void p_can_be_given_with_noise(void **state)
 {
     (void)state;
@@ -110,6 +123,12 @@ static void uneven_noise_is_a_warning(void **state)
     assert_non_null(warning(&m, "noise-uneven"));
     assert_near(error_of_A(&planted.truth, &m), 0, .01);
     unrelu_mixture_free(&m);
+    m = unmix(&planted, NULL); /* that column may pass for a unit: found, but not called sure */
+    assert_int_equal(m.p, 5);
+    assert_int_equal(m.verdict, UNRELU_VERDICT_AMBIGUOUS);
+    assert_non_null(warning(&m, "p-unsure"));
+    assert_near(error_of_A(&planted.truth, &m), 0, .01);
+    unrelu_mixture_free(&m);
     free(e);
     planted_mixture_free(&planted);
 }
@@ -157,6 +176,27 @@ static void errors_of_A_are_as_large_as_their_standard_errors(void **state)
         assert_true(z_rms(&z) > .85 && z_rms(&z) < 1.2);
         assert_near(z.in / z.of, .95, .03);
     }
+}
+
+static void columns_without_standard_errors_are_told(void **state)
+{
+    (void)state;
+    int without = 0;
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        planted_mixture planted = plant_mixture(9, 3, 0, 30, 0, 1e-3, seed);
+        unrelu_mixture m;
+        unrelu_error err = {""};
+        int none = 0;
+        if (try_unmix(planted.x, 30, 9, NULL, NULL, &m, &err) == UNRELU_OK) {
+            for (size_t i = 0; i < 27; i++)
+                none |= isnan(m.A_se[i]);
+            assert_int_equal(none, warning(&m, "no-se") != NULL);
+            without += none;
+        }
+        unrelu_mixture_free(&m);
+        planted_mixture_free(&planted);
+    }
+    assert_true(without >= 1);
 }
 
 /* what a band of samples around a facet errs by does not shrink with n */
@@ -321,11 +361,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_noise_is_measured_by_the_singular_values_beyond_p),
+        cmocka_unit_test(a_gap_among_the_units_is_not_that_of_the_noise),
         cmocka_unit_test(p_can_be_given_with_noise),
         cmocka_unit_test(much_noise_is_refused_with_its_estimate),
         cmocka_unit_test(uneven_noise_is_a_warning),
         cmocka_unit_test(A_errs_in_proportion_to_the_noise),
         cmocka_unit_test(errors_of_A_are_as_large_as_their_standard_errors),
+        cmocka_unit_test(columns_without_standard_errors_are_told),
         cmocka_unit_test(many_samples_leave_no_bias),
         cmocka_unit_test(b_and_sigma_err_as_their_standard_errors_say),
         cmocka_unit_test(the_noise_is_taken_out_of_sigma),

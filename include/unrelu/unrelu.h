@@ -472,11 +472,12 @@ typedef struct {
     double noise;           /* standard deviation of the noise of every column; 0: none */
     double relative_noise;  /* noise over the root mean square of the samples */
     unrelu_verdict verdict;
-    double residual;        /* |X - M A'|_F / |X|_F over all samples, M >= 0 the hidden units */
-    double negative;        /* how far a unit is below 0, at most, relative to its sample */
+    double residual; /* |X - M A'|_F / |X|_F over all samples, M >= 0 the hidden units; without
+                        noise every column in a unit of its own */
+    double negative; /* how far a unit is below 0, at most, relative to its sample */
     size_t samples_checked; /* rows of the certificate: all of them */
     size_t facets;          /* found; more than p where the verdict is ambiguous */
-    size_t min_off;         /* samples on the facet that has fewest: its unit is off there */
+    size_t min_off;         /* samples on the facet that has fewest: its unit is off, others on */
     size_t tries;
     char method[16], precision[16];
     char how_p[256]; /* how p was chosen, with its numbers */

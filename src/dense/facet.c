@@ -32,10 +32,12 @@
 #define SINGLE      9 /* variance of the samples on a facet, over that of the noise */
 #define ROUND       4 /* ways that take turns */
 #define BLOCK       128
+#define HOPELESS    16 /* tries without any facet: the first of a cone was found in 5 at most */
 
 typedef struct {
     const ur_facet_search *search;
-    size_t n, p; /* n: of the rows kept */
+    size_t n, p;   /* n: of the rows kept */
+    size_t silent; /* rows that are noise and nothing else: near every facet */
     double tolerance;
     double *Y, *size;      /* n x p rows kept, their lengths */
     double *unit, *mean;   /* the rows at length 1, and their mean */
@@ -241,17 +243,48 @@ static unrelu_status certify(state *s, double *u, size_t *zeros, int *accepted, 
     return UNRELU_OK;
 }
 
-/* Whether the samples in the band, whose eigenvectors are in vt, leave but one direction to the
- * noise: two where u is a sum of two facets, and they are those on both. */
+/* Whether samples with these eigenvalues and eigenvectors (values, vt) leave but one direction to
+ * the noise: two where u is a sum of two facets, and they are those on both. */
 static int is_single(const state *s, size_t within)
 {
     size_t p = s->p;
-    if (p == 1)
-        return 1;
     for (size_t j = 0; j < p; j++)
         s->r[j] = s->vt[j * p + 1];
     double sigma = noise_of(s, s->r);
     return s->values[1] > SINGLE * sigma * sigma * (double)within;
+}
+
+/* Z: the samples of the band with a leverage above 1/2, of which there are fewer than 2 p */
+static size_t collect_leverage(const state *s)
+{
+    size_t p = s->p, count = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        double leverage = 0;
+        if (s->weight[i] == 0)
+            continue;
+        for (size_t k = 1; k < p; k++) {
+            double along = cblas_ddot((int)p, s->Y + i * p, 1, s->vt + k, (int)p);
+            leverage += along * along / s->values[k];
+        }
+        if (leverage > 0.5 && count < 2 * p)
+            memcpy(s->Z + p * count++, s->Y + i * p, p * sizeof *s->Z);
+    }
+    return count;
+}
+
+/* no coloop: also without any one of the samples only one direction is left */
+static unrelu_status check_coloops(state *s, size_t within, int *accepted, unrelu_error *err)
+{
+    size_t p = s->p, count = collect_leverage(s);
+    unrelu_status status = UNRELU_OK;
+    for (size_t c = 0; c < count && *accepted && status == UNRELU_OK; c++) {
+        const double *y = s->Z + c * p;
+        for (size_t i = 0; i < p * p; i++)
+            s->left[i] = s->G[i] - y[i / p] * y[i % p];
+        status = ur_eigen_symmetric(p, s->left, s->values, s->vt, err);
+        *accepted = is_single(s, within);
+    }
+    return status;
 }
 
 /* the same with noise: u is the least eigenvector of the samples within 3 s of h = 0 */
@@ -285,8 +318,10 @@ static unrelu_status settle(state *s, double *u, size_t *zeros, int *accepted, u
         above += s->h[i] > 3 * sigma && s->h[i] < 9 * sigma;
     }
     *zeros = within;
-    *accepted = 200 * below <= s->n && within >= 3 * above + p && is_single(s, within);
-    return UNRELU_OK;
+    *accepted =
+        200 * below <= s->n &&
+        (p == 1 || (within >= p && within + s->silent >= 3 * above + p && is_single(s, within)));
+    return *accepted && p > 1 ? check_coloops(s, within, accepted, err) : UNRELU_OK;
 }
 
 /* whether Y u differs from the h of a facet found by no more than the accuracy of both */
@@ -470,6 +505,23 @@ static unrelu_status mark_doubles(const state *s, size_t n, char *doubled, unrel
     return UNRELU_OK;
 }
 
+static unrelu_status mark_silent(state *s, char *skip, unrelu_error *err)
+{
+    const ur_facet_search *f = s->search;
+    size_t p = s->p;
+    double most = (double)p + 6 * sqrt(2 * (double)p); /* of a chi-square with p degrees */
+    int positive;
+    unrelu_status status = ur_cholesky(p, f->noise, s->G, &positive, err);
+    for (size_t i = 0; i < f->n && status == UNRELU_OK && positive; i++) {
+        memcpy(s->r, f->Y + i * p, p * sizeof *s->r);
+        cblas_dtrsv(CblasRowMajor, CblasLower, CblasNoTrans, CblasNonUnit, (int)p, s->G, (int)p,
+                    s->r, 1);
+        skip[i] = cblas_ddot((int)p, s->r, 1, s->r, 1) <= most;
+        s->silent += skip[i] != 0;
+    }
+    return status;
+}
+
 /* the rows that carry something of their own, their lengths and mean */
 static unrelu_status take_rows(state *s, unrelu_error *err)
 {
@@ -489,7 +541,9 @@ static unrelu_status take_rows(state *s, unrelu_error *err)
             skip[i] = 1;
     }
     unrelu_status status = UNRELU_OK;
-    if (!f->noise && p > 1)
+    if (f->noise)
+        status = mark_silent(s, skip, err);
+    else if (p > 1)
         status = mark_doubles(s, f->n, skip, err);
     for (size_t i = 0; i < f->n && status == UNRELU_OK; i++) {
         if (skip[i])
@@ -562,6 +616,8 @@ unrelu_status ur_facets_find(const ur_facet_search *search, ur_facets *facets, u
     while (status == UNRELU_OK && s.n > 0 && facets->count < capacity) {
         int few = facets->count < search->wanted || (search->wanted >= s.p && s.spanned < s.p);
         if (few ? facets->tries >= tries : s.failures >= search->extra)
+            break;
+        if (facets->count == 0 && facets->tries >= HOPELESS)
             break;
         if (exec && exec->progress)
             exec->progress(exec->context, "searching facets",

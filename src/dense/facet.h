@@ -11,7 +11,8 @@
  * below p): `extra` finds that out.
  * With noise a facet is a u that has samples at h = 0 within the noise, few below, and a gap
  * above: at most 0.5 % of h below -6 s and zeros >= p + 3 #(3 s < h < 9 s), s the deviation of
- * the noise of h; and these samples vary beyond the noise in all other directions. It fails from
+ * the noise of h; and these samples vary beyond the noise in all other directions, also without any
+ * one of them. Samples that are noise alone are passed over. It fails from
  * noise of about 5 % of the samples on. */
 #ifndef UR_FACET_H
 #define UR_FACET_H
@@ -32,8 +33,8 @@ typedef struct {
     const double *Y;
     const double *noise; /* p x p covariance of the noise of a row; NULL: none */
     size_t wanted;       /* facets after which the search ends (p: independent ones), */
-    size_t extra;     /* but only after so many tries in a row without another, or so many more */
-    size_t tries;     /* at most, until `wanted` are found; 0: 40 + 6 p */
+    size_t extra; /* but only after so many tries in a row without another, or so many more */
+    size_t tries; /* at most, until `wanted` are found; 0: 40 + 6 p, of which 16 for the first */
     double tolerance; /* 0: 1e-8; the relative accuracy to which h is known, with reserve */
     uint64_t seed, stream;
     const unrelu_exec *exec; /* cancelled; may be NULL */

@@ -181,6 +181,18 @@ unrelu_status ur_units_fill(const ur_cone *c, const ur_units *units, const unrel
     return status;
 }
 
+size_t ur_units_off(size_t n, size_t p, const double *M, size_t k)
+{
+    size_t off = 0;
+    for (size_t i = 0; i < n; i++) {
+        int any = 0;
+        for (size_t l = 0; l < p; l++)
+            any |= M[i * p + l] > 0;
+        off += any && !(M[i * p + k] > 0);
+    }
+    return off;
+}
+
 /* ---- their law ---- */
 
 /* W W' = covariance of what was seen - that of the noise */

@@ -141,6 +141,8 @@ static void polish(void *context, size_t k)
     const polishing *to = context;
     const ur_cone *c = to->cone;
     size_t p = c->p;
+    if (p == 1)
+        return; /* nothing to turn, and no error of it */
     double *u = to->U + k * p, *inverse = to->bread + k * p * p;
     double *room = ur_alloc(BLOCK + p + 4, p * sizeof *room);
     if (!room) {

@@ -13,7 +13,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { FEWEST = 10, DRAWN = 1 << 15 };
+enum { FEWEST = 10, DRAWN = 1 << 13 };
 
 unrelu_status ur_patterns_make(size_t n, size_t p, const double *M, ur_patterns *out,
                                unrelu_error *err)
@@ -53,7 +53,7 @@ static void visit(const ur_patterns *seen, const ur_patterns *drawn, ur_ridge r,
 {
     size_t all, drawn_all;
     r.off = count(seen, r.i, r.j, r.l, &all);
-    if (r.off < FEWEST || (all != r.off && all > 0))
+    if (r.off < FEWEST || (all != r.off && (all > 0 || !drawn)))
         return;
     double share = 0.5;
     r.on = all == 0;
@@ -103,12 +103,9 @@ unrelu_status ur_unmix_ridge(size_t n, const double *M, const unrelu_gaussian *h
     unrelu_status status = ur_patterns_make(n, hidden->d, M, &seen, err);
     *worst = (ur_ridge){0};
     if (status == UNRELU_OK)
-        *worst = ur_patterns_ridge(&seen, NULL);
-    if (status == UNRELU_OK && worst->off > 0) { /* else there is nothing to explain */
         status = draw(hidden, exec, &drawn, err);
-        if (status == UNRELU_OK)
-            *worst = ur_patterns_ridge(&seen, &drawn);
-    }
+    if (status == UNRELU_OK)
+        *worst = ur_patterns_ridge(&seen, &drawn);
     ur_patterns_free(&seen);
     ur_patterns_free(&drawn);
     return status;

@@ -31,7 +31,7 @@ enum { BLOCK = 2048 };
 
 void ur_span_free(ur_span *s)
 {
-    double *const all[] = {s->unit, s->R, s->each, s->each_vt, s->same, s->same_vt};
+    double *const all[] = {s->unit, s->even, s->R, s->each, s->each_vt, s->same, s->same_vt};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);
     *s = (ur_span){0};
@@ -64,6 +64,8 @@ static unrelu_status measure_columns(const unrelu_source *source, ur_span *s, un
                        "be squared: change the unit of that column",
                        ur_source_label(source), label, largest);
     }
+    for (size_t j = 0; j < d; j++)
+        s->even[j] = s->common;
     if (s->nonzero == 0)
         return ur_fail(err, UNRELU_EDATA, "%s: all %zu samples are 0: there is nothing to unmix",
                        ur_source_label(source), n);
@@ -175,12 +177,13 @@ unrelu_status ur_span_measure(const unrelu_source *source, const ur_table *x,
     size_t n = x->rows, d = x->columns;
     *s = (ur_span){.n = n, .d = d, .x = x->cells, .most = n < d ? n : d};
     s->unit = ur_doubles(d);
+    s->even = ur_doubles(d);
     s->R = ur_alloc(d, d * sizeof *s->R);
     s->each = ur_doubles(d);
     s->same = ur_doubles(d);
     s->each_vt = ur_alloc(d, d * sizeof *s->each_vt);
     s->same_vt = ur_alloc(d, d * sizeof *s->same_vt);
-    if (!s->unit || !s->R || !s->each || !s->same || !s->each_vt || !s->same_vt)
+    if (!s->unit || !s->even || !s->R || !s->each || !s->same || !s->each_vt || !s->same_vt)
         return ur_fail_memory(err, d * d, "singular vectors");
     unrelu_status status = measure_columns(source, s, err);
     if (status != UNRELU_OK)
@@ -248,8 +251,13 @@ unrelu_status ur_cone_make(const ur_span *s, size_t p, double sigma, const unrel
     size_t d = s->d, n = s->n;
     const double *values = sigma > 0 ? s->same : s->each;
     const double *vt = sigma > 0 ? s->same_vt : s->each_vt;
-    *cone = (ur_cone){
-        .n = n, .d = d, .p = p, .x = s->x, .unit = s->unit, .sigma = sigma, .tolerance = 1e-8};
+    *cone = (ur_cone){.n = n,
+                      .d = d,
+                      .p = p,
+                      .x = s->x,
+                      .unit = sigma > 0 ? s->even : s->unit,
+                      .sigma = sigma,
+                      .tolerance = 1e-8};
     cone->B = ur_alloc(d, p * sizeof *cone->B);
     cone->C = ur_alloc(p, d * sizeof *cone->C);
     cone->y = ur_alloc(n, p * sizeof *cone->y);

@@ -13,12 +13,16 @@
 
 #define MOST_NOISE 0.05 /* relative: facets are found up to 3 to 5 % */
 #define HIGH_NOISE 0.03
+#define ROUNDING   1e-14 /* relative: below it noise is rounding of doubles */
+#define NOT_NOISE  3.0   /* of what is left, in long samples over short ones */
+#define UNIFORM    1e-6 /* relative: below it noise may be rounding, which grows with the samples */
 #define UNEVEN     1.15
 #define SMALL_GAP  2.0
 #define SURPRISE   5.0  /* -ln of the chance at which a missing ridge is an alarm */
+#define MOST_LEFT  4.0  /* deviations of the noise */
 #define EXACT      1e-9 /* residual */
 
-enum { FEWEST_ROWS = 3, ATTEMPTS = 4, FEWEST_OFF = 4 };
+enum { FEWEST_ROWS = 3, ATTEMPTS = 4, FEWEST_OFF = 4, FEWEST_ON = 3 };
 
 typedef struct {
     size_t p;
@@ -39,14 +43,19 @@ typedef struct {
 
 /* ---- what to try ---- */
 
+static double relative(const ur_span *s, double sigma)
+{
+    return sigma / s->rms;
+}
+
 static void add_attempt(unmixing *w, size_t p, double sigma)
 {
     w->attempts[w->attempt_count++] = (attempt){p, sigma};
 }
 
-static double relative(const ur_span *s, double sigma)
+static int is_rounding(const ur_span *s, double sigma)
 {
-    return sigma / s->rms;
+    return sigma > 0 && sigma < 4 * s->rounding;
 }
 
 /* the samples have a rank below their number and that of their columns: there is no noise */
@@ -54,11 +63,6 @@ static unrelu_status choose_by_rank(unmixing *w, unrelu_error *err)
 {
     const ur_span *s = &w->span;
     size_t p = w->options->p;
-    if (p == 0 && s->rank == 1)
-        return ur_fail(err, UNRELU_EDATA,
-                       "all %zu samples that are not 0 lie on one ray: a single unit, and nothing "
-                       "to unmix; 'unrelu fit' on any one column learns it, and -p 1 gives the ray",
-                       s->nonzero);
     if (p > s->rank)
         return ur_fail(err, UNRELU_EDATA,
                        "the samples have rank %zu, and mixtures of p = %zu units would have rank "
@@ -72,6 +76,9 @@ static unrelu_status choose_by_rank(unmixing *w, unrelu_error *err)
                        s->rank, s->rank, s->each[s->rank - 1] / s->each[0], s->rank + 1,
                        s->each[s->rank] / s->each[0], p, s->most, s->rank);
     add_attempt(w, s->rank, 0);
+    double sigma = ur_span_noise(s, s->rank);
+    if (relative(s, sigma) > ROUNDING) /* tiny noise: shorter samples are nothing but noise */
+        add_attempt(w, s->rank, sigma);
     return UNRELU_OK;
 }
 
@@ -102,12 +109,9 @@ static unrelu_status choose_by_gap(unmixing *w, unrelu_error *err)
     size_t asked = w->options->p, flat = asked ? asked : ur_span_flat(s);
     size_t gap = asked ? 0 : ur_span_gap(s);
     int square = s->most == s->d && (!asked || asked == s->d);
-    int clear = flat > 0 && flat < s->most && s->same[flat - 1] > SMALL_GAP * s->same[flat];
-    if (clear)
-        add_noisy(w, flat);
-    if (square)
+    if (square) /* a certificate without noise is worth more than a fit with noise */
         add_attempt(w, s->d, 0);
-    if (!clear && flat > 0 && flat < s->most)
+    if (flat > 0 && flat < s->most)
         add_noisy(w, flat);
     if (gap > 0 && gap != flat)
         add_noisy(w, gap);
@@ -137,6 +141,11 @@ static unrelu_status choose(unmixing *w, unrelu_error *err)
                        "%zu samples that are not 0 cannot tell p = %zu units apart: at least 2 p = "
                        "%zu are needed, about 20 p = %zu where units are off half the time",
                        s->nonzero, p, 2 * p, 20 * p);
+    if (p == 0 && s->rank == 1)
+        return ur_fail(err, UNRELU_EDATA,
+                       "all %zu samples that are not 0 lie on one ray: a single unit, and nothing "
+                       "to unmix; 'unrelu fit' on any one column learns it, and -p 1 gives the ray",
+                       s->nonzero);
     return s->rank < s->most ? choose_by_rank(w, err) : choose_by_gap(w, err);
 }
 
@@ -155,12 +164,14 @@ static unrelu_status describe_p(unmixing *w, const attempt *t, unrelu_error *err
     unrelu_mixture *m = w->model;
     char *text = m->how_p;
     size_t size = sizeof m->how_p, p = t->p;
+    const char *given = w->options->p ? "given, and " : "";
     if (t->sigma == 0 && s->rank < s->most)
-        snprintf(text, size,
-                 "the rank of the samples: singular value %zu is %.2g of the first, the next %.2g",
-                 p, s->each[p - 1] / s->each[0], s->each[p] / s->each[0]);
+        snprintf(
+            text, size,
+            "%sthe rank of the samples: singular value %zu is %.2g of the first, the next %.2g",
+            given, p, s->each[p - 1] / s->each[0], s->each[p] / s->each[0]);
     else if (t->sigma == 0)
-        snprintf(text, size, "the number of columns: full rank without noise");
+        snprintf(text, size, "%sthe number of columns: full rank without noise", given);
     else if (p < s->most)
         snprintf(text, size,
                  "%s: singular value %zu is %.2g times the next, and those beyond are as of noise "
@@ -168,9 +179,9 @@ static unrelu_status describe_p(unmixing *w, const attempt *t, unrelu_error *err
                  w->options->p ? "given" : "the gap of the singular values", p,
                  s->same[p - 1] / s->same[p], t->sigma, ur_span_excess(s, p));
     else
-        snprintf(text, size, "the number of columns, with rounding for noise");
+        snprintf(text, size, "%sthe number of columns, with rounding for noise", given);
     unrelu_status status = UNRELU_OK;
-    if (t->sigma > 0 && t->sigma < 4 * s->rounding)
+    if (is_rounding(s, t->sigma))
         status = ur_mixture_warn(m, "low-precision", err,
                                  "the samples carry %s precision: its rounding, of deviation %.2g, "
                                  "is taken for noise",
@@ -235,11 +246,55 @@ static unrelu_status judge_ridges(unmixing *w, const ur_cone *c, const double *M
                            r.on ? "off" : "on", r.expected);
 }
 
-static unrelu_status judge(unmixing *w, const ur_cone *c, const ur_normals *normals,
-                           const double *M, unrelu_error *err)
+/* a unit that is on in one or two samples is an outlier of them */
+static unrelu_status judge_outliers(unmixing *w, const ur_cone *c, const double *M,
+                                    unrelu_error *err)
 {
     unrelu_mixture *m = w->model;
-    m->verdict = c->noise ? UNRELU_VERDICT_NOISY : UNRELU_VERDICT_EXACT;
+    for (size_t k = 0; k < c->p; k++) {
+        size_t row = 0;
+        if (m->hidden.positive[k] >= FEWEST_ON)
+            continue;
+        while (row < c->n && !(M[row * c->p + k] > 0))
+            row++;
+        m->verdict = UNRELU_VERDICT_AMBIGUOUS;
+        return ur_mixture_warn(m, "ambiguous", err,
+                               "unit %zu is on in %.0f of %zu samples, row %zu the first: that may "
+                               "be an outlier; leave it out and see",
+                               k + 1, m->hidden.positive[k], c->n, row + 1);
+    }
+    return UNRELU_OK;
+}
+
+/* W of a rank below p */
+static unrelu_status judge_latent(unmixing *w, const ur_cone *c, const double *M, unrelu_error *err)
+{
+    ur_latent found;
+    unrelu_status status = ur_unmix_latent(c->n, c->p, M, &found, err);
+    if (status != UNRELU_OK || found.samples == 0)
+        return status;
+    w->model->verdict = UNRELU_VERDICT_AMBIGUOUS;
+    return ur_mixture_warn(w->model, "ambiguous", err,
+                           "in %zu samples that have the same units on, %zu of these vary in %zu "
+                           "dimension%s: W has rank below p = %zu, and then a facet may be no unit",
+                           found.samples, found.units, found.rank, found.rank == 1 ? "" : "s",
+                           c->p);
+}
+
+static unrelu_status uncertify(unmixing *w, const ur_cone *c, unrelu_error *err)
+{
+    unrelu_mixture *m = w->model;
+    m->verdict = c->noise ? UNRELU_VERDICT_AMBIGUOUS : UNRELU_VERDICT_UNCERTIFIED;
+    return ur_mixture_warn(m, "uncertified", err,
+                           "a unit is off in only %zu samples with others on, and below %d p = %zu "
+                           "a facet that is no unit may pass for one: more samples",
+                           m->min_off, FEWEST_OFF, FEWEST_OFF * c->p);
+}
+
+static unrelu_status judge_facets(unmixing *w, const ur_cone *c, const ur_normals *normals,
+                                  unrelu_error *err)
+{
+    unrelu_mixture *m = w->model;
     if (normals->count > c->p) {
         m->verdict = UNRELU_VERDICT_AMBIGUOUS;
         return ur_mixture_warn(
@@ -248,26 +303,36 @@ static unrelu_status judge(unmixing *w, const ur_cone *c, const ur_normals *norm
             "has rank below p: the %zu with most samples on them were taken",
             normals->count, c->p, c->p);
     }
-    if (!c->noise && m->residual > EXACT) {
-        m->verdict = UNRELU_VERDICT_UNCERTIFIED;
-        return ur_mixture_warn(m, "uncertified", err,
-                               "the residual %.2g is above %.0e: the samples are mixtures only so "
-                               "far",
-                               m->residual, EXACT);
-    }
-    if (c->p > 1 && m->min_off < FEWEST_OFF * c->p && !c->noise) {
-        m->verdict = UNRELU_VERDICT_UNCERTIFIED;
-        return ur_mixture_warn(m, "uncertified", err,
-                               "a unit is off in only %zu samples, and below %d p = %zu a facet "
-                               "that is no unit may pass for one: more samples",
-                               m->min_off, FEWEST_OFF, FEWEST_OFF * c->p);
-    }
-    if (is_too_few(w, c->p)) { /* with its warning */
+    if (is_too_few(w, c->p) && c->noise) /* with its warning */
         m->verdict = UNRELU_VERDICT_AMBIGUOUS;
-        return UNRELU_OK;
+    else if (c->p > 1 && m->min_off < FEWEST_OFF * c->p)
+        return uncertify(w, c, err);
+    return UNRELU_OK;
+}
+
+/* The first rule that is not met is told. */
+static unrelu_status judge(unmixing *w, const ur_cone *c, const ur_normals *normals,
+                           const double *M, unrelu_error *err)
+{
+    unrelu_mixture *m = w->model;
+    unrelu_verdict good = c->noise ? UNRELU_VERDICT_NOISY : UNRELU_VERDICT_EXACT;
+    m->verdict = good;
+    if (!c->noise && (m->residual > EXACT || m->negative > c->tolerance)) {
+        m->verdict = UNRELU_VERDICT_UNCERTIFIED;
+        return ur_mixture_warn(m, "uncertified", err,
+                               "the residual is %.2g and the lowest unit %.2g below 0, where %.0e "
+                               "and %.0e are allowed: the samples are mixtures only so far",
+                               m->residual, m->negative, EXACT, c->tolerance);
     }
-    unrelu_status status = judge_ridges(w, c, M, err);
-    if (status == UNRELU_OK && w->options->method == UNRELU_UNMIX_SEPARABLE && !c->noise)
+    unrelu_status status = judge_facets(w, c, normals, err);
+    if (status == UNRELU_OK && m->verdict == good)
+        status = judge_outliers(w, c, M, err);
+    if (status == UNRELU_OK && m->verdict == good && !c->noise)
+        status = judge_latent(w, c, M, err);
+    if (status == UNRELU_OK && m->verdict == good)
+        status = judge_ridges(w, c, M, err);
+    if (status == UNRELU_OK && m->verdict == good && !c->noise &&
+        w->options->method == UNRELU_UNMIX_SEPARABLE)
         status = judge_separable(w, c, normals->U, err);
     return status;
 }
@@ -324,6 +389,20 @@ static unrelu_status take_warnings(unrelu_mixture *m, unrelu_error *err)
     return status;
 }
 
+/* with noise: what is left must be no more than that */
+static unrelu_status check_residual(const unmixing *w, const ur_cone *c, const ur_certificate *all,
+                                    unrelu_error *err)
+{
+    double left = w->span.common * sqrt(all->left / ((double)c->n * (double)c->d));
+    if (!c->noise || left <= MOST_LEFT * c->sigma)
+        return UNRELU_OK;
+    return ur_fail(err, UNRELU_EDATA,
+                   "p = %zu units leave %.3g of the samples (root mean square), %.2g times the "
+                   "noise that the singular values tell of: these are no mixtures of %zu units; "
+                   "another -p, or more samples",
+                   c->p, left, left / c->sigma, c->p);
+}
+
 static unrelu_status set_hidden(unmixing *w, const ur_cone *c, const ur_units *units, double *M,
                                 unrelu_error *err)
 {
@@ -338,11 +417,12 @@ static unrelu_status set_hidden(unmixing *w, const ur_cone *c, const ur_units *u
     m->negative = all.negative;
     m->samples_checked = c->n;
     m->min_off = c->n;
-    for (size_t i = 0; i < c->p; i++) {
-        size_t off = (size_t)(m->hidden.observed[i] - m->hidden.positive[i]);
+    for (size_t k = 0; k < c->p; k++) {
+        size_t off = ur_units_off(c->n, c->p, M, k);
         m->min_off = off < m->min_off ? off : m->min_off;
     }
-    return take_warnings(m, err);
+    status = check_residual(w, c, &all, err);
+    return status == UNRELU_OK ? take_warnings(m, err) : status;
 }
 
 static unrelu_status finish(unmixing *w, const ur_cone *c, ur_normals *normals, unrelu_error *err)
@@ -360,8 +440,6 @@ static unrelu_status finish(unmixing *w, const ur_cone *c, ur_normals *normals, 
     m->tries = normals->tries;
     if (!c->noise) /* met to rounding, however few digits the samples have */
         snprintf(m->precision, sizeof m->precision, "double");
-    m->noise = c->sigma;
-    m->relative_noise = relative(&w->span, c->sigma);
     if (status == UNRELU_OK)
         status = ur_units_make(c, normals->U, &units, err);
     if (status == UNRELU_OK && c->noise && w->options->method == UNRELU_UNMIX_FACETS) {
@@ -381,6 +459,28 @@ static unrelu_status finish(unmixing *w, const ur_cone *c, ur_normals *normals, 
     return status;
 }
 
+/* with noise: what is beyond p must not grow with the samples */
+static unrelu_status check_growth(unmixing *w, const attempt *t, const ur_cone *c,
+                                  unrelu_error *err)
+{
+    double ratio = 1;
+    if (!c->noise || c->p == c->d || is_rounding(&w->span, t->sigma) ||
+        relative(&w->span, t->sigma) < UNIFORM)
+        return UNRELU_OK;
+    unrelu_status status = ur_cone_growth(c, &ratio, err);
+    if (status != UNRELU_OK || ratio < NOT_NOISE)
+        return status;
+    if (w->options->p > 0)
+        return ur_mixture_warn(w->model, "noise-uneven", err,
+                               "what p = %zu units leave of the samples is %.2g times larger in "
+                               "long ones than in short ones: that is no noise of one deviation",
+                               c->p, sqrt(ratio));
+    return ur_fail(err, UNRELU_EDATA,
+                   "what p = %zu units leave of the samples is %.2g times larger in long ones than "
+                   "in short ones: that is no noise; -p %zu takes it for noise all the same",
+                   c->p, sqrt(ratio), c->p);
+}
+
 static unrelu_status try(unmixing *w, const attempt *t, unrelu_error *err)
 {
     const ur_span *s = &w->span;
@@ -392,7 +492,11 @@ static unrelu_status try(unmixing *w, const attempt *t, unrelu_error *err)
                        "apart: at least 2 p = %zu are needed, about 20 p = %zu where units are off "
                        "half the time",
                        s->nonzero, t->p, 2 * t->p, 20 * t->p);
-    unrelu_status status = ur_cone_make(s, t->p, t->sigma, w->exec, &cone, err);
+    /* rounding is larger where samples are */
+    double sigma = is_rounding(s, t->sigma) ? 2 * t->sigma : t->sigma;
+    unrelu_status status = ur_cone_make(s, t->p, sigma, w->exec, &cone, err);
+    if (status == UNRELU_OK)
+        status = check_growth(w, t, &cone, err);
     if (status == UNRELU_OK)
         status = w->options->method == UNRELU_UNMIX_SEPARABLE
                      ? ur_unmix_separable(&cone, w->options->seed, w->exec, &normals, err)
@@ -401,6 +505,8 @@ static unrelu_status try(unmixing *w, const attempt *t, unrelu_error *err)
         status = describe_p(w, t, err);
     if (status == UNRELU_OK)
         status = finish(w, &cone, &normals, err);
+    w->model->noise = t->sigma;
+    w->model->relative_noise = relative(s, t->sigma);
     ur_cone_free(&cone);
     ur_normals_free(&normals);
     return status;
@@ -435,7 +541,10 @@ static void tell_noise(const unmixing *w, unrelu_error *err)
 {
     size_t used = err ? strlen(err->text) : 0, p = w->too_noisy;
     double sigma = ur_span_noise(&w->span, p);
-    if (err)
+    if (err && w->options->p == w->span.d && w->attempt_count == 1)
+        snprintf(err->text + used, sizeof err->text - used,
+                 "; with noise, p must be below the number of columns, %zu", w->span.d);
+    if (err && p > 0)
         snprintf(err->text + used, sizeof err->text - used,
                  "; or there %s %zu unit%s and noise of deviation %.3g, %.2g %% of the samples' "
                  "root mean square, where facets are found up to about 3 to 5 %%",
@@ -454,6 +563,7 @@ static unrelu_status run(unmixing *w, unrelu_error *err)
         status = ur_span_measure(w->source, &w->x, w->exec, &w->span, err);
     if (status == UNRELU_OK)
         status = choose(w, err);
+    int told = 0;
     for (size_t i = 0; i < w->attempt_count && status == UNRELU_OK; i++) {
         unrelu_error why = {""};
         status = begin(w, &why);
@@ -461,13 +571,14 @@ static unrelu_status run(unmixing *w, unrelu_error *err)
             status = try(w, &w->attempts[i], &why);
         if (status == UNRELU_OK)
             return UNRELU_OK;
-        /* of several attempts, what one with noise says helps more */
-        if (err && (i == 0 || w->attempts[i].sigma > 0 || status != UNRELU_EDATA))
+        /* of several attempts, what the first with noise says helps most */
+        if (err && (i == 0 || (w->attempts[i].sigma > 0 && !told) || status != UNRELU_EDATA))
             *err = why;
+        told |= w->attempts[i].sigma > 0;
         if (status == UNRELU_EDATA && i + 1 < w->attempt_count)
             status = UNRELU_OK;
     }
-    if (status == UNRELU_EDATA && w->too_noisy > 0)
+    if (status == UNRELU_EDATA && w->attempt_count > 0)
         tell_noise(w, err);
     return status;
 }

@@ -19,7 +19,8 @@ typedef struct {
     const double *x;     /* (n, d) */
     size_t nonzero;      /* samples that are not 0 */
     double *unit;        /* d: powers of two near the largest value of a column */
-    double common;       /* the largest of them */
+    double common;       /* the largest of them, */
+    double *even;        /* d: and that for each */
     double rms;          /* of all cells */
     double *R;           /* d x d: X = Q R diag(unit) */
     double *each, *same; /* d: singular values of X, columns in their own unit or in one */
@@ -114,12 +115,27 @@ typedef struct {
     size_t beyond;      /* h beyond a facet */
 } ur_certificate;
 
+/* samples where unit k is off and another is on */
+size_t ur_units_off(size_t n, size_t p, const double *M, size_t k);
+
 /* M (n x p), exactly 0 where a unit is off (with noise: where it is not surely on) */
 unrelu_status ur_units_fill(const ur_cone *cone, const ur_units *units, const unrelu_exec *exec,
                             double *M, ur_certificate *all, unrelu_error *err);
 unrelu_status ur_units_fit(const ur_cone *cone, const ur_units *units, const double *M,
                            uint64_t seed, const unrelu_exec *exec, unrelu_gaussian *hidden,
                            unrelu_error *err);
+
+/* --- leftover.c --- */
+/* mean square of what p units leave in the longer half of the samples, over that in the shorter */
+unrelu_status ur_cone_growth(const ur_cone *cone, double *ratio, unrelu_error *err);
+
+/* --- latent.c --- */
+/* samples with the same units on, in which `units` of them vary in fewer dimensions; all 0: none */
+typedef struct {
+    size_t samples, units, rank;
+} ur_latent;
+unrelu_status ur_unmix_latent(size_t n, size_t p, const double *M, ur_latent *found,
+                              unrelu_error *err);
 
 /* --- ridges.c --- */
 typedef struct {
@@ -139,7 +155,7 @@ typedef struct {
     double expected, surprise; /* surprise: -ln of the chance that there are none */
 } ur_ridge;
 
-/* the most surprising one by the patterns drawn (NULL: of most samples) */
+/* the most surprising one by the patterns drawn (NULL: of most samples, l being off) */
 ur_ridge ur_patterns_ridge(const ur_patterns *seen, const ur_patterns *drawn);
 /* the same by the fitted hidden layer */
 unrelu_status ur_unmix_ridge(size_t n, const double *M, const unrelu_gaussian *hidden,
