@@ -23,4 +23,14 @@ static inline void must(unrelu_status status, const unrelu_error *err)
     }
 }
 
+static inline double *room_for(size_t rows, size_t columns)
+{
+    double *room = malloc(rows * columns * sizeof *room);
+    if (!room) {
+        fprintf(stderr, "no memory for %zu x %zu numbers\n", rows, columns);
+        exit(1);
+    }
+    return room;
+}
+
 #endif

@@ -28,16 +28,6 @@ typedef struct {
     double *x, *a; /* (n, d), (n, m) */
 } planted;
 
-static double *room_for(size_t rows, size_t columns)
-{
-    double *room = malloc(rows * columns * sizeof *room);
-    if (!room) {
-        fprintf(stderr, "no memory for %zu x %zu numbers\n", rows, columns);
-        exit(1);
-    }
-    return room;
-}
-
 static planted plant(const point *p, uint64_t seed)
 {
     planted data = {.p = p, .x = room_for(p->n, p->d), .a = room_for(p->n, p->m)};

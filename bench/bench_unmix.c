@@ -24,16 +24,6 @@ typedef struct {
     double *x, *m; /* (n, d), (n, p) */
 } planted;
 
-static double *room_for(size_t rows, size_t columns)
-{
-    double *room = malloc(rows * columns * sizeof *room);
-    if (!room) {
-        fprintf(stderr, "no memory for %zu x %zu numbers\n", rows, columns);
-        exit(1);
-    }
-    return room;
-}
-
 static planted plant(const point *at, uint64_t seed)
 {
     planted data = {.at = at, .x = room_for(at->n, at->d), .m = room_for(at->n, at->p)};

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The stations of an unmixing. unmix.c walks through them:
- *   span       singular values of the samples; p and the noise by them
+ *   span       singular values of the samples
+ *   attempts   p and the noise by them
  *   cone       the samples in p coordinates where y'y = n I
  *   facets     normals of the cone's facets: y u = 0 where a unit is off, else above
  *   separable  the same by the paper's way
  *   polish     with noise: the normals to first order of the noise, with their errors
- *   certify    over all samples: nothing beyond a facet, the residual, the verdict
- *   hidden     A and M = A^+ X by the normals, W W' and b by the rectified Gaussian fit on M */
+ *   hidden     A and M = A^+ X by the normals, over all samples; W W' and b by the rectified
+ * Gaussian fit on M judge      the verdict, by rules of ridges.c, latent.c and others */
 #ifndef UR_UNMIX_H
 #define UR_UNMIX_H
 
@@ -160,5 +161,40 @@ ur_ridge ur_patterns_ridge(const ur_patterns *seen, const ur_patterns *drawn);
 /* the same by the fitted hidden layer */
 unrelu_status ur_unmix_ridge(size_t n, const double *M, const unrelu_gaussian *hidden,
                              const unrelu_exec *exec, ur_ridge *worst, unrelu_error *err);
+
+/* --- unmix.c --- */
+typedef struct {
+    size_t p;
+    double sigma; /* 0: no noise */
+} ur_attempt;
+
+enum { UR_ATTEMPTS = 4 };
+
+typedef struct {
+    const unrelu_unmix_options *options;
+    const unrelu_exec *exec;
+    unrelu_source *source;
+    ur_table x;
+    ur_span span;
+    ur_attempt attempts[UR_ATTEMPTS];
+    size_t attempt_count;
+    size_t too_noisy; /* p, where what is beyond it is more noise than can be dealt with */
+    unrelu_mixture *model;
+} ur_unmix;
+
+/* --- attempts.c --- */
+/* EDATA where nothing is worth trying */
+unrelu_status ur_attempts_choose(ur_unmix *w, unrelu_error *err);
+/* how_p, and warnings about p and the noise */
+unrelu_status ur_attempt_describe(ur_unmix *w, const ur_attempt *t, unrelu_error *err);
+double ur_relative_noise(const ur_span *span, double sigma); /* over the size of the samples */
+int ur_is_rounding(const ur_span *span, double sigma);
+/* whether the singular values tell of more units than p, which was not given */
+int ur_is_too_few(const ur_unmix *w, size_t p);
+
+/* --- judge.c --- */
+/* sets the verdict; a rule that is not met is told by a warning */
+unrelu_status ur_unmix_judge(ur_unmix *w, const ur_cone *cone, const ur_normals *normals,
+                             const double *M, unrelu_error *err);
 
 #endif
