@@ -228,6 +228,31 @@ static void one_unit_is_a_ray(void **state)
     planted_mixture_free(&planted);
 }
 
+/* full rank, and no noise: not fewer units with the last for noise */
+static void as_many_units_as_columns(void **state)
+{
+    (void)state;
+    const size_t p[] = {2, 5, 10, 20};
+    for (size_t j = 0; j < 4; j++)
+        for (uint64_t seed = 1; seed <= 4; seed++) {
+            planted_mixture planted = plant_mixture(p[j], p[j], 0, 50 * p[j], 0, 0, seed);
+            unrelu_mixture m = unmix(&planted, NULL);
+            assert_exact(&planted, &m, 1e-12);
+            unrelu_mixture_free(&m);
+            planted_mixture_free(&planted);
+        }
+}
+
+static void a_sample_beyond_the_span_of_all_others_is_named(void **state)
+{
+    (void)state;
+    planted_mixture planted = plant_mixture(7, 4, 0, 300, 0, 0, 2);
+    for (size_t j = 0; j < 7; j++)
+        planted.x[41 * 7 + j] += (double)(j * j) - 3;
+    assert_refused(planted.x, 300, 7, NULL, "row 42 alone carries|p = 5|leave it out");
+    planted_mixture_free(&planted);
+}
+
 /* ---- W of rank below p ---- */
 
 static void where_there_are_facets_that_are_no_units_exact_is_still_right(void **state)
@@ -819,6 +844,8 @@ int main(void)
         cmocka_unit_test(fewer_samples_than_columns_do),
         cmocka_unit_test(more_latent_directions_than_units_change_nothing),
         cmocka_unit_test(one_unit_is_a_ray),
+        cmocka_unit_test(as_many_units_as_columns),
+        cmocka_unit_test(a_sample_beyond_the_span_of_all_others_is_named),
         cmocka_unit_test(where_there_are_facets_that_are_no_units_exact_is_still_right),
         cmocka_unit_test(units_in_a_plane_are_ambiguous_rather_than_wrong),
         cmocka_unit_test(the_order_of_rows_does_not_matter),

@@ -135,6 +135,36 @@ static void uneven_noise_is_a_warning(void **state)
 
 /* ---- A and its errors ---- */
 
+static void one_unit_has_standard_errors_too(void **state)
+{
+    (void)state;
+    unrelu_unmix_options o = unrelu_unmix_options_default();
+    z_scores z = {0};
+    o.p = 1;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        planted_mixture planted = plant_mixture(4, 1, 0, 200, .5, .01, seed);
+        unrelu_mixture m = unmix(&planted, &o);
+        z_add_A(&z, &planted.truth, &m);
+        unrelu_mixture_free(&m);
+        planted_mixture_free(&planted);
+    }
+    assert_near(z_rms(&z), 1, .3);
+}
+
+/* below what counts as rank, and above the rounding: short samples are nothing but noise */
+static void noise_of_a_few_digits_is_noise(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 4; seed++) {
+        planted_mixture planted = plant_mixture(8, 4, 0, 400, -.4, 2e-11, seed);
+        unrelu_mixture m = unmix(&planted, NULL);
+        assert_int_equal(m.p, 4);
+        assert_near(error_of_A(&planted.truth, &m), 0, 1e-10);
+        unrelu_mixture_free(&m);
+        planted_mixture_free(&planted);
+    }
+}
+
 static void A_errs_in_proportion_to_the_noise(void **state)
 {
     (void)state;
@@ -366,6 +396,8 @@ int main(void)
         cmocka_unit_test(much_noise_is_refused_with_its_estimate),
         cmocka_unit_test(uneven_noise_is_a_warning),
         cmocka_unit_test(A_errs_in_proportion_to_the_noise),
+        cmocka_unit_test(one_unit_has_standard_errors_too),
+        cmocka_unit_test(noise_of_a_few_digits_is_noise),
         cmocka_unit_test(errors_of_A_are_as_large_as_their_standard_errors),
         cmocka_unit_test(columns_without_standard_errors_are_told),
         cmocka_unit_test(many_samples_leave_no_bias),

@@ -23,6 +23,7 @@ enum { FEW_OUTLIERS = 20, PARTS = 3 }; /* one in so many samples; where all were
 enum { MOST_BEYOND = 200 };            /* with noise one in so many samples may be beyond a facet */
 
 #define DEPENDENT 1e-6
+#define LONELY    0.9 /* leverage of a sample */
 
 void ur_normals_free(ur_normals *normals)
 {
@@ -204,11 +205,35 @@ static unrelu_status diagnose(search *s, size_t round, unrelu_error *err)
     return status;
 }
 
+/* the sample that most of all carries a dimension alone: with y'y = n I its leverage is |y|^2 / n
+ */
+static size_t loneliest(const ur_cone *c, double *leverage)
+{
+    size_t row = 0;
+    *leverage = 0;
+    for (size_t i = 0; i < c->n; i++) {
+        const double *y = c->y + i * c->p;
+        double own = cblas_ddot((int)c->p, y, 1, y, 1) / (double)c->n;
+        if (own > *leverage) {
+            *leverage = own;
+            row = i;
+        }
+    }
+    return row;
+}
+
 static unrelu_status refuse(search *s, size_t rank, size_t round, unrelu_error *err)
 {
     const ur_cone *c = s->cone;
     const char *noise = c->noise ? " with noise" : "";
     size_t tries = s->tries;
+    double leverage;
+    size_t row = loneliest(c, &leverage);
+    if (leverage > LONELY && c->n >= 10 * c->p)
+        return ur_fail(err, UNRELU_EDATA,
+                       "row %zu alone carries one of the p = %zu dimensions of the samples: an "
+                       "outlier; leave it out (found %zu of %zu facets with it)",
+                       row + 1, c->p, rank, c->p);
     unrelu_status status = diagnose(s, round, err);
     if (status != UNRELU_OK)
         return status;
