@@ -119,9 +119,10 @@ const cli_command cli_unmix = {
         "mean square of the samples. --method separable takes about 2^P samples and stands noise "
         "less well.\n\nThe verdict is computed over all samples. exact: every facet is certified "
         "and no sample is beyond one; noisy: with noise, its standard deviation sigma and the "
-        "standard errors of A; ambiguous (exit status 5): there are more facets than units, as "
-        "where W has fewer columns than rows, and those with most samples were taken; exact fit, "
-        "uniqueness not certified (exit status 5): it fits as well, but a rule is not met, and the "
+        "standard errors of A; ambiguous (exit status 5): another A may do as well, because there "
+        "are more facets than units, W has a rank below P, the number of units is not sure or one "
+        "is an outlier, and a warning says which; exact fit, uniqueness not certified (exit status "
+        "5): it fits as well, but a rule is not met, and the "
         "output says which. The model is written in all of these. Where facets are missing, "
         "nothing is (exit status 4).",
     .options = options,

@@ -166,7 +166,7 @@ unrelu_status ur_attempt_describe(ur_unmix *w, const ur_attempt *t, unrelu_error
                                  "the samples carry %s precision: its rounding, of deviation %.2g, "
                                  "is taken for noise",
                                  s->precision, t->sigma);
-    if (status == UNRELU_OK && beyond && ur_span_excess(s, p) > UNEVEN)
+    else if (beyond && ur_span_excess(s, p) > UNEVEN)
         status = ur_mixture_warn(
             m, "noise-uneven", err,
             "the singular values beyond p = %zu reach %.2g times what equal noise in every column "
