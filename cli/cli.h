@@ -49,6 +49,7 @@ enum { /* which of the shared options a command has; quiet, verbose, help, versi
        CLI_HAS_LEVEL = 1 << 2,
        CLI_HAS_COLUMNS = 1 << 3,
        CLI_HAS_JSON = 1 << 4,
+       CLI_HAS_NUMBERS = 1 << 5, /* no option: its arguments may be negative numbers */
 };
 
 typedef struct {
@@ -82,6 +83,6 @@ int cli_parse_whole(const char *what, const char *text, double least, double mos
                     size_t *value);
 
 extern const cli_command cli_fit, cli_recover, cli_unmix, cli_predict, cli_sample, cli_compare,
-    cli_show, cli_summarize, cli_merge, cli_generate;
+    cli_show, cli_summarize, cli_merge, cli_generate, cli_hardness;
 
 #endif

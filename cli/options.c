@@ -314,18 +314,46 @@ static int parse_and_run(const cli_command *command, int argc, char **argv, cli_
     return wrong ? wrong : command->run(arguments);
 }
 
+/* whether the i-th word is a negative number that is no option's value */
+static int is_negative(char **argv, int i)
+{
+    const char *word = argv[i], *before = i > 0 ? argv[i - 1] : "";
+    int value = strcmp(before, "-o") == 0 || strcmp(before, "--output") == 0;
+    return !value && word[0] == '-' && word[1] >= '0' && word[1] <= '9';
+}
+
+/* The words with a blank before negative numbers, which makes them arguments where argp would look
+ * for an option '-1'. One block of memory; NULL: there is none. */
+static char **shield_numbers(int argc, char **argv)
+{
+    size_t room = 0;
+    for (int i = 0; i < argc; i++)
+        room += strlen(argv[i]) + 2;
+    char **words = malloc(((size_t)argc + 1) * sizeof *words + room);
+    char *next = words ? (char *)(words + argc + 1) : NULL;
+    for (int i = 0; words && i < argc; i++) {
+        words[i] = next;
+        next += sprintf(next, "%s%s", is_negative(argv, i) ? " " : "", argv[i]) + 1;
+    }
+    if (words)
+        words[argc] = NULL;
+    return words;
+}
+
 int cli_run(const cli_command *command, int argc, char **argv)
 {
     cli_shared *arguments = malloc(command->size);
     char **files = calloc((size_t)argc + 1, sizeof *files);
+    char **words = command->has & CLI_HAS_NUMBERS ? shield_numbers(argc, argv) : NULL;
     int status = CLI_EXIT_INTERNAL;
-    if (arguments && files) {
+    if (arguments && files && (words || !(command->has & CLI_HAS_NUMBERS))) {
         memcpy(arguments, command->defaults, command->size);
         arguments->files = files;
-        status = parse_and_run(command, argc, argv, arguments);
+        status = parse_and_run(command, argc, words ? words : argv, arguments);
     } else {
         cli_error("not enough memory");
     }
+    free(words);
     free(files);
     free(arguments);
     return status;

@@ -528,6 +528,45 @@ UNRELU_API unrelu_mixture_plant_options unrelu_mixture_plant_options_default(voi
 UNRELU_API unrelu_status unrelu_mixture_plant(const unrelu_mixture_plant_options *options,
                                               unrelu_mixture *model, unrelu_error *err);
 
+/* ---- the hardness reduction ----------------------------------------------------------- */
+
+/* A formula as a question to two neurons: is there V (2 x d) with alpha f(V X') = A', f the ReLU
+ * and alpha = (1, 1), or any where variable_alpha says so? There is exactly where the formula can
+ * be satisfied. All numbers are small integers and halves. */
+typedef struct {
+    size_t variables; /* of the formula; d is 3 more, or 4 where alpha is variable */
+    size_t d, n;
+    int variable_alpha;
+    double *X; /* n x d */
+    double *A; /* n */
+} unrelu_hardness;
+
+/* The formula of a DIMACS file, "-": standard input. What does not parse is EFORMAT with line and
+ * column. */
+UNRELU_API unrelu_status unrelu_hardness_encode(const char *path, int variable_alpha,
+                                                unrelu_hardness *instance, unrelu_error *err);
+UNRELU_API void unrelu_hardness_free(unrelu_hardness *instance);
+UNRELU_API unrelu_status unrelu_hardness_save(const unrelu_hardness *instance, const char *path,
+                                              unrelu_error *err);
+UNRELU_API unrelu_status unrelu_hardness_load(const char *path, unrelu_hardness *instance,
+                                              unrelu_error *err);
+/* V (2 x d) of an assignment: 3 is x3 true, -3 is x3 false, and so is what is not mentioned. */
+UNRELU_API unrelu_status unrelu_hardness_assign(const unrelu_hardness *instance,
+                                                const int *literals, size_t count, double *V,
+                                                unrelu_error *err);
+/* V (2 x d) from a file of two rows; any other shape is EFORMAT */
+UNRELU_API unrelu_status unrelu_hardness_read(const unrelu_hardness *instance,
+                                              unrelu_source *source, double *V, unrelu_error *err);
+/* The largest |alpha f(V x) - a| over all rows: exactly 0 for V of an assignment that satisfies
+ * the formula, exactly 1 for any other assignment. A variable alpha is 1 over the sizes of the
+ * last column of V, which the last two rows of X demand. */
+UNRELU_API unrelu_status unrelu_hardness_residual(const unrelu_hardness *instance, const double *V,
+                                                  double *residual, unrelu_error *err);
+/* One literal for each variable. They satisfy the formula where the residual of V is 0, or below
+ * 1 / (4 L + 2), L being the length of the longest clause (at least 1). */
+UNRELU_API unrelu_status unrelu_hardness_decode(const unrelu_hardness *instance, const double *V,
+                                                int *literals, unrelu_error *err);
+
 #ifdef __cplusplus
 }
 #endif

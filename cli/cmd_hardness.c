@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "files.h"
+#include "talk.h"
+#include "words.h"
+
+typedef struct {
+    cli_shared shared;
+    int variable_alpha;
+} hardness_arguments;
+
+static const cli_option options[] = {
+    {"output", 'o', "FILE",
+     "encode: write the instance to FILE (.npz, needed); assign: write V to FILE (.npy, needed)",
+     CLI_TEXT, offsetof(hardness_arguments, shared.output), 0, 0, NULL},
+    {"variable-alpha", 0, NULL, "encode: the weights of the two neurons are to be found too",
+     CLI_FLAG, offsetof(hardness_arguments, variable_alpha), 0, 0, NULL},
+    {0},
+};
+
+static const cli_example examples[] = {
+    {"unrelu hardness encode formula.cnf -o inst.npz", "a formula as a question to two neurons"},
+    {"unrelu hardness assign inst.npz -1 2 3 -o V.npy", "the neurons of an assignment"},
+    {"unrelu hardness check inst.npz V.npy", "0 where it satisfies the formula"},
+    {"unrelu hardness decode inst.npz V.npy", "from neurons, found by any means, to literals"},
+    {0},
+};
+
+static const hardness_arguments defaults = {CLI_SHARED_DEFAULTS};
+
+static int encode(const hardness_arguments *a)
+{
+    const cli_shared *shared = &a->shared;
+    unrelu_error err = {0};
+    unrelu_hardness instance = {0};
+    int status = cli_require_output("hardness encode", shared, "the instance goes");
+    if (status == 0)
+        status = cli_check_output(shared, ".npz");
+    if (status == 0)
+        status = cli_exit(
+            unrelu_hardness_encode(shared->files[1], a->variable_alpha, &instance, &err), &err);
+    if (status == 0)
+        status = cli_exit(unrelu_hardness_save(&instance, shared->output, &err), &err);
+    if (status == 0)
+        cli_note("%s: %zu variables, X is %zu x %zu, alpha %s", shared->output, instance.variables,
+                 instance.n, instance.d, a->variable_alpha ? "variable" : "(1, 1)");
+    unrelu_hardness_free(&instance);
+    return status;
+}
+
+/* ---- assign ---- */
+
+typedef struct {
+    int *literals;
+    size_t count;
+    int ended; /* by a 0 */
+} literal_list;
+
+static int add_word(literal_list *list, const char *word, size_t length)
+{
+    char *end;
+    long value = strtol(word, &end, 10);
+    if (end != word + length || value > INT_MAX || value < -INT_MAX)
+        return cli_usage("hardness assign: '%.*s' is no literal: whole numbers are needed",
+                         (int)(length < 40 ? length : 40), word);
+    if (list->ended)
+        return cli_usage("hardness assign: '%.*s' follows the 0 that ends the assignment",
+                         (int)(length < 40 ? length : 40), word);
+    if (value == 0)
+        list->ended = 1;
+    else
+        list->literals[list->count++] = (int)value;
+    return 0;
+}
+
+static int add_words(literal_list *list, const char *text)
+{
+    static const char blanks[] = " \t\r\n";
+    int status = 0;
+    for (text += strspn(text, blanks); *text && status == 0; text += strspn(text, blanks)) {
+        size_t length = strcspn(text, blanks);
+        status = add_word(list, text, length);
+        text += length;
+    }
+    return status;
+}
+
+static int write_v(const char *path, const double *V, size_t d)
+{
+    unrelu_error err = {0};
+    unrelu_sink *sink = NULL;
+    unrelu_status status = unrelu_sink_open(path, 2, d, NULL, &sink, &err);
+    if (status == UNRELU_OK) {
+        status = unrelu_sink_write(sink, V, 2, &err);
+        if (status == UNRELU_OK)
+            status = unrelu_sink_commit(sink, &err);
+        else
+            unrelu_sink_abort(sink);
+    }
+    return cli_exit(status, &err);
+}
+
+static int assign_literals(const cli_shared *shared, const unrelu_hardness *instance,
+                           literal_list *list, double *V)
+{
+    unrelu_error err = {0};
+    double residual = 0;
+    int status = 0;
+    for (size_t i = 2; i < shared->file_count && status == 0; i++)
+        status = add_words(list, shared->files[i]);
+    if (status == 0)
+        status =
+            cli_exit(unrelu_hardness_assign(instance, list->literals, list->count, V, &err), &err);
+    if (status == 0)
+        status = cli_exit(unrelu_hardness_residual(instance, V, &residual, &err), &err);
+    if (status == 0)
+        status = write_v(shared->output, V, instance->d);
+    if (status == 0)
+        cli_note("%s: V is 2 x %zu, the assignment %s", shared->output, instance->d,
+                 residual == 0 ? "satisfies the formula" : "does not satisfy the formula");
+    return status;
+}
+
+static int assign(const hardness_arguments *a)
+{
+    const cli_shared *shared = &a->shared;
+    unrelu_error err = {0};
+    unrelu_hardness instance = {0};
+    literal_list list = {0};
+    double *V = NULL;
+    size_t room = 1;
+    int status = cli_require_output("hardness assign", shared, "V goes");
+    if (status == 0)
+        status = cli_check_output(shared, ".npy");
+    if (status == 0)
+        status = cli_exit(unrelu_hardness_load(shared->files[1], &instance, &err), &err);
+    if (status != 0)
+        goto done;
+    for (size_t i = 2; i < shared->file_count; i++)
+        room += strlen(shared->files[i]);
+    list.literals = calloc(room, sizeof *list.literals);
+    V = calloc(2 * instance.d, sizeof *V);
+    if (list.literals && V) {
+        status = assign_literals(shared, &instance, &list, V);
+    } else {
+        cli_error("not enough memory");
+        status = CLI_EXIT_INTERNAL;
+    }
+done:
+    free(V);
+    free(list.literals);
+    unrelu_hardness_free(&instance);
+    return status;
+}
+
+/* ---- check, decode ---- */
+
+static int tell_residual(const unrelu_hardness *instance, const double *V)
+{
+    unrelu_error err = {0};
+    double residual = 0;
+    int status = cli_exit(unrelu_hardness_residual(instance, V, &residual, &err), &err);
+    if (status == 0)
+        printf("%.6g\n", residual);
+    return status;
+}
+
+static int tell_literals(const unrelu_hardness *instance, const double *V)
+{
+    unrelu_error err = {0};
+    double residual = 0;
+    int *literals = calloc(instance->variables + 1, sizeof *literals);
+    if (!literals) {
+        cli_error("not enough memory");
+        return CLI_EXIT_INTERNAL;
+    }
+    int status = cli_exit(unrelu_hardness_residual(instance, V, &residual, &err), &err);
+    if (status == 0)
+        status = cli_exit(unrelu_hardness_decode(instance, V, literals, &err), &err);
+    if (status == 0) {
+        for (size_t i = 0; i < instance->variables; i++)
+            printf("%d ", literals[i]);
+        printf("0\n");
+        if (residual != 0)
+            cli_warning("V does not solve the instance exactly (residual %.6g): hold the literals "
+                        "against the formula",
+                        residual);
+    }
+    free(literals);
+    return status;
+}
+
+static int with_v(const hardness_arguments *a, int (*tell)(const unrelu_hardness *, const double *))
+{
+    const cli_shared *shared = &a->shared;
+    unrelu_error err = {0};
+    unrelu_hardness instance = {0};
+    unrelu_source *source = NULL;
+    double *V = NULL;
+    int status = cli_exit(unrelu_hardness_load(shared->files[1], &instance, &err), &err);
+    if (status == 0)
+        status = cli_exit(cli_open_source(shared->files[2], NULL, 1, &source, &err), &err);
+    if (status != 0)
+        goto done;
+    V = calloc(2 * instance.d, sizeof *V);
+    if (!V) {
+        cli_error("not enough memory");
+        status = CLI_EXIT_INTERNAL;
+        goto done;
+    }
+    status = cli_exit(unrelu_hardness_read(&instance, source, V, &err), &err);
+    if (status == 0)
+        status = tell(&instance, V);
+done:
+    free(V);
+    cli_close_samples(source);
+    unrelu_hardness_free(&instance);
+    return status;
+}
+
+static int check(const hardness_arguments *a)
+{
+    return with_v(a, tell_residual);
+}
+
+static int decode(const hardness_arguments *a)
+{
+    return with_v(a, tell_literals);
+}
+
+/* ---- the command ---- */
+
+static const char actions[] = "encode|assign|check|decode";
+
+static const struct {
+    int (*run)(const hardness_arguments *);
+    const char *files;
+    size_t least, most;
+    int writes;
+} table[] = {
+    /* in the order of actions */
+    {encode, "FORMULA.cnf -o INSTANCE", 2, 2, 1},
+    {assign, "INSTANCE LITERAL... -o V", 3, SIZE_MAX, 1},
+    {check, "INSTANCE V", 3, 3, 0},
+    {decode, "INSTANCE V", 3, 3, 0},
+};
+
+static int run(void *arguments)
+{
+    const hardness_arguments *a = arguments;
+    const char *word = a->shared.files[0];
+    char near[96];
+    int i = cli_word_index(actions, word);
+    if (i < 0)
+        return cli_usage("hardness: '%s' is not one of encode, assign, check, decode%s", word,
+                         cli_suggestion(word, actions, "", near, sizeof near));
+    if (a->shared.file_count < table[i].least || a->shared.file_count > table[i].most)
+        return cli_usage("hardness %s: too %s arguments; usage: unrelu hardness %s %s", word,
+                         a->shared.file_count < table[i].least ? "few" : "many", word,
+                         table[i].files);
+    if (a->shared.output && !table[i].writes)
+        return cli_usage("hardness: -o does not apply to '%s', which prints", word);
+    if (a->variable_alpha && table[i].run != encode)
+        return cli_usage("hardness: --variable-alpha does not apply to '%s': the instance says it",
+                         word);
+    return table[i].run(a);
+}
+
+const cli_command cli_hardness = {
+    .name = "hardness",
+    .files = "encode|assign|check|decode FILE...",
+    .brief = "Turn a formula into a network that is hard to find, and back",
+    .doc = "To find two neurons that give known labels is as hard as to satisfy a formula. These "
+           "make instances of it whose answer is known.\n\nencode FORMULA.cnf: writes the formula, "
+           "in DIMACS, as inputs X and labels A with weights alpha = (1, 1): V with alpha f(V x) = "
+           "a for every row exists exactly where the formula can be satisfied.\n\nassign INSTANCE "
+           "LITERAL...: writes V (2 x d) for an assignment: 3 makes variable 3 true, -3 false, as "
+           "is any that is not mentioned; a final 0 may stand. V is written as well where the "
+           "assignment does not satisfy the formula.\n\ncheck INSTANCE V: prints the residual, the "
+           "largest |alpha f(V x) - a|, which is exactly 0 for an assignment that satisfies the "
+           "formula, 1 for any other.\n\ndecode INSTANCE V: prints V as literals, with a 0 at the "
+           "end.",
+    .words = actions,
+    .options = options,
+    .has = CLI_HAS_NUMBERS,
+    .examples = examples,
+    .least_files = 1,
+    .most_files = SIZE_MAX,
+    .size = sizeof(hardness_arguments),
+    .defaults = &defaults,
+    .run = run,
+};

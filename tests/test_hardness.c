@@ -1,0 +1,546 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Formulas as instances and back, held against the formulas themselves under every assignment. */
+#include "files.h"
+
+#include "unrelu/unrelu.h"
+#include "write/npz.h"
+
+#include <math.h>
+
+enum { MOST_VARIABLES = 6, MOST_CLAUSES = 30, MOST_LENGTH = 4, MOST_D = MOST_VARIABLES + 4 };
+
+typedef struct {
+    int variables, clauses;
+    int length[MOST_CLAUSES], literal[MOST_CLAUSES][MOST_LENGTH];
+} formula;
+
+/* bit i of the assignment is variable i + 1 */
+static int satisfies(const formula *f, unsigned assignment)
+{
+    for (int c = 0; c < f->clauses; c++) {
+        int some = 0;
+        for (int i = 0; i < f->length[c]; i++) {
+            int l = f->literal[c][i], value = (int)(assignment >> (abs(l) - 1) & 1);
+            some |= value == (l > 0);
+        }
+        if (!some)
+            return 0;
+    }
+    return 1;
+}
+
+static int longest(const formula *f)
+{
+    int most = 1;
+    for (int c = 0; c < f->clauses; c++)
+        most = f->length[c] > most ? f->length[c] : most;
+    return most;
+}
+
+static formula random_formula(uint64_t *state)
+{
+    formula f = {.variables = 2 + (int)(random_bits(state) % 5)};
+    f.clauses = 1 + (int)(random_bits(state) % (uint64_t)(5 * f.variables));
+    for (int c = 0; c < f.clauses; c++) {
+        f.length[c] = 1 + (int)(random_bits(state) % MOST_LENGTH);
+        if (f.length[c] == 1 &&
+            random_bits(state) % 4) /* fewer units, so that more are satisfied */
+            f.length[c] = 3;
+        for (int i = 0; i < f.length[c]; i++) {
+            int variable = 1 + (int)(random_bits(state) % (uint64_t)f.variables);
+            f.literal[c][i] = random_bits(state) % 2 ? variable : -variable;
+        }
+    }
+    return f;
+}
+
+static void must(unrelu_status status, const unrelu_error *err)
+{
+    if (status != UNRELU_OK)
+        fail_msg("%s", err->text);
+}
+
+static unrelu_hardness encoded_text(const char *text, int variable_alpha)
+{
+    unrelu_hardness h;
+    unrelu_error err = {""};
+    must(unrelu_hardness_encode(files_text("f.cnf", text), variable_alpha, &h, &err), &err);
+    return h;
+}
+
+static unrelu_hardness encoded(const formula *f, int variable_alpha)
+{
+    char text[4096];
+    int used = sprintf(text, "p cnf %d %d\n", f->variables, f->clauses);
+    for (int c = 0; c < f->clauses; c++) {
+        for (int i = 0; i < f->length[c]; i++)
+            used += sprintf(text + used, "%d ", f->literal[c][i]);
+        used += sprintf(text + used, "0\n");
+    }
+    return encoded_text(text, variable_alpha);
+}
+
+static void assign(const unrelu_hardness *h, unsigned assignment, double *V)
+{
+    int literals[MOST_VARIABLES];
+    unrelu_error err = {""};
+    for (size_t i = 0; i < h->variables; i++)
+        literals[i] = assignment >> i & 1 ? (int)i + 1 : -(int)i - 1;
+    must(unrelu_hardness_assign(h, literals, h->variables, V, &err), &err);
+}
+
+static unsigned decoded(const unrelu_hardness *h, const double *V)
+{
+    int literals[MOST_VARIABLES];
+    unsigned assignment = 0;
+    unrelu_error err = {""};
+    must(unrelu_hardness_decode(h, V, literals, &err), &err);
+    for (size_t i = 0; i < h->variables; i++) {
+        assert_int_equal(abs(literals[i]), i + 1);
+        assignment |= (unsigned)(literals[i] > 0) << i;
+    }
+    return assignment;
+}
+
+static double residual(const unrelu_hardness *h, const double *V)
+{
+    double r = -1;
+    unrelu_error err = {""};
+    must(unrelu_hardness_residual(h, V, &r, &err), &err);
+    return r;
+}
+
+static void swap_rows(const unrelu_hardness *h, const double *V, double *other)
+{
+    memcpy(other, V + h->d, h->d * sizeof *V);
+    memcpy(other + h->d, V, h->d * sizeof *V);
+}
+
+static void scale_rows(const unrelu_hardness *h, double *V, double x, double y)
+{
+    for (size_t j = 0; j < h->d; j++) {
+        V[j] *= x;
+        V[h->d + j] *= y;
+    }
+}
+
+/* ---- both ways ---- */
+
+static void hold_against(const formula *f, int variable_alpha)
+{
+    double V[2 * MOST_D], other[2 * MOST_D];
+    unrelu_hardness h = encoded(f, variable_alpha);
+    assert_int_equal(h.variables, f->variables);
+    assert_int_equal(h.d, f->variables + 3 + variable_alpha);
+    assert_int_equal(h.n, 2 * f->clauses + 2 * (f->variables + 1) + 5 + 2 * variable_alpha);
+    for (unsigned a = 0; a < 1U << f->variables; a++) {
+        double wanted = satisfies(f, a) ? 0 : 1;
+        assign(&h, a, V);
+        assert_true(residual(&h, V) == wanted);
+        assert_int_equal(decoded(&h, V), a);
+        swap_rows(&h, V, other); /* now s is true */
+        assert_true(residual(&h, other) == wanted);
+        assert_int_equal(decoded(&h, other), a);
+    }
+    unrelu_hardness_free(&h);
+}
+
+static void a_formula_is_satisfied_exactly_where_the_residual_is_zero(void **state)
+{
+    uint64_t seed = 7;
+    int satisfiable = 0;
+    (void)state;
+    for (int i = 0; i < 100; i++) {
+        formula f = random_formula(&seed);
+        int some = 0;
+        hold_against(&f, 0);
+        hold_against(&f, 1);
+        for (unsigned a = 0; a < 1U << f.variables; a++)
+            some |= satisfies(&f, a);
+        satisfiable += some;
+    }
+    assert_in_range(satisfiable, 20, 80); /* both answers occur */
+}
+
+static void any_alpha_that_is_an_exact_factor_leaves_the_residual_exact(void **state)
+{
+    uint64_t seed = 8;
+    static const double factors[][2] = {{2, 3}, {0.5, 0.25}, {7, 0.125}, {1e6, 3}};
+    double V[2 * MOST_D];
+    (void)state;
+    for (int i = 0; i < 30; i++) {
+        formula f = random_formula(&seed);
+        unrelu_hardness h = encoded(&f, 1);
+        for (unsigned a = 0; a < 1U << f.variables; a++)
+            for (size_t k = 0; k < 4; k++) {
+                assign(&h, a, V);
+                scale_rows(&h, V, factors[k][0], factors[k][1]);
+                assert_true(residual(&h, V) == (satisfies(&f, a) ? 0 : 1));
+                assert_int_equal(decoded(&h, V), a);
+            }
+        unrelu_hardness_free(&h);
+    }
+}
+
+static void a_fixed_alpha_does_not_allow_other_factors(void **state)
+{
+    double V[2 * MOST_D];
+    (void)state;
+    unrelu_hardness h = encoded_text("p cnf 1 1\n1 0\n", 0);
+    assign(&h, 1, V);
+    assert_true(residual(&h, V) == 0);
+    scale_rows(&h, V, 2, 1);
+    assert_true(residual(&h, V) == 1);
+    unrelu_hardness_free(&h);
+}
+
+/* every V whose entries are among these; returns how many solve the instance */
+static size_t count_solutions(const formula *f, const unrelu_hardness *h, const double *values,
+                              size_t count)
+{
+    double V[2 * MOST_D];
+    size_t digit[2 * MOST_D] = {0}, solutions = 0, place = 0, cells = 2 * h->d;
+    while (place < cells) {
+        for (size_t j = 0; j < cells; j++)
+            V[j] = values[digit[j]];
+        if (residual(h, V) == 0) {
+            solutions++;
+            assert_true(satisfies(f, decoded(h, V)));
+        }
+        for (place = 0; place < cells && ++digit[place] == count; place++)
+            digit[place] = 0;
+    }
+    return solutions;
+}
+
+/* Each satisfying assignment has s true or false, and two ways of the constant; with a variable
+ * alpha two signs of the last entry; scaled rows are not on the grid. */
+static void nothing_but_satisfying_assignments_solves_an_instance(void **state)
+{
+    static const double grid[] = {-1, -0.5, 0, 0.5, 1}, coarse[] = {-1, -0.5, 1};
+    static const formula formulas[] = {
+        {1, 1, {1}, {{1}}},          {1, 1, {1}, {{-1}}},       {1, 2, {1, 1}, {{1}, {-1}}},
+        {1, 1, {2}, {{1, -1}}},      {1, 1, {0}, {{0}}},        {1, 0, {0}, {{0}}},
+        {1, 1, {3}, {{-1, -1, -1}}}, {1, 1, {3}, {{1, -1, 1}}},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof formulas / sizeof *formulas; i++) {
+        const formula *f = &formulas[i];
+        size_t satisfying = (size_t)(satisfies(f, 0) + satisfies(f, 1));
+        unrelu_hardness h = encoded(f, 0);
+        assert_int_equal(count_solutions(f, &h, grid, 5), 4 * satisfying);
+        unrelu_hardness_free(&h);
+        h = encoded(f, 1);
+        assert_int_equal(count_solutions(f, &h, coarse, 3), 8 * satisfying);
+        unrelu_hardness_free(&h);
+    }
+}
+
+static void a_small_residual_is_enough_to_decode(void **state)
+{
+    uint64_t seed = 9;
+    double V[2 * MOST_D];
+    size_t near = 0;
+    (void)state;
+    for (int i = 0; i < 60; i++) {
+        formula f = random_formula(&seed);
+        double bound = 1.0 / (4 * longest(&f) + 2);
+        unrelu_hardness h = encoded(&f, i % 2);
+        for (unsigned a = 0; a < 1U << f.variables; a++)
+            for (int k = 0; k < 8; k++) {
+                double size = ldexp(0.4, -k);
+                assign(&h, a, V);
+                for (size_t j = 0; j < 2 * h.d; j++)
+                    V[j] += size * (ldexp((double)(random_bits(&seed) >> 11), -52) - 1);
+                double r = residual(&h, V);
+                assert_true(satisfies(&f, a) || r >= bound);
+                if (r > 0 && r < bound) {
+                    near++;
+                    assert_true(satisfies(&f, decoded(&h, V)));
+                }
+            }
+        unrelu_hardness_free(&h);
+    }
+    assert_in_range(near, 100, 1000000);
+}
+
+static void the_constants_are_those_of_the_construction(void **state)
+{
+    static const double clause[] = {-2, 1, 0, -1, -6, -6}, complement[] = {2, -1, 0, 1, -6, -6};
+    (void)state;
+    unrelu_hardness h = encoded_text("p cnf 3 1\n1 -2 1 0\n", 0);
+    assert_memory_equal(h.X, clause, sizeof clause);
+    assert_memory_equal(h.X + h.d, complement, sizeof complement);
+    assert_true(h.A[0] == 0 && h.A[1] == 0 && h.A[2] == 1);
+    unrelu_hardness_free(&h);
+}
+
+static void an_empty_clause_is_encoded_and_nothing_satisfies_it(void **state)
+{
+    double V[2 * MOST_D];
+    (void)state;
+    unrelu_hardness h = encoded_text("p cnf 2 2\n0 1 2 0\n", 0);
+    for (unsigned a = 0; a < 4; a++) {
+        assign(&h, a, V);
+        assert_true(residual(&h, V) == 1);
+    }
+    unrelu_hardness_free(&h);
+    h = encoded_text("p cnf 0 0", 1);
+    assign(&h, 0, V);
+    assert_true(residual(&h, V) == 0);
+    unrelu_hardness_free(&h);
+}
+
+/* ---- assignments and V that are not right ---- */
+
+static void a_variable_that_is_not_mentioned_is_false(void **state)
+{
+    static const int literals[] = {2, 2}, wrong[] = {2, -2}, far[] = {1, -4}, zero[] = {0};
+    double V[12], full[12];
+    unrelu_error err = {""};
+    (void)state;
+    unrelu_hardness h = encoded_text("p cnf 3 1\n1 2 0\n", 0);
+    must(unrelu_hardness_assign(&h, literals, 2, V, &err), &err);
+    assign(&h, 2, full);
+    assert_memory_equal(V, full, sizeof V);
+    assert_int_equal(unrelu_hardness_assign(&h, wrong, 2, V, &err), UNRELU_EUSAGE);
+    assert_string_equal(err.text, "literal -2 contradicts 2 before it: keep one of them");
+    assert_int_equal(unrelu_hardness_assign(&h, far, 2, V, &err), UNRELU_EUSAGE);
+    assert_string_equal(err.text, "literal -4, where the formula has 3 variables");
+    assert_true(V[0] == 0);
+    assert_int_equal(unrelu_hardness_assign(&h, zero, 1, V, &err), UNRELU_EUSAGE);
+    unrelu_hardness_free(&h);
+}
+
+static void a_v_that_is_not_finite_or_overflows_has_no_residual_of_zero(void **state)
+{
+    double V[12], r = 0;
+    int literals[3];
+    unrelu_error err = {""};
+    (void)state;
+    unrelu_hardness h = encoded_text("p cnf 3 1\n1 2 0\n", 0);
+    assign(&h, 2, V);
+    V[8] = NAN;
+    assert_int_equal(unrelu_hardness_residual(&h, V, &r, &err), UNRELU_EDATA);
+    assert_string_equal(err.text, "V has nan at row 2, column 3, where a finite number is needed");
+    assert_int_equal(unrelu_hardness_decode(&h, V, literals, &err), UNRELU_EDATA);
+    for (size_t j = 0; j < 12; j++) /* inf - inf in the rows of the clause alone */
+        V[j] = j >= 6 ? 0 : j % 2 ? 6e307 : -6e307;
+    assert_true(residual(&h, V) == INFINITY);
+    unrelu_hardness_free(&h);
+}
+
+static unrelu_status read_v(const unrelu_hardness *h, const char *path, double *V,
+                            unrelu_error *err)
+{
+    unrelu_source *source = NULL;
+    must(unrelu_source_open(path, NULL, &source, err), err);
+    unrelu_status status = unrelu_hardness_read(h, source, V, err);
+    unrelu_source_close(source);
+    return status;
+}
+
+static void a_v_of_another_shape_is_refused_with_both(void **state)
+{
+    double V[8];
+    char sentence[256];
+    unrelu_error err = {""};
+    (void)state;
+    unrelu_hardness h = encoded_text("p cnf 1 1\n1 0\n", 0);
+    must(read_v(&h, files_text("v.csv", "1,-1,1,-0.5\n-1,1,-0.5,1\n"), V, &err), &err);
+    assert_true(residual(&h, V) == 0);
+    const char *path = files_text("w.csv", "1,-1,1\n-1,1,2\n3,3,3\n");
+    assert_int_equal(read_v(&h, path, V, &err), UNRELU_EFORMAT);
+    snprintf(sentence, sizeof sentence, "%s: V is 3 x 3, where the instance needs 2 x 4", path);
+    assert_string_equal(err.text, sentence);
+    assert_true(V[0] == 0);
+    unrelu_hardness_free(&h);
+}
+
+/* ---- formulas as files ---- */
+
+static void comments_lines_and_blanks_do_not_matter(void **state)
+{
+    static const char *const same[] = {
+        "c\nc a comment\np cnf 3 2\n1 -3\n0 2\n\n3 0",
+        "  p\tcnf  3   2 \r\n1 -3 0\r\n2 3 0\r\n",
+        "p cnf 3 2\n1 -3 0\nc 9 9 9\n2 3 0\nc end",
+        "p cnf 3 2\n1 -3 0 2 3 0\n%\n0\n\n",
+        "\np cnf 03 2 1 -03 0 2 3 0",
+    };
+    (void)state;
+    unrelu_hardness first = encoded_text("p cnf 3 2\n1 -3 0\n2 3 0\n", 0);
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+        unrelu_hardness h = encoded_text(same[i], 0);
+        assert_int_equal(h.n, first.n);
+        assert_int_equal(h.d, first.d);
+        assert_memory_equal(h.X, first.X, h.n * h.d * sizeof *h.X);
+        assert_memory_equal(h.A, first.A, h.n * sizeof *h.A);
+        unrelu_hardness_free(&h);
+    }
+    unrelu_hardness_free(&first);
+}
+
+static void a_damaged_formula_is_refused_with_line_and_column(void **state)
+{
+#define HEADER " where the header is needed: p cnf VARIABLES CLAUSES, on one line"
+#define WHOLE  " is no literal: whole numbers are needed, and a 0 behind each clause"
+    static const struct {
+        const char *text, *why;
+    } cases[] = {
+        {"", "line 1, column 1: the file ends" HEADER},
+        {"c only\n", "line 2, column 1: the file ends" HEADER},
+        {"1 2 0\n", "line 1, column 1: '1'" HEADER},
+        {"p dnf 1 1\n", "line 1, column 3: 'dnf'" HEADER},
+        {"p cnf 3\n1 2 0\n", "line 2, column 1: '1'" HEADER},
+        {"p cnf -3 1\n", "line 1, column 7: '-3'" HEADER},
+        {"p cnf 3 2147483648\n", "line 1, column 9: '2147483648'" HEADER},
+        {"p cnf 3 1\n1 x2 0\n", "line 2, column 3: 'x2'" WHOLE},
+        {"p cnf 3 1\n1 - 0\n", "line 2, column 3: '-'" WHOLE},
+        {"p cnf 3 1\n1 2.0 0\n", "line 2, column 3: '2.0'" WHOLE},
+        {"p cnf 3 1\n\t1 \x01\xff 0\n", "line 2, column 4: '?"
+                                        "?'" WHOLE},
+        {"p cnf 3 1\n1 +2 0\n", "line 2, column 3: '+2'" WHOLE},
+        {"p cnf 3 1\n1 0\np cnf 3 1\n", "line 3, column 1: 'p'" WHOLE},
+        {"p cnf 3 1\n1 99999999999999999999999999999999999999 0\n",
+         "line 2, column 3: '99999999999999999999999999999999'" WHOLE},
+        {"p cnf 3 2\n1 2 0\n\n  -4 0\n",
+         "line 4, column 3: literal -4, where the header announces 3 variables"},
+        {"p cnf 3 1\n1 0\n2 0\n",
+         "line 3, column 1: '2' after the last of the 1 clauses that the header announces"},
+        {"p cnf 3 1\n1 2\n",
+         "line 3, column 1: the formula ends within clause 1: a 0 is needed behind it"},
+        {"p cnf 3 3\n1 0 2 0",
+         "line 2, column 8: the formula ends after 2 clauses, where the header announces 3"},
+        {"p cnf 2147483647 2147483647\n1 0\n",
+         "line 3, column 1: the formula ends after 1 clauses, where the header announces "
+         "2147483647"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        unrelu_hardness h;
+        unrelu_error err = {""};
+        char sentence[512];
+        const char *path = files_text("damaged.cnf", cases[i].text);
+        snprintf(sentence, sizeof sentence, "%s: %s", path, cases[i].why);
+        unrelu_status status = unrelu_hardness_encode(path, 0, &h, &err);
+        assert_string_equal(err.text, sentence);
+        assert_int_equal(status, UNRELU_EFORMAT);
+        assert_null(h.X);
+    }
+}
+
+static void a_formula_too_large_for_its_matrix_is_refused(void **state)
+{
+    unrelu_hardness h;
+    unrelu_error err = {""};
+    (void)state;
+    const char *path = files_text("large.cnf", "p cnf 2147483647 0\n");
+    assert_int_equal(unrelu_hardness_encode(path, 0, &h, &err), UNRELU_EFORMAT);
+    assert_non_null(strstr(err.text, "X would be 4294967301 x 2147483650"));
+    assert_int_equal(unrelu_hardness_encode(files_path("missing.cnf"), 0, &h, &err), UNRELU_EIO);
+}
+
+static void any_bytes_are_read_or_refused(void **state)
+{
+    static const char letters[] = "p cnf 2 1\n-0123%x\n  ";
+    uint64_t seed = 10;
+    char text[80];
+    size_t read = 0;
+    (void)state;
+    for (int i = 0; i < 3000; i++) {
+        unrelu_hardness h;
+        unrelu_error err = {""};
+        size_t length = (size_t)sprintf(text, "p cnf 2 1\n1 2 0\n");
+        for (int k = (int)(random_bits(&seed) % 3); k >= 0; k--)
+            text[random_bits(&seed) % length] = letters[random_bits(&seed) % (sizeof letters - 1)];
+        unrelu_status status =
+            unrelu_hardness_encode(files_write("any.cnf", text, length), 0, &h, &err);
+        assert_true(status == UNRELU_OK || strstr(err.text, "any.cnf: "));
+        read += status == UNRELU_OK;
+        unrelu_hardness_free(&h);
+    }
+    assert_in_range(read, 10, 2990);
+}
+
+/* ---- instances as files ---- */
+
+static void an_instance_is_read_as_it_was_written(void **state)
+{
+    (void)state;
+    for (int variable = 0; variable < 2; variable++) {
+        unrelu_hardness read, h = encoded_text("p cnf 3 2\n1 -3 0\n2 3 0\n", variable);
+        unrelu_error err = {""};
+        const char *path = files_path("i.npz");
+        must(unrelu_hardness_save(&h, path, &err), &err);
+        must(unrelu_hardness_load(path, &read, &err), &err);
+        assert_int_equal(read.variables, 3);
+        assert_int_equal(read.variable_alpha, variable);
+        assert_int_equal(read.n, h.n);
+        assert_int_equal(read.d, h.d);
+        assert_memory_equal(read.X, h.X, h.n * h.d * sizeof *h.X);
+        assert_memory_equal(read.A, h.A, h.n * sizeof *h.A);
+        unrelu_hardness_free(&read);
+        unrelu_hardness_free(&h);
+    }
+}
+
+static void expect_bad_instance(const char *kind, const size_t x[2], const size_t a[2],
+                                const double *alpha, const char *why)
+{
+    static const double zeros[64];
+    const size_t two = 2;
+    ur_npz_writer *w = NULL;
+    unrelu_hardness h;
+    unrelu_error err = {""};
+    const char *path = files_path("bad.npz");
+    must(ur_npz_writer_open(path, &w, &err), &err);
+    if (kind)
+        ur_npz_add_string(w, "kind", kind);
+    ur_npz_add(w, "X", zeros, 2, x);
+    ur_npz_add(w, "A", zeros, 2, a);
+    if (alpha)
+        ur_npz_add(w, "alpha", alpha, 1, &two);
+    must(ur_npz_commit(w, &err), &err);
+    assert_int_equal(unrelu_hardness_load(path, &h, &err), UNRELU_EFORMAT);
+    if (!strstr(err.text, why))
+        fail_msg("'%s' is not in '%s'", why, err.text);
+    assert_null(h.X);
+}
+
+static void what_is_no_instance_is_refused(void **state)
+{
+    static const double ones[] = {1, 1}, other[] = {1, 2};
+    static const size_t x[] = {5, 4}, narrow[] = {5, 2}, three[] = {5, 3}, a[] = {5, 1},
+                        a4[] = {4, 1};
+    (void)state;
+    expect_bad_instance("network", x, a, ones, "is of kind 'network', where an instance");
+    expect_bad_instance(NULL, x, a, ones, "is of no kind, where an instance");
+    expect_bad_instance("hardness", x, a, other, "alpha is (1, 2), where (1, 1) is needed");
+    expect_bad_instance("hardness", narrow, a, ones, "at least 3 columns");
+    expect_bad_instance("hardness", three, a, NULL, "at least 4 columns");
+    expect_bad_instance("hardness", x, a4, ones, "A is 4 x 1, where 5 x 1 is needed");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_formula_is_satisfied_exactly_where_the_residual_is_zero),
+        cmocka_unit_test(any_alpha_that_is_an_exact_factor_leaves_the_residual_exact),
+        cmocka_unit_test(a_fixed_alpha_does_not_allow_other_factors),
+        cmocka_unit_test(nothing_but_satisfying_assignments_solves_an_instance),
+        cmocka_unit_test(a_small_residual_is_enough_to_decode),
+        cmocka_unit_test(the_constants_are_those_of_the_construction),
+        cmocka_unit_test(an_empty_clause_is_encoded_and_nothing_satisfies_it),
+        cmocka_unit_test(a_variable_that_is_not_mentioned_is_false),
+        cmocka_unit_test(a_v_that_is_not_finite_or_overflows_has_no_residual_of_zero),
+        cmocka_unit_test(a_v_of_another_shape_is_refused_with_both),
+        cmocka_unit_test(comments_lines_and_blanks_do_not_matter),
+        cmocka_unit_test(a_damaged_formula_is_refused_with_line_and_column),
+        cmocka_unit_test(a_formula_too_large_for_its_matrix_is_refused),
+        cmocka_unit_test(any_bytes_are_read_or_refused),
+        cmocka_unit_test(an_instance_is_read_as_it_was_written),
+        cmocka_unit_test(what_is_no_instance_is_refused),
+    };
+    return cmocka_run_group_tests(tests, files_setup, files_teardown);
+}
