@@ -608,7 +608,8 @@ static certificate naive_certificate(const double *x, size_t n, size_t d, const 
         for (size_t k = 0; k < p; k++) {
             double size = sqrt(square);
             if (size > 0)
-                c.negative = fmax(c.negative, -row[k] / rms[k] / size);
+                c.negative =
+                    fmax(c.negative, m->noise > 0 ? -row[k] / noise[k] : -row[k] / rms[k] / size);
             double off = m->noise > 0 ? 3 * noise[k] : 1e-8 * size * rms[k];
             row[k] = row[k] > off ? row[k] : 0;
         }

@@ -474,7 +474,8 @@ typedef struct {
     unrelu_verdict verdict;
     double residual; /* |X - M A'|_F / |X|_F over all samples, M >= 0 the hidden units; without
                         noise every column in a unit of its own */
-    double negative; /* how far a unit is below 0, at most, relative to its sample */
+    double negative; /* how far a unit is below 0, at most, relative to its sample; with noise, in
+                        deviations of that */
     size_t samples_checked; /* rows of the certificate: all of them */
     size_t facets;          /* found; more than p where the verdict is ambiguous */
     size_t min_off;         /* samples on the facet that has fewest: its unit is off, others on */

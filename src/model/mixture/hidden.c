@@ -129,8 +129,9 @@ static void fill_sample(const filling *f, size_t i, ur_certificate *part, double
         double h = m[k], s = f->units->deviation[k];
         ur_side side = ur_side_of(c, h, size, s);
         part->beyond += side == UR_BEYOND;
-        if (size > 0)
-            part->negative = fmax(part->negative, -h / size);
+        double unit = c->noise ? s : size;
+        if (unit > 0)
+            part->negative = fmax(part->negative, -h / unit);
         m[k] = side == UR_ABOVE ? h * f->units->length[k] : 0;
     }
     part->left += residual(c, f->units, x, m, fit);
