@@ -499,6 +499,35 @@ static void a_search_can_be_cancelled(void **state)
     mixture_free(&x);
 }
 
+/* Rows on one axis and a single other one hold up a plane that all others are above. */
+static void with_noise_too_one_sample_is_no_evidence(void **state)
+{
+    (void)state;
+    enum { AXIS = 40, ABOVE = 100, N = AXIS + ABOVE + 2 };
+    double Y[N * 3], t[N * 3], noise[9] = {0}, s = 1e-4;
+    unrelu_error err = {""};
+    ur_random_normals(9, 1, 0, N * 3, Y);
+    ur_random_uniforms(9, 2, 0, N * 3, t);
+    for (size_t i = 0; i < N; i++) {
+        double m[3] = {0, 0, .5 + t[i * 3]};
+        if (i >= AXIS) {
+            m[1] = .5 + t[i * 3 + 1];
+            m[0] = m[1] * (i < AXIS + ABOVE ? .5 + t[i * 3 + 2] : .2);
+        }
+        for (size_t j = 0; j < 3; j++)
+            Y[i * 3 + j] = m[j] + s * Y[i * 3 + j];
+    }
+    for (size_t j = 0; j < 3; j++)
+        noise[j * 4] = s * s;
+    const double u[3] = {1 / sqrt(1.04), -.2 / sqrt(1.04), 0};
+    for (size_t extra = 1; extra <= 2; extra++) { /* one such sample, and two */
+        size_t good;
+        ur_facet_search search = {.n = AXIS + ABOVE + extra, .p = 3, .Y = Y, .noise = noise};
+        must(ur_facets_check(&search, 1, u, &good, &err), &err);
+        assert_int_equal(good, extra - 1);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -516,6 +545,7 @@ int main(void)
         cmocka_unit_test(one_mixture_has_one_facet_and_nothing_has_none),
         cmocka_unit_test(a_seed_gives_the_same_bits_and_another_the_same_facets),
         cmocka_unit_test(a_search_can_be_cancelled),
+        cmocka_unit_test(with_noise_too_one_sample_is_no_evidence),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -278,6 +278,46 @@ static void where_there_are_facets_that_are_no_units_exact_is_still_right(void *
     assert_true(ambiguous >= 6 && more >= 2 && exact + ambiguous == 12);
 }
 
+/* seen in samples of one pattern, also where there are p facets and no more */
+static void a_rank_below_p_is_seen(void **state)
+{
+    (void)state;
+    int seen = 0;
+    for (uint64_t seed = 1; seed <= 12; seed++) {
+        planted_mixture planted = plant_mixture(8, 5, 4, 500, 0, 0, seed);
+        unrelu_mixture m = unmix(&planted, NULL);
+        for (size_t i = 0; i < m.warning_count; i++)
+            if (strstr(m.warnings[i].message, "W has rank below p = 5")) {
+                assert_int_equal(m.verdict, UNRELU_VERDICT_AMBIGUOUS);
+                assert_int_equal(m.facets, 5);
+                seen++;
+            }
+        unrelu_mixture_free(&m);
+        planted_mixture_free(&planted);
+    }
+    assert_true(seen >= 2);
+}
+
+/* six units without noise, five asked for: what is left is no noise */
+static void units_that_leave_too_much_are_refused(void **state)
+{
+    (void)state;
+    unrelu_unmix_options o = asking(5);
+    int left = 0;
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        planted_mixture planted = plant_mixture(6, 6, 0, 400, 0, 0, seed);
+        unrelu_mixture m;
+        unrelu_error err = {""};
+        unrelu_status status = try_unmix(planted.x, 400, 6, &o, NULL, &m, &err);
+        /* the sixth may be so weak that the user, who gave p, is believed */
+        assert_true(status == UNRELU_EDATA || m.residual < 4 * m.relative_noise);
+        left += strstr(err.text, "units leave") != NULL;
+        unrelu_mixture_free(&m);
+        planted_mixture_free(&planted);
+    }
+    assert_true(left >= 1);
+}
+
 /* few facets, so that one may be missed and another stand for a unit */
 static void units_in_a_plane_are_ambiguous_rather_than_wrong(void **state)
 {
@@ -848,6 +888,8 @@ int main(void)
         cmocka_unit_test(as_many_units_as_columns),
         cmocka_unit_test(a_sample_beyond_the_span_of_all_others_is_named),
         cmocka_unit_test(where_there_are_facets_that_are_no_units_exact_is_still_right),
+        cmocka_unit_test(a_rank_below_p_is_seen),
+        cmocka_unit_test(units_that_leave_too_much_are_refused),
         cmocka_unit_test(units_in_a_plane_are_ambiguous_rather_than_wrong),
         cmocka_unit_test(the_order_of_rows_does_not_matter),
         cmocka_unit_test(a_positive_factor_scales_the_hidden_layer_alone),

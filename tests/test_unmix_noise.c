@@ -133,6 +133,25 @@ static void uneven_noise_is_a_warning(void **state)
     planted_mixture_free(&planted);
 }
 
+/* in proportion to the cells: not one noise for all samples */
+static void noise_that_grows_with_the_samples_is_refused(void **state)
+{
+    (void)state;
+    planted_mixture planted = plant_mixture(9, 4, 0, 600, 0, 0, 2);
+    unrelu_unmix_options o = unrelu_unmix_options_default();
+    unrelu_mixture m;
+    unrelu_error err = {""};
+    double *e = malloc(600 * 9 * sizeof *e);
+    assert_non_null(e);
+    ur_random_normals(5, 1, 0, 600 * 9, e);
+    for (size_t i = 0; i < 600 * 9; i++)
+        planted.x[i] *= 1 + 3e-4 * e[i];
+    assert_int_equal(try_unmix(planted.x, 600, 9, &o, NULL, &m, &err), UNRELU_EDATA);
+    assert_non_null(strstr(err.text, "larger in long ones"));
+    free(e);
+    planted_mixture_free(&planted);
+}
+
 /* ---- A and its errors ---- */
 
 static void one_unit_has_standard_errors_too(void **state)
@@ -395,6 +414,7 @@ int main(void)
         cmocka_unit_test(p_can_be_given_with_noise),
         cmocka_unit_test(much_noise_is_refused_with_its_estimate),
         cmocka_unit_test(uneven_noise_is_a_warning),
+        cmocka_unit_test(noise_that_grows_with_the_samples_is_refused),
         cmocka_unit_test(A_errs_in_proportion_to_the_noise),
         cmocka_unit_test(one_unit_has_standard_errors_too),
         cmocka_unit_test(noise_of_a_few_digits_is_noise),

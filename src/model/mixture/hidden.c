@@ -128,7 +128,6 @@ static void fill_sample(const filling *f, size_t i, ur_certificate *part, double
     for (size_t k = 0; k < p; k++) {
         double h = m[k], s = f->units->deviation[k];
         ur_side side = ur_side_of(c, h, size, s);
-        part->beyond += side == UR_BEYOND;
         double unit = c->noise ? s : size;
         if (unit > 0)
             part->negative = fmax(part->negative, -h / unit);
@@ -174,7 +173,6 @@ unrelu_status ur_units_fill(const ur_cone *c, const ur_units *units, const unrel
             status = ur_fail_memory(err, c->d, "columns");
         all->left += f.part[b].left;
         all->total += f.part[b].total;
-        all->beyond += f.part[b].beyond;
         all->negative = fmax(all->negative, f.part[b].negative);
     }
     free(f.part);

@@ -10,8 +10,7 @@
 enum {
     UR_STREAM_PLANT_A = 40,
     UR_STREAM_MIXTURE_NOISE,
-    UR_STREAM_MIXTURE_SIZE, /* draws that measure the size of samples */
-    UR_STREAM_UNMIX,        /* starts of the facet search; and the next ones */
+    UR_STREAM_UNMIX, /* starts of the facet search; and the next ones */
 };
 
 /* --- model.c --- */

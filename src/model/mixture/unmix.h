@@ -113,7 +113,6 @@ void ur_units_free(ur_units *units);
 typedef struct {
     double left, total; /* sums of squares of X - M A' and of X, in units of the columns */
     double negative;    /* largest -h / |y|; with noise over its deviation */
-    size_t beyond;      /* h beyond a facet */
 } ur_certificate;
 
 /* samples where unit k is off and another is on */
