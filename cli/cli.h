@@ -69,6 +69,10 @@ typedef struct {
 #define CLI_DEFAULT_SEED    1
 #define CLI_SHARED_DEFAULTS .shared = {.level = 0.95, .seed = CLI_DEFAULT_SEED}
 
+/* Its argument as it is shown: the words, or NAME where they fill more than a line (the doc then
+ * has them) */
+const char *cli_option_arg(const cli_option *option);
+
 /* The i-th row of the command's table, its own rows first, then the shared; NULL after the last. */
 const cli_option *cli_option_at(const cli_command *command, size_t i);
 

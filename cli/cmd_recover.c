@@ -16,13 +16,16 @@ typedef struct {
     size_t k; /* 0: found out */
     int method, noise, intercept;
     int order, signs, exactify, bias; /* -1: not said */
+    int literal, pcp, certify;
+    size_t budget; /* 0: not said */
     const char *activation, *label_columns;
 } recover_arguments;
 
 #define FIELD(name) offsetof(recover_arguments, name)
 
 static const char methods[] = /* in the order of unrelu_recover_method */
-    "auto|exact|moments|ica|tensor|symmetric|lifted|facets";
+    "auto|exact|moments|ica|tensor|symmetric|lifted|facets|enumerate|one-sparse|any-noise|"
+    "sparse-noise";
 
 static const cli_option options[] = {
     {"output", 'o', "FILE", "write the network to FILE (.npz)", CLI_TEXT, FIELD(shared.output), 0,
@@ -47,7 +50,10 @@ static const cli_option options[] = {
     {"method", 0, methods,
      "auto (default): exact, then moments where the labels are noisy; exact: fixed points of sign "
      "patterns, any inputs; moments: score tensor, then maximum likelihood; ica, tensor, "
-     "symmetric: the algorithms of the papers; lifted, facets: two more for exact labels",
+     "symmetric: the algorithms of the papers; lifted, facets: two more for exact labels; "
+     "enumerate: any inputs, finds a network or proves that there is none; one-sparse: fewer "
+     "labels than neurons; any-noise: noise of any shape, independent of the inputs; sparse-noise: "
+     "some cells of the labels wrong by any amount",
      CLI_CHOICE, FIELD(method), 0, 0, NULL},
     {"order", 0, "2|3|4", "order of the score of --method tensor (default 2)", CLI_CHOICE,
      FIELD(order), 0, 0, NULL},
@@ -59,6 +65,18 @@ static const cli_option options[] = {
      "from an approximation to the exact network: by the patterns of signs (default), by the "
      "linear systems of the paper (Algorithm 5), or not at all",
      CLI_CHOICE, FIELD(exactify), 0, 0, NULL},
+    {"literal", 0, NULL, "--method one-sparse: Algorithm 7 as it is printed, and nothing else",
+     CLI_FLAG, FIELD(literal), 0, 0, NULL},
+    {"pcp", 0, NULL,
+     "--method sparse-noise: by principal component pursuit, as the paper does it (approximate)",
+     CLI_FLAG, FIELD(pcp), 0, 0, NULL},
+    {"budget", 0, "N",
+     "candidates after which enumerate, one-sparse, any-noise and sparse-noise give up", CLI_SEED,
+     FIELD(budget), 0, 0, NULL},
+    {"certify", 0, NULL,
+     "integers or fractions as data: check an exact fit again in exact arithmetic, and give its "
+     "weights as fractions",
+     CLI_FLAG, FIELD(certify), 0, 0, NULL},
     {.doc = "Data:", .kind = CLI_HEADING},
     {"columns", 0, "LIST",
      "use these columns of INPUTS only: names or numbers and ranges from 1 on, as in lead,3,5-9",
@@ -73,6 +91,8 @@ static const cli_example examples[] = {
     {"unrelu recover x.npy a.npy -k 10 --noise gaussian --json", "ten neurons, noisy labels"},
     {"unrelu recover x.csv a.csv --bias both --activation leaky:0.1", "another network"},
     {"unrelu recover x.npy a.npy --method tensor --signs projection", "as the paper does it"},
+    {"unrelu recover x.npy a.npy --method sparse-noise -o net.npz", "some labels are wrong"},
+    {"unrelu recover x.csv a.csv --method enumerate --certify", "integers: found and proven"},
     {"unrelu recover t.csv t.csv --columns 1-5 --label-columns y", "both from one table"},
     {0},
 };
@@ -95,6 +115,10 @@ static int fill_options(const recover_arguments *a, unrelu_recover_options *o)
     o->biases = a->intercept   ? UNRELU_BIASES_OUTPUT
                 : a->bias >= 0 ? (unrelu_biases)a->bias
                                : o->biases;
+    o->literal = a->literal;
+    o->pcp = a->pcp;
+    o->certify = a->certify;
+    o->budget = a->budget;
     o->seed = a->shared.seed;
     if (!a->activation)
         return 0;
@@ -119,6 +143,10 @@ static int check_options(const recover_arguments *a)
 {
     if (a->order >= 0 && a->method != UNRELU_RECOVER_TENSOR)
         return cli_usage("recover: --order is for --method tensor, and this run does not use it");
+    if (a->literal && a->method != UNRELU_RECOVER_ONE_SPARSE)
+        return cli_usage("recover: --literal is for --method one-sparse");
+    if (a->pcp && a->method != UNRELU_RECOVER_SPARSE_NOISE)
+        return cli_usage("recover: --pcp is for --method sparse-noise");
     if (a->intercept && a->bias >= 0 && a->bias != UNRELU_BIASES_OUTPUT)
         return cli_usage("recover: --intercept is --bias output, and another --bias is given too");
     if (strcmp(a->shared.files[0], "-") == 0 && strcmp(a->shared.files[1], "-") == 0)
@@ -155,6 +183,9 @@ static void fail_model(const data *from, const unrelu_recover_options *o, unrelu
         .residual = NAN,
         .holdout_residual = NAN,
         .gap = NAN,
+        .objective = NAN,
+        .objective_bound = NAN,
+        .incoherence = NAN,
         .activation = o->activation,
         .seed = o->seed,
     };

@@ -46,6 +46,12 @@ const cli_code cli_codes[] = {
     {"few-starts-agree", "network: the best noisy fit was reached from one start only"},
     {"k-bound", "network: the number of neurons is at the edge of what was tried"},
     {"moments-skipped", "network: no start from moments, and why"},
+    {"fallback", "network: the default found no exact network; which other methods were tried"},
+    {"offset", "network: the noise of --method any-noise has a mean; --intercept fits it"},
+    {"dependent-rest",
+     "network: what --method any-noise leaves depends on the inputs: too few neurons or biases, or "
+     "noise that is not independent of them"},
+    {"certify", "network: why --certify verified nothing in exact arithmetic"},
     {"ambiguous",
      "mixture: the samples have more facets than there are units; those with most samples were "
      "taken"},

@@ -63,7 +63,7 @@ static void man_option(const cli_option *o)
     printf("\\fR");
     if (o->arg) {
         printf("=\\fI");
-        man_text(o->arg);
+        man_text(cli_option_arg(o));
         printf("\\fR");
     }
     putchar('\n');
@@ -152,7 +152,7 @@ static void markdown_option(const cli_option *o)
     printf("--%s", o->name);
     if (o->arg) {
         putchar('=');
-        markdown_cell(o->arg);
+        markdown_cell(cli_option_arg(o));
     }
     printf("` | ");
     markdown_cell(o->doc);

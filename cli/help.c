@@ -23,7 +23,7 @@ static void print_option(const cli_option *o)
     }
     char letter[] = {'-', (char)o->letter, ',', '\0'};
     int column = printf("  %3s --%s%s%s", o->letter ? letter : "", o->name, o->arg ? "=" : "",
-                        o->arg ? o->arg : "");
+                        o->arg ? cli_option_arg(o) : "");
     if (column > DOC_COLUMN - 2) {
         putchar('\n');
         column = 0;

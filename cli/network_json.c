@@ -19,6 +19,12 @@ static void put_certificate(cli_json *json, const unrelu_network *m)
     cli_json_whole(json, "starts", m->starts);
     cli_json_whole(json, "starts_agree", m->starts_agree);
     cli_json_text(json, "precision", m->precision);
+    cli_json_put(json, "proof", json_boolean(m->proof));
+    cli_json_real(json, "objective", m->objective);
+    cli_json_real(json, "objective_bound", m->objective_bound);
+    cli_json_whole(json, "corrupted", m->corrupted);
+    cli_json_real(json, "incoherence", m->incoherence);
+    cli_json_put(json, "rational", json_boolean(m->V_rational != NULL));
 }
 
 static void put_norms(cli_json *json, const unrelu_network *m)

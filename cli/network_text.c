@@ -40,6 +40,14 @@ static double largest_error_of_v(const unrelu_network *m, size_t j)
     return largest;
 }
 
+static int is_zero(const double *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (values[i] != 0)
+            return 0;
+    return 1;
+}
+
 /* ---- verdict ----------------------------------------------------------------------- */
 
 /* "", ", to single precision" or ", to 6 digits" */
@@ -147,6 +155,51 @@ static void print_certificate(const unrelu_network *m)
                cli_plural(m->min_active), m->min_inactive);
     if (isfinite(m->holdout_residual))
         printf("residual %.2g on rows that the solver did not see\n", m->holdout_residual);
+    if (m->V_rational)
+        printf("verified in exact arithmetic: the labels are met with residual 0\n");
+}
+
+static void print_objective(const unrelu_network *m)
+{
+    if (!isfinite(m->objective))
+        return;
+    printf("objective |A - U f(V X)%s|_F = %.6g", m->e && !is_zero(m->e, m->m) ? " - e" : "",
+           m->objective);
+    if (m->objective_bound > 0)
+        printf(", %.4g times a lower bound of it", m->objective / m->objective_bound);
+    putchar('\n');
+}
+
+static void print_corrupted(const unrelu_network *m)
+{
+    double cells = (double)m->n * (double)m->m;
+    if (!isfinite(m->incoherence))
+        return;
+    printf("%zu of %.0f labels (%.3g %%) are not the network's; incoherence %.3g\n", m->corrupted,
+           cells, 100 * (double)m->corrupted / cells, m->incoherence);
+}
+
+/* ---- the weights as fractions ---- */
+
+static void print_rational(const unrelu_network *m)
+{
+    cli_table table;
+    size_t shown = m->k <= FIRST ? m->k : FIRST;
+    if (!m->V_rational || m->d + m->m > CLI_TABLE_COLUMNS)
+        return;
+    printf("\nweights of an exact solution: rows of V, then columns of U\n");
+    cli_table_start(&table, m->d + m->m);
+    for (size_t i = 0; i < m->d; i++)
+        cli_table_add_name(&table, m->input_names ? m->input_names[i] : "");
+    for (size_t i = 0; i < m->m; i++)
+        cli_table_add_name(&table, m->label_names ? m->label_names[i] : "");
+    for (size_t j = 0; j < shown; j++) {
+        for (size_t i = 0; i < m->d; i++)
+            cli_table_add(&table, "%s", m->V_rational[j * m->d + i]);
+        for (size_t i = 0; i < m->m; i++)
+            cli_table_add(&table, "%s", m->U_rational[i * m->k + j]);
+    }
+    cli_table_print(&table, "rrrrrrrrr");
 }
 
 static void print_intervals(const unrelu_network *m, double level)
@@ -208,14 +261,6 @@ static void print_neurons(const unrelu_network *m, double z)
         printf("  ... the first %zu of %zu neurons\n", shown, m->k);
 }
 
-static int is_zero(const double *values, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (values[i] != 0)
-            return 0;
-    return 1;
-}
-
 static void print_outputs(const unrelu_network *m, double z)
 {
     cli_table table;
@@ -251,9 +296,12 @@ void cli_print_network(const unrelu_network *m, double level)
     print_verdict(m);
     print_method(m);
     print_certificate(m);
+    print_objective(m);
+    print_corrupted(m);
     print_intervals(m, level);
     print_neurons(m, z);
     print_outputs(m, z);
+    print_rational(m);
     print_theory("guarantee", m->guarantee);
     print_theory("assumption", m->assumption);
 }

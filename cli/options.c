@@ -50,6 +50,12 @@ static const struct {
       0, 0, NULL}},
 };
 
+const char *cli_option_arg(const cli_option *option)
+{
+    enum { LINE = 60 };
+    return option->arg && strlen(option->arg) > LINE ? "NAME" : option->arg;
+}
+
 const cli_option *cli_option_at(const cli_command *command, size_t i)
 {
     size_t own = 0;

@@ -30,7 +30,7 @@ string(REGEX REPLACE "/$" "" UNRELU_PREFIX_FROM_PC ${UNRELU_PREFIX_FROM_PC})
 # The direct dependencies as flags, not as Requires.private: that would ask for the development files
 # of what they depend on themselves (a Fortran compiler, OpenSSL, bzip2).
 set(UNRELU_PRIVATE_LIBS ${OPENBLAS_LDFLAGS} ${LAPACKE_LDFLAGS} ${CLP_LDFLAGS} ${CERF_LDFLAGS}
-                        ${ZIP_LDFLAGS} ${ZLIB_LDFLAGS})
+                        ${ZIP_LDFLAGS} ${ZLIB_LDFLAGS} ${GMP_LDFLAGS})
 list(REMOVE_DUPLICATES UNRELU_PRIVATE_LIBS)
 list(JOIN UNRELU_PRIVATE_LIBS " " UNRELU_PRIVATE_LIBS)
 configure_file(cmake/unrelu.pc.in unrelu.pc @ONLY)

@@ -5,9 +5,9 @@ set -eu
 
 packages="build-essential cmake pkg-config libopenblas-dev liblapacke-dev
     coinor-libclp-dev libcerf-dev libjansson-dev libzip-dev zlib1g-dev libcmocka-dev
-    librandom123-dev"
+    librandom123-dev libgmp-dev"
 if [ "${1:-}" = --dev ]; then
-    packages="$packages clang clang-format"
+    packages="$packages clang clang-format minisat"
 fi
 
 if ! command -v apt-get > /dev/null || ! command -v dpkg-query > /dev/null; then

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Formulas as instances and back, held against the formulas themselves under every assignment. */
+/* Formulas as instances and back, held against the formulas themselves under every assignment,
+ * against minisat, and against all V by linear programmes. */
 #include "files.h"
 
+#include "dense/lp.h"
 #include "unrelu/unrelu.h"
 #include "write/npz.h"
 
 #include <math.h>
+#include <sys/wait.h>
 
-enum { MOST_VARIABLES = 6, MOST_CLAUSES = 30, MOST_LENGTH = 4, MOST_D = MOST_VARIABLES + 4 };
+enum { MOST_VARIABLES = 8, MOST_CLAUSES = 40, MOST_LENGTH = 4, MOST_D = MOST_VARIABLES + 4 };
 
 typedef struct {
     int variables, clauses;
@@ -68,16 +71,22 @@ static unrelu_hardness encoded_text(const char *text, int variable_alpha)
     return h;
 }
 
-static unrelu_hardness encoded(const formula *f, int variable_alpha)
+/* DIMACS; good until the next call */
+static const char *text_of(const formula *f)
 {
-    char text[4096];
+    static char text[4096];
     int used = sprintf(text, "p cnf %d %d\n", f->variables, f->clauses);
     for (int c = 0; c < f->clauses; c++) {
         for (int i = 0; i < f->length[c]; i++)
             used += sprintf(text + used, "%d ", f->literal[c][i]);
         used += sprintf(text + used, "0\n");
     }
-    return encoded_text(text, variable_alpha);
+    return text;
+}
+
+static unrelu_hardness encoded(const formula *f, int variable_alpha)
+{
+    return encoded_text(text_of(f), variable_alpha);
 }
 
 static void assign(const unrelu_hardness *h, unsigned assignment, double *V)
@@ -160,6 +169,197 @@ static void a_formula_is_satisfied_exactly_where_the_residual_is_zero(void **sta
         satisfiable += some;
     }
     assert_in_range(satisfiable, 20, 80); /* both answers occur */
+}
+
+/* ---- against a solver of formulas ---- */
+
+/* three variables a clause, about 4.3 clauses a variable: where half of them can be satisfied */
+static formula random_3_cnf(uint64_t *state)
+{
+    formula f = {.variables = 3 + (int)(random_bits(state) % 6)};
+    f.clauses = (43 * f.variables + 5) / 10 - 1 + (int)(random_bits(state) % 3);
+    for (int c = 0; c < f.clauses; c++)
+        for (int *l = f.literal[c]; f.length[c] < 3;) {
+            int variable = 1 + (int)(random_bits(state) % (uint64_t)f.variables);
+            if (variable == abs(l[0]) || variable == abs(l[1]))
+                continue;
+            l[f.length[c]++] = random_bits(state) % 2 ? variable : -variable;
+        }
+    return f;
+}
+
+/* 10: satisfiable, with the assignment; 20: not */
+static int minisat(const formula *f, int *literals, size_t *count)
+{
+    char command[1200];
+    const char *answer = files_path("answer.txt");
+    snprintf(command, sizeof command, "minisat -verb=0 %s %s > /dev/null 2>&1",
+             files_text("f.cnf", text_of(f)), answer);
+    int status = system(command);
+    assert_true(WIFEXITED(status));
+    *count = 0;
+    if (WEXITSTATUS(status) != 10)
+        return WEXITSTATUS(status);
+    FILE *file = fopen(answer, "r");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "SAT"), 0);
+    while (*count < MOST_VARIABLES && fscanf(file, "%d", &literals[*count]) == 1 &&
+           literals[*count] != 0)
+        ++*count;
+    fclose(file);
+    return 10;
+}
+
+static void expect_as_minisat(const formula *f, int variable_alpha, int answer, const int *literals,
+                              size_t count)
+{
+    double V[2 * MOST_D];
+    unrelu_error err = {""};
+    unrelu_hardness h = encoded(f, variable_alpha);
+    if (answer == 10) {
+        must(unrelu_hardness_assign(&h, literals, count, V, &err), &err);
+        assert_true(residual(&h, V) == 0);
+        assert_true(satisfies(f, decoded(&h, V)));
+    } else {
+        for (unsigned a = 0; a < 1U << f->variables; a++) {
+            assign(&h, a, V);
+            assert_true(residual(&h, V) > 0);
+        }
+    }
+    unrelu_hardness_free(&h);
+}
+
+static void minisat_and_the_residual_agree(void **state)
+{
+    uint64_t seed = 11;
+    int satisfiable = 0, literals[MOST_VARIABLES];
+    size_t count;
+    (void)state;
+    if (system("command -v minisat > /dev/null 2>&1") != 0) {
+        print_message("minisat is not installed (Debian: minisat)\n");
+        skip();
+    }
+    for (int i = 0; i < 100; i++) {
+        formula f = random_3_cnf(&seed);
+        int some = 0, answer = minisat(&f, literals, &count);
+        for (unsigned a = 0; a < 1U << f.variables; a++)
+            some |= satisfies(&f, a);
+        assert_int_equal(answer, some ? 10 : 20);
+        satisfiable += some;
+        expect_as_minisat(&f, 0, answer, literals, count);
+        expect_as_minisat(&f, 1, answer, literals, count);
+    }
+    assert_in_range(satisfiable, 20, 80);
+}
+
+/* ---- against all V ---- */
+
+/* All V by the signs of both neurons at every row, each system a linear programme in (alpha_1 x,
+ * alpha_2 y, 1); rows are taken from the last on, where few signs are possible. It knows nothing
+ * of formulas. */
+enum { P = 2 * MOST_D + 1, MOST_ROWS = 4 * (2 * MOST_CLAUSES + 2 * MOST_VARIABLES + 9) };
+
+typedef struct {
+    const formula *f;
+    const unrelu_hardness *h;
+    double sign[2]; /* of alpha */
+    size_t p, rows, solutions;
+    double R[MOST_ROWS * P];
+} search;
+
+static int is_feasible(search *s, double *u)
+{
+    static const double none[P];
+    double r[P] = {0};
+    ur_lp_outcome outcome;
+    unrelu_error err = {""};
+    r[s->p - 1] = 1;
+    must(ur_lp_ray(s->rows, s->p, s->R, none, r, u, &outcome, &err), &err);
+    assert_true(outcome == UR_LP_OPTIMAL || outcome == UR_LP_INFEASIBLE);
+    return outcome == UR_LP_OPTIMAL;
+}
+
+static double *new_row(search *s)
+{
+    double *row = s->R + s->rows++ * s->p;
+    memset(row, 0, s->p * sizeof *row);
+    return row;
+}
+
+/* signs of both neurons at row i: w x >= 0 or <= 0; sum of what is on = a */
+static void add_signs(search *s, size_t i, const int *on)
+{
+    const double *x = s->h->X + i * s->h->d;
+    for (size_t j = 0; j < 2; j++) {
+        double *row = new_row(s);
+        for (size_t l = 0; l < s->h->d; l++)
+            row[j * s->h->d + l] = on[j] ? x[l] : -x[l];
+    }
+    for (int side = -1; side <= 1; side += 2) {
+        double *row = new_row(s);
+        for (size_t j = 0; j < 2; j++)
+            for (size_t l = 0; l < s->h->d && on[j]; l++)
+                row[j * s->h->d + l] = side * s->sign[j] * x[l];
+        row[s->p - 1] = -side * s->h->A[i];
+    }
+}
+
+static void branch(search *s, size_t left)
+{
+    double u[P];
+    if (s->rows > 0 && !is_feasible(s, u))
+        return;
+    if (left == 0) {
+        s->solutions++;
+        assert_true(residual(s->h, u) < 1e-8);
+        assert_true(satisfies(s->f, decoded(s->h, u)));
+        return;
+    }
+    size_t rows = s->rows;
+    for (int signs = 0; signs < 4; signs++) {
+        const int on[] = {signs & 1, signs >> 1};
+        /* with label 0 and positive alpha both are off */
+        if (s->h->A[left - 1] == 0 && signs > 0 && s->sign[0] * s->sign[1] > 0)
+            break;
+        add_signs(s, left - 1, on);
+        branch(s, left - 1);
+        s->rows = rows;
+    }
+}
+
+static size_t solutions_of(const formula *f, int variable_alpha)
+{
+    static search s;
+    unrelu_hardness h = encoded(f, variable_alpha);
+    s.solutions = 0;
+    for (int signs = 0; signs < (variable_alpha ? 4 : 1); signs++) {
+        s.f = f;
+        s.h = &h;
+        s.sign[0] = signs & 1 ? -1 : 1;
+        s.sign[1] = signs & 2 ? -1 : 1;
+        s.p = 2 * h.d + 1;
+        s.rows = 0;
+        branch(&s, h.n);
+    }
+    unrelu_hardness_free(&h);
+    return s.solutions;
+}
+
+static void every_v_that_solves_decodes_and_none_does_where_nothing_satisfies(void **state)
+{
+    uint64_t seed = 12;
+    int tried[2] = {0}; /* formulas that nothing satisfies, others */
+    (void)state;
+    while (tried[0] < 5 || tried[1] < 5) {
+        formula f = random_formula(&seed);
+        int some = 0;
+        for (unsigned a = 0; a < 1U << f.variables; a++)
+            some |= satisfies(&f, a);
+        if (f.variables > 3 || tried[some]++ >= 5)
+            continue;
+        assert_int_equal(solutions_of(&f, 0) > 0, some);
+        assert_int_equal(solutions_of(&f, 1) > 0, some);
+    }
 }
 
 static void any_alpha_that_is_an_exact_factor_leaves_the_residual_exact(void **state)
@@ -526,6 +726,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_formula_is_satisfied_exactly_where_the_residual_is_zero),
+        cmocka_unit_test(minisat_and_the_residual_agree),
+        cmocka_unit_test(every_v_that_solves_decodes_and_none_does_where_nothing_satisfies),
         cmocka_unit_test(any_alpha_that_is_an_exact_factor_leaves_the_residual_exact),
         cmocka_unit_test(a_fixed_alpha_does_not_allow_other_factors),
         cmocka_unit_test(nothing_but_satisfying_assignments_solves_an_instance),

@@ -708,6 +708,19 @@ static double *numbers(size_t count, uint64_t stream)
     return x;
 }
 
+/* fractions of any length */
+static char **fractions(size_t count)
+{
+    char **texts = malloc(count * sizeof *texts);
+    for (size_t i = 0; i < count; i++) {
+        char text[128];
+        snprintf(text, sizeof text, i % 3 ? "-%zu00000000000000000000000000000/%zu" : "%zu", i,
+                 i + 7);
+        texts[i] = strdup(text);
+    }
+    return texts;
+}
+
 static unrelu_network learned(void)
 {
     unrelu_network m = rough(leaky, 4);
@@ -729,6 +742,17 @@ static unrelu_network learned(void)
     m.starts = 14;
     m.starts_agree = 15;
     m.linear_rank = 1;
+    m.objective = 2.5;
+    m.objective_bound = NAN;
+    m.incoherence = 1.0 / 7;
+    m.corrupted = 2;
+    m.E_row = numbers(2, 5);
+    m.E_column = numbers(2, 6);
+    m.E_value = numbers(2, 7);
+    m.E_row[0] = 123456788, m.E_column[0] = 0;
+    m.E_row[1] = 5, m.E_column[1] = 2;
+    m.V_rational = fractions(24);
+    m.U_rational = fractions(18);
     m.seed = UINT64_MAX - 1;
     strcpy(m.method, "moments");
     strcpy(m.biases, "both");
@@ -753,16 +777,29 @@ static void a_saved_network_loads_bit_for_bit(void **state)
     const char *path = files_path("learned.npz");
     must(unrelu_network_save(&m, path, &err), &err);
     must(unrelu_network_load(path, &l, &err), &err);
-    const double *arrays[][2] = {{m.U, l.U},       {m.V, l.V},       {m.c, l.c},
-                                 {m.e, l.e},       {m.U_se, l.U_se}, {m.V_se, l.V_se},
-                                 {m.c_se, l.c_se}, {m.e_se, l.e_se}, {m.active, l.active}};
-    const size_t counts[] = {18, 24, 6, 3, 18, 24, 6, 3, 6};
-    for (size_t i = 0; i < 9; i++)
+    const double *arrays[][2] = {{m.U, l.U},
+                                 {m.V, l.V},
+                                 {m.c, l.c},
+                                 {m.e, l.e},
+                                 {m.U_se, l.U_se},
+                                 {m.V_se, l.V_se},
+                                 {m.c_se, l.c_se},
+                                 {m.e_se, l.e_se},
+                                 {m.active, l.active},
+                                 {m.E_row, l.E_row},
+                                 {m.E_column, l.E_column},
+                                 {m.E_value, l.E_value}};
+    const size_t counts[] = {18, 24, 6, 3, 18, 24, 6, 3, 6, 2, 2, 2};
+    for (size_t i = 0; i < 12; i++)
         assert_memory_equal(arrays[i][0], arrays[i][1], counts[i] * sizeof(double));
     for (size_t i = 0; i < 4; i++)
         assert_string_equal(m.input_names[i], l.input_names[i]);
     for (size_t i = 0; i < 3; i++)
         assert_string_equal(m.label_names[i], l.label_names[i]);
+    for (size_t i = 0; i < 24; i++)
+        assert_string_equal(m.V_rational[i], l.V_rational[i]);
+    for (size_t i = 0; i < 18; i++)
+        assert_string_equal(m.U_rational[i], l.U_rational[i]);
     assert_int_equal(l.warning_count, 2);
     assert_memory_equal(m.warnings, l.warnings, 2 * sizeof *m.warnings);
     /* what is left of the struct once pointers are put aside: everything, to the last bit */
@@ -771,6 +808,8 @@ static void a_saved_network_loads_bit_for_bit(void **state)
                            &b.U, &b.V, &b.c, &b.e, &b.U_se, &b.V_se, &b.c_se, &b.e_se, &b.active};
     for (size_t i = 0; i < 18; i++)
         *pointers[i] = NULL;
+    a.E_row = a.E_column = a.E_value = b.E_row = b.E_column = b.E_value = NULL;
+    a.V_rational = a.U_rational = b.V_rational = b.U_rational = NULL;
     a.input_names = b.input_names = a.label_names = b.label_names = NULL;
     a.warnings = b.warnings = NULL;
     assert_memory_equal(&a, &b, sizeof a);
@@ -793,6 +832,7 @@ static void a_planted_network_survives_a_file(void **state)
         assert_int_equal(l.verdict, UNRELU_VERDICT_PLANTED);
         assert_null(l.V_se);
         assert_true(isnan(l.gap));
+        assert_true(!l.E_row && !l.E_column && !l.E_value && !l.V_rational && !l.U_rational);
         assert_memory_equal(m.V, l.V, 48 * sizeof(double));
         assert_true(distance(&m, &l).function_error == 0);
         unrelu_network_free(&m);
@@ -849,6 +889,7 @@ static void weights_alone_make_a_network(void **state)
     assert_int_equal(m.m, 2);
     assert_int_equal(m.activation.kind, UNRELU_RELU);
     assert_true(m.c[2] == 0 && m.e[1] == 0 && isnan(m.active[0]) && isnan(m.gap));
+    assert_true(isnan(m.objective) && isnan(m.objective_bound) && isnan(m.incoherence));
     assert_string_equal(m.input_names[3], "x4");
     assert_string_equal(m.label_names[1], "a2");
     double x[4] = {1, 2, -1, 0.5}, y[2];
@@ -917,6 +958,126 @@ static void damaged_files_are_refused_with_a_sentence(void **state)
     }
 }
 
+/* a file with U (2 x 2) and V (2 x 3) of n = 10 rows, with wrong labels or fractions */
+typedef struct {
+    size_t rows, columns, values; /* 0: no such array */
+    double row, column;           /* of the last one */
+    size_t V[2], U[2];            /* 0: no such array */
+    const char *text;             /* the last of U */
+} hard_parts;
+
+static const char *write_hard_parts(hard_parts p)
+{
+    static const double x[] = {1, 2, 3, 4, 5, 6};
+    static const size_t U[] = {2, 2}, V[] = {2, 3};
+    const char *path = files_path("hard.npz");
+    ur_npz_writer *w = NULL;
+    unrelu_error err = {""};
+    double row[4] = {0}, column[4] = {0};
+    char *texts[12];
+    must(ur_npz_writer_open(path, &w, &err), &err);
+    ur_npz_add_string(w, "kind", "network");
+    ur_npz_add(w, "U", x, 2, U);
+    ur_npz_add(w, "V", x, 2, V);
+    ur_npz_add_integer(w, "n", 10);
+    if (p.rows)
+        ur_npz_add(w, "E_row", row, 1, &p.rows);
+    if (p.columns)
+        ur_npz_add(w, "E_column", column, 1, &p.columns);
+    if (p.values)
+        ur_npz_add(w, "E_value", x, 1, &p.values);
+    row[p.rows ? p.rows - 1 : 0] = p.row;
+    column[p.columns ? p.columns - 1 : 0] = p.column;
+    for (size_t i = 0; i < 12; i++)
+        texts[i] = "1/2";
+    if (p.V[0])
+        ur_npz_add_texts(w, "V_rational", texts, 2, p.V);
+    texts[3] = p.text ? (char *)p.text : texts[3];
+    if (p.U[0])
+        ur_npz_add_texts(w, "U_rational", texts, p.U[1] ? 2 : 1, p.U);
+    must(ur_npz_commit(w, &err), &err);
+    return path;
+}
+
+static void wrong_labels_and_fractions_that_cannot_be_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        hard_parts file;
+        const char *sentence; /* after the path; NULL: it is read */
+    } rows[] = {
+        {{.rows = 2, .columns = 2, .values = 2, .row = 9, .column = 1}, NULL},
+        {{.rows = 3, .columns = 2, .values = 3},
+         ": E_column is a vector of 2, where a vector of 3 is needed"},
+        {{.rows = 3, .columns = 3, .values = 2},
+         ": E_value is a vector of 2, where a vector of 3 is needed"},
+        {{.rows = 2, .columns = 2},
+         ": of E_row, E_column and E_value only 2 are there, where all three are needed"},
+        {{.values = 2},
+         ": of E_row, E_column and E_value only 1 are there, where all three are needed"},
+        {{.rows = 2, .columns = 2, .values = 2, .row = 10},
+         ": E_row has 10 at place 2, where a whole number from 0 to below 10 is needed"},
+        {{.rows = 2, .columns = 2, .values = 2, .row = 1.5},
+         ": E_row has 1.5 at place 2, where a whole number from 0 to below 10 is needed"},
+        {{.rows = 1, .columns = 1, .values = 1, .column = -1},
+         ": E_column has -1 at place 1, where a whole number from 0 to below 2 is needed"},
+        {{.rows = 1, .columns = 1, .values = 1, .column = 2},
+         ": E_column has 2 at place 1, where a whole number from 0 to below 2 is needed"},
+        {{.rows = 1, .columns = 1, .values = 1, .row = NAN},
+         ": E_row has nan at row 1, column 1, where a finite number is needed"},
+        {{.V = {2, 3}, .U = {2, 2}}, NULL},
+        {{.V = {2, 3}, .U = {2, 2}, .text = "-12345678901234567890/987654321"}, NULL},
+        {{.V = {2, 3}, .U = {2, 2}, .text = "-0"}, NULL},
+        {{.V = {2, 3}}, " has V_rational without U_rational"},
+        {{.U = {2, 2}}, " has U_rational without V_rational"},
+        {{.V = {3, 2}, .U = {2, 2}}, ": V_rational is 3 x 2, where 2 x 3 is needed"},
+        {{.V = {2, 3}, .U = {4}}, ": U_rational is a vector of 4, where 2 x 2 is needed"},
+        {{.V = {2, 3}, .U = {2, 2}, .text = "1/0"},
+         ": U_rational has no integer or fraction at row 2, column 2"},
+        {{.V = {2, 3}, .U = {2, 2}, .text = "0.5"},
+         ": U_rational has no integer or fraction at row 2, column 2"},
+        {{.V = {2, 3}, .U = {2, 2}, .text = ""},
+         ": U_rational has no integer or fraction at row 2, column 2"},
+        {{.V = {2, 3}, .U = {2, 2}, .text = "-/2"},
+         ": U_rational has no integer or fraction at row 2, column 2"},
+        {{.V = {2, 3}, .U = {2, 2}, .text = "1/"},
+         ": U_rational has no integer or fraction at row 2, column 2"},
+        {{.V = {2, 3}, .U = {2, 2}, .text = "1/2/3"},
+         ": U_rational has no integer or fraction at row 2, column 2"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        unrelu_network m;
+        unrelu_error err = {""};
+        char sentence[1024];
+        const char *path = write_hard_parts(rows[i].file);
+        unrelu_status status = unrelu_network_load(path, &m, &err);
+        snprintf(sentence, sizeof sentence, "%s%s", rows[i].sentence ? path : "",
+                 rows[i].sentence ? rows[i].sentence : "");
+        assert_string_equal(err.text, sentence);
+        assert_int_equal(status, rows[i].sentence ? UNRELU_EFORMAT : UNRELU_OK);
+        assert_int_equal(m.d, rows[i].sentence ? 0 : 3);
+        unrelu_network_free(&m);
+    }
+}
+
+/* a file cut anywhere is refused */
+static void a_truncated_network_is_refused(void **state)
+{
+    (void)state;
+    unrelu_network m = learned(), l;
+    unrelu_error err = {""};
+    size_t size;
+    must(unrelu_network_save(&m, files_path("whole.npz"), &err), &err);
+    unsigned char *bytes = files_read(files_path("whole.npz"), &size);
+    for (size_t cut = 0; cut < size; cut += 97) {
+        unrelu_status status = unrelu_network_load(files_write("cut.npz", bytes, cut), &l, &err);
+        assert_true(status == UNRELU_EFORMAT || status == UNRELU_EIO);
+        assert_true(l.d == 0 && !l.V_rational && !l.E_row);
+    }
+    free(bytes);
+    unrelu_network_free(&m);
+}
+
 static void a_network_without_weights_is_not_saved(void **state)
 {
     (void)state;
@@ -958,6 +1119,8 @@ int main(void)
         cmocka_unit_test(weights_alone_make_a_network),
         cmocka_unit_test(a_network_without_neurons_survives_a_file),
         cmocka_unit_test(damaged_files_are_refused_with_a_sentence),
+        cmocka_unit_test(wrong_labels_and_fractions_that_cannot_be_are_refused),
+        cmocka_unit_test(a_truncated_network_is_refused),
         cmocka_unit_test(a_network_without_weights_is_not_saved),
     };
     return cmocka_run_group_tests(tests, files_setup, files_teardown);

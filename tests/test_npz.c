@@ -257,6 +257,7 @@ static const char *write_model(const char *name)
     ur_npz_add_bytes(w, "flags", flags, 1, (size_t[]){3});
     ur_npz_add_strings(w, "names", names, 4);
     ur_npz_add_strings(w, "none", NULL, 0);
+    ur_npz_add_texts(w, "table", names, 2, (size_t[]){2, 2});
     assert_int_equal(ur_npz_commit(w, NULL), UNRELU_OK);
     return path;
 }
@@ -294,6 +295,12 @@ static void what_is_written_is_read_back(void **state)
     assert_int_equal(ur_npz_strings(npz, "none", &strings, &count, NULL), UNRELU_OK);
     assert_int_equal(count, 0);
     ur_strings_free(strings, count);
+    assert_int_equal(ur_npz_texts(npz, "table", 4, &strings, NULL), UNRELU_OK);
+    assert_int_equal(ur_npz_shape(npz, "table", &ndim, shape, NULL), UNRELU_OK);
+    assert_true(ndim == 2 && shape[0] == 2 && shape[1] == 2);
+    for (size_t i = 0; i < 3; i++)
+        assert_string_equal(strings[i], names[i]);
+    ur_strings_free(strings, 4);
     assert_int_equal(ur_npz_string(npz, "kind", kind, sizeof kind, NULL), UNRELU_OK);
     assert_string_equal(kind, "rectifi");
     ur_npz_close(npz);
@@ -307,6 +314,8 @@ static void any_dtype_and_order_is_read_as_doubles_in_c_order(void **state)
     archive a = archive_new("f.npz");
     archive_add(&a, "x.npy", NPY("<f4", "True", "(3, 2)"), turned, sizeof turned, 1);
     archive_add(&a, "y.npy", NPY("<i2", "True", "(2, 2, 2)"), deep, sizeof deep, 0);
+    const uint32_t letters[] = {'a', 'd', 'b', 'e', 'c', 'f'}; /* (2, 3) */
+    archive_add(&a, "t.npy", NPY("<U1", "True", "(2, 3)"), letters, sizeof letters, 0);
     ur_npz *npz;
     double *x;
     assert_int_equal(ur_npz_open(archive_close(&a), &npz, NULL), UNRELU_OK);
@@ -318,6 +327,11 @@ static void any_dtype_and_order_is_read_as_doubles_in_c_order(void **state)
     for (int i = 0; i < 8; i++)
         assert_true(x[i] == i);
     free(x);
+    char **strings;
+    assert_int_equal(ur_npz_texts(npz, "t", 6, &strings, NULL), UNRELU_OK);
+    for (int i = 0; i < 6; i++)
+        assert_true(strings[i][0] == 'a' + i && strings[i][1] == '\0');
+    ur_strings_free(strings, 6);
     ur_npz_close(npz);
 }
 
@@ -352,6 +366,14 @@ static void wrong_arrays_are_told_with_both_counts(void **state)
     assert_int_equal(ur_npz_string(npz, "names", text, sizeof text, &err), UNRELU_EFORMAT);
     snprintf(sentence, sizeof sentence, "%s:names holds 4 strings, expected 1", path);
     assert_string_equal(err.text, sentence);
+    assert_int_equal(ur_npz_texts(npz, "table", 6, &strings, &err), UNRELU_EFORMAT);
+    snprintf(sentence, sizeof sentence, "%s:table holds 4 strings, expected 6", path);
+    assert_string_equal(err.text, sentence);
+    assert_null(strings);
+    assert_int_equal(ur_npz_strings(npz, "table", &strings, &count, &err), UNRELU_EFORMAT);
+    snprintf(sentence, sizeof sentence, "%s:table has 2 dimensions, expected a list of strings",
+             path);
+    assert_string_equal(err.text, sentence);
     ur_npz_close(npz);
     assert_int_equal(ur_npz_open(files_path("nowhere.npz"), &npz, &err), UNRELU_EIO);
     assert_null(npz);
@@ -374,7 +396,7 @@ static void libzip_agrees_with_what_was_written(void **state)
     (void)state;
     zip_t *zip = zip_open(write_model("m.npz"), ZIP_RDONLY | ZIP_CHECKCONS, NULL);
     assert_non_null(zip);
-    assert_int_equal(zip_get_num_entries(zip, 0), 8);
+    assert_int_equal(zip_get_num_entries(zip, 0), 9);
     zip_file_t *file = zip_fopen(zip, "sigma.npy", 0);
     unsigned char bytes[512];
     zip_int64_t size = zip_fread(file, bytes, sizeof bytes);

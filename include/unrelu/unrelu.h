@@ -304,6 +304,11 @@ typedef enum {
     UNRELU_RECOVER_SYMMETRIC, /* section 4.3: Ge, Kuditipudi, Li, Wang */
     UNRELU_RECOVER_LIFTED,    /* null space of the lifted complementarity */
     UNRELU_RECOVER_FACETS,    /* facets of the cone of the labels */
+    UNRELU_RECOVER_ENUMERATE, /* Theorem 1: any inputs, labels of rank k; also proves that none fits
+                               */
+    UNRELU_RECOVER_ONE_SPARSE,   /* Algorithm 7: any U, fewer labels than neurons too */
+    UNRELU_RECOVER_ANY_NOISE,    /* Algorithm 8: noise of any shape that is independent of x */
+    UNRELU_RECOVER_SPARSE_NOISE, /* Corollary 8: some labels wrong by any amount */
 } unrelu_recover_method;
 
 typedef enum {
@@ -337,6 +342,10 @@ typedef struct {
     unrelu_labels labels;
     unrelu_biases biases;
     unrelu_activation activation;
+    int literal;     /* one-sparse: Algorithm 7 as it is printed, and nothing else */
+    int pcp;         /* sparse-noise: by principal component pursuit, as the paper does it */
+    int certify;     /* integer or rational data: the exact fit again, in exact arithmetic */
+    uint64_t budget; /* candidates after which the last four methods give up; 0: a default */
     uint64_t seed;
 } unrelu_recover_options;
 
@@ -370,6 +379,15 @@ typedef struct {
     double gap; /* smallest 1 - rho_2 of the neurons' patterns; NaN: not measured */
     size_t starts, starts_agree; /* noisy: how many starts, how many reached the best fit */
     size_t linear_rank;          /* rank of the part that is linear in x: pairs v, -v */
+    int proof; /* verdict "failed": every candidate was looked at, and no network of k neurons fits
+                */
+    double objective, objective_bound; /* any-noise: |A - U f(V X) - e|_F, and a lower estimate of
+                                          what any network of k neurons leaves; else NaN */
+    size_t corrupted; /* sparse-noise: cells of the labels that are not the network's, */
+    double *E_row, *E_column, *E_value; /* where they are (from 0 on), and by how much */
+    double incoherence;                 /* sparse-noise: mu of the labels without them; else NaN */
+    char **V_rational, **U_rational;    /* k d, m k: integers or fractions with which the labels are
+                                           met exactly; NULL: not asked for, or not found */
     char method[16], biases[8], precision[16];
     char how_k[256];      /* how k was chosen, with its numbers */
     char guarantee[320];  /* what theorem stands behind the method */

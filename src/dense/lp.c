@@ -17,7 +17,7 @@
 
 #define TOLERANCE 1e-11
 
-enum { CLP_OPTIMAL, CLP_INFEASIBLE, CLP_UNBOUNDED };
+enum { CLP_OPTIMAL, CLP_INFEASIBLE, CLP_UNBOUNDED, CLP_GAVE_UP };
 
 typedef struct {
     int rows, columns; /* p, n + 1 */
@@ -69,7 +69,10 @@ static int dual_solve(const dual *d, const double *c, double *u)
                     d->cost, c, c);
     Clp_setDualTolerance(model, TOLERANCE); /* of R u >= 0 */
     Clp_setPerturbation(model, 100);        /* none */
+    Clp_scaling(model, 0); /* cells of 1e-17 make its scaling end "optimal" far off */
     int status = Clp_primal(model, 0);
+    if (status == CLP_OPTIMAL && Clp_secondaryStatus(model) != 0)
+        status = CLP_GAVE_UP;
     if (status == CLP_OPTIMAL && u) {
         const double *price = Clp_dualRowSolution(model);
         for (int j = 0; j < d->rows; j++)

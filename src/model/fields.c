@@ -24,6 +24,7 @@ static void save_field(ur_npz_writer *w, const ur_fields *t, const ur_field *f, 
 {
     size_t shape[2];
     double *const *array = member;
+    char **const *texts = member;
     switch (f->kind) {
     case UR_ARRAY:
     case UR_FINITE:
@@ -38,6 +39,10 @@ static void save_field(ur_npz_writer *w, const ur_fields *t, const ur_field *f, 
         break;
     case UR_WORD:
         ur_npz_add_string(w, f->name, member);
+        break;
+    case UR_TEXTS:
+        if (*texts)
+            ur_npz_add_texts(w, f->name, *texts, spell(t, f->shape, shape), shape);
         break;
     }
 }
@@ -66,8 +71,8 @@ static void shape_text(size_t ndim, const size_t *shape, char *text, size_t size
         used += (size_t)snprintf(text + used, size - used, "%s%zu", i > 0 ? " x " : "", shape[i]);
 }
 
-unrelu_status ur_array_load(ur_npz *npz, const char *path, const char *name, size_t ndim,
-                            const size_t *shape, double **out, unrelu_error *err)
+static unrelu_status check_shape(ur_npz *npz, const char *path, const char *name, size_t ndim,
+                                 const size_t *shape, size_t *count, unrelu_error *err)
 {
     size_t dimensions = 0, is[4] = {0}, width = ndim == 2 ? shape[1] : 1;
     char found[96], needed[96];
@@ -80,7 +85,24 @@ unrelu_status ur_array_load(ur_npz *npz, const char *path, const char *name, siz
         return ur_fail(err, UNRELU_EFORMAT, "%s: %s is %s, where %s is needed", path, name, found,
                        needed);
     }
-    return ur_npz_doubles(npz, name, shape[0] * width, out, err);
+    *count = shape[0] * width;
+    return UNRELU_OK;
+}
+
+unrelu_status ur_array_load(ur_npz *npz, const char *path, const char *name, size_t ndim,
+                            const size_t *shape, double **out, unrelu_error *err)
+{
+    size_t count = 0;
+    unrelu_status status = check_shape(npz, path, name, ndim, shape, &count, err);
+    return status == UNRELU_OK ? ur_npz_doubles(npz, name, count, out, err) : status;
+}
+
+static unrelu_status load_texts(ur_npz *npz, const char *path, const char *name, size_t ndim,
+                                const size_t *shape, char ***out, unrelu_error *err)
+{
+    size_t count = 0;
+    unrelu_status status = check_shape(npz, path, name, ndim, shape, &count, err);
+    return status == UNRELU_OK ? ur_npz_texts(npz, name, count, out, err) : status;
 }
 
 unrelu_status ur_count_load(ur_npz *npz, const char *path, const char *name, size_t *out,
@@ -126,6 +148,9 @@ static unrelu_status load_field(ur_npz *npz, const char *path, const ur_fields *
         break;
     case UR_WORD:
         status = ur_npz_string(npz, f->name, member, f->size, err);
+        break;
+    case UR_TEXTS:
+        status = load_texts(npz, path, f->name, spell(t, f->shape, shape), shape, member, err);
         break;
     }
     return status;

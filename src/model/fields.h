@@ -13,6 +13,7 @@ typedef enum {
     UR_NUMBER, /* double */
     UR_COUNT,  /* size_t */
     UR_WORD,   /* char[size] */
+    UR_TEXTS,  /* char **, left out where it is NULL */
 } ur_field_kind;
 
 typedef struct {
@@ -44,6 +45,10 @@ typedef struct {
 #define UR_WORD_FIELD(T, member)                                                                   \
     {                                                                                              \
 #member, UR_WORD, offsetof(T, member), 0, sizeof(((T *)0)->member), 0                      \
+    }
+#define UR_TEXTS_FIELD(T, member, letters)                                                         \
+    {                                                                                              \
+#member, UR_TEXTS, offsetof(T, member), letters, 0, 0                                      \
     }
 
 /* sizes[i] is what letters[i] stands for */

@@ -79,20 +79,15 @@ static unrelu_status read_elements(array *a, void *bytes, unrelu_error *err)
     return status ? status : ur_member_finish(&a->member, err);
 }
 
-/* Fortran order (first index fastest) -> C order, for any number of dimensions kept */
-static void reorder(const ur_npy *npy, const double *in, double *out)
+/* where element i of C order lies in Fortran order (first index fastest) */
+static size_t turned_index(const ur_npy *npy, size_t i)
 {
-    size_t index[4] = {0}, step[4];
-    for (size_t k = 0, product = 1; k < npy->ndim; product *= npy->shape[k++])
-        step[k] = product;
-    for (size_t i = 0; i < npy->count; i++) {
-        size_t from = 0;
-        for (size_t k = 0; k < npy->ndim; k++)
-            from += index[k] * step[k];
-        out[i] = in[from];
-        for (size_t k = npy->ndim; k-- > 0 && ++index[k] == npy->shape[k];)
-            index[k] = 0;
+    size_t step = npy->count, from = 0;
+    for (size_t k = npy->ndim; k-- > 0; i /= npy->shape[k]) {
+        step /= npy->shape[k];
+        from += i % npy->shape[k] * step;
     }
+    return from;
 }
 
 static unrelu_status read_doubles(array *a, double *out, unrelu_error *err)
@@ -108,7 +103,8 @@ static unrelu_status read_doubles(array *a, double *out, unrelu_error *err)
                                : ur_fail_memory(err, npy->count, "numbers");
     if (!status && npy->fortran) {
         ur_npy_convert(npy->dtype, raw, 1, turned, 1, npy->count);
-        reorder(npy, turned, out);
+        for (size_t i = 0; i < npy->count; i++)
+            out[i] = turned[turned_index(npy, i)];
     } else if (!status) {
         ur_npy_convert(npy->dtype, raw, 1, out, 1, npy->count);
     }
@@ -224,21 +220,23 @@ static unrelu_status read_strings(array *a, char **out, unrelu_error *err)
     unsigned char *raw = ur_alloc(a->npy.count, a->npy.item);
     unrelu_status status =
         raw ? read_elements(a, raw, err) : ur_fail_memory(err, a->npy.count, "strings");
-    for (size_t i = 0; i < a->npy.count && !status; i++)
-        status = encode_element(a, raw + i * a->npy.item, &out[i], err);
+    for (size_t i = 0; i < a->npy.count && !status; i++) {
+        size_t from = a->npy.fortran ? turned_index(&a->npy, i) : i;
+        status = encode_element(a, raw + from * a->npy.item, &out[i], err);
+    }
     free(raw);
     return status;
 }
 
 /* <U0 takes no bytes, so that a count in the header would be free to claim any size */
-static unrelu_status check_strings(const array *a, unrelu_error *err)
+static unrelu_status check_strings(const array *a, size_t dimensions, unrelu_error *err)
 {
     if (a->npy.dtype != UR_TEXT)
         return ur_fail(err, UNRELU_EFORMAT, "%s holds numbers (dtype '%s'), expected text",
                        a->label, a->npy.descr);
-    if (a->npy.ndim > 1)
-        return ur_fail(err, UNRELU_EFORMAT, "%s has %zu dimensions, expected a list of strings",
-                       a->label, a->npy.ndim);
+    if (a->npy.ndim > dimensions)
+        return ur_fail(err, UNRELU_EFORMAT, "%s has %zu dimensions, expected %s", a->label,
+                       a->npy.ndim, dimensions == 1 ? "a list of strings" : "at most 4");
     if (a->npy.item == 0 && a->npy.count > a->member.size)
         return ur_fail(err, UNRELU_EFORMAT,
                        "%s claims %zu strings in %zu bytes; the file is "
@@ -247,8 +245,8 @@ static unrelu_status check_strings(const array *a, unrelu_error *err)
     return UNRELU_OK;
 }
 
-unrelu_status ur_npz_strings(ur_npz *npz, const char *name, char ***out, size_t *count,
-                             unrelu_error *err)
+static unrelu_status load_strings(ur_npz *npz, const char *name, size_t dimensions, char ***out,
+                                  size_t *count, unrelu_error *err)
 {
     array a = {0};
     *out = NULL;
@@ -256,7 +254,7 @@ unrelu_status ur_npz_strings(ur_npz *npz, const char *name, char ***out, size_t 
     unrelu_status status = open_array(npz, name, &a, err);
     if (status)
         return status;
-    status = check_strings(&a, err);
+    status = check_strings(&a, dimensions, err);
     if (!status && !(*out = ur_alloc(a.npy.count, sizeof **out)))
         status = ur_fail_memory(err, a.npy.count, "strings");
     if (!status)
@@ -269,6 +267,25 @@ unrelu_status ur_npz_strings(ur_npz *npz, const char *name, char ***out, size_t 
     }
     ur_member_close(&a.member);
     return status;
+}
+
+unrelu_status ur_npz_strings(ur_npz *npz, const char *name, char ***out, size_t *count,
+                             unrelu_error *err)
+{
+    return load_strings(npz, name, 1, out, count, err);
+}
+
+unrelu_status ur_npz_texts(ur_npz *npz, const char *name, size_t count, char ***out,
+                           unrelu_error *err)
+{
+    size_t found;
+    unrelu_status status = load_strings(npz, name, 4, out, &found, err);
+    if (status || found == count)
+        return status;
+    ur_strings_free(*out, found);
+    *out = NULL;
+    return ur_fail(err, UNRELU_EFORMAT, "%s:%s holds %zu strings, expected %zu", npz->path, name,
+                   found, count);
 }
 
 unrelu_status ur_npz_string(ur_npz *npz, const char *name, char *out, size_t size,

@@ -21,6 +21,9 @@ unrelu_status ur_npz_number(ur_npz *npz, const char *name, double *out, unrelu_e
 /* A <U array as UTF-8 strings (ur_strings_free with *count frees) */
 unrelu_status ur_npz_strings(ur_npz *npz, const char *name, char ***out, size_t *count,
                              unrelu_error *err);
+/* the same of an array of up to 4 dimensions and exactly `count` strings, in C order */
+unrelu_status ur_npz_texts(ur_npz *npz, const char *name, size_t count, char ***out,
+                           unrelu_error *err);
 /* a 0-d or 1-element <U array, cut to size */
 unrelu_status ur_npz_string(ur_npz *npz, const char *name, char *out, size_t size,
                             unrelu_error *err);

@@ -189,16 +189,18 @@ static size_t count_points(const char *text)
     return count;
 }
 
-static void add_text(ur_npz_writer *w, const char *name, char *const *strings, size_t count,
-                     size_t ndim)
+void ur_npz_add_texts(ur_npz_writer *w, const char *name, char *const *strings, size_t ndim,
+                      const size_t *shape)
 {
     char descr[32];
-    size_t points = 1; /* numpy has no <U0 scalars to speak of */
+    int overflow = 0;
+    size_t points = 1, count = 1; /* numpy has no <U0 scalars to speak of */
+    for (size_t i = 0; i < ndim; i++)
+        count = ur_product(count, shape[i], &overflow);
     for (size_t i = 0; i < count; i++) {
         size_t size = count_points(strings[i]);
         points = size > points ? size : points;
     }
-    int overflow = 0;
     size_t item = ur_product(points, 4, &overflow);
     unsigned char *data = overflow ? NULL : ur_alloc(count, item);
     if (!data) {
@@ -214,7 +216,7 @@ static void add_text(ur_npz_writer *w, const char *name, char *const *strings, s
         }
     }
     snprintf(descr, sizeof descr, "<U%zu", points);
-    member *m = add(w, name, descr, item, data, ndim, &count);
+    member *m = add(w, name, descr, item, data, ndim, shape);
     if (m)
         m->own = data;
     else
@@ -223,14 +225,14 @@ static void add_text(ur_npz_writer *w, const char *name, char *const *strings, s
 
 void ur_npz_add_strings(ur_npz_writer *w, const char *name, char *const *strings, size_t count)
 {
-    add_text(w, name, strings, count, 1);
+    ur_npz_add_texts(w, name, strings, 1, &count);
 }
 
 void ur_npz_add_string(ur_npz_writer *w, const char *name, const char *s)
 {
     char *copy = ur_string_copy(s);
     if (copy)
-        add_text(w, name, &copy, 1, 0);
+        ur_npz_add_texts(w, name, &copy, 0, NULL);
     else if (!w->failed)
         w->failed = ur_fail_memory(&w->failure, 1, "string");
     free(copy);

@@ -31,11 +31,14 @@ void unrelu_network_free(unrelu_network *m)
 {
     if (!m)
         return;
-    double *arrays[] = {m->U, m->V, m->c, m->e, m->U_se, m->V_se, m->c_se, m->e_se, m->active};
+    double *arrays[] = {m->U,    m->V,    m->c,      m->e,     m->U_se,     m->V_se,
+                        m->c_se, m->e_se, m->active, m->E_row, m->E_column, m->E_value};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         free(arrays[i]);
     ur_strings_free(m->input_names, m->d);
     ur_strings_free(m->label_names, m->m);
+    ur_strings_free(m->V_rational, m->k * m->d);
+    ur_strings_free(m->U_rational, m->m * m->k);
     free(m->warnings);
     memset(m, 0, sizeof *m);
 }

@@ -471,6 +471,9 @@ unrelu_status unrelu_network_plant(const unrelu_network_plant_options *o, unrelu
                           .noise = o->noise,
                           .holdout_residual = NAN,
                           .gap = NAN,
+                          .objective = NAN,
+                          .objective_bound = NAN,
+                          .incoherence = NAN,
                           .seed = o->seed};
     strcpy(m->biases, o->bias != 0 ? "both" : "none");
     int saved = ur_blas_pin();

@@ -11,14 +11,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void clear_fit(unrelu_network *model)
+const char *ur_recover_method_name(unrelu_recover_method method)
 {
-    double **arrays[] = {&model->U,    &model->V,    &model->c,    &model->e,     &model->U_se,
-                         &model->V_se, &model->c_se, &model->e_se, &model->active};
+    static const char *const names[] = {"auto",      "exact",      "moments",   "ica",
+                                        "tensor",    "symmetric",  "lifted",    "facets",
+                                        "enumerate", "one-sparse", "any-noise", "sparse-noise"};
+    return names[method];
+}
+
+void ur_recover_clear(unrelu_network *model)
+{
+    double **arrays[] = {&model->U,      &model->V,     &model->c,        &model->e,
+                         &model->U_se,   &model->V_se,  &model->c_se,     &model->e_se,
+                         &model->active, &model->E_row, &model->E_column, &model->E_value};
+    model->corrupted = 0;
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
         free(*arrays[i]);
         *arrays[i] = NULL;
     }
+    model->k = 0;
 }
 
 unrelu_status ur_recover_adopt(ur_recover *r, const ur_frame *frame, const ur_newton_fit *fit,
@@ -26,7 +37,7 @@ unrelu_status ur_recover_adopt(ur_recover *r, const ur_frame *frame, const ur_ne
 {
     unrelu_network *model = r->model;
     size_t d = frame->d, q = frame->q, k = fit->k, m = frame->m;
-    clear_fit(model);
+    ur_recover_clear(model);
     r->inputs = q;
     r->p = frame->p;
     model->k = k;
@@ -126,8 +137,7 @@ static unrelu_status find_exact(ur_recover *r, int *met, unrelu_error *err)
 static unrelu_status fail_exact(ur_recover *r)
 {
     unrelu_network *model = r->model;
-    clear_fit(model);
-    model->k = 0;
+    ur_recover_clear(model);
     model->verdict = UNRELU_VERDICT_FAILED;
     model->residual = r->best;
     char best[64] = "";
@@ -141,15 +151,33 @@ static unrelu_status fail_exact(ur_recover *r)
     return UNRELU_OK;
 }
 
+/* what the default does not cover; tried: ", sparse-noise, one-sparse" */
+static unrelu_status fall_back(ur_recover *r, char *tried, size_t size, int *met, unrelu_error *err)
+{
+    unrelu_status status = ur_hard_fallback(r, tried, size, met, err);
+    if (status == UNRELU_OK && *met)
+        status = ur_network_warn(r->model, "fallback", err,
+                                 "the default found no network that meets the labels; tried%s, and "
+                                 "%s does",
+                                 tried + 1, r->model->method);
+    return status;
+}
+
 static unrelu_status walk(ur_recover *r, unrelu_error *err)
 {
     const unrelu_recover_options *o = r->options;
     int met = 0, named = o->method > UNRELU_RECOVER_MOMENTS;
+    char tried[64] = "";
     unrelu_status status = UNRELU_OK;
+    if (o->method >= UNRELU_RECOVER_ENUMERATE)
+        return ur_hard_case(r, err);
     if (named)
         return ur_method(r, err);
     if (o->method != UNRELU_RECOVER_MOMENTS && o->labels != UNRELU_LABELS_NOISY)
         status = find_exact(r, &met, err);
+    if (status == UNRELU_OK && !met && o->method == UNRELU_RECOVER_AUTO &&
+        o->labels != UNRELU_LABELS_NOISY)
+        status = fall_back(r, tried, sizeof tried, &met, err);
     if (status != UNRELU_OK || met)
         return status;
     if (o->method == UNRELU_RECOVER_EXACT && ur_activation_degree(o->activation) > 0)
@@ -163,8 +191,9 @@ static unrelu_status walk(ur_recover *r, unrelu_error *err)
     if (status == UNRELU_OK && o->labels == UNRELU_LABELS_AUTO &&
         o->method == UNRELU_RECOVER_AUTO && r->model->verdict == UNRELU_VERDICT_NOISY)
         status = ur_network_warn(r->model, "no-exact-fit", err,
-                                 "no exact fit (best residual %.2g): the labels are taken as noisy",
-                                 fmin(r->best, r->model->residual));
+                                 "no exact fit (best residual %.2g; tried exact%s): the labels are "
+                                 "taken as noisy",
+                                 fmin(r->best, r->model->residual), tried);
     return status;
 }
 
@@ -195,9 +224,6 @@ static void state_guarantee(const ur_recover *r)
     snprintf(model->guarantee, sizeof model->guarantee, "%s", text);
 }
 
-static const char *const methods[] = {"auto",   "exact",     "moments", "ica",
-                                      "tensor", "symmetric", "lifted",  "facets"};
-
 static unrelu_status recover(unrelu_source *inputs, unrelu_source *labels, ur_recover *r,
                              unrelu_error *err)
 {
@@ -217,13 +243,16 @@ static unrelu_status recover(unrelu_source *inputs, unrelu_source *labels, ur_re
     model->seed = r->options->seed;
     model->activation = r->options->activation;
     model->gap = model->holdout_residual = NAN;
+    model->objective = model->objective_bound = model->incoherence = NAN;
     snprintf(model->precision, sizeof model->precision, "%s", r->data.precision);
-    snprintf(model->method, sizeof model->method, "%s", methods[r->options->method]);
+    snprintf(model->method, sizeof model->method, "%s", ur_recover_method_name(r->options->method));
     status = copy_names(inputs, model->d, "x", &model->input_names, err);
     if (status == UNRELU_OK)
         status = copy_names(labels, model->m, "a", &model->label_names, err);
     if (status == UNRELU_OK)
         status = walk(r, err);
+    if (status == UNRELU_OK && r->options->certify)
+        status = ur_rational(r, err);
     if (status == UNRELU_OK)
         state_guarantee(r);
     return status == UNRELU_OK ? warn_inputs(r, err) : status;

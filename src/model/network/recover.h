@@ -5,6 +5,7 @@
  *   exact     pattern-CCA fixed points, joint Gauss-Newton for what they miss
  *   start     the methods of start.h, made exact
  *   noisy     maximum likelihood from several starts, k by BIC, standard errors
+ *   hard      enumerate, one-sparse, any-noise, sparse-noise: what the former do not cover
  *   certify   the residual over all rows, apart from the solver
  *   unique    the rules by which an exact fit is the only one, and the verdict */
 #ifndef UR_RECOVER_H
@@ -97,6 +98,9 @@ typedef struct {
     size_t inputs, p; /* columns of the inputs (and ones) of the model's frame, and their rank */
 } ur_recover;
 
+const char *ur_recover_method_name(unrelu_recover_method method);
+/* frees the weights, and what is known of them */
+void ur_recover_clear(unrelu_network *model);
 /* the fit in the data's coordinates and units becomes the model (U, V, c, e; no errors) */
 unrelu_status ur_recover_adopt(ur_recover *r, const ur_frame *frame, const ur_newton_fit *fit,
                                unrelu_error *err);
@@ -138,6 +142,31 @@ unrelu_status ur_linear_part(const ur_frame *frame, size_t k, const double *V, u
 /* --- methods.c --- */
 /* the method by its name, then exactify; sets the model and its verdict */
 unrelu_status ur_method(ur_recover *r, unrelu_error *err);
+
+/* --- hard.c --- */
+/* one of the four methods below by its name; sets the model and its verdict */
+unrelu_status ur_hard_case(ur_recover *r, unrelu_error *err);
+
+/* Those that may apply where the default finds no exact network, until one does: the model is then
+ * set with its verdict. tried (size >= 64): ", sparse-noise, one-sparse" */
+unrelu_status ur_hard_fallback(ur_recover *r, char *tried, size_t size, int *met,
+                               unrelu_error *err);
+
+/* Each: *met = 1 where the model is set, certified and has its verdict; else model->failure says
+ * why not, with numbers, and what would help. guarantee and assumption are set in any case. */
+/* --- enumerate/enumerate.c --- */
+unrelu_status ur_enumerate(ur_recover *r, int *met, unrelu_error *err);
+/* --- one_sparse/one_sparse.c --- */
+unrelu_status ur_one_sparse(ur_recover *r, int *met, unrelu_error *err);
+/* --- any_noise/any_noise.c --- */
+unrelu_status ur_any_noise(ur_recover *r, int *met, unrelu_error *err);
+/* --- sparse_noise/sparse_noise.c --- */
+unrelu_status ur_sparse_noise(ur_recover *r, int *met, unrelu_error *err);
+
+/* --- rational/rational.c --- */
+/* The exact fit of integer or rational data again, in exact arithmetic: sets V_rational and
+ * U_rational where it holds, else warns why not. */
+unrelu_status ur_rational(ur_recover *r, unrelu_error *err);
 
 /* --- noisy.c --- */
 /* maximum likelihood; sets the model, its standard errors and its verdict (exact where the labels

@@ -1,0 +1,608 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Enumeration: planted networks come back, whatever is repeated, zero or badly conditioned; "no
+ * network fits" is said as a proof only where algebra says so too, and never of a planted one. */
+#include "networks.h"
+
+#include "dense/linear.h"
+#include "dense/random.h"
+#include "model/network/enumerate/enumerate.h"
+
+static unrelu_recover_options by_enumeration(void)
+{
+    unrelu_recover_options o = unrelu_recover_options_default();
+    o.method = UNRELU_RECOVER_ENUMERATE;
+    return o;
+}
+
+static int is_warned(const unrelu_network *model, const char *code)
+{
+    for (size_t i = 0; i < model->warning_count; i++)
+        if (strcmp(model->warnings[i].code, code) == 0)
+            return 1;
+    return 0;
+}
+
+/* |A - U f(V X + c) - e| / |A| by plain loops */
+static double misfit(const unrelu_network *model, const double *x, const double *a, size_t n)
+{
+    size_t d = model->d, k = model->k, m = model->m;
+    double rss = 0, size = 0;
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < m; j++) {
+            double sum = model->e[j];
+            for (size_t l = 0; l < k; l++) {
+                double t = model->c[l];
+                for (size_t g = 0; g < d; g++)
+                    t += model->V[l * d + g] * x[i * d + g];
+                sum += t > 0 ? model->U[j * k + l] * t : 0;
+            }
+            rss += pow(sum - a[i * m + j], 2);
+            size += pow(a[i * m + j], 2);
+        }
+    return sqrt(rss / size);
+}
+
+/* labels of the truth by plain loops, with or without its biases */
+static void relabel(planted_network *p, int hidden, int output)
+{
+    for (size_t l = 0; l < p->k && !hidden; l++)
+        p->truth.c[l] = 0;
+    for (size_t j = 0; j < p->m && !output; j++)
+        p->truth.e[j] = 0;
+    for (size_t i = 0; i < p->n; i++)
+        for (size_t j = 0; j < p->m; j++) {
+            double sum = p->truth.e[j];
+            for (size_t l = 0; l < p->k; l++) {
+                double t = p->truth.c[l];
+                for (size_t g = 0; g < p->d; g++)
+                    t += p->truth.V[l * p->d + g] * p->x[i * p->d + g];
+                sum += t > 0 ? p->truth.U[j * p->k + l] * t : 0;
+            }
+            p->a[i * p->m + j] = sum;
+        }
+}
+
+static unrelu_network enumerate(const double *x, const double *a, size_t n, size_t d, size_t m,
+                                const unrelu_recover_options *o)
+{
+    unrelu_network model;
+    unrelu_error err = {""};
+    must(try_recover(x, a, n, d, m, o, NULL, &model, &err), &err);
+    return model;
+}
+
+/* ---- planted networks ---- */
+
+static void planted_networks_come_back(void **state)
+{
+    static const size_t sizes[][4] = {/* d, k, m, n */ {4, 1, 1, 60},
+                                      {5, 2, 3, 80},
+                                      {8, 4, 4, 120},
+                                      {6, 9, 10, 300},
+                                      {10, 8, 9, 400},
+                                      {12, 12, 12, 900}};
+    (void)state;
+    unrelu_recover_options o = by_enumeration();
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        for (uint64_t seed = 1; seed <= 3; seed++) {
+            const size_t *z = sizes[s];
+            planted_network p = plant_network(z[0], z[1], z[2], z[3], 0, seed);
+            unrelu_network model = recover(&p, &o);
+            assert_int_equal(model.verdict, UNRELU_VERDICT_EXACT);
+            assert_int_equal(model.proof, 0);
+            assert_true(misfit(&model, p.x, p.a, p.n) <= 1e-12);
+            assert_true(error_of_V(&p.truth, &model) <= 1e-10);
+            assert_non_null(strstr(model.guarantee, "Theorem 1"));
+            assert_non_null(strstr(model.how_k, "rank of the labels"));
+            unrelu_network_free(&model);
+            planted_network_free(&p);
+        }
+}
+
+static void nested_sampling_and_programmes_find_many_neurons(void **state)
+{
+    (void)state;
+    unrelu_recover_options o = by_enumeration();
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        planted_network p = plant_network(20, 18, 20, 2000, 0, seed);
+        unrelu_network model = recover(&p, &o);
+        assert_int_equal(model.verdict, UNRELU_VERDICT_EXACT);
+        assert_true(error_of_V(&p.truth, &model) <= 1e-10);
+        unrelu_network_free(&model);
+        planted_network_free(&p);
+    }
+}
+
+static void repeated_scaled_and_zero_rows_change_nothing(void **state)
+{
+    enum { D = 6, K = 4, M = 5, N = 100, ALL = 3 * N + 10 };
+    static const double scale[] = {1, 1, 1e-3};
+    (void)state;
+    unrelu_recover_options o = by_enumeration();
+    planted_network p = plant_network(D, K, M, N, 0, 3);
+    double *x = calloc(ALL * D, sizeof *x), *a = calloc(ALL * M, sizeof *a);
+    for (size_t c = 0; c < 3; c++)
+        for (size_t i = 0; i < N; i++) {
+            for (size_t j = 0; j < D; j++)
+                x[(10 + c * N + i) * D + j] = scale[c] * p.x[i * D + j];
+            for (size_t j = 0; j < M; j++)
+                a[(10 + c * N + i) * M + j] = scale[c] * p.a[i * M + j];
+        }
+    unrelu_network model = enumerate(x, a, ALL, D, M, &o);
+    assert_non_null(model.V);
+    assert_true(error_of_V(&p.truth, &model) <= 1e-10);
+    unrelu_network_free(&model);
+    free(x);
+    free(a);
+    planted_network_free(&p);
+}
+
+/* integers of both signs, from networks of integers */
+static void small_integers_are_met(void **state)
+{
+    enum { D = 4, K = 3, M = 4, N = 40 };
+    (void)state;
+    unrelu_recover_options o = by_enumeration();
+    for (uint64_t seed = 1; seed <= 10; seed++) {
+        double x[N * D], a[N * M] = {0}, V[K * D], U[M * K], u[N * D + K * D + M * K];
+        ur_random_uniforms(seed, 7, 0, sizeof u / sizeof *u, u);
+        for (size_t i = 0; i < N * D; i++)
+            x[i] = floor(7 * u[i]) - 3;
+        for (size_t i = 0; i < K * D; i++)
+            V[i] = floor(7 * u[N * D + i]) - 3;
+        for (size_t i = 0; i < M * K; i++)
+            U[i] = floor(7 * u[N * D + K * D + i]) - 3;
+        for (size_t i = 0; i < N; i++)
+            for (size_t l = 0; l < K; l++) {
+                double t = 0;
+                for (size_t g = 0; g < D; g++)
+                    t += V[l * D + g] * x[i * D + g];
+                for (size_t j = 0; j < M && t > 0; j++)
+                    a[i * M + j] += U[j * K + l] * t;
+            }
+        unrelu_network model = enumerate(x, a, N, D, M, &o);
+        assert_non_null(model.V);
+        assert_true(misfit(&model, x, a, N) <= 1e-12);
+        unrelu_network_free(&model);
+    }
+}
+
+/* y of a row of zeros was once rounding noise here, and a planted network "proved" not to exist */
+static void badly_conditioned_networks_are_found_and_never_proved_away(void **state)
+{
+    static const double kappa[][2] = {{10, 1e3}, {100, 1e3}, {1e3, 1e3}, {1e4, 1}, {1e6, 1e5}};
+    (void)state;
+    unrelu_recover_options o = by_enumeration();
+    for (size_t s = 0; s < sizeof kappa / sizeof *kappa; s++)
+        for (uint64_t seed = 1; seed <= 6; seed++) {
+            unrelu_network_plant_options plan = unrelu_network_plant_options_default();
+            plan.d = 10;
+            plan.k = 6;
+            plan.m = 8;
+            plan.seed = seed;
+            plan.kappa_v = kappa[s][0];
+            plan.kappa_u = kappa[s][1];
+            planted_network p = plant_network_with(plan, 500);
+            unrelu_network model = recover(&p, &o);
+            assert_int_equal(model.proof, 0);
+            if (s < 3)
+                assert_true(error_of_V(&p.truth, &model) <= 1e-9);
+            if (model.verdict == UNRELU_VERDICT_EXACT)
+                assert_true(error_of_V(&p.truth, &model) <= 1e-6);
+            unrelu_network_free(&model);
+            planted_network_free(&p);
+        }
+}
+
+/* ---- biases ---- */
+
+static void biases_come_back(void **state)
+{
+    static const struct {
+        int hidden, output;
+        unrelu_biases biases;
+    } kinds[] = {{1, 0, UNRELU_BIASES_HIDDEN},
+                 {0, 1, UNRELU_BIASES_OUTPUT},
+                 {1, 1, UNRELU_BIASES_BOTH},
+                 {0, 0, UNRELU_BIASES_OUTPUT}};
+    (void)state;
+    for (size_t s = 0; s < sizeof kinds / sizeof *kinds; s++)
+        for (uint64_t seed = 1; seed <= 3; seed++) {
+            unrelu_network_plant_options plan = unrelu_network_plant_options_default();
+            unrelu_network_distance far;
+            unrelu_error err = {""};
+            plan.d = 6;
+            plan.k = 4;
+            plan.m = 6;
+            plan.bias = .4;
+            plan.seed = seed;
+            planted_network p = plant_network_with(plan, 400);
+            relabel(&p, kinds[s].hidden, kinds[s].output);
+            unrelu_recover_options o = by_enumeration();
+            o.biases = kinds[s].biases;
+            unrelu_network model = recover(&p, &o);
+            assert_int_equal(model.k, 4);
+            assert_int_equal(model.verdict, UNRELU_VERDICT_EXACT);
+            must(unrelu_network_compare(&p.truth, &model, &far, &err), &err);
+            assert_true(far.V_max <= 1e-10 && far.c_max <= 1e-10 && far.e_max <= 1e-10);
+            unrelu_network_free(&model);
+            planted_network_free(&p);
+        }
+}
+
+/* ---- what cannot be ---- */
+
+static void labels_of_rank_below_k_are_refused_with_the_way_out(void **state)
+{
+    (void)state;
+    unrelu_recover_options o = by_enumeration();
+    unrelu_network model;
+    unrelu_error err = {""};
+    planted_network p = plant_network(5, 3, 4, 80, 0, 1);
+    o.k = 4;
+    assert_int_equal(try_recover(p.x, p.a, p.n, p.d, p.m, &o, NULL, &model, &err), UNRELU_EDATA);
+    assert_non_null(strstr(err.text, "section 3"));
+    assert_non_null(strstr(err.text, "--method one-sparse"));
+    planted_network_free(&p);
+}
+
+static void labels_of_rank_above_k_prove_that_none_fits(void **state)
+{
+    (void)state;
+    unrelu_recover_options o = by_enumeration();
+    planted_network p = plant_network(5, 3, 4, 80, 0, 1);
+    o.k = 2;
+    unrelu_network model = recover(&p, &o);
+    assert_int_equal(model.verdict, UNRELU_VERDICT_FAILED);
+    assert_int_equal(model.proof, 1);
+    assert_non_null(strstr(model.failure, "rank 3"));
+    assert_null(model.V);
+    unrelu_network_free(&model);
+    planted_network_free(&p);
+}
+
+/* u f(v x) has one sign in every column, and is 0 or linear on each line through 0 */
+static void one_neuron_is_disproved_where_algebra_does(void **state)
+{
+    static const double both_signs[][2] = {{1, 1}, {-1, -1}, {2, -3}, {-2, 1}, {1, 3}};
+    static const double x[][2] = {{1, 0}, {0, 1}, {1, 1}, {-1, 2}, {2, -1}};
+    static const double bent[][1] = {{1}, {1}, {3}, {1}, {1}}; /* 3 is not 1 + 1 */
+    static const double good[][1] = {{1}, {2}, {3}, {3}, {0}}; /* v = (1, 2) */
+    (void)state;
+    unrelu_recover_options o = by_enumeration();
+    o.k = 1;
+    unrelu_network model = enumerate(x[0], bent[0], 5, 2, 1, &o);
+    assert_int_equal(model.verdict, UNRELU_VERDICT_FAILED);
+    assert_int_equal(model.proof, 1);
+    assert_non_null(strstr(model.failure, "this is a proof"));
+    unrelu_network_free(&model);
+    double signs[5];
+    for (size_t i = 0; i < 5; i++)
+        signs[i] = both_signs[i][0];
+    model = enumerate(x[0], signs, 5, 2, 1, &o);
+    assert_int_equal(model.proof, 1);
+    unrelu_network_free(&model);
+    model = enumerate(x[0], good[0], 5, 2, 1, &o);
+    assert_int_equal(model.proof, 0);
+    assert_non_null(model.V);
+    assert_near(model.V[0] * model.U[0], 1, 1e-12);
+    assert_near(model.V[1] * model.U[0], 2, 1e-12);
+    unrelu_network_free(&model);
+}
+
+static void noisy_labels_are_disproved(void **state)
+{
+    (void)state;
+    unrelu_recover_options o = by_enumeration();
+    for (uint64_t seed = 1; seed <= 5; seed++) {
+        planted_network p = plant_network(10, 5, 5, 100, .1, seed);
+        unrelu_network model = recover(&p, &o);
+        assert_int_equal(model.verdict, UNRELU_VERDICT_FAILED);
+        assert_int_equal(model.proof, 1);
+        assert_null(model.V);
+        unrelu_network_free(&model);
+        planted_network_free(&p);
+    }
+}
+
+static void a_small_budget_says_how_far_it_came(void **state)
+{
+    (void)state;
+    unrelu_recover_options o = by_enumeration();
+    planted_network p = plant_network(12, 12, 12, 400, 0, 1);
+    o.budget = 3;
+    unrelu_network model = recover(&p, &o);
+    assert_int_equal(model.verdict, UNRELU_VERDICT_FAILED);
+    assert_int_equal(model.proof, 0);
+    assert_non_null(strstr(model.failure, "of 12 neurons"));
+    assert_non_null(strstr(model.failure, "3 sampled planes"));
+    assert_non_null(strstr(model.failure, "--budget"));
+    unrelu_network_free(&model);
+    planted_network_free(&p);
+}
+
+static void too_few_samples_are_met_and_called_not_unique(void **state)
+{
+    (void)state;
+    unrelu_recover_options o = by_enumeration();
+    for (uint64_t seed = 1; seed <= 5; seed++) {
+        planted_network p = plant_network(10, 3, 4, 14, 0, seed);
+        unrelu_network model = recover(&p, &o);
+        assert_int_equal(model.verdict, UNRELU_VERDICT_UNCERTIFIED);
+        assert_true(is_warned(&model, "not-identifiable"));
+        assert_true(misfit(&model, p.x, p.a, p.n) <= 1e-12);
+        unrelu_network_free(&model);
+        planted_network_free(&p);
+    }
+}
+
+typedef struct {
+    const char *stage; /* at which it is stopped */
+    int reached;
+} stopper;
+
+static void watch(void *context, const char *stage, double fraction)
+{
+    stopper *s = context;
+    (void)fraction;
+    s->reached |= strcmp(stage, s->stage) == 0;
+}
+
+static int is_stopped(void *context)
+{
+    return ((const stopper *)context)->reached;
+}
+
+static void the_search_can_be_cancelled(void **state)
+{
+    static const char *const stages[] = {"sampling", "rays"};
+    (void)state;
+    unrelu_recover_options o = by_enumeration();
+    planted_network p = plant_network(20, 20, 20, 300, .1, 1);
+    for (size_t i = 0; i < 2; i++) {
+        stopper s = {stages[i], 0};
+        unrelu_exec exec = unrelu_exec_default();
+        unrelu_network model;
+        unrelu_error err = {""};
+        exec.context = &s;
+        exec.progress = watch;
+        exec.cancelled = is_stopped;
+        assert_int_equal(try_recover(p.x, p.a, p.n, p.d, p.m, &o, &exec, &model, &err),
+                         UNRELU_ECANCELLED);
+        assert_int_equal(s.reached, 1);
+    }
+    planted_network_free(&p);
+}
+
+static void threads_do_not_change_a_bit(void **state)
+{
+    static const int threads[] = {1, 2, 7};
+    static const size_t sizes[][4] = {{12, 13, 14, 600}, {20, 18, 20, 1500}};
+    (void)state;
+    unrelu_recover_options o = by_enumeration();
+    for (size_t s = 0; s < 2; s++) {
+        const size_t *z = sizes[s];
+        planted_network p = plant_network(z[0], z[1], z[2], z[3], 0, 4);
+        unrelu_network models[3];
+        for (size_t i = 0; i < 3; i++) {
+            unrelu_exec exec = unrelu_exec_default();
+            unrelu_error err = {""};
+            exec.threads = threads[i];
+            must(try_recover(p.x, p.a, p.n, p.d, p.m, &o, &exec, &models[i], &err), &err);
+            assert_non_null(models[i].V);
+            assert_int_equal(models[i].k, models[0].k);
+            assert_memory_equal(models[i].V, models[0].V, p.k * p.d * sizeof(double));
+            assert_memory_equal(models[i].U, models[0].U, p.m * p.k * sizeof(double));
+        }
+        for (size_t i = 0; i < 3; i++)
+            unrelu_network_free(&models[i]);
+        planted_network_free(&p);
+    }
+}
+
+/* ---- inside ---- */
+
+typedef struct {
+    planted_network p;
+    ur_data data;
+    ur_frame frame;
+    double *y;
+    size_t rank;
+    ur_neurons neurons;
+} opened;
+
+static void open_data(opened *s, const double *x, const double *a, size_t n, size_t d, size_t m)
+{
+    unrelu_source *inputs = NULL, *labels = NULL;
+    unrelu_error err = {""};
+    must(unrelu_source_memory(x, n, d, &inputs, &err), &err);
+    must(unrelu_source_memory(a, n, m, &labels, &err), &err);
+    must(ur_data_load(inputs, labels, NULL, &s->data, &err), &err);
+    unrelu_source_close(inputs);
+    unrelu_source_close(labels);
+    must(ur_frame_make(&s->data, n, (ur_terms){0, 0}, 1, &s->frame, &err), &err);
+    s->y = calloc(n * (m + 1), sizeof *s->y);
+    must(ur_frame_labels(&s->frame, s->data.tolerance, &s->rank, s->y, NULL, &err), &err);
+    must(ur_neurons_open(&s->frame, s->y, s->rank, 1e-9, 1000000, 1, NULL, &s->neurons, &err),
+         &err);
+}
+
+static opened open_planted(size_t d, size_t k, size_t m, size_t n, uint64_t seed)
+{
+    opened s = {.p = plant_network(d, k, m, n, 0, seed)};
+    open_data(&s, s.p.x, s.p.a, n, d, m);
+    assert_int_equal(s.rank, k);
+    return s;
+}
+
+static void opened_free(opened *s)
+{
+    ur_neurons_free(&s->neurons);
+    ur_frame_free(&s->frame);
+    ur_data_free(&s->data);
+    free(s->y);
+    planted_network_free(&s->p);
+}
+
+/* z of planted neuron j: y'f(X v_j) */
+static void true_z(const opened *s, size_t j, double *z)
+{
+    const planted_network *p = &s->p;
+    memset(z, 0, s->rank * sizeof *z);
+    for (size_t i = 0; i < p->n; i++) {
+        double t = 0;
+        for (size_t g = 0; g < p->d; g++)
+            t += p->truth.V[j * p->d + g] * p->x[i * p->d + g];
+        for (size_t l = 0; l < s->rank && t > 0; l++)
+            z[l] += s->y[i * s->rank + l] * t;
+    }
+}
+
+static void only_neurons_are_taken_each_once(void **state)
+{
+    (void)state;
+    opened s = open_planted(6, 4, 5, 120, 2);
+    double z[4], sum[4] = {0};
+    int grew;
+    unrelu_error err = {""};
+    for (size_t j = 0; j < 4; j++) {
+        true_z(&s, j, z);
+        for (size_t l = 0; l < 4; l++) {
+            sum[l] += z[l];
+            z[l] = -z[l];
+        }
+        must(ur_neurons_try(&s.neurons, z, &grew, &err), &err);
+        assert_int_equal(grew, 0); /* -f(v x) is none */
+    }
+    must(ur_neurons_try(&s.neurons, sum, &grew, &err), &err);
+    assert_int_equal(grew, 0); /* the sum of all is positive and no neuron */
+    for (size_t j = 0; j < 4; j++)
+        for (int again = 0; again < 2; again++) {
+            true_z(&s, j, z);
+            for (size_t l = 0; l < 4; l++)
+                z[l] *= 3 + 1e-11 * (double)l; /* any length, not quite the direction */
+            must(ur_neurons_try(&s.neurons, z, &grew, &err), &err);
+            assert_int_equal(grew, !again);
+            assert_int_equal(s.neurons.found, j + 1);
+            assert_int_equal(s.neurons.unique[j], 1);
+        }
+    opened_free(&s);
+}
+
+/* labels 1 and 2 times the same, -1 times it, and zeros: two directions a row */
+static void rows_are_kept_once_a_direction(void **state)
+{
+    enum { D = 4, M = 3, N = 30, ALL = 3 * N + 5 };
+    static const double scale[] = {1, 2, -1};
+    (void)state;
+    double x[ALL * D], a[ALL * M] = {0};
+    ur_random_normals(1, 8, 0, ALL * D, x);
+    ur_random_normals(1, 9, 0, N * M, a);
+    for (size_t c = 1; c < 3; c++)
+        for (size_t i = 0; i < N * M; i++)
+            a[c * N * M + i] = scale[c] * a[i];
+    opened s = {0};
+    open_data(&s, x, a, ALL, D, M);
+    const ur_neurons *q = &s.neurons;
+    assert_int_equal(q->rows, 2 * N);
+    for (size_t i = 0; i < q->rows; i++) {
+        const double *row = q->Y + i * q->k;
+        double size = 0;
+        for (size_t l = 0; l < q->k; l++)
+            size += row[l] * row[l];
+        assert_near(size, 1, 1e-12);
+        assert_true(q->of[i] < 3 * N);
+        for (size_t j = 0; j < i; j++) {
+            double inner = 0;
+            for (size_t l = 0; l < q->k; l++)
+                inner += row[l] * q->Y[j * q->k + l];
+            assert_true(inner < 1 - 1e-9);
+        }
+    }
+    opened_free(&s);
+}
+
+static void planes_give_the_planted_neurons(void **state)
+{
+    (void)state;
+    opened s = open_planted(6, 5, 5, 200, 5);
+    ur_planes planes = {.rows = s.neurons.rows,
+                        .k = 5,
+                        .Y = s.neurons.Y,
+                        .tolerance = 1e-7,
+                        .seed = 9,
+                        .stride = 5};
+    double found[UR_PLANES_HITS * 5], z[5];
+    size_t hits = 0, good = 0;
+    uint64_t used = 0;
+    unrelu_error err = {""};
+    must(ur_planes_search(&planes, 0, 1000, NULL, found, &hits, &used, &err), &err);
+    assert_true(hits > 0 && used <= 1000);
+    for (size_t h = 0; h < hits; h++)
+        for (size_t j = 0; j < 5; j++) {
+            double inner = 0, size = 0;
+            true_z(&s, j, z);
+            for (size_t l = 0; l < 5; l++) {
+                inner += z[l] * found[h * 5 + l];
+                size += z[l] * z[l];
+            }
+            good += inner / sqrt(size) > 1 - 1e-12;
+        }
+    assert_int_equal(good, hits);
+    planes.known = found; /* what is known is not given again */
+    planes.count = hits;
+    double more[UR_PLANES_HITS * 5];
+    size_t others = 0;
+    must(ur_planes_search(&planes, 0, 1000, NULL, more, &others, &used, &err), &err);
+    for (size_t h = 0; h < others; h++)
+        for (size_t l = 0; l < hits; l++) {
+            double inner = 0;
+            for (size_t g = 0; g < 5; g++)
+                inner += more[h * 5 + g] * found[l * 5 + g];
+            assert_true(inner < 1 - 1e-9);
+        }
+    opened_free(&s);
+}
+
+/* each of the three ways alone finds what is there */
+static void every_way_finds_all_by_itself(void **state)
+{
+    (void)state;
+    for (int way = 0; way < 3; way++) {
+        opened s = open_planted(10, 8, 9, 1000, 6);
+        unrelu_error err = {""};
+        int spanned = 0;
+        must(way == 0   ? ur_sample_neurons(&s.neurons, 0, &err)
+             : way == 1 ? ur_nested_neurons(&s.neurons, 0, &err)
+                        : ur_ray_neurons(&s.neurons, &spanned, &err),
+             &err);
+        assert_int_equal(s.neurons.found, 8);
+        assert_int_equal(spanned, 0);
+        opened_free(&s);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(planted_networks_come_back),
+        cmocka_unit_test(nested_sampling_and_programmes_find_many_neurons),
+        cmocka_unit_test(repeated_scaled_and_zero_rows_change_nothing),
+        cmocka_unit_test(small_integers_are_met),
+        cmocka_unit_test(badly_conditioned_networks_are_found_and_never_proved_away),
+        cmocka_unit_test(biases_come_back),
+        cmocka_unit_test(labels_of_rank_below_k_are_refused_with_the_way_out),
+        cmocka_unit_test(labels_of_rank_above_k_prove_that_none_fits),
+        cmocka_unit_test(one_neuron_is_disproved_where_algebra_does),
+        cmocka_unit_test(noisy_labels_are_disproved),
+        cmocka_unit_test(a_small_budget_says_how_far_it_came),
+        cmocka_unit_test(too_few_samples_are_met_and_called_not_unique),
+        cmocka_unit_test(the_search_can_be_cancelled),
+        cmocka_unit_test(threads_do_not_change_a_bit),
+        cmocka_unit_test(only_neurons_are_taken_each_once),
+        cmocka_unit_test(rows_are_kept_once_a_direction),
+        cmocka_unit_test(planes_give_the_planted_neurons),
+        cmocka_unit_test(every_way_finds_all_by_itself),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

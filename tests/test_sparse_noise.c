@@ -1,0 +1,855 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Labels with wrong cells: what is found, what is refused, and each station by itself. The oracle
+ * is the planted network and the planted support; of the pursuit it is a dual certificate. */
+#include "networks.h"
+
+#include "dense/linear.h"
+#include "dense/random.h"
+#include "model/network/sparse_noise/sparse_noise.h"
+
+enum errors { EITHER_SIGN, ONE_SIGN, HUGE_ONES, CONSTANT, ZEROS };
+
+typedef struct {
+    planted_network p;
+    double *clean;      /* (n, m) */
+    unsigned char *bad; /* n m */
+    size_t count;
+} wrong_labels;
+
+/* a share of the cells, each by itself; sizes in units of the labels (their rms is about 1) */
+static wrong_labels spoil(planted_network p, double share, enum errors kind, uint64_t seed)
+{
+    size_t cells = p.n * p.m;
+    wrong_labels w = {.p = p, .clean = malloc(cells * sizeof(double)), .bad = calloc(cells, 1)};
+    double *u = malloc(2 * cells * sizeof *u);
+    assert_true(w.clean && w.bad && u);
+    memcpy(w.clean, p.a, cells * sizeof *p.a);
+    ur_random_uniforms(seed, 900, 0, 2 * cells, u);
+    for (size_t i = 0; i < cells; i++) {
+        double v = u[cells + i];
+        if (u[i] >= share)
+            continue;
+        p.a[i] = kind == ZEROS         ? 0
+                 : kind == EITHER_SIGN ? p.a[i] + 10 * (2 * v - 1)
+                 : kind == ONE_SIGN    ? p.a[i] + 5 + 5 * v
+                 : kind == HUGE_ONES   ? p.a[i] + 1e6 * (2 * v - 1)
+                                       : p.a[i] + 10;
+        w.bad[i] = p.a[i] != w.clean[i];
+        w.count += w.bad[i];
+    }
+    free(u);
+    return w;
+}
+
+static wrong_labels plant_wrong(size_t d, size_t k, size_t m, size_t n, double share,
+                                enum errors kind, uint64_t seed)
+{
+    return spoil(plant_network(d, k, m, n, 0, seed), share, kind, seed);
+}
+
+static void wrong_free(wrong_labels *w)
+{
+    planted_network_free(&w->p);
+    free(w->clean);
+    free(w->bad);
+}
+
+static unrelu_recover_options sparse_options(void)
+{
+    unrelu_recover_options o = unrelu_recover_options_default();
+    o.method = UNRELU_RECOVER_SPARSE_NOISE;
+    return o;
+}
+
+static unrelu_network recover_wrong(const wrong_labels *w)
+{
+    unrelu_recover_options o = sparse_options();
+    return recover(&w->p, &o);
+}
+
+static int warned(const unrelu_network *model, const char *code)
+{
+    for (size_t i = 0; i < model->warning_count; i++)
+        if (strcmp(model->warnings[i].code, code) == 0)
+            return 1;
+    return 0;
+}
+
+static void assert_support(const wrong_labels *w, const unrelu_network *model)
+{
+    double before = -1;
+    assert_int_equal(model->corrupted, w->count);
+    for (size_t i = 0; i < model->corrupted; i++) {
+        size_t cell = (size_t)model->E_row[i] * w->p.m + (size_t)model->E_column[i];
+        double planted = w->p.a[cell] - w->clean[cell];
+        assert_true(model->E_column[i] < (double)w->p.m);
+        assert_true((double)cell > before); /* by row, then by column */
+        assert_true(w->bad[cell]);
+        assert_near(model->E_value[i], planted, 1e-11 * (1 + fabs(planted)));
+        before = (double)cell;
+    }
+}
+
+static void assert_exact(const wrong_labels *w, const unrelu_network *model, double error)
+{
+    if (model->verdict != UNRELU_VERDICT_EXACT)
+        fail_msg("%s: %s%s", unrelu_verdict_name(model->verdict), model->failure,
+                 model->warning_count ? model->warnings[0].message : "");
+    assert_true(error_of_V(&w->p.truth, model) <= error);
+    assert_true(model->residual <= 1e-12);
+    assert_int_equal(model->samples_checked, w->p.n);
+    assert_true(model->noise == 0);
+    assert_true(model->guarantee[0] && model->assumption[0] && model->how_k[0]);
+    assert_support(w, model);
+}
+
+/* ---- the whole method ---- */
+
+static void errors_of_either_sign_and_their_cells_are_found(void **state)
+{
+    (void)state;
+    wrong_labels w = plant_wrong(8, 3, 50, 2000, .3, EITHER_SIGN, 1);
+    unrelu_network model = recover_wrong(&w);
+    assert_exact(&w, &model, 1e-12);
+    assert_true(model.incoherence >= 1);
+    assert_non_null(strstr(model.how_k, "rank 3"));
+    unrelu_network_free(&model);
+    wrong_free(&w);
+}
+
+static void errors_of_one_sign_are_found(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        wrong_labels w = plant_wrong(8, 3, 50, 1500, .3, ONE_SIGN, seed);
+        unrelu_network model = recover_wrong(&w);
+        assert_exact(&w, &model, 1e-12);
+        unrelu_network_free(&model);
+        wrong_free(&w);
+    }
+}
+
+static void errors_a_million_times_the_labels_are_found(void **state)
+{
+    (void)state;
+    wrong_labels w = plant_wrong(8, 3, 50, 1500, .3, HUGE_ONES, 2);
+    unrelu_network model = recover_wrong(&w);
+    assert_exact(&w, &model, 1e-12);
+    unrelu_network_free(&model);
+    wrong_free(&w);
+}
+
+static void cells_that_were_lost_to_zero_are_found(void **state)
+{
+    (void)state;
+    wrong_labels w = plant_wrong(6, 3, 30, 1500, .15, ZEROS, 3);
+    unrelu_network model = recover_wrong(&w);
+    assert_exact(&w, &model, 1e-12);
+    unrelu_network_free(&model);
+    wrong_free(&w);
+}
+
+static void labels_without_any_error_have_none(void **state)
+{
+    (void)state;
+    wrong_labels w = plant_wrong(8, 3, 30, 800, 0, EITHER_SIGN, 4);
+    unrelu_network model = recover_wrong(&w);
+    assert_exact(&w, &model, 1e-12);
+    assert_int_equal(model.corrupted, 0);
+    unrelu_network_free(&model);
+    wrong_free(&w);
+}
+
+static void a_single_wrong_cell_is_named(void **state)
+{
+    (void)state;
+    wrong_labels w = plant_wrong(8, 3, 30, 800, 0, EITHER_SIGN, 5);
+    w.p.a[123 * 30 + 17] += 1e-3;
+    w.bad[123 * 30 + 17] = 1;
+    w.count = 1;
+    unrelu_network model = recover_wrong(&w);
+    assert_exact(&w, &model, 1e-12);
+    assert_true(model.E_row[0] == 123 && model.E_column[0] == 17);
+    unrelu_network_free(&model);
+    wrong_free(&w);
+}
+
+static void twenty_columns_are_enough_for_three_neurons(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 5; seed++) {
+        wrong_labels w = plant_wrong(8, 3, 20, 1000, .1, EITHER_SIGN, seed);
+        unrelu_network model = recover_wrong(&w);
+        assert_exact(&w, &model, 1e-12);
+        unrelu_network_free(&model);
+        wrong_free(&w);
+    }
+}
+
+static void biases_are_found_as_well(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        unrelu_network_plant_options o = unrelu_network_plant_options_default();
+        o.d = 6;
+        o.k = 3;
+        o.m = 40;
+        o.bias = .5;
+        o.seed = seed;
+        wrong_labels w = spoil(plant_network_with(o, 1500), .2, EITHER_SIGN, seed);
+        unrelu_network model = recover_wrong(&w);
+        unrelu_network_distance far;
+        unrelu_error err = {""};
+        assert_exact(&w, &model, 1e-11);
+        must(unrelu_network_compare(&w.p.truth, &model, &far, &err), &err);
+        assert_true(far.c_max <= 1e-11 && far.e_max <= 1e-11 && far.U_max <= 1e-11);
+        unrelu_network_free(&model);
+        wrong_free(&w);
+    }
+}
+
+static void columns_in_units_of_their_own_are_found(void **state)
+{
+    (void)state;
+    wrong_labels w = plant_wrong(8, 3, 30, 1000, .2, EITHER_SIGN, 6);
+    for (size_t i = 0; i < w.p.n * w.p.m; i++) {
+        double unit = pow(10, (double)(i % 30) - 15);
+        w.p.a[i] *= unit;
+        w.clean[i] *= unit;
+    }
+    unrelu_network model = recover_wrong(&w);
+    assert_int_equal(model.verdict, UNRELU_VERDICT_EXACT);
+    assert_true(error_of_V(&w.p.truth, &model) <= 1e-12);
+    assert_int_equal(model.corrupted, w.count);
+    for (size_t i = 0; i < model.corrupted; i++)
+        assert_true(w.bad[(size_t)model.E_row[i] * 30 + (size_t)model.E_column[i]]);
+    unrelu_network_free(&model);
+    wrong_free(&w);
+}
+
+static void labels_in_single_precision_are_exact_to_that(void **state)
+{
+    (void)state;
+    wrong_labels w = plant_wrong(6, 3, 40, 1500, .2, EITHER_SIGN, 7);
+    for (size_t i = 0; i < w.p.n * w.p.m; i++)
+        w.p.a[i] = (double)(float)w.p.a[i];
+    unrelu_network model = recover_wrong(&w);
+    assert_int_equal(model.verdict, UNRELU_VERDICT_EXACT);
+    assert_string_equal(model.precision, "single");
+    assert_true(warned(&model, "single-precision"));
+    assert_true(error_of_V(&w.p.truth, &model) <= 1e-5);
+    assert_true(model.residual <= 5e-7);
+    unrelu_network_free(&model);
+    wrong_free(&w);
+}
+
+static void more_neurons_than_there_are_is_no_harm(void **state)
+{
+    (void)state;
+    wrong_labels w = plant_wrong(6, 2, 30, 1000, .1, EITHER_SIGN, 8);
+    unrelu_recover_options o = sparse_options();
+    o.k = 4;
+    unrelu_network model = recover(&w.p, &o);
+    assert_exact(&w, &model, 1e-12);
+    assert_true(warned(&model, "merged"));
+    unrelu_network_free(&model);
+    wrong_free(&w);
+}
+
+static void the_same_bits_at_any_thread_count(void **state)
+{
+    (void)state;
+    wrong_labels w = plant_wrong(8, 4, 40, 1500, .25, EITHER_SIGN, 9);
+    unrelu_recover_options o = sparse_options();
+    unrelu_network first = {0};
+    const int threads[] = {1, 2, 7};
+    for (int i = 0; i < 3; i++) {
+        unrelu_exec exec = {.threads = threads[i]};
+        unrelu_network model;
+        unrelu_error err = {""};
+        must(try_recover(w.p.x, w.p.a, w.p.n, w.p.d, w.p.m, &o, &exec, &model, &err), &err);
+        assert_int_equal(model.verdict, UNRELU_VERDICT_EXACT);
+        if (i == 0) {
+            first = model;
+            continue;
+        }
+        assert_memory_equal(model.V, first.V, 4 * 8 * sizeof(double));
+        assert_memory_equal(model.U, first.U, 40 * 4 * sizeof(double));
+        assert_memory_equal(&model.residual, &first.residual, sizeof(double));
+        assert_memory_equal(&model.incoherence, &first.incoherence, sizeof(double));
+        assert_int_equal(model.corrupted, first.corrupted);
+        assert_memory_equal(model.E_value, first.E_value, model.corrupted * sizeof(double));
+        unrelu_network_free(&model);
+    }
+    unrelu_network_free(&first);
+    wrong_free(&w);
+}
+
+/* ---- what is refused ---- */
+
+static void most_cells_wrong_is_never_a_wrong_network_called_exact(void **state)
+{
+    (void)state;
+    const enum errors kinds[] = {EITHER_SIGN, ONE_SIGN, HUGE_ONES, ZEROS};
+    for (size_t i = 0; i < 4; i++) {
+        wrong_labels w = plant_wrong(6, 2, 14, 300, .6, kinds[i], 10 + i);
+        unrelu_network model = recover_wrong(&w);
+        if (model.verdict == UNRELU_VERDICT_EXACT)
+            assert_exact(&w, &model, 1e-9);
+        else if (model.verdict == UNRELU_VERDICT_FAILED)
+            assert_true(model.failure[0] && !model.V);
+        unrelu_network_free(&model);
+        wrong_free(&w);
+    }
+}
+
+static void noise_in_every_cell_is_refused(void **state)
+{
+    (void)state;
+    const double noises[] = {1e-8, 1e-3};
+    for (size_t i = 0; i < 2; i++) {
+        wrong_labels w = spoil(plant_network(8, 3, 40, 1000, noises[i], 14), .1, EITHER_SIGN, 14);
+        unrelu_network model = recover_wrong(&w);
+        assert_int_equal(model.verdict, UNRELU_VERDICT_FAILED);
+        assert_null(model.V);
+        assert_true(model.noise == 0);
+        assert_non_null(strstr(model.failure, "noise in every cell"));
+        unrelu_network_free(&model);
+        wrong_free(&w);
+    }
+}
+
+static void a_column_that_is_mostly_wrong_is_named(void **state)
+{
+    (void)state;
+    wrong_labels w = plant_wrong(6, 2, 20, 600, .05, EITHER_SIGN, 15);
+    double *z = malloc(w.p.n * sizeof *z);
+    ur_random_normals(5, 901, 0, w.p.n, z);
+    for (size_t i = 0; i < w.p.n; i++)
+        if (i % 4 > 0)
+            w.p.a[i * 20 + 6] += 3 * z[i];
+    unrelu_network model = recover_wrong(&w);
+    assert_int_equal(model.verdict, UNRELU_VERDICT_FAILED);
+    assert_non_null(strstr(model.failure, "column 7"));
+    unrelu_network_free(&model);
+    free(z);
+    wrong_free(&w);
+}
+
+static void draws_that_run_out_are_told(void **state)
+{
+    (void)state;
+    wrong_labels w = plant_wrong(8, 5, 50, 1000, .3, EITHER_SIGN, 16);
+    unrelu_recover_options o = sparse_options();
+    o.budget = 1;
+    unrelu_network model = recover(&w.p, &o);
+    assert_int_equal(model.verdict, UNRELU_VERDICT_FAILED);
+    assert_non_null(strstr(model.failure, "after 1 draws"));
+    unrelu_network_free(&model);
+    wrong_free(&w);
+}
+
+static void too_few_columns_are_refused(void **state)
+{
+    (void)state;
+    wrong_labels w = plant_wrong(5, 2, 4, 300, .05, EITHER_SIGN, 17);
+    unrelu_network model = recover_wrong(&w);
+    assert_int_equal(model.verdict, UNRELU_VERDICT_FAILED);
+    assert_non_null(strstr(model.failure, "4 columns"));
+    unrelu_network_free(&model);
+    wrong_free(&w);
+}
+
+static int stop_now(void *context)
+{
+    return ++*(int *)context > 20;
+}
+
+static void a_cancelled_run_ends(void **state)
+{
+    (void)state;
+    wrong_labels w = plant_wrong(8, 3, 40, 1000, .2, EITHER_SIGN, 18);
+    unrelu_recover_options o = sparse_options();
+    int calls = 0;
+    unrelu_exec exec = {.threads = 1, .cancelled = stop_now, .context = &calls};
+    unrelu_network model;
+    unrelu_error err = {""};
+    assert_int_equal(try_recover(w.p.x, w.p.a, w.p.n, w.p.d, w.p.m, &o, &exec, &model, &err),
+                     UNRELU_ECANCELLED);
+    assert_null(model.V);
+    wrong_free(&w);
+}
+
+/* ---- E that hides a neuron ---- */
+
+typedef struct {
+    ur_recover r;
+    ur_clean clean;
+    ur_audit audit;
+    unrelu_recover_options options;
+    unrelu_source *sources[4];
+} audited;
+
+/* the audit of labels (p->a) by a network that gives `clean` */
+static audited audit_of(const wrong_labels *w, unrelu_network *model)
+{
+    audited q = {.options = sparse_options()};
+    const planted_network *p = &w->p;
+    unrelu_error err = {""};
+    must(unrelu_source_memory(p->x, p->n, p->d, &q.sources[0], &err), &err);
+    must(unrelu_source_memory(p->a, p->n, p->m, &q.sources[1], &err), &err);
+    must(unrelu_source_memory(p->x, p->n, p->d, &q.sources[2], &err), &err);
+    must(unrelu_source_memory(w->clean, p->n, p->m, &q.sources[3], &err), &err);
+    q.r = (ur_recover){.model = model};
+    must(ur_data_load(q.sources[0], q.sources[1], NULL, &q.r.data, &err), &err);
+    must(ur_data_load(q.sources[2], q.sources[3], NULL, &q.clean.data, &err), &err);
+    model->n = p->n;
+    must(ur_audit_run(&q.r, &q.clean, &q.audit, &err), &err);
+    return q;
+}
+
+static void audited_free(audited *q)
+{
+    for (size_t i = 0; i < 4; i++)
+        unrelu_source_close(q->sources[i]);
+    ur_data_free(&q->r.data);
+    ur_clean_free(&q->clean);
+    ur_audit_free(&q->audit);
+}
+
+static void the_audit_counts_what_was_planted(void **state)
+{
+    (void)state;
+    wrong_labels w = plant_wrong(5, 3, 15, 700, .2, EITHER_SIGN, 19);
+    audited q = audit_of(&w, &w.p.truth);
+    size_t worst = 0, worst_count = 0, rows_met = 0;
+    for (size_t j = 0; j < 15; j++) {
+        size_t count = 0;
+        for (size_t i = 0; i < w.p.n; i++)
+            count += w.bad[i * 15 + j] && !q.audit.idle[i];
+        if (count > worst_count) {
+            worst_count = count;
+            worst = j;
+        }
+    }
+    for (size_t i = 0; i < w.p.n; i++) {
+        size_t count = 0;
+        for (size_t j = 0; j < 15; j++)
+            count += w.bad[i * 15 + j];
+        assert_int_equal(q.audit.missed[i], count);
+        rows_met += count < 8 && !q.audit.idle[i];
+    }
+    assert_support(&w, &w.p.truth);
+    assert_int_equal(q.audit.rows_met, rows_met);
+    assert_int_equal(q.audit.worst_column, worst);
+    assert_near(q.audit.wrong, (double)w.count / (double)(w.p.n * w.p.m), 1e-15);
+    assert_true(q.audit.columns_met && q.audit.residual <= 1e-15);
+    audited_free(&q);
+    wrong_free(&w);
+}
+
+/* labels of four neurons, the last with few outputs or rarely on, against a network of three */
+static void hide(size_t outputs, double bias, const char *sentence)
+{
+    planted_network p = plant_network(5, 4, 30, 3000, 0, 20);
+    unrelu_network *truth = &p.truth, part = {.d = 5, .k = 3, .m = 30};
+    unrelu_error err = {""};
+    char why[400];
+    truth->c[3] = bias;
+    for (size_t j = outputs; j < 30; j++)
+        truth->U[j * 4 + 3] = 0;
+    must(unrelu_network_predict(truth, p.x, p.n, NULL, p.a, &err), &err);
+    must(ur_network_alloc(&part, &err), &err);
+    part.activation = truth->activation;
+    memcpy(part.V, truth->V, 3 * 5 * sizeof *part.V);
+    for (size_t j = 0; j < 30; j++)
+        memcpy(part.U + j * 3, truth->U + j * 4, 3 * sizeof *part.U);
+    wrong_labels w = {.p = p, .clean = malloc(p.n * 30 * sizeof(double)), .bad = calloc(1, 1)};
+    must(unrelu_network_predict(&part, p.x, p.n, NULL, w.clean, &err), &err);
+    audited q = audit_of(&w, &part);
+    assert_true(part.corrupted > 20);
+    assert_true(q.audit.columns_met && q.audit.worst > .5); /* no majority shows it */
+    must(ur_structure_test(&q.r, &q.audit, why, sizeof why, &err), &err);
+    if (!strstr(why, sentence))
+        fail_msg("'%s' expected, not '%s'", sentence, why);
+    audited_free(&q);
+    unrelu_network_free(&part);
+    wrong_free(&w);
+}
+
+static void a_neuron_in_the_errors_is_noticed(void **state)
+{
+    (void)state;
+    hide(2, -.3, "depends on the inputs");
+    hide(30, -2, "wrong nearly everywhere");
+}
+
+static void errors_at_random_look_like_that(void **state)
+{
+    (void)state;
+    char why[400];
+    unrelu_error err = {""};
+    for (uint64_t seed = 0; seed < 10; seed++) {
+        wrong_labels w =
+            plant_wrong(5, 3, 15, 700, .05 * (double)(1 + seed % 6), (enum errors)(seed % 5), seed);
+        audited q = audit_of(&w, &w.p.truth);
+        must(ur_structure_test(&q.r, &q.audit, why, sizeof why, &err), &err);
+        assert_string_equal(why, "");
+        audited_free(&q);
+        wrong_free(&w);
+    }
+}
+
+/* ---- the stations ---- */
+
+static void medians_and_tails_are_those_of_naive_loops(void **state)
+{
+    (void)state;
+    double v[101], sorted[101];
+    for (size_t count = 1; count <= 101; count += 4) {
+        ur_random_uniforms(count, 902, 0, count, v);
+        for (size_t i = 0; i < count; i++)
+            v[i] = floor(20 * v[i]); /* with ties */
+        memcpy(sorted, v, sizeof sorted);
+        for (size_t i = 0; i < count; i++)
+            for (size_t j = i; j > 0 && sorted[j] < sorted[j - 1]; j--) {
+                double swap = sorted[j];
+                sorted[j] = sorted[j - 1];
+                sorted[j - 1] = swap;
+            }
+        assert_true(ur_median(count, v) == sorted[count / 2]);
+    }
+    double p = .3, terms[6] = {1, 6, 15, 20, 15, 6}, sum = 0;
+    for (size_t t = 0; t < 6; t++) {
+        sum += terms[t] * pow(p, (double)t) * pow(1 - p, 6 - (double)t);
+        assert_near(ur_binomial_below(6, p, t), sum, 1e-14);
+    }
+}
+
+static ur_sparse_cells cells_of(const wrong_labels *w, unrelu_recover_options *o)
+{
+    ur_recover r = {.options = o};
+    ur_sparse_cells cells;
+    unrelu_error err = {""};
+    r.data = (ur_data){.n = w->p.n, .m = w->p.m, .a = w->p.a};
+    must(ur_sparse_cells_open(&r, &cells, &err), &err);
+    return cells;
+}
+
+/* largest distance of a column of U, in the cells' units, from the space */
+static double distance(const planted_network *p, const ur_sparse_cells *cells, const double *B,
+                       size_t r)
+{
+    double far = 0;
+    for (size_t l = 0; l < p->k; l++) {
+        double size = 0, inside = 0;
+        for (size_t j = 0; j < p->m; j++)
+            size += pow(p->truth.U[j * p->k + l] * cells->per_unit[j], 2);
+        for (size_t a = 0; a < r; a++) {
+            double at = 0;
+            for (size_t j = 0; j < p->m; j++)
+                at += B[j * r + a] * p->truth.U[j * p->k + l] * cells->per_unit[j];
+            inside += at * at;
+        }
+        far = fmax(far, fabs(size - inside) / size);
+    }
+    return far;
+}
+
+static void the_column_space_is_found_to_rounding(void **state)
+{
+    (void)state;
+    const double shares[] = {0, .05, .3, .4};
+    for (size_t i = 0; i < 4; i++) {
+        wrong_labels w = plant_wrong(9, 4, 60, 1500, shares[i], EITHER_SIGN, 30 + i);
+        unrelu_recover_options o = sparse_options();
+        ur_sparse_cells cells = cells_of(&w, &o);
+        ur_subspace s;
+        unrelu_error err = {""};
+        int found = 0;
+        must(ur_subspace_find(&cells, 0, 0, 1000, 40, 1, &s, &found, &err), &err);
+        assert_int_equal(found, 1);
+        assert_int_equal(s.r, 4);
+        assert_true(distance(&w.p, &cells, s.B, s.r) <= 1e-14); /* squared, so rounding of 1 */
+        assert_near(s.wrong, shares[i], .05);
+        ur_subspace_free(&s);
+        ur_sparse_cells_free(&cells);
+        wrong_free(&w);
+    }
+}
+
+static void consensus_decides_rightly_or_not_at_all(void **state)
+{
+    (void)state;
+    enum { M = 40, K = 3, N = 600 };
+    wrong_labels w = plant_wrong(6, K, M, N, .4, EITHER_SIGN, 34);
+    unrelu_recover_options o = sparse_options();
+    ur_sparse_cells cells = cells_of(&w, &o);
+    ur_consensus c;
+    unrelu_error err = {""};
+    double B[M * K];
+    size_t row[N], decided = 0;
+    for (size_t j = 0; j < M * K; j++)
+        B[j] = w.p.truth.U[j] * cells.per_unit[j / K];
+    must(ur_orthonormalise(M, K, B, &err), &err);
+    for (size_t i = 0; i < N; i++)
+        row[i] = i;
+    must(ur_consensus_run(&cells, N, row, K, B, &c, &err), &err);
+    for (size_t i = 0; i < N; i++) {
+        size_t right = 0;
+        for (size_t j = 0; j < M; j++)
+            right += !w.bad[i * M + j];
+        if (c.met[i] == 0) { /* 4000 draws, .6^3 of them good; rows of zeros need 90 % */
+            assert_true(right < ur_consensus_least(M, K) || w.clean[i * M] == 0);
+            continue;
+        }
+        decided++;
+        assert_int_equal(c.met[i], right);
+        for (size_t j = 0; j < M; j++) {
+            double fit = 0;
+            for (size_t l = 0; l < K; l++)
+                fit += B[j * K + l] * c.at[i * K + l];
+            assert_int_equal(c.clean[i * M + j], !w.bad[i * M + j]);
+            assert_near(fit, w.clean[i * M + j] * cells.per_unit[j], 1e-12);
+        }
+    }
+    assert_true(decided > N / 2);
+    ur_consensus_free(&c);
+    ur_sparse_cells_free(&cells);
+    wrong_free(&w);
+}
+
+static void columns_that_were_lost_are_repaired(void **state)
+{
+    (void)state;
+    enum { M = 30, K = 3, N = 250 };
+    wrong_labels w = plant_wrong(6, K, M, N, .2, EITHER_SIGN, 35);
+    unrelu_recover_options o = sparse_options();
+    ur_sparse_cells cells = cells_of(&w, &o);
+    ur_consensus c;
+    unrelu_error err = {""};
+    double B[M * K], right[M * K];
+    size_t row[N], repaired = 0;
+    for (size_t j = 0; j < M * K; j++)
+        B[j] = w.p.truth.U[j] * cells.per_unit[j / K];
+    must(ur_orthonormalise(M, K, B, &err), &err);
+    memcpy(right, B, sizeof B);
+    B[4 * K] += .1;
+    B[9 * K + 1] -= .05;
+    for (size_t i = 0; i < N; i++)
+        row[i] = i;
+    must(ur_consensus_run(&cells, N, row, K, B, &c, &err), &err);
+    must(ur_repair(&cells, &c, B, &repaired, &err), &err);
+    assert_int_equal(repaired, 2);
+    for (size_t j = 0; j < M * K; j++)
+        assert_near(B[j], right[j], 1e-13);
+    ur_consensus_free(&c);
+    ur_sparse_cells_free(&cells);
+    wrong_free(&w);
+}
+
+static void incoherence_is_that_of_the_singular_vectors(void **state)
+{
+    (void)state;
+    enum { N = 120, M = 9, K = 3 };
+    unrelu_network_plant_options o = unrelu_network_plant_options_default();
+    o.d = 4;
+    o.k = K;
+    o.m = M;
+    o.bias = .5;
+    o.seed = 36;
+    planted_network p = plant_network_with(o, N);
+    ur_recover r = {.model = &p.truth};
+    ur_incoherence mu;
+    unrelu_error err = {""};
+    double P[N * M], s[M], Q[M * M], rows = 0, columns = 0, joint = 0;
+    p.truth.n = N;
+    r.data = (ur_data){.n = N, .d = 4, .m = M, .x = p.x, .a = p.a};
+    must(ur_incoherence_measure(&r, &mu, &err), &err);
+    must(ur_svd(N, M, p.a, P, s, Q, &err), &err);
+    size_t rank = K + 1;
+    for (size_t i = 0; i < N; i++) {
+        double square = 0;
+        for (size_t l = 0; l < rank; l++)
+            square += P[i * M + l] * P[i * M + l];
+        rows = fmax(rows, square);
+        for (size_t j = 0; j < M; j++) {
+            double cell = 0;
+            for (size_t l = 0; l < rank; l++)
+                cell += P[i * M + l] * Q[l * M + j];
+            joint = fmax(joint, cell * cell);
+        }
+    }
+    for (size_t j = 0; j < M; j++) {
+        double square = 0;
+        for (size_t l = 0; l < rank; l++)
+            square += Q[l * M + j] * Q[l * M + j];
+        columns = fmax(columns, square);
+    }
+    assert_int_equal(mu.r, rank);
+    assert_near(mu.rows, (double)N / 4 * rows, 1e-6);
+    assert_near(mu.columns, (double)M / 4 * columns, 1e-6);
+    assert_near(mu.joint, (double)(N * M) / 4 * joint, 1e-5);
+    assert_true(mu.mu == fmax(fmax(mu.rows, mu.columns), mu.joint));
+    planted_network_free(&p);
+}
+
+/* ---- for --method auto ---- */
+
+static int looks(const wrong_labels *w)
+{
+    unrelu_recover_options o = sparse_options();
+    ur_recover r = {.options = &o};
+    unrelu_error err = {""};
+    int answer = -1;
+    r.data = (ur_data){.n = w->p.n, .m = w->p.m, .a = w->p.a};
+    must(ur_sparse_noise_looks(&r, &answer, &err), &err);
+    return answer;
+}
+
+static void the_look_tells_sparse_errors_from_noise_and_clean_labels(void **state)
+{
+    (void)state;
+    struct {
+        size_t d, k, m, n;
+        double noise, share;
+        int answer;
+    } cases[] = {
+        {8, 3, 50, 2000, 0, .3, 1},   {8, 3, 50, 2000, 0, .02, 1}, {8, 6, 120, 900, 0, .2, 1},
+        {8, 3, 12, 500, 0, .05, 1},   {8, 3, 50, 2000, .1, 0, 0},  {8, 3, 50, 2000, 1e-6, 0, 0},
+        {8, 3, 50, 2000, .01, .1, 0}, {8, 12, 12, 800, 0, 0, 0},   {8, 3, 30, 800, 0, 0, 0},
+        {30, 20, 16, 2000, 0, 0, 0},  {8, 2, 6, 500, 0, .05, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        wrong_labels w =
+            spoil(plant_network(cases[i].d, cases[i].k, cases[i].m, cases[i].n, cases[i].noise, 40),
+                  cases[i].share, EITHER_SIGN, 40 + i);
+        if (looks(&w) != cases[i].answer)
+            fail_msg("case %zu: %d expected", i, cases[i].answer);
+        wrong_free(&w);
+    }
+    wrong_labels w = plant_wrong(8, 3, 30, 3000, 0, EITHER_SIGN, 41);
+    for (size_t j = 0; j < 30; j++) /* one wrong row of 3000, in none of the looked-at places */
+        w.p.a[1001 * 30 + j] += (j % 3 == 0) * 2.;
+    assert_int_equal(looks(&w), 1);
+    wrong_free(&w);
+}
+
+/* ---- principal component pursuit ---- */
+
+static double sum_of_singular_values(size_t n, size_t m, const double *A, double *largest)
+{
+    double s[64], sum = 0;
+    unrelu_error err = {""};
+    must(ur_svd(n, m, A, NULL, s, NULL, &err), &err);
+    for (size_t j = 0; j < (n < m ? n : m); j++)
+        sum += s[j];
+    *largest = s[0];
+    return sum;
+}
+
+/* <Y, A> with |Y|_2 <= 1, |Y|_inf <= lambda is below every objective: the solver's own multiplier
+ * is only a guess that proves itself */
+static void check_pursuit(size_t n, size_t m, uint64_t seed)
+{
+    planted_network p = plant_network(3, 2, m, n, 0, seed);
+    wrong_labels w = spoil(p, .15, EITHER_SIGN, seed);
+    double *L = malloc(n * m * sizeof *L), *S = malloc(n * m * sizeof *S),
+           *Y = malloc(n * m * sizeof *Y);
+    double lambda = 1 / sqrt((double)(n > m ? n : m)), spectral, top, cell = 0, value = 0, dual = 0;
+    unrelu_error err = {""};
+    int steps = 0;
+    must(ur_pcp(n, m, w.p.a, lambda, NULL, L, S, Y, &steps, &err), &err);
+    double primal = sum_of_singular_values(n, m, L, &top);
+    for (size_t i = 0; i < n * m; i++) {
+        assert_near(L[i] + S[i], w.p.a[i], 1e-6);
+        primal += lambda * fabs(S[i]);
+        cell = fmax(cell, fabs(Y[i]));
+        value += Y[i] * w.p.a[i];
+    }
+    sum_of_singular_values(n, m, Y, &spectral);
+    dual = value / fmax(fmax(spectral, cell / lambda), 1);
+    assert_true(primal >= dual - 1e-9 * primal);
+    assert_true(primal - dual <= 2e-2 * primal);
+    free(L);
+    free(S);
+    free(Y);
+    wrong_free(&w);
+}
+
+static void the_pursuit_ends_at_the_minimum(void **state)
+{
+    (void)state;
+    check_pursuit(60, 12, 50);
+    check_pursuit(12, 40, 51); /* more columns than rows */
+}
+
+static void without_lambda_the_minimum_is_the_labels_themselves(void **state)
+{
+    (void)state;
+    enum { N = 40, M = 10 };
+    wrong_labels w = plant_wrong(4, 2, M, N, .2, EITHER_SIGN, 52);
+    double L[N * M], S[N * M];
+    unrelu_error err = {""};
+    int steps = 0;
+    must(ur_pcp(N, M, w.p.a, 1, NULL, L, S, NULL, &steps, &err), &err);
+    for (size_t i = 0; i < N * M; i++)
+        assert_near(S[i], 0, 1e-6);
+    wrong_free(&w);
+}
+
+static void the_network_of_the_pursuit_is_near_and_called_noisy(void **state)
+{
+    (void)state;
+    wrong_labels w = plant_wrong(8, 3, 50, 1000, .2, EITHER_SIGN, 53);
+    unrelu_recover_options o = sparse_options();
+    o.pcp = 1;
+    unrelu_network model = recover(&w.p, &o);
+    assert_int_equal(model.verdict, UNRELU_VERDICT_NOISY);
+    assert_true(warned(&model, "no-se"));
+    assert_null(model.V_se);
+    assert_int_equal(model.k, 3);
+    double error = error_of_V(&w.p.truth, &model);
+    assert_true(error > 1e-6 && error < .1);
+    assert_true(model.residual > 1e-6 && model.residual < .1);
+    assert_true(model.corrupted > w.count / 2 && model.corrupted < 2 * w.count);
+    unrelu_network_free(&model);
+    wrong_free(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(errors_of_either_sign_and_their_cells_are_found),
+        cmocka_unit_test(errors_of_one_sign_are_found),
+        cmocka_unit_test(errors_a_million_times_the_labels_are_found),
+        cmocka_unit_test(cells_that_were_lost_to_zero_are_found),
+        cmocka_unit_test(labels_without_any_error_have_none),
+        cmocka_unit_test(a_single_wrong_cell_is_named),
+        cmocka_unit_test(twenty_columns_are_enough_for_three_neurons),
+        cmocka_unit_test(biases_are_found_as_well),
+        cmocka_unit_test(columns_in_units_of_their_own_are_found),
+        cmocka_unit_test(labels_in_single_precision_are_exact_to_that),
+        cmocka_unit_test(more_neurons_than_there_are_is_no_harm),
+        cmocka_unit_test(the_same_bits_at_any_thread_count),
+        cmocka_unit_test(most_cells_wrong_is_never_a_wrong_network_called_exact),
+        cmocka_unit_test(noise_in_every_cell_is_refused),
+        cmocka_unit_test(a_column_that_is_mostly_wrong_is_named),
+        cmocka_unit_test(draws_that_run_out_are_told),
+        cmocka_unit_test(too_few_columns_are_refused),
+        cmocka_unit_test(a_cancelled_run_ends),
+        cmocka_unit_test(the_audit_counts_what_was_planted),
+        cmocka_unit_test(a_neuron_in_the_errors_is_noticed),
+        cmocka_unit_test(errors_at_random_look_like_that),
+        cmocka_unit_test(medians_and_tails_are_those_of_naive_loops),
+        cmocka_unit_test(the_column_space_is_found_to_rounding),
+        cmocka_unit_test(consensus_decides_rightly_or_not_at_all),
+        cmocka_unit_test(columns_that_were_lost_are_repaired),
+        cmocka_unit_test(incoherence_is_that_of_the_singular_vectors),
+        cmocka_unit_test(the_look_tells_sparse_errors_from_noise_and_clean_labels),
+        cmocka_unit_test(the_pursuit_ends_at_the_minimum),
+        cmocka_unit_test(without_lambda_the_minimum_is_the_labels_themselves),
+        cmocka_unit_test(the_network_of_the_pursuit_is_near_and_called_noisy),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
