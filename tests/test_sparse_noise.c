@@ -480,7 +480,8 @@ static void hide(size_t outputs, double bias, const char *sentence)
 static void a_neuron_in_the_errors_is_noticed(void **state)
 {
     (void)state;
-    hide(2, -.3, "depends on the inputs");
+    hide(2, -1, "depends on the inputs");
+    hide(2, -.3, "is not met in");
     hide(30, -2, "wrong nearly everywhere");
 }
 

@@ -54,6 +54,11 @@ static unrelu_status measure(const unrelu_source *labels, ur_data *data, unrelu_
         return ur_fail(err, UNRELU_EDATA,
                        "%s: all %zu labels are 0: no network can be learned from them",
                        ur_source_label(labels), data->n * data->m);
+    if (data->unit < 1e-306)
+        return ur_fail(err, UNRELU_EDATA,
+                       "%s: the largest label is about %.1g, too small to be squared: change its "
+                       "unit",
+                       ur_source_label(labels), data->unit);
     ur_data_judge(data);
     return UNRELU_OK;
 }

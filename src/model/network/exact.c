@@ -165,10 +165,12 @@ static void note_k(ur_recover *r, size_t k)
 }
 
 /* labels of rank k that are not just full: k is known, and so is that n is too small for it */
-static unrelu_status check_rows(const ur_frame *frame, size_t k, unrelu_error *err)
+static unrelu_status check_rows(const ur_recover *r, const ur_frame *frame, size_t rank, size_t k,
+                                unrelu_error *err)
 {
-    size_t full = frame->m < frame->n ? frame->m : frame->n;
-    if (frame->n >= frame->d + k || (k >= full && frame->m > frame->d))
+    size_t full = frame->m + (frame->terms.constant ? 1 : 0);
+    full = full < frame->n ? full : frame->n;
+    if (frame->n >= frame->d + k || frame->n < r->data.n || (rank >= full && frame->m > frame->d))
         return UNRELU_OK;
     return ur_fail(err, UNRELU_EDATA,
                    "%zu rows are too few for %zu inputs and %zu neurons (the rank of the labels): "
@@ -191,7 +193,7 @@ static unrelu_status attempt(ur_recover *r, ur_terms terms, size_t rows, int *me
         status = ur_frame_labels(&frame, r->data.tolerance, &rank, y, NULL, err);
     size_t k = rank - (terms.constant && rank > 0 ? 1 : 0);
     if (status == UNRELU_OK && r->options->k == 0)
-        status = check_rows(&frame, k, err);
+        status = check_rows(r, &frame, rank, k, err);
     if (status != UNRELU_OK || k == 0 || frame.n < frame.d + k ||
         (r->options->k > 0 && k > r->options->k))
         goto done;

@@ -3,10 +3,12 @@
  * that --method auto tries where the default finds no exact network: labels that look like those
  * of a network but for some cells; fewer labels than neurons; labels of few dimensions. */
 #include "error.h"
+#include "memory.h"
 #include "model/network/recover.h"
 #include "model/network/sparse_noise/sparse_noise.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef unrelu_status (*hard_case)(ur_recover *r, int *met, unrelu_error *err);
@@ -53,7 +55,13 @@ unrelu_status ur_hard_case(ur_recover *r, unrelu_error *err)
 
 /* ---- as a fallback ---- */
 
-enum { FALLBACK_BUDGET = 20000 }; /* candidates: less than the noisy fit takes */
+/* candidates: so many that they take less time than the noisy fit */
+static uint64_t budget_of(unrelu_recover_method method)
+{
+    return method == UNRELU_RECOVER_ONE_SPARSE  ? 10000000
+           : method == UNRELU_RECOVER_ENUMERATE ? 20000
+                                                : 500;
+}
 
 /* a method that does not apply to the data is passed over; what it left in the model goes */
 static unrelu_status attempt(ur_recover *r, unrelu_recover_method method, int *met,
@@ -64,7 +72,7 @@ static unrelu_status attempt(ur_recover *r, unrelu_recover_method method, int *m
     unrelu_network *model = r->model;
     size_t warnings = model->warning_count;
     unrelu_error why = {""};
-    o.budget = o.budget ? o.budget : FALLBACK_BUDGET;
+    o.budget = o.budget ? o.budget : budget_of(method);
     r->options = &o;
     unrelu_status status = case_of(method)(r, met, &why);
     r->options = asked;
@@ -83,14 +91,36 @@ static unrelu_status attempt(ur_recover *r, unrelu_recover_method method, int *m
     return status;
 }
 
+enum { FEW_LABELS = 12 };
+
+/* labels of full rank are noisy, or too many for it to matter */
+static unrelu_status has_low_rank(const ur_recover *r, int *low, unrelu_error *err)
+{
+    enum { MOST = 26 };
+    ur_frame frame = {0};
+    size_t m = r->data.m, rank = 0;
+    double *y = NULL;
+    unrelu_status status = ur_frame_make(&r->data, 2 * (m + r->data.d) + 50,
+                                         ur_terms_of(r->options->biases), 1, &frame, err);
+    if (status == UNRELU_OK && !(y = ur_alloc(frame.n, (m + 1) * sizeof *y)))
+        status = ur_fail_memory(err, frame.n * (m + 1), "labels");
+    if (status == UNRELU_OK)
+        status = ur_frame_labels(&frame, r->data.tolerance, &rank, y, NULL, err);
+    *low = rank <= FEW_LABELS || (rank < m && rank <= MOST);
+    free(y);
+    ur_frame_free(&frame);
+    return status;
+}
+
 static unrelu_status applies(const ur_recover *r, unrelu_recover_method method, int *yes,
                              unrelu_error *err)
 {
-    *yes = 1;
     if (method == UNRELU_RECOVER_SPARSE_NOISE)
         return ur_sparse_noise_looks(r, yes, err);
-    if (method == UNRELU_RECOVER_ONE_SPARSE)
-        *yes = r->data.m > 1; /* all labels are parallel where there is one: the joint solver */
+    if (method == UNRELU_RECOVER_ENUMERATE)
+        return has_low_rank(r, yes, err);
+    /* one label: all are parallel, the joint solver's case; many: k > m neurons are never alone */
+    *yes = r->data.m > 1 && r->data.m <= FEW_LABELS;
     return UNRELU_OK;
 }
 

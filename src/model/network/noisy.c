@@ -286,21 +286,19 @@ static unrelu_status prune(ur_recover *r, const ur_frame *frame, ur_newton_fit *
     return status;
 }
 
-/* the labels are met: the certificate of the exact branch, on the rows of the contest */
-static unrelu_status finish_exact(ur_recover *r, contest *c, int *met, unrelu_error *err)
+unrelu_status ur_joint_finish(ur_recover *r, const ur_frame *frame, ur_newton_fit *fit, int *met,
+                              unrelu_error *err)
 {
-    const ur_frame *frame = &c->frame;
     size_t rank = 0;
     double *y = ur_alloc(frame->n, (frame->m + 1) * sizeof *y);
     unrelu_status status = y ? UNRELU_OK : ur_fail_memory(err, frame->n * frame->m, "labels");
     if (status == UNRELU_OK)
-        status = prune(r, frame, &c->best.fit, err);
-    size_t k = c->k = c->best.fit.k;
+        status = prune(r, frame, fit, err);
     if (status == UNRELU_OK)
         status = ur_frame_labels(frame, r->data.tolerance, &rank, y, NULL, err);
-    int enough = rank >= k + (frame->terms.constant ? 1 : 0);
+    int enough = rank >= fit->k + (frame->terms.constant ? 1 : 0);
     if (status == UNRELU_OK)
-        status = ur_exact_finish(r, frame, enough ? y : NULL, rank, k, c->best.fit.V, 0, met, err);
+        status = ur_exact_finish(r, frame, enough ? y : NULL, rank, fit->k, fit->V, 0, met, err);
     free(y);
     return status;
 }
@@ -312,7 +310,8 @@ unrelu_status ur_noisy(ur_recover *r, unrelu_error *err)
     int met = 0;
     unrelu_status status = contest_all(r, &c, &tried, err);
     if (status == UNRELU_OK && is_met(r, &c))
-        status = finish_exact(r, &c, &met, err);
+        status = ur_joint_finish(r, &c.frame, &c.best.fit, &met, err);
+    c.k = c.best.fit.V ? c.best.fit.k : c.k;
     if (status == UNRELU_OK && !met)
         status = ur_likelihood(r, &c.frame, &c.best.fit, err);
     if (status == UNRELU_OK) {

@@ -23,6 +23,11 @@ unrelu_status ur_starts(ur_recover *r, const ur_frame *frame, size_t k, size_t e
 /* free parameters of a network with these terms */
 double ur_parameters(const ur_recover *r, size_t k, ur_terms terms);
 
+/* The labels are met by a fit of all neurons at once: those that they do without are dropped from
+ * it, then the certificate and the rules of the exact branch, on the rows of the frame. */
+unrelu_status ur_joint_finish(ur_recover *r, const ur_frame *frame, ur_newton_fit *fit, int *met,
+                              unrelu_error *err);
+
 /* From a fit on the rows of a frame to the maximum likelihood over all rows: the model, its
  * noise, its standard errors, verdict "noisy". */
 unrelu_status ur_likelihood(ur_recover *r, const ur_frame *frame, const ur_newton_fit *start,

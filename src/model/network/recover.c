@@ -70,10 +70,10 @@ static unrelu_status check_size(const ur_recover *r, unrelu_error *err)
     size_t k = r->options->k ? r->options->k : 1;
     if (data->n < data->d + k)
         return ur_fail(err, UNRELU_EDATA,
-                       "%zu rows are too few for %zu inputs and %s%zu neuron%s: at least %zu are "
+                       "%zu row%s too few for %zu input%s and %s%zu neuron%s: at least %zu are "
                        "needed, and 6 for each input to be safe",
-                       data->n, data->d, r->options->k ? "" : "at least ", k, k == 1 ? "" : "s",
-                       data->d + k);
+                       data->n, data->n == 1 ? " is" : "s are", data->d, data->d == 1 ? "" : "s",
+                       r->options->k ? "" : "at least ", k, k == 1 ? "" : "s", data->d + k);
     double unknowns = (double)k * (double)(data->d + data->m - 1);
     double equations = (double)data->n * (double)data->m;
     if (unknowns > equations)

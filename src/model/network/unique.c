@@ -299,14 +299,17 @@ static unrelu_status check_twins(ur_recover *r, unrelu_error *err)
     size_t d = model->d;
     for (size_t i = 0; i < model->k; i++)
         for (size_t j = 0; j < i; j++) {
-            double distance = fabs(model->c[i] - model->c[j]);
+            double distance = fabs(model->c[i] - model->c[j]), size;
             for (size_t l = 0; l < d; l++)
-                distance = fmax(distance, fabs(model->V[i * d + l] - model->V[j * d + l]));
-            if (distance < 1e-5)
-                return ur_network_warn(r->model, "near-duplicate", err,
-                                       "rows %zu and %zu of V are within %.1g: only the sum of the "
-                                       "two neurons is determined well",
-                                       j + 1, i + 1, distance);
+                distance = fmax(distance, fabs(model->V[i * d + l] - model->V[j * d + l]) *
+                                              r->data.input_rms[l]);
+            size = ur_kink_neuron(&r->data, model->V + i * d) + fabs(model->c[i]);
+            if (distance < 1e-5 * size)
+                return ur_network_warn(
+                    r->model, "near-duplicate", err,
+                    "rows %zu and %zu of V are within %.1g of their length: only the sum of the "
+                    "two neurons is determined well",
+                    j + 1, i + 1, distance / size);
         }
     return UNRELU_OK;
 }

@@ -13,6 +13,7 @@
 #include "dense/linear.h"
 #include "error.h"
 #include "memory.h"
+#include "model/network/noisy.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -100,17 +101,8 @@ static unrelu_status compare_offset(ur_any_course *q, unrelu_error *err)
 
 static unrelu_status finish_exact(ur_any_course *q, int *met, unrelu_error *err)
 {
-    const ur_frame *frame = &q->frame;
-    size_t rank = 0, k = q->k;
-    double *y = ur_alloc(frame->n, (frame->m + 1) * sizeof *y);
-    unrelu_status status = y ? UNRELU_OK : ur_fail_memory(err, frame->n * frame->m, "labels");
-    if (status == UNRELU_OK)
-        status = ur_frame_labels(frame, q->r->data.tolerance, &rank, y, NULL, err);
-    int enough = rank >= k + (frame->terms.constant ? 1 : 0);
-    if (status == UNRELU_OK)
-        status =
-            ur_exact_finish(q->r, frame, enough ? y : NULL, rank, k, q->best.fit.V, 0, met, err);
-    free(y);
+    unrelu_status status = ur_joint_finish(q->r, &q->frame, &q->best.fit, met, err);
+    q->k = status == UNRELU_OK ? q->best.fit.k : q->k;
     return status;
 }
 

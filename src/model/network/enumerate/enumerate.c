@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NESTED = 16 };
+enum { NESTED = 16, HOPELESS = 30 }; /* neurons: from 2^16 and 2^30 planes on */
 static const uint64_t QUICK = (uint64_t)1 << 14, PLANES = (uint64_t)1 << 20,
                       FACES = (uint64_t)1 << 15;
 
@@ -223,10 +223,11 @@ static unrelu_status walk(course *c, unrelu_error *err)
     return status;
 }
 
+/* beyond 2^20 rounded labels look like integers too */
 static int are_integers(const ur_data *data)
 {
     for (size_t i = 0; i < data->n * data->m; i++)
-        if (rint(data->a[i]) != data->a[i])
+        if (rint(data->a[i]) != data->a[i] || fabs(data->a[i]) > 0x1p20)
             return 0;
     return 1;
 }
@@ -244,7 +245,7 @@ static unrelu_status search(course *c, unrelu_error *err)
         status = sample(c, QUICK, err);
     if (status == UNRELU_OK)
         status = ur_ray_neurons(&c->neurons, &c->spanned, err);
-    if (status == UNRELU_OK && !c->spanned)
+    if (status == UNRELU_OK && !c->spanned && c->neurons.k <= HOPELESS)
         status = sample(c, o->budget ? o->budget : PLANES, err);
     if (status == UNRELU_OK && !c->spanned)
         status = walk(c, err);

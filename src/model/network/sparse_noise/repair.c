@@ -3,7 +3,7 @@
  * that is off for more than half of the samples leaves half of a column's cells without it, and
  * least squares on the cells that are met stays there. Now that the rows' coordinates are known by
  * consensus, such a column is found by consensus as well: r rows at random, solved for its row of
- * B, and the cells counted that agree; the best of 400 draws, then least squares. */
+ * B, and the cells counted that agree; the best of 400 + 100 r draws, then least squares. */
 #include "dense/random.h"
 #include "error.h"
 #include "memory.h"
@@ -13,8 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DRAWS = 400 };
-static const double DEVIATIONS = 3;
+static const double DEVIATIONS = 1.5;
+
+static size_t draws_of(size_t r)
+{
+    return 400 + 100 * r;
+}
 
 typedef struct {
     const ur_consensus *c;
@@ -23,7 +27,7 @@ typedef struct {
     double *y;      /* count: the column */
     double *A;      /* r (r + 1) */
     double *b;      /* r */
-    double *random; /* DRAWS r */
+    double *random; /* draws, r */
     double tolerance;
 } task;
 
@@ -74,7 +78,7 @@ static void refine(task *t, double *b)
 static int improve(task *t, double *b)
 {
     size_t best = agreeing(t, b), before = best;
-    for (size_t number = 0; number < DRAWS; number++) {
+    for (size_t number = 0; number < draws_of(t->r); number++) {
         draw(t, number);
         if (!ur_eliminate(t->r, t->A, t->b))
             continue;
@@ -112,7 +116,7 @@ unrelu_status ur_repair(const ur_sparse_cells *cells, const ur_consensus *c, dou
     t.y = ur_doubles(c->rows);
     t.A = ur_alloc(r, (r + 1) * sizeof *t.A);
     t.b = ur_doubles(r);
-    t.random = ur_alloc(DRAWS, r * sizeof *t.random);
+    t.random = ur_alloc(draws_of(r), r * sizeof *t.random);
     unrelu_status status = UNRELU_OK;
     *repaired = 0;
     if (!met || !room || !t.row || !t.y || !t.A || !t.b || !t.random) {
@@ -124,7 +128,7 @@ unrelu_status ur_repair(const ur_sparse_cells *cells, const ur_consensus *c, dou
             t.row[t.count++] = i;
     double usual = typical(c, &t, met, room), n = (double)t.count;
     double least = usual - DEVIATIONS * sqrt(fmax(usual * (1 - usual / n), 0)) - 1;
-    ur_random_uniforms(cells->seed, UR_STREAM_SPARSE_REPAIR, 0, DRAWS * r, t.random);
+    ur_random_uniforms(cells->seed, UR_STREAM_SPARSE_REPAIR, 0, draws_of(r) * r, t.random);
     for (size_t j = 0; j < m && t.count > r; j++) {
         if (met[j] >= least)
             continue;

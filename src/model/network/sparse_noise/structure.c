@@ -4,7 +4,7 @@
  * two ways, and neither is one of wrong cells at random, as in Theorem 14:
  *   rows that are wrong nearly everywhere, more often than a binomial law allows;
  *   a support that depends on x: the indicator of a column's wrong cells, and the number of them
- *   in a row, regressed on the inputs (an F test; its Wilson-Hilferty normal deviate above 6). */
+ *   in a row, regressed on the inputs (an F test; its Wilson-Hilferty normal deviate above 4.5). */
 #include "dense/linear.h"
 #include "error.h"
 #include "memory.h"
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 
 enum { MOST_ROWS = 20000, FEWEST = 10 };
-static const double DEVIATES = 6, EXPECTED = 0.01;
+static const double DEVIATES = 4.5, EXPECTED = 0.01;
 
 double ur_binomial_below(size_t n, double p, size_t t)
 {
@@ -28,6 +28,57 @@ double ur_binomial_below(size_t n, double p, size_t t)
         sum += exp(lgamma((double)n + 1) - lgamma((double)i + 1) - lgamma((double)(n - i) + 1) +
                    (double)i * log(p) + (double)(n - i) * log1p(-p));
     return fmin(sum, 1);
+}
+
+/* ---- neurons ---- */
+
+/* on (n, k): which are on */
+static unrelu_status set_on(const ur_recover *r, unsigned char *on, unrelu_error *err)
+{
+    enum { ROWS = 256 };
+    const unrelu_network *model = r->model;
+    size_t k = model->k;
+    double *t = ur_alloc(ROWS, k * sizeof *t), *y = ur_alloc(ROWS, model->m * sizeof *y);
+    unrelu_status status = t && y ? UNRELU_OK : ur_fail_memory(err, ROWS * model->m, "cells");
+    for (size_t first = 0; first < model->n && status == UNRELU_OK; first += ROWS) {
+        size_t rows = model->n - first < ROWS ? model->n - first : ROWS;
+        ur_network_forward(model, r->data.x + first * model->d, rows, t, y);
+        for (size_t i = 0; i < rows * k; i++)
+            on[first * k + i] = t[i] > 0;
+    }
+    free(t);
+    free(y);
+    return status;
+}
+
+/* the largest share of wrong cells of a column where a neuron is on */
+static unrelu_status test_neurons(const ur_recover *r, double *worst, size_t *column,
+                                  size_t *neuron, unrelu_error *err)
+{
+    const unrelu_network *model = r->model;
+    size_t n = model->n, m = model->m, k = model->k;
+    unsigned char *on = ur_alloc(n, k);
+    double *wrong = ur_alloc(m, k * sizeof *wrong), *of = ur_doubles(k);
+    unrelu_status status = on && wrong && of ? UNRELU_OK : ur_fail_memory(err, n * k, "marks");
+    if (status == UNRELU_OK)
+        status = set_on(r, on, err);
+    for (size_t i = 0; i < n * k && status == UNRELU_OK; i++)
+        of[i % k] += on[i];
+    for (size_t i = 0; i < model->corrupted && status == UNRELU_OK; i++)
+        for (size_t l = 0; l < k; l++)
+            wrong[(size_t)model->E_column[i] * k + l] += on[(size_t)model->E_row[i] * k + l];
+    for (size_t i = 0; i < m * k && status == UNRELU_OK; i++) {
+        double share = of[i % k] > 0 ? wrong[i] / of[i % k] : 0;
+        if (share > *worst) {
+            *worst = share;
+            *column = i / k;
+            *neuron = i % k;
+        }
+    }
+    free(on);
+    free(wrong);
+    free(of);
+    return status;
 }
 
 /* ---- rows ---- */
@@ -191,17 +242,25 @@ static unrelu_status test_inputs(const ur_recover *r, const ur_audit *audit, dou
 unrelu_status ur_structure_test(const ur_recover *r, const ur_audit *audit, char *why, size_t room,
                                 unrelu_error *err)
 {
-    size_t dead = 0, where = 0;
-    double worst = 0;
+    size_t dead = 0, where = 0, column = 0, neuron = 0;
+    double worst = 0, share = 0;
     why[0] = 0;
     if (r->model->corrupted == 0)
         return UNRELU_OK;
-    unrelu_status status = count_dead(r, audit, &dead, err);
+    unrelu_status status = test_neurons(r, &share, &column, &neuron, err);
+    if (status == UNRELU_OK)
+        status = count_dead(r, audit, &dead, err);
     if (status == UNRELU_OK)
         status = test_inputs(r, audit, &worst, &where, err);
     if (status != UNRELU_OK)
         return status;
-    if (dead > 0)
+    if (share >= 0.5)
+        snprintf(
+            why, room,
+            "label column %zu is not met in %.0f %% of the samples where neuron %zu is on, and "
+            "less than half is needed: that entry of U is not certain",
+            column + 1, 100 * share, neuron + 1);
+    else if (dead > 0)
         snprintf(why, room,
                  "%zu row%s of labels %s wrong nearly everywhere, which wrong cells at random are "
                  "not: a neuron that is on for few samples looks the same",

@@ -18,14 +18,14 @@
 #include <string.h>
 
 enum {
-    CHECK = 256,
-    SPREAD = 37,
-    PATIENCE = 2,
-    COURSES = 4,
-    FEW = 10,
-    FEWEST = 8,
-    STALLED = 3,
-    FEW_ROWS = 48
+    CHECK = 256,    /* rows on which a space is tested */
+    FIRST = 48,     /* of them, before the others */
+    SPREAD = 37,    /* so that the first are spread as well */
+    FEWEST = 8,     /* rows that must count */
+    PATIENCE = 2,   /* ranks without fewer undecided rows */
+    STALLED = 3,    /* ranks without less noise */
+    FEW_RANKS = 10, /* by all courses */
+    COURSES = 4
 };
 static const double NOISE = 0.1; /* a typical cell is 1: what is left is noise, or a weak neuron */
 
@@ -140,10 +140,11 @@ static unrelu_status open_search(const ur_sparse_cells *cells, size_t rows, size
     double step = (double)cells->n / (double)n;
     for (size_t i = 0; i < n; i++) {
         size_t row = n == cells->n ? i : (size_t)(((double)i + random[i]) * step);
+        row = row < cells->n ? row : cells->n - 1; /* rounding */
         for (size_t j = 0; j < m; j++)
             q->M[i * m + j] = cells->a[row * m + j] * cells->per_unit[j];
     }
-    for (size_t i = 0; i < q->checks; i++) { /* the first of them are spread as well */
+    for (size_t i = 0; i < q->checks; i++) {
         size_t at = q->checks == CHECK ? i * SPREAD % CHECK : i;
         q->check[i] = (size_t)(((double)at + 0.5) * (double)cells->n / (double)q->checks);
     }
@@ -155,7 +156,7 @@ static unrelu_status open_search(const ur_sparse_cells *cells, size_t rows, size
 static unrelu_status judge_space(search *q, size_t r, ur_subspace *s, unrelu_error *err)
 {
     ur_consensus c = {0};
-    size_t repaired = 0, few = q->checks < FEW_ROWS ? q->checks : FEW_ROWS;
+    size_t repaired = 0, few = q->checks < FIRST ? q->checks : FIRST;
     unrelu_status status = ur_consensus_run(q->cells, few, q->check, r, q->B, &c, err);
     if (status == UNRELU_OK)
         status = ur_subspace_judge(&c, s, err);
@@ -261,7 +262,7 @@ unrelu_status ur_subspace_find(const ur_sparse_cells *cells, size_t k, int const
     if (status == UNRELU_OK && !q.passed && k > 0 && k <= top)
         status = scan(&q, k, top, 1, COURSES - 1, 0, err);
     if (status == UNRELU_OK && !q.passed && thorough && k == 0 && q.stalled <= STALLED)
-        status = scan(&q, 1, top < FEW ? top : FEW, 1, COURSES - 1, 0, err);
+        status = scan(&q, 1, top < FEW_RANKS ? top : FEW_RANKS, 1, COURSES - 1, 0, err);
     *found = q.passed;
     s->largest = top;
     s->left = q.left;
