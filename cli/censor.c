@@ -2,6 +2,7 @@
 #include "censor.h"
 
 #include <float.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,4 +33,46 @@ int cli_parse_limits(const char *text, double **limits, size_t *count)
                               &(*limits)[(*count)++]);
     free(copy);
     return good;
+}
+
+/* NAME=V; a name may hold an equals sign itself */
+static int parse_limit(char *item, const unrelu_source *samples, double *limit)
+{
+    char *equals = strrchr(item, '=');
+    size_t d = unrelu_source_columns(samples), found = d;
+    double value;
+    if (!equals) {
+        cli_usage("--limit: '%s' is not NAME=VALUE", item);
+        return 0;
+    }
+    *equals = '\0';
+    for (size_t j = 0; j < d && found == d; j++)
+        if (strcmp(unrelu_source_name(samples, j), item) == 0)
+            found = j;
+    if (found == d) {
+        cli_usage("--limit: no column is called '%s'; the first is '%s'", item,
+                  unrelu_source_name(samples, 0));
+        return 0;
+    }
+    if (!cli_parse_real("--limit", equals + 1, -DBL_MAX, DBL_MAX, "a number", &value))
+        return 0;
+    limit[found] = value;
+    return 1;
+}
+
+int cli_parse_named_limits(const char *text, const unrelu_source *samples, double **limit)
+{
+    size_t d = unrelu_source_columns(samples);
+    char *copy = strdup(text), *rest = copy, *item;
+    *limit = malloc(d * sizeof **limit);
+    int good = copy && *limit;
+    if (!good)
+        cli_error("not enough memory");
+    for (size_t j = 0; j < d && good; j++)
+        (*limit)[j] = NAN;
+    while (good && (item = strsep(&rest, ",")))
+        good = parse_limit(item, samples, *limit);
+    int memory = copy && *limit;
+    free(copy);
+    return good ? 0 : memory ? CLI_EXIT_USAGE : CLI_EXIT_INTERNAL;
 }

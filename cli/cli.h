@@ -22,10 +22,11 @@ typedef enum {
     CLI_HEADING, /* doc is the heading of the options below it */
     CLI_FLAG,    /* int */
     CLI_TEXT,    /* const char * */
-    CLI_CHOICE,  /* int: index among the words of arg */
-    CLI_WHOLE,   /* size_t */
-    CLI_SEED,    /* uint64_t */
-    CLI_REAL,    /* double */
+    CLI_LIST, /* char *: texts of all times it is given, with commas between; freed after the run */
+    CLI_CHOICE, /* int: index among the words of arg */
+    CLI_WHOLE,  /* size_t */
+    CLI_SEED,   /* uint64_t */
+    CLI_REAL,   /* double */
 } cli_kind;
 
 typedef struct {
@@ -87,6 +88,7 @@ int cli_parse_whole(const char *what, const char *text, double least, double mos
                     size_t *value);
 
 extern const cli_command cli_fit, cli_recover, cli_unmix, cli_predict, cli_sample, cli_compare,
-    cli_show, cli_summarize, cli_merge, cli_generate, cli_hardness;
+    cli_show, cli_report, cli_impute, cli_check, cli_plan, cli_summarize, cli_merge, cli_generate,
+    cli_reproduce, cli_hardness;
 
 #endif

@@ -17,7 +17,8 @@ typedef struct {
     int method, norms, angles; /* -1: not said */
     size_t batches, minibatch; /* 0: not said */
     double radius, lambda;
-    const char *rank, *censor_at, *additive_noise;
+    const char *rank, *censor_at, *additive_noise, *transform, *limits;
+    char *limit;
     int robust, drop, precision;
 } fit_arguments;
 
@@ -37,9 +38,9 @@ static const cli_option options[] = {
      "how b and the scale of each column are learned: by the likelihood with the count of zeros, "
      "by that of the positive values alone, by the median (b >= 0), by projected gradient steps",
      CLI_CHOICE, FIELD(norms), 0, 0, NULL},
-    {"angles", 0, "h6|signs", /* in the order of unrelu_angles */
-     "how the correlation of each pair is learned: by six statistics of one pass, or by counting "
-     "in a second pass how often both exceed b",
+    {"angles", 0, "h6|signs|likelihood", /* in the order of unrelu_angles */
+     "how the correlation of each pair is learned: by six statistics of one pass, by counting in a "
+     "second pass how often both exceed b, or by the exact likelihood of the pair, in memory",
      CLI_CHOICE, FIELD(angles), 0, 0, NULL},
     {"rank", 0, "K|auto",
      "also give the eigenvalues of Sigma with their errors, and W with K columns in the model that "
@@ -54,6 +55,19 @@ static const cli_option options[] = {
      "values at or below T are censored, in place of 0: one T, or one for each column (for cells "
      "below a detection limit, write 0 into the file and give the limit here)",
      CLI_TEXT, FIELD(censor_at), 0, 0, NULL},
+    {"limit", 0, "NAME=V",
+     "cells 'ND' and 0 of column NAME are below the detection limit V; may be given again",
+     CLI_LIST, FIELD(limit), 0, 0, NULL},
+    {"limits", 0, "FILE",
+     "the detection limit of each such cell at its place in FILE, which has the rows and columns "
+     "of SAMPLES; an empty cell has none",
+     CLI_TEXT, FIELD(limits), 0, 0, NULL},
+    {"transform", 0, "none|sqrt|log|boxcox|boxcox:L",
+     "the values, transformed, are normal: by the square root, the logarithm, or (x^L - 1) / L "
+     "with "
+     "L as given or, for boxcox, estimated for each column; the model is of transformed values, "
+     "medians and quantiles are given in the data's",
+     CLI_TEXT, FIELD(transform), 0, 0, NULL},
     {"additive-noise", 0, "SD|auto",
      "normal noise was added after the rectifier: take it out (auto: its size is learned from "
      "the negative values)",
@@ -76,6 +90,7 @@ static const cli_option options[] = {
 static const cli_example examples[] = {
     {"unrelu fit x.npy -o model.npz", "learn from all of x.npy and keep the model"},
     {"unrelu fit lab.csv --columns lead,zinc --drop", "two columns by name, if they can be fitted"},
+    {"unrelu fit water.csv --transform log --limit lead=0.5", "cells <v and ND, lognormal values"},
     {"unrelu fit x.npy --rank auto --json", "also how many latent dimensions, as JSON"},
     {"unrelu fit x.npy --method paper --seed 7", "the published algorithm"},
     {"unrelu fit all.npz -o model.npz", "from a summary that 'unrelu merge' made"},
@@ -96,6 +111,25 @@ static int parse_rank(const char *text, int *rank)
     if (!cli_parse_whole("--rank", text, 1, INT_MAX, "a whole number of at least 1, or auto", &k))
         return 0;
     *rank = (int)k;
+    return 1;
+}
+
+/* "log", "boxcox:0.3" */
+static int parse_transform(const char *text, unrelu_transform *transform, double *boxcox)
+{
+    static const char with[] = "boxcox:";
+    *transform = UNRELU_TRANSFORM_NONE;
+    *boxcox = NAN;
+    if (text && strncmp(text, with, sizeof with - 1) == 0) {
+        *transform = UNRELU_TRANSFORM_BOXCOX;
+        return cli_parse_real("--transform boxcox", text + sizeof with - 1, -10, 10,
+                              "a number from -10 to 10", boxcox);
+    }
+    for (; text && strcmp(unrelu_transform_name(*transform), text) != 0; ++*transform)
+        if (*transform == UNRELU_TRANSFORM_BOXCOX) {
+            cli_usage("--transform: '%s' is not one of none, sqrt, log, boxcox, boxcox:L", text);
+            return 0;
+        }
     return 1;
 }
 
@@ -126,6 +160,7 @@ static int fill_options(const fit_arguments *a, unrelu_gaussian_options *o, doub
     o->precision = (unrelu_precision)a->precision;
     o->seed = a->shared.seed;
     if (!parse_rank(a->rank, &o->rank) || !parse_noise(a->additive_noise, &o->additive_noise) ||
+        !parse_transform(a->transform, &o->transform, &o->boxcox) ||
         !cli_parse_limits(a->censor_at, limits, &o->censor_count))
         return 0;
     o->censor_at = *limits;
@@ -153,6 +188,10 @@ static const char *find_need(const fit_arguments *a, const unrelu_gaussian_optio
         {o->norms == UNRELU_NORMS_SGD, 1, "--norms sgd"},
         {o->norms == UNRELU_NORMS_MEDIAN, 1, "--norms median"},
         {o->angles == UNRELU_ANGLES_SIGNS, 1, "--angles signs"},
+        {o->angles == UNRELU_ANGLES_LIKELIHOOD, 1, "--angles likelihood"},
+        {a->limit != NULL, 1, "--limit"},
+        {a->limits != NULL, 1, "--limits"},
+        {o->transform != UNRELU_TRANSFORM_NONE, 1, "--transform"},
         {o->additive_noise != 0, 1, "--additive-noise"},
         {o->robust, 1, "--robust"},
         {a->censor_at != NULL, 0, "--censor-at"},
@@ -187,12 +226,22 @@ static int fit_samples(const fit_arguments *a, const unrelu_gaussian_options *o,
                        unrelu_gaussian *model)
 {
     unrelu_error err = {0};
-    unrelu_source *source = NULL;
+    unrelu_source *source = NULL, *limits = NULL;
     unrelu_exec exec = cli_exec(&a->shared);
-    int status = cli_open_samples(&a->shared, !find_need(a, o, 1), &source);
+    unrelu_gaussian_options with = *o;
+    double *limit = NULL;
+    int status = cli_open_samples(&a->shared, 0, &source); /* cells such as <0.25 ask for more */
+    if (status == 0 && a->limits)
+        status = cli_exit(cli_open_source(a->limits, a->shared.columns, 1, &limits, &err), &err);
+    if (status == 0 && a->limit)
+        status = cli_parse_named_limits(a->limit, source, &limit);
+    with.limit = limit;
+    with.limits = limits;
     if (status == 0)
-        status = cli_exit(unrelu_gaussian_fit(source, o, &exec, model, &err), &err);
+        status = cli_exit(unrelu_gaussian_fit(source, &with, &exec, model, &err), &err);
+    cli_close_samples(limits);
     cli_close_samples(source);
+    free(limit);
     return status;
 }
 
@@ -254,8 +303,9 @@ const cli_command cli_fit = {
     .doc =
         "SAMPLES holds one sample of x = ReLU(W z + b), z standard normal, in each row: a .npy "
         "file, .npz or .npz:NAME, .csv or .tsv (also .gz), or - for CSV on standard input. Empty "
-        "cells, NA and NaN are missing values. Cells such as <0.25 or ND (below a detection limit) "
-        "are not read in this version: write 0 for them and give the limit with --censor-at. A "
+        "cells, NA and NaN are missing values. A cell such as <0.25 is below that detection limit, "
+        "ND and 0 below the one that --limit or --limits gives; such data, and those of "
+        "--transform, are held in memory and fitted by the exact likelihood of cells and pairs. A "
         "summary made by 'unrelu summarize' or 'unrelu merge' stands for the samples it was made "
         "from.\n\nWhat is learned is b, the scale of each column (the row norms of W) and their "
         "correlations, that is Sigma = W W', all with standard errors. What is off is flagged, and "

@@ -27,6 +27,9 @@ const cli_code cli_codes[] = {
     {"noise-unmeasured", "--additive-noise auto found too few negative values in some columns"},
     {"repaired", "the correlations were indefinite and were projected"},
     {"indefinite", "they are indefinite and were left so (--method paper)"},
+    {"limit-guessed",
+     "censored cells without a limit on the transformed scale: the smallest value of "
+     "the column was taken"},
     {"no-se", "which standard errors cannot be had, and why"},
     {"uncertified", "network, mixture: why the fit is not shown to be the only one"},
     {"not-identifiable",

@@ -112,6 +112,26 @@ void cli_json_warnings(cli_json *json, const unrelu_warning *warnings, size_t co
     cli_json_put(json, "warnings", array);
 }
 
+/* the data's scale again */
+static void put_quantile(cli_json *json, const char *key, const unrelu_gaussian *m, double z)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < m->d; i++)
+        append(json, array, real_value(unrelu_gaussian_back(m, i, m->b[i] + z * m->scale[i])));
+    cli_json_put(json, key, array);
+}
+
+static void put_transform(cli_json *json, const unrelu_gaussian *m)
+{
+    const double z = 1.6448536269514722; /* of 95 % */
+    cli_json_text(json, "transform", unrelu_transform_name(m->transform));
+    if (m->lambda)
+        cli_json_reals(json, "lambda", m->lambda, m->d);
+    put_quantile(json, "median", m, 0);
+    put_quantile(json, "quantile_05", m, -z);
+    put_quantile(json, "quantile_95", m, z);
+}
+
 void cli_json_model(cli_json *json, const unrelu_gaussian *m)
 {
     const struct {
@@ -139,6 +159,8 @@ void cli_json_model(cli_json *json, const unrelu_gaussian *m)
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         if (arrays[i].values)
             cli_json_reals(json, arrays[i].key, arrays[i].values, m->d);
+    if (m->transform != UNRELU_TRANSFORM_NONE)
+        put_transform(json, m);
     put_counts(json, "observed", m->observed, m->d);
     put_counts(json, "positive", m->positive, m->d);
     if (m->flags)

@@ -30,8 +30,9 @@ static const cli_command help = {
 };
 
 static const cli_command *const commands[] = {
-    &cli_fit,  &cli_recover,   &cli_unmix, &cli_predict,  &cli_sample,   &cli_compare,
-    &cli_show, &cli_summarize, &cli_merge, &cli_generate, &cli_hardness, &help,
+    &cli_fit,     &cli_recover,  &cli_unmix,     &cli_predict,  &cli_impute, &cli_sample,
+    &cli_compare, &cli_show,     &cli_report,    &cli_check,    &cli_plan,   &cli_summarize,
+    &cli_merge,   &cli_generate, &cli_reproduce, &cli_hardness, &help,
 };
 
 enum { COMMANDS = sizeof commands / sizeof *commands };

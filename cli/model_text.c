@@ -128,6 +128,41 @@ void cli_print_coordinates(const unrelu_gaussian *m, const cli_coordinates *name
         printf("  ... the first %d and the flagged of %zu %s\n", FIRST, m->d, names->many);
 }
 
+/* medians and quantiles of transformed columns, in the data's own scale */
+static void print_quantiles(const unrelu_gaussian *m, double level)
+{
+    cli_table table;
+    double z = cli_half_width(level);
+    size_t shown = m->d < MANY ? m->d : MANY;
+    if (m->transform == UNRELU_TRANSFORM_NONE)
+        return;
+    printf("\nin the data's own scale: median and the middle %.4g %% of values, censored ones "
+           "included\n",
+           100 * level);
+    cli_table_start(&table, m->lambda ? 5 : 4);
+    cli_table_add(&table, "column");
+    if (m->lambda)
+        cli_table_add(&table, "lambda");
+    cli_table_add(&table, "median");
+    cli_table_add(&table, "from");
+    cli_table_add(&table, "to");
+    for (size_t i = 0; i < shown; i++) {
+        cli_add_column_name(&table, m, i);
+        if (m->lambda)
+            cli_table_add(&table, "%.3f", m->lambda[i]);
+        for (int side = 0; side < 3; side++)
+            cli_table_add(&table, "%.4g",
+                          unrelu_gaussian_back(m, i,
+                                               m->b[i] + (side == 0   ? 0
+                                                          : side == 1 ? -z
+                                                                      : z) *
+                                                             m->scale[i]));
+    }
+    cli_table_print(&table, m->lambda ? "lrrrr" : "lrrr");
+    if (shown < m->d)
+        printf("  ... the first %zu of %zu columns\n", shown, m->d);
+}
+
 /* ---- spectrum and head ------------------------------------------------------------- */
 
 static void print_how_k(const unrelu_gaussian *m)
@@ -173,6 +208,8 @@ static void print_head(const unrelu_gaussian *m, double level)
                m->n, m->d, m->method, m->norms, m->angles, seed);
     else
         printf("rectified Gaussian, planted: d = %zu, seed %llu\n", m->d, seed);
+    if (m->transform != UNRELU_TRANSFORM_NONE)
+        printf("all below is of values transformed by %s\n", unrelu_transform_name(m->transform));
     if (m->rows_dropped > 0)
         printf("%zu row%s with gross outliers left out\n", m->rows_dropped,
                m->rows_dropped == 1 ? "" : "s");
@@ -197,6 +234,7 @@ void cli_print_model(const unrelu_gaussian *m, double level)
     double z = cli_half_width(level);
     print_head(m, level);
     cli_print_coordinates(m, &names, z);
+    print_quantiles(m, level);
     cli_print_correlations(m, z);
     print_eigenvalues(m, level, z);
     print_repair(m);

@@ -128,6 +128,26 @@ static int parse_choice(const char *what, const char *text, const char *list, in
     return 0;
 }
 
+static int append(const char *arg, char **list)
+{
+    char *longer = NULL;
+    if (asprintf(&longer, "%s%s%s", *list ? *list : "", *list ? "," : "", arg) < 0) {
+        cli_error("not enough memory");
+        return 0;
+    }
+    free(*list);
+    *list = longer;
+    return 1;
+}
+
+static void free_lists(const cli_command *command, void *arguments)
+{
+    const cli_option *o;
+    for (size_t i = 0; (o = cli_option_at(command, i)); i++)
+        if (o->kind == CLI_LIST)
+            free(*(char **)((char *)arguments + o->offset));
+}
+
 static int store(const cli_option *o, char *arg, void *arguments)
 {
     char what[64];
@@ -142,6 +162,8 @@ static int store(const cli_option *o, char *arg, void *arguments)
     case CLI_TEXT:
         *(const char **)field = arg;
         return 1;
+    case CLI_LIST:
+        return append(arg, field);
     case CLI_CHOICE:
         return parse_choice(what, arg, o->arg, field);
     case CLI_WHOLE:
@@ -356,6 +378,7 @@ int cli_run(const cli_command *command, int argc, char **argv)
         memcpy(arguments, command->defaults, command->size);
         arguments->files = files;
         status = parse_and_run(command, argc, words ? words : argv, arguments);
+        free_lists(command, arguments);
     } else {
         cli_error("not enough memory");
     }

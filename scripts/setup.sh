@@ -7,7 +7,7 @@ packages="build-essential cmake pkg-config libopenblas-dev liblapacke-dev
     coinor-libclp-dev libcerf-dev libjansson-dev libzip-dev zlib1g-dev libcmocka-dev
     librandom123-dev libgmp-dev"
 if [ "${1:-}" = --dev ]; then
-    packages="$packages clang clang-format minisat"
+    packages="$packages clang clang-format minisat chromium python3 npm"
 fi
 
 if ! command -v apt-get > /dev/null || ! command -v dpkg-query > /dev/null; then

@@ -115,14 +115,14 @@ static void wrong_cells_are_refused_with_their_place(void **state)
          "out "
          "with --columns, or mark a missing value by an empty cell, NA or NaN"},
         {"1,2\n\n3,<0.25\n",
-         "%s: row 2 (line 3), column 2: '<0.25' is a value below a detection limit, and only plain "
-         "numbers are read; replace it by 0 and give the limit with --censor-at"},
+         "%s: row 2 (line 3), column 2: '<0.25' is a value below a detection limit, which only "
+         "'unrelu fit', 'check', 'report' and 'impute' read; leave the column out with --columns"},
         {"1,< 0.25\n3,4\n",
-         "%s: row 1 (line 1), column 2: '< 0.25' is a value below a detection limit, and only "
-         "plain numbers are read; replace it by 0 and give the limit with --censor-at"},
-        {"a,b\nND,2\n", "%s: row 1 (line 2), column 1 (a): 'ND' is a value below a detection "
-                        "limit, and only plain "
-                        "numbers are read; replace it by 0 and give the limit with --censor-at"},
+         "%s: row 1 (line 1), column 2: '< 0.25' is a value below a detection limit, which only "
+         "'unrelu fit', 'check', 'report' and 'impute' read; leave the column out with --columns"},
+        {"a,b\nND,2\n",
+         "%s: row 1 (line 2), column 1 (a): 'ND' is a value below a detection limit, which only "
+         "'unrelu fit', 'check', 'report' and 'impute' read; leave the column out with --columns"},
         {"a,b\n1,-Inf\n",
          "%s: row 1 (line 2), column 2 (b): '-Inf' is infinite or too large for a double; every "
          "value must be finite (an empty cell, NA or NaN marks a missing one)"},

@@ -82,6 +82,10 @@ UNRELU_API unrelu_status unrelu_source_rename(unrelu_source *source, char *const
 /* what was decided about the file, for the user ("header row: names kept"), or "" */
 UNRELU_API const char *unrelu_source_note(const unrelu_source *source);
 
+/* The whole of it: x (n, columns) for the caller to free. Every cell must be finite. */
+UNRELU_API unrelu_status unrelu_source_load(unrelu_source *source, const unrelu_exec *exec,
+                                            double **x, size_t *n, unrelu_error *err);
+
 /* The `kind` a .npz file states ("rectified-gaussian", "summary", ...), or "" where it is
  * not a .npz file or states none. */
 UNRELU_API unrelu_status unrelu_file_kind(const char *path, char *kind, size_t size,
@@ -110,9 +114,18 @@ typedef enum {
 } unrelu_norms;
 
 typedef enum {
-    UNRELU_ANGLES_H6,    /* quasi-score on six pair statistics, one pass */
-    UNRELU_ANGLES_SIGNS, /* Fact 1 of the paper: counts above b, a second pass over bits */
+    UNRELU_ANGLES_H6,         /* quasi-score on six pair statistics, one pass */
+    UNRELU_ANGLES_SIGNS,      /* Fact 1 of the paper: counts above b, a second pass over bits */
+    UNRELU_ANGLES_LIKELIHOOD, /* exact censored likelihood of each pair, the file in memory */
 } unrelu_angles;
+
+/* of the positive part, column by column */
+typedef enum {
+    UNRELU_TRANSFORM_NONE,
+    UNRELU_TRANSFORM_SQRT,
+    UNRELU_TRANSFORM_LOG,
+    UNRELU_TRANSFORM_BOXCOX, /* (x^lambda - 1) / lambda */
+} unrelu_transform;
 
 #define UNRELU_RANK_NONE  0
 #define UNRELU_RANK_AUTO  (-1)
@@ -138,7 +151,11 @@ typedef struct {
     int robust;              /* drop rows with gross outliers */
     int drop;                /* leave out columns that cannot be fitted */
     unrelu_precision precision;
-    uint64_t seed; /* sgd draws */
+    unrelu_transform transform;
+    double boxcox;         /* its lambda; NaN: estimated for each column */
+    const double *limit;   /* NULL, or one for each column: of cells 'ND' and 0; NaN: none */
+    unrelu_source *limits; /* NULL, or n x d: of each such cell; NaN: none */
+    uint64_t seed;         /* sgd draws */
 } unrelu_gaussian_options;
 
 UNRELU_API unrelu_gaussian_options unrelu_gaussian_options_default(void);
@@ -181,11 +198,15 @@ typedef struct {
     uint8_t *pair_flags; /* d x d */
     double lambda_min;   /* smallest eigenvalue of the correlation before repair */
     int repaired;
-    double *limit;       /* d: values at or below were censored; NULL: all at 0 */
-    double *noise;       /* d: standard deviation of the additive noise taken out */
-    size_t rows_dropped; /* by robust */
-    size_t k;            /* columns of W; 0 without rank */
-    double *W;           /* d x k, up to a rotation of its columns */
+    double
+        *limit; /* d: values at or below were censored; NULL: all at 0. Where cells have limits
+                   of their own, the largest below all values seen; may be -inf under a transform */
+    unrelu_transform transform; /* b, scale, limit and all below are of transformed values */
+    double *lambda;             /* d: of Box-Cox; NULL: another transform, or none */
+    double *noise;              /* d: standard deviation of the additive noise taken out */
+    size_t rows_dropped;        /* by robust */
+    size_t k;                   /* columns of W; 0 without rank */
+    double *W;                  /* d x k, up to a rotation of its columns */
     double *eigenvalues, *eigenvalues_se; /* d, of sigma, decreasing */
     char how_k[256];                      /* how k was chosen, with its numbers */
     unrelu_warning *warnings;
@@ -201,6 +222,11 @@ UNRELU_API unrelu_status unrelu_gaussian_save(const unrelu_gaussian *model, cons
                                               unrelu_error *err);
 UNRELU_API unrelu_status unrelu_gaussian_load(const char *path, unrelu_gaussian *model,
                                               unrelu_error *err);
+
+/* y (of the model's scale) to x (of the data's) and back, in column j; increasing */
+UNRELU_API double unrelu_gaussian_back(const unrelu_gaussian *model, size_t column, double y);
+UNRELU_API double unrelu_gaussian_forth(const unrelu_gaussian *model, size_t column, double x);
+UNRELU_API const char *unrelu_transform_name(unrelu_transform transform); /* "none", "sqrt", ... */
 
 /* Rows first_row .. first_row + rows - 1 of the stream of samples that `seed` names:
  * any slice can be drawn alone. x is rows x d. */
@@ -248,6 +274,100 @@ typedef struct {
 UNRELU_API unrelu_gaussian_plant_options unrelu_gaussian_plant_options_default(void);
 UNRELU_API unrelu_status unrelu_gaussian_plant(const unrelu_gaussian_plant_options *options,
                                                unrelu_gaussian *model, unrelu_error *err);
+
+/* ---- how accurate a fit can be ------------------------------------------------------ */
+
+/* The Cramer-Rao bound: standard errors that no unbiased estimate from n samples of the model
+ * beats, one coordinate at a time for b and scale (d), one pair at a time for sigma and
+ * correlation (d x d, each may be NULL). The rest of the coordinates tells a little more than the
+ * pair alone does: with unequal eigenvalues the bound of a pair is above that of all data. */
+UNRELU_API unrelu_status unrelu_gaussian_bound(const unrelu_gaussian *model, double n, double *b_se,
+                                               double *scale_se, double *sigma_se,
+                                               double *correlation_se, unrelu_error *err);
+
+/* ---- how well a model fits samples --------------------------------------------------- */
+
+typedef struct {
+    size_t bins;   /* of the histograms of values that are not censored; 0: 40 */
+    size_t points; /* of the quantile plots; 0: 100 */
+    size_t runs;   /* simulated samples behind a p-value; 0: 999 */
+    uint64_t seed;
+} unrelu_goodness_options;
+
+/* Column by column; a value is in the model's own scale (transformed where the model is). */
+typedef struct {
+    size_t d, n, bins, points;
+    double *observed, *censored; /* d: cells that are not missing; of these, censored */
+    double *edges;               /* d x (bins + 1) */
+    double *counts;              /* d x bins */
+    double *sample_quantile;     /* d x points: at the shares (i + 1/2) / points; NaN where
+                                    censored */
+    double *model_quantile;      /* d x points */
+    double *ks, *ks_p;           /* d: largest distance of the distribution functions over
+                                    values above the limit; the share of simulated samples,
+                                    fitted again, with a larger one */
+    double *ties;                /* d: share of uncensored cells whose value occurs again */
+} unrelu_goodness;
+
+UNRELU_API unrelu_status unrelu_gaussian_goodness(const unrelu_gaussian *model,
+                                                  unrelu_source *samples,
+                                                  const unrelu_goodness_options *options,
+                                                  const unrelu_exec *exec, unrelu_goodness *out,
+                                                  unrelu_error *err);
+UNRELU_API void unrelu_goodness_free(unrelu_goodness *goodness);
+
+/* How far each column is from the censored normal fitted to it, where cells may have limits of
+ * their own; NaN where a column cannot be fitted. limit (d, or NULL) and limits (n x d, or NULL) as
+ * of unrelu_gaussian_options; ks, ks_p and ties (d) as of unrelu_goodness, above the largest limit
+ * of the column. Of options runs and seed are looked at. */
+UNRELU_API unrelu_status unrelu_columns_distance(unrelu_source *samples, const double *limit,
+                                                 unrelu_source *limits,
+                                                 const unrelu_goodness_options *options,
+                                                 const unrelu_exec *exec, double *ks, double *ks_p,
+                                                 double *ties, unrelu_error *err);
+
+/* Which transform makes a column, or all of them, most like a censored normal */
+typedef struct {
+    unrelu_transform transform; /* the plainest that the data do not speak against */
+    double lambda;  /* of Box-Cox, estimated; NaN: too little is seen, or values below 0 */
+    double lost[3]; /* by none, sqrt and log against that lambda: twice the logarithm of the
+                       likelihoods' ratio */
+    size_t values;  /* that were seen, of those looked at */
+} unrelu_transform_advice;
+
+/* limit (d, or NULL) and limits (n x d, or NULL) as of unrelu_impute_options. advice has room for
+ * d + 1: each column, then one transform for all of them together (lambda NaN). A zero without a
+ * limit counts as below the smallest value of its column, whatever the transform, so that all are
+ * compared on the same data. At most 20000 rows are looked at, evenly spread. */
+UNRELU_API unrelu_status unrelu_transform_suggest(unrelu_source *samples, const double *limit,
+                                                  unrelu_source *limits, const unrelu_exec *exec,
+                                                  unrelu_transform_advice *advice,
+                                                  unrelu_error *err);
+
+/* ---- filling what was hidden ----------------------------------------------------------- */
+
+typedef struct {
+    size_t draws;  /* 0: conditional means; else that many imputations of every hidden cell */
+    size_t sweeps; /* of the Gibbs sampler behind a mean, or between two draws; 0: a default */
+    const double *limit;   /* d, or NULL: of cells 'ND' and 0; NaN: the column has none */
+    unrelu_source *limits; /* n x d, or NULL: of each such cell; NaN: none */
+    uint64_t seed;
+} unrelu_impute_options;
+
+typedef struct {
+    size_t rows, censored, missing; /* cells of the samples */
+    size_t written;                 /* rows of the output: rows, or draws x rows */
+} unrelu_impute_report;
+
+/* Samples of the model's columns, by name or place, to a file (as unrelu_sink_open): censored and
+ * missing cells become their conditional means given the cells of the row that were seen (and that
+ * the others lie below their limits), or draws from their conditional law, draw after draw; all
+ * other cells stay as they are. */
+UNRELU_API unrelu_status unrelu_gaussian_impute(const unrelu_gaussian *model,
+                                                unrelu_source *samples,
+                                                const unrelu_impute_options *options,
+                                                const char *path, const unrelu_exec *exec,
+                                                unrelu_impute_report *report, unrelu_error *err);
 
 /* ---- summaries of shards ----------------------------------------------------------- */
 

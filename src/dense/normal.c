@@ -21,6 +21,13 @@ double ur_normal_cdf(double x)
     return 0.5 * erfc(-x * M_SQRT1_2);
 }
 
+double ur_normal_log_cdf(double x)
+{
+    if (x > -1)
+        return log1p(-0.5 * erfc(x * M_SQRT1_2));
+    return -0.5 * (x * x + LOG_2PI) - log(ur_normal_hazard(-x));
+}
+
 double ur_normal_hazard(double g)
 {
     return SQRT_2_PI / erfcx(g * M_SQRT1_2); /* erfcx overflows below -37: 0 */

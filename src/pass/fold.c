@@ -24,6 +24,7 @@ typedef struct {
 static void decode(void *context, size_t i)
 {
     window *w = context;
+    w->blocks[i].limits_wanted = w->fold->limits;
     w->status[i] = ur_source_decode(w->source, &w->pieces[i], &w->blocks[i], &w->errors[i]);
 }
 

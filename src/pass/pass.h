@@ -16,6 +16,7 @@ unrelu_status ur_pass(unrelu_source *source, const ur_summary *summary, void *pl
  * block, for each column on one thread at a time. */
 typedef struct {
     void (*step)(void *state, size_t column, const ur_block *block);
+    int limits; /* cells below detection limits are read too (block->below) */
 } ur_fold;
 unrelu_status ur_fold_run(unrelu_source *source, const ur_fold *fold, void *state,
                           const unrelu_exec *exec, const char *stage, unrelu_error *err);

@@ -7,6 +7,7 @@
 #include "memory.h"
 #include "read/number.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -126,8 +127,11 @@ static unrelu_status rewind_csv(unrelu_source *source, unrelu_error *err)
 
 typedef struct {
     const unrelu_source *source;
-    const ur_csv *csv;
-    size_t row, line; /* 0-based in the file, 1-based */
+    ur_csv *csv;
+    ur_block *block;
+    unsigned char *below; /* its marks of limits, or NULL: not wanted */
+    size_t first_row;     /* of the piece */
+    size_t row, line;     /* 0-based in the file, 1-based */
     unrelu_error *err;
 } place;
 
@@ -157,6 +161,14 @@ static unrelu_status read_odd_cell(const place *at, const unsigned char *s, size
     ur_cell cell = ur_cell_find(s, at->csv->separator);
     ur_cell_kind kind = ur_cell_read(&cell, at->csv->c_locale, out);
     *next = cell.next;
+    if (kind == UR_CELL_LIMIT && at->below) {
+        size_t row = at->row - at->first_row;
+        at->below[row * at->source->d + column] = isnan(*out) ? UR_BELOW_UNKNOWN : UR_BELOW_GIVEN;
+        at->block->below = at->below;
+        return UNRELU_OK;
+    }
+    if (kind == UR_CELL_LIMIT)
+        atomic_store(&at->csv->met_limit, 1);
     return kind <= UR_CELL_MISSING ? UNRELU_OK : refuse_cell(at, &cell, kind, column);
 }
 
@@ -197,13 +209,24 @@ static unrelu_status read_row(const place *at, const unsigned char *start, doubl
 static unrelu_status decode_csv(const unrelu_source *source, const ur_piece *piece, ur_block *block,
                                 unrelu_error *err)
 {
-    const ur_csv *csv = source->state;
+    ur_csv *csv = source->state;
     /* A row of this width takes width bytes at least: where the lines are more than that
      * allows, one of them is ragged and ends the loop before the block does. */
     size_t most = piece->size / source->width + 1;
     size_t rows = piece->rows < most ? piece->rows : most;
     unrelu_status status = ur_block_reserve(block, rows, source->d, err);
-    place at = {source, csv, piece->first_row, piece->first_line, err};
+    if (status == UNRELU_OK && block->limits_wanted)
+        status = ur_block_scratch(block, rows * source->d, err);
+    place at = {.source = source,
+                .csv = csv,
+                .block = block,
+                .below = block->limits_wanted ? block->bytes : NULL,
+                .first_row = piece->first_row,
+                .row = piece->first_row,
+                .line = piece->first_line,
+                .err = err};
+    if (status == UNRELU_OK && at.below)
+        memset(at.below, 0, rows * source->d);
     const unsigned char *s = piece->bytes, *end = s + piece->size;
     double *out = block->own;
     for (; s < end && !status; s++, at.line++) {
@@ -242,11 +265,17 @@ static void close_csv(unrelu_source *source)
     free(csv);
 }
 
+static int csv_met_limit(const unrelu_source *source)
+{
+    return atomic_load(&((ur_csv *)source->state)->met_limit);
+}
+
 static const ur_format csv_format = {
     .rewind = rewind_csv,
     .take = take_csv,
     .decode = decode_csv,
     .fraction = csv_fraction,
+    .met_limit = csv_met_limit,
     .close = close_csv,
 };
 

@@ -7,6 +7,8 @@
 #include "read/csv_cell.h"
 #include "read/format.h"
 
+#include <stdatomic.h>
+
 typedef struct {
     ur_bytes in;
     locale_t c_locale;
@@ -19,6 +21,7 @@ typedef struct {
     ur_piece ahead;   /* bytes that were read but not yet handed out */
     int ended;        /* nothing is left to read behind them */
     size_t next_row, next_line, next_index;
+    atomic_int met_limit; /* a cell below a detection limit was refused */
 } ur_csv;
 
 /* Rows (lines that are not blank) and lines in whole lines of text. A blank line is no row,

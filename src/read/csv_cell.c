@@ -60,16 +60,15 @@ static int equals(const ur_cell *cell, const char *word)
            !strncasecmp((const char *)cell->start, word, size);
 }
 
-static int is_limit(const ur_cell *cell, locale_t c_locale)
+static int is_limit(const ur_cell *cell, locale_t c_locale, double *value)
 {
-    double value;
     if (equals(cell, "ND"))
         return 1;
     if (cell->start == cell->end || *cell->start != '<')
         return 0;
     ur_cell rest = {.start = cell->start + 1, .end = cell->end};
     trim(&rest);
-    return ur_number_exact(rest.start, rest.end, c_locale, &value);
+    return ur_number_exact(rest.start, rest.end, c_locale, value) && isfinite(*value);
 }
 
 ur_cell_kind ur_cell_read(const ur_cell *cell, locale_t c_locale, double *value)
@@ -88,7 +87,7 @@ ur_cell_kind ur_cell_read(const ur_cell *cell, locale_t c_locale, double *value)
     for (size_t i = 0; i < sizeof infinite / sizeof *infinite; i++)
         if (equals(cell, infinite[i]))
             return UR_CELL_INFINITE;
-    return is_limit(cell, c_locale) ? UR_CELL_LIMIT : UR_CELL_TEXT;
+    return is_limit(cell, c_locale, value) ? UR_CELL_LIMIT : UR_CELL_TEXT;
 }
 
 char *ur_cell_name(const ur_cell *cell)
@@ -157,8 +156,8 @@ unrelu_status ur_cell_refuse(const ur_cell *cell, ur_cell_kind kind, unsigned ch
     switch (kind) {
     case UR_CELL_LIMIT:
         return ur_fail(err, UNRELU_EFORMAT,
-                       "%s: '%s' is a value below a detection limit, and only plain numbers are "
-                       "read; replace it by 0 and give the limit with --censor-at",
+                       "%s: '%s' is a value below a detection limit, which only 'unrelu fit', "
+                       "'check', 'report' and 'impute' read; leave the column out with --columns",
                        where, text);
     case UR_CELL_INFINITE:
         return ur_fail(err, UNRELU_EFORMAT,

@@ -24,7 +24,7 @@ typedef struct {
 
 /* The cell that starts at s, in a text that ends with a line feed. */
 ur_cell ur_cell_find(const unsigned char *s, unsigned char separator);
-/* *value: the number, or NaN for a missing one */
+/* *value: the number, or the limit; NaN for a missing one and for ND */
 ur_cell_kind ur_cell_read(const ur_cell *cell, locale_t c_locale, double *value);
 /* its text with "" -> ", or NULL without memory */
 char *ur_cell_name(const ur_cell *cell);

@@ -12,7 +12,8 @@ typedef struct {
     unrelu_status (*decode)(const unrelu_source *source, const ur_piece *piece, ur_block *block,
                             unrelu_error *err);
     double (*fraction)(const unrelu_source *source);
-    void (*close)(unrelu_source *source); /* frees state; called once state is set */
+    int (*met_limit)(const unrelu_source *source); /* NULL: there are none in this format */
+    void (*close)(unrelu_source *source);          /* frees state; called once state is set */
 } ur_format;
 
 struct unrelu_source {

@@ -65,6 +65,7 @@ unrelu_status ur_block_reserve(ur_block *block, size_t rows, size_t d, unrelu_er
         block->capacity = count;
     }
     block->x = block->own;
+    block->below = NULL;
     block->rows = rows;
     block->d = block->stride = d;
     return UNRELU_OK;
@@ -333,6 +334,11 @@ const char *ur_source_label(const unrelu_source *source)
 double ur_source_fraction(const unrelu_source *source)
 {
     return source->format->fraction(source);
+}
+
+int ur_source_met_limit(const unrelu_source *source)
+{
+    return source->format->met_limit && source->format->met_limit(source);
 }
 
 unrelu_status ur_source_rewind(unrelu_source *source, unrelu_error *err)

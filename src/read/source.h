@@ -23,11 +23,18 @@ typedef struct {
         *x; /* (rows, d) with `stride` doubles from row to row; NaN: missing. Infinities pass: a
                sweep of their own would cost 5 % of a fit; summaries find them by the way */
     size_t rows, d, stride, first_row;
+    /* Cells below a detection limit, where the caller sets limits_wanted: 1 where x is the limit
+     * ('<0.25'), 2 where the file does not give it ('ND', x is NaN), 0 elsewhere (rows x d). NULL:
+     * the block has none. Where limits are not wanted such a cell is refused. */
+    const unsigned char *below;
+    int limits_wanted;
     double *own; /* x points here unless the source could lend its memory */
     size_t capacity;
     unsigned char *bytes; /* scratch of decode */
     size_t bytes_capacity;
 } ur_block;
+
+enum { UR_BELOW_GIVEN = 1, UR_BELOW_UNKNOWN };
 
 unrelu_status ur_source_rewind(unrelu_source *source, unrelu_error *err);
 /* *more = 0 and no piece at the end */
@@ -36,6 +43,8 @@ unrelu_status ur_source_decode(const unrelu_source *source, const ur_piece *piec
                                unrelu_error *err);
 /* how much of the file take has passed, in [0, 1]; negative where not known */
 double ur_source_fraction(const unrelu_source *source);
+/* whether a cell was refused because it is below a detection limit, and could be read */
+int ur_source_met_limit(const unrelu_source *source);
 /* the path it was opened by ("standard input", "matrix in memory"): for messages */
 const char *ur_source_label(const unrelu_source *source);
 /* "column 3" or "column 3 (lead)": for messages; place is 0-based among those handed out */

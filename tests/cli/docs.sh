@@ -58,7 +58,7 @@ expect '' unrelu fit --batches ''
 expect 'cli.md' unrelu fit c
 expect 'unrelu.1' unrelu fit -o unrelu.1
 expect 'gaussian network mixture inputs' unrelu generate ''
-expect 'recover' unrelu r
+expect 'recover report reproduce' unrelu r
 expect 'unmix' unrelu u
 expect 'separable' unrelu unmix --method s
 expect 'unrelu.1' unrelu unmix unrelu.1

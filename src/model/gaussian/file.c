@@ -41,6 +41,7 @@ static const array_field arrays[] = {
 static const array_field alone[] = {
     {"noise", AT(noise), 1, OPTIONAL},
     {"limit", AT(limit), 1, OPTIONAL},
+    {"lambda", AT(lambda), 1, OPTIONAL},
 };
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
@@ -135,6 +136,8 @@ unrelu_status unrelu_gaussian_save(const unrelu_gaussian *m, const char *path, u
     ur_npz_add_string(w, "kind", "rectified-gaussian");
     ur_npz_add_strings(w, "names", m->names, m->d);
     ur_seed_save(w, m->seed);
+    if (m->transform != UNRELU_TRANSFORM_NONE)
+        ur_npz_add_string(w, "transform", unrelu_transform_name(m->transform));
     add_arrays(w, m, alone, COUNT(alone));
     status = ur_gaussian_put(w, m, err);
     if (status == UNRELU_OK && is_learned(m)) {
@@ -150,7 +153,6 @@ unrelu_status unrelu_gaussian_save(const unrelu_gaussian *m, const char *path, u
 
 /* ---- load ---- */
 
-/* "3 x 4", "a vector of 5", "a number" */
 static unrelu_status load_flags(ur_npz *npz, const char *path, unrelu_gaussian *m,
                                 unrelu_error *err)
 {
@@ -257,6 +259,24 @@ unrelu_status ur_gaussian_get(ur_npz *npz, const char *path, unrelu_gaussian *m,
     return status;
 }
 
+static unrelu_status load_transform(ur_npz *npz, const char *path, unrelu_gaussian *m,
+                                    unrelu_error *err)
+{
+    char text[32];
+    if (!ur_npz_has(npz, "transform"))
+        return UNRELU_OK;
+    unrelu_status status = ur_npz_string(npz, "transform", text, sizeof text, err);
+    for (m->transform = UNRELU_TRANSFORM_NONE;
+         status == UNRELU_OK && strcmp(unrelu_transform_name(m->transform), text) != 0;
+         m->transform++)
+        if (m->transform == UNRELU_TRANSFORM_BOXCOX)
+            return ur_fail(err, UNRELU_EFORMAT, "%s: there is no transform '%.20s'", path, text);
+    if (status == UNRELU_OK && m->transform == UNRELU_TRANSFORM_BOXCOX && !m->lambda)
+        status =
+            ur_fail(err, UNRELU_EFORMAT, "%s: a Box-Cox transform needs the array lambda", path);
+    return status;
+}
+
 /* kind, d, and what only a file of this kind must have */
 static unrelu_status load_head(ur_npz *npz, const char *path, unrelu_gaussian *m, unrelu_error *err)
 {
@@ -279,6 +299,8 @@ static unrelu_status load(ur_npz *npz, const char *path, unrelu_gaussian *m, unr
         status = ur_gaussian_get(npz, path, m, err);
     if (status == UNRELU_OK)
         status = load_arrays(npz, path, m, alone, COUNT(alone), err);
+    if (status == UNRELU_OK)
+        status = load_transform(npz, path, m, err);
     if (status == UNRELU_OK)
         status = ur_names_load(npz, path, "names", m->d, &m->names, err);
     if (status == UNRELU_OK && !m->names && !(m->names = ur_strings_number('x', m->d)))

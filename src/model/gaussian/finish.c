@@ -17,10 +17,10 @@ static const double NEGATIVE_BIAS_DEVIATIONS = 3;
 /* a misfit must matter and be sure */
 static const double MISFIT_SHARE = 0.05, MISFIT_DEVIATIONS = 5, MISFIT_RATIO = 0.1;
 
-static void set_names_of_method(unrelu_gaussian *m, const unrelu_gaussian_options *o)
+void ur_fit_name_method(unrelu_gaussian *m, const unrelu_gaussian_options *o)
 {
     static const char *const norms[] = {"censored", "truncated", "median", "sgd"};
-    static const char *const angles[] = {"h6", "signs"};
+    static const char *const angles[] = {"h6", "signs", "likelihood"};
     snprintf(m->method, sizeof m->method, "%s", o->literal ? "paper" : "efficient");
     snprintf(m->norms, sizeof m->norms, "%s", norms[o->norms]);
     snprintf(m->angles, sizeof m->angles, "%s", angles[o->angles]);
@@ -39,19 +39,27 @@ static int is_misfit(double n, double zeros, double gamma)
     return far || inexplicable;
 }
 
-static uint32_t flags_of(const ur_fit *fit, const ur_fit_column *c)
+uint32_t ur_fit_flags(double observed, double positive, const ur_margin *m)
 {
-    double n = fit->v.observed[c->index], positive = fit->v.positive[c->index],
-           zeros = n - positive;
     uint32_t flags = 0;
-    const ur_margin *m = &c->censored;
     if (m->verdict == UR_MARGIN_CONSTANT)
-        return UNRELU_FLAG_CONSTANT | (n < 2 ? UNRELU_FLAG_FEW_POSITIVES : 0);
+        return UNRELU_FLAG_CONSTANT | (observed < 2 ? UNRELU_FLAG_FEW_POSITIVES : 0);
     if (m->verdict == UR_MARGIN_NO_ZEROS)
         flags |= UNRELU_FLAG_NO_ZEROS;
     if (positive < ENOUGH_POSITIVES ||
         (m->verdict == UR_MARGIN_FITTED && !(m->gamma_se <= WEAK_GAMMA_SE)))
         flags |= UNRELU_FLAG_FEW_POSITIVES;
+    return flags;
+}
+
+static uint32_t flags_of(const ur_fit *fit, const ur_fit_column *c)
+{
+    double n = fit->v.observed[c->index], positive = fit->v.positive[c->index],
+           zeros = n - positive;
+    const ur_margin *m = &c->censored;
+    uint32_t flags = ur_fit_flags(n, positive, m);
+    if (flags & UNRELU_FLAG_CONSTANT)
+        return flags;
     if (c->margin.verdict == UR_MARGIN_NO_MAXIMUM)
         flags |= UNRELU_FLAG_NO_TRUNCATED;
     if (zeros - n / 2 > NEGATIVE_BIAS_DEVIATIONS * sqrt(n) / 2 &&
@@ -67,7 +75,7 @@ unrelu_status ur_fit_set_columns(ur_fit *fit, unrelu_error *err)
     unrelu_gaussian *m = fit->model;
     m->n = (size_t)*fit->v.rows;
     m->rows_dropped = (size_t)*fit->v.rows_dropped;
-    set_names_of_method(m, fit->options);
+    ur_fit_name_method(m, fit->options);
     if (fit->noise && !(m->noise = ur_doubles(m->d)))
         return ur_fail_memory(err, m->d, "noise levels");
     int limited = 0;

@@ -20,12 +20,12 @@ enum {
 unrelu_gaussian_options unrelu_gaussian_options_default(void)
 {
     return (unrelu_gaussian_options){
-        .batches = 1, .radius = 3, .lambda = 0.1, .minibatch = 10, .seed = 1};
+        .batches = 1, .radius = 3, .lambda = 0.1, .minibatch = 10, .boxcox = NAN, .seed = 1};
 }
 
 static unrelu_status check_options(const unrelu_gaussian_options *o, unrelu_error *err)
 {
-    if ((unsigned)o->norms > UNRELU_NORMS_SGD || (unsigned)o->angles > UNRELU_ANGLES_SIGNS ||
+    if ((unsigned)o->norms > UNRELU_NORMS_SGD || (unsigned)o->angles > UNRELU_ANGLES_LIKELIHOOD ||
         (unsigned)o->precision > UNRELU_PRECISION_SINGLE)
         return ur_fail(err, UNRELU_EUSAGE, "there are no norms %d, angles %d or precision %d",
                        (int)o->norms, (int)o->angles, (int)o->precision);
@@ -58,7 +58,9 @@ static unrelu_status check_one_pass(const unrelu_gaussian_options *o, unrelu_err
                        : o->additive_noise != 0           ? "--additive-noise"
                        : o->robust                        ? "--robust"
                        : o->censor_at                     ? "--censor-at"
-                                                          : NULL;
+                       : ur_fit_needs_cells(o)
+                           ? "a limit of each cell, a transform, or --angles likelihood"
+                           : NULL;
     if (what)
         return ur_fail(err, UNRELU_EUSAGE,
                        "%s needs the samples themselves, and a summary does not hold them: give "
@@ -177,11 +179,33 @@ static unrelu_status run(unrelu_source *source, const unrelu_summary *given,
     return status;
 }
 
+/* cell by cell, in memory */
+static unrelu_status run_cells(unrelu_source *source, const unrelu_gaussian_options *options,
+                               const unrelu_exec *exec, unrelu_gaussian *model, unrelu_error *err)
+{
+    int saved = ur_blas_pin();
+    memset(model, 0, sizeof *model);
+    unrelu_status status = check_options(options, err);
+    if (status == UNRELU_OK)
+        status = ur_fit_cells(source, options, exec, model, err);
+    if (status != UNRELU_OK)
+        unrelu_gaussian_free(model);
+    ur_blas_unpin(saved);
+    return status;
+}
+
 unrelu_status unrelu_gaussian_fit(unrelu_source *source, const unrelu_gaussian_options *options,
                                   const unrelu_exec *exec, unrelu_gaussian *model,
                                   unrelu_error *err)
 {
-    return run(source, NULL, options, exec, model, err);
+    unrelu_gaussian_options defaults = unrelu_gaussian_options_default();
+    const unrelu_gaussian_options *o = options ? options : &defaults;
+    if (ur_fit_needs_cells(o))
+        return run_cells(source, o, exec, model, err);
+    unrelu_status status = run(source, NULL, o, exec, model, err);
+    if (status == UNRELU_EFORMAT && ur_source_met_limit(source))
+        status = run_cells(source, o, exec, model, err);
+    return status;
 }
 
 unrelu_status unrelu_gaussian_fit_summary(const unrelu_summary *summary,

@@ -71,9 +71,19 @@ unrelu_status ur_fit_h6(const ur_fit *fit, const ur_moments_view *v, const ur_fi
 unrelu_status ur_fit_signs(const ur_fit *fit, const ur_fit_pairs *out, unrelu_error *err);
 
 /* --- finish.c: from estimates in units to the model in the data's --- */
+void ur_fit_name_method(unrelu_gaussian *model, const unrelu_gaussian_options *options);
 unrelu_status ur_fit_set_columns(ur_fit *fit, unrelu_error *err);
 /* product_se (d x d): see ur_fit_pairs */
 unrelu_status ur_fit_finish(ur_fit *fit, double *product_se, unrelu_error *err);
+
+/* flags of a column with these many cells, and above their limits */
+uint32_t ur_fit_flags(double observed, double positive, const ur_margin *margin);
+
+/* --- cells_fit.c --- */
+/* whether the options ask for it; a file that has cells with limits needs it too */
+int ur_fit_needs_cells(const unrelu_gaussian_options *options);
+unrelu_status ur_fit_cells(unrelu_source *source, const unrelu_gaussian_options *options,
+                           const unrelu_exec *exec, unrelu_gaussian *model, unrelu_error *err);
 
 /* --- rank.c: W and the eigenvalues of sigma --- */
 unrelu_status ur_fit_rank(ur_fit *fit, unrelu_error *err);
@@ -85,6 +95,8 @@ unrelu_status ur_fit_cut(ur_fit *fit, const double *limit, unrelu_error *err);
 /* --- warn.c --- */
 unrelu_status ur_warn(unrelu_gaussian *model, const char *code, unrelu_error *err,
                       const char *format, ...) __attribute__((format(printf, 4, 5)));
+unrelu_status ur_warn_missing(unrelu_gaussian *model, double missing, double cells,
+                              unrelu_error *err);
 /* all that the user should know about this fit */
 unrelu_status ur_fit_warn(ur_fit *fit, unrelu_error *err);
 /* one warning for all columns that carry the flag, naming the first few */

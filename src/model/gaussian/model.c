@@ -32,10 +32,10 @@ void unrelu_gaussian_free(unrelu_gaussian *m)
     if (!m)
         return;
     double *arrays[] = {
-        m->observed,      m->positive, m->b,        m->b_se,        m->scale,
-        m->scale_se,      m->sigma,    m->sigma_se, m->correlation, m->noise,
-        m->limit,         m->W,        m->n_pair,   m->eigenvalues, m->eigenvalues_se,
-        m->correlation_se};
+        m->observed,       m->positive, m->b,        m->b_se,        m->scale,
+        m->scale_se,       m->sigma,    m->sigma_se, m->correlation, m->noise,
+        m->limit,          m->W,        m->n_pair,   m->eigenvalues, m->eigenvalues_se,
+        m->correlation_se, m->lambda};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         free(arrays[i]);
     ur_strings_free(m->names, m->d);

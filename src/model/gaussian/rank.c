@@ -35,14 +35,15 @@ static void room_free(room *r)
 
 static unrelu_status room_new(const ur_fit *fit, room *r, unrelu_error *err)
 {
-    size_t d = fit->d;
+    size_t d = fit->model->d;
     *r = (room){.values = ur_doubles(d),
                 .vectors = ur_doubles(d * d),
                 .rho = ur_doubles(d * d),
                 .product = ur_doubles(d * d),
-                .body = ur_doubles(ur_moments_body_len(&fit->summary->plan)),
+                .body = ur_doubles(fit->summary ? ur_moments_body_len(&fit->summary->plan) : 0),
                 .scale = ur_doubles(d),
-                .by_group = ur_alloc(d, fit->summary->plan.groups * sizeof(double))};
+                .by_group =
+                    ur_alloc(d, (fit->summary ? fit->summary->plan.groups : 0) * sizeof(double))};
     if (r->values && r->vectors && r->rho && r->product && r->body && r->scale && r->by_group)
         return UNRELU_OK;
     return ur_fail_memory(err, d * d, "entries of Sigma");
@@ -172,7 +173,8 @@ static unrelu_status standard_errors(ur_fit *fit, const room *r, unrelu_error *e
     unrelu_gaussian *m = fit->model;
     const char *why = NULL;
     unrelu_status reason = UNRELU_EUSAGE;
-    if (fit->options->angles != UNRELU_ANGLES_H6 || fit->options->norms > UNRELU_NORMS_TRUNCATED)
+    if (!fit->summary || fit->options->angles != UNRELU_ANGLES_H6 ||
+        fit->options->norms > UNRELU_NORMS_TRUNCATED)
         why = "the jackknife needs --angles h6 with --norms censored or truncated";
     else if (fit->summary->plan.groups < 2)
         why = "the summary keeps one group: summarize with --groups 10";

@@ -8,6 +8,7 @@
 #include "dense/random.h"
 #include "error.h"
 #include "memory.h"
+#include "model/cells/cells.h"
 #include "model/mixture/mixture.h"
 #include "pass/parallel.h"
 
@@ -22,7 +23,9 @@ struct unrelu_sampler {
     uint64_t seed;
     double *factor;            /* k x p: F' */
     double *scale, *b, *limit; /* p */
-    double *At;                /* p x d: A'; NULL: x = m */
+    unrelu_transform transform;
+    double *lambda; /* p, or NULL */
+    double *At;     /* p x d: A'; NULL: x = m */
     double noise;
 };
 
@@ -34,6 +37,7 @@ void unrelu_sampler_free(unrelu_sampler *s)
     free(s->scale);
     free(s->b);
     free(s->limit);
+    free(s->lambda);
     free(s->At);
     free(s);
 }
@@ -85,19 +89,22 @@ unrelu_status unrelu_sampler_new(const unrelu_gaussian *model, uint64_t seed, un
     unrelu_sampler *s = ur_alloc(1, sizeof *s);
     if (!s)
         return ur_fail_memory(err, 1, "sampler");
-    *s = (unrelu_sampler){.d = p, .p = p, .seed = seed};
+    *s = (unrelu_sampler){.d = p, .p = p, .seed = seed, .transform = model->transform};
     s->factor = ur_alloc(p, p * sizeof *s->factor);
     s->scale = ur_doubles(p);
     s->b = ur_doubles(p);
     s->limit = ur_doubles(p);
+    s->lambda = model->lambda ? ur_doubles(p) : NULL;
     int saved = ur_blas_pin();
-    if (!s->factor || !s->scale || !s->b || !s->limit)
+    if (!s->factor || !s->scale || !s->b || !s->limit || (model->lambda && !s->lambda))
         status = ur_fail_memory(err, p * p, "entries of a factor");
     if (status == UNRELU_OK) {
         memcpy(s->scale, model->scale, p * sizeof *s->scale);
         memcpy(s->b, model->b, p * sizeof *s->b);
         if (model->limit)
             memcpy(s->limit, model->limit, p * sizeof *s->limit);
+        if (s->lambda)
+            memcpy(s->lambda, model->lambda, p * sizeof *s->lambda);
         status = set_factor(s, model->correlation, err);
     }
     ur_blas_unpin(saved);
@@ -161,7 +168,8 @@ static void rectify(const unrelu_sampler *s, double *m)
     for (size_t r = 0; r < CHUNK; r++, m += s->p)
         for (size_t j = 0; j < s->p; j++) {
             double latent = s->scale[j] * m[j] + s->b[j];
-            m[j] = latent > s->limit[j] ? latent : s->limit[j];
+            double y = latent > s->limit[j] ? latent : s->limit[j];
+            m[j] = ur_transform_back(s->transform, s->lambda ? s->lambda[j] : 0, y);
         }
 }
 

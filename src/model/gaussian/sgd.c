@@ -185,7 +185,7 @@ static void transform_back(const descent *c, const unrelu_gaussian_options *o, u
 
 unrelu_status ur_fit_sgd(ur_fit *fit, unrelu_error *err)
 {
-    static const ur_fold fold = {fold_step};
+    static const ur_fold fold = {.step = fold_step};
     if (fit->exec && fit->exec->rank_sum)
         return ur_fail(err, UNRELU_EUSAGE,
                        "projected SGD goes through the samples in order and cannot be split over "

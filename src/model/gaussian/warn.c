@@ -113,6 +113,13 @@ static unrelu_status warn_errors(const ur_fit *fit, unrelu_error *err)
     return UNRELU_OK;
 }
 
+unrelu_status ur_warn_missing(unrelu_gaussian *m, double missing, double cells, unrelu_error *err)
+{
+    return ur_warn(m, "missing", err,
+                   "%.0f of %.0f cells are missing: pairs use the rows where both are observed",
+                   missing, cells);
+}
+
 unrelu_status ur_fit_warn(ur_fit *fit, unrelu_error *err)
 {
     static const struct {
@@ -136,12 +143,9 @@ unrelu_status ur_fit_warn(ur_fit *fit, unrelu_error *err)
     };
     unrelu_gaussian *m = fit->model;
     unrelu_status status = UNRELU_OK;
-    double missing = *fit->v.missing_cells;
-    if (missing > 0)
-        status = ur_warn(m, "missing", err,
-                         "%.0f of %.0f cells are missing: pairs use the rows "
-                         "where both are observed",
-                         missing, *fit->v.rows * (double)fit->summary->plan.d);
+    if (fit->summary && *fit->v.missing_cells > 0)
+        status = ur_warn_missing(m, *fit->v.missing_cells,
+                                 *fit->v.rows * (double)fit->summary->plan.d, err);
     if (status == UNRELU_OK && m->n < m->d)
         status = ur_warn(m, "n-below-d", err,
                          "%zu rows for %zu columns: Sigma cannot have full "

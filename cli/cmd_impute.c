@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "unrelu/unrelu.h"
+
+#include "censor.h"
+#include "cli.h"
+#include "files.h"
+#include "json.h"
+#include "talk.h"
+
+typedef struct {
+    cli_shared shared;
+    size_t draws;
+    char *limit;
+    const char *limits;
+} impute_arguments;
+
+static const cli_option options[] = {
+    {"output", 'o', "FILE", "write to FILE: .npy, .csv or .tsv, or - for CSV on standard output",
+     CLI_TEXT, offsetof(impute_arguments, shared.output), 0, 0, NULL},
+    {"draws", 0, "M",
+     "in place of conditional means, M draws of every hidden cell from its conditional law: M "
+     "times "
+     "the rows of SAMPLES, draw after draw",
+     CLI_WHOLE, offsetof(impute_arguments, draws), 1, 0x1p31, "a whole number of at least 1"},
+    {"limit", 0, "NAME=V", "cells 'ND' and 0 of column NAME are below V; may be given again",
+     CLI_LIST, offsetof(impute_arguments, limit), 0, 0, NULL},
+    {"limits", 0, "FILE",
+     "the limit of each such cell at its place in FILE, which has as many rows and columns as "
+     "SAMPLES",
+     CLI_TEXT, offsetof(impute_arguments, limits), 0, 0, NULL},
+    {0},
+};
+
+static const cli_example examples[] = {
+    {"unrelu impute model.npz samples.csv -o filled.csv", "conditional means"},
+    {"unrelu impute model.npz samples.csv --draws 20 -o filled.npy",
+     "twenty completed tables, one below the other"},
+    {"unrelu impute model.npz samples.csv --limit lead=0.5,zinc=2 -o filled.csv",
+     "detection limits of cells 'ND' and 0"},
+    {0},
+};
+
+static const impute_arguments defaults = {CLI_SHARED_DEFAULTS};
+
+static int print_json(const impute_arguments *a, const unrelu_gaussian *model,
+                      const unrelu_impute_report *report)
+{
+    cli_json json = cli_json_start("impute");
+    cli_json_whole(&json, "n", report->rows);
+    cli_json_whole(&json, "d", model->d);
+    cli_json_text(&json, "method", a->draws ? "draws" : "mean");
+    cli_json_whole(&json, "draws", a->draws);
+    cli_json_whole(&json, "censored", report->censored);
+    cli_json_whole(&json, "missing", report->missing);
+    cli_json_whole(&json, "rows", report->written);
+    cli_json_whole(&json, "seed", a->shared.seed);
+    cli_json_text(&json, "output", a->shared.output);
+    cli_json_warnings(&json, NULL, 0);
+    return cli_json_finish(&json);
+}
+
+static void tell(const impute_arguments *a, const unrelu_gaussian *model,
+                 const unrelu_impute_report *report)
+{
+    unsigned long long seed = a->shared.seed;
+    const char *to = strcmp(a->shared.output, "-") == 0 ? "standard output" : a->shared.output;
+    cli_note("%zu of %zu cells are below their limit, and %zu missing", report->censored,
+             report->rows * model->d, report->missing);
+    if (a->draws)
+        cli_note("%s: %zu rows of %zu columns, %zu draws of %zu rows, seed %llu", to,
+                 report->written, model->d, a->draws, report->rows, seed);
+    else
+        cli_note("%s: %zu rows of %zu columns, conditional means, seed %llu", to, report->written,
+                 model->d, seed);
+}
+
+static int impute(const impute_arguments *a, const unrelu_gaussian *model, unrelu_source *samples,
+                  unrelu_source *limits)
+{
+    unrelu_error err = {0};
+    unrelu_impute_report report;
+    unrelu_exec exec = cli_exec(&a->shared);
+    double *limit = NULL;
+    int status = a->limit ? cli_parse_named_limits(a->limit, samples, &limit) : 0;
+    unrelu_impute_options o = {
+        .draws = a->draws, .limit = limit, .limits = limits, .seed = a->shared.seed};
+    if (status == 0)
+        status = cli_exit(
+            unrelu_gaussian_impute(model, samples, &o, a->shared.output, &exec, &report, &err),
+            &err);
+    free(limit);
+    if (status != 0)
+        return status;
+    if (a->shared.json)
+        return print_json(a, model, &report);
+    tell(a, model, &report);
+    return 0;
+}
+
+static int check(const impute_arguments *a)
+{
+    const cli_shared *shared = &a->shared;
+    int status = cli_require_output("impute", shared, "the filled samples go");
+    if (status == 0)
+        status = cli_check_output(shared, NULL);
+    if (status == 0 && a->limits && strcmp(a->limits, shared->output) == 0)
+        return cli_usage("-o %s is the file of limits, which would be lost: give another name",
+                         shared->output);
+    if (status == 0 && shared->json && strcmp(shared->output, "-") == 0)
+        return cli_usage("impute: --json and the samples cannot both go to standard output: give "
+                         "-o a file");
+    return status;
+}
+
+static int run(void *arguments)
+{
+    const impute_arguments *a = arguments;
+    const cli_shared *shared = &a->shared;
+    unrelu_error err = {0};
+    unrelu_gaussian model = {0};
+    unrelu_source *samples = NULL, *limits = NULL;
+    int status = check(a);
+    if (status == 0)
+        status = cli_load_gaussian(shared->files[0], &model);
+    if (status == 0)
+        status =
+            cli_exit(cli_open_source(shared->files[1], shared->columns, 1, &samples, &err), &err);
+    if (status == 0 && a->limits)
+        status = cli_exit(cli_open_source(a->limits, shared->columns, 1, &limits, &err), &err);
+    if (status == 0)
+        status = impute(a, &model, samples, limits);
+    cli_close_samples(limits);
+    cli_close_samples(samples);
+    unrelu_gaussian_free(&model);
+    return status;
+}
+
+const cli_command cli_impute = {
+    .name = "impute",
+    .files = "MODEL SAMPLES",
+    .brief = "Fill the values that the rectifier or a detection limit hid, and missing ones",
+    .doc =
+        "MODEL is a rectified Gaussian, SAMPLES has its columns, by name or in its order. A "
+        "cell at or below the limit of the model (0 unless it was fitted with --censor-at), a "
+        "cell '<0.25', or 'ND' with --limit is below a limit; an empty cell, NA or NaN is "
+        "missing. Both kinds become their conditional means given the cells of the row that "
+        "were seen, and given that the others lie below their limits; all else stays as it is, "
+        "bit for bit.\n\nWhat is filled in for a cell below its limit is the value before the "
+        "rectifier, W z + b: it lies below the limit, and below 0 where the limit is 0. Of a model "
+        "with --transform it is the conditional mean of the transformed value, mapped back: under "
+        "log the geometric mean.\n\nMeans "
+        "vary less than values do: for a variance or a correlation of the filled table take "
+        "--draws and average over the tables.",
+    .options = options,
+    .has = CLI_HAS_SEED | CLI_HAS_THREADS | CLI_HAS_COLUMNS | CLI_HAS_JSON,
+    .examples = examples,
+    .least_files = 2,
+    .most_files = 2,
+    .size = sizeof(impute_arguments),
+    .defaults = &defaults,
+    .run = run,
+};

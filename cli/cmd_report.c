@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stddef.h>
+
+#include "cli.h"
+#include "files.h"
+#include "report/html.h"
+#include "report/report.h"
+#include "talk.h"
+
+typedef struct {
+    cli_shared shared;
+} report_arguments;
+
+static const cli_option options[] = {
+    {"output", 'o', "FILE", "write the page to FILE (.html, needed)", CLI_TEXT,
+     offsetof(report_arguments, shared.output), 0, 0, NULL},
+    {0},
+};
+
+static const cli_example examples[] = {
+    {"unrelu report model.npz x.npy -o report.html", "what was learned, and how well it fits"},
+    {"unrelu report model.npz -o report.html", "without the samples"},
+    {"unrelu report net.npz x.npy a.npy -o net.html", "a network, with its residuals"},
+    {0},
+};
+
+static const report_arguments defaults = {CLI_SHARED_DEFAULTS};
+
+void cli_report_foot(cli_page *page, const cli_shared *shared)
+{
+    cli_page_html(page, "<p>Made by unrelu %s from ", unrelu_version());
+    for (size_t i = 0; i < shared->file_count; i++) {
+        cli_page_html(page, "%s<code>", i == 0 ? "" : i + 1 < shared->file_count ? ", " : " and ");
+        cli_page_text(page, shared->files[i]);
+        cli_page_html(page, "</code>");
+    }
+    cli_page_html(page, ".</p></footer>\n");
+}
+
+int cli_report_save(cli_page *page, const cli_shared *shared)
+{
+    int status = cli_page_save(page, shared->output);
+    if (status == 0)
+        cli_note("%s: %.2f MB", shared->output, (double)cli_page_size() / 1e6);
+    return status;
+}
+
+static int run(void *arguments)
+{
+    static int (*const reports[])(const cli_shared *) = {
+        [CLI_GAUSSIAN] = cli_report_gaussian,
+        [CLI_NETWORK] = cli_report_network,
+        [CLI_MIXTURE] = cli_report_mixture,
+    };
+    const cli_shared *shared = &((report_arguments *)arguments)->shared;
+    cli_model kind = CLI_GAUSSIAN;
+    int status = cli_require_output("report", shared, "the page goes");
+    if (status == 0)
+        status = cli_check_output(shared, ".html");
+    if (status == 0)
+        status = cli_find_model(shared->files[0], CLI_ANY_MODEL, &kind);
+    return status ? status : reports[kind](shared);
+}
+
+const cli_command cli_report = {
+    .name = "report",
+    .files = "MODEL [SAMPLES | INPUTS LABELS]",
+    .brief = "Write a page with charts about a model",
+    .doc =
+        "One HTML file that works offline and prints well, with the verdict in words, charts and "
+        "the same numbers in tables.\n\nOf a rectified Gaussian: the fit of each column, where "
+        "SAMPLES is given (values beside the fitted normal, quantiles, a Kolmogorov-Smirnov test "
+        "by simulation; of more than 12 columns the worst are drawn, and a table has all), the "
+        "correlations, the strongest pairs, the eigenvalues. SAMPLES has the columns of the model, "
+        "by name or in their order.\n\nOf a network: its certificate, neurons and weights, and the "
+        "residuals where INPUTS and LABELS are given. Of a mixture: A and the hidden layer.",
+    .options = options,
+    .has = CLI_HAS_SEED | CLI_HAS_THREADS | CLI_HAS_LEVEL | CLI_HAS_COLUMNS,
+    .examples = examples,
+    .least_files = 1,
+    .most_files = 3,
+    .size = sizeof(report_arguments),
+    .defaults = &defaults,
+    .run = run,
+};

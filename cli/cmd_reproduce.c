@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli.h"
+#include "figure1.h"
+#include "files.h"
+#include "json.h"
+#include "talk.h"
+#include "words.h"
+
+typedef struct {
+    cli_shared shared;
+    size_t runs; /* 0: not said */
+    int quick, restart;
+} reproduce_arguments;
+
+#define FIELD(name) offsetof(reproduce_arguments, name)
+
+static const cli_option options[] = {
+    {"output", 'o', "DIR",
+     "write figure1.csv, figure1.json and figure1.html to the folder DIR, made if missing; the "
+     "points that a figure1.csv there holds already are not run again",
+     CLI_TEXT, FIELD(shared.output), 0, 0, NULL},
+    {"runs", 0, "R", "runs of every point (default 10; with --quick 2)", CLI_WHOLE, FIELD(runs), 1,
+     FIGURE1_MOST_RUNS, "a whole number from 1 to 999"},
+    {"quick", 0, NULL, "six small points with n up to 50000, in a few seconds", CLI_FLAG,
+     FIELD(quick), 0, 0, NULL},
+    {"restart", 0, NULL, "run all points again, whatever DIR holds", CLI_FLAG, FIELD(restart), 0, 0,
+     NULL},
+    {0},
+};
+
+static const cli_example examples[] = {
+    {"unrelu reproduce", "what can be reproduced"},
+    {"unrelu reproduce figure1 --quick", "six points, a table"},
+    {"unrelu reproduce figure1 -o figure1", "all of it; figure1/figure1.html shows it"},
+    {0},
+};
+
+static const reproduce_arguments defaults = {CLI_SHARED_DEFAULTS};
+
+static const char things[] = "figure1";
+
+/* ---- where it stands ------------------------------------------------------------------ */
+
+typedef struct {
+    const figure1 *f;
+    double total, done; /* samples times columns, which is what time goes with */
+    double start;
+    int verbose;
+} clock_of_work;
+
+static double work_of(const figure1_point *p)
+{
+    return (double)p->n * (double)p->d;
+}
+
+static void tell_step(void *context, size_t point, size_t run)
+{
+    clock_of_work *c = context;
+    char stage[96];
+    (void)run;
+    c->done += work_of(&c->f->points[point]);
+    double left = (cli_seconds() - c->start) * (c->total - c->done) / c->done;
+    if (c->verbose) /* which tells every new stage */
+        snprintf(stage, sizeof stage, "figure1");
+    else if (left < 100)
+        snprintf(stage, sizeof stage, "point %zu of %zu, %.0f s left", point + 1, c->f->count,
+                 left);
+    else
+        snprintf(stage, sizeof stage, "point %zu of %zu, %.0f min left", point + 1, c->f->count,
+                 left / 60);
+    cli_progress(NULL, stage, c->done / c->total);
+}
+
+static int stop(const figure1 *f, const char *csv, unrelu_status status, const unrelu_error *err)
+{
+    if (status != UNRELU_ECANCELLED || !csv || cli_figure1_done(f) == 0)
+        return cli_exit(status, err);
+    cli_error("interrupted; %s holds %zu of %zu points, and the same command goes on from there",
+              csv, cli_figure1_done(f), f->count);
+    return CLI_EXIT_INTERRUPTED;
+}
+
+/* csv: NULL where nothing is kept */
+static int run_points(figure1 *f, const cli_shared *shared, const char *csv)
+{
+    unrelu_error err = {0};
+    unrelu_exec exec = cli_exec(shared);
+    exec.progress = NULL; /* of one fit: short */
+    clock_of_work clock = {.f = f, .start = cli_seconds(), .verbose = shared->verbose};
+    for (size_t p = 0; p < f->count; p++)
+        clock.total += cli_figure1_is_done(f, p) ? 0 : (double)f->runs * work_of(&f->points[p]);
+    for (size_t p = 0; p < f->count; p++) {
+        if (cli_figure1_is_done(f, p))
+            continue;
+        unrelu_status status = cli_figure1_run(f, p, &exec, tell_step, &clock, &err);
+        if (status != UNRELU_OK)
+            return stop(f, csv, status, &err);
+        cli_detail("n = %zu, d = %zu, kappa = %zu: done", f->points[p].n, f->points[p].d,
+                   f->points[p].kappa);
+        int failed = csv ? cli_figure1_save(f, csv) : 0;
+        if (failed)
+            return failed;
+    }
+    return 0;
+}
+
+/* ---- results -------------------------------------------------------------------------- */
+
+typedef struct {
+    char csv[PATH_MAX], json[PATH_MAX], page[PATH_MAX];
+} file_names;
+
+static int set_names(const char *folder, file_names *names)
+{
+    int room = (int)sizeof names->csv - 1;
+    if (snprintf(names->csv, sizeof names->csv, "%s/figure1.csv", folder) > room - 2)
+        return cli_usage("-o: the name of the folder is too long");
+    snprintf(names->json, sizeof names->json, "%s/figure1.json", folder);
+    snprintf(names->page, sizeof names->page, "%s/figure1.html", folder);
+    return 0;
+}
+
+static int write_json(const figure1 *f, const char *path)
+{
+    int failed = 0;
+    json_t *object = cli_figure1_json(f, &failed);
+    char *text = failed ? NULL : json_dumps(object, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
+    int status = text ? cli_figure1_write(path, text) : CLI_EXIT_INTERNAL;
+    if (!text)
+        cli_error("not enough memory for the JSON text");
+    free(text);
+    json_decref(object);
+    return status;
+}
+
+static int report(const figure1 *f, const cli_shared *shared)
+{
+    if (!shared->json) {
+        cli_figure1_print(f);
+        return 0;
+    }
+    cli_json json = {0};
+    json.object = cli_figure1_json(f, &json.failed);
+    cli_json_text(&json, "output", shared->output);
+    return cli_json_finish(&json);
+}
+
+static int reproduce_figure1(const reproduce_arguments *a)
+{
+    const cli_shared *shared = &a->shared;
+    file_names *names = calloc(1, sizeof *names);
+    figure1 *f = calloc(1, sizeof *f);
+    int status = 0;
+    if (!names || !f) {
+        cli_error("not enough memory");
+        status = CLI_EXIT_INTERNAL;
+        goto done;
+    }
+    cli_figure1_plan(f, a->runs ? a->runs : a->quick ? 2 : 10, shared->seed, a->quick);
+    if (shared->output) {
+        status = set_names(shared->output, names);
+        if (status == 0)
+            status = cli_make_folder(shared->output);
+        if (status == 0 && !a->restart)
+            status = cli_figure1_load(f, names->csv);
+        if (status == 0 && cli_figure1_done(f) > 0)
+            cli_note("%s holds %zu of %zu points already", names->csv, cli_figure1_done(f),
+                     f->count);
+    }
+    if (status == 0)
+        status = run_points(f, shared, shared->output ? names->csv : NULL);
+    if (status == 0 && shared->output) {
+        status = write_json(f, names->json);
+        if (status == 0)
+            status = cli_figure1_page(f, names->page);
+    }
+    if (status == 0)
+        status = report(f, shared);
+    if (status == 0 && shared->output)
+        cli_note("%s/figure1.csv, .json and .html are written", shared->output);
+done:
+    free(names);
+    free(f);
+    return status;
+}
+
+static int list_things(void)
+{
+    printf(
+        "figure1   the three panels of Figure 1 of the one-layer paper: errors against samples,\n"
+        "          columns and condition number, its algorithm and ours on the same data\n");
+    return 0;
+}
+
+static int run(void *arguments)
+{
+    const reproduce_arguments *a = arguments;
+    if (a->shared.file_count == 0)
+        return list_things();
+    if (cli_word_index(things, a->shared.files[0]) < 0)
+        return cli_usage("reproduce: there is no '%s' to reproduce; there is: figure1",
+                         a->shared.files[0]);
+    if (a->restart && !a->shared.output)
+        return cli_usage("reproduce: --restart is about the files of -o, and there is no -o");
+    return reproduce_figure1(a);
+}
+
+const cli_command cli_reproduce = {
+    .name = "reproduce",
+    .files = "[figure1]",
+    .brief = "Run the experiments of the paper again, with its method and ours",
+    .doc = "figure1: the three panels of Figure 1 of the one-layer paper. A point is a number of "
+           "samples n, of columns d and a condition number kappa; each of its runs plants a new W "
+           "and b, draws samples, and fits them both by the published algorithm ('unrelu fit "
+           "--method paper') and by the default. The errors are those of the paper: err_b = |b - "
+           "b*| / |W*|_F, err_Sigma = |Sigma - Sigma*|_F / |W*|_F^2 and sqrt(min(KL, KL reversed) "
+           "/ 2); where the published algorithm ends with a Sigma that is not positive definite "
+           "there is no KL, and the run is counted. Beside them stands the Cramer-Rao limit: the "
+           "root mean square error that no unbiased method goes below. It is that of one "
+           "coordinate, or of one pair, at a time; with kappa > 1 all columns together may tell a "
+           "little more, and no limit of KL is given.\n\nWithout figure1, say what can be "
+           "reproduced. The full figure takes some minutes; interrupted, it keeps the points that "
+           "are finished, and goes on from there when started again with the same -o, --runs and "
+           "--seed.",
+    .words = things,
+    .options = options,
+    .has = CLI_HAS_SEED | CLI_HAS_THREADS | CLI_HAS_JSON,
+    .examples = examples,
+    .most_files = 1,
+    .size = sizeof(reproduce_arguments),
+    .defaults = &defaults,
+    .run = run,
+};

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* figure1.csv holds all that is known, so that a run that was interrupted goes on from it. Numbers
+ * have six digits, and are rounded to them before anything else sees them: the results of a run
+ * in two parts are those of one in a single part. */
+#include "figure1.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "talk.h"
+
+static const char header[] =
+    "panel,n,d,kappa,method,runs,err_b,err_b_sd,err_sigma,err_sigma_sd,sqrt_kl,sqrt_kl_sd,not_psd,"
+    "limit_b,limit_sigma,limit_kl,seconds,seed,version";
+
+enum {
+    PANEL,
+    N,
+    D,
+    KAPPA,
+    METHOD,
+    RUNS,
+    FIRST_METRIC,
+    NOT_PSD = 12,
+    FIRST_LIMIT,
+    SECONDS = 16,
+    SEED,
+    VERSION,
+    FIELDS
+};
+
+/* ---- writing ------------------------------------------------------------------------- */
+
+int cli_figure1_write(const char *path, const char *text)
+{
+    size_t size = strlen(path) + 32;
+    char *beside = malloc(size);
+    if (beside)
+        snprintf(beside, size, "%s.%ld.tmp", path, (long)getpid());
+    FILE *file = beside ? fopen(beside, "w") : NULL;
+    int failed = !file || fputs(text, file) < 0;
+    if (file)
+        failed |= fclose(file) != 0;
+    failed = failed || rename(beside, path) != 0;
+    if (failed) {
+        cli_error("cannot write %s: %s", path, strerror(errno));
+        if (file)
+            remove(beside);
+    }
+    free(beside);
+    return failed ? CLI_EXIT_FILE : 0;
+}
+
+static void put_number(FILE *out, double x)
+{
+    if (isfinite(x))
+        fprintf(out, ",%.6g", x);
+    else
+        fputc(',', out);
+}
+
+static void put_row(FILE *out, const figure1 *f, size_t point, int method)
+{
+    const figure1_point *p = &f->points[point];
+    const figure1_row *row = &f->rows[point][method];
+    fprintf(out, "%s,%zu,%zu,%zu,%s,%zu", cli_figure1_panel(p->panel), p->n, p->d, p->kappa,
+            cli_figure1_method(method), f->runs);
+    for (int k = 0; k < FIGURE1_METRICS; k++) {
+        put_number(out, row->mean[k]);
+        put_number(out, row->sd[k]);
+    }
+    fprintf(out, ",%zu", row->not_psd);
+    for (int k = 0; k < FIGURE1_METRICS; k++)
+        put_number(out, row->limit[k]);
+    put_number(out, row->seconds);
+    fprintf(out, ",%llu,%s\n", (unsigned long long)f->seed, unrelu_version());
+}
+
+int cli_figure1_save(const figure1 *f, const char *path)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    int status = CLI_EXIT_INTERNAL;
+    if (out) {
+        fprintf(out, "%s\n", header);
+        for (size_t p = 0; p < f->count; p++)
+            for (int m = 0; m < FIGURE1_METHODS; m++)
+                if (cli_figure1_is_done(f, p))
+                    put_row(out, f, p, m);
+        int failed = ferror(out);
+        if (fclose(out) == 0 && !failed)
+            status = cli_figure1_write(path, text);
+    }
+    if (status == CLI_EXIT_INTERNAL)
+        cli_error("not enough memory");
+    free(text);
+    return status;
+}
+
+/* ---- reading ------------------------------------------------------------------------- */
+
+static int refuse_settings(const char *path, size_t line, const char *why)
+{
+    cli_error(
+        "%s: line %zu %s; go on with the settings it was made with, give another -o, or start "
+        "anew with --restart",
+        path, line, why);
+    return CLI_EXIT_USAGE;
+}
+
+static int refuse_content(const char *path, size_t line, const char *why)
+{
+    cli_error("%s: line %zu %s; give another -o, or start anew with --restart", path, line, why);
+    return CLI_EXIT_FILE;
+}
+
+static int find_point(const figure1 *f, char **field, size_t *point)
+{
+    for (*point = 0; *point < f->count; ++*point) {
+        const figure1_point *p = &f->points[*point];
+        if (strcmp(field[PANEL], cli_figure1_panel(p->panel)) == 0 &&
+            strtoull(field[N], NULL, 10) == p->n && strtoull(field[D], NULL, 10) == p->d &&
+            strtoull(field[KAPPA], NULL, 10) == p->kappa)
+            return 1;
+    }
+    return 0;
+}
+
+static int get_number(const char *text, double *x)
+{
+    char *end;
+    *x = *text ? strtod(text, &end) : NAN;
+    return !*text || (end != text && !*end);
+}
+
+static int get_row(char **field, figure1_row *row)
+{
+    char *end;
+    int good = 1;
+    for (int k = 0; k < FIGURE1_METRICS; k++) {
+        good &= get_number(field[FIRST_METRIC + 2 * k], &row->mean[k]);
+        good &= get_number(field[FIRST_METRIC + 2 * k + 1], &row->sd[k]);
+        good &= get_number(field[FIRST_LIMIT + k], &row->limit[k]);
+    }
+    row->not_psd = strtoul(field[NOT_PSD], &end, 10);
+    good &= end != field[NOT_PSD] && !*end;
+    row->done = good && get_number(field[SECONDS], &row->seconds);
+    return row->done;
+}
+
+static int take_line(figure1 *f, const char *path, size_t number, char *line)
+{
+    char *field[FIELDS], *rest = line;
+    size_t count = 0, point;
+    int method;
+    while (rest && count < FIELDS)
+        field[count++] = strsep(&rest, ",");
+    if (count < FIELDS || rest)
+        return refuse_content(path, number, "is not a row of this table");
+    if (strtoull(field[SEED], NULL, 10) != f->seed)
+        return refuse_settings(path, number, "is of another --seed");
+    if (strtoull(field[RUNS], NULL, 10) != f->runs)
+        return refuse_settings(path, number, "is of another number of --runs");
+    if (strcmp(field[VERSION], unrelu_version()) != 0)
+        return refuse_settings(path, number, "is of another version of unrelu");
+    for (method = 0; method < FIGURE1_METHODS; method++)
+        if (strcmp(field[METHOD], cli_figure1_method(method)) == 0)
+            break;
+    if (method == FIGURE1_METHODS || !find_point(f, field, &point))
+        return refuse_settings(
+            path, number, f->quick ? "is no point of --quick" : "is no point of the full figure");
+    if (!get_row(field, &f->rows[point][method]))
+        return refuse_content(path, number, "has a field that is not a number");
+    return 0;
+}
+
+int cli_figure1_load(figure1 *f, const char *path)
+{
+    char *line = NULL;
+    size_t size = 0, number = 0;
+    int status = 0;
+    FILE *file = fopen(path, "r");
+    if (!file && errno == ENOENT)
+        return 0;
+    if (!file) {
+        cli_error("cannot open %s: %s", path, strerror(errno));
+        return CLI_EXIT_FILE;
+    }
+    while (status == 0 && getline(&line, &size, file) > 0) {
+        line[strcspn(line, "\r\n")] = '\0';
+        if (++number > 1)
+            status = take_line(f, path, number, line);
+        else if (strcmp(line, header) != 0)
+            status = refuse_content(path, number, "is not the head of this table");
+    }
+    if (ferror(file)) {
+        cli_error("cannot read %s: %s", path, strerror(errno));
+        status = CLI_EXIT_FILE;
+    }
+    free(line);
+    fclose(file);
+    return status;
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One run plants a model, draws samples, and fits them by both methods. The limit of a run is what
+ * the Cramer-Rao bound says of its own truth; where Sigma = I (kappa = 1) to second order
+ *   E KL = sum_ij Var(Sigma_ij) / 4 + sum_i Var(b_i) / 2.
+ * With kappa > 1 the divergence mixes errors of pairs, whose joint bound is not known here: none is
+ * given. Limits of several runs are averaged as squares. */
+#include "figure1.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "unrelu/unrelu.h"
+
+#include "talk.h"
+
+/* mean and spread of what is finite */
+typedef struct {
+    size_t count;
+    double mean, square; /* square: sum of squares about the mean */
+} tally;
+
+static void tally_add(tally *t, double x)
+{
+    if (!isfinite(x))
+        return;
+    double away = x - t->mean;
+    t->count++;
+    t->mean += away / (double)t->count;
+    t->square += away * (x - t->mean);
+}
+
+typedef struct {
+    tally metric[FIGURE1_METHODS][FIGURE1_METRICS];
+    tally limit[FIGURE1_METRICS]; /* squares */
+    tally seconds[FIGURE1_METHODS];
+    size_t not_psd[FIGURE1_METHODS];
+} tallies;
+
+static double square_sum(const double *x, size_t count)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += x[i] * x[i];
+    return sum;
+}
+
+static unrelu_status add_limits(const unrelu_gaussian *truth, const figure1_point *p, tallies *t,
+                                unrelu_error *err)
+{
+    size_t d = p->d;
+    double *b_se = malloc(d * sizeof *b_se), *sigma_se = malloc(d * d * sizeof *sigma_se);
+    unrelu_status status = b_se && sigma_se ? UNRELU_OK : UNRELU_ENOMEM;
+    if (status == UNRELU_OK)
+        status = unrelu_gaussian_bound(truth, (double)p->n, b_se, NULL, sigma_se, NULL, err);
+    if (status == UNRELU_OK) {
+        double norm = square_sum(truth->scale, d);
+        double b = square_sum(b_se, d), sigma = square_sum(sigma_se, d * d);
+        tally_add(&t->limit[FIGURE1_ERR_B], b / norm);
+        tally_add(&t->limit[FIGURE1_ERR_SIGMA], sigma / (norm * norm));
+        tally_add(&t->limit[FIGURE1_SQRT_KL], p->kappa == 1 ? (sigma / 4 + b / 2) / 2 : NAN);
+    }
+    free(b_se);
+    free(sigma_se);
+    return status;
+}
+
+static unrelu_gaussian_options options_of(int method, uint64_t seed)
+{
+    unrelu_gaussian_options o = unrelu_gaussian_options_default();
+    o.seed = seed;
+    if (method == FIGURE1_PAPER) {
+        o.norms = UNRELU_NORMS_SGD;
+        o.angles = UNRELU_ANGLES_SIGNS;
+        o.literal = 1;
+    }
+    return o;
+}
+
+static unrelu_status fit(const unrelu_gaussian *truth, const double *x, size_t n, int method,
+                         uint64_t seed, const unrelu_exec *exec, tallies *t, unrelu_error *err)
+{
+    unrelu_gaussian_options o = options_of(method, seed);
+    unrelu_gaussian model = {0};
+    unrelu_gaussian_distance far;
+    unrelu_source *source = NULL;
+    double start = cli_seconds();
+    unrelu_status status = unrelu_source_memory(x, n, truth->d, &source, err);
+    if (status == UNRELU_OK)
+        status = unrelu_gaussian_fit(source, &o, exec, &model, err);
+    double seconds = cli_seconds() - start;
+    if (status == UNRELU_OK)
+        status = unrelu_gaussian_compare(truth, &model, &far, err);
+    if (status == UNRELU_OK) {
+        double kl = fmin(far.kl, far.kl_reverse);
+        tally_add(&t->metric[method][FIGURE1_ERR_B], far.b_error);
+        tally_add(&t->metric[method][FIGURE1_ERR_SIGMA], far.sigma_error);
+        tally_add(&t->metric[method][FIGURE1_SQRT_KL], sqrt(kl / 2));
+        tally_add(&t->seconds[method], seconds);
+        t->not_psd[method] += isfinite(kl) ? 0 : 1;
+    }
+    unrelu_source_close(source);
+    unrelu_gaussian_free(&model);
+    return status;
+}
+
+static unrelu_status run_once(const figure1_point *p, uint64_t seed, const unrelu_exec *exec,
+                              tallies *t, unrelu_error *err)
+{
+    unrelu_gaussian_plant_options o = unrelu_gaussian_plant_options_default();
+    o.d = p->d;
+    o.kappa = (double)p->kappa;
+    o.seed = seed;
+    unrelu_gaussian truth = {0};
+    unrelu_sampler *sampler = NULL;
+    double *x = malloc(p->n * p->d * sizeof *x);
+    unrelu_status status = x ? unrelu_gaussian_plant(&o, &truth, err) : UNRELU_ENOMEM;
+    if (status == UNRELU_OK)
+        status = unrelu_sampler_new(&truth, ~seed, &sampler, err); /* as generate does */
+    if (status == UNRELU_OK)
+        status = unrelu_sampler_draw(sampler, 0, p->n, exec, x, err);
+    for (int m = 0; m < FIGURE1_METHODS && status == UNRELU_OK; m++)
+        status = fit(&truth, x, p->n, m, seed, exec, t, err);
+    if (status == UNRELU_OK)
+        status = add_limits(&truth, p, t, err);
+    unrelu_sampler_free(sampler);
+    unrelu_gaussian_free(&truth);
+    free(x);
+    return status;
+}
+
+static double mean_of(const tally *t)
+{
+    return t->count > 0 ? t->mean : NAN;
+}
+
+/* what figure1.csv keeps */
+static double six_digits(double x)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%.6g", x);
+    return isfinite(x) ? strtod(text, NULL) : NAN;
+}
+
+static void summarise(const tallies *t, int method, figure1_row *row)
+{
+    row->done = 1;
+    row->not_psd = t->not_psd[method];
+    row->seconds = six_digits(mean_of(&t->seconds[method]));
+    for (int k = 0; k < FIGURE1_METRICS; k++) {
+        const tally *x = &t->metric[method][k];
+        row->mean[k] = six_digits(mean_of(x));
+        row->sd[k] = x->count > 1 ? six_digits(sqrt(x->square / (double)(x->count - 1))) : NAN;
+        row->limit[k] = six_digits(sqrt(mean_of(&t->limit[k])));
+    }
+}
+
+unrelu_status cli_figure1_run(figure1 *f, size_t point, const unrelu_exec *exec, figure1_step *step,
+                              void *context, unrelu_error *err)
+{
+    tallies t = {0};
+    unrelu_status status = UNRELU_OK;
+    for (size_t r = 0; r < f->runs && status == UNRELU_OK; r++) {
+        status = run_once(&f->points[point], cli_figure1_seed(f, point, r), exec, &t, err);
+        if (status == UNRELU_OK && exec->cancelled && exec->cancelled(exec->context))
+            status = UNRELU_ECANCELLED;
+        if (status == UNRELU_OK)
+            step(context, point, r);
+    }
+    for (int m = 0; m < FIGURE1_METHODS && status == UNRELU_OK; m++)
+        summarise(&t, m, &f->rows[point][m]);
+    return status;
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../files.h"
+#include "../talk.h"
+#include "html.h"
+#include "report.h"
+
+/* ---- the verdict ---- */
+
+typedef struct {
+    size_t tested, rejected, worst;
+} outcome;
+
+static outcome outcome_of(const unrelu_goodness *g)
+{
+    outcome o = {0};
+    for (size_t i = 0; i < g->d; i++) {
+        if (isnan(g->ks_p[i]))
+            continue;
+        if (o.tested == 0 || g->ks[i] > g->ks[o.worst])
+            o.worst = i;
+        o.tested++;
+        o.rejected += g->ks_p[i] < 0.05;
+    }
+    return o;
+}
+
+/* more columns with p < 0.05 than two deviations above what chance gives */
+static int is_misfit(const outcome *o)
+{
+    double n = (double)o->tested;
+    return (double)o->rejected > 0.05 * n + 2 * sqrt(0.05 * 0.95 * n) + 0.5;
+}
+
+static void judge_fit(cli_page *page, const unrelu_gaussian *m, const unrelu_goodness *g)
+{
+    outcome o = outcome_of(g);
+    if (o.tested == 0) {
+        cli_page_html(page, "<div class=\"verdict fair\"><strong>No column could be tested."
+                            "</strong></div>\n");
+        return;
+    }
+    double far = g->ks[o.worst];
+    int misfit = is_misfit(&o), small = misfit && far < 0.02;
+    cli_page_html(page, "<div class=\"verdict %s\"><strong>%s</strong><p>",
+                  !misfit ? CLI_GOOD
+                  : small ? CLI_FAIR
+                          : CLI_BAD,
+                  !misfit ? "The samples give no reason to doubt a rectified Gaussian."
+                  : small ? "The samples are not quite a rectified Gaussian, but close to one."
+                          : "The samples are not a rectified Gaussian.");
+    if (o.tested == 1)
+        cli_page_html(page, "The test of the only column has p %s %.3g. ",
+                      cli_html_p_sign(g->ks_p[o.worst]), g->ks_p[o.worst]);
+    else
+        cli_page_html(page, "%zu of %zu columns have p &lt; 0.05; chance alone gives about %.2g. ",
+                      o.rejected, o.tested, 0.05 * (double)o.tested);
+    cli_page_html(page, "The largest distance is %.3g, in <b>", far);
+    cli_page_text(page, m->names ? m->names[o.worst] : "");
+    cli_page_html(page, "</b>: at some value the share of samples below it is that far from the "
+                        "model's.</p></div>\n");
+}
+
+static void judge(cli_page *page, const unrelu_gaussian *m, const unrelu_goodness *g)
+{
+    if (g) {
+        judge_fit(page, m, g);
+        return;
+    }
+    int doubts = m->warning_count > 0;
+    cli_page_html(page, "<div class=\"verdict %s\"><strong>%s</strong><p>%s</p></div>\n",
+                  doubts ? CLI_FAIR : CLI_GOOD,
+                  !m->method[0] ? "A model that was planted, not learned."
+                  : doubts      ? "Learned, with warnings."
+                                : "Learned without a warning.",
+                  "With the samples as a second file this page also shows how well the model fits "
+                  "them.");
+}
+
+/* ---- facts ---- */
+
+static double censored_share(const unrelu_gaussian *m, const unrelu_goodness *g)
+{
+    double cells = 0, censored = 0;
+    for (size_t i = 0; i < m->d && (g || (m->observed && m->positive)); i++) {
+        cells += g ? g->observed[i] : m->observed[i];
+        censored += g ? g->censored[i] : m->observed[i] - m->positive[i];
+    }
+    return cells > 0 ? censored / cells : NAN;
+}
+
+static void add_facts(cli_page *page, const unrelu_gaussian *m, const unrelu_goodness *g)
+{
+    double share = censored_share(m, g);
+    cli_html_facts(page, 1);
+    if (g)
+        cli_html_fact_count(page, "samples here", (double)g->n);
+    if (m->method[0] && !(g && g->n == m->n))
+        cli_html_fact_count(page, "samples learned from", (double)m->n);
+    cli_html_fact_count(page, "columns", (double)m->d);
+    if (isfinite(share))
+        cli_html_fact(page, "of the cells censored", "%.3g %%", 100 * share);
+    if (m->method[0])
+        cli_html_fact(page, "method", "%s", m->method);
+    if (m->norms[0])
+        cli_html_fact(page, "norms, angles", "%s, %s", m->norms, m->angles);
+    if (m->rows_dropped)
+        cli_html_fact_count(page, "outlying rows left out", (double)m->rows_dropped);
+    cli_html_facts(page, 0);
+}
+
+/* ---- the page ---- */
+
+static int write_page(const cli_shared *shared, const unrelu_gaussian *m, const unrelu_goodness *g)
+{
+    const cli_report_words words = {"column", "columns", "zeros"};
+    cli_page *page = cli_page_open("Rectified Gaussian: report");
+    cli_html_head(page, "Rectified Gaussian x = ReLU(W z + b)", shared->files[0]);
+    judge(page, m, g);
+    cli_html_warnings(page, m->warnings, m->warning_count);
+    add_facts(page, m, g);
+    cli_report_columns(page, m, g, shared->level);
+    cli_report_correlations(page, m, &words, shared->level);
+    cli_report_spectrum(page, m,
+                        m->method[0] ? "In decreasing order. 'unrelu fit --rank auto' gives them "
+                                       "standard errors."
+                                     : "In decreasing order.",
+                        shared->level);
+    if (g)
+        cli_page_html(
+            page,
+            "<footer><p>p is the share of simulated samples at least as far from their model, in "
+            "999 "
+            "of them (seed %llu). Where the model was learned from these samples, each simulated "
+            "one "
+            "is fitted again. Beyond about 400 values above the limit, distances are scaled from "
+            "samples of that size.</p>",
+            (unsigned long long)shared->seed);
+    else
+        cli_page_html(page, "<footer>");
+    cli_report_foot(page, shared);
+    return cli_report_save(page, shared);
+}
+
+static size_t bins_for(const unrelu_gaussian *m)
+{
+    double n = m->n > 0 ? (double)m->n : 1e4;
+    return (size_t)fmax(10, fmin(40, sqrt(n)));
+}
+
+static int study(const cli_shared *shared, const unrelu_gaussian *m, unrelu_goodness *g)
+{
+    unrelu_error err = {0};
+    unrelu_source *source = NULL;
+    unrelu_exec exec = cli_exec(shared);
+    unrelu_goodness_options options = {.bins = bins_for(m), .seed = shared->seed};
+    unrelu_status status = cli_open_source(shared->files[1], shared->columns, 1, &source, &err);
+    if (status == UNRELU_OK)
+        status = unrelu_gaussian_goodness(m, source, &options, &exec, g, &err);
+    cli_close_samples(source);
+    return cli_exit(status, &err);
+}
+
+int cli_report_gaussian(const cli_shared *shared)
+{
+    unrelu_gaussian model = {0};
+    unrelu_goodness goodness = {0};
+    int with = shared->file_count > 1, status = 0;
+    if (shared->file_count > 2)
+        return cli_usage("report: a rectified Gaussian has one file of samples, not two: MODEL "
+                         "SAMPLES");
+    status = cli_load_gaussian(shared->files[0], &model);
+    if (status == 0 && with)
+        status = study(shared, &model, &goodness);
+    if (status == 0)
+        status = write_page(shared, &model, with ? &goodness : NULL);
+    unrelu_goodness_free(&goodness);
+    unrelu_gaussian_free(&model);
+    return status;
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "html.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../codes.h"
+#include "../table.h"
+
+void cli_html_head(cli_page *page, const char *kind, const char *title)
+{
+    cli_page_html(page, "<header><p class=\"kind\">");
+    cli_page_text(page, kind);
+    cli_page_html(page, "</p><h1>");
+    cli_page_text(page, title);
+    cli_page_html(page, "</h1></header>\n");
+}
+
+void cli_html_warnings(cli_page *page, const unrelu_warning *warnings, size_t count)
+{
+    if (count == 0)
+        return;
+    cli_page_html(page, "<ul class=\"warnings\">\n");
+    for (size_t i = 0; i < count; i++) {
+        cli_page_html(page, "<li><code>");
+        cli_page_text(page, warnings[i].code);
+        cli_page_html(page, "</code> ");
+        cli_page_text(page, warnings[i].message);
+        cli_page_html(page, "</li>\n");
+    }
+    cli_page_html(page, "</ul>\n");
+}
+
+void cli_html_section(cli_page *page, const char *id, const char *title)
+{
+    cli_page_html(page, "<section id=\"%s\"><h2>%s</h2>\n", id, title);
+}
+
+/* ---- facts ---- */
+
+void cli_html_facts(cli_page *page, int open)
+{
+    cli_page_html(page, open ? "<dl class=\"facts\">\n" : "</dl>\n");
+}
+
+void cli_html_fact(cli_page *page, const char *name, const char *format, ...)
+{
+    char text[256];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    cli_page_html(page, "<div><dt>%s</dt><dd>", name);
+    cli_page_text(page, text);
+    cli_page_html(page, "</dd></div>\n");
+}
+
+void cli_html_fact_count(cli_page *page, const char *name, double count)
+{
+    char text[40];
+    cli_html_fact(page, name, "%s", cli_html_count(count, text));
+}
+
+/* ---- tables ---- */
+
+void cli_html_table(cli_page *page, const char *class, const char *caption, const char *titles)
+{
+    cli_page_html(page, "<div class=\"scroll\"><table class=\"%s\">", class);
+    if (caption) {
+        cli_page_html(page, "<caption>");
+        cli_page_text(page, caption);
+        cli_page_html(page, "</caption>");
+    }
+    cli_page_html(page, "<thead><tr>");
+    for (const char *s = titles; *s;) {
+        int left = *s == '<', length = (int)strcspn(s += left, "|");
+        cli_page_html(page, "<th scope=\"col\"%s>%.*s</th>", left ? " class=\"l\"" : "", length, s);
+        s += length + (s[length] == '|');
+    }
+    cli_page_html(page, "</tr></thead><tbody>\n");
+}
+
+void cli_html_table_end(cli_page *page)
+{
+    cli_page_html(page, "</tbody></table></div>\n");
+}
+
+void cli_html_name(cli_page *page, const char *name)
+{
+    cli_page_html(page, "<td class=\"name\" title=\"");
+    cli_page_text(page, name);
+    cli_page_html(page, "\">");
+    cli_page_text(page, name);
+    cli_page_html(page, "</td>");
+}
+
+void cli_html_real(cli_page *page, double value, const char *format)
+{
+    char text[64] = "?";
+    if (!isnan(value))
+        snprintf(text, sizeof text, format, value);
+    cli_page_html(page, "<td>%s</td>", text);
+}
+
+void cli_html_estimate(cli_page *page, double value, double half)
+{
+    char text[96];
+    if (half < 0)
+        snprintf(text, sizeof text, "%.6g", value);
+    else
+        cli_format_estimate(text, sizeof text, value, half);
+    char *sign = strstr(text, "+-");
+    if (sign)
+        cli_page_html(page, "<td data-value=\"%.9g\">%.*s±%s</td>", value, (int)(sign - text), text,
+                      sign + 2);
+    else
+        cli_page_html(page, "<td>%s</td>", text);
+}
+
+const char *cli_html_p_sign(double p)
+{
+    return p < 0.00101 ? "&le;" : "=";
+}
+
+static const char *meaning_of(const char *code)
+{
+    for (const cli_code *c = cli_codes; c->code; c++)
+        if (strcmp(c->code, code) == 0)
+            return c->means;
+    return "";
+}
+
+void cli_html_flags(cli_page *page, uint32_t flags)
+{
+    const char *between = "";
+    cli_page_html(page, "<td class=\"l\">");
+    for (int bit = 0; bit < UNRELU_FLAG_COUNT; bit++) {
+        if (!(flags >> bit & 1))
+            continue;
+        const char *code = unrelu_flag_name(bit);
+        cli_page_html(page, "%s<abbr title=\"", between);
+        cli_page_text(page, meaning_of(code));
+        cli_page_html(page, "\">%s</abbr>", code);
+        between = ", ";
+    }
+    cli_page_html(page, "</td>");
+}
+
+const char *cli_html_count(double count, char *text)
+{
+    char digits[32];
+    int length = snprintf(digits, sizeof digits, "%.0f", count);
+    char *to = text;
+    if (length > 12)
+        return strcpy(text, digits);
+    for (int i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0 && length > 4)
+            to = stpcpy(to, "\u202f"); /* a thin blank that does not break */
+        *to++ = digits[i];
+    }
+    *to = '\0';
+    return text;
+}
+
+void cli_html_counted(cli_page *page, double count, const char *what)
+{
+    char text[40];
+    cli_page_html(page, "%s %s%s", cli_html_count(count, text), what, count == 1 ? "" : "s");
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pieces of a page that all reports have. */
+#ifndef CLI_REPORT_HTML_H
+#define CLI_REPORT_HTML_H
+
+#include "unrelu/unrelu.h"
+
+#include "page.h"
+
+/* how good news are: the class of a verdict */
+#define CLI_GOOD "good"
+#define CLI_FAIR "fair"
+#define CLI_BAD  "bad"
+
+void cli_html_head(cli_page *page, const char *kind, const char *title);
+void cli_html_warnings(cli_page *page, const unrelu_warning *warnings, size_t count);
+void cli_html_section(cli_page *page, const char *id, const char *title); /* until </section> */
+
+/* ---- facts: a few numbers in large print, between cli_html_facts(page, 1) and (page, 0) ---- */
+void cli_html_facts(cli_page *page, int open);
+void cli_html_fact(cli_page *page, const char *name, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void cli_html_fact_count(cli_page *page, const char *name, double count);
+
+/* ---- tables ---- */
+/* attributes: the class, "" or "sortable"; titles are split at '|', one that starts with '<' is
+ * of a column that is aligned left */
+void cli_html_table(cli_page *page, const char *class, const char *caption, const char *titles);
+void cli_html_table_end(cli_page *page);
+void cli_html_name(cli_page *page, const char *name); /* a cell with text of a file */
+void cli_html_real(cli_page *page, double value, const char *format); /* "?" where it is NaN */
+/* value and the half-width of its interval; without one where half is negative */
+void cli_html_estimate(cli_page *page, double value, double half);
+/* between p and its value: "=", or "&le;" where it is the smallest that 999 simulations give */
+const char *cli_html_p_sign(double p);
+void cli_html_flags(cli_page *page, uint32_t flags);
+
+/* "20 000" with thin blanks; text has room for 40 bytes */
+const char *cli_html_count(double count, char *text);
+/* "1 column", "20 000 columns" */
+void cli_html_counted(cli_page *page, double count, const char *what);
+
+#endif

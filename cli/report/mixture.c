@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "../files.h"
+#include "../mixture_text.h"
+#include "../talk.h"
+#include "chart.h"
+#include "html.h"
+#include "report.h"
+
+enum { CELLS = 60000, TABLE_UNITS = 12, TABLE_ROWS = 200 };
+
+static const char *class_of(unrelu_verdict verdict)
+{
+    return verdict == UNRELU_VERDICT_EXACT || verdict == UNRELU_VERDICT_NOISY ||
+                   verdict == UNRELU_VERDICT_PLANTED
+               ? CLI_GOOD
+               : CLI_FAIR;
+}
+
+static const char *headline_of(unrelu_verdict verdict)
+{
+    switch (verdict) {
+    case UNRELU_VERDICT_EXACT:
+        return "Exact: every facet is certified.";
+    case UNRELU_VERDICT_UNCERTIFIED:
+        return "An exact fit, not shown to be the only one.";
+    case UNRELU_VERDICT_NOISY:
+        return "Learned from samples with noise.";
+    case UNRELU_VERDICT_AMBIGUOUS:
+        return "Ambiguous: the samples have more facets than there are units.";
+    case UNRELU_VERDICT_PLANTED:
+        return "A model that was planted, not learned.";
+    case UNRELU_VERDICT_FAILED:
+        break;
+    }
+    return "No model was found.";
+}
+
+static void judge(cli_page *page, const unrelu_mixture *m)
+{
+    cli_page_html(page, "<div class=\"verdict %s\"><strong>%s</strong><p>", class_of(m->verdict),
+                  headline_of(m->verdict));
+    cli_html_counted(page, (double)m->p, "hidden unit");
+    cli_page_html(page, " in ");
+    cli_html_counted(page, (double)m->d, "column");
+    if (m->how_p[0]) {
+        cli_page_html(page, ": ");
+        cli_page_text(page, m->how_p);
+    }
+    cli_page_html(page, ".</p></div>\n");
+}
+
+static void add_facts(cli_page *page, const unrelu_mixture *m)
+{
+    double error = cli_largest_error_of_a(m);
+    cli_html_facts(page, 1);
+    if (m->verdict != UNRELU_VERDICT_PLANTED) {
+        cli_html_fact_count(page, "samples", (double)m->n);
+        cli_html_fact(page, "residual", "%.2g", m->residual);
+        cli_html_fact_count(page, "facets found", (double)m->facets);
+        cli_html_fact_count(page, "samples on the rarest facet", (double)m->min_off);
+        cli_html_fact(page,
+                      m->noise > 0 ? "units below 0, at most, in deviations of the noise"
+                                   : "units below 0, at most, relative to their sample",
+                      "%.2g", m->negative);
+    }
+    if (m->noise > 0)
+        cli_html_fact(page, "standard deviation of the noise", "%.3g", m->noise);
+    if (error >= 0)
+        cli_html_fact(page, "largest standard error in A", "%.2g", error);
+    cli_html_facts(page, 0);
+}
+
+static double largest_of(const double *values, size_t count)
+{
+    double largest = 0;
+    for (size_t i = 0; i < count; i++)
+        largest = isfinite(values[i]) ? fmax(largest, fabs(values[i])) : largest;
+    return largest;
+}
+
+static void add_table(cli_page *page, const unrelu_mixture *m)
+{
+    char titles[16 * TABLE_UNITS + 16] = "<column";
+    if (m->p > TABLE_UNITS || m->d > TABLE_ROWS)
+        return;
+    int used = 7;
+    for (size_t j = 0; j < m->p; j++)
+        used += snprintf(titles + used, sizeof titles - (size_t)used, "|u%zu", j + 1);
+    cli_page_html(page, "<details><summary>The numbers</summary><div class=\"tall\">");
+    cli_html_table(page, "", NULL, titles);
+    for (size_t i = 0; i < m->d; i++) {
+        cli_page_html(page, "<tr>");
+        cli_html_name(page, m->names[i]);
+        for (size_t j = 0; j < m->p; j++)
+            cli_html_real(page, m->A[i * m->p + j], "%.4f");
+        cli_page_html(page, "</tr>\n");
+    }
+    cli_html_table_end(page);
+    cli_page_html(page, "</div></details>");
+}
+
+static void add_matrix(cli_page *page, const unrelu_mixture *m)
+{
+    size_t rows = m->d * m->p <= CELLS ? m->d : CELLS / m->p;
+    char caption[160];
+    snprintf(caption, sizeof caption,
+             "A, the first %zu of %zu rows. Point at a cell for its number.", rows, m->d);
+    cli_html_section(page, "matrix", "The mixing matrix A");
+    cli_page_html(page, "<p>Column j of A is what hidden unit j puts into the samples, at unit "
+                        "length; units are in the order of their size.</p><div class=\"card\">"
+                        "<div class=\"square\">");
+    cli_page_chart(page,
+                   cli_chart_heatmap(&(cli_heatmap){
+                       .rows = rows,
+                       .columns = m->p,
+                       .values = m->A,
+                       .se = m->A_se,
+                       .row_names = cli_chart_names(m->names, 'x', NULL, rows),
+                       .column_names = cli_chart_names(m->hidden.names, 'u', NULL, m->p),
+                       .largest = largest_of(m->A, rows * m->p),
+                       .label = "entry of A",
+                       .column_title = "hidden unit"}),
+                   rows < m->d ? caption : "Every entry of A. Point at a cell for its number.");
+    cli_page_html(page, "</div>");
+    add_table(page, m);
+    cli_page_html(page, "</div></section>\n");
+}
+
+static void add_hidden(cli_page *page, const unrelu_mixture *m, double level)
+{
+    const cli_report_words words = {"unit", "units", "off"};
+    cli_html_section(page, "hidden", "The hidden layer");
+    cli_page_html(page,
+                  "<p>The units are ReLU(W z + b): b and scale of each, before the rectifier."
+                  "%s</p>",
+                  m->hidden.b_se ? " Standard errors are given A." : "");
+    cli_report_coordinates(page, &m->hidden, NULL, &words, level);
+    cli_page_html(page, "</section>\n");
+    cli_report_correlations(page, &m->hidden, &words, level);
+    cli_report_spectrum(page, &m->hidden, "In decreasing order.", level);
+}
+
+static int write_page(const cli_shared *shared, const unrelu_mixture *m)
+{
+    cli_page *page = cli_page_open("Mixture: report");
+    cli_html_head(page, "Mixture x = A ReLU(W z + b)", shared->files[0]);
+    judge(page, m);
+    cli_html_warnings(page, m->warnings, m->warning_count);
+    add_facts(page, m);
+    add_matrix(page, m);
+    add_hidden(page, m, shared->level);
+    cli_page_html(page, "<footer>");
+    cli_report_foot(page, shared);
+    return cli_report_save(page, shared);
+}
+
+int cli_report_mixture(const cli_shared *shared)
+{
+    unrelu_mixture model = {0};
+    if (shared->file_count > 1)
+        return cli_usage("report: a mixture is reported without samples: its units are not seen in "
+                         "them; leave out '%s'",
+                         shared->files[1]);
+    int status = cli_load_mixture(shared->files[0], &model);
+    if (status == 0)
+        status = write_page(shared, &model);
+    unrelu_mixture_free(&model);
+    return status;
+}

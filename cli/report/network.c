@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../files.h"
+#include "../model_text.h"
+#include "../network_text.h"
+#include "../talk.h"
+#include "../verdict_text.h"
+#include "chart.h"
+#include "html.h"
+#include "report.h"
+
+enum { CELLS = 60000, LABELLED = 40 };
+
+/* ---- the verdict ---- */
+
+static const char *class_of(unrelu_verdict verdict)
+{
+    return verdict == UNRELU_VERDICT_FAILED        ? CLI_BAD
+           : verdict == UNRELU_VERDICT_UNCERTIFIED ? CLI_FAIR
+                                                   : CLI_GOOD;
+}
+
+static const char *headline_of(unrelu_verdict verdict)
+{
+    switch (verdict) {
+    case UNRELU_VERDICT_EXACT:
+        return "Exact: the network meets the labels to rounding, and each neuron was seen on and "
+               "off.";
+    case UNRELU_VERDICT_UNCERTIFIED:
+        return "An exact fit, not shown to be the only one.";
+    case UNRELU_VERDICT_NOISY:
+        return "Learned from labels with noise.";
+    case UNRELU_VERDICT_PLANTED:
+        return "A network that was planted, not learned.";
+    case UNRELU_VERDICT_FAILED:
+    case UNRELU_VERDICT_AMBIGUOUS: /* of mixtures only */
+        break;
+    }
+    return "No network was found.";
+}
+
+static void judge(cli_page *page, const unrelu_network *m)
+{
+    cli_page_html(page, "<div class=\"verdict %s\"><strong>%s</strong><p>", class_of(m->verdict),
+                  headline_of(m->verdict));
+    cli_html_counted(page, (double)m->k, "neuron");
+    if (m->how_k[0]) {
+        cli_page_html(page, ": ");
+        cli_page_text(page, m->how_k);
+    }
+    cli_page_html(page, ". ");
+    if (m->verdict != UNRELU_VERDICT_PLANTED) {
+        cli_page_html(page, "The residual is %.2g of the labels over ", m->residual);
+        cli_html_counted(page, (double)m->samples_checked, "sample");
+        cli_page_html(page, ".");
+    }
+    if (m->failure[0]) {
+        cli_page_html(page, " ");
+        cli_page_text(page, m->failure);
+    }
+    cli_page_html(page, "</p></div>\n");
+}
+
+static void add_facts(cli_page *page, const unrelu_network *m)
+{
+    char activation[32];
+    unrelu_activation_name(m->activation, activation, sizeof activation);
+    cli_html_facts(page, 1);
+    if (m->n)
+        cli_html_fact_count(page, "samples", (double)m->n);
+    cli_html_fact_count(page, "inputs", (double)m->d);
+    cli_html_fact_count(page, "neurons", (double)m->k);
+    cli_html_fact_count(page, "outputs", (double)m->m);
+    cli_html_fact(page, "activation", "%s", activation);
+    if (m->method[0])
+        cli_html_fact(page, "method", "%s", m->method);
+    if (m->noise > 0)
+        cli_html_fact(page, "standard deviation of the noise", "%.3g", m->noise);
+    cli_html_facts(page, 0);
+}
+
+/* ---- the certificate ---- */
+
+static void add_line(cli_page *page, const char *name, const char *text)
+{
+    cli_page_html(page, "<tr><td class=\"wrap\">%s</td><td class=\"wrap\">", name);
+    cli_page_text(page, text);
+    cli_page_html(page, "</td></tr>\n");
+}
+
+static void add_number(cli_page *page, const char *name, const char *format, double value)
+{
+    char text[128];
+    if (!isfinite(value))
+        return;
+    snprintf(text, sizeof text, format, value);
+    add_line(page, name, text);
+}
+
+static void add_checks(cli_page *page, const unrelu_network *m)
+{
+    char text[128];
+    add_number(page, "residual over all samples", "%.3g of the labels", m->residual);
+    add_number(page, "on rows that the solver did not see", "%.3g of the labels",
+               m->holdout_residual);
+    if (m->k && m->verdict != UNRELU_VERDICT_NOISY) {
+        snprintf(text, sizeof text, "%zu samples on, %zu off", m->min_active, m->min_inactive);
+        add_line(page, "rarest sides of a kink", text);
+    }
+    add_number(page, "gap of the neurons' patterns", "%.3g", m->gap);
+    if (m->starts > 1) {
+        snprintf(text, sizeof text, "%zu of %zu reached the best fit", m->starts_agree, m->starts);
+        add_line(page, "starts", text);
+    }
+    if (m->linear_rank)
+        add_number(page, "rank of the linear part", "%.0f", (double)m->linear_rank);
+    if (m->objective > 0)
+        add_number(page, "objective |A - U f(V X)|", "%.6g", m->objective);
+    if (m->incoherence > 0)
+        add_number(page, "labels that are not the network's", "%.0f", (double)m->corrupted);
+    if (m->V_rational)
+        add_line(page, "in exact arithmetic", "the labels are met with residual 0");
+}
+
+static void add_certificate(cli_page *page, const unrelu_network *m)
+{
+    if (m->verdict == UNRELU_VERDICT_PLANTED)
+        return;
+    cli_html_section(page, "certificate", "Certificate");
+    cli_page_html(page, "<p>What was checked, and what theorem stands behind the method.</p>"
+                        "<div class=\"card\">");
+    cli_html_table(page, "", NULL, "<check|<outcome");
+    add_checks(page, m);
+    if (m->guarantee[0])
+        add_line(page, "guarantee", m->guarantee);
+    if (m->assumption[0])
+        add_line(page, "assumption", m->assumption);
+    cli_html_table_end(page);
+    cli_page_html(page, "</div></section>\n");
+}
+
+/* ---- neurons ---- */
+
+static json_t *bars_of(const double *order, const double *values, size_t k, const char *title,
+                       int share)
+{
+    json_t *chart = cli_chart_load("bars");
+    cli_chart_column columns[] = {{"order", order}, {"value", values}, {0}};
+    cli_chart_data(chart, "bars", cli_chart_rows(k, columns));
+    cli_chart_set(chart, "encoding.y.title", json_string(title));
+    if (share) {
+        cli_chart_set(chart, "encoding.y.scale", json_pack("{s:[i, i]}", "domain", 0, 1));
+        cli_chart_set(chart, "encoding.y.axis.format", json_string("~%"));
+        cli_chart_set(chart, "mark.style", json_string("third"));
+    }
+    if (k > LABELLED)
+        cli_chart_set(chart, "encoding.x.axis.labels", json_false());
+    return chart;
+}
+
+static void add_bars(cli_page *page, const unrelu_network *m)
+{
+    double *order = calloc(m->k, 2 * sizeof *order), *norm = order ? order + m->k : NULL;
+    for (size_t j = 0; order && j < m->k; j++) {
+        order[j] = (double)j + 1;
+        norm[j] = cli_norm_of_u(m, j);
+    }
+    cli_page_html(page, "<div class=\"grid\"><div class=\"card\"><h3>Weight in the outputs</h3>");
+    cli_page_chart(page, order ? bars_of(order, norm, m->k, "norm of its column of U", 0) : NULL,
+                   NULL);
+    cli_page_html(page, "</div>");
+    if (m->active && order) {
+        cli_page_html(page, "<div class=\"card\"><h3>How often it is on</h3>");
+        cli_page_chart(page, bars_of(order, m->active, m->k, "share of the samples", 1), NULL);
+        cli_page_html(page, "</div>");
+    }
+    cli_page_html(page, "</div>\n");
+    free(order);
+}
+
+static double largest_error(const unrelu_network *m, size_t j)
+{
+    double largest = 0;
+    for (size_t i = 0; i < m->d; i++) {
+        double se = m->V_se[j * m->d + i];
+        if (isnan(se))
+            return se;
+        largest = fmax(largest, se);
+    }
+    return largest;
+}
+
+static void add_table(cli_page *page, const unrelu_network *m, double level)
+{
+    char titles[128];
+    double z = cli_half_width(level);
+    snprintf(titles, sizeof titles, "<neuron|norm of U|bias c%s%s", m->active ? "|on" : "",
+             m->V_se ? "|largest se in V" : "");
+    cli_page_html(page, "<div class=\"card\"><h3>All neurons</h3><p class=\"note\">");
+    if (cli_has_errors(m->c_se, m->k))
+        cli_page_html(page, "± is the half-width of an interval of %g %%. ", 100 * level);
+    cli_page_html(page, "A click on a title sorts.</p><div class=\"tall\">");
+    cli_html_table(page, "sortable", NULL, titles);
+    for (size_t j = 0; j < m->k; j++) {
+        cli_page_html(page, "<tr><td class=\"l\">%zu</td>", j + 1);
+        cli_html_real(page, cli_norm_of_u(m, j), "%.6g");
+        cli_html_estimate(page, m->c ? m->c[j] : 0, cli_half_of(m->c_se, m->k, j, z));
+        if (m->active)
+            cli_html_real(page, 100 * m->active[j], "%.2f %%");
+        if (m->V_se)
+            cli_html_real(page, largest_error(m, j), "%.2g");
+        cli_page_html(page, "</tr>\n");
+    }
+    cli_html_table_end(page);
+    cli_page_html(page, "</div></div>\n");
+}
+
+static void add_neurons(cli_page *page, const unrelu_network *m, double level)
+{
+    cli_html_section(page, "neurons", "Neurons");
+    cli_page_html(page, "<p>In the order of their weight in the outputs. One that is almost always "
+                        "on or off shows its kink in few samples.</p>\n");
+    add_bars(page, m);
+    add_table(page, m, level);
+    cli_page_html(page, "</section>\n");
+}
+
+/* ---- weights ---- */
+
+static double largest_of(const double *values, size_t count)
+{
+    double largest = 0;
+    for (size_t i = 0; i < count; i++)
+        largest = isfinite(values[i]) ? fmax(largest, fabs(values[i])) : largest;
+    return largest;
+}
+
+static json_t *numbers(size_t count)
+{
+    json_t *names = json_array();
+    for (size_t i = 0; i < count; i++) {
+        char text[32];
+        snprintf(text, sizeof text, "%zu", i + 1);
+        json_array_append_new(names, json_string(text));
+    }
+    return names;
+}
+
+static void add_map(cli_page *page, const cli_heatmap *map, const char *title)
+{
+    cli_page_html(page, "<div class=\"card\"><h3>%s</h3>", title);
+    cli_page_chart(page, cli_chart_heatmap(map), "Point at a cell for its number.");
+    cli_page_html(page, "</div>");
+}
+
+static void add_weights(cli_page *page, const unrelu_network *m)
+{
+    if (m->k * m->d > CELLS || m->k * m->m > CELLS)
+        return;
+    cli_html_section(page, "weights", "Weights");
+    cli_page_html(page, "<p>Rows of V (what a neuron looks for in the inputs) and columns of U "
+                        "(what it adds to the outputs).</p><div class=\"grid\">");
+    add_map(page,
+            &(cli_heatmap){.rows = m->k,
+                           .columns = m->d,
+                           .values = m->V,
+                           .se = m->V_se,
+                           .row_names = numbers(m->k),
+                           .column_names = cli_chart_names(m->input_names, 'x', NULL, m->d),
+                           .largest = largest_of(m->V, m->k * m->d),
+                           .label = "weight",
+                           .row_title = "neuron"},
+            "V: inputs to neurons");
+    add_map(page,
+            &(cli_heatmap){.rows = m->m,
+                           .columns = m->k,
+                           .values = m->U,
+                           .se = m->U_se,
+                           .row_names = cli_chart_names(m->label_names, 'a', NULL, m->m),
+                           .column_names = numbers(m->k),
+                           .largest = largest_of(m->U, m->k * m->m),
+                           .label = "weight",
+                           .column_title = "neuron"},
+            "U: neurons to outputs");
+    cli_page_html(page, "</div></section>\n");
+}
+
+/* ---- the page ---- */
+
+static int write_page(const cli_shared *shared, const unrelu_network *m)
+{
+    int status = 0, weights = m->k > 0 && m->U && m->V;
+    cli_page *page = cli_page_open("Network: report");
+    cli_html_head(page, "Two-layer network a = U f(V x + c) + e", shared->files[0]);
+    judge(page, m);
+    cli_html_warnings(page, m->warnings, m->warning_count);
+    add_facts(page, m);
+    add_certificate(page, m);
+    if (shared->file_count == 3)
+        status = cli_report_residuals(page, m, shared);
+    if (weights) {
+        add_neurons(page, m, shared->level);
+        add_weights(page, m);
+    }
+    cli_page_html(page, "<footer>");
+    if (shared->file_count == 1)
+        cli_page_html(page, "<p>With the inputs and the labels as two more files this page also "
+                            "shows the residuals.</p>");
+    cli_report_foot(page, shared);
+    if (status != 0) {
+        cli_page_drop(page);
+        return status;
+    }
+    return cli_report_save(page, shared);
+}
+
+int cli_report_network(const cli_shared *shared)
+{
+    unrelu_network model = {0};
+    if (shared->file_count == 2)
+        return cli_usage("report: the samples of a network are two files: MODEL INPUTS LABELS");
+    int status = cli_load_network(shared->files[0], &model);
+    if (status == 0)
+        status = write_page(shared, &model);
+    unrelu_network_free(&model);
+    return status;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One self-contained HTML page: the style, the charts and their library are inside of it. Charts
+ * are Vega-Lite specifications. Where memory runs out on the way, saving says so; all functions
+ * take a page of NULL. */
+#ifndef CLI_REPORT_PAGE_H
+#define CLI_REPORT_PAGE_H
+
+#include <jansson.h>
+
+typedef struct cli_page cli_page;
+
+cli_page *cli_page_open(const char *title);
+/* Taken as it stands: text that a file gave goes through cli_page_text. */
+void cli_page_html(cli_page *page, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void cli_page_text(cli_page *page, const char *text); /* escaped */
+/* takes spec; caption (escaped) may be NULL. "width": "container" gives the width of the page,
+ * "usermeta": {"aspect": A} a height of A times that. */
+void cli_page_chart(cli_page *page, json_t *spec, const char *caption);
+/* Text for a spec: JSON is UTF-8, which a name in a file need not be. */
+json_t *cli_page_string(const char *text);
+/* Writes beside path and renames; frees the page; returns the exit status. */
+int cli_page_save(cli_page *page, const char *path);
+void cli_page_drop(cli_page *page); /* frees it unsaved */
+/* bytes that cli_page_save has written last */
+size_t cli_page_size(void);
+
+#endif

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the network leaves of the labels: a histogram of all of them, labels against predictions,
+ * and a table by output. Inputs and labels are held in memory. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "../files.h"
+#include "../talk.h"
+#include "chart.h"
+#include "html.h"
+#include "report.h"
+
+enum { BINS = 41, POINTS = 1500, CURVE = 101 };
+
+typedef struct {
+    size_t n, m;
+    double *x, *labels, *fitted;
+} data;
+
+static int load(const cli_shared *shared, const char *path, const char *columns, size_t wanted,
+                const char *what, double **x, size_t *n)
+{
+    unrelu_error err = {0};
+    unrelu_source *source = NULL;
+    unrelu_exec exec = cli_exec(shared);
+    int status = cli_exit(cli_open_source(path, columns, 1, &source, &err), &err);
+    size_t width = status == 0 ? unrelu_source_columns(source) : wanted;
+    if (width != wanted) {
+        cli_error("%s has %zu columns, and the network %zu %s", path, width, wanted, what);
+        status = CLI_EXIT_FILE;
+    }
+    if (status == 0)
+        status = cli_exit(unrelu_source_load(source, &exec, x, n, &err), &err);
+    cli_close_samples(source);
+    return status;
+}
+
+static int predict(const unrelu_network *m, const cli_shared *shared, data *d)
+{
+    unrelu_error err = {0};
+    unrelu_exec exec = cli_exec(shared);
+    size_t rows = 0;
+    int status = load(shared, shared->files[1], shared->columns, m->d, "inputs", &d->x, &d->n);
+    if (status == 0)
+        status = load(shared, shared->files[2], NULL, m->m, "outputs", &d->labels, &rows);
+    if (status == 0 && rows != d->n) {
+        cli_error("%s has %zu rows, and %s %zu: they go row by row", shared->files[1], d->n,
+                  shared->files[2], rows);
+        return CLI_EXIT_FILE;
+    }
+    if (status == 0 && rows == 0) {
+        cli_error("%s has no rows", shared->files[1]);
+        return CLI_EXIT_DATA;
+    }
+    if (status != 0)
+        return status;
+    d->m = m->m;
+    d->fitted = malloc(d->n * d->m * sizeof *d->fitted);
+    if (!d->fitted)
+        return cli_exit(UNRELU_ENOMEM, &err);
+    return cli_exit(unrelu_network_predict(m, d->x, d->n, &exec, d->fitted, &err), &err);
+}
+
+static double residual(const data *d, size_t i)
+{
+    return d->labels[i] - d->fitted[i];
+}
+
+/* ---- charts ---- */
+
+static json_t *curve_of(double sd, double largest, double count, double width)
+{
+    json_t *rows = json_array();
+    for (int k = 0; k < CURVE; k++) {
+        double x = largest * (2.0 * k / (CURVE - 1) - 1), z = x / sd;
+        double density = exp(-0.5 * z * z) / (sd * sqrt(2 * acos(-1)));
+        json_array_append_new(rows,
+                              json_pack("{s:f, s:f}", "x", x, "count", count * width * density));
+    }
+    return rows;
+}
+
+static json_t *histogram_of(const unrelu_network *m, const data *d, double largest)
+{
+    double counts[BINS] = {0}, edges[BINS + 1], width = 2 * largest / BINS;
+    size_t cells = d->n * d->m;
+    json_t *chart = cli_chart_load("residuals");
+    for (int k = 0; k <= BINS; k++)
+        edges[k] = largest * (2.0 * k / BINS - 1);
+    for (size_t i = 0; i < cells; i++) {
+        double at = floor((residual(d, i) + largest) / width);
+        counts[(size_t)fmax(0, fmin(BINS - 1, at))]++;
+    }
+    cli_chart_column columns[] = {{"from", edges}, {"to", edges + 1}, {"count", counts}, {0}};
+    cli_chart_data(chart, "bars", cli_chart_rows(BINS, columns));
+    if (m->noise > 0)
+        cli_chart_data(chart, "curve", curve_of(m->noise, largest, (double)cells, width));
+    else
+        cli_chart_drop(chart, 1);
+    return chart;
+}
+
+static json_t *points_of(const unrelu_network *m, const data *d)
+{
+    size_t cells = d->n * d->m, step = cells / POINTS + 1;
+    json_t *chart = cli_chart_load("fitted"), *rows = json_array();
+    if (step > 1 && step % d->m == 0)
+        step++; /* all outputs in turn */
+    for (size_t i = 0; i < cells; i += step) {
+        char number[32];
+        snprintf(number, sizeof number, "a%zu", i % d->m + 1);
+        json_array_append_new(
+            rows, json_pack("{s:o, s:o, s:o}", "output",
+                            cli_page_string(m->label_names ? m->label_names[i % d->m] : number),
+                            "network", cli_chart_real(d->fitted[i]), "label",
+                            cli_chart_real(d->labels[i])));
+    }
+    cli_chart_data(chart, "points", rows);
+    return chart;
+}
+
+/* ---- by output ---- */
+
+static void add_output(cli_page *page, const unrelu_network *m, const data *d, size_t j)
+{
+    char number[32];
+    double mean = 0, spread = 0, left = 0, largest = 0, n = (double)d->n;
+    for (size_t i = j; i < d->n * d->m; i += d->m)
+        mean += d->labels[i] / n;
+    for (size_t i = j; i < d->n * d->m; i += d->m) {
+        double r = residual(d, i), away = d->labels[i] - mean;
+        spread += away * away / n;
+        left += r * r / n;
+        largest = fmax(largest, fabs(r));
+    }
+    snprintf(number, sizeof number, "a%zu", j + 1);
+    cli_page_html(page, "<tr>");
+    cli_html_name(page, m->label_names ? m->label_names[j] : number);
+    cli_html_real(page, sqrt(spread), "%.4g");
+    cli_html_real(page, sqrt(left), "%.3g");
+    cli_html_real(page, largest, "%.3g");
+    cli_html_real(page, spread > 0 ? 100 * (1 - left / spread) : NAN, "%.4g %%");
+    cli_page_html(page, "</tr>\n");
+}
+
+static void add_table(cli_page *page, const unrelu_network *m, const data *d)
+{
+    cli_page_html(page, "<div class=\"card\"><h3>By output</h3><div class=\"tall\">");
+    cli_html_table(page, d->m > 1 ? "sortable" : "", NULL,
+                   "<output|deviation of the labels|rms residual|largest|variance explained");
+    for (size_t j = 0; j < d->m; j++)
+        add_output(page, m, d, j);
+    cli_html_table_end(page);
+    cli_page_html(page, "</div></div>\n");
+}
+
+int cli_report_residuals(cli_page *page, const unrelu_network *m, const cli_shared *shared)
+{
+    data d = {0};
+    double largest = 0;
+    int status = predict(m, shared, &d);
+    for (size_t i = 0; status == 0 && i < d.n * d.m; i++)
+        largest = fmax(largest, fabs(residual(&d, i)));
+    if (status == 0) {
+        cli_html_section(page, "residuals", "Residuals");
+        cli_page_html(page, "<p>Labels less what the network gives, over ");
+        cli_html_counted(page, (double)d.n, "sample");
+        cli_page_html(page, ". %s</p><div class=\"grid\">",
+                      largest == 0 ? "Every label is met to the last bit."
+                      : m->noise > 0
+                          ? "The line is a normal with the deviation that the network was learned "
+                            "with."
+                          : "");
+        if (largest > 0) {
+            cli_page_html(page, "<div class=\"card\"><h3>What is left</h3>");
+            cli_page_chart(page, histogram_of(m, &d, largest), NULL);
+            cli_page_html(page, "</div>");
+        }
+        cli_page_html(page, "<div class=\"card\"><h3>Labels against the network</h3>");
+        cli_page_chart(page, points_of(m, &d), NULL);
+        cli_page_html(page, "</div></div>\n");
+        add_table(page, m, &d);
+        cli_page_html(page, "</section>\n");
+    }
+    free(d.x);
+    free(d.labels);
+    free(d.fitted);
+    return status;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A whole file in memory, with what is known of each cell: a value, that it lies at or below a
+ * limit of its own, or nothing. What real data need that one limit a column cannot say. */
+#ifndef UR_CELLS_H
+#define UR_CELLS_H
+
+#include "unrelu/unrelu.h"
+
+enum { UR_SEEN, UR_BELOW, UR_MISSING };
+
+typedef struct {
+    size_t n, d;
+    double *x;            /* (d, n), column by column: the value, or the limit; NaN: missing */
+    unsigned char *state; /* (d, n) */
+} ur_cells;
+
+/* --- load.c --- */
+typedef struct {
+    const double *at;      /* d, or NULL: values at or below are censored there; else at 0 */
+    const double *limit;   /* d, or NULL: of cells 'ND' and 0 (NaN: the column has none) */
+    unrelu_source *limits; /* n x d, or NULL: of each such cell (NaN: none) */
+    int negative;          /* values below 0 are values */
+} ur_cells_rules;
+
+/* A cell '<v' is below v; 'ND' and 0 are below the limit of the cell, else of the column; a 0
+ * without either is below 0. Refused: 'ND' without a limit, a value other than 0 below its limit,
+ * a negative value. */
+unrelu_status ur_cells_load(unrelu_source *source, const ur_cells_rules *rules,
+                            const unrelu_exec *exec, ur_cells *cells, unrelu_error *err);
+void ur_cells_free(ur_cells *cells);
+
+/* --- transform.c --- */
+/* y = (x^lambda - 1) / lambda, log x for lambda = 0; sqrt x for UNRELU_TRANSFORM_SQRT; x for none
+ */
+double ur_transform_forth(unrelu_transform transform, double lambda, double x);
+double ur_transform_back(unrelu_transform transform, double lambda, double y);
+/* The cells of column j (n), values and limits. Limits that have no image (0 under log) become
+ * that of the smallest value, *guessed counts them. Refused: a value below 0, or at it where it has
+ * no image; a negative limit. label names the column. */
+unrelu_status ur_transform_column(unrelu_transform transform, double lambda, size_t n, double *x,
+                                  const unsigned char *state, const char *label, size_t *guessed,
+                                  unrelu_error *err);
+/* The lambda in [-3, 3] of largest censored likelihood of the column */
+unrelu_status ur_transform_estimate(size_t n, const double *x, const unsigned char *state,
+                                    const char *label, double *lambda, unrelu_error *err);
+
+#endif

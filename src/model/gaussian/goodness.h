@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef UR_GOODNESS_H
+#define UR_GOODNESS_H
+
+#include "unrelu/unrelu.h"
+
+/* One column: `count` values above `limit`, increasing, of `observed` cells. */
+typedef struct {
+    const double *value;
+    size_t count;
+    double observed, limit;
+} ur_censored_column;
+
+/* sup over x >= limit of |F_n(x) - Phi((x - b) / s)|, censored cells being in F_n at the limit */
+double ur_censored_distance(const ur_censored_column *column, double b, double s);
+
+/* --- goodness_null.c: what that distance is where the model is right --- */
+typedef struct {
+    double distance; /* of one column */
+    double observed, gamma;
+    int fitted; /* b and s are estimates from these samples */
+    double p;   /* out */
+} ur_distance_test;
+
+/* p of every test, by `runs` simulated samples; NaN where distance is */
+unrelu_status ur_distance_tests(ur_distance_test *tests, size_t count, size_t runs, uint64_t seed,
+                                const unrelu_exec *exec, unrelu_error *err);
+
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a row hides, given what it shows. Everything below is in deviations, t = (y - b) / scale,
+ * with the correlation R of the model. */
+#ifndef UR_IMPUTE_H
+#define UR_IMPUTE_H
+
+#include "unrelu/unrelu.h"
+
+#include <stdint.h>
+
+/* --- impute_columns.c --- */
+/* a model that can fill samples */
+unrelu_status ur_impute_check(const unrelu_gaussian *m, unrelu_error *err);
+/* place (d): of the samples' columns in the model */
+unrelu_status ur_impute_match(const unrelu_gaussian *m, const unrelu_source *samples, size_t *place,
+                              unrelu_error *err);
+
+/* --- impute_pattern.c: rows in which the same cells are seen, below a limit, and missing --- */
+/* t_H given t_S is normal with mean V' w, w = G^-1 t_S, and covariance C = R_HH - V' V, where
+ * R_SS = G G' over those seen cells that do not follow from others. */
+typedef struct {
+    size_t d;
+    size_t seen, below, missing;
+    size_t *index; /* d: columns of the seen cells that count, of those below, of those missing */
+    double *G;     /* seen x seen, stride d */
+    double *V;     /* hidden x seen, stride d: the rows are the columns of V above */
+    double *C;     /* hidden x hidden, stride d */
+} ur_impute_pattern;
+
+/* varies: d, where the scale is above 0; other cells are left out */
+void ur_impute_pattern_set(ur_impute_pattern *p, const double *R, const unsigned char *state,
+                           const unsigned char *varies);
+/* t (d); w has room for d; mu for the hidden cells */
+void ur_impute_pattern_mean(const ur_impute_pattern *p, const double *t, double *w, double *mu);
+
+/* --- impute_law.c: one row --- */
+/* t_H = mu + L z, z standard normal, with L z <= u in the first `below` rows. The first `rank`
+ * columns of L are those that move these rows. */
+typedef struct {
+    size_t below, hidden, rank, columns, stride;
+    double *L;      /* hidden x columns */
+    double *u;      /* below */
+    size_t *order;  /* hidden: row i of L is hidden cell order[i] */
+    size_t *last;   /* below: the last column that moves the row; `rank`: none does */
+    double *rest;   /* hidden: variance that is left while L is built */
+    double *shift;  /* hidden: what earlier columns are expected to add */
+    double *along;  /* rank x rank: directions that move one limited row alone, */
+    double *effect; /* rank x below: and what they do to these rows */
+    int directed;   /* the two are set */
+} ur_law;
+
+void ur_law_set(ur_law *law, const ur_impute_pattern *pattern, const double *mu,
+                const double *limit);
+
+/* --- impute_points.c --- */
+/* uniforms of one stream, some at a time */
+typedef struct {
+    uint64_t seed, stream, next;
+    size_t at; /* in block; UR_UNIFORMS: empty */
+    double block[256];
+} ur_uniforms;
+enum { UR_UNIFORMS = 256 };
+double ur_uniforms_next(ur_uniforms *random);
+
+enum { UR_POINTS_MOST = 512 };
+typedef struct {
+    const double *lattice;           /* d: generators */
+    double *z;                       /* UR_POINTS_MOST x d */
+    double *weight;                  /* UR_POINTS_MOST */
+    double *start, *tilt, *y, *mode; /* d */
+} ur_points;
+
+/* E z in z (rank), or a draw of it. sweeps: 0 for a default */
+void ur_law_mean(ur_law *law, ur_points *points, size_t sweeps, ur_uniforms *random, double *z);
+void ur_law_draw(ur_law *law, ur_points *points, size_t sweeps, ur_uniforms *random, double *z);
+
+/* --- impute_gibbs.c --- */
+/* z (rank) is moved by `sweeps` sweeps; mean (rank, or NULL) gets the average of the conditional
+ * means on the way. y is room for `below`. */
+void ur_law_sweep(ur_law *law, size_t sweeps, ur_uniforms *random, double *z, double *y,
+                  double *mean);
+/* the z of largest density; dual is room for `below` */
+void ur_law_mode(const ur_law *law, double *dual, double *z);
+
+#endif

@@ -1,0 +1,50 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# run.sh UNRELU [SHOTS]: makes reports of the three kinds and looks at them in headless Chromium
+# (browser.py says what for); with SHOTS, pictures of them go to that folder. Ends with 77 where
+# there is no Chromium, no Python, or no chart library in the program.
+set -eu
+
+unrelu=$(realpath "$1")
+here=$(realpath "${0%/*}")
+shots=${2:+$(realpath -m "$2")}
+skip() {
+    echo "skipped: $1"
+    exit 77
+}
+browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) ||
+    skip "Chromium is not installed"
+command -v python3 > /dev/null || skip "Python is not installed"
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+
+# names that would run as scripts, one column without zeros, one of ties, missing cells
+"$unrelu" generate gaussian -q -d 5 -n 800 --seed 3 -o plant
+"$unrelu" sample -q plant/truth.npz -n 800 --seed 4 -o plain.csv
+awk -F, -v OFS=, 'NR == 1 {
+        print "lead", "<script>hostile=1</script>", "\"</script><img src=x onerror=hostile=1>\"",
+              "${hostile=1}", "it'\''s & <b>", "warm"
+    } NR > 1 { print $1, NR % 9 ? $2 : "", $3, int(2 * $4), exp($5) - 1, $1 + 8 - $2 }' \
+    plain.csv > samples.csv
+"$unrelu" fit -q samples.csv --rank auto -o gaussian.npz > /dev/null
+"$unrelu" report -q gaussian.npz samples.csv -o gaussian.html
+"$unrelu" report -q plant/truth.npz plain.csv -o planted.html
+
+"$unrelu" generate gaussian -q -d 30 -n 2000 -o wide
+"$unrelu" fit -q wide/x.npy -o wide.npz > /dev/null
+"$unrelu" report -q wide.npz wide/x.npy -o wide.html
+
+"$unrelu" generate network -q -d 6 -k 3 -m 2 -n 1000 --noise 0.1 -o net
+"$unrelu" recover -q net/x.npy net/a.npy -o network.npz > /dev/null
+"$unrelu" report -q network.npz net/x.npy net/a.npy -o network.html
+
+"$unrelu" generate mixture -q -d 8 -p 3 -n 1000 -o mix
+"$unrelu" unmix -q mix/x.npy -o mixture.npz > /dev/null
+"$unrelu" report -q mixture.npz -o mixture.html
+
+if grep -q 'src="https://cdn' gaussian.html; then
+    skip "this build links the chart library, which a test must not load"
+fi
+python3 -B "$here/browser.py" "$browser" ${shots:+--shots "$shots"} ./*.html

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "dense/margin.h"
+#include "dense/normal.h"
+#include "dense/random.h"
+#include "dense/sort.h"
+#include "model/gaussian/goodness.h"
+
+#include "planted.h"
+
+static unrelu_status try_goodness(const unrelu_gaussian *model, const double *x, size_t n, size_t d,
+                                  char *const *names, unrelu_goodness *out, unrelu_error *err)
+{
+    unrelu_source *source = NULL;
+    unrelu_goodness_options options = {.seed = 7};
+    must(unrelu_source_memory(x, n, d, &source, err), err);
+    if (names)
+        must(unrelu_source_rename(source, names, err), err);
+    unrelu_status status = unrelu_gaussian_goodness(model, source, &options, NULL, out, err);
+    unrelu_source_close(source);
+    return status;
+}
+
+static unrelu_goodness goodness_of(const unrelu_gaussian *model, const double *x, size_t n)
+{
+    unrelu_goodness out;
+    unrelu_error err = {""};
+    must(try_goodness(model, x, n, model->d, NULL, &out, &err), &err);
+    return out;
+}
+
+static int increasing(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* ---- sorting ---- */
+
+static void sort_is_that_of_the_standard_library(void **state)
+{
+    static const size_t sizes[] = {0, 1, 2, 95, 96, 97, 1000, 5000};
+    static double x[5000], y[5000], scratch[5000];
+    (void)state;
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+        size_t n = sizes[k];
+        ur_random_normals(1, k, 0, n, x);
+        for (size_t i = 0; i < n; i++) {
+            x[i] = i % 7 == 0 ? round(x[i]) + 0.0 : ldexp(x[i], (int)(i % 40) - 20);
+            x[i] = x[i] == 0 ? 0 : x[i];
+        }
+        memcpy(y, x, sizeof y);
+        ur_sort(x, scratch, n);
+        qsort(y, n, sizeof *y, increasing);
+        assert_memory_equal(x, y, n * sizeof *x);
+    }
+}
+
+/* ---- one column against loops over its cells ---- */
+
+enum { N = 400 };
+
+/* sup over cells v >= limit of the difference, on both sides of v */
+static double naive_distance(const double *x, size_t n, double limit, double b, double s)
+{
+    double observed = 0, largest = 0;
+    for (size_t i = 0; i < n; i++)
+        observed += !isnan(x[i]);
+    for (size_t i = 0; i < n; i++) {
+        double v = x[i] > limit ? x[i] : limit, below = 0, up_to = 0;
+        if (isnan(x[i]))
+            continue;
+        for (size_t j = 0; j < n; j++) {
+            double w = isnan(x[j]) || x[j] > limit ? x[j] : limit;
+            below += w < v;
+            up_to += w <= v;
+        }
+        double F = 0.5 * erfc((b - v) / (s * sqrt(2)));
+        largest = fmax(largest, fabs(up_to / observed - F));
+        if (v > limit)
+            largest = fmax(largest, fabs(F - below / observed));
+    }
+    return largest;
+}
+
+static void numbers_are_those_of_loops_over_the_cells(void **state)
+{
+    double b = 0.3, scale = 1.2, sigma = 1.44, one = 1, limit = 0.25, x[N], y[N];
+    char *names[] = {"x1"};
+    unrelu_gaussian model = {.d = 1,
+                             .names = names,
+                             .b = &b,
+                             .scale = &scale,
+                             .sigma = &sigma,
+                             .correlation = &one,
+                             .limit = &limit};
+    size_t kept = 0, above = 0, tied = 0;
+    (void)state;
+    ur_random_normals(3, 0, 0, N, x);
+    for (size_t i = 0; i < N; i++) {
+        x[i] = i % 11 == 0 ? NAN : 0.5 + x[i];
+        if (i % 5 == 0 && !isnan(x[i]))
+            x[i] = round(4 * x[i]) / 4; /* ties, also at the limit */
+        if (!isnan(x[i]))
+            y[kept++] = x[i] > limit ? x[i] : limit;
+    }
+    qsort(y, kept, sizeof *y, increasing);
+    unrelu_goodness g = goodness_of(&model, x, N);
+    for (size_t i = 0; i < kept; i++) {
+        size_t same = 0;
+        for (size_t j = 0; j < kept; j++)
+            same += y[j] == y[i];
+        above += y[i] > limit;
+        tied += y[i] > limit && same > 1;
+    }
+    assert_int_equal(g.n, N);
+    assert_true(g.observed[0] == (double)kept);
+    assert_true(g.censored[0] == (double)(kept - above));
+    assert_true(fabs(g.ties[0] - (double)tied / (double)above) < 1e-15);
+    assert_true(tied > 20 && kept > above);
+    assert_true(fabs(g.ks[0] - naive_distance(x, N, limit, b, scale)) < 1e-14);
+    for (size_t k = 0; k < g.points; k++) {
+        double share = ((double)k + 0.5) / (double)g.points;
+        double want = y[(size_t)ceil(share * (double)kept) - 1];
+        assert_true(want > limit ? g.sample_quantile[k] == want : isnan(g.sample_quantile[k]));
+        assert_true(fabs(ur_normal_cdf((g.model_quantile[k] - b) / scale) - share) < 1e-13);
+    }
+    double total = 0;
+    for (size_t k = 0; k < g.bins; k++) {
+        double inside = 0;
+        for (size_t i = 0; i < kept; i++)
+            inside += y[i] > limit && (k == 0 || y[i] > g.edges[k]) && y[i] <= g.edges[k + 1];
+        assert_true(g.edges[k] < g.edges[k + 1]);
+        assert_true(g.counts[k] == inside);
+        total += inside;
+    }
+    assert_true(total == (double)above);
+    unrelu_goodness_free(&g);
+}
+
+static void values_far_out_get_one_wide_bin(void **state)
+{
+    unrelu_gaussian model = plant((unrelu_gaussian_plant_options){.d = 1, .kappa = 1, .seed = 2});
+    double *x = draw(&model, N, 1);
+    (void)state;
+    x[5] = 1e6;
+    unrelu_goodness g = goodness_of(&model, x, N);
+    assert_true(g.edges[g.bins] == 1e6 && g.edges[g.bins - 1] < 30);
+    assert_true(g.counts[g.bins - 1] == 1);
+    unrelu_goodness_free(&g);
+    unrelu_gaussian_free(&model);
+    free(x);
+}
+
+/* ---- p-values ---- */
+
+/* a bootstrap as one would write it: n normals, censored, sorted, fitted again */
+static double naive_p(double n, double gamma, double distance, int refit, size_t runs)
+{
+    size_t size = (size_t)n, at_least = 1;
+    double *x = malloc(size * sizeof *x);
+    for (size_t run = 0; run < runs; run++) {
+        ur_margin_sums sums = {.n = n, .shift = 1};
+        ur_margin m = {.b = gamma, .s = 1};
+        size_t count = 0;
+        ur_random_normals(99, run, 0, size, x);
+        for (size_t i = 0; i < size; i++) {
+            double v = gamma + x[i];
+            if (v <= 0)
+                continue;
+            x[count++] = v;
+            sums.sum += v - 1;
+            sums.square += (v - 1) * (v - 1);
+        }
+        sums.positive = (double)count;
+        qsort(x, count, sizeof *x, increasing);
+        if (refit)
+            ur_margin_censored(&sums, &m);
+        ur_censored_column column = {x, count, n, 0};
+        at_least += ur_censored_distance(&column, m.b, m.s) >= distance;
+    }
+    free(x);
+    return (double)at_least / (double)(runs + 1);
+}
+
+static void p_values_are_those_of_a_plain_bootstrap(void **state)
+{
+    /* of n and gamma on and off the grid, below and beyond the size that is simulated */
+    static const struct {
+        double n, gamma, distance;
+        int fitted;
+    } cases[] = {
+        {40, 0.0, 0.10, 1},     {40, 0.3, 0.10, 1},       {300, -0.88, 0.023, 1},
+        {300, 1.12, 0.045, 1},  {300, 1.06, 0.06, 0},     {1000, 3.0, 0.024, 1},
+        {3000, 0.44, 0.012, 1}, {3000, -1.63, 0.0038, 1}, {3000, -0.38, 0.014, 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ur_distance_test test = {cases[i].distance, cases[i].n, cases[i].gamma, cases[i].fitted, 0};
+        unrelu_error err = {""};
+        must(ur_distance_tests(&test, 1, 3999, 5, NULL, &err), &err);
+        double want = naive_p(cases[i].n, cases[i].gamma, cases[i].distance, cases[i].fitted, 1999);
+        double error = sqrt(want * (1 - want) * (1 / 1999.0 + 1 / 3999.0));
+        if (fabs(test.p - want) > 4 * error + 0.05 * want)
+            fail_msg("case %zu: p %g, bootstrap %g", i, test.p, want);
+        assert_true(want > 0.02 && want < 0.9);
+    }
+}
+
+static void p_values_are_uniform_where_the_model_is_right(void **state)
+{
+    enum { D = 100, ROWS = 600 };
+    unrelu_gaussian_plant_options o = unrelu_gaussian_plant_options_default();
+    (void)state;
+    o.d = D;
+    o.bias = UNRELU_BIAS_NORMAL;
+    unrelu_gaussian truth = plant(o), models[2];
+    double *x = draw(&truth, ROWS, 3);
+    models[0] = truth;
+    models[1] = fit(x, ROWS, D, NULL);
+    for (int k = 0; k < 2; k++) {
+        unrelu_goodness g = goodness_of(&models[k], x, ROWS);
+        double mean = 0, small = 0;
+        for (size_t i = 0; i < D; i++) {
+            mean += g.ks_p[i] / D;
+            small += g.ks_p[i] < 0.1;
+        }
+        /* 4 standard errors: 0.29 / 10 each, and sqrt(100 * 0.09) */
+        assert_true(fabs(mean - 0.5) < 0.116);
+        assert_true(fabs(small - 10) < 12);
+        unrelu_goodness_free(&g);
+        unrelu_gaussian_free(&models[k]);
+    }
+    free(x);
+}
+
+static void a_wrong_model_is_found_out(void **state)
+{
+    enum { ROWS = 1000 };
+    double *x = malloc(ROWS * sizeof *x);
+    (void)state;
+    ur_random_normals(8, 1, 0, ROWS, x);
+    for (size_t i = 0; i < ROWS; i++)
+        x[i] = fmax(0, exp(x[i]) - 0.6);
+    unrelu_gaussian model = fit(x, ROWS, 1, NULL);
+    unrelu_goodness g = goodness_of(&model, x, ROWS);
+    assert_true(fabs(g.ks_p[0] - 0.001) < 1e-15);
+    unrelu_goodness_free(&g);
+    unrelu_gaussian_free(&model);
+    free(x);
+}
+
+static void threads_change_no_bit(void **state)
+{
+    enum { D = 19, ROWS = 700 };
+    unrelu_gaussian truth = plant((unrelu_gaussian_plant_options){.d = D, .kappa = 4, .seed = 6});
+    double *x = draw(&truth, ROWS, 3);
+    unrelu_goodness g[3];
+    (void)state;
+    for (int k = 0; k < 3; k++) {
+        unrelu_source *source = NULL;
+        unrelu_error err = {""};
+        unrelu_exec exec = {.threads = (int[]){1, 2, 7}[k]};
+        must(unrelu_source_memory(x, ROWS, D, &source, &err), &err);
+        must(unrelu_gaussian_goodness(&truth, source, NULL, &exec, &g[k], &err), &err);
+        unrelu_source_close(source);
+        assert_memory_equal(g[k].ks, g[0].ks, D * sizeof(double));
+        assert_memory_equal(g[k].ks_p, g[0].ks_p, D * sizeof(double));
+        assert_memory_equal(g[k].counts, g[0].counts, D * g[0].bins * sizeof(double));
+    }
+    for (int k = 0; k < 3; k++)
+        unrelu_goodness_free(&g[k]);
+    unrelu_gaussian_free(&truth);
+    free(x);
+}
+
+/* ---- which column is which, and what is refused ---- */
+
+static void set_names(unrelu_gaussian *model, const char *const *names)
+{
+    for (size_t i = 0; i < model->d; i++) {
+        free(model->names[i]);
+        model->names[i] = strdup(names[i]);
+    }
+}
+
+static void columns_are_found_by_name(void **state)
+{
+    enum { ROWS = 300 };
+    unrelu_gaussian model = plant((unrelu_gaussian_plant_options){.d = 3, .kappa = 4, .seed = 6});
+    double *x = draw(&model, ROWS, 1), *y = malloc(ROWS * 4 * sizeof *y);
+    char *names[] = {"c", "other", "a", "b"};
+    unrelu_goodness swapped;
+    unrelu_error err = {""};
+    (void)state;
+    for (size_t i = 0; i < ROWS; i++) {
+        const double *row = x + 3 * i;
+        memcpy(y + 4 * i, (double[]){row[2], 1, row[0], row[1]}, 4 * sizeof *y);
+    }
+    unrelu_goodness g = goodness_of(&model, x, ROWS); /* x1, x2, x3 on both sides */
+    set_names(&model, (const char *const[]){"a", "b", "c"});
+    unrelu_goodness in_order = goodness_of(&model, x, ROWS); /* numbers there, names here */
+    must(try_goodness(&model, y, ROWS, 4, names, &swapped, &err), &err);
+    assert_memory_equal(in_order.ks, g.ks, 3 * sizeof *g.ks);
+    assert_memory_equal(swapped.ks, g.ks, 3 * sizeof *g.ks);
+    unrelu_goodness_free(&g);
+    unrelu_goodness_free(&in_order);
+    unrelu_goodness_free(&swapped);
+    unrelu_gaussian_free(&model);
+    free(x);
+    free(y);
+}
+
+static void refuse(const unrelu_gaussian *model, const double *x, size_t n, size_t d,
+                   char *const *names, unrelu_status want, const char *sentence)
+{
+    unrelu_goodness g;
+    unrelu_error err = {""};
+    assert_int_equal(try_goodness(model, x, n, d, names, &g, &err), want);
+    assert_string_equal(err.text, sentence);
+    assert_null(g.ks);
+}
+
+static void other_samples_are_refused(void **state)
+{
+    double x[12] = {1, 2, 0, 4, 5, INFINITY, 7, 8, 9, 1, 2, 3};
+    char *names[] = {"a", "b", "d"};
+    unrelu_gaussian model = plant((unrelu_gaussian_plant_options){.d = 3, .kappa = 4, .seed = 6});
+    (void)state;
+    refuse(&model, x, 6, 2, NULL, UNRELU_EFORMAT,
+           "matrix in memory has 2 columns, and the model 3: give the samples of the model, or "
+           "choose its columns with --columns");
+    refuse(&model, x, 4, 3, NULL, UNRELU_EFORMAT,
+           "matrix in memory: row 2, column 3 is infinite: mend it, or make it NaN");
+    set_names(&model, (const char *const[]){"a", "b", "c"});
+    refuse(&model, x, 1, 3, names, UNRELU_EFORMAT,
+           "matrix in memory has no column 'c', which the model has: its 3 columns are 'a', ...");
+    refuse(&model, x, 6, 2, NULL, UNRELU_EFORMAT,
+           "matrix in memory has no column 'a', which the model has: its 2 columns are 'x1', ...");
+    unrelu_gaussian_free(&model);
+}
+
+static void columns_without_values_have_no_test(void **state)
+{
+    double x[6] = {NAN, 0, NAN, 0, NAN, 0};
+    unrelu_gaussian model = plant((unrelu_gaussian_plant_options){.d = 2, .kappa = 4, .seed = 6});
+    (void)state;
+    model.scale[1] = 0;
+    unrelu_goodness g = goodness_of(&model, x, 3);
+    assert_true(g.observed[0] == 0 && isnan(g.ks[0]) && isnan(g.ks_p[0]) && isnan(g.ties[0]));
+    assert_true(g.censored[1] == 3 && isnan(g.ks[1]) && isnan(g.ks_p[1]));
+    unrelu_goodness_free(&g);
+    unrelu_gaussian_free(&model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sort_is_that_of_the_standard_library),
+        cmocka_unit_test(numbers_are_those_of_loops_over_the_cells),
+        cmocka_unit_test(values_far_out_get_one_wide_bin),
+        cmocka_unit_test(p_values_are_those_of_a_plain_bootstrap),
+        cmocka_unit_test(p_values_are_uniform_where_the_model_is_right),
+        cmocka_unit_test(a_wrong_model_is_found_out),
+        cmocka_unit_test(threads_change_no_bit),
+        cmocka_unit_test(columns_are_found_by_name),
+        cmocka_unit_test(other_samples_are_refused),
+        cmocka_unit_test(columns_without_values_have_no_test),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
