@@ -28,7 +28,7 @@ static double norm_of_v(const unrelu_network *m, size_t j)
     return norm;
 }
 
-static double largest_error_of_v(const unrelu_network *m, size_t j)
+double cli_error_of_v(const unrelu_network *m, size_t j)
 {
     double largest = 0;
     for (size_t i = 0; i < m->d; i++) {
@@ -241,7 +241,7 @@ static void add_neuron(cli_table *table, const unrelu_network *m, size_t j, doub
     else if (m->active)
         cli_table_add(table, "?");
     if (m->V_se)
-        cli_table_add(table, "%.2g", largest_error_of_v(m, j));
+        cli_table_add(table, "%.2g", cli_error_of_v(m, j));
 }
 
 static void print_neurons(const unrelu_network *m, double z)

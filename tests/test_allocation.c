@@ -1,50 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every public entry point with each of its allocations failing in turn: ENOMEM (or EIO from a
- * library that hides it), outputs zeroed, nothing leaked, and success once none fails. Linked
- * with malloc, calloc, realloc and aligned_alloc wrapped; leaks are the sanitizer build's to
- * find. Allocations inside shared libraries (BLAS, libzip) are not seen. */
+ * library that hides it), outputs zeroed, nothing leaked, and success once none fails. Leaks
+ * are the sanitizer build's to find. */
+#include "allocations.h"
 #include "mixtures.h"
 #include "networks.h"
 
-#include <stdatomic.h>
 #include <unistd.h>
-
-static atomic_long countdown; /* 0: off; n: the n-th allocation from now fails */
-static atomic_long failed;
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *old, size_t size);
-void *__real_aligned_alloc(size_t alignment, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-void *__wrap_aligned_alloc(size_t alignment, size_t size);
-
-static int this_one_fails(void)
-{
-    if (atomic_load(&countdown) <= 0 || atomic_fetch_sub(&countdown, 1) != 1)
-        return 0;
-    atomic_store(&failed, 1);
-    return 1;
-}
-
-void *__wrap_malloc(size_t size)
-{
-    return this_one_fails() ? NULL : __real_malloc(size);
-}
-void *__wrap_calloc(size_t count, size_t size)
-{
-    return this_one_fails() ? NULL : __real_calloc(count, size);
-}
-void *__wrap_realloc(void *old, size_t size)
-{
-    return this_one_fails() ? NULL : __real_realloc(old, size);
-}
-void *__wrap_aligned_alloc(size_t alignment, size_t size)
-{
-    return this_one_fails() ? NULL : __real_aligned_alloc(alignment, size);
-}
 
 /* ---- the world of one test ---- */
 
@@ -56,35 +18,6 @@ static struct {
     unrelu_gaussian_options options;
     double *x;
 } w;
-
-typedef unrelu_status (*scenario)(unrelu_error *err);
-
-/* long runs: each of the first allocations, then one in so many */
-static void exhaust_by(scenario run, long first, long step)
-{
-    for (long nth = 1;; nth += nth < first ? 1 : step) {
-        unrelu_error err = {""};
-        atomic_store(&failed, 0);
-        atomic_store(&countdown, nth);
-        unrelu_status status = run(&err);
-        atomic_store(&countdown, 0);
-        if (!atomic_load(&failed)) {
-            must(status, &err);
-            assert_true(nth > 1); /* or nothing was tried */
-            return;
-        }
-        if (status == UNRELU_OK)
-            continue; /* it could do without */
-        if (status != UNRELU_ENOMEM && status != UNRELU_EIO)
-            fail_msg("allocation %ld failed, status %d: %s", nth, (int)status, err.text);
-        assert_true(err.text[0] != 0);
-    }
-}
-
-static void exhaust(scenario run)
-{
-    exhaust_by(run, 1, 1);
-}
 
 static unrelu_status fit_file(const char *path, unrelu_error *err)
 {

@@ -182,18 +182,6 @@ static void add_bars(cli_page *page, const unrelu_network *m)
     free(order);
 }
 
-static double largest_error(const unrelu_network *m, size_t j)
-{
-    double largest = 0;
-    for (size_t i = 0; i < m->d; i++) {
-        double se = m->V_se[j * m->d + i];
-        if (isnan(se))
-            return se;
-        largest = fmax(largest, se);
-    }
-    return largest;
-}
-
 static void add_table(cli_page *page, const unrelu_network *m, double level)
 {
     char titles[128];
@@ -212,7 +200,7 @@ static void add_table(cli_page *page, const unrelu_network *m, double level)
         if (m->active)
             cli_html_real(page, 100 * m->active[j], "%.2f %%");
         if (m->V_se)
-            cli_html_real(page, largest_error(m, j), "%.2g");
+            cli_html_real(page, cli_error_of_v(m, j), "%.2g");
         cli_page_html(page, "</tr>\n");
     }
     cli_html_table_end(page);
