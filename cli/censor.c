@@ -49,6 +49,10 @@ static int parse_limit(char *item, const unrelu_source *samples, double *limit)
     for (size_t j = 0; j < d && found == d; j++)
         if (strcmp(unrelu_source_name(samples, j), item) == 0)
             found = j;
+    char *end;
+    unsigned long number = strtoul(item, &end, 10);
+    if (found == d && *item && !*end && number >= 1 && number <= d)
+        found = number - 1;
     if (found == d) {
         cli_usage("--limit: no column is called '%s'; the first is '%s'", item,
                   unrelu_source_name(samples, 0));

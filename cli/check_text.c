@@ -193,6 +193,17 @@ static void print_warnings(const unrelu_gaussian *m)
     }
 }
 
+static void print_left_out(const cli_check_findings *f)
+{
+    for (size_t j = 0; j < f->d; j++)
+        if (f->place[j] >= f->model.d) {
+            printf(
+                "a fit stops at column %s, which cannot be fitted, unless --drop leaves it out\n",
+                unrelu_source_name(f->samples, j));
+            return;
+        }
+}
+
 void cli_print_check(const cli_check_findings *f)
 {
     char verdict[640];
@@ -201,6 +212,7 @@ void cli_print_check(const cli_check_findings *f)
            f->model.n, f->d, cli_plural(f->d));
     print_columns(f);
     print_warnings(&f->model);
+    print_left_out(f);
     putchar('\n');
     cli_check_verdict(f, verdict, sizeof verdict);
     cli_print_wrapped(verdict, 0, 0);

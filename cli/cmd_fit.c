@@ -60,7 +60,7 @@ static const cli_option options[] = {
      CLI_LIST, FIELD(limit), 0, 0, NULL},
     {"limits", 0, "FILE",
      "the detection limit of each such cell at its place in FILE, which has the rows and columns "
-     "of SAMPLES; an empty cell has none",
+     "of SAMPLES; an empty cell has none, and takes that of --limit",
      CLI_TEXT, FIELD(limits), 0, 0, NULL},
     {"transform", 0, "none|sqrt|log|boxcox|boxcox:L",
      "the values, transformed, are normal: by the square root, the logarithm, or (x^L - 1) / L "
@@ -170,6 +170,8 @@ static int fill_options(const fit_arguments *a, unrelu_gaussian_options *o, doub
 static int check_options(const fit_arguments *a, const unrelu_gaussian_options *o)
 {
     int steps = a->batches || a->minibatch || a->radius > 0 || a->lambda > 0;
+    if (a->limits && strcmp(a->limits, "-") == 0 && strcmp(a->shared.files[0], "-") == 0)
+        return cli_usage("fit: SAMPLES and --limits cannot both be standard input");
     if (steps && o->norms != UNRELU_NORMS_SGD)
         return cli_usage("fit: --batches, --radius, --lambda and --minibatch are for --norms sgd, "
                          "and this fit does not use it");

@@ -99,7 +99,9 @@ static void add_coordinate(cli_table *table, const unrelu_gaussian *m, size_t i,
 {
     cli_add_column_name(table, m, i);
     add_censored(table, m, i);
-    if (m->limit)
+    if (m->limit && isinf(m->limit[i]))
+        cli_table_add(table, "none");
+    else if (m->limit)
         cli_table_add(table, "%.4g", m->limit[i]);
     cli_table_add_estimate(table, m->b[i], cli_half_of(m->b_se, m->d, i, z));
     cli_table_add_estimate(table, m->scale[i], cli_half_of(m->scale_se, m->d, i, z));

@@ -19,7 +19,8 @@ typedef struct {
     const double *at;      /* d, or NULL: values at or below are censored there; else at 0 */
     const double *limit;   /* d, or NULL: of cells 'ND' and 0 (NaN: the column has none) */
     unrelu_source *limits; /* n x d, or NULL: of each such cell (NaN: none) */
-    int negative;          /* values below 0 are values */
+    const double *zero; /* d, or NULL: where a 0 without such a limit is censored, in place of at */
+    int negative;       /* values below 0 are values */
 } ur_cells_rules;
 
 /* A cell '<v' is below v; 'ND' and 0 are below the limit of the cell, else of the column; a 0

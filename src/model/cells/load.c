@@ -127,6 +127,8 @@ static unrelu_status read_number(const reader *r, size_t row, size_t column, dou
     *state = UR_SEEN;
     if (isinf(x))
         return refuse(r, row, column, "is infinite: every value must be finite", err);
+    if (x == 0 && isnan(limit) && r->rules->zero)
+        limit = r->rules->zero[column];
     if (x == 0 && !isnan(limit)) {
         *value = limit;
         *state = UR_BELOW;
@@ -135,8 +137,8 @@ static unrelu_status read_number(const reader *r, size_t row, size_t column, dou
     } else if (x <= at && !r->rules->negative) {
         if (x < 0 && at >= 0) {
             snprintf(what, sizeof what,
-                     "is %g: a rectified value is at least 0; --additive-noise or a --censor-at "
-                     "below 0 explains negative ones",
+                     "is %g, and a rectified value is at least 0: correct it, or leave the column "
+                     "out with --columns",
                      x);
             return refuse(r, row, column, what, err);
         }
@@ -175,9 +177,25 @@ static unrelu_status read_cells(const reader *r, ur_cells *cells, unrelu_error *
     return status;
 }
 
+/* x1, x2, ... where the file has no names */
+static int is_numbered(const unrelu_source *source, size_t j)
+{
+    char number[32];
+    snprintf(number, sizeof number, "x%zu", j + 1);
+    return strcmp(unrelu_source_name(source, j), number) == 0;
+}
+
 static unrelu_status check_limits(const unrelu_source *source, const unrelu_source *limits,
                                   const growing *x, const growing *l, unrelu_error *err)
 {
+    for (size_t j = 0; j < x->columns && x->columns == l->columns; j++) {
+        const char *name = unrelu_source_name(source, j), *other = unrelu_source_name(limits, j);
+        if (strcmp(name, other) != 0 && !is_numbered(source, j) && !is_numbered(limits, j))
+            return ur_fail(err, UNRELU_EFORMAT,
+                           "column %zu is '%.60s' in %s and '%.60s' in %s: each limit belongs to "
+                           "the cell at its place",
+                           j + 1, name, ur_source_label(source), other, ur_source_label(limits));
+    }
     if (x->rows != l->rows || x->columns != l->columns)
         return ur_fail(err, UNRELU_EFORMAT,
                        "%s is %zu x %zu and %s is %zu x %zu: each limit belongs to the cell at its "

@@ -24,6 +24,7 @@ typedef struct {
     size_t *index;           /* d: in the file */
     ur_cell_column *columns; /* of the file */
     double *lambda;          /* of the file */
+    int *exponent;           /* of the file: cells are in units of 2^exponent */
     double *at;              /* of the file: --censor-at */
     double *product_se;      /* d x d */
     size_t guessed, guessed_columns;
@@ -37,6 +38,7 @@ static void work_free(work *w)
     free(w->columns);
     free(w->index);
     free(w->lambda);
+    free(w->exponent);
     free(w->at);
     free(w->product_se);
     free(w->status);
@@ -61,8 +63,10 @@ static unrelu_status load(work *w, unrelu_error *err)
     w->columns = ur_alloc(d, sizeof *w->columns);
     w->index = ur_alloc(d, sizeof *w->index);
     w->lambda = ur_doubles(d);
+    w->exponent = ur_alloc(d, sizeof *w->exponent);
     w->status = ur_alloc(d, sizeof *w->status);
-    if (status == UNRELU_OK && (!w->columns || !w->index || !w->lambda || !w->status))
+    if (status == UNRELU_OK &&
+        (!w->columns || !w->index || !w->lambda || !w->exponent || !w->status))
         status = ur_fail_memory(err, d, "columns");
     return status;
 }
@@ -88,10 +92,25 @@ static unrelu_status transform(work *w, size_t j, unrelu_error *err)
     return status;
 }
 
+/* squares of cells must be numbers */
+static void rescale(work *w, size_t j)
+{
+    double *x = w->cells.x + j * w->cells.n, top = 0;
+    for (size_t i = 0; i < w->cells.n; i++)
+        top = isfinite(x[i]) ? fmax(top, fabs(x[i])) : top;
+    int e = top > 0 ? ilogb(top) : 0;
+    w->exponent[j] = abs(e) > 200 ? e : 0;
+    for (size_t i = 0; i < w->cells.n && w->exponent[j] != 0; i++)
+        x[i] = ldexp(x[i], -e);
+}
+
 static unrelu_status refuse_column(const work *w, size_t j, unrelu_error *err)
 {
     char label[160];
     ur_source_column_label(w->fit.source, j, label, sizeof label);
+    if (w->columns[j].margin.below == 0 && w->columns[j].margin.seen == 0)
+        return ur_fail(err, UNRELU_EDATA, "%s has no observed value: leave it out with --drop",
+                       label);
     if (w->columns[j].margin.margin.verdict == UR_MARGIN_NO_MAXIMUM)
         return ur_fail(err, UNRELU_EDATA,
                        "%s: its %zu seen values are equal and none of its limits lies below them: "
@@ -115,6 +134,8 @@ static unrelu_status fit_margins(work *w, unrelu_error *err)
     unrelu_status status = UNRELU_OK;
     for (size_t j = 0; j < all && status == UNRELU_OK; j++) {
         status = transform(w, j, err);
+        if (status == UNRELU_OK)
+            rescale(w, j);
         if (status == UNRELU_OK)
             status = ur_cell_column_open(n, w->cells.x + j * n, w->cells.state + j * n,
                                          &w->columns[j], err);
@@ -148,8 +169,10 @@ static double common_limit(const work *w, size_t j)
     for (size_t i = 0; i < c->n; i++)
         if (c->state[i] == UR_BELOW && x[i] <= least)
             limit = fmax(limit, x[i]);
-    return isinf(limit) ? ur_transform_forth(w->fit.options->transform, w->lambda[j], w->at[j])
-                        : limit;
+    return isinf(limit)
+               ? ldexp(ur_transform_forth(w->fit.options->transform, w->lambda[j], w->at[j]),
+                       -w->exponent[j])
+               : limit;
 }
 
 static unrelu_status set_columns(work *w, unrelu_error *err)
@@ -166,15 +189,16 @@ static unrelu_status set_columns(work *w, unrelu_error *err)
     for (size_t i = 0; i < m->d; i++) {
         size_t j = w->index[i];
         const ur_margin *margin = &w->columns[j].margin.margin;
+        int e = w->exponent[j];
         if (!(m->names[i] = ur_string_copy(unrelu_source_name(w->fit.source, j))))
             return ur_fail_memory(err, m->d, "names");
         m->observed[i] = (double)(w->columns[j].margin.seen + w->columns[j].margin.below);
         m->positive[i] = (double)w->columns[j].margin.seen;
-        m->limit[i] = common_limit(w, j);
-        m->b[i] = margin->b;
-        m->b_se[i] = margin->b_se;
-        m->scale[i] = margin->s;
-        m->scale_se[i] = margin->s_se;
+        m->limit[i] = ldexp(common_limit(w, j), e);
+        m->b[i] = ldexp(margin->b, e);
+        m->b_se[i] = ldexp(margin->b_se, e);
+        m->scale[i] = ldexp(margin->s, e);
+        m->scale_se[i] = ldexp(margin->s_se, e);
         m->flags[i] = ur_fit_flags(m->observed[i], m->positive[i], margin);
         if (m->lambda)
             m->lambda[i] = w->lambda[j];

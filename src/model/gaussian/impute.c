@@ -65,6 +65,11 @@ static unrelu_status forth(imputation *p, const unrelu_source *samples, unrelu_e
         ur_source_column_label(samples, j, label, sizeof label);
         status = ur_transform_column(m->transform, lambda, p->n, p->transformed + j * p->n,
                                      p->cells.state + j * p->n, label, &guessed, err);
+        if (status == UNRELU_OK && guessed > 0)
+            status = ur_fail(err, UNRELU_EDATA,
+                             "%s: %zu cell%s censored at 0, which has no image on the model's "
+                             "scale: give a limit above 0 with --limit or --limits",
+                             label, guessed, guessed == 1 ? " is" : "s are");
     }
     p->x = p->transformed;
     return status;
@@ -81,7 +86,12 @@ static unrelu_status load(imputation *p, unrelu_source *samples, const unrelu_ex
                           unrelu_error *err)
 {
     double *at = ur_doubles(p->d);
-    ur_cells_rules rules = {at, p->options.limit, p->options.limits, 0};
+    /* a model of cells with limits of their own says where a 0 was hidden, not which values were */
+    int cells = strcmp(p->model->angles, "likelihood") == 0;
+    ur_cells_rules rules = {.at = cells ? NULL : at,
+                            .limit = p->options.limit,
+                            .limits = p->options.limits,
+                            .zero = cells ? at : NULL};
     unrelu_status status = at ? UNRELU_OK : ur_fail_memory(err, p->d, "limits");
     for (size_t j = 0; j < p->d && status == UNRELU_OK; j++)
         at[j] = p->model->limit

@@ -85,8 +85,8 @@ static unrelu_status warn_pairs(unrelu_gaussian *m, unrelu_error *err)
     if (weak == 0)
         return UNRELU_OK;
     return ur_warn(m, "few-joint", err,
-                   "%zu pair%s (the first: %.40s, %.40s): too few joint positives, the correlation "
-                   "is a bound or a sign at most",
+                   "%zu pair%s (the first: %.40s, %.40s): too few joint positives, or a standard "
+                   "error above 0.2: the correlation is a bound or a sign at most",
                    weak, weak == 1 ? "" : "s", m->names[first / m->d], m->names[first % m->d]);
 }
 
