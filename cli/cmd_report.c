@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stddef.h>
+#include <string.h>
 
 #include "cli.h"
 #include "files.h"
@@ -9,17 +10,27 @@
 
 typedef struct {
     cli_shared shared;
+    char *limit;
+    const char *limits;
 } report_arguments;
 
 static const cli_option options[] = {
     {"output", 'o', "FILE", "write the page to FILE (.html, needed)", CLI_TEXT,
      offsetof(report_arguments, shared.output), 0, 0, NULL},
+    {"limit", 0, "NAME=V", "cells 'ND' and 0 of column NAME are below V; may be given again",
+     CLI_LIST, offsetof(report_arguments, limit), 0, 0, NULL},
+    {"limits", 0, "FILE",
+     "the limit of each such cell at its place in FILE, which has as many rows and columns as "
+     "SAMPLES",
+     CLI_TEXT, offsetof(report_arguments, limits), 0, 0, NULL},
     {0},
 };
 
 static const cli_example examples[] = {
     {"unrelu report model.npz x.npy -o report.html", "what was learned, and how well it fits"},
     {"unrelu report model.npz -o report.html", "without the samples"},
+    {"unrelu report model.npz x.csv --limit lead=0.5 -o report.html",
+     "the detection limit of cells 'ND' and 0"},
     {"unrelu report net.npz x.npy a.npy -o net.html", "a network, with its residuals"},
     {0},
 };
@@ -45,21 +56,37 @@ int cli_report_save(cli_page *page, const cli_shared *shared)
     return status;
 }
 
+static int check_limits(const report_arguments *a, cli_model kind)
+{
+    const char *given = a->limit ? "--limit" : "--limits";
+    if (!a->limit && !a->limits)
+        return 0;
+    if (kind != CLI_GAUSSIAN || a->shared.file_count < 2)
+        return cli_usage("report: %s is of the cells of SAMPLES of a rectified Gaussian: %s", given,
+                         kind == CLI_GAUSSIAN ? "give that file too" : "leave it out");
+    if (a->limits && strcmp(a->limits, a->shared.output) == 0)
+        return cli_usage("-o %s is the file of limits, which would be lost: give another name",
+                         a->limits);
+    return 0;
+}
+
 static int run(void *arguments)
 {
-    static int (*const reports[])(const cli_shared *) = {
-        [CLI_GAUSSIAN] = cli_report_gaussian,
-        [CLI_NETWORK] = cli_report_network,
-        [CLI_MIXTURE] = cli_report_mixture,
-    };
-    const cli_shared *shared = &((report_arguments *)arguments)->shared;
+    const report_arguments *a = arguments;
+    const cli_shared *shared = &a->shared;
     cli_model kind = CLI_GAUSSIAN;
     int status = cli_require_output("report", shared, "the page goes");
     if (status == 0)
         status = cli_check_output(shared, ".html");
     if (status == 0)
         status = cli_find_model(shared->files[0], CLI_ANY_MODEL, &kind);
-    return status ? status : reports[kind](shared);
+    if (status == 0)
+        status = check_limits(a, kind);
+    if (status != 0)
+        return status;
+    return kind == CLI_NETWORK   ? cli_report_network(shared)
+           : kind == CLI_MIXTURE ? cli_report_mixture(shared)
+                                 : cli_report_gaussian(shared, a->limit, a->limits);
 }
 
 const cli_command cli_report = {
@@ -72,7 +99,11 @@ const cli_command cli_report = {
         "SAMPLES is given (values beside the fitted normal, quantiles, a Kolmogorov-Smirnov test "
         "by simulation; of more than 12 columns the worst are drawn, and a table has all), the "
         "correlations, the strongest pairs, the eigenvalues. SAMPLES has the columns of the model, "
-        "by name or in their order.\n\nOf a network: its certificate, neurons and weights, and the "
+        "by name or in their order; a cell '<0.25', or 'ND' with --limit, is below a limit of its "
+        "own, "
+        "and all is compared above the largest limit of its column. Of a model with --transform "
+        "the charts are of transformed values, and a table has quantiles in the data's own "
+        "scale.\n\nOf a network: its certificate, neurons and weights, and the "
         "residuals where INPUTS and LABELS are given. Of a mixture: A and the hidden layer.",
     .options = options,
     .has = CLI_HAS_SEED | CLI_HAS_THREADS | CLI_HAS_LEVEL | CLI_HAS_COLUMNS,

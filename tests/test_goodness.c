@@ -352,6 +352,75 @@ static void columns_without_values_have_no_test(void **state)
     unrelu_gaussian_free(&model);
 }
 
+/* ---- limits of cells ---- */
+
+static unrelu_goodness with_limit(const unrelu_gaussian *model, const double *x, size_t n,
+                                  const double *limit, const double *limits)
+{
+    unrelu_source *source = NULL, *cells = NULL;
+    unrelu_goodness g;
+    unrelu_error err = {""};
+    must(unrelu_source_memory(x, n, 1, &source, &err), &err);
+    if (limits)
+        must(unrelu_source_memory(limits, n, 1, &cells, &err), &err);
+    unrelu_goodness_options o = {.seed = 7, .limit = limit, .limits = cells};
+    must(unrelu_gaussian_goodness(model, source, &o, NULL, &g, &err), &err);
+    unrelu_source_close(source);
+    unrelu_source_close(cells);
+    return g;
+}
+
+static unrelu_gaussian standard_normal(double *numbers)
+{
+    static char *names[] = {"x1"};
+    memcpy(numbers, (double[]){1, 1, 0}, 3 * sizeof *numbers);
+    return (unrelu_gaussian){.d = 1,
+                             .names = names,
+                             .b = numbers,
+                             .scale = numbers + 1,
+                             .sigma = numbers + 1,
+                             .correlation = numbers + 1,
+                             .limit = numbers + 2};
+}
+
+static void cells_are_compared_above_the_largest_limit_and_counted_as_they_are(void **state)
+{
+    double x[N], limits[N], raised[N], numbers[3], column = 0.9;
+    unrelu_gaussian model = standard_normal(numbers);
+    double zeros = 0;
+    (void)state;
+    ur_random_normals(11, 0, 0, N, x);
+    for (size_t i = 0; i < N; i++) {
+        double at = i % 2 ? 0.5 : 0.9;
+        x[i] = 1 + x[i] <= at ? 0 : 1 + x[i];
+        limits[i] = i % 2 ? at : NAN; /* the others have that of the column */
+        zeros += x[i] == 0;
+        raised[i] = fmax(x[i], 0.9);
+    }
+    unrelu_goodness g = with_limit(&model, x, N, &column, limits);
+    double want = naive_distance(raised, N, 0.9, 1, 1);
+    assert_true(g.censored[0] == zeros);
+    assert_true(fabs(g.ks[0] - want) < 1e-14 && want < 0.1);
+    double drawn = 0, above = 0;
+    for (size_t i = 0; i < N; i++)
+        above += x[i] > 0.9;
+    for (size_t k = 0; k < g.bins; k++)
+        drawn += g.counts[k];
+    assert_true(drawn == above && above < N - zeros);
+    unrelu_goodness_free(&g);
+}
+
+static void a_column_below_its_largest_limit_is_not_tested(void **state)
+{
+    double x[4] = {1, 2, 0, 1.5}, limits[4] = {NAN, NAN, 3, NAN}, numbers[3];
+    unrelu_gaussian model = standard_normal(numbers);
+    (void)state;
+    unrelu_goodness g = with_limit(&model, x, 4, NULL, limits);
+    assert_true(isnan(g.ks[0]) && isnan(g.ks_p[0]));
+    assert_true(g.observed[0] == 4 && g.censored[0] == 1);
+    unrelu_goodness_free(&g);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -365,6 +434,8 @@ int main(void)
         cmocka_unit_test(columns_are_found_by_name),
         cmocka_unit_test(other_samples_are_refused),
         cmocka_unit_test(columns_without_values_have_no_test),
+        cmocka_unit_test(cells_are_compared_above_the_largest_limit_and_counted_as_they_are),
+        cmocka_unit_test(a_column_below_its_largest_limit_is_not_tested),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

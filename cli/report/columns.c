@@ -26,6 +26,30 @@ static margin margin_of(const unrelu_gaussian *m, size_t i)
                     m->noise ? fmax(limit, NOISE_CENSORING * noise) : limit};
 }
 
+/* Where the model has no limit and cells have, the bars start at the largest of these. */
+static margin margin_beside(const unrelu_gaussian *m, const unrelu_goodness *g, size_t i)
+{
+    margin c = margin_of(m, i);
+    if (c.limit == -INFINITY && g->censored[i] > 0)
+        c.limit = g->edges[i * (g->bins + 1)];
+    return c;
+}
+
+static double count_of(const unrelu_goodness *g, size_t i)
+{
+    double count = 0;
+    for (size_t k = 0; k < g->bins; k++)
+        count += g->counts[i * g->bins + k];
+    return count;
+}
+
+static void set_title(json_t *chart, const char *path, const char *before, const char *axis)
+{
+    char title[200];
+    snprintf(title, sizeof title, "%s%s", before, axis);
+    cli_chart_set(chart, path, cli_page_string(title));
+}
+
 static double cdf(const margin *c, double x)
 {
     return 0.5 * erfc((c->b - x) / (c->s * sqrt(2)));
@@ -137,20 +161,29 @@ static void add_numbers(cli_page *page, const unrelu_goodness *g, size_t i)
 
 static void add_column(cli_page *page, const unrelu_gaussian *m, const unrelu_goodness *g, size_t i)
 {
-    char number[32];
-    margin c = margin_of(m, i);
+    char number[32], axis[160];
+    margin c = margin_beside(m, g, i);
     snprintf(number, sizeof number, "x%zu", i + 1);
     cli_page_html(page, "<div class=\"card\"><h3>");
     cli_page_text(page, m->names ? m->names[i] : number);
     cli_page_html(page, "</h3>");
-    if (!(g->observed[i] > g->censored[i])) {
-        cli_page_html(page, "<p class=\"note\">No value is above the limit.</p></div>\n");
+    if (count_of(g, i) == 0) {
+        cli_page_html(page, "<p class=\"note\">No value is above the %s.</p></div>\n",
+                      g->observed[i] > g->censored[i]
+                          ? "largest limit: this column could not be judged"
+                          : "limit");
         return;
     }
     add_numbers(page, g, i);
     cli_page_html(page, "<div class=\"pair\">");
-    cli_page_chart(page, histogram_of(g, i, &c), NULL);
-    json_t *quantiles = quantiles_of(g, i, &c);
+    json_t *histogram = histogram_of(g, i, &c), *quantiles = quantiles_of(g, i, &c);
+    if (m->transform != UNRELU_TRANSFORM_NONE) {
+        cli_report_axis(m, i, axis);
+        set_title(histogram, "layer.0.encoding.x.title", "", axis);
+        if (quantiles)
+            set_title(quantiles, "layer.0.encoding.x.title", "model: ", axis);
+    }
+    cli_page_chart(page, histogram, NULL);
     if (quantiles)
         cli_page_chart(page, quantiles, NULL);
     cli_page_html(page, "</div></div>\n");
@@ -215,5 +248,6 @@ void cli_report_columns(cli_page *page, const unrelu_gaussian *m, const unrelu_g
         add_charts(page, m, g);
     }
     cli_report_coordinates(page, m, g, &words, level);
+    cli_report_quantiles(page, m);
     cli_page_html(page, "</section>\n");
 }

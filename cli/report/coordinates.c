@@ -51,7 +51,7 @@ static void add_row(cli_page *page, const unrelu_gaussian *m, const unrelu_goodn
     else if (m->observed)
         add_share(page, cli_censored_share(m, i));
     if (m->limit)
-        cli_html_real(page, m->limit[i], "%.4g");
+        cli_html_limit(page, m->limit[i]);
     cli_html_estimate(page, m->b[i], cli_half_of(m->b_se, m->d, i, z));
     cli_html_estimate(page, m->scale[i], cli_half_of(m->scale_se, m->d, i, z));
     if (m->noise)

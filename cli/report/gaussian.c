@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "../censor.h"
 #include "../files.h"
 #include "../talk.h"
 #include "html.h"
@@ -11,36 +13,53 @@
 /* ---- the verdict ---- */
 
 typedef struct {
-    size_t tested, rejected, worst;
+    size_t tested, rejected, worst, hidden; /* hidden: without a value above all limits */
+    double smallest;                        /* p */
 } outcome;
+
+static size_t is_hidden(const unrelu_goodness *g, size_t i)
+{
+    double count = 0;
+    for (size_t k = 0; k < g->bins; k++)
+        count += g->counts[i * g->bins + k];
+    return isnan(g->ks_p[i]) && g->observed[i] > 0 && count == 0;
+}
 
 static outcome outcome_of(const unrelu_goodness *g)
 {
     outcome o = {0};
     for (size_t i = 0; i < g->d; i++) {
+        o.hidden += is_hidden(g, i);
         if (isnan(g->ks_p[i]))
             continue;
         if (o.tested == 0 || g->ks[i] > g->ks[o.worst])
             o.worst = i;
+        o.smallest = o.tested == 0 ? g->ks_p[i] : fmin(o.smallest, g->ks_p[i]);
         o.tested++;
         o.rejected += g->ks_p[i] < 0.05;
     }
     return o;
 }
 
-/* more columns with p < 0.05 than two deviations above what chance gives */
+/* more columns with p < 0.05 than two deviations above what chance gives, or one p so small that
+ * the smallest of so many is that only once in 40 times */
 static int is_misfit(const outcome *o)
 {
     double n = (double)o->tested;
-    return (double)o->rejected > 0.05 * n + 2 * sqrt(0.05 * 0.95 * n) + 0.5;
+    return (double)o->rejected > 0.05 * n + 2 * sqrt(0.05 * 0.95 * n) + 0.5 ||
+           n * o->smallest < 0.025;
 }
 
 static void judge_fit(cli_page *page, const unrelu_gaussian *m, const unrelu_goodness *g)
 {
     outcome o = outcome_of(g);
     if (o.tested == 0) {
-        cli_page_html(page, "<div class=\"verdict fair\"><strong>No column could be tested."
-                            "</strong></div>\n");
+        cli_page_html(page,
+                      "<div class=\"verdict fair\"><strong>No column could be judged.</strong>"
+                      "<p>%s</p></div>\n",
+                      o.hidden ? "No value is above the largest limit of its column: whether these "
+                                 "samples are a rectified Gaussian cannot be seen in them."
+                               : "");
         return;
     }
     double far = g->ks[o.worst];
@@ -61,7 +80,12 @@ static void judge_fit(cli_page *page, const unrelu_gaussian *m, const unrelu_goo
     cli_page_html(page, "The largest distance is %.3g, in <b>", far);
     cli_page_text(page, m->names ? m->names[o.worst] : "");
     cli_page_html(page, "</b>: at some value the share of samples below it is that far from the "
-                        "model's.</p></div>\n");
+                        "model's.");
+    if (o.hidden)
+        cli_page_html(page,
+                      " %zu column%s could not be judged: no value is above the largest limit.",
+                      o.hidden, o.hidden == 1 ? "" : "s");
+    cli_page_html(page, "</p></div>\n");
 }
 
 static void judge(cli_page *page, const unrelu_gaussian *m, const unrelu_goodness *g)
@@ -114,21 +138,37 @@ static void add_facts(cli_page *page, const unrelu_gaussian *m, const unrelu_goo
 
 /* ---- the page ---- */
 
+static void add_transform(cli_page *page, const unrelu_gaussian *m)
+{
+    if (m->transform != UNRELU_TRANSFORM_NONE)
+        cli_page_html(page,
+                      "<p>All of it is of values transformed by <b>%s</b>: limits, b, scale, "
+                      "correlations and charts. <a href=\"#quantiles\">A table</a> has medians and "
+                      "quantiles in the data's own scale.</p>\n",
+                      unrelu_transform_name(m->transform));
+}
+
+/* 'fit --rank' is refused where the likelihood is maximised */
+static const char *hint_of(const unrelu_gaussian *m)
+{
+    int refused = m->transform != UNRELU_TRANSFORM_NONE || strcmp(m->angles, "likelihood") == 0;
+    return m->method[0] && !refused
+               ? "In decreasing order. 'unrelu fit --rank auto' gives them standard errors."
+               : "In decreasing order.";
+}
+
 static int write_page(const cli_shared *shared, const unrelu_gaussian *m, const unrelu_goodness *g)
 {
     const cli_report_words words = {"column", "columns", "zeros"};
     cli_page *page = cli_page_open("Rectified Gaussian: report");
     cli_html_head(page, "Rectified Gaussian x = ReLU(W z + b)", shared->files[0]);
+    add_transform(page, m);
     judge(page, m, g);
     cli_html_warnings(page, m->warnings, m->warning_count);
     add_facts(page, m, g);
     cli_report_columns(page, m, g, shared->level);
     cli_report_correlations(page, m, &words, shared->level);
-    cli_report_spectrum(page, m,
-                        m->method[0] ? "In decreasing order. 'unrelu fit --rank auto' gives them "
-                                       "standard errors."
-                                     : "In decreasing order.",
-                        shared->level);
+    cli_report_spectrum(page, m, hint_of(m), shared->level);
     if (g)
         cli_page_html(
             page,
@@ -151,20 +191,31 @@ static size_t bins_for(const unrelu_gaussian *m)
     return (size_t)fmax(10, fmin(40, sqrt(n)));
 }
 
-static int study(const cli_shared *shared, const unrelu_gaussian *m, unrelu_goodness *g)
+static int study(const cli_shared *shared, const char *limit, const char *limits,
+                 const unrelu_gaussian *m, unrelu_goodness *g)
 {
     unrelu_error err = {0};
-    unrelu_source *source = NULL;
+    unrelu_source *source = NULL, *cells = NULL;
+    double *named = NULL;
     unrelu_exec exec = cli_exec(shared);
     unrelu_goodness_options options = {.bins = bins_for(m), .seed = shared->seed};
-    unrelu_status status = cli_open_source(shared->files[1], shared->columns, 1, &source, &err);
-    if (status == UNRELU_OK)
-        status = unrelu_gaussian_goodness(m, source, &options, &exec, g, &err);
+    int status =
+        cli_exit(cli_open_source(shared->files[1], shared->columns, 1, &source, &err), &err);
+    if (status == 0 && limits)
+        status = cli_exit(cli_open_source(limits, shared->columns, 1, &cells, &err), &err);
+    if (status == 0 && limit)
+        status = cli_parse_named_limits(limit, source, &named);
+    options.limit = named;
+    options.limits = cells;
+    if (status == 0)
+        status = cli_exit(unrelu_gaussian_goodness(m, source, &options, &exec, g, &err), &err);
+    cli_close_samples(cells);
     cli_close_samples(source);
-    return cli_exit(status, &err);
+    free(named);
+    return status;
 }
 
-int cli_report_gaussian(const cli_shared *shared)
+int cli_report_gaussian(const cli_shared *shared, const char *limit, const char *limits)
 {
     unrelu_gaussian model = {0};
     unrelu_goodness goodness = {0};
@@ -174,7 +225,7 @@ int cli_report_gaussian(const cli_shared *shared)
                          "SAMPLES");
     status = cli_load_gaussian(shared->files[0], &model);
     if (status == 0 && with)
-        status = study(shared, &model, &goodness);
+        status = study(shared, limit, limits, &model, &goodness);
     if (status == 0)
         status = write_page(shared, &model, with ? &goodness : NULL);
     unrelu_goodness_free(&goodness);

@@ -104,6 +104,14 @@ void cli_html_real(cli_page *page, double value, const char *format)
     cli_page_html(page, "<td>%s</td>", text);
 }
 
+void cli_html_limit(cli_page *page, double limit)
+{
+    if (limit == -INFINITY)
+        cli_page_html(page, "<td>none</td>");
+    else
+        cli_html_real(page, limit, "%.4g");
+}
+
 void cli_html_estimate(cli_page *page, double value, double half)
 {
     char text[96];

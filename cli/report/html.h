@@ -29,6 +29,7 @@ void cli_html_table(cli_page *page, const char *class, const char *caption, cons
 void cli_html_table_end(cli_page *page);
 void cli_html_name(cli_page *page, const char *name); /* a cell with text of a file */
 void cli_html_real(cli_page *page, double value, const char *format); /* "?" where it is NaN */
+void cli_html_limit(cli_page *page, double limit);                    /* "none" where it is -inf */
 /* value and the half-width of its interval; without one where half is negative */
 void cli_html_estimate(cli_page *page, double value, double half);
 /* between p and its value: "=", or "&le;" where it is the smallest that 999 simulations give */

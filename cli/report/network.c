@@ -13,7 +13,7 @@
 #include "html.h"
 #include "report.h"
 
-enum { CELLS = 60000, LABELLED = 40 };
+enum { CELLS = 60000, LABELLED = 40, EXACT = 400 }; /* EXACT: weights in a table */
 
 /* ---- the verdict ---- */
 
@@ -58,6 +58,15 @@ static void judge(cli_page *page, const unrelu_network *m)
         cli_html_counted(page, (double)m->samples_checked, "sample");
         cli_page_html(page, ".");
     }
+    if (m->corrupted) {
+        char wrong[40], all[40];
+        cli_page_html(page, " %s of %s labels are not the network's and are left out here.",
+                      cli_html_count((double)m->corrupted, wrong),
+                      cli_html_count((double)m->n * (double)m->m, all));
+    }
+    if (m->V_rational && m->U_rational)
+        cli_page_html(page, " Its weights are integers or fractions, verified in exact "
+                            "arithmetic.");
     if (m->failure[0]) {
         cli_page_html(page, " ");
         cli_page_text(page, m->failure);
@@ -277,6 +286,49 @@ static void add_weights(cli_page *page, const unrelu_network *m)
     cli_page_html(page, "</div></section>\n");
 }
 
+/* ---- exact weights ---- */
+
+/* of V or of U, with a column for each neuron */
+static void add_exact_table(cli_page *page, const unrelu_network *m, int inputs)
+{
+    char titles[16 + 5 * EXACT], number[32];
+    char *const *names = inputs ? m->input_names : m->label_names;
+    size_t rows = inputs ? m->d : m->m;
+    int length = snprintf(titles, sizeof titles, "<%s", inputs ? "input" : "output");
+    for (size_t j = 0; j < m->k; j++)
+        length += snprintf(titles + length, sizeof titles - (size_t)length, "|%zu", j + 1);
+    cli_page_html(page, "<div class=\"card\"><h3>%s</h3><div class=\"tall\">",
+                  inputs ? "V: inputs to neurons" : "U: neurons to outputs");
+    cli_html_table(page, "", NULL, titles);
+    for (size_t i = 0; i < rows; i++) {
+        snprintf(number, sizeof number, "%c%zu", inputs ? 'x' : 'a', i + 1);
+        cli_page_html(page, "<tr>");
+        cli_html_name(page, names ? names[i] : number);
+        for (size_t j = 0; j < m->k; j++) {
+            cli_page_html(page, "<td>");
+            cli_page_text(page, inputs ? m->V_rational[j * m->d + i] : m->U_rational[i * m->k + j]);
+            cli_page_html(page, "</td>");
+        }
+        cli_page_html(page, "</tr>\n");
+    }
+    cli_html_table_end(page);
+    cli_page_html(page, "</div></div>\n");
+}
+
+static void add_exact(cli_page *page, const unrelu_network *m)
+{
+    if (!m->V_rational || !m->U_rational || m->k == 0 || m->d + m->m > EXACT / m->k)
+        return;
+    cli_html_section(page, "exact", "Exact weights");
+    cli_page_html(page,
+                  "<p>Verified in exact arithmetic: with these weights every label is met "
+                  "with residual 0%s. A column is a neuron.</p>\n",
+                  m->corrupted ? ", but for those that are not the network's" : "");
+    add_exact_table(page, m, 1);
+    add_exact_table(page, m, 0);
+    cli_page_html(page, "</section>\n");
+}
+
 /* ---- the page ---- */
 
 static int write_page(const cli_shared *shared, const unrelu_network *m)
@@ -293,6 +345,7 @@ static int write_page(const cli_shared *shared, const unrelu_network *m)
     if (weights) {
         add_neurons(page, m, shared->level);
         add_weights(page, m);
+        add_exact(page, m);
     }
     cli_page_html(page, "<footer>");
     if (shared->file_count == 1)

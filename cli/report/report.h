@@ -14,7 +14,8 @@ UNRELU_API unrelu_status unrelu_source_load(unrelu_source *source, const unrelu_
                                             double **x, size_t *n, unrelu_error *err);
 
 /* All of a page, from shared->files; they return the exit status. */
-int cli_report_gaussian(const cli_shared *shared);
+/* limit, limits: the options of these names, or NULL */
+int cli_report_gaussian(const cli_shared *shared, const char *limit, const char *limits);
 int cli_report_network(const cli_shared *shared);
 int cli_report_mixture(const cli_shared *shared);
 
@@ -27,6 +28,12 @@ void cli_report_foot(cli_page *page, const cli_shared *shared);
 /* How each column fits. goodness may be NULL: then the table alone, of the model's numbers. */
 void cli_report_columns(cli_page *page, const unrelu_gaussian *model,
                         const unrelu_goodness *goodness, double level);
+
+/* --- quantiles.c --- */
+/* "log lead": what an axis of column i shows; text has room for 160 bytes */
+const char *cli_report_axis(const unrelu_gaussian *model, size_t i, char *text);
+/* of a transformed model: quantiles of each column in the data's own scale */
+void cli_report_quantiles(cli_page *page, const unrelu_gaussian *model);
 
 /* --- coordinates.c --- */
 typedef struct {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the network leaves of the labels: a histogram of all of them, labels against predictions,
- * and a table by output. Inputs and labels are held in memory. */
+ * and a table by output. Cells that were found not to be the network's (sparse noise) are left out
+ * where the labels have as many rows as those it was learned from. All is held in memory. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,8 @@ enum { BINS = 41, POINTS = 1500, CURVE = 101 };
 typedef struct {
     size_t n, m;
     double *x, *labels, *fitted;
+    unsigned char *left_out; /* n m */
+    size_t left_out_count;
 } data;
 
 static int load(const cli_shared *shared, const char *path, const char *columns, size_t wanted,
@@ -34,6 +37,19 @@ static int load(const cli_shared *shared, const char *path, const char *columns,
         status = cli_exit(unrelu_source_load(source, &exec, x, n, &err), &err);
     cli_close_samples(source);
     return status;
+}
+
+static void leave_out(const unrelu_network *m, data *d)
+{
+    size_t count = m->E_row && m->E_column && d->n == m->n ? m->corrupted : 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!(m->E_row[i] >= 0 && m->E_row[i] < (double)d->n && m->E_column[i] >= 0 &&
+              m->E_column[i] < (double)d->m))
+            continue;
+        size_t at = (size_t)m->E_row[i] * d->m + (size_t)m->E_column[i];
+        d->left_out_count += !d->left_out[at];
+        d->left_out[at] = 1;
+    }
 }
 
 static int predict(const unrelu_network *m, const cli_shared *shared, data *d)
@@ -57,8 +73,10 @@ static int predict(const unrelu_network *m, const cli_shared *shared, data *d)
         return status;
     d->m = m->m;
     d->fitted = malloc(d->n * d->m * sizeof *d->fitted);
-    if (!d->fitted)
+    d->left_out = calloc(d->n, d->m);
+    if (!d->fitted || !d->left_out)
         return cli_exit(UNRELU_ENOMEM, &err);
+    leave_out(m, d);
     return cli_exit(unrelu_network_predict(m, d->x, d->n, &exec, d->fitted, &err), &err);
 }
 
@@ -89,13 +107,16 @@ static json_t *histogram_of(const unrelu_network *m, const data *d, double large
     for (int k = 0; k <= BINS; k++)
         edges[k] = largest * (2.0 * k / BINS - 1);
     for (size_t i = 0; i < cells; i++) {
+        if (d->left_out[i])
+            continue;
         double at = floor((residual(d, i) + largest) / width);
         counts[(size_t)fmax(0, fmin(BINS - 1, at))]++;
     }
     cli_chart_column columns[] = {{"from", edges}, {"to", edges + 1}, {"count", counts}, {0}};
     cli_chart_data(chart, "bars", cli_chart_rows(BINS, columns));
     if (m->noise > 0)
-        cli_chart_data(chart, "curve", curve_of(m->noise, largest, (double)cells, width));
+        cli_chart_data(chart, "curve",
+                       curve_of(m->noise, largest, (double)(cells - d->left_out_count), width));
     else
         cli_chart_drop(chart, 1);
     return chart;
@@ -109,6 +130,8 @@ static json_t *points_of(const unrelu_network *m, const data *d)
         step++; /* all outputs in turn */
     for (size_t i = 0; i < cells; i += step) {
         char number[32];
+        if (d->left_out[i])
+            continue;
         snprintf(number, sizeof number, "a%zu", i % d->m + 1);
         json_array_append_new(
             rows, json_pack("{s:o, s:o, s:o}", "output",
@@ -125,10 +148,14 @@ static json_t *points_of(const unrelu_network *m, const data *d)
 static void add_output(cli_page *page, const unrelu_network *m, const data *d, size_t j)
 {
     char number[32];
-    double mean = 0, spread = 0, left = 0, largest = 0, n = (double)d->n;
+    double mean = 0, spread = 0, left = 0, largest = 0, n = 0;
     for (size_t i = j; i < d->n * d->m; i += d->m)
-        mean += d->labels[i] / n;
+        n += !d->left_out[i];
+    for (size_t i = j; i < d->n * d->m; i += d->m)
+        mean += d->left_out[i] ? 0 : d->labels[i] / n;
     for (size_t i = j; i < d->n * d->m; i += d->m) {
+        if (d->left_out[i])
+            continue;
         double r = residual(d, i), away = d->labels[i] - mean;
         spread += away * away / n;
         left += r * r / n;
@@ -161,13 +188,18 @@ int cli_report_residuals(cli_page *page, const unrelu_network *m, const cli_shar
     double largest = 0;
     int status = predict(m, shared, &d);
     for (size_t i = 0; status == 0 && i < d.n * d.m; i++)
-        largest = fmax(largest, fabs(residual(&d, i)));
+        largest = d.left_out[i] ? largest : fmax(largest, fabs(residual(&d, i)));
     if (status == 0) {
         cli_html_section(page, "residuals", "Residuals");
         cli_page_html(page, "<p>Labels less what the network gives, over ");
         cli_html_counted(page, (double)d.n, "sample");
+        if (d.left_out_count) {
+            cli_page_html(page, ", without ");
+            cli_html_counted(page, (double)d.left_out_count, "label");
+            cli_page_html(page, " that %s not the network's", d.left_out_count == 1 ? "is" : "are");
+        }
         cli_page_html(page, ". %s</p><div class=\"grid\">",
-                      largest == 0 ? "Every label is met to the last bit."
+                      largest == 0 ? "Each of them is met to the last bit."
                       : m->noise > 0
                           ? "The line is a normal with the deviation that the network was learned "
                             "with."
@@ -186,5 +218,6 @@ int cli_report_residuals(cli_page *page, const unrelu_network *m, const cli_shar
     free(d.x);
     free(d.labels);
     free(d.fitted);
+    free(d.left_out);
     return status;
 }

@@ -292,6 +292,9 @@ typedef struct {
     size_t points; /* of the quantile plots; 0: 100 */
     size_t runs;   /* simulated samples behind a p-value; 0: 999 */
     uint64_t seed;
+    const double *limit;   /* one for each column of the samples, or NULL: of cells 'ND' and 0; NaN:
+                              the column has none */
+    unrelu_source *limits; /* as large as the samples, or NULL: of each such cell; NaN: none */
 } unrelu_goodness_options;
 
 /* Column by column; a value is in the model's own scale (transformed where the model is). */

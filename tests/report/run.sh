@@ -32,6 +32,13 @@ awk -F, -v OFS=, 'NR == 1 {
 "$unrelu" report -q gaussian.npz samples.csv -o gaussian.html
 "$unrelu" report -q plant/truth.npz plain.csv -o planted.html
 
+# a transform, and cells with limits of their own
+awk -F, -v OFS=, 'NR == 1 { print "lead", "<b>zinc</b>" } NR > 1 {
+        a = exp($1 - 1); b = exp($2 - 1); print NR % 2 ? (a < 0.5 ? "ND" : a) : a < 0.8 ? "<0.8" : a, b
+    }' plain.csv > limits.csv
+"$unrelu" fit -q limits.csv --limit lead=0.5 --transform boxcox -o limits.npz > /dev/null
+"$unrelu" report -q limits.npz limits.csv --limit lead=0.5 -o limits.html
+
 "$unrelu" generate gaussian -q -d 30 -n 2000 -o wide
 "$unrelu" fit -q wide/x.npy -o wide.npz > /dev/null
 "$unrelu" report -q wide.npz wide/x.npy -o wide.html

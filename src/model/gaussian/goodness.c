@@ -4,7 +4,9 @@
  *
  * One pass keeps what is above the limits in memory, column by column; then each column is sorted
  * (src/dense/sort.c). With noise taken out by the fit, values are compared to scale^2 + noise^2
- * above three deviations of the noise, as they were fitted. Where a column's counts are those
+ * above three deviations of the noise, as they were fitted. Where cells have limits of their own,
+ * all is compared above the largest of these; without a value above it there is no test. Cells
+ * 'ND' without a limit are refused. Where a column's counts are those
  * that the model was learned from, the model is taken as fitted to these samples, and simulated
  * samples are fitted again; else they are compared to the model as it stands.
  *
@@ -18,6 +20,7 @@
 #include "model/cells/cells.h"
 #include "pass/parallel.h"
 #include "pass/pass.h"
+#include "read/source.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -34,15 +37,19 @@ typedef struct {
     double observed, limit, b, s;
     double top;   /* largest limit of cells that have their own */
     size_t above; /* values above the model's limit: count, before top left some out */
+    size_t equal; /* values at the model's limit */
     unrelu_transform transform;
     double lambda;
-    size_t infinite; /* 1 + the first row that holds one, 0: none */
+    size_t refused;    /* 1 + the first row that cannot be read, 0: none */
+    double x, x_limit; /* that cell: infinite, NaN (not detected), or a value below its limit */
     unrelu_status status;
 } column;
 
 typedef struct {
     const unrelu_gaussian *model;
     const unrelu_source *source;
+    const double *limit; /* of the source's columns, or NULL */
+    ur_cells limits;     /* of its cells: n is 0 where there are none */
     size_t *place; /* of the source's columns: in the model, or d where the model has it not */
     column *columns;
     size_t rows;
@@ -146,7 +153,30 @@ static int reserve(column *c, size_t rows)
     return 1;
 }
 
-static void keep(column *c, const ur_block *block, size_t at)
+/* NaN: none */
+static double limit_of(const study *s, size_t row, size_t at)
+{
+    double limit = row < s->limits.n ? s->limits.x[at * s->limits.n + row] : NAN;
+    return isnan(limit) && s->limit ? s->limit[at] : limit;
+}
+
+static void check_cell(column *c, size_t row, double x, int below, double limit)
+{
+    int wrong = below ? isnan(x) && isnan(limit) : isinf(x) || (x != 0 && x < limit);
+    if (!wrong || c->refused)
+        return;
+    c->refused = row + 1;
+    c->x = x;
+    c->x_limit = limit;
+}
+
+static double transformed(const column *c, double x)
+{
+    return c->transform == UNRELU_TRANSFORM_NONE ? x
+                                                 : ur_transform_forth(c->transform, c->lambda, x);
+}
+
+static void keep(const study *s, column *c, const ur_block *block, size_t at)
 {
     size_t missing = 0;
     if (c->status != UNRELU_OK)
@@ -157,16 +187,17 @@ static void keep(column *c, const ur_block *block, size_t at)
     }
     for (size_t i = 0; i < block->rows; i++) {
         double x = block->x[i * block->stride + at];
-        if (isinf(x) && !c->infinite)
-            c->infinite = block->first_row + i + 1;
-        if (c->transform != UNRELU_TRANSFORM_NONE)
-            x = ur_transform_forth(c->transform, c->lambda, x);
-        if (block->below && block->below[i * block->d + at]) {
-            c->top = isnan(x) ? c->top : fmax(c->top, x);
+        double limit = limit_of(s, block->first_row + i, at);
+        int below = block->below && block->below[i * block->d + at];
+        check_cell(c, block->first_row + i, x, below, limit);
+        if (below || (x == 0 && !isnan(limit))) {
+            c->top = fmax(c->top, transformed(c, below && !isnan(x) ? x : limit));
             continue;
         }
+        x = transformed(c, x);
         missing += isnan(x) != 0;
         c->value[c->count] = x;
+        c->equal += x == c->limit;
         c->count += x > c->limit;
     }
     c->observed += (double)(block->rows - missing);
@@ -182,7 +213,26 @@ static void step(void *state, size_t first, const ur_block *block)
         s->rows += block->rows;
     for (size_t at = first; at < first + LINE && at < block->d; at++)
         if (s->place[at] < s->model->d)
-            keep(&s->columns[s->place[at]], block, at);
+            keep(s, &s->columns[s->place[at]], block, at);
+}
+
+static unrelu_status refuse(const study *s, const column *c, size_t at, unrelu_error *err)
+{
+    const char *label = ur_source_label(s->source);
+    char name[160];
+    ur_source_column_label(s->source, at, name, sizeof name);
+    if (isinf(c->x))
+        return ur_fail(err, UNRELU_EFORMAT, "%s: row %zu, %s is infinite: mend it, or make it NaN",
+                       label, c->refused, name);
+    if (isnan(c->x))
+        return ur_fail(err, UNRELU_EFORMAT,
+                       "%s: row %zu, %s is 'ND' (not detected), and its limit is not known: give "
+                       "it with --limit NAME=VALUE, or in a file with --limits",
+                       label, c->refused, name);
+    return ur_fail(err, UNRELU_EFORMAT,
+                   "%s: row %zu, %s is %g, below the detection limit %g of that cell: a value was "
+                   "seen there, or it was not; correct one of the two",
+                   label, c->refused, name, c->x, c->x_limit);
 }
 
 static unrelu_status check_columns(const study *s, unrelu_error *err)
@@ -192,20 +242,47 @@ static unrelu_status check_columns(const study *s, unrelu_error *err)
         return ur_fail(err, UNRELU_EDATA, "%s has no rows", label);
     for (size_t at = 0; at < unrelu_source_columns(s->source); at++) {
         const column *c = s->place[at] < s->model->d ? &s->columns[s->place[at]] : NULL;
-        char name[160];
         if (c && c->status != UNRELU_OK)
             return ur_fail_memory(err, s->rows * s->model->d, "cells");
-        if (!c || !c->infinite)
-            continue;
-        ur_source_column_label(s->source, at, name, sizeof name);
-        return ur_fail(err, UNRELU_EFORMAT, "%s: row %zu, %s is infinite: mend it, or make it NaN",
-                       label, c->infinite, name);
+        if (c && c->refused)
+            return refuse(s, c, at, err);
     }
     return UNRELU_OK;
 }
 
-static unrelu_status read_columns(study *s, unrelu_source *samples, const unrelu_exec *exec,
-                                  unrelu_error *err)
+/* held in memory */
+static unrelu_status read_limits(study *s, unrelu_source *limits, const unrelu_exec *exec,
+                                 unrelu_error *err)
+{
+    const ur_cells_rules rules = {.negative = 1};
+    size_t width = unrelu_source_columns(s->source);
+    if (unrelu_source_columns(limits) != width)
+        return ur_fail(err, UNRELU_EFORMAT,
+                       "%s has %zu columns and %s %zu: each limit belongs to the cell at its place",
+                       ur_source_label(s->source), width, ur_source_label(limits),
+                       unrelu_source_columns(limits));
+    for (size_t i = 0; i < width; i++)
+        if (!is_same_name(unrelu_source_name(s->source, i), unrelu_source_name(limits, i)) &&
+            !is_numbered(NULL, s->source, i) && !is_numbered(NULL, limits, i))
+            return ur_fail(err, UNRELU_EFORMAT,
+                           "column %zu is '%.60s' in %s and '%.60s' in %s: each limit belongs to "
+                           "the cell at its place",
+                           i + 1, unrelu_source_name(s->source, i), ur_source_label(s->source),
+                           unrelu_source_name(limits, i), ur_source_label(limits));
+    return ur_cells_load(limits, &rules, exec, &s->limits, err);
+}
+
+static unrelu_status check_rows(const study *s, const unrelu_source *limits, unrelu_error *err)
+{
+    if (!limits || s->limits.n == s->rows)
+        return UNRELU_OK;
+    return ur_fail(err, UNRELU_EFORMAT,
+                   "%s has %zu rows and %s %zu: each limit belongs to the cell at its place",
+                   ur_source_label(s->source), s->rows, ur_source_label(limits), s->limits.n);
+}
+
+static unrelu_status read_columns(study *s, unrelu_source *samples, unrelu_source *limits,
+                                  const unrelu_exec *exec, unrelu_error *err)
 {
     static const ur_fold fold = {.step = step, .limits = 1};
     const unrelu_gaussian *m = s->model;
@@ -220,9 +297,13 @@ static unrelu_status read_columns(study *s, unrelu_source *samples, const unrelu
                                  .b = m->b[i],
                                  .s = hypot(m->scale[i], noise)};
     }
-    unrelu_status status = ur_source_rewind(samples, err);
+    unrelu_status status = limits ? read_limits(s, limits, exec, err) : UNRELU_OK;
+    if (status == UNRELU_OK)
+        status = ur_source_rewind(samples, err);
     if (status == UNRELU_OK)
         status = ur_fold_run(samples, &fold, s, exec, "reading", err);
+    if (status == UNRELU_OK)
+        status = check_rows(s, limits, err);
     return status == UNRELU_OK ? check_columns(s, err) : status;
 }
 
@@ -294,6 +375,14 @@ static void raise_limit(column *c)
     c->count -= below;
 }
 
+/* A limit that was guessed is the smallest value, which was seen: the model's counts tell. */
+static void count_as_fitted(const unrelu_gaussian *m, column *c, size_t i)
+{
+    if (m->observed && m->positive && m->observed[i] == c->observed &&
+        m->positive[i] == (double)(c->above + c->equal))
+        c->above += c->equal;
+}
+
 static void look_at(void *context, size_t i)
 {
     study *s = context;
@@ -307,15 +396,16 @@ static void look_at(void *context, size_t i)
     ur_sort(c->value, scratch, c->count);
     free(scratch);
     raise_limit(c);
+    count_as_fitted(s->model, c, i);
     ur_censored_column sorted = {c->value, c->count, c->observed, c->limit};
     g->observed[i] = c->observed;
-    g->censored[i] = c->observed - (double)c->count;
+    g->censored[i] = c->observed - (double)c->above;
     fill_histogram(c, g->bins, g->edges + i * (g->bins + 1), g->counts + i * g->bins);
     fill_quantiles(c, g->points, g->sample_quantile + i * g->points,
                    g->model_quantile + i * g->points);
-    g->ks[i] = c->s > 0 && c->s < INFINITY && isfinite(c->b) && c->observed > 0
-                   ? ur_censored_distance(&sorted, c->b, c->s)
-                   : NAN;
+    int known = c->s > 0 && c->s < INFINITY && isfinite(c->b) && c->observed > 0;
+    int hidden = c->count == 0 && c->limit == c->top; /* all below limits of their own */
+    g->ks[i] = known && !hidden ? ur_censored_distance(&sorted, c->b, c->s) : NAN;
     g->ties[i] = share_of_ties(c);
 }
 
@@ -382,7 +472,7 @@ unrelu_status unrelu_gaussian_goodness(const unrelu_gaussian *model, unrelu_sour
                                        unrelu_error *err)
 {
     unrelu_goodness_options o = options ? *options : (unrelu_goodness_options){0};
-    study s = {.model = model, .source = samples, .out = out};
+    study s = {.model = model, .source = samples, .limit = o.limit, .out = out};
     size_t runs = o.runs ? o.runs : 999;
     *out = (unrelu_goodness){
         .d = model->d, .bins = o.bins ? o.bins : 40, .points = o.points ? o.points : 100};
@@ -392,13 +482,14 @@ unrelu_status unrelu_gaussian_goodness(const unrelu_gaussian *model, unrelu_sour
     if (status == UNRELU_OK)
         status = match(&s, err);
     if (status == UNRELU_OK)
-        status = read_columns(&s, samples, exec, err);
+        status = read_columns(&s, samples, o.limits, exec, err);
     if (status == UNRELU_OK)
         status = examine(&s, runs, o.seed, exec, err);
     for (size_t i = 0; s.columns && i < model->d; i++)
         free(s.columns[i].value);
     free(s.columns);
     free(s.place);
+    ur_cells_free(&s.limits);
     if (status != UNRELU_OK)
         unrelu_goodness_free(out);
     return status;
