@@ -1,18 +1,21 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Installs the packages that the build needs and that are missing; --dev adds those of .ci/run.
+# Installs the packages that the build needs and that are missing; --dev adds those of .ci/run,
+# --browser what the tests of pages and of formulas need (commands that are there stay as they are).
 set -eu
 
 packages="build-essential cmake pkg-config libopenblas-dev liblapacke-dev
     coinor-libclp-dev libcerf-dev libjansson-dev libzip-dev zlib1g-dev libcmocka-dev
     librandom123-dev libgmp-dev"
-if [ "${1:-}" = --dev ]; then
-    packages="$packages clang clang-format minisat"
-    # whatever they come from: for the test of report pages
-    for command in chromium python3 npm; do
+case ${1:-} in
+--dev) packages="$packages clang clang-format" ;;
+--browser)
+    packages=
+    for command in minisat chromium python3 npm; do
         command -v "$command" > /dev/null || packages="$packages $command"
     done
-fi
+    ;;
+esac
 
 if ! command -v apt-get > /dev/null || ! command -v dpkg-query > /dev/null; then
     echo "This is not a Debian system; the build needs what these packages hold there:" >&2

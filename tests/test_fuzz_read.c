@@ -106,6 +106,8 @@ static void seed_texts(void)
     memcpy(s->bytes, text, s->size);
     s = new_seed("i.tsv", 0);
     s->size = (size_t)sprintf((char *)s->bytes, "1\t2\n\t\n3\tNaN\n");
+    s = new_seed("k.csv", 0);
+    s->size = (size_t)sprintf((char *)s->bytes, "a,b\n<0.25,ND\n\"< 3\",2\nNA,<-1e3\nnd,5\n");
     const char *path = files_path("seed.csv.gz");
     gzFile gz = gzopen(path, "wb");
     gzwrite(gz, text, sizeof text - 1);
@@ -169,7 +171,7 @@ static void read_samples(const char *path, const seed_file *s, size_t size)
     unrelu_source *source;
     unrelu_error err = {""};
     ur_piece piece = {0};
-    ur_block block = {0};
+    ur_block block = {.limits_wanted = size % 2 != 0};
     int more = 1;
     size_t ratio = s->packed ? 1032 : 1, most = ratio * 8 * size + BLOCK_SLACK;
     unrelu_status status = unrelu_source_open(path, NULL, &source, &err);
