@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
 #include "compare.h"
 #include "files.h"
 #include "talk.h"
@@ -32,6 +34,23 @@ static int report(const cli_shared *shared, size_t d, const unrelu_gaussian_dist
     return 0;
 }
 
+/* the same names at other places: columns are compared in their order */
+static int check_order(const unrelu_gaussian *truth, const unrelu_gaussian *model)
+{
+    for (size_t i = 0; i < model->d && truth->d == model->d; i++) {
+        size_t j = 0;
+        while (j < truth->d && strcmp(truth->names[j], model->names[i]) != 0)
+            j++;
+        if (j < truth->d && strcmp(truth->names[i], model->names[i]) != 0) {
+            cli_error("column %zu is '%.60s' in the truth and '%.60s' in the model: they need one "
+                      "order",
+                      i + 1, truth->names[i], model->names[i]);
+            return CLI_EXIT_FILE;
+        }
+    }
+    return 0;
+}
+
 int cli_compare_gaussians(const cli_shared *shared)
 {
     unrelu_error err = {0};
@@ -40,6 +59,8 @@ int cli_compare_gaussians(const cli_shared *shared)
     int status = cli_load_gaussian(shared->files[0], &truth);
     if (status == 0)
         status = cli_load_gaussian(shared->files[1], &model);
+    if (status == 0)
+        status = check_order(&truth, &model);
     if (status == 0)
         status = cli_exit(unrelu_gaussian_compare(&truth, &model, &distance, &err), &err);
     if (status == 0)

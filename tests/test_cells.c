@@ -183,8 +183,8 @@ static void negative_and_infinite_values_are_refused(void **state)
 {
     (void)state;
     expect_refused("a,b\n1,-2\n3,1\n", NULL, (ur_cells_rules){0},
-                   "%s: row 1, column 2 (b) is -2: a rectified value is at least 0; "
-                   "--additive-noise or a --censor-at below 0 explains negative ones");
+                   "%s: row 1, column 2 (b) is -2, and a rectified value is at least 0: "
+                   "correct it, or leave the column out with --columns");
     ur_cells cells;
     unrelu_error err = {""};
     unrelu_source *source;

@@ -164,16 +164,6 @@ static unrelu_status check(const unrelu_gaussian *truth, const unrelu_gaussian *
                        unrelu_transform_name(truth->transform),
                        unrelu_transform_name(model->transform),
                        truth->transform == model->transform ? " of another lambda" : "");
-    for (size_t i = 0; i < truth->d; i++) { /* the same names at other places */
-        size_t j = 0;
-        while (j < truth->d && strcmp(truth->names[j], model->names[i]) != 0)
-            j++;
-        if (j < truth->d && strcmp(truth->names[i], model->names[i]) != 0)
-            return ur_fail(err, UNRELU_EFORMAT,
-                           "column %zu is '%.60s' in the truth and '%.60s' in the model: they need "
-                           "one order",
-                           i + 1, truth->names[i], model->names[i]);
-    }
     double top = 0;
     for (size_t i = 0; i < truth->d; i++)
         top = fmax(top, truth->scale[i]);
