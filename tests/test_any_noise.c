@@ -515,6 +515,20 @@ static void it_says_what_it_cannot_do(void **state)
     planted_network_free(&p);
 }
 
+static void neurons_that_the_labels_do_without_are_left_out(void **state)
+{
+    (void)state;
+    planted_network p = plant_network(6, 4, 3, 1000, 0, 1);
+    unrelu_recover_options o = unrelu_recover_options_default();
+    o.method = UNRELU_RECOVER_ANY_NOISE;
+    o.k = 7;
+    unrelu_network model = recover(&p, &o);
+    assert_int_equal(model.k, 4);
+    assert_near(error_of_V(&p.truth, &model), 0, 1e-9);
+    unrelu_network_free(&model);
+    planted_network_free(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -538,6 +552,7 @@ int main(void)
         cmocka_unit_test(the_budget_is_the_number_of_starts),
         cmocka_unit_test(labels_in_other_units_give_the_same_network),
         cmocka_unit_test(it_says_what_it_cannot_do),
+        cmocka_unit_test(neurons_that_the_labels_do_without_are_left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1336,6 +1336,35 @@ static void a_recovery_can_be_cancelled_anywhere(void **state)
     planted_network_free(&p);
 }
 
+/* 2 inputs and 40 labels: rows that the search takes are fewer than the rank of the noise */
+static void noisy_labels_of_many_columns_are_fitted(void **state)
+{
+    (void)state;
+    planted_network p = plant_network(2, 2, 40, 1000, .1, 1);
+    unrelu_recover_options o = unrelu_recover_options_default();
+    unrelu_network model = recover(&p, &o);
+    assert_verdict(model, UNRELU_VERDICT_NOISY);
+    assert_int_equal(model.k, 2);
+    assert_near(error_of_V(&p.truth, &model), 0, .05);
+    unrelu_network_free(&model);
+    planted_network_free(&p);
+}
+
+/* as a fallback of the default, which says so */
+static void one_sparse_is_tried_where_labels_are_fewer_than_neurons(void **state)
+{
+    (void)state;
+    planted_network p = plant_network(10, 8, 4, 1000, 0, 3);
+    unrelu_recover_options o = unrelu_recover_options_default();
+    unrelu_network model = recover(&p, &o);
+    assert_verdict(model, UNRELU_VERDICT_EXACT);
+    assert_string_equal(model.method, "one-sparse");
+    assert_warned(model, "fallback");
+    assert_near(error_of_V(&p.truth, &model), 0, 1e-12);
+    unrelu_network_free(&model);
+    planted_network_free(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1396,6 +1425,8 @@ int main(void)
         cmocka_unit_test(threads_do_not_change_a_bit_of_a_large_fit),
         cmocka_unit_test(another_seed_finds_the_same_network),
         cmocka_unit_test(a_recovery_can_be_cancelled_anywhere),
+        cmocka_unit_test(noisy_labels_of_many_columns_are_fitted),
+        cmocka_unit_test(one_sparse_is_tried_where_labels_are_fewer_than_neurons),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
