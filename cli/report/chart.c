@@ -104,14 +104,6 @@ json_t *cli_chart_rows(size_t count, const cli_chart_column *columns)
     return rows;
 }
 
-json_t *cli_chart_reals(const double *values, size_t count)
-{
-    json_t *array = json_array();
-    for (size_t i = 0; array && i < count; i++)
-        array = append(array, cli_chart_real(values[i]));
-    return array;
-}
-
 json_t *cli_chart_names(char *const *names, char letter, const size_t *which, size_t count)
 {
     json_t *array = json_array();

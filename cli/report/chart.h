@@ -26,7 +26,6 @@ typedef struct {
 /* count rows of these columns (a key of NULL ends them); what is not finite becomes null */
 json_t *cli_chart_rows(size_t count, const cli_chart_column *columns);
 json_t *cli_chart_real(double value);
-json_t *cli_chart_reals(const double *values, size_t count);
 /* names, or letter1, letter2, ... where they are NULL; which: the places among them, NULL: all */
 json_t *cli_chart_names(char *const *names, char letter, const size_t *which, size_t count);
 
