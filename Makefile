@@ -27,6 +27,11 @@ test: build build-asan
 bench: build
 	@scripts/bench.sh build
 
+# every method on planted data, bit by bit as it was recorded; make golden RECORD=record after a
+# change that is meant to change results
+golden: build
+	@tests/golden/run.sh build/unrelu build/tests/golden_arrays $(RECORD)
+
 numbers: build
 	@scripts/numbers.sh build
 
@@ -52,6 +57,7 @@ help:
 	@echo 'make run           builds, and shows what it does on planted data'
 	@echo 'make test          all tests, plain and under the sanitizers'
 	@echo 'make bench         ratios of times, measured side by side'
+	@echo 'make golden        every method on planted data, bit by bit as recorded'
 	@echo 'make numbers       every demanded number in full, into docs/numbers.md'
 	@echo 'make docs          docs/cli.md from the option tables'
 	@echo 'make install       to PREFIX ($(PREFIX)), below DESTDIR where that is set'
@@ -60,4 +66,4 @@ help:
 	@echo 'make format        clang-format; check-format only looks'
 	@echo 'make clean         removes what was built'
 
-.PHONY: help build build-asan setup run test bench numbers docs install format check-format clean
+.PHONY: help build build-asan setup run test bench golden numbers docs install format check-format clean
