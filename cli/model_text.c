@@ -16,15 +16,9 @@ enum {
     EIGENVALUES = 20,
 };
 
-/* by bisection: z is below 9 for level < 1 - 1e-16 */
 double cli_half_width(double level)
 {
-    double low = 0, high = 9;
-    for (int i = 0; i < 60; i++) {
-        double z = (low + high) / 2;
-        *(erfc(z / sqrt(2)) > 1 - level ? &low : &high) = z;
-    }
-    return (low + high) / 2;
+    return -unrelu_normal_quantile((1 - level) / 2);
 }
 
 int cli_has_errors(const double *se, size_t count)

@@ -112,6 +112,8 @@ static unrelu_status plant_sample_compare(unrelu_error *err)
         status = unrelu_sampler_draw(sampler, 0, 3, &exec, x, err);
     if (status == UNRELU_OK)
         status = unrelu_gaussian_compare(&m, &m, &far, err);
+    if (status == UNRELU_OK)
+        status = unrelu_gaussian_eigenvalues(&m, x, err);
     unrelu_sampler_free(sampler);
     unrelu_gaussian_free(&m);
     return status;

@@ -47,6 +47,29 @@ static void planted_sigma_has_the_condition_number(void **state)
     unrelu_gaussian_free(&m);
 }
 
+static void eigenvalues_decrease_and_are_those_of_sigma(void **state)
+{
+    (void)state;
+    enum { D = 5 };
+    double values[D];
+    unrelu_error err = {""};
+    unrelu_gaussian m = planted(D, 0, 13, 1), empty = {.d = D};
+    must(unrelu_gaussian_eigenvalues(&m, values, &err), &err);
+    for (size_t i = 0; i < D; i++)
+        assert_near(values[i], pow(13, -(double)i / (D - 1)), 1e-13);
+    m.eigenvalues = calloc(D, sizeof *m.eigenvalues); /* those it has are taken */
+    m.eigenvalues[0] = 7;
+    must(unrelu_gaussian_eigenvalues(&m, values, &err), &err);
+    assert_true(values[0] == 7 && values[D - 1] == 0);
+    free(m.eigenvalues);
+    m.eigenvalues = NULL;
+    m.sigma[7] = INFINITY;
+    assert_int_equal(unrelu_gaussian_eigenvalues(&m, values, &err), UNRELU_EDATA);
+    assert_string_equal(err.text, "entry (2, 3) of Sigma is not finite: it has no eigenvalues");
+    assert_int_equal(unrelu_gaussian_eigenvalues(&empty, values, &err), UNRELU_EUSAGE);
+    unrelu_gaussian_free(&m);
+}
+
 /* rows of W are unit vectors of random direction: correlations have the mean square 1 / k */
 static void planted_units_may_have_more_inputs_than_there_are(void **state)
 {
@@ -353,6 +376,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(planted_sigma_has_the_condition_number),
+        cmocka_unit_test(eigenvalues_decrease_and_are_those_of_sigma),
         cmocka_unit_test(planted_units_may_have_more_inputs_than_there_are),
         cmocka_unit_test(a_plan_that_cannot_be_is_refused),
         cmocka_unit_test(samples_have_the_moments_of_a_rectified_gaussian),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "dense/normal.h"
+#include "unrelu/unrelu.h"
 
 #include <float.h>
 #include <math.h>
@@ -71,6 +72,7 @@ static void quantile_is_odd_and_has_its_limits(void **state)
     assert_true(ur_normal_quantile(1) == INFINITY);
     assert_true(isnan(ur_normal_quantile(-0.1)) && isnan(ur_normal_quantile(1.1)));
     assert_true(isnan(ur_normal_quantile(NAN)));
+    assert_true(unrelu_normal_quantile(0.975) == ur_normal_quantile(0.975));
     close_to(ur_normal_quantile(DBL_TRUE_MIN), -38.467405617144346L, 1e-12);
 }
 

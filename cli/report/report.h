@@ -8,11 +8,6 @@
 #include "../cli.h"
 #include "page.h"
 
-/* (of the library) all rows of a source, n of them, in a matrix that the caller frees; every cell
- * must be finite */
-UNRELU_API unrelu_status unrelu_source_load(unrelu_source *source, const unrelu_exec *exec,
-                                            double **x, size_t *n, unrelu_error *err);
-
 /* All of a page, from shared->files; they return the exit status. */
 /* limit, limits: the options of these names, or NULL */
 int cli_report_gaussian(const cli_shared *shared, const char *limit, const char *limits);
@@ -51,10 +46,6 @@ void cli_report_correlations(cli_page *page, const unrelu_gaussian *model,
 /* hint: the caption where there are no standard errors */
 void cli_report_spectrum(cli_page *page, const unrelu_gaussian *model, const char *hint,
                          double level);
-
-/* --- eigenvalues.c --- */
-/* of symmetric A (d x d, destroyed), decreasing; 0 where memory ran out */
-int cli_eigenvalues(size_t d, double *A, double *values);
 
 /* --- residuals.c --- */
 int cli_report_residuals(cli_page *page, const unrelu_network *model, const cli_shared *shared);

@@ -10,29 +10,10 @@
 
 enum { MOST = 1000 }; /* columns, where the eigenvalues are not in the model: a few seconds */
 
-static int is_finite(const double *values, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (!isfinite(values[i]))
-            return 0;
-    return 1;
-}
-
 static int find_values(const unrelu_gaussian *m, double *values)
 {
-    size_t cells = m->d * m->d;
-    if (m->eigenvalues) {
-        memcpy(values, m->eigenvalues, m->d * sizeof *values);
-        return 1;
-    }
-    if (m->d > MOST || !m->sigma || !is_finite(m->sigma, cells))
-        return 0;
-    double *A = malloc(cells * sizeof *A);
-    if (A)
-        memcpy(A, m->sigma, cells * sizeof *A);
-    int found = A && cli_eigenvalues(m->d, A, values);
-    free(A);
-    return found;
+    return (m->eigenvalues || (m->d <= MOST && m->sigma)) &&
+           unrelu_gaussian_eigenvalues(m, values, NULL) == UNRELU_OK;
 }
 
 /* room: 4 d doubles */

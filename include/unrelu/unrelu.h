@@ -285,6 +285,15 @@ UNRELU_API unrelu_status unrelu_gaussian_bound(const unrelu_gaussian *model, dou
                                                double *scale_se, double *sigma_se,
                                                double *correlation_se, unrelu_error *err);
 
+/* The eigenvalues (d, decreasing) of the model's sigma: those it has, or computed now.
+ * UNRELU_EDATA where an entry of sigma is not finite. */
+UNRELU_API unrelu_status unrelu_gaussian_eigenvalues(const unrelu_gaussian *model, double *values,
+                                                     unrelu_error *err);
+
+/* z with P(N(0, 1) < z) = p; -inf at 0, inf at 1, NaN outside. An interval of level 0.95 is
+ * estimate +- unrelu_normal_quantile(0.975) standard errors. */
+UNRELU_API double unrelu_normal_quantile(double p);
+
 /* ---- how well a model fits samples --------------------------------------------------- */
 
 typedef struct {

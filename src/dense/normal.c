@@ -4,6 +4,8 @@
  * on log Phi = log phi(x) - log h(-x) in the tail. */
 #include "dense/normal.h"
 
+#include "unrelu/unrelu.h"
+
 #include <cerf.h>
 #include <math.h>
 
@@ -75,4 +77,9 @@ double ur_normal_quantile(double p)
     if (p > 0.75)
         return tail(1 - p);
     return middle(p - 0.5);
+}
+
+double unrelu_normal_quantile(double p)
+{
+    return ur_normal_quantile(p);
 }
