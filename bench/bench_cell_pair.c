@@ -2,8 +2,8 @@
 /* Microseconds (CPU, least of several runs) of one pairwise likelihood fit at n = 1000 and
  * n = 106: with one limit a column, with 3, with a limit of its own in each cell; and of all pairs
  * of d = 91 columns. */
-#include "dense/cell_pair.h"
-#include "dense/random.h"
+#include "base/random.h"
+#include "law/cell_pair.h"
 
 #include "bench.h"
 

@@ -5,7 +5,7 @@
  * ends the run. */
 #include "bench.h"
 #include "dense/linear.h"
-#include "model/network/one_sparse/one_sparse.h"
+#include "network/hard/one_sparse/one_sparse.h"
 
 #include <cblas.h>
 #include <math.h>

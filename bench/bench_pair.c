@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Microseconds of one pair solve, on planted pairs with gamma in [-1, 2.5] and |rho| < 0.95, and
  * its ratio to the plain dot product of the pair's own two columns in the same run. */
-#include "dense/margin.h"
-#include "dense/pair.h"
-#include "dense/random.h"
+#include "base/random.h"
+#include "law/margin.h"
+#include "law/pair.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/memory.h"
 #include "bench.h"
-#include "memory.h"
 #include "summary/panel.h"
 
 enum { RUNS = 9 };

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "memory.h"
+#include "base/memory.h"
 #include "read/source.h"
 
 #include <ftw.h>

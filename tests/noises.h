@@ -5,7 +5,7 @@
 
 #include "networks.h"
 
-#include "dense/random.h"
+#include "base/random.h"
 
 typedef enum {
     NOISE_NORMAL,

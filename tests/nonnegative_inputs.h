@@ -6,10 +6,10 @@
 
 #include "networks.h"
 
-#include "dense/cone.h"
+#include "base/random.h"
+#include "cone/cone.h"
 #include "dense/linear.h"
-#include "dense/random.h"
-#include "model/network/enumerate/enumerate.h"
+#include "network/hard/enumerate/enumerate.h"
 
 typedef struct {
     size_t n, d, k;

@@ -3,7 +3,7 @@
 #include "noises.h"
 
 #include "dense/linear.h"
-#include "model/network/any_noise/any_noise.h"
+#include "network/hard/any_noise/any_noise.h"
 
 static unrelu_recover_options any_noise(size_t k, unrelu_biases biases)
 {

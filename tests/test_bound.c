@@ -3,10 +3,10 @@
  * differences, and integrates by a grid or by drawing. */
 #include "planted.h"
 
-#include "dense/bivariate.h"
+#include "base/random.h"
 #include "dense/information.h"
-#include "dense/normal.h"
-#include "dense/random.h"
+#include "law/bivariate.h"
+#include "law/normal.h"
 #include "unrelu/unrelu.h"
 
 enum { P = UR_PAIR_PARAMETERS };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "dense/cell_margin.h"
-#include "dense/random.h"
+#include "base/random.h"
+#include "law/cell_margin.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "dense/cell_pair.h"
-#include "dense/normal.h"
-#include "dense/random.h"
+#include "base/random.h"
+#include "law/cell_pair.h"
+#include "law/normal.h"
 
 #include <math.h>
 #include <setjmp.h>

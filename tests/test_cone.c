@@ -3,9 +3,9 @@
  * degenerate and flat cones, the bound on the rays held. */
 #include "planted.h"
 
-#include "dense/cone.h"
+#include "base/random.h"
+#include "cone/cone.h"
 #include "dense/linear.h"
-#include "dense/random.h"
 
 #define TOLERANCE 1e-9
 

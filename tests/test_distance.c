@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "files.h"
 
-#include "dense/random.h"
+#include "base/random.h"
 #include "unrelu/unrelu.h"
 
 #include <math.h>

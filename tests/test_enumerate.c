@@ -3,9 +3,9 @@
  * network fits" is said as a proof only where algebra says so too, and never of a planted one. */
 #include "networks.h"
 
+#include "base/random.h"
 #include "dense/linear.h"
-#include "dense/random.h"
-#include "model/network/enumerate/enumerate.h"
+#include "network/hard/enumerate/enumerate.h"
 
 static unrelu_recover_options by_enumeration(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "dense/facet.h"
+#include "base/random.h"
+#include "cone/facet.h"
 #include "dense/linear.h"
-#include "dense/random.h"
 #include "planted.h"
 
 #include <float.h>

@@ -6,7 +6,7 @@
 #include "files.h"
 
 #include "read/npz.h"
-#include "write/npz.h"
+#include "write/npz_write.h"
 
 #include <sys/resource.h>
 #include <zip.h>

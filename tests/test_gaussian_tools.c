@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Planting, sampling, comparing, saving. */
 #include "planted.h"
-#include "write/npz.h"
+#include "write/npz_write.h"
 
 #include <unistd.h>
 

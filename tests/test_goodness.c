@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "dense/margin.h"
-#include "dense/normal.h"
-#include "dense/random.h"
-#include "dense/sort.h"
-#include "model/gaussian/goodness.h"
+#include "base/order.h"
+#include "base/random.h"
+#include "gaussian/check/goodness.h"
+#include "law/margin.h"
+#include "law/normal.h"
 
 #include "planted.h"
 

@@ -5,7 +5,7 @@
 
 #include "dense/lp.h"
 #include "unrelu/unrelu.h"
-#include "write/npz.h"
+#include "write/npz_write.h"
 
 #include <math.h>
 #include <sys/wait.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "dense/hazard.h"
-#include "dense/normal.h"
+#include "law/hazard.h"
+#include "law/normal.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -4,9 +4,9 @@
 #include "files.h"
 #include "planted.h"
 
-#include "dense/random.h"
-#include "model/gaussian/impute.h"
-#include "model/gaussian/model.h"
+#include "base/random.h"
+#include "gaussian/impute/impute.h"
+#include "gaussian/model/gaussian_model.h"
 #include "unrelu/unrelu.h"
 
 enum { MOST = 6, CHUNK = 256 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "mixtures.h"
 
-#include "dense/random.h"
-#include "model/mixture/unmix.h"
+#include "base/random.h"
+#include "mixture/problem/unmix.h"
 
 /* max(0, W z + b) for W (p x k) of normal entries */
 static double *units(size_t n, size_t p, size_t k, double b, uint64_t seed)

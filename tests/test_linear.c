@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/random.h"
 #include "dense/linear.h"
-#include "dense/random.h"
 
 #include <cblas.h>
 #include <math.h>

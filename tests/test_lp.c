@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/random.h"
 #include "dense/linear.h"
 #include "dense/lp.h"
-#include "dense/random.h"
 #include "planted.h"
 
 #include <limits.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "dense/margin.h"
-#include "dense/normal.h"
-#include "dense/random.h"
+#include "base/random.h"
+#include "law/margin.h"
+#include "law/normal.h"
 
 #include <math.h>
 #include <setjmp.h>

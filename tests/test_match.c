@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "planted.h"
 
+#include "base/random.h"
 #include "dense/match.h"
-#include "dense/random.h"
 
 enum { MOST = 6 };
 

@@ -2,11 +2,11 @@
 /* Planting, sampling, comparing and saving mixtures. */
 #include "mixtures.h"
 
+#include "base/random.h"
 #include "dense/linear.h"
-#include "dense/random.h"
 #include "files.h"
-#include "model/mixture/mixture.h"
-#include "write/npz.h"
+#include "mixture/model/mixture.h"
+#include "write/npz_write.h"
 
 static unrelu_mixture_plant_options sizes(size_t d, size_t p, size_t k)
 {

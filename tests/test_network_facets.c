@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "model/network/start.h"
+#include "network/problem/start.h"
 #include "networks.h"
 
 typedef struct {

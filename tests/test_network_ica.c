@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "dense/linear.h"
-#include "model/network/start.h"
+#include "network/problem/start.h"
 #include "networks.h"
 
 enum { RUNS = 5, MOST_RUNS = 9 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "model/network/start.h"
+#include "network/problem/start.h"
 #include "networks.h"
 
 static unrelu_network_plant_options sized(size_t d, size_t k, size_t m, unrelu_inputs law,

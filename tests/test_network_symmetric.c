@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "dense/random.h"
-#include "model/network/start.h"
-#include "model/network/symmetry_test.h"
+#include "base/random.h"
+#include "network/problem/start.h"
 #include "networks.h"
+#include "paper/two_layer/symmetry_test.h"
 
 static unrelu_network_plant_options sized(size_t d, size_t k, size_t m, unrelu_inputs law,
                                           uint64_t seed)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/random.h"
 #include "dense/linear.h"
-#include "dense/random.h"
-#include "model/network/start.h"
+#include "network/problem/start.h"
 #include "networks.h"
 
 enum { MOST = 64 }; /* neurons */

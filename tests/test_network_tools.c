@@ -2,11 +2,11 @@
 /* Planting, drawing, predicting, comparing, saving. */
 #include "networks.h"
 
+#include "base/random.h"
 #include "dense/linear.h"
-#include "dense/random.h"
 #include "files.h"
-#include "model/network/network.h"
-#include "write/npz.h"
+#include "network/model/network.h"
+#include "write/npz_write.h"
 
 static const unrelu_activation relu = {UNRELU_RELU, 0}, squared = {UNRELU_POWER, 2},
                                leaky = {UNRELU_LEAKY, 0.1}, expm1_pos = {UNRELU_EXPM1, 0};

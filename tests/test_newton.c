@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Planted networks, a naive projected sum of squares, and the naive information matrix. */
+#include "base/random.h"
 #include "dense/linear.h"
-#include "dense/random.h"
-#include "model/network/newton.h"
+#include "network/newton/newton.h"
 #include "planted.h"
 
 #define RELU   ((unrelu_activation){.kind = UNRELU_RELU})

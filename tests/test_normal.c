@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "dense/normal.h"
+#include "law/normal.h"
 #include "unrelu/unrelu.h"
 
 #include <float.h>

@@ -3,7 +3,7 @@
 
 #include "read/archive.h"
 #include "read/npz.h"
-#include "write/npz.h"
+#include "write/npz_write.h"
 
 #include <fcntl.h>
 #include <math.h>

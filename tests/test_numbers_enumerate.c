@@ -6,7 +6,7 @@
 #include "networks.h"
 #include "numbers.h"
 
-#include "dense/random.h"
+#include "base/random.h"
 
 static unrelu_recover_options by_enumeration(void)
 {

@@ -6,7 +6,7 @@
 #include "files.h"
 #include "numbers.h"
 
-#include "dense/random.h"
+#include "base/random.h"
 #include "unrelu/unrelu.h"
 
 enum { D = 5, ROWS = 200, DRAWS = 39, KEPT = 1000, MOST_TRIES = 400000, CHUNK = 256 };

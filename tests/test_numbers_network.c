@@ -5,7 +5,7 @@
 #include "networks.h"
 #include "numbers.h"
 
-#include "model/network/newton.h"
+#include "network/newton/newton.h"
 
 static unrelu_network_plant_options plan_of(size_t d, size_t k, size_t m, uint64_t seed)
 {

@@ -5,7 +5,7 @@
 #include "networks.h"
 #include "numbers.h"
 
-#include "dense/random.h"
+#include "base/random.h"
 
 #include <time.h>
 

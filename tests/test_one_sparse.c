@@ -3,8 +3,8 @@
  * the decoding, planted networks and an evaluation of their labels for the rest. */
 #include "networks.h"
 
-#include "dense/random.h"
-#include "model/network/one_sparse/one_sparse.h"
+#include "base/random.h"
+#include "network/hard/one_sparse/one_sparse.h"
 
 static unrelu_recover_options one_sparse(void)
 {

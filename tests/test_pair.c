@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "dense/margin.h"
-#include "dense/normal.h"
-#include "dense/pair.h"
-#include "dense/random.h"
+#include "base/random.h"
+#include "law/margin.h"
+#include "law/normal.h"
+#include "law/pair.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "planted.h"
 
-#include "error.h"
+#include "base/error.h"
 #include "pass/parallel.h"
 #include "pass/pass.h"
 

@@ -2,9 +2,9 @@
 /* Pattern-CCA against planted neurons and against dense algebra by Gram-Schmidt. */
 #include "networks.h"
 
+#include "base/random.h"
 #include "dense/linear.h"
-#include "dense/random.h"
-#include "model/network/pattern.h"
+#include "network/exact/pattern.h"
 
 /* a planted network in the coordinates that the iteration asks for */
 typedef struct {

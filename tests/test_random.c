@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "dense/normal.h"
-#include "dense/random.h"
+#include "base/random.h"
+#include "law/normal.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -3,9 +3,9 @@
  * what is not exact is refused. */
 #include "networks.h"
 
-#include "dense/random.h"
+#include "base/random.h"
 #include "files.h"
-#include "model/network/rational/rational.h"
+#include "network/verdict/rational/rational.h"
 
 /* ---- fractions ---- */
 

@@ -4,8 +4,8 @@
 #include "files.h"
 #include "networks.h"
 
-#include "dense/random.h"
-#include "model/network/recover.h"
+#include "base/random.h"
+#include "network/problem/recover.h"
 
 /* ---- data.c ---- */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Patterns of units that are off, and ridges that are missing. */
-#include "dense/random.h"
-#include "model/mixture/unmix.h"
+#include "base/random.h"
+#include "mixture/problem/unmix.h"
 #include "planted.h"
 
 static ur_patterns patterns_of(size_t n, size_t p, const double *M)

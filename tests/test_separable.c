@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/random.h"
 #include "dense/linear.h"
-#include "dense/random.h"
-#include "model/mixture/unmix.h"
+#include "mixture/problem/unmix.h"
 #include "planted.h"
 
 #define BEYOND_P 4 /* columns of x beyond p, so that noise does not hide in the span */

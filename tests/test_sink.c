@@ -2,8 +2,8 @@
 #include "files.h"
 
 #include "write/decimal.h"
-#include "write/file.h"
-#include "write/npz.h"
+#include "write/npz_write.h"
+#include "write/output_file.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "dense/random.h"
-#include "dense/span.h"
+#include "base/random.h"
+#include "dense/rank_ones.h"
 #include "planted.h"
 
 enum { STREAM = 3 };

@@ -3,9 +3,9 @@
  * is the planted network and the planted support; of the pursuit it is a dual certificate. */
 #include "networks.h"
 
+#include "base/random.h"
 #include "dense/linear.h"
-#include "dense/random.h"
-#include "model/network/sparse_noise/sparse_noise.h"
+#include "network/hard/sparse_noise/sparse_noise.h"
 
 enum errors { EITHER_SIGN, ONE_SIGN, HUGE_ONES, CONSTANT, ZEROS };
 

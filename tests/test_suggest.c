@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "files.h"
 
-#include "dense/random.h"
-#include "model/cells/cells.h"
+#include "base/random.h"
+#include "gaussian/cells/cells.h"
 #include "unrelu/unrelu.h"
 
 #include <math.h>

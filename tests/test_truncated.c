@@ -2,7 +2,7 @@
 /* Against Simpson's rule on the density, scaled by its largest value between the bounds. */
 #include "planted.h"
 
-#include "dense/truncated.h"
+#include "law/truncated.h"
 
 enum { STEPS = 200000 };
 

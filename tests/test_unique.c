@@ -3,7 +3,7 @@
  * it and, where it is close, data that keep it. */
 #include "networks.h"
 
-#include "dense/random.h"
+#include "base/random.h"
 
 static void relabel(planted_network *p)
 {

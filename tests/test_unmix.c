@@ -2,8 +2,8 @@
 /* Unmixing without noise: what comes back, what does not matter, what is refused. */
 #include "units.h"
 
+#include "base/random.h"
 #include "dense/linear.h"
-#include "dense/random.h"
 
 static double *numbers(size_t count)
 {

@@ -2,8 +2,8 @@
 /* Unmixing with noise, or with the rounding of coarse samples for noise. */
 #include "units.h"
 
+#include "base/random.h"
 #include "dense/linear.h"
-#include "dense/random.h"
 
 static const unrelu_warning *warning(const unrelu_mixture *m, const char *code)
 {

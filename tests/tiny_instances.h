@@ -7,7 +7,7 @@
 #include "literal_enumeration.h"
 #include "networks.h"
 
-#include "dense/random.h"
+#include "base/random.h"
 
 enum { TINY_PLAIN, TINY_NONNEGATIVE, TINY_REPEATED, TINY_ZERO_ROW, TINY_SHAPES };
 enum { TINY_NETWORK, TINY_CHANGED, TINY_RANDOM, TINY_ORIGINS };

@@ -7,7 +7,7 @@
  * scale = 1/sqrt 2, from which on the mean is infinite. */
 #include "dense/activation.h"
 
-#include "error.h"
+#include "base/error.h"
 
 #include <locale.h>
 #include <math.h>

@@ -6,9 +6,9 @@
  * (r q x q)(q x k). The residual is summed directly: |T|^2 - <T, T^> has no digit below 1e-8. */
 #include "dense/als.h"
 
+#include "base/error.h"
+#include "base/memory.h"
 #include "dense/linear.h"
-#include "error.h"
-#include "memory.h"
 
 #include <cblas.h>
 #include <math.h>

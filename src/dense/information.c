@@ -15,9 +15,9 @@
  * Error below 1e-9 for |rho| <= 0.99, relative to the diagonal; 20 to 50 us. */
 #include "dense/information.h"
 
-#include "dense/bivariate.h"
 #include "dense/linear.h"
-#include "dense/normal.h"
+#include "law/bivariate.h"
+#include "law/normal.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,8 +3,8 @@
  * its own transpose, and the QR of a row-major A is the LQ of the column-major A'. */
 #include "dense/linear.h"
 
-#include "error.h"
-#include "memory.h"
+#include "base/error.h"
+#include "base/memory.h"
 
 #include <assert.h>
 #include <cblas.h>

@@ -6,8 +6,8 @@
  * solution 0, so that it then is unbounded exactly where no u exists. */
 #include "dense/lp.h"
 
-#include "error.h"
-#include "memory.h"
+#include "base/error.h"
+#include "base/memory.h"
 
 #include <Clp_C_Interface.h>
 #include <limits.h>

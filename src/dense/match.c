@@ -5,8 +5,8 @@
  * is the rows: O(s^2 t) time for s x t costs, exact up to rounding of the sums. */
 #include "dense/match.h"
 
-#include "error.h"
-#include "memory.h"
+#include "base/error.h"
+#include "base/memory.h"
 
 #include <math.h>
 #include <stdlib.h>

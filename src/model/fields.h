@@ -5,7 +5,7 @@
 #define UR_FIELDS_H
 
 #include "read/npz.h"
-#include "write/npz.h"
+#include "write/npz_write.h"
 
 typedef enum {
     UR_ARRAY,  /* double *, left out where it is NULL */

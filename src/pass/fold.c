@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The ordered fold: a few blocks are decoded side by side, then every column walks through
  * them in order. */
-#include "error.h"
-#include "memory.h"
+#include "base/error.h"
+#include "base/memory.h"
 #include "pass/parallel.h"
 #include "pass/pass.h"
 

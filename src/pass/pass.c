@@ -6,8 +6,8 @@
  * always being worked on. */
 #include "pass/pass.h"
 
-#include "error.h"
-#include "memory.h"
+#include "base/error.h"
+#include "base/memory.h"
 #include "pass/parallel.h"
 
 #include <pthread.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "read/archive.h"
 
-#include "error.h"
-#include "read/file.h"
+#include "base/error.h"
+#include "read/input_file.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "read/array.h"
 
-#include "error.h"
-#include "memory.h"
+#include "base/error.h"
+#include "base/memory.h"
 #include "read/columns.h"
-#include "read/file.h"
+#include "read/input_file.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "read/bytes.h"
 
-#include "error.h"
-#include "read/file.h"
+#include "base/error.h"
+#include "read/input_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

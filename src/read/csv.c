@@ -3,8 +3,8 @@
  * parsed by whoever decodes it. A line is a row: line breaks inside quotes are refused. */
 #include "read/csv.h"
 
-#include "error.h"
-#include "memory.h"
+#include "base/error.h"
+#include "base/memory.h"
 #include "read/number.h"
 
 #include <math.h>

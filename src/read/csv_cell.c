@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "read/csv_cell.h"
 
-#include "error.h"
+#include "base/error.h"
 #include "read/number.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the first line tells: encoding, separator, how many columns, and whether it is a header
  * (some cell is neither a number nor missing). The decisions go into the note for the user. */
-#include "error.h"
-#include "memory.h"
+#include "base/error.h"
+#include "base/memory.h"
 #include "read/columns.h"
 #include "read/csv.h"
 

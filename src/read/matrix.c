@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A matrix in the caller's memory: lent to the blocks, never copied. */
-#include "error.h"
-#include "memory.h"
+#include "base/error.h"
+#include "base/memory.h"
 #include "read/columns.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "read/array.h"
-#include "read/file.h"
+#include "read/input_file.h"
 
 typedef struct {
     const unrelu_source *source;

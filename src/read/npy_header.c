@@ -3,8 +3,8 @@
  * numpy writes the keys sorted; any order is read. Everything in it is untrusted. */
 #include "read/npy_header.h"
 
-#include "error.h"
-#include "memory.h"
+#include "base/error.h"
+#include "base/memory.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

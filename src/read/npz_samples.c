@@ -2,10 +2,10 @@
 /* Samples in a member of a .npz. A stored member is read at its offset like a .npy, a deflated
  * one is inflated in order; only a deflated array in Fortran order, whose rows come last to
  * hand, is spooled to a temporary file. */
-#include "error.h"
-#include "memory.h"
+#include "base/error.h"
+#include "base/memory.h"
 #include "read/array.h"
-#include "read/file.h"
+#include "read/input_file.h"
 #include "read/npz.h"
 
 #include <stdio.h>

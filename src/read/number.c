@@ -9,7 +9,7 @@
  * strtod in the C locale. */
 #include "read/number.h"
 
-#include "fives.h"
+#include "base/powers_of_five.h"
 
 #include <stddef.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "read/source.h"
 
-#include "error.h"
-#include "memory.h"
-#include "read/file.h"
+#include "base/error.h"
+#include "base/memory.h"
 #include "read/format.h"
+#include "read/input_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * many threads, like a .npy. Its place: end record -> central directory -> entry -> local
  * header. Any surprise means "not told": the member can always be streamed. */
 #include "read/archive.h"
-#include "read/file.h"
+#include "read/input_file.h"
 
 #include <string.h>
 

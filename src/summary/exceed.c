@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "summary/exceed.h"
 
-#include "memory.h"
+#include "base/memory.h"
 #include "summary/outliers.h"
 #include "summary/panel.h"
 

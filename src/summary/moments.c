@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "summary/moments.h"
 
-#include "error.h"
-#include "memory.h"
-#include "summary/columns.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "summary/column_sums.h"
 #include "summary/outliers.h"
 #include "summary/panel.h"
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../memory.h"
+#include "base/memory.h"
 #include "panel_kernel.h"
 
 static int has_fast(void)

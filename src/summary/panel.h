@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "columns.h"
+#include "column_sums.h"
 
 typedef struct ur_panel ur_panel;
 

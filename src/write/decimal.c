@@ -9,8 +9,8 @@
  * strtod take 1400. */
 #include "write/decimal.h"
 
-#include "fives.h"
-#include "memory.h"
+#include "base/memory.h"
+#include "base/powers_of_five.h"
 
 #include <locale.h>
 #include <math.h>

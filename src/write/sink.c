@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "error.h"
-#include "memory.h"
+#include "base/error.h"
+#include "base/memory.h"
 #include "write/decimal.h"
-#include "write/file.h"
-#include "write/npy_header.h"
+#include "write/npy_header_write.h"
+#include "write/output_file.h"
 
 #include <math.h>
 #include <stdlib.h>

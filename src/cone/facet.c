@@ -1,0 +1,665 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Least weighted squares: u <- (Y' diag(w) Y)^-1 u, |u| = 1, w = 1 / max(|h|, delta), h = Y u,
+ * 101 times that where h < 0, delta from the median of |h| down by 0.6 a step: the sum of |h| is
+ * driven to a corner, and the corner to the side of the data (without the 100 a corner inside
+ * the cone is found). Starts are orthogonal to the facets found, then
+ *   min price'u  subject to  Y u >= 0, r'u = +-1  for a random r orthogonal to them,
+ * then anywhere. Any facet found leads back to the first way. */
+#include "cone/facet.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/random.h"
+#include "dense/linear.h"
+#include "dense/lp.h"
+
+#include <cblas.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STEPS       60
+#define SHRINK      0.6
+#define LEAP        1e-4
+#define ROUNDING    1e-13
+#define ASYMMETRY   100 /* 10 finds fewer at n = 6 p, 0 next to nothing */
+#define TOLERANCE   1e-8
+#define SETTLED     1e-3 /* of the tolerance: the zeros of a refined u */
+#define SMALL_ROW   1e-12
+#define SAME        1e-6
+#define NOISE_STEPS 10
+#define SINGLE      9 /* variance of the samples on a facet, over that of the noise */
+#define ROUND       4 /* ways that take turns */
+#define BLOCK       128
+#define HOPELESS    16 /* tries without any facet: the first of a cone was found in 5 at most */
+
+typedef struct {
+    const ur_facet_search *search;
+    size_t n, p;   /* n: of the rows kept */
+    size_t silent; /* rows that are noise and nothing else: near every facet */
+    double tolerance;
+    double *Y, *size;      /* n x p rows kept, their lengths */
+    double *unit, *mean;   /* the rows at length 1, and their mean */
+    double *Z, *Q;         /* n x p */
+    double *h, *weight;    /* n */
+    double *G, *left, *vt; /* p x p */
+    double *values;        /* p */
+    double *basis;         /* orthonormal rows spanning the facets found */
+    size_t spanned;
+    size_t *first;         /* p: which facets these are */
+    size_t opposed;        /* for how many of these a start on the other side was tried */
+    double *u, *r, *price; /* p */
+    uint64_t drawn;
+    size_t failures; /* since the last facet */
+} state;
+
+static double norm(size_t n, const double *x)
+{
+    return cblas_dnrm2((int)n, x, 1);
+}
+
+static void scale(size_t n, double factor, double *x)
+{
+    cblas_dscal((int)n, factor, x, 1);
+}
+
+static void apply(const state *s, const double *u, double *h)
+{
+    cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)s->n, (int)s->p, 1, s->Y, (int)s->p, u, 1, 0, h,
+                1);
+}
+
+/* deviation of the noise of h */
+static double noise_of(const state *s, const double *u)
+{
+    const double *N = s->search->noise;
+    double sum = 0;
+    if (!N)
+        return 0;
+    for (size_t i = 0; i < s->p; i++)
+        sum += u[i] * cblas_ddot((int)s->p, N + i * s->p, 1, u, 1);
+    return sqrt(fmax(0, sum));
+}
+
+/* h = Y u with u turned to the side where most of the samples are */
+static void face(const state *s, double *u)
+{
+    double sum = 0;
+    apply(s, u, s->h);
+    for (size_t i = 0; i < s->n; i++)
+        sum += s->h[i];
+    if (sum >= 0)
+        return;
+    scale(s->p, -1, u);
+    scale(s->n, -1, s->h);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median_size(state *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        s->weight[i] = fabs(s->h[i]);
+    qsort(s->weight, s->n, sizeof *s->weight, by_value);
+    return s->weight[s->n / 2];
+}
+
+/* G = Y' diag(weight) Y, by blocks that stay in the cache */
+static void weighted_gram(state *s)
+{
+    size_t p = s->p;
+    for (size_t first = 0; first < s->n; first += BLOCK) {
+        size_t rows = s->n - first < BLOCK ? s->n - first : BLOCK;
+        for (size_t i = 0; i < rows; i++) {
+            double root = sqrt(s->weight[first + i]);
+            for (size_t j = 0; j < p; j++)
+                s->Z[i * p + j] = root * s->Y[(first + i) * p + j];
+        }
+        cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)p, (int)rows, 1, s->Z, (int)p,
+                    first > 0, s->G, (int)p);
+    }
+    for (size_t i = 0; i < p; i++)
+        for (size_t j = 0; j < i; j++)
+            s->G[j * p + i] = s->G[i * p + j];
+}
+
+/* whether p or more samples are within delta of h = 0, and none between that and 10 delta */
+static int stand_apart(const state *s, double delta)
+{
+    size_t within = 0, near = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        double size = fabs(s->h[i]);
+        within += size <= delta;
+        near += size <= 10 * delta;
+    }
+    return within >= s->p && within == near;
+}
+
+/* how far u is from the u before, which it replaces */
+static double move(size_t p, const double *u, double *before)
+{
+    double most = 0;
+    for (size_t j = 0; j < p; j++) {
+        most = fmax(most, fabs(u[j] - before[j]));
+        before[j] = u[j];
+    }
+    return most;
+}
+
+/* Where the zeros stand apart, delta falls to the rounding at once; with noise, it ends where u
+ * only trembles below the floor. */
+static unrelu_status descend(state *s, double *u, unrelu_error *err)
+{
+    face(s, u);
+    double delta = median_size(s), least = ROUNDING * delta;
+    memcpy(s->price, u, s->p * sizeof *u);
+    for (int step = 0; step < STEPS && delta > least; step++) {
+        double floor = fmax(delta, 2 * noise_of(s, u)), below = s->search->noise ? -floor : 0;
+        for (size_t i = 0; i < s->n; i++) {
+            double size = fabs(s->h[i]);
+            s->weight[i] = (s->h[i] < below ? 1 + ASYMMETRY : 1) / (size > floor ? size : floor);
+        }
+        weighted_gram(s);
+        int positive;
+        unrelu_status status = ur_solve_positive(s->p, 1, s->G, u, &positive, err);
+        if (status != UNRELU_OK)
+            return status;
+        double length = norm(s->p, u);
+        if (!positive || !isfinite(length) || length == 0)
+            return UNRELU_OK; /* delta has reached the rounding */
+        scale(s->p, 1 / length, u);
+        apply(s, u, s->h);
+        if (move(s->p, u, s->price) < floor && s->search->noise && delta < 0.3 * floor)
+            break;
+        delta *= !s->search->noise && stand_apart(s, delta) ? LEAP : SHRINK;
+    }
+    return UNRELU_OK;
+}
+
+/* Z: the rows at length 1 with |h| <= tolerance |y|; their number */
+static size_t collect_zeros(state *s, double tolerance)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < s->n; i++)
+        if (fabs(s->h[i]) <= tolerance * s->size[i])
+            memcpy(s->Z + s->p * count++, s->unit + s->p * i, s->p * sizeof *s->Z);
+    return count;
+}
+
+/* u of the null space of the first `count` rows of Z, where its dimension is 1; Q: their basis */
+static unrelu_status null_vector(state *s, size_t count, double *u, int *unique, unrelu_error *err)
+{
+    size_t p = s->p, rank;
+    memset(s->G, 0, p * p * sizeof *s->G); /* rows beyond the rank stay 0 */
+    unrelu_status status =
+        ur_qr_pivoted(count, p, s->Z, 10 * s->tolerance, &rank, s->Q, s->G, NULL, err);
+    *unique = status == UNRELU_OK && rank == p - 1;
+    if (!*unique)
+        return status;
+    status = ur_svd(p, p, s->G, s->left, s->values, s->vt, err);
+    memcpy(u, s->vt + (p - 1) * p, p * sizeof *u);
+    return status;
+}
+
+/* whether one of the zeros has leverage 1: without it the rank would fall */
+static int has_coloop(const state *s, size_t count)
+{
+    size_t r = s->p - 1;
+    for (size_t i = 0; i < count; i++)
+        if (norm(r, s->Q + i * r) > 1 - s->tolerance)
+            return 1;
+    return 0;
+}
+
+static int is_below(const state *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (s->h[i] < -s->tolerance * s->size[i])
+            return 1;
+    return 0;
+}
+
+/* where u leads to a certified facet, u becomes it and *accepted is set */
+static unrelu_status certify(state *s, double *u, size_t *zeros, int *accepted, unrelu_error *err)
+{
+    const double near[] = {s->tolerance, s->tolerance * SETTLED};
+    face(s, u);
+    for (int i = 0; i < 2 && s->p > 1; i++) {
+        int unique;
+        *zeros = collect_zeros(s, near[i]);
+        if (*zeros < s->p)
+            return UNRELU_OK;
+        unrelu_status status = null_vector(s, *zeros, u, &unique, err);
+        if (status != UNRELU_OK || !unique)
+            return status;
+        face(s, u);
+    }
+    *accepted = !is_below(s) && !(s->p > 1 && has_coloop(s, *zeros));
+    return UNRELU_OK;
+}
+
+/* Whether samples with these eigenvalues and eigenvectors (values, vt) leave but one direction to
+ * the noise: two where u is a sum of two facets, and they are those on both. */
+static int is_single(const state *s, size_t within)
+{
+    size_t p = s->p;
+    for (size_t j = 0; j < p; j++)
+        s->r[j] = s->vt[j * p + 1];
+    double sigma = noise_of(s, s->r);
+    return s->values[1] > SINGLE * sigma * sigma * (double)within;
+}
+
+/* Z: the samples of the band with a leverage above 1/2, of which there are fewer than 2 p */
+static size_t collect_leverage(const state *s)
+{
+    size_t p = s->p, count = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        double leverage = 0;
+        if (s->weight[i] == 0)
+            continue;
+        for (size_t k = 1; k < p; k++) {
+            double along = cblas_ddot((int)p, s->Y + i * p, 1, s->vt + k, (int)p);
+            leverage += along * along / s->values[k];
+        }
+        if (leverage > 0.5 && count < 2 * p)
+            memcpy(s->Z + p * count++, s->Y + i * p, p * sizeof *s->Z);
+    }
+    return count;
+}
+
+/* no coloop: also without any one of the samples only one direction is left */
+static unrelu_status check_coloops(state *s, size_t within, int *accepted, unrelu_error *err)
+{
+    size_t p = s->p, count = collect_leverage(s);
+    unrelu_status status = UNRELU_OK;
+    for (size_t c = 0; c < count && *accepted && status == UNRELU_OK; c++) {
+        const double *y = s->Z + c * p;
+        for (size_t i = 0; i < p * p; i++)
+            s->left[i] = s->G[i] - y[i / p] * y[i % p];
+        status = ur_eigen_symmetric(p, s->left, s->values, s->vt, err);
+        *accepted = is_single(s, within);
+    }
+    return status;
+}
+
+/* the same with noise: u is the least eigenvector of the samples within 3 s of h = 0 */
+static unrelu_status settle(state *s, double *u, size_t *zeros, int *accepted, unrelu_error *err)
+{
+    size_t p = s->p;
+    face(s, u);
+    for (int step = 0; step < NOISE_STEPS; step++) {
+        double band = 3 * noise_of(s, u);
+        size_t changed = 0;
+        for (size_t i = 0; i < s->n; i++) {
+            double within = fabs(s->h[i]) <= band;
+            changed += within != s->weight[i];
+            s->weight[i] = within;
+        }
+        if (step > 0 && changed == 0)
+            break;
+        weighted_gram(s);
+        unrelu_status status = ur_eigen_symmetric(p, s->G, s->values, s->vt, err);
+        if (status != UNRELU_OK)
+            return status;
+        for (size_t j = 0; j < p; j++)
+            u[j] = s->vt[j * p];
+        face(s, u);
+    }
+    double sigma = noise_of(s, u);
+    size_t below = 0, within = 0, above = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        below += s->h[i] < -6 * sigma;
+        within += fabs(s->h[i]) <= 3 * sigma;
+        above += s->h[i] > 3 * sigma && s->h[i] < 9 * sigma;
+    }
+    *zeros = within;
+    *accepted =
+        200 * below <= s->n &&
+        (p == 1 || (within >= p && within + s->silent >= 3 * above + p && is_single(s, within)));
+    return *accepted && p > 1 ? check_coloops(s, within, accepted, err) : UNRELU_OK;
+}
+
+/* whether Y u differs from the h of a facet found by no more than the accuracy of both */
+static int is_known(state *s, const ur_facets *facets)
+{
+    double allowed = fmax(SAME * norm(s->n, s->h), 3 * noise_of(s, s->u) * sqrt((double)s->n));
+    for (size_t k = 0; k < facets->count; k++) {
+        for (size_t j = 0; j < s->p; j++)
+            s->values[j] = s->u[j] - facets->U[k * s->p + j];
+        apply(s, s->values, s->weight);
+        if (norm(s->n, s->weight) <= allowed)
+            return 1;
+    }
+    return 0;
+}
+
+/* twice is enough: what rounding leaves of the basis after the first time is gone */
+static double project_out(const state *s, double *x)
+{
+    for (int twice = 0; twice < 2; twice++)
+        for (size_t k = 0; k < s->spanned; k++) {
+            const double *b = s->basis + k * s->p;
+            cblas_daxpy((int)s->p, -cblas_ddot((int)s->p, b, 1, x, 1), b, 1, x, 1);
+        }
+    return norm(s->p, x);
+}
+
+static void keep(state *s, ur_facets *facets, ur_facet_way way, size_t zeros)
+{
+    size_t p = s->p;
+    memcpy(facets->U + facets->count * p, s->u, p * sizeof *s->u);
+    facets->zeros[facets->count] = zeros;
+    facets->way[facets->count++] = way;
+    if (s->spanned == p)
+        return;
+    double *b = s->basis + s->spanned * p;
+    memcpy(b, s->u, p * sizeof *b);
+    double length = project_out(s, b);
+    if (length <= SAME)
+        return;
+    scale(p, 1 / length, b);
+    s->first[s->spanned++] = facets->count - 1;
+}
+
+/* r: a random direction of length 1, orthogonal to the facets found where that is asked for */
+static void draw(state *s, int deflated)
+{
+    ur_random_normals(s->search->seed, s->search->stream, s->drawn, s->p, s->r);
+    s->drawn += s->p;
+    double length = deflated ? project_out(s, s->r) : norm(s->p, s->r);
+    scale(s->p, 1 / length, s->r);
+}
+
+/* The price of u is mean(y)'u, from the second round on y'u of a random sample and a tenth of the
+ * mean: where that sample is one of the zeros, a unit that is seldom off is found too. */
+static unrelu_status shoot(state *s, double *u, int *proposed, unrelu_error *err)
+{
+    ur_lp_outcome outcome;
+    memcpy(s->price, s->mean, s->p * sizeof *s->price);
+    if (s->failures >= ROUND) {
+        double t;
+        ur_random_uniforms(s->search->seed, s->search->stream, s->drawn++, 1, &t);
+        size_t row = (size_t)(t * (double)(s->n - 1) + 0.5);
+        scale(s->p, 0.1, s->price);
+        cblas_daxpy((int)s->p, 1, s->unit + row * s->p, 1, s->price, 1);
+    }
+    unrelu_status status = ur_lp_ray(s->n, s->p, s->unit, s->price, s->r, u, &outcome, err);
+    *proposed = outcome == UR_LP_OPTIMAL;
+    return status;
+}
+
+/* the ways in turn; every other round without deflation, for then the space left may have but
+ * one direction, which was tried */
+static unrelu_status propose(state *s, ur_facet_way *way, int *proposed, unrelu_error *err)
+{
+    static const ur_facet_way turn[ROUND] = {UR_FACET_DEFLATED, UR_FACET_RAY, UR_FACET_RAY,
+                                             UR_FACET_RANDOM};
+    size_t place = s->failures % ROUND;
+    int deflated = s->spanned < s->p && s->failures / ROUND % 2 == 0;
+    *way = turn[place];
+    if (*way == UR_FACET_RAY && s->search->noise)
+        *way = UR_FACET_DEFLATED; /* with noise nothing is on the good side of all samples */
+    if (*way == UR_FACET_DEFLATED && !deflated)
+        *way = UR_FACET_RANDOM;
+    *proposed = 1;
+    if (*way == UR_FACET_RAY && place == 2)
+        scale(s->p, -1, s->r);
+    else
+        draw(s, deflated && *way != UR_FACET_RANDOM);
+    memcpy(s->u, s->r, s->p * sizeof *s->u);
+    if (*way != UR_FACET_RAY)
+        return descend(s, s->u, err);
+    return shoot(s, s->u, proposed, err);
+}
+
+/* scales u and, where it is a facet not yet known, makes it that */
+static unrelu_status judge(state *s, const ur_facets *facets, size_t *zeros, int *accepted,
+                           unrelu_error *err)
+{
+    scale(s->p, 1 / norm(s->p, s->u), s->u);
+    face(s, s->u);
+    if (is_known(s, facets))
+        return UNRELU_OK;
+    return s->search->noise ? settle(s, s->u, zeros, accepted, err)
+                            : certify(s, s->u, zeros, accepted, err);
+}
+
+static unrelu_status try_once(state *s, ur_facets *facets, unrelu_error *err)
+{
+    ur_facet_way way;
+    int proposed, accepted = 0;
+    size_t zeros = 0;
+    unrelu_status status = propose(s, &way, &proposed, err);
+    if (status == UNRELU_OK && proposed)
+        status = judge(s, facets, &zeros, &accepted, err);
+    if (status != UNRELU_OK)
+        return status;
+    facets->tries++;
+    s->failures++;
+    if (accepted && !is_known(s, facets)) {
+        keep(s, facets, way, zeros);
+        s->failures = 0;
+    }
+    return UNRELU_OK;
+}
+
+/* Another facet is a combination of p independent ones, with a coefficient below 0: a start where
+ * that of the next one is -1, all others being 1. */
+static unrelu_status oppose(state *s, ur_facets *facets, unrelu_error *err)
+{
+    size_t p = s->p, next = s->opposed++, zeros;
+    int accepted = 0;
+    memset(s->u, 0, p * sizeof *s->u);
+    for (size_t k = 0; k < p; k++)
+        cblas_daxpy((int)p, k == next ? -1 : 1, facets->U + s->first[k] * p, 1, s->u, 1);
+    facets->tries++;
+    unrelu_status status = descend(s, s->u, err);
+    if (status == UNRELU_OK)
+        status = judge(s, facets, &zeros, &accepted, err);
+    if (status == UNRELU_OK && accepted && !is_known(s, facets))
+        keep(s, facets, UR_FACET_OPPOSITE, zeros);
+    return status;
+}
+
+typedef struct {
+    double key;
+    size_t row;
+} direction;
+
+static int by_key(const void *a, const void *b)
+{
+    const direction *x = a, *y = b;
+    return x->key != y->key ? (x->key > y->key) - (x->key < y->key)
+                            : (x->row > y->row) - (x->row < y->row);
+}
+
+/* Marks rows that repeat an earlier one, found among the neighbours in a random projection: a
+ * coloop could hide behind its double. Multiples of a row are samples of their own. */
+static unrelu_status mark_doubles(const state *s, size_t n, char *doubled, unrelu_error *err)
+{
+    size_t p = s->p;
+    double apart = s->tolerance * SETTLED, reach = 0;
+    direction *order = ur_alloc(n, sizeof *order);
+    if (!order)
+        return ur_fail_memory(err, n, "rows of a facet search");
+    ur_random_normals(s->search->seed, s->search->stream, 0, p, s->r);
+    reach = apart * norm(p, s->r);
+    for (size_t i = 0; i < n; i++)
+        order[i] = (direction){cblas_ddot((int)p, s->unit + i * p, 1, s->r, 1), i};
+    qsort(order, n, sizeof *order, by_key);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = i + 1; j < n && order[j].key - order[i].key <= reach; j++) {
+            size_t a = order[i].row, b = order[j].row;
+            double far = fabs(s->size[a] - s->size[b]) / s->size[a];
+            for (size_t l = 0; l < p; l++)
+                far = fmax(far, fabs(s->unit[a * p + l] - s->unit[b * p + l]));
+            if (far <= apart)
+                doubled[a > b ? a : b] = 1;
+        }
+    free(order);
+    return UNRELU_OK;
+}
+
+static unrelu_status mark_silent(state *s, char *skip, unrelu_error *err)
+{
+    const ur_facet_search *f = s->search;
+    size_t p = s->p;
+    double most = (double)p + 6 * sqrt(2 * (double)p); /* of a chi-square with p degrees */
+    int positive;
+    unrelu_status status = ur_cholesky(p, f->noise, s->G, &positive, err);
+    for (size_t i = 0; i < f->n && status == UNRELU_OK && positive; i++) {
+        memcpy(s->r, f->Y + i * p, p * sizeof *s->r);
+        cblas_dtrsv(CblasRowMajor, CblasLower, CblasNoTrans, CblasNonUnit, (int)p, s->G, (int)p,
+                    s->r, 1);
+        skip[i] = cblas_ddot((int)p, s->r, 1, s->r, 1) <= most;
+        s->silent += skip[i] != 0;
+    }
+    return status;
+}
+
+/* the rows that carry something of their own, their lengths and mean */
+static unrelu_status take_rows(state *s, unrelu_error *err)
+{
+    const ur_facet_search *f = s->search;
+    size_t p = s->p;
+    double least = f->noise ? 0 : SMALL_ROW * norm(f->n * p, f->Y) / sqrt((double)f->n);
+    char *skip = ur_alloc(f->n, 1);
+    if (!skip)
+        return ur_fail_memory(err, f->n, "rows of a facet search");
+    for (size_t i = 0; i < f->n; i++) {
+        double length = norm(p, f->Y + i * p);
+        s->size[i] = length;
+        memcpy(s->unit + i * p, f->Y + i * p, p * sizeof *s->unit);
+        if (length > least)
+            scale(p, 1 / length, s->unit + i * p);
+        else
+            skip[i] = 1;
+    }
+    unrelu_status status = UNRELU_OK;
+    if (f->noise)
+        status = mark_silent(s, skip, err);
+    else if (p > 1)
+        status = mark_doubles(s, f->n, skip, err);
+    for (size_t i = 0; i < f->n && status == UNRELU_OK; i++) {
+        if (skip[i])
+            continue;
+        double *unit = s->unit + s->n * p;
+        memcpy(s->Y + s->n * p, f->Y + i * p, p * sizeof *unit);
+        memmove(unit, s->unit + i * p, p * sizeof *unit);
+        s->size[s->n++] = s->size[i];
+        cblas_daxpy((int)p, 1, unit, 1, s->mean, 1);
+    }
+    if (s->n > 0)
+        scale(p, 1 / (double)s->n, s->mean);
+    free(skip);
+    return status;
+}
+
+static void release(state *s)
+{
+    double *const all[] = {s->Y, s->size, s->unit, s->mean,   s->Z,     s->Q, s->h, s->weight,
+                           s->G, s->left, s->vt,   s->values, s->basis, s->u, s->r, s->price};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        free(all[i]);
+    free(s->first);
+}
+
+static unrelu_status prepare(state *s, ur_facets *facets, size_t capacity, unrelu_error *err)
+{
+    size_t n = s->search->n, p = s->p, row = p * sizeof(double);
+    if (n > INT_MAX / (p + 1) || capacity < s->search->wanted)
+        return ur_fail(err, UNRELU_EDATA, "%zu samples of %zu mixtures are too many", n, p);
+    s->Y = ur_alloc(n, row);
+    s->unit = ur_alloc(n, row);
+    s->Z = ur_alloc(n, row);
+    s->Q = ur_alloc(n, row);
+    s->size = ur_doubles(n);
+    s->h = ur_doubles(n);
+    s->weight = ur_doubles(n);
+    s->G = ur_alloc(p, row);
+    s->left = ur_alloc(p, row);
+    s->vt = ur_alloc(p, row);
+    s->basis = ur_alloc(p, row);
+    s->first = ur_alloc(p, sizeof *s->first);
+    s->mean = ur_doubles(p);
+    s->values = ur_doubles(p);
+    s->u = ur_doubles(p);
+    s->r = ur_doubles(p);
+    s->price = ur_doubles(p);
+    facets->U = ur_alloc(capacity, row);
+    facets->zeros = ur_alloc(capacity, sizeof *facets->zeros);
+    facets->way = ur_alloc(capacity, sizeof *facets->way);
+    if (!s->Y || !s->unit || !s->Z || !s->Q || !s->size || !s->h || !s->weight || !s->G ||
+        !s->left || !s->vt || !s->basis || !s->first || !s->mean || !s->values || !s->u || !s->r ||
+        !s->price || !facets->U || !facets->zeros || !facets->way)
+        return ur_fail_memory(err, n * p, "numbers of a facet search");
+    return take_rows(s, err);
+}
+
+unrelu_status ur_facets_find(const ur_facet_search *search, ur_facets *facets, unrelu_error *err)
+{
+    size_t capacity = search->wanted + search->extra;
+    size_t tries = search->tries ? search->tries : 40 + 6 * search->p;
+    const unrelu_exec *exec = search->exec;
+    state s = {.search = search,
+               .p = search->p,
+               .tolerance = search->tolerance > 0 ? search->tolerance : TOLERANCE};
+    *facets = (ur_facets){0};
+    if (search->p == 0 || search->n == 0)
+        return UNRELU_OK;
+    unrelu_status status = prepare(&s, facets, capacity, err);
+    while (status == UNRELU_OK && s.n > 0 && facets->count < capacity) {
+        int few = facets->count < search->wanted || (search->wanted >= s.p && s.spanned < s.p);
+        if (few ? facets->tries >= tries : s.failures >= search->extra)
+            break;
+        if (facets->count == 0 && facets->tries >= HOPELESS)
+            break;
+        if (exec && exec->progress)
+            exec->progress(exec->context, "searching facets",
+                           fmin(1, (double)facets->count / (double)search->wanted));
+        if (exec && exec->cancelled && exec->cancelled(exec->context))
+            status = ur_fail(err, UNRELU_ECANCELLED, "interrupted: nothing was written");
+        else if (!few && search->extra > 0 && s.spanned == s.p && s.opposed < s.p)
+            status = oppose(&s, facets, err);
+        else
+            status = try_once(&s, facets, err);
+    }
+    release(&s);
+    if (status != UNRELU_OK)
+        ur_facets_free(facets);
+    return status;
+}
+
+unrelu_status ur_facets_check(const ur_facet_search *search, size_t count, const double *U,
+                              size_t *certified, unrelu_error *err)
+{
+    state s = {.search = search,
+               .p = search->p,
+               .tolerance = search->tolerance > 0 ? search->tolerance : TOLERANCE};
+    ur_facets none = {0};
+    *certified = 0;
+    unrelu_status status = prepare(&s, &none, search->wanted, err);
+    for (size_t k = 0; k < count && status == UNRELU_OK; k++) {
+        int accepted = 0;
+        size_t zeros;
+        memcpy(s.u, U + k * s.p, s.p * sizeof *s.u);
+        status = judge(&s, &none, &zeros, &accepted, err);
+        *certified += accepted && cblas_ddot((int)s.p, s.u, 1, U + k * s.p, 1) > 1 - SAME;
+    }
+    release(&s);
+    ur_facets_free(&none);
+    return status;
+}
+
+void ur_facets_free(ur_facets *facets)
+{
+    free(facets->U);
+    free(facets->zeros);
+    free(facets->way);
+    *facets = (ur_facets){0};
+}

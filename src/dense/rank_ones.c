@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* For S_1 = Z'D_1 Z and S_2 = Z'D_2 Z in the span (rows z_i of Z), S_2^-1 S_1 = Z^-1 D_2^-1 D_1 Z:
+ * its eigenvectors w_i are the columns of Z^-1 and S_2 w_i is z_i up to scale. Of 12 random pairs
+ * the one whose z are closest to the span is kept. In every second pair S_2 is a positive
+ * definite member where one is found, as then the eigenvalues are real even where the span is
+ * known only roughly. What complex pairs are left become two close real z. Each z is then polished
+ * to a fixed point of z <- leading eigenvector of the projection of zz' on the span. Exact spans
+ * give z to rounding times the square of Z's condition. */
+#include "dense/rank_ones.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/random.h"
+#include "dense/linear.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PAIRS = 12, POLISH = 25, CLIMB = 40 };
+#define SINGULAR 1e-13 /* of S_2, relative: its inverse would be rounding */
+#define DEFINITE 1e-2  /* smallest over largest eigenvalue of a member that is positive enough */
+
+typedef struct {
+    size_t k, rank;
+    double *basis;                     /* rank x k^2, orthonormal rows */
+    double *coordinates;               /* rank */
+    double *S1, *S2, *P, *M, *vectors; /* k x k each */
+    double *values, *imaginary;        /* k each */
+    double *positive;                  /* k x k, or all zero where none was found */
+    double *Z, *best;                  /* k x k, unit rows */
+} space;
+
+static void space_free(space *s)
+{
+    free(s->basis);
+    free(s->coordinates);
+    free(s->S1);
+}
+
+static unrelu_status space_new(size_t k, const double *span, space *s, unrelu_error *err)
+{
+    size_t kk = k * k;
+    *s = (space){.k = k};
+    double *columns = ur_alloc(kk, k * sizeof *columns), *Q = ur_alloc(kk, k * sizeof *Q);
+    unrelu_status status = UNRELU_OK;
+    s->basis = ur_alloc(kk, k * sizeof *s->basis);
+    s->coordinates = ur_doubles(k);
+    s->S1 = ur_alloc(8 * kk + 2 * k, sizeof *s->S1);
+    if (!columns || !Q || !s->basis || !s->coordinates || !s->S1) {
+        status = ur_fail_memory(err, kk * k, "numbers of a span of matrices");
+        goto done;
+    }
+    double **parts[] = {&s->S2, &s->P, &s->M, &s->vectors, &s->positive, &s->Z, &s->best};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        *parts[i] = s->S1 + (i + 1) * kk;
+    s->values = s->S1 + 8 * kk;
+    s->imaginary = s->values + k;
+    for (size_t i = 0; i < k; i++)
+        for (size_t j = 0; j < kk; j++)
+            columns[j * k + i] = span[i * kk + j];
+    status = ur_qr_pivoted(kk, k, columns, 1e-14, &s->rank, Q, NULL, NULL, err);
+    for (size_t i = 0; i < s->rank && status == UNRELU_OK; i++)
+        for (size_t j = 0; j < kk; j++)
+            s->basis[i * kk + j] = Q[j * s->rank + i];
+done:
+    free(columns);
+    free(Q);
+    return status;
+}
+
+static void member(const space *s, const double *coordinates, double *S)
+{
+    ur_multiply(1, s->rank, s->k * s->k, coordinates, s->basis, S);
+}
+
+/* P = projection of zz' on the span; its distance from zz' */
+static double project(space *s, const double *z)
+{
+    size_t k = s->k;
+    double far = 0;
+    for (size_t i = 0; i < k; i++)
+        for (size_t j = 0; j < k; j++)
+            s->M[i * k + j] = z[i] * z[j];
+    ur_multiply(s->rank, k * k, 1, s->basis, s->M, s->coordinates);
+    member(s, s->coordinates, s->P);
+    for (size_t i = 0; i < k * k; i++)
+        far += (s->M[i] - s->P[i]) * (s->M[i] - s->P[i]);
+    return sqrt(far);
+}
+
+/* A perceptron: the sum of all z_i z_i' has a positive product with every uu', so adding the
+ * projections of uu' for the most negative direction u ends in a positive definite member. */
+static unrelu_status find_positive(space *s, unrelu_error *err)
+{
+    size_t k = s->k;
+    double *S = s->positive;
+    for (int step = 0; step < CLIMB; step++) {
+        for (size_t i = 0; i < k; i++) { /* u: unit vectors first, then the worst direction */
+            double *u = s->imaginary;
+            for (size_t j = 0; j < k; j++)
+                u[j] = step > 0 ? s->vectors[j * k] : i == j;
+            project(s, u);
+            cblas_daxpy((int)(k * k), 1, s->P, 1, S, 1);
+            if (step > 0)
+                break;
+        }
+        unrelu_status status = ur_eigen_symmetric(k, S, s->values, s->vectors, err);
+        if (status != UNRELU_OK)
+            return status;
+        if (s->values[0] > DEFINITE * s->values[k - 1])
+            return UNRELU_OK;
+    }
+    if (s->values[0] <= SINGULAR * fabs(s->values[k - 1]))
+        memset(S, 0, k * k * sizeof *S);
+    return UNRELU_OK;
+}
+
+/* M = S_2^-1 S_1; *usable = 0 where S_2 is singular */
+static unrelu_status divide(space *s, int *usable, unrelu_error *err)
+{
+    size_t k = s->k;
+    unrelu_status status = ur_eigen_symmetric(k, s->S2, s->values, s->vectors, err);
+    double most = fmax(fabs(s->values[0]), fabs(s->values[k - 1])), least = INFINITY;
+    for (size_t i = 0; i < k; i++)
+        least = fmin(least, fabs(s->values[i]));
+    *usable = most > 0 && least > SINGULAR * most;
+    if (status != UNRELU_OK || !*usable)
+        return status;
+    ur_multiply_tn(k, k, k, s->vectors, s->S1, s->P);
+    for (size_t i = 0; i < k; i++)
+        for (size_t j = 0; j < k; j++)
+            s->P[i * k + j] /= s->values[i];
+    ur_multiply(k, k, k, s->vectors, s->P, s->M);
+    return UNRELU_OK;
+}
+
+static int normalise(size_t k, double *z)
+{
+    double size = cblas_dnrm2((int)k, z, 1);
+    if (!(size > 0) || !isfinite(size))
+        return 0;
+    cblas_dscal((int)k, 1 / size, z, 1);
+    return 1;
+}
+
+/* A complex pair a +- ib stands for two close z, perturbed past their meeting: with the phase
+ * that makes a and b orthogonal and a the longer, z = a +- b. */
+static void make_real(size_t k, double *a, double *b)
+{
+    double aa = cblas_ddot((int)k, a, 1, a, 1), bb = cblas_ddot((int)k, b, 1, b, 1);
+    double turn = 0.5 * atan2(-2 * cblas_ddot((int)k, a, 1, b, 1), aa - bb);
+    cblas_drot((int)k, a, 1, b, 1, cos(turn), -sin(turn));
+    for (size_t i = 0; i < k; i++) {
+        double sum = a[i] + b[i];
+        b[i] = a[i] - b[i];
+        a[i] = sum;
+    }
+}
+
+/* Z from the pair S1, S2 and its worst distance; infinite where the pair is of no use */
+static unrelu_status split_pair(space *s, double *worst, unrelu_error *err)
+{
+    size_t k = s->k;
+    int usable = 0;
+    *worst = INFINITY;
+    unrelu_status status = divide(s, &usable, err);
+    if (status != UNRELU_OK || !usable)
+        return status;
+    status = ur_eigen_general(k, s->M, s->values, s->imaginary, s->vectors, err);
+    if (status != UNRELU_OK)
+        return status;
+    ur_multiply_tn(k, k, k, s->vectors, s->S2, s->Z); /* row i: (S_2 w_i)' */
+    for (size_t i = 0; i + 1 < k; i++)
+        if (s->imaginary[i] > 0)
+            make_real(k, s->Z + i * k, s->Z + (i + 1) * k);
+    double far = 0;
+    for (size_t i = 0; i < k; i++) {
+        if (!normalise(k, s->Z + i * k))
+            return UNRELU_OK;
+        far = fmax(far, project(s, s->Z + i * k));
+    }
+    *worst = far;
+    return UNRELU_OK;
+}
+
+/* z <- leading eigenvector of its projection, while that comes closer */
+static unrelu_status polish(space *s, double *z, unrelu_error *err)
+{
+    size_t k = s->k;
+    double *next = s->imaginary, far = project(s, z);
+    for (int step = 0; step < POLISH; step++) {
+        unrelu_status status = ur_eigen_symmetric(k, s->P, s->values, s->vectors, err);
+        if (status != UNRELU_OK)
+            return status;
+        for (size_t j = 0; j < k; j++)
+            next[j] = s->vectors[j * k + k - 1];
+        double closer = project(s, next);
+        if (!(closer < far))
+            break;
+        memcpy(z, next, k * sizeof *z);
+        far = closer;
+    }
+    return UNRELU_OK;
+}
+
+/* polished rows go to Z, save one that came closer to another row of best than to its own */
+static unrelu_status polish_all(space *s, double *Z, double *worst, unrelu_error *err)
+{
+    size_t k = s->k;
+    memcpy(s->Z, s->best, k * k * sizeof *s->Z);
+    *worst = 0;
+    for (size_t i = 0; i < k; i++) {
+        double *z = s->Z + i * k;
+        unrelu_status status = polish(s, z, err);
+        if (status != UNRELU_OK)
+            return status;
+        double own = fabs(cblas_ddot((int)k, z, 1, s->best + i * k, 1));
+        for (size_t j = 0; j < k; j++)
+            if (j != i && fabs(cblas_ddot((int)k, z, 1, s->best + j * k, 1)) > own) {
+                memcpy(z, s->best + i * k, k * sizeof *z);
+                break;
+            }
+        *worst = fmax(*worst, project(s, z));
+    }
+    memcpy(Z, s->Z, k * k * sizeof *Z);
+    return UNRELU_OK;
+}
+
+unrelu_status ur_span_split(size_t k, const double *span, uint64_t seed, uint64_t stream, double *Z,
+                            double *worst, unrelu_error *err)
+{
+    space s;
+    double best = INFINITY, far;
+    *worst = INFINITY;
+    memset(Z, 0, k * k * sizeof *Z);
+    unrelu_status status = space_new(k, span, &s, err);
+    if (status == UNRELU_OK)
+        status = find_positive(&s, err);
+    for (uint64_t pair = 0; pair < PAIRS && status == UNRELU_OK; pair++) {
+        ur_random_normals(seed, stream, 2 * pair * k, s.rank, s.coordinates);
+        member(&s, s.coordinates, s.S1);
+        ur_random_normals(seed, stream, (2 * pair + 1) * k, s.rank, s.coordinates);
+        member(&s, s.coordinates, s.S2);
+        if (pair % 2 == 0)
+            memcpy(s.S2, s.positive, k * k * sizeof *s.S2);
+        status = split_pair(&s, &far, err);
+        if (status == UNRELU_OK && far < best) {
+            best = far;
+            memcpy(s.best, s.Z, k * k * sizeof *s.best);
+        }
+    }
+    if (status == UNRELU_OK && isfinite(best))
+        status = polish_all(&s, Z, worst, err);
+    space_free(&s);
+    return status;
+}

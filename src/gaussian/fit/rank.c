@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* W (up to rotation) and the eigenvalues of Sigma with standard errors by a group jackknife:
+ * with v_i the eigenvectors of the whole, lambda_i(g) = v_i' Sigma(all but g) v_i, and
+ *   se_i^2 = (G - 1) / G  sum_g (lambda_i(g) - mean)^2.
+ * "auto" counts the eigenvalues that are distinguishable from 0: above 4 standard errors and
+ * above 3 |lambda_min| where the smallest is negative (it must be noise). It undercounts where
+ * true eigenvalues are that small: nothing else can be said from these data. */
+#include "base/error.h"
+#include "base/memory.h"
+#include "dense/linear.h"
+#include "gaussian/problem/fit.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double DISTINCT_SE = 4, DISTINCT_NEGATIVE = 3, FEWEST_ROWS = 4;
+
+typedef struct {
+    double *values, *vectors; /* increasing, as LAPACK gives them */
+    double *rho, *product, *body, *scale, *by_group;
+} room;
+
+static void room_free(room *r)
+{
+    free(r->values);
+    free(r->vectors);
+    free(r->rho);
+    free(r->product);
+    free(r->body);
+    free(r->scale);
+    free(r->by_group);
+}
+
+static unrelu_status room_new(const ur_fit *fit, room *r, unrelu_error *err)
+{
+    size_t d = fit->model->d;
+    *r = (room){.values = ur_doubles(d),
+                .vectors = ur_doubles(d * d),
+                .rho = ur_doubles(d * d),
+                .product = ur_doubles(d * d),
+                .body = ur_doubles(fit->summary ? ur_moments_body_len(&fit->summary->plan) : 0),
+                .scale = ur_doubles(d),
+                .by_group =
+                    ur_alloc(d, (fit->summary ? fit->summary->plan.groups : 0) * sizeof(double))};
+    if (r->values && r->vectors && r->rho && r->product && r->body && r->scale && r->by_group)
+        return UNRELU_OK;
+    return ur_fail_memory(err, d * d, "entries of Sigma");
+}
+
+/* by_group[(group, i)] = v_i' Sigma(all but group) v_i */
+static unrelu_status leave_one_out(const ur_fit *fit, const room *r, size_t group,
+                                   unrelu_error *err)
+{
+    size_t d = fit->d;
+    const unrelu_summary *summary = fit->summary;
+    ur_moments_total(&summary->plan, summary->s, group, r->body);
+    ur_moments_view v = ur_moments_view_of(&summary->plan, r->body);
+    ur_fit_pairs out = {.rho = r->rho};
+    unrelu_status status = ur_fit_h6(fit, &v, &out, err);
+    if (status != UNRELU_OK)
+        return status;
+    for (size_t i = 0; i < d; i++) {
+        ur_margin_sums sums = ur_fit_margin_sums(fit, &v, &fit->columns[i], NULL);
+        ur_margin m;
+        ur_fit_likelihood(fit, &sums, &m);
+        r->scale[i] = ldexp(m.s, fit->columns[i].exponent);
+    }
+    for (size_t i = 0; i < d * d; i++)
+        r->rho[i] *= r->scale[i / d] * r->scale[i % d];
+    ur_multiply(d, d, d, r->rho, r->vectors, r->product);
+    double *form = r->by_group + group * d;
+    memset(form, 0, d * sizeof *form);
+    for (size_t i = 0; i < d; i++)
+        for (size_t k = 0; k < d; k++)
+            form[k] += r->vectors[i * d + k] * r->product[i * d + k];
+    return UNRELU_OK;
+}
+
+static unrelu_status jackknife(const ur_fit *fit, const room *r, double *se, unrelu_error *err)
+{
+    size_t d = fit->d, groups = fit->summary->plan.groups;
+    for (size_t g = 0; g < groups; g++) {
+        unrelu_status status = leave_one_out(fit, r, g, err);
+        if (status != UNRELU_OK)
+            return status;
+    }
+    for (size_t k = 0; k < d; k++) {
+        double mean = 0, spread = 0;
+        for (size_t g = 0; g < groups; g++)
+            mean += r->by_group[g * d + k] / (double)groups;
+        for (size_t g = 0; g < groups; g++) {
+            double away = r->by_group[g * d + k] - mean;
+            spread += away * away;
+        }
+        se[d - 1 - k] = sqrt(spread * ((double)groups - 1) / (double)groups);
+    }
+    return UNRELU_OK;
+}
+
+static size_t count_distinct(const unrelu_gaussian *m)
+{
+    double least = m->eigenvalues[m->d - 1], floor = least < 0 ? -DISTINCT_NEGATIVE * least : 0;
+    size_t k = 0;
+    while (k < m->d && m->eigenvalues[k] > floor &&
+           m->eigenvalues[k] > DISTINCT_SE * m->eigenvalues_se[k]) /* never where that is NaN */
+        k++;
+    return k;
+}
+
+static unrelu_status choose_k(ur_fit *fit, unrelu_error *err)
+{
+    unrelu_gaussian *m = fit->model;
+    size_t d = m->d;
+    if (fit->options->rank > 0) {
+        m->k = (size_t)fit->options->rank;
+        size_t positive = 0;
+        while (positive < d && m->eigenvalues[positive] > 0)
+            positive++;
+        snprintf(m->how_k, sizeof m->how_k, "as asked; %zu of %zu eigenvalues are positive",
+                 positive, d);
+        if (m->k > positive)
+            return ur_fail(err, UNRELU_EDATA,
+                           "rank %zu was asked for, but only %zu of %zu eigenvalues of Sigma are "
+                           "positive: ask for at most %zu, or for auto",
+                           m->k, positive, d, positive);
+        return UNRELU_OK;
+    }
+    m->k = count_distinct(m);
+    if (m->k == 0)
+        return ur_fail(err, UNRELU_EDATA,
+                       "no eigenvalue of Sigma is distinguishable from 0 (largest %g, standard "
+                       "error %g): more samples are needed",
+                       m->eigenvalues[0], m->eigenvalues_se[0]);
+    if (m->k < d)
+        snprintf(m->how_k, sizeof m->how_k,
+                 "%zu of %zu eigenvalues are distinguishable from 0 (above 4 standard errors and 3 "
+                 "times the most negative): the last is %.3g, the next %.3g, with standard errors "
+                 "%.2g and %.2g",
+                 m->k, d, m->eigenvalues[m->k - 1], m->eigenvalues[m->k],
+                 m->eigenvalues_se[m->k - 1], m->eigenvalues_se[m->k]);
+    else
+        snprintf(m->how_k, sizeof m->how_k,
+                 "all %zu eigenvalues are distinguishable from 0: the last is %.3g with standard "
+                 "error %.2g",
+                 d, m->eigenvalues[d - 1], m->eigenvalues_se[d - 1]);
+    return UNRELU_OK;
+}
+
+static unrelu_status set_W(unrelu_gaussian *m, const double *vectors, unrelu_error *err)
+{
+    size_t d = m->d;
+    if (!(m->W = ur_alloc(d, m->k * sizeof *m->W)))
+        return ur_fail_memory(err, d * m->k, "entries of W");
+    for (size_t i = 0; i < d; i++)
+        for (size_t k = 0; k < m->k; k++)
+            m->W[i * m->k + k] = vectors[i * d + d - 1 - k] * sqrt(m->eigenvalues[k]);
+    return UNRELU_OK;
+}
+
+/* rows of the smallest group */
+static double fewest_rows(const unrelu_summary *summary)
+{
+    double fewest = INFINITY;
+    for (size_t g = 0; g < summary->plan.groups; g++)
+        fewest = fmin(fewest, *ur_moments_group(&summary->plan, summary->s, g));
+    return fewest;
+}
+
+static unrelu_status standard_errors(ur_fit *fit, const room *r, unrelu_error *err)
+{
+    unrelu_gaussian *m = fit->model;
+    const char *why = NULL;
+    unrelu_status reason = UNRELU_EUSAGE;
+    if (!fit->summary || fit->options->angles != UNRELU_ANGLES_H6 ||
+        fit->options->norms > UNRELU_NORMS_TRUNCATED)
+        why = "the jackknife needs --angles h6 with --norms censored or truncated";
+    else if (fit->summary->plan.groups < 2)
+        why = "the summary keeps one group: summarize with --groups 10";
+    else if (fewest_rows(fit->summary) < FEWEST_ROWS) {
+        why = "the jackknife needs at least four rows in each of its groups";
+        reason = UNRELU_EDATA;
+    } else if (fit->noise)
+        why = "the jackknife does not know the noise level's own error";
+    if (!why) {
+        unrelu_status status = jackknife(fit, r, m->eigenvalues_se, err);
+        if (status != UNRELU_OK || isfinite(m->eigenvalues_se[0]))
+            return status;
+        why = "a column has all its positive values in one group of rows";
+        reason = UNRELU_EDATA;
+    }
+    for (size_t i = 0; i < m->d; i++)
+        m->eigenvalues_se[i] = NAN;
+    if (fit->options->rank == UNRELU_RANK_AUTO)
+        return ur_fail(err, reason,
+                       "--rank auto needs standard errors of eigenvalues: %s; or give --rank K",
+                       why);
+    return ur_warn(m, "no-se", err, "eigenvalues have no standard errors: %s", why);
+}
+
+/* The eigenvalues are those of the estimate before repair: a negative one tells the noise. */
+unrelu_status ur_fit_rank(ur_fit *fit, unrelu_error *err)
+{
+    unrelu_gaussian *m = fit->model;
+    size_t d = m->d;
+    if (fit->options->rank == UNRELU_RANK_NONE)
+        return UNRELU_OK;
+    if (fit->options->rank > (int)d)
+        return ur_fail(err, UNRELU_EUSAGE, "rank %d was asked for, but there are %zu columns",
+                       fit->options->rank, d);
+    for (size_t i = 0; i < d * d; i++)
+        if (!isfinite(m->sigma[i]))
+            return ur_fail(err, UNRELU_EDATA, "Sigma has no eigenvalues: that of %s and %s is %g%s",
+                           m->names[i / d], m->names[i % d], m->sigma[i],
+                           isnan(m->sigma[i]) ? " (no truncated maximum likelihood)"
+                                              : "; rescale the columns");
+    room r;
+    unrelu_status status = room_new(fit, &r, err);
+    m->eigenvalues = ur_doubles(d);
+    m->eigenvalues_se = ur_doubles(d);
+    if (status == UNRELU_OK && (!m->eigenvalues || !m->eigenvalues_se))
+        status = ur_fail_memory(err, d, "eigenvalues");
+    if (status == UNRELU_OK)
+        status = ur_eigen_symmetric(d, m->sigma, r.values, r.vectors, err);
+    for (size_t i = 0; status == UNRELU_OK && i < d; i++)
+        m->eigenvalues[i] = r.values[d - 1 - i];
+    if (status == UNRELU_OK)
+        status = standard_errors(fit, &r, err);
+    if (status == UNRELU_OK)
+        status = choose_k(fit, err);
+    if (status == UNRELU_OK)
+        status = set_W(m, r.vectors, err);
+    room_free(&r);
+    return status;
+}

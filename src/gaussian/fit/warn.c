@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/warnings.h"
+#include "gaussian/problem/fit.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const flag_names[UNRELU_FLAG_COUNT] = {
+    "few-positives", "constant",         "no-zeros",    "duplicate", "few-joint",
+    "negative-bias", "no-truncated-mle", "sigma-range", "misfit"};
+
+const char *unrelu_flag_name(int bit)
+{
+    return bit >= 0 && bit < UNRELU_FLAG_COUNT ? flag_names[bit] : "";
+}
+
+unrelu_status ur_warn(unrelu_gaussian *model, const char *code, unrelu_error *err,
+                      const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    unrelu_status status =
+        ur_warnings_add(&model->warnings, &model->warning_count, code, err, format, values);
+    va_end(values);
+    return status;
+}
+
+unrelu_status ur_warn_flagged(unrelu_gaussian *model, uint32_t flag, const char *meaning,
+                              unrelu_error *err)
+{
+    enum { NAMED = 5 };
+    char list[256] = "";
+    size_t count = 0, used = 0;
+    for (size_t j = 0; j < model->d; j++) {
+        if (!(model->flags[j] & flag))
+            continue;
+        if (count++ < NAMED && used < sizeof list) {
+            int wrote = snprintf(list + used, sizeof list - used, "%s%.40s", used ? ", " : "",
+                                 model->names[j]);
+            used += wrote > 0 ? (size_t)wrote : 0;
+        }
+    }
+    if (count == 0)
+        return UNRELU_OK;
+    return ur_warn(model, unrelu_flag_name(__builtin_ctz(flag)), err, "%zu column%s (%s%s): %s",
+                   count, count == 1 ? "" : "s", list, count > NAMED ? ", ..." : "", meaning);
+}
+
+/* the set Omega of the author response: where the theorem holds although some b < 0 */
+static unrelu_status warn_guarantee(ur_fit *fit, unrelu_error *err)
+{
+    enum { LISTED = 8 };
+    unrelu_gaussian *m = fit->model;
+    char omega[256] = "", meaning[400];
+    size_t outside = 0, used = 0, listed = 0;
+    for (size_t i = 0; i < m->d; i++) {
+        if (m->flags[i] & UNRELU_FLAG_NEGATIVE_BIAS) {
+            outside++;
+        } else if (listed++ < LISTED && used < sizeof omega) {
+            int wrote = snprintf(omega + used, sizeof omega - used, "%s%.25s", used ? ", " : "",
+                                 m->names[i]);
+            used += wrote > 0 ? (size_t)wrote : 0;
+        }
+    }
+    if (outside == 0)
+        return UNRELU_OK;
+    snprintf(meaning, sizeof meaning,
+             "more than half censored, so that b lies below the limit: the paper's guarantee holds "
+             "for %s%s%s; the default method has no such limit",
+             listed ? "Omega = " : "no column", omega, listed > LISTED ? ", ..." : "");
+    return ur_warn_flagged(m, UNRELU_FLAG_NEGATIVE_BIAS, meaning, err);
+}
+
+static unrelu_status warn_pairs(unrelu_gaussian *m, unrelu_error *err)
+{
+    size_t weak = 0, first = 0;
+    for (size_t i = 0; i < m->d; i++)
+        for (size_t j = i + 1; j < m->d; j++)
+            if (m->pair_flags[i * m->d + j] & UNRELU_FLAG_FEW_JOINT && weak++ == 0)
+                first = i * m->d + j;
+    if (weak == 0)
+        return UNRELU_OK;
+    return ur_warn(m, "few-joint", err,
+                   "%zu pair%s (the first: %.40s, %.40s): too few joint positives, or a standard "
+                   "error above 0.2: the correlation is a bound or a sign at most",
+                   weak, weak == 1 ? "" : "s", m->names[first / m->d], m->names[first % m->d]);
+}
+
+static unrelu_status warn_errors(const ur_fit *fit, unrelu_error *err)
+{
+    unrelu_gaussian *m = fit->model;
+    if (fit->options->norms == UNRELU_NORMS_SGD)
+        return ur_warn(m, "no-se", err,
+                       "projected SGD has no standard errors: its iterates' spread is not the "
+                       "estimate's; the default method gives them");
+    if (fit->options->angles == UNRELU_ANGLES_SIGNS &&
+        (fit->options->literal || fit->options->norms != UNRELU_NORMS_CENSORED))
+        return ur_warn(m, "no-se", err,
+                       "correlations have no standard errors: --angles signs has them with "
+                       "--norms censored only");
+    if (fit->options->angles == UNRELU_ANGLES_SIGNS && *fit->v.missing_cells > 0)
+        return ur_warn(m, "no-se", err,
+                       "correlations of columns with missing cells have no standard errors: "
+                       "--angles h6 has them");
+    if (fit->options->norms != UNRELU_NORMS_CENSORED)
+        return ur_warn(m, "no-se", err,
+                       "covariances have no standard errors (scales and correlations do): --norms "
+                       "censored has them");
+    return UNRELU_OK;
+}
+
+unrelu_status ur_warn_missing(unrelu_gaussian *m, double missing, double cells, unrelu_error *err)
+{
+    return ur_warn(m, "missing", err,
+                   "%.0f of %.0f cells are missing: pairs use the rows where both are observed",
+                   missing, cells);
+}
+
+unrelu_status ur_fit_warn(ur_fit *fit, unrelu_error *err)
+{
+    static const struct {
+        uint32_t flag;
+        const char *meaning;
+    } flags[] = {
+        {UNRELU_FLAG_CONSTANT,
+         "no change at all: scale 0, b is the constant, correlations are set to 0"},
+        {UNRELU_FLAG_NO_ZEROS, "no zeros: nothing was censored, plain mean and deviation"},
+        {UNRELU_FLAG_FEW_POSITIVES, "too few positive values for a reliable fit"},
+        {UNRELU_FLAG_DUPLICATE,
+         "a copy of another column up to scale: correlation 1 or -1 to within 1e-5"},
+        {UNRELU_FLAG_MISFIT,
+         "the share of zeros is far from what the fitted normal has, so that it is no rectified "
+         "Gaussian: look for outliers (--robust), a header read as data, another scale"},
+        {UNRELU_FLAG_NO_TRUNCATED,
+         "no truncated maximum likelihood (mean of squares >= 2 mean^2): NaN"},
+        {UNRELU_FLAG_SIGMA_RANGE,
+         "a variance outside the range of a double: sigma holds inf or 0 there, scale and "
+         "correlation are right"},
+    };
+    unrelu_gaussian *m = fit->model;
+    unrelu_status status = UNRELU_OK;
+    if (fit->summary && *fit->v.missing_cells > 0)
+        status = ur_warn_missing(m, *fit->v.missing_cells,
+                                 *fit->v.rows * (double)fit->summary->plan.d, err);
+    if (status == UNRELU_OK && m->n < m->d)
+        status = ur_warn(m, "n-below-d", err,
+                         "%zu rows for %zu columns: Sigma cannot have full "
+                         "rank, and few of its entries are known well",
+                         m->n, m->d);
+    if (status == UNRELU_OK && m->rows_dropped > 0)
+        status = ur_warn(m, "outliers", err, "%zu rows with gross outliers were dropped, %zu kept",
+                         m->rows_dropped, m->n);
+    for (size_t i = 0; status == UNRELU_OK && i < sizeof flags / sizeof *flags; i++)
+        status = ur_warn_flagged(m, flags[i].flag, flags[i].meaning, err);
+    if (status == UNRELU_OK)
+        status = warn_pairs(m, err);
+    if (status == UNRELU_OK)
+        status = warn_guarantee(fit, err);
+    if (status == UNRELU_OK)
+        status = warn_errors(fit, err);
+    if (status == UNRELU_OK && m->repaired)
+        status = ur_warn(m, "repaired", err,
+                         "the correlations were indefinite (smallest eigenvalue %.3g) and were "
+                         "projected to the nearest positive semidefinite ones by clipping",
+                         m->lambda_min);
+    if (status == UNRELU_OK && !m->repaired && m->lambda_min < -1e-14 * (double)m->d)
+        status = ur_warn(m, "indefinite", err,
+                         "the correlations are indefinite (smallest eigenvalue %.3g): the paper's "
+                         "algorithm does not repair them",
+                         m->lambda_min);
+    return status;
+}

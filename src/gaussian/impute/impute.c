@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The cells that a row hides, from those it shows and from the limits it hides them below: their
+ * conditional means, or independent draws of them. What is filled in is the value before the
+ * rectifier, which lies below the limit and may be negative. Everything is held in memory, 9 n d
+ * bytes and as much again for the output (of draws a few at a time).
+ *
+ * Rows are sorted by which cells they show and hide, so that neighbours share a factorisation, and
+ * taken in blocks. Draw number m of row i uses positions from m 2^32 on of stream i: nothing
+ * depends on the threads, nor on the other rows. Where a singular model and the seen cells of a
+ * row contradict a limit, the limit is filled in. */
+#include "gaussian/impute/impute.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/random.h"
+#include "gaussian/cells/cells.h"
+#include "pass/parallel.h"
+#include "read/source.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK = 32, BATCH_CELLS = 1 << 24 };
+static const uint64_t STREAM = (uint64_t)1 << 40;
+
+typedef struct {
+    size_t row, d;
+    const unsigned char *state;
+} sorted_row;
+
+typedef struct {
+    const unrelu_gaussian *model;
+    unrelu_impute_options options;
+    size_t n, d;
+    size_t *place; /* of the samples' columns in the model */
+    ur_cells cells;
+    const double *x;       /* the cells on the model's scale, column by column: cells.x, or */
+    double *transformed;   /* a copy, where the model is of transformed values */
+    unsigned char *state;  /* n x d, in the model's order of columns */
+    unsigned char *varies; /* d: columns of the model with a scale above 0 */
+    double *lattice;       /* d */
+    sorted_row *rows;      /* n */
+    size_t first, batch;   /* draws that are made together */
+    double *out;           /* batch x n x d, in the samples' order of columns */
+    unrelu_status *status; /* of blocks */
+} imputation;
+
+/* ---- to the model's scale and back ---- */
+
+static unrelu_status forth(imputation *p, const unrelu_source *samples, unrelu_error *err)
+{
+    const unrelu_gaussian *m = p->model;
+    unrelu_status status = UNRELU_OK;
+    p->x = p->cells.x;
+    if (m->transform == UNRELU_TRANSFORM_NONE)
+        return UNRELU_OK;
+    if (!(p->transformed = ur_alloc(p->n, p->d * sizeof *p->transformed)))
+        return ur_fail_memory(err, p->n * p->d, "cells");
+    memcpy(p->transformed, p->cells.x, p->n * p->d * sizeof *p->transformed);
+    for (size_t j = 0; j < p->d && status == UNRELU_OK; j++) {
+        double lambda = m->lambda ? m->lambda[p->place[j]] : 0;
+        size_t guessed;
+        char label[160];
+        ur_source_column_label(samples, j, label, sizeof label);
+        status = ur_transform_column(m->transform, lambda, p->n, p->transformed + j * p->n,
+                                     p->cells.state + j * p->n, label, &guessed, err);
+        if (status == UNRELU_OK && guessed > 0)
+            status = ur_fail(err, UNRELU_EDATA,
+                             "%s: %zu cell%s censored at 0, which has no image on the model's "
+                             "scale: give a limit above 0 with --limit or --limits",
+                             label, guessed, guessed == 1 ? " is" : "s are");
+    }
+    p->x = p->transformed;
+    return status;
+}
+
+static double back(const imputation *p, size_t column, double y)
+{
+    return unrelu_gaussian_back(p->model, p->place[column], y);
+}
+
+/* ---- reading ---- */
+
+static unrelu_status load(imputation *p, unrelu_source *samples, const unrelu_exec *exec,
+                          unrelu_error *err)
+{
+    double *at = ur_doubles(p->d);
+    /* a model of cells with limits of their own says where a 0 was hidden, not which values were */
+    int cells = strcmp(p->model->angles, "likelihood") == 0;
+    ur_cells_rules rules = {.at = cells ? NULL : at,
+                            .limit = p->options.limit,
+                            .limits = p->options.limits,
+                            .zero = cells ? at : NULL};
+    unrelu_status status = at ? UNRELU_OK : ur_fail_memory(err, p->d, "limits");
+    for (size_t j = 0; j < p->d && status == UNRELU_OK; j++)
+        at[j] = p->model->limit
+                    ? unrelu_gaussian_back(p->model, p->place[j], p->model->limit[p->place[j]])
+                    : 0;
+    if (status == UNRELU_OK)
+        status = ur_cells_load(samples, &rules, exec, &p->cells, err);
+    free(at);
+    if (status == UNRELU_OK && p->cells.n == 0)
+        status = ur_fail(err, UNRELU_EDATA, "%s has no rows", ur_source_label(samples));
+    p->n = p->cells.n;
+    return status;
+}
+
+static int by_state(const void *a, const void *b)
+{
+    const sorted_row *left = a, *right = b;
+    int order = memcmp(left->state, right->state, left->d);
+    return order ? order : (left->row > right->row) - (left->row < right->row);
+}
+
+static unrelu_status sort_rows(imputation *p, unrelu_error *err)
+{
+    size_t n = p->n, d = p->d;
+    p->state = ur_alloc(n, d);
+    p->rows = ur_alloc(n, sizeof *p->rows);
+    if (!p->state || !p->rows)
+        return ur_fail_memory(err, n, "rows");
+    for (size_t j = 0; j < d; j++)
+        for (size_t i = 0; i < n; i++)
+            p->state[i * d + p->place[j]] = p->cells.state[j * n + i];
+    for (size_t i = 0; i < n; i++)
+        p->rows[i] = (sorted_row){i, d, p->state + i * d};
+    qsort(p->rows, n, sizeof *p->rows, by_state);
+    return UNRELU_OK;
+}
+
+/* fractions of the roots of the primes */
+static void set_lattice(double *lattice, size_t d)
+{
+    size_t found = 0;
+    for (size_t number = 2; found < d; number++) {
+        int prime = 1;
+        for (size_t q = 2; q * q <= number && prime; q++)
+            prime = number % q != 0;
+        if (prime)
+            lattice[found++] = sqrt((double)number) - floor(sqrt((double)number));
+    }
+}
+
+/* ---- one row ---- */
+
+typedef struct {
+    ur_impute_pattern pattern;
+    ur_law law;
+    ur_points points;
+    ur_uniforms random;
+    double *x, *t, *limit, *mu, *w, *z; /* d */
+    double *memory;
+    size_t *sizes;
+} room;
+
+static void room_free(room *r)
+{
+    free(r->memory);
+    free(r->sizes);
+    free(r);
+}
+
+static room *room_new(const imputation *p)
+{
+    size_t d = p->d;
+    room *r = ur_alloc(1, sizeof *r);
+    if (!r)
+        return NULL;
+    double **const squares[] = {&r->pattern.G, &r->pattern.V, &r->pattern.C,
+                                &r->law.L,     &r->law.along, &r->law.effect};
+    double **const lines[] = {
+        &r->law.u,    &r->law.rest, &r->law.shift, &r->points.start, &r->points.tilt,
+        &r->points.y, &r->x,        &r->t,         &r->limit,        &r->points.mode,
+        &r->mu,       &r->w,        &r->z};
+    enum { SQUARES = sizeof squares / sizeof *squares, LINES = sizeof lines / sizeof *lines };
+    size_t **const indices[] = {&r->pattern.index, &r->law.order, &r->law.last};
+    r->memory = ur_alloc(SQUARES * d + LINES + UR_POINTS_MOST + UR_POINTS_MOST / d + 1,
+                         d * sizeof *r->memory);
+    r->sizes = ur_alloc(3 * d, sizeof *r->sizes);
+    if (!r->memory || !r->sizes) {
+        room_free(r);
+        return NULL;
+    }
+    double *next = r->memory;
+    for (size_t i = 0; i < SQUARES; i++, next += d * d)
+        *squares[i] = next;
+    for (size_t i = 0; i < LINES; i++, next += d)
+        *lines[i] = next;
+    for (size_t i = 0; i < 3; i++)
+        *indices[i] = r->sizes + i * d;
+    r->points.z = next;
+    r->points.weight = next + UR_POINTS_MOST * d;
+    r->points.lattice = p->lattice;
+    r->pattern.d = d;
+    return r;
+}
+
+static void set_row(const imputation *p, size_t row, room *r)
+{
+    const unrelu_gaussian *m = p->model;
+    for (size_t j = 0; j < p->d; j++) {
+        size_t i = p->place[j];
+        r->x[i] = p->x[j * p->n + row];
+        r->t[i] = p->varies[i] ? (r->x[i] - m->b[i]) / m->scale[i] : 0;
+    }
+    ur_impute_pattern_mean(&r->pattern, r->t, r->w, r->mu);
+    for (size_t i = 0; i < r->pattern.below; i++)
+        r->limit[i] = r->t[r->pattern.index[r->pattern.seen + i]];
+    ur_law_set(&r->law, &r->pattern, r->mu, r->limit);
+}
+
+/* t becomes mu + L z in the hidden cells */
+static void set_hidden(room *r, size_t columns)
+{
+    const ur_law *law = &r->law;
+    for (size_t i = 0; i < law->hidden; i++) {
+        size_t cell = law->order[i];
+        double t = r->mu[cell];
+        for (size_t k = 0; k < columns; k++)
+            t += law->L[i * law->stride + k] * r->z[k];
+        r->t[r->pattern.index[r->pattern.seen + cell]] = t;
+    }
+}
+
+static void store(const imputation *p, size_t row, const room *r, double *out)
+{
+    const unrelu_gaussian *m = p->model;
+    for (size_t j = 0; j < p->d; j++) {
+        size_t i = p->place[j];
+        unsigned char state = p->state[row * p->d + i];
+        double y = p->varies[i] ? m->b[i] + m->scale[i] * r->t[i] : m->b[i];
+        if (state == UR_BELOW)
+            y = fmin(y, r->x[i]);
+        out[j] = state == UR_SEEN ? p->cells.x[j * p->n + row] : back(p, j, y);
+    }
+}
+
+static void fill_mean(const imputation *p, size_t row, room *r)
+{
+    r->random = (ur_uniforms){.seed = p->options.seed, .stream = STREAM + row, .at = UR_UNIFORMS};
+    ur_law_mean(&r->law, &r->points, p->options.sweeps, &r->random, r->z);
+    set_hidden(r, r->law.rank);
+    store(p, row, r, p->out + row * p->d);
+}
+
+static void fill_draws(const imputation *p, size_t row, room *r)
+{
+    for (size_t i = 0; i < p->batch && p->first + i < p->options.draws; i++) {
+        uint64_t start = (uint64_t)(p->first + i) << 32;
+        r->random = (ur_uniforms){
+            .seed = p->options.seed, .stream = STREAM + row, .next = start, .at = UR_UNIFORMS};
+        ur_law_draw(&r->law, &r->points, p->options.sweeps, &r->random, r->z);
+        ur_random_normals(p->options.seed, STREAM + row, start, r->law.columns - r->law.rank,
+                          r->z + r->law.rank);
+        set_hidden(r, r->law.columns);
+        store(p, row, r, p->out + (i * p->n + row) * p->d);
+    }
+}
+
+static void fill_block(void *context, size_t block)
+{
+    const imputation *p = context;
+    const unsigned char *known = NULL;
+    room *r = room_new(p);
+    if (!r)
+        p->status[block] = UNRELU_ENOMEM;
+    for (size_t at = block * BLOCK; r && at < p->n && at < (block + 1) * BLOCK; at++) {
+        const sorted_row *s = &p->rows[at];
+        if (!known || memcmp(known, s->state, p->d) != 0)
+            ur_impute_pattern_set(&r->pattern, p->model->correlation, s->state, p->varies);
+        known = s->state;
+        set_row(p, s->row, r);
+        if (p->options.draws)
+            fill_draws(p, s->row, r);
+        else
+            fill_mean(p, s->row, r);
+    }
+    if (r)
+        room_free(r);
+}
+
+/* ---- all rows ---- */
+
+static unrelu_status fill(imputation *p, const unrelu_exec *exec, unrelu_error *err)
+{
+    size_t blocks = p->n / BLOCK + (p->n % BLOCK > 0);
+    unrelu_status status = ur_parallel_for(exec, "imputing", blocks, fill_block, p, err);
+    for (size_t i = 0; i < blocks && status == UNRELU_OK; i++)
+        if (p->status[i] != UNRELU_OK)
+            status = ur_fail_memory(err, p->d * p->d, "entries of a factor");
+    return status;
+}
+
+static unrelu_status fill_and_write(imputation *p, unrelu_sink *sink, const unrelu_exec *exec,
+                                    unrelu_error *err)
+{
+    size_t draws = p->options.draws ? p->options.draws : 1;
+    unrelu_status status = UNRELU_OK;
+    for (p->first = 0; p->first < draws && status == UNRELU_OK; p->first += p->batch) {
+        size_t count = draws - p->first < p->batch ? draws - p->first : p->batch;
+        status = fill(p, exec, err);
+        if (status == UNRELU_OK)
+            status = unrelu_sink_write(sink, p->out, count * p->n, err);
+    }
+    return status;
+}
+
+static unrelu_status write_all(imputation *p, unrelu_source *samples, const char *path,
+                               const unrelu_exec *exec, unrelu_error *err)
+{
+    unrelu_sink *sink = NULL;
+    size_t draws = p->options.draws ? p->options.draws : 1, d = p->d;
+    char **names = ur_alloc(d, sizeof *names);
+    int overflow = 0;
+    size_t rows = ur_product(draws, p->n, &overflow);
+    unrelu_status status = names ? UNRELU_OK : ur_fail_memory(err, d, "names");
+    if (status == UNRELU_OK && overflow)
+        status = ur_fail(err, UNRELU_EUSAGE, "%zu draws of %zu rows are too many", draws, p->n);
+    for (size_t j = 0; names && j < d && status == UNRELU_OK; j++)
+        if (!(names[j] = ur_string_copy(unrelu_source_name(samples, j))))
+            status = ur_fail_memory(err, d, "names");
+    if (status == UNRELU_OK)
+        status = unrelu_sink_open(path, rows, d, names, &sink, err);
+    if (status == UNRELU_OK)
+        status = fill_and_write(p, sink, exec, err);
+    if (status == UNRELU_OK)
+        status = unrelu_sink_commit(sink, err);
+    else
+        unrelu_sink_abort(sink);
+    ur_strings_free(names, d);
+    return status;
+}
+
+static unrelu_status prepare(imputation *p, unrelu_source *samples, const unrelu_exec *exec,
+                             unrelu_error *err)
+{
+    size_t d = p->d;
+    p->place = ur_alloc(d, sizeof *p->place);
+    p->varies = ur_alloc(d, 1);
+    p->lattice = ur_doubles(d);
+    if (!p->place || !p->varies || !p->lattice)
+        return ur_fail_memory(err, d, "columns");
+    for (size_t i = 0; i < d; i++)
+        p->varies[i] = p->model->scale[i] > 0;
+    set_lattice(p->lattice, d);
+    unrelu_status status = ur_impute_match(p->model, samples, p->place, err);
+    if (status == UNRELU_OK)
+        status = load(p, samples, exec, err);
+    if (status == UNRELU_OK)
+        status = sort_rows(p, err);
+    if (status == UNRELU_OK)
+        status = forth(p, samples, err);
+    if (status != UNRELU_OK)
+        return status;
+    size_t most = BATCH_CELLS / p->n / d;
+    p->batch = p->options.draws < most ? p->options.draws : most;
+    p->batch = p->batch ? p->batch : 1;
+    p->out = ur_alloc(p->n, p->batch * d * sizeof *p->out);
+    p->status = ur_alloc(p->n / BLOCK + 1, sizeof *p->status);
+    return p->out && p->status ? UNRELU_OK : ur_fail_memory(err, p->n * d, "cells");
+}
+
+static void count_cells(const imputation *p, unrelu_impute_report *report)
+{
+    size_t draws = p->options.draws ? p->options.draws : 1;
+    *report = (unrelu_impute_report){.rows = p->n, .written = draws * p->n};
+    for (size_t i = 0; i < p->n * p->d; i++) {
+        report->censored += p->cells.state[i] == UR_BELOW;
+        report->missing += p->cells.state[i] == UR_MISSING;
+    }
+}
+
+unrelu_status unrelu_gaussian_impute(const unrelu_gaussian *model, unrelu_source *samples,
+                                     const unrelu_impute_options *options, const char *path,
+                                     const unrelu_exec *exec, unrelu_impute_report *report,
+                                     unrelu_error *err)
+{
+    unrelu_impute_report unused;
+    imputation p = {.model = model, .d = model->d};
+    if (options)
+        p.options = *options;
+    report = report ? report : &unused;
+    *report = (unrelu_impute_report){0};
+    unrelu_status status = ur_impute_check(model, err);
+    if (status == UNRELU_OK)
+        status = prepare(&p, samples, exec, err);
+    if (status == UNRELU_OK)
+        status = write_all(&p, samples, path, exec, err);
+    if (status == UNRELU_OK)
+        count_cells(&p, report);
+    ur_cells_free(&p.cells);
+    free(p.transformed);
+    free(p.place);
+    free(p.varies);
+    free(p.lattice);
+    free(p.state);
+    free(p.rows);
+    free(p.out);
+    free(p.status);
+    return status;
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* z_1, z_2, ... are drawn one after the other, each from a normal cut at the limits that it is the
+ * last to meet; the product of the masses weighs the point (separation of variables).
+ *
+ * Means: exact for one limited cell, and for two (Rosenbaum 1961) where their probability is above
+ * 1e-6. Else weighted averages over 64 points of a lattice that is shifted at random, with z_r by
+ * its mean. Where the weights are worth less than a quarter of the points there are 512, and where
+ * those are still worth less than 64, 1000 Gibbs sweeps. The error, in conditional deviations, is
+ * 0.015 (root mean square) for d = 5 and 0.05 for d = 40 and a condition number of 100; its square
+ * is what it adds to the mean squared error of a filled cell, 0.02 to 0.3 %.
+ *
+ * Draws: one of 8 such points by weight, of 32 where those are worth less than 4, then Gibbs
+ * sweeps: 4, or 50 where the points are still worth less than 4. With the same uniforms two starts
+ * end within 1e-6 of each other after 4 sweeps (d = 5, condition number 5), within 0.015 for
+ * d = 10 and 100, and but for 4 % of the cells within 0.01 for d = 40 and 100: where a draw began
+ * is forgotten. */
+#include "gaussian/impute/impute.h"
+
+#include "base/random.h"
+#include "law/bivariate.h"
+#include "law/normal.h"
+#include "law/truncated.h"
+
+#include <math.h>
+#include <string.h>
+
+#define SMALLEST  1e-5 /* a root of 1 - rho^2 below which two cells count as one */
+#define TWO_LEAST 1e-6 /* Phi2 is known to 1e-14 */
+
+enum {
+    TILT_ROUNDS = 12,
+    POINTS = 64,
+    DRAW_POINTS = 8,
+    HARD_POINTS = 32,
+    DRAW_SWEEPS = 4,
+    HARD_SWEEPS = 50,
+    MEAN_SWEEPS = 1000,
+};
+
+double ur_uniforms_next(ur_uniforms *random)
+{
+    if (random->at == UR_UNIFORMS) {
+        ur_random_uniforms(random->seed, random->stream, random->next, UR_UNIFORMS, random->block);
+        random->next += UR_UNIFORMS;
+        random->at = 0;
+    }
+    return random->block[random->at++];
+}
+
+/* ---- points ---- */
+
+/* between which z_k lies, given those before */
+static void bounds(const ur_law *law, const double *z, size_t k, double *lower, double *upper)
+{
+    *lower = -INFINITY;
+    *upper = INFINITY;
+    for (size_t i = k; i < law->below; i = i == k ? law->rank : i + 1) {
+        const double *row = law->L + i * law->stride;
+        if (law->last[i] != k)
+            continue;
+        double left = law->u[i];
+        for (size_t l = 0; l < k; l++)
+            left -= row[l] * z[l];
+        left /= row[k];
+        if (row[k] > 0)
+            *upper = fmin(*upper, left);
+        else
+            *lower = fmax(*lower, left);
+    }
+}
+
+/* z_k is drawn from N(tilt_k, 1) in place of N(0, 1), such that the weights vary little (the saddle
+ * point of Botev 2017): with m_k the mean of the cut N(tilt_k, 1), given z_l = m_l before,
+ *   tilt_j = -sum over k > j of (tilt_k - m_k) L_kj / L_kk,
+ * here by alternation, half a step at a time. Any tilt is right, so that none need be exact. */
+static void set_tilt(const ur_law *law, double *tilt, double *mean)
+{
+    size_t r = law->rank;
+    memset(tilt, 0, r * sizeof *tilt);
+    for (int round = 0; round < TILT_ROUNDS; round++) {
+        for (size_t k = 0; k < r; k++) {
+            double left = law->u[k];
+            for (size_t l = 0; l < k; l++)
+                left -= law->L[k * law->stride + l] * mean[l];
+            double cut = left / law->L[k * law->stride + k] - tilt[k];
+            mean[k] = tilt[k] - ur_normal_hazard(-cut);
+        }
+        for (size_t j = 0; j + 1 < r; j++) {
+            double sum = 0;
+            for (size_t k = j + 1; k < r; k++)
+                sum -=
+                    (tilt[k] - mean[k]) * law->L[k * law->stride + j] / law->L[k * law->stride + k];
+            tilt[j] += 0.5 * (sum - tilt[j]);
+        }
+    }
+}
+
+/* point number `point` of the shifted lattice, folded so that its ends meet */
+static double lattice_point(const ur_points *points, size_t k, size_t point)
+{
+    double x = points->start[k] + (double)point * points->lattice[k];
+    x -= floor(x);
+    return fmin(fmax(fabs(2 * x - 1), 0x1p-53), 1 - 0x1p-53);
+}
+
+/* the log of its weight; smooth: z_r is its mean */
+static double set_point(const ur_law *law, const ur_points *points, size_t point, int smooth,
+                        double *z)
+{
+    double log_weight = 0, lower, upper, log_mass = 0;
+    for (size_t k = 0; k < law->rank; k++) {
+        double tilt = points->tilt[k];
+        bounds(law, z, k, &lower, &upper);
+        if (!(lower < upper))
+            return -INFINITY;
+        if (smooth && k + 1 == law->rank) {
+            log_mass = ur_truncated_log_mass(lower, upper);
+            z[k] = ur_truncated_mean(lower, upper);
+        } else {
+            double u = lattice_point(points, k, point);
+            z[k] = tilt + ur_truncated_draw(lower - tilt, upper - tilt, u, &log_mass);
+            log_weight += tilt * (0.5 * tilt - z[k]);
+        }
+        log_weight += log_mass;
+    }
+    return log_weight;
+}
+
+/* How many points of equal weight these are worth, (sum w)^2 / sum w^2; their weights add up to 1
+ * unless it is 0. */
+static double set_points(const ur_law *law, ur_points *points, size_t count, int smooth,
+                         ur_uniforms *random)
+{
+    double most = -INFINITY, sum = 0, square = 0;
+    set_tilt(law, points->tilt, points->y);
+    for (size_t k = 0; k < law->rank; k++)
+        points->start[k] = ur_uniforms_next(random);
+    for (size_t i = 0; i < count; i++) {
+        points->weight[i] = set_point(law, points, i, smooth, points->z + i * law->rank);
+        most = fmax(most, points->weight[i]);
+    }
+    if (most == -INFINITY)
+        return 0;
+    for (size_t i = 0; i < count; i++) {
+        points->weight[i] = exp(points->weight[i] - most);
+        sum += points->weight[i];
+        square += points->weight[i] * points->weight[i];
+    }
+    for (size_t i = 0; i < count; i++)
+        points->weight[i] /= sum;
+    return sum * sum / square;
+}
+
+/* one point by weight; the mode where none has any */
+static void pick(const ur_law *law, const ur_points *points, size_t count, double worth, double u,
+                 double *z)
+{
+    size_t i = 0;
+    if (worth == 0) {
+        ur_law_mode(law, points->y, z);
+        return;
+    }
+    for (; i + 1 < count && (u -= points->weight[i]) > 0; i++)
+        ;
+    while (points->weight[i] == 0)
+        i--;
+    memcpy(z, points->z + i * law->rank, law->rank * sizeof *z);
+}
+
+void ur_law_draw(ur_law *law, ur_points *points, size_t sweeps, ur_uniforms *random, double *z)
+{
+    size_t count = law->rank == 1 ? 1 : DRAW_POINTS;
+    if (law->rank == 0)
+        return;
+    double worth = set_points(law, points, count, 0, random);
+    if (law->rank > 1 && worth < DRAW_POINTS / 2)
+        worth = set_points(law, points, count = HARD_POINTS, 0, random);
+    pick(law, points, count, worth, ur_uniforms_next(random), z);
+    if (sweeps == 0)
+        sweeps = worth < DRAW_POINTS / 2 ? HARD_SWEEPS : DRAW_SWEEPS;
+    if (law->rank > 1)
+        ur_law_sweep(law, sweeps, random, z, points->y, NULL);
+}
+
+/* ---- means ---- */
+
+static void average(const ur_law *law, const ur_points *points, size_t count, double *z)
+{
+    memset(z, 0, law->rank * sizeof *z);
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; points->weight[i] > 0 && k < law->rank; k++)
+            z[k] += points->weight[i] * points->z[i * law->rank + k];
+}
+
+/* two limits, full rank: E of each in its own deviations; 0: too rare for Phi2 */
+static int mean_of_two(const ur_law *law, double *z)
+{
+    double l11 = law->L[0], l21 = law->L[law->stride], l22 = law->L[law->stride + 1];
+    double s = hypot(l21, l22), rho = l21 / s, root = l22 / s;
+    double a = law->u[0] / l11, b = law->u[1] / s;
+    double mass = ur_bivariate_normal(a, b, rho);
+    if (!(mass > TWO_LEAST) || root < SMALLEST)
+        return 0;
+    double at_a = ur_normal_pdf(a) * ur_normal_cdf((b - rho * a) / root);
+    double at_b = ur_normal_pdf(b) * ur_normal_cdf((a - rho * b) / root);
+    z[0] = -(at_a + rho * at_b) / mass;
+    z[1] = -root * at_b / mass; /* E t_2 = -(at_b + rho at_a) / mass = rho z_1 + root z_2 */
+    return 1;
+}
+
+void ur_law_mean(ur_law *law, ur_points *points, size_t sweeps, ur_uniforms *random, double *z)
+{
+    if (law->rank == 0 || (law->rank == 2 && law->below == 2 && mean_of_two(law, z)))
+        return;
+    size_t count = law->rank == 1 ? 1 : law->below == 2 ? UR_POINTS_MOST : POINTS;
+    double worth = set_points(law, points, count, 1, random);
+    if (count == POINTS && worth < POINTS / 4)
+        worth = set_points(law, points, count = UR_POINTS_MOST, 1, random);
+    if (worth >= (count == UR_POINTS_MOST ? POINTS : count == POINTS ? POINTS / 4 : 1)) {
+        average(law, points, count, z);
+        return;
+    }
+    worth = set_points(law, points, count, 0, random); /* with means they need not be points */
+    pick(law, points, count, worth, ur_uniforms_next(random), points->mode);
+    ur_law_sweep(law, sweeps ? sweeps : MEAN_SWEEPS, random, points->mode, points->y, z);
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The metrics of section 6 of the one-layer paper. For N(b1, S1) and N(b2, S2)
+ *   KL(1 || 2) = (tr(S2^-1 S1) + (b2 - b1)' S2^-1 (b2 - b1) - d + ln det S2 - ln det S1) / 2,
+ * computed after dividing both by the truth's scales (KL is invariant), so that columns of any
+ * scale do. TV <= sqrt(KL / 2) (Pinsker), and the rectifier only lowers TV. */
+#include "base/error.h"
+#include "base/memory.h"
+#include "dense/linear.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    double *S, *b; /* in the truth's scales */
+    double *L;     /* Cholesky factor */
+    int positive;
+    double lambda_min; /* of the correlation */
+    const char *flat;  /* the first column of scale 0, or NULL */
+} side;
+
+static void side_free(side *s)
+{
+    free(s->S);
+    free(s->b);
+    free(s->L);
+}
+
+static unrelu_status prepare(const unrelu_gaussian *m, const double *unit, side *s,
+                             unrelu_error *err)
+{
+    size_t d = m->d;
+    *s = (side){.S = ur_alloc(d, d * sizeof(double)),
+                .b = ur_doubles(d),
+                .L = ur_alloc(d, d * sizeof(double)),
+                .lambda_min = NAN};
+    double *values = ur_doubles(d);
+    unrelu_status status = UNRELU_OK;
+    if (!s->S || !s->b || !s->L || !values)
+        status = ur_fail_memory(err, d * d, "entries of Sigma");
+    for (size_t i = 0; status == UNRELU_OK && i < d; i++) {
+        s->b[i] = m->b[i] / unit[i];
+        if (m->scale[i] == 0 && !s->flat)
+            s->flat = m->names[i];
+        for (size_t j = 0; j < d; j++) {
+            double rho = m->correlation[i * d + j];
+            s->S[i * d + j] = m->scale[i] / unit[i] * rho * (m->scale[j] / unit[j]);
+            if (!isfinite(s->S[i * d + j]) || !isfinite(s->b[i]))
+                status = ur_fail(err, UNRELU_EDATA,
+                                 "column %zu (%s) has b %g, scale %g and correlation %g: no "
+                                 "distance is defined",
+                                 i + 1, m->names[i], m->b[i], m->scale[i], rho);
+        }
+    }
+    if (status == UNRELU_OK)
+        status = ur_eigen_symmetric(d, m->correlation, values, NULL, err);
+    if (status == UNRELU_OK) {
+        s->lambda_min = values[0];
+        status = ur_cholesky(d, s->S, s->L, &s->positive, err);
+    }
+    /* a factor whose last digits are rounding is no factor */
+    if (status == UNRELU_OK && (s->lambda_min < 1e-13 * (double)d || s->flat))
+        s->positive = 0;
+    free(values);
+    return status;
+}
+
+/* y = L^-1 y */
+static void solve_lower(size_t d, const double *L, double *y)
+{
+    for (size_t i = 0; i < d; i++) {
+        for (size_t j = 0; j < i; j++)
+            y[i] -= L[i * d + j] * y[j];
+        y[i] /= L[i * d + i];
+    }
+}
+
+static double sum_of_squares(size_t d, const double *y)
+{
+    double sum = 0;
+    for (size_t i = 0; i < d; i++)
+        sum += y[i] * y[i];
+    return sum;
+}
+
+/* KL(p || q); y is room for d doubles. tr(Sq^-1 Sp) = |Lq^-1 Lp|_F^2 */
+static double divergence(size_t d, const side *p, const side *q, double *y)
+{
+    double trace = 0, logdet = 0;
+    for (size_t k = 0; k < d; k++) {
+        for (size_t i = 0; i < d; i++)
+            y[i] = i >= k ? p->L[i * d + k] : 0;
+        solve_lower(d, q->L, y);
+        trace += sum_of_squares(d, y);
+        logdet += 2 * log(q->L[k * d + k] / p->L[k * d + k]);
+    }
+    for (size_t i = 0; i < d; i++)
+        y[i] = q->b[i] - p->b[i];
+    solve_lower(d, q->L, y);
+    return fmax(0, (trace + sum_of_squares(d, y) - (double)d + logdet) / 2);
+}
+
+static void parameter_errors(const unrelu_gaussian *truth, const unrelu_gaussian *model,
+                             unrelu_gaussian_distance *out)
+{
+    size_t d = truth->d;
+    double top = 0, norm = 0, db = 0, dS = 0, rho = 0;
+    for (size_t i = 0; i < d; i++)
+        top = fmax(top, truth->scale[i]);
+    for (size_t i = 0; i < d; i++) {
+        double si = truth->scale[i] / top, ti = model->scale[i] / top;
+        norm += si * si;
+        db += (model->b[i] - truth->b[i]) / top * ((model->b[i] - truth->b[i]) / top);
+        for (size_t j = 0; j < d; j++) {
+            double r = model->correlation[i * d + j], r0 = truth->correlation[i * d + j];
+            double away = ti * r * (model->scale[j] / top) - si * r0 * (truth->scale[j] / top);
+            dS += away * away;
+            rho += i < j ? (r - r0) * (r - r0) : 0;
+        }
+    }
+    out->b_error = sqrt(db / norm);
+    out->sigma_error = sqrt(dS) / norm;
+    out->correlation_rms = d > 1 ? sqrt(rho / ((double)d * (double)(d - 1) / 2)) : 0;
+}
+
+static void explain(const side *truth, const side *model, unrelu_gaussian_distance *out)
+{
+    const struct {
+        const side *s;
+        const char *who;
+    } sides[] = {{truth, "truth"}, {model, "model"}};
+    size_t used = 0;
+    for (int i = 0; i < 2; i++) {
+        const side *s = sides[i].s;
+        if (s->positive || used >= sizeof out->note)
+            continue;
+        const char *link = used ? "; " : "no KL divergence exists: ";
+        int wrote =
+            s->flat ? snprintf(out->note + used, sizeof out->note - used,
+                               "%scolumn %.40s of the %s has scale 0", link, s->flat, sides[i].who)
+                    : snprintf(out->note + used, sizeof out->note - used,
+                               "%sthe %s's correlation matrix is %s (smallest eigenvalue %.3g)",
+                               link, sides[i].who,
+                               s->lambda_min < -1e-13 ? "indefinite" : "singular", s->lambda_min);
+        used += (size_t)wrote;
+    }
+}
+
+static unrelu_status check(const unrelu_gaussian *truth, const unrelu_gaussian *model,
+                           unrelu_error *err)
+{
+    if (truth->d != model->d)
+        return ur_fail(err, UNRELU_EFORMAT,
+                       "the truth has %zu columns and the model %zu: they cannot be compared",
+                       truth->d, model->d);
+    int same = truth->transform == model->transform;
+    for (size_t i = 0; i < truth->d && same && truth->lambda && model->lambda; i++)
+        same = fabs(truth->lambda[i] - model->lambda[i]) <= 1e-12;
+    if (!same)
+        return ur_fail(err, UNRELU_EFORMAT,
+                       "the truth is of values transformed by %s, the model by %s%s: they cannot "
+                       "be compared",
+                       unrelu_transform_name(truth->transform),
+                       unrelu_transform_name(model->transform),
+                       truth->transform == model->transform ? " of another lambda" : "");
+    double top = 0;
+    for (size_t i = 0; i < truth->d; i++)
+        top = fmax(top, truth->scale[i]);
+    if (!(top > 0))
+        return ur_fail(err, UNRELU_EDATA,
+                       "all scales of the truth are 0: no relative error is defined");
+    return UNRELU_OK;
+}
+
+unrelu_status unrelu_gaussian_compare(const unrelu_gaussian *truth, const unrelu_gaussian *model,
+                                      unrelu_gaussian_distance *out, unrelu_error *err)
+{
+    memset(out, 0, sizeof *out);
+    unrelu_status status = check(truth, model, err);
+    if (status != UNRELU_OK)
+        return status;
+    side t = {0}, m = {0};
+    int saved = ur_blas_pin();
+    double *y = ur_doubles(truth->d), *unit = ur_doubles(truth->d);
+    if (!y || !unit)
+        status = ur_fail_memory(err, truth->d, "columns");
+    for (size_t i = 0; status == UNRELU_OK && i < truth->d; i++)
+        unit[i] = truth->scale[i] > 0 ? truth->scale[i] : model->scale[i] > 0 ? model->scale[i] : 1;
+    if (status == UNRELU_OK)
+        status = prepare(truth, unit, &t, err);
+    if (status == UNRELU_OK)
+        status = prepare(model, unit, &m, err);
+    if (status == UNRELU_OK) {
+        parameter_errors(truth, model, out);
+        out->kl = out->kl_reverse = INFINITY;
+        if (t.positive && m.positive) {
+            out->kl = divergence(truth->d, &m, &t, y);
+            out->kl_reverse = divergence(truth->d, &t, &m, y);
+        }
+        out->tv_bound = fmin(1, sqrt(fmin(out->kl, out->kl_reverse) / 2));
+        out->lambda_min_truth = t.lambda_min;
+        out->lambda_min_model = m.lambda_min;
+        explain(&t, &m, out);
+    }
+    side_free(&t);
+    side_free(&m);
+    free(y);
+    free(unit);
+    ur_blas_unpin(saved);
+    return status;
+}

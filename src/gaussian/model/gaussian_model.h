@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef UR_GAUSSIAN_MODEL_H
+#define UR_GAUSSIAN_MODEL_H
+
+#include "read/npz.h"
+#include "write/npz_write.h"
+
+/* --- model.c --- */
+/* zeroes the model and allocates b, scale, sigma, correlation and room for names; with
+ * `errors` also their standard errors, counts and flags */
+unrelu_status ur_gaussian_allocate(unrelu_gaussian *model, size_t d, int errors, unrelu_error *err);
+
+/* --- repair.c --- */
+void ur_gaussian_set_sigma(unrelu_gaussian *model); /* from scale and correlation */
+/* sets lambda_min; where it is negative and that is allowed, the correlation is repaired. Sets
+ * sigma. */
+unrelu_status ur_gaussian_repair(unrelu_gaussian *model, int allowed, unrelu_error *err);
+
+/* --- file.c --- */
+/* What a file of any kind holds of a rectified Gaussian: its arrays, W, flags, repair. Not kind,
+ * names, n, seed, method, noise, limit and warnings, which belong to the model as a whole. */
+unrelu_status ur_gaussian_put(ur_npz_writer *w, const unrelu_gaussian *m, unrelu_error *err);
+/* And back into m, where d alone is set. b and sigma must be there; scale and correlation follow
+ * from sigma where they are missing. */
+unrelu_status ur_gaussian_get(ur_npz *npz, const char *path, unrelu_gaussian *m, unrelu_error *err);
+
+#endif

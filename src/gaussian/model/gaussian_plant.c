@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A random rectified Gaussian, as in section 6 of the one-layer paper where k = d. Else W has
+ * normal entries and unit rows: W W' has rank k < d, or comes nearer to I as k grows above d. */
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/random.h"
+#include "dense/linear.h"
+#include "gaussian/model/gaussian_model.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+
+enum { STREAM_W = 1, STREAM_B = 2 };
+
+unrelu_gaussian_plant_options unrelu_gaussian_plant_options_default(void)
+{
+    return (unrelu_gaussian_plant_options){.d = 5, .kappa = 1, .seed = 1};
+}
+
+static unrelu_status check(const unrelu_gaussian_plant_options *o, size_t k, unrelu_error *err)
+{
+    if (o->d < 1)
+        return ur_fail(err, UNRELU_EUSAGE, "d must be at least 1");
+    if (o->d > INT_MAX || k > INT_MAX)
+        return ur_fail(err, UNRELU_EUSAGE, "a W of %zu x %zu is too large", o->d, k);
+    if (!(o->kappa >= 1 && o->kappa < INFINITY))
+        return ur_fail(err, UNRELU_EUSAGE, "kappa must be at least 1, not %g", o->kappa);
+    if (k < o->d && o->kappa != 1)
+        return ur_fail(err, UNRELU_EUSAGE, "kappa needs k = d: W W' of rank %zu < %zu is singular",
+                       k, o->d);
+    if (k > o->d && o->kappa != 1)
+        return ur_fail(err, UNRELU_EUSAGE,
+                       "kappa needs k = d, not k = %zu with d = %zu: leave out one of the two", k,
+                       o->d);
+    if (!isfinite(o->bias_value))
+        return ur_fail(err, UNRELU_EUSAGE, "the bias must be a number");
+    return UNRELU_OK;
+}
+
+static unrelu_status set_W(const unrelu_gaussian_plant_options *o, unrelu_gaussian *m,
+                           unrelu_error *err)
+{
+    size_t d = m->d, k = m->k;
+    if (!(m->W = ur_alloc(d, k * sizeof *m->W)))
+        return ur_fail_memory(err, d * k, "entries of W");
+    ur_random_normals(o->seed, STREAM_W, 0, (uint64_t)d * k, m->W);
+    if (k != d) {
+        ur_unit_rows(d, k, m->W);
+        return UNRELU_OK;
+    }
+    unrelu_status status = ur_orthonormalise(d, k, m->W, err);
+    /* W = U diag(l^0, l^-1, ...): the ratio of the extreme squares is kappa */
+    double ratio = d > 1 ? pow(o->kappa, 0.5 / (double)(d - 1)) : 1;
+    for (size_t i = 0; status == UNRELU_OK && i < d; i++)
+        for (size_t j = 0; j < k; j++)
+            m->W[i * k + j] *= pow(ratio, -(double)j);
+    return status;
+}
+
+static void set_b(const unrelu_gaussian_plant_options *o, unrelu_gaussian *m)
+{
+    ur_random_normals(o->seed, STREAM_B, 0, m->d, m->b);
+    for (size_t i = 0; i < m->d; i++) {
+        if (o->bias == UNRELU_BIAS_RECTIFIED)
+            m->b[i] = fmax(0, m->b[i]);
+        else if (o->bias == UNRELU_BIAS_FIXED)
+            m->b[i] = o->bias_value * m->scale[i];
+    }
+}
+
+unrelu_status unrelu_gaussian_plant(const unrelu_gaussian_plant_options *o, unrelu_gaussian *m,
+                                    unrelu_error *err)
+{
+    size_t d = o->d, k = o->k ? o->k : d;
+    unrelu_status status = check(o, k, err);
+    int saved = ur_blas_pin();
+    if (status == UNRELU_OK)
+        status = ur_gaussian_allocate(m, d, 0, err);
+    else
+        *m = (unrelu_gaussian){0};
+    m->k = k;
+    m->seed = o->seed;
+    if (status == UNRELU_OK) {
+        free(m->names);
+        if (!(m->names = ur_strings_number('x', d)))
+            status = ur_fail_memory(err, d, "names");
+    }
+    if (status == UNRELU_OK)
+        status = set_W(o, m, err);
+    if (status == UNRELU_OK) {
+        ur_gram(d, k, m->W, m->sigma);
+        for (size_t i = 0; i < d; i++)
+            m->scale[i] = sqrt(m->sigma[i * d + i]);
+        for (size_t i = 0; i < d * d; i++)
+            m->correlation[i] =
+                i / d == i % d ? 1 : m->sigma[i] / (m->scale[i / d] * m->scale[i % d]);
+        set_b(o, m);
+    } else {
+        unrelu_gaussian_free(m);
+    }
+    ur_blas_unpin(saved);
+    return status;
+}

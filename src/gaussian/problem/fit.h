@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The stations of a fit. fit.c walks through them in this order:
+ *   prepare   limits, noise level and outlier cuts that the passes need
+ *   moments   one pass (summary.c), or a summary file
+ *   margins   b and scale of every column by the chosen norms
+ *   pairs     correlations by the chosen angles
+ *   finish    Sigma, repair, rank, flags and warnings */
+#ifndef UR_GAUSSIAN_FIT_H
+#define UR_GAUSSIAN_FIT_H
+
+#include "gaussian/summary/gaussian_summary.h"
+#include "law/margin.h"
+#include "law/pair.h"
+
+/* One column during a fit. Lengths carry the unit 2^exponent and lie above the limit; only
+ * at the end are they turned into the data's own. */
+typedef struct {
+    size_t index; /* in the source */
+    int exponent;
+    double limit, shift; /* data units; shift above the limit, in units of 2^exponent */
+    ur_margin censored;  /* what h6 works with */
+    ur_margin margin;    /* by the chosen norms */
+    double noise;        /* in units */
+} ur_fit_column;
+
+typedef struct {
+    const unrelu_gaussian_options *options;
+    const unrelu_exec *exec;
+    unrelu_source *source; /* NULL: a summary file was given */
+    const unrelu_summary *summary;
+    double *body; /* all groups added up */
+    ur_moments_view v;
+    size_t d; /* columns that are fitted */
+    ur_fit_column *columns;
+    double *limit; /* source columns: as the user asked, before noise raised it */
+    double *noise; /* source columns: standard deviation in data units, or NULL */
+    double *cut;   /* source columns, or NULL */
+    unrelu_gaussian *model;
+} ur_fit;
+
+/* --- margins.c --- */
+/* sums of column a over the rows where column b is observed too (NULL: over all its rows) */
+ur_margin_sums ur_fit_margin_sums(const ur_fit *fit, const ur_moments_view *v,
+                                  const ur_fit_column *a, const ur_fit_column *b);
+/* chooses the columns (drop), fits censored margins and those of the chosen norms */
+unrelu_status ur_fit_margins(ur_fit *fit, unrelu_error *err);
+/* by the censored or truncated likelihood, as the norms say */
+void ur_fit_likelihood(const ur_fit *fit, const ur_margin_sums *sums, ur_margin *out);
+
+/* --- median.c, sgd.c: norms that need passes of their own --- */
+unrelu_status ur_fit_median(ur_fit *fit, unrelu_error *err);
+unrelu_status ur_fit_sgd(ur_fit *fit, unrelu_error *err);
+/* the quantiles level[q * d + j] of every source column, by `levels` passes */
+unrelu_status ur_fit_quantiles(const ur_fit *fit, size_t quantiles, const double *level, int levels,
+                               double *value, unrelu_error *err);
+
+/* --- pairs.c --- */
+typedef struct {
+    double *rho;                 /* d x d, symmetric, diagonal 1 */
+    double *rho_se, *product_se; /* may be NULL; product_se is relative to scale_i scale_j */
+    double *n_pair;              /* may be NULL */
+    uint8_t *flags;              /* may be NULL */
+} ur_fit_pairs;
+/* Stores a pair on both sides of the diagonal, after marking what cannot be relied on: too few
+ * joint positives, an estimate at the solver's limit, a weak standard error. */
+void ur_fit_store(const ur_fit_pairs *out, size_t d, size_t i, size_t j, double n, double joint,
+                  ur_pair pair);
+unrelu_status ur_fit_h6(const ur_fit *fit, const ur_moments_view *v, const ur_fit_pairs *out,
+                        unrelu_error *err);
+/* --- signs.c --- */
+unrelu_status ur_fit_signs(const ur_fit *fit, const ur_fit_pairs *out, unrelu_error *err);
+
+/* --- finish.c: from estimates in units to the model in the data's --- */
+void ur_fit_name_method(unrelu_gaussian *model, const unrelu_gaussian_options *options);
+unrelu_status ur_fit_set_columns(ur_fit *fit, unrelu_error *err);
+/* product_se (d x d): see ur_fit_pairs */
+unrelu_status ur_fit_finish(ur_fit *fit, double *product_se, unrelu_error *err);
+
+/* flags of a column with these many cells, and above their limits */
+uint32_t ur_fit_flags(double observed, double positive, const ur_margin *margin);
+
+/* --- cells_fit.c --- */
+/* whether the options ask for it; a file that has cells with limits needs it too */
+int ur_fit_needs_cells(const unrelu_gaussian_options *options);
+unrelu_status ur_fit_cells(unrelu_source *source, const unrelu_gaussian_options *options,
+                           const unrelu_exec *exec, unrelu_gaussian *model, unrelu_error *err);
+
+/* --- rank.c: W and the eigenvalues of sigma --- */
+unrelu_status ur_fit_rank(ur_fit *fit, unrelu_error *err);
+
+/* --- prepare.c --- */
+unrelu_status ur_fit_noise(ur_fit *fit, double *limit, unrelu_error *err);
+unrelu_status ur_fit_cut(ur_fit *fit, const double *limit, unrelu_error *err);
+
+/* --- warn.c --- */
+unrelu_status ur_warn(unrelu_gaussian *model, const char *code, unrelu_error *err,
+                      const char *format, ...) __attribute__((format(printf, 4, 5)));
+unrelu_status ur_warn_missing(unrelu_gaussian *model, double missing, double cells,
+                              unrelu_error *err);
+/* all that the user should know about this fit */
+unrelu_status ur_fit_warn(ur_fit *fit, unrelu_error *err);
+/* one warning for all columns that carry the flag, naming the first few */
+unrelu_status ur_warn_flagged(unrelu_gaussian *model, uint32_t flag, const char *meaning,
+                              unrelu_error *err);
+
+#endif

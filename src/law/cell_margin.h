@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One coordinate y ~ N(b, s^2) of which each cell is seen, or known to lie at or below a limit of
+ * its own: maximum likelihood over (b / s, 1 / s), where it is concave. */
+#ifndef UR_CELL_MARGIN_H
+#define UR_CELL_MARGIN_H
+
+#include "law/margin.h"
+#include "unrelu/unrelu.h"
+
+typedef struct {
+    ur_margin margin;   /* gamma = (b - limit) / s for the largest limit, 8 where none is below */
+    double V[3];        /* covariance of (b, s): bb, bs, ss */
+    double likelihood;  /* logarithm, at the maximum */
+    size_t seen, below; /* cells */
+} ur_cell_margin;
+
+/* state of a cell: 0 seen, 1 below, 2 missing. verdict ALL_ZERO: no cell is seen.
+ * Standard errors from the observed information. */
+unrelu_status ur_cell_margin_fit(size_t n, const double *x, const unsigned char *state,
+                                 ur_cell_margin *out, unrelu_error *err);
+
+#endif

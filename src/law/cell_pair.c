@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Newton on z = atanh rho, inside a bracket of the score's sign, 3 to 5 steps. With a for u or l
+ * and o^2 = 1 - rho^2, the score of a row:
+ *   seen, seen    q + (a1 a2 (1 + rho^2) - rho (a1^2 + a2^2)) / o^4, q = rho / o^2
+ *   seen, below   m(w) w', w = (l - rho u) / o, w' = (rho l - u) / o^3, m = phi / Phi
+ *   below, below  phi2 / Phi2: a corner. Equal corners are counted together, and Phi2 is carried
+ *                 from step to step by the integral of phi2 between them.
+ * The error of rho is that of sum_i (score_i - J V margin score_i) / H over rows, H and J the
+ * information of rho and of rho with the margins: the spread of these terms, whatever the law. It
+ * is taken at the last point of the search, whose step was below 1e-7. */
+#include "law/cell_pair.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "law/hazard.h"
+#include "law/normal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SEEN, BELOW, MISSING, STEPS = 60, FAR = 38 };
+
+typedef struct {
+    double l1, l2, Phi1, Phi2, count;
+    double both; /* Phi2(l1, l2; rho) at the pair's rho */
+    double score;
+} corner;
+
+typedef struct {
+    double n, s1, s2, s11, s12, s22; /* sums over rows where both are seen */
+    double start;                    /* correlation of what is expected */
+    double rho;                      /* where m and the corners were evaluated last */
+    size_t mixeds, corners, corner_rows;
+    double *u, *l, *g, *m;          /* mixeds: one seen at u, the other below l; -w, m(w) */
+    size_t *mixed_row;              /* mixeds */
+    size_t *corner_row, *corner_of; /* corner_rows */
+    size_t *table;                  /* of corners by both levels, plus one */
+    double *score;                  /* n: of each row but those where both are seen */
+    corner *corner;
+} pair;
+
+/* doubles and sizes of a row in the room of a pair */
+enum { ROOM = 5 + 4 + sizeof(corner) / sizeof(double) };
+
+static void divide_room(double *room, size_t n, pair *p)
+{
+    p->u = room;
+    p->l = p->u + n;
+    p->g = p->l + n;
+    p->m = p->g + n;
+    p->score = p->m + n;
+    p->mixed_row = (size_t *)(p->score + n);
+    p->corner_row = p->mixed_row + n;
+    p->corner_of = p->corner_row + n;
+    p->table = p->corner_of + n;
+    p->corner = (corner *)(p->table + n);
+}
+
+/* ---- rows by their kind ---- */
+
+static double within(double l)
+{
+    return fmax(-FAR, fmin(FAR, l));
+}
+
+static void add_corner(pair *p, const ur_cell_column *c1, const ur_cell_column *c2, size_t i,
+                       int tabled)
+{
+    size_t *at = tabled ? &p->table[c1->level[i] * c2->levels + c2->level[i]] : NULL;
+    if (!at || !*at) {
+        p->corner[p->corners++] = (corner){
+            .l1 = within(c1->a[i]),
+            .l2 = within(c2->a[i]),
+            .Phi1 = c1->below[i],
+            .Phi2 = c2->below[i],
+        };
+        if (at)
+            *at = p->corners;
+    }
+    size_t which = at ? *at - 1 : p->corners - 1;
+    p->corner[which].count++;
+    p->corner_row[p->corner_rows] = i;
+    p->corner_of[p->corner_rows++] = which;
+}
+
+static void gather(const ur_cell_column *c1, const ur_cell_column *c2, pair *p)
+{
+    double t11 = 0, t12 = 0, t22 = 0;
+    int tabled = c2->levels > 0 && c1->levels <= c1->n / c2->levels;
+    if (tabled)
+        memset(p->table, 0, c1->levels * c2->levels * sizeof *p->table);
+    for (size_t i = 0; i < c1->n; i++) {
+        unsigned char state1 = c1->state[i], state2 = c2->state[i];
+        double a1 = c1->a[i], a2 = c2->a[i], e1 = c1->expected[i], e2 = c2->expected[i];
+        p->score[i] = 0;
+        if (state1 == MISSING || state2 == MISSING)
+            continue;
+        t11 += e1 * e1;
+        t12 += e1 * e2;
+        t22 += e2 * e2;
+        if (state1 == SEEN && state2 == SEEN) {
+            p->n++;
+            p->s1 += a1;
+            p->s2 += a2;
+            p->s11 += a1 * a1;
+            p->s12 += a1 * a2;
+            p->s22 += a2 * a2;
+        } else if (state1 == state2) {
+            add_corner(p, c1, c2, i, tabled);
+        } else {
+            p->u[p->mixeds] = state1 == SEEN ? a1 : a2;
+            p->l[p->mixeds] = state1 == SEEN ? a2 : a1;
+            p->mixed_row[p->mixeds++] = i;
+        }
+    }
+    double size = sqrt(t11 * t22);
+    p->start = size > 0 ? fmax(-0.95, fmin(0.95, t12 / size)) : 0;
+}
+
+/* ---- score and information of rho ---- */
+
+typedef struct {
+    double score, information;
+} slope;
+
+static slope sum_seen(const pair *p, double r, double o2)
+{
+    double o4 = o2 * o2, squares = p->s11 + p->s22, top = p->s12 * (1 + r * r) - r * squares;
+    return (slope){
+        p->n * r / o2 + top / o4,
+        -(p->n * (1 + r * r) + 2 * r * p->s12 - squares + 4 * r * top / o2) / o4,
+    };
+}
+
+static slope sum_mixed(pair *p, double r, double o2)
+{
+    slope sum = {0, 0};
+    double o = sqrt(o2), inverse = 1 / o, cube = 1 / (o * o2), turn = 3 * r / o2;
+    for (size_t i = 0; i < p->mixeds; i++)
+        p->g[i] = (r * p->u[i] - p->l[i]) * inverse;
+    ur_normal_hazards(p->mixeds, p->g, p->m);
+    for (size_t i = 0; i < p->mixeds; i++) {
+        double l = p->l[i], m = p->m[i], moved = (r * l - p->u[i]) * cube;
+        sum.score += m * moved;
+        sum.information += m * ((m - p->g[i]) * moved * moved - l * cube - turn * moved);
+    }
+    return sum;
+}
+
+/* known: both is that of `from` */
+static void carry(corner *c, double from, double to, int known)
+{
+    double nearest = 1 - fmax(fabs(from), fabs(to));
+    c->both = known && fabs(to - from) <= nearest / 4
+                  ? c->both + ur_bivariate_move(c->l1, c->l2, from, to)
+                  : ur_bivariate_at(c->l1, c->l2, c->Phi1, c->Phi2, to);
+    c->both = fmax(0, fmin(c->both, fmin(c->Phi1, c->Phi2)));
+}
+
+static slope sum_corners(pair *p, double r, double o2, int known)
+{
+    slope sum = {0, 0};
+    double q = r / o2, inverse = 1 / o2, density = 1 / (2 * M_PI * sqrt(o2));
+    for (size_t i = 0; i < p->corners; i++) {
+        corner *c = &p->corner[i];
+        double squares = c->l1 * c->l1 + c->l2 * c->l2, product = c->l1 * c->l2;
+        carry(c, p->rho, r, known);
+        c->score = 0;
+        if (!(c->both > 1e-290)) /* so far below that the row says nothing */
+            continue;
+        c->score = density * exp((r * product - squares / 2) * inverse) / c->both;
+        double top = (product * (1 + r * r) - r * squares) * inverse * inverse;
+        sum.score += c->count * c->score;
+        sum.information += c->count * c->score * (c->score - q - top);
+    }
+    return sum;
+}
+
+static slope evaluate(pair *p, double r, int known)
+{
+    double o2 = (1 - r) * (1 + r);
+    slope seen = sum_seen(p, r, o2), mixed = sum_mixed(p, r, o2),
+          corners = sum_corners(p, r, o2, known);
+    p->rho = r;
+    return (slope){seen.score + mixed.score + corners.score,
+                   seen.information + mixed.information + corners.information};
+}
+
+static double solve(pair *p, ur_pair *out, double *information)
+{
+    double most = atanh(UR_PAIR_LIMIT), low = -most, high = most, z = atanh(p->start);
+    for (out->evaluations = 1; out->evaluations <= STEPS; out->evaluations++) {
+        double r = tanh(z), o2 = (1 - r) * (1 + r);
+        slope at = evaluate(p, r, out->evaluations > 1);
+        *information = at.information;
+        if (at.score > 0)
+            low = z;
+        else
+            high = z;
+        double curve = (at.information * o2 + 2 * r * at.score) * o2;
+        double next = z + at.score * o2 / curve;
+        /* the step after it would be below rounding */
+        if ((curve > 0 && fabs(next - z) <= 1e-7) || high - low < 1e-12) {
+            out->converged = 1;
+            z = fmax(low, fmin(high, next));
+            break;
+        }
+        z = curve > 0 && next > low && next < high ? next : (low + high) / 2;
+    }
+    return fmax(-UR_PAIR_LIMIT, fmin(UR_PAIR_LIMIT, tanh(z)));
+}
+
+/* ---- errors: J[k] is of rho with b and with s of margin k ---- */
+
+static void add_slopes(double J[2][2], double by_1, double by_2, double a1, double a2, double count)
+{
+    J[0][0] += count * by_1;
+    J[0][1] += count * by_1 * a1;
+    J[1][0] += count * by_2;
+    J[1][1] += count * by_2 * a2;
+}
+
+static void add_mixed(const pair *p, const ur_cell_column *c1, double J[2][2])
+{
+    double r = p->rho, o2 = (1 - r) * (1 + r), o = sqrt(o2), o3 = o * o2;
+    for (size_t i = 0; i < p->mixeds; i++) {
+        double u = p->u[i], l = p->l[i], m = p->m[i], moved = (r * l - u) / o3;
+        double bent = m * (p->g[i] - m), by_u = -bent * moved * r / o - m / o3;
+        double by_l = bent * moved / o + m * r / o3;
+        if (c1->state[p->mixed_row[i]] == SEEN)
+            add_slopes(J, by_u, by_l, u, l, 1);
+        else
+            add_slopes(J, by_l, by_u, l, u, 1);
+        p->score[p->mixed_row[i]] = m * moved;
+    }
+}
+
+static void add_corners(const pair *p, double J[2][2])
+{
+    double r = p->rho, o2 = (1 - r) * (1 + r), o = sqrt(o2);
+    for (size_t i = 0; i < p->corners; i++) {
+        const corner *c = &p->corner[i];
+        double l1 = c->l1, l2 = c->l2, w1 = (l1 - r * l2) / o, w2 = (l2 - r * l1) / o;
+        if (!(c->score > 0))
+            continue;
+        double e1 = ur_normal_pdf(l1) * ur_normal_cdf(w2) / c->both;
+        double e2 = ur_normal_pdf(l2) * ur_normal_cdf(w1) / c->both;
+        add_slopes(J, -c->score * (w1 / o + e1), -c->score * (w2 / o + e2), l1, l2, c->count);
+    }
+    for (size_t i = 0; i < p->corner_rows; i++)
+        p->score[p->corner_row[i]] = p->corner[p->corner_of[i]].score;
+}
+
+static void set_slopes(const pair *p, const ur_cell_column *c1, const ur_cell_column *c2,
+                       double J[2][2])
+{
+    double r = p->rho, o2 = (1 - r) * (1 + r), o4 = o2 * o2, q = 1 + r * r;
+    J[0][0] = (q * p->s2 - 2 * r * p->s1) / o4;
+    J[0][1] = (q * p->s12 - 2 * r * p->s11) / o4;
+    J[1][0] = (q * p->s1 - 2 * r * p->s2) / o4;
+    J[1][1] = (q * p->s12 - 2 * r * p->s22) / o4;
+    add_mixed(p, c1, J);
+    add_corners(p, J);
+    for (int k = 0; k < 2; k++) {
+        J[0][k] /= c1->margin.margin.s;
+        J[1][k] /= c2->margin.margin.s;
+    }
+}
+
+/* a row where one is missing tells of the other's margin alone */
+static void set_errors(const pair *p, const ur_cell_column *c1, const ur_cell_column *c2, double H,
+                       ur_pair *out)
+{
+    double J[2][2], r = p->rho, o2 = (1 - r) * (1 + r), q = r / o2, o4 = o2 * o2;
+    double s1 = c1->margin.margin.s, s2 = c2->margin.margin.s, variance = 0, product = 0;
+    set_slopes(p, c1, c2, J);
+    for (size_t i = 0; i < c1->n; i++) {
+        double a1 = c1->a[i], a2 = c2->a[i], score = p->score[i];
+        if (c1->state[i] == SEEN && c2->state[i] == SEEN)
+            score = q + (a1 * a2 * (1 + r * r) - r * (a1 * a1 + a2 * a2)) / o4;
+        double moved = (score - J[0][0] * c1->b_by[i] - J[0][1] * c1->s_by[i] -
+                        J[1][0] * c2->b_by[i] - J[1][1] * c2->s_by[i]) /
+                       H;
+        double scaled = moved + r * (c1->s_by[i] / s1 + c2->s_by[i] / s2);
+        variance += moved * moved;
+        product += scaled * scaled;
+    }
+    out->rho_se = H > 0 ? sqrt(variance) : NAN;
+    out->product_se = H > 0 ? sqrt(product) : NAN;
+}
+
+/* ---- a pair ---- */
+
+static unrelu_status reserve(size_t n, double **room, size_t *size, unrelu_error *err)
+{
+    int overflow = 0;
+    size_t wanted = ur_product(n, ROOM, &overflow);
+    if (!overflow && wanted <= *size)
+        return UNRELU_OK;
+    free(*room);
+    *room = overflow ? NULL : ur_doubles(wanted);
+    *size = *room ? wanted : 0;
+    return *room ? UNRELU_OK : ur_fail_memory(err, n, "rows of a pair");
+}
+
+unrelu_status ur_cell_pair_fit(const ur_cell_column *c1, const ur_cell_column *c2, double **room,
+                               size_t *room_size, ur_pair *out, unrelu_error *err)
+{
+    pair p = {0};
+    double information = 0;
+    *out = (ur_pair){.rho_se = NAN, .product_se = NAN};
+    unrelu_status status = reserve(c1->n, room, room_size, err);
+    if (status != UNRELU_OK || !(c1->margin.margin.s > 0) || !(c2->margin.margin.s > 0))
+        return status;
+    divide_room(*room, c1->n, &p);
+    gather(c1, c2, &p);
+    if (p.n + (double)(p.mixeds + p.corner_rows) == 0)
+        return UNRELU_OK;
+    out->start = p.start;
+    out->rho = solve(&p, out, &information);
+    set_errors(&p, c1, c2, information, out);
+    return UNRELU_OK;
+}

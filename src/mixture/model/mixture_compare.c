@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Errors of a mixture up to its symmetries. x = (A D) (D^-1 m) for any positive diagonal D: columns
+ * of A are brought to unit length, and their lengths go into the hidden units (b, scale, sigma).
+ * Units are paired such that the sum of the distances |a - a*| is least, O(p^2 (d + p)); min(p, p*)
+ * pairs are made, and all errors are over them. */
+#include "base/error.h"
+#include "base/memory.h"
+#include "dense/linear.h"
+#include "dense/match.h"
+#include "gaussian/model/gaussian_model.h"
+#include "mixture/model/mixture.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* unit columns of A, one a row, and their lengths */
+typedef struct {
+    const unrelu_mixture *m;
+    const char *who;
+    double *rows, *length; /* p x d, p */
+} side;
+
+static void side_free(side *s)
+{
+    free(s->rows);
+    free(s->length);
+}
+
+static unrelu_status check(const unrelu_mixture *truth, const unrelu_mixture *model,
+                           unrelu_error *err)
+{
+    if (!truth->A || !model->A)
+        return ur_fail(err, UNRELU_EFORMAT, "the %s has no A: there is nothing to compare",
+                       truth->A ? "model" : "truth");
+    if (truth->d != model->d)
+        return ur_fail(err, UNRELU_EFORMAT,
+                       "the truth has %zu columns and the model %zu: they cannot be compared",
+                       truth->d, model->d);
+    return UNRELU_OK;
+}
+
+static unrelu_status prepare(side *s, unrelu_error *err)
+{
+    size_t d = s->m->d, p = s->m->p;
+    s->rows = ur_alloc(p, d * sizeof *s->rows);
+    s->length = ur_doubles(p);
+    if (!s->rows || !s->length)
+        return ur_fail_memory(err, p * d, "entries of A");
+    for (size_t j = 0; j < p; j++) {
+        double length = cblas_dnrm2((int)d, s->m->A + j, (int)p);
+        if (!(length > 0 && length < INFINITY))
+            return ur_fail(err, UNRELU_EDATA,
+                           "column %zu of the %s's A has the length %g: no unit can be compared "
+                           "by it",
+                           j + 1, s->who, length);
+        s->length[j] = length;
+        for (size_t i = 0; i < d; i++)
+            s->rows[j * d + i] = s->m->A[i * p + j] / length;
+    }
+    return UNRELU_OK;
+}
+
+static double distance(size_t d, const double *x, const double *y)
+{
+    double square = 0;
+    for (size_t i = 0; i < d; i++)
+        square += (x[i] - y[i]) * (x[i] - y[i]);
+    return sqrt(square);
+}
+
+/* match[i]: the model's unit for the truth's unit i */
+static unrelu_status pair_units(const side *t, const side *m, size_t *match, unrelu_error *err)
+{
+    size_t d = t->m->d, rows = t->m->p, columns = m->m->p;
+    double *cost = ur_alloc(rows, columns * sizeof *cost);
+    if (!cost)
+        return ur_fail_memory(err, rows * columns, "distances of units");
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < columns; j++)
+            cost[i * columns + j] = distance(d, t->rows + i * d, m->rows + j * d);
+    unrelu_status status = ur_match(rows, columns, cost, match, err);
+    free(cost);
+    return status;
+}
+
+static void errors_of_A(const side *t, const side *m, const size_t *match,
+                        unrelu_mixture_distance *out)
+{
+    size_t d = t->m->d;
+    double squares = 0;
+    for (size_t i = 0; i < t->m->p; i++) {
+        if (match[i] == UR_UNMATCHED)
+            continue;
+        const double *x = t->rows + i * d, *y = m->rows + match[i] * d;
+        double column = distance(d, x, y);
+        for (size_t l = 0; l < d; l++)
+            out->A_max = fmax(out->A_max, fabs(y[l] - x[l]));
+        out->A_column = fmax(out->A_column, column);
+        squares += column * column;
+        out->matched++;
+    }
+    out->A_frobenius = sqrt(squares);
+    out->missing = t->m->p - out->matched;
+    out->extra = m->m->p - out->matched;
+}
+
+/* unit i of `to` is unit units[i] of the side, for a column of A of unit length */
+static unrelu_status take_units(const side *s, const size_t *units, size_t count,
+                                unrelu_gaussian *to, unrelu_error *err)
+{
+    const unrelu_gaussian *from = &s->m->hidden;
+    size_t p = s->m->p;
+    unrelu_status status = ur_gaussian_allocate(to, count, 0, err);
+    for (size_t i = 0; status == UNRELU_OK && i < count; i++) {
+        size_t u = units[i];
+        to->b[i] = from->b[u] * s->length[u];
+        to->scale[i] = from->scale[u] * s->length[u];
+        for (size_t j = 0; j < count; j++) {
+            size_t v = units[j];
+            to->correlation[i * count + j] = from->correlation[u * p + v];
+            to->sigma[i * count + j] = from->sigma[u * p + v] * s->length[u] * s->length[v];
+        }
+        if (!(to->names[i] = ur_string_copy(from->names[u])))
+            status = ur_fail_memory(err, count, "names");
+    }
+    return status;
+}
+
+/* as fmax, but what is not a number stays */
+static double larger(double most, double x)
+{
+    return isnan(most) || x <= most ? most : x;
+}
+
+static unrelu_status errors_of_hidden(const side *t, const side *m, const size_t *match,
+                                      unrelu_mixture_distance *out, unrelu_error *err)
+{
+    size_t count = out->matched, found = 0;
+    unrelu_gaussian truth = {0}, model = {0};
+    size_t *units = ur_alloc(count, 2 * sizeof *units);
+    unrelu_status status = units ? UNRELU_OK : ur_fail_memory(err, count, "units");
+    for (size_t i = 0; status == UNRELU_OK && i < t->m->p; i++)
+        if (match[i] != UR_UNMATCHED) {
+            units[found] = i;
+            units[count + found++] = match[i];
+        }
+    if (status == UNRELU_OK)
+        status = take_units(t, units, count, &truth, err);
+    if (status == UNRELU_OK)
+        status = take_units(m, units + count, count, &model, err);
+    if (status == UNRELU_OK)
+        status = unrelu_gaussian_compare(&truth, &model, &out->hidden, err);
+    for (size_t i = 0; status == UNRELU_OK && i < count; i++)
+        out->b_max = larger(out->b_max, fabs(model.b[i] - truth.b[i]));
+    for (size_t i = 0; status == UNRELU_OK && i < count * count; i++)
+        out->sigma_max = larger(out->sigma_max, fabs(model.sigma[i] - truth.sigma[i]));
+    unrelu_gaussian_free(&truth);
+    unrelu_gaussian_free(&model);
+    free(units);
+    return status;
+}
+
+unrelu_status unrelu_mixture_compare(const unrelu_mixture *truth, const unrelu_mixture *model,
+                                     unrelu_mixture_distance *out, unrelu_error *err)
+{
+    memset(out, 0, sizeof *out);
+    unrelu_status status = check(truth, model, err);
+    if (status != UNRELU_OK)
+        return status;
+    side t = {.m = truth, .who = "truth"}, m = {.m = model, .who = "model"};
+    size_t *match = ur_alloc(truth->p, sizeof *match);
+    int saved = ur_blas_pin();
+    if (!match)
+        status = ur_fail_memory(err, truth->p, "units");
+    if (status == UNRELU_OK)
+        status = prepare(&t, err);
+    if (status == UNRELU_OK)
+        status = prepare(&m, err);
+    if (status == UNRELU_OK)
+        status = pair_units(&t, &m, match, err);
+    if (status == UNRELU_OK) {
+        errors_of_A(&t, &m, match, out);
+        status = errors_of_hidden(&t, &m, match, out, err);
+    }
+    if (status != UNRELU_OK)
+        memset(out, 0, sizeof *out);
+    ur_blas_unpin(saved);
+    side_free(&t);
+    side_free(&m);
+    free(match);
+    return status;
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A random mixture. Its size is in closed form: for z of correlation r, with t = (h - r g) / o and
+ * u = (g - r h) / o, o^2 = 1 - r^2,
+ *   E max(0, z1 + g) max(0, z2 + h) = (g h + r) P(z1 > -g, z2 > -h) + g phi(h) Phi(u)
+ *                                     + h phi(g) Phi(t) + o phi(g) phi(t),
+ * so that with S = E m m' the samples have the mean square tr(A S A') / d. Known to about
+ * 1e-14 (1 + g^2): mean squares below 1e-9 (units on once in ten million) are refused. */
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/random.h"
+#include "dense/linear.h"
+#include "law/bivariate.h"
+#include "law/normal.h"
+#include "mixture/model/mixture.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KAPPA      9
+#define LEAST_SIZE 1e-9
+#define MOST_BIAS  1e100 /* its square is a double */
+
+unrelu_mixture_plant_options unrelu_mixture_plant_options_default(void)
+{
+    return (unrelu_mixture_plant_options){
+        .d = 10, .p = 5, .kappa = KAPPA, .bias = UNRELU_BIAS_FIXED, .seed = 1};
+}
+
+static unrelu_status check(const unrelu_mixture_plant_options *o, size_t k, unrelu_error *err)
+{
+    if (o->p < 1)
+        return ur_fail(err, UNRELU_EUSAGE, "p must be at least 1");
+    if (o->d < o->p)
+        return ur_fail(err, UNRELU_EUSAGE,
+                       "d >= p is needed, not d = %zu with p = %zu: A (d x p) cannot have full "
+                       "column rank",
+                       o->d, o->p);
+    if (k != o->p && o->kappa != KAPPA && o->kappa != 1)
+        return ur_fail(err, UNRELU_EUSAGE,
+                       "kappa needs k = p, not k = %zu with p = %zu: leave out one of the two", k,
+                       o->p);
+    if (!(fabs(o->bias_value) <= MOST_BIAS))
+        return ur_fail(err, UNRELU_EUSAGE, "the bias must be a number from -1e100 to 1e100, not %g",
+                       o->bias_value);
+    if (!(o->noise >= 0 && o->noise < INFINITY))
+        return ur_fail(err, UNRELU_EUSAGE, "the noise must be a number of at least 0, not %g",
+                       o->noise);
+    return UNRELU_OK;
+}
+
+static unrelu_status plant_hidden(const unrelu_mixture_plant_options *o, size_t k,
+                                  unrelu_gaussian *hidden, unrelu_error *err)
+{
+    unrelu_gaussian_plant_options layer = {.d = o->p,
+                                           .k = k,
+                                           .kappa = k == o->p ? o->kappa : 1,
+                                           .bias = o->bias,
+                                           .bias_value = o->bias_value,
+                                           .seed = o->seed};
+    unrelu_status status = unrelu_gaussian_plant(&layer, hidden, err);
+    if (status != UNRELU_OK)
+        return status;
+    ur_strings_free(hidden->names, hidden->d);
+    hidden->names = ur_strings_number('u', hidden->d);
+    return hidden->names ? UNRELU_OK : ur_fail_memory(err, hidden->d, "names");
+}
+
+static double product_mean(double g, double h, double r)
+{
+    if (fmin(g, h) < -38) /* Phi(-38) = 3e-316 */
+        return 0;
+    r = fmax(-1, fmin(1, r));
+    double o = sqrt((1 - r) * (1 + r)), by = fmax(o, 1e-300); /* 0 / 0 -> 0: the limit */
+    double t = (h - r * g) / by, u = (g - r * h) / by;
+    double phi_g = ur_normal_pdf(g), phi_h = ur_normal_pdf(h);
+    return (g * h + r) * ur_bivariate_normal(g, h, r) + g * phi_h * ur_normal_cdf(u) +
+           h * phi_g * ur_normal_cdf(t) + o * phi_g * ur_normal_pdf(t);
+}
+
+static void set_moments(const unrelu_gaussian *m, double *S)
+{
+    size_t p = m->d;
+    for (size_t i = 0; i < p; i++)
+        for (size_t j = 0; j <= i; j++) {
+            double si = m->scale[i], sj = m->scale[j], r = i == j ? 1 : m->correlation[i * p + j];
+            S[i * p + j] = S[j * p + i] = si * sj * product_mean(m->b[i] / si, m->b[j] / sj, r);
+        }
+}
+
+typedef struct {
+    double square;
+    size_t unit;
+} rank;
+
+static int by_square(const void *a, const void *b)
+{
+    const rank *x = a, *y = b;
+    return x->square != y->square ? (x->square < y->square) - (x->square > y->square)
+                                  : (x->unit > y->unit) - (x->unit < y->unit);
+}
+
+/* rows of x (p x width) in the order */
+static void permute_rows(size_t p, size_t width, const rank *order, double *x, double *room)
+{
+    for (size_t i = 0; i < p; i++)
+        memcpy(room + i * width, x + order[i].unit * width, width * sizeof *x);
+    memcpy(x, room, p * width * sizeof *x);
+}
+
+static void permute_both(size_t p, const rank *order, double *x, double *room)
+{
+    for (size_t i = 0; i < p * p; i++)
+        room[i] = x[order[i / p].unit * p + order[i % p].unit];
+    memcpy(x, room, p * p * sizeof *x);
+}
+
+/* units by decreasing root mean square, and S with them */
+static unrelu_status order_units(unrelu_gaussian *m, double *S, unrelu_error *err)
+{
+    size_t p = m->d, width = m->k > p ? m->k : p;
+    rank *order = ur_alloc(p, sizeof *order);
+    double *room = ur_alloc(p, width * sizeof *room);
+    unrelu_status status = order && room ? UNRELU_OK : ur_fail_memory(err, p * width, "entries");
+    if (status == UNRELU_OK) {
+        for (size_t i = 0; i < p; i++)
+            order[i] = (rank){S[i * p + i], i};
+        qsort(order, p, sizeof *order, by_square);
+        permute_rows(p, 1, order, m->b, room);
+        permute_rows(p, 1, order, m->scale, room);
+        permute_rows(p, m->k, order, m->W, room);
+        permute_both(p, order, m->sigma, room);
+        permute_both(p, order, m->correlation, room);
+        permute_both(p, order, S, room);
+    }
+    free(order);
+    free(room);
+    return status;
+}
+
+static void set_A(const unrelu_mixture_plant_options *o, unrelu_mixture *m)
+{
+    size_t d = m->d, p = m->p;
+    ur_random_normals(o->seed, UR_STREAM_PLANT_A, 0, (uint64_t)d * p, m->A);
+    for (size_t j = 0; j < p; j++) {
+        double square = 0;
+        for (size_t i = 0; i < d; i++)
+            square += m->A[i * p + j] * m->A[i * p + j];
+        for (size_t i = 0; i < d; i++)
+            m->A[i * p + j] /= sqrt(square);
+    }
+}
+
+/* tr(A S A') / d = sum of (A'A) S / d; G is room for p x p */
+static double mean_square(const unrelu_mixture *m, const double *S, double *G)
+{
+    double sum = 0;
+    ur_multiply_tn(m->d, m->p, m->p, m->A, m->A, G);
+    for (size_t i = 0; i < m->p * m->p; i++)
+        sum += G[i] * S[i];
+    return sum / (double)m->d;
+}
+
+static void scale_hidden(unrelu_gaussian *m, double factor)
+{
+    for (size_t i = 0; i < m->d; i++) {
+        m->b[i] *= factor;
+        m->scale[i] *= factor;
+    }
+    for (size_t i = 0; i < m->d * m->k; i++)
+        m->W[i] *= factor;
+    for (size_t i = 0; i < m->d * m->d; i++)
+        m->sigma[i] *= factor * factor;
+}
+
+static unrelu_status plant(const unrelu_mixture_plant_options *o, unrelu_mixture *m,
+                           unrelu_error *err)
+{
+    size_t p = m->p;
+    double *S = ur_alloc(p, p * sizeof *S), *G = ur_alloc(p, p * sizeof *G);
+    unrelu_status status = S && G ? UNRELU_OK : ur_fail_memory(err, p * p, "moments");
+    if (status == UNRELU_OK) {
+        set_moments(&m->hidden, S);
+        status = order_units(&m->hidden, S, err);
+    }
+    if (status == UNRELU_OK) {
+        set_A(o, m);
+        double size = mean_square(m, S, G);
+        if (size > LEAST_SIZE)
+            scale_hidden(&m->hidden, 1 / sqrt(size));
+        else
+            status = ur_fail(err, UNRELU_EDATA,
+                             "samples have a root mean square of %.3g before scaling: units are "
+                             "hardly ever on; choose a larger bias",
+                             sqrt(fmax(0, size)));
+    }
+    free(S);
+    free(G);
+    return status;
+}
+
+unrelu_status unrelu_mixture_plant(const unrelu_mixture_plant_options *o, unrelu_mixture *m,
+                                   unrelu_error *err)
+{
+    size_t k = o->k ? o->k : o->p;
+    memset(m, 0, sizeof *m);
+    unrelu_status status = check(o, k, err);
+    if (status != UNRELU_OK)
+        return status;
+    *m = (unrelu_mixture){
+        .d = o->d, .p = o->p, .noise = o->noise, .relative_noise = o->noise, .seed = o->seed};
+    int saved = ur_blas_pin();
+    status = ur_mixture_alloc(m, err);
+    if (status == UNRELU_OK)
+        status = plant_hidden(o, k, &m->hidden, err);
+    if (status == UNRELU_OK)
+        status = plant(o, m, err);
+    ur_blas_unpin(saved);
+    if (status != UNRELU_OK)
+        unrelu_mixture_free(m);
+    return status;
+}

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From normals to the model: A, the hidden units M of all samples, and the rectified Gaussian that
+ * they follow.
+ *
+ * With H = Y U', X = H U'^-1 C: row i of U'^-1 C is column i of A times a length l_i > 0, and
+ * m_i = l_i h_i. Where a unit is off its m comes out as rounding, or as noise of deviation
+ * t_i = l_i s_i. Without noise such cells are set to exactly 0. With noise, values above 4 t_i are
+ * those of W z + b plus noise, all others count as censored there (at 3 t_i one off in 740 would
+ * pass for on), and the covariance of the noise is taken out of W W' at the end. */
+#include "base/error.h"
+#include "base/memory.h"
+#include "dense/linear.h"
+#include "gaussian/model/gaussian_model.h"
+#include "mixture/problem/unmix.h"
+#include "pass/parallel.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CENSORED 4.0 /* deviations of the noise */
+
+enum { BLOCK = 2048 };
+
+void ur_units_free(ur_units *units)
+{
+    free(units->U);
+    free(units->inverse);
+    free(units->G);
+    free(units->length);
+    free(units->deviation);
+    *units = (ur_units){0};
+}
+
+unrelu_status ur_units_derive(const ur_cone *c, ur_units *units, unrelu_error *err)
+{
+    size_t p = c->p, rank;
+    double *one = ur_alloc(p, p * sizeof *one);
+    if (!one)
+        return ur_fail_memory(err, p * p, "numbers of an inverse");
+    for (size_t i = 0; i < p; i++)
+        one[i * p + i] = 1;
+    unrelu_status status =
+        ur_least_squares(p, p, p, units->U, one, 1e-15, units->inverse, &rank, err);
+    free(one);
+    if (status == UNRELU_OK && rank < p)
+        status = ur_fail(err, UNRELU_EINTERNAL, "the normals of %zu units have rank %zu", p, rank);
+    if (status != UNRELU_OK)
+        return status;
+    ur_multiply_tn(p, p, c->d, units->inverse, c->C, units->G);
+    for (size_t i = 0; i < p; i++) {
+        units->length[i] = cblas_dnrm2((int)c->d, units->G + i * c->d, 1);
+        units->deviation[i] = ur_cone_noise(c, units->U + i * p);
+    }
+    return UNRELU_OK;
+}
+
+/* units by decreasing root mean square of m: with y'y = n I, that of h is |u| = 1 */
+static void sort_by_length(const ur_cone *c, const double *from, const double *length, double *to)
+{
+    size_t p = c->p;
+    for (size_t i = 0; i < p; i++) {
+        size_t before = 0;
+        for (size_t k = 0; k < p; k++)
+            before += length[k] > length[i] || (k < i && length[k] == length[i]);
+        memcpy(to + before * p, from + i * p, p * sizeof *to);
+    }
+}
+
+unrelu_status ur_units_make(const ur_cone *c, const double *U, ur_units *units, unrelu_error *err)
+{
+    size_t p = c->p;
+    double *sorted = ur_alloc(p, p * sizeof *sorted);
+    unrelu_status status = UNRELU_OK;
+    *units = (ur_units){0};
+    units->U = ur_alloc(p, p * sizeof *units->U);
+    units->inverse = ur_alloc(p, p * sizeof *units->inverse);
+    units->G = ur_alloc(p, c->d * sizeof *units->G);
+    units->length = ur_doubles(p);
+    units->deviation = ur_doubles(p);
+    if (!sorted || !units->U || !units->inverse || !units->G || !units->length || !units->deviation)
+        status = ur_fail_memory(err, p * p, "units");
+    if (status == UNRELU_OK) {
+        memcpy(units->U, U, p * p * sizeof *U);
+        status = ur_units_derive(c, units, err);
+    }
+    if (status == UNRELU_OK) {
+        sort_by_length(c, U, units->length, sorted);
+        memcpy(units->U, sorted, p * p * sizeof *U);
+        status = ur_units_derive(c, units, err);
+    }
+    free(sorted);
+    return status;
+}
+
+/* ---- the units of all samples ---- */
+
+typedef struct {
+    const ur_cone *cone;
+    const ur_units *units;
+    double *M;            /* (n, p) */
+    ur_certificate *part; /* for each block */
+    unrelu_status *status;
+} filling;
+
+/* residual of a sample in units of its columns */
+static double residual(const ur_cone *c, const ur_units *units, const double *x, const double *m,
+                       double *fit)
+{
+    double sum = 0;
+    memset(fit, 0, c->d * sizeof *fit);
+    for (size_t k = 0; k < c->p; k++)
+        cblas_daxpy((int)c->d, m[k] / units->length[k], units->G + k * c->d, 1, fit, 1);
+    for (size_t j = 0; j < c->d; j++) {
+        double away = (x[j] - fit[j]) / c->unit[j];
+        sum += away * away;
+    }
+    return sum;
+}
+
+static void fill_sample(const filling *f, size_t i, ur_certificate *part, double *fit)
+{
+    const ur_cone *c = f->cone;
+    size_t p = c->p;
+    const double *x = c->x + i * c->d, *y = c->y + i * p;
+    double *m = f->M + i * p, size = cblas_dnrm2((int)p, y, 1);
+    for (size_t k = 0; k < p; k++) {
+        double h = m[k], s = f->units->deviation[k];
+        ur_side side = ur_side_of(c, h, size, s);
+        double unit = c->noise ? s : size;
+        if (unit > 0)
+            part->negative = fmax(part->negative, -h / unit);
+        m[k] = side == UR_ABOVE ? h * f->units->length[k] : 0;
+    }
+    part->left += residual(c, f->units, x, m, fit);
+    for (size_t j = 0; j < c->d; j++)
+        part->total += x[j] / c->unit[j] * (x[j] / c->unit[j]);
+    for (size_t k = 0; k < p; k++)
+        if (c->noise && m[k] <= CENSORED * f->units->deviation[k] * f->units->length[k])
+            m[k] = 0;
+}
+
+static void fill_block(void *context, size_t b)
+{
+    const filling *f = context;
+    const ur_cone *c = f->cone;
+    size_t first = b * BLOCK, rows = c->n - first < BLOCK ? c->n - first : BLOCK;
+    double *fit = ur_doubles(c->d);
+    if (!fit) {
+        f->status[b] = UNRELU_ENOMEM;
+        return;
+    }
+    ur_multiply_nt(rows, c->p, c->p, c->y + first * c->p, f->units->U, f->M + first * c->p);
+    for (size_t i = first; i < first + rows; i++)
+        fill_sample(f, i, &f->part[b], fit);
+    free(fit);
+}
+
+unrelu_status ur_units_fill(const ur_cone *c, const ur_units *units, const unrelu_exec *exec,
+                            double *M, ur_certificate *all, unrelu_error *err)
+{
+    size_t blocks = (c->n + BLOCK - 1) / BLOCK;
+    filling f = {c, units, M, ur_alloc(blocks, sizeof *f.part), ur_alloc(blocks, sizeof *f.status)};
+    unrelu_status status = UNRELU_OK;
+    *all = (ur_certificate){0};
+    if (!f.part || !f.status)
+        status = ur_fail_memory(err, blocks, "blocks of samples");
+    if (status == UNRELU_OK)
+        status = ur_parallel_for(exec, "hidden units", blocks, fill_block, &f, err);
+    for (size_t b = 0; b < blocks && status == UNRELU_OK; b++) {
+        if (f.status[b] != UNRELU_OK)
+            status = ur_fail_memory(err, c->d, "columns");
+        all->left += f.part[b].left;
+        all->total += f.part[b].total;
+        all->negative = fmax(all->negative, f.part[b].negative);
+    }
+    free(f.part);
+    free(f.status);
+    return status;
+}
+
+size_t ur_units_off(size_t n, size_t p, const double *M, size_t k)
+{
+    size_t off = 0;
+    for (size_t i = 0; i < n; i++) {
+        int any = 0;
+        for (size_t l = 0; l < p; l++)
+            any |= M[i * p + l] > 0;
+        off += any && !(M[i * p + k] > 0);
+    }
+    return off;
+}
+
+/* ---- their law ---- */
+
+/* W W' = covariance of what was seen - that of the noise */
+static unrelu_status take_noise_out(const ur_cone *c, const ur_units *units, unrelu_gaussian *m,
+                                    unrelu_error *err)
+{
+    size_t p = c->p;
+    for (size_t i = 0; i < p; i++)
+        for (size_t j = 0; j < p; j++) {
+            double noise = 0;
+            for (size_t k = 0; k < p; k++)
+                noise += units->U[i * p + k] * c->noise[k * p + k] * units->U[j * p + k];
+            m->sigma[i * p + j] -= units->length[i] * noise * units->length[j];
+        }
+    for (size_t i = 0; i < p; i++) {
+        double left = m->sigma[i * p + i], scale = m->scale[i];
+        if (!(left > 0))
+            return ur_fail(err, UNRELU_EDATA,
+                           "unit %zu: noise of deviation %g exceeds its own, %g: nothing is left "
+                           "to learn",
+                           i + 1, units->length[i] * units->deviation[i], scale);
+        m->scale[i] = sqrt(left);
+        m->scale_se[i] *= scale / m->scale[i];
+        for (size_t j = 0; j < p; j++) {
+            m->correlation_se[i * p + j] *= scale / m->scale[i];
+            m->correlation_se[j * p + i] *= scale / m->scale[i];
+        }
+    }
+    for (size_t i = 0; i < p; i++)
+        for (size_t j = 0; j < p; j++) {
+            double rho = m->sigma[i * p + j] / (m->scale[i] * m->scale[j]);
+            m->correlation[i * p + j] = i == j ? 1 : fmax(-1, fmin(1, rho));
+        }
+    return ur_gaussian_repair(m, 1, err);
+}
+
+unrelu_status ur_units_fit(const ur_cone *c, const ur_units *units, const double *M, uint64_t seed,
+                           const unrelu_exec *exec, unrelu_gaussian *hidden, unrelu_error *err)
+{
+    size_t p = c->p;
+    unrelu_gaussian_options o = unrelu_gaussian_options_default();
+    unrelu_source *source = NULL;
+    double *limit = ur_doubles(p);
+    char **names = ur_strings_number('u', p);
+    unrelu_status status = limit && names ? UNRELU_OK : ur_fail_memory(err, p, "units");
+    o.seed = seed;
+    for (size_t i = 0; c->noise && limit && i < p; i++)
+        limit[i] = CENSORED * units->deviation[i] * units->length[i];
+    if (c->noise) {
+        o.censor_at = limit;
+        o.censor_count = p;
+    }
+    if (status == UNRELU_OK)
+        status = unrelu_source_memory(M, c->n, p, &source, err);
+    if (status == UNRELU_OK)
+        status = unrelu_source_rename(source, names, err);
+    if (status == UNRELU_OK)
+        status = unrelu_gaussian_fit(source, &o, exec, hidden, err);
+    if (status == UNRELU_OK && c->noise)
+        status = take_noise_out(c, units, hidden, err);
+    free(hidden->limit); /* samples of the model are censored at 0 */
+    hidden->limit = NULL;
+    unrelu_source_close(source);
+    ur_strings_free(names, p);
+    free(limit);
+    return status;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whether the p facets are all there are. Where the cone is that of p independent units, any two
+ * of its facets meet in a ridge that has samples of every other unit. A facet beside the p units,
+ * of the form sum_j c_j m_j - m_i >= 0 with several c_j > 0 (as there are where W has rank below
+ * p), meets that of a unit j only where all the units of the sum are off. So, if such a facet was
+ * taken for a unit, two are off together in samples where a third is never on (or never off),
+ * though the fitted hidden layer would have it so in some of them: that number is what counts, a
+ * strong correlation does the same and is no alarm. Cost n p^3 / 128. */
+#include "base/error.h"
+#include "base/memory.h"
+#include "mixture/problem/unmix.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { FEWEST = 10, DRAWN = 1 << 13 };
+
+unrelu_status ur_patterns_make(size_t n, size_t p, const double *M, ur_patterns *out,
+                               unrelu_error *err)
+{
+    *out = (ur_patterns){.n = n, .p = p, .words = (n + 63) / 64};
+    if (!(out->off = ur_alloc(p, out->words * sizeof *out->off)))
+        return ur_fail_memory(err, n, "patterns of samples");
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < p; k++)
+            if (!(M[i * p + k] > 0))
+                out->off[k * out->words + i / 64] |= UINT64_C(1) << (i % 64);
+    return UNRELU_OK;
+}
+
+void ur_patterns_free(ur_patterns *patterns)
+{
+    free(patterns->off);
+    *patterns = (ur_patterns){0};
+}
+
+/* samples where i and j are off; of these in *all those where l is off too */
+static size_t count(const ur_patterns *t, size_t i, size_t j, size_t l, size_t *all)
+{
+    const uint64_t *a = t->off + i * t->words, *b = t->off + j * t->words,
+                   *c = t->off + l * t->words;
+    size_t both = 0, three = 0;
+    for (size_t w = 0; w < t->words; w++) {
+        uint64_t off = a[w] & b[w];
+        both += (size_t)__builtin_popcountll(off);
+        three += (size_t)__builtin_popcountll(off & c[w]);
+    }
+    *all = three;
+    return both;
+}
+
+static void visit(const ur_patterns *seen, const ur_patterns *drawn, ur_ridge r, ur_ridge *worst)
+{
+    size_t all, drawn_all;
+    r.off = count(seen, r.i, r.j, r.l, &all);
+    if (r.off < FEWEST || (all != r.off && (all > 0 || !drawn)))
+        return;
+    double share = 0.5;
+    r.on = all == 0;
+    if (drawn) {
+        size_t both = count(drawn, r.i, r.j, r.l, &drawn_all);
+        size_t other = r.on ? drawn_all : both - drawn_all;
+        share = both > 0 ? (double)other / (double)both : 0;
+    }
+    r.expected = share * (double)r.off;
+    r.surprise = -log1p(-fmin(share, 0.999)) * (double)r.off; /* -ln of the chance of none */
+    if (r.surprise > worst->surprise)
+        *worst = r;
+}
+
+ur_ridge ur_patterns_ridge(const ur_patterns *seen, const ur_patterns *drawn)
+{
+    ur_ridge worst = {0};
+    for (size_t i = 0; i < seen->p; i++)
+        for (size_t j = 0; j < i; j++)
+            for (size_t l = 0; l < seen->p; l++)
+                if (l != i && l != j)
+                    visit(seen, drawn, (ur_ridge){.i = i, .j = j, .l = l}, &worst);
+    return worst;
+}
+
+static unrelu_status draw(const unrelu_gaussian *hidden, const unrelu_exec *exec, ur_patterns *out,
+                          unrelu_error *err)
+{
+    unrelu_sampler *sampler = NULL;
+    double *m = ur_alloc(DRAWN, hidden->d * sizeof *m);
+    unrelu_status status = m ? UNRELU_OK : ur_fail_memory(err, DRAWN * hidden->d, "hidden units");
+    if (status == UNRELU_OK)
+        status = unrelu_sampler_new(hidden, 1, &sampler, err);
+    if (status == UNRELU_OK)
+        status = unrelu_sampler_draw(sampler, 0, DRAWN, exec, m, err);
+    if (status == UNRELU_OK)
+        status = ur_patterns_make(DRAWN, hidden->d, m, out, err);
+    unrelu_sampler_free(sampler);
+    free(m);
+    return status;
+}
+
+unrelu_status ur_unmix_ridge(size_t n, const double *M, const unrelu_gaussian *hidden,
+                             const unrelu_exec *exec, ur_ridge *worst, unrelu_error *err)
+{
+    ur_patterns seen = {0}, drawn = {0};
+    unrelu_status status = ur_patterns_make(n, hidden->d, M, &seen, err);
+    *worst = (ur_ridge){0};
+    if (status == UNRELU_OK)
+        status = draw(hidden, exec, &drawn, err);
+    if (status == UNRELU_OK)
+        *worst = ur_patterns_ridge(&seen, &drawn);
+    ur_patterns_free(&seen);
+    ur_patterns_free(&drawn);
+    return status;
+}

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "mixture/problem/unmix.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "dense/linear.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NOT_NOISE 3.0  /* of what is left, in long samples over short ones */
+#define UNIFORM   1e-6 /* relative: below it noise may be rounding, which grows with the samples */
+#define MOST_LEFT 4.0  /* deviations of the noise */
+
+enum { FEWEST_ROWS = 3 };
+
+/* ---- one attempt ---- */
+
+static unrelu_status warn_unknown_errors(unrelu_mixture *m, unrelu_error *err)
+{
+    size_t units = 0;
+    for (size_t k = 0; k < m->p; k++)
+        units += isnan(m->A_se[k]) != 0;
+    if (units == 0)
+        return UNRELU_OK;
+    return ur_mixture_warn(m, "no-se", err,
+                           "%zu of %zu columns of A have no standard errors: too few samples are "
+                           "near a facet",
+                           units, m->p);
+}
+
+static unrelu_status set_A(ur_unmix *w, const ur_cone *c, const ur_units *units,
+                           const double *bread, const double *pull, unrelu_error *err)
+{
+    unrelu_mixture *m = w->model;
+    size_t d = c->d, p = c->p;
+    unrelu_status status = ur_mixture_alloc(m, err);
+    for (size_t i = 0; i < d * p && status == UNRELU_OK; i++)
+        m->A[i] = units->G[i % p * d + i / p] / units->length[i % p];
+    if (status != UNRELU_OK || !c->noise)
+        return status;
+    if (!(m->A_se = ur_alloc(d, p * sizeof *m->A_se)))
+        return ur_fail_memory(err, d * p, "errors of A");
+    if (w->options->method == UNRELU_UNMIX_SEPARABLE) {
+        for (size_t i = 0; i < d * p; i++)
+            m->A_se[i] = NAN;
+        return ur_mixture_warn(m, "no-se", err,
+                               "columns of A are single samples, chosen as the most extreme ones "
+                               "with their noise: no standard error can be had; --method facets "
+                               "has one, and is several times as accurate");
+    }
+    status =
+        ur_unmix_errors(c, w->exec, units->U, units->inverse, bread, pull, units->G, m->A_se, err);
+    return status == UNRELU_OK ? warn_unknown_errors(m, err) : status;
+}
+
+/* the warnings of the fit of the hidden layer become the model's */
+static unrelu_status take_warnings(unrelu_mixture *m, unrelu_error *err)
+{
+    unrelu_gaussian *hidden = &m->hidden;
+    unrelu_status status = UNRELU_OK;
+    for (size_t i = 0; i < hidden->warning_count && status == UNRELU_OK; i++)
+        status = ur_mixture_warn(m, hidden->warnings[i].code, err, "hidden layer: %s",
+                                 hidden->warnings[i].message);
+    free(hidden->warnings);
+    hidden->warnings = NULL;
+    hidden->warning_count = 0;
+    return status;
+}
+
+/* with noise: what is left must be no more than that */
+static unrelu_status check_residual(const ur_unmix *w, const ur_cone *c, const ur_certificate *all,
+                                    unrelu_error *err)
+{
+    double left = w->span.common * sqrt(all->left / ((double)c->n * (double)c->d));
+    if (!c->noise || left <= MOST_LEFT * c->sigma)
+        return UNRELU_OK;
+    return ur_fail(err, UNRELU_EDATA,
+                   "p = %zu units leave %.3g of the samples (root mean square), %.2g times the "
+                   "noise that the singular values tell of: these are no mixtures of %zu units; "
+                   "another -p, or more samples",
+                   c->p, left, left / c->sigma, c->p);
+}
+
+static unrelu_status set_hidden(ur_unmix *w, const ur_cone *c, const ur_units *units, double *M,
+                                unrelu_error *err)
+{
+    unrelu_mixture *m = w->model;
+    ur_certificate all;
+    unrelu_status status = ur_units_fill(c, units, w->exec, M, &all, err);
+    if (status == UNRELU_OK)
+        status = ur_units_fit(c, units, M, w->options->seed, w->exec, &m->hidden, err);
+    if (status != UNRELU_OK)
+        return status;
+    m->residual = sqrt(all.left / all.total);
+    m->negative = all.negative;
+    m->samples_checked = c->n;
+    m->min_off = c->n;
+    for (size_t k = 0; k < c->p; k++) {
+        size_t off = ur_units_off(c->n, c->p, M, k);
+        m->min_off = off < m->min_off ? off : m->min_off;
+    }
+    status = check_residual(w, c, &all, err);
+    return status == UNRELU_OK ? take_warnings(m, err) : status;
+}
+
+static unrelu_status finish(ur_unmix *w, const ur_cone *c, ur_normals *normals, unrelu_error *err)
+{
+    unrelu_mixture *m = w->model;
+    size_t p = c->p;
+    ur_units units = {0};
+    double *M = ur_alloc(c->n, p * sizeof *M); /* before that, the pull of the samples */
+    double *bread = ur_alloc(p, p * p * sizeof *bread);
+    unrelu_status status = UNRELU_OK;
+    if (!M || !bread)
+        status = ur_fail_memory(err, c->n * p, "hidden units");
+    m->p = p;
+    m->facets = normals->count;
+    m->tries = normals->tries;
+    if (!c->noise) /* met to rounding, however few digits the samples have */
+        snprintf(m->precision, sizeof m->precision, "double");
+    if (status == UNRELU_OK)
+        status = ur_units_make(c, normals->U, &units, err);
+    if (status == UNRELU_OK && c->noise && w->options->method == UNRELU_UNMIX_FACETS) {
+        status = ur_unmix_polish(c, w->exec, units.U, bread, M, err);
+        if (status == UNRELU_OK)
+            status = ur_units_derive(c, &units, err);
+    }
+    if (status == UNRELU_OK)
+        status = set_A(w, c, &units, bread, M, err);
+    if (status == UNRELU_OK)
+        status = set_hidden(w, c, &units, M, err);
+    if (status == UNRELU_OK)
+        status = ur_unmix_judge(w, c, normals, M, err);
+    ur_units_free(&units);
+    free(M);
+    free(bread);
+    return status;
+}
+
+/* with noise: what is beyond p must not grow with the samples */
+static unrelu_status check_growth(ur_unmix *w, const ur_attempt *t, const ur_cone *c,
+                                  unrelu_error *err)
+{
+    double ratio = 1;
+    if (!c->noise || c->p == c->d || ur_is_rounding(&w->span, t->sigma) ||
+        ur_relative_noise(&w->span, t->sigma) < UNIFORM)
+        return UNRELU_OK;
+    unrelu_status status = ur_cone_growth(c, &ratio, err);
+    if (status != UNRELU_OK || ratio < NOT_NOISE)
+        return status;
+    if (w->options->p > 0)
+        return ur_mixture_warn(w->model, "noise-uneven", err,
+                               "what p = %zu units leave of the samples is %.2g times larger in "
+                               "long ones than in short ones: that is no noise of one deviation",
+                               c->p, sqrt(ratio));
+    return ur_fail(err, UNRELU_EDATA,
+                   "what p = %zu units leave of the samples is %.2g times larger in long ones than "
+                   "in short ones: that is no noise; -p %zu takes it for noise all the same",
+                   c->p, sqrt(ratio), c->p);
+}
+
+static unrelu_status try(ur_unmix *w, const ur_attempt *t, unrelu_error *err)
+{
+    const ur_span *s = &w->span;
+    ur_cone cone = {0};
+    ur_normals normals = {0};
+    if (s->nonzero < 2 * t->p)
+        return ur_fail(err, UNRELU_EDATA,
+                       "%zu samples that are not 0 have rank %zu, and cannot tell so many units "
+                       "apart: at least 2 p = %zu are needed, about 20 p = %zu where units are off "
+                       "half the time",
+                       s->nonzero, t->p, 2 * t->p, 20 * t->p);
+    /* rounding is larger where samples are */
+    double sigma = ur_is_rounding(s, t->sigma) ? 2 * t->sigma : t->sigma;
+    unrelu_status status = ur_cone_make(s, t->p, sigma, w->exec, &cone, err);
+    if (status == UNRELU_OK)
+        status = check_growth(w, t, &cone, err);
+    if (status == UNRELU_OK)
+        status = w->options->method == UNRELU_UNMIX_SEPARABLE
+                     ? ur_unmix_separable(&cone, w->options->seed, w->exec, &normals, err)
+                     : ur_unmix_facets(&cone, w->options->seed, w->exec, &normals, err);
+    if (status == UNRELU_OK)
+        status = ur_attempt_describe(w, t, err);
+    if (status == UNRELU_OK)
+        status = finish(w, &cone, &normals, err);
+    w->model->noise = t->sigma;
+    w->model->relative_noise = ur_relative_noise(s, t->sigma);
+    ur_cone_free(&cone);
+    ur_normals_free(&normals);
+    return status;
+}
+
+/* ---- the walk ---- */
+
+static unrelu_status set_names(ur_unmix *w, unrelu_error *err)
+{
+    unrelu_mixture *m = w->model;
+    if (!(m->names = ur_alloc(m->d, sizeof *m->names)))
+        return ur_fail_memory(err, m->d, "names");
+    for (size_t j = 0; j < m->d; j++)
+        if (!(m->names[j] = ur_string_copy(unrelu_source_name(w->source, j))))
+            return ur_fail_memory(err, m->d, "names");
+    return UNRELU_OK;
+}
+
+/* an empty model for the next attempt */
+static unrelu_status begin(ur_unmix *w, unrelu_error *err)
+{
+    unrelu_mixture *m = w->model;
+    unrelu_mixture_free(m);
+    *m = (unrelu_mixture){.d = w->span.d, .n = w->span.n, .seed = w->options->seed};
+    snprintf(m->method, sizeof m->method, "%s",
+             w->options->method == UNRELU_UNMIX_SEPARABLE ? "separable" : "facets");
+    snprintf(m->precision, sizeof m->precision, "%s", w->span.precision);
+    return set_names(w, err);
+}
+
+static void tell_noise(const ur_unmix *w, unrelu_error *err)
+{
+    size_t used = err ? strlen(err->text) : 0, p = w->too_noisy;
+    double sigma = ur_span_noise(&w->span, p);
+    if (err && w->options->p == w->span.d && w->attempt_count == 1)
+        snprintf(err->text + used, sizeof err->text - used,
+                 "; with noise, p must be below the number of columns, %zu", w->span.d);
+    if (err && p > 0)
+        snprintf(err->text + used, sizeof err->text - used,
+                 "; or there %s %zu unit%s and noise of deviation %.3g, %.2g %% of the samples' "
+                 "root mean square, where facets are found up to about 3 to 5 %%",
+                 p == 1 ? "is" : "are", p, p == 1 ? "" : "s", sigma,
+                 100 * ur_relative_noise(&w->span, sigma));
+}
+
+static unrelu_status run(ur_unmix *w, unrelu_error *err)
+{
+    static const char remedy[] = "unmix needs every cell; leave such rows out";
+    unrelu_status status = ur_table_load(w->source, w->exec, remedy, &w->x, err);
+    if (status == UNRELU_OK && w->x.rows < FEWEST_ROWS)
+        status = ur_fail(err, UNRELU_EDATA, "%zu row%s cannot be unmixed: at least %d are needed",
+                         w->x.rows, w->x.rows == 1 ? "" : "s", FEWEST_ROWS);
+    if (status == UNRELU_OK)
+        status = ur_span_measure(w->source, &w->x, w->exec, &w->span, err);
+    if (status == UNRELU_OK)
+        status = ur_attempts_choose(w, err);
+    int told = 0;
+    for (size_t i = 0; i < w->attempt_count && status == UNRELU_OK; i++) {
+        unrelu_error why = {""};
+        status = begin(w, &why);
+        if (status == UNRELU_OK)
+            status = try(w, &w->attempts[i], &why);
+        if (status == UNRELU_OK)
+            return UNRELU_OK;
+        /* of several attempts, what the first with noise says helps most */
+        if (err && (i == 0 || (w->attempts[i].sigma > 0 && !told) || status != UNRELU_EDATA))
+            *err = why;
+        told |= w->attempts[i].sigma > 0;
+        if (status == UNRELU_EDATA && i + 1 < w->attempt_count)
+            status = UNRELU_OK;
+    }
+    if (status == UNRELU_EDATA && w->attempt_count > 0)
+        tell_noise(w, err);
+    return status;
+}
+
+unrelu_status unrelu_unmix(unrelu_source *source, const unrelu_unmix_options *options,
+                           const unrelu_exec *exec, unrelu_mixture *model, unrelu_error *err)
+{
+    unrelu_unmix_options defaults = unrelu_unmix_options_default();
+    ur_unmix w = {
+        .options = options ? options : &defaults, .exec = exec, .source = source, .model = model};
+    memset(model, 0, sizeof *model);
+    if ((unsigned)w.options->method > UNRELU_UNMIX_SEPARABLE)
+        return ur_fail(err, UNRELU_EUSAGE, "there is no method %d", (int)w.options->method);
+    int saved = ur_blas_pin();
+    unrelu_status status = run(&w, err);
+    if (status != UNRELU_OK)
+        unrelu_mixture_free(model);
+    ur_table_free(&w.x);
+    ur_span_free(&w.span);
+    ur_blas_unpin(saved);
+    return status;
+}

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Normals from noisy samples, without the bias that a band of samples near the facet has.
+ *
+ * With s^2 = u'N u the noise of h = y u, and z = y - (N u / s^2) h, the part of y whose noise is
+ * independent of that of h, u solves
+ *   sum z psi(h / s) = 0,   psi(t) = t for |t| < 3, -K (t - 3) for 3 < t < 6, else 0.
+ * Samples where the unit is off have h = s N(0, 1): t for |t| < 3 has mean 0. Those where it is
+ * just on have the density f0 Phi(h / s); the second branch with K = 4.0025 / 4.4999 gives psi
+ * the mean 0 there too, whatever f0 is and however it depends on z. What is left is of order
+ * s^3, where the null vector of the samples in the band |t| < 3 errs by order s^2: more than its
+ * standard error from n = 1000 on at 3 % noise.
+ *
+ * The errors are those of an M-estimator: du_k = -G_k^-1 sum_j z_jk psi_jk with G_k the sum of
+ * z z' over samples that are off, that is of those in the band less those in 3 < t < 6. With
+ * a_i the columns of U^-1, da_i = -sum_k a_k (du_k a_i), and the sum over samples of its square
+ * is the variance. Beyond the span A errs as a regression on M does, sigma^2 (M'M)^-1. */
+#include "base/error.h"
+#include "base/memory.h"
+#include "dense/linear.h"
+#include "mixture/problem/unmix.h"
+#include "pass/parallel.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BAND          3.0
+#define BEYOND        6.0
+#define K             (4.0025 / 4.4999)
+#define SLOPE         (0.9707 / 0.9973) /* of the mean of psi, over the share within the band */
+#define SETTLED       1e-6
+#define MOST_LEVERAGE 0.95
+
+enum { STEPS = 30, BLOCK = 1024 };
+
+static double psi(double t)
+{
+    return fabs(t) < BAND ? t : t > BAND && t < BEYOND ? -K * (t - BAND) : 0;
+}
+
+/* ---- one normal ---- */
+
+typedef struct {
+    const ur_cone *cone;
+    double *U, *bread; /* p x p; p of p x p: the inverses of G */
+    double *pull;      /* n x p: s psi, over 1 - its leverage */
+    unrelu_status *status;
+} polishing;
+
+typedef struct {
+    size_t p;
+    double *Z;  /* block x p */
+    double *G;  /* p x p, lower */
+    double *g;  /* p */
+    double *Nu; /* p: N u / s^2 */
+    double s;
+} sums;
+
+static void set_noise(const ur_cone *c, const double *u, sums *w)
+{
+    w->s = ur_cone_noise(c, u);
+    for (size_t i = 0; i < c->p; i++)
+        w->Nu[i] = c->noise[i * c->p + i] * u[i] / (w->s * w->s);
+}
+
+/* G = SLOPE (sum z z' over the band - that over 3 < t < 6), g = s sum z psi */
+static void add_up(const ur_cone *c, const double *u, sums *w)
+{
+    size_t p = c->p;
+    memset(w->G, 0, p * p * sizeof *w->G);
+    memset(w->g, 0, p * sizeof *w->g);
+    set_noise(c, u, w);
+    for (int outer = 0; outer < 2; outer++) {
+        size_t filled = 0;
+        for (size_t i = 0; i < c->n; i++) {
+            const double *y = c->y + i * p;
+            double h = cblas_ddot((int)p, y, 1, u, 1), t = h / w->s;
+            if (outer ? t > BAND && t < BEYOND : fabs(t) < BAND) {
+                double *z = w->Z + p * filled++;
+                for (size_t j = 0; j < p; j++)
+                    z[j] = y[j] - w->Nu[j] * h;
+                cblas_daxpy((int)p, w->s * psi(t), z, 1, w->g, 1);
+            }
+            if (filled == BLOCK || (i + 1 == c->n && filled > 0)) {
+                cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)p, (int)filled,
+                            outer ? -SLOPE : SLOPE, w->Z, (int)p, 1, w->G, (int)p);
+                filled = 0;
+            }
+        }
+    }
+}
+
+/* the inverse of G on the space orthogonal to u; *good = 0 where it has none */
+static unrelu_status invert(size_t p, const double *u, double *G, double *inverse, int *good)
+{
+    double trace = 0;
+    for (size_t i = 0; i < p; i++) {
+        trace += G[i * p + i];
+        for (size_t j = 0; j < i; j++)
+            G[j * p + i] = G[i * p + j];
+    }
+    for (size_t i = 0; i < p; i++)
+        for (size_t j = 0; j < p; j++) {
+            G[i * p + j] += trace * u[i] * u[j];
+            inverse[i * p + j] = i == j;
+        }
+    *good = 0;
+    if (!(trace > 0))
+        return UNRELU_OK;
+    unrelu_status status = ur_solve_positive(p, p, G, inverse, good, NULL);
+    for (size_t i = 0; i < p; i++)
+        for (size_t j = 0; j < p; j++)
+            inverse[i * p + j] -= u[i] * u[j] / trace;
+    return status;
+}
+
+/* The residual of a sample that u was fitted to is too small by its leverage z'G^-1 z; dividing by
+ * 1 - leverage makes up for it, in the variance more than that (HC3), as few samples ask for. */
+static void set_pull(const ur_cone *c, const double *u, const double *inverse, sums *w, size_t k,
+                     double *pull)
+{
+    size_t p = c->p;
+    double *z = w->Z, *Gz = w->Z + p;
+    set_noise(c, u, w);
+    for (size_t i = 0; i < c->n; i++) {
+        const double *y = c->y + i * p;
+        double h = cblas_ddot((int)p, y, 1, u, 1), t = h / w->s, leverage = 0;
+        if (fabs(t) < BAND) {
+            for (size_t j = 0; j < p; j++)
+                z[j] = y[j] - w->Nu[j] * h;
+            ur_multiply(p, p, 1, inverse, z, Gz);
+            leverage = cblas_ddot((int)p, z, 1, Gz, 1);
+        }
+        pull[i * p + k] = w->s * psi(t) / (1 - fmax(0, fmin(leverage, MOST_LEVERAGE)));
+    }
+}
+
+static void polish(void *context, size_t k)
+{
+    const polishing *to = context;
+    const ur_cone *c = to->cone;
+    size_t p = c->p;
+    if (p == 1)
+        return; /* nothing to turn, and no error of it */
+    double *u = to->U + k * p, *inverse = to->bread + k * p * p;
+    double *room = ur_alloc(BLOCK + p + 4, p * sizeof *room);
+    if (!room) {
+        to->status[k] = UNRELU_ENOMEM;
+        return;
+    }
+    sums w = {p, room, room + BLOCK * p, room + (BLOCK + p) * p, room + (BLOCK + p + 1) * p, 0};
+    double *step = room + (BLOCK + p + 2) * p, *start = step + p;
+    memcpy(start, u, p * sizeof *u);
+    int good = 1;
+    for (int i = 0; i < STEPS && good; i++) {
+        add_up(c, u, &w);
+        to->status[k] = invert(p, u, w.G, inverse, &good);
+        if (to->status[k] != UNRELU_OK || !good)
+            break;
+        ur_multiply(p, p, 1, inverse, w.g, step);
+        double length = cblas_dnrm2((int)p, step, 1);
+        if (i + 1 == STEPS || length < SETTLED * w.s)
+            break;
+        cblas_daxpy((int)p, -1, step, 1, u, 1);
+        cblas_dscal((int)p, 1 / cblas_dnrm2((int)p, u, 1), u, 1);
+        good = cblas_ddot((int)p, u, 1, start, 1) > 0.9;
+    }
+    if (!good) { /* too few samples near this facet: the normal that was found, without errors */
+        memcpy(u, start, p * sizeof *u);
+        for (size_t i = 0; i < p * p; i++)
+            inverse[i] = NAN;
+    }
+    set_pull(c, u, inverse, &w, k, to->pull);
+    free(room);
+}
+
+unrelu_status ur_unmix_polish(const ur_cone *cone, const unrelu_exec *exec, double *U,
+                              double *bread, double *pull, unrelu_error *err)
+{
+    size_t p = cone->p;
+    polishing to = {cone, U, bread, pull, ur_alloc(p, sizeof *to.status)};
+    if (!to.status)
+        return ur_fail_memory(err, p, "units");
+    unrelu_status status = ur_parallel_for(exec, "polishing facets", p, polish, &to, err);
+    for (size_t k = 0; k < p && status == UNRELU_OK; k++)
+        if (to.status[k] != UNRELU_OK)
+            status = ur_fail_memory(err, p * p, "numbers of a facet");
+    free(to.status);
+    return status;
+}
+
+/* ---- errors of A ---- */
+
+typedef struct {
+    const ur_cone *cone;
+    const double *U, *inverse, *bread; /* p x p, p x p (columns a_i), p of p x p */
+    const double *pull;                /* n x p */
+    const double *G;                   /* p x d: rows are the columns of A, not scaled */
+    double *A_se;                      /* d x p */
+    unrelu_status *status;
+} errors;
+
+/* room of one unit */
+typedef struct {
+    double *T;     /* p x p: column k is G_k^-1 a_i */
+    double *NuT;   /* p: (N u_k / s_k^2) t_k */
+    double *H, *Q; /* block x p */
+    double *sum;   /* p x p: Q'Q */
+    double *side;  /* d x p: the columns of A, not scaled, less their part along a_i */
+} influence;
+
+static void set_influence(const errors *e, size_t i, influence *w)
+{
+    const ur_cone *c = e->cone;
+    size_t p = c->p;
+    for (size_t k = 0; k < p; k++) {
+        const double *u = e->U + k * p;
+        double s = ur_cone_noise(c, u);
+        w->NuT[k] = 0;
+        for (size_t r = 0; r < p; r++) {
+            double t = cblas_ddot((int)p, e->bread + (k * p + r) * p, 1, e->inverse + i, (int)p);
+            w->T[r * p + k] = t;
+            w->NuT[k] += c->noise[r * p + r] * u[r] / (s * s) * t;
+        }
+    }
+}
+
+/* sum += Q'Q with Q_jk = (z_jk t_k) pull_jk over a block of samples */
+static void add_block(const errors *e, size_t first, size_t rows, influence *w)
+{
+    const ur_cone *c = e->cone;
+    size_t p = c->p;
+    ur_multiply_nt(rows, p, p, c->y + first * p, e->U, w->H);
+    ur_multiply(rows, p, p, c->y + first * p, w->T, w->Q);
+    for (size_t j = 0; j < rows; j++)
+        for (size_t k = 0; k < p; k++) {
+            double h = w->H[j * p + k];
+            double *q = w->Q + j * p + k;
+            *q = (*q - h * w->NuT[k]) * e->pull[(first + j) * p + k];
+        }
+    cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)p, (int)rows, 1, w->Q, (int)p, 1,
+                w->sum, (int)p);
+}
+
+/* variance of entry j of column i of A, from its part beyond the span */
+static double beyond_span(const errors *e, size_t i, size_t j, double length)
+{
+    const ur_cone *c = e->cone;
+    double inside = 0, row = 0;
+    for (size_t k = 0; k < c->p; k++) {
+        inside += c->B[j * c->p + k] * c->C[k * c->d + j];
+        row += e->inverse[k * c->p + i] * e->inverse[k * c->p + i];
+    }
+    /* M'M = n L U U' L */
+    return c->sigma * c->sigma * fmax(0, 1 - inside) * row / ((double)c->n * length * length);
+}
+
+static void set_errors(const errors *e, size_t i, influence *w)
+{
+    const ur_cone *c = e->cone;
+    size_t p = c->p, d = c->d;
+    const double *a = e->G + i * d;
+    double length = cblas_dnrm2((int)d, a, 1);
+    for (size_t k = 0; k < p; k++) {
+        const double *g = e->G + k * d;
+        double along = cblas_ddot((int)d, g, 1, a, 1) / length / length;
+        for (size_t j = 0; j < d; j++)
+            w->side[j * p + k] = (g[j] - along * a[j]) / length;
+    }
+    for (size_t k = 0; k < p; k++)
+        for (size_t l = 0; l < k; l++)
+            w->sum[l * p + k] = w->sum[k * p + l];
+    for (size_t j = 0; j < d; j++) {
+        const double *side = w->side + j * p;
+        double variance = beyond_span(e, i, j, length);
+        for (size_t k = 0; k < p; k++)
+            variance += side[k] * cblas_ddot((int)p, w->sum + k * p, 1, side, 1);
+        e->A_se[j * p + i] = sqrt(variance);
+    }
+}
+
+static void unit_errors(void *context, size_t i)
+{
+    const errors *e = context;
+    size_t p = e->cone->p, d = e->cone->d;
+    double *room = ur_alloc(2 * p + 1 + 2 * BLOCK + d, p * sizeof *room);
+    if (!room) {
+        e->status[i] = UNRELU_ENOMEM;
+        return;
+    }
+    influence w = {.T = room, .sum = room + p * p};
+    w.NuT = w.sum + p * p;
+    w.H = w.NuT + p;
+    w.Q = w.H + BLOCK * p;
+    w.side = w.Q + BLOCK * p;
+    set_influence(e, i, &w);
+    for (size_t first = 0; first < e->cone->n; first += BLOCK) {
+        size_t left = e->cone->n - first;
+        add_block(e, first, left < BLOCK ? left : BLOCK, &w);
+    }
+    set_errors(e, i, &w);
+    free(room);
+}
+
+unrelu_status ur_unmix_errors(const ur_cone *cone, const unrelu_exec *exec, const double *U,
+                              const double *inverse, const double *bread, const double *pull,
+                              const double *G, double *A_se, unrelu_error *err)
+{
+    size_t p = cone->p;
+    errors e = {cone, U, inverse, bread, pull, G, A_se, ur_alloc(p, sizeof *e.status)};
+    if (!e.status)
+        return ur_fail_memory(err, p, "units");
+    unrelu_status status = ur_parallel_for(exec, "errors of A", p, unit_errors, &e, err);
+    for (size_t i = 0; i < p && status == UNRELU_OK; i++)
+        if (e.status[i] != UNRELU_OK)
+            status = ur_fail_memory(err, cone->d * p, "errors of A");
+    free(e.status);
+    return status;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/samples.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "pass/parallel.h"
+#include "read/source.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* room for more rows; what was lent so far is copied first */
+static unrelu_status grow(ur_table *t, size_t rows, unrelu_error *err)
+{
+    if (rows <= t->capacity)
+        return UNRELU_OK;
+    size_t capacity = t->capacity + t->capacity / 2;
+    capacity = capacity > rows ? capacity : rows;
+    int overflow = 0;
+    size_t size =
+        ur_product(ur_product(capacity, t->columns, &overflow), sizeof(double), &overflow);
+    double *own = overflow ? NULL : realloc(t->own, size ? size : 1);
+    if (!own)
+        return ur_fail_memory(err, capacity * t->columns, "cells");
+    if (!t->own && t->rows > 0)
+        memcpy(own, t->cells, t->rows * t->columns * sizeof *own);
+    t->own = own;
+    t->cells = own;
+    t->capacity = capacity;
+    return UNRELU_OK;
+}
+
+static unrelu_status refuse_cell(const unrelu_source *source, size_t row, size_t column,
+                                 double value, const char *remedy, unrelu_error *err)
+{
+    char label[160];
+    ur_source_column_label(source, column, label, sizeof label);
+    return ur_fail(err, UNRELU_EFORMAT, "%s: row %zu, %s is %s: %s", ur_source_label(source),
+                   row + 1, label, isnan(value) ? "missing (NaN)" : "infinite", remedy);
+}
+
+static unrelu_status check_cells(const unrelu_source *source, const ur_block *block,
+                                 const char *remedy, unrelu_error *err)
+{
+    for (size_t i = 0; i < block->rows; i++) {
+        const double *x = block->x + i * block->stride;
+        double sum = 0;
+        for (size_t j = 0; j < block->d; j++)
+            sum += x[j] - x[j]; /* NaN where a cell is not finite */
+        for (size_t j = 0; sum != 0 && j < block->d; j++)
+            if (!isfinite(x[j]))
+                return refuse_cell(source, block->first_row + i, j, x[j], remedy, err);
+    }
+    return UNRELU_OK;
+}
+
+/* whether the block lies behind those before it in memory that the source lends */
+static int is_lent(const ur_table *t, const ur_block *block)
+{
+    const double *next = t->rows > 0 ? t->cells + t->rows * t->columns : block->x;
+    return !t->own && block->x != block->own && block->stride == t->columns && block->x == next;
+}
+
+static unrelu_status append(const unrelu_source *source, const ur_block *block, const char *remedy,
+                            ur_table *t, unrelu_error *err)
+{
+    unrelu_status status = check_cells(source, block, remedy, err);
+    if (status == UNRELU_OK && is_lent(t, block)) {
+        t->cells = t->rows > 0 ? t->cells : block->x;
+    } else if (status == UNRELU_OK) {
+        status = grow(t, t->rows + block->rows, err);
+        for (size_t i = 0; i < block->rows && status == UNRELU_OK; i++)
+            memcpy(t->own + (t->rows + i) * t->columns, block->x + i * block->stride,
+                   t->columns * sizeof *t->own);
+    }
+    t->rows += block->rows;
+    return status;
+}
+
+unrelu_status ur_table_load(unrelu_source *source, const unrelu_exec *exec, const char *remedy,
+                            ur_table *t, unrelu_error *err)
+{
+    ur_piece piece = {0};
+    ur_block block = {0};
+    int more = 0;
+    *t = (ur_table){.columns = unrelu_source_columns(source)};
+    unrelu_status status = ur_source_rewind(source, err);
+    while (status == UNRELU_OK &&
+           (status = ur_source_take(source, &piece, &more, err)) == UNRELU_OK && more) {
+        ur_progress(exec, "reading", ur_source_fraction(source));
+        status = ur_cancelled(exec) ? ur_fail_cancelled(err)
+                                    : ur_source_decode(source, &piece, &block, err);
+        if (status == UNRELU_OK)
+            status = append(source, &block, remedy, t, err);
+    }
+    ur_piece_free(&piece);
+    ur_block_free(&block);
+    return status;
+}
+
+void ur_table_free(ur_table *t)
+{
+    free(t->own);
+    *t = (ur_table){0};
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Coordinates in which the solvers work. Columns of the inputs are first brought to one
+ * scale, then a pivoted QR factorisation without centring gives x = sqrt(n) Q: a covariance
+ * of condition 1e6 costs the rows of V six digits, where a Cholesky factor of it would cost
+ * twelve. */
+#include "base/error.h"
+#include "base/memory.h"
+#include "dense/linear.h"
+#include "network/problem/recover.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *ur_terms_name(ur_terms terms)
+{
+    return terms.hidden ? terms.constant ? "both" : "hidden" : terms.constant ? "output" : "none";
+}
+
+enum { MANY = 20000 }; /* rows beyond which the factorisation of some serves for all */
+
+ur_terms ur_terms_of(unrelu_biases biases)
+{
+    static const ur_terms terms[] = {[UNRELU_BIASES_AUTO] = {0, 0},
+                                     [UNRELU_BIASES_NONE] = {0, 0},
+                                     [UNRELU_BIASES_HIDDEN] = {1, 0},
+                                     [UNRELU_BIASES_BOTH] = {1, 1},
+                                     [UNRELU_BIASES_OUTPUT] = {0, 1}};
+    return terms[biases];
+}
+
+/* columns are divided by powers of two near their largest entry */
+static void equilibrate(size_t n, size_t q, double *raw, double *scale)
+{
+    for (size_t j = 0; j < q; j++) {
+        double largest = 0;
+        for (size_t i = 0; i < n; i++)
+            largest = fmax(largest, fabs(raw[i * q + j]));
+        scale[j] = largest > 0 ? ldexp(1, ilogb(largest)) : 1;
+        for (size_t i = 0; i < n; i++)
+            raw[i * q + j] /= scale[j];
+    }
+}
+
+/* forth = R / sqrt(n) in the data's scales; back is its inverse, or the one of least norm */
+static unrelu_status set_maps(ur_frame *f, const double *R, const double *scale, double *eye,
+                              unrelu_error *err)
+{
+    double root = sqrt((double)f->n);
+    for (size_t i = 0; i < f->p; i++) {
+        eye[i * f->p + i] = 1;
+        for (size_t j = 0; j < f->q; j++)
+            f->forth[i * f->q + j] = R[i * f->q + j] / root * scale[j];
+    }
+    if (f->p < f->q)
+        return ur_least_squares(f->p, f->q, f->p, f->forth, eye, 1e-13, f->back, NULL, err);
+    /* in equilibrated columns, so that scales cost no digits */
+    for (size_t i = 0; i < f->p * f->q; i++)
+        f->forth[i] = R[i] / root;
+    unrelu_status status = ur_least_squares(f->p, f->q, f->p, f->forth, eye, 0, f->back, NULL, err);
+    for (size_t i = 0; i < f->p; i++)
+        for (size_t j = 0; j < f->q; j++) {
+            f->forth[i * f->q + j] *= scale[j];
+            f->back[j * f->p + i] /= scale[j];
+        }
+    return status;
+}
+
+/* the rows of f as they are in the data, with the ones */
+static void gather_rows(const ur_data *data, const ur_frame *f, size_t first, size_t rows,
+                        double *raw)
+{
+    for (size_t i = 0; i < rows; i++) {
+        const double *x = data->x + f->row[first + i] * f->d;
+        memcpy(raw + i * f->q, x, f->d * sizeof *raw);
+        if (f->terms.hidden)
+            raw[i * f->q + f->d] = 1;
+    }
+}
+
+static unrelu_status factor(const ur_data *data, ur_frame *f, unrelu_error *err)
+{
+    size_t n = f->n, q = f->q;
+    double *raw = ur_alloc(n, q * sizeof *raw), *R = ur_alloc(q, q * sizeof *R);
+    double *eye = ur_alloc(q, q * sizeof *eye), *scale = ur_doubles(q);
+    unrelu_status status = UNRELU_OK;
+    if (!raw || !R || !eye || !scale) {
+        status = ur_fail_memory(err, n * q, "cells");
+        goto done;
+    }
+    gather_rows(data, f, 0, n, raw);
+    equilibrate(n, q, raw, scale);
+    status = ur_qr_pivoted(n, q, raw, 1e-13, &f->p, f->x, R, NULL, err);
+    if (status == UNRELU_OK && f->p == 0)
+        status = ur_fail(err, UNRELU_EDATA, "all inputs are 0: nothing can be learned from them");
+    if (status == UNRELU_OK)
+        status = set_maps(f, R, scale, eye, err);
+    for (size_t i = 0; i < n * f->p; i++)
+        f->x[i] *= sqrt((double)n);
+done:
+    free(raw);
+    free(R);
+    free(eye);
+    free(scale);
+    return status;
+}
+
+/* the maps of fewer rows, applied to all: white to within 1 / sqrt(MANY), which is enough */
+static unrelu_status borrow(const ur_data *data, ur_frame *f, unrelu_error *err)
+{
+    enum { ROWS = 256 };
+    ur_frame few = {0};
+    double *raw = ur_alloc(ROWS, f->q * sizeof *raw);
+    unrelu_status status = raw ? ur_frame_make(data, MANY, f->terms, 0, &few, err)
+                               : ur_fail_memory(err, ROWS * f->q, "cells");
+    if (status == UNRELU_OK) {
+        f->p = few.p;
+        memcpy(f->forth, few.forth, f->p * f->q * sizeof *f->forth);
+        memcpy(f->back, few.back, f->q * f->p * sizeof *f->back);
+    }
+    for (size_t first = 0; first < f->n && status == UNRELU_OK; first += ROWS) {
+        size_t rows = f->n - first < ROWS ? f->n - first : ROWS;
+        gather_rows(data, f, first, rows, raw);
+        ur_multiply(rows, f->q, f->p, raw, f->back, f->x + first * f->p);
+    }
+    ur_frame_free(&few);
+    free(raw);
+    return status;
+}
+
+/* the labels of the frame's rows in their units */
+static void set_labels(const ur_data *data, int each, ur_frame *f)
+{
+    size_t m = f->m;
+    for (size_t j = 0; j < m; j++)
+        f->unit[j] = each ? data->column_unit[j] : data->unit;
+    for (size_t i = 0; i < f->n; i++)
+        for (size_t j = 0; j < m; j++) {
+            double a = f->a[i * m + j] = data->a[f->row[i] * m + j] / f->unit[j];
+            f->size += a * a;
+        }
+}
+
+unrelu_status ur_frame_make(const ur_data *data, size_t rows, ur_terms terms, int each, ur_frame *f,
+                            unrelu_error *err)
+{
+    size_t n = rows < data->n ? rows : data->n, q = data->d + (terms.hidden ? 1 : 0);
+    *f = (ur_frame){.n = n, .q = q, .d = data->d, .m = data->m, .terms = terms};
+    f->x = ur_alloc(n, q * sizeof *f->x);
+    f->a = ur_alloc(n, f->m * sizeof *f->a);
+    f->unit = ur_doubles(f->m);
+    f->row = ur_alloc(n, sizeof *f->row);
+    f->forth = ur_alloc(q, q * sizeof *f->forth);
+    f->back = ur_alloc(q, q * sizeof *f->back);
+    if (!f->x || !f->a || !f->unit || !f->row || !f->forth || !f->back)
+        return ur_fail_memory(err, n * (q + f->m), "cells");
+    for (size_t i = 0; i < n; i++)
+        f->row[i] = (size_t)((double)i * ((double)data->n / (double)n));
+    set_labels(data, each, f);
+    return n > MANY ? borrow(data, f, err) : factor(data, f, err);
+}
+
+unrelu_status ur_frame_mark(const ur_frame *f, size_t n, unsigned char **used, unrelu_error *err)
+{
+    *used = NULL;
+    if (!f || f->n == n)
+        return UNRELU_OK;
+    if (!(*used = ur_alloc(n, 1)))
+        return ur_fail_memory(err, n, "marks");
+    for (size_t i = 0; i < f->n; i++)
+        (*used)[f->row[i]] = 1;
+    return UNRELU_OK;
+}
+
+void ur_frame_free(ur_frame *f)
+{
+    free(f->x);
+    free(f->a);
+    free(f->unit);
+    free(f->row);
+    free(f->forth);
+    free(f->back);
+    memset(f, 0, sizeof *f);
+}
+
+void ur_frame_forth(const ur_frame *f, size_t k, const double *raw, double *V)
+{
+    ur_multiply_nt(k, f->q, f->p, raw, f->forth, V);
+}
+
+void ur_frame_back(const ur_frame *f, size_t k, const double *V, double *raw)
+{
+    ur_multiply_nt(k, f->p, f->q, V, f->back, raw);
+}
+
+unrelu_status ur_frame_enter(const ur_frame *f, unrelu_activation activation, size_t k,
+                             const double *V, const double *c, double *inside, unrelu_error *err)
+{
+    double *rows = ur_alloc(k, f->q * sizeof *rows);
+    if (!rows)
+        return ur_fail_memory(err, k * f->q, "weights");
+    for (size_t j = 0; j < k; j++) {
+        memcpy(rows + j * f->q, V + j * f->d, f->d * sizeof *rows);
+        if (f->terms.hidden)
+            rows[j * f->q + f->d] = c[j];
+    }
+    ur_frame_forth(f, k, rows, inside);
+    if (ur_activation_degree(activation) > 0)
+        ur_unit_rows(k, f->p, inside);
+    free(rows);
+    return UNRELU_OK;
+}
+
+unrelu_status ur_frame_labels(const ur_frame *f, double tolerance, size_t *rank, double *y,
+                              double *diagonal, unrelu_error *err)
+{
+    size_t n = f->n, m = f->m, wide = m + (f->terms.constant ? 1 : 0);
+    double *labels = ur_alloc(n, wide * sizeof *labels);
+    if (!labels)
+        return ur_fail_memory(err, n * wide, "labels");
+    for (size_t i = 0; i < n; i++) {
+        memcpy(labels + i * wide, f->a + i * m, m * sizeof *labels);
+        if (f->terms.constant)
+            labels[i * wide + m] = 1;
+    }
+    unrelu_status status = ur_qr_pivoted(n, wide, labels, tolerance, rank, y, NULL, diagonal, err);
+    free(labels);
+    return status;
+}
+
+ur_newton ur_frame_problem(const ur_frame *f, unrelu_activation activation, const unrelu_exec *exec)
+{
+    return (ur_newton){.n = f->n,
+                       .p = f->p,
+                       .m = f->m,
+                       .x = f->x,
+                       .a = f->a,
+                       .f = activation,
+                       .constant = f->terms.constant,
+                       .exec = exec};
+}

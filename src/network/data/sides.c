@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "network/data/sides.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+double ur_sides_width(const ur_data *data)
+{
+    return fmax(1, data->floor / 50 / UR_KINK);
+}
+
+void ur_sides_free(ur_sides *s)
+{
+    free(s->side);
+    free(s->on);
+    free(s->off);
+}
+
+static int is_zero(const double *x, size_t d)
+{
+    for (size_t l = 0; l < d; l++)
+        if (x[l] != 0)
+            return 0;
+    return 1;
+}
+
+static void set_row(const ur_data *data, const unrelu_network *model, const double *x,
+                    const double *length, ur_sides *s, signed char *side)
+{
+    double row = ur_kink_row(data, x), width = ur_sides_width(data);
+    int zero = is_zero(x, model->d);
+    for (size_t j = 0; j < s->k; j++) {
+        double t = model->c[j], kink = width * ur_kink(row, length[j], model->c[j]);
+        for (size_t l = 0; l < model->d; l++)
+            t += model->V[j * model->d + l] * x[l];
+        side[j] = (signed char)((t > kink) - (t < -kink));
+        s->on[j] += side[j] > 0;
+        s->off[j] += side[j] < 0;
+        s->on_kink += side[j] == 0 && !zero;
+    }
+}
+
+unrelu_status ur_sides_set(const ur_data *data, const unrelu_network *model, const ur_frame *frame,
+                           ur_sides *s, unrelu_error *err)
+{
+    size_t k = model->k, d = data->d;
+    *s = (ur_sides){.n = frame->n, .k = k};
+    double *length = ur_doubles(k);
+    s->side = ur_alloc(s->n, k);
+    s->on = ur_alloc(k, sizeof *s->on);
+    s->off = ur_alloc(k, sizeof *s->off);
+    unrelu_status status = UNRELU_OK;
+    if (!length || !s->side || !s->on || !s->off) {
+        status = ur_fail_memory(err, s->n * k, "marks");
+        goto done;
+    }
+    for (size_t j = 0; j < k; j++)
+        length[j] = ur_kink_neuron(data, model->V + j * d);
+    for (size_t i = 0; i < s->n; i++)
+        set_row(data, model, data->x + frame->row[i] * d, length, s, s->side + i * k);
+done:
+    free(length);
+    return status;
+}
+
+int ur_sides_compare(const ur_sides *s, size_t a, size_t b)
+{
+    int same = 1, opposite = 1;
+    for (size_t i = 0; i < s->n && (same || opposite); i++) {
+        int product = s->side[i * s->k + a] * s->side[i * s->k + b];
+        same &= product >= 0;
+        opposite &= product <= 0;
+    }
+    return same ? 1 : opposite ? -1 : 0;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* On which side of each neuron's kink the samples lie that the solver saw. */
+#ifndef UR_SIDES_H
+#define UR_SIDES_H
+
+#include "network/problem/recover.h"
+
+typedef struct {
+    size_t n, k;
+    signed char *side; /* (n, k): 1 on, -1 off, 0 on the kink */
+    size_t *on, *off;  /* k */
+    size_t on_kink;    /* cells of 0, but for rows of zeros */
+} ur_sides;
+
+unrelu_status ur_sides_set(const ur_data *data, const unrelu_network *model, const ur_frame *frame,
+                           ur_sides *s, unrelu_error *err);
+void ur_sides_free(ur_sides *s);
+/* 1: one pattern; -1: opposite ones; 0: neither. Samples on a kink fit both. */
+int ur_sides_compare(const ur_sides *s, size_t a, size_t b);
+/* Kinks are this many UR_KINK wide: 1 for labels of full precision; with fewer digits v, and with
+ * it the kink, is less sure, by a part of the floor, as v is known better than a label. */
+double ur_sides_width(const ur_data *data);
+
+#endif

@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The labels alone. Where f is 0 left of its kink, the labels a = U f(V x + c) are non-negative
+ * mixtures of the k columns of U; neuron j is off on a facet of their cone, a u_j with
+ * h_j = u_j a >= 0 and h_j = 0 wherever it is off (dense/facet.h). Inputs are used only at the
+ * end: h_j = s f(v_j x + c_j), so v_j and c_j are least squares of f^-1(h_j / s) over the samples
+ * where h_j > 0. s is free where f is homogeneous (|v_j| = 1), else what leaves the least
+ * residual. Any law of the inputs, k > d too; then the cone may have facets that are no neurons,
+ * which their residual on x gives away.
+ * About 24 k samples where neurons are on half the time, 12 k / P(off) in general; exact to
+ * rounding. Labels with noise (seen in singular values beyond the k-th, so m > k is needed) give
+ * an approximation up to noise of about 3 %. Refuses leaky f, an output bias (the cone then has
+ * no apex at 0), labels of rank below k, and fewer than k facets. */
+#include "base/error.h"
+#include "base/memory.h"
+#include "cone/facet.h"
+#include "dense/linear.h"
+#include "network/problem/start.h"
+
+#include <cblas.h>
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RANK        1e-10
+#define MOST_NOISE  0.05
+#define SINGLE      3e-8  /* noise of labels that were rounded to single precision */
+#define OFF         1e-11 /* of |y|: h at the zeros of a certified facet, which are rounding */
+#define RESIDUAL    1e-6  /* of f^-1(h) on x: above, h is no neuron */
+#define SCALE_GRID  24    /* s = e^-12 .. e^12 of the largest h */
+#define SCALE_STEPS 60    /* golden sections: 0.618^60 = 3e-13 */
+#define GOLDEN      0.6180339887498949
+
+typedef struct {
+    const ur_start *start;
+    size_t n, d, m, k, q; /* rows taken; q: unknowns of a neuron, d and 1 where c is fitted */
+    double *x;            /* (n, q), columns at length 1 */
+    double *a;            /* (n, m) */
+    double *unit;         /* q: the columns' lengths */
+    double *B, *y;        /* m x k, (n, k): y = a B, y'y = n I */
+    double *size;         /* |y| */
+    double sigma, *noise; /* deviation of the noise of a relative to its root mean square; k x k */
+    double *h;            /* n */
+    double *v;            /* one row of q for each facet, and its residual */
+    double *residual;
+    ur_facets facets;
+} cone;
+
+/* ---- the rows ---- */
+
+static size_t most_rows(const ur_start *start)
+{
+    size_t most = 2000, k = 100 * start->k, d = 10 * start->sample.d;
+    most = k > most ? k : most;
+    return d > most ? d : most;
+}
+
+static int is_zero(const double *a, size_t m)
+{
+    for (size_t j = 0; j < m; j++)
+        if (a[j] != 0)
+            return 0;
+    return 1;
+}
+
+/* evenly spread rows with labels other than 0 */
+static void take_rows(cone *p, size_t carrying)
+{
+    const ur_sample *s = &p->start->sample;
+    size_t seen = 0, taken = 0;
+    double largest = 0;
+    for (size_t i = 0; i < s->n && taken < p->n; i++) {
+        const double *a = s->a + i * s->m, *x = s->x + i * s->d;
+        if (is_zero(a, s->m) ||
+            seen++ != (size_t)((double)taken * ((double)carrying / (double)p->n)))
+            continue;
+        memcpy(p->a + taken * s->m, a, s->m * sizeof *a);
+        memcpy(p->x + taken * p->q, x, s->d * sizeof *x);
+        if (p->q > s->d)
+            p->x[taken * p->q + s->d] = 1;
+        taken++;
+    }
+    p->n = taken;
+    for (size_t i = 0; i < taken * s->m; i++)
+        largest = fmax(largest, fabs(p->a[i]));
+    int exponent;
+    frexp(largest, &exponent);
+    for (size_t i = 0; i < taken * s->m; i++)
+        p->a[i] = ldexp(p->a[i], -exponent);
+    for (size_t j = 0; j < p->q; j++) {
+        p->unit[j] = cblas_dnrm2((int)taken, p->x + j, (int)p->q);
+        if (p->unit[j] > 0)
+            for (size_t i = 0; i < taken; i++)
+                p->x[i * p->q + j] /= p->unit[j];
+    }
+}
+
+/* ---- the labels as k mixtures ---- */
+
+static int is_single(const cone *p)
+{
+    for (size_t i = 0; i < p->n * p->m; i++)
+        if ((double)(float)p->a[i] != p->a[i])
+            return 0;
+    return 1;
+}
+
+/* y = a B rather than the singular vectors themselves: each row keeps its own relative accuracy */
+static unrelu_status whiten(cone *p, unrelu_error *err)
+{
+    size_t least = p->n < p->m ? p->n : p->m, k = p->k;
+    double total = 0, tail = 0;
+    double *U = ur_alloc(p->n, least * sizeof *U), *s = ur_doubles(least),
+           *Vt = ur_alloc(least, p->m * sizeof *Vt);
+    unrelu_status status = UNRELU_OK;
+    if (!U || !s || !Vt)
+        status = ur_fail_memory(err, p->n * p->m, "numbers of the labels' span");
+    if (status == UNRELU_OK)
+        status = ur_svd(p->n, p->m, p->a, U, s, Vt, err);
+    if (status != UNRELU_OK)
+        goto done;
+    size_t rank = 0;
+    while (rank < least && s[rank] > RANK * s[0])
+        rank++;
+    if (rank < k) {
+        status =
+            ur_fail(err, UNRELU_EDATA,
+                    "the labels of %zu samples that are not all 0 have rank %zu, and facets of "
+                    "k = %zu neurons need rank %zu: more outputs, more samples, or the method "
+                    "exact",
+                    p->n, rank, k, k);
+        goto done;
+    }
+    for (size_t j = 0; j < least; j++) {
+        total += s[j] * s[j];
+        tail += j < k ? 0 : s[j] * s[j];
+    }
+    if (is_single(p))
+        p->sigma = SINGLE;
+    if (rank > k)
+        p->sigma = fmax(p->sigma, sqrt(tail / total * (double)p->m / (double)(p->m - k)));
+    if (p->sigma > MOST_NOISE) {
+        status = ur_fail(err, UNRELU_EDATA,
+                         "the labels have rank %zu; what is beyond rank k = %zu would be noise of "
+                         "%.2g %% of the labels, and facets are found up to about 3 %%: another k, "
+                         "or the method moments",
+                         rank, k, 100 * p->sigma);
+        goto done;
+    }
+    double rms = sqrt(total / ((double)p->n * (double)p->m)), root = sqrt((double)p->n);
+    for (size_t j = 0; j < k; j++) {
+        for (size_t i = 0; i < p->m; i++)
+            p->B[i * k + j] = Vt[j * p->m + i] * root / s[j];
+        double deviation = p->sigma * rms * root / s[j];
+        p->noise[j * k + j] = deviation * deviation;
+    }
+    ur_multiply(p->n, p->m, k, p->a, p->B, p->y);
+    for (size_t i = 0; i < p->n; i++)
+        p->size[i] = cblas_dnrm2((int)k, p->y + i * k, 1);
+done:
+    free(U);
+    free(s);
+    free(Vt);
+    return status;
+}
+
+/* ---- a facet's neuron ---- */
+
+typedef struct {
+    const cone *p;
+    const double *h;
+    size_t count;   /* rows where the neuron is on */
+    double largest; /* of h there */
+    size_t *row;
+    double *x, *t;   /* (count, q), count: weighted */
+    double *v;       /* q */
+    double residual; /* relative */
+    unrelu_error *err;
+} regression;
+
+/* Least squares of t = f^-1(h / scale), each row weighted by f'(t) over the accuracy of h: a
+ * fraction of |y|, or the noise. The residual is relative to t, about its mean where c is
+ * fitted. */
+static unrelu_status regress(regression *g, double scale)
+{
+    const cone *p = g->p;
+    size_t q = p->q;
+    double total = 0, sum = 0, weights = 0, left = 0;
+    for (size_t i = 0; i < g->count; i++) {
+        size_t row = g->row[i];
+        double t = ur_activation_inverse(p->start->f, g->h[row] / scale), slope;
+        ur_activation_apply(p->start->f, 1, &t, NULL, &slope);
+        double weight = p->sigma > 0 ? slope : slope / p->size[row];
+        g->t[i] = weight * t;
+        for (size_t j = 0; j < q; j++)
+            g->x[i * q + j] = weight * p->x[row * q + j];
+        total += g->t[i] * g->t[i];
+        sum += weight * g->t[i];
+        weights += weight * weight;
+    }
+    if (p->start->hidden)
+        total -= sum / weights * sum;
+    g->residual = INFINITY;
+    if (!isfinite(total) || total <= 0)
+        return UNRELU_OK;
+    unrelu_status status = ur_least_squares(g->count, q, 1, g->x, g->t, 1e-13, g->v, NULL, g->err);
+    for (size_t i = 0; i < g->count && status == UNRELU_OK; i++) {
+        double e = g->t[i] - cblas_ddot((int)q, g->x + i * q, 1, g->v, 1);
+        left += e * e;
+    }
+    if (status == UNRELU_OK)
+        g->residual = sqrt(left / total);
+    return status;
+}
+
+static unrelu_status regress_at(regression *g, double exponent)
+{
+    double beyond = g->p->start->f.kind == UNRELU_TANH_POS; /* h / s < 1 */
+    return regress(g, g->largest * (beyond + exp(exponent)));
+}
+
+/* f not homogeneous: the scale of least residual, by a grid and golden sections */
+static unrelu_status regress_scaled(regression *g)
+{
+    double best = INFINITY, centre = 0, residual[2];
+    unrelu_status status = UNRELU_OK;
+    for (int i = 0; i <= SCALE_GRID && status == UNRELU_OK; i++) {
+        double at = i - SCALE_GRID / 2;
+        status = regress_at(g, at);
+        if (g->residual < best) {
+            best = g->residual;
+            centre = at;
+        }
+    }
+    double low = centre - 1, high = centre + 1;
+    double inner[] = {high - GOLDEN * (high - low), low + GOLDEN * (high - low)};
+    for (int i = 0; i < 2 && status == UNRELU_OK; i++) {
+        status = regress_at(g, inner[i]);
+        residual[i] = g->residual;
+    }
+    for (int step = 0; step < SCALE_STEPS && status == UNRELU_OK; step++) {
+        int left = residual[0] < residual[1];
+        *(left ? &high : &low) = inner[left];
+        inner[left] = inner[!left];
+        residual[left] = residual[!left];
+        inner[!left] = left ? high - GOLDEN * (high - low) : low + GOLDEN * (high - low);
+        status = regress_at(g, inner[!left]);
+        residual[!left] = g->residual;
+    }
+    return status;
+}
+
+/* v = the neuron of facet u, in the data's coordinates */
+static unrelu_status neuron(cone *p, const double *u, double *v, double *residual,
+                            unrelu_error *err)
+{
+    regression g = {.p = p, .h = p->h, .v = v, .err = err};
+    double variance = 0;
+    unrelu_status status = UNRELU_OK;
+    g.row = ur_alloc(p->n, sizeof *g.row);
+    g.x = ur_alloc(p->n, p->q * sizeof *g.x);
+    g.t = ur_doubles(p->n);
+    if (!g.row || !g.x || !g.t) {
+        status = ur_fail_memory(err, p->n * p->q, "numbers of a regression");
+        goto done;
+    }
+    ur_multiply(p->n, p->k, 1, p->y, u, p->h);
+    for (size_t j = 0; j < p->k; j++)
+        variance += p->noise[j * p->k + j] * u[j] * u[j];
+    for (size_t i = 0; i < p->n; i++)
+        if (p->h[i] > fmax(OFF * p->size[i], 6 * sqrt(variance))) {
+            g.row[g.count++] = i;
+            g.largest = fmax(g.largest, p->h[i]);
+        }
+    *residual = INFINITY;
+    if (g.count < p->q)
+        goto done;
+    if (ur_activation_degree(p->start->f) > 0)
+        status = regress(&g, g.largest);
+    else
+        status = regress_scaled(&g);
+    *residual = g.residual;
+    for (size_t j = 0; j < p->q; j++)
+        v[j] = p->unit[j] > 0 ? v[j] / p->unit[j] : 0;
+done:
+    free(g.row);
+    free(g.x);
+    free(g.t);
+    return status;
+}
+
+static unrelu_status regress_all(cone *p, unrelu_error *err)
+{
+    size_t count = p->facets.count;
+    unrelu_status status = UNRELU_OK;
+    free(p->v);
+    free(p->residual);
+    p->v = ur_alloc(count, p->q * sizeof *p->v);
+    p->residual = ur_doubles(count);
+    if (!p->v || !p->residual)
+        return ur_fail_memory(err, count * p->q, "numbers of the facets' neurons");
+    for (size_t j = 0; j < count && status == UNRELU_OK; j++)
+        status = neuron(p, p->facets.U + j * p->k, p->v + j * p->q, &p->residual[j], err);
+    return status;
+}
+
+/* how many facets have a smaller residual, or the same and were found earlier */
+static size_t place(const cone *p, size_t j)
+{
+    size_t before = 0;
+    for (size_t i = 0; i < p->facets.count; i++)
+        before += p->residual[i] < p->residual[j] || (i < j && p->residual[i] == p->residual[j]);
+    return before;
+}
+
+/* facets that are neurons */
+static size_t fitting(const cone *p)
+{
+    size_t count = 0;
+    for (size_t j = 0; j < p->facets.count; j++)
+        count += p->residual[j] <= (p->sigma > 0 ? DBL_MAX : RESIDUAL);
+    return count;
+}
+
+static unrelu_status check_residuals(const cone *p, double *worst, unrelu_error *err)
+{
+    for (size_t j = 0; j < p->facets.count; j++)
+        if (place(p, j) + 1 == p->k)
+            *worst = p->residual[j];
+    if (fitting(p) >= p->k)
+        return UNRELU_OK;
+    return ur_fail(err, UNRELU_EDATA,
+                   "of %zu facets of the labels' cone only %zu are f(v x%s) of the inputs, and k = "
+                   "%zu (residual %.2g): another activation or biases, or more samples",
+                   p->facets.count, fitting(p), p->start->hidden ? " + c" : "", p->k, *worst);
+}
+
+/* the k facets of least residual, in the order found */
+static void choose(const cone *p, double *V, double *c)
+{
+    int homogeneous = ur_activation_degree(p->start->f) > 0;
+    size_t taken = 0;
+    for (size_t j = 0; j < p->facets.count; j++) {
+        if (place(p, j) >= p->k)
+            continue;
+        const double *v = p->v + j * p->q;
+        double length = homogeneous ? cblas_dnrm2((int)p->d, v, 1) : 1;
+        for (size_t i = 0; i < p->d; i++)
+            V[taken * p->d + i] = v[i] / length;
+        c[taken++] = p->q > p->d ? v[p->d] / length : 0;
+    }
+}
+
+static unrelu_status find_facets(cone *p, size_t extra, unrelu_error *err)
+{
+    const ur_start *start = p->start;
+    ur_facet_search search = {.n = p->n,
+                              .p = p->k,
+                              .Y = p->y,
+                              .noise = p->sigma > 0 ? p->noise : NULL,
+                              .wanted = p->k,
+                              .extra = extra,
+                              .seed = start->seed,
+                              .stream = UR_STREAM_FACETS,
+                              .exec = start->exec};
+    ur_facets_free(&p->facets);
+    unrelu_status status = ur_facets_find(&search, &p->facets, err);
+    if (status != UNRELU_OK || p->facets.count >= p->k)
+        return status;
+    return ur_fail(err, UNRELU_EDATA,
+                   "found only %zu of %zu facets in %zu tries (n = %zu samples%s): more samples "
+                   "(about 24 k = %zu, more where neurons are seldom off) or another method",
+                   p->facets.count, p->k, p->facets.tries, p->n, p->sigma > 0 ? " with noise" : "",
+                   24 * p->k);
+}
+
+/* ---- the method ---- */
+
+static void fill_note(const cone *p, double residual, ur_start_note *note)
+{
+    size_t zeros = p->n;
+    for (size_t j = 0; j < p->facets.count; j++)
+        zeros = p->facets.zeros[j] < zeros ? p->facets.zeros[j] : zeros;
+    if (p->sigma > 0)
+        snprintf(note->guarantee, sizeof note->guarantee,
+                 "none of the paper's theorems; with noise a facet is one by the count of samples "
+                 "near it, without a certificate");
+    else
+        snprintf(note->guarantee, sizeof note->guarantee,
+                 "none of the paper's theorems; every facet has its certificate: no sample beyond "
+                 "it, at least %zu on it, of rank k - 1 without any one of them",
+                 zeros);
+    snprintf(note->assumption, sizeof note->assumption,
+             "labels in the cone of k columns of U, each neuron off on many samples: %zu facets in "
+             "%zu tries on %zu samples, noise %.2g; inputs used for V alone, residual %.2g",
+             p->facets.count, p->facets.tries, p->n, p->sigma, residual);
+}
+
+static unrelu_status check(const ur_start *start, unrelu_error *err)
+{
+    char name[64];
+    unrelu_activation_name(start->f, name, sizeof name);
+    if (!ur_activation_rectifies(start->f))
+        return ur_fail(err, UNRELU_EDATA,
+                       "facets need an activation that is 0 left of its kink, which %s is not: use "
+                       "the method exact",
+                       name);
+    if (start->constant)
+        return ur_fail(err, UNRELU_EDATA,
+                       "facets need labels without an output bias (their cone has its apex at 0): "
+                       "use the method exact");
+    return UNRELU_OK;
+}
+
+static unrelu_status prepare(cone *p, size_t carrying, unrelu_error *err)
+{
+    size_t number = sizeof(double);
+    p->x = ur_alloc(p->n, p->q * number);
+    p->a = ur_alloc(p->n, p->m * number);
+    p->y = ur_alloc(p->n, p->k * number);
+    p->B = ur_alloc(p->m, p->k * number);
+    p->noise = ur_alloc(p->k, p->k * number);
+    p->unit = ur_doubles(p->q);
+    p->size = ur_doubles(p->n);
+    p->h = ur_doubles(p->n);
+    if (!p->x || !p->a || !p->y || !p->B || !p->noise || !p->unit || !p->size || !p->h)
+        return ur_fail_memory(err, p->n * (p->q + p->m), "numbers of a facet search");
+    take_rows(p, carrying);
+    return UNRELU_OK;
+}
+
+unrelu_status ur_start_facets(const ur_start *start, double *V, double *c, ur_start_note *note,
+                              unrelu_error *err)
+{
+    const ur_sample *s = &start->sample;
+    size_t most = most_rows(start), carrying = 0;
+    double worst = 0;
+    unrelu_status status = check(start, err);
+    if (status != UNRELU_OK || start->k == 0)
+        return status;
+    for (size_t i = 0; i < s->n; i++)
+        carrying += !is_zero(s->a + i * s->m, s->m);
+    cone p = {.start = start,
+              .n = carrying < most ? carrying : most,
+              .d = s->d,
+              .m = s->m,
+              .k = start->k,
+              .q = s->d + (start->hidden ? 1 : 0)};
+    status = prepare(&p, carrying, err);
+    if (status == UNRELU_OK)
+        status = whiten(&p, err);
+    /* with k > d, or few distinct inputs, there are facets beside the neurons': then all of them */
+    for (int again = 0; again < 2 && status == UNRELU_OK; again++) {
+        status = find_facets(&p, again ? 20 + 2 * p.k : 0, err);
+        if (status == UNRELU_OK)
+            status = regress_all(&p, err);
+        if (status == UNRELU_OK && fitting(&p) >= p.k)
+            break;
+    }
+    if (status == UNRELU_OK)
+        status = check_residuals(&p, &worst, err);
+    if (status == UNRELU_OK) {
+        choose(&p, V, c);
+        fill_note(&p, worst, note);
+    }
+    double *const all[] = {p.x, p.a, p.y, p.B, p.noise, p.unit, p.size, p.h, p.v, p.residual};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        free(all[i]);
+    ur_facets_free(&p.facets);
+    return status;
+}

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lifted complementarity. Where z.y is one neuron relu(w.x), (z.y)(z.y - w.x) = 0 on every sample
+ * and for every law of x: linear in z (z; -w)', so a null vector of the features
+ *     F = [vech(yy'); y (x) x].
+ * The null space has dimension k where nothing else holds on the samples (checked, not proven);
+ * the parts that belong to vech(yy') span {z_i z_i'}, which span.c takes apart, and the rest of
+ * the vector of zz' is z (-w)'. With a hidden bias x holds a 1. With an output bias y is centred
+ * and neuron i is z.y + t, t unknown:
+ *     (z.y + t)(z.y + t - w.x) = <zz', yy'> - (z.y)(g.x) - t (g + t one).x,  g = w - 2t one,
+ * with one.x = 1: F gets x as well, the leading part stays zz'.
+ * Rows of F are weighted by 1 / (0.3 + |x|^2 / d), which keeps the gap where tails are heavy.
+ * D = k (k + 1) / 2 + k d features (d one larger with a bias, k one larger in k d with an output
+ * bias); n about 1.2 (D - k) is enough. The Gram matrix squares the condition: rows to about
+ * 1e-8. Cost n D^2 / 2 + 9 D^3. With noise the answer is biased, but a start.
+ * Refuses: nullity above k; no gap after the k-th eigenvalue; D above 3000; not the relu. */
+#include "base/error.h"
+#include "base/memory.h"
+#include "dense/linear.h"
+#include "dense/rank_ones.h"
+#include "network/exact/lift.h"
+#include "pass/parallel.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 3000 };
+#define NULL_LEVEL 1e-13 /* of the largest eigenvalue */
+#define GAP        0.5   /* k-th over next eigenvalue that still makes a start */
+
+typedef struct {
+    ur_lift l;
+    int constant;
+    size_t D, pairs;
+    double *rms;    /* D: root mean squares of the features */
+    double *values; /* D: eigenvalues of the Gram matrix of unit features, increasing */
+    double *null;   /* k x D: coefficients of the features */
+    size_t nullity;
+} lifted;
+
+static void lifted_free(lifted *t)
+{
+    ur_lift_free(&t->l);
+    free(t->rms);
+    free(t->values);
+    free(t->null);
+}
+
+static size_t features(size_t k, size_t r, int constant)
+{
+    return ur_lift_pairs(k) + (k + (size_t)(constant != 0)) * r;
+}
+
+static unrelu_status check(const ur_start *start, unrelu_error *err)
+{
+    size_t d = start->sample.d + (size_t)(start->hidden || start->constant);
+    size_t D = start->k < 2 * MOST && d < MOST ? features(start->k, d, start->constant) : SIZE_MAX;
+    if (start->f.kind != UNRELU_RELU)
+        return ur_fail(err, UNRELU_EDATA,
+                       "--method lifted is for the relu alone: it uses f(t) (f(t) - t) = 0; use "
+                       "--method exact or moments");
+    if (D > MOST)
+        return ur_fail(err, UNRELU_EDATA,
+                       "--method lifted needs the eigenvectors of a matrix of order k (k + 1) / 2 "
+                       "+ k d, here above %d (k = %zu, d = %zu): use --method exact or facets",
+                       MOST, start->k, start->sample.d);
+    return UNRELU_OK;
+}
+
+static void fill(const lifted *t, size_t first, size_t rows, double *F)
+{
+    size_t k = t->l.k, r = t->l.r;
+    for (size_t i = 0; i < rows; i++) {
+        const double *y = t->l.y + (first + i) * k, *x = t->l.x + (first + i) * r;
+        double *out = F + i * t->D + t->pairs;
+        ur_lift_products(k, y, F + i * t->D);
+        for (size_t j = 0; j < k; j++)
+            for (size_t l = 0; l < r; l++)
+                *out++ = y[j] * x[l];
+        if (t->constant)
+            memcpy(out, x, r * sizeof *x);
+        cblas_dscal((int)t->D, t->l.factor[first + i] * t->l.factor[first + i], F + i * t->D, 1);
+    }
+}
+
+/* G (D x D) of features of unit root mean square; rms is set */
+static unrelu_status gram(lifted *t, const unrelu_exec *exec, double *G, unrelu_error *err)
+{
+    size_t D = t->D, n = t->l.n;
+    double *F = ur_alloc(UR_LIFT_BLOCK, D * sizeof *F);
+    if (!F)
+        return ur_fail_memory(err, UR_LIFT_BLOCK * D, "lifted features");
+    unrelu_status status = UNRELU_OK;
+    for (size_t first = 0; first < n && status == UNRELU_OK; first += UR_LIFT_BLOCK) {
+        size_t rows = n - first < UR_LIFT_BLOCK ? n - first : UR_LIFT_BLOCK;
+        ur_progress(exec, "lifted features", (double)first / (double)n);
+        fill(t, first, rows, F);
+        status = ur_lift_add(exec, rows, D, F, D, F, 1, G, err);
+    }
+    for (size_t i = 0; i < D; i++)
+        t->rms[i] = G[i * D + i] > 0 ? sqrt(G[i * D + i] / (double)n) : 1;
+    for (size_t i = 0; i < D; i++)
+        for (size_t j = 0; j <= i; j++)
+            G[j * D + i] = G[i * D + j] = G[i * D + j] / (double)n / (t->rms[i] * t->rms[j]);
+    free(F);
+    return status;
+}
+
+static unrelu_status null_space(lifted *t, const unrelu_exec *exec, unrelu_error *err)
+{
+    size_t D = t->D, k = t->l.k;
+    double *G = ur_alloc(D, D * sizeof *G), *vectors = ur_alloc(D, D * sizeof *vectors);
+    unrelu_status status = UNRELU_OK;
+    if (!G || !vectors) {
+        status = ur_fail_memory(err, D * D, "products of lifted features");
+        goto done;
+    }
+    status = gram(t, exec, G, err);
+    if (status == UNRELU_OK)
+        status = ur_eigen_symmetric(D, G, t->values, vectors, err);
+    if (status != UNRELU_OK)
+        goto done;
+    while (t->nullity < D && t->values[t->nullity] < NULL_LEVEL * t->values[D - 1])
+        t->nullity++;
+    for (size_t i = 0; i < k; i++)
+        for (size_t j = 0; j < D; j++)
+            t->null[i * D + j] = vectors[j * D + i] / t->rms[j];
+done:
+    free(G);
+    free(vectors);
+    return status;
+}
+
+static unrelu_status judge(const lifted *t, unrelu_error *err)
+{
+    size_t k = t->l.k, needed = (size_t)ceil(1.2 * (double)(t->D - k));
+    double top = t->values[t->D - 1];
+    if (t->nullity > k)
+        return ur_fail(err, UNRELU_EDATA,
+                       "not identifiable by lifting: nullity %zu > k = %zu: too few samples (%zu, "
+                       "needs about %zu), a neuron that never switches, or antiparallel rows; use "
+                       "--method exact or facets",
+                       t->nullity, k, t->l.n, needed);
+    if (t->nullity < k && !(t->values[k - 1] < GAP * t->values[k]))
+        return ur_fail(err, UNRELU_EDATA,
+                       "no gap after eigenvalue k = %zu of the lifted features (%.3g and %.3g of "
+                       "the largest): the labels are noisy or not those of %zu relu neurons; use "
+                       "--method moments",
+                       k, t->values[k - 1] / top, t->values[k] / top, k);
+    return UNRELU_OK;
+}
+
+/* Z (k x k) from the leading parts of the null vectors */
+static unrelu_status split(const lifted *t, uint64_t seed, double *Z, double *far,
+                           unrelu_error *err)
+{
+    size_t k = t->l.k;
+    double *span = ur_alloc(k, k * k * sizeof *span);
+    if (!span)
+        return ur_fail_memory(err, k * k * k, "numbers of a span of matrices");
+    for (size_t i = 0; i < k; i++)
+        ur_lift_matrix(k, t->null + i * t->D, span + i * k * k);
+    unrelu_status status = ur_span_split(k, span, seed, UR_STREAM_SPAN, Z, far, err);
+    if (status == UNRELU_OK && !isfinite(*far))
+        status = ur_fail(err, UNRELU_EDATA,
+                         "the null space of the lifted features holds no pure neurons: the labels "
+                         "are noisy or not those of %zu relu neurons; use --method moments",
+                         k);
+    free(span);
+    return status;
+}
+
+/* t from  rest = -t g - t^2 one  (least squares over the two directions) */
+static double offset(size_t r, const double *rest, const double *g, const double *one)
+{
+    double gg = cblas_ddot((int)r, g, 1, g, 1), go = cblas_ddot((int)r, g, 1, one, 1);
+    double oo = cblas_ddot((int)r, one, 1, one, 1), rg = cblas_ddot((int)r, rest, 1, g, 1);
+    double ro = cblas_ddot((int)r, rest, 1, one, 1), det = gg * oo - go * go;
+    return det > 0 ? -(rg * oo - ro * go) / det : 0;
+}
+
+/* w (r) and the sign of z from the null vector whose leading part is zz' */
+static void read_neuron(const lifted *t, const double *vector, double *z, double *w)
+{
+    size_t k = t->l.k, r = t->l.r;
+    const double *M = vector + t->pairs;
+    double level = 0, mean = 0;
+    ur_multiply(1, k, r, z, M, w);
+    cblas_dscal((int)r, -1, w, 1);
+    if (t->constant) {
+        level = offset(r, M + k * r, w, t->l.one);
+        cblas_daxpy((int)r, 2 * level, t->l.one, 1, w, 1);
+    }
+    for (size_t i = 0; i < t->l.n; i++)
+        mean += cblas_ddot((int)k, z, 1, t->l.y + i * k, 1) + level;
+    if (mean < 0) {
+        cblas_dscal((int)k, -1, z, 1);
+        cblas_dscal((int)r, -1, w, 1);
+    }
+}
+
+static unrelu_status read_neurons(const lifted *t, double *Z, double *w, unrelu_error *err)
+{
+    size_t k = t->l.k, pairs = t->pairs, D = t->D;
+    double *top = ur_alloc(pairs, k * sizeof *top), *target = ur_alloc(pairs, k * sizeof *target);
+    double *mix = ur_alloc(k, k * sizeof *mix), *vectors = ur_alloc(k, D * sizeof *vectors);
+    double *one = ur_doubles(pairs);
+    unrelu_status status = UNRELU_OK;
+    if (!top || !target || !mix || !vectors || !one) {
+        status = ur_fail_memory(err, k * D, "null vectors");
+        goto done;
+    }
+    for (size_t j = 0; j < k; j++) {
+        ur_lift_products(k, Z + j * k, one);
+        for (size_t i = 0; i < pairs; i++) {
+            top[i * k + j] = t->null[j * D + i];
+            target[i * k + j] = one[i];
+        }
+    }
+    status = ur_least_squares(pairs, k, k, top, target, 1e-13, mix, NULL, err);
+    if (status != UNRELU_OK)
+        goto done;
+    ur_multiply_tn(k, k, D, mix, t->null, vectors);
+    for (size_t j = 0; j < k; j++)
+        read_neuron(t, vectors + j * D, Z + j * k, w + j * t->l.r);
+done:
+    free(top);
+    free(target);
+    free(mix);
+    free(vectors);
+    free(one);
+    return status;
+}
+
+static void describe(const lifted *t, double far, ur_start_note *note)
+{
+    size_t k = t->l.k, D = t->D;
+    double top = t->values[D - 1];
+    snprintf(note->guarantee, sizeof note->guarantee,
+             "none in the paper: (z.a)(z.a - w.x) = 0 on every sample, any input law; nullity = k "
+             "was %s",
+             t->nullity == k ? "checked" : "not met (labels with noise): an approximate start");
+    snprintf(note->assumption, sizeof note->assumption,
+             "nullity %zu of %zu lifted features for k = %zu, %zu samples; eigenvalue k %.2g, next "
+             "%.2g of the largest; worst distance of zz' from the null space %.2g",
+             t->nullity, D, k, t->l.n, fmax(0, t->values[k - 1] / top),
+             k < D ? t->values[k] / top : 1, far);
+}
+
+static unrelu_status lifted_new(const ur_start *start, lifted *t, unrelu_error *err)
+{
+    ur_lift_options options = {
+        .method = "lifted", .ones = start->hidden || start->constant, .centred = start->constant};
+    *t = (lifted){.constant = start->constant != 0};
+    unrelu_status status = ur_lift_new(start, &options, &t->l, err);
+    if (status != UNRELU_OK)
+        return status;
+    t->pairs = ur_lift_pairs(start->k);
+    t->D = features(start->k, t->l.r, t->constant);
+    t->rms = ur_doubles(t->D);
+    t->values = ur_doubles(t->D);
+    t->null = ur_alloc(start->k, t->D * sizeof *t->null);
+    if (!t->rms || !t->values || !t->null)
+        return ur_fail_memory(err, start->k * t->D, "null vectors");
+    return UNRELU_OK;
+}
+
+unrelu_status ur_start_lifted(const ur_start *start, double *V, double *c, ur_start_note *note,
+                              unrelu_error *err)
+{
+    lifted t = {0};
+    size_t k = start->k;
+    double *Z = NULL, *w = NULL, far = 0;
+    unrelu_status status = check(start, err);
+    if (status != UNRELU_OK)
+        return status;
+    status = lifted_new(start, &t, err);
+    if (status != UNRELU_OK)
+        goto done;
+    Z = ur_alloc(k, k * sizeof *Z);
+    w = ur_alloc(k, t.l.r * sizeof *w);
+    if (!Z || !w) {
+        status = ur_fail_memory(err, k * (k + t.l.r), "neurons");
+        goto done;
+    }
+    status = null_space(&t, start->exec, err);
+    if (status == UNRELU_OK)
+        status = judge(&t, err);
+    if (status == UNRELU_OK)
+        status = split(&t, start->seed, Z, &far, err);
+    if (status == UNRELU_OK)
+        status = read_neurons(&t, Z, w, err);
+    if (status == UNRELU_OK)
+        status = ur_lift_regress(&t.l, start->exec, Z, t.constant, w, err);
+    if (status == UNRELU_OK)
+        status = ur_lift_rows(&t.l, start->sample.d, w, V, c, err);
+    if (status != UNRELU_OK)
+        goto done;
+    for (size_t j = 0; j < k && !start->hidden; j++)
+        c[j] = 0;
+    describe(&t, far, note);
+done:
+    lifted_free(&t);
+    free(Z);
+    free(w);
+    return status;
+}

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "network/exact/pattern.h"
+
+#include "base/memory.h"
+#include "dense/linear.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_STEPS = 60, POWER_STEPS = 60 };
+
+struct ur_pattern_room {
+    unsigned char *in, *next; /* n: pattern, and the one after it */
+    double *t;                /* n: v x */
+    double *xs, *ys, *zs;     /* rows of x and y that are gathered; n x k */
+    double *G, *C;            /* sums over S: x x' (p x p), x y' (p x k) */
+    double *L, *B;            /* G = L L', B = L^-1 C */
+    double *M, *values;       /* B'B (k x k), its eigenvalues */
+    double *z, *old;          /* p, k */
+};
+
+ur_pattern_room *ur_pattern_room_new(const ur_pattern *q)
+{
+    size_t n = q->n, p = q->p, k = q->k;
+    ur_pattern_room *r = ur_alloc(1, sizeof *r);
+    if (!r)
+        return NULL;
+    r->in = ur_alloc(n, 1);
+    r->next = ur_alloc(n, 1);
+    r->t = ur_doubles(n);
+    r->xs = ur_alloc(n, p * sizeof *r->xs);
+    r->ys = ur_alloc(n, k * sizeof *r->ys);
+    r->zs = ur_alloc(n, k * sizeof *r->zs);
+    r->G = ur_doubles(p * p);
+    r->L = ur_doubles(p * p);
+    r->C = ur_doubles(p * k);
+    r->B = ur_doubles(p * k);
+    r->M = ur_doubles(k * k);
+    r->values = ur_doubles(k);
+    r->z = ur_doubles(p);
+    r->old = ur_doubles(k);
+    if (r->in && r->next && r->t && r->xs && r->ys && r->zs && r->G && r->L && r->C && r->B &&
+        r->M && r->values && r->z && r->old)
+        return r;
+    ur_pattern_room_free(r);
+    return NULL;
+}
+
+void ur_pattern_room_free(ur_pattern_room *r)
+{
+    if (!r)
+        return;
+    free(r->in);
+    free(r->next);
+    free(r->t);
+    free(r->xs);
+    free(r->ys);
+    free(r->zs);
+    free(r->G);
+    free(r->L);
+    free(r->C);
+    free(r->B);
+    free(r->M);
+    free(r->values);
+    free(r->z);
+    free(r->old);
+    free(r);
+}
+
+/* next = {v x > kink}; how many rows differ from `in` goes to changed */
+static size_t classify(const ur_pattern *q, ur_pattern_room *r, const double *v, double kink,
+                       size_t *changed)
+{
+    size_t active = 0, differ = 0;
+    cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)q->n, (int)q->p, 1, q->x, (int)q->p, v, 1, 0,
+                r->t, 1);
+    for (size_t i = 0; i < q->n; i++) {
+        r->next[i] = r->t[i] > kink;
+        active += r->next[i];
+        differ += r->next[i] != r->in[i];
+    }
+    *changed = differ;
+    return active;
+}
+
+/* G and C get the rows with in = from and next = to added, times sign */
+static void add_rows(const ur_pattern *q, ur_pattern_room *r, int from, int to, double sign)
+{
+    size_t p = q->p, k = q->k, rows = 0;
+    for (size_t i = 0; i < q->n; i++) {
+        if (r->in[i] != from || r->next[i] != to)
+            continue;
+        memcpy(r->xs + rows * p, q->x + i * p, p * sizeof *r->xs);
+        if (k > 0)
+            memcpy(r->ys + rows * k, q->y + i * k, k * sizeof *r->ys);
+        rows++;
+    }
+    if (rows == 0)
+        return;
+    cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)p, (int)rows, sign, r->xs, (int)p, 1,
+                r->G, (int)p);
+    if (k > 0)
+        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)p, (int)k, (int)rows, sign, r->xs,
+                    (int)p, r->ys, (int)k, 1, r->C, (int)k);
+}
+
+static void clear_sums(const ur_pattern *q, ur_pattern_room *r)
+{
+    memset(r->G, 0, q->p * q->p * sizeof *r->G);
+    memset(r->C, 0, q->p * q->k * sizeof *r->C);
+}
+
+/* f = t^q: all rows anew, with features (v x)^(q-1) x */
+static void sum_powers(const ur_pattern *q, ur_pattern_room *r)
+{
+    size_t p = q->p, k = q->k, rows = 0;
+    for (size_t i = 0; i < q->n; i++) {
+        if (!r->next[i])
+            continue;
+        double factor = pow(r->t[i], q->degree - 1);
+        for (size_t j = 0; j < p; j++)
+            r->xs[rows * p + j] = factor * q->x[i * p + j];
+        if (k > 0)
+            memcpy(r->ys + rows * k, q->y + i * k, k * sizeof *r->ys);
+        rows++;
+    }
+    cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)p, (int)rows, 1, r->xs, (int)p, 0, r->G,
+                (int)p);
+    if (k > 0)
+        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)p, (int)k, (int)rows, 1, r->xs,
+                    (int)p, r->ys, (int)k, 0, r->C, (int)k);
+}
+
+/* sums over next, from those over in where few rows changed; then in = next */
+static void move_pattern(const ur_pattern *q, ur_pattern_room *r, size_t active, size_t changed)
+{
+    if (q->degree != 1) {
+        sum_powers(q, r);
+    } else if (changed < active) {
+        add_rows(q, r, 0, 1, 1);
+        add_rows(q, r, 1, 0, -1);
+    } else {
+        clear_sums(q, r);
+        memset(r->in, 0, q->n);
+        add_rows(q, r, 0, 1, 1);
+    }
+    memcpy(r->in, r->next, q->n);
+}
+
+/* squares of the pivots: how far G is from singular */
+static double spread_of(const ur_pattern *q, const ur_pattern_room *r)
+{
+    double least = INFINITY, most = 0;
+    for (size_t i = 0; i < q->p; i++) {
+        double pivot = r->L[i * q->p + i];
+        least = fmin(least, pivot * pivot);
+        most = fmax(most, pivot * pivot);
+    }
+    return least / most;
+}
+
+/* M = B'B with B = L^-1 C; returns the spread, 0 where G is singular */
+static double reduce(const ur_pattern *q, ur_pattern_room *r)
+{
+    int p = (int)q->p, k = (int)q->k;
+    memcpy(r->L, r->G, q->p * q->p * sizeof *r->L);
+    memcpy(r->B, r->C, q->p * q->k * sizeof *r->B);
+    if (!ur_cholesky_in_place(q->p, r->L))
+        return 0;
+    double spread = spread_of(q, r);
+    if (k == 0)
+        return spread;
+    cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, p, k, 1, r->L, p,
+                r->B, k);
+    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, k, k, p, 1, r->B, k, r->B, k, 0, r->M, k);
+    return spread;
+}
+
+/* Top eigenvector of M by the power method from w: on the way to a fixed point a rough one does */
+static double top_roughly(const ur_pattern *q, ur_pattern_room *r, double *w)
+{
+    size_t k = q->k;
+    double rho = 0;
+    for (int step = 0; step < POWER_STEPS; step++) {
+        memcpy(r->old, w, k * sizeof *w);
+        cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)k, (int)k, 1, r->M, (int)k, r->old, 1, 0, w,
+                    1);
+        rho = cblas_dnrm2((int)k, w, 1);
+        if (!(rho > 0))
+            return 0;
+        double change = 0;
+        for (size_t j = 0; j < k; j++) {
+            w[j] /= rho;
+            change += (w[j] - r->old[j]) * (w[j] - r->old[j]);
+        }
+        if (change < 1e-8)
+            break;
+    }
+    return rho;
+}
+
+/* All eigenvalues, to rounding: for the end of a run */
+static double top_exactly(const ur_pattern *q, ur_pattern_room *r, double *w, double *second)
+{
+    size_t k = q->k;
+    if (!ur_eigen_in_place(k, r->M, r->values))
+        return 0;
+    memcpy(w, r->M + (k - 1) * k, k * sizeof *w);
+    *second = k > 1 ? r->values[k - 2] : 0;
+    return r->values[k - 1];
+}
+
+/* v from w: z = L^-T B w, signed so that w y is positive on S where v x is large, and joined with
+ * the old v as the degree asks; returns how far v moved */
+static double step_to(const ur_pattern *q, ur_pattern_room *r, double *w, double *v)
+{
+    int p = (int)q->p, k = (int)q->k;
+    cblas_dgemv(CblasRowMajor, CblasNoTrans, p, k, 1, r->B, k, w, 1, 0, r->z, 1);
+    cblas_dtrsv(CblasRowMajor, CblasLower, CblasTrans, CblasNonUnit, p, r->L, p, r->z, 1);
+    double along = 0, moved = 0; /* v'C w = sum over S of (v x)(w y) */
+    for (size_t j = 0; j < q->p; j++)
+        along += v[j] * cblas_ddot(k, r->C + j * q->k, 1, w, 1);
+    double norm = cblas_dnrm2(p, r->z, 1), sign = along < 0 ? -1 : 1;
+    cblas_dscal(k, sign, w, 1);
+    for (size_t j = 0; j < q->p; j++)
+        r->z[j] = (sign * r->z[j] / norm + (q->degree - 1) * v[j]) / q->degree;
+    cblas_dscal(p, 1 / cblas_dnrm2(p, r->z, 1), r->z, 1);
+    for (size_t j = 0; j < q->p; j++) {
+        moved = fmax(moved, fabs(r->z[j] - v[j]));
+        v[j] = r->z[j];
+    }
+    return moved;
+}
+
+static int is_near(const ur_pattern *q, const double *stop, size_t stops, const double *v)
+{
+    for (size_t j = 0; j < stops; j++)
+        if (cblas_ddot((int)q->p, stop + j * q->p, 1, v, 1) > 0.95)
+            return 1;
+    return 0;
+}
+
+/* sums, factor and eigenvectors of the pattern of v, afresh */
+static ur_pattern_end measure(const ur_pattern *q, ur_pattern_room *r, const double *v, double kink,
+                              double *w)
+{
+    size_t changed;
+    ur_pattern_end end = {.active = classify(q, r, v, kink, &changed)};
+    move_pattern(q, r, end.active, end.active + 1);
+    end.spread = reduce(q, r);
+    if (end.spread > UR_PATTERN_FLAT && q->k > 0)
+        end.rho = top_exactly(q, r, w, &end.second);
+    return end;
+}
+
+/* zs = s M', its columns but the last over sqrt(1 - rho_j): the squared lengths of its rows are
+ * s'(I - B'B)^+ s */
+static void rotate(const ur_pattern *q, ur_pattern_room *r, size_t rows, const double *s)
+{
+    int k = (int)q->k;
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)rows, k, k, 1, s, k, r->M, k, 0,
+                r->zs, k);
+    for (size_t i = 0; i < rows; i++) {
+        for (size_t j = 0; j + 1 < q->k; j++)
+            r->zs[i * q->k + j] /= sqrt(fmax(1 - r->values[j], 1e-15));
+        r->zs[i * q->k + q->k - 1] = 0;
+    }
+}
+
+static double square(size_t length, const double *a)
+{
+    return cblas_ddot((int)length, a, 1, a, 1);
+}
+
+/* After measure: xs and ys hold the rows of S, L and B their factors, M the eigenvectors. The
+ * normal matrix [[I, -C'], [-C, G]] of the equations has the pseudo-inverse of I - B'B as the
+ * block of w, so that a row of S has leverage |L^-1 x|^2 + s'(I - B'B)^+ s, s = y - B'L^-1 x, and
+ * one outside y'(I - B'B)^+ y. */
+static double largest_leverage(const ur_pattern *q, ur_pattern_room *r, size_t active)
+{
+    size_t p = q->p, k = q->k;
+    int rows = (int)active;
+    double largest = 0;
+    cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, rows, (int)p, 1,
+                r->L, (int)p, r->xs, (int)p);
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, rows, (int)k, (int)p, -1, r->xs, (int)p,
+                r->B, (int)k, 1, r->ys, (int)k);
+    rotate(q, r, active, r->ys);
+    for (size_t i = 0; i < active; i++)
+        largest = fmax(largest, square(p, r->xs + i * p) + square(k, r->zs + i * k));
+    rotate(q, r, q->n, q->y);
+    for (size_t i = 0; i < q->n; i++)
+        if (!r->in[i])
+            largest = fmax(largest, square(k, r->zs + i * k));
+    return largest;
+}
+
+ur_pattern_end ur_pattern_look(const ur_pattern *q, ur_pattern_room *r, const double *v,
+                               double kink)
+{
+    ur_pattern_end end = measure(q, r, v, kink, r->old);
+    if (end.rho > 0)
+        end.leverage = largest_leverage(q, r, end.active);
+    return end;
+}
+
+ur_pattern_end ur_pattern_run(const ur_pattern *q, ur_pattern_room *r, const double *stop,
+                              size_t stops, double *v, double *w)
+{
+    static const ur_pattern_end nowhere = {0};
+    double moved = 1;
+    memset(r->in, 0, q->n);
+    clear_sums(q, r);
+    for (size_t j = 0; j < q->k; j++)
+        w[j] = 1 / sqrt((double)q->k);
+    for (int step = 0; step < MAX_STEPS; step++) {
+        size_t changed, active = classify(q, r, v, 0, &changed);
+        if (active < q->p)
+            return nowhere;
+        if (changed == 0 && (q->degree == 1 || moved < 1e-12)) {
+            ur_pattern_end end = measure(q, r, v, 0, w);
+            if (!(end.rho > 0))
+                return nowhere;
+            step_to(q, r, w, v);
+            classify(q, r, v, 0, &changed);
+            if (changed == 0)
+                return end;
+            continue;
+        }
+        move_pattern(q, r, active, changed);
+        if (!(reduce(q, r) > UR_PATTERN_FLAT) || !(top_roughly(q, r, w) > 0))
+            return nowhere;
+        moved = step_to(q, r, w, v);
+        if (stops > 0 && is_near(q, stop, stops, v))
+            return nowhere;
+    }
+    return measure(q, r, v, 0, w);
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The stations of --method any-noise, A = f(X V') U' + E with E independent of X (rows are
+ * samples; the paper's matrices are transposed):
+ *   rows        some rows of a frame, heavy tails of their labels cut
+ *   spaces      the singular spaces of A'X / n
+ *   count       how many neurons the labels show
+ *   choose      which of many half-spaces, or which signs, explain the labels best
+ *   halfspaces  step 3c of Algorithm 8 in closed form
+ *   race        starts, Gauss-Newton from each, the best of them
+ *   promise     the objective, its lower bound, and what Theorem 13 says
+ *   report      all of it in words */
+#ifndef UR_ANY_NOISE_H
+#define UR_ANY_NOISE_H
+
+#include "network/problem/recover.h"
+
+enum { UR_STREAM_ANY_SHUFFLE = 120, UR_STREAM_ANY_DIRECTION, UR_STREAM_ANY_RANDOM };
+
+/* --- rows.c --- */
+typedef struct {
+    size_t n, p, d, m;
+    const ur_frame *frame;
+    double *x;   /* (n, p), as in the frame */
+    double *raw; /* (n, d): the data's own inputs where c is fitted, else NULL */
+    double *a;   /* (n, m): the frame's labels */
+    double *b;   /* (n, m): with 1 % of each column cut at both ends where heavy, else as a */
+    int heavy;   /* cutting takes more than a third off the squares about the mean */
+} ur_any_rows;
+
+unrelu_status ur_any_rows_make(const ur_data *data, const ur_frame *frame, size_t rows,
+                               ur_any_rows *out, unrelu_error *err);
+void ur_any_rows_free(ur_any_rows *rows);
+
+/* --- spaces.c --- */
+/* A'X / n, A centred, = P diag(s) Q': r = min(m, p) */
+typedef struct {
+    size_t r;
+    double *P, *s, *Q; /* (m, r), r, (r, p) */
+} ur_any_spaces;
+
+unrelu_status ur_any_spaces_make(size_t n, size_t p, size_t m, const double *x, const double *a,
+                                 ur_any_spaces *out, unrelu_error *err);
+void ur_any_spaces_free(ur_any_spaces *spaces);
+/* out (n, m): a about its column means */
+void ur_any_centre(size_t n, size_t m, const double *a, double *out);
+
+/* --- count.c --- */
+/* Dimensions of a (n, m) that depend on x, beside shuffles of its rows: the neurons that labels
+ * show, 0 for noise. cut: a has cut tails. */
+unrelu_status ur_any_shown(const ur_any_rows *rows, const double *a, int cut, uint64_t seed,
+                           size_t *k, unrelu_error *err);
+/* of the labels as they are, or cut where that shows more; at least 1 */
+unrelu_status ur_any_count(const ur_any_rows *rows, uint64_t seed, size_t *k, unrelu_error *err);
+
+/* --- choose.c --- */
+/* Products of the features f(w x) of c candidate rows with each other and with labels; the
+ * constant is projected out where it is fitted. */
+typedef struct {
+    size_t c, m;
+    double *G, *C; /* c x c, c x m */
+} ur_any_features;
+
+unrelu_status ur_any_features_make(size_t n, size_t p, size_t m, const double *x, const double *a,
+                                   size_t c, const double *W, int constant, ur_any_features *out,
+                                   unrelu_error *err);
+void ur_any_features_free(ur_any_features *features);
+/* sum of squares that the regression on k of them explains; G and C stay */
+unrelu_status ur_any_explained(const ur_any_features *features, size_t k, const size_t *which,
+                               double *explained, unrelu_error *err);
+/* orthogonal matching pursuit: k of them, one by one; G and C are spoiled */
+void ur_any_choose(ur_any_features *features, size_t k, size_t *which);
+
+/* --- halfspaces.c --- */
+/* w (p) = mean of (2 Phi((row a - shift) / eta) - 1) x about the means, to unit length: the
+ * expectation over the dither g of argmax_{|w| <= 1} sum sign(row a - shift + eta g) w x */
+void ur_any_halfspace(size_t n, size_t p, size_t m, const double *x, const double *a,
+                      const double *row, double shift, double eta, double *w);
+/* V (k x p): the choice among the half-spaces of random rows, of both signs */
+unrelu_status ur_any_halfspaces(const ur_any_rows *rows, const ur_any_spaces *spaces, size_t k,
+                                uint64_t seed, const unrelu_exec *exec, double *V,
+                                unrelu_error *err);
+
+/* --- moments_start.c --- */
+/* V (k x p) from moments, signed; *exists = 0 where these data have no such start */
+unrelu_status ur_any_moments(const ur_recover *r, const ur_any_rows *rows, size_t k,
+                             ur_moments_kind kind, double *V, int *exists, unrelu_error *err);
+
+/* --- race.c --- */
+typedef struct {
+    ur_newton_fit fit; /* in the frame */
+    size_t starts, agree;
+    int skipped; /* no start from moments */
+} ur_any_best;
+
+/* the best of at most `budget` starts (0: 8, fewer where three agree) on the rows of a frame */
+unrelu_status ur_any_race(ur_recover *r, const ur_frame *frame, const ur_any_rows *rows, size_t k,
+                          uint64_t budget, ur_any_best *best, unrelu_error *err);
+/* steps until one gains 1e-6 or less of the sum of squares; last: 1e-7 */
+unrelu_status ur_any_descend(const ur_recover *r, const ur_newton *problem, int last,
+                             ur_newton_fit *fit, unrelu_error *err);
+
+/* --- promise.c --- */
+typedef struct {
+    double objective; /* |A - U f(V X) - e|_F, data's units */
+    double bound;     /* the least of any matrix of rank k (about a mean where e is fitted) */
+    double spectral;  /* largest singular value of what is left */
+    double kappa_u, kappa_v; /* inputs white; infinite where the rank is below k */
+    double sigma;            /* largest singular value of U, inputs white */
+    double kurtosis;         /* largest excess of a column of the inputs */
+} ur_any_measures;
+
+/* of the model, over all rows; fit: the same network in white coordinates */
+unrelu_status ur_any_measure(const ur_recover *r, const ur_frame *frame, const ur_newton_fit *fit,
+                             ur_any_measures *out, unrelu_error *err);
+/* with all constants of the paper taken as 1 */
+double ur_any_epsilon(size_t n, size_t d, size_t k, double kappa); /* that n rows allow */
+double ur_any_needed(double epsilon, size_t d, size_t k, double kappa);
+double ur_any_guesses(double epsilon, size_t k, double kappa); /* decimal logarithm */
+
+/* --- any_noise.c --- */
+typedef struct {
+    ur_recover *r;
+    ur_frame frame;        /* of at most 20000 rows */
+    ur_any_rows all, rows; /* of the frame, all of them and a few */
+    ur_any_best best;
+    size_t k, shown;    /* shown: k as it was counted */
+    double here, other; /* objectives on the frame: with e as asked for, and otherwise */
+    int offset;         /* e, which is not asked for, would gain more than chance */
+    int depends;        /* what is left, with e in any case, depends on x */
+} ur_any_course;
+
+/* --- report.c --- */
+void ur_any_report_k(const ur_any_course *course);
+unrelu_status ur_any_report_exact(ur_recover *r, unrelu_error *err);
+unrelu_status ur_any_report_noisy(const ur_any_course *course, const ur_any_measures *measures,
+                                  unrelu_error *err);
+/* labels without noise were asked for: the failure */
+void ur_any_report_failure(ur_any_course *course);
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Step 3 of Algorithm 8. A row of M S with row U = e_j sees row a = f(v_j x) + noise; with a
+ * dither g spread over the noise its sign is a noisy label of the half-space v_j x > 0, and
+ * argmax_{|w| <= 1} sum sign(row a + eta g) w x is the mean of sign x at unit length, whose
+ * expectation over g has the closed form 2 Phi(row a / eta) - 1: no dither is drawn. With
+ * A'X / n = P s Q' the rows that the paper enumerates are z' s^-1 P', z = Q v_j of length 1: 96
+ * random z in k dimensions, three sizes of dither, and both signs of w in place of 10^241 grid
+ * points; then k of the 192 by matching pursuit. 96 n (m + p) operations and as many Phi for the
+ * half-spaces, n 192^2 for the choice. */
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/random.h"
+#include "dense/linear.h"
+#include "network/hard/any_noise/any_noise.h"
+#include "pass/parallel.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DIRECTIONS = 96 };
+
+void ur_any_halfspace(size_t n, size_t p, size_t m, const double *x, const double *a,
+                      const double *row, double shift, double eta, double *w)
+{
+    double mean = 0;
+    for (size_t i = 0; i < n; i++) {
+        double t = cblas_ddot((int)m, row, 1, a + i * m, 1) - shift;
+        mean += (eta > 0 ? erf(t / (eta * M_SQRT2)) : (t > 0) - (t < 0)) / (double)n;
+    }
+    memset(w, 0, p * sizeof *w);
+    for (size_t i = 0; i < n; i++) {
+        double t = cblas_ddot((int)m, row, 1, a + i * m, 1) - shift;
+        double y = eta > 0 ? erf(t / (eta * M_SQRT2)) : (t > 0) - (t < 0);
+        cblas_daxpy((int)p, y - mean, x + i * p, 1, w, 1);
+    }
+    ur_unit_rows(1, p, w);
+}
+
+typedef struct {
+    const ur_any_rows *rows;
+    const ur_any_spaces *spaces;
+    size_t dims;
+    const double *z; /* (DIRECTIONS, dims) */
+    double *row;     /* (DIRECTIONS, m) */
+    double *W;       /* (2 DIRECTIONS, p): w, then -w */
+} search;
+
+static void look(void *context, size_t t)
+{
+    static const double dither[] = {.1, .3, 1};
+    const search *q = context;
+    const ur_any_rows *rows = q->rows;
+    const ur_any_spaces *s = q->spaces;
+    size_t n = rows->n, p = rows->p, m = rows->m;
+    double *row = q->row + t * m, *w = q->W + 2 * t * p, mean = 0, squares = 0;
+    for (size_t j = 0; j < m; j++)
+        for (size_t l = 0; l < q->dims; l++)
+            if (s->s[l] > 0)
+                row[j] += s->P[j * s->r + l] * q->z[t * q->dims + l] / s->s[l];
+    ur_unit_rows(1, m, row);
+    for (size_t i = 0; i < n; i++) {
+        double y = cblas_ddot((int)m, row, 1, rows->b + i * m, 1);
+        mean += y / (double)n;
+        squares += y * y / (double)n;
+    }
+    /* noise with a mean moves 0: every other row is taken about its own */
+    ur_any_halfspace(n, p, m, rows->x, rows->b, row, t % 2 ? mean : 0,
+                     dither[t % 3] * sqrt(squares), w);
+    for (size_t l = 0; l < p; l++)
+        w[p + l] = -w[l];
+}
+
+unrelu_status ur_any_halfspaces(const ur_any_rows *rows, const ur_any_spaces *spaces, size_t k,
+                                uint64_t seed, const unrelu_exec *exec, double *V,
+                                unrelu_error *err)
+{
+    size_t p = rows->p, dims = k < spaces->r ? k : spaces->r;
+    double *z = ur_alloc(DIRECTIONS, dims * sizeof *z);
+    double *row = ur_alloc(DIRECTIONS, rows->m * sizeof *row);
+    double *W = ur_alloc(2 * DIRECTIONS, p * sizeof *W);
+    size_t *which = ur_alloc(k, sizeof *which);
+    search q = {.rows = rows, .spaces = spaces, .dims = dims, .z = z, .row = row, .W = W};
+    ur_any_features features = {0};
+    unrelu_status status = UNRELU_OK;
+    if (!z || !row || !W || !which) {
+        status = ur_fail_memory(err, DIRECTIONS * (p + rows->m), "half-spaces");
+        goto done;
+    }
+    ur_random_normals(seed, UR_STREAM_ANY_DIRECTION, 0, DIRECTIONS * dims, z);
+    status = ur_parallel_for(exec, "half-spaces", DIRECTIONS, look, &q, err);
+    if (status == UNRELU_OK)
+        status = ur_any_features_make(rows->n, p, rows->m, rows->x, rows->b, 2 * DIRECTIONS, W,
+                                      rows->frame->terms.constant, &features, err);
+    if (status == UNRELU_OK)
+        ur_any_choose(&features, k, which);
+    for (size_t j = 0; j < k && status == UNRELU_OK; j++)
+        memcpy(V + j * p, W + which[j] * p, p * sizeof *V);
+done:
+    ur_any_features_free(&features);
+    free(z);
+    free(row);
+    free(W);
+    free(which);
+    return status;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The start from second moments: E independent of x adds nothing to E[a (xx' - I)] whatever its
+ * law, so that rows of V up to sign are those of start.h. Signs: all 2^k of them for k <= 6, on
+ * the products of the 2k features f(v x), f(-v x); beyond, and with hidden biases, those of
+ * start.h. */
+#include "base/error.h"
+#include "base/memory.h"
+#include "network/hard/any_noise/any_noise.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { TRY_ALL = 6 };
+
+/* the signs that explain most */
+static unrelu_status try_signs(const ur_any_rows *rows, size_t k, double *V, unrelu_error *err)
+{
+    size_t p = rows->p, which[TRY_ALL], best = 0;
+    double most = -1, explained = 0;
+    ur_any_features features = {0};
+    double *both = ur_alloc(2 * k, p * sizeof *both);
+    unrelu_status status = both ? UNRELU_OK : ur_fail_memory(err, 2 * k * p, "weights");
+    for (size_t i = 0; i < k * p && status == UNRELU_OK; i++) {
+        both[i] = V[i];
+        both[k * p + i] = -V[i];
+    }
+    if (status == UNRELU_OK)
+        status = ur_any_features_make(rows->n, p, rows->m, rows->x, rows->b, 2 * k, both,
+                                      rows->frame->terms.constant, &features, err);
+    for (size_t signs = 0; signs < (size_t)1 << k && status == UNRELU_OK; signs++) {
+        for (size_t j = 0; j < k; j++)
+            which[j] = j + (signs >> j & 1 ? k : 0);
+        status = ur_any_explained(&features, k, which, &explained, err);
+        if (explained > most) {
+            most = explained;
+            best = signs;
+        }
+    }
+    for (size_t i = 0; i < k * p && status == UNRELU_OK; i++)
+        if (best >> (i / p) & 1)
+            V[i] = -V[i];
+    ur_any_features_free(&features);
+    free(both);
+    return status;
+}
+
+/* rows in white coordinates, and in the data's own with c where hidden biases are fitted */
+static unrelu_status start_white(const ur_start *start, const ur_any_rows *rows,
+                                 ur_moments_kind kind, double *V, unrelu_error *err)
+{
+    unrelu_status status = ur_start_moments(start, kind, V, NULL, err);
+    if (status != UNRELU_OK)
+        return status;
+    return start->k <= TRY_ALL ? try_signs(rows, start->k, V, err)
+                               : ur_start_signs(start, UNRELU_SIGNS_REGRESSION, V, err);
+}
+
+static unrelu_status start_biased(const ur_start *start, const ur_frame *frame,
+                                  ur_moments_kind kind, double *V, unrelu_error *err)
+{
+    size_t weak = 0, k = start->k;
+    double *raw = ur_alloc(k, frame->d * sizeof *raw), *c = ur_doubles(k);
+    unrelu_status status = raw && c ? UNRELU_OK : ur_fail_memory(err, k * frame->d, "weights");
+    if (status == UNRELU_OK)
+        status = ur_start_moments(start, kind, raw, NULL, err);
+    if (status == UNRELU_OK)
+        status = ur_start_biases(start, raw, c, &weak, err);
+    if (status == UNRELU_OK)
+        status = ur_frame_enter(frame, start->f, k, raw, c, V, err);
+    free(raw);
+    free(c);
+    return status;
+}
+
+unrelu_status ur_any_moments(const ur_recover *r, const ur_any_rows *rows, size_t k,
+                             ur_moments_kind kind, double *V, int *exists, unrelu_error *err)
+{
+    const ur_frame *frame = rows->frame;
+    int hidden = frame->terms.hidden;
+    unrelu_error why = {""};
+    ur_start start = {.sample = {rows->n, hidden ? rows->d : rows->p, rows->m,
+                                 hidden ? rows->raw : rows->x, rows->b},
+                      .k = k,
+                      .f = r->options->activation,
+                      .hidden = hidden,
+                      .constant = frame->terms.constant,
+                      .seed = r->options->seed,
+                      .exec = r->exec};
+    unrelu_status status = hidden ? start_biased(&start, frame, kind, V, &why)
+                                  : start_white(&start, rows, kind, V, &why);
+    *exists = status == UNRELU_OK;
+    if (status == UNRELU_EDATA) /* the others remain */
+        return UNRELU_OK;
+    if (status != UNRELU_OK && err)
+        *err = why;
+    return status;
+}

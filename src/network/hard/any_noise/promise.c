@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the fit leaves, over all rows and apart from the solver; the least that any network of k
+ * neurons can leave; and Theorem 13 in numbers.
+ * Bound: f(X V') U' has rank <= k, so that no network leaves less than the singular values of A
+ * beyond the k-th (of A about its column means where e is fitted): sqrt(s_{k+1}^2 + ...), from
+ * those of a QR factorisation's triangle. It is 0 where m <= k.
+ * Theorem 13, all constants 1: with omega = k^2 kappa^4 / epsilon^4 Corollary 7 needs
+ *   sqrt(omega) (sqrt(d / n) + n^(-1/4)) <= epsilon,  k < 1 / epsilon,
+ * and has (k kappa / epsilon)^8 values for each of 100 k^2 entries of M to guess. */
+#include "base/error.h"
+#include "base/memory.h"
+#include "dense/linear.h"
+#include "network/hard/any_noise/any_noise.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROWS = 512 };
+
+double ur_any_epsilon(size_t n, size_t d, size_t k, double kappa)
+{
+    double rate = sqrt((double)d / (double)n) + pow((double)n, -.25);
+    return cbrt((double)k * kappa * kappa * rate);
+}
+
+/* t = n^(-1/4): sqrt(d) t^2 + t = epsilon^3 / (k kappa^2) */
+double ur_any_needed(double epsilon, size_t d, size_t k, double kappa)
+{
+    double rate = pow(epsilon, 3) / ((double)k * kappa * kappa);
+    double t = 2 * rate / (1 + sqrt(1 + 4 * sqrt((double)d) * rate));
+    return pow(t, -4);
+}
+
+double ur_any_guesses(double epsilon, size_t k, double kappa)
+{
+    return 800 * (double)(k * k) * log10((double)k * kappa / epsilon);
+}
+
+/* squares of what is left and its products (m x m), in units of the labels */
+static unrelu_status measure_rest(const ur_recover *r, double *squares, double *S,
+                                  unrelu_error *err)
+{
+    const unrelu_network *model = r->model;
+    const ur_data *data = &r->data;
+    size_t m = data->m, d = data->d;
+    double *t = ur_alloc(ROWS, model->k * sizeof *t), *y = ur_alloc(ROWS, m * sizeof *y);
+    unrelu_status status = t && y ? UNRELU_OK : ur_fail_memory(err, ROWS * m, "labels");
+    *squares = 0;
+    for (size_t first = 0; first < data->n && status == UNRELU_OK; first += ROWS) {
+        size_t rows = data->n - first < ROWS ? data->n - first : ROWS;
+        ur_network_forward(model, data->x + first * d, rows, t, y);
+        for (size_t i = 0; i < rows * m; i++) {
+            y[i] = data->a[first * m + i] / data->unit - y[i] / data->unit;
+            *squares += y[i] * y[i];
+        }
+        cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)m, (int)rows, 1, y, (int)m, 1, S,
+                    (int)m);
+    }
+    for (size_t i = 0; i < m; i++)
+        for (size_t j = 0; j < i; j++)
+            S[j * m + i] = S[i * m + j];
+    free(t);
+    free(y);
+    return status;
+}
+
+/* in units of the labels; 0 where it is rounding */
+static unrelu_status measure_bound(const ur_data *data, size_t k, int constant, double *bound,
+                                   unrelu_error *err)
+{
+    size_t n = data->n, m = data->m;
+    double *A = ur_alloc(n, m * sizeof *A), *R = ur_alloc(m, m * sizeof *R), *s = ur_doubles(m);
+    unrelu_status status = A && R && s ? UNRELU_OK : ur_fail_memory(err, n * m, "labels");
+    *bound = 0;
+    for (size_t j = 0; j < m && status == UNRELU_OK; j++) {
+        double mean = 0;
+        for (size_t i = 0; i < n && constant; i++)
+            mean += data->a[i * m + j] / data->unit / (double)n;
+        for (size_t i = 0; i < n; i++)
+            A[i * m + j] = data->a[i * m + j] / data->unit - mean;
+    }
+    if (status == UNRELU_OK)
+        status = ur_qr_triangle(n, m, A, R, err);
+    if (status == UNRELU_OK)
+        status = ur_svd(m, m, R, NULL, s, NULL, err);
+    for (size_t j = k; j < m && status == UNRELU_OK; j++)
+        *bound = hypot(*bound, s[j]);
+    if (status == UNRELU_OK && *bound < 1e-12 * s[0])
+        *bound = 0;
+    free(A);
+    free(R);
+    free(s);
+    return status;
+}
+
+/* the largest singular value and its ratio to the k-th; infinite where there is none */
+static unrelu_status condition(size_t n, size_t p, size_t k, const double *A, double *largest,
+                               double *kappa, unrelu_error *err)
+{
+    size_t r = n < p ? n : p;
+    double *s = ur_doubles(r);
+    unrelu_status status =
+        s ? ur_svd(n, p, A, NULL, s, NULL, err) : ur_fail_memory(err, r, "singular values");
+    if (status == UNRELU_OK) {
+        *largest = s[0];
+        *kappa = k <= r && s[k - 1] > 1e-12 * s[0] ? s[0] / s[k - 1] : INFINITY;
+    }
+    free(s);
+    return status;
+}
+
+static double excess(const ur_data *data)
+{
+    double most = 0;
+    for (size_t j = 0; j < data->d; j++) {
+        double mean = 0, second = 0, fourth = 0, n = (double)data->n;
+        for (size_t i = 0; i < data->n; i++)
+            mean += data->x[i * data->d + j] / n;
+        for (size_t i = 0; i < data->n; i++)
+            second += pow(data->x[i * data->d + j] - mean, 2) / n;
+        for (size_t i = 0; i < data->n && second > 0; i++)
+            fourth += pow((data->x[i * data->d + j] - mean) / sqrt(second), 4) / n;
+        if (second > 0 && fabs(fourth - 3) > fabs(most))
+            most = fourth - 3;
+    }
+    return most;
+}
+
+unrelu_status ur_any_measure(const ur_recover *r, const ur_frame *frame, const ur_newton_fit *fit,
+                             ur_any_measures *out, unrelu_error *err)
+{
+    const ur_data *data = &r->data;
+    size_t m = data->m, k = fit->k;
+    double *S = ur_alloc(m, m * sizeof *S), *values = ur_doubles(m), squares = 0, largest = 0;
+    unrelu_status status = S && values ? UNRELU_OK : ur_fail_memory(err, m * m, "products");
+    *out = (ur_any_measures){0};
+    if (status == UNRELU_OK)
+        status = measure_rest(r, &squares, S, err);
+    if (status == UNRELU_OK)
+        status = ur_eigen_symmetric(m, S, values, NULL, err);
+    if (status == UNRELU_OK)
+        status = measure_bound(data, k, frame->terms.constant, &out->bound, err);
+    if (status == UNRELU_OK)
+        status = condition(m, k, k, fit->U, &out->sigma, &out->kappa_u, err);
+    if (status == UNRELU_OK)
+        status = condition(k, frame->p, k, fit->V, &largest, &out->kappa_v, err);
+    if (status == UNRELU_OK) {
+        out->objective = data->unit * sqrt(squares);
+        out->spectral = data->unit * sqrt(fmax(0, values[m - 1]));
+        out->bound *= data->unit;
+        out->sigma *= data->unit;
+        out->kurtosis = excess(data);
+    }
+    free(S);
+    free(values);
+    return status;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Theorem 1 without its n^k sign patterns. A neuron of a network for labels of rank k, with basis
+ * y (n x k), is a pair (z, v) with f(X v) = Y z; so z lies in the cone C = {z : Y z >= 0}, and its
+ * zeros are a face of C. For the face with zeros T, S the other rows,
+ *   K = {(z, v) : Y_T z = 0, X_S v = Y_S z, Y_S z >= 0, X_T v <= 0}
+ * is a convex cone each point of which is a valid neuron, and every neuron lies in one of them:
+ * a network exists just where the z of all K span R^k, and whatever was found first is safe to
+ * keep. Where e is fitted the constant is among the columns of y, and its z counts as found.
+ *   neurons   what was found: independent z, each with its v
+ *   sample    null planes of k - 2 random rows, and rows that are parallel there
+ *   nested    the same on the rows where known neurons are off; from k = 16 on
+ *   rays      extreme rays of C that are not spanned yet, by linear programmes
+ *   faces     all extreme rays (dense/cone.h) and faces of C; K of each by elimination and linear
+ * programmes */
+#ifndef UR_ENUMERATE_H
+#define UR_ENUMERATE_H
+
+#include "network/problem/recover.h"
+
+enum {
+    UR_STREAM_ENUMERATE_DRAWS = 100,
+    UR_STREAM_ENUMERATE_NESTED,
+    UR_STREAM_ENUMERATE_FACES,
+    UR_STREAM_ENUMERATE_ORDER,
+    UR_STREAM_ENUMERATE_RAYS,
+};
+
+/* --- neurons.c --- */
+typedef struct {
+    size_t n, p, k; /* k: columns of y, the constant among them where e is fitted */
+    const double *x, *y;
+    size_t rows;      /* of Y */
+    double *Y;        /* (rows, k): y without rows of zeros and repeated directions, unit length,
+                         in random order */
+    size_t *of;       /* rows: which row of y */
+    double tolerance; /* of Y z = 0 and of x v = y z, relative */
+    uint64_t budget;  /* candidates left: null planes, rays and faces */
+    uint64_t tried;   /* candidates so far */
+    uint64_t seed;
+    const unrelu_exec *exec;
+    size_t wanted; /* neurons that make a network: k */
+    size_t found;
+    double *z;               /* (k, k): independent, unit length */
+    double *v;               /* (k, p) */
+    int *unique;             /* k: the face and the inputs leave no other v for this pattern */
+    size_t constant;         /* 1: the first of z is the constant, no neuron; else 0 */
+    double *basis;           /* (k, k): z, orthonormal */
+    double small;            /* rows of y of no larger size are zeros */
+    double *y_size, *x_size; /* n: lengths of rows */
+    double longest;          /* of x_size */
+} ur_neurons;
+
+unrelu_status ur_neurons_open(const ur_frame *frame, const double *y, size_t rank, double tolerance,
+                              uint64_t budget, uint64_t seed, const unrelu_exec *exec,
+                              ur_neurons *neurons, unrelu_error *err);
+void ur_neurons_free(ur_neurons *neurons);
+/* z with Y z >= 0 (within tolerance): if it is independent of those found and has a v, it becomes
+ * one of them and *grew = 1. Rows of S that do not span the inputs: by ur_face_try. */
+unrelu_status ur_neurons_try(ur_neurons *neurons, const double *z, int *grew, unrelu_error *err);
+/* the same for a z known to a few digits: again with a tolerance 100 times as large */
+unrelu_status ur_neurons_try_rough(ur_neurons *neurons, const double *z, int *grew,
+                                   unrelu_error *err);
+/* appends a neuron that the caller has verified; 0 where z is not independent of those found */
+int ur_neurons_add(ur_neurons *neurons, const double *z, const double *v, int unique);
+
+/* --- sample.c --- */
+/* Unit rows Y (rows x k) in random order; `known` (count x k, unit length) are of no interest. */
+typedef struct {
+    size_t rows, k;
+    const double *Y;
+    double tolerance;
+    const double *known;
+    size_t count;
+    uint64_t seed;
+    size_t stride; /* random numbers of a plane: at least k */
+} ur_planes;
+
+enum { UR_PLANES_HITS = 32 };
+/* Planes first, first + 1, ...: at most `most` of them, until some give z (hits x k, unit length)
+ * with Y z >= 0 and at least k rows of zeros; *used: how many planes were looked at. */
+unrelu_status ur_planes_search(const ur_planes *planes, uint64_t first, uint64_t most,
+                               const unrelu_exec *exec, double *z, size_t *hits, uint64_t *used,
+                               unrelu_error *err);
+
+/* Until all are found or the share of the budget is used. `trials` of 0: 256 and 4 2^(k-2) H_k
+ * planes, four times what neurons that are off on every second row need. */
+unrelu_status ur_sample_neurons(ur_neurons *neurons, uint64_t trials, unrelu_error *err);
+/* --- nested.c --- */
+unrelu_status ur_nested_neurons(ur_neurons *neurons, uint64_t trials, unrelu_error *err);
+uint64_t ur_sample_trials(size_t k);
+/* --- rays.c --- */
+/* By linear programmes, until all are found or three in a row are no neurons. *spanned = 1: every z
+ * with Y z >= 0 lies in the span of those found, and there is no network. */
+unrelu_status ur_ray_neurons(ur_neurons *neurons, int *spanned, unrelu_error *err);
+
+/* --- face.c --- */
+/* K of the face whose zeros among the rows of Y are `zero` (marks): adds neurons whose z are
+ * independent of those found for as long as K has any; *grew counts them. */
+unrelu_status ur_face_try(ur_neurons *neurons, const unsigned char *zero, size_t *grew,
+                          unrelu_error *err);
+
+/* --- faces.c --- */
+/* Rays first, then all faces, the largest sets of zeros first. *finished = 1: every face was
+ * looked at, or all neurons are found; 0: the budget ran out (rays, faces: how far it came). */
+unrelu_status ur_faces_walk(ur_neurons *neurons, int *finished, size_t *rays, size_t *faces,
+                            unrelu_error *err);
+
+#endif

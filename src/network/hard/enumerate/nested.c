@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sampling that gets cheaper with every neuron. On the rows where a set F of known neurons is off,
+ * the labels have r = k - |F| dimensions, and the others are found there from 2^(r-2) planes. B
+ * (k x r) spans what is orthogonal to the z of F. A z' found there is z = B z' + sum_F t_i z_i with
+ * t_i unknown; on a row where of F only i is on, y z >= 0 asks for t_i >= -(y B z') / (y z_i), and
+ * where z is off it is equal: t_i is the largest of these. ur_neurons_try then takes z from all of
+ * its zeros. F is a random set, as large as leaves 4 r + 16 rows, and another one after each
+ * attempt, which ends at the first hit or after 4 2^(r-2) planes. Where F is off the others may be
+ * off less often: after four attempts in vain r grows by one, and the next neuron gives two back,
+ * so that no more than a few times the planes of the best r are spent. */
+#include "network/hard/enumerate/enumerate.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/random.h"
+#include "dense/linear.h"
+#include "pass/parallel.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { REJECTED = 256 };         /* after as many hits in vain the labels are not of such a kind */
+static const double WEAK = 1e-3; /* y z_i below which the quotient is not looked at */
+
+typedef struct {
+    ur_neurons *q;
+    unsigned char *zero; /* (k, rows): where the known neurons vanish */
+    size_t marked;       /* of them */
+    size_t *order;       /* k: the known ones, F first */
+    size_t in;           /* of F */
+    unsigned char *off;  /* rows: how many of F are on, at most 2 */
+    size_t alive;        /* rows where none is */
+    double *B;           /* (k, k), of which k x r */
+    double *C;           /* (alive, r) */
+    double *known;       /* (k, r): the others in these coordinates */
+    double *z, *whole;   /* hits (UR_PLANES_HITS, k); k */
+    double *uniforms;    /* k */
+    uint64_t attempts;
+    size_t rejected; /* hits that are no neurons */
+    size_t least;    /* r of an attempt */
+    size_t idle;     /* attempts in vain with it */
+} nest;
+
+static void nest_free(nest *s)
+{
+    free(s->zero);
+    free(s->order);
+    free(s->off);
+    free(s->B);
+    free(s->C);
+    free(s->known);
+    free(s->z);
+    free(s->whole);
+    free(s->uniforms);
+}
+
+static unrelu_status nest_open(ur_neurons *q, nest *s, unrelu_error *err)
+{
+    size_t k = q->k;
+    *s = (nest){.q = q,
+                .zero = ur_alloc(k, q->rows),
+                .order = ur_alloc(k, sizeof *s->order),
+                .off = ur_alloc(q->rows, 1),
+                .B = ur_alloc(k, k * sizeof *s->B),
+                .C = ur_alloc(q->rows, k * sizeof *s->C),
+                .known = ur_alloc(k, k * sizeof *s->known),
+                .z = ur_alloc(UR_PLANES_HITS, k * sizeof *s->z),
+                .whole = ur_doubles(k),
+                .uniforms = ur_doubles(k)};
+    if (s->zero && s->order && s->off && s->B && s->C && s->known && s->z && s->whole &&
+        s->uniforms)
+        return UNRELU_OK;
+    return ur_fail_memory(err, q->rows * k, "labels");
+}
+
+static double at(const ur_neurons *q, size_t row, const double *z)
+{
+    return cblas_ddot((int)q->k, q->Y + row * q->k, 1, z, 1);
+}
+
+static void mark_known(nest *s)
+{
+    const ur_neurons *q = s->q;
+    for (; s->marked < q->found; s->marked++)
+        for (size_t i = 0; i < q->rows; i++)
+            s->zero[s->marked * q->rows + i] =
+                fabs(at(q, i, q->z + s->marked * q->k)) <= 10 * q->tolerance;
+}
+
+/* ---- the set F ---- */
+
+static void shuffle(nest *s)
+{
+    size_t count = s->q->found;
+    ur_random_uniforms(s->q->seed, UR_STREAM_ENUMERATE_NESTED, s->attempts++ * s->q->k, s->q->k,
+                       s->uniforms);
+    for (size_t i = 0; i < count; i++)
+        s->order[i] = i;
+    for (size_t i = count; i > 1; i--) {
+        size_t j = (size_t)(s->uniforms[i - 1] * (double)i), t = s->order[i - 1];
+        s->order[i - 1] = s->order[j];
+        s->order[j] = t;
+    }
+}
+
+/* rows on which neuron j and all of F are off */
+static size_t count_off(const nest *s, size_t j)
+{
+    size_t count = 0;
+    const unsigned char *zero = s->zero + j * s->q->rows;
+    for (size_t i = 0; i < s->q->rows; i++)
+        count += (size_t)((s->off[i] == 0) & zero[i]);
+    return count;
+}
+
+static void choose_set(nest *s)
+{
+    const ur_neurons *q = s->q;
+    shuffle(s);
+    memset(s->off, 0, q->rows);
+    s->in = 0;
+    s->alive = q->rows;
+    for (size_t l = 0; l < q->found && s->in + 1 < q->k; l++) {
+        size_t j = s->order[l], r = q->k - s->in - 1;
+        if (r < s->least)
+            break;
+        size_t left = count_off(s, j);
+        if (left < 4 * r + 16)
+            continue;
+        const unsigned char *zero = s->zero + j * q->rows;
+        for (size_t i = 0; i < q->rows; i++)
+            s->off[i] = (unsigned char)(zero[i] || s->off[i] > 1 ? s->off[i] : s->off[i] + 1);
+        s->order[l] = s->order[s->in];
+        s->order[s->in++] = j;
+        s->alive = left;
+    }
+}
+
+/* B, and the rows that are left in its coordinates; *r = 0 where there is no use in them */
+static unrelu_status set_coordinates(nest *s, size_t *r, unrelu_error *err)
+{
+    const ur_neurons *q = s->q;
+    size_t k = q->k, filled = 0;
+    double *P = ur_alloc(k, k * sizeof *P), *Q = ur_alloc(k, k * sizeof *Q);
+    unrelu_status status = P && Q ? UNRELU_OK : ur_fail_memory(err, k * k, "labels");
+    for (size_t j = 0; j < s->in && status == UNRELU_OK; j++)
+        for (size_t i = 0; i < k; i++)
+            Q[i * s->in + j] = q->z[s->order[j] * k + i];
+    if (status == UNRELU_OK && s->in > 0)
+        status = ur_orthonormalise(k, s->in, Q, err);
+    if (status == UNRELU_OK) { /* P = I - Q Q' */
+        if (s->in > 0)
+            ur_gram(k, s->in, Q, P);
+        for (size_t i = 0; i < k * k; i++)
+            P[i] = (i % (k + 1) == 0) - P[i];
+        status = ur_qr_pivoted(k, k, P, 1e-8, r, s->B, NULL, NULL, err);
+    }
+    if (status == UNRELU_OK && *r != k - s->in)
+        *r = 0;
+    for (size_t i = 0; i < q->rows && status == UNRELU_OK && *r > 0; i++)
+        if (s->off[i] == 0)
+            ur_multiply(1, k, *r, q->Y + i * k, s->B, s->C + filled++ * *r);
+    free(P);
+    free(Q);
+    return status;
+}
+
+/* the known neurons that are not in F; count of them */
+static size_t set_known(nest *s, size_t r)
+{
+    const ur_neurons *q = s->q;
+    size_t count = 0;
+    for (size_t l = s->in; l < q->found; l++) {
+        double *row = s->known + count * r;
+        ur_multiply(1, q->k, r, q->z + s->order[l] * q->k, s->B, row);
+        double size = cblas_dnrm2((int)r, row, 1);
+        if (!(size > 1e-6))
+            continue;
+        cblas_dscal((int)r, 1 / size, row, 1);
+        count++;
+    }
+    return count;
+}
+
+/* ---- back to all rows ---- */
+
+/* whole = B z' + sum t_i z_i; 0 where a t_i shows on no row */
+static int insert(nest *s, size_t r, const double *z)
+{
+    const ur_neurons *q = s->q;
+    size_t k = q->k;
+    double *inner = s->uniforms;
+    ur_multiply(k, r, 1, s->B, z, inner);
+    memcpy(s->whole, inner, k * sizeof *inner);
+    for (size_t l = 0; l < s->in; l++) {
+        size_t j = s->order[l];
+        double largest = -INFINITY;
+        for (size_t i = 0; i < q->rows; i++) {
+            if (s->off[i] != 1 || s->zero[j * q->rows + i])
+                continue;
+            double on = at(q, i, q->z + j * k);
+            if (on > WEAK)
+                largest = fmax(largest, -at(q, i, inner) / on);
+        }
+        if (!isfinite(largest))
+            return 0;
+        cblas_daxpy((int)k, largest, q->z + j * k, 1, s->whole, 1);
+    }
+    return 1;
+}
+
+static void adapt(nest *s, size_t r, int grew)
+{
+    if (grew) {
+        s->least = s->least > 2 ? s->least - 2 : 1;
+        s->idle = 0;
+    } else if (++s->idle == 4) {
+        s->least = r + 1;
+        s->idle = 0;
+    }
+}
+
+static unrelu_status attempt(nest *s, uint64_t left, uint64_t *used, unrelu_error *err)
+{
+    ur_neurons *q = s->q;
+    size_t r = 0, hits = 0, before = q->found;
+    *used = 1;
+    mark_known(s);
+    choose_set(s);
+    unrelu_status status = set_coordinates(s, &r, err);
+    if (status != UNRELU_OK || r == 0)
+        return status;
+    ur_planes planes = {.rows = s->alive,
+                        .k = r,
+                        .Y = s->C,
+                        .tolerance = 100 * q->tolerance,
+                        .known = s->known,
+                        .count = set_known(s, r),
+                        .seed = q->seed,
+                        .stride = q->k};
+    uint64_t most = r < 60 ? ((uint64_t)1 << r) + 16 : left;
+    /* with nothing known yet there is no other set to try */
+    most = s->in == 0 || most > left ? left : most;
+    status = ur_planes_search(&planes, q->tried, most, q->exec, s->z, &hits, used, err);
+    for (size_t l = 0; l < hits && status == UNRELU_OK && q->found < q->wanted; l++) {
+        int grew = 0;
+        if (insert(s, r, s->z + l * r))
+            status = ur_neurons_try_rough(q, s->whole, &grew, err);
+        s->rejected += !grew;
+    }
+    adapt(s, r, q->found > before);
+    return status;
+}
+
+unrelu_status ur_nested_neurons(ur_neurons *q, uint64_t trials, unrelu_error *err)
+{
+    nest s;
+    unrelu_status status = nest_open(q, &s, err);
+    uint64_t left = trials ? trials : ur_sample_trials(q->k), used = 0;
+    left = left < q->budget ? left : q->budget;
+    while (status == UNRELU_OK && q->found < q->wanted && left > 0 && s.rejected < REJECTED) {
+        ur_progress(q->exec, "sampling", (double)q->found / (double)q->wanted);
+        status = attempt(&s, left, &used, err);
+        if (status == UNRELU_OK && ur_cancelled(q->exec))
+            status = ur_fail_cancelled(err);
+        left -= used < left ? used : left;
+        q->tried += used;
+        q->budget -= used < q->budget ? used : q->budget;
+    }
+    nest_free(&s);
+    return status;
+}

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A neuron that is off on a share q of the rows vanishes on k - 2 random ones with probability
+ * q^(k-2). These rows leave a plane of z, where the other rows are lines: two of LOOK that
+ * coincide there vanish at the same z, and that is the neuron. About 2^(k-2) H_k planes find k
+ * neurons that are off on every second row, whatever n, d and the condition of the inputs; a plane
+ * costs 2 k^3 / 3 + 4 LOOK k flops, and one sign over all rows is tested only where lines coincide.
+ * A neuron with fewer than k different rows of zeros is not seen: rays and faces see it. Planes
+ * come in rounds of blocks whose sizes do not depend on the threads, and the hits of a round are
+ * taken in the order of its planes. */
+#include "network/hard/enumerate/enumerate.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/random.h"
+#include "pass/parallel.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LOOK = 12, BLOCK = 64, ROUND = 64, HITS = 8, SEEN = 256 };
+static const double SHORT = 1e-6; /* rows that are no lines in the plane */
+
+typedef struct {
+    double *M;        /* (k - 2, k) */
+    double *plane;    /* (2, k) orthonormal */
+    double *z;        /* k */
+    double *uniforms; /* (k + 1) / 2 */
+    size_t *order;    /* k: columns of M */
+} room;
+
+typedef struct {
+    const ur_planes *planes;
+    room work;
+    uint64_t first, count; /* planes of the block */
+    double *z;             /* (HITS, k) */
+    size_t hits;
+} block;
+
+/* draw number i of a plane: two from each uniform */
+static size_t pick(const double *uniforms, size_t i, size_t rows)
+{
+    double u = uniforms[i / 2] * (double)rows;
+    u = i % 2 ? (u - floor(u)) * (double)rows : u;
+    return u < (double)rows ? (size_t)u : rows - 1;
+}
+
+/* ---- one plane ---- */
+
+static void swap_columns(size_t rows, size_t k, double *M, size_t a, size_t b)
+{
+    for (size_t i = 0; i < rows; i++) {
+        double t = M[i * k + a];
+        M[i * k + a] = M[i * k + b];
+        M[i * k + b] = t;
+    }
+}
+
+/* M (rows x k) to an upper triangle in the order of columns given; 0 where the rows depend on each
+ * other. The pivot of a row is its largest entry. */
+static int eliminate(size_t rows, size_t k, double *restrict M, size_t *order)
+{
+    for (size_t j = 0; j < k; j++)
+        order[j] = j;
+    for (size_t s = 0; s < rows; s++) {
+        double *restrict top = M + s * k;
+        size_t pivot = s;
+        for (size_t j = s + 1; j < k; j++)
+            pivot = fabs(top[j]) > fabs(top[pivot]) ? j : pivot;
+        if (!(fabs(top[pivot]) > 1e-9))
+            return 0;
+        if (pivot != s) {
+            size_t t = order[s];
+            order[s] = order[pivot];
+            order[pivot] = t;
+            swap_columns(rows, k, M, s, pivot);
+        }
+        double inverse = 1 / top[s];
+        for (size_t i = s + 1; i < rows; i++) {
+            double *restrict row = M + i * k;
+            double factor = row[s] * inverse;
+            for (size_t j = s + 1; j < k; j++)
+                row[j] -= factor * top[j];
+        }
+    }
+    return 1;
+}
+
+/* two orthonormal null vectors of the triangle, in the columns of Y */
+static void solve_plane(size_t k, const double *M, const size_t *order, double *z, double *plane)
+{
+    size_t rows = k - 2;
+    for (size_t side = 0; side < 2; side++) {
+        memset(z, 0, k * sizeof *z);
+        z[rows + side] = 1;
+        for (size_t s = rows; s-- > 0;) {
+            double sum = 0;
+            for (size_t j = s + 1; j < k; j++)
+                sum += M[s * k + j] * z[j];
+            z[s] = -sum / M[s * k + s];
+        }
+        for (size_t j = 0; j < k; j++)
+            plane[side * k + order[j]] = z[j];
+    }
+    double *a = plane, *b = plane + k, aa = 0, ab = 0, bb = 0;
+    for (size_t j = 0; j < k; j++) {
+        aa += a[j] * a[j];
+        ab += a[j] * b[j];
+    }
+    for (size_t j = 0; j < k; j++) {
+        b[j] -= ab / aa * a[j];
+        bb += b[j] * b[j];
+    }
+    for (size_t j = 0; j < k; j++) {
+        a[j] /= sqrt(aa);
+        b[j] /= sqrt(bb);
+    }
+}
+
+static int set_plane(const ur_planes *p, room *w)
+{
+    size_t k = p->k;
+    for (size_t i = 0; i + 2 < k; i++)
+        memcpy(w->M + i * k, p->Y + pick(w->uniforms, i, p->rows) * k, k * sizeof *w->M);
+    if (!eliminate(k - 2, k, w->M, w->order))
+        return 0;
+    solve_plane(k, w->M, w->order, w->z, w->plane);
+    return 1;
+}
+
+/* ---- what a plane gives ---- */
+
+static int is_known(const double *known, size_t count, size_t k, const double *z, double tolerance)
+{
+    for (size_t l = 0; l < count; l++) {
+        double same = 0, other = 0;
+        for (size_t j = 0; j < k; j++) {
+            same = fmax(same, fabs(z[j] - known[l * k + j]));
+            other = fmax(other, fabs(z[j] + known[l * k + j]));
+        }
+        if (fmin(same, other) <= tolerance)
+            return 1;
+    }
+    return 0;
+}
+
+/* turns z such that Y z >= 0; 0 where Y z has both signs */
+static int has_one_sign(const ur_planes *p, double *z)
+{
+    int above = 0, below = 0;
+    for (size_t i = 0; i < p->rows; i++) {
+        double t = 0;
+        for (size_t j = 0; j < p->k; j++)
+            t += p->Y[i * p->k + j] * z[j];
+        above |= t > p->tolerance;
+        below |= t < -p->tolerance;
+        if (above && below)
+            return 0;
+    }
+    for (size_t j = 0; j < p->k && below; j++)
+        z[j] = -z[j];
+    return 1;
+}
+
+static void keep(block *b, double *z)
+{
+    const ur_planes *p = b->planes;
+    double tolerance = fmax(1e-6, 10 * p->tolerance);
+    if (b->hits == HITS || is_known(p->known, p->count, p->k, z, tolerance) ||
+        is_known(b->z, b->hits, p->k, z, tolerance) || !has_one_sign(p, z) ||
+        is_known(p->known, p->count, p->k, z, tolerance))
+        return;
+    memcpy(b->z + b->hits++ * p->k, z, p->k * sizeof *z);
+}
+
+/* rows from the `start`-th on as directions in the plane */
+static size_t project(const ur_planes *p, const double *plane, size_t start, double (*line)[2])
+{
+    size_t k = p->k, look = p->rows < LOOK ? p->rows : LOOK, count = 0;
+    for (size_t i = 0; i < look; i++) {
+        const double *row = p->Y + (start + i) % p->rows * k;
+        double a = 0, b = 0;
+        for (size_t j = 0; j < k; j++) {
+            a += row[j] * plane[j];
+            b += row[j] * plane[k + j];
+        }
+        double size = sqrt(a * a + b * b);
+        if (size > SHORT) {
+            line[count][0] = a / size;
+            line[count++][1] = b / size;
+        }
+    }
+    return count;
+}
+
+static void look_at(block *b)
+{
+    const ur_planes *p = b->planes;
+    room *w = &b->work;
+    double line[LOOK][2];
+    size_t k = p->k, count = project(p, w->plane, pick(w->uniforms, k - 2, p->rows), line);
+    for (size_t i = 1; i < count; i++)
+        for (size_t l = 0; l < i; l++) {
+            double sine = line[i][0] * line[l][1] - line[i][1] * line[l][0];
+            if (!(fabs(sine) <= p->tolerance))
+                continue;
+            for (size_t j = 0; j < k; j++)
+                w->z[j] = line[i][0] * w->plane[k + j] - line[i][1] * w->plane[j];
+            keep(b, w->z);
+            break;
+        }
+}
+
+static void search_block(void *blocks, size_t i)
+{
+    block *b = (block *)blocks + i;
+    const ur_planes *p = b->planes;
+    b->hits = 0;
+    for (uint64_t t = 0; t < b->count; t++) {
+        ur_random_uniforms(p->seed, UR_STREAM_ENUMERATE_DRAWS, (b->first + t) * p->stride,
+                           (p->k + 1) / 2, b->work.uniforms);
+        if (set_plane(p, &b->work))
+            look_at(b);
+    }
+}
+
+/* ---- rounds ---- */
+
+static unrelu_status blocks_open(const ur_planes *p, block *blocks, unrelu_error *err)
+{
+    size_t k = p->k;
+    int good = 1;
+    for (size_t i = 0; i < ROUND; i++) {
+        room *w = &blocks[i].work;
+        blocks[i].planes = p;
+        good &= (blocks[i].z = ur_alloc(HITS, k * sizeof(double))) != NULL;
+        good &= (w->M = ur_alloc(k, k * sizeof(double))) != NULL;
+        good &= (w->plane = ur_alloc(2, k * sizeof(double))) != NULL;
+        good &= (w->z = ur_doubles(k)) != NULL;
+        good &= (w->uniforms = ur_doubles(k)) != NULL;
+        good &= (w->order = ur_alloc(k, sizeof *w->order)) != NULL;
+    }
+    return good ? UNRELU_OK : ur_fail_memory(err, ROUND * k * k, "planes");
+}
+
+static void blocks_free(block *blocks)
+{
+    for (size_t i = 0; i < ROUND; i++) {
+        free(blocks[i].z);
+        free(blocks[i].work.M);
+        free(blocks[i].work.plane);
+        free(blocks[i].work.z);
+        free(blocks[i].work.uniforms);
+        free(blocks[i].work.order);
+    }
+}
+
+/* at most `most` planes from `first` on, and as many blocks as are worth a thread */
+static size_t plan_round(block *blocks, uint64_t first, uint64_t done, uint64_t most)
+{
+    size_t count = 0, want = 1 + (size_t)(done / (4 * BLOCK));
+    for (; count < ROUND && count < want && done < most; count++) {
+        uint64_t planes = most - done < BLOCK ? most - done : BLOCK;
+        blocks[count].first = first + done;
+        blocks[count].count = planes;
+        done += planes;
+    }
+    return count;
+}
+
+static unrelu_status play_round(const unrelu_exec *exec, block *blocks, size_t count,
+                                unrelu_error *err)
+{
+    if (count > 7) /* starting threads costs as much as some tens of planes */
+        return ur_parallel_for(exec, "sampling", count, search_block, blocks, err);
+    for (size_t i = 0; i < count; i++)
+        search_block(blocks, i);
+    return ur_cancelled(exec) ? ur_fail_cancelled(err) : UNRELU_OK;
+}
+
+/* in one dimension there is nothing to draw */
+static void search_line(const ur_planes *p, double *z, size_t *hits)
+{
+    z[0] = 1;
+    *hits = has_one_sign(p, z) && !is_known(p->known, p->count, 1, z, 0.5);
+}
+
+unrelu_status ur_planes_search(const ur_planes *p, uint64_t first, uint64_t most,
+                               const unrelu_exec *exec, double *z, size_t *hits, uint64_t *used,
+                               unrelu_error *err)
+{
+    block blocks[ROUND] = {0};
+    *hits = 0;
+    *used = p->k < 2;
+    if (p->k < 2) {
+        search_line(p, z, hits);
+        return UNRELU_OK;
+    }
+    unrelu_status status = blocks_open(p, blocks, err);
+    while (status == UNRELU_OK && *hits == 0 && *used < most) {
+        size_t count = plan_round(blocks, first, *used, most);
+        status = play_round(exec, blocks, count, err);
+        for (size_t i = 0; i < count && status == UNRELU_OK; i++) {
+            const block *b = &blocks[i];
+            *used += b->count;
+            for (size_t l = 0; l < b->hits && *hits < UR_PLANES_HITS; l++)
+                if (!is_known(z, *hits, p->k, b->z + l * p->k, fmax(1e-6, 10 * p->tolerance)))
+                    memcpy(z + (*hits)++ * p->k, b->z + l * p->k, p->k * sizeof *z);
+        }
+    }
+    blocks_free(blocks);
+    return status;
+}
+
+/* ---- neurons ---- */
+
+uint64_t ur_sample_trials(size_t k)
+{
+    double sum = 0;
+    for (size_t j = 1; j <= k; j++)
+        sum += 1 / (double)j;
+    double trials = ceil(4 * exp2((double)k - 2) * sum) + 256;
+    return trials < 1e18 ? (uint64_t)trials : (uint64_t)1e18;
+}
+
+unrelu_status ur_sample_neurons(ur_neurons *q, uint64_t trials, unrelu_error *err)
+{
+    size_t k = q->k, seen = 0, hits = 0;
+    double *known = ur_alloc(SEEN, k * sizeof *known);
+    double *z = ur_alloc(UR_PLANES_HITS, k * sizeof *z);
+    ur_planes planes = {.rows = q->rows,
+                        .k = k,
+                        .Y = q->Y,
+                        .tolerance = 100 * q->tolerance,
+                        .known = known,
+                        .seed = q->seed,
+                        .stride = k};
+    unrelu_status status = known && z ? UNRELU_OK : ur_fail_memory(err, SEEN * k, "planes");
+    uint64_t left = trials ? trials : ur_sample_trials(k), used = 0;
+    left = left < q->budget ? left : q->budget;
+    while (status == UNRELU_OK && q->found < q->wanted && left > 0 && seen < SEEN) {
+        ur_progress(q->exec, "sampling", (double)q->found / (double)q->wanted);
+        planes.count = seen;
+        status = ur_planes_search(&planes, q->tried, left, q->exec, z, &hits, &used, err);
+        left -= used < left ? used : left;
+        q->tried += used;
+        q->budget -= used < q->budget ? used : q->budget;
+        if (hits == 0)
+            break;
+        for (size_t l = 0; l < hits && status == UNRELU_OK && seen < SEEN; l++) {
+            int grew = 0;
+            memcpy(known + seen++ * k, z + l * k, k * sizeof *known);
+            status = ur_neurons_try_rough(q, z + l * k, &grew, err);
+        }
+    }
+    free(known);
+    free(z);
+    return status;
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Labels where few neurons are on. A row of labels is sum_j u_j max(0, w_j x); where one neuron is
+ * on alone the row is a positive multiple of u_j, whatever x is, and two such rows are parallel.
+ *   group     classes of parallel rows: the directions u_j
+ *   planes    directions that no two rows show, from rows of two neurons
+ *   decode    rows as positive combinations of few directions: equations w_j x = c
+ *   solve     the w_j whose equations are enough and agree
+ *   pair_fit  u, -u: r = max(0, w_1 x) - max(0, w_2 x) along one direction
+ *   peel      what is found is subtracted; the rest has fewer neurons on, and so on */
+#ifndef UR_ONE_SPARSE_H
+#define UR_ONE_SPARSE_H
+
+#include "network/problem/recover.h"
+
+enum { UR_STREAM_GROUP = 110, UR_STREAM_PAIR, UR_STREAM_PLANES };
+
+/* --- group.c --- */
+#define UR_ALONE SIZE_MAX
+typedef struct {
+    size_t count;
+    size_t *size;      /* count, decreasing */
+    double *direction; /* (count, m), of unit length */
+    size_t *of;        /* n: the class, or UR_ALONE */
+} ur_groups;
+
+/* Classes of at least two rows (n x m) that are positive multiples of each other: unit rows within
+ * `tolerance`. Rows with skip[i] (may be NULL) and rows of zeros are in none; nor are classes whose
+ * inputs x (n x p; NULL: not looked at) are all multiples of one: f is homogeneous. */
+unrelu_status ur_group(size_t n, size_t m, const double *rows, const unsigned char *skip, size_t p,
+                       const double *x, double tolerance, uint64_t seed, ur_groups *groups,
+                       unrelu_error *err);
+void ur_groups_free(ur_groups *groups);
+
+/* --- residual.c --- */
+typedef struct {
+    const ur_frame *frame;
+    const unrelu_exec *exec;
+    uint64_t seed, budget, spent; /* candidates: see say_exhausted in one_sparse.c */
+    double tolerance;             /* of parallel unit rows */
+
+    size_t k, room;
+    double *W, *U; /* (room, p), (room, m): rows of U have unit length, those of W their size */
+
+    double *R;           /* (n, m): a - sum_j u_j max(0, w_j x) */
+    double *norm;        /* n: of its rows */
+    unsigned char *zero; /* n: R is zero there */
+    unsigned char *dull; /* n: zero, or too small a rest to have a direction */
+    size_t left;         /* rows that are not zero */
+
+    /* what was seen, for the sentence where it fails */
+    size_t first, rarest;        /* directions of the first round, rows of the rarest of them */
+    size_t stuck, most;          /* directions of the last, equations of the best of them */
+    size_t contradicting, pairs; /* rows of the largest class of several neurons; starts */
+    int opposite, exhausted;
+} ur_peel;
+
+unrelu_status ur_peel_open(const ur_frame *frame, double floor, uint64_t seed, uint64_t budget,
+                           const unrelu_exec *exec, ur_peel *peel, unrelu_error *err);
+void ur_peel_close(ur_peel *peel);
+/* R, norm, zero, dull, left of the k neurons */
+unrelu_status ur_peel_residual(ur_peel *peel, unrelu_error *err);
+/* room for `more` neurons beyond k */
+unrelu_status ur_peel_reserve(ur_peel *peel, size_t more, unrelu_error *err);
+/* a Gauss-Newton step over the k neurons on rows that they explain; undone where it is no better */
+unrelu_status ur_peel_refine(ur_peel *peel, unrelu_error *err);
+
+/* --- peel.c --- */
+/* peels until nothing is left (left = 0) or no round finds more */
+unrelu_status ur_peel_run(ur_peel *peel, unrelu_error *err);
+
+/* --- planes.c --- */
+/* adds directions that lie in several planes of rows to the classes, v and -v without rows of
+ * their own; m >= 3 */
+unrelu_status ur_planes(ur_peel *peel, ur_groups *groups, size_t *lines, unrelu_error *err);
+
+/* --- decode.c --- */
+enum { UR_UNDECODED = 255 };
+typedef struct {
+    size_t count, r;   /* rows looked at, directions */
+    size_t *row;       /* count: of the frame */
+    double *C;         /* (count, r): coefficients, >= 0 */
+    unsigned char *t;  /* count: how many are above 0; 0 where R is zero; or UR_UNDECODED */
+    unsigned char top; /* the largest t */
+    double *direction; /* (r, m) */
+    size_t *opposite;  /* r: the direction that is -u, or UR_ALONE */
+} ur_decoded;
+
+unrelu_status ur_decode(ur_peel *peel, const ur_groups *groups, ur_decoded *decoded,
+                        unrelu_error *err);
+void ur_decoded_free(ur_decoded *decoded);
+
+/* --- solve.c --- */
+typedef struct {
+    size_t rows; /* equations */
+    int agree;   /* w meets them all, and is off where the neuron is */
+} ur_solved;
+
+/* w (p) of direction j from the rows with at most `top` neurons on */
+unrelu_status ur_solve_direction(const ur_peel *peel, const ur_decoded *decoded, size_t j,
+                                 unsigned char top, double *w, ur_solved *solved,
+                                 unrelu_error *err);
+
+/* --- pair_fit.c --- */
+/* w_1, w_2 (p each) with r = max(0, w_1 x) - max(0, w_2 x) in all n rows, to `tolerance` of the
+ * size of r; *starts counts those tried, at most `most` */
+unrelu_status ur_pair_fit(size_t n, size_t p, const double *x, const double *r, double tolerance,
+                          uint64_t seed, size_t most, double *w, size_t *starts, int *met,
+                          unrelu_error *err);
+
+/* --- literal.c --- */
+/* Algorithm 7 alone; the sentence in model->failure where it does not apply */
+unrelu_status ur_literal(ur_recover *r, ur_peel *peel, int *ready, unrelu_error *err);
+
+#endif

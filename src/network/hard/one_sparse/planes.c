@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Directions that no two rows show. Rows where the same two neurons are on (or one of them) lie in
+ * the plane of u_i and u_j; three such rows give the plane away, and two planes of one neuron meet
+ * in its direction: by chance planes do not meet for m >= 4, and no three of them meet in a line
+ * for m = 3. (k = 8, d = 10, m = 4, condition 3: 77 of 100 networks are found from 200 rows, 1
+ * in 10 without.) Which of v, -v it is, decoding tells: both are added. Planes through row i are
+ * classes of the others without their parts along it, up to sign: n^2 log n, for at most 2000 rows.
+ */
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/random.h"
+#include "network/hard/one_sparse/one_sparse.h"
+#include "pass/parallel.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_ROWS = 2000, MOST_PLANES = 200, MOST_LINES = 28 };
+
+typedef struct {
+    size_t m, rows, planes, lines;
+    double *unit;  /* (rows, m) */
+    double *z;     /* (rows, m): rows without their part along one of them */
+    double *plane; /* (MOST_PLANES, 2, m): orthonormal pairs */
+    double *line;  /* (MOST_LINES, m) */
+    double *v;     /* m */
+    double tolerance;
+} work;
+
+static double dot(size_t m, const double *a, const double *b)
+{
+    double sum = 0;
+    for (size_t l = 0; l < m; l++)
+        sum += a[l] * b[l];
+    return sum;
+}
+
+static double normalise(size_t m, double *v)
+{
+    double length = sqrt(dot(m, v, v));
+    for (size_t l = 0; l < m && length > 0; l++)
+        v[l] /= length;
+    return length;
+}
+
+/* the directions, and rows in none of their classes */
+static void take_rows(const ur_peel *q, const ur_groups *g, work *w)
+{
+    size_t n = q->frame->n, m = w->m, others = 0, seen = 0;
+    for (size_t c = 0; c < g->count && w->rows < MOST_ROWS / 2; c++)
+        memcpy(w->unit + w->rows++ * m, g->direction + c * m, m * sizeof *w->unit);
+    for (size_t i = 0; i < n; i++)
+        others += !q->dull[i] && g->of[i] == UR_ALONE;
+    size_t room = MOST_ROWS - w->rows, step = others > room ? (others + room - 1) / room : 1;
+    for (size_t i = 0; i < n; i++) {
+        if (q->dull[i] || g->of[i] != UR_ALONE || seen++ % step != 0)
+            continue;
+        double *unit = w->unit + w->rows++ * m;
+        memcpy(unit, q->R + i * m, m * sizeof *unit);
+        normalise(m, unit);
+    }
+}
+
+/* of parallel rows only the first stays: two of them and any third would lie in a plane */
+static unrelu_status drop_parallels(const ur_peel *q, work *w, unrelu_error *err)
+{
+    size_t m = w->m, kept = 0;
+    ur_groups g = {0};
+    unrelu_status status =
+        ur_group(w->rows, m, w->unit, NULL, 0, NULL, w->tolerance, q->seed, &g, err);
+    for (size_t i = 0; i < w->rows && status == UNRELU_OK; i++) {
+        size_t c = g.of[i];
+        if (c != UR_ALONE && g.size[c] == 0)
+            continue;
+        if (c != UR_ALONE)
+            g.size[c] = 0; /* seen */
+        memmove(w->unit + kept++ * m, w->unit + i * m, m * sizeof *w->unit);
+    }
+    if (status == UNRELU_OK)
+        w->rows = kept;
+    ur_groups_free(&g);
+    return status;
+}
+
+/* z: rows after i without their part along it, of one sign of their part along `sign` */
+static void project_rows(work *w, size_t i, const double *sign)
+{
+    size_t m = w->m;
+    for (size_t j = i + 1; j < w->rows; j++) {
+        double *z = w->z + (j - i - 1) * m, along = dot(m, w->unit + i * m, w->unit + j * m);
+        for (size_t l = 0; l < m; l++)
+            z[l] = w->unit[j * m + l] - along * w->unit[i * m + l];
+        double length = normalise(m, z), turn = dot(m, z, sign) < 0 ? -1 : 1;
+        for (size_t l = 0; l < m; l++)
+            z[l] = length > 1e-4 ? z[l] * turn : 0;
+    }
+}
+
+static int is_in_plane(const work *w, size_t a, const double *v, double tolerance)
+{
+    const double *e = w->plane + a * 2 * w->m, *f = e + w->m;
+    double along_e = dot(w->m, v, e), along_f = dot(w->m, v, f), rest = 0;
+    for (size_t l = 0; l < w->m; l++)
+        rest += pow(v[l] - along_e * e[l] - along_f * f[l], 2);
+    return sqrt(rest) <= tolerance;
+}
+
+/* a plane whose first row is i, unless it was found from an earlier one */
+static void add_plane(work *w, size_t i, const double *z)
+{
+    size_t m = w->m;
+    double *e = w->plane + w->planes * 2 * m;
+    for (size_t a = 0; a < w->planes; a++)
+        if (is_in_plane(w, a, w->unit + i * m, 1e-6) && is_in_plane(w, a, z, 1e-6))
+            return;
+    if (w->planes == MOST_PLANES)
+        return;
+    memcpy(e, w->unit + i * m, m * sizeof *e);
+    memcpy(e + m, z, m * sizeof *e);
+    double along = dot(m, e, e + m);
+    for (size_t l = 0; l < m; l++)
+        e[m + l] -= along * e[l];
+    normalise(m, e + m);
+    w->planes++;
+}
+
+static unrelu_status find_planes(const ur_peel *q, work *w, unrelu_error *err)
+{
+    size_t m = w->m;
+    unrelu_status status = UNRELU_OK;
+    ur_random_normals(q->seed, UR_STREAM_PLANES, 0, m, w->v);
+    for (size_t i = 0; i + 2 < w->rows && status == UNRELU_OK; i++) {
+        ur_groups g = {0};
+        project_rows(w, i, w->v);
+        status = ur_cancelled(q->exec) ? ur_fail_cancelled(err)
+                                       : ur_group(w->rows - i - 1, m, w->z, NULL, 0, NULL,
+                                                  w->tolerance, q->seed, &g, err);
+        for (size_t c = 0; c < g.count && status == UNRELU_OK; c++)
+            add_plane(w, i, g.direction + c * m);
+        ur_groups_free(&g);
+    }
+    return status;
+}
+
+/* v: the line of planes a and b; 0 where they have none, or are the same */
+static int intersect(const work *w, size_t a, size_t b, double *v)
+{
+    size_t m = w->m;
+    const double *e = w->plane + a * 2 * m, *f = w->plane + b * 2 * m;
+    double ee = dot(m, e, f), ef = dot(m, e, f + m), fe = dot(m, e + m, f),
+           ff = dot(m, e + m, f + m);
+    /* G = (ee ef; fe ff): cosines; top eigenvector of G G' */
+    double p = ee * ee + ef * ef, s = ee * fe + ef * ff, r = fe * fe + ff * ff;
+    double angle = .5 * atan2(2 * s, p - r), least = .5 * (p + r) - hypot(.5 * (p - r), s);
+    if (least > 1 - 1e-6)
+        return 0;
+    for (size_t l = 0; l < m; l++)
+        v[l] = cos(angle) * e[l] + sin(angle) * e[m + l];
+    normalise(m, v);
+    return is_in_plane(w, b, v, 100 * w->tolerance);
+}
+
+static int is_known(const ur_groups *g, const work *w, const double *v)
+{
+    for (size_t c = 0; c < w->lines; c++)
+        if (fabs(dot(w->m, v, w->line + c * w->m)) > 1 - 1e-12)
+            return 1;
+    for (size_t c = 0; c < g->count; c++)
+        if (fabs(dot(w->m, v, g->direction + c * w->m)) > 1 - 1e-12)
+            return 1;
+    return 0;
+}
+
+static void find_lines(const ur_groups *g, work *w)
+{
+    size_t m = w->m, least = m > 3 ? 2 : 3;
+    for (size_t a = 0; a < w->planes; a++)
+        for (size_t b = 0; b < a && w->lines < MOST_LINES; b++) {
+            size_t through = 0;
+            if (!intersect(w, a, b, w->v) || is_known(g, w, w->v))
+                continue;
+            for (size_t c = 0; c < w->planes; c++)
+                through += (size_t)is_in_plane(w, c, w->v, 1000 * w->tolerance);
+            if (through >= least)
+                memcpy(w->line + w->lines++ * m, w->v, m * sizeof *w->v);
+        }
+}
+
+/* both signs of the lines become directions, as classes without rows */
+static unrelu_status append(const work *w, ur_groups *g, unrelu_error *err)
+{
+    size_t m = w->m, count = g->count + 2 * w->lines;
+    size_t *size = ur_alloc(count, sizeof *size);
+    double *direction = ur_alloc(count, m * sizeof *direction);
+    if (!size || !direction) {
+        free(size);
+        free(direction);
+        return ur_fail_memory(err, count * m, "directions");
+    }
+    memcpy(size, g->size, g->count * sizeof *size);
+    memcpy(direction, g->direction, g->count * m * sizeof *direction);
+    for (size_t c = 0; c < 2 * w->lines; c++)
+        for (size_t l = 0; l < m; l++)
+            direction[(g->count + c) * m + l] = (c & 1 ? -1 : 1) * w->line[c / 2 * m + l];
+    free(g->size);
+    free(g->direction);
+    g->size = size;
+    g->direction = direction;
+    g->count = count;
+    return UNRELU_OK;
+}
+
+/* pairs of rows are candidates */
+static int can_pay(ur_peel *q, size_t rows)
+{
+    uint64_t price = (uint64_t)rows * rows / 2;
+    int enough = price <= q->budget - q->spent;
+    q->exhausted |= !enough;
+    q->spent += enough ? price : 0;
+    return enough;
+}
+
+unrelu_status ur_planes(ur_peel *q, ur_groups *g, size_t *lines, unrelu_error *err)
+{
+    size_t m = q->frame->m;
+    work w = {.m = m, .tolerance = q->tolerance};
+    *lines = 0;
+    w.unit = ur_alloc(MOST_ROWS, m * sizeof *w.unit);
+    w.z = ur_alloc(MOST_ROWS, m * sizeof *w.z);
+    w.plane = ur_alloc(MOST_PLANES, 2 * m * sizeof *w.plane);
+    w.line = ur_alloc(MOST_LINES, m * sizeof *w.line);
+    w.v = ur_doubles(m);
+    unrelu_status status = w.unit && w.z && w.plane && w.line && w.v
+                               ? UNRELU_OK
+                               : ur_fail_memory(err, MOST_ROWS * m, "rows");
+    if (status == UNRELU_OK) {
+        take_rows(q, g, &w);
+        status = drop_parallels(q, &w, err);
+    }
+    if (status == UNRELU_OK && can_pay(q, w.rows))
+        status = find_planes(q, &w, err);
+    if (status == UNRELU_OK)
+        find_lines(g, &w);
+    if (status == UNRELU_OK && w.lines > 0)
+        status = append(&w, g, err);
+    *lines = status == UNRELU_OK ? w.lines : 0;
+    free(w.unit);
+    free(w.z);
+    free(w.plane);
+    free(w.line);
+    free(w.v);
+    return status;
+}

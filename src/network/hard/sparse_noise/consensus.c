@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rows of L = C B' one by one, B (m x r) being known to rounding: r cells at random, solved for
+ * c, and the other cells counted that agree. A wrong c agrees with a cell by chance once in 1e8,
+ * so what half of the cells agree with is right (1 / (1 - gamma)^r draws, gamma the share of wrong
+ * cells); then least squares on those. A draw costs 2 r^3 / 3 + 8 r flops: four cells are looked
+ * at before all of them. Rows of which nearly half the cells are 0 fit any basis: they are marked
+ * as idle and do not count for it. Undecided: fewer cells agree, or the draws ran out. */
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/random.h"
+#include "dense/linear.h"
+#include "network/hard/sparse_noise/sparse_noise.h"
+#include "pass/parallel.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK = 16, PROBES = 4, BATCH = 8 };
+static const double LOOSE = 10; /* a solution from r cells has lost a digit or two */
+
+size_t ur_consensus_least(size_t m, size_t r)
+{
+    size_t half = (m + 1) / 2;
+    return half > r + 3 ? half : r + 3;
+}
+
+size_t ur_consensus_most(size_t m, size_t r)
+{
+    size_t most = (size_t)ceil(0.55 * (double)m);
+    return most > r + 3 ? most : r + 3;
+}
+
+/* that a row with half of its cells wrong is decided but for one in e^8 */
+uint64_t ur_consensus_draws(const ur_sparse_cells *cells, size_t r)
+{
+    double enough = 8 * pow(2, (double)r);
+    return enough < (double)cells->draws ? (uint64_t)enough : cells->draws;
+}
+
+typedef struct {
+    const ur_sparse_cells *cells;
+    ur_consensus *c;
+    uint64_t draws;
+    size_t usual;          /* in the second pass: rows with fewer cells are looked at */
+    unrelu_status *status; /* blocks */
+} task;
+
+typedef struct {
+    double *y;            /* m: the row */
+    double *A;            /* r (r + 1) */
+    double *at;           /* r */
+    double *random;       /* BATCH (r + PROBES) */
+    size_t *order;        /* live columns; its first are the draw */
+    unsigned char *clean; /* m */
+} scratch;
+
+static int agrees(const task *t, const scratch *s, const double *at, size_t j, double tolerance)
+{
+    size_t r = t->c->r;
+    const double *b = t->c->B + j * r;
+    double fit = 0;
+    for (size_t i = 0; i < r; i++)
+        fit += b[i] * at[i];
+    return fabs(s->y[j] - fit) <= tolerance * (1 + fabs(fit));
+}
+
+/* Gauss with pivots */
+int ur_eliminate(size_t r, double *A, double *at)
+{
+    size_t w = r + 1;
+    double largest = 0;
+    for (size_t i = 0; i < r; i++)
+        for (size_t j = 0; j < r; j++)
+            largest = fabs(A[i * w + j]) > largest ? fabs(A[i * w + j]) : largest;
+    for (size_t p = 0; p < r; p++) {
+        size_t best = p;
+        for (size_t i = p + 1; i < r; i++)
+            best = fabs(A[i * w + p]) > fabs(A[best * w + p]) ? i : best;
+        if (!(fabs(A[best * w + p]) > 1e-6 * largest))
+            return 0;
+        for (size_t j = p; j < w && best != p; j++) {
+            double swap = A[p * w + j];
+            A[p * w + j] = A[best * w + j];
+            A[best * w + j] = swap;
+        }
+        for (size_t i = p + 1; i < r; i++) {
+            double factor = A[i * w + p] / A[p * w + p];
+            for (size_t j = p + 1; j < w; j++)
+                A[i * w + j] -= factor * A[p * w + j];
+        }
+    }
+    for (size_t i = r; i-- > 0;) {
+        at[i] = A[i * w + r];
+        for (size_t j = i + 1; j < r; j++)
+            at[i] -= A[i * w + j] * at[j];
+        at[i] /= A[i * w + i];
+    }
+    return 1;
+}
+
+/* the first r + PROBES of order, at random */
+static void draw(size_t m, size_t count, const double *random, size_t *order)
+{
+    for (size_t i = 0; i < count; i++) {
+        size_t other = i + (size_t)(random[i] * (double)(m - i)), swap = order[i];
+        order[i] = order[other];
+        order[other] = swap;
+    }
+}
+
+/* whether the drawn cells have a solution that one of the probes agrees with */
+static int try_draw(const task *t, scratch *s, size_t probes)
+{
+    size_t r = t->c->r;
+    for (size_t i = 0; i < r; i++) {
+        memcpy(s->A + i * (r + 1), t->c->B + s->order[i] * r, r * sizeof *s->A);
+        s->A[i * (r + 1) + r] = s->y[s->order[i]];
+    }
+    if (!ur_eliminate(r, s->A, s->at))
+        return 0;
+    for (size_t i = 0; i < probes; i++)
+        if (agrees(t, s, s->at, s->order[r + i], LOOSE * t->cells->tolerance))
+            return 1;
+    return 0;
+}
+
+static size_t mark(const task *t, const scratch *s, double tolerance, unsigned char *clean)
+{
+    size_t count = 0;
+    for (size_t j = 0; j < t->c->m; j++) {
+        clean[j] = (unsigned char)agrees(t, s, s->at, j, tolerance);
+        count += clean[j] && t->c->live[j];
+    }
+    return count;
+}
+
+/* at by least squares on the clean cells */
+static int refine(const task *t, scratch *s, const unsigned char *clean)
+{
+    size_t r = t->c->r, w = r + 1;
+    memset(s->A, 0, r * w * sizeof *s->A);
+    for (size_t j = 0; j < t->c->m; j++) {
+        const double *b = t->c->B + j * r;
+        for (size_t i = 0; clean[j] && i < r; i++) {
+            for (size_t l = 0; l < r; l++)
+                s->A[i * w + l] += b[i] * b[l];
+            s->A[i * w + r] += b[i] * s->y[j];
+        }
+    }
+    return ur_eliminate(r, s->A, s->at);
+}
+
+/* how well the clean cells determine the coordinates: the smallest eigenvalue of B'B over them (1:
+ * all cells are), from below, by the pivots that refine has left */
+static double spread(const task *t, const scratch *s)
+{
+    size_t r = t->c->r;
+    double least = INFINITY;
+    for (size_t i = 0; i < r; i++)
+        least = fmin(least, fabs(s->A[i * (r + 1) + i]));
+    return least;
+}
+
+/* cells that must agree: with 0 nearly all of them, as wrong cells are often 0 themselves */
+static size_t needed(const task *t, const scratch *s)
+{
+    double largest = 0;
+    for (size_t i = 0; i < t->c->r; i++)
+        largest = fmax(largest, fabs(s->at[i]));
+    size_t w = t->c->width, least = ur_consensus_least(w, t->c->r), all = w - w / 10;
+    return largest <= t->cells->tolerance && all > least ? all : least;
+}
+
+static void read_row(const task *t, scratch *s, size_t i)
+{
+    size_t m = t->c->m, zeros = 0;
+    for (size_t j = 0; j < m; j++) {
+        s->y[j] = t->cells->a[t->c->row[i] * m + j] * t->cells->per_unit[j];
+        zeros += s->y[j] == 0 && t->c->live[j];
+    }
+    t->c->idle[i] = (double)zeros > 0.45 * (double)t->c->width;
+}
+
+/* the solution in s becomes that of row i where more cells agree with it than with the last */
+static int accept(const task *t, scratch *s, size_t i)
+{
+    ur_consensus *c = t->c;
+    if (mark(t, s, LOOSE * t->cells->tolerance, s->clean) < needed(t, s) || !refine(t, s, s->clean))
+        return 0;
+    double pivot = spread(t, s);
+    size_t met = mark(t, s, t->cells->tolerance, s->clean);
+    if (met < needed(t, s) || met <= c->met[i])
+        return 0;
+    c->met[i] = met;
+    c->spread[i] = pivot;
+    memcpy(c->at + i * c->r, s->at, c->r * sizeof *s->at);
+    memcpy(c->clean + i * c->m, s->clean, c->m);
+    return 1;
+}
+
+/* the first solution; in the second pass the best one, for rows with fewer cells than usual */
+static void decide(const task *t, scratch *s, size_t i)
+{
+    ur_consensus *c = t->c;
+    size_t probes = c->width - c->r < PROBES ? c->width - c->r : PROBES, len = c->r + probes;
+    uint64_t first = ((uint64_t)c->row[i] * 2 + (t->usual > 0)) * t->cells->draws;
+    if (t->usual > 0 && (c->met[i] == 0 || c->met[i] >= t->usual))
+        return;
+    read_row(t, s, i);
+    for (uint64_t d = 0; d < t->draws; d++) {
+        if (d % BATCH == 0)
+            ur_random_uniforms(t->cells->seed, UR_STREAM_SPARSE_DRAWS, (first + d) * len,
+                               BATCH * len, s->random);
+        draw(c->width, len, s->random + d % BATCH * len, s->order);
+        if (try_draw(t, s, probes) && accept(t, s, i) && t->usual == 0)
+            return;
+    }
+}
+
+static void decide_block(void *context, size_t block)
+{
+    task *t = context;
+    size_t r = t->c->r, m = t->c->m, last = (block + 1) * BLOCK, live = 0;
+    scratch s = {ur_doubles(m),
+                 ur_alloc(r, (r + 1) * sizeof(double)),
+                 ur_doubles(r),
+                 ur_alloc(BATCH, (r + PROBES) * sizeof(double)),
+                 ur_alloc(m, sizeof(size_t)),
+                 ur_alloc(m, 1)};
+    if (!s.y || !s.A || !s.at || !s.random || !s.order || !s.clean) {
+        t->status[block] = UNRELU_ENOMEM;
+        goto done;
+    }
+    for (size_t j = 0; j < m; j++)
+        if (t->c->live[j])
+            s.order[live++] = j;
+    last = last < t->c->rows ? last : t->c->rows;
+    for (size_t i = block * BLOCK; i < last; i++)
+        decide(t, &s, i);
+done:
+    free(s.y);
+    free(s.A);
+    free(s.at);
+    free(s.random);
+    free(s.order);
+    free(s.clean);
+}
+
+/* columns that the basis reaches */
+static void set_live(ur_consensus *c)
+{
+    double largest = 0;
+    for (size_t i = 0; i < c->m * c->r; i++)
+        largest = fmax(largest, fabs(c->B[i]));
+    for (size_t j = 0; j < c->m; j++) {
+        for (size_t l = 0; l < c->r; l++)
+            c->live[j] |= fabs(c->B[j * c->r + l]) > 1e-9 * largest;
+        c->width += c->live[j];
+    }
+}
+
+/* rows with clearly fewer cells than the median row are looked at again: where a neuron has few
+ * outputs, a wrong value of it still agrees with all other cells */
+static unrelu_status set_usual(task *t, unrelu_error *err)
+{
+    ur_consensus *c = t->c;
+    size_t count = 0;
+    double *met = ur_doubles(c->rows), w = (double)c->width;
+    if (!met)
+        return ur_fail_memory(err, c->rows, "rows");
+    for (size_t i = 0; i < c->rows; i++)
+        if (c->met[i] > 0 && !c->idle[i])
+            met[count++] = (double)c->met[i];
+    double median = ur_median(count, met), share = median / w;
+    free(met);
+    t->usual = (size_t)fmax(0, median - 2.5 * sqrt(median * (1 - share)) - 1);
+    t->draws = (uint64_t)fmin((double)t->cells->draws, 7 / pow(fmax(share, 0.1), (double)c->r));
+    return UNRELU_OK;
+}
+
+static unrelu_status pass(task *t, size_t blocks, unrelu_error *err)
+{
+    unrelu_status status =
+        ur_parallel_for(t->cells->exec, "cleaning", blocks, decide_block, t, err);
+    for (size_t b = 0; b < blocks && status == UNRELU_OK; b++)
+        if (t->status[b] != UNRELU_OK)
+            status = ur_fail_memory(err, t->c->m, "cells");
+    return status;
+}
+
+unrelu_status ur_consensus_run(const ur_sparse_cells *cells, size_t rows, const size_t *row,
+                               size_t r, const double *B, ur_consensus *c, unrelu_error *err)
+{
+    size_t m = cells->m, blocks = (rows + BLOCK - 1) / BLOCK;
+    *c = (ur_consensus){.rows = rows, .m = m, .r = r, .row = row, .B = B};
+    task t = {.cells = cells, .c = c, .draws = ur_consensus_draws(cells, r)};
+    t.status = ur_alloc(blocks, sizeof *t.status);
+    c->at = ur_alloc(rows, r * sizeof *c->at);
+    c->met = ur_alloc(rows, sizeof *c->met);
+    c->clean = ur_alloc(rows, m);
+    c->idle = ur_alloc(rows, 1);
+    c->spread = ur_doubles(rows);
+    c->live = ur_alloc(m, 1);
+    unrelu_status status = UNRELU_OK;
+    if (!t.status || !c->at || !c->met || !c->clean || !c->idle || !c->spread || !c->live) {
+        status = ur_fail_memory(err, rows * (r + m), "cells");
+        goto done;
+    }
+    set_live(c);
+    if (c->width < r + 3)
+        goto done;
+    status = pass(&t, blocks, err);
+    if (status == UNRELU_OK)
+        status = set_usual(&t, err);
+    if (status == UNRELU_OK && t.usual > 0)
+        status = pass(&t, blocks, err);
+done:
+    free(t.status);
+    return status;
+}
+
+void ur_consensus_free(ur_consensus *c)
+{
+    free(c->at);
+    free(c->met);
+    free(c->clean);
+    free(c->idle);
+    free(c->spread);
+    free(c->live);
+    *c = (ur_consensus){0};
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The incoherence of Definition 13, measured: L = P S Q' (n x m, rank r) has
+ *   mu = max((n / r) max_i |P_i|^2, (m / r) max_j |Q_j|^2, (n m / r) max_ij (P Q')_ij^2),
+ * r at best, where all are 1. From the network, L = [f(V x + c), 1] [U, e]': with F'F = Z D Z' and
+ * D^1/2 Z' [U, e]' = R S Q', P = F Z D^-1/2 R. Squaring F costs half of the digits, and two are
+ * wanted. 2 n m r flops. */
+#include "base/error.h"
+#include "base/memory.h"
+#include "dense/linear.h"
+#include "network/hard/sparse_noise/sparse_noise.h"
+#include "pass/parallel.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROWS = 256 };
+
+typedef struct {
+    const ur_recover *r;
+    size_t w;      /* columns of F: k, and one for the constant */
+    size_t rank;   /* 0: in the pass that sums F'F */
+    double *sums;  /* (blocks, w w) */
+    double *T, *Q; /* (w, rank): P = F T; (m, rank) */
+    double *row;   /* blocks: largest |P_i|^2 */
+    double *joint; /* blocks: largest |(P Q')_ij| */
+    unrelu_status *status;
+} task;
+
+static void fill(const task *t, size_t first, size_t rows, double *hidden, double *y, double *F)
+{
+    const unrelu_network *model = t->r->model;
+    size_t k = model->k;
+    ur_network_forward(model, t->r->data.x + first * model->d, rows, hidden, y);
+    for (size_t i = 0; i < rows; i++) {
+        memcpy(F + i * t->w, hidden + i * k, k * sizeof *F);
+        if (t->w > k)
+            F[i * t->w + k] = 1;
+    }
+}
+
+static void measure_rows(const task *t, size_t block, size_t rows, const double *F, double *P,
+                         double *y)
+{
+    size_t m = t->r->model->m;
+    ur_multiply(rows, t->w, t->rank, F, t->T, P);
+    ur_multiply_nt(rows, t->rank, m, P, t->Q, y);
+    for (size_t i = 0; i < rows; i++) {
+        double square = 0;
+        for (size_t l = 0; l < t->rank; l++)
+            square += P[i * t->rank + l] * P[i * t->rank + l];
+        t->row[block] = fmax(t->row[block], square);
+    }
+    for (size_t i = 0; i < rows * m; i++)
+        t->joint[block] = fmax(t->joint[block], fabs(y[i]));
+}
+
+static void measure_block(void *context, size_t block)
+{
+    task *t = context;
+    const unrelu_network *model = t->r->model;
+    size_t first = block * ROWS, left = model->n - first, rows = left < ROWS ? left : ROWS;
+    double *hidden = ur_alloc(rows, t->w * sizeof *hidden), *F = ur_alloc(rows, t->w * sizeof *F);
+    double *y = ur_alloc(rows, model->m * sizeof *y);
+    if (!hidden || !F || !y) {
+        t->status[block] = UNRELU_ENOMEM;
+        goto done;
+    }
+    fill(t, first, rows, hidden, y, F);
+    if (t->rank == 0)
+        ur_multiply_tn(rows, t->w, t->w, F, F, t->sums + block * t->w * t->w);
+    else
+        measure_rows(t, block, rows, F, hidden, y);
+done:
+    free(hidden);
+    free(F);
+    free(y);
+}
+
+static unrelu_status pass(task *t, size_t blocks, unrelu_error *err)
+{
+    unrelu_status status = ur_parallel_for(t->r->exec, "certifying", blocks, measure_block, t, err);
+    for (size_t b = 0; b < blocks && status == UNRELU_OK; b++)
+        if (t->status[b] != UNRELU_OK)
+            status = ur_fail_memory(err, ROWS * t->r->model->m, "cells");
+    return status;
+}
+
+/* T, Q and the rank from F'F */
+static unrelu_status factor(task *t, unrelu_error *err)
+{
+    const unrelu_network *model = t->r->model;
+    size_t w = t->w, m = model->m, k = model->k, short_side = w < m ? w : m;
+    double *values = ur_doubles(w), *Z = ur_alloc(w, w * sizeof *Z);
+    double *K = ur_alloc(w, m * sizeof *K), *R = ur_alloc(w, short_side * sizeof *R);
+    double *s = ur_doubles(short_side), *Vt = ur_alloc(short_side, m * sizeof *Vt);
+    unrelu_status status = UNRELU_OK;
+    if (!values || !Z || !K || !R || !s || !Vt) {
+        status = ur_fail_memory(err, w * m, "weights");
+        goto done;
+    }
+    status = ur_eigen_symmetric(w, t->sums, values, Z, err);
+    for (size_t l = 0; l < w && status == UNRELU_OK; l++) {
+        double root = values[l] > 1e-13 * values[w - 1] ? sqrt(values[l]) : 0;
+        for (size_t j = 0; j < m; j++) {
+            for (size_t i = 0; i < k; i++)
+                K[l * m + j] += root * Z[i * w + l] * model->U[j * k + i];
+            if (w > k)
+                K[l * m + j] += root * Z[k * w + l] * model->e[j];
+        }
+        for (size_t i = 0; i < w; i++)
+            Z[i * w + l] *= root > 0 ? 1 / root : 0;
+    }
+    if (status == UNRELU_OK)
+        status = ur_svd(w, m, K, R, s, Vt, err);
+    if (status != UNRELU_OK)
+        goto done;
+    while (t->rank < short_side && s[t->rank] > 1e-7 * s[0])
+        t->rank++;
+    for (size_t l = 0; l < t->rank; l++) {
+        for (size_t i = 0; i < w; i++)
+            for (size_t a = 0; a < w; a++)
+                t->T[i * t->rank + l] += Z[i * w + a] * R[a * short_side + l];
+        for (size_t j = 0; j < m; j++)
+            t->Q[j * t->rank + l] = Vt[l * m + j];
+    }
+done:
+    free(values);
+    free(Z);
+    free(K);
+    free(R);
+    free(s);
+    free(Vt);
+    return status;
+}
+
+static void read_maxima(const task *t, size_t blocks, ur_incoherence *out)
+{
+    double n = (double)t->r->data.n, m = (double)t->r->data.m, r = (double)t->rank;
+    double row = 0, column = 0, joint = 0;
+    for (size_t b = 0; b < blocks; b++) {
+        row = fmax(row, t->row[b]);
+        joint = fmax(joint, t->joint[b]);
+    }
+    for (size_t j = 0; j < t->r->data.m; j++) {
+        double square = 0;
+        for (size_t l = 0; l < t->rank; l++)
+            square += t->Q[j * t->rank + l] * t->Q[j * t->rank + l];
+        column = fmax(column, square);
+    }
+    out->r = t->rank;
+    out->rows = n / r * row;
+    out->columns = m / r * column;
+    out->joint = n * m / r * joint * joint;
+    out->mu = fmax(fmax(out->rows, out->columns), out->joint);
+    out->bound = fmin(n, m) / (out->mu * log(fmax(n, m)) * log(fmax(n, m)));
+}
+
+unrelu_status ur_incoherence_measure(const ur_recover *r, ur_incoherence *out, unrelu_error *err)
+{
+    const unrelu_network *model = r->model;
+    size_t blocks = (model->n + ROWS - 1) / ROWS, constant = 0;
+    for (size_t j = 0; j < model->m; j++)
+        constant |= model->e[j] != 0;
+    task t = {.r = r, .w = model->k + constant};
+    *out = (ur_incoherence){0};
+    t.sums = ur_alloc(blocks, t.w * t.w * sizeof *t.sums);
+    t.T = ur_alloc(t.w, t.w * sizeof *t.T);
+    t.Q = ur_alloc(model->m, t.w * sizeof *t.Q);
+    t.row = ur_doubles(blocks);
+    t.joint = ur_doubles(blocks);
+    t.status = ur_alloc(blocks, sizeof *t.status);
+    unrelu_status status = UNRELU_OK;
+    if (!t.sums || !t.T || !t.Q || !t.row || !t.joint || !t.status)
+        status = ur_fail_memory(err, blocks * t.w * t.w, "sums");
+    if (status == UNRELU_OK)
+        status = pass(&t, blocks, err);
+    for (size_t b = 1; b < blocks && status == UNRELU_OK; b++)
+        for (size_t i = 0; i < t.w * t.w; i++)
+            t.sums[i] += t.sums[b * t.w * t.w + i];
+    if (status == UNRELU_OK)
+        status = factor(&t, err);
+    if (status == UNRELU_OK && t.rank > 0)
+        status = pass(&t, blocks, err);
+    if (status == UNRELU_OK && t.rank > 0)
+        read_maxima(&t, blocks, out);
+    free(t.sums);
+    free(t.T);
+    free(t.Q);
+    free(t.row);
+    free(t.joint);
+    free(t.status);
+    return status;
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A network as a .npz file; docs/formats.md lists the arrays. To be read it needs kind, U and V
+ * alone: what else is missing is relu, zero biases, no errors, numbered names. */
+#include "base/error.h"
+#include "base/warnings.h"
+#include "model/fields.h"
+#include "network/model/network.h"
+
+#include <math.h>
+#include <string.h>
+
+#define ARRAY(member, letters)  UR_ARRAY_FIELD(unrelu_network, member, letters)
+#define FINITE(member, letters) UR_FINITE_FIELD(unrelu_network, member, letters)
+#define NUMBER(member, without) UR_NUMBER_FIELD(unrelu_network, member, without)
+#define COUNT(member)           UR_COUNT_FIELD(unrelu_network, member)
+#define WORD(member)            UR_WORD_FIELD(unrelu_network, member)
+#define TEXTS(member, letters)  UR_TEXTS_FIELD(unrelu_network, member, letters)
+
+static const ur_field fields[] = {
+    FINITE(U, "mk"),
+    FINITE(V, "kd"),
+    FINITE(c, "k"),
+    FINITE(e, "m"),
+    ARRAY(U_se, "mk"),
+    ARRAY(V_se, "kd"),
+    ARRAY(c_se, "k"),
+    ARRAY(e_se, "m"),
+    ARRAY(active, "k"),
+    NUMBER(residual, 0),
+    NUMBER(noise, 0),
+    NUMBER(holdout_residual, NAN),
+    NUMBER(gap, NAN),
+    COUNT(n),
+    COUNT(samples_checked),
+    COUNT(min_active),
+    COUNT(min_inactive),
+    COUNT(starts),
+    COUNT(starts_agree),
+    COUNT(linear_rank),
+    WORD(method),
+    WORD(biases),
+    WORD(precision),
+    WORD(how_k),
+    WORD(guarantee),
+    WORD(assumption),
+    NUMBER(objective, NAN),
+    NUMBER(objective_bound, NAN),
+    NUMBER(incoherence, NAN),
+    TEXTS(V_rational, "kd"),
+    TEXTS(U_rational, "mk"),
+};
+
+/* wrong labels, where there are any: z of them */
+static const ur_field wrong[] = {FINITE(E_row, "z"), FINITE(E_column, "z"), FINITE(E_value, "z")};
+enum { FIELDS = sizeof fields / sizeof *fields, WRONG = sizeof wrong / sizeof *wrong };
+
+typedef size_t sizes_of[4];
+
+static ur_fields table_of(const unrelu_network *m, const ur_field *rows, size_t count,
+                          sizes_of sizes)
+{
+    sizes[0] = m->d;
+    sizes[1] = m->k;
+    sizes[2] = m->m;
+    sizes[3] = m->corrupted;
+    return (ur_fields){rows, count, "dkmz", sizes};
+}
+
+static void save_fields(ur_npz_writer *w, const unrelu_network *m, const ur_field *rows,
+                        size_t count)
+{
+    sizes_of sizes;
+    const ur_fields table = table_of(m, rows, count, sizes);
+    ur_fields_save(w, &table, m);
+}
+
+unrelu_status unrelu_network_save(const unrelu_network *m, const char *path, unrelu_error *err)
+{
+    ur_npz_writer *w = NULL;
+    if (!m->U || !m->V)
+        return ur_fail(err, UNRELU_EUSAGE, "the network has no weights (its verdict is '%s')",
+                       unrelu_verdict_name(m->verdict));
+    unrelu_status status = ur_npz_writer_open(path, &w, err);
+    if (status != UNRELU_OK)
+        return status;
+    char activation[48];
+    unrelu_activation_name(m->activation, activation, sizeof activation);
+    ur_npz_add_string(w, "kind", "network");
+    ur_npz_add_string(w, "activation", activation);
+    ur_npz_add_string(w, "verdict", unrelu_verdict_name(m->verdict));
+    ur_seed_save(w, m->seed);
+    if (m->input_names)
+        ur_npz_add_strings(w, "input_names", m->input_names, m->d);
+    if (m->label_names)
+        ur_npz_add_strings(w, "label_names", m->label_names, m->m);
+    save_fields(w, m, fields, FIELDS);
+    if (m->corrupted > 0)
+        save_fields(w, m, wrong, WRONG);
+    status = ur_warnings_save(w, m->warnings, m->warning_count, err);
+    if (status == UNRELU_OK)
+        return ur_npz_commit(w, err);
+    ur_npz_abort(w);
+    return status;
+}
+
+/* ---- load ---- */
+
+static unrelu_status load_sizes(ur_npz *npz, const char *path, unrelu_network *m, unrelu_error *err)
+{
+    size_t u = 0, v = 0, U[4] = {0}, V[4] = {0};
+    unrelu_status status = ur_npz_shape(npz, "U", &u, U, err);
+    if (status == UNRELU_OK)
+        status = ur_npz_shape(npz, "V", &v, V, err);
+    if (status != UNRELU_OK)
+        return status;
+    if (u != 2 || v != 2)
+        return ur_fail(err, UNRELU_EFORMAT,
+                       "%s: U has %zu dimensions and V %zu, where both must be matrices", path, u,
+                       v);
+    if (U[1] != V[0] || U[0] == 0 || V[1] == 0)
+        return ur_fail(err, UNRELU_EFORMAT,
+                       "%s: U is %zu x %zu and V is %zu x %zu, where m x k and k x d are needed",
+                       path, U[0], U[1], V[0], V[1]);
+    /* without neurons nothing but the names vouches for m and d */
+    if (V[0] == 0 && !(ur_npz_has(npz, "input_names") && ur_npz_has(npz, "label_names")))
+        return ur_fail(err, UNRELU_EFORMAT, "%s: V is 0 x %zu: the network has no neurons", path,
+                       V[1]);
+    m->m = U[0];
+    m->k = V[0];
+    m->d = V[1];
+    return UNRELU_OK;
+}
+
+static unrelu_status load_activation(ur_npz *npz, const char *path, unrelu_network *m,
+                                     unrelu_error *err)
+{
+    char text[96];
+    unrelu_error why = {""};
+    if (!ur_npz_has(npz, "activation"))
+        return UNRELU_OK;
+    unrelu_status status = ur_npz_string(npz, "activation", text, sizeof text, err);
+    if (status != UNRELU_OK)
+        return status;
+    if (unrelu_activation_parse(text, &m->activation, &why) != UNRELU_OK)
+        return ur_fail(err, UNRELU_EFORMAT, "%s: %.300s", path, why.text);
+    return UNRELU_OK;
+}
+
+static unrelu_status load_fields(ur_npz *npz, const char *path, const ur_field *rows, size_t count,
+                                 unrelu_network *m, unrelu_error *err)
+{
+    sizes_of sizes;
+    const ur_fields table = table_of(m, rows, count, sizes);
+    return ur_fields_load(npz, path, &table, m, err);
+}
+
+/* ---- wrong labels ---- */
+
+/* where the wrong labels are: whole numbers from 0 to below the limit */
+static unrelu_status check_places(const char *path, const char *name, const double *at,
+                                  size_t count, size_t limit, unrelu_error *err)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!(at[i] >= 0 && at[i] < (double)limit && at[i] == floor(at[i])))
+            return ur_fail(
+                err, UNRELU_EFORMAT,
+                "%s: %s has %g at place %zu, where a whole number from 0 to below %zu is "
+                "needed",
+                path, name, at[i], i + 1, limit);
+    return UNRELU_OK;
+}
+
+static unrelu_status load_wrong(ur_npz *npz, const char *path, unrelu_network *m, unrelu_error *err)
+{
+    size_t has = 0, ndim = 0, shape[4] = {0};
+    for (size_t i = 0; i < WRONG; i++)
+        has += (size_t)ur_npz_has(npz, wrong[i].name);
+    if (has == 0)
+        return UNRELU_OK;
+    if (has < WRONG)
+        return ur_fail(err, UNRELU_EFORMAT,
+                       "%s: of E_row, E_column and E_value only %zu are there, where all three are "
+                       "needed",
+                       path, has);
+    unrelu_status status = ur_npz_shape(npz, wrong[0].name, &ndim, shape, err);
+    m->corrupted = ndim == 1 ? shape[0] : 0;
+    if (status == UNRELU_OK)
+        status = load_fields(npz, path, wrong, WRONG, m, err);
+    if (status == UNRELU_OK)
+        status = check_places(path, "E_row", m->E_row, m->corrupted, m->n, err);
+    if (status == UNRELU_OK)
+        status = check_places(path, "E_column", m->E_column, m->corrupted, m->m, err);
+    return status;
+}
+
+/* ---- weights as fractions ---- */
+
+static int is_fraction(const char *text)
+{
+    size_t sign = text[0] == '-', digits = strspn(text + sign, "0123456789");
+    const char *rest = text + sign + digits;
+    if (digits == 0 || *rest == '\0')
+        return digits > 0;
+    return *rest == '/' && rest[1] != '0' && rest[1] != '\0' &&
+           rest[1 + strspn(rest + 1, "0123456789")] == '\0';
+}
+
+static unrelu_status check_fractions(const char *path, const char *name, char *const *texts,
+                                     size_t rows, size_t columns, unrelu_error *err)
+{
+    for (size_t i = 0; i < rows * columns; i++)
+        if (!is_fraction(texts[i]))
+            return ur_fail(err, UNRELU_EFORMAT,
+                           "%s: %s has no integer or fraction at row %zu, column %zu", path, name,
+                           i / columns + 1, i % columns + 1);
+    return UNRELU_OK;
+}
+
+static unrelu_status check_rational(const char *path, const unrelu_network *m, unrelu_error *err)
+{
+    if (!m->V_rational && !m->U_rational)
+        return UNRELU_OK;
+    if (!m->V_rational || !m->U_rational)
+        return ur_fail(err, UNRELU_EFORMAT, "%s has %s_rational without %s_rational", path,
+                       m->V_rational ? "V" : "U", m->V_rational ? "U" : "V");
+    unrelu_status status = check_fractions(path, "V_rational", m->V_rational, m->k, m->d, err);
+    if (status == UNRELU_OK)
+        status = check_fractions(path, "U_rational", m->U_rational, m->m, m->k, err);
+    return status;
+}
+
+/* ---- the whole ---- */
+
+/* what the file does not have */
+static unrelu_status complete(ur_npz *npz, unrelu_network *m, unrelu_error *err)
+{
+    unrelu_status status = ur_network_alloc(m, err);
+    for (size_t j = 0; status == UNRELU_OK && !ur_npz_has(npz, "active") && j < m->k; j++)
+        m->active[j] = NAN;
+    return status;
+}
+
+static unrelu_status load(ur_npz *npz, const char *path, unrelu_network *m, unrelu_error *err)
+{
+    unrelu_status status;
+    if ((status = ur_kind_check(npz, path, "network", err)) != UNRELU_OK ||
+        (status = load_sizes(npz, path, m, err)) != UNRELU_OK ||
+        (status = load_activation(npz, path, m, err)) != UNRELU_OK)
+        return status;
+    if ((status = ur_verdict_load(npz, path, "a network with weights", &m->verdict, err)) !=
+            UNRELU_OK ||
+        (status = ur_seed_load(npz, path, &m->seed, err)) != UNRELU_OK ||
+        (status = ur_names_load(npz, path, "input_names", m->d, &m->input_names, err)) !=
+            UNRELU_OK ||
+        (status = ur_names_load(npz, path, "label_names", m->m, &m->label_names, err)) !=
+            UNRELU_OK ||
+        (status = load_fields(npz, path, fields, FIELDS, m, err)) != UNRELU_OK ||
+        (status = load_wrong(npz, path, m, err)) != UNRELU_OK ||
+        (status = check_rational(path, m, err)) != UNRELU_OK ||
+        (status = complete(npz, m, err)) != UNRELU_OK)
+        return status;
+    if (!ur_npz_has(npz, "warning_codes"))
+        return UNRELU_OK;
+    return ur_warnings_load(npz, path, &m->warnings, &m->warning_count, err);
+}
+
+unrelu_status unrelu_network_load(const char *path, unrelu_network *m, unrelu_error *err)
+{
+    ur_npz *npz = NULL;
+    memset(m, 0, sizeof *m);
+    unrelu_status status = ur_npz_open(path, &npz, err);
+    if (status != UNRELU_OK)
+        return status;
+    status = load(npz, path, m, err);
+    ur_npz_close(npz);
+    if (status != UNRELU_OK)
+        unrelu_network_free(m);
+    return status;
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* For f of degree q: u f(v x + c) = s^q u f((v x + c) / s), so that dividing v and c by s = |v|
+ * multiplies u by s^q. A row of length 0 (a constant neuron) stays as it is. */
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/warnings.h"
+#include "network/model/network.h"
+
+#include <cblas.h>
+#include <float.h>
+#include <limits.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+unrelu_recover_options unrelu_recover_options_default(void)
+{
+    return (unrelu_recover_options){.order = 2, .seed = 1};
+}
+
+const char *unrelu_verdict_name(unrelu_verdict verdict)
+{
+    static const char *const names[] = {"planted", "exact",  "exact-uncertified",
+                                        "noisy",   "failed", "ambiguous"};
+    return (size_t)verdict < sizeof names / sizeof *names ? names[verdict] : "";
+}
+
+void unrelu_network_free(unrelu_network *m)
+{
+    if (!m)
+        return;
+    double *arrays[] = {m->U,    m->V,    m->c,      m->e,     m->U_se,     m->V_se,
+                        m->c_se, m->e_se, m->active, m->E_row, m->E_column, m->E_value};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        free(arrays[i]);
+    ur_strings_free(m->input_names, m->d);
+    ur_strings_free(m->label_names, m->m);
+    ur_strings_free(m->V_rational, m->k * m->d);
+    ur_strings_free(m->U_rational, m->m * m->k);
+    free(m->warnings);
+    memset(m, 0, sizeof *m);
+}
+
+/* ---- alloc ---- */
+
+/* 1 where it is there afterwards */
+static int matrix(double **to, size_t rows, size_t columns)
+{
+    int overflow = 0;
+    size_t count = ur_product(rows, columns, &overflow);
+    if (!*to && !overflow)
+        *to = ur_doubles(count);
+    return *to != NULL;
+}
+
+static int number_names(char ***to, size_t count, char letter)
+{
+    if (!*to)
+        *to = ur_strings_number(letter, count);
+    return *to != NULL;
+}
+
+unrelu_status ur_network_alloc(unrelu_network *m, unrelu_error *err)
+{
+    if (m->d > INT_MAX || m->k > INT_MAX || m->m > INT_MAX)
+        return ur_fail(err, UNRELU_EUSAGE,
+                       "a network of %zu inputs, %zu neurons and %zu labels is too large", m->d,
+                       m->k, m->m);
+    if (!matrix(&m->U, m->m, m->k) || !matrix(&m->V, m->k, m->d))
+        return ur_fail_memory(err, m->k, "neurons");
+    if (!matrix(&m->c, m->k, 1) || !matrix(&m->e, m->m, 1) || !matrix(&m->active, m->k, 1))
+        return ur_fail_memory(err, m->k, "biases");
+    if (!number_names(&m->input_names, m->d, 'x') || !number_names(&m->label_names, m->m, 'a'))
+        return ur_fail_memory(err, m->d + m->m, "names");
+    return UNRELU_OK;
+}
+
+/* ---- normalise ---- */
+
+static void scale_rows(unrelu_network *m)
+{
+    double degree = ur_activation_degree(m->activation);
+    for (size_t j = 0; degree > 0 && j < m->k; j++) {
+        double s = cblas_dnrm2((int)m->d, m->V + j * m->d, 1);
+        if (!(s > 0) || fabs(s - 1) <= 4 * DBL_EPSILON) /* done already: keep the bits */
+            continue;
+        for (size_t i = 0; i < m->d; i++)
+            m->V[j * m->d + i] /= s;
+        m->c[j] /= s;
+        for (size_t i = 0; i < m->m; i++)
+            m->U[i * m->k + j] *= pow(s, degree);
+    }
+}
+
+/* order (k) such that column norms of U decrease; of equal ones the earlier first */
+static void order_by_norm(const unrelu_network *m, double *norm, size_t *order)
+{
+    for (size_t j = 0; j < m->k; j++) {
+        norm[j] = cblas_dnrm2((int)m->m, m->U + j, (int)m->k);
+        size_t place = j;
+        for (; place > 0 && norm[order[place - 1]] < norm[j]; place--)
+            order[place] = order[place - 1];
+        order[place] = j;
+    }
+}
+
+static void permute_rows(size_t k, size_t width, const size_t *order, double *A, double *room)
+{
+    if (!A)
+        return;
+    for (size_t j = 0; j < k; j++)
+        memcpy(room + j * width, A + order[j] * width, width * sizeof *A);
+    memcpy(A, room, k * width * sizeof *A);
+}
+
+static void permute_columns(size_t rows, size_t k, const size_t *order, double *A, double *room)
+{
+    for (size_t i = 0; A && i < rows; i++) {
+        for (size_t j = 0; j < k; j++)
+            room[j] = A[i * k + order[j]];
+        memcpy(A + i * k, room, k * sizeof *A);
+    }
+}
+
+unrelu_status ur_network_normalise(unrelu_network *m, unrelu_error *err)
+{
+    size_t *order = ur_alloc(m->k, sizeof *order);
+    double *norm = ur_doubles(m->k), *room = ur_alloc(m->k, (m->d + 1) * sizeof *room);
+    unrelu_status status = UNRELU_OK;
+    if (!order || !norm || !room) {
+        status = ur_fail_memory(err, m->k, "neurons");
+        goto done;
+    }
+    scale_rows(m);
+    order_by_norm(m, norm, order);
+    double *rows[] = {m->V, m->V_se}, *vectors[] = {m->c, m->c_se, m->active};
+    double *columns[] = {m->U, m->U_se};
+    for (size_t i = 0; i < 2; i++)
+        permute_rows(m->k, m->d, order, rows[i], room);
+    for (size_t i = 0; i < 3; i++)
+        permute_rows(m->k, 1, order, vectors[i], room);
+    for (size_t i = 0; i < 2; i++)
+        permute_columns(m->m, m->k, order, columns[i], room);
+done:
+    free(order);
+    free(norm);
+    free(room);
+    return status;
+}
+
+unrelu_status ur_network_warn(unrelu_network *m, const char *code, unrelu_error *err,
+                              const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    unrelu_status status =
+        ur_warnings_add(&m->warnings, &m->warning_count, code, err, format, values);
+    va_end(values);
+    return status;
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Standard errors of (V, U, e) under normal noise of deviation sigma. With U and e eliminated the
+ * information on V is H of newton_model.h. Where f is homogeneous H v_j = 0, and the scale is
+ * fixed by n_j'v_j = const, n_j = v_j on the first `unit` columns and 0 elsewhere:
+ *   Cov V / sigma^2 = P (H + sum_j h_j v_j v_j')^-1 P',  P_j = I - v_j n_j' / n_j'v_j,
+ * in which the gauge h_j drops out. B_r, row r of [U e], moves with V:
+ *   Cov B_r / sigma^2 = (F'F)^-1 + M_r (Cov V / sigma^2) M_r',  M_rl = U_rl (F'F)^-1 F'W_l.
+ * n (kp)^2 + (kp)^3 + q (kp)^2 flops; above k p = 6000 nothing is computed. */
+#include "network/newton/newton.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "dense/linear.h"
+#include "network/newton/newton_sums.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LARGEST = 6000 };
+/* of H where W'W has unit diagonal: what is below is the rounding of W'W - Z'(F'F)^-1 Z */
+#define LEAST_PIVOT 1e-13
+
+typedef struct {
+    double *G;     /* kp x kp: H, its factor, its inverse, Cov V */
+    double *Z;     /* q x kp: Z, then (F'F)^-1 Z; behind it room of the same size */
+    double *scale; /* kp */
+    int *empty;    /* k: no information on v_j */
+} information;
+
+static void fill(double *x, size_t count, double value)
+{
+    for (size_t i = 0; x && i < count; i++)
+        x[i] = value;
+}
+
+static void load(const ur_newton_work *w, const ur_newton_fit *fit, ur_newton_state *s)
+{
+    for (size_t j = 0; j < w->q; j++)
+        for (size_t r = 0; r < w->m; r++)
+            s->B[j * w->m + r] = j < w->k ? fit->U[r * w->k + j] : fit->e[r];
+}
+
+/* whether columns of F depend on one another, beyond those that are 0 */
+static int features_depend(const ur_newton_work *w)
+{
+    size_t q = w->q, lost = 0, zero = 0;
+    for (size_t j = 0; j < q; j++) {
+        lost += cblas_dasum((int)q, w->now.K + j * q, 1) == 0;
+        zero += cblas_dasum((int)q, w->now.K + j, (int)q) == 0;
+    }
+    return lost > zero;
+}
+
+/* G = H, Z = (F'F)^-1 F'W, scale = the diagonal of H before U and e were eliminated */
+static unrelu_status gather(const ur_newton_work *w, information *info, unrelu_error *err)
+{
+    size_t k = w->k, p = w->p, q = w->q, kp = w->kp;
+    double *Y = info->Z + q * kp, *C = ur_alloc(k, k * sizeof *C);
+    if (!C)
+        return ur_fail_memory(err, k * k, "products of outputs");
+    unrelu_status status = ur_newton_gram_large(w, &w->now, 1, info->G, info->Z, err);
+    if (status == UNRELU_OK) {
+        ur_gram(k, w->m, w->now.B, C);
+        for (size_t i = 0; i < kp; i++)
+            info->scale[i] = info->G[i * (kp + 1)] * C[i / p * (k + 1)];
+        ur_multiply(q, q, kp, w->now.K, info->Z, Y);
+        ur_multiply_tn(q, q, kp, w->now.K, Y, info->Z);
+        cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)kp, (int)q, -1, Y, (int)kp, 1,
+                    info->G, (int)kp);
+    }
+    for (size_t i = 0; i < kp && status == UNRELU_OK; i++)
+        for (size_t j = 0; j <= i; j++)
+            info->G[i * kp + j] *= C[i / p * k + j / p];
+    free(C);
+    return status;
+}
+
+/* Neurons without information get the identity. The gauge is taken in the scaled coordinates,
+ * where the null vector is v_j / scale. */
+static void scale_and_fix(const ur_newton_work *w, int gauge, information *info)
+{
+    size_t p = w->p, kp = w->kp;
+    for (size_t j = 0; j < w->k; j++)
+        info->empty[j] = 1;
+    for (size_t i = 0; i < kp; i++) {
+        double before = info->scale[i], h = info->G[i * (kp + 1)];
+        if (!(h <= LEAST_PIVOT * before))
+            info->empty[i / p] = 0;
+        info->scale[i] = before > 0 ? 1 / sqrt(before) : 1;
+    }
+    for (size_t i = 0; i < kp; i++)
+        for (size_t j = 0; j <= i; j++)
+            if (info->empty[i / p] || info->empty[j / p])
+                info->G[i * kp + j] = i == j;
+            else
+                info->G[i * kp + j] *= info->scale[i] * info->scale[j];
+    for (size_t j = 0; j < w->k && gauge; j++) {
+        const double *v = w->now.V + j * p, *scale = info->scale + j * p;
+        double squares = 0;
+        for (size_t a = 0; a < p; a++)
+            squares += v[a] / scale[a] * (v[a] / scale[a]);
+        for (size_t a = 0; a < p && squares > 0; a++)
+            for (size_t b = 0; b <= a; b++)
+                info->G[(j * p + a) * kp + j * p + b] +=
+                    v[a] / scale[a] * (v[b] / scale[b]) / squares;
+    }
+}
+
+/* G <- G^-1 in the units of V, both triangles; *singular where there is none */
+static unrelu_status invert(const ur_newton_work *w, information *info, int *singular,
+                            unrelu_error *err)
+{
+    size_t kp = w->kp;
+    int positive = 0;
+    double *L = ur_alloc(kp, kp * sizeof *L), *X = info->G;
+    unrelu_status status = L ? UNRELU_OK : ur_fail_memory(err, kp * kp, "entries of a covariance");
+    for (size_t i = 0; i < kp; i++)
+        if (!isfinite(info->G[i * (kp + 1)]))
+            *singular = 1;
+    if (status == UNRELU_OK && !*singular)
+        status = ur_cholesky(kp, info->G, L, &positive, err);
+    for (size_t i = 0; i < kp && positive; i++)
+        positive = L[i * (kp + 1)] * L[i * (kp + 1)] > LEAST_PIVOT;
+    *singular |= !positive;
+    if (status == UNRELU_OK && positive) {
+        memset(X, 0, kp * kp * sizeof *X);
+        for (size_t i = 0; i < kp; i++)
+            X[i * (kp + 1)] = info->scale[i];
+        cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, (int)kp,
+                    (int)kp, 1, L, (int)kp, X, (int)kp);
+        cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)kp, (int)kp, 1, X, (int)kp, 0, L,
+                    (int)kp);
+        for (size_t i = 0; i < kp; i++)
+            for (size_t j = 0; j <= i; j++)
+                X[i * kp + j] = X[j * kp + i] = L[i * kp + j];
+    }
+    free(L);
+    return status;
+}
+
+/* G <- P G P' */
+static void fix_scales(const ur_newton_work *w, size_t unit, information *info)
+{
+    size_t p = w->p, kp = w->kp;
+    for (int side = 0; side < 2; side++)
+        for (size_t j = 0; j < w->k; j++) {
+            const double *v = w->now.V + j * p;
+            double squares = cblas_ddot((int)unit, v, 1, v, 1);
+            size_t across = side ? kp : 1, along = side ? 1 : kp;
+            double *G = info->G + j * p * along;
+            for (size_t i = 0; i < kp && squares > 0; i++, G += across) {
+                double part = cblas_ddot((int)unit, v, 1, G, (int)along) / squares;
+                cblas_daxpy((int)p, -part, v, 1, G, (int)along);
+            }
+        }
+}
+
+static void errors_of_V(const ur_newton_work *w, const information *info, double sigma,
+                        double *V_se)
+{
+    for (size_t i = 0; i < w->kp; i++)
+        V_se[i] = info->empty[i / w->p] ? NAN : sigma * sqrt(fmax(0, info->G[i * (w->kp + 1)]));
+}
+
+/* E (q x k x k): E_jll' = y_jl' G_ll' y_jl', y_j row j of Z; room is behind Z */
+static void propagate(const ur_newton_work *w, const information *info, double *E)
+{
+    size_t k = w->k, p = w->p, q = w->q, kp = w->kp;
+    double *ZG = info->Z + q * kp;
+    for (size_t l = 0; l < k; l++) {
+        if (info->empty[l])
+            continue;
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)q, (int)kp, (int)p, 1,
+                    info->Z + l * p, (int)kp, info->G + l * p * kp, (int)kp, 0, ZG, (int)kp);
+        for (size_t j = 0; j < q; j++)
+            for (size_t i = 0; i < k; i++)
+                E[(j * k + l) * k + i] = info->empty[i] ? 0
+                                                        : cblas_ddot((int)p, ZG + j * kp + i * p, 1,
+                                                                     info->Z + j * kp + i * p, 1);
+    }
+}
+
+static unrelu_status errors_of_U(const ur_newton_work *w, const information *info, double sigma,
+                                 double *U_se, double *e_se, unrelu_error *err)
+{
+    size_t k = w->k, q = w->q, m = w->m;
+    double *E = ur_alloc(q * k, k * sizeof *E);
+    if (!E)
+        return ur_fail_memory(err, q * k * k, "covariances of outputs");
+    propagate(w, info, E);
+    for (size_t j = 0; j < q; j++) {
+        double own = 0;
+        for (size_t i = 0; i < q; i++)
+            own += w->now.K[i * q + j] * w->now.K[i * q + j];
+        for (size_t r = 0; r < m; r++) {
+            double variance = own;
+            for (size_t l = 0; l < k; l++)
+                for (size_t i = 0; i < k; i++)
+                    variance += w->now.B[l * m + r] * E[(j * k + l) * k + i] * w->now.B[i * m + r];
+            double se = j < k && info->empty[j] ? NAN : sigma * sqrt(fmax(0, variance));
+            if (j < k)
+                U_se[r * k + j] = se;
+            else if (e_se)
+                e_se[r] = se;
+        }
+    }
+    free(E);
+    return UNRELU_OK;
+}
+
+static unrelu_status compute(ur_newton_work *w, const ur_newton_fit *fit, size_t unit, double sigma,
+                             double *V_se, double *U_se, double *e_se, int *singular,
+                             unrelu_error *err)
+{
+    size_t kp = w->kp;
+    int gauge = ur_activation_degree(w->problem->f) > 0;
+    information info = {.G = ur_alloc(kp, kp * sizeof(double)),
+                        .Z = ur_alloc(2 * w->q, kp * sizeof(double)),
+                        .scale = ur_doubles(kp),
+                        .empty = ur_alloc(w->k, sizeof(int))};
+    unrelu_status status = UNRELU_OK;
+    if (!info.G || !info.Z || !info.scale || !info.empty) {
+        status = ur_fail_memory(err, kp * kp, "entries of a covariance");
+        goto done;
+    }
+    memcpy(w->now.V, fit->V, kp * sizeof *fit->V);
+    status = ur_newton_features(w, &w->now, err);
+    *singular = !isfinite(w->now.rss) || features_depend(w);
+    if (status != UNRELU_OK || *singular)
+        goto done;
+    load(w, fit, &w->now);
+    status = gather(w, &info, err);
+    if (status != UNRELU_OK)
+        goto done;
+    scale_and_fix(w, gauge, &info);
+    status = invert(w, &info, singular, err);
+    if (status != UNRELU_OK || *singular)
+        goto done;
+    if (gauge)
+        fix_scales(w, unit, &info);
+    for (size_t j = 0; j < w->k; j++)
+        *singular |= info.empty[j];
+    errors_of_V(w, &info, sigma, V_se);
+    status = errors_of_U(w, &info, sigma, U_se, e_se, err);
+done:
+    free(info.G);
+    free(info.Z);
+    free(info.scale);
+    free(info.empty);
+    return status;
+}
+
+unrelu_status ur_newton_errors(const ur_newton *problem, const ur_newton_fit *fit, size_t unit,
+                               double sigma, double *V_se, double *U_se, double *e_se,
+                               int *singular, unrelu_error *err)
+{
+    fill(V_se, fit->k * problem->p, NAN);
+    fill(U_se, problem->m * fit->k, NAN);
+    fill(e_se, problem->m, problem->constant ? NAN : 0);
+    *singular = 1;
+    if (fit->k * problem->p > LARGEST)
+        return UNRELU_OK;
+    ur_newton_work w;
+    unrelu_status status = ur_newton_open(problem, fit->k, &w, err);
+    if (status == UNRELU_OK)
+        status = compute(&w, fit, unit, sigma, V_se, U_se, e_se, singular, err);
+    ur_newton_close(&w);
+    return status;
+}

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Labels with noise. k by the Bayesian criterion
+ *   BIC(k) = n m ln(RSS / n m) + (parameters) ln(n m)
+ * from the number of eigenvalues of the labels' covariance above the edge of pure noise, up and
+ * down for as long as it falls; biases by the same criterion. Starts race on at most
+ * max(5000, 200 (d + k)) rows; only the winner sees all. Labels may turn out to be met exactly
+ * (fewer labels than neurons, smooth activations): then the verdict is that of the certificate. */
+#include "network/noisy/noisy.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "dense/linear.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    PATIENCE = 2, /* values of k without a smaller BIC */
+    SCAN = 1,     /* starts that agree, on the way to k */
+    CLOSE = 2,    /* near it */
+    AGREED = 3,   /* for a k that is given */
+};
+static const double HOPELESS = 20; /* a rise of BIC after which no larger k is tried */
+
+/* Where there are fewer labels than neurons only rows that were kept back can certify a fit. */
+static size_t rows_for(const ur_recover *r, size_t k)
+{
+    size_t rows = 200 * (r->data.d + k), n = r->data.n, held = 2 * (r->data.d + k);
+    rows = rows < 5000 ? 5000 : rows;
+    if (k > r->data.m && n > 10 * held && rows > n - held)
+        rows = n - held;
+    return rows;
+}
+
+/* as many as the labels can tell, and not so many that the search would not end */
+static size_t most_neurons(const ur_recover *r)
+{
+    const ur_data *data = &r->data;
+    double cells = (double)data->n * (double)data->m;
+    size_t by_size = (size_t)(cells / 2 / (double)(data->d + data->m));
+    size_t by_shape = data->d + data->m + 8;
+    size_t most = by_size < by_shape ? by_size : by_shape;
+    size_t by_rows = data->n - data->d;
+    most = most < by_rows ? most : by_rows;
+    return most > 0 ? most : 1;
+}
+
+/* eigenvalues above the Marchenko-Pastur edge of noise as large as the smaller half of them */
+static unrelu_status guess_k(const ur_frame *frame, size_t *k, unrelu_error *err)
+{
+    size_t n = frame->n, m = frame->m;
+    double *A = ur_alloc(n, m * sizeof *A), *C = ur_alloc(m, m * sizeof *C),
+           *values = ur_doubles(m);
+    unrelu_status status = A && C && values ? UNRELU_OK : ur_fail_memory(err, n * m, "labels");
+    if (status == UNRELU_OK) {
+        memcpy(A, frame->a, n * m * sizeof *A);
+        for (size_t j = 0; j < m; j++) {
+            double mean = 0;
+            for (size_t i = 0; i < n; i++)
+                mean += A[i * m + j] / (double)n;
+            for (size_t i = 0; i < n; i++)
+                A[i * m + j] -= mean;
+        }
+        ur_multiply_tn(n, m, m, A, A, C);
+        status = ur_eigen_symmetric(m, C, values, NULL, err);
+    }
+    *k = 1;
+    if (status == UNRELU_OK) {
+        double noise = 0, root = 1 + sqrt((double)m / (double)n);
+        size_t half = (m + 1) / 2, above = 0;
+        for (size_t i = 0; i < half; i++)
+            noise += values[i] / (double)half;
+        for (size_t i = 0; i < m; i++)
+            above += values[i] > 1.2 * noise * root * root;
+        *k = above > 1 ? above : 1;
+    }
+    free(A);
+    free(C);
+    free(values);
+    return status;
+}
+
+/* ---- the race for one k and one set of biases ---- */
+
+typedef struct {
+    ur_frame frame;
+    ur_best best;
+    double *rows; /* (k, q): v, c of the best, in the data's coordinates */
+    size_t k;
+    int ready;
+} contest;
+
+static void contest_free(contest *c)
+{
+    ur_best_free(&c->best);
+    ur_frame_free(&c->frame);
+    free(c->rows);
+    memset(c, 0, sizeof *c);
+}
+
+/* smaller: a contest of fewer neurons to start from, or NULL */
+static unrelu_status hold(ur_recover *r, size_t k, ur_terms terms, size_t agree,
+                          const contest *smaller, contest *c, unrelu_error *err)
+{
+    memset(c, 0, sizeof *c);
+    c->k = k;
+    unrelu_status status = ur_frame_make(&r->data, rows_for(r, k), terms, 0, &c->frame, err);
+    int usable = smaller && smaller->ready && smaller->frame.q == c->frame.q;
+    if (status == UNRELU_OK && !(c->rows = ur_alloc(k, c->frame.q * sizeof *c->rows)))
+        status = ur_fail_memory(err, k * c->frame.q, "weights");
+    if (status == UNRELU_OK)
+        status = ur_starts(r, &c->frame, k, agree, usable ? smaller->rows : NULL,
+                           usable ? smaller->k : 0, &c->best, err);
+    if (status == UNRELU_OK)
+        ur_frame_back(&c->frame, k, c->best.fit.V, c->rows);
+    c->ready = status == UNRELU_OK;
+    if (status != UNRELU_OK)
+        contest_free(c);
+    return status;
+}
+
+static int is_met(const ur_recover *r, const contest *c)
+{
+    return c->ready && c->best.residual <= r->data.floor;
+}
+
+/* holds a contest and keeps the better of the two; *rise: by how much the new one is worse */
+static unrelu_status challenge(ur_recover *r, size_t k, ur_terms terms, size_t agree, contest *kept,
+                               double *rise, unrelu_error *err)
+{
+    contest other;
+    unrelu_status status = hold(r, k, terms, agree, kept, &other, err);
+    *rise = status == UNRELU_OK && kept->ready ? other.best.bic - kept->best.bic : -1;
+    if (status == UNRELU_OK && *rise <= 0) {
+        contest_free(kept);
+        *kept = other;
+    } else if (status == UNRELU_OK) {
+        contest_free(&other);
+    }
+    return status;
+}
+
+/* k = first, first + 1, ... for as long as BIC falls */
+static unrelu_status climb(ur_recover *r, ur_terms terms, size_t first, size_t most, size_t agree,
+                           contest *c, size_t *tried, unrelu_error *err)
+{
+    int idle = 0;
+    double rise = 0;
+    unrelu_status status = UNRELU_OK;
+    for (size_t k = first; k <= most && idle < PATIENCE && status == UNRELU_OK && !is_met(r, c);
+         k++) {
+        /* with fewer labels than neurons one start says little; where it costs little, take more */
+        double step = (double)r->data.n * pow((double)(k * r->data.d), 2);
+        size_t wanted = k > r->data.m && agree < CLOSE && step < 1e8 ? CLOSE : agree;
+        status = challenge(r, k, terms, wanted, c, &rise, err);
+        idle = rise < 0 ? 0 : rise > HOPELESS && wanted > SCAN ? PATIENCE : idle + 1;
+        *tried = k > *tried ? k : *tried;
+    }
+    return status;
+}
+
+static unrelu_status choose_k(ur_recover *r, ur_terms terms, contest *c, size_t *tried,
+                              unrelu_error *err)
+{
+    size_t most = most_neurons(r), middle = 1;
+    double rise = 0;
+    ur_frame frame = {0};
+    unrelu_status status = ur_frame_make(&r->data, 5000, terms, 0, &frame, err);
+    if (status == UNRELU_OK)
+        status = guess_k(&frame, &middle, err);
+    ur_frame_free(&frame);
+    middle = middle < most ? middle : most;
+    if (status == UNRELU_OK)
+        status = climb(r, terms, middle, most, SCAN, c, tried, err);
+    if (status == UNRELU_OK && !is_met(r, c))
+        status = challenge(r, c->k, terms, CLOSE, c, &rise, err);
+    if (status == UNRELU_OK && !is_met(r, c))
+        status = climb(r, terms, c->k + 1, most, CLOSE, c, tried, err);
+    for (size_t k = middle, idle = 0;
+         k > 1 && idle < PATIENCE && status == UNRELU_OK && !is_met(r, c) && c->k <= middle; k--) {
+        status = challenge(r, k - 1, terms, CLOSE, c, &rise, err);
+        idle = rise < 0 ? 0 : rise > HOPELESS ? PATIENCE : idle + 1;
+    }
+    return status;
+}
+
+static void note_k(ur_recover *r, const contest *c, size_t tried)
+{
+    if (r->options->k > 0)
+        snprintf(r->model->how_k, sizeof r->model->how_k, "given");
+    else if (r->model->verdict != UNRELU_VERDICT_NOISY)
+        snprintf(r->model->how_k, sizeof r->model->how_k,
+                 "the labels are met with %zu neuron%s, and not with fewer of those tried", c->k,
+                 c->k == 1 ? "" : "s");
+    else
+        snprintf(r->model->how_k, sizeof r->model->how_k,
+                 "smallest BIC (%.6g at k = %zu) of those tried, up to k = %zu", c->best.bic, c->k,
+                 tried);
+}
+
+/* labels that are met with biases may be met without: at that level BIC compares rounding */
+static unrelu_status drop_biases(ur_recover *r, contest *c, unrelu_error *err)
+{
+    contest other;
+    unrelu_status status = hold(r, c->k, ur_terms_of(UNRELU_BIASES_NONE), CLOSE, NULL, &other, err);
+    if (status != UNRELU_OK)
+        return status;
+    int met = is_met(r, &other);
+    contest_free(met ? c : &other);
+    if (met)
+        *c = other;
+    return UNRELU_OK;
+}
+
+static unrelu_status contest_all(ur_recover *r, contest *c, size_t *tried, unrelu_error *err)
+{
+    const unrelu_recover_options *o = r->options;
+    ur_terms none = ur_terms_of(UNRELU_BIASES_NONE);
+    int open = o->biases == UNRELU_BIASES_AUTO;
+    ur_terms first = ur_terms_of(open ? UNRELU_BIASES_BOTH : o->biases);
+    double rise = 0;
+    *tried = o->k;
+    unrelu_status status =
+        o->k ? hold(r, o->k, first, AGREED, NULL, c, err) : choose_k(r, first, c, tried, err);
+    if (status == UNRELU_OK && open)
+        status = is_met(r, c) ? drop_biases(r, c, err)
+                              : challenge(r, c->k, none, o->k ? AGREED : CLOSE, c, &rise, err);
+    return status;
+}
+
+static unrelu_status warn_all(ur_recover *r, const contest *c, unrelu_error *err)
+{
+    unrelu_network *model = r->model;
+    unrelu_status status = UNRELU_OK;
+    if (c->best.skipped && c->k > r->data.d)
+        status = ur_network_warn(model, "moments-skipped", err,
+                                 "k = %zu > d = %zu: the moment starts do not exist, random ones "
+                                 "were used",
+                                 c->k, r->data.d);
+    if (status == UNRELU_OK && r->options->k == 0 && c->k == most_neurons(r))
+        status =
+            ur_network_warn(model, "k-bound", err,
+                            "k = %zu is the largest that was tried: if there are more neurons, "
+                            "give -k",
+                            c->k);
+    if (status == UNRELU_OK && c->k > r->data.m)
+        status =
+            ur_network_warn(model, "joint-solver", err,
+                            "%zu label%s and %zu neurons: all neurons were solved for at once, "
+                            "and no theorem says that the answer is unique",
+                            r->data.m, r->data.m == 1 ? "" : "s", c->k);
+    if (status == UNRELU_OK && model->verdict == UNRELU_VERDICT_NOISY && c->best.starts > 2 &&
+        c->best.agree == 1)
+        status = ur_network_warn(model, "few-starts-agree", err,
+                                 "only one of %zu starts reached the best fit: it may not be the "
+                                 "best there is; try other seeds or more samples",
+                                 c->best.starts);
+    return status;
+}
+
+/* Neurons that the labels do without: a joint fit may meet them with more than are needed. */
+static unrelu_status prune(ur_recover *r, const ur_frame *frame, ur_newton_fit *fit,
+                           unrelu_error *err)
+{
+    ur_newton problem = ur_frame_problem(frame, r->options->activation, r->exec);
+    size_t p = frame->p;
+    double floor = r->data.floor;
+    unrelu_status status = UNRELU_OK;
+    for (size_t j = 0; j < fit->k && fit->k > 1 && status == UNRELU_OK;) {
+        ur_newton_fit less = {0};
+        status = ur_newton_alloc(&problem, fit->k - 1, &less, err);
+        if (status != UNRELU_OK)
+            break;
+        memcpy(less.V, fit->V, j * p * sizeof *less.V);
+        memcpy(less.V + j * p, fit->V + (j + 1) * p, (fit->k - 1 - j) * p * sizeof *less.V);
+        status = ur_newton_outer(&problem, &less, err);
+        int enough = status == UNRELU_OK && less.rss <= floor * floor * frame->size;
+        ur_newton_free(enough ? fit : &less);
+        if (enough)
+            *fit = less;
+        else
+            j++;
+    }
+    return status;
+}
+
+unrelu_status ur_joint_finish(ur_recover *r, const ur_frame *frame, ur_newton_fit *fit, int *met,
+                              unrelu_error *err)
+{
+    size_t rank = 0;
+    double *y = ur_alloc(frame->n, (frame->m + 1) * sizeof *y);
+    unrelu_status status = y ? UNRELU_OK : ur_fail_memory(err, frame->n * frame->m, "labels");
+    if (status == UNRELU_OK)
+        status = prune(r, frame, fit, err);
+    if (status == UNRELU_OK)
+        status = ur_frame_labels(frame, r->data.tolerance, &rank, y, NULL, err);
+    int enough = rank >= fit->k + (frame->terms.constant ? 1 : 0);
+    if (status == UNRELU_OK)
+        status = ur_exact_finish(r, frame, enough ? y : NULL, rank, fit->k, fit->V, 0, met, err);
+    free(y);
+    return status;
+}
+
+unrelu_status ur_noisy(ur_recover *r, unrelu_error *err)
+{
+    contest c = {0};
+    size_t tried = 0;
+    int met = 0;
+    unrelu_status status = contest_all(r, &c, &tried, err);
+    if (status == UNRELU_OK && is_met(r, &c))
+        status = ur_joint_finish(r, &c.frame, &c.best.fit, &met, err);
+    c.k = c.best.fit.V ? c.best.fit.k : c.k;
+    if (status == UNRELU_OK && !met)
+        status = ur_likelihood(r, &c.frame, &c.best.fit, err);
+    if (status == UNRELU_OK) {
+        r->model->starts = c.best.starts;
+        r->model->starts_agree = c.best.agree;
+        note_k(r, &c, tried);
+        status = warn_all(r, &c, err);
+    }
+    contest_free(&c);
+    return status;
+}

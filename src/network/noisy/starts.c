@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The best of several starts for a given k: second-order score tensors (of the linear residual,
+ * reduced, and of all quadratics where there are rows for it), fixed points of pattern-CCA (which
+ * are close where the noise is small), and random rows; each led to a minimum by Gauss-Newton. The
+ * tensor is what makes k >= 10 with noise work; the others are cheap insurance, and their number
+ * that agrees is reported. */
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/random.h"
+#include "dense/linear.h"
+#include "network/noisy/noisy.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STEPS = 40, RANDOM_STARTS = 2 }; /* what is slower leads to no better place */
+static const double GAIN = 1e-7, AGREE = 1e-4;
+
+void ur_best_free(ur_best *best)
+{
+    ur_newton_free(&best->fit);
+    memset(best, 0, sizeof *best);
+}
+
+double ur_parameters(const ur_recover *r, size_t k, ur_terms terms)
+{
+    size_t each = r->data.d + r->data.m + (terms.hidden ? 1 : 0);
+    if (ur_activation_degree(r->options->activation) > 0)
+        each--;
+    return (double)(k * each + (terms.constant ? r->data.m : 0));
+}
+
+typedef struct {
+    ur_recover *r;
+    const ur_frame *frame;
+    ur_newton problem;
+    ur_start start; /* raw rows of the frame */
+    double *x;      /* (n, d) */
+    double *weight; /* n, or NULL */
+    double *raw;    /* (k, q): a start in the data's coordinates */
+    double *c;      /* k */
+    double *rss;    /* of every start that ran */
+    ur_best *best;
+} race;
+
+/* exp(t^2) has no moments to speak of: rows are weighted by the inverse of their labels */
+static void set_weights(race *q)
+{
+    size_t n = q->frame->n, m = q->frame->m;
+    double mean = sqrt(q->frame->size / (double)n);
+    for (size_t i = 0; i < n; i++) {
+        double norm = 0;
+        for (size_t j = 0; j < m; j++)
+            norm = hypot(norm, q->frame->a[i * m + j]);
+        q->weight[i] = 1 / fmax(norm, 1e-3 * mean);
+    }
+}
+
+static unrelu_status open_race(race *q, size_t k, unrelu_error *err)
+{
+    const ur_frame *frame = q->frame;
+    const ur_data *data = &q->r->data;
+    const unrelu_recover_options *o = q->r->options;
+    q->problem = ur_frame_problem(frame, o->activation, q->r->exec);
+    q->x = ur_alloc(frame->n, frame->d * sizeof *q->x);
+    q->raw = ur_alloc(k, (frame->q + 1) * sizeof *q->raw);
+    q->c = ur_doubles(k);
+    q->rss = ur_doubles(64);
+    if (o->activation.kind == UNRELU_EXPM1SQ)
+        q->weight = ur_doubles(frame->n);
+    if (!q->x || !q->raw || !q->c || !q->rss ||
+        (o->activation.kind == UNRELU_EXPM1SQ && !q->weight))
+        return ur_fail_memory(err, frame->n * frame->d, "cells");
+    for (size_t i = 0; i < frame->n; i++)
+        memcpy(q->x + i * frame->d, data->x + frame->row[i] * frame->d, frame->d * sizeof *q->x);
+    if (q->weight)
+        set_weights(q);
+    q->start = (ur_start){.sample = {frame->n, frame->d, frame->m, q->x, frame->a},
+                          .k = k,
+                          .f = o->activation,
+                          .hidden = frame->terms.hidden,
+                          .constant = frame->terms.constant,
+                          .seed = o->seed,
+                          .exec = q->r->exec};
+    return UNRELU_OK;
+}
+
+static void close_race(race *q)
+{
+    free(q->x);
+    free(q->raw);
+    free(q->c);
+    free(q->rss);
+    free(q->weight);
+}
+
+/* one start, V (k x p) in the frame, to its minimum */
+static unrelu_status enter(race *q, const double *V, unrelu_error *err)
+{
+    size_t k = q->start.k;
+    ur_newton_fit fit = {0};
+    double floor = q->r->data.floor * q->r->data.floor / 100;
+    unrelu_status status = ur_newton_alloc(&q->problem, k, &fit, err);
+    if (status == UNRELU_OK) {
+        memcpy(fit.V, V, k * q->frame->p * sizeof *V);
+        if (q->weight) {
+            ur_newton weighted = q->problem;
+            weighted.weight = q->weight;
+            status = ur_newton_solve(&weighted, STEPS, GAIN, floor, &fit, err);
+        }
+    }
+    if (status == UNRELU_OK)
+        status = ur_newton_solve(&q->problem, STEPS, GAIN, floor, &fit, err);
+    if (status == UNRELU_OK) {
+        q->rss[q->best->starts++] = fit.rss;
+        if (!q->best->fit.V || fit.rss < q->best->fit.rss) {
+            ur_newton_free(&q->best->fit);
+            q->best->fit = fit;
+            return UNRELU_OK;
+        }
+    }
+    ur_newton_free(&fit);
+    return status;
+}
+
+/* rows q->raw (k x d) and q->c, signed */
+static unrelu_status enter_raw(race *q, unrelu_error *err)
+{
+    size_t k = q->start.k;
+    double *inside = ur_alloc(k, q->frame->q * sizeof *inside);
+    if (!inside)
+        return ur_fail_memory(err, k * q->frame->q, "weights");
+    unrelu_status status = ur_frame_enter(q->frame, q->start.f, k, q->raw, q->c, inside, err);
+    if (status == UNRELU_OK)
+        status = enter(q, inside, err);
+    free(inside);
+    return status;
+}
+
+static unrelu_status try_moments(race *q, ur_moments_kind kind, unrelu_error *err)
+{
+    unrelu_error why = {0};
+    size_t weak = 0;
+    memset(q->c, 0, q->start.k * sizeof *q->c);
+    unrelu_status status = ur_start_moments(&q->start, kind, q->raw, NULL, &why);
+    if (status == UNRELU_OK && q->start.hidden && q->start.f.kind == UNRELU_RELU)
+        status = ur_start_biases(&q->start, q->raw, q->c, &weak, &why);
+    else if (status == UNRELU_OK)
+        status = ur_start_signs(&q->start, q->r->options->signs, q->raw, &why);
+    if (status == UNRELU_EDATA) { /* this start does not exist; others may */
+        q->best->skipped = 1;
+        return UNRELU_OK;
+    }
+    if (status != UNRELU_OK) {
+        if (err)
+            *err = why;
+        return status;
+    }
+    return enter_raw(q, err);
+}
+
+/* fixed points of largest correlation, whatever it is: near the neurons where noise is small */
+static unrelu_status try_patterns(race *q, unrelu_error *err)
+{
+    const ur_frame *frame = q->frame;
+    size_t k = q->start.k, wide = frame->m + (frame->terms.constant ? 1 : 0), rank = 0;
+    size_t most = k + (frame->terms.constant ? 1 : 0);
+    if (frame->m < k || frame->n > 20000 || !ur_activation_rectifies(q->start.f) ||
+        ur_activation_degree(q->start.f) <= 0)
+        return UNRELU_OK;
+    ur_found found = {0};
+    double *labels = ur_alloc(frame->n, wide * sizeof *labels);
+    double *U = ur_alloc(frame->n, wide * sizeof *U), *s = ur_doubles(wide);
+    double *Vt = ur_alloc(wide, wide * sizeof *Vt), *y = ur_alloc(frame->n, most * sizeof *y);
+    unrelu_status status = UNRELU_OK;
+    if (!labels || !U || !s || !Vt || !y) {
+        status = ur_fail_memory(err, frame->n * wide, "labels");
+        goto done;
+    }
+    for (size_t i = 0; i < frame->n; i++) {
+        memcpy(labels + i * wide, frame->a + i * frame->m, frame->m * sizeof *labels);
+        if (frame->terms.constant)
+            labels[i * wide + frame->m] = sqrt(q->frame->size / (double)frame->n);
+    }
+    status = ur_svd(frame->n, wide, labels, U, s, Vt, err);
+    rank = most < wide ? most : wide;
+    for (size_t i = 0; i < frame->n && status == UNRELU_OK; i++)
+        memcpy(y + i * rank, U + i * wide, rank * sizeof *y);
+    if (status == UNRELU_OK)
+        status = ur_exact_search(frame, y, rank, k, ur_activation_degree(q->start.f), 0.1,
+                                 4 * k + 20, 12, q->start.seed, q->r->exec, &found, err);
+    if (status == UNRELU_OK && found.found == k)
+        status = enter(q, found.V, err);
+done:
+    free(labels);
+    free(U);
+    free(s);
+    free(Vt);
+    free(y);
+    ur_found_free(&found);
+    return status;
+}
+
+/* random rows behind the first `known`, which are given */
+static unrelu_status try_random(race *q, size_t number, size_t known, unrelu_error *err)
+{
+    size_t k = q->start.k, d = q->frame->d;
+    uint64_t first = (1000000 + number * 1000 + k) * 1000003;
+    ur_random_normals(q->start.seed, UR_STREAM_FILL, first, (k - known) * d, q->raw + known * d);
+    ur_unit_rows(k - known, d, q->raw + known * d);
+    memset(q->c + known, 0, (k - known) * sizeof *q->c);
+    return enter_raw(q, err);
+}
+
+static unrelu_status try_grown(race *q, const double *before, size_t smaller, unrelu_error *err)
+{
+    size_t d = q->frame->d, wide = q->frame->q;
+    if (!before || smaller >= q->start.k)
+        return UNRELU_OK;
+    for (size_t j = 0; j < smaller; j++) {
+        memcpy(q->raw + j * d, before + j * wide, d * sizeof *q->raw);
+        q->c[j] = wide > d ? before[j * wide + d] : 0;
+    }
+    return try_random(q, 500, smaller, err);
+}
+
+static size_t count_agreeing(const race *q)
+{
+    size_t agree = 0;
+    for (size_t i = 0; i < q->best->starts; i++)
+        agree += q->rss[i] <= q->best->fit.rss * (1 + AGREE);
+    return agree;
+}
+
+static int is_over(const race *q, size_t enough)
+{
+    double floor = q->r->data.floor;
+    int met = q->best->fit.V && q->best->fit.rss <= floor * floor * q->frame->size;
+    return met || count_agreeing(q) >= enough;
+}
+
+unrelu_status ur_starts(ur_recover *r, const ur_frame *frame, size_t k, size_t enough,
+                        const double *before, size_t smaller, ur_best *best, unrelu_error *err)
+{
+    static const ur_moments_kind kinds[] = {UR_MOMENTS_QUADRATIC, UR_MOMENTS_REDUCED,
+                                            UR_MOMENTS_LINEAR};
+    memset(best, 0, sizeof *best);
+    race q = {.r = r, .frame = frame, .best = best};
+    int joint = frame->m < k; /* fewer labels than neurons: moments are weak, growth is better */
+    unrelu_status status = open_race(&q, k, err);
+    if (status == UNRELU_OK && joint)
+        status = try_grown(&q, before, smaller, err);
+    for (size_t i = 0; i < 3 && status == UNRELU_OK && !is_over(&q, enough); i++)
+        status = try_moments(&q, kinds[i], err);
+    if (status == UNRELU_OK && !is_over(&q, enough))
+        status = try_patterns(&q, err);
+    if (status == UNRELU_OK && !joint && !is_over(&q, enough))
+        status = try_grown(&q, before, smaller, err);
+    size_t tries = joint || best->starts == 0 ? 3 * RANDOM_STARTS : RANDOM_STARTS;
+    for (size_t i = 0; i < tries && status == UNRELU_OK && !is_over(&q, enough); i++)
+        status = try_random(&q, i, 0, err);
+    best->agree = count_agreeing(&q);
+    /* per cell, and for the cells of all rows: frames of different k may differ in rows */
+    double cells = (double)(frame->n * frame->m), all = (double)(r->data.n * r->data.m);
+    best->residual = status == UNRELU_OK ? sqrt(best->fit.rss / frame->size) : NAN;
+    best->bic = all * log(fmax(best->fit.rss / cells, 1e-300)) +
+                ur_parameters(r, k, frame->terms) * log(all);
+    close_race(&q);
+    if (status != UNRELU_OK)
+        ur_best_free(best);
+    return status;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Arrays of integers of any size. The arrays are ours; the digits are GMP's, which ends the
+ * program where memory for them is short: they are few. */
+#include "base/memory.h"
+#include "network/verdict/rational/rational.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+mpz_t *ur_integers(size_t count)
+{
+    mpz_t *x = ur_alloc(count, sizeof *x);
+    for (size_t i = 0; x && i < count; i++)
+        mpz_init(x[i]);
+    return x;
+}
+
+void ur_integers_free(mpz_t *x, size_t count)
+{
+    for (size_t i = 0; x && i < count; i++)
+        mpz_clear(x[i]);
+    free(x);
+}
+
+void ur_integers_reduce(mpz_t *x, size_t count)
+{
+    mpz_t common;
+    mpz_init(common);
+    for (size_t i = 0; i < count && mpz_cmp_ui(common, 1) != 0; i++)
+        mpz_gcd(common, common, x[i]);
+    for (size_t i = 0; i < count && mpz_cmp_ui(common, 1) > 0; i++)
+        mpz_divexact(x[i], x[i], common);
+    mpz_clear(common);
+}
+
+void ur_integers_dot(size_t count, mpz_t *x, mpz_t *y, mpz_t out)
+{
+    mpz_set_ui(out, 0);
+    for (size_t i = 0; i < count; i++)
+        if (mpz_sgn(x[i]) != 0)
+            mpz_addmul(out, x[i], y[i]);
+}
+
+long ur_integers_scale(size_t count, mpz_t *x, double *out)
+{
+    size_t bits = 0;
+    for (size_t i = 0; i < count; i++)
+        if (mpz_sgn(x[i]) != 0 && mpz_sizeinbase(x[i], 2) > bits)
+            bits = mpz_sizeinbase(x[i], 2);
+    for (size_t i = 0; i < count; i++) {
+        long exponent = 0;
+        double digits = mpz_get_d_2exp(&exponent, x[i]);
+        long shift = exponent - (long)bits;
+        out[i] = shift > -2000 ? ldexp(digits, (int)shift) : 0;
+    }
+    return (long)bits;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A fit in exact arithmetic: cells are fractions, equations are rows of integers, and everything
+ * is a null space that shrinks row by row. The only calls of GMP. */
+#ifndef UR_RATIONAL_H
+#define UR_RATIONAL_H
+
+#include "network/problem/recover.h"
+
+#include <gmp.h>
+
+/* --- fraction.c --- */
+/* p / q in lowest terms, q > 0; both are whole and below 2^53 */
+typedef struct {
+    double p, q;
+} ur_fraction;
+
+/* The fraction of least denominator whose quotient, rounded, is in [low, high]; 0 where that is
+ * above `most` (at most 2^26). |low| and |high| are below 2^26, or there is a whole number between
+ * them. */
+int ur_fraction_between(double low, double high, double most, ur_fraction *out);
+/* The one that x stands for: 0.1 is 1/10. 0 where x is none; *most: the denominators looked at. */
+int ur_fraction_of(double x, ur_fraction *out, double *most);
+
+/* --- integers.c --- */
+/* count zeros; NULL where memory is short */
+mpz_t *ur_integers(size_t count);
+void ur_integers_free(mpz_t *x, size_t count);
+/* greatest common divisor 1; zeros stay */
+void ur_integers_reduce(mpz_t *x, size_t count);
+void ur_integers_dot(size_t count, mpz_t *x, mpz_t *y, mpz_t out);
+/* as doubles, the largest between 1/2 and 1 in size; returns the power of two left out */
+long ur_integers_scale(size_t count, mpz_t *x, double *out);
+
+/* --- null.c --- */
+/* Integer vectors that span {w : row w = 0 for all rows so far}. Vector i has a coordinate free[i]
+ * of its own, where the others are 0. */
+typedef struct {
+    size_t size, left; /* coordinates, vectors */
+    size_t *free;
+    mpz_t **vector; /* left of size integers */
+    mpz_t *cells, *value;
+    mpz_t divisor, part;
+} ur_null;
+
+#define UR_NULL_HOLDS SIZE_MAX
+
+unrelu_status ur_null_make(size_t size, ur_null *null, unrelu_error *err);
+void ur_null_free(ur_null *null);
+/* UR_NULL_HOLDS, or the coordinate that is no longer free: the first whose vector does not meet
+ * the row */
+size_t ur_null_add(ur_null *null, mpz_t *row);
+/* vectors without common factors */
+void ur_null_reduce(ur_null *null);
+
+/* --- quotients.c --- */
+/* Inputs and labels as fractions: what is kept of them is their denominators. */
+typedef struct {
+    const ur_data *data;
+    uint32_t *x, *a; /* (n, d), (n, m) */
+    mpz_t scale, part;
+} ur_quotients;
+
+/* why (size UR_WHY) is set where a cell is no fraction */
+#define UR_WHY 400
+unrelu_status ur_quotients_make(const ur_data *data, const unrelu_exec *exec, ur_quotients *all,
+                                char *why, unrelu_error *err);
+void ur_quotients_free(ur_quotients *all);
+/* row i times the common denominator of its inputs and labels: x (d), a (m) */
+void ur_quotients_row(ur_quotients *all, size_t i, mpz_t *x, mpz_t *a);
+
+/* --- neuron.c --- */
+typedef struct {
+    const ur_recover *r;
+    ur_quotients data;
+    size_t *basis;    /* k columns of labels, independent */
+    mpz_t *x, *a, *V; /* d, m: a row; (k, d): neurons */
+    char why[UR_WHY]; /* what is not exact */
+} ur_exactly;
+
+/* v (d integers without common factor) of neuron j, by the signs of the model's own */
+unrelu_status ur_exactly_neuron(ur_exactly *e, size_t j, unrelu_error *err);
+
+#endif

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads DIMACS: lines that start with c are comments, then 'p cnf VARIABLES CLAUSES', then
+ * literals, a 0 behind each clause, over any lines. A line that starts with % ends the formula. As
+ * many clauses must be there as the header says, an empty one among them is fine. What is wrong is
+ * named by line and column. Memory grows with what was read, never with what the header says. */
+#include "base/error.h"
+#include "base/memory.h"
+#include "paper/hardness/hardness.h"
+#include "read/bytes.h"
+
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BUFFER = 1 << 16, LONGEST = 32 };
+
+typedef struct {
+    const char *label;
+    ur_bytes bytes;
+    unsigned char *buffer;
+    size_t used, filled;
+    size_t line, column; /* of the next byte */
+    int fresh;           /* nothing but blanks on this line so far */
+    char token[LONGEST + 1];
+    size_t token_line, token_column;
+    int token_first; /* on its line */
+    int ended;
+} reader;
+
+/* the next byte, not taken; EOF at the end */
+static unrelu_status look(reader *r, int *byte, unrelu_error *err)
+{
+    *byte = EOF;
+    if (r->used == r->filled) {
+        r->used = r->filled = 0;
+        unrelu_status status = ur_bytes_read(&r->bytes, r->buffer, BUFFER, &r->filled, err);
+        if (status != UNRELU_OK)
+            return status;
+    }
+    if (r->used < r->filled)
+        *byte = r->buffer[r->used];
+    return UNRELU_OK;
+}
+
+static void step(reader *r, int byte)
+{
+    r->used++;
+    r->column++;
+    if (byte == '\n') {
+        r->line++;
+        r->column = 1;
+        r->fresh = 1;
+    }
+}
+
+static int is_blank(int byte)
+{
+    return byte == ' ' || (byte >= '\t' && byte <= '\r');
+}
+
+static unrelu_status skip_blanks(reader *r, unrelu_error *err)
+{
+    int byte;
+    unrelu_status status;
+    while ((status = look(r, &byte, err)) == UNRELU_OK && is_blank(byte))
+        step(r, byte);
+    return status;
+}
+
+static unrelu_status skip_line(reader *r, unrelu_error *err)
+{
+    int byte;
+    unrelu_status status;
+    while ((status = look(r, &byte, err)) == UNRELU_OK && byte != EOF && byte != '\n')
+        step(r, byte);
+    return status;
+}
+
+/* The word at the reader, cut to what fits, with what cannot be printed as '?'. */
+static unrelu_status take_word(reader *r, unrelu_error *err)
+{
+    size_t length = 0;
+    int byte;
+    unrelu_status status;
+    r->token_line = r->line;
+    r->token_column = r->column;
+    r->token_first = r->fresh;
+    while ((status = look(r, &byte, err)) == UNRELU_OK && byte != EOF && !is_blank(byte)) {
+        if (length < LONGEST)
+            r->token[length++] = (char)(byte > ' ' && byte < 127 ? byte : '?');
+        step(r, byte);
+    }
+    r->token[length] = '\0';
+    r->fresh = 0;
+    r->ended = length == 0;
+    return status;
+}
+
+/* the next word that is in no comment */
+static unrelu_status next(reader *r, unrelu_error *err)
+{
+    unrelu_status status;
+    while ((status = skip_blanks(r, err)) == UNRELU_OK &&
+           (status = take_word(r, err)) == UNRELU_OK && !r->ended) {
+        if (!r->token_first || (r->token[0] != 'c' && r->token[0] != '%'))
+            break;
+        if (r->token[0] == '%') {
+            r->token[0] = '\0';
+            r->ended = 1;
+            break;
+        }
+        status = skip_line(r, err);
+        if (status != UNRELU_OK)
+            break;
+    }
+    return status;
+}
+
+static int is_whole(const char *text, long most, long *value)
+{
+    const char *digits = text + (text[0] == '-');
+    size_t length = strspn(digits, "0123456789");
+    if (length == 0 || length >= LONGEST - 1 || digits[length])
+        return 0;
+    *value = strtol(text, NULL, 10); /* LONG_MAX where it is larger */
+    return *value <= most && *value >= -most;
+}
+
+/* ---- the header ---- */
+
+static unrelu_status refuse_header(const reader *r, unrelu_error *err)
+{
+    const char *quote = r->ended ? "" : "'";
+    return ur_fail(err, UNRELU_EFORMAT,
+                   "%s: line %zu, column %zu: %s%s%s where the header is needed: p cnf VARIABLES "
+                   "CLAUSES, on one line",
+                   r->label, r->token_line, r->token_column, quote,
+                   r->ended ? "the file ends" : r->token, quote);
+}
+
+static unrelu_status read_header(reader *r, ur_cnf *cnf, unrelu_error *err)
+{
+    long numbers[2] = {0};
+    unrelu_status status = next(r, err);
+    size_t line = r->token_line;
+    if (status != UNRELU_OK)
+        return status;
+    if (strcmp(r->token, "p") != 0)
+        return refuse_header(r, err);
+    if ((status = next(r, err)) != UNRELU_OK)
+        return status;
+    if (strcmp(r->token, "cnf") != 0 || r->token_line != line)
+        return refuse_header(r, err);
+    for (int i = 0; i < 2; i++) {
+        if ((status = next(r, err)) != UNRELU_OK)
+            return status;
+        if (r->token_line != line || !is_whole(r->token, INT_MAX, &numbers[i]) || numbers[i] < 0)
+            return refuse_header(r, err);
+    }
+    cnf->variables = (size_t)numbers[0];
+    cnf->clauses = (size_t)numbers[1];
+    return UNRELU_OK;
+}
+
+/* ---- the clauses ---- */
+
+static unrelu_status put(ur_cnf *cnf, int literal, unrelu_error *err)
+{
+    if (cnf->count == cnf->capacity) {
+        size_t capacity = cnf->capacity ? 2 * cnf->capacity : 256;
+        int *more = capacity < SIZE_MAX / sizeof *more / 2
+                        ? realloc(cnf->literals, capacity * sizeof *more)
+                        : NULL;
+        if (!more)
+            return ur_fail_memory(err, capacity, "literals");
+        cnf->literals = more;
+        cnf->capacity = capacity;
+    }
+    cnf->literals[cnf->count++] = literal;
+    return UNRELU_OK;
+}
+
+static unrelu_status take_literal(const reader *r, ur_cnf *cnf, size_t clauses, unrelu_error *err)
+{
+    long value = 0;
+    if (!is_whole(r->token, LONG_MAX - 1, &value))
+        return ur_fail(err, UNRELU_EFORMAT,
+                       "%s: line %zu, column %zu: '%s' is no literal: whole numbers are needed, "
+                       "and a 0 behind each clause",
+                       r->label, r->token_line, r->token_column, r->token);
+    if (clauses == cnf->clauses)
+        return ur_fail(err, UNRELU_EFORMAT,
+                       "%s: line %zu, column %zu: '%s' after the last of the %zu clauses that the "
+                       "header announces",
+                       r->label, r->token_line, r->token_column, r->token, cnf->clauses);
+    if ((size_t)labs(value) > cnf->variables)
+        return ur_fail(err, UNRELU_EFORMAT,
+                       "%s: line %zu, column %zu: literal %s, where the header announces %zu "
+                       "variables",
+                       r->label, r->token_line, r->token_column, r->token, cnf->variables);
+    return put(cnf, (int)value, err);
+}
+
+static unrelu_status read_clauses(reader *r, ur_cnf *cnf, unrelu_error *err)
+{
+    size_t clauses = 0;
+    unrelu_status status;
+    while ((status = next(r, err)) == UNRELU_OK && !r->ended &&
+           (status = take_literal(r, cnf, clauses, err)) == UNRELU_OK)
+        clauses += cnf->literals[cnf->count - 1] == 0;
+    if (status != UNRELU_OK)
+        return status;
+    if (cnf->count > 0 && cnf->literals[cnf->count - 1] != 0)
+        return ur_fail(
+            err, UNRELU_EFORMAT,
+            "%s: line %zu, column %zu: the formula ends within clause %zu: a 0 is needed "
+            "behind it",
+            r->label, r->token_line, r->token_column, clauses + 1);
+    if (clauses < cnf->clauses)
+        return ur_fail(err, UNRELU_EFORMAT,
+                       "%s: line %zu, column %zu: the formula ends after %zu clauses, where the "
+                       "header announces %zu",
+                       r->label, r->token_line, r->token_column, clauses, cnf->clauses);
+    return UNRELU_OK;
+}
+
+unrelu_status ur_cnf_read(const char *path, ur_cnf *cnf, unrelu_error *err)
+{
+    int standard = strcmp(path, "-") == 0;
+    reader r = {.label = standard ? "standard input" : path, .line = 1, .column = 1, .fresh = 1};
+    *cnf = (ur_cnf){0};
+    if (!(r.buffer = ur_alloc(BUFFER, 1)))
+        return ur_fail_memory(err, BUFFER, "bytes");
+    unrelu_status status = ur_bytes_open(&r.bytes, standard ? NULL : path, r.label, 0, 0, err);
+    if (status == UNRELU_OK) {
+        status = read_header(&r, cnf, err);
+        if (status == UNRELU_OK)
+            status = read_clauses(&r, cnf, err);
+        ur_bytes_close(&r.bytes);
+    }
+    free(r.buffer);
+    if (status != UNRELU_OK)
+        ur_cnf_free(cnf);
+    return status;
+}
+
+void ur_cnf_free(ur_cnf *cnf)
+{
+    free(cnf->literals);
+    *cnf = (ur_cnf){0};
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An instance as a .npz file: kind "hardness", X (n x d), A (n x 1) and alpha (1, 1), which is
+ * not there where it is variable. The number of variables follows from d. */
+#include "base/error.h"
+#include "model/fields.h"
+#include "paper/hardness/hardness.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+unrelu_status unrelu_hardness_save(const unrelu_hardness *h, const char *path, unrelu_error *err)
+{
+    static const double ones[] = {1, 1};
+    const size_t x[] = {h->n, h->d}, a[] = {h->n, 1}, two = 2;
+    ur_npz_writer *w = NULL;
+    if (!h->X || !h->A)
+        return ur_fail(err, UNRELU_EUSAGE, "the instance has no X or no A to save");
+    unrelu_status status = ur_npz_writer_open(path, &w, err);
+    if (status != UNRELU_OK)
+        return status;
+    ur_npz_add_string(w, "kind", "hardness");
+    ur_npz_add(w, "X", h->X, 2, x);
+    ur_npz_add(w, "A", h->A, 2, a);
+    if (!h->variable_alpha)
+        ur_npz_add(w, "alpha", ones, 1, &two);
+    return ur_npz_commit(w, err);
+}
+
+/* ---- load ---- */
+
+static unrelu_status check_kind(ur_npz *npz, const char *path, unrelu_error *err)
+{
+    char is[32] = "";
+    unrelu_status status = UNRELU_OK;
+    if (ur_npz_has(npz, "kind"))
+        status = ur_npz_string(npz, "kind", is, sizeof is, err);
+    if (status == UNRELU_OK && strcmp(is, "hardness") != 0)
+        status = ur_fail(err, UNRELU_EFORMAT,
+                         "%s is of %s%s%s, where an instance is needed that 'unrelu hardness "
+                         "encode' wrote",
+                         path, *is ? "kind '" : "no kind", is, *is ? "'" : "");
+    return status;
+}
+
+static unrelu_status load_alpha(ur_npz *npz, const char *path, unrelu_hardness *h,
+                                unrelu_error *err)
+{
+    static const size_t two = 2;
+    double *alpha = NULL;
+    h->variable_alpha = !ur_npz_has(npz, "alpha");
+    if (h->variable_alpha)
+        return UNRELU_OK;
+    unrelu_status status = ur_array_load(npz, path, "alpha", 1, &two, &alpha, err);
+    if (status == UNRELU_OK && !(alpha[0] == 1 && alpha[1] == 1))
+        status = ur_fail(err, UNRELU_EFORMAT,
+                         "%s: alpha is (%g, %g), where (1, 1) is needed, or no alpha where it is "
+                         "variable",
+                         path, alpha[0], alpha[1]);
+    free(alpha);
+    return status;
+}
+
+static unrelu_status load_sizes(ur_npz *npz, const char *path, unrelu_hardness *h,
+                                unrelu_error *err)
+{
+    size_t ndim = 0, shape[4] = {0}, extra = ur_hardness_extra(h->variable_alpha);
+    unrelu_status status = ur_npz_shape(npz, "X", &ndim, shape, err);
+    if (status != UNRELU_OK)
+        return status;
+    if (ndim != 2 || shape[0] == 0 || shape[1] < extra || shape[1] - extra > INT_MAX)
+        return ur_fail(err, UNRELU_EFORMAT,
+                       "%s: X has %zu dimensions, %zu rows and %zu columns, where a matrix of at "
+                       "least %zu columns is needed",
+                       path, ndim, shape[0], shape[1], extra);
+    h->n = shape[0];
+    h->d = shape[1];
+    h->variables = h->d - extra;
+    return UNRELU_OK;
+}
+
+static unrelu_status load(ur_npz *npz, const char *path, unrelu_hardness *h, unrelu_error *err)
+{
+    unrelu_status status;
+    if ((status = check_kind(npz, path, err)) != UNRELU_OK ||
+        (status = load_alpha(npz, path, h, err)) != UNRELU_OK ||
+        (status = load_sizes(npz, path, h, err)) != UNRELU_OK)
+        return status;
+    const size_t x[] = {h->n, h->d}, a[] = {h->n, 1};
+    if ((status = ur_array_load(npz, path, "X", 2, x, &h->X, err)) != UNRELU_OK ||
+        (status = ur_array_load(npz, path, "A", 2, a, &h->A, err)) != UNRELU_OK ||
+        (status = ur_finite_check(path, "X", h->X, h->n, h->d, err)) != UNRELU_OK)
+        return status;
+    return ur_finite_check(path, "A", h->A, h->n, 1, err);
+}
+
+unrelu_status unrelu_hardness_load(const char *path, unrelu_hardness *h, unrelu_error *err)
+{
+    ur_npz *npz = NULL;
+    *h = (unrelu_hardness){0};
+    unrelu_status status = ur_npz_open(path, &npz, err);
+    if (status != UNRELU_OK)
+        return status;
+    status = load(npz, path, h, err);
+    ur_npz_close(npz);
+    if (status != UNRELU_OK)
+        unrelu_hardness_free(h);
+    return status;
+}

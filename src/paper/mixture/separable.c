@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The paper's way: samples are separable where each unit is alone in one of them, which then
+ * lies on an edge of their cone. Scaled to h'y = 1 the samples are convex mixtures of the edges,
+ * for any h with h'y > 0 on all: (Y'Y)^-1 Y'1, else that of the largest margin by a linear
+ * programme. The longest of them is an edge; with that projected out, the longest of the rest is
+ * the next. With the p edges as the rows of E, the columns of E^-1 are the normals. Exact to
+ * rounding, O(n p^2).
+ * With noise the longest is the one that is so by six deviations of its noise, for scaling blows
+ * up the noise of short samples: errors are about twice the relative noise (p = 3, 5), a fiftieth
+ * of those without that rule at noise of 1e-4.
+ * Refused are samples on both sides of every hyperplane, and those beyond the cone of the p edges:
+ * then some unit is never alone. It is with probability P_i in a sample, and (ln p + .37) / P
+ * samples suffice half of the time; P = Phi(b) Phi(-b)^(p-1) for independent units. At b = 0 each
+ * had been alone after 11, 63, 144, 653 samples (median) for p = 3, 5, 6, 8; facets need 20 p.
+ * No sample beyond the cone is not yet each unit alone: chance makes cones of p edges too where p
+ * and n are small (8 of 100 runs at p = 3, n = 12; none at p = 5, n = 20). Such an edge is the only
+ * sample of a facet off the other edges. With noise three are asked for here; without, the
+ * certificate of facets tells. */
+#include "base/error.h"
+#include "base/memory.h"
+#include "dense/linear.h"
+#include "dense/lp.h"
+#include "mixture/problem/unmix.h"
+#include "pass/parallel.h"
+
+#include <cblas.h>
+#include <float.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SMALL_ROW  1e-12 /* of the root mean square: without noise, a sample of 0 */
+#define CLEAR      6     /* deviations of its noise: a sample that is not 0, the lead of an edge */
+#define LS_MARGIN  1e-2  /* least h'y / |h| |y| of least squares; below, digits are lost */
+#define LP_MARGIN  1e-9
+#define RANK       1e-13
+#define HALF       0.37 /* -ln ln 2: of the time, all p units have been alone */
+#define MAX_NUMBER 64
+
+/* with noise: */
+enum { MOST_BEYOND = 200 }; /* one in so many samples may be beyond a normal */
+enum { LEAST_PAIRS = 3 };   /* samples of a facet with part in an edge; chance alone makes one */
+
+typedef struct {
+    const ur_cone *cone;
+    size_t n, p;   /* n: samples that are not 0 */
+    double *unit;  /* n x p, at length 1 */
+    double *size;  /* n */
+    double *h;     /* p + 1 */
+    double *level; /* n: h'y / |y| */
+    double *R;     /* n x p: y / h'y less the edges found; n x (p + 1) in the programme */
+    double *part;  /* n */
+    double *E, *inverse, *identity; /* p x p; rows of E are unit vectors */
+    double *reach;     /* p: |u| / |y| of an edge's column u of the inverse and its sample y */
+    double *direction; /* p */
+    size_t *pairs;     /* p x p: samples that have unit i off and unit j on */
+    ur_side *side;     /* p */
+} state;
+
+typedef struct {
+    size_t beyond; /* samples */
+    double worst;  /* least y u / |y|, or y u over the deviation of its noise */
+    size_t pairs;  /* with noise: the least */
+} verdict;
+
+static double dot(size_t p, const double *a, const double *b)
+{
+    return cblas_ddot((int)p, a, 1, b, 1);
+}
+
+static double norm(size_t p, const double *a)
+{
+    return cblas_dnrm2((int)p, a, 1);
+}
+
+/* the length up to which a sample is 0 */
+static double least_size(const ur_cone *cone)
+{
+    size_t p = cone->p;
+    double trace = 0;
+    for (size_t j = 0; j < p && cone->noise; j++)
+        trace += cone->noise[j * p + j];
+    if (cone->noise)
+        return CLEAR * sqrt(trace);
+    return SMALL_ROW * norm(cone->n * p, cone->y) / sqrt((double)cone->n);
+}
+
+static unrelu_status take_rows(state *s, unrelu_error *err)
+{
+    const ur_cone *cone = s->cone;
+    size_t p = s->p;
+    double least = least_size(cone);
+    for (size_t i = 0; i < cone->n; i++) {
+        const double *y = cone->y + i * p;
+        double size = norm(p, y);
+        if (size <= least)
+            continue;
+        for (size_t j = 0; j < p; j++)
+            s->unit[s->n * p + j] = y[j] / size;
+        s->size[s->n++] = size;
+    }
+    if (s->n >= p)
+        return UNRELU_OK;
+    return ur_fail(err, UNRELU_EDATA,
+                   "%zu of %zu samples are not 0%s, and p = %zu units alone need %zu: more samples",
+                   s->n, cone->n, cone->noise ? " by 6 deviations of their noise" : "", p, p);
+}
+
+/* ---- a hyperplane with all samples on one side ---- */
+
+/* level for h; the least relative to |h|, or no more than 0 */
+static double margin(state *s)
+{
+    double least = INFINITY, length = norm(s->p, s->h);
+    cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)s->n, (int)s->p, 1, s->unit, (int)s->p, s->h, 1,
+                0, s->level, 1);
+    for (size_t i = 0; i < s->n; i++)
+        least = fmin(least, s->level[i]);
+    return length > 0 && isfinite(length) ? least / length : 0;
+}
+
+static unrelu_status least_squares(state *s, unrelu_error *err)
+{
+    size_t p = s->p;
+    int positive;
+    for (size_t i = 0; i < s->n; i++)
+        for (size_t j = 0; j < p; j++)
+            s->R[i * p + j] = s->size[i] * s->unit[i * p + j];
+    memset(s->h, 0, p * sizeof *s->h);
+    for (size_t i = 0; i < s->n; i++)
+        cblas_daxpy((int)p, 1, s->R + i * p, 1, s->h, 1);
+    ur_multiply_tn(s->n, p, p, s->R, s->R, s->E);
+    return ur_solve_positive(p, 1, s->E, s->h, &positive, err);
+}
+
+/* max t subject to unit h >= t, mean unit h = 1 */
+static unrelu_status largest_margin(state *s, unrelu_error *err)
+{
+    size_t n = s->n, p = s->p, q = p + 1;
+    double *price = ur_doubles(q), *mean = ur_doubles(q);
+    ur_lp_outcome outcome;
+    unrelu_status status = UNRELU_OK;
+    if (!price || !mean) {
+        status = ur_fail_memory(err, 2 * q, "numbers of a linear programme");
+        goto done;
+    }
+    for (size_t i = 0; i < n; i++) {
+        memcpy(s->R + i * q, s->unit + i * p, p * sizeof *s->R);
+        s->R[i * q + p] = -1;
+        cblas_daxpy((int)p, 1 / (double)n, s->unit + i * p, 1, mean, 1);
+    }
+    price[p] = -1;
+    status = ur_lp_ray(n, q, s->R, price, mean, s->h, &outcome, err);
+done:
+    free(price);
+    free(mean);
+    return status;
+}
+
+static unrelu_status find_side(state *s, unrelu_error *err)
+{
+    size_t other = 0;
+    unrelu_status status = least_squares(s, err);
+    if (status != UNRELU_OK || margin(s) > LS_MARGIN)
+        return status;
+    status = largest_margin(s, err);
+    if (status != UNRELU_OK || margin(s) > LP_MARGIN)
+        return status;
+    for (size_t i = 0; i < s->n; i++)
+        other += s->level[i] <= LP_MARGIN * norm(s->p, s->h);
+    return ur_fail(err, UNRELU_EDATA,
+                   "no hyperplane through 0 has the %zu samples%s on one side (the best leaves "
+                   "%zu on the other), and mixtures of units that are 0 or positive have one: are "
+                   "the samples centred, or is a constant added to them?",
+                   s->n, s->cone->noise ? " longer than 6 deviations of their noise" : "", other);
+}
+
+/* ---- the edges ---- */
+
+/* |r| of sample i less CLEAR deviations of its noise; r the rest of y / h'y along the unit vector
+ * v, which noise e moves by v'(e - r h'e) / h'y */
+static double lead(state *s, size_t i)
+{
+    size_t p = s->p;
+    const double *r = s->R + i * p;
+    double length = norm(p, r);
+    if (!s->cone->noise || length == 0)
+        return length;
+    for (size_t j = 0; j < p; j++)
+        s->direction[j] = r[j] / length - length * s->h[j];
+    return length - CLEAR * ur_cone_noise(s->cone, s->direction) / (s->size[i] * s->level[i]);
+}
+
+static size_t pick(state *s)
+{
+    size_t best = 0;
+    double most = -INFINITY;
+    for (size_t i = 0; i < s->n; i++) {
+        double value = lead(s, i);
+        if (value > most) {
+            most = value;
+            best = i;
+        }
+    }
+    return best;
+}
+
+/* R <- R (I - r r' / |r|^2), r its row */
+static void project_out(state *s, size_t row)
+{
+    int n = (int)s->n, p = (int)s->p;
+    double length = norm(s->p, s->R + row * s->p);
+    for (size_t j = 0; j < s->p; j++)
+        s->direction[j] = length > 0 ? s->R[row * s->p + j] / length : 0;
+    cblas_dgemv(CblasRowMajor, CblasNoTrans, n, p, 1, s->R, p, s->direction, 1, 0, s->part, 1);
+    cblas_dger(CblasRowMajor, n, p, -1, s->part, 1, s->direction, 1, s->R, p);
+}
+
+static unrelu_status find_edges(state *s, const unrelu_exec *exec, unrelu_error *err)
+{
+    size_t p = s->p, rank;
+    for (size_t i = 0; i < s->n; i++)
+        for (size_t j = 0; j < p; j++)
+            s->R[i * p + j] = s->unit[i * p + j] / s->level[i];
+    for (size_t k = 0; k < p; k++) {
+        if (ur_cancelled(exec))
+            return ur_fail_cancelled(err);
+        size_t row = pick(s);
+        memcpy(s->E + k * p, s->unit + row * p, p * sizeof *s->E);
+        s->reach[k] = 1 / s->size[row];
+        s->identity[k * p + k] = 1;
+        project_out(s, row);
+    }
+    unrelu_status status =
+        ur_least_squares(p, p, p, s->E, s->identity, RANK, s->inverse, &rank, err);
+    for (size_t k = 0; k < p; k++)
+        s->reach[k] *= cblas_dnrm2((int)p, s->inverse + k, (int)p);
+    if (status != UNRELU_OK || rank == p)
+        return status;
+    return ur_fail(err, UNRELU_EDATA,
+                   "the %zu samples that are not 0 span %zu of the %zu dimensions of p = %zu "
+                   "units: a smaller p, or more samples",
+                   s->n, rank, p, p);
+}
+
+/* ---- verification ---- */
+
+/* With y = sum m_k y_k over the edges' samples y_k, noise e of y and e_k of y_k moves y u by
+ * (e - sum m_k e_k) u: the root of 1 + sum m_k^2 */
+static double spread(const state *s, const double *h)
+{
+    double sum = 1;
+    for (size_t k = 0; k < s->p; k++)
+        sum += h[k] * s->reach[k] * h[k] * s->reach[k];
+    return sqrt(sum);
+}
+
+static void count_pairs(state *s)
+{
+    for (size_t i = 0; i < s->p; i++)
+        for (size_t j = 0; j < s->p && s->side[i] == UR_ON; j++)
+            s->pairs[i * s->p + j] += s->side[j] == UR_ABOVE;
+}
+
+static verdict verify(state *s, const double *U)
+{
+    const ur_cone *cone = s->cone;
+    size_t p = s->p;
+    double least = cone->noise ? 0 : least_size(cone), *noise = s->direction;
+    verdict v = {.pairs = SIZE_MAX};
+    for (size_t k = 0; k < p; k++)
+        noise[k] = ur_cone_noise(cone, U + k * p);
+    ur_multiply_nt(cone->n, p, p, cone->y, U, s->R);
+    for (size_t i = 0; i < cone->n; i++) {
+        const double *h = s->R + i * p;
+        double size = norm(p, cone->y + i * p), factor = cone->noise ? spread(s, h) : 0;
+        size_t beyond = 0;
+        if (size <= least)
+            continue;
+        for (size_t k = 0; k < p; k++) {
+            s->side[k] = ur_side_of(cone, h[k], size, factor * noise[k]);
+            v.worst = fmin(v.worst, h[k] / (cone->noise ? factor * noise[k] : size));
+            beyond |= s->side[k] == UR_BEYOND;
+        }
+        v.beyond += beyond;
+        if (cone->noise)
+            count_pairs(s);
+    }
+    for (size_t i = 0; i < p * p && cone->noise; i++)
+        if (i % (p + 1) != 0 && s->pairs[i] < v.pairs)
+            v.pairs = s->pairs[i];
+    return v;
+}
+
+static size_t count_off(const ur_cone *cone, const double *u)
+{
+    size_t count = 0, p = cone->p;
+    double noise = ur_cone_noise(cone, u);
+    for (size_t i = 0; i < cone->n; i++) {
+        const double *y = cone->y + i * p;
+        count += ur_side_of(cone, dot(p, y, u), norm(p, y), noise) == UR_ON;
+    }
+    return count;
+}
+
+/* ln of the least P_k = (1 - q_k) prod q_j over j != k, q the shares of samples with a unit off */
+static double log_alone(const ur_cone *cone, const double *U)
+{
+    double sum = 0, least = INFINITY;
+    for (size_t k = 0; k < cone->p; k++) {
+        double q = (double)count_off(cone, U + k * cone->p) / (double)cone->n;
+        sum += log(q);
+        least = fmin(least, log1p(-q) - log(q));
+    }
+    return sum + least;
+}
+
+static size_t most_beyond(const ur_cone *cone)
+{
+    return cone->noise ? cone->n / MOST_BEYOND : 0;
+}
+
+/* to two digits */
+static void write_number(double x, char *text)
+{
+    char digits[MAX_NUMBER];
+    snprintf(digits, sizeof digits, "%.2g", x);
+    snprintf(text, MAX_NUMBER, x < 1e6 ? "%.0f" : "%.2g", strtod(digits, NULL));
+}
+
+static void write_reason(const state *s, verdict v, char *text, size_t size)
+{
+    const ur_cone *cone = s->cone;
+    if (v.beyond > most_beyond(cone))
+        snprintf(text, size,
+                 "not separable: some unit is %s in none of the %zu samples, for with the %zu "
+                 "likeliest as edges %zu samples lie beyond the cone, by up to %.2g %s",
+                 cone->noise ? "clearly alone" : "alone", cone->n, s->p, v.beyond, -v.worst,
+                 cone->noise ? "deviations of the noise" : "of their length");
+    else
+        snprintf(text, size,
+                 "the %zu samples fill a cone of p = %zu edges, but on a facet of it only %zu of "
+                 "them have part in one of the edges (%d are needed), so that chance may have made "
+                 "this edge",
+                 cone->n, s->p, v.pairs, LEAST_PAIRS);
+}
+
+static unrelu_status refuse(const state *s, verdict v, uint64_t seed, const unrelu_exec *exec,
+                            unrelu_error *err)
+{
+    ur_normals facets = {0};
+    char reason[512], needed[MAX_NUMBER];
+    double alone = -(double)s->p * log(2);
+    const char *how = "were each on in half of them, an assumption: --method facets does not find "
+                      "just p facets in these samples either";
+    unrelu_status status = ur_unmix_facets(s->cone, seed, exec, &facets, err);
+    if (status == UNRELU_OK && facets.count == s->p) {
+        alone = log_alone(s->cone, facets.U);
+        how = "by the shares of zeros that --method facets finds: it has A already, use it";
+    }
+    ur_normals_free(&facets);
+    if (status != UNRELU_OK && status != UNRELU_EDATA)
+        return status;
+    write_reason(s, v, reason, sizeof reason);
+    write_number(fmin(DBL_MAX, (log((double)s->p) + HALF) * exp(-alone)), needed);
+    return ur_fail(err, UNRELU_EDATA,
+                   "%s; about %s samples would be needed for independent units, more for others, "
+                   "%s",
+                   reason, needed, how);
+}
+
+/* ---- the method ---- */
+
+static void release(state *s)
+{
+    void *const all[] = {s->unit,    s->size,     s->h,     s->level,     s->R,     s->part, s->E,
+                         s->inverse, s->identity, s->reach, s->direction, s->pairs, s->side};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        free(all[i]);
+}
+
+static unrelu_status prepare(state *s, ur_normals *normals, unrelu_error *err)
+{
+    size_t n = s->cone->n, p = s->p, row = p * sizeof(double);
+    if (n > INT_MAX / (p + 2))
+        return ur_fail(err, UNRELU_EDATA, "%zu samples of %zu mixtures are too many", n, p);
+    s->unit = ur_alloc(n, row);
+    s->size = ur_doubles(n);
+    s->h = ur_doubles(p + 1);
+    s->level = ur_doubles(n);
+    s->R = ur_alloc(n, row + sizeof(double));
+    s->part = ur_doubles(n);
+    s->E = ur_alloc(p, row);
+    s->inverse = ur_alloc(p, row);
+    s->identity = ur_alloc(p, row);
+    s->reach = ur_doubles(p);
+    s->direction = ur_doubles(p);
+    s->pairs = ur_alloc(p, p * sizeof *s->pairs);
+    s->side = ur_alloc(p, sizeof *s->side);
+    normals->U = ur_alloc(p, row);
+    if (!s->unit || !s->size || !s->h || !s->level || !s->R || !s->part || !s->E || !s->inverse ||
+        !s->identity || !s->reach || !s->direction || !s->pairs || !s->side || !normals->U)
+        return ur_fail_memory(err, n * p, "numbers of separable samples");
+    return take_rows(s, err);
+}
+
+static void fill(const state *s, ur_normals *normals)
+{
+    size_t p = s->p;
+    for (size_t i = 0; i < p; i++)
+        for (size_t j = 0; j < p; j++)
+            normals->U[j * p + i] = s->inverse[i * p + j];
+    ur_unit_rows(p, p, normals->U);
+    normals->count = p;
+    normals->tries = 1;
+}
+
+unrelu_status ur_unmix_separable(const ur_cone *cone, uint64_t seed, const unrelu_exec *exec,
+                                 ur_normals *normals, unrelu_error *err)
+{
+    state s = {.cone = cone, .p = cone->p};
+    *normals = (ur_normals){0};
+    unrelu_status status = prepare(&s, normals, err);
+    if (status == UNRELU_OK)
+        status = find_side(&s, err);
+    if (status == UNRELU_OK)
+        status = find_edges(&s, exec, err);
+    if (status == UNRELU_OK) {
+        fill(&s, normals);
+        verdict v = verify(&s, normals->U);
+        if (v.beyond > most_beyond(cone) || v.pairs < LEAST_PAIRS)
+            status = refuse(&s, v, seed, exec, err);
+    }
+    release(&s);
+    if (status != UNRELU_OK)
+        ur_normals_free(normals);
+    return status;
+}

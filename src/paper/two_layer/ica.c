@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Algorithm 3, steps 1 to 3: for orthonormal rows of V and standard normal x the hidden units
+ * f(v_j x) are independent, so T a with a Gaussian sketch T (k x m) is a square ICA problem.
+ * The theorem allows any ICA; here it is the symmetric fixed point of the skewness (1.641 for a
+ * rectified normal, where the kurtosis is noisier): with y = P (a - mean) white,
+ *   s = W y,  W <- polar(E[s^2 s']) W,  from a random orthonormal W,
+ * whose fixed points have E[s_j^3] > 0. Then v_j = the slope of the regression of s_j on [1, x],
+ * E[f(v x) x] = E[f'] v, scaled to length 1.
+ * Error: rms 0.65 to 1 times sqrt(d / n) a row, measured for (d, k) = (10, 5), (20, 10), (30, 30)
+ * and n = 200 to 20000; (30, 30) at n = 200 mostly does not converge, and then it is 1.6 times.
+ * Noise in the labels and, worse, rows of V that are not orthonormal bias it: what can be checked
+ * is in the note. Refuses k > d, m < k, n <= k, and labels whose sketch has fewer than k singular
+ * values above 3e-7 of the largest. Where no start converges the best is kept, and the note says
+ * so. Cost: n k (m + k) a step, some 10 steps; a block of rows is all the memory it takes. */
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/random.h"
+#include "dense/linear.h"
+#include "network/problem/start.h"
+#include "pass/parallel.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STEPS = 200, STARTS = 5, CHUNKS = 64, BLOCK = 512 };
+static const double STILL = 1e-10, RANK = 1e-13, RANK_X = 1e-12, SKEWNESS_RELU = 1.641;
+static const double SOURCE = 2.33; /* sqrt(E s^4) of a rectified normal */
+
+typedef struct {
+    const ur_sample *sample;
+    unrelu_exec exec;
+    size_t k;
+    double unit_a, *unit_x;  /* largest sizes of a and of the columns of x: nothing overflows */
+    double *mean_a, *mean_x; /* in these units */
+    double *M;               /* k x m: s = M (a - mean) */
+    double *P, *W;           /* k x m, k x k: M = W P */
+    double *sum;             /* of a sweep: k x k, or d x d and d x k */
+} ica;
+
+typedef struct {
+    double *x, *a, *s, *t; /* (rows, d), (rows, m) centred; (rows, k) */
+    size_t rows;
+} block;
+
+typedef void (*addition)(const ica *p, const block *b, double *sum);
+
+typedef struct {
+    const ica *p;
+    addition add;
+    size_t len, chunk; /* doubles in a sum, rows of a chunk */
+    int inputs;        /* x is needed too */
+    double *sums;
+    char *failed;
+} sweep;
+
+/* ---- sums over the samples ---- */
+
+static void centre(const double *rows, size_t count, size_t width, const double *unit, double all,
+                   const double *mean, double *out)
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < width; j++)
+            out[i * width + j] = rows[i * width + j] / (unit ? unit[j] : all) - mean[j];
+}
+
+/* C (m x p) += A' B over `rows` rows */
+static void accumulate(size_t rows, size_t m, size_t p, const double *A, const double *B, double *C)
+{
+    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)m, (int)p, (int)rows, 1, A, (int)m, B,
+                (int)p, 1, C, (int)p);
+}
+
+static void add_covariance(const ica *p, const block *b, double *sum)
+{
+    accumulate(b->rows, p->k, p->k, b->s, b->s, sum);
+}
+
+static void add_contrast(const ica *p, const block *b, double *sum)
+{
+    for (size_t i = 0; i < b->rows * p->k; i++)
+        b->t[i] = b->s[i] * b->s[i];
+    accumulate(b->rows, p->k, p->k, b->t, b->s, sum);
+}
+
+static void add_regression(const ica *p, const block *b, double *sum)
+{
+    size_t d = p->sample->d;
+    accumulate(b->rows, d, d, b->x, b->x, sum);
+    accumulate(b->rows, d, p->k, b->x, b->s, sum + d * d);
+}
+
+static void sweep_chunk(void *context, size_t i)
+{
+    sweep *w = context;
+    const ica *p = w->p;
+    const ur_sample *sample = p->sample;
+    size_t first = i * w->chunk, end = first + w->chunk < sample->n ? first + w->chunk : sample->n;
+    size_t width = sample->m + 2 * p->k + (w->inputs ? sample->d : 0);
+    double *room = ur_alloc(BLOCK, width * sizeof *room);
+    w->failed[i] = !room;
+    for (; room && first < end; first += BLOCK) {
+        block b = {.a = room, .rows = end - first < BLOCK ? end - first : BLOCK};
+        b.s = b.a + BLOCK * sample->m;
+        b.t = b.s + BLOCK * p->k;
+        b.x = b.t + BLOCK * p->k;
+        centre(sample->a + first * sample->m, b.rows, sample->m, NULL, p->unit_a, p->mean_a, b.a);
+        if (w->inputs)
+            centre(sample->x + first * sample->d, b.rows, sample->d, p->unit_x, 1, p->mean_x, b.x);
+        ur_multiply_nt(b.rows, sample->m, p->k, b.a, p->M, b.s);
+        w->add(p, &b, w->sums + i * w->len);
+    }
+    free(room);
+}
+
+/* p->sum (len) = mean over the samples. Chunks of rows depend on the sizes alone and are added
+ * in order: the bits do not depend on the threads. */
+static unrelu_status sweep_mean(const ica *p, addition add, size_t len, unrelu_error *err)
+{
+    size_t n = p->sample->n, d = p->sample->d, widest = d > p->k ? d : p->k;
+    size_t chunk = (n + CHUNKS - 1) / CHUNKS;
+    chunk = chunk > BLOCK ? chunk : BLOCK;
+    chunk = chunk > 4 * widest ? chunk : 4 * widest; /* sums stay smaller than the data */
+    size_t chunks = (n + chunk - 1) / chunk;
+    sweep w = {.p = p, .add = add, .len = len, .chunk = chunk, .inputs = add == add_regression};
+    w.sums = ur_alloc(chunks, len * sizeof *w.sums);
+    w.failed = ur_alloc(chunks, 1);
+    unrelu_status status = UNRELU_OK;
+    if (!w.sums || !w.failed)
+        status = ur_fail_memory(err, chunks * len, "sums of the samples");
+    else
+        status = ur_parallel_for(&p->exec, "ica", chunks, sweep_chunk, &w, err);
+    memset(p->sum, 0, len * sizeof *p->sum);
+    for (size_t i = 0; status == UNRELU_OK && i < chunks; i++) {
+        if (w.failed[i])
+            status = ur_fail_memory(err, BLOCK, "rows of a block");
+        for (size_t j = 0; j < len; j++)
+            p->sum[j] += w.sums[i * len + j] / (double)n;
+    }
+    free(w.sums);
+    free(w.failed);
+    return status;
+}
+
+static double largest(const double *column, size_t count, size_t step)
+{
+    double top = 0;
+    for (size_t i = 0; i < count; i++)
+        top = fmax(top, fabs(column[i * step]));
+    return top > 0 ? top : 1;
+}
+
+static void means(const double *rows, size_t n, size_t width, const double *unit, double all,
+                  double *mean)
+{
+    memset(mean, 0, width * sizeof *mean);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < width; j++)
+            mean[j] += rows[i * width + j] / (unit ? unit[j] : all);
+    for (size_t j = 0; j < width; j++)
+        mean[j] /= (double)n;
+}
+
+static void measure(ica *p)
+{
+    const ur_sample *s = p->sample;
+    p->unit_a = largest(s->a, s->n * s->m, 1);
+    for (size_t j = 0; j < s->d; j++)
+        p->unit_x[j] = largest(s->x + j, s->n, s->d);
+    means(s->a, s->n, s->m, NULL, p->unit_a, p->mean_a);
+    means(s->x, s->n, s->d, p->unit_x, 1, p->mean_x);
+}
+
+/* ---- the steps ---- */
+
+static unrelu_status refuse_rank(const ica *p, const double *values, unrelu_error *err)
+{
+    size_t k = p->k, rank = 0;
+    double top = values[k - 1];
+    for (size_t j = 0; j < k; j++)
+        rank += top > 0 && values[j] > RANK * top;
+    if (rank == k)
+        return UNRELU_OK;
+    return ur_fail(err, UNRELU_EDATA,
+                   "the labels, sketched to k = %zu numbers, have rank %zu about their mean "
+                   "(smallest singular value %.1e of the largest): ICA finds one neuron per rank; "
+                   "ask for k = %zu or use another method",
+                   k, rank, top > 0 ? sqrt(fmax(0, values[0]) / top) : 0.0, rank > 0 ? rank : 1);
+}
+
+/* P <- L^-1/2 E' P for cov(P a) = E L E'. Twice: the covariance loses the square of the
+ * condition number, the second time it is 1. */
+static unrelu_status whiten(ica *p, unrelu_error *err)
+{
+    size_t k = p->k, m = p->sample->m;
+    double *values = ur_doubles(k), *vectors = ur_doubles(k * k);
+    unrelu_status status = UNRELU_OK;
+    if (!values || !vectors)
+        status = ur_fail_memory(err, k * k, "covariances");
+    for (int twice = 0; twice < 2 && status == UNRELU_OK; twice++) {
+        memcpy(p->M, p->P, k * m * sizeof *p->M);
+        status = sweep_mean(p, add_covariance, k * k, err);
+        if (status == UNRELU_OK)
+            status = ur_eigen_symmetric(k, p->sum, values, vectors, err);
+        if (status == UNRELU_OK)
+            status = refuse_rank(p, values, err);
+        for (size_t i = 0; status == UNRELU_OK && i < k * k; i++)
+            vectors[i] /= sqrt(values[i % k]);
+        if (status == UNRELU_OK)
+            ur_multiply_tn(k, k, m, vectors, p->M, p->P);
+    }
+    free(values);
+    free(vectors);
+    return status;
+}
+
+typedef struct {
+    double *U, *s, *Vt, *Q, *kept; /* k x k each, s k */
+    double *skewness;              /* k, of `kept` */
+    double dependence;             /* largest |E[s_i^2 s_j]| of `kept`, i != j */
+    double score;                  /* sum of squared skewness of `kept` */
+    int steps, converged;
+} search;
+
+/* One start: W converges, or STEPS are over. p->sum holds E[s^2 s'] of the last but one W. */
+static unrelu_status climb(ica *p, search *f, unrelu_error *err)
+{
+    size_t k = p->k;
+    unrelu_status status = UNRELU_OK;
+    f->converged = 0;
+    for (f->steps = 1; f->steps <= STEPS && !f->converged; f->steps++) {
+        ur_multiply(k, k, p->sample->m, p->W, p->P, p->M);
+        status = sweep_mean(p, add_contrast, k * k, err);
+        if (status == UNRELU_OK)
+            status = ur_svd(k, k, p->sum, f->U, f->s, f->Vt, err);
+        if (status != UNRELU_OK)
+            return status;
+        ur_multiply(k, k, k, f->U, f->Vt, f->Q);
+        double change = 0;
+        for (size_t i = 0; i < k * k; i++)
+            change = fmax(change, fabs(f->Q[i] - (i % (k + 1) == 0)));
+        ur_multiply(k, k, k, f->Q, p->W, f->U);
+        memcpy(p->W, f->U, k * k * sizeof *p->W);
+        f->converged = change < STILL;
+    }
+    f->steps--;
+    return status;
+}
+
+static void keep_best(const ica *p, search *f)
+{
+    double score = 0;
+    for (size_t j = 0; j < p->k; j++)
+        score += p->sum[j * p->k + j] * p->sum[j * p->k + j];
+    if (score <= f->score)
+        return;
+    f->score = score;
+    memcpy(f->kept, p->W, p->k * p->k * sizeof *f->kept);
+    f->dependence = 0;
+    for (size_t i = 0; i < p->k * p->k; i++)
+        if (i % (p->k + 1) == 0)
+            f->skewness[i / p->k] = p->sum[i];
+        else
+            f->dependence = fmax(f->dependence, fabs(p->sum[i]));
+}
+
+/* M = W P of the best start */
+static unrelu_status separate(ica *p, const ur_start *start, search *f, unrelu_error *err)
+{
+    size_t k = p->k, m = p->sample->m;
+    unrelu_status status = UNRELU_OK;
+    f->score = -1;
+    for (int i = 0; i < STARTS && !f->converged && status == UNRELU_OK; i++) {
+        ur_progress(start->exec, "ica", (double)i / STARTS);
+        ur_random_normals(start->seed, UR_STREAM_ICA, k * m + (size_t)i * k * k, k * k, p->W);
+        status = ur_orthonormalise(k, k, p->W, err);
+        if (status == UNRELU_OK)
+            status = climb(p, f, err);
+        if (status == UNRELU_OK)
+            keep_best(p, f);
+    }
+    if (status == UNRELU_OK)
+        ur_multiply(k, k, m, f->kept, p->P, p->M);
+    return status;
+}
+
+typedef struct {
+    double *sd, *C, *B, *slope; /* d, d x d, d x k, d x k */
+    double mean, covariance;    /* largest |mean| and |covariance - I| of x */
+} regression;
+
+/* sd, the correlations C and B = E[x s'] / sd out of p->sum */
+static void standardise(const ica *p, regression *r)
+{
+    size_t d = p->sample->d, k = p->k;
+    const double *C = p->sum, *B = p->sum + d * d;
+    for (size_t i = 0; i < d; i++) {
+        r->sd[i] = C[i * d + i] > 0 ? sqrt(C[i * d + i]) : 1;
+        r->mean = fmax(r->mean, fabs(p->mean_x[i]) * p->unit_x[i]);
+    }
+    for (size_t i = 0; i < d; i++) {
+        for (size_t j = 0; j < d; j++) {
+            double own = C[i * d + j] * p->unit_x[i] * p->unit_x[j];
+            r->covariance = fmax(r->covariance, fabs(own - (i == j)));
+            r->C[i * d + j] = C[i * d + j] / r->sd[i] / r->sd[j];
+        }
+        for (size_t j = 0; j < k; j++)
+            r->B[i * k + j] = B[i * k + j] / r->sd[i];
+    }
+}
+
+static unrelu_status regress(const ica *p, regression *r, double *V, unrelu_error *err)
+{
+    size_t d = p->sample->d, k = p->k;
+    unrelu_status status = sweep_mean(p, add_regression, d * d + d * k, err);
+    if (status != UNRELU_OK)
+        return status;
+    standardise(p, r);
+    status = ur_least_squares(d, d, k, r->C, r->B, RANK_X, r->slope, NULL, err);
+    for (size_t j = 0; status == UNRELU_OK && j < k; j++) {
+        double *v = V + j * d;
+        for (size_t i = 0; i < d; i++)
+            v[i] = r->slope[i * k + j] / r->sd[i] / p->unit_x[i];
+        double norm = cblas_dnrm2((int)d, v, 1);
+        if (!(norm > 0 && isfinite(norm)))
+            status = ur_fail(err, UNRELU_EDATA,
+                             "source %zu of the labels does not vary with the inputs (slope %g): "
+                             "no row of V can be read from it",
+                             j + 1, norm);
+        else
+            cblas_dscal((int)d, 1 / norm, v, 1);
+    }
+    return status;
+}
+
+static void write_note(const ica *p, const search *f, const regression *r, const double *V,
+                       ur_start_note *note)
+{
+    size_t d = p->sample->d, k = p->k;
+    double overlap = 0, low = INFINITY, high = -INFINITY;
+    for (size_t i = 0; i < k; i++) {
+        low = fmin(low, f->skewness[i]);
+        high = fmax(high, f->skewness[i]);
+        for (size_t j = 0; j < i; j++)
+            overlap = fmax(overlap, fabs(cblas_ddot((int)d, V + i * d, 1, V + j * d, 1)));
+    }
+    snprintf(note->guarantee, sizeof note->guarantee,
+             "Theorem 3 and Corollary 2 (U f(V x) to any accuracy from polynomially many samples), "
+             "then Theorem 4 (exact without noise): for standard normal x and orthonormal rows of "
+             "V only; elsewhere ICA is a guess that the fit must confirm");
+    double chance = 1 / sqrt((double)p->sample->n);
+    snprintf(note->assumption, sizeof note->assumption,
+             "%s in %d steps; largest |E s_i^2 s_j| of two sources %.2g (independent: about %.2g); "
+             "skewness %.3g to %.3g (rectified normal: %.4g); largest |<v_i, v_j>| of the rows "
+             "%.2g (orthonormal: about %.2g); inputs: largest |mean| %.2g, |covariance - I| %.2g",
+             f->converged ? "converged" : "NOT converged", f->steps, f->dependence, SOURCE * chance,
+             low, high, SKEWNESS_RELU, overlap, chance, r->mean, r->covariance);
+}
+
+static unrelu_status check(const ur_start *start, unrelu_error *err)
+{
+    const ur_sample *s = &start->sample;
+    if (start->k > s->d)
+        return ur_fail(err, UNRELU_EDATA,
+                       "ICA needs orthonormal rows of V: k = %zu neurons have none in d = %zu "
+                       "inputs",
+                       start->k, s->d);
+    if (start->k > s->m)
+        return ur_fail(err, UNRELU_EDATA,
+                       "ICA needs as many labels as neurons: m = %zu labels, k = %zu neurons", s->m,
+                       start->k);
+    if (s->n <= start->k)
+        return ur_fail(err, UNRELU_EDATA, "ICA needs more than k = %zu samples, there are %zu",
+                       start->k, s->n);
+    return UNRELU_OK;
+}
+
+static unrelu_status run(const ur_start *start, ica *p, search *f, regression *r, double *V,
+                         ur_start_note *note, unrelu_error *err)
+{
+    measure(p);
+    ur_random_normals(start->seed, UR_STREAM_ICA, 0, p->k * p->sample->m, p->P);
+    unrelu_status status = whiten(p, err);
+    if (status == UNRELU_OK)
+        status = separate(p, start, f, err);
+    if (status == UNRELU_OK)
+        status = regress(p, r, V, err);
+    if (status == UNRELU_OK)
+        write_note(p, f, r, V, note);
+    return status;
+}
+
+unrelu_status ur_start_ica(const ur_start *start, double *V, ur_start_note *note, unrelu_error *err)
+{
+    unrelu_status status = check(start, err);
+    if (status != UNRELU_OK)
+        return status;
+    const ur_sample *sample = &start->sample;
+    size_t d = sample->d, m = sample->m, k = start->k;
+    ica p = {.sample = sample, .k = k};
+    search f = {0};
+    regression r = {0};
+    if (start->exec)
+        p.exec = (unrelu_exec){.threads = start->exec->threads,
+                               .cancelled = start->exec->cancelled,
+                               .context = start->exec->context};
+    const struct {
+        double **room;
+        size_t rows, columns;
+    } rooms[] = {
+        {&p.unit_x, d, 1},   {&p.mean_a, m, 1},  {&p.mean_x, d, 1}, {&p.M, k, m}, {&p.P, k, m},
+        {&p.W, k, k},        {&p.sum, d, d + k}, /* k <= d */
+        {&f.U, k, k},        {&f.s, k, 1},       {&f.Vt, k, k},     {&f.Q, k, k}, {&f.kept, k, k},
+        {&f.skewness, k, 1}, {&r.sd, d, 1},      {&r.C, d, d},      {&r.B, d, k}, {&r.slope, d, k},
+    };
+    enum { ROOMS = sizeof rooms / sizeof *rooms };
+    for (int i = 0; i < ROOMS; i++) {
+        *rooms[i].room = ur_alloc(rooms[i].rows, rooms[i].columns * sizeof(double));
+        if (!*rooms[i].room)
+            status = ur_fail_memory(err, rooms[i].rows * rooms[i].columns, "numbers of the ICA");
+    }
+    if (status == UNRELU_OK)
+        status = run(start, &p, &f, &r, V, note, err);
+    for (int i = 0; i < ROOMS; i++)
+        free(*rooms[i].room);
+    return status;
+}

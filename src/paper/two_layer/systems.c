@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Algorithm 5 (and steps 4 to 8 of Algorithm 3) on the first l = 20 (d + k) samples. For neuron j
+ * with approximate row v, signs q = + and -, and a threshold tau:
+ *   h = w Y, |w| = 1, with h = 0 where q (v x + c) < -tau;   Y spans the labels (with 1 where
+ *   there is an output bias), so that f(v_j x + c_j) is such an h and the only one;
+ *   then z x = f^-1(h) where h > 0, by least squares; v_j = z / |z|.
+ * Differences from the letter: samples within tau of the kink are left out of the first system
+ * instead of being called zeros (one misplaced sample leaves no solution); tau is tried from a
+ * list of multiples of the root mean square of v x, growing, and for each sample in proportion
+ * to |x|, as the error of v x is; w is a null vector from a singular value decomposition, not
+ * one of k systems with (w)_r = 1; and the systems are solved once more with the zeros of z x.
+ * A row counts as solved where the null vector is unique and |f(z x) - h| <= 1e-9 |h| over all l
+ * samples. Rows are then right to 1e-13 for well-conditioned data; the start may be off by up to
+ * 0.3 rad. A row that solves no system, or finds a neuron another row has found, is left as it
+ * was: so are all rows where f has no zero pattern (leaky) or is not homogeneous (f^-1(s h) = z x
+ * would have to be solved for the scale s too).
+ * Cost: 2 TAUS singular value decompositions of (l, k) a neuron at worst. */
+#include "base/error.h"
+#include "base/memory.h"
+#include "dense/linear.h"
+#include "network/problem/start.h"
+#include "pass/parallel.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* 3 times the start's error; the last is for 0.5 rad, and leaves 7% of normal samples */
+static const double TAU[] = {0, .01, .03, .1, .3, .6, 1, 1.5};
+enum { TAUS = sizeof TAU / sizeof *TAU, ROWS = 20 };
+static const double RANK = 1e-10, RANK_X = 1e-13;
+/* singular values of a null vector and of the next, against the largest */
+static const double NULL_VALUE = 1e-9, NEXT_VALUE = 1e-6;
+static const double RESIDUAL = 1e-9, SAME_ROW = 1e-6;
+static const double KINK = 1e-4; /* h^(1/degree) below this is too near 0 to be inverted */
+
+typedef struct {
+    const ur_start *start;
+    size_t l, p, r; /* samples, columns of x, rank of Y */
+    size_t rank_x;
+    double *x;      /* (l, p): columns over unit, ones last where c is fitted */
+    double *unit;   /* p: root mean squares */
+    double *length; /* l: |x_i| over its root mean square */
+    double *Y;      /* (l, r) */
+    double *V, *c;
+    int *exact;
+    unrelu_status *status;
+    unrelu_error *errors;
+} systems;
+
+typedef struct {
+    double *t, *h;         /* l */
+    double *rows, *U;      /* (max(l, r), max(p, r)), (max(l, r), r) */
+    double *right, *s, *w; /* max(l, r); r; r */
+    double *Vt;            /* r x r */
+    double *z;             /* p */
+    char *zero;            /* l */
+} room;
+
+/* ---- the two systems of one neuron ---- */
+
+static void room_free(room *o)
+{
+    double *all[] = {o->t, o->h, o->rows, o->U, o->right, o->s, o->w, o->Vt, o->z};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        free(all[i]);
+    free(o->zero);
+}
+
+static unrelu_status room_new(const systems *y, room *o, unrelu_error *err)
+{
+    size_t tall = y->l > y->r ? y->l : y->r, wide = y->p > y->r ? y->p : y->r;
+    *o = (room){.t = ur_doubles(y->l),
+                .h = ur_doubles(y->l),
+                .rows = ur_alloc(tall, wide * sizeof(double)),
+                .U = ur_alloc(tall, y->r * sizeof(double)),
+                .right = ur_doubles(tall),
+                .s = ur_doubles(y->r),
+                .w = ur_doubles(y->r),
+                .Vt = ur_alloc(y->r, y->r * sizeof(double)),
+                .z = ur_doubles(y->p),
+                .zero = ur_alloc(y->l, 1)};
+    if (o->t && o->h && o->rows && o->U && o->right && o->s && o->w && o->Vt && o->z && o->zero)
+        return UNRELU_OK;
+    return ur_fail_memory(err, tall * wide, "numbers of a linear system");
+}
+
+/* h = Y w for the null vector w of the rows of Y marked zero; *unique = 0 where there is none or
+ * more than one */
+static unrelu_status null_vector(const systems *y, room *o, int *unique, unrelu_error *err)
+{
+    size_t r = y->r, count = 0;
+    *unique = 0;
+    for (size_t i = 0; i < y->l; i++)
+        if (o->zero[i])
+            memcpy(o->rows + r * count++, y->Y + i * r, r * sizeof *o->rows);
+    if (count + 1 < r)
+        return UNRELU_OK;
+    for (; count < r; count++) /* a thin decomposition needs r rows to show the null vector */
+        memset(o->rows + r * count, 0, r * sizeof *o->rows);
+    unrelu_status status = ur_svd(count, r, o->rows, o->U, o->s, o->Vt, err);
+    if (status != UNRELU_OK)
+        return status;
+    /* Y has orthonormal columns: 1 is the scale where there is but one of them */
+    double first = r > 1 ? o->s[0] : 1, next = r > 1 ? o->s[r - 2] : 1;
+    *unique = o->s[r - 1] <= NULL_VALUE * first && next > NEXT_VALUE * first;
+    memcpy(o->w, o->Vt + (r - 1) * r, r * sizeof *o->w);
+    ur_multiply(y->l, r, 1, y->Y, o->w, o->h);
+    double sum = 0;
+    for (size_t i = 0; i < y->l; i++)
+        sum += o->h[i];
+    if (sum < 0)
+        cblas_dscal((int)y->l, -1, o->h, 1);
+    return status;
+}
+
+/* |f(z x) - h| / |h| over all samples; t = z x */
+static double misfit(const systems *y, room *o)
+{
+    double *value = o->right;
+    ur_multiply(y->l, y->p, 1, y->x, o->z, o->t);
+    ur_activation_apply(y->start->f, y->l, o->t, value, NULL);
+    cblas_daxpy((int)y->l, -1, o->h, 1, value, 1);
+    return cblas_dnrm2((int)y->l, value, 1) / cblas_dnrm2((int)y->l, o->h, 1);
+}
+
+/* z of z x = f^-1(h) where h > 0, each equation weighted by f'(f^-1(h)): the errors of h are
+ * equal, those of f^-1(h) are not */
+static unrelu_status row_of(const systems *y, room *o, int *solved, unrelu_error *err)
+{
+    size_t p = y->p, count = 0, rank = 0;
+    double top = 0, degree = ur_activation_degree(y->start->f);
+    *solved = 0;
+    for (size_t i = 0; i < y->l; i++)
+        top = fmax(top, o->h[i]);
+    double least = top * pow(KINK, degree);
+    for (size_t i = 0; i < y->l; i++) {
+        if (o->h[i] < -1e-8 * top) /* no neuron: what follows would be in vain */
+            return UNRELU_OK;
+        if (o->h[i] <= least)
+            continue;
+        double t = ur_activation_inverse(y->start->f, o->h[i]);
+        double weight = degree == 1 ? 1 : o->h[i] / t;
+        for (size_t j = 0; j < p; j++)
+            o->rows[count * p + j] = weight * y->x[i * p + j];
+        o->right[count++] = weight * t;
+    }
+    if (count <= y->rank_x)
+        return UNRELU_OK;
+    unrelu_status status =
+        ur_least_squares(count, p, 1, o->rows, o->right, RANK_X, o->z, &rank, err);
+    *solved = status == UNRELU_OK && rank == y->rank_x && misfit(y, o) <= RESIDUAL;
+    return status;
+}
+
+/* both systems, and once more with the zeros of the row that solves them */
+static unrelu_status solve(const systems *y, room *o, int *solved, unrelu_error *err)
+{
+    unrelu_status status = UNRELU_OK;
+    *solved = 1;
+    for (int again = 0; again < 2 && *solved && status == UNRELU_OK; again++) {
+        if (again)
+            for (size_t i = 0; i < y->l; i++)
+                o->zero[i] = o->t[i] <= 0;
+        status = null_vector(y, o, solved, err);
+        if (status == UNRELU_OK && *solved)
+            status = row_of(y, o, solved, err);
+    }
+    return status;
+}
+
+static void mark_zeros(const systems *y, room *o, const double *t, double sign, double tau)
+{
+    double rms = cblas_dnrm2((int)y->l, t, 1) / sqrt((double)y->l);
+    for (size_t i = 0; i < y->l; i++)
+        o->zero[i] = sign * t[i] < -tau * rms * y->length[i];
+}
+
+/* V_j = z / |z| in the data's own units, c_j with it */
+static int accept(const systems *y, room *o, size_t j)
+{
+    size_t d = y->start->sample.d;
+    for (size_t i = 0; i < y->p; i++)
+        o->z[i] /= y->unit[i];
+    double norm = cblas_dnrm2((int)d, o->z, 1);
+    if (!(norm > 0 && isfinite(norm)))
+        return 0;
+    for (size_t i = 0; i < d; i++)
+        y->V[j * d + i] = o->z[i] / norm;
+    if (y->start->hidden)
+        y->c[j] = o->z[d] / norm;
+    return 1;
+}
+
+static unrelu_status neuron(const systems *y, size_t j, unrelu_error *err)
+{
+    size_t d = y->start->sample.d;
+    room o;
+    unrelu_status status = room_new(y, &o, err);
+    double *t = ur_doubles(y->l);
+    if (status == UNRELU_OK && !t)
+        status = ur_fail_memory(err, y->l, "inputs of a neuron");
+    if (status != UNRELU_OK)
+        goto done;
+    for (size_t i = 0; i < y->p; i++)
+        o.z[i] = y->unit[i] * (i < d ? y->V[j * d + i] : y->c[j]);
+    ur_multiply(y->l, y->p, 1, y->x, o.z, t);
+    int solved = 0;
+    for (int i = 0; i < 2 * TAUS && !solved && status == UNRELU_OK; i++) {
+        mark_zeros(y, &o, t, i % 2 ? -1 : 1, TAU[i / 2]);
+        status = solve(y, &o, &solved, err);
+    }
+    y->exact[j] = status == UNRELU_OK && solved && accept(y, &o, j);
+done:
+    room_free(&o);
+    free(t);
+    return status;
+}
+
+static void neuron_work(void *context, size_t j)
+{
+    systems *y = context;
+    y->status[j] = neuron(y, j, &y->errors[j]);
+}
+
+/* ---- what all neurons share ---- */
+
+/* out (l, width): the columns of rows over their root mean squares, then ones where asked */
+static void scale_columns(const double *rows, size_t l, size_t width, int ones, double *unit,
+                          double *out)
+{
+    size_t p = width + (ones != 0);
+    for (size_t j = 0; j < width; j++) {
+        double norm = cblas_dnrm2((int)l, rows + j, (int)width) / sqrt((double)l);
+        unit[j] = norm > 0 ? norm : 1;
+        for (size_t i = 0; i < l; i++)
+            out[i * p + j] = rows[i * width + j] / unit[j];
+    }
+    for (size_t i = 0; i < l && ones; i++)
+        out[i * p + width] = unit[width] = 1;
+}
+
+static unrelu_status span_of_labels(systems *y, unrelu_error *err)
+{
+    const ur_sample *s = &y->start->sample;
+    size_t m = s->m + (y->start->constant != 0), least = y->l < m ? y->l : m;
+    double *a = ur_alloc(y->l, m * sizeof *a), *unit = ur_doubles(m);
+    y->Y = ur_alloc(y->l, least * sizeof *y->Y);
+    unrelu_status status = UNRELU_OK;
+    if (!a || !unit || !y->Y)
+        status = ur_fail_memory(err, y->l * m, "labels");
+    if (status == UNRELU_OK) {
+        scale_columns(s->a, y->l, s->m, y->start->constant, unit, a);
+        status = ur_qr_pivoted(y->l, m, a, RANK, &y->r, y->Y, NULL, NULL, err);
+    }
+    free(a);
+    free(unit);
+    return status;
+}
+
+static unrelu_status scale_inputs(systems *y, unrelu_error *err)
+{
+    const ur_sample *s = &y->start->sample;
+    size_t l = y->l, p = y->p, least = l < p ? l : p;
+    double *Q = ur_alloc(l, least * sizeof *Q), *diagonal = ur_doubles(least);
+    y->x = ur_alloc(l, p * sizeof *y->x);
+    y->unit = ur_doubles(p);
+    y->length = ur_doubles(l);
+    unrelu_status status = UNRELU_OK;
+    if (!Q || !diagonal || !y->x || !y->unit || !y->length) {
+        status = ur_fail_memory(err, l * p, "inputs");
+        goto done;
+    }
+    scale_columns(s->x, l, s->d, y->start->hidden, y->unit, y->x);
+    for (size_t i = 0; i < l; i++)
+        y->length[i] = cblas_dnrm2((int)p, y->x + i * p, 1) / sqrt((double)p);
+    status = ur_qr_pivoted(l, p, y->x, RANK_X, &y->rank_x, Q, NULL, diagonal, err);
+done:
+    free(Q);
+    free(diagonal);
+    return status;
+}
+
+/* of two rows that found one neuron the later keeps its start */
+static void drop_repeated(const systems *y, const double *V, const double *c)
+{
+    size_t d = y->start->sample.d;
+    for (size_t j = 1; j < y->start->k; j++)
+        for (size_t i = 0; i < j && y->exact[j]; i++) {
+            double far = y->start->hidden ? fabs(y->c[i] - y->c[j]) : 0;
+            for (size_t q = 0; q < d; q++)
+                far = fmax(far, fabs(y->V[i * d + q] - y->V[j * d + q]));
+            if (!y->exact[i] || far > SAME_ROW)
+                continue;
+            y->exact[j] = 0;
+            memcpy(y->V + j * d, V + j * d, d * sizeof *V);
+            if (y->start->hidden)
+                y->c[j] = c[j];
+        }
+}
+
+static unrelu_status run(systems *y, unrelu_error *err)
+{
+    size_t k = y->start->k;
+    unrelu_status status = span_of_labels(y, err);
+    if (status == UNRELU_OK)
+        status = scale_inputs(y, err);
+    if (status != UNRELU_OK || y->r == 0)
+        return status;
+    status = ur_parallel_for(y->start->exec, "systems", k, neuron_work, y, err);
+    for (size_t j = 0; j < k && status == UNRELU_OK; j++)
+        if (y->status[j] != UNRELU_OK)
+            status = ur_fail(err, y->status[j], "%s", y->errors[j].text);
+    return status;
+}
+
+unrelu_status ur_exactify_systems(const ur_start *start, double *V, double *c, int *exact,
+                                  unrelu_error *err)
+{
+    const ur_sample *s = &start->sample;
+    size_t k = start->k, d = s->d, most = ROWS * (d + k);
+    memset(exact, 0, k * sizeof *exact);
+    if (!ur_activation_rectifies(start->f) || ur_activation_degree(start->f) == 0)
+        return UNRELU_OK;
+    systems y = {.start = start,
+                 .l = s->n < most ? s->n : most,
+                 .p = d + (start->hidden != 0),
+                 .V = V,
+                 .c = c,
+                 .exact = exact,
+                 .status = ur_alloc(k, sizeof *y.status),
+                 .errors = ur_alloc(k, sizeof *y.errors)};
+    double *V_start = ur_alloc(k, d * sizeof *V), *c_start = ur_doubles(k);
+    unrelu_status status = UNRELU_OK;
+    if (!y.status || !y.errors || !V_start || !c_start) {
+        status = ur_fail_memory(err, k * d, "entries of V");
+        goto done;
+    }
+    memcpy(V_start, V, k * d * sizeof *V);
+    if (start->hidden)
+        memcpy(c_start, c, k * sizeof *c);
+    status = run(&y, err);
+    if (status == UNRELU_OK)
+        drop_repeated(&y, V_start, c_start);
+done:
+    free(y.status);
+    free(y.errors);
+    free(y.x);
+    free(y.unit);
+    free(y.length);
+    free(y.Y);
+    free(V_start);
+    free(c_start);
+    return status;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "read/input_file.h"
+
+#include "base/error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+unrelu_status ur_file_open_read(const char *path, int *fd, uint64_t *size, int *regular,
+                                unrelu_error *err)
+{
+    struct stat info;
+    *fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (*fd < 0)
+        return ur_fail(err, UNRELU_EIO, "cannot open %s: %s", path, strerror(errno));
+    const char *problem = NULL;
+    if (fstat(*fd, &info) != 0)
+        problem = strerror(errno);
+    else if (S_ISDIR(info.st_mode))
+        problem = "it is a directory, not a file";
+    if (problem) {
+        close(*fd);
+        *fd = -1;
+        return ur_fail(err, UNRELU_EIO, "cannot read %s: %s", path, problem);
+    }
+    *regular = S_ISREG(info.st_mode);
+    *size = *regular ? (uint64_t)info.st_size : 0;
+    return UNRELU_OK;
+}
+
+unrelu_status ur_file_read_at(int fd, const char *label, void *bytes, size_t size, uint64_t offset,
+                              unrelu_error *err)
+{
+    for (size_t done = 0; done < size;) {
+        ssize_t got = pread(fd, (char *)bytes + done, size - done, (off_t)(offset + done));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return ur_fail(err, UNRELU_EIO, "cannot read %s: %s", label, strerror(errno));
+        if (got == 0)
+            return ur_fail(err, UNRELU_EIO,
+                           "%s ends at byte %" PRIu64 " where it was longer when it was opened: "
+                           "it changed while it was read; start again when it is complete",
+                           label, offset + done);
+        done += (size_t)got;
+    }
+    return UNRELU_OK;
+}
+
+unrelu_status ur_spool_open(const char *label, int *fd, unrelu_error *err)
+{
+    *fd = open(P_tmpdir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (*fd < 0) { /* a file system without O_TMPFILE */
+        char name[] = P_tmpdir "/unrelu-XXXXXX";
+        *fd = mkostemp(name, O_CLOEXEC);
+        if (*fd >= 0)
+            unlink(name);
+    }
+    if (*fd >= 0)
+        return UNRELU_OK;
+    return ur_fail(err, UNRELU_EIO, "cannot keep %s in a temporary file in %s: %s", label, P_tmpdir,
+                   strerror(errno));
+}
+
+unrelu_status ur_spool_write(int fd, const char *label, const void *bytes, size_t size,
+                             uint64_t offset, unrelu_error *err)
+{
+    for (size_t done = 0; done < size;) {
+        ssize_t put = pwrite(fd, (const char *)bytes + done, size - done, (off_t)(offset + done));
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put <= 0)
+            return ur_fail(err, UNRELU_EIO,
+                           "cannot keep %s in a temporary file in %s: %s (after %" PRIu64
+                           " bytes); save it as a plain file and give its name",
+                           label, P_tmpdir, strerror(errno), offset + done);
+        done += (size_t)put;
+    }
+    return UNRELU_OK;
+}

@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A .npz is a zip of .npy members. They are stored uncompressed and dated 1980-01-01, so that
+ * equal arrays give equal files; a size or offset beyond 32 bits gets a zip64 field. */
+#include "write/npz_write.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "write/npy_header_write.h"
+#include "write/output_file.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+enum {
+    LOCAL_SIZE = 30,
+    ENTRY_SIZE = 46,
+    ZIP64_MOST = 28, /* extra field with two sizes and an offset */
+    NAME_MOST = 100,
+    VERSION = 20,
+    VERSION_ZIP64 = 45,
+    UTF8_NAME = 1 << 11,
+    DATE_1980_01_01 = 0x21,
+};
+
+typedef struct {
+    char name[NAME_MOST + 8];
+    char header[UR_NPY_HEADER_MOST];
+    size_t header_size;
+    const void *data;
+    size_t size;
+    void *own; /* data where it was copied */
+    uint32_t crc;
+    uint64_t offset;
+} member;
+
+struct ur_npz_writer {
+    ur_file *file;
+    char *path;
+    member *members;
+    size_t count, capacity;
+    uint64_t written;
+    unrelu_status failed;
+    unrelu_error failure;
+};
+
+unrelu_status ur_npz_writer_open(const char *path, ur_npz_writer **out, unrelu_error *err)
+{
+    *out = NULL;
+    ur_npz_writer *w = ur_alloc(1, sizeof *w);
+    if (!w)
+        return ur_fail_memory(err, 1, "archive writer");
+    unrelu_status status = ur_file_open(path, 0, &w->file, err);
+    if (!status && !(w->path = ur_string_copy(path)))
+        status = ur_fail_memory(err, 1, "file name");
+    if (status)
+        ur_npz_abort(w);
+    else
+        *out = w;
+    return status;
+}
+
+void ur_npz_abort(ur_npz_writer *w)
+{
+    if (!w)
+        return;
+    ur_file_abort(w->file);
+    for (size_t i = 0; i < w->count; i++)
+        free(w->members[i].own);
+    free(w->members);
+    free(w->path);
+    free(w);
+}
+
+/* ---- collecting members ---- */
+
+static member *new_member(ur_npz_writer *w)
+{
+    if (w->count == w->capacity) {
+        size_t capacity = w->capacity ? 2 * w->capacity : 32;
+        member *grown = realloc(w->members, capacity * sizeof *grown);
+        if (!grown) {
+            w->failed = ur_fail_memory(&w->failure, capacity, "arrays");
+            return NULL;
+        }
+        w->members = grown;
+        w->capacity = capacity;
+    }
+    member *m = &w->members[w->count++];
+    memset(m, 0, sizeof *m);
+    return m;
+}
+
+static member *add(ur_npz_writer *w, const char *name, const char *descr, size_t item,
+                   const void *data, size_t ndim, const size_t *shape)
+{
+    int overflow = 0;
+    size_t size = item;
+    if (w->failed)
+        return NULL;
+    for (size_t k = 0; k < ndim && ndim <= 4; k++)
+        size = ur_product(size, shape[k], &overflow);
+    if (overflow || ndim > 4 || strlen(name) > NAME_MOST) {
+        w->failed = ur_fail(&w->failure, UNRELU_EINTERNAL,
+                            "array '%.100s' for %.300s: bad name or shape", name, w->path);
+        return NULL;
+    }
+    member *m = new_member(w);
+    if (!m)
+        return NULL;
+    memcpy(m->name, name, strlen(name));
+    memcpy(m->name + strlen(name), ".npy", 5);
+    m->header_size = ur_npy_header(m->header, descr, ndim, shape);
+    m->data = data;
+    m->size = size;
+    return m;
+}
+
+void ur_npz_add(ur_npz_writer *w, const char *name, const double *data, size_t ndim,
+                const size_t *shape)
+{
+    add(w, name, "<f8", sizeof *data, data, ndim, shape);
+}
+
+void ur_npz_add_bytes(ur_npz_writer *w, const char *name, const uint8_t *data, size_t ndim,
+                      const size_t *shape)
+{
+    add(w, name, "|u1", sizeof *data, data, ndim, shape);
+}
+
+/* a 0-d array of 8 bytes, copied */
+static void add_scalar(ur_npz_writer *w, const char *name, const char *descr, const void *value)
+{
+    void *copy = ur_alloc(1, 8);
+    if (!copy && !w->failed)
+        w->failed = ur_fail_memory(&w->failure, 1, "number");
+    if (copy)
+        memcpy(copy, value, 8);
+    member *m = add(w, name, descr, 8, copy, 0, NULL);
+    if (m)
+        m->own = copy;
+    else
+        free(copy);
+}
+
+void ur_npz_add_number(ur_npz_writer *w, const char *name, double value)
+{
+    add_scalar(w, name, "<f8", &value);
+}
+
+void ur_npz_add_integer(ur_npz_writer *w, const char *name, int64_t value)
+{
+    add_scalar(w, name, "<i8", &value);
+}
+
+/* Next code point of UTF-8 text; a byte that is none becomes U+FFFD, so that any name can be
+ * written. */
+static uint32_t next_point(const char **text)
+{
+    const unsigned char *s = (const unsigned char *)*text;
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    int size = s[0] < 0x80         ? 1
+               : s[0] >> 5 == 0x6  ? 2
+               : s[0] >> 4 == 0xe  ? 3
+               : s[0] >> 3 == 0x1e ? 4
+                                   : 0;
+    uint32_t point = size == 1 ? s[0] : size ? s[0] & (0x7fu >> size) : 0;
+    for (int i = 1; i < size; i++) {
+        if (s[i] >> 6 != 2) {
+            size = 0;
+            break;
+        }
+        point = point << 6 | (s[i] & 0x3f);
+    }
+    if (!size || point < least[size] || point > 0x10ffff || (point >= 0xd800 && point < 0xe000)) {
+        ++*text;
+        return 0xfffd;
+    }
+    *text += size;
+    return point;
+}
+
+static size_t count_points(const char *text)
+{
+    size_t count = 0;
+    for (; *text; count++)
+        next_point(&text);
+    return count;
+}
+
+void ur_npz_add_texts(ur_npz_writer *w, const char *name, char *const *strings, size_t ndim,
+                      const size_t *shape)
+{
+    char descr[32];
+    int overflow = 0;
+    size_t points = 1, count = 1; /* numpy has no <U0 scalars to speak of */
+    for (size_t i = 0; i < ndim; i++)
+        count = ur_product(count, shape[i], &overflow);
+    for (size_t i = 0; i < count; i++) {
+        size_t size = count_points(strings[i]);
+        points = size > points ? size : points;
+    }
+    size_t item = ur_product(points, 4, &overflow);
+    unsigned char *data = overflow ? NULL : ur_alloc(count, item);
+    if (!data) {
+        if (!w->failed)
+            w->failed = ur_fail_memory(&w->failure, count, "strings");
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const char *text = strings[i];
+        for (unsigned char *to = data + i * item; *text; to += 4) {
+            uint32_t point = next_point(&text);
+            memcpy(to, &point, sizeof point);
+        }
+    }
+    snprintf(descr, sizeof descr, "<U%zu", points);
+    member *m = add(w, name, descr, item, data, ndim, shape);
+    if (m)
+        m->own = data;
+    else
+        free(data);
+}
+
+void ur_npz_add_strings(ur_npz_writer *w, const char *name, char *const *strings, size_t count)
+{
+    ur_npz_add_texts(w, name, strings, 1, &count);
+}
+
+void ur_npz_add_string(ur_npz_writer *w, const char *name, const char *s)
+{
+    char *copy = ur_string_copy(s);
+    if (copy)
+        ur_npz_add_texts(w, name, &copy, 0, NULL);
+    else if (!w->failed)
+        w->failed = ur_fail_memory(&w->failure, 1, "string");
+    free(copy);
+}
+
+/* ---- writing the zip ---- */
+
+typedef struct {
+    unsigned char bytes[ENTRY_SIZE + NAME_MOST + 8 + ZIP64_MOST];
+    size_t size;
+} record;
+
+static void le(record *r, uint64_t value, int bytes)
+{
+    for (; bytes--; value >>= 8)
+        r->bytes[r->size++] = (unsigned char)value;
+}
+
+static uint64_t low32(uint64_t value)
+{
+    return value < UINT32_MAX ? value : UINT32_MAX;
+}
+
+static uint64_t member_size(const member *m)
+{
+    return (uint64_t)m->header_size + m->size;
+}
+
+/* Version to the two lengths: what local header and directory entry share. */
+static void put_common(record *r, const member *m, size_t extra)
+{
+    le(r, extra ? VERSION_ZIP64 : VERSION, 2);
+    le(r, UTF8_NAME, 2);
+    le(r, 0, 2); /* stored */
+    le(r, 0, 2); /* midnight */
+    le(r, DATE_1980_01_01, 2);
+    le(r, m->crc, 4);
+    le(r, low32(member_size(m)), 4);
+    le(r, low32(member_size(m)), 4);
+    le(r, strlen(m->name), 2);
+    le(r, extra, 2);
+}
+
+static void put_name(record *r, const member *m)
+{
+    memcpy(r->bytes + r->size, m->name, strlen(m->name));
+    r->size += strlen(m->name);
+}
+
+static void make_local(record *r, const member *m)
+{
+    int large = member_size(m) >= UINT32_MAX;
+    r->size = 0;
+    le(r, 0x04034b50, 4);
+    put_common(r, m, large ? 20 : 0);
+    put_name(r, m);
+    if (large) {
+        le(r, 1, 2);
+        le(r, 16, 2);
+        le(r, member_size(m), 8);
+        le(r, member_size(m), 8);
+    }
+}
+
+static void make_entry(record *r, const member *m)
+{
+    int large = member_size(m) >= UINT32_MAX, far = m->offset >= UINT32_MAX;
+    size_t extra = large || far ? 4 + 16 * (size_t)large + 8 * (size_t)far : 0;
+    r->size = 0;
+    le(r, 0x02014b50, 4);
+    le(r, extra ? VERSION_ZIP64 : VERSION, 2);
+    put_common(r, m, extra);
+    le(r, 0, 2); /* comment */
+    le(r, 0, 2); /* disk */
+    le(r, 0, 2);
+    le(r, 0, 4);
+    le(r, low32(m->offset), 4);
+    put_name(r, m);
+    if (extra) {
+        le(r, 1, 2);
+        le(r, extra - 4, 2);
+    }
+    if (large) {
+        le(r, member_size(m), 8);
+        le(r, member_size(m), 8);
+    }
+    if (far)
+        le(r, m->offset, 8);
+}
+
+static void make_end(record *r, size_t count, uint64_t start, uint64_t size)
+{
+    r->size = 0;
+    if (count >= UINT16_MAX || start >= UINT32_MAX || size >= UINT32_MAX) {
+        le(r, 0x06064b50, 4);
+        le(r, 44, 8);
+        le(r, VERSION_ZIP64, 2);
+        le(r, VERSION_ZIP64, 2);
+        le(r, 0, 4);
+        le(r, 0, 4);
+        le(r, count, 8);
+        le(r, count, 8);
+        le(r, size, 8);
+        le(r, start, 8);
+        le(r, 0x07064b50, 4);
+        le(r, 0, 4);
+        le(r, start + size, 8);
+        le(r, 1, 4);
+    }
+    le(r, 0x06054b50, 4);
+    le(r, 0, 4);
+    le(r, count < UINT16_MAX ? count : UINT16_MAX, 2);
+    le(r, count < UINT16_MAX ? count : UINT16_MAX, 2);
+    le(r, low32(size), 4);
+    le(r, low32(start), 4);
+    le(r, 0, 2);
+}
+
+static void put(ur_npz_writer *w, const void *bytes, size_t size)
+{
+    if (!w->failed)
+        w->failed = ur_file_write(w->file, bytes, size, &w->failure);
+    w->written += size;
+}
+
+static void write_member(ur_npz_writer *w, member *m)
+{
+    record local;
+    m->offset = w->written;
+    m->crc = (uint32_t)crc32_z(0, (const unsigned char *)m->header, m->header_size);
+    if (m->size)
+        m->crc = (uint32_t)crc32_z(m->crc, m->data, m->size);
+    make_local(&local, m);
+    put(w, local.bytes, local.size);
+    put(w, m->header, m->header_size);
+    put(w, m->data, m->size);
+}
+
+/* what the whole archive takes, for the message of a full disk */
+static uint64_t total_size(const ur_npz_writer *w)
+{
+    uint64_t total = 22;
+    for (size_t i = 0; i < w->count; i++)
+        total +=
+            member_size(&w->members[i]) + LOCAL_SIZE + ENTRY_SIZE + 2 * strlen(w->members[i].name);
+    return total;
+}
+
+unrelu_status ur_npz_commit(ur_npz_writer *w, unrelu_error *err)
+{
+    record r;
+    ur_file_expect(w->file, total_size(w));
+    for (size_t i = 0; i < w->count && !w->failed; i++)
+        write_member(w, &w->members[i]);
+    uint64_t start = w->written;
+    for (size_t i = 0; i < w->count; i++) {
+        make_entry(&r, &w->members[i]);
+        put(w, r.bytes, r.size);
+    }
+    make_end(&r, w->count, start, w->written - start);
+    put(w, r.bytes, r.size);
+    unrelu_status status = w->failed;
+    if (status) {
+        ur_fail(err, status, "%s", w->failure.text);
+    } else {
+        status = ur_file_commit(w->file, err);
+        w->file = NULL;
+    }
+    ur_npz_abort(w);
+    return status;
+}
