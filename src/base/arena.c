@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every take is an allocation of its own, so that tools which watch the heap see its bounds. */
+#include "base/arena.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALIGNMENT = 64 };
+
+typedef struct ur_piece {
+    struct ur_piece *before;
+    void *thing; /* with its end, or NULL */
+    void (*end)(void *thing);
+} piece;
+
+/* bytes from a piece to what is handed out, for alignment as of malloc */
+enum { HEAD = (sizeof(piece) + 15) / 16 * 16 };
+
+static void *fail(ur_arena *arena, size_t wanted)
+{
+    if (!arena->wanted)
+        arena->wanted = wanted ? wanted : 1;
+    return NULL;
+}
+
+/* count * size + head, SIZE_MAX where that is too large */
+static size_t bytes_of(size_t count, size_t size, size_t head)
+{
+    size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX - 2 * ALIGNMENT)
+        return SIZE_MAX;
+    return bytes + head;
+}
+
+static void *link_piece(ur_arena *arena, piece *p, size_t head)
+{
+    p->before = arena->last;
+    arena->last = p;
+    return (char *)p + head;
+}
+
+void *ur_take(ur_arena *arena, size_t count, size_t size)
+{
+    size_t bytes = bytes_of(count, size, HEAD);
+    piece *p = arena->wanted || bytes == SIZE_MAX ? NULL : calloc(1, bytes);
+    return p ? link_piece(arena, p, HEAD) : fail(arena, bytes);
+}
+
+void *ur_take_aligned(ur_arena *arena, size_t count, size_t size)
+{
+    size_t bytes = bytes_of(count, size, ALIGNMENT);
+    if (bytes != SIZE_MAX)
+        bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    piece *p = arena->wanted || bytes == SIZE_MAX ? NULL : aligned_alloc(ALIGNMENT, bytes);
+    if (!p)
+        return fail(arena, bytes);
+    memset(p, 0, bytes);
+    return link_piece(arena, p, ALIGNMENT);
+}
+
+const char *ur_take_copy(ur_arena *arena, const char *text)
+{
+    size_t size = strlen(text) + 1;
+    char *copy = ur_take(arena, size, 1);
+    return copy ? memcpy(copy, text, size) : "";
+}
+
+const char *ur_take_text(ur_arena *arena, const char *format, ...)
+{
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    int length = vsnprintf(NULL, 0, format, args);
+    char *text = length < 0 ? fail(arena, 1) : ur_take(arena, (size_t)length + 1, 1);
+    if (text)
+        vsnprintf(text, (size_t)length + 1, format, again);
+    va_end(again);
+    va_end(args);
+    return text ? text : "";
+}
+
+char **ur_take_numbered(ur_arena *arena, char letter, size_t count)
+{
+    enum { LONGEST = 24 }; /* a letter and the digits of a size_t */
+    char **names = ur_take(arena, count, sizeof *names);
+    char *text = ur_take(arena, count, LONGEST);
+    for (size_t i = 0; text && i < count; i++) {
+        names[i] = text + i * LONGEST;
+        snprintf(names[i], LONGEST, "%c%zu", letter, i + 1);
+    }
+    return text ? names : NULL;
+}
+
+void *ur_arena_adopt(ur_arena *arena, void *thing, void (*end)(void *thing))
+{
+    if (!thing)
+        return fail(arena, sizeof(piece));
+    piece *p = arena->wanted ? NULL : calloc(1, sizeof *p);
+    if (!p) {
+        end(thing);
+        return fail(arena, sizeof *p);
+    }
+    *p = (piece){.thing = thing, .end = end};
+    link_piece(arena, p, 0);
+    return thing;
+}
+
+unrelu_status ur_arena_fail(const ur_arena *arena, unrelu_error *err)
+{
+    if (!arena->wanted)
+        return UNRELU_OK;
+    if (arena->wanted == SIZE_MAX)
+        return ur_fail(err, UNRELU_ENOMEM,
+                       "not enough memory: more bytes were wanted than can be counted");
+    return ur_fail(err, UNRELU_ENOMEM, "not enough memory: %zu bytes were wanted", arena->wanted);
+}
+
+void ur_arena_end(ur_arena *arena)
+{
+    while (arena->last) {
+        piece *p = arena->last;
+        arena->last = p->before;
+        if (p->end)
+            p->end(p->thing);
+        free(p);
+    }
+    arena->wanted = 0;
+}
