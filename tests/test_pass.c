@@ -225,11 +225,37 @@ static void two_ranks_learn_what_one_learns(void **state)
     free(x);
 }
 
+/* fails at 40, 41, ... and, later in time, at 30 */
+static unrelu_status fail_late(void *seen, size_t i, unrelu_error *err)
+{
+    if (i == 30)
+        usleep(20000);
+    ((char *)seen)[i] = 1;
+    return i == 30 || i >= 40 ? ur_fail(err, UNRELU_EDATA, "at %zu", i) : UNRELU_OK;
+}
+
+static void the_smallest_failing_index_is_reported(void **state)
+{
+    (void)state;
+    for (int threads = 1; threads <= 7; threads += 3) {
+        unrelu_exec exec = {.threads = threads};
+        unrelu_error err = {""};
+        char seen[1000] = {0};
+        assert_int_equal(ur_each(&exec, "", 1000, fail_late, seen, &err), UNRELU_EDATA);
+        assert_string_equal(err.text, "at 30");
+        for (size_t i = 0; i < 30; i++)
+            assert_int_equal(seen[i], 1);
+        assert_int_equal(seen[999], 0); /* nobody waits for what cannot matter */
+        assert_int_equal(ur_each(&exec, "", 30, fail_late, seen, NULL), UNRELU_OK);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bits_do_not_depend_on_threads),
         cmocka_unit_test(earliest_error_is_reported),
+        cmocka_unit_test(the_smallest_failing_index_is_reported),
         cmocka_unit_test(cancel_stops),
         cmocka_unit_test(progress_moves_forward),
         cmocka_unit_test(two_ranks_learn_what_one_learns),

@@ -107,3 +107,45 @@ unrelu_status ur_parallel_for(const unrelu_exec *exec, const char *stage, size_t
     ur_parallel((size_t)threads < count ? threads : (int)count, loop_work, &l);
     return atomic_load(&l.stop) ? ur_fail_cancelled(err) : UNRELU_OK;
 }
+
+/* ---- bodies that fail ---- */
+
+typedef struct {
+    unrelu_status (*body)(void *context, size_t i, unrelu_error *err);
+    void *context;
+    pthread_mutex_t lock;
+    atomic_size_t first; /* the smallest i that failed; SIZE_MAX: none did */
+    unrelu_status status;
+    unrelu_error why;
+} trial;
+
+static void try_one(void *context, size_t i)
+{
+    trial *t = context;
+    unrelu_error why = {""};
+    if (i > atomic_load(&t->first))
+        return;
+    unrelu_status status = t->body(t->context, i, &why);
+    if (status == UNRELU_OK)
+        return;
+    pthread_mutex_lock(&t->lock);
+    if (i < atomic_load(&t->first)) {
+        atomic_store(&t->first, i);
+        t->status = status;
+        t->why = why;
+    }
+    pthread_mutex_unlock(&t->lock);
+}
+
+unrelu_status ur_each(const unrelu_exec *exec, const char *stage, size_t count,
+                      unrelu_status (*body)(void *context, size_t i, unrelu_error *err),
+                      void *context, unrelu_error *err)
+{
+    trial t = {.body = body, .context = context, .lock = PTHREAD_MUTEX_INITIALIZER};
+    atomic_init(&t.first, SIZE_MAX);
+    unrelu_status status = ur_parallel_for(exec, stage, count, try_one, &t, err);
+    pthread_mutex_destroy(&t.lock);
+    if (status == UNRELU_OK && t.status != UNRELU_OK && err)
+        *err = t.why;
+    return status == UNRELU_OK ? t.status : status;
+}

@@ -17,6 +17,12 @@ unrelu_status ur_parallel_for(const unrelu_exec *exec, const char *stage, size_t
                               void (*body)(void *context, size_t i), void *context,
                               unrelu_error *err);
 
+/* The same for a body that can fail: of several failures that of the smallest i is reported, at
+ * any number of threads, and larger i may not run any more. */
+unrelu_status ur_each(const unrelu_exec *exec, const char *stage, size_t count,
+                      unrelu_status (*body)(void *context, size_t i, unrelu_error *err),
+                      void *context, unrelu_error *err);
+
 int ur_cancelled(const unrelu_exec *exec);
 void ur_progress(const unrelu_exec *exec, const char *stage, double fraction);
 unrelu_status ur_fail_cancelled(unrelu_error *err);
