@@ -4,6 +4,7 @@
  * evaluation U max(0, V x) of all rows. One thread; the smallest time of the turns. A wrong answer
  * ends the run. */
 #include "bench.h"
+#include "dense/blas_pin.h"
 #include "dense/linear.h"
 #include "network/hard/one_sparse/one_sparse.h"
 
@@ -141,7 +142,7 @@ int main(int argc, char **argv)
 {
     int quick = argc > 1 && strcmp(argv[1], "--quick") == 0;
     const size_t sizes[] = {1000, 10000, 100000, 1000000};
-    int saved = ur_blas_pin();
+    UR_BLAS_PINNED;
     printf("| %-55s | %8s | %10s | %10s |\n|%.57s|%.10s|%.12s|%.12s|\n", "what", "ratio", "first s",
            "second s", "---------------------------------------------------------", "----------",
            "------------", "------------");
@@ -152,6 +153,5 @@ int main(int argc, char **argv)
         compare(&data, "recovery / one evaluation", time_recovery, time_evaluation);
         planted_free(&data);
     }
-    ur_blas_unpin(saved);
     return 0;
 }

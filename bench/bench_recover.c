@@ -5,6 +5,7 @@
  * two threads against one. One thread where nothing is said. Of each network the smallest time,
  * then the mean over the networks. A fit that is wrong ends the run. */
 #include "bench.h"
+#include "dense/blas_pin.h"
 #include "dense/linear.h"
 
 #include <cblas.h>
@@ -188,7 +189,7 @@ int main(int argc, char **argv)
     const point noisy[] = {
         {10, 5, 8, 1000, .1, 5, 3}, {20, 10, 12, 2000, .1, 2, 3}, {50, 20, 30, 6000, .1, 1, 2}};
     const point large = {50, 20, 30, quick ? 100000 : 1000000, 0, 1, 3};
-    int saved = ur_blas_pin();
+    UR_BLAS_PINNED;
     printf("| %-64s | %8s | %10s | %10s |\n|%.66s|%.10s|%.12s|%.12s|\n", "what", "ratio", "first s",
            "second s", "------------------------------------------------------------------",
            "----------", "------------", "------------");
@@ -197,6 +198,5 @@ int main(int argc, char **argv)
     measure(&large, time_evaluation, "evaluation");
     for (size_t i = 0; i < sizeof noisy / sizeof *noisy - (quick ? 1 : 0); i++)
         measure(&noisy[i], time_evaluation, "evaluation");
-    ur_blas_unpin(saved);
     return 0;
 }

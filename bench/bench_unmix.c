@@ -6,6 +6,7 @@
  * where nothing is said. Of each mixture the smallest time, then the mean over the mixtures. A
  * result that is wrong ends the run. */
 #include "bench.h"
+#include "dense/blas_pin.h"
 #include "dense/linear.h"
 
 #include <math.h>
@@ -168,12 +169,11 @@ int main(int argc, char **argv)
                          {10, 15, 200, 0, 0, 10, 5},   {10, 15, 2000, .01, 0, 3, 3},
                          {10, 15, 100000, 0, 0, 1, 3}, {20, 30, 400, 0, 0, 3, 3},
                          {50, 60, 1500, 0, 0, 1, 3}};
-    int saved = ur_blas_pin();
+    UR_BLAS_PINNED;
     printf("| %-60s | %8s | %10s | %10s |\n|%.62s|%.10s|%.12s|%.12s|\n", "what", "ratio", "first s",
            "second s", "----------------------------------------------------------------",
            "----------", "------------", "------------");
     for (size_t i = 0; i < sizeof all / sizeof *all - (quick ? 1 : 0); i++)
         measure(&all[i]);
-    ur_blas_unpin(saved);
     return 0;
 }

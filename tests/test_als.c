@@ -3,6 +3,7 @@
 #include "dense/als.h"
 #include "dense/linear.h"
 
+#include "dense/blas_pin.h"
 #include "planted.h"
 
 /* T_rab = sum_j g_jr v_ja v_jb */
@@ -198,6 +199,6 @@ int main(void)
         cmocka_unit_test(noise_moves_the_parts_by_its_own_size_only),
         cmocka_unit_test(too_many_terms_and_zero_tensors_are_harmless),
     };
-    ur_blas_pin();
+    UR_BLAS_PINNED;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

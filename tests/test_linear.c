@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/random.h"
+#include "dense/blas_pin.h"
 #include "dense/linear.h"
 
 #include <cblas.h>
@@ -177,16 +178,22 @@ static void multiply_is_the_triple_loop(void **state)
     assert_true(C[0] == 0);
 }
 
-static void pin_gives_one_thread_and_unpin_restores(void **state)
+/* pins that overlap: whoever ends first must not undo it for the other */
+static void pins_overlap_and_the_last_restores(void **state)
 {
     (void)state;
     int before = openblas_get_num_threads();
-    int saved = ur_blas_pin();
+    int first = ur_blas_pin();
     assert_int_equal(openblas_get_num_threads(), 1);
-    int inner = ur_blas_pin();
-    ur_blas_unpin(inner);
+    int second = ur_blas_pin();
+    ur_blas_unpin(&first);
     assert_int_equal(openblas_get_num_threads(), 1);
-    ur_blas_unpin(saved);
+    ur_blas_unpin(&second);
+    assert_int_equal(openblas_get_num_threads(), before);
+    {
+        UR_BLAS_PINNED;
+        assert_int_equal(openblas_get_num_threads(), 1);
+    }
     assert_int_equal(openblas_get_num_threads(), before);
 }
 
@@ -199,7 +206,7 @@ int main(void)
         cmocka_unit_test(orthonormalise_keeps_the_space_and_the_signs),
         cmocka_unit_test(triangle_has_the_gram_of_the_matrix),
         cmocka_unit_test(multiply_is_the_triple_loop),
-        cmocka_unit_test(pin_gives_one_thread_and_unpin_restores),
+        cmocka_unit_test(pins_overlap_and_the_last_restores),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "dense/blas_pin.h"
 #include "dense/linear.h"
 #include "network/problem/start.h"
 #include "networks.h"
@@ -27,9 +28,8 @@ static double *run_ica(const ur_start *start, ur_start_note *note)
     unrelu_error err = {""};
     double *V = calloc(start->k * start->sample.d, sizeof *V);
     assert_non_null(V);
-    int saved = ur_blas_pin();
+    UR_BLAS_PINNED;
     must(ur_start_ica(start, V, note, &err), &err);
-    ur_blas_unpin(saved);
     return V;
 }
 

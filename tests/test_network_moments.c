@@ -3,6 +3,7 @@
 #include "dense/linear.h"
 #include "network/noisy/score.h"
 
+#include "dense/blas_pin.h"
 #include "networks.h"
 
 static ur_start start_of(const planted_network *p)
@@ -800,6 +801,6 @@ int main(void)
         cmocka_unit_test(a_neuron_that_hardly_switches_is_counted),
         cmocka_unit_test(the_bits_do_not_depend_on_the_threads),
     };
-    ur_blas_pin();
+    UR_BLAS_PINNED;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/random.h"
+#include "dense/blas_pin.h"
 #include "dense/linear.h"
 #include "network/problem/start.h"
 #include "networks.h"
@@ -66,9 +67,8 @@ static void exactify(problem *q)
     memcpy(q->c_given, q->c, sizeof q->c);
     for (size_t j = 0; j < MOST; j++)
         q->exact[j] = -1;
-    int saved = ur_blas_pin();
+    UR_BLAS_PINNED;
     must(ur_exactify_systems(&q->start, q->V, q->c, q->exact, &err), &err);
-    ur_blas_unpin(saved);
 }
 
 static void finish(problem *q)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Planted networks, a naive projected sum of squares, and the naive information matrix. */
 #include "base/random.h"
+#include "dense/blas_pin.h"
 #include "dense/linear.h"
 #include "network/newton/newton.h"
 #include "planted.h"
@@ -773,7 +774,7 @@ static void errors_of_too_many_parameters_are_refused(void **state)
 static int pin(void **state)
 {
     (void)state;
-    ur_blas_pin();
+    UR_BLAS_PINNED;
     return 0;
 }
 

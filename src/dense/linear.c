@@ -338,17 +338,3 @@ void ur_multiply_nt(size_t m, size_t k, size_t p, const double *A, const double 
         cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)m, (int)p, (int)k, 1, A, (int)k,
                     B, (int)k, 0, C, (int)p);
 }
-
-int ur_blas_pin(void)
-{
-    int saved = openblas_get_num_threads();
-    if (saved != 1)
-        openblas_set_num_threads(1);
-    return saved;
-}
-
-void ur_blas_unpin(int saved)
-{
-    if (saved != 1)
-        openblas_set_num_threads(saved);
-}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The only LAPACK calls. BLAS is pinned to one thread by ur_blas_pin around each public call. */
+/* The only LAPACK calls. BLAS is pinned to one thread by UR_BLAS_PINNED in each public call. */
 #ifndef UR_LINEAR_H
 #define UR_LINEAR_H
 
@@ -53,9 +53,5 @@ void ur_multiply(size_t m, size_t k, size_t p, const double *A, const double *B,
 /* C = A' B, (n x m)'(n x p); C = A B', (m x k)(p x k)' */
 void ur_multiply_tn(size_t n, size_t m, size_t p, const double *A, const double *B, double *C);
 void ur_multiply_nt(size_t m, size_t k, size_t p, const double *A, const double *B, double *C);
-
-/* save-set-restore of the BLAS thread count: int saved = ur_blas_pin(); ... ur_blas_unpin(saved) */
-int ur_blas_pin(void);
-void ur_blas_unpin(int saved);
 
 #endif

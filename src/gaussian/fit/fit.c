@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "dense/blas_pin.h"
 #include "dense/linear.h"
 #include "gaussian/model/gaussian_model.h"
 #include "pass/pass.h"
@@ -154,7 +155,7 @@ static unrelu_status run(unrelu_source *source, const unrelu_summary *given,
     unrelu_gaussian_options defaults = unrelu_gaussian_options_default();
     ur_fit fit = {.options = options ? options : &defaults, .exec = exec, .source = source};
     unrelu_summary *collected = NULL;
-    int saved = ur_blas_pin();
+    UR_BLAS_PINNED;
     memset(model, 0, sizeof *model);
     fit.model = model;
     unrelu_status status = check_options(fit.options, err);
@@ -175,7 +176,6 @@ static unrelu_status run(unrelu_source *source, const unrelu_summary *given,
     free(fit.limit);
     free(fit.noise);
     free(fit.cut);
-    ur_blas_unpin(saved);
     return status;
 }
 
@@ -183,14 +183,13 @@ static unrelu_status run(unrelu_source *source, const unrelu_summary *given,
 static unrelu_status run_cells(unrelu_source *source, const unrelu_gaussian_options *options,
                                const unrelu_exec *exec, unrelu_gaussian *model, unrelu_error *err)
 {
-    int saved = ur_blas_pin();
+    UR_BLAS_PINNED;
     memset(model, 0, sizeof *model);
     unrelu_status status = check_options(options, err);
     if (status == UNRELU_OK)
         status = ur_fit_cells(source, options, exec, model, err);
     if (status != UNRELU_OK)
         unrelu_gaussian_free(model);
-    ur_blas_unpin(saved);
     return status;
 }
 

@@ -7,6 +7,7 @@
 #include "unrelu/unrelu.h"
 
 #include "base/error.h"
+#include "dense/blas_pin.h"
 #include "dense/information.h"
 #include "dense/linear.h"
 
@@ -46,7 +47,7 @@ unrelu_status unrelu_gaussian_bound(const unrelu_gaussian *m, double n, double *
     unrelu_status status = check(m, n, err);
     if (status != UNRELU_OK)
         return status;
-    int saved = ur_blas_pin();
+    UR_BLAS_PINNED;
     for (size_t i = 0; i < d; i++) {
         double V[3], s = m->scale[i], g = gamma_of(m, i);
         ur_information_margin(g, V);
@@ -63,6 +64,5 @@ unrelu_status unrelu_gaussian_bound(const unrelu_gaussian *m, double n, double *
             put(sigma_se, d, i, j, s * m->scale[j] * sqrt(product / n));
         }
     }
-    ur_blas_unpin(saved);
     return UNRELU_OK;
 }

@@ -5,6 +5,7 @@
  * scale do. TV <= sqrt(KL / 2) (Pinsker), and the rectifier only lowers TV. */
 #include "base/error.h"
 #include "base/memory.h"
+#include "dense/blas_pin.h"
 #include "dense/linear.h"
 
 #include <math.h>
@@ -181,7 +182,7 @@ unrelu_status unrelu_gaussian_compare(const unrelu_gaussian *truth, const unrelu
     if (status != UNRELU_OK)
         return status;
     side t = {0}, m = {0};
-    int saved = ur_blas_pin();
+    UR_BLAS_PINNED;
     double *y = ur_doubles(truth->d), *unit = ur_doubles(truth->d);
     if (!y || !unit)
         status = ur_fail_memory(err, truth->d, "columns");
@@ -207,6 +208,5 @@ unrelu_status unrelu_gaussian_compare(const unrelu_gaussian *truth, const unrelu
     side_free(&m);
     free(y);
     free(unit);
-    ur_blas_unpin(saved);
     return status;
 }

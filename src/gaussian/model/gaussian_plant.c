@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "dense/blas_pin.h"
 #include "dense/linear.h"
 #include "gaussian/model/gaussian_model.h"
 
@@ -74,7 +75,7 @@ unrelu_status unrelu_gaussian_plant(const unrelu_gaussian_plant_options *o, unre
 {
     size_t d = o->d, k = o->k ? o->k : d;
     unrelu_status status = check(o, k, err);
-    int saved = ur_blas_pin();
+    UR_BLAS_PINNED;
     if (status == UNRELU_OK)
         status = ur_gaussian_allocate(m, d, 0, err);
     else
@@ -99,6 +100,5 @@ unrelu_status unrelu_gaussian_plant(const unrelu_gaussian_plant_options *o, unre
     } else {
         unrelu_gaussian_free(m);
     }
-    ur_blas_unpin(saved);
     return status;
 }

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "dense/blas_pin.h"
 #include "dense/linear.h"
 #include "gaussian/cells/cells.h"
 #include "mixture/model/mixture.h"
@@ -95,7 +96,7 @@ unrelu_status unrelu_sampler_new(const unrelu_gaussian *model, uint64_t seed, un
     s->b = ur_doubles(p);
     s->limit = ur_doubles(p);
     s->lambda = model->lambda ? ur_doubles(p) : NULL;
-    int saved = ur_blas_pin();
+    UR_BLAS_PINNED;
     if (!s->factor || !s->scale || !s->b || !s->limit || (model->lambda && !s->lambda))
         status = ur_fail_memory(err, p * p, "entries of a factor");
     if (status == UNRELU_OK) {
@@ -107,7 +108,6 @@ unrelu_status unrelu_sampler_new(const unrelu_gaussian *model, uint64_t seed, un
             memcpy(s->lambda, model->lambda, p * sizeof *s->lambda);
         status = set_factor(s, model->correlation, err);
     }
-    ur_blas_unpin(saved);
     if (status == UNRELU_OK)
         *out = s;
     else
@@ -216,9 +216,8 @@ unrelu_status unrelu_sampler_draw(const unrelu_sampler *s, size_t first_row, siz
     draw w = {s, first_row, rows, x, ur_alloc(chunks, sizeof *w.status)};
     if (!w.status)
         return ur_fail_memory(err, chunks, "chunks");
-    int saved = ur_blas_pin();
+    UR_BLAS_PINNED;
     unrelu_status status = ur_parallel_for(exec, "drawing", chunks, draw_chunk, &w, err);
-    ur_blas_unpin(saved);
     for (size_t i = 0; status == UNRELU_OK && i < chunks; i++)
         if (w.status[i] != UNRELU_OK)
             status = ur_fail_memory(err, CHUNK, "rows of samples");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/error.h"
+#include "dense/blas_pin.h"
 #include "dense/linear.h"
 
 #include <math.h>
@@ -19,9 +20,8 @@ unrelu_status unrelu_gaussian_eigenvalues(const unrelu_gaussian *m, double *valu
             return ur_fail(err, UNRELU_EDATA,
                            "entry (%zu, %zu) of Sigma is not finite: it has no eigenvalues",
                            i / m->d + 1, i % m->d + 1);
-    int pinned = ur_blas_pin();
+    UR_BLAS_PINNED;
     unrelu_status status = ur_eigen_symmetric(m->d, m->sigma, values, NULL, err);
-    ur_blas_unpin(pinned);
     for (size_t i = 0; status == UNRELU_OK && i < m->d / 2; i++) {
         double kept = values[i];
         values[i] = values[m->d - 1 - i];

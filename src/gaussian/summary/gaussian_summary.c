@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "dense/blas_pin.h"
 #include "dense/linear.h"
 #include "pass/pass.h"
 #include "read/npz.h"
@@ -132,7 +133,7 @@ unrelu_status unrelu_summary_collect(unrelu_source *source, const unrelu_gaussia
     double *limit = ur_doubles(d);
     if (!limit)
         return ur_fail_memory(err, d, "limits");
-    int saved = ur_blas_pin();
+    UR_BLAS_PINNED;
     unrelu_status status = ur_limits(options, d, limit, err);
     if (status == UNRELU_OK)
         status = ur_source_rewind(source, err);
@@ -140,7 +141,6 @@ unrelu_status unrelu_summary_collect(unrelu_source *source, const unrelu_gaussia
         ur_collect_rules rules = {.pairs = 1, .groups = groups, .limit = limit};
         status = ur_summary_collect_rules(source, &rules, exec, out, err);
     }
-    ur_blas_unpin(saved);
     free(limit);
     return status;
 }

@@ -5,6 +5,7 @@
  * pairs are made, and all errors are over them. */
 #include "base/error.h"
 #include "base/memory.h"
+#include "dense/blas_pin.h"
 #include "dense/linear.h"
 #include "dense/match.h"
 #include "gaussian/model/gaussian_model.h"
@@ -171,7 +172,7 @@ unrelu_status unrelu_mixture_compare(const unrelu_mixture *truth, const unrelu_m
         return status;
     side t = {.m = truth, .who = "truth"}, m = {.m = model, .who = "model"};
     size_t *match = ur_alloc(truth->p, sizeof *match);
-    int saved = ur_blas_pin();
+    UR_BLAS_PINNED;
     if (!match)
         status = ur_fail_memory(err, truth->p, "units");
     if (status == UNRELU_OK)
@@ -186,7 +187,6 @@ unrelu_status unrelu_mixture_compare(const unrelu_mixture *truth, const unrelu_m
     }
     if (status != UNRELU_OK)
         memset(out, 0, sizeof *out);
-    ur_blas_unpin(saved);
     side_free(&t);
     side_free(&m);
     free(match);

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "dense/blas_pin.h"
 #include "dense/linear.h"
 #include "law/bivariate.h"
 #include "law/normal.h"
@@ -209,13 +210,12 @@ unrelu_status unrelu_mixture_plant(const unrelu_mixture_plant_options *o, unrelu
         return status;
     *m = (unrelu_mixture){
         .d = o->d, .p = o->p, .noise = o->noise, .relative_noise = o->noise, .seed = o->seed};
-    int saved = ur_blas_pin();
+    UR_BLAS_PINNED;
     status = ur_mixture_alloc(m, err);
     if (status == UNRELU_OK)
         status = plant_hidden(o, k, &m->hidden, err);
     if (status == UNRELU_OK)
         status = plant(o, m, err);
-    ur_blas_unpin(saved);
     if (status != UNRELU_OK)
         unrelu_mixture_free(m);
     return status;

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "dense/blas_pin.h"
 #include "dense/linear.h"
 
 #include <math.h>
@@ -273,12 +274,11 @@ unrelu_status unrelu_unmix(unrelu_source *source, const unrelu_unmix_options *op
     memset(model, 0, sizeof *model);
     if ((unsigned)w.options->method > UNRELU_UNMIX_SEPARABLE)
         return ur_fail(err, UNRELU_EUSAGE, "there is no method %d", (int)w.options->method);
-    int saved = ur_blas_pin();
+    UR_BLAS_PINNED;
     unrelu_status status = run(&w, err);
     if (status != UNRELU_OK)
         unrelu_mixture_free(model);
     ur_table_free(&w.x);
     ur_span_free(&w.span);
-    ur_blas_unpin(saved);
     return status;
 }

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "dense/blas_pin.h"
 #include "dense/linear.h"
 #include "dense/match.h"
 #include "network/model/network.h"
@@ -158,7 +159,7 @@ unrelu_status unrelu_network_compare(const unrelu_network *truth, const unrelu_n
         return status;
     unrelu_network t = {0}, m = {0};
     size_t *match = ur_alloc(truth->k, sizeof *match);
-    int saved = ur_blas_pin();
+    UR_BLAS_PINNED;
     if (!match)
         status = ur_fail_memory(err, truth->k, "neurons");
     if (status == UNRELU_OK)
@@ -173,7 +174,6 @@ unrelu_status unrelu_network_compare(const unrelu_network *truth, const unrelu_n
     }
     if (status != UNRELU_OK)
         memset(out, 0, sizeof *out);
-    ur_blas_unpin(saved);
     unrelu_network_free(&t);
     unrelu_network_free(&m);
     free(match);

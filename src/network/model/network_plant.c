@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "dense/blas_pin.h"
 #include "dense/linear.h"
 #include "network/model/network.h"
 #include "pass/parallel.h"
@@ -279,13 +280,12 @@ unrelu_status unrelu_network_draw(const unrelu_network_plant_options *o,
                          o->d);
     if (status != UNRELU_OK)
         return status;
-    int saved = ur_blas_pin();
+    UR_BLAS_PINNED;
     status = law_new(o, &w.l, err);
     if (status == UNRELU_OK) {
         status = draw_rows(&w, exec, err);
         law_free(&w.l);
     }
-    ur_blas_unpin(saved);
     return status;
 }
 
@@ -476,7 +476,7 @@ unrelu_status unrelu_network_plant(const unrelu_network_plant_options *o, unrelu
                           .incoherence = NAN,
                           .seed = o->seed};
     strcpy(m->biases, o->bias != 0 ? "both" : "none");
-    int saved = ur_blas_pin();
+    UR_BLAS_PINNED;
     status = ur_network_alloc(m, err);
     if (status == UNRELU_OK)
         status = set_V(o, m, err);
@@ -490,7 +490,6 @@ unrelu_status unrelu_network_plant(const unrelu_network_plant_options *o, unrelu
         set_bias(o, m->k, m->m, m->e);
         status = ur_network_normalise(m, err);
     }
-    ur_blas_unpin(saved);
     if (status != UNRELU_OK)
         unrelu_network_free(m);
     return status;

@@ -4,6 +4,7 @@
  * that a refusal comes before the first row is written. */
 #include "base/error.h"
 #include "base/memory.h"
+#include "dense/blas_pin.h"
 #include "dense/linear.h"
 #include "network/model/network.h"
 #include "pass/parallel.h"
@@ -99,14 +100,13 @@ unrelu_status unrelu_network_predict(const unrelu_network *m, const double *x, s
     size_t blocks = n / BLOCK + (n % BLOCK > 0);
     prediction p = {
         m, x, n, y, ur_alloc(blocks, sizeof *p.bad), ur_alloc(blocks, sizeof *p.status)};
-    int saved = ur_blas_pin();
+    UR_BLAS_PINNED;
     if (!p.bad || !p.status)
         status = ur_fail_memory(err, blocks, "blocks");
     if (status == UNRELU_OK)
         status = ur_parallel_for(exec, "predicting", blocks, predict_block, &p, err);
     for (size_t i = 0; status == UNRELU_OK && i < blocks; i++)
         status = block_failure(&p, i, err);
-    ur_blas_unpin(saved);
     if (status != UNRELU_OK)
         memset(y, 0, n * m->m * sizeof *y);
     free(p.bad);
@@ -282,13 +282,12 @@ unrelu_status unrelu_network_predict_source(const unrelu_network *m, unrelu_sour
                     ur_source_label(inputs), columns, m->d);
     if (status != UNRELU_OK)
         return status;
-    int saved = ur_blas_pin();
+    UR_BLAS_PINNED;
     status = check_inputs(inputs, &here, &count, err);
     if (status == UNRELU_OK)
         status = unrelu_sink_open(path, count, m->m, m->label_names, &sink, err);
     if (status == UNRELU_OK)
         status = write_labels(m, inputs, &here, sink, err);
-    ur_blas_unpin(saved);
     if (status == UNRELU_OK)
         status = unrelu_sink_commit(sink, err);
     else

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "dense/blas_pin.h"
 #include "dense/linear.h"
 
 #include <math.h>
@@ -266,9 +267,8 @@ unrelu_status unrelu_recover(unrelu_source *inputs, unrelu_source *labels,
     ur_recover r = {
         .options = options ? options : &defaults, .exec = exec, .model = model, .best = 1};
     memset(model, 0, sizeof *model);
-    int saved = ur_blas_pin();
+    UR_BLAS_PINNED;
     unrelu_status status = recover(inputs, labels, &r, err);
-    ur_blas_unpin(saved);
     ur_data_free(&r.data);
     if (status != UNRELU_OK)
         unrelu_network_free(model);
