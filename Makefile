@@ -41,7 +41,11 @@ docs: build
 
 install: build
 	DESTDIR=$(DESTDIR) cmake --install build
+	@cp build/install_manifest.txt build/installed.txt
 	@scripts/after_install.sh build "$(DESTDIR)"
+
+uninstall:
+	@scripts/uninstall.sh build "$(DESTDIR)"
 
 format:
 	@clang-format -i $(SOURCES)
@@ -61,9 +65,10 @@ help:
 	@echo 'make numbers       every demanded number in full, into docs/numbers.md'
 	@echo 'make docs          docs/cli.md from the option tables'
 	@echo 'make install       to PREFIX ($(PREFIX)), below DESTDIR where that is set'
+	@echo 'make uninstall     removes what make install put there'
 	@echo 'make setup         installs the packages that the build needs (Debian)'
 	@echo 'make build-asan    ./build-asan, with the sanitizers'
 	@echo 'make format        clang-format; check-format only looks'
 	@echo 'make clean         removes what was built'
 
-.PHONY: help build build-asan setup run test bench golden numbers docs install format check-format clean
+.PHONY: help build build-asan setup run test bench golden numbers docs install uninstall format check-format clean

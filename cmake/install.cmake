@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# What `make install` puts where: libraries, header, pkg-config and CMake packages. The command,
-# its man page and completions are in cli/CMakeLists.txt.
+# What `make install` puts where: libraries, header, documents, pkg-config and CMake packages. The
+# command, its man page and completions are in cli/CMakeLists.txt.
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/unrelu)
 
-install(FILES include/unrelu/unrelu.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/unrelu)
+install(DIRECTORY include/unrelu DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.h)
 
 # Two export sets: who links the shared library needs none of its dependencies' development files.
-foreach(kind shared static)
+foreach(kind ${UNRELU_KINDS})
   install(TARGETS unrelu_${kind} EXPORT unrelu_${kind}
           LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
           ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
@@ -20,8 +20,11 @@ configure_package_config_file(cmake/unreluConfig.cmake.in unreluConfig.cmake
                               INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(unreluConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/unreluConfig.cmake
-              ${CMAKE_CURRENT_BINARY_DIR}/unreluConfigVersion.cmake cmake/clp.cmake
+              ${CMAKE_CURRENT_BINARY_DIR}/unreluConfigVersion.cmake cmake/dependencies.cmake
         DESTINATION ${package_dir})
+
+install(FILES LICENSE README.md CHANGELOG.md CITATION.cff DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # relative, so that an installed copy can be moved
 file(RELATIVE_PATH UNRELU_PREFIX_FROM_PC ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig
@@ -29,9 +32,17 @@ file(RELATIVE_PATH UNRELU_PREFIX_FROM_PC ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig
 string(REGEX REPLACE "/$" "" UNRELU_PREFIX_FROM_PC ${UNRELU_PREFIX_FROM_PC})
 # The direct dependencies as flags, not as Requires.private: that would ask for the development files
 # of what they depend on themselves (a Fortran compiler, OpenSSL, bzip2).
-set(UNRELU_PRIVATE_LIBS ${OPENBLAS_LDFLAGS} ${LAPACKE_LDFLAGS} ${CLP_LDFLAGS} ${CERF_LDFLAGS}
-                        ${ZIP_LDFLAGS} ${ZLIB_LDFLAGS} ${GMP_LDFLAGS})
+set(UNRELU_PRIVATE_LIBS "")
+foreach(module ${UNRELU_MODULES})
+  list(APPEND UNRELU_PRIVATE_LIBS ${${module}_LDFLAGS})
+endforeach()
 list(REMOVE_DUPLICATES UNRELU_PRIVATE_LIBS)
 list(JOIN UNRELU_PRIVATE_LIBS " " UNRELU_PRIVATE_LIBS)
+set(UNRELU_PRIVATE_LIBS "${UNRELU_PRIVATE_LIBS} -pthread -lm")
+set(UNRELU_LIBS "-L\${libdir} -lunrelu")
+if(NOT shared IN_LIST UNRELU_KINDS)
+  set(UNRELU_LIBS "${UNRELU_LIBS} ${UNRELU_PRIVATE_LIBS}")
+  set(UNRELU_PRIVATE_LIBS "")
+endif()
 configure_file(cmake/unrelu.pc.in unrelu.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/unrelu.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

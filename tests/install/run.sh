@@ -20,23 +20,28 @@ run_quietly() {
 }
 
 run_quietly "$cmake" --install "$build" --prefix "$prefix"
+cp "$build/install_manifest.txt" "$work/installed.txt"
 libdir=$(dirname "$(find "$prefix" -name libunrelu.a)")
 export LD_LIBRARY_PATH=$libdir
 
 # every promised file
 for file in bin/unrelu include/unrelu/unrelu.h share/man/man1/unrelu.1 \
-    share/bash-completion/completions/unrelu share/zsh/site-functions/_unrelu; do
+    share/bash-completion/completions/unrelu share/zsh/site-functions/_unrelu \
+    share/doc/unrelu/LICENSE share/doc/unrelu/README.md share/doc/unrelu/docs/formats.md; do
     [ -s "$prefix/$file" ] || {
         echo "not installed: $file"
         exit 1
     }
 done
 version=$("$prefix/bin/unrelu" --version | sed 's/^unrelu //')
-[ -e "$libdir/libunrelu.so.$version" ] && [ -L "$libdir/libunrelu.so.0" ]
+interface=${version%.*} # a minor version may change it
+[ -e "$libdir/libunrelu.so.$version" ] && [ -L "$libdir/libunrelu.so.$interface" ]
 
-# the shared library exports the public interface and nothing else
-if nm -D --defined-only "$libdir/libunrelu.so" | awk '{ print $3 }' | grep -v '^unrelu_'; then
-    echo "symbols that should be hidden"
+# the shared library exports the public interface under its version, and nothing else
+nm -D --defined-only "$libdir/libunrelu.so" | awk '{ print $3 }' > "$work/symbols"
+grep -qFx "unrelu_version@@UNRELU_$interface" "$work/symbols"
+if grep -v -e "^unrelu_[a-z0-9_]*@@UNRELU_$interface\$" -e "^UNRELU_$interface\$" "$work/symbols"; then
+    echo "symbols that should be hidden, or have no version"
     exit 1
 fi
 
@@ -76,4 +81,10 @@ grep -q '^exact: 10 neurons, residual below 1e-12: yes$' "$work/example_recover.
 grep -q '^V and U right to 1e-12: yes$' "$work/example_recover.expected"
 grep -q '^exact: 8 units$' "$work/example_unmix.expected"
 grep -q '^A right to 1e-12: yes$' "$work/example_unmix.expected"
+
+"$source/scripts/uninstall.sh" "$work" ''
+if find "$prefix" ! -type d -print -o -name unrelu -print | grep .; then
+    echo "left over by the uninstaller"
+    exit 1
+fi
 echo "the installed copy works by pkg-config and by find_package, shared and static"

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+# What the library links: UNRELU_LIBRARIES. The package of an installed copy includes this too, for
+# those who link the static library.
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+find_package(Threads REQUIRED)
+find_package(PkgConfig REQUIRED)
+set(UNRELU_MODULES "") # prefixes of what pkg-config said
+set(UNRELU_LIBRARIES "")
+macro(unrelu_use prefix module)
+  pkg_check_modules(${prefix} ${ARGN} IMPORTED_TARGET GLOBAL ${module})
+  if(${prefix}_FOUND)
+    list(APPEND UNRELU_MODULES ${prefix})
+    list(APPEND UNRELU_LIBRARIES PkgConfig::${prefix})
+  endif()
+endmacro()
+unrelu_use(UNRELU_OPENBLAS openblas REQUIRED)
+unrelu_use(UNRELU_LAPACKE lapacke REQUIRED)
+unrelu_use(UNRELU_CLP clp REQUIRED)
+unrelu_use(UNRELU_CERF libcerf REQUIRED)
+unrelu_use(UNRELU_ZIP libzip REQUIRED)
+unrelu_use(UNRELU_ZLIB zlib REQUIRED)
+unrelu_use(UNRELU_GMP gmp REQUIRED)
+list(APPEND UNRELU_LIBRARIES Threads::Threads m)
+
+# clp.pc also names what Clp is made of (its command, bzip2, a second BLAS). The shared library
+# brings that along by itself, so that libClp alone is left.
+list(FILTER UNRELU_CLP_LINK_LIBRARIES INCLUDE REGEX "libClp\\.")
+list(FILTER UNRELU_CLP_LDFLAGS INCLUDE REGEX "^-L|^-lClp$")
+set_property(TARGET PkgConfig::UNRELU_CLP PROPERTY
+             INTERFACE_LINK_LIBRARIES ${UNRELU_CLP_LINK_LIBRARIES})
