@@ -2,41 +2,53 @@
 # CMake does the work; this is what people type.
 PREFIX ?= /usr/local
 DESTDIR ?=
-JOBS ?= $(shell nproc)
+JOBS ?= $(shell nproc 2> /dev/null || getconf _NPROCESSORS_ONLN)
 CMAKE_FLAGS ?=
 MAKEFLAGS += --no-print-directory
 SOURCES = $(shell find include src cli tests bench docs -name '*.[ch]')
 
-build: setup
-	cmake -S . -B build -DCMAKE_INSTALL_PREFIX=$(PREFIX) $(CMAKE_FLAGS)
-	cmake --build build -j $(JOBS)
+# what is installed, and no more
+build: configure
+	cmake --build build -j $(JOBS) --target product
 
-build-asan: setup
-	cmake -S . -B build-asan -DUNRELU_SANITIZE=ON -DUNRELU_BENCH=OFF $(CMAKE_FLAGS)
-	cmake --build build-asan -j $(JOBS)
+configure: setup
+	cmake -S . -B build -DCMAKE_INSTALL_PREFIX=$(PREFIX) $(CMAKE_FLAGS)
 
 setup:
 	@scripts/setup.sh
 
-run: build
+run: configure
+	cmake --build build -j $(JOBS) --target unrelu
 	@scripts/demo.sh build
 
-test: build build-asan
+test: build-tests build-asan
 	@scripts/test.sh $(JOBS) build build-asan
 
-bench: build
+build-tests: setup-tests configure
+	cmake --build build -j $(JOBS) --target tests
+
+build-asan: setup-tests
+	cmake -S . -B build-asan -DUNRELU_SANITIZE=ON -DUNRELU_BENCH=OFF $(CMAKE_FLAGS)
+	cmake --build build-asan -j $(JOBS)
+
+setup-tests:
+	@scripts/setup.sh --tests
+
+bench: configure
+	cmake --build build -j $(JOBS) --target benches
 	@scripts/bench.sh build
 
 # every method on planted data, bit by bit as it was recorded; make golden RECORD=record after a
 # change that is meant to change results
-golden: build
+golden: build-tests
 	@tests/golden/run.sh build/unrelu build/tests/golden_arrays $(RECORD)
 
-numbers: build
+numbers: build-tests
 	@scripts/numbers.sh build
 
 # what is generated and committed
-docs: build
+docs: configure
+	cmake --build build -j $(JOBS) --target unrelu
 	./build/unrelu --write-docs markdown > docs/cli.md
 
 install: build
@@ -58,7 +70,7 @@ clean:
 
 help:
 	@echo 'make build         ./build/unrelu and the libraries (the default)'
-	@echo 'make run           builds, and shows what it does on planted data'
+	@echo 'make run           builds ./build/unrelu, and shows what it does on planted data'
 	@echo 'make test          all tests, plain and under the sanitizers'
 	@echo 'make bench         ratios of times, measured side by side'
 	@echo 'make golden        every method on planted data, bit by bit as recorded'
@@ -67,8 +79,9 @@ help:
 	@echo 'make install       to PREFIX ($(PREFIX)), below DESTDIR where that is set'
 	@echo 'make uninstall     removes what make install put there'
 	@echo 'make setup         installs the packages that the build needs (Debian)'
-	@echo 'make build-asan    ./build-asan, with the sanitizers'
+	@echo 'make build-tests   the test programs too; build-asan the same with the sanitizers'
 	@echo 'make format        clang-format; check-format only looks'
 	@echo 'make clean         removes what was built'
 
-.PHONY: help build build-asan setup run test bench golden numbers docs install uninstall format check-format clean
+.PHONY: help build configure setup run test build-tests build-asan setup-tests bench golden numbers docs install \
+	uninstall format check-format clean
