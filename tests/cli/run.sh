@@ -3,7 +3,7 @@
 # run.sh UNRELU FILE.test: runs the commands of a test file in an empty folder and compares what
 # they print and how they exit. The lines of a test file:
 #   ## what is tested
-#   $ a shell command; unrelu is in the PATH
+#   $ a shell command; unrelu and the scripts of this folder are in the PATH
 #   > the next line of the same command
 #   1| a line it prints on standard output        2| ... on standard error
 #   1~ a pattern, as of the shell's case, for it  2~ ...
@@ -17,7 +17,7 @@ file=$(realpath "$2")
 work=$(mktemp -d)
 trap 'cd /; rm -rf "$work"' EXIT
 cd "$work" || exit 1
-export PATH="${unrelu%/*}:$PATH" LC_ALL=C DATA="${file%/*}/../data"
+export PATH="${unrelu%/*}:${file%/*}:$PATH" LC_ALL=C
 unset NO_COLOR POSIXLY_CORRECT COLUMNS
 
 name='' command='' failures=0 tests=0
