@@ -14,9 +14,9 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "cone/cone_rays.h"
+#include "dense/blas.h"
 #include "dense/linear.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -187,8 +187,7 @@ static unrelu_status choose_rows(ur_description *c, double *B, unrelu_error *err
         memcpy(c->q, rest + best * k, k * sizeof *c->q);
         ur_unit_rows(1, k, c->q);
         for (size_t i = 0; i < c->rows; i++)
-            cblas_daxpy((int)k, -ur_description_dot(k, rest + i * k, c->q), c->q, 1, rest + i * k,
-                        1);
+            ur_add(k, -ur_description_dot(k, rest + i * k, c->q), c->q, rest + i * k);
         memcpy(B + b * k, ur_description_row(c, best), k * sizeof *B);
         c->in[best] = 1;
         c->order[c->inserted++] = best;

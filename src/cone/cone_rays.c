@@ -10,8 +10,8 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "dense/blas.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,7 +58,7 @@ unrelu_status ur_description_fail_cancelled(unrelu_error *err)
 
 static void unit(size_t k, double *z)
 {
-    double length = cblas_dnrm2((int)k, z, 1);
+    double length = ur_norm(k, z);
     for (size_t j = 0; j < k && length > 0; j++)
         z[j] /= length;
 }
@@ -125,11 +125,11 @@ size_t ur_description_project(size_t k, size_t count, const double *const *rows,
         memcpy(new, rows[i], k * sizeof *new);
         for (size_t pass = 0; pass < 2; pass++)
             for (size_t j = 0; j < rank; j++)
-                cblas_daxpy((int)k, -ur_description_dot(k, new, q + j * k), q + j * k, 1, new, 1);
-        if (cblas_dnrm2((int)k, new, 1) < SAME)
+                ur_add(k, -ur_description_dot(k, new, q + j * k), q + j * k, new);
+        if (ur_norm(k, new) < SAME)
             continue;
         unit(k, new);
-        cblas_daxpy((int)k, -ur_description_dot(k, new, z), new, 1, z, 1);
+        ur_add(k, -ur_description_dot(k, new, z), new, z);
         rank++;
     }
     unit(k, z);

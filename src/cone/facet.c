@@ -10,10 +10,10 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "dense/blas.h"
 #include "dense/linear.h"
 #include "dense/lp.h"
 
-#include <cblas.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -56,18 +56,17 @@ typedef struct {
 
 static double norm(size_t n, const double *x)
 {
-    return cblas_dnrm2((int)n, x, 1);
+    return ur_norm(n, x);
 }
 
 static void scale(size_t n, double factor, double *x)
 {
-    cblas_dscal((int)n, factor, x, 1);
+    ur_scale(n, factor, x);
 }
 
 static void apply(const state *s, const double *u, double *h)
 {
-    cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)s->n, (int)s->p, 1, s->Y, (int)s->p, u, 1, 0, h,
-                1);
+    ur_gemv(UR_PLAIN, s->n, s->p, 1, s->Y, s->p, u, 0, h);
 }
 
 /* deviation of the noise of h */
@@ -78,7 +77,7 @@ static double noise_of(const state *s, const double *u)
     if (!N)
         return 0;
     for (size_t i = 0; i < s->p; i++)
-        sum += u[i] * cblas_ddot((int)s->p, N + i * s->p, 1, u, 1);
+        sum += u[i] * ur_dot(s->p, N + i * s->p, u);
     return sqrt(fmax(0, sum));
 }
 
@@ -120,8 +119,7 @@ static void weighted_gram(state *s)
             for (size_t j = 0; j < p; j++)
                 s->Z[i * p + j] = root * s->Y[(first + i) * p + j];
         }
-        cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)p, (int)rows, 1, s->Z, (int)p,
-                    first > 0, s->G, (int)p);
+        ur_syrk(UR_LOWER, UR_TURNED, p, rows, 1, s->Z, p, first > 0, s->G, p);
     }
     for (size_t i = 0; i < p; i++)
         for (size_t j = 0; j < i; j++)
@@ -263,7 +261,7 @@ static size_t collect_leverage(const state *s)
         if (s->weight[i] == 0)
             continue;
         for (size_t k = 1; k < p; k++) {
-            double along = cblas_ddot((int)p, s->Y + i * p, 1, s->vt + k, (int)p);
+            double along = ur_dot_steps(p, s->Y + i * p, 1, s->vt + k, p);
             leverage += along * along / s->values[k];
         }
         if (leverage > 0.5 && count < 2 * p)
@@ -344,7 +342,7 @@ static double project_out(const state *s, double *x)
     for (int twice = 0; twice < 2; twice++)
         for (size_t k = 0; k < s->spanned; k++) {
             const double *b = s->basis + k * s->p;
-            cblas_daxpy((int)s->p, -cblas_ddot((int)s->p, b, 1, x, 1), b, 1, x, 1);
+            ur_add(s->p, -ur_dot(s->p, b, x), b, x);
         }
     return norm(s->p, x);
 }
@@ -386,7 +384,7 @@ static unrelu_status shoot(state *s, double *u, int *proposed, unrelu_error *err
         ur_random_uniforms(s->search->seed, s->search->stream, s->drawn++, 1, &t);
         size_t row = (size_t)(t * (double)(s->n - 1) + 0.5);
         scale(s->p, 0.1, s->price);
-        cblas_daxpy((int)s->p, 1, s->unit + row * s->p, 1, s->price, 1);
+        ur_add(s->p, 1, s->unit + row * s->p, s->price);
     }
     unrelu_status status = ur_lp_ray(s->n, s->p, s->unit, s->price, s->r, u, &outcome, err);
     *proposed = outcome == UR_LP_OPTIMAL;
@@ -456,7 +454,7 @@ static unrelu_status oppose(state *s, ur_facets *facets, unrelu_error *err)
     int accepted = 0;
     memset(s->u, 0, p * sizeof *s->u);
     for (size_t k = 0; k < p; k++)
-        cblas_daxpy((int)p, k == next ? -1 : 1, facets->U + s->first[k] * p, 1, s->u, 1);
+        ur_add(p, k == next ? -1 : 1, facets->U + s->first[k] * p, s->u);
     facets->tries++;
     unrelu_status status = descend(s, s->u, err);
     if (status == UNRELU_OK)
@@ -490,7 +488,7 @@ static unrelu_status mark_doubles(const state *s, size_t n, char *doubled, unrel
     ur_random_normals(s->search->seed, s->search->stream, 0, p, s->r);
     reach = apart * norm(p, s->r);
     for (size_t i = 0; i < n; i++)
-        order[i] = (direction){cblas_ddot((int)p, s->unit + i * p, 1, s->r, 1), i};
+        order[i] = (direction){ur_dot(p, s->unit + i * p, s->r), i};
     qsort(order, n, sizeof *order, by_key);
     for (size_t i = 0; i < n; i++)
         for (size_t j = i + 1; j < n && order[j].key - order[i].key <= reach; j++) {
@@ -514,9 +512,8 @@ static unrelu_status mark_silent(state *s, char *skip, unrelu_error *err)
     unrelu_status status = ur_cholesky(p, f->noise, s->G, &positive, err);
     for (size_t i = 0; i < f->n && status == UNRELU_OK && positive; i++) {
         memcpy(s->r, f->Y + i * p, p * sizeof *s->r);
-        cblas_dtrsv(CblasRowMajor, CblasLower, CblasNoTrans, CblasNonUnit, (int)p, s->G, (int)p,
-                    s->r, 1);
-        skip[i] = cblas_ddot((int)p, s->r, 1, s->r, 1) <= most;
+        ur_trsv(UR_LOWER, UR_PLAIN, p, s->G, p, s->r);
+        skip[i] = ur_dot(p, s->r, s->r) <= most;
         s->silent += skip[i] != 0;
     }
     return status;
@@ -552,7 +549,7 @@ static unrelu_status take_rows(state *s, unrelu_error *err)
         memcpy(s->Y + s->n * p, f->Y + i * p, p * sizeof *unit);
         memmove(unit, s->unit + i * p, p * sizeof *unit);
         s->size[s->n++] = s->size[i];
-        cblas_daxpy((int)p, 1, unit, 1, s->mean, 1);
+        ur_add(p, 1, unit, s->mean);
     }
     if (s->n > 0)
         scale(p, 1 / (double)s->n, s->mean);
@@ -649,7 +646,7 @@ unrelu_status ur_facets_check(const ur_facet_search *search, size_t count, const
         size_t zeros;
         memcpy(s.u, U + k * s.p, s.p * sizeof *s.u);
         status = judge(&s, &none, &zeros, &accepted, err);
-        *certified += accepted && cblas_ddot((int)s.p, s.u, 1, U + k * s.p, 1) > 1 - SAME;
+        *certified += accepted && ur_dot(s.p, s.u, U + k * s.p) > 1 - SAME;
     }
     release(&s);
     ur_facets_free(&none);

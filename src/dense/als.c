@@ -8,9 +8,9 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "dense/blas.h"
 #include "dense/linear.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,10 +90,8 @@ static unrelu_status solve(als *a, size_t p, const double *A, size_t q, const do
     }
     if (status != UNRELU_OK || !positive)
         return status;
-    cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, (int)k, (int)w, 1,
-                a->factor, (int)k, F, (int)w);
-    cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasTrans, CblasNonUnit, (int)k, (int)w, 1,
-                a->factor, (int)k, F, (int)w);
+    ur_trsm(UR_LEFT, UR_LOWER, UR_PLAIN, k, w, a->factor, k, F, w);
+    ur_trsm(UR_LEFT, UR_LOWER, UR_TURNED, k, w, a->factor, k, F, w);
     return UNRELU_OK;
 }
 

@@ -5,9 +5,9 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "dense/blas.h"
 
 #include <assert.h>
-#include <cblas.h>
 #include <lapacke.h>
 #include <limits.h>
 #include <math.h>
@@ -234,10 +234,8 @@ unrelu_status ur_solve_positive(size_t d, size_t q, const double *A, double *B, 
         return ur_fail_memory(err, d * d, "numbers of a linear system");
     unrelu_status status = ur_cholesky(d, A, L, positive, err);
     if (status == UNRELU_OK && *positive && d > 0 && q > 0) {
-        cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, (int)d,
-                    (int)q, 1, L, (int)d, B, (int)q);
-        cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasTrans, CblasNonUnit, (int)d, (int)q,
-                    1, L, (int)d, B, (int)q);
+        ur_trsm(UR_LEFT, UR_LOWER, UR_PLAIN, d, q, L, d, B, q);
+        ur_trsm(UR_LEFT, UR_LOWER, UR_TURNED, d, q, L, d, B, q);
     }
     free(L);
     return status;
@@ -291,16 +289,15 @@ done:
 void ur_unit_rows(size_t m, size_t k, double *A)
 {
     for (size_t i = 0; i < m; i++) {
-        double norm = cblas_dnrm2((int)k, A + i * k, 1);
+        double norm = ur_norm(k, A + i * k);
         if (norm > 0)
-            cblas_dscal((int)k, 1 / norm, A + i * k, 1);
+            ur_scale(k, 1 / norm, A + i * k);
     }
 }
 
 void ur_gram(size_t m, size_t k, const double *A, double *C)
 {
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)m, (int)m, (int)k, 1, A, (int)k, A,
-                (int)k, 0, C, (int)m);
+    ur_gemm(UR_PLAIN, UR_TURNED, m, m, k, 1, A, k, A, k, 0, C, m);
     for (size_t i = 0; i < m; i++) /* the two triangles may differ in the last bit */
         for (size_t j = 0; j < i; j++)
             C[i * m + j] = C[j * m + i];
@@ -315,8 +312,7 @@ void ur_multiply(size_t m, size_t k, size_t p, const double *A, const double *B,
         memset(C, 0, m * p * sizeof *C);
         return;
     }
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)m, (int)p, (int)k, 1, A, (int)k, B,
-                (int)p, 0, C, (int)p);
+    ur_gemm(UR_PLAIN, UR_PLAIN, m, p, k, 1, A, k, B, p, 0, C, p);
 }
 
 void ur_multiply_tn(size_t n, size_t m, size_t p, const double *A, const double *B, double *C)
@@ -325,8 +321,7 @@ void ur_multiply_tn(size_t n, size_t m, size_t p, const double *A, const double 
     if (n == 0)
         memset(C, 0, m * p * sizeof *C);
     else if (m > 0 && p > 0)
-        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)m, (int)p, (int)n, 1, A, (int)m,
-                    B, (int)p, 0, C, (int)p);
+        ur_gemm(UR_TURNED, UR_PLAIN, m, p, n, 1, A, m, B, p, 0, C, p);
 }
 
 void ur_multiply_nt(size_t m, size_t k, size_t p, const double *A, const double *B, double *C)
@@ -335,6 +330,5 @@ void ur_multiply_nt(size_t m, size_t k, size_t p, const double *A, const double 
     if (k == 0)
         memset(C, 0, m * p * sizeof *C);
     else if (m > 0 && p > 0)
-        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)m, (int)p, (int)k, 1, A, (int)k,
-                    B, (int)k, 0, C, (int)p);
+        ur_gemm(UR_PLAIN, UR_TURNED, m, p, k, 1, A, k, B, k, 0, C, p);
 }

@@ -11,9 +11,9 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "dense/blas.h"
 #include "dense/linear.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,7 +102,7 @@ static unrelu_status find_positive(space *s, unrelu_error *err)
             for (size_t j = 0; j < k; j++)
                 u[j] = step > 0 ? s->vectors[j * k] : i == j;
             project(s, u);
-            cblas_daxpy((int)(k * k), 1, s->P, 1, S, 1);
+            ur_add((k * k), 1, s->P, S);
             if (step > 0)
                 break;
         }
@@ -138,10 +138,10 @@ static unrelu_status divide(space *s, int *usable, unrelu_error *err)
 
 static int normalise(size_t k, double *z)
 {
-    double size = cblas_dnrm2((int)k, z, 1);
+    double size = ur_norm(k, z);
     if (!(size > 0) || !isfinite(size))
         return 0;
-    cblas_dscal((int)k, 1 / size, z, 1);
+    ur_scale(k, 1 / size, z);
     return 1;
 }
 
@@ -149,9 +149,9 @@ static int normalise(size_t k, double *z)
  * that makes a and b orthogonal and a the longer, z = a +- b. */
 static void make_real(size_t k, double *a, double *b)
 {
-    double aa = cblas_ddot((int)k, a, 1, a, 1), bb = cblas_ddot((int)k, b, 1, b, 1);
-    double turn = 0.5 * atan2(-2 * cblas_ddot((int)k, a, 1, b, 1), aa - bb);
-    cblas_drot((int)k, a, 1, b, 1, cos(turn), -sin(turn));
+    double aa = ur_dot(k, a, a), bb = ur_dot(k, b, b);
+    double turn = 0.5 * atan2(-2 * ur_dot(k, a, b), aa - bb);
+    ur_rotate(k, a, 1, b, 1, cos(turn), -sin(turn));
     for (size_t i = 0; i < k; i++) {
         double sum = a[i] + b[i];
         b[i] = a[i] - b[i];
@@ -216,9 +216,9 @@ static unrelu_status polish_all(space *s, double *Z, double *worst, unrelu_error
         unrelu_status status = polish(s, z, err);
         if (status != UNRELU_OK)
             return status;
-        double own = fabs(cblas_ddot((int)k, z, 1, s->best + i * k, 1));
+        double own = fabs(ur_dot(k, z, s->best + i * k));
         for (size_t j = 0; j < k; j++)
-            if (j != i && fabs(cblas_ddot((int)k, z, 1, s->best + j * k, 1)) > own) {
+            if (j != i && fabs(ur_dot(k, z, s->best + j * k)) > own) {
                 memcpy(z, s->best + i * k, k * sizeof *z);
                 break;
             }

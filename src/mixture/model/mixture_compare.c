@@ -5,13 +5,13 @@
  * pairs are made, and all errors are over them. */
 #include "base/error.h"
 #include "base/memory.h"
+#include "dense/blas.h"
 #include "dense/blas_pin.h"
 #include "dense/linear.h"
 #include "dense/match.h"
 #include "gaussian/model/gaussian_model.h"
 #include "mixture/model/mixture.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +50,7 @@ static unrelu_status prepare(side *s, unrelu_error *err)
     if (!s->rows || !s->length)
         return ur_fail_memory(err, p * d, "entries of A");
     for (size_t j = 0; j < p; j++) {
-        double length = cblas_dnrm2((int)d, s->m->A + j, (int)p);
+        double length = ur_norm_steps(d, s->m->A + j, p);
         if (!(length > 0 && length < INFINITY))
             return ur_fail(err, UNRELU_EDATA,
                            "column %zu of the %s's A has the length %g: no unit can be compared "

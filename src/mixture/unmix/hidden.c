@@ -9,12 +9,12 @@
  * pass for on), and the covariance of the noise is taken out of W W' at the end. */
 #include "base/error.h"
 #include "base/memory.h"
+#include "dense/blas.h"
 #include "dense/linear.h"
 #include "gaussian/model/gaussian_model.h"
 #include "mixture/problem/unmix.h"
 #include "pass/parallel.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +50,7 @@ unrelu_status ur_units_derive(const ur_cone *c, ur_units *units, unrelu_error *e
         return status;
     ur_multiply_tn(p, p, c->d, units->inverse, c->C, units->G);
     for (size_t i = 0; i < p; i++) {
-        units->length[i] = cblas_dnrm2((int)c->d, units->G + i * c->d, 1);
+        units->length[i] = ur_norm(c->d, units->G + i * c->d);
         units->deviation[i] = ur_cone_noise(c, units->U + i * p);
     }
     return UNRELU_OK;
@@ -111,7 +111,7 @@ static double residual(const ur_cone *c, const ur_units *units, const double *x,
     double sum = 0;
     memset(fit, 0, c->d * sizeof *fit);
     for (size_t k = 0; k < c->p; k++)
-        cblas_daxpy((int)c->d, m[k] / units->length[k], units->G + k * c->d, 1, fit, 1);
+        ur_add(c->d, m[k] / units->length[k], units->G + k * c->d, fit);
     for (size_t j = 0; j < c->d; j++) {
         double away = (x[j] - fit[j]) / c->unit[j];
         sum += away * away;
@@ -124,7 +124,7 @@ static void fill_sample(const filling *f, size_t i, ur_certificate *part, double
     const ur_cone *c = f->cone;
     size_t p = c->p;
     const double *x = c->x + i * c->d, *y = c->y + i * p;
-    double *m = f->M + i * p, size = cblas_dnrm2((int)p, y, 1);
+    double *m = f->M + i * p, size = ur_norm(p, y);
     for (size_t k = 0; k < p; k++) {
         double h = m[k], s = f->units->deviation[k];
         ur_side side = ur_side_of(c, h, size, s);

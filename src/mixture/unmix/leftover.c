@@ -3,9 +3,9 @@
  * while units that were not counted, and mixtures of full rank taken for fewer, grow with them. */
 #include "base/error.h"
 #include "base/memory.h"
+#include "dense/blas.h"
 #include "mixture/problem/unmix.h"
 
-#include <cblas.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,7 +35,7 @@ unrelu_status ur_cone_growth(const ur_cone *c, double *ratio, unrelu_error *err)
         for (size_t k = 0; k < p; k++)
             for (size_t j = 0; j < d; j++)
                 rest[j] -= y[k] * (c->C[k * d + j] / c->unit[j]);
-        samples[i] = (sample){cblas_ddot((int)p, y, 1, y, 1), cblas_ddot((int)d, rest, 1, rest, 1)};
+        samples[i] = (sample){ur_dot(p, y, y), ur_dot(d, rest, rest)};
     }
     if (status == UNRELU_OK) {
         qsort(samples, n, sizeof *samples, by_size);

@@ -11,13 +11,13 @@
  * which may lie among the units). Cost 2 n d^2. */
 #include "base/error.h"
 #include "base/memory.h"
+#include "dense/blas.h"
 #include "dense/linear.h"
 #include "mixture/problem/unmix.h"
 #include "model/digits.h"
 #include "pass/parallel.h"
 #include "read/source.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,7 +82,7 @@ static void measure_precision(ur_span *s)
     s->rms = s->common * sqrt(square / ((double)s->n * (double)s->d));
     for (size_t j = 0; j < s->d; j++) {
         int digits;
-        double column = cblas_dnrm2((int)s->n, s->x + j, (int)s->d) / sqrt((double)s->n);
+        double column = ur_norm_steps(s->n, s->x + j, s->d) / sqrt((double)s->n);
         double relative = ur_digits_rounding(s->n, s->d, s->x, j, column, &digits);
         if (relative == 0 && column > 0)
             most = 99;

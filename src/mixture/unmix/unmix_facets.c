@@ -9,10 +9,10 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "cone/facet.h"
+#include "dense/blas.h"
 #include "dense/linear.h"
 #include "mixture/problem/unmix.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,7 +87,7 @@ static size_t check_facet(search *s, const double *u)
     size_t on = 0, beyond = 0, worst = 0;
     for (size_t i = 0; i < c->n; i++) {
         const double *y = c->y + i * c->p;
-        double h = cblas_ddot((int)c->p, y, 1, u, 1), size = cblas_dnrm2((int)c->p, y, 1);
+        double h = ur_dot(c->p, y, u), size = ur_norm(c->p, y);
         ur_side side = ur_side_of(c, h, size, deviation);
         on += side == UR_ON;
         if (side != UR_BEYOND)
@@ -149,9 +149,8 @@ static size_t best(const search *s, const unsigned char *taken, const double *ba
             continue;
         memcpy(rest, s->found.U + k * p, p * sizeof *rest);
         for (size_t r = 0; r < rank; r++)
-            cblas_daxpy((int)p, -cblas_ddot((int)p, basis + r * p, 1, rest, 1), basis + r * p, 1,
-                        rest, 1);
-        if (!independent || cblas_dnrm2((int)p, rest, 1) > DEPENDENT)
+            ur_add(p, -ur_dot(p, basis + r * p, rest), basis + r * p, rest);
+        if (!independent || ur_norm(p, rest) > DEPENDENT)
             chosen = k;
     }
     return chosen;
@@ -178,9 +177,8 @@ static unrelu_status order(const search *s, ur_normals *out, size_t *rank, unrel
         memcpy(b, u, p * sizeof *b);
         for (int twice = 0; twice < 2; twice++)
             for (size_t r = 0; r < *rank; r++)
-                cblas_daxpy((int)p, -cblas_ddot((int)p, basis + r * p, 1, b, 1), basis + r * p, 1,
-                            b, 1);
-        cblas_dscal((int)p, 1 / cblas_dnrm2((int)p, b, 1), b, 1);
+                ur_add(p, -ur_dot(p, basis + r * p, b), basis + r * p, b);
+        ur_scale(p, 1 / ur_norm(p, b), b);
         ++*rank;
     }
     free(taken);
@@ -213,7 +211,7 @@ static size_t loneliest(const ur_cone *c, double *leverage)
     *leverage = 0;
     for (size_t i = 0; i < c->n; i++) {
         const double *y = c->y + i * c->p;
-        double own = cblas_ddot((int)c->p, y, 1, y, 1) / (double)c->n;
+        double own = ur_dot(c->p, y, y) / (double)c->n;
         if (own > *leverage) {
             *leverage = own;
             row = i;
@@ -278,7 +276,7 @@ static unrelu_status suspect(const search *s, const ur_normals *normals, int *su
     if (status == UNRELU_OK)
         ur_multiply_nt(s->n, p, p, s->y, normals->U, h);
     for (size_t i = 0; i < s->n && status == UNRELU_OK; i++) {
-        double size = cblas_dnrm2((int)p, s->y + i * p, 1);
+        double size = ur_norm(p, s->y + i * p);
         for (size_t k = 0; k < p; k++)
             h[i * p + k] = ur_side_of(c, h[i * p + k], size, deviation[k]) == UR_ABOVE;
     }

@@ -16,11 +16,11 @@
  * is the variance. Beyond the span A errs as a regression on M does, sigma^2 (M'M)^-1. */
 #include "base/error.h"
 #include "base/memory.h"
+#include "dense/blas.h"
 #include "dense/linear.h"
 #include "mixture/problem/unmix.h"
 #include "pass/parallel.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,16 +75,16 @@ static void add_up(const ur_cone *c, const double *u, sums *w)
         size_t filled = 0;
         for (size_t i = 0; i < c->n; i++) {
             const double *y = c->y + i * p;
-            double h = cblas_ddot((int)p, y, 1, u, 1), t = h / w->s;
+            double h = ur_dot(p, y, u), t = h / w->s;
             if (outer ? t > BAND && t < BEYOND : fabs(t) < BAND) {
                 double *z = w->Z + p * filled++;
                 for (size_t j = 0; j < p; j++)
                     z[j] = y[j] - w->Nu[j] * h;
-                cblas_daxpy((int)p, w->s * psi(t), z, 1, w->g, 1);
+                ur_add(p, w->s * psi(t), z, w->g);
             }
             if (filled == BLOCK || (i + 1 == c->n && filled > 0)) {
-                cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)p, (int)filled,
-                            outer ? -SLOPE : SLOPE, w->Z, (int)p, 1, w->G, (int)p);
+                ur_syrk(UR_LOWER, UR_TURNED, p, filled, outer ? -SLOPE : SLOPE, w->Z, p, 1, w->G,
+                        p);
                 filled = 0;
             }
         }
@@ -125,12 +125,12 @@ static void set_pull(const ur_cone *c, const double *u, const double *inverse, s
     set_noise(c, u, w);
     for (size_t i = 0; i < c->n; i++) {
         const double *y = c->y + i * p;
-        double h = cblas_ddot((int)p, y, 1, u, 1), t = h / w->s, leverage = 0;
+        double h = ur_dot(p, y, u), t = h / w->s, leverage = 0;
         if (fabs(t) < BAND) {
             for (size_t j = 0; j < p; j++)
                 z[j] = y[j] - w->Nu[j] * h;
             ur_multiply(p, p, 1, inverse, z, Gz);
-            leverage = cblas_ddot((int)p, z, 1, Gz, 1);
+            leverage = ur_dot(p, z, Gz);
         }
         pull[i * p + k] = w->s * psi(t) / (1 - fmax(0, fmin(leverage, MOST_LEVERAGE)));
     }
@@ -159,12 +159,12 @@ static void polish(void *context, size_t k)
         if (to->status[k] != UNRELU_OK || !good)
             break;
         ur_multiply(p, p, 1, inverse, w.g, step);
-        double length = cblas_dnrm2((int)p, step, 1);
+        double length = ur_norm(p, step);
         if (i + 1 == STEPS || length < SETTLED * w.s)
             break;
-        cblas_daxpy((int)p, -1, step, 1, u, 1);
-        cblas_dscal((int)p, 1 / cblas_dnrm2((int)p, u, 1), u, 1);
-        good = cblas_ddot((int)p, u, 1, start, 1) > 0.9;
+        ur_add(p, -1, step, u);
+        ur_scale(p, 1 / ur_norm(p, u), u);
+        good = ur_dot(p, u, start) > 0.9;
     }
     if (!good) { /* too few samples near this facet: the normal that was found, without errors */
         memcpy(u, start, p * sizeof *u);
@@ -219,7 +219,7 @@ static void set_influence(const errors *e, size_t i, influence *w)
         double s = ur_cone_noise(c, u);
         w->NuT[k] = 0;
         for (size_t r = 0; r < p; r++) {
-            double t = cblas_ddot((int)p, e->bread + (k * p + r) * p, 1, e->inverse + i, (int)p);
+            double t = ur_dot_steps(p, e->bread + (k * p + r) * p, 1, e->inverse + i, p);
             w->T[r * p + k] = t;
             w->NuT[k] += c->noise[r * p + r] * u[r] / (s * s) * t;
         }
@@ -239,8 +239,7 @@ static void add_block(const errors *e, size_t first, size_t rows, influence *w)
             double *q = w->Q + j * p + k;
             *q = (*q - h * w->NuT[k]) * e->pull[(first + j) * p + k];
         }
-    cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)p, (int)rows, 1, w->Q, (int)p, 1,
-                w->sum, (int)p);
+    ur_syrk(UR_LOWER, UR_TURNED, p, rows, 1, w->Q, p, 1, w->sum, p);
 }
 
 /* variance of entry j of column i of A, from its part beyond the span */
@@ -261,10 +260,10 @@ static void set_errors(const errors *e, size_t i, influence *w)
     const ur_cone *c = e->cone;
     size_t p = c->p, d = c->d;
     const double *a = e->G + i * d;
-    double length = cblas_dnrm2((int)d, a, 1);
+    double length = ur_norm(d, a);
     for (size_t k = 0; k < p; k++) {
         const double *g = e->G + k * d;
-        double along = cblas_ddot((int)d, g, 1, a, 1) / length / length;
+        double along = ur_dot(d, g, a) / length / length;
         for (size_t j = 0; j < d; j++)
             w->side[j * p + k] = (g[j] - along * a[j]) / length;
     }
@@ -275,7 +274,7 @@ static void set_errors(const errors *e, size_t i, influence *w)
         const double *side = w->side + j * p;
         double variance = beyond_span(e, i, j, length);
         for (size_t k = 0; k < p; k++)
-            variance += side[k] * cblas_ddot((int)p, w->sum + k * p, 1, side, 1);
+            variance += side[k] * ur_dot(p, w->sum + k * p, side);
         e->A_se[j * p + i] = sqrt(variance);
     }
 }

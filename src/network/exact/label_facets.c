@@ -13,10 +13,10 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "cone/facet.h"
+#include "dense/blas.h"
 #include "dense/linear.h"
 #include "network/problem/start.h"
 
-#include <cblas.h>
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -89,7 +89,7 @@ static void take_rows(cone *p, size_t carrying)
     for (size_t i = 0; i < taken * s->m; i++)
         p->a[i] = ldexp(p->a[i], -exponent);
     for (size_t j = 0; j < p->q; j++) {
-        p->unit[j] = cblas_dnrm2((int)taken, p->x + j, (int)p->q);
+        p->unit[j] = ur_norm_steps(taken, p->x + j, p->q);
         if (p->unit[j] > 0)
             for (size_t i = 0; i < taken; i++)
                 p->x[i * p->q + j] /= p->unit[j];
@@ -157,7 +157,7 @@ static unrelu_status whiten(cone *p, unrelu_error *err)
     }
     ur_multiply(p->n, p->m, k, p->a, p->B, p->y);
     for (size_t i = 0; i < p->n; i++)
-        p->size[i] = cblas_dnrm2((int)k, p->y + i * k, 1);
+        p->size[i] = ur_norm(k, p->y + i * k);
 done:
     free(U);
     free(s);
@@ -206,7 +206,7 @@ static unrelu_status regress(regression *g, double scale)
         return UNRELU_OK;
     unrelu_status status = ur_least_squares(g->count, q, 1, g->x, g->t, 1e-13, g->v, NULL, g->err);
     for (size_t i = 0; i < g->count && status == UNRELU_OK; i++) {
-        double e = g->t[i] - cblas_ddot((int)q, g->x + i * q, 1, g->v, 1);
+        double e = g->t[i] - ur_dot(q, g->x + i * q, g->v);
         left += e * e;
     }
     if (status == UNRELU_OK)
@@ -345,7 +345,7 @@ static void choose(const cone *p, double *V, double *c)
         if (place(p, j) >= p->k)
             continue;
         const double *v = p->v + j * p->q;
-        double length = homogeneous ? cblas_dnrm2((int)p->d, v, 1) : 1;
+        double length = homogeneous ? ur_norm(p->d, v) : 1;
         for (size_t i = 0; i < p->d; i++)
             V[taken * p->d + i] = v[i] / length;
         c[taken++] = p->q > p->d ? v[p->d] / length : 0;

@@ -5,10 +5,10 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "dense/blas.h"
 #include "dense/linear.h"
 #include "pass/parallel.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,9 +50,8 @@ static void add_panel(void *context, size_t i)
     const product *t = context;
     size_t first = i * PANEL, end = first + PANEL < t->p ? first + PANEL : t->p;
     size_t width = t->symmetric ? end : t->q;
-    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)(end - first), (int)width,
-                (int)t->rows, 1, t->L + first, (int)t->p, t->R, (int)t->q, 1, t->C + first * t->q,
-                (int)t->q);
+    ur_gemm(UR_TURNED, UR_PLAIN, (end - first), width, t->rows, 1, t->L + first, t->p, t->R, t->q,
+            1, t->C + first * t->q, t->q);
 }
 
 unrelu_status ur_lift_add(const unrelu_exec *exec, size_t rows, size_t p, const double *L, size_t q,
@@ -223,7 +222,7 @@ static unrelu_status set_factors(ur_lift *l, unrelu_error *err)
         return ur_fail_memory(err, l->n, "factors of rows");
     for (size_t i = 0; i < l->n; i++) {
         const double *x = l->x + i * l->r;
-        l->factor[i] = 1 / sqrt(SOFT + cblas_ddot((int)l->r, x, 1, x, 1) / (double)l->r);
+        l->factor[i] = 1 / sqrt(SOFT + ur_dot(l->r, x, x) / (double)l->r);
     }
     return UNRELU_OK;
 }
@@ -234,7 +233,7 @@ static unrelu_status set_one(ur_lift *l, unrelu_error *err)
     if (!l->one)
         return ur_fail_memory(err, l->r, "means");
     for (size_t i = 0; i < l->n; i++)
-        cblas_daxpy((int)l->r, 1 / (double)l->n, l->x + i * l->r, 1, l->one, 1);
+        ur_add(l->r, 1 / (double)l->n, l->x + i * l->r, l->one);
     return UNRELU_OK;
 }
 
@@ -290,8 +289,8 @@ static unrelu_status regress_step(const ur_lift *l, const double *z, int constan
         size_t rows = l->n - first < UR_LIFT_BLOCK ? l->n - first : UR_LIFT_BLOCK, kept = 0;
         for (size_t i = first; i < first + rows; i++) {
             const double *x = l->x + i * r;
-            double out = cblas_ddot((int)k, z, 1, l->y + i * k, 1);
-            if (cblas_ddot((int)r, w, 1, x, 1) > 0) {
+            double out = ur_dot(k, z, l->y + i * k);
+            if (ur_dot(r, w, x) > 0) {
                 memcpy(block + kept * r, x, r * sizeof *x);
                 h[kept++] = out;
             } else {
@@ -300,9 +299,8 @@ static unrelu_status regress_step(const ur_lift *l, const double *z, int constan
         }
         if (kept == 0)
             continue;
-        cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)r, (int)kept, 1, block, (int)r, 1,
-                    G, (int)r);
-        cblas_dgemv(CblasRowMajor, CblasTrans, (int)kept, (int)r, 1, block, (int)r, h, 1, 1, b, 1);
+        ur_syrk(UR_LOWER, UR_TURNED, r, kept, 1, block, r, 1, G, r);
+        ur_gemv(UR_TURNED, kept, r, 1, block, r, h, 1, b);
         on += kept;
     }
     *usable = on > r;
@@ -367,7 +365,7 @@ unrelu_status ur_lift_rows(const ur_lift *lift, size_t d, const double *w, doubl
     ur_multiply(lift->k, lift->r, lift->p, w, lift->W, raw);
     for (size_t j = 0; j < lift->k && status == UNRELU_OK; j++) {
         const double *v = raw + j * lift->p;
-        double size = cblas_dnrm2((int)d, v, 1);
+        double size = ur_norm(d, v);
         if (!(size > 0) || !isfinite(size))
             status = ur_fail(err, UNRELU_EDATA, "neuron %zu does not depend on the inputs", j + 1);
         for (size_t i = 0; i < d; i++)

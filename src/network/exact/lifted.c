@@ -15,12 +15,12 @@
  * Refuses: nullity above k; no gap after the k-th eigenvalue; D above 3000; not the relu. */
 #include "base/error.h"
 #include "base/memory.h"
+#include "dense/blas.h"
 #include "dense/linear.h"
 #include "dense/rank_ones.h"
 #include "network/exact/lift.h"
 #include "pass/parallel.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,7 +81,7 @@ static void fill(const lifted *t, size_t first, size_t rows, double *F)
                 *out++ = y[j] * x[l];
         if (t->constant)
             memcpy(out, x, r * sizeof *x);
-        cblas_dscal((int)t->D, t->l.factor[first + i] * t->l.factor[first + i], F + i * t->D, 1);
+        ur_scale(t->D, t->l.factor[first + i] * t->l.factor[first + i], F + i * t->D);
     }
 }
 
@@ -175,9 +175,9 @@ static unrelu_status split(const lifted *t, uint64_t seed, double *Z, double *fa
 /* t from  rest = -t g - t^2 one  (least squares over the two directions) */
 static double offset(size_t r, const double *rest, const double *g, const double *one)
 {
-    double gg = cblas_ddot((int)r, g, 1, g, 1), go = cblas_ddot((int)r, g, 1, one, 1);
-    double oo = cblas_ddot((int)r, one, 1, one, 1), rg = cblas_ddot((int)r, rest, 1, g, 1);
-    double ro = cblas_ddot((int)r, rest, 1, one, 1), det = gg * oo - go * go;
+    double gg = ur_dot(r, g, g), go = ur_dot(r, g, one);
+    double oo = ur_dot(r, one, one), rg = ur_dot(r, rest, g);
+    double ro = ur_dot(r, rest, one), det = gg * oo - go * go;
     return det > 0 ? -(rg * oo - ro * go) / det : 0;
 }
 
@@ -188,16 +188,16 @@ static void read_neuron(const lifted *t, const double *vector, double *z, double
     const double *M = vector + t->pairs;
     double level = 0, mean = 0;
     ur_multiply(1, k, r, z, M, w);
-    cblas_dscal((int)r, -1, w, 1);
+    ur_scale(r, -1, w);
     if (t->constant) {
         level = offset(r, M + k * r, w, t->l.one);
-        cblas_daxpy((int)r, 2 * level, t->l.one, 1, w, 1);
+        ur_add(r, 2 * level, t->l.one, w);
     }
     for (size_t i = 0; i < t->l.n; i++)
-        mean += cblas_ddot((int)k, z, 1, t->l.y + i * k, 1) + level;
+        mean += ur_dot(k, z, t->l.y + i * k) + level;
     if (mean < 0) {
-        cblas_dscal((int)k, -1, z, 1);
-        cblas_dscal((int)r, -1, w, 1);
+        ur_scale(k, -1, z);
+        ur_scale(r, -1, w);
     }
 }
 

@@ -2,9 +2,9 @@
 #include "network/exact/pattern.h"
 
 #include "base/memory.h"
+#include "dense/blas.h"
 #include "dense/linear.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,8 +74,7 @@ static size_t classify(const ur_pattern *q, ur_pattern_room *r, const double *v,
                        size_t *changed)
 {
     size_t active = 0, differ = 0;
-    cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)q->n, (int)q->p, 1, q->x, (int)q->p, v, 1, 0,
-                r->t, 1);
+    ur_gemv(UR_PLAIN, q->n, q->p, 1, q->x, q->p, v, 0, r->t);
     for (size_t i = 0; i < q->n; i++) {
         r->next[i] = r->t[i] > kink;
         active += r->next[i];
@@ -99,11 +98,9 @@ static void add_rows(const ur_pattern *q, ur_pattern_room *r, int from, int to, 
     }
     if (rows == 0)
         return;
-    cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)p, (int)rows, sign, r->xs, (int)p, 1,
-                r->G, (int)p);
+    ur_syrk(UR_LOWER, UR_TURNED, p, rows, sign, r->xs, p, 1, r->G, p);
     if (k > 0)
-        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)p, (int)k, (int)rows, sign, r->xs,
-                    (int)p, r->ys, (int)k, 1, r->C, (int)k);
+        ur_gemm(UR_TURNED, UR_PLAIN, p, k, rows, sign, r->xs, p, r->ys, k, 1, r->C, k);
 }
 
 static void clear_sums(const ur_pattern *q, ur_pattern_room *r)
@@ -126,11 +123,9 @@ static void sum_powers(const ur_pattern *q, ur_pattern_room *r)
             memcpy(r->ys + rows * k, q->y + i * k, k * sizeof *r->ys);
         rows++;
     }
-    cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)p, (int)rows, 1, r->xs, (int)p, 0, r->G,
-                (int)p);
+    ur_syrk(UR_LOWER, UR_TURNED, p, rows, 1, r->xs, p, 0, r->G, p);
     if (k > 0)
-        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)p, (int)k, (int)rows, 1, r->xs,
-                    (int)p, r->ys, (int)k, 0, r->C, (int)k);
+        ur_gemm(UR_TURNED, UR_PLAIN, p, k, rows, 1, r->xs, p, r->ys, k, 0, r->C, k);
 }
 
 /* sums over next, from those over in where few rows changed; then in = next */
@@ -164,7 +159,7 @@ static double spread_of(const ur_pattern *q, const ur_pattern_room *r)
 /* M = B'B with B = L^-1 C; returns the spread, 0 where G is singular */
 static double reduce(const ur_pattern *q, ur_pattern_room *r)
 {
-    int p = (int)q->p, k = (int)q->k;
+    size_t p = q->p, k = q->k;
     memcpy(r->L, r->G, q->p * q->p * sizeof *r->L);
     memcpy(r->B, r->C, q->p * q->k * sizeof *r->B);
     if (!ur_cholesky_in_place(q->p, r->L))
@@ -172,9 +167,8 @@ static double reduce(const ur_pattern *q, ur_pattern_room *r)
     double spread = spread_of(q, r);
     if (k == 0)
         return spread;
-    cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, p, k, 1, r->L, p,
-                r->B, k);
-    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, k, k, p, 1, r->B, k, r->B, k, 0, r->M, k);
+    ur_trsm(UR_LEFT, UR_LOWER, UR_PLAIN, p, k, r->L, p, r->B, k);
+    ur_gemm(UR_TURNED, UR_PLAIN, k, k, p, 1, r->B, k, r->B, k, 0, r->M, k);
     return spread;
 }
 
@@ -185,9 +179,8 @@ static double top_roughly(const ur_pattern *q, ur_pattern_room *r, double *w)
     double rho = 0;
     for (int step = 0; step < POWER_STEPS; step++) {
         memcpy(r->old, w, k * sizeof *w);
-        cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)k, (int)k, 1, r->M, (int)k, r->old, 1, 0, w,
-                    1);
-        rho = cblas_dnrm2((int)k, w, 1);
+        ur_gemv(UR_PLAIN, k, k, 1, r->M, k, r->old, 0, w);
+        rho = ur_norm(k, w);
         if (!(rho > 0))
             return 0;
         double change = 0;
@@ -216,17 +209,17 @@ static double top_exactly(const ur_pattern *q, ur_pattern_room *r, double *w, do
  * the old v as the degree asks; returns how far v moved */
 static double step_to(const ur_pattern *q, ur_pattern_room *r, double *w, double *v)
 {
-    int p = (int)q->p, k = (int)q->k;
-    cblas_dgemv(CblasRowMajor, CblasNoTrans, p, k, 1, r->B, k, w, 1, 0, r->z, 1);
-    cblas_dtrsv(CblasRowMajor, CblasLower, CblasTrans, CblasNonUnit, p, r->L, p, r->z, 1);
+    size_t p = q->p, k = q->k;
+    ur_gemv(UR_PLAIN, p, k, 1, r->B, k, w, 0, r->z);
+    ur_trsv(UR_LOWER, UR_TURNED, p, r->L, p, r->z);
     double along = 0, moved = 0; /* v'C w = sum over S of (v x)(w y) */
     for (size_t j = 0; j < q->p; j++)
-        along += v[j] * cblas_ddot(k, r->C + j * q->k, 1, w, 1);
-    double norm = cblas_dnrm2(p, r->z, 1), sign = along < 0 ? -1 : 1;
-    cblas_dscal(k, sign, w, 1);
+        along += v[j] * ur_dot(k, r->C + j * q->k, w);
+    double norm = ur_norm(p, r->z), sign = along < 0 ? -1 : 1;
+    ur_scale(k, sign, w);
     for (size_t j = 0; j < q->p; j++)
         r->z[j] = (sign * r->z[j] / norm + (q->degree - 1) * v[j]) / q->degree;
-    cblas_dscal(p, 1 / cblas_dnrm2(p, r->z, 1), r->z, 1);
+    ur_scale(p, 1 / ur_norm(p, r->z), r->z);
     for (size_t j = 0; j < q->p; j++) {
         moved = fmax(moved, fabs(r->z[j] - v[j]));
         v[j] = r->z[j];
@@ -237,7 +230,7 @@ static double step_to(const ur_pattern *q, ur_pattern_room *r, double *w, double
 static int is_near(const ur_pattern *q, const double *stop, size_t stops, const double *v)
 {
     for (size_t j = 0; j < stops; j++)
-        if (cblas_ddot((int)q->p, stop + j * q->p, 1, v, 1) > 0.95)
+        if (ur_dot(q->p, stop + j * q->p, v) > 0.95)
             return 1;
     return 0;
 }
@@ -259,9 +252,8 @@ static ur_pattern_end measure(const ur_pattern *q, ur_pattern_room *r, const dou
  * s'(I - B'B)^+ s */
 static void rotate(const ur_pattern *q, ur_pattern_room *r, size_t rows, const double *s)
 {
-    int k = (int)q->k;
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)rows, k, k, 1, s, k, r->M, k, 0,
-                r->zs, k);
+    size_t k = q->k;
+    ur_gemm(UR_PLAIN, UR_TURNED, rows, k, k, 1, s, k, r->M, k, 0, r->zs, k);
     for (size_t i = 0; i < rows; i++) {
         for (size_t j = 0; j + 1 < q->k; j++)
             r->zs[i * q->k + j] /= sqrt(fmax(1 - r->values[j], 1e-15));
@@ -271,7 +263,7 @@ static void rotate(const ur_pattern *q, ur_pattern_room *r, size_t rows, const d
 
 static double square(size_t length, const double *a)
 {
-    return cblas_ddot((int)length, a, 1, a, 1);
+    return ur_dot(length, a, a);
 }
 
 /* After measure: xs and ys hold the rows of S, L and B their factors, M the eigenvectors. The
@@ -281,12 +273,10 @@ static double square(size_t length, const double *a)
 static double largest_leverage(const ur_pattern *q, ur_pattern_room *r, size_t active)
 {
     size_t p = q->p, k = q->k;
-    int rows = (int)active;
+    size_t rows = active;
     double largest = 0;
-    cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, rows, (int)p, 1,
-                r->L, (int)p, r->xs, (int)p);
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, rows, (int)k, (int)p, -1, r->xs, (int)p,
-                r->B, (int)k, 1, r->ys, (int)k);
+    ur_trsm(UR_RIGHT, UR_LOWER, UR_TURNED, rows, p, r->L, p, r->xs, p);
+    ur_gemm(UR_PLAIN, UR_PLAIN, rows, k, p, -1, r->xs, p, r->B, k, 1, r->ys, k);
     rotate(q, r, active, r->ys);
     for (size_t i = 0; i < active; i++)
         largest = fmax(largest, square(p, r->xs + i * p) + square(k, r->zs + i * k));

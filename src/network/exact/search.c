@@ -10,10 +10,10 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "dense/blas.h"
 #include "network/problem/recover.h"
 #include "pass/parallel.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,11 +53,11 @@ void ur_found_free(ur_found *found)
 
 static void remove_span(const basis *b, size_t count, double *u)
 {
-    int length = (int)b->length;
+    size_t length = b->length;
     for (int twice = 0; twice < 2; twice++)
         for (size_t j = 0; j < count; j++) {
             const double *row = b->rows + j * b->length;
-            cblas_daxpy(length, -cblas_ddot(length, row, 1, u, 1), row, 1, u, 1);
+            ur_add(length, -ur_dot(length, row, u), row, u);
         }
 }
 
@@ -68,10 +68,10 @@ static void extend(basis *b, const double *u)
     double *row = b->rows + b->count * b->length;
     memcpy(row, u, b->length * sizeof *row);
     remove_span(b, b->count, row);
-    double norm = cblas_dnrm2((int)b->length, row, 1);
+    double norm = ur_norm(b->length, row);
     if (norm < 1e-6) /* u is a unit vector */
         return;
-    cblas_dscal((int)b->length, 1 / norm, row, 1);
+    ur_scale(b->length, 1 / norm, row);
     b->count++;
 }
 
@@ -84,10 +84,8 @@ static void choose_start(run *r)
     if (r->index % 2 == 1 && r->in_w > 0 && r->in_w < k) {
         ur_random_normals(s->seed, UR_STREAM_EXACT, r->index * (p + k) + p, k, r->w);
         remove_span(&s->w, r->in_w, r->w);
-        cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)q->n, (int)k, 1, q->y, (int)k, r->w, 1, 0,
-                    r->yw, 1);
-        cblas_dgemv(CblasRowMajor, CblasTrans, (int)q->n, (int)p, 1, q->x, (int)p, r->yw, 1, 0,
-                    r->v, 1);
+        ur_gemv(UR_PLAIN, q->n, k, 1, q->y, k, r->w, 0, r->yw);
+        ur_gemv(UR_TURNED, q->n, p, 1, q->x, p, r->yw, 0, r->v);
     }
     if (r->index % 4 < 2 && r->in_V < p)
         remove_span(&s->V, r->in_V, r->v);

@@ -4,9 +4,9 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/warnings.h"
+#include "dense/blas.h"
 #include "network/model/network.h"
 
-#include <cblas.h>
 #include <float.h>
 #include <limits.h>
 #include <math.h>
@@ -83,7 +83,7 @@ static void scale_rows(unrelu_network *m)
 {
     double degree = ur_activation_degree(m->activation);
     for (size_t j = 0; degree > 0 && j < m->k; j++) {
-        double s = cblas_dnrm2((int)m->d, m->V + j * m->d, 1);
+        double s = ur_norm(m->d, m->V + j * m->d);
         if (!(s > 0) || fabs(s - 1) <= 4 * DBL_EPSILON) /* done already: keep the bits */
             continue;
         for (size_t i = 0; i < m->d; i++)
@@ -98,7 +98,7 @@ static void scale_rows(unrelu_network *m)
 static void order_by_norm(const unrelu_network *m, double *norm, size_t *order)
 {
     for (size_t j = 0; j < m->k; j++) {
-        norm[j] = cblas_dnrm2((int)m->m, m->U + j, (int)m->k);
+        norm[j] = ur_norm_steps(m->m, m->U + j, m->k);
         size_t place = j;
         for (; place > 0 && norm[order[place - 1]] < norm[j]; place--)
             order[place] = order[place - 1];

@@ -13,12 +13,12 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "dense/blas.h"
 #include "dense/blas_pin.h"
 #include "dense/linear.h"
 #include "network/model/network.h"
 #include "pass/parallel.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -322,7 +322,7 @@ done:
 static void set_lengths(size_t k, size_t d, const double *length, double *V)
 {
     for (size_t j = 0; j < k; j++) {
-        double factor = (length ? length[j] : 1) / cblas_dnrm2((int)d, V + j * d, 1);
+        double factor = (length ? length[j] : 1) / ur_norm(d, V + j * d);
         for (size_t i = 0; i < d; i++)
             V[j * d + i] *= factor;
     }
@@ -332,12 +332,11 @@ static void set_lengths(size_t k, size_t d, const double *length, double *V)
  * |c a + s b|^2 = 1 for tan = s / c solves (B - 1) tan^2 + 2 C tan + (A - 1) = 0. */
 static void turn_to_one(size_t d, double *a, double *b)
 {
-    double A = cblas_ddot((int)d, a, 1, a, 1), B = cblas_ddot((int)d, b, 1, b, 1),
-           C = cblas_ddot((int)d, a, 1, b, 1);
+    double A = ur_dot(d, a, a), B = ur_dot(d, b, b), C = ur_dot(d, a, b);
     double root = sqrt(C * C + (B - 1) * (1 - A));
     double tangent = C >= 0 ? (1 - A) / (C + root) : (root - C) / (B - 1);
     double c = 1 / sqrt(1 + tangent * tangent), s = c * tangent;
-    cblas_drot((int)d, a, 1, b, 1, c, s);
+    ur_rotate(d, a, 1, b, 1, c, s);
 }
 
 /* rows with sum of squares k to unit length each, singular values kept */
@@ -347,7 +346,7 @@ static void turn_rows_to_one(size_t k, size_t d, double *V)
         size_t lowest = 0, highest = 0;
         double low = INFINITY, high = 0;
         for (size_t j = 0; j < k; j++) {
-            double square = cblas_ddot((int)d, V + j * d, 1, V + j * d, 1);
+            double square = ur_dot(d, V + j * d, V + j * d);
             if (square < low) {
                 low = square;
                 lowest = j;

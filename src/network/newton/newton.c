@@ -7,11 +7,11 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "dense/blas.h"
 #include "dense/linear.h"
 #include "network/newton/newton_model.h"
 #include "pass/parallel.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -177,14 +177,14 @@ static void shorten(const ur_newton_work *w, double *s, double *promised)
     if (ur_activation_degree(w->problem->f) > 0)
         return;
     for (size_t j = 0; j < w->k; j++) {
-        double length = cblas_dnrm2((int)w->p, w->now.V + j * w->p, 1);
+        double length = ur_norm(w->p, w->now.V + j * w->p);
         if (length > 0)
-            most = fmax(most, cblas_dnrm2((int)w->p, s + j * w->p, 1) / length);
+            most = fmax(most, ur_norm(w->p, s + j * w->p) / length);
     }
     if (!(most > .3))
         return;
     double part = .3 / most;
-    cblas_dscal((int)w->kp, part, s, 1);
+    ur_scale(w->kp, part, s);
     *promised *= part * (2 - part);
 }
 

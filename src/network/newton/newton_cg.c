@@ -5,10 +5,10 @@
  * the residual of the fit and with the gradient, so that the last steps stay Newton steps. */
 #include "network/newton/newton_model.h"
 
+#include "dense/blas.h"
 #include "dense/linear.h"
 #include "pass/parallel.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <string.h>
 
@@ -28,19 +28,16 @@ static void product_block(const ur_newton_work *w, const void *input, size_t fir
     const double *x = w->problem->x + first * p;
     const double *F = w->now.F + first * q, *D = w->now.D + first * q;
     double *T = room, *E = room + rows * k;
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)rows, (int)k, (int)p, 1, x, (int)p,
-                in->s, (int)p, 0, T, (int)k);
+    ur_gemm(UR_PLAIN, UR_TURNED, rows, k, p, 1, x, p, in->s, p, 0, T, k);
     for (size_t i = 0; i < rows; i++)
         for (size_t j = 0; j < k; j++)
             T[i * k + j] *= D[i * q + j];
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)rows, (int)k, (int)q, -1, F, (int)q,
-                in->N, (int)k, 1, T, (int)k);
+    ur_gemm(UR_PLAIN, UR_PLAIN, rows, k, q, -1, F, q, in->N, k, 1, T, k);
     ur_multiply(rows, k, k, T, in->model->C, E);
     for (size_t i = 0; i < rows; i++)
         for (size_t j = 0; j < k; j++)
             E[i * k + j] *= D[i * q + j];
-    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)k, (int)p, (int)rows, 1, E, (int)k, x,
-                (int)p, 1, sum, (int)p);
+    ur_gemm(UR_TURNED, UR_PLAIN, k, p, rows, 1, E, k, x, p, 1, sum, p);
 }
 
 /* y = (H + damping) s; room: 2 q k */
@@ -50,14 +47,13 @@ static unrelu_status product(const ur_newton_work *w, const ur_newton_model *mod
     size_t k = w->k, q = w->q, p = w->p, kp = w->kp;
     double *YS = room, *N = room + q * k;
     for (size_t l = 0; l < k; l++)
-        cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)q, (int)p, 1, model->Y + l * p, (int)kp,
-                    s + l * p, 1, 0, YS + l, (int)k);
+        ur_gemv_steps(q, p, model->Y + l * p, kp, s + l * p, YS + l, k);
     ur_multiply_tn(q, q, k, w->now.K, YS, N);
     input_of_product in = {model, s, N};
     unrelu_status status = ur_newton_pass(w, product_block, &in, kp, 4 * k * (p + q), y, err);
     for (size_t j = 0; j < k && status == UNRELU_OK; j++) {
         const double *v = w->now.V + j * p, *sj = s + j * p;
-        double along = model->gauge ? cblas_ddot((int)p, v, 1, sj, 1) : 0;
+        double along = model->gauge ? ur_dot(p, v, sj) : 0;
         for (size_t a = 0; a < p; a++)
             y[j * p + a] += model->t[j] * (lambda * sj[a] + along * v[a]) + model->hold[j] * sj[a];
     }
@@ -72,10 +68,8 @@ static void precondition(const ur_newton_work *w, const ur_newton_model *model, 
     memcpy(z, r, w->kp * sizeof *z);
     for (size_t j = 0; j < w->k; j++) {
         const double *L = model->M + j * p * p;
-        cblas_dtrsv(CblasRowMajor, CblasLower, CblasNoTrans, CblasNonUnit, (int)p, L, (int)p,
-                    z + j * p, 1);
-        cblas_dtrsv(CblasRowMajor, CblasLower, CblasTrans, CblasNonUnit, (int)p, L, (int)p,
-                    z + j * p, 1);
+        ur_trsv(UR_LOWER, UR_PLAIN, p, L, p, z + j * p);
+        ur_trsv(UR_LOWER, UR_TURNED, p, L, p, z + j * p);
     }
 }
 
@@ -90,13 +84,13 @@ static double accuracy(const ur_newton_work *w, ur_newton_model *model, double s
 unrelu_status ur_newton_cg(const ur_newton_work *w, ur_newton_model *model, double lambda,
                            int sharp, double *s, int *positive, unrelu_error *err)
 {
-    int kp = (int)w->kp;
+    size_t kp = w->kp;
     double *r = model->room, *z = r + kp, *d = z + kp, *y = d + kp, *room = y + kp;
     memset(s, 0, w->kp * sizeof *s);
     memcpy(r, w->now.g, w->kp * sizeof *r);
     precondition(w, model, r, z);
     memcpy(d, z, w->kp * sizeof *d);
-    double rz = cblas_ddot(kp, r, 1, z, 1), end = sqrt(rz);
+    double rz = ur_dot(kp, r, z), end = sqrt(rz);
     end *= accuracy(w, model, end, sharp);
     for (int step = 0; step < (sharp ? SHARP_STEPS : STEPS) && sqrt(rz) > end; step++) {
         if (ur_cancelled(&w->exec))
@@ -104,15 +98,15 @@ unrelu_status ur_newton_cg(const ur_newton_work *w, ur_newton_model *model, doub
         unrelu_status status = product(w, model, lambda, d, y, room, err);
         if (status != UNRELU_OK)
             return status;
-        double curvature = cblas_ddot(kp, d, 1, y, 1);
+        double curvature = ur_dot(kp, d, y);
         if (!(curvature > 0) || !isfinite(curvature))
             break;
-        cblas_daxpy(kp, rz / curvature, d, 1, s, 1);
-        cblas_daxpy(kp, -rz / curvature, y, 1, r, 1);
+        ur_add(kp, rz / curvature, d, s);
+        ur_add(kp, -rz / curvature, y, r);
         precondition(w, model, r, z);
-        double next = cblas_ddot(kp, r, 1, z, 1);
-        cblas_dscal(kp, next / rz, d, 1);
-        cblas_daxpy(kp, 1, z, 1, d, 1);
+        double next = ur_dot(kp, r, z);
+        ur_scale(kp, next / rz, d);
+        ur_add(kp, 1, z, d);
         rz = next;
     }
     *positive = 1;

@@ -10,10 +10,10 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "dense/blas.h"
 #include "dense/linear.h"
 #include "network/newton/newton_sums.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,8 +47,8 @@ static int features_depend(const ur_newton_work *w)
 {
     size_t q = w->q, lost = 0, zero = 0;
     for (size_t j = 0; j < q; j++) {
-        lost += cblas_dasum((int)q, w->now.K + j * q, 1) == 0;
-        zero += cblas_dasum((int)q, w->now.K + j, (int)q) == 0;
+        lost += ur_sum_sizes(q, w->now.K + j * q, 1) == 0;
+        zero += ur_sum_sizes(q, w->now.K + j, q) == 0;
     }
     return lost > zero;
 }
@@ -67,8 +67,7 @@ static unrelu_status gather(const ur_newton_work *w, information *info, unrelu_e
             info->scale[i] = info->G[i * (kp + 1)] * C[i / p * (k + 1)];
         ur_multiply(q, q, kp, w->now.K, info->Z, Y);
         ur_multiply_tn(q, q, kp, w->now.K, Y, info->Z);
-        cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)kp, (int)q, -1, Y, (int)kp, 1,
-                    info->G, (int)kp);
+        ur_syrk(UR_LOWER, UR_TURNED, kp, q, -1, Y, kp, 1, info->G, kp);
     }
     for (size_t i = 0; i < kp && status == UNRELU_OK; i++)
         for (size_t j = 0; j <= i; j++)
@@ -128,10 +127,8 @@ static unrelu_status invert(const ur_newton_work *w, information *info, int *sin
         memset(X, 0, kp * kp * sizeof *X);
         for (size_t i = 0; i < kp; i++)
             X[i * (kp + 1)] = info->scale[i];
-        cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, (int)kp,
-                    (int)kp, 1, L, (int)kp, X, (int)kp);
-        cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)kp, (int)kp, 1, X, (int)kp, 0, L,
-                    (int)kp);
+        ur_trsm(UR_LEFT, UR_LOWER, UR_PLAIN, kp, kp, L, kp, X, kp);
+        ur_syrk(UR_LOWER, UR_TURNED, kp, kp, 1, X, kp, 0, L, kp);
         for (size_t i = 0; i < kp; i++)
             for (size_t j = 0; j <= i; j++)
                 X[i * kp + j] = X[j * kp + i] = L[i * kp + j];
@@ -147,12 +144,12 @@ static void fix_scales(const ur_newton_work *w, size_t unit, information *info)
     for (int side = 0; side < 2; side++)
         for (size_t j = 0; j < w->k; j++) {
             const double *v = w->now.V + j * p;
-            double squares = cblas_ddot((int)unit, v, 1, v, 1);
+            double squares = ur_dot(unit, v, v);
             size_t across = side ? kp : 1, along = side ? 1 : kp;
             double *G = info->G + j * p * along;
             for (size_t i = 0; i < kp && squares > 0; i++, G += across) {
-                double part = cblas_ddot((int)unit, v, 1, G, (int)along) / squares;
-                cblas_daxpy((int)p, -part, v, 1, G, (int)along);
+                double part = ur_dot_steps(unit, v, 1, G, along) / squares;
+                ur_add_steps(p, -part, v, 1, G, along);
             }
         }
 }
@@ -172,13 +169,12 @@ static void propagate(const ur_newton_work *w, const information *info, double *
     for (size_t l = 0; l < k; l++) {
         if (info->empty[l])
             continue;
-        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)q, (int)kp, (int)p, 1,
-                    info->Z + l * p, (int)kp, info->G + l * p * kp, (int)kp, 0, ZG, (int)kp);
+        ur_gemm(UR_PLAIN, UR_PLAIN, q, kp, p, 1, info->Z + l * p, kp, info->G + l * p * kp, kp, 0,
+                ZG, kp);
         for (size_t j = 0; j < q; j++)
             for (size_t i = 0; i < k; i++)
-                E[(j * k + l) * k + i] = info->empty[i] ? 0
-                                                        : cblas_ddot((int)p, ZG + j * kp + i * p, 1,
-                                                                     info->Z + j * kp + i * p, 1);
+                E[(j * k + l) * k + i] =
+                    info->empty[i] ? 0 : ur_dot(p, ZG + j * kp + i * p, info->Z + j * kp + i * p);
     }
 }
 

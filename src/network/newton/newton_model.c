@@ -3,9 +3,9 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "dense/blas.h"
 #include "dense/linear.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,11 +85,9 @@ static void project(const ur_newton_work *w, ur_newton_model *model)
     memcpy(model->room, model->Y, q * kp * sizeof(double));
     ur_multiply(q, q, kp, w->now.K, model->room, model->Y);
     if (model->dense)
-        cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)kp, (int)q, -1, model->Y, (int)kp,
-                    1, model->H, (int)kp);
+        ur_syrk(UR_LOWER, UR_TURNED, kp, q, -1, model->Y, kp, 1, model->H, kp);
     for (size_t j = 0; j < w->k && !model->dense; j++)
-        cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)p, (int)q, -1, model->Y + j * p,
-                    (int)kp, 1, model->H + j * p * p, (int)p);
+        ur_syrk(UR_LOWER, UR_TURNED, p, q, -1, model->Y + j * p, kp, 1, model->H + j * p * p, p);
 }
 
 unrelu_status ur_newton_model_form(const ur_newton_work *w, ur_newton_model *model,
@@ -167,18 +165,16 @@ unrelu_status ur_newton_model_step(const ur_newton_work *w, ur_newton_model *mod
         return status;
     if (model->dense) {
         memcpy(s, w->now.g, kp * sizeof *s);
-        cblas_dtrsv(CblasRowMajor, CblasLower, CblasNoTrans, CblasNonUnit, (int)kp, model->M,
-                    (int)kp, s, 1);
-        cblas_dtrsv(CblasRowMajor, CblasLower, CblasTrans, CblasNonUnit, (int)kp, model->M, (int)kp,
-                    s, 1);
+        ur_trsv(UR_LOWER, UR_PLAIN, kp, model->M, kp, s);
+        ur_trsv(UR_LOWER, UR_TURNED, kp, model->M, kp, s);
     } else {
         status = ur_newton_cg(w, model, lambda, sharp, s, positive, err);
     }
     /* 2 g's - s'H s, with H s = g less the damping */
-    *gain = cblas_ddot((int)kp, w->now.g, 1, s, 1);
+    *gain = ur_dot(kp, w->now.g, s);
     for (size_t j = 0; j < w->k; j++) {
-        double along = cblas_ddot((int)p, w->now.V + j * p, 1, s + j * p, 1);
-        double size = cblas_ddot((int)p, s + j * p, 1, s + j * p, 1);
+        double along = ur_dot(p, w->now.V + j * p, s + j * p);
+        double size = ur_dot(p, s + j * p, s + j * p);
         *gain += model->t[j] * (lambda * size + (model->gauge ? along * along : 0));
     }
     return status;

@@ -3,11 +3,11 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "dense/blas.h"
 #include "dense/linear.h"
 #include "pass/parallel.h"
 
 #include <assert.h>
-#include <cblas.h>
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -134,7 +134,7 @@ unrelu_status ur_newton_pass(const ur_newton_work *w, ur_newton_block block, con
             sum_chunk(&p, i);
     memset(total, 0, len * sizeof *total);
     for (size_t i = 0; i < w->chunks && status == UNRELU_OK; i++)
-        cblas_daxpy((int)len, 1, w->sums + i * w->sums_len, 1, total, 1);
+        ur_add(len, 1, w->sums + i * w->sums_len, total);
     return status;
 }
 
@@ -142,15 +142,13 @@ unrelu_status ur_newton_pass(const ur_newton_work *w, ur_newton_block block, con
 static void add_product(size_t rows, size_t a, const double *A, size_t lda, size_t b,
                         const double *B, size_t ldb, double *C, size_t ldc)
 {
-    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)a, (int)b, (int)rows, 1, A, (int)lda,
-                B, (int)ldb, 1, C, (int)ldc);
+    ur_gemm(UR_TURNED, UR_PLAIN, a, b, rows, 1, A, lda, B, ldb, 1, C, ldc);
 }
 
 /* lower triangle of C += A'A */
 static void add_gram(size_t rows, size_t a, const double *A, size_t lda, double *C, size_t ldc)
 {
-    cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)a, (int)rows, 1, A, (int)lda, 1, C,
-                (int)ldc);
+    ur_syrk(UR_LOWER, UR_TURNED, a, rows, 1, A, lda, 1, C, ldc);
 }
 
 /* sum: F'F (lower), F'A */
@@ -162,8 +160,7 @@ static void features_block(const ur_newton_work *w, const void *input, size_t fi
     size_t k = w->k, q = w->q, p = w->p, m = w->m;
     double *F = s->F + first * q, *D = s->D + first * q;
     const double *weight = w->problem->weight;
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)rows, (int)k, (int)p, 1,
-                w->problem->x + first * p, (int)p, s->V, (int)p, 0, F, (int)q);
+    ur_gemm(UR_PLAIN, UR_TURNED, rows, k, p, 1, w->problem->x + first * p, p, s->V, p, 0, F, q);
     ur_activation_apply(w->problem->f, rows * q, F, F, D);
     for (size_t i = 0; i < rows && (weight || q > k); i++) {
         double factor = weight ? weight[first + i] : 1;
@@ -207,8 +204,7 @@ static unrelu_status invert_gram(const ur_newton_work *w, double *G, double *K, 
         memset(G, 0, q * q * sizeof *G);
         for (size_t j = 0; j < q; j++)
             G[j * q + j] = 1;
-        cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, (int)q,
-                    (int)q, 1, K, (int)q, G, (int)q);
+        ur_trsm(UR_LEFT, UR_LOWER, UR_PLAIN, q, q, K, q, G, q);
         memcpy(K, G, q * q * sizeof *K);
     } else if (status == UNRELU_OK) {
         double *values = w->small + q;
@@ -229,10 +225,9 @@ static unrelu_status invert_gram(const ur_newton_work *w, double *G, double *K, 
 static void solve_outer(const ur_newton_work *w, const double *K, const double *right, double beta,
                         double *B)
 {
-    int q = (int)w->q, m = (int)w->m;
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, q, m, q, 1, K, q, right, m, 0, w->small,
-                m);
-    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, q, m, q, 1, K, q, w->small, m, beta, B, m);
+    size_t q = w->q, m = w->m;
+    ur_gemm(UR_PLAIN, UR_PLAIN, q, m, q, 1, K, q, right, m, 0, w->small, m);
+    ur_gemm(UR_TURNED, UR_PLAIN, q, m, q, 1, K, q, w->small, m, beta, B, m);
 }
 
 unrelu_status ur_newton_features(const ur_newton_work *w, ur_newton_state *s, unrelu_error *err)
@@ -260,13 +255,11 @@ static void residual_block(const ur_newton_work *w, const void *input, size_t fi
     const double *F = s->F + first * q, *D = s->D + first * q;
     double *R = room, *E = room + rows * m, squares = 0;
     memcpy(R, w->a + first * m, rows * m * sizeof *R);
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)rows, (int)m, (int)q, -1, F, (int)q,
-                s->B, (int)m, 1, R, (int)m);
+    ur_gemm(UR_PLAIN, UR_PLAIN, rows, m, q, -1, F, q, s->B, m, 1, R, m);
     for (size_t i = 0; i < rows * m; i++)
         squares += R[i] * R[i];
     add_product(rows, q, F, q, m, R, m, sum + w->kp, m);
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)rows, (int)q, (int)m, 1, R, (int)m,
-                s->B, (int)m, 0, E, (int)q);
+    ur_gemm(UR_PLAIN, UR_TURNED, rows, q, m, 1, R, m, s->B, m, 0, E, q);
     for (size_t i = 0; i < rows * q; i++)
         E[i] *= D[i];
     add_product(rows, k, E, q, p, w->problem->x + first * p, p, sum, p);

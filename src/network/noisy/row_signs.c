@@ -17,11 +17,11 @@
  *   a kink to be measured; such c_j are held within +-4 and counted as weak. */
 #include "base/error.h"
 #include "base/memory.h"
+#include "dense/blas.h"
 #include "dense/linear.h"
 #include "law/normal.h"
 #include "network/noisy/score.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,8 +64,7 @@ static void project(const frame *c, const double *x, size_t rows, double *z)
     size_t k = c->start->k, d = c->white.d;
     for (size_t i = 0; i < rows; i++)
         memcpy(z + i * k, c->shift, k * sizeof *z);
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)rows, (int)k, (int)d, 1, x, (int)d,
-                c->W, (int)d, 1, z, (int)k);
+    ur_gemm(UR_PLAIN, UR_TURNED, rows, k, d, 1, x, d, c->W, d, 1, z, k);
 }
 
 static unrelu_status regress(const frame *c, const ur_regression *r, double ridge,
@@ -122,7 +121,7 @@ static unrelu_status wrong_shares(const frame *c, const double *M, const double 
         H[i] *= VV[i];
     ur_multiply_nt(k, m, d, U, M, UM);
     for (size_t j = 0; j < k; j++)
-        b[j] = -cblas_ddot((int)d, UM + j * d, 1, c->W + j * d, 1);
+        b[j] = -ur_dot(d, UM + j * d, c->W + j * d);
     status = ur_regression_solve(k, 1, H, b, RIDGE, &positive, err);
 done:
     free(H);
@@ -278,8 +277,8 @@ static void unit_rows(frame *c, double *scale)
 {
     size_t d = c->white.d;
     for (size_t j = 0; j < c->start->k; j++) {
-        scale[j] = cblas_dnrm2((int)d, c->W + j * d, 1);
-        cblas_dscal((int)d, 1 / scale[j], c->W + j * d, 1);
+        scale[j] = ur_norm(d, c->W + j * d);
+        ur_scale(d, 1 / scale[j], c->W + j * d);
     }
     memset(c->shift, 0, c->start->k * sizeof *c->shift);
 }
@@ -313,8 +312,8 @@ static unrelu_status hermite_fit(frame *c, hermite *h, unrelu_error *err)
     h->Ut = h->G + k * m;
     for (size_t j = 0; j < k; j++) {
         const double *g = h->G + j * m, *u = h->Ut + j * m;
-        double size = cblas_ddot((int)m, u, 1, u, 1);
-        h->ratio[j] = size > 0 ? cblas_ddot((int)m, g, 1, u, 1) / (M_SQRT2 * size) : 0;
+        double size = ur_dot(m, u, u);
+        h->ratio[j] = size > 0 ? ur_dot(m, g, u) / (M_SQRT2 * size) : 0;
     }
     return UNRELU_OK;
 }
@@ -374,7 +373,7 @@ unrelu_status ur_start_biases(const ur_start *start, double *V, double *c, size_
         *weak += fabs(inner) > WEAK_BIAS;
         if (h.ratio[j] < 0)
             flip(d, V + j * d);
-        c[j] = h.scale[j] * inner - cblas_ddot((int)d, V + j * d, 1, frame.white.mean, 1);
+        c[j] = h.scale[j] * inner - ur_dot(d, V + j * d, frame.white.mean);
     }
     hermite_free(&h);
     frame_free(&frame);

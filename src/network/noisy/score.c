@@ -6,11 +6,11 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "dense/blas.h"
 #include "dense/linear.h"
 #include "pass/parallel.h"
 #include "pass/pass.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,10 +76,10 @@ static void add_rows(const void *context, const double *x, size_t first, size_t 
 static void add_gram(const void *context, const double *x, size_t first, size_t rows,
                      double *scratch, double *sum)
 {
-    int d = (int)*(const size_t *)context;
+    size_t d = *(const size_t *)context;
     (void)first;
     (void)scratch;
-    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, d, d, (int)rows, 1, x, d, x, d, 1, sum, d);
+    ur_gemm(UR_TURNED, UR_PLAIN, d, d, rows, 1, x, d, x, d, 1, sum, d);
 }
 
 static unrelu_status centre(const ur_sample *s, ur_white *w, unrelu_error *err)
@@ -123,8 +123,7 @@ static void whiten_rows(void *context, size_t block)
 {
     ur_white *w = context;
     size_t first = block * ROWS, rows = w->n - first < ROWS ? w->n - first : ROWS;
-    cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, (int)rows,
-                (int)w->d, 1, w->L, (int)w->d, w->x + first * w->d, (int)w->d);
+    ur_trsm(UR_RIGHT, UR_LOWER, UR_TURNED, rows, w->d, w->L, w->d, w->x + first * w->d, w->d);
 }
 
 unrelu_status ur_white_new(const ur_sample *s, const unrelu_exec *exec, ur_white *w,
@@ -172,18 +171,17 @@ void ur_white_rows(const ur_white *w, size_t k, const double *V, double *W, doub
 {
     ur_multiply(k, w->d, w->d, V, w->L, W);
     for (size_t j = 0; j < k && shift; j++)
-        shift[j] = cblas_ddot((int)w->d, V + j * w->d, 1, w->mean, 1);
+        shift[j] = ur_dot(w->d, V + j * w->d, w->mean);
 }
 
 void ur_white_back(const ur_white *w, size_t k, double *V)
 {
-    int d = (int)w->d;
-    cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasNoTrans, CblasNonUnit, (int)k, d, 1,
-                w->L, d, V, d);
+    size_t d = w->d;
+    ur_trsm(UR_RIGHT, UR_LOWER, UR_PLAIN, k, d, w->L, d, V, d);
     for (size_t j = 0; j < k; j++) {
-        double size = cblas_dnrm2(d, V + j * w->d, 1);
+        double size = ur_norm(d, V + j * w->d);
         if (size > 0)
-            cblas_dscal(d, 1 / size, V + j * w->d, 1);
+            ur_scale(d, 1 / size, V + j * w->d);
     }
 }
 
@@ -193,11 +191,11 @@ static void add_features(const void *context, const double *x, size_t first, siz
                          double *scratch, double *sum)
 {
     const ur_regression *r = context;
-    int p = (int)r->p, q = (int)r->q;
+    size_t p = r->p, q = r->q;
     r->features(r->context, x, rows, scratch, scratch + rows * r->p);
-    cblas_dsyrk(CblasRowMajor, CblasUpper, CblasTrans, p, (int)rows, 1, scratch, p, 1, sum, p);
-    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, p, q, (int)rows, 1, scratch, p,
-                r->b + first * r->q, q, 1, sum + r->p * r->p, q);
+    ur_syrk(UR_UPPER, UR_TURNED, p, rows, 1, scratch, p, 1, sum, p);
+    ur_gemm(UR_TURNED, UR_PLAIN, p, q, rows, 1, scratch, p, r->b + first * r->q, q, 1,
+            sum + r->p * r->p, q);
 }
 
 unrelu_status ur_regression_means(const ur_regression *r, const double *x, size_t n,
@@ -254,10 +252,8 @@ unrelu_status ur_regression_solve(size_t p, size_t q, double *gram, double *cros
     for (size_t i = 0; i < p && ridge == 0 && *positive; i++)
         *positive = gram[i * p + i] * gram[i * p + i] > 1e-8;
     if (status == UNRELU_OK && *positive) {
-        cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, (int)p,
-                    (int)q, 1, gram, (int)p, cross, (int)q);
-        cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasTrans, CblasNonUnit, (int)p, (int)q,
-                    1, gram, (int)p, cross, (int)q);
+        ur_trsm(UR_LEFT, UR_LOWER, UR_PLAIN, p, q, gram, p, cross, q);
+        ur_trsm(UR_LEFT, UR_LOWER, UR_TURNED, p, q, gram, p, cross, q);
         scale_rows(p, q, scale, cross);
     }
     free(scale);

@@ -3,11 +3,11 @@
  * the labels hold all of U f(V x), the rest is noise; B x is the labels' linear part. */
 #include "base/error.h"
 #include "base/memory.h"
+#include "dense/blas.h"
 #include "dense/linear.h"
 #include "network/noisy/score.h"
 #include "pass/parallel.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -68,10 +68,8 @@ static void add_products(const void *context, const double *x, size_t first, siz
     for (size_t i = 0; i < rows; i++)
         for (size_t j = 0; j < m; j++)
             scratch[i * m + j] = l->s->a[(first + i) * m + j] - l->mean[j];
-    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)m, (int)m, (int)rows, 1, scratch,
-                (int)m, scratch, (int)m, 1, sum, (int)m);
-    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)d, (int)m, (int)rows, 1, x, (int)d,
-                scratch, (int)m, 1, sum + m * m, (int)m);
+    ur_gemm(UR_TURNED, UR_PLAIN, m, m, rows, 1, scratch, m, scratch, m, 1, sum, m);
+    ur_gemm(UR_TURNED, UR_PLAIN, d, m, rows, 1, x, d, scratch, m, 1, sum + m * m, m);
 }
 
 static unrelu_status label_moments(labels *l, const ur_white *white, unrelu_error *err)
@@ -171,10 +169,8 @@ static void write_labels(void *context, size_t block)
         for (size_t i = 0; i < rows; i++)
             y[i * r + t] = -shift;
     }
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)rows, (int)r, (int)m, 1,
-                l->s->a + first * m, (int)m, l->W, (int)r, 1, y, (int)r);
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)rows, (int)r, (int)d, -1,
-                l->x + first * d, (int)d, l->BW, (int)r, 1, y, (int)r);
+    ur_gemm(UR_PLAIN, UR_PLAIN, rows, r, m, 1, l->s->a + first * m, m, l->W, r, 1, y, r);
+    ur_gemm(UR_PLAIN, UR_PLAIN, rows, r, d, -1, l->x + first * d, d, l->BW, r, 1, y, r);
 }
 
 unrelu_status ur_score_labels(const ur_start *start, const ur_white *white, int residual, size_t *r,

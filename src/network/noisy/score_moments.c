@@ -12,10 +12,10 @@
  * least squares. Refuses k > d, r = 1 < k and singular covariances. */
 #include "base/error.h"
 #include "base/memory.h"
+#include "dense/blas.h"
 #include "dense/linear.h"
 #include "network/noisy/score.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -71,8 +71,7 @@ static void quadratic_features(const void *context, const double *x, size_t rows
     const quadratic *c = context;
     size_t q = c->q, p = 1 + q + packed_size(q);
     if (c->Q)
-        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)rows, (int)q, (int)c->d, 1, x,
-                    (int)c->d, c->Q, (int)q, 0, z, (int)q);
+        ur_gemm(UR_PLAIN, UR_PLAIN, rows, q, c->d, 1, x, c->d, c->Q, q, 0, z, q);
     for (size_t i = 0; i < rows; i++)
         quadratic_row(q, c->Q ? z + i * q : x + i * q, F + i * p);
 }

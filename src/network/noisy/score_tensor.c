@@ -6,11 +6,11 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "dense/als.h"
+#include "dense/blas.h"
 #include "dense/linear.h"
 #include "network/noisy/score.h"
 #include "pass/parallel.h"
 
-#include <cblas.h>
 #include <limits.h>
 #include <stdlib.h>
 
@@ -51,8 +51,7 @@ static void add_tensor(const void *context, const double *x, size_t first, size_
             for (size_t a = 0; a < d; a++)
                 outer[i * w + s * d + a] = y[i * r + s] * xi[a];
     }
-    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)w, (int)p, (int)rows, 1,
-                t->outer ? outer : y, (int)w, P, (int)p, 1, sum, (int)p);
+    ur_gemm(UR_TURNED, UR_PLAIN, w, p, rows, 1, t->outer ? outer : y, w, P, p, 1, sum, p);
 }
 
 unrelu_status ur_score_tensor(const ur_white *white, size_t r, const double *y, int outer,
@@ -92,8 +91,7 @@ unrelu_status ur_score_reduce(size_t w, size_t d, size_t k, const double *T, dou
     }
     for (size_t s = 0; s < w; s++) {
         ur_score_unpack(d, T + s * p, full);
-        cblas_dsyrk(CblasRowMajor, CblasUpper, CblasNoTrans, (int)d, (int)d, 1, full, (int)d, 1,
-                    sum, (int)d);
+        ur_syrk(UR_UPPER, UR_PLAIN, d, d, 1, full, d, 1, sum, d);
     }
     for (size_t a = 0; a < d; a++)
         for (size_t b = 0; b < a; b++)

@@ -18,12 +18,12 @@
  * certificate of facets tells. */
 #include "base/error.h"
 #include "base/memory.h"
+#include "dense/blas.h"
 #include "dense/linear.h"
 #include "dense/lp.h"
 #include "mixture/problem/unmix.h"
 #include "pass/parallel.h"
 
-#include <cblas.h>
 #include <float.h>
 #include <limits.h>
 #include <math.h>
@@ -67,12 +67,12 @@ typedef struct {
 
 static double dot(size_t p, const double *a, const double *b)
 {
-    return cblas_ddot((int)p, a, 1, b, 1);
+    return ur_dot(p, a, b);
 }
 
 static double norm(size_t p, const double *a)
 {
-    return cblas_dnrm2((int)p, a, 1);
+    return ur_norm(p, a);
 }
 
 /* the length up to which a sample is 0 */
@@ -114,8 +114,7 @@ static unrelu_status take_rows(state *s, unrelu_error *err)
 static double margin(state *s)
 {
     double least = INFINITY, length = norm(s->p, s->h);
-    cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)s->n, (int)s->p, 1, s->unit, (int)s->p, s->h, 1,
-                0, s->level, 1);
+    ur_gemv(UR_PLAIN, s->n, s->p, 1, s->unit, s->p, s->h, 0, s->level);
     for (size_t i = 0; i < s->n; i++)
         least = fmin(least, s->level[i]);
     return length > 0 && isfinite(length) ? least / length : 0;
@@ -130,7 +129,7 @@ static unrelu_status least_squares(state *s, unrelu_error *err)
             s->R[i * p + j] = s->size[i] * s->unit[i * p + j];
     memset(s->h, 0, p * sizeof *s->h);
     for (size_t i = 0; i < s->n; i++)
-        cblas_daxpy((int)p, 1, s->R + i * p, 1, s->h, 1);
+        ur_add(p, 1, s->R + i * p, s->h);
     ur_multiply_tn(s->n, p, p, s->R, s->R, s->E);
     return ur_solve_positive(p, 1, s->E, s->h, &positive, err);
 }
@@ -149,7 +148,7 @@ static unrelu_status largest_margin(state *s, unrelu_error *err)
     for (size_t i = 0; i < n; i++) {
         memcpy(s->R + i * q, s->unit + i * p, p * sizeof *s->R);
         s->R[i * q + p] = -1;
-        cblas_daxpy((int)p, 1 / (double)n, s->unit + i * p, 1, mean, 1);
+        ur_add(p, 1 / (double)n, s->unit + i * p, mean);
     }
     price[p] = -1;
     status = ur_lp_ray(n, q, s->R, price, mean, s->h, &outcome, err);
@@ -210,12 +209,12 @@ static size_t pick(state *s)
 /* R <- R (I - r r' / |r|^2), r its row */
 static void project_out(state *s, size_t row)
 {
-    int n = (int)s->n, p = (int)s->p;
+    size_t n = s->n, p = s->p;
     double length = norm(s->p, s->R + row * s->p);
     for (size_t j = 0; j < s->p; j++)
         s->direction[j] = length > 0 ? s->R[row * s->p + j] / length : 0;
-    cblas_dgemv(CblasRowMajor, CblasNoTrans, n, p, 1, s->R, p, s->direction, 1, 0, s->part, 1);
-    cblas_dger(CblasRowMajor, n, p, -1, s->part, 1, s->direction, 1, s->R, p);
+    ur_gemv(UR_PLAIN, n, p, 1, s->R, p, s->direction, 0, s->part);
+    ur_ger(n, p, -1, s->part, s->direction, s->R, p);
 }
 
 static unrelu_status find_edges(state *s, const unrelu_exec *exec, unrelu_error *err)
@@ -236,7 +235,7 @@ static unrelu_status find_edges(state *s, const unrelu_exec *exec, unrelu_error 
     unrelu_status status =
         ur_least_squares(p, p, p, s->E, s->identity, RANK, s->inverse, &rank, err);
     for (size_t k = 0; k < p; k++)
-        s->reach[k] *= cblas_dnrm2((int)p, s->inverse + k, (int)p);
+        s->reach[k] *= ur_norm_steps(p, s->inverse + k, p);
     if (status != UNRELU_OK || rank == p)
         return status;
     return ur_fail(err, UNRELU_EDATA,

@@ -15,11 +15,11 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "dense/blas.h"
 #include "dense/linear.h"
 #include "network/problem/start.h"
 #include "pass/parallel.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,8 +69,7 @@ static void centre(const double *rows, size_t count, size_t width, const double 
 /* C (m x p) += A' B over `rows` rows */
 static void accumulate(size_t rows, size_t m, size_t p, const double *A, const double *B, double *C)
 {
-    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)m, (int)p, (int)rows, 1, A, (int)m, B,
-                (int)p, 1, C, (int)p);
+    ur_gemm(UR_TURNED, UR_PLAIN, m, p, rows, 1, A, m, B, p, 1, C, p);
 }
 
 static void add_covariance(const ica *p, const block *b, double *sum)
@@ -323,14 +322,14 @@ static unrelu_status regress(const ica *p, regression *r, double *V, unrelu_erro
         double *v = V + j * d;
         for (size_t i = 0; i < d; i++)
             v[i] = r->slope[i * k + j] / r->sd[i] / p->unit_x[i];
-        double norm = cblas_dnrm2((int)d, v, 1);
+        double norm = ur_norm(d, v);
         if (!(norm > 0 && isfinite(norm)))
             status = ur_fail(err, UNRELU_EDATA,
                              "source %zu of the labels does not vary with the inputs (slope %g): "
                              "no row of V can be read from it",
                              j + 1, norm);
         else
-            cblas_dscal((int)d, 1 / norm, v, 1);
+            ur_scale(d, 1 / norm, v);
     }
     return status;
 }
@@ -344,7 +343,7 @@ static void write_note(const ica *p, const search *f, const regression *r, const
         low = fmin(low, f->skewness[i]);
         high = fmax(high, f->skewness[i]);
         for (size_t j = 0; j < i; j++)
-            overlap = fmax(overlap, fabs(cblas_ddot((int)d, V + i * d, 1, V + j * d, 1)));
+            overlap = fmax(overlap, fabs(ur_dot(d, V + i * d, V + j * d)));
     }
     snprintf(note->guarantee, sizeof note->guarantee,
              "Theorem 3 and Corollary 2 (U f(V x) to any accuracy from polynomially many samples), "

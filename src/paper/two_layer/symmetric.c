@@ -14,13 +14,13 @@
  * Refuses inputs that the test of symmetry rejects at 1e-3, biases, k > d, rank of labels < k. */
 #include "base/error.h"
 #include "base/memory.h"
+#include "dense/blas.h"
 #include "dense/linear.h"
 #include "dense/rank_ones.h"
 #include "network/exact/lift.h"
 #include "paper/two_layer/symmetry_test.h"
 #include "pass/parallel.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,19 +77,18 @@ static void fill(const ur_lift *l, size_t first, size_t rows, blocks *b)
         for (size_t j = 0; j < k; j++)
             s[j] = l->y[(first + i) * k + j] - s[j];
         ur_lift_products(k, s, out);
-        cblas_daxpy((int)pk, -1, b->scratch, 1, out, 1);
+        ur_add(pk, -1, b->scratch, out);
         ur_lift_products(r, l->x + (first + i) * r, b->right + i * pr);
-        cblas_daxpy((int)pr, l->factor[first + i] * l->factor[first + i], b->right + i * pr, 1,
-                    b->noise, 1);
+        ur_add(pr, l->factor[first + i] * l->factor[first + i], b->right + i * pr, b->noise);
     }
 }
 
 /* T <- T (I - cc' / |c|^2) */
 static void project_noise(size_t pk, size_t pr, const double *c, double *T)
 {
-    double cc = cblas_ddot((int)pr, c, 1, c, 1);
+    double cc = ur_dot(pr, c, c);
     for (size_t i = 0; i < pk && cc > 0; i++)
-        cblas_daxpy((int)pr, -cblas_ddot((int)pr, T + i * pr, 1, c, 1) / cc, c, 1, T + i * pr, 1);
+        ur_add(pr, -ur_dot(pr, T + i * pr, c) / cc, c, T + i * pr);
 }
 
 static unrelu_status moment(const ur_lift *l, const unrelu_exec *exec, double *T, unrelu_error *err)
@@ -110,7 +109,7 @@ static unrelu_status moment(const ur_lift *l, const unrelu_exec *exec, double *T
         size_t rows = l->n - first < UR_LIFT_BLOCK ? l->n - first : UR_LIFT_BLOCK;
         status = ur_lift_add(exec, rows, k, l->y + first * k, r, l->x + first * r, 0, b.B, err);
     }
-    cblas_dscal((int)(k * r), 1 / (double)l->n, b.B, 1);
+    ur_scale((k * r), 1 / (double)l->n, b.B);
     for (size_t first = 0; first < l->n && status == UNRELU_OK; first += UR_LIFT_BLOCK) {
         size_t rows = l->n - first < UR_LIFT_BLOCK ? l->n - first : UR_LIFT_BLOCK;
         ur_progress(exec, "fourth moments", (double)first / (double)l->n);
@@ -118,7 +117,7 @@ static unrelu_status moment(const ur_lift *l, const unrelu_exec *exec, double *T
         status = ur_lift_add(exec, rows, pk, b.left, pr, b.right, 0, T, err);
     }
     for (size_t i = 0; i < pk; i++)
-        cblas_dscal((int)pr, 1 / (double)l->n, T + i * pr, 1);
+        ur_scale(pr, 1 / (double)l->n, T + i * pr);
     project_noise(pk, pr, b.noise, T);
 done:
     free(b.B);
@@ -166,13 +165,13 @@ static void orient(const ur_lift *l, double *Z, double *w)
     for (size_t j = 0; j < l->k; j++) {
         double *z = Z + j * l->k, *row = w + j * l->r, mean = 0;
         for (size_t i = 0; i < l->n; i++) {
-            double h = cblas_ddot((int)l->k, z, 1, l->y + i * l->k, 1);
-            cblas_daxpy((int)l->r, h, l->x + i * l->r, 1, row, 1);
+            double h = ur_dot(l->k, z, l->y + i * l->k);
+            ur_add(l->r, h, l->x + i * l->r, row);
             mean += h;
         }
         if (mean < 0) {
-            cblas_dscal((int)l->k, -1, z, 1);
-            cblas_dscal((int)l->r, -1, row, 1);
+            ur_scale(l->k, -1, z);
+            ur_scale(l->r, -1, row);
         }
     }
 }

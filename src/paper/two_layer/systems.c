@@ -17,11 +17,11 @@
  * Cost: 2 TAUS singular value decompositions of (l, k) a neuron at worst. */
 #include "base/error.h"
 #include "base/memory.h"
+#include "dense/blas.h"
 #include "dense/linear.h"
 #include "network/problem/start.h"
 #include "pass/parallel.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,7 +111,7 @@ static unrelu_status null_vector(const systems *y, room *o, int *unique, unrelu_
     for (size_t i = 0; i < y->l; i++)
         sum += o->h[i];
     if (sum < 0)
-        cblas_dscal((int)y->l, -1, o->h, 1);
+        ur_scale(y->l, -1, o->h);
     return status;
 }
 
@@ -121,8 +121,8 @@ static double misfit(const systems *y, room *o)
     double *value = o->right;
     ur_multiply(y->l, y->p, 1, y->x, o->z, o->t);
     ur_activation_apply(y->start->f, y->l, o->t, value, NULL);
-    cblas_daxpy((int)y->l, -1, o->h, 1, value, 1);
-    return cblas_dnrm2((int)y->l, value, 1) / cblas_dnrm2((int)y->l, o->h, 1);
+    ur_add(y->l, -1, o->h, value);
+    return ur_norm(y->l, value) / ur_norm(y->l, o->h);
 }
 
 /* z of z x = f^-1(h) where h > 0, each equation weighted by f'(f^-1(h)): the errors of h are
@@ -172,7 +172,7 @@ static unrelu_status solve(const systems *y, room *o, int *solved, unrelu_error 
 
 static void mark_zeros(const systems *y, room *o, const double *t, double sign, double tau)
 {
-    double rms = cblas_dnrm2((int)y->l, t, 1) / sqrt((double)y->l);
+    double rms = ur_norm(y->l, t) / sqrt((double)y->l);
     for (size_t i = 0; i < y->l; i++)
         o->zero[i] = sign * t[i] < -tau * rms * y->length[i];
 }
@@ -183,7 +183,7 @@ static int accept(const systems *y, room *o, size_t j)
     size_t d = y->start->sample.d;
     for (size_t i = 0; i < y->p; i++)
         o->z[i] /= y->unit[i];
-    double norm = cblas_dnrm2((int)d, o->z, 1);
+    double norm = ur_norm(d, o->z);
     if (!(norm > 0 && isfinite(norm)))
         return 0;
     for (size_t i = 0; i < d; i++)
@@ -232,7 +232,7 @@ static void scale_columns(const double *rows, size_t l, size_t width, int ones, 
 {
     size_t p = width + (ones != 0);
     for (size_t j = 0; j < width; j++) {
-        double norm = cblas_dnrm2((int)l, rows + j, (int)width) / sqrt((double)l);
+        double norm = ur_norm_steps(l, rows + j, width) / sqrt((double)l);
         unit[j] = norm > 0 ? norm : 1;
         for (size_t i = 0; i < l; i++)
             out[i * p + j] = rows[i * width + j] / unit[j];
@@ -274,7 +274,7 @@ static unrelu_status scale_inputs(systems *y, unrelu_error *err)
     }
     scale_columns(s->x, l, s->d, y->start->hidden, y->unit, y->x);
     for (size_t i = 0; i < l; i++)
-        y->length[i] = cblas_dnrm2((int)p, y->x + i * p, 1) / sqrt((double)p);
+        y->length[i] = ur_norm(p, y->x + i * p) / sqrt((double)p);
     status = ur_qr_pivoted(l, p, y->x, RANK_X, &y->rank_x, Q, NULL, diagonal, err);
 done:
     free(Q);

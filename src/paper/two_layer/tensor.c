@@ -13,10 +13,10 @@
  * n r d^2 (d + 1) operations and holds r d^2 (d + 1)/2 numbers, r = min(k, m). */
 #include "base/error.h"
 #include "base/memory.h"
+#include "dense/blas.h"
 #include "dense/linear.h"
 #include "network/noisy/score.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,7 +81,7 @@ static void add_fourth(const void *context, const double *x, size_t first, size_
     (void)first;
     (void)scratch;
     for (size_t i = 0; i < rows; i++) {
-        double square = cblas_ddot((int)d, x + i * d, 1, x + i * d, 1);
+        double square = ur_dot(d, x + i * d, x + i * d);
         *sum += square * square;
     }
 }
@@ -177,7 +177,7 @@ static void weigh_labels(const ur_white *white, size_t r, double *y, double *mea
     size_t d = white->d;
     for (size_t i = 0; i < white->n; i++) {
         const double *x = white->x + i * d;
-        double weight = cblas_ddot((int)d, x, 1, x, 1) - (double)d - 4;
+        double weight = ur_dot(d, x, x) - (double)d - 4;
         for (size_t s = 0; s < r; s++) {
             y[i * r + s] *= weight;
             mean[s] += y[i * r + s] / (double)white->n;

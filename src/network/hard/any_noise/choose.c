@@ -4,10 +4,10 @@
  * for the products, k c (c + m) for a choice. */
 #include "base/error.h"
 #include "base/memory.h"
+#include "dense/blas.h"
 #include "dense/linear.h"
 #include "network/hard/any_noise/any_noise.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,8 +24,7 @@ void ur_any_features_free(ur_any_features *q)
 
 static void features(size_t rows, size_t p, size_t c, const double *x, const double *W, double *F)
 {
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)rows, (int)c, (int)p, 1, x, (int)p, W,
-                (int)p, 0, F, (int)c);
+    ur_gemm(UR_PLAIN, UR_TURNED, rows, c, p, 1, x, p, W, p, 0, F, c);
     for (size_t i = 0; i < rows * c; i++)
         F[i] = F[i] > 0 ? F[i] : 0;
 }
@@ -57,13 +56,11 @@ unrelu_status ur_any_features_make(size_t n, size_t p, size_t m, const double *x
     for (size_t first = 0; first < n; first += ROWS) {
         size_t rows = n - first < ROWS ? n - first : ROWS;
         features(rows, p, c, x + first * p, W, F);
-        cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)c, (int)rows, 1, F, (int)c, 1, q->G,
-                    (int)c);
-        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)c, (int)m, (int)rows, 1, F,
-                    (int)c, a + first * m, (int)m, 1, q->C, (int)m);
+        ur_syrk(UR_LOWER, UR_TURNED, c, rows, 1, F, c, 1, q->G, c);
+        ur_gemm(UR_TURNED, UR_PLAIN, c, m, rows, 1, F, c, a + first * m, m, 1, q->C, m);
         for (size_t i = 0; i < rows; i++) {
-            cblas_daxpy((int)c, 1, F + i * c, 1, sum_f, 1);
-            cblas_daxpy((int)m, 1, a + (first + i) * m, 1, sum_a, 1);
+            ur_add(c, 1, F + i * c, sum_f);
+            ur_add(m, 1, a + (first + i) * m, sum_a);
         }
     }
     for (size_t i = 0; i < c; i++)
@@ -91,9 +88,8 @@ unrelu_status ur_any_explained(const ur_any_features *q, size_t k, const size_t 
         memcpy(B + i * q->m, q->C + which[i] * q->m, q->m * sizeof *B);
     }
     if (status == UNRELU_OK && ur_cholesky_in_place(k, L)) {
-        cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, (int)k,
-                    (int)q->m, 1, L, (int)k, B, (int)q->m);
-        *explained = cblas_ddot((int)(k * q->m), B, 1, B, 1);
+        ur_trsm(UR_LEFT, UR_LOWER, UR_PLAIN, k, q->m, L, k, B, q->m);
+        *explained = ur_dot((k * q->m), B, B);
     }
     free(L);
     free(B);
@@ -109,8 +105,8 @@ static void sweep(ur_any_features *q, size_t j)
         double share = q->G[i * c + j] / pivot;
         if (i == j || share == 0)
             continue;
-        cblas_daxpy((int)c, -share, q->G + j * c, 1, q->G + i * c, 1);
-        cblas_daxpy((int)m, -share, q->C + j * m, 1, q->C + i * m, 1);
+        ur_add(c, -share, q->G + j * c, q->G + i * c);
+        ur_add(m, -share, q->C + j * m, q->C + i * m);
     }
     q->G[j * c + j] = 0;
 }
@@ -128,7 +124,7 @@ void ur_any_choose(ur_any_features *q, size_t k, size_t *which)
             double left = q->G[i * c + i];
             if (!(left > DEPENDENT * top))
                 continue;
-            double gain = cblas_ddot((int)m, q->C + i * m, 1, q->C + i * m, 1) / left;
+            double gain = ur_dot(m, q->C + i * m, q->C + i * m) / left;
             if (gain > most) {
                 most = gain;
                 which[t] = i;

@@ -10,11 +10,11 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "dense/blas.h"
 #include "dense/linear.h"
 #include "network/hard/any_noise/any_noise.h"
 #include "pass/parallel.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,14 +26,14 @@ void ur_any_halfspace(size_t n, size_t p, size_t m, const double *x, const doubl
 {
     double mean = 0;
     for (size_t i = 0; i < n; i++) {
-        double t = cblas_ddot((int)m, row, 1, a + i * m, 1) - shift;
+        double t = ur_dot(m, row, a + i * m) - shift;
         mean += (eta > 0 ? erf(t / (eta * M_SQRT2)) : (t > 0) - (t < 0)) / (double)n;
     }
     memset(w, 0, p * sizeof *w);
     for (size_t i = 0; i < n; i++) {
-        double t = cblas_ddot((int)m, row, 1, a + i * m, 1) - shift;
+        double t = ur_dot(m, row, a + i * m) - shift;
         double y = eta > 0 ? erf(t / (eta * M_SQRT2)) : (t > 0) - (t < 0);
-        cblas_daxpy((int)p, y - mean, x + i * p, 1, w, 1);
+        ur_add(p, y - mean, x + i * p, w);
     }
     ur_unit_rows(1, p, w);
 }
@@ -61,7 +61,7 @@ static void look(void *context, size_t t)
                 row[j] += s->P[j * s->r + l] * q->z[t * q->dims + l] / s->s[l];
     ur_unit_rows(1, m, row);
     for (size_t i = 0; i < n; i++) {
-        double y = cblas_ddot((int)m, row, 1, rows->b + i * m, 1);
+        double y = ur_dot(m, row, rows->b + i * m);
         mean += y / (double)n;
         squares += y * y / (double)n;
     }

@@ -9,10 +9,10 @@
  * and has (k kappa / epsilon)^8 values for each of 100 k^2 entries of M to guess. */
 #include "base/error.h"
 #include "base/memory.h"
+#include "dense/blas.h"
 #include "dense/linear.h"
 #include "network/hard/any_noise/any_noise.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,8 +55,7 @@ static unrelu_status measure_rest(const ur_recover *r, double *squares, double *
             y[i] = data->a[first * m + i] / data->unit - y[i] / data->unit;
             *squares += y[i] * y[i];
         }
-        cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)m, (int)rows, 1, y, (int)m, 1, S,
-                    (int)m);
+        ur_syrk(UR_LOWER, UR_TURNED, m, rows, 1, y, m, 1, S, m);
     }
     for (size_t i = 0; i < m; i++)
         for (size_t j = 0; j < i; j++)

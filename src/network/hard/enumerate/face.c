@@ -18,10 +18,10 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "cone/cone.h"
+#include "dense/blas.h"
 #include "dense/linear.h"
 #include "dense/lp.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -158,7 +158,7 @@ static void set_sides(ur_face *f, size_t dimension)
     for (size_t i = 0; i < q->n; i++) {
         double square = 0, allowed = q->tolerance * q->y_size[i] + ROUNDING;
         for (size_t j = 0; j < dimension; j++) {
-            double h = cblas_ddot((int)q->k, q->y + i * q->k, 1, f->span + j * q->k, 1);
+            double h = ur_dot(q->k, q->y + i * q->k, f->span + j * q->k);
             square += h * h;
         }
         if (q->y_size[i] > least && sqrt(square) > allowed)
@@ -190,8 +190,7 @@ static unrelu_status set_face(ur_face *f, const unsigned char *zero, size_t dime
         if (!zero[i])
             continue;
         for (size_t j = 0; j < dimension; j++)
-            f->M[rows * dimension + j] =
-                cblas_ddot((int)q->k, q->Y + i * q->k, 1, f->W + j * f->wide, 1);
+            f->M[rows * dimension + j] = ur_dot(q->k, q->Y + i * q->k, f->W + j * f->wide);
         rows++;
     }
     if (rows == 0)
@@ -209,14 +208,14 @@ static unrelu_status set_directions(ur_face *f, size_t rows, const double *A, do
                                     size_t *count, unrelu_error *err)
 {
     const ur_neurons *q = f->q;
-    int k = (int)q->k;
+    size_t k = q->k;
     size_t most = rows < q->k ? rows : q->k;
     for (size_t i = 0; i < rows; i++) {
         double *z = f->B + i * q->k;
         memcpy(z, A + i * f->wide, q->k * sizeof *z);
         for (size_t j = 0; j < q->found; j++) {
             const double *b = q->basis + j * q->k;
-            cblas_daxpy(k, -cblas_ddot(k, b, 1, z, 1), b, 1, z, 1);
+            ur_add(k, -ur_dot(k, b, z), b, z);
         }
     }
     for (size_t i = 0; i < q->k; i++) /* k x rows */
@@ -239,18 +238,18 @@ static int set_neuron(ur_face *f, size_t e, const double *t)
     memset(f->z, 0, q->k * sizeof *f->z);
     memset(f->v, 0, q->p * sizeof *f->v);
     for (size_t j = 0; j < e; j++) {
-        cblas_daxpy((int)q->k, root * t[j], f->N + j * f->wide, 1, f->z, 1);
-        cblas_daxpy((int)q->p, t[j], f->N + j * f->wide + q->k, 1, f->v, 1);
+        ur_add(q->k, root * t[j], f->N + j * f->wide, f->z);
+        ur_add(q->p, t[j], f->N + j * f->wide + q->k, f->v);
     }
-    size_z = cblas_dnrm2((int)q->k, f->z, 1);
+    size_z = ur_norm(q->k, f->z);
     if (!(size_z > NEW))
         return 0;
-    cblas_dscal((int)q->k, 1 / size_z, f->z, 1);
-    cblas_dscal((int)q->p, 1 / size_z, f->v, 1);
-    size_v = cblas_dnrm2((int)q->p, f->v, 1);
+    ur_scale(q->k, 1 / size_z, f->z);
+    ur_scale(q->p, 1 / size_z, f->v);
+    size_v = ur_norm(q->p, f->v);
     for (size_t i = 0; i < q->n; i++) {
-        double s = cblas_ddot((int)q->p, q->x + i * q->p, 1, f->v, 1);
-        double y = cblas_ddot((int)q->k, q->y + i * q->k, 1, f->z, 1);
+        double s = ur_dot(q->p, q->x + i * q->p, f->v);
+        double y = ur_dot(q->k, q->y + i * q->k, f->z);
         double allowed = 10 * q->tolerance * (q->x_size[i] * size_v + q->y_size[i]) + ROUNDING;
         if (!(fabs(fmax(0, s) - y) <= allowed))
             return 0;
@@ -299,12 +298,11 @@ static unrelu_status set_inequalities(ur_face *f, const unsigned char *zero, siz
         if (fabs(unit) <= least)
             continue;
         for (size_t j = 0; j < e; j++)
-            g[j] =
-                cblas_ddot((int)length, row, 1, f->N + j * f->wide + (labels ? 0 : q->k), 1) / unit;
-        double size = cblas_dnrm2((int)e, g, 1);
+            g[j] = ur_dot(length, row, f->N + j * f->wide + (labels ? 0 : q->k)) / unit;
+        double size = ur_norm(e, g);
         if (!(size > q->tolerance))
             continue; /* 0 >= 0 */
-        cblas_dscal((int)e, 1 / size, g, 1);
+        ur_scale(e, 1 / size, g);
         ++*count;
     }
     clean(*count * e, f->G);
@@ -314,13 +312,13 @@ static unrelu_status set_inequalities(ur_face *f, const unsigned char *zero, siz
 /* t to unit length and onto the rows of G where it is 0 but for rounding */
 static void settle(ur_face *f, size_t e, size_t count)
 {
-    double length = cblas_dnrm2((int)e, f->t, 1), *before = f->s; /* no longer needed */
+    double length = ur_norm(e, f->t), *before = f->s; /* no longer needed */
     size_t tight = 0;
     if (!(length > 0) || !isfinite(length))
         return;
-    cblas_dscal((int)e, 1 / length, f->t, 1);
+    ur_scale(e, 1 / length, f->t);
     for (size_t i = 0; i < count; i++)
-        if (fabs(cblas_ddot((int)e, f->G + i * e, 1, f->t, 1)) <= TIGHT)
+        if (fabs(ur_dot(e, f->G + i * e, f->t)) <= TIGHT)
             f->tight[tight++] = f->G + i * e;
     memcpy(before, f->t, e * sizeof *before);
     if (ur_description_project(e, tight, f->tight, f->project, f->t) == e)
@@ -333,7 +331,7 @@ static void set_price(const ur_face *f, size_t e, size_t count, double *price)
     memset(price, 0, e * sizeof *price);
     for (size_t i = 0; i < count; i++) {
         double w = 1 + fmod((double)i * 0.6180339887498949, 1);
-        cblas_daxpy((int)e, w / (double)count, f->G + i * e, 1, price, 1);
+        ur_add(e, w / (double)count, f->G + i * e, price);
     }
     clean(e, price);
 }
@@ -353,11 +351,11 @@ static unrelu_status try_directions(ur_face *f, size_t e, size_t inequalities, u
         double *r = b + i / 2 * e;
         set_price(f, e, inequalities, price);
         status = ur_lp_ray(inequalities, e, f->G, price, r, f->t, &outcome, err);
-        cblas_dscal((int)e, -1, r, 1);
+        ur_scale(e, -1, r);
         if (status != UNRELU_OK || outcome == UR_LP_INFEASIBLE)
             continue;
         if (outcome == UR_LP_OPTIMAL) {
-            double reach = 1 / cblas_dnrm2((int)e, f->t, 1); /* r t, at |t| = 1 */
+            double reach = 1 / ur_norm(e, f->t); /* r t, at |t| = 1 */
             settle(f, e, inequalities);
             if (set_neuron(f, e, f->t))
                 *grew = ur_neurons_add(f->q, f->z, f->v, 0);

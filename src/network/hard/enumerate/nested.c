@@ -13,10 +13,10 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "dense/blas.h"
 #include "dense/linear.h"
 #include "pass/parallel.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,7 +77,7 @@ static unrelu_status nest_open(ur_neurons *q, nest *s, unrelu_error *err)
 
 static double at(const ur_neurons *q, size_t row, const double *z)
 {
-    return cblas_ddot((int)q->k, q->Y + row * q->k, 1, z, 1);
+    return ur_dot(q->k, q->Y + row * q->k, z);
 }
 
 static void mark_known(nest *s)
@@ -175,10 +175,10 @@ static size_t set_known(nest *s, size_t r)
     for (size_t l = s->in; l < q->found; l++) {
         double *row = s->known + count * r;
         ur_multiply(1, q->k, r, q->z + s->order[l] * q->k, s->B, row);
-        double size = cblas_dnrm2((int)r, row, 1);
+        double size = ur_norm(r, row);
         if (!(size > 1e-6))
             continue;
-        cblas_dscal((int)r, 1 / size, row, 1);
+        ur_scale(r, 1 / size, row);
         count++;
     }
     return count;
@@ -206,7 +206,7 @@ static int insert(nest *s, size_t r, const double *z)
         }
         if (!isfinite(largest))
             return 0;
-        cblas_daxpy((int)k, largest, q->z + j * k, 1, s->whole, 1);
+        ur_add(k, largest, q->z + j * k, s->whole);
     }
     return 1;
 }

@@ -11,9 +11,9 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "dense/blas.h"
 #include "dense/linear.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,7 +94,7 @@ static unrelu_status set_rows(ur_neurons *q, unrelu_error *err)
             continue;
         for (size_t j = 0; j < k; j++)
             unit[i * k + j] = q->y[i * k + j] / q->y_size[i];
-        sorted[rows++] = (keyed){cblas_ddot((int)k, unit + i * k, 1, r, 1), i};
+        sorted[rows++] = (keyed){ur_dot(k, unit + i * k, r), i};
     }
     qsort(sorted, rows, sizeof *sorted, by_key);
     q->rows = drop_repeated(rows, k, unit, width, sorted);
@@ -122,7 +122,7 @@ static void add_constant(ur_neurons *q, double *z)
 {
     memset(z, 0, q->k * sizeof *z);
     for (size_t i = 0; i < q->n; i++)
-        cblas_daxpy((int)q->k, 1, q->y + i * q->k, 1, z, 1);
+        ur_add(q->k, 1, q->y + i * q->k, z);
     q->constant = (size_t)ur_neurons_add(q, z, q->v, 1);
 }
 
@@ -152,8 +152,8 @@ unrelu_status ur_neurons_open(const ur_frame *frame, const double *y, size_t ran
         status = ur_fail_memory(err, q->n + rank * (rank + frame->p), "neurons");
     } else {
         for (size_t i = 0; i < q->n; i++) {
-            q->y_size[i] = cblas_dnrm2((int)rank, y + i * rank, 1);
-            q->x_size[i] = cblas_dnrm2((int)q->p, q->x + i * q->p, 1);
+            q->y_size[i] = ur_norm(rank, y + i * rank);
+            q->x_size[i] = ur_norm(q->p, q->x + i * q->p);
             q->longest = fmax(q->longest, q->x_size[i]);
         }
         status = set_rows(q, err);
@@ -171,14 +171,14 @@ unrelu_status ur_neurons_open(const ur_frame *frame, const double *y, size_t ran
 /* rest (k): what z has orthogonal to those found, z of unit length; its length */
 static double remainder_of(const ur_neurons *q, const double *z, double *rest)
 {
-    int k = (int)q->k;
+    size_t k = q->k;
     memcpy(rest, z, q->k * sizeof *rest);
     for (int twice = 0; twice < 2; twice++)
         for (size_t j = 0; j < q->found; j++) {
             const double *b = q->basis + j * q->k;
-            cblas_daxpy(k, -cblas_ddot(k, b, 1, rest, 1), b, 1, rest, 1);
+            ur_add(k, -ur_dot(k, b, rest), b, rest);
         }
-    return cblas_dnrm2(k, rest, 1);
+    return ur_norm(k, rest);
 }
 
 static double least_remainder(const ur_neurons *q)
@@ -188,8 +188,8 @@ static double least_remainder(const ur_neurons *q)
 
 int ur_neurons_add(ur_neurons *q, const double *z, const double *v, int unique)
 {
-    int k = (int)q->k;
-    double size = cblas_dnrm2(k, z, 1);
+    size_t k = q->k;
+    double size = ur_norm(k, z);
     if (q->found == q->k || !(size > 0))
         return 0;
     double *row = q->z + q->found * q->k, *rest = q->basis + q->found * q->k;
@@ -198,7 +198,7 @@ int ur_neurons_add(ur_neurons *q, const double *z, const double *v, int unique)
     double left = remainder_of(q, row, rest);
     if (!(left > least_remainder(q)))
         return 0;
-    cblas_dscal(k, 1 / left, rest, 1);
+    ur_scale(k, 1 / left, rest);
     for (size_t j = 0; j < q->p; j++)
         q->v[q->found * q->p + j] = v[j] / size;
     q->unique[q->found++] = unique;
@@ -246,7 +246,7 @@ static size_t mark_zeros(const ur_neurons *q, const double *z, unsigned char *ze
 {
     size_t count = 0;
     for (size_t i = 0; i < q->rows; i++) {
-        double t = cblas_ddot((int)q->k, q->Y + i * q->k, 1, z, 1);
+        double t = ur_dot(q->k, q->Y + i * q->k, z);
         zero[i] = fabs(t) <= q->tolerance;
         count += zero[i];
     }
@@ -272,7 +272,7 @@ static unrelu_status refine(const ur_neurons *q, candidate *c, unrelu_error *err
         status = ur_svd(k, k, R, U, s, Vt, err);
     if (status == UNRELU_OK && s[k - 2] > fmax(1e-6, 10 * q->tolerance) * s[0]) {
         const double *null = Vt + (k - 1) * k;
-        double sign = cblas_ddot((int)k, null, 1, c->z, 1) < 0 ? -1 : 1;
+        double sign = ur_dot(k, null, c->z) < 0 ? -1 : 1;
         for (size_t j = 0; j < k; j++)
             c->z[j] = sign * null[j];
     }
@@ -287,8 +287,7 @@ static unrelu_status refine(const ur_neurons *q, candidate *c, unrelu_error *err
 /* t, S and the slope; 0 where y z is below 0 somewhere */
 static int set_sides(const ur_neurons *q, candidate *c)
 {
-    cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)q->n, (int)q->k, 1, q->y, (int)q->k, c->z, 1, 0,
-                c->t, 1);
+    ur_gemv(UR_PLAIN, q->n, q->k, 1, q->y, q->k, c->z, 0, c->t);
     c->count = 0;
     c->slope = 0;
     for (size_t i = 0; i < q->n; i++) {
@@ -349,7 +348,7 @@ static outcome judge(const ur_neurons *q, const candidate *c)
     outcome result = FITS;
     for (size_t i = 0, next = 0; i < q->n; i++) {
         int on = next < c->count && c->on[next] == i;
-        double s = cblas_ddot((int)q->p, q->x + i * q->p, 1, c->v, 1);
+        double s = ur_dot(q->p, q->x + i * q->p, c->v);
         double miss = on ? fabs(s - c->t[i]) : s;
         next += on ? 1 : 0;
         if (miss <= 10 * q->tolerance * q->x_size[i] * c->slope + q->small)
@@ -364,7 +363,7 @@ static outcome judge(const ur_neurons *q, const candidate *c)
 unrelu_status ur_neurons_try(ur_neurons *q, const double *z, int *grew, unrelu_error *err)
 {
     candidate c;
-    double size = cblas_dnrm2((int)q->k, z, 1);
+    double size = ur_norm(q->k, z);
     size_t more = 0;
     *grew = 0;
     unrelu_status status = candidate_open(q, &c, err);

@@ -11,10 +11,10 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "dense/blas.h"
 #include "dense/lp.h"
 #include "pass/parallel.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,7 +61,7 @@ static unrelu_status programme_open(const ur_neurons *q, programme *p, unrelu_er
     if (!p->in || !p->R || !p->c || !p->r || !p->z || !p->t || !p->below)
         return ur_fail_memory(err, rows * k, "labels");
     for (size_t i = 0; i < rows; i++)
-        cblas_daxpy((int)k, 1 / (double)rows, q->Y + i * k, 1, p->c, 1);
+        ur_add(k, 1 / (double)rows, q->Y + i * k, p->c);
     return UNRELU_OK;
 }
 
@@ -85,9 +85,8 @@ static size_t take_violated(programme *p)
 {
     const ur_neurons *q = p->q;
     size_t k = q->k, count = 0;
-    double size = cblas_dnrm2((int)k, p->z, 1);
-    cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)q->rows, (int)k, 1 / size, q->Y, (int)k, p->z, 1,
-                0, p->t, 1);
+    double size = ur_norm(k, p->z);
+    ur_gemv(UR_PLAIN, q->rows, k, 1 / size, q->Y, k, p->z, 0, p->t);
     for (size_t i = 0; i < q->rows; i++)
         if (p->t[i] < -q->tolerance && !p->in[i])
             p->below[count++] = (value){p->t[i], i};
@@ -101,14 +100,14 @@ static size_t take_violated(programme *p)
 static void aim(programme *p, uint64_t number)
 {
     const ur_neurons *q = p->q;
-    int k = (int)q->k;
+    size_t k = q->k;
     ur_random_normals(q->seed, UR_STREAM_ENUMERATE_RAYS, number * q->k, q->k, p->r);
     for (int twice = 0; twice < 2; twice++)
         for (size_t j = 0; j < q->found; j++) {
             const double *b = q->basis + j * q->k;
-            cblas_daxpy(k, -cblas_ddot(k, b, 1, p->r, 1), b, 1, p->r, 1);
+            ur_add(k, -ur_dot(k, b, p->r), b, p->r);
         }
-    cblas_dscal(k, 1 / cblas_dnrm2(k, p->r, 1), p->r, 1);
+    ur_scale(k, 1 / ur_norm(k, p->r), p->r);
 }
 
 /* rows of earlier programmes stay */
@@ -140,7 +139,7 @@ static unrelu_status find_ray(programme *p, uint64_t number, ur_lp_outcome *outc
     *outcome = first;
     if (status != UNRELU_OK || first == UR_LP_OPTIMAL)
         return status;
-    cblas_dscal((int)p->q->k, -1, p->r, 1);
+    ur_scale(p->q->k, -1, p->r);
     status = solve(p, outcome, err);
     if (status == UNRELU_OK && *outcome == UR_LP_INFEASIBLE)
         *outcome = first;

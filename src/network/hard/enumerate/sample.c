@@ -14,7 +14,6 @@
 #include "base/random.h"
 #include "pass/parallel.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -9,10 +9,10 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "dense/blas.h"
 #include "dense/linear.h"
 #include "network/hard/one_sparse/one_sparse.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,19 +81,19 @@ static void set_equations(fit *o)
 static int solve_quickly(fit *o, double *w)
 {
     size_t q = 2 * o->p;
-    int n = (int)o->n, size = (int)q;
+    size_t n = o->n, size = q;
     double trace = 0;
     set_equations(o);
-    cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, size, n, 1, o->Z, size, 0, o->G, size);
-    cblas_dgemv(CblasRowMajor, CblasTrans, n, size, 1, o->Z, size, o->r, 1, 0, o->b, 1);
+    ur_syrk(UR_LOWER, UR_TURNED, size, n, 1, o->Z, size, 0, o->G, size);
+    ur_gemv(UR_TURNED, n, size, 1, o->Z, size, o->r, 0, o->b);
     for (size_t j = 0; j < q; j++)
         trace += o->G[j * q + j];
     for (size_t j = 0; j < q; j++)
         o->G[j * q + j] += 1e-12 * trace;
     if (!ur_cholesky_in_place(q, o->G))
         return 0;
-    cblas_dtrsv(CblasRowMajor, CblasLower, CblasNoTrans, CblasNonUnit, size, o->G, size, o->b, 1);
-    cblas_dtrsv(CblasRowMajor, CblasLower, CblasTrans, CblasNonUnit, size, o->G, size, o->b, 1);
+    ur_trsv(UR_LOWER, UR_PLAIN, size, o->G, size, o->b);
+    ur_trsv(UR_LOWER, UR_TURNED, size, o->G, size, o->b);
     memcpy(w, o->b, q * sizeof *w);
     return 1;
 }

@@ -12,11 +12,11 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "dense/blas.h"
 #include "dense/linear.h"
 #include "network/hard/sparse_noise/sparse_noise.h"
 #include "pass/parallel.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -213,7 +213,7 @@ static void set_centres(ur_altproj *p)
 static void add_blocks(ur_altproj *p, size_t len)
 {
     for (size_t block = 1; block < p->blocks; block++)
-        cblas_daxpy((int)len, 1, p->sums + block * p->m * p->b, 1, p->sums, 1);
+        ur_add(len, 1, p->sums + block * p->m * p->b, p->sums);
 }
 
 static unrelu_status each_block(ur_altproj *p, void (*body)(void *, size_t), unrelu_error *err)
@@ -252,8 +252,7 @@ static unrelu_status measure(ur_altproj *p, unrelu_error *err)
     ur_multiply(p->m, b, b, p->Q, p->square, p->sums);
     memcpy(p->Q, p->sums, p->m * b * sizeof *p->Q);
     /* the first r of Y turn, times the first r of Q' */
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)b, (int)p->m, (int)p->r, 1, p->square,
-                (int)b, p->Q, (int)b, 0, p->sums, (int)p->m);
+    ur_gemm(UR_PLAIN, UR_TURNED, b, p->m, p->r, 1, p->square, b, p->Q, b, 0, p->sums, p->m);
     return UNRELU_OK;
 }
 

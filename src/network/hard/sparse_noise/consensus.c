@@ -12,7 +12,6 @@
 #include "network/hard/sparse_noise/sparse_noise.h"
 #include "pass/parallel.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

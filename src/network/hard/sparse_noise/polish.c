@@ -7,11 +7,11 @@
  * where m is near 2 r; errors of the basis: 1e-15. */
 #include "base/error.h"
 #include "base/memory.h"
+#include "dense/blas.h"
 #include "dense/linear.h"
 #include "network/hard/sparse_noise/sparse_noise.h"
 #include "pass/parallel.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,17 +65,16 @@ static void solve(size_t r, size_t count, const double *F, const double *y, cons
         }
     if (met < r)
         return;
-    cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)r, (int)met, 1, w->F, (int)r, 0, G,
-                (int)r);
-    cblas_dgemv(CblasRowMajor, CblasTrans, (int)met, (int)r, 1, w->F, (int)r, w->y, 1, 0, b, 1);
+    ur_syrk(UR_LOWER, UR_TURNED, r, met, 1, w->F, r, 0, G, r);
+    ur_gemv(UR_TURNED, met, r, 1, w->F, r, w->y, 0, b);
     for (size_t a = 0; a < r; a++)
         trace += G[a * r + a];
     for (size_t a = 0; a < r; a++) /* directions that no cell shows */
         G[a * r + a] += 1e-15 * trace;
     if (!ur_cholesky_in_place(r, G))
         return;
-    cblas_dtrsv(CblasRowMajor, CblasLower, CblasNoTrans, CblasNonUnit, (int)r, G, (int)r, b, 1);
-    cblas_dtrsv(CblasRowMajor, CblasLower, CblasTrans, CblasNonUnit, (int)r, G, (int)r, b, 1);
+    ur_trsv(UR_LOWER, UR_PLAIN, r, G, r, b);
+    ur_trsv(UR_LOWER, UR_TURNED, r, G, r, b);
     memcpy(c, b, r * sizeof *c);
 }
 
@@ -92,8 +91,7 @@ static void rows_block(void *context, size_t block)
         const double *y = t->M + i * m;
         solve(r, m, t->B, y, miss, 1, t->cut, &w, c);
         memcpy(miss, y, m * sizeof *miss);
-        cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)m, (int)r, -1, t->B, (int)r, c, 1, 1, miss,
-                    1);
+        ur_gemv(UR_PLAIN, m, r, -1, t->B, r, c, 1, miss);
     }
     lines_free(&w);
 }
