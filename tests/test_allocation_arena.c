@@ -24,7 +24,7 @@ static void what_is_taken_is_zero_and_apart(void **state)
     }
     for (size_t i = 0; i < 1000; i++)
         assert_true(a[i] == 1 && b[i] == 2);
-    assert_int_equal(ur_arena_fail(&arena, NULL), UNRELU_OK);
+    assert_int_equal(ur_arena_status(&arena, NULL), UNRELU_OK);
 }
 
 static void addresses_are_aligned(void **state)
@@ -47,7 +47,7 @@ static void sizes_out_of_range_fail(void **state)
     unrelu_error err = {""};
     UR_ARENA(arena);
     assert_null(ur_take(&arena, SIZE_MAX / 2, 3));
-    assert_int_equal(ur_arena_fail(&arena, &err), UNRELU_ENOMEM);
+    assert_int_equal(ur_arena_status(&arena, &err), UNRELU_ENOMEM);
     assert_non_null(strstr(err.text, "than can be counted"));
     UR_ARENA(other);
     assert_null(ur_take_aligned(&other, SIZE_MAX, 1));
@@ -67,7 +67,7 @@ static void a_failure_stays_and_is_told(void **state)
     assert_string_equal(ur_take_text(&arena, "%d", 1), "");
     assert_string_equal(ur_take_copy(&arena, "text"), "");
     assert_null(ur_take_numbered(&arena, 'x', 3));
-    assert_int_equal(ur_arena_fail(&arena, &err), UNRELU_ENOMEM);
+    assert_int_equal(ur_arena_status(&arena, &err), UNRELU_ENOMEM);
     assert_non_null(strstr(err.text, "10000"));
 }
 

@@ -110,7 +110,7 @@ void *ur_arena_adopt(ur_arena *arena, void *thing, void (*end)(void *thing))
     return thing;
 }
 
-unrelu_status ur_arena_fail(const ur_arena *arena, unrelu_error *err)
+unrelu_status ur_arena_status(const ur_arena *arena, unrelu_error *err)
 {
     if (!arena->wanted)
         return UNRELU_OK;

@@ -4,8 +4,7 @@
  *
  *     UR_ARENA(arena);            ends with the block that declares it, however that is left
  *     double *v = ur_take(&arena, n, sizeof *v), *w = ur_take(&arena, n, p * sizeof *w);
- *     if (ur_arena_failed(&arena))
- *         return ur_arena_fail(&arena, err);
+ *     UR_TRY(ur_arena_status(&arena, err));
  *
  * A function whose results shall outlive it takes the caller's arena; what it needs for itself it
  * takes from one of its own, also inside of a loop, where each round gives back what it took. An
@@ -43,7 +42,7 @@ static inline int ur_arena_failed(const ur_arena *arena)
     return arena->wanted != 0;
 }
 /* "not enough memory: ... were wanted"; OK where nothing failed */
-unrelu_status ur_arena_fail(const ur_arena *arena, unrelu_error *err);
+unrelu_status ur_arena_status(const ur_arena *arena, unrelu_error *err);
 /* ends all that was taken; the arena is empty then, and can be used again */
 void ur_arena_end(ur_arena *arena);
 

@@ -10,6 +10,15 @@
 unrelu_status ur_fail(unrelu_error *err, unrelu_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Leaves the function with the status of a call that failed. For functions whose memory ends with
+ * their scope (base/arena.h), so that nothing is left to be done. */
+#define UR_TRY(call)                                                                               \
+    do {                                                                                           \
+        unrelu_status ur_try_status = (call);                                                      \
+        if (ur_try_status != UNRELU_OK)                                                            \
+            return ur_try_status;                                                                  \
+    } while (0)
+
 /* "not enough memory for <count> <what>" */
 unrelu_status ur_fail_memory(unrelu_error *err, size_t count, const char *what);
 

@@ -2,14 +2,19 @@
 /* A neuron that is on for every sample, and a pair v, -v with output weights u, -u, are linear in
  * x: no pattern shows them. One regression of the labels on [f(V x), x] (and 1 where e is fitted)
  * tells whether such a map is all that is missing; its values at the samples give its rank. */
+#include "base/arena.h"
 #include "base/error.h"
-#include "base/memory.h"
 #include "dense/linear.h"
 #include "network/problem/recover.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
+
+/* Share of the labels below which a linear part, or a direction of it, is rounding: labels of 16
+ * digits leave 1e-13 to 1e-10 of it. */
+static const double LINEAR_SHARE = 1e-8;
+/* of a column's length: features that the others span to within rounding get the coefficient 0 */
+static const double FEATURES_RANK = 1e-13;
 
 typedef struct {
     size_t n, k, p, m, wide;
@@ -61,11 +66,9 @@ static unrelu_status span(const ur_frame *frame, const regression *g, size_t *ra
     for (size_t i = 0; i < g->n * g->m; i++)
         size += g->map[i] * g->map[i];
     *rank = 0;
-    if (sqrt(size / frame->size) < 1e-8) /* nothing linear is left */
+    if (sqrt(size / frame->size) < LINEAR_SHARE)
         return UNRELU_OK;
-    unrelu_status status = ur_qr_pivoted(g->n, g->m, g->map, 1e-8, rank, Q, NULL, NULL, err);
-    if (status != UNRELU_OK)
-        return status;
+    UR_TRY(ur_qr_pivoted(g->n, g->m, g->map, LINEAR_SHARE, rank, Q, NULL, NULL, err));
     ur_multiply_tn(g->n, *rank, g->p, Q, frame->x, rows);
     ur_unit_rows(*rank, g->p, rows);
     return UNRELU_OK;
@@ -79,24 +82,13 @@ unrelu_status ur_linear_part(const ur_frame *frame, size_t k, const double *V, u
     *rank = 0;
     if (g.wide + frame->d > frame->n) /* it would fit anything */
         return UNRELU_OK;
-    double *t = ur_alloc(g.n, k * sizeof *t), *Q = ur_alloc(g.n, g.m * sizeof *Q);
-    g.Z = ur_alloc(g.n, g.wide * sizeof *g.Z);
-    g.beta = ur_alloc(g.wide, g.m * sizeof *g.beta);
-    g.map = ur_alloc(g.n, g.m * sizeof *g.map);
-    unrelu_status status = UNRELU_OK;
-    if (!t || !Q || !g.Z || !g.beta || !g.map) {
-        status = ur_fail_memory(err, g.n * g.wide, "features");
-        goto done;
-    }
+    UR_ARENA(arena);
+    double *t = ur_take(&arena, g.n, k * sizeof *t), *Q = ur_take(&arena, g.n, g.m * sizeof *Q);
+    g.Z = ur_take(&arena, g.n, g.wide * sizeof *g.Z);
+    g.beta = ur_take(&arena, g.wide, g.m * sizeof *g.beta);
+    g.map = ur_take(&arena, g.n, g.m * sizeof *g.map);
+    UR_TRY(ur_arena_status(&arena, err));
     set_features(frame, V, f, &g, t);
-    status = ur_least_squares(g.n, g.wide, g.m, g.Z, frame->a, 1e-13, g.beta, NULL, err);
-    if (status == UNRELU_OK && split(frame, &g) <= floor)
-        status = span(frame, &g, rank, rows, Q, err);
-done:
-    free(t);
-    free(Q);
-    free(g.Z);
-    free(g.beta);
-    free(g.map);
-    return status;
+    UR_TRY(ur_least_squares(g.n, g.wide, g.m, g.Z, frame->a, FEATURES_RANK, g.beta, NULL, err));
+    return split(frame, &g) <= floor ? span(frame, &g, rank, rows, Q, err) : UNRELU_OK;
 }
