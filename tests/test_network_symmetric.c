@@ -135,15 +135,36 @@ static void asymmetry_of_the_joint_law_alone_is_rejected(void **state)
     free(x);
 }
 
-static void five_thousand_samples_give_every_row_to_a_tenth(void **state)
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Errors fall as n^-1/2: at n = 5000 their median is 0.025 to 0.036, by law and size, and the
+ * logarithm of the median of 7 runs has a deviation of 0.13, so that 0.06 is 4 of these away. Where
+ * two neurons come out of the span's random members too close to be told apart, one is found twice
+ * and another not at all: 5 of 1800 runs, and rounding decides which. More than 3 of 63 runs would
+ * be a chance of 3e-5. */
+static void five_thousand_samples_nearly_always_give_every_row_to_a_tenth(void **state)
 {
     (void)state;
+    enum { SEEDS = 7 };
     const unrelu_inputs laws[] = {UNRELU_INPUTS_NORMAL, UNRELU_INPUTS_UNIFORM, UNRELU_INPUTS_T3};
-    for (size_t law = 0; law < 3; law++) {
-        assert_true(error_at(sized(10, 5, 5, laws[law], 1), 5000) < 0.1);
-        assert_true(error_at(sized(10, 10, 10, laws[law], 2), 5000) < 0.1);
-        assert_true(error_at(sized(20, 8, 12, laws[law], 3), 5000) < 0.1);
-    }
+    const size_t sizes[3][3] = {{10, 5, 5}, {10, 10, 10}, {20, 8, 12}};
+    int missed = 0;
+    for (size_t law = 0; law < 3; law++)
+        for (size_t s = 0; s < 3; s++) {
+            double error[SEEDS];
+            for (size_t i = 0; i < SEEDS; i++) {
+                error[i] =
+                    error_at(sized(sizes[s][0], sizes[s][1], sizes[s][2], laws[law], i + 1), 5000);
+                missed += !(error[i] < 0.1);
+            }
+            qsort(error, SEEDS, sizeof *error, ascending);
+            assert_true(error[SEEDS / 2] < 0.06);
+        }
+    assert_true(missed <= 3);
 }
 
 static void the_error_falls_as_the_root_of_n(void **state)
@@ -295,7 +316,7 @@ int main(void)
         cmocka_unit_test(symmetric_laws_are_not_rejected),
         cmocka_unit_test(a_shift_and_a_mixture_are_rejected),
         cmocka_unit_test(asymmetry_of_the_joint_law_alone_is_rejected),
-        cmocka_unit_test(five_thousand_samples_give_every_row_to_a_tenth),
+        cmocka_unit_test(five_thousand_samples_nearly_always_give_every_row_to_a_tenth),
         cmocka_unit_test(the_error_falls_as_the_root_of_n),
         cmocka_unit_test(noise_is_projected_out),
         cmocka_unit_test(units_of_inputs_and_labels_do_not_matter),
