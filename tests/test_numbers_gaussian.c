@@ -1,33 +1,57 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The accuracy that we promise, measured: the points of the paper's Figure 1 against the
  * Cramer-Rao limit, the paper's own algorithm against its published behaviour, coverage of the
- * intervals, negative biases, rank. `test_numbers_gaussian` does a quarter of the runs;
- * --full` does them all and prints docs/numbers.md. Tolerances are stated for the full number
- * of runs and widen as 1 / sqrt(runs). */
+ * intervals, negative biases, rank. `test_numbers_gaussian` does a quarter of the runs or fewer,
+ * `--full` does them all and prints docs/numbers.md. Windows of means are four standard errors and
+ * widen as 1 / sqrt(runs). */
 #include "numbers.h"
 
 /* ---- Figure 1 ---- */
 
+/* err_b, err_Sigma, sqrt(KL / 2) of one fit: mean over draws, and deviation / mean */
+typedef struct {
+    double mean[3], spread[3];
+    int runs; /* behind the means */
+} wanted;
+
 typedef struct {
     size_t n, d;
     double kappa;
-    double ours[3], paper[3]; /* err_b, err_Sigma, sqrt(KL / 2): wanted means */
-    int paper_runs;           /* behind the wanted means of the paper */
 } point;
 
 static const point points[] = {
-    {20000, 5, 1, {.00799, .00927, .01881}, {.107, .182, 0}, 30},
-    {110000, 5, 1, {.00326, .00400, .00803}, {.0308, .0562, .1151}, 20},
-    {200000, 5, 1, {.00250, .00292, .00592}, {.0180, .0320, .0635}, 20},
-    {500000, 5, 1, {.00155, .00190, .00382}, {.01154, .02060, .0398}, 100},
-    {500000, 5, 13, {.00170, .00207, .00416}, {.01143, .01927, .0666}, 100},
-    {500000, 5, 25, {.00149, .00180, .00439}, {.01070, .01772, .0794}, 100},
-    {500000, 13, 1, {.00161, .00173, .00848}, {.0113, .0209, .1071}, 20},
-    {500000, 25, 1, {.00162, .00169, .01552}, {.0123, .0240, .2779}, 20},
+    {20000, 5, 1},   {110000, 5, 1},  {200000, 5, 1},  {500000, 5, 1},
+    {500000, 5, 13}, {500000, 5, 25}, {500000, 13, 1}, {500000, 25, 1},
+};
+enum { POINTS = sizeof points / sizeof *points };
+
+/* Draws of a seed differ from one BLAS kernel to the next: what a row says must hold for nearly
+ * all of them. Means of ours, and all spreads, are those of 400 runs (d = 13: 100, d = 25: 60);
+ * means of the paper's algorithm are as published, from fewer. */
+static const wanted wanted_ours[POINTS] = {
+    {{.00775, .00942, .01894}, {.36, .20, .19}, 400},
+    {{.00334, .00410, .00824}, {.34, .21, .18}, 400},
+    {{.00250, .00304, .00613}, {.32, .21, .18}, 400},
+    {{.00159, .00189, .00382}, {.32, .20, .18}, 400},
+    {{.00156, .00197, .00410}, {.36, .31, .20}, 400},
+    {{.00157, .00201, .00440}, {.38, .36, .22}, 400},
+    {{.00161, .00176, .00863}, {.21, .077, .074}, 100},
+    {{.00164, .00169, .01551}, {.15, .045, .045}, 60},
+};
+
+static const wanted wanted_paper[POINTS] = {
+    {{.107, .182, 0}, {.27, .27, 0}, 30}, /* a quarter of these fits has no KL */
+    {{.0308, .0562, .1151}, {.36, .38, .42}, 20},
+    {{.0180, .0320, .0635}, {.41, .43, .46}, 20},
+    {{.01154, .02060, .0398}, {.45, .48, .49}, 100},
+    {{.01143, .01927, .0666}, {.51, .53, .76}, 100},
+    {{.01070, .01772, .0794}, {.55, .56, .88}, 100},
+    {{.0113, .0209, .1071}, {.25, .27, .31}, 20},
+    {{.0123, .0240, .2779}, {.16, .19, .28}, 20},
 };
 
 typedef struct {
-    double sum[3], square[3];
+    double sum[3];
     int count[3], indefinite;
 } errors;
 
@@ -42,7 +66,6 @@ static void add_errors(errors *e, const unrelu_gaussian *truth, const unrelu_gau
     for (int k = 0; k < 3; k++)
         if (isfinite(values[k])) { /* an indefinite estimate has no KL */
             e->sum[k] += values[k];
-            e->square[k] += values[k] * values[k];
             e->count[k]++;
         }
 }
@@ -80,40 +103,37 @@ static void run_point(const point *p, int runs, int paper_runs, errors *ours, er
     }
 }
 
-static void figure1(void)
+static double mean_of(const errors *e, int k)
+{
+    return e->sum[k] / e->count[k];
+}
+
+/* means within four standard errors of their difference from the wanted ones */
+static void mean_rows(const char *what, const wanted *w, const errors *e)
 {
     static const char *const names[] = {"err_b", "err_Sigma", "sqrt(KL/2)"};
-    for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
+    for (int k = 0; k < 3 && w->mean[k] > 0; k++) {
+        double slack = 4 * w->spread[k] * sqrt(1.0 / e->count[k] + 1.0 / w->runs);
+        row(what, names[k], mean_of(e, k), w->mean[k] * (1 - slack), w->mean[k] * (1 + slack), "");
+    }
+}
+
+static void figure1(void)
+{
+    for (size_t i = 0; i < POINTS; i++) {
         const point *p = &points[i];
         errors ours = {0}, theirs = {0};
-        /* small points are cheap: all their runs, always */
-        int runs = p->n * p->d <= 1000000 ? 20 : runs_of(20), paper_runs = runs;
-        run_point(p, runs, paper_runs, &ours, &theirs);
+        int runs = runs_of(share < 1 && p->d > 5 ? 20 : 80); /* five columns are cheap */
+        run_point(p, runs, runs < 20 ? runs : 20, &ours, &theirs);
         char what[64];
-        for (int k = 0; k < 3; k++) {
-            /* 3 standard errors of a 20-run mean are 20 % of err_b, 13 % of the others */
-            double mean = ours.sum[k] / ours.count[k];
-            double slack = (p->kappa > 1 || k == 0 ? .20 : .13) * sqrt(20.0 / runs);
-            snprintf(what, sizeof what, "n=%zu d=%zu kappa=%g, default", p->n, p->d, p->kappa);
-            row(what, names[k], mean, p->ours[k] * (1 - slack), p->ours[k] * (1 + slack), "");
-        }
+        snprintf(what, sizeof what, "n=%zu d=%zu kappa=%g, default", p->n, p->d, p->kappa);
+        mean_rows(what, &wanted_ours[i], &ours);
         row(what, "non-PSD fits", ours.indefinite, 0, 0, "");
-        for (int k = 0; k < 3; k++) {
-            double runs_here = theirs.count[k], mean = theirs.sum[k] / runs_here;
-            double variance =
-                fmax(theirs.square[k] / runs_here - mean * mean, 0) * runs_here / (runs_here - 1);
-            /* few runs say little of their own spread: sd / mean is about a half throughout */
-            double sd = share < 1 ? fmax(sqrt(variance), 0.5 * p->paper[k]) : sqrt(variance);
-            double slack = 3 * sd * sqrt(1 / runs_here + 1.0 / p->paper_runs);
-            if (p->paper[k] == 0) /* n = 20000: half of the paper's fits have no KL */
-                continue;
-            snprintf(what, sizeof what, "n=%zu d=%zu kappa=%g, paper", p->n, p->d, p->kappa);
-            row(what, names[k], mean, p->paper[k] - slack, p->paper[k] + slack, "");
-        }
-        if (p->d == 25) /* both means are of the same data */
-            row(what, "err_b of the paper / default",
-                theirs.sum[0] / theirs.count[0] / (ours.sum[0] / ours.count[0]), share < 1 ? 5 : 7,
-                INFINITY, "");
+        snprintf(what, sizeof what, "n=%zu d=%zu kappa=%g, paper", p->n, p->d, p->kappa);
+        mean_rows(what, &wanted_paper[i], &theirs);
+        if (p->d == 25) /* 7.4 on the whole, .22 the spread of one run */
+            row(what, "err_b of the paper / default", mean_of(&theirs, 0) / mean_of(&ours, 0),
+                7.4 * (1 - 4 * .22 / sqrt(theirs.count[0])), INFINITY, "");
     }
 }
 
@@ -166,12 +186,14 @@ static void coverage_of(size_t n, int full)
     }
 }
 
-/* ---- negative bias: unit rows, b / s = -1, n = 1e5 ---- */
+/* ---- negative bias: unit rows, b / s = -1, n = 1e5 ----
+ * Over eight times 40 runs the mean of err_b was .0086 +- .0004, the rms of rho .0063 +- .00027,
+ * that over its standard error .987 +- .045: windows are four of these. */
 
 static void negative_bias(void)
 {
     enum { D = 5 };
-    int runs = runs_of(10);
+    int runs = runs_of(160);
     double b = 0, rho = 0, z = 0, pairs = 0;
     for (int run = 0; run < runs; run++) {
         unrelu_gaussian_plant_options plan = unrelu_gaussian_plant_options_default();
@@ -211,11 +233,11 @@ static void negative_bias(void)
         free(x);
     }
     row("b/s=-1, n=1e5, d=5", "err_b", b, 0, .012, "");
-    double slack = share < 1 ? 1.3 : 1;
-    row("b/s=-1, n=1e5, d=5", "rms of rho, pairs not flagged", sqrt(rho / pairs), 0, .007 * slack,
-        "");
-    row("b/s=-1, n=1e5, d=5", "rms of rho / standard error", sqrt(z / pairs), 1 - .2 * slack,
-        1 + .2 * slack, "");
+    double wide = 4 * sqrt(40.0 / runs);
+    row("b/s=-1, n=1e5, d=5", "rms of rho, pairs not flagged", sqrt(rho / pairs), 0,
+        .0063 + wide * .00027, "");
+    row("b/s=-1, n=1e5, d=5", "rms of rho / standard error", sqrt(z / pairs), 1 - wide * .045,
+        1 + wide * .045, "");
 }
 
 /* ---- rank: how often auto finds the planted k ---- */
@@ -249,7 +271,7 @@ int main(int argc, char **argv)
     figure1();
     coverage_of(500, 1000);
     coverage_of(5000, 500);
-    coverage_of(50000, 150);
+    coverage_of(50000, 400);
     negative_bias();
     rank_found(10, 3, 2000, full ? .95 : .5);
     rank_found(25, 5, 2000, full ? .95 : .5);
