@@ -50,9 +50,10 @@ void cli_report_foot(cli_page *page, const cli_shared *shared)
 
 int cli_report_save(cli_page *page, const cli_shared *shared)
 {
-    int status = cli_page_save(page, shared->output);
+    size_t size = 0;
+    int status = cli_page_save(page, shared->output, &size);
     if (status == 0)
-        cli_note("%s: %.2f MB", shared->output, (double)cli_page_size() / 1e6);
+        cli_note("%s: %.2f MB", shared->output, (double)size / 1e6);
     return status;
 }
 

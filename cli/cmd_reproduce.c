@@ -2,6 +2,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli.h"
 #include "figure1.h"
@@ -129,7 +130,7 @@ static int write_json(const figure1 *f, const char *path)
     int failed = 0;
     json_t *object = cli_figure1_json(f, &failed);
     char *text = failed ? NULL : json_dumps(object, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
-    int status = text ? cli_figure1_write(path, text) : CLI_EXIT_INTERNAL;
+    int status = text ? cli_write_file(path, text, strlen(text)) : CLI_EXIT_INTERNAL;
     if (!text)
         cli_error("not enough memory for the JSON text");
     free(text);

@@ -59,8 +59,6 @@ unrelu_status cli_figure1_run(figure1 *f, size_t point, const unrelu_exec *exec,
 /* Takes the finished points of the file; one of other settings is refused. */
 int cli_figure1_load(figure1 *f, const char *path);
 int cli_figure1_save(const figure1 *f, const char *path);
-/* beside path, then renamed */
-int cli_figure1_write(const char *path, const char *text);
 
 /* --- figure1_text.c --- */
 void cli_figure1_print(const figure1 *f);

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "files.h"
 #include "talk.h"
 
 static const char header[] =
@@ -34,26 +34,6 @@ enum {
 };
 
 /* ---- writing ------------------------------------------------------------------------- */
-
-int cli_figure1_write(const char *path, const char *text)
-{
-    size_t size = strlen(path) + 32;
-    char *beside = malloc(size);
-    if (beside)
-        snprintf(beside, size, "%s.%ld.tmp", path, (long)getpid());
-    FILE *file = beside ? fopen(beside, "w") : NULL;
-    int failed = !file || fputs(text, file) < 0;
-    if (file)
-        failed |= fclose(file) != 0;
-    failed = failed || rename(beside, path) != 0;
-    if (failed) {
-        cli_error("cannot write %s: %s", path, strerror(errno));
-        if (file)
-            remove(beside);
-    }
-    free(beside);
-    return failed ? CLI_EXIT_FILE : 0;
-}
 
 static void put_number(FILE *out, double x)
 {
@@ -94,7 +74,7 @@ int cli_figure1_save(const figure1 *f, const char *path)
                     put_row(out, f, p, m);
         int failed = ferror(out);
         if (fclose(out) == 0 && !failed)
-            status = cli_figure1_write(path, text);
+            status = cli_write_file(path, text, size);
     }
     if (status == CLI_EXIT_INTERNAL)
         cli_error("not enough memory");

@@ -227,5 +227,5 @@ int cli_figure1_page(const figure1 *f, const char *path)
                   "%llu%s</code></footer>\n",
                   unrelu_version(), f->runs, (unsigned long long)f->seed,
                   f->quick ? " --quick" : "");
-    return cli_page_save(page, path);
+    return cli_page_save(page, path, NULL);
 }

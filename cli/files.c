@@ -115,6 +115,27 @@ int cli_make_folder(const char *path)
     return status;
 }
 
+int cli_write_file(const char *path, const char *text, size_t size)
+{
+    char beside[PATH_MAX] = "";
+    errno = ENAMETOOLONG;
+    FILE *file = NULL;
+    if (snprintf(beside, sizeof beside, "%s.%ld.tmp", path, (long)getpid()) < (int)sizeof beside)
+        file = fopen(beside, "wb");
+    int failed = !file || fwrite(text, 1, size, file) != size || fflush(file) != 0, why = errno;
+    if (file && fclose(file) != 0 && !failed) {
+        failed = 1;
+        why = errno;
+    }
+    if (!failed && rename(beside, path) == 0)
+        return 0;
+    why = failed ? why : errno;
+    if (file)
+        remove(beside);
+    cli_error("%s: cannot be written: %s", path, strerror(why));
+    return CLI_EXIT_FILE;
+}
+
 static int is_pipe(const char *path)
 {
     struct stat s;

@@ -12,6 +12,8 @@
  * the name must end in, or NULL. An output of NULL is fine where it is not required. */
 int cli_check_output(const cli_shared *shared, const char *extension);
 int cli_require_output(const char *command, const cli_shared *shared, const char *what);
+/* Writes beside path and renames, so that a file that was there stays whole. */
+int cli_write_file(const char *path, const char *text, size_t size);
 /* makes path and what is missing above it */
 int cli_make_folder(const char *path);
 

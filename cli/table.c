@@ -32,11 +32,9 @@ void cli_table_add(cli_table *table, const char *format, ...)
 
 void cli_table_add_name(cli_table *table, const char *name)
 {
-    size_t length = strlen(name), keep = length;
-    if (cli_text_width(name, length) > NAME)
-        for (keep = 0; cli_text_width(name, keep + 1) <= NAME - 3; keep++)
-            continue;
-    cli_table_add(table, "%.*s%s", (int)keep, name, keep < length ? "..." : "");
+    int cut = name[cli_text_cut(name, NAME)] != '\0';
+    cli_table_add(table, "%.*s%s", (int)cli_text_cut(name, cut ? NAME - 3 : NAME), name,
+                  cut ? "..." : "");
 }
 
 void cli_table_add_estimate(cli_table *table, double value, double half)

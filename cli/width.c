@@ -21,6 +21,23 @@ int cli_text_width(const char *text, size_t length)
     return count;
 }
 
+size_t cli_text_cut(const char *text, size_t most)
+{
+    size_t i = 0;
+    for (size_t count = 0; text[i]; i++) {
+        count += ((unsigned char)text[i] & 0xc0) != 0x80;
+        if (count > most)
+            break;
+    }
+    return i;
+}
+
+void cli_text_shorten(char *text, int most)
+{
+    if (most > 0 && text[cli_text_cut(text, (size_t)most)])
+        strcpy(text + cli_text_cut(text, (size_t)most - 1), "…");
+}
+
 void cli_print_wrapped(const char *text, int column, int indent)
 {
     int most = cli_width(), fresh = 1; /* no word of the text is on this line yet */

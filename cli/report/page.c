@@ -6,16 +6,12 @@
  * request at all, or those of the chart library alone where that is linked. */
 #include "page.h"
 
-#include <errno.h>
-#include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "../files.h"
 #include "../talk.h"
 #include "assets.h"
 
@@ -38,6 +34,12 @@ cli_page *cli_page_open(const char *title)
     page->body = open_memstream(&page->text, &page->size);
     page->failed = !page->title || !page->body;
     return page;
+}
+
+void cli_page_fail(cli_page *page)
+{
+    if (page)
+        page->failed = 1;
 }
 
 void cli_page_html(cli_page *page, const char *format, ...)
@@ -82,24 +84,67 @@ static const char *entity(char c)
                        : NULL;
 }
 
+/* bytes of the character that starts at s; 0: it is not UTF-8 */
+static size_t character(const unsigned char *s)
+{
+    size_t more = *s < 0x80 ? 0 : *s < 0xc2 ? 4 : *s < 0xe0 ? 1 : *s < 0xf0 ? 2 : *s < 0xf5 ? 3 : 4;
+    for (size_t i = 1; i <= more; i++)
+        if (more == 4 || (s[i] & 0xc0) != 0x80)
+            return 0;
+    int overlong = (*s == 0xe0 && s[1] < 0xa0) || (*s == 0xf0 && s[1] < 0x90);
+    int beyond = (*s == 0xed && s[1] > 0x9f) || (*s == 0xf4 && s[1] > 0x8f);
+    return overlong || beyond ? 0 : 1 + more;
+}
+
+/* '?' for control characters and for bytes that are not UTF-8 */
 static void write_text(FILE *file, const char *text)
 {
-    for (const char *s = text; *s; s++)
+    for (const char *s = text; *s;) {
+        size_t length = character((const unsigned char *)s);
         if (entity(*s))
             fputs(entity(*s), file);
+        else if (length == 0 || (unsigned char)*s < ' ' || *s == 0x7f)
+            fputc('?', file);
         else
-            fputc(*s, file);
+            fwrite(s, 1, length, file);
+        s += length ? length : 1;
+    }
 }
 
 void cli_page_text(cli_page *page, const char *text)
 {
+    if (page && !page->failed)
+        write_text(page->body, text);
+}
+
+void cli_page_vsay(cli_page *page, const char *format, va_list list)
+{
+    char *text = NULL;
     if (!page || page->failed)
         return;
-    char *clean = clean_text(text);
-    page->failed = !clean;
-    if (clean)
-        write_text(page->body, clean);
-    free(clean);
+    if (vasprintf(&text, format, list) < 0)
+        cli_page_fail(page);
+    else
+        cli_page_text(page, text);
+    free(text);
+}
+
+void cli_page_say(cli_page *page, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    cli_page_vsay(page, format, list);
+    va_end(list);
+}
+
+size_t cli_page_next_chart(cli_page *page)
+{
+    return page ? ++page->charts : 0;
+}
+
+size_t cli_page_charts(const cli_page *page)
+{
+    return page ? page->charts : 0;
 }
 
 /* ---- charts ---- */
@@ -206,49 +251,6 @@ static void write_page(FILE *file, const cli_page *page)
     fputs("</body>\n</html>\n", file);
 }
 
-static int refuse(const char *path, int why)
-{
-    cli_error("%s: cannot be written: %s", path, strerror(why));
-    return CLI_EXIT_FILE;
-}
-
-static int make_readable(int fd)
-{
-    mode_t mask = umask(0);
-    umask(mask);
-    return fchmod(fd, 0666 & ~mask);
-}
-
-static size_t written;
-
-static int write_beside(const cli_page *page, const char *path)
-{
-    char beside[PATH_MAX];
-    if ((size_t)snprintf(beside, sizeof beside, "%s.XXXXXX", path) >= sizeof beside)
-        return refuse(path, ENAMETOOLONG);
-    int fd = mkstemp(beside);
-    FILE *file = fd < 0 ? NULL : fdopen(fd, "wb");
-    if (!file) {
-        int why = errno;
-        if (fd >= 0)
-            close(fd);
-        return refuse(path, why);
-    }
-    errno = 0;
-    write_page(file, page);
-    written = (size_t)ftell(file);
-    int failed = fflush(file) != 0 || ferror(file) || make_readable(fd) != 0, why = errno;
-    if (fclose(file) != 0 && !failed) {
-        failed = 1;
-        why = errno;
-    }
-    if (!failed && rename(beside, path) == 0)
-        return 0;
-    why = failed ? why : errno;
-    unlink(beside);
-    return refuse(path, why ? why : EIO);
-}
-
 void cli_page_drop(cli_page *page)
 {
     if (page && page->body)
@@ -260,18 +262,25 @@ void cli_page_drop(cli_page *page)
     free(page);
 }
 
-int cli_page_save(cli_page *page, const char *path)
+int cli_page_save(cli_page *page, const char *path, size_t *size)
 {
+    char *text = NULL;
+    size_t length = 0;
+    int done = page && page->body && fflush(page->body) == 0 && !page->failed;
+    FILE *file = done ? open_memstream(&text, &length) : NULL;
+    if (file) {
+        write_page(file, page);
+        done = !ferror(file);
+        done = fclose(file) == 0 && done;
+    }
     int status = CLI_EXIT_INTERNAL;
-    if (page && page->body && fflush(page->body) == 0 && !page->failed)
-        status = write_beside(page, path);
+    if (file && done)
+        status = cli_write_file(path, text, length);
     else
         cli_error("%s: not enough memory for the page", path);
+    if (size)
+        *size = length;
+    free(text);
     cli_page_drop(page);
     return status;
-}
-
-size_t cli_page_size(void)
-{
-    return written;
 }

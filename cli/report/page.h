@@ -6,22 +6,32 @@
 #define CLI_REPORT_PAGE_H
 
 #include <jansson.h>
+#include <stdarg.h>
+#include <stddef.h>
 
 typedef struct cli_page cli_page;
 
 cli_page *cli_page_open(const char *title);
 /* Taken as it stands: text that a file gave goes through cli_page_text. */
 void cli_page_html(cli_page *page, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void cli_page_text(cli_page *page, const char *text); /* escaped */
+/* Escaped; bytes that are no text become '?'. */
+void cli_page_text(cli_page *page, const char *text);
+void cli_page_say(cli_page *page, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void cli_page_vsay(cli_page *page, const char *format, va_list list)
+    __attribute__((format(printf, 2, 0)));
+void cli_page_fail(cli_page *page); /* memory ran out elsewhere */
+
+/* The number of one more chart, from 1 on; charts begin with <figure class="chart">. */
+size_t cli_page_next_chart(cli_page *page);
+size_t cli_page_charts(const cli_page *page); /* so far */
 /* takes spec; caption (escaped) may be NULL. "width": "container" gives the width of the page,
  * "usermeta": {"aspect": A} a height of A times that. */
 void cli_page_chart(cli_page *page, json_t *spec, const char *caption);
 /* Text for a spec: JSON is UTF-8, which a name in a file need not be. */
 json_t *cli_page_string(const char *text);
-/* Writes beside path and renames; frees the page; returns the exit status. */
-int cli_page_save(cli_page *page, const char *path);
+/* Writes beside path and renames; frees the page; returns the exit status. size (may be NULL):
+ * bytes that were written. */
+int cli_page_save(cli_page *page, const char *path, size_t *size);
 void cli_page_drop(cli_page *page); /* frees it unsaved */
-/* bytes that cli_page_save has written last */
-size_t cli_page_size(void);
 
 #endif

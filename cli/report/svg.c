@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "svg.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../width.h"
+
+enum {
+    MOST_TICKS = 24,
+    TICK = 4,         /* pixels of a tick, and of the gap to its label */
+    LABEL = 18,       /* from an axis to the foot of its labels, and on to its title */
+    SIDE = 10,        /* above and right of the plot */
+    NARROW = 336,     /* pixels that a card has in a narrow window */
+    NARROW_FONT = 11, /* what text should have there */
+    WIDEST_FONT = 17,
+};
+
+static const double CHARACTER = 0.56; /* of the font's size */
+static const double STRETCH = 1.12;   /* a chart grows by this much with its place */
+
+double cli_px(double pixels)
+{
+    return rint(10 * pixels) / 10;
+}
+
+double cli_svg_text_width(const char *text, double font)
+{
+    return CHARACTER * font * cli_text_width(text, strlen(text));
+}
+
+double cli_svg_narrow(double width)
+{
+    return fmax(CLI_FONT, fmin(WIDEST_FONT, NARROW_FONT * width / NARROW));
+}
+
+/* ---- ticks ---- */
+
+typedef struct {
+    size_t count;
+    double at[MOST_TICKS], step;
+    int exponent; /* labels are multiples of 10 to this */
+} ticks;
+
+double cli_svg_step(double x)
+{
+    double power = pow(10, floor(log10(x)));
+    double digit = x / power;
+    return power * (digit <= 1.0001 ? 1 : digit <= 2.0001 ? 2 : digit <= 5.0001 ? 5 : 10);
+}
+
+static void add_tick(ticks *t, double at)
+{
+    if (t->count < MOST_TICKS)
+        t->at[t->count++] = at;
+}
+
+static void find_linear(cli_axis *a, ticks *t)
+{
+    t->step = cli_svg_step((a->high - a->low) / (double)(a->count ? a->count : 5));
+    if (a->is_whole)
+        t->step = fmax(1, t->step);
+    if (a->is_nice) {
+        a->low = t->step * floor(a->low / t->step + 1e-9);
+        a->high = t->step * ceil(a->high / t->step - 1e-9);
+    }
+    for (double k = ceil(a->low / t->step - 1e-9); k <= floor(a->high / t->step + 1e-9); k++)
+        add_tick(t, k * t->step);
+    double largest = fmax(fabs(a->low), fabs(a->high));
+    if (!a->is_share && (largest >= 1e5 || largest < 1e-2))
+        t->exponent = (int)floor(log10(largest) + 1e-9);
+}
+
+/* powers of ten; where they are few, twice and five times these too */
+static void find_logarithmic(const cli_axis *a, ticks *t)
+{
+    double low = log10(a->low), high = log10(a->high);
+    int many = high - low >= 2.5, every = 1 + (int)((high - low) / 7);
+    for (int power = (int)floor(low); power <= high; power += every)
+        for (int digit = 1; digit <= (many ? 1 : 5); digit += digit == 1 ? 1 : 3) {
+            double at = digit * pow(10, power);
+            if (at >= a->low * (1 - 1e-9) && at <= a->high * (1 + 1e-9))
+                add_tick(t, at);
+        }
+}
+
+static void settle(cli_axis *a)
+{
+    if (!isfinite(a->low) || !isfinite(a->high)) {
+        a->low = a->is_log;
+        a->high = 1 + a->is_log;
+    }
+    double middle = (a->low + a->high) / 2, around = middle != 0 ? fabs(middle) / 2 : 0.5;
+    if (!(a->high - a->low > 1e-9 * fmax(fabs(a->low), fabs(a->high)))) {
+        a->low = middle - around;
+        a->high = middle + around;
+    }
+}
+
+static ticks ticks_of(cli_axis *a)
+{
+    ticks t = {0};
+    settle(a);
+    for (size_t i = 0; a->at && i < a->count; i++)
+        add_tick(&t, a->at[i]);
+    if (!a->at && a->is_log)
+        find_logarithmic(a, &t);
+    if (t.count < 2 && !a->at) {
+        t.count = 0;
+        find_linear(a, &t);
+    }
+    return t;
+}
+
+/* ---- labels ---- */
+
+enum { TEXT = 64, TITLE = 80 }; /* bytes; characters */
+
+/* "×10⁻⁵" */
+static void format_power(int exponent, char *text)
+{
+    static const char *const digits[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
+    char plain[16];
+    char *to = stpcpy(text, "×10");
+    snprintf(plain, sizeof plain, "%d", exponent);
+    for (const char *s = plain; *s; s++)
+        to = stpcpy(to, *s == '-' ? "⁻" : digits[*s - '0']);
+}
+
+static void format_count(double value, char *text)
+{
+    double unit = value >= 1e6 ? 1e6 : value >= 1e4 ? 1e3 : 1;
+    snprintf(text, TEXT, "%g%s", value / unit, unit == 1e6 ? "M" : unit == 1e3 ? "k" : "");
+}
+
+static void format_tick(const cli_axis *a, const ticks *t, double value, char *text)
+{
+    char plain[TEXT];
+    double unit = a->is_share ? 0.01 : pow(10, t->exponent);
+    if (!a->has_labels)
+        plain[0] = '\0';
+    else if (a->at)
+        format_count(value, plain);
+    else if (t->step > 0) {
+        int decimals = (int)fmax(0, -floor(log10(t->step / unit) + 1e-9));
+        double shown = fabs(value) < t->step / 2 ? 0 : value / unit;
+        snprintf(plain, sizeof plain, "%.*f", decimals, shown);
+    } else
+        snprintf(plain, sizeof plain, "%g", value);
+    snprintf(text, TEXT, "%s%s%s", plain[0] == '-' ? "−" : "", plain + (plain[0] == '-'),
+             a->is_share && plain[0] ? "\u202f%" : "");
+}
+
+static double widest_label(const cli_axis *a, const ticks *t, double font)
+{
+    double widest = 0;
+    for (size_t i = 0; i < t->count; i++) {
+        char text[TEXT];
+        format_tick(a, t, t->at[i], text);
+        widest = fmax(widest, cli_svg_text_width(text, font));
+    }
+    return widest;
+}
+
+/* as much of it as the axis is long, with the power of ten that the labels leave out */
+static void put_title(const cli_plot *p, const cli_axis *a, const ticks *t)
+{
+    char power[TEXT] = "", title[4 * TITLE + 1] = "";
+    double room = fabs(a->to - a->from) + TICK * 6, font = cli_svg_narrow(p->width);
+    if (t->exponent)
+        format_power(t->exponent, power);
+    if (a->title)
+        snprintf(title, sizeof title, "%.*s", (int)cli_text_cut(a->title, TITLE - 1), a->title);
+    cli_text_shorten(title, (int)(room / cli_svg_text_width("x", font)));
+    cli_page_text(p->page, title);
+    cli_page_html(p->page, title[0] && power[0] ? " (%s)</text>" : "%s</text>", power);
+}
+
+static int has_title(const cli_axis *a, const ticks *t)
+{
+    return a->title || t->exponent;
+}
+
+/* ---- axes ---- */
+
+static double pixel_of(const cli_axis *a, double value)
+{
+    double share = a->is_log ? log(value / a->low) / log(a->high / a->low)
+                             : (value - a->low) / (a->high - a->low);
+    return cli_px(a->from + fmin(1, fmax(0, share)) * (a->to - a->from));
+}
+
+double cli_plot_x(const cli_plot *plot, double value)
+{
+    return pixel_of(&plot->x, value);
+}
+
+double cli_plot_y(const cli_plot *plot, double value)
+{
+    return pixel_of(&plot->y, value);
+}
+
+void cli_axis_pad(cli_axis *a)
+{
+    static const double by = 0.03;
+    settle(a);
+    double length = a->is_log ? log(a->high / a->low) : a->high - a->low;
+    a->low = a->is_log ? a->low * exp(-by * length) : a->low - by * length;
+    a->high = a->is_log ? a->high * exp(by * length) : a->high + by * length;
+}
+
+static void draw_y(const cli_plot *p, const ticks *t)
+{
+    const cli_axis *a = &p->y;
+    for (size_t i = 0; i < t->count && a->has_grid; i++)
+        cli_page_html(p->page, "%s%g %gH%g", i == 0 ? "<path class=\"guides\" d=\"M" : "M",
+                      p->x.from, pixel_of(a, t->at[i]), p->x.to);
+    cli_page_html(p->page, "%s<g class=\"end\">", a->has_grid && t->count ? "\"/>" : "");
+    for (size_t i = 0; i < t->count && a->has_labels; i++) {
+        char text[TEXT];
+        format_tick(a, t, t->at[i], text);
+        cli_page_html(p->page, "<text x=\"%g\" y=\"%g\">%s</text>", cli_px(p->x.from - 2 * TICK),
+                      cli_px(pixel_of(a, t->at[i]) + 0.35 * CLI_FONT), text);
+    }
+    cli_page_html(p->page, "</g>");
+    if (!has_title(a, t))
+        return;
+    cli_page_html(p->page, "<text class=\"middle\" transform=\"translate(%d %g)rotate(-90)\">",
+                  CLI_FONT, cli_px((a->from + a->to) / 2));
+    put_title(p, a, t);
+}
+
+/* From the last on: a label that would touch the one after it is left out. */
+static void draw_x(const cli_plot *p, const ticks *t)
+{
+    const cli_axis *a = &p->x;
+    double y = p->y.from, next = INFINITY;
+    for (size_t i = 0; i < t->count && a->has_grid; i++)
+        cli_page_html(p->page, "%s%g %gV%g", i == 0 ? "<path class=\"guides\" d=\"M" : "M",
+                      pixel_of(a, t->at[i]), p->y.to, y);
+    cli_page_html(p->page, "%s<path class=\"axis\" d=\"M%g %gH%g",
+                  a->has_grid && t->count ? "\"/>" : "", a->from, y, a->to);
+    for (size_t i = 0; i < t->count; i++)
+        cli_page_html(p->page, "M%g %gv%d", pixel_of(a, t->at[i]), y, TICK);
+    cli_page_html(p->page, "\"/><g class=\"middle\">");
+    for (size_t i = t->count; a->has_labels && i-- > 0;) {
+        char text[TEXT];
+        format_tick(a, t, t->at[i], text);
+        double at = pixel_of(a, t->at[i]);
+        double half = cli_svg_text_width(text, cli_svg_narrow(p->width)) / 2;
+        if (at + half + CLI_FONT / 2 > next)
+            continue;
+        next = at - half;
+        cli_page_html(p->page, "<text x=\"%g\" y=\"%g\">%s</text>", at, cli_px(y + LABEL), text);
+    }
+    cli_page_html(p->page, "</g>");
+    if (!has_title(a, t))
+        return;
+    cli_page_html(p->page, "<text class=\"middle\" x=\"%g\" y=\"%g\">",
+                  cli_px((a->from + a->to) / 2), cli_px(y + (a->has_labels ? 2 : 1) * LABEL));
+    put_title(p, a, t);
+}
+
+void cli_plot_open(cli_plot *p)
+{
+    ticks x = ticks_of(&p->x), y = ticks_of(&p->y);
+    double narrow = cli_svg_narrow(p->width);
+    double below = LABEL * (p->x.has_labels + has_title(&p->x, &x)) + TICK;
+    double labels = p->y.has_labels ? widest_label(&p->y, &y, narrow) + 2 * TICK : 0;
+    p->x.from = cli_px(p->left + labels + (has_title(&p->y, &y) ? LABEL + TICK : TICK));
+    p->x.to = p->width - SIDE - (p->x.has_labels ? TICK : 0);
+    p->y.from = p->height - below;
+    p->y.to = SIDE;
+    cli_svg_open(p);
+    draw_y(p, &y);
+    draw_x(p, &x);
+}
+
+void cli_plot_close(cli_plot *plot, const char *caption)
+{
+    cli_svg_close(plot->page, caption);
+}
+
+/* ---- the figure ---- */
+
+void cli_svg_open(const cli_plot *p)
+{
+    size_t id = cli_page_next_chart(p->page);
+    cli_page_html(p->page,
+                  "<figure class=\"chart\" style=\"max-width:%gpx\"><svg class=\"plot\" "
+                  "viewBox=\"0 0 %g %g\" role=\"img\" aria-labelledby=\"t%zu d%zu\" "
+                  "style=\"--font:%gpx;--narrow:%gpx\"><title id=\"t%zu\">",
+                  rint(STRETCH * p->width), p->width, p->height, id, id,
+                  cli_px(p->font > 0 ? p->font : CLI_FONT),
+                  cli_px(p->narrow > 0 ? p->narrow : cli_svg_narrow(p->width)), id);
+    cli_page_text(p->page, p->title);
+    cli_page_html(p->page, "</title><desc id=\"d%zu\">", id);
+    cli_page_text(p->page, p->text);
+    cli_page_html(p->page, "</desc>\n");
+}
+
+void cli_svg_close(cli_page *page, const char *caption)
+{
+    cli_page_html(page, "</svg>");
+    if (caption) {
+        cli_page_html(page, "<figcaption>");
+        cli_page_text(page, caption);
+        cli_page_html(page, "</figcaption>");
+    }
+    cli_page_html(page, "</figure>\n");
+}
+
+/* ---- marks ---- */
+
+static void put_mark_title(cli_page *page, const char *format, va_list list)
+{
+    cli_page_html(page, "<title>");
+    cli_page_vsay(page, format, list);
+    cli_page_html(page, "</title>");
+}
+
+/* expands to the end of a mark: its title, from the arguments after `last` */
+#define TITLE_AND_END(page, last)                                                                  \
+    do {                                                                                           \
+        va_list list;                                                                              \
+        va_start(list, last);                                                                      \
+        put_mark_title(page, last, list);                                                          \
+        va_end(list);                                                                              \
+        cli_page_html(page, "</path>\n");                                                          \
+    } while (0)
+
+void cli_svg_title(cli_page *page, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    put_mark_title(page, format, list);
+    va_end(list);
+}
+
+void cli_mark_bar(const cli_plot *p, double x0, double y0, double x1, double y1, const char *title,
+                  ...)
+{
+    double left = cli_plot_x(p, x0), top = cli_plot_y(p, y1), foot = cli_plot_y(p, y0);
+    double width = cli_plot_x(p, x1) - left, gap = width > 3 ? 0.5 : 0;
+    cli_page_html(p->page, "<path d=\"M%g %gV%gh%gV%gz\">", left, foot, top,
+                  cli_px(fmax(0.3, width - gap)), foot);
+    TITLE_AND_END(p->page, title);
+}
+
+void cli_mark_dot(const cli_plot *p, double x, double y, const char *title, ...)
+{
+    cli_page_html(p->page, "<path d=\"M%g %gh0\">", cli_plot_x(p, x), cli_plot_y(p, y));
+    TITLE_AND_END(p->page, title);
+}
+
+void cli_mark_rule(const cli_plot *p, double x0, double y0, double x1, double y1, const char *title,
+                   ...)
+{
+    cli_page_html(p->page, "<path d=\"M%g %gL%g %g\">", cli_plot_x(p, x0), cli_plot_y(p, y0),
+                  cli_plot_x(p, x1), cli_plot_y(p, y1));
+    TITLE_AND_END(p->page, title);
+}
+
+void cli_mark_line(const cli_plot *p, const char *class, size_t count, const double *x,
+                   const double *y, const double *under, const char *title, ...)
+{
+    size_t drawn = 0;
+    const char *command = "M";
+    cli_page_html(p->page, "<path class=\"%s\" d=\"", class);
+    for (size_t i = 0; i < count; i++) {
+        int seen = isfinite(x[i]) && isfinite(y[i]);
+        if (seen)
+            cli_page_html(p->page, "%s%g %g", command, cli_plot_x(p, x[i]), cli_plot_y(p, y[i]));
+        command = seen ? "L" : under ? command : "M";
+        drawn += (size_t)seen;
+    }
+    for (size_t i = count; under && drawn && i-- > 0;)
+        if (isfinite(x[i]) && isfinite(under[i]))
+            cli_page_html(p->page, "L%g %g", cli_plot_x(p, x[i]), cli_plot_y(p, under[i]));
+    cli_page_html(p->page, "%s\">", under && drawn ? "z" : "");
+    TITLE_AND_END(p->page, title);
+}

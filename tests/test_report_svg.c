@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Axes, marks and each kind of chart, as the text that they are. */
+#include "pages.h"
+
+#include <math.h>
+
+static const char hostile[] = "</title><script>x()</script>\"'&\n\xff";
+
+/* a plot with these axes, as the text of its chart; the page is kept in *page */
+static char *plotted(cli_plot *plot, char **page)
+{
+    plot->page = cli_page_open("test");
+    plot->title = plot->text = "test";
+    plot->width = plot->width > 0 ? plot->width : 400;
+    plot->height = 200;
+    cli_plot_open(plot);
+    cli_plot_close(plot, NULL);
+    *page = saved(plot->page);
+    char *svg = chart_in(*page);
+    check_chart(svg);
+    return svg;
+}
+
+/* the labels of the axis y (class "end") or x ("middle"), with a blank after each */
+static const char *labels(const char *svg, const char *class)
+{
+    static char all[1024];
+    char group[64];
+    snprintf(group, sizeof group, "<g class=\"%s\">", class);
+    const char *s = strstr(svg, group), *end = strstr(s, "</g>");
+    all[0] = '\0';
+    while ((s = strstr(s, "<text")) && s < end) {
+        s = strchr(s, '>') + 1;
+        strncat(all, s, strcspn(s, "<"));
+        strcat(all, " ");
+    }
+    return all;
+}
+
+static void y_labels_are(double low, double high, cli_axis axis, const char *expected)
+{
+    char *page;
+    axis.low = low;
+    axis.high = high;
+    axis.has_labels = 1;
+    cli_plot plot = {.x = {.high = 1}, .y = axis};
+    const char *found = labels(plotted(&plot, &page), "end");
+    if (strcmp(found, expected) != 0)
+        fail_msg("%g to %g: %s, expected %s", low, high, found, expected);
+    free(page);
+}
+
+static void ticks_are_round_numbers(void **state)
+{
+    (void)state;
+    y_labels_are(0, 97, (cli_axis){0}, "0 20 40 60 80 ");
+    y_labels_are(0, 97, (cli_axis){.is_nice = 1}, "0 20 40 60 80 100 ");
+    y_labels_are(-0.31, 0.3, (cli_axis){0}, "−0.2 0.0 0.2 ");
+    y_labels_are(-1, 1, (cli_axis){0}, "−1.0 −0.5 0.0 0.5 1.0 ");
+    y_labels_are(1234.5, 1234.9, (cli_axis){0}, "1234.5 1234.6 1234.7 1234.8 1234.9 ");
+    y_labels_are(0, 1, (cli_axis){.is_share = 1},
+                 "0\u202f% 20\u202f% 40\u202f% 60\u202f% "
+                 "80\u202f% 100\u202f% ");
+    y_labels_are(0.5, 3.5, (cli_axis){.is_whole = 1, .count = 9}, "1 2 3 ");
+    y_labels_are(0.5, 40.5, (cli_axis){.is_whole = 1}, "10 20 30 40 ");
+    y_labels_are(0.0009, 9, (cli_axis){.is_log = 1}, "0.001 0.01 0.1 1 ");
+    y_labels_are(0.015, 0.3, (cli_axis){.is_log = 1}, "0.02 0.05 0.1 0.2 ");
+    y_labels_are(0.011, 0.013, (cli_axis){.is_log = 1}, "0.0110 0.0115 0.0120 0.0125 0.0130 ");
+    y_labels_are(0, 0, (cli_axis){0}, "−0.4 −0.2 0.0 0.2 0.4 ");
+    y_labels_are(5, 5, (cli_axis){0}, "3 4 5 6 7 ");
+    y_labels_are(NAN, INFINITY, (cli_axis){0}, "0.0 0.2 0.4 0.6 0.8 1.0 ");
+    y_labels_are(NAN, 1, (cli_axis){.is_log = 1}, "1 2 ");
+}
+
+static void powers_of_ten_go_to_the_title(void **state)
+{
+    (void)state;
+    char *page;
+    cli_plot plot = {.x = {.low = -3.2e-16, .high = 3.2e-16, .title = "rest", .has_labels = 1},
+                     .y = {.high = 250000, .has_labels = 1}};
+    const char *svg = plotted(&plot, &page);
+    assert_string_equal(labels(svg, "end"), "0.0 0.5 1.0 1.5 2.0 2.5 ");
+    assert_non_null(strstr(svg, ">×10⁵</text>"));
+    assert_non_null(strstr(svg, ">rest (×10⁻¹⁶)</text>"));
+    free(page);
+}
+
+static void given_ticks_are_taken(void **state)
+{
+    (void)state;
+    char *page;
+    static const double at[] = {20000, 50000, 200000, 3000000};
+    cli_plot plot = {
+        .x = {.low = 2e4, .high = 3e6, .is_log = 1, .at = at, .count = 4, .has_labels = 1},
+        .y = {.high = 1}};
+    assert_string_equal(labels(plotted(&plot, &page), "middle"), "3M 200k 50k 20k ");
+    free(page);
+}
+
+/* on an axis that is too short for all of them some are left out, not the last */
+static void labels_do_not_touch(void **state)
+{
+    (void)state;
+    static const double at[] = {100, 200, 300, 400, 500, 600, 700, 800};
+    for (double width = 60; width < 500; width += 20) {
+        char *page;
+        cli_plot plot = {.width = width,
+                         .x = {.low = 100, .high = 800, .at = at, .count = 8, .has_labels = 1},
+                         .y = {.high = 1}};
+        const char *s = strstr(plotted(&plot, &page), "<g class=\"middle\">");
+        double before = INFINITY;
+        assert_non_null(strstr(s, ">800</text>"));
+        while ((s = strstr(s, "<text x=\""))) {
+            double x = strtod(s += strlen("<text x=\""), NULL);
+            assert_true(before - x > 3 * 0.56 * CLI_FONT);
+            before = x;
+        }
+        free(page);
+    }
+}
+
+static void values_have_their_pixels(void **state)
+{
+    (void)state;
+    char *page;
+    cli_plot plot = {.x = {.low = 2, .high = 4}, .y = {.low = 0.01, .high = 1, .is_log = 1}};
+    plotted(&plot, &page);
+    assert_true(cli_plot_x(&plot, 2) == plot.x.from && cli_plot_x(&plot, 4) == plot.x.to);
+    assert_true(fabs(cli_plot_x(&plot, 3) - (plot.x.from + plot.x.to) / 2) <= 0.1);
+    assert_true(fabs(cli_plot_y(&plot, 0.1) - (plot.y.from + plot.y.to) / 2) <= 0.1);
+    assert_true(plot.y.from > plot.y.to); /* upwards */
+    assert_true(cli_plot_x(&plot, -1e300) == plot.x.from && cli_plot_x(&plot, 1e300) == plot.x.to);
+    assert_true(cli_plot_y(&plot, 0) == plot.y.from);
+    free(page);
+}
+
+static void long_titles_are_cut(void **state)
+{
+    (void)state;
+    char *page;
+    cli_plot plot = {.width = 200,
+                     .x = {.high = 1, .title = "größe größe größe größe größe größe größe"},
+                     .y = {.high = 1}};
+    const char *svg = plotted(&plot, &page);
+    assert_null(strstr(svg, plot.x.title));
+    assert_non_null(strstr(svg, "…</text>"));
+    free(page);
+}
+
+static void marks_are_escaped_and_have_gaps(void **state)
+{
+    (void)state;
+    static const double x[] = {0, 1, 2, 3, 4}, y[] = {0, 1, NAN, 3, 4}, none[] = {NAN, NAN};
+    cli_plot plot = {.page = cli_page_open("test"),
+                     .title = hostile,
+                     .text = hostile,
+                     .width = 100,
+                     .height = 100,
+                     .x = {.high = 4, .title = hostile},
+                     .y = {.high = 4}};
+    cli_plot_open(&plot);
+    cli_mark_line(&plot, "line first", 5, x, y, NULL, "%s", hostile);
+    cli_mark_line(&plot, "area first", 5, x, y, x, "band");
+    cli_mark_line(&plot, "line first", 2, x, none, NULL, "nothing");
+    cli_mark_line(&plot, "area first", 2, x, none, x, "nothing");
+    cli_mark_dot(&plot, 1, 2, "%s", hostile);
+    cli_mark_bar(&plot, 1, 0, 2, 3, "%s", hostile);
+    cli_mark_rule(&plot, 1, 0, 2, 3, "%s", hostile);
+    cli_plot_close(&plot, hostile);
+    char *page = saved(plot.page);
+    assert_null(strstr(page, "<script>x"));
+    assert_int_equal(times(page, "&lt;script&gt;x()"), 7); /* and once more, cut, at the axis */
+    char *svg = chart_in(page);
+    check_chart(svg);
+    const char *line = strstr(svg, "class=\"line first\" d=\"M");
+    assert_non_null(line);
+    const char *second = strchr(strchr(line, 'M') + 1, 'M');
+    assert_true(second && second < strchr(strchr(line, 'M'), '"')); /* a gap */
+    free(page);
+}
+
+static void bytes_that_are_no_text_become_question_marks(void **state)
+{
+    (void)state;
+    cli_page *page = cli_page_open("test");
+    /* a lone start, an overlong slash, a surrogate, beyond the last, a start at the end */
+    cli_page_text(page, "[ä€😀|\xc3|\xc0\xaf|\xed\xa0\x80|\xf4\x90\x80\x80|\t|\x7f|\xe2\x82]");
+    char *text = saved(page);
+    assert_non_null(strstr(text, "[ä€😀|?|??|???|????|?|?|??]"));
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ticks_are_round_numbers),
+        cmocka_unit_test(powers_of_ten_go_to_the_title),
+        cmocka_unit_test(given_ticks_are_taken),
+        cmocka_unit_test(labels_do_not_touch),
+        cmocka_unit_test(values_have_their_pixels),
+        cmocka_unit_test(long_titles_are_cut),
+        cmocka_unit_test(marks_are_escaped_and_have_gaps),
+        cmocka_unit_test(bytes_that_are_no_text_become_question_marks),
+    };
+    return cmocka_run_group_tests(tests, files_setup, files_teardown);
+}
