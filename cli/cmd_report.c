@@ -4,7 +4,6 @@
 
 #include "cli.h"
 #include "files.h"
-#include "report/html.h"
 #include "report/report.h"
 #include "talk.h"
 
@@ -36,26 +35,6 @@ static const cli_example examples[] = {
 };
 
 static const report_arguments defaults = {CLI_SHARED_DEFAULTS};
-
-void cli_report_foot(cli_page *page, const cli_shared *shared)
-{
-    cli_page_html(page, "<p>Made by unrelu %s from ", unrelu_version());
-    for (size_t i = 0; i < shared->file_count; i++) {
-        cli_page_html(page, "%s<code>", i == 0 ? "" : i + 1 < shared->file_count ? ", " : " and ");
-        cli_page_text(page, shared->files[i]);
-        cli_page_html(page, "</code>");
-    }
-    cli_page_html(page, ".</p></footer>\n");
-}
-
-int cli_report_save(cli_page *page, const cli_shared *shared)
-{
-    size_t size = 0;
-    int status = cli_page_save(page, shared->output, &size);
-    if (status == 0)
-        cli_note("%s: %.2f MB", shared->output, (double)size / 1e6);
-    return status;
-}
 
 static int check_limits(const report_arguments *a, cli_model kind)
 {

@@ -6,7 +6,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "report/page.h"
+#include "report/html.h"
+#include "report/svg.h"
 
 #define SIGMA "\u03a3"
 #define KAPPA "\u03ba"
@@ -17,118 +18,110 @@ static const char *const axes[FIGURE1_PANELS] = {"samples n", "columns d",
                                                  "condition number \u03ba"};
 static const char *const headings[FIGURE1_PANELS] = {"More samples", "More columns",
                                                      "A larger condition number"};
-static const char *const names[FIGURE1_METHODS] = {"paper\u2019s algorithm", "unrelu"};
-static const char limit_name[] = "Cram\u00e9r\u2013Rao limit";
+enum { LIMIT = FIGURE1_METHODS }; /* beside the methods */
+static const char *const names[] = {"paper\u2019s algorithm", "unrelu",
+                                    "Cram\u00e9r\u2013Rao limit"};
+static const char *const lines[] = {"line second", "line first", "dash soft"};
+static const char *const marks[] = {"squares second", "dots first"};
 
 /* ---- charts ---------------------------------------------------------------------------- */
 
-#define ERROR_Y                                                                                    \
-    "'y': {'field': 'error', 'type': 'quantitative', 'title': null, 'scale': {'type': 'log', "     \
-    "'nice': false, 'padding': 12},"                                                               \
-    "      'axis': {'format': '~g', 'tickCount': 4}}"
-#define TOOLTIP                                                                                    \
-    "'tooltip': [{'field': 'name', 'title': 'method'}, {'field': 'at', 'title': 'point'},"         \
-    "            {'field': 'error', 'type': 'quantitative', 'title': 'mean', 'format': '.3~g'},"   \
-    "            {'field': 'sd', 'type': 'quantitative', 'title': 'deviation', 'format': '.2~g'}," \
-    "            {'field': 'lost', 'title': 'not PSD'}]"
-#define METHOD(index, colour, shape)                                                               \
-    "{'transform': [{'filter': 'datum.method == " index "'}], 'layer': ["                          \
-    " {'mark': {'type': 'rule', 'style': '" colour "', 'opacity': 0.55},"                          \
-    "  'encoding': {'y': {'field': 'low', 'type': 'quantitative'}, 'y2': {'field': 'high'}}},"     \
-    " {'mark': {'type': 'line', 'style': '" colour "', 'strokeWidth': 2},"                         \
-    "  'encoding': {" ERROR_Y "}},"                                                                \
-    " {'mark': {'type': 'point', 'style': '" colour "', 'shape': '" shape "', 'filled': true,"     \
-    "           'opacity': 1, 'size': 55}, 'encoding': {" ERROR_Y ", " TOOLTIP "}}]}"
+/* the points of one panel where a method, or the limit, has a value */
+typedef struct {
+    size_t count, point[FIGURE1_MOST_POINTS];
+    double x[FIGURE1_MOST_POINTS], y[FIGURE1_MOST_POINTS], sd[FIGURE1_MOST_POINTS];
+} series;
 
-/* single quotes stand for double ones */
-static const char template[] =
-    "{'width': 'container', 'height': 230, 'autosize': {'type': 'fit', 'contains': 'padding'}, "
-    "'layer': ["
-    " {'transform': [{'filter': 'datum.method == 2'}],"
-    "  'mark': {'type': 'line', 'style': 'soft', 'strokeDash': [5, 4], 'strokeWidth': 1.5},"
-    "  'encoding': {" ERROR_Y "}}," METHOD("0", "second", "square") "," METHOD(
-        "1", "first",
-        "circle") ","
-                  " {'transform': [{'filter': 'datum.method == 2'}],"
-                  "  'mark': {'type': 'point', 'filled': true, 'opacity': 0, 'size': 80},"
-                  "  'encoding': {" ERROR_Y ", 'tooltip': ["
-                  "   {'field': 'name', 'title': 'method'}, {'field': 'at', 'title': 'point'},"
-                  "   {'field': 'error', 'type': 'quantitative', 'title': 'root mean square',"
-                  "    'format': '.3~g'}]}}]}";
-
-static json_t *read_template(void)
+static series series_of(const figure1 *f, int panel, int metric, int method)
 {
-    char text[sizeof template];
-    for (size_t i = 0; i < sizeof template; i++)
-        text[i] = (char)(template[i] == '\'' ? '"' : template[i]);
-    return json_loads(text, 0, NULL);
-}
-
-static json_t *start_value(const figure1 *f, size_t point, int method, const char *name,
-                           double error)
-{
-    const figure1_point *p = &f->points[point];
-    char at[96];
-    snprintf(at, sizeof at, "n = %zu, d = %zu, " KAPPA " = %zu", p->n, p->d, p->kappa);
-    return json_pack("{s:I, s:i, s:s, s:s, s:f}", "x", (json_int_t)cli_figure1_x(p), "method",
-                     method, "name", name, "at", at, "error", error);
-}
-
-static json_t *value_of(const figure1 *f, size_t point, int method, int metric)
-{
-    const figure1_row *row = &f->rows[point][method];
-    double mean = row->mean[metric], sd = isfinite(row->sd[metric]) ? row->sd[metric] : 0;
-    json_t *value = start_value(f, point, method, names[method], mean);
-    json_object_set_new(value, "sd", json_real(sd));
-    json_object_set_new(value, "low", json_real(fmax(mean - sd, mean / 10)));
-    json_object_set_new(value, "high", json_real(mean + sd));
-    json_object_set_new(value, "lost", json_sprintf("%zu of %zu", row->not_psd, f->runs));
-    return value;
-}
-
-static json_t *values_of(const figure1 *f, int panel, int metric)
-{
-    json_t *values = json_array();
+    series s = {0};
     for (size_t p = 0; p < f->count; p++) {
-        double limit = f->rows[p][0].limit[metric];
-        if (f->points[p].panel != panel)
+        const figure1_row *row = &f->rows[p][method % FIGURE1_METHODS];
+        double y = method == LIMIT ? row->limit[metric] : row->mean[metric];
+        if (f->points[p].panel != panel || !isfinite(y))
             continue;
-        for (int m = 0; m < FIGURE1_METHODS; m++)
-            if (isfinite(f->rows[p][m].mean[metric]))
-                json_array_append_new(values, value_of(f, p, m, metric));
-        if (isfinite(limit))
-            json_array_append_new(values, start_value(f, p, FIGURE1_METHODS, limit_name, limit));
+        s.point[s.count] = p;
+        s.x[s.count] = (double)cli_figure1_x(&f->points[p]);
+        s.y[s.count] = y;
+        s.sd[s.count++] = method != LIMIT && isfinite(row->sd[metric]) ? row->sd[metric] : 0;
     }
-    return values;
+    return s;
 }
 
-static json_t *x_of(const figure1 *f, int panel)
+/* a logarithm has no room for 0 */
+static double low_end(const series *s, size_t i)
 {
-    json_t *ticks = json_array();
+    return fmax(s->y[i] - s->sd[i], s->y[i] / 10);
+}
+
+static void widen(cli_plot *plot, const series *s)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        plot->y.low = fmin(plot->y.low, low_end(s, i));
+        plot->y.high = fmax(plot->y.high, s->y[i] + s->sd[i]);
+    }
+}
+
+static void draw_method(const cli_plot *plot, const figure1 *f, const series *s, int method)
+{
+    cli_page_html(plot->page, "<g class=\"rules %s\" opacity=\".55\">",
+                  method == FIGURE1_PAPER ? "second" : "first");
+    for (size_t i = 0; i < s->count; i++)
+        if (s->sd[i] > 0)
+            cli_mark_rule(plot, s->x[i], low_end(s, i), s->x[i], s->y[i] + s->sd[i],
+                          "%s: %.3g ± %.2g", names[method], s->y[i], s->sd[i]);
+    cli_page_html(plot->page, "</g>");
+    cli_mark_line(plot, lines[method], s->count, s->x, s->y, NULL, "%s", names[method]);
+    cli_page_html(plot->page, "<g class=\"%s\" style=\"--size:7px\">", marks[method]);
+    for (size_t i = 0; i < s->count; i++) {
+        const figure1_point *p = &f->points[s->point[i]];
+        cli_mark_dot(plot, s->x[i], s->y[i],
+                     "%s, n = %zu, d = %zu, " KAPPA " = %zu: mean %.3g, deviation %.2g, not PSD "
+                     "%zu of %zu",
+                     names[method], p->n, p->d, p->kappa, s->y[i], s->sd[i],
+                     f->rows[s->point[i]][method].not_psd, f->runs);
+    }
+    cli_page_html(plot->page, "</g>");
+}
+
+static void draw_chart(cli_page *page, const figure1 *f, int panel, int metric)
+{
+    series all[FIGURE1_METHODS + 1];
+    double ticks[FIGURE1_MOST_POINTS];
+    char title[128], text[256];
+    size_t count = 0;
     for (size_t p = 0; p < f->count; p++)
         if (f->points[p].panel == panel)
-            json_array_append_new(ticks, json_integer((json_int_t)cli_figure1_x(&f->points[p])));
-    json_t *axis =
-        json_pack("{s:o, s:s, s:b}", "values", ticks, "format", panel == 0 ? "~s" : "d", "grid", 0);
-    json_t *scale = json_pack("{s:s, s:b, s:b, s:i}", "type", panel == 0 ? "log" : "linear", "zero",
-                              0, "nice", 0, "padding", 8);
-    return json_pack("{s:s, s:s, s:s, s:o, s:o}", "field", "x", "type", "quantitative", "title",
-                     axes[panel], "scale", scale, "axis", axis);
-}
-
-/* NULL, or what is not whole, where memory ran out: saving the page tells of the first */
-static json_t *chart(const figure1 *f, int panel, int metric)
-{
-    json_t *spec = read_template();
-    json_t *data = json_pack("{s:o}", "values", values_of(f, panel, metric));
-    json_t *encoding = json_pack("{s:o}", "x", x_of(f, panel));
-    int failed = json_object_set_new(spec, "data", data);
-    failed |= json_object_set_new(spec, "encoding", encoding);
-    if (failed) {
-        json_decref(spec);
-        return NULL;
+            ticks[count++] = (double)cli_figure1_x(&f->points[p]);
+    snprintf(title, sizeof title, "%s against %s", titles[metric], axes[panel]);
+    snprintf(text, sizeof text, "%s of %s and of %s at %zu points, with the %s.", titles[metric],
+             names[FIGURE1_PAPER], names[FIGURE1_EFFICIENT], count, names[LIMIT]);
+    cli_plot plot = {
+        .page = page,
+        .title = title,
+        .text = text,
+        .width = 320,
+        .height = 240,
+        .x = {.low = ticks[0],
+              .high = ticks[count - 1],
+              .title = axes[panel],
+              .is_log = panel == 0,
+              .at = ticks,
+              .count = count,
+              .has_labels = 1},
+        .y = {.low = INFINITY, .high = -INFINITY, .is_log = 1, .has_grid = 1, .has_labels = 1}};
+    for (int m = 0; m <= FIGURE1_METHODS; m++) {
+        all[m] = series_of(f, panel, metric, m);
+        widen(&plot, &all[m]);
     }
-    return spec;
+    cli_axis_pad(&plot.x);
+    cli_axis_pad(&plot.y);
+    cli_plot_open(&plot);
+    cli_mark_line(&plot, lines[LIMIT], all[LIMIT].count, all[LIMIT].x, all[LIMIT].y, NULL, "%s",
+                  names[LIMIT]);
+    for (int m = 0; m < FIGURE1_METHODS; m++)
+        draw_method(&plot, f, &all[m], m);
+    cli_plot_close(&plot, NULL);
 }
 
 /* ---- the page ------------------------------------------------------------------------- */
@@ -178,7 +171,7 @@ static void put_point(cli_page *page, const figure1 *f, size_t p)
         cli_page_html(page, "<td>%zu</td><td>%.2g</td></tr>\n", row->not_psd, row->seconds);
     }
     cli_page_html(page, "<tr><td>%zu</td><td class=\"l\">%s</td>", cli_figure1_x(&f->points[p]),
-                  limit_name);
+                  names[LIMIT]);
     for (int k = 0; k < FIGURE1_METRICS; k++)
         put_cell(page, f->rows[p][0].limit[k], NAN);
     cli_page_html(page, "<td></td><td></td></tr>\n");
@@ -204,11 +197,13 @@ static void put_panel(cli_page *page, const figure1 *f, int panel)
     char fixed[64];
     cli_page_html(page, "<section><h2>%s</h2>\n<p>%s</p>\n", headings[panel],
                   cli_figure1_fixed(f, panel, fixed, sizeof fixed));
+    cli_html_legend(page, "square second:paper\u2019s algorithm|dot first:unrelu|"
+                          "dash soft:Cram\u00e9r\u2013Rao limit");
     cli_page_html(page, "<div class=\"grid\" style=\"grid-template-columns: repeat(auto-fit, "
                         "minmax(min(280px, 100%%), 1fr))\">\n");
     for (int k = 0; k < FIGURE1_METRICS; k++) {
         cli_page_html(page, "<div class=\"card\"><h3>%s</h3>\n", titles[k]);
-        cli_page_chart(page, chart(f, panel, k), NULL);
+        draw_chart(page, f, panel, k);
         cli_page_html(page, "</div>\n");
     }
     cli_page_html(page, "</div>\n");

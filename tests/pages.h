@@ -7,6 +7,7 @@
 
 #include <ctype.h>
 
+#include "report/chart.h"
 #include "report/page.h"
 #include "report/svg.h"
 

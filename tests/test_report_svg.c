@@ -179,6 +179,207 @@ static void marks_are_escaped_and_have_gaps(void **state)
     free(page);
 }
 
+/* ---- kinds ---- */
+
+static void label(const void *context, size_t i, char *text)
+{
+    snprintf(text, CLI_NAME, "%s %zu", (const char *)context, i);
+}
+
+static void label_row(const void *context, size_t i, int most, char *text)
+{
+    label(context, i, text);
+    (void)most;
+}
+
+static char *checked(cli_page *page)
+{
+    char *text = saved(page);
+    char *copy = strdup(text);
+    check_chart(chart_in(copy));
+    free(copy);
+    return text;
+}
+
+static void a_histogram_has_bars_and_two_parts_of_a_curve(void **state)
+{
+    (void)state;
+    static const double edges[] = {0, 1, 2, 9}, heights[] = {0.4, 0, 0.1}, counts[] = {40, 0, 10},
+                        expected[] = {38, 20, 9};
+    cli_histogram h = {.title = hostile,
+                       .text = "text",
+                       .x_title = hostile,
+                       .y_title = "density",
+                       .width = 300,
+                       .height = 200,
+                       .bins = 3,
+                       .edges = edges,
+                       .heights = heights,
+                       .counts = counts,
+                       .expected = expected,
+                       .low = -2,
+                       .high = 3,
+                       .mean = 0.5,
+                       .sd = 1,
+                       .area = 1,
+                       .limit = 0};
+    cli_page *page = cli_page_open("test");
+    cli_chart_histogram(page, &h);
+    char *text = checked(page);
+    assert_non_null(strstr(text, "<title>0 to 1: 40, expected 38.0</title>"));
+    assert_null(strstr(text, "1 to 2: 0"));
+    assert_int_equal(times(text, "class=\"dash second\""), 1);
+    assert_int_equal(times(text, "class=\"line second\""), 1);
+    free(text);
+    h.sd = 0;
+    h.expected = NULL;
+    page = cli_page_open("test");
+    cli_chart_histogram(page, &h);
+    text = checked(page);
+    assert_non_null(strstr(text, "<title>0 to 1: 40</title>"));
+    assert_int_equal(times(text, "class=\"line second\""), 0);
+    free(text);
+}
+
+static void points_have_a_line_and_a_band(void **state)
+{
+    (void)state;
+    static const double x[] = {1, 2, 3}, y[] = {1.1, 2.2, 1e6}, low[] = {0, 1, NAN},
+                        high[] = {2, 3, INFINITY};
+    cli_points p = {.title = "title",
+                    .text = "text",
+                    .x_title = hostile,
+                    .y_title = hostile,
+                    .x_word = "model",
+                    .y_word = "samples",
+                    .width = 200,
+                    .height = 200,
+                    .count = 3,
+                    .x = x,
+                    .y = y,
+                    .low = low,
+                    .high = high,
+                    .size = 3,
+                    .label = label,
+                    .context = hostile};
+    cli_page *page = cli_page_open("test");
+    cli_chart_points(page, &p);
+    char *text = checked(page);
+    assert_int_equal(times(text, "h0\"><title>"), 3);
+    assert_non_null(strstr(text, " 1: model 2, samples 2.2</title>"));
+    assert_int_equal(times(text, "class=\"area second\""), 1);
+    free(text);
+    p.low = p.high = NULL;
+    p.count = 1;
+    page = cli_page_open("test");
+    cli_chart_points(page, &p);
+    text = checked(page);
+    assert_int_equal(times(text, "class=\"area second\""), 0);
+    free(text);
+}
+
+static void bars_and_estimates_say_their_numbers(void **state)
+{
+    (void)state;
+    static const double values[] = {0.5, 0.25, -0.125}, half[] = {0.1, NAN, 0.2};
+    cli_page *page = cli_page_open("test");
+    cli_chart_bars(page, &(cli_bars){.title = "title",
+                                     .text = "text",
+                                     .y_title = "share",
+                                     .one = "neuron",
+                                     .colour = "first",
+                                     .count = 2,
+                                     .values = values,
+                                     .is_share = 1});
+    char *text = checked(page);
+    assert_non_null(strstr(text, "<title>neuron 2: 25 %</title>"));
+    assert_non_null(strstr(text, "100\u202f%"));
+    free(text);
+    cli_estimates e = {.title = "title",
+                       .text = "text",
+                       .axis_title = "value",
+                       .caption = hostile,
+                       .count = 3,
+                       .values = values,
+                       .half = half,
+                       .low = -1,
+                       .high = 1,
+                       .label = label_row,
+                       .context = hostile};
+    page = cli_page_open("test");
+    cli_chart_estimates_by_row(page, &e);
+    text = checked(page);
+    assert_int_equal(times(text, " 0: 0.5 ± 0.1</title>"), 2); /* point and interval */
+    assert_int_equal(times(text, " 1: 0.25</title>"), 1);
+    free(text);
+    page = cli_page_open("test");
+    cli_chart_estimates_by_number(page, &e);
+    text = checked(page);
+    assert_int_equal(times(text, " 2: -0.125 ± 0.2</title>"), 2);
+    free(text);
+}
+
+/* rows x columns with a value that is not there; symmetric where they are equal */
+static char *mapped(size_t rows, size_t columns, char *const *names)
+{
+    double *values = calloc(rows * columns, sizeof *values);
+    for (size_t i = 0; i < rows * columns; i++)
+        values[i] = cos((double)(i / columns) * (double)(i % columns));
+    values[0] = NAN;
+    cli_page *page = cli_page_open("test");
+    cli_chart_heatmap(page, &(cli_heatmap){.title = hostile,
+                                           .text = hostile,
+                                           .caption = hostile,
+                                           .width = 600,
+                                           .rows = rows,
+                                           .columns = columns,
+                                           .values = values,
+                                           .se = values,
+                                           .row_names = {.names = names, .letter = "x"},
+                                           .column_names = {.names = names, .letter = "x"},
+                                           .largest = 0.9,
+                                           .is_symmetric = rows == columns,
+                                           .label = "entry",
+                                           .row_title = "row",
+                                           .column_title = "column"});
+    free(values);
+    return checked(page);
+}
+
+static void small_maps_have_a_mark_for_each_cell(void **state)
+{
+    (void)state;
+    char name[] = "</title><script>x()</script>", *names[] = {name, name, name};
+    char *text = mapped(3, 2, names);
+    assert_int_equal(times(text, "</path>"), 6);
+    assert_int_equal(times(text, "<image"), 0);
+    assert_null(strstr(text, "<script>x"));
+    free(text);
+    text = mapped(3, 3, NULL);
+    assert_int_equal(times(text, "</path>"), 6); /* of 9 cells the pairs are one */
+    assert_non_null(strstr(text, "<title>x2, x3: -0.416</title>"));
+    assert_non_null(strstr(text, ">−0.42</text>"));
+    free(text);
+    text = mapped(1, 1, NULL);
+    assert_int_equal(times(text, "</path>"), 1);
+    free(text);
+}
+
+static void large_maps_are_pictures_with_rows(void **state)
+{
+    (void)state;
+    assert_true(cli_heatmap_has_cells(32, 32) && !cli_heatmap_has_cells(33, 32));
+    static const size_t sizes[][2] = {{33, 32}, {1, 1100}, {1100, 1}, {300, 200}};
+    for (size_t k = 0; k < 4; k++) {
+        char *text = mapped(sizes[k][0], sizes[k][1], NULL);
+        assert_int_equal(times(text, "href=\"data:image/png;base64,iVBORw0KGgo"), 1);
+        assert_int_equal(times(text, "</path>"), sizes[k][0]);
+        assert_non_null(strstr(text, sizes[k][1] > 1 ? "<title>x1: largest 1, at x2</title>"
+                                                     : "<title>x1</title>"));
+        free(text);
+    }
+}
+
 static void bytes_that_are_no_text_become_question_marks(void **state)
 {
     (void)state;
@@ -188,6 +389,19 @@ static void bytes_that_are_no_text_become_question_marks(void **state)
     char *text = saved(page);
     assert_non_null(strstr(text, "[ä€😀|?|??|???|????|?|?|??]"));
     free(text);
+}
+
+static void names_are_cut_at_characters(void **state)
+{
+    (void)state;
+    char text[CLI_NAME], name[2 * 200 + 1] = "";
+    char *const names[] = {name};
+    const size_t which[] = {4, 0};
+    for (int i = 0; i < 200; i++)
+        strcat(name, "ä");
+    assert_int_equal(strlen(cli_name_of(&(cli_names){.names = names}, 0, text)), 2 * 60);
+    cli_name_of(&(cli_names){.letter = "u", .which = which}, 0, text);
+    assert_string_equal(text, "u5");
 }
 
 int main(void)
@@ -200,7 +414,13 @@ int main(void)
         cmocka_unit_test(values_have_their_pixels),
         cmocka_unit_test(long_titles_are_cut),
         cmocka_unit_test(marks_are_escaped_and_have_gaps),
+        cmocka_unit_test(a_histogram_has_bars_and_two_parts_of_a_curve),
+        cmocka_unit_test(points_have_a_line_and_a_band),
+        cmocka_unit_test(bars_and_estimates_say_their_numbers),
+        cmocka_unit_test(small_maps_have_a_mark_for_each_cell),
+        cmocka_unit_test(large_maps_are_pictures_with_rows),
         cmocka_unit_test(bytes_that_are_no_text_become_question_marks),
+        cmocka_unit_test(names_are_cut_at_characters),
     };
     return cmocka_run_group_tests(tests, files_setup, files_teardown);
 }

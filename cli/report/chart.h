@@ -1,43 +1,93 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Charts from the specifications in charts/. Where memory runs out a chart is left empty, which
- * cli_page_chart turns into a failure of the page; all functions take values of NULL. */
+/* The kinds of charts, one a file. Each is described by a struct and drawn into a page; text that
+ * comes from files is escaped on the way. title and text are what a screen reader says of all of
+ * it, caption (NULL: none) is seen below it. */
 #ifndef CLI_REPORT_CHART_H
 #define CLI_REPORT_CHART_H
 
-#include <jansson.h>
 #include <stddef.h>
 
-/* charts/NAME.json, as wide as its place */
-json_t *cli_chart_load(const char *name);
-/* Puts value (taken) at a path as in "encoding.y.title", "layer.0.mark.style"; what is missing on
- * the way is made. */
-void cli_chart_set(json_t *chart, const char *path, json_t *value);
-/* takes a layer out: one without rows has no extent, which the library warns about */
-void cli_chart_drop(json_t *chart, size_t layer);
-/* the rows (taken) that the specification calls name */
-void cli_chart_data(json_t *chart, const char *name, json_t *rows);
-/* a value that the specification calls name in its params */
-void cli_chart_param(json_t *chart, const char *name, json_t *value);
+#include "page.h"
 
+/* ---- names ---- */
+enum { CLI_NAME = 512 }; /* bytes of a name, or of two: each is cut at 60 characters */
+
+/* of columns, units, ...: names[which[i]], or letter and number where there are no names */
 typedef struct {
-    const char *key;
+    char *const *names;
+    const char *letter;  /* "x" */
+    const size_t *which; /* NULL: all */
+} cli_names;
+/* text has room for CLI_NAME bytes */
+const char *cli_name_of(const cli_names *names, size_t i, char *text);
+
+/* ---- chart_histogram.c: bars of bins, and a normal curve ---- */
+typedef struct {
+    const char *title, *text, *x_title, *y_title;
+    double width, height;
+    size_t bins;
+    const double *edges, *heights; /* bins + 1; bins */
+    const double *counts;          /* for the titles of bars */
+    const double *expected;        /* by the curve, for these titles too; NULL: not told */
+    double low, high;              /* the shown part of the axis */
+    /* area times the density of N(mean, sd^2), dashed below the limit; sd 0: no curve */
+    double mean, sd, area, limit;
+} cli_histogram;
+void cli_chart_histogram(cli_page *page, const cli_histogram *histogram);
+
+/* ---- chart_points.c: one number against another, both of the same kind ---- */
+typedef struct {
+    const char *title, *text, *x_title, *y_title;
+    const char *x_word, *y_word; /* "model", "samples" in titles of points */
+    double width, height;
+    size_t count;
+    const double *x, *y;      /* finite */
+    const double *low, *high; /* a band around the line y = x, increasing in x; NULL: none */
+    double size;              /* of a point, pixels */
+    /* of point i, with CLI_NAME bytes of room: "5 %", "lead" */
+    void (*label)(const void *context, size_t i, char *text);
+    const void *context;
+} cli_points;
+void cli_chart_points(cli_page *page, const cli_points *points);
+
+/* ---- chart_bars.c: a number for each of neurons 1, 2, ... ---- */
+typedef struct {
+    const char *title, *text, *y_title, *one; /* "neuron" */
+    const char *colour;
+    size_t count;
     const double *values;
-} cli_chart_column;
-/* count rows of these columns (a key of NULL ends them); what is not finite becomes null */
-json_t *cli_chart_rows(size_t count, const cli_chart_column *columns);
-json_t *cli_chart_real(double value);
-/* names, or letter1, letter2, ... where they are NULL; which: the places among them, NULL: all */
-json_t *cli_chart_names(char *const *names, char letter, const size_t *which, size_t count);
+    int is_share;
+} cli_bars;
+void cli_chart_bars(cli_page *page, const cli_bars *bars);
 
-/* A matrix (rows x columns, row by row) as colours between -largest and largest. se may be NULL.
- * label: what a value is. */
+/* ---- chart_estimates.c: numbers with intervals ---- */
 typedef struct {
+    const char *title, *text, *axis_title, *caption;
+    size_t count;
+    const double *values, *half; /* half-widths; NULL: none */
+    double low, high;            /* of the axis */
+    /* labels beside rows; of the i-th, with CLI_NAME bytes of room. NULL: 1, 2, ... along x */
+    void (*label)(const void *context, size_t i, int most, char *text);
+    const void *context;
+} cli_estimates;
+void cli_chart_estimates_by_row(cli_page *page, const cli_estimates *estimates);
+void cli_chart_estimates_by_number(cli_page *page, const cli_estimates *estimates);
+
+/* ---- chart_heatmap.c: a matrix as colours between -largest and largest ---- */
+typedef struct {
+    const char *title, *text, *caption;
+    double width; /* at most, in pixels */
     size_t rows, columns;
-    const double *values, *se;
-    json_t *row_names, *column_names; /* taken */
+    const double *values, *se; /* rows x columns; what is NaN is left grey. se: NULL: none */
+    cli_names row_names, column_names;
     double largest;
-    const char *label, *row_title, *column_title;
+    int is_symmetric;                     /* a pair of cells is one mark */
+    const char *label;                    /* what a value is */
+    const char *row_title, *column_title; /* NULL: none */
 } cli_heatmap;
-json_t *cli_chart_heatmap(const cli_heatmap *map);
+/* whether its cells are marks of their own, with their numbers where one points at them; else it
+ * is one picture, and its rows tell of their largest value */
+int cli_heatmap_has_cells(size_t rows, size_t columns);
+void cli_chart_heatmap(cli_page *page, const cli_heatmap *map);
 
 #endif

@@ -5,14 +5,16 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "../width.h"
 #include "chart.h"
 #include "html.h"
 #include "report.h"
 
-enum { DRAWN = 12, CURVE = 81 };
+enum { DRAWN = 12, AXIS = 24, SENTENCE = CLI_NAME + 200 }; /* AXIS: characters of a name */
 
-static const double TWO_SIDED = 1.959964, NOISE_CENSORING = 3;
+static const double TWO_SIDED = 1.959964, NOISE_CENSORING = 3, TAIL = 0.1;
 
 /* the normal that a column's values are compared to */
 typedef struct {
@@ -43,13 +45,6 @@ static double count_of(const unrelu_goodness *g, size_t i)
     return count;
 }
 
-static void set_title(json_t *chart, const char *path, const char *before, const char *axis)
-{
-    char title[200];
-    snprintf(title, sizeof title, "%s%s", before, axis);
-    cli_chart_set(chart, path, cli_page_string(title));
-}
-
 static double cdf(const margin *c, double x)
 {
     return 0.5 * erfc((c->b - x) / (c->s * sqrt(2)));
@@ -61,31 +56,16 @@ static double pdf(const margin *c, double x)
     return exp(-0.5 * z * z) / (c->s * sqrt(2 * acos(-1)));
 }
 
+/* what both charts of a column share */
+typedef struct {
+    const unrelu_goodness *g;
+    size_t i;
+    margin c;
+    const char *name, *axis; /* axis: NULL where the name says all */
+    double *room;            /* 2 bins, or 5 points */
+} column;
+
 /* ---- values beside the density ---- */
-
-static json_t *bars_of(const unrelu_goodness *g, size_t i, const margin *c, double *room)
-{
-    size_t bins = g->bins;
-    const double *edges = g->edges + i * (bins + 1), *counts = g->counts + i * bins;
-    double *density = room, *expected = room + bins;
-    for (size_t k = 0; k < bins; k++) {
-        double width = edges[k + 1] - edges[k];
-        density[k] = width > 0 ? counts[k] / (g->observed[i] * width) : 0;
-        expected[k] = g->observed[i] * (cdf(c, edges[k + 1]) - cdf(c, edges[k]));
-    }
-    cli_chart_column columns[] = {{"from", edges},   {"to", edges + 1},      {"density", density},
-                                  {"count", counts}, {"expected", expected}, {0}};
-    return cli_chart_rows(bins, columns);
-}
-
-static void add_curve(json_t *rows, const margin *c, double from, double to, int hidden)
-{
-    for (int k = 0; k < CURVE; k++) {
-        double x = from + (to - from) * k / (CURVE - 1);
-        json_array_append_new(
-            rows, json_pack("{s:f, s:f, s:b}", "x", x, "density", pdf(c, x), "hidden", hidden));
-    }
-}
 
 /* Where one bin holds all that lies far out, the axis ends before it. */
 static double right_end(const unrelu_goodness *g, size_t i)
@@ -95,53 +75,108 @@ static double right_end(const unrelu_goodness *g, size_t i)
     return last > 1.5 * width ? edges[g->bins - 1] + width : edges[g->bins];
 }
 
-static json_t *histogram_of(const unrelu_goodness *g, size_t i, const margin *c)
+/* room for the hidden part, up to as much as for the rest */
+static double left_end(const column *col, double right)
 {
-    double first = g->edges[i * (g->bins + 1)], right = right_end(g, i);
-    double left = first; /* room for the hidden part, up to as much as for the rest */
-    if (g->censored[i] > 0 && c->s > 0)
-        left = fmin(first, fmax(c->b - 3 * c->s, c->limit - fmax(right - c->limit, 0)));
-    double *room = calloc(g->bins, 2 * sizeof *room);
-    json_t *chart = room ? cli_chart_load("histogram") : NULL, *curve = json_array();
-    int known = c->s > 0 && isfinite(c->b), hidden = known && fmin(c->limit, right) > left;
-    if (hidden)
-        add_curve(curve, c, left, fmin(c->limit, right), 1);
-    if (known)
-        add_curve(curve, c, fmax(c->limit, left), right, 0);
-    for (size_t layer = known ? 2 : 3; !hidden && layer > 0; layer--)
-        cli_chart_drop(chart, layer);
-    if (room)
-        cli_chart_data(chart, "bars", bars_of(g, i, c, room));
-    cli_chart_data(chart, "curve", curve);
-    if (right > left)
-        cli_chart_set(chart, "layer.0.encoding.x.scale.domain", json_pack("[f, f]", left, right));
-    free(room);
-    return chart;
+    const unrelu_goodness *g = col->g;
+    const margin *c = &col->c;
+    double first = g->edges[col->i * (g->bins + 1)];
+    if (!(g->censored[col->i] > 0 && c->s > 0))
+        return first;
+    return fmin(first, fmax(c->b - 3 * c->s, c->limit - fmax(right - c->limit, 0)));
+}
+
+static void draw_histogram(cli_page *page, const column *col)
+{
+    const unrelu_goodness *g = col->g;
+    const margin *c = &col->c;
+    const double *edges = g->edges + col->i * (g->bins + 1), *counts = g->counts + col->i * g->bins;
+    double *density = col->room, *expected = density + g->bins, n = g->observed[col->i];
+    double right = right_end(g, col->i);
+    char title[SENTENCE], text[SENTENCE];
+    for (size_t k = 0; k < g->bins; k++) {
+        double width = edges[k + 1] - edges[k];
+        density[k] = width > 0 ? counts[k] / (n * width) : 0;
+        expected[k] = n * (cdf(c, edges[k + 1]) - cdf(c, edges[k]));
+    }
+    snprintf(title, sizeof title, "Values of %s", col->name);
+    snprintf(text, sizeof text,
+             "Histogram of the values above the limit, with the fitted normal of mean %.4g and "
+             "deviation %.4g; %.3g %% of %.0f values are censored.",
+             c->b, c->s, 100 * g->censored[col->i] / n, n);
+    cli_chart_histogram(page, &(cli_histogram){.title = title,
+                                               .text = text,
+                                               .x_title = col->axis ? col->axis : "value",
+                                               .y_title = "density",
+                                               .width = 300,
+                                               .height = 200,
+                                               .bins = g->bins,
+                                               .edges = edges,
+                                               .heights = density,
+                                               .counts = counts,
+                                               .expected = expected,
+                                               .low = left_end(col, right),
+                                               .high = right,
+                                               .mean = c->b,
+                                               .sd = c->s,
+                                               .area = 1,
+                                               .limit = c->limit});
 }
 
 /* ---- quantiles ---- */
 
-/* NULL: all of them are censored */
-static json_t *quantiles_of(const unrelu_goodness *g, size_t i, const margin *c)
+static void label_quantile(const void *context, size_t i, char *text)
 {
-    const double *sample = g->sample_quantile + i * g->points;
-    const double *model = g->model_quantile + i * g->points;
-    json_t *chart = cli_chart_load("quantiles"), *rows = json_array();
+    const double *share = context;
+    snprintf(text, CLI_NAME, "%.1f %%", 100 * share[i]);
+}
+
+/* nothing where all of them are censored */
+static void draw_quantiles(cli_page *page, const column *col)
+{
+    const unrelu_goodness *g = col->g;
+    const margin *c = &col->c;
+    const double *sample = g->sample_quantile + col->i * g->points;
+    const double *model = g->model_quantile + col->i * g->points;
+    double *x = col->room, *y = x + g->points, *low = y + g->points, *high = low + g->points;
+    double *shares = high + g->points;
+    size_t count = 0;
     for (size_t k = 0; k < g->points; k++) {
         double share = ((double)k + 0.5) / (double)g->points;
-        double half = TWO_SIDED * sqrt(share * (1 - share) / g->observed[i]) / pdf(c, model[k]);
-        if (isfinite(sample[k]) && model[k] > c->limit)
-            json_array_append_new(rows, json_pack("{s:f, s:f, s:f, s:o, s:o}", "share", share,
-                                                  "model", model[k], "sample", sample[k], "low",
-                                                  cli_chart_real(fmax(c->limit, model[k] - half)),
-                                                  "high", cli_chart_real(model[k] + half)));
+        double half =
+            TWO_SIDED * sqrt(share * (1 - share) / g->observed[col->i]) / pdf(c, model[k]);
+        int middle = share > TAIL && share < 1 - TAIL; /* where they lie close together */
+        if (!isfinite(sample[k]) || !(model[k] > c->limit) || (middle && k % 2))
+            continue;
+        shares[count] = share;
+        x[count] = model[k];
+        y[count] = sample[k];
+        low[count] = fmax(c->limit, model[k] - half);
+        high[count++] = model[k] + half;
     }
-    if (json_array_size(rows) < 2) {
-        json_decref(chart);
-        chart = NULL;
-    }
-    cli_chart_data(chart, "points", rows);
-    return chart;
+    if (count < 2)
+        return;
+    char title[SENTENCE], axis[SENTENCE];
+    snprintf(title, sizeof title, "Quantiles of %s", col->name);
+    snprintf(axis, sizeof axis, "model%s%.200s", col->axis ? ": " : "", col->axis ? col->axis : "");
+    cli_chart_points(page, &(cli_points){.title = title,
+                                         .text = "Quantiles of the samples against those of the "
+                                                 "model, with the band in which 95 % of them lie "
+                                                 "where the model is right.",
+                                         .x_title = axis,
+                                         .y_title = "samples",
+                                         .x_word = "model",
+                                         .y_word = "samples",
+                                         .width = 200,
+                                         .height = 200,
+                                         .count = count,
+                                         .x = x,
+                                         .y = y,
+                                         .low = low,
+                                         .high = high,
+                                         .size = 3.5,
+                                         .label = label_quantile,
+                                         .context = shares});
 }
 
 /* ---- one column ---- */
@@ -159,13 +194,16 @@ static void add_numbers(cli_page *page, const unrelu_goodness *g, size_t i)
     cli_page_html(page, "</p>");
 }
 
-static void add_column(cli_page *page, const unrelu_gaussian *m, const unrelu_goodness *g, size_t i)
+static void add_column(cli_page *page, const unrelu_gaussian *m, const unrelu_goodness *g, size_t i,
+                       double *room)
 {
-    char number[32], axis[160];
-    margin c = margin_beside(m, g, i);
-    snprintf(number, sizeof number, "x%zu", i + 1);
+    char name[CLI_NAME], axis[200];
+    cli_name_of(&(cli_names){.names = m->names, .letter = "x"}, i, name);
     cli_page_html(page, "<div class=\"card\"><h3>");
-    cli_page_text(page, m->names ? m->names[i] : number);
+    if (m->names)
+        cli_page_text(page, m->names[i]);
+    else
+        cli_page_text(page, name);
     cli_page_html(page, "</h3>");
     if (count_of(g, i) == 0) {
         cli_page_html(page, "<p class=\"note\">No value is above the %s.</p></div>\n",
@@ -174,18 +212,18 @@ static void add_column(cli_page *page, const unrelu_gaussian *m, const unrelu_go
                           : "limit");
         return;
     }
+    snprintf(axis, sizeof axis, "%s %.*s", unrelu_transform_name(m->transform),
+             (int)cli_text_cut(name, AXIS), name);
+    column col = {.g = g,
+                  .i = i,
+                  .c = margin_beside(m, g, i),
+                  .name = name,
+                  .axis = m->transform != UNRELU_TRANSFORM_NONE ? axis : NULL,
+                  .room = room};
     add_numbers(page, g, i);
     cli_page_html(page, "<div class=\"pair\">");
-    json_t *histogram = histogram_of(g, i, &c), *quantiles = quantiles_of(g, i, &c);
-    if (m->transform != UNRELU_TRANSFORM_NONE) {
-        cli_report_axis(m, i, axis);
-        set_title(histogram, "layer.0.encoding.x.title", "", axis);
-        if (quantiles)
-            set_title(quantiles, "layer.0.encoding.x.title", "model: ", axis);
-    }
-    cli_page_chart(page, histogram, NULL);
-    if (quantiles)
-        cli_page_chart(page, quantiles, NULL);
+    draw_histogram(page, &col);
+    draw_quantiles(page, &col);
     cli_page_html(page, "</div></div>\n");
 }
 
@@ -217,16 +255,22 @@ static int by_place(const void *a, const void *b)
 static void add_charts(cli_page *page, const unrelu_gaussian *m, const unrelu_goodness *g)
 {
     rank *ranks = calloc(m->d, sizeof *ranks);
+    double *room = calloc(g->bins + g->points, 5 * sizeof *room);
     size_t drawn = m->d < DRAWN ? m->d : DRAWN;
-    for (size_t i = 0; ranks && i < m->d; i++)
+    if (!ranks || !room) {
+        cli_page_fail(page);
+        drawn = 0;
+    }
+    for (size_t i = 0; drawn && i < m->d; i++)
         ranks[i] = (rank){g->ks_p[i], g->ks[i], i};
-    if (ranks)
+    if (drawn)
         qsort(ranks, m->d, sizeof *ranks, m->d > DRAWN ? by_misfit : by_place);
     cli_page_html(page, "<div class=\"grid\">\n");
-    for (size_t k = 0; ranks && k < drawn; k++)
-        add_column(page, m, g, ranks[k].i);
+    for (size_t k = 0; k < drawn; k++)
+        add_column(page, m, g, ranks[k].i, room);
     cli_page_html(page, "</div>\n");
     free(ranks);
+    free(room);
 }
 
 void cli_report_columns(cli_page *page, const unrelu_gaussian *m, const unrelu_goodness *g,
@@ -245,6 +289,9 @@ void cli_report_columns(cli_page *page, const unrelu_gaussian *m, const unrelu_g
                           "<p>These are the %d of %zu columns that fit worst; the table below "
                           "has all.</p>\n",
                           DRAWN, m->d);
+        cli_html_legend(page, "bar first:values above the limit|line second:fitted normal|"
+                              "dash second:its hidden part|dot first:quantiles|"
+                              "area second:where 95 % of them lie");
         add_charts(page, m, g);
     }
     cli_report_coordinates(page, m, g, &words, level);

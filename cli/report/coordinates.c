@@ -42,10 +42,8 @@ static void add_goodness(cli_page *page, const unrelu_goodness *g, size_t i)
 static void add_row(cli_page *page, const unrelu_gaussian *m, const unrelu_goodness *g, size_t i,
                     double z)
 {
-    char number[32];
-    snprintf(number, sizeof number, "x%zu", i + 1);
     cli_page_html(page, "<tr>");
-    cli_html_name(page, m->names ? m->names[i] : number);
+    cli_html_name(page, m->names, "x", i);
     if (g)
         add_share(page, g->censored[i] / g->observed[i]);
     else if (m->observed)

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The correlations: all of them as a heat map, the strongest with intervals. Of more than 250
- * columns the map has the 200 that are correlated most. */
+/* The correlations: all of them as a heat map, the strongest with intervals. Of very many columns
+ * the map has those that are correlated most. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../model_text.h"
+#include "../width.h"
 #include "chart.h"
 #include "html.h"
 #include "report.h"
 
-enum { STRONGEST = 20, MAPPED = 250, CHOSEN = 200, LABEL = 120 };
+enum { STRONGEST = 20, MAPPED = 1000 };
 
 typedef struct {
     size_t i, j;
@@ -80,7 +81,7 @@ static int by_place(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* the CHOSEN columns with the largest sum of squares, in their own order */
+/* the MAPPED columns with the largest sum of squares, in their own order */
 static int choose(const unrelu_gaussian *m, size_t *which)
 {
     double(*sums)[2] = calloc(m->d, sizeof *sums);
@@ -94,109 +95,123 @@ static int choose(const unrelu_gaussian *m, size_t *which)
         }
     }
     qsort(sums, m->d, sizeof *sums, by_strength);
-    for (size_t i = 0; i < CHOSEN; i++)
+    for (size_t i = 0; i < MAPPED; i++)
         which[i] = (size_t)sums[i][1];
-    qsort(which, CHOSEN, sizeof *which, by_place);
+    qsort(which, MAPPED, sizeof *which, by_place);
     free(sums);
     return 1;
 }
 
-static json_t *map_of(const unrelu_gaussian *m, size_t shown, double reach)
+/* se (shown x shown) may be NULL */
+static void draw_map(cli_page *page, const unrelu_gaussian *m, const cli_report_words *words,
+                     const size_t *which, size_t shown, double reach, double *values, double *se)
 {
-    size_t *which = calloc(m->d, sizeof *which);
-    double *values = calloc(shown * shown, sizeof *values), *se = NULL;
-    json_t *chart = NULL;
-    if (m->correlation_se)
-        se = calloc(shown * shown, sizeof *se);
-    int done = which && values && (se || !m->correlation_se);
-    for (size_t i = 0; done && i < shown; i++)
-        which[i] = i;
-    if (done && shown < m->d)
-        done = choose(m, which);
-    for (size_t k = 0; done && k < shown * shown; k++) {
+    char text[256], caption[256];
+    const cli_names names = {.names = m->names, .letter = "x", .which = which};
+    int cells = cli_heatmap_has_cells(shown, shown);
+    for (size_t k = 0; k < shown * shown; k++) {
         size_t i = which[k / shown], j = which[k % shown];
         values[k] = i == j ? NAN : m->correlation[i * m->d + j]; /* 1 would outshine all */
         if (se)
             se[k] = i == j ? NAN : m->correlation_se[i * m->d + j];
     }
-    if (done)
-        chart = cli_chart_heatmap(
-            &(cli_heatmap){.rows = shown,
-                           .columns = shown,
-                           .values = values,
-                           .se = se,
-                           .row_names = cli_chart_names(m->names, 'x', which, shown),
-                           .column_names = cli_chart_names(m->names, 'x', which, shown),
-                           .largest = reach,
-                           .label = "correlation"});
-    free(which);
-    free(values);
-    free(se);
-    return chart;
+    snprintf(text, sizeof text, "Heat map of the correlations of %zu %s, from -%g to %g.", shown,
+             words->many, reach, reach);
+    if (shown < m->d)
+        snprintf(caption, sizeof caption, "The %zu of %zu %s that are correlated most.", shown,
+                 m->d, words->many);
+    else
+        snprintf(caption, sizeof caption, "All pairs of %s. Point at a %s.", words->many,
+                 !cells ? "row for its strongest"
+                 : se   ? "cell for its numbers and their standard errors"
+                        : "cell for its numbers");
+    cli_chart_heatmap(page, &(cli_heatmap){.title = "Correlations",
+                                           .text = text,
+                                           .caption = caption,
+                                           .width = 600,
+                                           .rows = shown,
+                                           .columns = shown,
+                                           .values = values,
+                                           .se = se,
+                                           .row_names = names,
+                                           .column_names = names,
+                                           .largest = reach,
+                                           .is_symmetric = 1,
+                                           .label = "correlation"});
 }
 
 static void add_map(cli_page *page, const unrelu_gaussian *m, const cli_report_words *words,
                     double reach)
 {
-    char caption[256];
-    size_t shown = m->d > MAPPED ? CHOSEN : m->d;
-    if (shown < m->d)
-        snprintf(caption, sizeof caption,
-                 "The %zu of %zu %s that are correlated most. Point at a cell for its numbers.",
-                 shown, m->d, words->many);
+    size_t shown = m->d > MAPPED ? MAPPED : m->d;
+    size_t *which = calloc(m->d, sizeof *which);
+    double *values = calloc(shown, shown * sizeof *values);
+    double *se = m->correlation_se ? calloc(shown, shown * sizeof *se) : NULL;
+    int done = which && values && (se || !m->correlation_se);
+    for (size_t i = 0; done && i < shown; i++)
+        which[i] = i;
+    if (done && shown < m->d)
+        done = choose(m, which);
+    cli_page_html(page, "<div class=\"card\">");
+    if (done)
+        draw_map(page, m, words, which, shown, reach, values, se);
     else
-        snprintf(caption, sizeof caption, "All pairs of %s. Point at a cell for its numbers%s.",
-                 words->many, m->correlation_se ? " and their standard errors" : "");
-    cli_page_html(page, "<div class=\"card\"><div class=\"square\" style=\"max-width: %zupx\">",
-                  shown < 12 ? 120 + 50 * shown : 720);
-    cli_page_chart(page, map_of(m, shown, reach), caption);
-    cli_page_html(page, "</div></div>\n");
+        cli_page_fail(page);
+    cli_page_html(page, "</div>\n");
+    free(which);
+    free(values);
+    free(se);
 }
 
 /* ---- the strongest ---- */
 
-static const char *name_of(const unrelu_gaussian *m, size_t i, char *number, size_t size)
+typedef struct {
+    const unrelu_gaussian *m;
+    const selection *s;
+} pairs;
+
+static void label_pair(const void *context, size_t k, int most, char *text)
 {
-    snprintf(number, size, "x%zu", i + 1);
-    return m->names ? m->names[i] : number;
+    const pairs *p = context;
+    const cli_names names = {.names = p->m->names, .letter = "x"};
+    char one[CLI_NAME], two[CLI_NAME];
+    cli_name_of(&names, p->s->top[k].i, one);
+    cli_name_of(&names, p->s->top[k].j, two);
+    cli_text_shorten(one, most);
+    cli_text_shorten(two, most);
+    snprintf(text, CLI_NAME, "%.250s · %.250s", one, two);
 }
 
-static json_t *row_of(const unrelu_gaussian *m, const pair *p, size_t order, double z)
+static void draw_strongest(cli_page *page, const unrelu_gaussian *m, const selection *s, double z,
+                           double level)
 {
-    char one[32], two[32];
-    double r = m->correlation[p->i * m->d + p->j], se = error_of(m, p->i, p->j);
-    return json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:o}", "order", (int)order, "one",
-                     cli_page_string(name_of(m, p->i, one, sizeof one)), "two",
-                     cli_page_string(name_of(m, p->j, two, sizeof two)), "value", cli_chart_real(r),
-                     "se", cli_chart_real(se), "low", cli_chart_real(fmax(-1, r - z * se)), "high",
-                     cli_chart_real(fmin(1, r + z * se)));
-}
-
-static json_t *chart_of(const unrelu_gaussian *m, const selection *s, double z)
-{
-    double reach = reach_of(m, s, z);
-    json_t *chart = cli_chart_load("pairs"), *rows = json_array(), *names = json_array();
+    double reach = reach_of(m, s, z), values[STRONGEST], half[STRONGEST];
+    char text[200];
+    int errors = cli_has_errors(m->correlation_se, m->d * m->d);
     for (size_t k = 0; k < s->count; k++) {
-        char one[32], two[32], label[LABEL];
-        const pair *p = &s->top[k];
-        snprintf(label, sizeof label, "%.40s · %.40s", name_of(m, p->i, one, sizeof one),
-                 name_of(m, p->j, two, sizeof two));
-        json_array_append_new(rows, row_of(m, p, k, z));
-        json_array_append_new(names, cli_page_string(label));
+        values[k] = m->correlation[s->top[k].i * m->d + s->top[k].j];
+        half[k] = z * error_of(m, s->top[k].i, s->top[k].j);
     }
-    if (!cli_has_errors(m->correlation_se, m->d * m->d))
-        cli_chart_drop(chart, 1);
-    cli_chart_data(chart, "pairs", rows);
-    cli_chart_param(chart, "names", names);
-    cli_chart_set(chart, "encoding.x.scale.domain", json_pack("[f, f]", -reach, reach));
-    cli_chart_set(chart, "height", json_integer((json_int_t)(s->count * 26 + 40)));
-    return chart;
+    snprintf(text, sizeof text, "The strongest %zu correlations", s->count);
+    if (errors)
+        snprintf(text + strlen(text), sizeof text - strlen(text), ", with intervals of %g %%",
+                 100 * level);
+    cli_chart_estimates_by_row(page, &(cli_estimates){.title = "Strongest pairs",
+                                                      .text = text,
+                                                      .axis_title = "correlation",
+                                                      .count = s->count,
+                                                      .values = values,
+                                                      .half = errors ? half : NULL,
+                                                      .low = -reach,
+                                                      .high = reach,
+                                                      .label = label_pair,
+                                                      .context = &(pairs){m, s}});
 }
 
 static void add_table(cli_page *page, const unrelu_gaussian *m, const selection *s, double z,
                       const cli_report_words *words)
 {
-    char titles[128], number[32];
+    char titles[128];
     int errors = cli_has_errors(m->correlation_se, m->d * m->d);
     snprintf(titles, sizeof titles, "<%s|<and|correlation|rows", words->one);
     if (!m->n_pair)
@@ -205,8 +220,8 @@ static void add_table(cli_page *page, const unrelu_gaussian *m, const selection 
     for (size_t k = 0; k < s->count; k++) {
         const pair *p = &s->top[k];
         cli_page_html(page, "<tr>");
-        cli_html_name(page, name_of(m, p->i, number, sizeof number));
-        cli_html_name(page, name_of(m, p->j, number, sizeof number));
+        cli_html_name(page, m->names, "x", p->i);
+        cli_html_name(page, m->names, "x", p->j);
         cli_html_estimate(page, m->correlation[p->i * m->d + p->j],
                           errors ? z * error_of(m, p->i, p->j) : -1);
         if (m->n_pair)
@@ -231,7 +246,7 @@ static void add_strongest(cli_page *page, const unrelu_gaussian *m, const select
         cli_page_html(page, " with too few rows where both are above the limit left out.");
     }
     cli_page_html(page, "</p><div class=\"grid\"><div>");
-    cli_page_chart(page, chart_of(m, s, z), NULL);
+    draw_strongest(page, m, s, z, level);
     cli_page_html(page, "</div><div>");
     add_table(page, m, s, z, words);
     cli_page_html(page, "</div></div></div>\n");

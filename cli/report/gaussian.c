@@ -181,14 +181,13 @@ static int write_page(const cli_shared *shared, const unrelu_gaussian *m, const 
             (unsigned long long)shared->seed);
     else
         cli_page_html(page, "<footer>");
-    cli_report_foot(page, shared);
-    return cli_report_save(page, shared);
+    return cli_html_finish(page, shared);
 }
 
 static size_t bins_for(const unrelu_gaussian *m)
 {
     double n = m->n > 0 ? (double)m->n : 1e4;
-    return (size_t)fmax(10, fmin(40, sqrt(n)));
+    return (size_t)fmax(10, fmin(30, sqrt(n)));
 }
 
 static int study(const cli_shared *shared, const char *limit, const char *limits,

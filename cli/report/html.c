@@ -8,6 +8,7 @@
 
 #include "../codes.h"
 #include "../table.h"
+#include "../talk.h"
 
 void cli_html_head(cli_page *page, const char *kind, const char *title)
 {
@@ -36,6 +37,37 @@ void cli_html_warnings(cli_page *page, const unrelu_warning *warnings, size_t co
 void cli_html_section(cli_page *page, const char *id, const char *title)
 {
     cli_page_html(page, "<section id=\"%s\"><h2>%s</h2>\n", id, title);
+}
+
+void cli_html_legend(cli_page *page, const char *entries)
+{
+    cli_page_html(page, "<p class=\"legend\">");
+    for (const char *s = entries; *s;) {
+        int class = (int)strcspn(s, ":"), words = (int)strcspn(s, "|") - class - 1;
+        cli_page_html(page, "<span><i class=\"%.*s\"></i>%.*s</span>", class, s, words,
+                      s + class + 1);
+        s += strcspn(s, "|");
+        s += *s == '|';
+    }
+    cli_page_html(page, "</p>\n");
+}
+
+int cli_html_finish(cli_page *page, const cli_shared *shared)
+{
+    size_t size = 0;
+    cli_page_html(page, "<p>Made by unrelu %s from ", unrelu_version());
+    for (size_t i = 0; i < shared->file_count; i++) {
+        cli_page_html(page, "%s<code>", i == 0 ? "" : i + 1 < shared->file_count ? ", " : " and ");
+        cli_page_text(page, shared->files[i]);
+        cli_page_html(page, "</code>");
+    }
+    cli_page_html(page, ".</p></footer>\n");
+    int status = cli_page_save(page, shared->output, &size);
+    if (status == 0 && size < 1000000)
+        cli_note("%s: %.0f kB", shared->output, (double)size / 1e3);
+    else if (status == 0)
+        cli_note("%s: %.2f MB", shared->output, (double)size / 1e6);
+    return status;
 }
 
 /* ---- facts ---- */
@@ -87,12 +119,16 @@ void cli_html_table_end(cli_page *page)
     cli_page_html(page, "</tbody></table></div>\n");
 }
 
-void cli_html_name(cli_page *page, const char *name)
+void cli_html_name(cli_page *page, char *const *names, const char *letter, size_t i)
 {
+    if (!names) {
+        cli_page_html(page, "<td class=\"name\">%s%zu</td>", letter, i + 1);
+        return;
+    }
     cli_page_html(page, "<td class=\"name\" title=\"");
-    cli_page_text(page, name);
+    cli_page_text(page, names[i]);
     cli_page_html(page, "\">");
-    cli_page_text(page, name);
+    cli_page_text(page, names[i]);
     cli_page_html(page, "</td>");
 }
 

@@ -5,6 +5,7 @@
 
 #include "unrelu/unrelu.h"
 
+#include "../cli.h"
 #include "page.h"
 
 /* how good news are: the class of a verdict */
@@ -15,6 +16,11 @@
 void cli_html_head(cli_page *page, const char *kind, const char *title);
 void cli_html_warnings(cli_page *page, const unrelu_warning *warnings, size_t count);
 void cli_html_section(cli_page *page, const char *id, const char *title); /* until </section> */
+/* What the marks of charts are: "bar first:values|line second:fitted normal"; a word of page.css
+ * for the shape, one for the colour. */
+void cli_html_legend(cli_page *page, const char *entries);
+/* The last lines of a report, after <footer>; then it is saved, and its size told. */
+int cli_html_finish(cli_page *page, const cli_shared *shared);
 
 /* ---- facts: a few numbers in large print, between cli_html_facts(page, 1) and (page, 0) ---- */
 void cli_html_facts(cli_page *page, int open);
@@ -27,7 +33,8 @@ void cli_html_fact_count(cli_page *page, const char *name, double count);
  * of a column that is aligned left */
 void cli_html_table(cli_page *page, const char *class, const char *caption, const char *titles);
 void cli_html_table_end(cli_page *page);
-void cli_html_name(cli_page *page, const char *name); /* a cell with text of a file */
+/* a cell with names[i], or with "x3" where there are no names; letter: "x" */
+void cli_html_name(cli_page *page, char *const *names, const char *letter, size_t i);
 void cli_html_real(cli_page *page, double value, const char *format); /* "?" where it is NaN */
 void cli_html_limit(cli_page *page, double limit);                    /* "none" where it is -inf */
 /* value and the half-width of its interval; without one where half is negative */

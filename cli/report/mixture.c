@@ -10,7 +10,7 @@
 #include "html.h"
 #include "report.h"
 
-enum { CELLS = 60000, TABLE_UNITS = 12, TABLE_ROWS = 200 };
+enum { CELLS = 1000000, TABLE_UNITS = 12, TABLE_ROWS = 200 };
 
 static const char *class_of(unrelu_verdict verdict)
 {
@@ -94,7 +94,7 @@ static void add_table(cli_page *page, const unrelu_mixture *m)
     cli_html_table(page, "", NULL, titles);
     for (size_t i = 0; i < m->d; i++) {
         cli_page_html(page, "<tr>");
-        cli_html_name(page, m->names[i]);
+        cli_html_name(page, m->names, "x", i);
         for (size_t j = 0; j < m->p; j++)
             cli_html_real(page, m->A[i * m->p + j], "%.4f");
         cli_page_html(page, "</tr>\n");
@@ -106,26 +106,33 @@ static void add_table(cli_page *page, const unrelu_mixture *m)
 static void add_matrix(cli_page *page, const unrelu_mixture *m)
 {
     size_t rows = m->d * m->p <= CELLS ? m->d : CELLS / m->p;
-    char caption[160];
-    snprintf(caption, sizeof caption,
-             "A, the first %zu of %zu rows. Point at a cell for its number.", rows, m->d);
+    char caption[160], text[160];
+    const char *point =
+        cli_heatmap_has_cells(rows, m->p) ? "cell for its number" : "row for its largest entry";
+    snprintf(text, sizeof text, "Heat map of A: %zu columns of the samples by %zu hidden units.",
+             rows, m->p);
+    if (rows < m->d)
+        snprintf(caption, sizeof caption, "A, the first %zu of %zu rows. Point at a %s.", rows,
+                 m->d, point);
+    else
+        snprintf(caption, sizeof caption, "Every entry of A. Point at a %s.", point);
     cli_html_section(page, "matrix", "The mixing matrix A");
     cli_page_html(page, "<p>Column j of A is what hidden unit j puts into the samples, at unit "
-                        "length; units are in the order of their size.</p><div class=\"card\">"
-                        "<div class=\"square\">");
-    cli_page_chart(page,
-                   cli_chart_heatmap(&(cli_heatmap){
-                       .rows = rows,
-                       .columns = m->p,
-                       .values = m->A,
-                       .se = m->A_se,
-                       .row_names = cli_chart_names(m->names, 'x', NULL, rows),
-                       .column_names = cli_chart_names(m->hidden.names, 'u', NULL, m->p),
-                       .largest = largest_of(m->A, rows * m->p),
-                       .label = "entry of A",
-                       .column_title = "hidden unit"}),
-                   rows < m->d ? caption : "Every entry of A. Point at a cell for its number.");
-    cli_page_html(page, "</div>");
+                        "length; units are in the order of their size.</p><div class=\"card\">");
+    cli_chart_heatmap(page,
+                      &(cli_heatmap){.title = "The mixing matrix A",
+                                     .text = text,
+                                     .caption = caption,
+                                     .width = 600,
+                                     .rows = rows,
+                                     .columns = m->p,
+                                     .values = m->A,
+                                     .se = m->A_se,
+                                     .row_names = {.names = m->names, .letter = "x"},
+                                     .column_names = {.names = m->hidden.names, .letter = "u"},
+                                     .largest = largest_of(m->A, rows * m->p),
+                                     .label = "entry of A",
+                                     .column_title = "hidden unit"});
     add_table(page, m);
     cli_page_html(page, "</div></section>\n");
 }
@@ -154,8 +161,7 @@ static int write_page(const cli_shared *shared, const unrelu_mixture *m)
     add_matrix(page, m);
     add_hidden(page, m, shared->level);
     cli_page_html(page, "<footer>");
-    cli_report_foot(page, shared);
-    return cli_report_save(page, shared);
+    return cli_html_finish(page, shared);
 }
 
 int cli_report_mixture(const cli_shared *shared)

@@ -13,7 +13,7 @@
 #include "html.h"
 #include "report.h"
 
-enum { CELLS = 60000, LABELLED = 40, EXACT = 400 }; /* EXACT: weights in a table */
+enum { CELLS = 1000000, EXACT = 400 }; /* of a heat map; weights in a table */
 
 /* ---- the verdict ---- */
 
@@ -154,41 +154,37 @@ static void add_certificate(cli_page *page, const unrelu_network *m)
 
 /* ---- neurons ---- */
 
-static json_t *bars_of(const double *order, const double *values, size_t k, const char *title,
-                       int share)
-{
-    json_t *chart = cli_chart_load("bars");
-    cli_chart_column columns[] = {{"order", order}, {"value", values}, {0}};
-    cli_chart_data(chart, "bars", cli_chart_rows(k, columns));
-    cli_chart_set(chart, "encoding.y.title", json_string(title));
-    if (share) {
-        cli_chart_set(chart, "encoding.y.scale", json_pack("{s:[i, i]}", "domain", 0, 1));
-        cli_chart_set(chart, "encoding.y.axis.format", json_string("~%"));
-        cli_chart_set(chart, "mark.style", json_string("third"));
-    }
-    if (k > LABELLED)
-        cli_chart_set(chart, "encoding.x.axis.labels", json_false());
-    return chart;
-}
-
 static void add_bars(cli_page *page, const unrelu_network *m)
 {
-    double *order = calloc(m->k, 2 * sizeof *order), *norm = order ? order + m->k : NULL;
-    for (size_t j = 0; order && j < m->k; j++) {
-        order[j] = (double)j + 1;
+    double *norm = calloc(m->k, sizeof *norm);
+    if (!norm)
+        cli_page_fail(page);
+    for (size_t j = 0; norm && j < m->k; j++)
         norm[j] = cli_norm_of_u(m, j);
-    }
     cli_page_html(page, "<div class=\"grid\"><div class=\"card\"><h3>Weight in the outputs</h3>");
-    cli_page_chart(page, order ? bars_of(order, norm, m->k, "norm of its column of U", 0) : NULL,
-                   NULL);
+    if (norm)
+        cli_chart_bars(page, &(cli_bars){.title = "Weight in the outputs",
+                                         .text = "The norm of each neuron's column of U.",
+                                         .y_title = "norm of its column of U",
+                                         .one = "neuron",
+                                         .colour = "first",
+                                         .count = m->k,
+                                         .values = norm});
     cli_page_html(page, "</div>");
-    if (m->active && order) {
+    if (m->active) {
         cli_page_html(page, "<div class=\"card\"><h3>How often it is on</h3>");
-        cli_page_chart(page, bars_of(order, m->active, m->k, "share of the samples", 1), NULL);
+        cli_chart_bars(page, &(cli_bars){.title = "How often it is on",
+                                         .text = "The share of the samples where a neuron is on.",
+                                         .y_title = "share of the samples",
+                                         .one = "neuron",
+                                         .colour = "third",
+                                         .count = m->k,
+                                         .values = m->active,
+                                         .is_share = 1});
         cli_page_html(page, "</div>");
     }
     cli_page_html(page, "</div>\n");
-    free(order);
+    free(norm);
 }
 
 static void add_table(cli_page *page, const unrelu_network *m, double level)
@@ -236,21 +232,32 @@ static double largest_of(const double *values, size_t count)
     return largest;
 }
 
-static json_t *numbers(size_t count)
+/* V (k x d) or U (m x k) */
+static void add_map(cli_page *page, const unrelu_network *m, int inputs)
 {
-    json_t *names = json_array();
-    for (size_t i = 0; i < count; i++) {
-        char text[32];
-        snprintf(text, sizeof text, "%zu", i + 1);
-        json_array_append_new(names, json_string(text));
-    }
-    return names;
-}
-
-static void add_map(cli_page *page, const cli_heatmap *map, const char *title)
-{
-    cli_page_html(page, "<div class=\"card\"><h3>%s</h3>", title);
-    cli_page_chart(page, cli_chart_heatmap(map), "Point at a cell for its number.");
+    const cli_names neurons = {.letter = ""}, columns = {.names = m->input_names, .letter = "x"},
+                    labels = {.names = m->label_names, .letter = "a"};
+    cli_heatmap map = {.title = inputs ? "V: inputs to neurons" : "U: neurons to outputs",
+                       .width = 470,
+                       .rows = inputs ? m->k : m->m,
+                       .columns = inputs ? m->d : m->k,
+                       .values = inputs ? m->V : m->U,
+                       .se = inputs ? m->V_se : m->U_se,
+                       .row_names = inputs ? neurons : labels,
+                       .column_names = inputs ? columns : neurons,
+                       .label = "weight",
+                       .row_title = inputs ? "neuron" : NULL,
+                       .column_title = inputs ? NULL : "neuron"};
+    char text[160];
+    map.largest = largest_of(map.values, map.rows * map.columns);
+    map.caption = cli_heatmap_has_cells(map.rows, map.columns)
+                      ? "Point at a cell for its number."
+                      : "Point at a row for its largest weight.";
+    map.text = text;
+    snprintf(text, sizeof text, "Heat map of %zu rows and %zu columns; the largest weight is %.3g.",
+             map.rows, map.columns, map.largest);
+    cli_page_html(page, "<div class=\"card\"><h3>%s</h3>", map.title);
+    cli_chart_heatmap(page, &map);
     cli_page_html(page, "</div>");
 }
 
@@ -261,28 +268,8 @@ static void add_weights(cli_page *page, const unrelu_network *m)
     cli_html_section(page, "weights", "Weights");
     cli_page_html(page, "<p>Rows of V (what a neuron looks for in the inputs) and columns of U "
                         "(what it adds to the outputs).</p><div class=\"grid\">");
-    add_map(page,
-            &(cli_heatmap){.rows = m->k,
-                           .columns = m->d,
-                           .values = m->V,
-                           .se = m->V_se,
-                           .row_names = numbers(m->k),
-                           .column_names = cli_chart_names(m->input_names, 'x', NULL, m->d),
-                           .largest = largest_of(m->V, m->k * m->d),
-                           .label = "weight",
-                           .row_title = "neuron"},
-            "V: inputs to neurons");
-    add_map(page,
-            &(cli_heatmap){.rows = m->m,
-                           .columns = m->k,
-                           .values = m->U,
-                           .se = m->U_se,
-                           .row_names = cli_chart_names(m->label_names, 'a', NULL, m->m),
-                           .column_names = numbers(m->k),
-                           .largest = largest_of(m->U, m->k * m->m),
-                           .label = "weight",
-                           .column_title = "neuron"},
-            "U: neurons to outputs");
+    add_map(page, m, 1);
+    add_map(page, m, 0);
     cli_page_html(page, "</div></section>\n");
 }
 
@@ -291,7 +278,7 @@ static void add_weights(cli_page *page, const unrelu_network *m)
 /* of V or of U, with a column for each neuron */
 static void add_exact_table(cli_page *page, const unrelu_network *m, int inputs)
 {
-    char titles[16 + 5 * EXACT], number[32];
+    char titles[16 + 5 * EXACT];
     char *const *names = inputs ? m->input_names : m->label_names;
     size_t rows = inputs ? m->d : m->m;
     int length = snprintf(titles, sizeof titles, "<%s", inputs ? "input" : "output");
@@ -301,9 +288,8 @@ static void add_exact_table(cli_page *page, const unrelu_network *m, int inputs)
                   inputs ? "V: inputs to neurons" : "U: neurons to outputs");
     cli_html_table(page, "", NULL, titles);
     for (size_t i = 0; i < rows; i++) {
-        snprintf(number, sizeof number, "%c%zu", inputs ? 'x' : 'a', i + 1);
         cli_page_html(page, "<tr>");
-        cli_html_name(page, names ? names[i] : number);
+        cli_html_name(page, names, inputs ? "x" : "a", i);
         for (size_t j = 0; j < m->k; j++) {
             cli_page_html(page, "<td>");
             cli_page_text(page, inputs ? m->V_rational[j * m->d + i] : m->U_rational[i * m->k + j]);
@@ -351,12 +337,10 @@ static int write_page(const cli_shared *shared, const unrelu_network *m)
     if (shared->file_count == 1)
         cli_page_html(page, "<p>With the inputs and the labels as two more files this page also "
                             "shows the residuals.</p>");
-    cli_report_foot(page, shared);
-    if (status != 0) {
-        cli_page_drop(page);
-        return status;
-    }
-    return cli_report_save(page, shared);
+    if (status == 0)
+        return cli_html_finish(page, shared);
+    cli_page_drop(page);
+    return status;
 }
 
 int cli_report_network(const cli_shared *shared)

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One self-contained HTML page: the style, the charts and their library are inside of it. Charts
- * are Vega-Lite specifications. Where memory runs out on the way, saving says so; all functions
- * take a page of NULL. */
+/* One HTML page that needs nothing beside it: style, script and charts are inside. Where memory
+ * runs out on the way, saving says so; all functions take a page of NULL. */
 #ifndef CLI_REPORT_PAGE_H
 #define CLI_REPORT_PAGE_H
 
-#include <jansson.h>
 #include <stdarg.h>
 #include <stddef.h>
 
 typedef struct cli_page cli_page;
 
 cli_page *cli_page_open(const char *title);
-/* Taken as it stands: text that a file gave goes through cli_page_text. */
+/* Taken as it stands: text that a file gave goes through one of those below. */
 void cli_page_html(cli_page *page, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Escaped; bytes that are no text become '?'. */
 void cli_page_text(cli_page *page, const char *text);
@@ -24,11 +22,7 @@ void cli_page_fail(cli_page *page); /* memory ran out elsewhere */
 /* The number of one more chart, from 1 on; charts begin with <figure class="chart">. */
 size_t cli_page_next_chart(cli_page *page);
 size_t cli_page_charts(const cli_page *page); /* so far */
-/* takes spec; caption (escaped) may be NULL. "width": "container" gives the width of the page,
- * "usermeta": {"aspect": A} a height of A times that. */
-void cli_page_chart(cli_page *page, json_t *spec, const char *caption);
-/* Text for a spec: JSON is UTF-8, which a name in a file need not be. */
-json_t *cli_page_string(const char *text);
+
 /* Writes beside path and renames; frees the page; returns the exit status. size (may be NULL):
  * bytes that were written. */
 int cli_page_save(cli_page *page, const char *path, size_t *size);

@@ -9,21 +9,10 @@
 
 static const double TAIL = 1.644854; /* of 5 % */
 
-const char *cli_report_axis(const unrelu_gaussian *m, size_t i, char *text)
-{
-    if (m->names)
-        snprintf(text, 160, "%s %.120s", unrelu_transform_name(m->transform), m->names[i]);
-    else
-        snprintf(text, 160, "%s x%zu", unrelu_transform_name(m->transform), i + 1);
-    return text;
-}
-
 static void add_row(cli_page *page, const unrelu_gaussian *m, size_t i)
 {
-    char number[32];
-    snprintf(number, sizeof number, "x%zu", i + 1);
     cli_page_html(page, "<tr>");
-    cli_html_name(page, m->names ? m->names[i] : number);
+    cli_html_name(page, m->names, "x", i);
     if (m->lambda)
         cli_html_real(page, m->lambda[i], "%.3g");
     if (m->limit)

@@ -12,7 +12,7 @@
 #include "html.h"
 #include "report.h"
 
-enum { BINS = 41, POINTS = 1500, CURVE = 101 };
+enum { BINS = 41, POINTS = 800, WIDTH = 480, HEIGHT = 250 };
 
 typedef struct {
     size_t n, m;
@@ -87,23 +87,11 @@ static double residual(const data *d, size_t i)
 
 /* ---- charts ---- */
 
-static json_t *curve_of(double sd, double largest, double count, double width)
-{
-    json_t *rows = json_array();
-    for (int k = 0; k < CURVE; k++) {
-        double x = largest * (2.0 * k / (CURVE - 1) - 1), z = x / sd;
-        double density = exp(-0.5 * z * z) / (sd * sqrt(2 * acos(-1)));
-        json_array_append_new(rows,
-                              json_pack("{s:f, s:f}", "x", x, "count", count * width * density));
-    }
-    return rows;
-}
-
-static json_t *histogram_of(const unrelu_network *m, const data *d, double largest)
+static void draw_histogram(cli_page *page, const unrelu_network *m, const data *d, double largest)
 {
     double counts[BINS] = {0}, edges[BINS + 1], width = 2 * largest / BINS;
     size_t cells = d->n * d->m;
-    json_t *chart = cli_chart_load("residuals");
+    char text[200];
     for (int k = 0; k <= BINS; k++)
         edges[k] = largest * (2.0 * k / BINS - 1);
     for (size_t i = 0; i < cells; i++) {
@@ -112,42 +100,74 @@ static json_t *histogram_of(const unrelu_network *m, const data *d, double large
         double at = floor((residual(d, i) + largest) / width);
         counts[(size_t)fmax(0, fmin(BINS - 1, at))]++;
     }
-    cli_chart_column columns[] = {{"from", edges}, {"to", edges + 1}, {"count", counts}, {0}};
-    cli_chart_data(chart, "bars", cli_chart_rows(BINS, columns));
-    if (m->noise > 0)
-        cli_chart_data(chart, "curve",
-                       curve_of(m->noise, largest, (double)(cells - d->left_out_count), width));
-    else
-        cli_chart_drop(chart, 1);
-    return chart;
+    snprintf(text, sizeof text,
+             "Histogram of labels less what the network gives; the largest is %.3g.", largest);
+    cli_chart_histogram(page, &(cli_histogram){.title = "Residuals",
+                                               .text = text,
+                                               .x_title = "label − network",
+                                               .y_title = "labels",
+                                               .width = WIDTH,
+                                               .height = HEIGHT,
+                                               .bins = BINS,
+                                               .edges = edges,
+                                               .heights = counts,
+                                               .counts = counts,
+                                               .low = -largest,
+                                               .high = largest,
+                                               .sd = m->noise,
+                                               .area = (double)(cells - d->left_out_count) * width,
+                                               .limit = -INFINITY});
 }
 
-static json_t *points_of(const unrelu_network *m, const data *d)
+/* some of all cells; which: where they are */
+typedef struct {
+    const unrelu_network *m;
+    size_t which[POINTS];
+    double fitted[POINTS], labels[POINTS];
+} points;
+
+static void label_output(const void *context, size_t i, char *text)
 {
-    size_t cells = d->n * d->m, step = cells / POINTS + 1;
-    json_t *chart = cli_chart_load("fitted"), *rows = json_array();
+    const points *p = context;
+    cli_name_of(&(cli_names){.names = p->m->label_names, .letter = "a"}, p->which[i] % p->m->m,
+                text);
+}
+
+static void draw_points(cli_page *page, const unrelu_network *m, const data *d)
+{
+    size_t cells = d->n * d->m, step = (cells + POINTS - 1) / POINTS, count = 0;
+    points p = {.m = m};
+    char text[200];
     if (step > 1 && step % d->m == 0)
         step++; /* all outputs in turn */
     for (size_t i = 0; i < cells; i += step) {
-        char number[32];
         if (d->left_out[i])
             continue;
-        snprintf(number, sizeof number, "a%zu", i % d->m + 1);
-        json_array_append_new(
-            rows, json_pack("{s:o, s:o, s:o}", "output",
-                            cli_page_string(m->label_names ? m->label_names[i % d->m] : number),
-                            "network", cli_chart_real(d->fitted[i]), "label",
-                            cli_chart_real(d->labels[i])));
+        p.which[count] = i;
+        p.fitted[count] = d->fitted[i];
+        p.labels[count++] = d->labels[i];
     }
-    cli_chart_data(chart, "points", rows);
-    return chart;
+    snprintf(text, sizeof text, "%zu of %zu labels against what the network gives.", count, cells);
+    cli_chart_points(page, &(cli_points){.title = "Labels against the network",
+                                         .text = text,
+                                         .x_title = "network",
+                                         .y_title = "label",
+                                         .x_word = "network",
+                                         .y_word = "label",
+                                         .width = WIDTH,
+                                         .height = HEIGHT,
+                                         .count = count,
+                                         .x = p.fitted,
+                                         .y = p.labels,
+                                         .size = 4,
+                                         .label = label_output,
+                                         .context = &p});
 }
 
 /* ---- by output ---- */
 
 static void add_output(cli_page *page, const unrelu_network *m, const data *d, size_t j)
 {
-    char number[32];
     double mean = 0, spread = 0, left = 0, largest = 0, n = 0;
     for (size_t i = j; i < d->n * d->m; i += d->m)
         n += !d->left_out[i];
@@ -161,9 +181,8 @@ static void add_output(cli_page *page, const unrelu_network *m, const data *d, s
         left += r * r / n;
         largest = fmax(largest, fabs(r));
     }
-    snprintf(number, sizeof number, "a%zu", j + 1);
     cli_page_html(page, "<tr>");
-    cli_html_name(page, m->label_names ? m->label_names[j] : number);
+    cli_html_name(page, m->label_names, "a", j);
     cli_html_real(page, sqrt(spread), "%.4g");
     cli_html_real(page, sqrt(left), "%.3g");
     cli_html_real(page, largest, "%.3g");
@@ -206,11 +225,11 @@ int cli_report_residuals(cli_page *page, const unrelu_network *m, const cli_shar
                           : "");
         if (largest > 0) {
             cli_page_html(page, "<div class=\"card\"><h3>What is left</h3>");
-            cli_page_chart(page, histogram_of(m, &d, largest), NULL);
+            draw_histogram(page, m, &d, largest);
             cli_page_html(page, "</div>");
         }
         cli_page_html(page, "<div class=\"card\"><h3>Labels against the network</h3>");
-        cli_page_chart(page, points_of(m, &d), NULL);
+        draw_points(page, m, &d);
         cli_page_html(page, "</div></div>\n");
         add_table(page, m, &d);
         cli_page_html(page, "</section>\n");

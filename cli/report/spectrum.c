@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "../model_text.h"
 #include "chart.h"
@@ -10,30 +10,48 @@
 
 enum { MOST = 1000 }; /* columns, where the eigenvalues are not in the model: a few seconds */
 
-static int find_values(const unrelu_gaussian *m, double *values)
+/* 0: there are none, or too many to find */
+static int find_values(cli_page *page, const unrelu_gaussian *m, double *values)
 {
-    return (m->eigenvalues || (m->d <= MOST && m->sigma)) &&
-           unrelu_gaussian_eigenvalues(m, values, NULL) == UNRELU_OK;
+    unrelu_status status = UNRELU_EDATA;
+    if (m->eigenvalues || (m->d <= MOST && m->sigma))
+        status = unrelu_gaussian_eigenvalues(m, values, NULL);
+    if (status == UNRELU_ENOMEM)
+        cli_page_fail(page);
+    return status == UNRELU_OK;
 }
 
-/* room: 4 d doubles */
-static json_t *chart_of(const unrelu_gaussian *m, const double *values, const double *se, double z,
-                        double *room)
+static void label_number(const void *context, size_t i, int most, char *text)
 {
-    json_t *chart = cli_chart_load("eigenvalues");
-    double *order = room, *low = room + m->d, *high = low + m->d, *errors = high + m->d;
+    (void)context, (void)most;
+    snprintf(text, CLI_NAME, "eigenvalue %zu", i + 1);
+}
+
+/* half: room for d doubles */
+static void draw(cli_page *page, const unrelu_gaussian *m, const double *values, const double *se,
+                 double z, double *half, const char *hint)
+{
+    char text[200];
+    double low = 0, high = 0;
     for (size_t i = 0; i < m->d; i++) {
-        errors[i] = se ? se[i] : NAN;
-        order[i] = (double)i + 1;
-        low[i] = values[i] - z * errors[i];
-        high[i] = values[i] + z * errors[i];
+        half[i] = se && isfinite(se[i]) ? z * se[i] : 0;
+        low = fmin(low, values[i] - half[i]);
+        high = fmax(high, values[i] + half[i]);
     }
-    cli_chart_column columns[] = {{"order", order}, {"value", values}, {"se", errors},
-                                  {"low", low},     {"high", high},    {0}};
-    if (!se)
-        cli_chart_drop(chart, 0);
-    cli_chart_data(chart, "values", cli_chart_rows(m->d, columns));
-    return chart;
+    snprintf(text, sizeof text,
+             "The %zu eigenvalues of Sigma in decreasing order, from %.4g to %.4g.", m->d,
+             values[0], values[m->d - 1]);
+    cli_chart_estimates_by_number(
+        page, &(cli_estimates){.title = "Eigenvalues",
+                               .text = text,
+                               .axis_title = "eigenvalue of Σ",
+                               .caption = se ? "In decreasing order, with intervals." : hint,
+                               .count = m->d,
+                               .values = values,
+                               .half = half,
+                               .low = low,
+                               .high = high,
+                               .label = label_number});
 }
 
 static void add_table(cli_page *page, const unrelu_gaussian *m, const double *values,
@@ -54,9 +72,9 @@ static void add_table(cli_page *page, const unrelu_gaussian *m, const double *va
 
 void cli_report_spectrum(cli_page *page, const unrelu_gaussian *m, const char *hint, double level)
 {
-    double z = cli_half_width(level), *values = calloc(m->d, 5 * sizeof *values);
+    double z = cli_half_width(level), *values = calloc(m->d, 2 * sizeof *values);
     const double *se = cli_has_errors(m->eigenvalues_se, m->d) ? m->eigenvalues_se : NULL;
-    if (m->d > 1 && values && find_values(m, values)) {
+    if (m->d > 1 && values && find_values(page, m, values)) {
         cli_html_section(page, "spectrum", "Eigenvalues");
         cli_page_html(page, "<p>Of &Sigma; = W W&prime;: how much the hidden Gaussian varies along "
                             "each of its principal directions. ");
@@ -66,10 +84,11 @@ void cli_report_spectrum(cli_page *page, const unrelu_gaussian *m, const char *h
             cli_page_html(page, ".");
         }
         cli_page_html(page, "</p><div class=\"card\">");
-        cli_page_chart(page, chart_of(m, values, se, z, values + m->d),
-                       se ? "In decreasing order, with intervals." : hint);
+        draw(page, m, values, se, z, values + m->d, hint);
         add_table(page, m, values, se, z);
         cli_page_html(page, "</div></section>\n");
     }
+    if (!values)
+        cli_page_fail(page);
     free(values);
 }

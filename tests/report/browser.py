@@ -1,43 +1,89 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """browser.py CHROMIUM [--shots DIR] PAGE.html...: opens pages in headless Chromium and demands, at
-1280 and 400 pixels, light and dark, that every chart drew, that nothing was logged or thrown, that
-nothing was requested but the page, and that nothing is wider than the window. Speaks the DevTools
-protocol over a pipe: JSON, each message ended by a zero byte."""
+1280 and 400 pixels, light and dark, that every chart is drawn, with ink that is not the ground's and
+no label upon another, that pointing at a mark finds its title, that nothing was logged or thrown,
+that nothing was requested but the page, and that nothing is wider than the window. Without CHROMIUM
+("-") it only reads the charts, as XML. Speaks the DevTools protocol over a pipe: JSON, each message
+ended by a zero byte."""
 import base64
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
+import xml.etree.ElementTree
 
 WIDTHS = (1280, 400)
 SCHEMES = ("light", "dark")
-PATIENCE = 60  # seconds for one answer, or for all charts of a page
+PATIENCE = 60  # seconds for a page
 
-# what is wider than the window, but for the inside of boxes that scroll
+LOADED = "document.readyState + ' ' + location"
+# overlap: labels of a chart that lie upon each other (a pixel is let pass)
+# wide: what is wider than the window, but for the inside of boxes that scroll
 STATE = """(() => {
-  const root = document.documentElement, plots = [...document.querySelectorAll('figure.chart')];
-  const ink = (canvas) => canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height)
-    .data.some((byte) => byte);
-  const isDrawn = (figure) => {
-    const svg = figure.querySelector('svg.marks'), canvas = figure.querySelector('canvas.marks');
-    return svg ? svg.querySelectorAll('path, line, text').length > 3
-      : canvas ? canvas.width > 0 && ink(canvas) : false;
+  const root = document.documentElement, charts = [...document.querySelectorAll('svg.plot')];
+  const isSeen = (element) => {
+    const style = getComputedStyle(element);
+    return [style.fill, style.stroke].some((paint) => paint.startsWith('rgb('));
+  };
+  const isDrawn = (svg) => {
+    const box = svg.getBoundingClientRect(), image = svg.querySelector('image');
+    const marks = [...svg.querySelectorAll('path')].filter((path) => path.querySelector('title'));
+    return box.width > 100 && box.height > 50 && svg.querySelectorAll('text').length > 2 &&
+      (image ? image.getBoundingClientRect().width > 50 : marks.some(isSeen));
+  };
+  const overlaps = (svg) => {
+    const boxes = [...svg.querySelectorAll('text')].map((text) => text.getBoundingClientRect());
+    return boxes.some((a, i) => boxes.some((b, j) => i < j && a.right - 1 > b.left &&
+      b.right - 1 > a.left && a.bottom - 4 > b.top && b.bottom - 4 > a.top));
   };
   const wide = [...document.querySelectorAll('main *')].filter((element) =>
     !element.closest('.scroll, svg') && element.getBoundingClientRect().right > innerWidth + 0.5);
   return {
-    specs: Number(document.body.dataset.charts), done: root.dataset.drawn !== undefined,
-    failed: Number(root.dataset.failed), drawn: plots.filter(isDrawn).length,
+    charts: Number(document.body.dataset.charts), drawn: charts.filter(isDrawn).length,
+    overlap: charts.filter(overlaps).map((svg) => svg.querySelector('title').textContent),
+    untitled: document.querySelectorAll('svg.plot:not(:has(> title + desc)), .bars > :not(:has(> title)), ' +
+      '.dots > :not(:has(> title)), .cells > :not(:has(> title)), image:not(:has(> title))').length,
+    ink: getComputedStyle(document.querySelector('.plot text')).fill,
+    ground: getComputedStyle(document.body).backgroundColor,
     dark: matchMedia('(prefers-color-scheme: dark)').matches, width: innerWidth,
     overflow: root.scrollWidth - innerWidth,
     wide: wide.slice(0, 3).map((element) => element.tagName + '.' + element.className),
     height: root.scrollHeight, alerts: window.hostile || 0,
   };
 })()"""
+
+# the title that is found by pointing at a mark (or at one upon it), of one mark of each chart
+POINTED = """[...document.querySelectorAll('svg.plot')].map((svg) => {
+  const mark = svg.querySelector('.bars path, .dots path, .squares path, .cells path, .strips path');
+  mark.scrollIntoView({ block: 'center' });
+  const box = mark.getBoundingClientRect(), steps = [0.5, 0.1, 0.9];
+  const found = steps.flatMap((x) => steps.map((y) =>
+    document.elementFromPoint(box.x + x * box.width, box.y + y * box.height)));
+  const titles = found.filter((element) => element && element !== svg && svg.contains(element))
+    .map((element) => element.querySelector(':scope > title'));
+  return titles.map((title) => title ? title.textContent : '').join('');
+})"""
+
+
+def read_charts(path):
+    """All charts of a page as XML; what is wrong with them."""
+    with open(path, encoding="utf-8") as file:
+        charts = re.findall("<svg.*?</svg>", file.read(), re.S)
+    for number, chart in enumerate(charts, 1):
+        try:
+            root = xml.etree.ElementTree.fromstring(chart)
+        except xml.etree.ElementTree.ParseError as error:
+            yield "chart %d is no XML: %s" % (number, error)
+            continue
+        if [child.tag for child in root[:2]] != ["title", "desc"]:
+            yield "chart %d does not begin with its title and its description" % number
+    if not charts:
+        yield "no chart"
 
 
 class Browser:
@@ -97,6 +143,8 @@ class Browser:
 
     def evaluate(self, expression):
         result = self.ask("Runtime.evaluate", expression=expression, returnByValue=True)
+        if "exceptionDetails" in result:
+            raise RuntimeError(result["exceptionDetails"]["exception"]["description"])
         return result["result"].get("value")
 
     def close(self):
@@ -125,6 +173,10 @@ def complaints(events, url):
                 yield "requested " + wanted
 
 
+def lightness(colour):
+    return sum(float(number) for number in re.findall("[0-9.]+", colour)[:3])
+
+
 def look(browser, path, width, scheme, shots):
     url = "file://" + os.path.abspath(path)
     browser.ask("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1,
@@ -135,19 +187,24 @@ def look(browser, path, width, scheme, shots):
     browser.events.clear()
     browser.ask("Page.navigate", url=url)
     end = time.monotonic() + PATIENCE
-    state = {}
-    while time.monotonic() < end and not state.get("done"):
-        time.sleep(0.1)
-        state = browser.evaluate("document.readyState === 'complete' && document.body ? %s : {}" % STATE) or {}
+    while time.monotonic() < end and browser.evaluate(LOADED) != "complete " + url:
+        time.sleep(0.05)
+    state, pointed = browser.evaluate(STATE), browser.evaluate(POINTED)
     wrong = list(complaints(browser.events, url))
-    if not state.get("done"):
-        return wrong + ["not drawn after %d s" % PATIENCE]
-    if state["specs"] == 0 or state["drawn"] != state["specs"] or state["failed"]:
-        wrong.append("%(drawn)d of %(specs)d charts drawn, %(failed)d failed" % state)
+    if state["charts"] == 0 or state["drawn"] != state["charts"]:
+        return wrong + ["%(drawn)d of %(charts)d charts drawn" % state]
+    if len(pointed) != state["charts"] or "" in pointed:
+        wrong.append("%d marks have no title where one points at them" % pointed.count(""))
+    if state["untitled"]:
+        wrong.append("%(untitled)d charts or marks without a title" % state)
+    if state["overlap"]:
+        wrong.append("labels upon each other: " + ", ".join(state["overlap"]))
     if state["overflow"] > 0 or state["wide"]:
         wrong.append("%d pixels too wide: %s" % (state["overflow"], ", ".join(state["wide"])))
     if state["dark"] != (scheme == "dark") or state["width"] != width:
         wrong.append("the browser is not %s at %d" % (scheme, width))
+    if (lightness(state["ink"]) > lightness(state["ground"])) != (scheme == "dark"):
+        wrong.append("%(ink)s on %(ground)s" % state)
     if state["alerts"]:
         wrong.append("a column's name was run as a script")
     if shots:
@@ -166,20 +223,23 @@ def main(arguments):
     if pages[0] == "--shots":
         shots, pages = pages[1], pages[2:]
         os.makedirs(shots, exist_ok=True)
-    failures = 0
-    browser = Browser(program)
+    complaints_of = [(path, wrong) for path in pages for wrong in read_charts(path)]
+    browser = Browser(program) if program != "-" else None
     try:
-        browser.start()
-        for path in pages:
+        if browser:
+            browser.start()
+        for path in pages if browser else ():
             for width in WIDTHS:
                 for scheme in SCHEMES:
-                    for wrong in look(browser, path, width, scheme, shots):
-                        failures += 1
-                        print("%s at %d, %s: %s" % (path, width, scheme, wrong))
+                    complaints_of += [("%s at %d, %s" % (path, width, scheme), wrong)
+                                      for wrong in look(browser, path, width, scheme, shots)]
     finally:
-        browser.close()
-    print("%d pages, %d complaints" % (len(pages), failures))
-    return 1 if failures else 0
+        if browser:
+            browser.close()
+    for where, wrong in complaints_of:
+        print("%s: %s" % (where, wrong))
+    print("%d pages, %d complaints" % (len(pages), len(complaints_of)))
+    return 1 if complaints_of else 0
 
 
 if __name__ == "__main__":

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Zero is the colour below the map, and a value covers it with one of two colours, as opaque as it
+ * is large: so one picture serves light and dark pages. Small maps are a mark for each cell; large
+ * ones a PNG with a pixel for each, under rows that tell of their largest value. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../width.h"
+#include "chart.h"
+#include "png.h"
+#include "svg.h"
+
+enum {
+    HEIGHT = 520,  /* of its cells, at most */
+    CELL = 48,     /* of a cell, at most */
+    APART = 40,    /* between labels where cells are smaller than that */
+    LABELLED = 11, /* of the smallest cell that has room for a label */
+    CUT = 14,      /* characters of a label */
+    KEY = 34,      /* the height of the scale of colours, and its length */
+    KEY_LENGTH = 150,
+    SEPARATE = 32 * 32, /* cells up to which each is a mark */
+    WRITTEN = 12 * 12,  /* cells up to which their numbers are written into them */
+    LEVELS = 32,        /* of each colour in a picture: entropy of the file, not of the eye */
+    TITLE = 20,
+};
+
+/* as in page.css, whose dark half lightens pictures by a filter */
+static const cli_colour LOW = {0x2f, 0x6d, 0xb0, 0}, HIGH = {0xc0, 0x51, 0x2a, 0},
+                        NONE = {0x88, 0x88, 0x88, 60};
+
+int cli_heatmap_has_cells(size_t rows, size_t columns)
+{
+    return columns == 0 || rows <= SEPARATE / columns;
+}
+
+/* ---- where things are ---- */
+
+typedef struct {
+    double left, top;  /* of the cells, pixels */
+    double cell, tall; /* width and height of one */
+    double below;      /* room for labels under the cells */
+    double font;       /* of labels, in wide and in narrow windows */
+    double narrow;
+    int upright;                    /* labels of columns */
+    size_t row_every, column_every; /* how many have one label */
+} layout;
+
+static double longest(const cli_names *names, size_t count, double font)
+{
+    double widest = 0;
+    for (size_t i = 0; i < count; i++) {
+        char name[CLI_NAME];
+        cli_name_of(names, i, name);
+        double width = cli_svg_text_width(name, font);
+        widest = fmax(widest, fmin(width, CUT * cli_svg_text_width("x", font)));
+    }
+    return widest;
+}
+
+static size_t labels_every(double cell)
+{
+    return cell >= LABELLED ? 1 : (size_t)cli_svg_step(APART / cell);
+}
+
+static layout layout_of(const cli_heatmap *m)
+{
+    layout l = {.top = KEY};
+    double rows = (double)m->rows, columns = (double)m->columns;
+    double names = longest(&m->row_names, m->rows, CLI_FONT) + 8;
+    l.left = names + (m->row_title ? TITLE : 0);
+    l.tall = fmin(CELL, HEIGHT / rows);
+    l.cell = fmin(CELL, (m->width - l.left) / columns);
+    if (m->rows == m->columns)
+        l.cell = l.tall = fmin(l.cell, l.tall);
+    l.row_every = labels_every(l.tall);
+    l.column_every = labels_every(l.cell);
+    double pitch = fmin((double)l.row_every * l.tall, (double)l.column_every * l.cell);
+    l.font = fmin(CLI_FONT, pitch - 1);
+    l.narrow = fmax(l.font, fmin(pitch - 2, cli_svg_narrow(l.left + columns * l.cell)));
+    l.left += names * (fmax(1, l.narrow / CLI_FONT) - 1);
+    double widest = longest(&m->column_names, m->columns, l.narrow);
+    l.upright = widest > (double)l.column_every * l.cell - 4;
+    l.below = l.upright ? widest + 8 : TITLE;
+    return l;
+}
+
+/* ---- colours ---- */
+
+/* from -1 to 1 */
+static double share_of(const cli_heatmap *m, size_t i)
+{
+    double share = m->values[i] / m->largest;
+    return isfinite(share) ? fmin(1, fmax(-1, share)) : NAN;
+}
+
+static void draw_key(cli_page *page, const cli_heatmap *m, const layout *l)
+{
+    size_t id = cli_page_charts(page);
+    double left = cli_px(l->left);
+    cli_page_html(page,
+                  "<linearGradient id=\"g%zu\"><stop class=\"low\"/><stop class=\"zero\" "
+                  "offset=\".5\"/><stop class=\"high\" offset=\"1\"/></linearGradient>"
+                  "<path fill=\"url(#g%zu)\" d=\"M%g 2h%dv8h-%dz\"/>",
+                  id, id, left, KEY_LENGTH, KEY_LENGTH);
+    for (int side = -1; side <= 1; side++)
+        cli_page_html(page, "<text class=\"%s\" x=\"%g\" y=\"23\">%s%.3g</text>",
+                      side < 0    ? "start"
+                      : side == 0 ? "middle"
+                                  : "end",
+                      left + (side + 1) * KEY_LENGTH / 2.0, side < 0 ? "−" : "",
+                      fabs(side * m->largest));
+    cli_page_html(page, "<text x=\"%g\" y=\"11\">%s</text>\n", left + KEY_LENGTH + 10, m->label);
+}
+
+/* ---- small maps ---- */
+
+static void put_cell(cli_page *page, const layout *l, size_t row, size_t column)
+{
+    cli_page_html(page, "M%g %gh%gv%gh-%gz", cli_px(l->left + (double)column * l->cell),
+                  cli_px(l->top + (double)row * l->tall), cli_px(l->cell), cli_px(l->tall),
+                  cli_px(l->cell));
+}
+
+static void draw_cell(cli_page *page, const cli_heatmap *m, const layout *l, size_t row,
+                      size_t column)
+{
+    char one[CLI_NAME], two[CLI_NAME];
+    size_t i = row * m->columns + column;
+    double share = share_of(m, i);
+    cli_page_html(page, "<path d=\"");
+    put_cell(page, l, row, column);
+    if (m->is_symmetric && row != column)
+        put_cell(page, l, column, row);
+    cli_name_of(&m->row_names, row, one);
+    cli_name_of(&m->column_names, column, two);
+    if (isnan(share)) {
+        cli_page_html(page, "\">");
+        cli_svg_title(page, "%s, %s", one, two);
+    } else {
+        cli_page_html(page, "\" opacity=\"%.2g\">", rint(100 * fabs(share)) / 100);
+        if (m->se && isfinite(m->se[i]) && m->se[i] > 0)
+            cli_svg_title(page, "%s, %s: %.3g (se %.2g)", one, two, m->values[i], m->se[i]);
+        else
+            cli_svg_title(page, "%s, %s: %.3g", one, two, m->values[i]);
+    }
+    cli_page_html(page, "</path>\n");
+}
+
+static void draw_cells(cli_page *page, const cli_heatmap *m, const layout *l)
+{
+    static const char *const classes[] = {"low", "high", "none"};
+    for (int group = 0; group < 3; group++) {
+        cli_page_html(page, "<g class=\"cells %s\">\n", classes[group]);
+        for (size_t i = 0; i < m->rows * m->columns; i++) {
+            double share = share_of(m, i);
+            size_t row = i / m->columns, column = i % m->columns;
+            if ((isnan(share) ? 2 : share > 0) == group && !(m->is_symmetric && column < row))
+                draw_cell(page, m, l, row, column);
+        }
+        cli_page_html(page, "</g>");
+    }
+}
+
+/* where all have room */
+static void write_numbers(cli_page *page, const cli_heatmap *m, const layout *l)
+{
+    const char *format = m->largest >= 0.1 && m->largest < 100 ? "%.2f" : "%.1g";
+    if (m->rows * m->columns > WRITTEN || l->tall < CLI_FONT + 6)
+        return;
+    cli_page_html(page, "<g class=\"middle numbers\">");
+    for (size_t i = 0; i < m->rows * m->columns; i++) {
+        char text[32];
+        double share = share_of(m, i);
+        snprintf(text, sizeof text, format, fabs(m->values[i]));
+        if (isnan(share) || cli_svg_text_width(text, CLI_FONT) + CLI_FONT > l->cell)
+            continue;
+        cli_page_html(page, "<text%s x=\"%g\" y=\"%g\">%s%s</text>",
+                      fabs(share) > 0.55 ? " class=\"on\"" : "",
+                      cli_px(l->left + ((double)(i % m->columns) + 0.5) * l->cell),
+                      cli_px(l->top + ((double)(i / m->columns) + 0.5) * l->tall + 4),
+                      m->values[i] < 0 ? "−" : "", text);
+    }
+    cli_page_html(page, "</g>\n");
+}
+
+/* ---- large maps ---- */
+
+static char *picture_of(const cli_heatmap *m)
+{
+    cli_colour colours[2 * LEVELS + 2] = {NONE};
+    size_t cells = m->rows * m->columns;
+    unsigned char *pixels = malloc(cells);
+    for (int level = -LEVELS; level <= LEVELS; level++) {
+        cli_colour *c = &colours[1 + LEVELS + level];
+        *c = level < 0 ? LOW : HIGH;
+        c->alpha = (unsigned char)(255 * abs(level) / LEVELS);
+    }
+    for (size_t i = 0; pixels && i < cells; i++) {
+        double share = share_of(m, i);
+        pixels[i] = (unsigned char)(isnan(share) ? 0 : 1 + LEVELS + lrint(share * LEVELS));
+    }
+    char *text =
+        pixels ? cli_png_base64(m->columns, m->rows, pixels, colours, 2 * LEVELS + 2) : NULL;
+    free(pixels);
+    return text;
+}
+
+static void draw_strip(cli_page *page, const cli_heatmap *m, const layout *l, size_t row)
+{
+    char name[CLI_NAME], at[CLI_NAME];
+    size_t best = row * m->columns, end = best + m->columns;
+    for (size_t i = best; i < end; i++)
+        if (!(fabs(m->values[best]) >= fabs(m->values[i])) && isfinite(m->values[i]))
+            best = i;
+    cli_name_of(&m->row_names, row, name);
+    cli_name_of(&m->column_names, best % m->columns, at);
+    cli_page_html(page, "<path d=\"M%g %gh%gv%gh-%gz\">", cli_px(l->left),
+                  cli_px(l->top + (double)row * l->tall), cli_px(l->cell * (double)m->columns),
+                  ceil(10 * l->tall) / 10, cli_px(l->cell * (double)m->columns));
+    if (isfinite(m->values[best]))
+        cli_svg_title(page, "%s: largest %.3g, at %s", name, m->values[best], at);
+    else
+        cli_svg_title(page, "%s", name);
+    cli_page_html(page, "</path>\n");
+}
+
+static void draw_picture(cli_page *page, const cli_heatmap *m, const layout *l)
+{
+    char *picture = picture_of(m);
+    if (!picture)
+        cli_page_fail(page);
+    cli_page_html(page,
+                  "<image class=\"%s\" x=\"%g\" y=\"%g\" width=\"%g\" height=\"%g\" "
+                  "preserveAspectRatio=\"none\" href=\"data:image/png;base64,",
+                  fmin(l->cell, l->tall) >= 1 ? "pixels" : "", cli_px(l->left), l->top,
+                  cli_px(l->cell * (double)m->columns), cli_px(l->tall * (double)m->rows));
+    cli_page_html(page, "%s\">", picture ? picture : "");
+    cli_svg_title(page, "%s", m->title);
+    cli_page_html(page, "</image><g class=\"strips\">\n");
+    for (size_t i = 0; i < m->rows; i++)
+        draw_strip(page, m, l, i);
+    cli_page_html(page, "</g>");
+    free(picture);
+}
+
+/* ---- labels ---- */
+
+static void write_label(cli_page *page, const cli_names *names, size_t i)
+{
+    char name[CLI_NAME];
+    cli_name_of(names, i, name);
+    if (name[cli_text_cut(name, CUT)])
+        cli_svg_title(page, "%s", name);
+    cli_text_shorten(name, CUT);
+    cli_page_text(page, name);
+    cli_page_html(page, "</text>");
+}
+
+static void write_labels(cli_page *page, const cli_heatmap *m, const layout *l)
+{
+    double bottom = l->top + l->tall * (double)m->rows, right = l->cell * (double)m->columns;
+    cli_page_html(page, "<g class=\"end\">");
+    for (size_t i = l->row_every - 1; i < m->rows; i += l->row_every) {
+        cli_page_html(page, "<text x=\"%g\" y=\"%g\">", cli_px(l->left - 6),
+                      cli_px(l->top + ((double)i + 0.5) * l->tall + 0.35 * l->font));
+        write_label(page, &m->row_names, i);
+    }
+    cli_page_html(page, "</g><g class=\"%s\">", l->upright ? "end" : "middle");
+    for (size_t i = l->column_every - 1; i < m->columns; i += l->column_every) {
+        double x = l->left + ((double)i + 0.5) * l->cell;
+        if (l->upright)
+            cli_page_html(page, "<text transform=\"translate(%g %g)rotate(-90)\">",
+                          cli_px(x + 0.35 * l->font), cli_px(bottom + 6));
+        else
+            cli_page_html(page, "<text x=\"%g\" y=\"%g\">", cli_px(x), cli_px(bottom + 15));
+        write_label(page, &m->column_names, i);
+    }
+    cli_page_html(page, "</g>");
+    if (m->column_title)
+        cli_page_html(page, "<text class=\"middle\" x=\"%g\" y=\"%g\">%s</text>",
+                      cli_px(l->left + right / 2), cli_px(bottom + l->below + 13), m->column_title);
+    if (m->row_title)
+        cli_page_html(page,
+                      "<text class=\"middle\" transform=\"translate(12 %g)rotate(-90)\">%s</text>",
+                      cli_px((l->top + bottom) / 2), m->row_title);
+}
+
+void cli_chart_heatmap(cli_page *page, const cli_heatmap *map)
+{
+    cli_heatmap m = *map;
+    m.largest = m.largest > 0 ? m.largest : 1;
+    layout l = layout_of(&m);
+    double wide = l.cell * (double)m.columns, tall = l.tall * (double)m.rows;
+    double key = KEY_LENGTH + 10 + cli_svg_text_width(m.label, l.narrow);
+    cli_svg_open(&(cli_plot){.page = page,
+                             .title = m.title,
+                             .text = m.text,
+                             .width = ceil(l.left + fmax(wide, key) + 2),
+                             .height = ceil(l.top + tall + l.below + (m.column_title ? TITLE : 0)),
+                             .font = l.font,
+                             .narrow = l.narrow});
+    draw_key(page, &m, &l);
+    cli_page_html(page, "<path class=\"zero\" d=\"M%g %gh%gv%gh-%gz\"/>", cli_px(l.left), l.top,
+                  cli_px(wide), cli_px(tall), cli_px(wide));
+    if (cli_heatmap_has_cells(m.rows, m.columns)) {
+        draw_cells(page, &m, &l);
+        write_numbers(page, &m, &l);
+    } else
+        draw_picture(page, &m, &l);
+    write_labels(page, &m, &l);
+    cli_svg_close(page, m.caption);
+}
