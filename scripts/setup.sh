@@ -12,7 +12,7 @@ case ${1:-} in
 --dev) packages="$packages libcmocka-dev clang clang-format" ;;
 --browser)
     packages=
-    for command in minisat chromium python3 npm; do
+    for command in minisat chromium python3; do
         command -v "$command" > /dev/null || packages="$packages $command"
     done
     ;;
