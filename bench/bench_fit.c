@@ -24,7 +24,7 @@ static unrelu_gaussian planted(size_t d, uint64_t seed)
 {
     unrelu_gaussian_plant_options o = unrelu_gaussian_plant_options_default();
     unrelu_gaussian truth;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     o.d = d;
     o.seed = seed;
     must(unrelu_gaussian_plant(&o, &truth, &err), &err);
@@ -33,7 +33,7 @@ static unrelu_gaussian planted(size_t d, uint64_t seed)
 
 static double *drawn(const unrelu_gaussian *truth, size_t n)
 {
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     unrelu_sampler *sampler = NULL;
     double *x = malloc(n * truth->d * sizeof *x);
     if (!x)
@@ -60,7 +60,7 @@ static double time_fit(unrelu_source *source, method m, int threads, const unrel
                        double *error)
 {
     unrelu_gaussian model;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     unrelu_exec exec = {.threads = threads};
     unrelu_gaussian_options o = options_of(m);
     double start = now();
@@ -79,7 +79,7 @@ static double time_matrix(const double *x, size_t n, size_t d, method m, int thr
                           const unrelu_gaussian *truth, double *error)
 {
     unrelu_source *source = NULL;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(unrelu_source_memory(x, n, d, &source, &err), &err);
     double seconds = time_fit(source, m, threads, truth, error);
     unrelu_source_close(source);
@@ -206,7 +206,7 @@ static void against_reading(size_t n, size_t d)
         return;
     close(file);
     unrelu_gaussian truth = planted(d, 1);
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     unrelu_sink *sink = NULL;
     double *x = drawn(&truth, n), reading = INFINITY, fitting = INFINITY;
     must(unrelu_sink_open(path, n, d, NULL, &sink, &err), &err);

@@ -24,7 +24,7 @@ static planted plant(size_t d, size_t k, size_t m, size_t n)
 {
     planted data = {.d = d, .k = k, .m = m, .n = n, .x = room_for(n, d), .a = room_for(n, m)};
     unrelu_network_plant_options o = unrelu_network_plant_options_default();
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     o.d = d;
     o.k = k;
     o.m = m;
@@ -44,7 +44,7 @@ static void planted_free(planted *data)
 static double time_grouping(const planted *data)
 {
     ur_groups groups;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     double start = now();
     must(ur_group(data->n, data->m, data->a, NULL, data->d, data->x, 1e-9, 1, &groups, &err), &err);
     double seconds = now() - start;
@@ -83,7 +83,7 @@ static double time_recovery(const planted *data)
     unrelu_source *inputs = NULL, *labels = NULL;
     unrelu_network model;
     unrelu_network_distance far = {0};
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     unrelu_exec exec = {.threads = 1};
     o.method = UNRELU_RECOVER_ONE_SPARSE;
     must(unrelu_source_memory(data->x, data->n, data->d, &inputs, &err), &err);

@@ -33,7 +33,7 @@ static planted plant(const point *p, uint64_t seed)
 {
     planted data = {.p = p, .x = room_for(p->n, p->d), .a = room_for(p->n, p->m)};
     unrelu_network_plant_options o = unrelu_network_plant_options_default();
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     o.d = p->d;
     o.k = p->k;
     o.m = p->m;
@@ -55,7 +55,7 @@ static void check(const planted *data, const unrelu_network *model)
 {
     const point *p = data->p;
     unrelu_network_distance far = {0};
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     int noisy = p->noise > 0;
     int right = model->verdict == (noisy ? UNRELU_VERDICT_NOISY : UNRELU_VERDICT_EXACT);
     if (right) {
@@ -77,7 +77,7 @@ static double time_recover(const planted *data, int threads, int told)
     unrelu_recover_options o = unrelu_recover_options_default();
     unrelu_source *inputs = NULL, *labels = NULL;
     unrelu_network model;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     unrelu_exec exec = {.threads = threads};
     if (told) {
         o.k = p->k;
@@ -102,7 +102,7 @@ static double time_qr(const planted *data)
 {
     size_t n = data->p->n, d = data->p->d, m = data->p->m, rank;
     double *both = room_for(n, d + m), *Q = room_for(n, d + m), *R = room_for(d + m, d + m);
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     for (size_t i = 0; i < n; i++) {
         memcpy(both + i * (d + m), data->x + i * d, d * sizeof *both);
         memcpy(both + i * (d + m) + d, data->a + i * m, m * sizeof *both);

@@ -30,7 +30,7 @@ static planted plant(const point *at, uint64_t seed)
     planted data = {.at = at, .x = room_for(at->n, at->d), .m = room_for(at->n, at->p)};
     unrelu_mixture_plant_options o = unrelu_mixture_plant_options_default();
     unrelu_sampler *samples = NULL, *units = NULL;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     o.d = at->d;
     o.p = at->p;
     o.noise = at->noise;
@@ -56,7 +56,7 @@ static void check(const planted *data, const unrelu_mixture *model)
 {
     const point *at = data->at;
     unrelu_mixture_distance far = {0};
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     int noisy = at->noise > 0;
     int right = model->p == at->p &&
                 model->verdict == (noisy ? UNRELU_VERDICT_NOISY : UNRELU_VERDICT_EXACT);
@@ -77,7 +77,7 @@ static double time_unmix(const planted *data, unrelu_unmix_method method, int th
     unrelu_unmix_options o = unrelu_unmix_options_default();
     unrelu_source *source = NULL;
     unrelu_mixture model;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     unrelu_exec exec = {.threads = threads};
     o.method = method;
     must(unrelu_source_memory(data->x, data->at->n, data->at->d, &source, &err), &err);
@@ -96,7 +96,7 @@ static double time_svd(const planted *data)
 {
     size_t n = data->at->n, d = data->at->d;
     double *U = room_for(n, d), *s = room_for(d, 1), *Vt = room_for(d, d);
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     double start = now();
     must(ur_svd(n, d, data->x, U, s, Vt, &err), &err);
     double seconds = now() - start;
@@ -111,7 +111,7 @@ static double time_fit(const planted *data)
     unrelu_gaussian_options o = unrelu_gaussian_options_default();
     unrelu_source *source = NULL;
     unrelu_gaussian model;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     unrelu_exec exec = {.threads = 1};
     must(unrelu_source_memory(data->m, data->at->n, data->at->p, &source, &err), &err);
     double start = now();

@@ -52,7 +52,7 @@ typedef unrelu_status (*scenario)(unrelu_error *err);
 static inline void exhaust_by(scenario run, long first, long step)
 {
     for (long nth = 1;; nth += nth < first ? 1 : step) {
-        unrelu_error err = {""};
+        unrelu_error err = {0};
         atomic_store(&failed, 0);
         atomic_store(&countdown, nth);
         unrelu_status status = run(&err);

@@ -164,7 +164,7 @@ static inline unrelu_status table_read(const char *path, const char *columns, ta
 static inline table table_of(const char *path, const char *columns)
 {
     table t;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     if (table_read(path, columns, &t, &err))
         fail_msg("%s: %s", path, err.text);
     return t;
@@ -175,7 +175,7 @@ static inline void expect_refusal(const char *path, const char *columns, unrelu_
                                   const char *format)
 {
     table t;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     char sentence[1024];
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"

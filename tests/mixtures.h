@@ -16,7 +16,7 @@ typedef struct {
 static inline double *draw_mixture(const unrelu_mixture *model, size_t n, uint64_t seed)
 {
     unrelu_sampler *sampler = NULL;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     double *x = malloc(n * model->d * sizeof *x);
     assert_non_null(x);
     must(unrelu_sampler_new_mixture(model, seed, &sampler, &err), &err);
@@ -28,7 +28,7 @@ static inline double *draw_mixture(const unrelu_mixture *model, size_t n, uint64
 static inline planted_mixture plant_mixture_with(unrelu_mixture_plant_options o, size_t n)
 {
     planted_mixture p = {.options = o, .n = n};
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(unrelu_mixture_plant(&o, &p.truth, &err), &err);
     p.x = draw_mixture(&p.truth, n, o.seed);
     return p;
@@ -70,7 +70,7 @@ static inline unrelu_status try_unmix(const double *x, size_t n, size_t d,
 static inline unrelu_mixture unmix(const planted_mixture *p, const unrelu_unmix_options *options)
 {
     unrelu_mixture model;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(try_unmix(p->x, p->n, p->truth.d, options, NULL, &model, &err), &err);
     return model;
 }
@@ -79,7 +79,7 @@ static inline unrelu_mixture unmix(const planted_mixture *p, const unrelu_unmix_
 static inline double error_of_A(const unrelu_mixture *truth, const unrelu_mixture *model)
 {
     unrelu_mixture_distance far;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     if (model->p != truth->p || !model->A)
         return INFINITY;
     must(unrelu_mixture_compare(truth, model, &far, &err), &err);

@@ -15,7 +15,7 @@ typedef struct {
 static inline planted_network plant_network_with(unrelu_network_plant_options o, size_t n)
 {
     planted_network p = {.options = o, .n = n, .d = o.d, .k = o.k, .m = o.m};
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(unrelu_network_plant(&o, &p.truth, &err), &err);
     p.x = malloc(n * o.d * sizeof *p.x);
     p.a = malloc(n * o.m * sizeof *p.a);
@@ -65,7 +65,7 @@ static inline unrelu_network recover(const planted_network *p,
                                      const unrelu_recover_options *options)
 {
     unrelu_network model;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(try_recover(p->x, p->a, p->n, p->d, p->m, options, NULL, &model, &err), &err);
     return model;
 }
@@ -74,7 +74,7 @@ static inline unrelu_network recover(const planted_network *p,
 static inline double error_of_V(const unrelu_network *truth, const unrelu_network *model)
 {
     unrelu_network_distance far;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     if (model->k != truth->k || !model->V)
         return INFINITY;
     must(unrelu_network_compare(truth, model, &far, &err), &err);

@@ -72,7 +72,7 @@ typedef struct {
 static inline nonnegative_counts nonnegative_count_with(const nonnegative_case *c, uint64_t budget)
 {
     nonnegative_counts counts = {0};
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     size_t p;
     ur_frame frame = {.n = c->n, .m = c->k, .d = c->d};
     double *y = malloc(c->n * c->k * sizeof *y);
@@ -117,7 +117,7 @@ static inline double nonnegative_residual(const nonnegative_case *c)
 {
     unrelu_recover_options o = unrelu_recover_options_default();
     unrelu_network model;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     o.method = UNRELU_RECOVER_ENUMERATE;
     must(try_recover(c->x, c->a, c->n, c->d, c->k, &o, NULL, &model, &err), &err);
     double residual = model.verdict == UNRELU_VERDICT_FAILED ? INFINITY : model.residual;

@@ -25,7 +25,7 @@ static inline void must(unrelu_status status, const unrelu_error *err)
 static inline unrelu_gaussian plant(unrelu_gaussian_plant_options options)
 {
     unrelu_gaussian truth;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(unrelu_gaussian_plant(&options, &truth, &err), &err);
     return truth;
 }
@@ -34,7 +34,7 @@ static inline unrelu_gaussian plant(unrelu_gaussian_plant_options options)
 static inline double *draw(const unrelu_gaussian *model, size_t n, uint64_t seed)
 {
     unrelu_sampler *sampler = NULL;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     double *x = malloc(n * model->d * sizeof *x);
     assert_non_null(x);
     must(unrelu_sampler_new(model, seed, &sampler, &err), &err);
@@ -59,7 +59,7 @@ static inline unrelu_gaussian fit(const double *x, size_t n, size_t d,
                                   const unrelu_gaussian_options *options)
 {
     unrelu_gaussian model;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(try_fit(x, n, d, options, &model, &err), &err);
     return model;
 }

@@ -188,7 +188,7 @@ static void names_read_back(void **state)
     (void)state;
     const char *texts[] = {"relu",    "power:2",   "power:0.5",   "expm1",
                            "expm1sq", "leaky:0.1", "leaky:-0.25", "tanh"};
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         unrelu_activation f;
         char name[48];
@@ -212,7 +212,7 @@ static void activations_that_are_a_relu_are_called_so(void **state)
     const char *texts[] = {"power:1", "leaky:0"};
     for (size_t i = 0; i < 2; i++) {
         unrelu_activation f = {UNRELU_TANH_POS, 3};
-        unrelu_error err = {""};
+        unrelu_error err = {0};
         must(unrelu_activation_parse(texts[i], &f, &err), &err);
         assert_int_equal(f.kind, UNRELU_RELU);
         assert_true(f.parameter == 0);
@@ -242,7 +242,7 @@ static void bad_names_are_refused_with_a_sentence(void **state)
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         unrelu_activation f;
-        unrelu_error err = {""};
+        unrelu_error err = {0};
         assert_int_equal(unrelu_activation_parse(bad[i].text, &f, &err), UNRELU_EUSAGE);
         assert_string_equal(err.text, bad[i].sentence);
     }

@@ -220,7 +220,7 @@ static void begin_network(size_t n, double noise, double bias)
 static void relabel(void)
 {
     planted_network *p = &net.planted;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(unrelu_network_predict(&p->truth, p->x, p->n, NULL, p->a, &err), &err);
 }
 
@@ -470,14 +470,14 @@ static int set_up(void **state)
     w.options = unrelu_gaussian_options_default();
     w.options.rank = 2;
     w.learned = fit(w.x, N, D, &w.options); /* with flags, warnings and W */
-    unrelu_error saved = {""};
+    unrelu_error saved = {0};
     snprintf(w.npz, sizeof w.npz, "%s/array.npz", w.directory);
     must(unrelu_gaussian_save(&w.learned, w.npz, &saved), &saved);
     strcat(w.npz, ":observed");
     const char *files[] = {w.npy, w.csv};
     for (size_t i = 0; i < 2; i++) {
         unrelu_sink *sink = NULL;
-        unrelu_error err = {""};
+        unrelu_error err = {0};
         must(unrelu_sink_open(files[i], N, D, w.truth.names, &sink, &err), &err);
         must(unrelu_sink_write(sink, w.x, N, &err), &err);
         must(unrelu_sink_commit(sink, &err), &err);

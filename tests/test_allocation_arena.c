@@ -44,7 +44,7 @@ static void addresses_are_aligned(void **state)
 static void sizes_out_of_range_fail(void **state)
 {
     (void)state;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     UR_ARENA(arena);
     assert_null(ur_take(&arena, SIZE_MAX / 2, 3));
     assert_int_equal(ur_arena_status(&arena, &err), UNRELU_ENOMEM);
@@ -57,7 +57,7 @@ static void sizes_out_of_range_fail(void **state)
 static void a_failure_stays_and_is_told(void **state)
 {
     (void)state;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     UR_ARENA(arena);
     atomic_store(&countdown, 2);
     assert_non_null(ur_take(&arena, 5, 1));

@@ -61,7 +61,7 @@ static unrelu_status walk_faces(unrelu_error *err)
 static void faces_survive_a_failed_allocation(void **state)
 {
     (void)state;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     world.c = nonnegative_draw(2, 95);
     size_t n = world.c.n, d = world.c.d, k = world.c.k;
     world.frame = (ur_frame){.n = n, .d = d, .m = k};

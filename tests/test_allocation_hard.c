@@ -118,7 +118,7 @@ static void begin(size_t n, size_t d, size_t k, size_t m, double noise)
 static void make_whole(void)
 {
     planted_network *p = &net.planted;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     for (size_t i = 0; i < p->n * p->d; i++)
         p->x[i] = rint(2 * p->x[i]);
     for (size_t i = 0; i < p->k * p->d; i++)
@@ -139,7 +139,7 @@ static void exact_arithmetic_survives_a_failed_allocation(void **state)
     exhaust(recover_network);
     for (size_t i = 0; i < net.planted.n; i++) /* several solutions */
         net.planted.x[i * 4 + 3] = net.planted.x[i * 4];
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(unrelu_network_predict(&net.planted.truth, net.planted.x, net.planted.n, NULL,
                                 net.planted.a, &err),
          &err);
@@ -166,7 +166,7 @@ static void an_enumeration_survives_a_failed_allocation(void **state)
         net.planted.x[i] = fabs(net.planted.x[i]);
     for (size_t i = 0; i < 4; i++)
         net.planted.truth.V[i] = fabs(net.planted.truth.V[i]);
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(unrelu_network_predict(&net.planted.truth, net.planted.x, net.planted.n, NULL,
                                 net.planted.a, &err),
          &err);

@@ -61,7 +61,7 @@ static double solve(const ur_als *p, int steps, double *V, double *G)
 {
     double best = INFINITY;
     double *start = malloc(p->k * p->q * sizeof *start), *g = malloc(p->k * p->r * sizeof *g);
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     assert_non_null(start);
     assert_non_null(g);
     for (uint64_t i = 0; i < 3; i++) {
@@ -176,7 +176,7 @@ static void too_many_terms_and_zero_tensors_are_harmless(void **state)
     (void)state;
     double T[8] = {1, 0, 0, 0, 2, 0, 0, 0}, V[6], G[6], fit;
     ur_als p = {.r = 2, .q = 2, .k = 3, .T = T};
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     ur_random_normals(3, 1, 0, 6, V);
     must(ur_als_run(&p, 500, V, G, &fit, &err), &err);
     assert_true(fit < 1e-6);

@@ -60,7 +60,7 @@ static void the_bound_is_the_best_of_rank_k_and_0_where_there_are_no_more_labels
         unrelu_recover_options o = any_noise(2, biases);
         unrelu_network model = recover(&p, &o);
         double *A = malloc(600 * 4 * sizeof *A), s[4];
-        unrelu_error err = {""};
+        unrelu_error err = {0};
         for (size_t j = 0; j < 4; j++) {
             double mean = 0;
             for (size_t i = 0; i < 600; i++)
@@ -172,7 +172,7 @@ static void hidden_biases_and_inputs_of_low_rank_are_fitted(void **state)
     unrelu_network_free(&model);
     for (size_t i = 0; i < p.n; i++) /* the fifth input is the sum of two others */
         p.x[i * 5 + 4] = p.x[i * 5] + p.x[i * 5 + 1];
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(unrelu_network_predict(&p.truth, p.x, p.n, NULL, p.a, &err), &err);
     noise = add_noise(&p, NOISE_NORMAL, .1, 4);
     model = recover(&p, &o);
@@ -231,7 +231,7 @@ static void noise_shows_no_neuron(void **state)
         planted_network p = plant_network(5, 2, 4, 800, 0, 1);
         double *E = make_noise((noise_shape)shape, 800, 4, 1, (uint64_t)shape);
         ur_any_rows rows = {.n = 800, .p = 5, .d = 5, .m = 4, .x = p.x, .a = E, .b = E};
-        unrelu_error err = {""};
+        unrelu_error err = {0};
         size_t k = 99;
         must(ur_any_shown(&rows, E, 0, 0, &k, &err), &err);
         if (k != 0)
@@ -251,7 +251,7 @@ static void cut_tails_show_the_neurons_that_outliers_hide(void **state)
     ur_frame frame = {.n = 3000, .p = 5, .q = 5, .d = 5, .m = 4, .x = p.x, .a = p.a};
     ur_data data = {.n = 3000, .d = 5, .m = 4, .x = p.x, .a = p.a};
     ur_any_rows rows = {0};
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     size_t raw = 99, both = 99;
     must(ur_any_rows_make(&data, &frame, 3000, &rows, &err), &err);
     must(ur_any_shown(&rows, rows.a, 0, 0, &raw, &err), &err);
@@ -281,7 +281,7 @@ static void moments_give_the_rows_with_their_signs(void **state)
             unrelu_network model = {.d = 8, .k = k, .m = 8, .U = p.truth.U, .c = p.truth.c};
             double V[7 * 8];
             int exists = 0;
-            unrelu_error err = {""};
+            unrelu_error err = {0};
             must(ur_any_moments(&r, &rows, k, UR_MOMENTS_REDUCED, V, &exists, &err), &err);
             assert_true(exists);
             model.V = V;
@@ -341,7 +341,7 @@ static double explained_naively(const planted_network *p, size_t k, const double
 {
     size_t n = p->n, wide = k + (size_t)constant;
     double *F = malloc(n * wide * sizeof *F), *B = malloc(wide * p->m * sizeof *B), sum = 0;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     for (size_t i = 0; i < n; i++) {
         F[i * wide + wide - 1] = 1;
         for (size_t j = 0; j < k; j++) {
@@ -372,7 +372,7 @@ static void what_candidates_explain_is_that_of_their_regression(void **state)
     enum { N = 200, D = 4, M = 3, C = 12 };
     planted_network p = plant_network(D, 2, M, N, .1, 15);
     double W[C * D], chosen[2 * D];
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     ur_random_normals(1, 906, 0, C * D, W);
     for (size_t l = 0; l < 2 * D; l++) /* the truth is among them */
         W[5 * D + l] = p.truth.V[l];
@@ -407,7 +407,7 @@ static void tails_are_cut_only_where_they_are_heavy(void **state)
         ur_frame frame = {.n = 3000, .p = 4, .q = 4, .d = 4, .m = 3, .x = p.x, .a = p.a};
         frame.row = row;
         ur_any_rows rows = {0};
-        unrelu_error err = {""};
+        unrelu_error err = {0};
         must(ur_any_rows_make(&data, &frame, 1500, &rows, &err), &err);
         assert_int_equal(rows.n, 1500);
         if (shape != NOISE_SPIKES) /* on the edge */
@@ -445,7 +445,7 @@ static void threads_change_nothing(void **state)
     for (int threads = 1; threads <= 7; threads += 3) {
         unrelu_exec exec = {.threads = threads};
         unrelu_network model;
-        unrelu_error err = {""};
+        unrelu_error err = {0};
         must(try_recover(p.x, p.a, p.n, p.d, p.m, &o, &exec, &model, &err), &err);
         assert_int_equal(model.k, first.k);
         assert_memory_equal(model.V, first.V, first.k * 6 * sizeof *first.V);
@@ -496,7 +496,7 @@ static void it_says_what_it_cannot_do(void **state)
     planted_network p = plant_network(4, 2, 3, 400, .3, 4);
     unrelu_recover_options o = any_noise(2, UNRELU_BIASES_NONE);
     unrelu_network model;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     o.activation.kind = UNRELU_LEAKY;
     o.activation.parameter = .1;
     assert_int_equal(try_recover(p.x, p.a, 400, 4, 3, &o, NULL, &model, &err), UNRELU_EUSAGE);

@@ -217,7 +217,7 @@ typedef struct {
 static bounds bound_of(const unrelu_gaussian *m, double n)
 {
     bounds x;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(unrelu_gaussian_bound(m, n, x.b, x.scale, x.sigma, x.rho, &err), &err);
     return x;
 }
@@ -302,7 +302,7 @@ static void bad_arguments_are_refused(void **state)
 {
     (void)state;
     unrelu_gaussian m = planted(), empty = {0};
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     double b[D];
     assert_int_equal(unrelu_gaussian_bound(&m, 0, b, NULL, NULL, NULL, &err), UNRELU_EUSAGE);
     assert_string_equal(err.text, "the number of samples must be above 0, not 0");

@@ -28,7 +28,7 @@ typedef struct {
 static ur_cell_margin fit(const sample *s)
 {
     ur_cell_margin out;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     if (ur_cell_margin_fit(s->n, s->x, s->state, &out, &err))
         fail_msg("%s", err.text);
     return out;

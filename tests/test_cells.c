@@ -15,7 +15,7 @@ static void near(double found, double want, double tolerance)
 static unrelu_source *open_source(const char *path)
 {
     unrelu_source *source;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     if (unrelu_source_open(path, NULL, &source, &err))
         fail_msg("%s", err.text);
     return source;
@@ -39,7 +39,7 @@ static unrelu_status load(const char *text, const char *limits, ur_cells_rules r
 static void expect(const char *text, const char *limits, ur_cells_rules rules, const char *known)
 {
     ur_cells cells;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     char found[1024] = "";
     if (load(text, limits, rules, &cells, &err))
         fail_msg("%s", err.text);
@@ -64,7 +64,7 @@ static void expect_refused(const char *text, const char *limits, ur_cells_rules 
                            const char *format)
 {
     ur_cells cells;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     char sentence[1024];
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
@@ -140,7 +140,7 @@ static void more_rows_than_one_piece_are_kept_in_order(void **state)
     enum { ROWS = 60000 };
     char *text = malloc(ROWS * 24), *end = text;
     ur_cells cells;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     for (int i = 0; i < ROWS; i++)
         end += sprintf(end, i % 5 ? "%d,1\n" : "<%d,0\n", i + 1);
     if (load(text, NULL, (ur_cells_rules){0}, &cells, &err))
@@ -186,7 +186,7 @@ static void negative_and_infinite_values_are_refused(void **state)
                    "%s: row 1, column 2 (b) is -2, and a rectified value is at least 0: "
                    "correct it, or leave the column out with --columns");
     ur_cells cells;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     unrelu_source *source;
     ur_cells_rules rules = {.negative = 1};
     const double x[] = {1, 2, -INFINITY, 1};
@@ -293,7 +293,7 @@ static void values_without_an_image_are_refused(void **state)
     const unsigned char kinds[] = {UR_SEEN, UR_SEEN, UR_BELOW};
     double negative[] = {1, -2, 0}, zero[] = {1, 0, 0}, limit[] = {1, 2, -0.5}, lambda;
     size_t guessed;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     assert_int_equal(ur_transform_column(UNRELU_TRANSFORM_SQRT, 0, 3, negative, kinds,
                                          "column 2 (lead)", &guessed, &err),
                      UNRELU_EDATA);

@@ -11,7 +11,7 @@ enum { D = 3 };
 static unrelu_gaussian plant_three(uint64_t seed)
 {
     unrelu_gaussian truth;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     unrelu_gaussian_plant_options o = unrelu_gaussian_plant_options_default();
     o.d = D;
     o.kappa = 4;
@@ -25,7 +25,7 @@ static unrelu_gaussian plant_three(uint64_t seed)
 static double *draw_rows(const unrelu_gaussian *truth, size_t n, uint64_t seed)
 {
     unrelu_sampler *sampler = NULL;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     double *x = malloc(n * D * sizeof *x);
     assert_non_null(x);
     must(unrelu_sampler_new(truth, seed, &sampler, &err), &err);
@@ -39,7 +39,7 @@ static unrelu_gaussian fit_cells(const double *x, const double *limits, size_t n
 {
     unrelu_gaussian model;
     unrelu_source *source = NULL, *cells = NULL;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(unrelu_source_memory(x, n, D, &source, &err), &err);
     if (limits)
         must(unrelu_source_memory(limits, n, D, &cells, &err), &err);
@@ -122,7 +122,7 @@ static void threads_do_not_change_a_bit(void **state)
     unrelu_gaussian truth = plant_three(5), one, seven;
     double *x = draw_rows(&truth, 300, 6), *limits = hide(x, 300);
     unrelu_source *source = NULL, *cells = NULL;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     unrelu_gaussian_options o = unrelu_gaussian_options_default();
     unrelu_exec exec = unrelu_exec_default();
     must(unrelu_source_memory(x, 300, D, &source, &err), &err);

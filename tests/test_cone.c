@@ -12,7 +12,7 @@
 static ur_rays rays_of(size_t rows, size_t k, const double *Y)
 {
     ur_rays rays;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(ur_rays_find(rows, k, Y, TOLERANCE, 100000, NULL, &rays, &err), &err);
     assert_int_equal(rays.words, (rows + 63) / 64);
     return rays;
@@ -328,7 +328,7 @@ static void too_many_rays_end_it_with_rays_of_the_cone(void **state)
 {
     (void)state;
     double Y[400];
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     ur_rays rays;
     cyclic_cone(80, 5, Y);
     for (size_t most = 0; most <= 3000; most += 600) {
@@ -350,7 +350,7 @@ static void a_cone_with_a_line_is_refused(void **state)
 {
     (void)state;
     double Y[] = {1, 0, 0, 0, 1, 0};
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     ur_rays rays;
     assert_int_equal(ur_rays_find(2, 3, Y, TOLERANCE, 10, NULL, &rays, &err), UNRELU_EDATA);
     assert_non_null(strstr(err.text, "rank 2"));
@@ -368,7 +368,7 @@ static void it_can_be_cancelled(void **state)
     (void)state;
     double Y[400];
     int asked = 0;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     unrelu_exec exec = {.threads = 1, .cancelled = stop, .context = &asked};
     ur_rays rays;
     cyclic_cone(80, 5, Y);

@@ -405,7 +405,7 @@ static void standard_input_can_be_read_twice_unless_told_otherwise(void **state)
     char *text = make_text(&size, &x);
     for (int single = 0; single < 2; single++) {
         unrelu_source *source;
-        unrelu_error err = {""};
+        unrelu_error err = {0};
         unrelu_source_options options = {.single_pass = single};
         int before = enter_pipe(text, size);
         assert_int_equal(unrelu_source_open("-", &options, &source, &err), UNRELU_OK);

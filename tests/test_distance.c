@@ -28,7 +28,7 @@ static unrelu_source *write_samples(const double *x, const unsigned char *below)
 {
     char *text = malloc(N * D * 30), *end = text;
     unrelu_source *source;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     for (size_t i = 0; i < N; i++)
         for (size_t j = 0; j < D; j++)
             end += sprintf(end, "%s%.17g%c", below[i * D + j] ? "<" : "", x[i * D + j],
@@ -46,7 +46,7 @@ static void plain_zeros_give_the_goodness_of_the_model(void **state)
     static unsigned char below[N * D];
     double ks[D], p[D], ties[D];
     unrelu_source *source;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     unrelu_gaussian model;
     unrelu_goodness goodness;
     unrelu_gaussian_options o = unrelu_gaussian_options_default();
@@ -79,7 +79,7 @@ static void several_limits_do_not_disturb_p(void **state)
     double ks[D], p[D], ties[D], mean = 0;
     int small = 0, right = 0;
     unrelu_goodness_options g = {.seed = 5, .runs = 199};
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     plant(2, x, below);
     unrelu_source *source = write_samples(x, below);
     assert_int_equal(unrelu_columns_distance(source, NULL, NULL, &g, NULL, ks, p, ties, &err),
@@ -112,7 +112,7 @@ static void values_below_the_largest_limit_do_not_enter(void **state)
     unrelu_goodness_options g = {.runs = 19};
     for (int k = 0; k < 2; k++) {
         unrelu_source *source;
-        unrelu_error err = {""};
+        unrelu_error err = {0};
         assert_int_equal(
             unrelu_source_open(files_text("s.csv", k ? other : one), NULL, &source, &err),
             UNRELU_OK);
@@ -130,7 +130,7 @@ static void what_cannot_be_fitted_is_nan(void **state)
     const double x[] = {0, 5, NAN, 1, 0, 5, NAN, 2, 0, 5, NAN, 0};
     double ks[4], p[4], ties[4];
     unrelu_source *source;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     assert_int_equal(unrelu_source_memory(x, 3, 4, &source, &err), UNRELU_OK);
     assert_int_equal(unrelu_columns_distance(source, NULL, NULL, NULL, NULL, ks, p, ties, &err),
                      UNRELU_OK);

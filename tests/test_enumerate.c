@@ -66,7 +66,7 @@ static unrelu_network enumerate(const double *x, const double *a, size_t n, size
                                 const unrelu_recover_options *o)
 {
     unrelu_network model;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(try_recover(x, a, n, d, m, o, NULL, &model, &err), &err);
     return model;
 }
@@ -210,7 +210,7 @@ static void biases_come_back(void **state)
         for (uint64_t seed = 1; seed <= 3; seed++) {
             unrelu_network_plant_options plan = unrelu_network_plant_options_default();
             unrelu_network_distance far;
-            unrelu_error err = {""};
+            unrelu_error err = {0};
             plan.d = 6;
             plan.k = 4;
             plan.m = 6;
@@ -237,7 +237,7 @@ static void labels_of_rank_below_k_are_refused_with_the_way_out(void **state)
     (void)state;
     unrelu_recover_options o = by_enumeration();
     unrelu_network model;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     planted_network p = plant_network(5, 3, 4, 80, 0, 1);
     o.k = 4;
     assert_int_equal(try_recover(p.x, p.a, p.n, p.d, p.m, &o, NULL, &model, &err), UNRELU_EDATA);
@@ -363,7 +363,7 @@ static void the_search_can_be_cancelled(void **state)
         stopper s = {stages[i], 0};
         unrelu_exec exec = unrelu_exec_default();
         unrelu_network model;
-        unrelu_error err = {""};
+        unrelu_error err = {0};
         exec.context = &s;
         exec.progress = watch;
         exec.cancelled = is_stopped;
@@ -386,7 +386,7 @@ static void threads_do_not_change_a_bit(void **state)
         unrelu_network models[3];
         for (size_t i = 0; i < 3; i++) {
             unrelu_exec exec = unrelu_exec_default();
-            unrelu_error err = {""};
+            unrelu_error err = {0};
             exec.threads = threads[i];
             must(try_recover(p.x, p.a, p.n, p.d, p.m, &o, &exec, &models[i], &err), &err);
             assert_non_null(models[i].V);
@@ -414,7 +414,7 @@ typedef struct {
 static void open_data(opened *s, const double *x, const double *a, size_t n, size_t d, size_t m)
 {
     unrelu_source *inputs = NULL, *labels = NULL;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(unrelu_source_memory(x, n, d, &inputs, &err), &err);
     must(unrelu_source_memory(a, n, m, &labels, &err), &err);
     must(ur_data_load(inputs, labels, NULL, &s->data, &err), &err);
@@ -464,7 +464,7 @@ static void only_neurons_are_taken_each_once(void **state)
     opened s = open_planted(6, 4, 5, 120, 2);
     double z[4], sum[4] = {0};
     int grew;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     for (size_t j = 0; j < 4; j++) {
         true_z(&s, j, z);
         for (size_t l = 0; l < 4; l++) {
@@ -535,7 +535,7 @@ static void planes_give_the_planted_neurons(void **state)
     double found[UR_PLANES_HITS * 5], z[5];
     size_t hits = 0, good = 0;
     uint64_t used = 0;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(ur_planes_search(&planes, 0, 1000, NULL, found, &hits, &used, &err), &err);
     assert_true(hits > 0 && used <= 1000);
     for (size_t h = 0; h < hits; h++)
@@ -570,7 +570,7 @@ static void every_way_finds_all_by_itself(void **state)
     (void)state;
     for (int way = 0; way < 3; way++) {
         opened s = open_planted(10, 8, 9, 1000, 6);
-        unrelu_error err = {""};
+        unrelu_error err = {0};
         int spanned = 0;
         must(way == 0   ? ur_sample_neurons(&s.neurons, 0, &err)
              : way == 1 ? ur_nested_neurons(&s.neurons, 0, &err)

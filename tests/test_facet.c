@@ -29,7 +29,7 @@ static mixture mix(size_t p, size_t n, size_t q, double b, double sigma, uint64_
     double *W = numbers(p * q), *z = numbers(n * q), *A = numbers(m * p), *X = numbers(n * m),
            *e = numbers(n * m), *G = numbers(m * m), *values = numbers(m),
            *vectors = numbers(m * m), *B = numbers(m * p);
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     ur_random_normals(seed, 1, 0, p * q, W);
     for (size_t i = 0; i < p && q == p; i++)
         W[i * q + i] += 3; /* well conditioned */
@@ -69,7 +69,7 @@ static void mixture_free(mixture *x)
 static ur_facets find(const ur_facet_search *search)
 {
     ur_facets facets;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(ur_facets_find(search, &facets, &err), &err);
     return facets;
 }
@@ -272,7 +272,7 @@ static void with_noise_facets_are_found_to_a_fraction_of_it(void **state)
 static void normal_of(const mixture *x, size_t j, double *u)
 {
     double *column = numbers(x->n);
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     for (size_t i = 0; i < x->n; i++)
         column[i] = x->M[i * x->p + j];
     must(ur_least_squares(x->n, x->p, 1, x->Y, column, 1e-13, u, NULL, &err), &err);
@@ -285,7 +285,7 @@ static size_t certified(const mixture *x, int noisy, size_t count, const double 
     ur_facet_search search = {
         .n = x->n, .p = x->p, .Y = x->Y, .noise = noisy ? x->noise : NULL, .wanted = x->p};
     size_t good;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(ur_facets_check(&search, count, U, &good, &err), &err);
     return good;
 }
@@ -349,7 +349,7 @@ static mixture mix_dependent(size_t p, size_t n, double b, uint64_t seed)
 {
     mixture x = {n, p, numbers(n * p), numbers(n * p), numbers(p * p)};
     double *z = numbers(n * p), *G = numbers(p * p), *values = numbers(p), *B = numbers(p * p);
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     ur_random_normals(seed, 1, 0, n * p, z);
     for (size_t i = 0; i < n; i++) {
         z[i * p + 2] = z[i * p] + z[i * p + 1];
@@ -372,7 +372,7 @@ static size_t rank_of(const ur_facets *f, size_t p)
 {
     double s[8];
     size_t rank = 0;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     assert_true(p <= 8 && f->count >= p);
     must(ur_svd(f->count, p, f->U, NULL, s, NULL, &err), &err);
     while (rank < p && s[rank] > 1e-6 * s[0])
@@ -493,7 +493,7 @@ static void a_search_can_be_cancelled(void **state)
     unrelu_exec exec = {.cancelled = always};
     ur_facet_search search = {.n = 60, .p = 3, .Y = x.Y, .wanted = 3, .exec = &exec};
     ur_facets f;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     assert_int_equal(ur_facets_find(&search, &f, &err), UNRELU_ECANCELLED);
     assert_null(f.U);
     mixture_free(&x);
@@ -505,7 +505,7 @@ static void with_noise_too_one_sample_is_no_evidence(void **state)
     (void)state;
     enum { AXIS = 40, ABOVE = 100, N = AXIS + ABOVE + 2 };
     double Y[N * 3], t[N * 3], noise[9] = {0}, s = 1e-4;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     ur_random_normals(9, 1, 0, N * 3, Y);
     ur_random_uniforms(9, 2, 0, N * 3, t);
     for (size_t i = 0; i < N; i++) {

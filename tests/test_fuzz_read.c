@@ -169,7 +169,7 @@ static size_t damage(unsigned char *bytes, size_t size, uint64_t *state)
 static void read_samples(const char *path, const seed_file *s, size_t size)
 {
     unrelu_source *source;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     ur_piece piece = {0};
     ur_block block = {.limits_wanted = size % 2 != 0};
     int more = 1;

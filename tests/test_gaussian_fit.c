@@ -18,7 +18,7 @@ static unrelu_gaussian_options defaults(void)
 static unrelu_gaussian_distance distance(const unrelu_gaussian *truth, const unrelu_gaussian *model)
 {
     unrelu_gaussian_distance result;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(unrelu_gaussian_compare(truth, model, &result, &err), &err);
     return result;
 }
@@ -80,7 +80,7 @@ static void every_method_has_the_same_bits_at_any_thread_count(void **state)
         const int threads[] = {1, 2, 7};
         for (size_t t = 0; t < 3; t++) {
             unrelu_source *source = NULL;
-            unrelu_error err = {""};
+            unrelu_error err = {0};
             unrelu_exec exec = {.threads = threads[t]};
             must(unrelu_source_memory(x, N, D, &source, &err), &err);
             must(unrelu_gaussian_fit(source, &methods[k], &exec, &models[t], &err), &err);
@@ -240,7 +240,7 @@ static void no_zeros_gives_the_plain_gaussian(void **state)
     double *x = draw(&truth, N, 15), cov[D * D] = {0};
     long double mean[D] = {0}; /* 1e6 + O(1): a double sum of these loses the digits we check */
     unrelu_sampler *sampler = NULL;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     for (size_t i = 0; i < D; i++)
         truth.b[i] = 1e6;
     must(unrelu_sampler_new(&truth, 3, &sampler, &err), &err);
@@ -303,7 +303,7 @@ static void refusals_name_the_place_and_the_remedy(void **state)
     enum { N = 50, D = 3 };
     unrelu_gaussian truth = plant(setting(D, 1, 18)), m;
     double *x = draw(&truth, N, 19);
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     unrelu_gaussian_options o = defaults();
 
     x[7 * D + 1] = -0.25;
@@ -519,7 +519,7 @@ static void sgd_draws_follow_the_seed(void **state)
     unrelu_gaussian c = fit(x, N, D, &o);
     assert_memory_equal(a.scale, b.scale, sizeof(double) * D);
     assert_true(a.scale[0] != c.scale[0]);
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     unrelu_gaussian none;
     o.minibatch = 2000;
     assert_int_equal(try_fit(x, N, D, &o, &none, &err), UNRELU_EDATA);
@@ -659,7 +659,7 @@ static void a_source_can_be_fitted_twice(void **state)
     double *x = draw(&truth, N, 46);
     unrelu_source *source = NULL;
     unrelu_summary *summary = NULL;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(unrelu_source_memory(x, N, D, &source, &err), &err);
     must(unrelu_gaussian_fit(source, NULL, NULL, &a, &err), &err);
     must(unrelu_gaussian_fit(source, NULL, NULL, &b, &err), &err);
@@ -776,7 +776,7 @@ static void constant_columns_and_noise_do_not_meet(void **state)
     unrelu_gaussian_free(&m);
     o = defaults();
     o.norms = (unrelu_norms)17;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     assert_int_equal(try_fit(x, N, D, &o, &m, &err), UNRELU_EUSAGE);
     unrelu_gaussian_free(&truth);
     free(x);
@@ -812,7 +812,7 @@ static void rank_auto_counts_what_the_data_show(void **state)
     unrelu_gaussian_free(&m);
 
     o.rank = 11;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     assert_int_equal(try_fit(x, N, D, &o, &m, &err), UNRELU_EUSAGE);
     o.rank = UNRELU_RANK_AUTO;
     o.angles = UNRELU_ANGLES_SIGNS;

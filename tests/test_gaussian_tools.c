@@ -52,7 +52,7 @@ static void eigenvalues_decrease_and_are_those_of_sigma(void **state)
     (void)state;
     enum { D = 5 };
     double values[D];
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     unrelu_gaussian m = planted(D, 0, 13, 1), empty = {.d = D};
     must(unrelu_gaussian_eigenvalues(&m, values, &err), &err);
     for (size_t i = 0; i < D; i++)
@@ -110,7 +110,7 @@ static void a_plan_that_cannot_be_is_refused(void **state)
         unrelu_gaussian_plant_options o = {
             .d = bad[i].d, .k = bad[i].k, .kappa = bad[i].kappa, .seed = 1};
         unrelu_gaussian m;
-        unrelu_error err = {""};
+        unrelu_error err = {0};
         assert_int_equal(unrelu_gaussian_plant(&o, &m, &err), UNRELU_EUSAGE);
         assert_string_equal(err.text, bad[i].sentence);
         assert_null(m.b);
@@ -150,7 +150,7 @@ static void any_slice_has_the_same_bits(void **state)
     unrelu_gaussian m = planted(D, 0, 4, 3);
     double *x = draw(&m, N, 5), *y = malloc(N * D * sizeof *y);
     unrelu_sampler *sampler = NULL;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(unrelu_sampler_new(&m, 5, &sampler, &err), &err);
     const size_t slices[][2] = {{0, 1}, {1, 300}, {255, 2}, {256, 256}, {777, 1223}, {1999, 1}};
     for (size_t k = 0; k < 6; k++)
@@ -212,7 +212,7 @@ static void distances_match_the_formulas(void **state)
         norm += s * s;
     }
     unrelu_gaussian_distance far;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(unrelu_gaussian_compare(&t, &m, &far, &err), &err);
     assert_near(far.kl, kl, 1e-12);
     assert_near(far.kl_reverse, reverse, 1e-12);
@@ -231,7 +231,7 @@ static void singular_and_indefinite_are_told(void **state)
     (void)state;
     unrelu_gaussian t = planted(4, 2, 1, 5), m = planted(4, 0, 1, 5), other = planted(3, 0, 1, 5);
     unrelu_gaussian_distance far;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(unrelu_gaussian_compare(&t, &m, &far, &err), &err);
     assert_true(isinf(far.kl) && far.tv_bound == 1 && far.b_error >= 0);
     assert_non_null(strstr(far.note, "truth's correlation matrix is singular"));
@@ -266,7 +266,7 @@ static void a_model_survives_its_file(void **state)
     o.rank = 2;
     o.seed = 77;
     unrelu_gaussian m = fit(x, N, D, &o);
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(unrelu_gaussian_save(&m, path, &err), &err);
     must(unrelu_gaussian_load(path, &loaded, &err), &err);
     double *pairs[][2] = {{m.b, loaded.b},
@@ -320,7 +320,7 @@ static void write_model(const char *path, const char *name, size_t ndim, size_t 
     } arrays[] = {{"b", 1}, {"scale", 1}, {"sigma", 2}, {"correlation", 2}, {"b_se", 1}};
     const char *names[] = {"p", "q"};
     ur_npz_writer *w = NULL;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(ur_npz_writer_open(path, &w, &err), &err);
     ur_npz_add_string(w, "kind", "rectified-gaussian");
     ur_npz_add_strings(w, "names", (char *const *)names, 2);
@@ -357,7 +357,7 @@ static void damaged_files_are_refused_with_a_sentence(void **state)
     assert_true(file >= 0);
     close(file);
     unrelu_gaussian m;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         write_model(path, bad[i].name, bad[i].ndim, bad[i].rows, bad[i].columns);
         assert_int_equal(unrelu_gaussian_load(path, &m, &err), UNRELU_EFORMAT);

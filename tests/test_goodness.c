@@ -23,7 +23,7 @@ static unrelu_status try_goodness(const unrelu_gaussian *model, const double *x,
 static unrelu_goodness goodness_of(const unrelu_gaussian *model, const double *x, size_t n)
 {
     unrelu_goodness out;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(try_goodness(model, x, n, model->d, NULL, &out, &err), &err);
     return out;
 }
@@ -196,7 +196,7 @@ static void p_values_are_those_of_a_plain_bootstrap(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         ur_distance_test test = {cases[i].distance, cases[i].n, cases[i].gamma, cases[i].fitted, 0};
-        unrelu_error err = {""};
+        unrelu_error err = {0};
         must(ur_distance_tests(&test, 1, 3999, 5, NULL, &err), &err);
         double want = naive_p(cases[i].n, cases[i].gamma, cases[i].distance, cases[i].fitted, 1999);
         double error = sqrt(want * (1 - want) * (1 / 1999.0 + 1 / 3999.0));
@@ -258,7 +258,7 @@ static void threads_change_no_bit(void **state)
     (void)state;
     for (int k = 0; k < 3; k++) {
         unrelu_source *source = NULL;
-        unrelu_error err = {""};
+        unrelu_error err = {0};
         unrelu_exec exec = {.threads = (int[]){1, 2, 7}[k]};
         must(unrelu_source_memory(x, ROWS, D, &source, &err), &err);
         must(unrelu_gaussian_goodness(&truth, source, NULL, &exec, &g[k], &err), &err);
@@ -290,7 +290,7 @@ static void columns_are_found_by_name(void **state)
     double *x = draw(&model, ROWS, 1), *y = malloc(ROWS * 4 * sizeof *y);
     char *names[] = {"c", "other", "a", "b"};
     unrelu_goodness swapped;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     (void)state;
     for (size_t i = 0; i < ROWS; i++) {
         const double *row = x + 3 * i;
@@ -314,7 +314,7 @@ static void refuse(const unrelu_gaussian *model, const double *x, size_t n, size
                    char *const *names, unrelu_status want, const char *sentence)
 {
     unrelu_goodness g;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     assert_int_equal(try_goodness(model, x, n, d, names, &g, &err), want);
     assert_string_equal(err.text, sentence);
     assert_null(g.ks);
@@ -359,7 +359,7 @@ static unrelu_goodness with_limit(const unrelu_gaussian *model, const double *x,
 {
     unrelu_source *source = NULL, *cells = NULL;
     unrelu_goodness g;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(unrelu_source_memory(x, n, 1, &source, &err), &err);
     if (limits)
         must(unrelu_source_memory(limits, n, 1, &cells, &err), &err);

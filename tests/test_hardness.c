@@ -66,7 +66,7 @@ static void must(unrelu_status status, const unrelu_error *err)
 static unrelu_hardness encoded_text(const char *text, int variable_alpha)
 {
     unrelu_hardness h;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(unrelu_hardness_encode(files_text("f.cnf", text), variable_alpha, &h, &err), &err);
     return h;
 }
@@ -92,7 +92,7 @@ static unrelu_hardness encoded(const formula *f, int variable_alpha)
 static void assign(const unrelu_hardness *h, unsigned assignment, double *V)
 {
     int literals[MOST_VARIABLES];
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     for (size_t i = 0; i < h->variables; i++)
         literals[i] = assignment >> i & 1 ? (int)i + 1 : -(int)i - 1;
     must(unrelu_hardness_assign(h, literals, h->variables, V, &err), &err);
@@ -102,7 +102,7 @@ static unsigned decoded(const unrelu_hardness *h, const double *V)
 {
     int literals[MOST_VARIABLES];
     unsigned assignment = 0;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(unrelu_hardness_decode(h, V, literals, &err), &err);
     for (size_t i = 0; i < h->variables; i++) {
         assert_int_equal(abs(literals[i]), i + 1);
@@ -114,7 +114,7 @@ static unsigned decoded(const unrelu_hardness *h, const double *V)
 static double residual(const unrelu_hardness *h, const double *V)
 {
     double r = -1;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(unrelu_hardness_residual(h, V, &r, &err), &err);
     return r;
 }
@@ -214,7 +214,7 @@ static void expect_as_minisat(const formula *f, int variable_alpha, int answer, 
                               size_t count)
 {
     double V[2 * MOST_D];
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     unrelu_hardness h = encoded(f, variable_alpha);
     if (answer == 10) {
         must(unrelu_hardness_assign(&h, literals, count, V, &err), &err);
@@ -272,7 +272,7 @@ static int is_feasible(search *s, double *u)
     static const double none[P];
     double r[P] = {0};
     ur_lp_outcome outcome;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     r[s->p - 1] = 1;
     must(ur_lp_ray(s->rows, s->p, s->R, none, r, u, &outcome, &err), &err);
     assert_true(outcome == UR_LP_OPTIMAL || outcome == UR_LP_INFEASIBLE);
@@ -497,7 +497,7 @@ static void a_variable_that_is_not_mentioned_is_false(void **state)
 {
     static const int literals[] = {2, 2}, wrong[] = {2, -2}, far[] = {1, -4}, zero[] = {0};
     double V[12], full[12];
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     (void)state;
     unrelu_hardness h = encoded_text("p cnf 3 1\n1 2 0\n", 0);
     must(unrelu_hardness_assign(&h, literals, 2, V, &err), &err);
@@ -516,7 +516,7 @@ static void a_v_that_is_not_finite_or_overflows_has_no_residual_of_zero(void **s
 {
     double V[12], r = 0;
     int literals[3];
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     (void)state;
     unrelu_hardness h = encoded_text("p cnf 3 1\n1 2 0\n", 0);
     assign(&h, 2, V);
@@ -544,7 +544,7 @@ static void a_v_of_another_shape_is_refused_with_both(void **state)
 {
     double V[8];
     char sentence[256];
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     (void)state;
     unrelu_hardness h = encoded_text("p cnf 1 1\n1 0\n", 0);
     must(read_v(&h, files_text("v.csv", "1,-1,1,-0.5\n-1,1,-0.5,1\n"), V, &err), &err);
@@ -619,7 +619,7 @@ static void a_damaged_formula_is_refused_with_line_and_column(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         unrelu_hardness h;
-        unrelu_error err = {""};
+        unrelu_error err = {0};
         char sentence[512];
         const char *path = files_text("damaged.cnf", cases[i].text);
         snprintf(sentence, sizeof sentence, "%s: %s", path, cases[i].why);
@@ -633,7 +633,7 @@ static void a_damaged_formula_is_refused_with_line_and_column(void **state)
 static void a_formula_too_large_for_its_matrix_is_refused(void **state)
 {
     unrelu_hardness h;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     (void)state;
     const char *path = files_text("large.cnf", "p cnf 2147483647 0\n");
     assert_int_equal(unrelu_hardness_encode(path, 0, &h, &err), UNRELU_EFORMAT);
@@ -650,7 +650,7 @@ static void any_bytes_are_read_or_refused(void **state)
     (void)state;
     for (int i = 0; i < 3000; i++) {
         unrelu_hardness h;
-        unrelu_error err = {""};
+        unrelu_error err = {0};
         size_t length = (size_t)sprintf(text, "p cnf 2 1\n1 2 0\n");
         for (int k = (int)(random_bits(&seed) % 3); k >= 0; k--)
             text[random_bits(&seed) % length] = letters[random_bits(&seed) % (sizeof letters - 1)];
@@ -670,7 +670,7 @@ static void an_instance_is_read_as_it_was_written(void **state)
     (void)state;
     for (int variable = 0; variable < 2; variable++) {
         unrelu_hardness read, h = encoded_text("p cnf 3 2\n1 -3 0\n2 3 0\n", variable);
-        unrelu_error err = {""};
+        unrelu_error err = {0};
         const char *path = files_path("i.npz");
         must(unrelu_hardness_save(&h, path, &err), &err);
         must(unrelu_hardness_load(path, &read, &err), &err);
@@ -692,7 +692,7 @@ static void expect_bad_instance(const char *kind, const size_t x[2], const size_
     const size_t two = 2;
     ur_npz_writer *w = NULL;
     unrelu_hardness h;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     const char *path = files_path("bad.npz");
     must(ur_npz_writer_open(path, &w, &err), &err);
     if (kind)

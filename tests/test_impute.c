@@ -14,7 +14,7 @@ enum { MOST = 6, CHUNK = 256 };
 static unrelu_gaussian make_model(size_t d, const double *b, const double *sigma)
 {
     unrelu_gaussian m;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(ur_gaussian_allocate(&m, d, 0, &err), &err);
     for (size_t i = 0; i < d; i++) {
         char name[8];
@@ -56,7 +56,7 @@ static double *impute(const unrelu_gaussian *m, const double *x, size_t n,
                       unrelu_impute_options options)
 {
     table out;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(try_impute(m, x, n, m->d, options, 2, &out, &err), &err);
     double *filled = out.x;
     out.x = NULL;
@@ -616,7 +616,7 @@ static void threads_and_other_draws_change_no_bit(void **state)
         x[i] = NAN;
     for (size_t draws = 0; draws < 4; draws += 3) {
         table out[3];
-        unrelu_error err = {""};
+        unrelu_error err = {0};
         unrelu_impute_options options = {.draws = draws, .seed = 9};
         static const int threads[] = {1, 2, 7};
         for (int i = 0; i < 3; i++)
@@ -707,7 +707,7 @@ static void cells_below_limits_of_their_own_are_read_by_name(void **state)
 {
     (void)state;
     unrelu_gaussian m = named_model();
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     const double limit[] = {0.5, NAN};
     must(impute_file(&m, "b,a\n<0.25,3\nND,ND\n0,0\n5,\n", limit, "b,a\n,\n,2\n,\n,\n", "out.csv",
                      &err),
@@ -729,7 +729,7 @@ static void cells_below_limits_of_their_own_are_read_by_name(void **state)
 static void expect_failure(const unrelu_gaussian *m, const char *text, unrelu_status wanted,
                            const char *part)
 {
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     unrelu_status status = impute_file(m, text, NULL, NULL, "none.npy", &err);
     if (!strstr(err.text, part))
         fail_msg("'%s' is not in: %s", part, err.text);
@@ -773,7 +773,7 @@ static void a_cancelled_run_writes_nothing(void **state)
     const double b[] = {0.5}, sigma[] = {1}, x[] = {0, 1, 2};
     unrelu_gaussian m = make_model(1, b, sigma);
     unrelu_source *samples = NULL;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     unrelu_exec exec = {.threads = 1, .cancelled = cancel};
     must(unrelu_source_memory(x, 3, 1, &samples, &err), &err);
     assert_int_equal(

@@ -27,7 +27,7 @@ static double *units(size_t n, size_t p, size_t k, double b, uint64_t seed)
 static ur_latent look(const double *M, size_t n, size_t p)
 {
     ur_latent found;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(ur_unmix_latent(n, p, M, &found, &err), &err);
     return found;
 }
@@ -81,7 +81,7 @@ static double growth(double own, double common, uint64_t seed)
     enum { N = 3000, D = 4 };
     static double x[N * D], y[N], e[N * D], C[D] = {.5, -.5, .5, .5}, unit[D] = {1, 1, 1, 1};
     double ratio;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     ur_random_normals(seed, 1, 0, N, y);
     ur_random_normals(seed, 2, 0, N * D, e);
     for (size_t i = 0; i < N; i++) {

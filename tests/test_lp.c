@@ -10,7 +10,7 @@ static ur_lp_outcome solve(size_t n, size_t p, const double *R, const double *c,
                            double *u)
 {
     ur_lp_outcome outcome;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(ur_lp_ray(n, p, R, c, r, u, &outcome, &err), &err);
     return outcome;
 }
@@ -145,7 +145,7 @@ static void a_tall_optimum_is_a_vertex_and_has_its_multipliers(void **state)
     assert_int_equal(count, P - 1);
     for (size_t j = 0; j < P; j++)
         active[j * P + P - 1] = r[j];
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     size_t rank;
     must(ur_least_squares(P, P, 1, active, c, 1e-13, multipliers, &rank, &err), &err);
     assert_int_equal(rank, P);
@@ -162,7 +162,7 @@ static void a_programme_beyond_the_solvers_integers_is_refused(void **state)
     (void)state;
     double u[2];
     ur_lp_outcome outcome;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     assert_int_equal(ur_lp_ray(INT_MAX / 2, 3, NULL, NULL, NULL, u, &outcome, &err), UNRELU_EDATA);
     assert_string_equal(err.text,
                         "a linear programme of 1073741823 rows and 3 unknowns is too large");

@@ -28,7 +28,7 @@ static double total(size_t rows, size_t columns, const double *cost)
     size_t match[64], pairs = 0;
     int used[64] = {0};
     double sum = 0;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(ur_match(rows, columns, cost, match, &err), &err);
     for (size_t i = 0; i < rows; i++) {
         if (match[i] == UR_UNMATCHED)
@@ -72,7 +72,7 @@ static void a_hidden_permutation_is_found(void **state)
     enum { K = 60 };
     static double cost[K * K];
     size_t match[K];
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     for (size_t i = 0; i < K; i++)
         for (size_t j = 0; j < K; j++)
             cost[i * K + j] = pow((double)((i * 7 + 3) % K) - (double)j, 2);
@@ -86,7 +86,7 @@ static void nothing_to_pair_is_no_error(void **state)
     (void)state;
     size_t match[2] = {0, 0};
     double none = 0;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(ur_match(0, 3, &none, match, &err), &err);
     must(ur_match(2, 0, &none, match, &err), &err);
     assert_int_equal(match[0], UR_UNMATCHED);

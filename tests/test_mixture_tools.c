@@ -20,7 +20,7 @@ static unrelu_mixture_plant_options sizes(size_t d, size_t p, size_t k)
 static unrelu_mixture planted(unrelu_mixture_plant_options o)
 {
     unrelu_mixture m;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(unrelu_mixture_plant(&o, &m, &err), &err);
     return m;
 }
@@ -159,7 +159,7 @@ static void planted_units_have_the_condition_number(void **state)
     for (size_t i = 0; i < 3; i++) {
         unrelu_mixture_plant_options o = sizes(9, 6, 0);
         double values[6];
-        unrelu_error err = {""};
+        unrelu_error err = {0};
         o.kappa = kappas[i];
         unrelu_mixture m = planted(o);
         must(ur_eigen_symmetric(6, m.hidden.sigma, values, NULL, &err), &err);
@@ -208,7 +208,7 @@ static void a_plan_that_cannot_be_is_refused(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         unrelu_mixture_plant_options o = sizes(bad[i].d, bad[i].p, bad[i].k);
         unrelu_mixture m;
-        unrelu_error err = {""};
+        unrelu_error err = {0};
         o.kappa = bad[i].kappa;
         o.bias_value = bad[i].bias;
         o.noise = bad[i].noise;
@@ -258,7 +258,7 @@ static void samples_lie_in_the_span_of_A_and_its_cone(void **state)
     enum { N = 2000, D = 9, P = 5 };
     planted_mixture t = plant_mixture(D, P, 0, N, 0.5, 0, 4);
     double *xt = malloc(N * D * sizeof *xt), *m = malloc(N * P * sizeof *m), off = 0;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     for (size_t i = 0; i < N * D; i++)
         xt[i % D * N + i / D] = t.x[i];
     must(ur_least_squares(D, P, N, t.truth.A, xt, 0, m, NULL, &err), &err);
@@ -286,7 +286,7 @@ static void any_slice_has_the_same_bits_at_any_number_of_threads(void **state)
     planted_mixture t = plant_mixture(D, 4, 7, N, 0.2, 0.1, 3);
     static double y[N * D];
     unrelu_sampler *sampler = NULL;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(unrelu_sampler_new_mixture(&t.truth, t.options.seed, &sampler, &err), &err);
     const size_t slices[][2] = {{0, 1},      {1, 300},  {255, 2},  {256, 256},
                                 {777, 1223}, {1999, 1}, {0, 2000}, {512, 0}};
@@ -350,7 +350,7 @@ static void a_mixture_that_cannot_be_drawn_is_refused(void **state)
     (void)state;
     unrelu_mixture m = planted(sizes(4, 3, 0)), none = {.d = 4, .p = 3};
     unrelu_sampler *sampler = NULL;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     m.A[5] = NAN;
     assert_int_equal(unrelu_sampler_new_mixture(&m, 1, &sampler, &err), UNRELU_EDATA);
     assert_string_equal(err.text, "A has nan at row 2, column 3: no samples can be drawn");
@@ -373,7 +373,7 @@ static void a_mixture_that_cannot_be_drawn_is_refused(void **state)
 static unrelu_mixture_distance distance(const unrelu_mixture *truth, const unrelu_mixture *model)
 {
     unrelu_mixture_distance far;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(unrelu_mixture_compare(truth, model, &far, &err), &err);
     return far;
 }
@@ -393,7 +393,7 @@ static unrelu_mixture disguised(const unrelu_mixture *m, size_t p, const size_t 
                                 const double *scale)
 {
     unrelu_mixture out = {.d = m->d, .p = p};
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(ur_mixture_alloc(&out, &err), &err);
     out.hidden = room_for_units(p);
     for (size_t j = 0; j < p; j++) {
@@ -524,7 +524,7 @@ static void mixtures_that_cannot_be_compared_are_refused(void **state)
     unrelu_mixture m = planted(sizes(5, 2, 0)), wide = planted(sizes(6, 2, 0)),
                    none = {.d = 5, .p = 2};
     unrelu_mixture_distance far;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     assert_int_equal(unrelu_mixture_compare(&m, &wide, &far, &err), UNRELU_EFORMAT);
     assert_string_equal(err.text,
                         "the truth has 5 columns and the model 6: they cannot be compared");
@@ -565,7 +565,7 @@ static unrelu_mixture learned(void)
 {
     unrelu_mixture m = planted(varied(D, P, 3));
     unrelu_gaussian *h = &m.hidden;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     double **vectors[] = {&h->b_se,        &h->scale_se,       &h->observed, &h->positive,
                           &h->eigenvalues, &h->eigenvalues_se, &h->noise,    &h->limit};
     double **squares[] = {&h->sigma_se, &h->correlation_se, &h->n_pair};
@@ -618,7 +618,7 @@ static void a_saved_mixture_loads_bit_for_bit(void **state)
 {
     (void)state;
     unrelu_mixture m = learned(), l;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     const char *path = files_path("learned.npz");
     must(unrelu_mixture_save(&m, path, &err), &err);
     must(unrelu_mixture_load(path, &l, &err), &err);
@@ -672,7 +672,7 @@ static void a_planted_mixture_survives_a_file(void **state)
         unrelu_mixture_plant_options o = plan(i);
         o.noise = 0.02;
         unrelu_mixture m = planted(o), l;
-        unrelu_error err = {""};
+        unrelu_error err = {0};
         must(unrelu_mixture_save(&m, files_path("truth.npz"), &err), &err);
         must(unrelu_mixture_load(files_path("truth.npz"), &l, &err), &err);
         assert_int_equal(l.verdict, UNRELU_VERDICT_PLANTED);
@@ -715,7 +715,7 @@ static const char *write_parts(parts p)
     double A[32], b[8], sigma[4] = {4, -3, -3, 9}, extra[32];
     const char *path = files_path("parts.npz"), *names[] = {"p", "q"};
     ur_npz_writer *w = NULL;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     ur_random_normals(5, 5, 0, 32, A);
     ur_random_normals(5, 6, 0, 8, b);
     for (size_t i = 0; i < 32; i++)
@@ -743,7 +743,7 @@ static void A_b_and_sigma_alone_make_a_mixture(void **state)
 {
     (void)state;
     unrelu_mixture m;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(unrelu_mixture_load(write_parts((parts){.kind = "mixture"}), &m, &err), &err);
     assert_int_equal(m.d, 3);
     assert_int_equal(m.p, 2);
@@ -818,7 +818,7 @@ static void damaged_files_are_refused_with_a_sentence(void **state)
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         unrelu_mixture m;
-        unrelu_error err = {""};
+        unrelu_error err = {0};
         char sentence[1024];
         const char *path = write_parts(bad[i].file);
         assert_int_equal(unrelu_mixture_load(path, &m, &err), UNRELU_EFORMAT);
@@ -828,7 +828,7 @@ static void damaged_files_are_refused_with_a_sentence(void **state)
         assert_int_equal(m.d, 0);
     }
     unrelu_mixture m;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     assert_int_equal(unrelu_mixture_load(files_path("absent.npz"), &m, &err), UNRELU_EIO);
 }
 
@@ -836,7 +836,7 @@ static void what_is_no_mixture_is_not_saved(void **state)
 {
     (void)state;
     unrelu_mixture none = {0};
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     const char *path = files_path("none.npz");
     assert_int_equal(unrelu_mixture_save(&none, path, &err), UNRELU_EUSAGE);
     assert_string_equal(err.text, "the mixture has no A or no hidden units to save");

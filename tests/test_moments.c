@@ -15,7 +15,7 @@ typedef struct {
 static moments summarise_as(const double *x, size_t n, size_t groups, int single, int pairs)
 {
     moments m;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     unrelu_source *source = NULL;
     must(ur_moments_plan_init(&m.plan, D, &err), &err);
     m.plan.groups = groups;

@@ -29,7 +29,7 @@ static result start_plain(const planted_network *p)
 static void take_off(planted_network *p)
 {
     memset(p->truth.e, 0, p->m * sizeof *p->truth.e);
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(unrelu_network_draw(&p->options, &p->truth, 0, p->n, NULL, p->x, p->a, &err), &err);
 }
 
@@ -106,7 +106,7 @@ static void every_rectifying_activation_is_inverted_with_its_scale(void **state)
     for (size_t i = 0; i < 5; i++)
         for (double bias = 0; bias < 1 && !(i == 3 && bias > 0); bias += 0.5) {
             unrelu_network_plant_options o = unrelu_network_plant_options_default();
-            unrelu_error err = {""};
+            unrelu_error err = {0};
             o.d = 8;
             o.k = 4;
             o.m = 5;

@@ -25,7 +25,7 @@ static planted_network plant_orthonormal(size_t d, size_t k, size_t m, size_t n,
 
 static double *run_ica(const ur_start *start, ur_start_note *note)
 {
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     double *V = calloc(start->k * start->sample.d, sizeof *V);
     assert_non_null(V);
     UR_BLAS_PINNED;
@@ -258,7 +258,7 @@ static void rows_that_are_not_orthonormal_show_in_the_note(void **state)
 
 static void refuses(const ur_start *start, const char *words)
 {
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     ur_start_note note;
     double *V = calloc(start->k * start->sample.d, sizeof *V);
     assert_int_equal(ur_start_ica(start, V, &note, &err), UNRELU_EDATA);
@@ -330,7 +330,7 @@ static void a_cancelled_run_says_so(void **state)
     ur_start start = start_of(&p);
     ur_start_note note;
     double V[18];
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     unrelu_exec exec = {.threads = 2, .cancelled = always};
     start.exec = &exec;
     assert_int_equal(ur_start_ica(&start, V, &note, &err), UNRELU_ECANCELLED);

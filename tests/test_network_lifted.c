@@ -44,7 +44,7 @@ static double error_of(const planted_network *p, const double *V, const double *
 static double solve(const planted_network *p, int hidden, int constant, ur_start_note *note)
 {
     ur_start start = start_of(p, hidden, constant);
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     double *V = malloc(p->k * p->d * sizeof *V), *c = malloc(p->k * sizeof *c);
     must(ur_start_lifted(&start, V, c, note, &err), &err);
     double error = error_of(p, V, c);
@@ -148,7 +148,7 @@ static void dependent_and_ill_scaled_inputs_do_not_matter(void **state)
     }
     ur_start start = start_of(&p, 0, 0);
     ur_start_note note;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     start.sample.x = x;
     start.sample.d = D + 1;
     must(ur_start_lifted(&start, V, c, &note, &err), &err);
@@ -201,7 +201,7 @@ static void a_little_noise_gives_a_start(void **state)
 static void refused(const ur_start *start, const char *words)
 {
     ur_start_note note;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     double V[400], c[100];
     assert_int_equal(ur_start_lifted(start, V, c, &note, &err), UNRELU_EDATA);
     if (!strstr(err.text, words))
@@ -272,7 +272,7 @@ static void threads_do_not_change_a_bit(void **state)
         unrelu_exec exec = {.threads = threads[i]};
         ur_start start = start_of(&p, 0, 0);
         ur_start_note note;
-        unrelu_error err = {""};
+        unrelu_error err = {0};
         start.exec = &exec;
         must(ur_start_lifted(&start, V[i], c, &note, &err), &err);
         assert_memory_equal(V[0], V[i], sizeof V[0]);

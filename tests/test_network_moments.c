@@ -58,7 +58,7 @@ static double median_error(size_t d, size_t k, size_t m, size_t n, const char *f
 {
     enum { RUNS = 5 };
     double errors[RUNS];
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     for (size_t i = 0; i < RUNS; i++) {
         unrelu_network_plant_options o = unrelu_network_plant_options_default();
         o.d = d;
@@ -207,7 +207,7 @@ static void quadratic_labels_are_exact_for_inputs_of_any_law(void **state)
     (void)state;
     polynomial p = plant_polynomial(150, 6, 4, 5), full = plant_polynomial(150, 4, 4, 5);
     double V[24], fit;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     ur_start start = start_of_polynomial(&p);
     must(ur_start_moments(&start, UR_MOMENTS_QUADRATIC, V, &fit, &err), &err);
     assert_true(fit < 1e-9);
@@ -226,7 +226,7 @@ static void an_output_bias_leaves_the_rows_as_they_are(void **state)
     (void)state;
     planted_network p = plant_network(6, 2, 5, 500, 0.3, 1);
     ur_start start = start_of(&p);
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     double V[12], moved[12];
     start.constant = 1;
     must(ur_start_moments(&start, UR_MOMENTS_LINEAR, V, NULL, &err), &err);
@@ -243,7 +243,7 @@ static void inputs_are_whitened_and_mapped_back(void **state)
     enum { N = 500, D = 6 };
     polynomial p = plant_polynomial(N, D, 2, 2);
     ur_white white;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     double V[2 * D], W[2 * D], shift[2];
     const ur_sample sample = {.n = N, .d = D, .m = 2, .x = p.x, .a = p.a};
     must(ur_white_new(&sample, NULL, &white, &err), &err);
@@ -279,7 +279,7 @@ static void the_tensor_is_that_of_a_naive_loop(void **state)
     (void)state;
     enum { N = 700, D = 5, R = 3 };
     double x[N * D], y[N * R], T[R * D * D * (D + 1) / 2];
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     ur_random_normals(1, 1, 0, N * D, x);
     ur_random_normals(1, 2, 0, N * R, y);
     const ur_white white = {.n = N, .d = D, .x = x};
@@ -307,7 +307,7 @@ static void labels_are_white_and_without_linear_part(void **state)
     ur_white white;
     double *y = NULL;
     size_t r = 0;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(ur_white_new(&start.sample, NULL, &white, &err), &err);
     must(ur_score_labels(&start, &white, 1, &r, &y, &err), &err);
     assert_int_equal(r, 3);
@@ -337,7 +337,7 @@ static void labels_are_white_and_without_linear_part(void **state)
 
 static void refuses(const ur_start *start, ur_moments_kind kind, const char *sentence)
 {
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     double *V = malloc(start->k * start->sample.d * sizeof *V);
     assert_int_equal(ur_start_moments(start, kind, V, NULL, &err), UNRELU_EDATA);
     if (!strstr(err.text, sentence))
@@ -351,7 +351,7 @@ static void an_order_without_signal_is_refused_in_a_sentence(void **state)
     planted_network p = plant_network(4, 2, 2, 100, 0, 1);
     ur_start start = start_of(&p);
     ur_start_note note;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     double V[8];
     assert_int_equal(ur_start_tensor(&start, 3, V, &note, &err), UNRELU_EDATA);
     assert_string_equal(err.text, "the third Hermite coefficient of relu is 0 (E f''' = 0): order "
@@ -408,7 +408,7 @@ static void binary_inputs_fall_back_to_the_moment(void **state)
     o.inputs = UNRELU_INPUTS_BINARY;
     planted_network p = plant_network_with(o, 3000);
     ur_start start = start_of(&p);
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     double V[50];
     refuses(&start, UR_MOMENTS_QUADRATIC, "squares and products of the 10 inputs");
     must(ur_start_moments(&start, UR_MOMENTS_REDUCED, V, NULL, &err), &err);
@@ -457,7 +457,7 @@ static void the_note_tells_gaussian_inputs_from_others(void **state)
         planted_network p = plant_network_with(o, 2000);
         ur_start start = start_of(&p);
         ur_start_note note;
-        unrelu_error err = {""};
+        unrelu_error err = {0};
         double V[50];
         must(ur_start_tensor(&start, 2, V, &note, &err), &err);
         assert_non_null(strstr(note.guarantee, "Theorem 5"));
@@ -474,7 +474,7 @@ static void the_note_tells_gaussian_inputs_from_others(void **state)
 /* x <- correlated, with a mean; labels anew */
 static void move_inputs(planted_network *p)
 {
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     for (size_t i = 0; i < p->n; i++)
         for (size_t j = p->d; j-- > 0;)
             p->x[i * p->d + j] =
@@ -488,7 +488,7 @@ static size_t wrong_signs(const planted_network *p, unrelu_signs method, int con
 {
     size_t k = p->k, d = p->d, wrong = 0;
     ur_start start = start_of(p);
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     double *V = malloc(k * d * sizeof *V), *off = malloc(k * d * sizeof *V);
     start.constant = constant;
     ur_random_normals(8, 1, 0, k * d, off);
@@ -511,7 +511,7 @@ static void every_method_finds_the_signs(void **state)
                                     UNRELU_SIGNS_MOMENT};
     const char *const functions[] = {"relu",    "leaky:0.1", "leaky:-2",
                                      "power:2", "power:0.5", "tanh"};
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     for (size_t f = 0; f < sizeof functions / sizeof *functions; f++)
         for (uint64_t seed = 1; seed <= 3; seed++) {
             unrelu_network_plant_options o = unrelu_network_plant_options_default();
@@ -592,7 +592,7 @@ static void projection_is_algorithm_6_to_the_letter(void **state)
     (void)state;
     enum { N = 60, D = 5, K = 4, M = 2, P = 2 * K };
     size_t flips = 0;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     for (uint64_t seed = 1; seed <= 20; seed++) {
         planted_network p = plant_network(D, K, M, N, 0, seed);
         ur_start start = start_of(&p);
@@ -624,7 +624,7 @@ static void signs_that_cannot_be_found_are_refused(void **state)
     (void)state;
     planted_network p = plant_network(4, 6, 6, 100, 0, 2);
     ur_start start = start_of(&p);
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     double V[24];
     memcpy(V, p.truth.V, sizeof V);
     assert_int_equal(ur_start_signs(&start, UNRELU_SIGNS_PROJECTION, V, &err), UNRELU_EDATA);
@@ -648,7 +648,7 @@ static double bias_error(const planted_network *p, size_t *weak)
 {
     size_t k = p->k, d = p->d;
     ur_start start = start_of(p);
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     double *V = malloc(k * d * sizeof *V), *c = malloc(k * sizeof *c), worst = 0;
     start.hidden = start.constant = 1;
     for (size_t i = 0; i < k * d; i++)
@@ -704,7 +704,7 @@ static void biases_follow_rows_that_the_moments_found(void **state)
     (void)state;
     planted_network p = plant_biased(100000, 2);
     ur_start start = start_of(&p);
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     double V[15], c[3], nearest;
     size_t weak, which = 0;
     start.hidden = start.constant = 1;
@@ -728,7 +728,7 @@ static void a_neuron_that_hardly_switches_is_counted(void **state)
     (void)state;
     planted_network p = plant_biased(20000, 1);
     size_t weak = 0;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     p.truth.c[1] = 3.5;
     must(unrelu_network_predict(&p.truth, p.x, p.n, NULL, p.a, &err), &err);
     ur_start start = start_of(&p);
@@ -749,7 +749,7 @@ static void the_bits_do_not_depend_on_the_threads(void **state)
 {
     (void)state;
     unrelu_network_plant_options o = unrelu_network_plant_options_default();
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(unrelu_activation_parse("power:2", &o.activation, &err), &err);
     planted_network p = plant_network_with(o, 5000);
     double V[4][50], first[4][50];

@@ -45,7 +45,7 @@ static double error_at(unrelu_network_plant_options o, size_t n)
     planted_network p = plant_network_with(o, n);
     ur_start start = start_of(&p);
     ur_start_note note;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     double *V = malloc(p.k * p.d * sizeof *V);
     must(ur_start_symmetric(&start, V, &note, &err), &err);
     double error = error_of(&p, V);
@@ -76,7 +76,7 @@ static double symmetry_p(const double *x, size_t n, size_t d)
 {
     ur_sample sample = {.n = n, .d = d, .x = x};
     ur_symmetry out;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(ur_symmetry_test(&sample, 1, NULL, &out, &err), &err);
     return out.p;
 }
@@ -89,7 +89,7 @@ static void symmetric_laws_are_not_rejected(void **state)
                                   UNRELU_INPUTS_T3, UNRELU_INPUTS_LAPLACE};
     enum { RUNS = 20, N = 300, D = 5 };
     double *x = malloc(N * D * sizeof *x);
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     for (size_t law = 0; law < 5; law++) {
         double mean = 0;
         for (uint64_t seed = 1; seed <= RUNS; seed++) {
@@ -109,7 +109,7 @@ static void a_shift_and_a_mixture_are_rejected(void **state)
     (void)state;
     enum { N = 2000, D = 10 };
     double *x = malloc(N * D * sizeof *x);
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     unrelu_network_plant_options o = sized(D, 2, 2, UNRELU_INPUTS_MIXTURE, 3);
     must(unrelu_network_draw(&o, NULL, 0, N, NULL, x, NULL, &err), &err);
     assert_true(symmetry_p(x, N, D) < 1e-6);
@@ -196,7 +196,7 @@ static void units_of_inputs_and_labels_do_not_matter(void **state)
     double V[15], W[15];
     ur_start start = start_of(&p);
     ur_start_note note;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(ur_start_symmetric(&start, V, &note, &err), &err);
     for (size_t i = 0; i < p.n; i++) {
         p.x[i * 5] *= 0x1p-40;
@@ -227,7 +227,7 @@ static void threads_do_not_change_a_bit(void **state)
         unrelu_exec exec = {.threads = threads[i]};
         ur_start start = start_of(&p);
         ur_start_note note;
-        unrelu_error err = {""};
+        unrelu_error err = {0};
         start.exec = &exec;
         must(ur_start_symmetric(&start, V[i], &note, &err), &err);
         assert_memory_equal(V[0], V[i], sizeof V[0]);
@@ -238,7 +238,7 @@ static void threads_do_not_change_a_bit(void **state)
 static void refused(const ur_start *start, const char *words)
 {
     ur_start_note note;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     double V[400];
     assert_int_equal(ur_start_symmetric(start, V, &note, &err), UNRELU_EDATA);
     if (!strstr(err.text, words))
@@ -281,7 +281,7 @@ static void the_note_says_what_was_tested(void **state)
     planted_network p = plant_network_with(sized(6, 3, 3, UNRELU_INPUTS_NORMAL, 1), 3000);
     ur_start start = start_of(&p);
     ur_start_note note;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     double V[18];
     must(ur_start_symmetric(&start, V, &note, &err), &err);
     assert_non_null(strstr(note.guarantee, "Corollary 5"));

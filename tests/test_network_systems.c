@@ -62,7 +62,7 @@ static problem prepare(unrelu_network_plant_options o, size_t n, double angle)
 
 static void exactify(problem *q)
 {
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     memcpy(q->given, q->V, q->p.k * q->p.d * sizeof *q->V);
     memcpy(q->c_given, q->c, sizeof q->c);
     for (size_t j = 0; j < MOST; j++)
@@ -285,7 +285,7 @@ static void heavy_tails_spoil_no_system(void **state)
 
 static void relabel(problem *q)
 {
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(unrelu_network_predict(&q->p.truth, q->p.x, q->p.n, NULL, q->p.a, &err), &err);
 }
 
@@ -356,7 +356,7 @@ static void dependent_inputs_give_the_same_function(void **state)
         memcpy(V + j * 6, q.V + j * 5, 5 * sizeof *V);
     q.start.sample.x = x;
     q.start.sample.d = 6;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(ur_exactify_systems(&q.start, V, q.c, q.exact, &err), &err);
     for (size_t j = 0; j < 3; j++) {
         assert_int_equal(q.exact[j], 1);

@@ -14,7 +14,7 @@ static const unrelu_activation relu = {UNRELU_RELU, 0}, squared = {UNRELU_POWER,
 static unrelu_network planted(unrelu_network_plant_options o)
 {
     unrelu_network m;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(unrelu_network_plant(&o, &m, &err), &err);
     return m;
 }
@@ -66,7 +66,7 @@ static double norm(const double *x, size_t count, size_t step)
 static double condition(size_t n, size_t p, const double *A)
 {
     double s[64];
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(ur_svd(n, p, A, NULL, s, NULL, &err), &err);
     return s[0] / s[(n < p ? n : p) - 1];
 }
@@ -210,14 +210,14 @@ static void a_plan_that_cannot_be_is_refused(void **state)
         o.bias = bad[i].bias;
         o.seed = 2; /* with which the neuron of the last one is never on */
         unrelu_network m;
-        unrelu_error err = {""};
+        unrelu_error err = {0};
         assert_int_equal(unrelu_network_plant(&o, &m, &err), bad[i].status);
         assert_string_equal(err.text, bad[i].sentence);
         assert_null(m.V);
     }
     unrelu_network_plant_options o = sizes(4, 3, 2);
     unrelu_network m;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     o.activation = (unrelu_activation){UNRELU_POWER, -1};
     assert_int_equal(unrelu_network_plant(&o, &m, &err), UNRELU_EUSAGE);
     assert_string_equal(err.text, "the activation power:-1 needs an exponent above 0");
@@ -230,7 +230,7 @@ static void a_slice_of_a_draw_has_the_same_bits(void **state)
     (void)state;
     enum { N = 1000, D = 5, M = 4 };
     static double x[N * D], a[N * M];
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     for (int inputs = UNRELU_INPUTS_NORMAL; inputs <= UNRELU_INPUTS_MIXTURE; inputs++) {
         unrelu_network_plant_options o = sizes(D, 3, M);
         o.inputs = (unrelu_inputs)inputs;
@@ -258,7 +258,7 @@ static void laws_have_their_moments(void **state)
     static double x[N * D];
     /* variance, and E x^4 where it exists */
     static const double moments[][2] = {{1, 3}, {1, 9.0 / 5}, {1, 1}, {3, 0}, {1, 6}};
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     for (int inputs = UNRELU_INPUTS_NORMAL; inputs <= UNRELU_INPUTS_LAPLACE; inputs++) {
         unrelu_network_plant_options o = sizes(D, 1, 1);
         o.inputs = (unrelu_inputs)inputs;
@@ -293,7 +293,7 @@ static void the_mixture_is_centred_but_not_symmetric(void **state)
     enum { N = 20000, D = 6 };
     static double x[N * D];
     unrelu_network_plant_options o = sizes(D, 1, 1);
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     double skew = 0, size = 0;
     o.inputs = UNRELU_INPUTS_MIXTURE;
     must(unrelu_network_draw(&o, NULL, 0, N, NULL, x, NULL, &err), &err);
@@ -319,7 +319,7 @@ static void inputs_are_turned_and_stretched_by_the_condition_number(void **state
     enum { N = 600, D = 4 };
     static double x[N * D], z[N * D], back[N * D];
     double T[D * D];
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     unrelu_network_plant_options o = sizes(D, 1, 1);
     for (int inputs = UNRELU_INPUTS_NORMAL; inputs <= UNRELU_INPUTS_MIXTURE; inputs++) {
         o.inputs = (unrelu_inputs)inputs;
@@ -356,7 +356,7 @@ static void labels_are_the_network_and_normal_noise(void **state)
     assert_near(next / (3 * N), 0, 4 * 0.0625 / sqrt(3 * N));
     planted_network_free(&p);
     double x[6], a[3];
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     assert_int_equal(unrelu_network_draw(&o, NULL, 0, 1, NULL, x, a, &err), UNRELU_EUSAGE);
     assert_string_equal(err.text, "labels need a network with weights");
 }
@@ -367,7 +367,7 @@ static void labels_are_the_network_and_normal_noise(void **state)
 static unrelu_network rough(unrelu_activation f, uint64_t seed)
 {
     unrelu_network m = {.d = 4, .k = 6, .m = 3, .activation = f};
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(ur_network_alloc(&m, &err), &err);
     ur_random_normals(seed, 100, 0, 24, m.V);
     ur_random_normals(seed, 101, 0, 18, m.U);
@@ -382,7 +382,7 @@ static void normalising_keeps_the_function(void **state)
     const unrelu_activation all[] = {relu, squared, {UNRELU_POWER, 0.5}, leaky, expm1_pos};
     for (size_t f = 0; f < 5; f++) {
         unrelu_network m = rough(all[f], f + 1), before = rough(all[f], f + 1);
-        unrelu_error err = {""};
+        unrelu_error err = {0};
         m.V_se = calloc(24, sizeof(double));
         memcpy(m.V_se, m.V, 24 * sizeof(double));
         for (size_t j = 0; j < 6; j++)
@@ -424,7 +424,7 @@ static void predictions_are_those_of_the_formula(void **state)
     enum { N = 700 };
     const unrelu_activation all[] = {relu, squared, leaky, expm1_pos};
     static double x[N * 4], y[N * 3], z[N * 3];
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     ur_random_normals(3, 1, 0, N * 4, x);
     for (size_t f = 0; f < 4; f++) {
         unrelu_network m = rough(all[f], 5);
@@ -449,7 +449,7 @@ static void inputs_that_are_no_numbers_are_refused(void **state)
     enum { N = 600 };
     static double x[N * 4], y[N * 3];
     unrelu_network m = rough(relu, 1), none = {.verdict = UNRELU_VERDICT_FAILED};
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     x[300 * 4 + 2] = NAN;
     x[599 * 4] = INFINITY;
     y[0] = 1;
@@ -480,7 +480,7 @@ static void files_are_predicted_row_by_row(void **state)
     (void)state;
     enum { N = 9000, D = 4 };
     static double x[N * D], y[N * 3];
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     size_t rows = 0;
     unrelu_network m = rough(relu, 2);
     ur_random_normals(3, 1, 0, N * D, x);
@@ -522,7 +522,7 @@ static void files_that_cannot_be_predicted_leave_nothing(void **state)
 {
     (void)state;
     char sentence[1024];
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     size_t rows = 7;
     unrelu_network m = rough(relu, 2);
     const char *out = files_path("refused.csv");
@@ -546,7 +546,7 @@ static void files_that_cannot_be_predicted_leave_nothing(void **state)
 static unrelu_network_distance distance(const unrelu_network *truth, const unrelu_network *model)
 {
     unrelu_network_distance far;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(unrelu_network_compare(truth, model, &far, &err), &err);
     return far;
 }
@@ -555,7 +555,7 @@ static unrelu_network_distance distance(const unrelu_network *truth, const unrel
 static unrelu_network disguised(const unrelu_network *m, const size_t *order, const double *scale)
 {
     unrelu_network out = {.d = m->d, .k = m->k, .m = m->m, .activation = m->activation};
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(ur_network_alloc(&out, &err), &err);
     memcpy(out.e, m->e, m->m * sizeof(double));
     double q = m->activation.kind == UNRELU_POWER ? m->activation.parameter : 1;
@@ -640,7 +640,7 @@ static void neurons_too_few_and_too_many_are_counted(void **state)
     (void)state;
     unrelu_network m = planted(sizes(5, 4, 3));
     unrelu_network fewer = {.d = 5, .k = 3, .m = 3};
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(ur_network_alloc(&fewer, &err), &err);
     memcpy(fewer.V, m.V + 5, 15 * sizeof(double)); /* without the first */
     for (size_t i = 0; i < 9; i++)
@@ -683,7 +683,7 @@ static void networks_of_another_kind_are_not_compared(void **state)
     unrelu_network m = planted(sizes(5, 4, 3)), wide = planted(sizes(6, 4, 3)),
                    same = planted(sizes(5, 4, 3)), none = {.d = 5, .k = 4, .m = 3};
     unrelu_network_distance far;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     assert_int_equal(unrelu_network_compare(&m, &wide, &far, &err), UNRELU_EFORMAT);
     assert_string_equal(err.text, "the truth has 5 inputs and 3 labels, the model 6 and 3: they "
                                   "cannot be compared");
@@ -724,7 +724,7 @@ static char **fractions(size_t count)
 static unrelu_network learned(void)
 {
     unrelu_network m = rough(leaky, 4);
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     m.U_se = numbers(18, 1);
     m.V_se = numbers(24, 2);
     m.c_se = numbers(6, 3);
@@ -773,7 +773,7 @@ static void a_saved_network_loads_bit_for_bit(void **state)
 {
     (void)state;
     unrelu_network m = learned(), l;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     const char *path = files_path("learned.npz");
     must(unrelu_network_save(&m, path, &err), &err);
     must(unrelu_network_load(path, &l, &err), &err);
@@ -826,7 +826,7 @@ static void a_planted_network_survives_a_file(void **state)
         o.activation = all[f];
         o.bias = 1;
         unrelu_network m = planted(o), l;
-        unrelu_error err = {""};
+        unrelu_error err = {0};
         must(unrelu_network_save(&m, files_path("truth.npz"), &err), &err);
         must(unrelu_network_load(files_path("truth.npz"), &l, &err), &err);
         assert_int_equal(l.verdict, UNRELU_VERDICT_PLANTED);
@@ -855,7 +855,7 @@ static const char *write_parts(parts p)
     static double x[64];
     const char *path = files_path("parts.npz");
     ur_npz_writer *w = NULL;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     ur_random_normals(5, 5, 0, 64, x);
     x[0] = -1.5;
     must(ur_npz_writer_open(path, &w, &err), &err);
@@ -882,7 +882,7 @@ static void weights_alone_make_a_network(void **state)
 {
     (void)state;
     unrelu_network m;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(unrelu_network_load(write_parts((parts){.kind = "network", .v = 3}), &m, &err), &err);
     assert_int_equal(m.d, 4);
     assert_int_equal(m.k, 3);
@@ -902,7 +902,7 @@ static void a_network_without_neurons_survives_a_file(void **state)
 {
     (void)state;
     unrelu_network m = {.d = 3, .m = 2}, l;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(ur_network_alloc(&m, &err), &err);
     m.e[1] = 4;
     must(unrelu_network_save(&m, files_path("none.npz"), &err), &err);
@@ -947,7 +947,7 @@ static void damaged_files_are_refused_with_a_sentence(void **state)
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         unrelu_network m;
-        unrelu_error err = {""};
+        unrelu_error err = {0};
         char sentence[1024];
         const char *path = write_parts(bad[i].file);
         assert_int_equal(unrelu_network_load(path, &m, &err), UNRELU_EFORMAT);
@@ -972,7 +972,7 @@ static const char *write_hard_parts(hard_parts p)
     static const size_t U[] = {2, 2}, V[] = {2, 3};
     const char *path = files_path("hard.npz");
     ur_npz_writer *w = NULL;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     double row[4] = {0}, column[4] = {0};
     char *texts[12];
     must(ur_npz_writer_open(path, &w, &err), &err);
@@ -1047,7 +1047,7 @@ static void wrong_labels_and_fractions_that_cannot_be_are_refused(void **state)
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         unrelu_network m;
-        unrelu_error err = {""};
+        unrelu_error err = {0};
         char sentence[1024];
         const char *path = write_hard_parts(rows[i].file);
         unrelu_status status = unrelu_network_load(path, &m, &err);
@@ -1065,7 +1065,7 @@ static void a_truncated_network_is_refused(void **state)
 {
     (void)state;
     unrelu_network m = learned(), l;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     size_t size;
     must(unrelu_network_save(&m, files_path("whole.npz"), &err), &err);
     unsigned char *bytes = files_read(files_path("whole.npz"), &size);
@@ -1082,7 +1082,7 @@ static void a_network_without_weights_is_not_saved(void **state)
 {
     (void)state;
     unrelu_network none = {.verdict = UNRELU_VERDICT_FAILED};
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     const char *path = files_path("failed.npz");
     assert_int_equal(unrelu_network_save(&none, path, &err), UNRELU_EUSAGE);
     assert_string_equal(err.text, "the network has no weights (its verdict is 'failed')");

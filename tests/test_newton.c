@@ -117,7 +117,7 @@ static void end(planted_problem *w)
 static ur_newton_fit new_fit(const ur_newton *problem, size_t k, const double *V)
 {
     ur_newton_fit fit;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(ur_newton_alloc(problem, k, &fit, &err), &err);
     memcpy(fit.V, V, k * problem->p * sizeof *V);
     return fit;
@@ -125,7 +125,7 @@ static ur_newton_fit new_fit(const ur_newton *problem, size_t k, const double *V
 
 static ur_newton_fit solve(const ur_newton *problem, size_t k, const double *V, double tolerance)
 {
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     ur_newton_fit fit = new_fit(problem, k, V);
     must(ur_newton_solve(problem, 200, tolerance, 0, &fit, &err), &err);
     return fit;
@@ -146,7 +146,7 @@ static double projected(const ur_newton *problem, size_t k, const double *V)
 {
     size_t n = problem->n, p = problem->p, m = problem->m, q = k + (problem->constant != 0);
     double *F = numbers(n * q), *B = numbers(q * m), rss = 0;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     for (size_t i = 0; i < n; i++) {
         for (size_t j = 0; j < k; j++) {
             double t = 0;
@@ -315,7 +315,7 @@ static void bits_do_not_depend_on_threads(void **state)
     for (size_t s = 0; s < 2; s++) {
         planted_problem w = begin((plan){d[s], 10, 12, 5000, RELU, .1, .3, .5});
         ur_newton_fit fit[3];
-        unrelu_error err = {""};
+        unrelu_error err = {0};
         w.problem.exec = &w.exec;
         for (size_t t = 0; t < 3; t++) {
             w.exec.threads = threads[t];
@@ -376,7 +376,7 @@ static void weight_root_two_is_the_row_twice(void **state)
 
     double V_se[2][3 * D], U_se[2][3 * M], e_se[2][M];
     int singular;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(ur_newton_errors(&weighted, &one, D, 1, V_se[0], U_se[0], e_se[0], &singular, &err), &err);
     must(ur_newton_errors(&twice, &one, D, 1, V_se[1], U_se[1], e_se[1], &singular, &err), &err);
     assert_true(farthest(3 * D, V_se[0], V_se[1]) < 1e-12);
@@ -445,7 +445,7 @@ static void equal_neurons_share_their_output(void **state)
 {
     (void)state;
     planted_problem w = begin((plan){10, 5, 8, 200, RELU, .away = .2});
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     memcpy(w.V + 10, w.V, 10 * sizeof *w.V);
     ur_newton_fit fit = new_fit(&w.problem, 5, w.V);
     must(ur_newton_outer(&w.problem, &fit, &err), &err);
@@ -467,7 +467,7 @@ static void outer_keeps_V_and_is_least_squares(void **state)
     size_t n[] = {300, 20500}; /* by QR, by refined normal equations */
     for (size_t s = 0; s < 2; s++) {
         planted_problem w = begin((plan){6, 3, 4, n[s], RELU, .1, .1, .5});
-        unrelu_error err = {""};
+        unrelu_error err = {0};
         for (size_t i = 0; i < 6; i++)
             w.start[i] *= 3;
         ur_newton_fit fit = new_fit(&w.problem, 3, w.start);
@@ -489,7 +489,7 @@ static void polish_squares_the_error_and_never_raises_rss(void **state)
                 {26, 10, 12, 500, SQUARE, .away = 1e-5}};
     for (size_t s = 0; s < 4; s++) {
         planted_problem w = begin(o[s]);
-        unrelu_error err = {""};
+        unrelu_error err = {0};
         ur_newton_fit fit = new_fit(&w.problem, w.k, w.start);
         must(ur_newton_polish(&w.problem, &fit, &err), &err);
         assert_true(farthest(w.k * o[s].d, fit.V, w.V) < 1e-8);
@@ -500,7 +500,7 @@ static void polish_squares_the_error_and_never_raises_rss(void **state)
     planted_problem w = begin((plan){6, 3, 4, 300, RELU, .3, .3, 0});
     ur_newton_fit fit = solve(&w.problem, 3, w.start, 1e-10);
     double before = fit.rss;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(ur_newton_polish(&w.problem, &fit, &err), &err);
     assert_true(fit.rss <= (1 + 1e-14) * before);
     ur_newton_free(&fit);
@@ -518,7 +518,7 @@ static void steps_floor_and_cancel_end_it(void **state)
     (void)state;
     planted_problem w = begin((plan){10, 5, 8, 200, RELU, .away = .3});
     double whole = norm(200 * 8, w.a) * norm(200 * 8, w.a);
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     ur_newton_fit fit = new_fit(&w.problem, 5, w.start);
     must(ur_newton_solve(&w.problem, 2, 1e-10, 0, &fit, &err), &err);
     assert_int_equal(fit.steps, 2);
@@ -551,7 +551,7 @@ static void overflow_is_an_infinite_rss(void **state)
     (void)state;
     unrelu_activation f = {.kind = UNRELU_EXPM1SQ};
     planted_problem w = begin((plan){6, 3, 4, 100, f, .away = .1});
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     for (size_t i = 0; i < 18; i++)
         w.start[i] *= 20;
     ur_newton_fit fit = new_fit(&w.problem, 3, w.start);
@@ -672,7 +672,7 @@ static void errors_equal_the_naive_information(void **state)
         memcpy(fit.U, w.U, 6 * sizeof *fit.U);
         double V_se[8], U_se[6], e_se[3];
         int singular = 1;
-        unrelu_error err = {""};
+        unrelu_error err = {0};
         must(ur_newton_errors(&w.problem, &fit, 3, .2, V_se, U_se, e_se, &singular, &err), &err);
         double *se = naive_errors(&w.problem, &fit, 3, .2);
         assert_false(singular);
@@ -697,7 +697,7 @@ static void neuron_without_information_has_no_errors_of_its_own(void **state)
     planted_problem w = with_bias(RELU, 60, 0);
     double V_se[2][12], U_se[2][9], V[12] = {0};
     int singular = 0;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     ur_newton_fit two = new_fit(&w.problem, 2, w.V);
     memcpy(two.U, w.U, 6 * sizeof *two.U);
     must(ur_newton_errors(&w.problem, &two, 3, .2, V_se[0], U_se[0], NULL, &singular, &err), &err);
@@ -762,7 +762,7 @@ static void errors_of_too_many_parameters_are_refused(void **state)
     ur_newton_fit fit = new_fit(&w.problem, K, w.V);
     double *V_se = numbers(D * K), U_se[K];
     int singular = 0;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(ur_newton_errors(&w.problem, &fit, D, 1, V_se, U_se, NULL, &singular, &err), &err);
     assert_true(singular);
     assert_true(isnan(V_se[0]) && isnan(U_se[K - 1]));

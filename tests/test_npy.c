@@ -252,7 +252,7 @@ static void expect_unfit(const char *path, const char *columns, const char *mess
     unrelu_source_options options = {.columns = columns};
     unrelu_source *source = NULL;
     unrelu_gaussian model;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     char expected[512];
     snprintf(expected, sizeof expected, "%s%s", path, message);
     assert_int_equal(unrelu_source_open(path, &options, &source, &err), UNRELU_OK);
@@ -288,7 +288,7 @@ static void what_is_no_file_is_told(void **state)
 {
     (void)state;
     char text[256];
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     unrelu_source *source;
     snprintf(text, sizeof text, "cannot open %s: No such file or directory", files_path("no.npy"));
     expect_refusal(files_path("no.npy"), NULL, UNRELU_EIO, text);
@@ -318,7 +318,7 @@ static void a_file_that_shrinks_is_told(void **state)
 {
     (void)state;
     double x[100] = {0};
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     unrelu_source *source;
     char sentence[512];
     const char *path = write_npy("z.npy", 1, NPY("<f8", "False", "(50, 2)"), x, sizeof x);
@@ -410,7 +410,7 @@ static void memory_is_lent_not_copied(void **state)
     (void)state;
     const double x[] = {1, 2, NAN, 4, 5, 6};
     unrelu_source *source;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     ur_piece piece = {0};
     ur_block block = {0};
     int more;

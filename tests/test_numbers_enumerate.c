@@ -39,7 +39,7 @@ static void large(size_t n, size_t k, size_t d, size_t m)
 static planted_network plant_positive(size_t d, size_t k, size_t n, uint64_t seed)
 {
     planted_network p = plant_network(d, k, k + 1, n, 0, seed);
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     for (size_t i = 0; i < n * d; i++)
         p.x[i] = fabs(p.x[i]);
     for (size_t i = 0; i < d; i++)
@@ -85,7 +85,7 @@ static void false_claims(void)
         plan.kappa_u = pow(10, run / 150 % 4);
         planted_network p = plant_network_with(plan, s[3]);
         unrelu_network model;
-        unrelu_error err = {""};
+        unrelu_error err = {0};
         if (try_recover(p.x, p.a, p.n, p.d, p.m, &o, NULL, &model, &err) == UNRELU_OK) {
             met += model.V != NULL;
             proofs += model.proof;

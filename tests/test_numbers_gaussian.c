@@ -58,7 +58,7 @@ typedef struct {
 static void add_errors(errors *e, const unrelu_gaussian *truth, const unrelu_gaussian *model)
 {
     unrelu_gaussian_distance far;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(unrelu_gaussian_compare(truth, model, &far, &err), &err);
     double kl = sqrt(fmin(far.kl, far.kl_reverse) / 2);
     double values[3] = {far.b_error, far.sigma_error, kl};
@@ -214,7 +214,7 @@ static void negative_bias(void)
         double *x = draw(&truth, 100000, (uint64_t)run + 9000);
         unrelu_gaussian m = fit(x, 100000, D, NULL);
         unrelu_gaussian_distance far;
-        unrelu_error err = {""};
+        unrelu_error err = {0};
         must(unrelu_gaussian_compare(&truth, &m, &far, &err), &err);
         b += far.b_error / runs;
         for (size_t i = 0; i < D; i++)

@@ -19,7 +19,7 @@ typedef struct {
 static double *impute(const unrelu_gaussian *model, const double *x, size_t draws, uint64_t seed)
 {
     unrelu_source *samples = NULL;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     unrelu_impute_options o = {.draws = draws, .seed = seed};
     must(unrelu_source_memory(x, ROWS, D, &samples, &err), &err);
     must(unrelu_gaussian_impute(model, samples, &o, files_path("filled.npy"), NULL, NULL, &err),

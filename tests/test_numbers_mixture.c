@@ -13,7 +13,7 @@ static void exact_recovery(size_t p, size_t n, double bias, int full)
     for (int run = 0; run < runs; run++) {
         planted_mixture planted = plant_mixture(2 * p, p, 0, n, bias, 0, (uint64_t)run + 1000);
         unrelu_mixture model;
-        unrelu_error err = {""};
+        unrelu_error err = {0};
         if (try_unmix(planted.x, n, 2 * p, NULL, NULL, &model, &err) == UNRELU_OK)
             good += model.verdict == UNRELU_VERDICT_EXACT &&
                     error_of_A(&planted.truth, &model) <= 1e-12;
@@ -37,7 +37,7 @@ static void claim(size_t p, size_t k, size_t n, unrelu_unmix_method method, uint
     planted_mixture planted = plant_mixture(p + 3, p, k, n, 0, 0, seed);
     unrelu_unmix_options o = unrelu_unmix_options_default();
     unrelu_mixture model;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     o.method = method;
     c->runs++;
     if (try_unmix(planted.x, n, p + 3, &o, NULL, &model, &err) == UNRELU_OK) {
@@ -90,7 +90,7 @@ static void small_claims(unrelu_unmix_method method, const char *title, int full
 static double relative_error(const planted_mixture *planted, const unrelu_mixture *model)
 {
     unrelu_mixture_distance far;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(unrelu_mixture_compare(&planted->truth, model, &far, &err), &err);
     return far.missing + far.extra > 0 ? INFINITY
                                        : far.A_frobenius / sqrt((double)planted->truth.p);
@@ -118,7 +118,7 @@ static void with_noise(const noise_point *t)
         planted_mixture planted =
             plant_mixture(d, t->p, 0, t->n, 0, t->noise, (uint64_t)run + 3000);
         unrelu_mixture model;
-        unrelu_error err = {""};
+        unrelu_error err = {0};
         if (try_unmix(planted.x, t->n, d, NULL, NULL, &model, &err) == UNRELU_OK) {
             double error = relative_error(&planted, &model);
             found += error < INFINITY;
@@ -198,7 +198,7 @@ static void noisy_errors(size_t p, size_t n, double noise, int full)
     for (int run = 0; run < runs; run++) {
         planted_mixture planted = plant_mixture(p + 4, p, 0, n, 0, noise, (uint64_t)run + 700);
         unrelu_mixture model;
-        unrelu_error err = {""};
+        unrelu_error err = {0};
         if (try_unmix(planted.x, n, p + 4, NULL, NULL, &model, &err) == UNRELU_OK && model.p == p) {
             z_add_A(&A, &planted.truth, &model);
             z_add_b(&b, &planted.truth, &model);

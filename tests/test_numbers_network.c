@@ -69,7 +69,7 @@ typedef struct {
 /* inputs of few values, or of one sign: what few certificates are made for */
 static void coarsen(planted_network *p, int how)
 {
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     for (size_t i = 0; i < p->n * p->d; i++)
         p->x[i] = how == 1 ? rint(p->x[i]) : how == 2 ? fabs(p->x[i]) : rint(2 * p->x[i]) / 2;
     must(unrelu_network_predict(&p->truth, p->x, p->n, NULL, p->a, &err), &err);
@@ -86,7 +86,7 @@ static void claim(const unrelu_network_plant_options *o, size_t n, int how,
         coarsen(&p, how);
     unrelu_network model;
     unrelu_network_distance far = {0};
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     c->runs++;
     if (try_recover(p.x, p.a, n, o->d, o->m, &recovery, NULL, &model, &err) == UNRELU_OK &&
         model.verdict == UNRELU_VERDICT_EXACT) {
@@ -147,7 +147,7 @@ static void bound(const planted_network *p, double sigma, double *V_square, doub
     ur_newton problem = {.n = p->n, .p = d, .m = m, .x = p->x, .a = p->a, .f = p->truth.activation};
     ur_newton_fit fit = {.k = k, .V = p->truth.V, .U = p->truth.U, .e = p->truth.e};
     double *V_se = malloc(k * d * sizeof *V_se), *U_se = malloc(m * k * sizeof *U_se);
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     int singular = 0;
     must(ur_newton_errors(&problem, &fit, d, sigma, V_se, U_se, NULL, &singular, &err), &err);
     for (size_t i = 0; i < k * d; i++)
@@ -188,7 +188,7 @@ static double best_from_truth(const planted_network *p)
     ur_newton problem = {
         .n = p->n, .p = p->d, .m = p->m, .x = p->x, .a = p->a, .f = p->truth.activation};
     ur_newton_fit fit = {0};
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(ur_newton_alloc(&problem, p->k, &fit, &err), &err);
     memcpy(fit.V, p->truth.V, p->k * p->d * sizeof *fit.V);
     must(ur_newton_solve(&problem, 100, 1e-10, 0, &fit, &err), &err);
@@ -295,7 +295,7 @@ static void by_method(const method_point *p)
         recovery.method = p->method;
         recovery.exactify = p->exactify;
         unrelu_network model;
-        unrelu_error err = {""};
+        unrelu_error err = {0};
         if (try_recover(planted.x, planted.a, p->n, p->d, p->m, &recovery, NULL, &model, &err) ==
             UNRELU_OK)
             good +=
@@ -348,7 +348,7 @@ static void raw_errors(const raw_point *p)
         recovery.exactify = UNRELU_EXACTIFY_NONE;
         unrelu_network model = recover(&planted, &recovery);
         unrelu_network_distance far;
-        unrelu_error err = {""};
+        unrelu_error err = {0};
         must(unrelu_network_compare(&planted.truth, &model, &far, &err), &err);
         error[run] = far.V_frobenius / sqrt((double)p->k);
         unrelu_network_free(&model);

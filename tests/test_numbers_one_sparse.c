@@ -24,7 +24,7 @@ static const point points[] = {
 static planted_network plant_point(const point *p, uint64_t seed)
 {
     unrelu_network_plant_options o = unrelu_network_plant_options_default();
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     o.d = p->d;
     o.k = p->k;
     o.m = p->m;

@@ -15,7 +15,7 @@ static unrelu_recover_options one_sparse(void)
 
 static void relabel(planted_network *p)
 {
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(unrelu_network_predict(&p->truth, p->x, p->n, NULL, p->a, &err), &err);
 }
 
@@ -103,7 +103,7 @@ static void grouping_is_that_of_the_naive_double_loop(void **state)
     static double rows[ROWS * WIDE];
     static unsigned char skip[ROWS];
     ur_groups g;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     size_t opposite = 0;
     scatter(rows);
     for (size_t i = 0; i < ROWS; i++)
@@ -143,7 +143,7 @@ static void rows_of_parallel_inputs_are_no_class(void **state)
     const double rows[] = {1, 2, 2, 4, 3, 6, 5, 5, 10, 10};
     const double x[] = {1, 0, 2, 0, 0, 1, 1, 1, 2, 2};
     ur_groups g;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(ur_group(5, 2, rows, NULL, 2, x, 1e-9, 1, &g, &err), &err);
     assert_int_equal(g.count, 1);
     assert_int_equal(g.size[0], 3);
@@ -159,7 +159,7 @@ static void decoding_gives_the_planted_coefficients(void **state)
     (void)state;
     enum { N = 120, K = 6, M = 4, P = 3 };
     double U[K * M], C[N * K] = {0}, a[N * M] = {0}, x[N * P];
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     ur_frame frame = {.n = N, .p = P, .q = P, .d = P, .m = M, .x = x, .a = a};
     ur_random_normals(1, 1, 0, K * M, U);
     ur_random_normals(1, 2, 0, N * P, x);
@@ -215,7 +215,7 @@ static void rows_of_two_decodings_are_left_out(void **state)
     const size_t second[N] = {0, 0, 1, 1, 2, 2, 3, 3, 2, 3, 1, 3};
     const int decoded[N] = {1, 1, 1, 1, 1, 1, 1, 1, UR_UNDECODED, 2, UR_UNDECODED, 2};
     double a[N * M], x[N * P];
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     ur_frame frame = {.n = N, .p = P, .q = P, .d = P, .m = M, .x = x, .a = a, .size = N};
     ur_peel q;
     ur_groups g;
@@ -240,7 +240,7 @@ static void refinement_takes_weights_to_rounding(void **state)
     (void)state;
     planted_network p = plant_network(6, 4, 3, 300, 0, 1);
     ur_frame frame = {.n = 300, .p = 6, .q = 6, .d = 6, .m = 3, .x = p.x, .a = p.a};
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     ur_peel q;
     for (size_t i = 0; i < p.n * p.m; i++)
         frame.size += p.a[i] * p.a[i];
@@ -276,7 +276,7 @@ static void pair_is_told_apart_along_one_direction(void **state)
         double w[16];
         size_t starts = 0;
         int met = 0;
-        unrelu_error err = {""};
+        unrelu_error err = {0};
         p.truth.U[0] = 2;
         p.truth.U[1] = -.5;
         relabel(&p);
@@ -379,7 +379,7 @@ static void hidden_biases_are_one_more_input(void **state)
     unrelu_network_plant_options plan = unrelu_network_plant_options_default();
     unrelu_recover_options o = one_sparse();
     unrelu_network_distance far;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     plan.d = 6;
     plan.m = 3;
     plan.bias = .5;
@@ -419,7 +419,7 @@ static void inputs_of_low_rank_give_the_shortest_rows(void **state)
     (void)state;
     planted_network p = plant_network(6, 5, 3, 2000, 0, 2);
     unrelu_recover_options o = one_sparse();
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     for (size_t i = 0; i < p.n; i++)
         p.x[i * 6 + 5] = p.x[i * 6] + p.x[i * 6 + 1];
     relabel(&p);
@@ -469,7 +469,7 @@ static void noisy_labels_have_no_parallel_rows(void **state)
     unrelu_recover_options o = one_sparse();
     planted_network p = plant_network(6, 5, 3, 500, .01, 1);
     unrelu_network model;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     expect_refused(&p, &o, "no two of the 500 rows of labels are parallel: either they are noisy");
     o.labels = UNRELU_LABELS_NOISY;
     assert_int_equal(try_recover(p.x, p.a, p.n, p.d, p.m, &o, NULL, &model, &err), UNRELU_EUSAGE);
@@ -556,7 +556,7 @@ static void threads_and_turns_give_the_same_bits(void **state)
     planted_network p = plant_kappa(10, 8, 4, 500, 1000);
     unrelu_recover_options o = one_sparse();
     unrelu_network first = recover(&p, &o);
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     assert_int_equal(first.verdict, UNRELU_VERDICT_EXACT);
     for (int threads = 1; threads <= 3; threads++) {
         unrelu_exec exec = {.threads = threads};
@@ -583,7 +583,7 @@ static void it_can_be_cancelled(void **state)
     unrelu_recover_options o = one_sparse();
     unrelu_exec exec = {.cancelled = stop};
     unrelu_network model;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     assert_int_equal(try_recover(p.x, p.a, p.n, p.d, p.m, &o, &exec, &model, &err),
                      UNRELU_ECANCELLED);
     planted_network_free(&p);

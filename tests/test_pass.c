@@ -73,7 +73,7 @@ static void bits_do_not_depend_on_threads(void **state)
 {
     (void)state;
     double *x = numbers(), one[2], many[2];
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     unrelu_exec exec = {.threads = 1};
     plan p = {.fail_from = SIZE_MAX};
     must(run(x, &p, &exec, one, &err), &err);
@@ -94,7 +94,7 @@ static void earliest_error_is_reported(void **state)
 {
     (void)state;
     double *x = numbers(), s[2];
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     unrelu_exec exec = {.threads = 4};
     plan p = {.fail_from = 30000};
     for (int repeat = 0; repeat < 10; repeat++) {
@@ -114,7 +114,7 @@ static void cancel_stops(void **state)
 {
     (void)state;
     double *x = numbers(), s[2];
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     unrelu_exec exec = {.threads = 2, .cancelled = always};
     plan p = {.fail_from = SIZE_MAX};
     assert_int_equal(run(x, &p, &exec, s, &err), UNRELU_ECANCELLED);
@@ -133,7 +133,7 @@ static void progress_moves_forward(void **state)
 {
     (void)state;
     double *x = numbers(), s[2], last = 0;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     unrelu_exec exec = {.threads = 3, .progress = note_progress, .context = &last};
     plan p = {.fail_from = SIZE_MAX};
     must(run(x, &p, &exec, s, &err), &err);
@@ -239,7 +239,7 @@ static void the_smallest_failing_index_is_reported(void **state)
     (void)state;
     for (int threads = 1; threads <= 7; threads += 3) {
         unrelu_exec exec = {.threads = threads};
-        unrelu_error err = {""};
+        unrelu_error err = {0};
         char seen[1000] = {0};
         assert_int_equal(ur_each(&exec, "", 1000, fail_late, seen, &err), UNRELU_EDATA);
         assert_string_equal(err.text, "at 30");

@@ -16,7 +16,7 @@ typedef struct {
 static scene make(size_t d, size_t k, size_t m, size_t n, const char *activation, uint64_t seed)
 {
     unrelu_network_plant_options o = unrelu_network_plant_options_default();
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     scene s = {0};
     o.d = d;
     o.k = k;
@@ -128,7 +128,7 @@ static double naive_correlations(const ur_pattern *q, const double *v, double *r
 {
     double *Z = equations(q, v), *norms = malloc(q->p * sizeof *norms);
     double *C = malloc(q->p * q->k * sizeof *C), least = INFINITY, most = 0;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     gram_schmidt(q->n, q->p, Z, norms);
     for (size_t i = 0; i < q->p; i++) {
         for (size_t j = 0; j < q->k; j++)
@@ -286,7 +286,7 @@ static void leverage_is_one_where_one_sample_decides(void **state)
     (void)state;
     enum { N = 60, P = 4, K = 2 };
     double raw[N * P], out[N * K], x[N * P], y[N * K], R[P * P], v[P] = {0};
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     size_t rank = 0;
     ur_random_normals(7, 99, 0, N * P, raw);
     for (size_t i = 0; i < N; i++) {
@@ -322,7 +322,7 @@ static void neurons_with_one_pattern_have_two_correlations_of_one(void **state)
     (void)state;
     enum { N = 60, P = 4, K = 3 };
     double raw[N * P], out[N * K], x[N * P], y[N * K], R[P * P], v[P] = {0};
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     size_t rank = 0;
     ur_random_normals(9, 99, 0, N * P, raw);
     for (size_t i = 0; i < N; i++) {
@@ -419,7 +419,7 @@ static int plain_run(const ur_pattern *q, double *v)
     double *C = malloc(p * k * sizeof *C), *left = malloc(p * p * sizeof *left);
     double *s = malloc(k * sizeof *s), *right = malloc(k * k * sizeof *right);
     double *z = malloc(p * sizeof *z), *norms = malloc(p * sizeof *norms);
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     int settled = 0;
     for (int step = 0; step < 60 && !settled; step++) {
         double *Z = equations(q, v), *own = equations(q, v), sign = 0;

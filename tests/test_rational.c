@@ -112,7 +112,7 @@ static void rows_that_follow_from_others_hold(void **state)
     (void)state;
     static const int rows[][4] = {{6, 10, 15, 0}, {2, 0, 0, 7}, {10, 20, 30, -7}, {0, 0, 1, 0}};
     ur_null null;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     mpz_t *row = ur_integers(4), dot;
     mpz_init(dot);
     must(ur_null_make(4, &null, &err), &err);
@@ -149,7 +149,7 @@ static void a_large_null_space_is_exact(void **state)
     enum { N = 30, SIZE = N + 1 };
     double u[SIZE];
     ur_null null;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     mpz_t *rows = ur_integers(N * SIZE), dot;
     mpz_init(dot);
     must(ur_null_make(SIZE, &null, &err), &err);
@@ -227,7 +227,7 @@ static unrelu_network certified(const whole *w, const unrelu_recover_options *op
 {
     unrelu_recover_options o = options ? *options : unrelu_recover_options_default();
     unrelu_network model;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     o.certify = 1;
     must(try_recover(w->x, w->a, w->n, w->d, w->m, &o, NULL, &model, &err), &err);
     return model;
@@ -394,7 +394,7 @@ static void decimals_of_a_csv_file_are_fractions(void **state)
     unrelu_source *inputs = NULL, *labels = NULL;
     unrelu_recover_options o = unrelu_recover_options_default();
     unrelu_network model;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     o.certify = 1;
     for (size_t l = 0; l < w.n * w.d; l++)
         used_x += (size_t)sprintf(x + used_x, "%.1f%c", w.x[l] / 10, (l + 1) % w.d ? ',' : '\n');
@@ -487,7 +487,7 @@ static void what_enumeration_finds_among_small_integers_is_exact(void **state)
     for (uint64_t seed = 1; seed <= 200; seed++) {
         whole w = plant_whole(8, 3, 2, 2, 2, 1000 + seed);
         unrelu_network model;
-        unrelu_error err = {""};
+        unrelu_error err = {0};
         unrelu_status status = try_recover(w.x, w.a, w.n, w.d, w.m, &o, NULL, &model, &err);
         if (status == UNRELU_OK && model.V) {
             if (!model.V_rational)
@@ -515,7 +515,7 @@ static unrelu_network by_hand(double t)
     unrelu_recover_options o = unrelu_recover_options_default();
     ur_recover r = {.options = &o, .model = &model};
     unrelu_source *inputs = NULL, *labels = NULL;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(ur_network_alloc(&model, &err), &err);
     model.V[0] = 1 / hypot(1, t);
     model.V[1] = t / hypot(1, t);
@@ -698,7 +698,7 @@ static void without_the_option_nothing_is_said(void **state)
     (void)state;
     whole w = plant_whole(100, 4, 2, 3, 9, 12);
     unrelu_network model;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(try_recover(w.x, w.a, w.n, w.d, w.m, NULL, NULL, &model, &err), &err);
     assert_null(model.V_rational);
     assert_null(certify_warning(&model));
@@ -737,7 +737,7 @@ static void it_can_be_cancelled(void **state)
         stopper s = {.last = ++last};
         unrelu_exec exec = {.threads = 1, .progress = watch, .cancelled = stop, .context = &s};
         unrelu_network model;
-        unrelu_error err = {""};
+        unrelu_error err = {0};
         status = try_recover(w.x, w.a, w.n, w.d, w.m, &o, &exec, &model, &err);
         assert_true(s.reached);
         assert_int_equal(status, s.calls >= last ? UNRELU_ECANCELLED : UNRELU_OK);

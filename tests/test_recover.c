@@ -25,7 +25,7 @@ static unrelu_recover_options with_k(size_t k)
 static unrelu_activation activation(const char *name)
 {
     unrelu_activation f;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(unrelu_activation_parse(name, &f, &err), &err);
     return f;
 }
@@ -41,7 +41,7 @@ static const char *warning(const unrelu_network *model, const char *code)
 /* after V, U, c or e of the truth were changed */
 static void relabel(planted_network *p)
 {
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(unrelu_network_predict(&p->truth, p->x, p->n, NULL, p->a, &err), &err);
 }
 
@@ -86,7 +86,7 @@ static void describe(const unrelu_network *m, char *out, size_t size)
 static double naive_residual(const unrelu_network *m, const double *x, const double *a, size_t n)
 {
     double *y = malloc(n * m->m * sizeof *y), rss = 0, size = 0;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(unrelu_network_predict(m, x, n, NULL, y, &err), &err);
     for (size_t i = 0; i < n * m->m; i++) {
         rss += (a[i] - y[i]) * (a[i] - y[i]);
@@ -148,7 +148,7 @@ static void U_comes_back_as_exactly_as_V(void **state)
     planted_network p = plant_network(10, 5, 8, 80, 0, 4);
     unrelu_network model = expect_exact(&p, NULL, 1e-9);
     unrelu_network_distance far;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(unrelu_network_compare(&p.truth, &model, &far, &err), &err);
     assert_near(far.U_max, 0, 1e-9);
     assert_near(far.c_max + far.e_max, 0, 0);
@@ -288,7 +288,7 @@ static void biases_are_found_whichever_there_are(void **state)
         r.biases = cases[i].biases;
         unrelu_network model = expect_exact(&p, &r, 1e-9);
         unrelu_network_distance far;
-        unrelu_error err = {""};
+        unrelu_error err = {0};
         must(unrelu_network_compare(&p.truth, &model, &far, &err), &err);
         assert_string_equal(model.biases, cases[i].name);
         assert_near(far.c_max, 0, 1e-9);
@@ -418,7 +418,7 @@ static void expect_refusal(const double *x, const double *a, size_t n, size_t d,
                            const char *const *parts)
 {
     unrelu_network model;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     assert_int_equal(try_recover(x, a, n, d, m, o, NULL, &model, &err), status);
     for (; *parts; parts++)
         if (!strstr(err.text, *parts))
@@ -450,7 +450,7 @@ static void files_of_different_length_are_refused(void **state)
     planted_network p = plant_network(5, 3, 4, 60, 0, 1);
     unrelu_source *inputs = NULL, *labels = NULL;
     unrelu_network model;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(unrelu_source_memory(p.x, 60, 5, &inputs, &err), &err);
     must(unrelu_source_memory(p.a, 59, 4, &labels, &err), &err);
     assert_int_equal(unrelu_recover(inputs, labels, NULL, NULL, &model, &err), UNRELU_EFORMAT);
@@ -1195,7 +1195,7 @@ static void expect_one_answer(const planted_network *p, const unrelu_recover_opt
     for (size_t i = 0; i < 4; i++) {
         unrelu_exec exec = unrelu_exec_default();
         unrelu_network model;
-        unrelu_error err = {""};
+        unrelu_error err = {0};
         exec.threads = threads[i];
         must(try_recover(p->x, p->a, p->n, p->d, p->m, o, &exec, &model, &err), &err);
         if (i == 0) {
@@ -1239,7 +1239,7 @@ static void threads_do_not_change_a_bit_of_a_large_fit(void **state)
     static const int threads[] = {1, 2, 7};
     for (size_t i = 0; i < 3; i++) {
         unrelu_exec exec = unrelu_exec_default();
-        unrelu_error err = {""};
+        unrelu_error err = {0};
         exec.threads = threads[i];
         must(try_recover(p.x, p.a, p.n, p.d, p.m, NULL, &exec, &models[i], &err), &err);
     }
@@ -1294,7 +1294,7 @@ static void expect_cancellable(const planted_network *p, const unrelu_recover_op
     unrelu_exec exec = {
         .threads = threads, .progress = on_progress, .cancelled = on_cancel, .context = &all};
     unrelu_network model;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(try_recover(p->x, p->a, p->n, p->d, p->m, o, &exec, &model, &err), &err);
     unrelu_network_free(&model);
     long calls = atomic_load(&all.calls), step = calls > 20 ? calls / 20 : 1;

@@ -12,7 +12,7 @@
 static ur_data load(const double *x, const double *a, size_t n, size_t d, size_t m)
 {
     unrelu_source *inputs = NULL, *labels = NULL;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     ur_data data;
     must(unrelu_source_memory(x, n, d, &inputs, &err), &err);
     must(unrelu_source_memory(a, n, m, &labels, &err), &err);
@@ -101,7 +101,7 @@ static void refusals_name_the_file_the_row_and_the_column(void **state)
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         unrelu_source *inputs = NULL, *labels = NULL;
-        unrelu_error err = {""};
+        unrelu_error err = {0};
         ur_data data;
         must(unrelu_source_open(files_text("x.csv", bad[i].x), NULL, &inputs, &err), &err);
         must(unrelu_source_open(files_text("a.csv", bad[i].a), NULL, &labels, &err), &err);
@@ -182,7 +182,7 @@ static void frames_are_whitened_and_there_and_back_are_inverse(void **state)
                 p.x[i] *= scale[i % D];
             ur_data data = {.n = N, .d = D, .m = M, .x = p.x, .a = p.a, .unit = .25};
             ur_frame f;
-            unrelu_error err = {""};
+            unrelu_error err = {0};
             must(ur_frame_make(&data, N, kinds[t], 0, &f, &err), &err);
             assert_true(f.n == N && f.d == D && f.m == M);
             assert_int_equal(f.q, D + (size_t)kinds[t].hidden);
@@ -205,7 +205,7 @@ static void rows_of_a_frame_are_spread_over_the_data(void **state)
     for (size_t w = 0; w < 5; w++) {
         double scale[D + 1] = {1, 1, 1, 1, 1, 1};
         ur_frame f;
-        unrelu_error err = {""};
+        unrelu_error err = {0};
         must(ur_frame_make(&data, wanted[w], kinds[0], 0, &f, &err), &err);
         assert_int_equal(f.n, wanted[w] < N ? wanted[w] : N);
         for (size_t i = 0; i < f.n; i++) {
@@ -230,7 +230,7 @@ static void rank_deficient_inputs_give_rows_of_least_norm(void **state)
         p.x[i * D + 4] = p.x[i * D] + 2 * p.x[i * D + 1];
     ur_data data = {.n = N, .d = D, .m = M, .x = p.x, .a = p.a, .unit = 1};
     ur_frame f;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(ur_frame_make(&data, N, kinds[0], 0, &f, &err), &err);
     assert_int_equal(f.p, D - 1);
     assert_whitened(&f);
@@ -258,7 +258,7 @@ static void labels_of_a_frame_have_a_basis(void **state)
         double *y = malloc(N * (M + 1) * sizeof *y);
         size_t rank = 0, constant = kinds[t].constant ? 1 : 0;
         ur_frame f;
-        unrelu_error err = {""};
+        unrelu_error err = {0};
         must(ur_frame_make(&data, N, kinds[t], 0, &f, &err), &err);
         must(ur_frame_labels(&f, 1e-10, &rank, y, NULL, &err), &err);
         assert_int_equal(rank, 3 + constant);
@@ -296,7 +296,7 @@ static size_t distinct(const double *x, size_t n, size_t d, const unsigned char 
                        size_t enough)
 {
     size_t count = 77;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(ur_distinct(x, n, d, used, enough, &count, &err), &err);
     return count;
 }
@@ -360,7 +360,7 @@ typedef struct {
 static void make_mixed(mixed *s, size_t rank, ur_terms terms, double noise)
 {
     double left[M * 2], right[2 * D], raw[3 * (D + 1)];
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     s->p = plant_network(D, 3, M, N, noise, 2);
     ur_random_normals(3, 99, 0, M * 2, left);
     ur_random_normals(4, 99, 0, 2 * D, right);
@@ -391,7 +391,7 @@ static void mixed_free(mixed *s)
 static size_t linear_rank(const mixed *s, size_t k, double *rows)
 {
     size_t rank = 77;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(ur_linear_part(&s->f, k, s->V, s->p.truth.activation, 1e-12, &rank, rows, &err), &err);
     return rank;
 }

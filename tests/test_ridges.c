@@ -7,7 +7,7 @@
 static ur_patterns patterns_of(size_t n, size_t p, const double *M)
 {
     ur_patterns t;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(ur_patterns_make(n, p, M, &t, &err), &err);
     return t;
 }
@@ -177,7 +177,7 @@ static void draws_without_the_pair_expect_nothing(void **state)
 static ur_ridge ridge(const unrelu_gaussian *hidden, size_t n, const double *M)
 {
     ur_ridge r;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(ur_unmix_ridge(n, M, hidden, NULL, &r, &err), &err);
     return r;
 }

@@ -41,7 +41,7 @@ static void whiten(planted *x, double sigma)
     ur_cone *c = &x->cone;
     size_t n = c->n, d = c->d, p = c->p;
     double *G = numbers(d * d), *values = numbers(d), *vectors = numbers(d * d);
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     ur_multiply_tn(n, d, d, x->x, x->x, G);
     must(ur_eigen_symmetric(d, G, values, vectors, &err), &err);
     for (size_t j = 0; j < p; j++) {
@@ -163,7 +163,7 @@ static double error_of(const planted *x, const ur_normals *f)
 static ur_normals unmix(const planted *x)
 {
     ur_normals f;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(ur_unmix_separable(&x->cone, 1, NULL, &f, &err), &err);
     return f;
 }

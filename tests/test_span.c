@@ -61,7 +61,7 @@ static double error_at(size_t k, uint64_t seed, double eps, double *worst)
     size_t kk = k * k;
     double *Z = malloc(kk * sizeof *Z), *span = malloc(k * kk * sizeof *span);
     double *found = malloc(kk * sizeof *found);
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     plant_span(k, seed, eps, Z, span);
     must(ur_span_split(k, span, seed, STREAM, found, worst, &err), &err);
     double error = farthest(k, Z, found);
@@ -144,7 +144,7 @@ static void what_is_found_is_a_fixed_point(void **state)
     (void)state;
     enum { K = 6 };
     double Z[K * K], span[K * K * K], found[K * K], lead[K], worst;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     plant_span(K, 4, 1e-2, Z, span);
     must(ur_span_split(K, span, 1, STREAM, found, &worst, &err), &err);
     assert_true(worst > 1e-3);
@@ -161,7 +161,7 @@ static void two_close_vectors_are_told_apart(void **state)
     double theta = 1e-3, a[3] = {1, 0, 0}, b[3] = {cos(theta), sin(theta), 0}, c[3] = {0, 0, 1};
     double truth[9], span[27], found[9], worst;
     const double *rows[3] = {a, b, c};
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     for (size_t i = 0; i < 9; i++) {
         truth[i] = rows[i / 3][i % 3];
         span[i] = a[i / 3] * a[i % 3] + b[i / 3] * b[i % 3];
@@ -177,7 +177,7 @@ static void a_span_without_rank_one_says_how_far(void **state)
 {
     (void)state;
     double span[8] = {1, 0, 0, -1, 0, 1, 1, 0}, Z[4], worst;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(ur_span_split(2, span, 1, STREAM, Z, &worst, &err), &err);
     assert_near(worst, sqrt(0.5), 1e-12);
     for (size_t i = 0; i < 2; i++)
@@ -189,7 +189,7 @@ static void a_complex_pair_becomes_two_close_vectors(void **state)
 {
     (void)state;
     double span[8] = {1, 0, 0, -1e-4, 0, 1, 1, 0}, Z[4], worst;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     for (uint64_t seed = 1; seed <= 10; seed++) {
         must(ur_span_split(2, span, seed, STREAM, Z, &worst, &err), &err);
         assert_near(fabs(Z[0]), 1, 1e-3);
@@ -202,7 +202,7 @@ static void a_span_without_inverse_is_infinitely_far(void **state)
 {
     (void)state;
     double span[27] = {1}, Z[9], worst; /* e_1 e_1' alone, and nothing twice */
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     span[9] = 2;
     must(ur_span_split(3, span, 1, STREAM, Z, &worst, &err), &err);
     assert_true(isinf(worst));
@@ -215,7 +215,7 @@ static void the_seed_changes_nothing_but_order_and_sign(void **state)
     (void)state;
     enum { K = 6 };
     double Z[K * K], span[K * K * K], one[K * K], two[K * K], again[K * K], worst;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     plant_span(K, 9, 0, Z, span);
     must(ur_span_split(K, span, 1, STREAM, one, &worst, &err), &err);
     must(ur_span_split(K, span, 1, STREAM, again, &worst, &err), &err);

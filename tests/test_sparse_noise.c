@@ -199,7 +199,7 @@ static void biases_are_found_as_well(void **state)
         wrong_labels w = spoil(plant_network_with(o, 1500), .2, EITHER_SIGN, seed);
         unrelu_network model = recover_wrong(&w);
         unrelu_network_distance far;
-        unrelu_error err = {""};
+        unrelu_error err = {0};
         assert_exact(&w, &model, 1e-11);
         must(unrelu_network_compare(&w.p.truth, &model, &far, &err), &err);
         assert_true(far.c_max <= 1e-11 && far.e_max <= 1e-11 && far.U_max <= 1e-11);
@@ -266,7 +266,7 @@ static void the_same_bits_at_any_thread_count(void **state)
     for (int i = 0; i < 3; i++) {
         unrelu_exec exec = {.threads = threads[i]};
         unrelu_network model;
-        unrelu_error err = {""};
+        unrelu_error err = {0};
         must(try_recover(w.p.x, w.p.a, w.p.n, w.p.d, w.p.m, &o, &exec, &model, &err), &err);
         assert_int_equal(model.verdict, UNRELU_VERDICT_EXACT);
         if (i == 0) {
@@ -373,7 +373,7 @@ static void a_cancelled_run_ends(void **state)
     int calls = 0;
     unrelu_exec exec = {.threads = 1, .cancelled = stop_now, .context = &calls};
     unrelu_network model;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     assert_int_equal(try_recover(w.p.x, w.p.a, w.p.n, w.p.d, w.p.m, &o, &exec, &model, &err),
                      UNRELU_ECANCELLED);
     assert_null(model.V);
@@ -395,7 +395,7 @@ static audited audit_of(const wrong_labels *w, unrelu_network *model)
 {
     audited q = {.options = sparse_options()};
     const planted_network *p = &w->p;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(unrelu_source_memory(p->x, p->n, p->d, &q.sources[0], &err), &err);
     must(unrelu_source_memory(p->a, p->n, p->m, &q.sources[1], &err), &err);
     must(unrelu_source_memory(p->x, p->n, p->d, &q.sources[2], &err), &err);
@@ -453,7 +453,7 @@ static void hide(size_t outputs, double bias, const char *sentence)
 {
     planted_network p = plant_network(5, 4, 30, 3000, 0, 20);
     unrelu_network *truth = &p.truth, part = {.d = 5, .k = 3, .m = 30};
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     char why[400];
     truth->c[3] = bias;
     for (size_t j = outputs; j < 30; j++)
@@ -489,7 +489,7 @@ static void errors_at_random_look_like_that(void **state)
 {
     (void)state;
     char why[400];
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     for (uint64_t seed = 0; seed < 10; seed++) {
         wrong_labels w =
             plant_wrong(5, 3, 15, 700, .05 * (double)(1 + seed % 6), (enum errors)(seed % 5), seed);
@@ -531,7 +531,7 @@ static ur_sparse_cells cells_of(const wrong_labels *w, unrelu_recover_options *o
 {
     ur_recover r = {.options = o};
     ur_sparse_cells cells;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     r.data = (ur_data){.n = w->p.n, .m = w->p.m, .a = w->p.a};
     must(ur_sparse_cells_open(&r, &cells, &err), &err);
     return cells;
@@ -566,7 +566,7 @@ static void the_column_space_is_found_to_rounding(void **state)
         unrelu_recover_options o = sparse_options();
         ur_sparse_cells cells = cells_of(&w, &o);
         ur_subspace s;
-        unrelu_error err = {""};
+        unrelu_error err = {0};
         int found = 0;
         must(ur_subspace_find(&cells, 0, 0, 1000, 40, 1, &s, &found, &err), &err);
         assert_int_equal(found, 1);
@@ -587,7 +587,7 @@ static void consensus_decides_rightly_or_not_at_all(void **state)
     unrelu_recover_options o = sparse_options();
     ur_sparse_cells cells = cells_of(&w, &o);
     ur_consensus c;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     double B[M * K];
     size_t row[N], decided = 0;
     for (size_t j = 0; j < M * K; j++)
@@ -628,7 +628,7 @@ static void columns_that_were_lost_are_repaired(void **state)
     unrelu_recover_options o = sparse_options();
     ur_sparse_cells cells = cells_of(&w, &o);
     ur_consensus c;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     double B[M * K], right[M * K];
     size_t row[N], repaired = 0;
     for (size_t j = 0; j < M * K; j++)
@@ -662,7 +662,7 @@ static void incoherence_is_that_of_the_singular_vectors(void **state)
     planted_network p = plant_network_with(o, N);
     ur_recover r = {.model = &p.truth};
     ur_incoherence mu;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     double P[N * M], s[M], Q[M * M], rows = 0, columns = 0, joint = 0;
     p.truth.n = N;
     r.data = (ur_data){.n = N, .d = 4, .m = M, .x = p.x, .a = p.a};
@@ -701,7 +701,7 @@ static int looks(const wrong_labels *w)
 {
     unrelu_recover_options o = sparse_options();
     ur_recover r = {.options = &o};
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     int answer = -1;
     r.data = (ur_data){.n = w->p.n, .m = w->p.m, .a = w->p.a};
     must(ur_sparse_noise_looks(&r, &answer, &err), &err);
@@ -741,7 +741,7 @@ static void the_look_tells_sparse_errors_from_noise_and_clean_labels(void **stat
 static double sum_of_singular_values(size_t n, size_t m, const double *A, double *largest)
 {
     double s[64], sum = 0;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(ur_svd(n, m, A, NULL, s, NULL, &err), &err);
     for (size_t j = 0; j < (n < m ? n : m); j++)
         sum += s[j];
@@ -758,7 +758,7 @@ static void check_pursuit(size_t n, size_t m, uint64_t seed)
     double *L = malloc(n * m * sizeof *L), *S = malloc(n * m * sizeof *S),
            *Y = malloc(n * m * sizeof *Y);
     double lambda = 1 / sqrt((double)(n > m ? n : m)), spectral, top, cell = 0, value = 0, dual = 0;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     int steps = 0;
     must(ur_pcp(n, m, w.p.a, lambda, NULL, L, S, Y, &steps, &err), &err);
     double primal = sum_of_singular_values(n, m, L, &top);
@@ -791,7 +791,7 @@ static void without_lambda_the_minimum_is_the_labels_themselves(void **state)
     enum { N = 40, M = 10 };
     wrong_labels w = plant_wrong(4, 2, M, N, .2, EITHER_SIGN, 52);
     double L[N * M], S[N * M];
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     int steps = 0;
     must(ur_pcp(N, M, w.p.a, 1, NULL, L, S, NULL, &steps, &err), &err);
     for (size_t i = 0; i < N * M; i++)

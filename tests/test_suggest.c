@@ -36,7 +36,7 @@ static void plant(size_t first, size_t columns, uint64_t seed, double *x)
 static void suggest(const double *x, size_t n, size_t d, unrelu_transform_advice *advice)
 {
     unrelu_source *source;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     unrelu_exec exec = {.threads = 2};
     assert_int_equal(unrelu_source_memory(x, n, d, &source, &err), UNRELU_OK);
     if (unrelu_transform_suggest(source, NULL, NULL, &exec, advice, &err))
@@ -130,7 +130,7 @@ static void limits_are_used(void **state)
     char *text = malloc(N * 40), *end = text + sprintf(text, "lead,zinc\n");
     double z[N];
     unrelu_source *source;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     unrelu_transform_advice advice[3];
     ur_random_normals(1, 1, 0, N, z);
     for (int i = 0; i < N; i++) {

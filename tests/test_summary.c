@@ -51,7 +51,7 @@ static unrelu_summary *collect(const double *x, size_t n, size_t groups)
 {
     unrelu_source *source = NULL;
     unrelu_summary *summary = NULL;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(unrelu_source_memory(x, n, D, &source, &err), &err);
     must(unrelu_summary_collect(source, NULL, groups, NULL, &summary, &err), &err);
     unrelu_source_close(source);
@@ -61,7 +61,7 @@ static unrelu_summary *collect(const double *x, size_t n, size_t groups)
 static unrelu_summary *through_a_file(unrelu_summary *summary)
 {
     unrelu_summary *loaded = NULL;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(unrelu_summary_save(summary, path_of("s.npz"), &err), &err);
     unrelu_summary_free(summary);
     must(unrelu_summary_load(path_of("s.npz"), &loaded, &err), &err);
@@ -92,7 +92,7 @@ static void merged_shards_give_the_model_of_one_run(void **state)
     const size_t cuts[] = {0, 1, 4097, 20000, N};
     for (int missing = 0; missing < 2; missing++) {
         double *x = sample(missing);
-        unrelu_error err = {""};
+        unrelu_error err = {0};
         unrelu_summary *total = NULL;
         for (size_t k = 0; k + 1 < sizeof cuts / sizeof *cuts; k++) {
             unrelu_summary *shard =
@@ -119,7 +119,7 @@ static void summaries_of_other_data_are_refused(void **state)
 {
     (void)state;
     double *x = sample(0);
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     unrelu_summary *a = collect(x, 100, 10), *b = collect(x, 100, 1), *c = NULL;
     assert_int_equal(unrelu_summary_merge(a, b, &err), UNRELU_EFORMAT);
     assert_non_null(strstr(err.text, "10 and 1 groups"));
@@ -144,7 +144,7 @@ static void methods_of_several_passes_are_refused_by_name(void **state)
 {
     (void)state;
     double *x = sample(0);
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     unrelu_summary *s = collect(x, 1000, 1);
     unrelu_gaussian m;
     unrelu_gaussian_options o = unrelu_gaussian_options_default();

@@ -7,7 +7,7 @@
 
 static void relabel(planted_network *p)
 {
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(unrelu_network_predict(&p->truth, p->x, p->n, NULL, p->a, &err), &err);
 }
 
@@ -223,7 +223,7 @@ static void few_values_are_not_confirmed_by_more_rows_of_them(void **state)
 static void expect_refusal(const planted_network *p, const char *words)
 {
     unrelu_network m;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     assert_int_equal(try_recover(p->x, p->a, p->n, p->d, p->m, NULL, NULL, &m, &err), UNRELU_EDATA);
     if (!strstr(err.text, words))
         fail_msg("'%s' does not say '%s'", err.text, words);

@@ -56,7 +56,7 @@ static void assert_refused_as(unrelu_status expected, const double *x, size_t n,
                               const unrelu_unmix_options *o, const char *fragments)
 {
     unrelu_mixture model;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     unrelu_status status = try_unmix(x, n, d, o, NULL, &model, &err);
     if (status != expected)
         fail_msg("status %d, expected %d (%s): %s", (int)status, (int)expected, fragments,
@@ -307,7 +307,7 @@ static void units_that_leave_too_much_are_refused(void **state)
     for (uint64_t seed = 1; seed <= 40; seed++) {
         planted_mixture planted = plant_mixture(6, 6, 0, 400, 0, 0, seed);
         unrelu_mixture m;
-        unrelu_error err = {""};
+        unrelu_error err = {0};
         unrelu_status status = try_unmix(planted.x, 400, 6, &o, NULL, &m, &err);
         /* the sixth may be so weak that the user, who gave p, is believed */
         assert_true(status == UNRELU_EDATA || m.residual < 4 * m.relative_noise);
@@ -477,7 +477,7 @@ static void samples_of_zeros_and_repeated_ones_do_no_harm(void **state)
     for (size_t i = 0; i < 50; i++) /* and one row many times */
         memcpy(x + (300 + i) * 8, planted.x + 7 * 8, 8 * sizeof *x);
     unrelu_mixture m;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     must(try_unmix(x, 350, 8, NULL, NULL, &m, &err), &err);
     assert_exact(&planted, &m, 1e-12);
     unrelu_mixture_free(&m);
@@ -490,7 +490,7 @@ static unrelu_mixture unmix_by(const planted_mixture *planted, int threads, uint
     unrelu_exec exec = {.threads = threads};
     unrelu_unmix_options o = unrelu_unmix_options_default();
     unrelu_mixture m;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     o.seed = seed;
     must(try_unmix(planted->x, planted->n, planted->truth.d, &o, &exec, &m, &err), &err);
     return m;
@@ -623,7 +623,7 @@ static certificate naive_certificate(const double *x, size_t n, size_t d, const 
     ur_multiply_tn(d, p, p, m->A, m->A, G);
     for (size_t k = 0; k < p; k++)
         inverse[k * p + k] = 1;
-    must(ur_solve_positive(p, p, G, inverse, &positive, NULL), &(unrelu_error){""});
+    must(ur_solve_positive(p, p, G, inverse, &positive, NULL), &(unrelu_error){0});
     ur_multiply(d, p, p, m->A, inverse, left);
     ur_multiply(n, d, p, x, left, M);
     ur_multiply_tn(n, p, p, M, M, G);
@@ -635,7 +635,7 @@ static certificate naive_certificate(const double *x, size_t n, size_t d, const 
     memset(inverse, 0, p * p * sizeof *inverse);
     for (size_t k = 0; k < p; k++)
         inverse[k * p + k] = 1;
-    must(ur_solve_positive(p, p, G, inverse, &positive, NULL), &(unrelu_error){""});
+    must(ur_solve_positive(p, p, G, inverse, &positive, NULL), &(unrelu_error){0});
     for (size_t i = 0; i < n * d; i++)
         unit[i % d] = fmax(unit[i % d], fabs(x[i]));
     for (size_t j = 0; j < d; j++)
@@ -725,7 +725,7 @@ static void too_few_samples_are_told_how_many_are_needed(void **state)
     for (uint64_t seed = 1; seed <= 8; seed++) {
         planted_mixture planted = plant_mixture(9, 6, 0, 20, 0, 0, seed);
         unrelu_mixture m;
-        unrelu_error err = {""};
+        unrelu_error err = {0};
         unrelu_status status = try_unmix(planted.x, 20, 9, NULL, NULL, &m, &err);
         if (status != UNRELU_OK) {
             refused++;
@@ -807,7 +807,7 @@ static void it_can_be_cancelled(void **state)
     planted_mixture planted = plant_mixture(8, 5, 0, 100, 0, 0, 2);
     unrelu_exec exec = {.cancelled = always};
     unrelu_mixture m;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     assert_int_equal(try_unmix(planted.x, 100, 8, NULL, &exec, &m, &err), UNRELU_ECANCELLED);
     assert_true(!m.A && m.d == 0);
     planted_mixture_free(&planted);
@@ -854,7 +854,7 @@ static void no_wrong_A_is_called_exact(void **state)
         planted_mixture planted = plant_mixture(p + 2, p, 0, n, 0, 0, (uint64_t)run + 1);
         unrelu_unmix_options o = run % 2 ? separable() : unrelu_unmix_options_default();
         unrelu_mixture m;
-        unrelu_error err = {""};
+        unrelu_error err = {0};
         unrelu_status status = try_unmix(planted.x, n, p + 2, &o, NULL, &m, &err);
         if (status == UNRELU_OK) {
             double error = error_of_A(&planted.truth, &m);

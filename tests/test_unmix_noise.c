@@ -24,7 +24,7 @@ static void assert_refused(const planted_mixture *planted, size_t p, const char 
 {
     unrelu_unmix_options o = unrelu_unmix_options_default();
     unrelu_mixture m;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     o.p = p;
     assert_int_equal(try_unmix(planted->x, planted->n, planted->truth.d, &o, NULL, &m, &err),
                      UNRELU_EDATA);
@@ -140,7 +140,7 @@ static void noise_that_grows_with_the_samples_is_refused(void **state)
     planted_mixture planted = plant_mixture(9, 4, 0, 600, 0, 0, 2);
     unrelu_unmix_options o = unrelu_unmix_options_default();
     unrelu_mixture m;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     double *e = malloc(600 * 9 * sizeof *e);
     assert_non_null(e);
     ur_random_normals(5, 1, 0, 600 * 9, e);
@@ -213,7 +213,7 @@ static void errors_of_A_are_as_large_as_their_standard_errors(void **state)
                 plant_mixture(at[s].d, at[s].p, 0, at[s].n, 0, at[s].noise, seed);
             unrelu_unmix_options o = unrelu_unmix_options_default();
             unrelu_mixture m;
-            unrelu_error err = {""};
+            unrelu_error err = {0};
             o.p = at[s].p;
             if (try_unmix(planted.x, at[s].n, at[s].d, &o, NULL, &m, &err) == UNRELU_OK &&
                 !isnan(m.A_se[0]))
@@ -234,7 +234,7 @@ static void columns_without_standard_errors_are_told(void **state)
     for (uint64_t seed = 1; seed <= 60; seed++) {
         planted_mixture planted = plant_mixture(9, 3, 0, 30, 0, 1e-3, seed);
         unrelu_mixture m;
-        unrelu_error err = {""};
+        unrelu_error err = {0};
         int none = 0;
         if (try_unmix(planted.x, 30, 9, NULL, NULL, &m, &err) == UNRELU_OK) {
             for (size_t i = 0; i < 27; i++)
@@ -295,7 +295,7 @@ static double *seen_units(const planted_mixture *planted, const unrelu_mixture *
     size_t n = planted->n, d = m->d, p = m->p;
     double *G = numbers(p * p), *left = numbers(d * p), *M = numbers(n * p);
     int positive;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     ur_multiply_tn(d, p, p, m->A, m->A, G);
     for (size_t i = 0; i < p * p; i++)
         noise[i] = i % (p + 1) == 0;

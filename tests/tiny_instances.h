@@ -103,7 +103,7 @@ static inline int tiny_verdict(const literal_instance *in)
     double x[LITERAL_N * LITERAL_D], a[LITERAL_N * LITERAL_M];
     unrelu_recover_options o = unrelu_recover_options_default();
     unrelu_network model;
-    unrelu_error err = {""};
+    unrelu_error err = {0};
     o.method = UNRELU_RECOVER_ENUMERATE;
     o.k = (size_t)in->k;
     o.biases = UNRELU_BIASES_NONE;

@@ -22,48 +22,84 @@ extern "C" {
 #define UNRELU_API
 #endif
 
+/* ---- version ------------------------------------------------------------------------ */
+
+#define UNRELU_VERSION_MAJOR 0
+#define UNRELU_VERSION_MINOR 2
+#define UNRELU_VERSION_PATCH 0
+/* 200 is 0.2.0, 10203 is 1.2.3: what a program was compiled against */
+#define UNRELU_VERSION_NUMBER                                                                      \
+    (UNRELU_VERSION_MAJOR * 10000 + UNRELU_VERSION_MINOR * 100 + UNRELU_VERSION_PATCH)
+
+UNRELU_API const char *unrelu_version(void); /* "0.2.0": of the library that it runs with */
+
 /* ---- status and errors ------------------------------------------------------------- */
 
 typedef enum {
     UNRELU_OK = 0,
-    UNRELU_EINTERNAL,  /* a bug of ours, or LAPACK failed */
-    UNRELU_ENOMEM,     /* an allocation failed */
-    UNRELU_EUSAGE,     /* options that contradict each other or are out of range */
-    UNRELU_EIO,        /* a file could not be opened, read or written */
-    UNRELU_EFORMAT,    /* a file's content is not what it should be */
-    UNRELU_EDATA,      /* the data cannot support the model */
-    UNRELU_ECANCELLED, /* the cancel callback said so */
+    UNRELU_EINTERNAL = 1,  /* a bug of ours, or LAPACK failed */
+    UNRELU_ENOMEM = 2,     /* an allocation failed */
+    UNRELU_EUSAGE = 3,     /* options that contradict each other or are out of range */
+    UNRELU_EIO = 4,        /* a file could not be opened, read or written */
+    UNRELU_EFORMAT = 5,    /* a file's content is not what it should be */
+    UNRELU_EDATA = 6,      /* the data cannot support the model */
+    UNRELU_ECANCELLED = 7, /* the cancel callback said so */
 } unrelu_status;
+UNRELU_API const char *unrelu_status_name(unrelu_status status); /* "ok", "usage", "data", ... */
 
+/* What went wrong: one sentence for the user, and what a program can act on. In the sentence an
+ * option stands in backquotes, by the name that unrelu_..._options_set knows it by, so that each
+ * language can put its own way of saying it there: `rank` is --rank at the command line. */
 typedef struct {
     char text[1024];
+    unrelu_status code;
+    char option[32];    /* the first option that the sentence names, or "" */
+    size_t row, column; /* the cell of the data that it is about, from 1 on; 0: no one cell */
 } unrelu_error;
-
-UNRELU_API const char *unrelu_version(void);
 
 /* ---- where it runs ----------------------------------------------------------------- */
 
 typedef struct {
+    size_t size; /* by unrelu_exec_init; 0: as of version 0.2.0 */
     int threads; /* 0: all cores */
     /* fraction is in [0, 1], or negative where the end is not known; called from one
      * thread at a time */
     void (*progress)(void *context, const char *stage, double fraction);
     int (*cancelled)(void *context); /* nonzero: stop with UNRELU_ECANCELLED */
+    size_t rank, ranks; /* which of how many processes this is; 0 of 0 and 0 of 1: the only one */
     /* adds the len doubles of s over all ranks, in place and with the same bits on each */
     unrelu_status (*rank_sum)(void *context, double *s, size_t len, unrelu_error *err);
     void *context;
 } unrelu_exec;
 
+UNRELU_API void unrelu_exec_init(unrelu_exec *exec, size_t size); /* sizeof(unrelu_exec) */
 UNRELU_API unrelu_exec unrelu_exec_default(void);
+
+/* ---- options by name ---------------------------------------------------------------- */
+
+/* Every struct of options has these three, besides its fields:
+ *   unrelu_x_options_init(&o, sizeof o)           the defaults; sizeof tells the library how much
+ *                                                 of the struct the program knows
+ *   unrelu_x_options_set(&o, name, value, &err)   a field by its name, from text, as the command
+ *                                                 line and other languages have it ("rank",
+ * "auto");
+ *                                                 '-' and '_' are the same; value NULL: yes
+ *   unrelu_x_option(i, &option)                   the names there are: 1, or 0 after the last */
+typedef struct {
+    const char *name;
+    const char *values; /* "auto|none|both"; words in capitals stand for a value: "K|auto" */
+} unrelu_option;
 
 /* ---- samples in -------------------------------------------------------------------- */
 
 typedef struct unrelu_source unrelu_source;
 
 typedef struct {
+    size_t size;         /* by unrelu_source_options_init; 0: as of version 0.2.0 */
     const char *columns; /* NULL: all; else names or 1-based numbers and ranges: "lead,3,5-9" */
     int single_pass;     /* nonzero: standard input need not be spooled for a second pass */
 } unrelu_source_options;
+UNRELU_API void unrelu_source_options_init(unrelu_source_options *options, size_t size);
 
 /* path: .npy, .npz, .npz:NAME, .csv, .tsv, those two with .gz, or "-" (CSV on standard
  * input). options may be NULL. */
@@ -107,24 +143,24 @@ UNRELU_API void unrelu_sink_abort(unrelu_sink *sink); /* closes, leaves nothing 
 /* ---- the rectified Gaussian x = ReLU(W z + b) -------------------------------------- */
 
 typedef enum {
-    UNRELU_NORMS_CENSORED,  /* censored (Tobit) maximum likelihood: uses the count of zeros */
-    UNRELU_NORMS_TRUNCATED, /* truncated maximum likelihood: positives only */
-    UNRELU_NORMS_MEDIAN,    /* footnote 4 of the paper: b = median, needs b >= 0 */
-    UNRELU_NORMS_SGD,       /* Algorithms 2 and 3 of the paper: projected SGD */
+    UNRELU_NORMS_CENSORED = 0,  /* censored (Tobit) maximum likelihood: uses the count of zeros */
+    UNRELU_NORMS_TRUNCATED = 1, /* truncated maximum likelihood: positives only */
+    UNRELU_NORMS_MEDIAN = 2,    /* footnote 4 of the paper: b = median, needs b >= 0 */
+    UNRELU_NORMS_SGD = 3,       /* Algorithms 2 and 3 of the paper: projected SGD */
 } unrelu_norms;
 
 typedef enum {
-    UNRELU_ANGLES_H6,         /* quasi-score on six pair statistics, one pass */
-    UNRELU_ANGLES_SIGNS,      /* Fact 1 of the paper: counts above b, a second pass over bits */
-    UNRELU_ANGLES_LIKELIHOOD, /* exact censored likelihood of each pair, the file in memory */
+    UNRELU_ANGLES_H6 = 0,         /* quasi-score on six pair statistics, one pass */
+    UNRELU_ANGLES_SIGNS = 1,      /* Fact 1 of the paper: counts above b, a second pass over bits */
+    UNRELU_ANGLES_LIKELIHOOD = 2, /* exact censored likelihood of each pair, the file in memory */
 } unrelu_angles;
 
 /* of the positive part, column by column */
 typedef enum {
-    UNRELU_TRANSFORM_NONE,
-    UNRELU_TRANSFORM_SQRT,
-    UNRELU_TRANSFORM_LOG,
-    UNRELU_TRANSFORM_BOXCOX, /* (x^lambda - 1) / lambda */
+    UNRELU_TRANSFORM_NONE = 0,
+    UNRELU_TRANSFORM_SQRT = 1,
+    UNRELU_TRANSFORM_LOG = 2,
+    UNRELU_TRANSFORM_BOXCOX = 3, /* (x^lambda - 1) / lambda */
 } unrelu_transform;
 
 #define UNRELU_RANK_NONE  0
@@ -132,12 +168,13 @@ typedef enum {
 #define UNRELU_NOISE_AUTO (-1.0)
 
 typedef enum {
-    UNRELU_PRECISION_AUTO,   /* double sums; single inside a block from 96 columns on */
-    UNRELU_PRECISION_DOUBLE, /* double throughout */
-    UNRELU_PRECISION_SINGLE, /* single inside a block, double over blocks */
+    UNRELU_PRECISION_AUTO = 0,   /* double sums; single inside a block from 96 columns on */
+    UNRELU_PRECISION_DOUBLE = 1, /* double throughout */
+    UNRELU_PRECISION_SINGLE = 2, /* single inside a block, double over blocks */
 } unrelu_precision;
 
 typedef struct {
+    size_t size; /* by unrelu_gaussian_options_init; 0: as of version 0.2.0 */
     unrelu_norms norms;
     unrelu_angles angles;
     int literal;             /* nonzero: the paper to the letter (b = max(0, b), no PSD repair) */
@@ -158,6 +195,11 @@ typedef struct {
     uint64_t seed;         /* sgd draws */
 } unrelu_gaussian_options;
 
+UNRELU_API void unrelu_gaussian_options_init(unrelu_gaussian_options *options, size_t size);
+UNRELU_API unrelu_status unrelu_gaussian_options_set(unrelu_gaussian_options *options,
+                                                     const char *name, const char *value,
+                                                     unrelu_error *err);
+UNRELU_API int unrelu_gaussian_option(size_t i, unrelu_option *out);
 UNRELU_API unrelu_gaussian_options unrelu_gaussian_options_default(void);
 
 /* Flags of a coordinate, and the two that pairs have too. unrelu_flag_name gives the code
@@ -258,12 +300,13 @@ UNRELU_API unrelu_status unrelu_gaussian_compare(const unrelu_gaussian *truth,
 /* A random model. k == d: W = U diag(l^0, l^-1, ...) with U orthonormal and l chosen so that
  * W W' has condition number kappa (the paper's setting); else Gaussian W, unit rows. */
 typedef enum {
-    UNRELU_BIAS_RECTIFIED, /* max(0, N(0, 1)): the paper's */
-    UNRELU_BIAS_NORMAL,    /* N(0, 1) */
-    UNRELU_BIAS_FIXED,     /* b_i = bias_value * scale_i */
+    UNRELU_BIAS_RECTIFIED = 0, /* max(0, N(0, 1)): the paper's */
+    UNRELU_BIAS_NORMAL = 1,    /* N(0, 1) */
+    UNRELU_BIAS_FIXED = 2,     /* b_i = bias_value * scale_i */
 } unrelu_bias_law;
 
 typedef struct {
+    size_t size; /* by unrelu_gaussian_plant_options_init; 0: as of version 0.2.0 */
     size_t d, k; /* k 0: d */
     double kappa;
     unrelu_bias_law bias;
@@ -271,6 +314,12 @@ typedef struct {
     uint64_t seed;
 } unrelu_gaussian_plant_options;
 
+UNRELU_API void unrelu_gaussian_plant_options_init(unrelu_gaussian_plant_options *options,
+                                                   size_t size);
+UNRELU_API unrelu_status unrelu_gaussian_plant_options_set(unrelu_gaussian_plant_options *options,
+                                                           const char *name, const char *value,
+                                                           unrelu_error *err);
+UNRELU_API int unrelu_gaussian_plant_option(size_t i, unrelu_option *out);
 UNRELU_API unrelu_gaussian_plant_options unrelu_gaussian_plant_options_default(void);
 UNRELU_API unrelu_status unrelu_gaussian_plant(const unrelu_gaussian_plant_options *options,
                                                unrelu_gaussian *model, unrelu_error *err);
@@ -297,6 +346,7 @@ UNRELU_API double unrelu_normal_quantile(double p);
 /* ---- how well a model fits samples --------------------------------------------------- */
 
 typedef struct {
+    size_t size;   /* by unrelu_goodness_options_init; 0: as of version 0.2.0 */
     size_t bins;   /* of the histograms of values that are not censored; 0: 40 */
     size_t points; /* of the quantile plots; 0: 100 */
     size_t runs;   /* simulated samples behind a p-value; 0: 999 */
@@ -305,6 +355,12 @@ typedef struct {
                               the column has none */
     unrelu_source *limits; /* as large as the samples, or NULL: of each such cell; NaN: none */
 } unrelu_goodness_options;
+
+UNRELU_API void unrelu_goodness_options_init(unrelu_goodness_options *options, size_t size);
+UNRELU_API unrelu_status unrelu_goodness_options_set(unrelu_goodness_options *options,
+                                                     const char *name, const char *value,
+                                                     unrelu_error *err);
+UNRELU_API int unrelu_goodness_option(size_t i, unrelu_option *out);
 
 /* Column by column; a value is in the model's own scale (transformed where the model is). */
 typedef struct {
@@ -359,12 +415,18 @@ UNRELU_API unrelu_status unrelu_transform_suggest(unrelu_source *samples, const 
 /* ---- filling what was hidden ----------------------------------------------------------- */
 
 typedef struct {
+    size_t size;   /* by unrelu_impute_options_init; 0: as of version 0.2.0 */
     size_t draws;  /* 0: conditional means; else that many imputations of every hidden cell */
     size_t sweeps; /* of the Gibbs sampler behind a mean, or between two draws; 0: a default */
     const double *limit;   /* d, or NULL: of cells 'ND' and 0; NaN: the column has none */
     unrelu_source *limits; /* n x d, or NULL: of each such cell; NaN: none */
     uint64_t seed;
 } unrelu_impute_options;
+
+UNRELU_API void unrelu_impute_options_init(unrelu_impute_options *options, size_t size);
+UNRELU_API unrelu_status unrelu_impute_options_set(unrelu_impute_options *options, const char *name,
+                                                   const char *value, unrelu_error *err);
+UNRELU_API int unrelu_impute_option(size_t i, unrelu_option *out);
 
 typedef struct {
     size_t rows, censored, missing; /* cells of the samples */
@@ -409,12 +471,12 @@ UNRELU_API unrelu_status unrelu_gaussian_fit_summary(const unrelu_summary *summa
 /* ---- the two-layer network a = U f(V x + c) + e ------------------------------------ */
 
 typedef enum {
-    UNRELU_RELU,     /* max(0, t) */
-    UNRELU_POWER,    /* max(0, t)^parameter */
-    UNRELU_EXPM1,    /* exp(t) - 1 for t > 0, else 0 */
-    UNRELU_EXPM1SQ,  /* exp(t^2) - 1 for t > 0, else 0 */
-    UNRELU_LEAKY,    /* t for t > 0, else parameter t */
-    UNRELU_TANH_POS, /* tanh(t) for t > 0, else 0 */
+    UNRELU_RELU = 0,     /* max(0, t) */
+    UNRELU_POWER = 1,    /* max(0, t)^parameter */
+    UNRELU_EXPM1 = 2,    /* exp(t) - 1 for t > 0, else 0 */
+    UNRELU_EXPM1SQ = 3,  /* exp(t^2) - 1 for t > 0, else 0 */
+    UNRELU_LEAKY = 4,    /* t for t > 0, else parameter t */
+    UNRELU_TANH_POS = 5, /* tanh(t) for t > 0, else 0 */
 } unrelu_activation_kind;
 
 typedef struct {
@@ -428,44 +490,50 @@ UNRELU_API unrelu_status unrelu_activation_parse(const char *text, unrelu_activa
 UNRELU_API void unrelu_activation_name(unrelu_activation f, char *out, size_t size);
 
 typedef enum {
-    UNRELU_RECOVER_AUTO,      /* exact; where that does not reach the floor, the noisy fit */
-    UNRELU_RECOVER_EXACT,     /* pattern-CCA fixed points */
-    UNRELU_RECOVER_MOMENTS,   /* second-order score tensor, then maximum likelihood */
-    UNRELU_RECOVER_ICA,       /* Algorithm 3 of the two-layer paper */
-    UNRELU_RECOVER_TENSOR,    /* Algorithm 4 */
-    UNRELU_RECOVER_SYMMETRIC, /* section 4.3: Ge, Kuditipudi, Li, Wang */
-    UNRELU_RECOVER_LIFTED,    /* null space of the lifted complementarity */
-    UNRELU_RECOVER_FACETS,    /* facets of the cone of the labels */
-    UNRELU_RECOVER_ENUMERATE, /* Theorem 1: any inputs, labels of rank k; also proves that none fits
-                               */
-    UNRELU_RECOVER_ONE_SPARSE,   /* Algorithm 7: any U, fewer labels than neurons too */
-    UNRELU_RECOVER_ANY_NOISE,    /* Algorithm 8: noise of any shape that is independent of x */
-    UNRELU_RECOVER_SPARSE_NOISE, /* Corollary 8: some labels wrong by any amount */
+    UNRELU_RECOVER_AUTO = 0,      /* exact; where that does not reach the floor, the noisy fit */
+    UNRELU_RECOVER_EXACT = 1,     /* pattern-CCA fixed points */
+    UNRELU_RECOVER_MOMENTS = 2,   /* second-order score tensor, then maximum likelihood */
+    UNRELU_RECOVER_ICA = 3,       /* Algorithm 3 of the two-layer paper */
+    UNRELU_RECOVER_TENSOR = 4,    /* Algorithm 4 */
+    UNRELU_RECOVER_SYMMETRIC = 5, /* section 4.3: Ge, Kuditipudi, Li, Wang */
+    UNRELU_RECOVER_LIFTED = 6,    /* null space of the lifted complementarity */
+    UNRELU_RECOVER_FACETS = 7,    /* facets of the cone of the labels */
+    UNRELU_RECOVER_ENUMERATE =
+        8, /* Theorem 1: any inputs, labels of rank k; also proves that none fits
+            */
+    UNRELU_RECOVER_ONE_SPARSE = 9,    /* Algorithm 7: any U, fewer labels than neurons too */
+    UNRELU_RECOVER_ANY_NOISE = 10,    /* Algorithm 8: noise of any shape that is independent of x */
+    UNRELU_RECOVER_SPARSE_NOISE = 11, /* Corollary 8: some labels wrong by any amount */
 } unrelu_recover_method;
 
 typedef enum {
-    UNRELU_SIGNS_REGRESSION,
-    UNRELU_SIGNS_PROJECTION, /* Algorithm 6 */
-    UNRELU_SIGNS_MOMENT,
+    UNRELU_SIGNS_REGRESSION = 0,
+    UNRELU_SIGNS_PROJECTION = 1, /* Algorithm 6 */
+    UNRELU_SIGNS_MOMENT = 2,
 } unrelu_signs;
 
 typedef enum {
-    UNRELU_EXACTIFY_CCA,
-    UNRELU_EXACTIFY_SYSTEMS, /* Algorithm 5; steps 4 to 8 of Algorithm 3 */
-    UNRELU_EXACTIFY_NONE,
+    UNRELU_EXACTIFY_CCA = 0,
+    UNRELU_EXACTIFY_SYSTEMS = 1, /* Algorithm 5; steps 4 to 8 of Algorithm 3 */
+    UNRELU_EXACTIFY_NONE = 2,
 } unrelu_exactify;
 
-typedef enum { UNRELU_LABELS_AUTO, UNRELU_LABELS_NOISELESS, UNRELU_LABELS_NOISY } unrelu_labels;
+typedef enum {
+    UNRELU_LABELS_AUTO = 0,
+    UNRELU_LABELS_NOISELESS = 1,
+    UNRELU_LABELS_NOISY = 2
+} unrelu_labels;
 
 typedef enum {
-    UNRELU_BIASES_AUTO,
-    UNRELU_BIASES_NONE,
-    UNRELU_BIASES_HIDDEN, /* c */
-    UNRELU_BIASES_BOTH,   /* c and e */
-    UNRELU_BIASES_OUTPUT, /* e */
+    UNRELU_BIASES_AUTO = 0,
+    UNRELU_BIASES_NONE = 1,
+    UNRELU_BIASES_HIDDEN = 2, /* c */
+    UNRELU_BIASES_BOTH = 3,   /* c and e */
+    UNRELU_BIASES_OUTPUT = 4, /* e */
 } unrelu_biases;
 
 typedef struct {
+    size_t size; /* by unrelu_recover_options_init; 0: as of version 0.2.0 */
     unrelu_recover_method method;
     size_t k;  /* 0: found out */
     int order; /* tensor: 2, 3 or 4 */
@@ -481,15 +549,21 @@ typedef struct {
     uint64_t seed;
 } unrelu_recover_options;
 
+UNRELU_API void unrelu_recover_options_init(unrelu_recover_options *options, size_t size);
+UNRELU_API unrelu_status unrelu_recover_options_set(unrelu_recover_options *options,
+                                                    const char *name, const char *value,
+                                                    unrelu_error *err);
+UNRELU_API int unrelu_recover_option(size_t i, unrelu_option *out);
 UNRELU_API unrelu_recover_options unrelu_recover_options_default(void);
 
 typedef enum {
-    UNRELU_VERDICT_PLANTED, /* not learned */
-    UNRELU_VERDICT_EXACT,
-    UNRELU_VERDICT_UNCERTIFIED, /* "exact-uncertified": fits to rounding, not shown to be unique */
-    UNRELU_VERDICT_NOISY,
-    UNRELU_VERDICT_FAILED,    /* no network: U, V, c, e are NULL, `failure` says why */
-    UNRELU_VERDICT_AMBIGUOUS, /* mixtures: more facets than units, the likeliest were taken */
+    UNRELU_VERDICT_PLANTED = 0, /* not learned */
+    UNRELU_VERDICT_EXACT = 1,
+    UNRELU_VERDICT_UNCERTIFIED =
+        2, /* "exact-uncertified": fits to rounding, not shown to be unique */
+    UNRELU_VERDICT_NOISY = 3,
+    UNRELU_VERDICT_FAILED = 4,    /* no network: U, V, c, e are NULL, `failure` says why */
+    UNRELU_VERDICT_AMBIGUOUS = 5, /* mixtures: more facets than units, the likeliest were taken */
 } unrelu_verdict;
 UNRELU_API const char *unrelu_verdict_name(unrelu_verdict verdict);
 
@@ -566,15 +640,16 @@ UNRELU_API unrelu_status unrelu_network_compare(const unrelu_network *truth,
                                                 unrelu_error *err);
 
 typedef enum {
-    UNRELU_INPUTS_NORMAL,
-    UNRELU_INPUTS_UNIFORM, /* on [-sqrt 3, sqrt 3] */
-    UNRELU_INPUTS_BINARY,  /* -1 or 1 */
-    UNRELU_INPUTS_T3,      /* Student, 3 degrees of freedom, as it comes */
-    UNRELU_INPUTS_LAPLACE, /* unit variance */
-    UNRELU_INPUTS_MIXTURE, /* three normal clusters, not symmetric */
+    UNRELU_INPUTS_NORMAL = 0,
+    UNRELU_INPUTS_UNIFORM = 1, /* on [-sqrt 3, sqrt 3] */
+    UNRELU_INPUTS_BINARY = 2,  /* -1 or 1 */
+    UNRELU_INPUTS_T3 = 3,      /* Student, 3 degrees of freedom, as it comes */
+    UNRELU_INPUTS_LAPLACE = 4, /* unit variance */
+    UNRELU_INPUTS_MIXTURE = 5, /* three normal clusters, not symmetric */
 } unrelu_inputs;
 
 typedef struct {
+    size_t size; /* by unrelu_network_plant_options_init; 0: as of version 0.2.0 */
     size_t d, k, m;
     double kappa_v, kappa_u; /* condition numbers of V and U; 0: as random matrices have them */
     double bias;             /* c and e are N(0, bias^2) */
@@ -584,6 +659,12 @@ typedef struct {
     double noise;   /* of the labels, relative to their root mean square about the mean */
     uint64_t seed;
 } unrelu_network_plant_options;
+UNRELU_API void unrelu_network_plant_options_init(unrelu_network_plant_options *options,
+                                                  size_t size);
+UNRELU_API unrelu_status unrelu_network_plant_options_set(unrelu_network_plant_options *options,
+                                                          const char *name, const char *value,
+                                                          unrelu_error *err);
+UNRELU_API int unrelu_network_plant_option(size_t i, unrelu_option *out);
 UNRELU_API unrelu_network_plant_options unrelu_network_plant_options_default(void);
 /* U is scaled such that the labels have unit root mean square about their mean (estimated from
  * 2000 inputs of the law) */
@@ -599,16 +680,21 @@ UNRELU_API unrelu_status unrelu_network_draw(const unrelu_network_plant_options 
 /* ---- the mixture x = A ReLU(W z + b) + noise --------------------------------------- */
 
 typedef enum {
-    UNRELU_UNMIX_FACETS,    /* facets of the samples' cone: n grows as p */
-    UNRELU_UNMIX_SEPARABLE, /* the paper's way: every unit is alone in some sample */
+    UNRELU_UNMIX_FACETS = 0,    /* facets of the samples' cone: n grows as p */
+    UNRELU_UNMIX_SEPARABLE = 1, /* the paper's way: every unit is alone in some sample */
 } unrelu_unmix_method;
 
 typedef struct {
+    size_t size; /* by unrelu_unmix_options_init; 0: as of version 0.2.0 */
     unrelu_unmix_method method;
     size_t p; /* 0: found out */
     uint64_t seed;
 } unrelu_unmix_options;
 
+UNRELU_API void unrelu_unmix_options_init(unrelu_unmix_options *options, size_t size);
+UNRELU_API unrelu_status unrelu_unmix_options_set(unrelu_unmix_options *options, const char *name,
+                                                  const char *value, unrelu_error *err);
+UNRELU_API int unrelu_unmix_option(size_t i, unrelu_option *out);
 UNRELU_API unrelu_unmix_options unrelu_unmix_options_default(void);
 
 /* A learned (or planted) mixture of d columns and p hidden units. Columns of A have unit length;
@@ -668,6 +754,7 @@ UNRELU_API unrelu_status unrelu_mixture_compare(const unrelu_mixture *truth,
 /* A has normal entries and columns of unit length; W as in unrelu_gaussian_plant (k > p too),
  * times one factor such that the samples have unit root mean square. */
 typedef struct {
+    size_t size;    /* by unrelu_mixture_plant_options_init; 0: as of version 0.2.0 */
     size_t d, p, k; /* k 0: p */
     double kappa;   /* condition number of W W' where k = p */
     unrelu_bias_law bias;
@@ -675,6 +762,12 @@ typedef struct {
     double noise; /* standard deviation; relative to the root mean square as well */
     uint64_t seed;
 } unrelu_mixture_plant_options;
+UNRELU_API void unrelu_mixture_plant_options_init(unrelu_mixture_plant_options *options,
+                                                  size_t size);
+UNRELU_API unrelu_status unrelu_mixture_plant_options_set(unrelu_mixture_plant_options *options,
+                                                          const char *name, const char *value,
+                                                          unrelu_error *err);
+UNRELU_API int unrelu_mixture_plant_option(size_t i, unrelu_option *out);
 UNRELU_API unrelu_mixture_plant_options unrelu_mixture_plant_options_default(void);
 UNRELU_API unrelu_status unrelu_mixture_plant(const unrelu_mixture_plant_options *options,
                                               unrelu_mixture *model, unrelu_error *err);

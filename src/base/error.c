@@ -3,14 +3,59 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
+
+const char *unrelu_status_name(unrelu_status status)
+{
+    static const char *const names[] = {
+        [UNRELU_OK] = "ok",         [UNRELU_EINTERNAL] = "internal",
+        [UNRELU_ENOMEM] = "memory", [UNRELU_EUSAGE] = "usage",
+        [UNRELU_EIO] = "io",        [UNRELU_EFORMAT] = "format",
+        [UNRELU_EDATA] = "data",    [UNRELU_ECANCELLED] = "cancelled",
+    };
+    return (size_t)status < sizeof names / sizeof *names ? names[status] : "unknown";
+}
+
+/* the first word in backquotes */
+static void find_option(unrelu_error *err)
+{
+    const char *from = strchr(err->text, '`'), *to = from ? strchr(from + 1, '`') : NULL;
+    size_t length = to ? (size_t)(to - from - 1) : 0;
+    if (length < sizeof err->option)
+        memcpy(err->option, from ? from + 1 : "", length);
+}
+
+static void write_error(unrelu_error *err, unrelu_status status, const char *format, va_list args)
+{
+    if (!err)
+        return;
+    char text[sizeof err->text]; /* what is printed may be the old text */
+    vsnprintf(text, sizeof text, format, args);
+    memset(err, 0, sizeof *err);
+    memcpy(err->text, text, sizeof text);
+    err->code = status;
+    find_option(err);
+}
 
 unrelu_status ur_fail(unrelu_error *err, unrelu_status status, const char *format, ...)
 {
+    va_list args;
+    va_start(args, format);
+    write_error(err, status, format, args);
+    va_end(args);
+    return status;
+}
+
+unrelu_status ur_fail_at(unrelu_error *err, unrelu_status status, size_t row, size_t column,
+                         const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    write_error(err, status, format, args);
+    va_end(args);
     if (err) {
-        va_list args;
-        va_start(args, format);
-        vsnprintf(err->text, sizeof err->text, format, args);
-        va_end(args);
+        err->row = row;
+        err->column = column;
     }
     return status;
 }

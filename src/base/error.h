@@ -6,9 +6,13 @@
 #include "unrelu/unrelu.h"
 
 /* Writes the sentence (err may be NULL) and returns status:
- *   return ur_fail(err, UNRELU_EFORMAT, "%s: row %zu has %zu columns, expected %zu", ...); */
+ *   return ur_fail(err, UNRELU_EFORMAT, "%s: row %zu has %zu columns, expected %zu", ...);
+ * A sentence names an option in backquotes, never as a flag of the command line. */
 unrelu_status ur_fail(unrelu_error *err, unrelu_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* the same about one cell of the data; row and column count from 1 on, 0: not one */
+unrelu_status ur_fail_at(unrelu_error *err, unrelu_status status, size_t row, size_t column,
+                         const char *format, ...) __attribute__((format(printf, 5, 6)));
 
 /* Leaves the function with the status of a call that failed. For functions whose memory ends with
  * their scope (base/arena.h), so that nothing is left to be done. */

@@ -8,6 +8,7 @@
 #include "dense/activation.h"
 
 #include "base/error.h"
+#include "base/text.h"
 
 #include <locale.h>
 #include <math.h>
@@ -144,17 +145,6 @@ static const struct {
 };
 enum { KNOWN = sizeof known / sizeof *known };
 
-/* the whole of text as a finite number, with a point whatever the locale */
-static int read_number(const char *text, double *out)
-{
-    char *end = NULL;
-    locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    *out = c ? strtod_l(text, &end, c) : strtod(text, &end);
-    if (c)
-        freelocale(c);
-    return end != text && *end == '\0' && isfinite(*out);
-}
-
 static unrelu_status check_parameter(const char *text, unrelu_activation *f, unrelu_error *err)
 {
     double p = f->parameter;
@@ -186,7 +176,7 @@ unrelu_status unrelu_activation_parse(const char *text, unrelu_activation *out, 
         if (!known[i].example && text[length])
             return ur_fail(err, UNRELU_EUSAGE, "the activation %s takes no parameter, not %.80s",
                            known[i].name, text);
-        if (known[i].example && (!text[length] || !read_number(text + length + 1, &f.parameter)))
+        if (known[i].example && (!text[length] || !ur_text_number(text + length + 1, &f.parameter)))
             return ur_fail(err, UNRELU_EUSAGE,
                            "the activation %.80s needs a number after the colon, as in %s", text,
                            known[i].example);

@@ -8,12 +8,19 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { MAX_THREADS = 1024 };
 
+void unrelu_exec_init(unrelu_exec *exec, size_t size)
+{
+    memset(exec, 0, size);
+    exec->size = size;
+}
+
 unrelu_exec unrelu_exec_default(void)
 {
-    return (unrelu_exec){.threads = 0};
+    return (unrelu_exec){.size = sizeof(unrelu_exec)};
 }
 
 int ur_threads(const unrelu_exec *exec)
@@ -122,7 +129,7 @@ typedef struct {
 static void try_one(void *context, size_t i)
 {
     trial *t = context;
-    unrelu_error why = {""};
+    unrelu_error why = {0};
     if (i > atomic_load(&t->first))
         return;
     unrelu_status status = t->body(t->context, i, &why);

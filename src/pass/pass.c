@@ -105,7 +105,7 @@ static int take(pass *p, buffer *b, ur_piece *piece, ur_block *block, int *decod
         b->block = 0;
         return 1;
     }
-    unrelu_error error = {""};
+    unrelu_error error = {0};
     int more = 0;
     unrelu_status status = ur_source_take(p->source, piece, &more, &error);
     if (status != UNRELU_OK)
@@ -134,7 +134,7 @@ static void work(void *context, int thread)
     pass *p = context;
     ur_piece piece = {0};
     ur_block block = {0};
-    unrelu_error error = {""};
+    unrelu_error error = {0};
     void *scratch = p->summary->scratch_new ? p->summary->scratch_new(p->plan) : NULL;
 
     pthread_mutex_lock(&p->lock);

@@ -254,6 +254,12 @@ static char *make_label(const char *path)
     return label;
 }
 
+void unrelu_source_options_init(unrelu_source_options *options, size_t size)
+{
+    memset(options, 0, size);
+    options->size = size;
+}
+
 unrelu_status unrelu_source_open(const char *path, const unrelu_source_options *options,
                                  unrelu_source **out, unrelu_error *err)
 {

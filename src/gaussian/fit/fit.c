@@ -20,8 +20,9 @@ enum {
 
 unrelu_gaussian_options unrelu_gaussian_options_default(void)
 {
-    return (unrelu_gaussian_options){
-        .batches = 1, .radius = 3, .lambda = 0.1, .minibatch = 10, .boxcox = NAN, .seed = 1};
+    unrelu_gaussian_options o;
+    unrelu_gaussian_options_init(&o, sizeof o);
+    return o;
 }
 
 static unrelu_status check_options(const unrelu_gaussian_options *o, unrelu_error *err)

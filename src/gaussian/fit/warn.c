@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/warnings.h"
 #include "gaussian/problem/fit.h"
+#include "model/warnings.h"
 
 #include <stdarg.h>
 #include <stdio.h>

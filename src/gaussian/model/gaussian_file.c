@@ -3,9 +3,9 @@
  * arrays. */
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/warnings.h"
 #include "gaussian/model/gaussian_model.h"
 #include "model/fields.h"
+#include "model/warnings.h"
 #include "read/npz.h"
 #include "write/npz_write.h"
 

@@ -16,7 +16,9 @@ enum { STREAM_W = 1, STREAM_B = 2 };
 
 unrelu_gaussian_plant_options unrelu_gaussian_plant_options_default(void)
 {
-    return (unrelu_gaussian_plant_options){.d = 5, .kappa = 1, .seed = 1};
+    unrelu_gaussian_plant_options o;
+    unrelu_gaussian_plant_options_init(&o, sizeof o);
+    return o;
 }
 
 static unrelu_status check(const unrelu_gaussian_plant_options *o, size_t k, unrelu_error *err)

@@ -5,10 +5,10 @@
  * sigma. */
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/warnings.h"
 #include "gaussian/model/gaussian_model.h"
 #include "mixture/model/mixture.h"
 #include "model/fields.h"
+#include "model/warnings.h"
 
 #include <math.h>
 #include <string.h>

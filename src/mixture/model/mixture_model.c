@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/warnings.h"
 #include "mixture/model/mixture.h"
+#include "model/warnings.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -10,7 +10,9 @@
 
 unrelu_unmix_options unrelu_unmix_options_default(void)
 {
-    return (unrelu_unmix_options){.seed = 1};
+    unrelu_unmix_options o;
+    unrelu_unmix_options_init(&o, sizeof o);
+    return o;
 }
 
 void unrelu_mixture_free(unrelu_mixture *m)

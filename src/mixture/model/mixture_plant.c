@@ -24,8 +24,9 @@
 
 unrelu_mixture_plant_options unrelu_mixture_plant_options_default(void)
 {
-    return (unrelu_mixture_plant_options){
-        .d = 10, .p = 5, .kappa = KAPPA, .bias = UNRELU_BIAS_FIXED, .seed = 1};
+    unrelu_mixture_plant_options o;
+    unrelu_mixture_plant_options_init(&o, sizeof o);
+    return o;
 }
 
 static unrelu_status check(const unrelu_mixture_plant_options *o, size_t k, unrelu_error *err)

@@ -247,7 +247,7 @@ static unrelu_status run(ur_unmix *w, unrelu_error *err)
         status = ur_attempts_choose(w, err);
     int told = 0;
     for (size_t i = 0; i < w->attempt_count && status == UNRELU_OK; i++) {
-        unrelu_error why = {""};
+        unrelu_error why = {0};
         status = begin(w, &why);
         if (status == UNRELU_OK)
             status = try(w, &w->attempts[i], &why);

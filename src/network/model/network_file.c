@@ -2,8 +2,8 @@
 /* A network as a .npz file; docs/formats.md lists the arrays. To be read it needs kind, U and V
  * alone: what else is missing is relu, zero biases, no errors, numbered names. */
 #include "base/error.h"
-#include "base/warnings.h"
 #include "model/fields.h"
+#include "model/warnings.h"
 #include "network/model/network.h"
 
 #include <math.h>
@@ -135,7 +135,7 @@ static unrelu_status load_activation(ur_npz *npz, const char *path, unrelu_netwo
                                      unrelu_error *err)
 {
     char text[96];
-    unrelu_error why = {""};
+    unrelu_error why = {0};
     if (!ur_npz_has(npz, "activation"))
         return UNRELU_OK;
     unrelu_status status = ur_npz_string(npz, "activation", text, sizeof text, err);

@@ -3,8 +3,8 @@
  * multiplies u by s^q. A row of length 0 (a constant neuron) stays as it is. */
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/warnings.h"
 #include "dense/blas.h"
+#include "model/warnings.h"
 #include "network/model/network.h"
 
 #include <float.h>
@@ -17,7 +17,9 @@
 
 unrelu_recover_options unrelu_recover_options_default(void)
 {
-    return (unrelu_recover_options){.order = 2, .seed = 1};
+    unrelu_recover_options o;
+    unrelu_recover_options_init(&o, sizeof o);
+    return o;
 }
 
 const char *unrelu_verdict_name(unrelu_verdict verdict)

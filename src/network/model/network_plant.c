@@ -30,7 +30,9 @@ enum { STREAM_EXTRA = UR_STREAM_INPUTS + 1, STREAM_LAW = UR_STREAM_INPUTS + 2 };
 
 unrelu_network_plant_options unrelu_network_plant_options_default(void)
 {
-    return (unrelu_network_plant_options){.d = 10, .k = 5, .m = 8, .kappa_x = 1, .seed = 1};
+    unrelu_network_plant_options o;
+    unrelu_network_plant_options_init(&o, sizeof o);
+    return o;
 }
 
 /* ---- the law of the inputs ---- */

@@ -71,7 +71,7 @@ static unrelu_status attempt(ur_recover *r, unrelu_recover_method method, int *m
     unrelu_recover_options o = *asked;
     unrelu_network *model = r->model;
     size_t warnings = model->warning_count;
-    unrelu_error why = {""};
+    unrelu_error why = {0};
     o.budget = o.budget ? o.budget : budget_of(method);
     r->options = &o;
     unrelu_status status = case_of(method)(r, met, &why);

@@ -77,7 +77,7 @@ unrelu_status ur_any_moments(const ur_recover *r, const ur_any_rows *rows, size_
 {
     const ur_frame *frame = rows->frame;
     int hidden = frame->terms.hidden;
-    unrelu_error why = {""};
+    unrelu_error why = {0};
     ur_start start = {.sample = {rows->n, hidden ? rows->d : rows->p, rows->m,
                                  hidden ? rows->raw : rows->x, rows->b},
                       .k = k,

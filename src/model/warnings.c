@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/warnings.h"
+#include "model/warnings.h"
 
 #include "base/error.h"
 #include "base/memory.h"

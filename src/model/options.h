@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Options by name: one table for each struct of options, {name, type, place, what is allowed}. It
+ * serves unrelu_..._options_set, the command line and whoever binds the library to another
+ * language; none of them repeats what a value may be. */
+#ifndef UR_OPTIONS_H
+#define UR_OPTIONS_H
+
+#include "unrelu/unrelu.h"
+
+typedef enum {
+    UR_OPTION_CHOICE, /* an enum: the index of the word */
+    UR_OPTION_YES,    /* int: yes or no */
+    UR_OPTION_INT,    /* int */
+    UR_OPTION_SIZE,   /* size_t */
+    UR_OPTION_REAL,   /* double */
+    UR_OPTION_SEED,   /* uint64_t */
+    UR_OPTION_OWN,    /* by read: values of several kinds */
+} ur_option_type;
+
+typedef struct {
+    const char *name;
+    ur_option_type type;
+    size_t offset;
+    const char *words; /* choice: "auto|none"; else what is shown: "K|auto" */
+    double least, most;
+    const char *want; /* "a whole number of at least 1" */
+    /* own: 0 where text is not what is wanted */
+    int (*read)(void *options, const char *text);
+} ur_option;
+
+/* value NULL: a flag that is given without one. EUSAGE names the option and what it wants; an
+ * unknown name is EUSAGE too. Nothing is changed then. table ends with a row without a name. */
+unrelu_status ur_option_set(const ur_option *table, void *options, const char *name,
+                            const char *value, unrelu_error *err);
+/* the i-th row of a table as the public header shows it; 0 after the last */
+int ur_option_show(const ur_option *table, size_t i, unrelu_option *out);
+
+/* "rectified", "normal", or a number: the biases of a planted model */
+int ur_option_bias(const char *text, unrelu_bias_law *law, double *value);
+
+/* What a function works with: defaults, over which as much of what was given is copied as the
+ * caller's version of the struct has. size is that of the whole struct, whose first member says how
+ * large the caller's is (0: as of version 0.2.0, whose size is first_size). */
+unrelu_status ur_options_copy(void *out, size_t size, size_t first_size, const void *given,
+                              unrelu_error *err);
+
+#endif
