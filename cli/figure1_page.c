@@ -98,10 +98,7 @@ static void draw_chart(cli_page *page, const figure1 *f, int panel, int metric)
              names[FIGURE1_PAPER], names[FIGURE1_EFFICIENT], count, names[LIMIT]);
     cli_plot plot = {
         .page = page,
-        .title = title,
-        .text = text,
-        .width = 320,
-        .height = 240,
+        .frame = {title, text, NULL, 320, 240},
         .x = {.low = ticks[0],
               .high = ticks[count - 1],
               .title = axes[panel],
@@ -121,7 +118,7 @@ static void draw_chart(cli_page *page, const figure1 *f, int panel, int metric)
                   names[LIMIT]);
     for (int m = 0; m < FIGURE1_METHODS; m++)
         draw_method(&plot, f, &all[m], m);
-    cli_plot_close(&plot, NULL);
+    cli_plot_close(&plot);
 }
 
 /* ---- the page ------------------------------------------------------------------------- */

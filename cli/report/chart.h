@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The kinds of charts, one a file. Each is described by a struct and drawn into a page; text that
- * comes from files is escaped on the way. title and text are what a screen reader says of all of
- * it, caption (NULL: none) is seen below it. */
+ * comes from files is escaped on the way. Sizes that a kind chooses itself need not be given. */
 #ifndef CLI_REPORT_CHART_H
 #define CLI_REPORT_CHART_H
 
 #include <stddef.h>
 
-#include "page.h"
+#include "svg.h"
 
 /* ---- names ---- */
 enum { CLI_NAME = 512 }; /* bytes of a name, or of two: each is cut at 60 characters */
@@ -23,8 +22,8 @@ const char *cli_name_of(const cli_names *names, size_t i, char *text);
 
 /* ---- chart_histogram.c: bars of bins, and a normal curve ---- */
 typedef struct {
-    const char *title, *text, *x_title, *y_title;
-    double width, height;
+    cli_frame frame;
+    const char *x_title, *y_title;
     size_t bins;
     const double *edges, *heights; /* bins + 1; bins */
     const double *counts;          /* for the titles of bars */
@@ -37,9 +36,9 @@ void cli_chart_histogram(cli_page *page, const cli_histogram *histogram);
 
 /* ---- chart_points.c: one number against another, both of the same kind ---- */
 typedef struct {
-    const char *title, *text, *x_title, *y_title;
+    cli_frame frame;
+    const char *x_title, *y_title;
     const char *x_word, *y_word; /* "model", "samples" in titles of points */
-    double width, height;
     size_t count;
     const double *x, *y;      /* finite */
     const double *low, *high; /* a band around the line y = x, increasing in x; NULL: none */
@@ -52,8 +51,8 @@ void cli_chart_points(cli_page *page, const cli_points *points);
 
 /* ---- chart_bars.c: a number for each of neurons 1, 2, ... ---- */
 typedef struct {
-    const char *title, *text, *y_title, *one; /* "neuron" */
-    const char *colour;
+    cli_frame frame;
+    const char *y_title, *one, *colour; /* one: "neuron" */
     size_t count;
     const double *values;
     int is_share;
@@ -62,7 +61,8 @@ void cli_chart_bars(cli_page *page, const cli_bars *bars);
 
 /* ---- chart_estimates.c: numbers with intervals ---- */
 typedef struct {
-    const char *title, *text, *axis_title, *caption;
+    cli_frame frame;
+    const char *axis_title;
     size_t count;
     const double *values, *half; /* half-widths; NULL: none */
     double low, high;            /* of the axis */
@@ -75,8 +75,7 @@ void cli_chart_estimates_by_number(cli_page *page, const cli_estimates *estimate
 
 /* ---- chart_heatmap.c: a matrix as colours between -largest and largest ---- */
 typedef struct {
-    const char *title, *text, *caption;
-    double width; /* at most, in pixels */
+    cli_frame frame; /* its width: at most; to the caption is added what one may point at */
     size_t rows, columns;
     const double *values, *se; /* rows x columns; what is NaN is left grey. se: NULL: none */
     cli_names row_names, column_names;
@@ -85,9 +84,6 @@ typedef struct {
     const char *label;                    /* what a value is */
     const char *row_title, *column_title; /* NULL: none */
 } cli_heatmap;
-/* whether its cells are marks of their own, with their numbers where one points at them; else it
- * is one picture, and its rows tell of their largest value */
-int cli_heatmap_has_cells(size_t rows, size_t columns);
 void cli_chart_heatmap(cli_page *page, const cli_heatmap *map);
 
 #endif

@@ -2,7 +2,6 @@
 #include <math.h>
 
 #include "chart.h"
-#include "svg.h"
 
 enum { WIDTH = 480, HEIGHT = 230, MOST_LABELS = 10 };
 
@@ -12,10 +11,7 @@ void cli_chart_bars(cli_page *page, const cli_bars *b)
 {
     double last = (double)b->count;
     cli_plot plot = {.page = page,
-                     .title = b->title,
-                     .text = b->text,
-                     .width = WIDTH,
-                     .height = HEIGHT,
+                     .frame = {b->frame.title, b->frame.text, b->frame.caption, WIDTH, HEIGHT},
                      .x = {.low = 0.5,
                            .high = last + 0.5,
                            .title = b->one,
@@ -42,5 +38,5 @@ void cli_chart_bars(cli_page *page, const cli_bars *b)
                          value);
     }
     cli_page_html(page, "</g>");
-    cli_plot_close(&plot, NULL);
+    cli_plot_close(&plot);
 }

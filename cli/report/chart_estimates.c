@@ -3,7 +3,6 @@
 #include <stdio.h>
 
 #include "chart.h"
-#include "svg.h"
 
 enum {
     ROW = 30, /* pixels of a row */
@@ -60,17 +59,15 @@ static void write_labels(const cli_plot *plot, const cli_estimates *e)
 void cli_chart_estimates_by_row(cli_page *page, const cli_estimates *e)
 {
     double rows = (double)e->count;
-    cli_plot plot = {.page = page,
-                     .title = e->title,
-                     .text = e->text,
-                     .width = WIDTH,
-                     .height = ROW * rows + BELOW,
-                     .x = {.low = e->low,
-                           .high = e->high,
-                           .title = e->axis_title,
-                           .has_grid = 1,
-                           .has_labels = 1},
-                     .y = {.low = 0.5 - rows, .high = 0.5}};
+    cli_plot plot = {
+        .page = page,
+        .frame = {e->frame.title, e->frame.text, e->frame.caption, WIDTH, ROW * rows + BELOW},
+        .x = {.low = e->low,
+              .high = e->high,
+              .title = e->axis_title,
+              .has_grid = 1,
+              .has_labels = 1},
+        .y = {.low = 0.5 - rows, .high = 0.5}};
     for (size_t i = 0; i < e->count; i++) {
         char label[CLI_NAME];
         e->label(e->context, i, CUT, label);
@@ -82,16 +79,13 @@ void cli_chart_estimates_by_row(cli_page *page, const cli_estimates *e)
         cli_page_html(page, "<path class=\"axis\" d=\"M%g %gV%g\"/>", cli_plot_x(&plot, 0),
                       plot.y.from, plot.y.to);
     draw(&plot, e, 1);
-    cli_plot_close(&plot, e->caption);
+    cli_plot_close(&plot);
 }
 
 void cli_chart_estimates_by_number(cli_page *page, const cli_estimates *e)
 {
     cli_plot plot = {.page = page,
-                     .title = e->title,
-                     .text = e->text,
-                     .width = WIDE,
-                     .height = HEIGHT,
+                     .frame = {e->frame.title, e->frame.text, e->frame.caption, WIDE, HEIGHT},
                      .x = {.low = 0.5,
                            .high = (double)e->count + 0.5,
                            .title = "number of the eigenvalue",
@@ -106,5 +100,5 @@ void cli_chart_estimates_by_number(cli_page *page, const cli_estimates *e)
                            .has_labels = 1}};
     cli_plot_open(&plot);
     draw(&plot, e, 0);
-    cli_plot_close(&plot, e->caption);
+    cli_plot_close(&plot);
 }

@@ -10,7 +10,6 @@
 #include "../width.h"
 #include "chart.h"
 #include "png.h"
-#include "svg.h"
 
 enum {
     HEIGHT = 520,  /* of its cells, at most */
@@ -30,9 +29,9 @@ enum {
 static const cli_colour LOW = {0x2f, 0x6d, 0xb0, 0}, HIGH = {0xc0, 0x51, 0x2a, 0},
                         NONE = {0x88, 0x88, 0x88, 60};
 
-int cli_heatmap_has_cells(size_t rows, size_t columns)
+static int has_cells(const cli_heatmap *m)
 {
-    return columns == 0 || rows <= SEPARATE / columns;
+    return m->rows <= SEPARATE / m->columns;
 }
 
 /* ---- where things are ---- */
@@ -71,7 +70,7 @@ static layout layout_of(const cli_heatmap *m)
     double names = longest(&m->row_names, m->rows, CLI_FONT) + 8;
     l.left = names + (m->row_title ? TITLE : 0);
     l.tall = fmin(CELL, HEIGHT / rows);
-    l.cell = fmin(CELL, (m->width - l.left) / columns);
+    l.cell = fmin(CELL, (m->frame.width - l.left) / columns);
     if (m->rows == m->columns)
         l.cell = l.tall = fmin(l.cell, l.tall);
     l.row_every = labels_every(l.tall);
@@ -237,7 +236,7 @@ static void draw_picture(cli_page *page, const cli_heatmap *m, const layout *l)
                   fmin(l->cell, l->tall) >= 1 ? "pixels" : "", cli_px(l->left), l->top,
                   cli_px(l->cell * (double)m->columns), cli_px(l->tall * (double)m->rows));
     cli_page_html(page, "%s\">", picture ? picture : "");
-    cli_svg_title(page, "%s", m->title);
+    cli_svg_title(page, "%s", m->frame.title);
     cli_page_html(page, "</image><g class=\"strips\">\n");
     for (size_t i = 0; i < m->rows; i++)
         draw_strip(page, m, l, i);
@@ -294,21 +293,25 @@ void cli_chart_heatmap(cli_page *page, const cli_heatmap *map)
     layout l = layout_of(&m);
     double wide = l.cell * (double)m.columns, tall = l.tall * (double)m.rows;
     double key = KEY_LENGTH + 10 + cli_svg_text_width(m.label, l.narrow);
-    cli_svg_open(&(cli_plot){.page = page,
-                             .title = m.title,
-                             .text = m.text,
-                             .width = ceil(l.left + fmax(wide, key) + 2),
-                             .height = ceil(l.top + tall + l.below + (m.column_title ? TITLE : 0)),
-                             .font = l.font,
-                             .narrow = l.narrow});
+    char caption[256];
+    snprintf(caption, sizeof caption, "%s%sPoint at a %s.", m.frame.caption ? m.frame.caption : "",
+             m.frame.caption ? " " : "",
+             !has_cells(&m) ? "row for its largest value"
+             : m.se         ? "cell for its number and standard error"
+                            : "cell for its number");
+    cli_plot plot = {.page = page, .frame = m.frame, .font = l.font, .narrow = l.narrow};
+    plot.frame.caption = caption;
+    plot.frame.width = ceil(l.left + fmax(wide, key) + 2);
+    plot.frame.height = ceil(l.top + tall + l.below + (m.column_title ? TITLE : 0));
+    cli_svg_open(&plot);
     draw_key(page, &m, &l);
     cli_page_html(page, "<path class=\"zero\" d=\"M%g %gh%gv%gh-%gz\"/>", cli_px(l.left), l.top,
                   cli_px(wide), cli_px(tall), cli_px(wide));
-    if (cli_heatmap_has_cells(m.rows, m.columns)) {
+    if (has_cells(&m)) {
         draw_cells(page, &m, &l);
         write_numbers(page, &m, &l);
     } else
         draw_picture(page, &m, &l);
     write_labels(page, &m, &l);
-    cli_svg_close(page, m.caption);
+    cli_plot_close(&plot);
 }

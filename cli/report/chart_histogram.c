@@ -2,7 +2,6 @@
 #include <math.h>
 
 #include "chart.h"
-#include "svg.h"
 
 enum { CURVE = 81, PIECE = 5 }; /* points of it, at most; pixels between them, about */
 
@@ -61,13 +60,14 @@ void cli_chart_histogram(cli_page *page, const cli_histogram *h)
 {
     cli_plot plot = {
         .page = page,
-        .title = h->title,
-        .text = h->text,
-        .width = h->width,
-        .height = h->height,
+        .frame = h->frame,
         .x = {.low = h->low, .high = h->high, .title = h->x_title, .has_labels = 1},
-        .y =
-            {.high = highest(h), .title = h->y_title, .is_nice = 1, .has_grid = 1, .has_labels = 1},
+        .y = {.high = highest(h),
+              .title = h->y_title,
+              .count = 4,
+              .is_nice = 1,
+              .has_grid = 1,
+              .has_labels = 1},
     };
     cli_plot_open(&plot);
     draw_bars(&plot, h);
@@ -75,5 +75,5 @@ void cli_chart_histogram(cli_page *page, const cli_histogram *h)
         draw_curve(&plot, h, h->low, fmin(h->limit, h->high), 1);
         draw_curve(&plot, h, fmax(h->limit, h->low), h->high, 0);
     }
-    cli_plot_close(&plot, NULL);
+    cli_plot_close(&plot);
 }

@@ -2,7 +2,6 @@
 #include <math.h>
 
 #include "chart.h"
-#include "svg.h"
 
 enum { BAND = 16 };
 
@@ -37,13 +36,8 @@ static void draw_band(const cli_plot *plot, const cli_points *p)
 
 void cli_chart_points(cli_page *page, const cli_points *p)
 {
-    cli_plot plot = {.page = page,
-                     .title = p->title,
-                     .text = p->text,
-                     .width = p->width,
-                     .height = p->height,
-                     .x = axis_of(p->x_title),
-                     .y = axis_of(p->y_title)};
+    cli_plot plot = {
+        .page = page, .frame = p->frame, .x = axis_of(p->x_title), .y = axis_of(p->y_title)};
     widen(&plot.x, p->count, p->x);
     const double *all[] = {p->x, p->y, p->low, p->high};
     for (int k = 0; k < 4; k++)
@@ -64,5 +58,5 @@ void cli_chart_points(cli_page *page, const cli_points *p)
                      p->y_word, p->y[i]);
     }
     cli_page_html(page, "</g>");
-    cli_plot_close(&plot, NULL);
+    cli_plot_close(&plot);
 }

@@ -104,12 +104,9 @@ static void draw_histogram(cli_page *page, const column *col)
              "Histogram of the values above the limit, with the fitted normal of mean %.4g and "
              "deviation %.4g; %.3g %% of %.0f values are censored.",
              c->b, c->s, 100 * g->censored[col->i] / n, n);
-    cli_chart_histogram(page, &(cli_histogram){.title = title,
-                                               .text = text,
+    cli_chart_histogram(page, &(cli_histogram){.frame = {title, text, NULL, 300, 200},
                                                .x_title = col->axis ? col->axis : "value",
                                                .y_title = "density",
-                                               .width = 300,
-                                               .height = 200,
                                                .bins = g->bins,
                                                .edges = edges,
                                                .heights = density,
@@ -130,6 +127,10 @@ static void label_quantile(const void *context, size_t i, char *text)
     const double *share = context;
     snprintf(text, CLI_NAME, "%.1f %%", 100 * share[i]);
 }
+
+#define QUANTILES                                                                                  \
+    "Quantiles of the samples against those of the model, with the band in which 95 % of them "    \
+    "lie where the model is right."
 
 /* nothing where all of them are censored */
 static void draw_quantiles(cli_page *page, const column *col)
@@ -159,16 +160,11 @@ static void draw_quantiles(cli_page *page, const column *col)
     char title[SENTENCE], axis[SENTENCE];
     snprintf(title, sizeof title, "Quantiles of %s", col->name);
     snprintf(axis, sizeof axis, "model%s%.200s", col->axis ? ": " : "", col->axis ? col->axis : "");
-    cli_chart_points(page, &(cli_points){.title = title,
-                                         .text = "Quantiles of the samples against those of the "
-                                                 "model, with the band in which 95 % of them lie "
-                                                 "where the model is right.",
+    cli_chart_points(page, &(cli_points){.frame = {title, QUANTILES, NULL, 200, 200},
                                          .x_title = axis,
                                          .y_title = "samples",
                                          .x_word = "model",
                                          .y_word = "samples",
-                                         .width = 200,
-                                         .height = 200,
                                          .count = count,
                                          .x = x,
                                          .y = y,

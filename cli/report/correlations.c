@@ -108,7 +108,6 @@ static void draw_map(cli_page *page, const unrelu_gaussian *m, const cli_report_
 {
     char text[256], caption[256];
     const cli_names names = {.names = m->names, .letter = "x", .which = which};
-    int cells = cli_heatmap_has_cells(shown, shown);
     for (size_t k = 0; k < shown * shown; k++) {
         size_t i = which[k / shown], j = which[k % shown];
         values[k] = i == j ? NAN : m->correlation[i * m->d + j]; /* 1 would outshine all */
@@ -121,14 +120,8 @@ static void draw_map(cli_page *page, const unrelu_gaussian *m, const cli_report_
         snprintf(caption, sizeof caption, "The %zu of %zu %s that are correlated most.", shown,
                  m->d, words->many);
     else
-        snprintf(caption, sizeof caption, "All pairs of %s. Point at a %s.", words->many,
-                 !cells ? "row for its strongest"
-                 : se   ? "cell for its numbers and their standard errors"
-                        : "cell for its numbers");
-    cli_chart_heatmap(page, &(cli_heatmap){.title = "Correlations",
-                                           .text = text,
-                                           .caption = caption,
-                                           .width = 600,
+        snprintf(caption, sizeof caption, "All pairs of %s.", words->many);
+    cli_chart_heatmap(page, &(cli_heatmap){.frame = {"Correlations", text, caption, 600, 0},
                                            .rows = shown,
                                            .columns = shown,
                                            .values = values,
@@ -196,16 +189,16 @@ static void draw_strongest(cli_page *page, const unrelu_gaussian *m, const selec
     if (errors)
         snprintf(text + strlen(text), sizeof text - strlen(text), ", with intervals of %g %%",
                  100 * level);
-    cli_chart_estimates_by_row(page, &(cli_estimates){.title = "Strongest pairs",
-                                                      .text = text,
-                                                      .axis_title = "correlation",
-                                                      .count = s->count,
-                                                      .values = values,
-                                                      .half = errors ? half : NULL,
-                                                      .low = -reach,
-                                                      .high = reach,
-                                                      .label = label_pair,
-                                                      .context = &(pairs){m, s}});
+    cli_chart_estimates_by_row(page,
+                               &(cli_estimates){.frame = {.title = "Strongest pairs", .text = text},
+                                                .axis_title = "correlation",
+                                                .count = s->count,
+                                                .values = values,
+                                                .half = errors ? half : NULL,
+                                                .low = -reach,
+                                                .high = reach,
+                                                .label = label_pair,
+                                                .context = &(pairs){m, s}});
 }
 
 static void add_table(cli_page *page, const unrelu_gaussian *m, const selection *s, double z,

@@ -107,23 +107,15 @@ static void add_matrix(cli_page *page, const unrelu_mixture *m)
 {
     size_t rows = m->d * m->p <= CELLS ? m->d : CELLS / m->p;
     char caption[160], text[160];
-    const char *point =
-        cli_heatmap_has_cells(rows, m->p) ? "cell for its number" : "row for its largest entry";
     snprintf(text, sizeof text, "Heat map of A: %zu columns of the samples by %zu hidden units.",
              rows, m->p);
-    if (rows < m->d)
-        snprintf(caption, sizeof caption, "A, the first %zu of %zu rows. Point at a %s.", rows,
-                 m->d, point);
-    else
-        snprintf(caption, sizeof caption, "Every entry of A. Point at a %s.", point);
+    snprintf(caption, sizeof caption, "A, the first %zu of %zu rows.", rows, m->d);
     cli_html_section(page, "matrix", "The mixing matrix A");
     cli_page_html(page, "<p>Column j of A is what hidden unit j puts into the samples, at unit "
                         "length; units are in the order of their size.</p><div class=\"card\">");
     cli_chart_heatmap(page,
-                      &(cli_heatmap){.title = "The mixing matrix A",
-                                     .text = text,
-                                     .caption = caption,
-                                     .width = 600,
+                      &(cli_heatmap){.frame = {"The mixing matrix A", text,
+                                               rows < m->d ? caption : "Every entry of A.", 600, 0},
                                      .rows = rows,
                                      .columns = m->p,
                                      .values = m->A,

@@ -163,24 +163,26 @@ static void add_bars(cli_page *page, const unrelu_network *m)
         norm[j] = cli_norm_of_u(m, j);
     cli_page_html(page, "<div class=\"grid\"><div class=\"card\"><h3>Weight in the outputs</h3>");
     if (norm)
-        cli_chart_bars(page, &(cli_bars){.title = "Weight in the outputs",
-                                         .text = "The norm of each neuron's column of U.",
-                                         .y_title = "norm of its column of U",
-                                         .one = "neuron",
-                                         .colour = "first",
-                                         .count = m->k,
-                                         .values = norm});
+        cli_chart_bars(page,
+                       &(cli_bars){.frame = {.title = "Weight in the outputs",
+                                             .text = "The norm of each neuron's column of U."},
+                                   .y_title = "norm of its column of U",
+                                   .one = "neuron",
+                                   .colour = "first",
+                                   .count = m->k,
+                                   .values = norm});
     cli_page_html(page, "</div>");
     if (m->active) {
         cli_page_html(page, "<div class=\"card\"><h3>How often it is on</h3>");
-        cli_chart_bars(page, &(cli_bars){.title = "How often it is on",
-                                         .text = "The share of the samples where a neuron is on.",
-                                         .y_title = "share of the samples",
-                                         .one = "neuron",
-                                         .colour = "third",
-                                         .count = m->k,
-                                         .values = m->active,
-                                         .is_share = 1});
+        cli_chart_bars(
+            page, &(cli_bars){.frame = {.title = "How often it is on",
+                                        .text = "The share of the samples where a neuron is on."},
+                              .y_title = "share of the samples",
+                              .one = "neuron",
+                              .colour = "third",
+                              .count = m->k,
+                              .values = m->active,
+                              .is_share = 1});
         cli_page_html(page, "</div>");
     }
     cli_page_html(page, "</div>\n");
@@ -235,28 +237,24 @@ static double largest_of(const double *values, size_t count)
 /* V (k x d) or U (m x k) */
 static void add_map(cli_page *page, const unrelu_network *m, int inputs)
 {
+    char text[160];
     const cli_names neurons = {.letter = ""}, columns = {.names = m->input_names, .letter = "x"},
                     labels = {.names = m->label_names, .letter = "a"};
-    cli_heatmap map = {.title = inputs ? "V: inputs to neurons" : "U: neurons to outputs",
-                       .width = 470,
-                       .rows = inputs ? m->k : m->m,
-                       .columns = inputs ? m->d : m->k,
-                       .values = inputs ? m->V : m->U,
-                       .se = inputs ? m->V_se : m->U_se,
-                       .row_names = inputs ? neurons : labels,
-                       .column_names = inputs ? columns : neurons,
-                       .label = "weight",
-                       .row_title = inputs ? "neuron" : NULL,
-                       .column_title = inputs ? NULL : "neuron"};
-    char text[160];
+    cli_heatmap map = {
+        .frame = {inputs ? "V: inputs to neurons" : "U: neurons to outputs", text, NULL, 470, 0},
+        .rows = inputs ? m->k : m->m,
+        .columns = inputs ? m->d : m->k,
+        .values = inputs ? m->V : m->U,
+        .se = inputs ? m->V_se : m->U_se,
+        .row_names = inputs ? neurons : labels,
+        .column_names = inputs ? columns : neurons,
+        .label = "weight",
+        .row_title = inputs ? "neuron" : NULL,
+        .column_title = inputs ? NULL : "neuron"};
     map.largest = largest_of(map.values, map.rows * map.columns);
-    map.caption = cli_heatmap_has_cells(map.rows, map.columns)
-                      ? "Point at a cell for its number."
-                      : "Point at a row for its largest weight.";
-    map.text = text;
     snprintf(text, sizeof text, "Heat map of %zu rows and %zu columns; the largest weight is %.3g.",
              map.rows, map.columns, map.largest);
-    cli_page_html(page, "<div class=\"card\"><h3>%s</h3>", map.title);
+    cli_page_html(page, "<div class=\"card\"><h3>%s</h3>", map.frame.title);
     cli_chart_heatmap(page, &map);
     cli_page_html(page, "</div>");
 }

@@ -102,12 +102,9 @@ static void draw_histogram(cli_page *page, const unrelu_network *m, const data *
     }
     snprintf(text, sizeof text,
              "Histogram of labels less what the network gives; the largest is %.3g.", largest);
-    cli_chart_histogram(page, &(cli_histogram){.title = "Residuals",
-                                               .text = text,
+    cli_chart_histogram(page, &(cli_histogram){.frame = {"Residuals", text, NULL, WIDTH, HEIGHT},
                                                .x_title = "label − network",
                                                .y_title = "labels",
-                                               .width = WIDTH,
-                                               .height = HEIGHT,
                                                .bins = BINS,
                                                .edges = edges,
                                                .heights = counts,
@@ -148,20 +145,18 @@ static void draw_points(cli_page *page, const unrelu_network *m, const data *d)
         p.labels[count++] = d->labels[i];
     }
     snprintf(text, sizeof text, "%zu of %zu labels against what the network gives.", count, cells);
-    cli_chart_points(page, &(cli_points){.title = "Labels against the network",
-                                         .text = text,
-                                         .x_title = "network",
-                                         .y_title = "label",
-                                         .x_word = "network",
-                                         .y_word = "label",
-                                         .width = WIDTH,
-                                         .height = HEIGHT,
-                                         .count = count,
-                                         .x = p.fitted,
-                                         .y = p.labels,
-                                         .size = 4,
-                                         .label = label_output,
-                                         .context = &p});
+    cli_chart_points(
+        page, &(cli_points){.frame = {"Labels against the network", text, NULL, WIDTH, HEIGHT},
+                            .x_title = "network",
+                            .y_title = "label",
+                            .x_word = "network",
+                            .y_word = "label",
+                            .count = count,
+                            .x = p.fitted,
+                            .y = p.labels,
+                            .size = 4,
+                            .label = label_output,
+                            .context = &p});
 }
 
 /* ---- by output ---- */

@@ -42,10 +42,9 @@ static void draw(cli_page *page, const unrelu_gaussian *m, const double *values,
              "The %zu eigenvalues of Sigma in decreasing order, from %.4g to %.4g.", m->d,
              values[0], values[m->d - 1]);
     cli_chart_estimates_by_number(
-        page, &(cli_estimates){.title = "Eigenvalues",
-                               .text = text,
+        page, &(cli_estimates){.frame = {"Eigenvalues", text,
+                                         se ? "In decreasing order, with intervals." : hint, 0, 0},
                                .axis_title = "eigenvalue of Σ",
-                               .caption = se ? "In decreasing order, with intervals." : hint,
                                .count = m->d,
                                .values = values,
                                .half = half,

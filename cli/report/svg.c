@@ -19,8 +19,8 @@ enum {
     WIDEST_FONT = 17,
 };
 
-static const double CHARACTER = 0.56; /* of the font's size */
-static const double STRETCH = 1.12;   /* a chart grows by this much with its place */
+static const double CHARACTER = 0.6; /* of the font's size */
+static const double STRETCH = 1.12;  /* a chart grows by this much with its place */
 
 double cli_px(double pixels)
 {
@@ -47,9 +47,8 @@ typedef struct {
 
 double cli_svg_step(double x)
 {
-    double power = pow(10, floor(log10(x)));
-    double digit = x / power;
-    return power * (digit <= 1.0001 ? 1 : digit <= 2.0001 ? 2 : digit <= 5.0001 ? 5 : 10);
+    double power = pow(10, floor(log10(x))), digit = x / power;
+    return power * (digit < sqrt(2) ? 1 : digit < sqrt(10) ? 2 : digit < sqrt(50) ? 5 : 10);
 }
 
 static void add_tick(ticks *t, double at)
@@ -169,7 +168,7 @@ static double widest_label(const cli_axis *a, const ticks *t, double font)
 static void put_title(const cli_plot *p, const cli_axis *a, const ticks *t)
 {
     char power[TEXT] = "", title[4 * TITLE + 1] = "";
-    double room = fabs(a->to - a->from) + TICK * 6, font = cli_svg_narrow(p->width);
+    double room = fabs(a->to - a->from) + TICK * 6, font = cli_svg_narrow(p->frame.width);
     if (t->exponent)
         format_power(t->exponent, power);
     if (a->title)
@@ -250,7 +249,7 @@ static void draw_x(const cli_plot *p, const ticks *t)
         char text[TEXT];
         format_tick(a, t, t->at[i], text);
         double at = pixel_of(a, t->at[i]);
-        double half = cli_svg_text_width(text, cli_svg_narrow(p->width)) / 2;
+        double half = cli_svg_text_width(text, cli_svg_narrow(p->frame.width)) / 2;
         if (at + half + CLI_FONT / 2 > next)
             continue;
         next = at - half;
@@ -267,21 +266,16 @@ static void draw_x(const cli_plot *p, const ticks *t)
 void cli_plot_open(cli_plot *p)
 {
     ticks x = ticks_of(&p->x), y = ticks_of(&p->y);
-    double narrow = cli_svg_narrow(p->width);
+    double narrow = cli_svg_narrow(p->frame.width);
     double below = LABEL * (p->x.has_labels + has_title(&p->x, &x)) + TICK;
     double labels = p->y.has_labels ? widest_label(&p->y, &y, narrow) + 2 * TICK : 0;
     p->x.from = cli_px(p->left + labels + (has_title(&p->y, &y) ? LABEL + TICK : TICK));
-    p->x.to = p->width - SIDE - (p->x.has_labels ? TICK : 0);
-    p->y.from = p->height - below;
+    p->x.to = p->frame.width - SIDE - (p->x.has_labels ? TICK : 0);
+    p->y.from = p->frame.height - below;
     p->y.to = SIDE;
     cli_svg_open(p);
     draw_y(p, &y);
     draw_x(p, &x);
-}
-
-void cli_plot_close(cli_plot *plot, const char *caption)
-{
-    cli_svg_close(plot->page, caption);
 }
 
 /* ---- the figure ---- */
@@ -293,24 +287,24 @@ void cli_svg_open(const cli_plot *p)
                   "<figure class=\"chart\" style=\"max-width:%gpx\"><svg class=\"plot\" "
                   "viewBox=\"0 0 %g %g\" role=\"img\" aria-labelledby=\"t%zu d%zu\" "
                   "style=\"--font:%gpx;--narrow:%gpx\"><title id=\"t%zu\">",
-                  rint(STRETCH * p->width), p->width, p->height, id, id,
+                  rint(STRETCH * p->frame.width), p->frame.width, p->frame.height, id, id,
                   cli_px(p->font > 0 ? p->font : CLI_FONT),
-                  cli_px(p->narrow > 0 ? p->narrow : cli_svg_narrow(p->width)), id);
-    cli_page_text(p->page, p->title);
+                  cli_px(p->narrow > 0 ? p->narrow : cli_svg_narrow(p->frame.width)), id);
+    cli_page_text(p->page, p->frame.title);
     cli_page_html(p->page, "</title><desc id=\"d%zu\">", id);
-    cli_page_text(p->page, p->text);
+    cli_page_text(p->page, p->frame.text);
     cli_page_html(p->page, "</desc>\n");
 }
 
-void cli_svg_close(cli_page *page, const char *caption)
+void cli_plot_close(const cli_plot *p)
 {
-    cli_page_html(page, "</svg>");
-    if (caption) {
-        cli_page_html(page, "<figcaption>");
-        cli_page_text(page, caption);
-        cli_page_html(page, "</figcaption>");
+    cli_page_html(p->page, "</svg>");
+    if (p->frame.caption) {
+        cli_page_html(p->page, "<figcaption>");
+        cli_page_text(p->page, p->frame.caption);
+        cli_page_html(p->page, "</figcaption>");
     }
-    cli_page_html(page, "</figure>\n");
+    cli_page_html(p->page, "</figure>\n");
 }
 
 /* ---- marks ---- */

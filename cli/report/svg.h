@@ -14,6 +14,12 @@
 enum { CLI_FONT = 12 }; /* pixels of text, where the chart is as wide as it was drawn for */
 
 typedef struct {
+    const char *title, *text; /* what a screen reader says of all of it; escaped */
+    const char *caption;      /* what is seen below it; escaped; NULL: nothing */
+    double width, height;
+} cli_frame;
+
+typedef struct {
     double low, high;  /* of the data; moved apart where they are equal */
     const char *title; /* escaped; NULL: none */
     int is_log;        /* both ends are above 0 */
@@ -28,8 +34,7 @@ typedef struct {
 
 typedef struct {
     cli_page *page;
-    const char *title, *text; /* what a screen reader says; escaped */
-    double width, height;
+    cli_frame frame;
     double left;         /* room for what the chart itself writes left of the plot */
     double font, narrow; /* pixels of text, and in narrow windows; 0: as usual */
     cli_axis x, y;
@@ -39,7 +44,7 @@ typedef struct {
 void cli_axis_pad(cli_axis *axis);
 /* The figure and its axes; <title> and <desc> are inside. */
 void cli_plot_open(cli_plot *plot);
-void cli_plot_close(cli_plot *plot, const char *caption); /* caption: escaped, may be NULL */
+void cli_plot_close(const cli_plot *plot);
 
 /* the pixel of a value, never beyond the axis, to a tenth */
 double cli_plot_x(const cli_plot *plot, double value);
@@ -60,11 +65,10 @@ void cli_mark_line(const cli_plot *plot, const char *class, size_t count, const 
 
 /* ---- what a chart without axes needs ---- */
 void cli_svg_open(const cli_plot *plot); /* axes are not looked at */
-void cli_svg_close(cli_page *page, const char *caption);
 void cli_svg_title(cli_page *page, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* a pixel to a tenth, which %g prints as short as can be */
 double cli_px(double pixels);
-/* 1, 2 or 5 times a power of ten: the least of these at or above x */
+/* 1, 2 or 5 times a power of ten: the nearest of these, by ratio */
 double cli_svg_step(double x);
 /* about as wide as text is in pixels of the font */
 double cli_svg_text_width(const char *text, double font);
