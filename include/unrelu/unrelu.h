@@ -387,7 +387,7 @@ UNRELU_API void unrelu_goodness_free(unrelu_goodness *goodness);
 /* How far each column is from the censored normal fitted to it, where cells may have limits of
  * their own; NaN where a column cannot be fitted. limit (d, or NULL) and limits (n x d, or NULL) as
  * of unrelu_gaussian_options; ks, ks_p and ties (d) as of unrelu_goodness, above the largest limit
- * of the column. Of options runs and seed are looked at. */
+ * of the column. Of the options only runs and seed matter. */
 UNRELU_API unrelu_status unrelu_columns_distance(unrelu_source *samples, const double *limit,
                                                  unrelu_source *limits,
                                                  const unrelu_goodness_options *options,
@@ -708,8 +708,8 @@ typedef struct {
     double noise;           /* standard deviation of the noise of every column; 0: none */
     double relative_noise;  /* noise over the root mean square of the samples */
     unrelu_verdict verdict;
-    double residual; /* |X - M A'|_F / |X|_F over all samples, M >= 0 the hidden units; without
-                        noise every column in a unit of its own */
+    double residual; /* |X - M A'|_F / |X|_F over all samples, M >= 0 the hidden units; where
+                        there is no noise each column of X is first divided by its own size */
     double negative; /* how far a unit is below 0, at most, relative to its sample; with noise, in
                         deviations of that */
     size_t samples_checked; /* rows of the certificate: all of them */
