@@ -404,6 +404,7 @@ static void threads_do_not_change_a_bit(void **state)
 
 typedef struct {
     planted_network p;
+    ur_arena arena;
     ur_data data;
     ur_frame frame;
     double *y;
@@ -417,10 +418,10 @@ static void open_data(opened *s, const double *x, const double *a, size_t n, siz
     unrelu_error err = {0};
     must(unrelu_source_memory(x, n, d, &inputs, &err), &err);
     must(unrelu_source_memory(a, n, m, &labels, &err), &err);
-    must(ur_data_load(inputs, labels, NULL, &s->data, &err), &err);
+    must(ur_data_load(inputs, labels, NULL, &s->arena, &s->data, &err), &err);
     unrelu_source_close(inputs);
     unrelu_source_close(labels);
-    must(ur_frame_make(&s->data, n, (ur_terms){0, 0}, 1, &s->frame, &err), &err);
+    must(ur_frame_make(&s->data, n, (ur_terms){0, 0}, 1, &s->arena, &s->frame, &err), &err);
     s->y = calloc(n * (m + 1), sizeof *s->y);
     must(ur_frame_labels(&s->frame, s->data.tolerance, &s->rank, s->y, NULL, &err), &err);
     must(ur_neurons_open(&s->frame, s->y, s->rank, 1e-9, 1000000, 1, NULL, &s->neurons, &err),
@@ -438,8 +439,7 @@ static opened open_planted(size_t d, size_t k, size_t m, size_t n, uint64_t seed
 static void opened_free(opened *s)
 {
     ur_neurons_free(&s->neurons);
-    ur_frame_free(&s->frame);
-    ur_data_free(&s->data);
+    ur_arena_end(&s->arena);
     free(s->y);
     planted_network_free(&s->p);
 }

@@ -114,11 +114,21 @@ static void end(planted_problem *w)
     free(w->start);
 }
 
+/* of what a test takes; ends with the program */
+static ur_arena arena;
+
+static int end_arena(void **state)
+{
+    (void)state;
+    ur_arena_end(&arena);
+    return 0;
+}
+
 static ur_newton_fit new_fit(const ur_newton *problem, size_t k, const double *V)
 {
     ur_newton_fit fit;
     unrelu_error err = {0};
-    must(ur_newton_alloc(problem, k, &fit, &err), &err);
+    must(ur_newton_alloc(problem, k, &arena, &fit, &err), &err);
     memcpy(fit.V, V, k * problem->p * sizeof *V);
     return fit;
 }
@@ -203,7 +213,6 @@ static void noiseless_labels_are_fitted_to_rounding(void **state)
         assert_true(farthest(50, fit.V, w.V) <= 1e-13);
         assert_true(farthest(40, fit.U, w.U) <= 1e-13);
         assert_true(norm(8, fit.e) == 0);
-        ur_newton_free(&fit);
         end(&w);
     }
 }
@@ -218,7 +227,6 @@ static void so_are_they_by_conjugate_gradients(void **state)
         assert_true(sqrt(misfit(&w.problem, &fit)) <= 1e-14 * norm(500 * 12, w.a));
         assert_true(fit.steps <= 15);
         assert_true(farthest(260, fit.V, w.V) <= 1e-13);
-        ur_newton_free(&fit);
         end(&w);
     }
 }
@@ -237,7 +245,6 @@ static void nearly_equal_neurons_cost_no_digits(void **state)
     predict(&w.problem, 5, w.V, w.U, NULL, w.a);
     ur_newton_fit fit = solve(&w.problem, 5, w.start, 1e-10);
     assert_true(sqrt(misfit(&w.problem, &fit)) <= 1e-14 * norm(600 * 8, w.a));
-    ur_newton_free(&fit);
     end(&w);
 }
 
@@ -256,7 +263,6 @@ static void gradient_vanishes_at_the_optimum_of_noisy_labels(void **state)
         assert_true(fit.converged);
         assert_near(fit.rss / projected(&w.problem, w.k, fit.V), 1, 1e-12);
         assert_near(last / first, 0, 1e-6);
-        ur_newton_free(&fit);
         end(&w);
     }
 }
@@ -275,7 +281,6 @@ static void no_neighbour_of_the_noisy_relu_optimum_is_lower(void **state)
     }
     assert_true(fit.rss < projected(&w.problem, 3, w.V));
     free(turn);
-    ur_newton_free(&fit);
     end(&w);
 }
 
@@ -300,8 +305,6 @@ static void columns_of_zeros_change_nothing_but_the_solver(void **state)
     }
     assert_true(farthest(120, cg.U, dense.U) < 1e-6);
     assert_true(farthest(12, cg.e, dense.e) < 1e-6);
-    ur_newton_free(&dense);
-    ur_newton_free(&cg);
     free(x);
     free(V);
     end(&w);
@@ -326,8 +329,6 @@ static void bits_do_not_depend_on_threads(void **state)
             assert_memory_equal(fit[t].e, fit[0].e, 12 * sizeof(double));
             assert_memory_equal(&fit[t].rss, &fit[0].rss, sizeof(double));
         }
-        for (size_t t = 0; t < 3; t++)
-            ur_newton_free(&fit[t]);
         end(&w);
     }
 }
@@ -340,12 +341,10 @@ static void constant_is_found(void **state)
     for (size_t r = 0; r < 8; r++)
         assert_near(fit.e[r], .25 * (double)(1 + r), 1e-13);
     assert_true(farthest(50, fit.V, w.V) <= 1e-13);
-    ur_newton_free(&fit);
 
     w.problem.constant = 0;
     fit = solve(&w.problem, w.k, w.start, 1e-10);
     assert_true(sqrt(fit.rss) > .01 * norm(200 * 8, w.a));
-    ur_newton_free(&fit);
     end(&w);
 }
 
@@ -382,9 +381,6 @@ static void weight_root_two_is_the_row_twice(void **state)
     assert_true(farthest(3 * D, V_se[0], V_se[1]) < 1e-12);
     assert_true(farthest(3 * M, U_se[0], U_se[1]) < 1e-12);
     assert_true(farthest(M, e_se[0], e_se[1]) < 1e-12);
-    ur_newton_free(&one);
-    ur_newton_free(&two);
-    ur_newton_free(&plain);
     free(x);
     free(a);
     end(&w);
@@ -404,7 +400,6 @@ static void weights_make_fast_growth_tractable(void **state)
     w.problem.weight = weight;
     ur_newton_fit fit = solve(&w.problem, 3, w.start, 1e-10);
     assert_true(farthest(18, fit.V, w.V) <= 1e-10);
-    ur_newton_free(&fit);
     end(&w);
 }
 
@@ -434,7 +429,6 @@ static void neuron_without_information_stays_where_it_is(void **state)
         assert_true(farthest(p, fit.V + 2 * p, V + 2 * p) <= (s % 2 ? 1e-12 : 0));
         for (size_t r = 0; r < 8; r++)
             assert_near(fit.U[r * 5 + 2], 0, s % 2 ? 1e-13 : 0);
-        ur_newton_free(&fit);
         free(x);
         free(V);
         end(&w);
@@ -457,7 +451,6 @@ static void equal_neurons_share_their_output(void **state)
     must(ur_newton_solve(&w.problem, 100, 1e-10, 0, &fit, &err), &err);
     assert_true(fit.rss < start);
     assert_true(isfinite(norm(50, fit.V)) && isfinite(norm(40, fit.U)));
-    ur_newton_free(&fit);
     end(&w);
 }
 
@@ -475,7 +468,6 @@ static void outer_keeps_V_and_is_least_squares(void **state)
         assert_memory_equal(fit.V, w.start, 18 * sizeof *fit.V);
         assert_near(fit.rss / projected(&w.problem, 3, w.start), 1, 1e-12);
         assert_near(fit.rss / misfit(&w.problem, &fit), 1, 1e-12);
-        ur_newton_free(&fit);
         end(&w);
     }
 }
@@ -493,7 +485,6 @@ static void polish_squares_the_error_and_never_raises_rss(void **state)
         ur_newton_fit fit = new_fit(&w.problem, w.k, w.start);
         must(ur_newton_polish(&w.problem, &fit, &err), &err);
         assert_true(farthest(w.k * o[s].d, fit.V, w.V) < 1e-8);
-        ur_newton_free(&fit);
         end(&w);
     }
     /* between kinks the model of noisy labels promises what is not there */
@@ -503,7 +494,6 @@ static void polish_squares_the_error_and_never_raises_rss(void **state)
     unrelu_error err = {0};
     must(ur_newton_polish(&w.problem, &fit, &err), &err);
     assert_true(fit.rss <= (1 + 1e-14) * before);
-    ur_newton_free(&fit);
     end(&w);
 }
 
@@ -542,7 +532,6 @@ static void steps_floor_and_cancel_end_it(void **state)
     w.exec.context = &left;
     w.problem.exec = &w.exec;
     assert_int_equal(ur_newton_solve(&w.problem, 100, 1e-10, 0, &fit, &err), UNRELU_ECANCELLED);
-    ur_newton_free(&fit);
     end(&w);
 }
 
@@ -562,7 +551,6 @@ static void overflow_is_an_infinite_rss(void **state)
     assert_false(fit.converged);
     must(ur_newton_polish(&w.problem, &fit, &err), &err);
     assert_true(isinf(fit.rss));
-    ur_newton_free(&fit);
     end(&w);
 }
 
@@ -686,7 +674,6 @@ static void errors_equal_the_naive_information(void **state)
             else
                 assert_true(e_se[i] == 0);
         free(se);
-        ur_newton_free(&fit);
         end(&w);
     }
 }
@@ -749,8 +736,6 @@ static void neuron_without_information_has_no_errors_of_its_own(void **state)
          &err);
     assert_true(singular);
     assert_true(isnan(V_se[1][0]) && isnan(U_se[1][0]));
-    ur_newton_free(&two);
-    ur_newton_free(&three);
     end(&w);
 }
 
@@ -767,7 +752,6 @@ static void errors_of_too_many_parameters_are_refused(void **state)
     assert_true(singular);
     assert_true(isnan(V_se[0]) && isnan(U_se[K - 1]));
     free(V_se);
-    ur_newton_free(&fit);
     end(&w);
 }
 
@@ -801,5 +785,5 @@ int main(void)
         cmocka_unit_test(neuron_without_information_has_no_errors_of_its_own),
         cmocka_unit_test(errors_of_too_many_parameters_are_refused),
     };
-    return cmocka_run_group_tests(tests, pin, NULL);
+    return cmocka_run_group_tests(tests, pin, end_arena);
 }

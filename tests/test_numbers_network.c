@@ -187,14 +187,13 @@ static double best_from_truth(const planted_network *p)
 {
     ur_newton problem = {
         .n = p->n, .p = p->d, .m = p->m, .x = p->x, .a = p->a, .f = p->truth.activation};
-    ur_newton_fit fit = {0};
+    UR_ARENA(arena);
+    ur_newton_fit fit;
     unrelu_error err = {0};
-    must(ur_newton_alloc(&problem, p->k, &fit, &err), &err);
+    must(ur_newton_alloc(&problem, p->k, &arena, &fit, &err), &err);
     memcpy(fit.V, p->truth.V, p->k * p->d * sizeof *fit.V);
     must(ur_newton_solve(&problem, 100, 1e-10, 0, &fit, &err), &err);
-    double rss = fit.rss;
-    ur_newton_free(&fit);
-    return rss;
+    return fit.rss;
 }
 
 static void noisy(size_t d, size_t k, size_t m, size_t n, double sigma, int full, int bounds)

@@ -516,15 +516,15 @@ static unrelu_network by_hand(double t)
     ur_recover r = {.options = &o, .model = &model};
     unrelu_source *inputs = NULL, *labels = NULL;
     unrelu_error err = {0};
+    UR_ARENA(arena);
     must(ur_network_alloc(&model, &err), &err);
     model.V[0] = 1 / hypot(1, t);
     model.V[1] = t / hypot(1, t);
     model.U[0] = 3 * hypot(1, t);
     must(unrelu_source_memory(narrow_x, 5, 2, &inputs, &err), &err);
     must(unrelu_source_memory(narrow_a, 5, 1, &labels, &err), &err);
-    must(ur_data_load(inputs, labels, NULL, &r.data, &err), &err);
+    must(ur_data_load(inputs, labels, NULL, &arena, &r.data, &err), &err);
     must(ur_rational(&r, &err), &err);
-    ur_data_free(&r.data);
     unrelu_source_close(inputs);
     unrelu_source_close(labels);
     return model;

@@ -9,6 +9,15 @@
 
 /* ---- data.c ---- */
 
+/* of what a test takes; ends with the program */
+static ur_arena arena;
+
+static int end_arena(void **state)
+{
+    ur_arena_end(&arena);
+    return files_teardown(state);
+}
+
 static ur_data load(const double *x, const double *a, size_t n, size_t d, size_t m)
 {
     unrelu_source *inputs = NULL, *labels = NULL;
@@ -16,7 +25,7 @@ static ur_data load(const double *x, const double *a, size_t n, size_t d, size_t
     ur_data data;
     must(unrelu_source_memory(x, n, d, &inputs, &err), &err);
     must(unrelu_source_memory(a, n, m, &labels, &err), &err);
-    must(ur_data_load(inputs, labels, NULL, &data, &err), &err);
+    must(ur_data_load(inputs, labels, NULL, &arena, &data, &err), &err);
     unrelu_source_close(inputs);
     unrelu_source_close(labels);
     return data;
@@ -45,8 +54,6 @@ static void data_are_held_as_they_come(void **state)
         for (size_t j = 0; j < m; j++)
             squares += pow(data.column_rms[j] * (data.column_unit[j] / data.unit), 2) * (double)n;
         assert_near(sqrt(squares) * data.unit / sqrt(sum), 1, 1e-12);
-        ur_data_free(&data);
-        assert_true(!data.x && data.n == 0);
         planted_network_free(&p);
     }
 }
@@ -59,7 +66,6 @@ static void digits_of_the_labels_are_counted(void **state)
     ur_data data = load(p.x, p.a, 200, 5, 3);
     assert_string_equal(data.precision, "double");
     assert_near(data.floor, 1e-12, 0);
-    ur_data_free(&data);
     for (int digits = 12; digits >= 3; digits--) {
         char name[16];
         for (size_t i = 0; i < 600; i++) {
@@ -73,18 +79,15 @@ static void digits_of_the_labels_are_counted(void **state)
         assert_true(data.floor >= floor); /* never below what rounding leaves */
         assert_true(data.floor > .5 * pow(10, -digits) && data.floor < 1e-2);
         floor = data.floor;
-        ur_data_free(&data);
     }
     for (size_t i = 0; i < 600; i++)
         a[i] = (double)(float)p.a[i];
     data = load(p.x, a, 200, 5, 3);
     assert_string_equal(data.precision, "single");
     assert_true(data.floor > 6e-8 && data.floor < 1e-5);
-    ur_data_free(&data);
     a[599] = p.a[599]; /* one label with all its digits */
     data = load(p.x, a, 200, 5, 3);
     assert_string_equal(data.precision, "double");
-    ur_data_free(&data);
     free(a);
     planted_network_free(&p);
 }
@@ -105,11 +108,10 @@ static void refusals_name_the_file_the_row_and_the_column(void **state)
         ur_data data;
         must(unrelu_source_open(files_text("x.csv", bad[i].x), NULL, &inputs, &err), &err);
         must(unrelu_source_open(files_text("a.csv", bad[i].a), NULL, &labels, &err), &err);
-        assert_int_equal(ur_data_load(inputs, labels, NULL, &data, &err), UNRELU_EFORMAT);
+        assert_int_equal(ur_data_load(inputs, labels, NULL, &arena, &data, &err), UNRELU_EFORMAT);
         for (size_t j = 0; j < 4; j++)
             if (!strstr(err.text, bad[i].parts[j]))
                 fail_msg("no \"%s\" in: %s", bad[i].parts[j], err.text);
-        ur_data_free(&data);
         unrelu_source_close(inputs);
         unrelu_source_close(labels);
     }
@@ -183,7 +185,7 @@ static void frames_are_whitened_and_there_and_back_are_inverse(void **state)
             ur_data data = {.n = N, .d = D, .m = M, .x = p.x, .a = p.a, .unit = .25};
             ur_frame f;
             unrelu_error err = {0};
-            must(ur_frame_make(&data, N, kinds[t], 0, &f, &err), &err);
+            must(ur_frame_make(&data, N, kinds[t], 0, &arena, &f, &err), &err);
             assert_true(f.n == N && f.d == D && f.m == M);
             assert_int_equal(f.q, D + (size_t)kinds[t].hidden);
             assert_int_equal(f.p, f.q);
@@ -191,7 +193,6 @@ static void frames_are_whitened_and_there_and_back_are_inverse(void **state)
             assert_maps(&data, &f, scale);
             for (size_t i = 0; i < N * M; i++)
                 assert_near(f.a[i], p.a[i] * 4, 0);
-            ur_frame_free(&f);
             planted_network_free(&p);
         }
 }
@@ -206,7 +207,7 @@ static void rows_of_a_frame_are_spread_over_the_data(void **state)
         double scale[D + 1] = {1, 1, 1, 1, 1, 1};
         ur_frame f;
         unrelu_error err = {0};
-        must(ur_frame_make(&data, wanted[w], kinds[0], 0, &f, &err), &err);
+        must(ur_frame_make(&data, wanted[w], kinds[0], 0, &arena, &f, &err), &err);
         assert_int_equal(f.n, wanted[w] < N ? wanted[w] : N);
         for (size_t i = 0; i < f.n; i++) {
             assert_true(f.row[i] < N && (i == 0 || f.row[i] > f.row[i - 1]));
@@ -216,7 +217,6 @@ static void rows_of_a_frame_are_spread_over_the_data(void **state)
         }
         assert_whitened(&f);
         assert_maps(&data, &f, scale);
-        ur_frame_free(&f);
     }
     planted_network_free(&p);
 }
@@ -231,7 +231,7 @@ static void rank_deficient_inputs_give_rows_of_least_norm(void **state)
     ur_data data = {.n = N, .d = D, .m = M, .x = p.x, .a = p.a, .unit = 1};
     ur_frame f;
     unrelu_error err = {0};
-    must(ur_frame_make(&data, N, kinds[0], 0, &f, &err), &err);
+    must(ur_frame_make(&data, N, kinds[0], 0, &arena, &f, &err), &err);
     assert_int_equal(f.p, D - 1);
     assert_whitened(&f);
     assert_maps(&data, &f, scale);
@@ -239,13 +239,11 @@ static void rank_deficient_inputs_give_rows_of_least_norm(void **state)
     ur_frame_back(&f, 2, V, raw);
     for (size_t r = 0; r < 2; r++) /* least norm: no part along (1, 2, 0, 0, -1) */
         assert_near(raw[r * D] + 2 * raw[r * D + 1] - raw[r * D + 4], 0, 1e-11);
-    ur_frame_free(&f);
     for (size_t i = 0; i < N; i++) /* a column of ones beside that of the bias */
         p.x[i * D + 4] = 3;
-    must(ur_frame_make(&data, N, kinds[1], 0, &f, &err), &err);
+    must(ur_frame_make(&data, N, kinds[1], 0, &arena, &f, &err), &err);
     assert_int_equal(f.q, D + 1);
     assert_int_equal(f.p, D);
-    ur_frame_free(&f);
     planted_network_free(&p);
 }
 
@@ -259,7 +257,7 @@ static void labels_of_a_frame_have_a_basis(void **state)
         size_t rank = 0, constant = kinds[t].constant ? 1 : 0;
         ur_frame f;
         unrelu_error err = {0};
-        must(ur_frame_make(&data, N, kinds[t], 0, &f, &err), &err);
+        must(ur_frame_make(&data, N, kinds[t], 0, &arena, &f, &err), &err);
         must(ur_frame_labels(&f, 1e-10, &rank, y, NULL, &err), &err);
         assert_int_equal(rank, 3 + constant);
         for (size_t j = 0; j < M + constant; j++) { /* labels and ones are in the span */
@@ -277,7 +275,6 @@ static void labels_of_a_frame_have_a_basis(void **state)
             assert_near(left, 0, 1e-11);
         }
         free(y);
-        ur_frame_free(&f);
         planted_network_free(&p);
     }
 }
@@ -375,7 +372,7 @@ static void make_mixed(mixed *s, size_t rank, ur_terms terms, double noise)
                 s->p.a[i * M + j] += s->map[j * D + l] * s->p.x[i * D + l];
         }
     s->data = (ur_data){.n = N, .d = D, .m = M, .x = s->p.x, .a = s->p.a, .unit = 1};
-    must(ur_frame_make(&s->data, N, terms, 0, &s->f, &err), &err);
+    must(ur_frame_make(&s->data, N, terms, 0, &arena, &s->f, &err), &err);
     memset(raw, 0, sizeof raw);
     for (size_t j = 0; j < 3; j++)
         memcpy(raw + j * s->f.q, s->p.truth.V + j * D, D * sizeof *raw);
@@ -384,7 +381,6 @@ static void make_mixed(mixed *s, size_t rank, ur_terms terms, double noise)
 
 static void mixed_free(mixed *s)
 {
-    ur_frame_free(&s->f);
     planted_network_free(&s->p);
 }
 
@@ -478,5 +474,5 @@ int main(void)
         cmocka_unit_test(the_rank_of_the_linear_part_is_found),
         cmocka_unit_test(labels_that_are_not_linear_have_no_linear_part),
     };
-    return cmocka_run_group_tests(tests, files_setup, files_teardown);
+    return cmocka_run_group_tests(tests, files_setup, end_arena);
 }

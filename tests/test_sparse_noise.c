@@ -383,6 +383,7 @@ static void a_cancelled_run_ends(void **state)
 /* ---- E that hides a neuron ---- */
 
 typedef struct {
+    ur_arena arena;
     ur_recover r;
     ur_clean clean;
     ur_audit audit;
@@ -401,8 +402,8 @@ static audited audit_of(const wrong_labels *w, unrelu_network *model)
     must(unrelu_source_memory(p->x, p->n, p->d, &q.sources[2], &err), &err);
     must(unrelu_source_memory(w->clean, p->n, p->m, &q.sources[3], &err), &err);
     q.r = (ur_recover){.model = model};
-    must(ur_data_load(q.sources[0], q.sources[1], NULL, &q.r.data, &err), &err);
-    must(ur_data_load(q.sources[2], q.sources[3], NULL, &q.clean.data, &err), &err);
+    must(ur_data_load(q.sources[0], q.sources[1], NULL, &q.arena, &q.r.data, &err), &err);
+    must(ur_data_load(q.sources[2], q.sources[3], NULL, &q.clean.arena, &q.clean.data, &err), &err);
     model->n = p->n;
     must(ur_audit_run(&q.r, &q.clean, &q.audit, &err), &err);
     return q;
@@ -412,7 +413,7 @@ static void audited_free(audited *q)
 {
     for (size_t i = 0; i < 4; i++)
         unrelu_source_close(q->sources[i]);
-    ur_data_free(&q->r.data);
+    ur_arena_end(&q->arena);
     ur_clean_free(&q->clean);
     ur_audit_free(&q->audit);
 }

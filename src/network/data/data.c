@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Inputs and labels in memory, every cell finite, and the sizes of the labels' columns. */
 #include "base/error.h"
-#include "base/memory.h"
 #include "model/samples.h"
 #include "network/problem/recover.h"
 #include "read/source.h"
@@ -36,14 +35,14 @@ static void measure_columns(ur_data *data)
         data->column_rms[j] = sqrt(data->column_rms[j] / (double)n);
 }
 
-static unrelu_status measure(const unrelu_source *labels, ur_data *data, unrelu_error *err)
+static unrelu_status measure(const unrelu_source *labels, ur_arena *arena, ur_data *data,
+                             unrelu_error *err)
 {
-    data->input_rms = ur_doubles(data->d);
-    data->column_unit = ur_doubles(data->m);
-    data->column_rms = ur_doubles(data->m);
-    data->column_floor = ur_doubles(data->m);
-    if (!data->input_rms || !data->column_unit || !data->column_rms || !data->column_floor)
-        return ur_fail_memory(err, data->m, "columns");
+    data->input_rms = ur_take(arena, data->d, sizeof(double));
+    data->column_unit = ur_take(arena, data->m, sizeof(double));
+    data->column_rms = ur_take(arena, data->m, sizeof(double));
+    data->column_floor = ur_take(arena, data->m, sizeof(double));
+    UR_TRY(ur_arena_status(arena, err));
     for (size_t i = 0; i < data->n; i++)
         for (size_t j = 0; j < data->d; j++)
             data->input_rms[j] += data->x[i * data->d + j] * data->x[i * data->d + j];
@@ -93,37 +92,24 @@ static unrelu_status check_rows(const unrelu_source *inputs, const unrelu_source
     return UNRELU_OK;
 }
 
-unrelu_status ur_data_load(unrelu_source *inputs, unrelu_source *labels, const unrelu_exec *exec,
-                           ur_data *data, unrelu_error *err)
+/* cells that the source does not lend go to the arena */
+static unrelu_status load(unrelu_source *source, const unrelu_exec *exec, ur_arena *arena,
+                          ur_table *table, unrelu_error *err)
 {
-    ur_table x = {0}, a = {0};
-    memset(data, 0, sizeof *data);
-    unrelu_status status = ur_table_load(inputs, exec, REMEDY, &x, err);
-    if (status == UNRELU_OK)
-        status = ur_table_load(labels, exec, REMEDY, &a, err);
-    if (status == UNRELU_OK)
-        status = check_rows(inputs, labels, &x, &a, err);
-    *data = (ur_data){.n = x.rows,
-                      .d = x.columns,
-                      .m = a.columns,
-                      .x = x.cells,
-                      .a = a.cells,
-                      .own_x = x.own,
-                      .own_a = a.own};
-    if (status == UNRELU_OK)
-        status = check_range(inputs, data, err);
-    if (status == UNRELU_OK)
-        status = measure(labels, data, err);
-    return status;
+    unrelu_status status = ur_table_load(source, exec, REMEDY, table, err);
+    if (table->own)
+        ur_arena_adopt(arena, table->own, free);
+    return status == UNRELU_OK ? ur_arena_status(arena, err) : status;
 }
 
-void ur_data_free(ur_data *data)
+unrelu_status ur_data_load(unrelu_source *inputs, unrelu_source *labels, const unrelu_exec *exec,
+                           ur_arena *arena, ur_data *data, unrelu_error *err)
 {
-    free(data->own_x);
-    free(data->own_a);
-    free(data->input_rms);
-    free(data->column_unit);
-    free(data->column_rms);
-    free(data->column_floor);
-    memset(data, 0, sizeof *data);
+    ur_table x, a;
+    UR_TRY(load(inputs, exec, arena, &x, err));
+    UR_TRY(load(labels, exec, arena, &a, err));
+    UR_TRY(check_rows(inputs, labels, &x, &a, err));
+    *data = (ur_data){.n = x.rows, .d = x.columns, .m = a.columns, .x = x.cells, .a = a.cells};
+    UR_TRY(check_range(inputs, data, err));
+    return measure(labels, arena, data, err);
 }

@@ -4,12 +4,10 @@
  * of condition 1e6 costs the rows of V six digits, where a Cholesky factor of it would cost
  * twelve. */
 #include "base/error.h"
-#include "base/memory.h"
 #include "dense/linear.h"
 #include "network/problem/recover.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 const char *ur_terms_name(ur_terms terms)
@@ -18,6 +16,10 @@ const char *ur_terms_name(ur_terms terms)
 }
 
 enum { MANY = 20000 }; /* rows beyond which the factorisation of some serves for all */
+/* of the largest pivot, columns being of one scale: inputs that depend on others to within rounding
+ * (a QR factorisation errs by 1e-15 to 1e-14 of it). Larger, and inputs of condition 1e12 lose a
+ * dimension that they have. */
+static const double INPUTS_RANK = 1e-13;
 
 ur_terms ur_terms_of(unrelu_biases biases)
 {
@@ -53,7 +55,7 @@ static unrelu_status set_maps(ur_frame *f, const double *R, const double *scale,
             f->forth[i * f->q + j] = R[i * f->q + j] / root * scale[j];
     }
     if (f->p < f->q)
-        return ur_least_squares(f->p, f->q, f->p, f->forth, eye, 1e-13, f->back, NULL, err);
+        return ur_least_squares(f->p, f->q, f->p, f->forth, eye, INPUTS_RANK, f->back, NULL, err);
     /* in equilibrated columns, so that scales cost no digits */
     for (size_t i = 0; i < f->p * f->q; i++)
         f->forth[i] = R[i] / root;
@@ -80,52 +82,38 @@ static void gather_rows(const ur_data *data, const ur_frame *f, size_t first, si
 
 static unrelu_status factor(const ur_data *data, ur_frame *f, unrelu_error *err)
 {
+    UR_ARENA(arena);
     size_t n = f->n, q = f->q;
-    double *raw = ur_alloc(n, q * sizeof *raw), *R = ur_alloc(q, q * sizeof *R);
-    double *eye = ur_alloc(q, q * sizeof *eye), *scale = ur_doubles(q);
-    unrelu_status status = UNRELU_OK;
-    if (!raw || !R || !eye || !scale) {
-        status = ur_fail_memory(err, n * q, "cells");
-        goto done;
-    }
+    double *raw = ur_take(&arena, n, q * sizeof *raw), *R = ur_take(&arena, q, q * sizeof *R);
+    double *eye = ur_take(&arena, q, q * sizeof *eye), *scale = ur_take(&arena, q, sizeof *scale);
+    UR_TRY(ur_arena_status(&arena, err));
     gather_rows(data, f, 0, n, raw);
     equilibrate(n, q, raw, scale);
-    status = ur_qr_pivoted(n, q, raw, 1e-13, &f->p, f->x, R, NULL, err);
-    if (status == UNRELU_OK && f->p == 0)
-        status = ur_fail(err, UNRELU_EDATA, "all inputs are 0: nothing can be learned from them");
-    if (status == UNRELU_OK)
-        status = set_maps(f, R, scale, eye, err);
+    UR_TRY(ur_qr_pivoted(n, q, raw, INPUTS_RANK, &f->p, f->x, R, NULL, err));
+    if (f->p == 0)
+        return ur_fail(err, UNRELU_EDATA, "all inputs are 0: nothing can be learned from them");
     for (size_t i = 0; i < n * f->p; i++)
         f->x[i] *= sqrt((double)n);
-done:
-    free(raw);
-    free(R);
-    free(eye);
-    free(scale);
-    return status;
+    return set_maps(f, R, scale, eye, err);
 }
 
 /* the maps of fewer rows, applied to all: white to within 1 / sqrt(MANY), which is enough */
 static unrelu_status borrow(const ur_data *data, ur_frame *f, unrelu_error *err)
 {
     enum { ROWS = 256 };
-    ur_frame few = {0};
-    double *raw = ur_alloc(ROWS, f->q * sizeof *raw);
-    unrelu_status status = raw ? ur_frame_make(data, MANY, f->terms, 0, &few, err)
-                               : ur_fail_memory(err, ROWS * f->q, "cells");
-    if (status == UNRELU_OK) {
-        f->p = few.p;
-        memcpy(f->forth, few.forth, f->p * f->q * sizeof *f->forth);
-        memcpy(f->back, few.back, f->q * f->p * sizeof *f->back);
-    }
-    for (size_t first = 0; first < f->n && status == UNRELU_OK; first += ROWS) {
+    UR_ARENA(arena);
+    ur_frame few;
+    double *raw = ur_take(&arena, ROWS, f->q * sizeof *raw);
+    UR_TRY(ur_frame_make(data, MANY, f->terms, 0, &arena, &few, err));
+    f->p = few.p;
+    memcpy(f->forth, few.forth, f->p * f->q * sizeof *f->forth);
+    memcpy(f->back, few.back, f->q * f->p * sizeof *f->back);
+    for (size_t first = 0; first < f->n; first += ROWS) {
         size_t rows = f->n - first < ROWS ? f->n - first : ROWS;
         gather_rows(data, f, first, rows, raw);
         ur_multiply(rows, f->q, f->p, raw, f->back, f->x + first * f->p);
     }
-    ur_frame_free(&few);
-    free(raw);
-    return status;
+    return UNRELU_OK;
 }
 
 /* the labels of the frame's rows in their units */
@@ -141,46 +129,30 @@ static void set_labels(const ur_data *data, int each, ur_frame *f)
         }
 }
 
-unrelu_status ur_frame_make(const ur_data *data, size_t rows, ur_terms terms, int each, ur_frame *f,
-                            unrelu_error *err)
+unrelu_status ur_frame_make(const ur_data *data, size_t rows, ur_terms terms, int each,
+                            ur_arena *arena, ur_frame *f, unrelu_error *err)
 {
     size_t n = rows < data->n ? rows : data->n, q = data->d + (terms.hidden ? 1 : 0);
     *f = (ur_frame){.n = n, .q = q, .d = data->d, .m = data->m, .terms = terms};
-    f->x = ur_alloc(n, q * sizeof *f->x);
-    f->a = ur_alloc(n, f->m * sizeof *f->a);
-    f->unit = ur_doubles(f->m);
-    f->row = ur_alloc(n, sizeof *f->row);
-    f->forth = ur_alloc(q, q * sizeof *f->forth);
-    f->back = ur_alloc(q, q * sizeof *f->back);
-    if (!f->x || !f->a || !f->unit || !f->row || !f->forth || !f->back)
-        return ur_fail_memory(err, n * (q + f->m), "cells");
+    f->x = ur_take(arena, n, q * sizeof *f->x);
+    f->a = ur_take(arena, n, f->m * sizeof *f->a);
+    f->unit = ur_take(arena, f->m, sizeof *f->unit);
+    f->row = ur_take(arena, n, sizeof *f->row);
+    f->forth = ur_take(arena, q, q * sizeof *f->forth);
+    f->back = ur_take(arena, q, q * sizeof *f->back);
+    UR_TRY(ur_arena_status(arena, err));
     for (size_t i = 0; i < n; i++)
         f->row[i] = (size_t)((double)i * ((double)data->n / (double)n));
     set_labels(data, each, f);
     return n > MANY ? borrow(data, f, err) : factor(data, f, err);
 }
 
-unrelu_status ur_frame_mark(const ur_frame *f, size_t n, unsigned char **used, unrelu_error *err)
+unsigned char *ur_frame_mark(const ur_frame *f, size_t n, ur_arena *arena)
 {
-    *used = NULL;
-    if (!f || f->n == n)
-        return UNRELU_OK;
-    if (!(*used = ur_alloc(n, 1)))
-        return ur_fail_memory(err, n, "marks");
-    for (size_t i = 0; i < f->n; i++)
-        (*used)[f->row[i]] = 1;
-    return UNRELU_OK;
-}
-
-void ur_frame_free(ur_frame *f)
-{
-    free(f->x);
-    free(f->a);
-    free(f->unit);
-    free(f->row);
-    free(f->forth);
-    free(f->back);
-    memset(f, 0, sizeof *f);
+    unsigned char *used = !f || f->n == n ? NULL : ur_take(arena, n, 1);
+    for (size_t i = 0; used && i < f->n; i++)
+        used[f->row[i]] = 1;
+    return used;
 }
 
 void ur_frame_forth(const ur_frame *f, size_t k, const double *raw, double *V)
@@ -196,9 +168,9 @@ void ur_frame_back(const ur_frame *f, size_t k, const double *V, double *raw)
 unrelu_status ur_frame_enter(const ur_frame *f, unrelu_activation activation, size_t k,
                              const double *V, const double *c, double *inside, unrelu_error *err)
 {
-    double *rows = ur_alloc(k, f->q * sizeof *rows);
-    if (!rows)
-        return ur_fail_memory(err, k * f->q, "weights");
+    UR_ARENA(arena);
+    double *rows = ur_take(&arena, k, f->q * sizeof *rows);
+    UR_TRY(ur_arena_status(&arena, err));
     for (size_t j = 0; j < k; j++) {
         memcpy(rows + j * f->q, V + j * f->d, f->d * sizeof *rows);
         if (f->terms.hidden)
@@ -207,7 +179,6 @@ unrelu_status ur_frame_enter(const ur_frame *f, unrelu_activation activation, si
     ur_frame_forth(f, k, rows, inside);
     if (ur_activation_degree(activation) > 0)
         ur_unit_rows(k, f->p, inside);
-    free(rows);
     return UNRELU_OK;
 }
 
@@ -215,17 +186,15 @@ unrelu_status ur_frame_labels(const ur_frame *f, double tolerance, size_t *rank,
                               double *diagonal, unrelu_error *err)
 {
     size_t n = f->n, m = f->m, wide = m + (f->terms.constant ? 1 : 0);
-    double *labels = ur_alloc(n, wide * sizeof *labels);
-    if (!labels)
-        return ur_fail_memory(err, n * wide, "labels");
+    UR_ARENA(arena);
+    double *labels = ur_take(&arena, n, wide * sizeof *labels);
+    UR_TRY(ur_arena_status(&arena, err));
     for (size_t i = 0; i < n; i++) {
         memcpy(labels + i * wide, f->a + i * m, m * sizeof *labels);
         if (f->terms.constant)
             labels[i * wide + m] = 1;
     }
-    unrelu_status status = ur_qr_pivoted(n, wide, labels, tolerance, rank, y, NULL, diagonal, err);
-    free(labels);
-    return status;
+    return ur_qr_pivoted(n, wide, labels, tolerance, rank, y, NULL, diagonal, err);
 }
 
 ur_newton ur_frame_problem(const ur_frame *f, unrelu_activation activation, const unrelu_exec *exec)

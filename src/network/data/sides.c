@@ -2,21 +2,12 @@
 #include "network/data/sides.h"
 
 #include "base/error.h"
-#include "base/memory.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 double ur_sides_width(const ur_data *data)
 {
     return fmax(1, data->floor / 50 / UR_KINK);
-}
-
-void ur_sides_free(ur_sides *s)
-{
-    free(s->side);
-    free(s->on);
-    free(s->off);
 }
 
 static int is_zero(const double *x, size_t d)
@@ -44,26 +35,20 @@ static void set_row(const ur_data *data, const unrelu_network *model, const doub
 }
 
 unrelu_status ur_sides_set(const ur_data *data, const unrelu_network *model, const ur_frame *frame,
-                           ur_sides *s, unrelu_error *err)
+                           ur_arena *arena, ur_sides *s, unrelu_error *err)
 {
     size_t k = model->k, d = data->d;
     *s = (ur_sides){.n = frame->n, .k = k};
-    double *length = ur_doubles(k);
-    s->side = ur_alloc(s->n, k);
-    s->on = ur_alloc(k, sizeof *s->on);
-    s->off = ur_alloc(k, sizeof *s->off);
-    unrelu_status status = UNRELU_OK;
-    if (!length || !s->side || !s->on || !s->off) {
-        status = ur_fail_memory(err, s->n * k, "marks");
-        goto done;
-    }
+    double *length = ur_take(arena, k, sizeof *length);
+    s->side = ur_take(arena, s->n, k);
+    s->on = ur_take(arena, k, sizeof *s->on);
+    s->off = ur_take(arena, k, sizeof *s->off);
+    UR_TRY(ur_arena_status(arena, err));
     for (size_t j = 0; j < k; j++)
         length[j] = ur_kink_neuron(data, model->V + j * d);
     for (size_t i = 0; i < s->n; i++)
         set_row(data, model, data->x + frame->row[i] * d, length, s, s->side + i * k);
-done:
-    free(length);
-    return status;
+    return UNRELU_OK;
 }
 
 int ur_sides_compare(const ur_sides *s, size_t a, size_t b)

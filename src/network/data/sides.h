@@ -13,8 +13,7 @@ typedef struct {
 } ur_sides;
 
 unrelu_status ur_sides_set(const ur_data *data, const unrelu_network *model, const ur_frame *frame,
-                           ur_sides *s, unrelu_error *err);
-void ur_sides_free(ur_sides *s);
+                           ur_arena *arena, ur_sides *s, unrelu_error *err);
 /* 1: one pattern; -1: opposite ones; 0: neither. Samples on a kink fit both. */
 int ur_sides_compare(const ur_sides *s, size_t a, size_t b);
 /* Kinks are this many UR_KINK wide: 1 for labels of full precision; with fewer digits v, and with

@@ -7,14 +7,12 @@
  * and random ones, which is what finds a neuron that is rarely on, and also what finds exact fits
  * that are not the network below 6 rows for each input: the certificate says so. */
 #include "base/error.h"
-#include "base/memory.h"
 #include "base/random.h"
 #include "dense/linear.h"
 #include "network/problem/recover.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { FILLS = 6, FILL_STEPS = 80 };
@@ -28,32 +26,24 @@ unrelu_status ur_exact_finish(ur_recover *r, const ur_frame *frame, const double
                               size_t k, const double *V, size_t linear, int *met, unrelu_error *err)
 {
     ur_newton problem = ur_frame_problem(frame, r->options->activation, r->exec);
-    ur_newton_fit fit = {0};
+    UR_ARENA(arena);
+    ur_newton_fit fit;
     *met = 0;
-    unrelu_status status = ur_newton_alloc(&problem, k, &fit, err);
-    if (status == UNRELU_OK) {
-        memcpy(fit.V, V, k * frame->p * sizeof *V);
-        status = ur_newton_outer(&problem, &fit, err);
-    }
-    if (status == UNRELU_OK)
-        status = ur_newton_polish(&problem, &fit, err);
+    UR_TRY(ur_newton_alloc(&problem, k, &arena, &fit, err));
+    memcpy(fit.V, V, k * frame->p * sizeof *V);
+    UR_TRY(ur_newton_outer(&problem, &fit, err));
+    UR_TRY(ur_newton_polish(&problem, &fit, err));
     double residual = sqrt(fit.rss / frame->size);
-    if (status == UNRELU_OK && residual > r->data.floor)
+    if (!(residual <= r->data.floor)) {
         r->best = fmin(r->best, residual);
-    if (status == UNRELU_OK && residual <= r->data.floor) {
-        r->model->linear_rank = linear;
-        status = ur_recover_adopt(r, frame, &fit, err);
-        if (status == UNRELU_OK)
-            status = ur_certify(r, frame, err);
-        if (status == UNRELU_OK) {
-            *met = r->met; /* else some rows or columns are off by more than the floor */
-            r->best = fmin(r->best, fmax(r->model->residual, r->met ? 0 : 2 * r->data.floor));
-        }
-        if (*met)
-            status = ur_unique(r, frame, y, rank, err);
+        return UNRELU_OK;
     }
-    ur_newton_free(&fit);
-    return status;
+    r->model->linear_rank = linear;
+    UR_TRY(ur_recover_adopt(r, frame, &fit, err));
+    UR_TRY(ur_certify(r, frame, err));
+    *met = r->met; /* else some rows or columns are off by more than the floor */
+    r->best = fmin(r->best, fmax(r->model->residual, r->met ? 0 : 2 * r->data.floor));
+    return *met ? ur_unique(r, frame, y, rank, err) : UNRELU_OK;
 }
 
 /* ---- what the fixed points left out ---- */
@@ -67,10 +57,9 @@ static unrelu_status fill(ur_recover *r, const ur_frame *frame, const double *y,
     ur_newton problem = ur_frame_problem(frame, r->options->activation, r->exec);
     unrelu_status status = UNRELU_OK;
     for (size_t t = 0; t < tries && status == UNRELU_OK && !*met; t++) {
-        ur_newton_fit fit = {0};
-        status = ur_newton_alloc(&problem, k, &fit, err);
-        if (status != UNRELU_OK)
-            break;
+        UR_ARENA(arena);
+        ur_newton_fit fit;
+        UR_TRY(ur_newton_alloc(&problem, k, &arena, &fit, err));
         memcpy(fit.V, found->V, first * sizeof *fit.V);
         ur_random_normals(r->options->seed, UR_STREAM_FILL, (t * 1000 + k) * 1000003, rest,
                           fit.V + first);
@@ -79,7 +68,6 @@ static unrelu_status fill(ur_recover *r, const ur_frame *frame, const double *y,
                                  &fit, err);
         if (status == UNRELU_OK)
             status = ur_exact_finish(r, frame, y, rank, k, fit.V, 0, met, err);
-        ur_newton_free(&fit);
     }
     return status;
 }
@@ -88,27 +76,22 @@ static unrelu_status fill(ur_recover *r, const ur_frame *frame, const double *y,
 static unrelu_status try_linear(ur_recover *r, const ur_frame *frame, const double *y, size_t basis,
                                 const ur_found *found, int *met, unrelu_error *err)
 {
-    size_t p = frame->p, rank = 0;
-    double *V = ur_alloc(found->found + 2 * p, p * sizeof *V), *rows = ur_alloc(p, p * sizeof *V);
-    unrelu_status status = UNRELU_OK;
-    if (!V || !rows)
-        status = ur_fail_memory(err, 3 * p * p, "weights");
-    else
-        status = ur_linear_part(frame, found->found, found->V, r->options->activation,
-                                r->data.floor, &rank, rows, err);
-    if (status == UNRELU_OK && rank > 0) {
-        size_t first = found->found;
-        memcpy(V, found->V, first * p * sizeof *V);
-        for (size_t j = 0; j < rank; j++)
-            for (size_t i = 0; i < p; i++) {
-                V[(first + 2 * j) * p + i] = rows[j * p + i];
-                V[(first + 2 * j + 1) * p + i] = -rows[j * p + i];
-            }
-        status = ur_exact_finish(r, frame, y, basis, first + 2 * rank, V, rank, met, err);
-    }
-    free(V);
-    free(rows);
-    return status;
+    UR_ARENA(arena);
+    size_t p = frame->p, rank = 0, first = found->found;
+    double *V = ur_take(&arena, first + 2 * p, p * sizeof *V);
+    double *rows = ur_take(&arena, p, p * sizeof *V);
+    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(ur_linear_part(frame, first, found->V, r->options->activation, r->data.floor, &rank,
+                          rows, err));
+    if (rank == 0)
+        return UNRELU_OK;
+    memcpy(V, found->V, first * p * sizeof *V);
+    for (size_t j = 0; j < rank; j++)
+        for (size_t i = 0; i < p; i++) {
+            V[(first + 2 * j) * p + i] = rows[j * p + i];
+            V[(first + 2 * j + 1) * p + i] = -rows[j * p + i];
+        }
+    return ur_exact_finish(r, frame, y, basis, first + 2 * rank, V, rank, met, err);
 }
 
 /* Joint Gauss-Newton is worth its time where the labels look noiseless: some neurons are exact,
@@ -181,39 +164,33 @@ static unrelu_status check_rows(const ur_recover *r, const ur_frame *frame, size
 static unrelu_status attempt(ur_recover *r, ur_terms terms, size_t rows, int *met,
                              size_t *found_any, unrelu_error *err)
 {
-    ur_frame frame = {0};
-    ur_found found = {0};
-    double *y = NULL;
+    UR_ARENA(arena);
+    ur_frame frame;
+    ur_found found;
     size_t rank = 0;
     double degree = ur_activation_degree(r->options->activation);
-    unrelu_status status = ur_frame_make(&r->data, rows, terms, 1, &frame, err);
-    if (status == UNRELU_OK && !(y = ur_alloc(frame.n, (frame.m + 1) * sizeof *y)))
-        status = ur_fail_memory(err, frame.n * (frame.m + 1), "labels");
-    if (status == UNRELU_OK)
-        status = ur_frame_labels(&frame, r->data.tolerance, &rank, y, NULL, err);
+    UR_TRY(ur_frame_make(&r->data, rows, terms, 1, &arena, &frame, err));
+    double *y = ur_take(&arena, frame.n, (frame.m + 1) * sizeof *y);
+    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(ur_frame_labels(&frame, r->data.tolerance, &rank, y, NULL, err));
     size_t k = rank - (terms.constant && rank > 0 ? 1 : 0);
-    if (status == UNRELU_OK && r->options->k == 0)
-        status = check_rows(r, &frame, rank, k, err);
-    if (status != UNRELU_OK || k == 0 || frame.n < frame.d + k ||
-        (r->options->k > 0 && k > r->options->k))
-        goto done;
+    if (r->options->k == 0)
+        UR_TRY(check_rows(r, &frame, rank, k, err));
+    if (k == 0 || frame.n < frame.d + k || (r->options->k > 0 && k > r->options->k))
+        return UNRELU_OK;
     size_t starts = (size_t)(3 * (double)k * (1 + log((double)k))) + 20;
-    status = ur_exact_search(&frame, y, rank, k, degree, ur_exact_slack(&r->data), starts, 12 + k,
-                             r->options->seed, r->exec, &found, err);
+    UR_TRY(ur_exact_search(&frame, y, rank, k, degree, ur_exact_slack(&r->data), starts, 12 + k,
+                           r->options->seed, r->exec, &arena, &found, err));
     *found_any = found.found;
-    if (status == UNRELU_OK && found.found == k)
-        status = ur_exact_finish(r, &frame, y, rank, k, found.V, 0, met, err);
-    if (status == UNRELU_OK && !*met && found.found < k)
-        status = try_linear(r, &frame, y, rank, &found, met, err);
-    if (status == UNRELU_OK && !*met && found.found < k && frame.n == r->data.n)
-        status = complete(r, &frame, y, rank, &found, met, err);
+    if (found.found == k)
+        UR_TRY(ur_exact_finish(r, &frame, y, rank, k, found.V, 0, met, err));
+    if (!*met && found.found < k)
+        UR_TRY(try_linear(r, &frame, y, rank, &found, met, err));
+    if (!*met && found.found < k && frame.n == r->data.n)
+        UR_TRY(complete(r, &frame, y, rank, &found, met, err));
     if (*met)
         note_k(r, k);
-done:
-    free(y);
-    ur_found_free(&found);
-    ur_frame_free(&frame);
-    return status;
+    return UNRELU_OK;
 }
 
 unrelu_status ur_exact(ur_recover *r, ur_terms terms, int *met, unrelu_error *err)

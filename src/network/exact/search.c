@@ -44,13 +44,6 @@ typedef struct {
     ur_pattern_end end;
 } run;
 
-void ur_found_free(ur_found *found)
-{
-    free(found->V);
-    free(found->w);
-    memset(found, 0, sizeof *found);
-}
-
 static void remove_span(const basis *b, size_t count, double *u)
 {
     size_t length = b->length;
@@ -154,12 +147,12 @@ static unrelu_status play_round(search *s, run *runs, size_t count, double slack
     return status;
 }
 
-static unrelu_status prepare(search *s, run *runs, size_t round, unrelu_error *err)
+static unrelu_status prepare(search *s, run *runs, size_t round, ur_arena *arena, unrelu_error *err)
 {
     const ur_pattern *q = &s->problem;
     ur_found *found = s->found;
-    found->V = ur_alloc(found->k, q->p * sizeof *found->V);
-    found->w = ur_alloc(found->k, q->k * sizeof *found->w);
+    found->V = ur_take(arena, found->k, q->p * sizeof *found->V);
+    found->w = ur_take(arena, found->k, q->k * sizeof *found->w);
     s->V = (basis){.length = q->p, .rows = ur_alloc(q->p, q->p * sizeof(double))};
     s->w = (basis){.length = q->k, .rows = ur_alloc(q->k, q->k * sizeof(double))};
     int good = found->V && found->w && s->V.rows && s->w.rows;
@@ -176,8 +169,8 @@ static unrelu_status prepare(search *s, run *runs, size_t round, unrelu_error *e
 
 unrelu_status ur_exact_search(const ur_frame *frame, const double *y, size_t rank, size_t wanted,
                               double degree, double slack, size_t starts, size_t patience,
-                              uint64_t seed, const unrelu_exec *exec, ur_found *found,
-                              unrelu_error *err)
+                              uint64_t seed, const unrelu_exec *exec, ur_arena *arena,
+                              ur_found *found, unrelu_error *err)
 {
     run runs[ROUND] = {0};
     *found = (ur_found){.k = wanted};
@@ -186,7 +179,7 @@ unrelu_status ur_exact_search(const ur_frame *frame, const double *y, size_t ran
     /* starting threads costs about 50 microseconds: small problems go one by one */
     int heavy = (double)frame->n * (double)frame->p * (double)(frame->p + 2 * rank) > 2e5;
     size_t round = heavy ? ROUND : 1;
-    unrelu_status status = prepare(&s, runs, round, err);
+    unrelu_status status = prepare(&s, runs, round, arena, err);
     while (status == UNRELU_OK && found->starts < starts && found->found < wanted) {
         size_t left = starts - found->starts;
         ur_progress(exec, "searching", (double)found->found / (double)wanted);

@@ -23,25 +23,23 @@
 
 enum { QR_ROWS = 20000 };
 
-unrelu_status ur_newton_alloc(const ur_newton *problem, size_t k, ur_newton_fit *fit,
-                              unrelu_error *err)
+unrelu_status ur_newton_alloc(const ur_newton *problem, size_t k, ur_arena *arena,
+                              ur_newton_fit *fit, unrelu_error *err)
 {
     *fit = (ur_newton_fit){.k = k,
-                           .V = ur_alloc(k, problem->p * sizeof(double)),
-                           .U = ur_alloc(problem->m, k * sizeof(double)),
-                           .e = ur_doubles(problem->m)};
-    if (fit->V && fit->U && fit->e)
-        return UNRELU_OK;
-    ur_newton_free(fit);
-    return ur_fail_memory(err, k, "neurons");
+                           .V = ur_take(arena, k, problem->p * sizeof(double)),
+                           .U = ur_take(arena, problem->m, k * sizeof(double)),
+                           .e = ur_take(arena, problem->m, sizeof(double))};
+    return ur_arena_status(arena, err);
 }
 
-void ur_newton_free(ur_newton_fit *fit)
+void ur_newton_copy(const ur_newton *problem, const ur_newton_fit *from, ur_newton_fit *to)
 {
-    free(fit->V);
-    free(fit->U);
-    free(fit->e);
-    *fit = (ur_newton_fit){0};
+    ur_newton_fit room = *to;
+    *to = *from;
+    to->V = memcpy(room.V, from->V, from->k * problem->p * sizeof *from->V);
+    to->U = memcpy(room.U, from->U, problem->m * from->k * sizeof *from->U);
+    to->e = memcpy(room.e, from->e, problem->m * sizeof *from->e);
 }
 
 /* B by least squares, columns of F scaled to unit length */

@@ -10,6 +10,7 @@
 #ifndef UR_NEWTON_H
 #define UR_NEWTON_H
 
+#include "base/arena.h"
 #include "network/model/network.h"
 
 typedef struct {
@@ -33,9 +34,10 @@ typedef struct {
 } ur_newton_fit;
 
 /* V, U, e with room for k neurons of this problem, zeroed */
-unrelu_status ur_newton_alloc(const ur_newton *problem, size_t k, ur_newton_fit *fit,
-                              unrelu_error *err);
-void ur_newton_free(ur_newton_fit *fit);
+unrelu_status ur_newton_alloc(const ur_newton *problem, size_t k, ur_arena *arena,
+                              ur_newton_fit *fit, unrelu_error *err);
+/* the numbers of a fit of no more neurons to the same problem */
+void ur_newton_copy(const ur_newton *problem, const ur_newton_fit *from, ur_newton_fit *to);
 /* U, e and rss for the V of fit, by a QR factorisation of the features (minimum norm) */
 unrelu_status ur_newton_outer(const ur_newton *problem, ur_newton_fit *fit, unrelu_error *err);
 /* Damped steps until the relative gain of rss is below tolerance (or rss / |A|^2 <= floor), at

@@ -43,15 +43,10 @@ static const double *raw_inputs(const ur_data *data, ur_terms terms, double **ow
 
 /* the model as a fit in raw coordinates; U and e in `unit`, so that their squares are numbers */
 static unrelu_status raw_fit(const unrelu_network *model, ur_terms terms, double unit,
-                             ur_newton_fit *fit, unrelu_error *err)
+                             ur_arena *arena, ur_newton_fit *fit, unrelu_error *err)
 {
     size_t d = model->d, q = d + (terms.hidden ? 1 : 0);
-    *fit = (ur_newton_fit){.k = model->k};
-    fit->V = ur_alloc(model->k, q * sizeof *fit->V);
-    fit->U = ur_alloc(model->m, model->k * sizeof *fit->U);
-    fit->e = ur_doubles(model->m);
-    if (!fit->V || !fit->U || !fit->e)
-        return ur_fail_memory(err, model->k * q, "weights");
+    UR_TRY(ur_newton_alloc(&(ur_newton){.p = q, .m = model->m}, model->k, arena, fit, err));
     for (size_t j = 0; j < model->k; j++) {
         memcpy(fit->V + j * q, model->V + j * d, d * sizeof *fit->V);
         if (terms.hidden)
@@ -82,12 +77,13 @@ static unrelu_status set_errors(ur_recover *r, ur_terms terms, unrelu_error *err
     size_t d = model->d, q = d + (terms.hidden ? 1 : 0);
     double *own = NULL, *V_se = ur_alloc(model->k, q * sizeof *V_se);
     double unit = r->data.unit;
-    ur_newton_fit fit = {0};
+    UR_ARENA(arena);
+    ur_newton_fit fit;
     int singular = 0;
     const double *x = raw_inputs(&r->data, terms, &own);
     unrelu_status status = x && V_se ? UNRELU_OK : ur_fail_memory(err, model->n * q, "cells");
     if (status == UNRELU_OK)
-        status = raw_fit(model, terms, unit, &fit, err);
+        status = raw_fit(model, terms, unit, &arena, &fit, err);
     if (status == UNRELU_OK)
         status = alloc_errors(model, terms, err);
     ur_newton problem = {.n = model->n,
@@ -117,7 +113,6 @@ static unrelu_status set_errors(ur_recover *r, ur_terms terms, unrelu_error *err
                                  model->k * q);
     free(own);
     free(V_se);
-    ur_newton_free(&fit);
     return status;
 }
 
@@ -138,13 +133,13 @@ static unrelu_status warn_weak(ur_recover *r, unrelu_error *err)
 unrelu_status ur_likelihood(ur_recover *r, const ur_frame *frame, const ur_newton_fit *start,
                             unrelu_error *err)
 {
-    ur_frame all = {0};
-    ur_newton_fit fit = {0};
+    UR_ARENA(arena);
+    ur_frame all;
+    ur_newton_fit fit;
     int unit = ur_activation_degree(r->options->activation) > 0;
-    unrelu_status status = ur_frame_make(&r->data, r->data.n, frame->terms, 0, &all, err);
+    UR_TRY(ur_frame_make(&r->data, r->data.n, frame->terms, 0, &arena, &all, err));
     ur_newton problem = ur_frame_problem(&all, r->options->activation, r->exec);
-    if (status == UNRELU_OK)
-        status = ur_newton_alloc(&problem, start->k, &fit, err);
+    unrelu_status status = ur_newton_alloc(&problem, start->k, &arena, &fit, err);
     if (status == UNRELU_OK)
         status = translate(frame, &all, start->k, start->V, unit, fit.V, err);
     if (status == UNRELU_OK)
@@ -165,7 +160,5 @@ unrelu_status ur_likelihood(ur_recover *r, const ur_frame *frame, const ur_newto
     }
     if (status == UNRELU_OK && !r->met)
         status = warn_weak(r, err);
-    ur_frame_free(&all);
-    ur_newton_free(&fit);
     return status;
 }

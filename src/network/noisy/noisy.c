@@ -8,12 +8,10 @@
 #include "network/noisy/noisy.h"
 
 #include "base/error.h"
-#include "base/memory.h"
 #include "dense/linear.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -48,43 +46,39 @@ static size_t most_neurons(const ur_recover *r)
 }
 
 /* eigenvalues above the Marchenko-Pastur edge of noise as large as the smaller half of them */
-static unrelu_status guess_k(const ur_frame *frame, size_t *k, unrelu_error *err)
+static unrelu_status guess_k(const ur_recover *r, ur_terms terms, size_t *k, unrelu_error *err)
 {
-    size_t n = frame->n, m = frame->m;
-    double *A = ur_alloc(n, m * sizeof *A), *C = ur_alloc(m, m * sizeof *C),
-           *values = ur_doubles(m);
-    unrelu_status status = A && C && values ? UNRELU_OK : ur_fail_memory(err, n * m, "labels");
-    if (status == UNRELU_OK) {
-        memcpy(A, frame->a, n * m * sizeof *A);
-        for (size_t j = 0; j < m; j++) {
-            double mean = 0;
-            for (size_t i = 0; i < n; i++)
-                mean += A[i * m + j] / (double)n;
-            for (size_t i = 0; i < n; i++)
-                A[i * m + j] -= mean;
-        }
-        ur_multiply_tn(n, m, m, A, A, C);
-        status = ur_eigen_symmetric(m, C, values, NULL, err);
+    UR_ARENA(arena);
+    ur_frame frame;
+    UR_TRY(ur_frame_make(&r->data, 5000, terms, 0, &arena, &frame, err));
+    size_t n = frame.n, m = frame.m;
+    double *A = ur_take(&arena, n, m * sizeof *A), *C = ur_take(&arena, m, m * sizeof *C);
+    double *values = ur_take(&arena, m, sizeof *values);
+    UR_TRY(ur_arena_status(&arena, err));
+    memcpy(A, frame.a, n * m * sizeof *A);
+    for (size_t j = 0; j < m; j++) {
+        double mean = 0;
+        for (size_t i = 0; i < n; i++)
+            mean += A[i * m + j] / (double)n;
+        for (size_t i = 0; i < n; i++)
+            A[i * m + j] -= mean;
     }
-    *k = 1;
-    if (status == UNRELU_OK) {
-        double noise = 0, root = 1 + sqrt((double)m / (double)n);
-        size_t half = (m + 1) / 2, above = 0;
-        for (size_t i = 0; i < half; i++)
-            noise += values[i] / (double)half;
-        for (size_t i = 0; i < m; i++)
-            above += values[i] > 1.2 * noise * root * root;
-        *k = above > 1 ? above : 1;
-    }
-    free(A);
-    free(C);
-    free(values);
-    return status;
+    ur_multiply_tn(n, m, m, A, A, C);
+    UR_TRY(ur_eigen_symmetric(m, C, values, NULL, err));
+    double noise = 0, root = 1 + sqrt((double)m / (double)n);
+    size_t half = (m + 1) / 2, above = 0;
+    for (size_t i = 0; i < half; i++)
+        noise += values[i] / (double)half;
+    for (size_t i = 0; i < m; i++)
+        above += values[i] > 1.2 * noise * root * root;
+    *k = above > 1 ? above : 1;
+    return UNRELU_OK;
 }
 
 /* ---- the race for one k and one set of biases ---- */
 
 typedef struct {
+    ur_arena arena; /* of all that follows */
     ur_frame frame;
     ur_best best;
     double *rows; /* (k, q): v, c of the best, in the data's coordinates */
@@ -94,9 +88,7 @@ typedef struct {
 
 static void contest_free(contest *c)
 {
-    ur_best_free(&c->best);
-    ur_frame_free(&c->frame);
-    free(c->rows);
+    ur_arena_end(&c->arena);
     memset(c, 0, sizeof *c);
 }
 
@@ -106,13 +98,13 @@ static unrelu_status hold(ur_recover *r, size_t k, ur_terms terms, size_t agree,
 {
     memset(c, 0, sizeof *c);
     c->k = k;
-    unrelu_status status = ur_frame_make(&r->data, rows_for(r, k), terms, 0, &c->frame, err);
+    unrelu_status status =
+        ur_frame_make(&r->data, rows_for(r, k), terms, 0, &c->arena, &c->frame, err);
     int usable = smaller && smaller->ready && smaller->frame.q == c->frame.q;
-    if (status == UNRELU_OK && !(c->rows = ur_alloc(k, c->frame.q * sizeof *c->rows)))
-        status = ur_fail_memory(err, k * c->frame.q, "weights");
+    c->rows = ur_take(&c->arena, k, c->frame.q * sizeof *c->rows);
     if (status == UNRELU_OK)
         status = ur_starts(r, &c->frame, k, agree, usable ? smaller->rows : NULL,
-                           usable ? smaller->k : 0, &c->best, err);
+                           usable ? smaller->k : 0, &c->arena, &c->best, err);
     if (status == UNRELU_OK)
         ur_frame_back(&c->frame, k, c->best.fit.V, c->rows);
     c->ready = status == UNRELU_OK;
@@ -166,11 +158,7 @@ static unrelu_status choose_k(ur_recover *r, ur_terms terms, contest *c, size_t 
 {
     size_t most = most_neurons(r), middle = 1;
     double rise = 0;
-    ur_frame frame = {0};
-    unrelu_status status = ur_frame_make(&r->data, 5000, terms, 0, &frame, err);
-    if (status == UNRELU_OK)
-        status = guess_k(&frame, &middle, err);
-    ur_frame_free(&frame);
+    unrelu_status status = guess_k(r, terms, &middle, err);
     middle = middle < most ? middle : most;
     if (status == UNRELU_OK)
         status = climb(r, terms, middle, most, SCAN, c, tried, err);
@@ -267,40 +255,32 @@ static unrelu_status prune(ur_recover *r, const ur_frame *frame, ur_newton_fit *
     ur_newton problem = ur_frame_problem(frame, r->options->activation, r->exec);
     size_t p = frame->p;
     double floor = r->data.floor;
-    unrelu_status status = UNRELU_OK;
-    for (size_t j = 0; j < fit->k && fit->k > 1 && status == UNRELU_OK;) {
-        ur_newton_fit less = {0};
-        status = ur_newton_alloc(&problem, fit->k - 1, &less, err);
-        if (status != UNRELU_OK)
-            break;
+    for (size_t j = 0; j < fit->k && fit->k > 1;) {
+        UR_ARENA(arena);
+        ur_newton_fit less;
+        UR_TRY(ur_newton_alloc(&problem, fit->k - 1, &arena, &less, err));
         memcpy(less.V, fit->V, j * p * sizeof *less.V);
         memcpy(less.V + j * p, fit->V + (j + 1) * p, (fit->k - 1 - j) * p * sizeof *less.V);
-        status = ur_newton_outer(&problem, &less, err);
-        int enough = status == UNRELU_OK && less.rss <= floor * floor * frame->size;
-        ur_newton_free(enough ? fit : &less);
-        if (enough)
-            *fit = less;
+        UR_TRY(ur_newton_outer(&problem, &less, err));
+        if (less.rss <= floor * floor * frame->size)
+            ur_newton_copy(&problem, &less, fit);
         else
             j++;
     }
-    return status;
+    return UNRELU_OK;
 }
 
 unrelu_status ur_joint_finish(ur_recover *r, const ur_frame *frame, ur_newton_fit *fit, int *met,
                               unrelu_error *err)
 {
+    UR_ARENA(arena);
     size_t rank = 0;
-    double *y = ur_alloc(frame->n, (frame->m + 1) * sizeof *y);
-    unrelu_status status = y ? UNRELU_OK : ur_fail_memory(err, frame->n * frame->m, "labels");
-    if (status == UNRELU_OK)
-        status = prune(r, frame, fit, err);
-    if (status == UNRELU_OK)
-        status = ur_frame_labels(frame, r->data.tolerance, &rank, y, NULL, err);
+    double *y = ur_take(&arena, frame->n, (frame->m + 1) * sizeof *y);
+    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(prune(r, frame, fit, err));
+    UR_TRY(ur_frame_labels(frame, r->data.tolerance, &rank, y, NULL, err));
     int enough = rank >= fit->k + (frame->terms.constant ? 1 : 0);
-    if (status == UNRELU_OK)
-        status = ur_exact_finish(r, frame, enough ? y : NULL, rank, fit->k, fit->V, 0, met, err);
-    free(y);
-    return status;
+    return ur_exact_finish(r, frame, enough ? y : NULL, rank, fit->k, fit->V, 0, met, err);
 }
 
 unrelu_status ur_noisy(ur_recover *r, unrelu_error *err)

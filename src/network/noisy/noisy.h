@@ -15,11 +15,11 @@ typedef struct {
     int skipped; /* the moment starts could not be had */
 } ur_best;
 
-void ur_best_free(ur_best *best);
 /* Ends as soon as `enough` starts agree on the best. before (may be NULL): rows v, c (smaller x q)
  * of the best fit with fewer neurons, which random ones complete to one more start. */
 unrelu_status ur_starts(ur_recover *r, const ur_frame *frame, size_t k, size_t enough,
-                        const double *before, size_t smaller, ur_best *best, unrelu_error *err);
+                        const double *before, size_t smaller, ur_arena *arena, ur_best *best,
+                        unrelu_error *err);
 /* free parameters of a network with these terms */
 double ur_parameters(const ur_recover *r, size_t k, ur_terms terms);
 

@@ -5,23 +5,15 @@
  * tensor is what makes k >= 10 with noise work; the others are cheap insurance, and their number
  * that agrees is reported. */
 #include "base/error.h"
-#include "base/memory.h"
 #include "base/random.h"
 #include "dense/linear.h"
 #include "network/noisy/noisy.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { STEPS = 40, RANDOM_STARTS = 2 }; /* what is slower leads to no better place */
 static const double GAIN = 1e-7, AGREE = 1e-4;
-
-void ur_best_free(ur_best *best)
-{
-    ur_newton_free(&best->fit);
-    memset(best, 0, sizeof *best);
-}
 
 double ur_parameters(const ur_recover *r, size_t k, ur_terms terms)
 {
@@ -57,21 +49,22 @@ static void set_weights(race *q)
     }
 }
 
-static unrelu_status open_race(race *q, size_t k, unrelu_error *err)
+/* what the starts need, in `arena`; the best fit in `kept` */
+static unrelu_status open_race(race *q, size_t k, ur_arena *arena, ur_arena *kept,
+                               unrelu_error *err)
 {
     const ur_frame *frame = q->frame;
     const ur_data *data = &q->r->data;
     const unrelu_recover_options *o = q->r->options;
     q->problem = ur_frame_problem(frame, o->activation, q->r->exec);
-    q->x = ur_alloc(frame->n, frame->d * sizeof *q->x);
-    q->raw = ur_alloc(k, (frame->q + 1) * sizeof *q->raw);
-    q->c = ur_doubles(k);
-    q->rss = ur_doubles(64);
+    q->x = ur_take(arena, frame->n, frame->d * sizeof *q->x);
+    q->raw = ur_take(arena, k, (frame->q + 1) * sizeof *q->raw);
+    q->c = ur_take(arena, k, sizeof *q->c);
+    q->rss = ur_take(arena, 64, sizeof *q->rss);
     if (o->activation.kind == UNRELU_EXPM1SQ)
-        q->weight = ur_doubles(frame->n);
-    if (!q->x || !q->raw || !q->c || !q->rss ||
-        (o->activation.kind == UNRELU_EXPM1SQ && !q->weight))
-        return ur_fail_memory(err, frame->n * frame->d, "cells");
+        q->weight = ur_take(arena, frame->n, sizeof *q->weight);
+    UR_TRY(ur_arena_status(arena, err));
+    UR_TRY(ur_newton_alloc(&q->problem, k, kept, &q->best->fit, err));
     for (size_t i = 0; i < frame->n; i++)
         memcpy(q->x + i * frame->d, data->x + frame->row[i] * frame->d, frame->d * sizeof *q->x);
     if (q->weight)
@@ -86,56 +79,36 @@ static unrelu_status open_race(race *q, size_t k, unrelu_error *err)
     return UNRELU_OK;
 }
 
-static void close_race(race *q)
-{
-    free(q->x);
-    free(q->raw);
-    free(q->c);
-    free(q->rss);
-    free(q->weight);
-}
-
 /* one start, V (k x p) in the frame, to its minimum */
 static unrelu_status enter(race *q, const double *V, unrelu_error *err)
 {
     size_t k = q->start.k;
-    ur_newton_fit fit = {0};
+    UR_ARENA(arena);
+    ur_newton_fit fit;
     double floor = q->r->data.floor * q->r->data.floor / 100;
-    unrelu_status status = ur_newton_alloc(&q->problem, k, &fit, err);
-    if (status == UNRELU_OK) {
-        memcpy(fit.V, V, k * q->frame->p * sizeof *V);
-        if (q->weight) {
-            ur_newton weighted = q->problem;
-            weighted.weight = q->weight;
-            status = ur_newton_solve(&weighted, STEPS, GAIN, floor, &fit, err);
-        }
+    UR_TRY(ur_newton_alloc(&q->problem, k, &arena, &fit, err));
+    memcpy(fit.V, V, k * q->frame->p * sizeof *V);
+    if (q->weight) {
+        ur_newton weighted = q->problem;
+        weighted.weight = q->weight;
+        UR_TRY(ur_newton_solve(&weighted, STEPS, GAIN, floor, &fit, err));
     }
-    if (status == UNRELU_OK)
-        status = ur_newton_solve(&q->problem, STEPS, GAIN, floor, &fit, err);
-    if (status == UNRELU_OK) {
-        q->rss[q->best->starts++] = fit.rss;
-        if (!q->best->fit.V || fit.rss < q->best->fit.rss) {
-            ur_newton_free(&q->best->fit);
-            q->best->fit = fit;
-            return UNRELU_OK;
-        }
-    }
-    ur_newton_free(&fit);
-    return status;
+    UR_TRY(ur_newton_solve(&q->problem, STEPS, GAIN, floor, &fit, err));
+    if (q->best->starts == 0 || fit.rss < q->best->fit.rss)
+        ur_newton_copy(&q->problem, &fit, &q->best->fit);
+    q->rss[q->best->starts++] = fit.rss;
+    return UNRELU_OK;
 }
 
 /* rows q->raw (k x d) and q->c, signed */
 static unrelu_status enter_raw(race *q, unrelu_error *err)
 {
     size_t k = q->start.k;
-    double *inside = ur_alloc(k, q->frame->q * sizeof *inside);
-    if (!inside)
-        return ur_fail_memory(err, k * q->frame->q, "weights");
-    unrelu_status status = ur_frame_enter(q->frame, q->start.f, k, q->raw, q->c, inside, err);
-    if (status == UNRELU_OK)
-        status = enter(q, inside, err);
-    free(inside);
-    return status;
+    UR_ARENA(arena);
+    double *inside = ur_take(&arena, k, q->frame->q * sizeof *inside);
+    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(ur_frame_enter(q->frame, q->start.f, k, q->raw, q->c, inside, err));
+    return enter(q, inside, err);
 }
 
 static unrelu_status try_moments(race *q, ur_moments_kind kind, unrelu_error *err)
@@ -169,37 +142,25 @@ static unrelu_status try_patterns(race *q, unrelu_error *err)
     if (frame->m < k || frame->n > 20000 || !ur_activation_rectifies(q->start.f) ||
         ur_activation_degree(q->start.f) <= 0)
         return UNRELU_OK;
-    ur_found found = {0};
-    double *labels = ur_alloc(frame->n, wide * sizeof *labels);
-    double *U = ur_alloc(frame->n, wide * sizeof *U), *s = ur_doubles(wide);
-    double *Vt = ur_alloc(wide, wide * sizeof *Vt), *y = ur_alloc(frame->n, most * sizeof *y);
-    unrelu_status status = UNRELU_OK;
-    if (!labels || !U || !s || !Vt || !y) {
-        status = ur_fail_memory(err, frame->n * wide, "labels");
-        goto done;
-    }
+    UR_ARENA(arena);
+    ur_found found;
+    double *labels = ur_take(&arena, frame->n, wide * sizeof *labels);
+    double *U = ur_take(&arena, frame->n, wide * sizeof *U);
+    double *s = ur_take(&arena, wide, sizeof *s), *Vt = ur_take(&arena, wide, wide * sizeof *Vt);
+    double *y = ur_take(&arena, frame->n, most * sizeof *y);
+    UR_TRY(ur_arena_status(&arena, err));
     for (size_t i = 0; i < frame->n; i++) {
         memcpy(labels + i * wide, frame->a + i * frame->m, frame->m * sizeof *labels);
         if (frame->terms.constant)
             labels[i * wide + frame->m] = sqrt(q->frame->size / (double)frame->n);
     }
-    status = ur_svd(frame->n, wide, labels, U, s, Vt, err);
+    UR_TRY(ur_svd(frame->n, wide, labels, U, s, Vt, err));
     rank = most < wide ? most : wide;
-    for (size_t i = 0; i < frame->n && status == UNRELU_OK; i++)
+    for (size_t i = 0; i < frame->n; i++)
         memcpy(y + i * rank, U + i * wide, rank * sizeof *y);
-    if (status == UNRELU_OK)
-        status = ur_exact_search(frame, y, rank, k, ur_activation_degree(q->start.f), 0.1,
-                                 4 * k + 20, 12, q->start.seed, q->r->exec, &found, err);
-    if (status == UNRELU_OK && found.found == k)
-        status = enter(q, found.V, err);
-done:
-    free(labels);
-    free(U);
-    free(s);
-    free(Vt);
-    free(y);
-    ur_found_free(&found);
-    return status;
+    UR_TRY(ur_exact_search(frame, y, rank, k, ur_activation_degree(q->start.f), 0.1, 4 * k + 20, 12,
+                           q->start.seed, q->r->exec, &arena, &found, err));
+    return found.found == k ? enter(q, found.V, err) : UNRELU_OK;
 }
 
 /* random rows behind the first `known`, which are given */
@@ -236,19 +197,21 @@ static size_t count_agreeing(const race *q)
 static int is_over(const race *q, size_t enough)
 {
     double floor = q->r->data.floor;
-    int met = q->best->fit.V && q->best->fit.rss <= floor * floor * q->frame->size;
+    int met = q->best->starts > 0 && q->best->fit.rss <= floor * floor * q->frame->size;
     return met || count_agreeing(q) >= enough;
 }
 
 unrelu_status ur_starts(ur_recover *r, const ur_frame *frame, size_t k, size_t enough,
-                        const double *before, size_t smaller, ur_best *best, unrelu_error *err)
+                        const double *before, size_t smaller, ur_arena *arena, ur_best *best,
+                        unrelu_error *err)
 {
     static const ur_moments_kind kinds[] = {UR_MOMENTS_QUADRATIC, UR_MOMENTS_REDUCED,
                                             UR_MOMENTS_LINEAR};
     memset(best, 0, sizeof *best);
     race q = {.r = r, .frame = frame, .best = best};
     int joint = frame->m < k; /* fewer labels than neurons: moments are weak, growth is better */
-    unrelu_status status = open_race(&q, k, err);
+    UR_ARENA(own);
+    unrelu_status status = open_race(&q, k, &own, arena, err);
     if (status == UNRELU_OK && joint)
         status = try_grown(&q, before, smaller, err);
     for (size_t i = 0; i < 3 && status == UNRELU_OK && !is_over(&q, enough); i++)
@@ -266,8 +229,5 @@ unrelu_status ur_starts(ur_recover *r, const ur_frame *frame, size_t k, size_t e
     best->residual = status == UNRELU_OK ? sqrt(best->fit.rss / frame->size) : NAN;
     best->bic = all * log(fmax(best->fit.rss / cells, 1e-300)) +
                 ur_parameters(r, k, frame->terms) * log(all);
-    close_race(&q);
-    if (status != UNRELU_OK)
-        ur_best_free(best);
     return status;
 }

@@ -11,6 +11,7 @@
 #ifndef UR_RECOVER_H
 #define UR_RECOVER_H
 
+#include "base/arena.h"
 #include "network/exact/pattern.h"
 #include "network/newton/newton.h"
 #include "network/problem/start.h"
@@ -18,21 +19,19 @@
 /* --- data.c --- */
 typedef struct {
     size_t n, d, m;
-    const double *x, *a;   /* (n, d), (n, m) */
-    double *own_x, *own_a; /* NULL where the sources lend them */
-    double *input_rms;     /* d: root mean squares of the inputs */
-    double unit;           /* a power of two near the largest label */
-    double *column_unit;   /* m: the same of each column */
-    double *column_rms;    /* m: root mean squares, in these units */
-    double *column_floor;  /* m: relative residual at which a column counts as met */
-    double floor;          /* the largest of them */
-    double tolerance;      /* of the rank of the labels */
-    char precision[16];    /* of the coarsest column */
+    const double *x, *a;  /* (n, d), (n, m), in the arena where the sources do not lend them */
+    double *input_rms;    /* d: root mean squares of the inputs */
+    double unit;          /* a power of two near the largest label */
+    double *column_unit;  /* m: the same of each column */
+    double *column_rms;   /* m: root mean squares, in these units */
+    double *column_floor; /* m: relative residual at which a column counts as met */
+    double floor;         /* the largest of them */
+    double tolerance;     /* of the rank of the labels */
+    char precision[16];   /* of the coarsest column */
 } ur_data;
 
 unrelu_status ur_data_load(unrelu_source *inputs, unrelu_source *labels, const unrelu_exec *exec,
-                           ur_data *data, unrelu_error *err);
-void ur_data_free(ur_data *data);
+                           ur_arena *arena, ur_data *data, unrelu_error *err);
 
 /* --- digits.c --- */
 void ur_data_judge(ur_data *data); /* sets the floors, tolerance and precision */
@@ -71,11 +70,9 @@ typedef struct {
 
 /* each: every column of labels in its own unit, for labels without noise; else one for all */
 unrelu_status ur_frame_make(const ur_data *data, size_t rows, ur_terms terms, int each,
-                            ur_frame *frame, unrelu_error *err);
-/* marks of the rows in the frame; NULL where it has all of them, or is NULL */
-unrelu_status ur_frame_mark(const ur_frame *frame, size_t n, unsigned char **used,
-                            unrelu_error *err);
-void ur_frame_free(ur_frame *frame);
+                            ur_arena *arena, ur_frame *frame, unrelu_error *err);
+/* marks of the rows in the frame; NULL where it has all of them, or is NULL, or memory ends */
+unsigned char *ur_frame_mark(const ur_frame *frame, size_t n, ur_arena *arena);
 /* rows of V (k x q in the data's coordinates: v, and c where it is fitted) <-> rows (k x p) */
 void ur_frame_forth(const ur_frame *frame, size_t k, const double *raw, double *V);
 void ur_frame_back(const ur_frame *frame, size_t k, const double *V, double *raw);
@@ -113,13 +110,12 @@ typedef struct {
     size_t starts;
 } ur_found;
 
-void ur_found_free(ur_found *found);
 /* Neurons of rho > 1 - slack among the fixed points of at most `starts` runs; gives up after
  * `patience` runs without any. y (n x rank) as of ur_frame_labels; wanted: how many exist. */
 unrelu_status ur_exact_search(const ur_frame *frame, const double *y, size_t rank, size_t wanted,
                               double degree, double slack, size_t starts, size_t patience,
-                              uint64_t seed, const unrelu_exec *exec, ur_found *found,
-                              unrelu_error *err);
+                              uint64_t seed, const unrelu_exec *exec, ur_arena *arena,
+                              ur_found *found, unrelu_error *err);
 
 /* --- exact.c --- */
 /* *met = 1, the model set and certified, where an exact network with these terms was found */

@@ -3,12 +3,10 @@
  * that --method auto tries where the default finds no exact network: labels that look like those
  * of a network but for some cells; fewer labels than neurons; labels of few dimensions. */
 #include "base/error.h"
-#include "base/memory.h"
 #include "network/hard/sparse_noise/sparse_noise.h"
 #include "network/problem/recover.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef unrelu_status (*hard_case)(ur_recover *r, int *met, unrelu_error *err);
@@ -97,19 +95,16 @@ enum { FEW_LABELS = 12 };
 static unrelu_status has_low_rank(const ur_recover *r, int *low, unrelu_error *err)
 {
     enum { MOST = 26 };
-    ur_frame frame = {0};
+    UR_ARENA(arena);
+    ur_frame frame;
     size_t m = r->data.m, rank = 0;
-    double *y = NULL;
-    unrelu_status status = ur_frame_make(&r->data, 2 * (m + r->data.d) + 50,
-                                         ur_terms_of(r->options->biases), 1, &frame, err);
-    if (status == UNRELU_OK && !(y = ur_alloc(frame.n, (m + 1) * sizeof *y)))
-        status = ur_fail_memory(err, frame.n * (m + 1), "labels");
-    if (status == UNRELU_OK)
-        status = ur_frame_labels(&frame, r->data.tolerance, &rank, y, NULL, err);
+    UR_TRY(ur_frame_make(&r->data, 2 * (m + r->data.d) + 50, ur_terms_of(r->options->biases), 1,
+                         &arena, &frame, err));
+    double *y = ur_take(&arena, frame.n, (m + 1) * sizeof *y);
+    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(ur_frame_labels(&frame, r->data.tolerance, &rank, y, NULL, err));
     *low = rank <= FEW_LABELS || (rank < m && rank <= MOST);
-    free(y);
-    ur_frame_free(&frame);
-    return status;
+    return UNRELU_OK;
 }
 
 static unrelu_status applies(const ur_recover *r, unrelu_recover_method method, int *yes,

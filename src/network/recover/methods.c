@@ -16,6 +16,7 @@
 
 typedef struct {
     ur_recover *r;
+    ur_arena arena; /* of all that follows */
     ur_frame frame; /* all rows */
     ur_start start;
     double *V, *c;  /* (k, d), k: the start */
@@ -25,39 +26,29 @@ typedef struct {
     int *exact; /* k */
 } course;
 
-static void course_free(course *q)
-{
-    ur_frame_free(&q->frame);
-    free(q->V);
-    free(q->c);
-    free(q->inside);
-    free(q->y);
-    free(q->exact);
-}
-
 /* k as asked, else the rank of the labels */
 static unrelu_status open_course(course *q, unrelu_error *err)
 {
     ur_recover *r = q->r;
     const unrelu_recover_options *o = r->options;
     unrelu_status status =
-        ur_frame_make(&r->data, r->data.n, ur_terms_of(o->biases), 0, &q->frame, err);
+        ur_frame_make(&r->data, r->data.n, ur_terms_of(o->biases), 0, &q->arena, &q->frame, err);
     if (status != UNRELU_OK)
         return status;
     const ur_frame *frame = &q->frame;
-    if (!(q->y = ur_alloc(frame->n, (frame->m + 1) * sizeof *q->y)))
-        return ur_fail_memory(err, frame->n * frame->m, "labels");
+    q->y = ur_take(&q->arena, frame->n, (frame->m + 1) * sizeof *q->y);
+    UR_TRY(ur_arena_status(&q->arena, err));
     status = ur_frame_labels(frame, r->data.tolerance, &q->rank, q->y, NULL, err);
     size_t k = o->k ? o->k : q->rank - (frame->terms.constant ? 1 : 0);
     if (status == UNRELU_OK && k == 0)
         return ur_fail(err, UNRELU_EDATA, "the labels are constant: there is no neuron to find");
     snprintf(r->model->how_k, sizeof r->model->how_k, "%s", o->k ? "given" : "rank of the labels");
-    q->V = ur_alloc(k, frame->d * sizeof *q->V);
-    q->c = ur_doubles(k);
-    q->inside = ur_alloc(k, frame->q * sizeof *q->inside);
-    q->exact = ur_alloc(k, sizeof *q->exact);
-    if (status == UNRELU_OK && (!q->V || !q->c || !q->inside || !q->exact))
-        status = ur_fail_memory(err, k * frame->q, "weights");
+    q->V = ur_take(&q->arena, k, frame->d * sizeof *q->V);
+    q->c = ur_take(&q->arena, k, sizeof *q->c);
+    q->inside = ur_take(&q->arena, k, frame->q * sizeof *q->inside);
+    q->exact = ur_take(&q->arena, k, sizeof *q->exact);
+    if (status == UNRELU_OK)
+        status = ur_arena_status(&q->arena, err);
     q->start = (ur_start){.sample = {frame->n, frame->d, frame->m, r->data.x, frame->a},
                           .k = k,
                           .f = o->activation,
@@ -158,10 +149,10 @@ static size_t count_exact(const course *q)
 }
 
 /* a fit with the rows of the start */
-static unrelu_status open_fit(const course *q, const ur_newton *problem, ur_newton_fit *fit,
+static unrelu_status open_fit(course *q, const ur_newton *problem, ur_newton_fit *fit,
                               unrelu_error *err)
 {
-    unrelu_status status = ur_newton_alloc(problem, q->start.k, fit, err);
+    unrelu_status status = ur_newton_alloc(problem, q->start.k, &q->arena, fit, err);
     if (status == UNRELU_OK)
         memcpy(fit->V, q->inside, q->start.k * q->frame.p * sizeof *fit->V);
     return status;
@@ -184,7 +175,6 @@ static unrelu_status descend(course *q, int *met, unrelu_error *err)
         *met = 1;
         r->model->starts = r->model->starts_agree = 1;
     }
-    ur_newton_free(&fit);
     return status;
 }
 
@@ -253,7 +243,6 @@ static unrelu_status by_nothing(course *q, int *met, unrelu_error *err)
                                  "not known; noise is the root mean square of what it leaves");
     }
     *met = 1;
-    ur_newton_free(&fit);
     return status;
 }
 
@@ -284,6 +273,6 @@ unrelu_status ur_method(ur_recover *r, unrelu_error *err)
                      "no exact fit from this start: the best residual is %.2g, and %.2g is needed",
                      r->best, r->data.floor);
     }
-    course_free(&q);
+    ur_arena_end(&q.arena);
     return status;
 }

@@ -225,13 +225,13 @@ static void state_guarantee(const ur_recover *r)
     snprintf(model->guarantee, sizeof model->guarantee, "%s", text);
 }
 
-static unrelu_status recover(unrelu_source *inputs, unrelu_source *labels, ur_recover *r,
-                             unrelu_error *err)
+static unrelu_status recover(unrelu_source *inputs, unrelu_source *labels, ur_arena *arena,
+                             ur_recover *r, unrelu_error *err)
 {
     unrelu_network *model = r->model;
     unrelu_status status = check_options(r->options, err);
     if (status == UNRELU_OK)
-        status = ur_data_load(inputs, labels, r->exec, &r->data, err);
+        status = ur_data_load(inputs, labels, r->exec, arena, &r->data, err);
     if (status == UNRELU_OK)
         status = check_size(r, err);
     if (status == UNRELU_OK)
@@ -268,8 +268,8 @@ unrelu_status unrelu_recover(unrelu_source *inputs, unrelu_source *labels,
         .options = options ? options : &defaults, .exec = exec, .model = model, .best = 1};
     memset(model, 0, sizeof *model);
     UR_BLAS_PINNED;
-    unrelu_status status = recover(inputs, labels, &r, err);
-    ur_data_free(&r.data);
+    UR_ARENA(arena);
+    unrelu_status status = recover(inputs, labels, &arena, &r, err);
     if (status != UNRELU_OK)
         unrelu_network_free(model);
     return status;

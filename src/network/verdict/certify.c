@@ -178,16 +178,16 @@ static void read_neurons(ur_recover *r, const plan *p, double *s)
     }
 }
 
-static unrelu_status make_plan(const ur_recover *r, const ur_frame *frame, plan *p,
-                               unsigned char **used, unrelu_error *err)
+static unrelu_status make_plan(const ur_recover *r, const ur_frame *frame, ur_arena *arena, plan *p,
+                               unrelu_error *err)
 {
     const unrelu_network *model = r->model;
     *p = (plan){.data = &r->data, .model = model};
-    p->length = ur_doubles(model->k);
-    p->largest = ur_doubles(model->m);
-    p->per_unit = ur_doubles(model->m);
-    if (!p->length || !p->largest || !p->per_unit)
-        return ur_fail_memory(err, model->k + model->m, "sums");
+    p->length = ur_take(arena, model->k, sizeof *p->length);
+    p->largest = ur_take(arena, model->m, sizeof *p->largest);
+    p->per_unit = ur_take(arena, model->m, sizeof *p->per_unit);
+    p->used = ur_frame_mark(frame, r->data.n, arena);
+    UR_TRY(ur_arena_status(arena, err));
     for (size_t j = 0; j < model->k; j++)
         p->length[j] = ur_kink_neuron(&r->data, model->V + j * model->d);
     for (size_t i = 0; i < model->m; i++)
@@ -195,22 +195,18 @@ static unrelu_status make_plan(const ur_recover *r, const ur_frame *frame, plan 
     for (size_t i = 0; i < model->m; i++)
         for (size_t j = 0; j < model->k; j++)
             p->largest[i] = fmax(p->largest[i], fabs(model->U[i * model->k + j]));
-    unrelu_status status = ur_frame_mark(frame, r->data.n, used, err);
-    p->used = *used;
-    return status;
+    return UNRELU_OK;
 }
 
 unrelu_status ur_certify(ur_recover *r, const ur_frame *frame, unrelu_error *err)
 {
+    UR_ARENA(arena);
     plan p;
-    unsigned char *used = NULL;
     unrelu_source *source = NULL;
-    double *s = NULL;
-    unrelu_status status = make_plan(r, frame, &p, &used, err);
-    if (status == UNRELU_OK && !(s = ur_doubles(length(&p))))
-        status = ur_fail_memory(err, length(&p), "sums");
-    if (status == UNRELU_OK)
-        status = unrelu_source_memory(r->data.x, r->data.n, r->data.d, &source, err);
+    UR_TRY(make_plan(r, frame, &arena, &p, err));
+    double *s = ur_take(&arena, length(&p), sizeof *s);
+    UR_TRY(ur_arena_status(&arena, err));
+    unrelu_status status = unrelu_source_memory(r->data.x, r->data.n, r->data.d, &source, err);
     if (status == UNRELU_OK)
         status = ur_pass(source, &certificate, &p, r->exec, "certifying", s, err);
     if (status == UNRELU_OK) {
@@ -220,10 +216,5 @@ unrelu_status ur_certify(ur_recover *r, const ur_frame *frame, unrelu_error *err
                  r->met && r->model->residual <= 1e-12 ? "double" : r->data.precision);
     }
     unrelu_source_close(source);
-    free(p.length);
-    free(p.largest);
-    free(p.per_unit);
-    free(used);
-    free(s);
     return status;
 }

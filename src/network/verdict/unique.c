@@ -180,13 +180,13 @@ static unrelu_status check_patterns(ur_recover *r, const ur_frame *frame, const 
 static unrelu_status count_fresh(const ur_recover *r, const ur_frame *frame, size_t enough,
                                  size_t *fresh, unrelu_error *err)
 {
-    unsigned char *used = NULL;
+    UR_ARENA(arena);
+    unsigned char *used = ur_frame_mark(frame, r->data.n, &arena);
     *fresh = 0;
-    unrelu_status status = ur_frame_mark(frame, r->data.n, &used, err);
-    if (status == UNRELU_OK && used) /* the certificate has seen that they fit */
-        status = ur_distinct(r->data.x, r->data.n, r->data.d, used, enough, fresh, err);
-    free(used);
-    return status;
+    UR_TRY(ur_arena_status(&arena, err));
+    if (!used) /* else the certificate has seen that they fit */
+        return UNRELU_OK;
+    return ur_distinct(r->data.x, r->data.n, r->data.d, used, enough, fresh, err);
 }
 
 static unrelu_status check_rows(ur_recover *r, const ur_frame *frame, int patterns,
@@ -224,26 +224,20 @@ static unrelu_status check_information(ur_recover *r, const ur_frame *frame, unr
     const unrelu_network *model = r->model;
     size_t p = frame->p, k = model->k, m = model->m;
     ur_newton problem = ur_frame_problem(frame, model->activation, r->exec);
-    ur_newton_fit fit = {0};
+    UR_ARENA(arena);
+    ur_newton_fit fit;
     int singular = 0;
-    double *V_se = ur_alloc(k, p * sizeof *V_se), *U_se = ur_alloc(m, k * sizeof *U_se);
-    unrelu_status status = V_se && U_se ? UNRELU_OK : ur_fail_memory(err, k * p, "errors");
-    if (status == UNRELU_OK)
-        status = ur_newton_alloc(&problem, k, &fit, err);
-    if (status == UNRELU_OK)
-        status = ur_frame_enter(frame, model->activation, k, model->V, model->c, fit.V, err);
-    if (status == UNRELU_OK)
-        status = ur_newton_outer(&problem, &fit, err);
-    if (status == UNRELU_OK)
-        status = ur_newton_errors(&problem, &fit, p, 1, V_se, U_se, NULL, &singular, err);
-    if (status == UNRELU_OK && singular)
-        status = doubt(r, "uncertified", err,
-                       "the weights are not determined one by one: neurons share a pattern of "
-                       "samples, or there are more of them than needed");
-    free(V_se);
-    free(U_se);
-    ur_newton_free(&fit);
-    return status;
+    double *V_se = ur_take(&arena, k, p * sizeof *V_se);
+    double *U_se = ur_take(&arena, m, k * sizeof *U_se);
+    UR_TRY(ur_newton_alloc(&problem, k, &arena, &fit, err));
+    UR_TRY(ur_frame_enter(frame, model->activation, k, model->V, model->c, fit.V, err));
+    UR_TRY(ur_newton_outer(&problem, &fit, err));
+    UR_TRY(ur_newton_errors(&problem, &fit, p, 1, V_se, U_se, NULL, &singular, err));
+    if (!singular)
+        return UNRELU_OK;
+    return doubt(r, "uncertified", err,
+                 "the weights are not determined one by one: neurons share a pattern of samples, "
+                 "or there are more of them than needed");
 }
 
 static unrelu_status check_linear(ur_recover *r, unrelu_error *err)
@@ -333,9 +327,10 @@ unrelu_status ur_unique(ur_recover *r, const ur_frame *frame, const double *y, s
 {
     unrelu_activation f = r->model->activation;
     int tested = y && ur_activation_rectifies(f) && ur_activation_degree(f) > 0;
-    ur_sides s = {0};
+    UR_ARENA(arena);
+    ur_sides s;
     r->model->verdict = UNRELU_VERDICT_EXACT;
-    unrelu_status status = ur_sides_set(&r->data, r->model, frame, &s, err);
+    unrelu_status status = ur_sides_set(&r->data, r->model, frame, &arena, &s, err);
     if (status == UNRELU_OK)
         status = check_rows(r, frame, y != NULL && r->model->linear_rank == 0, err);
     if (status == UNRELU_OK)
@@ -356,6 +351,5 @@ unrelu_status ur_unique(ur_recover *r, const ur_frame *frame, const double *y, s
         status = check_twins(r, err);
     if (status == UNRELU_OK)
         status = check_precision(r, err);
-    ur_sides_free(&s);
     return status;
 }

@@ -69,13 +69,14 @@ static unrelu_status learn(ur_recover *r, const pursuit *p, size_t k, unrelu_err
 {
     unrelu_recover_options options = *r->options;
     unrelu_source *inputs = NULL, *labels = NULL;
+    UR_ARENA(arena);
     ur_recover inner = *r;
     ur_data data = {0};
     unrelu_status status = unrelu_source_memory(r->data.x, r->data.n, r->data.d, &inputs, err);
     if (status == UNRELU_OK)
         status = unrelu_source_memory(p->L, r->data.n, r->data.m, &labels, err);
     if (status == UNRELU_OK)
-        status = ur_data_load(inputs, labels, r->exec, &data, err);
+        status = ur_data_load(inputs, labels, r->exec, &arena, &data, err);
     options.k = k;
     inner.options = &options;
     inner.data = data;
@@ -83,7 +84,6 @@ static unrelu_status learn(ur_recover *r, const pursuit *p, size_t k, unrelu_err
         status = ur_noisy(&inner, err);
     r->inputs = inner.inputs;
     r->p = inner.p;
-    ur_data_free(&data);
     unrelu_source_close(inputs);
     unrelu_source_close(labels);
     return status;

@@ -26,8 +26,8 @@ static void course_free(ur_any_course *q)
 {
     ur_any_rows_free(&q->all);
     ur_any_rows_free(&q->rows);
-    ur_frame_free(&q->frame);
-    ur_newton_free(&q->best.fit);
+    ur_arena_end(&q->round);
+    ur_arena_end(&q->arena);
 }
 
 /* Where there are fewer labels than neurons only rows that were kept back can certify a fit. */
@@ -78,9 +78,10 @@ static unrelu_status compare_offset(ur_any_course *q, unrelu_error *err)
     const ur_frame *frame = &q->frame;
     ur_newton problem = ur_frame_problem(frame, q->r->options->activation, q->r->exec);
     problem.constant = !frame->terms.constant;
-    ur_newton_fit fit = {0};
+    UR_ARENA(arena);
+    ur_newton_fit fit;
     double unit = q->r->data.unit, before = q->best.fit.rss;
-    unrelu_status status = ur_newton_alloc(&problem, q->k, &fit, err);
+    unrelu_status status = ur_newton_alloc(&problem, q->k, &arena, &fit, err);
     if (status == UNRELU_OK) {
         memcpy(fit.V, q->best.fit.V, q->k * frame->p * sizeof *fit.V);
         status = ur_newton_outer(&problem, &fit, err);
@@ -93,7 +94,6 @@ static unrelu_status compare_offset(ur_any_course *q, unrelu_error *err)
         status = test_rest(q, problem.constant ? &fit : &q->best.fit, err);
     q->here = unit * sqrt(before);
     q->other = unit * sqrt(fit.rss);
-    ur_newton_free(&fit);
     return status;
 }
 
@@ -109,8 +109,8 @@ static unrelu_status finish_exact(ur_any_course *q, int *met, unrelu_error *err)
 /* ---- labels with noise ---- */
 
 /* the best of the frame over all rows */
-static unrelu_status descend_all(ur_any_course *q, ur_frame *all, ur_newton_fit *fit,
-                                 unrelu_error *err)
+static unrelu_status descend_all(ur_any_course *q, ur_arena *arena, ur_frame *all,
+                                 ur_newton_fit *fit, unrelu_error *err)
 {
     const ur_frame *frame = &q->frame;
     ur_recover *r = q->r;
@@ -118,10 +118,10 @@ static unrelu_status descend_all(ur_any_course *q, ur_frame *all, ur_newton_fit 
     double *raw = ur_alloc(k, frame->q * sizeof *raw);
     unrelu_status status = raw ? UNRELU_OK : ur_fail_memory(err, k * frame->q, "weights");
     if (status == UNRELU_OK)
-        status = ur_frame_make(&r->data, r->data.n, frame->terms, 0, all, err);
+        status = ur_frame_make(&r->data, r->data.n, frame->terms, 0, arena, all, err);
     ur_newton problem = ur_frame_problem(all, r->options->activation, r->exec);
     if (status == UNRELU_OK)
-        status = ur_newton_alloc(&problem, k, fit, err);
+        status = ur_newton_alloc(&problem, k, arena, fit, err);
     if (status == UNRELU_OK) {
         ur_frame_back(frame, k, q->best.fit.V, raw);
         ur_frame_forth(all, k, raw, fit->V);
@@ -135,11 +135,12 @@ static unrelu_status finish_noisy(ur_any_course *q, unrelu_error *err)
 {
     ur_recover *r = q->r;
     unrelu_network *model = r->model;
+    UR_ARENA(arena);
     ur_frame all = {0};
     ur_newton_fit fit = {0};
     ur_any_measures s = {0};
     model->linear_rank = 0; /* an exact attempt may have left one */
-    unrelu_status status = descend_all(q, &all, &fit, err);
+    unrelu_status status = descend_all(q, &arena, &all, &fit, err);
     if (status == UNRELU_OK)
         status = ur_recover_adopt(r, &all, &fit, err);
     if (status == UNRELU_OK)
@@ -152,8 +153,6 @@ static unrelu_status finish_noisy(ur_any_course *q, unrelu_error *err)
         model->verdict = UNRELU_VERDICT_NOISY;
         status = status == UNRELU_OK ? ur_any_report_noisy(q, &s, err) : status;
     }
-    ur_newton_free(&fit);
-    ur_frame_free(&all);
     return status;
 }
 
@@ -184,11 +183,12 @@ static unrelu_status fit_k(ur_any_course *q, unrelu_error *err)
     ur_recover *r = q->r;
     size_t few = 100 * (r->data.d + q->k);
     ur_any_rows_free(&q->rows);
-    ur_newton_free(&q->best.fit);
+    ur_arena_end(&q->round);
     unrelu_status status =
         ur_any_rows_make(&r->data, &q->frame, few < FEW_ROWS ? FEW_ROWS : few, &q->rows, err);
     if (status == UNRELU_OK)
-        status = ur_any_race(r, &q->frame, &q->rows, q->k, r->options->budget, &q->best, err);
+        status =
+            ur_any_race(r, &q->frame, &q->rows, q->k, r->options->budget, &q->round, &q->best, err);
     if (status == UNRELU_OK && !is_met(q))
         status = compare_offset(q, err);
     return status;
@@ -237,7 +237,7 @@ unrelu_status ur_any_noise(ur_recover *r, int *met, unrelu_error *err)
     ur_terms terms = ur_terms_of(r->options->biases);
     ur_any_course q = {.r = r};
     *met = 0;
-    unrelu_status status = ur_frame_make(&r->data, rows_for(r), terms, 0, &q.frame, err);
+    unrelu_status status = ur_frame_make(&r->data, rows_for(r), terms, 0, &q.arena, &q.frame, err);
     if (status == UNRELU_OK)
         status = find_k(&q, err);
     if (status == UNRELU_OK)

@@ -94,7 +94,7 @@ typedef struct {
 
 /* the best of at most `budget` starts (0: 8, fewer where three agree) on the rows of a frame */
 unrelu_status ur_any_race(ur_recover *r, const ur_frame *frame, const ur_any_rows *rows, size_t k,
-                          uint64_t budget, ur_any_best *best, unrelu_error *err);
+                          uint64_t budget, ur_arena *arena, ur_any_best *best, unrelu_error *err);
 /* steps until one gains 1e-6 or less of the sum of squares; last: 1e-7 */
 unrelu_status ur_any_descend(const ur_recover *r, const ur_newton *problem, int last,
                              ur_newton_fit *fit, unrelu_error *err);
@@ -120,6 +120,8 @@ double ur_any_guesses(double epsilon, size_t k, double kappa); /* decimal logari
 /* --- any_noise.c --- */
 typedef struct {
     ur_recover *r;
+    ur_arena arena;        /* of the frame */
+    ur_arena round;        /* of the best for one k */
     ur_frame frame;        /* of at most 20000 rows */
     ur_any_rows all, rows; /* of the frame, all of them and a few */
     ur_any_best best;

@@ -30,30 +30,32 @@ typedef struct {
     double *V;            /* (k, p): a start */
     ur_any_best *best;    /* its fit: the first */
     ur_newton_fit second; /* the best of those that do not agree with it */
+    ur_newton_fit other;  /* the one that runs; rss of those that are none is infinite */
 } race;
 
-static void replace(ur_newton_fit *kept, ur_newton_fit *fit)
+static void swap(ur_newton_fit *one, ur_newton_fit *other)
 {
-    ur_newton_free(kept);
-    *kept = *fit;
-    *fit = (ur_newton_fit){0};
+    ur_newton_fit fit = *one;
+    *one = *other;
+    *other = fit;
 }
 
-static void judge(race *q, ur_newton_fit *fit)
+static void judge(race *q)
 {
     ur_any_best *best = q->best;
-    double least = best->fit.V ? best->fit.rss : INFINITY;
+    ur_newton_fit *fit = &q->other;
+    double least = best->fit.rss;
     best->starts++;
     if (fit->rss < least / (1 + AGREE)) {
-        replace(&q->second, &best->fit);
-        replace(&best->fit, fit);
+        swap(&q->second, &best->fit);
+        swap(&best->fit, fit);
         best->agree = 1;
     } else if (fit->rss <= least * (1 + AGREE)) {
         best->agree++;
         if (fit->rss < least)
-            replace(&best->fit, fit);
-    } else if (!q->second.V || fit->rss < q->second.rss) {
-        replace(&q->second, fit);
+            swap(&best->fit, fit);
+    } else if (fit->rss < q->second.rss) {
+        swap(&q->second, fit);
     }
 }
 
@@ -70,19 +72,12 @@ static unrelu_status enter(race *q, int cut, unrelu_error *err)
     few.n = rows->n;
     few.x = rows->x;
     few.a = cut ? rows->b : rows->a;
-    ur_newton_fit fit = {0};
-    unrelu_status status = ur_newton_alloc(&few, q->k, &fit, err);
-    if (status == UNRELU_OK) {
-        memcpy(fit.V, q->V, q->k * rows->p * sizeof *fit.V);
-        status = ur_newton_solve(&few, FIRST_STEPS, FIRST_GAIN, floor_of(q->r), &fit, err);
-    }
-    if (status == UNRELU_OK)
-        status = ur_newton_outer(&q->whole, &fit, err);
-    if (status == UNRELU_OK)
-        judge(q, &fit);
-    ur_newton_free(&fit);
+    memcpy(q->other.V, q->V, q->k * rows->p * sizeof *q->V);
+    UR_TRY(ur_newton_solve(&few, FIRST_STEPS, FIRST_GAIN, floor_of(q->r), &q->other, err));
+    UR_TRY(ur_newton_outer(&q->whole, &q->other, err));
+    judge(q);
     ur_progress(q->r->exec, "starts", (double)q->best->starts / (double)q->budget);
-    return status;
+    return UNRELU_OK;
 }
 
 static unrelu_status try_moments(race *q, ur_moments_kind kind, unrelu_error *err)
@@ -122,7 +117,7 @@ static int is_over(const race *q)
 {
     const ur_newton_fit *fit = &q->best->fit;
     double floor = q->r->data.floor;
-    if (fit->V && fit->rss <= floor * floor * q->frame->size)
+    if (fit->rss <= floor * floor * q->frame->size)
         return 1;
     return q->best->starts >= q->budget || (q->r->options->budget == 0 && q->best->agree >= ENOUGH);
 }
@@ -144,23 +139,28 @@ static unrelu_status decide(race *q, unrelu_error *err)
 {
     ur_newton_fit *first = &q->best->fit, *second = &q->second;
     unrelu_status status = ur_any_descend(q->r, &q->whole, 0, first, err);
-    if (status != UNRELU_OK || q->best->agree >= ENOUGH || !second->V)
+    if (status != UNRELU_OK || q->best->agree >= ENOUGH || isinf(second->rss))
         return status;
     status = ur_any_descend(q->r, &q->whole, 0, second, err);
     if (status == UNRELU_OK && second->rss < first->rss)
-        replace(first, second);
+        swap(first, second);
     return status;
 }
 
 unrelu_status ur_any_race(ur_recover *r, const ur_frame *frame, const ur_any_rows *rows, size_t k,
-                          uint64_t budget, ur_any_best *best, unrelu_error *err)
+                          uint64_t budget, ur_arena *arena, ur_any_best *best, unrelu_error *err)
 {
+    UR_ARENA(own);
     race q = {.r = r, .frame = frame, .rows = rows, .k = k, .best = best};
     q.whole = ur_frame_problem(frame, r->options->activation, r->exec);
     q.budget = budget > 0 ? budget : STARTS;
-    q.V = ur_alloc(k, rows->p * sizeof *q.V);
+    q.V = ur_take(&own, k, rows->p * sizeof *q.V);
     *best = (ur_any_best){0};
-    unrelu_status status = q.V ? UNRELU_OK : ur_fail_memory(err, k * rows->p, "weights");
+    UR_TRY(ur_newton_alloc(&q.whole, k, arena, &best->fit, err));
+    UR_TRY(ur_newton_alloc(&q.whole, k, arena, &q.second, err));
+    UR_TRY(ur_newton_alloc(&q.whole, k, arena, &q.other, err));
+    best->fit.rss = q.second.rss = INFINITY;
+    unrelu_status status = ur_arena_status(&own, err);
     if (status == UNRELU_OK)
         status = ur_any_spaces_make(rows->n, rows->p, rows->m, rows->x, rows->b, &q.spaces, err);
     if (status == UNRELU_OK)
@@ -168,10 +168,6 @@ unrelu_status ur_any_race(ur_recover *r, const ur_frame *frame, const ur_any_row
     if (status == UNRELU_OK)
         status = decide(&q, err);
     ur_any_spaces_free(&q.spaces);
-    ur_newton_free(&q.second);
-    free(q.V);
-    if (status != UNRELU_OK)
-        ur_newton_free(&best->fit);
     return status;
 }
 

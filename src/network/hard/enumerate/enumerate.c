@@ -23,6 +23,7 @@ static const uint64_t QUICK = (uint64_t)1 << 14, PLANES = (uint64_t)1 << 20,
 
 typedef struct {
     ur_recover *r;
+    ur_arena arena; /* of the frame, y and their diagonal */
     ur_frame frame; /* all rows */
     double *y;
     double *diagonal; /* of their triangle */
@@ -38,9 +39,7 @@ typedef struct {
 static void course_free(course *c)
 {
     ur_neurons_free(&c->neurons);
-    ur_frame_free(&c->frame);
-    free(c->y);
-    free(c->diagonal);
+    ur_arena_end(&c->arena);
 }
 
 /* y = [a, 1] R^+ with R = y'[a, 1]. The factorisation errs by rounding of the largest rows in every
@@ -76,13 +75,12 @@ static unrelu_status sharpen(course *c, unrelu_error *err)
 static unrelu_status open_course(course *c, unrelu_error *err)
 {
     ur_recover *r = c->r;
-    unrelu_status status =
-        ur_frame_make(&r->data, r->data.n, ur_terms_of(r->options->biases), 1, &c->frame, err);
+    UR_TRY(ur_frame_make(&r->data, r->data.n, ur_terms_of(r->options->biases), 1, &c->arena,
+                         &c->frame, err));
     const ur_frame *frame = &c->frame;
-    c->y = ur_alloc(frame->n, (frame->m + 1) * sizeof *c->y);
-    c->diagonal = ur_doubles(frame->m + 1);
-    if (status == UNRELU_OK && (!c->y || !c->diagonal))
-        status = ur_fail_memory(err, frame->n * (frame->m + 1), "labels");
+    c->y = ur_take(&c->arena, frame->n, (frame->m + 1) * sizeof *c->y);
+    c->diagonal = ur_take(&c->arena, frame->m + 1, sizeof *c->diagonal);
+    unrelu_status status = ur_arena_status(&c->arena, err);
     if (status == UNRELU_OK)
         status = ur_frame_labels(frame, r->data.tolerance, &c->rank, c->y, c->diagonal, err);
     size_t constant = frame->terms.constant && c->rank > 0 ? 1 : 0;
@@ -257,16 +255,16 @@ static unrelu_status search(course *c, unrelu_error *err)
 static unrelu_status descend(course *c, double *V, int *met, unrelu_error *err)
 {
     ur_newton problem = ur_frame_problem(&c->frame, c->r->options->activation, c->r->exec);
-    ur_newton_fit fit = {0};
+    UR_ARENA(arena);
+    ur_newton_fit fit;
     double floor = c->r->data.floor;
-    unrelu_status status = ur_newton_alloc(&problem, c->k, &fit, err);
+    unrelu_status status = ur_newton_alloc(&problem, c->k, &arena, &fit, err);
     if (status == UNRELU_OK) {
         memcpy(fit.V, V, c->k * c->frame.p * sizeof *V);
         status = ur_newton_solve(&problem, 30, 1e-13, floor * floor / 100, &fit, err);
     }
     if (status == UNRELU_OK)
         status = ur_exact_finish(c->r, &c->frame, c->y, c->rank, c->k, fit.V, 0, met, err);
-    ur_newton_free(&fit);
     return status;
 }
 

@@ -188,9 +188,10 @@ static unrelu_status mend(ur_recover *r, ur_peel *q, int *ready, unrelu_error *e
 {
     const ur_frame *frame = q->frame;
     ur_newton problem = ur_frame_problem(frame, r->options->activation, r->exec);
-    ur_newton_fit fit = {0};
+    UR_ARENA(arena);
+    ur_newton_fit fit;
     double floor = r->data.floor;
-    unrelu_status status = ur_newton_alloc(&problem, q->k, &fit, err);
+    unrelu_status status = ur_newton_alloc(&problem, q->k, &arena, &fit, err);
     if (status == UNRELU_OK) {
         memcpy(fit.V, q->W, q->k * frame->p * sizeof *fit.V);
         status = ur_newton_solve(&problem, MEND_STEPS, 1e-13, floor * floor / 100, &fit, err);
@@ -198,7 +199,6 @@ static unrelu_status mend(ur_recover *r, ur_peel *q, int *ready, unrelu_error *e
     *ready = status == UNRELU_OK && sqrt(fit.rss / frame->size) <= floor;
     if (*ready)
         memcpy(q->W, fit.V, q->k * frame->p * sizeof *fit.V);
-    ur_newton_free(&fit);
     return status;
 }
 
@@ -239,10 +239,11 @@ static double rest_of(const ur_peel *q)
 static unrelu_status attempt(ur_recover *r, ur_terms terms, size_t rows, uint64_t *budget, int *met,
                              unrelu_error *err)
 {
-    ur_frame frame = {0};
+    UR_ARENA(arena);
+    ur_frame frame;
     ur_peel q = {0};
     int ready = 0;
-    unrelu_status status = ur_frame_make(&r->data, rows, terms, 1, &frame, err);
+    unrelu_status status = ur_frame_make(&r->data, rows, terms, 1, &arena, &frame, err);
     if (status == UNRELU_OK)
         status = ur_peel_open(&frame, r->data.floor, r->options->seed, *budget, r->exec, &q, err);
     if (status == UNRELU_OK && r->options->literal) {
@@ -266,7 +267,6 @@ static unrelu_status attempt(ur_recover *r, ur_terms terms, size_t rows, uint64_
         status = judge_k(r, &q, met, err);
     *budget -= q.spent;
     ur_peel_close(&q);
-    ur_frame_free(&frame);
     return status;
 }
 

@@ -184,8 +184,8 @@ static void take(ur_peel *q, const ur_newton_fit *fit)
     }
 }
 
-static unrelu_status step(ur_peel *q, const unsigned char *chosen, size_t count, ur_newton_fit *fit,
-                          unrelu_error *err)
+static unrelu_status step(ur_peel *q, const unsigned char *chosen, size_t count, ur_arena *arena,
+                          ur_newton_fit *fit, unrelu_error *err)
 {
     size_t p = q->frame->p, m = q->frame->m;
     double *x = ur_alloc(count, p * sizeof *x), *a = ur_alloc(count, m * sizeof *a);
@@ -194,7 +194,7 @@ static unrelu_status step(ur_peel *q, const unsigned char *chosen, size_t count,
         ur_newton problem = {.n = count, .p = p, .m = m, .x = x, .a = a, .exec = q->exec};
         problem.f = (unrelu_activation){UNRELU_RELU, 0};
         gather(q, chosen, x, a);
-        status = ur_newton_alloc(&problem, q->k, fit, err);
+        status = ur_newton_alloc(&problem, q->k, arena, fit, err);
         if (status == UNRELU_OK) {
             memcpy(fit->V, q->W, q->k * p * sizeof *fit->V);
             ur_unit_rows(q->k, p, fit->V);
@@ -211,6 +211,7 @@ unrelu_status ur_peel_refine(ur_peel *q, unrelu_error *err)
     size_t p = q->frame->p, m = q->frame->m, k = q->k, count = 0, left = q->left;
     unsigned char *chosen = ur_alloc(q->frame->n, 1);
     double *W = ur_alloc(k, p * sizeof *W), *U = ur_alloc(k, m * sizeof *U);
+    UR_ARENA(arena);
     ur_newton_fit fit = {0};
     unrelu_status status =
         chosen && W && U ? UNRELU_OK : ur_fail_memory(err, q->frame->n + k * (p + m), "weights");
@@ -220,7 +221,7 @@ unrelu_status ur_peel_refine(ur_peel *q, unrelu_error *err)
         goto done;
     memcpy(W, q->W, k * p * sizeof *W);
     memcpy(U, q->U, k * m * sizeof *U);
-    status = step(q, chosen, count, &fit, err);
+    status = step(q, chosen, count, &arena, &fit, err);
     if (status != UNRELU_OK || !isfinite(fit.rss))
         goto done;
     take(q, &fit);
@@ -231,7 +232,6 @@ unrelu_status ur_peel_refine(ur_peel *q, unrelu_error *err)
         status = ur_peel_residual(q, err);
     }
 done:
-    ur_newton_free(&fit);
     free(chosen);
     free(W);
     free(U);

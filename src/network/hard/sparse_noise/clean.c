@@ -17,10 +17,7 @@ static const double FIRM = 0.01, ROUNDING = 1e-13;
 
 void ur_clean_free(ur_clean *clean)
 {
-    ur_data_free(&clean->data);
-    free(clean->row);
-    free(clean->x);
-    free(clean->a);
+    ur_arena_end(&clean->arena);
     *clean = (ur_clean){0};
 }
 
@@ -37,11 +34,10 @@ static unrelu_status gather(const ur_recover *r, const ur_sparse_cells *cells,
     size_t d = r->data.d, m = c->m, count = 0;
     for (size_t i = 0; i < c->rows; i++)
         count += (size_t)is_firm(c, i);
-    clean->row = ur_alloc(count, sizeof *clean->row);
-    clean->x = ur_alloc(count, d * sizeof *clean->x);
-    clean->a = ur_alloc(count, m * sizeof *clean->a);
-    if (!clean->row || !clean->x || !clean->a)
-        return ur_fail_memory(err, count * (d + m), "cells");
+    clean->row = ur_take(&clean->arena, count, sizeof *clean->row);
+    clean->x = ur_take(&clean->arena, count, d * sizeof *clean->x);
+    clean->a = ur_take(&clean->arena, count, m * sizeof *clean->a);
+    UR_TRY(ur_arena_status(&clean->arena, err));
     for (size_t i = 0; i < c->rows; i++) {
         if (!is_firm(c, i))
             continue;
@@ -116,7 +112,7 @@ static unrelu_status load(const ur_recover *r, ur_clean *clean, unrelu_error *er
     if (status == UNRELU_OK)
         status = unrelu_source_memory(clean->a, clean->rows, r->data.m, &labels, err);
     if (status == UNRELU_OK)
-        status = ur_data_load(inputs, labels, r->exec, &clean->data, err);
+        status = ur_data_load(inputs, labels, r->exec, &clean->arena, &clean->data, err);
     unrelu_source_close(inputs);
     unrelu_source_close(labels);
     return status;

@@ -120,6 +120,7 @@ void ur_subspace_free(ur_subspace *s);
 
 /* --- clean.c --- */
 typedef struct {
+    ur_arena arena;
     size_t rows;
     size_t *row;   /* of the data */
     double *x, *a; /* (rows, d), (rows, m): wrong cells replaced */

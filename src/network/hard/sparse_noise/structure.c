@@ -221,11 +221,12 @@ static unrelu_status test_inputs(const ur_recover *r, const ur_audit *audit, dou
                                  size_t *where, unrelu_error *err)
 {
     size_t *place = ur_alloc(r->data.n, sizeof *place);
-    ur_frame frame = {0};
+    UR_ARENA(arena);
+    ur_frame frame;
     moments s = {0};
     unrelu_status status = place ? UNRELU_OK : ur_fail_memory(err, r->data.n, "rows");
     if (status == UNRELU_OK)
-        status = ur_frame_make(&r->data, MOST_ROWS, (ur_terms){1, 0}, 1, &frame, err);
+        status = ur_frame_make(&r->data, MOST_ROWS, (ur_terms){1, 0}, 1, &arena, &frame, err);
     if (status == UNRELU_OK)
         status = moments_new(r->data.m, frame.p, &s, err);
     if (status == UNRELU_OK) {
@@ -235,7 +236,6 @@ static unrelu_status test_inputs(const ur_recover *r, const ur_audit *audit, dou
     }
     free(place);
     moments_free(&s);
-    ur_frame_free(&frame);
     return status;
 }
 
