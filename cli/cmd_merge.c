@@ -67,7 +67,9 @@ const cli_command cli_merge = {
     .name = "merge",
     .files = "SUMMARY...",
     .brief = "Add summaries of shards into one",
-    .doc = "All must be of the same columns and limits.",
+    .doc = "All must be of the same columns and limits. Where some were made with another --groups "
+           "than "
+           "others, the sum keeps one group.",
     .options = options,
     .has = CLI_HAS_JSON,
     .examples = examples,

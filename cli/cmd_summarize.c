@@ -19,8 +19,8 @@ static const cli_option options[] = {
     {"output", 'o', "FILE", "write the summary to FILE (.npz, needed)", CLI_TEXT,
      FIELD(shared.output), 0, 0, NULL},
     {"groups", 0, "G",
-     "sums to keep apart, for the errors of eigenvalues (default 10; 1 gives a smaller file "
-     "without them)",
+     "sums to keep apart (default 1); 10 give errors of eigenvalues to 'fit --rank', in a file "
+     "10 times as large",
      CLI_WHOLE, FIELD(groups), 1, 1000, "a whole number from 1 to 1000"},
     {"censor-at", 0, "T[,T...]",
      "values at or below T are censored, in place of 0: one T, or one for each column", CLI_TEXT,
@@ -34,7 +34,7 @@ static const cli_example examples[] = {
     {0},
 };
 
-static const summarize_arguments defaults = {CLI_SHARED_DEFAULTS, .groups = 10};
+static const summarize_arguments defaults = {CLI_SHARED_DEFAULTS, .groups = 1};
 
 static int collect(const summarize_arguments *a, const unrelu_gaussian_options *o,
                    unrelu_summary **summary)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Shards summarised apart and merged give the model of one run. */
+#include "gaussian/summary/gaussian_summary.h"
 #include "planted.h"
+#include "write/npz_write.h"
 
 #include <unistd.h>
 
@@ -120,9 +122,7 @@ static void summaries_of_other_data_are_refused(void **state)
     (void)state;
     double *x = sample(0);
     unrelu_error err = {0};
-    unrelu_summary *a = collect(x, 100, 10), *b = collect(x, 100, 1), *c = NULL;
-    assert_int_equal(unrelu_summary_merge(a, b, &err), UNRELU_EFORMAT);
-    assert_non_null(strstr(err.text, "10 and 1 groups"));
+    unrelu_summary *a = collect(x, 100, 10), *c = NULL;
     unrelu_source *source = NULL;
     unrelu_gaussian_options o = unrelu_gaussian_options_default();
     const double limit = 0.5;
@@ -135,9 +135,137 @@ static void summaries_of_other_data_are_refused(void **state)
     assert_int_equal(unrelu_summary_rows(a), 100); /* untouched */
     unrelu_source_close(source);
     unrelu_summary_free(a);
-    unrelu_summary_free(b);
     unrelu_summary_free(c);
     free(x);
+}
+
+static void groups_are_added_up_where_they_differ(void **state)
+{
+    (void)state;
+    const size_t groups[][2] = {{10, 1}, {1, 10}, {3, 7}};
+    double *x = sample(1);
+    unrelu_error err = {0};
+    unrelu_gaussian whole = fit(x, N, D, NULL), merged;
+    for (size_t k = 0; k < 3; k++) {
+        unrelu_summary *a = collect(x, N / 3, groups[k][0]);
+        unrelu_summary *b = collect(x + N / 3 * D, N - N / 3, groups[k][1]);
+        must(unrelu_summary_merge(a, b, &err), &err);
+        a = through_a_file(a);
+        assert_int_equal(a->plan.groups, 1);
+        assert_int_equal(unrelu_summary_rows(a), N);
+        assert_int_equal(unrelu_summary_rows(b), N - N / 3); /* untouched */
+        must(unrelu_gaussian_fit_summary(a, NULL, NULL, &merged, &err), &err);
+        assert_same_model(&merged, &whole, 1e-12);
+        unrelu_gaussian_free(&merged);
+        unrelu_summary_free(a);
+        unrelu_summary_free(b);
+    }
+    unrelu_gaussian_free(&whole);
+    free(x);
+}
+
+/* as 0.1 wrote it: no format, all numbers doubles, all pairs d x d */
+static void save_format_0(const unrelu_summary *s, const char *path)
+{
+    static const char *const names[] = {"rows",         "missing_cells",
+                                        "rows_dropped", "observed",
+                                        "positive",     "sum",
+                                        "square",       "gg",
+                                        "tt",           "gt",
+                                        "gtt",          "mm",
+                                        "mg",           "mt",
+                                        "mtt"};
+    ur_npz_writer *w = NULL;
+    unrelu_error err = {0};
+    size_t d = s->plan.d, groups = s->plan.groups, body = ur_moments_body_len(&s->plan), at = 0;
+    double *arrays[15];
+    must(ur_npz_writer_open(path, &w, &err), &err);
+    ur_npz_add_string(w, "kind", "summary");
+    ur_npz_add_string(w, "of", "rectified-gaussian");
+    ur_npz_add_integer(w, "groups", (int64_t)groups);
+    ur_npz_add_strings(w, "names", s->names, d);
+    ur_npz_add(w, "limit", s->limit, 1, &d);
+    ur_npz_add(w, "shift", s->s, 1, &d);
+    ur_npz_add(w, "exponent", s->s + d, 1, &d);
+    for (size_t i = 0; i < 15; i++) {
+        size_t dimensions = i < 3 ? 0 : i < 7 ? 1 : 2, size = i < 3 ? 1 : i < 7 ? d : d * d;
+        arrays[i] = calloc(groups * size, sizeof(double));
+        for (size_t g = 0; g < groups; g++)
+            memcpy(arrays[i] + g * size, s->s + 2 * d + g * body + at, size * sizeof(double));
+        at += size;
+        ur_npz_add(w, names[i], arrays[i], 1 + dimensions, (size_t[]){groups, d, d});
+    }
+    must(ur_npz_commit(w, &err), &err);
+    for (size_t i = 0; i < 15; i++)
+        free(arrays[i]);
+}
+
+static void summaries_of_format_0_are_read_and_merge_with_new_ones(void **state)
+{
+    (void)state;
+    double *x = sample(1);
+    unrelu_error err = {0};
+    unrelu_summary *old = NULL, *a = collect(x, N / 2, 10);
+    unrelu_summary *b = through_a_file(collect(x + N / 2 * D, N - N / 2, 10));
+    save_format_0(a, path_of("old.npz"));
+    must(unrelu_summary_load(path_of("old.npz"), &old, &err), &err);
+    assert_memory_equal(old->s, a->s, ur_moments.len(&a->plan) * sizeof *a->s);
+    must(unrelu_summary_merge(old, b, &err), &err);
+    must(unrelu_summary_merge(a, b, &err), &err);
+    assert_memory_equal(old->s, a->s, ur_moments.len(&a->plan) * sizeof *a->s);
+    unrelu_summary_free(old);
+    unrelu_summary_free(a);
+    unrelu_summary_free(b);
+    free(x);
+}
+
+static void a_file_gives_back_every_bit(void **state)
+{
+    (void)state;
+    for (int missing = 0; missing < 2; missing++) {
+        double *x = sample(missing);
+        unrelu_summary *a = collect(x, N, 3), *b = through_a_file(collect(x, N, 3));
+        assert_memory_equal(a->s, b->s, ur_moments.len(&a->plan) * sizeof *a->s);
+        unrelu_summary_free(a);
+        unrelu_summary_free(b);
+        free(x);
+    }
+}
+
+static void write_head(const char *kind, double format)
+{
+    ur_npz_writer *w = NULL;
+    unrelu_error err = {0};
+    must(ur_npz_writer_open(path_of("f.npz"), &w, &err), &err);
+    ur_npz_add_string(w, "kind", kind);
+    ur_npz_add_number(w, "format", format);
+    must(ur_npz_commit(w, &err), &err);
+}
+
+static void newer_formats_are_refused_by_every_kind(void **state)
+{
+    (void)state;
+    unrelu_error err = {0};
+    for (int newer = 0; newer < 2; newer++)
+        for (int kind = 0; kind < 5; kind++) {
+            static const char *const kinds[] = {"summary", "rectified-gaussian", "network",
+                                                "mixture", "hardness"};
+            unrelu_summary *summary = NULL;
+            unrelu_gaussian gaussian;
+            unrelu_network network;
+            unrelu_mixture mixture;
+            unrelu_hardness hardness;
+            write_head(kinds[kind], newer ? 2 : 1);
+            const char *path = path_of("f.npz");
+            unrelu_status status = kind == 0   ? unrelu_summary_load(path, &summary, &err)
+                                   : kind == 1 ? unrelu_gaussian_load(path, &gaussian, &err)
+                                   : kind == 2 ? unrelu_network_load(path, &network, &err)
+                                   : kind == 3 ? unrelu_mixture_load(path, &mixture, &err)
+                                               : unrelu_hardness_load(path, &hardness, &err);
+            assert_int_equal(status, UNRELU_EFORMAT);
+            assert_int_equal(!!strstr(err.text, "f.npz is of format 2, and unrelu"), newer);
+            assert_int_equal(!!strstr(err.text, "knows formats up to 1"), newer);
+        }
 }
 
 static void methods_of_several_passes_are_refused_by_name(void **state)
@@ -173,6 +301,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(merged_shards_give_the_model_of_one_run),
         cmocka_unit_test(summaries_of_other_data_are_refused),
+        cmocka_unit_test(groups_are_added_up_where_they_differ),
+        cmocka_unit_test(summaries_of_format_0_are_read_and_merge_with_new_ones),
+        cmocka_unit_test(a_file_gives_back_every_bit),
+        cmocka_unit_test(newer_formats_are_refused_by_every_kind),
         cmocka_unit_test(methods_of_several_passes_are_refused_by_name),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);

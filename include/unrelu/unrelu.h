@@ -457,7 +457,8 @@ UNRELU_API unrelu_status unrelu_summary_load(const char *path, unrelu_summary **
                                              unrelu_error *err);
 UNRELU_API unrelu_status unrelu_summary_save(const unrelu_summary *summary, const char *path,
                                              unrelu_error *err);
-/* into += from; both must be of the same columns and limits */
+/* into += from; both must be of the same columns and limits. Where they have different numbers of
+ * groups, into has one then. */
 UNRELU_API unrelu_status unrelu_summary_merge(unrelu_summary *into, const unrelu_summary *from,
                                               unrelu_error *err);
 UNRELU_API void unrelu_summary_free(unrelu_summary *summary);

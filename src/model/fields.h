@@ -1,17 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The members of a model as arrays of its file, by one table for both ways, and what all files of
- * models share. */
+/* The members of a model as arrays of its file, by one table for both ways, and what the files of
+ * all models and summaries share: kind, format, written_by. */
 #ifndef UR_FIELDS_H
 #define UR_FIELDS_H
 
+#include "base/arena.h"
 #include "read/npz.h"
 #include "write/npz_write.h"
+
+/* of the files that are written; files without `format` are of 0 */
+enum { UR_FORMAT = 1 };
 
 typedef enum {
     UR_ARRAY,  /* double *, left out where it is NULL */
     UR_FINITE, /* the same, and a file where it is not finite is refused */
+    UR_COUNTS, /* the same, of whole numbers that are kept as integers */
+    UR_BYTES,  /* uint8_t *, left out where it is NULL */
     UR_NUMBER, /* double */
     UR_COUNT,  /* size_t */
+    UR_SWITCH, /* int: 0 or 1 */
     UR_WORD,   /* char[size] */
     UR_TEXTS,  /* char **, left out where it is NULL */
 } ur_field_kind;
@@ -23,33 +30,20 @@ typedef struct {
     const char *shape; /* of an array: a letter a dimension */
     size_t size;       /* of a word */
     double missing;    /* a number that the file does not have */
+    int needed;        /* a file without it is refused */
 } ur_field;
 
 /* rows of a table for a model of type T */
-#define UR_ARRAY_FIELD(T, member, letters)                                                         \
+#define UR_FIELD(T, member, kind, letters, size, without, needed)                                  \
     {                                                                                              \
-#member, UR_ARRAY, offsetof(T, member), letters, 0, 0                                      \
+#member, kind, offsetof(T, member), letters, size, without, needed                         \
     }
-#define UR_FINITE_FIELD(T, member, letters)                                                        \
-    {                                                                                              \
-#member, UR_FINITE, offsetof(T, member), letters, 0, 0                                     \
-    }
-#define UR_NUMBER_FIELD(T, member, without)                                                        \
-    {                                                                                              \
-#member, UR_NUMBER, offsetof(T, member), 0, 0, without                                     \
-    }
-#define UR_COUNT_FIELD(T, member)                                                                  \
-    {                                                                                              \
-#member, UR_COUNT, offsetof(T, member), 0, 0, 0                                            \
-    }
-#define UR_WORD_FIELD(T, member)                                                                   \
-    {                                                                                              \
-#member, UR_WORD, offsetof(T, member), 0, sizeof(((T *)0)->member), 0                      \
-    }
-#define UR_TEXTS_FIELD(T, member, letters)                                                         \
-    {                                                                                              \
-#member, UR_TEXTS, offsetof(T, member), letters, 0, 0                                      \
-    }
+#define UR_ARRAY_FIELD(T, member, letters)  UR_FIELD(T, member, UR_ARRAY, letters, 0, 0, 0)
+#define UR_FINITE_FIELD(T, member, letters) UR_FIELD(T, member, UR_FINITE, letters, 0, 0, 0)
+#define UR_NUMBER_FIELD(T, member, without) UR_FIELD(T, member, UR_NUMBER, NULL, 0, without, 0)
+#define UR_COUNT_FIELD(T, member)           UR_FIELD(T, member, UR_COUNT, NULL, 0, 0, 0)
+#define UR_WORD_FIELD(T, member)            UR_FIELD(T, member, UR_WORD, NULL, sizeof(((T *)0)->member), 0, 0)
+#define UR_TEXTS_FIELD(T, member, letters)  UR_FIELD(T, member, UR_TEXTS, letters, 0, 0, 0)
 
 /* sizes[i] is what letters[i] stands for */
 typedef struct {
@@ -60,11 +54,22 @@ typedef struct {
 } ur_fields;
 
 void ur_fields_save(ur_npz_writer *w, const ur_fields *table, const void *model);
-/* those that the file has */
+/* those that the file has, and those that it must have */
 unrelu_status ur_fields_load(ur_npz *npz, const char *path, const ur_fields *table, void *model,
                              unrelu_error *err);
 
-/* an array of this shape (ndim 1 or 2), else EFORMAT with the file, the array and both shapes */
+/* Opens a file to be written, with kind, format and written_by in it. */
+unrelu_status ur_model_create(const char *path, const char *kind, ur_npz_writer **out,
+                              unrelu_error *err);
+/* Closes it: written where status is OK, else gone. Returns the first failure. */
+unrelu_status ur_model_commit(ur_npz_writer *w, unrelu_status status, unrelu_error *err);
+/* Opens a file of this kind and of a format that is known; it is closed with the arena. */
+unrelu_status ur_model_open(ur_arena *arena, const char *path, const char *kind, ur_npz **out,
+                            unrelu_error *err);
+/* refuses a newer one; format may be NULL */
+unrelu_status ur_format_check(ur_npz *npz, const char *path, int *format, unrelu_error *err);
+
+/* an array of this shape (ndim 1 to 3), else EFORMAT with the file, the array and both shapes */
 unrelu_status ur_array_load(ur_npz *npz, const char *path, const char *name, size_t ndim,
                             const size_t *shape, double **out, unrelu_error *err);
 unrelu_status ur_count_load(ur_npz *npz, const char *path, const char *name, size_t *out,
@@ -72,8 +77,6 @@ unrelu_status ur_count_load(ur_npz *npz, const char *path, const char *name, siz
 unrelu_status ur_finite_check(const char *path, const char *name, const double *x, size_t rows,
                               size_t columns, unrelu_error *err);
 
-/* the file states this kind, else EFORMAT */
-unrelu_status ur_kind_check(ur_npz *npz, const char *path, const char *kind, unrelu_error *err);
 /* as text: a double does not hold all of a seed */
 void ur_seed_save(ur_npz_writer *w, uint64_t seed);
 unrelu_status ur_seed_load(ur_npz *npz, const char *path, uint64_t *seed, unrelu_error *err);

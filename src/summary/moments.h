@@ -46,5 +46,7 @@ void ur_moments_total(const ur_moments_plan *plan, const double *s, size_t skip,
 
 /* exponents are stored as e - UR_NO_EXPONENT, so that a zeroed head says "no value yet" */
 #define UR_NO_EXPONENT (-4096.0)
+/* of what is stored: largest_exponent finds it bit by bit, in 13 bits */
+#define UR_LARGEST_EXPONENT 8191.0
 
 #endif

@@ -129,6 +129,31 @@ void ur_npz_add_bytes(ur_npz_writer *w, const char *name, const uint8_t *data, s
     add(w, name, "|u1", sizeof *data, data, ndim, shape);
 }
 
+void ur_npz_add_counts(ur_npz_writer *w, const char *name, const double *data, size_t ndim,
+                       const size_t *shape)
+{
+    size_t count = 1;
+    double most = 0;
+    for (size_t i = 0; i < ndim; i++)
+        count *= shape[i];
+    for (size_t i = 0; i < count; i++)
+        most = data[i] > most ? data[i] : most;
+    size_t item = most <= UINT32_MAX ? sizeof(uint32_t) : sizeof(int64_t);
+    void *copy = ur_alloc(count, item);
+    if (!copy && !w->failed)
+        w->failed = ur_fail_memory(&w->failure, count, "counts");
+    for (size_t i = 0; copy && i < count; i++)
+        if (item == sizeof(uint32_t))
+            ((uint32_t *)copy)[i] = (uint32_t)data[i];
+        else
+            ((int64_t *)copy)[i] = (int64_t)data[i];
+    member *m = add(w, name, item == sizeof(uint32_t) ? "<u4" : "<i8", item, copy, ndim, shape);
+    if (m)
+        m->own = copy;
+    else
+        free(copy);
+}
+
 /* a 0-d array of 8 bytes, copied */
 static void add_scalar(ur_npz_writer *w, const char *name, const char *descr, const void *value)
 {

@@ -15,6 +15,9 @@ void ur_npz_add(ur_npz_writer *w, const char *name, const double *data, size_t n
                 const size_t *shape);
 void ur_npz_add_number(ur_npz_writer *w, const char *name, double value);   /* 0-d <f8, copied */
 void ur_npz_add_integer(ur_npz_writer *w, const char *name, int64_t value); /* 0-d <i8, copied */
+/* whole numbers from 0 to 2^53, copied: <u4, or <i8 where one does not fit */
+void ur_npz_add_counts(ur_npz_writer *w, const char *name, const double *data, size_t ndim,
+                       const size_t *shape);
 void ur_npz_add_bytes(ur_npz_writer *w, const char *name, const uint8_t *data, size_t ndim,
                       const size_t *shape); /* |u1 */
 void ur_npz_add_strings(ur_npz_writer *w, const char *name, char *const *strings,

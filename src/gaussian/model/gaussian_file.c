@@ -14,40 +14,48 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct {
-    const char *name;
-    size_t offset;  /* of the pointer in unrelu_gaussian */
-    int dimensions; /* of size d each; NEEDED must be there */
-    enum { NEEDED, OPTIONAL } presence;
-} array_field;
+#define FIELD(member, kind, letters, needed)                                                       \
+    UR_FIELD(unrelu_gaussian, member, kind, letters, 0, 0, needed)
+#define ARRAY(member, letters) FIELD(member, UR_ARRAY, letters, 0)
+#define WORD(member)                                                                               \
+    UR_FIELD(unrelu_gaussian, member, UR_WORD, NULL, sizeof(((unrelu_gaussian *)0)->member), 0, 1)
 
-#define AT(member) offsetof(unrelu_gaussian, member)
-static const array_field arrays[] = {
-    {"b", AT(b), 1, NEEDED},
-    {"sigma", AT(sigma), 2, NEEDED},
-    {"scale", AT(scale), 1, OPTIONAL},
-    {"correlation", AT(correlation), 2, OPTIONAL},
-    {"b_se", AT(b_se), 1, OPTIONAL},
-    {"scale_se", AT(scale_se), 1, OPTIONAL},
-    {"sigma_se", AT(sigma_se), 2, OPTIONAL},
-    {"correlation_se", AT(correlation_se), 2, OPTIONAL},
-    {"n_pair", AT(n_pair), 2, OPTIONAL},
-    {"observed", AT(observed), 1, OPTIONAL},
-    {"positive", AT(positive), 1, OPTIONAL},
-    {"eigenvalues", AT(eigenvalues), 1, OPTIONAL},
-    {"eigenvalues_se", AT(eigenvalues_se), 1, OPTIONAL},
+static const ur_field arrays[] = {
+    FIELD(b, UR_ARRAY, "d", 1), FIELD(sigma, UR_ARRAY, "dd", 1),
+    ARRAY(scale, "d"),          ARRAY(correlation, "dd"),
+    ARRAY(b_se, "d"),           ARRAY(scale_se, "d"),
+    ARRAY(sigma_se, "dd"),      ARRAY(correlation_se, "dd"),
+    ARRAY(n_pair, "dd"),        ARRAY(observed, "d"),
+    ARRAY(positive, "d"),       ARRAY(eigenvalues, "d"),
+    ARRAY(eigenvalues_se, "d"),
+};
+static const ur_field factor[] = {FIELD(W, UR_ARRAY, "dk", 1),
+                                  UR_WORD_FIELD(unrelu_gaussian, how_k)};
+/* of a learned model */
+static const ur_field learned[] = {
+    WORD(norms),
+    WORD(angles),
+    FIELD(rows_dropped, UR_COUNT, NULL, 1),
+    FIELD(repaired, UR_SWITCH, NULL, 1),
+    FIELD(lambda_min, UR_NUMBER, NULL, 1),
+    FIELD(pair_flags, UR_BYTES, "dd", 1),
 };
 /* of a rectified-gaussian file alone */
-static const array_field alone[] = {
-    {"noise", AT(noise), 1, OPTIONAL},
-    {"limit", AT(limit), 1, OPTIONAL},
-    {"lambda", AT(lambda), 1, OPTIONAL},
-};
+static const ur_field alone[] = {ARRAY(noise, "d"), ARRAY(limit, "d"), ARRAY(lambda, "d")};
+static const ur_field alone_learned[] = {WORD(method), FIELD(n, UR_COUNT, NULL, 1)};
+
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
-static double **pointer(const unrelu_gaussian *m, const array_field *a)
+static void put(ur_npz_writer *w, const unrelu_gaussian *m, const ur_field *fields, size_t count)
 {
-    return (double **)((char *)m + a->offset);
+    ur_fields_save(w, &(ur_fields){fields, count, "dk", (size_t[]){m->d, m->k}}, m);
+}
+
+static unrelu_status get(ur_npz *npz, const char *path, unrelu_gaussian *m, const ur_field *fields,
+                         size_t count, unrelu_error *err)
+{
+    const ur_fields table = {fields, count, "dk", (size_t[]){m->d, m->k}};
+    return ur_fields_load(npz, path, &table, m, err);
 }
 
 /* "no-zeros,few-joint" */
@@ -75,31 +83,18 @@ static uint32_t flags_from_text(const char *text)
     return flags;
 }
 
-static unrelu_status add_flags(ur_npz_writer *w, const unrelu_gaussian *m, unrelu_error *err)
+static unrelu_status put_flags(ur_npz_writer *w, const unrelu_gaussian *m, unrelu_error *err)
 {
     enum { TEXT = 128 };
-    char **texts = ur_alloc(m->d, sizeof *texts);
-    char *room = ur_alloc(m->d, TEXT);
-    unrelu_status status = texts && room ? UNRELU_OK : ur_fail_memory(err, m->d, "flags");
-    for (size_t j = 0; status == UNRELU_OK && j < m->d; j++) {
+    UR_ARENA(arena);
+    char **texts = ur_take(&arena, m->d, sizeof *texts), *room = ur_take(&arena, m->d, TEXT);
+    UR_TRY(ur_arena_status(&arena, err));
+    for (size_t j = 0; j < m->d; j++) {
         texts[j] = room + j * TEXT;
         flags_to_text(m->flags[j], texts[j], TEXT);
     }
-    if (status == UNRELU_OK)
-        ur_npz_add_strings(w, "flags", texts, m->d);
-    free(texts);
-    free(room);
-    return status;
-}
-
-static void add_arrays(ur_npz_writer *w, const unrelu_gaussian *m, const array_field *fields,
-                       size_t count)
-{
-    size_t shape[2] = {m->d, m->d};
-    for (size_t i = 0; i < count; i++)
-        if (*pointer(m, &fields[i]))
-            ur_npz_add(w, fields[i].name, *pointer(m, &fields[i]), (size_t)fields[i].dimensions,
-                       shape);
+    ur_npz_add_strings(w, "flags", texts, m->d);
+    return UNRELU_OK;
 }
 
 /* only a learned model has them */
@@ -110,109 +105,57 @@ static int is_learned(const unrelu_gaussian *m)
 
 unrelu_status ur_gaussian_put(ur_npz_writer *w, const unrelu_gaussian *m, unrelu_error *err)
 {
-    size_t square[2] = {m->d, m->d}, tall[2] = {m->d, m->k};
-    add_arrays(w, m, arrays, COUNT(arrays));
-    if (m->W) {
-        ur_npz_add(w, "W", m->W, 2, tall);
-        ur_npz_add_string(w, "how_k", m->how_k);
-    }
+    put(w, m, arrays, COUNT(arrays));
+    if (m->W)
+        put(w, m, factor, COUNT(factor));
     if (!is_learned(m))
         return UNRELU_OK;
-    ur_npz_add_string(w, "norms", m->norms);
-    ur_npz_add_string(w, "angles", m->angles);
-    ur_npz_add_integer(w, "rows_dropped", (int64_t)m->rows_dropped);
-    ur_npz_add_integer(w, "repaired", m->repaired);
-    ur_npz_add_number(w, "lambda_min", m->lambda_min);
-    ur_npz_add_bytes(w, "pair_flags", m->pair_flags, 2, square);
-    return add_flags(w, m, err);
+    put(w, m, learned, COUNT(learned));
+    return put_flags(w, m, err);
 }
 
 unrelu_status unrelu_gaussian_save(const unrelu_gaussian *m, const char *path, unrelu_error *err)
 {
     ur_npz_writer *w = NULL;
-    unrelu_status status = ur_npz_writer_open(path, &w, err);
-    if (status != UNRELU_OK)
-        return status;
-    ur_npz_add_string(w, "kind", "rectified-gaussian");
+    UR_TRY(ur_model_create(path, "rectified-gaussian", &w, err));
     ur_npz_add_strings(w, "names", m->names, m->d);
     ur_seed_save(w, m->seed);
     if (m->transform != UNRELU_TRANSFORM_NONE)
         ur_npz_add_string(w, "transform", unrelu_transform_name(m->transform));
-    add_arrays(w, m, alone, COUNT(alone));
-    status = ur_gaussian_put(w, m, err);
+    put(w, m, alone, COUNT(alone));
+    unrelu_status status = ur_gaussian_put(w, m, err);
     if (status == UNRELU_OK && is_learned(m)) {
-        ur_npz_add_string(w, "method", m->method);
-        ur_npz_add_integer(w, "n", (int64_t)m->n);
+        put(w, m, alone_learned, COUNT(alone_learned));
         status = ur_warnings_save(w, m->warnings, m->warning_count, err);
     }
-    if (status == UNRELU_OK)
-        return ur_npz_commit(w, err);
-    ur_npz_abort(w);
-    return status;
+    return ur_model_commit(w, status, err);
 }
 
 /* ---- load ---- */
 
-static unrelu_status load_flags(ur_npz *npz, const char *path, unrelu_gaussian *m,
-                                unrelu_error *err)
+static unrelu_status get_flags(ur_npz *npz, const char *path, unrelu_gaussian *m, unrelu_error *err)
 {
     char **texts = NULL;
     size_t count = 0;
-    unrelu_status status = ur_npz_strings(npz, "flags", &texts, &count, err);
-    if (status == UNRELU_OK && !(m->flags = ur_alloc(m->d, sizeof *m->flags)))
+    UR_TRY(ur_npz_strings(npz, "flags", &texts, &count, err));
+    unrelu_status status = UNRELU_OK;
+    if (!(m->flags = ur_alloc(m->d, sizeof *m->flags)))
         status = ur_fail_memory(err, m->d, "flags");
-    if (status == UNRELU_OK && count != m->d)
+    else if (count != m->d)
         status = ur_fail(err, UNRELU_EFORMAT, "%s: %zu flags for %zu columns", path, count, m->d);
     for (size_t j = 0; status == UNRELU_OK && j < m->d; j++)
         m->flags[j] = flags_from_text(texts[j]);
     ur_strings_free(texts, count);
-    double *pairs = NULL;
-    if (status == UNRELU_OK)
-        status = ur_array_load(npz, path, "pair_flags", 2, (size_t[]){m->d, m->d}, &pairs, err);
-    if (status == UNRELU_OK && !(m->pair_flags = ur_alloc(m->d, m->d)))
-        status = ur_fail_memory(err, m->d, "flags");
-    for (size_t i = 0; status == UNRELU_OK && i < m->d * m->d; i++)
-        m->pair_flags[i] = pairs[i] >= 0 && pairs[i] < 256 ? (uint8_t)pairs[i] : 0;
-    free(pairs);
     return status;
 }
 
-static unrelu_status load_fit(ur_npz *npz, const char *path, unrelu_gaussian *m, unrelu_error *err)
-{
-    double repaired = 0;
-    unrelu_status status;
-    if ((status = ur_npz_string(npz, "norms", m->norms, sizeof m->norms, err)) != UNRELU_OK ||
-        (status = ur_npz_string(npz, "angles", m->angles, sizeof m->angles, err)) != UNRELU_OK ||
-        (status = ur_count_load(npz, path, "rows_dropped", &m->rows_dropped, err)) != UNRELU_OK ||
-        (status = ur_npz_number(npz, "repaired", &repaired, err)) != UNRELU_OK ||
-        (status = ur_npz_number(npz, "lambda_min", &m->lambda_min, err)) != UNRELU_OK)
-        return status;
-    m->repaired = repaired != 0;
-    return load_flags(npz, path, m, err);
-}
-
-static unrelu_status load_W(ur_npz *npz, const char *path, unrelu_gaussian *m, unrelu_error *err)
+static unrelu_status get_factor(ur_npz *npz, const char *path, unrelu_gaussian *m,
+                                unrelu_error *err)
 {
     size_t ndim = 0, shape[4] = {0};
-    unrelu_status status = ur_npz_shape(npz, "W", &ndim, shape, err);
-    if (status == UNRELU_OK)
-        status = ur_array_load(npz, path, "W", 2, (size_t[]){m->d, shape[1]}, &m->W, err);
-    m->k = status == UNRELU_OK ? shape[1] : 0;
-    if (status == UNRELU_OK && ur_npz_has(npz, "how_k"))
-        status = ur_npz_string(npz, "how_k", m->how_k, sizeof m->how_k, err);
-    return status;
-}
-
-static unrelu_status load_arrays(ur_npz *npz, const char *path, const unrelu_gaussian *m,
-                                 const array_field *fields, size_t count, unrelu_error *err)
-{
-    size_t shape[2] = {m->d, m->d};
-    unrelu_status status = UNRELU_OK;
-    for (size_t i = 0; status == UNRELU_OK && i < count; i++)
-        if (fields[i].presence == NEEDED || ur_npz_has(npz, fields[i].name))
-            status = ur_array_load(npz, path, fields[i].name, (size_t)fields[i].dimensions, shape,
-                                   pointer(m, &fields[i]), err);
-    return status;
+    UR_TRY(ur_npz_shape(npz, "W", &ndim, shape, err));
+    m->k = shape[1];
+    return get(npz, path, m, factor, COUNT(factor), err);
 }
 
 static unrelu_status derive_scale(const char *path, unrelu_gaussian *m, unrelu_error *err)
@@ -247,83 +190,65 @@ static unrelu_status derive_correlation(unrelu_gaussian *m, unrelu_error *err)
 
 unrelu_status ur_gaussian_get(ur_npz *npz, const char *path, unrelu_gaussian *m, unrelu_error *err)
 {
-    unrelu_status status = load_arrays(npz, path, m, arrays, COUNT(arrays), err);
-    if (status == UNRELU_OK && !m->scale)
-        status = derive_scale(path, m, err);
-    if (status == UNRELU_OK && !m->correlation)
-        status = derive_correlation(m, err);
-    if (status == UNRELU_OK && ur_npz_has(npz, "W"))
-        status = load_W(npz, path, m, err);
-    if (status == UNRELU_OK && ur_npz_has(npz, "flags"))
-        status = load_fit(npz, path, m, err);
-    return status;
+    UR_TRY(get(npz, path, m, arrays, COUNT(arrays), err));
+    if (!m->scale)
+        UR_TRY(derive_scale(path, m, err));
+    if (!m->correlation)
+        UR_TRY(derive_correlation(m, err));
+    if (ur_npz_has(npz, "W"))
+        UR_TRY(get_factor(npz, path, m, err));
+    if (!ur_npz_has(npz, "flags"))
+        return UNRELU_OK;
+    UR_TRY(get(npz, path, m, learned, COUNT(learned), err));
+    return get_flags(npz, path, m, err);
 }
 
-static unrelu_status load_transform(ur_npz *npz, const char *path, unrelu_gaussian *m,
-                                    unrelu_error *err)
+static unrelu_status get_transform(ur_npz *npz, const char *path, unrelu_gaussian *m,
+                                   unrelu_error *err)
 {
     char text[32];
     if (!ur_npz_has(npz, "transform"))
         return UNRELU_OK;
-    unrelu_status status = ur_npz_string(npz, "transform", text, sizeof text, err);
+    UR_TRY(ur_npz_string(npz, "transform", text, sizeof text, err));
     for (m->transform = UNRELU_TRANSFORM_NONE;
-         status == UNRELU_OK && strcmp(unrelu_transform_name(m->transform), text) != 0;
-         m->transform++)
+         strcmp(unrelu_transform_name(m->transform), text) != 0; m->transform++)
         if (m->transform == UNRELU_TRANSFORM_BOXCOX)
             return ur_fail(err, UNRELU_EFORMAT, "%s: there is no transform '%.20s'", path, text);
-    if (status == UNRELU_OK && m->transform == UNRELU_TRANSFORM_BOXCOX && !m->lambda)
-        status =
-            ur_fail(err, UNRELU_EFORMAT, "%s: a Box-Cox transform needs the array lambda", path);
-    return status;
+    if (m->transform == UNRELU_TRANSFORM_BOXCOX && !m->lambda)
+        return ur_fail(err, UNRELU_EFORMAT, "%s: a Box-Cox transform needs the array lambda", path);
+    return UNRELU_OK;
 }
 
-/* kind, d, and what only a file of this kind must have */
-static unrelu_status load_head(ur_npz *npz, const char *path, unrelu_gaussian *m, unrelu_error *err)
+static unrelu_status load(const char *path, unrelu_gaussian *m, unrelu_error *err)
 {
+    static const char *const needed[] = {"scale", "correlation", "b"};
+    UR_ARENA(arena);
+    ur_npz *npz = NULL;
     size_t ndim = 0, shape[4] = {0};
-    unrelu_status status = ur_kind_check(npz, path, "rectified-gaussian", err);
-    const char *needed[] = {"scale", "correlation", "b"};
-    for (size_t i = 0; status == UNRELU_OK && i < 3; i++)
-        status = ur_npz_shape(npz, needed[i], &ndim, shape, err);
-    if (status == UNRELU_OK && (ndim != 1 || shape[0] == 0))
-        status = ur_fail(err, UNRELU_EFORMAT, "%s: b must be a vector, not of %zu dimensions", path,
-                         ndim);
-    m->d = status == UNRELU_OK ? shape[0] : 0;
-    return status;
-}
-
-static unrelu_status load(ur_npz *npz, const char *path, unrelu_gaussian *m, unrelu_error *err)
-{
-    unrelu_status status = load_head(npz, path, m, err);
-    if (status == UNRELU_OK)
-        status = ur_gaussian_get(npz, path, m, err);
-    if (status == UNRELU_OK)
-        status = load_arrays(npz, path, m, alone, COUNT(alone), err);
-    if (status == UNRELU_OK)
-        status = load_transform(npz, path, m, err);
-    if (status == UNRELU_OK)
-        status = ur_names_load(npz, path, "names", m->d, &m->names, err);
-    if (status == UNRELU_OK && !m->names && !(m->names = ur_strings_number('x', m->d)))
-        status = ur_fail_memory(err, m->d, "names");
-    if (status == UNRELU_OK)
-        status = ur_seed_load(npz, path, &m->seed, err);
-    if (status != UNRELU_OK || !ur_npz_has(npz, "flags"))
-        return status;
-    if ((status = ur_npz_string(npz, "method", m->method, sizeof m->method, err)) != UNRELU_OK ||
-        (status = ur_count_load(npz, path, "n", &m->n, err)) != UNRELU_OK)
-        return status;
+    UR_TRY(ur_model_open(&arena, path, "rectified-gaussian", &npz, err));
+    for (size_t i = 0; i < COUNT(needed); i++)
+        UR_TRY(ur_npz_shape(npz, needed[i], &ndim, shape, err));
+    if (ndim != 1 || shape[0] == 0)
+        return ur_fail(err, UNRELU_EFORMAT, "%s: b must be a vector, not of %zu dimensions", path,
+                       ndim);
+    m->d = shape[0];
+    UR_TRY(ur_gaussian_get(npz, path, m, err));
+    UR_TRY(get(npz, path, m, alone, COUNT(alone), err));
+    UR_TRY(get_transform(npz, path, m, err));
+    UR_TRY(ur_names_load(npz, path, "names", m->d, &m->names, err));
+    if (!m->names && !(m->names = ur_strings_number('x', m->d)))
+        return ur_fail_memory(err, m->d, "names");
+    UR_TRY(ur_seed_load(npz, path, &m->seed, err));
+    if (!ur_npz_has(npz, "flags"))
+        return UNRELU_OK;
+    UR_TRY(get(npz, path, m, alone_learned, COUNT(alone_learned), err));
     return ur_warnings_load(npz, path, &m->warnings, &m->warning_count, err);
 }
 
 unrelu_status unrelu_gaussian_load(const char *path, unrelu_gaussian *m, unrelu_error *err)
 {
-    ur_npz *npz = NULL;
     memset(m, 0, sizeof *m);
-    unrelu_status status = ur_npz_open(path, &npz, err);
-    if (status != UNRELU_OK)
-        return status;
-    status = load(npz, path, m, err);
-    ur_npz_close(npz);
+    unrelu_status status = load(path, m, err);
     if (status != UNRELU_OK)
         unrelu_gaussian_free(m);
     return status;

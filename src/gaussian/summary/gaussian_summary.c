@@ -1,19 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Collecting, merging and keeping moments. A file holds what moments.h lists, groups first: counts
+ * as integers, and of symmetric sums the upper triangle row by row. */
 #include "gaussian/summary/gaussian_summary.h"
 
+#include "base/arena.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "dense/blas_pin.h"
 #include "dense/linear.h"
+#include "model/fields.h"
 #include "pass/pass.h"
-#include "read/npz.h"
-#include "write/npz_write.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_GROUPS = 1000 };
+enum {
+    MAX_GROUPS = 1000,
+    MAX_COLUMNS = 1 << 20, /* 8 d^2 doubles of more would fit in no memory, nor in 64 bits */
+};
 
 void unrelu_summary_free(unrelu_summary *summary)
 {
@@ -51,7 +56,7 @@ static unrelu_status allocate(size_t d, size_t groups, int pairs, unrelu_summary
         return status;
     summary->plan.groups = groups;
     summary->plan.pairs = pairs;
-    if (d > 1 << 20) /* 8 d^2 doubles would not fit in any memory, nor in 64 bits further up */
+    if (d > MAX_COLUMNS)
         return ur_fail(err, UNRELU_ENOMEM, "%zu columns are more than a summary of pairs can hold",
                        d);
     summary->limit = ur_doubles(d);
@@ -130,36 +135,27 @@ unrelu_status unrelu_summary_collect(unrelu_source *source, const unrelu_gaussia
                        groups);
     if (!options)
         options = &defaults;
-    double *limit = ur_doubles(d);
-    if (!limit)
-        return ur_fail_memory(err, d, "limits");
+    UR_ARENA(arena);
+    double *limit = ur_take(&arena, d, sizeof *limit);
+    UR_TRY(ur_arena_status(&arena, err));
     UR_BLAS_PINNED;
-    unrelu_status status = ur_limits(options, d, limit, err);
-    if (status == UNRELU_OK)
-        status = ur_source_rewind(source, err);
-    if (status == UNRELU_OK) {
-        ur_collect_rules rules = {.pairs = 1, .groups = groups, .limit = limit};
-        status = ur_summary_collect_rules(source, &rules, exec, out, err);
-    }
-    free(limit);
-    return status;
+    UR_TRY(ur_limits(options, d, limit, err));
+    UR_TRY(ur_source_rewind(source, err));
+    ur_collect_rules rules = {.pairs = 1, .groups = groups, .limit = limit};
+    return ur_summary_collect_rules(source, &rules, exec, out, err);
 }
 
-unrelu_status unrelu_summary_merge(unrelu_summary *into, const unrelu_summary *from,
-                                   unrelu_error *err)
+/* ---- merge ---- */
+
+static unrelu_status check_same(const unrelu_summary *into, const unrelu_summary *from,
+                                unrelu_error *err)
 {
-    const ur_moments_plan *a = &into->plan, *b = &from->plan;
-    if (a->d != b->d)
+    if (into->plan.d != from->plan.d)
         return ur_fail(err, UNRELU_EFORMAT,
                        "summaries of %zu and %zu columns cannot be merged: they are of different "
                        "data",
-                       a->d, b->d);
-    if (a->groups != b->groups)
-        return ur_fail(err, UNRELU_EFORMAT,
-                       "summaries of %zu and %zu groups cannot be merged: summarize all shards "
-                       "with the same --groups",
-                       a->groups, b->groups);
-    for (size_t j = 0; j < a->d; j++) {
+                       into->plan.d, from->plan.d);
+    for (size_t j = 0; j < into->plan.d; j++) {
         if (strcmp(into->names[j], from->names[j]) != 0)
             return ur_fail(err, UNRELU_EFORMAT,
                            "column %zu is called '%s' in one summary and '%s' in another: shards "
@@ -171,217 +167,259 @@ unrelu_status unrelu_summary_merge(unrelu_summary *into, const unrelu_summary *f
                            "another: summarize all shards with the same --censor-at",
                            j + 1, into->names[j], into->limit[j], from->limit[j]);
     }
-    size_t len = ur_moments.len(a);
-    double *copy = ur_doubles(len); /* absorb empties what it adds */
-    if (!copy)
-        return ur_fail_memory(err, len, "doubles of a summary");
-    memcpy(copy, from->s, len * sizeof *copy);
-    ur_moments.absorb(a, into->s, copy);
-    free(copy);
     return UNRELU_OK;
 }
 
-/* ---- files: the arrays of moments.h under their names, groups first ---- */
-
-typedef struct {
-    const char *name;
-    size_t dimensions; /* 0: one number, 1: d, 2: d x d; each a group */
-    size_t offset;     /* of its first double inside a body */
-    int missing;       /* written only where cells are missing */
-} field;
-
-enum { FIELDS = 15 };
-
-static void list_fields(size_t d, field fields[FIELDS])
+/* a copy of s with the groups of `plan`, or with all of them added up where there is one only */
+static double *copy_sums(const unrelu_summary *from, const ur_moments_plan *plan)
 {
-    static const char *const names[FIELDS] = {"rows",         "missing_cells",
-                                              "rows_dropped", "observed",
-                                              "positive",     "sum",
-                                              "square",       "gg",
-                                              "tt",           "gt",
-                                              "gtt",          "mm",
-                                              "mg",           "mt",
-                                              "mtt"};
-    size_t offset = 0;
-    for (size_t i = 0; i < FIELDS; i++) {
-        size_t dimensions = i < 3 ? 0 : i < 7 ? 1 : 2;
-        fields[i] = (field){names[i], dimensions, offset, i >= 11};
-        offset += dimensions == 0 ? 1 : dimensions == 1 ? d : d * d;
+    double *copy = ur_doubles(ur_moments.len(plan));
+    if (!copy)
+        return NULL;
+    if (plan->groups == from->plan.groups)
+        return memcpy(copy, from->s, ur_moments.len(plan) * sizeof *copy);
+    memcpy(copy, from->s, 2 * plan->d * sizeof *copy); /* shift and exponent */
+    ur_moments_total(&from->plan, from->s, SIZE_MAX, ur_moments_group(plan, copy, 0));
+    return copy;
+}
+
+unrelu_status unrelu_summary_merge(unrelu_summary *into, const unrelu_summary *from,
+                                   unrelu_error *err)
+{
+    UR_TRY(check_same(into, from, err));
+    ur_moments_plan plan = into->plan;
+    plan.groups = into->plan.groups == from->plan.groups ? plan.groups : 1;
+    double *own = plan.groups < into->plan.groups ? copy_sums(into, &plan) : into->s;
+    double *copy = own ? copy_sums(from, &plan) : NULL; /* absorb empties what it adds */
+    if (!copy) {
+        if (own != into->s)
+            free(own);
+        return ur_fail_memory(err, ur_moments.len(&plan), "doubles of a summary");
     }
+    ur_moments.absorb(&plan, own, copy);
+    free(copy);
+    if (own != into->s)
+        free(into->s);
+    into->s = own;
+    into->plan.groups = plan.groups;
+    return UNRELU_OK;
 }
 
-static size_t field_size(const field *f, size_t d)
+/* ---- files ---- */
+
+#define COUNTS(member, at) UR_FIELD(ur_moments_view, member, UR_COUNTS, at, 0, 0, 1)
+#define SUMS(member, at)   UR_FIELD(ur_moments_view, member, UR_ARRAY, at, 0, 0, 1)
+
+/* groups g, columns d, upper triangle t; the last four are there where cells are missing */
+static const ur_field fields[] = {
+    COUNTS(rows, "g"),
+    COUNTS(missing_cells, "g"),
+    COUNTS(rows_dropped, "g"),
+    COUNTS(observed, "gd"),
+    COUNTS(positive, "gd"),
+    SUMS(sum, "gd"),
+    SUMS(square, "gd"),
+    COUNTS(gg, "gt"),
+    SUMS(tt, "gt"),
+    SUMS(gt, "gdd"),
+    SUMS(gtt, "gdd"),
+    COUNTS(mm, "gt"),
+    COUNTS(mg, "gdd"),
+    SUMS(mt, "gdd"),
+    SUMS(mtt, "gdd"),
+};
+enum { FIELDS = sizeof fields / sizeof *fields, OF_MISSING = 4 };
+
+typedef size_t sizes_of[3];
+
+static ur_fields table_of(const unrelu_summary *summary, const ur_field *rows, size_t count,
+                          sizes_of sizes)
 {
-    return f->dimensions == 0 ? 1 : f->dimensions == 1 ? d : d * d;
+    size_t d = summary->plan.d;
+    sizes[0] = summary->plan.groups;
+    sizes[1] = d;
+    sizes[2] = d * (d + 1) / 2;
+    return (ur_fields){rows, count, "gdt", sizes};
 }
 
-static double missing_cells(const unrelu_summary *summary)
+static size_t fields_of(const unrelu_summary *summary)
 {
-    double cells = 0;
+    double missing = 0;
     for (size_t g = 0; g < summary->plan.groups; g++)
-        cells += ur_moments_group(&summary->plan, summary->s, g)[1];
-    return cells;
+        missing += ur_moments_group(&summary->plan, summary->s, g)[1];
+    return missing > 0 ? FIELDS : FIELDS - OF_MISSING;
 }
 
-/* gathered[(group, ...)] of one field; the caller frees */
-static double *gather(const unrelu_summary *summary, const field *f)
+/* where a view has the array of a field */
+static double **member_of(ur_moments_view *v, const ur_field *f)
+{
+    return (double **)(void *)((char *)v + f->offset);
+}
+
+static size_t own_size(const ur_field *f, size_t d)
+{
+    size_t dimensions = strlen(f->shape) - 1;
+    return f->shape[1] == 't' || dimensions == 2 ? d * d : dimensions == 1 ? d : 1;
+}
+
+/* Between the arrays of the groups, d x d, and those of a file: `all` is (groups, size). */
+static void convert(const unrelu_summary *summary, const ur_field *f, double *all, int to_file)
 {
     const ur_moments_plan *plan = &summary->plan;
-    size_t size = field_size(f, plan->d);
-    double *all = ur_alloc(plan->groups, size * sizeof *all);
-    for (size_t g = 0; all && g < plan->groups; g++)
-        memcpy(all + g * size, ur_moments_group(plan, summary->s, g) + f->offset,
-               size * sizeof *all);
-    return all;
+    size_t d = plan->d;
+    int triangle = f->shape[1] == 't';
+    for (size_t g = 0; g < plan->groups; g++) {
+        ur_moments_view v = ur_moments_view_of(plan, ur_moments_group(plan, summary->s, g));
+        double *own = *member_of(&v, f);
+        for (size_t i = 0; i < (triangle ? d : 1); i++) {
+            size_t skip = triangle ? i * d + i : 0, count = triangle ? d - i : own_size(f, d);
+            memcpy(to_file ? all : own + skip, to_file ? own + skip : all, count * sizeof *all);
+            all += count;
+        }
+    }
 }
 
 unrelu_status unrelu_summary_save(const unrelu_summary *summary, const char *path,
                                   unrelu_error *err)
 {
+    UR_ARENA(arena);
     const ur_moments_plan *plan = &summary->plan;
-    size_t d = plan->d;
-    double *gathered[FIELDS] = {NULL};
-    field fields[FIELDS];
-    list_fields(d, fields);
+    sizes_of sizes;
+    const ur_fields table = table_of(summary, fields, fields_of(summary), sizes);
+    ur_moments_view all = {0};
+    for (size_t i = 0; i < table.count; i++) {
+        double **member = member_of(&all, &fields[i]);
+        size_t size = 1;
+        for (const char *letter = fields[i].shape; *letter; letter++)
+            size *= sizes[strchr(table.letters, *letter) - table.letters];
+        if ((*member = ur_take(&arena, size, sizeof(double))))
+            convert(summary, &fields[i], *member, 1);
+    }
+    UR_TRY(ur_arena_status(&arena, err));
     ur_npz_writer *w = NULL;
-    unrelu_status status = ur_npz_writer_open(path, &w, err);
-    if (status != UNRELU_OK)
-        return status;
-    ur_npz_add_string(w, "kind", "summary");
+    UR_TRY(ur_model_create(path, "summary", &w, err));
     ur_npz_add_string(w, "of", "rectified-gaussian");
     ur_npz_add_integer(w, "groups", (int64_t)plan->groups);
-    ur_npz_add_strings(w, "names", summary->names, d);
-    ur_npz_add(w, "limit", summary->limit, 1, &d);
-    ur_npz_add(w, "shift", ur_moments_shift(plan, summary->s), 1, &d);
-    ur_npz_add(w, "exponent", ur_moments_exponent(plan, summary->s), 1, &d);
-    double missing = missing_cells(summary);
-    for (size_t i = 0; status == UNRELU_OK && i < FIELDS; i++) {
-        if (fields[i].missing && missing == 0)
-            continue;
-        size_t shape[3] = {plan->groups, d, d};
-        if ((gathered[i] = gather(summary, &fields[i])))
-            ur_npz_add(w, fields[i].name, gathered[i], 1 + fields[i].dimensions, shape);
-        else
-            status = ur_fail_memory(err, plan->groups * d, "rows of a summary");
-    }
-    if (status == UNRELU_OK)
-        status = ur_npz_commit(w, err);
-    else
-        ur_npz_abort(w);
-    for (size_t i = 0; i < FIELDS; i++)
-        free(gathered[i]);
-    return status;
-}
-
-static unrelu_status scatter(ur_npz *npz, const field *f, unrelu_summary *summary,
-                             unrelu_error *err)
-{
-    const ur_moments_plan *plan = &summary->plan;
-    size_t size = field_size(f, plan->d);
-    double *all = NULL;
-    unrelu_status status = ur_npz_doubles(npz, f->name, plan->groups * size, &all, err);
-    for (size_t g = 0; status == UNRELU_OK && g < plan->groups; g++)
-        memcpy(ur_moments_group(plan, summary->s, g) + f->offset, all + g * size,
-               size * sizeof *all);
-    free(all);
-    return status;
+    ur_npz_add_strings(w, "names", summary->names, plan->d);
+    ur_npz_add(w, "limit", summary->limit, 1, &plan->d);
+    ur_npz_add(w, "shift", ur_moments_shift(plan, summary->s), 1, &plan->d);
+    ur_npz_add(w, "exponent", ur_moments_exponent(plan, summary->s), 1, &plan->d);
+    ur_fields_save(w, &table, &all);
+    return ur_npz_commit(w, err);
 }
 
 static unrelu_status load_vector(ur_npz *npz, const char *name, size_t d, double *to,
                                  unrelu_error *err)
 {
     double *values = NULL;
-    unrelu_status status = ur_npz_doubles(npz, name, d, &values, err);
-    if (status == UNRELU_OK)
-        memcpy(to, values, d * sizeof *to);
+    UR_TRY(ur_npz_doubles(npz, name, d, &values, err));
+    memcpy(to, values, d * sizeof *to);
     free(values);
-    return status;
+    return UNRELU_OK;
 }
 
-/* counts and sums are finite, counts are not negative, exponents are ones we could have set */
-static unrelu_status check_content(const unrelu_summary *summary, const char *path,
-                                   unrelu_error *err)
+/* one at a time, so that a file needs little more memory than its summary */
+static unrelu_status load_sums(ur_npz *npz, const char *path, int format, unrelu_summary *summary,
+                               unrelu_error *err)
 {
-    const ur_moments_plan *plan = &summary->plan;
-    size_t d = plan->d, len = ur_moments.len(plan);
-    for (size_t i = 0; i < len; i++)
-        if (!isfinite(summary->s[i]))
-            return ur_fail(err, UNRELU_EFORMAT, "%s: a sum is not finite: the summary is damaged",
-                           path);
-    for (size_t j = 0; j < d; j++) {
-        double e = ur_moments_exponent(plan, summary->s)[j];
-        if (e != floor(e) || e < 0 || e > 8191)
-            return ur_fail(err, UNRELU_EFORMAT,
-                           "%s: exponent %g of column %zu is out of range: the summary is damaged",
-                           path, e, j + 1);
-    }
-    for (size_t g = 0; g < plan->groups; g++) {
-        ur_moments_view v = ur_moments_view_of(plan, ur_moments_group(plan, summary->s, g));
-        for (size_t j = 0; j < d; j++)
-            if (!(v.positive[j] >= 0 && v.positive[j] <= v.observed[j] && v.observed[j] <= *v.rows))
-                return ur_fail(err, UNRELU_EFORMAT,
-                               "%s: column %zu counts %g positive of %g observed cells in %g "
-                               "rows: the summary is damaged",
-                               path, j + 1, v.positive[j], v.observed[j], *v.rows);
+    for (size_t i = 0; i < FIELDS && i < fields_of(summary); i++) {
+        ur_field f = fields[i];
+        ur_moments_view one = {0};
+        sizes_of sizes;
+        if (format == 0 && strcmp(f.shape, "gt") == 0)
+            f.shape = "gdd";
+        const ur_fields table = table_of(summary, &f, 1, sizes);
+        unrelu_status status = ur_fields_load(npz, path, &table, &one, err);
+        if (status == UNRELU_OK)
+            convert(summary, &f, *member_of(&one, &f), 0);
+        free(*member_of(&one, &f));
+        UR_TRY(status);
     }
     return UNRELU_OK;
 }
 
-static unrelu_status load(ur_npz *npz, const char *path, unrelu_summary **out, unrelu_error *err)
+static unrelu_status check_counts(const unrelu_summary *summary, size_t g, const char *path,
+                                  unrelu_error *err)
 {
-    char kind[32] = "";
+    const ur_moments_plan *plan = &summary->plan;
+    size_t d = plan->d;
+    ur_moments_view v = ur_moments_view_of(plan, ur_moments_group(plan, summary->s, g));
+    for (size_t j = 0; j < d; j++)
+        if (!(v.positive[j] >= 0 && v.positive[j] <= v.observed[j] && v.observed[j] <= *v.rows))
+            return ur_fail(err, UNRELU_EFORMAT,
+                           "%s: column %zu counts %g positive of %g observed cells in %g "
+                           "rows: the summary is damaged",
+                           path, j + 1, v.positive[j], v.observed[j], *v.rows);
+    for (size_t i = 0; i < fields_of(summary); i++) {
+        const double *x = *member_of(&v, &fields[i]);
+        for (size_t k = 0; fields[i].kind == UR_COUNTS && k < own_size(&fields[i], d); k++)
+            if (!(x[k] >= 0 && x[k] < 0x1p53 && x[k] == floor(x[k])))
+                return ur_fail(err, UNRELU_EFORMAT,
+                               "%s: %s has %g, where a count is needed: the summary is damaged",
+                               path, fields[i].name, x[k]);
+    }
+    return UNRELU_OK;
+}
+
+/* sums are finite, counts are counts, exponents are ones we could have set */
+static unrelu_status check_content(const unrelu_summary *summary, const char *path,
+                                   unrelu_error *err)
+{
+    const ur_moments_plan *plan = &summary->plan;
+    size_t len = ur_moments.len(plan);
+    for (size_t i = 0; i < len; i++)
+        if (!isfinite(summary->s[i]))
+            return ur_fail(err, UNRELU_EFORMAT, "%s: a sum is not finite: the summary is damaged",
+                           path);
+    for (size_t j = 0; j < plan->d; j++) {
+        double e = ur_moments_exponent(plan, summary->s)[j];
+        if (e != floor(e) || e < 0 || e > UR_LARGEST_EXPONENT)
+            return ur_fail(err, UNRELU_EFORMAT,
+                           "%s: exponent %g of column %zu is out of range: the summary is damaged",
+                           path, e, j + 1);
+    }
+    for (size_t g = 0; g < plan->groups; g++)
+        UR_TRY(check_counts(summary, g, path, err));
+    return UNRELU_OK;
+}
+
+static unrelu_status load(const char *path, unrelu_summary **out, unrelu_error *err)
+{
+    UR_ARENA(arena);
+    ur_npz *npz = NULL;
     double groups = 0;
-    size_t ndim = 0, shape[4] = {0};
-    unrelu_status status = ur_npz_string(npz, "kind", kind, sizeof kind, err);
-    if (status == UNRELU_OK && strcmp(kind, "summary") != 0)
-        return ur_fail(err, UNRELU_EFORMAT, "%s is of kind '%s', not a summary", path, kind);
-    if (status == UNRELU_OK)
-        status = ur_npz_number(npz, "groups", &groups, err);
-    if (status == UNRELU_OK)
-        status = ur_npz_shape(npz, "gg", &ndim, shape, err);
-    if (status != UNRELU_OK)
-        return status;
+    size_t ndim = 0, shape[4] = {0}, count = 0;
+    int format = 0;
+    char **names = NULL;
+    UR_TRY(ur_model_open(&arena, path, "summary", &npz, err));
+    UR_TRY(ur_format_check(npz, path, &format, err));
+    UR_TRY(ur_npz_number(npz, "groups", &groups, err));
+    UR_TRY(ur_npz_shape(npz, "gt", &ndim, shape, err));
     if (!(groups >= 1 && groups <= MAX_GROUPS) || ndim != 3 || shape[1] != shape[2] || shape[1] < 1)
         return ur_fail(err, UNRELU_EFORMAT,
                        "%s: %g groups of pair sums in %zu dimensions: not a summary of ours", path,
                        groups, ndim);
     size_t d = shape[1];
-    if ((status = allocate(d, (size_t)groups, 1, out, err)) != UNRELU_OK)
-        return status;
+    UR_TRY(allocate(d, (size_t)groups, 1, out, err));
     unrelu_summary *summary = *out;
-    char **names = NULL;
-    size_t count = 0;
-    if ((status = ur_npz_strings(npz, "names", &names, &count, err)) != UNRELU_OK)
-        return status;
+    UR_TRY(ur_npz_strings(npz, "names", &names, &count, err));
     if (count != d) {
         ur_strings_free(names, count);
         return ur_fail(err, UNRELU_EFORMAT, "%s: %zu names for %zu columns", path, count, d);
     }
     ur_strings_free(summary->names, d);
     summary->names = names;
-    status = load_vector(npz, "limit", d, summary->limit, err);
-    if (status == UNRELU_OK)
-        status = load_vector(npz, "shift", d, ur_moments_shift(&summary->plan, summary->s), err);
-    if (status == UNRELU_OK)
-        status =
-            load_vector(npz, "exponent", d, ur_moments_exponent(&summary->plan, summary->s), err);
-    field fields[FIELDS];
-    list_fields(d, fields);
-    for (size_t i = 0; status == UNRELU_OK && i < FIELDS; i++)
-        if (!fields[i].missing || missing_cells(summary) > 0)
-            status = scatter(npz, &fields[i], summary, err);
-    return status == UNRELU_OK ? check_content(summary, path, err) : status;
+    UR_TRY(load_vector(npz, "limit", d, summary->limit, err));
+    UR_TRY(load_vector(npz, "shift", d, ur_moments_shift(&summary->plan, summary->s), err));
+    UR_TRY(load_vector(npz, "exponent", d, ur_moments_exponent(&summary->plan, summary->s), err));
+    UR_TRY(load_sums(npz, path, format, summary, err));
+    return check_content(summary, path, err);
 }
 
 unrelu_status unrelu_summary_load(const char *path, unrelu_summary **out, unrelu_error *err)
 {
-    ur_npz *npz = NULL;
     *out = NULL;
-    unrelu_status status = ur_npz_open(path, &npz, err);
-    if (status != UNRELU_OK)
-        return status;
-    status = load(npz, path, out, err);
-    ur_npz_close(npz);
+    unrelu_status status = load(path, out, err);
     if (status != UNRELU_OK) {
         unrelu_summary_free(*out);
         *out = NULL;

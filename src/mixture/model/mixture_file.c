@@ -22,8 +22,8 @@
 static const ur_field fields[] = {
     FINITE(A, "dp"),
     ARRAY(A_se, "dp"),
-    {"hidden_noise", UR_ARRAY, offsetof(unrelu_mixture, hidden.noise), "p", 0, 0},
-    {"hidden_limit", UR_ARRAY, offsetof(unrelu_mixture, hidden.limit), "p", 0, 0},
+    {"hidden_noise", UR_ARRAY, offsetof(unrelu_mixture, hidden.noise), "p", 0, 0, 0},
+    {"hidden_limit", UR_ARRAY, offsetof(unrelu_mixture, hidden.limit), "p", 0, 0, 0},
     NUMBER(noise, 0),
     NUMBER(relative_noise, NAN),
     NUMBER(residual, 0),
@@ -37,7 +37,7 @@ static const ur_field fields[] = {
     WORD(precision),
     WORD(how_p),
     {"hidden_method", UR_WORD, offsetof(unrelu_mixture, hidden.method), NULL,
-     sizeof(((unrelu_mixture *)NULL)->hidden.method), 0},
+     sizeof(((unrelu_mixture *)NULL)->hidden.method), 0, 0},
 };
 
 static ur_fields table_of(const unrelu_mixture *m, size_t sizes[2])
@@ -52,24 +52,18 @@ unrelu_status unrelu_mixture_save(const unrelu_mixture *m, const char *path, unr
     ur_npz_writer *w = NULL;
     if (!m->A || !m->hidden.b || !m->hidden.sigma)
         return ur_fail(err, UNRELU_EUSAGE, "the mixture has no A or no hidden units to save");
-    unrelu_status status = ur_npz_writer_open(path, &w, err);
-    if (status != UNRELU_OK)
-        return status;
+    UR_TRY(ur_model_create(path, "mixture", &w, err));
     size_t sizes[2];
     const ur_fields table = table_of(m, sizes);
-    ur_npz_add_string(w, "kind", "mixture");
     ur_npz_add_string(w, "verdict", unrelu_verdict_name(m->verdict));
     ur_seed_save(w, m->seed);
     if (m->names)
         ur_npz_add_strings(w, "names", m->names, m->d);
     ur_fields_save(w, &table, m);
-    status = ur_gaussian_put(w, &m->hidden, err);
+    unrelu_status status = ur_gaussian_put(w, &m->hidden, err);
     if (status == UNRELU_OK)
         status = ur_warnings_save(w, m->warnings, m->warning_count, err);
-    if (status == UNRELU_OK)
-        return ur_npz_commit(w, err);
-    ur_npz_abort(w);
-    return status;
+    return ur_model_commit(w, status, err);
 }
 
 /* ---- load ---- */
@@ -120,22 +114,21 @@ static unrelu_status check_noise(const char *path, unrelu_mixture *m, unrelu_err
     return UNRELU_OK;
 }
 
-static unrelu_status load(ur_npz *npz, const char *path, unrelu_mixture *m, unrelu_error *err)
+static unrelu_status load(const char *path, unrelu_mixture *m, unrelu_error *err)
 {
-    unrelu_status status;
-    if ((status = ur_kind_check(npz, path, "mixture", err)) != UNRELU_OK ||
-        (status = load_sizes(npz, path, m, err)) != UNRELU_OK)
-        return status;
+    UR_ARENA(arena);
+    ur_npz *npz = NULL;
+    UR_TRY(ur_model_open(&arena, path, "mixture", &npz, err));
+    UR_TRY(load_sizes(npz, path, m, err));
     size_t sizes[2];
     const ur_fields table = table_of(m, sizes);
-    if ((status = ur_verdict_load(npz, path, "a mixture", &m->verdict, err)) != UNRELU_OK ||
-        (status = ur_seed_load(npz, path, &m->seed, err)) != UNRELU_OK ||
-        (status = ur_names_load(npz, path, "names", m->d, &m->names, err)) != UNRELU_OK ||
-        (status = ur_fields_load(npz, path, &table, m, err)) != UNRELU_OK ||
-        (status = check_noise(path, m, err)) != UNRELU_OK ||
-        (status = load_hidden(npz, path, m, err)) != UNRELU_OK ||
-        (status = ur_mixture_alloc(m, err)) != UNRELU_OK)
-        return status;
+    UR_TRY(ur_verdict_load(npz, path, "a mixture", &m->verdict, err));
+    UR_TRY(ur_seed_load(npz, path, &m->seed, err));
+    UR_TRY(ur_names_load(npz, path, "names", m->d, &m->names, err));
+    UR_TRY(ur_fields_load(npz, path, &table, m, err));
+    UR_TRY(check_noise(path, m, err));
+    UR_TRY(load_hidden(npz, path, m, err));
+    UR_TRY(ur_mixture_alloc(m, err));
     if (!ur_npz_has(npz, "warning_codes"))
         return UNRELU_OK;
     return ur_warnings_load(npz, path, &m->warnings, &m->warning_count, err);
@@ -143,13 +136,8 @@ static unrelu_status load(ur_npz *npz, const char *path, unrelu_mixture *m, unre
 
 unrelu_status unrelu_mixture_load(const char *path, unrelu_mixture *m, unrelu_error *err)
 {
-    ur_npz *npz = NULL;
     memset(m, 0, sizeof *m);
-    unrelu_status status = ur_npz_open(path, &npz, err);
-    if (status != UNRELU_OK)
-        return status;
-    status = load(npz, path, m, err);
-    ur_npz_close(npz);
+    unrelu_status status = load(path, m, err);
     if (status != UNRELU_OK)
         unrelu_mixture_free(m);
     return status;

@@ -80,12 +80,9 @@ unrelu_status unrelu_network_save(const unrelu_network *m, const char *path, unr
     if (!m->U || !m->V)
         return ur_fail(err, UNRELU_EUSAGE, "the network has no weights (its verdict is '%s')",
                        unrelu_verdict_name(m->verdict));
-    unrelu_status status = ur_npz_writer_open(path, &w, err);
-    if (status != UNRELU_OK)
-        return status;
+    UR_TRY(ur_model_create(path, "network", &w, err));
     char activation[48];
     unrelu_activation_name(m->activation, activation, sizeof activation);
-    ur_npz_add_string(w, "kind", "network");
     ur_npz_add_string(w, "activation", activation);
     ur_npz_add_string(w, "verdict", unrelu_verdict_name(m->verdict));
     ur_seed_save(w, m->seed);
@@ -96,11 +93,7 @@ unrelu_status unrelu_network_save(const unrelu_network *m, const char *path, unr
     save_fields(w, m, fields, FIELDS);
     if (m->corrupted > 0)
         save_fields(w, m, wrong, WRONG);
-    status = ur_warnings_save(w, m->warnings, m->warning_count, err);
-    if (status == UNRELU_OK)
-        return ur_npz_commit(w, err);
-    ur_npz_abort(w);
-    return status;
+    return ur_model_commit(w, ur_warnings_save(w, m->warnings, m->warning_count, err), err);
 }
 
 /* ---- load ---- */
@@ -240,25 +233,21 @@ static unrelu_status complete(ur_npz *npz, unrelu_network *m, unrelu_error *err)
     return status;
 }
 
-static unrelu_status load(ur_npz *npz, const char *path, unrelu_network *m, unrelu_error *err)
+static unrelu_status load(const char *path, unrelu_network *m, unrelu_error *err)
 {
-    unrelu_status status;
-    if ((status = ur_kind_check(npz, path, "network", err)) != UNRELU_OK ||
-        (status = load_sizes(npz, path, m, err)) != UNRELU_OK ||
-        (status = load_activation(npz, path, m, err)) != UNRELU_OK)
-        return status;
-    if ((status = ur_verdict_load(npz, path, "a network with weights", &m->verdict, err)) !=
-            UNRELU_OK ||
-        (status = ur_seed_load(npz, path, &m->seed, err)) != UNRELU_OK ||
-        (status = ur_names_load(npz, path, "input_names", m->d, &m->input_names, err)) !=
-            UNRELU_OK ||
-        (status = ur_names_load(npz, path, "label_names", m->m, &m->label_names, err)) !=
-            UNRELU_OK ||
-        (status = load_fields(npz, path, fields, FIELDS, m, err)) != UNRELU_OK ||
-        (status = load_wrong(npz, path, m, err)) != UNRELU_OK ||
-        (status = check_rational(path, m, err)) != UNRELU_OK ||
-        (status = complete(npz, m, err)) != UNRELU_OK)
-        return status;
+    UR_ARENA(arena);
+    ur_npz *npz = NULL;
+    UR_TRY(ur_model_open(&arena, path, "network", &npz, err));
+    UR_TRY(load_sizes(npz, path, m, err));
+    UR_TRY(load_activation(npz, path, m, err));
+    UR_TRY(ur_verdict_load(npz, path, "a network with weights", &m->verdict, err));
+    UR_TRY(ur_seed_load(npz, path, &m->seed, err));
+    UR_TRY(ur_names_load(npz, path, "input_names", m->d, &m->input_names, err));
+    UR_TRY(ur_names_load(npz, path, "label_names", m->m, &m->label_names, err));
+    UR_TRY(load_fields(npz, path, fields, FIELDS, m, err));
+    UR_TRY(load_wrong(npz, path, m, err));
+    UR_TRY(check_rational(path, m, err));
+    UR_TRY(complete(npz, m, err));
     if (!ur_npz_has(npz, "warning_codes"))
         return UNRELU_OK;
     return ur_warnings_load(npz, path, &m->warnings, &m->warning_count, err);
@@ -266,13 +255,8 @@ static unrelu_status load(ur_npz *npz, const char *path, unrelu_network *m, unre
 
 unrelu_status unrelu_network_load(const char *path, unrelu_network *m, unrelu_error *err)
 {
-    ur_npz *npz = NULL;
     memset(m, 0, sizeof *m);
-    unrelu_status status = ur_npz_open(path, &npz, err);
-    if (status != UNRELU_OK)
-        return status;
-    status = load(npz, path, m, err);
-    ur_npz_close(npz);
+    unrelu_status status = load(path, m, err);
     if (status != UNRELU_OK)
         unrelu_network_free(m);
     return status;

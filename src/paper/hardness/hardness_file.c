@@ -16,10 +16,7 @@ unrelu_status unrelu_hardness_save(const unrelu_hardness *h, const char *path, u
     ur_npz_writer *w = NULL;
     if (!h->X || !h->A)
         return ur_fail(err, UNRELU_EUSAGE, "the instance has no X or no A to save");
-    unrelu_status status = ur_npz_writer_open(path, &w, err);
-    if (status != UNRELU_OK)
-        return status;
-    ur_npz_add_string(w, "kind", "hardness");
+    UR_TRY(ur_model_create(path, "hardness", &w, err));
     ur_npz_add(w, "X", h->X, 2, x);
     ur_npz_add(w, "A", h->A, 2, a);
     if (!h->variable_alpha)
@@ -40,7 +37,7 @@ static unrelu_status check_kind(ur_npz *npz, const char *path, unrelu_error *err
                          "%s is of %s%s%s, where an instance is needed that 'unrelu hardness "
                          "encode' wrote",
                          path, *is ? "kind '" : "no kind", is, *is ? "'" : "");
-    return status;
+    return status == UNRELU_OK ? ur_format_check(npz, path, NULL, err) : status;
 }
 
 static unrelu_status load_alpha(ur_npz *npz, const char *path, unrelu_hardness *h,
