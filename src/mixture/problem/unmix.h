@@ -7,7 +7,8 @@
  *   separable  the same by the paper's way
  *   polish     with noise: the normals to first order of the noise, with their errors
  *   hidden     A and M = A^+ X by the normals, over all samples; W W' and b by the rectified
- * Gaussian fit on M judge      the verdict, by rules of ridges.c, latent.c and others */
+ *              Gaussian fit on M
+ *   rules      the verdict, by a table of rules: ridges.c, latent.c and others */
 #ifndef UR_UNMIX_H
 #define UR_UNMIX_H
 
@@ -191,8 +192,8 @@ int ur_is_rounding(const ur_span *span, double sigma);
 /* whether the singular values tell of more units than p, which was not given */
 int ur_is_too_few(const ur_unmix *w, size_t p);
 
-/* --- judge.c --- */
-/* sets the verdict; a rule that is not met is told by a warning */
+/* --- mixture_rules.c --- */
+/* sets the verdict; every rule that is broken is told by a warning */
 unrelu_status ur_unmix_judge(ur_unmix *w, const ur_cone *cone, const ur_normals *normals,
                              const double *M, unrelu_error *err);
 

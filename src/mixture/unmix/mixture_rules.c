@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The verdict: exact (or noisy) where no rule speaks against it. The rules know of the samples, A
+ * and the hidden units, not of the way these were found. */
+#include "base/error.h"
+#include "cone/facet.h"
+#include "mixture/problem/unmix.h"
+#include "model/rules.h"
+
+#include <math.h>
+
+#define EXACT    1e-9 /* residual */
+#define SURPRISE 5.0  /* -ln of the chance at which a missing ridge is an alarm */
+
+enum { FEWEST_OFF = 4, FEWEST_ON = 3 };
+
+typedef struct {
+    const ur_unmix *work;
+    const unrelu_mixture *model;
+    const ur_cone *cone;
+    const ur_normals *normals;
+    const double *M; /* n x p */
+} facts;
+
+static int is_noisy(const void *f)
+{
+    return ((const facts *)f)->cone->noise != NULL;
+}
+
+static int is_exact(const void *f)
+{
+    return !is_noisy(f);
+}
+
+static unrelu_status test_residual(const void *context, ur_breach *breach, unrelu_error *err)
+{
+    const facts *f = context;
+    const unrelu_mixture *m = f->model;
+    if (m->residual <= EXACT && m->negative <= f->cone->tolerance)
+        return UNRELU_OK;
+    return ur_breach_tell(breach, err,
+                          "the residual is %.2g and the lowest unit %.2g below 0, where %.0e and "
+                          "%.0e are allowed: the samples are mixtures only so far",
+                          m->residual, m->negative, EXACT, f->cone->tolerance);
+}
+
+static unrelu_status test_facet_count(const void *context, ur_breach *breach, unrelu_error *err)
+{
+    const facts *f = context;
+    size_t count = f->normals->count, p = f->cone->p;
+    if (count <= p)
+        return UNRELU_OK;
+    return ur_breach_tell(breach, err,
+                          "the cone of the samples has at least %zu facets for p = %zu units, as "
+                          "happens where W has rank below p: the %zu with most samples on them "
+                          "were taken",
+                          count, p, p);
+}
+
+static unrelu_status test_p(const void *context, ur_breach *breach, unrelu_error *err)
+{
+    const facts *f = context;
+    (void)err;
+    breach->broken = ur_is_too_few(f->work, f->cone->p); /* told where p was chosen */
+    return UNRELU_OK;
+}
+
+static int has_exact_pairs(const void *f)
+{
+    return is_exact(f) && ((const facts *)f)->cone->p > 1;
+}
+
+static int has_noisy_pairs(const void *f)
+{
+    return is_noisy(f) && ((const facts *)f)->cone->p > 1;
+}
+
+static unrelu_status test_off(const void *context, ur_breach *breach, unrelu_error *err)
+{
+    const facts *f = context;
+    size_t off = f->model->min_off, needed = FEWEST_OFF * f->cone->p;
+    if (off >= needed)
+        return UNRELU_OK;
+    return ur_breach_tell(breach, err,
+                          "a unit is off in only %zu samples with others on, and below %d p = %zu "
+                          "a facet that is no unit may pass for one: more samples",
+                          off, FEWEST_OFF, needed);
+}
+
+/* the first unit that is on in one or two samples; p: none */
+static size_t find_outlier(const facts *f)
+{
+    size_t k = 0;
+    while (k < f->cone->p && f->model->hidden.positive[k] >= FEWEST_ON)
+        k++;
+    return k;
+}
+
+static unrelu_status test_outliers(const void *context, ur_breach *breach, unrelu_error *err)
+{
+    const facts *f = context;
+    size_t k = find_outlier(f), n = f->cone->n, p = f->cone->p, row = 0;
+    if (k == p)
+        return UNRELU_OK;
+    while (row < n && !(f->M[row * p + k] > 0))
+        row++;
+    return ur_breach_tell(breach, err,
+                          "unit %zu is on in %.0f of %zu samples, row %zu the first: that may be "
+                          "an outlier; leave it out and see",
+                          k + 1, f->model->hidden.positive[k], n, row + 1);
+}
+
+static unrelu_status test_latent(const void *context, ur_breach *breach, unrelu_error *err)
+{
+    const facts *f = context;
+    ur_latent found;
+    UR_TRY(ur_unmix_latent(f->cone->n, f->cone->p, f->M, &found, err));
+    if (found.samples == 0)
+        return UNRELU_OK;
+    return ur_breach_tell(breach, err,
+                          "in %zu samples that have the same units on, %zu of these vary in %zu "
+                          "dimension%s: W has rank below p = %zu, and then a facet may be no unit",
+                          found.samples, found.units, found.rank, found.rank == 1 ? "" : "s",
+                          f->cone->p);
+}
+
+/* the law of a unit that is on in one or two samples says nothing */
+static int has_a_law(const void *f)
+{
+    return find_outlier(f) == ((const facts *)f)->cone->p;
+}
+
+static unrelu_status test_ridges(const void *context, ur_breach *breach, unrelu_error *err)
+{
+    const facts *f = context;
+    const ur_cone *c = f->cone;
+    ur_ridge r;
+    UR_TRY(ur_unmix_ridge(c->n, f->M, &f->model->hidden, f->work->exec, &r, err));
+    double triples = (double)c->p * (double)c->p * (double)c->p; /* each on and off */
+    if (r.surprise < SURPRISE + log(triples))
+        return UNRELU_OK;
+    return ur_breach_tell(breach, err,
+                          "units %zu and %zu are off together in %zu samples, and unit %zu is %s "
+                          "in all of them, where by W W' and b it were %s in %.0f: one of these "
+                          "facets may be no unit, as where W has rank below p",
+                          r.i + 1, r.j + 1, r.off, r.l + 1, r.on ? "on" : "off",
+                          r.on ? "off" : "on", r.expected);
+}
+
+static int is_exactly_separable(const void *f)
+{
+    return is_exact(f) && ((const facts *)f)->work->options->method == UNRELU_UNMIX_SEPARABLE;
+}
+
+static unrelu_status test_separable(const void *context, ur_breach *breach, unrelu_error *err)
+{
+    const facts *f = context;
+    const ur_cone *c = f->cone;
+    size_t certified = 0;
+    ur_facet_search search = {
+        .n = c->n, .p = c->p, .Y = c->y, .tolerance = c->tolerance, .exec = f->work->exec};
+    UR_TRY(ur_facets_check(&search, c->p, f->normals->U, &certified, err));
+    if (certified == c->p)
+        return UNRELU_OK;
+    return ur_breach_tell(breach, err,
+                          "%zu of %zu facets have too few samples on them to be certain: A is "
+                          "right if every unit is alone in some sample, and no rule shows that",
+                          c->p - certified, c->p);
+}
+
+static const ur_rule rules[] = {
+    {"uncertified",
+     "without noise, the residual over all samples is at most 1e-9, and no unit is below 0 by more "
+     "than 1e-8",
+     is_exact, test_residual, UNRELU_VERDICT_UNCERTIFIED},
+    {"ambiguous", "there are no more than p facets", NULL, test_facet_count,
+     UNRELU_VERDICT_AMBIGUOUS},
+    {"p-unsure", "noise explains no more units than the p that gave facets", is_noisy, test_p,
+     UNRELU_VERDICT_AMBIGUOUS},
+    {"uncertified",
+     "without noise, each unit is off in at least 4 p samples where another is on (p > 1)",
+     has_exact_pairs, test_off, UNRELU_VERDICT_UNCERTIFIED},
+    {"uncertified",
+     "with noise, each unit is off in at least 4 p samples where another is on (p > 1)",
+     has_noisy_pairs, test_off, UNRELU_VERDICT_AMBIGUOUS},
+    {"ambiguous", "each unit is on in at least 3 samples: otherwise these may be outliers", NULL,
+     test_outliers, UNRELU_VERDICT_AMBIGUOUS},
+    {"ambiguous",
+     "without noise, samples with the same units on vary in as many dimensions: otherwise W has "
+     "rank below p",
+     is_exact, test_latent, UNRELU_VERDICT_AMBIGUOUS},
+    {"ambiguous",
+     "where two units are off, each third one is off in some of the samples and on in others, as "
+     "often as W W' and b let expect",
+     has_a_law, test_ridges, UNRELU_VERDICT_AMBIGUOUS},
+    {"uncertified", "without noise, `--method separable`: every facet has its certificate",
+     is_exactly_separable, test_separable, UNRELU_VERDICT_UNCERTIFIED},
+};
+
+unrelu_status ur_unmix_judge(ur_unmix *w, const ur_cone *c, const ur_normals *normals,
+                             const double *M, unrelu_error *err)
+{
+    unrelu_mixture *m = w->model;
+    facts f = {w, m, c, normals, M};
+    m->verdict = c->noise ? UNRELU_VERDICT_NOISY : UNRELU_VERDICT_EXACT;
+    return ur_rules_ask(rules, sizeof rules / sizeof *rules, &f, &m->warnings, &m->warning_count,
+                        &m->verdict, err);
+}
