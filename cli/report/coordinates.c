@@ -2,7 +2,6 @@
 /* The table of all coordinates. */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "../model_text.h"
 #include "html.h"

@@ -105,14 +105,6 @@ void cli_page_vsay(cli_page *page, const char *format, va_list list)
     free(text);
 }
 
-void cli_page_say(cli_page *page, const char *format, ...)
-{
-    va_list list;
-    va_start(list, format);
-    cli_page_vsay(page, format, list);
-    va_end(list);
-}
-
 size_t cli_page_next_chart(cli_page *page)
 {
     return page ? ++page->charts : 0;

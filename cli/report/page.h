@@ -14,7 +14,6 @@ cli_page *cli_page_open(const char *title);
 void cli_page_html(cli_page *page, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Escaped; bytes that are no text become '?'. */
 void cli_page_text(cli_page *page, const char *text);
-void cli_page_say(cli_page *page, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void cli_page_vsay(cli_page *page, const char *format, va_list list)
     __attribute__((format(printf, 2, 0)));
 void cli_page_fail(cli_page *page); /* memory ran out elsewhere */
