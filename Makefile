@@ -21,8 +21,8 @@ run: configure
 	cmake --build build -j $(JOBS) --target unrelu
 	@scripts/demo.sh build
 
-test: build-tests build-asan
-	@scripts/test.sh $(JOBS) build build-asan
+test: build-tests build-asan build-tsan
+	@scripts/test.sh $(JOBS) build build-asan build-tsan
 
 build-tests: setup-tests configure
 	cmake --build build -j $(JOBS) --target tests
@@ -30,6 +30,11 @@ build-tests: setup-tests configure
 build-asan: setup-tests
 	cmake -S . -B build-asan -DUNRELU_SANITIZE=ON -DUNRELU_BENCH=OFF $(CMAKE_FLAGS)
 	cmake --build build-asan -j $(JOBS)
+
+build-tsan: setup-tests
+	cmake -S . -B build-tsan -DUNRELU_SANITIZE=thread -DUNRELU_CLI=OFF -DUNRELU_BENCH=OFF \
+	    -DUNRELU_INSTALL=OFF $(CMAKE_FLAGS)
+	cmake --build build-tsan -j $(JOBS) --target tests
 
 setup-tests:
 	@scripts/setup.sh --tests
@@ -66,7 +71,7 @@ check-format:
 	@clang-format --dry-run --Werror $(SOURCES)
 
 clean:
-	rm -rf build build-asan build-clang
+	rm -rf build build-asan build-tsan build-clang
 
 help:
 	@echo 'make build         ./build/unrelu and the libraries (the default)'
@@ -83,5 +88,5 @@ help:
 	@echo 'make format        clang-format; check-format only looks'
 	@echo 'make clean         removes what was built'
 
-.PHONY: help build configure setup run test build-tests build-asan setup-tests bench golden numbers docs install \
+.PHONY: help build configure setup run test build-tests build-asan build-tsan setup-tests bench golden numbers docs install \
 	uninstall format check-format clean

@@ -5,7 +5,12 @@
  * number of threads. Every fallible function returns a status; its last argument (may be
  * NULL) receives one sentence for the user. On failure outputs are zeroed, so that the
  * matching _free is always safe. The library never prints, exits, or reads the environment.
- * Matrices are row-major, rows are samples, NaN is a missing value. */
+ * Matrices are row-major, rows are samples, NaN is a missing value.
+ *
+ * Threads: any functions may be called at the same time from several threads, on objects of their
+ * own: results are, bit by bit, those of the same calls one after another. A model, a sampler or a
+ * summary may be read by several calls at once; a source, a sink and whatever a call writes belong
+ * to one call at a time. BLAS is set to one thread for the whole process while any call runs. */
 #ifndef UNRELU_H
 #define UNRELU_H
 
