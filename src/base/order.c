@@ -4,9 +4,6 @@
  * 15 ns a number, where a comparing sort of a million takes 80. */
 #include "base/order.h"
 
-#include <stdint.h>
-#include <string.h>
-
 enum { DIGIT = 11, SWEEPS = 6, BUCKETS = 1 << DIGIT, FEW = 96 };
 
 static void insert_all(double *x, size_t n)
@@ -20,29 +17,23 @@ static void insert_all(double *x, size_t n)
     }
 }
 
-static inline uint64_t bits_of(double x)
-{
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits ^ (bits >> 63 ? ~(uint64_t)0 : (uint64_t)1 << 63);
-}
-
 static inline size_t digit_of(double x, int sweep)
 {
-    return bits_of(x) >> (sweep * DIGIT) & (BUCKETS - 1);
+    return ur_ordered_bits(x) >> (sweep * DIGIT) & (BUCKETS - 1);
 }
 
 static void count_digits(const double *x, size_t n, size_t count[SWEEPS][BUCKETS])
 {
     memset(count, 0, SWEEPS * sizeof *count);
     for (size_t i = 0; i < n; i++) {
-        uint64_t bits = bits_of(x[i]);
+        uint64_t bits = ur_ordered_bits(x[i]);
         for (int sweep = 0; sweep < SWEEPS; sweep++)
             count[sweep][bits >> (sweep * DIGIT) & (BUCKETS - 1)]++;
     }
 }
 
-static void scatter(const double *from, double *to, size_t n, int sweep, size_t *count)
+/* counts become the places where the buckets start */
+static void accumulate(size_t *count)
 {
     size_t start = 0;
     for (size_t k = 0; k < BUCKETS; k++) {
@@ -50,8 +41,6 @@ static void scatter(const double *from, double *to, size_t n, int sweep, size_t 
         count[k] = start;
         start += here;
     }
-    for (size_t i = 0; i < n; i++)
-        to[count[digit_of(from[i], sweep)]++] = from[i];
 }
 
 void ur_sort(double *x, double *scratch, size_t n)
@@ -66,11 +55,40 @@ void ur_sort(double *x, double *scratch, size_t n)
     for (int sweep = 0; sweep < SWEEPS; sweep++) {
         if (count[sweep][digit_of(from[0], sweep)] == n)
             continue;
-        scatter(from, to, n, sweep, count[sweep]);
+        size_t *place = count[sweep];
+        accumulate(place);
+        for (size_t i = 0; i < n; i++)
+            to[place[digit_of(from[i], sweep)]++] = from[i];
         double *swap = from;
         from = to;
         to = swap;
     }
     if (from != x)
         memcpy(x, from, n * sizeof *x);
+}
+
+_Static_assert(SWEEPS % 2 == 0, "the last sweep ends where the first began");
+
+void ur_sort_keyed(ur_keyed *x, ur_keyed *scratch, size_t n)
+{
+    ur_keyed *from = x, *to = scratch;
+    size_t place[BUCKETS];
+    for (size_t i = 1; n <= FEW && i < n; i++) {
+        ur_keyed moved = x[i];
+        size_t at = i;
+        for (; at > 0 && x[at - 1].key > moved.key; at--)
+            x[at] = x[at - 1];
+        x[at] = moved;
+    }
+    for (int sweep = 0; sweep < SWEEPS && n > FEW; sweep++) {
+        memset(place, 0, sizeof place);
+        for (size_t i = 0; i < n; i++)
+            place[digit_of(from[i].key, sweep)]++;
+        accumulate(place);
+        for (size_t i = 0; i < n; i++)
+            to[place[digit_of(from[i].key, sweep)]++] = from[i];
+        ur_keyed *swap = from;
+        from = to;
+        to = swap;
+    }
 }

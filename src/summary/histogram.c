@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "summary/histogram.h"
 
+#include "base/order.h"
 #include "summary/outliers.h"
 
 #include <math.h>
@@ -12,21 +13,9 @@ static size_t len(const void *plan)
     return p->quantiles * p->d * UR_HISTOGRAM_BINS;
 }
 
-/* negative doubles have all bits flipped, others the sign bit: integer order = number order */
-uint64_t ur_histogram_key(double x)
+static uint64_t key_of(double x)
 {
-    uint64_t bits;
-    x += 0.0; /* -0 counts as 0 */
-    memcpy(&bits, &x, sizeof bits);
-    return bits >> 63 ? ~bits : bits | UINT64_C(1) << 63;
-}
-
-double ur_histogram_value(uint64_t key)
-{
-    uint64_t bits = key >> 63 ? key & ~(UINT64_C(1) << 63) : ~key;
-    double x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
+    return ur_ordered_bits(x + 0.0); /* -0 counts as 0 */
 }
 
 static int shift_of(int level)
@@ -53,7 +42,7 @@ static unrelu_status update(const void *context, void *scratch, double *s, const
         for (size_t j = 0; j < p->d; j++) {
             if (isnan(row[j]))
                 continue;
-            uint64_t key = ur_histogram_key(row[j]);
+            uint64_t key = key_of(row[j]);
             for (size_t q = 0; q < p->quantiles; q++) {
                 size_t search = q * p->d + j;
                 if (above_level(key, p->level) == above_level(p->prefix[search], p->level))
@@ -74,9 +63,9 @@ void ur_histogram_descend(const double *counts, int level, uint64_t *prefix, dou
 
 double ur_histogram_result(uint64_t prefix, int levels)
 {
-    if (prefix == ur_histogram_key(0))
+    if (prefix == key_of(0))
         return 0;
-    return ur_histogram_value(prefix | UINT64_C(1) << (shift_of(levels - 1) - 1));
+    return ur_ordered_value(prefix | UINT64_C(1) << (shift_of(levels - 1) - 1));
 }
 
 const ur_summary ur_histogram = {.len = len, .update = update};

@@ -19,8 +19,6 @@ typedef struct {
 
 extern const ur_summary ur_histogram; /* quantiles x d x UR_HISTOGRAM_BINS counts */
 
-uint64_t ur_histogram_key(double x);
-double ur_histogram_value(uint64_t key);
 /* Descends one level: given this level's counts of one search and the rank still to find
  * (0-based, among the counted), extends *prefix and lowers *rank. */
 void ur_histogram_descend(const double *counts, int level, uint64_t *prefix, double *rank);
