@@ -85,9 +85,10 @@ static inline nonnegative_counts nonnegative_count_with(const nonnegative_case *
     frame.p = p;
     memcpy(y, c->a, c->n * c->k * sizeof *y);
     must(ur_orthonormalise(c->n, c->k, y, &err), &err);
+    UR_ARENA(arena);
     ur_neurons q;
     ur_rays rays;
-    must(ur_neurons_open(&frame, y, c->k, 1e-9, budget, 1, NULL, &q, &err), &err);
+    must(ur_neurons_open(&frame, y, c->k, 1e-9, budget, 1, NULL, &arena, &q, &err), &err);
     must(ur_rays_find(q.rows, q.k, q.Y, q.tolerance, 100000, NULL, &rays, &err), &err);
     assert_true(rays.finished);
     for (size_t r = 0; r < rays.count; r++) {
@@ -97,11 +98,10 @@ static inline nonnegative_counts nonnegative_count_with(const nonnegative_case *
     counts.by_rays = q.found;
     counts.rays = rays.count;
     ur_rays_free(&rays);
-    ur_neurons_free(&q);
-    must(ur_neurons_open(&frame, y, c->k, 1e-9, budget, 1, NULL, &q, &err), &err);
+    ur_arena_end(&arena);
+    must(ur_neurons_open(&frame, y, c->k, 1e-9, budget, 1, NULL, &arena, &q, &err), &err);
     must(ur_faces_walk(&q, &counts.finished, &counts.rays, &counts.looked, &err), &err);
     counts.by_faces = q.found;
-    ur_neurons_free(&q);
     free(frame.x);
     free(y);
     return counts;

@@ -40,15 +40,15 @@ static struct {
 
 static unrelu_status walk_faces(unrelu_error *err)
 {
+    UR_ARENA(arena);
     ur_neurons q;
     int finished = -1;
     size_t rays, faces, found = 0;
     unrelu_status status =
-        ur_neurons_open(&world.frame, world.y, world.c.k, 1e-9, 10000, 1, NULL, &q, err);
+        ur_neurons_open(&world.frame, world.y, world.c.k, 1e-9, 10000, 1, NULL, &arena, &q, err);
     if (status == UNRELU_OK) {
         status = ur_faces_walk(&q, &finished, &rays, &faces, err);
         found = q.found;
-        ur_neurons_free(&q);
     }
     atomic_store(&countdown, 0);
     if (atomic_load(&failed))

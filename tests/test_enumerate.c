@@ -424,7 +424,8 @@ static void open_data(opened *s, const double *x, const double *a, size_t n, siz
     must(ur_frame_make(&s->data, n, (ur_terms){0, 0}, 1, &s->arena, &s->frame, &err), &err);
     s->y = calloc(n * (m + 1), sizeof *s->y);
     must(ur_frame_labels(&s->frame, s->data.tolerance, &s->rank, s->y, NULL, &err), &err);
-    must(ur_neurons_open(&s->frame, s->y, s->rank, 1e-9, 1000000, 1, NULL, &s->neurons, &err),
+    must(ur_neurons_open(&s->frame, s->y, s->rank, 1e-9, 1000000, 1, NULL, &s->arena, &s->neurons,
+                         &err),
          &err);
 }
 
@@ -438,7 +439,6 @@ static opened open_planted(size_t d, size_t k, size_t m, size_t n, uint64_t seed
 
 static void opened_free(opened *s)
 {
-    ur_neurons_free(&s->neurons);
     ur_arena_end(&s->arena);
     free(s->y);
     planted_network_free(&s->p);

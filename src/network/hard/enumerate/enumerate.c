@@ -23,7 +23,7 @@ static const uint64_t QUICK = (uint64_t)1 << 14, PLANES = (uint64_t)1 << 20,
 
 typedef struct {
     ur_recover *r;
-    ur_arena arena; /* of the frame, y and their diagonal */
+    ur_arena arena; /* of the frame, y, its diagonal and the neurons */
     ur_frame frame; /* all rows */
     double *y;
     double *diagonal; /* of their triangle */
@@ -38,7 +38,6 @@ typedef struct {
 
 static void course_free(course *c)
 {
-    ur_neurons_free(&c->neurons);
     ur_arena_end(&c->arena);
 }
 
@@ -238,7 +237,7 @@ static unrelu_status search(course *c, unrelu_error *err)
     double tolerance = c->integers ? 1e-9 : fmin(fmax(1e-9, 20 * c->r->data.floor), 1e-5);
     unrelu_status status =
         ur_neurons_open(&c->frame, c->y, c->rank, tolerance, o->budget ? o->budget : PLANES,
-                        o->seed, c->r->exec, &c->neurons, err);
+                        o->seed, c->r->exec, &c->arena, &c->neurons, err);
     if (status == UNRELU_OK)
         status = sample(c, QUICK, err);
     if (status == UNRELU_OK)

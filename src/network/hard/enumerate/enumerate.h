@@ -10,11 +10,13 @@
  *   sample    null planes of k - 2 random rows, and rows that are parallel there
  *   nested    the same on the rows where known neurons are off; from k = 16 on
  *   rays      extreme rays of C that are not spanned yet, by linear programmes
- *   faces     all extreme rays (dense/cone.h) and faces of C; K of each by elimination and linear
+ *   faces     all extreme rays (cone/cone.h) and faces of C; K of each by elimination and linear
  * programmes */
 #ifndef UR_ENUMERATE_H
 #define UR_ENUMERATE_H
 
+#include "base/arena.h"
+#include "dense/basis.h"
 #include "network/problem/recover.h"
 
 enum {
@@ -44,7 +46,7 @@ typedef struct {
     double *v;               /* (k, p) */
     int *unique;             /* k: the face and the inputs leave no other v for this pattern */
     size_t constant;         /* 1: the first of z is the constant, no neuron; else 0 */
-    double *basis;           /* (k, k): z, orthonormal */
+    ur_basis basis;          /* of z */
     double small;            /* rows of y of no larger size are zeros */
     double *y_size, *x_size; /* n: lengths of rows */
     double longest;          /* of x_size */
@@ -52,8 +54,7 @@ typedef struct {
 
 unrelu_status ur_neurons_open(const ur_frame *frame, const double *y, size_t rank, double tolerance,
                               uint64_t budget, uint64_t seed, const unrelu_exec *exec,
-                              ur_neurons *neurons, unrelu_error *err);
-void ur_neurons_free(ur_neurons *neurons);
+                              ur_arena *arena, ur_neurons *neurons, unrelu_error *err);
 /* z with Y z >= 0 (within tolerance): if it is independent of those found and has a v, it becomes
  * one of them and *grew = 1. Rows of S that do not span the inputs: by ur_face_try. */
 unrelu_status ur_neurons_try(ur_neurons *neurons, const double *z, int *grew, unrelu_error *err);

@@ -19,8 +19,10 @@ typedef struct {
     double *project; /* wide x wide */
     size_t *on;      /* n: rows of S */
     size_t count;    /* of them */
-    double *G;       /* inequalities G t >= 0, rows of unit length; NULL until needed */
+    /* of one face at a time: */
+    double *G; /* (inequalities, e): G t >= 0, rows of unit length */
     const double **tight;
+    size_t inequalities;
 } ur_face;
 
 typedef struct {
@@ -29,8 +31,7 @@ typedef struct {
     int unsure; /* the linear programme, or the neuron that it led to, does not hold to tolerance */
 } ur_face_end;
 
-unrelu_status ur_face_open(ur_neurons *neurons, ur_face *face, unrelu_error *err);
-void ur_face_free(ur_face *face);
+unrelu_status ur_face_open(ur_neurons *neurons, ur_arena *arena, ur_face *face, unrelu_error *err);
 /* K of the face with these zeros, as ur_face_try does it */
 unrelu_status ur_face_look(ur_face *face, const unsigned char *zero, ur_face_end *end,
                            unrelu_error *err);

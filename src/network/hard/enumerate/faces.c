@@ -12,15 +12,12 @@
 #include "network/hard/enumerate/face.h"
 
 #include "base/error.h"
-#include "base/memory.h"
 #include "cone/cone.h"
 #include "pass/parallel.h"
 
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { MOST_RAYS = 1 << 17 };
+enum { MOST_RAYS = 1 << 17, FIRST_SETS = 64 };
 static const size_t MOST_CELLS = (size_t)1 << 26; /* words of sets of zeros: 512 MiB */
 
 typedef struct {
@@ -30,26 +27,20 @@ typedef struct {
     size_t *open; /* rays that are not closed */
     size_t opened;
     size_t words;
-    uint64_t *sets; /* (room, words): zeros of faces */
-    size_t *next;   /* room: faces with as many zeros that wait, as index + 1 */
-    size_t count, room;
-    size_t *waiting;      /* rows + 1: by number of zeros */
+    ur_arena *store; /* sets, next and table, which grow */
+    uint64_t *sets;  /* (capacity, words): zeros of faces */
+    size_t *next;    /* capacity: faces with as many zeros that wait, as index + 1 */
+    size_t count, capacity;
     size_t *table, slots; /* faces by hash, as index + 1 */
+    size_t *waiting;      /* rows + 1: by number of zeros */
     unsigned char *zero;  /* rows */
     size_t looked;
     int missed; /* a face was not looked at, or left in doubt */
 } walk;
 
-static void walk_free(walk *w)
+static void end_rays(void *rays)
 {
-    ur_face_free(&w->face);
-    ur_rays_free(&w->rays);
-    free(w->open);
-    free(w->sets);
-    free(w->next);
-    free(w->waiting);
-    free(w->table);
-    free(w->zero);
+    ur_rays_free(rays);
 }
 
 /* ---- sets of zeros ---- */
@@ -74,28 +65,25 @@ static size_t slot_of(const walk *w, const uint64_t *set)
     return at;
 }
 
-static unrelu_status make_room(walk *w, unrelu_error *err)
+static unrelu_status enlarge(walk *w, unrelu_error *err)
 {
-    size_t room = w->room > 0 ? 2 * w->room : 64, slots = 4 * room;
-    uint64_t *sets = ur_alloc(room, w->words * sizeof *sets);
-    size_t *next = ur_alloc(room, sizeof *next), *table = ur_alloc(slots, sizeof *table);
-    if (!sets || !next || !table) {
-        free(sets);
-        free(next);
-        free(table);
-        return ur_fail_memory(err, room, "faces of a cone");
-    }
+    UR_ARENA(arena);
+    size_t capacity = w->capacity > 0 ? 2 * w->capacity : FIRST_SETS, slots = 4 * capacity;
+    uint64_t *sets = ur_take(&arena, capacity, w->words * sizeof *sets);
+    size_t *next = ur_take(&arena, capacity, sizeof *next);
+    size_t *table = ur_take(&arena, slots, sizeof *table);
+    UR_TRY(ur_arena_status(&arena, err));
     if (w->count > 0) {
         memcpy(sets, w->sets, w->count * w->words * sizeof *sets);
         memcpy(next, w->next, w->count * sizeof *next);
     }
-    free(w->sets);
-    free(w->next);
-    free(w->table);
+    ur_arena old = *w->store; /* ends here */
+    *w->store = arena;
+    arena = old;
     w->sets = sets;
     w->next = next;
     w->table = table;
-    w->room = room;
+    w->capacity = capacity;
     w->slots = slots;
     for (size_t i = 0; i < w->count; i++)
         table[slot_of(w, sets + i * w->words)] = i + 1;
@@ -105,10 +93,9 @@ static unrelu_status make_room(walk *w, unrelu_error *err)
 /* *fresh: the set was not there before; it is now, unless there are too many */
 static unrelu_status add_set(walk *w, const uint64_t *set, int *fresh, unrelu_error *err)
 {
-    unrelu_status status = w->count == w->room ? make_room(w, err) : UNRELU_OK;
     *fresh = 0;
-    if (status != UNRELU_OK)
-        return status;
+    if (w->count == w->capacity)
+        UR_TRY(enlarge(w, err));
     size_t at = slot_of(w, set);
     if (w->table[at] > 0)
         return UNRELU_OK;
@@ -139,39 +126,37 @@ static unrelu_status look(walk *w, const uint64_t *set, int *closed, unrelu_erro
 {
     ur_neurons *q = w->q;
     ur_face_end end;
-    *closed = 1;
     if (ur_cancelled(q->exec))
         return ur_fail_cancelled(err);
     for (size_t i = 0; i < q->rows; i++)
         w->zero[i] = (unsigned char)ur_bit(set, i);
-    unrelu_status status = ur_face_look(&w->face, w->zero, &end, err);
+    UR_TRY(ur_face_look(&w->face, w->zero, &end, err));
     q->budget--;
     q->tried++;
     w->looked++;
     w->missed |= end.unsure;
     *closed = end.closed;
-    return status;
+    return UNRELU_OK;
 }
 
 static unrelu_status look_at_rays(walk *w, unrelu_error *err)
 {
-    unrelu_status status = UNRELU_OK;
     size_t r = 0;
-    for (; r < w->rays.count && status == UNRELU_OK && !is_done(w); r++) {
+    for (; r < w->rays.count && !is_done(w); r++) {
         const uint64_t *set = w->rays.zeros + r * w->words;
-        int fresh, closed;
-        status = add_set(w, set, &fresh, err);
-        if (status == UNRELU_OK && fresh)
-            status = look(w, set, &closed, err);
-        if (status == UNRELU_OK && fresh && !closed)
+        int fresh, closed = 1;
+        UR_TRY(add_set(w, set, &fresh, err));
+        if (fresh)
+            UR_TRY(look(w, set, &closed, err));
+        if (!closed)
             w->open[w->opened++] = r;
         ur_progress(w->q->exec, "rays", (double)(r + 1) / (double)w->rays.count);
     }
     w->missed |= r < w->rays.count;
-    return status;
+    return UNRELU_OK;
 }
 
-/* where any face may have neurons still: all rays together */
+/* where any face may have neurons still: all rays together; set: words of scratch */
 static unrelu_status look_at_cone(walk *w, uint64_t *set, unrelu_error *err)
 {
     int fresh, closed;
@@ -181,98 +166,77 @@ static unrelu_status look_at_cone(walk *w, uint64_t *set, unrelu_error *err)
     for (size_t r = 1; r < w->rays.count; r++)
         for (size_t i = 0; i < w->words; i++)
             set[i] &= w->rays.zeros[r * w->words + i];
-    unrelu_status status = add_set(w, set, &fresh, err);
-    return status == UNRELU_OK && fresh ? look(w, set, &closed, err) : status;
+    UR_TRY(add_set(w, set, &fresh, err));
+    return fresh ? look(w, set, &closed, err) : UNRELU_OK;
 }
 
-/* the faces of this one and each of the open rays wait for their turn; set: words of room */
+/* the faces of this one and each of the open rays wait for their turn; set: words of scratch */
 static unrelu_status join(walk *w, const uint64_t *of, uint64_t *set, unrelu_error *err)
 {
-    unrelu_status status = UNRELU_OK;
-    for (size_t j = 0; j < w->opened && status == UNRELU_OK && !is_late(w); j++) {
+    for (size_t j = 0; j < w->opened && !is_late(w); j++) {
         const uint64_t *ray = w->rays.zeros + w->open[j] * w->words;
         int fresh;
         for (size_t i = 0; i < w->words; i++)
             set[i] = of[i] & ray[i];
-        status = add_set(w, set, &fresh, err);
-        if (status == UNRELU_OK && fresh) {
-            size_t zeros = ur_bits_count(w->words, set);
-            w->next[w->count - 1] = w->waiting[zeros];
-            w->waiting[zeros] = w->count;
-        }
+        UR_TRY(add_set(w, set, &fresh, err));
+        if (!fresh)
+            continue;
+        size_t zeros = ur_bits_count(w->words, set);
+        w->next[w->count - 1] = w->waiting[zeros];
+        w->waiting[zeros] = w->count;
     }
-    return status;
+    return UNRELU_OK;
 }
 
 static unrelu_status look_at_faces(walk *w, uint64_t *set, uint64_t *of, unrelu_error *err)
 {
-    unrelu_status status = UNRELU_OK;
-    for (size_t j = 0; j < w->opened && status == UNRELU_OK && !is_late(w); j++)
-        status = join(w, w->rays.zeros + w->open[j] * w->words, set, err);
+    for (size_t j = 0; j < w->opened && !is_late(w); j++)
+        UR_TRY(join(w, w->rays.zeros + w->open[j] * w->words, set, err));
     for (size_t zeros = w->q->rows + 1; zeros-- > 0;)
-        while (w->waiting[zeros] > 0 && status == UNRELU_OK && !is_done(w)) {
+        while (w->waiting[zeros] > 0 && !is_done(w)) {
             size_t at = w->waiting[zeros] - 1;
             int closed;
             w->waiting[zeros] = w->next[at];
             memcpy(of, w->sets + at * w->words, w->words * sizeof *of); /* sets may move */
-            status = look(w, of, &closed, err);
-            if (status == UNRELU_OK && !closed)
-                status = join(w, of, set, err);
+            UR_TRY(look(w, of, &closed, err));
+            if (!closed)
+                UR_TRY(join(w, of, set, err));
         }
     for (size_t zeros = 0; zeros <= w->q->rows; zeros++)
         w->missed |= w->waiting[zeros] > 0;
-    return status;
-}
-
-static unrelu_status open_walk(walk *w, unrelu_error *err)
-{
-    ur_neurons *q = w->q;
-    size_t words = (q->rows + 63) / 64, most = MOST_RAYS;
-    most = most < MOST_CELLS / words ? most : MOST_CELLS / words;
-    most = most < q->budget ? most : (size_t)q->budget;
-    unrelu_status status =
-        ur_rays_find(q->rows, q->k, q->Y, q->tolerance, most, q->exec, &w->rays, err);
-    if (status == UNRELU_OK)
-        status = ur_face_open(q, &w->face, err);
-    if (status != UNRELU_OK)
-        return status;
-    w->words = words;
-    w->open = ur_alloc(w->rays.count, sizeof *w->open);
-    w->waiting = ur_alloc(q->rows + 1, sizeof *w->waiting);
-    w->zero = ur_alloc(q->rows, 1);
-    w->missed = !w->rays.finished;
-    if (!w->open || !w->waiting || !w->zero)
-        return ur_fail_memory(err, w->rays.count, "rays of a cone");
     return UNRELU_OK;
 }
 
 unrelu_status ur_faces_walk(ur_neurons *q, int *finished, size_t *rays, size_t *faces,
                             unrelu_error *err)
 {
-    walk w = {.q = q};
-    uint64_t *set = NULL, *of = NULL;
+    size_t words = (q->rows + 63) / 64, most = MOST_RAYS;
+    walk w = {.q = q, .words = words};
+    UR_ARENA(arena);
+    UR_ARENA(store);
+    w.store = &store;
     *finished = q->found == q->wanted;
     *rays = *faces = 0;
     if (*finished || q->budget == 0)
         return UNRELU_OK;
-    unrelu_status status = open_walk(&w, err);
-    if (status == UNRELU_OK) {
-        set = ur_alloc(w.words, sizeof *set);
-        of = ur_alloc(w.words, sizeof *of);
-        if (!set || !of)
-            status = ur_fail_memory(err, w.words, "words");
-    }
-    if (status == UNRELU_OK)
-        status = look_at_rays(&w, err);
-    if (status == UNRELU_OK)
-        status = look_at_cone(&w, set, err);
-    if (status == UNRELU_OK)
-        status = look_at_faces(&w, set, of, err);
+    most = most < MOST_CELLS / words ? most : MOST_CELLS / words;
+    most = most < q->budget ? most : (size_t)q->budget;
+    unrelu_status status =
+        ur_rays_find(q->rows, q->k, q->Y, q->tolerance, most, q->exec, &w.rays, err);
+    ur_arena_adopt(&arena, &w.rays, end_rays);
+    UR_TRY(status);
+    UR_TRY(ur_face_open(q, &arena, &w.face, err));
+    w.open = ur_take(&arena, w.rays.count, sizeof *w.open);
+    w.waiting = ur_take(&arena, q->rows + 1, sizeof *w.waiting);
+    w.zero = ur_take(&arena, q->rows, 1);
+    w.missed = !w.rays.finished;
+    uint64_t *set = ur_take(&arena, words, sizeof *set), *of = ur_take(&arena, words, sizeof *of);
+    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(look_at_rays(&w, err));
+    UR_TRY(look_at_cone(&w, set, err));
+    UR_TRY(look_at_faces(&w, set, of, err));
     *rays = w.rays.count;
     *faces = w.looked;
-    *finished = status == UNRELU_OK && (q->found == q->wanted || !w.missed);
-    free(set);
-    free(of);
-    walk_free(&w);
-    return status;
+    *finished = q->found == q->wanted || !w.missed;
+    return UNRELU_OK;
 }

@@ -11,18 +11,28 @@
 #include "network/hard/enumerate/enumerate.h"
 
 #include "base/error.h"
-#include "base/memory.h"
 #include "base/random.h"
 #include "dense/blas.h"
 #include "dense/linear.h"
 #include "pass/parallel.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { REJECTED = 256 };         /* after as many hits in vain the labels are not of such a kind */
-static const double WEAK = 1e-3; /* y z_i below which the quotient is not looked at */
+enum {
+    REJECTED = 256,    /* after as many hits in vain the labels are not of such a kind */
+    ROWS_FOR_EACH = 4, /* dimension r that F leaves, */
+    MORE_ROWS = 16,    /* and as many more: planes of few rows meet by chance */
+    IDLE = 4           /* attempts in vain before r grows */
+};
+/* y z_i below which the quotient is not looked at: it would multiply errors by 1000 */
+static const double WEAK = 1e-3;
+/* Pivots of the projector I - Q Q', whose eigenvalues are 0 and 1: only a z in F twice, to 8
+ * digits, makes another. */
+static const double PROJECTOR_RANK = 1e-8;
+/* Length of a known unit z outside the span of F below which its direction there is rounding. */
+static const double SHORT = 1e-6;
+static const double LOOSE = 10, ROUGH = 100; /* tolerances: of zeros of a known z, of lines */
 
 typedef struct {
     ur_neurons *q;
@@ -43,38 +53,6 @@ typedef struct {
     size_t idle;     /* attempts in vain with it */
 } nest;
 
-static void nest_free(nest *s)
-{
-    free(s->zero);
-    free(s->order);
-    free(s->off);
-    free(s->B);
-    free(s->C);
-    free(s->known);
-    free(s->z);
-    free(s->whole);
-    free(s->uniforms);
-}
-
-static unrelu_status nest_open(ur_neurons *q, nest *s, unrelu_error *err)
-{
-    size_t k = q->k;
-    *s = (nest){.q = q,
-                .zero = ur_alloc(k, q->rows),
-                .order = ur_alloc(k, sizeof *s->order),
-                .off = ur_alloc(q->rows, 1),
-                .B = ur_alloc(k, k * sizeof *s->B),
-                .C = ur_alloc(q->rows, k * sizeof *s->C),
-                .known = ur_alloc(k, k * sizeof *s->known),
-                .z = ur_alloc(UR_PLANES_HITS, k * sizeof *s->z),
-                .whole = ur_doubles(k),
-                .uniforms = ur_doubles(k)};
-    if (s->zero && s->order && s->off && s->B && s->C && s->known && s->z && s->whole &&
-        s->uniforms)
-        return UNRELU_OK;
-    return ur_fail_memory(err, q->rows * k, "labels");
-}
-
 static double at(const ur_neurons *q, size_t row, const double *z)
 {
     return ur_dot(q->k, q->Y + row * q->k, z);
@@ -86,7 +64,7 @@ static void mark_known(nest *s)
     for (; s->marked < q->found; s->marked++)
         for (size_t i = 0; i < q->rows; i++)
             s->zero[s->marked * q->rows + i] =
-                fabs(at(q, i, q->z + s->marked * q->k)) <= 10 * q->tolerance;
+                fabs(at(q, i, q->z + s->marked * q->k)) <= LOOSE * q->tolerance;
 }
 
 /* ---- the set F ---- */
@@ -127,7 +105,7 @@ static void choose_set(nest *s)
         if (r < s->least)
             break;
         size_t left = count_off(s, j);
-        if (left < 4 * r + 16)
+        if (left < ROWS_FOR_EACH * r + MORE_ROWS)
             continue;
         const unsigned char *zero = s->zero + j * q->rows;
         for (size_t i = 0; i < q->rows; i++)
@@ -141,30 +119,27 @@ static void choose_set(nest *s)
 /* B, and the rows that are left in its coordinates; *r = 0 where there is no use in them */
 static unrelu_status set_coordinates(nest *s, size_t *r, unrelu_error *err)
 {
+    UR_ARENA(arena);
     const ur_neurons *q = s->q;
     size_t k = q->k, filled = 0;
-    double *P = ur_alloc(k, k * sizeof *P), *Q = ur_alloc(k, k * sizeof *Q);
-    unrelu_status status = P && Q ? UNRELU_OK : ur_fail_memory(err, k * k, "labels");
-    for (size_t j = 0; j < s->in && status == UNRELU_OK; j++)
+    double *P = ur_take(&arena, k, k * sizeof *P), *Q = ur_take(&arena, k, k * sizeof *Q);
+    UR_TRY(ur_arena_status(&arena, err));
+    for (size_t j = 0; j < s->in; j++)
         for (size_t i = 0; i < k; i++)
             Q[i * s->in + j] = q->z[s->order[j] * k + i];
-    if (status == UNRELU_OK && s->in > 0)
-        status = ur_orthonormalise(k, s->in, Q, err);
-    if (status == UNRELU_OK) { /* P = I - Q Q' */
-        if (s->in > 0)
-            ur_gram(k, s->in, Q, P);
-        for (size_t i = 0; i < k * k; i++)
-            P[i] = (i % (k + 1) == 0) - P[i];
-        status = ur_qr_pivoted(k, k, P, 1e-8, r, s->B, NULL, NULL, err);
+    if (s->in > 0) {
+        UR_TRY(ur_orthonormalise(k, s->in, Q, err));
+        ur_gram(k, s->in, Q, P);
     }
-    if (status == UNRELU_OK && *r != k - s->in)
+    for (size_t i = 0; i < k * k; i++) /* P = I - Q Q' */
+        P[i] = (i % (k + 1) == 0) - P[i];
+    UR_TRY(ur_qr_pivoted(k, k, P, PROJECTOR_RANK, r, s->B, NULL, NULL, err));
+    if (*r != k - s->in)
         *r = 0;
-    for (size_t i = 0; i < q->rows && status == UNRELU_OK && *r > 0; i++)
+    for (size_t i = 0; i<q->rows && * r> 0; i++)
         if (s->off[i] == 0)
             ur_multiply(1, k, *r, q->Y + i * k, s->B, s->C + filled++ * *r);
-    free(P);
-    free(Q);
-    return status;
+    return UNRELU_OK;
 }
 
 /* the known neurons that are not in F; count of them */
@@ -176,7 +151,7 @@ static size_t set_known(nest *s, size_t r)
         double *row = s->known + count * r;
         ur_multiply(1, q->k, r, q->z + s->order[l] * q->k, s->B, row);
         double size = ur_norm(r, row);
-        if (!(size > 1e-6))
+        if (!(size > SHORT))
             continue;
         ur_scale(r, 1 / size, row);
         count++;
@@ -211,17 +186,6 @@ static int insert(nest *s, size_t r, const double *z)
     return 1;
 }
 
-static void adapt(nest *s, size_t r, int grew)
-{
-    if (grew) {
-        s->least = s->least > 2 ? s->least - 2 : 1;
-        s->idle = 0;
-    } else if (++s->idle == 4) {
-        s->least = r + 1;
-        s->idle = 0;
-    }
-}
-
 static unrelu_status attempt(nest *s, uint64_t left, uint64_t *used, unrelu_error *err)
 {
     ur_neurons *q = s->q;
@@ -229,13 +193,13 @@ static unrelu_status attempt(nest *s, uint64_t left, uint64_t *used, unrelu_erro
     *used = 1;
     mark_known(s);
     choose_set(s);
-    unrelu_status status = set_coordinates(s, &r, err);
-    if (status != UNRELU_OK || r == 0)
-        return status;
+    UR_TRY(set_coordinates(s, &r, err));
+    if (r == 0)
+        return UNRELU_OK;
     ur_planes planes = {.rows = s->alive,
                         .k = r,
                         .Y = s->C,
-                        .tolerance = 100 * q->tolerance,
+                        .tolerance = ROUGH * q->tolerance,
                         .known = s->known,
                         .count = set_known(s, r),
                         .seed = q->seed,
@@ -243,32 +207,48 @@ static unrelu_status attempt(nest *s, uint64_t left, uint64_t *used, unrelu_erro
     uint64_t most = r < 60 ? ((uint64_t)1 << r) + 16 : left;
     /* with nothing known yet there is no other set to try */
     most = s->in == 0 || most > left ? left : most;
-    status = ur_planes_search(&planes, q->tried, most, q->exec, s->z, &hits, used, err);
-    for (size_t l = 0; l < hits && status == UNRELU_OK && q->found < q->wanted; l++) {
+    UR_TRY(ur_planes_search(&planes, q->tried, most, q->exec, s->z, &hits, used, err));
+    for (size_t l = 0; l < hits && q->found < q->wanted; l++) {
         int grew = 0;
         if (insert(s, r, s->z + l * r))
-            status = ur_neurons_try_rough(q, s->whole, &grew, err);
+            UR_TRY(ur_neurons_try_rough(q, s->whole, &grew, err));
         s->rejected += !grew;
     }
-    adapt(s, r, q->found > before);
-    return status;
+    if (q->found > before) {
+        s->least = s->least > 2 ? s->least - 2 : 1;
+        s->idle = 0;
+    } else if (++s->idle == IDLE) {
+        s->least = r + 1;
+        s->idle = 0;
+    }
+    return UNRELU_OK;
 }
 
 unrelu_status ur_nested_neurons(ur_neurons *q, uint64_t trials, unrelu_error *err)
 {
-    nest s;
-    unrelu_status status = nest_open(q, &s, err);
-    uint64_t left = trials ? trials : ur_sample_trials(q->k), used = 0;
+    UR_ARENA(arena);
+    size_t k = q->k;
+    nest s = {.q = q,
+              .zero = ur_take(&arena, k, q->rows),
+              .order = ur_take(&arena, k, sizeof *s.order),
+              .off = ur_take(&arena, q->rows, 1),
+              .B = ur_take(&arena, k, k * sizeof *s.B),
+              .C = ur_take(&arena, q->rows, k * sizeof *s.C),
+              .known = ur_take(&arena, k, k * sizeof *s.known),
+              .z = ur_take(&arena, UR_PLANES_HITS, k * sizeof *s.z),
+              .whole = ur_take(&arena, k, sizeof *s.whole),
+              .uniforms = ur_take(&arena, k, sizeof *s.uniforms)};
+    UR_TRY(ur_arena_status(&arena, err));
+    uint64_t left = trials ? trials : ur_sample_trials(k), used = 0;
     left = left < q->budget ? left : q->budget;
-    while (status == UNRELU_OK && q->found < q->wanted && left > 0 && s.rejected < REJECTED) {
+    while (q->found < q->wanted && left > 0 && s.rejected < REJECTED) {
         ur_progress(q->exec, "sampling", (double)q->found / (double)q->wanted);
-        status = attempt(&s, left, &used, err);
-        if (status == UNRELU_OK && ur_cancelled(q->exec))
-            status = ur_fail_cancelled(err);
+        UR_TRY(attempt(&s, left, &used, err));
+        if (ur_cancelled(q->exec))
+            return ur_fail_cancelled(err);
         left -= used < left ? used : left;
         q->tried += used;
         q->budget -= used < q->budget ? used : q->budget;
     }
-    nest_free(&s);
-    return status;
+    return UNRELU_OK;
 }

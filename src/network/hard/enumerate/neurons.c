@@ -8,84 +8,61 @@
  */
 #include "network/hard/enumerate/enumerate.h"
 
+#include "base/arena.h"
 #include "base/error.h"
-#include "base/memory.h"
+#include "base/order.h"
 #include "base/random.h"
 #include "dense/blas.h"
 #include "dense/linear.h"
+#include "dense/near_rows.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { ROWS = 1000 };
-static const double ZERO = 1e-12, SAME = 1e-10;
-static const double FLAT = 1e-9; /* singular values of inputs, relative to the largest */
-
-void ur_neurons_free(ur_neurons *q)
-{
-    free(q->Y);
-    free(q->of);
-    free(q->z);
-    free(q->v);
-    free(q->unique);
-    free(q->basis);
-    free(q->y_size);
-    free(q->x_size);
-    memset(q, 0, sizeof *q);
-}
+/* rows of S that determine v, and so many more for each input: all others test it */
+enum { ROWS = 1000, ROWS_FOR_EACH_INPUT = 20 };
+/* Labels and inputs of this share of the longest are rounding of larger ones. */
+static const double ZERO = 1e-12;
+/* Unit rows that agree to this in each place are one row seen twice: two that were kept would count
+ * as two zeros of a z, and are one equation. */
+static const double SAME = 1e-10;
+/* Singular values of the inputs on S, of the largest: below, v is not determined along them. */
+static const double FLAT = 1e-9;
+/* Part of a unit z outside the span of those found that makes it another neuron. A z is known to
+ * rounding times the condition of its zeros, which NULL_GAP bounds. */
+static const double INDEPENDENT = 1e-7;
+/* Second smallest singular value of a z's zeros, of the largest: below, the null vector is one of
+ * many, and z stays as it came. */
+static const double NULL_GAP = 1e-6;
+static const double LOOSE = 10;  /* tolerances that residuals of v may have */
+static const double ROUGH = 100; /* tolerances for a z that is known to a few digits */
 
 /* ---- the rows ---- */
 
 typedef struct {
-    double key;
-    size_t row;
-} keyed;
+    size_t k;
+    const double *unit;
+} unit_rows;
 
-static int by_key(const void *a, const void *b)
+static int is_same(const void *context, size_t a, size_t b)
 {
-    const keyed *x = a, *y = b;
-    return x->key != y->key ? (x->key > y->key) - (x->key < y->key)
-                            : (x->row > y->row) - (x->row < y->row);
-}
-
-static int is_same(size_t k, const double *a, const double *b)
-{
-    for (size_t j = 0; j < k; j++)
-        if (!(fabs(a[j] - b[j]) <= SAME))
+    const unit_rows *rows = context;
+    const double *x = rows->unit + a * rows->k, *y = rows->unit + b * rows->k;
+    for (size_t j = 0; j < rows->k; j++)
+        if (!(fabs(x[j] - y[j]) <= SAME))
             return 0;
     return 1;
 }
 
-/* rows with the smallest key first that no row before them agrees with; count of them */
-static size_t drop_repeated(size_t rows, size_t k, const double *Y, double width, keyed *sorted)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < rows; i++) {
-        int fresh = 1;
-        for (size_t j = kept; j > 0 && fresh && sorted[i].key - sorted[j - 1].key <= width; j--)
-            fresh = !is_same(k, Y + sorted[i].row * k, Y + sorted[j - 1].row * k);
-        if (fresh)
-            sorted[kept++] = sorted[i];
-    }
-    return kept;
-}
-
 /* Y and of: unit rows of y that are neither 0 nor repeated, in random order */
-static unrelu_status set_rows(ur_neurons *q, unrelu_error *err)
+static unrelu_status set_rows(ur_arena *arena, ur_neurons *q, unrelu_error *err)
 {
+    UR_ARENA(own);
     size_t n = q->n, k = q->k, rows = 0;
-    double *unit = ur_alloc(n, k * sizeof *unit), *r = ur_doubles(k), *order = ur_doubles(n);
-    keyed *sorted = ur_alloc(n, sizeof *sorted);
-    double longest = 0, width = 0;
-    unrelu_status status =
-        unit && r && order && sorted ? UNRELU_OK : ur_fail_memory(err, n * k, "labels");
-    if (status != UNRELU_OK)
-        goto done;
-    ur_random_normals(q->seed, UR_STREAM_ENUMERATE_ORDER, 0, k, r);
-    ur_random_uniforms(q->seed, UR_STREAM_ENUMERATE_ORDER, 0, n, order);
-    for (size_t j = 0; j < k; j++)
-        width += SAME * fabs(r[j]);
+    double *unit = ur_take(&own, n, k * sizeof *unit), *uniform = ur_take(&own, n, sizeof *uniform);
+    size_t *row = ur_take(&own, n, sizeof *row);
+    double longest = 0;
+    UR_TRY(ur_arena_status(&own, err));
     for (size_t i = 0; i < n; i++)
         longest = fmax(longest, q->y_size[i]);
     q->small = ZERO * longest;
@@ -93,28 +70,28 @@ static unrelu_status set_rows(ur_neurons *q, unrelu_error *err)
         if (!(q->y_size[i] > q->small))
             continue;
         for (size_t j = 0; j < k; j++)
-            unit[i * k + j] = q->y[i * k + j] / q->y_size[i];
-        sorted[rows++] = (keyed){ur_dot(k, unit + i * k, r), i};
+            unit[rows * k + j] = q->y[i * k + j] / q->y_size[i];
+        row[rows++] = i;
     }
-    qsort(sorted, rows, sizeof *sorted, by_key);
-    q->rows = drop_repeated(rows, k, unit, width, sorted);
+    ur_near_rows near = {rows, k, unit, SAME * sqrt((double)k), is_same, &(unit_rows){k, unit}};
+    ur_row_classes classes;
+    UR_TRY(ur_near_rows_class(&near, q->seed, UR_STREAM_ENUMERATE_ORDER, &own, &classes, err));
+    q->rows = classes.count;
+    q->Y = ur_take(arena, q->rows, k * sizeof *q->Y);
+    q->of = ur_take(arena, q->rows, sizeof *q->of);
+    ur_keyed *order = ur_take(&own, q->rows, sizeof *order),
+             *scratch = ur_take(&own, q->rows, sizeof *scratch);
+    UR_TRY(ur_arena_status(&own, err));
+    UR_TRY(ur_arena_status(arena, err));
+    ur_random_uniforms(q->seed, UR_STREAM_ENUMERATE_ORDER, 0, n, uniform);
     for (size_t i = 0; i < q->rows; i++)
-        sorted[i].key = order[sorted[i].row];
-    qsort(sorted, q->rows, sizeof *sorted, by_key);
-    q->Y = ur_alloc(q->rows, k * sizeof *q->Y);
-    q->of = ur_alloc(q->rows, sizeof *q->of);
-    if (!q->Y || !q->of)
-        status = ur_fail_memory(err, q->rows * k, "labels");
-    for (size_t i = 0; i < q->rows && status == UNRELU_OK; i++) {
-        q->of[i] = sorted[i].row;
-        memcpy(q->Y + i * k, unit + sorted[i].row * k, k * sizeof *unit);
+        order[i] = (ur_keyed){uniform[row[classes.first[i]]], classes.first[i]};
+    ur_sort_keyed(order, scratch, q->rows);
+    for (size_t i = 0; i < q->rows; i++) {
+        q->of[i] = row[order[i].at];
+        memcpy(q->Y + i * k, unit + order[i].at * k, k * sizeof *unit);
     }
-done:
-    free(unit);
-    free(r);
-    free(order);
-    free(sorted);
-    return status;
+    return UNRELU_OK;
 }
 
 /* z of the function 1: y'1, as y has orthonormal columns */
@@ -128,8 +105,10 @@ static void add_constant(ur_neurons *q, double *z)
 
 unrelu_status ur_neurons_open(const ur_frame *frame, const double *y, size_t rank, double tolerance,
                               uint64_t budget, uint64_t seed, const unrelu_exec *exec,
-                              ur_neurons *q, unrelu_error *err)
+                              ur_arena *arena, ur_neurons *q, unrelu_error *err)
 {
+    UR_ARENA(own);
+    double *z = ur_take(&own, rank, sizeof *z);
     *q = (ur_neurons){.n = frame->n,
                       .p = frame->p,
                       .k = rank,
@@ -139,66 +118,44 @@ unrelu_status ur_neurons_open(const ur_frame *frame, const double *y, size_t ran
                       .budget = budget,
                       .seed = seed,
                       .exec = exec,
-                      .wanted = rank};
-    double *z = ur_doubles(rank);
-    q->z = ur_alloc(rank, rank * sizeof *q->z);
-    q->v = ur_alloc(rank, frame->p * sizeof *q->v);
-    q->unique = ur_alloc(rank, sizeof *q->unique);
-    q->basis = ur_alloc(rank, rank * sizeof *q->basis);
-    q->y_size = ur_doubles(q->n);
-    q->x_size = ur_doubles(q->n);
-    unrelu_status status = UNRELU_OK;
-    if (!z || !q->z || !q->v || !q->unique || !q->basis || !q->y_size || !q->x_size) {
-        status = ur_fail_memory(err, q->n + rank * (rank + frame->p), "neurons");
-    } else {
-        for (size_t i = 0; i < q->n; i++) {
-            q->y_size[i] = ur_norm(rank, y + i * rank);
-            q->x_size[i] = ur_norm(q->p, q->x + i * q->p);
-            q->longest = fmax(q->longest, q->x_size[i]);
-        }
-        status = set_rows(q, err);
+                      .wanted = rank,
+                      .z = ur_take(arena, rank, rank * sizeof *q->z),
+                      .v = ur_take(arena, rank, frame->p * sizeof *q->v),
+                      .unique = ur_take(arena, rank, sizeof *q->unique),
+                      .y_size = ur_take(arena, frame->n, sizeof *q->y_size),
+                      .x_size = ur_take(arena, frame->n, sizeof *q->x_size),
+                      .basis = {.length = rank}};
+    q->basis.rows = ur_take(arena, rank, rank * sizeof *q->basis.rows);
+    UR_TRY(ur_arena_status(&own, err));
+    UR_TRY(ur_arena_status(arena, err));
+    for (size_t i = 0; i < q->n; i++) {
+        q->y_size[i] = ur_norm(rank, y + i * rank);
+        q->x_size[i] = ur_norm(q->p, q->x + i * q->p);
+        q->longest = fmax(q->longest, q->x_size[i]);
     }
-    if (status == UNRELU_OK && frame->terms.constant)
+    UR_TRY(set_rows(arena, q, err));
+    if (frame->terms.constant)
         add_constant(q, z);
-    free(z);
-    if (status != UNRELU_OK)
-        ur_neurons_free(q);
-    return status;
+    return UNRELU_OK;
 }
 
 /* ---- independence ---- */
 
-/* rest (k): what z has orthogonal to those found, z of unit length; its length */
-static double remainder_of(const ur_neurons *q, const double *z, double *rest)
-{
-    size_t k = q->k;
-    memcpy(rest, z, q->k * sizeof *rest);
-    for (int twice = 0; twice < 2; twice++)
-        for (size_t j = 0; j < q->found; j++) {
-            const double *b = q->basis + j * q->k;
-            ur_add(k, -ur_dot(k, b, rest), b, rest);
-        }
-    return ur_norm(k, rest);
-}
-
 static double least_remainder(const ur_neurons *q)
 {
-    return fmax(1e-7, 10 * q->tolerance);
+    return fmax(INDEPENDENT, LOOSE * q->tolerance);
 }
 
 int ur_neurons_add(ur_neurons *q, const double *z, const double *v, int unique)
 {
-    size_t k = q->k;
-    double size = ur_norm(k, z);
+    double size = ur_norm(q->k, z);
     if (q->found == q->k || !(size > 0))
         return 0;
-    double *row = q->z + q->found * q->k, *rest = q->basis + q->found * q->k;
+    double *row = q->z + q->found * q->k;
     for (size_t j = 0; j < q->k; j++)
         row[j] = z[j] / size;
-    double left = remainder_of(q, row, rest);
-    if (!(left > least_remainder(q)))
+    if (!ur_basis_grow(&q->basis, row, least_remainder(q)))
         return 0;
-    ur_scale(k, 1 / left, rest);
     for (size_t j = 0; j < q->p; j++)
         q->v[q->found * q->p + j] = v[j] / size;
     q->unique[q->found++] = unique;
@@ -208,7 +165,7 @@ int ur_neurons_add(ur_neurons *q, const double *z, const double *v, int unique)
 /* ---- one candidate ---- */
 
 typedef struct {
-    double *z, *rest;    /* k */
+    double *z;           /* k */
     double *t;           /* n: y z */
     size_t *on;          /* n: rows of S */
     size_t count;        /* of them */
@@ -217,29 +174,6 @@ typedef struct {
     size_t rank;         /* of X_S */
     unsigned char *zero; /* rows of Y */
 } candidate;
-
-static void candidate_free(candidate *c)
-{
-    free(c->z);
-    free(c->rest);
-    free(c->t);
-    free(c->on);
-    free(c->v);
-    free(c->zero);
-}
-
-static unrelu_status candidate_open(const ur_neurons *q, candidate *c, unrelu_error *err)
-{
-    *c = (candidate){.z = ur_doubles(q->k),
-                     .rest = ur_doubles(q->k),
-                     .t = ur_doubles(q->n),
-                     .on = ur_alloc(q->n, sizeof *c->on),
-                     .v = ur_doubles(q->p),
-                     .zero = ur_alloc(q->rows, 1)};
-    if (c->z && c->rest && c->t && c->on && c->v && c->zero)
-        return UNRELU_OK;
-    return ur_fail_memory(err, q->n, "signs");
-}
 
 /* marks of the rows of Y that vanish at z; count of them */
 static size_t mark_zeros(const ur_neurons *q, const double *z, unsigned char *zero)
@@ -256,32 +190,26 @@ static size_t mark_zeros(const ur_neurons *q, const double *z, unsigned char *ze
 /* z becomes the null vector of the rows where it vanishes, where these have rank k - 1 */
 static unrelu_status refine(const ur_neurons *q, candidate *c, unrelu_error *err)
 {
+    UR_ARENA(arena);
     size_t k = q->k, count = mark_zeros(q, c->z, c->zero), filled = 0;
     if (k < 2 || count < k - 1)
         return UNRELU_OK;
-    double *A = ur_alloc(count, k * sizeof *A), *R = ur_alloc(k, k * sizeof *R);
-    double *U = ur_alloc(k, k * sizeof *U), *Vt = ur_alloc(k, k * sizeof *Vt), *s = ur_doubles(k);
-    unrelu_status status =
-        A && R && U && Vt && s ? UNRELU_OK : ur_fail_memory(err, count * k, "labels");
-    for (size_t i = 0; i < q->rows && status == UNRELU_OK; i++)
+    double *A = ur_take(&arena, count, k * sizeof *A), *R = ur_take(&arena, k, k * sizeof *R);
+    double *U = ur_take(&arena, k, k * sizeof *U), *Vt = ur_take(&arena, k, k * sizeof *Vt);
+    double *s = ur_take(&arena, k, sizeof *s);
+    UR_TRY(ur_arena_status(&arena, err));
+    for (size_t i = 0; i < q->rows; i++)
         if (c->zero[i])
             memcpy(A + filled++ * k, q->Y + i * k, k * sizeof *A);
-    if (status == UNRELU_OK)
-        status = ur_qr_triangle(count, k, A, R, err);
-    if (status == UNRELU_OK)
-        status = ur_svd(k, k, R, U, s, Vt, err);
-    if (status == UNRELU_OK && s[k - 2] > fmax(1e-6, 10 * q->tolerance) * s[0]) {
-        const double *null = Vt + (k - 1) * k;
-        double sign = ur_dot(k, null, c->z) < 0 ? -1 : 1;
-        for (size_t j = 0; j < k; j++)
-            c->z[j] = sign * null[j];
-    }
-    free(A);
-    free(R);
-    free(U);
-    free(Vt);
-    free(s);
-    return status;
+    UR_TRY(ur_qr_triangle(count, k, A, R, err));
+    UR_TRY(ur_svd(k, k, R, U, s, Vt, err));
+    if (!(s[k - 2] > fmax(NULL_GAP, LOOSE * q->tolerance) * s[0]))
+        return UNRELU_OK;
+    const double *null = Vt + (k - 1) * k;
+    double sign = ur_dot(k, null, c->z) < 0 ? -1 : 1;
+    for (size_t j = 0; j < k; j++)
+        c->z[j] = sign * null[j];
+    return UNRELU_OK;
 }
 
 /* t, S and the slope; 0 where y z is below 0 somewhere */
@@ -296,7 +224,7 @@ static int set_sides(const ur_neurons *q, candidate *c)
             return 0;
         if (c->t[i] <= allowed)
             continue;
-        if (!(q->x_size[i] > 1e-12 * q->longest))
+        if (!(q->x_size[i] > ZERO * q->longest))
             return 0; /* an input of zeros with a label */
         c->on[c->count++] = i;
         c->slope = fmax(c->slope, c->t[i] / q->x_size[i]);
@@ -307,38 +235,30 @@ static int set_sides(const ur_neurons *q, candidate *c)
 /* v of least norm from every step-th row of S */
 static unrelu_status solve(const ur_neurons *q, candidate *c, size_t step, unrelu_error *err)
 {
+    UR_ARENA(arena);
     size_t p = q->p, rows = (c->count + step - 1) / step, wide = p + 1;
-    double *A = ur_alloc(rows, wide * sizeof *A), *R = ur_alloc(wide, wide * sizeof *R);
-    double *F = ur_alloc(p, p * sizeof *F), *b = ur_doubles(p);
-    unrelu_status status =
-        A && R && F && b ? UNRELU_OK : ur_fail_memory(err, rows * wide, "inputs");
-    for (size_t i = 0; i < rows && status == UNRELU_OK; i++) {
+    double *A = ur_take(&arena, rows, wide * sizeof *A);
+    double *R = ur_take(&arena, wide, wide * sizeof *R);
+    double *F = ur_take(&arena, p, p * sizeof *F), *b = ur_take(&arena, p, sizeof *b);
+    UR_TRY(ur_arena_status(&arena, err));
+    for (size_t i = 0; i < rows; i++) {
         size_t row = c->on[i * step];
         memcpy(A + i * wide, q->x + row * p, p * sizeof *A);
         A[i * wide + p] = c->t[row];
     }
-    if (status == UNRELU_OK)
-        status = ur_qr_triangle(rows, wide, A, R, err);
-    for (size_t i = 0; i < p && status == UNRELU_OK; i++) {
+    UR_TRY(ur_qr_triangle(rows, wide, A, R, err));
+    for (size_t i = 0; i < p; i++) {
         memcpy(F + i * p, R + i * wide, p * sizeof *F);
         b[i] = R[i * wide + p];
     }
-    if (status == UNRELU_OK)
-        status = ur_least_squares(p, p, 1, F, b, FLAT, c->v, &c->rank, err);
-    free(A);
-    free(R);
-    free(F);
-    free(b);
-    return status;
+    return ur_least_squares(p, p, 1, F, b, FLAT, c->v, &c->rank, err);
 }
 
 static unrelu_status find_row(const ur_neurons *q, candidate *c, unrelu_error *err)
 {
-    size_t step = c->count / (ROWS + 20 * q->p);
-    unrelu_status status = solve(q, c, step > 1 ? step : 1, err);
-    if (status == UNRELU_OK && step > 1 && c->rank < q->p)
-        status = solve(q, c, 1, err);
-    return status;
+    size_t step = c->count / (ROWS + ROWS_FOR_EACH_INPUT * q->p);
+    UR_TRY(solve(q, c, step > 1 ? step : 1, err));
+    return step > 1 && c->rank < q->p ? solve(q, c, 1, err) : UNRELU_OK;
 }
 
 typedef enum { FITS, MISSES_ON, MISSES_OFF } outcome;
@@ -351,7 +271,7 @@ static outcome judge(const ur_neurons *q, const candidate *c)
         double s = ur_dot(q->p, q->x + i * q->p, c->v);
         double miss = on ? fabs(s - c->t[i]) : s;
         next += on ? 1 : 0;
-        if (miss <= 10 * q->tolerance * q->x_size[i] * c->slope + q->small)
+        if (miss <= LOOSE * q->tolerance * q->x_size[i] * c->slope + q->small)
             continue;
         if (on)
             return MISSES_ON;
@@ -362,44 +282,45 @@ static outcome judge(const ur_neurons *q, const candidate *c)
 
 unrelu_status ur_neurons_try(ur_neurons *q, const double *z, int *grew, unrelu_error *err)
 {
-    candidate c;
-    double size = ur_norm(q->k, z);
-    size_t more = 0;
+    UR_ARENA(arena);
+    double size = ur_norm(q->k, z), *rest = ur_take(&arena, q->k, sizeof *rest);
+    candidate c = {.z = ur_take(&arena, q->k, sizeof *c.z),
+                   .t = ur_take(&arena, q->n, sizeof *c.t),
+                   .on = ur_take(&arena, q->n, sizeof *c.on),
+                   .v = ur_take(&arena, q->p, sizeof *c.v),
+                   .zero = ur_take(&arena, q->rows, 1)};
     *grew = 0;
-    unrelu_status status = candidate_open(q, &c, err);
-    if (status != UNRELU_OK || q->found == q->wanted || !(size > 0))
-        goto done;
+    UR_TRY(ur_arena_status(&arena, err));
+    if (q->found == q->wanted || !(size > 0))
+        return UNRELU_OK;
     for (size_t j = 0; j < q->k; j++)
-        c.z[j] = z[j] / size;
-    if (!(remainder_of(q, c.z, c.rest) > least_remainder(q)))
-        goto done;
-    status = refine(q, &c, err);
-    if (status != UNRELU_OK || !set_sides(q, &c))
-        goto done;
-    status = find_row(q, &c, err);
-    if (status != UNRELU_OK)
-        goto done;
+        c.z[j] = rest[j] = z[j] / size;
+    if (!(ur_basis_remove(&q->basis, q->found, rest) > least_remainder(q)))
+        return UNRELU_OK;
+    UR_TRY(refine(q, &c, err));
+    if (!set_sides(q, &c))
+        return UNRELU_OK;
+    UR_TRY(find_row(q, &c, err));
     outcome fit = judge(q, &c);
     if (fit == FITS) {
         *grew = ur_neurons_add(q, c.z, c.v, c.rank == q->p && c.count > q->p);
     } else if (fit == MISSES_OFF && c.rank < q->p) { /* another of the v may be off there */
+        size_t more = 0;
         mark_zeros(q, c.z, c.zero);
-        status = ur_face_try(q, c.zero, &more, err);
+        UR_TRY(ur_face_try(q, c.zero, &more, err));
         *grew = more > 0;
     }
-done:
-    candidate_free(&c);
-    return status;
+    return UNRELU_OK;
 }
 
 unrelu_status ur_neurons_try_rough(ur_neurons *q, const double *z, int *grew, unrelu_error *err)
 {
     double tolerance = q->tolerance;
+    UR_TRY(ur_neurons_try(q, z, grew, err));
+    if (*grew)
+        return UNRELU_OK;
+    q->tolerance = ROUGH * tolerance;
     unrelu_status status = ur_neurons_try(q, z, grew, err);
-    if (status == UNRELU_OK && !*grew) {
-        q->tolerance = 100 * tolerance;
-        status = ur_neurons_try(q, z, grew, err);
-        q->tolerance = tolerance;
-    }
+    q->tolerance = tolerance;
     return status;
 }

@@ -10,16 +10,29 @@
 #include "network/hard/enumerate/enumerate.h"
 
 #include "base/error.h"
-#include "base/memory.h"
 #include "base/random.h"
 #include "pass/parallel.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { LOOK = 12, BLOCK = 64, ROUND = 64, HITS = 8, SEEN = 256 };
-static const double SHORT = 1e-6; /* rows that are no lines in the plane */
+enum {
+    LOOK = 12,  /* rows whose lines are compared in a plane */
+    BLOCK = 64, /* planes of one task */
+    ROUND = 64, /* tasks of one round, at most */
+    HITS = 8,   /* kept of a task */
+    SEEN = 256, /* hits that were tried; then it ends */
+    THREADED =
+        8, /* tasks from which threads are started: that costs as much as some tens of planes */
+    SPARE = 256 /* planes beyond those that the rule asks for: few neurons need luck, too */
+};
+/* Unit rows of which less is left in the plane are no lines there: they are spanned by its rows. */
+static const double SHORT = 1e-6;
+/* Pivots of unit rows: below, the rows of a plane depend on each other and leave more than one. */
+static const double DEPENDENT = 1e-9;
+/* Two z are one where they agree to this in each place: hits are known to a few digits. */
+static const double SAME = 1e-6;
+static const double LOOSE = 10, ROUGH = 100; /* tolerances: of equal z, of lines that coincide */
 
 typedef struct {
     double *M;        /* (k - 2, k) */
@@ -27,11 +40,11 @@ typedef struct {
     double *z;        /* k */
     double *uniforms; /* (k + 1) / 2 */
     size_t *order;    /* k: columns of M */
-} room;
+} scratch;
 
 typedef struct {
     const ur_planes *planes;
-    room work;
+    scratch work;
     uint64_t first, count; /* planes of the block */
     double *z;             /* (HITS, k) */
     size_t hits;
@@ -67,7 +80,7 @@ static int eliminate(size_t rows, size_t k, double *restrict M, size_t *order)
         size_t pivot = s;
         for (size_t j = s + 1; j < k; j++)
             pivot = fabs(top[j]) > fabs(top[pivot]) ? j : pivot;
-        if (!(fabs(top[pivot]) > 1e-9))
+        if (!(fabs(top[pivot]) > DEPENDENT))
             return 0;
         if (pivot != s) {
             size_t t = order[s];
@@ -117,7 +130,7 @@ static void solve_plane(size_t k, const double *M, const size_t *order, double *
     }
 }
 
-static int set_plane(const ur_planes *p, room *w)
+static int set_plane(const ur_planes *p, scratch *w)
 {
     size_t k = p->k;
     for (size_t i = 0; i + 2 < k; i++)
@@ -133,12 +146,12 @@ static int set_plane(const ur_planes *p, room *w)
 static int is_known(const double *known, size_t count, size_t k, const double *z, double tolerance)
 {
     for (size_t l = 0; l < count; l++) {
-        double same = 0, other = 0;
+        double plus = 0, minus = 0;
         for (size_t j = 0; j < k; j++) {
-            same = fmax(same, fabs(z[j] - known[l * k + j]));
-            other = fmax(other, fabs(z[j] + known[l * k + j]));
+            minus = fmax(minus, fabs(z[j] - known[l * k + j]));
+            plus = fmax(plus, fabs(z[j] + known[l * k + j]));
         }
-        if (fmin(same, other) <= tolerance)
+        if (fmin(minus, plus) <= tolerance)
             return 1;
     }
     return 0;
@@ -162,10 +175,15 @@ static int has_one_sign(const ur_planes *p, double *z)
     return 1;
 }
 
+static double same(const ur_planes *p)
+{
+    return fmax(SAME, LOOSE * p->tolerance);
+}
+
 static void keep(block *b, double *z)
 {
     const ur_planes *p = b->planes;
-    double tolerance = fmax(1e-6, 10 * p->tolerance);
+    double tolerance = same(p);
     if (b->hits == HITS || is_known(p->known, p->count, p->k, z, tolerance) ||
         is_known(b->z, b->hits, p->k, z, tolerance) || !has_one_sign(p, z) ||
         is_known(p->known, p->count, p->k, z, tolerance))
@@ -196,7 +214,7 @@ static size_t project(const ur_planes *p, const double *plane, size_t start, dou
 static void look_at(block *b)
 {
     const ur_planes *p = b->planes;
-    room *w = &b->work;
+    scratch *w = &b->work;
     double line[LOOK][2];
     size_t k = p->k, count = project(p, w->plane, pick(w->uniforms, k - 2, p->rows), line);
     for (size_t i = 1; i < count; i++)
@@ -226,33 +244,19 @@ static void search_block(void *blocks, size_t i)
 
 /* ---- rounds ---- */
 
-static unrelu_status blocks_open(const ur_planes *p, block *blocks, unrelu_error *err)
+static unrelu_status blocks_open(ur_arena *arena, const ur_planes *p, block *blocks,
+                                 unrelu_error *err)
 {
     size_t k = p->k;
-    int good = 1;
-    for (size_t i = 0; i < ROUND; i++) {
-        room *w = &blocks[i].work;
-        blocks[i].planes = p;
-        good &= (blocks[i].z = ur_alloc(HITS, k * sizeof(double))) != NULL;
-        good &= (w->M = ur_alloc(k, k * sizeof(double))) != NULL;
-        good &= (w->plane = ur_alloc(2, k * sizeof(double))) != NULL;
-        good &= (w->z = ur_doubles(k)) != NULL;
-        good &= (w->uniforms = ur_doubles(k)) != NULL;
-        good &= (w->order = ur_alloc(k, sizeof *w->order)) != NULL;
-    }
-    return good ? UNRELU_OK : ur_fail_memory(err, ROUND * k * k, "planes");
-}
-
-static void blocks_free(block *blocks)
-{
-    for (size_t i = 0; i < ROUND; i++) {
-        free(blocks[i].z);
-        free(blocks[i].work.M);
-        free(blocks[i].work.plane);
-        free(blocks[i].work.z);
-        free(blocks[i].work.uniforms);
-        free(blocks[i].work.order);
-    }
+    for (size_t i = 0; i < ROUND; i++)
+        blocks[i] = (block){.planes = p,
+                            .z = ur_take(arena, HITS, k * sizeof(double)),
+                            .work = {.M = ur_take(arena, k, k * sizeof(double)),
+                                     .plane = ur_take(arena, 2, k * sizeof(double)),
+                                     .z = ur_take(arena, k, sizeof(double)),
+                                     .uniforms = ur_take(arena, k, sizeof(double)),
+                                     .order = ur_take(arena, k, sizeof(size_t))}};
+    return ur_arena_status(arena, err);
 }
 
 /* at most `most` planes from `first` on, and as many blocks as are worth a thread */
@@ -271,45 +275,39 @@ static size_t plan_round(block *blocks, uint64_t first, uint64_t done, uint64_t 
 static unrelu_status play_round(const unrelu_exec *exec, block *blocks, size_t count,
                                 unrelu_error *err)
 {
-    if (count > 7) /* starting threads costs as much as some tens of planes */
+    if (count >= THREADED)
         return ur_parallel_for(exec, "sampling", count, search_block, blocks, err);
     for (size_t i = 0; i < count; i++)
         search_block(blocks, i);
     return ur_cancelled(exec) ? ur_fail_cancelled(err) : UNRELU_OK;
 }
 
-/* in one dimension there is nothing to draw */
-static void search_line(const ur_planes *p, double *z, size_t *hits)
-{
-    z[0] = 1;
-    *hits = has_one_sign(p, z) && !is_known(p->known, p->count, 1, z, 0.5);
-}
-
 unrelu_status ur_planes_search(const ur_planes *p, uint64_t first, uint64_t most,
                                const unrelu_exec *exec, double *z, size_t *hits, uint64_t *used,
                                unrelu_error *err)
 {
-    block blocks[ROUND] = {0};
+    UR_ARENA(arena);
+    block blocks[ROUND];
     *hits = 0;
     *used = p->k < 2;
-    if (p->k < 2) {
-        search_line(p, z, hits);
+    if (p->k < 2) { /* in one dimension there is nothing to draw: z = 1 or -1 */
+        z[0] = 1;
+        *hits = has_one_sign(p, z) && !is_known(p->known, p->count, 1, z, 0.5);
         return UNRELU_OK;
     }
-    unrelu_status status = blocks_open(p, blocks, err);
-    while (status == UNRELU_OK && *hits == 0 && *used < most) {
+    UR_TRY(blocks_open(&arena, p, blocks, err));
+    while (*hits == 0 && *used < most) {
         size_t count = plan_round(blocks, first, *used, most);
-        status = play_round(exec, blocks, count, err);
-        for (size_t i = 0; i < count && status == UNRELU_OK; i++) {
+        UR_TRY(play_round(exec, blocks, count, err));
+        for (size_t i = 0; i < count; i++) {
             const block *b = &blocks[i];
             *used += b->count;
             for (size_t l = 0; l < b->hits && *hits < UR_PLANES_HITS; l++)
-                if (!is_known(z, *hits, p->k, b->z + l * p->k, fmax(1e-6, 10 * p->tolerance)))
+                if (!is_known(z, *hits, p->k, b->z + l * p->k, same(p)))
                     memcpy(z + (*hits)++ * p->k, b->z + l * p->k, p->k * sizeof *z);
         }
     }
-    blocks_free(blocks);
-    return status;
+    return UNRELU_OK;
 }
 
 /* ---- neurons ---- */
@@ -319,41 +317,40 @@ uint64_t ur_sample_trials(size_t k)
     double sum = 0;
     for (size_t j = 1; j <= k; j++)
         sum += 1 / (double)j;
-    double trials = ceil(4 * exp2((double)k - 2) * sum) + 256;
-    return trials < 1e18 ? (uint64_t)trials : (uint64_t)1e18;
+    double trials = ceil(4 * exp2((double)k - 2) * sum) + SPARE;
+    return trials < 1e18 ? (uint64_t)trials : (uint64_t)1e18; /* fits 64 bits */
 }
 
 unrelu_status ur_sample_neurons(ur_neurons *q, uint64_t trials, unrelu_error *err)
 {
+    UR_ARENA(arena);
     size_t k = q->k, seen = 0, hits = 0;
-    double *known = ur_alloc(SEEN, k * sizeof *known);
-    double *z = ur_alloc(UR_PLANES_HITS, k * sizeof *z);
+    double *known = ur_take(&arena, SEEN, k * sizeof *known);
+    double *z = ur_take(&arena, UR_PLANES_HITS, k * sizeof *z);
+    UR_TRY(ur_arena_status(&arena, err));
     ur_planes planes = {.rows = q->rows,
                         .k = k,
                         .Y = q->Y,
-                        .tolerance = 100 * q->tolerance,
+                        .tolerance = ROUGH * q->tolerance,
                         .known = known,
                         .seed = q->seed,
                         .stride = k};
-    unrelu_status status = known && z ? UNRELU_OK : ur_fail_memory(err, SEEN * k, "planes");
     uint64_t left = trials ? trials : ur_sample_trials(k), used = 0;
     left = left < q->budget ? left : q->budget;
-    while (status == UNRELU_OK && q->found < q->wanted && left > 0 && seen < SEEN) {
+    while (q->found < q->wanted && left > 0 && seen < SEEN) {
         ur_progress(q->exec, "sampling", (double)q->found / (double)q->wanted);
         planes.count = seen;
-        status = ur_planes_search(&planes, q->tried, left, q->exec, z, &hits, &used, err);
+        UR_TRY(ur_planes_search(&planes, q->tried, left, q->exec, z, &hits, &used, err));
         left -= used < left ? used : left;
         q->tried += used;
         q->budget -= used < q->budget ? used : q->budget;
         if (hits == 0)
             break;
-        for (size_t l = 0; l < hits && status == UNRELU_OK && seen < SEEN; l++) {
+        for (size_t l = 0; l < hits && seen < SEEN; l++) {
             int grew = 0;
             memcpy(known + seen++ * k, z + l * k, k * sizeof *known);
-            status = ur_neurons_try_rough(q, z + l * k, &grew, err);
+            UR_TRY(ur_neurons_try_rough(q, z + l * k, &grew, err));
         }
     }
-    free(known);
-    free(z);
-    return status;
+    return UNRELU_OK;
 }
