@@ -43,10 +43,13 @@ static void planted_free(planted *data)
 
 static double time_grouping(const planted *data)
 {
+    UR_ARENA(arena);
     ur_groups groups;
     unrelu_error err = {0};
     double start = now();
-    must(ur_group(data->n, data->m, data->a, NULL, data->d, data->x, 1e-9, 1, &groups, &err), &err);
+    must(
+        ur_group(data->n, data->m, data->a, NULL, data->d, data->x, 1e-9, 1, &arena, &groups, &err),
+        &err);
     double seconds = now() - start;
     size_t large = 0;
     for (size_t c = 0; c < groups.count; c++)
@@ -55,7 +58,6 @@ static double time_grouping(const planted *data)
         fprintf(stderr, "%zu classes of more than 10 rows, and %zu neurons\n", large, data->k);
         exit(1);
     }
-    ur_groups_free(&groups);
     return seconds;
 }
 

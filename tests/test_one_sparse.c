@@ -102,13 +102,14 @@ static void grouping_is_that_of_the_naive_double_loop(void **state)
     (void)state;
     static double rows[ROWS * WIDE];
     static unsigned char skip[ROWS];
+    UR_ARENA(arena);
     ur_groups g;
     unrelu_error err = {0};
     size_t opposite = 0;
     scatter(rows);
     for (size_t i = 0; i < ROWS; i++)
         skip[i] = i % 17 == 3;
-    must(ur_group(ROWS, WIDE, rows, skip, 0, NULL, 1e-9, 1, &g, &err), &err);
+    must(ur_group(ROWS, WIDE, rows, skip, 0, NULL, 1e-9, 1, &arena, &g, &err), &err);
     assert_true(g.count > 10);
     for (size_t i = 0; i < ROWS; i++) {
         size_t like = 0;
@@ -133,7 +134,6 @@ static void grouping_is_that_of_the_naive_double_loop(void **state)
             assert_true(g.size[b] >= g.size[c]);
         }
     assert_true(opposite > 0);
-    ur_groups_free(&g);
 }
 
 /* f(c x) = c f(x): such rows are parallel whatever neurons are on */
@@ -142,13 +142,13 @@ static void rows_of_parallel_inputs_are_no_class(void **state)
     (void)state;
     const double rows[] = {1, 2, 2, 4, 3, 6, 5, 5, 10, 10};
     const double x[] = {1, 0, 2, 0, 0, 1, 1, 1, 2, 2};
+    UR_ARENA(arena);
     ur_groups g;
     unrelu_error err = {0};
-    must(ur_group(5, 2, rows, NULL, 2, x, 1e-9, 1, &g, &err), &err);
+    must(ur_group(5, 2, rows, NULL, 2, x, 1e-9, 1, &arena, &g, &err), &err);
     assert_int_equal(g.count, 1);
     assert_int_equal(g.size[0], 3);
     assert_true(g.of[3] == UR_ALONE && g.of[4] == UR_ALONE);
-    ur_groups_free(&g);
 }
 
 /* ---- decoding ---- */
@@ -176,12 +176,13 @@ static void decoding_gives_the_planted_coefficients(void **state)
             frame.size += a[i * M + l] * a[i * M + l];
     }
     ur_peel q;
+    UR_ARENA(arena);
     ur_groups g;
     ur_decoded d;
-    must(ur_peel_open(&frame, 1e-12, 1, 1000000, NULL, &q, &err), &err);
-    must(ur_group(N, M, q.R, q.dull, P, x, q.tolerance, 1, &g, &err), &err);
+    must(ur_peel_open(&frame, 1e-12, 1, 1000000, NULL, &arena, &q, &err), &err);
+    must(ur_group(N, M, q.R, q.faint, P, x, q.tolerance, 1, &arena, &g, &err), &err);
     assert_int_equal(g.count, K);
-    must(ur_decode(&q, &g, &d, &err), &err);
+    must(ur_decode(&q, &g, &arena, &d, &err), &err);
     assert_int_equal(d.count, N);
     for (size_t i = 0; i < N; i++) {
         size_t many = 0;
@@ -199,9 +200,6 @@ static void decoding_gives_the_planted_coefficients(void **state)
                     assert_near(d.C[i * K + c], C[d.row[i] * K + j] * length, 1e-10);
             }
     }
-    ur_decoded_free(&d);
-    ur_groups_free(&g);
-    ur_peel_close(&q);
 }
 
 /* u_3 between u_1 and u_2: a row of their plane has two decodings of two neurons, and counts in
@@ -218,20 +216,18 @@ static void rows_of_two_decodings_are_left_out(void **state)
     unrelu_error err = {0};
     ur_frame frame = {.n = N, .p = P, .q = P, .d = P, .m = M, .x = x, .a = a, .size = N};
     ur_peel q;
+    UR_ARENA(arena);
     ur_groups g;
     ur_decoded d;
     ur_random_normals(1, 2, 0, N * P, x);
     for (size_t i = 0; i < N * M; i++)
         a[i] = (1 + .1 * (double)(i / M)) * U[first[i / M]][i % M] + .7 * U[second[i / M]][i % M];
-    must(ur_peel_open(&frame, 1e-12, 1, 1000000, NULL, &q, &err), &err);
-    must(ur_group(N, M, q.R, q.dull, P, x, q.tolerance, 1, &g, &err), &err);
+    must(ur_peel_open(&frame, 1e-12, 1, 1000000, NULL, &arena, &q, &err), &err);
+    must(ur_group(N, M, q.R, q.faint, P, x, q.tolerance, 1, &arena, &g, &err), &err);
     assert_int_equal(g.count, 4);
-    must(ur_decode(&q, &g, &d, &err), &err);
+    must(ur_decode(&q, &g, &arena, &d, &err), &err);
     for (size_t i = 0; i < N; i++)
         assert_int_equal(d.t[i], decoded[i]);
-    ur_decoded_free(&d);
-    ur_groups_free(&g);
-    ur_peel_close(&q);
 }
 
 /* weights that are off by 1e-10 meet the rows to within the tolerance, and come back to rounding */
@@ -241,10 +237,11 @@ static void refinement_takes_weights_to_rounding(void **state)
     planted_network p = plant_network(6, 4, 3, 300, 0, 1);
     ur_frame frame = {.n = 300, .p = 6, .q = 6, .d = 6, .m = 3, .x = p.x, .a = p.a};
     unrelu_error err = {0};
+    UR_ARENA(arena);
     ur_peel q;
     for (size_t i = 0; i < p.n * p.m; i++)
         frame.size += p.a[i] * p.a[i];
-    must(ur_peel_open(&frame, 1e-12, 1, 1000, NULL, &q, &err), &err);
+    must(ur_peel_open(&frame, 1e-12, 1, 1000, NULL, &arena, &q, &err), &err);
     must(ur_peel_reserve(&q, 4, &err), &err);
     for (size_t j = 0; j < 4; j++) {
         double length = 0;
@@ -262,7 +259,6 @@ static void refinement_takes_weights_to_rounding(void **state)
         for (size_t i = 0; i < 6; i++)
             assert_near(q.W[j * 6 + i] / q.W[j * 6] * p.truth.V[j * 6], p.truth.V[j * 6 + i],
                         1e-13);
-    ur_peel_close(&q);
     planted_network_free(&p);
 }
 

@@ -83,10 +83,11 @@ unrelu_status ur_literal(ur_recover *r, ur_peel *q, int *ready, unrelu_error *er
 {
     const ur_frame *frame = q->frame;
     size_t p = frame->p, m = frame->m;
-    ur_groups g = {0};
+    UR_ARENA(arena);
+    ur_groups g;
     *ready = 0;
-    unrelu_status status = ur_group(frame->n, m, q->R, q->dull, p, p > 1 ? frame->x : NULL,
-                                    q->tolerance, q->seed, &g, err);
+    unrelu_status status = ur_group(frame->n, m, q->R, q->faint, p, p > 1 ? frame->x : NULL,
+                                    q->tolerance, q->seed, &arena, &g, err);
     if (status != UNRELU_OK)
         return status;
     q->first = g.count;
@@ -112,6 +113,5 @@ unrelu_status ur_literal(ur_recover *r, ur_peel *q, int *ready, unrelu_error *er
     }
     *ready = status == UNRELU_OK;
 done:
-    ur_groups_free(&g);
     return status;
 }

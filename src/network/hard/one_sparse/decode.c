@@ -6,45 +6,41 @@
  * size fit is left out. Up to m independent directions need no sets: the coefficients are those
  * of least squares. Antiparallel directions are never in one set: c is then that of both. */
 #include "base/error.h"
-#include "base/memory.h"
 #include "network/hard/one_sparse/one_sparse.h"
 #include "pass/parallel.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
     MOST_DIRECTIONS = 64,
-    MOST_ON = 12,
+    MOST_ON = 12,         /* directions of a set */
     ROWS_OF_A_CLASS = 40, /* for each input, */
     MORE_OF_A_CLASS = 100,
     OTHER_ROWS = 20000,
     ZERO_ROWS = 5000,
 };
-static const double FLAT = 1e-3; /* directions this close to the span of others do not count */
-
-void ur_decoded_free(ur_decoded *d)
-{
-    free(d->row);
-    free(d->C);
-    free(d->t);
-    free(d->direction);
-    free(d->opposite);
-    *d = (ur_decoded){0};
-}
+/* Length of a unit direction outside the span of others below which it does not count: its
+ * coefficient would have a thousand times the error of the labels. */
+static const double FLAT = 1e-3;
+/* Tolerances of the sum of two opposite directions, which are means of rows each. */
+static const double OPPOSITE = 10;
+/* Of t directions in R^m some axis is sqrt(1 - t / m) outside; the first that has nearly as much.
+ */
+static const double NEARLY = .999;
 
 /* ---- rows ---- */
 
 /* at most so many of each class, of those in none, of zeros; evenly spread; returns their number */
-static size_t pick_rows(const ur_peel *q, const ur_groups *g, size_t r, size_t *row)
+static size_t pick_rows(const ur_peel *peel, const ur_groups *g, size_t r, size_t *row)
 {
-    size_t n = q->frame->n, of_class = ROWS_OF_A_CLASS * q->frame->p + MORE_OF_A_CLASS, count = 0;
+    size_t n = peel->frame->n, of_class = ROWS_OF_A_CLASS * peel->frame->p + MORE_OF_A_CLASS,
+           count = 0;
     size_t total[MOST_DIRECTIONS + 2] = {0}, seen[MOST_DIRECTIONS + 2] = {0};
     for (int taking = 0; taking < 2; taking++)
         for (size_t i = 0; i < n; i++) {
-            size_t c = q->zero[i] ? r + 1 : g->of[i] < r ? g->of[i] : r;
-            if (c == r && q->dull[i])
+            size_t c = peel->zero[i] ? r + 1 : g->of[i] < r ? g->of[i] : r;
+            if (c == r && peel->faint[i])
                 continue;
             if (!taking) {
                 total[c]++;
@@ -58,9 +54,9 @@ static size_t pick_rows(const ur_peel *q, const ur_groups *g, size_t r, size_t *
     return count;
 }
 
-static void find_opposites(const ur_peel *q, ur_decoded *d)
+static void find_opposites(const ur_peel *peel, ur_decoded *d)
 {
-    size_t m = q->frame->m;
+    size_t m = peel->frame->m;
     for (size_t a = 0; a < d->r; a++)
         d->opposite[a] = UR_ALONE;
     for (size_t a = 0; a < d->r; a++)
@@ -68,37 +64,34 @@ static void find_opposites(const ur_peel *q, ur_decoded *d)
             double sum = 0;
             for (size_t l = 0; l < m; l++)
                 sum += pow(d->direction[a * m + l] + d->direction[b * m + l], 2);
-            if (sqrt(sum) <= 10 * q->tolerance) {
+            if (sqrt(sum) <= OPPOSITE * peel->tolerance) {
                 d->opposite[a] = b;
                 d->opposite[b] = a;
             }
         }
 }
 
-static unrelu_status open_decoded(const ur_peel *q, const ur_groups *g, ur_decoded *d,
-                                  unrelu_error *err)
+static unrelu_status open_decoded(const ur_peel *peel, const ur_groups *g, ur_arena *arena,
+                                  ur_decoded *d, unrelu_error *err)
 {
-    size_t n = q->frame->n, m = q->frame->m;
+    size_t n = peel->frame->n, m = peel->frame->m;
     size_t r = g->count < MOST_DIRECTIONS ? g->count : MOST_DIRECTIONS;
-    *d = (ur_decoded){.r = r, .row = ur_alloc(n, sizeof *d->row)};
-    if (!d->row)
-        return ur_fail_memory(err, n, "rows");
-    d->count = pick_rows(q, g, r, d->row);
-    d->C = ur_alloc(d->count, r * sizeof *d->C);
-    d->t = ur_alloc(d->count, 1);
-    d->direction = ur_alloc(r, m * sizeof *d->direction);
-    d->opposite = ur_alloc(r, sizeof *d->opposite);
-    if (!d->C || !d->t || !d->direction || !d->opposite)
-        return ur_fail_memory(err, d->count * r, "coefficients");
+    *d = (ur_decoded){.r = r, .top = 1, .row = ur_take(arena, n, sizeof *d->row)};
+    UR_TRY(ur_arena_status(arena, err));
+    d->count = pick_rows(peel, g, r, d->row);
+    d->C = ur_take(arena, d->count, r * sizeof *d->C);
+    d->t = ur_take(arena, d->count, 1);
+    d->direction = ur_take(arena, r, m * sizeof *d->direction);
+    d->opposite = ur_take(arena, r, sizeof *d->opposite);
+    UR_TRY(ur_arena_status(arena, err));
     memcpy(d->direction, g->direction, r * m * sizeof *d->direction);
-    find_opposites(q, d);
+    find_opposites(peel, d);
     for (size_t i = 0; i < d->count; i++) {
         size_t c = g->of[d->row[i]];
-        d->t[i] = q->zero[d->row[i]] ? 0 : c < r ? 1 : UR_UNDECODED;
+        d->t[i] = peel->zero[d->row[i]] ? 0 : c < r ? 1 : UR_UNDECODED;
         if (d->t[i] == 1)
-            d->C[i * r + c] = q->norm[d->row[i]];
+            d->C[i * r + c] = peel->norm[d->row[i]];
     }
-    d->top = 1;
     return UNRELU_OK;
 }
 
@@ -111,23 +104,15 @@ typedef struct {
     double *c;     /* t */
 } basis;
 
-static void basis_free(basis *b)
+static unrelu_status basis_open(ur_arena *arena, basis *b, size_t m, size_t t, unrelu_error *err)
 {
-    free(b->Q);
-    free(b->L);
-    free(b->out);
-    free(b->c);
-}
-
-static unrelu_status basis_new(basis *b, size_t m, size_t t, unrelu_error *err)
-{
-    *b = (basis){m,
-                 t,
-                 ur_alloc(t, m * sizeof(double)),
-                 ur_alloc(t, t * sizeof(double)),
-                 ur_doubles(m),
-                 ur_doubles(t)};
-    return b->Q && b->L && b->out && b->c ? UNRELU_OK : ur_fail_memory(err, t * m, "directions");
+    *b = (basis){.m = m,
+                 .t = t,
+                 .Q = ur_take(arena, t, m * sizeof *b->Q),
+                 .L = ur_take(arena, t, t * sizeof *b->L),
+                 .out = ur_take(arena, m, sizeof *b->out),
+                 .c = ur_take(arena, t, sizeof *b->c)};
+    return ur_arena_status(arena, err);
 }
 
 static double dot(size_t m, const double *a, const double *b)
@@ -138,7 +123,8 @@ static double dot(size_t m, const double *a, const double *b)
     return sum;
 }
 
-/* v minus its parts along the first `count` rows of Q, which are added to L (may be NULL) */
+/* v minus its parts along the first `count` rows of Q, which are added to L (may be NULL); as
+ * dense/basis.h, which does not tell the parts */
 static double project_out(const basis *b, size_t count, double *v, double *L)
 {
     for (int twice = 0; twice < 2; twice++)
@@ -171,7 +157,7 @@ static int basis_set(basis *b, const double *direction, const size_t *T)
         memset(b->out, 0, m * sizeof *b->out);
         b->out[axis] = 1;
         double length = project_out(b, t, b->out, NULL);
-        if (length * length < .999 * (double)(m - t) / (double)m)
+        if (length * length < NEARLY * (double)(m - t) / (double)m)
             continue;
         for (size_t l = 0; l < m; l++)
             b->out[l] /= length;
@@ -216,13 +202,13 @@ static int has_opposites(const ur_decoded *d, size_t t, const size_t *T)
 }
 
 /* `fits` counts the sets of this size that a row fits */
-static void test_rows(const ur_peel *q, const basis *b, const size_t *T, ur_decoded *d,
+static void test_rows(const ur_peel *peel, const basis *b, const size_t *T, ur_decoded *d,
                       unsigned char *fits)
 {
     size_t m = b->m, t = b->t;
     for (size_t i = 0; i < d->count; i++) {
-        const double *row = q->R + d->row[i] * m;
-        double close = q->tolerance * q->norm[d->row[i]];
+        const double *row = peel->R + d->row[i] * m;
+        double close = peel->tolerance * peel->norm[d->row[i]];
         if ((d->t[i] != UR_UNDECODED && !fits[i]) || fabs(dot(m, row, b->out)) > close)
             continue;
         coefficients(b, row);
@@ -251,22 +237,22 @@ static int next_set(size_t r, size_t t, size_t *T)
     return 0;
 }
 
-static unrelu_status decode_sets(ur_peel *q, size_t t, ur_decoded *d, unrelu_error *err)
+static unrelu_status decode_sets(ur_peel *peel, size_t t, ur_decoded *d, unrelu_error *err)
 {
+    UR_ARENA(arena);
     size_t T[MOST_ON];
-    basis b = {0};
-    unsigned char *fits = ur_alloc(d->count, 1);
-    unrelu_status status =
-        fits ? basis_new(&b, q->frame->m, t, err) : ur_fail_memory(err, d->count, "marks");
+    basis b;
+    unsigned char *fits = ur_take(&arena, d->count, 1);
+    UR_TRY(basis_open(&arena, &b, peel->frame->m, t, err));
     for (size_t a = 0; a < t; a++)
         T[a] = a;
-    for (int more = 1; more && status == UNRELU_OK; more = next_set(d->r, t, T)) {
-        if (ur_cancelled(q->exec))
-            status = ur_fail_cancelled(err);
-        else if (!has_opposites(d, t, T) && basis_set(&b, d->direction, T))
-            test_rows(q, &b, T, d, fits);
+    for (int more = 1; more; more = next_set(d->r, t, T)) {
+        if (ur_cancelled(peel->exec))
+            return ur_fail_cancelled(err);
+        if (!has_opposites(d, t, T) && basis_set(&b, d->direction, T))
+            test_rows(peel, &b, T, d, fits);
     }
-    for (size_t i = 0; i < d->count && status == UNRELU_OK; i++) {
+    for (size_t i = 0; i < d->count; i++) {
         if (fits[i] == 1)
             d->top = (unsigned char)t;
         if (fits[i] == 2) {
@@ -274,9 +260,7 @@ static unrelu_status decode_sets(ur_peel *q, size_t t, ur_decoded *d, unrelu_err
             memset(d->C + i * d->r, 0, d->r * sizeof *d->C);
         }
     }
-    basis_free(&b);
-    free(fits);
-    return status;
+    return UNRELU_OK;
 }
 
 /* all sets of t directions against all rows */
@@ -290,18 +274,19 @@ static double price(const ur_decoded *d, size_t t)
 
 /* ---- independent directions ---- */
 
-static unrelu_status decode_independent(const ur_peel *q, ur_decoded *d, int *independent,
+static unrelu_status decode_independent(const ur_peel *peel, ur_decoded *d, int *independent,
                                         unrelu_error *err)
 {
-    size_t m = q->frame->m, r = d->r, T[MOST_DIRECTIONS];
+    size_t m = peel->frame->m, r = d->r, T[MOST_DIRECTIONS];
+    UR_ARENA(arena);
     basis b;
-    unrelu_status status = basis_new(&b, m, r, err);
+    UR_TRY(basis_open(&arena, &b, m, r, err));
     for (size_t a = 0; a < r; a++)
         T[a] = a;
-    *independent = status == UNRELU_OK && basis_set(&b, d->direction, T);
+    *independent = basis_set(&b, d->direction, T);
     for (size_t i = 0; i < d->count && *independent; i++) {
-        const double *row = q->R + d->row[i] * m;
-        double close = q->tolerance * q->norm[d->row[i]], least = 0;
+        const double *row = peel->R + d->row[i] * m;
+        double close = peel->tolerance * peel->norm[d->row[i]], least = 0;
         size_t on = 0;
         if (d->t[i] != UR_UNDECODED)
             continue;
@@ -317,26 +302,26 @@ static unrelu_status decode_independent(const ur_peel *q, ur_decoded *d, int *in
         for (size_t a = 0; a < r; a++)
             d->C[i * r + a] = b.c[a] > close / FLAT ? b.c[a] : 0;
     }
-    basis_free(&b);
-    return status;
+    return UNRELU_OK;
 }
 
-unrelu_status ur_decode(ur_peel *q, const ur_groups *g, ur_decoded *d, unrelu_error *err)
+unrelu_status ur_decode(ur_peel *peel, const ur_groups *g, ur_arena *arena, ur_decoded *d,
+                        unrelu_error *err)
 {
-    size_t m = q->frame->m, most = m > 1 ? m - 1 : 1;
+    size_t m = peel->frame->m, most = m > 1 ? m - 1 : 1;
     int independent = 0;
-    unrelu_status status = open_decoded(q, g, d, err);
-    if (status == UNRELU_OK && d->r > 1 && d->r <= m)
-        status = decode_independent(q, d, &independent, err);
+    UR_TRY(open_decoded(peel, g, arena, d, err));
+    if (d->r > 1 && d->r <= m)
+        UR_TRY(decode_independent(peel, d, &independent, err));
     most = most < MOST_ON ? most : MOST_ON;
     most = most < d->r ? most : d->r;
-    for (size_t t = 2; t <= most && status == UNRELU_OK && !independent; t++) {
-        if (price(d, t) > (double)(q->budget - q->spent)) {
-            q->exhausted = 1;
+    for (size_t t = 2; t <= most && !independent; t++) {
+        if (price(d, t) > (double)(peel->budget - peel->spent)) {
+            peel->exhausted = 1;
             break;
         }
-        q->spent += (uint64_t)price(d, t);
-        status = decode_sets(q, t, d, err);
+        peel->spent += (uint64_t)price(d, t);
+        UR_TRY(decode_sets(peel, t, d, err));
     }
-    return status;
+    return UNRELU_OK;
 }

@@ -245,7 +245,8 @@ static unrelu_status attempt(ur_recover *r, ur_terms terms, size_t rows, uint64_
     int ready = 0;
     unrelu_status status = ur_frame_make(&r->data, rows, terms, 1, &arena, &frame, err);
     if (status == UNRELU_OK)
-        status = ur_peel_open(&frame, r->data.floor, r->options->seed, *budget, r->exec, &q, err);
+        status = ur_peel_open(&frame, r->data.floor, r->options->seed, *budget, r->exec, &arena, &q,
+                              err);
     if (status == UNRELU_OK && r->options->literal) {
         status = ur_literal(r, &q, &ready, err);
     } else if (status == UNRELU_OK) {
@@ -266,7 +267,6 @@ static unrelu_status attempt(ur_recover *r, ur_terms terms, size_t rows, uint64_
     if (status == UNRELU_OK && *met)
         status = judge_k(r, &q, met, err);
     *budget -= q.spent;
-    ur_peel_close(&q);
     return status;
 }
 

@@ -10,6 +10,7 @@
 #ifndef UR_ONE_SPARSE_H
 #define UR_ONE_SPARSE_H
 
+#include "base/arena.h"
 #include "network/problem/recover.h"
 
 enum { UR_STREAM_GROUP = 110, UR_STREAM_PAIR, UR_STREAM_PLANES };
@@ -27,25 +28,26 @@ typedef struct {
  * `tolerance`. Rows with skip[i] (may be NULL) and rows of zeros are in none; nor are classes whose
  * inputs x (n x p; NULL: not looked at) are all multiples of one: f is homogeneous. */
 unrelu_status ur_group(size_t n, size_t m, const double *rows, const unsigned char *skip, size_t p,
-                       const double *x, double tolerance, uint64_t seed, ur_groups *groups,
-                       unrelu_error *err);
-void ur_groups_free(ur_groups *groups);
+                       const double *x, double tolerance, uint64_t seed, ur_arena *arena,
+                       ur_groups *groups, unrelu_error *err);
 
 /* --- residual.c --- */
 typedef struct {
     const ur_frame *frame;
     const unrelu_exec *exec;
+    ur_arena *arena;              /* that holds all this */
     uint64_t seed, budget, spent; /* candidates: see say_exhausted in one_sparse.c */
     double tolerance;             /* of parallel unit rows */
 
-    size_t k, room;
-    double *W, *U; /* (room, p), (room, m): rows of U have unit length, those of W their size */
+    size_t k, capacity;
+    double *W,
+        *U; /* (capacity, p), (capacity, m): rows of U have unit length, those of W their size */
 
-    double *R;           /* (n, m): a - sum_j u_j max(0, w_j x) */
-    double *norm;        /* n: of its rows */
-    unsigned char *zero; /* n: R is zero there */
-    unsigned char *dull; /* n: zero, or too small a rest to have a direction */
-    size_t left;         /* rows that are not zero */
+    double *R;            /* (n, m): a - sum_j u_j max(0, w_j x) */
+    double *norm;         /* n: of its rows */
+    unsigned char *zero;  /* n: R is zero there */
+    unsigned char *faint; /* n: zero, or too small a rest to have a direction */
+    size_t left;          /* rows that are not zero */
 
     /* what was seen, for the sentence where it fails */
     size_t first, rarest;        /* directions of the first round, rows of the rarest of them */
@@ -55,14 +57,17 @@ typedef struct {
 } ur_peel;
 
 unrelu_status ur_peel_open(const ur_frame *frame, double floor, uint64_t seed, uint64_t budget,
-                           const unrelu_exec *exec, ur_peel *peel, unrelu_error *err);
-void ur_peel_close(ur_peel *peel);
-/* R, norm, zero, dull, left of the k neurons */
+                           const unrelu_exec *exec, ur_arena *arena, ur_peel *peel,
+                           unrelu_error *err);
+/* R, norm, zero, faint, left of the k neurons */
 unrelu_status ur_peel_residual(ur_peel *peel, unrelu_error *err);
 /* room for `more` neurons beyond k */
 unrelu_status ur_peel_reserve(ur_peel *peel, size_t more, unrelu_error *err);
 /* a Gauss-Newton step over the k neurons on rows that they explain; undone where it is no better */
 unrelu_status ur_peel_refine(ur_peel *peel, unrelu_error *err);
+
+/* w'x */
+double ur_row_times(size_t p, const double *w, const double *x);
 
 /* --- peel.c --- */
 /* peels until nothing is left (left = 0) or no round finds more */
@@ -71,7 +76,8 @@ unrelu_status ur_peel_run(ur_peel *peel, unrelu_error *err);
 /* --- planes.c --- */
 /* adds directions that lie in several planes of rows to the classes, v and -v without rows of
  * their own; m >= 3 */
-unrelu_status ur_planes(ur_peel *peel, ur_groups *groups, size_t *lines, unrelu_error *err);
+unrelu_status ur_planes(ur_peel *peel, ur_arena *arena, ur_groups *groups, size_t *lines,
+                        unrelu_error *err);
 
 /* --- decode.c --- */
 enum { UR_UNDECODED = 255 };
@@ -85,9 +91,8 @@ typedef struct {
     size_t *opposite;  /* r: the direction that is -u, or UR_ALONE */
 } ur_decoded;
 
-unrelu_status ur_decode(ur_peel *peel, const ur_groups *groups, ur_decoded *decoded,
-                        unrelu_error *err);
-void ur_decoded_free(ur_decoded *decoded);
+unrelu_status ur_decode(ur_peel *peel, const ur_groups *groups, ur_arena *arena,
+                        ur_decoded *decoded, unrelu_error *err);
 
 /* --- solve.c --- */
 typedef struct {

@@ -7,17 +7,22 @@
  * each unknown; what it finds must meet all rows. No start can be told to be the last that is
  * worth trying: not found is not a proof. Cost of a step: n (2 p)^2. */
 #include "base/error.h"
-#include "base/memory.h"
 #include "base/random.h"
 #include "dense/blas.h"
 #include "dense/linear.h"
 #include "network/hard/one_sparse/one_sparse.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { STEPS = 60, ROWS_FOR_EACH = 40 };
+/* Of the trace, added to the normal equations' diagonal: rounding of a direction that no row has
+ * does not end the search, and patterns do not see an error of this size. */
+static const double RIDGE = 1e-12;
+/* Largest misfit, of the size of r, that least squares by normal equations may leave. */
+static const double NEARLY = 1e-6;
+/* Singular values of the equations, of the largest: below, the pair is not determined. */
+static const double FLAT = 1e-10;
 
 typedef struct {
     size_t n, p;
@@ -29,25 +34,15 @@ typedef struct {
     unsigned char *on;      /* n: bits 1, 2 */
 } fit;
 
-static void fit_free(fit *o)
+static unrelu_status fit_open(ur_arena *arena, fit *o, unrelu_error *err)
 {
-    free(o->t);
-    free(o->Z);
-    free(o->G);
-    free(o->b);
-    free(o->on);
-}
-
-static unrelu_status fit_new(fit *o, unrelu_error *err)
-{
-    size_t q = 2 * o->p;
-    o->t = ur_alloc(o->n, 2 * sizeof *o->t);
-    o->Z = ur_alloc(o->n, q * sizeof *o->Z);
-    o->G = ur_alloc(q, q * sizeof *o->G);
-    o->b = ur_doubles(q);
-    o->on = ur_alloc(o->n, 1);
-    return o->t && o->Z && o->G && o->b && o->on ? UNRELU_OK
-                                                 : ur_fail_memory(err, o->n * q, "equations");
+    size_t wide = 2 * o->p;
+    o->t = ur_take(arena, o->n, 2 * sizeof *o->t);
+    o->Z = ur_take(arena, o->n, wide * sizeof *o->Z);
+    o->G = ur_take(arena, wide, wide * sizeof *o->G);
+    o->b = ur_take(arena, wide, sizeof *o->b);
+    o->on = ur_take(arena, o->n, 1);
+    return ur_arena_status(arena, err);
 }
 
 /* the patterns of w; returns whether they differ from the last */
@@ -80,21 +75,20 @@ static void set_equations(fit *o)
 /* w of these patterns by normal equations; 0 where they are singular */
 static int solve_quickly(fit *o, double *w)
 {
-    size_t q = 2 * o->p;
-    size_t n = o->n, size = q;
+    size_t n = o->n, wide = 2 * o->p;
     double trace = 0;
     set_equations(o);
-    ur_syrk(UR_LOWER, UR_TURNED, size, n, 1, o->Z, size, 0, o->G, size);
-    ur_gemv(UR_TURNED, n, size, 1, o->Z, size, o->r, 0, o->b);
-    for (size_t j = 0; j < q; j++)
-        trace += o->G[j * q + j];
-    for (size_t j = 0; j < q; j++)
-        o->G[j * q + j] += 1e-12 * trace;
-    if (!ur_cholesky_in_place(q, o->G))
+    ur_syrk(UR_LOWER, UR_TURNED, wide, n, 1, o->Z, wide, 0, o->G, wide);
+    ur_gemv(UR_TURNED, n, wide, 1, o->Z, wide, o->r, 0, o->b);
+    for (size_t j = 0; j < wide; j++)
+        trace += o->G[j * wide + j];
+    for (size_t j = 0; j < wide; j++)
+        o->G[j * wide + j] += RIDGE * trace;
+    if (!ur_cholesky_in_place(wide, o->G))
         return 0;
-    ur_trsv(UR_LOWER, UR_PLAIN, size, o->G, size, o->b);
-    ur_trsv(UR_LOWER, UR_TURNED, size, o->G, size, o->b);
-    memcpy(w, o->b, q * sizeof *w);
+    ur_trsv(UR_LOWER, UR_PLAIN, wide, o->G, wide, o->b);
+    ur_trsv(UR_LOWER, UR_TURNED, wide, o->G, wide, o->b);
+    memcpy(w, o->b, wide * sizeof *w);
     return 1;
 }
 
@@ -115,67 +109,58 @@ static int alternate(fit *o, double *w)
     for (int step = 0; step < STEPS && (set_patterns(o, w) || step == 0); step++)
         if (!solve_quickly(o, w))
             return 0;
-    return misfit(o, w) < 1e-6 + o->tolerance;
+    return misfit(o, w) < NEARLY + o->tolerance;
 }
 
 /* w of its own patterns by a QR factorisation; whether it fits */
 static unrelu_status sharpen(fit *o, double *w, int *met, unrelu_error *err)
 {
-    size_t q = 2 * o->p, rank = 0;
-    double *sharp = ur_doubles(q);
-    unrelu_status status = sharp ? UNRELU_OK : ur_fail_memory(err, q, "weights");
-    if (status == UNRELU_OK) {
-        set_patterns(o, w);
-        set_equations(o);
-        status = ur_least_squares(o->n, q, 1, o->Z, o->r, 1e-10, sharp, &rank, err);
-    }
-    *met = status == UNRELU_OK && rank == q && misfit(o, sharp) <= o->tolerance;
+    UR_ARENA(arena);
+    size_t wide = 2 * o->p, rank = 0;
+    double *sharp = ur_take(&arena, wide, sizeof *sharp);
+    UR_TRY(ur_arena_status(&arena, err));
+    set_patterns(o, w);
+    set_equations(o);
+    UR_TRY(ur_least_squares(o->n, wide, 1, o->Z, o->r, FLAT, sharp, &rank, err));
+    *met = rank == wide && misfit(o, sharp) <= o->tolerance;
     if (*met)
-        memcpy(w, sharp, q * sizeof *w);
-    free(sharp);
-    return status;
+        memcpy(w, sharp, wide * sizeof *w);
+    return UNRELU_OK;
 }
 
 /* few: evenly spread rows of all */
-static unrelu_status thin(const fit *all, fit *few, double **room, unrelu_error *err)
+static unrelu_status thin(ur_arena *arena, const fit *all, fit *few, unrelu_error *err)
 {
     size_t p = all->p, most = ROWS_FOR_EACH * 2 * p, step = (all->n + most - 1) / most;
-    *few = (fit){.p = p, .size = all->size, .tolerance = all->tolerance};
-    *room = NULL;
-    few->n = (all->n + step - 1) / step;
-    if (!(*room = ur_alloc(few->n, (p + 1) * sizeof **room)))
-        return ur_fail_memory(err, few->n * p, "rows");
-    double *r = *room + few->n * p;
-    for (size_t i = 0; i < few->n; i++) {
-        memcpy(*room + i * p, all->x + i * step * p, p * sizeof **room);
+    size_t n = (all->n + step - 1) / step;
+    double *x = ur_take(arena, n, p * sizeof *x), *r = ur_take(arena, n, sizeof *r);
+    UR_TRY(ur_arena_status(arena, err));
+    for (size_t i = 0; i < n; i++) {
+        memcpy(x + i * p, all->x + i * step * p, p * sizeof *x);
         r[i] = all->r[i * step];
     }
-    few->x = *room;
-    few->r = r;
-    return fit_new(few, err);
+    *few = (fit){.n = n, .p = p, .x = x, .r = r, .size = all->size, .tolerance = all->tolerance};
+    return fit_open(arena, few, err);
 }
 
 unrelu_status ur_pair_fit(size_t n, size_t p, const double *x, const double *r, double tolerance,
                           uint64_t seed, size_t most, double *w, size_t *starts, int *met,
                           unrelu_error *err)
 {
-    fit all = {.n = n, .p = p, .x = x, .r = r, .tolerance = tolerance}, few = {0};
-    double *room = NULL, squares = 0;
+    UR_ARENA(arena);
+    fit all = {.n = n, .p = p, .x = x, .r = r, .tolerance = tolerance}, few;
+    double squares = 0;
     *met = 0;
     for (size_t i = 0; i < n; i++)
         squares += r[i] * r[i];
     all.size = sqrt(squares / (double)n);
-    unrelu_status status = fit_new(&all, err);
-    if (status == UNRELU_OK)
-        status = thin(&all, &few, &room, err);
-    for (size_t start = 0; start < most && status == UNRELU_OK && !*met; start++) {
+    UR_TRY(fit_open(&arena, &all, err));
+    UR_TRY(thin(&arena, &all, &few, err));
+    for (size_t start = 0; start < most && !*met; start++) {
         ++*starts;
         ur_random_normals(seed, UR_STREAM_PAIR, start * 2 * p, 2 * p, w);
         if (alternate(&few, w))
-            status = sharpen(&all, w, met, err);
+            UR_TRY(sharpen(&all, w, met, err));
     }
-    fit_free(&all);
-    fit_free(&few);
-    free(room);
-    return status;
+    return UNRELU_OK;
 }

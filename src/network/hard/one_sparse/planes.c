@@ -7,16 +7,26 @@
  * classes of the others without their parts along it, up to sign: n^2 log n, for at most 2000 rows.
  */
 #include "base/error.h"
-#include "base/memory.h"
 #include "base/random.h"
 #include "network/hard/one_sparse/one_sparse.h"
 #include "pass/parallel.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_ROWS = 2000, MOST_PLANES = 200, MOST_LINES = 28 };
+/* Part of a unit row across another below which the two span no plane: it is known to tolerance
+ * over this. */
+static const double ACROSS = 1e-4;
+/* A row this near to a plane lies in it: one that was found from another row is not added again. */
+static const double IN_PLANE = 1e-6;
+/* Square of the smaller cosine between two planes, less than 1: above 1 minus this they are one. */
+static const double ONE_PLANE = 1e-6;
+/* Cosine between directions, less than 1: lines within 1.4e-6 of a known direction are that one. */
+static const double ONE_LINE = 1e-12;
+/* Tolerances that the line of two planes may be off: its own planes', and others that it lies in.
+ * Planes are known to tolerance over ACROSS at worst, and about the tolerance in most cases. */
+static const double MEETING = 100, THROUGH = 1000;
 
 typedef struct {
     size_t m, rows, planes, lines;
@@ -45,31 +55,31 @@ static double normalise(size_t m, double *v)
 }
 
 /* the directions, and rows in none of their classes */
-static void take_rows(const ur_peel *q, const ur_groups *g, work *w)
+static void take_rows(const ur_peel *peel, const ur_groups *g, work *w)
 {
-    size_t n = q->frame->n, m = w->m, others = 0, seen = 0;
+    size_t n = peel->frame->n, m = w->m, others = 0, seen = 0;
     for (size_t c = 0; c < g->count && w->rows < MOST_ROWS / 2; c++)
         memcpy(w->unit + w->rows++ * m, g->direction + c * m, m * sizeof *w->unit);
     for (size_t i = 0; i < n; i++)
-        others += !q->dull[i] && g->of[i] == UR_ALONE;
+        others += !peel->faint[i] && g->of[i] == UR_ALONE;
     size_t room = MOST_ROWS - w->rows, step = others > room ? (others + room - 1) / room : 1;
     for (size_t i = 0; i < n; i++) {
-        if (q->dull[i] || g->of[i] != UR_ALONE || seen++ % step != 0)
+        if (peel->faint[i] || g->of[i] != UR_ALONE || seen++ % step != 0)
             continue;
         double *unit = w->unit + w->rows++ * m;
-        memcpy(unit, q->R + i * m, m * sizeof *unit);
+        memcpy(unit, peel->R + i * m, m * sizeof *unit);
         normalise(m, unit);
     }
 }
 
 /* of parallel rows only the first stays: two of them and any third would lie in a plane */
-static unrelu_status drop_parallels(const ur_peel *q, work *w, unrelu_error *err)
+static unrelu_status drop_parallels(const ur_peel *peel, work *w, unrelu_error *err)
 {
+    UR_ARENA(arena);
     size_t m = w->m, kept = 0;
-    ur_groups g = {0};
-    unrelu_status status =
-        ur_group(w->rows, m, w->unit, NULL, 0, NULL, w->tolerance, q->seed, &g, err);
-    for (size_t i = 0; i < w->rows && status == UNRELU_OK; i++) {
+    ur_groups g;
+    UR_TRY(ur_group(w->rows, m, w->unit, NULL, 0, NULL, w->tolerance, peel->seed, &arena, &g, err));
+    for (size_t i = 0; i < w->rows; i++) {
         size_t c = g.of[i];
         if (c != UR_ALONE && g.size[c] == 0)
             continue;
@@ -77,10 +87,8 @@ static unrelu_status drop_parallels(const ur_peel *q, work *w, unrelu_error *err
             g.size[c] = 0; /* seen */
         memmove(w->unit + kept++ * m, w->unit + i * m, m * sizeof *w->unit);
     }
-    if (status == UNRELU_OK)
-        w->rows = kept;
-    ur_groups_free(&g);
-    return status;
+    w->rows = kept;
+    return UNRELU_OK;
 }
 
 /* z: rows after i without their part along it, of one sign of their part along `sign` */
@@ -93,7 +101,7 @@ static void project_rows(work *w, size_t i, const double *sign)
             z[l] = w->unit[j * m + l] - along * w->unit[i * m + l];
         double length = normalise(m, z), turn = dot(m, z, sign) < 0 ? -1 : 1;
         for (size_t l = 0; l < m; l++)
-            z[l] = length > 1e-4 ? z[l] * turn : 0;
+            z[l] = length > ACROSS ? z[l] * turn : 0;
     }
 }
 
@@ -112,7 +120,7 @@ static void add_plane(work *w, size_t i, const double *z)
     size_t m = w->m;
     double *e = w->plane + w->planes * 2 * m;
     for (size_t a = 0; a < w->planes; a++)
-        if (is_in_plane(w, a, w->unit + i * m, 1e-6) && is_in_plane(w, a, z, 1e-6))
+        if (is_in_plane(w, a, w->unit + i * m, IN_PLANE) && is_in_plane(w, a, z, IN_PLANE))
             return;
     if (w->planes == MOST_PLANES)
         return;
@@ -125,22 +133,22 @@ static void add_plane(work *w, size_t i, const double *z)
     w->planes++;
 }
 
-static unrelu_status find_planes(const ur_peel *q, work *w, unrelu_error *err)
+static unrelu_status find_planes(const ur_peel *peel, work *w, unrelu_error *err)
 {
     size_t m = w->m;
-    unrelu_status status = UNRELU_OK;
-    ur_random_normals(q->seed, UR_STREAM_PLANES, 0, m, w->v);
-    for (size_t i = 0; i + 2 < w->rows && status == UNRELU_OK; i++) {
-        ur_groups g = {0};
+    ur_random_normals(peel->seed, UR_STREAM_PLANES, 0, m, w->v);
+    for (size_t i = 0; i + 2 < w->rows; i++) {
+        UR_ARENA(arena);
+        ur_groups g;
         project_rows(w, i, w->v);
-        status = ur_cancelled(q->exec) ? ur_fail_cancelled(err)
-                                       : ur_group(w->rows - i - 1, m, w->z, NULL, 0, NULL,
-                                                  w->tolerance, q->seed, &g, err);
-        for (size_t c = 0; c < g.count && status == UNRELU_OK; c++)
+        if (ur_cancelled(peel->exec))
+            return ur_fail_cancelled(err);
+        UR_TRY(ur_group(w->rows - i - 1, m, w->z, NULL, 0, NULL, w->tolerance, peel->seed, &arena,
+                        &g, err));
+        for (size_t c = 0; c < g.count; c++)
             add_plane(w, i, g.direction + c * m);
-        ur_groups_free(&g);
     }
-    return status;
+    return UNRELU_OK;
 }
 
 /* v: the line of planes a and b; 0 where they have none, or are the same */
@@ -153,21 +161,21 @@ static int intersect(const work *w, size_t a, size_t b, double *v)
     /* G = (ee ef; fe ff): cosines; top eigenvector of G G' */
     double p = ee * ee + ef * ef, s = ee * fe + ef * ff, r = fe * fe + ff * ff;
     double angle = .5 * atan2(2 * s, p - r), least = .5 * (p + r) - hypot(.5 * (p - r), s);
-    if (least > 1 - 1e-6)
+    if (least > 1 - ONE_PLANE)
         return 0;
     for (size_t l = 0; l < m; l++)
         v[l] = cos(angle) * e[l] + sin(angle) * e[m + l];
     normalise(m, v);
-    return is_in_plane(w, b, v, 100 * w->tolerance);
+    return is_in_plane(w, b, v, MEETING * w->tolerance);
 }
 
 static int is_known(const ur_groups *g, const work *w, const double *v)
 {
     for (size_t c = 0; c < w->lines; c++)
-        if (fabs(dot(w->m, v, w->line + c * w->m)) > 1 - 1e-12)
+        if (fabs(dot(w->m, v, w->line + c * w->m)) > 1 - ONE_LINE)
             return 1;
     for (size_t c = 0; c < g->count; c++)
-        if (fabs(dot(w->m, v, g->direction + c * w->m)) > 1 - 1e-12)
+        if (fabs(dot(w->m, v, g->direction + c * w->m)) > 1 - ONE_LINE)
             return 1;
     return 0;
 }
@@ -181,30 +189,24 @@ static void find_lines(const ur_groups *g, work *w)
             if (!intersect(w, a, b, w->v) || is_known(g, w, w->v))
                 continue;
             for (size_t c = 0; c < w->planes; c++)
-                through += (size_t)is_in_plane(w, c, w->v, 1000 * w->tolerance);
+                through += (size_t)is_in_plane(w, c, w->v, THROUGH * w->tolerance);
             if (through >= least)
                 memcpy(w->line + w->lines++ * m, w->v, m * sizeof *w->v);
         }
 }
 
 /* both signs of the lines become directions, as classes without rows */
-static unrelu_status append(const work *w, ur_groups *g, unrelu_error *err)
+static unrelu_status append(const work *w, ur_arena *arena, ur_groups *g, unrelu_error *err)
 {
     size_t m = w->m, count = g->count + 2 * w->lines;
-    size_t *size = ur_alloc(count, sizeof *size);
-    double *direction = ur_alloc(count, m * sizeof *direction);
-    if (!size || !direction) {
-        free(size);
-        free(direction);
-        return ur_fail_memory(err, count * m, "directions");
-    }
+    size_t *size = ur_take(arena, count, sizeof *size);
+    double *direction = ur_take(arena, count, m * sizeof *direction);
+    UR_TRY(ur_arena_status(arena, err));
     memcpy(size, g->size, g->count * sizeof *size);
     memcpy(direction, g->direction, g->count * m * sizeof *direction);
     for (size_t c = 0; c < 2 * w->lines; c++)
         for (size_t l = 0; l < m; l++)
             direction[(g->count + c) * m + l] = (c & 1 ? -1 : 1) * w->line[c / 2 * m + l];
-    free(g->size);
-    free(g->direction);
     g->size = size;
     g->direction = direction;
     g->count = count;
@@ -212,43 +214,36 @@ static unrelu_status append(const work *w, ur_groups *g, unrelu_error *err)
 }
 
 /* pairs of rows are candidates */
-static int can_pay(ur_peel *q, size_t rows)
+static int can_pay(ur_peel *peel, size_t rows)
 {
     uint64_t price = (uint64_t)rows * rows / 2;
-    int enough = price <= q->budget - q->spent;
-    q->exhausted |= !enough;
-    q->spent += enough ? price : 0;
+    int enough = price <= peel->budget - peel->spent;
+    peel->exhausted |= !enough;
+    peel->spent += enough ? price : 0;
     return enough;
 }
 
-unrelu_status ur_planes(ur_peel *q, ur_groups *g, size_t *lines, unrelu_error *err)
+unrelu_status ur_planes(ur_peel *peel, ur_arena *arena, ur_groups *g, size_t *lines,
+                        unrelu_error *err)
 {
-    size_t m = q->frame->m;
-    work w = {.m = m, .tolerance = q->tolerance};
+    UR_ARENA(own);
+    size_t m = peel->frame->m;
+    work w = {.m = m,
+              .tolerance = peel->tolerance,
+              .unit = ur_take(&own, MOST_ROWS, m * sizeof *w.unit),
+              .z = ur_take(&own, MOST_ROWS, m * sizeof *w.z),
+              .plane = ur_take(&own, MOST_PLANES, 2 * m * sizeof *w.plane),
+              .line = ur_take(&own, MOST_LINES, m * sizeof *w.line),
+              .v = ur_take(&own, m, sizeof *w.v)};
     *lines = 0;
-    w.unit = ur_alloc(MOST_ROWS, m * sizeof *w.unit);
-    w.z = ur_alloc(MOST_ROWS, m * sizeof *w.z);
-    w.plane = ur_alloc(MOST_PLANES, 2 * m * sizeof *w.plane);
-    w.line = ur_alloc(MOST_LINES, m * sizeof *w.line);
-    w.v = ur_doubles(m);
-    unrelu_status status = w.unit && w.z && w.plane && w.line && w.v
-                               ? UNRELU_OK
-                               : ur_fail_memory(err, MOST_ROWS * m, "rows");
-    if (status == UNRELU_OK) {
-        take_rows(q, g, &w);
-        status = drop_parallels(q, &w, err);
-    }
-    if (status == UNRELU_OK && can_pay(q, w.rows))
-        status = find_planes(q, &w, err);
-    if (status == UNRELU_OK)
-        find_lines(g, &w);
-    if (status == UNRELU_OK && w.lines > 0)
-        status = append(&w, g, err);
-    *lines = status == UNRELU_OK ? w.lines : 0;
-    free(w.unit);
-    free(w.z);
-    free(w.plane);
-    free(w.line);
-    free(w.v);
-    return status;
+    UR_TRY(ur_arena_status(&own, err));
+    take_rows(peel, g, &w);
+    UR_TRY(drop_parallels(peel, &w, err));
+    if (can_pay(peel, w.rows))
+        UR_TRY(find_planes(peel, &w, err));
+    find_lines(g, &w);
+    if (w.lines > 0)
+        UR_TRY(append(&w, arena, g, err));
+    *lines = w.lines;
+    return UNRELU_OK;
 }
