@@ -250,15 +250,15 @@ static void cut_tails_show_the_neurons_that_outliers_hide(void **state)
     add_noise(&p, NOISE_CAUCHY, 10, 3);
     ur_frame frame = {.n = 3000, .p = 5, .q = 5, .d = 5, .m = 4, .x = p.x, .a = p.a};
     ur_data data = {.n = 3000, .d = 5, .m = 4, .x = p.x, .a = p.a};
-    ur_any_rows rows = {0};
+    UR_ARENA(arena);
+    ur_any_rows rows;
     unrelu_error err = {0};
     size_t raw = 99, both = 99;
-    must(ur_any_rows_make(&data, &frame, 3000, &rows, &err), &err);
+    must(ur_any_rows_make(&data, &frame, 3000, &arena, &rows, &err), &err);
     must(ur_any_shown(&rows, rows.a, 0, 0, &raw, &err), &err);
     must(ur_any_count(&rows, 0, &both, &err), &err);
     assert_true(raw < 2);
     assert_int_equal(both, 2);
-    ur_any_rows_free(&rows);
     planted_network_free(&p);
 }
 
@@ -377,10 +377,11 @@ static void what_candidates_explain_is_that_of_their_regression(void **state)
     for (size_t l = 0; l < 2 * D; l++) /* the truth is among them */
         W[5 * D + l] = p.truth.V[l];
     for (int constant = 0; constant < 2; constant++) {
-        ur_any_features f = {0};
+        UR_ARENA(arena);
+        ur_any_features f;
         size_t which[2] = {3, 7}, best[2];
         double explained = 0;
-        must(ur_any_features_make(N, D, M, p.x, p.a, C, W, constant, &f, &err), &err);
+        must(ur_any_features_make(N, D, M, p.x, p.a, C, W, constant, &arena, &f, &err), &err);
         for (size_t j = 0; j < 2; j++)
             memcpy(chosen + j * D, W + which[j] * D, D * sizeof *W);
         must(ur_any_explained(&f, 2, which, &explained, &err), &err);
@@ -389,7 +390,6 @@ static void what_candidates_explain_is_that_of_their_regression(void **state)
         ur_any_choose(&f, 2, best);
         assert_int_equal(best[0] + best[1], 11);
         assert_int_equal(best[0] == 5 || best[0] == 6, 1);
-        ur_any_features_free(&f);
     }
     planted_network_free(&p);
 }
@@ -406,15 +406,15 @@ static void tails_are_cut_only_where_they_are_heavy(void **state)
         ur_data data = {.n = 3000, .d = 4, .m = 3, .x = p.x, .a = p.a};
         ur_frame frame = {.n = 3000, .p = 4, .q = 4, .d = 4, .m = 3, .x = p.x, .a = p.a};
         frame.row = row;
-        ur_any_rows rows = {0};
+        UR_ARENA(arena);
+        ur_any_rows rows;
         unrelu_error err = {0};
-        must(ur_any_rows_make(&data, &frame, 1500, &rows, &err), &err);
+        must(ur_any_rows_make(&data, &frame, 1500, &arena, &rows, &err), &err);
         assert_int_equal(rows.n, 1500);
         if (shape != NOISE_SPIKES) /* on the edge */
             assert_int_equal(rows.heavy, shape == NOISE_CAUCHY || shape == NOISE_T);
         assert_int_equal(memcmp(rows.a, rows.b, 1500 * 3 * sizeof *rows.a) != 0, rows.heavy);
         assert_memory_equal(rows.a + 3, p.a + 6, 3 * sizeof *p.a);
-        ur_any_rows_free(&rows);
         planted_network_free(&p);
     }
 }

@@ -146,3 +146,14 @@ void ur_random_uniforms(uint64_t seed, uint64_t stream, uint64_t first, uint64_t
 {
     draw(seed, stream, first, count, UNIFORMS, out);
 }
+
+void ur_shuffle(size_t n, const double *uniforms, size_t *order)
+{
+    for (size_t i = 0; i < n; i++)
+        order[i] = i;
+    for (size_t i = n; i > 1; i--) {
+        size_t other = (size_t)(uniforms[i - 1] * (double)i), kept = order[i - 1];
+        order[i - 1] = order[other];
+        order[other] = kept;
+    }
+}

@@ -5,6 +5,7 @@
 #ifndef UR_RANDOM_H
 #define UR_RANDOM_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /* count standard normals: positions first .. first + count - 1 of the stream (Box-Muller on
@@ -13,5 +14,8 @@ void ur_random_normals(uint64_t seed, uint64_t stream, uint64_t first, uint64_t 
 /* count uniforms in (0, 1): odd multiples of 2^-53 */
 void ur_random_uniforms(uint64_t seed, uint64_t stream, uint64_t first, uint64_t count,
                         double *out);
+
+/* order: 0 .. n - 1 in random order, from n uniforms */
+void ur_shuffle(size_t n, const double *uniforms, size_t *order);
 
 #endif

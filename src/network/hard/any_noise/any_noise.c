@@ -24,8 +24,6 @@ static const double CHANCE = 16; /* four deviations squared: what an offset must
 
 static void course_free(ur_any_course *q)
 {
-    ur_any_rows_free(&q->all);
-    ur_any_rows_free(&q->rows);
     ur_arena_end(&q->round);
     ur_arena_end(&q->arena);
 }
@@ -42,7 +40,8 @@ static size_t rows_for(const ur_recover *r)
 static unrelu_status find_k(ur_any_course *q, unrelu_error *err)
 {
     ur_recover *r = q->r;
-    unrelu_status status = ur_any_rows_make(&r->data, &q->frame, q->frame.n, &q->all, err);
+    unrelu_status status =
+        ur_any_rows_make(&r->data, &q->frame, q->frame.n, &q->arena, &q->all, err);
     q->shown = r->options->k;
     if (status == UNRELU_OK && q->shown == 0)
         status = ur_any_count(&q->all, r->options->seed, &q->shown, err);
@@ -182,10 +181,9 @@ static unrelu_status fit_k(ur_any_course *q, unrelu_error *err)
 {
     ur_recover *r = q->r;
     size_t few = 100 * (r->data.d + q->k);
-    ur_any_rows_free(&q->rows);
     ur_arena_end(&q->round);
-    unrelu_status status =
-        ur_any_rows_make(&r->data, &q->frame, few < FEW_ROWS ? FEW_ROWS : few, &q->rows, err);
+    unrelu_status status = ur_any_rows_make(&r->data, &q->frame, few < FEW_ROWS ? FEW_ROWS : few,
+                                            &q->round, &q->rows, err);
     if (status == UNRELU_OK)
         status =
             ur_any_race(r, &q->frame, &q->rows, q->k, r->options->budget, &q->round, &q->best, err);

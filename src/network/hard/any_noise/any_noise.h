@@ -12,6 +12,7 @@
 #ifndef UR_ANY_NOISE_H
 #define UR_ANY_NOISE_H
 
+#include "base/arena.h"
 #include "network/problem/recover.h"
 
 enum { UR_STREAM_ANY_SHUFFLE = 120, UR_STREAM_ANY_DIRECTION, UR_STREAM_ANY_RANDOM };
@@ -27,9 +28,9 @@ typedef struct {
     int heavy;   /* cutting takes more than a third off the squares about the mean */
 } ur_any_rows;
 
-unrelu_status ur_any_rows_make(const ur_data *data, const ur_frame *frame, size_t rows,
-                               ur_any_rows *out, unrelu_error *err);
-void ur_any_rows_free(ur_any_rows *rows);
+/* at most so many, evenly spread */
+unrelu_status ur_any_rows_make(const ur_data *data, const ur_frame *frame, size_t most,
+                               ur_arena *arena, ur_any_rows *out, unrelu_error *err);
 
 /* --- spaces.c --- */
 /* A'X / n, A centred, = P diag(s) Q': r = min(m, p) */
@@ -39,8 +40,7 @@ typedef struct {
 } ur_any_spaces;
 
 unrelu_status ur_any_spaces_make(size_t n, size_t p, size_t m, const double *x, const double *a,
-                                 ur_any_spaces *out, unrelu_error *err);
-void ur_any_spaces_free(ur_any_spaces *spaces);
+                                 ur_arena *arena, ur_any_spaces *out, unrelu_error *err);
 /* out (n, m): a about its column means */
 void ur_any_centre(size_t n, size_t m, const double *a, double *out);
 
@@ -61,9 +61,8 @@ typedef struct {
 } ur_any_features;
 
 unrelu_status ur_any_features_make(size_t n, size_t p, size_t m, const double *x, const double *a,
-                                   size_t c, const double *W, int constant, ur_any_features *out,
-                                   unrelu_error *err);
-void ur_any_features_free(ur_any_features *features);
+                                   size_t c, const double *W, int constant, ur_arena *arena,
+                                   ur_any_features *out, unrelu_error *err);
 /* sum of squares that the regression on k of them explains; G and C stay */
 unrelu_status ur_any_explained(const ur_any_features *features, size_t k, const size_t *which,
                                double *explained, unrelu_error *err);
@@ -120,8 +119,8 @@ double ur_any_guesses(double epsilon, size_t k, double kappa); /* decimal logari
 /* --- any_noise.c --- */
 typedef struct {
     ur_recover *r;
-    ur_arena arena;        /* of the frame */
-    ur_arena round;        /* of the best for one k */
+    ur_arena arena;        /* of the frame and all rows */
+    ur_arena round;        /* of rows and best for one k */
     ur_frame frame;        /* of at most 20000 rows */
     ur_any_rows all, rows; /* of the frame, all of them and a few */
     ur_any_best best;

@@ -3,24 +3,17 @@
  * the regression on any k of them needs no further pass over the samples. n c (c + m) operations
  * for the products, k c (c + m) for a choice. */
 #include "base/error.h"
-#include "base/memory.h"
 #include "dense/blas.h"
 #include "dense/linear.h"
 #include "network/hard/any_noise/any_noise.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { ROWS = 512 };
-static const double DEPENDENT = 1e-8; /* share of a feature's square that others leave */
-
-void ur_any_features_free(ur_any_features *q)
-{
-    free(q->G);
-    free(q->C);
-    memset(q, 0, sizeof *q);
-}
+enum { ROWS = 512 }; /* whose features are held at a time */
+/* Share of a feature's square that others leave: below, it is spanned, and rounding decides what it
+ * explains. */
+static const double DEPENDENT = 1e-8;
 
 static void features(size_t rows, size_t p, size_t c, const double *x, const double *W, double *F)
 {
@@ -30,34 +23,34 @@ static void features(size_t rows, size_t p, size_t c, const double *x, const dou
 }
 
 /* G and C of deviations from the means */
-static void take_means_off(size_t n, ur_any_features *q, const double *sum_f, const double *sum_a)
+static void take_means_off(size_t n, ur_any_features *f, const double *sum_f, const double *sum_a)
 {
-    for (size_t i = 0; i < q->c; i++) {
-        for (size_t j = 0; j < q->c; j++)
-            q->G[i * q->c + j] -= sum_f[i] * sum_f[j] / (double)n;
-        for (size_t j = 0; j < q->m; j++)
-            q->C[i * q->m + j] -= sum_f[i] * sum_a[j] / (double)n;
+    for (size_t i = 0; i < f->c; i++) {
+        for (size_t j = 0; j < f->c; j++)
+            f->G[i * f->c + j] -= sum_f[i] * sum_f[j] / (double)n;
+        for (size_t j = 0; j < f->m; j++)
+            f->C[i * f->m + j] -= sum_f[i] * sum_a[j] / (double)n;
     }
 }
 
 unrelu_status ur_any_features_make(size_t n, size_t p, size_t m, const double *x, const double *a,
-                                   size_t c, const double *W, int constant, ur_any_features *q,
-                                   unrelu_error *err)
+                                   size_t c, const double *W, int constant, ur_arena *arena,
+                                   ur_any_features *out, unrelu_error *err)
 {
-    double *F = ur_alloc(ROWS, c * sizeof *F), *sum_f = ur_doubles(c), *sum_a = ur_doubles(m);
-    *q = (ur_any_features){.c = c, .m = m};
-    q->G = ur_alloc(c, c * sizeof *q->G);
-    q->C = ur_alloc(c, m * sizeof *q->C);
-    unrelu_status status = UNRELU_OK;
-    if (!F || !sum_f || !sum_a || !q->G || !q->C) {
-        status = ur_fail_memory(err, c * (c + ROWS), "numbers of a regression");
-        goto done;
-    }
+    UR_ARENA(own);
+    double *F = ur_take(&own, ROWS, c * sizeof *F), *sum_f = ur_take(&own, c, sizeof *sum_f);
+    double *sum_a = ur_take(&own, m, sizeof *sum_a);
+    *out = (ur_any_features){.c = c,
+                             .m = m,
+                             .G = ur_take(arena, c, c * sizeof *out->G),
+                             .C = ur_take(arena, c, m * sizeof *out->C)};
+    UR_TRY(ur_arena_status(&own, err));
+    UR_TRY(ur_arena_status(arena, err));
     for (size_t first = 0; first < n; first += ROWS) {
         size_t rows = n - first < ROWS ? n - first : ROWS;
         features(rows, p, c, x + first * p, W, F);
-        ur_syrk(UR_LOWER, UR_TURNED, c, rows, 1, F, c, 1, q->G, c);
-        ur_gemm(UR_TURNED, UR_PLAIN, c, m, rows, 1, F, c, a + first * m, m, 1, q->C, m);
+        ur_syrk(UR_LOWER, UR_TURNED, c, rows, 1, F, c, 1, out->G, c);
+        ur_gemm(UR_TURNED, UR_PLAIN, c, m, rows, 1, F, c, a + first * m, m, 1, out->C, m);
         for (size_t i = 0; i < rows; i++) {
             ur_add(c, 1, F + i * c, sum_f);
             ur_add(m, 1, a + (first + i) * m, sum_a);
@@ -65,72 +58,67 @@ unrelu_status ur_any_features_make(size_t n, size_t p, size_t m, const double *x
     }
     for (size_t i = 0; i < c; i++)
         for (size_t j = 0; j < i; j++)
-            q->G[j * c + i] = q->G[i * c + j];
+            out->G[j * c + i] = out->G[i * c + j];
     if (constant)
-        take_means_off(n, q, sum_f, sum_a);
-done:
-    free(F);
-    free(sum_f);
-    free(sum_a);
-    return status;
+        take_means_off(n, out, sum_f, sum_a);
+    return UNRELU_OK;
 }
 
-unrelu_status ur_any_explained(const ur_any_features *q, size_t k, const size_t *which,
+unrelu_status ur_any_explained(const ur_any_features *f, size_t k, const size_t *which,
                                double *explained, unrelu_error *err)
 {
-    double *L = ur_alloc(k, k * sizeof *L), *B = ur_alloc(k, q->m * sizeof *B);
-    unrelu_status status = L && B ? UNRELU_OK : ur_fail_memory(err, k * k, "numbers");
+    UR_ARENA(arena);
+    double *L = ur_take(&arena, k, k * sizeof *L), *B = ur_take(&arena, k, f->m * sizeof *B);
+    UR_TRY(ur_arena_status(&arena, err));
     *explained = 0;
-    for (size_t i = 0; i < k && status == UNRELU_OK; i++) {
+    for (size_t i = 0; i < k; i++) {
         for (size_t j = 0; j <= i; j++)
-            L[i * k + j] = q->G[which[i] * q->c + which[j]];
+            L[i * k + j] = f->G[which[i] * f->c + which[j]];
         L[i * k + i] *= 1 + DEPENDENT;
-        memcpy(B + i * q->m, q->C + which[i] * q->m, q->m * sizeof *B);
+        memcpy(B + i * f->m, f->C + which[i] * f->m, f->m * sizeof *B);
     }
-    if (status == UNRELU_OK && ur_cholesky_in_place(k, L)) {
-        ur_trsm(UR_LEFT, UR_LOWER, UR_PLAIN, k, q->m, L, k, B, q->m);
-        *explained = ur_dot((k * q->m), B, B);
+    if (ur_cholesky_in_place(k, L)) {
+        ur_trsm(UR_LEFT, UR_LOWER, UR_PLAIN, k, f->m, L, k, B, f->m);
+        *explained = ur_dot(k * f->m, B, B);
     }
-    free(L);
-    free(B);
-    return status;
+    return UNRELU_OK;
 }
 
 /* feature j projected out of all others: what is left of G and C */
-static void sweep(ur_any_features *q, size_t j)
+static void sweep(ur_any_features *f, size_t j)
 {
-    size_t c = q->c, m = q->m;
-    double pivot = q->G[j * c + j];
+    size_t c = f->c, m = f->m;
+    double pivot = f->G[j * c + j];
     for (size_t i = 0; i < c; i++) {
-        double share = q->G[i * c + j] / pivot;
+        double share = f->G[i * c + j] / pivot;
         if (i == j || share == 0)
             continue;
-        ur_add(c, -share, q->G + j * c, q->G + i * c);
-        ur_add(m, -share, q->C + j * m, q->C + i * m);
+        ur_add(c, -share, f->G + j * c, f->G + i * c);
+        ur_add(m, -share, f->C + j * m, f->C + i * m);
     }
-    q->G[j * c + j] = 0;
+    f->G[j * c + j] = 0;
 }
 
-void ur_any_choose(ur_any_features *q, size_t k, size_t *which)
+void ur_any_choose(ur_any_features *f, size_t k, size_t *which)
 {
-    size_t c = q->c, m = q->m;
+    size_t c = f->c, m = f->m;
     double top = 0;
     for (size_t i = 0; i < c; i++)
-        top = fmax(top, q->G[i * c + i]);
+        top = fmax(top, f->G[i * c + i]);
     for (size_t t = 0; t < k; t++) {
         double most = -1;
         which[t] = t % c;
         for (size_t i = 0; i < c; i++) {
-            double left = q->G[i * c + i];
+            double left = f->G[i * c + i];
             if (!(left > DEPENDENT * top))
                 continue;
-            double gain = ur_dot(m, q->C + i * m, q->C + i * m) / left;
+            double gain = ur_dot(m, f->C + i * m, f->C + i * m) / left;
             if (gain > most) {
                 most = gain;
                 which[t] = i;
             }
         }
         if (most >= 0)
-            sweep(q, which[t]);
+            sweep(f, which[t]);
     }
 }

@@ -8,7 +8,6 @@
  * points; then k of the 192 by matching pursuit. 96 n (m + p) operations and as many Phi for the
  * half-spaces, n 192^2 for the choice. */
 #include "base/error.h"
-#include "base/memory.h"
 #include "base/random.h"
 #include "dense/blas.h"
 #include "dense/linear.h"
@@ -16,10 +15,10 @@
 #include "pass/parallel.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { DIRECTIONS = 96 };
+static const double dither[] = {.1, .3, 1}; /* of the root mean square of row a, in turn */
 
 void ur_any_halfspace(size_t n, size_t p, size_t m, const double *x, const double *a,
                       const double *row, double shift, double eta, double *w)
@@ -49,16 +48,15 @@ typedef struct {
 
 static void look(void *context, size_t t)
 {
-    static const double dither[] = {.1, .3, 1};
-    const search *q = context;
-    const ur_any_rows *rows = q->rows;
-    const ur_any_spaces *s = q->spaces;
+    const search *h = context;
+    const ur_any_rows *rows = h->rows;
+    const ur_any_spaces *s = h->spaces;
     size_t n = rows->n, p = rows->p, m = rows->m;
-    double *row = q->row + t * m, *w = q->W + 2 * t * p, mean = 0, squares = 0;
+    double *row = h->row + t * m, *w = h->W + 2 * t * p, mean = 0, squares = 0;
     for (size_t j = 0; j < m; j++)
-        for (size_t l = 0; l < q->dims; l++)
+        for (size_t l = 0; l < h->dims; l++)
             if (s->s[l] > 0)
-                row[j] += s->P[j * s->r + l] * q->z[t * q->dims + l] / s->s[l];
+                row[j] += s->P[j * s->r + l] * h->z[t * h->dims + l] / s->s[l];
     ur_unit_rows(1, m, row);
     for (size_t i = 0; i < n; i++) {
         double y = ur_dot(m, row, rows->b + i * m);
@@ -76,32 +74,24 @@ unrelu_status ur_any_halfspaces(const ur_any_rows *rows, const ur_any_spaces *sp
                                 uint64_t seed, const unrelu_exec *exec, double *V,
                                 unrelu_error *err)
 {
+    UR_ARENA(arena);
     size_t p = rows->p, dims = k < spaces->r ? k : spaces->r;
-    double *z = ur_alloc(DIRECTIONS, dims * sizeof *z);
-    double *row = ur_alloc(DIRECTIONS, rows->m * sizeof *row);
-    double *W = ur_alloc(2 * DIRECTIONS, p * sizeof *W);
-    size_t *which = ur_alloc(k, sizeof *which);
-    search q = {.rows = rows, .spaces = spaces, .dims = dims, .z = z, .row = row, .W = W};
-    ur_any_features features = {0};
-    unrelu_status status = UNRELU_OK;
-    if (!z || !row || !W || !which) {
-        status = ur_fail_memory(err, DIRECTIONS * (p + rows->m), "half-spaces");
-        goto done;
-    }
+    size_t *which = ur_take(&arena, k, sizeof *which);
+    double *z = ur_take(&arena, DIRECTIONS, dims * sizeof *z);
+    search s = {.rows = rows,
+                .spaces = spaces,
+                .dims = dims,
+                .z = z,
+                .row = ur_take(&arena, DIRECTIONS, rows->m * sizeof *s.row),
+                .W = ur_take(&arena, 2 * DIRECTIONS, p * sizeof *s.W)};
+    ur_any_features features;
+    UR_TRY(ur_arena_status(&arena, err));
     ur_random_normals(seed, UR_STREAM_ANY_DIRECTION, 0, DIRECTIONS * dims, z);
-    status = ur_parallel_for(exec, "half-spaces", DIRECTIONS, look, &q, err);
-    if (status == UNRELU_OK)
-        status = ur_any_features_make(rows->n, p, rows->m, rows->x, rows->b, 2 * DIRECTIONS, W,
-                                      rows->frame->terms.constant, &features, err);
-    if (status == UNRELU_OK)
-        ur_any_choose(&features, k, which);
-    for (size_t j = 0; j < k && status == UNRELU_OK; j++)
-        memcpy(V + j * p, W + which[j] * p, p * sizeof *V);
-done:
-    ur_any_features_free(&features);
-    free(z);
-    free(row);
-    free(W);
-    free(which);
-    return status;
+    UR_TRY(ur_parallel_for(exec, "half-spaces", DIRECTIONS, look, &s, err));
+    UR_TRY(ur_any_features_make(rows->n, p, rows->m, rows->x, rows->b, 2 * DIRECTIONS, s.W,
+                                rows->frame->terms.constant, &arena, &features, err));
+    ur_any_choose(&features, k, which);
+    for (size_t j = 0; j < k; j++)
+        memcpy(V + j * p, s.W + which[j] * p, p * sizeof *V);
+    return UNRELU_OK;
 }

@@ -4,53 +4,45 @@
  * the products of the 2k features f(v x), f(-v x); beyond, and with hidden biases, those of
  * start.h. */
 #include "base/error.h"
-#include "base/memory.h"
 #include "network/hard/any_noise/any_noise.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-enum { TRY_ALL = 6 };
+enum { TRY_ALL = 6 }; /* neurons: 64 regressions of at most six features */
 
 /* the signs that explain most */
 static unrelu_status try_signs(const ur_any_rows *rows, size_t k, double *V, unrelu_error *err)
 {
+    UR_ARENA(arena);
     size_t p = rows->p, which[TRY_ALL], best = 0;
-    double most = -1, explained = 0;
-    ur_any_features features = {0};
-    double *both = ur_alloc(2 * k, p * sizeof *both);
-    unrelu_status status = both ? UNRELU_OK : ur_fail_memory(err, 2 * k * p, "weights");
-    for (size_t i = 0; i < k * p && status == UNRELU_OK; i++) {
+    double most = -1, explained;
+    ur_any_features features;
+    double *both = ur_take(&arena, 2 * k, p * sizeof *both);
+    UR_TRY(ur_arena_status(&arena, err));
+    for (size_t i = 0; i < k * p; i++) {
         both[i] = V[i];
         both[k * p + i] = -V[i];
     }
-    if (status == UNRELU_OK)
-        status = ur_any_features_make(rows->n, p, rows->m, rows->x, rows->b, 2 * k, both,
-                                      rows->frame->terms.constant, &features, err);
-    for (size_t signs = 0; signs < (size_t)1 << k && status == UNRELU_OK; signs++) {
+    UR_TRY(ur_any_features_make(rows->n, p, rows->m, rows->x, rows->b, 2 * k, both,
+                                rows->frame->terms.constant, &arena, &features, err));
+    for (size_t signs = 0; signs < (size_t)1 << k; signs++) {
         for (size_t j = 0; j < k; j++)
             which[j] = j + (signs >> j & 1 ? k : 0);
-        status = ur_any_explained(&features, k, which, &explained, err);
+        UR_TRY(ur_any_explained(&features, k, which, &explained, err));
         if (explained > most) {
             most = explained;
             best = signs;
         }
     }
-    for (size_t i = 0; i < k * p && status == UNRELU_OK; i++)
+    for (size_t i = 0; i < k * p; i++)
         if (best >> (i / p) & 1)
             V[i] = -V[i];
-    ur_any_features_free(&features);
-    free(both);
-    return status;
+    return UNRELU_OK;
 }
 
 /* rows in white coordinates, and in the data's own with c where hidden biases are fitted */
 static unrelu_status start_white(const ur_start *start, const ur_any_rows *rows,
                                  ur_moments_kind kind, double *V, unrelu_error *err)
 {
-    unrelu_status status = ur_start_moments(start, kind, V, NULL, err);
-    if (status != UNRELU_OK)
-        return status;
+    UR_TRY(ur_start_moments(start, kind, V, NULL, err));
     return start->k <= TRY_ALL ? try_signs(rows, start->k, V, err)
                                : ur_start_signs(start, UNRELU_SIGNS_REGRESSION, V, err);
 }
@@ -58,18 +50,13 @@ static unrelu_status start_white(const ur_start *start, const ur_any_rows *rows,
 static unrelu_status start_biased(const ur_start *start, const ur_frame *frame,
                                   ur_moments_kind kind, double *V, unrelu_error *err)
 {
+    UR_ARENA(arena);
     size_t weak = 0, k = start->k;
-    double *raw = ur_alloc(k, frame->d * sizeof *raw), *c = ur_doubles(k);
-    unrelu_status status = raw && c ? UNRELU_OK : ur_fail_memory(err, k * frame->d, "weights");
-    if (status == UNRELU_OK)
-        status = ur_start_moments(start, kind, raw, NULL, err);
-    if (status == UNRELU_OK)
-        status = ur_start_biases(start, raw, c, &weak, err);
-    if (status == UNRELU_OK)
-        status = ur_frame_enter(frame, start->f, k, raw, c, V, err);
-    free(raw);
-    free(c);
-    return status;
+    double *raw = ur_take(&arena, k, frame->d * sizeof *raw), *c = ur_take(&arena, k, sizeof *c);
+    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(ur_start_moments(start, kind, raw, NULL, err));
+    UR_TRY(ur_start_biases(start, raw, c, &weak, err));
+    return ur_frame_enter(frame, start->f, k, raw, c, V, err);
 }
 
 unrelu_status ur_any_moments(const ur_recover *r, const ur_any_rows *rows, size_t k,

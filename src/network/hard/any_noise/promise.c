@@ -8,16 +8,15 @@
  *   sqrt(omega) (sqrt(d / n) + n^(-1/4)) <= epsilon,  k < 1 / epsilon,
  * and has (k kappa / epsilon)^8 values for each of 100 k^2 entries of M to guess. */
 #include "base/error.h"
-#include "base/memory.h"
 #include "dense/blas.h"
 #include "dense/linear.h"
 #include "network/hard/any_noise/any_noise.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-enum { ROWS = 512 };
+enum { ROWS = 512 }; /* whose rests are held at a time */
+/* Singular values of this share of the largest are rounding. */
+static const double RANK = 1e-12;
 
 double ur_any_epsilon(size_t n, size_t d, size_t k, double kappa)
 {
@@ -45,10 +44,12 @@ static unrelu_status measure_rest(const ur_recover *r, double *squares, double *
     const unrelu_network *model = r->model;
     const ur_data *data = &r->data;
     size_t m = data->m, d = data->d;
-    double *t = ur_alloc(ROWS, model->k * sizeof *t), *y = ur_alloc(ROWS, m * sizeof *y);
-    unrelu_status status = t && y ? UNRELU_OK : ur_fail_memory(err, ROWS * m, "labels");
+    UR_ARENA(arena);
+    double *t = ur_take(&arena, ROWS, model->k * sizeof *t);
+    double *y = ur_take(&arena, ROWS, m * sizeof *y);
+    UR_TRY(ur_arena_status(&arena, err));
     *squares = 0;
-    for (size_t first = 0; first < data->n && status == UNRELU_OK; first += ROWS) {
+    for (size_t first = 0; first < data->n; first += ROWS) {
         size_t rows = data->n - first < ROWS ? data->n - first : ROWS;
         ur_network_forward(model, data->x + first * d, rows, t, y);
         for (size_t i = 0; i < rows * m; i++) {
@@ -60,54 +61,47 @@ static unrelu_status measure_rest(const ur_recover *r, double *squares, double *
     for (size_t i = 0; i < m; i++)
         for (size_t j = 0; j < i; j++)
             S[j * m + i] = S[i * m + j];
-    free(t);
-    free(y);
-    return status;
+    return UNRELU_OK;
 }
 
 /* in units of the labels; 0 where it is rounding */
 static unrelu_status measure_bound(const ur_data *data, size_t k, int constant, double *bound,
                                    unrelu_error *err)
 {
+    UR_ARENA(arena);
     size_t n = data->n, m = data->m;
-    double *A = ur_alloc(n, m * sizeof *A), *R = ur_alloc(m, m * sizeof *R), *s = ur_doubles(m);
-    unrelu_status status = A && R && s ? UNRELU_OK : ur_fail_memory(err, n * m, "labels");
+    double *A = ur_take(&arena, n, m * sizeof *A), *R = ur_take(&arena, m, m * sizeof *R);
+    double *s = ur_take(&arena, m, sizeof *s);
+    UR_TRY(ur_arena_status(&arena, err));
     *bound = 0;
-    for (size_t j = 0; j < m && status == UNRELU_OK; j++) {
+    for (size_t j = 0; j < m; j++) {
         double mean = 0;
         for (size_t i = 0; i < n && constant; i++)
             mean += data->a[i * m + j] / data->unit / (double)n;
         for (size_t i = 0; i < n; i++)
             A[i * m + j] = data->a[i * m + j] / data->unit - mean;
     }
-    if (status == UNRELU_OK)
-        status = ur_qr_triangle(n, m, A, R, err);
-    if (status == UNRELU_OK)
-        status = ur_svd(m, m, R, NULL, s, NULL, err);
-    for (size_t j = k; j < m && status == UNRELU_OK; j++)
+    UR_TRY(ur_qr_triangle(n, m, A, R, err));
+    UR_TRY(ur_svd(m, m, R, NULL, s, NULL, err));
+    for (size_t j = k; j < m; j++)
         *bound = hypot(*bound, s[j]);
-    if (status == UNRELU_OK && *bound < 1e-12 * s[0])
+    if (*bound < RANK * s[0])
         *bound = 0;
-    free(A);
-    free(R);
-    free(s);
-    return status;
+    return UNRELU_OK;
 }
 
 /* the largest singular value and its ratio to the k-th; infinite where there is none */
 static unrelu_status condition(size_t n, size_t p, size_t k, const double *A, double *largest,
                                double *kappa, unrelu_error *err)
 {
+    UR_ARENA(arena);
     size_t r = n < p ? n : p;
-    double *s = ur_doubles(r);
-    unrelu_status status =
-        s ? ur_svd(n, p, A, NULL, s, NULL, err) : ur_fail_memory(err, r, "singular values");
-    if (status == UNRELU_OK) {
-        *largest = s[0];
-        *kappa = k <= r && s[k - 1] > 1e-12 * s[0] ? s[0] / s[k - 1] : INFINITY;
-    }
-    free(s);
-    return status;
+    double *s = ur_take(&arena, r, sizeof *s);
+    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(ur_svd(n, p, A, NULL, s, NULL, err));
+    *largest = s[0];
+    *kappa = k <= r && s[k - 1] > RANK * s[0] ? s[0] / s[k - 1] : INFINITY;
+    return UNRELU_OK;
 }
 
 static double excess(const ur_data *data)
@@ -130,29 +124,22 @@ static double excess(const ur_data *data)
 unrelu_status ur_any_measure(const ur_recover *r, const ur_frame *frame, const ur_newton_fit *fit,
                              ur_any_measures *out, unrelu_error *err)
 {
+    UR_ARENA(arena);
     const ur_data *data = &r->data;
     size_t m = data->m, k = fit->k;
-    double *S = ur_alloc(m, m * sizeof *S), *values = ur_doubles(m), squares = 0, largest = 0;
-    unrelu_status status = S && values ? UNRELU_OK : ur_fail_memory(err, m * m, "products");
+    double *S = ur_take(&arena, m, m * sizeof *S), *values = ur_take(&arena, m, sizeof *values);
+    double squares, largest;
     *out = (ur_any_measures){0};
-    if (status == UNRELU_OK)
-        status = measure_rest(r, &squares, S, err);
-    if (status == UNRELU_OK)
-        status = ur_eigen_symmetric(m, S, values, NULL, err);
-    if (status == UNRELU_OK)
-        status = measure_bound(data, k, frame->terms.constant, &out->bound, err);
-    if (status == UNRELU_OK)
-        status = condition(m, k, k, fit->U, &out->sigma, &out->kappa_u, err);
-    if (status == UNRELU_OK)
-        status = condition(k, frame->p, k, fit->V, &largest, &out->kappa_v, err);
-    if (status == UNRELU_OK) {
-        out->objective = data->unit * sqrt(squares);
-        out->spectral = data->unit * sqrt(fmax(0, values[m - 1]));
-        out->bound *= data->unit;
-        out->sigma *= data->unit;
-        out->kurtosis = excess(data);
-    }
-    free(S);
-    free(values);
-    return status;
+    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(measure_rest(r, &squares, S, err));
+    UR_TRY(ur_eigen_symmetric(m, S, values, NULL, err));
+    UR_TRY(measure_bound(data, k, frame->terms.constant, &out->bound, err));
+    UR_TRY(condition(m, k, k, fit->U, &out->sigma, &out->kappa_u, err));
+    UR_TRY(condition(k, frame->p, k, fit->V, &largest, &out->kappa_v, err));
+    out->objective = data->unit * sqrt(squares);
+    out->spectral = data->unit * sqrt(fmax(0, values[m - 1]));
+    out->bound *= data->unit;
+    out->sigma *= data->unit;
+    out->kurtosis = excess(data);
+    return UNRELU_OK;
 }

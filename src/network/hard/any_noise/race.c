@@ -6,18 +6,22 @@
  * squares to 1e-4, or at eight; a budget given is used up. U = 0 is never better: U is a
  * regression. A step costs n (k p)^2 operations. */
 #include "base/error.h"
-#include "base/memory.h"
 #include "base/random.h"
 #include "dense/linear.h"
 #include "network/hard/any_noise/any_noise.h"
 #include "pass/parallel.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { FIRST_STEPS = 25, STEPS = 40, LAST_STEPS = 200, STARTS = 8, ENOUGH = 3 };
-static const double FIRST_GAIN = 1e-4, GAIN = 1e-6, LAST_GAIN = 1e-7, AGREE = 1e-4;
+/* A step that gains less of the sum of squares is the last: of a start on few rows, of the best on
+ * the rows of the frame, and over all rows, where it is the result. */
+static const double FIRST_GAIN = 1e-4, GAIN = 1e-6, LAST_GAIN = 1e-7;
+/* Sums of squares that differ by this share are of one minimum: as FIRST_GAIN leaves them. */
+static const double AGREE = 1e-4;
+/* A square of the residual so many times below the floor's needs no further step. */
+static const double BELOW_FLOOR = 100;
 
 typedef struct {
     ur_recover *r;
@@ -40,135 +44,132 @@ static void swap(ur_newton_fit *one, ur_newton_fit *other)
     *other = fit;
 }
 
-static void judge(race *q)
+static void judge(race *s)
 {
-    ur_any_best *best = q->best;
-    ur_newton_fit *fit = &q->other;
+    ur_any_best *best = s->best;
+    ur_newton_fit *fit = &s->other;
     double least = best->fit.rss;
     best->starts++;
     if (fit->rss < least / (1 + AGREE)) {
-        swap(&q->second, &best->fit);
+        swap(&s->second, &best->fit);
         swap(&best->fit, fit);
         best->agree = 1;
     } else if (fit->rss <= least * (1 + AGREE)) {
         best->agree++;
         if (fit->rss < least)
             swap(&best->fit, fit);
-    } else if (fit->rss < q->second.rss) {
-        swap(&q->second, fit);
+    } else if (fit->rss < s->second.rss) {
+        swap(&s->second, fit);
     }
 }
 
 static double floor_of(const ur_recover *r)
 {
-    return r->data.floor * r->data.floor / 100;
+    return r->data.floor * r->data.floor / BELOW_FLOOR;
 }
 
-/* q->V to its minimum on the few rows; cut: on labels with cut tails */
-static unrelu_status enter(race *q, int cut, unrelu_error *err)
+/* s->V to its minimum on the few rows; cut: on labels with cut tails */
+static unrelu_status enter(race *s, int cut, unrelu_error *err)
 {
-    const ur_any_rows *rows = q->rows;
-    ur_newton few = q->whole;
+    const ur_any_rows *rows = s->rows;
+    ur_newton few = s->whole;
     few.n = rows->n;
     few.x = rows->x;
     few.a = cut ? rows->b : rows->a;
-    memcpy(q->other.V, q->V, q->k * rows->p * sizeof *q->V);
-    UR_TRY(ur_newton_solve(&few, FIRST_STEPS, FIRST_GAIN, floor_of(q->r), &q->other, err));
-    UR_TRY(ur_newton_outer(&q->whole, &q->other, err));
-    judge(q);
-    ur_progress(q->r->exec, "starts", (double)q->best->starts / (double)q->budget);
+    memcpy(s->other.V, s->V, s->k * rows->p * sizeof *s->V);
+    UR_TRY(ur_newton_solve(&few, FIRST_STEPS, FIRST_GAIN, floor_of(s->r), &s->other, err));
+    UR_TRY(ur_newton_outer(&s->whole, &s->other, err));
+    judge(s);
+    ur_progress(s->r->exec, "starts", (double)s->best->starts / (double)s->budget);
     return UNRELU_OK;
 }
 
-static unrelu_status try_moments(race *q, ur_moments_kind kind, unrelu_error *err)
+static unrelu_status try_moments(race *s, ur_moments_kind kind, unrelu_error *err)
 {
-    int exists = 0;
-    unrelu_status status = ur_any_moments(q->r, q->rows, q->k, kind, q->V, &exists, err);
-    q->best->skipped |= status == UNRELU_OK && !exists;
-    return status == UNRELU_OK && exists ? enter(q, 1, err) : status;
+    int exists;
+    UR_TRY(ur_any_moments(s->r, s->rows, s->k, kind, s->V, &exists, err));
+    s->best->skipped |= !exists;
+    return exists ? enter(s, 1, err) : UNRELU_OK;
 }
 
-static unrelu_status try_halfspaces(race *q, unrelu_error *err)
+static unrelu_status try_halfspaces(race *s, unrelu_error *err)
 {
-    unrelu_status status =
-        ur_any_halfspaces(q->rows, &q->spaces, q->k, q->r->options->seed, q->r->exec, q->V, err);
-    return status == UNRELU_OK ? enter(q, 1, err) : status;
+    UR_TRY(
+        ur_any_halfspaces(s->rows, &s->spaces, s->k, s->r->options->seed, s->r->exec, s->V, err));
+    return enter(s, 1, err);
 }
 
 /* within the k leading rows of Q, where there are so many */
-static unrelu_status try_random(race *q, unrelu_error *err)
+static unrelu_status try_random(race *s, unrelu_error *err)
 {
-    size_t k = q->k, p = q->rows->p, number = q->best->starts, first = number * k * p;
-    double *z = ur_alloc(k, k * sizeof *z);
-    if (!z)
-        return ur_fail_memory(err, k * k, "weights");
-    if (k <= q->spaces.r) {
-        ur_random_normals(q->r->options->seed, UR_STREAM_ANY_RANDOM, first, k * k, z);
-        ur_multiply(k, k, p, z, q->spaces.Q, q->V);
+    UR_ARENA(arena);
+    size_t k = s->k, p = s->rows->p, number = s->best->starts, first = number * k * p;
+    double *z = ur_take(&arena, k, k * sizeof *z);
+    UR_TRY(ur_arena_status(&arena, err));
+    if (k <= s->spaces.r) {
+        ur_random_normals(s->r->options->seed, UR_STREAM_ANY_RANDOM, first, k * k, z);
+        ur_multiply(k, k, p, z, s->spaces.Q, s->V);
     } else {
-        ur_random_normals(q->r->options->seed, UR_STREAM_ANY_RANDOM, first, k * p, q->V);
+        ur_random_normals(s->r->options->seed, UR_STREAM_ANY_RANDOM, first, k * p, s->V);
     }
-    ur_unit_rows(k, p, q->V);
-    free(z);
-    return enter(q, number % 2 == 0, err);
+    ur_unit_rows(k, p, s->V);
+    return enter(s, number % 2 == 0, err);
 }
 
-static int is_over(const race *q)
+static int is_over(const race *s)
 {
-    const ur_newton_fit *fit = &q->best->fit;
-    double floor = q->r->data.floor;
-    if (fit->rss <= floor * floor * q->frame->size)
+    const ur_newton_fit *fit = &s->best->fit;
+    double floor = s->r->data.floor;
+    if (fit->rss <= floor * floor * s->frame->size)
         return 1;
-    return q->best->starts >= q->budget || (q->r->options->budget == 0 && q->best->agree >= ENOUGH);
+    return s->best->starts >= s->budget || (s->r->options->budget == 0 && s->best->agree >= ENOUGH);
 }
 
-static unrelu_status run(race *q, unrelu_error *err)
+static unrelu_status run(race *s, unrelu_error *err)
 {
-    unrelu_status status = try_moments(q, UR_MOMENTS_REDUCED, err);
-    if (status == UNRELU_OK && !is_over(q))
-        status = try_halfspaces(q, err);
-    if (status == UNRELU_OK && !is_over(q))
-        status = try_moments(q, UR_MOMENTS_LINEAR, err);
-    while (status == UNRELU_OK && !is_over(q))
-        status = ur_cancelled(q->r->exec) ? ur_fail_cancelled(err) : try_random(q, err);
-    return status;
+    UR_TRY(try_moments(s, UR_MOMENTS_REDUCED, err));
+    if (!is_over(s))
+        UR_TRY(try_halfspaces(s, err));
+    if (!is_over(s))
+        UR_TRY(try_moments(s, UR_MOMENTS_LINEAR, err));
+    while (!is_over(s)) {
+        if (ur_cancelled(s->r->exec))
+            return ur_fail_cancelled(err);
+        UR_TRY(try_random(s, err));
+    }
+    return UNRELU_OK;
 }
 
 /* the first, and the second where few agree on the first, on all rows of the frame */
-static unrelu_status decide(race *q, unrelu_error *err)
+static unrelu_status decide(race *s, unrelu_error *err)
 {
-    ur_newton_fit *first = &q->best->fit, *second = &q->second;
-    unrelu_status status = ur_any_descend(q->r, &q->whole, 0, first, err);
-    if (status != UNRELU_OK || q->best->agree >= ENOUGH || isinf(second->rss))
-        return status;
-    status = ur_any_descend(q->r, &q->whole, 0, second, err);
-    if (status == UNRELU_OK && second->rss < first->rss)
+    ur_newton_fit *first = &s->best->fit, *second = &s->second;
+    UR_TRY(ur_any_descend(s->r, &s->whole, 0, first, err));
+    if (s->best->agree >= ENOUGH || isinf(second->rss))
+        return UNRELU_OK;
+    UR_TRY(ur_any_descend(s->r, &s->whole, 0, second, err));
+    if (second->rss < first->rss)
         swap(first, second);
-    return status;
+    return UNRELU_OK;
 }
 
 unrelu_status ur_any_race(ur_recover *r, const ur_frame *frame, const ur_any_rows *rows, size_t k,
                           uint64_t budget, ur_arena *arena, ur_any_best *best, unrelu_error *err)
 {
     UR_ARENA(own);
-    race q = {.r = r, .frame = frame, .rows = rows, .k = k, .best = best};
-    q.whole = ur_frame_problem(frame, r->options->activation, r->exec);
-    q.budget = budget > 0 ? budget : STARTS;
-    q.V = ur_take(&own, k, rows->p * sizeof *q.V);
+    race s = {.r = r, .frame = frame, .rows = rows, .k = k, .best = best};
+    s.whole = ur_frame_problem(frame, r->options->activation, r->exec);
+    s.budget = budget > 0 ? budget : STARTS;
+    s.V = ur_take(&own, k, rows->p * sizeof *s.V);
     *best = (ur_any_best){0};
-    UR_TRY(ur_newton_alloc(&q.whole, k, arena, &best->fit, err));
-    UR_TRY(ur_newton_alloc(&q.whole, k, arena, &q.second, err));
-    UR_TRY(ur_newton_alloc(&q.whole, k, arena, &q.other, err));
-    best->fit.rss = q.second.rss = INFINITY;
-    unrelu_status status = ur_arena_status(&own, err);
-    if (status == UNRELU_OK)
-        status = ur_any_spaces_make(rows->n, rows->p, rows->m, rows->x, rows->b, &q.spaces, err);
-    if (status == UNRELU_OK)
-        status = run(&q, err);
-    if (status == UNRELU_OK)
-        status = decide(&q, err);
-    ur_any_spaces_free(&q.spaces);
-    return status;
+    UR_TRY(ur_newton_alloc(&s.whole, k, arena, &best->fit, err));
+    UR_TRY(ur_newton_alloc(&s.whole, k, arena, &s.second, err));
+    UR_TRY(ur_newton_alloc(&s.whole, k, arena, &s.other, err));
+    best->fit.rss = s.second.rss = INFINITY;
+    UR_TRY(ur_arena_status(&own, err));
+    UR_TRY(ur_any_spaces_make(rows->n, rows->p, rows->m, rows->x, rows->b, &own, &s.spaces, err));
+    UR_TRY(run(&s, err));
+    return decide(&s, err);
 }
 
 unrelu_status ur_any_descend(const ur_recover *r, const ur_newton *problem, int last,

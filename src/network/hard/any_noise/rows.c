@@ -4,18 +4,16 @@
  * its row space for any g where x is normal (Stein), so that spaces, half-spaces and fits of cut
  * labels lead close to the network. The labels themselves decide in the end. */
 #include "base/error.h"
-#include "base/memory.h"
+#include "base/order.h"
 #include "network/hard/any_noise/any_noise.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
+enum { TAIL = 100 }; /* one in so many is cut at either end */
+/* Tails are heavy where cutting them takes more than a third off the squares about the mean: of
+ * normal labels it takes 4 %. */
+static const double HEAVY = 1.5;
 
 /* sum of squares about the mean */
 static double spread(size_t n, size_t m, const double *a, size_t j)
@@ -28,55 +26,49 @@ static double spread(size_t n, size_t m, const double *a, size_t j)
     return sum;
 }
 
-static void cut(ur_any_rows *q, size_t j, double *sorted)
+static void cut(ur_any_rows *rows, size_t j, double *sorted, double *scratch)
 {
-    size_t n = q->n, m = q->m, tail = n / 100;
+    size_t n = rows->n, m = rows->m, tail = n / TAIL;
     for (size_t i = 0; i < n; i++)
-        sorted[i] = q->a[i * m + j];
-    qsort(sorted, n, sizeof *sorted, compare);
+        sorted[i] = rows->a[i * m + j];
+    ur_sort(sorted, scratch, n);
     for (size_t i = 0; i < n; i++)
-        q->b[i * m + j] = fmin(fmax(q->a[i * m + j], sorted[tail]), sorted[n - 1 - tail]);
+        rows->b[i * m + j] = fmin(fmax(rows->a[i * m + j], sorted[tail]), sorted[n - 1 - tail]);
 }
 
-unrelu_status ur_any_rows_make(const ur_data *data, const ur_frame *frame, size_t rows,
-                               ur_any_rows *q, unrelu_error *err)
+unrelu_status ur_any_rows_make(const ur_data *data, const ur_frame *frame, size_t most,
+                               ur_arena *arena, ur_any_rows *rows, unrelu_error *err)
 {
-    size_t n = rows < frame->n ? rows : frame->n, p = frame->p, d = frame->d, m = frame->m;
-    double before = 0, after = 0;
-    *q = (ur_any_rows){.n = n, .p = p, .d = d, .m = m, .frame = frame};
-    double *sorted = ur_doubles(n);
-    q->x = ur_alloc(n, p * sizeof *q->x);
-    q->a = ur_alloc(n, m * sizeof *q->a);
-    q->b = ur_alloc(n, m * sizeof *q->b);
-    q->raw = frame->terms.hidden ? ur_alloc(n, d * sizeof *q->raw) : NULL;
-    if (!sorted || !q->x || !q->a || !q->b || (frame->terms.hidden && !q->raw)) {
-        free(sorted);
-        return ur_fail_memory(err, n * (p + d + 2 * m), "cells");
-    }
+    UR_ARENA(own);
+    size_t n = most < frame->n ? most : frame->n, p = frame->p, d = frame->d, m = frame->m;
+    double before = 0, after = 0, *sorted = ur_take(&own, n, sizeof *sorted);
+    double *scratch = ur_take(&own, n, sizeof *scratch);
+    *rows = (ur_any_rows){.n = n,
+                          .p = p,
+                          .d = d,
+                          .m = m,
+                          .frame = frame,
+                          .x = ur_take(arena, n, p * sizeof *rows->x),
+                          .a = ur_take(arena, n, m * sizeof *rows->a),
+                          .b = ur_take(arena, n, m * sizeof *rows->b)};
+    if (frame->terms.hidden)
+        rows->raw = ur_take(arena, n, d * sizeof *rows->raw);
+    UR_TRY(ur_arena_status(&own, err));
+    UR_TRY(ur_arena_status(arena, err));
     for (size_t i = 0; i < n; i++) {
         size_t from = (size_t)((double)i * ((double)frame->n / (double)n));
-        memcpy(q->x + i * p, frame->x + from * p, p * sizeof *q->x);
-        memcpy(q->a + i * m, frame->a + from * m, m * sizeof *q->a);
-        if (q->raw)
-            memcpy(q->raw + i * d, data->x + frame->row[from] * d, d * sizeof *q->raw);
+        memcpy(rows->x + i * p, frame->x + from * p, p * sizeof *rows->x);
+        memcpy(rows->a + i * m, frame->a + from * m, m * sizeof *rows->a);
+        if (rows->raw)
+            memcpy(rows->raw + i * d, data->x + frame->row[from] * d, d * sizeof *rows->raw);
     }
     for (size_t j = 0; j < m; j++) {
-        cut(q, j, sorted);
-        before += spread(n, m, q->a, j);
-        after += spread(n, m, q->b, j);
+        cut(rows, j, sorted, scratch);
+        before += spread(n, m, rows->a, j);
+        after += spread(n, m, rows->b, j);
     }
-    q->heavy = after < before / 1.5;
-    if (!q->heavy)
-        memcpy(q->b, q->a, n * m * sizeof *q->b);
-    free(sorted);
+    rows->heavy = after < before / HEAVY;
+    if (!rows->heavy)
+        memcpy(rows->b, rows->a, n * m * sizeof *rows->b);
     return UNRELU_OK;
-}
-
-void ur_any_rows_free(ur_any_rows *q)
-{
-    free(q->x);
-    free(q->raw);
-    free(q->a);
-    free(q->b);
-    memset(q, 0, sizeof *q);
 }

@@ -71,16 +71,9 @@ static void mark_known(nest *s)
 
 static void shuffle(nest *s)
 {
-    size_t count = s->q->found;
     ur_random_uniforms(s->q->seed, UR_STREAM_ENUMERATE_NESTED, s->attempts++ * s->q->k, s->q->k,
                        s->uniforms);
-    for (size_t i = 0; i < count; i++)
-        s->order[i] = i;
-    for (size_t i = count; i > 1; i--) {
-        size_t j = (size_t)(s->uniforms[i - 1] * (double)i), t = s->order[i - 1];
-        s->order[i - 1] = s->order[j];
-        s->order[j] = t;
-    }
+    ur_shuffle(s->q->found, s->uniforms, s->order);
 }
 
 /* rows on which neuron j and all of F are off */
