@@ -66,11 +66,21 @@ static void mixture_free(mixture *x)
     free(x->noise);
 }
 
+/* what the searches of all tests took */
+static ur_arena memory;
+
+static int end_memory(void **state)
+{
+    (void)state;
+    ur_arena_end(&memory);
+    return 0;
+}
+
 static ur_facets find(const ur_facet_search *search)
 {
     ur_facets facets;
     unrelu_error err = {0};
-    must(ur_facets_find(search, &facets, &err), &err);
+    must(ur_facets_find(search, &memory, &facets, &err), &err);
     return facets;
 }
 
@@ -144,7 +154,6 @@ static void twenty_samples_a_unit_give_all_facets_to_rounding(void **state)
             mixture x = mix(sizes[s], 20 * sizes[s], sizes[s], 0, 0, seed);
             ur_facets f = find_in(&x, 0, seed);
             assert_complete(&x, &f);
-            ur_facets_free(&f);
             mixture_free(&x);
         }
 }
@@ -156,7 +165,6 @@ static void units_that_are_seldom_off_need_samples_in_proportion(void **state)
         mixture x = mix(8, 1000, 8, 3.5, 0, seed);
         ur_facets f = find_in(&x, 0, seed);
         assert_complete(&x, &f);
-        ur_facets_free(&f);
         mixture_free(&x);
     }
 }
@@ -173,7 +181,6 @@ static void too_few_samples_give_fewer_facets_but_none_that_is_false(void **stat
                 assert_true(column_of(&x, &f, k, 1e-10) < 5);
             found += f.count;
             complete += f.count == 5;
-            ur_facets_free(&f);
             mixture_free(&x);
         }
     assert_true(found > 2 * runs && complete < runs);
@@ -197,7 +204,6 @@ static int floor_is_found(size_t count, const double *on_floor)
     ur_facets f = find(&search);
     for (size_t k = 0; k < f.count; k++)
         found += fabs(f.U[3 * k + 2] - 1) < 1e-12;
-    ur_facets_free(&f);
     return found;
 }
 
@@ -236,8 +242,6 @@ static void facets_beyond_the_wanted_are_reported(void **state)
         assert_int_equal(f.zeros[k], N / 4);
         assert_near(f.U[3 * k + 2], sqrt(0.5), 1e-12);
     }
-    ur_facets_free(&alone);
-    ur_facets_free(&f);
 }
 
 static void with_noise_facets_are_found_to_a_fraction_of_it(void **state)
@@ -258,10 +262,8 @@ static void with_noise_facets_are_found_to_a_fraction_of_it(void **state)
                 seen[j] = 1;
                 assert_true(10 * f.zeros[k] > 9 * zeros_of(&x, j));
             }
-            ur_facets_free(&f);
             ur_facets exact = find_in(&x, 0, seed);
             assert_int_equal(exact.count, 0);
-            ur_facets_free(&exact);
             mixture_free(&x);
         }
 }
@@ -395,7 +397,6 @@ static void a_facet_that_is_no_unit_is_found_beside_them(void **state)
             seen[j] = 1;
         }
         opposite += f.way[3] == UR_FACET_OPPOSITE;
-        ur_facets_free(&f);
         mixture_free(&x);
     }
     assert_true(opposite >= 5);
@@ -409,7 +410,6 @@ static void as_many_facets_as_dimensions_are_independent(void **state)
         mixture x = mix_dependent(6, 100, 1, seed);
         ur_facets f = find_in(&x, 1, seed);
         assert_int_equal(rank_of(&f, 6), 6);
-        ur_facets_free(&f);
         mixture_free(&x);
     }
 }
@@ -448,13 +448,11 @@ static void one_mixture_has_one_facet_and_nothing_has_none(void **state)
     ur_facets f = find(&search);
     assert_int_equal(f.count, 1);
     assert_true(f.U[0] == 1);
-    ur_facets_free(&f);
     search.n = 3;
     search.Y = down;
     f = find(&search);
     assert_int_equal(f.count, 1);
     assert_true(f.U[0] == -1);
-    ur_facets_free(&f);
     const ur_facet_search empty[] = {{.n = 2, .p = 1, .Y = both, .wanted = 1},
                                      {.n = 2, .p = 2, .Y = zero, .wanted = 2},
                                      {.n = 0, .p = 2, .Y = zero, .wanted = 2},
@@ -462,7 +460,6 @@ static void one_mixture_has_one_facet_and_nothing_has_none(void **state)
     for (size_t i = 0; i < 4; i++) {
         f = find(&empty[i]);
         assert_int_equal(f.count, 0);
-        ur_facets_free(&f);
     }
 }
 
@@ -474,9 +471,6 @@ static void a_seed_gives_the_same_bits_and_another_the_same_facets(void **state)
     assert_memory_equal(f.U, same.U, 36 * sizeof *f.U);
     assert_memory_not_equal(f.U, other.U, 36 * sizeof *f.U);
     assert_complete(&x, &other);
-    ur_facets_free(&f);
-    ur_facets_free(&same);
-    ur_facets_free(&other);
     mixture_free(&x);
 }
 
@@ -494,8 +488,7 @@ static void a_search_can_be_cancelled(void **state)
     ur_facet_search search = {.n = 60, .p = 3, .Y = x.Y, .wanted = 3, .exec = &exec};
     ur_facets f;
     unrelu_error err = {0};
-    assert_int_equal(ur_facets_find(&search, &f, &err), UNRELU_ECANCELLED);
-    assert_null(f.U);
+    assert_int_equal(ur_facets_find(&search, &memory, &f, &err), UNRELU_ECANCELLED);
     mixture_free(&x);
 }
 
@@ -547,5 +540,5 @@ int main(void)
         cmocka_unit_test(a_search_can_be_cancelled),
         cmocka_unit_test(with_noise_too_one_sample_is_no_evidence),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, end_memory);
 }

@@ -4,11 +4,21 @@
 #include "mixture/problem/unmix.h"
 #include "planted.h"
 
+/* what the searches of all tests took */
+static ur_arena memory;
+
+static int end_memory(void **state)
+{
+    (void)state;
+    ur_arena_end(&memory);
+    return 0;
+}
+
 static ur_patterns patterns_of(size_t n, size_t p, const double *M)
 {
     ur_patterns t;
     unrelu_error err = {0};
-    must(ur_patterns_make(n, p, M, &t, &err), &err);
+    must(ur_patterns_make(n, p, M, &memory, &t, &err), &err);
     return t;
 }
 
@@ -52,8 +62,6 @@ static void a_bit_is_a_unit_that_is_off(void **state)
         for (size_t i = 0; i < n * p; i++)
             set -= (size_t) !(M[i] > 0);
         assert_int_equal(set, 0); /* and no bit beyond n */
-        ur_patterns_free(&t);
-        assert_null(t.off);
         free(M);
     }
 }
@@ -125,8 +133,6 @@ static void the_worst_ridge_is_that_of_a_loop(void **state)
         assert_same(&found, &want);
         by_draws += found.off > 0;
         on += found.on;
-        ur_patterns_free(&seen);
-        ur_patterns_free(&other);
         free(M);
         free(draws);
     }
@@ -151,8 +157,6 @@ static void fewer_than_ten_samples_are_no_ridge(void **state)
     assert_int_equal(r.off, 10);
     assert_near(r.expected, 5, 1e-15);
     assert_near(r.surprise, 10 * log(2), 1e-12);
-    ur_patterns_free(&nine);
-    ur_patterns_free(&ten);
 }
 
 static void draws_without_the_pair_expect_nothing(void **state)
@@ -168,8 +172,6 @@ static void draws_without_the_pair_expect_nothing(void **state)
     assert_int_equal(ur_patterns_ridge(&seen, NULL).off, 20);
     ur_ridge r = ur_patterns_ridge(&seen, &drawn);
     assert_true(r.off == 0 && r.surprise == 0);
-    ur_patterns_free(&seen);
-    ur_patterns_free(&drawn);
 }
 
 /* ---- against the fitted hidden layer ---- */
@@ -246,5 +248,5 @@ int main(void)
         cmocka_unit_test(units_of_full_rank_give_no_alarm),
         cmocka_unit_test(a_facet_beside_the_units_is_an_alarm),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, end_memory);
 }

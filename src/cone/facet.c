@@ -8,31 +8,51 @@
 #include "cone/facet.h"
 
 #include "base/error.h"
-#include "base/memory.h"
 #include "base/random.h"
 #include "dense/blas.h"
 #include "dense/linear.h"
 #include "dense/lp.h"
+#include "pass/parallel.h"
 
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define STEPS       60
-#define SHRINK      0.6
-#define LEAP        1e-4
-#define ROUNDING    1e-13
-#define ASYMMETRY   100 /* 10 finds fewer at n = 6 p, 0 next to nothing */
-#define TOLERANCE   1e-8
-#define SETTLED     1e-3 /* of the tolerance: the zeros of a refined u */
-#define SMALL_ROW   1e-12
-#define SAME        1e-6
-#define NOISE_STEPS 10
-#define SINGLE      9 /* variance of the samples on a facet, over that of the noise */
-#define ROUND       4 /* ways that take turns */
-#define BLOCK       128
-#define HOPELESS    16 /* tries without any facet: the first of a cone was found in 5 at most */
+/* The descent: delta falls by SHRINK a step, and by LEAP where the zeros stand apart, from the
+ * median of |h| to ROUNDING of it. At SHRINK 0.6 60 steps reach 5e-14. */
+enum { STEPS = 60 };
+static const double SHRINK = 0.6, LEAP = 1e-4, ROUNDING = 1e-13;
+static const double ASYMMETRY = 100; /* 10 finds fewer at n = 6 p, 0 next to nothing */
+/* zeros stand apart where none is between delta and so many times it */
+static const double APART = 10;
+/* with noise, least delta of the weights in deviations of h, and the share of that from which on a
+ * u that moves less than it has arrived */
+static const double NOISE_FLOOR = 2, NOISE_ARRIVED = 0.3;
+
+/* of the tolerance: the zeros of a refined u are those to rounding, with rows that are doubles */
+static const double SETTLED = 1e-3;
+/* of the tolerance: the rank of the zeros, which are 0 only to the tolerance */
+static const double ZEROS_RANK = 10;
+/* of the root mean square: a row that is 0 */
+static const double SMALL_ROW = 1e-12;
+/* of h: two facets that differ less are one. Also the part of a unit normal beside the span of
+ * others. */
+static const double SAME = 1e-6;
+
+/* with noise: refinements of u; where the gap above the zeros ends, in deviations, and zeros for
+ * each sample in it; variance of the samples on a facet over that of the noise; and the leverage
+ * from which on a sample is left out to see whether it is a coloop */
+enum { NOISE_STEPS = 10, ZEROS_A_NEAR = 3 };
+static const double GAP_END = 9, SINGLE = 9, HIGH_LEVERAGE = 0.5;
+/* deviations of a chi-square by which a row is more than noise */
+static const double LOUD = 6;
+
+enum { ROUND = 4 };     /* ways that take turns */
+enum { BLOCK = 128 };   /* rows that stay in the cache */
+enum { HOPELESS = 16 }; /* tries without any facet: the first of a cone was found in 5 at most */
+enum { TRIES = 40, TRIES_A_FACET = 6 };
+static const double MEAN_PRICE = 0.1; /* share of the mean in the price of a later programme */
 
 typedef struct {
     const ur_facet_search *search;
@@ -54,16 +74,6 @@ typedef struct {
     size_t failures; /* since the last facet */
 } state;
 
-static double norm(size_t n, const double *x)
-{
-    return ur_norm(n, x);
-}
-
-static void scale(size_t n, double factor, double *x)
-{
-    ur_scale(n, factor, x);
-}
-
 static void apply(const state *s, const double *u, double *h)
 {
     ur_gemv(UR_PLAIN, s->n, s->p, 1, s->Y, s->p, u, 0, h);
@@ -82,7 +92,7 @@ static double noise_of(const state *s, const double *u)
 }
 
 /* h = Y u with u turned to the side where most of the samples are */
-static void face(const state *s, double *u)
+static void turn_to_samples(const state *s, double *u)
 {
     double sum = 0;
     apply(s, u, s->h);
@@ -90,8 +100,8 @@ static void face(const state *s, double *u)
         sum += s->h[i];
     if (sum >= 0)
         return;
-    scale(s->p, -1, u);
-    scale(s->n, -1, s->h);
+    ur_scale(s->p, -1, u);
+    ur_scale(s->n, -1, s->h);
 }
 
 static int by_value(const void *a, const void *b)
@@ -133,7 +143,7 @@ static int stand_apart(const state *s, double delta)
     for (size_t i = 0; i < s->n; i++) {
         double size = fabs(s->h[i]);
         within += size <= delta;
-        near += size <= 10 * delta;
+        near += size <= APART * delta;
     }
     return within >= s->p && within == near;
 }
@@ -150,29 +160,30 @@ static double move(size_t p, const double *u, double *before)
 }
 
 /* Where the zeros stand apart, delta falls to the rounding at once; with noise, it ends where u
- * only trembles below the floor. */
+ * only trembles below the least size. */
 static unrelu_status descend(state *s, double *u, unrelu_error *err)
 {
-    face(s, u);
+    turn_to_samples(s, u);
     double delta = median_size(s), least = ROUNDING * delta;
     memcpy(s->price, u, s->p * sizeof *u);
     for (int step = 0; step < STEPS && delta > least; step++) {
-        double floor = fmax(delta, 2 * noise_of(s, u)), below = s->search->noise ? -floor : 0;
+        double least_size = fmax(delta, NOISE_FLOOR * noise_of(s, u));
+        double below = s->search->noise ? -least_size : 0;
         for (size_t i = 0; i < s->n; i++) {
             double size = fabs(s->h[i]);
-            s->weight[i] = (s->h[i] < below ? 1 + ASYMMETRY : 1) / (size > floor ? size : floor);
+            size = size > least_size ? size : least_size;
+            s->weight[i] = (s->h[i] < below ? 1 + ASYMMETRY : 1) / size;
         }
         weighted_gram(s);
         int positive;
-        unrelu_status status = ur_solve_positive(s->p, 1, s->G, u, &positive, err);
-        if (status != UNRELU_OK)
-            return status;
-        double length = norm(s->p, u);
+        UR_TRY(ur_solve_positive(s->p, 1, s->G, u, &positive, err));
+        double length = ur_norm(s->p, u);
         if (!positive || !isfinite(length) || length == 0)
             return UNRELU_OK; /* delta has reached the rounding */
-        scale(s->p, 1 / length, u);
+        ur_scale(s->p, 1 / length, u);
         apply(s, u, s->h);
-        if (move(s->p, u, s->price) < floor && s->search->noise && delta < 0.3 * floor)
+        double moved = move(s->p, u, s->price);
+        if (s->search->noise && moved < least_size && delta < NOISE_ARRIVED * least_size)
             break;
         delta *= !s->search->noise && stand_apart(s, delta) ? LEAP : SHRINK;
     }
@@ -194,14 +205,13 @@ static unrelu_status null_vector(state *s, size_t count, double *u, int *unique,
 {
     size_t p = s->p, rank;
     memset(s->G, 0, p * p * sizeof *s->G); /* rows beyond the rank stay 0 */
-    unrelu_status status =
-        ur_qr_pivoted(count, p, s->Z, 10 * s->tolerance, &rank, s->Q, s->G, NULL, err);
-    *unique = status == UNRELU_OK && rank == p - 1;
+    UR_TRY(ur_qr_pivoted(count, p, s->Z, ZEROS_RANK * s->tolerance, &rank, s->Q, s->G, NULL, err));
+    *unique = rank == p - 1;
     if (!*unique)
-        return status;
-    status = ur_svd(p, p, s->G, s->left, s->values, s->vt, err);
+        return UNRELU_OK;
+    UR_TRY(ur_svd(p, p, s->G, s->left, s->values, s->vt, err));
     memcpy(u, s->vt + (p - 1) * p, p * sizeof *u);
-    return status;
+    return UNRELU_OK;
 }
 
 /* whether one of the zeros has leverage 1: without it the rank would fall */
@@ -209,7 +219,7 @@ static int has_coloop(const state *s, size_t count)
 {
     size_t r = s->p - 1;
     for (size_t i = 0; i < count; i++)
-        if (norm(r, s->Q + i * r) > 1 - s->tolerance)
+        if (ur_norm(r, s->Q + i * r) > 1 - s->tolerance)
             return 1;
     return 0;
 }
@@ -226,16 +236,16 @@ static int is_below(const state *s)
 static unrelu_status certify(state *s, double *u, size_t *zeros, int *accepted, unrelu_error *err)
 {
     const double near[] = {s->tolerance, s->tolerance * SETTLED};
-    face(s, u);
+    turn_to_samples(s, u);
     for (int i = 0; i < 2 && s->p > 1; i++) {
         int unique;
         *zeros = collect_zeros(s, near[i]);
         if (*zeros < s->p)
             return UNRELU_OK;
-        unrelu_status status = null_vector(s, *zeros, u, &unique, err);
-        if (status != UNRELU_OK || !unique)
-            return status;
-        face(s, u);
+        UR_TRY(null_vector(s, *zeros, u, &unique, err));
+        if (!unique)
+            return UNRELU_OK;
+        turn_to_samples(s, u);
     }
     *accepted = !is_below(s) && !(s->p > 1 && has_coloop(s, *zeros));
     return UNRELU_OK;
@@ -264,7 +274,7 @@ static size_t collect_leverage(const state *s)
             double along = ur_dot_steps(p, s->Y + i * p, 1, s->vt + k, p);
             leverage += along * along / s->values[k];
         }
-        if (leverage > 0.5 && count < 2 * p)
+        if (leverage > HIGH_LEVERAGE && count < 2 * p)
             memcpy(s->Z + p * count++, s->Y + i * p, p * sizeof *s->Z);
     }
     return count;
@@ -274,24 +284,24 @@ static size_t collect_leverage(const state *s)
 static unrelu_status check_coloops(state *s, size_t within, int *accepted, unrelu_error *err)
 {
     size_t p = s->p, count = collect_leverage(s);
-    unrelu_status status = UNRELU_OK;
-    for (size_t c = 0; c < count && *accepted && status == UNRELU_OK; c++) {
+    for (size_t c = 0; c < count && *accepted; c++) {
         const double *y = s->Z + c * p;
         for (size_t i = 0; i < p * p; i++)
             s->left[i] = s->G[i] - y[i / p] * y[i % p];
-        status = ur_eigen_symmetric(p, s->left, s->values, s->vt, err);
+        UR_TRY(ur_eigen_symmetric(p, s->left, s->values, s->vt, err));
         *accepted = is_single(s, within);
     }
-    return status;
+    return UNRELU_OK;
 }
 
 /* the same with noise: u is the least eigenvector of the samples within 3 s of h = 0 */
-static unrelu_status settle(state *s, double *u, size_t *zeros, int *accepted, unrelu_error *err)
+static unrelu_status certify_noisy(state *s, double *u, size_t *zeros, int *accepted,
+                                   unrelu_error *err)
 {
     size_t p = s->p;
-    face(s, u);
+    turn_to_samples(s, u);
     for (int step = 0; step < NOISE_STEPS; step++) {
-        double band = 3 * noise_of(s, u);
+        double band = UR_FACET_BAND * noise_of(s, u);
         size_t changed = 0;
         for (size_t i = 0; i < s->n; i++) {
             double within = fabs(s->h[i]) <= band;
@@ -301,36 +311,35 @@ static unrelu_status settle(state *s, double *u, size_t *zeros, int *accepted, u
         if (step > 0 && changed == 0)
             break;
         weighted_gram(s);
-        unrelu_status status = ur_eigen_symmetric(p, s->G, s->values, s->vt, err);
-        if (status != UNRELU_OK)
-            return status;
+        UR_TRY(ur_eigen_symmetric(p, s->G, s->values, s->vt, err));
         for (size_t j = 0; j < p; j++)
             u[j] = s->vt[j * p];
-        face(s, u);
+        turn_to_samples(s, u);
     }
     double sigma = noise_of(s, u);
     size_t below = 0, within = 0, above = 0;
     for (size_t i = 0; i < s->n; i++) {
-        below += s->h[i] < -6 * sigma;
-        within += fabs(s->h[i]) <= 3 * sigma;
-        above += s->h[i] > 3 * sigma && s->h[i] < 9 * sigma;
+        below += s->h[i] < -UR_FACET_BEYOND * sigma;
+        within += fabs(s->h[i]) <= UR_FACET_BAND * sigma;
+        above += s->h[i] > UR_FACET_BAND * sigma && s->h[i] < GAP_END * sigma;
     }
     *zeros = within;
-    *accepted =
-        200 * below <= s->n &&
-        (p == 1 || (within >= p && within + s->silent >= 3 * above + p && is_single(s, within)));
+    *accepted = UR_FACET_MOST_BEYOND * below <= s->n &&
+                (p == 1 || (within >= p && within + s->silent >= ZEROS_A_NEAR * above + p &&
+                            is_single(s, within)));
     return *accepted && p > 1 ? check_coloops(s, within, accepted, err) : UNRELU_OK;
 }
 
 /* whether Y u differs from the h of a facet found by no more than the accuracy of both */
 static int is_known(state *s, const ur_facets *facets)
 {
-    double allowed = fmax(SAME * norm(s->n, s->h), 3 * noise_of(s, s->u) * sqrt((double)s->n));
+    double allowed =
+        fmax(SAME * ur_norm(s->n, s->h), UR_FACET_BAND * noise_of(s, s->u) * sqrt((double)s->n));
     for (size_t k = 0; k < facets->count; k++) {
         for (size_t j = 0; j < s->p; j++)
             s->values[j] = s->u[j] - facets->U[k * s->p + j];
         apply(s, s->values, s->weight);
-        if (norm(s->n, s->weight) <= allowed)
+        if (ur_norm(s->n, s->weight) <= allowed)
             return 1;
     }
     return 0;
@@ -344,7 +353,7 @@ static double project_out(const state *s, double *x)
             const double *b = s->basis + k * s->p;
             ur_add(s->p, -ur_dot(s->p, b, x), b, x);
         }
-    return norm(s->p, x);
+    return ur_norm(s->p, x);
 }
 
 static void keep(state *s, ur_facets *facets, ur_facet_way way, size_t zeros)
@@ -360,7 +369,7 @@ static void keep(state *s, ur_facets *facets, ur_facet_way way, size_t zeros)
     double length = project_out(s, b);
     if (length <= SAME)
         return;
-    scale(p, 1 / length, b);
+    ur_scale(p, 1 / length, b);
     s->first[s->spanned++] = facets->count - 1;
 }
 
@@ -369,13 +378,13 @@ static void draw(state *s, int deflated)
 {
     ur_random_normals(s->search->seed, s->search->stream, s->drawn, s->p, s->r);
     s->drawn += s->p;
-    double length = deflated ? project_out(s, s->r) : norm(s->p, s->r);
-    scale(s->p, 1 / length, s->r);
+    double length = deflated ? project_out(s, s->r) : ur_norm(s->p, s->r);
+    ur_scale(s->p, 1 / length, s->r);
 }
 
 /* The price of u is mean(y)'u, from the second round on y'u of a random sample and a tenth of the
  * mean: where that sample is one of the zeros, a unit that is seldom off is found too. */
-static unrelu_status shoot(state *s, double *u, int *proposed, unrelu_error *err)
+static unrelu_status solve_programme(state *s, double *u, int *proposed, unrelu_error *err)
 {
     ur_lp_outcome outcome;
     memcpy(s->price, s->mean, s->p * sizeof *s->price);
@@ -383,12 +392,12 @@ static unrelu_status shoot(state *s, double *u, int *proposed, unrelu_error *err
         double t;
         ur_random_uniforms(s->search->seed, s->search->stream, s->drawn++, 1, &t);
         size_t row = (size_t)(t * (double)(s->n - 1) + 0.5);
-        scale(s->p, 0.1, s->price);
+        ur_scale(s->p, MEAN_PRICE, s->price);
         ur_add(s->p, 1, s->unit + row * s->p, s->price);
     }
-    unrelu_status status = ur_lp_ray(s->n, s->p, s->unit, s->price, s->r, u, &outcome, err);
+    UR_TRY(ur_lp_ray(s->n, s->p, s->unit, s->price, s->r, u, &outcome, err));
     *proposed = outcome == UR_LP_OPTIMAL;
-    return status;
+    return UNRELU_OK;
 }
 
 /* the ways in turn; every other round without deflation, for then the space left may have but
@@ -406,24 +415,24 @@ static unrelu_status propose(state *s, ur_facet_way *way, int *proposed, unrelu_
         *way = UR_FACET_RANDOM;
     *proposed = 1;
     if (*way == UR_FACET_RAY && place == 2)
-        scale(s->p, -1, s->r);
+        ur_scale(s->p, -1, s->r);
     else
         draw(s, deflated && *way != UR_FACET_RANDOM);
     memcpy(s->u, s->r, s->p * sizeof *s->u);
     if (*way != UR_FACET_RAY)
         return descend(s, s->u, err);
-    return shoot(s, s->u, proposed, err);
+    return solve_programme(s, s->u, proposed, err);
 }
 
-/* scales u and, where it is a facet not yet known, makes it that */
-static unrelu_status judge(state *s, const ur_facets *facets, size_t *zeros, int *accepted,
-                           unrelu_error *err)
+/* scales u and, where it leads to a facet not yet known, makes it that */
+static unrelu_status check_facet(state *s, const ur_facets *facets, size_t *zeros, int *accepted,
+                                 unrelu_error *err)
 {
-    scale(s->p, 1 / norm(s->p, s->u), s->u);
-    face(s, s->u);
+    ur_scale(s->p, 1 / ur_norm(s->p, s->u), s->u);
+    turn_to_samples(s, s->u);
     if (is_known(s, facets))
         return UNRELU_OK;
-    return s->search->noise ? settle(s, s->u, zeros, accepted, err)
+    return s->search->noise ? certify_noisy(s, s->u, zeros, accepted, err)
                             : certify(s, s->u, zeros, accepted, err);
 }
 
@@ -432,11 +441,9 @@ static unrelu_status try_once(state *s, ur_facets *facets, unrelu_error *err)
     ur_facet_way way;
     int proposed, accepted = 0;
     size_t zeros = 0;
-    unrelu_status status = propose(s, &way, &proposed, err);
-    if (status == UNRELU_OK && proposed)
-        status = judge(s, facets, &zeros, &accepted, err);
-    if (status != UNRELU_OK)
-        return status;
+    UR_TRY(propose(s, &way, &proposed, err));
+    if (proposed)
+        UR_TRY(check_facet(s, facets, &zeros, &accepted, err));
     facets->tries++;
     s->failures++;
     if (accepted && !is_known(s, facets)) {
@@ -448,7 +455,7 @@ static unrelu_status try_once(state *s, ur_facets *facets, unrelu_error *err)
 
 /* Another facet is a combination of p independent ones, with a coefficient below 0: a start where
  * that of the next one is -1, all others being 1. */
-static unrelu_status oppose(state *s, ur_facets *facets, unrelu_error *err)
+static unrelu_status try_opposite(state *s, ur_facets *facets, unrelu_error *err)
 {
     size_t p = s->p, next = s->opposed++, zeros;
     int accepted = 0;
@@ -456,12 +463,11 @@ static unrelu_status oppose(state *s, ur_facets *facets, unrelu_error *err)
     for (size_t k = 0; k < p; k++)
         ur_add(p, k == next ? -1 : 1, facets->U + s->first[k] * p, s->u);
     facets->tries++;
-    unrelu_status status = descend(s, s->u, err);
-    if (status == UNRELU_OK)
-        status = judge(s, facets, &zeros, &accepted, err);
-    if (status == UNRELU_OK && accepted && !is_known(s, facets))
+    UR_TRY(descend(s, s->u, err));
+    UR_TRY(check_facet(s, facets, &zeros, &accepted, err));
+    if (accepted && !is_known(s, facets))
         keep(s, facets, UR_FACET_OPPOSITE, zeros);
-    return status;
+    return UNRELU_OK;
 }
 
 typedef struct {
@@ -481,12 +487,12 @@ static int by_key(const void *a, const void *b)
 static unrelu_status mark_doubles(const state *s, size_t n, char *doubled, unrelu_error *err)
 {
     size_t p = s->p;
-    double apart = s->tolerance * SETTLED, reach = 0;
-    direction *order = ur_alloc(n, sizeof *order);
-    if (!order)
-        return ur_fail_memory(err, n, "rows of a facet search");
+    double apart = s->tolerance * SETTLED, reach;
+    UR_ARENA(arena);
+    direction *order = ur_take(&arena, n, sizeof *order);
+    UR_TRY(ur_arena_status(&arena, err));
     ur_random_normals(s->search->seed, s->search->stream, 0, p, s->r);
-    reach = apart * norm(p, s->r);
+    reach = apart * ur_norm(p, s->r);
     for (size_t i = 0; i < n; i++)
         order[i] = (direction){ur_dot(p, s->unit + i * p, s->r), i};
     qsort(order, n, sizeof *order, by_key);
@@ -499,7 +505,6 @@ static unrelu_status mark_doubles(const state *s, size_t n, char *doubled, unrel
             if (far <= apart)
                 doubled[a > b ? a : b] = 1;
         }
-    free(order);
     return UNRELU_OK;
 }
 
@@ -507,16 +512,16 @@ static unrelu_status mark_silent(state *s, char *skip, unrelu_error *err)
 {
     const ur_facet_search *f = s->search;
     size_t p = s->p;
-    double most = (double)p + 6 * sqrt(2 * (double)p); /* of a chi-square with p degrees */
+    double most = (double)p + LOUD * sqrt(2 * (double)p); /* of a chi-square with p degrees */
     int positive;
-    unrelu_status status = ur_cholesky(p, f->noise, s->G, &positive, err);
-    for (size_t i = 0; i < f->n && status == UNRELU_OK && positive; i++) {
+    UR_TRY(ur_cholesky(p, f->noise, s->G, &positive, err));
+    for (size_t i = 0; i < f->n && positive; i++) {
         memcpy(s->r, f->Y + i * p, p * sizeof *s->r);
         ur_trsv(UR_LOWER, UR_PLAIN, p, s->G, p, s->r);
         skip[i] = ur_dot(p, s->r, s->r) <= most;
         s->silent += skip[i] != 0;
     }
-    return status;
+    return UNRELU_OK;
 }
 
 /* the rows that carry something of their own, their lengths and mean */
@@ -524,25 +529,24 @@ static unrelu_status take_rows(state *s, unrelu_error *err)
 {
     const ur_facet_search *f = s->search;
     size_t p = s->p;
-    double least = f->noise ? 0 : SMALL_ROW * norm(f->n * p, f->Y) / sqrt((double)f->n);
-    char *skip = ur_alloc(f->n, 1);
-    if (!skip)
-        return ur_fail_memory(err, f->n, "rows of a facet search");
+    double least = f->noise ? 0 : SMALL_ROW * ur_norm(f->n * p, f->Y) / sqrt((double)f->n);
+    UR_ARENA(arena);
+    char *skip = ur_take(&arena, f->n, 1);
+    UR_TRY(ur_arena_status(&arena, err));
     for (size_t i = 0; i < f->n; i++) {
-        double length = norm(p, f->Y + i * p);
+        double length = ur_norm(p, f->Y + i * p);
         s->size[i] = length;
         memcpy(s->unit + i * p, f->Y + i * p, p * sizeof *s->unit);
         if (length > least)
-            scale(p, 1 / length, s->unit + i * p);
+            ur_scale(p, 1 / length, s->unit + i * p);
         else
             skip[i] = 1;
     }
-    unrelu_status status = UNRELU_OK;
     if (f->noise)
-        status = mark_silent(s, skip, err);
+        UR_TRY(mark_silent(s, skip, err));
     else if (p > 1)
-        status = mark_doubles(s, f->n, skip, err);
-    for (size_t i = 0; i < f->n && status == UNRELU_OK; i++) {
+        UR_TRY(mark_doubles(s, f->n, skip, err));
+    for (size_t i = 0; i < f->n; i++) {
         if (skip[i])
             continue;
         double *unit = s->unit + s->n * p;
@@ -552,111 +556,85 @@ static unrelu_status take_rows(state *s, unrelu_error *err)
         ur_add(p, 1, unit, s->mean);
     }
     if (s->n > 0)
-        scale(p, 1 / (double)s->n, s->mean);
-    free(skip);
-    return status;
+        ur_scale(p, 1 / (double)s->n, s->mean);
+    return UNRELU_OK;
 }
 
-static void release(state *s)
+static unrelu_status prepare(const ur_facet_search *search, ur_arena *arena, state *s,
+                             unrelu_error *err)
 {
-    double *const all[] = {s->Y, s->size, s->unit, s->mean,   s->Z,     s->Q, s->h, s->weight,
-                           s->G, s->left, s->vt,   s->values, s->basis, s->u, s->r, s->price};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        free(all[i]);
-    free(s->first);
-}
-
-static unrelu_status prepare(state *s, ur_facets *facets, size_t capacity, unrelu_error *err)
-{
-    size_t n = s->search->n, p = s->p, row = p * sizeof(double);
-    if (n > INT_MAX / (p + 1) || capacity < s->search->wanted)
+    size_t n = search->n, p = search->p;
+    *s = (state){.search = search,
+                 .p = p,
+                 .tolerance = search->tolerance > 0 ? search->tolerance : UR_FACET_TOLERANCE,
+                 .first = ur_take(arena, p, sizeof *s->first)};
+    if (n > INT_MAX / (p + 1))
         return ur_fail(err, UNRELU_EDATA, "%zu samples of %zu mixtures are too many", n, p);
-    s->Y = ur_alloc(n, row);
-    s->unit = ur_alloc(n, row);
-    s->Z = ur_alloc(n, row);
-    s->Q = ur_alloc(n, row);
-    s->size = ur_doubles(n);
-    s->h = ur_doubles(n);
-    s->weight = ur_doubles(n);
-    s->G = ur_alloc(p, row);
-    s->left = ur_alloc(p, row);
-    s->vt = ur_alloc(p, row);
-    s->basis = ur_alloc(p, row);
-    s->first = ur_alloc(p, sizeof *s->first);
-    s->mean = ur_doubles(p);
-    s->values = ur_doubles(p);
-    s->u = ur_doubles(p);
-    s->r = ur_doubles(p);
-    s->price = ur_doubles(p);
-    facets->U = ur_alloc(capacity, row);
-    facets->zeros = ur_alloc(capacity, sizeof *facets->zeros);
-    facets->way = ur_alloc(capacity, sizeof *facets->way);
-    if (!s->Y || !s->unit || !s->Z || !s->Q || !s->size || !s->h || !s->weight || !s->G ||
-        !s->left || !s->vt || !s->basis || !s->first || !s->mean || !s->values || !s->u || !s->r ||
-        !s->price || !facets->U || !facets->zeros || !facets->way)
-        return ur_fail_memory(err, n * p, "numbers of a facet search");
+    double **const tables[] = {&s->Y, &s->unit, &s->Z, &s->Q},
+                   **const lists[] = {&s->size, &s->h, &s->weight};
+    double **const squares[] = {&s->G, &s->left, &s->vt, &s->basis};
+    double **const rows[] = {&s->mean, &s->values, &s->u, &s->r, &s->price};
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        *tables[i] = ur_take(arena, n, p * sizeof(double));
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        *lists[i] = ur_take(arena, n, sizeof(double));
+    for (size_t i = 0; i < sizeof squares / sizeof *squares; i++)
+        *squares[i] = ur_take(arena, p, p * sizeof(double));
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        *rows[i] = ur_take(arena, p, sizeof(double));
+    UR_TRY(ur_arena_status(arena, err));
     return take_rows(s, err);
 }
 
-unrelu_status ur_facets_find(const ur_facet_search *search, ur_facets *facets, unrelu_error *err)
+unrelu_status ur_facets_find(const ur_facet_search *search, ur_arena *arena, ur_facets *facets,
+                             unrelu_error *err)
 {
-    size_t capacity = search->wanted + search->extra;
-    size_t tries = search->tries ? search->tries : 40 + 6 * search->p;
-    const unrelu_exec *exec = search->exec;
-    state s = {.search = search,
-               .p = search->p,
-               .tolerance = search->tolerance > 0 ? search->tolerance : TOLERANCE};
+    size_t p = search->p, wanted = search->wanted, most = wanted + search->extra;
+    size_t tries = search->tries ? search->tries : TRIES + TRIES_A_FACET * p;
+    state s;
+    UR_ARENA(own);
     *facets = (ur_facets){0};
-    if (search->p == 0 || search->n == 0)
+    if (p == 0 || search->n == 0)
         return UNRELU_OK;
-    unrelu_status status = prepare(&s, facets, capacity, err);
-    while (status == UNRELU_OK && s.n > 0 && facets->count < capacity) {
-        int few = facets->count < search->wanted || (search->wanted >= s.p && s.spanned < s.p);
+    if (most < wanted)
+        return ur_fail(err, UNRELU_EDATA, "%zu facets are too many", wanted);
+    *facets = (ur_facets){.U = ur_take(arena, most, p * sizeof *facets->U),
+                          .zeros = ur_take(arena, most, sizeof *facets->zeros),
+                          .way = ur_take(arena, most, sizeof *facets->way)};
+    UR_TRY(ur_arena_status(arena, err));
+    UR_TRY(prepare(search, &own, &s, err));
+    while (s.n > 0 && facets->count < most) {
+        int few = facets->count < wanted || (wanted >= p && s.spanned < p);
         if (few ? facets->tries >= tries : s.failures >= search->extra)
             break;
         if (facets->count == 0 && facets->tries >= HOPELESS)
             break;
-        if (exec && exec->progress)
-            exec->progress(exec->context, "searching facets",
-                           fmin(1, (double)facets->count / (double)search->wanted));
-        if (exec && exec->cancelled && exec->cancelled(exec->context))
-            status = ur_fail(err, UNRELU_ECANCELLED, "interrupted: nothing was written");
-        else if (!few && search->extra > 0 && s.spanned == s.p && s.opposed < s.p)
-            status = oppose(&s, facets, err);
+        ur_progress(search->exec, "searching facets",
+                    fmin(1, (double)facets->count / (double)wanted));
+        if (ur_cancelled(search->exec))
+            return ur_fail_cancelled(err);
+        if (!few && search->extra > 0 && s.spanned == p && s.opposed < p)
+            UR_TRY(try_opposite(&s, facets, err));
         else
-            status = try_once(&s, facets, err);
+            UR_TRY(try_once(&s, facets, err));
     }
-    release(&s);
-    if (status != UNRELU_OK)
-        ur_facets_free(facets);
-    return status;
+    return UNRELU_OK;
 }
 
 unrelu_status ur_facets_check(const ur_facet_search *search, size_t count, const double *U,
                               size_t *certified, unrelu_error *err)
 {
-    state s = {.search = search,
-               .p = search->p,
-               .tolerance = search->tolerance > 0 ? search->tolerance : TOLERANCE};
-    ur_facets none = {0};
+    state s;
+    UR_ARENA(arena);
     *certified = 0;
-    unrelu_status status = prepare(&s, &none, search->wanted, err);
-    for (size_t k = 0; k < count && status == UNRELU_OK; k++) {
+    UR_TRY(prepare(search, &arena, &s, err));
+    for (size_t k = 0; k < count; k++) {
+        ur_facets none = {0};
         int accepted = 0;
         size_t zeros;
         memcpy(s.u, U + k * s.p, s.p * sizeof *s.u);
-        status = judge(&s, &none, &zeros, &accepted, err);
+        UR_TRY(check_facet(&s, &none, &zeros, &accepted, err));
         *certified += accepted && ur_dot(s.p, s.u, U + k * s.p) > 1 - SAME;
     }
-    release(&s);
-    ur_facets_free(&none);
-    return status;
-}
-
-void ur_facets_free(ur_facets *facets)
-{
-    free(facets->U);
-    free(facets->zeros);
-    free(facets->way);
-    *facets = (ur_facets){0};
+    return UNRELU_OK;
 }

@@ -17,7 +17,16 @@
 #ifndef UR_FACET_H
 #define UR_FACET_H
 
-#include "unrelu/unrelu.h"
+#include "base/arena.h"
+
+/* Without noise: h below this share of |y| is 0, unless the search says otherwise. Facets of exact
+ * samples are known to 1e-12; larger: samples next to a facet count as on it. */
+#define UR_FACET_TOLERANCE 1e-8
+/* With noise, in deviations of h: a sample on the facet (one in 370 is outside), and one beyond it
+ * (noise alone makes one in 10^9), of which one in so many samples may be. */
+#define UR_FACET_BAND   3.0
+#define UR_FACET_BEYOND 6.0
+enum { UR_FACET_MOST_BEYOND = 200 };
 
 typedef enum {
     UR_FACET_DEFLATED, /* least weighted squares from a start orthogonal to what was found */
@@ -35,7 +44,8 @@ typedef struct {
     size_t wanted;       /* facets after which the search ends (p: independent ones), */
     size_t extra; /* but only after so many tries in a row without another, or so many more */
     size_t tries; /* at most, until `wanted` are found; 0: 40 + 6 p, of which 16 for the first */
-    double tolerance; /* 0: 1e-8; the relative accuracy to which h is known, with reserve */
+    double tolerance; /* 0: UR_FACET_TOLERANCE; the relative accuracy to which h is known, with
+                         reserve */
     uint64_t seed, stream;
     const unrelu_exec *exec; /* cancelled; may be NULL */
 } ur_facet_search;
@@ -49,11 +59,11 @@ typedef struct {
 
 /* Succeeds with however many facets there are: the caller judges count. O(n p^2) a step, 60
  * steps a try. */
-unrelu_status ur_facets_find(const ur_facet_search *search, ur_facets *facets, unrelu_error *err);
+unrelu_status ur_facets_find(const ur_facet_search *search, ur_arena *arena, ur_facets *facets,
+                             unrelu_error *err);
 /* How many of the rows of U (count x p) are facets by the same rules, Y, noise and tolerance alone
  * being looked at. */
 unrelu_status ur_facets_check(const ur_facet_search *search, size_t count, const double *U,
                               size_t *certified, unrelu_error *err);
-void ur_facets_free(ur_facets *facets);
 
 #endif

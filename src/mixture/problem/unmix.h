@@ -12,10 +12,13 @@
 #ifndef UR_UNMIX_H
 #define UR_UNMIX_H
 
+#include "base/arena.h"
 #include "mixture/model/mixture.h"
 #include "model/samples.h"
 
-/* --- span.c --- */
+/* What follows is filled from the arena that is handed in, and lives as long as that does. */
+
+/* --- sample_span.c --- */
 typedef struct {
     size_t n, d, most;   /* most: min(n, d) */
     const double *x;     /* (n, d) */
@@ -33,8 +36,8 @@ typedef struct {
 } ur_span;
 
 unrelu_status ur_span_measure(const unrelu_source *source, const ur_table *x,
-                              const unrelu_exec *exec, ur_span *span, unrelu_error *err);
-void ur_span_free(ur_span *span);
+                              const unrelu_exec *exec, ur_arena *arena, ur_span *span,
+                              unrelu_error *err);
 /* deviation of the noise of x, were what is beyond p noise */
 double ur_span_noise(const ur_span *span, size_t p);
 /* the largest singular value beyond p over the largest that noise makes: about 1 */
@@ -58,10 +61,13 @@ typedef struct {
 
 /* sigma 0: no noise */
 unrelu_status ur_cone_make(const ur_span *span, size_t p, double sigma, const unrelu_exec *exec,
-                           ur_cone *cone, unrelu_error *err);
-void ur_cone_free(ur_cone *cone);
+                           ur_arena *arena, ur_cone *cone, unrelu_error *err);
 /* deviation of the noise of h = y u */
 double ur_cone_noise(const ur_cone *cone, const double *u);
+/* Mean square of what p units leave of the samples, x - y C, in the longer half of them over that
+ * in the shorter: noise is as large in both, while units that were not counted, and mixtures of
+ * full rank taken for fewer, grow with the samples. */
+unrelu_status ur_cone_growth(const ur_cone *cone, double *ratio, unrelu_error *err);
 
 /* A unit for each row of U (count x p): h = y u >= 0, and 0 where the unit is off. */
 typedef struct {
@@ -70,30 +76,21 @@ typedef struct {
     size_t tries;
 } ur_normals;
 
-/* --- facets.c --- */
+/* --- unmix_facets.c --- */
 /* Whether a sample is beyond the facet or on it. Without noise: h < -tolerance |y|, |h| <=
  * tolerance |y|. With noise: h < -6 s, |h| <= 3 s. */
 typedef enum { UR_ABOVE, UR_ON, UR_BEYOND } ur_side;
 ur_side ur_side_of(const ur_cone *cone, double h, double size, double s);
+/* how many samples may be beyond a facet */
+size_t ur_most_beyond(const ur_cone *cone);
 /* EDATA with how many were found and what to do, where that is fewer than p */
 unrelu_status ur_unmix_facets(const ur_cone *cone, uint64_t seed, const unrelu_exec *exec,
-                              ur_normals *normals, unrelu_error *err);
-void ur_normals_free(ur_normals *normals);
+                              ur_arena *arena, ur_normals *normals, unrelu_error *err);
 
-/* --- separable.c --- */
+/* --- paper/mixture/separable.c --- */
 /* EDATA where separability fails, with how many samples would be needed */
 unrelu_status ur_unmix_separable(const ur_cone *cone, uint64_t seed, const unrelu_exec *exec,
-                                 ur_normals *normals, unrelu_error *err);
-
-/* --- polish.c --- */
-/* U (p x p) in place; for the errors bread (p of p x p, NaN where a normal has none) and pull
- * (n x p) */
-unrelu_status ur_unmix_polish(const ur_cone *cone, const unrelu_exec *exec, double *U,
-                              double *bread, double *pull, unrelu_error *err);
-/* standard errors of A (d x p); the rest as in ur_units */
-unrelu_status ur_unmix_errors(const ur_cone *cone, const unrelu_exec *exec, const double *U,
-                              const double *inverse, const double *bread, const double *pull,
-                              const double *G, double *A_se, unrelu_error *err);
+                                 ur_arena *arena, ur_normals *normals, unrelu_error *err);
 
 /* --- hidden.c --- */
 /* units by decreasing root mean square */
@@ -104,20 +101,16 @@ typedef struct {
     double *deviation;   /* p: of the noise of h; 0 without noise */
 } ur_units;
 
-unrelu_status ur_units_make(const ur_cone *cone, const double *U, ur_units *units,
+unrelu_status ur_units_make(const ur_cone *cone, const double *U, ur_arena *arena, ur_units *units,
                             unrelu_error *err);
 /* all but U from U, in its order */
 unrelu_status ur_units_derive(const ur_cone *cone, ur_units *units, unrelu_error *err);
-void ur_units_free(ur_units *units);
 
 /* of all samples and units */
 typedef struct {
     double left, total; /* sums of squares of X - M A' and of X, in units of the columns */
     double negative;    /* largest -h / |y|; with noise over its deviation */
 } ur_certificate;
-
-/* samples where unit k is off and another is on */
-size_t ur_units_off(size_t n, size_t p, const double *M, size_t k);
 
 /* M (n x p), exactly 0 where a unit is off (with noise: where it is not surely on) */
 unrelu_status ur_units_fill(const ur_cone *cone, const ur_units *units, const unrelu_exec *exec,
@@ -126,9 +119,19 @@ unrelu_status ur_units_fit(const ur_cone *cone, const ur_units *units, const dou
                            uint64_t seed, const unrelu_exec *exec, unrelu_gaussian *hidden,
                            unrelu_error *err);
 
-/* --- leftover.c --- */
-/* mean square of what p units leave in the longer half of the samples, over that in the shorter */
-unrelu_status ur_cone_growth(const ur_cone *cone, double *ratio, unrelu_error *err);
+/* --- unmix_polish.c --- */
+/* What the samples did to the normals: sample j moves u_k by -response_k z_j score_jk. */
+typedef struct {
+    double *response; /* p of p x p; NaN where a normal has no error */
+    double *score;    /* n x p */
+} ur_influence;
+
+/* U (p x p) in place, and its influence */
+unrelu_status ur_unmix_polish(const ur_cone *cone, const unrelu_exec *exec, double *U,
+                              ur_influence *influence, unrelu_error *err);
+/* standard errors of A (d x p) */
+unrelu_status ur_unmix_errors(const ur_cone *cone, const unrelu_exec *exec, const ur_units *units,
+                              const ur_influence *influence, double *A_se, unrelu_error *err);
 
 /* --- latent.c --- */
 /* samples with the same units on, in which `units` of them vary in fewer dimensions; all 0: none */
@@ -144,9 +147,8 @@ typedef struct {
     uint64_t *off; /* for each unit the samples where it is off, as bits */
 } ur_patterns;
 
-unrelu_status ur_patterns_make(size_t n, size_t p, const double *M, ur_patterns *out,
-                               unrelu_error *err);
-void ur_patterns_free(ur_patterns *patterns);
+unrelu_status ur_patterns_make(size_t n, size_t p, const double *M, ur_arena *arena,
+                               ur_patterns *out, unrelu_error *err);
 
 /* units i and j are off together in `off` samples, at least 10, and l is off in all of them, or on
  * in all of them, though the other were expected in so many; all 0: there are none such */

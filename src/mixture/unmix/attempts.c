@@ -2,16 +2,11 @@
 /* Which numbers of units and which noise to try, in which order, by the singular values; and what
  * the user is told of the choice. */
 #include "base/error.h"
+#include "mixture/problem/tolerance.h"
 #include "mixture/problem/unmix.h"
 
 #include <math.h>
 #include <stdio.h>
-
-#define MOST_NOISE 0.05 /* relative: facets are found up to 3 to 5 % */
-#define HIGH_NOISE 0.03
-#define ROUNDING   1e-14 /* relative: below it noise is rounding of doubles */
-#define UNEVEN     1.15
-#define SMALL_GAP  2.0
 
 double ur_relative_noise(const ur_span *s, double sigma)
 {
@@ -25,7 +20,7 @@ static void add_attempt(ur_unmix *w, size_t p, double sigma)
 
 int ur_is_rounding(const ur_span *s, double sigma)
 {
-    return sigma > 0 && sigma < 4 * s->rounding;
+    return sigma > 0 && sigma < UR_NOISE_OF_ROUNDING * s->rounding;
 }
 
 /* the samples have a rank below their number and that of their columns: there is no noise */
@@ -47,7 +42,8 @@ static unrelu_status choose_by_rank(ur_unmix *w, unrelu_error *err)
                        s->each[s->rank] / s->each[0], p, s->most, s->rank);
     add_attempt(w, s->rank, 0);
     double sigma = ur_span_noise(s, s->rank);
-    int tiny = ur_relative_noise(s, sigma) > ROUNDING; /* noise that only short samples show */
+    int tiny =
+        ur_relative_noise(s, sigma) > UR_UNMIX_FLOOR; /* noise that only short samples show */
     if (tiny)
         add_attempt(w, s->rank, sigma);
     return UNRELU_OK;
@@ -67,7 +63,7 @@ static void add_noisy(ur_unmix *w, size_t p)
 {
     const ur_span *s = &w->span;
     double sigma = fmax(ur_span_noise(s, p), s->rounding);
-    if (ur_relative_noise(s, sigma) <= MOST_NOISE)
+    if (ur_relative_noise(s, sigma) <= UR_NOISE_MOST)
         add_attempt(w, p, sigma);
     else if (w->too_noisy == 0)
         w->too_noisy = p;
@@ -107,11 +103,11 @@ unrelu_status ur_attempts_choose(ur_unmix *w, unrelu_error *err)
                        "p = %zu units cannot be told apart in %zu columns: p is at most the number "
                        "of columns",
                        p, s->d);
-    if (p > 0 && s->nonzero < 2 * p)
+    if (p > 0 && s->nonzero < UR_FEWEST_A_UNIT * p)
         return ur_fail(err, UNRELU_EDATA,
                        "%zu samples that are not 0 cannot tell p = %zu units apart: at least 2 p = "
                        "%zu are needed, about 20 p = %zu where units are off half the time",
-                       s->nonzero, p, 2 * p, 20 * p);
+                       s->nonzero, p, UR_FEWEST_A_UNIT * p, UR_USUAL_A_UNIT * p);
     if (p == 0 && s->rank == 1)
         return ur_fail(err, UNRELU_EDATA,
                        "all %zu samples that are not 0 lie on one ray: a single unit, and nothing "
@@ -159,33 +155,32 @@ unrelu_status ur_attempt_describe(ur_unmix *w, const ur_attempt *t, unrelu_error
     unrelu_mixture *m = w->model;
     size_t p = t->p;
     int beyond = t->sigma > 0 && p < s->most; /* noise that the singular values tell of */
-    unrelu_status status = UNRELU_OK;
     describe_p(w, t);
     if (ur_is_rounding(s, t->sigma))
-        status = ur_mixture_warn(m, "low-precision", err,
-                                 "the samples carry %s precision: its rounding, of deviation %.2g, "
-                                 "is taken for noise",
-                                 s->precision, t->sigma);
-    else if (beyond && ur_span_excess(s, p) > UNEVEN)
-        status = ur_mixture_warn(
+        UR_TRY(ur_mixture_warn(m, "low-precision", err,
+                               "the samples carry %s precision: its rounding, of deviation %.2g, "
+                               "is taken for noise",
+                               s->precision, t->sigma));
+    else if (beyond && ur_span_excess(s, p) > UR_EXCESS_EVEN)
+        UR_TRY(ur_mixture_warn(
             m, "noise-uneven", err,
             "the singular values beyond p = %zu reach %.2g times what equal noise in every column "
             "makes: there may be more units, or columns with more noise than others; errors of A "
             "are then too small",
-            p, ur_span_excess(s, p));
-    if (status == UNRELU_OK && beyond && ur_is_too_few(w, p))
-        status = ur_mixture_warn(m, "p-unsure", err,
-                                 "by the singular values there would be %zu units, for so many no "
-                                 "facets were found; for %zu they were",
-                                 ur_span_flat(s), p);
-    else if (status == UNRELU_OK && beyond && s->same[p - 1] < SMALL_GAP * s->same[p])
-        status = ur_mixture_warn(m, "p-unsure", err,
-                                 "singular value %zu is only %.2f times the next: p may be another",
-                                 p, s->same[p - 1] / s->same[p]);
-    if (status == UNRELU_OK && ur_relative_noise(s, t->sigma) > HIGH_NOISE)
-        status = ur_mixture_warn(m, "noise-high", err,
-                                 "noise of %.2g %% of the samples' root mean square: from about "
-                                 "3 %% on facets may be missed",
-                                 100 * ur_relative_noise(s, t->sigma));
-    return status;
+            p, ur_span_excess(s, p)));
+    if (beyond && ur_is_too_few(w, p))
+        UR_TRY(ur_mixture_warn(m, "p-unsure", err,
+                               "by the singular values there would be %zu units, for so many no "
+                               "facets were found; for %zu they were",
+                               ur_span_flat(s), p));
+    else if (beyond && s->same[p - 1] < UR_GAP_SMALL * s->same[p])
+        UR_TRY(ur_mixture_warn(m, "p-unsure", err,
+                               "singular value %zu is only %.2f times the next: p may be another",
+                               p, s->same[p - 1] / s->same[p]));
+    if (ur_relative_noise(s, t->sigma) > UR_NOISE_HIGH)
+        UR_TRY(ur_mixture_warn(m, "noise-high", err,
+                               "noise of %.2g %% of the samples' root mean square: from about 3 %% "
+                               "on facets may be missed",
+                               100 * ur_relative_noise(s, t->sigma)));
+    return UNRELU_OK;
 }

@@ -7,11 +7,12 @@
  * t_i = l_i s_i. Without noise such cells are set to exactly 0. With noise, values above 4 t_i are
  * those of W z + b plus noise, all others count as censored there (at 3 t_i one off in 740 would
  * pass for on), and the covariance of the noise is taken out of W W' at the end. */
+#include "base/arena.h"
 #include "base/error.h"
-#include "base/memory.h"
 #include "dense/blas.h"
 #include "dense/linear.h"
 #include "gaussian/model/gaussian_model.h"
+#include "mixture/problem/tolerance.h"
 #include "mixture/problem/unmix.h"
 #include "pass/parallel.h"
 
@@ -19,35 +20,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CENSORED 4.0 /* deviations of the noise */
+/* of the largest column of the normals: p of them were found independent by 1e-6, so that below
+ * this only a mistake of ours can be */
+static const double NORMALS_RANK = 1e-15;
 
 enum { BLOCK = 2048 };
-
-void ur_units_free(ur_units *units)
-{
-    free(units->U);
-    free(units->inverse);
-    free(units->G);
-    free(units->length);
-    free(units->deviation);
-    *units = (ur_units){0};
-}
 
 unrelu_status ur_units_derive(const ur_cone *c, ur_units *units, unrelu_error *err)
 {
     size_t p = c->p, rank;
-    double *one = ur_alloc(p, p * sizeof *one);
-    if (!one)
-        return ur_fail_memory(err, p * p, "numbers of an inverse");
+    UR_ARENA(arena);
+    double *one = ur_take(&arena, p, p * sizeof *one);
+    UR_TRY(ur_arena_status(&arena, err));
     for (size_t i = 0; i < p; i++)
         one[i * p + i] = 1;
-    unrelu_status status =
-        ur_least_squares(p, p, p, units->U, one, 1e-15, units->inverse, &rank, err);
-    free(one);
-    if (status == UNRELU_OK && rank < p)
-        status = ur_fail(err, UNRELU_EINTERNAL, "the normals of %zu units have rank %zu", p, rank);
-    if (status != UNRELU_OK)
-        return status;
+    UR_TRY(ur_least_squares(p, p, p, units->U, one, NORMALS_RANK, units->inverse, &rank, err));
+    if (rank < p)
+        return ur_fail(err, UNRELU_EINTERNAL, "the normals of %zu units have rank %zu", p, rank);
     ur_multiply_tn(p, p, c->d, units->inverse, c->C, units->G);
     for (size_t i = 0; i < p; i++) {
         units->length[i] = ur_norm(c->d, units->G + i * c->d);
@@ -68,30 +57,20 @@ static void sort_by_length(const ur_cone *c, const double *from, const double *l
     }
 }
 
-unrelu_status ur_units_make(const ur_cone *c, const double *U, ur_units *units, unrelu_error *err)
+unrelu_status ur_units_make(const ur_cone *c, const double *U, ur_arena *arena, ur_units *units,
+                            unrelu_error *err)
 {
-    size_t p = c->p;
-    double *sorted = ur_alloc(p, p * sizeof *sorted);
-    unrelu_status status = UNRELU_OK;
-    *units = (ur_units){0};
-    units->U = ur_alloc(p, p * sizeof *units->U);
-    units->inverse = ur_alloc(p, p * sizeof *units->inverse);
-    units->G = ur_alloc(p, c->d * sizeof *units->G);
-    units->length = ur_doubles(p);
-    units->deviation = ur_doubles(p);
-    if (!sorted || !units->U || !units->inverse || !units->G || !units->length || !units->deviation)
-        status = ur_fail_memory(err, p * p, "units");
-    if (status == UNRELU_OK) {
-        memcpy(units->U, U, p * p * sizeof *U);
-        status = ur_units_derive(c, units, err);
-    }
-    if (status == UNRELU_OK) {
-        sort_by_length(c, U, units->length, sorted);
-        memcpy(units->U, sorted, p * p * sizeof *U);
-        status = ur_units_derive(c, units, err);
-    }
-    free(sorted);
-    return status;
+    size_t p = c->p, cells = p * sizeof(double);
+    *units = (ur_units){.U = ur_take(arena, p, cells),
+                        .inverse = ur_take(arena, p, cells),
+                        .G = ur_take(arena, p, c->d * sizeof(double)),
+                        .length = ur_take(arena, p, sizeof(double)),
+                        .deviation = ur_take(arena, p, sizeof(double))};
+    UR_TRY(ur_arena_status(arena, err));
+    memcpy(units->U, U, p * cells);
+    UR_TRY(ur_units_derive(c, units, err));
+    sort_by_length(c, U, units->length, units->U);
+    return ur_units_derive(c, units, err);
 }
 
 /* ---- the units of all samples ---- */
@@ -101,7 +80,6 @@ typedef struct {
     const ur_units *units;
     double *M;            /* (n, p) */
     ur_certificate *part; /* for each block */
-    unrelu_status *status;
 } filling;
 
 /* residual of a sample in units of its columns */
@@ -137,59 +115,39 @@ static void fill_sample(const filling *f, size_t i, ur_certificate *part, double
     for (size_t j = 0; j < c->d; j++)
         part->total += x[j] / c->unit[j] * (x[j] / c->unit[j]);
     for (size_t k = 0; k < p; k++)
-        if (c->noise && m[k] <= CENSORED * f->units->deviation[k] * f->units->length[k])
+        if (c->noise && m[k] <= UR_NOISE_ON * f->units->deviation[k] * f->units->length[k])
             m[k] = 0;
 }
 
-static void fill_block(void *context, size_t b)
+static unrelu_status fill_block(void *context, size_t b, unrelu_error *err)
 {
     const filling *f = context;
     const ur_cone *c = f->cone;
     size_t first = b * BLOCK, rows = c->n - first < BLOCK ? c->n - first : BLOCK;
-    double *fit = ur_doubles(c->d);
-    if (!fit) {
-        f->status[b] = UNRELU_ENOMEM;
-        return;
-    }
+    UR_ARENA(arena);
+    double *fit = ur_take(&arena, c->d, sizeof *fit);
+    UR_TRY(ur_arena_status(&arena, err));
     ur_multiply_nt(rows, c->p, c->p, c->y + first * c->p, f->units->U, f->M + first * c->p);
     for (size_t i = first; i < first + rows; i++)
         fill_sample(f, i, &f->part[b], fit);
-    free(fit);
+    return UNRELU_OK;
 }
 
 unrelu_status ur_units_fill(const ur_cone *c, const ur_units *units, const unrelu_exec *exec,
                             double *M, ur_certificate *all, unrelu_error *err)
 {
     size_t blocks = (c->n + BLOCK - 1) / BLOCK;
-    filling f = {c, units, M, ur_alloc(blocks, sizeof *f.part), ur_alloc(blocks, sizeof *f.status)};
-    unrelu_status status = UNRELU_OK;
+    UR_ARENA(arena);
+    filling f = {c, units, M, ur_take(&arena, blocks, sizeof *f.part)};
+    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(ur_each(exec, "hidden units", blocks, fill_block, &f, err));
     *all = (ur_certificate){0};
-    if (!f.part || !f.status)
-        status = ur_fail_memory(err, blocks, "blocks of samples");
-    if (status == UNRELU_OK)
-        status = ur_parallel_for(exec, "hidden units", blocks, fill_block, &f, err);
-    for (size_t b = 0; b < blocks && status == UNRELU_OK; b++) {
-        if (f.status[b] != UNRELU_OK)
-            status = ur_fail_memory(err, c->d, "columns");
+    for (size_t b = 0; b < blocks; b++) {
         all->left += f.part[b].left;
         all->total += f.part[b].total;
         all->negative = fmax(all->negative, f.part[b].negative);
     }
-    free(f.part);
-    free(f.status);
-    return status;
-}
-
-size_t ur_units_off(size_t n, size_t p, const double *M, size_t k)
-{
-    size_t off = 0;
-    for (size_t i = 0; i < n; i++) {
-        int any = 0;
-        for (size_t l = 0; l < p; l++)
-            any |= M[i * p + l] > 0;
-        off += any && !(M[i * p + k] > 0);
-    }
-    return off;
+    return UNRELU_OK;
 }
 
 /* ---- their law ---- */
@@ -228,34 +186,36 @@ static unrelu_status take_noise_out(const ur_cone *c, const ur_units *units, unr
     return ur_gaussian_repair(m, 1, err);
 }
 
+static void close_source(void *source)
+{
+    unrelu_source_close(source);
+}
+
 unrelu_status ur_units_fit(const ur_cone *c, const ur_units *units, const double *M, uint64_t seed,
                            const unrelu_exec *exec, unrelu_gaussian *hidden, unrelu_error *err)
 {
     size_t p = c->p;
     unrelu_gaussian_options o = unrelu_gaussian_options_default();
-    unrelu_source *source = NULL;
-    double *limit = ur_doubles(p);
-    char **names = ur_strings_number('u', p);
-    unrelu_status status = limit && names ? UNRELU_OK : ur_fail_memory(err, p, "units");
+    unrelu_source *source;
+    UR_ARENA(arena);
+    double *limit = ur_take(&arena, p, sizeof *limit);
+    char **names = ur_take_numbered(&arena, 'u', p);
+    UR_TRY(ur_arena_status(&arena, err));
     o.seed = seed;
-    for (size_t i = 0; c->noise && limit && i < p; i++)
-        limit[i] = CENSORED * units->deviation[i] * units->length[i];
     if (c->noise) {
+        for (size_t i = 0; i < p; i++)
+            limit[i] = UR_NOISE_ON * units->deviation[i] * units->length[i];
         o.censor_at = limit;
         o.censor_count = p;
     }
-    if (status == UNRELU_OK)
-        status = unrelu_source_memory(M, c->n, p, &source, err);
-    if (status == UNRELU_OK)
-        status = unrelu_source_rename(source, names, err);
-    if (status == UNRELU_OK)
-        status = unrelu_gaussian_fit(source, &o, exec, hidden, err);
-    if (status == UNRELU_OK && c->noise)
-        status = take_noise_out(c, units, hidden, err);
+    UR_TRY(unrelu_source_memory(M, c->n, p, &source, err));
+    source = ur_arena_adopt(&arena, source, close_source);
+    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(unrelu_source_rename(source, names, err));
+    UR_TRY(unrelu_gaussian_fit(source, &o, exec, hidden, err));
+    if (c->noise)
+        UR_TRY(take_noise_out(c, units, hidden, err));
     free(hidden->limit); /* samples of the model are censored at 0 */
     hidden->limit = NULL;
-    unrelu_source_close(source);
-    ur_strings_free(names, p);
-    free(limit);
-    return status;
+    return UNRELU_OK;
 }

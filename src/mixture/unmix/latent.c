@@ -2,15 +2,17 @@
 /* Samples with the same units on differ by W z alone: with a units on they vary in a dimensions,
  * or in as many as the rank of W, where that is lower. Then the cone can have facets that belong to
  * no unit. Units that are constant in such samples do not count. */
+#include "base/arena.h"
 #include "base/error.h"
-#include "base/memory.h"
 #include "dense/linear.h"
+#include "mixture/problem/tolerance.h"
 #include "mixture/problem/unmix.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#define RANK 1e-7
+/* of one pattern, so many of its samples are looked at: their rank is then that of the law */
+enum { SAMPLES_A_UNIT = 2, SAMPLES_MORE = 4 };
 
 typedef struct {
     uint64_t pattern;
@@ -51,7 +53,7 @@ static size_t centre(const double *M, size_t p, const entry *group, size_t rows,
             Z[i * on + units] = M[group[i].row * p + k] - mean;
             size = hypot(size, Z[i * on + units]);
         }
-        if (!(size > RANK * mean))
+        if (!(size > UR_UNMIX_LATENT * mean))
             continue;
         for (size_t i = 0; i < rows; i++)
             Z[i * on + units] /= size;
@@ -67,36 +69,32 @@ static unrelu_status measure(const double *M, size_t p, const entry *group, size
                              ur_latent *found, unrelu_error *err)
 {
     size_t on = group->on, rank = 0;
-    double *Z = ur_alloc(rows, on * sizeof *Z), *Q = ur_alloc(rows, on * sizeof *Q);
-    unrelu_status status = Z && Q ? UNRELU_OK : ur_fail_memory(err, rows * on, "hidden units");
-    size_t units = status == UNRELU_OK ? centre(M, p, group, rows, Z) : 0;
-    if (status == UNRELU_OK)
-        status = ur_qr_pivoted(rows, units, Z, RANK, &rank, Q, NULL, NULL, err);
-    if (status == UNRELU_OK && rank < units)
+    UR_ARENA(arena);
+    double *Z = ur_take(&arena, rows, on * sizeof *Z), *Q = ur_take(&arena, rows, on * sizeof *Q);
+    UR_TRY(ur_arena_status(&arena, err));
+    size_t units = centre(M, p, group, rows, Z);
+    UR_TRY(ur_qr_pivoted(rows, units, Z, UR_UNMIX_LATENT, &rank, Q, NULL, NULL, err));
+    if (rank < units)
         *found = (ur_latent){rows, units, rank};
-    free(Z);
-    free(Q);
-    return status;
+    return UNRELU_OK;
 }
 
 unrelu_status ur_unmix_latent(size_t n, size_t p, const double *M, ur_latent *found,
                               unrelu_error *err)
 {
-    entry *entries = ur_alloc(n, sizeof *entries);
-    unrelu_status status = entries ? UNRELU_OK : ur_fail_memory(err, n, "patterns of samples");
+    UR_ARENA(arena);
+    entry *entries = ur_take(&arena, n, sizeof *entries);
     *found = (ur_latent){0};
-    for (size_t i = 0; i < n && status == UNRELU_OK; i++)
+    UR_TRY(ur_arena_status(&arena, err));
+    for (size_t i = 0; i < n; i++)
         entries[i] = read_pattern(M + i * p, p, i);
-    if (status == UNRELU_OK)
-        qsort(entries, n, sizeof *entries, by_pattern);
-    for (size_t first = 0, next; first < n && status == UNRELU_OK && found->samples == 0;
-         first = next) {
-        size_t enough = 2 * entries[first].on + 4;
+    qsort(entries, n, sizeof *entries, by_pattern);
+    for (size_t first = 0, next; first < n && found->samples == 0; first = next) {
+        size_t enough = SAMPLES_A_UNIT * entries[first].on + SAMPLES_MORE;
         for (next = first + 1; next < n && entries[next].pattern == entries[first].pattern;)
             next++;
         if (entries[first].on >= 2 && next - first >= enough)
-            status = measure(M, p, entries + first, enough, found, err);
+            UR_TRY(measure(M, p, entries + first, enough, found, err));
     }
-    free(entries);
-    return status;
+    return UNRELU_OK;
 }

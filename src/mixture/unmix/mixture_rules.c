@@ -3,15 +3,11 @@
  * and the hidden units, not of the way these were found. */
 #include "base/error.h"
 #include "cone/facet.h"
+#include "mixture/problem/tolerance.h"
 #include "mixture/problem/unmix.h"
 #include "model/rules.h"
 
 #include <math.h>
-
-#define EXACT    1e-9 /* residual */
-#define SURPRISE 5.0  /* -ln of the chance at which a missing ridge is an alarm */
-
-enum { FEWEST_OFF = 4, FEWEST_ON = 3 };
 
 typedef struct {
     const ur_unmix *work;
@@ -35,12 +31,12 @@ static unrelu_status test_residual(const void *context, ur_breach *breach, unrel
 {
     const facts *f = context;
     const unrelu_mixture *m = f->model;
-    if (m->residual <= EXACT && m->negative <= f->cone->tolerance)
+    if (m->residual <= UR_UNMIX_RESIDUAL && m->negative <= f->cone->tolerance)
         return UNRELU_OK;
     return ur_breach_tell(breach, err,
                           "the residual is %.2g and the lowest unit %.2g below 0, where %.0e and "
                           "%.0e are allowed: the samples are mixtures only so far",
-                          m->residual, m->negative, EXACT, f->cone->tolerance);
+                          m->residual, m->negative, UR_UNMIX_RESIDUAL, f->cone->tolerance);
 }
 
 static unrelu_status test_facet_count(const void *context, ur_breach *breach, unrelu_error *err)
@@ -77,20 +73,20 @@ static int has_noisy_pairs(const void *f)
 static unrelu_status test_off(const void *context, ur_breach *breach, unrelu_error *err)
 {
     const facts *f = context;
-    size_t off = f->model->min_off, needed = FEWEST_OFF * f->cone->p;
+    size_t off = f->model->min_off, needed = UR_FEWEST_OFF * f->cone->p;
     if (off >= needed)
         return UNRELU_OK;
     return ur_breach_tell(breach, err,
                           "a unit is off in only %zu samples with others on, and below %d p = %zu "
                           "a facet that is no unit may pass for one: more samples",
-                          off, FEWEST_OFF, needed);
+                          off, UR_FEWEST_OFF, needed);
 }
 
 /* the first unit that is on in one or two samples; p: none */
 static size_t find_outlier(const facts *f)
 {
     size_t k = 0;
-    while (k < f->cone->p && f->model->hidden.positive[k] >= FEWEST_ON)
+    while (k < f->cone->p && f->model->hidden.positive[k] >= UR_FEWEST_ON)
         k++;
     return k;
 }
@@ -136,7 +132,7 @@ static unrelu_status test_ridges(const void *context, ur_breach *breach, unrelu_
     ur_ridge r;
     UR_TRY(ur_unmix_ridge(c->n, f->M, &f->model->hidden, f->work->exec, &r, err));
     double triples = (double)c->p * (double)c->p * (double)c->p; /* each on and off */
-    if (r.surprise < SURPRISE + log(triples))
+    if (r.surprise < UR_RIDGE_SURPRISE + log(triples))
         return UNRELU_OK;
     return ur_breach_tell(breach, err,
                           "units %zu and %zu are off together in %zu samples, and unit %zu is %s "

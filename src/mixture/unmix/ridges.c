@@ -6,32 +6,29 @@
  * taken for a unit, two are off together in samples where a third is never on (or never off),
  * though the fitted hidden layer would have it so in some of them: that number is what counts, a
  * strong correlation does the same and is no alarm. Cost n p^3 / 128. */
+#include "base/arena.h"
 #include "base/error.h"
-#include "base/memory.h"
+#include "mixture/problem/tolerance.h"
 #include "mixture/problem/unmix.h"
 
 #include <math.h>
-#include <stdlib.h>
 
-enum { FEWEST = 10, DRAWN = 1 << 13 };
+enum { DRAWN = 1 << 13 }; /* samples of the fitted law: shares are known to 0.5 % */
+/* what is never seen otherwise among those drawn is otherwise in 0.1 %: keeps the logarithm finite
+ */
+static const double LARGEST_SHARE = 0.999;
 
-unrelu_status ur_patterns_make(size_t n, size_t p, const double *M, ur_patterns *out,
-                               unrelu_error *err)
+unrelu_status ur_patterns_make(size_t n, size_t p, const double *M, ur_arena *arena,
+                               ur_patterns *out, unrelu_error *err)
 {
     *out = (ur_patterns){.n = n, .p = p, .words = (n + 63) / 64};
-    if (!(out->off = ur_alloc(p, out->words * sizeof *out->off)))
-        return ur_fail_memory(err, n, "patterns of samples");
+    out->off = ur_take(arena, p, out->words * sizeof *out->off);
+    UR_TRY(ur_arena_status(arena, err));
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < p; k++)
             if (!(M[i * p + k] > 0))
                 out->off[k * out->words + i / 64] |= UINT64_C(1) << (i % 64);
     return UNRELU_OK;
-}
-
-void ur_patterns_free(ur_patterns *patterns)
-{
-    free(patterns->off);
-    *patterns = (ur_patterns){0};
 }
 
 /* samples where i and j are off; of these in *all those where l is off too */
@@ -53,7 +50,7 @@ static void visit(const ur_patterns *seen, const ur_patterns *drawn, ur_ridge r,
 {
     size_t all, drawn_all;
     r.off = count(seen, r.i, r.j, r.l, &all);
-    if (r.off < FEWEST || (all != r.off && (all > 0 || !drawn)))
+    if (r.off < UR_FEWEST_RIDGE || (all != r.off && (all > 0 || !drawn)))
         return;
     double share = 0.5;
     r.on = all == 0;
@@ -63,7 +60,8 @@ static void visit(const ur_patterns *seen, const ur_patterns *drawn, ur_ridge r,
         share = both > 0 ? (double)other / (double)both : 0;
     }
     r.expected = share * (double)r.off;
-    r.surprise = -log1p(-fmin(share, 0.999)) * (double)r.off; /* -ln of the chance of none */
+    r.surprise =
+        -log1p(-fmin(share, LARGEST_SHARE)) * (double)r.off; /* -ln of the chance of none */
     if (r.surprise > worst->surprise)
         *worst = r;
 }
@@ -79,34 +77,32 @@ ur_ridge ur_patterns_ridge(const ur_patterns *seen, const ur_patterns *drawn)
     return worst;
 }
 
-static unrelu_status draw(const unrelu_gaussian *hidden, const unrelu_exec *exec, ur_patterns *out,
-                          unrelu_error *err)
+static void free_sampler(void *sampler)
 {
-    unrelu_sampler *sampler = NULL;
-    double *m = ur_alloc(DRAWN, hidden->d * sizeof *m);
-    unrelu_status status = m ? UNRELU_OK : ur_fail_memory(err, DRAWN * hidden->d, "hidden units");
-    if (status == UNRELU_OK)
-        status = unrelu_sampler_new(hidden, 1, &sampler, err);
-    if (status == UNRELU_OK)
-        status = unrelu_sampler_draw(sampler, 0, DRAWN, exec, m, err);
-    if (status == UNRELU_OK)
-        status = ur_patterns_make(DRAWN, hidden->d, m, out, err);
     unrelu_sampler_free(sampler);
-    free(m);
-    return status;
+}
+
+static unrelu_status draw(const unrelu_gaussian *hidden, const unrelu_exec *exec, ur_arena *arena,
+                          ur_patterns *out, unrelu_error *err)
+{
+    unrelu_sampler *sampler;
+    UR_ARENA(own);
+    double *m = ur_take(&own, DRAWN, hidden->d * sizeof *m);
+    UR_TRY(ur_arena_status(&own, err));
+    UR_TRY(unrelu_sampler_new(hidden, 1, &sampler, err));
+    sampler = ur_arena_adopt(&own, sampler, free_sampler);
+    UR_TRY(ur_arena_status(&own, err));
+    UR_TRY(unrelu_sampler_draw(sampler, 0, DRAWN, exec, m, err));
+    return ur_patterns_make(DRAWN, hidden->d, m, arena, out, err);
 }
 
 unrelu_status ur_unmix_ridge(size_t n, const double *M, const unrelu_gaussian *hidden,
                              const unrelu_exec *exec, ur_ridge *worst, unrelu_error *err)
 {
-    ur_patterns seen = {0}, drawn = {0};
-    unrelu_status status = ur_patterns_make(n, hidden->d, M, &seen, err);
-    *worst = (ur_ridge){0};
-    if (status == UNRELU_OK)
-        status = draw(hidden, exec, &drawn, err);
-    if (status == UNRELU_OK)
-        *worst = ur_patterns_ridge(&seen, &drawn);
-    ur_patterns_free(&seen);
-    ur_patterns_free(&drawn);
-    return status;
+    ur_patterns seen, drawn;
+    UR_ARENA(arena);
+    UR_TRY(ur_patterns_make(n, hidden->d, M, &arena, &seen, err));
+    UR_TRY(draw(hidden, exec, &arena, &drawn, err));
+    *worst = ur_patterns_ridge(&seen, &drawn);
+    return UNRELU_OK;
 }

@@ -9,33 +9,29 @@
  * p is then the first beyond which all are no larger than noise makes them; where noise is not the
  * same in all columns, the last with a gap behind it (GAP times the next; not the largest gap,
  * which may lie among the units). Cost 2 n d^2. */
+#include "base/arena.h"
 #include "base/error.h"
-#include "base/memory.h"
 #include "dense/blas.h"
 #include "dense/linear.h"
+#include "mixture/problem/tolerance.h"
 #include "mixture/problem/unmix.h"
 #include "model/digits.h"
 #include "pass/parallel.h"
 #include "read/source.h"
 
+#include <float.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define RANK     1e-10
-#define DECISIVE 100.0 /* a gap that no unevenness of noise explains */
-#define FLAT     1.1   /* of the largest singular value that noise makes */
+/* values that can be squared, and summed, with their digits */
+static const double LARGEST = 1e100, SMALLEST = 1e-100;
+/* decimal digits up to which rounding is told from full precision, as model/digits.h counts them */
+enum { MOST_DIGITS = 13 };
 
 enum { BLOCK = 2048 };
-
-void ur_span_free(ur_span *s)
-{
-    double *const all[] = {s->unit, s->even, s->R, s->each, s->each_vt, s->same, s->same_vt};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        free(all[i]);
-    *s = (ur_span){0};
-}
 
 /* ---- sizes of the columns ---- */
 
@@ -56,7 +52,7 @@ static unrelu_status measure_columns(const unrelu_source *source, ur_span *s, un
         double largest = s->unit[j];
         s->unit[j] = largest > 0 ? ldexp(1, ilogb(largest)) : 1;
         s->common = fmax(s->common, largest > 0 ? s->unit[j] : 0);
-        if (largest == 0 || (largest < 1e100 && largest > 1e-100))
+        if (largest == 0 || (largest < LARGEST && largest > SMALLEST))
             continue;
         ur_source_column_label(source, j, label, sizeof label);
         return ur_fail(err, UNRELU_EDATA,
@@ -85,16 +81,16 @@ static void measure_precision(ur_span *s)
         double column = ur_norm_steps(s->n, s->x + j, s->d) / sqrt((double)s->n);
         double relative = ur_digits_rounding(s->n, s->d, s->x, j, column, &digits);
         if (relative == 0 && column > 0)
-            most = 99;
+            most = INT_MAX;
         most = digits > most ? digits : most;
         rounding = fmax(rounding, relative * column);
     }
     snprintf(s->precision, sizeof s->precision, "double");
-    if (most > 0 && most <= 13) {
+    if (most > 0 && most <= MOST_DIGITS) {
         s->rounding = rounding;
         snprintf(s->precision, sizeof s->precision, "digits:%u", (unsigned)most & 15);
     } else if (ur_digits_single(s->n * s->d, s->x)) {
-        s->rounding = 0x1p-25 / sqrt(3) * s->rms;
+        s->rounding = FLT_EPSILON / 4 / sqrt(3) * s->rms; /* uniform within half of the last bit */
         snprintf(s->precision, sizeof s->precision, "single");
     }
 }
@@ -106,24 +102,20 @@ typedef struct {
     const double *unit;
     size_t rows, d, block;
     double *out; /* for each block d x d */
-    unrelu_status *status;
 } triangles;
 
-static void triangle(void *context, size_t i)
+static unrelu_status triangle(void *context, size_t i, unrelu_error *err)
 {
     const triangles *t = context;
     size_t d = t->d, first = i * t->block;
     size_t rows = t->rows - first < t->block ? t->rows - first : t->block;
-    double *A = ur_alloc(rows, d * sizeof *A);
-    if (!A) {
-        t->status[i] = UNRELU_ENOMEM;
-        return;
-    }
+    UR_ARENA(arena);
+    double *A = ur_take(&arena, rows, d * sizeof *A);
+    UR_TRY(ur_arena_status(&arena, err));
     for (size_t r = 0; r < rows; r++)
         for (size_t j = 0; j < d; j++)
             A[r * d + j] = t->X[(first + r) * d + j] / (t->unit ? t->unit[j] : 1);
-    t->status[i] = ur_qr_triangle(rows, d, A, t->out + i * d * d, NULL);
-    free(A);
+    return ur_qr_triangle(rows, d, A, t->out + i * d * d, err);
 }
 
 /* R = the triangle of X (rows x d), its columns over unit (NULL: 1) */
@@ -131,66 +123,49 @@ static unrelu_status factor(const double *X, const double *unit, size_t rows, si
                             const unrelu_exec *exec, unrelu_error *err)
 {
     size_t block = 4 * d > BLOCK ? 4 * d : BLOCK, blocks = (rows + block - 1) / block;
-    triangles t = {X, unit, rows, d, block, NULL, NULL};
-    unrelu_status status = UNRELU_OK;
-    t.out = ur_alloc(blocks, d * d * sizeof *t.out);
-    t.status = ur_alloc(blocks, sizeof *t.status);
-    if (!t.out || !t.status)
-        status = ur_fail_memory(err, blocks * d * d, "numbers of a QR factorisation");
-    if (status == UNRELU_OK)
-        status = ur_parallel_for(exec, "singular values", blocks, triangle, &t, err);
-    for (size_t i = 0; i < blocks && status == UNRELU_OK; i++)
-        if (t.status[i] != UNRELU_OK)
-            status = ur_fail(err, t.status[i], "a QR factorisation of %zu columns failed", d);
-    if (status == UNRELU_OK && blocks > 1)
-        status = factor(t.out, NULL, blocks * d, d, R, exec, err);
-    else if (status == UNRELU_OK)
-        memcpy(R, t.out, d * d * sizeof *R);
-    free(t.out);
-    free(t.status);
-    return status;
+    UR_ARENA(arena);
+    triangles t = {X, unit, rows, d, block, ur_take(&arena, blocks, d * d * sizeof *t.out)};
+    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(ur_each(exec, "singular values", blocks, triangle, &t, err));
+    if (blocks > 1)
+        return factor(t.out, NULL, blocks * d, d, R, exec, err);
+    memcpy(R, t.out, d * d * sizeof *R);
+    return UNRELU_OK;
 }
 
 static unrelu_status decompose(ur_span *s, unrelu_error *err)
 {
     size_t d = s->d;
-    double *same = ur_alloc(d, d * sizeof *same), *left = ur_alloc(d, d * sizeof *left);
-    unrelu_status status = UNRELU_OK;
-    if (!same || !left)
-        status = ur_fail_memory(err, d * d, "singular vectors");
-    for (size_t i = 0; i < d * d && status == UNRELU_OK; i++)
+    UR_ARENA(arena);
+    double *same = ur_take(&arena, d, d * sizeof *same);
+    double *left = ur_take(&arena, d, d * sizeof *left);
+    UR_TRY(ur_arena_status(&arena, err));
+    for (size_t i = 0; i < d * d; i++)
         same[i] = s->R[i] * (s->unit[i % d] / s->common);
-    if (status == UNRELU_OK)
-        status = ur_svd(d, d, s->R, left, s->each, s->each_vt, err);
-    if (status == UNRELU_OK)
-        status = ur_svd(d, d, same, left, s->same, s->same_vt, err);
-    free(same);
-    free(left);
-    while (s->rank < s->most && s->each[s->rank] > RANK * s->each[0])
+    UR_TRY(ur_svd(d, d, s->R, left, s->each, s->each_vt, err));
+    UR_TRY(ur_svd(d, d, same, left, s->same, s->same_vt, err));
+    while (s->rank < s->most && s->each[s->rank] > UR_UNMIX_RANK * s->each[0])
         s->rank++;
-    return status;
+    return UNRELU_OK;
 }
 
 unrelu_status ur_span_measure(const unrelu_source *source, const ur_table *x,
-                              const unrelu_exec *exec, ur_span *s, unrelu_error *err)
+                              const unrelu_exec *exec, ur_arena *arena, ur_span *s,
+                              unrelu_error *err)
 {
     size_t n = x->rows, d = x->columns;
     *s = (ur_span){.n = n, .d = d, .x = x->cells, .most = n < d ? n : d};
-    s->unit = ur_doubles(d);
-    s->even = ur_doubles(d);
-    s->R = ur_alloc(d, d * sizeof *s->R);
-    s->each = ur_doubles(d);
-    s->same = ur_doubles(d);
-    s->each_vt = ur_alloc(d, d * sizeof *s->each_vt);
-    s->same_vt = ur_alloc(d, d * sizeof *s->same_vt);
-    if (!s->unit || !s->even || !s->R || !s->each || !s->same || !s->each_vt || !s->same_vt)
-        return ur_fail_memory(err, d * d, "singular vectors");
-    unrelu_status status = measure_columns(source, s, err);
-    if (status != UNRELU_OK)
-        return status;
+    double **const lists[] = {&s->unit, &s->even, &s->each, &s->same};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        *lists[i] = ur_take(arena, d, sizeof(double));
+    double **const squares[] = {&s->R, &s->each_vt, &s->same_vt};
+    for (size_t i = 0; i < sizeof squares / sizeof *squares; i++)
+        *squares[i] = ur_take(arena, d, d * sizeof(double));
+    UR_TRY(ur_arena_status(arena, err));
+    UR_TRY(measure_columns(source, s, err));
     measure_precision(s);
-    status = factor(s->x, s->unit, n, d, s->R, exec, err);
-    return status == UNRELU_OK ? decompose(s, err) : status;
+    UR_TRY(factor(s->x, s->unit, n, d, s->R, exec, err));
+    return decompose(s, err);
 }
 
 /* ---- p and noise ---- */
@@ -223,71 +198,52 @@ size_t ur_span_gap(const ur_span *s)
 size_t ur_span_flat(const ur_span *s)
 {
     size_t p = 1, gap = ur_span_gap(s);
-    if (gap > 0 && s->same[gap - 1] > DECISIVE * s->same[gap])
+    if (gap > 0 && s->same[gap - 1] > UR_GAP_DECISIVE * s->same[gap])
         return gap;
-    while (p < s->most && ur_span_excess(s, p) > FLAT)
+    while (p < s->most && ur_span_excess(s, p) > UR_EXCESS_FLAT)
         p++;
     return p < s->most ? p : 0;
 }
 
 /* ---- the cone ---- */
 
-typedef struct {
-    const ur_cone *cone;
-    size_t block;
-} products;
-
-static void multiply(void *context, size_t i)
+static unrelu_status multiply(void *cone, size_t i, unrelu_error *err)
 {
-    const products *w = context;
-    const ur_cone *c = w->cone;
-    size_t first = i * w->block, rows = c->n - first < w->block ? c->n - first : w->block;
+    const ur_cone *c = cone;
+    size_t first = i * BLOCK, rows = c->n - first < BLOCK ? c->n - first : BLOCK;
+    (void)err;
     ur_multiply(rows, c->d, c->p, c->x + first * c->d, c->B, c->y + first * c->p);
+    return UNRELU_OK;
 }
 
 unrelu_status ur_cone_make(const ur_span *s, size_t p, double sigma, const unrelu_exec *exec,
-                           ur_cone *cone, unrelu_error *err)
+                           ur_arena *arena, ur_cone *cone, unrelu_error *err)
 {
     size_t d = s->d, n = s->n;
-    const double *values = sigma > 0 ? s->same : s->each;
-    const double *vt = sigma > 0 ? s->same_vt : s->each_vt;
+    int noisy = sigma > 0;
+    const double *values = noisy ? s->same : s->each, *vt = noisy ? s->same_vt : s->each_vt;
     *cone = (ur_cone){.n = n,
                       .d = d,
                       .p = p,
                       .x = s->x,
-                      .unit = sigma > 0 ? s->even : s->unit,
+                      .y = ur_take(arena, n, p * sizeof *cone->y),
+                      .B = ur_take(arena, d, p * sizeof *cone->B),
+                      .C = ur_take(arena, p, d * sizeof *cone->C),
+                      .unit = noisy ? s->even : s->unit,
                       .sigma = sigma,
-                      .tolerance = 1e-8};
-    cone->B = ur_alloc(d, p * sizeof *cone->B);
-    cone->C = ur_alloc(p, d * sizeof *cone->C);
-    cone->y = ur_alloc(n, p * sizeof *cone->y);
-    if (sigma > 0)
-        cone->noise = ur_alloc(p, p * sizeof *cone->noise);
-    if (!cone->B || !cone->C || !cone->y || (sigma > 0 && !cone->noise))
-        return ur_fail_memory(err, n * p, "numbers in the samples' span");
+                      .noise = noisy ? ur_take(arena, p, p * sizeof *cone->noise) : NULL,
+                      .tolerance = UR_UNMIX_OFF};
+    UR_TRY(ur_arena_status(arena, err));
     for (size_t k = 0; k < p; k++) {
-        double size = values[k] / sqrt((double)n);
+        double size = values[k] / sqrt((double)n), deviation = sigma / s->common / size;
         for (size_t j = 0; j < d; j++) {
-            double unit = sigma > 0 ? s->common : s->unit[j];
-            cone->B[j * p + k] = vt[k * d + j] / size / unit;
-            cone->C[k * d + j] = vt[k * d + j] * size * unit;
+            cone->B[j * p + k] = vt[k * d + j] / size / cone->unit[j];
+            cone->C[k * d + j] = vt[k * d + j] * size * cone->unit[j];
         }
-        if (sigma > 0) {
-            double deviation = sigma / s->common / size;
+        if (noisy)
             cone->noise[k * p + k] = deviation * deviation;
-        }
     }
-    products w = {cone, BLOCK};
-    return ur_parallel_for(exec, "projecting", (n + BLOCK - 1) / BLOCK, multiply, &w, err);
-}
-
-void ur_cone_free(ur_cone *cone)
-{
-    free(cone->y);
-    free(cone->B);
-    free(cone->C);
-    free(cone->noise);
-    *cone = (ur_cone){0};
+    return ur_each(exec, "projecting", (n + BLOCK - 1) / BLOCK, multiply, cone, err);
 }
 
 double ur_cone_noise(const ur_cone *cone, const double *u)
@@ -296,4 +252,38 @@ double ur_cone_noise(const ur_cone *cone, const double *u)
     for (size_t k = 0; cone->noise && k < cone->p; k++)
         sum += cone->noise[k * cone->p + k] * u[k] * u[k];
     return sqrt(sum);
+}
+
+typedef struct {
+    double size, left; /* squares */
+} sample;
+
+static int by_size(const void *a, const void *b)
+{
+    double x = ((const sample *)a)->size, y = ((const sample *)b)->size;
+    return (x > y) - (x < y);
+}
+
+unrelu_status ur_cone_growth(const ur_cone *c, double *ratio, unrelu_error *err)
+{
+    size_t n = c->n, d = c->d, p = c->p;
+    double half[2] = {0, 0};
+    UR_ARENA(arena);
+    sample *samples = ur_take(&arena, n, sizeof *samples);
+    double *rest = ur_take(&arena, d, sizeof *rest);
+    UR_TRY(ur_arena_status(&arena, err));
+    for (size_t i = 0; i < n; i++) {
+        const double *y = c->y + i * p;
+        for (size_t j = 0; j < d; j++)
+            rest[j] = c->x[i * d + j] / c->unit[j];
+        for (size_t k = 0; k < p; k++)
+            for (size_t j = 0; j < d; j++)
+                rest[j] -= y[k] * (c->C[k * d + j] / c->unit[j]);
+        samples[i] = (sample){ur_dot(p, y, y), ur_dot(d, rest, rest)};
+    }
+    qsort(samples, n, sizeof *samples, by_size);
+    for (size_t i = 0; i < n; i++)
+        half[2 * i >= n] += samples[i].left;
+    *ratio = half[1] / half[0] * (double)(n / 2) / (double)(n - n / 2);
+    return UNRELU_OK;
 }

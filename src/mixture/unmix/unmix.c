@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "mixture/problem/unmix.h"
-
+#include "base/arena.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "dense/blas_pin.h"
-#include "dense/linear.h"
+#include "mixture/problem/tolerance.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define NOT_NOISE 3.0  /* of what is left, in long samples over short ones */
-#define UNIFORM   1e-6 /* relative: below it noise may be rounding, which grows with the samples */
-#define MOST_LEFT 4.0  /* deviations of the noise */
 
 enum { FEWEST_ROWS = 3 };
 
@@ -32,29 +28,38 @@ static unrelu_status warn_unknown_errors(unrelu_mixture *m, unrelu_error *err)
                            units, m->p);
 }
 
-static unrelu_status set_A(ur_unmix *w, const ur_cone *c, const ur_units *units,
-                           const double *bread, const double *pull, unrelu_error *err)
+/* A, with noise polished and with its errors */
+static unrelu_status set_A(ur_unmix *w, const ur_cone *c, ur_units *units, unrelu_error *err)
 {
     unrelu_mixture *m = w->model;
     size_t d = c->d, p = c->p;
-    unrelu_status status = ur_mixture_alloc(m, err);
-    for (size_t i = 0; i < d * p && status == UNRELU_OK; i++)
+    int polished = c->noise && w->options->method == UNRELU_UNMIX_FACETS;
+    ur_influence influence = {0};
+    UR_ARENA(arena);
+    if (polished) {
+        influence.response = ur_take(&arena, p, p * p * sizeof *influence.response);
+        influence.score = ur_take(&arena, c->n, p * sizeof *influence.score);
+        UR_TRY(ur_arena_status(&arena, err));
+        UR_TRY(ur_unmix_polish(c, w->exec, units->U, &influence, err));
+        UR_TRY(ur_units_derive(c, units, err));
+    }
+    UR_TRY(ur_mixture_alloc(m, err));
+    for (size_t i = 0; i < d * p; i++)
         m->A[i] = units->G[i % p * d + i / p] / units->length[i % p];
-    if (status != UNRELU_OK || !c->noise)
-        return status;
+    if (!c->noise)
+        return UNRELU_OK;
     if (!(m->A_se = ur_alloc(d, p * sizeof *m->A_se)))
         return ur_fail_memory(err, d * p, "errors of A");
-    if (w->options->method == UNRELU_UNMIX_SEPARABLE) {
-        for (size_t i = 0; i < d * p; i++)
-            m->A_se[i] = NAN;
-        return ur_mixture_warn(m, "no-se", err,
-                               "columns of A are single samples, chosen as the most extreme ones "
-                               "with their noise: no standard error can be had; --method facets "
-                               "has one, and is several times as accurate");
+    if (polished) {
+        UR_TRY(ur_unmix_errors(c, w->exec, units, &influence, m->A_se, err));
+        return warn_unknown_errors(m, err);
     }
-    status =
-        ur_unmix_errors(c, w->exec, units->U, units->inverse, bread, pull, units->G, m->A_se, err);
-    return status == UNRELU_OK ? warn_unknown_errors(m, err) : status;
+    for (size_t i = 0; i < d * p; i++)
+        m->A_se[i] = NAN;
+    return ur_mixture_warn(m, "no-se", err,
+                           "columns of A are single samples, chosen as the most extreme ones with "
+                           "their noise: no standard error can be had; --method facets has one, "
+                           "and is several times as accurate");
 }
 
 /* the warnings of the fit of the hidden layer become the model's */
@@ -71,18 +76,21 @@ static unrelu_status take_warnings(unrelu_mixture *m, unrelu_error *err)
     return status;
 }
 
-/* with noise: what is left must be no more than that */
-static unrelu_status check_residual(const ur_unmix *w, const ur_cone *c, const ur_certificate *all,
-                                    unrelu_error *err)
+/* of all units the least number of samples where it is off and another is on */
+static size_t least_off(size_t n, size_t p, const double *M)
 {
-    double left = w->span.common * sqrt(all->left / ((double)c->n * (double)c->d));
-    if (!c->noise || left <= MOST_LEFT * c->sigma)
-        return UNRELU_OK;
-    return ur_fail(err, UNRELU_EDATA,
-                   "p = %zu units leave %.3g of the samples (root mean square), %.2g times the "
-                   "noise that the singular values tell of: these are no mixtures of %zu units; "
-                   "another -p, or more samples",
-                   c->p, left, left / c->sigma, c->p);
+    size_t least = n;
+    for (size_t k = 0; k < p; k++) {
+        size_t off = 0;
+        for (size_t i = 0; i < n; i++) {
+            int any = 0;
+            for (size_t l = 0; l < p; l++)
+                any |= M[i * p + l] > 0;
+            off += any && !(M[i * p + k] > 0);
+        }
+        least = off < least ? off : least;
+    }
+    return least;
 }
 
 static unrelu_status set_hidden(ur_unmix *w, const ur_cone *c, const ur_units *units, double *M,
@@ -90,55 +98,20 @@ static unrelu_status set_hidden(ur_unmix *w, const ur_cone *c, const ur_units *u
 {
     unrelu_mixture *m = w->model;
     ur_certificate all;
-    unrelu_status status = ur_units_fill(c, units, w->exec, M, &all, err);
-    if (status == UNRELU_OK)
-        status = ur_units_fit(c, units, M, w->options->seed, w->exec, &m->hidden, err);
-    if (status != UNRELU_OK)
-        return status;
+    UR_TRY(ur_units_fill(c, units, w->exec, M, &all, err));
+    UR_TRY(ur_units_fit(c, units, M, w->options->seed, w->exec, &m->hidden, err));
     m->residual = sqrt(all.left / all.total);
     m->negative = all.negative;
     m->samples_checked = c->n;
-    m->min_off = c->n;
-    for (size_t k = 0; k < c->p; k++) {
-        size_t off = ur_units_off(c->n, c->p, M, k);
-        m->min_off = off < m->min_off ? off : m->min_off;
-    }
-    status = check_residual(w, c, &all, err);
-    return status == UNRELU_OK ? take_warnings(m, err) : status;
-}
-
-static unrelu_status finish(ur_unmix *w, const ur_cone *c, ur_normals *normals, unrelu_error *err)
-{
-    unrelu_mixture *m = w->model;
-    size_t p = c->p;
-    ur_units units = {0};
-    double *M = ur_alloc(c->n, p * sizeof *M); /* before that, the pull of the samples */
-    double *bread = ur_alloc(p, p * p * sizeof *bread);
-    unrelu_status status = UNRELU_OK;
-    if (!M || !bread)
-        status = ur_fail_memory(err, c->n * p, "hidden units");
-    m->p = p;
-    m->facets = normals->count;
-    m->tries = normals->tries;
-    if (!c->noise) /* met to rounding, however few digits the samples have */
-        snprintf(m->precision, sizeof m->precision, "double");
-    if (status == UNRELU_OK)
-        status = ur_units_make(c, normals->U, &units, err);
-    if (status == UNRELU_OK && c->noise && w->options->method == UNRELU_UNMIX_FACETS) {
-        status = ur_unmix_polish(c, w->exec, units.U, bread, M, err);
-        if (status == UNRELU_OK)
-            status = ur_units_derive(c, &units, err);
-    }
-    if (status == UNRELU_OK)
-        status = set_A(w, c, &units, bread, M, err);
-    if (status == UNRELU_OK)
-        status = set_hidden(w, c, &units, M, err);
-    if (status == UNRELU_OK)
-        status = ur_unmix_judge(w, c, normals, M, err);
-    ur_units_free(&units);
-    free(M);
-    free(bread);
-    return status;
+    m->min_off = least_off(c->n, c->p, M);
+    double left = w->span.common * sqrt(all.left / ((double)c->n * (double)c->d));
+    if (c->noise && !(left <= UR_NOISE_LEFT * c->sigma))
+        return ur_fail(err, UNRELU_EDATA,
+                       "p = %zu units leave %.3g of the samples (root mean square), %.2g times the "
+                       "noise that the singular values tell of: these are no mixtures of %zu "
+                       "units; another -p, or more samples",
+                       c->p, left, left / c->sigma, c->p);
+    return take_warnings(m, err);
 }
 
 /* with noise: what is beyond p must not grow with the samples */
@@ -147,11 +120,11 @@ static unrelu_status check_growth(ur_unmix *w, const ur_attempt *t, const ur_con
 {
     double ratio = 1;
     if (!c->noise || c->p == c->d || ur_is_rounding(&w->span, t->sigma) ||
-        ur_relative_noise(&w->span, t->sigma) < UNIFORM)
+        ur_relative_noise(&w->span, t->sigma) < UR_UNMIX_UNIFORM)
         return UNRELU_OK;
-    unrelu_status status = ur_cone_growth(c, &ratio, err);
-    if (status != UNRELU_OK || ratio < NOT_NOISE)
-        return status;
+    UR_TRY(ur_cone_growth(c, &ratio, err));
+    if (ratio < UR_NOISE_GROWTH)
+        return UNRELU_OK;
     if (w->options->p > 0)
         return ur_mixture_warn(w->model, "noise-uneven", err,
                                "what p = %zu units leave of the samples is %.2g times larger in "
@@ -163,49 +136,44 @@ static unrelu_status check_growth(ur_unmix *w, const ur_attempt *t, const ur_con
                    c->p, sqrt(ratio), c->p);
 }
 
-static unrelu_status try(ur_unmix *w, const ur_attempt *t, unrelu_error *err)
+static unrelu_status attempt(ur_unmix *w, const ur_attempt *t, unrelu_error *err)
 {
     const ur_span *s = &w->span;
-    ur_cone cone = {0};
-    ur_normals normals = {0};
-    if (s->nonzero < 2 * t->p)
+    unrelu_mixture *m = w->model;
+    size_t p = t->p;
+    ur_cone cone;
+    ur_normals normals;
+    ur_units units;
+    UR_ARENA(arena);
+    if (s->nonzero < UR_FEWEST_A_UNIT * p)
         return ur_fail(err, UNRELU_EDATA,
                        "%zu samples that are not 0 have rank %zu, and cannot tell so many units "
                        "apart: at least 2 p = %zu are needed, about 20 p = %zu where units are off "
                        "half the time",
-                       s->nonzero, t->p, 2 * t->p, 20 * t->p);
-    /* rounding is larger where samples are */
-    double sigma = ur_is_rounding(s, t->sigma) ? 2 * t->sigma : t->sigma;
-    unrelu_status status = ur_cone_make(s, t->p, sigma, w->exec, &cone, err);
-    if (status == UNRELU_OK)
-        status = check_growth(w, t, &cone, err);
-    if (status == UNRELU_OK)
-        status = w->options->method == UNRELU_UNMIX_SEPARABLE
-                     ? ur_unmix_separable(&cone, w->options->seed, w->exec, &normals, err)
-                     : ur_unmix_facets(&cone, w->options->seed, w->exec, &normals, err);
-    if (status == UNRELU_OK)
-        status = ur_attempt_describe(w, t, err);
-    if (status == UNRELU_OK)
-        status = finish(w, &cone, &normals, err);
-    w->model->noise = t->sigma;
-    w->model->relative_noise = ur_relative_noise(s, t->sigma);
-    ur_cone_free(&cone);
-    ur_normals_free(&normals);
-    return status;
+                       s->nonzero, p, UR_FEWEST_A_UNIT * p, UR_USUAL_A_UNIT * p);
+    double sigma = ur_is_rounding(s, t->sigma) ? UR_NOISE_ROUNDING * t->sigma : t->sigma;
+    UR_TRY(ur_cone_make(s, p, sigma, w->exec, &arena, &cone, err));
+    UR_TRY(check_growth(w, t, &cone, err));
+    UR_TRY(w->options->method == UNRELU_UNMIX_SEPARABLE
+               ? ur_unmix_separable(&cone, w->options->seed, w->exec, &arena, &normals, err)
+               : ur_unmix_facets(&cone, w->options->seed, w->exec, &arena, &normals, err));
+    UR_TRY(ur_attempt_describe(w, t, err));
+    m->p = p;
+    m->facets = normals.count;
+    m->tries = normals.tries;
+    m->noise = t->sigma;
+    m->relative_noise = ur_relative_noise(s, t->sigma);
+    if (!cone.noise) /* met to rounding, however few digits the samples have */
+        snprintf(m->precision, sizeof m->precision, "double");
+    UR_TRY(ur_units_make(&cone, normals.U, &arena, &units, err));
+    UR_TRY(set_A(w, &cone, &units, err));
+    double *M = ur_take(&arena, cone.n, p * sizeof *M);
+    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(set_hidden(w, &cone, &units, M, err));
+    return ur_unmix_judge(w, &cone, &normals, M, err);
 }
 
 /* ---- the walk ---- */
-
-static unrelu_status set_names(ur_unmix *w, unrelu_error *err)
-{
-    unrelu_mixture *m = w->model;
-    if (!(m->names = ur_alloc(m->d, sizeof *m->names)))
-        return ur_fail_memory(err, m->d, "names");
-    for (size_t j = 0; j < m->d; j++)
-        if (!(m->names[j] = ur_string_copy(unrelu_source_name(w->source, j))))
-            return ur_fail_memory(err, m->d, "names");
-    return UNRELU_OK;
-}
 
 /* an empty model for the next attempt */
 static unrelu_status begin(ur_unmix *w, unrelu_error *err)
@@ -216,7 +184,12 @@ static unrelu_status begin(ur_unmix *w, unrelu_error *err)
     snprintf(m->method, sizeof m->method, "%s",
              w->options->method == UNRELU_UNMIX_SEPARABLE ? "separable" : "facets");
     snprintf(m->precision, sizeof m->precision, "%s", w->span.precision);
-    return set_names(w, err);
+    if (!(m->names = ur_alloc(m->d, sizeof *m->names)))
+        return ur_fail_memory(err, m->d, "names");
+    for (size_t j = 0; j < m->d; j++)
+        if (!(m->names[j] = ur_string_copy(unrelu_source_name(w->source, j))))
+            return ur_fail_memory(err, m->d, "names");
+    return UNRELU_OK;
 }
 
 static void tell_noise(const ur_unmix *w, unrelu_error *err)
@@ -237,30 +210,28 @@ static void tell_noise(const ur_unmix *w, unrelu_error *err)
 static unrelu_status run(ur_unmix *w, unrelu_error *err)
 {
     static const char remedy[] = "unmix needs every cell; leave such rows out";
-    unrelu_status status = ur_table_load(w->source, w->exec, remedy, &w->x, err);
-    if (status == UNRELU_OK && w->x.rows < FEWEST_ROWS)
-        status = ur_fail(err, UNRELU_EDATA, "%zu row%s cannot be unmixed: at least %d are needed",
-                         w->x.rows, w->x.rows == 1 ? "" : "s", FEWEST_ROWS);
-    if (status == UNRELU_OK)
-        status = ur_span_measure(w->source, &w->x, w->exec, &w->span, err);
-    if (status == UNRELU_OK)
-        status = ur_attempts_choose(w, err);
+    UR_ARENA(arena);
+    UR_TRY(ur_table_load(w->source, w->exec, remedy, &w->x, err));
+    if (w->x.rows < FEWEST_ROWS)
+        return ur_fail(err, UNRELU_EDATA, "%zu row%s cannot be unmixed: at least %d are needed",
+                       w->x.rows, w->x.rows == 1 ? "" : "s", FEWEST_ROWS);
+    UR_TRY(ur_span_measure(w->source, &w->x, w->exec, &arena, &w->span, err));
+    UR_TRY(ur_attempts_choose(w, err));
+    unrelu_status status = UNRELU_EDATA;
     int told = 0;
-    for (size_t i = 0; i < w->attempt_count && status == UNRELU_OK; i++) {
+    for (size_t i = 0; i < w->attempt_count && status == UNRELU_EDATA; i++) {
         unrelu_error why = {0};
         status = begin(w, &why);
         if (status == UNRELU_OK)
-            status = try(w, &w->attempts[i], &why);
+            status = attempt(w, &w->attempts[i], &why);
         if (status == UNRELU_OK)
             return UNRELU_OK;
         /* of several attempts, what the first with noise says helps most */
         if (err && (i == 0 || (w->attempts[i].sigma > 0 && !told) || status != UNRELU_EDATA))
             *err = why;
         told |= w->attempts[i].sigma > 0;
-        if (status == UNRELU_EDATA && i + 1 < w->attempt_count)
-            status = UNRELU_OK;
     }
-    if (status == UNRELU_EDATA && w->attempt_count > 0)
+    if (status == UNRELU_EDATA)
         tell_noise(w, err);
     return status;
 }
@@ -279,6 +250,5 @@ unrelu_status unrelu_unmix(unrelu_source *source, const unrelu_unmix_options *op
     if (status != UNRELU_OK)
         unrelu_mixture_free(model);
     ur_table_free(&w.x);
-    ur_span_free(&w.span);
     return status;
 }

@@ -6,36 +6,38 @@
  * A cone can have more facets than p (W of rank below p, b = 0). So the search goes on after the
  * p-th, and where more are found, those with most samples on them come first: the others had at
  * most 29 % of the samples on them, true ones at least 42 % (b = 0). */
+#include "base/arena.h"
 #include "base/error.h"
-#include "base/memory.h"
 #include "cone/facet.h"
 #include "dense/blas.h"
 #include "dense/linear.h"
+#include "mixture/problem/tolerance.h"
 #include "mixture/problem/unmix.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+/* rows of the first search, and the growth of their number from one to the next */
 enum { FEWEST_ROWS = 4000, ROWS_A_UNIT = 200, GROWTH = 4 };
 enum { EXTRA = 10, MANY_EXTRA = 200 }; /* tries after the p-th facet; where it may be a false one */
 enum { FEW_OUTLIERS = 20, PARTS = 3 }; /* one in so many samples; where all were searched */
-enum { MOST_BEYOND = 200 };            /* with noise one in so many samples may be beyond a facet */
-
-#define DEPENDENT 1e-6
-#define LONELY    0.9 /* leverage of a sample */
-
-void ur_normals_free(ur_normals *normals)
-{
-    free(normals->U);
-    *normals = (ur_normals){0};
-}
+/* length of a unit normal beside the span of others: facets of units differ by more */
+static const double DEPENDENT = 1e-6;
+/* A sample of this leverage carries a dimension alone. Asked only from 10 p samples on: among fewer
+ * a large leverage is no wonder. */
+static const double LONELY = 0.9;
+enum { SAMPLES_FOR_LEVERAGE = 10 };
 
 ur_side ur_side_of(const ur_cone *cone, double h, double size, double s)
 {
-    double on = cone->noise ? 3 * s : cone->tolerance * size;
-    double beyond = cone->noise ? 6 * s : on;
+    double on = cone->noise ? UR_NOISE_BAND * s : cone->tolerance * size;
+    double beyond = cone->noise ? UR_NOISE_BEYOND * s : on;
     return h < -beyond ? UR_BEYOND : h > on ? UR_ABOVE : UR_ON;
+}
+
+size_t ur_most_beyond(const ur_cone *cone)
+{
+    return cone->noise ? cone->n / UR_FACET_MOST_BEYOND : 0;
 }
 
 /* samples beyond a facet of the rows taken */
@@ -48,28 +50,28 @@ typedef struct {
     const ur_cone *cone;
     uint64_t seed;
     const unrelu_exec *exec;
-    size_t n;              /* rows taken */
-    double *y;             /* (n, p) */
     unsigned char *beyond; /* cone->n: samples beyond a facet of an earlier round */
-    ur_facets found;
-    size_t *on;   /* found.count: samples on each, of all; 0: some are beyond */
-    double *rest; /* p */
+    double *rest;          /* p */
     size_t tries;
+    /* of a round */
+    size_t n;  /* rows taken */
+    double *y; /* (n, p) */
+    ur_facets found;
+    size_t *on; /* found.count: samples on each, of all; 0: some are beyond */
     outliers out;
     outliers blamed; /* of a round that found p facets, before their like were among the rows */
 } search;
 
 /* evenly spread rows, and those that were beyond a facet */
-static unrelu_status take_rows(search *s, size_t rows, unrelu_error *err)
+static unrelu_status take_rows(search *s, size_t rows, ur_arena *arena, unrelu_error *err)
 {
     const ur_cone *c = s->cone;
     size_t p = c->p, extra = 0;
     for (size_t i = 0; i < c->n; i++)
         extra += s->beyond[i];
-    free(s->y);
     s->n = 0;
-    if (!(s->y = ur_alloc(rows + extra, p * sizeof *s->y)))
-        return ur_fail_memory(err, rows * p, "numbers of a facet search");
+    s->y = ur_take(arena, rows + extra, p * sizeof *s->y);
+    UR_TRY(ur_arena_status(arena, err));
     for (size_t i = 0, taken = 0; i < c->n; i++) {
         int turn = taken < rows && i == (size_t)((double)taken * ((double)c->n / (double)rows));
         taken += (size_t)turn;
@@ -99,14 +101,14 @@ static size_t check_facet(search *s, const double *u)
             worst = i;
         }
     }
-    if (beyond <= (c->noise ? c->n / MOST_BEYOND : 0))
+    if (beyond <= ur_most_beyond(c))
         return on;
     if (beyond > s->out.count)
         s->out = (outliers){beyond, worst, depth};
     return 0;
 }
 
-static unrelu_status find(search *s, size_t round, size_t extra, unrelu_error *err)
+static unrelu_status find(search *s, size_t round, size_t extra, ur_arena *arena, unrelu_error *err)
 {
     const ur_cone *c = s->cone;
     ur_facet_search facets = {.n = s->n,
@@ -119,19 +121,16 @@ static unrelu_status find(search *s, size_t round, size_t extra, unrelu_error *e
                               .seed = s->seed,
                               .stream = UR_STREAM_UNMIX + round,
                               .exec = s->exec};
-    ur_facets_free(&s->found);
-    free(s->on);
-    s->on = NULL;
-    unrelu_status status = ur_facets_find(&facets, &s->found, err);
-    if (status == UNRELU_OK && !(s->on = ur_alloc(s->found.count, sizeof *s->on)))
-        status = ur_fail_memory(err, s->found.count, "facets");
+    UR_TRY(ur_facets_find(&facets, arena, &s->found, err));
+    s->on = ur_take(arena, s->found.count, sizeof *s->on);
+    UR_TRY(ur_arena_status(arena, err));
     s->tries += s->found.tries;
     s->out = (outliers){0};
-    for (size_t k = 0; status == UNRELU_OK && k < s->found.count; k++)
+    for (size_t k = 0; k < s->found.count; k++)
         s->on[k] = check_facet(s, s->found.U + k * c->p);
     if (s->found.count >= c->p && s->blamed.count == 0 && s->out.count <= c->n / FEW_OUTLIERS)
         s->blamed = s->out;
-    return status;
+    return UNRELU_OK;
 }
 
 /* ---- which of them ---- */
@@ -157,17 +156,16 @@ static size_t best(const search *s, const unsigned char *taken, const double *ba
 }
 
 /* by decreasing number of samples, p independent ones first; *rank of these */
-static unrelu_status order(const search *s, ur_normals *out, size_t *rank, unrelu_error *err)
+static unrelu_status order(const search *s, ur_arena *arena, ur_normals *out, size_t *rank,
+                           unrelu_error *err)
 {
     size_t p = s->cone->p, k;
-    unsigned char *taken = ur_alloc(s->found.count, 1);
-    double *basis = ur_alloc(p, p * sizeof *basis);
-    unrelu_status status = UNRELU_OK;
-    out->U = ur_alloc(s->found.count, p * sizeof *out->U);
+    unsigned char *taken = ur_take(arena, s->found.count, 1);
+    double *basis = ur_take(arena, p, p * sizeof *basis);
+    *out = (ur_normals){.U = ur_take(arena, s->found.count, p * sizeof *out->U)};
     *rank = 0;
-    if (!taken || !basis || !out->U)
-        status = ur_fail_memory(err, s->found.count * p, "normals of facets");
-    while (status == UNRELU_OK && (k = best(s, taken, basis, *rank, *rank < p)) != SIZE_MAX) {
+    UR_TRY(ur_arena_status(arena, err));
+    while ((k = best(s, taken, basis, *rank, *rank < p)) != SIZE_MAX) {
         const double *u = s->found.U + k * p;
         memcpy(out->U + p * out->count++, u, p * sizeof *u);
         taken[k] = 1;
@@ -181,9 +179,7 @@ static unrelu_status order(const search *s, ur_normals *out, size_t *rank, unrel
         ur_scale(p, 1 / ur_norm(p, b), b);
         ++*rank;
     }
-    free(taken);
-    free(basis);
-    return status;
+    return UNRELU_OK;
 }
 
 /* ---- the way ---- */
@@ -193,19 +189,18 @@ static unrelu_status order(const search *s, ur_normals *out, size_t *rank, unrel
 static unrelu_status diagnose(search *s, size_t round, unrelu_error *err)
 {
     const ur_cone *c = s->cone;
-    unrelu_status status = UNRELU_OK;
-    for (size_t part = 0; part < PARTS && status == UNRELU_OK && s->blamed.count == 0; part++) {
+    for (size_t part = 0; part < PARTS && s->blamed.count == 0; part++) {
+        UR_ARENA(arena);
         s->n = 0;
         for (size_t i = part; i < c->n; i += PARTS)
             memcpy(s->y + c->p * s->n++, c->y + i * c->p, c->p * sizeof *s->y);
-        status = find(s, round + part, 0, err);
+        UR_TRY(find(s, round + part, 0, &arena, err));
     }
-    return status;
+    return UNRELU_OK;
 }
 
-/* the sample that most of all carries a dimension alone: with y'y = n I its leverage is |y|^2 / n
- */
-static size_t loneliest(const ur_cone *c, double *leverage)
+/* the sample of the largest leverage: with y'y = n I that is |y|^2 / n */
+static size_t find_lone_sample(const ur_cone *c, double *leverage)
 {
     size_t row = 0;
     *leverage = 0;
@@ -226,15 +221,13 @@ static unrelu_status refuse(search *s, size_t rank, size_t round, unrelu_error *
     const char *noise = c->noise ? " with noise" : "";
     size_t tries = s->tries;
     double leverage;
-    size_t row = loneliest(c, &leverage);
-    if (leverage > LONELY && c->n >= 10 * c->p)
+    size_t row = find_lone_sample(c, &leverage);
+    if (leverage > LONELY && c->n >= SAMPLES_FOR_LEVERAGE * c->p)
         return ur_fail(err, UNRELU_EDATA,
                        "row %zu alone carries one of the p = %zu dimensions of the samples: an "
                        "outlier; leave it out (found %zu of %zu facets with it)",
                        row + 1, c->p, rank, c->p);
-    unrelu_status status = diagnose(s, round, err);
-    if (status != UNRELU_OK)
-        return status;
+    UR_TRY(diagnose(s, round, err));
     if (s->blamed.count > 0)
         return ur_fail(err, UNRELU_EDATA,
                        "the cone of most samples has %zu facets, but %zu of %zu samples%s %s "
@@ -246,20 +239,18 @@ static unrelu_status refuse(search *s, size_t rank, size_t round, unrelu_error *
                    "found %zu of %zu facets in %zu tries among %zu samples%s: more samples (about "
                    "20 p = %zu where units are off half the time, 10 p / P(off) in general), "
                    "another -p, or%s these are no mixtures A ReLU(W z + b)",
-                   rank, c->p, tries, c->n, noise, 20 * c->p,
+                   rank, c->p, tries, c->n, noise, UR_USUAL_A_UNIT * c->p,
                    c->noise ? " too much noise, or" : "");
 }
 
-static unrelu_status look(search *s, size_t rows, size_t round, size_t extra, ur_normals *normals,
-                          size_t *rank, unrelu_error *err)
+/* one round; what it took is in its arena, and ends with the next round */
+static unrelu_status look(search *s, size_t rows, size_t round, size_t extra, ur_arena *arena,
+                          ur_normals *normals, size_t *rank, unrelu_error *err)
 {
-    unrelu_status status = take_rows(s, rows, err);
-    if (status == UNRELU_OK)
-        status = find(s, round, extra, err);
-    ur_normals_free(normals);
-    if (status == UNRELU_OK)
-        status = order(s, normals, rank, err);
-    return status;
+    ur_arena_end(arena);
+    UR_TRY(take_rows(s, rows, arena, err));
+    UR_TRY(find(s, round, extra, arena, err));
+    return order(s, arena, normals, rank, err);
 }
 
 /* whether the p normals may not be all, by the samples that were taken */
@@ -268,58 +259,53 @@ static unrelu_status suspect(const search *s, const ur_normals *normals, int *su
 {
     const ur_cone *c = s->cone;
     size_t p = c->p;
-    ur_patterns patterns = {0};
-    double *h = ur_alloc(s->n, p * sizeof *h), *deviation = ur_doubles(p);
-    unrelu_status status = h && deviation ? UNRELU_OK : ur_fail_memory(err, s->n * p, "units");
-    for (size_t k = 0; k < p && status == UNRELU_OK; k++)
+    ur_patterns patterns;
+    UR_ARENA(arena);
+    double *h = ur_take(&arena, s->n, p * sizeof *h);
+    double *deviation = ur_take(&arena, p, sizeof *deviation);
+    UR_TRY(ur_arena_status(&arena, err));
+    for (size_t k = 0; k < p; k++)
         deviation[k] = ur_cone_noise(c, normals->U + k * p);
-    if (status == UNRELU_OK)
-        ur_multiply_nt(s->n, p, p, s->y, normals->U, h);
-    for (size_t i = 0; i < s->n && status == UNRELU_OK; i++) {
+    ur_multiply_nt(s->n, p, p, s->y, normals->U, h);
+    for (size_t i = 0; i < s->n; i++) {
         double size = ur_norm(p, s->y + i * p);
         for (size_t k = 0; k < p; k++)
             h[i * p + k] = ur_side_of(c, h[i * p + k], size, deviation[k]) == UR_ABOVE;
     }
-    if (status == UNRELU_OK)
-        status = ur_patterns_make(s->n, p, h, &patterns, err);
-    if (status == UNRELU_OK)
-        *suspicious = ur_patterns_ridge(&patterns, NULL).off > 0;
-    ur_patterns_free(&patterns);
-    free(h);
-    free(deviation);
-    return status;
+    UR_TRY(ur_patterns_make(s->n, p, h, &arena, &patterns, err));
+    *suspicious = ur_patterns_ridge(&patterns, NULL).off > 0;
+    return UNRELU_OK;
 }
 
 unrelu_status ur_unmix_facets(const ur_cone *cone, uint64_t seed, const unrelu_exec *exec,
-                              ur_normals *normals, unrelu_error *err)
+                              ur_arena *arena, ur_normals *normals, unrelu_error *err)
 {
-    size_t p = cone->p, rank = 0, round = 0;
+    size_t n = cone->n, p = cone->p, rank = 0, round = 0;
     size_t rows = ROWS_A_UNIT * p > FEWEST_ROWS ? ROWS_A_UNIT * p : FEWEST_ROWS;
     int suspicious = 0;
-    search s = {.cone = cone, .seed = seed, .exec = exec};
-    *normals = (ur_normals){0};
-    s.beyond = ur_alloc(cone->n, 1);
-    s.rest = ur_doubles(p);
-    unrelu_status status = s.beyond && s.rest ? UNRELU_OK : ur_fail_memory(err, cone->n, "samples");
-    for (; status == UNRELU_OK; rows *= GROWTH) {
-        rows = rows < cone->n ? rows : cone->n;
-        status = look(&s, rows, round++, EXTRA, normals, &rank, err);
-        if (rank == p || rows == cone->n)
+    ur_normals found;
+    UR_ARENA(own);
+    UR_ARENA(latest);
+    search s = {.cone = cone,
+                .seed = seed,
+                .exec = exec,
+                .beyond = ur_take(&own, n, 1),
+                .rest = ur_take(&own, p, sizeof *s.rest)};
+    UR_TRY(ur_arena_status(&own, err));
+    for (;; rows *= GROWTH) {
+        rows = rows < n ? rows : n;
+        UR_TRY(look(&s, rows, round++, EXTRA, &latest, &found, &rank, err));
+        if (rank == p || rows == n)
             break;
     }
-    if (status == UNRELU_OK && rank == p && normals->count == p)
-        status = suspect(&s, normals, &suspicious, err);
-    if (status == UNRELU_OK && suspicious)
-        status = look(&s, rows, round, MANY_EXTRA, normals, &rank, err);
-    normals->tries = s.tries;
-    if (status == UNRELU_OK && rank < p)
-        status = refuse(&s, rank, round + 1, err);
-    if (status != UNRELU_OK)
-        ur_normals_free(normals);
-    free(s.y);
-    free(s.beyond);
-    free(s.rest);
-    free(s.on);
-    ur_facets_free(&s.found);
-    return status;
+    if (rank == p && found.count == p)
+        UR_TRY(suspect(&s, &found, &suspicious, err));
+    if (suspicious)
+        UR_TRY(look(&s, rows, round, MANY_EXTRA, &latest, &found, &rank, err));
+    if (rank < p)
+        return refuse(&s, rank, round + 1, err);
+    *normals = (ur_normals){found.count, ur_take(arena, found.count, p * sizeof *found.U), s.tries};
+    UR_TRY(ur_arena_status(arena, err));
+    memcpy(normals->U, found.U, found.count * p * sizeof *found.U);
+    return UNRELU_OK;
 }

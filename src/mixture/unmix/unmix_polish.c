@@ -14,23 +14,29 @@
  * z z' over samples that are off, that is of those in the band less those in 3 < t < 6. With
  * a_i the columns of U^-1, da_i = -sum_k a_k (du_k a_i), and the sum over samples of its square
  * is the variance. Beyond the span A errs as a regression on M does, sigma^2 (M'M)^-1. */
+#include "base/arena.h"
 #include "base/error.h"
-#include "base/memory.h"
 #include "dense/blas.h"
 #include "dense/linear.h"
+#include "mixture/problem/tolerance.h"
 #include "mixture/problem/unmix.h"
 #include "pass/parallel.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#define BAND          3.0
-#define BEYOND        6.0
-#define K             (4.0025 / 4.4999)
-#define SLOPE         (0.9707 / 0.9973) /* of the mean of psi, over the share within the band */
-#define SETTLED       1e-6
-#define MOST_LEVERAGE 0.95
+#define BAND   UR_NOISE_BAND
+#define BEYOND UR_NOISE_BEYOND
+/* the integral of t Phi(t) over |t| < 3, over that of (t - 3) Phi(t) from 3 to 6 */
+static const double K = 4.0025 / 4.4999;
+/* of the mean of psi(t + m) in m at 0, which is .9973 - 6 phi(3), over the share in the band */
+static const double SLOPE = 0.9707 / 0.9973;
+/* step of u in deviations of the noise, a millionth of what A's error can show */
+static const double SETTLED = 1e-6;
+/* of a sample; a larger one counts as this, so that a sample alone on its facet keeps an error */
+static const double MOST_LEVERAGE = 0.95;
+/* cosine between the polished normal and the one found: below it another facet was reached */
+static const double SAME_FACET = 0.9;
 
 enum { STEPS = 30, BLOCK = 1024 };
 
@@ -43,9 +49,8 @@ static double psi(double t)
 
 typedef struct {
     const ur_cone *cone;
-    double *U, *bread; /* p x p; p of p x p: the inverses of G */
-    double *pull;      /* n x p: s psi, over 1 - its leverage */
-    unrelu_status *status;
+    double *U;               /* p x p */
+    ur_influence *influence; /* response: the inverses of G; score: s psi, over 1 - its leverage */
 } polishing;
 
 typedef struct {
@@ -92,7 +97,8 @@ static void add_up(const ur_cone *c, const double *u, sums *w)
 }
 
 /* the inverse of G on the space orthogonal to u; *good = 0 where it has none */
-static unrelu_status invert(size_t p, const double *u, double *G, double *inverse, int *good)
+static unrelu_status invert(size_t p, const double *u, double *G, double *inverse, int *good,
+                            unrelu_error *err)
 {
     double trace = 0;
     for (size_t i = 0; i < p; i++) {
@@ -108,17 +114,17 @@ static unrelu_status invert(size_t p, const double *u, double *G, double *invers
     *good = 0;
     if (!(trace > 0))
         return UNRELU_OK;
-    unrelu_status status = ur_solve_positive(p, p, G, inverse, good, NULL);
+    UR_TRY(ur_solve_positive(p, p, G, inverse, good, err));
     for (size_t i = 0; i < p; i++)
         for (size_t j = 0; j < p; j++)
             inverse[i * p + j] -= u[i] * u[j] / trace;
-    return status;
+    return UNRELU_OK;
 }
 
 /* The residual of a sample that u was fitted to is too small by its leverage z'G^-1 z; dividing by
  * 1 - leverage makes up for it, in the variance more than that (HC3), as few samples ask for. */
-static void set_pull(const ur_cone *c, const double *u, const double *inverse, sums *w, size_t k,
-                     double *pull)
+static void set_score(const ur_cone *c, const double *u, const double *inverse, sums *w, size_t k,
+                      double *score)
 {
     size_t p = c->p;
     double *z = w->Z, *Gz = w->Z + p;
@@ -132,31 +138,32 @@ static void set_pull(const ur_cone *c, const double *u, const double *inverse, s
             ur_multiply(p, p, 1, inverse, z, Gz);
             leverage = ur_dot(p, z, Gz);
         }
-        pull[i * p + k] = w->s * psi(t) / (1 - fmax(0, fmin(leverage, MOST_LEVERAGE)));
+        score[i * p + k] = w->s * psi(t) / (1 - fmax(0, fmin(leverage, MOST_LEVERAGE)));
     }
 }
 
-static void polish(void *context, size_t k)
+static unrelu_status polish(void *context, size_t k, unrelu_error *err)
 {
     const polishing *to = context;
     const ur_cone *c = to->cone;
     size_t p = c->p;
     if (p == 1)
-        return; /* nothing to turn, and no error of it */
-    double *u = to->U + k * p, *inverse = to->bread + k * p * p;
-    double *room = ur_alloc(BLOCK + p + 4, p * sizeof *room);
-    if (!room) {
-        to->status[k] = UNRELU_ENOMEM;
-        return;
-    }
-    sums w = {p, room, room + BLOCK * p, room + (BLOCK + p) * p, room + (BLOCK + p + 1) * p, 0};
-    double *step = room + (BLOCK + p + 2) * p, *start = step + p;
+        return UNRELU_OK; /* nothing to turn, and no error of it */
+    double *u = to->U + k * p, *inverse = to->influence->response + k * p * p;
+    UR_ARENA(arena);
+    sums w = {.p = p,
+              .Z = ur_take(&arena, BLOCK, p * sizeof *w.Z),
+              .G = ur_take(&arena, p, p * sizeof *w.G),
+              .g = ur_take(&arena, p, sizeof *w.g),
+              .Nu = ur_take(&arena, p, sizeof *w.Nu)};
+    double *step = ur_take(&arena, p, sizeof *step), *start = ur_take(&arena, p, sizeof *start);
+    UR_TRY(ur_arena_status(&arena, err));
     memcpy(start, u, p * sizeof *u);
     int good = 1;
     for (int i = 0; i < STEPS && good; i++) {
         add_up(c, u, &w);
-        to->status[k] = invert(p, u, w.G, inverse, &good);
-        if (to->status[k] != UNRELU_OK || !good)
+        UR_TRY(invert(p, u, w.G, inverse, &good, err));
+        if (!good)
             break;
         ur_multiply(p, p, 1, inverse, w.g, step);
         double length = ur_norm(p, step);
@@ -164,80 +171,71 @@ static void polish(void *context, size_t k)
             break;
         ur_add(p, -1, step, u);
         ur_scale(p, 1 / ur_norm(p, u), u);
-        good = ur_dot(p, u, start) > 0.9;
+        good = ur_dot(p, u, start) > SAME_FACET;
     }
     if (!good) { /* too few samples near this facet: the normal that was found, without errors */
         memcpy(u, start, p * sizeof *u);
         for (size_t i = 0; i < p * p; i++)
             inverse[i] = NAN;
     }
-    set_pull(c, u, inverse, &w, k, to->pull);
-    free(room);
+    set_score(c, u, inverse, &w, k, to->influence->score);
+    return UNRELU_OK;
 }
 
 unrelu_status ur_unmix_polish(const ur_cone *cone, const unrelu_exec *exec, double *U,
-                              double *bread, double *pull, unrelu_error *err)
+                              ur_influence *influence, unrelu_error *err)
 {
-    size_t p = cone->p;
-    polishing to = {cone, U, bread, pull, ur_alloc(p, sizeof *to.status)};
-    if (!to.status)
-        return ur_fail_memory(err, p, "units");
-    unrelu_status status = ur_parallel_for(exec, "polishing facets", p, polish, &to, err);
-    for (size_t k = 0; k < p && status == UNRELU_OK; k++)
-        if (to.status[k] != UNRELU_OK)
-            status = ur_fail_memory(err, p * p, "numbers of a facet");
-    free(to.status);
-    return status;
+    polishing to = {cone, U, influence};
+    return ur_each(exec, "polishing facets", cone->p, polish, &to, err);
 }
 
 /* ---- errors of A ---- */
 
 typedef struct {
     const ur_cone *cone;
-    const double *U, *inverse, *bread; /* p x p, p x p (columns a_i), p of p x p */
-    const double *pull;                /* n x p */
-    const double *G;                   /* p x d: rows are the columns of A, not scaled */
-    double *A_se;                      /* d x p */
-    unrelu_status *status;
+    const ur_units *units;
+    const ur_influence *influence;
+    double *A_se; /* d x p */
 } errors;
 
-/* room of one unit */
+/* scratch of one unit */
 typedef struct {
     double *T;     /* p x p: column k is G_k^-1 a_i */
     double *NuT;   /* p: (N u_k / s_k^2) t_k */
     double *H, *Q; /* block x p */
     double *sum;   /* p x p: Q'Q */
     double *side;  /* d x p: the columns of A, not scaled, less their part along a_i */
-} influence;
+} scratch;
 
-static void set_influence(const errors *e, size_t i, influence *w)
+static void set_influence(const errors *e, size_t i, scratch *w)
 {
     const ur_cone *c = e->cone;
     size_t p = c->p;
     for (size_t k = 0; k < p; k++) {
-        const double *u = e->U + k * p;
+        const double *u = e->units->U + k * p;
         double s = ur_cone_noise(c, u);
         w->NuT[k] = 0;
         for (size_t r = 0; r < p; r++) {
-            double t = ur_dot_steps(p, e->bread + (k * p + r) * p, 1, e->inverse + i, p);
+            double t = ur_dot_steps(p, e->influence->response + (k * p + r) * p, 1,
+                                    e->units->inverse + i, p);
             w->T[r * p + k] = t;
             w->NuT[k] += c->noise[r * p + r] * u[r] / (s * s) * t;
         }
     }
 }
 
-/* sum += Q'Q with Q_jk = (z_jk t_k) pull_jk over a block of samples */
-static void add_block(const errors *e, size_t first, size_t rows, influence *w)
+/* sum += Q'Q with Q_jk = (z_jk t_k) score_jk over a block of samples */
+static void add_block(const errors *e, size_t first, size_t rows, scratch *w)
 {
     const ur_cone *c = e->cone;
     size_t p = c->p;
-    ur_multiply_nt(rows, p, p, c->y + first * p, e->U, w->H);
+    ur_multiply_nt(rows, p, p, c->y + first * p, e->units->U, w->H);
     ur_multiply(rows, p, p, c->y + first * p, w->T, w->Q);
     for (size_t j = 0; j < rows; j++)
         for (size_t k = 0; k < p; k++) {
             double h = w->H[j * p + k];
             double *q = w->Q + j * p + k;
-            *q = (*q - h * w->NuT[k]) * e->pull[(first + j) * p + k];
+            *q = (*q - h * w->NuT[k]) * e->influence->score[(first + j) * p + k];
         }
     ur_syrk(UR_LOWER, UR_TURNED, p, rows, 1, w->Q, p, 1, w->sum, p);
 }
@@ -249,20 +247,20 @@ static double beyond_span(const errors *e, size_t i, size_t j, double length)
     double inside = 0, row = 0;
     for (size_t k = 0; k < c->p; k++) {
         inside += c->B[j * c->p + k] * c->C[k * c->d + j];
-        row += e->inverse[k * c->p + i] * e->inverse[k * c->p + i];
+        row += e->units->inverse[k * c->p + i] * e->units->inverse[k * c->p + i];
     }
     /* M'M = n L U U' L */
     return c->sigma * c->sigma * fmax(0, 1 - inside) * row / ((double)c->n * length * length);
 }
 
-static void set_errors(const errors *e, size_t i, influence *w)
+static void set_errors(const errors *e, size_t i, scratch *w)
 {
     const ur_cone *c = e->cone;
     size_t p = c->p, d = c->d;
-    const double *a = e->G + i * d;
+    const double *a = e->units->G + i * d;
     double length = ur_norm(d, a);
     for (size_t k = 0; k < p; k++) {
-        const double *g = e->G + k * d;
+        const double *g = e->units->G + k * d;
         double along = ur_dot(d, g, a) / length / length;
         for (size_t j = 0; j < d; j++)
             w->side[j * p + k] = (g[j] - along * a[j]) / length;
@@ -279,41 +277,28 @@ static void set_errors(const errors *e, size_t i, influence *w)
     }
 }
 
-static void unit_errors(void *context, size_t i)
+static unrelu_status unit_errors(void *context, size_t i, unrelu_error *err)
 {
     const errors *e = context;
-    size_t p = e->cone->p, d = e->cone->d;
-    double *room = ur_alloc(2 * p + 1 + 2 * BLOCK + d, p * sizeof *room);
-    if (!room) {
-        e->status[i] = UNRELU_ENOMEM;
-        return;
-    }
-    influence w = {.T = room, .sum = room + p * p};
-    w.NuT = w.sum + p * p;
-    w.H = w.NuT + p;
-    w.Q = w.H + BLOCK * p;
-    w.side = w.Q + BLOCK * p;
+    size_t n = e->cone->n, p = e->cone->p, row = p * sizeof(double);
+    UR_ARENA(arena);
+    scratch w = {.T = ur_take(&arena, p, row),
+                 .NuT = ur_take(&arena, 1, row),
+                 .H = ur_take(&arena, BLOCK, row),
+                 .Q = ur_take(&arena, BLOCK, row),
+                 .sum = ur_take(&arena, p, row),
+                 .side = ur_take(&arena, e->cone->d, row)};
+    UR_TRY(ur_arena_status(&arena, err));
     set_influence(e, i, &w);
-    for (size_t first = 0; first < e->cone->n; first += BLOCK) {
-        size_t left = e->cone->n - first;
-        add_block(e, first, left < BLOCK ? left : BLOCK, &w);
-    }
+    for (size_t first = 0; first < n; first += BLOCK)
+        add_block(e, first, n - first < BLOCK ? n - first : BLOCK, &w);
     set_errors(e, i, &w);
-    free(room);
+    return UNRELU_OK;
 }
 
-unrelu_status ur_unmix_errors(const ur_cone *cone, const unrelu_exec *exec, const double *U,
-                              const double *inverse, const double *bread, const double *pull,
-                              const double *G, double *A_se, unrelu_error *err)
+unrelu_status ur_unmix_errors(const ur_cone *cone, const unrelu_exec *exec, const ur_units *units,
+                              const ur_influence *influence, double *A_se, unrelu_error *err)
 {
-    size_t p = cone->p;
-    errors e = {cone, U, inverse, bread, pull, G, A_se, ur_alloc(p, sizeof *e.status)};
-    if (!e.status)
-        return ur_fail_memory(err, p, "units");
-    unrelu_status status = ur_parallel_for(exec, "errors of A", p, unit_errors, &e, err);
-    for (size_t i = 0; i < p && status == UNRELU_OK; i++)
-        if (e.status[i] != UNRELU_OK)
-            status = ur_fail_memory(err, cone->d * p, "errors of A");
-    free(e.status);
-    return status;
+    errors e = {cone, units, influence, A_se};
+    return ur_each(exec, "errors of A", cone->p, unit_errors, &e, err);
 }

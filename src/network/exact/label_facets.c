@@ -44,6 +44,7 @@ typedef struct {
     double *h;            /* n */
     double *v;            /* one row of q for each facet, and its residual */
     double *residual;
+    ur_arena *arena;
     ur_facets facets;
 } cone;
 
@@ -364,8 +365,7 @@ static unrelu_status find_facets(cone *p, size_t extra, unrelu_error *err)
                               .seed = start->seed,
                               .stream = UR_STREAM_FACETS,
                               .exec = start->exec};
-    ur_facets_free(&p->facets);
-    unrelu_status status = ur_facets_find(&search, &p->facets, err);
+    unrelu_status status = ur_facets_find(&search, p->arena, &p->facets, err);
     if (status != UNRELU_OK || p->facets.count >= p->k)
         return status;
     return ur_fail(err, UNRELU_EDATA,
@@ -441,7 +441,9 @@ unrelu_status ur_start_facets(const ur_start *start, double *V, double *c, ur_st
         return status;
     for (size_t i = 0; i < s->n; i++)
         carrying += !is_zero(s->a + i * s->m, s->m);
+    UR_ARENA(arena);
     cone p = {.start = start,
+              .arena = &arena,
               .n = carrying < most ? carrying : most,
               .d = s->d,
               .m = s->m,
@@ -467,6 +469,5 @@ unrelu_status ur_start_facets(const ur_start *start, double *V, double *c, ur_st
     double *const all[] = {p.x, p.a, p.y, p.B, p.noise, p.unit, p.size, p.h, p.v, p.residual};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);
-    ur_facets_free(&p.facets);
     return status;
 }

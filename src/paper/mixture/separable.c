@@ -16,11 +16,12 @@
  * and n are small (8 of 100 runs at p = 3, n = 12; none at p = 5, n = 20). Such an edge is the only
  * sample of a facet off the other edges. With noise three are asked for here; without, the
  * certificate of facets tells. */
+#include "base/arena.h"
 #include "base/error.h"
-#include "base/memory.h"
 #include "dense/blas.h"
 #include "dense/linear.h"
 #include "dense/lp.h"
+#include "mixture/problem/tolerance.h"
 #include "mixture/problem/unmix.h"
 #include "pass/parallel.h"
 
@@ -31,17 +32,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SMALL_ROW  1e-12 /* of the root mean square: without noise, a sample of 0 */
-#define CLEAR      6     /* deviations of its noise: a sample that is not 0, the lead of an edge */
-#define LS_MARGIN  1e-2  /* least h'y / |h| |y| of least squares; below, digits are lost */
-#define LP_MARGIN  1e-9
-#define RANK       1e-13
-#define HALF       0.37 /* -ln ln 2: of the time, all p units have been alone */
-#define MAX_NUMBER 64
+/* of the root mean square: without noise, a sample of 0 */
+static const double SMALL_ROW = 1e-12;
+/* Least h'y / |h| |y| over the samples. Of least squares: below it scaling to h'y = 1 costs digits,
+ * and a programme looks for more. Of the programme: below it is its own rounding. */
+static const double LS_MARGIN = 1e-2, LP_MARGIN = 1e-9;
+static const double RANK = 1e-13; /* of the edges, of unit length: rounding */
+static const double HALF = 0.37;  /* -ln ln 2: of the time, all p units have been alone */
 
-/* with noise: */
-enum { MOST_BEYOND = 200 }; /* one in so many samples may be beyond a normal */
-enum { LEAST_PAIRS = 3 };   /* samples of a facet with part in an edge; chance alone makes one */
+enum {
+    LEAST_PAIRS = 3
+}; /* with noise, samples of a facet with part in an edge; chance makes one */
+enum { MAX_NUMBER = 64 };
 
 typedef struct {
     const ur_cone *cone;
@@ -65,16 +67,6 @@ typedef struct {
     size_t pairs;  /* with noise: the least */
 } verdict;
 
-static double dot(size_t p, const double *a, const double *b)
-{
-    return ur_dot(p, a, b);
-}
-
-static double norm(size_t p, const double *a)
-{
-    return ur_norm(p, a);
-}
-
 /* the length up to which a sample is 0 */
 static double least_size(const ur_cone *cone)
 {
@@ -83,8 +75,8 @@ static double least_size(const ur_cone *cone)
     for (size_t j = 0; j < p && cone->noise; j++)
         trace += cone->noise[j * p + j];
     if (cone->noise)
-        return CLEAR * sqrt(trace);
-    return SMALL_ROW * norm(cone->n * p, cone->y) / sqrt((double)cone->n);
+        return UR_NOISE_BEYOND * sqrt(trace);
+    return SMALL_ROW * ur_norm(cone->n * p, cone->y) / sqrt((double)cone->n);
 }
 
 static unrelu_status take_rows(state *s, unrelu_error *err)
@@ -94,7 +86,7 @@ static unrelu_status take_rows(state *s, unrelu_error *err)
     double least = least_size(cone);
     for (size_t i = 0; i < cone->n; i++) {
         const double *y = cone->y + i * p;
-        double size = norm(p, y);
+        double size = ur_norm(p, y);
         if (size <= least)
             continue;
         for (size_t j = 0; j < p; j++)
@@ -113,7 +105,7 @@ static unrelu_status take_rows(state *s, unrelu_error *err)
 /* level for h; the least relative to |h|, or no more than 0 */
 static double margin(state *s)
 {
-    double least = INFINITY, length = norm(s->p, s->h);
+    double least = INFINITY, length = ur_norm(s->p, s->h);
     ur_gemv(UR_PLAIN, s->n, s->p, 1, s->unit, s->p, s->h, 0, s->level);
     for (size_t i = 0; i < s->n; i++)
         least = fmin(least, s->level[i]);
@@ -138,37 +130,30 @@ static unrelu_status least_squares(state *s, unrelu_error *err)
 static unrelu_status largest_margin(state *s, unrelu_error *err)
 {
     size_t n = s->n, p = s->p, q = p + 1;
-    double *price = ur_doubles(q), *mean = ur_doubles(q);
     ur_lp_outcome outcome;
-    unrelu_status status = UNRELU_OK;
-    if (!price || !mean) {
-        status = ur_fail_memory(err, 2 * q, "numbers of a linear programme");
-        goto done;
-    }
+    UR_ARENA(arena);
+    double *price = ur_take(&arena, q, sizeof *price), *mean = ur_take(&arena, q, sizeof *mean);
+    UR_TRY(ur_arena_status(&arena, err));
     for (size_t i = 0; i < n; i++) {
         memcpy(s->R + i * q, s->unit + i * p, p * sizeof *s->R);
         s->R[i * q + p] = -1;
         ur_add(p, 1 / (double)n, s->unit + i * p, mean);
     }
     price[p] = -1;
-    status = ur_lp_ray(n, q, s->R, price, mean, s->h, &outcome, err);
-done:
-    free(price);
-    free(mean);
-    return status;
+    return ur_lp_ray(n, q, s->R, price, mean, s->h, &outcome, err);
 }
 
 static unrelu_status find_side(state *s, unrelu_error *err)
 {
     size_t other = 0;
-    unrelu_status status = least_squares(s, err);
-    if (status != UNRELU_OK || margin(s) > LS_MARGIN)
-        return status;
-    status = largest_margin(s, err);
-    if (status != UNRELU_OK || margin(s) > LP_MARGIN)
-        return status;
+    UR_TRY(least_squares(s, err));
+    if (margin(s) > LS_MARGIN)
+        return UNRELU_OK;
+    UR_TRY(largest_margin(s, err));
+    if (margin(s) > LP_MARGIN)
+        return UNRELU_OK;
     for (size_t i = 0; i < s->n; i++)
-        other += s->level[i] <= LP_MARGIN * norm(s->p, s->h);
+        other += s->level[i] <= LP_MARGIN * ur_norm(s->p, s->h);
     return ur_fail(err, UNRELU_EDATA,
                    "no hyperplane through 0 has the %zu samples%s on one side (the best leaves "
                    "%zu on the other), and mixtures of units that are 0 or positive have one: are "
@@ -178,18 +163,19 @@ static unrelu_status find_side(state *s, unrelu_error *err)
 
 /* ---- the edges ---- */
 
-/* |r| of sample i less CLEAR deviations of its noise; r the rest of y / h'y along the unit vector
+/* |r| of sample i less 6 deviations of its noise; r the rest of y / h'y along the unit vector
  * v, which noise e moves by v'(e - r h'e) / h'y */
 static double lead(state *s, size_t i)
 {
     size_t p = s->p;
     const double *r = s->R + i * p;
-    double length = norm(p, r);
+    double length = ur_norm(p, r);
     if (!s->cone->noise || length == 0)
         return length;
     for (size_t j = 0; j < p; j++)
         s->direction[j] = r[j] / length - length * s->h[j];
-    return length - CLEAR * ur_cone_noise(s->cone, s->direction) / (s->size[i] * s->level[i]);
+    return length -
+           UR_NOISE_BEYOND * ur_cone_noise(s->cone, s->direction) / (s->size[i] * s->level[i]);
 }
 
 static size_t pick(state *s)
@@ -210,7 +196,7 @@ static size_t pick(state *s)
 static void project_out(state *s, size_t row)
 {
     size_t n = s->n, p = s->p;
-    double length = norm(s->p, s->R + row * s->p);
+    double length = ur_norm(s->p, s->R + row * s->p);
     for (size_t j = 0; j < s->p; j++)
         s->direction[j] = length > 0 ? s->R[row * s->p + j] / length : 0;
     ur_gemv(UR_PLAIN, n, p, 1, s->R, p, s->direction, 0, s->part);
@@ -232,12 +218,11 @@ static unrelu_status find_edges(state *s, const unrelu_exec *exec, unrelu_error 
         s->identity[k * p + k] = 1;
         project_out(s, row);
     }
-    unrelu_status status =
-        ur_least_squares(p, p, p, s->E, s->identity, RANK, s->inverse, &rank, err);
+    UR_TRY(ur_least_squares(p, p, p, s->E, s->identity, RANK, s->inverse, &rank, err));
     for (size_t k = 0; k < p; k++)
         s->reach[k] *= ur_norm_steps(p, s->inverse + k, p);
-    if (status != UNRELU_OK || rank == p)
-        return status;
+    if (rank == p)
+        return UNRELU_OK;
     return ur_fail(err, UNRELU_EDATA,
                    "the %zu samples that are not 0 span %zu of the %zu dimensions of p = %zu "
                    "units: a smaller p, or more samples",
@@ -274,7 +259,7 @@ static verdict verify(state *s, const double *U)
     ur_multiply_nt(cone->n, p, p, cone->y, U, s->R);
     for (size_t i = 0; i < cone->n; i++) {
         const double *h = s->R + i * p;
-        double size = norm(p, cone->y + i * p), factor = cone->noise ? spread(s, h) : 0;
+        double size = ur_norm(p, cone->y + i * p), factor = cone->noise ? spread(s, h) : 0;
         size_t beyond = 0;
         if (size <= least)
             continue;
@@ -299,7 +284,7 @@ static size_t count_off(const ur_cone *cone, const double *u)
     double noise = ur_cone_noise(cone, u);
     for (size_t i = 0; i < cone->n; i++) {
         const double *y = cone->y + i * p;
-        count += ur_side_of(cone, dot(p, y, u), norm(p, y), noise) == UR_ON;
+        count += ur_side_of(cone, ur_dot(p, y, u), ur_norm(p, y), noise) == UR_ON;
     }
     return count;
 }
@@ -316,11 +301,6 @@ static double log_alone(const ur_cone *cone, const double *U)
     return sum + least;
 }
 
-static size_t most_beyond(const ur_cone *cone)
-{
-    return cone->noise ? cone->n / MOST_BEYOND : 0;
-}
-
 /* to two digits */
 static void write_number(double x, char *text)
 {
@@ -332,7 +312,7 @@ static void write_number(double x, char *text)
 static void write_reason(const state *s, verdict v, char *text, size_t size)
 {
     const ur_cone *cone = s->cone;
-    if (v.beyond > most_beyond(cone))
+    if (v.beyond > ur_most_beyond(cone))
         snprintf(text, size,
                  "not separable: some unit is %s in none of the %zu samples, for with the %zu "
                  "likeliest as edges %zu samples lie beyond the cone, by up to %.2g %s",
@@ -349,17 +329,17 @@ static void write_reason(const state *s, verdict v, char *text, size_t size)
 static unrelu_status refuse(const state *s, verdict v, uint64_t seed, const unrelu_exec *exec,
                             unrelu_error *err)
 {
-    ur_normals facets = {0};
+    ur_normals facets;
+    UR_ARENA(arena);
     char reason[512], needed[MAX_NUMBER];
     double alone = -(double)s->p * log(2);
     const char *how = "were each on in half of them, an assumption: --method facets does not find "
                       "just p facets in these samples either";
-    unrelu_status status = ur_unmix_facets(s->cone, seed, exec, &facets, err);
+    unrelu_status status = ur_unmix_facets(s->cone, seed, exec, &arena, &facets, err);
     if (status == UNRELU_OK && facets.count == s->p) {
         alone = log_alone(s->cone, facets.U);
         how = "by the shares of zeros that --method facets finds: it has A already, use it";
     }
-    ur_normals_free(&facets);
     if (status != UNRELU_OK && status != UNRELU_EDATA)
         return status;
     write_reason(s, v, reason, sizeof reason);
@@ -372,68 +352,45 @@ static unrelu_status refuse(const state *s, verdict v, uint64_t seed, const unre
 
 /* ---- the method ---- */
 
-static void release(state *s)
-{
-    void *const all[] = {s->unit,    s->size,     s->h,     s->level,     s->R,     s->part, s->E,
-                         s->inverse, s->identity, s->reach, s->direction, s->pairs, s->side};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        free(all[i]);
-}
-
-static unrelu_status prepare(state *s, ur_normals *normals, unrelu_error *err)
+static unrelu_status prepare(state *s, ur_arena *arena, unrelu_error *err)
 {
     size_t n = s->cone->n, p = s->p, row = p * sizeof(double);
     if (n > INT_MAX / (p + 2))
         return ur_fail(err, UNRELU_EDATA, "%zu samples of %zu mixtures are too many", n, p);
-    s->unit = ur_alloc(n, row);
-    s->size = ur_doubles(n);
-    s->h = ur_doubles(p + 1);
-    s->level = ur_doubles(n);
-    s->R = ur_alloc(n, row + sizeof(double));
-    s->part = ur_doubles(n);
-    s->E = ur_alloc(p, row);
-    s->inverse = ur_alloc(p, row);
-    s->identity = ur_alloc(p, row);
-    s->reach = ur_doubles(p);
-    s->direction = ur_doubles(p);
-    s->pairs = ur_alloc(p, p * sizeof *s->pairs);
-    s->side = ur_alloc(p, sizeof *s->side);
-    normals->U = ur_alloc(p, row);
-    if (!s->unit || !s->size || !s->h || !s->level || !s->R || !s->part || !s->E || !s->inverse ||
-        !s->identity || !s->reach || !s->direction || !s->pairs || !s->side || !normals->U)
-        return ur_fail_memory(err, n * p, "numbers of separable samples");
+    s->unit = ur_take(arena, n, row);
+    s->size = ur_take(arena, n, sizeof *s->size);
+    s->h = ur_take(arena, p + 1, sizeof *s->h);
+    s->level = ur_take(arena, n, sizeof *s->level);
+    s->R = ur_take(arena, n, row + sizeof(double));
+    s->part = ur_take(arena, n, sizeof *s->part);
+    s->E = ur_take(arena, p, row);
+    s->inverse = ur_take(arena, p, row);
+    s->identity = ur_take(arena, p, row);
+    s->reach = ur_take(arena, p, sizeof *s->reach);
+    s->direction = ur_take(arena, p, sizeof *s->direction);
+    s->pairs = ur_take(arena, p, p * sizeof *s->pairs);
+    s->side = ur_take(arena, p, sizeof *s->side);
+    UR_TRY(ur_arena_status(arena, err));
     return take_rows(s, err);
 }
 
-static void fill(const state *s, ur_normals *normals)
+unrelu_status ur_unmix_separable(const ur_cone *cone, uint64_t seed, const unrelu_exec *exec,
+                                 ur_arena *arena, ur_normals *normals, unrelu_error *err)
 {
-    size_t p = s->p;
+    size_t p = cone->p;
+    state s = {.cone = cone, .p = p};
+    UR_ARENA(own);
+    *normals = (ur_normals){p, ur_take(arena, p, p * sizeof *normals->U), 1};
+    UR_TRY(ur_arena_status(arena, err));
+    UR_TRY(prepare(&s, &own, err));
+    UR_TRY(find_side(&s, err));
+    UR_TRY(find_edges(&s, exec, err));
     for (size_t i = 0; i < p; i++)
         for (size_t j = 0; j < p; j++)
-            normals->U[j * p + i] = s->inverse[i * p + j];
+            normals->U[j * p + i] = s.inverse[i * p + j];
     ur_unit_rows(p, p, normals->U);
-    normals->count = p;
-    normals->tries = 1;
-}
-
-unrelu_status ur_unmix_separable(const ur_cone *cone, uint64_t seed, const unrelu_exec *exec,
-                                 ur_normals *normals, unrelu_error *err)
-{
-    state s = {.cone = cone, .p = cone->p};
-    *normals = (ur_normals){0};
-    unrelu_status status = prepare(&s, normals, err);
-    if (status == UNRELU_OK)
-        status = find_side(&s, err);
-    if (status == UNRELU_OK)
-        status = find_edges(&s, exec, err);
-    if (status == UNRELU_OK) {
-        fill(&s, normals);
-        verdict v = verify(&s, normals->U);
-        if (v.beyond > most_beyond(cone) || v.pairs < LEAST_PAIRS)
-            status = refuse(&s, v, seed, exec, err);
-    }
-    release(&s);
-    if (status != UNRELU_OK)
-        ur_normals_free(normals);
-    return status;
+    verdict v = verify(&s, normals->U);
+    if (v.beyond > ur_most_beyond(cone) || v.pairs < LEAST_PAIRS)
+        return refuse(&s, v, seed, exec, err);
+    return UNRELU_OK;
 }
