@@ -218,7 +218,10 @@ void unrelu_activation_name(unrelu_activation f, char *out, size_t size)
 
 /* ---- Hermite coefficients ---- */
 
-enum { NODES = 20 };
+enum { NODES = 20, NEWTON_STEPS = 8 };
+static const double REACH = 12; /* deviations: exp(-12^2 / 2) = 5e-32 */
+/* exp(t) - 1 is exp(t) to rounding from 37 on, and exp(t - g^2 / 2) does not overflow */
+static const double LARGE_POWER = 40;
 
 typedef struct {
     unrelu_activation f;
@@ -232,7 +235,7 @@ static void set_nodes(quadrature *q)
 {
     for (int i = 0; i < NODES; i++) {
         double z = cos(M_PI * (i + 0.75) / (NODES + 0.5)), slope = 1;
-        for (int step = 0; step < 8; step++) {
+        for (int step = 0; step < NEWTON_STEPS; step++) {
             double p = 1, before = 0;
             for (int j = 1; j <= NODES; j++) {
                 double next = ((2 * j - 1) * z * p - (j - 1) * before) / j;
@@ -263,7 +266,7 @@ static double weighted(const quadrature *q, double g)
 {
     double t = q->scale * g + q->shift, value;
     double power = q->f.kind == UNRELU_EXPM1 ? t : q->f.kind == UNRELU_EXPM1SQ ? t * t : 0;
-    if (t > 0 && power > 40)
+    if (t > 0 && power > LARGE_POWER)
         return exp(power - g * g / 2);
     values(q->f, 1, &t, &value);
     return value * exp(-g * g / 2);
@@ -303,7 +306,7 @@ static double integrate(const quadrature *q, double a, double b, double step)
 double ur_activation_hermite(unrelu_activation f, double scale, double shift, int order)
 {
     quadrature q = {.f = f, .scale = scale, .shift = shift, .order = order};
-    double mean = 0, width = 1, reach = 12; /* where f exp(-g^2 / 2) lives */
+    double mean = 0, width = 1, reach = REACH; /* where f exp(-g^2 / 2) lives */
     if (scale == 0) {
         values(f, 1, &shift, &mean);
         return order == 0 ? mean : 0;
@@ -319,7 +322,7 @@ double ur_activation_hermite(unrelu_activation f, double scale, double shift, in
         reach += sqrt(f.parameter);
     }
     set_nodes(&q);
-    double low = mean - 12 * width, high = mean + 12 * width;
+    double low = mean - REACH * width, high = mean + REACH * width;
     double sum = integrate(&q, -reach, reach, 1) + integrate(&q, low, fmin(high, -reach), width) +
                  integrate(&q, fmax(low, reach), high, width);
     return sum / sqrt(2 * M_PI);

@@ -6,17 +6,20 @@
  * (r q x q)(q x k). The residual is summed directly: |T|^2 - <T, T^> has no digit below 1e-8. */
 #include "dense/als.h"
 
+#include "base/arena.h"
 #include "base/error.h"
-#include "base/memory.h"
 #include "dense/blas.h"
 #include "dense/linear.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { SWEEPS_PER_TEST = 5 };
+/* share of the residual that five sweeps must gain: less is rounding, or a swamp without end */
 static const double ENOUGH_GAIN = 1e-10;
+static const double FLOOR = 1e-15; /* residual that is rounding */
+/* of the largest diagonal entry: the first ridge is rounding, the next ones grow until it helps */
+static const double FIRST_RIDGE = 1e-15, RIDGE_GROWTH = 100;
 
 typedef struct {
     const ur_als *problem;
@@ -26,30 +29,6 @@ typedef struct {
     double *rest;          /* (r, q, q) */
     double norm;
 } als;
-
-static void als_free(als *a)
-{
-    free(a->B);
-    free(a->C);
-    free(a->W);
-    free(a->gram);
-    free(a->factor);
-    free(a->rest);
-}
-
-static unrelu_status als_alloc(const ur_als *p, als *a, unrelu_error *err)
-{
-    size_t rq = p->r * p->q;
-    a->B = ur_alloc(p->k, p->q * sizeof(double));
-    a->C = ur_alloc(p->k, p->q * sizeof(double));
-    a->W = ur_alloc(rq, p->k * sizeof(double));
-    a->gram = ur_alloc(p->k, p->k * sizeof(double));
-    a->factor = ur_alloc(p->k, p->k * sizeof(double));
-    a->rest = ur_alloc(rq, p->q * sizeof(double));
-    if (!a->B || !a->C || !a->W || !a->gram || !a->factor || !a->rest)
-        return ur_fail_memory(err, rq * p->k, "numbers of a tensor decomposition");
-    return UNRELU_OK;
-}
 
 static double norm(size_t count, const double *x)
 {
@@ -76,20 +55,19 @@ static unrelu_status solve(als *a, size_t p, const double *A, size_t q, const do
     size_t k = a->problem->k;
     double top = 0;
     int positive = 0;
-    unrelu_status status = UNRELU_OK;
     ur_gram(k, p, A, a->gram);
     ur_gram(k, q, B, a->factor);
     for (size_t i = 0; i < k * k; i++)
         a->gram[i] *= a->factor[i];
     for (size_t j = 0; j < k; j++)
         top = fmax(top, a->gram[j * k + j]);
-    for (double ridge = 1e-15; !positive && ridge < 1 && status == UNRELU_OK; ridge *= 100) {
+    for (double ridge = FIRST_RIDGE; !positive && ridge < 1; ridge *= RIDGE_GROWTH) {
         for (size_t j = 0; j < k; j++)
             a->gram[j * k + j] += ridge * top;
-        status = ur_cholesky(k, a->gram, a->factor, &positive, err);
+        UR_TRY(ur_cholesky(k, a->gram, a->factor, &positive, err));
     }
-    if (status != UNRELU_OK || !positive)
-        return status;
+    if (!positive)
+        return UNRELU_OK;
     ur_trsm(UR_LEFT, UR_LOWER, UR_PLAIN, k, w, a->factor, k, F, w);
     ur_trsm(UR_LEFT, UR_LOWER, UR_TURNED, k, w, a->factor, k, F, w);
     return UNRELU_OK;
@@ -104,9 +82,9 @@ static unrelu_status update_vectors(als *a, const double *other, double *F, unre
         for (size_t i = 0; i < q; i++)
             for (size_t j = 0; j < k; j++)
                 F[j * q + i] += a->G[j * r + s] * a->W[(s * q + i) * k + j];
-    unrelu_status status = solve(a, r, a->G, q, other, q, F, err);
+    UR_TRY(solve(a, r, a->G, q, other, q, F, err));
     normalise_rows(k, q, F);
-    return status;
+    return UNRELU_OK;
 }
 
 /* g_jr = sum_a F_ja W_(ra)j, then G <- Gram^-1 G; W = T of the other factor */
@@ -130,17 +108,13 @@ static void times(als *a, const double *F)
 /* W = T C' on entry and on exit */
 static unrelu_status sweep(als *a, unrelu_error *err)
 {
-    unrelu_status status = update_vectors(a, a->C, a->B, err);
-    if (status == UNRELU_OK)
-        status = update_weights(a, a->B, a->C, err);
-    if (status != UNRELU_OK)
-        return status;
+    UR_TRY(update_vectors(a, a->C, a->B, err));
+    UR_TRY(update_weights(a, a->B, a->C, err));
     times(a, a->B);
-    status = update_vectors(a, a->B, a->C, err);
-    if (status == UNRELU_OK)
-        status = update_weights(a, a->C, a->B, err);
+    UR_TRY(update_vectors(a, a->B, a->C, err));
+    UR_TRY(update_weights(a, a->C, a->B, err));
     times(a, a->C);
-    return status;
+    return UNRELU_OK;
 }
 
 /* |T - sum_j g_j (x) b_j c_j'| / |T|; spoils W */
@@ -161,18 +135,18 @@ static double residual(als *a)
 static unrelu_status iterate(als *a, int steps, unrelu_error *err)
 {
     double last = INFINITY;
-    unrelu_status status = update_weights(a, a->B, a->C, err);
-    for (int step = 1; status == UNRELU_OK && step <= steps; step++) {
-        status = sweep(a, err);
-        if (status != UNRELU_OK || step % SWEEPS_PER_TEST != 0)
+    UR_TRY(update_weights(a, a->B, a->C, err));
+    for (int step = 1; step <= steps; step++) {
+        UR_TRY(sweep(a, err));
+        if (step % SWEEPS_PER_TEST != 0)
             continue;
         double now = residual(a);
-        if (now < 1e-15 || last - now < ENOUGH_GAIN * now)
+        if (now < FLOOR || last - now < ENOUGH_GAIN * now)
             break;
         last = now;
         times(a, a->C);
     }
-    return status;
+    return UNRELU_OK;
 }
 
 /* v_j = b_j + sign(b_j c_j) c_j */
@@ -193,27 +167,31 @@ static void symmetrise(als *a)
 unrelu_status ur_als_run(const ur_als *p, int steps, double *V, double *G, double *fit,
                          unrelu_error *err)
 {
-    als a = {.problem = p, .G = G, .norm = norm(p->r * p->q * p->q, p->T)};
-    unrelu_status status = als_alloc(p, &a, err);
+    size_t q = p->q, k = p->k, rq = p->r * q;
+    UR_ARENA(arena);
+    als a = {.problem = p,
+             .B = ur_take(&arena, k, q * sizeof *a.B),
+             .C = ur_take(&arena, k, q * sizeof *a.C),
+             .G = G,
+             .W = ur_take(&arena, rq, k * sizeof *a.W),
+             .gram = ur_take(&arena, k, k * sizeof *a.gram),
+             .factor = ur_take(&arena, k, k * sizeof *a.factor),
+             .rest = ur_take(&arena, rq, q * sizeof *a.rest),
+             .norm = norm(rq * q, p->T)};
     *fit = 0;
-    if (status != UNRELU_OK)
-        goto done;
-    normalise_rows(p->k, p->q, V);
-    memset(G, 0, p->k * p->r * sizeof *G);
+    UR_TRY(ur_arena_status(&arena, err));
+    normalise_rows(k, q, V);
+    memset(G, 0, k * p->r * sizeof *G);
     if (!(a.norm > 0))
-        goto done;
-    memcpy(a.B, V, p->k * p->q * sizeof *V);
-    memcpy(a.C, V, p->k * p->q * sizeof *V);
+        return UNRELU_OK;
+    memcpy(a.B, V, k * q * sizeof *V);
+    memcpy(a.C, V, k * q * sizeof *V);
     times(&a, a.C);
-    status = iterate(&a, steps, err);
-    if (status != UNRELU_OK)
-        goto done;
+    UR_TRY(iterate(&a, steps, err));
     symmetrise(&a);
     times(&a, a.C);
-    status = update_weights(&a, a.B, a.C, err);
-    memcpy(V, a.B, p->k * p->q * sizeof *V);
+    UR_TRY(update_weights(&a, a.B, a.C, err));
+    memcpy(V, a.B, k * q * sizeof *V);
     *fit = residual(&a);
-done:
-    als_free(&a);
-    return status;
+    return UNRELU_OK;
 }

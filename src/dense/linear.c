@@ -3,15 +3,14 @@
  * its own transpose, and the QR of a row-major A is the LQ of the column-major A'. */
 #include "dense/linear.h"
 
+#include "base/arena.h"
 #include "base/error.h"
-#include "base/memory.h"
 #include "dense/blas.h"
 
 #include <assert.h>
 #include <lapacke.h>
 #include <limits.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static unrelu_status check(const char *routine, lapack_int info, unrelu_error *err)
@@ -31,51 +30,50 @@ static unrelu_status check_size(size_t d, unrelu_error *err)
     return UNRELU_OK;
 }
 
+/* B (p x n) = A' of A (n x p) */
+static void transpose(size_t n, size_t p, const double *A, double *B)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < p; j++)
+            B[j * n + i] = A[i * p + j];
+}
+
 unrelu_status ur_eigen_symmetric(size_t d, const double *A, double *values, double *vectors,
                                  unrelu_error *err)
 {
-    unrelu_status status = check_size(d, err);
-    if (status != UNRELU_OK || d == 0)
-        return status;
-    double *Z = ur_alloc(d, d * sizeof *Z);
-    if (!Z)
-        return ur_fail_memory(err, d * d, "numbers of an eigenproblem");
+    UR_ARENA(arena);
+    UR_TRY(check_size(d, err));
+    if (d == 0)
+        return UNRELU_OK;
+    double *Z = ur_take(&arena, d, d * sizeof *Z);
+    UR_TRY(ur_arena_status(&arena, err));
     memcpy(Z, A, d * d * sizeof *Z);
     lapack_int order = (lapack_int)d;
     lapack_int info =
         LAPACKE_dsyevd(LAPACK_COL_MAJOR, vectors ? 'V' : 'N', 'L', order, Z, order, values);
-    status = check("dsyevd", info, err);
-    if (status == UNRELU_OK && vectors)
-        for (size_t j = 0; j < d; j++)
-            for (size_t i = 0; i < d; i++)
-                vectors[i * d + j] = Z[j * d + i];
-    free(Z);
-    return status;
+    UR_TRY(check("dsyevd", info, err));
+    if (vectors)
+        transpose(d, d, Z, vectors);
+    return UNRELU_OK;
 }
 
 unrelu_status ur_cholesky(size_t d, const double *A, double *L, int *positive, unrelu_error *err)
 {
     *positive = 0;
-    unrelu_status status = check_size(d, err);
-    if (status != UNRELU_OK)
-        return status;
-    *positive = 1;
-    if (d == 0)
-        return UNRELU_OK;
-    memmove(L, A, d * d * sizeof *L);
-    /* upper in column-major = lower in row-major */
-    lapack_int info = LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'U', (lapack_int)d, L, (lapack_int)d);
-    if (info > 0) {
-        *positive = 0;
-        return UNRELU_OK;
+    UR_TRY(check_size(d, err));
+    if (d > 0) {
+        memmove(L, A, d * d * sizeof *L);
+        /* upper in column-major = lower in row-major */
+        lapack_int info = LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'U', (lapack_int)d, L, (lapack_int)d);
+        if (info > 0)
+            return UNRELU_OK;
+        UR_TRY(check("dpotrf", info, err));
     }
-    status = check("dpotrf", info, err);
-    if (status != UNRELU_OK)
-        *positive = 0;
     for (size_t i = 0; i < d; i++)
         for (size_t j = i + 1; j < d; j++)
             L[i * d + j] = 0;
-    return status;
+    *positive = 1;
+    return UNRELU_OK;
 }
 
 int ur_cholesky_in_place(size_t d, double *A)
@@ -91,75 +89,61 @@ int ur_eigen_in_place(size_t d, double *A, double *values)
 unrelu_status ur_orthonormalise(size_t m, size_t k, double *A, unrelu_error *err)
 {
     assert(m >= k);
-    unrelu_status status = check_size(m, err);
-    if (status != UNRELU_OK || k == 0)
-        return status;
+    UR_ARENA(arena);
+    UR_TRY(check_size(m, err));
+    if (k == 0)
+        return UNRELU_OK;
     lapack_int rows = (lapack_int)k, columns = (lapack_int)m;
-    double *tau = ur_doubles(2 * k);
-    if (!tau)
-        return ur_fail_memory(err, 2 * k, "numbers of a QR factorisation");
-    double *diagonal = tau + k;
+    double *tau = ur_take(&arena, k, sizeof *tau);
+    double *diagonal = ur_take(&arena, k, sizeof *diagonal);
+    UR_TRY(ur_arena_status(&arena, err));
     /* A' = L Q, so A = Q' R with R = L' */
     lapack_int info = LAPACKE_dgelqf(LAPACK_COL_MAJOR, rows, columns, A, rows, tau);
-    status = check("dgelqf", info, err);
-    if (status == UNRELU_OK) {
+    UR_TRY(check("dgelqf", info, err));
+    for (size_t j = 0; j < k; j++)
+        diagonal[j] = A[j * k + j];
+    info = LAPACKE_dorglq(LAPACK_COL_MAJOR, rows, columns, rows, A, rows, tau);
+    UR_TRY(check("dorglq", info, err));
+    for (size_t i = 0; i < m; i++)
         for (size_t j = 0; j < k; j++)
-            diagonal[j] = A[j * k + j];
-        info = LAPACKE_dorglq(LAPACK_COL_MAJOR, rows, columns, rows, A, rows, tau);
-        status = check("dorglq", info, err);
-    }
-    if (status == UNRELU_OK)
-        for (size_t i = 0; i < m; i++)
-            for (size_t j = 0; j < k; j++)
-                if (diagonal[j] < 0)
-                    A[i * k + j] = -A[i * k + j];
-    free(tau);
-    return status;
+            if (diagonal[j] < 0)
+                A[i * k + j] = -A[i * k + j];
+    return UNRELU_OK;
 }
 
 unrelu_status ur_qr_triangle(size_t n, size_t p, double *A, double *R, unrelu_error *err)
 {
     size_t least = n < p ? n : p;
-    unrelu_status status = check_size(n > p ? n : p, err);
+    UR_ARENA(arena);
     memset(R, 0, p * p * sizeof *R);
-    if (status != UNRELU_OK || least == 0)
-        return status;
-    double *tau = ur_doubles(least);
-    if (!tau)
-        return ur_fail_memory(err, least, "numbers of a QR factorisation");
+    UR_TRY(check_size(n > p ? n : p, err));
+    if (least == 0)
+        return UNRELU_OK;
+    double *tau = ur_take(&arena, least, sizeof *tau);
+    UR_TRY(ur_arena_status(&arena, err));
     lapack_int rows = (lapack_int)p;
-    status =
-        check("dgelqf", LAPACKE_dgelqf(LAPACK_COL_MAJOR, rows, (lapack_int)n, A, rows, tau), err);
+    lapack_int info = LAPACKE_dgelqf(LAPACK_COL_MAJOR, rows, (lapack_int)n, A, rows, tau);
+    UR_TRY(check("dgelqf", info, err));
     for (size_t i = 0; i < least; i++) /* column i of L is row i of R */
         memcpy(R + i * p + i, A + i * p + i, (p - i) * sizeof *R);
-    free(tau);
-    return status;
+    return UNRELU_OK;
 }
 
 unrelu_status ur_qr_pivoted(size_t n, size_t p, const double *A, double tolerance, size_t *rank,
                             double *Q, double *R, double *diagonal, unrelu_error *err)
 {
-    size_t least = n < p ? n : p;
+    size_t least = n < p ? n : p, r = 0;
+    UR_ARENA(arena);
     *rank = 0;
-    unrelu_status status = check_size(n > p ? n : p, err);
-    if (status != UNRELU_OK || least == 0)
-        return status;
-    double *F = ur_alloc(n, p * sizeof *F), *tau = ur_doubles(least);
-    lapack_int *pivot = ur_alloc(p, sizeof *pivot);
-    if (!F || !tau || !pivot) {
-        status = ur_fail_memory(err, n * p, "numbers of a QR factorisation");
-        goto done;
-    }
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < p; j++)
-            F[j * n + i] = A[i * p + j];
-    status = check("dgeqp3",
-                   LAPACKE_dgeqp3(LAPACK_COL_MAJOR, (lapack_int)n, (lapack_int)p, F, (lapack_int)n,
-                                  pivot, tau),
-                   err);
-    if (status != UNRELU_OK)
-        goto done;
-    size_t r = 0;
+    UR_TRY(check_size(n > p ? n : p, err));
+    if (least == 0)
+        return UNRELU_OK;
+    double *F = ur_take(&arena, n, p * sizeof *F), *tau = ur_take(&arena, least, sizeof *tau);
+    lapack_int *pivot = ur_take(&arena, p, sizeof *pivot), rows = (lapack_int)n;
+    UR_TRY(ur_arena_status(&arena, err));
+    transpose(n, p, A, F);
+    lapack_int info = LAPACKE_dgeqp3(LAPACK_COL_MAJOR, rows, (lapack_int)p, F, rows, pivot, tau);
+    UR_TRY(check("dgeqp3", info, err));
     for (size_t j = 0; j < least; j++) {
         double size = fabs(F[j * n + j]);
         if (diagonal)
@@ -172,118 +156,91 @@ unrelu_status ur_qr_pivoted(size_t n, size_t p, const double *A, double toleranc
             for (size_t j = 0; j < p; j++)
                 R[i * p + (size_t)pivot[j] - 1] = j >= i ? F[j * n + i] : 0;
     *rank = r;
-    if (r > 0)
-        status = check("dorgqr",
-                       LAPACKE_dorgqr(LAPACK_COL_MAJOR, (lapack_int)n, (lapack_int)r, (lapack_int)r,
-                                      F, (lapack_int)n, tau),
-                       err);
-    for (size_t i = 0; i < n && status == UNRELU_OK; i++)
-        for (size_t j = 0; j < r; j++)
-            Q[i * r + j] = F[j * n + i];
-done:
-    free(F);
-    free(tau);
-    free(pivot);
-    return status;
+    if (r == 0)
+        return UNRELU_OK;
+    info = LAPACKE_dorgqr(LAPACK_COL_MAJOR, rows, (lapack_int)r, (lapack_int)r, F, rows, tau);
+    UR_TRY(check("dorgqr", info, err));
+    transpose(r, n, F, Q);
+    return UNRELU_OK;
 }
 
 unrelu_status ur_least_squares(size_t n, size_t p, size_t q, const double *A, const double *B,
                                double tolerance, double *X, size_t *rank, unrelu_error *err)
 {
-    unrelu_status status = check_size(n > p ? n : p, err);
-    if (rank)
-        *rank = 0;
-    if (status != UNRELU_OK || p == 0 || q == 0)
-        return status;
     size_t tall = n > p ? n : p, least = n < p ? n : p;
     lapack_int found = 0;
-    double *F = ur_alloc(n, p * sizeof *F), *G = ur_alloc(tall, q * sizeof *G),
-           *s = ur_doubles(least);
-    if (!F || !G || !s) {
-        status = ur_fail_memory(err, n * p, "numbers of a least squares problem");
-        goto done;
-    }
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < p; j++)
-            F[j * n + i] = A[i * p + j];
+    UR_ARENA(arena);
+    if (rank)
+        *rank = 0;
+    UR_TRY(check_size(tall, err));
+    if (p == 0 || q == 0)
+        return UNRELU_OK;
+    double *F = ur_take(&arena, n, p * sizeof *F), *G = ur_take(&arena, tall, q * sizeof *G);
+    double *s = ur_take(&arena, least, sizeof *s);
+    UR_TRY(ur_arena_status(&arena, err));
+    transpose(n, p, A, F);
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < q; j++)
             G[j * tall + i] = B[i * q + j];
-    status = check("dgelsd",
-                   LAPACKE_dgelsd(LAPACK_COL_MAJOR, (lapack_int)n, (lapack_int)p, (lapack_int)q, F,
-                                  (lapack_int)n, G, (lapack_int)tall, s, tolerance, &found),
-                   err);
-    for (size_t i = 0; i < p && status == UNRELU_OK; i++)
+    lapack_int info = LAPACKE_dgelsd(LAPACK_COL_MAJOR, (lapack_int)n, (lapack_int)p, (lapack_int)q,
+                                     F, (lapack_int)n, G, (lapack_int)tall, s, tolerance, &found);
+    UR_TRY(check("dgelsd", info, err));
+    for (size_t i = 0; i < p; i++)
         for (size_t j = 0; j < q; j++)
             X[i * q + j] = G[j * tall + i];
     if (rank)
         *rank = (size_t)found;
-done:
-    free(F);
-    free(G);
-    free(s);
-    return status;
+    return UNRELU_OK;
 }
 
 unrelu_status ur_solve_positive(size_t d, size_t q, const double *A, double *B, int *positive,
                                 unrelu_error *err)
 {
-    double *L = ur_alloc(d, d * sizeof *L);
+    UR_ARENA(arena);
+    double *L = ur_take(&arena, d, d * sizeof *L);
     *positive = 0;
-    if (!L)
-        return ur_fail_memory(err, d * d, "numbers of a linear system");
-    unrelu_status status = ur_cholesky(d, A, L, positive, err);
-    if (status == UNRELU_OK && *positive && d > 0 && q > 0) {
+    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(ur_cholesky(d, A, L, positive, err));
+    if (*positive && d > 0 && q > 0) {
         ur_trsm(UR_LEFT, UR_LOWER, UR_PLAIN, d, q, L, d, B, q);
         ur_trsm(UR_LEFT, UR_LOWER, UR_TURNED, d, q, L, d, B, q);
     }
-    free(L);
-    return status;
+    return UNRELU_OK;
 }
 
 unrelu_status ur_svd(size_t n, size_t p, const double *A, double *U, double *s, double *Vt,
                      unrelu_error *err)
 {
     size_t least = n < p ? n : p;
-    unrelu_status status = check_size(n > p ? n : p, err);
-    if (status != UNRELU_OK || least == 0)
-        return status;
-    double *F = ur_alloc(n, p * sizeof *F);
-    if (!F)
-        return ur_fail_memory(err, n * p, "numbers of a singular value problem");
+    UR_ARENA(arena);
+    UR_TRY(check_size(n > p ? n : p, err));
+    if (least == 0)
+        return UNRELU_OK;
+    double *F = ur_take(&arena, n, p * sizeof *F);
+    UR_TRY(ur_arena_status(&arena, err));
     /* row-major A is column-major A' = Vt' diag(s) U': the factors change places */
     memcpy(F, A, n * p * sizeof *F);
     lapack_int info = LAPACKE_dgesdd(LAPACK_COL_MAJOR, U ? 'S' : 'N', (lapack_int)p, (lapack_int)n,
                                      F, (lapack_int)p, s, Vt, (lapack_int)p, U, (lapack_int)least);
-    free(F);
     return check("dgesdd", info, err);
 }
 
 unrelu_status ur_eigen_general(size_t d, const double *A, double *real, double *imaginary,
                                double *vectors, unrelu_error *err)
 {
-    unrelu_status status = check_size(d, err);
-    if (status != UNRELU_OK || d == 0)
-        return status;
-    double *F = ur_alloc(d, d * sizeof *F), *Z = ur_alloc(d, d * sizeof *Z);
-    if (!F || !Z) {
-        status = ur_fail_memory(err, d * d, "numbers of an eigenproblem");
-        goto done;
-    }
-    for (size_t i = 0; i < d; i++)
-        for (size_t j = 0; j < d; j++)
-            F[j * d + i] = A[i * d + j];
-    status = check("dgeev",
-                   LAPACKE_dgeev(LAPACK_COL_MAJOR, 'N', 'V', (lapack_int)d, F, (lapack_int)d, real,
-                                 imaginary, NULL, 1, Z, (lapack_int)d),
-                   err);
-    for (size_t i = 0; i < d && status == UNRELU_OK; i++)
-        for (size_t j = 0; j < d; j++)
-            vectors[i * d + j] = Z[j * d + i];
-done:
-    free(F);
-    free(Z);
-    return status;
+    UR_ARENA(arena);
+    UR_TRY(check_size(d, err));
+    if (d == 0)
+        return UNRELU_OK;
+    double *F = ur_take(&arena, d, d * sizeof *F), *Z = ur_take(&arena, d, d * sizeof *Z);
+    lapack_int order = (lapack_int)d;
+    UR_TRY(ur_arena_status(&arena, err));
+    transpose(d, d, A, F);
+    lapack_int info = LAPACKE_dgeev(LAPACK_COL_MAJOR, 'N', 'V', order, F, order, real, imaginary,
+                                    NULL, 1, Z, order);
+    UR_TRY(check("dgeev", info, err));
+    transpose(d, d, Z, vectors);
+    return UNRELU_OK;
 }
 
 void ur_unit_rows(size_t m, size_t k, double *A)

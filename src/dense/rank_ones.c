@@ -8,19 +8,23 @@
  * give z to rounding times the square of Z's condition. */
 #include "dense/rank_ones.h"
 
+#include "base/arena.h"
 #include "base/error.h"
-#include "base/memory.h"
 #include "base/random.h"
 #include "dense/blas.h"
 #include "dense/linear.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { PAIRS = 12, POLISH = 25, CLIMB = 40 };
-#define SINGULAR 1e-13 /* of S_2, relative: its inverse would be rounding */
-#define DEFINITE 1e-2  /* smallest over largest eigenvalue of a member that is positive enough */
+/* of S_2, relative: its inverse would be rounding */
+static const double SINGULAR = 1e-13;
+/* smallest over largest eigenvalue of a member that is positive enough: a search for more takes
+ * long, and with less the inverse of S_2 costs more than two digits */
+static const double DEFINITE = 1e-2;
+static const double SPAN_RANK =
+    1e-14; /* of the first matrix: below, one adds nothing to the span */
 
 typedef struct {
     size_t k, rank;
@@ -32,42 +36,32 @@ typedef struct {
     double *Z, *best;                  /* k x k, unit rows */
 } space;
 
-static void space_free(space *s)
-{
-    free(s->basis);
-    free(s->coordinates);
-    free(s->S1);
-}
-
-static unrelu_status space_new(size_t k, const double *span, space *s, unrelu_error *err)
+static unrelu_status open_space(size_t k, const double *span, ur_arena *arena, space *s,
+                                unrelu_error *err)
 {
     size_t kk = k * k;
-    *s = (space){.k = k};
-    double *columns = ur_alloc(kk, k * sizeof *columns), *Q = ur_alloc(kk, k * sizeof *Q);
-    unrelu_status status = UNRELU_OK;
-    s->basis = ur_alloc(kk, k * sizeof *s->basis);
-    s->coordinates = ur_doubles(k);
-    s->S1 = ur_alloc(8 * kk + 2 * k, sizeof *s->S1);
-    if (!columns || !Q || !s->basis || !s->coordinates || !s->S1) {
-        status = ur_fail_memory(err, kk * k, "numbers of a span of matrices");
-        goto done;
-    }
-    double **parts[] = {&s->S2, &s->P, &s->M, &s->vectors, &s->positive, &s->Z, &s->best};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        *parts[i] = s->S1 + (i + 1) * kk;
-    s->values = s->S1 + 8 * kk;
-    s->imaginary = s->values + k;
+    UR_ARENA(own);
+    double *columns = ur_take(&own, kk, k * sizeof *columns);
+    double *Q = ur_take(&own, kk, k * sizeof *Q);
+    *s = (space){.k = k,
+                 .basis = ur_take(arena, kk, k * sizeof *s->basis),
+                 .coordinates = ur_take(arena, k, sizeof *s->coordinates),
+                 .values = ur_take(arena, k, sizeof *s->values),
+                 .imaginary = ur_take(arena, k, sizeof *s->imaginary)};
+    double **const squares[] = {&s->S1,      &s->S2,       &s->P, &s->M,
+                                &s->vectors, &s->positive, &s->Z, &s->best};
+    for (size_t i = 0; i < sizeof squares / sizeof *squares; i++)
+        *squares[i] = ur_take(arena, kk, sizeof(double));
+    UR_TRY(ur_arena_status(&own, err));
+    UR_TRY(ur_arena_status(arena, err));
     for (size_t i = 0; i < k; i++)
         for (size_t j = 0; j < kk; j++)
             columns[j * k + i] = span[i * kk + j];
-    status = ur_qr_pivoted(kk, k, columns, 1e-14, &s->rank, Q, NULL, NULL, err);
-    for (size_t i = 0; i < s->rank && status == UNRELU_OK; i++)
+    UR_TRY(ur_qr_pivoted(kk, k, columns, SPAN_RANK, &s->rank, Q, NULL, NULL, err));
+    for (size_t i = 0; i < s->rank; i++)
         for (size_t j = 0; j < kk; j++)
             s->basis[i * kk + j] = Q[j * s->rank + i];
-done:
-    free(columns);
-    free(Q);
-    return status;
+    return UNRELU_OK;
 }
 
 static void member(const space *s, const double *coordinates, double *S)
@@ -106,9 +100,7 @@ static unrelu_status find_positive(space *s, unrelu_error *err)
             if (step > 0)
                 break;
         }
-        unrelu_status status = ur_eigen_symmetric(k, S, s->values, s->vectors, err);
-        if (status != UNRELU_OK)
-            return status;
+        UR_TRY(ur_eigen_symmetric(k, S, s->values, s->vectors, err));
         if (s->values[0] > DEFINITE * s->values[k - 1])
             return UNRELU_OK;
     }
@@ -121,13 +113,13 @@ static unrelu_status find_positive(space *s, unrelu_error *err)
 static unrelu_status divide(space *s, int *usable, unrelu_error *err)
 {
     size_t k = s->k;
-    unrelu_status status = ur_eigen_symmetric(k, s->S2, s->values, s->vectors, err);
+    UR_TRY(ur_eigen_symmetric(k, s->S2, s->values, s->vectors, err));
     double most = fmax(fabs(s->values[0]), fabs(s->values[k - 1])), least = INFINITY;
     for (size_t i = 0; i < k; i++)
         least = fmin(least, fabs(s->values[i]));
     *usable = most > 0 && least > SINGULAR * most;
-    if (status != UNRELU_OK || !*usable)
-        return status;
+    if (!*usable)
+        return UNRELU_OK;
     ur_multiply_tn(k, k, k, s->vectors, s->S1, s->P);
     for (size_t i = 0; i < k; i++)
         for (size_t j = 0; j < k; j++)
@@ -165,12 +157,10 @@ static unrelu_status split_pair(space *s, double *worst, unrelu_error *err)
     size_t k = s->k;
     int usable = 0;
     *worst = INFINITY;
-    unrelu_status status = divide(s, &usable, err);
-    if (status != UNRELU_OK || !usable)
-        return status;
-    status = ur_eigen_general(k, s->M, s->values, s->imaginary, s->vectors, err);
-    if (status != UNRELU_OK)
-        return status;
+    UR_TRY(divide(s, &usable, err));
+    if (!usable)
+        return UNRELU_OK;
+    UR_TRY(ur_eigen_general(k, s->M, s->values, s->imaginary, s->vectors, err));
     ur_multiply_tn(k, k, k, s->vectors, s->S2, s->Z); /* row i: (S_2 w_i)' */
     for (size_t i = 0; i + 1 < k; i++)
         if (s->imaginary[i] > 0)
@@ -191,9 +181,7 @@ static unrelu_status polish(space *s, double *z, unrelu_error *err)
     size_t k = s->k;
     double *next = s->imaginary, far = project(s, z);
     for (int step = 0; step < POLISH; step++) {
-        unrelu_status status = ur_eigen_symmetric(k, s->P, s->values, s->vectors, err);
-        if (status != UNRELU_OK)
-            return status;
+        UR_TRY(ur_eigen_symmetric(k, s->P, s->values, s->vectors, err));
         for (size_t j = 0; j < k; j++)
             next[j] = s->vectors[j * k + k - 1];
         double closer = project(s, next);
@@ -213,9 +201,7 @@ static unrelu_status polish_all(space *s, double *Z, double *worst, unrelu_error
     *worst = 0;
     for (size_t i = 0; i < k; i++) {
         double *z = s->Z + i * k;
-        unrelu_status status = polish(s, z, err);
-        if (status != UNRELU_OK)
-            return status;
+        UR_TRY(polish(s, z, err));
         double own = fabs(ur_dot(k, z, s->best + i * k));
         for (size_t j = 0; j < k; j++)
             if (j != i && fabs(ur_dot(k, z, s->best + j * k)) > own) {
@@ -233,26 +219,23 @@ unrelu_status ur_span_split(size_t k, const double *span, uint64_t seed, uint64_
 {
     space s;
     double best = INFINITY, far;
+    UR_ARENA(arena);
     *worst = INFINITY;
     memset(Z, 0, k * k * sizeof *Z);
-    unrelu_status status = space_new(k, span, &s, err);
-    if (status == UNRELU_OK)
-        status = find_positive(&s, err);
-    for (uint64_t pair = 0; pair < PAIRS && status == UNRELU_OK; pair++) {
+    UR_TRY(open_space(k, span, &arena, &s, err));
+    UR_TRY(find_positive(&s, err));
+    for (uint64_t pair = 0; pair < PAIRS; pair++) {
         ur_random_normals(seed, stream, 2 * pair * k, s.rank, s.coordinates);
         member(&s, s.coordinates, s.S1);
         ur_random_normals(seed, stream, (2 * pair + 1) * k, s.rank, s.coordinates);
         member(&s, s.coordinates, s.S2);
         if (pair % 2 == 0)
             memcpy(s.S2, s.positive, k * k * sizeof *s.S2);
-        status = split_pair(&s, &far, err);
-        if (status == UNRELU_OK && far < best) {
+        UR_TRY(split_pair(&s, &far, err));
+        if (far < best) {
             best = far;
             memcpy(s.best, s.Z, k * k * sizeof *s.best);
         }
     }
-    if (status == UNRELU_OK && isfinite(best))
-        status = polish_all(&s, Z, worst, err);
-    space_free(&s);
-    return status;
+    return isfinite(best) ? polish_all(&s, Z, worst, err) : UNRELU_OK;
 }
