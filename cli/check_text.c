@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "check.h"
+#include "flags.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -189,7 +190,8 @@ static void print_warnings(const unrelu_gaussian *m)
     printf("\n%s\n", m->warning_count ? "a fit would warn:" : "a fit would not warn");
     for (size_t i = 0; i < m->warning_count; i++) {
         printf("  %s: ", m->warnings[i].code);
-        cli_print_wrapped(m->warnings[i].message, (int)strlen(m->warnings[i].code) + 4, 4);
+        cli_print_wrapped(cli_flagged(m->warnings[i].message).text,
+                          (int)strlen(m->warnings[i].code) + 4, 4);
     }
 }
 

@@ -6,6 +6,7 @@
 
 #include "cli.h"
 #include "files.h"
+#include "flags.h"
 #include "json.h"
 #include "network_text.h"
 #include "talk.h"
@@ -223,7 +224,7 @@ static int print_json(const unrelu_network *model, const char *output, const unr
     cli_json json = cli_json_start("recover");
     cli_json_network(&json, model);
     if (why)
-        cli_json_text(&json, "message", why->text);
+        cli_json_text(&json, "message", cli_flagged(why->text).text);
     cli_json_text(&json, "output", output);
     return cli_json_finish(&json);
 }
@@ -232,7 +233,7 @@ static int report_failure(const cli_shared *shared, const unrelu_network *model,
                           const unrelu_error *why)
 {
     int status = shared->json ? print_json(model, NULL, why) : 0;
-    cli_error("%s", why->text);
+    cli_error("%s", cli_flagged(why->text).text);
     return status ? status : exit_of(model->verdict);
 }
 

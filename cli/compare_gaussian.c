@@ -3,6 +3,7 @@
 
 #include "compare.h"
 #include "files.h"
+#include "flags.h"
 #include "talk.h"
 
 static int report(const cli_shared *shared, size_t d, const unrelu_gaussian_distance *x)
@@ -25,12 +26,12 @@ static int report(const cli_shared *shared, size_t d, const unrelu_gaussian_dist
         cli_json json = cli_json_start("compare");
         cli_json_whole(&json, "d", d);
         cli_put_metrics(&json, list, sizeof list / sizeof *list);
-        cli_json_text(&json, "note", x->note);
+        cli_json_text(&json, "note", cli_flagged(x->note).text);
         return cli_json_finish(&json);
     }
     cli_print_metrics(list, sizeof list / sizeof *list);
     if (x->note[0])
-        cli_note("%s", x->note);
+        cli_note("%s", cli_flagged(x->note).text);
     return 0;
 }
 

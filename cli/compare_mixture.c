@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "compare.h"
 #include "files.h"
+#include "flags.h"
 #include "talk.h"
 
 static void put_counts(cli_json *json, const unrelu_mixture *truth, const unrelu_mixture *model,
@@ -36,13 +37,13 @@ static int report(const cli_shared *shared, const unrelu_mixture *truth,
         cli_json_text(&json, "kind", "mixture");
         put_counts(&json, truth, model, x);
         cli_put_metrics(&json, list, sizeof list / sizeof *list);
-        cli_json_text(&json, "note", hidden->note);
+        cli_json_text(&json, "note", cli_flagged(hidden->note).text);
         return cli_json_finish(&json);
     }
     cli_print_matches("unit", x->matched, x->missing, x->extra);
     cli_print_metrics(list, sizeof list / sizeof *list);
     if (hidden->note[0])
-        cli_note("%s", hidden->note);
+        cli_note("%s", cli_flagged(hidden->note).text);
     return 0;
 }
 

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "flags.h"
 #include "talk.h"
 
 static int ends_in(const char *path, const char *extension)
@@ -151,7 +152,8 @@ unrelu_status cli_open_source(const char *path, const char *columns, int single_
     unrelu_status status = unrelu_source_open(path, &options, source, err);
     const char *note = status == UNRELU_OK ? unrelu_source_note(*source) : "";
     if (*note)
-        cli_note("%s: %s", strcmp(path, "-") == 0 ? "standard input" : path, note);
+        cli_note("%s: %s", strcmp(path, "-") == 0 ? "standard input" : path,
+                 cli_flagged(note).text);
     return status;
 }
 

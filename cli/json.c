@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "flags.h"
 #include "talk.h"
 
 cli_json cli_json_start(const char *command)
@@ -105,7 +106,7 @@ void cli_json_warnings(cli_json *json, const unrelu_warning *warnings, size_t co
     for (size_t i = 0; i < count; i++) {
         cli_json one = {.object = json_object()};
         cli_json_text(&one, "code", warnings[i].code);
-        cli_json_text(&one, "message", warnings[i].message);
+        cli_json_text(&one, "message", cli_flagged(warnings[i].message).text);
         json->failed |= one.failed;
         append(json, array, one.object);
     }
@@ -169,7 +170,7 @@ void cli_json_model(cli_json *json, const unrelu_gaussian *m)
     cli_json_put(json, "repaired", json_boolean(m->repaired));
     if (m->k) {
         cli_json_whole(json, "k", m->k);
-        cli_json_text(json, "how_k", m->how_k);
+        cli_json_text(json, "how_k", cli_flagged(m->how_k).text);
     }
     cli_json_whole(json, "rows_dropped", m->rows_dropped);
     cli_json_warnings(json, m->warnings, m->warning_count);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "flags.h"
 #include "json.h"
 
 #include "mixture_text.h"
@@ -15,7 +16,7 @@ static void put_certificate(cli_json *json, const unrelu_mixture *m)
     cli_json_whole(json, "facets", m->facets);
     cli_json_whole(json, "min_off", m->min_off);
     cli_json_whole(json, "tries", m->tries);
-    cli_json_text(json, "how_p", m->how_p);
+    cli_json_text(json, "how_p", cli_flagged(m->how_p).text);
     cli_json_text(json, "precision", m->precision);
 }
 

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "flags.h"
 #include "model_pairs.h"
 #include "model_text.h"
 #include "table.h"
@@ -70,7 +71,7 @@ static void print_ambiguous(const unrelu_mixture *m)
     }
     putchar('\n');
     if (why)
-        cli_print_wrapped(why, 0, 0);
+        cli_print_wrapped(cli_flagged(why).text, 0, 0);
 }
 
 static void print_uncertified(const unrelu_mixture *m)
@@ -83,7 +84,7 @@ static void print_uncertified(const unrelu_mixture *m)
     print_checked(m);
     putchar('\n');
     if (why)
-        cli_print_wrapped(why, 0, 0);
+        cli_print_wrapped(cli_flagged(why).text, 0, 0);
 }
 
 static void print_verdict(const unrelu_mixture *m)
@@ -124,7 +125,7 @@ static void print_method(const unrelu_mixture *m)
     printf("mixture, learned: n = %zu, d = %zu, p = %zu\n", m->n, m->d, m->p);
     if (m->how_p[0]) {
         int column = printf("p = %zu: ", m->p);
-        cli_print_wrapped(m->how_p, column, 0);
+        cli_print_wrapped(cli_flagged(m->how_p).text, column, 0);
     }
     printf("method %s, %zu tr%s, seed %llu\n", m->method, m->tries, m->tries == 1 ? "y" : "ies",
            seed);

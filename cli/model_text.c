@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "flags.h"
 #include "model_pairs.h"
 #include "table.h"
 #include "width.h"
@@ -165,7 +166,7 @@ static void print_how_k(const unrelu_gaussian *m)
 {
     if (m->how_k[0]) {
         putchar('\n');
-        cli_print_wrapped(m->how_k, 0, 0);
+        cli_print_wrapped(cli_flagged(m->how_k).text, 0, 0);
     }
     if (m->k)
         printf("W (%zu x %zu) is the array W of the model file, which 'fit -o FILE' writes\n", m->d,

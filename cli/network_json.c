@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "flags.h"
 #include "json.h"
 
 #include <math.h>
@@ -15,7 +16,7 @@ static void put_certificate(cli_json *json, const unrelu_network *m)
     cli_json_real(json, "holdout_residual", m->holdout_residual);
     cli_json_real(json, "gap", m->gap);
     cli_json_real(json, "noise", m->noise);
-    cli_json_text(json, "how_k", m->how_k);
+    cli_json_text(json, "how_k", cli_flagged(m->how_k).text);
     cli_json_whole(json, "starts", m->starts);
     cli_json_whole(json, "starts_agree", m->starts_agree);
     cli_json_text(json, "precision", m->precision);
@@ -53,8 +54,8 @@ void cli_json_network(cli_json *json, const unrelu_network *m)
     cli_json_text(json, "biases", m->biases);
     cli_json_text(json, "activation", activation);
     cli_json_whole(json, "linear_rank", m->linear_rank);
-    cli_json_text(json, "guarantee", m->guarantee);
-    cli_json_text(json, "assumption", m->assumption);
+    cli_json_text(json, "guarantee", cli_flagged(m->guarantee).text);
+    cli_json_text(json, "assumption", cli_flagged(m->assumption).text);
     cli_json_reals(json, "active", m->active, m->k);
     cli_json_reals(json, "c", m->c, m->k);
     cli_json_reals(json, "c_se", m->c_se, m->k);

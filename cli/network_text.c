@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "flags.h"
 #include "model_text.h"
 #include "table.h"
 #include "verdict_text.h"
@@ -90,7 +91,7 @@ static void print_uncertified(const unrelu_network *m)
     print_sizes(m);
     putchar('\n');
     if (why)
-        cli_print_wrapped(why, 0, 0);
+        cli_print_wrapped(cli_flagged(why).text, 0, 0);
 }
 
 static void print_noisy(const unrelu_network *m)
@@ -140,7 +141,7 @@ static void print_method(const unrelu_network *m)
     printf("network, learned: n = %zu, d = %zu, k = %zu, m = %zu\n", m->n, m->d, m->k, m->m);
     if (m->how_k[0]) {
         int column = printf("k = %zu: ", m->k);
-        cli_print_wrapped(m->how_k, column, 0);
+        cli_print_wrapped(cli_flagged(m->how_k).text, column, 0);
     }
     printf("method %s, activation %s, biases %s, seed %llu\n", m->method, activation, m->biases,
            seed);
@@ -287,7 +288,7 @@ static void print_theory(const char *what, const char *text)
     if (!text[0])
         return;
     int column = printf("\n%s: ", what) - 1;
-    cli_print_wrapped(text, column, column);
+    cli_print_wrapped(cli_flagged(text).text, column, column);
 }
 
 void cli_print_network(const unrelu_network *m, double level)

@@ -10,6 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "flags.h"
+
 static volatile sig_atomic_t interrupted, may_exit;
 static double started;
 static int quiet, verbose;
@@ -151,7 +153,7 @@ void cli_detail(const char *format, ...)
 void cli_tell_warnings(const unrelu_warning *warnings, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        cli_warning("%s", warnings[i].message);
+        cli_warning("%s", cli_flagged(warnings[i].message).text);
 }
 
 int cli_usage(const char *format, ...)
@@ -179,7 +181,7 @@ int cli_exit(unrelu_status status, const unrelu_error *err)
         return interrupted ? 128 + interrupted : CLI_EXIT_INTERRUPTED;
     }
     const char *plain = status == UNRELU_ENOMEM ? "not enough memory" : "internal error";
-    cli_error("%s", err->text[0] ? err->text : plain);
+    cli_error("%s", cli_flagged(err->text[0] ? err->text : plain).text);
     return (size_t)status < sizeof codes / sizeof *codes ? codes[status] : CLI_EXIT_INTERNAL;
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../codes.h"
+#include "../flags.h"
 #include "../table.h"
 #include "../talk.h"
 
@@ -28,7 +29,7 @@ void cli_html_warnings(cli_page *page, const unrelu_warning *warnings, size_t co
         cli_page_html(page, "<li><code>");
         cli_page_text(page, warnings[i].code);
         cli_page_html(page, "</code> ");
-        cli_page_text(page, warnings[i].message);
+        cli_page_text(page, cli_flagged(warnings[i].message).text);
         cli_page_html(page, "</li>\n");
     }
     cli_page_html(page, "</ul>\n");

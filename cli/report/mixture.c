@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "../files.h"
+#include "../flags.h"
 #include "../mixture_text.h"
 #include "../talk.h"
 #include "chart.h"
@@ -48,7 +49,7 @@ static void judge(cli_page *page, const unrelu_mixture *m)
     cli_html_counted(page, (double)m->d, "column");
     if (m->how_p[0]) {
         cli_page_html(page, ": ");
-        cli_page_text(page, m->how_p);
+        cli_page_text(page, cli_flagged(m->how_p).text);
     }
     cli_page_html(page, ".</p></div>\n");
 }

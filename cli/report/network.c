@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "../files.h"
+#include "../flags.h"
 #include "../model_text.h"
 #include "../network_text.h"
 #include "../talk.h"
@@ -49,7 +50,7 @@ static void judge(cli_page *page, const unrelu_network *m)
     cli_html_counted(page, (double)m->k, "neuron");
     if (m->how_k[0]) {
         cli_page_html(page, ": ");
-        cli_page_text(page, m->how_k);
+        cli_page_text(page, cli_flagged(m->how_k).text);
     }
     cli_page_html(page, ". ");
     if (m->verdict != UNRELU_VERDICT_PLANTED) {
@@ -68,7 +69,7 @@ static void judge(cli_page *page, const unrelu_network *m)
                             "arithmetic.");
     if (m->failure[0]) {
         cli_page_html(page, " ");
-        cli_page_text(page, m->failure);
+        cli_page_text(page, cli_flagged(m->failure).text);
     }
     cli_page_html(page, "</p></div>\n");
 }
@@ -144,9 +145,9 @@ static void add_certificate(cli_page *page, const unrelu_network *m)
     cli_html_table(page, "", NULL, "<check|<outcome");
     add_checks(page, m);
     if (m->guarantee[0])
-        add_line(page, "guarantee", m->guarantee);
+        add_line(page, "guarantee", cli_flagged(m->guarantee).text);
     if (m->assumption[0])
-        add_line(page, "assumption", m->assumption);
+        add_line(page, "assumption", cli_flagged(m->assumption).text);
     cli_html_table_end(page);
     cli_page_html(page, "</div></section>\n");
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "../flags.h"
 #include "../model_text.h"
 #include "chart.h"
 #include "html.h"
@@ -79,7 +80,7 @@ void cli_report_spectrum(cli_page *page, const unrelu_gaussian *m, const char *h
                             "each of its principal directions. ");
         if (m->how_k[0]) {
             cli_page_html(page, "W has %zu column%s: ", m->k, m->k == 1 ? "" : "s");
-            cli_page_text(page, m->how_k);
+            cli_page_text(page, cli_flagged(m->how_k).text);
             cli_page_html(page, ".");
         }
         cli_page_html(page, "</p><div class=\"card\">");

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "commands.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "help.h"
+#include "talk.h"
+#include "words.h"
+
+static int run_help(void *arguments);
+
+static const cli_example help_examples[] = {
+    {"unrelu help fit", "what fit learns, and its options"},
+    {0},
+};
+
+static const cli_shared help_defaults;
+
+static const cli_command help = {
+    .name = "help",
+    .files = "[COMMAND]",
+    .brief = "Explain a command",
+    .doc = "Without COMMAND, list the commands.",
+    .examples = help_examples,
+    .most_files = 1,
+    .size = sizeof(cli_shared),
+    .defaults = &help_defaults,
+    .run = run_help,
+};
+
+const cli_command *const cli_commands[] = {
+    &cli_fit,     &cli_recover,  &cli_unmix,     &cli_predict,  &cli_impute, &cli_sample,
+    &cli_compare, &cli_show,     &cli_report,    &cli_check,    &cli_plan,   &cli_summarize,
+    &cli_merge,   &cli_generate, &cli_reproduce, &cli_hardness, &help,
+};
+
+const size_t cli_command_count = sizeof cli_commands / sizeof *cli_commands;
+
+const cli_command *cli_find_command(const char *name)
+{
+    char list[512] = "", near[96];
+    for (size_t i = 0; i < cli_command_count; i++) {
+        if (strcmp(cli_commands[i]->name, name) == 0)
+            return cli_commands[i];
+        size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s|", cli_commands[i]->name);
+    }
+    cli_error("there is no command '%s'%s", name,
+              cli_suggestion(name, list, "", near, sizeof near));
+    cli_error("try 'unrelu help'");
+    return NULL;
+}
+
+void cli_print_overview(void)
+{
+    printf("Usage: unrelu COMMAND [OPTION...] ...\n"
+           "unrelu learns back what a ReLU hid.\n\n Commands:\n");
+    for (size_t i = 0; i < cli_command_count; i++)
+        printf("  %-12s%s\n", cli_commands[i]->name, cli_commands[i]->brief);
+    printf("\n 'unrelu help COMMAND' explains one; 'unrelu --version' prints the version.\n");
+}
+
+static int run_help(void *arguments)
+{
+    const cli_shared *shared = arguments;
+    if (shared->file_count == 0) {
+        cli_print_overview();
+        return 0;
+    }
+    const cli_command *command = cli_find_command(shared->files[0]);
+    if (!command)
+        return CLI_EXIT_USAGE;
+    cli_print_help(command);
+    return 0;
+}
