@@ -3,13 +3,13 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/names.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
-enum { NAME_SHOWN = 60, COMPARED = 64 };
+enum { NAME_SHOWN = 60 };
 
 typedef struct {
     const unrelu_source *source;
@@ -25,48 +25,12 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Levenshtein distance of the first COMPARED bytes */
-static size_t edit_distance(const char *a, size_t a_size, const char *b)
-{
-    size_t row[COMPARED + 1], b_size = strnlen(b, COMPARED);
-    a_size = smaller(a_size, COMPARED);
-    for (size_t j = 0; j <= b_size; j++)
-        row[j] = j;
-    for (size_t i = 1; i <= a_size; i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= b_size; j++) {
-            size_t replace = diagonal + (a[i - 1] != b[j - 1]);
-            diagonal = row[j];
-            row[j] = smaller(replace, 1 + smaller(row[j], row[j - 1]));
-        }
-    }
-    return row[b_size];
-}
-
-/* NULL where no name is near enough to be meant */
-static const char *nearest_name(const choice *c, const char *entry, size_t size)
-{
-    const char *best = NULL;
-    size_t least = size / 3 + 2;
-    for (size_t j = 0; c->names && j < c->width; j++) {
-        if (strlen(c->names[j]) == size && !strncasecmp(c->names[j], entry, size))
-            return c->names[j];
-        size_t distance = edit_distance(entry, size, c->names[j]);
-        if (distance < least && distance < strlen(c->names[j])) {
-            least = distance;
-            best = c->names[j];
-        }
-    }
-    return best;
-}
-
 static unrelu_status refuse_entry(const choice *c, const char *entry, size_t size,
                                   unrelu_error *err)
 {
     const char *label = c->source->label;
     int shown = (int)smaller(size, NAME_SHOWN);
-    const char *near = nearest_name(c, entry, size);
+    const char *near = ur_names_nearest(c->names, c->width, entry, size);
     if (near)
         return ur_fail(err, UNRELU_EUSAGE, "%s: no column is called '%.*s'; did you mean '%.*s'?",
                        label, shown, entry, NAME_SHOWN, near);

@@ -342,6 +342,11 @@ double ur_source_fraction(const unrelu_source *source)
     return source->format->fraction(source);
 }
 
+char *const *ur_source_names(const unrelu_source *source)
+{
+    return source->names;
+}
+
 int ur_source_met_limit(const unrelu_source *source)
 {
     return source->format->met_limit && source->format->met_limit(source);

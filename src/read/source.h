@@ -45,6 +45,8 @@ unrelu_status ur_source_decode(const unrelu_source *source, const ur_piece *piec
 double ur_source_fraction(const unrelu_source *source);
 /* whether a cell was refused because it is below a detection limit, and could be read */
 int ur_source_met_limit(const unrelu_source *source);
+/* of all its columns */
+char *const *ur_source_names(const unrelu_source *source);
 /* the path it was opened by ("standard input", "matrix in memory"): for messages */
 const char *ur_source_label(const unrelu_source *source);
 /* "column 3" or "column 3 (lead)": for messages; place is 0-based among those handed out */
