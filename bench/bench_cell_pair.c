@@ -23,6 +23,7 @@ typedef struct {
     double *x, *rho; /* (d, n); rho of columns 2 k and 2 k + 1 */
     unsigned char *state;
     ur_cell_column *column;
+    ur_arena arena;
 } sample;
 
 static double limit_of(int limits, size_t row, double gamma, double u)
@@ -53,13 +54,15 @@ static void plant(sample *s, int limits)
             }
     }
     for (size_t j = 0; j < s->d; j++)
-        must(ur_cell_column_open(s->n, s->x + j * s->n, s->state + j * s->n, &s->column[j], &err),
+        must(ur_cell_column_open(&s->arena, s->n, s->x + j * s->n, s->state + j * s->n,
+                                 &s->column[j], &err),
              &err);
 }
 
 static void open_sample(sample *s, size_t n, size_t d, int limits)
 {
-    *s = (sample){n, d, room_for(d, n), room_for(d, 1), calloc(d, n), calloc(d, sizeof *s->column)};
+    *s = (sample){n,  d, room_for(d, n), room_for(d, 1), calloc(d, n), calloc(d, sizeof *s->column),
+                  {0}};
     if (!s->state || !s->column)
         exit(1);
     plant(s, limits);
@@ -67,8 +70,7 @@ static void open_sample(sample *s, size_t n, size_t d, int limits)
 
 static void close_sample(sample *s)
 {
-    for (size_t j = 0; j < s->d; j++)
-        ur_cell_column_free(&s->column[j]);
+    ur_arena_end(&s->arena);
     free(s->x);
     free(s->rho);
     free(s->state);
@@ -78,17 +80,14 @@ static void close_sample(sample *s)
 static void bench_pairs(size_t n, int limits)
 {
     sample s;
-    unrelu_error err;
     ur_pair out[PAIRS];
-    double *room = NULL, best = INFINITY, evaluations = 0, z2 = 0;
-    size_t size = 0;
+    double best = INFINITY, evaluations = 0, z2 = 0;
     open_sample(&s, n, 2 * PAIRS, limits);
+    double *room = ur_cell_pair_room(&s.arena, n);
     for (int repeat = 0; repeat < REPEATS; repeat++) {
         double start = cpu_seconds();
         for (size_t k = 0; k < PAIRS; k++)
-            must(ur_cell_pair_fit(&s.column[2 * k], &s.column[2 * k + 1], &room, &size, &out[k],
-                                  &err),
-                 &err);
+            ur_cell_pair_fit(&s.column[2 * k], &s.column[2 * k + 1], room, &out[k]);
         best = fmin(best, cpu_seconds() - start);
     }
     for (size_t k = 0; k < PAIRS; k++) {
@@ -100,26 +99,23 @@ static void bench_pairs(size_t n, int limits)
            : limits == 3 ? "3 limits a column    "
                          : "a limit for each cell",
            1e6 * best / PAIRS, evaluations / PAIRS, sqrt(z2 / PAIRS));
-    free(room);
     close_sample(&s);
 }
 
 static void bench_all(size_t n, size_t d, int limits)
 {
     sample s;
-    unrelu_error err;
-    double *room = NULL, sink = 0, start = cpu_seconds();
-    size_t size = 0;
+    double sink = 0, start = cpu_seconds();
     open_sample(&s, n, d, limits);
+    double *room = ur_cell_pair_room(&s.arena, n);
     for (size_t i = 0; i < d; i++)
         for (size_t j = 0; j < i; j++) {
             ur_pair out;
-            must(ur_cell_pair_fit(&s.column[i], &s.column[j], &room, &size, &out, &err), &err);
+            ur_cell_pair_fit(&s.column[i], &s.column[j], room, &out);
             sink += out.rho;
         }
     printf("n %4zu, d %zu, %d limits  %.3f s for all columns and pairs%s\n", n, d, limits,
            cpu_seconds() - start, isfinite(sink) ? "" : " (?)");
-    free(room);
     close_sample(&s);
 }
 

@@ -64,20 +64,17 @@ static void draw(const setting *set, size_t n, uint64_t seed, sample *s)
 
 static ur_pair fit(const sample *s, int first, double scales[2])
 {
+    UR_ARENA(arena);
     ur_cell_column c[2];
     ur_pair out;
-    double *room = NULL;
-    size_t size = 0;
     for (int k = 0; k < 2; k++) {
         int j = k ? 1 - first : first;
-        assert_int_equal(ur_cell_column_open(s->n, s->x[j], s->state[j], &c[k], NULL), UNRELU_OK);
+        assert_int_equal(ur_cell_column_open(&arena, s->n, s->x[j], s->state[j], &c[k], NULL),
+                         UNRELU_OK);
         if (scales)
             scales[k] = c[k].margin.margin.s;
     }
-    assert_int_equal(ur_cell_pair_fit(&c[0], &c[1], &room, &size, &out, NULL), UNRELU_OK);
-    free(room);
-    ur_cell_column_free(&c[0]);
-    ur_cell_column_free(&c[1]);
+    ur_cell_pair_fit(&c[0], &c[1], ur_cell_pair_room(&arena, s->n), &out);
     return out;
 }
 
@@ -385,28 +382,26 @@ static void a_constant_column_has_no_correlation(void **state)
     assert_true(out.rho == 0 && isnan(out.rho_se));
 }
 
-/* one room serves pairs of growing and shrinking size */
+/* what a pair left in the room is not seen by the next, also of fewer rows */
 static void the_room_is_used_again(void **state)
 {
     (void)state;
+    UR_ARENA(arena);
     static const size_t sizes[] = {50, 400, 120, 500};
     setting set = {OF_EACH_CELL, 0.5, {0.2, 0.2}, {1, 1}, 0.1};
-    double *room = NULL;
-    size_t size = 0;
+    double *room = ur_cell_pair_room(&arena, 500);
     for (uint64_t t = 0; t < 4; t++) {
         sample s;
         ur_cell_column c[2];
         ur_pair out;
         draw(&set, sizes[t], t, &s);
         for (int k = 0; k < 2; k++)
-            assert_int_equal(ur_cell_column_open(s.n, s.x[k], s.state[k], &c[k], NULL), UNRELU_OK);
-        assert_int_equal(ur_cell_pair_fit(&c[0], &c[1], &room, &size, &out, NULL), UNRELU_OK);
+            assert_int_equal(ur_cell_column_open(&arena, s.n, s.x[k], s.state[k], &c[k], NULL),
+                             UNRELU_OK);
+        ur_cell_pair_fit(&c[0], &c[1], room, &out);
         ur_pair fresh = fit(&s, 0, NULL);
         assert_true(out.rho == fresh.rho && out.rho_se == fresh.rho_se);
-        ur_cell_column_free(&c[0]);
-        ur_cell_column_free(&c[1]);
     }
-    free(room);
 }
 
 int main(void)

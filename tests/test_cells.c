@@ -3,6 +3,7 @@
 
 #include "base/random.h"
 #include "gaussian/cells/cells.h"
+#include "law/power.h"
 
 #include <math.h>
 
@@ -23,12 +24,12 @@ static unrelu_source *open_source(const char *path)
 
 /* limits: the text of a second file, or NULL */
 static unrelu_status load(const char *text, const char *limits, ur_cells_rules rules,
-                          ur_cells *cells, unrelu_error *err)
+                          ur_arena *arena, ur_cells *cells, unrelu_error *err)
 {
     unrelu_source *source = open_source(files_text("cells.csv", text)), *second = NULL;
     if (limits)
         rules.limits = second = open_source(files_text("limits.csv", limits));
-    unrelu_status status = ur_cells_load(source, &rules, NULL, cells, err);
+    unrelu_status status = ur_cells_load(source, &rules, NULL, arena, cells, err);
     unrelu_source_close(source);
     if (second)
         unrelu_source_close(second);
@@ -38,10 +39,11 @@ static unrelu_status load(const char *text, const char *limits, ur_cells_rules r
 /* what is known, row by row: "=1.5" seen, "<0.25" below, "?" missing */
 static void expect(const char *text, const char *limits, ur_cells_rules rules, const char *known)
 {
+    UR_ARENA(arena);
     ur_cells cells;
     unrelu_error err = {0};
     char found[1024] = "";
-    if (load(text, limits, rules, &cells, &err))
+    if (load(text, limits, rules, &arena, &cells, &err))
         fail_msg("%s", err.text);
     for (size_t i = 0; i < cells.n; i++)
         for (size_t j = 0; j < cells.d; j++) {
@@ -56,13 +58,13 @@ static void expect(const char *text, const char *limits, ur_cells_rules rules, c
             strcat(found, j + 1 < cells.d ? " " : "\n");
         }
     assert_string_equal(found, known);
-    ur_cells_free(&cells);
 }
 
 /* %s stands for the path of the samples, and then of the limits */
 static void expect_refused(const char *text, const char *limits, ur_cells_rules rules,
                            const char *format)
 {
+    UR_ARENA(arena);
     ur_cells cells;
     unrelu_error err = {0};
     char sentence[1024];
@@ -70,7 +72,7 @@ static void expect_refused(const char *text, const char *limits, ur_cells_rules 
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
     snprintf(sentence, sizeof sentence, format, files_path("cells.csv"), files_path("limits.csv"));
 #pragma GCC diagnostic pop
-    assert_int_equal(load(text, limits, rules, &cells, &err), UNRELU_EFORMAT);
+    assert_int_equal(load(text, limits, rules, &arena, &cells, &err), UNRELU_EFORMAT);
     assert_string_equal(err.text, sentence);
     assert_null(cells.x);
     assert_null(cells.state);
@@ -139,11 +141,12 @@ static void more_rows_than_one_piece_are_kept_in_order(void **state)
     (void)state;
     enum { ROWS = 60000 };
     char *text = malloc(ROWS * 24), *end = text;
+    UR_ARENA(arena);
     ur_cells cells;
     unrelu_error err = {0};
     for (int i = 0; i < ROWS; i++)
         end += sprintf(end, i % 5 ? "%d,1\n" : "<%d,0\n", i + 1);
-    if (load(text, NULL, (ur_cells_rules){0}, &cells, &err))
+    if (load(text, NULL, (ur_cells_rules){0}, &arena, &cells, &err))
         fail_msg("%s", err.text);
     assert_int_equal(cells.n, ROWS);
     for (size_t i = 0; i < ROWS; i++) {
@@ -151,7 +154,6 @@ static void more_rows_than_one_piece_are_kept_in_order(void **state)
         assert_int_equal(cells.state[i], i % 5 ? UR_SEEN : UR_BELOW);
         assert_int_equal(cells.state[ROWS + i], i % 5 ? UR_SEEN : UR_BELOW);
     }
-    ur_cells_free(&cells);
     free(text);
 }
 
@@ -185,13 +187,14 @@ static void negative_and_infinite_values_are_refused(void **state)
     expect_refused("a,b\n1,-2\n3,1\n", NULL, (ur_cells_rules){0},
                    "%s: row 1, column 2 (b) is -2, and a rectified value is at least 0: "
                    "correct it, or leave the column out with --columns");
+    UR_ARENA(arena);
     ur_cells cells;
     unrelu_error err = {0};
     unrelu_source *source;
     ur_cells_rules rules = {.negative = 1};
     const double x[] = {1, 2, -INFINITY, 1};
     assert_int_equal(unrelu_source_memory(x, 2, 2, &source, &err), UNRELU_OK);
-    assert_int_equal(ur_cells_load(source, &rules, NULL, &cells, &err), UNRELU_EFORMAT);
+    assert_int_equal(ur_cells_load(source, &rules, NULL, &arena, &cells, &err), UNRELU_EFORMAT);
     assert_string_equal(err.text, "matrix in memory: row 2, column 1 is infinite: every value must "
                                   "be finite");
     unrelu_source_close(source);
@@ -219,17 +222,17 @@ static void transforms_go_forth_and_back(void **state)
         double x = values[i];
         for (int t = UNRELU_TRANSFORM_NONE; t < UNRELU_TRANSFORM_BOXCOX; t++) {
             unrelu_transform kind = (unrelu_transform)t;
-            near(ur_transform_back(kind, 0, ur_transform_forth(kind, 0, x)) / x, 1, 1e-13);
+            near(ur_untransform(kind, 0, ur_transform(kind, 0, x)) / x, 1, 1e-13);
         }
-        near(ur_transform_forth(UNRELU_TRANSFORM_SQRT, 0, x), sqrt(x), 0);
-        near(ur_transform_forth(UNRELU_TRANSFORM_LOG, 0, x), log(x), 0);
+        near(ur_transform(UNRELU_TRANSFORM_SQRT, 0, x), sqrt(x), 0);
+        near(ur_transform(UNRELU_TRANSFORM_LOG, 0, x), log(x), 0);
         for (size_t k = 0; k < sizeof lambdas / sizeof *lambdas; k++) {
-            double l = lambdas[k], y = ur_transform_forth(UNRELU_TRANSFORM_BOXCOX, l, x);
+            double l = lambdas[k], y = ur_transform(UNRELU_TRANSFORM_BOXCOX, l, x);
             double naive = fabs(l) > 1e-6 ? (pow(x, l) - 1) / l : log(x);
             near(y, naive, 1e-6 * (1 + fabs(naive)));
             /* where lambda is far below 0 large values come together */
             if (l * log(x) > -10)
-                near(ur_transform_back(UNRELU_TRANSFORM_BOXCOX, l, y) / x, 1, 1e-9);
+                near(ur_untransform(UNRELU_TRANSFORM_BOXCOX, l, y) / x, 1, 1e-9);
         }
     }
 }
@@ -238,13 +241,13 @@ static void ends_of_the_ranges_are_told(void **state)
 {
     (void)state;
     unrelu_transform boxcox = UNRELU_TRANSFORM_BOXCOX;
-    assert_true(ur_transform_forth(boxcox, 0.5, 0) == -2);
-    assert_true(ur_transform_forth(boxcox, 0, 0) == -INFINITY);
-    assert_true(ur_transform_forth(boxcox, -1, 0) == -INFINITY);
-    assert_true(ur_transform_back(boxcox, 0.5, -3) == 0);
-    assert_true(ur_transform_back(boxcox, -0.5, 2.5) == INFINITY);
-    assert_true(ur_transform_back(UNRELU_TRANSFORM_SQRT, 0, -1) == 0);
-    assert_true(ur_transform_back(UNRELU_TRANSFORM_NONE, 0, -1) == -1);
+    assert_true(ur_transform(boxcox, 0.5, 0) == -2);
+    assert_true(ur_transform(boxcox, 0, 0) == -INFINITY);
+    assert_true(ur_transform(boxcox, -1, 0) == -INFINITY);
+    assert_true(ur_untransform(boxcox, 0.5, -3) == 0);
+    assert_true(ur_untransform(boxcox, -0.5, 2.5) == INFINITY);
+    assert_true(ur_untransform(UNRELU_TRANSFORM_SQRT, 0, -1) == 0);
+    assert_true(ur_untransform(UNRELU_TRANSFORM_NONE, 0, -1) == -1);
 }
 
 static void columns_are_transformed_with_their_limits(void **state)
@@ -326,7 +329,7 @@ static void plant(double lambda, double b, double s, const double limits[3], uin
     ur_random_normals(seed, 1, 0, N, x);
     for (size_t i = 0; i < N; i++) {
         double l = limits[i % 3];
-        x[i] = ur_transform_back(UNRELU_TRANSFORM_BOXCOX, lambda, b + s * x[i]);
+        x[i] = ur_untransform(UNRELU_TRANSFORM_BOXCOX, lambda, b + s * x[i]);
         kinds[i] = x[i] <= l ? UR_BELOW : UR_SEEN;
         x[i] = fmax(x[i], l);
     }

@@ -13,7 +13,7 @@ enum { MOST = 6, CHUNK = 256 };
 
 static unrelu_gaussian make_model(size_t d, const double *b, const double *sigma)
 {
-    unrelu_gaussian m;
+    unrelu_gaussian m = {0};
     unrelu_error err = {0};
     must(ur_gaussian_allocate(&m, d, 0, &err), &err);
     for (size_t i = 0; i < d; i++) {

@@ -3,6 +3,7 @@
 
 #include "base/random.h"
 #include "gaussian/cells/cells.h"
+#include "law/power.h"
 #include "unrelu/unrelu.h"
 
 #include <math.h>
@@ -27,7 +28,7 @@ static void plant(size_t first, size_t columns, uint64_t seed, double *x)
         ur_random_normals(seed, k, 0, N, z);
         for (size_t i = 0; i < N; i++) {
             double y = planted[k].b + planted[k].s * z[i];
-            double value = ur_transform_back(planted[k].transform, planted[k].lambda, y);
+            double value = ur_untransform(planted[k].transform, planted[k].lambda, y);
             x[i * columns + j] = value > planted[k].zero ? value : 0;
         }
     }

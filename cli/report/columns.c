@@ -13,7 +13,7 @@
 
 enum { DRAWN = 12, AXIS = 24, SENTENCE = CLI_NAME + 200 }; /* AXIS: characters of a name */
 
-static const double TWO_SIDED = 1.959964, NOISE_CENSORING = 3, TAIL = 0.1;
+static const double TWO_SIDED = 1.959964, TAIL = 0.1;
 
 /* the normal that a column's values are compared to */
 typedef struct {
@@ -22,9 +22,9 @@ typedef struct {
 
 static margin margin_of(const unrelu_gaussian *m, size_t i)
 {
-    double noise = m->noise ? m->noise[i] : 0, limit = m->limit ? m->limit[i] : 0;
-    return (margin){m->b[i], hypot(m->scale[i], noise),
-                    m->noise ? fmax(limit, NOISE_CENSORING * noise) : limit};
+    margin c;
+    unrelu_gaussian_margin(m, i, &c.b, &c.s, &c.limit);
+    return c;
 }
 
 /* Where the model has no limit and cells have, the bars start at the largest of these. */

@@ -273,6 +273,10 @@ UNRELU_API unrelu_status unrelu_gaussian_load(const char *path, unrelu_gaussian 
 /* y (of the model's scale) to x (of the data's) and back, in column j; increasing */
 UNRELU_API double unrelu_gaussian_back(const unrelu_gaussian *model, size_t column, double y);
 UNRELU_API double unrelu_gaussian_forth(const unrelu_gaussian *model, size_t column, double x);
+/* The normal N(b, s^2) that values of a column above `limit` are of, on the model's scale: with
+ * additive noise, which is in s then, the limit lies three deviations of it above 0. */
+UNRELU_API void unrelu_gaussian_margin(const unrelu_gaussian *model, size_t column, double *b,
+                                       double *s, double *limit);
 UNRELU_API const char *unrelu_transform_name(unrelu_transform transform); /* "none", "sqrt", ... */
 
 /* Rows first_row .. first_row + rows - 1 of the stream of samples that `seed` names:

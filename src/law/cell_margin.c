@@ -5,17 +5,25 @@
  * its maximum to rounding, in 4 to 12 steps. Equal limits are counted together. */
 #include "law/cell_margin.h"
 
+#include "base/arena.h"
 #include "base/error.h"
-#include "base/memory.h"
 #include "law/normal.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define LOG_SQRT_2PI 0.91893853320467274178
 
-enum { SEEN, BELOW, MISSING, STEPS = 200 };
+enum { STEPS = 200 };
+/* The rise that a Newton step promises, for each value seen: done below the first; below the second
+ * rounding hides it, and the step is good as it is. */
+static const double DONE = 1e-22, NEAR = 1e-9;
+/* (b - limit) / s where no cell is below a limit: as good as infinite, and finite */
+static const double NO_LIMIT_GAMMA = 8;
+/* halvings of a step end here: the likelihood does not rise along it */
+static const double LEAST_STEP = 1e-12;
+/* 1 / s in units of the deviation of what was seen: beyond there is no maximum */
+static const double STEEPEST = 1e9, FLATTEST = 1e-9;
 
 typedef struct {
     double n, sum, square; /* of the values seen, in units: x = center + unit x' */
@@ -55,17 +63,17 @@ static void measure(size_t n, const double *x, const unsigned char *state, ur_ce
 {
     double mean = 0, square = 0;
     for (size_t i = 0; i < n; i++) {
-        if (state[i] == SEEN) {
+        if (state[i] == UR_SEEN) {
             mean += x[i];
             out->seen++;
-        } else if (state[i] == BELOW) {
+        } else if (state[i] == UR_BELOW) {
             s->limit[out->below++] = x[i];
         }
     }
     s->n = (double)out->seen;
     s->center = out->seen ? mean / s->n : 0;
     for (size_t i = 0; i < n; i++)
-        if (state[i] == SEEN)
+        if (state[i] == UR_SEEN)
             square += (x[i] - s->center) * (x[i] - s->center);
     s->unit = sqrt(square / fmax(s->n, 1));
     group_limits(s, out->below);
@@ -74,7 +82,7 @@ static void measure(size_t n, const double *x, const unsigned char *state, ur_ce
             s->unit = fmax(s->unit, fabs(s->center - s->limit[i]));
     s->unit = s->unit > 0 ? s->unit : 1;
     for (size_t i = 0; i < n; i++)
-        if (state[i] == SEEN) {
+        if (state[i] == UR_SEEN) {
             double u = (x[i] - s->center) / s->unit;
             s->sum += u;
             s->square += u * u;
@@ -114,24 +122,23 @@ static int solve(const sample *s, double *e, double *t, expansion *f, int *steps
         double promised = de * f->g[0] + dt * f->g[1], step = 1;
         if (!isfinite(promised))
             return 0;
-        if (promised <= 1e-22 * (s->n + 1))
+        if (promised <= DONE * (s->n + 1))
             return 1;
-        /* so near that rounding hides the rise of the value; Newton's step is good */
-        int near = promised < 1e-9 * (s->n + 1);
+        int near = promised < NEAR * (s->n + 1);
         expansion next = *f;
-        for (; step > 1e-12; step /= 2) {
+        for (; step > LEAST_STEP; step /= 2) {
             if (*t + step * dt <= 0)
                 continue;
             next = expand(s, *e + step * de, *t + step * dt);
             if (next.value > f->value || near)
                 break;
         }
-        if (step <= 1e-12)
+        if (step <= LEAST_STEP)
             return 0;
         *e += step * de;
         *t += step * dt;
         *f = next;
-        if (*t > 1e9 || *t < 1e-9)
+        if (*t > STEEPEST || *t < FLATTEST)
             return 0;
     }
     return 0;
@@ -158,7 +165,7 @@ static void finish(const sample *s, double e, double t, const expansion *f, ur_c
     m->b_se = sqrt(out->V[0]);
     m->s_se = sqrt(out->V[2]);
     double top = s->limits ? s->limit[s->limits - 1] : 0;
-    m->gamma = s->limits ? e - t * top : 8;
+    m->gamma = s->limits ? e - t * top : NO_LIMIT_GAMMA;
     m->gamma_se = s->limits ? sqrt(ee - 2 * top * et + top * top * tt) : m->b_se / m->s;
     out->likelihood = f->value - s->n * (LOG_SQRT_2PI + log(u));
 }
@@ -172,25 +179,21 @@ static int is_bounded(const sample *s)
 unrelu_status ur_cell_margin_fit(size_t n, const double *x, const unsigned char *state,
                                  ur_cell_margin *out, unrelu_error *err)
 {
-    sample s = {.limit = ur_doubles(n), .count = ur_doubles(n)};
+    UR_ARENA(arena);
+    sample s = {.limit = ur_take(&arena, n, sizeof *s.limit),
+                .count = ur_take(&arena, n, sizeof *s.count)};
     expansion f;
     double e = 0, t = 1;
     *out = (ur_cell_margin){.V = {NAN, NAN, NAN}, .likelihood = NAN};
-    unrelu_status status = s.limit && s.count ? UNRELU_OK : ur_fail_memory(err, n, "cells");
-    if (status == UNRELU_OK)
-        measure(n, x, state, out, &s);
-    if (status != UNRELU_OK) {
-        ;
-    } else if (out->seen == 0) {
+    UR_TRY(ur_arena_status(&arena, err));
+    measure(n, x, state, out, &s);
+    if (out->seen == 0)
         set_nan(&out->margin, UR_MARGIN_ALL_ZERO);
-    } else if (!is_bounded(&s) && !s.limits) {
+    else if (!is_bounded(&s) && !s.limits)
         out->margin = (ur_margin){UR_MARGIN_CONSTANT, s.center, 0, INFINITY, 0, 0, NAN, 0};
-    } else if (!is_bounded(&s) || !solve(&s, &e, &t, &f, &out->margin.iterations)) {
+    else if (!is_bounded(&s) || !solve(&s, &e, &t, &f, &out->margin.iterations))
         set_nan(&out->margin, UR_MARGIN_NO_MAXIMUM);
-    } else {
+    else
         finish(&s, e, t, &f, out);
-    }
-    free(s.limit);
-    free(s.count);
-    return status;
+    return UNRELU_OK;
 }

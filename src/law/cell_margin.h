@@ -7,6 +7,9 @@
 #include "law/margin.h"
 #include "unrelu/unrelu.h"
 
+/* what is known of a cell: its value, that it lies at or below a limit, nothing */
+enum { UR_SEEN, UR_BELOW, UR_MISSING };
+
 typedef struct {
     ur_margin margin;   /* gamma = (b - limit) / s for the largest limit, 8 where none is below */
     double V[3];        /* covariance of (b, s): bb, bs, ss */
@@ -14,8 +17,7 @@ typedef struct {
     size_t seen, below; /* cells */
 } ur_cell_margin;
 
-/* state of a cell: 0 seen, 1 below, 2 missing. verdict ALL_ZERO: no cell is seen.
- * Standard errors from the observed information. */
+/* verdict ALL_ZERO: no cell is seen. Standard errors from the observed information. */
 unrelu_status ur_cell_margin_fit(size_t n, const double *x, const unsigned char *state,
                                  ur_cell_margin *out, unrelu_error *err);
 

@@ -10,16 +10,25 @@
  * is taken at the last point of the search, whose step was below 1e-7. */
 #include "law/cell_pair.h"
 
-#include "base/error.h"
-#include "base/memory.h"
 #include "law/hazard.h"
 #include "law/normal.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { SEEN, BELOW, MISSING, STEPS = 60, FAR = 38 };
+enum { STEPS = 60 };
+/* limits in deviations: Phi(-38) is about the smallest number that a double holds */
+static const double FAR = 38;
+/* of rho where the search starts: the bracket ends a little further out */
+static const double START_MOST = 0.95;
+/* Phi2 below it has lost its digits: so far below that the row says nothing */
+static const double LEAST_CORNER = 1e-290;
+/* of z = atanh rho: a Newton step after which the next is below rounding; a bracket that is closed
+ */
+static const double LAST_STEP = 1e-7, CLOSED = 1e-12;
+/* Phi2 is moved by the integral of phi2 over steps of rho up to this share of what is left to +-1;
+ * over longer ones the integral loses digits, and Phi2 is computed anew */
+static const double MOVED_MOST = 0.25;
 
 typedef struct {
     double l1, l2, Phi1, Phi2, count;
@@ -59,9 +68,9 @@ static void divide_room(double *room, size_t n, pair *p)
 
 /* ---- rows by their kind ---- */
 
-static double within(double l)
+static double clamp(double x, double most)
 {
-    return fmax(-FAR, fmin(FAR, l));
+    return fmax(-most, fmin(most, x));
 }
 
 static void add_corner(pair *p, const ur_cell_column *c1, const ur_cell_column *c2, size_t i,
@@ -70,8 +79,8 @@ static void add_corner(pair *p, const ur_cell_column *c1, const ur_cell_column *
     size_t *at = tabled ? &p->table[c1->level[i] * c2->levels + c2->level[i]] : NULL;
     if (!at || !*at) {
         p->corner[p->corners++] = (corner){
-            .l1 = within(c1->a[i]),
-            .l2 = within(c2->a[i]),
+            .l1 = clamp(c1->a[i], FAR),
+            .l2 = clamp(c2->a[i], FAR),
             .Phi1 = c1->below[i],
             .Phi2 = c2->below[i],
         };
@@ -94,12 +103,12 @@ static void gather(const ur_cell_column *c1, const ur_cell_column *c2, pair *p)
         unsigned char state1 = c1->state[i], state2 = c2->state[i];
         double a1 = c1->a[i], a2 = c2->a[i], e1 = c1->expected[i], e2 = c2->expected[i];
         p->score[i] = 0;
-        if (state1 == MISSING || state2 == MISSING)
+        if (state1 == UR_MISSING || state2 == UR_MISSING)
             continue;
         t11 += e1 * e1;
         t12 += e1 * e2;
         t22 += e2 * e2;
-        if (state1 == SEEN && state2 == SEEN) {
+        if (state1 == UR_SEEN && state2 == UR_SEEN) {
             p->n++;
             p->s1 += a1;
             p->s2 += a2;
@@ -109,13 +118,13 @@ static void gather(const ur_cell_column *c1, const ur_cell_column *c2, pair *p)
         } else if (state1 == state2) {
             add_corner(p, c1, c2, i, tabled);
         } else {
-            p->u[p->mixeds] = state1 == SEEN ? a1 : a2;
-            p->l[p->mixeds] = state1 == SEEN ? a2 : a1;
+            p->u[p->mixeds] = state1 == UR_SEEN ? a1 : a2;
+            p->l[p->mixeds] = state1 == UR_SEEN ? a2 : a1;
             p->mixed_row[p->mixeds++] = i;
         }
     }
     double size = sqrt(t11 * t22);
-    p->start = size > 0 ? fmax(-0.95, fmin(0.95, t12 / size)) : 0;
+    p->start = size > 0 ? clamp(t12 / size, START_MOST) : 0;
 }
 
 /* ---- score and information of rho ---- */
@@ -149,10 +158,10 @@ static slope sum_mixed(pair *p, double r, double o2)
 }
 
 /* known: both is that of `from` */
-static void carry(corner *c, double from, double to, int known)
+static void move_corner(corner *c, double from, double to, int known)
 {
     double nearest = 1 - fmax(fabs(from), fabs(to));
-    c->both = known && fabs(to - from) <= nearest / 4
+    c->both = known && fabs(to - from) <= MOVED_MOST * nearest
                   ? c->both + ur_bivariate_move(c->l1, c->l2, from, to)
                   : ur_bivariate_at(c->l1, c->l2, c->Phi1, c->Phi2, to);
     c->both = fmax(0, fmin(c->both, fmin(c->Phi1, c->Phi2)));
@@ -165,9 +174,9 @@ static slope sum_corners(pair *p, double r, double o2, int known)
     for (size_t i = 0; i < p->corners; i++) {
         corner *c = &p->corner[i];
         double squares = c->l1 * c->l1 + c->l2 * c->l2, product = c->l1 * c->l2;
-        carry(c, p->rho, r, known);
+        move_corner(c, p->rho, r, known);
         c->score = 0;
-        if (!(c->both > 1e-290)) /* so far below that the row says nothing */
+        if (!(c->both > LEAST_CORNER))
             continue;
         c->score = density * exp((r * product - squares / 2) * inverse) / c->both;
         double top = (product * (1 + r * r) - r * squares) * inverse * inverse;
@@ -201,14 +210,14 @@ static double solve(pair *p, ur_pair *out, double *information)
         double curve = (at.information * o2 + 2 * r * at.score) * o2;
         double next = z + at.score * o2 / curve;
         /* the step after it would be below rounding */
-        if ((curve > 0 && fabs(next - z) <= 1e-7) || high - low < 1e-12) {
+        if ((curve > 0 && fabs(next - z) <= LAST_STEP) || high - low < CLOSED) {
             out->converged = 1;
             z = fmax(low, fmin(high, next));
             break;
         }
         z = curve > 0 && next > low && next < high ? next : (low + high) / 2;
     }
-    return fmax(-UR_PAIR_LIMIT, fmin(UR_PAIR_LIMIT, tanh(z)));
+    return clamp(tanh(z), UR_PAIR_LIMIT);
 }
 
 /* ---- errors: J[k] is of rho with b and with s of margin k ---- */
@@ -228,7 +237,7 @@ static void add_mixed(const pair *p, const ur_cell_column *c1, double J[2][2])
         double u = p->u[i], l = p->l[i], m = p->m[i], moved = (r * l - u) / o3;
         double bent = m * (p->g[i] - m), by_u = -bent * moved * r / o - m / o3;
         double by_l = bent * moved / o + m * r / o3;
-        if (c1->state[p->mixed_row[i]] == SEEN)
+        if (c1->state[p->mixed_row[i]] == UR_SEEN)
             add_slopes(J, by_u, by_l, u, l, 1);
         else
             add_slopes(J, by_l, by_u, l, u, 1);
@@ -277,7 +286,7 @@ static void set_errors(const pair *p, const ur_cell_column *c1, const ur_cell_co
     set_slopes(p, c1, c2, J);
     for (size_t i = 0; i < c1->n; i++) {
         double a1 = c1->a[i], a2 = c2->a[i], score = p->score[i];
-        if (c1->state[i] == SEEN && c2->state[i] == SEEN)
+        if (c1->state[i] == UR_SEEN && c2->state[i] == UR_SEEN)
             score = q + (a1 * a2 * (1 + r * r) - r * (a1 * a1 + a2 * a2)) / o4;
         double moved = (score - J[0][0] * c1->b_by[i] - J[0][1] * c1->s_by[i] -
                         J[1][0] * c2->b_by[i] - J[1][1] * c2->s_by[i]) /
@@ -292,33 +301,24 @@ static void set_errors(const pair *p, const ur_cell_column *c1, const ur_cell_co
 
 /* ---- a pair ---- */
 
-static unrelu_status reserve(size_t n, double **room, size_t *size, unrelu_error *err)
+double *ur_cell_pair_room(ur_arena *arena, size_t n)
 {
-    int overflow = 0;
-    size_t wanted = ur_product(n, ROOM, &overflow);
-    if (!overflow && wanted <= *size)
-        return UNRELU_OK;
-    free(*room);
-    *room = overflow ? NULL : ur_doubles(wanted);
-    *size = *room ? wanted : 0;
-    return *room ? UNRELU_OK : ur_fail_memory(err, n, "rows of a pair");
+    return ur_take(arena, n, ROOM * sizeof(double));
 }
 
-unrelu_status ur_cell_pair_fit(const ur_cell_column *c1, const ur_cell_column *c2, double **room,
-                               size_t *room_size, ur_pair *out, unrelu_error *err)
+void ur_cell_pair_fit(const ur_cell_column *c1, const ur_cell_column *c2, double *room,
+                      ur_pair *out)
 {
     pair p = {0};
     double information = 0;
     *out = (ur_pair){.rho_se = NAN, .product_se = NAN};
-    unrelu_status status = reserve(c1->n, room, room_size, err);
-    if (status != UNRELU_OK || !(c1->margin.margin.s > 0) || !(c2->margin.margin.s > 0))
-        return status;
-    divide_room(*room, c1->n, &p);
+    if (!(c1->margin.margin.s > 0) || !(c2->margin.margin.s > 0))
+        return;
+    divide_room(room, c1->n, &p);
     gather(c1, c2, &p);
     if (p.n + (double)(p.mixeds + p.corner_rows) == 0)
-        return UNRELU_OK;
+        return;
     out->start = p.start;
     out->rho = solve(&p, out, &information);
     set_errors(&p, c1, c2, information, out);
-    return UNRELU_OK;
 }

@@ -6,12 +6,13 @@
 #ifndef UR_CELL_PAIR_H
 #define UR_CELL_PAIR_H
 
+#include "base/arena.h"
 #include "law/cell_margin.h"
 #include "law/pair.h"
 
 #include <stddef.h>
 
-/* A column as its pairs need it, borrowed but for what is computed here */
+/* A column as its pairs need it: state is borrowed, the rest lives in an arena */
 typedef struct {
     size_t n;
     const unsigned char *state;
@@ -24,16 +25,17 @@ typedef struct {
 } ur_cell_column;
 
 /* --- cell_column.c: with its margin fitted --- */
-unrelu_status ur_cell_column_open(size_t n, const double *x, const unsigned char *state,
-                                  ur_cell_column *out, unrelu_error *err);
-void ur_cell_column_free(ur_cell_column *column);
+unrelu_status ur_cell_column_open(ur_arena *arena, size_t n, const double *x,
+                                  const unsigned char *state, ur_cell_column *out,
+                                  unrelu_error *err);
 
 /* --- cell_pair.c --- */
-/* Rows where either is missing are left out; where none is left rho is 0, not converged. Room:
- * *room is grown as needed and freed by the caller; one for each thread. out as ur_pair_h6 sets it,
- * NaN errors where a margin has none. At most 0.1 ms at n = 1000 where the columns have few
- * different limits. */
-unrelu_status ur_cell_pair_fit(const ur_cell_column *c1, const ur_cell_column *c2, double **room,
-                               size_t *room_size, ur_pair *out, unrelu_error *err);
+/* scratch for columns of n rows, one for each thread */
+double *ur_cell_pair_room(ur_arena *arena, size_t n);
+/* Rows where either is missing are left out; where none is left rho is 0, not converged. out as
+ * ur_pair_h6 sets it, NaN errors where a margin has none. At most 0.1 ms at n = 1000 where the
+ * columns have few different limits. */
+void ur_cell_pair_fit(const ur_cell_column *c1, const ur_cell_column *c2, double *room,
+                      ur_pair *out);
 
 #endif

@@ -18,15 +18,20 @@ static unrelu_status grow(ur_table *t, size_t rows, unrelu_error *err)
     size_t capacity = t->capacity + t->capacity / 2;
     capacity = capacity > rows ? capacity : rows;
     int overflow = 0;
-    size_t size =
-        ur_product(ur_product(capacity, t->columns, &overflow), sizeof(double), &overflow);
+    size_t count = ur_product(capacity, t->columns, &overflow);
+    size_t size = ur_product(count, sizeof(double), &overflow);
     double *own = overflow ? NULL : realloc(t->own, size ? size : 1);
-    if (!own)
-        return ur_fail_memory(err, capacity * t->columns, "cells");
-    if (!t->own && t->rows > 0)
+    if (own && !t->own && t->rows > 0)
         memcpy(own, t->cells, t->rows * t->columns * sizeof *own);
-    t->own = own;
-    t->cells = own;
+    t->own = own ? own : t->own;
+    t->cells = t->own ? t->own : t->cells;
+    unsigned char *below = own && t->below ? realloc(t->below, count ? count : 1) : NULL;
+    if (!own || (t->below && !below))
+        return ur_fail_memory(err, capacity * t->columns, "cells");
+    if (below) {
+        t->below = below;
+        memset(below + t->rows * t->columns, 0, count - t->rows * t->columns);
+    }
     t->capacity = capacity;
     return UNRELU_OK;
 }
@@ -59,30 +64,37 @@ static unrelu_status check_cells(const unrelu_source *source, const ur_block *bl
 static int is_lent(const ur_table *t, const ur_block *block)
 {
     const double *next = t->rows > 0 ? t->cells + t->rows * t->columns : block->x;
-    return !t->own && block->x != block->own && block->stride == t->columns && block->x == next;
+    return !t->own && !block->below && block->x != block->own && block->stride == t->columns &&
+           block->x == next;
 }
 
 static unrelu_status append(const unrelu_source *source, const ur_block *block, const char *remedy,
                             ur_table *t, unrelu_error *err)
 {
-    unrelu_status status = check_cells(source, block, remedy, err);
-    if (status == UNRELU_OK && is_lent(t, block)) {
+    size_t end = t->rows * t->columns;
+    if (remedy)
+        UR_TRY(check_cells(source, block, remedy, err));
+    if (is_lent(t, block)) {
         t->cells = t->rows > 0 ? t->cells : block->x;
-    } else if (status == UNRELU_OK) {
-        status = grow(t, t->rows + block->rows, err);
-        for (size_t i = 0; i < block->rows && status == UNRELU_OK; i++)
-            memcpy(t->own + (t->rows + i) * t->columns, block->x + i * block->stride,
+    } else {
+        UR_TRY(grow(t, t->rows + block->rows, err));
+        for (size_t i = 0; i < block->rows; i++)
+            memcpy(t->own + end + i * t->columns, block->x + i * block->stride,
                    t->columns * sizeof *t->own);
+        if (block->below && !t->below && !(t->below = ur_alloc(t->capacity, t->columns)))
+            return ur_fail_memory(err, t->capacity * t->columns, "cells");
+        if (block->below)
+            memcpy(t->below + end, block->below, block->rows * t->columns);
     }
     t->rows += block->rows;
-    return status;
+    return UNRELU_OK;
 }
 
 unrelu_status ur_table_load(unrelu_source *source, const unrelu_exec *exec, const char *remedy,
                             ur_table *t, unrelu_error *err)
 {
     ur_piece piece = {0};
-    ur_block block = {0};
+    ur_block block = {.limits_wanted = !remedy};
     int more = 0;
     *t = (ur_table){.columns = unrelu_source_columns(source)};
     unrelu_status status = ur_source_rewind(source, err);
@@ -102,5 +114,6 @@ unrelu_status ur_table_load(unrelu_source *source, const unrelu_exec *exec, cons
 void ur_table_free(ur_table *t)
 {
     free(t->own);
+    free(t->below);
     *t = (ur_table){0};
 }

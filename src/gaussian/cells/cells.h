@@ -4,9 +4,8 @@
 #ifndef UR_CELLS_H
 #define UR_CELLS_H
 
-#include "unrelu/unrelu.h"
-
-enum { UR_SEEN, UR_BELOW, UR_MISSING };
+#include "base/arena.h"
+#include "law/cell_margin.h"
 
 typedef struct {
     size_t n, d;
@@ -14,7 +13,7 @@ typedef struct {
     unsigned char *state; /* (d, n) */
 } ur_cells;
 
-/* --- load.c --- */
+/* --- cells_load.c --- */
 typedef struct {
     const double *at;      /* d, or NULL: values at or below are censored there; else at 0 */
     const double *limit;   /* d, or NULL: of cells 'ND' and 0 (NaN: the column has none) */
@@ -27,20 +26,20 @@ typedef struct {
  * without either is below 0. Refused: 'ND' without a limit, a value other than 0 below its limit,
  * a negative value. */
 unrelu_status ur_cells_load(unrelu_source *source, const ur_cells_rules *rules,
-                            const unrelu_exec *exec, ur_cells *cells, unrelu_error *err);
-void ur_cells_free(ur_cells *cells);
+                            const unrelu_exec *exec, ur_arena *arena, ur_cells *cells,
+                            unrelu_error *err);
 
 /* --- transform.c --- */
-/* y = (x^lambda - 1) / lambda, log x for lambda = 0; sqrt x for UNRELU_TRANSFORM_SQRT; x for none
- */
-double ur_transform_forth(unrelu_transform transform, double lambda, double x);
-double ur_transform_back(unrelu_transform transform, double lambda, double y);
 /* The cells of column j (n), values and limits. Limits that have no image (0 under log) become
  * that of the smallest value, *guessed counts them. Refused: a value below 0, or at it where it has
  * no image; a negative limit. label names the column. */
 unrelu_status ur_transform_column(unrelu_transform transform, double lambda, size_t n, double *x,
                                   const unsigned char *state, const char *label, size_t *guessed,
                                   unrelu_error *err);
+/* The logarithm of the likelihood of a power, at the best b and s of the transformed values. x in
+ * units of the geometric mean of those seen; y is scratch (n). */
+unrelu_status ur_transform_likelihood(size_t n, const double *x, const unsigned char *state,
+                                      double lambda, double *y, double *value, unrelu_error *err);
 /* The lambda in [-3, 3] of largest censored likelihood of the column */
 unrelu_status ur_transform_estimate(size_t n, const double *x, const unsigned char *state,
                                     const char *label, double *lambda, unrelu_error *err);

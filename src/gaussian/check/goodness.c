@@ -10,26 +10,29 @@
  * that the model was learned from, the model is taken as fitted to these samples, and simulated
  * samples are fitted again; else they are compared to the model as it stands.
  *
- * Columns are found by name, or taken in order where the names are mere numbers on one side. */
+ * Columns are found as base/names.h says. */
 #include "gaussian/check/goodness.h"
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/names.h"
 #include "base/order.h"
 #include "gaussian/cells/cells.h"
 #include "law/normal.h"
+#include "law/power.h"
 #include "pass/parallel.h"
 #include "pass/pass.h"
 #include "read/source.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const double NOISE_CENSORING = 3; /* as in prepare.c */
-
 enum { LINE = 8, MOST = 1000000 }; /* columns in one line of the cache; bins, points, runs */
+enum { BINS = 40, POINTS = 100 };  /* where the options do not say */
+/* Of a histogram: it starts at the smallest value where the gap above the limit is this share of
+ * the width; and ends this many spreads (limit to 90 %) above the median. */
+static const double EMPTY_START = 0.5, FAR_OUT = 5;
 
 typedef struct {
     double *value; /* above the limit */
@@ -48,6 +51,7 @@ typedef struct {
 typedef struct {
     const unrelu_gaussian *model;
     const unrelu_source *source;
+    ur_arena *arena;
     const double *limit; /* of the source's columns, or NULL */
     ur_cells limits;     /* of its cells: n is 0 where there are none */
     size_t *place; /* of the source's columns: in the model, or d where the model has it not */
@@ -58,81 +62,26 @@ typedef struct {
 
 /* ---- which column is which ---- */
 
-static int is_numbered(const unrelu_gaussian *m, const unrelu_source *source, size_t i)
-{
-    char number[32];
-    snprintf(number, sizeof number, "x%zu", i + 1);
-    return strcmp(source ? unrelu_source_name(source, i) : m->names[i], number) == 0;
-}
-
-static int all_numbered(const unrelu_gaussian *m, const unrelu_source *source, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (!is_numbered(m, source, i))
-            return 0;
-    return 1;
-}
-
-/* A model's file has U+FFFD for what is not UTF-8: then ASCII decides. */
-static int is_same_name(const char *found, const char *wanted)
-{
-    if (strcmp(found, wanted) == 0)
-        return 1;
-    if (!strstr(wanted, "\xef\xbf\xbd"))
-        return 0;
-    for (;; found++, wanted++) {
-        while (*found & 0x80)
-            found++;
-        while (*wanted & 0x80)
-            wanted++;
-        if (*found != *wanted || !*found)
-            return *found == *wanted;
-    }
-}
-
-/* d: every name of the model is there; else the first that is not. Names in the model's own order
- * are found at once. */
-static size_t match_names(const study *s, size_t width)
-{
-    size_t d = s->model->d, at = 0;
-    for (size_t i = 0; i < d; i++) {
-        size_t tried = 0;
-        for (; tried < width; tried++, at++)
-            if (s->place[at %= width] == d &&
-                is_same_name(unrelu_source_name(s->source, at), s->model->names[i]))
-                break;
-        if (tried == width)
-            return i;
-        s->place[at] = i;
-    }
-    return d;
-}
-
 static unrelu_status match(study *s, unrelu_error *err)
 {
     const unrelu_gaussian *m = s->model;
-    size_t d = m->d, width = unrelu_source_columns(s->source), missing = 0;
+    size_t width = unrelu_source_columns(s->source), missing;
     const char *label = ur_source_label(s->source);
-    if (!(s->place = ur_alloc(width, sizeof *s->place)))
-        return ur_fail_memory(err, width, "columns");
-    for (size_t i = 0; i < width; i++)
-        s->place[i] = d;
-    int numbered = !m->names || all_numbered(m, NULL, d);
-    if (width != d && numbered)
+    switch (ur_names_match(ur_source_names(s->source), width, m->names, m->d, s->place, &missing)) {
+    case UR_NAMES_FOUND:
+        break;
+    case UR_NAMES_COUNT:
         return ur_fail(err, UNRELU_EFORMAT,
                        "%s has %zu columns, and the model %zu: give the samples of the model, or "
                        "choose its columns with --columns",
-                       label, width, d);
-    if (!numbered && (missing = match_names(s, width)) == d)
-        return UNRELU_OK;
-    if (!numbered && !(width == d && all_numbered(m, s->source, width)))
+                       label, width, m->d);
+    case UR_NAMES_MISSING:
         return ur_fail(err, UNRELU_EFORMAT,
                        "%s has no column '%.80s', which the model has: its %zu columns are "
                        "'%.80s'%s",
                        label, m->names[missing], width, unrelu_source_name(s->source, 0),
                        width > 1 ? ", ..." : "");
-    for (size_t i = 0; i < d; i++)
-        s->place[i] = i;
+    }
     return UNRELU_OK;
 }
 
@@ -172,8 +121,7 @@ static void check_cell(column *c, size_t row, double x, int below, double limit)
 
 static double transformed(const column *c, double x)
 {
-    return c->transform == UNRELU_TRANSFORM_NONE ? x
-                                                 : ur_transform_forth(c->transform, c->lambda, x);
+    return c->transform == UNRELU_TRANSFORM_NONE ? x : ur_transform(c->transform, c->lambda, x);
 }
 
 static void keep(const study *s, column *c, const ur_block *block, size_t at)
@@ -261,24 +209,14 @@ static unrelu_status read_limits(study *s, unrelu_source *limits, const unrelu_e
                        "%s has %zu columns and %s %zu: each limit belongs to the cell at its place",
                        ur_source_label(s->source), width, ur_source_label(limits),
                        unrelu_source_columns(limits));
-    for (size_t i = 0; i < width; i++)
-        if (!is_same_name(unrelu_source_name(s->source, i), unrelu_source_name(limits, i)) &&
-            !is_numbered(NULL, s->source, i) && !is_numbered(NULL, limits, i))
-            return ur_fail(err, UNRELU_EFORMAT,
-                           "column %zu is '%.60s' in %s and '%.60s' in %s: each limit belongs to "
-                           "the cell at its place",
-                           i + 1, unrelu_source_name(s->source, i), ur_source_label(s->source),
-                           unrelu_source_name(limits, i), ur_source_label(limits));
-    return ur_cells_load(limits, &rules, exec, &s->limits, err);
-}
-
-static unrelu_status check_rows(const study *s, const unrelu_source *limits, unrelu_error *err)
-{
-    if (!limits || s->limits.n == s->rows)
-        return UNRELU_OK;
-    return ur_fail(err, UNRELU_EFORMAT,
-                   "%s has %zu rows and %s %zu: each limit belongs to the cell at its place",
-                   ur_source_label(s->source), s->rows, ur_source_label(limits), s->limits.n);
+    size_t i = ur_names_conflict(ur_source_names(s->source), ur_source_names(limits), width);
+    if (i < width)
+        return ur_fail(err, UNRELU_EFORMAT,
+                       "column %zu is '%.60s' in %s and '%.60s' in %s: each limit belongs to "
+                       "the cell at its place",
+                       i + 1, unrelu_source_name(s->source, i), ur_source_label(s->source),
+                       unrelu_source_name(limits, i), ur_source_label(limits));
+    return ur_cells_load(limits, &rules, exec, s->arena, &s->limits, err);
 }
 
 static unrelu_status read_columns(study *s, unrelu_source *samples, unrelu_source *limits,
@@ -286,25 +224,20 @@ static unrelu_status read_columns(study *s, unrelu_source *samples, unrelu_sourc
 {
     static const ur_fold fold = {.step = step, .limits = 1};
     const unrelu_gaussian *m = s->model;
-    if (!(s->columns = ur_alloc(m->d, sizeof *s->columns)))
-        return ur_fail_memory(err, m->d, "columns");
     for (size_t i = 0; i < m->d; i++) {
-        double noise = m->noise ? m->noise[i] : 0, limit = m->limit ? m->limit[i] : 0;
-        s->columns[i] = (column){.limit = m->noise ? fmax(limit, NOISE_CENSORING * noise) : limit,
-                                 .top = -INFINITY,
-                                 .transform = m->transform,
-                                 .lambda = m->lambda ? m->lambda[i] : 0,
-                                 .b = m->b[i],
-                                 .s = hypot(m->scale[i], noise)};
+        s->columns[i] = (column){
+            .top = -INFINITY, .transform = m->transform, .lambda = m->lambda ? m->lambda[i] : 0};
+        unrelu_gaussian_margin(m, i, &s->columns[i].b, &s->columns[i].s, &s->columns[i].limit);
     }
-    unrelu_status status = limits ? read_limits(s, limits, exec, err) : UNRELU_OK;
-    if (status == UNRELU_OK)
-        status = ur_source_rewind(samples, err);
-    if (status == UNRELU_OK)
-        status = ur_fold_run(samples, &fold, s, exec, "reading", err);
-    if (status == UNRELU_OK)
-        status = check_rows(s, limits, err);
-    return status == UNRELU_OK ? check_columns(s, err) : status;
+    if (limits)
+        UR_TRY(read_limits(s, limits, exec, err));
+    UR_TRY(ur_source_rewind(samples, err));
+    UR_TRY(ur_fold_run(samples, &fold, s, exec, "reading", err));
+    if (limits && s->limits.n != s->rows)
+        return ur_fail(err, UNRELU_EFORMAT,
+                       "%s has %zu rows and %s %zu: each limit belongs to the cell at its place",
+                       ur_source_label(s->source), s->rows, ur_source_label(limits), s->limits.n);
+    return check_columns(s, err);
 }
 
 /* ---- one column ---- */
@@ -320,16 +253,25 @@ double ur_censored_distance(const ur_censored_column *c, double b, double s)
     return largest;
 }
 
+double ur_censored_ties(const ur_censored_column *c)
+{
+    size_t tied = 0;
+    for (size_t i = 0; i < c->count; i++)
+        tied += (i > 0 && c->value[i] == c->value[i - 1]) ||
+                (i + 1 < c->count && c->value[i] == c->value[i + 1]);
+    return c->count ? (double)tied / (double)c->count : NAN;
+}
+
 /* Where the largest values lie far out, the last bin is wide and the others show the bulk. */
 static void fill_histogram(const column *c, size_t bins, double *edges, double *counts)
 {
     size_t n = c->count;
     double low = isinf(c->limit) && n ? c->value[0] : c->limit;
     double high = n ? c->value[n - 1] : low;
-    if (n && c->value[0] - low > 0.5 * (high - low))
+    if (n && c->value[0] - low > EMPTY_START * (high - low))
         low = c->value[0];
     double middle = n ? c->value[n / 2] : 0, spread = n ? c->value[n - 1 - n / 10] - low : 0;
-    double bulk = bins > 1 ? fmin(high, middle + 5 * spread) : high;
+    double bulk = bins > 1 ? fmin(high, middle + FAR_OUT * spread) : high;
     size_t even = bulk < high ? bins - 1 : bins, bin = 0;
     for (size_t k = 0; k <= bins; k++)
         edges[k] = k < even ? low + (bulk - low) * ((double)k / (double)even) : bulk;
@@ -350,15 +292,6 @@ static void fill_quantiles(const column *c, size_t points, double *sample, doubl
         sample[k] = c->observed > 0 && rank > below ? c->value[(size_t)(rank - below) - 1] : NAN;
         model[k] = c->b + c->s * ur_normal_quantile(share);
     }
-}
-
-static double share_of_ties(const column *c)
-{
-    size_t tied = 0;
-    for (size_t i = 0; i < c->count; i++)
-        tied += (i > 0 && c->value[i] == c->value[i - 1]) ||
-                (i + 1 < c->count && c->value[i] == c->value[i + 1]);
-    return c->count ? (double)tied / (double)c->count : NAN;
 }
 
 /* Cells with limits of their own: all are compared above the largest of these. */
@@ -383,18 +316,15 @@ static void count_as_fitted(const unrelu_gaussian *m, column *c, size_t i)
         c->above += c->equal;
 }
 
-static void look_at(void *context, size_t i)
+static unrelu_status examine(void *context, size_t i, unrelu_error *err)
 {
+    UR_ARENA(arena);
     study *s = context;
     column *c = &s->columns[i];
     unrelu_goodness *g = s->out;
-    double *scratch = ur_doubles(c->count);
-    if (!scratch) {
-        c->status = UNRELU_ENOMEM;
-        return;
-    }
+    double *scratch = ur_take(&arena, c->count, sizeof *scratch);
+    UR_TRY(ur_arena_status(&arena, err));
     ur_sort(c->value, scratch, c->count);
-    free(scratch);
     raise_limit(c);
     count_as_fitted(s->model, c, i);
     ur_censored_column sorted = {c->value, c->count, c->observed, c->limit};
@@ -406,7 +336,8 @@ static void look_at(void *context, size_t i)
     int known = c->s > 0 && c->s < INFINITY && isfinite(c->b) && c->observed > 0;
     int hidden = c->count == 0 && c->limit == c->top; /* all below limits of their own */
     g->ks[i] = known && !hidden ? ur_censored_distance(&sorted, c->b, c->s) : NAN;
-    g->ties[i] = share_of_ties(c);
+    g->ties[i] = ur_censored_ties(&sorted);
+    return UNRELU_OK;
 }
 
 /* ---- all of them ---- */
@@ -421,19 +352,17 @@ static unrelu_status test_columns(const study *s, size_t runs, uint64_t seed,
                                   const unrelu_exec *exec, unrelu_error *err)
 {
     size_t d = s->model->d;
-    ur_distance_test *tests = ur_alloc(d, sizeof *tests);
-    if (!tests)
-        return ur_fail_memory(err, d, "tests");
+    ur_distance_test *tests = ur_take(s->arena, d, sizeof *tests);
+    UR_TRY(ur_arena_status(s->arena, err));
     for (size_t i = 0; i < d; i++) {
         const column *c = &s->columns[i];
         tests[i] = (ur_distance_test){s->out->ks[i], c->observed, (c->b - c->limit) / c->s,
                                       is_fitted_to(s->model, c, i), NAN};
     }
-    unrelu_status status = ur_distance_tests(tests, d, runs, seed, exec, err);
-    for (size_t i = 0; status == UNRELU_OK && i < d; i++)
+    UR_TRY(ur_distance_tests(tests, d, runs, seed, exec, err));
+    for (size_t i = 0; i < d; i++)
         s->out->ks_p[i] = tests[i].p;
-    free(tests);
-    return status;
+    return UNRELU_OK;
 }
 
 static unrelu_status allocate(unrelu_goodness *g, unrelu_error *err)
@@ -454,16 +383,15 @@ static unrelu_status allocate(unrelu_goodness *g, unrelu_error *err)
     return ur_fail_memory(err, g->d, "columns");
 }
 
-static unrelu_status examine(study *s, size_t runs, uint64_t seed, const unrelu_exec *exec,
-                             unrelu_error *err)
+static unrelu_status study_all(study *s, unrelu_source *samples, const unrelu_goodness_options *o,
+                               const unrelu_exec *exec, unrelu_error *err)
 {
+    UR_TRY(match(s, err));
+    UR_TRY(read_columns(s, samples, o->limits, exec, err));
     s->out->n = s->rows;
-    unrelu_status status = allocate(s->out, err);
-    if (status == UNRELU_OK)
-        status = ur_parallel_for(exec, "sorting", s->model->d, look_at, s, err);
-    if (status == UNRELU_OK)
-        status = check_columns(s, err);
-    return status == UNRELU_OK ? test_columns(s, runs, seed, exec, err) : status;
+    UR_TRY(allocate(s->out, err));
+    UR_TRY(ur_each(exec, "sorting", s->model->d, examine, s, err));
+    return test_columns(s, o->runs, o->seed, exec, err);
 }
 
 unrelu_status unrelu_gaussian_goodness(const unrelu_gaussian *model, unrelu_source *samples,
@@ -471,25 +399,24 @@ unrelu_status unrelu_gaussian_goodness(const unrelu_gaussian *model, unrelu_sour
                                        const unrelu_exec *exec, unrelu_goodness *out,
                                        unrelu_error *err)
 {
+    UR_ARENA(arena);
     unrelu_goodness_options o = options ? *options : (unrelu_goodness_options){0};
-    study s = {.model = model, .source = samples, .limit = o.limit, .out = out};
-    size_t runs = o.runs ? o.runs : 999;
     *out = (unrelu_goodness){
-        .d = model->d, .bins = o.bins ? o.bins : 40, .points = o.points ? o.points : 100};
-    unrelu_status status = UNRELU_OK;
+        .d = model->d, .bins = o.bins ? o.bins : BINS, .points = o.points ? o.points : POINTS};
+    study s = {.model = model,
+               .source = samples,
+               .arena = &arena,
+               .limit = o.limit,
+               .place = ur_take(&arena, unrelu_source_columns(samples), sizeof *s.place),
+               .columns = ur_take(&arena, model->d, sizeof *s.columns),
+               .out = out};
+    unrelu_status status = ur_arena_status(&arena, err);
     if (o.bins > MOST || o.points > MOST || o.runs > MOST)
         status = ur_fail(err, UNRELU_EUSAGE, "bins, points and runs are at most %d", MOST);
     if (status == UNRELU_OK)
-        status = match(&s, err);
-    if (status == UNRELU_OK)
-        status = read_columns(&s, samples, o.limits, exec, err);
-    if (status == UNRELU_OK)
-        status = examine(&s, runs, o.seed, exec, err);
+        status = study_all(&s, samples, &o, exec, err);
     for (size_t i = 0; s.columns && i < model->d; i++)
         free(s.columns[i].value);
-    free(s.columns);
-    free(s.place);
-    ur_cells_free(&s.limits);
     if (status != UNRELU_OK)
         unrelu_goodness_free(out);
     return status;

@@ -14,6 +14,9 @@ typedef struct {
 /* sup over x >= limit of |F_n(x) - Phi((x - b) / s)|, censored cells being in F_n at the limit */
 double ur_censored_distance(const ur_censored_column *column, double b, double s);
 
+/* the share of values that occur more than once; NaN without any */
+double ur_censored_ties(const ur_censored_column *column);
+
 /* --- goodness_null.c: what that distance is where the model is right --- */
 typedef struct {
     double distance; /* of one column */
@@ -22,7 +25,7 @@ typedef struct {
     double p;   /* out */
 } ur_distance_test;
 
-/* p of every test, by `runs` simulated samples; NaN where distance is */
+/* p of every test, by `runs` simulated samples (0: 999); NaN where distance is */
 unrelu_status ur_distance_tests(ur_distance_test *tests, size_t count, size_t runs, uint64_t seed,
                                 const unrelu_exec *exec, unrelu_error *err);
 

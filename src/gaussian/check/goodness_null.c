@@ -12,8 +12,8 @@
  *
  * Values above the limit are drawn in increasing order: sums of exponentials over their total are
  * sorted uniforms. Their number is binomial, by geometric gaps. */
+#include "base/arena.h"
 #include "base/error.h"
-#include "base/memory.h"
 #include "base/random.h"
 #include "gaussian/check/goodness.h"
 #include "law/margin.h"
@@ -21,10 +21,13 @@
 #include "pass/parallel.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-enum { ABOVE = 400, EXACT = 64, STEPS = 4, BATCH = 256, TRIES = 100 };
+enum { RUNS = 999, ABOVE = 400, EXACT = 64, STEPS = 4, BATCH = 256, TRIES = 100 };
+/* Stephens (1974), table 1A: a and c of sqrt n + a + c / sqrt n with nothing and with both
+ * parameters estimated */
+static const double STRETCH[2][2] = {{0.12, 0.11}, {-0.01, 0.85}};
+/* outside of these the law of gamma is that of the end: all or none of the values are censored */
+static const double LEAST_GAMMA = -6, MOST_GAMMA = 5;
 
 typedef struct {
     double n;
@@ -37,20 +40,19 @@ typedef struct {
     law *laws;
     size_t runs;
     uint64_t seed;
-    unrelu_status *status;
 } simulation;
 
 static double modified(double n, double gamma, double distance, int fitted)
 {
     double root = sqrt(n), share = ur_normal_cdf(gamma);
     double size = fitted ? sqrt(share) : share < 0.5 ? sqrt(share * (1 - share)) : 0.5;
-    double stretch = fitted ? root - 0.01 + 0.85 / root : root + 0.12 + 0.11 / root;
+    double stretch = root + STRETCH[fitted][0] + STRETCH[fitted][1] / root;
     return distance * stretch / size;
 }
 
 static double clamped(double gamma)
 {
-    return fmax(-6, fmin(5, gamma));
+    return fmax(LEAST_GAMMA, fmin(MOST_GAMMA, gamma));
 }
 
 static law law_of(const ur_distance_test *t)
@@ -146,19 +148,19 @@ static double simulate_once(uniforms *u, const law *l, double *x, size_t room)
     return NAN;
 }
 
-static void simulate_law(void *context, size_t i)
+static unrelu_status simulate_law(void *context, size_t i, unrelu_error *err)
 {
+    UR_ARENA(arena);
     simulation *s = context;
     law *l = &s->laws[i];
     size_t room = 2 * ABOVE + EXACT; /* 400 +- 20 of them */
-    double *x = ur_doubles(room);
+    double *x = ur_take(&arena, room, sizeof *x);
     uint64_t stream = (uint64_t)l->n * 1024 + (uint64_t)(l->gamma + 6 * STEPS) * 2;
     uniforms u = {.seed = s->seed, .stream = stream + (uint64_t)l->fitted};
-    l->distance = ur_doubles(s->runs);
-    s->status[i] = x && l->distance ? UNRELU_OK : UNRELU_ENOMEM;
-    for (size_t run = 0; s->status[i] == UNRELU_OK && run < s->runs; run++)
+    UR_TRY(ur_arena_status(&arena, err));
+    for (size_t run = 0; run < s->runs; run++)
         l->distance[run] = simulate_once(&u, l, x, room);
-    free(x);
+    return UNRELU_OK;
 }
 
 /* ---- tests ---- */
@@ -177,29 +179,22 @@ static double p_value(const law *l, size_t runs, const ur_distance_test *t)
 unrelu_status ur_distance_tests(ur_distance_test *tests, size_t count, size_t runs, uint64_t seed,
                                 const unrelu_exec *exec, unrelu_error *err)
 {
-    size_t laws = 0;
-    size_t *of = ur_alloc(count, sizeof *of);
-    simulation s = {ur_alloc(count, sizeof *s.laws), runs, seed, ur_alloc(count, sizeof *s.status)};
-    unrelu_status status = UNRELU_OK;
-    if (!of || !s.laws || !s.status)
-        status = ur_fail_memory(err, count, "tests");
-    for (size_t i = 0; status == UNRELU_OK && i < count; i++) {
+    UR_ARENA(arena);
+    size_t laws = 0, *of = ur_take(&arena, count, sizeof *of);
+    simulation s = {ur_take(&arena, count, sizeof *s.laws), runs ? runs : RUNS, seed};
+    UR_TRY(ur_arena_status(&arena, err));
+    for (size_t i = 0; i < count; i++) {
         law wanted = law_of(&tests[i]);
         of[i] = isnan(tests[i].distance) ? count : find(s.laws, laws, &wanted);
-        if (of[i] == laws)
-            s.laws[laws++] = wanted;
+        if (of[i] != laws)
+            continue;
+        wanted.distance = ur_take(&arena, s.runs, sizeof *wanted.distance);
+        s.laws[laws++] = wanted;
     }
-    if (status == UNRELU_OK && laws > 0)
-        status = ur_parallel_for(exec, "simulating", laws, simulate_law, &s, err);
-    for (size_t i = 0; status == UNRELU_OK && i < laws; i++)
-        if (s.status[i] != UNRELU_OK)
-            status = ur_fail_memory(err, runs, "simulated distances");
-    for (size_t i = 0; status == UNRELU_OK && i < count; i++)
-        tests[i].p = of[i] < laws ? p_value(&s.laws[of[i]], runs, &tests[i]) : NAN;
-    for (size_t i = 0; i < laws; i++)
-        free(s.laws[i].distance);
-    free(of);
-    free(s.laws);
-    free(s.status);
-    return status;
+    UR_TRY(ur_arena_status(&arena, err));
+    if (laws > 0)
+        UR_TRY(ur_each(exec, "simulating", laws, simulate_law, &s, err));
+    for (size_t i = 0; i < count; i++)
+        tests[i].p = of[i] < laws ? p_value(&s.laws[of[i]], s.runs, &tests[i]) : NAN;
+    return UNRELU_OK;
 }

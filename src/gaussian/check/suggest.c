@@ -7,26 +7,24 @@
 #include "unrelu/unrelu.h"
 
 #include "base/error.h"
-#include "base/memory.h"
 #include "gaussian/cells/cells.h"
-#include "law/cell_margin.h"
 #include "pass/parallel.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-enum { MOST_ROWS = 20000, LEAST_VALUES = 10, POWERS = 3 };
+enum {
+    MOST_ROWS = 20000, /* more do not change the choice, and cost 60 fits of the column each */
+    LEAST_VALUES = 10, /* fewer are normal after any power */
+    POWERS = 3
+};
 
 static const double powers[POWERS] = {1, 0.5, 0};
-
-#define UNSEEN 0.002
+static const double UNSEEN = 0.002;
 
 typedef struct {
     const ur_cells *cells;
     size_t step; /* of rows */
     unrelu_transform_advice *advice;
-    unrelu_status *status; /* of each column */
 } study;
 
 typedef struct {
@@ -66,19 +64,6 @@ static int take_column(const study *s, size_t j, column *c, size_t *values)
     return 1;
 }
 
-static unrelu_status likelihood(column *c, double lambda, double *value, unrelu_error *err)
-{
-    ur_cell_margin margin;
-    size_t guessed;
-    memcpy(c->y, c->x, c->n * sizeof *c->y);
-    unrelu_status status = ur_transform_column(UNRELU_TRANSFORM_BOXCOX, lambda, c->n, c->y,
-                                               c->state, "", &guessed, err);
-    if (status == UNRELU_OK)
-        status = ur_cell_margin_fit(c->n, c->y, c->state, &margin, err);
-    *value = status == UNRELU_OK ? margin.likelihood : NAN;
-    return status;
-}
-
 static unrelu_transform choose(const double lost[POWERS], double columns, double values)
 {
     static const unrelu_transform names[POWERS] = {UNRELU_TRANSFORM_NONE, UNRELU_TRANSFORM_SQRT,
@@ -90,42 +75,35 @@ static unrelu_transform choose(const double lost[POWERS], double columns, double
     return lost[best] <= bearable ? names[best] : UNRELU_TRANSFORM_BOXCOX;
 }
 
-static unrelu_status compare(column *c, unrelu_transform_advice *a, unrelu_error *err)
+static unrelu_status suggest(void *context, size_t j, unrelu_error *err)
 {
-    double best = NAN, value = NAN;
-    unrelu_status status = ur_transform_estimate(c->n, c->x, c->state, "", &a->lambda, err);
-    if (status == UNRELU_OK)
-        status = likelihood(c, a->lambda, &best, err);
-    for (int k = 0; k < POWERS && status == UNRELU_OK; k++) {
-        status = likelihood(c, powers[k], &value, err);
-        a->lost[k] = fmax(0, 2 * (best - value));
-    }
-    if (status == UNRELU_OK && isfinite(best))
-        a->transform = choose(a->lost, 1, (double)a->values);
-    else
-        a->lambda = NAN;
-    return status;
-}
-
-static void look_at(void *context, size_t j)
-{
+    UR_ARENA(arena);
     study *s = context;
     size_t rows = s->cells->n / s->step + 1;
     unrelu_transform_advice *a = &s->advice[j];
-    column c = {0, ur_doubles(rows), ur_doubles(rows), ur_alloc(rows, 1)};
+    column c = {0, ur_take(&arena, rows, sizeof *c.x), ur_take(&arena, rows, sizeof *c.y),
+                ur_take(&arena, rows, 1)};
+    double best = NAN, value = NAN;
     *a = (unrelu_transform_advice){UNRELU_TRANSFORM_NONE, NAN, {NAN, NAN, NAN}, 0};
-    if (!c.x || !c.y || !c.state)
-        s->status[j] = UNRELU_ENOMEM;
-    else if (take_column(s, j, &c, &a->values))
-        s->status[j] = compare(&c, a, NULL);
-    free(c.x);
-    free(c.y);
-    free(c.state);
+    UR_TRY(ur_arena_status(&arena, err));
+    if (!take_column(s, j, &c, &a->values))
+        return UNRELU_OK;
+    UR_TRY(ur_transform_estimate(c.n, c.x, c.state, "", &a->lambda, err));
+    UR_TRY(ur_transform_likelihood(c.n, c.x, c.state, a->lambda, c.y, &best, err));
+    for (int k = 0; k < POWERS; k++) {
+        UR_TRY(ur_transform_likelihood(c.n, c.x, c.state, powers[k], c.y, &value, err));
+        a->lost[k] = fmax(0, 2 * (best - value));
+    }
+    if (isfinite(best))
+        a->transform = choose(a->lost, 1, (double)a->values);
+    else
+        a->lambda = NAN;
+    return UNRELU_OK;
 }
 
 /* ---- all of them ---- */
 
-static void look_at_all(unrelu_transform_advice *advice, size_t d)
+static void suggest_for_all(unrelu_transform_advice *advice, size_t d)
 {
     unrelu_transform_advice *all = &advice[d];
     double columns = 0;
@@ -146,23 +124,14 @@ unrelu_status unrelu_transform_suggest(unrelu_source *samples, const double *lim
                                        unrelu_source *limits, const unrelu_exec *exec,
                                        unrelu_transform_advice *advice, unrelu_error *err)
 {
+    UR_ARENA(arena);
     size_t d = unrelu_source_columns(samples);
-    ur_cells cells = {0};
+    ur_cells cells;
     ur_cells_rules rules = {.limit = limit, .limits = limits};
-    study s = {.cells = &cells, .advice = advice, .status = ur_alloc(d, sizeof *s.status)};
-    unrelu_status status = s.status ? UNRELU_OK : ur_fail_memory(err, d, "columns");
-    if (status == UNRELU_OK)
-        status = ur_cells_load(samples, &rules, exec, &cells, err);
-    s.step = (cells.n + MOST_ROWS - 1) / MOST_ROWS;
+    UR_TRY(ur_cells_load(samples, &rules, exec, &arena, &cells, err));
+    study s = {&cells, (cells.n + MOST_ROWS - 1) / MOST_ROWS, advice};
     s.step = s.step ? s.step : 1;
-    if (status == UNRELU_OK)
-        status = ur_parallel_for(exec, "comparing transforms", d, look_at, &s, err);
-    for (size_t j = 0; j < d && status == UNRELU_OK; j++)
-        if (s.status[j] != UNRELU_OK)
-            status = ur_fail_memory(err, cells.n, "cells");
-    if (status == UNRELU_OK)
-        look_at_all(advice, d);
-    ur_cells_free(&cells);
-    free(s.status);
-    return status;
+    UR_TRY(ur_each(exec, "comparing transforms", d, suggest, &s, err));
+    suggest_for_all(advice, d);
+    return UNRELU_OK;
 }

@@ -8,6 +8,7 @@
 #include "gaussian/model/gaussian_model.h"
 #include "gaussian/problem/fit.h"
 #include "law/cell_pair.h"
+#include "law/power.h"
 #include "pass/parallel.h"
 
 #include <math.h>
@@ -15,10 +16,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FEWEST_ROWS = 3 };
+/* Exponents beyond which a column is taken in another unit: squares of its cells must be numbers.
+ * Their sums have 2^1023 / 2^400 to spare. */
+enum { FAR_EXPONENT = 200 };
 
 typedef struct {
-    ur_fit fit; /* options, exec, source, model; what reads no moments of it serves here too */
+    const unrelu_gaussian_options *options;
+    const unrelu_exec *exec;
+    unrelu_source *source;
+    unrelu_gaussian *model;
+    ur_arena *arena;
     ur_cells cells;
     size_t d;                /* columns that are fitted */
     size_t *index;           /* d: in the file */
@@ -28,68 +35,44 @@ typedef struct {
     double *at;              /* of the file: --censor-at */
     double *product_se;      /* d x d */
     size_t guessed, guessed_columns;
-    unrelu_status *status; /* of the file's columns: those of the parallel parts */
 } work;
-
-static void work_free(work *w)
-{
-    for (size_t j = 0; w->columns && j < w->cells.d; j++)
-        ur_cell_column_free(&w->columns[j]);
-    free(w->columns);
-    free(w->index);
-    free(w->lambda);
-    free(w->exponent);
-    free(w->at);
-    free(w->product_se);
-    free(w->status);
-    ur_cells_free(&w->cells);
-}
 
 static unrelu_status load(work *w, unrelu_error *err)
 {
-    const unrelu_gaussian_options *o = w->fit.options;
-    size_t d = unrelu_source_columns(w->fit.source);
-    w->at = ur_doubles(d);
-    unrelu_status status = w->at ? UNRELU_OK : ur_fail_memory(err, d, "limits");
-    if (status == UNRELU_OK)
-        status = ur_limits(o, d, w->at, err);
+    const unrelu_gaussian_options *o = w->options;
+    size_t d = unrelu_source_columns(w->source);
+    w->at = ur_take(w->arena, d, sizeof *w->at);
+    w->columns = ur_take(w->arena, d, sizeof *w->columns);
+    w->index = ur_take(w->arena, d, sizeof *w->index);
+    w->lambda = ur_take(w->arena, d, sizeof *w->lambda);
+    w->exponent = ur_take(w->arena, d, sizeof *w->exponent);
+    UR_TRY(ur_arena_status(w->arena, err));
+    UR_TRY(ur_limits(o, d, w->at, err));
     ur_cells_rules rules = {.at = w->at, .limit = o->limit, .limits = o->limits};
-    if (status == UNRELU_OK)
-        status = ur_cells_load(w->fit.source, &rules, w->fit.exec, &w->cells, err);
-    if (status == UNRELU_OK && w->cells.n < FEWEST_ROWS)
-        status =
-            ur_fail(err, UNRELU_EDATA, "%zu row%s cannot support a fit: at least %d are needed",
-                    w->cells.n, w->cells.n == 1 ? "" : "s", FEWEST_ROWS);
-    w->columns = ur_alloc(d, sizeof *w->columns);
-    w->index = ur_alloc(d, sizeof *w->index);
-    w->lambda = ur_doubles(d);
-    w->exponent = ur_alloc(d, sizeof *w->exponent);
-    w->status = ur_alloc(d, sizeof *w->status);
-    if (status == UNRELU_OK &&
-        (!w->columns || !w->index || !w->lambda || !w->exponent || !w->status))
-        status = ur_fail_memory(err, d, "columns");
-    return status;
+    UR_TRY(ur_cells_load(w->source, &rules, w->exec, w->arena, &w->cells, err));
+    if (w->cells.n < UR_FEWEST_ROWS)
+        return ur_fail(err, UNRELU_EDATA, "%zu row%s cannot support a fit: at least %d are needed",
+                       w->cells.n, w->cells.n == 1 ? "" : "s", UR_FEWEST_ROWS);
+    return UNRELU_OK;
 }
 
 /* ---- margins ---- */
 
 static unrelu_status transform(work *w, size_t j, unrelu_error *err)
 {
-    const unrelu_gaussian_options *o = w->fit.options;
+    const unrelu_gaussian_options *o = w->options;
     size_t n = w->cells.n, guessed = 0;
     double *x = w->cells.x + j * n;
     const unsigned char *state = w->cells.state + j * n;
     char label[160];
-    unrelu_status status = UNRELU_OK;
-    ur_source_column_label(w->fit.source, j, label, sizeof label);
+    ur_source_column_label(w->source, j, label, sizeof label);
     w->lambda[j] = o->transform == UNRELU_TRANSFORM_BOXCOX ? o->boxcox : 0;
     if (o->transform == UNRELU_TRANSFORM_BOXCOX && isnan(o->boxcox))
-        status = ur_transform_estimate(n, x, state, label, &w->lambda[j], err);
-    if (status == UNRELU_OK)
-        status = ur_transform_column(o->transform, w->lambda[j], n, x, state, label, &guessed, err);
+        UR_TRY(ur_transform_estimate(n, x, state, label, &w->lambda[j], err));
+    UR_TRY(ur_transform_column(o->transform, w->lambda[j], n, x, state, label, &guessed, err));
     w->guessed += guessed;
     w->guessed_columns += guessed > 0;
-    return status;
+    return UNRELU_OK;
 }
 
 /* squares of cells must be numbers */
@@ -99,7 +82,7 @@ static void rescale(work *w, size_t j)
     for (size_t i = 0; i < w->cells.n; i++)
         top = isfinite(x[i]) ? fmax(top, fabs(x[i])) : top;
     int e = top > 0 ? ilogb(top) : 0;
-    w->exponent[j] = abs(e) > 200 ? e : 0;
+    w->exponent[j] = abs(e) > FAR_EXPONENT ? e : 0;
     for (size_t i = 0; i < w->cells.n && w->exponent[j] != 0; i++)
         x[i] = ldexp(x[i], -e);
 }
@@ -107,7 +90,7 @@ static void rescale(work *w, size_t j)
 static unrelu_status refuse_column(const work *w, size_t j, unrelu_error *err)
 {
     char label[160];
-    ur_source_column_label(w->fit.source, j, label, sizeof label);
+    ur_source_column_label(w->source, j, label, sizeof label);
     if (w->columns[j].margin.below == 0 && w->columns[j].margin.seen == 0)
         return ur_fail(err, UNRELU_EDATA, "%s has no observed value: leave it out with --drop",
                        label);
@@ -131,27 +114,24 @@ static int is_fitted(const ur_cell_column *c)
 static unrelu_status fit_margins(work *w, unrelu_error *err)
 {
     size_t n = w->cells.n, all = w->cells.d;
-    unrelu_status status = UNRELU_OK;
-    for (size_t j = 0; j < all && status == UNRELU_OK; j++) {
-        status = transform(w, j, err);
-        if (status == UNRELU_OK)
-            rescale(w, j);
-        if (status == UNRELU_OK)
-            status = ur_cell_column_open(n, w->cells.x + j * n, w->cells.state + j * n,
-                                         &w->columns[j], err);
-        if (status == UNRELU_OK && is_fitted(&w->columns[j]))
+    for (size_t j = 0; j < all; j++) {
+        UR_TRY(transform(w, j, err));
+        rescale(w, j);
+        UR_TRY(ur_cell_column_open(w->arena, n, w->cells.x + j * n, w->cells.state + j * n,
+                                   &w->columns[j], err));
+        if (is_fitted(&w->columns[j]))
             w->index[w->d++] = j;
-        else if (status == UNRELU_OK && !w->fit.options->drop)
-            status = refuse_column(w, j, err);
+        else if (!w->options->drop)
+            return refuse_column(w, j, err);
     }
-    if (status == UNRELU_OK && w->d == 0)
-        status =
-            ur_fail(err, UNRELU_EDATA, "none of the %zu columns has a value above its limits", all);
-    if (status == UNRELU_OK && w->d < all)
-        status = ur_warn(w->fit.model, "dropped", err,
-                         "left out for want of a value above its limits: %zu of %zu columns",
-                         all - w->d, all);
-    return status;
+    if (w->d == 0)
+        return ur_fail(err, UNRELU_EDATA, "none of the %zu columns has a value above its limits",
+                       all);
+    if (w->d == all)
+        return UNRELU_OK;
+    return ur_warn(w->model, "dropped", err,
+                   "left out for want of a value above its limits: %zu of %zu columns", all - w->d,
+                   all);
 }
 
 /* ---- the model ---- */
@@ -170,15 +150,14 @@ static double common_limit(const work *w, size_t j)
         if (c->state[i] == UR_BELOW && x[i] <= least)
             limit = fmax(limit, x[i]);
     return isinf(limit)
-               ? ldexp(ur_transform_forth(w->fit.options->transform, w->lambda[j], w->at[j]),
-                       -w->exponent[j])
+               ? ldexp(ur_transform(w->options->transform, w->lambda[j], w->at[j]), -w->exponent[j])
                : limit;
 }
 
 static unrelu_status set_columns(work *w, unrelu_error *err)
 {
-    unrelu_gaussian *m = w->fit.model;
-    const unrelu_gaussian_options *o = w->fit.options;
+    unrelu_gaussian *m = w->model;
+    const unrelu_gaussian_options *o = w->options;
     ur_fit_name_method(m, o);
     m->n = w->cells.n;
     m->transform = o->transform;
@@ -190,7 +169,7 @@ static unrelu_status set_columns(work *w, unrelu_error *err)
         size_t j = w->index[i];
         const ur_margin *margin = &w->columns[j].margin.margin;
         int e = w->exponent[j];
-        if (!(m->names[i] = ur_string_copy(unrelu_source_name(w->fit.source, j))))
+        if (!(m->names[i] = ur_string_copy(unrelu_source_name(w->source, j))))
             return ur_fail_memory(err, m->d, "names");
         m->observed[i] = (double)(w->columns[j].margin.seen + w->columns[j].margin.below);
         m->positive[i] = (double)w->columns[j].margin.seen;
@@ -220,59 +199,46 @@ static double count_both(const ur_cell_column *a, const ur_cell_column *b, doubl
 }
 
 /* row i of the pairs: i with all before it */
-static void solve_row(void *context, size_t i)
+static unrelu_status solve_row(void *context, size_t i, unrelu_error *err)
 {
+    UR_ARENA(arena);
     work *w = context;
-    unrelu_gaussian *m = w->fit.model;
+    unrelu_gaussian *m = w->model;
     const ur_cell_column *a = &w->columns[w->index[i]];
     ur_fit_pairs out = {m->correlation, m->correlation_se, w->product_se, m->n_pair, m->pair_flags};
-    double *room = NULL;
-    size_t size = 0;
+    double *room = ur_cell_pair_room(&arena, w->cells.n);
+    UR_TRY(ur_arena_status(&arena, err));
     m->correlation[i * m->d + i] = 1;
     m->n_pair[i * m->d + i] = m->observed[i];
-    for (size_t j = 0; j < i && w->status[i] == UNRELU_OK; j++) {
+    for (size_t j = 0; j < i; j++) {
         const ur_cell_column *b = &w->columns[w->index[j]];
         ur_pair pair = {0};
         double joint, n = count_both(b, a, &joint);
-        w->status[i] = ur_cell_pair_fit(b, a, &room, &size, &pair, NULL);
+        ur_cell_pair_fit(b, a, room, &pair);
         if (a->margin.margin.s == 0 || b->margin.margin.s == 0) /* constant: set to 0 */
             joint = INFINITY;
         ur_fit_store(&out, m->d, j, i, n, joint, pair);
     }
-    free(room);
-}
-
-static unrelu_status solve_pairs(work *w, unrelu_error *err)
-{
-    size_t d = w->fit.model->d;
-    if (!(w->product_se = ur_alloc(d, d * sizeof *w->product_se)))
-        return ur_fail_memory(err, d * d, "standard errors");
-    unrelu_status status = ur_parallel_for(w->fit.exec, "pairs", d, solve_row, w, err);
-    for (size_t i = 0; i < d && status == UNRELU_OK; i++)
-        if (w->status[i] != UNRELU_OK)
-            status = ur_fail_memory(err, w->cells.n, "numbers of a pair");
-    return status;
+    return UNRELU_OK;
 }
 
 /* ---- warnings of this way alone ---- */
 
 static unrelu_status warn_cells(work *w, unrelu_error *err)
 {
-    unrelu_gaussian *m = w->fit.model;
-    size_t missing = 0;
-    unrelu_status status = UNRELU_OK;
-    for (size_t i = 0; i < w->cells.n * w->cells.d; i++)
+    size_t missing = 0, all = w->cells.n * w->cells.d;
+    for (size_t i = 0; i < all; i++)
         missing += w->cells.state[i] == UR_MISSING;
     if (missing > 0)
-        status = ur_warn_missing(m, (double)missing, (double)(w->cells.n * w->cells.d), err);
-    if (status == UNRELU_OK && w->guessed > 0)
-        status = ur_warn(m, "limit-guessed", err,
-                         "%zu cell%s of %zu column%s are censored and have no limit on this scale: "
-                         "the smallest value of the column was taken; give limits with --limit or "
-                         "--limits",
-                         w->guessed, w->guessed == 1 ? "" : "s", w->guessed_columns,
-                         w->guessed_columns == 1 ? "" : "s");
-    return status;
+        UR_TRY(ur_warn_missing(w->model, (double)missing, (double)all, err));
+    if (w->guessed == 0)
+        return UNRELU_OK;
+    return ur_warn(w->model, "limit-guessed", err,
+                   "%zu cell%s of %zu column%s are censored and have no limit on this scale: "
+                   "the smallest value of the column was taken; give limits with --limit or "
+                   "--limits",
+                   w->guessed, w->guessed == 1 ? "" : "s", w->guessed_columns,
+                   w->guessed_columns == 1 ? "" : "s");
 }
 
 int ur_fit_needs_cells(const unrelu_gaussian_options *o)
@@ -305,29 +271,18 @@ static unrelu_status check_options(const unrelu_gaussian_options *o, unrelu_erro
 unrelu_status ur_fit_cells(unrelu_source *source, const unrelu_gaussian_options *options,
                            const unrelu_exec *exec, unrelu_gaussian *model, unrelu_error *err)
 {
+    UR_ARENA(arena);
     unrelu_gaussian_options o = *options;
     o.angles = UNRELU_ANGLES_LIKELIHOOD; /* also where the file alone asks for it */
-    work w = {.fit = {.options = &o, .exec = exec, .source = source, .model = model}};
-    unrelu_status status = check_options(options, err);
-    if (status == UNRELU_OK)
-        status = load(&w, err);
-    if (status == UNRELU_OK)
-        status = fit_margins(&w, err);
-    unrelu_warning *warnings = model->warnings;
-    size_t warning_count = model->warning_count;
-    if (status == UNRELU_OK) {
-        status = ur_gaussian_allocate(model, w.d, 1, err);
-        model->warnings = warnings;
-        model->warning_count = warning_count;
-    }
-    if (status == UNRELU_OK)
-        status = set_columns(&w, err);
-    if (status == UNRELU_OK)
-        status = solve_pairs(&w, err);
-    if (status == UNRELU_OK)
-        status = warn_cells(&w, err);
-    if (status == UNRELU_OK)
-        status = ur_fit_finish(&w.fit, w.product_se, err);
-    work_free(&w);
-    return status;
+    work w = {.options = &o, .exec = exec, .source = source, .model = model, .arena = &arena};
+    UR_TRY(check_options(options, err));
+    UR_TRY(load(&w, err));
+    UR_TRY(fit_margins(&w, err));
+    UR_TRY(ur_gaussian_allocate(model, w.d, 1, err));
+    UR_TRY(set_columns(&w, err));
+    w.product_se = ur_take(&arena, w.d, w.d * sizeof *w.product_se);
+    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(ur_each(exec, "pairs", w.d, solve_row, &w, err));
+    UR_TRY(warn_cells(&w, err));
+    return ur_fit_finish(&(ur_estimate){&o, model, w.product_se, NULL}, err);
 }

@@ -2,20 +2,17 @@
 #include "gaussian/problem/fit.h"
 
 #include "base/error.h"
-#include "base/memory.h"
 #include "dense/blas_pin.h"
 #include "dense/linear.h"
 #include "gaussian/model/gaussian_model.h"
 #include "pass/pass.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
     JACKKNIFE_GROUPS = 10,
     SINGLE_FROM = 96, /* columns: below it double costs no time worth the digits */
-    FEWEST_ROWS = 3
 };
 
 unrelu_gaussian_options unrelu_gaussian_options_default(void)
@@ -73,66 +70,48 @@ static unrelu_status check_one_pass(const unrelu_gaussian_options *o, unrelu_err
 
 /* ---- the walk ---- */
 
-static unrelu_status solve_pairs(ur_fit *fit, const ur_fit_pairs *out, unrelu_error *err)
-{
-    if (fit->options->angles == UNRELU_ANGLES_SIGNS)
-        return ur_fit_signs(fit, out, err);
-    return ur_fit_h6(fit, &fit->v, out, err);
-}
-
 static unrelu_status estimate(ur_fit *fit, unrelu_error *err)
 {
     unrelu_gaussian *m = fit->model;
     const ur_moments_plan *plan = &fit->summary->plan;
-    if (!(fit->body = ur_doubles(ur_moments_body_len(plan))))
-        return ur_fail_memory(err, ur_moments_body_len(plan), "sums");
-    ur_moments_total(plan, fit->summary->s, SIZE_MAX, fit->body);
-    fit->v = ur_moments_view_of(plan, fit->body);
-    if (*fit->v.rows < FEWEST_ROWS)
+    double *body = ur_take(fit->arena, ur_moments_body_len(plan), sizeof *body);
+    UR_TRY(ur_arena_status(fit->arena, err));
+    ur_moments_total(plan, fit->summary->s, SIZE_MAX, body);
+    fit->v = ur_moments_view_of(plan, body);
+    if (*fit->v.rows < UR_FEWEST_ROWS)
         return ur_fail(err, UNRELU_EDATA, "%.0f row%s cannot support a fit: at least %d are needed",
-                       *fit->v.rows, *fit->v.rows == 1 ? "" : "s", FEWEST_ROWS);
-    /* the warnings of the margins come before the model's size is known */
-    unrelu_status status = ur_fit_margins(fit, err);
-    if (status != UNRELU_OK)
-        return status;
-    unrelu_warning *warnings = m->warnings;
-    size_t warning_count = m->warning_count;
-    status = ur_gaussian_allocate(m, fit->d, 1, err);
-    m->warnings = warnings;
-    m->warning_count = warning_count;
-    double *product_se = ur_alloc(fit->d, fit->d * sizeof *product_se);
-    if (status == UNRELU_OK && !product_se)
-        status = ur_fail_memory(err, fit->d, "columns");
-    if (status == UNRELU_OK)
-        status = ur_fit_set_columns(fit, err);
+                       *fit->v.rows, *fit->v.rows == 1 ? "" : "s", UR_FEWEST_ROWS);
+    UR_TRY(ur_fit_margins(fit, err));
+    UR_TRY(ur_gaussian_allocate(m, fit->d, 1, err));
+    UR_TRY(ur_fit_set_columns(fit, err));
+    double *product_se = ur_take(fit->arena, fit->d, fit->d * sizeof *product_se);
+    UR_TRY(ur_arena_status(fit->arena, err));
     ur_fit_pairs out = {m->correlation, m->correlation_se, product_se, m->n_pair, m->pair_flags};
-    if (status == UNRELU_OK)
-        status = solve_pairs(fit, &out, err);
-    if (status == UNRELU_OK)
-        status = ur_fit_finish(fit, product_se, err);
-    free(product_se);
-    return status;
+    if (fit->options->angles == UNRELU_ANGLES_SIGNS)
+        UR_TRY(ur_fit_signs(fit, &out, err));
+    else
+        UR_TRY(ur_fit_h6(fit, &fit->v, &out, err));
+    return ur_fit_finish(&(ur_estimate){fit->options, m, product_se, fit}, err);
 }
 
-static unrelu_status collect(ur_fit *fit, unrelu_summary **summary, unrelu_error *err)
+static void free_summary(void *summary)
+{
+    unrelu_summary_free(summary);
+}
+
+/* the passes before the margins; fit->summary is what they leave */
+static unrelu_status collect(ur_fit *fit, unrelu_error *err)
 {
     const unrelu_gaussian_options *o = fit->options;
     size_t d = unrelu_source_columns(fit->source);
-    double *limit = ur_doubles(d);
-    fit->limit = ur_doubles(d);
-    unrelu_status status = UNRELU_OK;
-    if (!limit || !fit->limit)
-        status = ur_fail_memory(err, d, "limits");
-    if (status == UNRELU_OK)
-        status = ur_limits(o, d, fit->limit, err);
-    if (status == UNRELU_OK)
-        status = ur_source_rewind(fit->source, err);
-    if (status == UNRELU_OK) {
-        memcpy(limit, fit->limit, d * sizeof *limit);
-        status = ur_fit_noise(fit, limit, err);
-    }
-    if (status == UNRELU_OK)
-        status = ur_fit_cut(fit, limit, err);
+    double *limit = ur_take(fit->arena, d, sizeof *limit);
+    fit->limit = ur_take(fit->arena, d, sizeof *fit->limit);
+    UR_TRY(ur_arena_status(fit->arena, err));
+    UR_TRY(ur_limits(o, d, fit->limit, err));
+    UR_TRY(ur_source_rewind(fit->source, err));
+    memcpy(limit, fit->limit, d * sizeof *limit);
+    UR_TRY(ur_fit_noise(fit, limit, err));
+    UR_TRY(ur_fit_cut(fit, limit, err));
     int wide = o->precision == UNRELU_PRECISION_AUTO && d >= SINGLE_FROM;
     ur_collect_rules rules = {
         .pairs = o->angles == UNRELU_ANGLES_H6,
@@ -143,55 +122,53 @@ static unrelu_status collect(ur_fit *fit, unrelu_summary **summary, unrelu_error
         .limit = limit,
         .cut = fit->cut,
     };
-    if (status == UNRELU_OK)
-        status = ur_summary_collect_rules(fit->source, &rules, fit->exec, summary, err);
-    free(limit);
+    unrelu_summary *summary = NULL;
+    UR_TRY(ur_summary_collect_rules(fit->source, &rules, fit->exec, &summary, err));
+    fit->summary = ur_arena_adopt(fit->arena, summary, free_summary);
+    return ur_arena_status(fit->arena, err);
+}
+
+/* Which way the samples are fitted: limits of single cells show in the file only when it is read,
+ * and one pass cannot take them. A pass that came upon one is no failure, it says which way. */
+typedef enum { BY_MOMENTS, BY_CELLS } way;
+
+static unrelu_status choose_way(ur_fit *fit, way *out, unrelu_error *err)
+{
+    *out = BY_CELLS;
+    if (ur_fit_needs_cells(fit->options))
+        return UNRELU_OK;
+    unrelu_status status = collect(fit, err);
+    if (status == UNRELU_EFORMAT && ur_source_met_limit(fit->source))
+        return UNRELU_OK;
+    *out = BY_MOMENTS;
     return status;
 }
 
-static unrelu_status run(unrelu_source *source, const unrelu_summary *given,
-                         const unrelu_gaussian_options *options, const unrelu_exec *exec,
-                         unrelu_gaussian *model, unrelu_error *err)
+static unrelu_status fit_samples(unrelu_source *source, const unrelu_gaussian_options *options,
+                                 const unrelu_exec *exec, unrelu_gaussian *model, unrelu_error *err)
 {
-    unrelu_gaussian_options defaults = unrelu_gaussian_options_default();
-    ur_fit fit = {.options = options ? options : &defaults, .exec = exec, .source = source};
-    unrelu_summary *collected = NULL;
-    UR_BLAS_PINNED;
-    memset(model, 0, sizeof *model);
-    fit.model = model;
-    unrelu_status status = check_options(fit.options, err);
-    if (status == UNRELU_OK)
-        status = source ? collect(&fit, &collected, err) : check_one_pass(fit.options, err);
-    fit.summary = source ? collected : given;
-    if (given && status == UNRELU_OK && !(fit.limit = ur_doubles(given->plan.d)))
-        status = ur_fail_memory(err, given->plan.d, "limits");
-    if (given && status == UNRELU_OK)
-        memcpy(fit.limit, given->limit, given->plan.d * sizeof *fit.limit);
-    if (status == UNRELU_OK)
-        status = estimate(&fit, err);
-    if (status != UNRELU_OK)
-        unrelu_gaussian_free(model);
-    unrelu_summary_free(collected);
-    free(fit.body);
-    free(fit.columns);
-    free(fit.limit);
-    free(fit.noise);
-    free(fit.cut);
-    return status;
+    UR_ARENA(arena);
+    ur_fit fit = {options, exec, &arena, source, .model = model};
+    way chosen;
+    UR_TRY(check_options(options, err));
+    UR_TRY(choose_way(&fit, &chosen, err));
+    if (chosen == BY_MOMENTS)
+        return estimate(&fit, err);
+    ur_arena_end(&arena);
+    unrelu_gaussian_free(model); /* of warnings that a pass gave before it met the limit */
+    return ur_fit_cells(source, options, exec, model, err);
 }
 
-/* cell by cell, in memory */
-static unrelu_status run_cells(unrelu_source *source, const unrelu_gaussian_options *options,
-                               const unrelu_exec *exec, unrelu_gaussian *model, unrelu_error *err)
+static unrelu_status fit_summary(const unrelu_summary *summary,
+                                 const unrelu_gaussian_options *options, const unrelu_exec *exec,
+                                 unrelu_gaussian *model, unrelu_error *err)
 {
-    UR_BLAS_PINNED;
-    memset(model, 0, sizeof *model);
-    unrelu_status status = check_options(options, err);
-    if (status == UNRELU_OK)
-        status = ur_fit_cells(source, options, exec, model, err);
-    if (status != UNRELU_OK)
-        unrelu_gaussian_free(model);
-    return status;
+    UR_ARENA(arena);
+    ur_fit fit = {options,       exec, &arena, .summary = summary, .limit = summary->limit,
+                  .model = model};
+    UR_TRY(check_options(options, err));
+    UR_TRY(check_one_pass(options, err));
+    return estimate(&fit, err);
 }
 
 unrelu_status unrelu_gaussian_fit(unrelu_source *source, const unrelu_gaussian_options *options,
@@ -199,12 +176,11 @@ unrelu_status unrelu_gaussian_fit(unrelu_source *source, const unrelu_gaussian_o
                                   unrelu_error *err)
 {
     unrelu_gaussian_options defaults = unrelu_gaussian_options_default();
-    const unrelu_gaussian_options *o = options ? options : &defaults;
-    if (ur_fit_needs_cells(o))
-        return run_cells(source, o, exec, model, err);
-    unrelu_status status = run(source, NULL, o, exec, model, err);
-    if (status == UNRELU_EFORMAT && ur_source_met_limit(source))
-        status = run_cells(source, o, exec, model, err);
+    UR_BLAS_PINNED;
+    *model = (unrelu_gaussian){0};
+    unrelu_status status = fit_samples(source, options ? options : &defaults, exec, model, err);
+    if (status != UNRELU_OK)
+        unrelu_gaussian_free(model);
     return status;
 }
 
@@ -213,5 +189,11 @@ unrelu_status unrelu_gaussian_fit_summary(const unrelu_summary *summary,
                                           const unrelu_exec *exec, unrelu_gaussian *model,
                                           unrelu_error *err)
 {
-    return run(NULL, summary, options, exec, model, err);
+    unrelu_gaussian_options defaults = unrelu_gaussian_options_default();
+    UR_BLAS_PINNED;
+    *model = (unrelu_gaussian){0};
+    unrelu_status status = fit_summary(summary, options ? options : &defaults, exec, model, err);
+    if (status != UNRELU_OK)
+        unrelu_gaussian_free(model);
+    return status;
 }

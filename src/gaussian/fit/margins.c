@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* b and scale of every column. */
 #include "base/error.h"
-#include "base/memory.h"
 #include "gaussian/problem/fit.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 ur_margin_sums ur_fit_margin_sums(const ur_fit *fit, const ur_moments_view *v,
                                   const ur_fit_column *a, const ur_fit_column *b)
@@ -53,24 +51,25 @@ static void start_column(const ur_fit *fit, size_t j, ur_fit_column *c)
     c->noise = fit->noise ? ldexp(fit->noise[j], -c->exponent) : 0;
 }
 
-static unrelu_status choose_columns(ur_fit *fit, size_t *dropped, unrelu_error *err)
+static unrelu_status choose_columns(ur_fit *fit, unrelu_error *err)
 {
     size_t all = fit->summary->plan.d;
-    fit->columns = ur_alloc(all, sizeof *fit->columns);
-    if (!fit->columns)
-        return ur_fail_memory(err, all, "columns");
+    fit->columns = ur_take(fit->arena, all, sizeof *fit->columns);
+    UR_TRY(ur_arena_status(fit->arena, err));
     for (size_t j = 0; j < all; j++) {
         if (fit->v.positive[j] > 0)
             start_column(fit, j, &fit->columns[fit->d++]);
         else if (!fit->options->drop)
             return refuse_zeros(fit, j, err);
     }
-    *dropped = all - fit->d;
     if (fit->d == 0)
         return ur_fail(err, UNRELU_EDATA,
                        "none of the %zu columns has a value above its limit (0, or --censor-at)",
                        all);
-    return UNRELU_OK;
+    if (fit->d == all)
+        return UNRELU_OK;
+    return ur_warn(fit->model, "dropped", err,
+                   "left out for want of a positive value: %zu of %zu columns", all - fit->d, all);
 }
 
 void ur_fit_likelihood(const ur_fit *fit, const ur_margin_sums *sums, ur_margin *out)
@@ -83,14 +82,7 @@ void ur_fit_likelihood(const ur_fit *fit, const ur_margin_sums *sums, ur_margin 
 
 unrelu_status ur_fit_margins(ur_fit *fit, unrelu_error *err)
 {
-    size_t dropped = 0;
-    unrelu_status status = choose_columns(fit, &dropped, err);
-    if (status == UNRELU_OK && dropped > 0)
-        status = ur_warn(fit->model, "dropped", err,
-                         "left out for want of a positive value: %zu of %zu columns", dropped,
-                         fit->summary->plan.d);
-    if (status != UNRELU_OK)
-        return status;
+    UR_TRY(choose_columns(fit, err));
     for (size_t i = 0; i < fit->d; i++) {
         ur_fit_column *c = &fit->columns[i];
         ur_margin_sums sums = ur_fit_margin_sums(fit, &fit->v, c, NULL);
@@ -98,13 +90,13 @@ unrelu_status ur_fit_margins(ur_fit *fit, unrelu_error *err)
         ur_fit_likelihood(fit, &sums, &c->margin);
     }
     if (fit->options->norms == UNRELU_NORMS_MEDIAN)
-        status = ur_fit_median(fit, err);
+        UR_TRY(ur_fit_median(fit, err));
     if (fit->options->norms == UNRELU_NORMS_SGD)
-        status = ur_fit_sgd(fit, err);
+        UR_TRY(ur_fit_sgd(fit, err));
     for (size_t i = 0; fit->options->literal && i < fit->d; i++) {
         ur_margin *m = &fit->columns[i].margin; /* line 4 of Algorithm 1 */
         if (m->b < 0)
             m->b = m->gamma = 0;
     }
-    return status;
+    return UNRELU_OK;
 }

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Correlations from the six pair statistics ("h6"), every pair on its own. */
 #include "base/error.h"
-#include "base/memory.h"
 #include "gaussian/problem/fit.h"
 #include "pass/parallel.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* Fewer joint positives than this leave only a bound on the correlation. */
 static const double ENOUGH_JOINT = 10;
 /* A standard error above this says little more than the sign. */
 static const double WEAK_RHO_SE = 0.2;
+/* A pair is called a copy where its cosine is 1 but for this: rounding of the sums of a pass. */
+static const double COPY_DOUBLE = 1e-12, COPY_SINGLE = 1e-6;
+/* Joint positives from which on a copy is told from chance: two always lie on a line. */
+static const double FEWEST_OF_A_COPY = 3;
 
 typedef struct {
     const ur_fit *fit;
@@ -64,7 +66,7 @@ static ur_pair_moments moments_of(const cross *x, double n, standard s1, standar
 static int multiple(const pairs *p, const cross *x, const ur_margin_sums sums[2],
                     const ur_margin margins[2])
 {
-    double tolerance = p->fit->summary->plan.single ? 1e-6 : 1e-12;
+    double tolerance = p->fit->summary->plan.single ? COPY_SINGLE : COPY_DOUBLE;
     double n1 = sums[0].positive, n2 = sums[1].positive, c1 = sums[0].shift, c2 = sums[1].shift;
     if (x->gg != n1 || x->gg != n2)
         return 0;
@@ -148,7 +150,7 @@ static void solve(const pairs *p, size_t i, size_t j)
         ur_fit_store(p->out, p->fit->d, i, j, n, constant ? ENOUGH_JOINT : 0, pair);
         return;
     }
-    int sign = x.gg >= 3 ? multiple(p, &x, sums, margins) : 0;
+    int sign = x.gg >= FEWEST_OF_A_COPY ? multiple(p, &x, sums, margins) : 0;
     if (sign) { /* single precision cannot tell a copy from a correlation of 1 - 1e-7 */
         pair.rho = sign;
         if (!p->fit->summary->plan.single) {
@@ -187,20 +189,15 @@ static void solve_row(void *context, size_t i)
 unrelu_status ur_fit_h6(const ur_fit *fit, const ur_moments_view *v, const ur_fit_pairs *out,
                         unrelu_error *err)
 {
-    ur_margin *margins = ur_alloc(fit->d, sizeof *margins);
-    ur_pair_margin *prepared = ur_alloc(fit->d, sizeof *prepared);
-    unrelu_status status = UNRELU_OK;
-    if (!margins || !prepared)
-        status = ur_fail_memory(err, fit->d, "margins");
-    for (size_t i = 0; status == UNRELU_OK && i < fit->d; i++) {
+    UR_ARENA(arena);
+    ur_margin *margins = ur_take(&arena, fit->d, sizeof *margins);
+    ur_pair_margin *prepared = ur_take(&arena, fit->d, sizeof *prepared);
+    UR_TRY(ur_arena_status(&arena, err));
+    for (size_t i = 0; i < fit->d; i++) {
         ur_margin_sums sums = ur_fit_margin_sums(fit, v, &fit->columns[i], NULL);
         ur_margin_censored(&sums, &margins[i]);
         ur_pair_margin_set(margins[i].gamma, &prepared[i]);
     }
     pairs p = {fit, v, margins, prepared, out};
-    if (status == UNRELU_OK)
-        status = ur_parallel_for(fit->exec, "solving pairs", fit->d, solve_row, &p, err);
-    free(margins);
-    free(prepared);
-    return status;
+    return ur_parallel_for(fit->exec, "solving pairs", fit->d, solve_row, &p, err);
 }

@@ -12,86 +12,59 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-static const double DISTINCT_SE = 4, DISTINCT_NEGATIVE = 3, FEWEST_ROWS = 4;
+/* An eigenvalue is distinguishable from 0 above this many of its standard errors, and this many
+ * times the most negative one: less counts noise, more misses small eigenvalues. */
+static const double DISTINCT_SE = 4, DISTINCT_NEGATIVE = 3;
+/* in each group, so that a jackknife leaves something to fit */
+static const double FEWEST_ROWS = 4;
 
-typedef struct {
-    double *values, *vectors; /* increasing, as LAPACK gives them */
-    double *rho, *product, *body, *scale, *by_group;
-} room;
-
-static void room_free(room *r)
+/* form[i] = v_i' Sigma(all but group) v_i */
+static unrelu_status leave_one_out(const ur_fit *fit, size_t group, const double *vectors,
+                                   double *form, unrelu_error *err)
 {
-    free(r->values);
-    free(r->vectors);
-    free(r->rho);
-    free(r->product);
-    free(r->body);
-    free(r->scale);
-    free(r->by_group);
-}
-
-static unrelu_status room_new(const ur_fit *fit, room *r, unrelu_error *err)
-{
-    size_t d = fit->model->d;
-    *r = (room){.values = ur_doubles(d),
-                .vectors = ur_doubles(d * d),
-                .rho = ur_doubles(d * d),
-                .product = ur_doubles(d * d),
-                .body = ur_doubles(fit->summary ? ur_moments_body_len(&fit->summary->plan) : 0),
-                .scale = ur_doubles(d),
-                .by_group =
-                    ur_alloc(d, (fit->summary ? fit->summary->plan.groups : 0) * sizeof(double))};
-    if (r->values && r->vectors && r->rho && r->product && r->body && r->scale && r->by_group)
-        return UNRELU_OK;
-    return ur_fail_memory(err, d * d, "entries of Sigma");
-}
-
-/* by_group[(group, i)] = v_i' Sigma(all but group) v_i */
-static unrelu_status leave_one_out(const ur_fit *fit, const room *r, size_t group,
-                                   unrelu_error *err)
-{
+    UR_ARENA(arena);
     size_t d = fit->d;
-    const unrelu_summary *summary = fit->summary;
-    ur_moments_total(&summary->plan, summary->s, group, r->body);
-    ur_moments_view v = ur_moments_view_of(&summary->plan, r->body);
-    ur_fit_pairs out = {.rho = r->rho};
-    unrelu_status status = ur_fit_h6(fit, &v, &out, err);
-    if (status != UNRELU_OK)
-        return status;
+    const ur_moments_plan *plan = &fit->summary->plan;
+    double *body = ur_take(&arena, ur_moments_body_len(plan), sizeof *body);
+    double *rho = ur_take(&arena, d, d * sizeof *rho), *scale = ur_take(&arena, d, sizeof *scale);
+    double *product = ur_take(&arena, d, d * sizeof *product);
+    UR_TRY(ur_arena_status(&arena, err));
+    ur_moments_total(plan, fit->summary->s, group, body);
+    ur_moments_view v = ur_moments_view_of(plan, body);
+    ur_fit_pairs out = {.rho = rho};
+    UR_TRY(ur_fit_h6(fit, &v, &out, err));
     for (size_t i = 0; i < d; i++) {
         ur_margin_sums sums = ur_fit_margin_sums(fit, &v, &fit->columns[i], NULL);
         ur_margin m;
         ur_fit_likelihood(fit, &sums, &m);
-        r->scale[i] = ldexp(m.s, fit->columns[i].exponent);
+        scale[i] = ldexp(m.s, fit->columns[i].exponent);
     }
     for (size_t i = 0; i < d * d; i++)
-        r->rho[i] *= r->scale[i / d] * r->scale[i % d];
-    ur_multiply(d, d, d, r->rho, r->vectors, r->product);
-    double *form = r->by_group + group * d;
-    memset(form, 0, d * sizeof *form);
+        rho[i] *= scale[i / d] * scale[i % d];
+    ur_multiply(d, d, d, rho, vectors, product);
     for (size_t i = 0; i < d; i++)
         for (size_t k = 0; k < d; k++)
-            form[k] += r->vectors[i * d + k] * r->product[i * d + k];
+            form[k] += vectors[i * d + k] * product[i * d + k];
     return UNRELU_OK;
 }
 
-static unrelu_status jackknife(const ur_fit *fit, const room *r, double *se, unrelu_error *err)
+static unrelu_status jackknife(const ur_fit *fit, const double *vectors, double *se,
+                               unrelu_error *err)
 {
+    UR_ARENA(arena);
     size_t d = fit->d, groups = fit->summary->plan.groups;
-    for (size_t g = 0; g < groups; g++) {
-        unrelu_status status = leave_one_out(fit, r, g, err);
-        if (status != UNRELU_OK)
-            return status;
-    }
+    double *by_group = ur_take(&arena, groups, d * sizeof *by_group);
+    UR_TRY(ur_arena_status(&arena, err));
+    for (size_t g = 0; g < groups; g++)
+        UR_TRY(leave_one_out(fit, g, vectors, by_group + g * d, err));
     for (size_t k = 0; k < d; k++) {
         double mean = 0, spread = 0;
         for (size_t g = 0; g < groups; g++)
-            mean += r->by_group[g * d + k] / (double)groups;
+            mean += by_group[g * d + k] / (double)groups;
         for (size_t g = 0; g < groups; g++) {
-            double away = r->by_group[g * d + k] - mean;
+            double away = by_group[g * d + k] - mean;
             spread += away * away;
         }
         se[d - 1 - k] = sqrt(spread * ((double)groups - 1) / (double)groups);
@@ -101,20 +74,19 @@ static unrelu_status jackknife(const ur_fit *fit, const room *r, double *se, unr
 
 static size_t count_distinct(const unrelu_gaussian *m)
 {
-    double least = m->eigenvalues[m->d - 1], floor = least < 0 ? -DISTINCT_NEGATIVE * least : 0;
+    double least = m->eigenvalues[m->d - 1], noise = least < 0 ? -DISTINCT_NEGATIVE * least : 0;
     size_t k = 0;
-    while (k < m->d && m->eigenvalues[k] > floor &&
+    while (k < m->d && m->eigenvalues[k] > noise &&
            m->eigenvalues[k] > DISTINCT_SE * m->eigenvalues_se[k]) /* never where that is NaN */
         k++;
     return k;
 }
 
-static unrelu_status choose_k(ur_fit *fit, unrelu_error *err)
+static unrelu_status choose_k(unrelu_gaussian *m, int rank, unrelu_error *err)
 {
-    unrelu_gaussian *m = fit->model;
     size_t d = m->d;
-    if (fit->options->rank > 0) {
-        m->k = (size_t)fit->options->rank;
+    if (rank > 0) {
+        m->k = (size_t)rank;
         size_t positive = 0;
         while (positive < d && m->eigenvalues[positive] > 0)
             positive++;
@@ -168,13 +140,14 @@ static double fewest_rows(const unrelu_summary *summary)
     return fewest;
 }
 
-static unrelu_status standard_errors(ur_fit *fit, const room *r, unrelu_error *err)
+static unrelu_status standard_errors(const ur_estimate *e, const double *vectors, unrelu_error *err)
 {
-    unrelu_gaussian *m = fit->model;
+    unrelu_gaussian *m = e->model;
+    const ur_fit *fit = e->moments;
     const char *why = NULL;
     unrelu_status reason = UNRELU_EUSAGE;
-    if (!fit->summary || fit->options->angles != UNRELU_ANGLES_H6 ||
-        fit->options->norms > UNRELU_NORMS_TRUNCATED)
+    if (!fit || e->options->angles != UNRELU_ANGLES_H6 ||
+        e->options->norms > UNRELU_NORMS_TRUNCATED)
         why = "the jackknife needs --angles h6 with --norms censored or truncated";
     else if (fit->summary->plan.groups < 2)
         why = "the summary keeps one group: summarize with --groups 10";
@@ -184,7 +157,7 @@ static unrelu_status standard_errors(ur_fit *fit, const room *r, unrelu_error *e
     } else if (fit->noise)
         why = "the jackknife does not know the noise level's own error";
     if (!why) {
-        unrelu_status status = jackknife(fit, r, m->eigenvalues_se, err);
+        unrelu_status status = jackknife(fit, vectors, m->eigenvalues_se, err);
         if (status != UNRELU_OK || isfinite(m->eigenvalues_se[0]))
             return status;
         why = "a column has all its positive values in one group of rows";
@@ -192,7 +165,7 @@ static unrelu_status standard_errors(ur_fit *fit, const room *r, unrelu_error *e
     }
     for (size_t i = 0; i < m->d; i++)
         m->eigenvalues_se[i] = NAN;
-    if (fit->options->rank == UNRELU_RANK_AUTO)
+    if (e->options->rank == UNRELU_RANK_AUTO)
         return ur_fail(err, reason,
                        "--rank auto needs standard errors of eigenvalues: %s; or give --rank K",
                        why);
@@ -200,37 +173,34 @@ static unrelu_status standard_errors(ur_fit *fit, const room *r, unrelu_error *e
 }
 
 /* The eigenvalues are those of the estimate before repair: a negative one tells the noise. */
-unrelu_status ur_fit_rank(ur_fit *fit, unrelu_error *err)
+unrelu_status ur_fit_rank(const ur_estimate *e, unrelu_error *err)
 {
-    unrelu_gaussian *m = fit->model;
+    UR_ARENA(arena);
+    unrelu_gaussian *m = e->model;
     size_t d = m->d;
-    if (fit->options->rank == UNRELU_RANK_NONE)
+    int rank = e->options->rank;
+    if (rank == UNRELU_RANK_NONE)
         return UNRELU_OK;
-    if (fit->options->rank > (int)d)
-        return ur_fail(err, UNRELU_EUSAGE, "rank %d was asked for, but there are %zu columns",
-                       fit->options->rank, d);
+    if (rank > (int)d)
+        return ur_fail(err, UNRELU_EUSAGE, "rank %d was asked for, but there are %zu columns", rank,
+                       d);
     for (size_t i = 0; i < d * d; i++)
         if (!isfinite(m->sigma[i]))
             return ur_fail(err, UNRELU_EDATA, "Sigma has no eigenvalues: that of %s and %s is %g%s",
                            m->names[i / d], m->names[i % d], m->sigma[i],
                            isnan(m->sigma[i]) ? " (no truncated maximum likelihood)"
                                               : "; rescale the columns");
-    room r;
-    unrelu_status status = room_new(fit, &r, err);
+    double *values = ur_take(&arena, d, sizeof *values); /* increasing, as LAPACK gives them */
+    double *vectors = ur_take(&arena, d, d * sizeof *vectors);
+    UR_TRY(ur_arena_status(&arena, err));
     m->eigenvalues = ur_doubles(d);
     m->eigenvalues_se = ur_doubles(d);
-    if (status == UNRELU_OK && (!m->eigenvalues || !m->eigenvalues_se))
-        status = ur_fail_memory(err, d, "eigenvalues");
-    if (status == UNRELU_OK)
-        status = ur_eigen_symmetric(d, m->sigma, r.values, r.vectors, err);
-    for (size_t i = 0; status == UNRELU_OK && i < d; i++)
-        m->eigenvalues[i] = r.values[d - 1 - i];
-    if (status == UNRELU_OK)
-        status = standard_errors(fit, &r, err);
-    if (status == UNRELU_OK)
-        status = choose_k(fit, err);
-    if (status == UNRELU_OK)
-        status = set_W(m, r.vectors, err);
-    room_free(&r);
-    return status;
+    if (!m->eigenvalues || !m->eigenvalues_se)
+        return ur_fail_memory(err, d, "eigenvalues");
+    UR_TRY(ur_eigen_symmetric(d, m->sigma, values, vectors, err));
+    for (size_t i = 0; i < d; i++)
+        m->eigenvalues[i] = values[d - 1 - i];
+    UR_TRY(standard_errors(e, vectors, err));
+    UR_TRY(choose_k(m, rank, err));
+    return set_W(m, vectors, err);
 }

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/error.h"
-#include "base/memory.h"
 #include "gaussian/problem/fit.h"
 #include "model/warnings.h"
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const char *const flag_names[UNRELU_FLAG_COUNT] = {
     "few-positives", "constant",         "no-zeros",    "duplicate", "few-joint",
@@ -51,10 +48,9 @@ unrelu_status ur_warn_flagged(unrelu_gaussian *model, uint32_t flag, const char 
 }
 
 /* the set Omega of the author response: where the theorem holds although some b < 0 */
-static unrelu_status warn_guarantee(ur_fit *fit, unrelu_error *err)
+static unrelu_status warn_guarantee(unrelu_gaussian *m, unrelu_error *err)
 {
     enum { LISTED = 8 };
-    unrelu_gaussian *m = fit->model;
     char omega[256] = "", meaning[400];
     size_t outside = 0, used = 0, listed = 0;
     for (size_t i = 0; i < m->d; i++) {
@@ -90,23 +86,23 @@ static unrelu_status warn_pairs(unrelu_gaussian *m, unrelu_error *err)
                    weak, weak == 1 ? "" : "s", m->names[first / m->d], m->names[first % m->d]);
 }
 
-static unrelu_status warn_errors(const ur_fit *fit, unrelu_error *err)
+static unrelu_status warn_errors(const ur_estimate *e, unrelu_error *err)
 {
-    unrelu_gaussian *m = fit->model;
-    if (fit->options->norms == UNRELU_NORMS_SGD)
+    unrelu_gaussian *m = e->model;
+    const unrelu_gaussian_options *o = e->options;
+    if (o->norms == UNRELU_NORMS_SGD)
         return ur_warn(m, "no-se", err,
                        "projected SGD has no standard errors: its iterates' spread is not the "
                        "estimate's; the default method gives them");
-    if (fit->options->angles == UNRELU_ANGLES_SIGNS &&
-        (fit->options->literal || fit->options->norms != UNRELU_NORMS_CENSORED))
+    if (o->angles == UNRELU_ANGLES_SIGNS && (o->literal || o->norms != UNRELU_NORMS_CENSORED))
         return ur_warn(m, "no-se", err,
                        "correlations have no standard errors: --angles signs has them with "
                        "--norms censored only");
-    if (fit->options->angles == UNRELU_ANGLES_SIGNS && *fit->v.missing_cells > 0)
+    if (o->angles == UNRELU_ANGLES_SIGNS && e->moments && *e->moments->v.missing_cells > 0)
         return ur_warn(m, "no-se", err,
                        "correlations of columns with missing cells have no standard errors: "
                        "--angles h6 has them");
-    if (fit->options->norms != UNRELU_NORMS_CENSORED)
+    if (o->norms != UNRELU_NORMS_CENSORED)
         return ur_warn(m, "no-se", err,
                        "covariances have no standard errors (scales and correlations do): --norms "
                        "censored has them");
@@ -120,7 +116,7 @@ unrelu_status ur_warn_missing(unrelu_gaussian *m, double missing, double cells, 
                    missing, cells);
 }
 
-unrelu_status ur_fit_warn(ur_fit *fit, unrelu_error *err)
+unrelu_status ur_fit_warn(const ur_estimate *e, unrelu_error *err)
 {
     static const struct {
         uint32_t flag;
@@ -141,36 +137,33 @@ unrelu_status ur_fit_warn(ur_fit *fit, unrelu_error *err)
          "a variance outside the range of a double: sigma holds inf or 0 there, scale and "
          "correlation are right"},
     };
-    unrelu_gaussian *m = fit->model;
-    unrelu_status status = UNRELU_OK;
-    if (fit->summary && *fit->v.missing_cells > 0)
-        status = ur_warn_missing(m, *fit->v.missing_cells,
-                                 *fit->v.rows * (double)fit->summary->plan.d, err);
-    if (status == UNRELU_OK && m->n < m->d)
-        status = ur_warn(m, "n-below-d", err,
-                         "%zu rows for %zu columns: Sigma cannot have full "
-                         "rank, and few of its entries are known well",
-                         m->n, m->d);
-    if (status == UNRELU_OK && m->rows_dropped > 0)
-        status = ur_warn(m, "outliers", err, "%zu rows with gross outliers were dropped, %zu kept",
-                         m->rows_dropped, m->n);
-    for (size_t i = 0; status == UNRELU_OK && i < sizeof flags / sizeof *flags; i++)
-        status = ur_warn_flagged(m, flags[i].flag, flags[i].meaning, err);
-    if (status == UNRELU_OK)
-        status = warn_pairs(m, err);
-    if (status == UNRELU_OK)
-        status = warn_guarantee(fit, err);
-    if (status == UNRELU_OK)
-        status = warn_errors(fit, err);
-    if (status == UNRELU_OK && m->repaired)
-        status = ur_warn(m, "repaired", err,
-                         "the correlations were indefinite (smallest eigenvalue %.3g) and were "
-                         "projected to the nearest positive semidefinite ones by clipping",
-                         m->lambda_min);
-    if (status == UNRELU_OK && !m->repaired && m->lambda_min < -1e-14 * (double)m->d)
-        status = ur_warn(m, "indefinite", err,
-                         "the correlations are indefinite (smallest eigenvalue %.3g): the paper's "
-                         "algorithm does not repair them",
-                         m->lambda_min);
-    return status;
+    unrelu_gaussian *m = e->model;
+    const ur_fit *fit = e->moments;
+    if (fit && *fit->v.missing_cells > 0)
+        UR_TRY(ur_warn_missing(m, *fit->v.missing_cells,
+                               *fit->v.rows * (double)fit->summary->plan.d, err));
+    if (m->n < m->d)
+        UR_TRY(ur_warn(m, "n-below-d", err,
+                       "%zu rows for %zu columns: Sigma cannot have full "
+                       "rank, and few of its entries are known well",
+                       m->n, m->d));
+    if (m->rows_dropped > 0)
+        UR_TRY(ur_warn(m, "outliers", err, "%zu rows with gross outliers were dropped, %zu kept",
+                       m->rows_dropped, m->n));
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        UR_TRY(ur_warn_flagged(m, flags[i].flag, flags[i].meaning, err));
+    UR_TRY(warn_pairs(m, err));
+    UR_TRY(warn_guarantee(m, err));
+    UR_TRY(warn_errors(e, err));
+    if (m->repaired)
+        return ur_warn(m, "repaired", err,
+                       "the correlations were indefinite (smallest eigenvalue %.3g) and were "
+                       "projected to the nearest positive semidefinite ones by clipping",
+                       m->lambda_min);
+    if (m->lambda_min < -UR_INDEFINITE * (double)m->d)
+        return ur_warn(m, "indefinite", err,
+                       "the correlations are indefinite (smallest eigenvalue %.3g): the paper's "
+                       "algorithm does not repair them",
+                       m->lambda_min);
+    return UNRELU_OK;
 }

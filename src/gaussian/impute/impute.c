@@ -35,49 +35,42 @@ typedef struct {
     size_t n, d;
     size_t *place; /* of the samples' columns in the model */
     ur_cells cells;
-    const double *x;       /* the cells on the model's scale, column by column: cells.x, or */
-    double *transformed;   /* a copy, where the model is of transformed values */
-    unsigned char *state;  /* n x d, in the model's order of columns */
+    const double *x;      /* the cells on the model's scale, column by column: cells.x, or a copy */
+    unsigned char *state; /* n x d, in the model's order of columns */
     unsigned char *varies; /* d: columns of the model with a scale above 0 */
     double *lattice;       /* d */
     sorted_row *rows;      /* n */
     size_t first, batch;   /* draws that are made together */
     double *out;           /* batch x n x d, in the samples' order of columns */
-    unrelu_status *status; /* of blocks */
+    ur_arena *arena;
 } imputation;
 
 /* ---- to the model's scale and back ---- */
 
-static unrelu_status forth(imputation *p, const unrelu_source *samples, unrelu_error *err)
+static unrelu_status transform(imputation *p, const unrelu_source *samples, unrelu_error *err)
 {
     const unrelu_gaussian *m = p->model;
-    unrelu_status status = UNRELU_OK;
     p->x = p->cells.x;
     if (m->transform == UNRELU_TRANSFORM_NONE)
         return UNRELU_OK;
-    if (!(p->transformed = ur_alloc(p->n, p->d * sizeof *p->transformed)))
-        return ur_fail_memory(err, p->n * p->d, "cells");
-    memcpy(p->transformed, p->cells.x, p->n * p->d * sizeof *p->transformed);
-    for (size_t j = 0; j < p->d && status == UNRELU_OK; j++) {
+    double *x = ur_take(p->arena, p->n, p->d * sizeof *x);
+    UR_TRY(ur_arena_status(p->arena, err));
+    memcpy(x, p->cells.x, p->n * p->d * sizeof *x);
+    for (size_t j = 0; j < p->d; j++) {
         double lambda = m->lambda ? m->lambda[p->place[j]] : 0;
         size_t guessed;
         char label[160];
         ur_source_column_label(samples, j, label, sizeof label);
-        status = ur_transform_column(m->transform, lambda, p->n, p->transformed + j * p->n,
-                                     p->cells.state + j * p->n, label, &guessed, err);
-        if (status == UNRELU_OK && guessed > 0)
-            status = ur_fail(err, UNRELU_EDATA,
-                             "%s: %zu cell%s censored at 0, which has no image on the model's "
-                             "scale: give a limit above 0 with --limit or --limits",
-                             label, guessed, guessed == 1 ? " is" : "s are");
+        UR_TRY(ur_transform_column(m->transform, lambda, p->n, x + j * p->n,
+                                   p->cells.state + j * p->n, label, &guessed, err));
+        if (guessed > 0)
+            return ur_fail(err, UNRELU_EDATA,
+                           "%s: %zu cell%s censored at 0, which has no image on the model's "
+                           "scale: give a limit above 0 with --limit or --limits",
+                           label, guessed, guessed == 1 ? " is" : "s are");
     }
-    p->x = p->transformed;
-    return status;
-}
-
-static double back(const imputation *p, size_t column, double y)
-{
-    return unrelu_gaussian_back(p->model, p->place[column], y);
+    p->x = x;
+    return UNRELU_OK;
 }
 
 /* ---- reading ---- */
@@ -85,25 +78,23 @@ static double back(const imputation *p, size_t column, double y)
 static unrelu_status load(imputation *p, unrelu_source *samples, const unrelu_exec *exec,
                           unrelu_error *err)
 {
-    double *at = ur_doubles(p->d);
+    double *at = ur_take(p->arena, p->d, sizeof *at);
     /* a model of cells with limits of their own says where a 0 was hidden, not which values were */
     int cells = strcmp(p->model->angles, "likelihood") == 0;
     ur_cells_rules rules = {.at = cells ? NULL : at,
                             .limit = p->options.limit,
                             .limits = p->options.limits,
                             .zero = cells ? at : NULL};
-    unrelu_status status = at ? UNRELU_OK : ur_fail_memory(err, p->d, "limits");
-    for (size_t j = 0; j < p->d && status == UNRELU_OK; j++)
+    UR_TRY(ur_arena_status(p->arena, err));
+    for (size_t j = 0; j < p->d; j++)
         at[j] = p->model->limit
                     ? unrelu_gaussian_back(p->model, p->place[j], p->model->limit[p->place[j]])
                     : 0;
-    if (status == UNRELU_OK)
-        status = ur_cells_load(samples, &rules, exec, &p->cells, err);
-    free(at);
-    if (status == UNRELU_OK && p->cells.n == 0)
-        status = ur_fail(err, UNRELU_EDATA, "%s has no rows", ur_source_label(samples));
+    UR_TRY(ur_cells_load(samples, &rules, exec, p->arena, &p->cells, err));
+    if (p->cells.n == 0)
+        return ur_fail(err, UNRELU_EDATA, "%s has no rows", ur_source_label(samples));
     p->n = p->cells.n;
-    return status;
+    return UNRELU_OK;
 }
 
 static int by_state(const void *a, const void *b)
@@ -116,10 +107,9 @@ static int by_state(const void *a, const void *b)
 static unrelu_status sort_rows(imputation *p, unrelu_error *err)
 {
     size_t n = p->n, d = p->d;
-    p->state = ur_alloc(n, d);
-    p->rows = ur_alloc(n, sizeof *p->rows);
-    if (!p->state || !p->rows)
-        return ur_fail_memory(err, n, "rows");
+    p->state = ur_take(p->arena, n, d);
+    p->rows = ur_take(p->arena, n, sizeof *p->rows);
+    UR_TRY(ur_arena_status(p->arena, err));
     for (size_t j = 0; j < d; j++)
         for (size_t i = 0; i < n; i++)
             p->state[i * d + p->place[j]] = p->cells.state[j * n + i];
@@ -150,21 +140,12 @@ typedef struct {
     ur_points points;
     ur_uniforms random;
     double *x, *t, *limit, *mu, *w, *z; /* d */
-    double *memory;
-    size_t *sizes;
 } room;
 
-static void room_free(room *r)
-{
-    free(r->memory);
-    free(r->sizes);
-    free(r);
-}
-
-static room *room_new(const imputation *p)
+static room *room_new(const imputation *p, ur_arena *arena)
 {
     size_t d = p->d;
-    room *r = ur_alloc(1, sizeof *r);
+    room *r = ur_take(arena, 1, sizeof *r);
     if (!r)
         return NULL;
     double **const squares[] = {&r->pattern.G, &r->pattern.V, &r->pattern.C,
@@ -173,24 +154,15 @@ static room *room_new(const imputation *p)
         &r->law.u,    &r->law.rest, &r->law.shift, &r->points.start, &r->points.tilt,
         &r->points.y, &r->x,        &r->t,         &r->limit,        &r->points.mode,
         &r->mu,       &r->w,        &r->z};
-    enum { SQUARES = sizeof squares / sizeof *squares, LINES = sizeof lines / sizeof *lines };
     size_t **const indices[] = {&r->pattern.index, &r->law.order, &r->law.last};
-    r->memory = ur_alloc(SQUARES * d + LINES + UR_POINTS_MOST + UR_POINTS_MOST / d + 1,
-                         d * sizeof *r->memory);
-    r->sizes = ur_alloc(3 * d, sizeof *r->sizes);
-    if (!r->memory || !r->sizes) {
-        room_free(r);
-        return NULL;
-    }
-    double *next = r->memory;
-    for (size_t i = 0; i < SQUARES; i++, next += d * d)
-        *squares[i] = next;
-    for (size_t i = 0; i < LINES; i++, next += d)
-        *lines[i] = next;
-    for (size_t i = 0; i < 3; i++)
-        *indices[i] = r->sizes + i * d;
-    r->points.z = next;
-    r->points.weight = next + UR_POINTS_MOST * d;
+    for (size_t i = 0; i < sizeof squares / sizeof *squares; i++)
+        *squares[i] = ur_take(arena, d, d * sizeof(double));
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        *lines[i] = ur_take(arena, d, sizeof(double));
+    for (size_t i = 0; i < sizeof indices / sizeof *indices; i++)
+        *indices[i] = ur_take(arena, d, sizeof(size_t));
+    r->points.z = ur_take(arena, UR_POINTS_MOST, d * sizeof(double));
+    r->points.weight = ur_take(arena, UR_POINTS_MOST, sizeof(double));
     r->points.lattice = p->lattice;
     r->pattern.d = d;
     return r;
@@ -232,7 +204,7 @@ static void store(const imputation *p, size_t row, const room *r, double *out)
         double y = p->varies[i] ? m->b[i] + m->scale[i] * r->t[i] : m->b[i];
         if (state == UR_BELOW)
             y = fmin(y, r->x[i]);
-        out[j] = state == UR_SEEN ? p->cells.x[j * p->n + row] : back(p, j, y);
+        out[j] = state == UR_SEEN ? p->cells.x[j * p->n + row] : unrelu_gaussian_back(m, i, y);
     }
 }
 
@@ -258,14 +230,14 @@ static void fill_draws(const imputation *p, size_t row, room *r)
     }
 }
 
-static void fill_block(void *context, size_t block)
+static unrelu_status fill_block(void *context, size_t block, unrelu_error *err)
 {
+    UR_ARENA(arena);
     const imputation *p = context;
     const unsigned char *known = NULL;
-    room *r = room_new(p);
-    if (!r)
-        p->status[block] = UNRELU_ENOMEM;
-    for (size_t at = block * BLOCK; r && at < p->n && at < (block + 1) * BLOCK; at++) {
+    room *r = room_new(p, &arena);
+    UR_TRY(ur_arena_status(&arena, err));
+    for (size_t at = block * BLOCK; at < p->n && at < (block + 1) * BLOCK; at++) {
         const sorted_row *s = &p->rows[at];
         if (!known || memcmp(known, s->state, p->d) != 0)
             ur_impute_pattern_set(&r->pattern, p->model->correlation, s->state, p->varies);
@@ -276,59 +248,38 @@ static void fill_block(void *context, size_t block)
         else
             fill_mean(p, s->row, r);
     }
-    if (r)
-        room_free(r);
+    return UNRELU_OK;
 }
 
 /* ---- all rows ---- */
-
-static unrelu_status fill(imputation *p, const unrelu_exec *exec, unrelu_error *err)
-{
-    size_t blocks = p->n / BLOCK + (p->n % BLOCK > 0);
-    unrelu_status status = ur_parallel_for(exec, "imputing", blocks, fill_block, p, err);
-    for (size_t i = 0; i < blocks && status == UNRELU_OK; i++)
-        if (p->status[i] != UNRELU_OK)
-            status = ur_fail_memory(err, p->d * p->d, "entries of a factor");
-    return status;
-}
 
 static unrelu_status fill_and_write(imputation *p, unrelu_sink *sink, const unrelu_exec *exec,
                                     unrelu_error *err)
 {
     size_t draws = p->options.draws ? p->options.draws : 1;
-    unrelu_status status = UNRELU_OK;
-    for (p->first = 0; p->first < draws && status == UNRELU_OK; p->first += p->batch) {
+    size_t blocks = p->n / BLOCK + (p->n % BLOCK > 0);
+    for (p->first = 0; p->first < draws; p->first += p->batch) {
         size_t count = draws - p->first < p->batch ? draws - p->first : p->batch;
-        status = fill(p, exec, err);
-        if (status == UNRELU_OK)
-            status = unrelu_sink_write(sink, p->out, count * p->n, err);
+        UR_TRY(ur_each(exec, "imputing", blocks, fill_block, p, err));
+        UR_TRY(unrelu_sink_write(sink, p->out, count * p->n, err));
     }
-    return status;
+    return UNRELU_OK;
 }
 
 static unrelu_status write_all(imputation *p, unrelu_source *samples, const char *path,
                                const unrelu_exec *exec, unrelu_error *err)
 {
     unrelu_sink *sink = NULL;
-    size_t draws = p->options.draws ? p->options.draws : 1, d = p->d;
-    char **names = ur_alloc(d, sizeof *names);
+    size_t draws = p->options.draws ? p->options.draws : 1;
     int overflow = 0;
     size_t rows = ur_product(draws, p->n, &overflow);
-    unrelu_status status = names ? UNRELU_OK : ur_fail_memory(err, d, "names");
-    if (status == UNRELU_OK && overflow)
-        status = ur_fail(err, UNRELU_EUSAGE, "%zu draws of %zu rows are too many", draws, p->n);
-    for (size_t j = 0; names && j < d && status == UNRELU_OK; j++)
-        if (!(names[j] = ur_string_copy(unrelu_source_name(samples, j))))
-            status = ur_fail_memory(err, d, "names");
+    if (overflow)
+        return ur_fail(err, UNRELU_EUSAGE, "%zu draws of %zu rows are too many", draws, p->n);
+    UR_TRY(unrelu_sink_open(path, rows, p->d, ur_source_names(samples), &sink, err));
+    unrelu_status status = fill_and_write(p, sink, exec, err);
     if (status == UNRELU_OK)
-        status = unrelu_sink_open(path, rows, d, names, &sink, err);
-    if (status == UNRELU_OK)
-        status = fill_and_write(p, sink, exec, err);
-    if (status == UNRELU_OK)
-        status = unrelu_sink_commit(sink, err);
-    else
-        unrelu_sink_abort(sink);
-    ur_strings_free(names, d);
+        return unrelu_sink_commit(sink, err);
+    unrelu_sink_abort(sink);
     return status;
 }
 
@@ -336,29 +287,22 @@ static unrelu_status prepare(imputation *p, unrelu_source *samples, const unrelu
                              unrelu_error *err)
 {
     size_t d = p->d;
-    p->place = ur_alloc(d, sizeof *p->place);
-    p->varies = ur_alloc(d, 1);
-    p->lattice = ur_doubles(d);
-    if (!p->place || !p->varies || !p->lattice)
-        return ur_fail_memory(err, d, "columns");
+    p->place = ur_take(p->arena, d, sizeof *p->place);
+    p->varies = ur_take(p->arena, d, 1);
+    p->lattice = ur_take(p->arena, d, sizeof *p->lattice);
+    UR_TRY(ur_arena_status(p->arena, err));
     for (size_t i = 0; i < d; i++)
         p->varies[i] = p->model->scale[i] > 0;
     set_lattice(p->lattice, d);
-    unrelu_status status = ur_impute_match(p->model, samples, p->place, err);
-    if (status == UNRELU_OK)
-        status = load(p, samples, exec, err);
-    if (status == UNRELU_OK)
-        status = sort_rows(p, err);
-    if (status == UNRELU_OK)
-        status = forth(p, samples, err);
-    if (status != UNRELU_OK)
-        return status;
+    UR_TRY(ur_impute_match(p->model, samples, p->place, err));
+    UR_TRY(load(p, samples, exec, err));
+    UR_TRY(sort_rows(p, err));
+    UR_TRY(transform(p, samples, err));
     size_t most = BATCH_CELLS / p->n / d;
     p->batch = p->options.draws < most ? p->options.draws : most;
     p->batch = p->batch ? p->batch : 1;
-    p->out = ur_alloc(p->n, p->batch * d * sizeof *p->out);
-    p->status = ur_alloc(p->n / BLOCK + 1, sizeof *p->status);
-    return p->out && p->status ? UNRELU_OK : ur_fail_memory(err, p->n * d, "cells");
+    p->out = ur_take(p->arena, p->n, p->batch * d * sizeof *p->out);
+    return ur_arena_status(p->arena, err);
 }
 
 static void count_cells(const imputation *p, unrelu_impute_report *report)
@@ -376,27 +320,16 @@ unrelu_status unrelu_gaussian_impute(const unrelu_gaussian *model, unrelu_source
                                      const unrelu_exec *exec, unrelu_impute_report *report,
                                      unrelu_error *err)
 {
+    UR_ARENA(arena);
     unrelu_impute_report unused;
-    imputation p = {.model = model, .d = model->d};
+    imputation p = {.model = model, .d = model->d, .arena = &arena};
     if (options)
         p.options = *options;
     report = report ? report : &unused;
     *report = (unrelu_impute_report){0};
-    unrelu_status status = ur_impute_check(model, err);
-    if (status == UNRELU_OK)
-        status = prepare(&p, samples, exec, err);
-    if (status == UNRELU_OK)
-        status = write_all(&p, samples, path, exec, err);
-    if (status == UNRELU_OK)
-        count_cells(&p, report);
-    ur_cells_free(&p.cells);
-    free(p.transformed);
-    free(p.place);
-    free(p.varies);
-    free(p.lattice);
-    free(p.state);
-    free(p.rows);
-    free(p.out);
-    free(p.status);
-    return status;
+    UR_TRY(ur_impute_check(model, err));
+    UR_TRY(prepare(&p, samples, exec, err));
+    UR_TRY(write_all(&p, samples, path, exec, err));
+    count_cells(&p, report);
+    return UNRELU_OK;
 }

@@ -3,15 +3,20 @@
  *   KL(1 || 2) = (tr(S2^-1 S1) + (b2 - b1)' S2^-1 (b2 - b1) - d + ln det S2 - ln det S1) / 2,
  * computed after dividing both by the truth's scales (KL is invariant), so that columns of any
  * scale do. TV <= sqrt(KL / 2) (Pinsker), and the rectifier only lowers TV. */
+#include "base/arena.h"
 #include "base/error.h"
-#include "base/memory.h"
 #include "dense/blas_pin.h"
 #include "dense/linear.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+/* Of the smallest eigenvalue of d correlations, times d: below it a factor's last digits are
+ * rounding, and it is no factor. */
+static const double SINGULAR = 1e-13;
+/* lambdas of one transform differ by no more than rounding in a file */
+static const double SAME_LAMBDA = 1e-12;
 
 typedef struct {
     double *S, *b; /* in the truth's scales */
@@ -21,26 +26,17 @@ typedef struct {
     const char *flat;  /* the first column of scale 0, or NULL */
 } side;
 
-static void side_free(side *s)
-{
-    free(s->S);
-    free(s->b);
-    free(s->L);
-}
-
-static unrelu_status prepare(const unrelu_gaussian *m, const double *unit, side *s,
+static unrelu_status prepare(ur_arena *arena, const unrelu_gaussian *m, const double *unit, side *s,
                              unrelu_error *err)
 {
     size_t d = m->d;
-    *s = (side){.S = ur_alloc(d, d * sizeof(double)),
-                .b = ur_doubles(d),
-                .L = ur_alloc(d, d * sizeof(double)),
+    *s = (side){.S = ur_take(arena, d, d * sizeof *s->S),
+                .b = ur_take(arena, d, sizeof *s->b),
+                .L = ur_take(arena, d, d * sizeof *s->L),
                 .lambda_min = NAN};
-    double *values = ur_doubles(d);
-    unrelu_status status = UNRELU_OK;
-    if (!s->S || !s->b || !s->L || !values)
-        status = ur_fail_memory(err, d * d, "entries of Sigma");
-    for (size_t i = 0; status == UNRELU_OK && i < d; i++) {
+    double *values = ur_take(arena, d, sizeof *values);
+    UR_TRY(ur_arena_status(arena, err));
+    for (size_t i = 0; i < d; i++) {
         s->b[i] = m->b[i] / unit[i];
         if (m->scale[i] == 0 && !s->flat)
             s->flat = m->names[i];
@@ -48,23 +44,18 @@ static unrelu_status prepare(const unrelu_gaussian *m, const double *unit, side 
             double rho = m->correlation[i * d + j];
             s->S[i * d + j] = m->scale[i] / unit[i] * rho * (m->scale[j] / unit[j]);
             if (!isfinite(s->S[i * d + j]) || !isfinite(s->b[i]))
-                status = ur_fail(err, UNRELU_EDATA,
-                                 "column %zu (%s) has b %g, scale %g and correlation %g: no "
-                                 "distance is defined",
-                                 i + 1, m->names[i], m->b[i], m->scale[i], rho);
+                return ur_fail(err, UNRELU_EDATA,
+                               "column %zu (%s) has b %g, scale %g and correlation %g: no "
+                               "distance is defined",
+                               i + 1, m->names[i], m->b[i], m->scale[i], rho);
         }
     }
-    if (status == UNRELU_OK)
-        status = ur_eigen_symmetric(d, m->correlation, values, NULL, err);
-    if (status == UNRELU_OK) {
-        s->lambda_min = values[0];
-        status = ur_cholesky(d, s->S, s->L, &s->positive, err);
-    }
-    /* a factor whose last digits are rounding is no factor */
-    if (status == UNRELU_OK && (s->lambda_min < 1e-13 * (double)d || s->flat))
+    UR_TRY(ur_eigen_symmetric(d, m->correlation, values, NULL, err));
+    s->lambda_min = values[0];
+    UR_TRY(ur_cholesky(d, s->S, s->L, &s->positive, err));
+    if (s->lambda_min < SINGULAR * (double)d || s->flat)
         s->positive = 0;
-    free(values);
-    return status;
+    return UNRELU_OK;
 }
 
 /* y = L^-1 y */
@@ -138,12 +129,13 @@ static void explain(const side *truth, const side *model, unrelu_gaussian_distan
             continue;
         const char *link = used ? "; " : "no KL divergence exists: ";
         int wrote =
-            s->flat ? snprintf(out->note + used, sizeof out->note - used,
-                               "%scolumn %.40s of the %s has scale 0", link, s->flat, sides[i].who)
-                    : snprintf(out->note + used, sizeof out->note - used,
-                               "%sthe %s's correlation matrix is %s (smallest eigenvalue %.3g)",
-                               link, sides[i].who,
-                               s->lambda_min < -1e-13 ? "indefinite" : "singular", s->lambda_min);
+            s->flat
+                ? snprintf(out->note + used, sizeof out->note - used,
+                           "%scolumn %.40s of the %s has scale 0", link, s->flat, sides[i].who)
+                : snprintf(out->note + used, sizeof out->note - used,
+                           "%sthe %s's correlation matrix is %s (smallest eigenvalue %.3g)", link,
+                           sides[i].who, s->lambda_min < -SINGULAR ? "indefinite" : "singular",
+                           s->lambda_min);
         used += (size_t)wrote;
     }
 }
@@ -157,7 +149,7 @@ static unrelu_status check(const unrelu_gaussian *truth, const unrelu_gaussian *
                        truth->d, model->d);
     int same = truth->transform == model->transform;
     for (size_t i = 0; i < truth->d && same && truth->lambda && model->lambda; i++)
-        same = fabs(truth->lambda[i] - model->lambda[i]) <= 1e-12;
+        same = fabs(truth->lambda[i] - model->lambda[i]) <= SAME_LAMBDA;
     if (!same)
         return ur_fail(err, UNRELU_EFORMAT,
                        "the truth is of values transformed by %s, the model by %s%s: they cannot "
@@ -177,36 +169,27 @@ static unrelu_status check(const unrelu_gaussian *truth, const unrelu_gaussian *
 unrelu_status unrelu_gaussian_compare(const unrelu_gaussian *truth, const unrelu_gaussian *model,
                                       unrelu_gaussian_distance *out, unrelu_error *err)
 {
+    UR_ARENA(arena);
     memset(out, 0, sizeof *out);
-    unrelu_status status = check(truth, model, err);
-    if (status != UNRELU_OK)
-        return status;
+    UR_TRY(check(truth, model, err));
     side t = {0}, m = {0};
     UR_BLAS_PINNED;
-    double *y = ur_doubles(truth->d), *unit = ur_doubles(truth->d);
-    if (!y || !unit)
-        status = ur_fail_memory(err, truth->d, "columns");
-    for (size_t i = 0; status == UNRELU_OK && i < truth->d; i++)
+    size_t d = truth->d;
+    double *y = ur_take(&arena, d, sizeof *y), *unit = ur_take(&arena, d, sizeof *unit);
+    UR_TRY(ur_arena_status(&arena, err));
+    for (size_t i = 0; i < d; i++)
         unit[i] = truth->scale[i] > 0 ? truth->scale[i] : model->scale[i] > 0 ? model->scale[i] : 1;
-    if (status == UNRELU_OK)
-        status = prepare(truth, unit, &t, err);
-    if (status == UNRELU_OK)
-        status = prepare(model, unit, &m, err);
-    if (status == UNRELU_OK) {
-        parameter_errors(truth, model, out);
-        out->kl = out->kl_reverse = INFINITY;
-        if (t.positive && m.positive) {
-            out->kl = divergence(truth->d, &m, &t, y);
-            out->kl_reverse = divergence(truth->d, &t, &m, y);
-        }
-        out->tv_bound = fmin(1, sqrt(fmin(out->kl, out->kl_reverse) / 2));
-        out->lambda_min_truth = t.lambda_min;
-        out->lambda_min_model = m.lambda_min;
-        explain(&t, &m, out);
+    UR_TRY(prepare(&arena, truth, unit, &t, err));
+    UR_TRY(prepare(&arena, model, unit, &m, err));
+    parameter_errors(truth, model, out);
+    out->kl = out->kl_reverse = INFINITY;
+    if (t.positive && m.positive) {
+        out->kl = divergence(d, &m, &t, y);
+        out->kl_reverse = divergence(d, &t, &m, y);
     }
-    side_free(&t);
-    side_free(&m);
-    free(y);
-    free(unit);
-    return status;
+    out->tv_bound = fmin(1, sqrt(fmin(out->kl, out->kl_reverse) / 2));
+    out->lambda_min_truth = t.lambda_min;
+    out->lambda_min_model = m.lambda_min;
+    explain(&t, &m, out);
+    return UNRELU_OK;
 }

@@ -3,13 +3,14 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "gaussian/problem/tolerance.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 unrelu_status ur_gaussian_allocate(unrelu_gaussian *m, size_t d, int errors, unrelu_error *err)
 {
-    memset(m, 0, sizeof *m);
     m->d = d;
     double **vectors[] = {&m->b, &m->scale, &m->b_se, &m->scale_se, &m->observed, &m->positive};
     double **squares[] = {&m->sigma, &m->correlation, &m->sigma_se, &m->correlation_se, &m->n_pair};
@@ -25,6 +26,17 @@ unrelu_status ur_gaussian_allocate(unrelu_gaussian *m, size_t d, int errors, unr
         failed |= !(m->pair_flags = ur_alloc(d, d));
     }
     return failed ? ur_fail_memory(err, d, "columns of a model") : UNRELU_OK;
+}
+
+void unrelu_gaussian_margin(const unrelu_gaussian *m, size_t column, double *b, double *s,
+                            double *limit)
+{
+    double noise = m->noise ? m->noise[column] : 0;
+    *b = m->b[column];
+    *s = hypot(m->scale[column], noise);
+    *limit = m->limit ? m->limit[column] : 0;
+    if (m->noise)
+        *limit = fmax(*limit, UR_NOISE_CENSORING * noise);
 }
 
 void unrelu_gaussian_free(unrelu_gaussian *m)

@@ -2,21 +2,26 @@
 #ifndef UR_GAUSSIAN_MODEL_H
 #define UR_GAUSSIAN_MODEL_H
 
+#include "model/sampler.h"
 #include "read/npz.h"
 #include "write/npz_write.h"
 
-/* --- model.c --- */
-/* zeroes the model and allocates b, scale, sigma, correlation and room for names; with
- * `errors` also their standard errors, counts and flags */
+/* --- gaussian_model.c --- */
+/* Allocates b, scale, sigma, correlation and room for names in a model that has none of them; with
+ * `errors` also their standard errors, counts and flags. Warnings stay. */
 unrelu_status ur_gaussian_allocate(unrelu_gaussian *model, size_t d, int errors, unrelu_error *err);
 
-/* --- repair.c --- */
+/* --- gaussian_sampler.c: what a sampler draws, for a model that passed the check --- */
+unrelu_status ur_gaussian_check_sampled(const unrelu_gaussian *model, unrelu_error *err);
+ur_sampled ur_gaussian_sampled(const unrelu_gaussian *model);
+
+/* --- repair_correlation.c --- */
 void ur_gaussian_set_sigma(unrelu_gaussian *model); /* from scale and correlation */
 /* sets lambda_min; where it is negative and that is allowed, the correlation is repaired. Sets
  * sigma. */
 unrelu_status ur_gaussian_repair(unrelu_gaussian *model, int allowed, unrelu_error *err);
 
-/* --- file.c --- */
+/* --- gaussian_file.c --- */
 /* What a file of any kind holds of a rectified Gaussian: its arrays, W, flags, repair. Not kind,
  * names, n, seed, method, noise, limit and warnings, which belong to the model as a whole. */
 unrelu_status ur_gaussian_put(ur_npz_writer *w, const unrelu_gaussian *m, unrelu_error *err);

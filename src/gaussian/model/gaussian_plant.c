@@ -52,13 +52,13 @@ static unrelu_status set_W(const unrelu_gaussian_plant_options *o, unrelu_gaussi
         ur_unit_rows(d, k, m->W);
         return UNRELU_OK;
     }
-    unrelu_status status = ur_orthonormalise(d, k, m->W, err);
+    UR_TRY(ur_orthonormalise(d, k, m->W, err));
     /* W = U diag(l^0, l^-1, ...): the ratio of the extreme squares is kappa */
     double ratio = d > 1 ? pow(o->kappa, 0.5 / (double)(d - 1)) : 1;
-    for (size_t i = 0; status == UNRELU_OK && i < d; i++)
+    for (size_t i = 0; i < d; i++)
         for (size_t j = 0; j < k; j++)
             m->W[i * k + j] *= pow(ratio, -(double)j);
-    return status;
+    return UNRELU_OK;
 }
 
 static void set_b(const unrelu_gaussian_plant_options *o, unrelu_gaussian *m)
@@ -72,35 +72,34 @@ static void set_b(const unrelu_gaussian_plant_options *o, unrelu_gaussian *m)
     }
 }
 
+static unrelu_status plant(const unrelu_gaussian_plant_options *o, unrelu_gaussian *m,
+                           unrelu_error *err)
+{
+    size_t d = o->d, k = o->k ? o->k : d;
+    UR_TRY(check(o, k, err));
+    UR_BLAS_PINNED;
+    UR_TRY(ur_gaussian_allocate(m, d, 0, err));
+    m->k = k;
+    m->seed = o->seed;
+    free(m->names);
+    if (!(m->names = ur_strings_number('x', d)))
+        return ur_fail_memory(err, d, "names");
+    UR_TRY(set_W(o, m, err));
+    ur_gram(d, k, m->W, m->sigma);
+    for (size_t i = 0; i < d; i++)
+        m->scale[i] = sqrt(m->sigma[i * d + i]);
+    for (size_t i = 0; i < d * d; i++)
+        m->correlation[i] = i / d == i % d ? 1 : m->sigma[i] / (m->scale[i / d] * m->scale[i % d]);
+    set_b(o, m);
+    return UNRELU_OK;
+}
+
 unrelu_status unrelu_gaussian_plant(const unrelu_gaussian_plant_options *o, unrelu_gaussian *m,
                                     unrelu_error *err)
 {
-    size_t d = o->d, k = o->k ? o->k : d;
-    unrelu_status status = check(o, k, err);
-    UR_BLAS_PINNED;
-    if (status == UNRELU_OK)
-        status = ur_gaussian_allocate(m, d, 0, err);
-    else
-        *m = (unrelu_gaussian){0};
-    m->k = k;
-    m->seed = o->seed;
-    if (status == UNRELU_OK) {
-        free(m->names);
-        if (!(m->names = ur_strings_number('x', d)))
-            status = ur_fail_memory(err, d, "names");
-    }
-    if (status == UNRELU_OK)
-        status = set_W(o, m, err);
-    if (status == UNRELU_OK) {
-        ur_gram(d, k, m->W, m->sigma);
-        for (size_t i = 0; i < d; i++)
-            m->scale[i] = sqrt(m->sigma[i * d + i]);
-        for (size_t i = 0; i < d * d; i++)
-            m->correlation[i] =
-                i / d == i % d ? 1 : m->sigma[i] / (m->scale[i / d] * m->scale[i % d]);
-        set_b(o, m);
-    } else {
+    *m = (unrelu_gaussian){0};
+    unrelu_status status = plant(o, m, err);
+    if (status != UNRELU_OK)
         unrelu_gaussian_free(m);
-    }
     return status;
 }

@@ -3,11 +3,15 @@
  *   prepare   limits, noise level and outlier cuts that the passes need
  *   moments   one pass (summary.c), or a summary file
  *   margins   b and scale of every column by the chosen norms
+ *   columns   what the margins say, into the model
  *   pairs     correlations by the chosen angles
- *   finish    Sigma, repair, rank, flags and warnings */
+ *   finish    Sigma, rank, repair and warnings
+ * cells_fit.c joins them at finish: it has no moments. */
 #ifndef UR_GAUSSIAN_FIT_H
 #define UR_GAUSSIAN_FIT_H
 
+#include "base/arena.h"
+#include "gaussian/problem/tolerance.h"
 #include "gaussian/summary/gaussian_summary.h"
 #include "law/margin.h"
 #include "law/pair.h"
@@ -26,6 +30,7 @@ typedef struct {
 typedef struct {
     const unrelu_gaussian_options *options;
     const unrelu_exec *exec;
+    ur_arena *arena;       /* of the whole fit */
     unrelu_source *source; /* NULL: a summary file was given */
     const unrelu_summary *summary;
     double *body; /* all groups added up */
@@ -37,6 +42,14 @@ typedef struct {
     double *cut;   /* source columns, or NULL */
     unrelu_gaussian *model;
 } ur_fit;
+
+/* What is left to be finished: a model with b, scales and correlations. */
+typedef struct {
+    const unrelu_gaussian_options *options;
+    unrelu_gaussian *model;
+    double *product_se;    /* d x d: see ur_fit_pairs */
+    const ur_fit *moments; /* what a jackknife leaves parts of out; NULL: there are none */
+} ur_estimate;
 
 /* --- margins.c --- */
 /* sums of column a over the rows where column b is observed too (NULL: over all its rows) */
@@ -50,7 +63,7 @@ void ur_fit_likelihood(const ur_fit *fit, const ur_margin_sums *sums, ur_margin 
 /* --- median.c, sgd.c: norms that need passes of their own --- */
 unrelu_status ur_fit_median(ur_fit *fit, unrelu_error *err);
 unrelu_status ur_fit_sgd(ur_fit *fit, unrelu_error *err);
-/* the quantiles level[q * d + j] of every source column, by `levels` passes */
+/* --- quantiles.c: level[q * d + j] of every source column, by `levels` passes --- */
 unrelu_status ur_fit_quantiles(const ur_fit *fit, size_t quantiles, const double *level, int levels,
                                double *value, unrelu_error *err);
 
@@ -67,26 +80,27 @@ void ur_fit_store(const ur_fit_pairs *out, size_t d, size_t i, size_t j, double 
                   ur_pair pair);
 unrelu_status ur_fit_h6(const ur_fit *fit, const ur_moments_view *v, const ur_fit_pairs *out,
                         unrelu_error *err);
-/* --- signs.c --- */
+/* --- sign_counts.c --- */
 unrelu_status ur_fit_signs(const ur_fit *fit, const ur_fit_pairs *out, unrelu_error *err);
 
-/* --- finish.c: from estimates in units to the model in the data's --- */
+/* --- fit_columns.c: from margins in units to the model in the data's --- */
 void ur_fit_name_method(unrelu_gaussian *model, const unrelu_gaussian_options *options);
-unrelu_status ur_fit_set_columns(ur_fit *fit, unrelu_error *err);
-/* product_se (d x d): see ur_fit_pairs */
-unrelu_status ur_fit_finish(ur_fit *fit, double *product_se, unrelu_error *err);
-
+unrelu_status ur_fit_set_columns(const ur_fit *fit, unrelu_error *err);
 /* flags of a column with these many cells, and above their limits */
 uint32_t ur_fit_flags(double observed, double positive, const ur_margin *margin);
+
+/* --- finish.c --- */
+unrelu_status ur_fit_finish(const ur_estimate *estimate, unrelu_error *err);
 
 /* --- cells_fit.c --- */
 /* whether the options ask for it; a file that has cells with limits needs it too */
 int ur_fit_needs_cells(const unrelu_gaussian_options *options);
+/* model is empty on entry */
 unrelu_status ur_fit_cells(unrelu_source *source, const unrelu_gaussian_options *options,
                            const unrelu_exec *exec, unrelu_gaussian *model, unrelu_error *err);
 
 /* --- rank.c: W and the eigenvalues of sigma --- */
-unrelu_status ur_fit_rank(ur_fit *fit, unrelu_error *err);
+unrelu_status ur_fit_rank(const ur_estimate *estimate, unrelu_error *err);
 
 /* --- prepare.c --- */
 unrelu_status ur_fit_noise(ur_fit *fit, double *limit, unrelu_error *err);
@@ -98,7 +112,7 @@ unrelu_status ur_warn(unrelu_gaussian *model, const char *code, unrelu_error *er
 unrelu_status ur_warn_missing(unrelu_gaussian *model, double missing, double cells,
                               unrelu_error *err);
 /* all that the user should know about this fit */
-unrelu_status ur_fit_warn(ur_fit *fit, unrelu_error *err);
+unrelu_status ur_fit_warn(const ur_estimate *estimate, unrelu_error *err);
 /* one warning for all columns that carry the flag, naming the first few */
 unrelu_status ur_warn_flagged(unrelu_gaussian *model, uint32_t flag, const char *meaning,
                               unrelu_error *err);

@@ -9,8 +9,8 @@
 /* streams of the random numbers of one seed, apart from those of the hidden layer */
 enum {
     UR_STREAM_PLANT_A = 40,
-    UR_STREAM_MIXTURE_NOISE,
-    UR_STREAM_UNMIX, /* starts of the facet search; and the next ones */
+    UR_STREAM_UNMIX =
+        42, /* 41 is of the sampler's noise; starts of the facet search; and the next ones */
 };
 
 /* --- model.c --- */

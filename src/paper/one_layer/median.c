@@ -4,57 +4,9 @@
  *   b / s:  (1(z > 0) - 1/2) / phi(0)            variance pi / 2
  *   s^2 / s^2:  2 z_+^2 - 1 - 4 (1(z > 0) - 1/2) variance 5                              */
 #include "base/error.h"
-#include "base/memory.h"
 #include "gaussian/problem/fit.h"
-#include "pass/pass.h"
-#include "summary/histogram.h"
 
 #include <math.h>
-#include <stdlib.h>
-
-static unrelu_status one_level(unrelu_source *source, const unrelu_exec *exec,
-                               ur_histogram_plan *plan, const double *level, double *rank,
-                               double *counts, unrelu_error *err)
-{
-    size_t searches = plan->quantiles * plan->d;
-    for (size_t i = 0; i < searches * UR_HISTOGRAM_BINS; i++)
-        counts[i] = 0;
-    unrelu_status status = ur_source_rewind(source, err);
-    if (status == UNRELU_OK)
-        status = ur_pass(source, &ur_histogram, plan, exec, "finding quantiles", counts, err);
-    for (size_t i = 0; status == UNRELU_OK && i < searches; i++) {
-        const double *own = counts + i * UR_HISTOGRAM_BINS;
-        if (plan->level == 0) {
-            double n = 0;
-            for (size_t bin = 0; bin < UR_HISTOGRAM_BINS; bin++)
-                n += own[bin];
-            rank[i] = floor(level[i] * fmax(n - 1, 0) + 0.5);
-        }
-        ur_histogram_descend(own, plan->level, &plan->prefix[i], &rank[i]);
-    }
-    return status;
-}
-
-unrelu_status ur_fit_quantiles(const ur_fit *fit, size_t quantiles, const double *level, int levels,
-                               double *value, unrelu_error *err)
-{
-    size_t d = unrelu_source_columns(fit->source), searches = quantiles * d;
-    ur_histogram_plan plan = {.d = d, .quantiles = quantiles, .cut = fit->cut};
-    plan.prefix = ur_alloc(searches, sizeof *plan.prefix);
-    double *rank = ur_doubles(searches);
-    double *counts = ur_alloc(searches, UR_HISTOGRAM_BINS * sizeof *counts);
-    unrelu_status status = UNRELU_OK;
-    if (!plan.prefix || !rank || !counts)
-        status = ur_fail_memory(err, searches, "histograms");
-    for (; status == UNRELU_OK && plan.level < levels; plan.level++)
-        status = one_level(fit->source, fit->exec, &plan, level, rank, counts, err);
-    for (size_t i = 0; status == UNRELU_OK && i < searches; i++)
-        value[i] = ur_histogram_result(plan.prefix[i], levels);
-    free(plan.prefix);
-    free(rank);
-    free(counts);
-    return status;
-}
 
 /* b = median; s from the sums of a pass whose limit is the median: all above it */
 static void set_margin(ur_fit_column *c, double n, double median, const unrelu_summary *above)
@@ -95,25 +47,18 @@ static unrelu_status set_margins(ur_fit *fit, const double *median, const unrelu
 unrelu_status ur_fit_median(ur_fit *fit, unrelu_error *err)
 {
     enum { LEVELS = 4 }; /* relative error 2^-36 */
+    UR_ARENA(arena);
     size_t d = fit->summary->plan.d;
     unrelu_summary *above = NULL;
-    double *level = ur_doubles(d), *median = ur_doubles(d);
-    unrelu_status status = UNRELU_OK;
-    if (!level || !median)
-        status = ur_fail_memory(err, d, "medians");
-    for (size_t j = 0; status == UNRELU_OK && j < d; j++)
+    double *level = ur_take(&arena, d, sizeof *level), *median = ur_take(&arena, d, sizeof *median);
+    UR_TRY(ur_arena_status(&arena, err));
+    for (size_t j = 0; j < d; j++)
         level[j] = 0.5;
-    if (status == UNRELU_OK)
-        status = ur_fit_quantiles(fit, 1, level, LEVELS, median, err);
-    if (status == UNRELU_OK)
-        status = ur_source_rewind(fit->source, err);
+    UR_TRY(ur_fit_quantiles(fit, 1, level, LEVELS, median, err));
+    UR_TRY(ur_source_rewind(fit->source, err));
     ur_collect_rules rules = {.groups = 1, .limit = median, .negatives = 1, .cut = fit->cut};
-    if (status == UNRELU_OK)
-        status = ur_summary_collect_rules(fit->source, &rules, fit->exec, &above, err);
-    if (status == UNRELU_OK)
-        status = set_margins(fit, median, above, err);
+    UR_TRY(ur_summary_collect_rules(fit->source, &rules, fit->exec, &above, err));
+    unrelu_status status = set_margins(fit, median, above, err);
     unrelu_summary_free(above);
-    free(level);
-    free(median);
     return status;
 }

@@ -7,16 +7,17 @@
  * averaged over t. The batch closest to all others is transformed back. An ordered fold: one
  * column is one sequence of steps, columns are independent. */
 #include "base/error.h"
-#include "base/memory.h"
 #include "base/random.h"
 #include "gaussian/problem/fit.h"
 #include "pass/pass.h"
 #include "summary/outliers.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum { FETCH = 256, STREAM_SGD = 1 << 20 };
+/* deviations above the mean from which on a tail is drawn by exponentials: plain rejection accepts
+ * 3 of 10 there, and ever fewer above */
+static const double TAIL = 0.5;
 
 typedef struct {
     double mean, deviation, lower;  /* of (7), in units; lower: where the truncation lies */
@@ -51,7 +52,7 @@ static double next_normal(descent *c, uint64_t seed, size_t column)
 static double draw_truncated(descent *c, uint64_t seed, size_t column, double mu, double sigma)
 {
     double a = (c->lower - mu) / sigma;
-    if (a < 0.5) {
+    if (a < TAIL) {
         double z;
         do
             z = next_normal(c, seed, column);
@@ -190,29 +191,23 @@ unrelu_status ur_fit_sgd(ur_fit *fit, unrelu_error *err)
         return ur_fail(err, UNRELU_EUSAGE,
                        "projected SGD goes through the samples in order and cannot be split over "
                        "ranks: use --norms censored");
+    UR_ARENA(arena);
     size_t all = fit->summary->plan.d, batches = (size_t)fit->options->batches;
-    descent *columns = ur_alloc(fit->d, sizeof *columns);
-    double *results = ur_alloc(fit->d, 2 * batches * sizeof *results);
-    state st = {fit, ur_alloc(all, sizeof *st.of_source)};
-    unrelu_status status = UNRELU_OK;
-    if (!columns || !results || !st.of_source)
-        status = ur_fail_memory(err, fit->d, "columns");
-    for (size_t i = 0; status == UNRELU_OK && i < fit->d; i++) {
+    descent *columns = ur_take(&arena, fit->d, sizeof *columns);
+    double *results = ur_take(&arena, fit->d, 2 * batches * sizeof *results);
+    state st = {fit, ur_take(&arena, all, sizeof *st.of_source)};
+    UR_TRY(ur_arena_status(&arena, err));
+    for (size_t i = 0; i < fit->d; i++) {
         const ur_fit_column *c = &fit->columns[i];
         if (c->censored.verdict == UR_MARGIN_CONSTANT)
             continue; /* footnote 3: its bias is known already */
         st.of_source[c->index] = &columns[i];
-        status = start_column(fit, c, &columns[i], results + 2 * batches * i, err);
+        UR_TRY(start_column(fit, c, &columns[i], results + 2 * batches * i, err));
     }
-    if (status == UNRELU_OK)
-        status = ur_source_rewind(fit->source, err);
-    if (status == UNRELU_OK)
-        status = ur_fold_run(fit->source, &fold, &st, fit->exec, "projected SGD", err);
-    for (size_t i = 0; status == UNRELU_OK && i < fit->d; i++)
+    UR_TRY(ur_source_rewind(fit->source, err));
+    UR_TRY(ur_fold_run(fit->source, &fold, &st, fit->exec, "projected SGD", err));
+    for (size_t i = 0; i < fit->d; i++)
         if (st.of_source[fit->columns[i].index])
             transform_back(&columns[i], fit->options, &fit->columns[i].margin);
-    free(columns);
-    free(results);
-    free(st.of_source);
-    return status;
+    return UNRELU_OK;
 }

@@ -3,14 +3,12 @@
  * max(0, b). To the letter theta = pi - 2 pi P (Fact 1); otherwise the orthant probability is
  * inverted, which is the same for b >= 0 and right for b < 0 too. */
 #include "base/error.h"
-#include "base/memory.h"
 #include "gaussian/problem/fit.h"
 #include "pass/parallel.h"
 #include "pass/pass.h"
 #include "summary/exceed.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 typedef struct {
     const ur_fit *fit;
@@ -19,11 +17,6 @@ typedef struct {
     const ur_pair_margin *prepared; /* fitted columns */
     size_t d;                       /* source columns */
 } signs;
-
-static double data_bias(const ur_fit_column *c)
-{
-    return c->limit + ldexp(c->margin.b, c->exponent);
-}
 
 static ur_pair solve(const signs *s, const ur_fit_column *a, const ur_fit_column *b, double n,
                      double above)
@@ -70,28 +63,20 @@ unrelu_status ur_fit_signs(const ur_fit *fit, const ur_fit_pairs *out, unrelu_er
 {
     size_t d = fit->summary->plan.d;
     ur_exceed_plan plan = {.d = d, .cut = fit->cut, .missing = *fit->v.missing_cells > 0};
-    double *threshold = ur_doubles(d), *sums = ur_doubles(ur_exceed.len(&plan));
-    ur_pair_margin *prepared = ur_alloc(fit->d, sizeof *prepared);
-    unrelu_status status = UNRELU_OK;
-    if (!threshold || !sums || !prepared)
-        status = ur_fail_memory(err, d * d, "pair counts");
-    for (size_t i = 0; status == UNRELU_OK && i < fit->d; i++) {
+    UR_ARENA(arena);
+    double *threshold = ur_take(&arena, d, sizeof *threshold);
+    double *sums = ur_take(&arena, ur_exceed.len(&plan), sizeof *sums);
+    ur_pair_margin *prepared = ur_take(&arena, fit->d, sizeof *prepared);
+    UR_TRY(ur_arena_status(&arena, err));
+    for (size_t i = 0; i < fit->d; i++) {
         const ur_fit_column *c = &fit->columns[i];
-        threshold[c->index] = fmax(c->limit, data_bias(c));
+        threshold[c->index] = fmax(c->limit, c->limit + ldexp(c->margin.b, c->exponent));
         ur_pair_margin_set(c->margin.gamma, &prepared[i]);
     }
     plan.threshold = threshold;
-    if (status == UNRELU_OK)
-        status = ur_source_rewind(fit->source, err);
-    if (status == UNRELU_OK)
-        status = ur_pass(fit->source, &ur_exceed, &plan, fit->exec, "counting signs", sums, err);
-    if (status == UNRELU_OK) {
-        ur_exceed_view v = ur_exceed_view_of(&plan, sums);
-        signs s = {fit, &v, out, prepared, d};
-        status = ur_parallel_for(fit->exec, "solving pairs", fit->d, solve_row, &s, err);
-    }
-    free(threshold);
-    free(prepared);
-    free(sums);
-    return status;
+    UR_TRY(ur_source_rewind(fit->source, err));
+    UR_TRY(ur_pass(fit->source, &ur_exceed, &plan, fit->exec, "counting signs", sums, err));
+    ur_exceed_view v = ur_exceed_view_of(&plan, sums);
+    signs s = {fit, &v, out, prepared, d};
+    return ur_parallel_for(fit->exec, "solving pairs", fit->d, solve_row, &s, err);
 }

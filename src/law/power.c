@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "law/power.h"
+
+#include <math.h>
+
+double ur_transform(unrelu_transform transform, double lambda, double x)
+{
+    switch (transform) {
+    case UNRELU_TRANSFORM_NONE:
+        return x;
+    case UNRELU_TRANSFORM_SQRT:
+        return sqrt(x);
+    case UNRELU_TRANSFORM_LOG:
+        return log(x);
+    case UNRELU_TRANSFORM_BOXCOX:
+        break;
+    }
+    if (lambda == 0)
+        return log(x);
+    return x > 0 ? expm1(lambda * log(x)) / lambda : lambda > 0 ? -1 / lambda : -INFINITY;
+}
+
+double ur_untransform(unrelu_transform transform, double lambda, double y)
+{
+    switch (transform) {
+    case UNRELU_TRANSFORM_NONE:
+        return y;
+    case UNRELU_TRANSFORM_SQRT:
+        return y > 0 ? y * y : 0;
+    case UNRELU_TRANSFORM_LOG:
+        return exp(y);
+    case UNRELU_TRANSFORM_BOXCOX:
+        break;
+    }
+    if (lambda == 0)
+        return exp(y);
+    double power = 1 + lambda * y;
+    return power > 0 ? exp(log1p(lambda * y) / lambda) : lambda > 0 ? 0 : INFINITY;
+}
+
+const char *unrelu_transform_name(unrelu_transform transform)
+{
+    static const char *const names[] = {"none", "sqrt", "log", "boxcox"};
+    return (size_t)transform < sizeof names / sizeof *names ? names[transform] : "";
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Box-Cox and its kin: y = (x^lambda - 1) / lambda, log x for lambda = 0; sqrt x; x itself. */
+#ifndef UR_POWER_H
+#define UR_POWER_H
+
+#include "unrelu/unrelu.h"
+
+/* lambda is looked at for UNRELU_TRANSFORM_BOXCOX alone */
+double ur_transform(unrelu_transform transform, double lambda, double x);
+double ur_untransform(unrelu_transform transform, double lambda, double y);
+
+#endif
