@@ -165,7 +165,9 @@ static void merge_of_parts_is_the_whole_at_any_heads(void **state)
     const size_t cuts[] = {1, 700, 4000, 4001, 8999};
     for (size_t k = 0; k < 5; k++) {
         moments a = summarise(x, cuts[k], 1, 0), b = summarise(x + cuts[k] * D, N - cuts[k], 1, 0);
-        ur_moments.absorb(&a.plan, a.s, b.s);
+        double room[5 * D];
+        assert_true(ur_moments.room(&a.plan) <= 5 * D);
+        ur_moments.absorb(&a.plan, a.s, b.s, room);
         assert_sums(&a, x, N, 1e-12);
         for (size_t i = 0; i < ur_moments.len(&b.plan); i++)
             assert_true(b.s[i] == 0);

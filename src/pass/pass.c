@@ -1,175 +1,93 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every thread loops: take a free buffer, take the next piece of the file, decode and summarise
- * it into the buffer, hand the buffer in. Buffers are added to the total in the order of the
- * blocks; one that comes early waits in its place while its thread goes on with another. A
- * thread owns its buffer before it takes a piece, so that the block everybody waits for is
- * always being worked on. */
 #include "pass/pass.h"
 
+#include "base/arena.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "pass/ordered.h"
 #include "pass/parallel.h"
 
-#include <pthread.h>
+#include <stdint.h>
 #include <stdlib.h>
-
-typedef enum { FREE, BUSY, READY } buffer_state;
-
-typedef struct {
-    buffer_state state;
-    size_t block;
-    double *s;
-} buffer;
 
 typedef struct {
     unrelu_source *source;
     const ur_summary *summary;
     const void *plan;
-    const unrelu_exec *exec;
-    const char *stage;
-    size_t len;
-    double *total;
-
-    pthread_mutex_t lock;
-    pthread_cond_t freed;
-    buffer *buffers;
-    size_t buffer_count;
+    double *room;   /* of absorb and align */
     ur_block first; /* decoded before the threads start; taken by whoever comes first */
     int first_waits;
-    int at_end, stop;
-    size_t merged; /* blocks added so far */
-    size_t failed_block;
-    unrelu_status status;
-    unrelu_error error;
 } pass;
 
-static void fail(pass *p, size_t block, unrelu_status status, const unrelu_error *error)
+/* of one thread */
+typedef struct {
+    const ur_summary *summary;
+    void *scratch;
+    ur_piece piece;
+    ur_block block;
+    int decoded;
+} reader;
+
+static void reader_free(void *mine)
 {
-    if (p->status == UNRELU_OK || block < p->failed_block) {
-        p->status = status;
-        p->error = *error;
-        p->failed_block = block;
-    }
-    p->stop = 1;
+    reader *r = mine;
+    if (r->scratch)
+        r->summary->scratch_free(r->scratch);
+    ur_piece_free(&r->piece);
+    ur_block_free(&r->block);
+    free(r);
 }
 
-static void absorb(const pass *p, double *from)
+static void *reader_new(void *context)
 {
-    if (p->summary->absorb) {
-        p->summary->absorb(p->plan, p->total, from);
-        return;
-    }
-    for (size_t i = 0; i < p->len; i++) {
-        p->total[i] += from[i];
-        from[i] = 0;
-    }
-}
-
-static void merge_ready(pass *p)
-{
-    for (size_t i = 0; i < p->buffer_count;) {
-        buffer *b = &p->buffers[i];
-        if (b->state == READY && b->block == p->merged) {
-            absorb(p, b->s);
-            b->state = FREE;
-            p->merged++;
-            i = 0;
-        } else {
-            i++;
-        }
-    }
-}
-
-static buffer *wait_for_buffer(pass *p)
-{
-    while (!p->stop && !p->at_end) {
-        for (size_t i = 0; i < p->buffer_count; i++)
-            if (p->buffers[i].state == FREE) {
-                p->buffers[i].state = BUSY;
-                return &p->buffers[i];
-            }
-        pthread_cond_wait(&p->freed, &p->lock);
-    }
+    const pass *p = context;
+    reader *r = ur_alloc(1, sizeof *r);
+    if (!r || !p->summary->scratch_new)
+        return r;
+    r->summary = p->summary;
+    r->scratch = p->summary->scratch_new(p->plan);
+    if (r->scratch)
+        return r;
+    free(r);
     return NULL;
 }
 
-/* With the lock held. Returns 0 where there is no more work. */
-static int take(pass *p, buffer *b, ur_piece *piece, ur_block *block, int *decoded)
+static unrelu_status take(void *context, void *mine, size_t *index, int *more, unrelu_error *err)
 {
-    *decoded = p->first_waits;
-    if (p->first_waits) {
-        ur_block mine = *block;
-        *block = p->first;
-        p->first = mine;
-        p->first_waits = 0;
-        b->block = 0;
-        return 1;
-    }
-    unrelu_error error = {0};
-    int more = 0;
-    unrelu_status status = ur_source_take(p->source, piece, &more, &error);
-    if (status != UNRELU_OK)
-        fail(p, p->failed_block, status, &error);
-    if (status != UNRELU_OK || !more) {
-        p->at_end = 1;
-        return 0;
-    }
-    b->block = piece->index;
-    return 1;
-}
-
-static void tell(pass *p)
-{
-    ur_progress(p->exec, p->stage, ur_source_fraction(p->source));
-    if (!p->stop && ur_cancelled(p->exec)) {
-        unrelu_error error;
-        ur_fail_cancelled(&error);
-        fail(p, 0, UNRELU_ECANCELLED, &error);
-    }
-}
-
-static void work(void *context, int thread)
-{
-    (void)thread;
     pass *p = context;
-    ur_piece piece = {0};
-    ur_block block = {0};
-    unrelu_error error = {0};
-    void *scratch = p->summary->scratch_new ? p->summary->scratch_new(p->plan) : NULL;
-
-    pthread_mutex_lock(&p->lock);
-    if (p->summary->scratch_new && !scratch) {
-        ur_fail(&error, UNRELU_ENOMEM, "not enough memory for a thread's scratch");
-        fail(p, 0, UNRELU_ENOMEM, &error);
+    reader *r = mine;
+    r->decoded = *more = p->first_waits;
+    *index = 0;
+    if (p->first_waits) {
+        ur_block own = r->block;
+        r->block = p->first;
+        p->first = own;
+        p->first_waits = 0;
+        return UNRELU_OK;
     }
-    for (buffer *b; (b = wait_for_buffer(p));) {
-        int decoded;
-        tell(p);
-        if (p->stop || !take(p, b, &piece, &block, &decoded))
-            break;
-        pthread_mutex_unlock(&p->lock);
+    UR_TRY(ur_source_take(p->source, &r->piece, more, err));
+    *index = r->piece.index;
+    return UNRELU_OK;
+}
 
-        unrelu_status status = UNRELU_OK;
-        if (!decoded)
-            status = ur_source_decode(p->source, &piece, &block, &error);
-        if (status == UNRELU_OK)
-            status = p->summary->update(p->plan, scratch, b->s, &block, &error);
+static unrelu_status add(void *context, void *mine, double *s, unrelu_error *err)
+{
+    const pass *p = context;
+    reader *r = mine;
+    if (!r->decoded)
+        UR_TRY(ur_source_decode(p->source, &r->piece, &r->block, err));
+    return p->summary->update(p->plan, r->scratch, s, &r->block, err);
+}
 
-        pthread_mutex_lock(&p->lock);
-        if (status != UNRELU_OK)
-            fail(p, b->block, status, &error);
-        b->state = READY;
-        if (!p->stop)
-            merge_ready(p);
-        pthread_cond_broadcast(&p->freed);
-    }
-    pthread_cond_broadcast(&p->freed);
-    pthread_mutex_unlock(&p->lock);
+static void absorb(void *context, double *into, double *from)
+{
+    const pass *p = context;
+    p->summary->absorb(p->plan, into, from, p->room);
+}
 
-    if (scratch)
-        p->summary->scratch_free(scratch);
-    ur_piece_free(&piece);
-    ur_block_free(&block);
+static double fraction(const void *context)
+{
+    return ur_source_fraction(((const pass *)context)->source);
 }
 
 static unrelu_status first_block(pass *p, void *plan, unrelu_error *err)
@@ -186,58 +104,37 @@ static unrelu_status first_block(pass *p, void *plan, unrelu_error *err)
     return status;
 }
 
-static unrelu_status sum_over_ranks(const pass *p, unrelu_error *err)
+static unrelu_status sum_over_ranks(const pass *p, const unrelu_exec *exec, size_t len, double *s,
+                                    unrelu_error *err)
 {
-    if (!p->exec || !p->exec->rank_sum)
+    if (!exec || !exec->rank_sum)
         return UNRELU_OK;
-    ur_ranks ranks = {p->exec->rank_sum, p->exec->context};
+    ur_ranks ranks = {exec->rank_sum, exec->context};
     size_t head = p->summary->head ? p->summary->head(p->plan) : 0;
-    unrelu_status status = UNRELU_OK;
     if (p->summary->align)
-        status = p->summary->align(p->plan, p->total, &ranks, err);
-    if (status == UNRELU_OK)
-        status = ranks.sum(ranks.context, p->total + head, p->len - head, err);
-    return status;
-}
-
-static unrelu_status allocate_buffers(pass *p, int threads, unrelu_error *err)
-{
-    p->buffer_count = threads > 1 ? (size_t)threads + 2 : 1;
-    p->buffers = ur_alloc(p->buffer_count, sizeof *p->buffers);
-    for (size_t i = 0; p->buffers && i < p->buffer_count; i++)
-        if (!(p->buffers[i].s = ur_doubles(p->len)))
-            return ur_fail_memory(err, p->len, "doubles of a summary; use fewer threads");
-    return p->buffers ? UNRELU_OK : ur_fail_memory(err, p->buffer_count, "buffers");
+        UR_TRY(p->summary->align(p->plan, s, &ranks, p->room, err));
+    return ranks.sum(ranks.context, s + head, len - head, err);
 }
 
 unrelu_status ur_pass(unrelu_source *source, const ur_summary *summary, void *plan,
                       const unrelu_exec *exec, const char *stage, double *s, unrelu_error *err)
 {
-    pass p = {.source = source, .summary = summary, .plan = plan, .exec = exec, .stage = stage};
-    p.total = s;
-    p.len = summary->len(plan);
-    p.failed_block = SIZE_MAX;
-    int threads = ur_threads(exec);
-    pthread_mutex_init(&p.lock, NULL);
-    pthread_cond_init(&p.freed, NULL);
-
-    unrelu_status status = allocate_buffers(&p, threads, err);
+    UR_ARENA(arena);
+    pass p = {.source = source, .summary = summary, .plan = plan};
+    const ur_ordered sum = {.len = summary->len(plan),
+                            .pieces = SIZE_MAX,
+                            .mine_new = reader_new,
+                            .mine_free = reader_free,
+                            .take = take,
+                            .add = add,
+                            .absorb = summary->absorb ? absorb : NULL,
+                            .fraction = fraction};
+    p.room = ur_take(&arena, summary->room ? summary->room(plan) : 0, sizeof *p.room);
+    UR_TRY(ur_arena_status(&arena, err));
+    unrelu_status status = first_block(&p, plan, err);
     if (status == UNRELU_OK)
-        status = first_block(&p, plan, err);
-    if (status == UNRELU_OK) {
-        ur_parallel(threads, work, &p);
-        status = p.status;
-        if (status != UNRELU_OK && err)
-            *err = p.error;
-    }
-    if (status == UNRELU_OK)
-        status = sum_over_ranks(&p, err);
-
-    for (size_t i = 0; p.buffers && i < p.buffer_count; i++)
-        free(p.buffers[i].s);
-    free(p.buffers);
+        status = ur_ordered_sum(&sum, &p, exec, stage, s, err);
     ur_block_free(&p.first);
-    pthread_cond_destroy(&p.freed);
-    pthread_mutex_destroy(&p.lock);
-    return status;
+    UR_TRY(status);
+    return sum_over_ranks(&p, exec, sum.len, s, err);
 }

@@ -180,22 +180,26 @@ static int same_head(const ur_moments_plan *plan, const double *a, const double 
 
 /* ---- merge ---- */
 
-static void absorb(const void *context, double *into, double *from)
+/* of absorb and align: a target head, and re_express's room */
+static size_t room_len(const void *plan)
+{
+    return 5 * ((const ur_moments_plan *)plan)->d;
+}
+
+static void absorb(const void *context, double *into, double *from, double *room)
 {
     const ur_moments_plan *plan = context;
     size_t d = plan->d;
     if (!same_head(plan, into, from)) {
-        /* The room is part of the plan's allocation, never of the heap here: absorb cannot
-         * fail, and only one thread absorbs at a time. */
-        double *target = plan->shift + 2 * d, *room = plan->shift + 4 * d;
         const double *heads[2] = {into, from};
+        double *target = room;
         for (size_t j = 0; j < d; j++) {
             int from_only = heads[0][d + j] == 0;
             target[j] = heads[from_only][j];
             target[d + j] = fmax(heads[0][d + j], heads[1][d + j]);
         }
-        re_express(plan, into, target, target + d, room);
-        re_express(plan, from, target, target + d, room);
+        re_express(plan, into, target, target + d, room + 2 * d);
+        re_express(plan, from, target, target + d, room + 2 * d);
     }
     for (size_t g = 0; g < plan->groups; g++) {
         double *to = ur_moments_group(plan, into, g), *body = ur_moments_group(plan, from, g);
@@ -219,9 +223,7 @@ static unrelu_status largest_exponent(size_t d, const double *mine, double *larg
         double step = ldexp(1, bit);
         for (size_t j = 0; j < d; j++)
             room[j] = mine[j] >= largest[j] + step;
-        unrelu_status status = ranks->sum(ranks->context, room, d, err);
-        if (status != UNRELU_OK)
-            return status;
+        UR_TRY(ranks->sum(ranks->context, room, d, err));
         for (size_t j = 0; j < d; j++)
             if (room[j] > 0)
                 largest[j] += step;
@@ -229,29 +231,26 @@ static unrelu_status largest_exponent(size_t d, const double *mine, double *larg
     return UNRELU_OK;
 }
 
-static unrelu_status align(const void *context, double *s, const ur_ranks *ranks, unrelu_error *err)
+static unrelu_status align(const void *context, double *s, const ur_ranks *ranks, double *room,
+                           unrelu_error *err)
 {
     const ur_moments_plan *plan = context;
     size_t d = plan->d;
-    double *target = plan->shift + 2 * d, *room = plan->shift + 4 * d;
+    double *target = room, *part = room + 2 * d;
     const double *shift = ur_moments_shift(plan, s), *exponent = ur_moments_exponent(plan, s);
-    unrelu_status status = largest_exponent(d, exponent, target + d, ranks, room, err);
-    if (status != UNRELU_OK)
-        return status;
+    UR_TRY(largest_exponent(d, exponent, target + d, ranks, part, err));
     /* one shift: the mean over the ranks that have one, summed in the largest unit */
     for (size_t j = 0; j < d; j++) {
         int has = exponent[j] != 0;
-        room[j] = has ? ldexp(shift[j], -(int)(target[d + j] + UR_NO_EXPONENT)) : 0;
-        room[d + j] = has;
+        part[j] = has ? ldexp(shift[j], -(int)(target[d + j] + UR_NO_EXPONENT)) : 0;
+        part[d + j] = has;
     }
-    status = ranks->sum(ranks->context, room, 2 * d, err);
-    if (status != UNRELU_OK)
-        return status;
+    UR_TRY(ranks->sum(ranks->context, part, 2 * d, err));
     for (size_t j = 0; j < d; j++)
-        target[j] = room[d + j] > 0
-                        ? ldexp(room[j] / room[d + j], (int)(target[d + j] + UR_NO_EXPONENT))
+        target[j] = part[d + j] > 0
+                        ? ldexp(part[j] / part[d + j], (int)(target[d + j] + UR_NO_EXPONENT))
                         : 0;
-    re_express(plan, s, target, target + d, room);
+    re_express(plan, s, target, target + d, part);
     return UNRELU_OK;
 }
 
@@ -262,7 +261,7 @@ unrelu_status ur_moments_plan_init(ur_moments_plan *plan, size_t d, unrelu_error
     memset(plan, 0, sizeof *plan);
     plan->d = d;
     plan->groups = 1;
-    plan->shift = ur_alloc(d, 7 * sizeof *plan->shift); /* shift, exponent, and absorb's room */
+    plan->shift = ur_alloc(d, 2 * sizeof *plan->shift);
     plan->exponent = plan->shift + d;
     return plan->shift ? UNRELU_OK : ur_fail_memory(err, d, "columns");
 }
@@ -513,9 +512,7 @@ static unrelu_status update(const void *context, void *room, double *s, const ur
             part.x += r * block->stride;
             part.first_row += r;
             part.rows = end - r < most ? end - r : most;
-            unrelu_status status = add_part(plan, w, s, body, &part, err);
-            if (status != UNRELU_OK)
-                return status;
+            UR_TRY(add_part(plan, w, s, body, &part, err));
         }
     }
     return UNRELU_OK;
@@ -528,6 +525,7 @@ const ur_summary ur_moments = {
     .scratch_new = scratch_new,
     .scratch_free = scratch_free,
     .update = update,
+    .room = room_len,
     .absorb = absorb,
     .align = align,
 };

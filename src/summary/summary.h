@@ -24,10 +24,13 @@ typedef struct {
     void (*scratch_free)(void *scratch);
     unrelu_status (*update)(const void *plan, void *scratch, double *s, const ur_block *block,
                             unrelu_error *err);
+    /* doubles of scratch for absorb and align; NULL: none needed */
+    size_t (*room)(const void *plan);
     /* into += from, from = 0; NULL: element by element */
-    void (*absorb)(const void *plan, double *into, double *from);
+    void (*absorb)(const void *plan, double *into, double *from, double *room);
     /* gives every rank's summary the same head. NULL where there is none */
-    unrelu_status (*align)(const void *plan, double *s, const ur_ranks *ranks, unrelu_error *err);
+    unrelu_status (*align)(const void *plan, double *s, const ur_ranks *ranks, double *room,
+                           unrelu_error *err);
 } ur_summary;
 
 #endif

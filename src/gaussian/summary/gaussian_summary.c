@@ -188,6 +188,9 @@ unrelu_status unrelu_summary_merge(unrelu_summary *into, const unrelu_summary *f
 {
     UR_TRY(check_same(into, from, err));
     ur_moments_plan plan = into->plan;
+    UR_ARENA(arena);
+    double *room = ur_take(&arena, ur_moments.room(&plan), sizeof *room);
+    UR_TRY(ur_arena_status(&arena, err));
     plan.groups = into->plan.groups == from->plan.groups ? plan.groups : 1;
     double *own = plan.groups < into->plan.groups ? copy_sums(into, &plan) : into->s;
     double *copy = own ? copy_sums(from, &plan) : NULL; /* absorb empties what it adds */
@@ -196,7 +199,7 @@ unrelu_status unrelu_summary_merge(unrelu_summary *into, const unrelu_summary *f
             free(own);
         return ur_fail_memory(err, ur_moments.len(&plan), "doubles of a summary");
     }
-    ur_moments.absorb(&plan, own, copy);
+    ur_moments.absorb(&plan, own, copy, room);
     free(copy);
     if (own != into->s)
         free(into->s);
