@@ -16,12 +16,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LAMBDA_FIRST 1e-3
-#define LAMBDA_LEAST 1e-14
-#define LAMBDA_MOST  1e8   /* a step of 1e-8 of the gradient's: nothing below in any direction */
-#define ROUNDING     1e-29 /* rss / |A|^2 below which a step may fail by rounding alone */
+static const double LAMBDA_FIRST = 1e-3, LAMBDA_LEAST = 1e-14;
+/* a step of 1e-8 of the gradient's: nothing below in any direction */
+static const double LAMBDA_MOST = 1e8;
+/* a step below this lambda is Newton's: a small gain is the end. A damped one gains little for
+ * being short, too. */
+static const double LAMBDA_SMALL = 1e-2;
+static const double FALL_MOST = .2; /* of lambda, after a step that gains what was promised */
+static const double GROWTH = 5; /* of lambda, after a step that gains nothing; doubled each time */
+/* rss / |A|^2 below which a step may fail by rounding alone */
+static const double ROUNDING = 1e-29;
+/* of a feature's length: features that the others span to within rounding get the coefficient 0 */
+static const double FEATURES_RANK = 1e-13;
+/* Where f is not homogeneous a row may grow without bound to fit one sample by itself: no row
+ * moves by more than this share of its length at once. (Noiseless (10, 5, 8), found of 12: expm1
+ * at n = 200 from 1.5 rad 1 without, 12 with; weighted expm1sq at n = 1000 from .2 rad 2, 12.) */
+static const double LONGEST_STEP = .3;
 
-enum { QR_ROWS = 20000 };
+enum { QR_ROWS = 20000 }; /* rows up to which B is also found by QR, n q^2 flops on one thread */
 
 unrelu_status ur_newton_alloc(const ur_newton *problem, size_t k, ur_arena *arena,
                               ur_newton_fit *fit, unrelu_error *err)
@@ -47,12 +59,9 @@ static unrelu_status solve_by_qr(const ur_newton_work *w, const ur_newton_state 
                                  unrelu_error *err)
 {
     size_t n = w->n, q = w->q;
-    double *F = ur_alloc(n, q * sizeof *F), *scale = ur_doubles(q);
-    unrelu_status status = UNRELU_OK;
-    if (!F || !scale) {
-        status = ur_fail_memory(err, n * q, "features of samples");
-        goto done;
-    }
+    UR_ARENA(arena);
+    double *F = ur_take(&arena, n, q * sizeof *F), *scale = ur_take(&arena, q, sizeof *scale);
+    UR_TRY(ur_arena_status(&arena, err));
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < q; j++)
             scale[j] += s->F[i * q + j] * s->F[i * q + j];
@@ -61,14 +70,11 @@ static unrelu_status solve_by_qr(const ur_newton_work *w, const ur_newton_state 
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < q; j++)
             F[i * q + j] = s->F[i * q + j] * scale[j];
-    status = ur_least_squares(n, q, w->m, F, w->a, 1e-13, B, NULL, err);
+    UR_TRY(ur_least_squares(n, q, w->m, F, w->a, FEATURES_RANK, B, NULL, err));
     for (size_t j = 0; j < q; j++)
         for (size_t r = 0; r < w->m; r++)
             B[j * w->m + r] *= scale[j];
-done:
-    free(F);
-    free(scale);
-    return status;
+    return UNRELU_OK;
 }
 
 /* keeps in B and rss the better of them and s; back: s takes it over */
@@ -88,34 +94,29 @@ static void keep_better(const ur_newton_work *w, ur_newton_state *s, double *B, 
 /* The best B of s, whose F, D and K stand: as it is, from the QR factorisation, refined. */
 static unrelu_status sharpen(const ur_newton_work *w, ur_newton_state *s, unrelu_error *err)
 {
-    double *B = ur_alloc(w->q, w->m * sizeof *B), rss = INFINITY;
-    unrelu_status status = B ? UNRELU_OK : ur_fail_memory(err, w->q * w->m, "coefficients");
-    if (status == UNRELU_OK)
-        status = ur_newton_residual(w, s, err);
-    if (status != UNRELU_OK || !isfinite(s->rss))
-        goto done;
+    UR_ARENA(arena);
+    double *B = ur_take(&arena, w->q, w->m * sizeof *B), rss = INFINITY;
+    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(ur_newton_residual(w, s, err));
+    if (!isfinite(s->rss))
+        return UNRELU_OK;
     keep_better(w, s, B, &rss, 0);
     if (w->n <= QR_ROWS) {
-        status = solve_by_qr(w, s, s->B, err);
-        if (status == UNRELU_OK)
-            status = ur_newton_residual(w, s, err);
+        UR_TRY(solve_by_qr(w, s, s->B, err));
+        UR_TRY(ur_newton_residual(w, s, err));
         keep_better(w, s, B, &rss, 0);
     }
-    if (status != UNRELU_OK)
-        goto done;
     ur_newton_refine(w, s);
-    status = ur_newton_residual(w, s, err);
+    UR_TRY(ur_newton_residual(w, s, err));
     keep_better(w, s, B, &rss, 1);
-done:
-    free(B);
-    return status;
+    return UNRELU_OK;
 }
 
 static unrelu_status evaluate_sharply(const ur_newton_work *w, ur_newton_state *s,
                                       unrelu_error *err)
 {
-    unrelu_status status = ur_newton_features(w, s, err);
-    return status == UNRELU_OK && isfinite(s->rss) ? sharpen(w, s, err) : status;
+    UR_TRY(ur_newton_features(w, s, err));
+    return isfinite(s->rss) ? sharpen(w, s, err) : UNRELU_OK;
 }
 
 static void give(const ur_newton_work *w, const ur_newton_state *s, ur_newton_fit *fit)
@@ -132,16 +133,13 @@ static void give(const ur_newton_work *w, const ur_newton_state *s, ur_newton_fi
 
 unrelu_status ur_newton_outer(const ur_newton *problem, ur_newton_fit *fit, unrelu_error *err)
 {
+    UR_ARENA(arena);
     ur_newton_work w;
-    unrelu_status status = ur_newton_open(problem, fit->k, &w, err);
-    if (status == UNRELU_OK) {
-        memcpy(w.now.V, fit->V, w.kp * sizeof *fit->V);
-        status = evaluate_sharply(&w, &w.now, err);
-    }
-    if (status == UNRELU_OK)
-        give(&w, &w.now, fit);
-    ur_newton_close(&w);
-    return status;
+    UR_TRY(ur_newton_open(problem, fit->k, &arena, &w, err));
+    memcpy(w.now.V, fit->V, w.kp * sizeof *fit->V);
+    UR_TRY(evaluate_sharply(&w, &w.now, err));
+    give(&w, &w.now, fit);
+    return UNRELU_OK;
 }
 
 static void normalise(const ur_newton_work *w, double *V)
@@ -166,9 +164,6 @@ static void swap_states(ur_newton_work *w)
     w->next = s;
 }
 
-/* Where f is not homogeneous a row may grow without bound to fit one sample by itself: no row
- * moves by more than .3 of its length at once. (Noiseless (10, 5, 8), found of 12: expm1 at
- * n = 200 from 1.5 rad 1 without, 12 with; weighted expm1sq at n = 1000 from .2 rad 2, 12.) */
 static void shorten(const ur_newton_work *w, double *s, double *promised)
 {
     double most = 0;
@@ -179,9 +174,9 @@ static void shorten(const ur_newton_work *w, double *s, double *promised)
         if (length > 0)
             most = fmax(most, ur_norm(w->p, s + j * w->p) / length);
     }
-    if (!(most > .3))
+    if (!(most > LONGEST_STEP))
         return;
-    double part = .3 / most;
+    double part = LONGEST_STEP / most;
     ur_scale(w->kp, part, s);
     *promised *= part * (2 - part);
 }
@@ -205,19 +200,18 @@ typedef struct {
     int converged;
 } descent;
 
-static void judge_success(descent *d, double gain, double promised)
+static void after_gain(descent *d, double gain, double promised)
 {
     int small = gain <= d->tolerance;
     d->slow = small ? d->slow + 1 : 0;
-    /* a damped step gains little for being short, too */
-    d->converged = small && (d->lambda <= 1e-2 || d->slow > 1);
+    d->converged = small && (d->lambda <= LAMBDA_SMALL || d->slow > 1);
     double off = promised > 0 ? 2 * fmin(1, gain / promised) - 1 : 1;
-    d->lambda = fmax(d->lambda * fmax(.2, 1 - off * off * off), LAMBDA_LEAST);
-    d->growth = 5;
+    d->lambda = fmax(d->lambda * fmax(FALL_MOST, 1 - off * off * off), LAMBDA_LEAST);
+    d->growth = GROWTH;
     d->formed = 0;
 }
 
-static void judge_failure(const ur_newton_work *w, descent *d, int positive, double promised)
+static void after_loss(const ur_newton_work *w, descent *d, int positive, double promised)
 {
     d->lambda *= d->growth;
     d->growth *= 2;
@@ -229,28 +223,24 @@ static unrelu_status advance(ur_newton_work *w, ur_newton_model *model, descent 
                              unrelu_error *err)
 {
     double promised = 0, before = w->now.rss;
-    int positive = 0, lower = 0;
-    unrelu_status status = UNRELU_OK;
+    int positive = 0;
     if (!d->formed)
-        status = ur_newton_model_form(w, model, err);
+        UR_TRY(ur_newton_model_form(w, model, err));
     d->formed = 1;
-    if (status == UNRELU_OK)
-        status = ur_newton_model_step(w, model, d->lambda, 0, s, &promised, &positive, err);
-    if (status == UNRELU_OK && positive) {
+    UR_TRY(ur_newton_model_step(w, model, d->lambda, 0, s, &promised, &positive, err));
+    w->next.rss = INFINITY;
+    if (positive) {
         shorten(w, s, &promised);
         if (step_to(w, s))
-            status = ur_newton_evaluate(w, &w->next, err);
-        else
-            w->next.rss = INFINITY;
-        lower = status == UNRELU_OK && w->next.rss < w->now.rss;
+            UR_TRY(ur_newton_evaluate(w, &w->next, err));
     }
-    if (lower) {
+    if (w->next.rss < w->now.rss) {
         swap_states(w);
-        judge_success(d, (before - w->now.rss) / before, promised / before);
+        after_gain(d, (before - w->now.rss) / before, promised / before);
     } else {
-        judge_failure(w, d, positive, promised / before);
+        after_loss(w, d, positive, promised / before);
     }
-    return status;
+    return UNRELU_OK;
 }
 
 typedef struct {
@@ -260,76 +250,60 @@ typedef struct {
 } solver;
 
 /* w.now.V = V of fit, at unit rows where f is homogeneous */
-static unrelu_status solver_open(const ur_newton *problem, const ur_newton_fit *fit, solver *o,
-                                 unrelu_error *err)
+static unrelu_status solver_open(const ur_newton *problem, const ur_newton_fit *fit,
+                                 ur_arena *arena, solver *o, unrelu_error *err)
 {
-    o->model = (ur_newton_model){0};
-    o->s = NULL;
-    unrelu_status status = ur_newton_open(problem, fit->k, &o->w, err);
-    if (status == UNRELU_OK)
-        status = ur_newton_model_open(&o->w, &o->model, err);
-    if (status == UNRELU_OK && !(o->s = ur_doubles(o->w.kp)))
-        status = ur_fail_memory(err, o->w.kp, "parameters of a Gauss-Newton step");
-    if (status == UNRELU_OK) {
-        memcpy(o->w.now.V, fit->V, o->w.kp * sizeof *fit->V);
-        normalise(&o->w, o->w.now.V);
-    }
-    return status;
+    UR_TRY(ur_newton_open(problem, fit->k, arena, &o->w, err));
+    UR_TRY(ur_newton_model_open(&o->w, arena, &o->model, err));
+    o->s = ur_take(arena, o->w.kp, sizeof *o->s);
+    UR_TRY(ur_arena_status(arena, err));
+    memcpy(o->w.now.V, fit->V, o->w.kp * sizeof *fit->V);
+    normalise(&o->w, o->w.now.V);
+    return UNRELU_OK;
 }
 
-static void solver_close(solver *o)
-{
-    free(o->s);
-    ur_newton_model_close(&o->model);
-    ur_newton_close(&o->w);
-}
-
-unrelu_status ur_newton_solve(const ur_newton *problem, int steps, double tolerance, double floor,
+unrelu_status ur_newton_solve(const ur_newton *problem, int steps, double tolerance, double least,
                               ur_newton_fit *fit, unrelu_error *err)
 {
+    UR_ARENA(arena);
     solver o;
     ur_newton_work *w = &o.w;
-    descent d = {.lambda = LAMBDA_FIRST, .growth = 5, .tolerance = tolerance};
+    descent d = {.lambda = LAMBDA_FIRST, .growth = GROWTH, .tolerance = tolerance};
     int taken = 0;
-    unrelu_status status = solver_open(problem, fit, &o, err);
-    if (status == UNRELU_OK)
-        status = ur_newton_evaluate(w, &w->now, err);
-    for (; status == UNRELU_OK && taken < steps && !d.converged && isfinite(w->now.rss) &&
-           w->now.rss > floor * w->norm;
-         taken++)
-        status = ur_cancelled(problem->exec) ? ur_fail_cancelled(err)
-                                             : advance(w, &o.model, &d, o.s, err);
-    if (status == UNRELU_OK && isfinite(w->now.rss))
-        status = sharpen(w, &w->now, err);
-    if (status == UNRELU_OK) {
-        give(w, &w->now, fit);
-        fit->steps = taken;
-        fit->converged = d.converged || fit->rss <= floor * w->norm;
+    UR_TRY(solver_open(problem, fit, &arena, &o, err));
+    UR_TRY(ur_newton_evaluate(w, &w->now, err));
+    for (; taken < steps && !d.converged && isfinite(w->now.rss) && w->now.rss > least * w->norm;
+         taken++) {
+        if (ur_cancelled(problem->exec))
+            return ur_fail_cancelled(err);
+        UR_TRY(advance(w, &o.model, &d, o.s, err));
     }
-    solver_close(&o);
-    return status;
+    if (isfinite(w->now.rss))
+        UR_TRY(sharpen(w, &w->now, err));
+    give(w, &w->now, fit);
+    fit->steps = taken;
+    fit->converged = d.converged || fit->rss <= least * w->norm;
+    return UNRELU_OK;
 }
 
 unrelu_status ur_newton_polish(const ur_newton *problem, ur_newton_fit *fit, unrelu_error *err)
 {
+    UR_ARENA(arena);
     solver o;
     ur_newton_work *w = &o.w;
     double promised;
     int positive = 0;
-    unrelu_status status = solver_open(problem, fit, &o, err);
-    if (status == UNRELU_OK)
-        status = evaluate_sharply(w, &w->now, err);
-    if (status == UNRELU_OK && isfinite(w->now.rss))
-        status = ur_newton_model_form(w, &o.model, err);
-    if (status == UNRELU_OK && isfinite(w->now.rss))
-        status = ur_newton_model_step(w, &o.model, 0, 1, o.s, &promised, &positive, err);
-    if (status == UNRELU_OK && positive && step_to(w, o.s)) {
-        status = evaluate_sharply(w, &w->next, err);
-        if (status == UNRELU_OK && w->next.rss < w->now.rss)
+    UR_TRY(solver_open(problem, fit, &arena, &o, err));
+    UR_TRY(evaluate_sharply(w, &w->now, err));
+    if (isfinite(w->now.rss)) {
+        UR_TRY(ur_newton_model_form(w, &o.model, err));
+        UR_TRY(ur_newton_model_step(w, &o.model, 0, 1, o.s, &promised, &positive, err));
+    }
+    if (positive && step_to(w, o.s)) {
+        UR_TRY(evaluate_sharply(w, &w->next, err));
+        if (w->next.rss < w->now.rss)
             swap_states(w);
     }
-    if (status == UNRELU_OK)
-        give(w, &w->now, fit);
-    solver_close(&o);
-    return status;
+    give(w, &w->now, fit);
+    return UNRELU_OK;
 }

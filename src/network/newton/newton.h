@@ -40,10 +40,10 @@ unrelu_status ur_newton_alloc(const ur_newton *problem, size_t k, ur_arena *aren
 void ur_newton_copy(const ur_newton *problem, const ur_newton_fit *from, ur_newton_fit *to);
 /* U, e and rss for the V of fit, by a QR factorisation of the features (minimum norm) */
 unrelu_status ur_newton_outer(const ur_newton *problem, ur_newton_fit *fit, unrelu_error *err);
-/* Damped steps until the relative gain of rss is below tolerance (or rss / |A|^2 <= floor), at
+/* Damped steps until the relative gain of rss is below tolerance (or rss / |A|^2 <= least), at
  * most `steps` of them, refused ones counted; only V need be set. With noise and a kink in f a
  * tolerance below 1e-7 buys no likelihood: rss is rough there. */
-unrelu_status ur_newton_solve(const ur_newton *problem, int steps, double tolerance, double floor,
+unrelu_status ur_newton_solve(const ur_newton *problem, int steps, double tolerance, double least,
                               ur_newton_fit *fit, unrelu_error *err);
 /* One undamped step from V, kept only where it lowers rss; U, e, rss of the V it ends with */
 unrelu_status ur_newton_polish(const ur_newton *problem, ur_newton_fit *fit, unrelu_error *err);

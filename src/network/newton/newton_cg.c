@@ -5,6 +5,7 @@
  * the residual of the fit and with the gradient, so that the last steps stay Newton steps. */
 #include "network/newton/newton_model.h"
 
+#include "base/error.h"
 #include "dense/blas.h"
 #include "dense/linear.h"
 #include "pass/parallel.h"
@@ -14,26 +15,33 @@
 
 enum { STEPS = 60, SHARP_STEPS = 400 };
 
+/* The relative residual that conjugate gradients end at: between these, or rounding where they
+ * shall be sharp. A larger ROUGHEST makes cheaper steps and more of them; below FINEST nothing is
+ * gained, as the next model differs by more. */
+static const double ROUGHEST = .1, FINEST = 1e-9, SHARP = 1e-13;
+
 typedef struct {
-    const ur_newton_model *model;
     const double *s; /* k x p */
     const double *N; /* q x k: (F'F)^-1 Z_l s_l in column l */
-} input_of_product;
+    const double *C; /* k x k: U'U */
+} factors;
 
-static void product_block(const ur_newton_work *w, const void *input, size_t first, size_t rows,
-                          double *sum, double *room)
+static void add_product(const void *context, size_t first, size_t rows, double *scratch,
+                        double *sum)
 {
-    const input_of_product *in = input;
+    const ur_newton_input *input = context;
+    const ur_newton_work *w = input->w;
+    const factors *in = input->more;
     size_t k = w->k, q = w->q, p = w->p;
     const double *x = w->problem->x + first * p;
     const double *F = w->now.F + first * q, *D = w->now.D + first * q;
-    double *T = room, *E = room + rows * k;
+    double *T = scratch, *E = scratch + rows * k;
     ur_gemm(UR_PLAIN, UR_TURNED, rows, k, p, 1, x, p, in->s, p, 0, T, k);
     for (size_t i = 0; i < rows; i++)
         for (size_t j = 0; j < k; j++)
             T[i * k + j] *= D[i * q + j];
     ur_gemm(UR_PLAIN, UR_PLAIN, rows, k, q, -1, F, q, in->N, k, 1, T, k);
-    ur_multiply(rows, k, k, T, in->model->C, E);
+    ur_multiply(rows, k, k, T, in->C, E);
     for (size_t i = 0; i < rows; i++)
         for (size_t j = 0; j < k; j++)
             E[i * k + j] *= D[i * q + j];
@@ -49,15 +57,17 @@ static unrelu_status product(const ur_newton_work *w, const ur_newton_model *mod
     for (size_t l = 0; l < k; l++)
         ur_gemv_steps(q, p, model->Y + l * p, kp, s + l * p, YS + l, k);
     ur_multiply_tn(q, q, k, w->now.K, YS, N);
-    input_of_product in = {model, s, N};
-    unrelu_status status = ur_newton_pass(w, product_block, &in, kp, 4 * k * (p + q), y, err);
-    for (size_t j = 0; j < k && status == UNRELU_OK; j++) {
+    const ur_newton_pass pass = {
+        .add = add_product, .len = kp, .scratch = 2 * k, .cost = 4 * k * (p + q)};
+    const ur_newton_input input = {.w = w, .more = &(factors){s, N, model->C}};
+    UR_TRY(ur_newton_sum(&pass, &input, y, err));
+    for (size_t j = 0; j < k; j++) {
         const double *v = w->now.V + j * p, *sj = s + j * p;
         double along = model->gauge ? ur_dot(p, v, sj) : 0;
         for (size_t a = 0; a < p; a++)
             y[j * p + a] += model->t[j] * (lambda * sj[a] + along * v[a]) + model->hold[j] * sj[a];
     }
-    return status;
+    return UNRELU_OK;
 }
 
 /* z = M^-1 r */
@@ -78,7 +88,7 @@ static double accuracy(const ur_newton_work *w, ur_newton_model *model, double s
     if (model->first == 0)
         model->first = size;
     double misfit = sqrt(w->now.rss / w->norm), slope = size / model->first;
-    return sharp ? 1e-13 : fmin(.1, fmax(1e-9, fmin(misfit, slope)));
+    return sharp ? SHARP : fmin(ROUGHEST, fmax(FINEST, fmin(misfit, slope)));
 }
 
 unrelu_status ur_newton_cg(const ur_newton_work *w, ur_newton_model *model, double lambda,
@@ -95,9 +105,7 @@ unrelu_status ur_newton_cg(const ur_newton_work *w, ur_newton_model *model, doub
     for (int step = 0; step < (sharp ? SHARP_STEPS : STEPS) && sqrt(rz) > end; step++) {
         if (ur_cancelled(&w->exec))
             return ur_fail_cancelled(err);
-        unrelu_status status = product(w, model, lambda, d, y, room, err);
-        if (status != UNRELU_OK)
-            return status;
+        UR_TRY(product(w, model, lambda, d, y, room, err));
         double curvature = ur_dot(kp, d, y);
         if (!(curvature > 0) || !isfinite(curvature))
             break;

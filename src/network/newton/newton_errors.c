@@ -9,18 +9,17 @@
 #include "network/newton/newton.h"
 
 #include "base/error.h"
-#include "base/memory.h"
 #include "dense/blas.h"
 #include "dense/linear.h"
 #include "network/newton/newton_sums.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { LARGEST = 6000 };
-/* of H where W'W has unit diagonal: what is below is the rounding of W'W - Z'(F'F)^-1 Z */
-#define LEAST_PIVOT 1e-13
+/* Of H where W'W has unit diagonal: what is below is the rounding of W'W - Z'(F'F)^-1 Z. Ten times
+ * larger: more networks without standard errors. */
+static const double LEAST_PIVOT = 1e-13;
 
 typedef struct {
     double *G;     /* kp x kp: H, its factor, its inverse, Cov V */
@@ -57,23 +56,20 @@ static int features_depend(const ur_newton_work *w)
 static unrelu_status gather(const ur_newton_work *w, information *info, unrelu_error *err)
 {
     size_t k = w->k, p = w->p, q = w->q, kp = w->kp;
-    double *Y = info->Z + q * kp, *C = ur_alloc(k, k * sizeof *C);
-    if (!C)
-        return ur_fail_memory(err, k * k, "products of outputs");
-    unrelu_status status = ur_newton_gram_large(w, &w->now, 1, info->G, info->Z, err);
-    if (status == UNRELU_OK) {
-        ur_gram(k, w->m, w->now.B, C);
-        for (size_t i = 0; i < kp; i++)
-            info->scale[i] = info->G[i * (kp + 1)] * C[i / p * (k + 1)];
-        ur_multiply(q, q, kp, w->now.K, info->Z, Y);
-        ur_multiply_tn(q, q, kp, w->now.K, Y, info->Z);
-        ur_syrk(UR_LOWER, UR_TURNED, kp, q, -1, Y, kp, 1, info->G, kp);
-    }
-    for (size_t i = 0; i < kp && status == UNRELU_OK; i++)
+    UR_ARENA(arena);
+    double *Y = info->Z + q * kp, *C = ur_take(&arena, k, k * sizeof *C);
+    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(ur_newton_gram_large(w, &w->now, 1, info->G, info->Z, err));
+    ur_gram(k, w->m, w->now.B, C);
+    for (size_t i = 0; i < kp; i++)
+        info->scale[i] = info->G[i * (kp + 1)] * C[i / p * (k + 1)];
+    ur_multiply(q, q, kp, w->now.K, info->Z, Y);
+    ur_multiply_tn(q, q, kp, w->now.K, Y, info->Z);
+    ur_syrk(UR_LOWER, UR_TURNED, kp, q, -1, Y, kp, 1, info->G, kp);
+    for (size_t i = 0; i < kp; i++)
         for (size_t j = 0; j <= i; j++)
             info->G[i * kp + j] *= C[i / p * k + j / p];
-    free(C);
-    return status;
+    return UNRELU_OK;
 }
 
 /* Neurons without information get the identity. The gauge is taken in the scaled coordinates,
@@ -112,29 +108,28 @@ static unrelu_status invert(const ur_newton_work *w, information *info, int *sin
                             unrelu_error *err)
 {
     size_t kp = w->kp;
-    int positive = 0;
-    double *L = ur_alloc(kp, kp * sizeof *L), *X = info->G;
-    unrelu_status status = L ? UNRELU_OK : ur_fail_memory(err, kp * kp, "entries of a covariance");
-    for (size_t i = 0; i < kp; i++)
-        if (!isfinite(info->G[i * (kp + 1)]))
-            *singular = 1;
-    if (status == UNRELU_OK && !*singular)
-        status = ur_cholesky(kp, info->G, L, &positive, err);
+    UR_ARENA(arena);
+    double *L = ur_take(&arena, kp, kp * sizeof *L), *X = info->G;
+    UR_TRY(ur_arena_status(&arena, err));
+    int positive = 1;
+    for (size_t i = 0; i < kp && positive; i++)
+        positive = isfinite(info->G[i * (kp + 1)]);
+    if (positive)
+        UR_TRY(ur_cholesky(kp, info->G, L, &positive, err));
     for (size_t i = 0; i < kp && positive; i++)
         positive = L[i * (kp + 1)] * L[i * (kp + 1)] > LEAST_PIVOT;
-    *singular |= !positive;
-    if (status == UNRELU_OK && positive) {
-        memset(X, 0, kp * kp * sizeof *X);
-        for (size_t i = 0; i < kp; i++)
-            X[i * (kp + 1)] = info->scale[i];
-        ur_trsm(UR_LEFT, UR_LOWER, UR_PLAIN, kp, kp, L, kp, X, kp);
-        ur_syrk(UR_LOWER, UR_TURNED, kp, kp, 1, X, kp, 0, L, kp);
-        for (size_t i = 0; i < kp; i++)
-            for (size_t j = 0; j <= i; j++)
-                X[i * kp + j] = X[j * kp + i] = L[i * kp + j];
-    }
-    free(L);
-    return status;
+    *singular = !positive;
+    if (!positive)
+        return UNRELU_OK;
+    memset(X, 0, kp * kp * sizeof *X);
+    for (size_t i = 0; i < kp; i++)
+        X[i * (kp + 1)] = info->scale[i];
+    ur_trsm(UR_LEFT, UR_LOWER, UR_PLAIN, kp, kp, L, kp, X, kp);
+    ur_syrk(UR_LOWER, UR_TURNED, kp, kp, 1, X, kp, 0, L, kp);
+    for (size_t i = 0; i < kp; i++)
+        for (size_t j = 0; j <= i; j++)
+            X[i * kp + j] = X[j * kp + i] = L[i * kp + j];
+    return UNRELU_OK;
 }
 
 /* G <- P G P' */
@@ -182,9 +177,9 @@ static unrelu_status errors_of_U(const ur_newton_work *w, const information *inf
                                  double *U_se, double *e_se, unrelu_error *err)
 {
     size_t k = w->k, q = w->q, m = w->m;
-    double *E = ur_alloc(q * k, k * sizeof *E);
-    if (!E)
-        return ur_fail_memory(err, q * k * k, "covariances of outputs");
+    UR_ARENA(arena);
+    double *E = ur_take(&arena, q * k, k * sizeof *E);
+    UR_TRY(ur_arena_status(&arena, err));
     propagate(w, info, E);
     for (size_t j = 0; j < q; j++) {
         double own = 0;
@@ -202,66 +197,43 @@ static unrelu_status errors_of_U(const ur_newton_work *w, const information *inf
                 e_se[r] = se;
         }
     }
-    free(E);
     return UNRELU_OK;
-}
-
-static unrelu_status compute(ur_newton_work *w, const ur_newton_fit *fit, size_t unit, double sigma,
-                             double *V_se, double *U_se, double *e_se, int *singular,
-                             unrelu_error *err)
-{
-    size_t kp = w->kp;
-    int gauge = ur_activation_degree(w->problem->f) > 0;
-    information info = {.G = ur_alloc(kp, kp * sizeof(double)),
-                        .Z = ur_alloc(2 * w->q, kp * sizeof(double)),
-                        .scale = ur_doubles(kp),
-                        .empty = ur_alloc(w->k, sizeof(int))};
-    unrelu_status status = UNRELU_OK;
-    if (!info.G || !info.Z || !info.scale || !info.empty) {
-        status = ur_fail_memory(err, kp * kp, "entries of a covariance");
-        goto done;
-    }
-    memcpy(w->now.V, fit->V, kp * sizeof *fit->V);
-    status = ur_newton_features(w, &w->now, err);
-    *singular = !isfinite(w->now.rss) || features_depend(w);
-    if (status != UNRELU_OK || *singular)
-        goto done;
-    load(w, fit, &w->now);
-    status = gather(w, &info, err);
-    if (status != UNRELU_OK)
-        goto done;
-    scale_and_fix(w, gauge, &info);
-    status = invert(w, &info, singular, err);
-    if (status != UNRELU_OK || *singular)
-        goto done;
-    if (gauge)
-        fix_scales(w, unit, &info);
-    for (size_t j = 0; j < w->k; j++)
-        *singular |= info.empty[j];
-    errors_of_V(w, &info, sigma, V_se);
-    status = errors_of_U(w, &info, sigma, U_se, e_se, err);
-done:
-    free(info.G);
-    free(info.Z);
-    free(info.scale);
-    free(info.empty);
-    return status;
 }
 
 unrelu_status ur_newton_errors(const ur_newton *problem, const ur_newton_fit *fit, size_t unit,
                                double sigma, double *V_se, double *U_se, double *e_se,
                                int *singular, unrelu_error *err)
 {
-    fill(V_se, fit->k * problem->p, NAN);
+    size_t kp = fit->k * problem->p;
+    int gauge = ur_activation_degree(problem->f) > 0;
+    fill(V_se, kp, NAN);
     fill(U_se, problem->m * fit->k, NAN);
     fill(e_se, problem->m, problem->constant ? NAN : 0);
     *singular = 1;
-    if (fit->k * problem->p > LARGEST)
+    if (kp > LARGEST)
         return UNRELU_OK;
+    UR_ARENA(arena);
     ur_newton_work w;
-    unrelu_status status = ur_newton_open(problem, fit->k, &w, err);
-    if (status == UNRELU_OK)
-        status = compute(&w, fit, unit, sigma, V_se, U_se, e_se, singular, err);
-    ur_newton_close(&w);
-    return status;
+    UR_TRY(ur_newton_open(problem, fit->k, &arena, &w, err));
+    information info = {.G = ur_take(&arena, kp, kp * sizeof(double)),
+                        .Z = ur_take(&arena, 2 * w.q, kp * sizeof(double)),
+                        .scale = ur_take(&arena, kp, sizeof(double)),
+                        .empty = ur_take(&arena, w.k, sizeof(int))};
+    UR_TRY(ur_arena_status(&arena, err));
+    memcpy(w.now.V, fit->V, kp * sizeof *fit->V);
+    UR_TRY(ur_newton_features(&w, &w.now, err));
+    if (!isfinite(w.now.rss) || features_depend(&w))
+        return UNRELU_OK;
+    load(&w, fit, &w.now);
+    UR_TRY(gather(&w, &info, err));
+    scale_and_fix(&w, gauge, &info);
+    UR_TRY(invert(&w, &info, singular, err));
+    if (*singular)
+        return UNRELU_OK;
+    if (gauge)
+        fix_scales(&w, unit, &info);
+    for (size_t j = 0; j < w.k; j++)
+        *singular |= info.empty[j];
+    errors_of_V(&w, &info, sigma, V_se);
+    return errors_of_U(&w, &info, sigma, U_se, e_se, err);
 }

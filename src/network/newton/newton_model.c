@@ -2,49 +2,34 @@
 #include "network/newton/newton_model.h"
 
 #include "base/error.h"
-#include "base/memory.h"
 #include "dense/blas.h"
 #include "dense/linear.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-unrelu_status ur_newton_model_open(const ur_newton_work *w, ur_newton_model *model,
+/* Share of its diagonal that a neuron keeps once U and e are eliminated, below which what is left
+ * is rounding and the neuron is held. Ten times larger: neurons that the features nearly span stay
+ * where they are. */
+static const double NO_INFORMATION = 1e-13;
+
+unrelu_status ur_newton_model_open(const ur_newton_work *w, ur_arena *arena, ur_newton_model *model,
                                    unrelu_error *err)
 {
     size_t kp = w->kp, k = w->k, q = w->q;
-    *model = (ur_newton_model){.dense = kp <= UR_NEWTON_DENSE,
+    int dense = kp <= UR_NEWTON_DENSE;
+    *model = (ur_newton_model){.dense = dense,
                                .gauge = ur_activation_degree(w->problem->f) > 0,
-                               .C = ur_alloc(k, k * sizeof(double)),
-                               .t = ur_doubles(k),
-                               .hold = ur_doubles(k)};
-    if (model->dense) {
-        model->H = ur_alloc(kp + q, kp * sizeof(double));
-        model->M = ur_alloc(kp, kp * sizeof(double));
-        model->room = ur_doubles(q * kp);
-    } else {
-        model->H = ur_alloc(kp, w->p * sizeof(double));
-        model->M = ur_alloc(kp, w->p * sizeof(double));
-        model->own = ur_alloc(q, kp * sizeof(double));
-        model->room = ur_doubles((q + 4) * kp + 2 * q * k);
-    }
-    model->Y = model->dense && model->H ? model->H + kp * kp : model->own;
-    if (!model->C || !model->t || !model->hold || !model->H || !model->M || !model->Y ||
-        !model->room)
-        return ur_fail_memory(err, kp, "parameters of a Gauss-Newton step");
+                               .C = ur_take(arena, k, k * sizeof(double)),
+                               .t = ur_take(arena, k, sizeof(double)),
+                               .hold = ur_take(arena, k, sizeof(double)),
+                               .M = ur_take(arena, kp, (dense ? kp : w->p) * sizeof(double))};
+    size_t H = dense ? kp * kp : kp * w->p;
+    model->H = ur_take(arena, H + q * kp, sizeof(double));
+    model->room = ur_take(arena, dense ? q * kp : (q + 4) * kp + 2 * q * k, sizeof(double));
+    UR_TRY(ur_arena_status(arena, err));
+    model->Y = model->H + H;
     return UNRELU_OK;
-}
-
-void ur_newton_model_close(ur_newton_model *model)
-{
-    free(model->H);
-    free(model->M);
-    free(model->own);
-    free(model->C);
-    free(model->t);
-    free(model->hold);
-    free(model->room);
 }
 
 /* block (j, l) of H, its rows `stride` apart */
@@ -93,11 +78,8 @@ static void project(const ur_newton_work *w, ur_newton_model *model)
 unrelu_status ur_newton_model_form(const ur_newton_work *w, ur_newton_model *model,
                                    unrelu_error *err)
 {
-    unrelu_status status = model->dense
-                               ? ur_newton_gram(w, &w->now, model->H, err)
-                               : ur_newton_gram_large(w, &w->now, 0, model->H, model->Y, err);
-    if (status != UNRELU_OK)
-        return status;
+    UR_TRY(model->dense ? ur_newton_gram(w, &w->now, model->H, err)
+                        : ur_newton_gram_large(w, &w->now, 0, model->H, model->Y, err));
     ur_gram(w->k, w->m, w->now.B, model->C);
     double top = 0;
     for (size_t j = 0; j < w->k; j++) {
@@ -108,7 +90,7 @@ unrelu_status ur_newton_model_form(const ur_newton_work *w, ur_newton_model *mod
     scale_blocks(w, model);
     for (size_t j = 0; j < w->k; j++) {
         double t = mean_diagonal(w, model, j), before = model->hold[j];
-        int empty = !(t > 1e-13 * before);
+        int empty = !(t > NO_INFORMATION * before);
         model->t[j] = empty ? 0 : t;
         model->hold[j] = empty ? (top > 0 ? top : 1) : 0;
     }
@@ -145,13 +127,12 @@ static unrelu_status factor(const ur_newton_work *w, ur_newton_model *model, int
                             unrelu_error *err)
 {
     size_t p = w->p;
-    unrelu_status status = UNRELU_OK;
     *positive = finite_diagonal(w, model);
     if (*positive && model->dense)
         return ur_cholesky(w->kp, model->M, model->M, positive, err);
-    for (size_t j = 0; j < w->k && *positive && status == UNRELU_OK; j++)
-        status = ur_cholesky(p, model->M + j * p * p, model->M + j * p * p, positive, err);
-    return status;
+    for (size_t j = 0; j < w->k && *positive; j++)
+        UR_TRY(ur_cholesky(p, model->M + j * p * p, model->M + j * p * p, positive, err));
+    return UNRELU_OK;
 }
 
 unrelu_status ur_newton_model_step(const ur_newton_work *w, ur_newton_model *model, double lambda,
@@ -160,15 +141,15 @@ unrelu_status ur_newton_model_step(const ur_newton_work *w, ur_newton_model *mod
 {
     size_t p = w->p, kp = w->kp;
     damp(w, model, lambda);
-    unrelu_status status = factor(w, model, positive, err);
-    if (status != UNRELU_OK || !*positive)
-        return status;
+    UR_TRY(factor(w, model, positive, err));
+    if (!*positive)
+        return UNRELU_OK;
     if (model->dense) {
         memcpy(s, w->now.g, kp * sizeof *s);
         ur_trsv(UR_LOWER, UR_PLAIN, kp, model->M, kp, s);
         ur_trsv(UR_LOWER, UR_TURNED, kp, model->M, kp, s);
     } else {
-        status = ur_newton_cg(w, model, lambda, sharp, s, positive, err);
+        UR_TRY(ur_newton_cg(w, model, lambda, sharp, s, positive, err));
     }
     /* 2 g's - s'H s, with H s = g less the damping */
     *gain = ur_dot(kp, w->now.g, s);
@@ -177,5 +158,5 @@ unrelu_status ur_newton_model_step(const ur_newton_work *w, ur_newton_model *mod
         double size = ur_dot(p, s + j * p, s + j * p);
         *gain += model->t[j] * (lambda * size + (model->gauge ? along * along : 0));
     }
-    return status;
+    return UNRELU_OK;
 }

@@ -15,8 +15,7 @@ typedef struct {
     int dense, gauge;
     double *H;    /* kp x kp, or k blocks p x p: lower triangles */
     double *M;    /* as H: of the damped system, its Cholesky factor */
-    double *Y;    /* q x kp: K Z (behind H in memory where dense) */
-    double *own;  /* Y where it is not */
+    double *Y;    /* q x kp: K Z, behind H in memory */
     double *C;    /* k x k: U'U */
     double *t;    /* k: t_j */
     double *hold; /* k: what holds a neuron without information, else 0 */
@@ -24,9 +23,9 @@ typedef struct {
     double first; /* |g| of the first model in the norm of the preconditioner; 0: none yet */
 } ur_newton_model;
 
-unrelu_status ur_newton_model_open(const ur_newton_work *w, ur_newton_model *model,
+/* the arrays are the arena's */
+unrelu_status ur_newton_model_open(const ur_newton_work *w, ur_arena *arena, ur_newton_model *model,
                                    unrelu_error *err);
-void ur_newton_model_close(ur_newton_model *model);
 /* H about w->now */
 unrelu_status ur_newton_model_form(const ur_newton_work *w, ur_newton_model *model,
                                    unrelu_error *err);

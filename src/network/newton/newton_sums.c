@@ -2,140 +2,83 @@
 #include "network/newton/newton_sums.h"
 
 #include "base/error.h"
-#include "base/memory.h"
 #include "dense/blas.h"
 #include "dense/linear.h"
+#include "pass/blocks.h"
 #include "pass/parallel.h"
 
 #include <assert.h>
 #include <math.h>
-#include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK = 256, CHUNKS = 32, WORTH_THREADS = 4000000 };
+enum {
+    BLOCK = 256,
+    CHUNKS = 32,
+    WORTH_THREADS = 4000000 /* flops of a pass; with fewer a thread costs more than it saves */
+};
 
-static size_t largest(size_t a, size_t b)
-{
-    return a > b ? a : b;
-}
+/* Squares of pivots of F'F at unit diagonal above which its Cholesky factor serves: F then has 5
+ * digits to spare, with a smaller one the eigenvectors are taken. Ten times larger: more of them.
+ */
+static const double SAFE_PIVOT = 1e-11;
+/* Half of the digits of F are lost in F'F: of its eigenvalues, those below this share of the
+ * largest are rounding. Ten times larger: features that are nearly dependent lose a direction. */
+static const double GRAM_RANK = 1e-13;
+/* rss / |A|^2 below which B is refined: an error of 1e-16 cond(F) in F B adds its square to rss.
+ * Ten times larger costs one more pass, in more steps. */
+static const double REFINED = 1e-6;
 
-static int state_alloc(const ur_newton_work *w, ur_newton_state *s)
+static void state_take(ur_arena *arena, const ur_newton_work *w, ur_newton_state *s)
 {
-    *s = (ur_newton_state){.V = ur_alloc(w->k, w->p * sizeof(double)),
-                           .F = ur_alloc(w->n, w->q * sizeof(double)),
-                           .D = ur_alloc(w->n, w->q * sizeof(double)),
-                           .K = ur_alloc(w->q, w->q * sizeof(double)),
-                           .B = ur_alloc(w->q, w->m * sizeof(double)),
-                           .g = ur_alloc(w->k, w->p * sizeof(double)),
+    *s = (ur_newton_state){.V = ur_take(arena, w->k, w->p * sizeof(double)),
+                           .F = ur_take(arena, w->n, w->q * sizeof(double)),
+                           .D = ur_take(arena, w->n, w->q * sizeof(double)),
+                           .K = ur_take(arena, w->q, w->q * sizeof(double)),
+                           .B = ur_take(arena, w->q, w->m * sizeof(double)),
+                           .g = ur_take(arena, w->k, w->p * sizeof(double)),
                            .rss = INFINITY};
-    return s->V && s->F && s->D && s->K && s->B && s->g;
 }
 
-static void state_free(ur_newton_state *s)
+unrelu_status ur_newton_open(const ur_newton *problem, size_t k, ur_arena *arena, ur_newton_work *w,
+                             unrelu_error *err)
 {
-    free(s->V);
-    free(s->F);
-    free(s->D);
-    free(s->K);
-    free(s->B);
-    free(s->g);
-}
-
-static unrelu_status weigh_labels(ur_newton_work *w, unrelu_error *err)
-{
-    size_t n = w->n, m = w->m;
-    const double *weight = w->problem->weight;
-    w->a = w->problem->a;
-    if (weight) {
-        w->own_a = ur_alloc(n, m * sizeof *w->own_a);
-        if (!w->own_a)
-            return ur_fail_memory(err, n * m, "weighted labels");
-        for (size_t i = 0; i < n; i++)
-            for (size_t r = 0; r < m; r++)
-                w->own_a[i * m + r] = weight[i] * w->a[i * m + r];
-        w->a = w->own_a;
-    }
+    size_t n = problem->n, m = problem->m, q = k + (problem->constant != 0), kp = k * problem->p;
+    *w = (ur_newton_work){.problem = problem, .n = n, .p = problem->p, .m = m, .k = k};
+    assert(n > 0 && w->p > 0 && m > 0 && k > 0);
+    w->q = q;
+    w->kp = kp;
+    if (problem->exec)
+        w->exec = *problem->exec;
+    w->exec.progress = NULL;
+    size_t features = q * (q + m), residual = kp + q * m + 1;
+    w->total = ur_take(arena, features > residual ? features : residual, sizeof(double));
+    w->small = ur_take(arena, q, (m + 2) * sizeof(double));
+    state_take(arena, w, &w->now);
+    state_take(arena, w, &w->next);
+    double *weighted = problem->weight ? ur_take(arena, n, m * sizeof *weighted) : NULL;
+    UR_TRY(ur_arena_status(arena, err));
+    for (size_t i = 0; weighted && i < n * m; i++)
+        weighted[i] = problem->weight[i / m] * problem->a[i];
+    w->a = weighted ? weighted : problem->a;
     for (size_t i = 0; i < n * m; i++)
         w->norm += w->a[i] * w->a[i];
     return UNRELU_OK;
 }
 
-unrelu_status ur_newton_open(const ur_newton *problem, size_t k, ur_newton_work *w,
-                             unrelu_error *err)
+unrelu_status ur_newton_sum(const ur_newton_pass *pass, const ur_newton_input *input, double *total,
+                            unrelu_error *err)
 {
-    *w = (ur_newton_work){
-        .problem = problem, .n = problem->n, .p = problem->p, .m = problem->m, .k = k};
-    assert(w->n > 0 && w->p > 0 && w->m > 0 && k > 0);
-    size_t q = w->q = k + (problem->constant != 0), kp = w->kp = k * problem->p;
-    if (problem->exec)
-        w->exec = *problem->exec;
-    w->exec.progress = NULL;
-    size_t blocks = (w->n + BLOCK - 1) / BLOCK;
-    w->chunks = blocks < CHUNKS ? blocks : CHUNKS;
-    w->sums_len = largest(q * (q + w->m), kp + q * w->m + 1);
-    w->room_len = largest(w->m + q, 2 * q);
-    w->total = ur_doubles(w->sums_len);
-    w->small = ur_alloc(q, (w->m + 2) * sizeof(double));
-    if (kp <= UR_NEWTON_DENSE) {
-        w->sums_len = largest(w->sums_len, (kp + q) * kp);
-        w->room_len = largest(w->room_len, kp);
-    }
-    w->room_len *= w->n < BLOCK ? w->n : BLOCK;
-    w->sums = ur_alloc(w->chunks, w->sums_len * sizeof(double));
-    w->room = ur_alloc(w->chunks, w->room_len * sizeof(double));
-    int states = state_alloc(w, &w->now) & state_alloc(w, &w->next);
-    if (!states || !w->sums || !w->room || !w->total || !w->small)
-        return ur_fail_memory(err, w->n * q, "features of samples");
-    return weigh_labels(w, err);
-}
-
-void ur_newton_close(ur_newton_work *w)
-{
-    state_free(&w->now);
-    state_free(&w->next);
-    free(w->own_a);
-    free(w->sums);
-    free(w->room);
-    free(w->total);
-    free(w->small);
-}
-
-typedef struct {
-    const ur_newton_work *w;
-    ur_newton_block block;
-    const void *input;
-    size_t len;
-} pass;
-
-static void sum_chunk(void *context, size_t i)
-{
-    const pass *p = context;
-    const ur_newton_work *w = p->w;
-    size_t blocks = (w->n + BLOCK - 1) / BLOCK;
-    size_t first = i * blocks / w->chunks * BLOCK, end = (i + 1) * blocks / w->chunks * BLOCK;
-    double *sum = w->sums + i * w->sums_len;
-    memset(sum, 0, p->len * sizeof *sum);
-    for (end = end < w->n ? end : w->n; first < end; first += BLOCK) {
-        size_t rows = end - first < BLOCK ? end - first : BLOCK;
-        p->block(w, p->input, first, rows, sum, w->room + i * w->room_len);
-    }
-}
-
-unrelu_status ur_newton_pass(const ur_newton_work *w, ur_newton_block block, const void *input,
-                             size_t len, size_t cost, double *total, unrelu_error *err)
-{
-    pass p = {w, block, input, len};
-    unrelu_status status = UNRELU_OK;
-    if (w->chunks > 1 && cost >= WORTH_THREADS / w->n)
-        status = ur_parallel_for(&w->exec, "gauss-newton", w->chunks, sum_chunk, &p, err);
-    else
-        for (size_t i = 0; i < w->chunks; i++)
-            sum_chunk(&p, i);
-    memset(total, 0, len * sizeof *total);
-    for (size_t i = 0; i < w->chunks && status == UNRELU_OK; i++)
-        ur_add(len, 1, w->sums + i * w->sums_len, total);
-    return status;
+    const ur_newton_work *w = input->w;
+    const ur_blocks blocks = {.n = w->n,
+                              .step = BLOCK,
+                              .chunks = CHUNKS,
+                              .len = pass->len,
+                              .scratch = pass->scratch * (w->n < BLOCK ? w->n : BLOCK),
+                              .add = pass->add,
+                              .context = input};
+    const unrelu_exec alone = {.threads = 1};
+    return ur_blocks_sum(&blocks, pass->cost < WORTH_THREADS / w->n ? &alone : &w->exec,
+                         "gauss-newton", total, err);
 }
 
 /* C (columns of A x columns of B) += A'B */
@@ -152,11 +95,13 @@ static void add_gram(size_t rows, size_t a, const double *A, size_t lda, double 
 }
 
 /* sum: F'F (lower), F'A */
-static void features_block(const ur_newton_work *w, const void *input, size_t first, size_t rows,
-                           double *sum, double *room)
+static void add_features(const void *context, size_t first, size_t rows, double *scratch,
+                         double *sum)
 {
-    (void)room;
-    const ur_newton_state *s = input;
+    (void)scratch;
+    const ur_newton_input *in = context;
+    const ur_newton_work *w = in->w;
+    const ur_newton_state *s = in->s;
     size_t k = w->k, q = w->q, p = w->p, m = w->m;
     double *F = s->F + first * q, *D = s->D + first * q;
     const double *weight = w->problem->weight;
@@ -178,8 +123,7 @@ static void features_block(const ur_newton_work *w, const void *input, size_t fi
 }
 
 /* K from the Gram matrix G (lower), which is scaled to unit diagonal in place; *finite = 0 where
- * it overflowed. Half of the digits of F are lost in G: of its eigenvalues, those below 1e-13
- * are rounding. */
+ * it overflowed */
 static unrelu_status invert_gram(const ur_newton_work *w, double *G, double *K, int *finite,
                                  unrelu_error *err)
 {
@@ -197,28 +141,26 @@ static unrelu_status invert_gram(const ur_newton_work *w, double *G, double *K, 
         for (size_t j = 0; j <= i; j++)
             G[j * q + i] = G[i * q + j] = i == j ? 1 : G[i * q + j] * scale[i] * scale[j];
     int positive;
-    unrelu_status status = ur_cholesky(q, G, K, &positive, err);
+    UR_TRY(ur_cholesky(q, G, K, &positive, err));
     for (size_t j = 0; j < q && positive; j++)
-        positive = K[j * q + j] * K[j * q + j] > 1e-11;
-    if (status == UNRELU_OK && positive) {
+        positive = K[j * q + j] * K[j * q + j] > SAFE_PIVOT;
+    if (positive) {
         memset(G, 0, q * q * sizeof *G);
         for (size_t j = 0; j < q; j++)
             G[j * q + j] = 1;
         ur_trsm(UR_LEFT, UR_LOWER, UR_PLAIN, q, q, K, q, G, q);
-        memcpy(K, G, q * q * sizeof *K);
-    } else if (status == UNRELU_OK) {
+    } else {
         double *values = w->small + q;
-        status = ur_eigen_symmetric(q, G, values, K, err);
-        for (size_t i = 0; i < q && status == UNRELU_OK; i++)
+        UR_TRY(ur_eigen_symmetric(q, G, values, K, err));
+        for (size_t i = 0; i < q; i++)
             for (size_t j = 0; j < q; j++)
                 G[i * q + j] =
-                    values[i] > 1e-13 * values[q - 1] ? K[j * q + i] / sqrt(values[i]) : 0;
-        memcpy(K, G, q * q * sizeof *K);
+                    values[i] > GRAM_RANK * values[q - 1] ? K[j * q + i] / sqrt(values[i]) : 0;
     }
     for (size_t i = 0; i < q; i++)
         for (size_t j = 0; j < q; j++)
-            K[i * q + j] *= scale[j];
-    return status;
+            K[i * q + j] = G[i * q + j] * scale[j];
+    return UNRELU_OK;
 }
 
 /* B = beta B + K'K right (q x m) */
@@ -234,26 +176,28 @@ unrelu_status ur_newton_features(const ur_newton_work *w, ur_newton_state *s, un
 {
     size_t q = w->q, m = w->m;
     int finite = 0;
+    const ur_newton_pass pass = {
+        .add = add_features, .len = q * (q + m), .cost = 2 * w->kp + q * (q + 2 * m + 10)};
     s->rss = INFINITY;
-    unrelu_status status = ur_newton_pass(w, features_block, s, q * (q + m),
-                                          2 * w->kp + q * (q + 2 * m + 10), w->total, err);
-    if (status == UNRELU_OK)
-        status = invert_gram(w, w->total, s->K, &finite, err);
-    if (status == UNRELU_OK && finite) {
-        solve_outer(w, s->K, w->total + q * q, 0, s->B);
-        s->rss = 0;
-    }
-    return status;
+    UR_TRY(ur_newton_sum(&pass, &(ur_newton_input){.w = w, .s = s}, w->total, err));
+    UR_TRY(invert_gram(w, w->total, s->K, &finite, err));
+    if (!finite)
+        return UNRELU_OK;
+    solve_outer(w, s->K, w->total + q * q, 0, s->B);
+    s->rss = 0;
+    return UNRELU_OK;
 }
 
 /* sum: g (k x p), F'R (q x m), |R|^2 */
-static void residual_block(const ur_newton_work *w, const void *input, size_t first, size_t rows,
-                           double *sum, double *room)
+static void add_residuals(const void *context, size_t first, size_t rows, double *scratch,
+                          double *sum)
 {
-    const ur_newton_state *s = input;
+    const ur_newton_input *in = context;
+    const ur_newton_work *w = in->w;
+    const ur_newton_state *s = in->s;
     size_t k = w->k, q = w->q, p = w->p, m = w->m;
     const double *F = s->F + first * q, *D = s->D + first * q;
-    double *R = room, *E = room + rows * m, squares = 0;
+    double *R = scratch, *E = scratch + rows * m, squares = 0;
     memcpy(R, w->a + first * m, rows * m * sizeof *R);
     ur_gemm(UR_PLAIN, UR_PLAIN, rows, m, q, -1, F, q, s->B, m, 1, R, m);
     for (size_t i = 0; i < rows * m; i++)
@@ -269,10 +213,11 @@ static void residual_block(const ur_newton_work *w, const void *input, size_t fi
 unrelu_status ur_newton_residual(const ur_newton_work *w, ur_newton_state *s, unrelu_error *err)
 {
     size_t end = w->kp + w->q * w->m;
-    unrelu_status status =
-        ur_newton_pass(w, residual_block, s, end + 1, 2 * w->kp + 6 * w->q * w->m, w->total, err);
-    if (status != UNRELU_OK)
-        return status;
+    const ur_newton_pass pass = {.add = add_residuals,
+                                 .len = end + 1,
+                                 .scratch = w->m + w->q,
+                                 .cost = 2 * w->kp + 6 * w->q * w->m};
+    UR_TRY(ur_newton_sum(&pass, &(ur_newton_input){.w = w, .s = s}, w->total, err));
     memcpy(s->g, w->total, w->kp * sizeof *s->g);
     s->rss = isfinite(w->total[end]) ? w->total[end] : INFINITY;
     return UNRELU_OK;
@@ -285,16 +230,14 @@ void ur_newton_refine(const ur_newton_work *w, ur_newton_state *s)
 
 unrelu_status ur_newton_evaluate(const ur_newton_work *w, ur_newton_state *s, unrelu_error *err)
 {
-    unrelu_status status = ur_newton_features(w, s, err);
-    if (status != UNRELU_OK || !isfinite(s->rss))
-        return status;
-    status = ur_newton_residual(w, s, err);
-    /* an error of 1e-16 cond(F) in F B adds its square to rss */
-    if (status == UNRELU_OK && s->rss < 1e-6 * w->norm) {
-        ur_newton_refine(w, s);
-        status = ur_newton_residual(w, s, err);
-    }
-    return status;
+    UR_TRY(ur_newton_features(w, s, err));
+    if (!isfinite(s->rss))
+        return UNRELU_OK;
+    UR_TRY(ur_newton_residual(w, s, err));
+    if (!(s->rss < REFINED * w->norm))
+        return UNRELU_OK;
+    ur_newton_refine(w, s);
+    return ur_newton_residual(w, s, err);
 }
 
 /* W_l = D_l x of neurons l = from .. to - 1, side by side */
@@ -310,21 +253,24 @@ static void slopes_times_inputs(const ur_newton_work *w, const ur_newton_state *
     }
 }
 
-static void gram_block(const ur_newton_work *w, const void *input, size_t first, size_t rows,
-                       double *sum, double *room)
+static void add_slopes(const void *context, size_t first, size_t rows, double *W, double *sum)
 {
-    const ur_newton_state *s = input;
+    const ur_newton_input *in = context;
+    const ur_newton_work *w = in->w;
     size_t kp = w->kp, q = w->q;
-    slopes_times_inputs(w, s, first, rows, 0, w->k, room);
-    add_gram(rows, kp, room, kp, sum, kp);
-    add_product(rows, q, s->F + first * q, q, kp, room, kp, sum + kp * kp, kp);
+    slopes_times_inputs(w, in->s, first, rows, 0, w->k, W);
+    add_gram(rows, kp, W, kp, sum, kp);
+    add_product(rows, q, in->s->F + first * q, q, kp, W, kp, sum + kp * kp, kp);
 }
 
 unrelu_status ur_newton_gram(const ur_newton_work *w, const ur_newton_state *s, double *GZ,
                              unrelu_error *err)
 {
-    size_t len = w->kp * (w->kp + w->q);
-    return ur_newton_pass(w, gram_block, s, len, w->kp * (w->kp + 2 * w->q), GZ, err);
+    const ur_newton_pass pass = {.add = add_slopes,
+                                 .len = w->kp * (w->kp + w->q),
+                                 .scratch = w->kp,
+                                 .cost = w->kp * (w->kp + 2 * w->q)};
+    return ur_newton_sum(&pass, &(ur_newton_input){.w = w, .s = s}, GZ, err);
 }
 
 typedef struct {
@@ -332,21 +278,19 @@ typedef struct {
     const ur_newton_state *s;
     int full;
     double *G, *Z;
-    atomic_int starved;
 } by_neuron;
 
-static void gram_of_neuron(void *context, size_t j)
+static unrelu_status gram_of_neuron(void *context, size_t j, unrelu_error *err)
 {
-    by_neuron *b = context;
+    const by_neuron *b = context;
     const ur_newton_work *w = b->w;
     size_t p = w->p, q = w->q, kp = w->kp, from = b->full ? 0 : j;
     size_t width = (j + 1 - from) * p, before = (j - from) * p;
     size_t ldg = b->full ? kp : p;
-    double *G = b->G + j * p * ldg, *W = ur_alloc(w->n < BLOCK ? w->n : BLOCK, width * sizeof *W);
-    if (!W) {
-        atomic_store(&b->starved, 1);
-        return;
-    }
+    UR_ARENA(arena);
+    double *G = b->G + j * p * ldg;
+    double *W = ur_take(&arena, w->n < BLOCK ? w->n : BLOCK, width * sizeof *W);
+    UR_TRY(ur_arena_status(&arena, err));
     for (size_t first = 0; first < w->n; first += BLOCK) {
         size_t rows = w->n - first < BLOCK ? w->n - first : BLOCK;
         slopes_times_inputs(w, b->s, first, rows, from, j + 1, W);
@@ -355,7 +299,7 @@ static void gram_of_neuron(void *context, size_t j)
         add_gram(rows, p, W + before, width, G + before, ldg);
         add_product(rows, q, b->s->F + first * q, q, p, W + before, width, b->Z + j * p, kp);
     }
-    free(W);
+    return UNRELU_OK;
 }
 
 unrelu_status ur_newton_gram_large(const ur_newton_work *w, const ur_newton_state *s, int full,
@@ -364,8 +308,5 @@ unrelu_status ur_newton_gram_large(const ur_newton_work *w, const ur_newton_stat
     by_neuron b = {.w = w, .s = s, .full = full, .G = G, .Z = Z};
     memset(G, 0, w->kp * (full ? w->kp : w->p) * sizeof *G);
     memset(Z, 0, w->q * w->kp * sizeof *Z);
-    unrelu_status status = ur_parallel_for(&w->exec, "gauss-newton", w->k, gram_of_neuron, &b, err);
-    if (status == UNRELU_OK && atomic_load(&b.starved))
-        status = ur_fail_memory(err, BLOCK * w->kp, "slopes of samples");
-    return status;
+    return ur_each(&w->exec, "gauss-newton", w->k, gram_of_neuron, &b, err);
 }

@@ -4,11 +4,12 @@
  *   D (n x q) = w f'(X V') (0 for the constant), B (q x m) = U' over e', R = w A - F B,
  *   g_j = sum_i D_ij (R u_j)_i x_i: minus half the gradient of |R|^2.
  * Rows are taken in blocks of fixed size and the sums of blocks added in their order: the bits
- * do not depend on the threads. F and D are kept for two V, n (4 k + 4) doubles; all other room
+ * do not depend on the threads. F and D are kept for two V, n (4 k + 4) doubles; all other memory
  * is bounded. */
 #ifndef UR_NEWTON_SUMS_H
 #define UR_NEWTON_SUMS_H
 
+#include "base/arena.h"
 #include "network/newton/newton.h"
 
 typedef struct {
@@ -25,27 +26,30 @@ typedef struct {
     unrelu_exec exec; /* of the problem, without its progress */
     size_t n, p, m, k, q, kp;
     const double *a; /* times the weights */
-    double *own_a;
-    double norm; /* |A|^2 */
+    double norm;     /* |A|^2 */
     ur_newton_state now, next;
-    size_t chunks;
-    double *sums;  /* of each chunk */
-    double *room;  /* of each chunk */
-    double *total; /* of all chunks */
+    double *total; /* what the passes sum */
     double *small; /* q x (m + 2), for the solves with F'F */
-    size_t sums_len, room_len;
 } ur_newton_work;
 
-/* adds rows first .. first + rows - 1 into sum; room is scratch */
-typedef void (*ur_newton_block)(const ur_newton_work *w, const void *input, size_t first,
-                                size_t rows, double *sum, double *room);
+/* what a pass sees */
+typedef struct {
+    const ur_newton_work *w;
+    const ur_newton_state *s;
+    const void *more;
+} ur_newton_input;
 
-unrelu_status ur_newton_open(const ur_newton *problem, size_t k, ur_newton_work *w,
+/* the arrays are the arena's */
+unrelu_status ur_newton_open(const ur_newton *problem, size_t k, ur_arena *arena, ur_newton_work *w,
                              unrelu_error *err);
-void ur_newton_close(ur_newton_work *w);
-/* total (len) = sum over all rows; cost: flops a row, which decides whether threads are started */
-unrelu_status ur_newton_pass(const ur_newton_work *w, ur_newton_block block, const void *input,
-                             size_t len, size_t cost, double *total, unrelu_error *err);
+/* total (len) = sum over all rows of what `add` (blocks.h) adds; scratch: doubles for a row; cost:
+ * flops a row, which decides whether threads are started */
+typedef struct {
+    void (*add)(const void *input, size_t first, size_t rows, double *scratch, double *sum);
+    size_t len, scratch, cost;
+} ur_newton_pass;
+unrelu_status ur_newton_sum(const ur_newton_pass *pass, const ur_newton_input *input, double *total,
+                            unrelu_error *err);
 
 /* F, D, K and B of s->V */
 unrelu_status ur_newton_features(const ur_newton_work *w, ur_newton_state *s, unrelu_error *err);
