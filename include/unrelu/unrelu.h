@@ -72,7 +72,10 @@ typedef struct {
     void (*progress)(void *context, const char *stage, double fraction);
     int (*cancelled)(void *context); /* nonzero: stop with UNRELU_ECANCELLED */
     size_t rank, ranks; /* which of how many processes this is; 0 of 0 and 0 of 1: the only one */
-    /* adds the len doubles of s over all ranks, in place and with the same bits on each */
+    /* Adds the len doubles of s over all ranks, in place and with the same bits on each. Every rank
+     * makes the same calls, also one that has no samples (its source is NULL then). Ranks agree
+     * before each sum: where one fails all return, that one with its own error, the others with
+     * the same status and "another rank failed: ". What cannot be summed over ranks refuses. */
     unrelu_status (*rank_sum)(void *context, double *s, size_t len, unrelu_error *err);
     void *context;
 } unrelu_exec;

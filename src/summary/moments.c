@@ -380,16 +380,18 @@ static unrelu_status refuse_cell(const ur_moments_plan *plan, const ur_block *pa
     char column[128] = "column";
     if (plan->source)
         ur_source_column_label(plan->source, j, column, sizeof column);
+    size_t row = part->first_row + r + 1;
     if (isinf(x))
-        return ur_fail(err, UNRELU_EFORMAT,
-                       "%s: row %zu, %s: the value is %g; every value must be finite (NaN marks a "
-                       "missing one)",
-                       label, part->first_row + r + 1, column, x);
-    return ur_fail(err, UNRELU_EFORMAT,
-                   "%s: row %zu, %s: the value is %g, but a rectified value is never negative: use "
-                   "--additive-noise SD|auto if noise was added after the rectifier, or "
-                   "--censor-at T with T < 0 if values are censored there",
-                   label, part->first_row + r + 1, column, x);
+        return ur_fail_at(err, UNRELU_EFORMAT, row, j + 1,
+                          "%s: row %zu, %s: the value is %g; every value must be finite (NaN "
+                          "marks a missing one)",
+                          label, row, column, x);
+    return ur_fail_at(
+        err, UNRELU_EFORMAT, row, j + 1,
+        "%s: row %zu, %s: the value is %g, but a rectified value is never negative: use "
+        "--additive-noise SD|auto if noise was added after the rectifier, or "
+        "--censor-at T with T < 0 if values are censored there",
+        label, row, column, x);
 }
 
 static void set_units(const ur_moments_plan *plan, scratch *w, double *s)

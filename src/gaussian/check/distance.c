@@ -10,6 +10,7 @@
 #include "gaussian/cells/cells.h"
 #include "gaussian/check/goodness.h"
 #include "pass/parallel.h"
+#include "pass/ranks.h"
 
 #include <math.h>
 
@@ -74,6 +75,7 @@ unrelu_status unrelu_columns_distance(unrelu_source *samples, const double *limi
                                       const unrelu_exec *exec, double *ks, double *ks_p,
                                       double *ties, unrelu_error *err)
 {
+    UR_TRY(ur_ranks_refuse(exec, "a distance of columns from their law", err));
     UR_ARENA(arena);
     size_t d = unrelu_source_columns(samples), runs = options ? options->runs : 0;
     study s = {.tests = ur_take(&arena, d, sizeof *s.tests), .ties = ties};

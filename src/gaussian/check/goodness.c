@@ -22,6 +22,7 @@
 #include "law/power.h"
 #include "pass/parallel.h"
 #include "pass/pass.h"
+#include "pass/ranks.h"
 #include "read/source.h"
 
 #include <math.h>
@@ -399,6 +400,8 @@ unrelu_status unrelu_gaussian_goodness(const unrelu_gaussian *model, unrelu_sour
                                        const unrelu_exec *exec, unrelu_goodness *out,
                                        unrelu_error *err)
 {
+    *out = (unrelu_goodness){0};
+    UR_TRY(ur_ranks_refuse(exec, "a goodness of fit", err));
     UR_ARENA(arena);
     unrelu_goodness_options o = options ? *options : (unrelu_goodness_options){0};
     *out = (unrelu_goodness){

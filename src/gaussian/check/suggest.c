@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "gaussian/cells/cells.h"
 #include "pass/parallel.h"
+#include "pass/ranks.h"
 
 #include <math.h>
 
@@ -124,6 +125,7 @@ unrelu_status unrelu_transform_suggest(unrelu_source *samples, const double *lim
                                        unrelu_source *limits, const unrelu_exec *exec,
                                        unrelu_transform_advice *advice, unrelu_error *err)
 {
+    UR_TRY(ur_ranks_refuse(exec, "a choice of transforms", err));
     UR_ARENA(arena);
     size_t d = unrelu_source_columns(samples);
     ur_cells cells;

@@ -6,6 +6,7 @@
 #include "dense/linear.h"
 #include "gaussian/model/gaussian_model.h"
 #include "pass/pass.h"
+#include "pass/ranks.h"
 
 #include <math.h>
 #include <string.h>
@@ -150,10 +151,16 @@ static unrelu_status fit_samples(unrelu_source *source, const unrelu_gaussian_op
     UR_ARENA(arena);
     ur_fit fit = {options, exec, &arena, source, .model = model};
     way chosen;
+    if (!source)
+        return ur_fail(err, UNRELU_EDATA, "there are no samples: the source is NULL");
     UR_TRY(check_options(options, err));
+    if (options->norms == UNRELU_NORMS_SGD)
+        UR_TRY(ur_ranks_refuse(exec, "projected SGD", err));
     UR_TRY(choose_way(&fit, &chosen, err));
     if (chosen == BY_MOMENTS)
         return estimate(&fit, err);
+    UR_TRY(
+        ur_ranks_refuse(exec, "a fit cell by cell (limits of cells, transforms, likelihood)", err));
     ur_arena_end(&arena);
     unrelu_gaussian_free(model); /* of warnings that a pass gave before it met the limit */
     return ur_fit_cells(source, options, exec, model, err);
@@ -177,8 +184,13 @@ unrelu_status unrelu_gaussian_fit(unrelu_source *source, const unrelu_gaussian_o
 {
     unrelu_gaussian_options defaults = unrelu_gaussian_options_default();
     UR_BLAS_PINNED;
+    unrelu_error own;
+    ur_rank_call ranks;
+    err = err ? err : &own;
     *model = (unrelu_gaussian){0};
+    exec = ur_ranks_begin(&ranks, source ? unrelu_source_columns(source) : 0, exec);
     unrelu_status status = fit_samples(source, options ? options : &defaults, exec, model, err);
+    status = ur_ranks_end(&ranks, status, err);
     if (status != UNRELU_OK)
         unrelu_gaussian_free(model);
     return status;

@@ -10,6 +10,7 @@
 #include "dense/linear.h"
 #include "model/fields.h"
 #include "pass/pass.h"
+#include "pass/ranks.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -123,26 +124,44 @@ unrelu_status ur_limits(const unrelu_gaussian_options *options, size_t d, double
     return UNRELU_OK;
 }
 
+static unrelu_status collect_samples(unrelu_source *source, const unrelu_gaussian_options *options,
+                                     size_t groups, const unrelu_exec *exec, unrelu_summary **out,
+                                     unrelu_error *err)
+{
+    UR_BLAS_PINNED;
+    if (!source)
+        return ur_fail(err, UNRELU_EDATA, "there are no samples: the source is NULL");
+    if (groups < 1 || groups > MAX_GROUPS)
+        return ur_fail(err, UNRELU_EUSAGE, "groups must lie in 1 .. %d, not %zu", MAX_GROUPS,
+                       groups);
+    UR_ARENA(arena);
+    size_t d = unrelu_source_columns(source);
+    double *limit = ur_take(&arena, d, sizeof *limit);
+    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(ur_limits(options, d, limit, err));
+    UR_TRY(ur_source_rewind(source, err));
+    ur_collect_rules rules = {.pairs = 1, .groups = groups, .limit = limit};
+    return ur_summary_collect_rules(source, &rules, exec, out, err);
+}
+
 unrelu_status unrelu_summary_collect(unrelu_source *source, const unrelu_gaussian_options *options,
                                      size_t groups, const unrelu_exec *exec, unrelu_summary **out,
                                      unrelu_error *err)
 {
     unrelu_gaussian_options defaults = unrelu_gaussian_options_default();
-    size_t d = unrelu_source_columns(source);
+    unrelu_error own;
+    ur_rank_call ranks;
+    err = err ? err : &own;
     *out = NULL;
-    if (groups < 1 || groups > MAX_GROUPS)
-        return ur_fail(err, UNRELU_EUSAGE, "groups must lie in 1 .. %d, not %zu", MAX_GROUPS,
-                       groups);
-    if (!options)
-        options = &defaults;
-    UR_ARENA(arena);
-    double *limit = ur_take(&arena, d, sizeof *limit);
-    UR_TRY(ur_arena_status(&arena, err));
-    UR_BLAS_PINNED;
-    UR_TRY(ur_limits(options, d, limit, err));
-    UR_TRY(ur_source_rewind(source, err));
-    ur_collect_rules rules = {.pairs = 1, .groups = groups, .limit = limit};
-    return ur_summary_collect_rules(source, &rules, exec, out, err);
+    exec = ur_ranks_begin(&ranks, source ? unrelu_source_columns(source) : 0, exec);
+    unrelu_status status =
+        collect_samples(source, options ? options : &defaults, groups, exec, out, err);
+    status = ur_ranks_end(&ranks, status, err);
+    if (status != UNRELU_OK) {
+        unrelu_summary_free(*out);
+        *out = NULL;
+    }
+    return status;
 }
 
 /* ---- merge ---- */

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "dense/blas_pin.h"
 #include "mixture/problem/tolerance.h"
+#include "pass/ranks.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -243,6 +244,7 @@ unrelu_status unrelu_unmix(unrelu_source *source, const unrelu_unmix_options *op
     ur_unmix w = {
         .options = options ? options : &defaults, .exec = exec, .source = source, .model = model};
     memset(model, 0, sizeof *model);
+    UR_TRY(ur_ranks_refuse(exec, "unmix", err));
     if ((unsigned)w.options->method > UNRELU_UNMIX_SEPARABLE)
         return ur_fail(err, UNRELU_EUSAGE, "there is no method %d", (int)w.options->method);
     UR_BLAS_PINNED;

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "dense/blas_pin.h"
 #include "dense/linear.h"
+#include "pass/ranks.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -267,6 +268,7 @@ unrelu_status unrelu_recover(unrelu_source *inputs, unrelu_source *labels,
     ur_recover r = {
         .options = options ? options : &defaults, .exec = exec, .model = model, .best = 1};
     memset(model, 0, sizeof *model);
+    UR_TRY(ur_ranks_refuse(exec, "recover", err));
     UR_BLAS_PINNED;
     UR_ARENA(arena);
     unrelu_status status = recover(inputs, labels, &arena, &r, err);

@@ -187,10 +187,6 @@ static void transform_back(const descent *c, const unrelu_gaussian_options *o, u
 unrelu_status ur_fit_sgd(ur_fit *fit, unrelu_error *err)
 {
     static const ur_fold fold = {.step = fold_step};
-    if (fit->exec && fit->exec->rank_sum)
-        return ur_fail(err, UNRELU_EUSAGE,
-                       "projected SGD goes through the samples in order and cannot be split over "
-                       "ranks: use --norms censored");
     UR_ARENA(arena);
     size_t all = fit->summary->plan.d, batches = (size_t)fit->options->batches;
     descent *columns = ur_take(&arena, fit->d, sizeof *columns);
