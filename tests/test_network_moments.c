@@ -242,11 +242,12 @@ static void inputs_are_whitened_and_mapped_back(void **state)
     (void)state;
     enum { N = 500, D = 6 };
     polynomial p = plant_polynomial(N, D, 2, 2);
+    UR_ARENA(arena);
     ur_white white;
     unrelu_error err = {0};
     double V[2 * D], W[2 * D], shift[2];
     const ur_sample sample = {.n = N, .d = D, .m = 2, .x = p.x, .a = p.a};
-    must(ur_white_new(&sample, NULL, &white, &err), &err);
+    must(ur_white_new(&sample, NULL, &arena, &white, &err), &err);
     for (size_t a = 0; a < D; a++)
         for (size_t b = 0; b < D; b++) {
             double mean = 0, product = 0;
@@ -270,7 +271,6 @@ static void inputs_are_whitened_and_mapped_back(void **state)
     ur_white_back(&white, 2, V);
     for (size_t i = 0; i < 2 * D; i++)
         assert_near(V[i], p.V[i], 1e-11);
-    ur_white_free(&white);
     polynomial_free(&p);
 }
 
@@ -304,12 +304,13 @@ static void labels_are_white_and_without_linear_part(void **state)
     (void)state;
     planted_network p = plant_network(6, 3, 5, 900, 0.1, 3);
     ur_start start = start_of(&p);
+    UR_ARENA(arena);
     ur_white white;
     double *y = NULL;
     size_t r = 0;
     unrelu_error err = {0};
-    must(ur_white_new(&start.sample, NULL, &white, &err), &err);
-    must(ur_score_labels(&start, &white, 1, &r, &y, &err), &err);
+    must(ur_white_new(&start.sample, NULL, &arena, &white, &err), &err);
+    must(ur_score_labels(&start, &white, 1, &arena, &r, &y, &err), &err);
     assert_int_equal(r, 3);
     for (size_t s = 0; s < r; s++) {
         for (size_t t = 0; t < r; t++) {
@@ -328,8 +329,6 @@ static void labels_are_white_and_without_linear_part(void **state)
             assert_near(product, 0, 1e-12);
         }
     }
-    free(y);
-    ur_white_free(&white);
     planted_network_free(&p);
 }
 

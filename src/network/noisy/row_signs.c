@@ -16,18 +16,24 @@
  *   is +- Phi(c_j) / phi(c_j), increasing in c_j. Beyond |c_j| = 2.5 phi(c_j) < .018: too little of
  *   a kink to be measured; such c_j are held within +-4 and counted as weak. */
 #include "base/error.h"
-#include "base/memory.h"
 #include "dense/blas.h"
 #include "dense/linear.h"
 #include "law/normal.h"
 #include "network/noisy/score.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+/* Of a feature's variance, added to it so that dependent features have coefficients too, which are
+ * shared among them. 1e-10 moves no sign; 1e-14 drowns in the rounding of the Gram matrix. */
 static const double RIDGE = 1e-12;
 static const double WEAK_BIAS = 2.5, LARGEST_BIAS = 4;
+static const double WRONG = 0.5; /* b_j / s is 0 or 1, but for errors */
+/* Samples that Algorithm 6 looks at: signs need no more. */
+enum { ROWS_A_NEURON = 40, ROWS_LEAST = 2000 };
+/* Newton's steps of a bias, and its accuracy relative to 1 + |c|: rounding */
+enum { BIAS_STEPS = 60 };
+static const double BIAS_STILL = 1e-15;
 
 /* rows of V in white coordinates, and how features are made of them */
 typedef struct {
@@ -36,24 +42,15 @@ typedef struct {
     double *W, *shift; /* k x d, k: v_j x = W_j white + shift_j */
 } frame;
 
-static void frame_free(frame *c)
-{
-    ur_white_free(&c->white);
-    free(c->W);
-    free(c->shift);
-}
-
-static unrelu_status frame_new(const ur_start *start, const double *V, frame *c, unrelu_error *err)
+static unrelu_status frame_new(const ur_start *start, const double *V, ur_arena *arena, frame *c,
+                               unrelu_error *err)
 {
     size_t k = start->k, d = start->sample.d;
     *c = (frame){.start = start};
-    unrelu_status status = ur_white_new(&start->sample, start->exec, &c->white, err);
-    if (status != UNRELU_OK)
-        return status;
-    c->W = ur_alloc(k, d * sizeof *c->W);
-    c->shift = ur_doubles(k);
-    if (!c->W || !c->shift)
-        return ur_fail_memory(err, k * d, "numbers of V");
+    UR_TRY(ur_white_new(&start->sample, start->exec, arena, &c->white, err));
+    c->W = ur_take(arena, k, d * sizeof *c->W);
+    c->shift = ur_take(arena, k, sizeof *c->shift);
+    UR_TRY(ur_arena_status(arena, err));
     ur_white_rows(&c->white, k, V, c->W, c->shift);
     return UNRELU_OK;
 }
@@ -70,15 +67,11 @@ static void project(const frame *c, const double *x, size_t rows, double *z)
 static unrelu_status regress(const frame *c, const ur_regression *r, double ridge,
                              double *coefficients, int *positive, unrelu_error *err)
 {
-    double *gram = ur_alloc(r->p, r->p * sizeof *gram);
-    if (!gram)
-        return ur_fail_memory(err, r->p * r->p, "numbers of normal equations");
-    unrelu_status status =
-        ur_regression_means(r, c->white.x, c->white.n, c->start->exec, gram, coefficients, err);
-    if (status == UNRELU_OK)
-        status = ur_regression_solve(r->p, r->q, gram, coefficients, ridge, positive, err);
-    free(gram);
-    return status;
+    UR_ARENA(arena);
+    double *gram = ur_take(&arena, r->p, r->p * sizeof *gram);
+    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(ur_regression_means(r, c->white.x, c->white.n, c->start->exec, gram, coefficients, err));
+    return ur_regression_solve(r->p, r->q, gram, coefficients, ridge, positive, err);
 }
 
 static void flip(size_t d, double *v)
@@ -108,13 +101,10 @@ static unrelu_status wrong_shares(const frame *c, const double *M, const double 
 {
     size_t k = c->start->k, d = c->white.d, m = c->start->sample.m;
     int positive;
-    double *H = ur_alloc(k, k * sizeof *H), *VV = ur_alloc(k, k * sizeof *VV),
-           *UM = ur_alloc(k, d * sizeof *UM);
-    unrelu_status status = UNRELU_OK;
-    if (!H || !VV || !UM) {
-        status = ur_fail_memory(err, k * k, "numbers of a linear system");
-        goto done;
-    }
+    UR_ARENA(arena);
+    double *H = ur_take(&arena, k, k * sizeof *H), *VV = ur_take(&arena, k, k * sizeof *VV);
+    double *UM = ur_take(&arena, k, d * sizeof *UM);
+    UR_TRY(ur_arena_status(&arena, err));
     ur_gram(k, m, U, H);
     ur_gram(k, d, c->W, VV);
     for (size_t i = 0; i < k * k; i++)
@@ -122,12 +112,7 @@ static unrelu_status wrong_shares(const frame *c, const double *M, const double 
     ur_multiply_nt(k, m, d, U, M, UM);
     for (size_t j = 0; j < k; j++)
         b[j] = -ur_dot(d, UM + j * d, c->W + j * d);
-    status = ur_regression_solve(k, 1, H, b, RIDGE, &positive, err);
-done:
-    free(H);
-    free(VV);
-    free(UM);
-    return status;
+    return ur_regression_solve(k, 1, H, b, RIDGE, &positive, err);
 }
 
 static unrelu_status by_regression(const frame *c, double odd, double *V, unrelu_error *err)
@@ -145,20 +130,15 @@ static unrelu_status by_regression(const frame *c, double odd, double *V, unrelu
         return ur_fail(err, UNRELU_EDATA,
                        "signs by regression need more than 1 + d + k = %zu samples, found %zu", p,
                        n);
-    double *beta = ur_alloc(p, m * sizeof *beta), *b = ur_doubles(k);
-    unrelu_status status = UNRELU_OK;
-    if (!beta || !b)
-        status = ur_fail_memory(err, p * m, "numbers of a regression");
-    if (status == UNRELU_OK)
-        status = regress(c, &r, RIDGE, beta, &positive, err);
-    if (status == UNRELU_OK)
-        status = wrong_shares(c, beta + m, beta + (1 + d) * m, b, err);
-    for (size_t j = 0; j < k && status == UNRELU_OK; j++)
-        if (b[j] / odd > 0.5)
+    UR_ARENA(arena);
+    double *beta = ur_take(&arena, p, m * sizeof *beta), *b = ur_take(&arena, k, sizeof *b);
+    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(regress(c, &r, RIDGE, beta, &positive, err));
+    UR_TRY(wrong_shares(c, beta + m, beta + (1 + d) * m, b, err));
+    for (size_t j = 0; j < k; j++)
+        if (b[j] / odd > WRONG)
             flip(d, V + j * d);
-    free(beta);
-    free(b);
-    return status;
+    return UNRELU_OK;
 }
 
 /* ---- PROJECTION ---- */
@@ -207,7 +187,8 @@ static unrelu_status by_projection(const frame *c, double *V, unrelu_error *err)
 {
     size_t k = c->start->k, d = c->white.d, n = c->white.n, m = c->start->sample.m,
            p = 2 * k + (c->start->constant != 0);
-    size_t want = 40 * k > 2000 ? 40 * k : 2000, rows = n < want ? n : want;
+    size_t want = ROWS_A_NEURON * k > ROWS_LEAST ? ROWS_A_NEURON * k : ROWS_LEAST;
+    size_t rows = n < want ? n : want;
     const ur_regression r = {.d = d,
                              .p = p,
                              .q = m,
@@ -216,28 +197,22 @@ static unrelu_status by_projection(const frame *c, double *V, unrelu_error *err)
                              .context = c,
                              .b = c->start->sample.a};
     int positive;
-    unrelu_status status = check_projection(c, rows, p, err);
-    if (status != UNRELU_OK)
-        return status;
-    double *gram = ur_alloc(p, p * sizeof *gram), *cross = ur_alloc(p, m * sizeof *cross),
-           *S = ur_alloc(p, (m + p) * sizeof *S);
-    if (!gram || !cross || !S)
-        status = ur_fail_memory(err, p * (m + p), "numbers of a regression");
-    if (status == UNRELU_OK)
-        status = ur_regression_means(&r, c->white.x, rows, c->start->exec, gram, cross, err);
-    for (size_t i = 0; i < p && status == UNRELU_OK; i++) {
+    UR_TRY(check_projection(c, rows, p, err));
+    UR_ARENA(arena);
+    double *gram = ur_take(&arena, p, p * sizeof *gram);
+    double *cross = ur_take(&arena, p, m * sizeof *cross);
+    double *S = ur_take(&arena, p, (m + p) * sizeof *S);
+    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(ur_regression_means(&r, c->white.x, rows, c->start->exec, gram, cross, err));
+    for (size_t i = 0; i < p; i++) {
         memcpy(S + i * (m + p), cross + i * m, m * sizeof *S);
         S[i * (m + p) + m + i] = 1;
     }
-    if (status == UNRELU_OK)
-        status = ur_regression_solve(p, m + p, gram, S, RIDGE, &positive, err);
-    for (size_t j = 0; j < k && status == UNRELU_OK; j++)
+    UR_TRY(ur_regression_solve(p, m + p, gram, S, RIDGE, &positive, err));
+    for (size_t j = 0; j < k; j++)
         if (loss(S, m, p, j) < loss(S, m, p, k + j))
             flip(d, V + j * d);
-    free(gram);
-    free(cross);
-    free(S);
-    return status;
+    return UNRELU_OK;
 }
 
 /* ---- MOMENT and biases ---- */
@@ -248,13 +223,6 @@ typedef struct {
     double *scale;        /* k: |L'v_j| */
     double *ratio;        /* k: <G_j, Ut_j> / |Ut_j|^2 */
 } hermite;
-
-static void hermite_free(hermite *h)
-{
-    free(h->beta);
-    free(h->scale);
-    free(h->ratio);
-}
 
 /* W holds unit rows and shift is 0: z = unit white combinations */
 static void hermite_features(const void *context, const double *x, size_t rows, double *F,
@@ -283,7 +251,7 @@ static void unit_rows(frame *c, double *scale)
     memset(c->shift, 0, c->start->k * sizeof *c->shift);
 }
 
-static unrelu_status hermite_fit(frame *c, hermite *h, unrelu_error *err)
+static unrelu_status hermite_fit(frame *c, ur_arena *arena, hermite *h, unrelu_error *err)
 {
     size_t k = c->start->k, m = c->start->sample.m, n = c->white.n, p = 1 + 2 * k;
     const ur_regression r = {.d = c->white.d,
@@ -294,15 +262,12 @@ static unrelu_status hermite_fit(frame *c, hermite *h, unrelu_error *err)
                              .context = c,
                              .b = c->start->sample.a};
     int positive = 0;
-    h->beta = ur_alloc(p, m * sizeof *h->beta);
-    h->scale = ur_doubles(k);
-    h->ratio = ur_doubles(k);
-    if (!h->beta || !h->scale || !h->ratio)
-        return ur_fail_memory(err, p * m, "numbers of a regression");
+    h->beta = ur_take(arena, p, m * sizeof *h->beta);
+    h->scale = ur_take(arena, k, sizeof *h->scale);
+    h->ratio = ur_take(arena, k, sizeof *h->ratio);
+    UR_TRY(ur_arena_status(arena, err));
     unit_rows(c, h->scale);
-    unrelu_status status = regress(c, &r, 0, h->beta, &positive, err);
-    if (status != UNRELU_OK)
-        return status;
+    UR_TRY(regress(c, &r, 0, h->beta, &positive, err));
     if (!positive)
         return ur_fail(err, UNRELU_EDATA,
                        "v_j x and (v_j x)^2 of the %zu rows found for V are linearly dependent "
@@ -321,17 +286,16 @@ static unrelu_status hermite_fit(frame *c, hermite *h, unrelu_error *err)
 static unrelu_status by_moment(frame *c, double *V, unrelu_error *err)
 {
     size_t d = c->white.d;
-    hermite h = {0};
-    unrelu_status status = ur_score_check(c->start, err);
-    if (status == UNRELU_OK)
-        status = hermite_fit(c, &h, err);
+    UR_ARENA(arena);
+    hermite h;
+    UR_TRY(ur_score_check(c->start, err));
+    UR_TRY(hermite_fit(c, &arena, &h, err));
     double sign = ur_activation_hermite(c->start->f, 1, 0, 1) *
                   ur_activation_hermite(c->start->f, 1, 0, 2); /* below 0: leaky, slope < -1 */
-    for (size_t j = 0; j < c->start->k && status == UNRELU_OK; j++)
+    for (size_t j = 0; j < c->start->k; j++)
         if (h.ratio[j] * (sign < 0 ? -1 : 1) < 0)
             flip(d, V + j * d);
-    hermite_free(&h);
-    return status;
+    return UNRELU_OK;
 }
 
 /* c with Phi(c) / phi(c) = ratio: ln of the hazard h(g), g = -c, is concave and increasing with
@@ -341,10 +305,10 @@ static double bias_of(double ratio)
     double g = 0;
     if (!(ratio > 0))
         return -LARGEST_BIAS;
-    for (int step = 0; step < 60; step++) {
+    for (int step = 0; step < BIAS_STEPS; step++) {
         double hazard = ur_normal_hazard(g), move = -log(hazard * ratio) / (hazard - g);
         double next = fmin(fmax(g + move, -LARGEST_BIAS), LARGEST_BIAS);
-        if (fabs(next - g) <= 1e-15 * (1 + fabs(g)))
+        if (fabs(next - g) <= BIAS_STILL * (1 + fabs(g)))
             break;
         g = next;
     }
@@ -355,29 +319,26 @@ unrelu_status ur_start_biases(const ur_start *start, double *V, double *c, size_
                               unrelu_error *err)
 {
     size_t d = start->sample.d;
-    frame frame = {0};
-    hermite h = {0};
+    UR_ARENA(arena);
+    frame frame;
+    hermite h;
     *weak = 0;
     if (start->f.kind != UNRELU_RELU) {
         char name[48];
         unrelu_activation_name(start->f, name, sizeof name);
         return ur_fail(err, UNRELU_EDATA, "hidden biases from moments need relu, not %s", name);
     }
-    unrelu_status status = ur_score_check(start, err);
-    if (status == UNRELU_OK)
-        status = frame_new(start, V, &frame, err);
-    if (status == UNRELU_OK)
-        status = hermite_fit(&frame, &h, err);
-    for (size_t j = 0; j < start->k && status == UNRELU_OK; j++) {
+    UR_TRY(ur_score_check(start, err));
+    UR_TRY(frame_new(start, V, &arena, &frame, err));
+    UR_TRY(hermite_fit(&frame, &arena, &h, err));
+    for (size_t j = 0; j < start->k; j++) {
         double inner = bias_of(fabs(h.ratio[j])); /* v x + c = scale (unit white + inner) */
         *weak += fabs(inner) > WEAK_BIAS;
         if (h.ratio[j] < 0)
             flip(d, V + j * d);
         c[j] = h.scale[j] * inner - ur_dot(d, V + j * d, frame.white.mean);
     }
-    hermite_free(&h);
-    frame_free(&frame);
-    return status;
+    return UNRELU_OK;
 }
 
 unrelu_status ur_start_signs(const ur_start *start, unrelu_signs method, double *V,
@@ -385,18 +346,14 @@ unrelu_status ur_start_signs(const ur_start *start, unrelu_signs method, double 
 {
     unrelu_activation f = start->f;
     double odd = f.kind == UNRELU_RELU ? 1 : f.kind == UNRELU_LEAKY ? 1 + f.parameter : 0;
-    frame frame = {0};
+    UR_ARENA(arena);
+    frame frame;
     if (f.kind == UNRELU_LEAKY && odd == 0)
         return UNRELU_OK; /* |z|: rows have no sign */
-    unrelu_status status = frame_new(start, V, &frame, err);
-    if (status == UNRELU_OK) {
-        if (method == UNRELU_SIGNS_MOMENT)
-            status = by_moment(&frame, V, err);
-        else if (method == UNRELU_SIGNS_PROJECTION || odd == 0)
-            status = by_projection(&frame, V, err);
-        else
-            status = by_regression(&frame, odd, V, err);
-    }
-    frame_free(&frame);
-    return status;
+    UR_TRY(frame_new(start, V, &arena, &frame, err));
+    if (method == UNRELU_SIGNS_MOMENT)
+        return by_moment(&frame, V, err);
+    if (method == UNRELU_SIGNS_PROJECTION || odd == 0)
+        return by_projection(&frame, V, err);
+    return by_regression(&frame, odd, V, err);
 }

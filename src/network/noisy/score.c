@@ -5,59 +5,54 @@
 #include "network/noisy/score.h"
 
 #include "base/error.h"
-#include "base/memory.h"
 #include "dense/blas.h"
 #include "dense/linear.h"
+#include "pass/blocks.h"
 #include "pass/parallel.h"
-#include "pass/pass.h"
+#include "read/format.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { ROWS = 256 };
 
+/* Eigenvalues of the inputs' correlations, over their number, below which they are the rounding
+ * of sums of squares. Ten times larger: inputs that nearly follow from others are refused. */
+static const double INPUTS_RANK = 1e-13;
+/* Share of a feature's variance that those before it leave, below which the normal equations say
+ * too little of its coefficient: they have half of the digits. Ten times larger: regressions on
+ * nearly dependent features are given up. */
+static const double DEPENDENT = 1e-8;
+
 /* ---- means over rows ---- */
 
-static size_t mean_len(const void *plan)
-{
-    return ((const ur_row_mean *)plan)->len;
-}
+typedef struct {
+    const ur_row_mean *mean;
+    const double *x;
+    size_t d;
+} rows_of;
 
-static void *mean_scratch(const void *plan)
+static void add_to_mean(const void *context, size_t first, size_t rows, double *scratch,
+                        double *sum)
 {
-    return ur_alloc_aligned(((const ur_row_mean *)plan)->scratch + 1, sizeof(double));
-}
-
-static unrelu_status mean_update(const void *plan, void *scratch, double *s, const ur_block *block,
-                                 unrelu_error *err)
-{
-    const ur_row_mean *mean = plan;
-    (void)err;
-    for (size_t i = 0; i < block->rows; i += mean->step) {
-        size_t rows = block->rows - i < mean->step ? block->rows - i : mean->step;
-        mean->add(mean->context, block->x + i * block->stride, block->first_row + i, rows, scratch,
-                  s);
-    }
-    return UNRELU_OK;
+    const rows_of *t = context;
+    t->mean->add(t->mean->context, t->x + first * t->d, first, rows, scratch, sum);
 }
 
 unrelu_status ur_row_mean_run(const ur_row_mean *mean, const double *x, size_t n, size_t d,
                               const unrelu_exec *exec, double *out, unrelu_error *err)
 {
-    const ur_summary summary = {
-        .len = mean_len, .scratch_new = mean_scratch, .scratch_free = free, .update = mean_update};
-    unrelu_exec alone = exec ? *exec : unrelu_exec_default();
-    alone.rank_sum = NULL; /* every rank holds all the rows */
-    unrelu_source *source = NULL;
-    unrelu_status status = unrelu_source_memory(x, n, d, &source, err);
-    memset(out, 0, mean->len * sizeof *out);
-    if (status == UNRELU_OK)
-        status = ur_pass(source, &summary, (void *)mean, &alone, "moments", out, err);
+    const ur_blocks blocks = {.n = n,
+                              .step = mean->step,
+                              .chunk = ur_piece_rows(n, d),
+                              .len = mean->len,
+                              .scratch = mean->scratch,
+                              .add = add_to_mean,
+                              .context = &(rows_of){mean, x, d}};
+    UR_TRY(ur_blocks_sum(&blocks, exec, "moments", out, err));
     for (size_t i = 0; i < mean->len; i++)
         out[i] /= (double)n;
-    unrelu_source_close(source);
-    return status;
+    return UNRELU_OK;
 }
 
 /* ---- whitening ---- */
@@ -82,41 +77,27 @@ static void add_gram(const void *context, const double *x, size_t first, size_t 
     ur_gemm(UR_TURNED, UR_PLAIN, d, d, rows, 1, x, d, x, d, 1, sum, d);
 }
 
-static unrelu_status centre(const ur_sample *s, ur_white *w, unrelu_error *err)
-{
-    const ur_row_mean mean = {.len = s->d, .step = ROWS, .add = add_rows, .context = &w->d};
-    unrelu_status status = ur_row_mean_run(&mean, s->x, s->n, s->d, w->exec, w->mean, err);
-    for (size_t i = 0; i < s->n && status == UNRELU_OK; i++)
-        for (size_t j = 0; j < s->d; j++)
-            w->x[i * s->d + j] = s->x[i * s->d + j] - w->mean[j];
-    return status;
-}
-
 /* the rank of Sigma, in units where its diagonal is 1 */
 static unrelu_status check_rank(size_t n, size_t d, const double *Sigma, unrelu_error *err)
 {
-    double *R = ur_alloc(d, d * sizeof *R), *values = ur_doubles(d);
-    unrelu_status status = UNRELU_OK;
+    UR_ARENA(arena);
+    double *R = ur_take(&arena, d, d * sizeof *R), *values = ur_take(&arena, d, sizeof *values);
+    UR_TRY(ur_arena_status(&arena, err));
     size_t rank = 0;
-    if (!R || !values)
-        status = ur_fail_memory(err, d * d, "numbers of a covariance");
-    for (size_t i = 0; i < d && status == UNRELU_OK; i++)
+    for (size_t i = 0; i < d; i++)
         for (size_t j = 0; j < d; j++) {
             double size = sqrt(Sigma[i * d + i]) * sqrt(Sigma[j * d + j]);
             R[i * d + j] = size > 0 ? Sigma[i * d + j] / size : 0;
         }
-    if (status == UNRELU_OK)
-        status = ur_eigen_symmetric(d, R, values, NULL, err);
-    for (size_t j = 0; j < d && status == UNRELU_OK; j++)
-        rank += values[j] > 1e-13 * (double)d;
-    if (status == UNRELU_OK && rank < d)
-        status = ur_fail(err, UNRELU_EDATA,
-                         "the %zu inputs have rank %zu about their mean over %zu samples: moments "
-                         "need rank %zu; leave out inputs that follow from others",
-                         d, rank, n, d);
-    free(R);
-    free(values);
-    return status;
+    UR_TRY(ur_eigen_symmetric(d, R, values, NULL, err));
+    for (size_t j = 0; j < d; j++)
+        rank += values[j] > INPUTS_RANK * (double)d;
+    if (rank == d)
+        return UNRELU_OK;
+    return ur_fail(err, UNRELU_EDATA,
+                   "the %zu inputs have rank %zu about their mean over %zu samples: moments need "
+                   "rank %zu; leave out inputs that follow from others",
+                   d, rank, n, d);
 }
 
 static void whiten_rows(void *context, size_t block)
@@ -126,45 +107,34 @@ static void whiten_rows(void *context, size_t block)
     ur_trsm(UR_RIGHT, UR_LOWER, UR_TURNED, rows, w->d, w->L, w->d, w->x + first * w->d, w->d);
 }
 
-unrelu_status ur_white_new(const ur_sample *s, const unrelu_exec *exec, ur_white *w,
-                           unrelu_error *err)
+unrelu_status ur_white_new(const ur_sample *s, const unrelu_exec *exec, ur_arena *arena,
+                           ur_white *w, unrelu_error *err)
 {
-    size_t d = s->d;
+    size_t n = s->n, d = s->d;
     int positive = 0;
-    *w = (ur_white){.n = s->n, .d = d, .exec = exec};
-    w->mean = ur_doubles(d);
-    w->L = ur_alloc(d, d * sizeof *w->L);
-    w->x = ur_alloc(s->n, d * sizeof *w->x);
-    double *Sigma = ur_alloc(d, d * sizeof *Sigma);
-    unrelu_status status = UNRELU_OK;
-    if (!w->mean || !w->L || !w->x || !Sigma)
-        status = ur_fail_memory(err, s->n * d, "numbers of whitened inputs");
+    UR_ARENA(own);
+    double *Sigma = ur_take(&own, d, d * sizeof *Sigma);
+    UR_TRY(ur_arena_status(&own, err));
+    *w = (ur_white){.n = n,
+                    .d = d,
+                    .exec = exec,
+                    .mean = ur_take(arena, d, sizeof *w->mean),
+                    .L = ur_take(arena, d, d * sizeof *w->L),
+                    .x = ur_take(arena, n, d * sizeof *w->x)};
+    UR_TRY(ur_arena_status(arena, err));
+    const ur_row_mean mean = {.len = d, .step = ROWS, .add = add_rows, .context = &w->d};
     const ur_row_mean gram = {.len = d * d, .step = ROWS, .add = add_gram, .context = &w->d};
-    if (status == UNRELU_OK)
-        status = centre(s, w, err);
-    if (status == UNRELU_OK)
-        status = ur_row_mean_run(&gram, w->x, s->n, d, exec, Sigma, err);
-    if (status == UNRELU_OK)
-        status = check_rank(s->n, d, Sigma, err);
-    if (status == UNRELU_OK)
-        status = ur_cholesky(d, Sigma, w->L, &positive, err);
-    if (status == UNRELU_OK && !positive)
-        status = ur_fail(err, UNRELU_EDATA,
-                         "the covariance of the %zu inputs is not positive definite", d);
-    if (status == UNRELU_OK)
-        status = ur_parallel_for(exec, "whitening", (s->n + ROWS - 1) / ROWS, whiten_rows, w, err);
-    free(Sigma);
-    if (status != UNRELU_OK)
-        ur_white_free(w);
-    return status;
-}
-
-void ur_white_free(ur_white *w)
-{
-    free(w->mean);
-    free(w->L);
-    free(w->x);
-    *w = (ur_white){0};
+    UR_TRY(ur_row_mean_run(&mean, s->x, n, d, exec, w->mean, err));
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < d; j++)
+            w->x[i * d + j] = s->x[i * d + j] - w->mean[j];
+    UR_TRY(ur_row_mean_run(&gram, w->x, n, d, exec, Sigma, err));
+    UR_TRY(check_rank(n, d, Sigma, err));
+    UR_TRY(ur_cholesky(d, Sigma, w->L, &positive, err));
+    if (!positive)
+        return ur_fail(err, UNRELU_EDATA,
+                       "the covariance of the %zu inputs is not positive definite", d);
+    return ur_parallel_for(exec, "whitening", (n + ROWS - 1) / ROWS, whiten_rows, w, err);
 }
 
 void ur_white_rows(const ur_white *w, size_t k, const double *V, double *W, double *shift)
@@ -208,16 +178,15 @@ unrelu_status ur_regression_means(const ur_regression *r, const double *x, size_
                               .scratch = ROWS * (p + r->extra),
                               .add = add_features,
                               .context = r};
-    double *sum = ur_alloc(p, (p + r->q) * sizeof *sum);
-    if (!sum)
-        return ur_fail_memory(err, p * (p + r->q), "numbers of normal equations");
-    unrelu_status status = ur_row_mean_run(&mean, x, n, r->d, exec, sum, err);
+    UR_ARENA(arena);
+    double *sum = ur_take(&arena, p, (p + r->q) * sizeof *sum);
+    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(ur_row_mean_run(&mean, x, n, r->d, exec, sum, err));
     for (size_t i = 0; i < p; i++)
         for (size_t j = 0; j < p; j++)
             gram[i * p + j] = j >= i ? sum[i * p + j] : sum[j * p + i];
     memcpy(cross, sum + p * p, p * r->q * sizeof *cross);
-    free(sum);
-    return status;
+    return UNRELU_OK;
 }
 
 /* unit diagonal; scale (p) keeps the factors. A feature that is always 0 keeps the factor 0. */
@@ -242,20 +211,19 @@ static void scale_rows(size_t p, size_t q, const double *scale, double *B)
 unrelu_status ur_regression_solve(size_t p, size_t q, double *gram, double *cross, double ridge,
                                   int *positive, unrelu_error *err)
 {
-    double *scale = ur_doubles(p);
     *positive = 0;
-    if (!scale)
-        return ur_fail_memory(err, p, "numbers of normal equations");
+    UR_ARENA(arena);
+    double *scale = ur_take(&arena, p, sizeof *scale);
+    UR_TRY(ur_arena_status(&arena, err));
     equilibrate(p, gram, ridge, scale);
     scale_rows(p, q, scale, cross);
-    unrelu_status status = ur_cholesky(p, gram, gram, positive, err);
+    UR_TRY(ur_cholesky(p, gram, gram, positive, err));
     for (size_t i = 0; i < p && ridge == 0 && *positive; i++)
-        *positive = gram[i * p + i] * gram[i * p + i] > 1e-8;
-    if (status == UNRELU_OK && *positive) {
-        ur_trsm(UR_LEFT, UR_LOWER, UR_PLAIN, p, q, gram, p, cross, q);
-        ur_trsm(UR_LEFT, UR_LOWER, UR_TURNED, p, q, gram, p, cross, q);
-        scale_rows(p, q, scale, cross);
-    }
-    free(scale);
-    return status;
+        *positive = gram[i * p + i] * gram[i * p + i] > DEPENDENT;
+    if (!*positive)
+        return UNRELU_OK;
+    ur_trsm(UR_LEFT, UR_LOWER, UR_PLAIN, p, q, gram, p, cross, q);
+    ur_trsm(UR_LEFT, UR_LOWER, UR_TURNED, p, q, gram, p, cross, q);
+    scale_rows(p, q, scale, cross);
+    return UNRELU_OK;
 }

@@ -4,6 +4,7 @@
 #ifndef UR_SCORE_H
 #define UR_SCORE_H
 
+#include "base/arena.h"
 #include "network/problem/start.h"
 
 /* --- score.c --- */
@@ -16,17 +17,16 @@ typedef struct {
     const unrelu_exec *exec;
 } ur_white;
 
-/* fails with EDATA and the rank where Sigma is singular */
-unrelu_status ur_white_new(const ur_sample *sample, const unrelu_exec *exec, ur_white *white,
-                           unrelu_error *err);
-void ur_white_free(ur_white *white);
+/* fails with EDATA and the rank where Sigma is singular; the arrays are the arena's */
+unrelu_status ur_white_new(const ur_sample *sample, const unrelu_exec *exec, ur_arena *arena,
+                           ur_white *white, unrelu_error *err);
 /* rows of V (k x d) -> L'v_j in W (k x d), their shift v_j mean (k, or NULL) */
 void ur_white_rows(const ur_white *white, size_t k, const double *V, double *W, double *shift);
 /* rows of white coordinates -> L^-T v_j, normalised, in place */
 void ur_white_back(const ur_white *white, size_t k, double *V);
 
-/* out (len) = the mean over the n rows of what `add` sums. add sees at most `step` rows at a
- * time and has `scratch` doubles; blocks are summed in order, whatever the threads. */
+/* out (len) = the mean over the n rows of what `add` sums, by pass/blocks.h: add sees at most
+ * `step` rows at a time and has `scratch` doubles. */
 typedef struct {
     size_t len, step, scratch;
     void (*add)(const void *context, const double *x, size_t first, size_t rows, double *scratch,
@@ -55,9 +55,9 @@ unrelu_status ur_regression_solve(size_t p, size_t q, double *gram, double *cros
 
 /* --- score_labels.c --- */
 /* y (n, *r), mean 0 and covariance I: the r <= min(k, m) leading combinations of the labels,
- * of their residual on x where `residual`. The caller frees y. */
-unrelu_status ur_score_labels(const ur_start *start, const ur_white *white, int residual, size_t *r,
-                              double **y, unrelu_error *err);
+ * of their residual on x where `residual`. y is the arena's. */
+unrelu_status ur_score_labels(const ur_start *start, const ur_white *white, int residual,
+                              ur_arena *arena, size_t *r, double **y, unrelu_error *err);
 
 /* --- score_tensor.c --- */
 /* T (w x d(d+1)/2, rows of the upper triangle) = mean of y_s x_a x_b, w = r; with `outer` that of

@@ -11,15 +11,15 @@
  * regression of p = (q + 1)(q + 2)/2 features, and 6 decompositions of r x k x k by alternating
  * least squares. Refuses k > d, r = 1 < k and singular covariances. */
 #include "base/error.h"
-#include "base/memory.h"
 #include "dense/blas.h"
 #include "dense/linear.h"
 #include "network/noisy/score.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum { QUADRATIC_D = 40 }; /* 861 features */
+/* samples for each feature of a quadratic: with fewer it fits noise. 2 serves alike. */
+static const double SAMPLES_A_FEATURE = 1.3;
 
 static size_t packed_size(size_t d)
 {
@@ -78,7 +78,7 @@ static void quadratic_features(const void *context, const double *x, size_t rows
 
 static int enough_samples(size_t n, size_t q)
 {
-    return (double)n > 1.3 * ((double)q + 1) * ((double)q + 2) / 2;
+    return (double)n > SAMPLES_A_FEATURE * ((double)q + 1) * ((double)q + 2) / 2;
 }
 
 /* T (r x q(q+1)/2, packed): Hessians of the least squares quadratic of y; *positive = 0 where
@@ -95,22 +95,17 @@ static unrelu_status regress(const ur_white *white, const double *Q, size_t q, s
                                       .features = quadratic_features,
                                       .context = &context,
                                       .b = y};
-    double *gram = ur_alloc(p, p * sizeof *gram), *cross = ur_alloc(p, r * sizeof *cross);
-    unrelu_status status = UNRELU_OK;
-    if (!gram || !cross)
-        status = ur_fail_memory(err, p * p, "numbers of normal equations");
-    if (status == UNRELU_OK)
-        status =
-            ur_regression_means(&regression, white->x, white->n, white->exec, gram, cross, err);
-    if (status == UNRELU_OK)
-        status = ur_regression_solve(p, r, gram, cross, 0, positive, err);
-    for (size_t s = 0; s < r && status == UNRELU_OK; s++)
+    UR_ARENA(arena);
+    double *gram = ur_take(&arena, p, p * sizeof *gram);
+    double *cross = ur_take(&arena, p, r * sizeof *cross);
+    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(ur_regression_means(&regression, white->x, white->n, white->exec, gram, cross, err));
+    UR_TRY(ur_regression_solve(p, r, gram, cross, 0, positive, err));
+    for (size_t s = 0; s < r; s++)
         for (size_t a = 0, i = 0; a < q; a++)
             for (size_t b = a; b < q; b++, i++)
                 T[s * second + i] = cross[(1 + q + i) * r + s] * (a == b ? M_SQRT2 : 1);
-    free(gram);
-    free(cross);
-    return status;
+    return UNRELU_OK;
 }
 
 /* ---- the four kinds ---- */
@@ -121,34 +116,6 @@ typedef struct {
     double *y, *T, *Q, *core;
 } work;
 
-static void work_free(work *w)
-{
-    ur_white_free(&w->white);
-    free(w->y);
-    free(w->T);
-    free(w->Q);
-    free(w->core);
-}
-
-static unrelu_status prepare(const ur_start *start, ur_moments_kind kind, work *w,
-                             unrelu_error *err)
-{
-    size_t d = start->sample.d, k = start->k;
-    unrelu_status status = ur_white_new(&start->sample, start->exec, &w->white, err);
-    if (status == UNRELU_OK)
-        status = ur_score_labels(start, &w->white, kind != UR_MOMENTS_PLAIN, &w->r, &w->y, err);
-    if (status == UNRELU_OK)
-        status = ur_score_check_unique(start, w->r, err);
-    if (status != UNRELU_OK)
-        return status;
-    w->T = ur_alloc(w->r, packed_size(d) * sizeof *w->T);
-    w->Q = ur_alloc(d, k * sizeof *w->Q);
-    w->core = ur_alloc(w->r * k, k * sizeof *w->core);
-    if (!w->T || !w->Q || !w->core)
-        return ur_fail_memory(err, w->r * packed_size(d), "numbers of a tensor");
-    return UNRELU_OK;
-}
-
 static unrelu_status all_dimensions(const ur_start *start, work *w, unrelu_error *err)
 {
     size_t d = start->sample.d, n = start->sample.n;
@@ -157,14 +124,15 @@ static unrelu_status all_dimensions(const ur_start *start, work *w, unrelu_error
         return ur_fail(err, UNRELU_EDATA,
                        "the quadratic regression needs d <= %d and more than %.0f samples for "
                        "d = %zu, found %zu; moment start skipped",
-                       QUADRATIC_D, 0.65 * (double)(d + 1) * (double)(d + 2), d, n);
-    unrelu_status status = regress(&w->white, NULL, d, w->r, w->y, w->T, &positive, err);
-    if (status == UNRELU_OK && !positive)
-        status = ur_fail(err, UNRELU_EDATA,
-                         "the squares and products of the %zu inputs are linearly dependent over "
-                         "%zu samples; moment start skipped",
-                         d, n);
-    return status;
+                       QUADRATIC_D, SAMPLES_A_FEATURE / 2 * (double)(d + 1) * (double)(d + 2), d,
+                       n);
+    UR_TRY(regress(&w->white, NULL, d, w->r, w->y, w->T, &positive, err));
+    if (positive)
+        return UNRELU_OK;
+    return ur_fail(err, UNRELU_EDATA,
+                   "the squares and products of the %zu inputs are linearly dependent over %zu "
+                   "samples; moment start skipped",
+                   d, n);
 }
 
 /* core anew in z = Q'x; kept as it is where that cannot be done */
@@ -174,32 +142,33 @@ static unrelu_status row_space(const ur_start *start, work *w, unrelu_error *err
     int positive = 0;
     if (!enough_samples(start->sample.n, k))
         return UNRELU_OK;
-    double *T = ur_alloc(w->r, packed_size(k) * sizeof *T);
-    if (!T)
-        return ur_fail_memory(err, w->r * packed_size(k), "numbers of a tensor");
-    unrelu_status status = regress(&w->white, w->Q, k, w->r, w->y, T, &positive, err);
-    for (size_t s = 0; s < w->r && status == UNRELU_OK && positive; s++)
+    UR_ARENA(arena);
+    double *T = ur_take(&arena, w->r, packed_size(k) * sizeof *T);
+    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(regress(&w->white, w->Q, k, w->r, w->y, T, &positive, err));
+    for (size_t s = 0; s < w->r && positive; s++)
         ur_score_unpack(k, T + s * packed_size(k), w->core + s * k * k);
-    free(T);
-    return status;
+    return UNRELU_OK;
 }
 
 unrelu_status ur_start_moments(const ur_start *start, ur_moments_kind kind, double *V, double *fit,
                                unrelu_error *err)
 {
+    size_t d = start->sample.d, k = start->k;
+    UR_ARENA(arena);
     work w = {0};
-    unrelu_status status = ur_score_check(start, err);
-    if (status == UNRELU_OK)
-        status = prepare(start, kind, &w, err);
-    if (status == UNRELU_OK)
-        status = kind == UR_MOMENTS_QUADRATIC ? all_dimensions(start, &w, err)
-                                              : ur_score_tensor(&w.white, w.r, w.y, 0, w.T, err);
-    if (status == UNRELU_OK)
-        status = ur_score_reduce(w.r, start->sample.d, start->k, w.T, w.Q, w.core, err);
-    if (status == UNRELU_OK && kind == UR_MOMENTS_REDUCED)
-        status = row_space(start, &w, err);
-    if (status == UNRELU_OK)
-        status = ur_score_decompose(start, &w.white, w.r, w.core, w.Q, V, fit, err);
-    work_free(&w);
-    return status;
+    UR_TRY(ur_score_check(start, err));
+    UR_TRY(ur_white_new(&start->sample, start->exec, &arena, &w.white, err));
+    UR_TRY(ur_score_labels(start, &w.white, kind != UR_MOMENTS_PLAIN, &arena, &w.r, &w.y, err));
+    UR_TRY(ur_score_check_unique(start, w.r, err));
+    w.T = ur_take(&arena, w.r, packed_size(d) * sizeof *w.T);
+    w.Q = ur_take(&arena, d, k * sizeof *w.Q);
+    w.core = ur_take(&arena, w.r * k, k * sizeof *w.core);
+    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(kind == UR_MOMENTS_QUADRATIC ? all_dimensions(start, &w, err)
+                                        : ur_score_tensor(&w.white, w.r, w.y, 0, w.T, err));
+    UR_TRY(ur_score_reduce(w.r, d, k, w.T, w.Q, w.core, err));
+    if (kind == UR_MOMENTS_REDUCED)
+        UR_TRY(row_space(start, &w, err));
+    return ur_score_decompose(start, &w.white, w.r, w.core, w.Q, V, fit, err);
 }

@@ -3,7 +3,6 @@
  * without a list of products over all samples; its reduction to the k-dimensional space where it
  * lives, and its decomposition from several starts. */
 #include "base/error.h"
-#include "base/memory.h"
 #include "base/random.h"
 #include "dense/als.h"
 #include "dense/blas.h"
@@ -12,15 +11,20 @@
 #include "pass/parallel.h"
 
 #include <limits.h>
-#include <stdlib.h>
 
 enum {
     ROWS = 256,
+    ROWS_LEAST = 8,    /* with fewer a product is slow */
+    SCRATCH = 1 << 19, /* doubles of a thread, 4 MiB */
     RANDOM_STARTS = 5, /* the best of 3 was the best of all in 12 of 12 instances */
     STARTS = RANDOM_STARTS + 1,
     STEPS = 200,   /* of each start */
     FINISH = 1000, /* of the best one */
 };
+
+/* Of a column's length: Jennrich's second matrix has that rank. It is only a start: of a smaller
+ * rank than k others will do better. */
+static const double PENCIL_RANK = 1e-14;
 
 static size_t packed_size(size_t d)
 {
@@ -60,8 +64,8 @@ unrelu_status ur_score_tensor(const ur_white *white, size_t r, const double *y, 
     size_t d = white->d, p = packed_size(d), w = outer ? r * d : r;
     if (p > INT_MAX || w > INT_MAX)
         return ur_fail_memory(err, p, "products of inputs");
-    size_t step = ((size_t)1 << 19) / (p + w); /* 4 MiB of scratch */
-    step = step < 8 ? 8 : step < ROWS ? step : ROWS;
+    size_t step = SCRATCH / (p + w);
+    step = step < ROWS_LEAST ? ROWS_LEAST : step < ROWS ? step : ROWS;
     const tensor t = {.d = d, .r = r, .y = y, .outer = outer};
     const ur_row_mean mean = {.len = w * p,
                               .step = step,
@@ -82,13 +86,11 @@ unrelu_status ur_score_reduce(size_t w, size_t d, size_t k, const double *T, dou
                               double *core, unrelu_error *err)
 {
     size_t p = packed_size(d);
-    double *full = ur_alloc(d, d * sizeof *full), *sum = ur_alloc(d, d * sizeof *sum),
-           *vectors = ur_alloc(d, d * sizeof *vectors), *values = ur_doubles(d);
-    unrelu_status status = UNRELU_OK;
-    if (!full || !sum || !vectors || !values) {
-        status = ur_fail_memory(err, d * d, "numbers of a tensor");
-        goto done;
-    }
+    UR_ARENA(arena);
+    double *full = ur_take(&arena, d, d * sizeof *full), *sum = ur_take(&arena, d, d * sizeof *sum);
+    double *vectors = ur_take(&arena, d, d * sizeof *vectors);
+    double *values = ur_take(&arena, d, sizeof *values);
+    UR_TRY(ur_arena_status(&arena, err));
     for (size_t s = 0; s < w; s++) {
         ur_score_unpack(d, T + s * p, full);
         ur_syrk(UR_UPPER, UR_PLAIN, d, d, 1, full, d, 1, sum, d);
@@ -96,9 +98,7 @@ unrelu_status ur_score_reduce(size_t w, size_t d, size_t k, const double *T, dou
     for (size_t a = 0; a < d; a++)
         for (size_t b = 0; b < a; b++)
             sum[a * d + b] = sum[b * d + a];
-    status = ur_eigen_symmetric(d, sum, values, vectors, err);
-    if (status != UNRELU_OK)
-        goto done;
+    UR_TRY(ur_eigen_symmetric(d, sum, values, vectors, err));
     for (size_t a = 0; a < d; a++)
         for (size_t j = 0; j < k; j++)
             Q[a * k + j] = vectors[a * d + d - 1 - j];
@@ -107,12 +107,7 @@ unrelu_status ur_score_reduce(size_t w, size_t d, size_t k, const double *T, dou
         ur_multiply(d, d, k, full, Q, sum);
         ur_multiply_tn(d, k, k, Q, sum, core + s * k * k);
     }
-done:
-    free(full);
-    free(sum);
-    free(vectors);
-    free(values);
-    return status;
+    return UNRELU_OK;
 }
 
 /* ---- decomposition ---- */
@@ -122,8 +117,6 @@ typedef struct {
     uint64_t seed;
     double *V, *G; /* STARTS of them */
     double fit[STARTS];
-    unrelu_status status[STARTS];
-    unrelu_error error[STARTS];
 } decomposition;
 
 /* M (k x k) = sum_s theta_s T_s, theta normal, number i of its stream */
@@ -139,33 +132,27 @@ static void contract(const ur_als *p, uint64_t seed, size_t i, double *theta, do
 static unrelu_status pencil(const ur_als *p, uint64_t seed, double *V, unrelu_error *err)
 {
     size_t k = p->k, size = k * k;
-    double *M = ur_alloc(4 * k, k * sizeof *M), *theta = ur_doubles(p->r),
-           *values = ur_doubles(2 * k);
-    unrelu_status status = UNRELU_OK;
-    if (!M || !theta || !values) {
-        status = ur_fail_memory(err, 4 * size, "numbers of a tensor decomposition");
-        goto done;
-    }
-    double *other = M + size, *X = other + size, *vectors = X + size;
+    UR_ARENA(arena);
+    double *M = ur_take(&arena, k, k * sizeof *M), *other = ur_take(&arena, k, k * sizeof *other);
+    double *X = ur_take(&arena, k, k * sizeof *X),
+           *vectors = ur_take(&arena, size, sizeof *vectors);
+    double *theta = ur_take(&arena, p->r, sizeof *theta);
+    double *values = ur_take(&arena, 2 * k, sizeof *values);
+    UR_TRY(ur_arena_status(&arena, err));
     contract(p, seed, 0, theta, M);
     contract(p, seed, 1, theta, other);
-    status = ur_least_squares(k, k, k, other, M, 1e-14, X, NULL, err);
+    UR_TRY(ur_least_squares(k, k, k, other, M, PENCIL_RANK, X, NULL, err));
     for (size_t i = 0; i < k; i++)
         for (size_t j = 0; j < k; j++)
             M[j * k + i] = X[i * k + j];
-    if (status == UNRELU_OK)
-        status = ur_eigen_general(k, M, values, values + k, vectors, err);
-    for (size_t i = 0; i < k && status == UNRELU_OK; i++)
+    UR_TRY(ur_eigen_general(k, M, values, values + k, vectors, err));
+    for (size_t i = 0; i < k; i++)
         for (size_t j = 0; j < k; j++)
             V[j * k + i] = vectors[i * k + j];
-done:
-    free(M);
-    free(theta);
-    free(values);
-    return status;
+    return UNRELU_OK;
 }
 
-static void decompose_once(void *context, size_t i)
+static unrelu_status decompose_once(void *context, size_t i, unrelu_error *err)
 {
     decomposition *c = context;
     size_t size = c->als.k * c->als.q;
@@ -173,54 +160,30 @@ static void decompose_once(void *context, size_t i)
     if (i < RANDOM_STARTS)
         ur_random_normals(c->seed, UR_STREAM_ALS, i * size, size, V);
     else
-        c->status[i] = pencil(&c->als, c->seed, V, &c->error[i]);
-    if (c->status[i] == UNRELU_OK)
-        c->status[i] =
-            ur_als_run(&c->als, STEPS, V, c->G + i * c->als.k * c->als.r, &c->fit[i], &c->error[i]);
-}
-
-static unrelu_status best_start(decomposition *c, const unrelu_exec *exec, size_t *best,
-                                unrelu_error *err)
-{
-    unrelu_status status = ur_parallel_for(exec, "decomposition", STARTS, decompose_once, c, err);
-    for (size_t i = 0; i < STARTS && status == UNRELU_OK; i++) {
-        status = c->status[i];
-        if (status != UNRELU_OK && err)
-            *err = c->error[i];
-        if (c->fit[i] < c->fit[*best])
-            *best = i;
-    }
-    return status;
+        UR_TRY(pencil(&c->als, c->seed, V, err));
+    return ur_als_run(&c->als, STEPS, V, c->G + i * c->als.k * c->als.r, &c->fit[i], err);
 }
 
 unrelu_status ur_score_decompose(const ur_start *start, const ur_white *white, size_t w,
                                  const double *core, const double *Q, double *V, double *fit,
                                  unrelu_error *err)
 {
-    size_t k = start->k, d = white->d, best = 0;
-    decomposition *c = ur_alloc(1, sizeof *c);
-    if (!c)
-        return ur_fail_memory(err, 1, "tensor decomposition");
-    c->als = (ur_als){.r = w, .q = k, .k = k, .T = core};
-    c->seed = start->seed;
-    c->V = ur_alloc(STARTS * k, k * sizeof *c->V);
-    c->G = ur_alloc(STARTS * k, w * sizeof *c->G);
-    unrelu_status status = UNRELU_OK;
-    if (!c->V || !c->G)
-        status = ur_fail_memory(err, STARTS * k * w, "numbers of a tensor decomposition");
-    if (status == UNRELU_OK)
-        status = best_start(c, start->exec, &best, err);
-    double *v = status == UNRELU_OK ? c->V + best * k * k : NULL;
-    if (status == UNRELU_OK)
-        status = ur_als_run(&c->als, FINISH, v, c->G, &c->fit[best], err);
-    if (status == UNRELU_OK) {
-        ur_multiply_nt(k, k, d, v, Q, V);
-        ur_white_back(white, k, V);
-        if (fit)
-            *fit = c->fit[best];
-    }
-    free(c->V);
-    free(c->G);
-    free(c);
-    return status;
+    size_t k = start->k, best = 0;
+    UR_ARENA(arena);
+    decomposition c = {.als = {.r = w, .q = k, .k = k, .T = core},
+                       .seed = start->seed,
+                       .V = ur_take(&arena, STARTS * k, k * sizeof *c.V),
+                       .G = ur_take(&arena, STARTS * k, w * sizeof *c.G)};
+    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(ur_each(start->exec, "decomposition", STARTS, decompose_once, &c, err));
+    for (size_t i = 0; i < STARTS; i++)
+        if (c.fit[i] < c.fit[best])
+            best = i;
+    double *v = c.V + best * k * k;
+    UR_TRY(ur_als_run(&c.als, FINISH, v, c.G, &c.fit[best], err));
+    ur_multiply_nt(k, k, white->d, v, Q, V);
+    ur_white_back(white, k, V);
+    if (fit)
+        *fit = c.fit[best];
+    return UNRELU_OK;
 }

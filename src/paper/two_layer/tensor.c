@@ -34,7 +34,6 @@ typedef struct {
 
 static void work_free(work *w)
 {
-    free(w->y);
     free(w->T);
     free(w->Q);
     free(w->core);
@@ -213,6 +212,7 @@ static unrelu_status fourth(const ur_start *start, const ur_white *white, work *
 unrelu_status ur_start_tensor(const ur_start *start, int order, double *V, ur_start_note *note,
                               unrelu_error *err)
 {
+    UR_ARENA(arena);
     ur_white white = {0};
     work w = {0};
     if (order < 2 || order > 4)
@@ -221,16 +221,15 @@ unrelu_status ur_start_tensor(const ur_start *start, int order, double *V, ur_st
     if (status == UNRELU_OK)
         status = ur_score_check(start, err);
     if (status == UNRELU_OK)
-        status = ur_white_new(&start->sample, start->exec, &white, err);
+        status = ur_white_new(&start->sample, start->exec, &arena, &white, err);
     if (status == UNRELU_OK)
         status = describe(start, &white, order, note, err);
     if (status == UNRELU_OK && order > 2)
-        status = ur_score_labels(start, &white, 1, &w.r, &w.y, err);
+        status = ur_score_labels(start, &white, 1, &arena, &w.r, &w.y, err);
     if (status == UNRELU_OK)
         status = order == 2   ? ur_start_moments(start, UR_MOMENTS_PLAIN, V, NULL, err)
                  : order == 3 ? third(start, &white, &w, V, err)
                               : fourth(start, &white, &w, V, err);
     work_free(&w);
-    ur_white_free(&white);
     return status;
 }
