@@ -127,9 +127,10 @@ static unrelu_status load_bytes(ur_npz *npz, const char *path, const char *name,
 unrelu_status ur_count_load(ur_npz *npz, const char *path, const char *name, size_t *out,
                             unrelu_error *err)
 {
+    static const double MOST = 1e18; /* what size_t holds */
     double value = 0;
     unrelu_status status = ur_npz_number(npz, name, &value, err);
-    if (status == UNRELU_OK && !(value >= 0 && value < 1e18 && value == floor(value)))
+    if (status == UNRELU_OK && !(value >= 0 && value < MOST && value == floor(value)))
         status = ur_fail(err, UNRELU_EFORMAT, "%s: %s is %g, where a count is needed", path, name,
                          value);
     *out = status == UNRELU_OK ? (size_t)value : 0;

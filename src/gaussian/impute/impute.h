@@ -8,6 +8,12 @@
 
 #include <stdint.h>
 
+/* Of cells in deviations: one whose variance given others falls below the first follows from them,
+ * and is known to the second, its root. 10 times larger would call columns of correlation
+ * 1 - 5e-10 one; smaller ones have less than 6 digits left of 16. */
+#define UR_NO_VARIANCE  1e-10
+#define UR_NO_DEVIATION 1e-5
+
 /* --- impute_columns.c --- */
 /* a model that can fill samples */
 unrelu_status ur_impute_check(const unrelu_gaussian *m, unrelu_error *err);

@@ -9,7 +9,10 @@
 #include <math.h>
 #include <string.h>
 
-#define TINY 1e-12 /* of a deviation: slower than that a limit is not met */
+/* of a deviation: a line that moves a cell less meets no limit of it */
+static const double TINY = 1e-12;
+/* of the mode, in deviations: a draw that starts there forgets it in a few sweeps */
+static const double MODE_STEP = 1e-10;
 
 enum { MODE_ROUNDS = 1000 };
 
@@ -137,7 +140,7 @@ void ur_law_mode(const ur_law *law, double *dual, double *z)
                 z[k] -= step * row[k];
             moved = fmax(moved, fabs(step) * sqrt(square));
         }
-        if (moved < 1e-10)
+        if (moved < MODE_STEP)
             return;
     }
 }

@@ -11,9 +11,6 @@
 #include <math.h>
 #include <string.h>
 
-#define TOLERANCE 1e-10
-#define SMALLEST  1e-5 /* its root: what a row without variance of its own is known to */
-
 static void swap_rows(ur_law *law, size_t i, size_t j, size_t columns)
 {
     if (i == j)
@@ -41,7 +38,7 @@ static size_t choose(const ur_law *law, size_t first, size_t end)
     size_t best = end;
     double least = INFINITY;
     for (size_t i = first; i < end; i++) {
-        if (!(law->rest[i] > TOLERANCE))
+        if (!(law->rest[i] > UR_NO_VARIANCE))
             continue;
         double likely =
             end == law->below ? (law->u[i] - law->shift[i]) / sqrt(law->rest[i]) : -law->rest[i];
@@ -77,7 +74,7 @@ static void set_last(ur_law *law)
         double *row = law->L + i * law->stride;
         law->last[i] = i < law->rank ? i : law->rank;
         for (size_t k = 0; i >= law->rank && k < law->rank; k++) {
-            if (fabs(row[k]) > SMALLEST)
+            if (fabs(row[k]) > UR_NO_DEVIATION)
                 law->last[i] = k;
             else
                 row[k] = 0;

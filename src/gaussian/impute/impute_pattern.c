@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The seen cells are eliminated by a Cholesky factor with the largest remaining variance first;
- * where that falls below 1e-10 the cells that are left follow from those before, to 1e-5 of their
- * scale, and say nothing new. R may so be singular. d^3 / 3 flops for a pattern, d^2 for a row. */
+ * where that falls below UR_NO_VARIANCE the cells that are left follow from those before and say
+ * nothing new. R may so be singular. d^3 / 3 flops for a pattern, d^2 for a row. */
 #include "gaussian/impute/impute.h"
 
-#include <math.h>
+#include "law/cell_margin.h"
 
-#define TOLERANCE 1e-10
+#include <math.h>
 
 static void swap(size_t *a, size_t *b)
 {
@@ -53,7 +53,7 @@ static void factor_seen(ur_impute_pattern *p, const double *R)
                 best = i;
             }
         }
-        if (most < TOLERANCE) {
+        if (most < UR_NO_VARIANCE) {
             p->seen = k;
             return;
         }
@@ -75,10 +75,10 @@ void ur_impute_pattern_set(ur_impute_pattern *p, const double *R, const unsigned
                            const unsigned char *varies)
 {
     size_t d = p->d;
-    p->seen = collect(p, 0, state, varies, 0);
+    p->seen = collect(p, 0, state, varies, UR_SEEN);
     factor_seen(p, R);
-    p->below = collect(p, p->seen, state, varies, 1);
-    p->missing = collect(p, p->seen + p->below, state, varies, 2);
+    p->below = collect(p, p->seen, state, varies, UR_BELOW);
+    p->missing = collect(p, p->seen + p->below, state, varies, UR_MISSING);
     const size_t *hidden = p->index + p->seen;
     for (size_t i = 0; i < p->below + p->missing; i++) {
         double *v = p->V + i * d;

@@ -24,8 +24,10 @@
 #include <math.h>
 #include <string.h>
 
-#define SMALLEST  1e-5 /* a root of 1 - rho^2 below which two cells count as one */
-#define TWO_LEAST 1e-6 /* Phi2 is known to 1e-14 */
+/* Phi2 is known to 1e-14: of a rarer pair of cells a mean would have fewer than 8 digits */
+static const double TWO_LEAST = 1e-6;
+/* of the way to the next tilt: whole steps may swing */
+static const double TILT_STEP = 0.5;
 
 enum {
     TILT_ROUNDS = 12,
@@ -90,7 +92,7 @@ static void set_tilt(const ur_law *law, double *tilt, double *mean)
             for (size_t k = j + 1; k < r; k++)
                 sum -=
                     (tilt[k] - mean[k]) * law->L[k * law->stride + j] / law->L[k * law->stride + k];
-            tilt[j] += 0.5 * (sum - tilt[j]);
+            tilt[j] += TILT_STEP * (sum - tilt[j]);
         }
     }
 }
@@ -199,7 +201,7 @@ static int mean_of_two(const ur_law *law, double *z)
     double s = hypot(l21, l22), rho = l21 / s, root = l22 / s;
     double a = law->u[0] / l11, b = law->u[1] / s;
     double mass = ur_bivariate_normal(a, b, rho);
-    if (!(mass > TWO_LEAST) || root < SMALLEST)
+    if (!(mass > TWO_LEAST) || root < UR_NO_DEVIATION)
         return 0;
     double at_a = ur_normal_pdf(a) * ur_normal_cdf((b - rho * a) / root);
     double at_b = ur_normal_pdf(b) * ur_normal_cdf((a - rho * b) / root);

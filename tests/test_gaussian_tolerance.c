@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tolerances of the rectified Gaussian from both sides: each test fails where one of them is 100
+ * times larger or smaller. */
+#include "gaussian/impute/impute.h"
+#include "gaussian/model/gaussian_model.h"
+#include "law/cell_margin.h"
+#include "planted.h"
+
+enum { N = 400 };
+
+/* two standard normals of this correlation */
+static unrelu_gaussian pair_of(double rho)
+{
+    unrelu_gaussian m = {0};
+    unrelu_error err = {0};
+    must(ur_gaussian_allocate(&m, 2, 0, &err), &err);
+    for (size_t i = 0; i < 4; i++)
+        m.correlation[i] = i == 0 || i == 3 ? 1 : rho;
+    for (size_t i = 0; i < 2; i++) {
+        m.scale[i] = 1;
+        m.names[i] = strdup(i ? "b" : "a");
+    }
+    ur_gaussian_set_sigma(&m);
+    return m;
+}
+
+static void correlations_are_repaired_beyond_rounding(void **state)
+{
+    (void)state;
+    unrelu_error err = {0};
+    for (int beyond = 0; beyond < 2; beyond++) {
+        unrelu_gaussian m = pair_of(beyond ? 1 + 0x1p-43 : 1 + 0x1p-50); /* 1.1e-13, 8.9e-16 */
+        must(ur_gaussian_repair(&m, 1, &err), &err);
+        assert_int_equal(m.repaired, beyond);
+        unrelu_gaussian_free(&m);
+    }
+}
+
+static void a_divergence_exists_where_a_factor_has_digits(void **state)
+{
+    (void)state;
+    unrelu_error err = {0};
+    unrelu_gaussian_distance far;
+    for (int singular = 0; singular < 2; singular++) {
+        unrelu_gaussian m = pair_of(1 - (singular ? 1e-14 : 1e-12));
+        must(unrelu_gaussian_compare(&m, &m, &far, &err), &err);
+        assert_int_equal(isinf(far.kl) != 0, singular);
+        unrelu_gaussian_free(&m);
+    }
+}
+
+static void powers_are_the_same_to_rounding(void **state)
+{
+    (void)state;
+    unrelu_error err = {0};
+    unrelu_gaussian_distance far;
+    unrelu_gaussian a = pair_of(0.5), b = pair_of(0.5);
+    double lambda[2] = {0.5, 0.5}, other[2] = {0.5, 0.5 + 1e-13};
+    a.transform = b.transform = UNRELU_TRANSFORM_BOXCOX;
+    a.lambda = lambda;
+    b.lambda = other;
+    must(unrelu_gaussian_compare(&a, &b, &far, &err), &err);
+    other[1] = 0.5 + 1e-11;
+    assert_int_equal(unrelu_gaussian_compare(&a, &b, &far, &err), UNRELU_EFORMAT);
+    a.lambda = b.lambda = NULL;
+    unrelu_gaussian_free(&a);
+    unrelu_gaussian_free(&b);
+}
+
+static void a_correlation_may_exceed_1_by_rounding(void **state)
+{
+    (void)state;
+    unrelu_error err = {0};
+    for (int beyond = 0; beyond < 2; beyond++) {
+        unrelu_gaussian m = pair_of(1 + (beyond ? 1e-8 : 1e-10));
+        assert_int_equal(ur_impute_check(&m, &err), beyond ? UNRELU_EDATA : UNRELU_OK);
+        unrelu_gaussian_free(&m);
+    }
+}
+
+static void a_cell_that_follows_from_another_is_left_out(void **state)
+{
+    (void)state;
+    static const unsigned char seen[2] = {UR_SEEN, UR_SEEN}, varies[2] = {1, 1};
+    for (int follows = 0; follows < 2; follows++) {
+        double rho = sqrt(1 - (follows ? 1e-11 : 1e-9)), R[4] = {1, rho, rho, 1}, G[4], V[4], C[4];
+        size_t index[2];
+        ur_impute_pattern p = {.d = 2, .index = index, .G = G, .V = V, .C = C};
+        ur_impute_pattern_set(&p, R, seen, varies);
+        assert_int_equal(p.seen, follows ? 1 : 2);
+    }
+}
+
+/* 5 + y and 5 + y + delta e */
+static unrelu_gaussian fit_near_copies(double delta, unrelu_precision precision)
+{
+    double x[N * 2];
+    unrelu_gaussian_options o = unrelu_gaussian_options_default();
+    unrelu_gaussian truth = pair_of(0);
+    truth.b[0] = truth.b[1] = 9; /* no zeros */
+    double *y = draw(&truth, N, 3);
+    for (size_t i = 0; i < N; i++) {
+        x[2 * i] = y[2 * i];
+        x[2 * i + 1] = y[2 * i] + delta * (y[2 * i + 1] - 9);
+    }
+    o.precision = precision;
+    free(y);
+    unrelu_gaussian_free(&truth);
+    return fit(x, N, 2, &o);
+}
+
+static void columns_are_copies_to_the_precision_of_the_sums(void **state)
+{
+    (void)state;
+    static const struct {
+        double delta;
+        unrelu_precision precision;
+        int copy;
+    } cases[] = {{3e-7, UNRELU_PRECISION_DOUBLE, 1},
+                 {3e-6, UNRELU_PRECISION_DOUBLE, 0},
+                 {3e-4, UNRELU_PRECISION_SINGLE, 1},
+                 {3e-3, UNRELU_PRECISION_SINGLE, 0}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        unrelu_gaussian m = fit_near_copies(cases[k].delta, cases[k].precision);
+        assert_int_equal(m.correlation[1] == 1, cases[k].copy);
+        unrelu_gaussian_free(&m);
+    }
+}
+
+static void a_variance_is_flagged_where_it_loses_digits(void **state)
+{
+    (void)state;
+    unrelu_gaussian truth = pair_of(0);
+    double *y = draw(&truth, N, 4);
+    for (int lost = 0; lost < 2; lost++) {
+        double x[2 * N];
+        for (size_t i = 0; i < 2 * N; i++)
+            x[i] = y[i] * sqrt(lost ? 1e-308 : 1e-306);
+        unrelu_gaussian m = fit(x, N, 2, NULL);
+        assert_int_equal(!!(m.flags[0] & UNRELU_FLAG_SIGMA_RANGE), lost);
+        unrelu_gaussian_free(&m);
+    }
+    free(y);
+    unrelu_gaussian_free(&truth);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(correlations_are_repaired_beyond_rounding),
+        cmocka_unit_test(a_divergence_exists_where_a_factor_has_digits),
+        cmocka_unit_test(powers_are_the_same_to_rounding),
+        cmocka_unit_test(a_correlation_may_exceed_1_by_rounding),
+        cmocka_unit_test(a_cell_that_follows_from_another_is_left_out),
+        cmocka_unit_test(columns_are_copies_to_the_precision_of_the_sums),
+        cmocka_unit_test(a_variance_is_flagged_where_it_loses_digits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
