@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../width.h"
 #include "chart.h"
 #include "png.h"
+#include "width.h"
 
 enum {
     HEIGHT = 520,  /* of its cells, at most */

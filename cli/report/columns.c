@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../width.h"
 #include "chart.h"
 #include "html.h"
 #include "report.h"
+#include "width.h"
 
 enum { DRAWN = 12, AXIS = 24, SENTENCE = CLI_NAME + 200 }; /* AXIS: characters of a name */
 

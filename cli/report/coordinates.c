@@ -3,9 +3,9 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "../model_text.h"
 #include "html.h"
 #include "report.h"
+#include "show/model_text.h"
 
 static void add_titles(const unrelu_gaussian *m, const unrelu_goodness *g,
                        const cli_report_words *words, char *titles, size_t size)

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../model_text.h"
-#include "../width.h"
 #include "chart.h"
 #include "html.h"
 #include "report.h"
+#include "show/model_text.h"
+#include "width.h"
 
 enum { STRONGEST = 20, MAPPED = 1000 };
 

@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../censor.h"
-#include "../files.h"
-#include "../talk.h"
+#include "censor.h"
+#include "files.h"
 #include "html.h"
 #include "report.h"
+#include "talk.h"
 
 /* ---- the verdict ---- */
 

@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../codes.h"
-#include "../flags.h"
-#include "../table.h"
-#include "../talk.h"
+#include "codes.h"
+#include "flags.h"
+#include "table.h"
+#include "talk.h"
 
 void cli_html_head(cli_page *page, const char *kind, const char *title)
 {

@@ -5,7 +5,7 @@
 
 #include "unrelu/unrelu.h"
 
-#include "../cli.h"
+#include "cli.h"
 #include "page.h"
 
 /* how good news are: the class of a verdict */

@@ -3,13 +3,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../files.h"
-#include "../flags.h"
-#include "../mixture_text.h"
-#include "../talk.h"
 #include "chart.h"
+#include "files.h"
+#include "flags.h"
 #include "html.h"
 #include "report.h"
+#include "show/mixture_text.h"
+#include "talk.h"
 
 enum { CELLS = 1000000, TABLE_UNITS = 12, TABLE_ROWS = 200 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 
-#include "../width.h"
 #include "chart.h"
+#include "width.h"
 
 enum { CUT = 60 };
 

@@ -3,15 +3,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../files.h"
-#include "../flags.h"
-#include "../model_text.h"
-#include "../network_text.h"
-#include "../talk.h"
-#include "../verdict_text.h"
 #include "chart.h"
+#include "files.h"
+#include "flags.h"
 #include "html.h"
 #include "report.h"
+#include "show/model_text.h"
+#include "show/network_text.h"
+#include "show/verdict_text.h"
+#include "talk.h"
 
 enum { CELLS = 1000000, EXACT = 400 }; /* of a heat map; weights in a table */
 

@@ -10,9 +10,9 @@
 
 #include "unrelu/unrelu.h"
 
-#include "../files.h"
-#include "../talk.h"
 #include "assets.h"
+#include "files.h"
+#include "talk.h"
 
 struct cli_page {
     FILE *body;

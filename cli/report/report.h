@@ -5,7 +5,7 @@
 
 #include "unrelu/unrelu.h"
 
-#include "../cli.h"
+#include "cli.h"
 #include "page.h"
 
 /* All of a page, from shared->files; they return the exit status. */

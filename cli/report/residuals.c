@@ -6,11 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../files.h"
-#include "../talk.h"
 #include "chart.h"
+#include "files.h"
 #include "html.h"
 #include "report.h"
+#include "talk.h"
 
 enum { BINS = 41, POINTS = 800, WIDTH = 480, HEIGHT = 250 };
 

@@ -3,11 +3,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../flags.h"
-#include "../model_text.h"
 #include "chart.h"
+#include "flags.h"
 #include "html.h"
 #include "report.h"
+#include "show/model_text.h"
 
 enum { MOST = 1000 }; /* columns, where the eigenvalues are not in the model: a few seconds */
 

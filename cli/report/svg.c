@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../width.h"
+#include "width.h"
 
 enum {
     MOST_TICKS = 24,

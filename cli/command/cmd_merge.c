@@ -4,7 +4,7 @@
 
 #include "cli.h"
 #include "files.h"
-#include "summary_report.h"
+#include "show/summary_report.h"
 #include "talk.h"
 
 typedef struct {

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "censor.h"
-#include "check.h"
 #include "cli.h"
 #include "files.h"
 #include "json.h"
+#include "show/check.h"
 #include "talk.h"
 
 typedef struct {

@@ -9,7 +9,7 @@
 #include "cli.h"
 #include "files.h"
 #include "json.h"
-#include "model_text.h"
+#include "show/model_text.h"
 #include "talk.h"
 
 typedef struct {

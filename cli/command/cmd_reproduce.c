@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli.h"
-#include "figure1.h"
+#include "figure1/figure1.h"
 #include "files.h"
 #include "json.h"
 #include "talk.h"

@@ -2,9 +2,9 @@
 #include "cli.h"
 #include "files.h"
 #include "json.h"
-#include "mixture_text.h"
-#include "model_text.h"
-#include "network_text.h"
+#include "show/mixture_text.h"
+#include "show/model_text.h"
+#include "show/network_text.h"
 #include "talk.h"
 
 typedef struct {

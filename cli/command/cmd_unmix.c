@@ -4,7 +4,7 @@
 #include "cli.h"
 #include "files.h"
 #include "json.h"
-#include "mixture_text.h"
+#include "show/mixture_text.h"
 #include "talk.h"
 
 typedef struct {

@@ -8,7 +8,7 @@
 #include "files.h"
 #include "flags.h"
 #include "json.h"
-#include "network_text.h"
+#include "show/network_text.h"
 #include "talk.h"
 #include "words.h"
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "files.h"
-#include "generate.h"
+#include "show/generate.h"
 #include "talk.h"
 #include "words.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 
-#include "compare.h"
 #include "files.h"
+#include "show/compare.h"
 #include "table.h"
 #include "talk.h"
 
