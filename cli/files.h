@@ -23,14 +23,4 @@ unrelu_status cli_open_source(const char *path, const char *columns, int single_
 int cli_open_samples(const cli_shared *shared, int single_pass, unrelu_source **source);
 void cli_close_samples(unrelu_source *source); /* takes NULL */
 
-typedef enum { CLI_GAUSSIAN, CLI_NETWORK, CLI_MIXTURE } cli_model;
-#define CLI_ANY_MODEL (1U << CLI_GAUSSIAN | 1U << CLI_NETWORK | 1U << CLI_MIXTURE)
-/* Which of those among (bits) the file holds; a file that holds none gets a sentence. */
-int cli_find_model(const char *path, unsigned among, cli_model *kind);
-const char *cli_model_name(cli_model kind);
-/* Loads a model of one kind; any other kind of file gets its own sentence. */
-int cli_load_gaussian(const char *path, unrelu_gaussian *model);
-int cli_load_network(const char *path, unrelu_network *model);
-int cli_load_mixture(const char *path, unrelu_mixture *model);
-
 #endif

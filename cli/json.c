@@ -133,7 +133,7 @@ static void put_transform(cli_json *json, const unrelu_gaussian *m)
     put_quantile(json, "quantile_95", m, z);
 }
 
-void cli_json_model(cli_json *json, const unrelu_gaussian *m)
+void cli_json_gaussian(cli_json *json, const unrelu_gaussian *m)
 {
     const struct {
         const char *key;

@@ -22,7 +22,7 @@ void cli_json_reals(cli_json *json, const char *key, const double *values,
 void cli_json_flags(cli_json *json, const unrelu_gaussian *model); /* of its coordinates */
 void cli_json_warnings(cli_json *json, const unrelu_warning *warnings, size_t count);
 /* all that a model says but its matrices */
-void cli_json_model(cli_json *json, const unrelu_gaussian *model);
+void cli_json_gaussian(cli_json *json, const unrelu_gaussian *model);
 void cli_json_network(cli_json *json, const unrelu_network *model);
 void cli_json_mixture(cli_json *json, const unrelu_mixture *model);
 /* Adds the seconds, prints and frees; returns the exit status. */

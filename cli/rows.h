@@ -6,14 +6,19 @@
 
 #include "cli.h"
 
-/* a stream of samples of d columns */
-typedef struct {
-    const unrelu_sampler *sampler;
-    size_t d;
-    char *const *names;
-} cli_rows;
+/* Rows from `row` on, to x[i] those of the i-th file. */
+typedef unrelu_status cli_draw(const void *from, size_t row, size_t rows, const unrelu_exec *exec,
+                               double *const *x, unrelu_error *err);
 
-/* Draws n rows and writes them to path, a block at a time; returns the exit status. */
-int cli_write_rows(const cli_rows *from, size_t n, const char *path, const cli_shared *shared);
+typedef struct {
+    const char *path;
+    size_t d; /* columns */
+    char *const *names;
+} cli_rows_file;
+
+/* Draws n rows and writes them to `count` files (at most 2), a block at a time; returns the exit
+ * status. */
+int cli_write_rows(const cli_shared *shared, cli_draw *draw, const void *from, size_t n,
+                   const cli_rows_file *files, size_t count);
 
 #endif

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdio.h>
-
-#include "files.h"
-#include "show/compare.h"
-#include "table.h"
+#include "show/models.h"
 #include "talk.h"
 
 typedef struct {
@@ -20,61 +16,29 @@ static const cli_example examples[] = {
 
 static const compare_arguments defaults = {CLI_SHARED_DEFAULTS};
 
-void cli_put_metrics(cli_json *json, const cli_metric *list, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        cli_json_real(json, list[i].key, list[i].value);
-}
-
-void cli_print_metrics(const cli_metric *list, size_t count)
-{
-    cli_table table;
-    cli_table_start(&table, 3);
-    for (size_t i = 0; i < count; i++) {
-        cli_table_add(&table, "%s", list[i].title);
-        cli_table_add(&table, "%.4g", list[i].value);
-        cli_table_add(&table, "%s", list[i].means);
-    }
-    cli_table_print(&table, "lrl");
-}
-
-void cli_put_matches(cli_json *json, size_t matched, size_t missing, size_t extra)
-{
-    cli_json_whole(json, "matched", matched);
-    cli_json_whole(json, "missing", missing);
-    cli_json_whole(json, "extra", extra);
-}
-
-void cli_print_matches(const char *what, size_t matched, size_t missing, size_t extra)
-{
-    printf("%zu %s%s matched", matched, what, matched == 1 ? "" : "s");
-    if (missing)
-        printf(", %zu of the truth missing", missing);
-    if (extra)
-        printf(", %zu of the model left over", extra);
-    putchar('\n');
-}
-
 static int run(void *arguments)
 {
-    static int (*const comparers[])(const cli_shared *) = {
-        [CLI_GAUSSIAN] = cli_compare_gaussians,
-        [CLI_NETWORK] = cli_compare_networks,
-        [CLI_MIXTURE] = cli_compare_mixtures,
-    };
     const cli_shared *shared = &((compare_arguments *)arguments)->shared;
-    cli_model truth = CLI_GAUSSIAN, model = CLI_GAUSSIAN;
-    int status = cli_find_model(shared->files[0], CLI_ANY_MODEL, &truth);
+    char *const *files = shared->files;
+    cli_model truth = {0}, model = {0};
+    int status = cli_find_model(files[0], CLI_ANY_MODEL, &truth.kind);
     if (status == 0)
-        status = cli_find_model(shared->files[1], CLI_ANY_MODEL, &model);
+        status = cli_find_model(files[1], CLI_ANY_MODEL, &model.kind);
     if (status != 0)
         return status;
-    if (truth != model) {
-        cli_error("%s is a %s and %s a %s: only models of the same kind can be compared",
-                  shared->files[0], cli_model_name(truth), shared->files[1], cli_model_name(model));
+    if (truth.kind != model.kind) {
+        cli_error("%s is a %s and %s a %s: only models of the same kind can be compared", files[0],
+                  cli_model_name(truth.kind), files[1], cli_model_name(model.kind));
         return CLI_EXIT_FILE;
     }
-    return comparers[truth](shared);
+    status = cli_load_model(files[0], CLI_ANY_MODEL, &truth);
+    if (status == 0)
+        status = cli_load_model(files[1], CLI_ANY_MODEL, &model);
+    if (status == 0)
+        status = cli_compare_models(shared, &truth, &model);
+    cli_free_model(&truth);
+    cli_free_model(&model);
+    return status;
 }
 
 const cli_command cli_compare = {

@@ -8,8 +8,7 @@
 #include "censor.h"
 #include "cli.h"
 #include "files.h"
-#include "json.h"
-#include "show/model_text.h"
+#include "show/models.h"
 #include "talk.h"
 
 typedef struct {
@@ -257,27 +256,13 @@ static int learn(const fit_arguments *a, const unrelu_gaussian_options *o, unrel
     return strcmp(kind, "summary") == 0 ? fit_summary(a, o, model) : fit_samples(a, o, model);
 }
 
-static int report(const fit_arguments *a, const unrelu_gaussian *model)
+static int report(const fit_arguments *a, const cli_model *model)
 {
-    const cli_shared *shared = &a->shared;
-    unrelu_error err = {0};
-    if (shared->output) {
-        int status = cli_exit(unrelu_gaussian_save(model, shared->output, &err), &err);
-        if (status != 0)
-            return status;
-    }
-    cli_tell_warnings(model->warnings, model->warning_count);
-    if (shared->json) {
-        cli_json json = cli_json_start("fit");
-        cli_json_model(&json, model);
-        cli_json_text(&json, "output", shared->output);
-        return cli_json_finish(&json);
-    }
-    cli_print_model(model, shared->level);
-    cli_note("fitted in %.2f s", cli_seconds());
-    if (shared->output)
-        cli_note("the model is in %s", shared->output);
-    return 0;
+    int status = cli_save_model(model, a->shared.output);
+    if (status != 0)
+        return status;
+    cli_tell_model(model);
+    return cli_print_model("fit", &a->shared, model, "fitted");
 }
 
 static int run(void *arguments)
@@ -285,15 +270,15 @@ static int run(void *arguments)
     const fit_arguments *a = arguments;
     double *limits = NULL;
     unrelu_gaussian_options o;
-    unrelu_gaussian model = {0};
+    cli_model model = {.kind = CLI_GAUSSIAN};
     int status = fill_options(a, &o, &limits) ? check_options(a, &o) : CLI_EXIT_USAGE;
     if (status == 0)
         status = cli_check_output(&a->shared, ".npz");
     if (status == 0)
-        status = learn(a, &o, &model);
+        status = learn(a, &o, &model.gaussian);
     if (status == 0)
         status = report(a, &model);
-    unrelu_gaussian_free(&model);
+    cli_free_model(&model);
     free(limits);
     return status;
 }

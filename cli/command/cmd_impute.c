@@ -8,6 +8,7 @@
 #include "cli.h"
 #include "files.h"
 #include "json.h"
+#include "show/models.h"
 #include "talk.h"
 
 typedef struct {
@@ -120,21 +121,21 @@ static int run(void *arguments)
     const impute_arguments *a = arguments;
     const cli_shared *shared = &a->shared;
     unrelu_error err = {0};
-    unrelu_gaussian model = {0};
+    cli_model model = {0};
     unrelu_source *samples = NULL, *limits = NULL;
     int status = check(a);
     if (status == 0)
-        status = cli_load_gaussian(shared->files[0], &model);
+        status = cli_load_model(shared->files[0], 1U << CLI_GAUSSIAN, &model);
     if (status == 0)
         status =
             cli_exit(cli_open_source(shared->files[1], shared->columns, 1, &samples, &err), &err);
     if (status == 0 && a->limits)
         status = cli_exit(cli_open_source(a->limits, shared->columns, 1, &limits, &err), &err);
     if (status == 0)
-        status = impute(a, &model, samples, limits);
+        status = impute(a, &model.gaussian, samples, limits);
     cli_close_samples(limits);
     cli_close_samples(samples);
-    unrelu_gaussian_free(&model);
+    cli_free_model(&model);
     return status;
 }
 

@@ -3,6 +3,7 @@
 
 #include "cli.h"
 #include "files.h"
+#include "show/models.h"
 #include "talk.h"
 
 typedef struct {
@@ -46,13 +47,13 @@ static int predict(const cli_shared *shared, const unrelu_network *model)
 static int run(void *arguments)
 {
     const cli_shared *shared = &((predict_arguments *)arguments)->shared;
-    unrelu_network model = {0};
+    cli_model model = {0};
     int status = cli_check_output(shared, NULL);
     if (status == 0)
-        status = cli_load_network(shared->files[0], &model);
+        status = cli_load_model(shared->files[0], 1U << CLI_NETWORK, &model);
     if (status == 0)
-        status = predict(shared, &model);
-    unrelu_network_free(&model);
+        status = predict(shared, &model.network);
+    cli_free_model(&model);
     return status;
 }
 

@@ -8,7 +8,7 @@
 #include "files.h"
 #include "flags.h"
 #include "json.h"
-#include "show/network_text.h"
+#include "show/models.h"
 #include "talk.h"
 #include "words.h"
 
@@ -219,51 +219,38 @@ static int exit_of(unrelu_verdict verdict)
                                                    : 0;
 }
 
-static int print_json(const unrelu_network *model, const char *output, const unrelu_error *why)
-{
-    cli_json json = cli_json_start("recover");
-    cli_json_network(&json, model);
-    if (why)
-        cli_json_text(&json, "message", cli_flagged(why->text).text);
-    cli_json_text(&json, "output", output);
-    return cli_json_finish(&json);
-}
-
 static int report_failure(const cli_shared *shared, const unrelu_network *model,
                           const unrelu_error *why)
 {
-    int status = shared->json ? print_json(model, NULL, why) : 0;
-    cli_error("%s", cli_flagged(why->text).text);
+    const cli_sentence sentence = cli_flagged(why->text);
+    int status = 0;
+    if (shared->json) {
+        cli_json json = cli_json_start("recover");
+        cli_json_network(&json, model);
+        cli_json_text(&json, "message", sentence.text);
+        cli_json_text(&json, "output", NULL);
+        status = cli_json_finish(&json);
+    }
+    cli_error("%s", sentence.text);
     return status ? status : exit_of(model->verdict);
 }
 
-static int report(const cli_shared *shared, const unrelu_network *model, const unrelu_error *why)
+static int report(const cli_shared *shared, const cli_model *model, const unrelu_error *why)
 {
-    unrelu_error err = {0};
-    int status = 0;
-    cli_tell_warnings(model->warnings, model->warning_count);
-    if (model->verdict == UNRELU_VERDICT_FAILED)
-        return report_failure(shared, model, why);
-    if (shared->output)
-        status = cli_exit(unrelu_network_save(model, shared->output, &err), &err);
-    if (status == 0 && shared->json)
-        status = print_json(model, shared->output, NULL);
-    if (status != 0)
-        return status;
-    if (!shared->json) {
-        cli_print_network(model, shared->level);
-        cli_note("recovered in %.2f s", cli_seconds());
-        if (shared->output)
-            cli_note("the network is in %s", shared->output);
-    }
-    return exit_of(model->verdict);
+    cli_tell_model(model);
+    if (model->network.verdict == UNRELU_VERDICT_FAILED)
+        return report_failure(shared, &model->network, why);
+    int status = cli_save_model(model, shared->output);
+    if (status == 0)
+        status = cli_print_model("recover", shared, model, "recovered");
+    return status ? status : exit_of(model->network.verdict);
 }
 
 static int run(void *arguments)
 {
     const recover_arguments *a = arguments;
     unrelu_recover_options o;
-    unrelu_network model = {0};
+    cli_model model = {.kind = CLI_NETWORK};
     unrelu_error why = {0};
     int status = fill_options(a, &o);
     if (status == 0)
@@ -271,10 +258,10 @@ static int run(void *arguments)
     if (status == 0)
         tell_unused(a);
     if (status == 0)
-        status = learn(a, &o, &model, &why);
+        status = learn(a, &o, &model.network, &why);
     if (status == 0)
         status = report(&a->shared, &model, &why);
-    unrelu_network_free(&model);
+    cli_free_model(&model);
     return status;
 }
 

@@ -5,6 +5,7 @@
 #include "cli.h"
 #include "files.h"
 #include "report/report.h"
+#include "show/models.h"
 #include "talk.h"
 
 typedef struct {
@@ -36,7 +37,7 @@ static const cli_example examples[] = {
 
 static const report_arguments defaults = {CLI_SHARED_DEFAULTS};
 
-static int check_limits(const report_arguments *a, cli_model kind)
+static int check_limits(const report_arguments *a, cli_kind_of_model kind)
 {
     const char *given = a->limit ? "--limit" : "--limits";
     if (!a->limit && !a->limits)
@@ -50,23 +51,52 @@ static int check_limits(const report_arguments *a, cli_model kind)
     return 0;
 }
 
+static int check_samples(const cli_shared *shared, cli_kind_of_model kind)
+{
+    if (kind == CLI_GAUSSIAN && shared->file_count > 2)
+        return cli_usage("report: a rectified Gaussian has one file of samples, not two: MODEL "
+                         "SAMPLES");
+    if (kind == CLI_NETWORK && shared->file_count == 2)
+        return cli_usage("report: the samples of a network are two files: MODEL INPUTS LABELS");
+    if (kind == CLI_MIXTURE && shared->file_count > 1)
+        return cli_usage("report: a mixture is reported without samples: its units are not seen in "
+                         "them; leave out '%s'",
+                         shared->files[1]);
+    return 0;
+}
+
+static int write_page(const report_arguments *a, const cli_model *model)
+{
+    switch (model->kind) {
+    case CLI_NETWORK:
+        return cli_report_network(&a->shared, &model->network);
+    case CLI_MIXTURE:
+        return cli_report_mixture(&a->shared, &model->mixture);
+    default:
+        return cli_report_gaussian(&a->shared, &model->gaussian, a->limit, a->limits);
+    }
+}
+
 static int run(void *arguments)
 {
     const report_arguments *a = arguments;
     const cli_shared *shared = &a->shared;
-    cli_model kind = CLI_GAUSSIAN;
+    cli_model model = {0};
     int status = cli_require_output("report", shared, "the page goes");
     if (status == 0)
         status = cli_check_output(shared, ".html");
     if (status == 0)
-        status = cli_find_model(shared->files[0], CLI_ANY_MODEL, &kind);
+        status = cli_find_model(shared->files[0], CLI_ANY_MODEL, &model.kind);
     if (status == 0)
-        status = check_limits(a, kind);
-    if (status != 0)
-        return status;
-    return kind == CLI_NETWORK   ? cli_report_network(shared)
-           : kind == CLI_MIXTURE ? cli_report_mixture(shared)
-                                 : cli_report_gaussian(shared, a->limit, a->limits);
+        status = check_limits(a, model.kind);
+    if (status == 0)
+        status = check_samples(shared, model.kind);
+    if (status == 0)
+        status = cli_load_model(shared->files[0], CLI_ANY_MODEL, &model);
+    if (status == 0)
+        status = write_page(a, &model);
+    cli_free_model(&model);
+    return status;
 }
 
 const cli_command cli_report = {

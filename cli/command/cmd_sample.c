@@ -3,7 +3,7 @@
 
 #include "cli.h"
 #include "files.h"
-#include "rows.h"
+#include "show/models.h"
 #include "talk.h"
 
 typedef struct {
@@ -28,62 +28,32 @@ static const cli_example examples[] = {
 static const sample_arguments defaults = {
     .shared = {.level = 0.95, .seed = CLI_DEFAULT_SEED, .output = "-"}};
 
-static int write_rows(const sample_arguments *a, const cli_rows *from)
+static void tell(const sample_arguments *a, size_t d)
 {
     const cli_shared *shared = &a->shared;
     unsigned long long seed = shared->seed;
-    int status = cli_write_rows(from, a->n, shared->output, shared);
-    if (status != 0)
-        return status;
     if (strcmp(shared->output, "-") == 0)
         cli_note("seed %llu", seed);
     else
-        cli_note("%s: %zu rows of %zu columns, seed %llu", shared->output, a->n, from->d, seed);
-    return 0;
-}
-
-static int sample_gaussian(const sample_arguments *a)
-{
-    unrelu_error err = {0};
-    unrelu_gaussian model = {0};
-    unrelu_sampler *sampler = NULL;
-    int status = cli_load_gaussian(a->shared.files[0], &model);
-    if (status == 0)
-        status = cli_exit(unrelu_sampler_new(&model, a->shared.seed, &sampler, &err), &err);
-    if (status == 0)
-        status = write_rows(a, &(cli_rows){sampler, model.d, model.names});
-    unrelu_sampler_free(sampler);
-    unrelu_gaussian_free(&model);
-    return status;
-}
-
-static int sample_mixture(const sample_arguments *a)
-{
-    unrelu_error err = {0};
-    unrelu_mixture model = {0};
-    unrelu_sampler *sampler = NULL;
-    int status = cli_load_mixture(a->shared.files[0], &model);
-    if (status == 0)
-        status = cli_exit(unrelu_sampler_new_mixture(&model, a->shared.seed, &sampler, &err), &err);
-    if (status == 0)
-        status = write_rows(a, &(cli_rows){sampler, model.d, model.names});
-    unrelu_sampler_free(sampler);
-    unrelu_mixture_free(&model);
-    return status;
+        cli_note("%s: %zu rows of %zu columns, seed %llu", shared->output, a->n, d, seed);
 }
 
 static int run(void *arguments)
 {
     const sample_arguments *a = arguments;
-    cli_model kind = CLI_GAUSSIAN;
+    const cli_shared *shared = &a->shared;
+    cli_model model = {0};
     if (a->n == 0)
         return cli_usage("sample: say how many samples: -n N");
-    int status = cli_check_output(&a->shared, NULL);
+    int status = cli_check_output(shared, NULL);
     if (status == 0)
-        status = cli_find_model(a->shared.files[0], 1U << CLI_GAUSSIAN | 1U << CLI_MIXTURE, &kind);
-    if (status != 0)
-        return status;
-    return kind == CLI_MIXTURE ? sample_mixture(a) : sample_gaussian(a);
+        status = cli_load_model(shared->files[0], 1U << CLI_GAUSSIAN | 1U << CLI_MIXTURE, &model);
+    if (status == 0)
+        status = cli_sample_model(shared, &model, shared->seed, a->n, shared->output);
+    if (status == 0)
+        tell(a, cli_model_columns(&model));
+    cli_free_model(&model);
+    return status;
 }
 
 const cli_command cli_sample = {

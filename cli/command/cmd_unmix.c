@@ -3,8 +3,7 @@
 
 #include "cli.h"
 #include "files.h"
-#include "json.h"
-#include "show/mixture_text.h"
+#include "show/models.h"
 #include "talk.h"
 
 typedef struct {
@@ -61,44 +60,27 @@ static int is_certified(unrelu_verdict verdict)
     return verdict != UNRELU_VERDICT_UNCERTIFIED && verdict != UNRELU_VERDICT_AMBIGUOUS;
 }
 
-static int print_json(const unrelu_mixture *model, const char *output)
+static int report(const cli_shared *shared, const cli_model *model)
 {
-    cli_json json = cli_json_start("unmix");
-    cli_json_mixture(&json, model);
-    cli_json_text(&json, "output", output);
-    return cli_json_finish(&json);
-}
-
-static int report(const cli_shared *shared, const unrelu_mixture *model)
-{
-    unrelu_error err = {0};
-    int status = 0;
-    cli_tell_warnings(model->warnings, model->warning_count);
-    if (shared->output)
-        status = cli_exit(unrelu_mixture_save(model, shared->output, &err), &err);
-    if (status == 0 && shared->json)
-        status = print_json(model, shared->output);
+    cli_tell_model(model);
+    int status = cli_save_model(model, shared->output);
+    if (status == 0)
+        status = cli_print_model("unmix", shared, model, "unmixed");
     if (status != 0)
         return status;
-    if (!shared->json) {
-        cli_print_mixture(model, shared->level);
-        cli_note("unmixed in %.2f s", cli_seconds());
-        if (shared->output)
-            cli_note("the model is in %s", shared->output);
-    }
-    return is_certified(model->verdict) ? 0 : CLI_EXIT_UNCERTIFIED;
+    return is_certified(model->mixture.verdict) ? 0 : CLI_EXIT_UNCERTIFIED;
 }
 
 static int run(void *arguments)
 {
     const unmix_arguments *a = arguments;
-    unrelu_mixture model = {0};
+    cli_model model = {.kind = CLI_MIXTURE};
     int status = cli_check_output(&a->shared, ".npz");
     if (status == 0)
-        status = learn(a, &model);
+        status = learn(a, &model.mixture);
     if (status == 0)
         status = report(&a->shared, &model);
-    unrelu_mixture_free(&model);
+    cli_free_model(&model);
     return status;
 }
 

@@ -213,20 +213,14 @@ static int study(const cli_shared *shared, const char *limit, const char *limits
     return status;
 }
 
-int cli_report_gaussian(const cli_shared *shared, const char *limit, const char *limits)
+int cli_report_gaussian(const cli_shared *shared, const unrelu_gaussian *model, const char *limit,
+                        const char *limits)
 {
-    unrelu_gaussian model = {0};
     unrelu_goodness goodness = {0};
-    int with = shared->file_count > 1, status = 0;
-    if (shared->file_count > 2)
-        return cli_usage("report: a rectified Gaussian has one file of samples, not two: MODEL "
-                         "SAMPLES");
-    status = cli_load_gaussian(shared->files[0], &model);
-    if (status == 0 && with)
-        status = study(shared, limit, limits, &model, &goodness);
+    int with = shared->file_count > 1;
+    int status = with ? study(shared, limit, limits, model, &goodness) : 0;
     if (status == 0)
-        status = write_page(shared, &model, with ? &goodness : NULL);
+        status = write_page(shared, model, with ? &goodness : NULL);
     unrelu_goodness_free(&goodness);
-    unrelu_gaussian_free(&model);
     return status;
 }

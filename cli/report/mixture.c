@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "chart.h"
-#include "files.h"
 #include "flags.h"
 #include "html.h"
 #include "report.h"
@@ -144,7 +143,7 @@ static void add_hidden(cli_page *page, const unrelu_mixture *m, double level)
     cli_report_spectrum(page, &m->hidden, "In decreasing order.", level);
 }
 
-static int write_page(const cli_shared *shared, const unrelu_mixture *m)
+int cli_report_mixture(const cli_shared *shared, const unrelu_mixture *m)
 {
     cli_page *page = cli_page_open("Mixture: report");
     cli_html_head(page, "Mixture x = A ReLU(W z + b)", shared->files[0]);
@@ -155,18 +154,4 @@ static int write_page(const cli_shared *shared, const unrelu_mixture *m)
     add_hidden(page, m, shared->level);
     cli_page_html(page, "<footer>");
     return cli_html_finish(page, shared);
-}
-
-int cli_report_mixture(const cli_shared *shared)
-{
-    unrelu_mixture model = {0};
-    if (shared->file_count > 1)
-        return cli_usage("report: a mixture is reported without samples: its units are not seen in "
-                         "them; leave out '%s'",
-                         shared->files[1]);
-    int status = cli_load_mixture(shared->files[0], &model);
-    if (status == 0)
-        status = write_page(shared, &model);
-    unrelu_mixture_free(&model);
-    return status;
 }

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "chart.h"
-#include "files.h"
 #include "flags.h"
 #include "html.h"
 #include "report.h"
@@ -315,7 +314,7 @@ static void add_exact(cli_page *page, const unrelu_network *m)
 
 /* ---- the page ---- */
 
-static int write_page(const cli_shared *shared, const unrelu_network *m)
+int cli_report_network(const cli_shared *shared, const unrelu_network *m)
 {
     int status = 0, weights = m->k > 0 && m->U && m->V;
     cli_page *page = cli_page_open("Network: report");
@@ -338,17 +337,5 @@ static int write_page(const cli_shared *shared, const unrelu_network *m)
     if (status == 0)
         return cli_html_finish(page, shared);
     cli_page_drop(page);
-    return status;
-}
-
-int cli_report_network(const cli_shared *shared)
-{
-    unrelu_network model = {0};
-    if (shared->file_count == 2)
-        return cli_usage("report: the samples of a network are two files: MODEL INPUTS LABELS");
-    int status = cli_load_network(shared->files[0], &model);
-    if (status == 0)
-        status = write_page(shared, &model);
-    unrelu_network_free(&model);
     return status;
 }

@@ -8,11 +8,13 @@
 #include "cli.h"
 #include "page.h"
 
-/* All of a page, from shared->files; they return the exit status. */
+/* All of a page, of the model and the samples in shared->files behind it; they return the exit
+ * status. */
 /* limit, limits: the options of these names, or NULL */
-int cli_report_gaussian(const cli_shared *shared, const char *limit, const char *limits);
-int cli_report_network(const cli_shared *shared);
-int cli_report_mixture(const cli_shared *shared);
+int cli_report_gaussian(const cli_shared *shared, const unrelu_gaussian *model, const char *limit,
+                        const char *limits);
+int cli_report_network(const cli_shared *shared, const unrelu_network *model);
+int cli_report_mixture(const cli_shared *shared, const unrelu_mixture *model);
 
 /* --- columns.c --- */
 /* How each column fits. goodness may be NULL: then the table alone, of the model's numbers. */

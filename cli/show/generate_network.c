@@ -1,81 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <float.h>
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "files.h"
 #include "generate.h"
 #include "json.h"
+#include "rows.h"
 #include "talk.h"
 
-enum { BLOCK_CELLS = 1 << 18 }; /* 2 MB of doubles: stays in the cache, and SIGINT is seen soon */
-
-/* ---- inputs and labels, a block at a time -------------------------------------------- */
+/* ---- inputs and labels --------------------------------------------------------------- */
 
 typedef struct {
     const unrelu_network_plant_options *options;
     const unrelu_network *truth; /* NULL: inputs only */
-    unrelu_sink *x, *a;          /* a NULL: inputs only */
-    size_t n;
 } drawing;
 
-static unrelu_status draw_block(const drawing *to, size_t row, size_t rows, const unrelu_exec *exec,
-                                double *x, double *a, unrelu_error *err)
+static unrelu_status draw(const void *from, size_t row, size_t rows, const unrelu_exec *exec,
+                          double *const *x, unrelu_error *err)
 {
-    unrelu_status status = unrelu_network_draw(to->options, to->truth, row, rows, exec, x, a, err);
-    if (status == UNRELU_OK)
-        status = unrelu_sink_write(to->x, x, rows, err);
-    if (status == UNRELU_OK && to->a)
-        status = unrelu_sink_write(to->a, a, rows, err);
-    return status;
-}
-
-static unrelu_status draw_all(const drawing *to, const unrelu_exec *exec, unrelu_error *err)
-{
-    size_t d = to->options->d, width = d + (to->a ? to->options->m : 0);
-    size_t block = width < BLOCK_CELLS ? BLOCK_CELLS / width : 1;
-    unrelu_exec silent = *exec; /* the progress of one block is none */
-    silent.progress = NULL;
-    double *x = malloc(block * width * sizeof *x);
-    unrelu_status status = x ? UNRELU_OK : UNRELU_ENOMEM;
-    for (size_t row = 0; row < to->n && status == UNRELU_OK; row += block) {
-        size_t rows = to->n - row < block ? to->n - row : block;
-        exec->progress(exec->context, "drawing", (double)row / (double)to->n);
-        if (exec->cancelled(exec->context))
-            status = UNRELU_ECANCELLED;
-        if (status == UNRELU_OK)
-            status = draw_block(to, row, rows, &silent, x, to->a ? x + block * d : NULL, err);
-    }
-    free(x);
-    return status;
-}
-
-static unrelu_status finish(unrelu_sink *sink, unrelu_status status, unrelu_error *err)
-{
-    if (sink && status == UNRELU_OK)
-        return unrelu_sink_commit(sink, err);
-    if (sink)
-        unrelu_sink_abort(sink);
-    return status;
+    const drawing *of = from;
+    return unrelu_network_draw(of->options, of->truth, row, rows, exec, x[0], x[1], err);
 }
 
 /* a_path NULL: inputs only */
 static int write_rows(const generate_arguments *a, const unrelu_network_plant_options *o,
                       const unrelu_network *truth, const char *x_path, const char *a_path)
 {
-    unrelu_error err = {0};
-    drawing to = {.options = o, .truth = truth, .n = a->n};
-    unrelu_exec exec = cli_exec(&a->shared);
-    unrelu_status status =
-        unrelu_sink_open(x_path, a->n, o->d, truth ? truth->input_names : NULL, &to.x, &err);
-    if (status == UNRELU_OK && a_path)
-        status = unrelu_sink_open(a_path, a->n, o->m, truth->label_names, &to.a, &err);
-    if (status == UNRELU_OK)
-        status = draw_all(&to, &exec, &err);
-    status = finish(to.x, status, &err);
-    status = finish(to.a, status, &err);
-    return cli_exit(status, &err);
+    const cli_rows_file files[] = {
+        {x_path, o->d, truth ? truth->input_names : NULL},
+        {a_path, o->m, truth ? truth->label_names : NULL},
+    };
+    return cli_write_rows(&a->shared, draw, &(drawing){o, truth}, a->n, files, a_path ? 2 : 1);
 }
 
 /* ---- options ------------------------------------------------------------------------- */

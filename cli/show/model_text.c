@@ -225,7 +225,7 @@ static void print_repair(const unrelu_gaussian *m)
                                     : "no repair was needed");
 }
 
-void cli_print_model(const unrelu_gaussian *m, double level)
+void cli_print_gaussian(const unrelu_gaussian *m, double level)
 {
     const cli_coordinates names = {"column", "columns", m->limit ? "censored" : "zeros"};
     double z = cli_half_width(level);

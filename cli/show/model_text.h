@@ -8,7 +8,7 @@
 
 /* The model for a reader: its coordinates, its strongest correlations, its spectrum. Intervals
  * cover with probability level. */
-void cli_print_model(const unrelu_gaussian *model, double level);
+void cli_print_gaussian(const unrelu_gaussian *model, double level);
 /* P(|Z| < z) = level for a standard normal Z */
 double cli_half_width(double level);
 

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "models.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "compare.h"
+#include "json.h"
+#include "mixture_text.h"
+#include "model_text.h"
+#include "network_text.h"
+#include "rows.h"
+#include "talk.h"
+
+/* ---- the table ----------------------------------------------------------------------- */
+
+typedef struct {
+    const char *name, *maker;
+    const char *learned; /* what its command calls it */
+    unrelu_status (*load)(const char *path, cli_model *model, unrelu_error *err);
+    unrelu_status (*save)(const cli_model *model, const char *path, unrelu_error *err);
+    void (*free)(cli_model *model);
+    void (*tell)(const cli_model *model);
+    void (*print)(const cli_model *model, double level);
+    void (*put)(cli_json *json, const cli_model *model);
+    int (*compare)(const cli_shared *shared, const cli_model *truth, const cli_model *model);
+    unrelu_status (*draws)(const cli_model *model, uint64_t seed, unrelu_sampler **sampler,
+                           unrelu_error *err); /* NULL: it has no samples of its own */
+} kind_of_model;
+
+/* A row's functions, where each kind has one of the same name. */
+#define FORWARD(kind)                                                                              \
+    static unrelu_status load_##kind(const char *path, cli_model *model, unrelu_error *err)        \
+    {                                                                                              \
+        return unrelu_##kind##_load(path, &model->kind, err);                                      \
+    }                                                                                              \
+    static unrelu_status save_##kind(const cli_model *model, const char *path, unrelu_error *err)  \
+    {                                                                                              \
+        return unrelu_##kind##_save(&model->kind, path, err);                                      \
+    }                                                                                              \
+    static void free_##kind(cli_model *model)                                                      \
+    {                                                                                              \
+        unrelu_##kind##_free(&model->kind);                                                        \
+    }                                                                                              \
+    static void tell_##kind(const cli_model *model)                                                \
+    {                                                                                              \
+        cli_tell_warnings(model->kind.warnings, model->kind.warning_count);                        \
+    }                                                                                              \
+    static void print_##kind(const cli_model *model, double level)                                 \
+    {                                                                                              \
+        cli_print_##kind(&model->kind, level);                                                     \
+    }                                                                                              \
+    static void put_##kind(cli_json *json, const cli_model *model)                                 \
+    {                                                                                              \
+        cli_json_##kind(json, &model->kind);                                                       \
+    }
+
+FORWARD(gaussian)
+FORWARD(network)
+FORWARD(mixture)
+
+static unrelu_status draw_gaussian(const cli_model *model, uint64_t seed, unrelu_sampler **sampler,
+                                   unrelu_error *err)
+{
+    return unrelu_sampler_new(&model->gaussian, seed, sampler, err);
+}
+
+static unrelu_status draw_mixture(const cli_model *model, uint64_t seed, unrelu_sampler **sampler,
+                                  unrelu_error *err)
+{
+    return unrelu_sampler_new_mixture(&model->mixture, seed, sampler, err);
+}
+
+#define FUNCTIONS(kind) load_##kind, save_##kind, free_##kind, tell_##kind, print_##kind, put_##kind
+
+static const kind_of_model kinds[] = {
+    [CLI_GAUSSIAN] = {"rectified-gaussian", "'unrelu fit'", "model", FUNCTIONS(gaussian),
+                      cli_compare_gaussians, draw_gaussian},
+    [CLI_NETWORK] = {"network", "'unrelu recover'", "network", FUNCTIONS(network),
+                     cli_compare_networks, NULL},
+    [CLI_MIXTURE] = {"mixture", "'unrelu unmix'", "model", FUNCTIONS(mixture), cli_compare_mixtures,
+                     draw_mixture},
+};
+
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+/* ---- files --------------------------------------------------------------------------- */
+
+const char *cli_model_name(cli_kind_of_model kind)
+{
+    return kinds[kind].name;
+}
+
+size_t cli_model_columns(const cli_model *model)
+{
+    return model->kind == CLI_NETWORK   ? model->network.d
+           : model->kind == CLI_MIXTURE ? model->mixture.d
+                                        : model->gaussian.d;
+}
+
+/* "a, b or c": of those among, their names or who makes them */
+static const char *list_kinds(unsigned among, int makers, char *list, size_t size)
+{
+    list[0] = '\0';
+    for (size_t i = 0; i < KINDS; i++) {
+        size_t used = strlen(list);
+        const char *between = !used ? "" : among >> (i + 1) ? ", " : " or ";
+        if (among >> i & 1)
+            snprintf(list + used, size - used, "%s%s", between,
+                     makers ? kinds[i].maker : kinds[i].name);
+    }
+    return list;
+}
+
+static int refuse_kind(const char *path, const char *kind, unsigned among)
+{
+    char names[128], makers[128];
+    list_kinds(among, 0, names, sizeof names);
+    list_kinds(among, 1, makers, sizeof makers);
+    if (access(path, R_OK) != 0)
+        cli_error("cannot open %s: %s", path, strerror(errno));
+    else if (strcmp(kind, "summary") == 0)
+        cli_error("%s is a summary, not a model: 'unrelu fit %s' makes a model of it", path, path);
+    else if (*kind && among != CLI_ANY_MODEL)
+        cli_error("%s is of kind '%s', and a %s is needed here; %s makes one", path, kind, names,
+                  makers);
+    else if (*kind)
+        cli_error("%s is of kind '%s', which this version cannot use", path, kind);
+    else
+        cli_error("%s is not a model; %s makes one", path, makers);
+    return CLI_EXIT_FILE;
+}
+
+int cli_find_model(const char *path, unsigned among, cli_kind_of_model *found)
+{
+    char kind[64] = "";
+    unrelu_error err = {0};
+    int status = cli_exit(unrelu_file_kind(path, kind, sizeof kind, &err), &err);
+    if (status != 0)
+        return status;
+    for (size_t i = 0; i < KINDS; i++) {
+        if (!(among >> i & 1) || strcmp(kind, kinds[i].name) != 0)
+            continue;
+        *found = (cli_kind_of_model)i;
+        return 0;
+    }
+    return refuse_kind(path, kind, among);
+}
+
+int cli_load_model(const char *path, unsigned among, cli_model *model)
+{
+    unrelu_error err = {0};
+    int status = cli_find_model(path, among, &model->kind);
+    return status ? status : cli_exit(kinds[model->kind].load(path, model, &err), &err);
+}
+
+int cli_save_model(const cli_model *model, const char *path)
+{
+    unrelu_error err = {0};
+    return path ? cli_exit(kinds[model->kind].save(model, path, &err), &err) : 0;
+}
+
+void cli_free_model(cli_model *model)
+{
+    kinds[model->kind].free(model);
+}
+
+/* ---- what is done with it ------------------------------------------------------------ */
+
+void cli_tell_model(const cli_model *model)
+{
+    kinds[model->kind].tell(model);
+}
+
+int cli_print_model(const char *command, const cli_shared *shared, const cli_model *model,
+                    const char *done)
+{
+    const kind_of_model *kind = &kinds[model->kind];
+    if (shared->json) {
+        cli_json json = cli_json_start(command);
+        kind->put(&json, model);
+        if (done)
+            cli_json_text(&json, "output", shared->output);
+        return cli_json_finish(&json);
+    }
+    kind->print(model, shared->level);
+    if (done)
+        cli_note("%s in %.2f s", done, cli_seconds());
+    if (done && shared->output)
+        cli_note("the %s is in %s", kind->learned, shared->output);
+    return 0;
+}
+
+int cli_compare_models(const cli_shared *shared, const cli_model *truth, const cli_model *model)
+{
+    return kinds[truth->kind].compare(shared, truth, model);
+}
+
+static unrelu_status draw(const void *from, size_t row, size_t rows, const unrelu_exec *exec,
+                          double *const *x, unrelu_error *err)
+{
+    return unrelu_sampler_draw(from, row, rows, exec, x[0], err);
+}
+
+int cli_sample_model(const cli_shared *shared, const cli_model *model, uint64_t seed, size_t n,
+                     const char *path)
+{
+    unrelu_error err = {0};
+    unrelu_sampler *sampler = NULL;
+    cli_rows_file to = {path, cli_model_columns(model),
+                        model->kind == CLI_MIXTURE ? model->mixture.names : model->gaussian.names};
+    int status = cli_exit(kinds[model->kind].draws(model, seed, &sampler, &err), &err);
+    if (status == 0)
+        status = cli_write_rows(shared, draw, sampler, n, &to, 1);
+    unrelu_sampler_free(sampler);
+    return status;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The kinds of models: a table of what commands do with each. Those that return an int return an
+ * exit status, and say why where it is not 0. */
+#ifndef CLI_MODELS_H
+#define CLI_MODELS_H
+
+#include "unrelu/unrelu.h"
+
+#include "cli.h"
+
+typedef enum { CLI_GAUSSIAN, CLI_NETWORK, CLI_MIXTURE } cli_kind_of_model;
+#define CLI_ANY_MODEL (1U << CLI_GAUSSIAN | 1U << CLI_NETWORK | 1U << CLI_MIXTURE)
+
+typedef struct {
+    cli_kind_of_model kind; /* which of these it is */
+    union {
+        unrelu_gaussian gaussian;
+        unrelu_network network;
+        unrelu_mixture mixture;
+    };
+} cli_model;
+
+const char *cli_model_name(cli_kind_of_model kind);
+size_t cli_model_columns(const cli_model *model); /* of a sample, or an input */
+/* Which of those among (bits) the file holds; a file that holds none gets a sentence. */
+int cli_find_model(const char *path, unsigned among, cli_kind_of_model *kind);
+int cli_load_model(const char *path, unsigned among, cli_model *model);
+int cli_save_model(const cli_model *model, const char *path); /* path NULL: nowhere */
+void cli_free_model(cli_model *model);
+
+void cli_tell_model(const cli_model *model); /* its warnings */
+/* Prints it, as text or JSON. done ("fitted"): then the time that took and the output are told too;
+ * NULL: the model is not new. */
+int cli_print_model(const char *command, const cli_shared *shared, const cli_model *model,
+                    const char *done);
+/* both of the same kind */
+int cli_compare_models(const cli_shared *shared, const cli_model *truth, const cli_model *model);
+/* Draws n samples of a rectified Gaussian or a mixture and writes them to path. */
+int cli_sample_model(const cli_shared *shared, const cli_model *model, uint64_t seed, size_t n,
+                     const char *path);
+
+#endif
