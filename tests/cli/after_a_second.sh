@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# after_a_second.sh SIGNAL COMMAND...: sends the signal, twice at once, a second after the command
-# began to listen for it, however long a busy machine takes to come to that. Linux only.
+# after_a_second.sh SIGNAL COMMAND...: sends the signal a second after the command began to listen
+# for it, however long a busy machine takes to come to that. Linux only.
 set -u
 number=$(kill -l "$1")
 "${@:2}" <&0 &
@@ -16,5 +16,5 @@ while kill -0 $pid 2> /dev/null && ! listens; do
     sleep 0.05
 done
 sleep 1
-kill -s "$1" $pid $pid
+kill -s "$1" $pid
 wait $pid
