@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # What the library links: UNRELU_LIBRARIES. The package of an installed copy includes this too, for
-# those who link the static library.
+# those who link the static library. UNRELU_CLP and UNRELU_GMP are ON, OFF or AUTO.
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
@@ -13,18 +13,27 @@ macro(unrelu_use prefix module)
     list(APPEND UNRELU_LIBRARIES PkgConfig::${prefix})
   endif()
 endmacro()
+macro(unrelu_may_use prefix module)
+  if("${${prefix}}" STREQUAL "AUTO")
+    unrelu_use(${prefix} ${module})
+  elseif(${prefix})
+    unrelu_use(${prefix} ${module} REQUIRED)
+  endif()
+endmacro()
 unrelu_use(UNRELU_OPENBLAS openblas REQUIRED)
 unrelu_use(UNRELU_LAPACKE lapacke REQUIRED)
-unrelu_use(UNRELU_CLP clp REQUIRED)
+unrelu_may_use(UNRELU_CLP clp)
 unrelu_use(UNRELU_CERF libcerf REQUIRED)
 unrelu_use(UNRELU_ZIP libzip REQUIRED)
 unrelu_use(UNRELU_ZLIB zlib REQUIRED)
-unrelu_use(UNRELU_GMP gmp REQUIRED)
+unrelu_may_use(UNRELU_GMP gmp)
 list(APPEND UNRELU_LIBRARIES Threads::Threads m)
 
 # clp.pc also names what Clp is made of (its command, bzip2, a second BLAS). The shared library
 # brings that along by itself, so that libClp alone is left.
-list(FILTER UNRELU_CLP_LINK_LIBRARIES INCLUDE REGEX "libClp\\.")
-list(FILTER UNRELU_CLP_LDFLAGS INCLUDE REGEX "^-L|^-lClp$")
-set_property(TARGET PkgConfig::UNRELU_CLP PROPERTY
-             INTERFACE_LINK_LIBRARIES ${UNRELU_CLP_LINK_LIBRARIES})
+if("UNRELU_CLP" IN_LIST UNRELU_MODULES)
+  list(FILTER UNRELU_CLP_LINK_LIBRARIES INCLUDE REGEX "libClp\\.")
+  list(FILTER UNRELU_CLP_LDFLAGS INCLUDE REGEX "^-L|^-lClp$")
+  set_property(TARGET PkgConfig::UNRELU_CLP PROPERTY
+               INTERFACE_LINK_LIBRARIES ${UNRELU_CLP_LINK_LIBRARIES})
+endif()

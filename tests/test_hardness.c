@@ -4,6 +4,7 @@
 #include "files.h"
 
 #include "dense/lp.h"
+#include "left_out.h"
 #include "unrelu/unrelu.h"
 #include "write/npz_write.h"
 
@@ -59,8 +60,10 @@ static formula random_formula(uint64_t *state)
 
 static void must(unrelu_status status, const unrelu_error *err)
 {
-    if (status != UNRELU_OK)
-        fail_msg("%s", err->text);
+    if (status == UNRELU_OK)
+        return;
+    skip_what_is_left_out(err);
+    fail_msg("%s", err->text);
 }
 
 static unrelu_hardness encoded_text(const char *text, int variable_alpha)

@@ -82,6 +82,13 @@ static int dual_solve(const dual *d, const double *c, double *u)
     return status;
 }
 
+unrelu_status ur_lp_ready(const char *user, unrelu_error *err)
+{
+    (void)user;
+    (void)err;
+    return UNRELU_OK;
+}
+
 unrelu_status ur_lp_ray(size_t n, size_t p, const double *R, const double *c, const double *r,
                         double *u, ur_lp_outcome *outcome, unrelu_error *err)
 {

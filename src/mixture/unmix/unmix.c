@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "dense/blas_pin.h"
+#include "dense/lp.h"
 #include "mixture/problem/tolerance.h"
 #include "pass/ranks.h"
 
@@ -248,7 +249,9 @@ unrelu_status unrelu_unmix(unrelu_source *source, const unrelu_unmix_options *op
     if ((unsigned)w.options->method > UNRELU_UNMIX_SEPARABLE)
         return ur_fail(err, UNRELU_EUSAGE, "there is no method %d", (int)w.options->method);
     UR_BLAS_PINNED;
-    unrelu_status status = run(&w, err);
+    unrelu_status status = ur_lp_ready("unmixing", err);
+    if (status == UNRELU_OK)
+        status = run(&w, err);
     if (status != UNRELU_OK)
         unrelu_mixture_free(model);
     ur_table_free(&w.x);

@@ -15,6 +15,7 @@
 #include "cone/facet.h"
 #include "dense/blas.h"
 #include "dense/linear.h"
+#include "dense/lp.h"
 #include "network/problem/start.h"
 
 #include <float.h>
@@ -410,7 +411,7 @@ static unrelu_status check(const ur_start *start, unrelu_error *err)
         return ur_fail(err, UNRELU_EDATA,
                        "facets need labels without an output bias (their cone has its apex at 0): "
                        "use the method exact");
-    return UNRELU_OK;
+    return ur_lp_ready("the method 'facets'", err);
 }
 
 static unrelu_status prepare(cone *p, size_t carrying, unrelu_error *err)

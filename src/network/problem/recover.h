@@ -159,7 +159,9 @@ unrelu_status ur_any_noise(ur_recover *r, int *met, unrelu_error *err);
 /* --- sparse_noise/sparse_noise.c --- */
 unrelu_status ur_sparse_noise(ur_recover *r, int *met, unrelu_error *err);
 
-/* --- rational/rational.c --- */
+/* --- rational/rational.c, or rational_none.c in a library without GMP --- */
+/* UNRELU_EUSAGE where there is no exact arithmetic; asked before any work */
+unrelu_status ur_rational_ready(unrelu_error *err);
 /* The exact fit of integer or rational data again, in exact arithmetic: sets V_rational and
  * U_rational where it holds, else warns why not. */
 unrelu_status ur_rational(ur_recover *r, unrelu_error *err);

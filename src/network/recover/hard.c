@@ -3,6 +3,7 @@
  * that --method auto tries where the default finds no exact network: labels that look like those
  * of a network but for some cells; fewer labels than neurons; labels of few dimensions. */
 #include "base/error.h"
+#include "dense/lp.h"
 #include "network/hard/sparse_noise/sparse_noise.h"
 #include "network/problem/recover.h"
 
@@ -113,7 +114,7 @@ static unrelu_status applies(const ur_recover *r, unrelu_recover_method method, 
     if (method == UNRELU_RECOVER_SPARSE_NOISE)
         return ur_sparse_noise_looks(r, yes, err);
     if (method == UNRELU_RECOVER_ENUMERATE)
-        return has_low_rank(r, yes, err);
+        return ur_lp_ready("", NULL) == UNRELU_OK ? has_low_rank(r, yes, err) : UNRELU_OK;
     /* one label: all are parallel, the joint solver's case; many: k > m neurons are never alone */
     *yes = r->data.m > 1 && r->data.m <= FEW_LABELS;
     return UNRELU_OK;

@@ -100,7 +100,7 @@ static unrelu_status check_options(const unrelu_recover_options *o, unrelu_error
     if (o->method == UNRELU_RECOVER_TENSOR && (o->order < 2 || o->order > 4))
         return ur_fail(err, UNRELU_EUSAGE, "the order of the tensor is 2, 3 or 4, not %d",
                        o->order);
-    return UNRELU_OK;
+    return o->certify ? ur_rational_ready(err) : UNRELU_OK;
 }
 
 /* the source's names; columns without one are x1, x2, ... there, and labels are not inputs */

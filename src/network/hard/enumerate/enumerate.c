@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "dense/linear.h"
+#include "dense/lp.h"
 
 #include <float.h>
 #include <math.h>
@@ -315,7 +316,9 @@ unrelu_status ur_enumerate(ur_recover *r, int *met, unrelu_error *err)
 {
     course c = {.r = r};
     *met = 0;
-    unrelu_status status = open_course(&c, err);
+    unrelu_status status = ur_lp_ready("the method 'enumerate'", err);
+    if (status == UNRELU_OK)
+        status = open_course(&c, err);
     if (status == UNRELU_OK)
         state(&c);
     if (status == UNRELU_OK && r->options->k > c.k) {

@@ -201,6 +201,12 @@ static unrelu_status walk(ur_exactly *e, unrelu_error *err)
     return status;
 }
 
+unrelu_status ur_rational_ready(unrelu_error *err)
+{
+    (void)err;
+    return UNRELU_OK;
+}
+
 unrelu_status ur_rational(ur_recover *r, unrelu_error *err)
 {
     ur_exactly e = {.r = r};
