@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "unrelu/unrelu.h"
+
 /* what every command may be told; first member of each command's own arguments */
 typedef struct {
     const char *output, *columns;
@@ -23,10 +25,12 @@ typedef enum {
     CLI_FLAG,    /* int */
     CLI_TEXT,    /* const char * */
     CLI_LIST, /* char *: texts of all times it is given, with commas between; freed after the run */
-    CLI_CHOICE, /* int: index among the words of arg */
-    CLI_WHOLE,  /* size_t */
-    CLI_SEED,   /* uint64_t */
-    CLI_REAL,   /* double */
+    CLI_CHOICE,  /* int: index among the words of arg */
+    CLI_WHOLE,   /* size_t */
+    CLI_SEED,    /* uint64_t */
+    CLI_REAL,    /* double */
+    CLI_LIBRARY, /* int, or offset 0: how often it was said; its value goes to the library's options
+                    of that name, by the command's set */
 } cli_kind;
 
 typedef struct {
@@ -64,6 +68,9 @@ typedef struct {
     size_t least_files, most_files;
     size_t size; /* of its arguments, which begin as a copy of defaults */
     const void *defaults;
+    /* where it has options of kind CLI_LIBRARY: sets up the library's, and one of them */
+    void (*start)(void *arguments);
+    unrelu_status (*set)(void *arguments, const char *name, const char *value, unrelu_error *err);
     int (*run)(void *arguments); /* returns the exit status */
 } cli_command;
 

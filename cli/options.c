@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "flags.h"
 #include "help.h"
 #include "talk.h"
 #include "words.h"
@@ -128,6 +129,23 @@ static int parse_choice(const char *what, const char *text, const char *list, in
     return 0;
 }
 
+/* What it may be is known to the library alone; a slip in one of a few words is told here. */
+static int hand_over(const cli_command *command, const cli_option *o, const char *text,
+                     void *arguments)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"; /* of a value that is no word */
+    char near[96] = "";
+    unrelu_error err = {0};
+    if (o->offset)
+        ++*(int *)((char *)arguments + o->offset);
+    if (command->set(arguments, o->name, text, &err) == UNRELU_OK)
+        return 1;
+    if (!strpbrk(o->arg, letters))
+        cli_suggestion(text, o->arg, "", near, sizeof near);
+    cli_usage("%s%s", cli_flagged(err.text).text, near);
+    return 0;
+}
+
 static int append(const char *arg, char **list)
 {
     char *longer = NULL;
@@ -148,7 +166,7 @@ static void free_lists(const cli_command *command, void *arguments)
             free(*(char **)((char *)arguments + o->offset));
 }
 
-static int store(const cli_option *o, char *arg, void *arguments)
+static int store(const cli_command *command, const cli_option *o, char *arg, void *arguments)
 {
     char what[64];
     void *field = (char *)arguments + o->offset;
@@ -172,6 +190,8 @@ static int store(const cli_option *o, char *arg, void *arguments)
         return parse_seed(what, arg, o->want, field);
     case CLI_REAL:
         return cli_parse_real(what, arg, o->least, o->most, o->want, field);
+    case CLI_LIBRARY:
+        return hand_over(command, o, arg, arguments);
     case CLI_HEADING:
         break;
     }
@@ -288,7 +308,7 @@ static error_t accept(int key, char *arg, struct argp_state *state)
                               : match_letter(p->command, key);
     if (!o)
         return ARGP_ERR_UNKNOWN;
-    p->told = !store(o, arg, p->arguments);
+    p->told = !store(p->command, o, arg, p->arguments);
     return p->told ? EINVAL : 0;
 }
 
@@ -377,6 +397,8 @@ int cli_run(const cli_command *command, int argc, char **argv)
     if (arguments && files && (words || !(command->has & CLI_HAS_NUMBERS))) {
         memcpy(arguments, command->defaults, command->size);
         arguments->files = files;
+        if (command->start)
+            command->start(arguments);
         status = parse_and_run(command, argc, words ? words : argv, arguments);
         free_lists(command, arguments);
     } else {

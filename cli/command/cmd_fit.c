@@ -13,15 +13,12 @@
 
 typedef struct {
     cli_shared shared;
-    int method, norms, angles; /* -1: not said */
-    size_t batches, minibatch; /* 0: not said */
-    double radius, lambda;
-    const char *rank, *censor_at, *additive_noise, *transform, *limits;
+    unrelu_gaussian_options options;
+    int paper;
+    int norms, angles, steps; /* how often said */
+    const char *censor_at, *transform, *limits;
     char *limit;
-    int robust, drop, precision;
 } fit_arguments;
-
-enum { METHOD_EFFICIENT, METHOD_PAPER };
 
 #define FIELD(name) offsetof(fit_arguments, name)
 
@@ -32,23 +29,23 @@ static const cli_option options[] = {
     {"method", 0, "efficient|paper",
      "efficient (default): --norms censored --angles h6, one pass, any sign of b; paper: --norms "
      "sgd --angles signs, the published algorithm to the letter, b >= 0 and no repair",
-     CLI_CHOICE, FIELD(method), 0, 0, NULL},
-    {"norms", 0, "censored|truncated|median|sgd", /* in the order of unrelu_norms */
+     CLI_CHOICE, FIELD(paper), 0, 0, NULL},
+    {"norms", 0, "censored|truncated|median|sgd",
      "how b and the scale of each column are learned: by the likelihood with the count of zeros, "
      "by that of the positive values alone, by the median (b >= 0), by projected gradient steps",
-     CLI_CHOICE, FIELD(norms), 0, 0, NULL},
-    {"angles", 0, "h6|signs|likelihood", /* in the order of unrelu_angles */
+     CLI_LIBRARY, FIELD(norms), 0, 0, NULL},
+    {"angles", 0, "h6|signs|likelihood",
      "how the correlation of each pair is learned: by six statistics of one pass, by counting in a "
      "second pass how often both exceed b, or by the exact likelihood of the pair, in memory",
-     CLI_CHOICE, FIELD(angles), 0, 0, NULL},
+     CLI_LIBRARY, FIELD(angles), 0, 0, NULL},
     {"rank", 0, "K|auto",
      "also give the eigenvalues of Sigma with their errors, and W with K columns in the model that "
      "-o writes; auto finds how many the data tell from 0",
-     CLI_TEXT, FIELD(rank), 0, 0, NULL},
-    {"precision", 0, "auto|double|single", /* in the order of unrelu_precision */
+     CLI_LIBRARY, 0, 0, 0, NULL},
+    {"precision", 0, "auto|double|single",
      "arithmetic inside a block of rows; sums over blocks are in double (default auto: single "
      "from 96 columns on)",
-     CLI_CHOICE, FIELD(precision), 0, 0, NULL},
+     CLI_LIBRARY, 0, 0, 0, NULL},
     {.doc = "Data:", .kind = CLI_HEADING},
     {"censor-at", 0, "T[,T...]",
      "values at or below T are censored, in place of 0: one T, or one for each column (for cells "
@@ -70,19 +67,20 @@ static const cli_option options[] = {
     {"additive-noise", 0, "SD|auto",
      "normal noise was added after the rectifier: take it out (auto: its size is learned from "
      "the negative values)",
-     CLI_TEXT, FIELD(additive_noise), 0, 0, NULL},
-    {"robust", 0, NULL, "leave out rows with gross outliers", CLI_FLAG, FIELD(robust), 0, 0, NULL},
+     CLI_LIBRARY, 0, 0, 0, NULL},
+    {"robust", 0, NULL, "leave out rows with gross outliers", CLI_FLAG, FIELD(options.robust), 0, 0,
+     NULL},
     {"drop", 0, NULL, "leave out columns that cannot be fitted, in place of stopping", CLI_FLAG,
-     FIELD(drop), 0, 0, NULL},
+     FIELD(options.drop), 0, 0, NULL},
     {.doc = "For --norms sgd:", .kind = CLI_HEADING},
-    {"batches", 0, "B", "batches of which the central answer is taken (default 1)", CLI_WHOLE,
-     FIELD(batches), 1, INT_MAX, "a whole number of at least 1"},
-    {"radius", 0, "R", "radius of the set that steps are projected on (default 3)", CLI_REAL,
-     FIELD(radius), DBL_MIN, DBL_MAX, "a number above 0"},
-    {"lambda", 0, "L", "the t-th step has length 1 / (L t) (default 0.1)", CLI_REAL, FIELD(lambda),
-     DBL_MIN, DBL_MAX, "a number above 0"},
-    {"minibatch", 0, "M", "samples in one gradient (default 10)", CLI_WHOLE, FIELD(minibatch), 1,
-     INT_MAX, "a whole number of at least 1"},
+    {"batches", 0, "B", "batches of which the central answer is taken (default 1)", CLI_LIBRARY,
+     FIELD(steps), 0, 0, NULL},
+    {"radius", 0, "R", "radius of the set that steps are projected on (default 3)", CLI_LIBRARY,
+     FIELD(steps), 0, 0, NULL},
+    {"lambda", 0, "L", "the t-th step has length 1 / (L t) (default 0.1)", CLI_LIBRARY,
+     FIELD(steps), 0, 0, NULL},
+    {"minibatch", 0, "M", "samples in one gradient (default 10)", CLI_LIBRARY, FIELD(steps), 0, 0,
+     NULL},
     {0},
 };
 
@@ -96,21 +94,18 @@ static const cli_example examples[] = {
     {0},
 };
 
-static const fit_arguments defaults = {CLI_SHARED_DEFAULTS, .norms = -1, .angles = -1};
+static const fit_arguments defaults = {CLI_SHARED_DEFAULTS};
 
 /* ---- from arguments to options of the library --------------------------------------- */
 
-static int parse_rank(const char *text, int *rank)
+static void start(void *arguments)
 {
-    size_t k;
-    if (!text || strcmp(text, "auto") == 0) {
-        *rank = text ? UNRELU_RANK_AUTO : UNRELU_RANK_NONE;
-        return 1;
-    }
-    if (!cli_parse_whole("--rank", text, 1, INT_MAX, "a whole number of at least 1, or auto", &k))
-        return 0;
-    *rank = (int)k;
-    return 1;
+    ((fit_arguments *)arguments)->options = unrelu_gaussian_options_default();
+}
+
+static unrelu_status set(void *arguments, const char *name, const char *value, unrelu_error *err)
+{
+    return unrelu_gaussian_options_set(&((fit_arguments *)arguments)->options, name, value, err);
 }
 
 /* "log", "boxcox:0.3" */
@@ -132,104 +127,84 @@ static int parse_transform(const char *text, unrelu_transform *transform, double
     return 1;
 }
 
-static int parse_noise(const char *text, double *noise)
-{
-    if (!text || strcmp(text, "auto") == 0) {
-        *noise = text ? UNRELU_NOISE_AUTO : 0;
-        return 1;
-    }
-    return cli_parse_real("--additive-noise", text, DBL_MIN, DBL_MAX, "a number above 0, or auto",
-                          noise);
-}
-
 /* limits receives memory that the options borrow */
-static int fill_options(const fit_arguments *a, unrelu_gaussian_options *o, double **limits)
+static int fill_options(fit_arguments *a, double **limits)
 {
-    int paper = a->method == METHOD_PAPER;
-    *o = unrelu_gaussian_options_default();
-    o->norms = a->norms >= 0 ? (unrelu_norms)a->norms : paper ? UNRELU_NORMS_SGD : o->norms;
-    o->angles = a->angles >= 0 ? (unrelu_angles)a->angles : paper ? UNRELU_ANGLES_SIGNS : o->angles;
-    o->literal = paper;
-    o->batches = a->batches ? (int)a->batches : o->batches;
-    o->minibatch = a->minibatch ? (int)a->minibatch : o->minibatch;
-    o->radius = a->radius > 0 ? a->radius : o->radius;
-    o->lambda = a->lambda > 0 ? a->lambda : o->lambda;
-    o->robust = a->robust;
-    o->drop = a->drop;
-    o->precision = (unrelu_precision)a->precision;
+    unrelu_gaussian_options *o = &a->options;
+    o->literal = a->paper;
+    if (a->paper && !a->norms)
+        o->norms = UNRELU_NORMS_SGD;
+    if (a->paper && !a->angles)
+        o->angles = UNRELU_ANGLES_SIGNS;
     o->seed = a->shared.seed;
-    if (!parse_rank(a->rank, &o->rank) || !parse_noise(a->additive_noise, &o->additive_noise) ||
-        !parse_transform(a->transform, &o->transform, &o->boxcox) ||
+    if (!parse_transform(a->transform, &o->transform, &o->boxcox) ||
         !cli_parse_limits(a->censor_at, limits, &o->censor_count))
         return 0;
     o->censor_at = *limits;
     return 1;
 }
 
-static int check_options(const fit_arguments *a, const unrelu_gaussian_options *o)
+static int check_options(const fit_arguments *a)
 {
-    int steps = a->batches || a->minibatch || a->radius > 0 || a->lambda > 0;
     if (a->limits && strcmp(a->limits, "-") == 0 && strcmp(a->shared.files[0], "-") == 0)
         return cli_usage("fit: SAMPLES and --limits cannot both be standard input");
-    if (steps && o->norms != UNRELU_NORMS_SGD)
+    if (a->steps && a->options.norms != UNRELU_NORMS_SGD)
         return cli_usage("fit: --batches, --radius, --lambda and --minibatch are for --norms sgd, "
                          "and this fit does not use it");
     return 0;
 }
 
-/* The first option that needs the samples themselves, or NULL: all can be had from one summary.
- * reread: only those that need a second pass; the others are known before the first row. */
-static const char *find_need(const fit_arguments *a, const unrelu_gaussian_options *o, int reread)
+/* The first option that needs the samples themselves, or NULL: all can be had from a summary. */
+static const char *find_need(const fit_arguments *a)
 {
+    const unrelu_gaussian_options *o = &a->options;
     const struct {
-        int asked, rereads;
+        int asked;
         const char *option;
     } table[] = {
-        {o->literal, 1, "--method paper"},
-        {o->norms == UNRELU_NORMS_SGD, 1, "--norms sgd"},
-        {o->norms == UNRELU_NORMS_MEDIAN, 1, "--norms median"},
-        {o->angles == UNRELU_ANGLES_SIGNS, 1, "--angles signs"},
-        {o->angles == UNRELU_ANGLES_LIKELIHOOD, 1, "--angles likelihood"},
-        {a->limit != NULL, 1, "--limit"},
-        {a->limits != NULL, 1, "--limits"},
-        {o->transform != UNRELU_TRANSFORM_NONE, 1, "--transform"},
-        {o->additive_noise != 0, 1, "--additive-noise"},
-        {o->robust, 1, "--robust"},
-        {a->censor_at != NULL, 0, "--censor-at"},
-        {a->shared.columns != NULL, 0, "--columns"},
+        {o->literal, "--method paper"},
+        {o->norms == UNRELU_NORMS_SGD, "--norms sgd"},
+        {o->norms == UNRELU_NORMS_MEDIAN, "--norms median"},
+        {o->angles == UNRELU_ANGLES_SIGNS, "--angles signs"},
+        {o->angles == UNRELU_ANGLES_LIKELIHOOD, "--angles likelihood"},
+        {a->limit != NULL, "--limit"},
+        {a->limits != NULL, "--limits"},
+        {o->transform != UNRELU_TRANSFORM_NONE, "--transform"},
+        {o->additive_noise != 0, "--additive-noise"},
+        {o->robust, "--robust"},
+        {a->censor_at != NULL, "--censor-at"},
+        {a->shared.columns != NULL, "--columns"},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        if (table[i].asked && (table[i].rereads || !reread))
+        if (table[i].asked)
             return table[i].option;
     return NULL;
 }
 
 /* ---- the fit ----------------------------------------------------------------------- */
 
-static int fit_summary(const fit_arguments *a, const unrelu_gaussian_options *o,
-                       unrelu_gaussian *model)
+static int fit_summary(const fit_arguments *a, unrelu_gaussian *model)
 {
     unrelu_error err = {0};
     unrelu_summary *summary = NULL;
     unrelu_exec exec = cli_exec(&a->shared);
-    const char *path = a->shared.files[0], *need = find_need(a, o, 0);
+    const char *path = a->shared.files[0], *need = find_need(a);
     if (need)
         return cli_usage("%s is a summary, and %s needs the samples themselves: fit those", path,
                          need);
     unrelu_status status = unrelu_summary_load(path, &summary, &err);
     if (status == UNRELU_OK)
-        status = unrelu_gaussian_fit_summary(summary, o, &exec, model, &err);
+        status = unrelu_gaussian_fit_summary(summary, &a->options, &exec, model, &err);
     unrelu_summary_free(summary);
     return cli_exit(status, &err);
 }
 
-static int fit_samples(const fit_arguments *a, const unrelu_gaussian_options *o,
-                       unrelu_gaussian *model)
+static int fit_samples(const fit_arguments *a, unrelu_gaussian *model)
 {
     unrelu_error err = {0};
     unrelu_source *source = NULL, *limits = NULL;
     unrelu_exec exec = cli_exec(&a->shared);
-    unrelu_gaussian_options with = *o;
+    unrelu_gaussian_options with = a->options;
     double *limit = NULL;
     int status = cli_open_samples(&a->shared, 0, &source); /* cells such as <0.25 ask for more */
     if (status == 0 && a->limits)
@@ -246,14 +221,14 @@ static int fit_samples(const fit_arguments *a, const unrelu_gaussian_options *o,
     return status;
 }
 
-static int learn(const fit_arguments *a, const unrelu_gaussian_options *o, unrelu_gaussian *model)
+static int learn(const fit_arguments *a, unrelu_gaussian *model)
 {
     char kind[64] = "";
     unrelu_error err = {0};
     unrelu_status status = unrelu_file_kind(a->shared.files[0], kind, sizeof kind, &err);
     if (status != UNRELU_OK)
         return cli_exit(status, &err);
-    return strcmp(kind, "summary") == 0 ? fit_summary(a, o, model) : fit_samples(a, o, model);
+    return strcmp(kind, "summary") == 0 ? fit_summary(a, model) : fit_samples(a, model);
 }
 
 static int report(const fit_arguments *a, const cli_model *model)
@@ -267,15 +242,14 @@ static int report(const fit_arguments *a, const cli_model *model)
 
 static int run(void *arguments)
 {
-    const fit_arguments *a = arguments;
+    fit_arguments *a = arguments;
     double *limits = NULL;
-    unrelu_gaussian_options o;
     cli_model model = {.kind = CLI_GAUSSIAN};
-    int status = fill_options(a, &o, &limits) ? check_options(a, &o) : CLI_EXIT_USAGE;
+    int status = fill_options(a, &limits) ? check_options(a) : CLI_EXIT_USAGE;
     if (status == 0)
         status = cli_check_output(&a->shared, ".npz");
     if (status == 0)
-        status = learn(a, &o, &model.gaussian);
+        status = learn(a, &model.gaussian);
     if (status == 0)
         status = report(a, &model);
     cli_free_model(&model);
@@ -304,5 +278,7 @@ const cli_command cli_fit = {
     .most_files = 1,
     .size = sizeof(fit_arguments),
     .defaults = &defaults,
+    .start = start,
+    .set = set,
     .run = run,
 };

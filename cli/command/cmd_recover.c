@@ -14,17 +14,15 @@
 
 typedef struct {
     cli_shared shared;
-    size_t k; /* 0: found out */
-    int method, noise, intercept;
-    int order, signs, exactify, bias; /* -1: not said */
-    int literal, pcp, certify;
-    size_t budget; /* 0: not said */
+    unrelu_recover_options options;
+    int order, signs, exactify, bias; /* how often said */
+    int intercept;
     const char *activation, *label_columns;
 } recover_arguments;
 
 #define FIELD(name) offsetof(recover_arguments, name)
 
-static const char methods[] = /* in the order of unrelu_recover_method */
+static const char methods[] =
     "auto|exact|moments|ica|tensor|symmetric|lifted|facets|enumerate|one-sparse|any-noise|"
     "sparse-noise";
 
@@ -32,21 +30,21 @@ static const cli_option options[] = {
     {"output", 'o', "FILE", "write the network to FILE (.npz)", CLI_TEXT, FIELD(shared.output), 0,
      0, NULL},
     {.doc = "Model:", .kind = CLI_HEADING},
-    {"neurons", 'k', "K", "number of neurons (default: found out)", CLI_WHOLE, FIELD(k), 1, INT_MAX,
-     "a whole number of at least 1"},
+    {"neurons", 'k', "K", "number of neurons (default: found out)", CLI_WHOLE, FIELD(options.k), 1,
+     INT_MAX, "a whole number of at least 1"},
     {"activation", 0, "relu|power:C|expm1|expm1sq|leaky:S|tanh",
      "f: max(0, t) (default), max(0, t)^C, exp(t) - 1 or exp(t^2) - 1 or tanh(t) where t > 0, or "
      "max(t, S t)",
      CLI_TEXT, FIELD(activation), 0, 0, NULL},
-    {"bias", 0, "auto|none|hidden|both|output", /* in the order of unrelu_biases */
+    {"bias", 0, "auto|none|hidden|both|output",
      "which of the biases c and e there are: none, c, both, or e (default auto: none, or both "
      "where the fit without does not do)",
-     CLI_CHOICE, FIELD(bias), 0, 0, NULL},
+     CLI_LIBRARY, FIELD(bias), 0, 0, NULL},
     {"intercept", 0, NULL, "the same as --bias output", CLI_FLAG, FIELD(intercept), 0, 0, NULL},
-    {"noise", 0, "auto|none|gaussian", /* in the order of unrelu_labels */
+    {"noise", 0, "auto|none|gaussian",
      "whether the labels are exact or carry normal noise (default auto: exact, or noise where no "
      "network fits to rounding)",
-     CLI_CHOICE, FIELD(noise), 0, 0, NULL},
+     CLI_LIBRARY, 0, 0, 0, NULL},
     {.doc = "Method:", .kind = CLI_HEADING},
     {"method", 0, methods,
      "auto (default): exact, then moments where the labels are noisy; exact: fixed points of sign "
@@ -55,29 +53,29 @@ static const cli_option options[] = {
      "enumerate: any inputs, finds a network or proves that there is none; one-sparse: fewer "
      "labels than neurons; any-noise: noise of any shape, independent of the inputs; sparse-noise: "
      "some cells of the labels wrong by any amount",
-     CLI_CHOICE, FIELD(method), 0, 0, NULL},
-    {"order", 0, "2|3|4", "order of the score of --method tensor (default 2)", CLI_CHOICE,
+     CLI_LIBRARY, 0, 0, 0, NULL},
+    {"order", 0, "2|3|4", "order of the score of --method tensor (default 2)", CLI_LIBRARY,
      FIELD(order), 0, 0, NULL},
-    {"signs", 0, "regression|projection|moment", /* in the order of unrelu_signs */
+    {"signs", 0, "regression|projection|moment",
      "how the signs of the rows of V are found after a tensor (default regression; projection: "
      "Algorithm 6 of the paper)",
-     CLI_CHOICE, FIELD(signs), 0, 0, NULL},
-    {"exactify", 0, "cca|systems|none", /* in the order of unrelu_exactify */
+     CLI_LIBRARY, FIELD(signs), 0, 0, NULL},
+    {"exactify", 0, "cca|systems|none",
      "from an approximation to the exact network: by the patterns of signs (default), by the "
      "linear systems of the paper (Algorithm 5), or not at all",
-     CLI_CHOICE, FIELD(exactify), 0, 0, NULL},
+     CLI_LIBRARY, FIELD(exactify), 0, 0, NULL},
     {"literal", 0, NULL, "--method one-sparse: Algorithm 7 as it is printed, and nothing else",
-     CLI_FLAG, FIELD(literal), 0, 0, NULL},
+     CLI_FLAG, FIELD(options.literal), 0, 0, NULL},
     {"pcp", 0, NULL,
      "--method sparse-noise: by principal component pursuit, as the paper does it (approximate)",
-     CLI_FLAG, FIELD(pcp), 0, 0, NULL},
+     CLI_FLAG, FIELD(options.pcp), 0, 0, NULL},
     {"budget", 0, "N",
-     "candidates after which enumerate, one-sparse, any-noise and sparse-noise give up", CLI_SEED,
-     FIELD(budget), 0, 0, NULL},
+     "candidates after which enumerate, one-sparse, any-noise and sparse-noise give up",
+     CLI_LIBRARY, 0, 0, 0, NULL},
     {"certify", 0, NULL,
      "integers or fractions as data: check an exact fit again in exact arithmetic, and give its "
      "weights as fractions",
-     CLI_FLAG, FIELD(certify), 0, 0, NULL},
+     CLI_FLAG, FIELD(options.certify), 0, 0, NULL},
     {.doc = "Data:", .kind = CLI_HEADING},
     {"columns", 0, "LIST",
      "use these columns of INPUTS only: names or numbers and ranges from 1 on, as in lead,3,5-9",
@@ -98,28 +96,24 @@ static const cli_example examples[] = {
     {0},
 };
 
-static const recover_arguments defaults = {CLI_SHARED_DEFAULTS, .order = -1, .signs = -1,
-                                           .exactify = -1, .bias = -1};
+static const recover_arguments defaults = {CLI_SHARED_DEFAULTS};
 
 /* ---- from arguments to options of the library --------------------------------------- */
 
-static int fill_options(const recover_arguments *a, unrelu_recover_options *o)
+static void start(void *arguments)
+{
+    ((recover_arguments *)arguments)->options = unrelu_recover_options_default();
+}
+
+static unrelu_status set(void *arguments, const char *name, const char *value, unrelu_error *err)
+{
+    return unrelu_recover_options_set(&((recover_arguments *)arguments)->options, name, value, err);
+}
+
+static int fill_options(recover_arguments *a)
 {
     unrelu_error err = {0};
-    *o = unrelu_recover_options_default();
-    o->method = (unrelu_recover_method)a->method;
-    o->k = a->k;
-    o->order = a->order >= 0 ? a->order + 2 : o->order;
-    o->signs = a->signs >= 0 ? (unrelu_signs)a->signs : o->signs;
-    o->exactify = a->exactify >= 0 ? (unrelu_exactify)a->exactify : o->exactify;
-    o->labels = (unrelu_labels)a->noise;
-    o->biases = a->intercept   ? UNRELU_BIASES_OUTPUT
-                : a->bias >= 0 ? (unrelu_biases)a->bias
-                               : o->biases;
-    o->literal = a->literal;
-    o->pcp = a->pcp;
-    o->certify = a->certify;
-    o->budget = a->budget;
+    unrelu_recover_options *o = &a->options;
     o->seed = a->shared.seed;
     if (!a->activation)
         return 0;
@@ -131,10 +125,10 @@ static void tell_unused(const recover_arguments *a)
 {
     const char signs[] = "auto|moments|tensor", exactify[] = "ica|tensor|symmetric|lifted|facets";
     char method[16];
-    cli_word(methods, (size_t)a->method, method, sizeof method);
-    if (a->signs >= 0 && cli_word_index(signs, method) < 0)
+    cli_word(methods, (size_t)a->options.method, method, sizeof method);
+    if (a->signs && cli_word_index(signs, method) < 0)
         cli_warning("--signs is of no use with --method %s, which needs no signs", method);
-    if (a->exactify >= 0 && cli_word_index(exactify, method) < 0)
+    if (a->exactify && cli_word_index(exactify, method) < 0)
         cli_warning("--exactify is of no use with --method %s: it is for those that end with an "
                     "approximation, %s",
                     method, "ica, tensor, symmetric, lifted and facets");
@@ -142,13 +136,13 @@ static void tell_unused(const recover_arguments *a)
 
 static int check_options(const recover_arguments *a)
 {
-    if (a->order >= 0 && a->method != UNRELU_RECOVER_TENSOR)
+    if (a->order && a->options.method != UNRELU_RECOVER_TENSOR)
         return cli_usage("recover: --order is for --method tensor, and this run does not use it");
-    if (a->literal && a->method != UNRELU_RECOVER_ONE_SPARSE)
+    if (a->options.literal && a->options.method != UNRELU_RECOVER_ONE_SPARSE)
         return cli_usage("recover: --literal is for --method one-sparse");
-    if (a->pcp && a->method != UNRELU_RECOVER_SPARSE_NOISE)
+    if (a->options.pcp && a->options.method != UNRELU_RECOVER_SPARSE_NOISE)
         return cli_usage("recover: --pcp is for --method sparse-noise");
-    if (a->intercept && a->bias >= 0 && a->bias != UNRELU_BIASES_OUTPUT)
+    if (a->intercept && a->bias && a->options.biases != UNRELU_BIASES_OUTPUT)
         return cli_usage("recover: --intercept is --bias output, and another --bias is given too");
     if (strcmp(a->shared.files[0], "-") == 0 && strcmp(a->shared.files[1], "-") == 0)
         return cli_usage("recover: INPUTS and LABELS cannot both be standard input");
@@ -161,8 +155,8 @@ typedef struct {
     unrelu_source *inputs, *labels;
 } data;
 
-static unrelu_status learn_from(const recover_arguments *a, const unrelu_recover_options *o,
-                                data *from, unrelu_network *model, unrelu_error *err)
+static unrelu_status learn_from(const recover_arguments *a, data *from, unrelu_network *model,
+                                unrelu_error *err)
 {
     char **files = a->shared.files;
     unrelu_exec exec = cli_exec(&a->shared);
@@ -170,7 +164,7 @@ static unrelu_status learn_from(const recover_arguments *a, const unrelu_recover
     if (status == UNRELU_OK)
         status = cli_open_source(files[1], a->label_columns, 0, &from->labels, err);
     if (status == UNRELU_OK)
-        status = unrelu_recover(from->inputs, from->labels, o, &exec, model, err);
+        status = unrelu_recover(from->inputs, from->labels, &a->options, &exec, model, err);
     return status;
 }
 
@@ -194,15 +188,14 @@ static void fail_model(const data *from, const unrelu_recover_options *o, unrelu
 }
 
 /* err: why the verdict is "failed", where it is */
-static int learn(const recover_arguments *a, const unrelu_recover_options *o, unrelu_network *model,
-                 unrelu_error *err)
+static int learn(const recover_arguments *a, unrelu_network *model, unrelu_error *err)
 {
     data from = {0};
-    unrelu_status status = learn_from(a, o, &from, model, err);
+    unrelu_status status = learn_from(a, &from, model, err);
     if (status == UNRELU_OK)
         snprintf(err->text, sizeof err->text, "%s", model->failure);
     if (status == UNRELU_EDATA) {
-        fail_model(&from, o, model);
+        fail_model(&from, &a->options, model);
         status = UNRELU_OK;
     }
     cli_close_samples(from.inputs);
@@ -248,17 +241,18 @@ static int report(const cli_shared *shared, const cli_model *model, const unrelu
 
 static int run(void *arguments)
 {
-    const recover_arguments *a = arguments;
-    unrelu_recover_options o;
+    recover_arguments *a = arguments;
     cli_model model = {.kind = CLI_NETWORK};
     unrelu_error why = {0};
-    int status = fill_options(a, &o);
+    int status = fill_options(a);
     if (status == 0)
         status = check_options(a);
+    if (a->intercept)
+        a->options.biases = UNRELU_BIASES_OUTPUT;
     if (status == 0)
         tell_unused(a);
     if (status == 0)
-        status = learn(a, &o, &model.network, &why);
+        status = learn(a, &model.network, &why);
     if (status == 0)
         status = report(&a->shared, &model, &why);
     cli_free_model(&model);
@@ -287,5 +281,7 @@ const cli_command cli_recover = {
     .most_files = 2,
     .size = sizeof(recover_arguments),
     .defaults = &defaults,
+    .start = start,
+    .set = set,
     .run = run,
 };

@@ -8,8 +8,7 @@
 
 typedef struct {
     cli_shared shared;
-    size_t p; /* 0: found out */
-    int method;
+    unrelu_unmix_options options;
 } unmix_arguments;
 
 #define FIELD(name) offsetof(unmix_arguments, name)
@@ -21,11 +20,11 @@ static const cli_option options[] = {
     {"units", 'p', "P",
      "number of hidden units (default: found out, by the rank of the samples or the gap of their "
      "singular values)",
-     CLI_WHOLE, FIELD(p), 1, INT_MAX, "a whole number of at least 1"},
-    {"method", 0, "facets|separable", /* in the order of unrelu_unmix_method */
+     CLI_WHOLE, FIELD(options.p), 1, INT_MAX, "a whole number of at least 1"},
+    {"method", 0, "facets|separable",
      "facets (default): the facets of the samples' cone, of about 20 P samples; separable: the "
      "paper's way, where every unit is alone in some sample, of about 2^P",
-     CLI_CHOICE, FIELD(method), 0, 0, NULL},
+     CLI_LIBRARY, 0, 0, 0, NULL},
     {0},
 };
 
@@ -39,14 +38,22 @@ static const cli_example examples[] = {
 
 static const unmix_arguments defaults = {CLI_SHARED_DEFAULTS};
 
+static void start(void *arguments)
+{
+    ((unmix_arguments *)arguments)->options = unrelu_unmix_options_default();
+}
+
+static unrelu_status set(void *arguments, const char *name, const char *value, unrelu_error *err)
+{
+    return unrelu_unmix_options_set(&((unmix_arguments *)arguments)->options, name, value, err);
+}
+
 static int learn(const unmix_arguments *a, unrelu_mixture *model)
 {
     unrelu_error err = {0};
     unrelu_source *source = NULL;
     unrelu_exec exec = cli_exec(&a->shared);
-    unrelu_unmix_options o = unrelu_unmix_options_default();
-    o.method = (unrelu_unmix_method)a->method;
-    o.p = a->p;
+    unrelu_unmix_options o = a->options;
     o.seed = a->shared.seed;
     int status = cli_open_samples(&a->shared, 1, &source);
     if (status == 0)
@@ -114,5 +121,7 @@ const cli_command cli_unmix = {
     .most_files = 1,
     .size = sizeof(unmix_arguments),
     .defaults = &defaults,
+    .start = start,
+    .set = set,
     .run = run,
 };
