@@ -3,10 +3,11 @@
  * times larger or smaller. */
 #include "gaussian/impute/impute.h"
 #include "gaussian/model/gaussian_model.h"
+#include "gaussian/problem/fit.h"
 #include "law/cell_margin.h"
 #include "planted.h"
 
-enum { N = 400 };
+enum { N = 256 };
 
 /* two standard normals of this correlation */
 static unrelu_gaussian pair_of(double rho)
@@ -144,6 +145,146 @@ static void a_variance_is_flagged_where_it_loses_digits(void **state)
     unrelu_gaussian_free(&truth);
 }
 
+/* ---- what a user is warned of ---- */
+
+static void columns_are_weak_by_their_positives_and_by_their_error(void **state)
+{
+    (void)state;
+    static const struct {
+        double positive, gamma_se;
+        int weak;
+    } cases[] = {{30, 0.1, 0}, {3, 0.1, 1}, {30, 1, 1}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        ur_margin m = {.verdict = UR_MARGIN_FITTED, .gamma_se = cases[k].gamma_se};
+        uint32_t flags = ur_fit_flags(100, cases[k].positive, &m);
+        assert_int_equal(!!(flags & UNRELU_FLAG_FEW_POSITIVES), cases[k].weak);
+    }
+}
+
+static void pairs_are_weak_by_joint_positives_and_by_their_error(void **state)
+{
+    (void)state;
+    static const struct {
+        double joint, rho_se;
+        int weak;
+    } cases[] = {{30, 0.05, 0}, {3, 0.05, 1}, {30, 0.9, 1}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        double rho[4];
+        uint8_t flags[4];
+        ur_fit_pairs out = {.rho = rho, .flags = flags};
+        ur_fit_store(&out, 2, 0, 1, 100, cases[k].joint,
+                     (ur_pair){.rho = 0.5, .rho_se = cases[k].rho_se});
+        assert_int_equal(!!(flags[1] & UNRELU_FLAG_FEW_JOINT), cases[k].weak);
+    }
+}
+
+static void noise_is_measured_by_some_negatives(void **state)
+{
+    (void)state;
+    unrelu_gaussian_options o = unrelu_gaussian_options_default();
+    unrelu_gaussian truth = pair_of(0);
+    double *x = draw(&truth, N, 5);
+    o.additive_noise = UNRELU_NOISE_AUTO;
+    for (int few = 0; few < 2; few++) {
+        size_t negative[2] = {0, 0};
+        for (size_t i = 0; i < 2 * N; i++)
+            if (x[i] <= 0)
+                x[i] = negative[i % 2]++ < (few ? 3 : 50) ? -0.01 : 0;
+        unrelu_gaussian m = fit(x, N, 2, &o);
+        assert_int_equal(has_warning(&m, "noise-unmeasured"), few);
+        unrelu_gaussian_free(&m);
+    }
+    free(x);
+    unrelu_gaussian_free(&truth);
+}
+
+/* a share of zeros above 1/2 by 1 and by 6 of its deviations */
+static void a_negative_bias_must_be_shown(void **state)
+{
+    (void)state;
+    unrelu_gaussian_options o = unrelu_gaussian_options_default();
+    unrelu_gaussian truth = pair_of(0);
+    o.norms = UNRELU_NORMS_MEDIAN;
+    for (int shown = 0; shown < 2; shown++) {
+        double *x = draw(&truth, N, 6);
+        size_t zeros = N / 2 + (size_t)(shown ? 48 : 8);
+        for (size_t i = 0; i < 2 * N; i++)
+            x[i] = i / 2 < zeros ? 0 : 0.1 + x[i] * x[i];
+        unrelu_gaussian m = fit(x, N, 2, &o);
+        assert_int_equal(!!(m.flags[0] & UNRELU_FLAG_NEGATIVE_BIAS), shown);
+        unrelu_gaussian_free(&m);
+        free(x);
+    }
+    unrelu_gaussian_free(&truth);
+}
+
+/* two points lie on a line through 0 by chance, three do not */
+static void two_joint_positives_make_no_copy(void **state)
+{
+    (void)state;
+    for (int copy = 0; copy < 2; copy++) {
+        double x[2 * N] = {0};
+        for (size_t i = 0; i < (copy ? 4 : 2); i++) {
+            x[2 * i] = 1 + 0.3 * (double)i;
+            x[2 * i + 1] = 2 * x[2 * i];
+        }
+        unrelu_gaussian m = fit(x, N, 2, NULL);
+        assert_int_equal(m.correlation[1] == 1, copy);
+        unrelu_gaussian_free(&m);
+    }
+}
+
+/* values far from 0, and a few zeros among them: no censored ones */
+static void zeros_are_inexplicable_from_three_on(void **state)
+{
+    (void)state;
+    unrelu_gaussian truth = pair_of(0);
+    truth.b[0] = truth.b[1] = 4.5; /* 0.005 of the zeros are expected */
+    double *x = draw(&truth, N, 7);
+    for (size_t zeros = 1; zeros <= 5; zeros += 4) {
+        for (size_t i = 0; i < zeros; i++)
+            x[2 * i] = 0;
+        unrelu_gaussian m = fit(x, N, 2, NULL);
+        assert_int_equal(!!(m.flags[0] & UNRELU_FLAG_MISFIT), zeros > 1);
+        unrelu_gaussian_free(&m);
+    }
+    free(x);
+    unrelu_gaussian_free(&truth);
+}
+
+/* of 12 rows the share of zeros is often off by more than 0.05 */
+static void a_misfit_of_few_rows_is_chance(void **state)
+{
+    (void)state;
+    unrelu_gaussian truth = pair_of(0);
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        double *x = draw(&truth, 12, seed);
+        unrelu_gaussian m = fit(x, 12, 2, NULL);
+        assert_false((m.flags[0] | m.flags[1]) & UNRELU_FLAG_MISFIT);
+        unrelu_gaussian_free(&m);
+        free(x);
+    }
+    unrelu_gaussian_free(&truth);
+}
+
+static void a_jackknife_needs_some_rows_in_each_group(void **state)
+{
+    (void)state;
+    unrelu_gaussian_options o = unrelu_gaussian_options_default();
+    unrelu_gaussian truth = pair_of(0.5);
+    unrelu_error err = {0};
+    double *x = draw(&truth, N, 8);
+    o.rank = 1;
+    for (int few = 0; few < 2; few++) {
+        unrelu_gaussian m;
+        must(try_fit(x, few ? 30 : N, 2, &o, &m, &err), &err); /* in 10 groups */
+        assert_int_equal(isnan(m.eigenvalues_se[0]) != 0, few);
+        unrelu_gaussian_free(&m);
+    }
+    free(x);
+    unrelu_gaussian_free(&truth);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -154,6 +295,14 @@ int main(void)
         cmocka_unit_test(a_cell_that_follows_from_another_is_left_out),
         cmocka_unit_test(columns_are_copies_to_the_precision_of_the_sums),
         cmocka_unit_test(a_variance_is_flagged_where_it_loses_digits),
+        cmocka_unit_test(columns_are_weak_by_their_positives_and_by_their_error),
+        cmocka_unit_test(pairs_are_weak_by_joint_positives_and_by_their_error),
+        cmocka_unit_test(noise_is_measured_by_some_negatives),
+        cmocka_unit_test(a_negative_bias_must_be_shown),
+        cmocka_unit_test(two_joint_positives_make_no_copy),
+        cmocka_unit_test(zeros_are_inexplicable_from_three_on),
+        cmocka_unit_test(a_misfit_of_few_rows_is_chance),
+        cmocka_unit_test(a_jackknife_needs_some_rows_in_each_group),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
