@@ -12,10 +12,15 @@
 unrelu_status ur_pass(unrelu_source *source, const ur_summary *summary, void *plan,
                       const unrelu_exec *exec, const char *stage, double *s, unrelu_error *err);
 
-/* An ordered fold: blocks in order, parallel over columns, never merged. step sees every
- * block, for each column on one thread at a time. */
+/* An ordered fold: blocks in order, a window of them at a time, never merged. NULL: not needed. */
+enum { UR_FOLD_WINDOW = 8 }; /* blocks at once: bounded memory, work for 8 threads */
 typedef struct {
+    /* sees every block of a window, on several threads; slot: its place in the window */
+    unrelu_status (*turn)(void *state, size_t slot, const ur_block *block, unrelu_error *err);
+    /* then sees every block in order, for each column on one thread at a time */
     void (*step)(void *state, size_t column, const ur_block *block);
+    /* then sees every block in order, on the calling thread */
+    unrelu_status (*drain)(void *state, size_t slot, const ur_block *block, unrelu_error *err);
     int limits; /* cells below detection limits are read too (block->below) */
 } ur_fold;
 unrelu_status ur_fold_run(unrelu_source *source, const ur_fold *fold, void *state,
