@@ -2,8 +2,8 @@
 /* Errors of a network up to its symmetries. Copies of both are brought to unit rows of V (where f
  * is homogeneous), then neurons are paired such that the sum of |v - v*|^2 + (c - c*)^2 is least:
  * O(k^2 (d + k)). Errors of V, U and c are over the pairs. */
+#include "base/arena.h"
 #include "base/error.h"
-#include "base/memory.h"
 #include "base/random.h"
 #include "dense/blas_pin.h"
 #include "dense/linear.h"
@@ -11,7 +11,6 @@
 #include "network/model/network.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { PROBES = 1000, SEED = 1 };
@@ -43,9 +42,7 @@ static unrelu_status copy(const unrelu_network *from, unrelu_network *to, unrelu
 {
     *to =
         (unrelu_network){.d = from->d, .k = from->k, .m = from->m, .activation = from->activation};
-    unrelu_status status = ur_network_alloc(to, err);
-    if (status != UNRELU_OK)
-        return status;
+    UR_TRY(ur_network_alloc(to, err));
     memcpy(to->U, from->U, to->m * to->k * sizeof *to->U);
     memcpy(to->V, from->V, to->k * to->d * sizeof *to->V);
     if (from->c)
@@ -59,9 +56,9 @@ static unrelu_status copy(const unrelu_network *from, unrelu_network *to, unrelu
 static unrelu_status pair_neurons(const unrelu_network *t, const unrelu_network *m, size_t *match,
                                   unrelu_error *err)
 {
-    double *cost = ur_alloc(t->k, m->k * sizeof *cost);
-    if (!cost)
-        return ur_fail_memory(err, t->k, "neurons");
+    UR_ARENA(arena);
+    double *cost = ur_take(&arena, t->k, m->k * sizeof *cost);
+    UR_TRY(ur_arena_status(&arena, err));
     for (size_t i = 0; i < t->k; i++)
         for (size_t j = 0; j < m->k; j++) {
             double *sum = &cost[i * m->k + j];
@@ -69,9 +66,7 @@ static unrelu_status pair_neurons(const unrelu_network *t, const unrelu_network 
             for (size_t l = 0; l < t->d; l++)
                 *sum += pow(t->V[i * t->d + l] - m->V[j * t->d + l], 2);
         }
-    unrelu_status status = ur_match(t->k, m->k, cost, match, err);
-    free(cost);
-    return status;
+    return ur_match(t->k, m->k, cost, match, err);
 }
 
 /* largest and sum of squares of what it was given */
@@ -126,13 +121,12 @@ static unrelu_status function_error(const unrelu_network *t, const unrelu_networ
                                     unrelu_error *err)
 {
     size_t wide = t->k > m->k ? t->k : m->k;
-    double *x = ur_alloc(PROBES, t->d * sizeof *x), *hidden = ur_alloc(PROBES, wide * sizeof *x),
-           *y = ur_alloc(PROBES, t->m * sizeof *x), *z = ur_alloc(PROBES, t->m * sizeof *x);
-    unrelu_status status = UNRELU_OK;
-    if (!x || !hidden || !y || !z) {
-        status = ur_fail_memory(err, PROBES, "rows of inputs");
-        goto done;
-    }
+    UR_ARENA(arena);
+    double *x = ur_take(&arena, PROBES, t->d * sizeof *x);
+    double *hidden = ur_take(&arena, PROBES, wide * sizeof *x);
+    double *y = ur_take(&arena, PROBES, t->m * sizeof *x);
+    double *z = ur_take(&arena, PROBES, t->m * sizeof *x);
+    UR_TRY(ur_arena_status(&arena, err));
     ur_random_normals(SEED, UR_STREAM_INPUTS, 0, (uint64_t)PROBES * t->d, x);
     ur_network_forward(t, x, PROBES, hidden, y);
     ur_network_forward(m, x, PROBES, hidden, z);
@@ -142,40 +136,38 @@ static unrelu_status function_error(const unrelu_network *t, const unrelu_networ
         add(&size, y[i]);
     }
     *out = ratio(sqrt(error.squares), sqrt(size.squares));
-done:
-    free(x);
-    free(hidden);
-    free(y);
-    free(z);
-    return status;
+    return UNRELU_OK;
+}
+
+static void end_network(void *network)
+{
+    unrelu_network_free(network);
+}
+
+static unrelu_status compare(const unrelu_network *truth, const unrelu_network *model,
+                             unrelu_network_distance *out, unrelu_error *err)
+{
+    UR_ARENA(arena);
+    unrelu_network t = {0}, m = {0};
+    ur_arena_adopt(&arena, &t, end_network);
+    ur_arena_adopt(&arena, &m, end_network);
+    size_t *match = ur_take(&arena, truth->k, sizeof *match);
+    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(copy(truth, &t, err));
+    UR_TRY(copy(model, &m, err));
+    UR_TRY(pair_neurons(&t, &m, match, err));
+    parameter_errors(&t, &m, match, out);
+    return function_error(&t, &m, &out->function_error, err);
 }
 
 unrelu_status unrelu_network_compare(const unrelu_network *truth, const unrelu_network *model,
                                      unrelu_network_distance *out, unrelu_error *err)
 {
     memset(out, 0, sizeof *out);
-    unrelu_status status = check(truth, model, err);
-    if (status != UNRELU_OK)
-        return status;
-    unrelu_network t = {0}, m = {0};
-    size_t *match = ur_alloc(truth->k, sizeof *match);
+    UR_TRY(check(truth, model, err));
     UR_BLAS_PINNED;
-    if (!match)
-        status = ur_fail_memory(err, truth->k, "neurons");
-    if (status == UNRELU_OK)
-        status = copy(truth, &t, err);
-    if (status == UNRELU_OK)
-        status = copy(model, &m, err);
-    if (status == UNRELU_OK)
-        status = pair_neurons(&t, &m, match, err);
-    if (status == UNRELU_OK) {
-        parameter_errors(&t, &m, match, out);
-        status = function_error(&t, &m, &out->function_error, err);
-    }
+    unrelu_status status = compare(truth, model, out, err);
     if (status != UNRELU_OK)
         memset(out, 0, sizeof *out);
-    unrelu_network_free(&t);
-    unrelu_network_free(&m);
-    free(match);
     return status;
 }

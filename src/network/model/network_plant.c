@@ -10,8 +10,8 @@
  *
  * Row i of inputs and labels is a function of the seed and i alone, and products are formed in
  * chunks of fixed rows: any slice of rows has the same bits. */
+#include "base/arena.h"
 #include "base/error.h"
-#include "base/memory.h"
 #include "base/random.h"
 #include "dense/blas.h"
 #include "dense/blas_pin.h"
@@ -20,7 +20,6 @@
 #include "pass/parallel.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { CHUNK = 256, SCALE_ROWS = 2000, CLUSTERS = 3 };
@@ -45,13 +44,13 @@ typedef struct {
     double *mean; /* CLUSTERS x d, NULL: no mixture */
 } law;
 
-static void law_free(law *l)
-{
-    free(l->turn);
-    free(l->mean);
-}
-
 static const double cluster_share[CLUSTERS] = {0.5, 0.3, 0.2};
+/* of squared lengths: rows nearer to 1 than this differ from it by rounding */
+static const double UNIT_ROUNDING = 1e-14;
+/* condition numbers from here on cannot be told from a rank that is not full */
+static const double KAPPA_MOST = 1e15;
+/* Lengths of rows: the shortest where f is not homogeneous; of exp(t^2) - 1 all */
+static const double SHORTEST = 0.5, LENGTH_SQUARED = 0.3;
 static const double cluster_width = 0.7, cluster_spread = 0.9; /* variance about 1 in all */
 
 static void set_means(law *l)
@@ -78,29 +77,24 @@ static unrelu_status set_turn(law *l, double kappa, unrelu_error *err)
 {
     size_t d = l->d;
     ur_random_normals(l->seed, STREAM_LAW, 0, (uint64_t)d * d, l->turn);
-    unrelu_status status = ur_orthonormalise(d, d, l->turn, err);
-    for (size_t i = 0; status == UNRELU_OK && i < d * d; i++)
+    UR_TRY(ur_orthonormalise(d, d, l->turn, err));
+    for (size_t i = 0; i < d * d; i++)
         l->turn[i] *= sqrt(geometric(kappa, i % d, d));
-    return status;
+    return UNRELU_OK;
 }
 
-/* frees itself where it fails */
-static unrelu_status law_new(const unrelu_network_plant_options *o, law *l, unrelu_error *err)
+static unrelu_status law_new(const unrelu_network_plant_options *o, ur_arena *arena, law *l,
+                             unrelu_error *err)
 {
     *l = (law){.d = o->d, .kind = o->inputs, .seed = o->seed};
-    unrelu_status status = UNRELU_OK;
-    if (o->kappa_x != 1 && !(l->turn = ur_alloc(o->d, o->d * sizeof *l->turn)))
-        status = ur_fail_memory(err, o->d, "columns of inputs");
-    if (o->inputs == UNRELU_INPUTS_MIXTURE &&
-        !(l->mean = ur_alloc(CLUSTERS, o->d * sizeof *l->mean)))
-        status = ur_fail_memory(err, o->d, "columns of inputs");
-    if (status == UNRELU_OK && l->mean)
+    if (o->kappa_x != 1)
+        l->turn = ur_take(arena, o->d, o->d * sizeof *l->turn);
+    if (o->inputs == UNRELU_INPUTS_MIXTURE)
+        l->mean = ur_take(arena, CLUSTERS, o->d * sizeof *l->mean);
+    UR_TRY(ur_arena_status(arena, err));
+    if (l->mean)
         set_means(l);
-    if (status == UNRELU_OK && l->turn)
-        status = set_turn(l, o->kappa_x, err);
-    if (status != UNRELU_OK)
-        law_free(l);
-    return status;
+    return l->turn ? set_turn(l, o->kappa_x, err) : UNRELU_OK;
 }
 
 static double laplace(double u)
@@ -163,7 +157,6 @@ typedef struct {
     double noise;
     size_t first, rows;
     double *x, *a;
-    unrelu_status *status; /* chunks */
 } drawing;
 
 static void draw_labels(const drawing *w, size_t row, const double *x, double *t, double *y)
@@ -188,16 +181,14 @@ static void keep(const drawing *w, size_t start, size_t width, const double *fro
 }
 
 /* chunk i holds rows (first / CHUNK + i) CHUNK .. + CHUNK - 1 of the stream */
-static void draw_chunk(void *context, size_t i)
+static unrelu_status draw_chunk(void *context, size_t i, unrelu_error *err)
 {
     const drawing *w = context;
     size_t d = w->l.d, k = w->a ? w->truth->k : 0, m = w->a ? w->truth->m : 0;
     size_t start = (w->first / CHUNK + i) * CHUNK;
-    double *x = ur_alloc(CHUNK, (5 * d + 1 + k + 2 * m) * sizeof *x);
-    if (!x) {
-        w->status[i] = UNRELU_ENOMEM;
-        return;
-    }
+    UR_ARENA(arena);
+    double *x = ur_take(&arena, CHUNK, (5 * d + 1 + k + 2 * m) * sizeof *x);
+    UR_TRY(ur_arena_status(&arena, err));
     double *y = x + CHUNK * d, *t = y + CHUNK * m, *room = t + CHUNK * (k + m);
     draw_inputs(&w->l, start, x, room);
     keep(w, start, d, x, w->x);
@@ -205,22 +196,7 @@ static void draw_chunk(void *context, size_t i)
         draw_labels(w, start, x, t, y);
         keep(w, start, m, y, w->a);
     }
-    free(x);
-}
-
-static unrelu_status draw_rows(drawing *w, const unrelu_exec *exec, unrelu_error *err)
-{
-    if (w->rows == 0)
-        return UNRELU_OK;
-    size_t chunks = (w->first + w->rows - 1) / CHUNK - w->first / CHUNK + 1;
-    if (!(w->status = ur_alloc(chunks, sizeof *w->status)))
-        return ur_fail_memory(err, chunks, "chunks");
-    unrelu_status status = ur_parallel_for(exec, "drawing", chunks, draw_chunk, w, err);
-    for (size_t i = 0; status == UNRELU_OK && i < chunks; i++)
-        if (w->status[i] != UNRELU_OK)
-            status = ur_fail_memory(err, CHUNK, "rows of inputs and labels");
-    free(w->status);
-    return status;
+    return UNRELU_OK;
 }
 
 /* ---- options ---- */
@@ -230,7 +206,7 @@ static unrelu_status check_kappa(const char *name, double kappa, size_t least, i
 {
     if (zero && kappa == 0)
         return UNRELU_OK;
-    if (!(kappa >= 1 && kappa < 1e15))
+    if (!(kappa >= 1 && kappa < KAPPA_MOST))
         return ur_fail(err, UNRELU_EUSAGE,
                        "the condition number of %s must be from 1 to 1e15%s, not %g", name,
                        zero ? " (or 0: as it comes)" : "", kappa);
@@ -258,14 +234,10 @@ static unrelu_status check(const unrelu_network_plant_options *o, unrelu_error *
     char name[48];
     unrelu_activation read_back;
     unrelu_activation_name(o->activation, name, sizeof name);
-    unrelu_status status = unrelu_activation_parse(name, &read_back, err);
-    if (status == UNRELU_OK)
-        status = check_kappa("V", o->kappa_v, v, 1, err);
-    if (status == UNRELU_OK)
-        status = check_kappa("U", o->kappa_u, u, 1, err);
-    if (status == UNRELU_OK)
-        status = check_kappa("the inputs' covariance", o->kappa_x, o->d, 0, err);
-    return status;
+    UR_TRY(unrelu_activation_parse(name, &read_back, err));
+    UR_TRY(check_kappa("V", o->kappa_v, v, 1, err));
+    UR_TRY(check_kappa("U", o->kappa_u, u, 1, err));
+    return check_kappa("the inputs' covariance", o->kappa_x, o->d, 0, err);
 }
 
 unrelu_status unrelu_network_draw(const unrelu_network_plant_options *o,
@@ -274,21 +246,19 @@ unrelu_status unrelu_network_draw(const unrelu_network_plant_options *o,
 {
     drawing w = {
         .truth = truth, .noise = o->noise, .first = first_row, .rows = rows, .x = x, .a = a};
-    unrelu_status status = check(o, err);
-    if (status == UNRELU_OK && a && (!truth || !truth->U || !truth->V))
-        status = ur_fail(err, UNRELU_EUSAGE, "labels need a network with weights");
-    if (status == UNRELU_OK && a && truth->d != o->d)
-        status = ur_fail(err, UNRELU_EUSAGE, "the network takes %zu inputs, not d = %zu", truth->d,
-                         o->d);
-    if (status != UNRELU_OK)
-        return status;
+    UR_TRY(check(o, err));
+    if (a && (!truth || !truth->U || !truth->V))
+        return ur_fail(err, UNRELU_EUSAGE, "labels need a network with weights");
+    if (a && truth->d != o->d)
+        return ur_fail(err, UNRELU_EUSAGE, "the network takes %zu inputs, not d = %zu", truth->d,
+                       o->d);
     UR_BLAS_PINNED;
-    status = law_new(o, &w.l, err);
-    if (status == UNRELU_OK) {
-        status = draw_rows(&w, exec, err);
-        law_free(&w.l);
-    }
-    return status;
+    UR_ARENA(arena);
+    UR_TRY(law_new(o, &arena, &w.l, err));
+    if (rows == 0)
+        return UNRELU_OK;
+    size_t chunks = (first_row + rows - 1) / CHUNK - first_row / CHUNK + 1;
+    return ur_each(exec, "drawing", chunks, draw_chunk, &w, err);
 }
 
 /* ---- plant ---- */
@@ -298,27 +268,20 @@ static unrelu_status conditioned(uint64_t seed, uint64_t stream, size_t rows, si
                                  double kappa, double *A, unrelu_error *err)
 {
     size_t r = rows < columns ? rows : columns;
-    double *P = ur_alloc(rows, r * sizeof *P), *Q = ur_alloc(columns, r * sizeof *Q);
-    unrelu_status status = UNRELU_OK;
-    if (!P || !Q) {
-        status = ur_fail_memory(err, rows * columns, "weights");
-        goto done;
-    }
+    UR_ARENA(arena);
+    double *P = ur_take(&arena, rows, r * sizeof *P), *Q = ur_take(&arena, columns, r * sizeof *Q);
+    UR_TRY(ur_arena_status(&arena, err));
     ur_random_normals(seed, stream, 0, (uint64_t)rows * r, P);
     ur_random_normals(seed, stream, (uint64_t)rows * r, (uint64_t)columns * r, Q);
-    if ((status = ur_orthonormalise(rows, r, P, err)) != UNRELU_OK ||
-        (status = ur_orthonormalise(columns, r, Q, err)) != UNRELU_OK)
-        goto done;
+    UR_TRY(ur_orthonormalise(rows, r, P, err));
+    UR_TRY(ur_orthonormalise(columns, r, Q, err));
     double sum = 0;
     for (size_t j = 0; j < r; j++)
         sum += pow(geometric(kappa, j, r), 2);
     for (size_t i = 0; i < rows * r; i++)
         P[i] *= geometric(kappa, i % r, r) * sqrt((double)rows / sum);
     ur_multiply_nt(rows, r, columns, P, Q, A);
-done:
-    free(P);
-    free(Q);
-    return status;
+    return UNRELU_OK;
 }
 
 static void set_lengths(size_t k, size_t d, const double *length, double *V)
@@ -358,7 +321,7 @@ static void turn_rows_to_one(size_t k, size_t d, double *V)
                 highest = j;
             }
         }
-        if (!(low < 1 - 1e-14 && high > 1 + 1e-14))
+        if (!(low < 1 - UNIT_ROUNDING && high > 1 + UNIT_ROUNDING))
             break;
         turn_to_one(d, V + lowest * d, V + highest * d);
     }
@@ -371,21 +334,19 @@ static unrelu_status set_V(const unrelu_network_plant_options *o, unrelu_network
     size_t k = m->k, d = m->d;
     int squared = m->activation.kind == UNRELU_EXPM1SQ;
     if (o->kappa_v > 0) {
-        unrelu_status status = conditioned(o->seed, UR_STREAM_PLANT_V, k, d, o->kappa_v, m->V, err);
-        if (status != UNRELU_OK)
-            return status;
+        UR_TRY(conditioned(o->seed, UR_STREAM_PLANT_V, k, d, o->kappa_v, m->V, err));
         turn_rows_to_one(k, d, m->V);
     } else {
         double *length = m->active; /* set later: room until then */
         ur_random_normals(o->seed, UR_STREAM_PLANT_V, 0, (uint64_t)k * d, m->V);
         ur_random_uniforms(o->seed, UR_STREAM_PLANT_V, 0, k, length);
         for (size_t j = 0; j < k; j++)
-            length[j] += 0.5;
+            length[j] += SHORTEST;
         int free_length = ur_activation_degree(m->activation) == 0 && !squared;
         set_lengths(k, d, free_length ? length : NULL, m->V);
     }
     for (size_t i = 0; squared && i < k * d; i++)
-        m->V[i] *= 0.3;
+        m->V[i] *= LENGTH_SQUARED;
     return UNRELU_OK;
 }
 
@@ -427,35 +388,25 @@ static unrelu_status set_scale(const unrelu_network_plant_options *o, unrelu_net
                                unrelu_error *err)
 {
     size_t n = SCALE_ROWS;
-    double *x = ur_alloc(n, m->d * sizeof *x), *t = ur_alloc(n, m->k * sizeof *t),
-           *y = ur_alloc(n, m->m * sizeof *y);
-    unrelu_status status = UNRELU_OK;
-    if (!x || !t || !y) {
-        status = ur_fail_memory(err, n, "rows of inputs");
-        goto done;
-    }
-    if ((status = unrelu_network_draw(o, NULL, 0, n, NULL, x, NULL, err)) != UNRELU_OK)
-        goto done;
+    UR_ARENA(arena);
+    double *x = ur_take(&arena, n, m->d * sizeof *x), *t = ur_take(&arena, n, m->k * sizeof *t);
+    double *y = ur_take(&arena, n, m->m * sizeof *y);
+    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(unrelu_network_draw(o, NULL, 0, n, NULL, x, NULL, err));
     ur_network_forward(m, x, n, t, y);
     double rms = centred_rms(n, m->m, y);
-    if (!(rms > 0 && rms < INFINITY)) {
-        status = ur_fail(err, UNRELU_EDATA,
-                         "labels at %zu inputs have a root mean square of %g about their mean: no "
-                         "scale makes it 1; choose other inputs or a smaller bias",
-                         n, rms);
-        goto done;
-    }
+    if (!(rms > 0 && rms < INFINITY))
+        return ur_fail(err, UNRELU_EDATA,
+                       "labels at %zu inputs have a root mean square of %g about their mean: no "
+                       "scale makes it 1; choose other inputs or a smaller bias",
+                       n, rms);
     for (size_t i = 0; i < m->m * m->k; i++)
         m->U[i] /= rms;
     ur_multiply_nt(n, m->d, m->k, x, m->V, t);
     memset(m->active, 0, m->k * sizeof *m->active);
     for (size_t i = 0; i < n * m->k; i++)
         m->active[i % m->k] += (t[i] + m->c[i % m->k] > 0) / (double)n;
-done:
-    free(x);
-    free(t);
-    free(y);
-    return status;
+    return UNRELU_OK;
 }
 
 unrelu_status unrelu_network_plant(const unrelu_network_plant_options *o, unrelu_network *m,
