@@ -4,19 +4,26 @@
 #include "network/exact/lift.h"
 
 #include "base/error.h"
-#include "base/memory.h"
 #include "dense/blas.h"
 #include "dense/linear.h"
 #include "pass/parallel.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { PANEL = 64, STEPS = 3 };
-#define DROPPED 1e-13 /* of the largest eigenvalue of second moments */
-#define SOFT    0.3   /* rows near 0 carry noise alone: 0 loses at d = 3, 1 keeps heavy tails */
-#define SQRT2   1.41421356237309504880
+enum {
+    PANEL = 64,
+    STEPS = 3,             /* of least squares: the third moves rows by rounding */
+    WORTH_THREADS = 200000 /* products: with fewer a thread costs more than it saves */
+};
+/* Of the largest eigenvalue of second moments: they have half of the digits, what is below is
+ * rounding. Ten times larger: inputs and labels that nearly depend on others are left out. */
+static const double DROPPED = 1e-13;
+/* of a column's largest value: a root mean square below it is rounding, the column a constant */
+static const double CONSTANT = 1e-15;
+/* rows near 0 carry noise alone: 0 loses at d = 3, 1 keeps heavy tails */
+static const double SOFT = 0.3;
+static const double SQRT2 = 1.41421356237309504880;
 
 void ur_lift_products(size_t k, const double *y, double *out)
 {
@@ -60,7 +67,7 @@ unrelu_status ur_lift_add(const unrelu_exec *exec, size_t rows, size_t p, const 
     product t = {rows, p, q, L, R, symmetric, C};
     unrelu_exec quiet = exec ? *exec : unrelu_exec_default();
     quiet.progress = NULL;
-    if (rows * p * q < 200000) /* a thread costs more */
+    if (rows * p * q < WORTH_THREADS)
         quiet.threads = 1;
     return ur_parallel_for(&quiet, "", (p + PANEL - 1) / PANEL, add_panel, &t, err);
 }
@@ -92,7 +99,7 @@ static void measure(table *t, size_t j, int centred)
     }
     double rms = sqrt(squares / (double)t->n);
     t->mean[j] = mean * most;
-    t->scale[j] = rms > 1e-15 ? 1 / (rms * most) : 0; /* 0: a constant column */
+    t->scale[j] = rms > CONSTANT ? 1 / (rms * most) : 0;
 }
 
 static size_t load(const table *t, size_t first)
@@ -114,22 +121,18 @@ static unrelu_status principal(const table *t, const unrelu_exec *exec, size_t m
                                size_t *rank, unrelu_error *err)
 {
     size_t p = t->p;
-    double *C = ur_alloc(p, p * sizeof *C), *vectors = ur_alloc(p, p * sizeof *vectors);
-    double *values = ur_doubles(p);
-    unrelu_status status = UNRELU_OK;
-    if (!C || !vectors || !values) {
-        status = ur_fail_memory(err, p * p, "second moments");
-        goto done;
-    }
-    for (size_t first = 0; first < t->n && status == UNRELU_OK; first += UR_LIFT_BLOCK)
-        status = ur_lift_add(exec, load(t, first), p, t->block, p, t->block, 1, C, err);
+    UR_ARENA(arena);
+    double *C = ur_take(&arena, p, p * sizeof *C), *values = ur_take(&arena, p, sizeof *values);
+    double *vectors = ur_take(&arena, p, p * sizeof *vectors);
+    UR_TRY(ur_arena_status(&arena, err));
+    for (size_t first = 0; first < t->n; first += UR_LIFT_BLOCK)
+        UR_TRY(ur_lift_add(exec, load(t, first), p, t->block, p, t->block, 1, C, err));
     for (size_t i = 0; i < p; i++)
         for (size_t j = 0; j <= i; j++)
             C[j * p + i] = C[i * p + j] = C[i * p + j] / (double)t->n;
-    if (status == UNRELU_OK)
-        status = ur_eigen_symmetric(p, C, values, vectors, err);
+    UR_TRY(ur_eigen_symmetric(p, C, values, vectors, err));
     *rank = 0;
-    for (size_t i = 0; i < p && i < most && status == UNRELU_OK; i++) {
+    for (size_t i = 0; i < p && i < most; i++) {
         double value = values[p - 1 - i];
         if (!(value > DROPPED * values[p - 1]))
             break;
@@ -137,38 +140,31 @@ static unrelu_status principal(const table *t, const unrelu_exec *exec, size_t m
             Q[i * p + j] = vectors[j * p + p - 1 - i] / sqrt(value);
         ++*rank;
     }
-done:
-    free(C);
-    free(vectors);
-    free(values);
-    return status;
+    return UNRELU_OK;
 }
 
-/* out (n x r) and W (r x p), both allocated here; t: n, width, p, data, factor */
+/* out (n x r) and W (r x p), both the arena's, NULL where the rank is 0; t: n, width, p, data,
+ * factor */
 static unrelu_status whiten(table t, int centred, size_t most, const unrelu_exec *exec,
-                            double **out, double **W, size_t *rank, unrelu_error *err)
+                            ur_arena *arena, double **out, double **W, size_t *rank,
+                            unrelu_error *err)
 {
-    t.scale = ur_doubles(t.p);
-    t.mean = ur_doubles(t.width);
-    t.block = ur_alloc(UR_LIFT_BLOCK, t.p * sizeof *t.block);
-    *W = ur_alloc(t.p, t.p * sizeof **W);
-    unrelu_status status = UNRELU_OK;
-    if (!t.scale || !t.mean || !t.block || !*W) {
-        status = ur_fail_memory(err, t.p * UR_LIFT_BLOCK, "numbers to whiten");
-        goto done;
-    }
+    UR_ARENA(own);
+    t.scale = ur_take(&own, t.p, sizeof *t.scale);
+    t.mean = ur_take(&own, t.width, sizeof *t.mean);
+    t.block = ur_take(&own, UR_LIFT_BLOCK, t.p * sizeof *t.block);
+    *W = ur_take(arena, t.p, t.p * sizeof **W);
+    UR_TRY(ur_arena_status(&own, err));
+    UR_TRY(ur_arena_status(arena, err));
     for (size_t j = 0; j < t.width; j++)
         measure(&t, j, centred);
     if (t.p > t.width)
         t.scale[t.width] = 1;
-    status = principal(&t, exec, most < t.p ? most : t.p, *W, rank, err);
-    if (status != UNRELU_OK || *rank == 0)
-        goto done;
-    *out = ur_alloc(t.n, *rank * sizeof **out);
-    if (!*out) {
-        status = ur_fail_memory(err, t.n * *rank, "whitened numbers");
-        goto done;
-    }
+    UR_TRY(principal(&t, exec, most < t.p ? most : t.p, *W, rank, err));
+    if (*rank == 0)
+        return UNRELU_OK;
+    *out = ur_take(arena, t.n, *rank * sizeof **out);
+    UR_TRY(ur_arena_status(arena, err));
     for (size_t first = 0; first < t.n; first += UR_LIFT_BLOCK) {
         size_t rows = load(&t, first);
         ur_multiply_nt(rows, t.p, *rank, t.block, *W, *out + first * *rank);
@@ -176,94 +172,57 @@ static unrelu_status whiten(table t, int centred, size_t most, const unrelu_exec
     for (size_t i = 0; i < *rank; i++)
         for (size_t j = 0; j < t.p; j++)
             (*W)[i * t.p + j] *= t.scale[j];
-done:
-    free(t.scale);
-    free(t.mean);
-    free(t.block);
-    return status;
+    return UNRELU_OK;
 }
 
-static unrelu_status whiten_inputs(const ur_start *start, const double *factor, ur_lift *l,
-                                   unrelu_error *err)
+static unrelu_status whiten_inputs(const ur_start *start, const double *factor, ur_arena *arena,
+                                   ur_lift *l, unrelu_error *err)
 {
     const ur_sample *s = &start->sample;
     table t = {.n = s->n, .width = s->d, .p = l->p, .data = s->x, .factor = factor};
-    free(l->x);
-    free(l->W);
-    l->x = l->W = NULL;
-    unrelu_status status = whiten(t, 0, l->p, start->exec, &l->x, &l->W, &l->r, err);
-    if (status == UNRELU_OK && l->r == 0)
-        status = ur_fail(err, UNRELU_EDATA, "all inputs are 0");
-    return status;
+    UR_TRY(whiten(t, 0, l->p, start->exec, arena, &l->x, &l->W, &l->r, err));
+    return l->r == 0 ? ur_fail(err, UNRELU_EDATA, "all inputs are 0") : UNRELU_OK;
 }
 
 static unrelu_status whiten_labels(const ur_start *start, const ur_lift_options *options,
-                                   ur_lift *l, unrelu_error *err)
+                                   ur_arena *arena, ur_lift *l, unrelu_error *err)
 {
     const ur_sample *s = &start->sample;
     table t = {.n = s->n, .width = s->m, .p = s->m, .data = s->a};
     size_t rank = 0;
-    double *E = NULL;
+    double *E;
     t.factor = options->scaled ? l->factor : NULL;
-    unrelu_status status = whiten(t, options->centred, l->k, start->exec, &l->y, &E, &rank, err);
-    free(E);
-    if (status == UNRELU_OK && rank < l->k)
-        status = ur_fail(err, UNRELU_EDATA,
-                         "the labels have rank %zu, below the %zu neurons: --method %s needs at "
-                         "least as many independent labels as neurons; use --method auto",
-                         rank, l->k, options->method);
-    return status;
+    UR_TRY(whiten(t, options->centred, l->k, start->exec, arena, &l->y, &E, &rank, err));
+    if (rank < l->k)
+        return ur_fail(err, UNRELU_EDATA,
+                       "the labels have rank %zu, below the %zu neurons: --method %s needs at "
+                       "least as many independent labels as neurons; use --method auto",
+                       rank, l->k, options->method);
+    return UNRELU_OK;
 }
 
-static unrelu_status set_factors(ur_lift *l, unrelu_error *err)
+unrelu_status ur_lift_new(const ur_start *start, const ur_lift_options *options, ur_arena *arena,
+                          ur_lift *l, unrelu_error *err)
 {
-    l->factor = ur_doubles(l->n);
-    if (!l->factor)
-        return ur_fail_memory(err, l->n, "factors of rows");
-    for (size_t i = 0; i < l->n; i++) {
+    size_t n = start->sample.n, ones = options->ones != 0;
+    *l = (ur_lift){.n = n, .k = start->k, .p = start->sample.d + ones};
+    l->factor = ur_take(arena, n, sizeof *l->factor);
+    UR_TRY(ur_arena_status(arena, err));
+    UR_ARENA(before); /* inputs before scaling */
+    UR_TRY(whiten_inputs(start, NULL, options->scaled ? &before : arena, l, err));
+    for (size_t i = 0; i < n; i++) {
         const double *x = l->x + i * l->r;
         l->factor[i] = 1 / sqrt(SOFT + ur_dot(l->r, x, x) / (double)l->r);
     }
+    ur_arena_end(&before);
+    if (options->scaled)
+        UR_TRY(whiten_inputs(start, l->factor, arena, l, err));
+    UR_TRY(whiten_labels(start, options, arena, l, err));
+    l->one = ur_take(arena, l->r, sizeof *l->one);
+    UR_TRY(ur_arena_status(arena, err));
+    for (size_t i = 0; i < n; i++)
+        ur_add(l->r, 1 / (double)n, l->x + i * l->r, l->one);
     return UNRELU_OK;
-}
-
-static unrelu_status set_one(ur_lift *l, unrelu_error *err)
-{
-    l->one = ur_doubles(l->r);
-    if (!l->one)
-        return ur_fail_memory(err, l->r, "means");
-    for (size_t i = 0; i < l->n; i++)
-        ur_add(l->r, 1 / (double)l->n, l->x + i * l->r, l->one);
-    return UNRELU_OK;
-}
-
-unrelu_status ur_lift_new(const ur_start *start, const ur_lift_options *options, ur_lift *lift,
-                          unrelu_error *err)
-{
-    size_t ones = options->ones != 0;
-    *lift = (ur_lift){.n = start->sample.n, .k = start->k, .p = start->sample.d + ones};
-    unrelu_status status = whiten_inputs(start, NULL, lift, err);
-    if (status == UNRELU_OK)
-        status = set_factors(lift, err);
-    if (status == UNRELU_OK && options->scaled)
-        status = whiten_inputs(start, lift->factor, lift, err);
-    if (status == UNRELU_OK)
-        status = whiten_labels(start, options, lift, err);
-    if (status == UNRELU_OK)
-        status = set_one(lift, err);
-    if (status != UNRELU_OK)
-        ur_lift_free(lift);
-    return status;
-}
-
-void ur_lift_free(ur_lift *lift)
-{
-    free(lift->y);
-    free(lift->x);
-    free(lift->W);
-    free(lift->one);
-    free(lift->factor);
-    *lift = (ur_lift){0};
 }
 
 /* ---- rows of V ---- */
@@ -273,8 +232,6 @@ typedef struct {
     const double *Z;
     int constant;
     double *w;
-    unrelu_status *status;
-    unrelu_error *error; /* of each neuron */
 } regression;
 
 /* one step; *usable = 0 where the half-space holds too few rows */
@@ -309,70 +266,55 @@ static unrelu_status regress_step(const ur_lift *l, const double *z, int constan
             G[j * r + i] = G[i * r + j];
     if (!*usable)
         return UNRELU_OK;
-    unrelu_status status = ur_solve_positive(r, 1, G, b, usable, err);
-    if (status != UNRELU_OK || !*usable)
-        return status;
+    UR_TRY(ur_solve_positive(r, 1, G, b, usable, err));
+    if (!*usable)
+        return UNRELU_OK;
     double level = constant && on < l->n ? below / (double)(l->n - on) : 0;
     for (size_t j = 0; j < r; j++)
         w[j] = b[j] - level * l->one[j];
     return UNRELU_OK;
 }
 
-static void regress_neuron(void *context, size_t j)
+static unrelu_status regress_neuron(void *context, size_t j, unrelu_error *err)
 {
-    regression *t = context;
+    const regression *t = context;
     const ur_lift *l = t->lift;
     size_t r = l->r;
     int usable = 1;
-    unrelu_error *err = &t->error[j];
-    double *block = ur_alloc(UR_LIFT_BLOCK, (r + 1) * sizeof *block);
-    double *G = ur_alloc(r + 1, r * sizeof *G);
-    if (!block || !G)
-        t->status[j] = ur_fail_memory(err, (r + 1) * r, "numbers of a regression");
-    for (int step = 0; step < STEPS && usable && t->status[j] == UNRELU_OK; step++)
-        t->status[j] = regress_step(l, t->Z + j * l->k, t->constant, t->w + j * r, block,
-                                    block + UR_LIFT_BLOCK * r, G, &usable, err);
-    free(block);
-    free(G);
+    UR_ARENA(arena);
+    double *block = ur_take(&arena, UR_LIFT_BLOCK, r * sizeof *block);
+    double *h = ur_take(&arena, UR_LIFT_BLOCK, sizeof *h);
+    double *G = ur_take(&arena, r + 1, r * sizeof *G);
+    UR_TRY(ur_arena_status(&arena, err));
+    for (int step = 0; step < STEPS && usable; step++)
+        UR_TRY(
+            regress_step(l, t->Z + j * l->k, t->constant, t->w + j * r, block, h, G, &usable, err));
+    return UNRELU_OK;
 }
 
 unrelu_status ur_lift_regress(const ur_lift *lift, const unrelu_exec *exec, const double *Z,
                               int constant, double *w, unrelu_error *err)
 {
     regression t = {.lift = lift, .Z = Z, .constant = constant, .w = w};
-    t.status = ur_alloc(lift->k, sizeof *t.status);
-    t.error = ur_alloc(lift->k, sizeof *t.error);
-    unrelu_status status = UNRELU_OK;
-    if (!t.status || !t.error)
-        status = ur_fail_memory(err, lift->k, "neurons");
-    if (status == UNRELU_OK)
-        status = ur_parallel_for(exec, "fitting neurons", lift->k, regress_neuron, &t, err);
-    for (size_t j = 0; j < lift->k && status == UNRELU_OK; j++)
-        if (t.status[j] != UNRELU_OK)
-            status = ur_fail(err, t.status[j], "%s", t.error[j].text);
-    free(t.status);
-    free(t.error);
-    return status;
+    return ur_each(exec, "fitting neurons", lift->k, regress_neuron, &t, err);
 }
 
 unrelu_status ur_lift_rows(const ur_lift *lift, size_t d, const double *w, double *V, double *c,
                            unrelu_error *err)
 {
-    double *raw = ur_alloc(lift->k, lift->p * sizeof *raw);
-    if (!raw)
-        return ur_fail_memory(err, lift->k * lift->p, "rows of V");
-    unrelu_status status = UNRELU_OK;
+    UR_ARENA(arena);
+    double *raw = ur_take(&arena, lift->k, lift->p * sizeof *raw);
+    UR_TRY(ur_arena_status(&arena, err));
     ur_multiply(lift->k, lift->r, lift->p, w, lift->W, raw);
-    for (size_t j = 0; j < lift->k && status == UNRELU_OK; j++) {
+    for (size_t j = 0; j < lift->k; j++) {
         const double *v = raw + j * lift->p;
         double size = ur_norm(d, v);
         if (!(size > 0) || !isfinite(size))
-            status = ur_fail(err, UNRELU_EDATA, "neuron %zu does not depend on the inputs", j + 1);
+            return ur_fail(err, UNRELU_EDATA, "neuron %zu does not depend on the inputs", j + 1);
         for (size_t i = 0; i < d; i++)
             V[j * d + i] = v[i] / size;
         if (c)
             c[j] = lift->p > d ? v[d] / size : 0;
     }
-    free(raw);
-    return status;
+    return UNRELU_OK;
 }

@@ -4,6 +4,7 @@
 #ifndef UR_LIFT_H
 #define UR_LIFT_H
 
+#include "base/arena.h"
 #include "network/problem/start.h"
 
 enum { UR_LIFT_BLOCK = 512 }; /* rows at a time */
@@ -28,10 +29,10 @@ typedef struct {
 } ur_lift_options;
 
 /* Second moments are about 0, in units of each column's root mean square; directions below 1e-13
- * of the largest are dropped. EDATA where the labels have rank below k. */
-unrelu_status ur_lift_new(const ur_start *start, const ur_lift_options *options, ur_lift *lift,
-                          unrelu_error *err);
-void ur_lift_free(ur_lift *lift);
+ * of the largest are dropped. EDATA where the labels have rank below k. The arrays are the arena's.
+ */
+unrelu_status ur_lift_new(const ur_start *start, const ur_lift_options *options, ur_arena *arena,
+                          ur_lift *lift, unrelu_error *err);
 
 /* k (k + 1) / 2 products of a row, sqrt 2 on the mixed ones, so that products of such vectors
  * are Frobenius products; and a symmetric matrix from such a vector */

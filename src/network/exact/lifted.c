@@ -14,7 +14,6 @@
  * 1e-8. Cost n D^2 / 2 + 9 D^3. With noise the answer is biased, but a start.
  * Refuses: nullity above k; no gap after the k-th eigenvalue; D above 3000; not the relu. */
 #include "base/error.h"
-#include "base/memory.h"
 #include "dense/blas.h"
 #include "dense/linear.h"
 #include "dense/rank_ones.h"
@@ -23,12 +22,18 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 3000 };
-#define NULL_LEVEL 1e-13 /* of the largest eigenvalue */
-#define GAP        0.5   /* k-th over next eigenvalue that still makes a start */
+enum { MOST = 3000 }; /* features: 72 MB, and 9 D^3 = 2.4e11 operations */
+/* Of the largest eigenvalue of the features' Gram matrix: below, it is rounding. Ten times larger:
+ * more networks that few samples determine are refused as not identifiable. */
+static const double NULL_LEVEL = 1e-13;
+/* k-th over next eigenvalue that still makes a start */
+static const double GAP = 0.5;
+/* samples for each feature beyond k with which the null space has dimension k */
+static const double SAMPLES_A_FEATURE = 1.2;
+/* of a column's length: null vectors that depend on others to within rounding */
+static const double MIX_RANK = 1e-13;
 
 typedef struct {
     ur_lift l;
@@ -39,14 +44,6 @@ typedef struct {
     double *null;   /* k x D: coefficients of the features */
     size_t nullity;
 } lifted;
-
-static void lifted_free(lifted *t)
-{
-    ur_lift_free(&t->l);
-    free(t->rms);
-    free(t->values);
-    free(t->null);
-}
 
 static size_t features(size_t k, size_t r, int constant)
 {
@@ -89,53 +86,43 @@ static void fill(const lifted *t, size_t first, size_t rows, double *F)
 static unrelu_status gram(lifted *t, const unrelu_exec *exec, double *G, unrelu_error *err)
 {
     size_t D = t->D, n = t->l.n;
-    double *F = ur_alloc(UR_LIFT_BLOCK, D * sizeof *F);
-    if (!F)
-        return ur_fail_memory(err, UR_LIFT_BLOCK * D, "lifted features");
-    unrelu_status status = UNRELU_OK;
-    for (size_t first = 0; first < n && status == UNRELU_OK; first += UR_LIFT_BLOCK) {
+    UR_ARENA(arena);
+    double *F = ur_take(&arena, UR_LIFT_BLOCK, D * sizeof *F);
+    UR_TRY(ur_arena_status(&arena, err));
+    for (size_t first = 0; first < n; first += UR_LIFT_BLOCK) {
         size_t rows = n - first < UR_LIFT_BLOCK ? n - first : UR_LIFT_BLOCK;
         ur_progress(exec, "lifted features", (double)first / (double)n);
         fill(t, first, rows, F);
-        status = ur_lift_add(exec, rows, D, F, D, F, 1, G, err);
+        UR_TRY(ur_lift_add(exec, rows, D, F, D, F, 1, G, err));
     }
     for (size_t i = 0; i < D; i++)
         t->rms[i] = G[i * D + i] > 0 ? sqrt(G[i * D + i] / (double)n) : 1;
     for (size_t i = 0; i < D; i++)
         for (size_t j = 0; j <= i; j++)
             G[j * D + i] = G[i * D + j] = G[i * D + j] / (double)n / (t->rms[i] * t->rms[j]);
-    free(F);
-    return status;
+    return UNRELU_OK;
 }
 
 static unrelu_status null_space(lifted *t, const unrelu_exec *exec, unrelu_error *err)
 {
     size_t D = t->D, k = t->l.k;
-    double *G = ur_alloc(D, D * sizeof *G), *vectors = ur_alloc(D, D * sizeof *vectors);
-    unrelu_status status = UNRELU_OK;
-    if (!G || !vectors) {
-        status = ur_fail_memory(err, D * D, "products of lifted features");
-        goto done;
-    }
-    status = gram(t, exec, G, err);
-    if (status == UNRELU_OK)
-        status = ur_eigen_symmetric(D, G, t->values, vectors, err);
-    if (status != UNRELU_OK)
-        goto done;
+    UR_ARENA(arena);
+    double *G = ur_take(&arena, D, D * sizeof *G);
+    double *vectors = ur_take(&arena, D, D * sizeof *vectors);
+    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(gram(t, exec, G, err));
+    UR_TRY(ur_eigen_symmetric(D, G, t->values, vectors, err));
     while (t->nullity < D && t->values[t->nullity] < NULL_LEVEL * t->values[D - 1])
         t->nullity++;
     for (size_t i = 0; i < k; i++)
         for (size_t j = 0; j < D; j++)
             t->null[i * D + j] = vectors[j * D + i] / t->rms[j];
-done:
-    free(G);
-    free(vectors);
-    return status;
+    return UNRELU_OK;
 }
 
-static unrelu_status judge(const lifted *t, unrelu_error *err)
+static unrelu_status check_nullity(const lifted *t, unrelu_error *err)
 {
-    size_t k = t->l.k, needed = (size_t)ceil(1.2 * (double)(t->D - k));
+    size_t k = t->l.k, needed = (size_t)ceil(SAMPLES_A_FEATURE * (double)(t->D - k));
     double top = t->values[t->D - 1];
     if (t->nullity > k)
         return ur_fail(err, UNRELU_EDATA,
@@ -157,19 +144,18 @@ static unrelu_status split(const lifted *t, uint64_t seed, double *Z, double *fa
                            unrelu_error *err)
 {
     size_t k = t->l.k;
-    double *span = ur_alloc(k, k * k * sizeof *span);
-    if (!span)
-        return ur_fail_memory(err, k * k * k, "numbers of a span of matrices");
+    UR_ARENA(arena);
+    double *span = ur_take(&arena, k, k * k * sizeof *span);
+    UR_TRY(ur_arena_status(&arena, err));
     for (size_t i = 0; i < k; i++)
         ur_lift_matrix(k, t->null + i * t->D, span + i * k * k);
-    unrelu_status status = ur_span_split(k, span, seed, UR_STREAM_SPAN, Z, far, err);
-    if (status == UNRELU_OK && !isfinite(*far))
-        status = ur_fail(err, UNRELU_EDATA,
-                         "the null space of the lifted features holds no pure neurons: the labels "
-                         "are noisy or not those of %zu relu neurons; use --method moments",
-                         k);
-    free(span);
-    return status;
+    UR_TRY(ur_span_split(k, span, seed, UR_STREAM_SPAN, Z, far, err));
+    if (!isfinite(*far))
+        return ur_fail(err, UNRELU_EDATA,
+                       "the null space of the lifted features holds no pure neurons: the labels "
+                       "are noisy or not those of %zu relu neurons; use --method moments",
+                       k);
+    return UNRELU_OK;
 }
 
 /* t from  rest = -t g - t^2 one  (least squares over the two directions) */
@@ -204,14 +190,13 @@ static void read_neuron(const lifted *t, const double *vector, double *z, double
 static unrelu_status read_neurons(const lifted *t, double *Z, double *w, unrelu_error *err)
 {
     size_t k = t->l.k, pairs = t->pairs, D = t->D;
-    double *top = ur_alloc(pairs, k * sizeof *top), *target = ur_alloc(pairs, k * sizeof *target);
-    double *mix = ur_alloc(k, k * sizeof *mix), *vectors = ur_alloc(k, D * sizeof *vectors);
-    double *one = ur_doubles(pairs);
-    unrelu_status status = UNRELU_OK;
-    if (!top || !target || !mix || !vectors || !one) {
-        status = ur_fail_memory(err, k * D, "null vectors");
-        goto done;
-    }
+    UR_ARENA(arena);
+    double *top = ur_take(&arena, pairs, k * sizeof *top);
+    double *target = ur_take(&arena, pairs, k * sizeof *target);
+    double *mix = ur_take(&arena, k, k * sizeof *mix);
+    double *vectors = ur_take(&arena, k, D * sizeof *vectors);
+    double *one = ur_take(&arena, pairs, sizeof *one);
+    UR_TRY(ur_arena_status(&arena, err));
     for (size_t j = 0; j < k; j++) {
         ur_lift_products(k, Z + j * k, one);
         for (size_t i = 0; i < pairs; i++) {
@@ -219,19 +204,11 @@ static unrelu_status read_neurons(const lifted *t, double *Z, double *w, unrelu_
             target[i * k + j] = one[i];
         }
     }
-    status = ur_least_squares(pairs, k, k, top, target, 1e-13, mix, NULL, err);
-    if (status != UNRELU_OK)
-        goto done;
+    UR_TRY(ur_least_squares(pairs, k, k, top, target, MIX_RANK, mix, NULL, err));
     ur_multiply_tn(k, k, D, mix, t->null, vectors);
     for (size_t j = 0; j < k; j++)
         read_neuron(t, vectors + j * D, Z + j * k, w + j * t->l.r);
-done:
-    free(top);
-    free(target);
-    free(mix);
-    free(vectors);
-    free(one);
-    return status;
+    return UNRELU_OK;
 }
 
 static void describe(const lifted *t, double far, ur_start_note *note)
@@ -249,61 +226,30 @@ static void describe(const lifted *t, double far, ur_start_note *note)
              k < D ? t->values[k] / top : 1, far);
 }
 
-static unrelu_status lifted_new(const ur_start *start, lifted *t, unrelu_error *err)
-{
-    ur_lift_options options = {
-        .method = "lifted", .ones = start->hidden || start->constant, .centred = start->constant};
-    *t = (lifted){.constant = start->constant != 0};
-    unrelu_status status = ur_lift_new(start, &options, &t->l, err);
-    if (status != UNRELU_OK)
-        return status;
-    t->pairs = ur_lift_pairs(start->k);
-    t->D = features(start->k, t->l.r, t->constant);
-    t->rms = ur_doubles(t->D);
-    t->values = ur_doubles(t->D);
-    t->null = ur_alloc(start->k, t->D * sizeof *t->null);
-    if (!t->rms || !t->values || !t->null)
-        return ur_fail_memory(err, start->k * t->D, "null vectors");
-    return UNRELU_OK;
-}
-
 unrelu_status ur_start_lifted(const ur_start *start, double *V, double *c, ur_start_note *note,
                               unrelu_error *err)
 {
-    lifted t = {0};
     size_t k = start->k;
-    double *Z = NULL, *w = NULL, far = 0;
-    unrelu_status status = check(start, err);
-    if (status != UNRELU_OK)
-        return status;
-    status = lifted_new(start, &t, err);
-    if (status != UNRELU_OK)
-        goto done;
-    Z = ur_alloc(k, k * sizeof *Z);
-    w = ur_alloc(k, t.l.r * sizeof *w);
-    if (!Z || !w) {
-        status = ur_fail_memory(err, k * (k + t.l.r), "neurons");
-        goto done;
-    }
-    status = null_space(&t, start->exec, err);
-    if (status == UNRELU_OK)
-        status = judge(&t, err);
-    if (status == UNRELU_OK)
-        status = split(&t, start->seed, Z, &far, err);
-    if (status == UNRELU_OK)
-        status = read_neurons(&t, Z, w, err);
-    if (status == UNRELU_OK)
-        status = ur_lift_regress(&t.l, start->exec, Z, t.constant, w, err);
-    if (status == UNRELU_OK)
-        status = ur_lift_rows(&t.l, start->sample.d, w, V, c, err);
-    if (status != UNRELU_OK)
-        goto done;
+    ur_lift_options options = {
+        .method = "lifted", .ones = start->hidden || start->constant, .centred = start->constant};
+    lifted t = {.constant = start->constant != 0, .pairs = ur_lift_pairs(k)};
+    UR_TRY(check(start, err));
+    UR_ARENA(arena);
+    UR_TRY(ur_lift_new(start, &options, &arena, &t.l, err));
+    t.D = features(k, t.l.r, t.constant);
+    t.rms = ur_take(&arena, t.D, sizeof *t.rms);
+    t.values = ur_take(&arena, t.D, sizeof *t.values);
+    t.null = ur_take(&arena, k, t.D * sizeof *t.null);
+    double *Z = ur_take(&arena, k, k * sizeof *Z), *w = ur_take(&arena, k, t.l.r * sizeof *w), far;
+    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(null_space(&t, start->exec, err));
+    UR_TRY(check_nullity(&t, err));
+    UR_TRY(split(&t, start->seed, Z, &far, err));
+    UR_TRY(read_neurons(&t, Z, w, err));
+    UR_TRY(ur_lift_regress(&t.l, start->exec, Z, t.constant, w, err));
+    UR_TRY(ur_lift_rows(&t.l, start->sample.d, w, V, c, err));
     for (size_t j = 0; j < k && !start->hidden; j++)
         c[j] = 0;
     describe(&t, far, note);
-done:
-    lifted_free(&t);
-    free(Z);
-    free(w);
-    return status;
+    return UNRELU_OK;
 }

@@ -12,21 +12,32 @@
  * is in the note. Refuses k > d, m < k, n <= k, and labels whose sketch has fewer than k singular
  * values above 3e-7 of the largest. Where no start converges the best is kept, and the note says
  * so. Cost: n k (m + k) a step, some 10 steps; a block of rows is all the memory it takes. */
+#include "base/arena.h"
 #include "base/error.h"
-#include "base/memory.h"
 #include "base/random.h"
 #include "dense/blas.h"
 #include "dense/linear.h"
 #include "network/problem/start.h"
+#include "pass/blocks.h"
 #include "pass/parallel.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { STEPS = 200, STARTS = 5, CHUNKS = 64, BLOCK = 512 };
-static const double STILL = 1e-10, RANK = 1e-13, RANK_X = 1e-12, SKEWNESS_RELU = 1.641;
+enum {
+    STEPS = 200, /* of a start; some 10 are taken */
+    STARTS = 5,
+    CHUNKS = 64, /* of rows, at most */
+    BLOCK = 512
+};
+/* the largest entry of polar(E[s^2 s']) - I at which W stands still: rounding of a mean */
+static const double STILL = 1e-10;
+/* Of the largest eigenvalue of the sketched labels' covariance: it has half of their digits. Ten
+ * times larger: fewer neurons are found where U is ill-conditioned. */
+static const double RANK = 1e-13;
+static const double RANK_X = 1e-12; /* the same of the inputs' correlations */
+static const double SKEWNESS_RELU = 1.641;
 static const double SOURCE = 2.33; /* sqrt(E s^4) of a rectified normal */
 
 typedef struct {
@@ -50,10 +61,8 @@ typedef void (*addition)(const ica *p, const block *b, double *sum);
 typedef struct {
     const ica *p;
     addition add;
-    size_t len, chunk; /* doubles in a sum, rows of a chunk */
-    int inputs;        /* x is needed too */
-    double *sums;
-    char *failed;
+    size_t len;
+    int inputs; /* x is needed too */
 } sweep;
 
 /* ---- sums over the samples ---- */
@@ -91,17 +100,14 @@ static void add_regression(const ica *p, const block *b, double *sum)
     accumulate(b->rows, d, p->k, b->x, b->s, sum + d * d);
 }
 
-static void sweep_chunk(void *context, size_t i)
+/* the mean's part of one chunk */
+static void add_chunk(const void *context, size_t first, size_t rows, double *scratch, double *sum)
 {
-    sweep *w = context;
+    const sweep *w = context;
     const ica *p = w->p;
     const ur_sample *sample = p->sample;
-    size_t first = i * w->chunk, end = first + w->chunk < sample->n ? first + w->chunk : sample->n;
-    size_t width = sample->m + 2 * p->k + (w->inputs ? sample->d : 0);
-    double *room = ur_alloc(BLOCK, width * sizeof *room);
-    w->failed[i] = !room;
-    for (; room && first < end; first += BLOCK) {
-        block b = {.a = room, .rows = end - first < BLOCK ? end - first : BLOCK};
+    for (size_t end = first + rows; first < end; first += BLOCK) {
+        block b = {.a = scratch, .rows = end - first < BLOCK ? end - first : BLOCK};
         b.s = b.a + BLOCK * sample->m;
         b.t = b.s + BLOCK * p->k;
         b.x = b.t + BLOCK * p->k;
@@ -109,38 +115,28 @@ static void sweep_chunk(void *context, size_t i)
         if (w->inputs)
             centre(sample->x + first * sample->d, b.rows, sample->d, p->unit_x, 1, p->mean_x, b.x);
         ur_multiply_nt(b.rows, sample->m, p->k, b.a, p->M, b.s);
-        w->add(p, &b, w->sums + i * w->len);
+        w->add(p, &b, sum);
     }
-    free(room);
+    for (size_t j = 0; j < w->len; j++)
+        sum[j] /= (double)sample->n;
 }
 
-/* p->sum (len) = mean over the samples. Chunks of rows depend on the sizes alone and are added
- * in order: the bits do not depend on the threads. */
+/* p->sum (len) = mean over the samples */
 static unrelu_status sweep_mean(const ica *p, addition add, size_t len, unrelu_error *err)
 {
     size_t n = p->sample->n, d = p->sample->d, widest = d > p->k ? d : p->k;
     size_t chunk = (n + CHUNKS - 1) / CHUNKS;
     chunk = chunk > BLOCK ? chunk : BLOCK;
     chunk = chunk > 4 * widest ? chunk : 4 * widest; /* sums stay smaller than the data */
-    size_t chunks = (n + chunk - 1) / chunk;
-    sweep w = {.p = p, .add = add, .len = len, .chunk = chunk, .inputs = add == add_regression};
-    w.sums = ur_alloc(chunks, len * sizeof *w.sums);
-    w.failed = ur_alloc(chunks, 1);
-    unrelu_status status = UNRELU_OK;
-    if (!w.sums || !w.failed)
-        status = ur_fail_memory(err, chunks * len, "sums of the samples");
-    else
-        status = ur_parallel_for(&p->exec, "ica", chunks, sweep_chunk, &w, err);
-    memset(p->sum, 0, len * sizeof *p->sum);
-    for (size_t i = 0; status == UNRELU_OK && i < chunks; i++) {
-        if (w.failed[i])
-            status = ur_fail_memory(err, BLOCK, "rows of a block");
-        for (size_t j = 0; j < len; j++)
-            p->sum[j] += w.sums[i * len + j] / (double)n;
-    }
-    free(w.sums);
-    free(w.failed);
-    return status;
+    const sweep w = {.p = p, .add = add, .len = len, .inputs = add == add_regression};
+    const ur_blocks blocks = {.n = n,
+                              .step = chunk,
+                              .chunk = chunk,
+                              .len = len,
+                              .scratch = BLOCK * (p->sample->m + 2 * p->k + (w.inputs ? d : 0)),
+                              .add = add_chunk,
+                              .context = &w};
+    return ur_blocks_sum(&blocks, &p->exec, "ica", p->sum, err);
 }
 
 static double largest(const double *column, size_t count, size_t step)
@@ -194,25 +190,20 @@ static unrelu_status refuse_rank(const ica *p, const double *values, unrelu_erro
 static unrelu_status whiten(ica *p, unrelu_error *err)
 {
     size_t k = p->k, m = p->sample->m;
-    double *values = ur_doubles(k), *vectors = ur_doubles(k * k);
-    unrelu_status status = UNRELU_OK;
-    if (!values || !vectors)
-        status = ur_fail_memory(err, k * k, "covariances");
-    for (int twice = 0; twice < 2 && status == UNRELU_OK; twice++) {
+    UR_ARENA(arena);
+    double *values = ur_take(&arena, k, sizeof *values);
+    double *vectors = ur_take(&arena, k, k * sizeof *vectors);
+    UR_TRY(ur_arena_status(&arena, err));
+    for (int twice = 0; twice < 2; twice++) {
         memcpy(p->M, p->P, k * m * sizeof *p->M);
-        status = sweep_mean(p, add_covariance, k * k, err);
-        if (status == UNRELU_OK)
-            status = ur_eigen_symmetric(k, p->sum, values, vectors, err);
-        if (status == UNRELU_OK)
-            status = refuse_rank(p, values, err);
-        for (size_t i = 0; status == UNRELU_OK && i < k * k; i++)
+        UR_TRY(sweep_mean(p, add_covariance, k * k, err));
+        UR_TRY(ur_eigen_symmetric(k, p->sum, values, vectors, err));
+        UR_TRY(refuse_rank(p, values, err));
+        for (size_t i = 0; i < k * k; i++)
             vectors[i] /= sqrt(values[i % k]);
-        if (status == UNRELU_OK)
-            ur_multiply_tn(k, k, m, vectors, p->M, p->P);
+        ur_multiply_tn(k, k, m, vectors, p->M, p->P);
     }
-    free(values);
-    free(vectors);
-    return status;
+    return UNRELU_OK;
 }
 
 typedef struct {
@@ -227,15 +218,11 @@ typedef struct {
 static unrelu_status climb(ica *p, search *f, unrelu_error *err)
 {
     size_t k = p->k;
-    unrelu_status status = UNRELU_OK;
     f->converged = 0;
     for (f->steps = 1; f->steps <= STEPS && !f->converged; f->steps++) {
         ur_multiply(k, k, p->sample->m, p->W, p->P, p->M);
-        status = sweep_mean(p, add_contrast, k * k, err);
-        if (status == UNRELU_OK)
-            status = ur_svd(k, k, p->sum, f->U, f->s, f->Vt, err);
-        if (status != UNRELU_OK)
-            return status;
+        UR_TRY(sweep_mean(p, add_contrast, k * k, err));
+        UR_TRY(ur_svd(k, k, p->sum, f->U, f->s, f->Vt, err));
         ur_multiply(k, k, k, f->U, f->Vt, f->Q);
         double change = 0;
         for (size_t i = 0; i < k * k; i++)
@@ -245,7 +232,7 @@ static unrelu_status climb(ica *p, search *f, unrelu_error *err)
         f->converged = change < STILL;
     }
     f->steps--;
-    return status;
+    return UNRELU_OK;
 }
 
 static void keep_best(const ica *p, search *f)
@@ -269,20 +256,16 @@ static void keep_best(const ica *p, search *f)
 static unrelu_status separate(ica *p, const ur_start *start, search *f, unrelu_error *err)
 {
     size_t k = p->k, m = p->sample->m;
-    unrelu_status status = UNRELU_OK;
     f->score = -1;
-    for (int i = 0; i < STARTS && !f->converged && status == UNRELU_OK; i++) {
+    for (int i = 0; i < STARTS && !f->converged; i++) {
         ur_progress(start->exec, "ica", (double)i / STARTS);
         ur_random_normals(start->seed, UR_STREAM_ICA, k * m + (size_t)i * k * k, k * k, p->W);
-        status = ur_orthonormalise(k, k, p->W, err);
-        if (status == UNRELU_OK)
-            status = climb(p, f, err);
-        if (status == UNRELU_OK)
-            keep_best(p, f);
+        UR_TRY(ur_orthonormalise(k, k, p->W, err));
+        UR_TRY(climb(p, f, err));
+        keep_best(p, f);
     }
-    if (status == UNRELU_OK)
-        ur_multiply(k, k, m, f->kept, p->P, p->M);
-    return status;
+    ur_multiply(k, k, m, f->kept, p->P, p->M);
+    return UNRELU_OK;
 }
 
 typedef struct {
@@ -313,25 +296,22 @@ static void standardise(const ica *p, regression *r)
 static unrelu_status regress(const ica *p, regression *r, double *V, unrelu_error *err)
 {
     size_t d = p->sample->d, k = p->k;
-    unrelu_status status = sweep_mean(p, add_regression, d * d + d * k, err);
-    if (status != UNRELU_OK)
-        return status;
+    UR_TRY(sweep_mean(p, add_regression, d * d + d * k, err));
     standardise(p, r);
-    status = ur_least_squares(d, d, k, r->C, r->B, RANK_X, r->slope, NULL, err);
-    for (size_t j = 0; status == UNRELU_OK && j < k; j++) {
+    UR_TRY(ur_least_squares(d, d, k, r->C, r->B, RANK_X, r->slope, NULL, err));
+    for (size_t j = 0; j < k; j++) {
         double *v = V + j * d;
         for (size_t i = 0; i < d; i++)
             v[i] = r->slope[i * k + j] / r->sd[i] / p->unit_x[i];
         double norm = ur_norm(d, v);
         if (!(norm > 0 && isfinite(norm)))
-            status = ur_fail(err, UNRELU_EDATA,
-                             "source %zu of the labels does not vary with the inputs (slope %g): "
-                             "no row of V can be read from it",
-                             j + 1, norm);
-        else
-            ur_scale(d, 1 / norm, v);
+            return ur_fail(err, UNRELU_EDATA,
+                           "source %zu of the labels does not vary with the inputs (slope %g): "
+                           "no row of V can be read from it",
+                           j + 1, norm);
+        ur_scale(d, 1 / norm, v);
     }
-    return status;
+    return UNRELU_OK;
 }
 
 static void write_note(const ica *p, const search *f, const regression *r, const double *V,
@@ -376,26 +356,9 @@ static unrelu_status check(const ur_start *start, unrelu_error *err)
     return UNRELU_OK;
 }
 
-static unrelu_status run(const ur_start *start, ica *p, search *f, regression *r, double *V,
-                         ur_start_note *note, unrelu_error *err)
-{
-    measure(p);
-    ur_random_normals(start->seed, UR_STREAM_ICA, 0, p->k * p->sample->m, p->P);
-    unrelu_status status = whiten(p, err);
-    if (status == UNRELU_OK)
-        status = separate(p, start, f, err);
-    if (status == UNRELU_OK)
-        status = regress(p, r, V, err);
-    if (status == UNRELU_OK)
-        write_note(p, f, r, V, note);
-    return status;
-}
-
 unrelu_status ur_start_ica(const ur_start *start, double *V, ur_start_note *note, unrelu_error *err)
 {
-    unrelu_status status = check(start, err);
-    if (status != UNRELU_OK)
-        return status;
+    UR_TRY(check(start, err));
     const ur_sample *sample = &start->sample;
     size_t d = sample->d, m = sample->m, k = start->k;
     ica p = {.sample = sample, .k = k};
@@ -406,23 +369,23 @@ unrelu_status ur_start_ica(const ur_start *start, double *V, ur_start_note *note
                                .cancelled = start->exec->cancelled,
                                .context = start->exec->context};
     const struct {
-        double **room;
+        double **array;
         size_t rows, columns;
-    } rooms[] = {
+    } arrays[] = {
         {&p.unit_x, d, 1},   {&p.mean_a, m, 1},  {&p.mean_x, d, 1}, {&p.M, k, m}, {&p.P, k, m},
         {&p.W, k, k},        {&p.sum, d, d + k}, /* k <= d */
         {&f.U, k, k},        {&f.s, k, 1},       {&f.Vt, k, k},     {&f.Q, k, k}, {&f.kept, k, k},
         {&f.skewness, k, 1}, {&r.sd, d, 1},      {&r.C, d, d},      {&r.B, d, k}, {&r.slope, d, k},
     };
-    enum { ROOMS = sizeof rooms / sizeof *rooms };
-    for (int i = 0; i < ROOMS; i++) {
-        *rooms[i].room = ur_alloc(rooms[i].rows, rooms[i].columns * sizeof(double));
-        if (!*rooms[i].room)
-            status = ur_fail_memory(err, rooms[i].rows * rooms[i].columns, "numbers of the ICA");
-    }
-    if (status == UNRELU_OK)
-        status = run(start, &p, &f, &r, V, note, err);
-    for (int i = 0; i < ROOMS; i++)
-        free(*rooms[i].room);
-    return status;
+    UR_ARENA(arena);
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        *arrays[i].array = ur_take(&arena, arrays[i].rows, arrays[i].columns * sizeof(double));
+    UR_TRY(ur_arena_status(&arena, err));
+    measure(&p);
+    ur_random_normals(start->seed, UR_STREAM_ICA, 0, k * m, p.P);
+    UR_TRY(whiten(&p, err));
+    UR_TRY(separate(&p, start, &f, err));
+    UR_TRY(regress(&p, &r, V, err));
+    write_note(&p, &f, &r, V, note);
+    return UNRELU_OK;
 }

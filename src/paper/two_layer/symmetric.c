@@ -202,12 +202,13 @@ unrelu_status ur_start_symmetric(const ur_start *start, double *V, ur_start_note
 {
     ur_lift_options options = {.method = "symmetric", .scaled = 1};
     ur_symmetry test;
+    UR_ARENA(arena);
     ur_lift l = {0};
     size_t k = start->k;
     double *T = NULL, *span = NULL, *Z = NULL, *w = NULL, around[3] = {0}, far = 0;
     unrelu_status status = check(start, &test, err);
     if (status == UNRELU_OK)
-        status = ur_lift_new(start, &options, &l, err);
+        status = ur_lift_new(start, &options, &arena, &l, err);
     if (status != UNRELU_OK)
         return status;
     size_t pk = ur_lift_pairs(k), pr = ur_lift_pairs(l.r);
@@ -238,7 +239,6 @@ unrelu_status ur_start_symmetric(const ur_start *start, double *V, ur_start_note
     if (status == UNRELU_OK)
         describe(&test, k, around, far, note);
 done:
-    ur_lift_free(&l);
     free(T);
     free(span);
     free(Z);
