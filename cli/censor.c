@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
+#include "files.h"
 #include "talk.h"
 
 static size_t count_commas(const char *text)
@@ -64,7 +64,8 @@ static int parse_limit(char *item, const unrelu_source *samples, double *limit)
     return 1;
 }
 
-int cli_parse_named_limits(const char *text, const unrelu_source *samples, double **limit)
+/* NAME=V with commas between; returns the exit status */
+static int parse_named(const char *text, const unrelu_source *samples, double **limit)
 {
     size_t d = unrelu_source_columns(samples);
     char *copy = strdup(text), *rest = copy, *item;
@@ -79,4 +80,26 @@ int cli_parse_named_limits(const char *text, const unrelu_source *samples, doubl
     int memory = copy && *limit;
     free(copy);
     return good ? 0 : memory ? CLI_EXIT_USAGE : CLI_EXIT_INTERNAL;
+}
+
+int cli_open_limited(const cli_shared *shared, const char *path, const cli_limits *limits, int once,
+                     cli_limited *samples)
+{
+    unrelu_error err = {0};
+    const char *columns = shared->columns;
+    *samples = (cli_limited){0};
+    int status = cli_exit(cli_open_source(path, columns, once, &samples->source, &err), &err);
+    if (status == 0 && limits->file)
+        status =
+            cli_exit(cli_open_source(limits->file, columns, once, &samples->limits, &err), &err);
+    if (status == 0 && limits->named)
+        status = parse_named(limits->named, samples->source, &samples->limit);
+    return status;
+}
+
+void cli_close_limited(cli_limited *samples)
+{
+    cli_close_samples(samples->limits);
+    cli_close_samples(samples->source);
+    free(samples->limit);
 }

@@ -6,12 +6,28 @@
 
 #include "unrelu/unrelu.h"
 
+#include "cli.h"
+
 /* The value of --censor-at: numbers with commas between them (NULL: none). The caller frees
  * *limits. Says why and returns 0 where it cannot. */
 int cli_parse_limits(const char *text, double **limits, size_t *count);
 
-/* The value of --limit, NAME=V with commas between: one number for each column of the samples, NaN
- * where there is none. The caller frees *limit. Returns the exit status. */
-int cli_parse_named_limits(const char *text, const unrelu_source *samples, double **limit);
+/* Options --limit and --limits of a command. */
+typedef struct {
+    char *named;      /* NAME=V with commas between, or NULL */
+    const char *file; /* or NULL */
+} cli_limits;
+
+/* samples, and the limits of their cells */
+typedef struct {
+    unrelu_source *source, *limits; /* limits NULL: not given */
+    double *limit; /* one for each column, NaN where it has none; NULL: not given */
+} cli_limited;
+
+/* once: both are read once only, which lets a pipe be read as it comes. Returns the exit status; to
+ * be closed whatever that is. */
+int cli_open_limited(const cli_shared *shared, const char *path, const cli_limits *limits, int once,
+                     cli_limited *samples);
+void cli_close_limited(cli_limited *samples);
 
 #endif

@@ -6,24 +6,22 @@
 
 #include "censor.h"
 #include "cli.h"
-#include "files.h"
 #include "json.h"
 #include "show/check.h"
 #include "talk.h"
 
 typedef struct {
     cli_shared shared;
-    char *limit;
-    const char *limits;
+    cli_limits limits;
 } check_arguments;
 
 static const cli_option options[] = {
     {"limit", 0, "NAME=V", "cells 'ND' and 0 of column NAME are below V; may be given again",
-     CLI_LIST, offsetof(check_arguments, limit), 0, 0, NULL},
+     CLI_LIST, offsetof(check_arguments, limits.named), 0, 0, NULL},
     {"limits", 0, "FILE",
      "the limit of each such cell at its place in FILE, which has as many rows and columns as "
      "SAMPLES",
-     CLI_TEXT, offsetof(check_arguments, limits), 0, 0, NULL},
+     CLI_TEXT, offsetof(check_arguments, limits.file), 0, 0, NULL},
     {0},
 };
 
@@ -120,18 +118,17 @@ static void find_places(cli_check_findings *f)
     }
 }
 
-static unrelu_status fit(unrelu_source *samples, const double *limit, unrelu_source *limits,
-                         const unrelu_exec *exec, cli_check_findings *f, unrelu_error *err)
+static unrelu_status fit(const cli_limited *samples, const unrelu_exec *exec, cli_check_findings *f,
+                         unrelu_error *err)
 {
     unrelu_gaussian_options o = unrelu_gaussian_options_default();
     o.drop = 1;
-    o.limit = limit;
-    o.limits = limits;
-    return unrelu_gaussian_fit(samples, &o, exec, &f->model, err);
+    o.limit = samples->limit;
+    o.limits = samples->limits;
+    return unrelu_gaussian_fit(samples->source, &o, exec, &f->model, err);
 }
 
-static int find(const check_arguments *a, unrelu_source *samples, unrelu_source *limits,
-                const double *limit, cli_check_findings *f)
+static int find(const check_arguments *a, const cli_limited *s, cli_check_findings *f)
 {
     unrelu_error err = {0};
     unrelu_exec exec = cli_exec(&a->shared);
@@ -145,12 +142,12 @@ static int find(const check_arguments *a, unrelu_source *samples, unrelu_source 
         cli_error("not enough memory");
         return CLI_EXIT_INTERNAL;
     }
-    unrelu_status status = fit(samples, limit, limits, &exec, f, &err);
+    unrelu_status status = fit(s, &exec, f, &err);
     if (status == UNRELU_OK)
-        status = unrelu_transform_suggest(samples, limit, limits, &exec, f->advice, &err);
+        status = unrelu_transform_suggest(s->source, s->limit, s->limits, &exec, f->advice, &err);
     if (status == UNRELU_OK)
-        status = unrelu_columns_distance(samples, limit, limits, &o, &exec, f->ks, f->ks_p, f->ties,
-                                         &err);
+        status = unrelu_columns_distance(s->source, s->limit, s->limits, &o, &exec, f->ks, f->ks_p,
+                                         f->ties, &err);
     if (status == UNRELU_OK)
         find_places(f);
     return cli_exit(status, &err);
@@ -166,34 +163,27 @@ static void free_findings(cli_check_findings *f)
     free(f->ties);
 }
 
-static int check(const check_arguments *a, unrelu_source *samples, unrelu_source *limits)
+static int check(const check_arguments *a, const cli_limited *samples)
 {
-    cli_check_findings f = {.d = unrelu_source_columns(samples), .samples = samples};
-    double *limit = NULL;
-    int status = a->limit ? cli_parse_named_limits(a->limit, samples, &limit) : 0;
-    if (status == 0)
-        status = find(a, samples, limits, limit, &f);
+    cli_check_findings f = {.d = unrelu_source_columns(samples->source),
+                            .samples = samples->source};
+    int status = find(a, samples, &f);
     if (status == 0 && a->shared.json)
         status = print_json(&f, a->shared.seed);
     else if (status == 0)
         cli_print_check(&f);
     free_findings(&f);
-    free(limit);
     return status;
 }
 
 static int run(void *arguments)
 {
     const check_arguments *a = arguments;
-    unrelu_error err = {0};
-    unrelu_source *samples = NULL, *limits = NULL;
-    int status = cli_open_samples(&a->shared, 0, &samples);
-    if (status == 0 && a->limits)
-        status = cli_exit(cli_open_source(a->limits, a->shared.columns, 0, &limits, &err), &err);
+    cli_limited samples;
+    int status = cli_open_limited(&a->shared, a->shared.files[0], &a->limits, 0, &samples);
     if (status == 0)
-        status = check(a, samples, limits);
-    cli_close_samples(limits);
-    cli_close_samples(samples);
+        status = check(a, &samples);
+    cli_close_limited(&samples);
     return status;
 }
 

@@ -16,8 +16,8 @@ typedef struct {
     unrelu_gaussian_options options;
     int paper;
     int norms, angles, steps; /* how often said */
-    const char *censor_at, *transform, *limits;
-    char *limit;
+    const char *censor_at, *transform;
+    cli_limits limits;
 } fit_arguments;
 
 #define FIELD(name) offsetof(fit_arguments, name)
@@ -53,11 +53,11 @@ static const cli_option options[] = {
      CLI_TEXT, FIELD(censor_at), 0, 0, NULL},
     {"limit", 0, "NAME=V",
      "cells 'ND' and 0 of column NAME are below the detection limit V; may be given again",
-     CLI_LIST, FIELD(limit), 0, 0, NULL},
+     CLI_LIST, FIELD(limits.named), 0, 0, NULL},
     {"limits", 0, "FILE",
      "the detection limit of each such cell at its place in FILE, which has the rows and columns "
      "of SAMPLES; an empty cell has none, and takes that of --limit",
-     CLI_TEXT, FIELD(limits), 0, 0, NULL},
+     CLI_TEXT, FIELD(limits.file), 0, 0, NULL},
     {"transform", 0, "none|sqrt|log|boxcox|boxcox:L",
      "the values, transformed, are normal: by the square root, the logarithm, or (x^L - 1) / L "
      "with "
@@ -146,7 +146,7 @@ static int fill_options(fit_arguments *a, double **limits)
 
 static int check_options(const fit_arguments *a)
 {
-    if (a->limits && strcmp(a->limits, "-") == 0 && strcmp(a->shared.files[0], "-") == 0)
+    if (a->limits.file && strcmp(a->limits.file, "-") == 0 && strcmp(a->shared.files[0], "-") == 0)
         return cli_usage("fit: SAMPLES and --limits cannot both be standard input");
     if (a->steps && a->options.norms != UNRELU_NORMS_SGD)
         return cli_usage("fit: --batches, --radius, --lambda and --minibatch are for --norms sgd, "
@@ -167,8 +167,8 @@ static const char *find_need(const fit_arguments *a)
         {o->norms == UNRELU_NORMS_MEDIAN, "--norms median"},
         {o->angles == UNRELU_ANGLES_SIGNS, "--angles signs"},
         {o->angles == UNRELU_ANGLES_LIKELIHOOD, "--angles likelihood"},
-        {a->limit != NULL, "--limit"},
-        {a->limits != NULL, "--limits"},
+        {a->limits.named != NULL, "--limit"},
+        {a->limits.file != NULL, "--limits"},
         {o->transform != UNRELU_TRANSFORM_NONE, "--transform"},
         {o->additive_noise != 0, "--additive-noise"},
         {o->robust, "--robust"},
@@ -202,22 +202,17 @@ static int fit_summary(const fit_arguments *a, unrelu_gaussian *model)
 static int fit_samples(const fit_arguments *a, unrelu_gaussian *model)
 {
     unrelu_error err = {0};
-    unrelu_source *source = NULL, *limits = NULL;
+    cli_limited samples;
     unrelu_exec exec = cli_exec(&a->shared);
     unrelu_gaussian_options with = a->options;
-    double *limit = NULL;
-    int status = cli_open_samples(&a->shared, 0, &source); /* cells such as <0.25 ask for more */
-    if (status == 0 && a->limits)
-        status = cli_exit(cli_open_source(a->limits, a->shared.columns, 1, &limits, &err), &err);
-    if (status == 0 && a->limit)
-        status = cli_parse_named_limits(a->limit, source, &limit);
-    with.limit = limit;
-    with.limits = limits;
+    int status = cli_open_limited(&a->shared, a->shared.files[0], &a->limits,
+                                  0, /* cells such as <0.25 ask for more */
+                                  &samples);
+    with.limit = samples.limit;
+    with.limits = samples.limits;
     if (status == 0)
-        status = cli_exit(unrelu_gaussian_fit(source, &with, &exec, model, &err), &err);
-    cli_close_samples(limits);
-    cli_close_samples(source);
-    free(limit);
+        status = cli_exit(unrelu_gaussian_fit(samples.source, &with, &exec, model, &err), &err);
+    cli_close_limited(&samples);
     return status;
 }
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
 #include <string.h>
 
 #include "unrelu/unrelu.h"
@@ -14,8 +13,7 @@
 typedef struct {
     cli_shared shared;
     size_t draws;
-    char *limit;
-    const char *limits;
+    cli_limits limits;
 } impute_arguments;
 
 static const cli_option options[] = {
@@ -27,11 +25,11 @@ static const cli_option options[] = {
      "the rows of SAMPLES, draw after draw",
      CLI_WHOLE, offsetof(impute_arguments, draws), 1, 0x1p31, "a whole number of at least 1"},
     {"limit", 0, "NAME=V", "cells 'ND' and 0 of column NAME are below V; may be given again",
-     CLI_LIST, offsetof(impute_arguments, limit), 0, 0, NULL},
+     CLI_LIST, offsetof(impute_arguments, limits.named), 0, 0, NULL},
     {"limits", 0, "FILE",
      "the limit of each such cell at its place in FILE, which has as many rows and columns as "
      "SAMPLES",
-     CLI_TEXT, offsetof(impute_arguments, limits), 0, 0, NULL},
+     CLI_TEXT, offsetof(impute_arguments, limits.file), 0, 0, NULL},
     {0},
 };
 
@@ -78,21 +76,22 @@ static void tell(const impute_arguments *a, const unrelu_gaussian *model,
                  model->d, seed);
 }
 
-static int impute(const impute_arguments *a, const unrelu_gaussian *model, unrelu_source *samples,
-                  unrelu_source *limits)
+static int impute(const impute_arguments *a, const unrelu_gaussian *model)
 {
     unrelu_error err = {0};
     unrelu_impute_report report;
+    cli_limited samples;
     unrelu_exec exec = cli_exec(&a->shared);
-    double *limit = NULL;
-    int status = a->limit ? cli_parse_named_limits(a->limit, samples, &limit) : 0;
-    unrelu_impute_options o = {
-        .draws = a->draws, .limit = limit, .limits = limits, .seed = a->shared.seed};
+    int status = cli_open_limited(&a->shared, a->shared.files[1], &a->limits, 1, &samples);
+    unrelu_impute_options o = {.draws = a->draws,
+                               .limit = samples.limit,
+                               .limits = samples.limits,
+                               .seed = a->shared.seed};
     if (status == 0)
-        status = cli_exit(
-            unrelu_gaussian_impute(model, samples, &o, a->shared.output, &exec, &report, &err),
-            &err);
-    free(limit);
+        status = cli_exit(unrelu_gaussian_impute(model, samples.source, &o, a->shared.output, &exec,
+                                                 &report, &err),
+                          &err);
+    cli_close_limited(&samples);
     if (status != 0)
         return status;
     if (a->shared.json)
@@ -107,7 +106,7 @@ static int check(const impute_arguments *a)
     int status = cli_require_output("impute", shared, "the filled samples go");
     if (status == 0)
         status = cli_check_output(shared, NULL);
-    if (status == 0 && a->limits && strcmp(a->limits, shared->output) == 0)
+    if (status == 0 && a->limits.file && strcmp(a->limits.file, shared->output) == 0)
         return cli_usage("-o %s is the file of limits, which would be lost: give another name",
                          shared->output);
     if (status == 0 && shared->json && strcmp(shared->output, "-") == 0)
@@ -119,22 +118,12 @@ static int check(const impute_arguments *a)
 static int run(void *arguments)
 {
     const impute_arguments *a = arguments;
-    const cli_shared *shared = &a->shared;
-    unrelu_error err = {0};
     cli_model model = {0};
-    unrelu_source *samples = NULL, *limits = NULL;
     int status = check(a);
     if (status == 0)
-        status = cli_load_model(shared->files[0], 1U << CLI_GAUSSIAN, &model);
+        status = cli_load_model(a->shared.files[0], 1U << CLI_GAUSSIAN, &model);
     if (status == 0)
-        status =
-            cli_exit(cli_open_source(shared->files[1], shared->columns, 1, &samples, &err), &err);
-    if (status == 0 && a->limits)
-        status = cli_exit(cli_open_source(a->limits, shared->columns, 1, &limits, &err), &err);
-    if (status == 0)
-        status = impute(a, &model.gaussian, samples, limits);
-    cli_close_samples(limits);
-    cli_close_samples(samples);
+        status = impute(a, &model.gaussian);
     cli_free_model(&model);
     return status;
 }

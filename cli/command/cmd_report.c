@@ -2,6 +2,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "censor.h"
 #include "cli.h"
 #include "files.h"
 #include "report/report.h"
@@ -10,19 +11,18 @@
 
 typedef struct {
     cli_shared shared;
-    char *limit;
-    const char *limits;
+    cli_limits limits;
 } report_arguments;
 
 static const cli_option options[] = {
     {"output", 'o', "FILE", "write the page to FILE (.html, needed)", CLI_TEXT,
      offsetof(report_arguments, shared.output), 0, 0, NULL},
     {"limit", 0, "NAME=V", "cells 'ND' and 0 of column NAME are below V; may be given again",
-     CLI_LIST, offsetof(report_arguments, limit), 0, 0, NULL},
+     CLI_LIST, offsetof(report_arguments, limits.named), 0, 0, NULL},
     {"limits", 0, "FILE",
      "the limit of each such cell at its place in FILE, which has as many rows and columns as "
      "SAMPLES",
-     CLI_TEXT, offsetof(report_arguments, limits), 0, 0, NULL},
+     CLI_TEXT, offsetof(report_arguments, limits.file), 0, 0, NULL},
     {0},
 };
 
@@ -39,15 +39,15 @@ static const report_arguments defaults = {CLI_SHARED_DEFAULTS};
 
 static int check_limits(const report_arguments *a, cli_kind_of_model kind)
 {
-    const char *given = a->limit ? "--limit" : "--limits";
-    if (!a->limit && !a->limits)
+    const char *given = a->limits.named ? "--limit" : "--limits";
+    if (!a->limits.named && !a->limits.file)
         return 0;
     if (kind != CLI_GAUSSIAN || a->shared.file_count < 2)
         return cli_usage("report: %s is of the cells of SAMPLES of a rectified Gaussian: %s", given,
                          kind == CLI_GAUSSIAN ? "give that file too" : "leave it out");
-    if (a->limits && strcmp(a->limits, a->shared.output) == 0)
+    if (a->limits.file && strcmp(a->limits.file, a->shared.output) == 0)
         return cli_usage("-o %s is the file of limits, which would be lost: give another name",
-                         a->limits);
+                         a->limits.file);
     return 0;
 }
 
@@ -73,7 +73,7 @@ static int write_page(const report_arguments *a, const cli_model *model)
     case CLI_MIXTURE:
         return cli_report_mixture(&a->shared, &model->mixture);
     default:
-        return cli_report_gaussian(&a->shared, &model->gaussian, a->limit, a->limits);
+        return cli_report_gaussian(&a->shared, &model->gaussian, &a->limits);
     }
 }
 

@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "censor.h"
-#include "files.h"
 #include "html.h"
 #include "report.h"
 #include "talk.h"
@@ -189,36 +187,30 @@ static size_t bins_for(const unrelu_gaussian *m)
     return (size_t)fmax(10, fmin(30, sqrt(n)));
 }
 
-static int study(const cli_shared *shared, const char *limit, const char *limits,
-                 const unrelu_gaussian *m, unrelu_goodness *g)
+static int study(const cli_shared *shared, const cli_limits *limits, const unrelu_gaussian *m,
+                 unrelu_goodness *g)
 {
     unrelu_error err = {0};
-    unrelu_source *source = NULL, *cells = NULL;
-    double *named = NULL;
+    cli_limited samples;
     unrelu_exec exec = cli_exec(shared);
-    unrelu_goodness_options options = {.bins = bins_for(m), .seed = shared->seed};
-    int status =
-        cli_exit(cli_open_source(shared->files[1], shared->columns, 1, &source, &err), &err);
-    if (status == 0 && limits)
-        status = cli_exit(cli_open_source(limits, shared->columns, 1, &cells, &err), &err);
-    if (status == 0 && limit)
-        status = cli_parse_named_limits(limit, source, &named);
-    options.limit = named;
-    options.limits = cells;
+    int status = cli_open_limited(shared, shared->files[1], limits, 1, &samples);
+    unrelu_goodness_options options = {.bins = bins_for(m),
+                                       .limit = samples.limit,
+                                       .limits = samples.limits,
+                                       .seed = shared->seed};
     if (status == 0)
-        status = cli_exit(unrelu_gaussian_goodness(m, source, &options, &exec, g, &err), &err);
-    cli_close_samples(cells);
-    cli_close_samples(source);
-    free(named);
+        status =
+            cli_exit(unrelu_gaussian_goodness(m, samples.source, &options, &exec, g, &err), &err);
+    cli_close_limited(&samples);
     return status;
 }
 
-int cli_report_gaussian(const cli_shared *shared, const unrelu_gaussian *model, const char *limit,
-                        const char *limits)
+int cli_report_gaussian(const cli_shared *shared, const unrelu_gaussian *model,
+                        const cli_limits *limits)
 {
     unrelu_goodness goodness = {0};
     int with = shared->file_count > 1;
-    int status = with ? study(shared, limit, limits, model, &goodness) : 0;
+    int status = with ? study(shared, limits, model, &goodness) : 0;
     if (status == 0)
         status = write_page(shared, model, with ? &goodness : NULL);
     unrelu_goodness_free(&goodness);

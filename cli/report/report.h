@@ -5,14 +5,14 @@
 
 #include "unrelu/unrelu.h"
 
+#include "censor.h"
 #include "cli.h"
 #include "page.h"
 
 /* All of a page, of the model and the samples in shared->files behind it; they return the exit
  * status. */
-/* limit, limits: the options of these names, or NULL */
-int cli_report_gaussian(const cli_shared *shared, const unrelu_gaussian *model, const char *limit,
-                        const char *limits);
+int cli_report_gaussian(const cli_shared *shared, const unrelu_gaussian *model,
+                        const cli_limits *limits);
 int cli_report_network(const cli_shared *shared, const unrelu_network *model);
 int cli_report_mixture(const cli_shared *shared, const unrelu_mixture *model);
 
