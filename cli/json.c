@@ -45,17 +45,17 @@ void cli_json_whole(cli_json *json, const char *key, uint64_t value)
     cli_json_put(json, key, json_integer((json_int_t)value));
 }
 
-static json_t *real_value(double value)
+json_t *cli_json_number(double value)
 {
     return isfinite(value) ? json_real(value) : json_null();
 }
 
 void cli_json_real(cli_json *json, const char *key, double value)
 {
-    cli_json_put(json, key, real_value(value));
+    cli_json_put(json, key, cli_json_number(value));
 }
 
-static void append(cli_json *json, json_t *array, json_t *value)
+void cli_json_append(cli_json *json, json_t *array, json_t *value)
 {
     json->failed |= json_array_append_new(array, value) != 0;
 }
@@ -64,7 +64,7 @@ void cli_json_reals(cli_json *json, const char *key, const double *values, size_
 {
     json_t *array = values ? json_array() : json_null();
     for (size_t i = 0; values && i < count; i++)
-        append(json, array, real_value(values[i]));
+        cli_json_append(json, array, cli_json_number(values[i]));
     cli_json_put(json, key, array);
 }
 
@@ -75,7 +75,7 @@ static void put_counts(cli_json *json, const char *key, const double *values, si
         return;
     json_t *array = json_array();
     for (size_t i = 0; i < count; i++)
-        append(json, array, json_integer((json_int_t)values[i]));
+        cli_json_append(json, array, json_integer((json_int_t)values[i]));
     cli_json_put(json, key, array);
 }
 
@@ -83,20 +83,24 @@ static void put_names(cli_json *json, const unrelu_gaussian *m)
 {
     json_t *array = json_array();
     for (size_t i = 0; i < m->d; i++)
-        append(json, array, text_value(m->names[i]));
+        cli_json_append(json, array, text_value(m->names[i]));
     cli_json_put(json, "names", array);
+}
+
+json_t *cli_json_codes(cli_json *json, uint32_t flags)
+{
+    json_t *codes = json_array();
+    for (int bit = 0; bit < UNRELU_FLAG_COUNT; bit++)
+        if (flags >> bit & 1)
+            cli_json_append(json, codes, json_string(unrelu_flag_name(bit)));
+    return codes;
 }
 
 void cli_json_flags(cli_json *json, const unrelu_gaussian *m)
 {
     json_t *array = json_array();
-    for (size_t i = 0; i < m->d; i++) {
-        json_t *codes = json_array();
-        for (int bit = 0; bit < UNRELU_FLAG_COUNT; bit++)
-            if (m->flags[i] >> bit & 1)
-                append(json, codes, json_string(unrelu_flag_name(bit)));
-        append(json, array, codes);
-    }
+    for (size_t i = 0; i < m->d; i++)
+        cli_json_append(json, array, cli_json_codes(json, m->flags[i]));
     cli_json_put(json, "flags", array);
 }
 
@@ -108,7 +112,7 @@ void cli_json_warnings(cli_json *json, const unrelu_warning *warnings, size_t co
         cli_json_text(&one, "code", warnings[i].code);
         cli_json_text(&one, "message", cli_flagged(warnings[i].message).text);
         json->failed |= one.failed;
-        append(json, array, one.object);
+        cli_json_append(json, array, one.object);
     }
     cli_json_put(json, "warnings", array);
 }
@@ -118,7 +122,8 @@ static void put_quantile(cli_json *json, const char *key, const unrelu_gaussian 
 {
     json_t *array = json_array();
     for (size_t i = 0; i < m->d; i++)
-        append(json, array, real_value(unrelu_gaussian_back(m, i, m->b[i] + z * m->scale[i])));
+        cli_json_append(json, array,
+                        cli_json_number(unrelu_gaussian_back(m, i, m->b[i] + z * m->scale[i])));
     cli_json_put(json, key, array);
 }
 

@@ -13,12 +13,15 @@ typedef struct {
 } cli_json;
 
 cli_json cli_json_start(const char *command);
-void cli_json_put(cli_json *json, const char *key, json_t *value);     /* takes value */
+void cli_json_put(cli_json *json, const char *key, json_t *value);  /* takes value */
+void cli_json_append(cli_json *json, json_t *array, json_t *value); /* takes value */
+json_t *cli_json_number(double value);
 void cli_json_text(cli_json *json, const char *key, const char *text); /* NULL: null */
 void cli_json_whole(cli_json *json, const char *key, uint64_t value);
 void cli_json_real(cli_json *json, const char *key, double value);
 void cli_json_reals(cli_json *json, const char *key, const double *values,
-                    size_t count);                                 /* NULL: null */
+                    size_t count); /* NULL: null */
+json_t *cli_json_codes(cli_json *json, uint32_t flags);
 void cli_json_flags(cli_json *json, const unrelu_gaussian *model); /* of its coordinates */
 void cli_json_warnings(cli_json *json, const unrelu_warning *warnings, size_t count);
 /* all that a model says but its matrices */

@@ -40,31 +40,16 @@ static json_t *text_or_null(const char *text)
     return *text ? json_string(text) : json_null();
 }
 
-static void append(cli_json *json, json_t *array, json_t *value)
-{
-    if (!value || json_array_append_new(array, value) != 0)
-        json->failed = 1;
-}
-
 static json_t *count_or_null(double value)
 {
     return isfinite(value) ? json_integer((json_int_t)value) : json_null();
-}
-
-static json_t *flags_of(cli_json *json, const cli_check_findings *f, size_t j)
-{
-    json_t *codes = json_array();
-    uint32_t flags = f->place[j] < f->model.d && f->model.flags ? f->model.flags[f->place[j]] : 0;
-    for (int bit = 0; bit < UNRELU_FLAG_COUNT; bit++)
-        if (flags >> bit & 1)
-            append(json, codes, json_string(unrelu_flag_name(bit)));
-    return codes;
 }
 
 static json_t *column_of(cli_json *json, const cli_check_findings *f, size_t j)
 {
     const unrelu_transform_advice *a = &f->advice[j];
     cli_look look = cli_check_look(f, j);
+    int flagged = f->place[j] < f->model.d && f->model.flags;
     char transform[32];
     cli_json one = {.object = json_object()};
     cli_check_transform(a, transform, sizeof transform);
@@ -80,7 +65,7 @@ static json_t *column_of(cli_json *json, const cli_check_findings *f, size_t j)
     cli_json_put(&one, "transform", text_or_null(transform));
     cli_json_real(&one, "lambda", a->lambda);
     cli_json_reals(&one, "lost", a->lost, 3);
-    cli_json_put(&one, "flags", flags_of(json, f, j));
+    cli_json_put(&one, "flags", cli_json_codes(json, flagged ? f->model.flags[f->place[j]] : 0));
     json->failed |= one.failed;
     return one.object;
 }
@@ -93,7 +78,7 @@ static int print_json(const cli_check_findings *f, uint64_t seed)
     cli_json_whole(&json, "n", f->model.n);
     cli_json_whole(&json, "d", f->d);
     for (size_t j = 0; j < f->d; j++)
-        append(&json, columns, column_of(&json, f, j));
+        cli_json_append(&json, columns, column_of(&json, f, j));
     cli_json_put(&json, "columns", columns);
     cli_check_transform(&f->advice[f->d], transform, sizeof transform);
     cli_json_put(&json, "transform", text_or_null(transform));

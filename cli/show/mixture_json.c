@@ -23,11 +23,8 @@ static void put_certificate(cli_json *json, const unrelu_mixture *m)
 static void put_off(cli_json *json, const unrelu_gaussian *hidden)
 {
     json_t *array = hidden->observed && hidden->positive ? json_array() : json_null();
-    for (size_t i = 0; json_is_array(array) && i < hidden->d; i++) {
-        double share = cli_censored_share(hidden, i);
-        json_t *value = share >= 0 ? json_real(share) : json_null();
-        json->failed |= json_array_append_new(array, value) != 0;
-    }
+    for (size_t i = 0; json_is_array(array) && i < hidden->d; i++)
+        cli_json_append(json, array, cli_json_number(cli_censored_share(hidden, i)));
     cli_json_put(json, "off", array);
 }
 

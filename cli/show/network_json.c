@@ -2,8 +2,6 @@
 #include "flags.h"
 #include "json.h"
 
-#include <math.h>
-
 #include "network_text.h"
 
 static void put_certificate(cli_json *json, const unrelu_network *m)
@@ -31,11 +29,8 @@ static void put_certificate(cli_json *json, const unrelu_network *m)
 static void put_norms(cli_json *json, const unrelu_network *m)
 {
     json_t *array = m->U ? json_array() : json_null();
-    for (size_t j = 0; m->U && j < m->k; j++) {
-        double norm = cli_norm_of_u(m, j);
-        json_t *value = isfinite(norm) ? json_real(norm) : json_null();
-        json->failed |= json_array_append_new(array, value) != 0;
-    }
+    for (size_t j = 0; m->U && j < m->k; j++)
+        cli_json_append(json, array, cli_json_number(cli_norm_of_u(m, j)));
     cli_json_put(json, "u_norm", array);
 }
 
