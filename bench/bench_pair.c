@@ -91,7 +91,7 @@ int main(void)
     for (int repeat = 0; repeat < REPEATS; repeat++) {
         double t0 = seconds();
         for (int k = 0; k < PAIRS; k++)
-            ur_pair_h6(&p[k].m[0], &p[k].m[1], &p[k].t, margins_n, &out[k]);
+            ur_pair_six_statistics(&p[k].m[0], &p[k].m[1], &p[k].t, margins_n, &out[k]);
         double t1 = seconds();
         for (int k = 0; k < PAIRS; k++) {
             ur_pair signs;

@@ -4,8 +4,8 @@
 #include "planted.h"
 
 #include "base/random.h"
-#include "dense/information.h"
 #include "law/bivariate.h"
+#include "law/information.h"
 #include "law/normal.h"
 #include "unrelu/unrelu.h"
 

@@ -309,7 +309,7 @@ static void fit_h6(const sample *s, ur_pair *out)
         t.v1v1g2 += v1 * v1 / n;
         t.v2v2g1 += v2 * v2 / n;
     }
-    ur_pair_h6(&m[0], &m[1], &t, (double[]){n, n}, out);
+    ur_pair_six_statistics(&m[0], &m[1], &t, (double[]){n, n}, out);
 }
 
 static void plain_zeros_give_what_six_statistics_give(void **state)

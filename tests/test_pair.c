@@ -138,7 +138,7 @@ static ur_pair h6_at(double g1, double g2, double rho, double n)
     ur_pair_expect(&m1, &m2, rho, E);
     ur_pair_moments t = {n, E[0], E[1], E[2], E[3], E[4], E[5]};
     ur_pair out;
-    ur_pair_h6(&m1, &m2, &t, margins_n, &out);
+    ur_pair_six_statistics(&m1, &m2, &t, margins_n, &out);
     return out;
 }
 
@@ -214,7 +214,7 @@ static void h6_without_zeros_is_pearson(void **state)
         ur_pair_margin_set(8, &m);
         ur_pair_moments t = {N, 1, 0, 0, pearson, 1, 1};
         ur_pair out;
-        ur_pair_h6(&m, &m, &t, margins_n, &out);
+        ur_pair_six_statistics(&m, &m, &t, margins_n, &out);
         near(out.rho, pearson, 1e-10 * (1 - pearson * pearson), "rho");
         double one = 1 - pearson * pearson;
         near(out.rho_se / one * sqrt(N), 1, 1e-4, "rho_se");
@@ -233,8 +233,8 @@ static void exchanging_the_coordinates_changes_nothing(void **state)
     ur_pair_moments t = {900, E[0], E[1] * 1.01, E[2], E[3] * 0.98, E[4], E[5] * 1.02};
     ur_pair_moments swapped = {900, t.gg, t.v2g1, t.v1g2, t.v1v2, t.v2v2g1, t.v1v1g2};
     ur_pair a, b;
-    ur_pair_h6(&m1, &m2, &t, (double[]){1000, 1500}, &a);
-    ur_pair_h6(&m2, &m1, &swapped, (double[]){1500, 1000}, &b);
+    ur_pair_six_statistics(&m1, &m2, &t, (double[]){1000, 1500}, &a);
+    ur_pair_six_statistics(&m2, &m1, &swapped, (double[]){1500, 1000}, &b);
     near(a.rho, b.rho, 1e-12, "rho");
     near(a.rho_se, b.rho_se, 1e-12, "rho_se");
     near(a.product_se, b.product_se, 1e-12, "product_se");
@@ -264,7 +264,7 @@ static void strange_moments_give_finite_numbers(void **state)
                                      fabs(values[(k + j) % 7]),
                                      fabs(values[k / 7 % 7])};
                 ur_pair out;
-                ur_pair_h6(&m1, &m2, &t, (double[]){2, 3}, &out);
+                ur_pair_six_statistics(&m1, &m2, &t, (double[]){2, 3}, &out);
                 assert_true(fabs(out.rho) <= UR_PAIR_LIMIT && fabs(out.start) <= UR_PAIR_LIMIT);
                 assert_true(isnan(out.rho_se) || (out.rho_se > 0 && isfinite(out.rho_se)));
                 ur_pair_from_signs(&m1, &m2, 2, t.gg, (double[]){2, 3}, &out);
@@ -280,7 +280,7 @@ static void no_joint_positives_give_an_upper_bound(void **state)
     ur_pair_margin_set(-1, &m);
     ur_pair_moments t = {.n = 1000};
     ur_pair out;
-    ur_pair_h6(&m, &m, &t, (double[]){1000, 1000}, &out);
+    ur_pair_six_statistics(&m, &m, &t, (double[]){1000, 1000}, &out);
     near(1000 * ur_bivariate_normal(-1, -1, out.rho), 0.5, 1e-6, "expected joint positives");
     assert_true(isnan(out.rho_se) && !out.converged);
 }
@@ -360,7 +360,7 @@ static void calibrate(double g1, double g2, double rho, double missing, int sign
         if (signs)
             ur_pair_from_signs(&c1.m, &c2.m, n, above, margins_n, &out);
         else
-            ur_pair_h6(&c1.m, &c2.m, &t, margins_n, &out);
+            ur_pair_six_statistics(&c1.m, &c2.m, &t, margins_n, &out);
         double product = out.rho * all1.s * all2.s, product_se = out.product_se * all1.s * all2.s;
         z[0] += pow((out.rho - rho) / out.rho_se, 2) / runs;
         z[1] += pow((product - 2 * rho) / product_se, 2) / runs;

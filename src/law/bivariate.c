@@ -12,18 +12,19 @@
  * form; what remains is y^6 small at the end where the exponential is not analytic. */
 #include "law/bivariate.h"
 
+#include "law/exponential.h"
 #include "law/normal.h"
 
 #include <cerf.h>
 #include <math.h>
-#include <stdint.h>
-#include <string.h>
 
 #define INV_2PI   0.15915494309189533577
 #define SQRT_PI_2 1.25331413731550025121 /* sqrt(pi / 2) */
 #define FAR       38                     /* Phi(-38) = 3e-316 */
-#define FROM_ENDS 0.95
-#define FEW_NODES 0.8
+
+static const double LEAST_EXPONENT = -708; /* exp(-708) = 3e-308 is the last normal number */
+/* |rho| up to which 12 nodes do, and from which on the integral starts at +-1; see above */
+static const double FEW_NODES = 0.8, FROM_ENDS = 0.95;
 
 /* Gauss-Legendre on [-1, 1]: the nodes above 0 */
 static const double node6[3] = {0.238619186083196909, 0.661209386466264514, 0.932469514203152028};
@@ -42,32 +43,13 @@ static const double weight24[12] = {
     0.107444270115965635, 0.097618652104113888, 0.086190161531953276, 0.073346481411080306,
     0.059298584915436781, 0.044277438817419806, 0.028531388628933663, 0.012341229799987200};
 
-/* exp x for x <= 0, 2 ulp; a plain expression that the compiler vectorises over the nodes */
+/* exp x for x <= 0, 2 ulp: r^13 / 13! = 2e-16 is left out */
 static inline double exp_negative(double x)
 {
-    x = x < -708 ? -708 : x;
-    double shifted = x * M_LOG2E + 0x1.8p52; /* the integer sits in the low bits */
-    uint64_t bits;
-    memcpy(&bits, &shifted, sizeof bits);
-    double k = shifted - 0x1.8p52;
-    double r = x - k * 0x1.62e42fee00000p-1 - k * 0x1.a39ef35793c76p-33; /* ln 2 in two parts */
-    double p = 1 / 479001600.0; /* |r| <= 0.347: r^13 / 13! = 2e-16 */
-    p = p * r + 1 / 39916800.0;
-    p = p * r + 1 / 3628800.0;
-    p = p * r + 1 / 362880.0;
-    p = p * r + 1 / 40320.0;
-    p = p * r + 1 / 5040.0;
-    p = p * r + 1 / 720.0;
-    p = p * r + 1 / 120.0;
-    p = p * r + 1 / 24.0;
-    p = p * r + 1 / 6.0;
-    p = p * r + 0.5;
-    p = p * r + 1;
-    p = p * r + 1;
-    uint64_t scale = (bits + 1023) << 52;
-    double two;
-    memcpy(&two, &scale, sizeof two);
-    return p * two;
+    x = x < LEAST_EXPONENT ? LEAST_EXPONENT : x;
+    double shifted = x * M_LOG2E + UR_EXP_SHIFT, k = shifted - UR_EXP_SHIFT;
+    double r = x - k * UR_LN2_HIGH - k * UR_LN2_LOW;
+    return ur_exp_scale(ur_exp_series(1 / 479001600.0, r), shifted);
 }
 
 /* int_0^rho of the density */

@@ -33,8 +33,8 @@ unrelu_status ur_cell_column_open(ur_arena *arena, size_t n, const double *x,
 /* scratch for columns of n rows, one for each thread */
 double *ur_cell_pair_room(ur_arena *arena, size_t n);
 /* Rows where either is missing are left out; where none is left rho is 0, not converged. out as
- * ur_pair_h6 sets it, NaN errors where a margin has none. At most 0.1 ms at n = 1000 where the
- * columns have few different limits. */
+ * ur_pair_six_statistics sets it, NaN errors where a margin has none. At most 0.1 ms at n = 1000
+ * where the columns have few different limits. */
 void ur_cell_pair_fit(const ur_cell_column *c1, const ur_cell_column *c2, double *room,
                       ur_pair *out);
 

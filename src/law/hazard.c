@@ -7,15 +7,15 @@
  * the compiler turns into vectors. */
 #include "law/hazard.h"
 
+#include "law/exponential.h"
+
 #include <math.h>
-#include <stdint.h>
-#include <string.h>
 
 #define INV_SQRT_2PI 0.39894228040143267794
-#define CENTRE       5.0
-#define LARGEST      1e300
-#define FARTHEST     37.5 /* phi(37.5) = 2e-306 */
-#define INLINE       static inline __attribute__((always_inline))
+#define CENTRE       5.0   /* of the series' variable y */
+#define LARGEST      1e300 /* the hazard is g to rounding; 1 / (g + 5) stays a normal number */
+#define FARTHEST     37.5  /* phi(37.5) = 2e-306 */
+#define INLINE       UR_EXP_INLINE
 
 static const double series[24] = {
     0x1.ed96b8318f6c4p+0,  -0x1.aaf94e206d6dap+0, 0x1.3dd60739e79a7p+0,   -0x1.9262efbe12bcep-1,
@@ -26,32 +26,12 @@ static const double series[24] = {
     0x1.8f6afd6b7f337p-26, 0x1.b5ffe8a939796p-29, -0x1.0e97b936649b5p-29, -0x1.6ee3fdc84b8f2p-32,
 };
 
-/* exp(high + low) for -706 < high <= 0 and small low */
+/* exp(high + low) for -706 < high <= 0 and small low; r^14 / 14! = 4e-18 is left out */
 INLINE double exp_of(double high, double low)
 {
-    double shifted = (high + low) * M_LOG2E + 0x1.8p52; /* the integer sits in the low bits */
-    double k = shifted - 0x1.8p52;
-    double r = high - k * 0x1.62e42fee00000p-1 + low - k * 0x1.a39ef35793c76p-33;
-    double p = 1 / 6227020800.0; /* |r| <= 0.347: r^14 / 14! = 4e-18 */
-    p = p * r + 1 / 479001600.0;
-    p = p * r + 1 / 39916800.0;
-    p = p * r + 1 / 3628800.0;
-    p = p * r + 1 / 362880.0;
-    p = p * r + 1 / 40320.0;
-    p = p * r + 1 / 5040.0;
-    p = p * r + 1 / 720.0;
-    p = p * r + 1 / 120.0;
-    p = p * r + 1 / 24.0;
-    p = p * r + 1 / 6.0;
-    p = p * r + 0.5;
-    p = p * r + 1;
-    p = p * r + 1;
-    uint64_t bits;
-    double two;
-    memcpy(&bits, &shifted, sizeof bits);
-    bits = (bits + 1023) << 52;
-    memcpy(&two, &bits, sizeof two);
-    return p * two;
+    double shifted = (high + low) * M_LOG2E + UR_EXP_SHIFT, k = shifted - UR_EXP_SHIFT;
+    double r = high - k * UR_LN2_HIGH + low - k * UR_LN2_LOW;
+    return ur_exp_scale(ur_exp_series(1 / 6227020800.0 * r + 1 / 479001600.0, r), shifted);
 }
 
 /* t^2 in two parts: that of a multiple of 1/16, which is exact, and the rest */

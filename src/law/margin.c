@@ -18,8 +18,19 @@
 #include <float.h>
 #include <math.h>
 
-#define GAMMA_NO_ZEROS 8
-#define STEPS          200 /* bisection alone would need about 60 */
+static const double GAMMA_NO_ZEROS = 8; /* Phi(-8) = 6e-16: no zeros expected */
+enum { STEPS = 200 };                   /* bisection alone would need about 60 */
+/* Step of gamma, relative: convergence is quadratic, so that the next one would be below rounding
+ */
+static const double LAST_STEP = 1e-9;
+/* what rounding leaves of f, relative to its terms; and of the variance of equal numbers, relative
+ * to their mean and to the square of their offset */
+static const double F_ROUNDING = 2 * DBL_EPSILON, MEAN_ROUNDING = 8 * DBL_EPSILON,
+                    SQUARE_ROUNDING = 4 * DBL_EPSILON;
+/* below it 1 - lambda mean has lost 4 of its 16 digits, and four terms of its series keep 14 */
+static const double FAR_BELOW = -100;
+/* makes the start exact where the ratio is that of gamma = 0 */
+static const double START_AT_0 = 0.84;
 
 typedef struct {
     double mean, variance; /* of the positives */
@@ -32,8 +43,8 @@ static spread spread_of(const ur_margin_sums *sums)
     spread out = {.mean = sums->shift + offset};
     out.variance = fmax(0, sums->square / sums->positive - offset * offset);
     /* equal numbers leave the rounding of x, of x - c and of the two terms above */
-    double rounding = 8 * DBL_EPSILON * out.mean;
-    out.constant = out.variance <= rounding * rounding + 4 * DBL_EPSILON * offset * offset;
+    double rounding = MEAN_ROUNDING * out.mean;
+    out.constant = out.variance <= rounding * rounding + SQUARE_ROUNDING * offset * offset;
     return out;
 }
 
@@ -51,7 +62,7 @@ static void fill_constant(ur_margin *out, double value)
 static void fill_errors(ur_margin *out, double n, double bb, double bs, double ss)
 {
     double g = out->gamma, det = bb * ss - bs * bs;
-    int singular = !(det > 1e-7 * bb * ss); /* below that, det is rounding in the tails */
+    int singular = !(det > UR_MARGIN_SINGULAR * bb * ss);
     double unit = singular ? NAN : 1 / sqrt(n * det);
     out->b_se = out->s * unit * sqrt(ss);
     out->s_se = out->s * unit * sqrt(bb);
@@ -76,7 +87,7 @@ static double solve(equation (*at)(double g, const constants *k), const constant
     while (*iterations < STEPS) {
         equation e = at(g, k);
         ++*iterations;
-        if (fabs(e.f) <= 2 * DBL_EPSILON * e.size)
+        if (fabs(e.f) <= F_ROUNDING * e.size)
             break;
         if (e.f > 0)
             low = g;
@@ -87,7 +98,7 @@ static double solve(equation (*at)(double g, const constants *k), const constant
             next = isfinite(low) && isfinite(high) ? 0.5 * (low + high) : g + (e.f > 0 ? 1 : -1);
         double step = fabs(next - g);
         g = next;
-        if (step <= 1e-9 * (1 + fabs(g))) /* quadratic: the next step would be below rounding */
+        if (step <= LAST_STEP * (1 + fabs(g)))
             break;
     }
     return g;
@@ -156,9 +167,9 @@ typedef struct {
 static positive_part positive_part_of(double g)
 {
     double lambda = ur_normal_hazard(-g), mean = g + lambda;
-    if (g > -100)
+    if (g > FAR_BELOW)
         return (positive_part){mean, 1 - lambda * mean, lambda};
-    /* 1 - lambda mean keeps 16 - 2 log10 |g| digits; four terms of the asymptotic series 14 */
+    /* 1 - lambda mean keeps 16 - 2 log10 |g| digits */
     double a = 1 / (g * g);
     return (positive_part){-(1 + a * (-2 + a * (10 - 74 * a))) / g,
                            a * (1 + a * (-6 + a * (50 - 518 * a))), lambda};
@@ -191,8 +202,8 @@ void ur_margin_truncated(const ur_margin_sums *sums, ur_margin *out)
         return;
     }
     constants k = {.c = log(ratio)};
-    /* both ends of the ratio: 1 / g^2 at +inf, 1 - 2 / g^2 at -inf; 0.84 makes it exact at 0 */
-    double start = 1 / sqrt(ratio) - sqrt(2 / (1 - ratio)) + 0.84;
+    /* both ends of the ratio: 1 / g^2 at +inf, 1 - 2 / g^2 at -inf */
+    double start = 1 / sqrt(ratio) - sqrt(2 / (1 - ratio)) + START_AT_0;
     double g = solve(truncated, &k, start, &out->iterations);
     positive_part p = positive_part_of(g);
     out->verdict = UR_MARGIN_FITTED;

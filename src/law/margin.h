@@ -4,6 +4,10 @@
 #ifndef UR_MARGIN_H
 #define UR_MARGIN_H
 
+/* of the product of its diagonal: below it the determinant of the information of (b, s) is rounding
+ * in the tails, and there are no standard errors */
+#define UR_MARGIN_SINGULAR 1e-7
+
 typedef struct {
     double n, positive; /* observed cells, cells > 0 */
     double shift;       /* c below; near the mean of the positives for full accuracy */

@@ -13,6 +13,11 @@
 #define LOG_2PI   1.83787706640934548356
 #define SQRT_2_PI 0.79788456080286535588 /* sqrt(2 / pi) */
 
+/* of Halley's iteration: in the middle the series leaves 1e-4, cubed twice; in the tail it ends
+ * with a step so small, relative, that the next would be below rounding */
+enum { MIDDLE_STEPS = 2, TAIL_STEPS = 20 };
+static const double LAST_STEP = 1e-6;
+
 double ur_normal_pdf(double x)
 {
     return exp(-0.5 * x * x) / SQRT_2PI;
@@ -40,7 +45,7 @@ static double middle(double a)
 {
     double y = SQRT_2PI * a, y2 = y * y;
     double x = y * (1 + y2 * (1 / 6.0 + y2 * (7 / 120.0 + y2 * 127 / 5040.0)));
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < MIDDLE_STEPS; i++) {
         double f = (0.5 * erf(x * M_SQRT1_2) - a) * SQRT_2PI * exp(0.5 * x * x);
         x -= f / (1 + 0.5 * f * x); /* f'' / f' = -x */
     }
@@ -52,13 +57,13 @@ static double tail(double p)
 {
     double want = log(p), l = -2 * want;
     double t = sqrt(l) - 0.5 * (LOG_2PI + log(l)) / sqrt(l);
-    for (int i = 0; i < 20; i++) {
+    for (int i = 0; i < TAIL_STEPS; i++) {
         double h = ur_normal_hazard(t);
         double f = -0.5 * (t * t + LOG_2PI) - log(h) - want;
         double step = f / h; /* d log Phi(-t) = -h, second derivative -h (h - t) */
         step /= 1 + 0.5 * step * (h - t);
         t += step;
-        if (fabs(step) <= 1e-6 * t) /* cubic: the next step would be below rounding */
+        if (fabs(step) <= LAST_STEP * t)
             break;
     }
     return t;

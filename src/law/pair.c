@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* h6. With T the six sample means, E(rho) their model values at the fitted margins and
- * D = dE/drho, rho solves w'(T - E(rho)) = 0 with w = C^-1 D, where C is the covariance of
- * T - E(rho) with the margins' errors in it. The margins are censored maximum likelihood, so
- * T - E has the influence function
- *     T - E - A sigma,   sigma = the scores of (b1, s1, b2, s2),   A = (dE/d margins) V,
- * and everything is in closed form over K_pq = E[v1^p v2^q; both > 0]:
- *     D by Price's theorem, dE/d margins and Cov(T, sigma) by Stein's lemma
- *     (E[f z1] = E[d1 f] + rho E[d2 f]), boundary terms at v = -anchor included.
- * Var(rho) = 1 / (n D'C^-1 D). On the Cramer-Rao bound for |rho| <= 0.5, above 0.86 of it
- * everywhere save where a pair is hardly ever positive together.
+/* The six pair statistics (`h6`). With T the six sample means, E(rho) their model values at the
+ * fitted margins and D = dE/drho, rho solves w'(T - E(rho)) = 0 with w = C^-1 D, where C is the
+ * covariance of T - E(rho) with the margins' errors in it. The margins are censored maximum
+ * likelihood, so T - E has the influence function T - E - A sigma,   sigma = the scores of (b1, s1,
+ * b2, s2),   A = (dE/d margins) V, and everything is in closed form over K_pq = E[v1^p v2^q; both >
+ * 0]: D by Price's theorem, dE/d margins and Cov(T, sigma) by Stein's lemma (E[f z1] = E[d1 f] +
+ * rho E[d2 f]), boundary terms at v = -anchor included. Var(rho) = 1 / (n D'C^-1 D). On the
+ * Cramer-Rao bound for |rho| <= 0.5, above 0.86 of it everywhere save where a pair is hardly ever
+ * positive together.
  *
  * Notation: d1 = below of 1 = min(g1, 0), a1 = its anchor; B_p = phi(g2) E[v1^p; v1 > -a1 | z2 =
  * -g2], C_q likewise with 1 and 2 exchanged; o2 = 1 - rho^2; density = bivariate density at
@@ -20,10 +19,22 @@
 #include <math.h>
 
 #define INV_SQRT_2PI 0.39894228040143267794
-#define GAMMA_MOST   8   /* Phi(-8) = 6e-16: no zeros expected */
-#define GAMMA_LEAST  -12 /* one positive in 1e32 rows */
-#define STEPS        12
-#define REWEIGHT     1e-3 /* moves the standard error by about as much */
+
+/* Phi(-8) = 6e-16: no zeros expected; one positive in 1e32 rows */
+static const double GAMMA_MOST = 8, GAMMA_LEAST = -12;
+enum { STEPS = 12, ORTHANT_STEPS = 100 }; /* of Newton: 3 to 5; with bisection at most */
+/* relative to 1 - rho^2. A first step above REWEIGHT calls for new weights, which move the standard
+ * error by about as much; convergence is quadratic, so that START_STEP leaves the start right to
+ * 1e-6, and LAST_STEP rho to 1e-12 */
+static const double REWEIGHT = 1e-3, START_STEP = 1e-3, LAST_STEP = 1e-6;
+/* share of the way to +-1 over which the model is moved, rather than started anew, and over which
+ * a step of rho may go */
+static const double MOVE = 0.25, HALF_WAY = 0.5;
+/* of the variance of a statistic: 100 times the rounding of C, and a pivot that is rounding */
+static const double RIDGE = 1e-13, PIVOT = 1e-14;
+/* of the angle asin(rho): of a step relative to its cosine, of the bracket, and how near to the
+ * limit it was stopped there */
+static const double ANGLE_STEP = 1e-10, ANGLE_BRACKET = 1e-12, ANGLE_AT_LIMIT = 1e-9;
 
 enum { GG, V1, V2, VV, V1V1, V2V2 }; /* order of the six */
 
@@ -93,7 +104,7 @@ static void start_model(const ur_pair_margin *m1, const ur_pair_margin *m2, doub
 
 static void move_model(const ur_pair_margin *m1, const ur_pair_margin *m2, double rho, model *at)
 {
-    double room = 0.25 * (1 - fmax(fabs(rho), fabs(at->rho)));
+    double room = MOVE * (1 - fmax(fabs(rho), fabs(at->rho)));
     if (fabs(rho - at->rho) > room) {
         start_model(m1, m2, rho, at);
         return;
@@ -254,20 +265,20 @@ static void set_covariance(const ur_pair_margin *m1, const ur_pair_margin *m2, m
 }
 
 /* w = C^-1 D by elimination, no pivoting (C is a covariance); returns D'w. Where a coordinate has
- * no zeros some combination of the six has no variance (and no D): the ridge, 100 times the
- * rounding of C, leaves it weightless. */
+ * no zeros some combination of the six has no variance (and no D): the ridge leaves it weightless.
+ */
 static double set_weights(const covariance *c, const double D[6], double w[6])
 {
     double M[6][8], inverse[6], sum = 0; /* columns: C, D, padding that makes whole vectors */
     for (int i = 0; i < 6; i++) {
         for (int j = 0; j < 6; j++)
             M[i][j] = c->C[i][j];
-        M[i][i] += 1e-13 * c->product[product_of[i][i]];
+        M[i][i] += RIDGE * c->product[product_of[i][i]];
         M[i][6] = D[i];
         M[i][7] = 0;
     }
     for (int k = 0; k < 6; k++) {
-        inverse[k] = M[k][k] > 1e-14 * c->product[product_of[k][k]] ? 1 / M[k][k] : 0;
+        inverse[k] = M[k][k] > PIVOT * c->product[product_of[k][k]] ? 1 / M[k][k] : 0;
         for (int i = k + 1; i < 6; i++) {
             double factor = M[i][k] * inverse[k];
             for (int j = 0; j < 8; j++)
@@ -297,7 +308,7 @@ static double clip(double rho)
 /* at most half of the way to +-1 */
 static double next_rho(double rho, double step)
 {
-    step = step >= 0 ? fmin(step, 0.5 * (1 - rho)) : fmax(step, -0.5 * (1 + rho));
+    step = step >= 0 ? fmin(step, HALF_WAY * (1 - rho)) : fmax(step, -HALF_WAY * (1 + rho));
     return clip(rho + step);
 }
 
@@ -324,8 +335,8 @@ static double solve_start(const ur_pair_margin *m1, const ur_pair_margin *m2, co
         if (!(next >= low && next <= high))
             next = 0.5 * (low + high);
         *evaluations = i;
-        if (i >= STEPS || fabs(next - rho) <= 1e-3 * (1 - rho * rho))
-            return next; /* quadratic: right to 1e-6 */
+        if (i >= STEPS || fabs(next - rho) <= START_STEP * (1 - rho * rho))
+            return next;
         rho = next;
         move_model(m1, m2, rho, at);
     }
@@ -361,7 +372,7 @@ static int solve_orthant(double g1, double g2, double P, double *rho, int *evalu
         return fabs(exact) < limit;
     }
     double angle = fmax(low, fmin(high, (P - Phi1 * Phi2) / (phi1 * ur_normal_pdf(g2))));
-    for (int i = 0; i < 100; i++) {
+    for (int i = 0; i < ORTHANT_STEPS; i++) {
         *rho = sin(angle);
         ++*evaluations;
         double f = P - ur_bivariate_at(g1, g2, Phi1, Phi2, *rho), o = cos(angle);
@@ -373,17 +384,17 @@ static int solve_orthant(double g1, double g2, double P, double *rho, int *evalu
             high = angle;
         if (!(next >= low && next <= high))
             next = 0.5 * (low + high);
-        int done = fabs(next - angle) <= 1e-10 * o || high - low <= 1e-12;
+        int done = fabs(next - angle) <= ANGLE_STEP * o || high - low <= ANGLE_BRACKET;
         angle = next;
         if (done)
             break;
     }
     *rho = clip(sin(angle));
-    return fabs(angle) < limit - 1e-9;
+    return fabs(angle) < limit - ANGLE_AT_LIMIT;
 }
 
-void ur_pair_h6(const ur_pair_margin *m1, const ur_pair_margin *m2, const ur_pair_moments *t,
-                const double margins_n[2], ur_pair *out)
+void ur_pair_six_statistics(const ur_pair_margin *m1, const ur_pair_margin *m2,
+                            const ur_pair_moments *t, const double margins_n[2], ur_pair *out)
 {
     double T[6] = {t->gg, t->v1g2, t->v2g1, t->v1v2, t->v1v1g2, t->v2v2g1};
     model at;
@@ -406,7 +417,7 @@ void ur_pair_h6(const ur_pair_margin *m1, const ur_pair_margin *m2, const ur_pai
         if (!isfinite(step))
             break;
         double next = next_rho(rho, step), moved = fabs(next - rho) / (1 - rho * rho);
-        out->converged = moved <= 1e-6; /* quadratic: then 1e-12 */
+        out->converged = moved <= LAST_STEP;
         rho = next;
         if (out->converged)
             break;
@@ -441,7 +452,7 @@ static ur_pair_margin at_threshold(const ur_pair_margin *m)
  * moves with b and kappa stays 0; for gamma < 0 the threshold stays 0 and kappa is estimated:
  * both ways its influence function is 1(above) - P - dP/dkappa . IF(kappa), IF(kappa) = IF(b) -
  * kappa IF(s). Above both thresholds the scores are z and z^2 - 1, so that Stein's lemma gives
- * Cov(1(above), scores) from the same slopes as for h6. */
+ * Cov(1(above), scores) from the same slopes as for the six. */
 static void set_sign_errors(const ur_pair_margin *m1, const ur_pair_margin *m2, double rho,
                             double n, const double margins_n[2], ur_pair *out)
 {

@@ -41,8 +41,8 @@ typedef struct {
 /* margins_n: rows behind the scales that will multiply rho into Sigma; equal to n without
  * missing values. rho is always finite and within +-UR_PAIR_LIMIT. */
 #define UR_PAIR_LIMIT 0.99999
-void ur_pair_h6(const ur_pair_margin *m1, const ur_pair_margin *m2, const ur_pair_moments *t,
-                const double margins_n[2], ur_pair *out);
+void ur_pair_six_statistics(const ur_pair_margin *m1, const ur_pair_margin *m2,
+                            const ur_pair_moments *t, const double margins_n[2], ur_pair *out);
 
 /* above: share of the n rows with x_i > max(0, b_i) for both. Inverts the orthant probability
  * P = Phi2(min(gamma1, 0), min(gamma2, 0); rho). Margins are the censored fits of the same rows;

@@ -166,7 +166,7 @@ static void solve(const pairs *p, size_t i, size_t j)
         ur_pair_margin prepared[2] = {p->prepared[i], p->prepared[j]};
         for (int k = 0; k < 2 && partial; k++)
             ur_pair_margin_set(margins[k].gamma, &prepared[k]);
-        ur_pair_h6(&prepared[0], &prepared[1], &m, margins_n, &pair);
+        ur_pair_six_statistics(&prepared[0], &prepared[1], &m, margins_n, &pair);
         if (x.gg < ENOUGH_JOINT || !pair.converged) {
             pair.rho = pair.start;
             x.gg = 0; /* as good as none */

@@ -8,8 +8,8 @@
 
 #include "base/error.h"
 #include "dense/blas_pin.h"
-#include "dense/information.h"
 #include "dense/linear.h"
+#include "law/information.h"
 
 #include <math.h>
 

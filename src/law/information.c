@@ -13,10 +13,11 @@
  * both zero       probability P = Phi2(-g1, -g2; rho): grad P grad P' / P, closed form.
  *
  * Error below 1e-9 for |rho| <= 0.99, relative to the diagonal; 20 to 50 us. */
-#include "dense/information.h"
+#include "law/information.h"
 
 #include "dense/linear.h"
 #include "law/bivariate.h"
+#include "law/margin.h"
 #include "law/normal.h"
 
 #include <math.h>
@@ -24,13 +25,17 @@
 
 enum { N = UR_PAIR_PARAMETERS, TERMS = 6, ORDER = 5 };
 
-#define INV_2PI     0.15915494309189533577
-#define FAR         9     /* phi(9) = 1e-18 */
-#define WIDEST      0.75  /* panel: 8 nodes leave 1e-13 of phi's fourth moment */
-#define SINGULAR    1e-7  /* below that a determinant is rounding: see margin.c */
-#define NEVER       1e-13 /* a corner as rare as the error of Phi2 tells nothing */
-#define GAMMA_MOST  8     /* Phi(-8) = 6e-16: as if nothing were censored */
-#define GAMMA_LEAST (-38)
+#define INV_2PI 0.15915494309189533577
+
+static const double FAR = 9; /* phi(9) = 1e-18 */
+/* of a panel: 8 nodes leave 1e-13 of phi's fourth moment; and in widths o / |rho| of the step */
+static const double WIDEST = 0.75;
+/* share of a panel's distance from the step that it may be wide */
+static const double GROWTH = 0.5;
+static const double SINGULAR = UR_MARGIN_SINGULAR;
+static const double NEVER = 1e-13; /* a corner as rare as the error of Phi2 tells nothing */
+/* Phi(-8) = 6e-16: as if nothing were censored; phi(38) = 1e-314 */
+static const double GAMMA_MOST = 8, GAMMA_LEAST = -38;
 
 static double clamp(double gamma)
 {
@@ -166,10 +171,10 @@ static void add_at(const pair *p, double z, double weight, const int order[N],
 
 static void add_edge(const pair *p, const int order[N], double information[N][N])
 {
-    double width = 0.75 * p->o / fabs(p->rho), centre = -p->g2 / p->rho; /* infinite: no step */
+    double width = WIDEST * p->o / fabs(p->rho), centre = -p->g2 / p->rho; /* infinite: no step */
     double z = fmax(-FAR, -p->g1), end = fmax(FAR, z + FAR);
     while (z < end) {
-        double h = fmin(WIDEST, fmax(width, 0.5 * fabs(z - centre)));
+        double h = fmin(WIDEST, fmax(width, GROWTH * fabs(z - centre)));
         for (int i = 0; i < 4; i++) {
             add_at(p, z + 0.5 * h * (1 - node8[i]), 0.5 * h * weight8[i], order, information);
             add_at(p, z + 0.5 * h * (1 + node8[i]), 0.5 * h * weight8[i], order, information);
