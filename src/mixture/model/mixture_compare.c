@@ -3,6 +3,7 @@
  * of A are brought to unit length, and their lengths go into the hidden units (b, scale, sigma).
  * Units are paired such that the sum of the distances |a - a*| is least, O(p^2 (d + p)); min(p, p*)
  * pairs are made, and all errors are over them. */
+#include "base/arena.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "dense/blas.h"
@@ -13,7 +14,6 @@
 #include "mixture/model/mixture.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* unit columns of A, one a row, and their lengths */
@@ -22,12 +22,6 @@ typedef struct {
     const char *who;
     double *rows, *length; /* p x d, p */
 } side;
-
-static void side_free(side *s)
-{
-    free(s->rows);
-    free(s->length);
-}
 
 static unrelu_status check(const unrelu_mixture *truth, const unrelu_mixture *model,
                            unrelu_error *err)
@@ -42,13 +36,12 @@ static unrelu_status check(const unrelu_mixture *truth, const unrelu_mixture *mo
     return UNRELU_OK;
 }
 
-static unrelu_status prepare(side *s, unrelu_error *err)
+static unrelu_status prepare(side *s, ur_arena *arena, unrelu_error *err)
 {
     size_t d = s->m->d, p = s->m->p;
-    s->rows = ur_alloc(p, d * sizeof *s->rows);
-    s->length = ur_doubles(p);
-    if (!s->rows || !s->length)
-        return ur_fail_memory(err, p * d, "entries of A");
+    s->rows = ur_take(arena, p, d * sizeof *s->rows);
+    s->length = ur_take(arena, p, sizeof *s->length);
+    UR_TRY(ur_arena_status(arena, err));
     for (size_t j = 0; j < p; j++) {
         double length = ur_norm_steps(d, s->m->A + j, p);
         if (!(length > 0 && length < INFINITY))
@@ -75,15 +68,13 @@ static double distance(size_t d, const double *x, const double *y)
 static unrelu_status pair_units(const side *t, const side *m, size_t *match, unrelu_error *err)
 {
     size_t d = t->m->d, rows = t->m->p, columns = m->m->p;
-    double *cost = ur_alloc(rows, columns * sizeof *cost);
-    if (!cost)
-        return ur_fail_memory(err, rows * columns, "distances of units");
+    UR_ARENA(arena);
+    double *cost = ur_take(&arena, rows, columns * sizeof *cost);
+    UR_TRY(ur_arena_status(&arena, err));
     for (size_t i = 0; i < rows; i++)
         for (size_t j = 0; j < columns; j++)
             cost[i * columns + j] = distance(d, t->rows + i * d, m->rows + j * d);
-    unrelu_status status = ur_match(rows, columns, cost, match, err);
-    free(cost);
-    return status;
+    return ur_match(rows, columns, cost, match, err);
 }
 
 static void errors_of_A(const side *t, const side *m, const size_t *match,
@@ -107,14 +98,22 @@ static void errors_of_A(const side *t, const side *m, const size_t *match,
     out->extra = m->m->p - out->matched;
 }
 
+static void free_gaussian(void *gaussian)
+{
+    unrelu_gaussian_free(gaussian);
+}
+
 /* unit i of `to` is unit units[i] of the side, for a column of A of unit length */
-static unrelu_status take_units(const side *s, const size_t *units, size_t count,
+static unrelu_status take_units(const side *s, const size_t *units, size_t count, ur_arena *arena,
                                 unrelu_gaussian *to, unrelu_error *err)
 {
     const unrelu_gaussian *from = &s->m->hidden;
     size_t p = s->m->p;
-    unrelu_status status = ur_gaussian_allocate(to, count, 0, err);
-    for (size_t i = 0; status == UNRELU_OK && i < count; i++) {
+    *to = (unrelu_gaussian){0};
+    ur_arena_adopt(arena, to, free_gaussian);
+    UR_TRY(ur_arena_status(arena, err));
+    UR_TRY(ur_gaussian_allocate(to, count, 0, err));
+    for (size_t i = 0; i < count; i++) {
         size_t u = units[i];
         to->b[i] = from->b[u] * s->length[u];
         to->scale[i] = from->scale[u] * s->length[u];
@@ -124,9 +123,9 @@ static unrelu_status take_units(const side *s, const size_t *units, size_t count
             to->sigma[i * count + j] = from->sigma[u * p + v] * s->length[u] * s->length[v];
         }
         if (!(to->names[i] = ur_string_copy(from->names[u])))
-            status = ur_fail_memory(err, count, "names");
+            return ur_fail_memory(err, count, "names");
     }
-    return status;
+    return UNRELU_OK;
 }
 
 /* as fmax, but what is not a number stays */
@@ -139,56 +138,46 @@ static unrelu_status errors_of_hidden(const side *t, const side *m, const size_t
                                       unrelu_mixture_distance *out, unrelu_error *err)
 {
     size_t count = out->matched, found = 0;
-    unrelu_gaussian truth = {0}, model = {0};
-    size_t *units = ur_alloc(count, 2 * sizeof *units);
-    unrelu_status status = units ? UNRELU_OK : ur_fail_memory(err, count, "units");
-    for (size_t i = 0; status == UNRELU_OK && i < t->m->p; i++)
+    unrelu_gaussian truth, model;
+    UR_ARENA(arena);
+    size_t *units = ur_take(&arena, count, 2 * sizeof *units);
+    UR_TRY(ur_arena_status(&arena, err));
+    for (size_t i = 0; i < t->m->p; i++)
         if (match[i] != UR_UNMATCHED) {
             units[found] = i;
             units[count + found++] = match[i];
         }
-    if (status == UNRELU_OK)
-        status = take_units(t, units, count, &truth, err);
-    if (status == UNRELU_OK)
-        status = take_units(m, units + count, count, &model, err);
-    if (status == UNRELU_OK)
-        status = unrelu_gaussian_compare(&truth, &model, &out->hidden, err);
-    for (size_t i = 0; status == UNRELU_OK && i < count; i++)
+    UR_TRY(take_units(t, units, count, &arena, &truth, err));
+    UR_TRY(take_units(m, units + count, count, &arena, &model, err));
+    UR_TRY(unrelu_gaussian_compare(&truth, &model, &out->hidden, err));
+    for (size_t i = 0; i < count; i++)
         out->b_max = larger(out->b_max, fabs(model.b[i] - truth.b[i]));
-    for (size_t i = 0; status == UNRELU_OK && i < count * count; i++)
+    for (size_t i = 0; i < count * count; i++)
         out->sigma_max = larger(out->sigma_max, fabs(model.sigma[i] - truth.sigma[i]));
-    unrelu_gaussian_free(&truth);
-    unrelu_gaussian_free(&model);
-    free(units);
-    return status;
+    return UNRELU_OK;
+}
+
+static unrelu_status compare(const unrelu_mixture *truth, const unrelu_mixture *model,
+                             unrelu_mixture_distance *out, unrelu_error *err)
+{
+    side t = {.m = truth, .who = "truth"}, m = {.m = model, .who = "model"};
+    UR_ARENA(arena);
+    UR_BLAS_PINNED;
+    UR_TRY(check(truth, model, err));
+    size_t *match = ur_take(&arena, truth->p, sizeof *match);
+    UR_TRY(prepare(&t, &arena, err));
+    UR_TRY(prepare(&m, &arena, err));
+    UR_TRY(pair_units(&t, &m, match, err));
+    errors_of_A(&t, &m, match, out);
+    return errors_of_hidden(&t, &m, match, out, err);
 }
 
 unrelu_status unrelu_mixture_compare(const unrelu_mixture *truth, const unrelu_mixture *model,
                                      unrelu_mixture_distance *out, unrelu_error *err)
 {
     memset(out, 0, sizeof *out);
-    unrelu_status status = check(truth, model, err);
-    if (status != UNRELU_OK)
-        return status;
-    side t = {.m = truth, .who = "truth"}, m = {.m = model, .who = "model"};
-    size_t *match = ur_alloc(truth->p, sizeof *match);
-    UR_BLAS_PINNED;
-    if (!match)
-        status = ur_fail_memory(err, truth->p, "units");
-    if (status == UNRELU_OK)
-        status = prepare(&t, err);
-    if (status == UNRELU_OK)
-        status = prepare(&m, err);
-    if (status == UNRELU_OK)
-        status = pair_units(&t, &m, match, err);
-    if (status == UNRELU_OK) {
-        errors_of_A(&t, &m, match, out);
-        status = errors_of_hidden(&t, &m, match, out, err);
-    }
+    unrelu_status status = compare(truth, model, out, err);
     if (status != UNRELU_OK)
         memset(out, 0, sizeof *out);
-    side_free(&t);
-    side_free(&m);
-    free(match);
     return status;
 }

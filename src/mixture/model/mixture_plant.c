@@ -5,6 +5,7 @@
  *                                     + h phi(g) Phi(t) + o phi(g) phi(t),
  * so that with S = E m m' the samples have the mean square tr(A S A') / d. Known to about
  * 1e-14 (1 + g^2): mean squares below 1e-9 (units on once in ten million) are refused. */
+#include "base/arena.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/random.h"
@@ -18,9 +19,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KAPPA      9
-#define LEAST_SIZE 1e-9
-#define MOST_BIAS  1e100 /* its square is a double */
+#define KAPPA 9 /* the default condition of W */
+
+static const double LEAST_SIZE = 1e-9; /* mean square; see above */
+static const double MOST_BIAS = 1e100; /* its square is a double */
+static const double FAR_BELOW = -38;   /* Phi(-38) = 3e-316: never on */
+static const double TINY = 1e-300;     /* in place of o = 0, so that 0 / 0 is 0: the limit */
 
 unrelu_mixture_plant_options unrelu_mixture_plant_options_default(void)
 {
@@ -60,9 +64,7 @@ static unrelu_status plant_hidden(const unrelu_mixture_plant_options *o, size_t 
                                            .bias = o->bias,
                                            .bias_value = o->bias_value,
                                            .seed = o->seed};
-    unrelu_status status = unrelu_gaussian_plant(&layer, hidden, err);
-    if (status != UNRELU_OK)
-        return status;
+    UR_TRY(unrelu_gaussian_plant(&layer, hidden, err));
     ur_strings_free(hidden->names, hidden->d);
     hidden->names = ur_strings_number('u', hidden->d);
     return hidden->names ? UNRELU_OK : ur_fail_memory(err, hidden->d, "names");
@@ -70,10 +72,10 @@ static unrelu_status plant_hidden(const unrelu_mixture_plant_options *o, size_t 
 
 static double product_mean(double g, double h, double r)
 {
-    if (fmin(g, h) < -38) /* Phi(-38) = 3e-316 */
+    if (fmin(g, h) < FAR_BELOW)
         return 0;
     r = fmax(-1, fmin(1, r));
-    double o = sqrt((1 - r) * (1 + r)), by = fmax(o, 1e-300); /* 0 / 0 -> 0: the limit */
+    double o = sqrt((1 - r) * (1 + r)), by = fmax(o, TINY);
     double t = (h - r * g) / by, u = (g - r * h) / by;
     double phi_g = ur_normal_pdf(g), phi_h = ur_normal_pdf(h);
     return (g * h + r) * ur_bivariate_normal(g, h, r) + g * phi_h * ur_normal_cdf(u) +
@@ -103,41 +105,38 @@ static int by_square(const void *a, const void *b)
 }
 
 /* rows of x (p x width) in the order */
-static void permute_rows(size_t p, size_t width, const rank *order, double *x, double *room)
+static void permute_rows(size_t p, size_t width, const rank *order, double *x, double *scratch)
 {
     for (size_t i = 0; i < p; i++)
-        memcpy(room + i * width, x + order[i].unit * width, width * sizeof *x);
-    memcpy(x, room, p * width * sizeof *x);
+        memcpy(scratch + i * width, x + order[i].unit * width, width * sizeof *x);
+    memcpy(x, scratch, p * width * sizeof *x);
 }
 
-static void permute_both(size_t p, const rank *order, double *x, double *room)
+static void permute_both(size_t p, const rank *order, double *x, double *scratch)
 {
     for (size_t i = 0; i < p * p; i++)
-        room[i] = x[order[i / p].unit * p + order[i % p].unit];
-    memcpy(x, room, p * p * sizeof *x);
+        scratch[i] = x[order[i / p].unit * p + order[i % p].unit];
+    memcpy(x, scratch, p * p * sizeof *x);
 }
 
 /* units by decreasing root mean square, and S with them */
 static unrelu_status order_units(unrelu_gaussian *m, double *S, unrelu_error *err)
 {
     size_t p = m->d, width = m->k > p ? m->k : p;
-    rank *order = ur_alloc(p, sizeof *order);
-    double *room = ur_alloc(p, width * sizeof *room);
-    unrelu_status status = order && room ? UNRELU_OK : ur_fail_memory(err, p * width, "entries");
-    if (status == UNRELU_OK) {
-        for (size_t i = 0; i < p; i++)
-            order[i] = (rank){S[i * p + i], i};
-        qsort(order, p, sizeof *order, by_square);
-        permute_rows(p, 1, order, m->b, room);
-        permute_rows(p, 1, order, m->scale, room);
-        permute_rows(p, m->k, order, m->W, room);
-        permute_both(p, order, m->sigma, room);
-        permute_both(p, order, m->correlation, room);
-        permute_both(p, order, S, room);
-    }
-    free(order);
-    free(room);
-    return status;
+    UR_ARENA(arena);
+    rank *order = ur_take(&arena, p, sizeof *order);
+    double *scratch = ur_take(&arena, p, width * sizeof *scratch);
+    UR_TRY(ur_arena_status(&arena, err));
+    for (size_t i = 0; i < p; i++)
+        order[i] = (rank){S[i * p + i], i};
+    qsort(order, p, sizeof *order, by_square);
+    permute_rows(p, 1, order, m->b, scratch);
+    permute_rows(p, 1, order, m->scale, scratch);
+    permute_rows(p, m->k, order, m->W, scratch);
+    permute_both(p, order, m->sigma, scratch);
+    permute_both(p, order, m->correlation, scratch);
+    permute_both(p, order, S, scratch);
+    return UNRELU_OK;
 }
 
 static void set_A(const unrelu_mixture_plant_options *o, unrelu_mixture *m)
@@ -175,30 +174,27 @@ static void scale_hidden(unrelu_gaussian *m, double factor)
         m->sigma[i] *= factor * factor;
 }
 
-static unrelu_status plant(const unrelu_mixture_plant_options *o, unrelu_mixture *m,
+static unrelu_status plant(const unrelu_mixture_plant_options *o, size_t k, unrelu_mixture *m,
                            unrelu_error *err)
 {
     size_t p = m->p;
-    double *S = ur_alloc(p, p * sizeof *S), *G = ur_alloc(p, p * sizeof *G);
-    unrelu_status status = S && G ? UNRELU_OK : ur_fail_memory(err, p * p, "moments");
-    if (status == UNRELU_OK) {
-        set_moments(&m->hidden, S);
-        status = order_units(&m->hidden, S, err);
-    }
-    if (status == UNRELU_OK) {
-        set_A(o, m);
-        double size = mean_square(m, S, G);
-        if (size > LEAST_SIZE)
-            scale_hidden(&m->hidden, 1 / sqrt(size));
-        else
-            status = ur_fail(err, UNRELU_EDATA,
-                             "samples have a root mean square of %.3g before scaling: units are "
-                             "hardly ever on; choose a larger bias",
-                             sqrt(fmax(0, size)));
-    }
-    free(S);
-    free(G);
-    return status;
+    UR_ARENA(arena);
+    UR_BLAS_PINNED;
+    UR_TRY(ur_mixture_alloc(m, err));
+    UR_TRY(plant_hidden(o, k, &m->hidden, err));
+    double *S = ur_take(&arena, p, p * sizeof *S), *G = ur_take(&arena, p, p * sizeof *G);
+    UR_TRY(ur_arena_status(&arena, err));
+    set_moments(&m->hidden, S);
+    UR_TRY(order_units(&m->hidden, S, err));
+    set_A(o, m);
+    double size = mean_square(m, S, G);
+    if (!(size > LEAST_SIZE))
+        return ur_fail(err, UNRELU_EDATA,
+                       "samples have a root mean square of %.3g before scaling: units are hardly "
+                       "ever on; choose a larger bias",
+                       sqrt(fmax(0, size)));
+    scale_hidden(&m->hidden, 1 / sqrt(size));
+    return UNRELU_OK;
 }
 
 unrelu_status unrelu_mixture_plant(const unrelu_mixture_plant_options *o, unrelu_mixture *m,
@@ -206,17 +202,10 @@ unrelu_status unrelu_mixture_plant(const unrelu_mixture_plant_options *o, unrelu
 {
     size_t k = o->k ? o->k : o->p;
     memset(m, 0, sizeof *m);
-    unrelu_status status = check(o, k, err);
-    if (status != UNRELU_OK)
-        return status;
+    UR_TRY(check(o, k, err));
     *m = (unrelu_mixture){
         .d = o->d, .p = o->p, .noise = o->noise, .relative_noise = o->noise, .seed = o->seed};
-    UR_BLAS_PINNED;
-    status = ur_mixture_alloc(m, err);
-    if (status == UNRELU_OK)
-        status = plant_hidden(o, k, &m->hidden, err);
-    if (status == UNRELU_OK)
-        status = plant(o, m, err);
+    unrelu_status status = plant(o, k, m, err);
     if (status != UNRELU_OK)
         unrelu_mixture_free(m);
     return status;

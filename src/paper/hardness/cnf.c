@@ -4,7 +4,6 @@
  * many clauses must be there as the header says, an empty one among them is fine. What is wrong is
  * named by line and column. Memory grows with what was read, never with what the header says. */
 #include "base/error.h"
-#include "base/memory.h"
 #include "paper/hardness/hardness.h"
 #include "read/bytes.h"
 
@@ -35,9 +34,7 @@ static unrelu_status look(reader *r, int *byte, unrelu_error *err)
     *byte = EOF;
     if (r->used == r->filled) {
         r->used = r->filled = 0;
-        unrelu_status status = ur_bytes_read(&r->bytes, r->buffer, BUFFER, &r->filled, err);
-        if (status != UNRELU_OK)
-            return status;
+        UR_TRY(ur_bytes_read(&r->bytes, r->buffer, BUFFER, &r->filled, err));
     }
     if (r->used < r->filled)
         *byte = r->buffer[r->used];
@@ -60,22 +57,16 @@ static int is_blank(int byte)
     return byte == ' ' || (byte >= '\t' && byte <= '\r');
 }
 
-static unrelu_status skip_blanks(reader *r, unrelu_error *err)
+/* up to the end of the line, or up to what is no blank */
+static unrelu_status skip(reader *r, int line, unrelu_error *err)
 {
     int byte;
-    unrelu_status status;
-    while ((status = look(r, &byte, err)) == UNRELU_OK && is_blank(byte))
+    UR_TRY(look(r, &byte, err));
+    while (line ? byte != EOF && byte != '\n' : is_blank(byte)) {
         step(r, byte);
-    return status;
-}
-
-static unrelu_status skip_line(reader *r, unrelu_error *err)
-{
-    int byte;
-    unrelu_status status;
-    while ((status = look(r, &byte, err)) == UNRELU_OK && byte != EOF && byte != '\n')
-        step(r, byte);
-    return status;
+        UR_TRY(look(r, &byte, err));
+    }
+    return UNRELU_OK;
 }
 
 /* The word at the reader, cut to what fits, with what cannot be printed as '?'. */
@@ -83,39 +74,37 @@ static unrelu_status take_word(reader *r, unrelu_error *err)
 {
     size_t length = 0;
     int byte;
-    unrelu_status status;
     r->token_line = r->line;
     r->token_column = r->column;
     r->token_first = r->fresh;
-    while ((status = look(r, &byte, err)) == UNRELU_OK && byte != EOF && !is_blank(byte)) {
+    UR_TRY(look(r, &byte, err));
+    while (byte != EOF && !is_blank(byte)) {
         if (length < LONGEST)
             r->token[length++] = (char)(byte > ' ' && byte < 127 ? byte : '?');
         step(r, byte);
+        UR_TRY(look(r, &byte, err));
     }
     r->token[length] = '\0';
     r->fresh = 0;
     r->ended = length == 0;
-    return status;
+    return UNRELU_OK;
 }
 
 /* the next word that is in no comment */
 static unrelu_status next(reader *r, unrelu_error *err)
 {
-    unrelu_status status;
-    while ((status = skip_blanks(r, err)) == UNRELU_OK &&
-           (status = take_word(r, err)) == UNRELU_OK && !r->ended) {
-        if (!r->token_first || (r->token[0] != 'c' && r->token[0] != '%'))
-            break;
+    for (;;) {
+        UR_TRY(skip(r, 0, err));
+        UR_TRY(take_word(r, err));
+        if (r->ended || !r->token_first || (r->token[0] != 'c' && r->token[0] != '%'))
+            return UNRELU_OK;
         if (r->token[0] == '%') {
             r->token[0] = '\0';
             r->ended = 1;
-            break;
+            return UNRELU_OK;
         }
-        status = skip_line(r, err);
-        if (status != UNRELU_OK)
-            break;
+        UR_TRY(skip(r, 1, err));
     }
-    return status;
 }
 
 static int is_whole(const char *text, long most, long *value)
@@ -143,19 +132,15 @@ static unrelu_status refuse_header(const reader *r, unrelu_error *err)
 static unrelu_status read_header(reader *r, ur_cnf *cnf, unrelu_error *err)
 {
     long numbers[2] = {0};
-    unrelu_status status = next(r, err);
+    UR_TRY(next(r, err));
     size_t line = r->token_line;
-    if (status != UNRELU_OK)
-        return status;
     if (strcmp(r->token, "p") != 0)
         return refuse_header(r, err);
-    if ((status = next(r, err)) != UNRELU_OK)
-        return status;
+    UR_TRY(next(r, err));
     if (strcmp(r->token, "cnf") != 0 || r->token_line != line)
         return refuse_header(r, err);
     for (int i = 0; i < 2; i++) {
-        if ((status = next(r, err)) != UNRELU_OK)
-            return status;
+        UR_TRY(next(r, err));
         if (r->token_line != line || !is_whole(r->token, INT_MAX, &numbers[i]) || numbers[i] < 0)
             return refuse_header(r, err);
     }
@@ -206,12 +191,12 @@ static unrelu_status take_literal(const reader *r, ur_cnf *cnf, size_t clauses, 
 static unrelu_status read_clauses(reader *r, ur_cnf *cnf, unrelu_error *err)
 {
     size_t clauses = 0;
-    unrelu_status status;
-    while ((status = next(r, err)) == UNRELU_OK && !r->ended &&
-           (status = take_literal(r, cnf, clauses, err)) == UNRELU_OK)
+    UR_TRY(next(r, err));
+    while (!r->ended) {
+        UR_TRY(take_literal(r, cnf, clauses, err));
         clauses += cnf->literals[cnf->count - 1] == 0;
-    if (status != UNRELU_OK)
-        return status;
+        UR_TRY(next(r, err));
+    }
     if (cnf->count > 0 && cnf->literals[cnf->count - 1] != 0)
         return ur_fail(
             err, UNRELU_EFORMAT,
@@ -226,28 +211,32 @@ static unrelu_status read_clauses(reader *r, ur_cnf *cnf, unrelu_error *err)
     return UNRELU_OK;
 }
 
-unrelu_status ur_cnf_read(const char *path, ur_cnf *cnf, unrelu_error *err)
+static void close_bytes(void *bytes)
 {
-    int standard = strcmp(path, "-") == 0;
-    reader r = {.label = standard ? "standard input" : path, .line = 1, .column = 1, .fresh = 1};
-    *cnf = (ur_cnf){0};
-    if (!(r.buffer = ur_alloc(BUFFER, 1)))
-        return ur_fail_memory(err, BUFFER, "bytes");
-    unrelu_status status = ur_bytes_open(&r.bytes, standard ? NULL : path, r.label, 0, 0, err);
-    if (status == UNRELU_OK) {
-        status = read_header(&r, cnf, err);
-        if (status == UNRELU_OK)
-            status = read_clauses(&r, cnf, err);
-        ur_bytes_close(&r.bytes);
-    }
-    free(r.buffer);
-    if (status != UNRELU_OK)
-        ur_cnf_free(cnf);
-    return status;
+    ur_bytes_close(bytes);
 }
 
-void ur_cnf_free(ur_cnf *cnf)
+static void free_literals(void *cnf)
 {
-    free(cnf->literals);
+    free(((ur_cnf *)cnf)->literals);
+}
+
+unrelu_status ur_cnf_read(const char *path, ur_arena *arena, ur_cnf *cnf, unrelu_error *err)
+{
+    int standard = strcmp(path, "-") == 0;
+    UR_ARENA(own);
+    reader r = {.label = standard ? "standard input" : path,
+                .buffer = ur_take(&own, BUFFER, 1),
+                .line = 1,
+                .column = 1,
+                .fresh = 1};
     *cnf = (ur_cnf){0};
+    ur_arena_adopt(arena, cnf, free_literals);
+    UR_TRY(ur_arena_status(arena, err));
+    UR_TRY(ur_arena_status(&own, err));
+    UR_TRY(ur_bytes_open(&r.bytes, standard ? NULL : path, r.label, 0, 0, err));
+    ur_arena_adopt(&own, &r.bytes, close_bytes);
+    UR_TRY(ur_arena_status(&own, err));
+    UR_TRY(read_header(&r, cnf, err));
+    return read_clauses(&r, cnf, err);
 }

@@ -3,7 +3,7 @@
 #ifndef UR_HARDNESS_H
 #define UR_HARDNESS_H
 
-#include "unrelu/unrelu.h"
+#include "base/arena.h"
 
 /* a formula in conjunctive normal form */
 typedef struct {
@@ -13,8 +13,7 @@ typedef struct {
 } ur_cnf;
 
 /* "-": standard input */
-unrelu_status ur_cnf_read(const char *path, ur_cnf *cnf, unrelu_error *err);
-void ur_cnf_free(ur_cnf *cnf);
+unrelu_status ur_cnf_read(const char *path, ur_arena *arena, ur_cnf *cnf, unrelu_error *err);
 
 /* columns of X beyond those of the variables: s, the two of the constant, that of alpha */
 static inline size_t ur_hardness_extra(int variable_alpha)

@@ -42,9 +42,7 @@ unrelu_status unrelu_hardness_residual(const unrelu_hardness *h, const double *V
 {
     double worst = 0;
     *residual = 0;
-    unrelu_status status = check_finite(h, V, err);
-    if (status != UNRELU_OK)
-        return status;
+    UR_TRY(check_finite(h, V, err));
     for (size_t i = 0; i < h->n; i++) {
         const double *x = h->X + i * h->d;
         double off = fabs(output(h, V, x) + output(h, V + h->d, x) - h->A[i]);
@@ -59,9 +57,7 @@ unrelu_status unrelu_hardness_decode(const unrelu_hardness *h, const double *V, 
                                      unrelu_error *err)
 {
     memset(literals, 0, h->variables * sizeof *literals);
-    unrelu_status status = check_finite(h, V, err);
-    if (status != UNRELU_OK)
-        return status;
+    UR_TRY(check_finite(h, V, err));
     int complement = V[h->variables] > 0;
     for (size_t i = 0; i < h->variables; i++) {
         int name = (int)i + 1;

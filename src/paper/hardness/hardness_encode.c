@@ -100,21 +100,19 @@ unrelu_status unrelu_hardness_encode(const char *path, int variable_alpha, unrel
                                      unrelu_error *err)
 {
     ur_cnf cnf;
-    *h = (unrelu_hardness){.variable_alpha = variable_alpha != 0};
-    unrelu_status status = ur_cnf_read(path, &cnf, err);
-    if (status != UNRELU_OK) {
-        unrelu_hardness_free(h);
-        return status;
-    }
-    h->variables = cnf.variables;
-    h->d = cnf.variables + ur_hardness_extra(variable_alpha);
-    h->n = 2 * cnf.clauses + 2 * (cnf.variables + 1) + 5 + (variable_alpha ? 2 : 0);
-    status = allocate(path, h, err);
+    UR_ARENA(arena);
+    *h = (unrelu_hardness){0};
+    UR_TRY(ur_cnf_read(path, &arena, &cnf, err));
+    *h = (unrelu_hardness){.variable_alpha = variable_alpha != 0,
+                           .variables = cnf.variables,
+                           .d = cnf.variables + ur_hardness_extra(variable_alpha),
+                           .n = 2 * cnf.clauses + 2 * (cnf.variables + 1) + 5 +
+                                (variable_alpha ? 2 : 0)};
+    unrelu_status status = allocate(path, h, err);
     if (status == UNRELU_OK)
         fill(h, &cnf);
     else
         unrelu_hardness_free(h);
-    ur_cnf_free(&cnf);
     return status;
 }
 
