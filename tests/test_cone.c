@@ -407,7 +407,7 @@ static void a_vector_is_projected_onto_its_zeros(void **state)
     double z[3] = {1e-5, -2e-5, -3};
     const double *tight[] = {rows[0], rows[1], rows[2]};
     ur_unit_rows(3, 3, rows[0]);
-    assert_int_equal(ur_description_project(3, 3, tight, q, z), 2);
+    assert_int_equal(ur_cone_project(3, 3, tight, q, z), 2);
     assert_near(hypot(z[0], z[1]), 0, 1e-18);
     assert_near(z[2], -1, 1e-15);
 }

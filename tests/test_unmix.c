@@ -322,7 +322,7 @@ static void units_that_leave_too_much_are_refused(void **state)
         unrelu_status status = try_unmix(planted.x, 400, 6, &o, NULL, &m, &err);
         /* the sixth may be so weak that the user, who gave p, is believed */
         assert_true(status == UNRELU_EDATA || m.residual < 4 * m.relative_noise);
-        left += strstr(err.text, "units leave") != NULL;
+        left += strstr(err.text, "times the noise that the singular values") != NULL;
         unrelu_mixture_free(&m);
         planted_mixture_free(&planted);
     }

@@ -177,8 +177,7 @@ static unrelu_status widen(cone *c, unrelu_error *err)
 
 /* ---- rays ---- */
 
-size_t ur_description_project(size_t k, size_t count, const double *const *rows, double *q,
-                              double *z)
+size_t ur_cone_project(size_t k, size_t count, const double *const *rows, double *q, double *z)
 {
     size_t rank = 0;
     for (size_t i = 0; i < count && rank < k; i++) {
@@ -209,7 +208,7 @@ static void settle(cone *c, size_t r)
             off = fmax(off, fabs(dot(k, c->tight[count++], z)));
         }
     if (off > DRIFT)
-        ur_description_project(k, count, c->tight, c->q, z);
+        ur_cone_project(k, count, c->tight, c->q, z);
 }
 
 static size_t count_common(cone *c, size_t r, size_t s)

@@ -23,8 +23,7 @@ void ur_rays_free(ur_rays *rays);
 
 /* z less its part along the `count` rows of unit length, unit length again; q: room k x k.
  * Returns the rank of the rows. */
-size_t ur_description_project(size_t k, size_t count, const double *const *rows, double *q,
-                              double *z);
+size_t ur_cone_project(size_t k, size_t count, const double *const *rows, double *q, double *z);
 
 static inline int ur_bit(const uint64_t *bits, size_t i)
 {

@@ -9,9 +9,11 @@
 
 #include "base/error.h"
 #include "base/random.h"
+#include "dense/basis.h"
 #include "dense/blas.h"
 #include "dense/linear.h"
 #include "dense/lp.h"
+#include "dense/near_rows.h"
 #include "pass/parallel.h"
 
 #include <limits.h>
@@ -65,9 +67,8 @@ typedef struct {
     double *h, *weight;    /* n */
     double *G, *left, *vt; /* p x p */
     double *values;        /* p */
-    double *basis;         /* orthonormal rows spanning the facets found */
-    size_t spanned;
-    size_t *first;         /* p: which facets these are */
+    ur_basis basis;        /* spans the facets found */
+    size_t *first;         /* p: which facets it grew by */
     size_t opposed;        /* for how many of these a start on the other side was tried */
     double *u, *r, *price; /* p */
     uint64_t drawn;
@@ -345,32 +346,14 @@ static int is_known(state *s, const ur_facets *facets)
     return 0;
 }
 
-/* twice is enough: what rounding leaves of the basis after the first time is gone */
-static double project_out(const state *s, double *x)
-{
-    for (int twice = 0; twice < 2; twice++)
-        for (size_t k = 0; k < s->spanned; k++) {
-            const double *b = s->basis + k * s->p;
-            ur_add(s->p, -ur_dot(s->p, b, x), b, x);
-        }
-    return ur_norm(s->p, x);
-}
-
 static void keep(state *s, ur_facets *facets, ur_facet_way way, size_t zeros)
 {
     size_t p = s->p;
     memcpy(facets->U + facets->count * p, s->u, p * sizeof *s->u);
     facets->zeros[facets->count] = zeros;
     facets->way[facets->count++] = way;
-    if (s->spanned == p)
-        return;
-    double *b = s->basis + s->spanned * p;
-    memcpy(b, s->u, p * sizeof *b);
-    double length = project_out(s, b);
-    if (length <= SAME)
-        return;
-    ur_scale(p, 1 / length, b);
-    s->first[s->spanned++] = facets->count - 1;
+    if (ur_basis_grow(&s->basis, s->u, SAME))
+        s->first[s->basis.count - 1] = facets->count - 1;
 }
 
 /* r: a random direction of length 1, orthogonal to the facets found where that is asked for */
@@ -378,7 +361,8 @@ static void draw(state *s, int deflated)
 {
     ur_random_normals(s->search->seed, s->search->stream, s->drawn, s->p, s->r);
     s->drawn += s->p;
-    double length = deflated ? project_out(s, s->r) : ur_norm(s->p, s->r);
+    double length =
+        deflated ? ur_basis_remove(&s->basis, s->basis.count, s->r) : ur_norm(s->p, s->r);
     ur_scale(s->p, 1 / length, s->r);
 }
 
@@ -407,7 +391,7 @@ static unrelu_status propose(state *s, ur_facet_way *way, int *proposed, unrelu_
     static const ur_facet_way turn[ROUND] = {UR_FACET_DEFLATED, UR_FACET_RAY, UR_FACET_RAY,
                                              UR_FACET_RANDOM};
     size_t place = s->failures % ROUND;
-    int deflated = s->spanned < s->p && s->failures / ROUND % 2 == 0;
+    int deflated = s->basis.count < s->p && s->failures / ROUND % 2 == 0;
     *way = turn[place];
     if (*way == UR_FACET_RAY && s->search->noise)
         *way = UR_FACET_DEFLATED; /* with noise nothing is on the good side of all samples */
@@ -470,41 +454,28 @@ static unrelu_status try_opposite(state *s, ur_facets *facets, unrelu_error *err
     return UNRELU_OK;
 }
 
-typedef struct {
-    double key;
-    size_t row;
-} direction;
-
-static int by_key(const void *a, const void *b)
+/* whether two rows are the same sample, to rounding; multiples of a row are samples of their own */
+static int is_double(const void *of, size_t a, size_t b)
 {
-    const direction *x = a, *y = b;
-    return x->key != y->key ? (x->key > y->key) - (x->key < y->key)
-                            : (x->row > y->row) - (x->row < y->row);
+    const state *s = of;
+    double far = fabs(s->size[a] - s->size[b]) / s->size[a];
+    for (size_t l = 0; l < s->p; l++)
+        far = fmax(far, fabs(s->unit[a * s->p + l] - s->unit[b * s->p + l]));
+    return far <= s->tolerance * SETTLED;
 }
 
-/* Marks rows that repeat an earlier one, found among the neighbours in a random projection: a
- * coloop could hide behind its double. Multiples of a row are samples of their own. */
+/* Marks rows that repeat an earlier one: a coloop could hide behind its double. */
 static unrelu_status mark_doubles(const state *s, size_t n, char *doubled, unrelu_error *err)
 {
-    size_t p = s->p;
-    double apart = s->tolerance * SETTLED, reach;
     UR_ARENA(arena);
-    direction *order = ur_take(&arena, n, sizeof *order);
-    UR_TRY(ur_arena_status(&arena, err));
-    ur_random_normals(s->search->seed, s->search->stream, 0, p, s->r);
-    reach = apart * ur_norm(p, s->r);
-    for (size_t i = 0; i < n; i++)
-        order[i] = (direction){ur_dot(p, s->unit + i * p, s->r), i};
-    qsort(order, n, sizeof *order, by_key);
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = i + 1; j < n && order[j].key - order[i].key <= reach; j++) {
-            size_t a = order[i].row, b = order[j].row;
-            double far = fabs(s->size[a] - s->size[b]) / s->size[a];
-            for (size_t l = 0; l < p; l++)
-                far = fmax(far, fabs(s->unit[a * p + l] - s->unit[b * p + l]));
-            if (far <= apart)
-                doubled[a > b ? a : b] = 1;
-        }
+    ur_near_rows near = {n, s->p, s->unit, s->tolerance * SETTLED, is_double, s};
+    ur_row_classes same;
+    char *seen = ur_take(&arena, n, 1); /* classes */
+    UR_TRY(ur_near_rows_class(&near, s->search->seed, s->search->stream, &arena, &same, err));
+    for (size_t i = 0; i < n; i++) {
+        doubled[i] |= seen[same.of[i]];
+        seen[same.of[i]] = 1;
+    }
     return UNRELU_OK;
 }
 
@@ -566,13 +537,14 @@ static unrelu_status prepare(const ur_facet_search *search, ur_arena *arena, sta
     size_t n = search->n, p = search->p;
     *s = (state){.search = search,
                  .p = p,
+                 .basis.length = p,
                  .tolerance = search->tolerance > 0 ? search->tolerance : UR_FACET_TOLERANCE,
                  .first = ur_take(arena, p, sizeof *s->first)};
     if (n > INT_MAX / (p + 1))
         return ur_fail(err, UNRELU_EDATA, "%zu samples of %zu mixtures are too many", n, p);
     double **const tables[] = {&s->Y, &s->unit, &s->Z, &s->Q},
                    **const lists[] = {&s->size, &s->h, &s->weight};
-    double **const squares[] = {&s->G, &s->left, &s->vt, &s->basis};
+    double **const squares[] = {&s->G, &s->left, &s->vt, &s->basis.rows};
     double **const rows[] = {&s->mean, &s->values, &s->u, &s->r, &s->price};
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         *tables[i] = ur_take(arena, n, p * sizeof(double));
@@ -604,7 +576,7 @@ unrelu_status ur_facets_find(const ur_facet_search *search, ur_arena *arena, ur_
     UR_TRY(ur_arena_status(arena, err));
     UR_TRY(prepare(search, &own, &s, err));
     while (s.n > 0 && facets->count < most) {
-        int few = facets->count < wanted || (wanted >= p && s.spanned < p);
+        int few = facets->count < wanted || (wanted >= p && s.basis.count < p);
         if (few ? facets->tries >= tries : s.failures >= search->extra)
             break;
         if (facets->count == 0 && facets->tries >= HOPELESS)
@@ -613,7 +585,7 @@ unrelu_status ur_facets_find(const ur_facet_search *search, ur_arena *arena, ur_
                     fmin(1, (double)facets->count / (double)wanted));
         if (ur_cancelled(search->exec))
             return ur_fail_cancelled(err);
-        if (!few && search->extra > 0 && s.spanned == p && s.opposed < p)
+        if (!few && search->extra > 0 && s.basis.count == p && s.opposed < p)
             UR_TRY(try_opposite(&s, facets, err));
         else
             UR_TRY(try_once(&s, facets, err));

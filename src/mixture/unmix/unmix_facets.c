@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "cone/facet.h"
+#include "dense/basis.h"
 #include "dense/blas.h"
 #include "dense/linear.h"
 #include "mixture/problem/tolerance.h"
@@ -135,10 +136,9 @@ static unrelu_status find(search *s, size_t round, size_t extra, ur_arena *arena
 
 /* ---- which of them ---- */
 
-/* the facet with most samples among those not taken, that is independent of the taken ones where
- * that is asked for */
-static size_t best(const search *s, const unsigned char *taken, const double *basis, size_t rank,
-                   int independent)
+/* the facet with most samples among those not taken, that is independent of them as long as they do
+ * not span everything; SIZE_MAX: none */
+static size_t best(const search *s, const unsigned char *taken, const ur_basis *basis)
 {
     size_t p = s->cone->p, chosen = SIZE_MAX;
     double *rest = s->rest;
@@ -147,9 +147,8 @@ static size_t best(const search *s, const unsigned char *taken, const double *ba
             (chosen != SIZE_MAX && s->on[k] <= s->on[chosen]))
             continue;
         memcpy(rest, s->found.U + k * p, p * sizeof *rest);
-        for (size_t r = 0; r < rank; r++)
-            ur_add(p, -ur_dot(p, basis + r * p, rest), basis + r * p, rest);
-        if (!independent || ur_norm(p, rest) > DEPENDENT)
+        ur_basis_sweep(basis, basis->count, rest);
+        if (basis->count == p || ur_norm(p, rest) > DEPENDENT)
             chosen = k;
     }
     return chosen;
@@ -161,24 +160,16 @@ static unrelu_status order(const search *s, ur_arena *arena, ur_normals *out, si
 {
     size_t p = s->cone->p, k;
     unsigned char *taken = ur_take(arena, s->found.count, 1);
-    double *basis = ur_take(arena, p, p * sizeof *basis);
+    ur_basis basis = {p, 0, ur_take(arena, p, p * sizeof *basis.rows)};
     *out = (ur_normals){.U = ur_take(arena, s->found.count, p * sizeof *out->U)};
-    *rank = 0;
     UR_TRY(ur_arena_status(arena, err));
-    while ((k = best(s, taken, basis, *rank, *rank < p)) != SIZE_MAX) {
+    while ((k = best(s, taken, &basis)) != SIZE_MAX) {
         const double *u = s->found.U + k * p;
         memcpy(out->U + p * out->count++, u, p * sizeof *u);
         taken[k] = 1;
-        if (*rank == p)
-            continue;
-        double *b = basis + *rank * p;
-        memcpy(b, u, p * sizeof *b);
-        for (int twice = 0; twice < 2; twice++)
-            for (size_t r = 0; r < *rank; r++)
-                ur_add(p, -ur_dot(p, basis + r * p, b), basis + r * p, b);
-        ur_scale(p, 1 / ur_norm(p, b), b);
-        ++*rank;
+        ur_basis_grow(&basis, u, 0);
     }
+    *rank = basis.count;
     return UNRELU_OK;
 }
 

@@ -271,7 +271,7 @@ static void settle(ur_face *f, size_t e)
         if (fabs(ur_dot(e, f->G + i * e, f->t)) <= TIGHT)
             f->tight[tight++] = f->G + i * e;
     memcpy(before, f->t, e * sizeof *before);
-    if (ur_description_project(e, tight, f->tight, f->project, f->t) == e)
+    if (ur_cone_project(e, tight, f->tight, f->project, f->t) == e)
         memcpy(f->t, before, e * sizeof *before);
 }
 
