@@ -10,8 +10,8 @@
  * rounding. Labels with noise (seen in singular values beyond the k-th, so m > k is needed) give
  * an approximation up to noise of about 3 %. Refuses leaky f, an output bias (the cone then has
  * no apex at 0), labels of rank below k, and fewer than k facets. */
+#include "base/arena.h"
 #include "base/error.h"
-#include "base/memory.h"
 #include "cone/facet.h"
 #include "dense/blas.h"
 #include "dense/linear.h"
@@ -21,17 +21,34 @@
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#define RANK        1e-10
-#define MOST_NOISE  0.05
-#define SINGLE      3e-8  /* noise of labels that were rounded to single precision */
-#define OFF         1e-11 /* of |y|: h at the zeros of a certified facet, which are rounding */
-#define RESIDUAL    1e-6  /* of f^-1(h) on x: above, h is no neuron */
-#define SCALE_GRID  24    /* s = e^-12 .. e^12 of the largest h */
-#define SCALE_STEPS 60    /* golden sections: 0.618^60 = 3e-13 */
-#define GOLDEN      0.6180339887498949
+/* Of the largest singular value of the labels: below, their rank ends. Ten times larger: labels
+ * of nearly dependent outputs are refused. */
+static const double RANK = 1e-10;
+/* of the labels: facets are found up to about 3 % */
+static const double MOST_NOISE = 0.05;
+/* noise of labels that were rounded to single precision */
+static const double SINGLE = 3e-8;
+/* Of |y|: h at the zeros of a certified facet, which are rounding; and in deviations of the noise.
+ * Above these a neuron is on. Ten times larger: small outputs are left out of its regression. */
+static const double OFF = 1e-11, OFF_NOISE = 6;
+/* Of f^-1(h) on x: above, h is no neuron. A neuron leaves rounding there, any other facet what is
+ * not linear in x. */
+static const double RESIDUAL = 1e-6;
+/* of a column's length: inputs that others span to within rounding get the coefficient 0 */
+static const double INPUTS_RANK = 1e-13;
+static const double GOLDEN = 0.6180339887498949;
+enum {
+    SCALE_GRID = 24,  /* s = e^-12 .. e^12 of the largest h */
+    SCALE_STEPS = 60, /* golden sections: 0.618^60 = 3e-13 */
+    /* rows that are looked at: more cost time and find no more */
+    ROWS_LEAST = 2000,
+    ROWS_A_NEURON = 100,
+    ROWS_AN_INPUT = 10,
+    SAMPLES_A_NEURON = 24, /* to find all facets, where neurons are on half the time */
+    EXTRA = 20, /* facets that are no neurons, and 2 k: looked for where there are such */
+};
 
 typedef struct {
     const ur_start *start;
@@ -53,7 +70,7 @@ typedef struct {
 
 static size_t most_rows(const ur_start *start)
 {
-    size_t most = 2000, k = 100 * start->k, d = 10 * start->sample.d;
+    size_t most = ROWS_LEAST, k = ROWS_A_NEURON * start->k, d = ROWS_AN_INPUT * start->sample.d;
     most = k > most ? k : most;
     return d > most ? d : most;
 }
@@ -113,27 +130,20 @@ static unrelu_status whiten(cone *p, unrelu_error *err)
 {
     size_t least = p->n < p->m ? p->n : p->m, k = p->k;
     double total = 0, tail = 0;
-    double *U = ur_alloc(p->n, least * sizeof *U), *s = ur_doubles(least),
-           *Vt = ur_alloc(least, p->m * sizeof *Vt);
-    unrelu_status status = UNRELU_OK;
-    if (!U || !s || !Vt)
-        status = ur_fail_memory(err, p->n * p->m, "numbers of the labels' span");
-    if (status == UNRELU_OK)
-        status = ur_svd(p->n, p->m, p->a, U, s, Vt, err);
-    if (status != UNRELU_OK)
-        goto done;
+    UR_ARENA(arena);
+    double *U = ur_take(&arena, p->n, least * sizeof *U), *s = ur_take(&arena, least, sizeof *s);
+    double *Vt = ur_take(&arena, least, p->m * sizeof *Vt);
+    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(ur_svd(p->n, p->m, p->a, U, s, Vt, err));
     size_t rank = 0;
     while (rank < least && s[rank] > RANK * s[0])
         rank++;
-    if (rank < k) {
-        status =
-            ur_fail(err, UNRELU_EDATA,
-                    "the labels of %zu samples that are not all 0 have rank %zu, and facets of "
-                    "k = %zu neurons need rank %zu: more outputs, more samples, or the method "
-                    "exact",
-                    p->n, rank, k, k);
-        goto done;
-    }
+    if (rank < k)
+        return ur_fail(err, UNRELU_EDATA,
+                       "the labels of %zu samples that are not all 0 have rank %zu, and facets of "
+                       "k = %zu neurons need rank %zu: more outputs, more samples, or the method "
+                       "exact",
+                       p->n, rank, k, k);
     for (size_t j = 0; j < least; j++) {
         total += s[j] * s[j];
         tail += j < k ? 0 : s[j] * s[j];
@@ -142,14 +152,12 @@ static unrelu_status whiten(cone *p, unrelu_error *err)
         p->sigma = SINGLE;
     if (rank > k)
         p->sigma = fmax(p->sigma, sqrt(tail / total * (double)p->m / (double)(p->m - k)));
-    if (p->sigma > MOST_NOISE) {
-        status = ur_fail(err, UNRELU_EDATA,
-                         "the labels have rank %zu; what is beyond rank k = %zu would be noise of "
-                         "%.2g %% of the labels, and facets are found up to about 3 %%: another k, "
-                         "or the method moments",
-                         rank, k, 100 * p->sigma);
-        goto done;
-    }
+    if (p->sigma > MOST_NOISE)
+        return ur_fail(err, UNRELU_EDATA,
+                       "the labels have rank %zu; what is beyond rank k = %zu would be noise of "
+                       "%.2g %% of the labels, and facets are found up to about 3 %%: another k, "
+                       "or the method moments",
+                       rank, k, 100 * p->sigma);
     double rms = sqrt(total / ((double)p->n * (double)p->m)), root = sqrt((double)p->n);
     for (size_t j = 0; j < k; j++) {
         for (size_t i = 0; i < p->m; i++)
@@ -160,11 +168,7 @@ static unrelu_status whiten(cone *p, unrelu_error *err)
     ur_multiply(p->n, p->m, k, p->a, p->B, p->y);
     for (size_t i = 0; i < p->n; i++)
         p->size[i] = ur_norm(k, p->y + i * k);
-done:
-    free(U);
-    free(s);
-    free(Vt);
-    return status;
+    return UNRELU_OK;
 }
 
 /* ---- a facet's neuron ---- */
@@ -206,14 +210,13 @@ static unrelu_status regress(regression *g, double scale)
     g->residual = INFINITY;
     if (!isfinite(total) || total <= 0)
         return UNRELU_OK;
-    unrelu_status status = ur_least_squares(g->count, q, 1, g->x, g->t, 1e-13, g->v, NULL, g->err);
-    for (size_t i = 0; i < g->count && status == UNRELU_OK; i++) {
+    UR_TRY(ur_least_squares(g->count, q, 1, g->x, g->t, INPUTS_RANK, g->v, NULL, g->err));
+    for (size_t i = 0; i < g->count; i++) {
         double e = g->t[i] - ur_dot(q, g->x + i * q, g->v);
         left += e * e;
     }
-    if (status == UNRELU_OK)
-        g->residual = sqrt(left / total);
-    return status;
+    g->residual = sqrt(left / total);
+    return UNRELU_OK;
 }
 
 static unrelu_status regress_at(regression *g, double exponent)
@@ -226,10 +229,9 @@ static unrelu_status regress_at(regression *g, double exponent)
 static unrelu_status regress_scaled(regression *g)
 {
     double best = INFINITY, centre = 0, residual[2];
-    unrelu_status status = UNRELU_OK;
-    for (int i = 0; i <= SCALE_GRID && status == UNRELU_OK; i++) {
+    for (int i = 0; i <= SCALE_GRID; i++) {
         double at = i - SCALE_GRID / 2;
-        status = regress_at(g, at);
+        UR_TRY(regress_at(g, at));
         if (g->residual < best) {
             best = g->residual;
             centre = at;
@@ -237,74 +239,63 @@ static unrelu_status regress_scaled(regression *g)
     }
     double low = centre - 1, high = centre + 1;
     double inner[] = {high - GOLDEN * (high - low), low + GOLDEN * (high - low)};
-    for (int i = 0; i < 2 && status == UNRELU_OK; i++) {
-        status = regress_at(g, inner[i]);
+    for (int i = 0; i < 2; i++) {
+        UR_TRY(regress_at(g, inner[i]));
         residual[i] = g->residual;
     }
-    for (int step = 0; step < SCALE_STEPS && status == UNRELU_OK; step++) {
+    for (int step = 0; step < SCALE_STEPS; step++) {
         int left = residual[0] < residual[1];
         *(left ? &high : &low) = inner[left];
         inner[left] = inner[!left];
         residual[left] = residual[!left];
         inner[!left] = left ? high - GOLDEN * (high - low) : low + GOLDEN * (high - low);
-        status = regress_at(g, inner[!left]);
+        UR_TRY(regress_at(g, inner[!left]));
         residual[!left] = g->residual;
     }
-    return status;
+    return UNRELU_OK;
 }
 
 /* v = the neuron of facet u, in the data's coordinates */
 static unrelu_status neuron(cone *p, const double *u, double *v, double *residual,
                             unrelu_error *err)
 {
-    regression g = {.p = p, .h = p->h, .v = v, .err = err};
+    UR_ARENA(arena);
+    regression g = {.p = p,
+                    .h = p->h,
+                    .row = ur_take(&arena, p->n, sizeof *g.row),
+                    .x = ur_take(&arena, p->n, p->q * sizeof *g.x),
+                    .t = ur_take(&arena, p->n, sizeof *g.t),
+                    .v = v,
+                    .err = err};
     double variance = 0;
-    unrelu_status status = UNRELU_OK;
-    g.row = ur_alloc(p->n, sizeof *g.row);
-    g.x = ur_alloc(p->n, p->q * sizeof *g.x);
-    g.t = ur_doubles(p->n);
-    if (!g.row || !g.x || !g.t) {
-        status = ur_fail_memory(err, p->n * p->q, "numbers of a regression");
-        goto done;
-    }
+    UR_TRY(ur_arena_status(&arena, err));
     ur_multiply(p->n, p->k, 1, p->y, u, p->h);
     for (size_t j = 0; j < p->k; j++)
         variance += p->noise[j * p->k + j] * u[j] * u[j];
     for (size_t i = 0; i < p->n; i++)
-        if (p->h[i] > fmax(OFF * p->size[i], 6 * sqrt(variance))) {
+        if (p->h[i] > fmax(OFF * p->size[i], OFF_NOISE * sqrt(variance))) {
             g.row[g.count++] = i;
             g.largest = fmax(g.largest, p->h[i]);
         }
     *residual = INFINITY;
     if (g.count < p->q)
-        goto done;
-    if (ur_activation_degree(p->start->f) > 0)
-        status = regress(&g, g.largest);
-    else
-        status = regress_scaled(&g);
+        return UNRELU_OK;
+    UR_TRY(ur_activation_degree(p->start->f) > 0 ? regress(&g, g.largest) : regress_scaled(&g));
     *residual = g.residual;
     for (size_t j = 0; j < p->q; j++)
         v[j] = p->unit[j] > 0 ? v[j] / p->unit[j] : 0;
-done:
-    free(g.row);
-    free(g.x);
-    free(g.t);
-    return status;
+    return UNRELU_OK;
 }
 
 static unrelu_status regress_all(cone *p, unrelu_error *err)
 {
     size_t count = p->facets.count;
-    unrelu_status status = UNRELU_OK;
-    free(p->v);
-    free(p->residual);
-    p->v = ur_alloc(count, p->q * sizeof *p->v);
-    p->residual = ur_doubles(count);
-    if (!p->v || !p->residual)
-        return ur_fail_memory(err, count * p->q, "numbers of the facets' neurons");
-    for (size_t j = 0; j < count && status == UNRELU_OK; j++)
-        status = neuron(p, p->facets.U + j * p->k, p->v + j * p->q, &p->residual[j], err);
-    return status;
+    p->v = ur_take(p->arena, count, p->q * sizeof *p->v);
+    p->residual = ur_take(p->arena, count, sizeof *p->residual);
+    UR_TRY(ur_arena_status(p->arena, err));
+    for (size_t j = 0; j < count; j++)
+        UR_TRY(neuron(p, p->facets.U + j * p->k, p->v + j * p->q, &p->residual[j], err));
+    return UNRELU_OK;
 }
 
 /* how many facets have a smaller residual, or the same and were found earlier */
@@ -366,14 +357,14 @@ static unrelu_status find_facets(cone *p, size_t extra, unrelu_error *err)
                               .seed = start->seed,
                               .stream = UR_STREAM_FACETS,
                               .exec = start->exec};
-    unrelu_status status = ur_facets_find(&search, p->arena, &p->facets, err);
-    if (status != UNRELU_OK || p->facets.count >= p->k)
-        return status;
+    UR_TRY(ur_facets_find(&search, p->arena, &p->facets, err));
+    if (p->facets.count >= p->k)
+        return UNRELU_OK;
     return ur_fail(err, UNRELU_EDATA,
                    "found only %zu of %zu facets in %zu tries (n = %zu samples%s): more samples "
                    "(about 24 k = %zu, more where neurons are seldom off) or another method",
                    p->facets.count, p->k, p->facets.tries, p->n, p->sigma > 0 ? " with noise" : "",
-                   24 * p->k);
+                   SAMPLES_A_NEURON * p->k);
 }
 
 /* ---- the method ---- */
@@ -414,61 +405,47 @@ static unrelu_status check(const ur_start *start, unrelu_error *err)
     return ur_lp_ready("the method 'facets'", err);
 }
 
-static unrelu_status prepare(cone *p, size_t carrying, unrelu_error *err)
-{
-    size_t number = sizeof(double);
-    p->x = ur_alloc(p->n, p->q * number);
-    p->a = ur_alloc(p->n, p->m * number);
-    p->y = ur_alloc(p->n, p->k * number);
-    p->B = ur_alloc(p->m, p->k * number);
-    p->noise = ur_alloc(p->k, p->k * number);
-    p->unit = ur_doubles(p->q);
-    p->size = ur_doubles(p->n);
-    p->h = ur_doubles(p->n);
-    if (!p->x || !p->a || !p->y || !p->B || !p->noise || !p->unit || !p->size || !p->h)
-        return ur_fail_memory(err, p->n * (p->q + p->m), "numbers of a facet search");
-    take_rows(p, carrying);
-    return UNRELU_OK;
-}
-
 unrelu_status ur_start_facets(const ur_start *start, double *V, double *c, ur_start_note *note,
                               unrelu_error *err)
 {
     const ur_sample *s = &start->sample;
-    size_t most = most_rows(start), carrying = 0;
+    size_t most = most_rows(start), carrying = 0, number = sizeof(double);
     double worst = 0;
-    unrelu_status status = check(start, err);
-    if (status != UNRELU_OK || start->k == 0)
-        return status;
+    UR_TRY(check(start, err));
+    if (start->k == 0)
+        return UNRELU_OK;
     for (size_t i = 0; i < s->n; i++)
         carrying += !is_zero(s->a + i * s->m, s->m);
+    size_t n = carrying < most ? carrying : most, m = s->m, k = start->k;
+    size_t q = s->d + (start->hidden ? 1 : 0);
     UR_ARENA(arena);
     cone p = {.start = start,
               .arena = &arena,
-              .n = carrying < most ? carrying : most,
+              .n = n,
               .d = s->d,
-              .m = s->m,
-              .k = start->k,
-              .q = s->d + (start->hidden ? 1 : 0)};
-    status = prepare(&p, carrying, err);
-    if (status == UNRELU_OK)
-        status = whiten(&p, err);
+              .m = m,
+              .k = k,
+              .q = q,
+              .x = ur_take(&arena, n, q * number),
+              .a = ur_take(&arena, n, m * number),
+              .y = ur_take(&arena, n, k * number),
+              .B = ur_take(&arena, m, k * number),
+              .noise = ur_take(&arena, k, k * number),
+              .unit = ur_take(&arena, q, number),
+              .size = ur_take(&arena, n, number),
+              .h = ur_take(&arena, n, number)};
+    UR_TRY(ur_arena_status(&arena, err));
+    take_rows(&p, carrying);
+    UR_TRY(whiten(&p, err));
     /* with k > d, or few distinct inputs, there are facets beside the neurons': then all of them */
-    for (int again = 0; again < 2 && status == UNRELU_OK; again++) {
-        status = find_facets(&p, again ? 20 + 2 * p.k : 0, err);
-        if (status == UNRELU_OK)
-            status = regress_all(&p, err);
-        if (status == UNRELU_OK && fitting(&p) >= p.k)
+    for (int again = 0; again < 2; again++) {
+        UR_TRY(find_facets(&p, again ? EXTRA + 2 * k : 0, err));
+        UR_TRY(regress_all(&p, err));
+        if (fitting(&p) >= k)
             break;
     }
-    if (status == UNRELU_OK)
-        status = check_residuals(&p, &worst, err);
-    if (status == UNRELU_OK) {
-        choose(&p, V, c);
-        fill_note(&p, worst, note);
-    }
-    double *const all[] = {p.x, p.a, p.y, p.B, p.noise, p.unit, p.size, p.h, p.v, p.residual};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        free(all[i]);
-    return status;
+    UR_TRY(check_residuals(&p, &worst, err));
+    choose(&p, V, c);
+    fill_note(&p, worst, note);
+    return UNRELU_OK;
 }

@@ -13,7 +13,7 @@
 
 enum {
     PANEL = 64,
-    STEPS = 3,             /* of least squares: the third moves rows by rounding */
+    STEPS = 3,             /* of least squares, each from the half-space of the one before */
     WORTH_THREADS = 200000 /* products: with fewer a thread costs more than it saves */
 };
 /* Of the largest eigenvalue of second moments: they have half of the digits, what is below is

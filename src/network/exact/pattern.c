@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "network/exact/pattern.h"
 
+#include "base/arena.h"
 #include "base/memory.h"
 #include "dense/blas.h"
 #include "dense/linear.h"
@@ -11,7 +12,19 @@
 
 enum { MAX_STEPS = 60, POWER_STEPS = 60 };
 
+/* The squared change of w at which the power method ends: on the way to a fixed point a rough w
+ * does. Ten times larger: more steps of the pattern, of cheaper power methods. */
+static const double ROUGH = 1e-8;
+/* Largest change of an entry of v at which a damped step (f = t^q) stands still: rounding. */
+static const double STILL = 1e-12;
+/* Cosine above which a run is on its way to a row that is known. Nearer to 1: more runs end where
+ * others did; farther: runs to a neuron beside it are lost. */
+static const double NEAR = 0.95;
+/* least 1 - rho_j in a pseudo-inverse: rounding of an eigenvalue that is 1 */
+static const double LEAST_GAP = 1e-15;
+
 struct ur_pattern_room {
+    ur_arena arena;           /* of all below */
     unsigned char *in, *next; /* n: pattern, and the one after it */
     double *t;                /* n: v x */
     double *xs, *ys, *zs;     /* rows of x and y that are gathered; n x k */
@@ -23,26 +36,26 @@ struct ur_pattern_room {
 
 ur_pattern_room *ur_pattern_room_new(const ur_pattern *q)
 {
-    size_t n = q->n, p = q->p, k = q->k;
+    size_t n = q->n, p = q->p, k = q->k, number = sizeof(double);
     ur_pattern_room *r = ur_alloc(1, sizeof *r);
     if (!r)
         return NULL;
-    r->in = ur_alloc(n, 1);
-    r->next = ur_alloc(n, 1);
-    r->t = ur_doubles(n);
-    r->xs = ur_alloc(n, p * sizeof *r->xs);
-    r->ys = ur_alloc(n, k * sizeof *r->ys);
-    r->zs = ur_alloc(n, k * sizeof *r->zs);
-    r->G = ur_doubles(p * p);
-    r->L = ur_doubles(p * p);
-    r->C = ur_doubles(p * k);
-    r->B = ur_doubles(p * k);
-    r->M = ur_doubles(k * k);
-    r->values = ur_doubles(k);
-    r->z = ur_doubles(p);
-    r->old = ur_doubles(k);
-    if (r->in && r->next && r->t && r->xs && r->ys && r->zs && r->G && r->L && r->C && r->B &&
-        r->M && r->values && r->z && r->old)
+    ur_arena *arena = &r->arena;
+    r->in = ur_take(arena, n, 1);
+    r->next = ur_take(arena, n, 1);
+    r->t = ur_take(arena, n, number);
+    r->xs = ur_take(arena, n, p * number);
+    r->ys = ur_take(arena, n, k * number);
+    r->zs = ur_take(arena, n, k * number);
+    r->G = ur_take(arena, p, p * number);
+    r->L = ur_take(arena, p, p * number);
+    r->C = ur_take(arena, p, k * number);
+    r->B = ur_take(arena, p, k * number);
+    r->M = ur_take(arena, k, k * number);
+    r->values = ur_take(arena, k, number);
+    r->z = ur_take(arena, p, number);
+    r->old = ur_take(arena, k, number);
+    if (!ur_arena_failed(arena))
         return r;
     ur_pattern_room_free(r);
     return NULL;
@@ -50,22 +63,8 @@ ur_pattern_room *ur_pattern_room_new(const ur_pattern *q)
 
 void ur_pattern_room_free(ur_pattern_room *r)
 {
-    if (!r)
-        return;
-    free(r->in);
-    free(r->next);
-    free(r->t);
-    free(r->xs);
-    free(r->ys);
-    free(r->zs);
-    free(r->G);
-    free(r->L);
-    free(r->C);
-    free(r->B);
-    free(r->M);
-    free(r->values);
-    free(r->z);
-    free(r->old);
+    if (r)
+        ur_arena_end(&r->arena);
     free(r);
 }
 
@@ -188,7 +187,7 @@ static double top_roughly(const ur_pattern *q, ur_pattern_room *r, double *w)
             w[j] /= rho;
             change += (w[j] - r->old[j]) * (w[j] - r->old[j]);
         }
-        if (change < 1e-8)
+        if (change < ROUGH)
             break;
     }
     return rho;
@@ -230,7 +229,7 @@ static double step_to(const ur_pattern *q, ur_pattern_room *r, double *w, double
 static int is_near(const ur_pattern *q, const double *stop, size_t stops, const double *v)
 {
     for (size_t j = 0; j < stops; j++)
-        if (ur_dot(q->p, stop + j * q->p, v) > 0.95)
+        if (ur_dot(q->p, stop + j * q->p, v) > NEAR)
             return 1;
     return 0;
 }
@@ -256,7 +255,7 @@ static void rotate(const ur_pattern *q, ur_pattern_room *r, size_t rows, const d
     ur_gemm(UR_PLAIN, UR_TURNED, rows, k, k, 1, s, k, r->M, k, 0, r->zs, k);
     for (size_t i = 0; i < rows; i++) {
         for (size_t j = 0; j + 1 < q->k; j++)
-            r->zs[i * q->k + j] /= sqrt(fmax(1 - r->values[j], 1e-15));
+            r->zs[i * q->k + j] /= sqrt(fmax(1 - r->values[j], LEAST_GAP));
         r->zs[i * q->k + q->k - 1] = 0;
     }
 }
@@ -309,7 +308,7 @@ ur_pattern_end ur_pattern_run(const ur_pattern *q, ur_pattern_room *r, const dou
         size_t changed, active = classify(q, r, v, 0, &changed);
         if (active < q->p)
             return nowhere;
-        if (changed == 0 && (q->degree == 1 || moved < 1e-12)) {
+        if (changed == 0 && (q->degree == 1 || moved < STILL)) {
             ur_pattern_end end = measure(q, r, v, 0, w);
             if (!(end.rho > 0))
                 return nowhere;

@@ -46,7 +46,8 @@ ur_pattern_end ur_pattern_run(const ur_pattern *problem, ur_pattern_room *room, 
 ur_pattern_end ur_pattern_look(const ur_pattern *problem, ur_pattern_room *room, const double *v,
                                double kink);
 
-/* below this spread the inputs of S do not span their space, and v is not determined by them */
+/* Below this spread the inputs of S do not span their space, and v is not determined by them: the
+ * Gram matrix has half of the digits. */
 #define UR_PATTERN_FLAT 1e-10
 
 #endif
