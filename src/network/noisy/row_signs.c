@@ -25,7 +25,7 @@
 #include <string.h>
 
 /* Of a feature's variance, added to it so that dependent features have coefficients too, which are
- * shared among them. 1e-10 moves no sign; 1e-14 drowns in the rounding of the Gram matrix. */
+ * shared among them: above the rounding of the Gram matrix, below what the labels could tell. */
 static const double RIDGE = 1e-12;
 static const double WEAK_BIAS = 2.5, LARGEST_BIAS = 4;
 static const double WRONG = 0.5; /* b_j / s is 0 or 1, but for errors */

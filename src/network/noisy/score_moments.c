@@ -18,7 +18,7 @@
 #include <math.h>
 
 enum { QUADRATIC_D = 40 }; /* 861 features */
-/* samples for each feature of a quadratic: with fewer it fits noise. 2 serves alike. */
+/* samples for each feature of a quadratic: with fewer it fits noise */
 static const double SAMPLES_A_FEATURE = 1.3;
 
 static size_t packed_size(size_t d)
