@@ -17,9 +17,8 @@ enum {
     WORTH_THREADS = 4000000 /* flops of a pass; with fewer a thread costs more than it saves */
 };
 
-/* Squares of pivots of F'F at unit diagonal above which its Cholesky factor serves: F then has 5
- * digits to spare, with a smaller one the eigenvectors are taken. Ten times larger: more of them.
- */
+/* Squares of pivots of F'F at unit diagonal above which its Cholesky factor serves: 5 digits are
+ * left then; with a smaller one the eigenvectors are taken. Ten times larger: more often. */
 static const double SAFE_PIVOT = 1e-11;
 /* Half of the digits of F are lost in F'F: of its eigenvalues, those below this share of the
  * largest are rounding. Ten times larger: features that are nearly dependent lose a direction. */
