@@ -130,6 +130,7 @@ static void a_network_is_shown_with_flags(void **state)
     strcpy(model.how_k, SENTENCE);
     strcpy(model.guarantee, SENTENCE);
     strcpy(model.assumption, SENTENCE);
+    free(model.warnings);
     model.warnings = warn("uncertified", &model.warning_count);
     assert_int_equal(unrelu_network_save(&model, "model.npz", &err), UNRELU_OK);
     unrelu_network_free(&model);
@@ -144,6 +145,7 @@ static void a_mixture_is_shown_with_flags(void **state)
     run(&cli_generate, "generate mixture -q -d 4 -p 2 -n 5 -o mixture");
     assert_int_equal(unrelu_mixture_load("mixture/truth.npz", &model, &err), UNRELU_OK);
     strcpy(model.how_p, SENTENCE);
+    free(model.warnings);
     model.warnings = warn("ambiguous", &model.warning_count);
     static const unrelu_verdict verdicts[] = {UNRELU_VERDICT_UNCERTIFIED, UNRELU_VERDICT_AMBIGUOUS};
     for (size_t i = 0; i < 2; i++) {
