@@ -528,13 +528,13 @@ static void medians_and_tails_are_those_of_naive_loops(void **state)
     }
 }
 
-static ur_sparse_cells cells_of(const wrong_labels *w, unrelu_recover_options *o)
+static ur_sparse_cells cells_of(const wrong_labels *w, unrelu_recover_options *o, ur_arena *arena)
 {
     ur_recover r = {.options = o};
     ur_sparse_cells cells;
     unrelu_error err = {0};
     r.data = (ur_data){.n = w->p.n, .m = w->p.m, .a = w->p.a};
-    must(ur_sparse_cells_open(&r, &cells, &err), &err);
+    must(ur_sparse_cells_open(&r, arena, &cells, &err), &err);
     return cells;
 }
 
@@ -565,17 +565,16 @@ static void the_column_space_is_found_to_rounding(void **state)
     for (size_t i = 0; i < 4; i++) {
         wrong_labels w = plant_wrong(9, 4, 60, 1500, shares[i], EITHER_SIGN, 30 + i);
         unrelu_recover_options o = sparse_options();
-        ur_sparse_cells cells = cells_of(&w, &o);
+        UR_ARENA(arena);
+        ur_sparse_cells cells = cells_of(&w, &o, &arena);
         ur_subspace s;
         unrelu_error err = {0};
         int found = 0;
-        must(ur_subspace_find(&cells, 0, 0, 1000, 40, 1, &s, &found, &err), &err);
+        must(ur_subspace_find(&cells, 0, 0, 1000, 40, 1, &arena, &s, &found, &err), &err);
         assert_int_equal(found, 1);
         assert_int_equal(s.r, 4);
         assert_true(distance(&w.p, &cells, s.B, s.r) <= 1e-14); /* squared, so rounding of 1 */
         assert_near(s.wrong, shares[i], .05);
-        ur_subspace_free(&s);
-        ur_sparse_cells_free(&cells);
         wrong_free(&w);
     }
 }
@@ -586,7 +585,8 @@ static void consensus_decides_rightly_or_not_at_all(void **state)
     enum { M = 40, K = 3, N = 600 };
     wrong_labels w = plant_wrong(6, K, M, N, .4, EITHER_SIGN, 34);
     unrelu_recover_options o = sparse_options();
-    ur_sparse_cells cells = cells_of(&w, &o);
+    UR_ARENA(arena);
+    ur_sparse_cells cells = cells_of(&w, &o, &arena);
     ur_consensus c;
     unrelu_error err = {0};
     double B[M * K];
@@ -596,7 +596,7 @@ static void consensus_decides_rightly_or_not_at_all(void **state)
     must(ur_orthonormalise(M, K, B, &err), &err);
     for (size_t i = 0; i < N; i++)
         row[i] = i;
-    must(ur_consensus_run(&cells, N, row, K, B, &c, &err), &err);
+    must(ur_consensus_run(&cells, N, row, K, B, &arena, &c, &err), &err);
     for (size_t i = 0; i < N; i++) {
         size_t right = 0;
         for (size_t j = 0; j < M; j++)
@@ -616,9 +616,47 @@ static void consensus_decides_rightly_or_not_at_all(void **state)
         }
     }
     assert_true(decided > N / 2);
-    ur_consensus_free(&c);
-    ur_sparse_cells_free(&cells);
     wrong_free(&w);
+}
+
+/* pivots of 1e-5 of the largest cell are solved, of 1e-7 they are not */
+static void systems_are_singular_to_six_digits(void **state)
+{
+    (void)state;
+    static const double pivot[] = {1e-5, 1e-7};
+    for (size_t c = 0; c < 2; c++) {
+        double A[] = {1, 1, 3, 1, 1 + pivot[c], 3 + 2 * pivot[c]}, x[2] = {0};
+        assert_int_equal(ur_eliminate(2, A, x), c == 0);
+        if (c == 0) {
+            assert_near(x[0], 1, 1e-10);
+            assert_near(x[1], 2, 1e-10);
+        }
+    }
+}
+
+/* a column of 1e-8 of the basis counts, one of 1e-10 is rounding */
+static void columns_that_the_basis_hardly_reaches_do_not_count(void **state)
+{
+    (void)state;
+    enum { M = 8, N = 4 };
+    UR_ARENA(arena);
+    double a[N * M], B[M], per_unit[M];
+    size_t row[N];
+    ur_consensus c;
+    unrelu_error err = {0};
+    ur_sparse_cells cells = {
+        .n = N, .m = M, .a = a, .per_unit = per_unit, .tolerance = 1e-9, .draws = 50};
+    for (size_t j = 0; j < M; j++) {
+        B[j] = j == 6 ? 1e-8 : j == 7 ? 1e-10 : 1 / sqrt(6);
+        per_unit[j] = 1;
+    }
+    for (size_t i = 0; i < N * M; i++)
+        a[i] = (1 + (double)(i / M)) * B[i % M];
+    for (size_t i = 0; i < N; i++)
+        row[i] = i;
+    must(ur_consensus_run(&cells, N, row, 1, B, &arena, &c, &err), &err);
+    assert_int_equal(c.width, 7);
+    assert_true(c.live[6] && !c.live[7]);
 }
 
 static void columns_that_were_lost_are_repaired(void **state)
@@ -627,7 +665,8 @@ static void columns_that_were_lost_are_repaired(void **state)
     enum { M = 30, K = 3, N = 250 };
     wrong_labels w = plant_wrong(6, K, M, N, .2, EITHER_SIGN, 35);
     unrelu_recover_options o = sparse_options();
-    ur_sparse_cells cells = cells_of(&w, &o);
+    UR_ARENA(arena);
+    ur_sparse_cells cells = cells_of(&w, &o, &arena);
     ur_consensus c;
     unrelu_error err = {0};
     double B[M * K], right[M * K];
@@ -640,13 +679,11 @@ static void columns_that_were_lost_are_repaired(void **state)
     B[9 * K + 1] -= .05;
     for (size_t i = 0; i < N; i++)
         row[i] = i;
-    must(ur_consensus_run(&cells, N, row, K, B, &c, &err), &err);
+    must(ur_consensus_run(&cells, N, row, K, B, &arena, &c, &err), &err);
     must(ur_repair(&cells, &c, B, &repaired, &err), &err);
     assert_int_equal(repaired, 2);
     for (size_t j = 0; j < M * K; j++)
         assert_near(B[j], right[j], 1e-13);
-    ur_consensus_free(&c);
-    ur_sparse_cells_free(&cells);
     wrong_free(&w);
 }
 
@@ -694,6 +731,26 @@ static void incoherence_is_that_of_the_singular_vectors(void **state)
     assert_near(mu.joint, (double)(N * M) / 4 * joint, 1e-5);
     assert_true(mu.mu == fmax(fmax(mu.rows, mu.columns), mu.joint));
     planted_network_free(&p);
+}
+
+/* a neuron whose labels are 1e-6 of the other's counts for the rank, one of 1e-8 does not */
+static void a_neuron_of_hardly_any_output_is_not_of_the_rank(void **state)
+{
+    (void)state;
+    static const double size[] = {1e-6, 1e-8};
+    for (size_t c = 0; c < 2; c++) {
+        planted_network p = plant_network(4, 2, 6, 200, 0, 36);
+        ur_recover r = {.model = &p.truth};
+        ur_incoherence mu;
+        unrelu_error err = {0};
+        for (size_t j = 0; j < 6; j++)
+            p.truth.U[j * 2 + 1] *= size[c];
+        p.truth.n = 200;
+        r.data = (ur_data){.n = 200, .d = 4, .m = 6, .x = p.x, .a = p.a};
+        must(ur_incoherence_measure(&r, &mu, &err), &err);
+        assert_int_equal(mu.r, c == 0 ? 2 : 1);
+        planted_network_free(&p);
+    }
 }
 
 /* ---- for --method auto ---- */
@@ -846,8 +903,11 @@ int main(void)
         cmocka_unit_test(medians_and_tails_are_those_of_naive_loops),
         cmocka_unit_test(the_column_space_is_found_to_rounding),
         cmocka_unit_test(consensus_decides_rightly_or_not_at_all),
+        cmocka_unit_test(systems_are_singular_to_six_digits),
+        cmocka_unit_test(columns_that_the_basis_hardly_reaches_do_not_count),
         cmocka_unit_test(columns_that_were_lost_are_repaired),
         cmocka_unit_test(incoherence_is_that_of_the_singular_vectors),
+        cmocka_unit_test(a_neuron_of_hardly_any_output_is_not_of_the_rank),
         cmocka_unit_test(the_look_tells_sparse_errors_from_noise_and_clean_labels),
         cmocka_unit_test(the_pursuit_ends_at_the_minimum),
         cmocka_unit_test(without_lambda_the_minimum_is_the_labels_themselves),

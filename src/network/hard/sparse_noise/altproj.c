@@ -10,7 +10,6 @@
  * P_r by subspace iteration, warm from the sweep before, on four more directions than r:
  * 6 n m (r + 4) flops a sweep. Blocks of rows are fixed: the same bits at any thread count. */
 #include "base/error.h"
-#include "base/memory.h"
 #include "base/random.h"
 #include "dense/blas.h"
 #include "dense/linear.h"
@@ -18,11 +17,17 @@
 #include "pass/parallel.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { ROWS = 128, MORE = 4, WARM = 4, LOOK = 301 };
-static const double CUT_OFF = 0.75, TOO_MANY = 0.5;
+enum {
+    ROWS = 128, /* of a block */
+    MORE = 4,   /* directions than the rank: the iteration gains sigma_r+5 / sigma_r a sweep */
+    WARM = 4,   /* iterations before the first threshold */
+    LOOK = 301  /* rows of which a column's median is taken */
+};
+static const double CUT_OFF = 0.75;
+/* Share of S above which the sweeps end: most cells are met, or the rank is wrong. */
+static const double TOO_MANY = 0.5;
 
 struct ur_altproj {
     size_t n, m, blocks;
@@ -34,7 +39,7 @@ struct ur_altproj {
     double *square; /* b x b */
     double *sigma;  /* b, decreasing */
     double *turn;   /* b x b */
-    size_t b, room; /* directions, and how many there is room for */
+    size_t b;       /* directions */
     size_t r;       /* of the sweep */
     double zeta, median;
     double *centre, *looked; /* m, LOOK */
@@ -43,93 +48,62 @@ struct ur_altproj {
     const unrelu_exec *exec;
 };
 
-void ur_altproj_free(ur_altproj *p)
-{
-    if (!p)
-        return;
-    free(p->D);
-    free(p->Y);
-    free(p->Q);
-    free(p->sums);
-    free(p->square);
-    free(p->sigma);
-    free(p->turn);
-    free(p->looked);
-    free(p->centre);
-    free(p->flagged);
-    free(p);
-}
-
 /* of the cells that are not 0 */
-static double median_size(size_t count, const double *M, double *room)
+static double median_size(size_t count, const double *M, double *scratch)
 {
     size_t kept = 0;
     for (size_t i = 0; i < count; i++)
         if (M[i] != 0)
-            room[kept++] = fabs(M[i]);
-    return ur_median(kept, room);
+            scratch[kept++] = fabs(M[i]);
+    return ur_median(kept, scratch);
 }
 
-unrelu_status ur_altproj_new(size_t n, size_t m, const double *M, uint64_t seed,
-                             const unrelu_exec *exec, ur_altproj **out, unrelu_error *err)
+static size_t directions_for(size_t n, size_t m, size_t r)
 {
-    ur_altproj *p = *out = ur_alloc(1, sizeof *p);
-    if (!p)
-        return ur_fail_memory(err, n * m, "labels");
-    *p = (ur_altproj){
-        .n = n, .m = m, .blocks = (n + ROWS - 1) / ROWS, .M = M, .seed = seed, .exec = exec};
-    p->D = ur_alloc(n, m * sizeof *p->D);
-    p->looked = ur_doubles(LOOK);
-    p->centre = ur_doubles(m);
-    p->flagged = ur_alloc(p->blocks, sizeof *p->flagged);
-    if (!p->D || !p->looked || !p->centre || !p->flagged)
-        return ur_fail_memory(err, n * m, "labels");
+    size_t full = n < m ? n : m;
+    return r + MORE < full ? r + MORE : full;
+}
+
+unrelu_status ur_altproj_new(size_t n, size_t m, const double *M, size_t r_most, uint64_t seed,
+                             const unrelu_exec *exec, ur_arena *arena, ur_altproj **out,
+                             unrelu_error *err)
+{
+    size_t blocks = (n + ROWS - 1) / ROWS, most = directions_for(n, m, r_most);
+    ur_altproj *p = *out = ur_take(arena, 1, sizeof *p);
+    UR_TRY(ur_arena_status(arena, err));
+    *p = (ur_altproj){.n = n,
+                      .m = m,
+                      .blocks = blocks,
+                      .M = M,
+                      .seed = seed,
+                      .exec = exec,
+                      .D = ur_take(arena, n, m * sizeof *p->D),
+                      .Y = ur_take(arena, n, most * sizeof *p->Y),
+                      .Q = ur_take(arena, m, most * sizeof *p->Q),
+                      .sums = ur_take(arena, blocks, m * most * sizeof *p->sums),
+                      .square = ur_take(arena, most, most * sizeof *p->square),
+                      .turn = ur_take(arena, most, most * sizeof *p->turn),
+                      .sigma = ur_take(arena, most, sizeof *p->sigma),
+                      .looked = ur_take(arena, LOOK, sizeof *p->looked),
+                      .centre = ur_take(arena, m, sizeof *p->centre),
+                      .flagged = ur_take(arena, blocks, sizeof *p->flagged)};
+    UR_TRY(ur_arena_status(arena, err));
     p->median = median_size(n * m, M, p->D);
     return UNRELU_OK;
 }
 
 /* ---- directions ---- */
 
-static unrelu_status make_room(ur_altproj *p, size_t b, unrelu_error *err)
-{
-    if (b <= p->room)
-        return UNRELU_OK;
-    size_t room = b + 8;
-    double *Q = ur_alloc(p->m, room * sizeof *Q);
-    if (!Q)
-        return ur_fail_memory(err, p->m * room, "directions");
-    if (p->b > 0)
-        memcpy(Q, p->Q, p->m * p->b * sizeof *Q);
-    free(p->Q);
-    free(p->Y);
-    free(p->sums);
-    free(p->square);
-    free(p->sigma);
-    free(p->turn);
-    p->Q = Q;
-    p->room = 0;
-    p->Y = ur_alloc(p->n, room * sizeof *p->Y);
-    p->sums = ur_alloc(p->blocks, p->m * room * sizeof *p->sums);
-    p->square = ur_alloc(room, room * sizeof *p->square);
-    p->turn = ur_alloc(room, room * sizeof *p->turn);
-    p->sigma = ur_doubles(room);
-    if (!p->Y || !p->sums || !p->square || !p->turn || !p->sigma)
-        return ur_fail_memory(err, p->n * room, "directions");
-    p->room = room;
-    return UNRELU_OK;
-}
-
 /* to b directions: new ones are random */
 static unrelu_status widen(ur_altproj *p, size_t b, unrelu_error *err)
 {
     size_t old = p->b;
-    unrelu_status status = make_room(p, b, err);
-    if (status != UNRELU_OK || b == old)
-        return status;
+    p->b = b;
+    if (b == old)
+        return UNRELU_OK;
     if (b < old) { /* the first of them */
         for (size_t i = 0; i < p->m; i++)
             memmove(p->Q + i * b, p->Q + i * old, b * sizeof *p->Q);
-        p->b = b;
         return UNRELU_OK;
     }
     for (size_t i = p->m; i-- > 0;)
@@ -140,7 +114,6 @@ static unrelu_status widen(ur_altproj *p, size_t b, unrelu_error *err)
         for (size_t i = 0; i < p->m; i++)
             p->Q[i * b + j] = p->sums[i];
     }
-    p->b = b;
     return ur_orthonormalise(p->m, b, p->Q, err);
 }
 
@@ -223,9 +196,7 @@ static unrelu_status each_block(ur_altproj *p, void (*body)(void *, size_t), unr
 
 static unrelu_status iterate(ur_altproj *p, unrelu_error *err)
 {
-    unrelu_status status = each_block(p, iterate_block, err);
-    if (status != UNRELU_OK)
-        return status;
+    UR_TRY(each_block(p, iterate_block, err));
     add_blocks(p, p->m * p->b);
     memcpy(p->Q, p->sums, p->m * p->b * sizeof *p->Q);
     return ur_orthonormalise(p->m, p->b, p->Q, err);
@@ -235,14 +206,10 @@ static unrelu_status iterate(ur_altproj *p, unrelu_error *err)
 static unrelu_status measure(ur_altproj *p, unrelu_error *err)
 {
     size_t b = p->b;
-    unrelu_status status = each_block(p, square_block, err);
-    if (status != UNRELU_OK)
-        return status;
+    UR_TRY(each_block(p, square_block, err));
     add_blocks(p, b * b);
     memcpy(p->square, p->sums, b * b * sizeof *p->square);
-    status = ur_eigen_symmetric(b, p->square, p->sigma, p->turn, err);
-    if (status != UNRELU_OK)
-        return status;
+    UR_TRY(ur_eigen_symmetric(b, p->square, p->sigma, p->turn, err));
     for (size_t i = 0; i < b; i++) /* decreasing */
         for (size_t j = 0; j < b; j++)
             p->square[i * b + j] = p->turn[i * b + b - 1 - j];
@@ -256,45 +223,36 @@ static unrelu_status measure(ur_altproj *p, unrelu_error *err)
     return UNRELU_OK;
 }
 
-static void cut_off(ur_altproj *p, double most)
-{
-    for (size_t i = 0; i < p->n * p->m; i++)
-        p->D[i] = fmax(-most, fmin(most, p->M[i]));
-}
-
 static unrelu_status sweep(ur_altproj *p, double *share, unrelu_error *err)
 {
     size_t flagged = 0;
-    unrelu_status status = iterate(p, err);
-    if (status == UNRELU_OK)
-        status = measure(p, err);
-    if (status == UNRELU_OK)
-        status = each_block(p, project_block, err);
-    if (status != UNRELU_OK)
-        return status;
+    UR_TRY(iterate(p, err));
+    UR_TRY(measure(p, err));
+    UR_TRY(each_block(p, project_block, err));
     set_centres(p);
-    status = each_block(p, threshold_block, err);
+    UR_TRY(each_block(p, threshold_block, err));
     for (size_t block = 0; block < p->blocks; block++)
         flagged += p->flagged[block];
     *share = (double)flagged / (double)(p->n * p->m);
-    return status;
+    return UNRELU_OK;
 }
 
 unrelu_status ur_altproj_run(ur_altproj *p, size_t r, double start, double g, int sweeps,
                              double *share, unrelu_error *err)
 {
-    size_t full = p->n < p->m ? p->n : p->m, b = r + MORE < full ? r + MORE : full;
-    unrelu_status status = widen(p, b, err);
+    double most = CUT_OFF * start * p->median;
     p->r = r;
     *share = 0;
-    cut_off(p, CUT_OFF * start * p->median);
-    for (int i = 0; i < WARM && status == UNRELU_OK; i++)
-        status = iterate(p, err);
-    for (int t = 0; t < sweeps && status == UNRELU_OK && *share <= TOO_MANY; t++) {
+    UR_TRY(widen(p, directions_for(p->n, p->m, r), err));
+    for (size_t i = 0; i < p->n * p->m; i++)
+        p->D[i] = fmax(-most, fmin(most, p->M[i]));
+    for (int i = 0; i < WARM; i++)
+        UR_TRY(iterate(p, err));
+    for (int t = 0; t < sweeps && *share <= TOO_MANY; t++) {
         p->zeta = start * p->median * pow(g, t);
-        status = sweep(p, share, err);
+        UR_TRY(sweep(p, share, err));
     }
-    return status;
+    return UNRELU_OK;
 }
 
 const double *ur_altproj_basis(const ur_altproj *p, double *B)

@@ -162,36 +162,34 @@ static unrelu_status refit(const ur_sparse_cells *cells, const ur_consensus *c, 
 
 /* consensus with the basis as it is now */
 static unrelu_status again(const ur_sparse_cells *cells, const size_t *row, ur_subspace *s,
-                           ur_consensus *c, unrelu_error *err)
+                           ur_arena *arena, ur_consensus *c, unrelu_error *err)
 {
     size_t rows = c->rows;
-    ur_consensus_free(c);
-    unrelu_status status = ur_orthonormalise(cells->m, s->r, s->B, err);
-    if (status == UNRELU_OK)
-        status = ur_consensus_run(cells, rows, row, s->r, s->B, c, err);
-    return status;
+    ur_arena_end(arena); /* the last consensus */
+    UR_TRY(ur_orthonormalise(cells->m, s->r, s->B, err));
+    return ur_consensus_run(cells, rows, row, s->r, s->B, arena, c, err);
 }
 
 /* consensus; where columns are met less than others, or the basis shows an error, with a better
  * one */
 static unrelu_status decide(const ur_sparse_cells *cells, size_t rows, const size_t *row,
-                            ur_subspace *s, ur_consensus *c, unrelu_error *err)
+                            ur_subspace *s, ur_arena *arena, ur_consensus *c, unrelu_error *err)
 {
     size_t repaired = 0;
-    unrelu_status status = ur_consensus_run(cells, rows, row, s->r, s->B, c, err);
-    if (status == UNRELU_OK)
-        status = ur_repair(cells, c, s->B, &repaired, err);
-    if (status == UNRELU_OK && repaired > 0)
-        status = again(cells, row, s, c, err);
-    if (status != UNRELU_OK || !(largest_miss(cells, c) > ROUNDING))
-        return status;
-    status = refit(cells, c, s->B, err);
-    return status == UNRELU_OK ? again(cells, row, s, c, err) : status;
+    UR_TRY(ur_consensus_run(cells, rows, row, s->r, s->B, arena, c, err));
+    UR_TRY(ur_repair(cells, c, s->B, &repaired, err));
+    if (repaired > 0)
+        UR_TRY(again(cells, row, s, arena, c, err));
+    if (!(largest_miss(cells, c) > ROUNDING))
+        return UNRELU_OK;
+    UR_TRY(refit(cells, c, s->B, err));
+    return again(cells, row, s, arena, c, err);
 }
 
 unrelu_status ur_clean_make(const ur_recover *r, const ur_sparse_cells *cells, size_t rows,
                             ur_subspace *s, ur_clean *clean, int *accepted, unrelu_error *err)
 {
+    UR_ARENA(arena);
     size_t n = cells->n, *row;
     ur_consensus c = {0};
     *clean = (ur_clean){0};
@@ -201,7 +199,7 @@ unrelu_status ur_clean_make(const ur_recover *r, const ur_sparse_cells *cells, s
         return ur_fail_memory(err, rows, "rows");
     for (size_t i = 0; i < rows; i++)
         row[i] = (size_t)((double)i * ((double)n / (double)rows));
-    unrelu_status status = decide(cells, rows, row, s, &c, err);
+    unrelu_status status = decide(cells, rows, row, s, &arena, &c, err);
     if (status == UNRELU_OK)
         status = ur_subspace_judge(&c, s, err);
     if (status == UNRELU_OK)
@@ -212,7 +210,6 @@ unrelu_status ur_clean_make(const ur_recover *r, const ur_sparse_cells *cells, s
             status = judge(cells, &c, &clean->data, err);
         *accepted = 1;
     }
-    ur_consensus_free(&c);
     free(row);
     return status;
 }

@@ -6,35 +6,53 @@
  * at before all of them. Rows of which nearly half the cells are 0 fit any basis: they are marked
  * as idle and do not count for it. Undecided: fewer cells agree, or the draws ran out. */
 #include "base/error.h"
-#include "base/memory.h"
 #include "base/random.h"
 #include "dense/linear.h"
 #include "network/hard/sparse_noise/sparse_noise.h"
 #include "pass/parallel.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK = 16, PROBES = 4, BATCH = 8 };
+enum {
+    BLOCK = 16, /* rows of one task */
+    PROBES = 4, /* cells that are looked at before all */
+    BATCH = 8,  /* draws whose random numbers are made at once */
+    BEYOND = 3  /* cells beyond r that must agree in any case: by chance once in 1e24 */
+};
 static const double LOOSE = 10; /* a solution from r cells has lost a digit or two */
+/* Share of a row's cells that are "most" of them: more than the half that decides a row. */
+static const double MOST = 0.55;
+/* Share of a row's cells that are 0 from which it is idle: it fits any basis. */
+static const double IDLE = 0.45;
+/* Of the cells of a row of zeros one in so many may be wrong. */
+enum { WRONG_IN_ZEROS = 10 };
+/* Chance that a row with half of its cells wrong stays undecided: e^-8; in the second pass, where
+ * the share of wrong cells is known, that the best is missed: e^-7. */
+static const double SURE = 8, SURE_AGAIN = 7;
+/* Deviations below the median from which a row is looked at again: 1 in 160 by chance. */
+static const double UNUSUAL = 2.5;
+static const double LEAST_SHARE = 0.1; /* of cells met: bounds the draws */
+/* Pivots, of the largest cell: below, six digits are lost, and the cells determine nothing. */
+static const double SINGULAR = 1e-6;
+/* Rows of the basis, of its largest cell: below, the column is rounding, and not reached. */
+static const double REACHED = 1e-9;
 
 size_t ur_consensus_least(size_t m, size_t r)
 {
     size_t half = (m + 1) / 2;
-    return half > r + 3 ? half : r + 3;
+    return half > r + BEYOND ? half : r + BEYOND;
 }
 
 size_t ur_consensus_most(size_t m, size_t r)
 {
-    size_t most = (size_t)ceil(0.55 * (double)m);
-    return most > r + 3 ? most : r + 3;
+    size_t most = (size_t)ceil(MOST * (double)m);
+    return most > r + BEYOND ? most : r + BEYOND;
 }
 
-/* that a row with half of its cells wrong is decided but for one in e^8 */
 uint64_t ur_consensus_draws(const ur_sparse_cells *cells, size_t r)
 {
-    double enough = 8 * pow(2, (double)r);
+    double enough = SURE * pow(2, (double)r);
     return enough < (double)cells->draws ? (uint64_t)enough : cells->draws;
 }
 
@@ -42,8 +60,7 @@ typedef struct {
     const ur_sparse_cells *cells;
     ur_consensus *c;
     uint64_t draws;
-    size_t usual;          /* in the second pass: rows with fewer cells are looked at */
-    unrelu_status *status; /* blocks */
+    size_t usual; /* in the second pass: rows with fewer cells are looked at */
 } task;
 
 typedef struct {
@@ -77,7 +94,7 @@ int ur_eliminate(size_t r, double *A, double *at)
         size_t best = p;
         for (size_t i = p + 1; i < r; i++)
             best = fabs(A[i * w + p]) > fabs(A[best * w + p]) ? i : best;
-        if (!(fabs(A[best * w + p]) > 1e-6 * largest))
+        if (!(fabs(A[best * w + p]) > SINGULAR * largest))
             return 0;
         for (size_t j = p; j < w && best != p; j++) {
             double swap = A[p * w + j];
@@ -168,7 +185,7 @@ static size_t needed(const task *t, const scratch *s)
     double largest = 0;
     for (size_t i = 0; i < t->c->r; i++)
         largest = fmax(largest, fabs(s->at[i]));
-    size_t w = t->c->width, least = ur_consensus_least(w, t->c->r), all = w - w / 10;
+    size_t w = t->c->width, least = ur_consensus_least(w, t->c->r), all = w - w / WRONG_IN_ZEROS;
     return largest <= t->cells->tolerance && all > least ? all : least;
 }
 
@@ -179,7 +196,7 @@ static void read_row(const task *t, scratch *s, size_t i)
         s->y[j] = t->cells->a[t->c->row[i] * m + j] * t->cells->per_unit[j];
         zeros += s->y[j] == 0 && t->c->live[j];
     }
-    t->c->idle[i] = (double)zeros > 0.45 * (double)t->c->width;
+    t->c->idle[i] = (double)zeros > IDLE * (double)t->c->width;
 }
 
 /* the solution in s becomes that of row i where more cells agree with it than with the last */
@@ -218,33 +235,25 @@ static void decide(const task *t, scratch *s, size_t i)
     }
 }
 
-static void decide_block(void *context, size_t block)
+static unrelu_status decide_block(void *context, size_t block, unrelu_error *err)
 {
+    UR_ARENA(arena);
     task *t = context;
     size_t r = t->c->r, m = t->c->m, last = (block + 1) * BLOCK, live = 0;
-    scratch s = {ur_doubles(m),
-                 ur_alloc(r, (r + 1) * sizeof(double)),
-                 ur_doubles(r),
-                 ur_alloc(BATCH, (r + PROBES) * sizeof(double)),
-                 ur_alloc(m, sizeof(size_t)),
-                 ur_alloc(m, 1)};
-    if (!s.y || !s.A || !s.at || !s.random || !s.order || !s.clean) {
-        t->status[block] = UNRELU_ENOMEM;
-        goto done;
-    }
+    scratch s = {.y = ur_take(&arena, m, sizeof *s.y),
+                 .A = ur_take(&arena, r, (r + 1) * sizeof *s.A),
+                 .at = ur_take(&arena, r, sizeof *s.at),
+                 .random = ur_take(&arena, BATCH, (r + PROBES) * sizeof *s.random),
+                 .order = ur_take(&arena, m, sizeof *s.order),
+                 .clean = ur_take(&arena, m, 1)};
+    UR_TRY(ur_arena_status(&arena, err));
     for (size_t j = 0; j < m; j++)
         if (t->c->live[j])
             s.order[live++] = j;
     last = last < t->c->rows ? last : t->c->rows;
     for (size_t i = block * BLOCK; i < last; i++)
         decide(t, &s, i);
-done:
-    free(s.y);
-    free(s.A);
-    free(s.at);
-    free(s.random);
-    free(s.order);
-    free(s.clean);
+    return UNRELU_OK;
 }
 
 /* columns that the basis reaches */
@@ -255,7 +264,7 @@ static void set_live(ur_consensus *c)
         largest = fmax(largest, fabs(c->B[i]));
     for (size_t j = 0; j < c->m; j++) {
         for (size_t l = 0; l < c->r; l++)
-            c->live[j] |= fabs(c->B[j * c->r + l]) > 1e-9 * largest;
+            c->live[j] |= fabs(c->B[j * c->r + l]) > REACHED * largest;
         c->width += c->live[j];
     }
 }
@@ -264,69 +273,44 @@ static void set_live(ur_consensus *c)
  * outputs, a wrong value of it still agrees with all other cells */
 static unrelu_status set_usual(task *t, unrelu_error *err)
 {
+    UR_ARENA(arena);
     ur_consensus *c = t->c;
     size_t count = 0;
-    double *met = ur_doubles(c->rows), w = (double)c->width;
-    if (!met)
-        return ur_fail_memory(err, c->rows, "rows");
+    double *met = ur_take(&arena, c->rows, sizeof *met), w = (double)c->width;
+    UR_TRY(ur_arena_status(&arena, err));
     for (size_t i = 0; i < c->rows; i++)
         if (c->met[i] > 0 && !c->idle[i])
             met[count++] = (double)c->met[i];
     double median = ur_median(count, met), share = median / w;
-    free(met);
-    t->usual = (size_t)fmax(0, median - 2.5 * sqrt(median * (1 - share)) - 1);
-    t->draws = (uint64_t)fmin((double)t->cells->draws, 7 / pow(fmax(share, 0.1), (double)c->r));
+    t->usual = (size_t)fmax(0, median - UNUSUAL * sqrt(median * (1 - share)) - 1);
+    t->draws = (uint64_t)fmin((double)t->cells->draws,
+                              SURE_AGAIN / pow(fmax(share, LEAST_SHARE), (double)c->r));
     return UNRELU_OK;
 }
 
-static unrelu_status pass(task *t, size_t blocks, unrelu_error *err)
-{
-    unrelu_status status =
-        ur_parallel_for(t->cells->exec, "cleaning", blocks, decide_block, t, err);
-    for (size_t b = 0; b < blocks && status == UNRELU_OK; b++)
-        if (t->status[b] != UNRELU_OK)
-            status = ur_fail_memory(err, t->c->m, "cells");
-    return status;
-}
-
 unrelu_status ur_consensus_run(const ur_sparse_cells *cells, size_t rows, const size_t *row,
-                               size_t r, const double *B, ur_consensus *c, unrelu_error *err)
+                               size_t r, const double *B, ur_arena *arena, ur_consensus *c,
+                               unrelu_error *err)
 {
     size_t m = cells->m, blocks = (rows + BLOCK - 1) / BLOCK;
-    *c = (ur_consensus){.rows = rows, .m = m, .r = r, .row = row, .B = B};
     task t = {.cells = cells, .c = c, .draws = ur_consensus_draws(cells, r)};
-    t.status = ur_alloc(blocks, sizeof *t.status);
-    c->at = ur_alloc(rows, r * sizeof *c->at);
-    c->met = ur_alloc(rows, sizeof *c->met);
-    c->clean = ur_alloc(rows, m);
-    c->idle = ur_alloc(rows, 1);
-    c->spread = ur_doubles(rows);
-    c->live = ur_alloc(m, 1);
-    unrelu_status status = UNRELU_OK;
-    if (!t.status || !c->at || !c->met || !c->clean || !c->idle || !c->spread || !c->live) {
-        status = ur_fail_memory(err, rows * (r + m), "cells");
-        goto done;
-    }
+    *c = (ur_consensus){.rows = rows,
+                        .m = m,
+                        .r = r,
+                        .row = row,
+                        .B = B,
+                        .at = ur_take(arena, rows, r * sizeof *c->at),
+                        .met = ur_take(arena, rows, sizeof *c->met),
+                        .clean = ur_take(arena, rows, m),
+                        .idle = ur_take(arena, rows, 1),
+                        .spread = ur_take(arena, rows, sizeof *c->spread),
+                        .live = ur_take(arena, m, 1)};
+    UR_TRY(ur_arena_status(arena, err));
     set_live(c);
-    if (c->width < r + 3)
-        goto done;
-    status = pass(&t, blocks, err);
-    if (status == UNRELU_OK)
-        status = set_usual(&t, err);
-    if (status == UNRELU_OK && t.usual > 0)
-        status = pass(&t, blocks, err);
-done:
-    free(t.status);
-    return status;
-}
-
-void ur_consensus_free(ur_consensus *c)
-{
-    free(c->at);
-    free(c->met);
-    free(c->clean);
-    free(c->idle);
-    free(c->spread);
-    free(c->live);
-    *c = (ur_consensus){0};
+    if (c->width < r + BEYOND)
+        return UNRELU_OK;
+    UR_TRY(ur_each(cells->exec, "cleaning", blocks, decide_block, &t, err));
+    UR_TRY(set_usual(&t, err));
+    return t.usual > 0 ? ur_each(cells->exec, "cleaning", blocks, decide_block, &t, err)
+                       : UNRELU_OK;
 }

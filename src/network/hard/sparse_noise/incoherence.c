@@ -5,16 +5,18 @@
  * D^1/2 Z' [U, e]' = R S Q', P = F Z D^-1/2 R. Squaring F costs half of the digits, and two are
  * wanted. 2 n m r flops. */
 #include "base/error.h"
-#include "base/memory.h"
 #include "dense/linear.h"
 #include "network/hard/sparse_noise/sparse_noise.h"
 #include "pass/parallel.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { ROWS = 256 };
+enum { ROWS = 256 }; /* of a block */
+/* Eigenvalues of F'F, of the largest: below, they are rounding of it. */
+static const double ROUNDING = 1e-13;
+/* Singular values of L, of the largest: its factors have half of the digits. */
+static const double RANK = 1e-7;
 
 typedef struct {
     const ur_recover *r;
@@ -24,7 +26,6 @@ typedef struct {
     double *T, *Q; /* (w, rank): P = F T; (m, rank) */
     double *row;   /* blocks: largest |P_i|^2 */
     double *joint; /* blocks: largest |(P Q')_ij| */
-    unrelu_status *status;
 } task;
 
 static void fill(const task *t, size_t first, size_t rows, double *hidden, double *y, double *F)
@@ -55,35 +56,22 @@ static void measure_rows(const task *t, size_t block, size_t rows, const double 
         t->joint[block] = fmax(t->joint[block], fabs(y[i]));
 }
 
-static void measure_block(void *context, size_t block)
+static unrelu_status measure_block(void *context, size_t block, unrelu_error *err)
 {
+    UR_ARENA(arena);
     task *t = context;
     const unrelu_network *model = t->r->model;
     size_t first = block * ROWS, left = model->n - first, rows = left < ROWS ? left : ROWS;
-    double *hidden = ur_alloc(rows, t->w * sizeof *hidden), *F = ur_alloc(rows, t->w * sizeof *F);
-    double *y = ur_alloc(rows, model->m * sizeof *y);
-    if (!hidden || !F || !y) {
-        t->status[block] = UNRELU_ENOMEM;
-        goto done;
-    }
+    double *hidden = ur_take(&arena, rows, t->w * sizeof *hidden);
+    double *F = ur_take(&arena, rows, t->w * sizeof *F);
+    double *y = ur_take(&arena, rows, model->m * sizeof *y);
+    UR_TRY(ur_arena_status(&arena, err));
     fill(t, first, rows, hidden, y, F);
     if (t->rank == 0)
         ur_multiply_tn(rows, t->w, t->w, F, F, t->sums + block * t->w * t->w);
     else
         measure_rows(t, block, rows, F, hidden, y);
-done:
-    free(hidden);
-    free(F);
-    free(y);
-}
-
-static unrelu_status pass(task *t, size_t blocks, unrelu_error *err)
-{
-    unrelu_status status = ur_parallel_for(t->r->exec, "certifying", blocks, measure_block, t, err);
-    for (size_t b = 0; b < blocks && status == UNRELU_OK; b++)
-        if (t->status[b] != UNRELU_OK)
-            status = ur_fail_memory(err, ROWS * t->r->model->m, "cells");
-    return status;
+    return UNRELU_OK;
 }
 
 /* T, Q and the rank from F'F */
@@ -91,17 +79,16 @@ static unrelu_status factor(task *t, unrelu_error *err)
 {
     const unrelu_network *model = t->r->model;
     size_t w = t->w, m = model->m, k = model->k, short_side = w < m ? w : m;
-    double *values = ur_doubles(w), *Z = ur_alloc(w, w * sizeof *Z);
-    double *K = ur_alloc(w, m * sizeof *K), *R = ur_alloc(w, short_side * sizeof *R);
-    double *s = ur_doubles(short_side), *Vt = ur_alloc(short_side, m * sizeof *Vt);
-    unrelu_status status = UNRELU_OK;
-    if (!values || !Z || !K || !R || !s || !Vt) {
-        status = ur_fail_memory(err, w * m, "weights");
-        goto done;
-    }
-    status = ur_eigen_symmetric(w, t->sums, values, Z, err);
-    for (size_t l = 0; l < w && status == UNRELU_OK; l++) {
-        double root = values[l] > 1e-13 * values[w - 1] ? sqrt(values[l]) : 0;
+    UR_ARENA(arena);
+    double *values = ur_take(&arena, w, sizeof *values), *Z = ur_take(&arena, w, w * sizeof *Z);
+    double *K = ur_take(&arena, w, m * sizeof *K);
+    double *R = ur_take(&arena, w, short_side * sizeof *R);
+    double *s = ur_take(&arena, short_side, sizeof *s);
+    double *Vt = ur_take(&arena, short_side, m * sizeof *Vt);
+    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(ur_eigen_symmetric(w, t->sums, values, Z, err));
+    for (size_t l = 0; l < w; l++) {
+        double root = values[l] > ROUNDING * values[w - 1] ? sqrt(values[l]) : 0;
         for (size_t j = 0; j < m; j++) {
             for (size_t i = 0; i < k; i++)
                 K[l * m + j] += root * Z[i * w + l] * model->U[j * k + i];
@@ -111,11 +98,8 @@ static unrelu_status factor(task *t, unrelu_error *err)
         for (size_t i = 0; i < w; i++)
             Z[i * w + l] *= root > 0 ? 1 / root : 0;
     }
-    if (status == UNRELU_OK)
-        status = ur_svd(w, m, K, R, s, Vt, err);
-    if (status != UNRELU_OK)
-        goto done;
-    while (t->rank < short_side && s[t->rank] > 1e-7 * s[0])
+    UR_TRY(ur_svd(w, m, K, R, s, Vt, err));
+    while (t->rank < short_side && s[t->rank] > RANK * s[0])
         t->rank++;
     for (size_t l = 0; l < t->rank; l++) {
         for (size_t i = 0; i < w; i++)
@@ -124,14 +108,7 @@ static unrelu_status factor(task *t, unrelu_error *err)
         for (size_t j = 0; j < m; j++)
             t->Q[j * t->rank + l] = Vt[l * m + j];
     }
-done:
-    free(values);
-    free(Z);
-    free(K);
-    free(R);
-    free(s);
-    free(Vt);
-    return status;
+    return UNRELU_OK;
 }
 
 static void read_maxima(const task *t, size_t blocks, ur_incoherence *out)
@@ -162,33 +139,25 @@ unrelu_status ur_incoherence_measure(const ur_recover *r, ur_incoherence *out, u
     size_t blocks = (model->n + ROWS - 1) / ROWS, constant = 0;
     for (size_t j = 0; j < model->m; j++)
         constant |= model->e[j] != 0;
-    task t = {.r = r, .w = model->k + constant};
+    UR_ARENA(arena);
+    size_t w = model->k + constant;
+    task t = {.r = r,
+              .w = w,
+              .sums = ur_take(&arena, blocks, w * w * sizeof *t.sums),
+              .T = ur_take(&arena, w, w * sizeof *t.T),
+              .Q = ur_take(&arena, model->m, w * sizeof *t.Q),
+              .row = ur_take(&arena, blocks, sizeof *t.row),
+              .joint = ur_take(&arena, blocks, sizeof *t.joint)};
     *out = (ur_incoherence){0};
-    t.sums = ur_alloc(blocks, t.w * t.w * sizeof *t.sums);
-    t.T = ur_alloc(t.w, t.w * sizeof *t.T);
-    t.Q = ur_alloc(model->m, t.w * sizeof *t.Q);
-    t.row = ur_doubles(blocks);
-    t.joint = ur_doubles(blocks);
-    t.status = ur_alloc(blocks, sizeof *t.status);
-    unrelu_status status = UNRELU_OK;
-    if (!t.sums || !t.T || !t.Q || !t.row || !t.joint || !t.status)
-        status = ur_fail_memory(err, blocks * t.w * t.w, "sums");
-    if (status == UNRELU_OK)
-        status = pass(&t, blocks, err);
-    for (size_t b = 1; b < blocks && status == UNRELU_OK; b++)
-        for (size_t i = 0; i < t.w * t.w; i++)
-            t.sums[i] += t.sums[b * t.w * t.w + i];
-    if (status == UNRELU_OK)
-        status = factor(&t, err);
-    if (status == UNRELU_OK && t.rank > 0)
-        status = pass(&t, blocks, err);
-    if (status == UNRELU_OK && t.rank > 0)
-        read_maxima(&t, blocks, out);
-    free(t.sums);
-    free(t.T);
-    free(t.Q);
-    free(t.row);
-    free(t.joint);
-    free(t.status);
-    return status;
+    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(ur_each(r->exec, "certifying", blocks, measure_block, &t, err));
+    for (size_t b = 1; b < blocks; b++)
+        for (size_t i = 0; i < w * w; i++)
+            t.sums[i] += t.sums[b * w * w + i];
+    UR_TRY(factor(&t, err));
+    if (t.rank == 0)
+        return UNRELU_OK;
+    UR_TRY(ur_each(r->exec, "certifying", blocks, measure_block, &t, err));
+    read_maxima(&t, blocks, out);
+    return UNRELU_OK;
 }

@@ -53,6 +53,7 @@ static int is_off(const ur_sparse_cells *all, const size_t *column, size_t m, co
 
 unrelu_status ur_sparse_noise_looks(const ur_recover *r, int *looks, unrelu_error *err)
 {
+    UR_ARENA(arena);
     ur_sparse_cells all = {0}, few = {0};
     ur_subspace s = {0};
     size_t m = r->data.m < COLUMNS ? r->data.m : COLUMNS;
@@ -63,7 +64,7 @@ unrelu_status ur_sparse_noise_looks(const ur_recover *r, int *looks, unrelu_erro
     *looks = 0;
     if (m < LEAST_COLUMNS || n < LEAST_COLUMNS)
         return UNRELU_OK;
-    unrelu_status status = ur_sparse_cells_open(r, &all, err);
+    unrelu_status status = ur_sparse_cells_open(r, &arena, &all, err);
     if (status != UNRELU_OK)
         goto done;
     column = ur_alloc(m, sizeof *column);
@@ -85,14 +86,12 @@ unrelu_status ur_sparse_noise_looks(const ur_recover *r, int *looks, unrelu_erro
             a[i * m + j] = all.a[row * all.m + column[j]];
     }
     if (status == UNRELU_OK)
-        status = ur_subspace_find(&few, 0, 0, n, RANK, 0, &s, &found, err);
+        status = ur_subspace_find(&few, 0, 0, n, RANK, 0, &arena, &s, &found, err);
     if (status == UNRELU_OK && found)
         *looks = s.wrong > 0 || s.worst < 1 || is_off(&all, column, m, &s);
 done:
     free(column);
     free(a);
     free(few.per_unit);
-    ur_subspace_free(&s);
-    ur_sparse_cells_free(&all);
     return status;
 }

@@ -6,19 +6,27 @@
  * neuron, and columns that lag are given up.) 4 n m r^2 flops a sweep, 20 to 30 sweeps, hundreds
  * where m is near 2 r; errors of the basis: 1e-15. */
 #include "base/error.h"
-#include "base/memory.h"
 #include "dense/blas.h"
 #include "dense/linear.h"
 #include "network/hard/sparse_noise/sparse_noise.h"
 #include "pass/parallel.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK = 32, SWEEPS = 400, LEAST = 4, LAST = 3, CELLS = 40000 };
+enum {
+    BLOCK = 32,   /* rows, or columns, of one task */
+    SWEEPS = 400, /* at most, */
+    LEAST = 4,    /* and before it may give up */
+    LAST = 3,     /* after the median is at rounding: before the last column is */
+    CELLS = 40000 /* of which the median is taken */
+};
 static const double MEDIANS = 6, SHRINK = 0.25;
-static const double SLOW = 0.8, NEAR = 1e-2, SLOW_NEAR = 0.95; /* in two sweeps */
+/* What two sweeps must take off the median miss: a fifth; a twentieth where it is below NEAR of a
+ * typical cell, as the last digits come slowly where m is near 2 r. */
+static const double SLOW = 0.8, NEAR = 1e-2, SLOW_NEAR = 0.95;
+/* Of the trace, added to the diagonal: directions that no cell shows stay finite. */
+static const double RIDGE = 1e-15;
 
 typedef struct {
     size_t n, m, r;
@@ -27,8 +35,7 @@ typedef struct {
     double *P, *B;   /* (n, r), (m, r) */
     double *miss;    /* (n, m): of the last rows' solve */
     double cut;
-    double *looked;        /* CELLS */
-    unrelu_status *status; /* blocks */
+    double *looked; /* CELLS */
 } task;
 
 /* what one row or column is solved with */
@@ -37,19 +44,13 @@ typedef struct {
     double *G;     /* r (r + 1) */
 } lines;
 
-static int lines_new(size_t count, size_t r, lines *w)
+static unrelu_status lines_open(ur_arena *arena, size_t count, size_t r, lines *w,
+                                unrelu_error *err)
 {
-    w->F = ur_alloc(count, r * sizeof *w->F);
-    w->y = ur_doubles(count);
-    w->G = ur_alloc(r, (r + 1) * sizeof *w->G);
-    return w->F && w->y && w->G;
-}
-
-static void lines_free(lines *w)
-{
-    free(w->F);
-    free(w->y);
-    free(w->G);
+    w->F = ur_take(arena, count, r * sizeof *w->F);
+    w->y = ur_take(arena, count, sizeof *w->y);
+    w->G = ur_take(arena, r, (r + 1) * sizeof *w->G);
+    return ur_arena_status(arena, err);
 }
 
 /* c (r) by least squares on the cells with |miss| <= cut; kept where they do not determine it */
@@ -70,7 +71,7 @@ static void solve(size_t r, size_t count, const double *F, const double *y, cons
     for (size_t a = 0; a < r; a++)
         trace += G[a * r + a];
     for (size_t a = 0; a < r; a++) /* directions that no cell shows */
-        G[a * r + a] += 1e-15 * trace;
+        G[a * r + a] += RIDGE * trace;
     if (!ur_cholesky_in_place(r, G))
         return;
     ur_trsv(UR_LOWER, UR_PLAIN, r, G, r, b);
@@ -78,35 +79,38 @@ static void solve(size_t r, size_t count, const double *F, const double *y, cons
     memcpy(c, b, r * sizeof *c);
 }
 
-static void rows_block(void *context, size_t block)
+static unrelu_status rows_block(void *context, size_t block, unrelu_error *err)
 {
+    UR_ARENA(arena);
     task *t = context;
     size_t last = (block + 1) * BLOCK < t->n ? (block + 1) * BLOCK : t->n, m = t->m, r = t->r;
     lines w;
-    int good = lines_new(m, r, &w);
-    if (!good)
-        t->status[block] = UNRELU_ENOMEM;
-    for (size_t i = block * BLOCK; i < last && good; i++) {
+    UR_TRY(lines_open(&arena, m, r, &w, err));
+    for (size_t i = block * BLOCK; i < last; i++) {
         double *c = t->P + i * r, *miss = t->miss + i * m;
         const double *y = t->M + i * m;
         solve(r, m, t->B, y, miss, 1, t->cut, &w, c);
         memcpy(miss, y, m * sizeof *miss);
         ur_gemv(UR_PLAIN, m, r, -1, t->B, r, c, 1, miss);
     }
-    lines_free(&w);
+    return UNRELU_OK;
 }
 
-static void columns_block(void *context, size_t block)
+static unrelu_status columns_block(void *context, size_t block, unrelu_error *err)
 {
+    UR_ARENA(arena);
     task *t = context;
     size_t last = (block + 1) * BLOCK < t->m ? (block + 1) * BLOCK : t->m, r = t->r;
     lines w;
-    int good = lines_new(t->n, r, &w);
-    if (!good)
-        t->status[block] = UNRELU_ENOMEM;
-    for (size_t j = block * BLOCK; j < last && good; j++)
+    UR_TRY(lines_open(&arena, t->n, r, &w, err));
+    for (size_t j = block * BLOCK; j < last; j++)
         solve(r, t->n, t->P, t->Mt + j * t->n, t->miss + j, t->m, t->cut, &w, t->B + j * r);
-    lines_free(&w);
+    return UNRELU_OK;
+}
+
+static size_t blocks_of(size_t count)
+{
+    return (count + BLOCK - 1) / BLOCK;
 }
 
 static double median_miss(const task *t)
@@ -118,42 +122,25 @@ static double median_miss(const task *t)
     return ur_median(kept, t->looked);
 }
 
-static unrelu_status each_line(task *t, size_t count, void (*body)(void *, size_t),
-                               const unrelu_exec *exec, unrelu_error *err)
-{
-    size_t blocks = (count + BLOCK - 1) / BLOCK;
-    unrelu_status status = ur_parallel_for(exec, "separating", blocks, body, t, err);
-    for (size_t b = 0; b < blocks && status == UNRELU_OK; b++)
-        if (t->status[b] != UNRELU_OK)
-            status = ur_fail_memory(err, count, "cells");
-    return status;
-}
-
 /* rows, then columns */
 static unrelu_status sweep(task *t, double least, const unrelu_exec *exec, double *miss,
                            unrelu_error *err)
 {
-    unrelu_status status = each_line(t, t->n, rows_block, exec, err);
-    if (status != UNRELU_OK)
-        return status;
+    UR_TRY(ur_each(exec, "separating", blocks_of(t->n), rows_block, t, err));
     *miss = median_miss(t);
     t->cut = fmax(fmax(SHRINK * t->cut, MEDIANS * *miss), least);
-    status = ur_orthonormalise(t->n, t->r, t->P, err);
-    if (status == UNRELU_OK)
-        status = each_line(t, t->m, columns_block, exec, err);
-    if (status == UNRELU_OK)
-        status = ur_orthonormalise(t->m, t->r, t->B, err);
-    return status;
+    UR_TRY(ur_orthonormalise(t->n, t->r, t->P, err));
+    UR_TRY(ur_each(exec, "separating", blocks_of(t->m), columns_block, t, err));
+    return ur_orthonormalise(t->m, t->r, t->B, err);
 }
 
 static unrelu_status run(task *t, double tolerance, const unrelu_exec *exec, double *miss,
                          unrelu_error *err)
 {
     double before[SWEEPS];
-    int more = LAST; /* the median is at rounding before the last column is */
-    unrelu_status status = UNRELU_OK;
-    for (int s = 0; s < SWEEPS && status == UNRELU_OK; s++) {
-        status = sweep(t, tolerance, exec, miss, err);
+    int more = LAST;
+    for (int s = 0; s < SWEEPS; s++) {
+        UR_TRY(sweep(t, tolerance, exec, miss, err));
         before[s] = *miss;
         int rests = s >= LEAST && *miss > SLOW_NEAR * before[s - 2];
         if (*miss <= tolerance && t->cut <= tolerance && rests && more-- == 0)
@@ -162,37 +149,30 @@ static unrelu_status run(task *t, double tolerance, const unrelu_exec *exec, dou
             *miss > (*miss < NEAR ? SLOW_NEAR : SLOW) * before[s - 2])
             break;
     }
-    return status;
+    return UNRELU_OK;
 }
 
 unrelu_status ur_polish(size_t n, size_t m, const double *M, const double *D, size_t r, double cut,
                         double tolerance, const unrelu_exec *exec, double *B, double *miss,
                         unrelu_error *err)
 {
-    size_t most = n > m ? n : m;
-    task t = {.n = n, .m = m, .r = r, .M = M, .B = B, .cut = cut};
-    unrelu_status status = UNRELU_OK;
+    UR_ARENA(arena);
+    task t = {.n = n,
+              .m = m,
+              .r = r,
+              .M = M,
+              .B = B,
+              .cut = cut,
+              .Mt = ur_take(&arena, n, m * sizeof *t.Mt),
+              .P = ur_take(&arena, n, r * sizeof *t.P),
+              .miss = ur_take(&arena, n, m * sizeof *t.miss),
+              .looked = ur_take(&arena, CELLS, sizeof *t.looked)};
     *miss = INFINITY;
-    t.Mt = ur_alloc(n, m * sizeof *t.Mt);
-    t.P = ur_alloc(n, r * sizeof *t.P);
-    t.miss = ur_alloc(n, m * sizeof *t.miss);
-    t.status = ur_alloc(most / BLOCK + 1, sizeof *t.status);
-    t.looked = ur_doubles(CELLS);
-    if (!t.Mt || !t.P || !t.miss || !t.status || !t.looked) {
-        status = ur_fail_memory(err, n * m, "labels");
-        goto done;
-    }
+    UR_TRY(ur_arena_status(&arena, err));
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < m; j++)
             t.Mt[j * n + i] = M[i * m + j];
     for (size_t i = 0; i < n * m; i++) /* 0 where they are the same */
         t.miss[i] = D[i] == M[i] ? 0 : INFINITY;
-    status = run(&t, tolerance, exec, miss, err);
-done:
-    free(t.Mt);
-    free(t.P);
-    free(t.miss);
-    free(t.status);
-    free(t.looked);
-    return status;
+    return run(&t, tolerance, exec, miss, err);
 }

@@ -5,19 +5,19 @@
  * consensus, such a column is found by consensus as well: r rows at random, solved for its row of
  * B, and the cells counted that agree; the best of 400 + 100 r draws, then least squares. */
 #include "base/error.h"
-#include "base/memory.h"
 #include "base/random.h"
 #include "network/hard/sparse_noise/sparse_noise.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-static const double DEVIATIONS = 1.5;
+static const double DEVIATIONS = 1.5; /* below the median: one column in 15 by chance */
+static const double LOOSE = 10;       /* tolerances of a cell: coordinates come from few cells */
+enum { DRAWS = 400, DRAWS_A_RANK = 100 };
 
 static size_t draws_of(size_t r)
 {
-    return 400 + 100 * r;
+    return DRAWS + DRAWS_A_RANK * r;
 }
 
 typedef struct {
@@ -94,39 +94,38 @@ static int improve(task *t, double *b)
 }
 
 /* cells met of each column, and what is typical of them */
-static double typical(const ur_consensus *c, const task *t, double *met, double *room)
+static double typical(const ur_consensus *c, const task *t, double *met, double *scratch)
 {
     size_t live = 0;
     for (size_t j = 0; j < c->m; j++) {
         for (size_t i = 0; i < t->count; i++)
             met[j] += c->clean[t->row[i] * c->m + j];
         if (c->live[j])
-            room[live++] = met[j];
+            scratch[live++] = met[j];
     }
-    return ur_median(live, room);
+    return ur_median(live, scratch);
 }
 
 unrelu_status ur_repair(const ur_sparse_cells *cells, const ur_consensus *c, double *B,
                         size_t *repaired, unrelu_error *err)
 {
     size_t m = c->m, r = c->r;
-    task t = {.c = c, .r = r, .tolerance = 10 * cells->tolerance};
-    double *met = ur_doubles(m), *room = ur_doubles(m);
-    t.row = ur_alloc(c->rows, sizeof *t.row);
-    t.y = ur_doubles(c->rows);
-    t.A = ur_alloc(r, (r + 1) * sizeof *t.A);
-    t.b = ur_doubles(r);
-    t.random = ur_alloc(draws_of(r), r * sizeof *t.random);
-    unrelu_status status = UNRELU_OK;
+    UR_ARENA(arena);
+    double *met = ur_take(&arena, m, sizeof *met), *scratch = ur_take(&arena, m, sizeof *scratch);
+    task t = {.c = c,
+              .r = r,
+              .tolerance = LOOSE * cells->tolerance,
+              .row = ur_take(&arena, c->rows, sizeof *t.row),
+              .y = ur_take(&arena, c->rows, sizeof *t.y),
+              .A = ur_take(&arena, r, (r + 1) * sizeof *t.A),
+              .b = ur_take(&arena, r, sizeof *t.b),
+              .random = ur_take(&arena, draws_of(r), r * sizeof *t.random)};
     *repaired = 0;
-    if (!met || !room || !t.row || !t.y || !t.A || !t.b || !t.random) {
-        status = ur_fail_memory(err, c->rows + m, "cells");
-        goto done;
-    }
+    UR_TRY(ur_arena_status(&arena, err));
     for (size_t i = 0; i < c->rows; i++)
         if (c->met[i] > 0 && !c->idle[i])
             t.row[t.count++] = i;
-    double usual = typical(c, &t, met, room), n = (double)t.count;
+    double usual = typical(c, &t, met, scratch), n = (double)t.count;
     double least = usual - DEVIATIONS * sqrt(fmax(usual * (1 - usual / n), 0)) - 1;
     ur_random_uniforms(cells->seed, UR_STREAM_SPARSE_REPAIR, 0, draws_of(r) * r, t.random);
     for (size_t j = 0; j < m && t.count > r; j++) {
@@ -136,13 +135,5 @@ unrelu_status ur_repair(const ur_sparse_cells *cells, const ur_consensus *c, dou
             t.y[i] = cells->a[c->row[t.row[i]] * m + j] * cells->per_unit[j];
         *repaired += (size_t)improve(&t, B + j * r);
     }
-done:
-    free(met);
-    free(room);
-    free(t.row);
-    free(t.y);
-    free(t.A);
-    free(t.b);
-    free(t.random);
-    return status;
+    return UNRELU_OK;
 }

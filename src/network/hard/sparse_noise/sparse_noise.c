@@ -224,6 +224,7 @@ static unrelu_status finish(ur_recover *r, const ur_sparse_cells *cells, ur_subs
 
 unrelu_status ur_sparse_noise(ur_recover *r, int *met, unrelu_error *err)
 {
+    UR_ARENA(arena);
     ur_sparse_cells cells = {0};
     ur_subspace s = {0};
     size_t m = r->data.m, rows = ROWS_A_COLUMN * m > LEAST_ROWS ? ROWS_A_COLUMN * m : LEAST_ROWS;
@@ -243,14 +244,12 @@ unrelu_status ur_sparse_noise(ur_recover *r, int *met, unrelu_error *err)
         return UNRELU_OK;
     }
     size_t most = wanted + 1 > LARGEST_RANK ? wanted + 1 : LARGEST_RANK;
-    unrelu_status status = ur_sparse_cells_open(r, &cells, err);
+    unrelu_status status = ur_sparse_cells_open(r, &arena, &cells, err);
     if (status == UNRELU_OK)
-        status = ur_subspace_find(&cells, wanted, constant, rows, most, 1, &s, &found, err);
+        status = ur_subspace_find(&cells, wanted, constant, rows, most, 1, &arena, &s, &found, err);
     if (status == UNRELU_OK && found)
         status = finish(r, &cells, &s, met, err);
     else if (status == UNRELU_OK)
         fail_space(r, &cells, &s);
-    ur_subspace_free(&s);
-    ur_sparse_cells_free(&cells);
     return status;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Labels of which some cells are wrong by any amount: A = L + E, L = f(X V') U' + e of low rank r
  * (k, or k + 1 with e), E sparse.
- *   cells        columns of the labels in units of their median cell
+ *   wrong_cells  columns of the labels in units of their median cell
  *   altproj      the column space of L by alternating projections on some rows
  *   polish       the same to rounding, by least squares on the cells that are met
  *   consensus    each row of L by itself: r of its cells say what most of the others are
@@ -15,6 +15,7 @@
 #ifndef UR_SPARSE_NOISE_H
 #define UR_SPARSE_NOISE_H
 
+#include "base/arena.h"
 #include "network/problem/recover.h"
 
 enum {
@@ -25,7 +26,7 @@ enum {
     UR_STREAM_SPARSE_REPAIR,
 };
 
-/* --- cells.c --- */
+/* --- wrong_cells.c --- */
 typedef struct {
     size_t n, m;
     const double *a;  /* (n, m), borrowed */
@@ -35,17 +36,17 @@ typedef struct {
     const unrelu_exec *exec;
 } ur_sparse_cells;
 
-unrelu_status ur_sparse_cells_open(const ur_recover *r, ur_sparse_cells *cells, unrelu_error *err);
-void ur_sparse_cells_free(ur_sparse_cells *cells);
+unrelu_status ur_sparse_cells_open(const ur_recover *r, ur_arena *arena, ur_sparse_cells *cells,
+                                   unrelu_error *err);
 /* of count numbers, which are shuffled; 0 where there are none */
 double ur_median(size_t count, double *numbers);
 
 /* --- altproj.c --- */
 typedef struct ur_altproj ur_altproj;
-/* M (n x m) is borrowed */
-unrelu_status ur_altproj_new(size_t n, size_t m, const double *M, uint64_t seed,
-                             const unrelu_exec *exec, ur_altproj **out, unrelu_error *err);
-void ur_altproj_free(ur_altproj *p);
+/* M (n x m) is borrowed; for runs of ranks up to r_most */
+unrelu_status ur_altproj_new(size_t n, size_t m, const double *M, size_t r_most, uint64_t seed,
+                             const unrelu_exec *exec, ur_arena *arena, ur_altproj **out,
+                             unrelu_error *err);
 /* Sweeps of rank r < min(n, m) with thresholds start g^t, in medians of |M|; *share: of S. Ends
  * early where that passes 50 %: r or start is wrong. */
 unrelu_status ur_altproj_run(ur_altproj *p, size_t r, double start, double g, int sweeps,
@@ -81,8 +82,8 @@ size_t ur_consensus_most(size_t width, size_t r);
 /* draws for each row, at most those of the cells */
 uint64_t ur_consensus_draws(const ur_sparse_cells *cells, size_t r);
 unrelu_status ur_consensus_run(const ur_sparse_cells *cells, size_t rows, const size_t *row,
-                               size_t r, const double *B, ur_consensus *c, unrelu_error *err);
-void ur_consensus_free(ur_consensus *c);
+                               size_t r, const double *B, ur_arena *arena, ur_consensus *c,
+                               unrelu_error *err);
 /* A (r x (r + 1)) holds a system and its right side: solves it, A is destroyed; 0 where it is
  * singular to six digits */
 int ur_eliminate(size_t r, double *A, double *x);
@@ -111,12 +112,11 @@ typedef struct {
 unrelu_status ur_subspace_judge(const ur_consensus *c, ur_subspace *s, unrelu_error *err);
 int ur_subspace_accepted(const ur_subspace *s);
 /* k: as asked, or 0. *found = 0: none of the ranks was accepted, s holds the best that was seen.
- * Cells of at most n_most rows are looked at, ranks up to r_most; thorough: also by courses for
- * rare cases. */
+ * Cells of at most n_most rows are looked at, ranks up to r_most; thorough: also by schedules
+ * for rare cases. */
 unrelu_status ur_subspace_find(const ur_sparse_cells *cells, size_t k, int constant, size_t n_most,
-                               size_t r_most, int thorough, ur_subspace *s, int *found,
-                               unrelu_error *err);
-void ur_subspace_free(ur_subspace *s);
+                               size_t r_most, int thorough, ur_arena *arena, ur_subspace *s,
+                               int *found, unrelu_error *err);
 
 /* --- clean.c --- */
 typedef struct {

@@ -6,16 +6,23 @@
  *   a support that depends on x: the indicator of a column's wrong cells, and the number of them
  *   in a row, regressed on the inputs (an F test; its Wilson-Hilferty normal deviate above 4.5). */
 #include "base/error.h"
-#include "base/memory.h"
 #include "dense/linear.h"
 #include "network/hard/sparse_noise/sparse_noise.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
-enum { MOST_ROWS = 20000, FEWEST = 10 };
-static const double DEVIATES = 4.5, EXPECTED = 0.01;
+enum {
+    BLOCK = 256,       /* rows whose neurons are held at a time */
+    MOST_ROWS = 20000, /* that the inputs are tested on */
+    FEWEST = 10        /* wrong cells, right cells and degrees of freedom that say anything */
+};
+static const double DEVIATES = 4.5;  /* 1 in 300000 by chance, for each column */
+static const double EXPECTED = 0.01; /* dead rows that a support at random may have */
+static const double MAJORITY = 0.5;  /* of the samples of a neuron in which a column is met */
+/* Share of variance that is left, at least: an indicator that the inputs explain is a deviate of
+ * thousands, and not infinite. */
+static const double LEFT = 1e-12;
 
 double ur_binomial_below(size_t n, double p, size_t t)
 {
@@ -35,20 +42,19 @@ double ur_binomial_below(size_t n, double p, size_t t)
 /* on (n, k): which are on */
 static unrelu_status set_on(const ur_recover *r, unsigned char *on, unrelu_error *err)
 {
-    enum { ROWS = 256 };
+    UR_ARENA(arena);
     const unrelu_network *model = r->model;
     size_t k = model->k;
-    double *t = ur_alloc(ROWS, k * sizeof *t), *y = ur_alloc(ROWS, model->m * sizeof *y);
-    unrelu_status status = t && y ? UNRELU_OK : ur_fail_memory(err, ROWS * model->m, "cells");
-    for (size_t first = 0; first < model->n && status == UNRELU_OK; first += ROWS) {
-        size_t rows = model->n - first < ROWS ? model->n - first : ROWS;
+    double *t = ur_take(&arena, BLOCK, k * sizeof *t);
+    double *y = ur_take(&arena, BLOCK, model->m * sizeof *y);
+    UR_TRY(ur_arena_status(&arena, err));
+    for (size_t first = 0; first < model->n; first += BLOCK) {
+        size_t rows = model->n - first < BLOCK ? model->n - first : BLOCK;
         ur_network_forward(model, r->data.x + first * model->d, rows, t, y);
         for (size_t i = 0; i < rows * k; i++)
             on[first * k + i] = t[i] > 0;
     }
-    free(t);
-    free(y);
-    return status;
+    return UNRELU_OK;
 }
 
 /* the largest share of wrong cells of a column where a neuron is on */
@@ -57,17 +63,17 @@ static unrelu_status test_neurons(const ur_recover *r, double *worst, size_t *co
 {
     const unrelu_network *model = r->model;
     size_t n = model->n, m = model->m, k = model->k;
-    unsigned char *on = ur_alloc(n, k);
-    double *wrong = ur_alloc(m, k * sizeof *wrong), *of = ur_doubles(k);
-    unrelu_status status = on && wrong && of ? UNRELU_OK : ur_fail_memory(err, n * k, "marks");
-    if (status == UNRELU_OK)
-        status = set_on(r, on, err);
-    for (size_t i = 0; i < n * k && status == UNRELU_OK; i++)
+    UR_ARENA(arena);
+    unsigned char *on = ur_take(&arena, n, k);
+    double *wrong = ur_take(&arena, m, k * sizeof *wrong), *of = ur_take(&arena, k, sizeof *of);
+    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(set_on(r, on, err));
+    for (size_t i = 0; i < n * k; i++)
         of[i % k] += on[i];
-    for (size_t i = 0; i < model->corrupted && status == UNRELU_OK; i++)
+    for (size_t i = 0; i < model->corrupted; i++)
         for (size_t l = 0; l < k; l++)
             wrong[(size_t)model->E_column[i] * k + l] += on[(size_t)model->E_row[i] * k + l];
-    for (size_t i = 0; i < m * k && status == UNRELU_OK; i++) {
+    for (size_t i = 0; i < m * k; i++) {
         double share = of[i % k] > 0 ? wrong[i] / of[i % k] : 0;
         if (share > *worst) {
             *worst = share;
@@ -75,10 +81,7 @@ static unrelu_status test_neurons(const ur_recover *r, double *worst, size_t *co
             *neuron = i % k;
         }
     }
-    free(on);
-    free(wrong);
-    free(of);
-    return status;
+    return UNRELU_OK;
 }
 
 /* ---- rows ---- */
@@ -89,10 +92,10 @@ static unrelu_status count_dead(const ur_recover *r, const ur_audit *audit, size
                                 unrelu_error *err)
 {
     size_t n = r->data.n, m = r->data.m, most = m, rows = 0;
-    double *missed = ur_doubles(n), sum = 0;
+    UR_ARENA(arena);
+    double *missed = ur_take(&arena, n, sizeof *missed), sum = 0;
     *dead = 0;
-    if (!missed)
-        return ur_fail_memory(err, n, "rows");
+    UR_TRY(ur_arena_status(&arena, err));
     for (size_t i = 0; i < n; i++)
         if (!audit->idle[i]) {
             sum += (double)audit->missed[i];
@@ -100,7 +103,6 @@ static unrelu_status count_dead(const ur_recover *r, const ur_audit *audit, size
         }
     double all = (double)(rows > 0 ? rows : 1) * (double)m;
     double wrong = fmax(ur_median(rows, missed) / (double)m, sum / all);
-    free(missed);
     for (size_t met = 0; met < (m + 1) / 2; met++) {
         if ((double)n * ur_binomial_below(m, 1 - wrong, met) > EXPECTED)
             break;
@@ -121,7 +123,7 @@ static double deviate(double R2, size_t q, size_t n)
     double left = (double)n - 1 - (double)q;
     if (q == 0 || left < FEWEST)
         return 0;
-    double F = R2 / (double)q / (fmax(1 - R2, 1e-12) / left), c = 2 / (9 * (double)q);
+    double F = R2 / (double)q / (fmax(1 - R2, LEFT) / left), c = 2 / (9 * (double)q);
     return (cbrt(F) - (1 - c)) / sqrt(c);
 }
 
@@ -133,26 +135,17 @@ typedef struct {
     double *total, *square;
 } moments;
 
-static unrelu_status moments_new(size_t m, size_t p, moments *s, unrelu_error *err)
+static unrelu_status moments_open(ur_arena *arena, size_t m, size_t p, moments *s,
+                                  unrelu_error *err)
 {
-    *s = (moments){.p = p, .m = m};
-    s->G = ur_alloc(p, p * sizeof *s->G);
-    s->sums = ur_alloc(m + 1, p * sizeof *s->sums);
-    s->solved = ur_alloc(p, (m + 1) * sizeof *s->solved);
-    s->total = ur_doubles(m + 1);
-    s->square = ur_doubles(m + 1);
-    if (!s->G || !s->sums || !s->solved || !s->total || !s->square)
-        return ur_fail_memory(err, m * p, "sums");
-    return UNRELU_OK;
-}
-
-static void moments_free(moments *s)
-{
-    free(s->G);
-    free(s->sums);
-    free(s->solved);
-    free(s->total);
-    free(s->square);
+    *s = (moments){.p = p,
+                   .m = m,
+                   .G = ur_take(arena, p, p * sizeof *s->G),
+                   .sums = ur_take(arena, m + 1, p * sizeof *s->sums),
+                   .solved = ur_take(arena, p, (m + 1) * sizeof *s->solved),
+                   .total = ur_take(arena, m + 1, sizeof *s->total),
+                   .square = ur_take(arena, m + 1, sizeof *s->square)};
+    return ur_arena_status(arena, err);
 }
 
 /* place (n): 1 + where a row is in the frame, 0: not there or idle */
@@ -200,8 +193,8 @@ static unrelu_status largest_deviate(moments *s, double *worst, size_t *where, u
     for (size_t j = 0; j < w; j++)
         for (size_t l = 0; l < p; l++)
             s->solved[l * w + j] = s->sums[j * p + l];
-    unrelu_status status = ur_solve_positive(p, w, s->G, s->solved, &positive, err);
-    for (size_t j = 0; j < w && status == UNRELU_OK && positive; j++) {
+    UR_TRY(ur_solve_positive(p, w, s->G, s->solved, &positive, err));
+    for (size_t j = 0; j < w && positive; j++) {
         double mean = s->total[j] / n, spread = s->square[j] / n - mean * mean, explained = 0;
         if (s->total[j] < FEWEST || (j < s->m && n - s->total[j] < FEWEST) || !(spread > 0))
             continue;
@@ -214,29 +207,22 @@ static unrelu_status largest_deviate(moments *s, double *worst, size_t *where, u
             *where = j;
         }
     }
-    return status;
+    return UNRELU_OK;
 }
 
 static unrelu_status test_inputs(const ur_recover *r, const ur_audit *audit, double *worst,
                                  size_t *where, unrelu_error *err)
 {
-    size_t *place = ur_alloc(r->data.n, sizeof *place);
     UR_ARENA(arena);
+    size_t *place = ur_take(&arena, r->data.n, sizeof *place);
     ur_frame frame;
-    moments s = {0};
-    unrelu_status status = place ? UNRELU_OK : ur_fail_memory(err, r->data.n, "rows");
-    if (status == UNRELU_OK)
-        status = ur_frame_make(&r->data, MOST_ROWS, (ur_terms){1, 0}, 1, &arena, &frame, err);
-    if (status == UNRELU_OK)
-        status = moments_new(r->data.m, frame.p, &s, err);
-    if (status == UNRELU_OK) {
-        add_rows(&frame, audit, place, &s);
-        add_cells(r->model, &frame, place, &s);
-        status = largest_deviate(&s, worst, where, err);
-    }
-    free(place);
-    moments_free(&s);
-    return status;
+    moments s;
+    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(ur_frame_make(&r->data, MOST_ROWS, (ur_terms){1, 0}, 1, &arena, &frame, err));
+    UR_TRY(moments_open(&arena, r->data.m, frame.p, &s, err));
+    add_rows(&frame, audit, place, &s);
+    add_cells(r->model, &frame, place, &s);
+    return largest_deviate(&s, worst, where, err);
 }
 
 unrelu_status ur_structure_test(const ur_recover *r, const ur_audit *audit, char *why, size_t room,
@@ -247,14 +233,10 @@ unrelu_status ur_structure_test(const ur_recover *r, const ur_audit *audit, char
     why[0] = 0;
     if (r->model->corrupted == 0)
         return UNRELU_OK;
-    unrelu_status status = test_neurons(r, &share, &column, &neuron, err);
-    if (status == UNRELU_OK)
-        status = count_dead(r, audit, &dead, err);
-    if (status == UNRELU_OK)
-        status = test_inputs(r, audit, &worst, &where, err);
-    if (status != UNRELU_OK)
-        return status;
-    if (share >= 0.5)
+    UR_TRY(test_neurons(r, &share, &column, &neuron, err));
+    UR_TRY(count_dead(r, audit, &dead, err));
+    UR_TRY(test_inputs(r, audit, &worst, &where, err));
+    if (share >= MAJORITY)
         snprintf(
             why, room,
             "label column %zu is not met in %.0f %% of the samples where neuron %zu is on, and "

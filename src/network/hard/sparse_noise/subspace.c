@@ -7,14 +7,12 @@
  * neuron that is off for half of the rows makes a space without it pass the first rule. Else the
  * next ranks are looked at, for as long as fewer rows stay undecided. */
 #include "base/error.h"
-#include "base/memory.h"
 #include "base/random.h"
 #include "dense/linear.h"
 #include "network/hard/sparse_noise/sparse_noise.h"
 #include "pass/parallel.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -24,31 +22,35 @@ enum {
     FEWEST = 8,     /* rows that must count */
     PATIENCE = 2,   /* ranks without fewer undecided rows */
     STALLED = 3,    /* ranks without less noise */
-    FEW_RANKS = 10, /* by all courses */
-    COURSES = 4
+    FEW_RANKS = 10, /* by all schedules */
+    SCHEDULES = 4
 };
 static const double NOISE = 0.1; /* a typical cell is 1: what is left is noise, or a weak neuron */
+static const double MAJORITY = 0.5; /* of rows with most cells met, of rows in which a column is */
+/* Undecided rows beyond twice those of a support at random: one in 200, that of rows of zeros. */
+static const double UNDECIDED = 0.005;
+static const double HOPELESS = 0.8; /* of the first rows undecided: the others are not looked at */
+/* Undecided rows, of the best before: a space is better where a tenth fewer are. */
+static const double BETTER = 0.9;
+static const double FALLS = 0.7; /* median miss, of the least before: below, it is less noise */
+/* What counts as met by the first sweep of polishing, in last thresholds of a schedule. */
+static const double FIRST_CUT = 3;
 
-/* courses of the thresholds: many wrong cells, few, very few and long tails, many of one sign */
+/* schedules of the thresholds: many wrong cells, few, very few and long tails, many of one sign */
 typedef struct {
     double start, g;
     int sweeps;
-} course;
-static const course courses[COURSES] = {{4, .8, 25}, {12, .85, 40}, {30, .9, 70}, {3, .95, 100}};
-
-void ur_subspace_free(ur_subspace *s)
-{
-    free(s->B);
-    *s = (ur_subspace){0};
-}
+} schedule;
+static const schedule schedules[SCHEDULES] = {
+    {4, .8, 25}, {12, .85, 40}, {30, .9, 70}, {3, .95, 100}};
 
 /* ---- the rule ---- */
 
 static unrelu_status judge_columns(const ur_consensus *c, ur_subspace *s, unrelu_error *err)
 {
-    size_t *met = ur_alloc(c->m, sizeof *met), decided = 0;
-    if (!met)
-        return ur_fail_memory(err, c->m, "columns");
+    UR_ARENA(arena);
+    size_t *met = ur_take(&arena, c->m, sizeof *met), decided = 0;
+    UR_TRY(ur_arena_status(&arena, err));
     for (size_t i = 0; i < c->rows; i++) {
         if (c->met[i] == 0 || c->idle[i])
             continue;
@@ -64,7 +66,6 @@ static unrelu_status judge_columns(const ur_consensus *c, ur_subspace *s, unrelu
             s->worst_column = j;
         }
     }
-    free(met);
     return UNRELU_OK;
 }
 
@@ -72,9 +73,9 @@ unrelu_status ur_subspace_judge(const ur_consensus *c, ur_subspace *s, unrelu_er
 {
     size_t most = ur_consensus_most(c->width, c->r), least = ur_consensus_least(c->width, c->r);
     size_t judged = 0, strong = 0, undecided = 0;
-    double *met = ur_doubles(c->rows);
-    if (!met)
-        return ur_fail_memory(err, c->rows, "rows");
+    UR_ARENA(arena);
+    double *met = ur_take(&arena, c->rows, sizeof *met);
+    UR_TRY(ur_arena_status(&arena, err));
     for (size_t i = 0; i < c->rows; i++) {
         if (c->idle[i])
             continue;
@@ -86,14 +87,13 @@ unrelu_status ur_subspace_judge(const ur_consensus *c, ur_subspace *s, unrelu_er
     s->most = judged ? (double)strong / (double)judged : 0;
     s->undecided = judged ? (double)undecided / (double)judged : 1;
     s->wrong = 1 - ur_median(judged, met) / (double)(c->width > 0 ? c->width : 1);
-    s->expected = 0.005 + 2 * ur_binomial_below(c->width, 1 - s->wrong, least - 1);
-    free(met);
+    s->expected = UNDECIDED + 2 * ur_binomial_below(c->width, 1 - s->wrong, least - 1);
     return judge_columns(c, s, err);
 }
 
 int ur_subspace_accepted(const ur_subspace *s)
 {
-    return s->most > 0.5 && s->worst > 0.5 && s->judged >= FEWEST;
+    return s->most > MAJORITY && s->worst > MAJORITY && s->judged >= FEWEST;
 }
 
 /* ---- the search ---- */
@@ -113,29 +113,24 @@ typedef struct {
     size_t stalled;      /* and ranks since that fell by a third */
 } search;
 
-static void search_free(search *q)
-{
-    free(q->M);
-    free(q->check);
-    free(q->B);
-    ur_altproj_free(q->p);
-}
-
 static unrelu_status open_search(const ur_sparse_cells *cells, size_t rows, size_t r_most,
-                                 ur_subspace *best, search *q, unrelu_error *err)
+                                 ur_arena *arena, ur_subspace *best, search *q, unrelu_error *err)
 {
     size_t n = rows < cells->n ? rows : cells->n, m = cells->m;
-    *q = (search){.cells = cells, .n = n, .m = m, .best = best};
-    q->checks = CHECK < cells->n ? CHECK : cells->n;
-    q->M = ur_alloc(n, m * sizeof *q->M);
-    q->check = ur_alloc(q->checks, sizeof *q->check);
-    q->B = ur_alloc(m, r_most * sizeof *q->B);
-    best->B = ur_alloc(m, r_most * sizeof *best->B);
-    double *random = ur_doubles(n);
-    if (!q->M || !q->check || !q->B || !best->B || !random) {
-        free(random);
-        return ur_fail_memory(err, n * m, "labels");
-    }
+    size_t checks = CHECK < cells->n ? CHECK : cells->n;
+    UR_ARENA(own);
+    double *random = ur_take(&own, n, sizeof *random);
+    *q = (search){.cells = cells,
+                  .n = n,
+                  .m = m,
+                  .best = best,
+                  .left = INFINITY,
+                  .checks = checks,
+                  .M = ur_take(arena, n, m * sizeof *q->M),
+                  .check = ur_take(arena, checks, sizeof *q->check),
+                  .B = ur_take(arena, m, r_most * sizeof *q->B)};
+    UR_TRY(ur_arena_status(&own, err));
+    UR_TRY(ur_arena_status(arena, err));
     ur_random_uniforms(cells->seed, UR_STREAM_SPARSE_ROWS, 0, n, random);
     double step = (double)cells->n / (double)n;
     for (size_t i = 0; i < n; i++) {
@@ -144,88 +139,79 @@ static unrelu_status open_search(const ur_sparse_cells *cells, size_t rows, size
         for (size_t j = 0; j < m; j++)
             q->M[i * m + j] = cells->a[row * m + j] * cells->per_unit[j];
     }
-    for (size_t i = 0; i < q->checks; i++) {
-        size_t at = q->checks == CHECK ? i * SPREAD % CHECK : i;
-        q->check[i] = (size_t)(((double)at + 0.5) * (double)cells->n / (double)q->checks);
+    for (size_t i = 0; i < checks; i++) {
+        size_t at = checks == CHECK ? i * SPREAD % CHECK : i;
+        q->check[i] = (size_t)(((double)at + 0.5) * (double)cells->n / (double)checks);
     }
-    free(random);
-    return ur_altproj_new(n, m, q->M, cells->seed, cells->exec, &q->p, err);
+    return ur_altproj_new(n, m, q->M, r_most, cells->seed, cells->exec, arena, &q->p, err);
 }
 
 /* consensus and the rule; columns are repaired where the first consensus calls for it */
 static unrelu_status judge_space(search *q, size_t r, ur_subspace *s, unrelu_error *err)
 {
-    ur_consensus c = {0};
+    UR_ARENA(arena);
+    ur_consensus c;
     size_t repaired = 0, few = q->checks < FIRST ? q->checks : FIRST;
-    unrelu_status status = ur_consensus_run(q->cells, few, q->check, r, q->B, &c, err);
-    if (status == UNRELU_OK)
-        status = ur_subspace_judge(&c, s, err);
-    ur_consensus_free(&c);
-    if (status != UNRELU_OK || s->undecided > 0.8) /* all draws of the others can be saved */
-        return status;
-    status = ur_consensus_run(q->cells, q->checks, q->check, r, q->B, &c, err);
-    if (status == UNRELU_OK)
-        status = ur_repair(q->cells, &c, q->B, &repaired, err);
-    if (status == UNRELU_OK && repaired > 0) {
-        ur_consensus_free(&c);
-        status = ur_orthonormalise(q->m, r, q->B, err);
-        if (status == UNRELU_OK)
-            status = ur_consensus_run(q->cells, q->checks, q->check, r, q->B, &c, err);
+    UR_TRY(ur_consensus_run(q->cells, few, q->check, r, q->B, &arena, &c, err));
+    UR_TRY(ur_subspace_judge(&c, s, err));
+    if (s->undecided > HOPELESS) /* all draws of the others can be saved */
+        return UNRELU_OK;
+    UR_TRY(ur_consensus_run(q->cells, q->checks, q->check, r, q->B, &arena, &c, err));
+    UR_TRY(ur_repair(q->cells, &c, q->B, &repaired, err));
+    if (repaired > 0) {
+        UR_TRY(ur_orthonormalise(q->m, r, q->B, err));
+        UR_TRY(ur_consensus_run(q->cells, q->checks, q->check, r, q->B, &arena, &c, err));
     }
-    if (status == UNRELU_OK)
-        status = ur_subspace_judge(&c, s, err);
-    ur_consensus_free(&c);
-    return status;
+    return ur_subspace_judge(&c, s, err);
 }
 
 /* the polished space of rank r becomes the best where fewer rows stay undecided */
 static unrelu_status test(search *q, size_t r, unrelu_error *err)
 {
-    ur_subspace s = {.r = r};
-    unrelu_status status = judge_space(q, r, &s, err);
+    ur_subspace s = {.r = r, .B = q->best->B};
+    UR_TRY(judge_space(q, r, &s, err));
     int passed = ur_subspace_accepted(&s);
-    if (status == UNRELU_OK && (q->best->r == 0 || passed > q->passed ||
-                                (passed == q->passed && s.undecided < 0.9 * q->best->undecided))) {
-        s.B = q->best->B;
+    if (q->best->r == 0 || passed > q->passed ||
+        (passed == q->passed && s.undecided < BETTER * q->best->undecided)) {
         *q->best = s;
         memcpy(q->best->B, q->B, q->m * r * sizeof *q->B);
         q->passed = passed;
         q->settled = passed && s.undecided <= s.expected;
         q->since = 0;
     }
-    return status;
+    return UNRELU_OK;
 }
 
-/* one course of alternating projections at rank r; *hopeless: most cells are not met */
-static unrelu_status attempt(search *q, size_t r, const course *c, int *hopeless, unrelu_error *err)
+/* one schedule of alternating projections at rank r; *hopeless: most cells are not met */
+static unrelu_status attempt(search *q, size_t r, const schedule *c, int *hopeless,
+                             unrelu_error *err)
 {
-    double miss = INFINITY, share = 0, tolerance = q->cells->tolerance;
-    unrelu_status status = ur_altproj_run(q->p, r, c->start, c->g, c->sweeps, &share, err);
-    *hopeless = share > 0.5;
-    if (status != UNRELU_OK || *hopeless)
-        return status;
+    double miss, share, tolerance = q->cells->tolerance;
+    UR_TRY(ur_altproj_run(q->p, r, c->start, c->g, c->sweeps, &share, err));
+    *hopeless = share > MAJORITY;
+    if (*hopeless)
+        return UNRELU_OK;
     const double *D = ur_altproj_basis(q->p, q->B);
-    double cut = 3 * c->start * pow(c->g, c->sweeps);
-    status = ur_polish(q->n, q->m, q->M, D, r, cut, tolerance, q->cells->exec, q->B, &miss, err);
-    if (status == UNRELU_OK && miss <= tolerance)
+    double cut = FIRST_CUT * c->start * pow(c->g, c->sweeps);
+    UR_TRY(ur_polish(q->n, q->m, q->M, D, r, cut, tolerance, q->cells->exec, q->B, &miss, err));
+    if (miss <= tolerance)
         return test(q, r, err);
-    if (miss < 0.7 * q->left) {
+    if (miss < FALLS * q->left) {
         q->left = miss;
         q->stalled = 0;
     }
-    return status;
+    return UNRELU_OK;
 }
 
-/* ranks one after the other by the courses first .. last; brief: not by others where the first
+/* ranks one after the other by the schedules first .. last; brief: not by others where the first
  * of them leaves most cells unmet */
 static unrelu_status scan(search *q, size_t from, size_t to, size_t first, size_t last, int brief,
                           unrelu_error *err)
 {
-    unrelu_status status = UNRELU_OK;
-    for (size_t r = from; r <= to && status == UNRELU_OK; r++) {
+    for (size_t r = from; r <= to; r++) {
         int hopeless = 0;
-        for (size_t c = first; c <= last && status == UNRELU_OK && !q->settled; c++) {
-            status = attempt(q, r, &courses[c], &hopeless, err);
+        for (size_t c = first; c <= last && !q->settled; c++) {
+            UR_TRY(attempt(q, r, &schedules[c], &hopeless, err));
             if (brief && hopeless)
                 break;
         }
@@ -235,7 +221,7 @@ static unrelu_status scan(search *q, size_t from, size_t to, size_t first, size_
             break;
         ur_progress(q->cells->exec, "separating", (double)r / (double)to);
     }
-    return status;
+    return UNRELU_OK;
 }
 
 static size_t largest_rank(size_t n, size_t m, size_t r_most)
@@ -246,26 +232,25 @@ static size_t largest_rank(size_t n, size_t m, size_t r_most)
 }
 
 unrelu_status ur_subspace_find(const ur_sparse_cells *cells, size_t k, int constant, size_t n_most,
-                               size_t r_most, int thorough, ur_subspace *s, int *found,
-                               unrelu_error *err)
+                               size_t r_most, int thorough, ur_arena *arena, ur_subspace *s,
+                               int *found, unrelu_error *err)
 {
-    search q = {0};
-    *found = 0;
+    UR_ARENA(own);
+    search q;
     size_t most = largest_rank(n_most < cells->n ? n_most : cells->n, cells->m, r_most);
     size_t top = k ? k + (constant ? 1 : 0) : most;
-    *s = (ur_subspace){0};
     top = top < most ? top : most;
-    unrelu_status status = open_search(cells, n_most, most, s, &q, err);
-    q.left = INFINITY;
-    if (status == UNRELU_OK)
-        status = scan(&q, 1, top, 0, 1, 1, err);
-    if (status == UNRELU_OK && !q.passed && k > 0 && k <= top)
-        status = scan(&q, k, top, 1, COURSES - 1, 0, err);
-    if (status == UNRELU_OK && !q.passed && thorough && k == 0 && q.stalled <= STALLED)
-        status = scan(&q, 1, top < FEW_RANKS ? top : FEW_RANKS, 1, COURSES - 1, 0, err);
+    *found = 0;
+    *s = (ur_subspace){.B = ur_take(arena, cells->m, most * sizeof *s->B)};
+    UR_TRY(ur_arena_status(arena, err));
+    UR_TRY(open_search(cells, n_most, most, &own, s, &q, err));
+    UR_TRY(scan(&q, 1, top, 0, 1, 1, err));
+    if (!q.passed && k > 0 && k <= top)
+        UR_TRY(scan(&q, k, top, 1, SCHEDULES - 1, 0, err));
+    if (!q.passed && thorough && k == 0 && q.stalled <= STALLED)
+        UR_TRY(scan(&q, 1, top < FEW_RANKS ? top : FEW_RANKS, 1, SCHEDULES - 1, 0, err));
     *found = q.passed;
     s->largest = top;
     s->left = q.left;
-    search_free(&q);
-    return status;
+    return UNRELU_OK;
 }

@@ -2,14 +2,19 @@
 /* The labels in units that wrong cells do not move: a power of two near the median size of a
  * column's cells that are not 0. Exact: a cell comes back as it was. */
 #include "base/error.h"
-#include "base/memory.h"
 #include "model/digits.h"
 #include "network/hard/sparse_noise/sparse_noise.h"
 
 #include <math.h>
-#include <stdlib.h>
 
-enum { LOOK = 4000, DRAWS = 4000 };
+enum {
+    LOOK = 4000, /* rows of which a column's median is taken, at least */
+    DRAWS = 4000 /* of cells of a row, where no budget is given */
+};
+/* Cells that close are the same. A row is solved from few cells, which amplifies their rounding:
+ * ROUNDINGS of what decimals were cut to, 50 of single precision, 1e7 of doubles; never as much as
+ * a typical cell. */
+static const double SINGLE = 3e-6, DOUBLE = 1e-9, ROUNDINGS = 12, COARSEST = 1e-2;
 
 double ur_median(size_t count, double *v)
 {
@@ -43,52 +48,44 @@ double ur_median(size_t count, double *v)
 }
 
 /* median of the cells of a column that are not 0 */
-static double typical(const ur_sparse_cells *c, size_t j, double *room)
+static double typical(const ur_sparse_cells *c, size_t j, double *scratch)
 {
     size_t step = c->n > LOOK ? c->n / LOOK : 1, count = 0;
     for (size_t i = 0; i < c->n; i += step) {
         double size = fabs(c->a[i * c->m + j]);
         if (size > 0)
-            room[count++] = size;
+            scratch[count++] = size;
     }
-    return ur_median(count, room);
+    return ur_median(count, scratch);
 }
 
-unrelu_status ur_sparse_cells_open(const ur_recover *r, ur_sparse_cells *c, unrelu_error *err)
+unrelu_status ur_sparse_cells_open(const ur_recover *r, ur_arena *arena, ur_sparse_cells *c,
+                                   unrelu_error *err)
 {
+    UR_ARENA(own);
     const ur_data *data = &r->data;
-    *c = (ur_sparse_cells){.n = data->n,
-                           .m = data->m,
+    size_t n = data->n, m = data->m, looked = 2 * LOOK < n ? 2 * LOOK : n, count = 0;
+    double *scratch = ur_take(&own, looked, sizeof *scratch);
+    double *rounding = ur_take(&own, m, sizeof *rounding);
+    *c = (ur_sparse_cells){.n = n,
+                           .m = m,
                            .a = data->a,
+                           .per_unit = ur_take(arena, m, sizeof *c->per_unit),
                            .seed = r->options->seed,
                            .draws = r->options->budget ? r->options->budget : DRAWS,
                            .exec = r->exec};
-    c->per_unit = ur_doubles(c->m);
-    double *room = ur_doubles(2 * LOOK < c->n ? 2 * LOOK : c->n), *rounding = ur_doubles(c->m);
-    size_t count = 0;
-    if (!c->per_unit || !room || !rounding) {
-        free(room);
-        free(rounding);
-        return ur_fail_memory(err, c->m, "columns");
-    }
-    int single = ur_digits_single(c->n * c->m, c->a);
-    for (size_t j = 0; j < c->m; j++) {
+    UR_TRY(ur_arena_status(&own, err));
+    UR_TRY(ur_arena_status(arena, err));
+    int single = ur_digits_single(n * m, c->a);
+    for (size_t j = 0; j < m; j++) {
         int digits;
-        double size = typical(c, j, room);
+        double size = typical(c, j, scratch);
         c->per_unit[j] = size > 0 ? ldexp(1, -ilogb(size)) : 1;
         if (size > 0)
-            rounding[count++] = ur_digits_rounding(c->n, c->m, c->a, j, size, &digits);
+            rounding[count++] = ur_digits_rounding(n, m, c->a, j, size, &digits);
     }
-    /* rounding is amplified by the few cells that a row is solved from; a column of zeros and a few
-     * round errors says nothing of the others */
-    c->tolerance = single ? 3e-6 : fmin(fmax(1e-9, 12 * ur_median(count, rounding)), 1e-2);
-    free(room);
-    free(rounding);
+    /* a column of zeros and a few round errors says nothing of the others: the median */
+    c->tolerance =
+        single ? SINGLE : fmin(fmax(DOUBLE, ROUNDINGS * ur_median(count, rounding)), COARSEST);
     return UNRELU_OK;
-}
-
-void ur_sparse_cells_free(ur_sparse_cells *c)
-{
-    free(c->per_unit);
-    *c = (ur_sparse_cells){0};
 }
