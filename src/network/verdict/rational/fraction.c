@@ -10,7 +10,8 @@
 
 #include <math.h>
 
-static const double MOST = 1e6;
+static const double MOST = 1e6;  /* denominators that a double is taken for */
+static const double APART = 0.5; /* of 1 / sqrt(unit): fractions are 4 units apart, see above */
 
 typedef struct {
     double low, high, most;
@@ -82,6 +83,6 @@ int ur_fraction_between(double low, double high, double most, ur_fraction *out)
 int ur_fraction_of(double x, ur_fraction *out, double *most)
 {
     double size = fabs(x), unit = nextafter(size, INFINITY) - size;
-    *most = fmin(MOST, floor(0.5 / sqrt(unit)));
+    *most = fmin(MOST, floor(APART / sqrt(unit)));
     return *most >= 1 && ur_fraction_between(x, x, *most, out);
 }

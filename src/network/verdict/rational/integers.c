@@ -1,25 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Arrays of integers of any size. The arrays are ours; the digits are GMP's, which ends the
  * program where memory for them is short: they are few. */
-#include "base/memory.h"
 #include "network/verdict/rational/rational.h"
 
 #include <math.h>
-#include <stdlib.h>
 
-mpz_t *ur_integers(size_t count)
+enum { LEAST_EXPONENT = -2000 }; /* below it a double is 0 */
+
+typedef struct {
+    mpz_t *x;
+    size_t count;
+} list;
+
+static void end(void *integers)
 {
-    mpz_t *x = ur_alloc(count, sizeof *x);
-    for (size_t i = 0; x && i < count; i++)
-        mpz_init(x[i]);
-    return x;
+    const list *l = integers;
+    for (size_t i = 0; i < l->count; i++)
+        mpz_clear(l->x[i]);
 }
 
-void ur_integers_free(mpz_t *x, size_t count)
+mpz_t *ur_integers(ur_arena *arena, size_t count)
 {
-    for (size_t i = 0; x && i < count; i++)
-        mpz_clear(x[i]);
-    free(x);
+    list *l = ur_take(arena, 1, sizeof *l);
+    mpz_t *x = ur_take(arena, count, sizeof *x);
+    if (!l || !x)
+        return NULL;
+    *l = (list){x, count};
+    for (size_t i = 0; i < count; i++)
+        mpz_init(x[i]);
+    return ur_arena_adopt(arena, l, end) ? x : NULL;
 }
 
 void ur_integers_reduce(mpz_t *x, size_t count)
@@ -51,7 +60,7 @@ long ur_integers_scale(size_t count, mpz_t *x, double *out)
         long exponent = 0;
         double digits = mpz_get_d_2exp(&exponent, x[i]);
         long shift = exponent - (long)bits;
-        out[i] = shift > -2000 ? ldexp(digits, (int)shift) : 0;
+        out[i] = shift > LEAST_EXPONENT ? ldexp(digits, (int)shift) : 0;
     }
     return (long)bits;
 }

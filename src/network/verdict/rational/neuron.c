@@ -8,27 +8,34 @@
  * right. Nothing is taken on trust: rational.c verifies the result by itself.
  * Cost: (k + d)^3 products of (k + d) (bits of a cell) bits, then n (k + d) of small ones. */
 #include "base/error.h"
-#include "base/memory.h"
 #include "dense/linear.h"
 #include "network/verdict/rational/rational.h"
 #include "pass/parallel.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
-static const double AGREE = 1e-6; /* entries of v and of the model's, both of unit length */
+/* Entries of v and of the model's, both of unit length: the model's are right to 1e-13 times the
+ * condition of the data, and two neurons of one network are not this near. */
+static const double AGREE = 1e-6;
+/* Singular values of the solutions, of the largest: below, they are rounding. */
+static const double RANK = 1e-13;
+/* Distances within which the simplest fractions are taken, the widest first: simple weights are
+ * found by the first, weights of many digits by the last. */
+static const double NEAR[] = {1e-7, 1e-9, 1e-11, 1e-13};
+static const double MOST = 0x1p26; /* denominators: what ur_fraction_between takes */
+enum { LOOK_UP = 256 };            /* rows between looks whether to go on */
 
 typedef struct {
-    ur_exactly *e;
+    ur_verification *e;
     size_t j, k, d, n;
     const double *v; /* the model's */
     double length;   /* ur_kink_neuron */
     ur_null null;
-    mpz_t *row;         /* k + d */
-    mpz_t part, common; /* scratch */
-    double *N, *t;      /* (d, left), left */
-    double *all;        /* k + d */
+    mpz_t *row;           /* k + d */
+    mpz_t *part, *common; /* scratch */
+    double *N, *t;        /* (d, left), left */
+    double *all;          /* k + d */
 } job;
 
 static int side_of(const job *b, size_t i)
@@ -45,7 +52,7 @@ static int side_of(const job *b, size_t i)
 
 static void set_row(job *b, size_t i, int with_z, int with_v)
 {
-    const ur_exactly *e = b->e;
+    const ur_verification *e = b->e;
     ur_quotients_row(&b->e->data, i, e->x, e->a);
     for (size_t l = 0; l < b->k; l++)
         if (with_z)
@@ -69,7 +76,7 @@ static unrelu_status add_sides(job *b, unrelu_error *err)
 {
     for (size_t i = 0; i < b->n; i++) {
         int side = side_of(b, i);
-        if (i % 256 == 0 && ur_cancelled(b->e->r->exec))
+        if (i % LOOK_UP == 0 && ur_cancelled(b->e->r->exec))
             return ur_fail_cancelled(err);
         if (side == 0)
             continue;
@@ -101,8 +108,8 @@ static void add_kinks(job *b)
 
 /* ---- the solution ---- */
 
-/* t: the free coordinates of the solution next to the model's v, the largest 1 in size */
-static unrelu_status lean(job *b, unrelu_error *err)
+/* t: the own coordinates of the solution next to the model's v, the largest 1 in size */
+static unrelu_status find_nearest(job *b, unrelu_error *err)
 {
     const ur_null *null = &b->null;
     size_t left = null->left;
@@ -112,15 +119,15 @@ static unrelu_status lean(job *b, unrelu_error *err)
         for (size_t l = 0; l < b->d; l++)
             b->N[l * left + f] = b->all[b->k + l];
     }
-    unrelu_status status = ur_least_squares(b->d, left, 1, b->N, b->v, 1e-13, b->t, NULL, err);
+    UR_TRY(ur_least_squares(b->d, left, 1, b->N, b->v, RANK, b->t, NULL, err));
     for (size_t f = 0; f < left; f++) {
         ur_integers_scale(null->size, null->vector[f], b->all);
-        b->t[f] *= b->all[null->free[f]];
+        b->t[f] *= b->all[null->own[f]];
         largest = fmax(largest, fabs(b->t[f]));
     }
     for (size_t f = 0; f < left; f++)
         b->t[f] = largest > 0 ? b->t[f] / largest : 0;
-    return status;
+    return UNRELU_OK;
 }
 
 /* v = sum of p_f / q_f vector_f, p_f / q_f simple and within the tolerance of t_f */
@@ -130,21 +137,21 @@ static void combine(job *b, double tolerance, mpz_t *v)
     ur_fraction f = {0, 1};
     for (size_t l = 0; l < b->d; l++)
         mpz_set_ui(v[l], 0);
-    mpz_set_ui(b->common, 1);
+    mpz_set_ui(*b->common, 1);
     for (int sum = 0; sum < 2; sum++)
         for (size_t i = 0; i < null->left; i++) {
-            if (!ur_fraction_between(b->t[i] - tolerance, b->t[i] + tolerance, 0x1p26, &f))
+            if (!ur_fraction_between(b->t[i] - tolerance, b->t[i] + tolerance, MOST, &f))
                 f = (ur_fraction){0, 1};
             if (!sum) {
-                mpz_lcm_ui(b->common, b->common, (unsigned long)f.q);
+                mpz_lcm_ui(*b->common, *b->common, (unsigned long)f.q);
                 continue;
             }
             /* own coordinates are all the same number */
-            mpz_divexact_ui(b->part, b->common, (unsigned long)f.q);
-            mpz_set_d(b->row[0], f.p * mpz_sgn(null->vector[i][null->free[i]]));
-            mpz_mul(b->part, b->part, b->row[0]);
+            mpz_divexact_ui(*b->part, *b->common, (unsigned long)f.q);
+            mpz_set_d(b->row[0], f.p * mpz_sgn(null->vector[i][null->own[i]]));
+            mpz_mul(*b->part, *b->part, b->row[0]);
             for (size_t l = 0; l < b->d; l++)
-                mpz_addmul(v[l], b->part, null->vector[i][b->k + l]);
+                mpz_addmul(v[l], *b->part, null->vector[i][b->k + l]);
         }
     ur_integers_reduce(v, b->d);
 }
@@ -167,8 +174,8 @@ static size_t wrong_sign(job *b, mpz_t *v)
     for (size_t i = 0; i < b->n; i++) {
         int side = side_of(b, i);
         ur_quotients_row(&b->e->data, i, b->e->x, b->e->a);
-        ur_integers_dot(b->d, b->e->x, v, b->part);
-        if (side * mpz_sgn(b->part) < 0)
+        ur_integers_dot(b->d, b->e->x, v, *b->part);
+        if (side * mpz_sgn(*b->part) < 0)
             return i;
     }
     return b->n;
@@ -176,15 +183,12 @@ static size_t wrong_sign(job *b, mpz_t *v)
 
 static unrelu_status solve(job *b, mpz_t *v, unrelu_error *err)
 {
-    static const double tolerances[] = {1e-7, 1e-9, 1e-11, 1e-13};
     char *why = b->e->why;
-    unrelu_status status = lean(b, err);
-    if (status != UNRELU_OK)
-        return status;
-    for (size_t i = 0; i < sizeof tolerances / sizeof *tolerances; i++) {
+    UR_TRY(find_nearest(b, err));
+    for (size_t i = 0; i < sizeof NEAR / sizeof *NEAR; i++) {
         if (ur_cancelled(b->e->r->exec))
             return ur_fail_cancelled(err);
-        combine(b, tolerances[i], v);
+        combine(b, NEAR[i], v);
         why[0] = '\0';
         size_t wrong = b->n;
         if (!agrees(b, v))
@@ -204,31 +208,29 @@ static unrelu_status solve(job *b, mpz_t *v, unrelu_error *err)
     return UNRELU_OK;
 }
 
-unrelu_status ur_exactly_neuron(ur_exactly *e, size_t j, unrelu_error *err)
+unrelu_status ur_verify_neuron(ur_verification *e, size_t j, unrelu_error *err)
 {
+    UR_ARENA(arena);
     const unrelu_network *model = e->r->model;
     size_t d = model->d, k = model->k, size = k + d;
-    job b = {.e = e, .j = j, .k = k, .d = d, .n = model->n, .v = model->V + j * d};
-    b.length = ur_kink_neuron(&e->r->data, b.v);
-    mpz_inits(b.part, b.common, NULL);
-    b.row = ur_integers(size);
-    b.N = ur_alloc(d, size * sizeof *b.N);
-    b.t = ur_doubles(size);
-    b.all = ur_doubles(size);
-    unrelu_status status = ur_null_make(size, &b.null, err);
-    if (status == UNRELU_OK && (!b.row || !b.N || !b.t || !b.all))
-        status = ur_fail_memory(err, size, "equations");
-    if (status == UNRELU_OK)
-        status = add_sides(&b, err);
-    if (status == UNRELU_OK && !e->why[0]) {
-        add_kinks(&b);
-        status = solve(&b, e->V + j * d, err);
-    }
-    ur_integers_free(b.row, size);
-    mpz_clears(b.part, b.common, NULL);
-    free(b.N);
-    free(b.t);
-    free(b.all);
-    ur_null_free(&b.null);
-    return status;
+    const double *v = model->V + j * d;
+    job b = {.e = e,
+             .j = j,
+             .k = k,
+             .d = d,
+             .n = model->n,
+             .v = v,
+             .length = ur_kink_neuron(&e->r->data, v),
+             .row = ur_integers(&arena, size),
+             .part = ur_integers(&arena, 1),
+             .common = ur_integers(&arena, 1),
+             .N = ur_take(&arena, d, size * sizeof *b.N),
+             .t = ur_take(&arena, size, sizeof *b.t),
+             .all = ur_take(&arena, size, sizeof *b.all)};
+    UR_TRY(ur_null_make(size, &arena, &b.null, err));
+    UR_TRY(add_sides(&b, err));
+    if (e->why[0])
+        return UNRELU_OK;
+    add_kinks(&b);
+    return solve(&b, e->V + j * d, err);
 }

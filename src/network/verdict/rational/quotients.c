@@ -3,13 +3,11 @@
  * whole number next to x q: q is at most half of 1 / sqrt(unit in the last place), so that x q is
  * off by less than 1/2. */
 #include "base/error.h"
-#include "base/memory.h"
 #include "network/verdict/rational/rational.h"
 #include "pass/parallel.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 static int read_cells(const double *cells, size_t rows, size_t columns, const char *what,
                       uint32_t *q, char *why)
@@ -32,46 +30,35 @@ static int read_cells(const double *cells, size_t rows, size_t columns, const ch
     return 1;
 }
 
-unrelu_status ur_quotients_make(const ur_data *data, const unrelu_exec *exec, ur_quotients *all,
-                                char *why, unrelu_error *err)
+unrelu_status ur_quotients_make(const ur_data *data, const unrelu_exec *exec, ur_arena *arena,
+                                ur_quotients *all, char *why, unrelu_error *err)
 {
-    *all = (ur_quotients){.data = data};
-    mpz_init(all->scale);
-    mpz_init(all->part);
-    all->x = ur_alloc(data->n, data->d * sizeof *all->x);
-    all->a = ur_alloc(data->n, data->m * sizeof *all->a);
-    if (!all->x || !all->a)
-        return ur_fail_memory(err, data->n * (data->d + data->m), "denominators");
+    *all = (ur_quotients){.data = data,
+                          .x = ur_take(arena, data->n, data->d * sizeof *all->x),
+                          .a = ur_take(arena, data->n, data->m * sizeof *all->a),
+                          .scale = ur_integers(arena, 1),
+                          .part = ur_integers(arena, 1)};
+    UR_TRY(ur_arena_status(arena, err));
     if (read_cells(data->x, data->n, data->d, "inputs", all->x, why))
         read_cells(data->a, data->n, data->m, "labels", all->a, why);
     return ur_cancelled(exec) ? ur_fail_cancelled(err) : UNRELU_OK;
-}
-
-void ur_quotients_free(ur_quotients *all)
-{
-    if (!all->data)
-        return;
-    free(all->x);
-    free(all->a);
-    mpz_clear(all->scale);
-    mpz_clear(all->part);
 }
 
 static void gather(ur_quotients *all, const uint32_t *q, size_t count)
 {
     for (size_t l = 0; l < count; l++)
         if (q[l] > 1)
-            mpz_lcm_ui(all->scale, all->scale, q[l]);
+            mpz_lcm_ui(*all->scale, *all->scale, q[l]);
 }
 
 static void spread(ur_quotients *all, const double *x, const uint32_t *q, size_t count, mpz_t *out)
 {
     for (size_t l = 0; l < count; l++) {
         mpz_set_d(out[l], nearbyint(x[l] * q[l]));
-        if (mpz_cmp_ui(all->scale, 1) == 0)
+        if (mpz_cmp_ui(*all->scale, 1) == 0)
             continue;
-        mpz_divexact_ui(all->part, all->scale, q[l]);
-        mpz_mul(out[l], out[l], all->part);
+        mpz_divexact_ui(*all->part, *all->scale, q[l]);
+        mpz_mul(out[l], out[l], *all->part);
     }
 }
 
@@ -79,7 +66,7 @@ void ur_quotients_row(ur_quotients *all, size_t i, mpz_t *x, mpz_t *a)
 {
     const ur_data *data = all->data;
     const uint32_t *x_q = all->x + i * data->d, *a_q = all->a + i * data->m;
-    mpz_set_ui(all->scale, 1);
+    mpz_set_ui(*all->scale, 1);
     gather(all, x_q, data->d);
     gather(all, a_q, data->m);
     spread(all, data->x + i * data->d, x_q, data->d, x);

@@ -17,6 +17,7 @@
 #include <string.h>
 
 static const char STAGE[] = "exact arithmetic";
+enum { LOOK_UP = 256 }; /* rows between looks whether to go on */
 
 /* ---- what can be certified ---- */
 
@@ -41,13 +42,14 @@ static int is_eligible(const ur_recover *r, char *why)
     return !why[0];
 }
 
-static unrelu_status find_basis(ur_exactly *e, unrelu_error *err)
+static unrelu_status find_basis(ur_verification *e, unrelu_error *err)
 {
     const ur_recover *r = e->r;
     size_t k = r->model->k, m = r->model->m, rank = 0;
-    ur_null null = {0};
-    unrelu_status status = ur_null_make(m, &null, err);
-    for (size_t i = 0; status == UNRELU_OK && i < r->data.n && !e->why[0]; i++) {
+    UR_ARENA(arena);
+    ur_null null;
+    UR_TRY(ur_null_make(m, &arena, &null, err));
+    for (size_t i = 0; i < r->data.n && !e->why[0]; i++) {
         ur_quotients_row(&e->data, i, e->x, e->a);
         size_t column = ur_null_add(&null, e->a);
         if (column == UR_NULL_HOLDS)
@@ -60,20 +62,19 @@ static unrelu_status find_basis(ur_exactly *e, unrelu_error *err)
         else
             e->basis[rank++] = column;
         if (ur_cancelled(r->exec))
-            status = ur_fail_cancelled(err);
+            return ur_fail_cancelled(err);
     }
-    if (status == UNRELU_OK && rank < k)
+    if (rank < k)
         snprintf(e->why, UR_WHY,
                  "the labels have rank %zu, and %zu neurons are verified from labels of rank %zu",
                  rank, k, k);
-    ur_null_free(&null);
-    return status;
+    return UNRELU_OK;
 }
 
 /* ---- the certificate ---- */
 
 /* row i of (F, A), both times the same integer */
-static void set_features(ur_exactly *e, size_t i, mpz_t *row)
+static void set_features(ur_verification *e, size_t i, mpz_t *row)
 {
     size_t d = e->r->model->d, k = e->r->model->k, m = e->r->model->m;
     ur_quotients_row(&e->data, i, e->x, e->a);
@@ -86,12 +87,12 @@ static void set_features(ur_exactly *e, size_t i, mpz_t *row)
         mpz_set(row[k + j], e->a[j]);
 }
 
-static unrelu_status verify(ur_exactly *e, ur_null *null, mpz_t *row, unrelu_error *err)
+static unrelu_status verify(ur_verification *e, ur_null *null, mpz_t *row, unrelu_error *err)
 {
     const ur_recover *r = e->r;
     size_t k = r->model->k, m = r->model->m;
     for (size_t i = 0; i < r->data.n; i++) {
-        if (i % 256 == 0 && ur_cancelled(r->exec))
+        if (i % LOOK_UP == 0 && ur_cancelled(r->exec))
             return ur_fail_cancelled(err);
         set_features(e, i, row);
         size_t lost = ur_null_add(null, row);
@@ -135,7 +136,7 @@ static char *write_fraction(const mpz_t p, const mpz_t q)
     return text;
 }
 
-static unrelu_status write_weights(ur_exactly *e, ur_null *null, unrelu_error *err)
+static unrelu_status write_weights(ur_verification *e, ur_null *null, unrelu_error *err)
 {
     unrelu_network *model = e->r->model;
     size_t d = model->d, k = model->k, m = model->m, failed = 0;
@@ -144,7 +145,7 @@ static unrelu_status write_weights(ur_exactly *e, ur_null *null, unrelu_error *e
     for (size_t i = 0; V && i < k * d; i++)
         failed += !(V[i] = write_integer(e->V[i]));
     for (size_t i = 0; U && i < m; i++) {
-        mpz_t *vector = null->vector[i], *own = &vector[null->free[i]];
+        mpz_t *vector = null->vector[i], *own = &vector[null->own[i]];
         mpz_neg(*own, *own); /* F u + a own = 0 */
         for (size_t j = 0; j < k; j++)
             failed += !(U[i * k + j] = write_fraction(vector[j], *own));
@@ -159,46 +160,36 @@ static unrelu_status write_weights(ur_exactly *e, ur_null *null, unrelu_error *e
     return ur_fail_memory(err, k * (d + m), "fractions");
 }
 
-static unrelu_status certify(ur_exactly *e, unrelu_error *err)
+static unrelu_status certify(ur_verification *e, unrelu_error *err)
 {
-    const unrelu_network *model = e->r->model;
-    size_t k = model->k, size = k + model->m;
-    ur_null null = {0};
-    mpz_t *row = ur_integers(size);
-    unrelu_status status =
-        row ? ur_null_make(size, &null, err) : ur_fail_memory(err, size, "integers");
-    if (status == UNRELU_OK)
-        status = verify(e, &null, row, err);
-    if (status == UNRELU_OK && !e->why[0])
-        status = write_weights(e, &null, err);
-    ur_integers_free(row, size);
-    ur_null_free(&null);
-    return status;
+    UR_ARENA(arena);
+    size_t size = e->r->model->k + e->r->model->m;
+    ur_null null;
+    mpz_t *row = ur_integers(&arena, size);
+    UR_TRY(ur_null_make(size, &arena, &null, err));
+    UR_TRY(verify(e, &null, row, err));
+    return e->why[0] ? UNRELU_OK : write_weights(e, &null, err);
 }
 
 /* ---- the walk ---- */
 
-static unrelu_status walk(ur_exactly *e, unrelu_error *err)
+static unrelu_status walk(ur_verification *e, unrelu_error *err)
 {
+    UR_ARENA(arena);
     const ur_recover *r = e->r;
-    const unrelu_network *model = r->model;
-    size_t d = model->d, k = model->k, m = model->m;
-    e->basis = ur_alloc(k, sizeof *e->basis);
-    e->x = ur_integers(d);
-    e->a = ur_integers(m);
-    e->V = ur_integers(k * d);
-    if (!e->basis || !e->x || !e->a || !e->V)
-        return ur_fail_memory(err, k * d, "integers");
-    unrelu_status status = ur_quotients_make(&r->data, r->exec, &e->data, e->why, err);
-    if (status == UNRELU_OK && !e->why[0])
-        status = find_basis(e, err);
-    for (size_t j = 0; status == UNRELU_OK && !e->why[0] && j < k; j++) {
+    size_t d = r->model->d, k = r->model->k;
+    e->basis = ur_take(&arena, k, sizeof *e->basis);
+    e->x = ur_integers(&arena, d);
+    e->a = ur_integers(&arena, r->model->m);
+    e->V = ur_integers(&arena, k * d);
+    UR_TRY(ur_quotients_make(&r->data, r->exec, &arena, &e->data, e->why, err));
+    if (!e->why[0])
+        UR_TRY(find_basis(e, err));
+    for (size_t j = 0; !e->why[0] && j < k; j++) {
         ur_progress(r->exec, STAGE, (double)j / (double)(k + 1));
-        status = ur_exactly_neuron(e, j, err);
+        UR_TRY(ur_verify_neuron(e, j, err));
     }
-    if (status == UNRELU_OK && !e->why[0])
-        status = certify(e, err);
-    return status;
+    return e->why[0] ? UNRELU_OK : certify(e, err);
 }
 
 unrelu_status ur_rational_ready(unrelu_error *err)
@@ -209,18 +200,10 @@ unrelu_status ur_rational_ready(unrelu_error *err)
 
 unrelu_status ur_rational(ur_recover *r, unrelu_error *err)
 {
-    ur_exactly e = {.r = r};
-    unrelu_network *model = r->model;
-    unrelu_status status = UNRELU_OK;
+    ur_verification e = {.r = r};
     if (is_eligible(r, e.why))
-        status = walk(&e, err);
-    if (status == UNRELU_OK && e.why[0])
-        status =
-            ur_network_warn(model, "certify", err, "not verified in exact arithmetic: %s", e.why);
-    ur_quotients_free(&e.data);
-    free(e.basis);
-    ur_integers_free(e.x, model->d);
-    ur_integers_free(e.a, model->m);
-    ur_integers_free(e.V, model->k * model->d);
-    return status;
+        UR_TRY(walk(&e, err));
+    return e.why[0] ? ur_network_warn(r->model, "certify", err,
+                                      "not verified in exact arithmetic: %s", e.why)
+                    : UNRELU_OK;
 }

@@ -4,6 +4,7 @@
 #ifndef UR_RATIONAL_H
 #define UR_RATIONAL_H
 
+#include "base/arena.h"
 #include "network/problem/recover.h"
 
 #include <gmp.h>
@@ -23,8 +24,7 @@ int ur_fraction_of(double x, ur_fraction *out, double *most);
 
 /* --- integers.c --- */
 /* count zeros; NULL where memory is short */
-mpz_t *ur_integers(size_t count);
-void ur_integers_free(mpz_t *x, size_t count);
+mpz_t *ur_integers(ur_arena *arena, size_t count);
 /* greatest common divisor 1; zeros stay */
 void ur_integers_reduce(mpz_t *x, size_t count);
 void ur_integers_dot(size_t count, mpz_t *x, mpz_t *y, mpz_t out);
@@ -32,22 +32,21 @@ void ur_integers_dot(size_t count, mpz_t *x, mpz_t *y, mpz_t out);
 long ur_integers_scale(size_t count, mpz_t *x, double *out);
 
 /* --- null.c --- */
-/* Integer vectors that span {w : row w = 0 for all rows so far}. Vector i has a coordinate free[i]
- * of its own, where the others are 0. */
+/* Integer vectors that span {w : row w = 0 for all rows so far}. Vector i has a coordinate own[i],
+ * where the others are 0. */
 typedef struct {
     size_t size, left; /* coordinates, vectors */
-    size_t *free;
+    size_t *own;
     mpz_t **vector; /* left of size integers */
-    mpz_t *cells, *value;
-    mpz_t divisor, part;
+    mpz_t *value;   /* of a row at each */
+    mpz_t *divisor, *part;
 } ur_null;
 
 #define UR_NULL_HOLDS SIZE_MAX
 
-unrelu_status ur_null_make(size_t size, ur_null *null, unrelu_error *err);
-void ur_null_free(ur_null *null);
-/* UR_NULL_HOLDS, or the coordinate that is no longer free: the first whose vector does not meet
- * the row */
+unrelu_status ur_null_make(size_t size, ur_arena *arena, ur_null *null, unrelu_error *err);
+/* UR_NULL_HOLDS, or the coordinate that no vector has any more: the first whose vector does not
+ * meet the row */
 size_t ur_null_add(ur_null *null, mpz_t *row);
 /* vectors without common factors */
 void ur_null_reduce(ur_null *null);
@@ -57,14 +56,13 @@ void ur_null_reduce(ur_null *null);
 typedef struct {
     const ur_data *data;
     uint32_t *x, *a; /* (n, d), (n, m) */
-    mpz_t scale, part;
+    mpz_t *scale, *part;
 } ur_quotients;
 
 /* why (size UR_WHY) is set where a cell is no fraction */
 #define UR_WHY 400
-unrelu_status ur_quotients_make(const ur_data *data, const unrelu_exec *exec, ur_quotients *all,
-                                char *why, unrelu_error *err);
-void ur_quotients_free(ur_quotients *all);
+unrelu_status ur_quotients_make(const ur_data *data, const unrelu_exec *exec, ur_arena *arena,
+                                ur_quotients *all, char *why, unrelu_error *err);
 /* row i times the common denominator of its inputs and labels: x (d), a (m) */
 void ur_quotients_row(ur_quotients *all, size_t i, mpz_t *x, mpz_t *a);
 
@@ -75,9 +73,9 @@ typedef struct {
     size_t *basis;    /* k columns of labels, independent */
     mpz_t *x, *a, *V; /* d, m: a row; (k, d): neurons */
     char why[UR_WHY]; /* what is not exact */
-} ur_exactly;
+} ur_verification;
 
 /* v (d integers without common factor) of neuron j, by the signs of the model's own */
-unrelu_status ur_exactly_neuron(ur_exactly *e, size_t j, unrelu_error *err);
+unrelu_status ur_verify_neuron(ur_verification *e, size_t j, unrelu_error *err);
 
 #endif
