@@ -12,8 +12,8 @@
  * 5000). The angle of z falls as n^-1/2; then each row of V is a regression of z.y on x over its
  * half-space. Cost: n k^2 d^2 / 4 multiply-adds, one matrix T (k (k + 1) / 2 x d (d + 1) / 2).
  * Refuses inputs that the test of symmetry rejects at 1e-3, biases, k > d, rank of labels < k. */
+#include "base/arena.h"
 #include "base/error.h"
-#include "base/memory.h"
 #include "dense/blas.h"
 #include "dense/linear.h"
 #include "dense/rank_ones.h"
@@ -23,11 +23,10 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-enum { MOST = 3000 };
-#define LEVEL 1e-3
+enum { MOST = 3000 }; /* order of an eigenproblem: two matrices of 72 MB */
+/* Chance of rejecting symmetric inputs: small, as symmetry is what the user asked for. */
+static const double LEVEL = 1e-3;
 
 static unrelu_status check(const ur_start *start, ur_symmetry *test, unrelu_error *err)
 {
@@ -48,14 +47,14 @@ static unrelu_status check(const ur_start *start, ur_symmetry *test, unrelu_erro
                        "--method symmetric with %zu neurons is an eigenproblem of order %zu, more "
                        "than %d: use --method exact or facets",
                        start->k, ur_lift_pairs(start->k), MOST);
-    unrelu_status status = ur_symmetry_test(&start->sample, start->seed, start->exec, test, err);
-    if (status == UNRELU_OK && test->p < LEVEL)
-        status = ur_fail(err, UNRELU_EDATA,
-                         "the inputs are not symmetric about 0 (p = %.2g, chi2 = %.4g with %zu "
-                         "degrees of freedom): --method symmetric does not apply; use --method "
-                         "facets or lifted",
-                         test->p, test->statistic, test->degrees);
-    return status;
+    UR_TRY(ur_symmetry_test(&start->sample, start->seed, start->exec, test, err));
+    if (test->p < LEVEL)
+        return ur_fail(err, UNRELU_EDATA,
+                       "the inputs are not symmetric about 0 (p = %.2g, chi2 = %.4g with %zu "
+                       "degrees of freedom): --method symmetric does not apply; use --method "
+                       "facets or lifted",
+                       test->p, test->statistic, test->degrees);
+    return UNRELU_OK;
 }
 
 typedef struct {
@@ -94,56 +93,44 @@ static void project_noise(size_t pk, size_t pr, const double *c, double *T)
 static unrelu_status moment(const ur_lift *l, const unrelu_exec *exec, double *T, unrelu_error *err)
 {
     size_t k = l->k, r = l->r, pk = ur_lift_pairs(k), pr = ur_lift_pairs(r);
-    blocks b = {.B = ur_alloc(k, r * sizeof *b.B),
-                .s = ur_alloc(UR_LIFT_BLOCK, k * sizeof *b.s),
-                .left = ur_alloc(UR_LIFT_BLOCK, pk * sizeof *b.left),
-                .right = ur_alloc(UR_LIFT_BLOCK, pr * sizeof *b.right),
-                .scratch = ur_doubles(pk),
-                .noise = ur_doubles(pr)};
-    unrelu_status status = UNRELU_OK;
-    if (!b.B || !b.s || !b.left || !b.right || !b.scratch || !b.noise) {
-        status = ur_fail_memory(err, UR_LIFT_BLOCK * (pk + pr), "products");
-        goto done;
-    }
-    for (size_t first = 0; first < l->n && status == UNRELU_OK; first += UR_LIFT_BLOCK) {
+    UR_ARENA(arena);
+    blocks b = {.B = ur_take(&arena, k, r * sizeof *b.B),
+                .s = ur_take(&arena, UR_LIFT_BLOCK, k * sizeof *b.s),
+                .left = ur_take(&arena, UR_LIFT_BLOCK, pk * sizeof *b.left),
+                .right = ur_take(&arena, UR_LIFT_BLOCK, pr * sizeof *b.right),
+                .scratch = ur_take(&arena, pk, sizeof *b.scratch),
+                .noise = ur_take(&arena, pr, sizeof *b.noise)};
+    UR_TRY(ur_arena_status(&arena, err));
+    for (size_t first = 0; first < l->n; first += UR_LIFT_BLOCK) {
         size_t rows = l->n - first < UR_LIFT_BLOCK ? l->n - first : UR_LIFT_BLOCK;
-        status = ur_lift_add(exec, rows, k, l->y + first * k, r, l->x + first * r, 0, b.B, err);
+        UR_TRY(ur_lift_add(exec, rows, k, l->y + first * k, r, l->x + first * r, 0, b.B, err));
     }
-    ur_scale((k * r), 1 / (double)l->n, b.B);
-    for (size_t first = 0; first < l->n && status == UNRELU_OK; first += UR_LIFT_BLOCK) {
+    ur_scale(k * r, 1 / (double)l->n, b.B);
+    for (size_t first = 0; first < l->n; first += UR_LIFT_BLOCK) {
         size_t rows = l->n - first < UR_LIFT_BLOCK ? l->n - first : UR_LIFT_BLOCK;
         ur_progress(exec, "fourth moments", (double)first / (double)l->n);
         fill(l, first, rows, &b);
-        status = ur_lift_add(exec, rows, pk, b.left, pr, b.right, 0, T, err);
+        UR_TRY(ur_lift_add(exec, rows, pk, b.left, pr, b.right, 0, T, err));
     }
     for (size_t i = 0; i < pk; i++)
         ur_scale(pr, 1 / (double)l->n, T + i * pr);
     project_noise(pk, pr, b.noise, T);
-done:
-    free(b.B);
-    free(b.s);
-    free(b.left);
-    free(b.right);
-    free(b.scratch);
-    free(b.noise);
-    return status;
+    return UNRELU_OK;
 }
 
 /* span (k x k^2): the k least left singular vectors; the singular values around the gap */
 static unrelu_status least(size_t k, size_t pr, const double *T, double *span, double around[3],
                            unrelu_error *err)
 {
+    UR_ARENA(arena);
     size_t pk = ur_lift_pairs(k);
-    double *TT = ur_alloc(pk, pk * sizeof *TT), *vectors = ur_alloc(pk, pk * sizeof *vectors);
-    double *values = ur_doubles(pk), *one = ur_doubles(pk);
-    unrelu_status status = UNRELU_OK;
-    if (!TT || !vectors || !values || !one) {
-        status = ur_fail_memory(err, pk * pk, "numbers of an eigenproblem");
-        goto done;
-    }
+    double *TT = ur_take(&arena, pk, pk * sizeof *TT);
+    double *vectors = ur_take(&arena, pk, pk * sizeof *vectors);
+    double *values = ur_take(&arena, pk, sizeof *values), *one = ur_take(&arena, pk, sizeof *one);
+    UR_TRY(ur_arena_status(&arena, err));
     ur_gram(pk, pr, T, TT);
-    status = ur_eigen_symmetric(pk, TT, values, vectors, err);
-    for (size_t i = 0; i < k && status == UNRELU_OK; i++) {
+    UR_TRY(ur_eigen_symmetric(pk, TT, values, vectors, err));
+    for (size_t i = 0; i < k; i++) {
         for (size_t j = 0; j < pk; j++)
             one[j] = vectors[j * pk + i];
         ur_lift_matrix(k, one, span + i * k * k);
@@ -151,12 +138,7 @@ static unrelu_status least(size_t k, size_t pr, const double *T, double *span, d
     size_t at[3] = {k - 1, k < pk ? k : pk - 1, pk - 1};
     for (int i = 0; i < 3; i++)
         around[i] = sqrt(fmax(0, values[at[i]]));
-done:
-    free(TT);
-    free(vectors);
-    free(values);
-    free(one);
-    return status;
+    return UNRELU_OK;
 }
 
 /* signs of z by a positive mean of z.y; w = E[(z.y) x] */
@@ -203,45 +185,27 @@ unrelu_status ur_start_symmetric(const ur_start *start, double *V, ur_start_note
     ur_lift_options options = {.method = "symmetric", .scaled = 1};
     ur_symmetry test;
     UR_ARENA(arena);
-    ur_lift l = {0};
+    ur_lift l;
     size_t k = start->k;
-    double *T = NULL, *span = NULL, *Z = NULL, *w = NULL, around[3] = {0}, far = 0;
-    unrelu_status status = check(start, &test, err);
-    if (status == UNRELU_OK)
-        status = ur_lift_new(start, &options, &arena, &l, err);
-    if (status != UNRELU_OK)
-        return status;
+    double around[3], far;
+    UR_TRY(check(start, &test, err));
+    UR_TRY(ur_lift_new(start, &options, &arena, &l, err));
     size_t pk = ur_lift_pairs(k), pr = ur_lift_pairs(l.r);
-    T = ur_alloc(pk, pr * sizeof *T);
-    span = ur_alloc(k, k * k * sizeof *span);
-    Z = ur_alloc(k, k * sizeof *Z);
-    w = ur_alloc(k, l.r * sizeof *w);
-    if (!T || !span || !Z || !w) {
-        status = ur_fail_memory(err, pk * pr, "fourth moments");
-        goto done;
-    }
-    status = moment(&l, start->exec, T, err);
-    if (status == UNRELU_OK)
-        status = least(k, pr, T, span, around, err);
-    if (status == UNRELU_OK)
-        status = ur_span_split(k, span, start->seed, UR_STREAM_SPAN, Z, &far, err);
-    if (status == UNRELU_OK && !isfinite(far))
-        status = ur_fail(err, UNRELU_EDATA,
-                         "the %zu least singular vectors of the fourth moments hold no pure "
-                         "neurons: too few samples (%zu) or not a relu network",
-                         k, l.n);
-    if (status != UNRELU_OK)
-        goto done;
+    double *T = ur_take(&arena, pk, pr * sizeof *T);
+    double *span = ur_take(&arena, k, k * k * sizeof *span);
+    double *Z = ur_take(&arena, k, k * sizeof *Z), *w = ur_take(&arena, k, l.r * sizeof *w);
+    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(moment(&l, start->exec, T, err));
+    UR_TRY(least(k, pr, T, span, around, err));
+    UR_TRY(ur_span_split(k, span, start->seed, UR_STREAM_SPAN, Z, &far, err));
+    if (!isfinite(far))
+        return ur_fail(err, UNRELU_EDATA,
+                       "the %zu least singular vectors of the fourth moments hold no pure "
+                       "neurons: too few samples (%zu) or not a relu network",
+                       k, l.n);
     orient(&l, Z, w);
-    status = ur_lift_regress(&l, start->exec, Z, 0, w, err);
-    if (status == UNRELU_OK)
-        status = ur_lift_rows(&l, start->sample.d, w, V, NULL, err);
-    if (status == UNRELU_OK)
-        describe(&test, k, around, far, note);
-done:
-    free(T);
-    free(span);
-    free(Z);
-    free(w);
-    return status;
+    UR_TRY(ur_lift_regress(&l, start->exec, Z, 0, w, err));
+    UR_TRY(ur_lift_rows(&l, start->sample.d, w, V, NULL, err));
+    describe(&test, k, around, far, note);
+    return UNRELU_OK;
 }

@@ -6,20 +6,20 @@
  * below the number of functions the statistic is at most n and nothing is rejected. */
 #include "paper/two_layer/symmetry_test.h"
 
+#include "base/arena.h"
 #include "base/error.h"
-#include "base/memory.h"
 #include "base/random.h"
 #include "dense/linear.h"
 #include "network/exact/lift.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { WAVES = 8, ROUNDS = 100000 };
-#define CLIP         3
-#define RANK         1e-10
-#define OMEGAS_FIRST ((uint64_t)1 << 40) /* the rest of the stream is span.c's */
+static const double CLIP = 3;     /* root mean squares: cubes of heavy tails have a mean, too */
+static const double RANK = 1e-10; /* of products of functions, of the largest: below, no function */
+static const double SERIES = 1e-17, FRACTION = 1e-16;   /* terms that no longer count: rounding */
+static const double INFINITE = 1e300;                   /* as the method of Lentz wants it */
+static const uint64_t OMEGAS_FIRST = (uint64_t)1 << 40; /* the rest of the stream is span.c's */
 
 /* Gamma(a, x) / Gamma(a): the series of the lower function below x = a + 1, the continued
  * fraction of the upper one (modified Lentz) above */
@@ -31,18 +31,18 @@ static double upper_gamma(double a, double x)
     double front = exp(a * log(x) - x - lgamma_r(a, &sign));
     if (x < a + 1) {
         double term = 1 / a, sum = term;
-        for (int i = 1; i < ROUNDS && term > sum * 1e-17; i++)
+        for (int i = 1; i < ROUNDS && term > sum * SERIES; i++)
             sum += term *= x / (a + i);
         return fmax(0, 1 - front * sum);
     }
-    double b = x + 1 - a, c = 1e300, d = 1 / b, f = d;
+    double b = x + 1 - a, c = INFINITE, d = 1 / b, f = d;
     for (int i = 1; i < ROUNDS; i++) {
         double an = -i * (i - a), step;
         b += 2;
         d = 1 / (an * d + b);
         c = b + an / c;
         f *= step = c * d;
-        if (fabs(step - 1) < 1e-16)
+        if (fabs(step - 1) < FRACTION)
             break;
     }
     return front * f;
@@ -104,32 +104,29 @@ static void evaluate(const functions *f, const double *x, double *out)
 static unrelu_status add_up(const ur_sample *s, const functions *f, const unrelu_exec *exec,
                             double *C, unrelu_error *err)
 {
+    UR_ARENA(arena);
     size_t width = f->p + 1;
-    double *block = ur_alloc(UR_LIFT_BLOCK, width * sizeof *block);
-    if (!block)
-        return ur_fail_memory(err, UR_LIFT_BLOCK * width, "odd functions");
-    unrelu_status status = UNRELU_OK;
-    for (size_t first = 0; first < s->n && status == UNRELU_OK; first += UR_LIFT_BLOCK) {
+    double *block = ur_take(&arena, UR_LIFT_BLOCK, width * sizeof *block);
+    UR_TRY(ur_arena_status(&arena, err));
+    for (size_t first = 0; first < s->n; first += UR_LIFT_BLOCK) {
         size_t rows = s->n - first < UR_LIFT_BLOCK ? s->n - first : UR_LIFT_BLOCK;
         for (size_t i = 0; i < rows; i++)
             evaluate(f, s->x + (first + i) * s->d, block + i * width);
-        status = ur_lift_add(exec, rows, width, block, width, block, 1, C, err);
+        UR_TRY(ur_lift_add(exec, rows, width, block, width, block, 1, C, err));
     }
-    free(block);
-    return status;
+    return UNRELU_OK;
 }
 
 /* n fbar' E[ff']^+ fbar, functions in units of their root mean square */
 static unrelu_status solve(size_t n, size_t p, const double *C, ur_symmetry *out, unrelu_error *err)
 {
     size_t width = p + 1;
-    double *M = ur_alloc(p, p * sizeof *M), *vectors = ur_alloc(p, p * sizeof *vectors);
-    double *values = ur_doubles(p), *mean = ur_doubles(p), *scale = ur_doubles(p);
-    unrelu_status status = UNRELU_OK;
-    if (!M || !vectors || !values || !mean || !scale) {
-        status = ur_fail_memory(err, p * p, "products of odd functions");
-        goto done;
-    }
+    UR_ARENA(arena);
+    double *M = ur_take(&arena, p, p * sizeof *M);
+    double *vectors = ur_take(&arena, p, p * sizeof *vectors);
+    double *values = ur_take(&arena, p, sizeof *values), *mean = ur_take(&arena, p, sizeof *mean);
+    double *scale = ur_take(&arena, p, sizeof *scale);
+    UR_TRY(ur_arena_status(&arena, err));
     for (size_t i = 0; i < p; i++)
         scale[i] = C[i * width + i] > 0 ? 1 / sqrt(C[i * width + i] / (double)n) : 0;
     for (size_t i = 0; i < p; i++) {
@@ -137,8 +134,8 @@ static unrelu_status solve(size_t n, size_t p, const double *C, ur_symmetry *out
         for (size_t j = 0; j <= i; j++)
             M[i * p + j] = M[j * p + i] = C[i * width + j] * scale[i] * scale[j] / (double)n;
     }
-    status = ur_eigen_symmetric(p, M, values, vectors, err);
-    for (size_t i = 0; i < p && status == UNRELU_OK; i++) {
+    UR_TRY(ur_eigen_symmetric(p, M, values, vectors, err));
+    for (size_t i = 0; i < p; i++) {
         double along = 0;
         if (!(values[i] > RANK * values[p - 1]))
             continue;
@@ -147,41 +144,28 @@ static unrelu_status solve(size_t n, size_t p, const double *C, ur_symmetry *out
         out->statistic += (double)n * along * along / values[i];
         out->degrees++;
     }
-done:
-    free(M);
-    free(vectors);
-    free(values);
-    free(mean);
-    free(scale);
-    return status;
+    return UNRELU_OK;
 }
 
 unrelu_status ur_symmetry_test(const ur_sample *sample, uint64_t seed, const unrelu_exec *exec,
                                ur_symmetry *out, unrelu_error *err)
 {
     size_t d = sample->d, waves = 3 * (d < WAVES ? d : WAVES), p = 2 * d + waves;
-    functions f = {.d = d, .waves = waves, .p = p};
-    double *C = ur_alloc(p + 1, (p + 1) * sizeof *C);
-    f.scale = ur_doubles(d);
-    f.z = ur_doubles(d);
-    f.omega = ur_alloc(waves, d * sizeof *f.omega);
+    UR_ARENA(arena);
+    double *C = ur_take(&arena, p + 1, (p + 1) * sizeof *C);
+    functions f = {.d = d,
+                   .waves = waves,
+                   .p = p,
+                   .scale = ur_take(&arena, d, sizeof *f.scale),
+                   .z = ur_take(&arena, d, sizeof *f.z),
+                   .omega = ur_take(&arena, waves, d * sizeof *f.omega)};
     *out = (ur_symmetry){.p = 1};
-    unrelu_status status = UNRELU_OK;
-    if (!C || !f.scale || !f.z || !f.omega) {
-        status = ur_fail_memory(err, (p + 1) * (p + 1), "odd functions");
-        goto done;
-    }
+    UR_TRY(ur_arena_status(&arena, err));
     set_scale(sample, f.scale);
     set_omega(seed, &f);
-    status = add_up(sample, &f, exec, C, err);
-    if (status == UNRELU_OK)
-        status = solve(sample->n, p, C, out, err);
-    if (status == UNRELU_OK && out->degrees > 0)
+    UR_TRY(add_up(sample, &f, exec, C, err));
+    UR_TRY(solve(sample->n, p, C, out, err));
+    if (out->degrees > 0)
         out->p = ur_chi2_tail((double)out->degrees, out->statistic);
-done:
-    free(C);
-    free(f.scale);
-    free(f.z);
-    free(f.omega);
-    return status;
+    return UNRELU_OK;
 }

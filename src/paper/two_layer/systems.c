@@ -15,25 +15,30 @@
  * was: so are all rows where f has no zero pattern (leaky) or is not homogeneous (f^-1(s h) = z x
  * would have to be solved for the scale s too).
  * Cost: 2 TAUS singular value decompositions of (l, k) a neuron at worst. */
+#include "base/arena.h"
 #include "base/error.h"
-#include "base/memory.h"
 #include "dense/blas.h"
 #include "dense/linear.h"
 #include "network/problem/start.h"
 #include "pass/parallel.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* 3 times the start's error; the last is for 0.5 rad, and leaves 7% of normal samples */
 static const double TAU[] = {0, .01, .03, .1, .3, .6, 1, 1.5};
-enum { TAUS = sizeof TAU / sizeof *TAU, ROWS = 20 };
+enum { TAUS = sizeof TAU / sizeof *TAU, ROWS = 20 }; /* ROWS: samples, for each d + k */
+/* Pivots of the labels and of the inputs, of the largest: below, they are rounding. Labels are
+ * sums, and have lost more. */
 static const double RANK = 1e-10, RANK_X = 1e-13;
 /* singular values of a null vector and of the next, against the largest */
 static const double NULL_VALUE = 1e-9, NEXT_VALUE = 1e-6;
-static const double RESIDUAL = 1e-9, SAME_ROW = 1e-6;
-static const double KINK = 1e-4; /* h^(1/degree) below this is too near 0 to be inverted */
+/* |f(z x) - h|, of |h|: a row that solves its systems is met to 1e-13, and one that does not to no
+ * less than the misplaced samples are off. */
+static const double RESIDUAL = 1e-9;
+static const double SAME_ROW = 1e-6; /* entries of two rows that found one neuron */
+static const double KINK = 1e-4;     /* h^(1/degree) below this is too near 0 to be inverted */
+static const double NEGATIVE = 1e-8; /* of the largest h: below minus this, h is no neuron */
 
 typedef struct {
     const ur_start *start;
@@ -45,8 +50,6 @@ typedef struct {
     double *Y;      /* (l, r) */
     double *V, *c;
     int *exact;
-    unrelu_status *status;
-    unrelu_error *errors;
 } systems;
 
 typedef struct {
@@ -56,39 +59,29 @@ typedef struct {
     double *Vt;            /* r x r */
     double *z;             /* p */
     char *zero;            /* l */
-} room;
+} scratch;
 
 /* ---- the two systems of one neuron ---- */
 
-static void room_free(room *o)
-{
-    double *all[] = {o->t, o->h, o->rows, o->U, o->right, o->s, o->w, o->Vt, o->z};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        free(all[i]);
-    free(o->zero);
-}
-
-static unrelu_status room_new(const systems *y, room *o, unrelu_error *err)
+static unrelu_status scratch_open(ur_arena *arena, const systems *y, scratch *o, unrelu_error *err)
 {
     size_t tall = y->l > y->r ? y->l : y->r, wide = y->p > y->r ? y->p : y->r;
-    *o = (room){.t = ur_doubles(y->l),
-                .h = ur_doubles(y->l),
-                .rows = ur_alloc(tall, wide * sizeof(double)),
-                .U = ur_alloc(tall, y->r * sizeof(double)),
-                .right = ur_doubles(tall),
-                .s = ur_doubles(y->r),
-                .w = ur_doubles(y->r),
-                .Vt = ur_alloc(y->r, y->r * sizeof(double)),
-                .z = ur_doubles(y->p),
-                .zero = ur_alloc(y->l, 1)};
-    if (o->t && o->h && o->rows && o->U && o->right && o->s && o->w && o->Vt && o->z && o->zero)
-        return UNRELU_OK;
-    return ur_fail_memory(err, tall * wide, "numbers of a linear system");
+    *o = (scratch){.t = ur_take(arena, y->l, sizeof *o->t),
+                   .h = ur_take(arena, y->l, sizeof *o->h),
+                   .rows = ur_take(arena, tall, wide * sizeof *o->rows),
+                   .U = ur_take(arena, tall, y->r * sizeof *o->U),
+                   .right = ur_take(arena, tall, sizeof *o->right),
+                   .s = ur_take(arena, y->r, sizeof *o->s),
+                   .w = ur_take(arena, y->r, sizeof *o->w),
+                   .Vt = ur_take(arena, y->r, y->r * sizeof *o->Vt),
+                   .z = ur_take(arena, y->p, sizeof *o->z),
+                   .zero = ur_take(arena, y->l, 1)};
+    return ur_arena_status(arena, err);
 }
 
 /* h = Y w for the null vector w of the rows of Y marked zero; *unique = 0 where there is none or
  * more than one */
-static unrelu_status null_vector(const systems *y, room *o, int *unique, unrelu_error *err)
+static unrelu_status null_vector(const systems *y, scratch *o, int *unique, unrelu_error *err)
 {
     size_t r = y->r, count = 0;
     *unique = 0;
@@ -99,9 +92,7 @@ static unrelu_status null_vector(const systems *y, room *o, int *unique, unrelu_
         return UNRELU_OK;
     for (; count < r; count++) /* a thin decomposition needs r rows to show the null vector */
         memset(o->rows + r * count, 0, r * sizeof *o->rows);
-    unrelu_status status = ur_svd(count, r, o->rows, o->U, o->s, o->Vt, err);
-    if (status != UNRELU_OK)
-        return status;
+    UR_TRY(ur_svd(count, r, o->rows, o->U, o->s, o->Vt, err));
     /* Y has orthonormal columns: 1 is the scale where there is but one of them */
     double first = r > 1 ? o->s[0] : 1, next = r > 1 ? o->s[r - 2] : 1;
     *unique = o->s[r - 1] <= NULL_VALUE * first && next > NEXT_VALUE * first;
@@ -112,11 +103,11 @@ static unrelu_status null_vector(const systems *y, room *o, int *unique, unrelu_
         sum += o->h[i];
     if (sum < 0)
         ur_scale(y->l, -1, o->h);
-    return status;
+    return UNRELU_OK;
 }
 
 /* |f(z x) - h| / |h| over all samples; t = z x */
-static double misfit(const systems *y, room *o)
+static double misfit(const systems *y, scratch *o)
 {
     double *value = o->right;
     ur_multiply(y->l, y->p, 1, y->x, o->z, o->t);
@@ -127,7 +118,7 @@ static double misfit(const systems *y, room *o)
 
 /* z of z x = f^-1(h) where h > 0, each equation weighted by f'(f^-1(h)): the errors of h are
  * equal, those of f^-1(h) are not */
-static unrelu_status row_of(const systems *y, room *o, int *solved, unrelu_error *err)
+static unrelu_status row_of(const systems *y, scratch *o, int *solved, unrelu_error *err)
 {
     size_t p = y->p, count = 0, rank = 0;
     double top = 0, degree = ur_activation_degree(y->start->f);
@@ -136,7 +127,7 @@ static unrelu_status row_of(const systems *y, room *o, int *solved, unrelu_error
         top = fmax(top, o->h[i]);
     double least = top * pow(KINK, degree);
     for (size_t i = 0; i < y->l; i++) {
-        if (o->h[i] < -1e-8 * top) /* no neuron: what follows would be in vain */
+        if (o->h[i] < -NEGATIVE * top) /* no neuron: what follows would be in vain */
             return UNRELU_OK;
         if (o->h[i] <= least)
             continue;
@@ -148,29 +139,27 @@ static unrelu_status row_of(const systems *y, room *o, int *solved, unrelu_error
     }
     if (count <= y->rank_x)
         return UNRELU_OK;
-    unrelu_status status =
-        ur_least_squares(count, p, 1, o->rows, o->right, RANK_X, o->z, &rank, err);
-    *solved = status == UNRELU_OK && rank == y->rank_x && misfit(y, o) <= RESIDUAL;
-    return status;
+    UR_TRY(ur_least_squares(count, p, 1, o->rows, o->right, RANK_X, o->z, &rank, err));
+    *solved = rank == y->rank_x && misfit(y, o) <= RESIDUAL;
+    return UNRELU_OK;
 }
 
 /* both systems, and once more with the zeros of the row that solves them */
-static unrelu_status solve(const systems *y, room *o, int *solved, unrelu_error *err)
+static unrelu_status solve(const systems *y, scratch *o, int *solved, unrelu_error *err)
 {
-    unrelu_status status = UNRELU_OK;
     *solved = 1;
-    for (int again = 0; again < 2 && *solved && status == UNRELU_OK; again++) {
+    for (int again = 0; again < 2 && *solved; again++) {
         if (again)
             for (size_t i = 0; i < y->l; i++)
                 o->zero[i] = o->t[i] <= 0;
-        status = null_vector(y, o, solved, err);
-        if (status == UNRELU_OK && *solved)
-            status = row_of(y, o, solved, err);
+        UR_TRY(null_vector(y, o, solved, err));
+        if (*solved)
+            UR_TRY(row_of(y, o, solved, err));
     }
-    return status;
+    return UNRELU_OK;
 }
 
-static void mark_zeros(const systems *y, room *o, const double *t, double sign, double tau)
+static void mark_zeros(const systems *y, scratch *o, const double *t, double sign, double tau)
 {
     double rms = ur_norm(y->l, t) / sqrt((double)y->l);
     for (size_t i = 0; i < y->l; i++)
@@ -178,7 +167,7 @@ static void mark_zeros(const systems *y, room *o, const double *t, double sign, 
 }
 
 /* V_j = z / |z| in the data's own units, c_j with it */
-static int accept(const systems *y, room *o, size_t j)
+static int accept(const systems *y, scratch *o, size_t j)
 {
     size_t d = y->start->sample.d;
     for (size_t i = 0; i < y->p; i++)
@@ -193,35 +182,24 @@ static int accept(const systems *y, room *o, size_t j)
     return 1;
 }
 
-static unrelu_status neuron(const systems *y, size_t j, unrelu_error *err)
+static unrelu_status neuron(void *context, size_t j, unrelu_error *err)
 {
+    UR_ARENA(arena);
+    const systems *y = context;
     size_t d = y->start->sample.d;
-    room o;
-    unrelu_status status = room_new(y, &o, err);
-    double *t = ur_doubles(y->l);
-    if (status == UNRELU_OK && !t)
-        status = ur_fail_memory(err, y->l, "inputs of a neuron");
-    if (status != UNRELU_OK)
-        goto done;
+    double *t = ur_take(&arena, y->l, sizeof *t);
+    scratch o;
+    int solved = 0;
+    UR_TRY(scratch_open(&arena, y, &o, err));
     for (size_t i = 0; i < y->p; i++)
         o.z[i] = y->unit[i] * (i < d ? y->V[j * d + i] : y->c[j]);
     ur_multiply(y->l, y->p, 1, y->x, o.z, t);
-    int solved = 0;
-    for (int i = 0; i < 2 * TAUS && !solved && status == UNRELU_OK; i++) {
+    for (int i = 0; i < 2 * TAUS && !solved; i++) {
         mark_zeros(y, &o, t, i % 2 ? -1 : 1, TAU[i / 2]);
-        status = solve(y, &o, &solved, err);
+        UR_TRY(solve(y, &o, &solved, err));
     }
-    y->exact[j] = status == UNRELU_OK && solved && accept(y, &o, j);
-done:
-    room_free(&o);
-    free(t);
-    return status;
-}
-
-static void neuron_work(void *context, size_t j)
-{
-    systems *y = context;
-    y->status[j] = neuron(y, j, &y->errors[j]);
+    y->exact[j] = solved && accept(y, &o, j);
+    return UNRELU_OK;
 }
 
 /* ---- what all neurons share ---- */
@@ -241,45 +219,34 @@ static void scale_columns(const double *rows, size_t l, size_t width, int ones, 
         out[i * p + width] = unit[width] = 1;
 }
 
-static unrelu_status span_of_labels(systems *y, unrelu_error *err)
+static unrelu_status span_of_labels(ur_arena *arena, systems *y, unrelu_error *err)
 {
+    UR_ARENA(own);
     const ur_sample *s = &y->start->sample;
     size_t m = s->m + (y->start->constant != 0), least = y->l < m ? y->l : m;
-    double *a = ur_alloc(y->l, m * sizeof *a), *unit = ur_doubles(m);
-    y->Y = ur_alloc(y->l, least * sizeof *y->Y);
-    unrelu_status status = UNRELU_OK;
-    if (!a || !unit || !y->Y)
-        status = ur_fail_memory(err, y->l * m, "labels");
-    if (status == UNRELU_OK) {
-        scale_columns(s->a, y->l, s->m, y->start->constant, unit, a);
-        status = ur_qr_pivoted(y->l, m, a, RANK, &y->r, y->Y, NULL, NULL, err);
-    }
-    free(a);
-    free(unit);
-    return status;
+    double *a = ur_take(&own, y->l, m * sizeof *a), *unit = ur_take(&own, m, sizeof *unit);
+    y->Y = ur_take(arena, y->l, least * sizeof *y->Y);
+    UR_TRY(ur_arena_status(&own, err));
+    UR_TRY(ur_arena_status(arena, err));
+    scale_columns(s->a, y->l, s->m, y->start->constant, unit, a);
+    return ur_qr_pivoted(y->l, m, a, RANK, &y->r, y->Y, NULL, NULL, err);
 }
 
-static unrelu_status scale_inputs(systems *y, unrelu_error *err)
+static unrelu_status scale_inputs(ur_arena *arena, systems *y, unrelu_error *err)
 {
+    UR_ARENA(own);
     const ur_sample *s = &y->start->sample;
     size_t l = y->l, p = y->p, least = l < p ? l : p;
-    double *Q = ur_alloc(l, least * sizeof *Q), *diagonal = ur_doubles(least);
-    y->x = ur_alloc(l, p * sizeof *y->x);
-    y->unit = ur_doubles(p);
-    y->length = ur_doubles(l);
-    unrelu_status status = UNRELU_OK;
-    if (!Q || !diagonal || !y->x || !y->unit || !y->length) {
-        status = ur_fail_memory(err, l * p, "inputs");
-        goto done;
-    }
+    double *Q = ur_take(&own, l, least * sizeof *Q);
+    y->x = ur_take(arena, l, p * sizeof *y->x);
+    y->unit = ur_take(arena, p, sizeof *y->unit);
+    y->length = ur_take(arena, l, sizeof *y->length);
+    UR_TRY(ur_arena_status(&own, err));
+    UR_TRY(ur_arena_status(arena, err));
     scale_columns(s->x, l, s->d, y->start->hidden, y->unit, y->x);
     for (size_t i = 0; i < l; i++)
         y->length[i] = ur_norm(p, y->x + i * p) / sqrt((double)p);
-    status = ur_qr_pivoted(l, p, y->x, RANK_X, &y->rank_x, Q, NULL, diagonal, err);
-done:
-    free(Q);
-    free(diagonal);
-    return status;
+    return ur_qr_pivoted(l, p, y->x, RANK_X, &y->rank_x, Q, NULL, NULL, err);
 }
 
 /* of two rows that found one neuron the later keeps its start */
@@ -300,24 +267,10 @@ static void drop_repeated(const systems *y, const double *V, const double *c)
         }
 }
 
-static unrelu_status run(systems *y, unrelu_error *err)
-{
-    size_t k = y->start->k;
-    unrelu_status status = span_of_labels(y, err);
-    if (status == UNRELU_OK)
-        status = scale_inputs(y, err);
-    if (status != UNRELU_OK || y->r == 0)
-        return status;
-    status = ur_parallel_for(y->start->exec, "systems", k, neuron_work, y, err);
-    for (size_t j = 0; j < k && status == UNRELU_OK; j++)
-        if (y->status[j] != UNRELU_OK)
-            status = ur_fail(err, y->status[j], "%s", y->errors[j].text);
-    return status;
-}
-
 unrelu_status ur_exactify_systems(const ur_start *start, double *V, double *c, int *exact,
                                   unrelu_error *err)
 {
+    UR_ARENA(arena);
     const ur_sample *s = &start->sample;
     size_t k = start->k, d = s->d, most = ROWS * (d + k);
     memset(exact, 0, k * sizeof *exact);
@@ -328,29 +281,16 @@ unrelu_status ur_exactify_systems(const ur_start *start, double *V, double *c, i
                  .p = d + (start->hidden != 0),
                  .V = V,
                  .c = c,
-                 .exact = exact,
-                 .status = ur_alloc(k, sizeof *y.status),
-                 .errors = ur_alloc(k, sizeof *y.errors)};
-    double *V_start = ur_alloc(k, d * sizeof *V), *c_start = ur_doubles(k);
-    unrelu_status status = UNRELU_OK;
-    if (!y.status || !y.errors || !V_start || !c_start) {
-        status = ur_fail_memory(err, k * d, "entries of V");
-        goto done;
-    }
+                 .exact = exact};
+    double *V_start = ur_take(&arena, k, d * sizeof *V), *c_start = ur_take(&arena, k, sizeof *c);
+    UR_TRY(ur_arena_status(&arena, err));
     memcpy(V_start, V, k * d * sizeof *V);
     if (start->hidden)
         memcpy(c_start, c, k * sizeof *c);
-    status = run(&y, err);
-    if (status == UNRELU_OK)
-        drop_repeated(&y, V_start, c_start);
-done:
-    free(y.status);
-    free(y.errors);
-    free(y.x);
-    free(y.unit);
-    free(y.length);
-    free(y.Y);
-    free(V_start);
-    free(c_start);
-    return status;
+    UR_TRY(span_of_labels(&arena, &y, err));
+    UR_TRY(scale_inputs(&arena, &y, err));
+    if (y.r > 0)
+        UR_TRY(ur_each(start->exec, "systems", k, neuron, &y, err));
+    drop_repeated(&y, V_start, c_start);
+    return UNRELU_OK;
 }

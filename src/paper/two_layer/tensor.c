@@ -11,18 +11,18 @@
  * with c_p = 0. Row error for power:2, (d, k, m) = (10, 5, 8): .15 at n = 1e4, .049 at 1e5 by
  * order 3, .064 and .018 by order 2; order 4 for relu .11 at 5e4, .052 at 2e5. Order 3 costs
  * n r d^2 (d + 1) operations and holds r d^2 (d + 1)/2 numbers, r = min(k, m). */
+#include "base/arena.h"
 #include "base/error.h"
-#include "base/memory.h"
 #include "dense/blas.h"
 #include "dense/linear.h"
 #include "network/noisy/score.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
-enum { ROWS = 256 };
+enum { ROWS = 256 };                  /* of a step of a mean */
 static const double NO_SIGNAL = 1e-6; /* of c_p: quadrature leaves 1e-15 */
+static const double REJECTED = 3;     /* deviations of Mardia's kurtosis, 1 in 370 by chance */
 
 typedef struct {
     size_t r;
@@ -32,23 +32,13 @@ typedef struct {
     double *core; /* (w, k, k) */
 } work;
 
-static void work_free(work *w)
+static unrelu_status work_open(ur_arena *arena, size_t rows, size_t d, size_t k, work *w,
+                               unrelu_error *err)
 {
-    free(w->T);
-    free(w->Q);
-    free(w->core);
-}
-
-static unrelu_status work_alloc(size_t rows, size_t d, size_t k, work *w, unrelu_error *err)
-{
-    int overflow = 0;
-    size_t count = ur_product(rows, d * (d + 1) / 2, &overflow);
-    w->T = overflow ? NULL : ur_doubles(count);
-    w->Q = ur_alloc(d, k * sizeof *w->Q);
-    w->core = ur_alloc(rows * k, k * sizeof *w->core);
-    if (!w->T || !w->Q || !w->core)
-        return ur_fail_memory(err, count, "numbers of a tensor");
-    return UNRELU_OK;
+    w->T = ur_take(arena, rows, d * (d + 1) / 2 * sizeof *w->T);
+    w->Q = ur_take(arena, d, k * sizeof *w->Q);
+    w->core = ur_take(arena, rows * k, k * sizeof *w->core);
+    return ur_arena_status(arena, err);
 }
 
 static unrelu_status check_signal(unrelu_activation f, int order, unrelu_error *err)
@@ -92,7 +82,7 @@ static unrelu_status describe(const ur_start *start, const ur_white *white, int 
     size_t d = white->d, k = start->k, m = start->sample.m;
     const ur_row_mean mean = {.len = 1, .step = ROWS, .add = add_fourth, .context = &white->d};
     double found = 0, want = (double)d * (double)(d + 2);
-    unrelu_status status = ur_row_mean_run(&mean, white->x, white->n, d, white->exec, &found, err);
+    UR_TRY(ur_row_mean_run(&mean, white->x, white->n, d, white->exec, &found, err));
     double z = (found - want) / sqrt(8 * want / (double)white->n);
     snprintf(note->guarantee, sizeof note->guarantee,
              "Theorem 5 and Corollary 4 (Algorithm 4; Theorem 7 after exactification): V up to "
@@ -103,9 +93,9 @@ static unrelu_status describe(const ur_start *start, const ur_white *white, int 
     snprintf(note->assumption, sizeof note->assumption,
              "Gaussian inputs: Mardia's kurtosis %.5g, expected %.5g, z = %.2f: %s at z = 3; "
              "rank V = k needs k <= d: %zu <= %zu; rank U = k needs k <= m: %zu %s %zu%s",
-             found, want, z, fabs(z) > 3 ? "rejected" : "not rejected", k, d, k,
+             found, want, z, fabs(z) > REJECTED ? "rejected" : "not rejected", k, d, k,
              k <= m ? "<=" : ">", m, k <= m ? "" : ", does not hold");
-    return status;
+    return UNRELU_OK;
 }
 
 /* ---- order 3: S_3 = xxx but for terms in x, which labels without linear part do not see ---- */
@@ -122,50 +112,32 @@ static void contract(size_t r, size_t d, size_t k, const double *Q, const double
 static unrelu_status compress(size_t w, size_t k, const double *small, double *out,
                               unrelu_error *err)
 {
-    double *S = ur_alloc(w, w * sizeof *S), *values = ur_doubles(w),
-           *vectors = ur_alloc(w, w * sizeof *vectors), *E = ur_alloc(w, k * sizeof *E);
-    unrelu_status status = UNRELU_OK;
-    if (!S || !values || !vectors || !E)
-        status = ur_fail_memory(err, w * w, "numbers of a tensor");
-    if (status == UNRELU_OK) {
-        ur_gram(w, k * k, small, S);
-        status = ur_eigen_symmetric(w, S, values, vectors, err);
-    }
-    if (status == UNRELU_OK) {
-        for (size_t i = 0; i < w; i++)
-            for (size_t j = 0; j < k; j++)
-                E[i * k + j] = vectors[i * w + w - 1 - j];
-        ur_multiply_tn(w, k, k * k, E, small, out);
-    }
-    free(S);
-    free(values);
-    free(vectors);
-    free(E);
-    return status;
+    UR_ARENA(arena);
+    double *S = ur_take(&arena, w, w * sizeof *S), *values = ur_take(&arena, w, sizeof *values);
+    double *vectors = ur_take(&arena, w, w * sizeof *vectors);
+    double *E = ur_take(&arena, w, k * sizeof *E);
+    UR_TRY(ur_arena_status(&arena, err));
+    ur_gram(w, k * k, small, S);
+    UR_TRY(ur_eigen_symmetric(w, S, values, vectors, err));
+    for (size_t i = 0; i < w; i++)
+        for (size_t j = 0; j < k; j++)
+            E[i * k + j] = vectors[i * w + w - 1 - j];
+    ur_multiply_tn(w, k, k * k, E, small, out);
+    return UNRELU_OK;
 }
 
 static unrelu_status third(const ur_start *start, const ur_white *white, work *w, double *V,
                            unrelu_error *err)
 {
+    UR_ARENA(arena);
     size_t d = white->d, k = start->k, r = w->r;
-    double *small = ur_alloc(r * k, k * k * sizeof *small);
-    unrelu_status status = UNRELU_OK;
-    if (!small)
-        status = ur_fail_memory(err, r * k * k * k, "numbers of a tensor");
-    if (status == UNRELU_OK)
-        status = work_alloc(r * d, d, k, w, err);
-    if (status == UNRELU_OK)
-        status = ur_score_tensor(white, r, w->y, 1, w->T, err);
-    if (status == UNRELU_OK)
-        status = ur_score_reduce(r * d, d, k, w->T, w->Q, w->core, err);
-    if (status == UNRELU_OK) {
-        contract(r, d, k, w->Q, w->core, small);
-        status = compress(r * k, k, small, w->core, err);
-    }
-    if (status == UNRELU_OK)
-        status = ur_score_decompose(start, white, k, w->core, w->Q, V, NULL, err);
-    free(small);
-    return status;
+    double *small = ur_take(&arena, r * k, k * k * sizeof *small);
+    UR_TRY(work_open(&arena, r * d, d, k, w, err));
+    UR_TRY(ur_score_tensor(white, r, w->y, 1, w->T, err));
+    UR_TRY(ur_score_reduce(r * d, d, k, w->T, w->Q, w->core, err));
+    contract(r, d, k, w->Q, w->core, small);
+    UR_TRY(compress(r * k, k, small, w->core, err));
+    return ur_score_decompose(start, white, k, w->core, w->Q, V, NULL, err);
 }
 
 /* ---- order 4 ---- */
@@ -187,26 +159,18 @@ static void weigh_labels(const ur_white *white, size_t r, double *y, double *mea
 static unrelu_status fourth(const ur_start *start, const ur_white *white, work *w, double *V,
                             unrelu_error *err)
 {
+    UR_ARENA(arena);
     size_t d = white->d, p = d * (d + 1) / 2;
-    double *mean = ur_doubles(w->r);
-    unrelu_status status = ur_score_check_unique(start, w->r, err);
-    if (status == UNRELU_OK && !mean)
-        status = ur_fail_memory(err, w->r, "labels");
-    if (status == UNRELU_OK)
-        status = work_alloc(w->r, d, start->k, w, err);
-    if (status == UNRELU_OK) {
-        weigh_labels(white, w->r, w->y, mean);
-        status = ur_score_tensor(white, w->r, w->y, 0, w->T, err);
-    }
-    for (size_t s = 0; s < w->r && status == UNRELU_OK; s++)
+    double *mean = ur_take(&arena, w->r, sizeof *mean);
+    UR_TRY(ur_score_check_unique(start, w->r, err));
+    UR_TRY(work_open(&arena, w->r, d, start->k, w, err));
+    weigh_labels(white, w->r, w->y, mean);
+    UR_TRY(ur_score_tensor(white, w->r, w->y, 0, w->T, err));
+    for (size_t s = 0; s < w->r; s++)
         for (size_t a = 0, i = 0; a < d; i += d - a, a++)
             w->T[s * p + i] -= mean[s];
-    if (status == UNRELU_OK)
-        status = ur_score_reduce(w->r, d, start->k, w->T, w->Q, w->core, err);
-    if (status == UNRELU_OK)
-        status = ur_score_decompose(start, white, w->r, w->core, w->Q, V, NULL, err);
-    free(mean);
-    return status;
+    UR_TRY(ur_score_reduce(w->r, d, start->k, w->T, w->Q, w->core, err));
+    return ur_score_decompose(start, white, w->r, w->core, w->Q, V, NULL, err);
 }
 
 unrelu_status ur_start_tensor(const ur_start *start, int order, double *V, ur_start_note *note,
@@ -217,19 +181,12 @@ unrelu_status ur_start_tensor(const ur_start *start, int order, double *V, ur_st
     work w = {0};
     if (order < 2 || order > 4)
         return ur_fail(err, UNRELU_EUSAGE, "order %d: a tensor has order 2, 3 or 4", order);
-    unrelu_status status = check_signal(start->f, order, err);
-    if (status == UNRELU_OK)
-        status = ur_score_check(start, err);
-    if (status == UNRELU_OK)
-        status = ur_white_new(&start->sample, start->exec, &arena, &white, err);
-    if (status == UNRELU_OK)
-        status = describe(start, &white, order, note, err);
-    if (status == UNRELU_OK && order > 2)
-        status = ur_score_labels(start, &white, 1, &arena, &w.r, &w.y, err);
-    if (status == UNRELU_OK)
-        status = order == 2   ? ur_start_moments(start, UR_MOMENTS_PLAIN, V, NULL, err)
-                 : order == 3 ? third(start, &white, &w, V, err)
-                              : fourth(start, &white, &w, V, err);
-    work_free(&w);
-    return status;
+    UR_TRY(check_signal(start->f, order, err));
+    UR_TRY(ur_score_check(start, err));
+    UR_TRY(ur_white_new(&start->sample, start->exec, &arena, &white, err));
+    UR_TRY(describe(start, &white, order, note, err));
+    if (order == 2)
+        return ur_start_moments(start, UR_MOMENTS_PLAIN, V, NULL, err);
+    UR_TRY(ur_score_labels(start, &white, 1, &arena, &w.r, &w.y, err));
+    return order == 3 ? third(start, &white, &w, V, err) : fourth(start, &white, &w, V, err);
 }
