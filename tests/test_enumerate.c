@@ -522,6 +522,93 @@ static void rows_are_kept_once_a_direction(void **state)
     opened_free(&s);
 }
 
+/* Two directions 3e-9 apart are two, 3e-11 are one; rows of 3e-11 of the longest are labels, of
+ * 3e-13 they are zeros. */
+static void rows_are_told_apart_to_ten_digits_and_from_zeros_to_twelve(void **state)
+{
+    enum { N = 6, K = 2 };
+    (void)state;
+    static const double y[N * K] = {1, 0,     0, 1,     .6,         .8, /* */
+                                    1, 3e-11, 1, -3e-9, .8 * 3e-13, .6 * 3e-13};
+    static const double faint[K] = {.8 * 3e-11, .6 * 3e-11};
+    double x[N], with_faint[N * K];
+    ur_frame frame = {.n = N, .p = 1, .q = 1, .d = 1, .m = K, .x = x};
+    unrelu_error err = {0};
+    ur_random_normals(1, 8, 0, N, x);
+    for (int more = 0; more < 2; more++) {
+        UR_ARENA(arena);
+        ur_neurons q;
+        memcpy(with_faint, y, sizeof y);
+        if (more)
+            memcpy(with_faint + (N - 1) * K, faint, sizeof faint);
+        must(ur_neurons_open(&frame, with_faint, K, 1e-9, 10, 1, NULL, &arena, &q, &err), &err);
+        assert_int_equal(q.rows, 4 + more);
+    }
+}
+
+/* neurons of which 1e-6 is not spanned by another one are found beside it */
+static void neurons_that_nearly_agree_are_two(void **state)
+{
+    enum { N = 60, D = 3, K = 2 };
+    (void)state;
+    UR_ARENA(arena);
+    double x[N * D], h[N * K], y[N * K], v[K][D] = {{1, .5, -.3}, {1, .5, -.3 + 3e-6}};
+    ur_frame frame = {.n = N, .p = D, .q = D, .d = D, .m = K, .x = x};
+    ur_neurons q;
+    unrelu_error err = {0};
+    int grew;
+    ur_random_normals(1, 8, 0, N * D, x);
+    for (size_t i = 0; i < N * K; i++) {
+        h[i] = 0;
+        for (size_t g = 0; g < D; g++)
+            h[i] += v[i % K][g] * x[i / K * D + g];
+        h[i] = fmax(0, h[i]);
+    }
+    memcpy(y, h, sizeof h);
+    must(ur_orthonormalise(N, K, y, &err), &err);
+    must(ur_neurons_open(&frame, y, K, 1e-9, 10, 1, NULL, &arena, &q, &err), &err);
+    for (size_t j = 0; j < K; j++) {
+        double z[K] = {0};
+        for (size_t i = 0; i < N; i++)
+            for (size_t l = 0; l < K; l++)
+                z[l] += y[i * K + l] * h[i * K + j];
+        must(ur_neurons_try(&q, z, &grew, &err), &err);
+        assert_int_equal(grew, 1);
+        must(ur_neurons_try(&q, z, &grew, &err), &err); /* the same again is none */
+        assert_int_equal(grew, 0);
+    }
+    /* off by 3e-8, as rounding would have it, it is none either */
+    double near[K] = {q.z[0] - 3e-8 * q.z[1], q.z[1] + 3e-8 * q.z[0]};
+    q.found = q.basis.count = 1;
+    must(ur_neurons_try(&q, near, &grew, &err), &err);
+    assert_int_equal(grew, 0);
+}
+
+/* inputs on one side of the kink that span a direction by 3e-8 determine v, by 3e-10 they do not */
+static void a_direction_that_inputs_hardly_have_is_not_determined(void **state)
+{
+    enum { N = 40 };
+    (void)state;
+    static const double width[] = {3e-8, 3e-10};
+    for (int c = 0; c < 2; c++) {
+        UR_ARENA(arena);
+        double x[N * 2], y[N], one = 1;
+        ur_frame frame = {.n = N, .p = 2, .q = 2, .d = 2, .m = 1, .x = x};
+        ur_neurons q;
+        unrelu_error err = {0};
+        int grew;
+        ur_random_normals(1, 8, 0, N * 2, x);
+        for (size_t i = 0; i < N; i++) {
+            x[2 * i + 1] *= width[c];
+            y[i] = fmax(0, x[2 * i]);
+        }
+        must(ur_neurons_open(&frame, y, 1, 1e-9, 10, 1, NULL, &arena, &q, &err), &err);
+        must(ur_neurons_try(&q, &one, &grew, &err), &err);
+        assert_int_equal(grew, 1);
+        assert_int_equal(q.unique[0], c == 0);
+    }
+}
+
 static void planes_give_the_planted_neurons(void **state)
 {
     (void)state;
@@ -621,6 +708,9 @@ int main(void)
         cmocka_unit_test(threads_do_not_change_a_bit),
         cmocka_unit_test(only_neurons_are_taken_each_once),
         cmocka_unit_test(rows_are_kept_once_a_direction),
+        cmocka_unit_test(rows_are_told_apart_to_ten_digits_and_from_zeros_to_twelve),
+        cmocka_unit_test(neurons_that_nearly_agree_are_two),
+        cmocka_unit_test(a_direction_that_inputs_hardly_have_is_not_determined),
         cmocka_unit_test(planes_give_the_planted_neurons),
         cmocka_unit_test(every_way_finds_all_by_itself),
         cmocka_unit_test(rounded_labels_that_look_like_integers_prove_nothing),

@@ -151,7 +151,84 @@ static void rows_of_parallel_inputs_are_no_class(void **state)
     assert_true(g.of[3] == UR_ALONE && g.of[4] == UR_ALONE);
 }
 
+/* an input across another by 3e-7 of its length is another, by 3e-8 it is the same */
+static void inputs_are_parallel_to_seven_digits(void **state)
+{
+    (void)state;
+    const double rows[] = {1, 2, 2, 4};
+    static const double across[] = {3e-7, 3e-8};
+    for (size_t c = 0; c < 2; c++) {
+        UR_ARENA(arena);
+        const double x[] = {1, 0, 2, 2 * across[c]};
+        ur_groups g;
+        unrelu_error err = {0};
+        must(ur_group(2, 2, rows, NULL, 2, x, 1e-9, 1, &arena, &g, &err), &err);
+        assert_int_equal(g.count, c == 0);
+    }
+}
+
+/* ---- planes ---- */
+
+/* Three rows each of the planes of u_1, u_2 and of u_1, u_3, an angle of `apart` between them: u_1
+ * and -u_1 are found where that is 1e-3, and nothing where rows of a plane are nearly one. */
+static void planes_show_the_direction_that_no_two_rows_do(void **state)
+{
+    (void)state;
+    enum { N = 6, M = 4, P = 2 };
+    static const double apart[] = {1e-3, 1e-5};
+    for (size_t c = 0; c < 2; c++) {
+        UR_ARENA(arena);
+        double a[N * M] = {0}, x[N * P];
+        ur_frame frame = {.n = N, .p = P, .q = P, .d = P, .m = M, .x = x, .a = a, .size = N};
+        ur_peel peel;
+        ur_groups g;
+        size_t lines;
+        unrelu_error err = {0};
+        ur_random_normals(1, 2, 0, N * P, x);
+        for (size_t i = 0; i < N; i++) {
+            a[i * M] = 1;
+            a[i * M + 1 + i / 3] = 1 + 2 * apart[c] * (double)(i % 3);
+        }
+        must(ur_peel_open(&frame, 1e-12, 1, 1000000, NULL, &arena, &peel, &err), &err);
+        must(ur_group(N, M, peel.R, peel.faint, P, x, peel.tolerance, 1, &arena, &g, &err), &err);
+        assert_int_equal(g.count, 0);
+        must(ur_planes(&peel, &arena, &g, &lines, &err), &err);
+        assert_int_equal(lines, c == 0);
+        for (size_t l = 0; l < M && lines > 0; l++)
+            for (size_t sign = 0; sign < 2; sign++)
+                assert_near(fabs(g.direction[sign * M + l]), l == 0, 1e-9);
+    }
+}
+
 /* ---- decoding ---- */
+
+/* of two directions 1e-2 apart rows are decoded, of two 1e-4 apart they are not */
+static void directions_that_nearly_agree_decode_no_row(void **state)
+{
+    (void)state;
+    enum { N = 5, M = 2, P = 2 };
+    static const double apart[] = {1e-2, 1e-4};
+    for (size_t c = 0; c < 2; c++) {
+        UR_ARENA(arena);
+        const double U[2][M] = {{1, 0}, {cos(apart[c]), sin(apart[c])}};
+        double a[N * M], x[N * P];
+        ur_frame frame = {.n = N, .p = P, .q = P, .d = P, .m = M, .x = x, .a = a, .size = N};
+        ur_peel peel;
+        ur_groups g;
+        ur_decoded d;
+        unrelu_error err = {0};
+        ur_random_normals(1, 2, 0, N * P, x);
+        for (size_t i = 0; i < N; i++)
+            for (size_t l = 0; l < M; l++)
+                a[i * M + l] = (i < 4 ? 1 + (double)i : 1) * (i < 2 || i == 4 ? U[0][l] : 0) +
+                               (i > 1 ? 1.5 + (double)i : 0) * U[1][l];
+        must(ur_peel_open(&frame, 1e-12, 1, 1000000, NULL, &arena, &peel, &err), &err);
+        must(ur_group(N, M, peel.R, peel.faint, P, x, peel.tolerance, 1, &arena, &g, &err), &err);
+        assert_int_equal(g.count, 2);
+        must(ur_decode(&peel, &g, &arena, &d, &err), &err);
+        assert_int_equal(d.t[4], c == 0 ? 2 : UR_UNDECODED);
+    }
+}
 
 /* rows of 1, 2, 3 and all of six directions in four labels */
 static void decoding_gives_the_planted_coefficients(void **state)
@@ -590,6 +667,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(grouping_is_that_of_the_naive_double_loop),
         cmocka_unit_test(rows_of_parallel_inputs_are_no_class),
+        cmocka_unit_test(inputs_are_parallel_to_seven_digits),
+        cmocka_unit_test(planes_show_the_direction_that_no_two_rows_do),
+        cmocka_unit_test(directions_that_nearly_agree_decode_no_row),
         cmocka_unit_test(decoding_gives_the_planted_coefficients),
         cmocka_unit_test(rows_of_two_decodings_are_left_out),
         cmocka_unit_test(refinement_takes_weights_to_rounding),
