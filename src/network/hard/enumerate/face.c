@@ -37,10 +37,10 @@ static const double LOOSE = 10;       /* tolerances that f(x v) = y z may be mis
 /* Weights of the rows in the price of a corner: 1 + the multiples of it modulo 1, all different. */
 static const double GOLDEN = 0.6180339887498949;
 
-unrelu_status ur_face_open(ur_neurons *q, ur_arena *arena, ur_face *f, unrelu_error *err)
+unrelu_status ur_face_open(ur_neurons *hunt, ur_arena *arena, ur_face *f, unrelu_error *err)
 {
-    size_t wide = q->k + q->p, rows = q->n > 2 * wide ? q->n : 2 * wide;
-    *f = (ur_face){.q = q,
+    size_t wide = hunt->k + hunt->p, rows = hunt->n > 2 * wide ? hunt->n : 2 * wide;
+    *f = (ur_face){.hunt = hunt,
                    .wide = wide,
                    .M = ur_take(arena, rows, wide * sizeof *f->M),
                    .Q = ur_take(arena, 2 * wide, wide * sizeof *f->Q),
@@ -48,15 +48,15 @@ unrelu_status ur_face_open(ur_neurons *q, ur_arena *arena, ur_face *f, unrelu_er
                    .U = ur_take(arena, wide, wide * sizeof *f->U),
                    .s = ur_take(arena, wide, sizeof *f->s),
                    .Vt = ur_take(arena, wide, wide * sizeof *f->Vt),
-                   .span = ur_take(arena, q->k, q->k * sizeof *f->span),
+                   .span = ur_take(arena, hunt->k, hunt->k * sizeof *f->span),
                    .W = ur_take(arena, wide, wide * sizeof *f->W),
                    .N = ur_take(arena, wide, wide * sizeof *f->N),
-                   .B = ur_take(arena, wide, q->k * sizeof *f->B),
+                   .B = ur_take(arena, wide, hunt->k * sizeof *f->B),
                    .t = ur_take(arena, wide, sizeof *f->t),
-                   .z = ur_take(arena, q->k, sizeof *f->z),
-                   .v = ur_take(arena, q->p, sizeof *f->v),
+                   .z = ur_take(arena, hunt->k, sizeof *f->z),
+                   .v = ur_take(arena, hunt->p, sizeof *f->v),
                    .project = ur_take(arena, wide, wide * sizeof *f->project),
-                   .on = ur_take(arena, q->n, sizeof *f->on)};
+                   .on = ur_take(arena, hunt->n, sizeof *f->on)};
     return ur_arena_status(arena, err);
 }
 
@@ -65,12 +65,12 @@ unrelu_status ur_face_open(ur_neurons *q, ur_arena *arena, ur_face *f, unrelu_er
 /* sqrt(n) y z - x v = 0 at row i of the data, to unit length */
 static void set_equation(const ur_face *f, size_t i, double *row)
 {
-    const ur_neurons *q = f->q;
-    double root = sqrt((double)q->n), size = hypot(root * q->y_size[i], q->x_size[i]);
-    for (size_t j = 0; j < q->k; j++)
-        row[j] = root * q->y[i * q->k + j] / size;
-    for (size_t j = 0; j < q->p; j++)
-        row[q->k + j] = -q->x[i * q->p + j] / size;
+    const ur_neurons *hunt = f->hunt;
+    double root = sqrt((double)hunt->n), size = hypot(root * hunt->y_size[i], hunt->x_size[i]);
+    for (size_t j = 0; j < hunt->k; j++)
+        row[j] = root * hunt->y[i * hunt->k + j] / size;
+    for (size_t j = 0; j < hunt->p; j++)
+        row[hunt->k + j] = -hunt->x[i * hunt->p + j] / size;
 }
 
 /* Vt[*first ..] : rows that span the null space of M (rows x wide, destroyed). Singular values up
@@ -83,7 +83,7 @@ static unrelu_status null_space(ur_face *f, size_t rows, size_t wide, double uni
     UR_TRY(ur_qr_triangle(rows > 0 ? rows : 1, wide, f->M, f->R, err));
     UR_TRY(ur_svd(wide, wide, f->R, f->U, f->s, f->Vt, err));
     *first = 0;
-    while (*first < wide && f->s[*first] > f->q->tolerance * (unit > 0 ? unit : f->s[0]))
+    while (*first < wide && f->s[*first] > f->hunt->tolerance * (unit > 0 ? unit : f->s[0]))
         ++*first;
     return UNRELU_OK;
 }
@@ -92,11 +92,11 @@ static unrelu_status null_space(ur_face *f, size_t rows, size_t wide, double uni
 static unrelu_status look_briefly(ur_face *f, const unsigned char *zero, int *none,
                                   unrelu_error *err)
 {
-    const ur_neurons *q = f->q;
+    const ur_neurons *hunt = f->hunt;
     size_t rows = 0, rank = 0;
-    for (size_t i = 0; i < q->rows && rows < 2 * f->wide; i++)
+    for (size_t i = 0; i < hunt->rows && rows < 2 * f->wide; i++)
         if (!zero[i])
-            set_equation(f, q->of[i], f->M + f->wide * rows++);
+            set_equation(f, hunt->of[i], f->M + f->wide * rows++);
     if (rows >= f->wide)
         UR_TRY(ur_qr_pivoted(rows, f->wide, f->M, CLEAR, &rank, f->Q, NULL, NULL, err));
     *none = rank == f->wide;
@@ -107,11 +107,11 @@ static unrelu_status look_briefly(ur_face *f, const unsigned char *zero, int *no
 static unrelu_status set_span(ur_face *f, const unsigned char *zero, size_t *dimension,
                               unrelu_error *err)
 {
-    const ur_neurons *q = f->q;
-    size_t k = q->k, rows = 0, first;
-    for (size_t i = 0; i < q->rows; i++)
+    const ur_neurons *hunt = f->hunt;
+    size_t k = hunt->k, rows = 0, first;
+    for (size_t i = 0; i < hunt->rows; i++)
         if (zero[i])
-            memcpy(f->M + k * rows++, q->Y + k * i, k * sizeof *f->M);
+            memcpy(f->M + k * rows++, hunt->Y + k * i, k * sizeof *f->M);
     UR_TRY(null_space(f, rows, k, 1, &first, err));
     *dimension = k - first;
     memcpy(f->span, f->Vt + first * k, *dimension * k * sizeof *f->span);
@@ -121,15 +121,15 @@ static unrelu_status set_span(ur_face *f, const unsigned char *zero, size_t *dim
 /* S: rows whose labels do not vanish on the span */
 static void set_sides(ur_face *f, size_t dimension)
 {
-    const ur_neurons *q = f->q;
+    const ur_neurons *hunt = f->hunt;
     f->count = 0;
-    for (size_t i = 0; i < q->n; i++) {
-        double square = 0, allowed = q->tolerance * q->y_size[i] + ROUNDING;
+    for (size_t i = 0; i < hunt->n; i++) {
+        double square = 0, allowed = hunt->tolerance * hunt->y_size[i] + ROUNDING;
         for (size_t j = 0; j < dimension; j++) {
-            double h = ur_dot(q->k, q->y + i * q->k, f->span + j * q->k);
+            double h = ur_dot(hunt->k, hunt->y + i * hunt->k, f->span + j * hunt->k);
             square += h * h;
         }
-        if (q->y_size[i] > q->small && sqrt(square) > allowed)
+        if (hunt->y_size[i] > hunt->small && sqrt(square) > allowed)
             f->on[f->count++] = i;
     }
 }
@@ -150,13 +150,13 @@ static unrelu_status set_solutions(ur_face *f, size_t *dimension, unrelu_error *
 static unrelu_status set_face(ur_face *f, const unsigned char *zero, size_t dimension, size_t *e,
                               unrelu_error *err)
 {
-    const ur_neurons *q = f->q;
+    const ur_neurons *hunt = f->hunt;
     size_t rows = 0, first;
-    for (size_t i = 0; i < q->rows; i++) {
+    for (size_t i = 0; i < hunt->rows; i++) {
         if (!zero[i])
             continue;
         for (size_t j = 0; j < dimension; j++)
-            f->M[rows * dimension + j] = ur_dot(q->k, q->Y + i * q->k, f->W + j * f->wide);
+            f->M[rows * dimension + j] = ur_dot(hunt->k, hunt->Y + i * hunt->k, f->W + j * f->wide);
         rows++;
     }
     UR_TRY(null_space(f, rows, dimension, 1, &first, err));
@@ -171,11 +171,11 @@ static unrelu_status set_face(ur_face *f, const unsigned char *zero, size_t dime
 static unrelu_status set_directions(ur_face *f, size_t rows, const double *A, size_t *count,
                                     unrelu_error *err)
 {
-    const ur_neurons *q = f->q;
-    size_t k = q->k, most = rows < k ? rows : k;
+    const ur_neurons *hunt = f->hunt;
+    size_t k = hunt->k, most = rows < k ? rows : k;
     for (size_t i = 0; i < rows; i++) {
         memcpy(f->B + i * k, A + i * f->wide, k * sizeof *f->B);
-        ur_basis_sweep(&q->basis, q->found, f->B + i * k);
+        ur_basis_sweep(&hunt->basis, hunt->found, f->B + i * k);
     }
     for (size_t i = 0; i < k; i++) /* k x rows */
         for (size_t j = 0; j < rows; j++)
@@ -192,24 +192,25 @@ static unrelu_status set_directions(ur_face *f, size_t rows, const double *A, si
 /* z and v of t, to |z| = 1; 0 where z is 0 or f(x v) = y z does not hold */
 static int set_neuron(ur_face *f, size_t e, const double *t)
 {
-    const ur_neurons *q = f->q;
-    double root = sqrt((double)q->n), size_v, size_z;
-    memset(f->z, 0, q->k * sizeof *f->z);
-    memset(f->v, 0, q->p * sizeof *f->v);
+    const ur_neurons *hunt = f->hunt;
+    double root = sqrt((double)hunt->n), size_v, size_z;
+    memset(f->z, 0, hunt->k * sizeof *f->z);
+    memset(f->v, 0, hunt->p * sizeof *f->v);
     for (size_t j = 0; j < e; j++) {
-        ur_add(q->k, root * t[j], f->N + j * f->wide, f->z);
-        ur_add(q->p, t[j], f->N + j * f->wide + q->k, f->v);
+        ur_add(hunt->k, root * t[j], f->N + j * f->wide, f->z);
+        ur_add(hunt->p, t[j], f->N + j * f->wide + hunt->k, f->v);
     }
-    size_z = ur_norm(q->k, f->z);
+    size_z = ur_norm(hunt->k, f->z);
     if (!(size_z > NEW))
         return 0;
-    ur_scale(q->k, 1 / size_z, f->z);
-    ur_scale(q->p, 1 / size_z, f->v);
-    size_v = ur_norm(q->p, f->v);
-    for (size_t i = 0; i < q->n; i++) {
-        double s = ur_dot(q->p, q->x + i * q->p, f->v);
-        double y = ur_dot(q->k, q->y + i * q->k, f->z);
-        double allowed = LOOSE * q->tolerance * (q->x_size[i] * size_v + q->y_size[i]) + ROUNDING;
+    ur_scale(hunt->k, 1 / size_z, f->z);
+    ur_scale(hunt->p, 1 / size_z, f->v);
+    size_v = ur_norm(hunt->p, f->v);
+    for (size_t i = 0; i < hunt->n; i++) {
+        double s = ur_dot(hunt->p, hunt->x + i * hunt->p, f->v);
+        double y = ur_dot(hunt->k, hunt->y + i * hunt->k, f->z);
+        double allowed =
+            LOOSE * hunt->tolerance * (hunt->x_size[i] * size_v + hunt->y_size[i]) + ROUNDING;
         if (!(fabs(fmax(0, s) - y) <= allowed))
             return 0;
     }
@@ -221,7 +222,7 @@ static void try_signs(ur_face *f, ur_face_end *end)
 {
     for (double t = 1; t >= -1 && end->grew == 0; t -= 2)
         if (set_neuron(f, 1, &t))
-            end->grew += (size_t)ur_neurons_add(f->q, f->z, f->v, 1);
+            end->grew += (size_t)ur_neurons_add(f->hunt, f->z, f->v, 1);
 }
 
 /* cells that are rounding to 0: scaled up by Clp they spoil its answer (1 in 100 tiny instances) */
@@ -235,23 +236,23 @@ static void clean(size_t count, double *cells)
 /* G = rows of inequalities in t: y z >= 0 where the face is not 0, x v <= 0 on T */
 static void set_inequalities(ur_face *f, const unsigned char *zero, size_t e)
 {
-    const ur_neurons *q = f->q;
+    const ur_neurons *hunt = f->hunt;
     f->inequalities = 0;
-    for (size_t i = 0, next = 0; i < q->rows + q->n; i++) {
-        int labels = i < q->rows;
-        size_t at = labels ? i : i - q->rows, length = labels ? q->k : q->p;
-        const double *row = labels ? q->Y + at * q->k : q->x + at * q->p;
-        double *g = f->G + f->inequalities * e, unit = labels ? 1 : -q->x_size[at];
+    for (size_t i = 0, next = 0; i < hunt->rows + hunt->n; i++) {
+        int labels = i < hunt->rows;
+        size_t at = labels ? i : i - hunt->rows, length = labels ? hunt->k : hunt->p;
+        const double *row = labels ? hunt->Y + at * hunt->k : hunt->x + at * hunt->p;
+        double *g = f->G + f->inequalities * e, unit = labels ? 1 : -hunt->x_size[at];
         if (labels ? zero[at] : next < f->count && f->on[next] == at) {
             next += labels ? 0 : 1;
             continue;
         }
-        if (fabs(unit) <= ZERO * q->longest)
+        if (fabs(unit) <= ZERO * hunt->longest)
             continue;
         for (size_t j = 0; j < e; j++)
-            g[j] = ur_dot(length, row, f->N + j * f->wide + (labels ? 0 : q->k)) / unit;
+            g[j] = ur_dot(length, row, f->N + j * f->wide + (labels ? 0 : hunt->k)) / unit;
         double size = ur_norm(e, g);
-        if (!(size > q->tolerance))
+        if (!(size > hunt->tolerance))
             continue; /* 0 >= 0 */
         ur_scale(e, 1 / size, g);
         f->inequalities++;
@@ -308,7 +309,7 @@ static unrelu_status try_directions(ur_face *f, size_t e, ur_face_end *end, int 
             double reach = 1 / ur_norm(e, f->t); /* r t, at |t| = 1 */
             settle(f, e);
             if (set_neuron(f, e, f->t))
-                *grew = ur_neurons_add(f->q, f->z, f->v, 0);
+                *grew = ur_neurons_add(f->hunt, f->z, f->v, 0);
             else
                 end->unsure |= reach > NEW;
         } else {
@@ -323,12 +324,12 @@ static unrelu_status try_programmes(ur_face *f, const unsigned char *zero, size_
                                     ur_face_end *end, unrelu_error *err)
 {
     UR_ARENA(arena);
-    const ur_neurons *q = f->q;
-    f->G = ur_take(&arena, q->rows + q->n, e * sizeof *f->G);
-    f->tight = ur_take(&arena, q->rows + q->n, sizeof *f->tight);
+    const ur_neurons *hunt = f->hunt;
+    f->G = ur_take(&arena, hunt->rows + hunt->n, e * sizeof *f->G);
+    f->tight = ur_take(&arena, hunt->rows + hunt->n, sizeof *f->tight);
     UR_TRY(ur_arena_status(&arena, err));
     set_inequalities(f, zero, e);
-    for (int grew = 1; grew && q->found < q->wanted;)
+    for (int grew = 1; grew && hunt->found < hunt->wanted;)
         UR_TRY(try_directions(f, e, end, &grew, err));
     return UNRELU_OK;
 }
@@ -357,13 +358,14 @@ unrelu_status ur_face_look(ur_face *f, const unsigned char *zero, ur_face_end *e
     return e > 1 ? try_programmes(f, zero, e, end, err) : UNRELU_OK;
 }
 
-unrelu_status ur_face_try(ur_neurons *q, const unsigned char *zero, size_t *grew, unrelu_error *err)
+unrelu_status ur_face_try(ur_neurons *hunt, const unsigned char *zero, size_t *grew,
+                          unrelu_error *err)
 {
     UR_ARENA(arena);
     ur_face face;
     ur_face_end end;
     *grew = 0;
-    UR_TRY(ur_face_open(q, &arena, &face, err));
+    UR_TRY(ur_face_open(hunt, &arena, &face, err));
     UR_TRY(ur_face_look(&face, zero, &end, err));
     *grew = end.grew;
     return UNRELU_OK;

@@ -6,7 +6,7 @@
 #include "network/hard/enumerate/enumerate.h"
 
 typedef struct {
-    ur_neurons *q;
+    ur_neurons *hunt;
     size_t wide;     /* k + p: unknowns z and v */
     double *M, *Q;   /* (max(n, 2 wide), wide) */
     double *R, *U;   /* wide x wide */

@@ -21,7 +21,7 @@ enum { MOST_RAYS = 1 << 17, FIRST_SETS = 64 };
 static const size_t MOST_CELLS = (size_t)1 << 26; /* words of sets of zeros: 512 MiB */
 
 typedef struct {
-    ur_neurons *q;
+    ur_neurons *hunt;
     ur_face face;
     ur_rays rays;
     size_t *open; /* rays that are not closed */
@@ -113,26 +113,26 @@ static unrelu_status add_set(walk *w, const uint64_t *set, int *fresh, unrelu_er
 
 static int is_done(const walk *w)
 {
-    return w->q->found == w->q->wanted || w->q->budget == 0;
+    return w->hunt->found == w->hunt->wanted || w->hunt->budget == 0;
 }
 
 /* more faces wait than the budget allows */
 static int is_late(const walk *w)
 {
-    return w->count - w->looked > w->q->budget;
+    return w->count - w->looked > w->hunt->budget;
 }
 
 static unrelu_status look(walk *w, const uint64_t *set, int *closed, unrelu_error *err)
 {
-    ur_neurons *q = w->q;
+    ur_neurons *hunt = w->hunt;
     ur_face_end end;
-    if (ur_cancelled(q->exec))
+    if (ur_cancelled(hunt->exec))
         return ur_fail_cancelled(err);
-    for (size_t i = 0; i < q->rows; i++)
+    for (size_t i = 0; i < hunt->rows; i++)
         w->zero[i] = (unsigned char)ur_bit(set, i);
     UR_TRY(ur_face_look(&w->face, w->zero, &end, err));
-    q->budget--;
-    q->tried++;
+    hunt->budget--;
+    hunt->tried++;
     w->looked++;
     w->missed |= end.unsure;
     *closed = end.closed;
@@ -150,7 +150,7 @@ static unrelu_status look_at_rays(walk *w, unrelu_error *err)
             UR_TRY(look(w, set, &closed, err));
         if (!closed)
             w->open[w->opened++] = r;
-        ur_progress(w->q->exec, "rays", (double)(r + 1) / (double)w->rays.count);
+        ur_progress(w->hunt->exec, "rays", (double)(r + 1) / (double)w->rays.count);
     }
     w->missed |= r < w->rays.count;
     return UNRELU_OK;
@@ -192,7 +192,7 @@ static unrelu_status look_at_faces(walk *w, uint64_t *set, uint64_t *of, unrelu_
 {
     for (size_t j = 0; j < w->opened && !is_late(w); j++)
         UR_TRY(join(w, w->rays.zeros + w->open[j] * w->words, set, err));
-    for (size_t zeros = w->q->rows + 1; zeros-- > 0;)
+    for (size_t zeros = w->hunt->rows + 1; zeros-- > 0;)
         while (w->waiting[zeros] > 0 && !is_done(w)) {
             size_t at = w->waiting[zeros] - 1;
             int closed;
@@ -202,33 +202,33 @@ static unrelu_status look_at_faces(walk *w, uint64_t *set, uint64_t *of, unrelu_
             if (!closed)
                 UR_TRY(join(w, of, set, err));
         }
-    for (size_t zeros = 0; zeros <= w->q->rows; zeros++)
+    for (size_t zeros = 0; zeros <= w->hunt->rows; zeros++)
         w->missed |= w->waiting[zeros] > 0;
     return UNRELU_OK;
 }
 
-unrelu_status ur_faces_walk(ur_neurons *q, int *finished, size_t *rays, size_t *faces,
+unrelu_status ur_faces_walk(ur_neurons *hunt, int *finished, size_t *rays, size_t *faces,
                             unrelu_error *err)
 {
-    size_t words = (q->rows + 63) / 64, most = MOST_RAYS;
-    walk w = {.q = q, .words = words};
+    size_t words = (hunt->rows + 63) / 64, most = MOST_RAYS;
+    walk w = {.hunt = hunt, .words = words};
     UR_ARENA(arena);
     UR_ARENA(store);
     w.store = &store;
-    *finished = q->found == q->wanted;
+    *finished = hunt->found == hunt->wanted;
     *rays = *faces = 0;
-    if (*finished || q->budget == 0)
+    if (*finished || hunt->budget == 0)
         return UNRELU_OK;
     most = most < MOST_CELLS / words ? most : MOST_CELLS / words;
-    most = most < q->budget ? most : (size_t)q->budget;
+    most = most < hunt->budget ? most : (size_t)hunt->budget;
     unrelu_status status =
-        ur_rays_find(q->rows, q->k, q->Y, q->tolerance, most, q->exec, &w.rays, err);
+        ur_rays_find(hunt->rows, hunt->k, hunt->Y, hunt->tolerance, most, hunt->exec, &w.rays, err);
     ur_arena_adopt(&arena, &w.rays, end_rays);
     UR_TRY(status);
-    UR_TRY(ur_face_open(q, &arena, &w.face, err));
+    UR_TRY(ur_face_open(hunt, &arena, &w.face, err));
     w.open = ur_take(&arena, w.rays.count, sizeof *w.open);
-    w.waiting = ur_take(&arena, q->rows + 1, sizeof *w.waiting);
-    w.zero = ur_take(&arena, q->rows, 1);
+    w.waiting = ur_take(&arena, hunt->rows + 1, sizeof *w.waiting);
+    w.zero = ur_take(&arena, hunt->rows, 1);
     w.missed = !w.rays.finished;
     uint64_t *set = ur_take(&arena, words, sizeof *set), *of = ur_take(&arena, words, sizeof *of);
     UR_TRY(ur_arena_status(&arena, err));
@@ -237,6 +237,6 @@ unrelu_status ur_faces_walk(ur_neurons *q, int *finished, size_t *rays, size_t *
     UR_TRY(look_at_faces(&w, set, of, err));
     *rays = w.rays.count;
     *faces = w.looked;
-    *finished = q->found == q->wanted || !w.missed;
+    *finished = hunt->found == hunt->wanted || !w.missed;
     return UNRELU_OK;
 }

@@ -35,7 +35,7 @@ static const double SHORT = 1e-6;
 static const double LOOSE = 10, ROUGH = 100; /* tolerances: of zeros of a known z, of lines */
 
 typedef struct {
-    ur_neurons *q;
+    ur_neurons *hunt;
     unsigned char *zero; /* (k, rows): where the known neurons vanish */
     size_t marked;       /* of them */
     size_t *order;       /* k: the known ones, F first */
@@ -53,55 +53,55 @@ typedef struct {
     size_t idle;     /* attempts in vain with it */
 } nest;
 
-static double at(const ur_neurons *q, size_t row, const double *z)
+static double at(const ur_neurons *hunt, size_t row, const double *z)
 {
-    return ur_dot(q->k, q->Y + row * q->k, z);
+    return ur_dot(hunt->k, hunt->Y + row * hunt->k, z);
 }
 
 static void mark_known(nest *s)
 {
-    const ur_neurons *q = s->q;
-    for (; s->marked < q->found; s->marked++)
-        for (size_t i = 0; i < q->rows; i++)
-            s->zero[s->marked * q->rows + i] =
-                fabs(at(q, i, q->z + s->marked * q->k)) <= LOOSE * q->tolerance;
+    const ur_neurons *hunt = s->hunt;
+    for (; s->marked < hunt->found; s->marked++)
+        for (size_t i = 0; i < hunt->rows; i++)
+            s->zero[s->marked * hunt->rows + i] =
+                fabs(at(hunt, i, hunt->z + s->marked * hunt->k)) <= LOOSE * hunt->tolerance;
 }
 
 /* ---- the set F ---- */
 
 static void shuffle(nest *s)
 {
-    ur_random_uniforms(s->q->seed, UR_STREAM_ENUMERATE_NESTED, s->attempts++ * s->q->k, s->q->k,
-                       s->uniforms);
-    ur_shuffle(s->q->found, s->uniforms, s->order);
+    ur_random_uniforms(s->hunt->seed, UR_STREAM_ENUMERATE_NESTED, s->attempts++ * s->hunt->k,
+                       s->hunt->k, s->uniforms);
+    ur_shuffle(s->hunt->found, s->uniforms, s->order);
 }
 
 /* rows on which neuron j and all of F are off */
 static size_t count_off(const nest *s, size_t j)
 {
     size_t count = 0;
-    const unsigned char *zero = s->zero + j * s->q->rows;
-    for (size_t i = 0; i < s->q->rows; i++)
+    const unsigned char *zero = s->zero + j * s->hunt->rows;
+    for (size_t i = 0; i < s->hunt->rows; i++)
         count += (size_t)((s->off[i] == 0) & zero[i]);
     return count;
 }
 
 static void choose_set(nest *s)
 {
-    const ur_neurons *q = s->q;
+    const ur_neurons *hunt = s->hunt;
     shuffle(s);
-    memset(s->off, 0, q->rows);
+    memset(s->off, 0, hunt->rows);
     s->in = 0;
-    s->alive = q->rows;
-    for (size_t l = 0; l < q->found && s->in + 1 < q->k; l++) {
-        size_t j = s->order[l], r = q->k - s->in - 1;
+    s->alive = hunt->rows;
+    for (size_t l = 0; l < hunt->found && s->in + 1 < hunt->k; l++) {
+        size_t j = s->order[l], r = hunt->k - s->in - 1;
         if (r < s->least)
             break;
         size_t left = count_off(s, j);
         if (left < ROWS_FOR_EACH * r + MORE_ROWS)
             continue;
-        const unsigned char *zero = s->zero + j * q->rows;
-        for (size_t i = 0; i < q->rows; i++)
+        const unsigned char *zero = s->zero + j * hunt->rows;
+        for (size_t i = 0; i < hunt->rows; i++)
             s->off[i] = (unsigned char)(zero[i] || s->off[i] > 1 ? s->off[i] : s->off[i] + 1);
         s->order[l] = s->order[s->in];
         s->order[s->in++] = j;
@@ -113,13 +113,13 @@ static void choose_set(nest *s)
 static unrelu_status set_coordinates(nest *s, size_t *r, unrelu_error *err)
 {
     UR_ARENA(arena);
-    const ur_neurons *q = s->q;
-    size_t k = q->k, filled = 0;
+    const ur_neurons *hunt = s->hunt;
+    size_t k = hunt->k, filled = 0;
     double *P = ur_take(&arena, k, k * sizeof *P), *Q = ur_take(&arena, k, k * sizeof *Q);
     UR_TRY(ur_arena_status(&arena, err));
     for (size_t j = 0; j < s->in; j++)
         for (size_t i = 0; i < k; i++)
-            Q[i * s->in + j] = q->z[s->order[j] * k + i];
+            Q[i * s->in + j] = hunt->z[s->order[j] * k + i];
     if (s->in > 0) {
         UR_TRY(ur_orthonormalise(k, s->in, Q, err));
         ur_gram(k, s->in, Q, P);
@@ -129,20 +129,20 @@ static unrelu_status set_coordinates(nest *s, size_t *r, unrelu_error *err)
     UR_TRY(ur_qr_pivoted(k, k, P, PROJECTOR_RANK, r, s->B, NULL, NULL, err));
     if (*r != k - s->in)
         *r = 0;
-    for (size_t i = 0; i<q->rows && * r> 0; i++)
+    for (size_t i = 0; i<hunt->rows && * r> 0; i++)
         if (s->off[i] == 0)
-            ur_multiply(1, k, *r, q->Y + i * k, s->B, s->C + filled++ * *r);
+            ur_multiply(1, k, *r, hunt->Y + i * k, s->B, s->C + filled++ * *r);
     return UNRELU_OK;
 }
 
 /* the known neurons that are not in F; count of them */
 static size_t set_known(nest *s, size_t r)
 {
-    const ur_neurons *q = s->q;
+    const ur_neurons *hunt = s->hunt;
     size_t count = 0;
-    for (size_t l = s->in; l < q->found; l++) {
+    for (size_t l = s->in; l < hunt->found; l++) {
         double *row = s->known + count * r;
-        ur_multiply(1, q->k, r, q->z + s->order[l] * q->k, s->B, row);
+        ur_multiply(1, hunt->k, r, hunt->z + s->order[l] * hunt->k, s->B, row);
         double size = ur_norm(r, row);
         if (!(size > SHORT))
             continue;
@@ -157,32 +157,32 @@ static size_t set_known(nest *s, size_t r)
 /* whole = B z' + sum t_i z_i; 0 where a t_i shows on no row */
 static int insert(nest *s, size_t r, const double *z)
 {
-    const ur_neurons *q = s->q;
-    size_t k = q->k;
+    const ur_neurons *hunt = s->hunt;
+    size_t k = hunt->k;
     double *inner = s->uniforms;
     ur_multiply(k, r, 1, s->B, z, inner);
     memcpy(s->whole, inner, k * sizeof *inner);
     for (size_t l = 0; l < s->in; l++) {
         size_t j = s->order[l];
         double largest = -INFINITY;
-        for (size_t i = 0; i < q->rows; i++) {
-            if (s->off[i] != 1 || s->zero[j * q->rows + i])
+        for (size_t i = 0; i < hunt->rows; i++) {
+            if (s->off[i] != 1 || s->zero[j * hunt->rows + i])
                 continue;
-            double on = at(q, i, q->z + j * k);
+            double on = at(hunt, i, hunt->z + j * k);
             if (on > WEAK)
-                largest = fmax(largest, -at(q, i, inner) / on);
+                largest = fmax(largest, -at(hunt, i, inner) / on);
         }
         if (!isfinite(largest))
             return 0;
-        ur_add(k, largest, q->z + j * k, s->whole);
+        ur_add(k, largest, hunt->z + j * k, s->whole);
     }
     return 1;
 }
 
 static unrelu_status attempt(nest *s, uint64_t left, uint64_t *used, unrelu_error *err)
 {
-    ur_neurons *q = s->q;
-    size_t r = 0, hits = 0, before = q->found;
+    ur_neurons *hunt = s->hunt;
+    size_t r = 0, hits = 0, before = hunt->found;
     *used = 1;
     mark_known(s);
     choose_set(s);
@@ -192,22 +192,22 @@ static unrelu_status attempt(nest *s, uint64_t left, uint64_t *used, unrelu_erro
     ur_planes planes = {.rows = s->alive,
                         .k = r,
                         .Y = s->C,
-                        .tolerance = ROUGH * q->tolerance,
+                        .tolerance = ROUGH * hunt->tolerance,
                         .known = s->known,
                         .count = set_known(s, r),
-                        .seed = q->seed,
-                        .stride = q->k};
+                        .seed = hunt->seed,
+                        .stride = hunt->k};
     uint64_t most = r < 60 ? ((uint64_t)1 << r) + 16 : left;
     /* with nothing known yet there is no other set to try */
     most = s->in == 0 || most > left ? left : most;
-    UR_TRY(ur_planes_search(&planes, q->tried, most, q->exec, s->z, &hits, used, err));
-    for (size_t l = 0; l < hits && q->found < q->wanted; l++) {
+    UR_TRY(ur_planes_search(&planes, hunt->tried, most, hunt->exec, s->z, &hits, used, err));
+    for (size_t l = 0; l < hits && hunt->found < hunt->wanted; l++) {
         int grew = 0;
         if (insert(s, r, s->z + l * r))
-            UR_TRY(ur_neurons_try_rough(q, s->whole, &grew, err));
+            UR_TRY(ur_neurons_try_rough(hunt, s->whole, &grew, err));
         s->rejected += !grew;
     }
-    if (q->found > before) {
+    if (hunt->found > before) {
         s->least = s->least > 2 ? s->least - 2 : 1;
         s->idle = 0;
     } else if (++s->idle == IDLE) {
@@ -217,31 +217,31 @@ static unrelu_status attempt(nest *s, uint64_t left, uint64_t *used, unrelu_erro
     return UNRELU_OK;
 }
 
-unrelu_status ur_nested_neurons(ur_neurons *q, uint64_t trials, unrelu_error *err)
+unrelu_status ur_nested_neurons(ur_neurons *hunt, uint64_t trials, unrelu_error *err)
 {
     UR_ARENA(arena);
-    size_t k = q->k;
-    nest s = {.q = q,
-              .zero = ur_take(&arena, k, q->rows),
+    size_t k = hunt->k;
+    nest s = {.hunt = hunt,
+              .zero = ur_take(&arena, k, hunt->rows),
               .order = ur_take(&arena, k, sizeof *s.order),
-              .off = ur_take(&arena, q->rows, 1),
+              .off = ur_take(&arena, hunt->rows, 1),
               .B = ur_take(&arena, k, k * sizeof *s.B),
-              .C = ur_take(&arena, q->rows, k * sizeof *s.C),
+              .C = ur_take(&arena, hunt->rows, k * sizeof *s.C),
               .known = ur_take(&arena, k, k * sizeof *s.known),
               .z = ur_take(&arena, UR_PLANES_HITS, k * sizeof *s.z),
               .whole = ur_take(&arena, k, sizeof *s.whole),
               .uniforms = ur_take(&arena, k, sizeof *s.uniforms)};
     UR_TRY(ur_arena_status(&arena, err));
     uint64_t left = trials ? trials : ur_sample_trials(k), used = 0;
-    left = left < q->budget ? left : q->budget;
-    while (q->found < q->wanted && left > 0 && s.rejected < REJECTED) {
-        ur_progress(q->exec, "sampling", (double)q->found / (double)q->wanted);
+    left = left < hunt->budget ? left : hunt->budget;
+    while (hunt->found < hunt->wanted && left > 0 && s.rejected < REJECTED) {
+        ur_progress(hunt->exec, "sampling", (double)hunt->found / (double)hunt->wanted);
         UR_TRY(attempt(&s, left, &used, err));
-        if (ur_cancelled(q->exec))
+        if (ur_cancelled(hunt->exec))
             return ur_fail_cancelled(err);
         left -= used < left ? used : left;
-        q->tried += used;
-        q->budget -= used < q->budget ? used : q->budget;
+        hunt->tried += used;
+        hunt->budget -= used < hunt->budget ? used : hunt->budget;
     }
     return UNRELU_OK;
 }

@@ -55,110 +55,110 @@ static int is_same(const void *context, size_t a, size_t b)
 }
 
 /* Y and of: unit rows of y that are neither 0 nor repeated, in random order */
-static unrelu_status set_rows(ur_arena *arena, ur_neurons *q, unrelu_error *err)
+static unrelu_status set_rows(ur_arena *arena, ur_neurons *hunt, unrelu_error *err)
 {
     UR_ARENA(own);
-    size_t n = q->n, k = q->k, rows = 0;
+    size_t n = hunt->n, k = hunt->k, rows = 0;
     double *unit = ur_take(&own, n, k * sizeof *unit), *uniform = ur_take(&own, n, sizeof *uniform);
     size_t *row = ur_take(&own, n, sizeof *row);
     double longest = 0;
     UR_TRY(ur_arena_status(&own, err));
     for (size_t i = 0; i < n; i++)
-        longest = fmax(longest, q->y_size[i]);
-    q->small = ZERO * longest;
+        longest = fmax(longest, hunt->y_size[i]);
+    hunt->small = ZERO * longest;
     for (size_t i = 0; i < n; i++) {
-        if (!(q->y_size[i] > q->small))
+        if (!(hunt->y_size[i] > hunt->small))
             continue;
         for (size_t j = 0; j < k; j++)
-            unit[rows * k + j] = q->y[i * k + j] / q->y_size[i];
+            unit[rows * k + j] = hunt->y[i * k + j] / hunt->y_size[i];
         row[rows++] = i;
     }
     ur_near_rows near = {rows, k, unit, SAME * sqrt((double)k), is_same, &(unit_rows){k, unit}};
     ur_row_classes classes;
-    UR_TRY(ur_near_rows_class(&near, q->seed, UR_STREAM_ENUMERATE_ORDER, &own, &classes, err));
-    q->rows = classes.count;
-    q->Y = ur_take(arena, q->rows, k * sizeof *q->Y);
-    q->of = ur_take(arena, q->rows, sizeof *q->of);
-    ur_keyed *order = ur_take(&own, q->rows, sizeof *order),
-             *scratch = ur_take(&own, q->rows, sizeof *scratch);
+    UR_TRY(ur_near_rows_class(&near, hunt->seed, UR_STREAM_ENUMERATE_ORDER, &own, &classes, err));
+    hunt->rows = classes.count;
+    hunt->Y = ur_take(arena, hunt->rows, k * sizeof *hunt->Y);
+    hunt->of = ur_take(arena, hunt->rows, sizeof *hunt->of);
+    ur_keyed *order = ur_take(&own, hunt->rows, sizeof *order),
+             *scratch = ur_take(&own, hunt->rows, sizeof *scratch);
     UR_TRY(ur_arena_status(&own, err));
     UR_TRY(ur_arena_status(arena, err));
-    ur_random_uniforms(q->seed, UR_STREAM_ENUMERATE_ORDER, 0, n, uniform);
-    for (size_t i = 0; i < q->rows; i++)
+    ur_random_uniforms(hunt->seed, UR_STREAM_ENUMERATE_ORDER, 0, n, uniform);
+    for (size_t i = 0; i < hunt->rows; i++)
         order[i] = (ur_keyed){uniform[row[classes.first[i]]], classes.first[i]};
-    ur_sort_keyed(order, scratch, q->rows);
-    for (size_t i = 0; i < q->rows; i++) {
-        q->of[i] = row[order[i].at];
-        memcpy(q->Y + i * k, unit + order[i].at * k, k * sizeof *unit);
+    ur_sort_keyed(order, scratch, hunt->rows);
+    for (size_t i = 0; i < hunt->rows; i++) {
+        hunt->of[i] = row[order[i].at];
+        memcpy(hunt->Y + i * k, unit + order[i].at * k, k * sizeof *unit);
     }
     return UNRELU_OK;
 }
 
 /* z of the function 1: y'1, as y has orthonormal columns */
-static void add_constant(ur_neurons *q, double *z)
+static void add_constant(ur_neurons *hunt, double *z)
 {
-    memset(z, 0, q->k * sizeof *z);
-    for (size_t i = 0; i < q->n; i++)
-        ur_add(q->k, 1, q->y + i * q->k, z);
-    q->constant = (size_t)ur_neurons_add(q, z, q->v, 1);
+    memset(z, 0, hunt->k * sizeof *z);
+    for (size_t i = 0; i < hunt->n; i++)
+        ur_add(hunt->k, 1, hunt->y + i * hunt->k, z);
+    hunt->constant = (size_t)ur_neurons_add(hunt, z, hunt->v, 1);
 }
 
 unrelu_status ur_neurons_open(const ur_frame *frame, const double *y, size_t rank, double tolerance,
                               uint64_t budget, uint64_t seed, const unrelu_exec *exec,
-                              ur_arena *arena, ur_neurons *q, unrelu_error *err)
+                              ur_arena *arena, ur_neurons *hunt, unrelu_error *err)
 {
     UR_ARENA(own);
     double *z = ur_take(&own, rank, sizeof *z);
-    *q = (ur_neurons){.n = frame->n,
-                      .p = frame->p,
-                      .k = rank,
-                      .x = frame->x,
-                      .y = y,
-                      .tolerance = tolerance,
-                      .budget = budget,
-                      .seed = seed,
-                      .exec = exec,
-                      .wanted = rank,
-                      .z = ur_take(arena, rank, rank * sizeof *q->z),
-                      .v = ur_take(arena, rank, frame->p * sizeof *q->v),
-                      .unique = ur_take(arena, rank, sizeof *q->unique),
-                      .y_size = ur_take(arena, frame->n, sizeof *q->y_size),
-                      .x_size = ur_take(arena, frame->n, sizeof *q->x_size),
-                      .basis = {.length = rank}};
-    q->basis.rows = ur_take(arena, rank, rank * sizeof *q->basis.rows);
+    *hunt = (ur_neurons){.n = frame->n,
+                         .p = frame->p,
+                         .k = rank,
+                         .x = frame->x,
+                         .y = y,
+                         .tolerance = tolerance,
+                         .budget = budget,
+                         .seed = seed,
+                         .exec = exec,
+                         .wanted = rank,
+                         .z = ur_take(arena, rank, rank * sizeof *hunt->z),
+                         .v = ur_take(arena, rank, frame->p * sizeof *hunt->v),
+                         .unique = ur_take(arena, rank, sizeof *hunt->unique),
+                         .y_size = ur_take(arena, frame->n, sizeof *hunt->y_size),
+                         .x_size = ur_take(arena, frame->n, sizeof *hunt->x_size),
+                         .basis = {.length = rank}};
+    hunt->basis.rows = ur_take(arena, rank, rank * sizeof *hunt->basis.rows);
     UR_TRY(ur_arena_status(&own, err));
     UR_TRY(ur_arena_status(arena, err));
-    for (size_t i = 0; i < q->n; i++) {
-        q->y_size[i] = ur_norm(rank, y + i * rank);
-        q->x_size[i] = ur_norm(q->p, q->x + i * q->p);
-        q->longest = fmax(q->longest, q->x_size[i]);
+    for (size_t i = 0; i < hunt->n; i++) {
+        hunt->y_size[i] = ur_norm(rank, y + i * rank);
+        hunt->x_size[i] = ur_norm(hunt->p, hunt->x + i * hunt->p);
+        hunt->longest = fmax(hunt->longest, hunt->x_size[i]);
     }
-    UR_TRY(set_rows(arena, q, err));
+    UR_TRY(set_rows(arena, hunt, err));
     if (frame->terms.constant)
-        add_constant(q, z);
+        add_constant(hunt, z);
     return UNRELU_OK;
 }
 
 /* ---- independence ---- */
 
-static double least_remainder(const ur_neurons *q)
+static double least_remainder(const ur_neurons *hunt)
 {
-    return fmax(INDEPENDENT, LOOSE * q->tolerance);
+    return fmax(INDEPENDENT, LOOSE * hunt->tolerance);
 }
 
-int ur_neurons_add(ur_neurons *q, const double *z, const double *v, int unique)
+int ur_neurons_add(ur_neurons *hunt, const double *z, const double *v, int unique)
 {
-    double size = ur_norm(q->k, z);
-    if (q->found == q->k || !(size > 0))
+    double size = ur_norm(hunt->k, z);
+    if (hunt->found == hunt->k || !(size > 0))
         return 0;
-    double *row = q->z + q->found * q->k;
-    for (size_t j = 0; j < q->k; j++)
+    double *row = hunt->z + hunt->found * hunt->k;
+    for (size_t j = 0; j < hunt->k; j++)
         row[j] = z[j] / size;
-    if (!ur_basis_grow(&q->basis, row, least_remainder(q)))
+    if (!ur_basis_grow(&hunt->basis, row, least_remainder(hunt)))
         return 0;
-    for (size_t j = 0; j < q->p; j++)
-        q->v[q->found * q->p + j] = v[j] / size;
-    q->unique[q->found++] = unique;
+    for (size_t j = 0; j < hunt->p; j++)
+        hunt->v[hunt->found * hunt->p + j] = v[j] / size;
+    hunt->unique[hunt->found++] = unique;
     return 1;
 }
 
@@ -176,34 +176,34 @@ typedef struct {
 } candidate;
 
 /* marks of the rows of Y that vanish at z; count of them */
-static size_t mark_zeros(const ur_neurons *q, const double *z, unsigned char *zero)
+static size_t mark_zeros(const ur_neurons *hunt, const double *z, unsigned char *zero)
 {
     size_t count = 0;
-    for (size_t i = 0; i < q->rows; i++) {
-        double t = ur_dot(q->k, q->Y + i * q->k, z);
-        zero[i] = fabs(t) <= q->tolerance;
+    for (size_t i = 0; i < hunt->rows; i++) {
+        double t = ur_dot(hunt->k, hunt->Y + i * hunt->k, z);
+        zero[i] = fabs(t) <= hunt->tolerance;
         count += zero[i];
     }
     return count;
 }
 
 /* z becomes the null vector of the rows where it vanishes, where these have rank k - 1 */
-static unrelu_status refine(const ur_neurons *q, candidate *c, unrelu_error *err)
+static unrelu_status refine(const ur_neurons *hunt, candidate *c, unrelu_error *err)
 {
     UR_ARENA(arena);
-    size_t k = q->k, count = mark_zeros(q, c->z, c->zero), filled = 0;
+    size_t k = hunt->k, count = mark_zeros(hunt, c->z, c->zero), filled = 0;
     if (k < 2 || count < k - 1)
         return UNRELU_OK;
     double *A = ur_take(&arena, count, k * sizeof *A), *R = ur_take(&arena, k, k * sizeof *R);
     double *U = ur_take(&arena, k, k * sizeof *U), *Vt = ur_take(&arena, k, k * sizeof *Vt);
     double *s = ur_take(&arena, k, sizeof *s);
     UR_TRY(ur_arena_status(&arena, err));
-    for (size_t i = 0; i < q->rows; i++)
+    for (size_t i = 0; i < hunt->rows; i++)
         if (c->zero[i])
-            memcpy(A + filled++ * k, q->Y + i * k, k * sizeof *A);
+            memcpy(A + filled++ * k, hunt->Y + i * k, k * sizeof *A);
     UR_TRY(ur_qr_triangle(count, k, A, R, err));
     UR_TRY(ur_svd(k, k, R, U, s, Vt, err));
-    if (!(s[k - 2] > fmax(NULL_GAP, LOOSE * q->tolerance) * s[0]))
+    if (!(s[k - 2] > fmax(NULL_GAP, LOOSE * hunt->tolerance) * s[0]))
         return UNRELU_OK;
     const double *null = Vt + (k - 1) * k;
     double sign = ur_dot(k, null, c->z) < 0 ? -1 : 1;
@@ -213,37 +213,37 @@ static unrelu_status refine(const ur_neurons *q, candidate *c, unrelu_error *err
 }
 
 /* t, S and the slope; 0 where y z is below 0 somewhere */
-static int set_sides(const ur_neurons *q, candidate *c)
+static int set_sides(const ur_neurons *hunt, candidate *c)
 {
-    ur_gemv(UR_PLAIN, q->n, q->k, 1, q->y, q->k, c->z, 0, c->t);
+    ur_gemv(UR_PLAIN, hunt->n, hunt->k, 1, hunt->y, hunt->k, c->z, 0, c->t);
     c->count = 0;
     c->slope = 0;
-    for (size_t i = 0; i < q->n; i++) {
-        double allowed = fmax(q->tolerance * q->y_size[i], q->small);
+    for (size_t i = 0; i < hunt->n; i++) {
+        double allowed = fmax(hunt->tolerance * hunt->y_size[i], hunt->small);
         if (c->t[i] < -allowed)
             return 0;
         if (c->t[i] <= allowed)
             continue;
-        if (!(q->x_size[i] > ZERO * q->longest))
+        if (!(hunt->x_size[i] > ZERO * hunt->longest))
             return 0; /* an input of zeros with a label */
         c->on[c->count++] = i;
-        c->slope = fmax(c->slope, c->t[i] / q->x_size[i]);
+        c->slope = fmax(c->slope, c->t[i] / hunt->x_size[i]);
     }
     return c->count > 0;
 }
 
 /* v of least norm from every step-th row of S */
-static unrelu_status solve(const ur_neurons *q, candidate *c, size_t step, unrelu_error *err)
+static unrelu_status solve(const ur_neurons *hunt, candidate *c, size_t step, unrelu_error *err)
 {
     UR_ARENA(arena);
-    size_t p = q->p, rows = (c->count + step - 1) / step, wide = p + 1;
+    size_t p = hunt->p, rows = (c->count + step - 1) / step, wide = p + 1;
     double *A = ur_take(&arena, rows, wide * sizeof *A);
     double *R = ur_take(&arena, wide, wide * sizeof *R);
     double *F = ur_take(&arena, p, p * sizeof *F), *b = ur_take(&arena, p, sizeof *b);
     UR_TRY(ur_arena_status(&arena, err));
     for (size_t i = 0; i < rows; i++) {
         size_t row = c->on[i * step];
-        memcpy(A + i * wide, q->x + row * p, p * sizeof *A);
+        memcpy(A + i * wide, hunt->x + row * p, p * sizeof *A);
         A[i * wide + p] = c->t[row];
     }
     UR_TRY(ur_qr_triangle(rows, wide, A, R, err));
@@ -254,24 +254,24 @@ static unrelu_status solve(const ur_neurons *q, candidate *c, size_t step, unrel
     return ur_least_squares(p, p, 1, F, b, FLAT, c->v, &c->rank, err);
 }
 
-static unrelu_status find_row(const ur_neurons *q, candidate *c, unrelu_error *err)
+static unrelu_status find_row(const ur_neurons *hunt, candidate *c, unrelu_error *err)
 {
-    size_t step = c->count / (ROWS + ROWS_FOR_EACH_INPUT * q->p);
-    UR_TRY(solve(q, c, step > 1 ? step : 1, err));
-    return step > 1 && c->rank < q->p ? solve(q, c, 1, err) : UNRELU_OK;
+    size_t step = c->count / (ROWS + ROWS_FOR_EACH_INPUT * hunt->p);
+    UR_TRY(solve(hunt, c, step > 1 ? step : 1, err));
+    return step > 1 && c->rank < hunt->p ? solve(hunt, c, 1, err) : UNRELU_OK;
 }
 
 typedef enum { FITS, MISSES_ON, MISSES_OFF } outcome;
 
-static outcome judge(const ur_neurons *q, const candidate *c)
+static outcome judge(const ur_neurons *hunt, const candidate *c)
 {
     outcome result = FITS;
-    for (size_t i = 0, next = 0; i < q->n; i++) {
+    for (size_t i = 0, next = 0; i < hunt->n; i++) {
         int on = next < c->count && c->on[next] == i;
-        double s = ur_dot(q->p, q->x + i * q->p, c->v);
+        double s = ur_dot(hunt->p, hunt->x + i * hunt->p, c->v);
         double miss = on ? fabs(s - c->t[i]) : s;
         next += on ? 1 : 0;
-        if (miss <= LOOSE * q->tolerance * q->x_size[i] * c->slope + q->small)
+        if (miss <= LOOSE * hunt->tolerance * hunt->x_size[i] * c->slope + hunt->small)
             continue;
         if (on)
             return MISSES_ON;
@@ -280,47 +280,47 @@ static outcome judge(const ur_neurons *q, const candidate *c)
     return result;
 }
 
-unrelu_status ur_neurons_try(ur_neurons *q, const double *z, int *grew, unrelu_error *err)
+unrelu_status ur_neurons_try(ur_neurons *hunt, const double *z, int *grew, unrelu_error *err)
 {
     UR_ARENA(arena);
-    double size = ur_norm(q->k, z), *rest = ur_take(&arena, q->k, sizeof *rest);
-    candidate c = {.z = ur_take(&arena, q->k, sizeof *c.z),
-                   .t = ur_take(&arena, q->n, sizeof *c.t),
-                   .on = ur_take(&arena, q->n, sizeof *c.on),
-                   .v = ur_take(&arena, q->p, sizeof *c.v),
-                   .zero = ur_take(&arena, q->rows, 1)};
+    double size = ur_norm(hunt->k, z), *rest = ur_take(&arena, hunt->k, sizeof *rest);
+    candidate c = {.z = ur_take(&arena, hunt->k, sizeof *c.z),
+                   .t = ur_take(&arena, hunt->n, sizeof *c.t),
+                   .on = ur_take(&arena, hunt->n, sizeof *c.on),
+                   .v = ur_take(&arena, hunt->p, sizeof *c.v),
+                   .zero = ur_take(&arena, hunt->rows, 1)};
     *grew = 0;
     UR_TRY(ur_arena_status(&arena, err));
-    if (q->found == q->wanted || !(size > 0))
+    if (hunt->found == hunt->wanted || !(size > 0))
         return UNRELU_OK;
-    for (size_t j = 0; j < q->k; j++)
+    for (size_t j = 0; j < hunt->k; j++)
         c.z[j] = rest[j] = z[j] / size;
-    if (!(ur_basis_remove(&q->basis, q->found, rest) > least_remainder(q)))
+    if (!(ur_basis_remove(&hunt->basis, hunt->found, rest) > least_remainder(hunt)))
         return UNRELU_OK;
-    UR_TRY(refine(q, &c, err));
-    if (!set_sides(q, &c))
+    UR_TRY(refine(hunt, &c, err));
+    if (!set_sides(hunt, &c))
         return UNRELU_OK;
-    UR_TRY(find_row(q, &c, err));
-    outcome fit = judge(q, &c);
+    UR_TRY(find_row(hunt, &c, err));
+    outcome fit = judge(hunt, &c);
     if (fit == FITS) {
-        *grew = ur_neurons_add(q, c.z, c.v, c.rank == q->p && c.count > q->p);
-    } else if (fit == MISSES_OFF && c.rank < q->p) { /* another of the v may be off there */
+        *grew = ur_neurons_add(hunt, c.z, c.v, c.rank == hunt->p && c.count > hunt->p);
+    } else if (fit == MISSES_OFF && c.rank < hunt->p) { /* another of the v may be off there */
         size_t more = 0;
-        mark_zeros(q, c.z, c.zero);
-        UR_TRY(ur_face_try(q, c.zero, &more, err));
+        mark_zeros(hunt, c.z, c.zero);
+        UR_TRY(ur_face_try(hunt, c.zero, &more, err));
         *grew = more > 0;
     }
     return UNRELU_OK;
 }
 
-unrelu_status ur_neurons_try_rough(ur_neurons *q, const double *z, int *grew, unrelu_error *err)
+unrelu_status ur_neurons_try_rough(ur_neurons *hunt, const double *z, int *grew, unrelu_error *err)
 {
-    double tolerance = q->tolerance;
-    UR_TRY(ur_neurons_try(q, z, grew, err));
+    double tolerance = hunt->tolerance;
+    UR_TRY(ur_neurons_try(hunt, z, grew, err));
     if (*grew)
         return UNRELU_OK;
-    q->tolerance = ROUGH * tolerance;
-    unrelu_status status = ur_neurons_try(q, z, grew, err);
-    q->tolerance = tolerance;
+    hunt->tolerance = ROUGH * tolerance;
+    unrelu_status status = ur_neurons_try(hunt, z, grew, err);
+    hunt->tolerance = tolerance;
     return status;
 }

@@ -25,7 +25,7 @@ enum {
 };
 
 typedef struct {
-    const ur_neurons *q;
+    const ur_neurons *hunt;
     size_t count;             /* rows of the programme */
     unsigned char *in;        /* rows: marks of them */
     double *R;                /* (rows, k) */
@@ -36,22 +36,22 @@ typedef struct {
 
 static void take(programme *p, size_t row)
 {
-    size_t k = p->q->k;
+    size_t k = p->hunt->k;
     if (p->in[row])
         return;
     p->in[row] = 1;
-    memcpy(p->R + p->count++ * k, p->q->Y + row * k, k * sizeof *p->R);
+    memcpy(p->R + p->count++ * k, p->hunt->Y + row * k, k * sizeof *p->R);
 }
 
 /* the rows that z violates most; count of all */
 static size_t take_violated(programme *p)
 {
-    const ur_neurons *q = p->q;
-    size_t k = q->k, count = 0;
+    const ur_neurons *hunt = p->hunt;
+    size_t k = hunt->k, count = 0;
     double size = ur_norm(k, p->z);
-    ur_gemv(UR_PLAIN, q->rows, k, 1 / size, q->Y, k, p->z, 0, p->t);
-    for (size_t i = 0; i < q->rows; i++)
-        if (p->t[i] < -q->tolerance && !p->in[i])
+    ur_gemv(UR_PLAIN, hunt->rows, k, 1 / size, hunt->Y, k, p->z, 0, p->t);
+    for (size_t i = 0; i < hunt->rows; i++)
+        if (p->t[i] < -hunt->tolerance && !p->in[i])
             p->below[count++] = (ur_keyed){p->t[i], i};
     ur_sort_keyed(p->below, p->sorted, count);
     for (size_t i = 0; i < count && i < ROWS_OF_ROUND * k; i++)
@@ -62,14 +62,14 @@ static size_t take_violated(programme *p)
 /* rows of earlier programmes stay */
 static unrelu_status solve(programme *p, ur_lp_outcome *outcome, unrelu_error *err)
 {
-    const ur_neurons *q = p->q;
+    const ur_neurons *hunt = p->hunt;
     size_t violated = 1;
     for (int round = 0; round < ROUNDS && violated > 0; round++) {
-        UR_TRY(ur_lp_ray(p->count, q->k, p->R, p->c, p->r, p->z, outcome, err));
+        UR_TRY(ur_lp_ray(p->count, hunt->k, p->R, p->c, p->r, p->z, outcome, err));
         if (*outcome != UR_LP_OPTIMAL)
             return UNRELU_OK;
         violated = take_violated(p);
-        if (ur_cancelled(q->exec))
+        if (ur_cancelled(hunt->exec))
             return ur_fail_cancelled(err);
     }
     if (violated > 0)
@@ -82,28 +82,28 @@ static unrelu_status solve(programme *p, ur_lp_outcome *outcome, unrelu_error *e
 static unrelu_status find_ray(programme *p, uint64_t number, ur_lp_outcome *outcome,
                               unrelu_error *err)
 {
-    const ur_neurons *q = p->q;
+    const ur_neurons *hunt = p->hunt;
     ur_lp_outcome first = UR_LP_STALLED;
-    ur_random_normals(q->seed, UR_STREAM_ENUMERATE_RAYS, number * q->k, q->k, p->r);
-    double length = ur_basis_remove(&q->basis, q->found, p->r);
-    ur_scale(q->k, 1 / length, p->r);
+    ur_random_normals(hunt->seed, UR_STREAM_ENUMERATE_RAYS, number * hunt->k, hunt->k, p->r);
+    double length = ur_basis_remove(&hunt->basis, hunt->found, p->r);
+    ur_scale(hunt->k, 1 / length, p->r);
     UR_TRY(solve(p, &first, err));
     *outcome = first;
     if (first == UR_LP_OPTIMAL)
         return UNRELU_OK;
-    ur_scale(q->k, -1, p->r);
+    ur_scale(hunt->k, -1, p->r);
     UR_TRY(solve(p, outcome, err));
     if (*outcome == UR_LP_INFEASIBLE)
         *outcome = first;
     return UNRELU_OK;
 }
 
-unrelu_status ur_ray_neurons(ur_neurons *q, int *spanned, unrelu_error *err)
+unrelu_status ur_ray_neurons(ur_neurons *hunt, int *spanned, unrelu_error *err)
 {
     UR_ARENA(arena);
-    size_t k = q->k, rows = q->rows, idle = 0, empty = 0;
+    size_t k = hunt->k, rows = hunt->rows, idle = 0, empty = 0;
     size_t first = FIRST_ROWS * k < rows ? FIRST_ROWS * k : rows;
-    programme p = {.q = q,
+    programme p = {.hunt = hunt,
                    .in = ur_take(&arena, rows, 1),
                    .R = ur_take(&arena, rows, k * sizeof *p.R),
                    .c = ur_take(&arena, k, sizeof *p.c),
@@ -115,21 +115,22 @@ unrelu_status ur_ray_neurons(ur_neurons *q, int *spanned, unrelu_error *err)
     *spanned = 0;
     UR_TRY(ur_arena_status(&arena, err));
     for (size_t i = 0; i < rows; i++)
-        ur_add(k, 1 / (double)rows, q->Y + i * k, p.c);
+        ur_add(k, 1 / (double)rows, hunt->Y + i * k, p.c);
     for (size_t i = 0; i < first; i++)
         take(&p, i);
     for (uint64_t number = 0;
-         q->found < q->wanted && idle < TRIES && empty < TRIES && q->budget > 0; number++) {
+         hunt->found < hunt->wanted && idle < TRIES && empty < TRIES && hunt->budget > 0;
+         number++) {
         ur_lp_outcome outcome = UR_LP_STALLED;
         int grew = 0;
-        ur_progress(q->exec, "rays", (double)q->found / (double)q->wanted);
+        ur_progress(hunt->exec, "rays", (double)hunt->found / (double)hunt->wanted);
         UR_TRY(find_ray(&p, number, &outcome, err));
         if (outcome == UR_LP_OPTIMAL)
-            UR_TRY(ur_neurons_try_rough(q, p.z, &grew, err));
+            UR_TRY(ur_neurons_try_rough(hunt, p.z, &grew, err));
         empty = outcome == UR_LP_INFEASIBLE ? empty + 1 : 0;
         idle = grew ? 0 : idle + 1;
-        q->tried++;
-        q->budget--;
+        hunt->tried++;
+        hunt->budget--;
     }
     *spanned = empty == TRIES;
     return UNRELU_OK;

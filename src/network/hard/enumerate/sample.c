@@ -321,35 +321,35 @@ uint64_t ur_sample_trials(size_t k)
     return trials < 1e18 ? (uint64_t)trials : (uint64_t)1e18; /* fits 64 bits */
 }
 
-unrelu_status ur_sample_neurons(ur_neurons *q, uint64_t trials, unrelu_error *err)
+unrelu_status ur_sample_neurons(ur_neurons *hunt, uint64_t trials, unrelu_error *err)
 {
     UR_ARENA(arena);
-    size_t k = q->k, seen = 0, hits = 0;
+    size_t k = hunt->k, seen = 0, hits = 0;
     double *known = ur_take(&arena, SEEN, k * sizeof *known);
     double *z = ur_take(&arena, UR_PLANES_HITS, k * sizeof *z);
     UR_TRY(ur_arena_status(&arena, err));
-    ur_planes planes = {.rows = q->rows,
+    ur_planes planes = {.rows = hunt->rows,
                         .k = k,
-                        .Y = q->Y,
-                        .tolerance = ROUGH * q->tolerance,
+                        .Y = hunt->Y,
+                        .tolerance = ROUGH * hunt->tolerance,
                         .known = known,
-                        .seed = q->seed,
+                        .seed = hunt->seed,
                         .stride = k};
     uint64_t left = trials ? trials : ur_sample_trials(k), used = 0;
-    left = left < q->budget ? left : q->budget;
-    while (q->found < q->wanted && left > 0 && seen < SEEN) {
-        ur_progress(q->exec, "sampling", (double)q->found / (double)q->wanted);
+    left = left < hunt->budget ? left : hunt->budget;
+    while (hunt->found < hunt->wanted && left > 0 && seen < SEEN) {
+        ur_progress(hunt->exec, "sampling", (double)hunt->found / (double)hunt->wanted);
         planes.count = seen;
-        UR_TRY(ur_planes_search(&planes, q->tried, left, q->exec, z, &hits, &used, err));
+        UR_TRY(ur_planes_search(&planes, hunt->tried, left, hunt->exec, z, &hits, &used, err));
         left -= used < left ? used : left;
-        q->tried += used;
-        q->budget -= used < q->budget ? used : q->budget;
+        hunt->tried += used;
+        hunt->budget -= used < hunt->budget ? used : hunt->budget;
         if (hits == 0)
             break;
         for (size_t l = 0; l < hits && seen < SEEN; l++) {
             int grew = 0;
             memcpy(known + seen++ * k, z + l * k, k * sizeof *known);
-            UR_TRY(ur_neurons_try_rough(q, z + l * k, &grew, err));
+            UR_TRY(ur_neurons_try_rough(hunt, z + l * k, &grew, err));
         }
     }
     return UNRELU_OK;
