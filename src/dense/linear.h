@@ -43,6 +43,14 @@ unrelu_status ur_svd(size_t n, size_t p, const double *A, double *U, double *s, 
  * vector of a real eigenvalue j; complex pairs (imaginary[j] != 0) keep LAPACK's convention */
 unrelu_status ur_eigen_general(size_t d, const double *A, double *real, double *imaginary,
                                double *vectors, unrelu_error *err);
+/* x'y in the order of places: for short vectors, where a call of BLAS costs more */
+static inline double ur_short_dot(size_t n, const double *x, const double *y)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += x[i] * y[i];
+    return sum;
+}
 /* rows of A (m x k) to unit length; a row of zeros stays */
 void ur_unit_rows(size_t m, size_t k, double *A);
 /* C = A A' for A (m x k), both triangles */

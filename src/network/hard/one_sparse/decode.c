@@ -6,6 +6,7 @@
  * size fit is left out. Up to m independent directions need no sets: the coefficients are those
  * of least squares. Antiparallel directions are never in one set: c is then that of both. */
 #include "base/error.h"
+#include "dense/linear.h"
 #include "network/hard/one_sparse/one_sparse.h"
 #include "pass/parallel.h"
 
@@ -115,27 +116,19 @@ static unrelu_status basis_open(ur_arena *arena, basis *b, size_t m, size_t t, u
     return ur_arena_status(arena, err);
 }
 
-static double dot(size_t m, const double *a, const double *b)
-{
-    double sum = 0;
-    for (size_t l = 0; l < m; l++)
-        sum += a[l] * b[l];
-    return sum;
-}
-
 /* v minus its parts along the first `count` rows of Q, which are added to L (may be NULL); as
  * dense/basis.h, which does not tell the parts */
 static double project_out(const basis *b, size_t count, double *v, double *L)
 {
     for (int twice = 0; twice < 2; twice++)
         for (size_t a = 0; a < count; a++) {
-            double along = dot(b->m, v, b->Q + a * b->m);
+            double along = ur_short_dot(b->m, v, b->Q + a * b->m);
             for (size_t l = 0; l < b->m; l++)
                 v[l] -= along * b->Q[a * b->m + l];
             if (L)
                 L[a] += along;
         }
-    return sqrt(dot(b->m, v, v));
+    return sqrt(ur_short_dot(b->m, v, v));
 }
 
 /* 0 where the directions are nearly dependent */
@@ -171,7 +164,7 @@ static void coefficients(const basis *b, const double *row)
 {
     size_t m = b->m, t = b->t;
     for (size_t a = t; a-- > 0;) {
-        double y = dot(m, row, b->Q + a * m);
+        double y = ur_short_dot(m, row, b->Q + a * m);
         for (size_t later = a + 1; later < t; later++)
             y -= b->c[later] * b->L[later * t + a];
         b->c[a] = y / b->L[a * t + a];
@@ -209,7 +202,7 @@ static void test_rows(const ur_peel *peel, const basis *b, const size_t *T, ur_d
     for (size_t i = 0; i < d->count; i++) {
         const double *row = peel->R + d->row[i] * m;
         double close = peel->tolerance * peel->norm[d->row[i]];
-        if ((d->t[i] != UR_UNDECODED && !fits[i]) || fabs(dot(m, row, b->out)) > close)
+        if ((d->t[i] != UR_UNDECODED && !fits[i]) || fabs(ur_short_dot(m, row, b->out)) > close)
             continue;
         coefficients(b, row);
         int positive = 1;

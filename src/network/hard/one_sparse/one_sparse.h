@@ -66,9 +66,6 @@ unrelu_status ur_peel_reserve(ur_peel *peel, size_t more, unrelu_error *err);
 /* a Gauss-Newton step over the k neurons on rows that they explain; undone where it is no better */
 unrelu_status ur_peel_refine(ur_peel *peel, unrelu_error *err);
 
-/* w'x */
-double ur_row_times(size_t p, const double *w, const double *x);
-
 /* --- peel.c --- */
 /* peels until nothing is left (left = 0) or no round finds more */
 unrelu_status ur_peel_run(ur_peel *peel, unrelu_error *err);

@@ -8,6 +8,7 @@
  */
 #include "base/error.h"
 #include "base/random.h"
+#include "dense/linear.h"
 #include "network/hard/one_sparse/one_sparse.h"
 #include "pass/parallel.h"
 
@@ -38,17 +39,9 @@ typedef struct {
     double tolerance;
 } work;
 
-static double dot(size_t m, const double *a, const double *b)
-{
-    double sum = 0;
-    for (size_t l = 0; l < m; l++)
-        sum += a[l] * b[l];
-    return sum;
-}
-
 static double normalise(size_t m, double *v)
 {
-    double length = sqrt(dot(m, v, v));
+    double length = sqrt(ur_short_dot(m, v, v));
     for (size_t l = 0; l < m && length > 0; l++)
         v[l] /= length;
     return length;
@@ -96,10 +89,11 @@ static void project_rows(work *w, size_t i, const double *sign)
 {
     size_t m = w->m;
     for (size_t j = i + 1; j < w->rows; j++) {
-        double *z = w->z + (j - i - 1) * m, along = dot(m, w->unit + i * m, w->unit + j * m);
+        double *z = w->z + (j - i - 1) * m,
+               along = ur_short_dot(m, w->unit + i * m, w->unit + j * m);
         for (size_t l = 0; l < m; l++)
             z[l] = w->unit[j * m + l] - along * w->unit[i * m + l];
-        double length = normalise(m, z), turn = dot(m, z, sign) < 0 ? -1 : 1;
+        double length = normalise(m, z), turn = ur_short_dot(m, z, sign) < 0 ? -1 : 1;
         for (size_t l = 0; l < m; l++)
             z[l] = length > ACROSS ? z[l] * turn : 0;
     }
@@ -108,7 +102,7 @@ static void project_rows(work *w, size_t i, const double *sign)
 static int is_in_plane(const work *w, size_t a, const double *v, double tolerance)
 {
     const double *e = w->plane + a * 2 * w->m, *f = e + w->m;
-    double along_e = dot(w->m, v, e), along_f = dot(w->m, v, f), rest = 0;
+    double along_e = ur_short_dot(w->m, v, e), along_f = ur_short_dot(w->m, v, f), rest = 0;
     for (size_t l = 0; l < w->m; l++)
         rest += pow(v[l] - along_e * e[l] - along_f * f[l], 2);
     return sqrt(rest) <= tolerance;
@@ -126,7 +120,7 @@ static void add_plane(work *w, size_t i, const double *z)
         return;
     memcpy(e, w->unit + i * m, m * sizeof *e);
     memcpy(e + m, z, m * sizeof *e);
-    double along = dot(m, e, e + m);
+    double along = ur_short_dot(m, e, e + m);
     for (size_t l = 0; l < m; l++)
         e[m + l] -= along * e[l];
     normalise(m, e + m);
@@ -156,8 +150,8 @@ static int intersect(const work *w, size_t a, size_t b, double *v)
 {
     size_t m = w->m;
     const double *e = w->plane + a * 2 * m, *f = w->plane + b * 2 * m;
-    double ee = dot(m, e, f), ef = dot(m, e, f + m), fe = dot(m, e + m, f),
-           ff = dot(m, e + m, f + m);
+    double ee = ur_short_dot(m, e, f), ef = ur_short_dot(m, e, f + m),
+           fe = ur_short_dot(m, e + m, f), ff = ur_short_dot(m, e + m, f + m);
     /* G = (ee ef; fe ff): cosines; top eigenvector of G G' */
     double p = ee * ee + ef * ef, s = ee * fe + ef * ff, r = fe * fe + ff * ff;
     double angle = .5 * atan2(2 * s, p - r), least = .5 * (p + r) - hypot(.5 * (p - r), s);
@@ -172,10 +166,10 @@ static int intersect(const work *w, size_t a, size_t b, double *v)
 static int is_known(const ur_groups *g, const work *w, const double *v)
 {
     for (size_t c = 0; c < w->lines; c++)
-        if (fabs(dot(w->m, v, w->line + c * w->m)) > 1 - ONE_LINE)
+        if (fabs(ur_short_dot(w->m, v, w->line + c * w->m)) > 1 - ONE_LINE)
             return 1;
     for (size_t c = 0; c < g->count; c++)
-        if (fabs(dot(w->m, v, g->direction + c * w->m)) > 1 - ONE_LINE)
+        if (fabs(ur_short_dot(w->m, v, g->direction + c * w->m)) > 1 - ONE_LINE)
             return 1;
     return 0;
 }

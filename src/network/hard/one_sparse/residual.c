@@ -112,14 +112,6 @@ unrelu_status ur_peel_residual(ur_peel *peel, unrelu_error *err)
 
 /* ---- refinement ---- */
 
-double ur_row_times(size_t p, const double *w, const double *x)
-{
-    double t = 0;
-    for (size_t i = 0; i < p; i++)
-        t += w[i] * x[i];
-    return t;
-}
-
 /* marks explained rows, so many at least of each neuron where there are as many; their number */
 static unrelu_status choose_rows(const ur_peel *peel, unsigned char *chosen, size_t *count,
                                  unrelu_error *err)
@@ -135,7 +127,7 @@ static unrelu_status choose_rows(const ur_peel *peel, unsigned char *chosen, siz
         if (!peel->zero[i])
             continue;
         for (size_t j = 0; j < peel->k; j++) {
-            on[j] = ur_row_times(p, peel->W + j * p, peel->frame->x + i * p) > 0;
+            on[j] = ur_short_dot(p, peel->W + j * p, peel->frame->x + i * p) > 0;
             wanted |= on[j] && have[j] < quota;
         }
         if (!wanted)

@@ -62,7 +62,7 @@ static int agrees(const ur_peel *peel, const ur_decoded *d, size_t j, unsigned c
     for (size_t i = 0; i < d->count; i++) {
         if (d->t[i] == UR_UNDECODED || d->t[i] > top)
             continue;
-        double c = d->C[i * d->r + j], t = ur_row_times(p, w, peel->frame->x + d->row[i] * p);
+        double c = d->C[i * d->r + j], t = ur_short_dot(p, w, peel->frame->x + d->row[i] * p);
         if (c > 0 && !(fabs(t - c) <= close))
             return 0;
         off += c > 0 ? 0 : 1;
