@@ -651,6 +651,42 @@ static void planes_give_the_planted_neurons(void **state)
     opened_free(&s);
 }
 
+/* a hit that is off a known one by 1e-5 is another, by 1e-7 it is the same */
+static void hits_are_known_to_six_digits(void **state)
+{
+    (void)state;
+    static const double off[] = {1e-5, 1e-7};
+    opened s = open_planted(6, 5, 5, 200, 5);
+    double found[UR_PLANES_HITS * 5], more[UR_PLANES_HITS * 5], known[5];
+    size_t hits = 0, others = 0;
+    uint64_t used = 0;
+    unrelu_error err = {0};
+    ur_planes planes = {.rows = s.neurons.rows,
+                        .k = 5,
+                        .Y = s.neurons.Y,
+                        .tolerance = 1e-9,
+                        .seed = 9,
+                        .stride = 5};
+    must(ur_planes_search(&planes, 0, 1000, NULL, found, &hits, &used, &err), &err);
+    assert_true(hits > 0);
+    planes.known = known;
+    planes.count = 1;
+    for (size_t c = 0; c < 2; c++) {
+        size_t again = 0;
+        for (size_t l = 0; l < 5; l++)
+            known[l] = found[l] + (l == 2 ? off[c] : 0);
+        must(ur_planes_search(&planes, 0, 1000, NULL, more, &others, &used, &err), &err);
+        for (size_t h = 0; h < others; h++) {
+            double far = 0;
+            for (size_t l = 0; l < 5; l++)
+                far = fmax(far, fabs(more[h * 5 + l] - found[l]));
+            again += far < 1e-9;
+        }
+        assert_int_equal(again, c == 0);
+    }
+    opened_free(&s);
+}
+
 /* each of the three ways alone finds what is there */
 static void every_way_finds_all_by_itself(void **state)
 {
@@ -712,6 +748,7 @@ int main(void)
         cmocka_unit_test(neurons_that_nearly_agree_are_two),
         cmocka_unit_test(a_direction_that_inputs_hardly_have_is_not_determined),
         cmocka_unit_test(planes_give_the_planted_neurons),
+        cmocka_unit_test(hits_are_known_to_six_digits),
         cmocka_unit_test(every_way_finds_all_by_itself),
         cmocka_unit_test(rounded_labels_that_look_like_integers_prove_nothing),
     };

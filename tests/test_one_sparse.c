@@ -200,6 +200,73 @@ static void planes_show_the_direction_that_no_two_rows_do(void **state)
     }
 }
 
+/* Where a class of rows has a direction 1e-5 off that of two planes, theirs is another; at 3e-7 it
+ * is the same. */
+static void lines_are_known_directions_to_six_digits(void **state)
+{
+    (void)state;
+    enum { N = 6, M = 4, P = 2 };
+    static const double off[] = {1e-5, 3e-7};
+    for (size_t c = 0; c < 2; c++) {
+        UR_ARENA(arena);
+        double a[N * M] = {0}, x[N * P], direction[M] = {cos(off[c]), 0, 0, sin(off[c])};
+        size_t of[N], size = 2, lines;
+        ur_frame frame = {.n = N, .p = P, .q = P, .d = P, .m = M, .x = x, .a = a, .size = N};
+        ur_groups g = {.count = 1, .size = &size, .direction = direction, .of = of};
+        ur_peel peel;
+        unrelu_error err = {0};
+        ur_random_normals(1, 2, 0, N * P, x);
+        for (size_t i = 0; i < N; i++) {
+            a[i * M] = 1;
+            a[i * M + 1 + i / 3] = 1 + .5 * (double)(i % 3);
+            of[i] = UR_ALONE;
+        }
+        must(ur_peel_open(&frame, 1e-12, 1, 1000000, NULL, &arena, &peel, &err), &err);
+        must(ur_planes(&peel, &arena, &g, &lines, &err), &err);
+        assert_int_equal(lines, c == 0);
+    }
+}
+
+/* ---- one neuron ---- */
+
+static ur_solved solve_two(double width, double wrong)
+{
+    enum { N = 30, P = 2 };
+    UR_ARENA(arena);
+    double x[N * P], a[N], C[N], w[P];
+    size_t row[N], opposite = UR_ALONE;
+    unsigned char t[N];
+    ur_frame frame = {.n = N, .p = P, .q = P, .d = P, .m = 1, .x = x, .a = a, .size = N};
+    ur_decoded d = {
+        .count = N, .r = 1, .row = row, .C = C, .t = t, .top = 1, .opposite = &opposite};
+    ur_peel peel;
+    ur_solved solved;
+    unrelu_error err = {0};
+    ur_random_normals(1, 2, 0, N * P, x);
+    for (size_t i = 0; i < N; i++) {
+        x[i * P] = 1 + fabs(x[i * P]);
+        x[i * P + 1] *= width;
+        a[i] = C[i] = (x[i * P] + x[i * P + 1]) * (i == 7 ? 1 + wrong : 1);
+        row[i] = i;
+        t[i] = 1;
+    }
+    must(ur_peel_open(&frame, 1e-12, 1, 1000, NULL, &arena, &peel, &err), &err);
+    must(ur_solve_direction(&peel, &d, 0, 1, w, &solved, &err), &err);
+    return solved;
+}
+
+/* inputs that span a direction by 3e-8 give w, by 3e-10 they do not; an equation that is off by
+ * 30 tolerances is met, one that is off by 1000 contradicts the others */
+static void equations_determine_w_and_agree(void **state)
+{
+    (void)state;
+    assert_int_equal(solve_two(1, 0).agree, 1);
+    assert_int_equal(solve_two(3e-8, 0).agree, 1);
+    assert_int_equal(solve_two(3e-10, 0).agree, 0);
+    assert_int_equal(solve_two(1, 3e-8).agree, 1);
+    assert_int_equal(solve_two(1, 1e-6).agree, 0);
+}
+
 /* ---- decoding ---- */
 
 /* of two directions 1e-2 apart rows are decoded, of two 1e-4 apart they are not */
@@ -669,6 +736,8 @@ int main(void)
         cmocka_unit_test(rows_of_parallel_inputs_are_no_class),
         cmocka_unit_test(inputs_are_parallel_to_seven_digits),
         cmocka_unit_test(planes_show_the_direction_that_no_two_rows_do),
+        cmocka_unit_test(lines_are_known_directions_to_six_digits),
+        cmocka_unit_test(equations_determine_w_and_agree),
         cmocka_unit_test(directions_that_nearly_agree_decode_no_row),
         cmocka_unit_test(decoding_gives_the_planted_coefficients),
         cmocka_unit_test(rows_of_two_decodings_are_left_out),
