@@ -227,6 +227,43 @@ static void lines_are_known_directions_to_six_digits(void **state)
     }
 }
 
+/* Lines of three rows each of the planes of e_1, e_2 and of e_1 + shift e_4, second */
+static size_t count_lines(double shift, const double second[4])
+{
+    enum { N = 6, M = 4, P = 2 };
+    UR_ARENA(arena);
+    double a[N * M], x[N * P];
+    ur_frame frame = {.n = N, .p = P, .q = P, .d = P, .m = M, .x = x, .a = a, .size = N};
+    ur_peel peel;
+    ur_groups g;
+    size_t lines;
+    unrelu_error err = {0};
+    ur_random_normals(1, 2, 0, N * P, x);
+    for (size_t i = 0; i < N * M; i++) {
+        size_t row = i / M, l = i % M;
+        double t = 1 + .5 * (double)(row % 3) + (row < 3 ? 0 : .2);
+        a[i] = (l == 0) + (row < 3 ? t * (l == 1) : shift * (l == 3) + t * second[l]);
+    }
+    must(ur_peel_open(&frame, 1e-12, 1, 1000000, NULL, &arena, &peel, &err), &err);
+    must(ur_group(N, M, peel.R, peel.faint, P, x, peel.tolerance, 1, &arena, &g, &err), &err);
+    must(ur_planes(&peel, &arena, &g, &lines, &err), &err);
+    return lines;
+}
+
+/* Planes that miss each other by 30 tolerances meet, by 500 they do not; planes with an angle of
+ * 3e-3 have a line, with 3e-4 they are one. */
+static void planes_meet_within_a_hundred_tolerances(void **state)
+{
+    (void)state;
+    static const double across[4] = {0, 0, 1, 0}, apart[4] = {0, 1, 0, 3e-3},
+                        same[4] = {0, 1, 0, 3e-4};
+    assert_int_equal(count_lines(0, across), 1);
+    assert_int_equal(count_lines(3e-8, across), 1);
+    assert_int_equal(count_lines(5e-7, across), 0);
+    assert_int_equal(count_lines(0, apart), 1);
+    assert_int_equal(count_lines(0, same), 0);
+}
+
 /* ---- one neuron ---- */
 
 static ur_solved solve_two(double width, double wrong)
@@ -430,6 +467,33 @@ static void pair_is_told_apart_along_one_direction(void **state)
         must(ur_pair_fit(p.n, p.d, p.x, p.a, 1e-10, 1, 64, w, &starts, &met, &err), &err);
         assert_false(met);
         planted_network_free(&p);
+    }
+}
+
+/* Inputs that hardly have a third direction: by 2e-4 and 1e-7 the search leaves it out and the last
+ * step finds it, by 3e-9 that step still does, by 3e-11 the pair is not determined. */
+static void pair_of_nearly_dependent_inputs(void **state)
+{
+    (void)state;
+    enum { N = 300, P = 3 };
+    static const double width[] = {2e-4, 1e-7, 3e-9, 3e-11};
+    static const double truth[2][P] = {{1, .3, 1}, {-.2, 1.1, 1}};
+    for (size_t c = 0; c < 4; c++) {
+        double x[N * P], r[N], w[2 * P];
+        size_t starts = 0;
+        int met = 0;
+        unrelu_error err = {0};
+        ur_random_normals(1, 2, 0, N * P, x);
+        for (size_t i = 0; i < N; i++) {
+            double t[2] = {0};
+            x[i * P + 2] *= width[c];
+            for (size_t j = 0; j < 2; j++)
+                for (size_t l = 0; l < P; l++)
+                    t[j] += truth[j][l] * x[i * P + l];
+            r[i] = fmax(0, t[0]) - fmax(0, t[1]);
+        }
+        must(ur_pair_fit(N, P, x, r, 1e-10, 1, 64, w, &starts, &met, &err), &err);
+        assert_int_equal(met, c < 3);
     }
 }
 
@@ -737,12 +801,14 @@ int main(void)
         cmocka_unit_test(inputs_are_parallel_to_seven_digits),
         cmocka_unit_test(planes_show_the_direction_that_no_two_rows_do),
         cmocka_unit_test(lines_are_known_directions_to_six_digits),
+        cmocka_unit_test(planes_meet_within_a_hundred_tolerances),
         cmocka_unit_test(equations_determine_w_and_agree),
         cmocka_unit_test(directions_that_nearly_agree_decode_no_row),
         cmocka_unit_test(decoding_gives_the_planted_coefficients),
         cmocka_unit_test(rows_of_two_decodings_are_left_out),
         cmocka_unit_test(refinement_takes_weights_to_rounding),
         cmocka_unit_test(pair_is_told_apart_along_one_direction),
+        cmocka_unit_test(pair_of_nearly_dependent_inputs),
         cmocka_unit_test(fewer_labels_than_neurons_are_enough),
         cmocka_unit_test(planes_show_directions_that_no_two_rows_have),
         cmocka_unit_test(as_many_labels_as_neurons_are_certified_by_patterns),
