@@ -272,8 +272,7 @@ static void moments_give_the_rows_with_their_signs(void **state)
         for (int constant = 0; constant < 2; constant++) {
             planted_network p = plant_network(8, k, 8, 20000, 0, k + 30);
             add_noise(&p, constant ? NOISE_OFFSET : NOISE_NORMAL, .1, k);
-            unrelu_recover_options o = any_noise(k, UNRELU_BIASES_NONE);
-            ur_recover r = {.options = &o};
+            ur_problem given = {.options = any_noise(k, UNRELU_BIASES_NONE)};
             ur_frame frame = {.n = 20000, .p = 8, .q = 8, .d = 8, .m = 8, .x = p.x, .a = p.a};
             frame.terms.constant = constant;
             ur_any_rows rows = {.n = 20000, .p = 8, .d = 8, .m = 8, .x = p.x, .a = p.a, .b = p.a};
@@ -282,7 +281,7 @@ static void moments_give_the_rows_with_their_signs(void **state)
             double V[7 * 8];
             int exists = 0;
             unrelu_error err = {0};
-            must(ur_any_moments(&r, &rows, k, UR_MOMENTS_REDUCED, V, &exists, &err), &err);
+            must(ur_any_moments(&given, &rows, k, UR_MOMENTS_REDUCED, V, &exists, &err), &err);
             assert_true(exists);
             model.V = V;
             for (size_t j = 0; j < k; j++) {

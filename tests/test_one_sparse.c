@@ -192,7 +192,7 @@ static void planes_show_the_direction_that_no_two_rows_do(void **state)
         must(ur_peel_open(&frame, 1e-12, 1, 1000000, NULL, &arena, &peel, &err), &err);
         must(ur_group(N, M, peel.R, peel.faint, P, x, peel.tolerance, 1, &arena, &g, &err), &err);
         assert_int_equal(g.count, 0);
-        must(ur_planes(&peel, &arena, &g, &lines, &err), &err);
+        must(ur_plane_directions(&peel, &arena, &g, &lines, &err), &err);
         assert_int_equal(lines, c == 0);
         for (size_t l = 0; l < M && lines > 0; l++)
             for (size_t sign = 0; sign < 2; sign++)
@@ -222,7 +222,7 @@ static void lines_are_known_directions_to_six_digits(void **state)
             of[i] = UR_ALONE;
         }
         must(ur_peel_open(&frame, 1e-12, 1, 1000000, NULL, &arena, &peel, &err), &err);
-        must(ur_planes(&peel, &arena, &g, &lines, &err), &err);
+        must(ur_plane_directions(&peel, &arena, &g, &lines, &err), &err);
         assert_int_equal(lines, c == 0);
     }
 }
@@ -246,7 +246,7 @@ static size_t count_lines(double shift, const double second[4])
     }
     must(ur_peel_open(&frame, 1e-12, 1, 1000000, NULL, &arena, &peel, &err), &err);
     must(ur_group(N, M, peel.R, peel.faint, P, x, peel.tolerance, 1, &arena, &g, &err), &err);
-    must(ur_planes(&peel, &arena, &g, &lines, &err), &err);
+    must(ur_plane_directions(&peel, &arena, &g, &lines, &err), &err);
     return lines;
 }
 

@@ -4,7 +4,7 @@
 
 #include "base/random.h"
 #include "dense/linear.h"
-#include "network/exact/pattern.h"
+#include "network/pattern/pattern.h"
 
 /* a planted network in the coordinates that the iteration asks for */
 typedef struct {

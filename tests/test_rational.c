@@ -510,8 +510,7 @@ static unrelu_network by_hand(double t)
 {
     unrelu_network model = {
         .d = 2, .k = 1, .m = 1, .n = 5, .verdict = UNRELU_VERDICT_UNCERTIFIED, .biases = "none"};
-    unrelu_recover_options o = unrelu_recover_options_default();
-    ur_recover r = {.options = &o, .model = &model};
+    ur_problem given = {.options = unrelu_recover_options_default()};
     unrelu_source *inputs = NULL, *labels = NULL;
     unrelu_error err = {0};
     UR_ARENA(arena);
@@ -521,8 +520,8 @@ static unrelu_network by_hand(double t)
     model.U[0] = 3 * hypot(1, t);
     must(unrelu_source_memory(narrow_x, 5, 2, &inputs, &err), &err);
     must(unrelu_source_memory(narrow_a, 5, 1, &labels, &err), &err);
-    must(ur_data_load(inputs, labels, NULL, &arena, &r.data, &err), &err);
-    must(ur_rational(&r, &err), &err);
+    must(ur_data_load(inputs, labels, NULL, &arena, &given.data, &err), &err);
+    must(ur_rational(&given, &model, &err), &err);
     unrelu_source_close(inputs);
     unrelu_source_close(labels);
     return model;

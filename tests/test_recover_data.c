@@ -5,7 +5,7 @@
 #include "networks.h"
 
 #include "base/random.h"
-#include "network/problem/recover.h"
+#include "network/exact/exact.h"
 
 /* ---- data.c ---- */
 

@@ -519,6 +519,16 @@ typedef enum {
     UNRELU_RECOVER_SPARSE_NOISE = 11, /* Corollary 8: some labels wrong by any amount */
 } unrelu_recover_method;
 
+/* what there is to know of a method, for tables and help texts */
+typedef struct {
+    const char *name;    /* "one-sparse" */
+    const char *needs;   /* of the data */
+    const char *theorem; /* what is promised */
+    const char *checks;  /* what a run can check of that */
+} unrelu_method;
+/* the methods in the order of unrelu_recover_method: 1, or 0 after the last */
+UNRELU_API int unrelu_recover_method_at(size_t i, unrelu_method *out);
+
 typedef enum {
     UNRELU_SIGNS_REGRESSION = 0,
     UNRELU_SIGNS_PROJECTION = 1, /* Algorithm 6 */

@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,18 +69,25 @@ const char *ur_take_copy(ur_arena *arena, const char *text)
     return copy ? memcpy(copy, text, size) : "";
 }
 
-const char *ur_take_text(ur_arena *arena, const char *format, ...)
+const char *ur_take_values(ur_arena *arena, const char *format, va_list values)
 {
-    va_list args, again;
-    va_start(args, format);
-    va_copy(again, args);
-    int length = vsnprintf(NULL, 0, format, args);
+    va_list again;
+    va_copy(again, values);
+    int length = vsnprintf(NULL, 0, format, again);
+    va_end(again);
     char *text = length < 0 ? fail(arena, 1) : ur_take(arena, (size_t)length + 1, 1);
     if (text)
-        vsnprintf(text, (size_t)length + 1, format, again);
-    va_end(again);
-    va_end(args);
+        vsnprintf(text, (size_t)length + 1, format, values);
     return text ? text : "";
+}
+
+const char *ur_take_text(ur_arena *arena, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    const char *text = ur_take_values(arena, format, values);
+    va_end(values);
+    return text;
 }
 
 char **ur_take_numbered(ur_arena *arena, char letter, size_t count)
@@ -118,6 +124,20 @@ unrelu_status ur_arena_status(const ur_arena *arena, unrelu_error *err)
         return ur_fail(err, UNRELU_ENOMEM,
                        "not enough memory: more bytes were wanted than can be counted");
     return ur_fail(err, UNRELU_ENOMEM, "not enough memory: %zu bytes were wanted", arena->wanted);
+}
+
+void ur_arena_give(ur_arena *from, ur_arena *to)
+{
+    piece *first = from->last;
+    while (first && first->before)
+        first = first->before;
+    if (first) {
+        first->before = to->last;
+        to->last = from->last;
+    }
+    if (!to->wanted)
+        to->wanted = from->wanted;
+    *from = (ur_arena){0};
 }
 
 void ur_arena_end(ur_arena *arena)

@@ -14,6 +14,8 @@
 
 #include "unrelu/unrelu.h"
 
+#include <stdarg.h>
+
 typedef struct {
     struct ur_piece *last; /* a list of all that was taken */
     size_t wanted;         /* bytes of the take that failed first; 0: none did */
@@ -30,6 +32,8 @@ void *ur_take_aligned(ur_arena *arena, size_t count, size_t size);
 const char *ur_take_copy(ur_arena *arena, const char *text);
 const char *ur_take_text(ur_arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+const char *ur_take_values(ur_arena *arena, const char *format, va_list values)
+    __attribute__((format(printf, 2, 0)));
 /* x1, x2, ... for the letter x */
 char **ur_take_numbered(ur_arena *arena, char letter, size_t count);
 
@@ -43,6 +47,8 @@ static inline int ur_arena_failed(const ur_arena *arena)
 }
 /* "not enough memory: ... were wanted"; OK where nothing failed */
 unrelu_status ur_arena_status(const ur_arena *arena, unrelu_error *err);
+/* what was taken from one, and its failure, become the other's; the first is empty then */
+void ur_arena_give(ur_arena *from, ur_arena *to);
 /* ends all that was taken; the arena is empty then, and can be used again */
 void ur_arena_end(ur_arena *arena);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Inputs and labels in memory, every cell finite, and the sizes of the labels' columns. */
+#include "network/data/data.h"
 #include "base/error.h"
 #include "model/samples.h"
-#include "network/problem/recover.h"
 #include "read/source.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
  * rows that collide (2^-64 a pair) would be counted once, on the safe side. */
 #include "base/error.h"
 #include "base/memory.h"
-#include "network/problem/recover.h"
+#include "network/data/data.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,33 +3,18 @@
  * scale, then a pivoted QR factorisation without centring gives x = sqrt(n) Q: a covariance
  * of condition 1e6 costs the rows of V six digits, where a Cholesky factor of it would cost
  * twelve. */
+#include "network/data/frame.h"
 #include "base/error.h"
 #include "dense/linear.h"
-#include "network/problem/recover.h"
 
 #include <math.h>
 #include <string.h>
-
-const char *ur_terms_name(ur_terms terms)
-{
-    return terms.hidden ? terms.constant ? "both" : "hidden" : terms.constant ? "output" : "none";
-}
 
 enum { MANY = 20000 }; /* rows beyond which the factorisation of some serves for all */
 /* of the largest pivot, columns being of one scale: inputs that depend on others to within rounding
  * (a QR factorisation errs by 1e-15 to 1e-14 of it). Larger, and inputs of condition 1e12 lose a
  * dimension that they have. */
 static const double INPUTS_RANK = 1e-13;
-
-ur_terms ur_terms_of(unrelu_biases biases)
-{
-    static const ur_terms terms[] = {[UNRELU_BIASES_AUTO] = {0, 0},
-                                     [UNRELU_BIASES_NONE] = {0, 0},
-                                     [UNRELU_BIASES_HIDDEN] = {1, 0},
-                                     [UNRELU_BIASES_BOTH] = {1, 1},
-                                     [UNRELU_BIASES_OUTPUT] = {0, 1}};
-    return terms[biases];
-}
 
 /* columns are divided by powers of two near their largest entry */
 static void equilibrate(size_t n, size_t q, double *raw, double *scale)
@@ -207,4 +192,31 @@ ur_newton ur_frame_problem(const ur_frame *f, unrelu_activation activation, cons
                        .f = activation,
                        .constant = f->terms.constant,
                        .exec = exec};
+}
+
+unrelu_status ur_frame_weights(const ur_frame *f, unrelu_activation activation,
+                               const ur_newton_fit *fit, ur_arena *arena, ur_weights *w,
+                               unrelu_error *err)
+{
+    size_t d = f->d, q = f->q, k = fit->k, m = f->m;
+    UR_ARENA(own);
+    double *raw = ur_take(&own, k, q * sizeof *raw);
+    size_t *order = ur_take(&own, k, sizeof *order);
+    *w = (ur_weights){.d = d, .k = k, .m = m, .f = activation};
+    w->U = ur_take(arena, m, k * sizeof *w->U);
+    w->V = ur_take(arena, k, d * sizeof *w->V);
+    w->c = ur_take(arena, k, sizeof *w->c);
+    w->e = ur_take(arena, m, sizeof *w->e);
+    UR_TRY(ur_arena_status(&own, err));
+    UR_TRY(ur_arena_status(arena, err));
+    ur_frame_back(f, k, fit->V, raw);
+    for (size_t j = 0; j < k; j++) {
+        memcpy(w->V + j * d, raw + j * q, d * sizeof *raw);
+        w->c[j] = f->terms.hidden ? raw[j * q + d] : 0;
+    }
+    for (size_t i = 0; i < m * k; i++)
+        w->U[i] = fit->U[i] * f->unit[i / k];
+    for (size_t i = 0; i < m; i++)
+        w->e[i] = fit->e[i] * f->unit[i];
+    return ur_weights_normalise(w, order, err);
 }

@@ -2,7 +2,7 @@
 /* sum_l |v_l x_l| is at most the product of the lengths of (v_l s_l) and (x_l / s_l), s_l the root
  * mean square of column l: a bound on the terms of v x that no unit of a column changes. The row
  * gets the mean length beside its own, so that a row of zeros is on the kink of c = 1e-16. */
-#include "network/problem/recover.h"
+#include "network/data/data.h"
 
 #include <math.h>
 

@@ -4,31 +4,29 @@
  * by a few times that; printed ones by half a unit of their last digit. Noise of a few such units
  * is noise, and is not taken for rounding. */
 #include "model/digits.h"
-#include "network/problem/recover.h"
+#include "network/data/data.h"
+#include "network/problem/tolerance.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-static void judge(ur_data *data, size_t j, int single)
+void ur_data_set_floor(ur_data *data, size_t j, int single, double rounding, int digits)
 {
-    int digits;
-    double floor = 1e-12, tolerance = 1e-10;
+    double least = UR_FLOOR_DOUBLE, tolerance = UR_TOLERANCE_DOUBLE;
     char precision[16] = "double";
-    double rms = data->column_rms[j] * data->column_unit[j];
-    double rounding = ur_digits_rounding(data->n, data->m, data->a, j, rms, &digits);
     if (single) {
-        floor = 5e-7;
-        tolerance = 3e-6;
+        least = UR_FLOOR_SINGLE;
+        tolerance = UR_TOLERANCE_SINGLE;
         strcpy(precision, "single");
     } else if (rounding > 0) {
-        floor = fmin(4 * rounding, 1e-3);
-        tolerance = fmin(10 * rounding, 1e-2);
+        least = fmin(UR_FLOOR_ROUNDINGS * rounding, UR_FLOOR_MOST);
+        tolerance = fmin(UR_TOLERANCE_ROUNDINGS * rounding, UR_TOLERANCE_MOST);
         snprintf(precision, sizeof precision, "digits:%u", (unsigned)digits & 15);
     }
-    data->column_floor[j] = floor;
-    if (floor > data->floor) { /* the coarsest column names the precision */
-        data->floor = floor;
+    data->column_floor[j] = least;
+    if (least > data->floor) { /* the coarsest column names the precision */
+        data->floor = least;
         data->tolerance = tolerance;
         strcpy(data->precision, precision);
     }
@@ -37,8 +35,11 @@ static void judge(ur_data *data, size_t j, int single)
 void ur_data_judge(ur_data *data)
 {
     /* all of them: one column of small integers says nothing */
-    int single = ur_digits_single(data->n * data->m, data->a);
+    int single = ur_digits_single(data->n * data->m, data->a), digits = 0;
     data->floor = 0;
-    for (size_t j = 0; j < data->m; j++)
-        judge(data, j, single);
+    for (size_t j = 0; j < data->m; j++) {
+        double rms = data->column_rms[j] * data->column_unit[j];
+        double rounding = ur_digits_rounding(data->n, data->m, data->a, j, rms, &digits);
+        ur_data_set_floor(data, j, single, rounding, digits);
+    }
 }

@@ -18,15 +18,15 @@ static int is_zero(const double *x, size_t d)
     return 1;
 }
 
-static void set_row(const ur_data *data, const unrelu_network *model, const double *x,
+static void set_row(const ur_data *data, const ur_weights *weights, const double *x,
                     const double *length, ur_sides *s, signed char *side)
 {
     double row = ur_kink_row(data, x), width = ur_sides_width(data);
-    int zero = is_zero(x, model->d);
+    int zero = is_zero(x, weights->d);
     for (size_t j = 0; j < s->k; j++) {
-        double t = model->c[j], kink = width * ur_kink(row, length[j], model->c[j]);
-        for (size_t l = 0; l < model->d; l++)
-            t += model->V[j * model->d + l] * x[l];
+        double t = weights->c[j], kink = width * ur_kink(row, length[j], weights->c[j]);
+        for (size_t l = 0; l < weights->d; l++)
+            t += weights->V[j * weights->d + l] * x[l];
         side[j] = (signed char)((t > kink) - (t < -kink));
         s->on[j] += side[j] > 0;
         s->off[j] += side[j] < 0;
@@ -34,10 +34,10 @@ static void set_row(const ur_data *data, const unrelu_network *model, const doub
     }
 }
 
-unrelu_status ur_sides_set(const ur_data *data, const unrelu_network *model, const ur_frame *frame,
+unrelu_status ur_sides_set(const ur_data *data, const ur_weights *weights, const ur_frame *frame,
                            ur_arena *arena, ur_sides *s, unrelu_error *err)
 {
-    size_t k = model->k, d = data->d;
+    size_t k = weights->k, d = data->d;
     *s = (ur_sides){.n = frame->n, .k = k};
     double *length = ur_take(arena, k, sizeof *length);
     s->side = ur_take(arena, s->n, k);
@@ -45,9 +45,9 @@ unrelu_status ur_sides_set(const ur_data *data, const unrelu_network *model, con
     s->off = ur_take(arena, k, sizeof *s->off);
     UR_TRY(ur_arena_status(arena, err));
     for (size_t j = 0; j < k; j++)
-        length[j] = ur_kink_neuron(data, model->V + j * d);
+        length[j] = ur_kink_neuron(data, weights->V + j * d);
     for (size_t i = 0; i < s->n; i++)
-        set_row(data, model, data->x + frame->row[i] * d, length, s, s->side + i * k);
+        set_row(data, weights, data->x + frame->row[i] * d, length, s, s->side + i * k);
     return UNRELU_OK;
 }
 

@@ -3,7 +3,7 @@
 #ifndef UR_SIDES_H
 #define UR_SIDES_H
 
-#include "network/problem/recover.h"
+#include "network/data/frame.h"
 
 typedef struct {
     size_t n, k;
@@ -12,7 +12,7 @@ typedef struct {
     size_t on_kink;    /* cells of 0, but for rows of zeros */
 } ur_sides;
 
-unrelu_status ur_sides_set(const ur_data *data, const unrelu_network *model, const ur_frame *frame,
+unrelu_status ur_sides_set(const ur_data *data, const ur_weights *weights, const ur_frame *frame,
                            ur_arena *arena, ur_sides *s, unrelu_error *err);
 /* 1: one pattern; -1: opposite ones; 0: neither. Samples on a kink fit both. */
 int ur_sides_compare(const ur_sides *s, size_t a, size_t b);

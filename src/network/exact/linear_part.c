@@ -5,7 +5,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "dense/linear.h"
-#include "network/problem/recover.h"
+#include "network/exact/exact.h"
 
 #include <math.h>
 #include <string.h>

@@ -11,7 +11,8 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "dense/blas.h"
-#include "network/problem/recover.h"
+#include "network/exact/exact.h"
+#include "network/pattern/pattern.h"
 #include "pass/parallel.h"
 
 #include <math.h>

@@ -13,6 +13,13 @@ typedef struct {
     const double *a; /* (n, m) */
 } ur_sample;
 
+/* a network without what is known of it; also a view of a model's weights */
+typedef struct {
+    size_t d, k, m;
+    unrelu_activation f;
+    double *U, *V, *c, *e; /* m x k, k x d, k, m; of a view c and e may be NULL */
+} ur_weights;
+
 /* streams of the random numbers of one seed */
 enum {
     UR_STREAM_PLANT_V = 10,
@@ -36,12 +43,18 @@ unrelu_status ur_network_alloc(unrelu_network *model, unrelu_error *err);
  * column norms of U. active, V_se, U_se, c_se follow where they are not NULL (errors are not
  * rescaled: they must be of the final scale already). */
 unrelu_status ur_network_normalise(unrelu_network *model, unrelu_error *err);
+ur_weights ur_network_weights(const unrelu_network *model);
+/* the same form, of weights; order (k): which neuron became the j-th */
+unrelu_status ur_weights_normalise(ur_weights *weights, size_t *order, unrelu_error *err);
 unrelu_status ur_network_warn(unrelu_network *model, const char *code, unrelu_error *err,
                               const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 /* --- predict.c --- */
 /* y (rows, m) = U f(V x + c) + e; t (rows x k) is scratch and keeps f(V x + c) */
-void ur_network_forward(const unrelu_network *model, const double *x, size_t rows, double *t,
+void ur_network_forward(const ur_weights *weights, const double *x, size_t rows, double *t,
                         double *y);
+/* all rows, in blocks of fixed size; x (n, d) is finite */
+unrelu_status ur_network_outputs(const ur_weights *weights, const double *x, size_t n,
+                                 const unrelu_exec *exec, double *y, unrelu_error *err);
 
 #endif

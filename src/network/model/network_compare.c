@@ -128,8 +128,9 @@ static unrelu_status function_error(const unrelu_network *t, const unrelu_networ
     double *z = ur_take(&arena, PROBES, t->m * sizeof *x);
     UR_TRY(ur_arena_status(&arena, err));
     ur_random_normals(SEED, UR_STREAM_INPUTS, 0, (uint64_t)PROBES * t->d, x);
-    ur_network_forward(t, x, PROBES, hidden, y);
-    ur_network_forward(m, x, PROBES, hidden, z);
+    ur_weights truth = ur_network_weights(t), learned = ur_network_weights(m);
+    ur_network_forward(&truth, x, PROBES, hidden, y);
+    ur_network_forward(&learned, x, PROBES, hidden, z);
     size_of error = {0}, size = {0};
     for (size_t i = 0; i < PROBES * t->m; i++) {
         add(&error, z[i] - y[i]);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* For f of degree q: u f(v x + c) = s^q u f((v x + c) / s), so that dividing v and c by s = |v|
  * multiplies u by s^q. A row of length 0 (a constant neuron) stays as it is. */
+#include "base/arena.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "dense/blas.h"
@@ -81,26 +82,26 @@ unrelu_status ur_network_alloc(unrelu_network *m, unrelu_error *err)
 
 /* ---- normalise ---- */
 
-static void scale_rows(unrelu_network *m)
+static void scale_rows(ur_weights *w)
 {
-    double degree = ur_activation_degree(m->activation);
-    for (size_t j = 0; degree > 0 && j < m->k; j++) {
-        double s = ur_norm(m->d, m->V + j * m->d);
+    double degree = ur_activation_degree(w->f);
+    for (size_t j = 0; degree > 0 && j < w->k; j++) {
+        double s = ur_norm(w->d, w->V + j * w->d);
         if (!(s > 0) || fabs(s - 1) <= 4 * DBL_EPSILON) /* done already: keep the bits */
             continue;
-        for (size_t i = 0; i < m->d; i++)
-            m->V[j * m->d + i] /= s;
-        m->c[j] /= s;
-        for (size_t i = 0; i < m->m; i++)
-            m->U[i * m->k + j] *= pow(s, degree);
+        for (size_t i = 0; i < w->d; i++)
+            w->V[j * w->d + i] /= s;
+        w->c[j] /= s;
+        for (size_t i = 0; i < w->m; i++)
+            w->U[i * w->k + j] *= pow(s, degree);
     }
 }
 
 /* order (k) such that column norms of U decrease; of equal ones the earlier first */
-static void order_by_norm(const unrelu_network *m, double *norm, size_t *order)
+static void order_by_norm(const ur_weights *w, double *norm, size_t *order)
 {
-    for (size_t j = 0; j < m->k; j++) {
-        norm[j] = ur_norm_steps(m->m, m->U + j, m->k);
+    for (size_t j = 0; j < w->k; j++) {
+        norm[j] = ur_norm_steps(w->m, w->U + j, w->k);
         size_t place = j;
         for (; place > 0 && norm[order[place - 1]] < norm[j]; place--)
             order[place] = order[place - 1];
@@ -126,30 +127,38 @@ static void permute_columns(size_t rows, size_t k, const size_t *order, double *
     }
 }
 
+ur_weights ur_network_weights(const unrelu_network *m)
+{
+    return (ur_weights){m->d, m->k, m->m, m->activation, m->U, m->V, m->c, m->e};
+}
+
+unrelu_status ur_weights_normalise(ur_weights *w, size_t *order, unrelu_error *err)
+{
+    UR_ARENA(arena);
+    double *norm = ur_take(&arena, w->k, sizeof *norm);
+    double *room = ur_take(&arena, w->k, (w->d + 1) * sizeof *room);
+    UR_TRY(ur_arena_status(&arena, err));
+    scale_rows(w);
+    order_by_norm(w, norm, order);
+    permute_rows(w->k, w->d, order, w->V, room);
+    permute_rows(w->k, 1, order, w->c, room);
+    permute_columns(w->m, w->k, order, w->U, room);
+    return UNRELU_OK;
+}
+
 unrelu_status ur_network_normalise(unrelu_network *m, unrelu_error *err)
 {
-    size_t *order = ur_alloc(m->k, sizeof *order);
-    double *norm = ur_doubles(m->k), *room = ur_alloc(m->k, (m->d + 1) * sizeof *room);
-    unrelu_status status = UNRELU_OK;
-    if (!order || !norm || !room) {
-        status = ur_fail_memory(err, m->k, "neurons");
-        goto done;
-    }
-    scale_rows(m);
-    order_by_norm(m, norm, order);
-    double *rows[] = {m->V, m->V_se}, *vectors[] = {m->c, m->c_se, m->active};
-    double *columns[] = {m->U, m->U_se};
-    for (size_t i = 0; i < 2; i++)
-        permute_rows(m->k, m->d, order, rows[i], room);
-    for (size_t i = 0; i < 3; i++)
-        permute_rows(m->k, 1, order, vectors[i], room);
-    for (size_t i = 0; i < 2; i++)
-        permute_columns(m->m, m->k, order, columns[i], room);
-done:
-    free(order);
-    free(norm);
-    free(room);
-    return status;
+    UR_ARENA(arena);
+    ur_weights weights = ur_network_weights(m);
+    size_t *order = ur_take(&arena, m->k, sizeof *order);
+    double *room = ur_take(&arena, m->k, (m->d + 1) * sizeof *room);
+    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(ur_weights_normalise(&weights, order, err));
+    permute_rows(m->k, m->d, order, m->V_se, room);
+    permute_rows(m->k, 1, order, m->c_se, room);
+    permute_rows(m->k, 1, order, m->active, room);
+    permute_columns(m->m, m->k, order, m->U_se, room);
+    return UNRELU_OK;
 }
 
 unrelu_status ur_network_warn(unrelu_network *m, const char *code, unrelu_error *err,

@@ -162,7 +162,8 @@ typedef struct {
 static void draw_labels(const drawing *w, size_t row, const double *x, double *t, double *y)
 {
     size_t m = w->truth->m;
-    ur_network_forward(w->truth, x, CHUNK, t, y);
+    ur_weights truth = ur_network_weights(w->truth);
+    ur_network_forward(&truth, x, CHUNK, t, y);
     if (w->noise == 0)
         return;
     ur_random_normals(w->l.seed, UR_STREAM_NOISE, (uint64_t)row * m, CHUNK * m,
@@ -393,7 +394,8 @@ static unrelu_status set_scale(const unrelu_network_plant_options *o, unrelu_net
     double *y = ur_take(&arena, n, m->m * sizeof *y);
     UR_TRY(ur_arena_status(&arena, err));
     UR_TRY(unrelu_network_draw(o, NULL, 0, n, NULL, x, NULL, err));
-    ur_network_forward(m, x, n, t, y);
+    ur_weights weights = ur_network_weights(m);
+    ur_network_forward(&weights, x, n, t, y);
     double rms = centred_rms(n, m->m, y);
     if (!(rms > 0 && rms < INFINITY))
         return ur_fail(err, UNRELU_EDATA,

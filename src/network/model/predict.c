@@ -15,25 +15,24 @@
 
 enum { BLOCK = 256 };
 
-static void forward_block(const unrelu_network *m, const double *x, size_t rows, double *t,
-                          double *y)
+static void forward_block(const ur_weights *w, const double *x, size_t rows, double *t, double *y)
 {
-    ur_multiply_nt(rows, m->d, m->k, x, m->V, t);
-    for (size_t i = 0; m->c && i < rows; i++)
-        for (size_t j = 0; j < m->k; j++)
-            t[i * m->k + j] += m->c[j];
-    ur_activation_apply(m->activation, rows * m->k, t, t, NULL);
-    ur_multiply_nt(rows, m->k, m->m, t, m->U, y);
-    for (size_t i = 0; m->e && i < rows; i++)
-        for (size_t j = 0; j < m->m; j++)
-            y[i * m->m + j] += m->e[j];
+    ur_multiply_nt(rows, w->d, w->k, x, w->V, t);
+    for (size_t i = 0; w->c && i < rows; i++)
+        for (size_t j = 0; j < w->k; j++)
+            t[i * w->k + j] += w->c[j];
+    ur_activation_apply(w->f, rows * w->k, t, t, NULL);
+    ur_multiply_nt(rows, w->k, w->m, t, w->U, y);
+    for (size_t i = 0; w->e && i < rows; i++)
+        for (size_t j = 0; j < w->m; j++)
+            y[i * w->m + j] += w->e[j];
 }
 
-void ur_network_forward(const unrelu_network *m, const double *x, size_t rows, double *t, double *y)
+void ur_network_forward(const ur_weights *w, const double *x, size_t rows, double *t, double *y)
 {
     for (size_t i = 0; i < rows; i += BLOCK)
-        forward_block(m, x + i * m->d, rows - i < BLOCK ? rows - i : BLOCK, t + i * m->k,
-                      y + i * m->m);
+        forward_block(w, x + i * w->d, rows - i < BLOCK ? rows - i : BLOCK, t + i * w->k,
+                      y + i * w->m);
 }
 
 static unrelu_status check_weights(const unrelu_network *m, unrelu_error *err)
@@ -47,7 +46,7 @@ static unrelu_status check_weights(const unrelu_network *m, unrelu_error *err)
 /* ---- a matrix ---- */
 
 typedef struct {
-    const unrelu_network *m;
+    const ur_weights *w;
     const double *x;
     size_t n;
     double *y;
@@ -65,10 +64,10 @@ static size_t first_bad(const double *x, size_t count)
 static unrelu_status predict_block(void *context, size_t i, unrelu_error *err)
 {
     const prediction *p = context;
-    size_t d = p->m->d, start = i * BLOCK, rows = p->n - start < BLOCK ? p->n - start : BLOCK;
+    size_t d = p->w->d, start = i * BLOCK, rows = p->n - start < BLOCK ? p->n - start : BLOCK;
     const double *x = p->x + start * d;
     UR_ARENA(arena);
-    double *t = ur_take(&arena, rows, p->m->k * sizeof *t);
+    double *t = ur_take(&arena, rows, p->w->k * sizeof *t);
     UR_TRY(ur_arena_status(&arena, err));
     size_t bad = first_bad(x, rows * d);
     if (bad) {
@@ -77,18 +76,24 @@ static unrelu_status predict_block(void *context, size_t i, unrelu_error *err)
                           "row %zu, column %zu of the inputs is %g: a network needs finite inputs",
                           row, column, x[bad - 1]);
     }
-    ur_network_forward(p->m, x, rows, t, p->y + start * p->m->m);
+    ur_network_forward(p->w, x, rows, t, p->y + start * p->w->m);
     return UNRELU_OK;
+}
+
+unrelu_status ur_network_outputs(const ur_weights *w, const double *x, size_t n,
+                                 const unrelu_exec *exec, double *y, unrelu_error *err)
+{
+    prediction p = {w, x, n, y};
+    return ur_each(exec, "predicting", n / BLOCK + (n % BLOCK > 0), predict_block, &p, err);
 }
 
 unrelu_status unrelu_network_predict(const unrelu_network *m, const double *x, size_t n,
                                      const unrelu_exec *exec, double *y, unrelu_error *err)
 {
+    ur_weights weights = ur_network_weights(m);
     UR_TRY(check_weights(m, err));
-    prediction p = {m, x, n, y};
     UR_BLAS_PINNED;
-    unrelu_status status =
-        ur_each(exec, "predicting", n / BLOCK + (n % BLOCK > 0), predict_block, &p, err);
+    unrelu_status status = ur_network_outputs(&weights, x, n, exec, y, err);
     if (status != UNRELU_OK)
         memset(y, 0, n * m->m * sizeof *y);
     return status;
@@ -150,6 +155,7 @@ static unrelu_status predict_rows(void *state, size_t slot, const ur_block *b, u
 {
     labels *l = state;
     const unrelu_network *m = l->m;
+    ur_weights weights = ur_network_weights(m);
     if (b->rows > l->capacity[slot]) {
         ur_arena_end(&l->memory[slot]);
         l->y[slot] = ur_take(&l->memory[slot], b->rows, m->m * sizeof **l->y);
@@ -164,7 +170,7 @@ static unrelu_status predict_rows(void *state, size_t slot, const ur_block *b, u
         size_t rows = b->rows - start < BLOCK ? b->rows - start : BLOCK;
         for (size_t i = 0; i < rows; i++)
             memcpy(x + i * m->d, b->x + (start + i) * b->stride, m->d * sizeof *x);
-        forward_block(m, x, rows, t, l->y[slot] + start * m->m);
+        forward_block(&weights, x, rows, t, l->y[slot] + start * m->m);
     }
     return UNRELU_OK;
 }

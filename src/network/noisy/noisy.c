@@ -9,33 +9,40 @@
 
 #include "base/error.h"
 #include "dense/linear.h"
+#include "network/exact/exact.h"
+#include "network/problem/tolerance.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 enum {
+    ROWS_A_WEIGHT = 200, /* for each input and neuron, and at least */
+    LEAST_ROWS = 5000,
     PATIENCE = 2, /* values of k without a smaller BIC */
     SCAN = 1,     /* starts that agree, on the way to k */
     CLOSE = 2,    /* near it */
     AGREED = 3,   /* for a k that is given */
 };
 static const double HOPELESS = 20; /* a rise of BIC after which no larger k is tried */
+/* of the edge of noise: its largest eigenvalue scatters about the edge. A guess, BIC decides. */
+static const double EDGE = 1.2;
+static const double CHEAP = 1e8; /* operations of a step that costs little */
 
 /* Where there are fewer labels than neurons only rows that were kept back can certify a fit. */
-static size_t rows_for(const ur_recover *r, size_t k)
+static size_t rows_for(const ur_problem *given, size_t k)
 {
-    size_t rows = 200 * (r->data.d + k), n = r->data.n, held = 2 * (r->data.d + k);
-    rows = rows < 5000 ? 5000 : rows;
-    if (k > r->data.m && n > 10 * held && rows > n - held)
+    size_t rows = ROWS_A_WEIGHT * (given->data.d + k), n = given->data.n,
+           held = 2 * (given->data.d + k);
+    rows = rows < LEAST_ROWS ? LEAST_ROWS : rows;
+    if (k > given->data.m && n > 10 * held && rows > n - held)
         rows = n - held;
     return rows;
 }
 
 /* as many as the labels can tell, and not so many that the search would not end */
-static size_t most_neurons(const ur_recover *r)
+static size_t most_neurons(const ur_problem *given)
 {
-    const ur_data *data = &r->data;
+    const ur_data *data = &given->data;
     double cells = (double)data->n * (double)data->m;
     size_t by_size = (size_t)(cells / 2 / (double)(data->d + data->m));
     size_t by_shape = data->d + data->m + 8;
@@ -46,11 +53,11 @@ static size_t most_neurons(const ur_recover *r)
 }
 
 /* eigenvalues above the Marchenko-Pastur edge of noise as large as the smaller half of them */
-static unrelu_status guess_k(const ur_recover *r, ur_terms terms, size_t *k, unrelu_error *err)
+static unrelu_status guess_k(const ur_problem *given, ur_terms terms, size_t *k, unrelu_error *err)
 {
     UR_ARENA(arena);
     ur_frame frame;
-    UR_TRY(ur_frame_make(&r->data, 5000, terms, 0, &arena, &frame, err));
+    UR_TRY(ur_frame_make(&given->data, LEAST_ROWS, terms, 0, &arena, &frame, err));
     size_t n = frame.n, m = frame.m;
     double *A = ur_take(&arena, n, m * sizeof *A), *C = ur_take(&arena, m, m * sizeof *C);
     double *values = ur_take(&arena, m, sizeof *values);
@@ -70,7 +77,7 @@ static unrelu_status guess_k(const ur_recover *r, ur_terms terms, size_t *k, unr
     for (size_t i = 0; i < half; i++)
         noise += values[i] / (double)half;
     for (size_t i = 0; i < m; i++)
-        above += values[i] > 1.2 * noise * root * root;
+        above += values[i] > EDGE * noise * root * root;
     *k = above > 1 ? above : 1;
     return UNRELU_OK;
 }
@@ -93,17 +100,17 @@ static void contest_free(contest *c)
 }
 
 /* smaller: a contest of fewer neurons to start from, or NULL */
-static unrelu_status hold(ur_recover *r, size_t k, ur_terms terms, size_t agree,
+static unrelu_status hold(const ur_problem *given, size_t k, ur_terms terms, size_t agree,
                           const contest *smaller, contest *c, unrelu_error *err)
 {
     memset(c, 0, sizeof *c);
     c->k = k;
     unrelu_status status =
-        ur_frame_make(&r->data, rows_for(r, k), terms, 0, &c->arena, &c->frame, err);
+        ur_frame_make(&given->data, rows_for(given, k), terms, 0, &c->arena, &c->frame, err);
     int usable = smaller && smaller->ready && smaller->frame.q == c->frame.q;
     c->rows = ur_take(&c->arena, k, c->frame.q * sizeof *c->rows);
     if (status == UNRELU_OK)
-        status = ur_starts(r, &c->frame, k, agree, usable ? smaller->rows : NULL,
+        status = ur_starts(given, &c->frame, k, agree, usable ? smaller->rows : NULL,
                            usable ? smaller->k : 0, &c->arena, &c->best, err);
     if (status == UNRELU_OK)
         ur_frame_back(&c->frame, k, c->best.fit.V, c->rows);
@@ -113,17 +120,17 @@ static unrelu_status hold(ur_recover *r, size_t k, ur_terms terms, size_t agree,
     return status;
 }
 
-static int is_met(const ur_recover *r, const contest *c)
+static int is_met(const ur_problem *given, const contest *c)
 {
-    return c->ready && c->best.residual <= r->data.floor;
+    return c->ready && c->best.residual <= given->data.floor;
 }
 
 /* holds a contest and keeps the better of the two; *rise: by how much the new one is worse */
-static unrelu_status challenge(ur_recover *r, size_t k, ur_terms terms, size_t agree, contest *kept,
-                               double *rise, unrelu_error *err)
+static unrelu_status challenge(const ur_problem *given, size_t k, ur_terms terms, size_t agree,
+                               contest *kept, double *rise, unrelu_error *err)
 {
     contest other;
-    unrelu_status status = hold(r, k, terms, agree, kept, &other, err);
+    unrelu_status status = hold(given, k, terms, agree, kept, &other, err);
     *rise = status == UNRELU_OK && kept->ready ? other.best.bic - kept->best.bic : -1;
     if (status == UNRELU_OK && *rise <= 0) {
         contest_free(kept);
@@ -135,126 +142,123 @@ static unrelu_status challenge(ur_recover *r, size_t k, ur_terms terms, size_t a
 }
 
 /* k = first, first + 1, ... for as long as BIC falls */
-static unrelu_status climb(ur_recover *r, ur_terms terms, size_t first, size_t most, size_t agree,
-                           contest *c, size_t *tried, unrelu_error *err)
+static unrelu_status climb(const ur_problem *given, ur_terms terms, size_t first, size_t most,
+                           size_t agree, contest *c, size_t *tried, unrelu_error *err)
 {
     int idle = 0;
     double rise = 0;
     unrelu_status status = UNRELU_OK;
-    for (size_t k = first; k <= most && idle < PATIENCE && status == UNRELU_OK && !is_met(r, c);
+    for (size_t k = first; k <= most && idle < PATIENCE && status == UNRELU_OK && !is_met(given, c);
          k++) {
         /* with fewer labels than neurons one start says little; where it costs little, take more */
-        double step = (double)r->data.n * pow((double)(k * r->data.d), 2);
-        size_t wanted = k > r->data.m && agree < CLOSE && step < 1e8 ? CLOSE : agree;
-        status = challenge(r, k, terms, wanted, c, &rise, err);
+        double step = (double)given->data.n * pow((double)(k * given->data.d), 2);
+        size_t wanted = k > given->data.m && agree < CLOSE && step < CHEAP ? CLOSE : agree;
+        status = challenge(given, k, terms, wanted, c, &rise, err);
         idle = rise < 0 ? 0 : rise > HOPELESS && wanted > SCAN ? PATIENCE : idle + 1;
         *tried = k > *tried ? k : *tried;
     }
     return status;
 }
 
-static unrelu_status choose_k(ur_recover *r, ur_terms terms, contest *c, size_t *tried,
+static unrelu_status choose_k(const ur_problem *given, ur_terms terms, contest *c, size_t *tried,
                               unrelu_error *err)
 {
-    size_t most = most_neurons(r), middle = 1;
+    size_t most = most_neurons(given), middle = 1;
     double rise = 0;
-    unrelu_status status = guess_k(r, terms, &middle, err);
+    unrelu_status status = guess_k(given, terms, &middle, err);
     middle = middle < most ? middle : most;
     if (status == UNRELU_OK)
-        status = climb(r, terms, middle, most, SCAN, c, tried, err);
-    if (status == UNRELU_OK && !is_met(r, c))
-        status = challenge(r, c->k, terms, CLOSE, c, &rise, err);
-    if (status == UNRELU_OK && !is_met(r, c))
-        status = climb(r, terms, c->k + 1, most, CLOSE, c, tried, err);
+        status = climb(given, terms, middle, most, SCAN, c, tried, err);
+    if (status == UNRELU_OK && !is_met(given, c))
+        status = challenge(given, c->k, terms, CLOSE, c, &rise, err);
+    if (status == UNRELU_OK && !is_met(given, c))
+        status = climb(given, terms, c->k + 1, most, CLOSE, c, tried, err);
     for (size_t k = middle, idle = 0;
-         k > 1 && idle < PATIENCE && status == UNRELU_OK && !is_met(r, c) && c->k <= middle; k--) {
-        status = challenge(r, k - 1, terms, CLOSE, c, &rise, err);
+         k > 1 && idle < PATIENCE && status == UNRELU_OK && !is_met(given, c) && c->k <= middle;
+         k--) {
+        status = challenge(given, k - 1, terms, CLOSE, c, &rise, err);
         idle = rise < 0 ? 0 : rise > HOPELESS ? PATIENCE : idle + 1;
     }
     return status;
 }
 
-static void note_k(ur_recover *r, const contest *c, size_t tried)
+static const char *how_k(const ur_problem *given, const contest *c, size_t tried,
+                         const ur_outcome *out)
 {
-    if (r->options->k > 0)
-        snprintf(r->model->how_k, sizeof r->model->how_k, "given");
-    else if (r->model->verdict != UNRELU_VERDICT_NOISY)
-        snprintf(r->model->how_k, sizeof r->model->how_k,
-                 "the labels are met with %zu neuron%s, and not with fewer of those tried", c->k,
-                 c->k == 1 ? "" : "s");
-    else
-        snprintf(r->model->how_k, sizeof r->model->how_k,
-                 "smallest BIC (%.6g at k = %zu) of those tried, up to k = %zu", c->best.bic, c->k,
-                 tried);
+    if (given->options.k > 0)
+        return "given";
+    if (out->answer == UR_EXACT)
+        return ur_take_text(out->arena,
+                            "the labels are met with %zu neuron%s, and not with fewer of those "
+                            "tried",
+                            c->k, c->k == 1 ? "" : "s");
+    return ur_take_text(out->arena, "smallest BIC (%.6g at k = %zu) of those tried, up to k = %zu",
+                        c->best.bic, c->k, tried);
 }
 
 /* labels that are met with biases may be met without: at that level BIC compares rounding */
-static unrelu_status drop_biases(ur_recover *r, contest *c, unrelu_error *err)
+static unrelu_status drop_biases(const ur_problem *given, contest *c, unrelu_error *err)
 {
     contest other;
-    unrelu_status status = hold(r, c->k, ur_terms_of(UNRELU_BIASES_NONE), CLOSE, NULL, &other, err);
+    unrelu_status status =
+        hold(given, c->k, ur_terms_of(UNRELU_BIASES_NONE), CLOSE, NULL, &other, err);
     if (status != UNRELU_OK)
         return status;
-    int met = is_met(r, &other);
+    int met = is_met(given, &other);
     contest_free(met ? c : &other);
     if (met)
         *c = other;
     return UNRELU_OK;
 }
 
-static unrelu_status contest_all(ur_recover *r, contest *c, size_t *tried, unrelu_error *err)
+static unrelu_status contest_all(const ur_problem *given, contest *c, size_t *tried,
+                                 unrelu_error *err)
 {
-    const unrelu_recover_options *o = r->options;
+    const unrelu_recover_options *o = &given->options;
     ur_terms none = ur_terms_of(UNRELU_BIASES_NONE);
     int open = o->biases == UNRELU_BIASES_AUTO;
     ur_terms first = ur_terms_of(open ? UNRELU_BIASES_BOTH : o->biases);
     double rise = 0;
     *tried = o->k;
-    unrelu_status status =
-        o->k ? hold(r, o->k, first, AGREED, NULL, c, err) : choose_k(r, first, c, tried, err);
+    unrelu_status status = o->k ? hold(given, o->k, first, AGREED, NULL, c, err)
+                                : choose_k(given, first, c, tried, err);
     if (status == UNRELU_OK && open)
-        status = is_met(r, c) ? drop_biases(r, c, err)
-                              : challenge(r, c->k, none, o->k ? AGREED : CLOSE, c, &rise, err);
+        status = is_met(given, c)
+                     ? drop_biases(given, c, err)
+                     : challenge(given, c->k, none, o->k ? AGREED : CLOSE, c, &rise, err);
     return status;
 }
 
-static unrelu_status warn_all(ur_recover *r, const contest *c, unrelu_error *err)
+static void note_all(const ur_problem *given, const contest *c, ur_outcome *out)
 {
-    unrelu_network *model = r->model;
-    unrelu_status status = UNRELU_OK;
-    if (c->best.skipped && c->k > r->data.d)
-        status = ur_network_warn(model, "moments-skipped", err,
-                                 "k = %zu > d = %zu: the moment starts do not exist, random ones "
-                                 "were used",
-                                 c->k, r->data.d);
-    if (status == UNRELU_OK && r->options->k == 0 && c->k == most_neurons(r))
-        status =
-            ur_network_warn(model, "k-bound", err,
-                            "k = %zu is the largest that was tried: if there are more neurons, "
-                            "give -k",
-                            c->k);
-    if (status == UNRELU_OK && c->k > r->data.m)
-        status =
-            ur_network_warn(model, "joint-solver", err,
-                            "%zu label%s and %zu neurons: all neurons were solved for at once, "
-                            "and no theorem says that the answer is unique",
-                            r->data.m, r->data.m == 1 ? "" : "s", c->k);
-    if (status == UNRELU_OK && model->verdict == UNRELU_VERDICT_NOISY && c->best.starts > 2 &&
-        c->best.agree == 1)
-        status = ur_network_warn(model, "few-starts-agree", err,
-                                 "only one of %zu starts reached the best fit: it may not be the "
-                                 "best there is; try other seeds or more samples",
-                                 c->best.starts);
-    return status;
+    size_t d = given->data.d, m = given->data.m;
+    if (c->best.skipped && c->k > d)
+        ur_outcome_note(out, "moments-skipped",
+                        "k = %zu > d = %zu: the moment starts do not exist, random ones were used",
+                        c->k, d);
+    if (given->options.k == 0 && c->k == most_neurons(given))
+        ur_outcome_note(out, "k-bound",
+                        "k = %zu is the largest that was tried: if there are more neurons, give -k",
+                        c->k);
+    if (c->k > m)
+        ur_outcome_note(out, "joint-solver",
+                        "%zu label%s and %zu neurons: all neurons were solved for at once, and no "
+                        "theorem says that the answer is unique",
+                        m, m == 1 ? "" : "s", c->k);
+    if (out->answer == UR_NOISY && c->best.starts > 2 && c->best.agree == 1)
+        ur_outcome_note(out, "few-starts-agree",
+                        "only one of %zu starts reached the best fit: it may not be the best there "
+                        "is; try other seeds or more samples",
+                        c->best.starts);
 }
 
 /* Neurons that the labels do without: a joint fit may meet them with more than are needed. */
-static unrelu_status prune(ur_recover *r, const ur_frame *frame, ur_newton_fit *fit,
+static unrelu_status prune(const ur_problem *given, const ur_frame *frame, ur_newton_fit *fit,
                            unrelu_error *err)
 {
-    ur_newton problem = ur_frame_problem(frame, r->options->activation, r->exec);
+    ur_newton problem = ur_frame_problem(frame, given->options.activation, given->exec);
     size_t p = frame->p;
-    double floor = r->data.floor;
+    double floor = given->data.floor;
     for (size_t j = 0; j < fit->k && fit->k > 1;) {
         UR_ARENA(arena);
         ur_newton_fit less;
@@ -270,36 +274,37 @@ static unrelu_status prune(ur_recover *r, const ur_frame *frame, ur_newton_fit *
     return UNRELU_OK;
 }
 
-unrelu_status ur_joint_finish(ur_recover *r, const ur_frame *frame, ur_newton_fit *fit, int *met,
-                              unrelu_error *err)
+unrelu_status ur_joint_finish(const ur_problem *given, const ur_frame *frame, ur_newton_fit *fit,
+                              ur_outcome *out, unrelu_error *err)
 {
     UR_ARENA(arena);
     size_t rank = 0;
     double *y = ur_take(&arena, frame->n, (frame->m + 1) * sizeof *y);
     UR_TRY(ur_arena_status(&arena, err));
-    UR_TRY(prune(r, frame, fit, err));
-    UR_TRY(ur_frame_labels(frame, r->data.tolerance, &rank, y, NULL, err));
+    UR_TRY(prune(given, frame, fit, err));
+    UR_TRY(ur_frame_labels(frame, given->data.tolerance, &rank, y, NULL, err));
     int enough = rank >= fit->k + (frame->terms.constant ? 1 : 0);
-    return ur_exact_finish(r, frame, enough ? y : NULL, rank, fit->k, fit->V, 0, met, err);
+    UR_TRY(ur_exact_finish(given, frame, enough ? y : NULL, rank, fit->k, fit->V, 0, out, err));
+    if (out->answer == UR_EXACT)
+        ur_arena_give(&arena, out->arena);
+    return UNRELU_OK;
 }
 
-unrelu_status ur_noisy(ur_recover *r, unrelu_error *err)
+unrelu_status ur_noisy(const ur_problem *given, ur_outcome *out, unrelu_error *err)
 {
-    contest c = {0};
+    __attribute__((cleanup(contest_free))) contest c = {0};
     size_t tried = 0;
-    int met = 0;
-    unrelu_status status = contest_all(r, &c, &tried, err);
-    if (status == UNRELU_OK && is_met(r, &c))
-        status = ur_joint_finish(r, &c.frame, &c.best.fit, &met, err);
-    c.k = c.best.fit.V ? c.best.fit.k : c.k;
-    if (status == UNRELU_OK && !met)
-        status = ur_likelihood(r, &c.frame, &c.best.fit, err);
-    if (status == UNRELU_OK) {
-        r->model->starts = c.best.starts;
-        r->model->starts_agree = c.best.agree;
-        note_k(r, &c, tried);
-        status = warn_all(r, &c, err);
-    }
-    contest_free(&c);
-    return status;
+    UR_TRY(contest_all(given, &c, &tried, err));
+    if (is_met(given, &c))
+        UR_TRY(ur_joint_finish(given, &c.frame, &c.best.fit, out, err));
+    c.k = c.best.fit.k;
+    if (out->answer == UR_EXACT)
+        ur_arena_give(&c.arena, out->arena); /* the rows of the frame */
+    else
+        UR_TRY(ur_likelihood(given, &c.frame, &c.best.fit, out, err));
+    out->starts = c.best.starts;
+    out->starts_agree = c.best.agree;
+    out->how_k = how_k(given, &c, tried, out);
+    note_all(given, &c, out);
+    return UNRELU_OK;
 }

@@ -4,7 +4,8 @@
 #ifndef UR_NOISY_H
 #define UR_NOISY_H
 
-#include "network/problem/recover.h"
+#include "network/data/frame.h"
+#include "network/problem/outcome.h"
 
 /* the best of several starts on the rows of a frame */
 typedef struct {
@@ -17,20 +18,25 @@ typedef struct {
 
 /* Ends as soon as `enough` starts agree on the best. before (may be NULL): rows v, c (smaller x q)
  * of the best fit with fewer neurons, which random ones complete to one more start. */
-unrelu_status ur_starts(ur_recover *r, const ur_frame *frame, size_t k, size_t enough,
+unrelu_status ur_starts(const ur_problem *given, const ur_frame *frame, size_t k, size_t enough,
                         const double *before, size_t smaller, ur_arena *arena, ur_best *best,
                         unrelu_error *err);
 /* free parameters of a network with these terms */
-double ur_parameters(const ur_recover *r, size_t k, ur_terms terms);
+double ur_parameters(const ur_problem *given, size_t k, ur_terms terms);
 
 /* The labels are met by a fit of all neurons at once: those that they do without are dropped from
- * it, then the certificate and the rules of the exact branch, on the rows of the frame. */
-unrelu_status ur_joint_finish(ur_recover *r, const ur_frame *frame, ur_newton_fit *fit, int *met,
-                              unrelu_error *err);
+ * it, then as ur_exact_finish. */
+unrelu_status ur_joint_finish(const ur_problem *given, const ur_frame *frame, ur_newton_fit *fit,
+                              ur_outcome *out, unrelu_error *err);
 
-/* From a fit on the rows of a frame to the maximum likelihood over all rows: the model, its
- * noise, its standard errors, verdict "noisy". */
-unrelu_status ur_likelihood(ur_recover *r, const ur_frame *frame, const ur_newton_fit *start,
-                            unrelu_error *err);
+/* From a fit on the rows of a frame to the maximum likelihood over all rows, its noise and its
+ * standard errors; exact where there turns out to be no noise. */
+unrelu_status ur_likelihood(const ur_problem *given, const ur_frame *frame,
+                            const ur_newton_fit *start, ur_outcome *out, unrelu_error *err);
+
+/* --- noisy.c --- */
+/* maximum likelihood, k and biases as asked or found; exact where the labels are met to the floor
+ */
+unrelu_status ur_noisy(const ur_problem *given, ur_outcome *out, unrelu_error *err);
 
 #endif

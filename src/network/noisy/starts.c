@@ -7,24 +7,37 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "dense/linear.h"
+#include "network/exact/exact.h"
 #include "network/noisy/noisy.h"
+#include "network/problem/start.h"
+#include "network/problem/tolerance.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { STEPS = 40, RANDOM_STARTS = 2 }; /* what is slower leads to no better place */
-static const double GAIN = 1e-7, AGREE = 1e-4;
+/* of rss: with noise the kinks of f make it rough below that (newton.h) */
+static const double GAIN = 1e-7;
+/* of rss: starts that differ by less reached one minimum */
+static const double AGREE = 1e-4;
+/* of the root mean square of a row of labels: smaller rows get no larger weight */
+static const double LEAST_ROW = 1e-3;
+/* 1 - rho of a fixed point that may lead to a neuron, with noise */
+static const double NEAR = 0.1;
+static const double NO_RSS = 1e-300; /* for the logarithm of 0 */
+/* rows beyond which a factorisation of the labels takes longer than a start is worth */
+enum { MOST_PATTERN_ROWS = 20000 };
 
-double ur_parameters(const ur_recover *r, size_t k, ur_terms terms)
+double ur_parameters(const ur_problem *given, size_t k, ur_terms terms)
 {
-    size_t each = r->data.d + r->data.m + (terms.hidden ? 1 : 0);
-    if (ur_activation_degree(r->options->activation) > 0)
+    size_t each = given->data.d + given->data.m + (terms.hidden ? 1 : 0);
+    if (ur_activation_degree(given->options.activation) > 0)
         each--;
-    return (double)(k * each + (terms.constant ? r->data.m : 0));
+    return (double)(k * each + (terms.constant ? given->data.m : 0));
 }
 
 typedef struct {
-    ur_recover *r;
+    const ur_problem *given;
     const ur_frame *frame;
     ur_newton problem;
     ur_start start; /* raw rows of the frame */
@@ -45,7 +58,7 @@ static void set_weights(race *q)
         double norm = 0;
         for (size_t j = 0; j < m; j++)
             norm = hypot(norm, q->frame->a[i * m + j]);
-        q->weight[i] = 1 / fmax(norm, 1e-3 * mean);
+        q->weight[i] = 1 / fmax(norm, LEAST_ROW * mean);
     }
 }
 
@@ -54,9 +67,9 @@ static unrelu_status open_race(race *q, size_t k, ur_arena *arena, ur_arena *kep
                                unrelu_error *err)
 {
     const ur_frame *frame = q->frame;
-    const ur_data *data = &q->r->data;
-    const unrelu_recover_options *o = q->r->options;
-    q->problem = ur_frame_problem(frame, o->activation, q->r->exec);
+    const ur_data *data = &q->given->data;
+    const unrelu_recover_options *o = &q->given->options;
+    q->problem = ur_frame_problem(frame, o->activation, q->given->exec);
     q->x = ur_take(arena, frame->n, frame->d * sizeof *q->x);
     q->raw = ur_take(arena, k, (frame->q + 1) * sizeof *q->raw);
     q->c = ur_take(arena, k, sizeof *q->c);
@@ -75,7 +88,7 @@ static unrelu_status open_race(race *q, size_t k, ur_arena *arena, ur_arena *kep
                           .hidden = frame->terms.hidden,
                           .constant = frame->terms.constant,
                           .seed = o->seed,
-                          .exec = q->r->exec};
+                          .exec = q->given->exec};
     return UNRELU_OK;
 }
 
@@ -85,15 +98,15 @@ static unrelu_status enter(race *q, const double *V, unrelu_error *err)
     size_t k = q->start.k;
     UR_ARENA(arena);
     ur_newton_fit fit;
-    double floor = q->r->data.floor * q->r->data.floor / 100;
+    double enough = ur_newton_floor(&q->given->data);
     UR_TRY(ur_newton_alloc(&q->problem, k, &arena, &fit, err));
     memcpy(fit.V, V, k * q->frame->p * sizeof *V);
     if (q->weight) {
         ur_newton weighted = q->problem;
         weighted.weight = q->weight;
-        UR_TRY(ur_newton_solve(&weighted, STEPS, GAIN, floor, &fit, err));
+        UR_TRY(ur_newton_solve(&weighted, STEPS, GAIN, enough, &fit, err));
     }
-    UR_TRY(ur_newton_solve(&q->problem, STEPS, GAIN, floor, &fit, err));
+    UR_TRY(ur_newton_solve(&q->problem, STEPS, GAIN, enough, &fit, err));
     if (q->best->starts == 0 || fit.rss < q->best->fit.rss)
         ur_newton_copy(&q->problem, &fit, &q->best->fit);
     q->rss[q->best->starts++] = fit.rss;
@@ -120,7 +133,7 @@ static unrelu_status try_moments(race *q, ur_moments_kind kind, unrelu_error *er
     if (status == UNRELU_OK && q->start.hidden && q->start.f.kind == UNRELU_RELU)
         status = ur_start_biases(&q->start, q->raw, q->c, &weak, &why);
     else if (status == UNRELU_OK)
-        status = ur_start_signs(&q->start, q->r->options->signs, q->raw, &why);
+        status = ur_start_signs(&q->start, q->given->options.signs, q->raw, &why);
     if (status == UNRELU_EDATA) { /* this start does not exist; others may */
         q->best->skipped = 1;
         return UNRELU_OK;
@@ -139,7 +152,7 @@ static unrelu_status try_patterns(race *q, unrelu_error *err)
     const ur_frame *frame = q->frame;
     size_t k = q->start.k, wide = frame->m + (frame->terms.constant ? 1 : 0), rank = 0;
     size_t most = k + (frame->terms.constant ? 1 : 0);
-    if (frame->m < k || frame->n > 20000 || !ur_activation_rectifies(q->start.f) ||
+    if (frame->m < k || frame->n > MOST_PATTERN_ROWS || !ur_activation_rectifies(q->start.f) ||
         ur_activation_degree(q->start.f) <= 0)
         return UNRELU_OK;
     UR_ARENA(arena);
@@ -158,8 +171,8 @@ static unrelu_status try_patterns(race *q, unrelu_error *err)
     rank = most < wide ? most : wide;
     for (size_t i = 0; i < frame->n; i++)
         memcpy(y + i * rank, U + i * wide, rank * sizeof *y);
-    UR_TRY(ur_exact_search(frame, y, rank, k, ur_activation_degree(q->start.f), 0.1, 4 * k + 20, 12,
-                           q->start.seed, q->r->exec, &arena, &found, err));
+    UR_TRY(ur_exact_search(frame, y, rank, k, ur_activation_degree(q->start.f), NEAR, 4 * k + 20,
+                           12, q->start.seed, q->given->exec, &arena, &found, err));
     return found.found == k ? enter(q, found.V, err) : UNRELU_OK;
 }
 
@@ -196,19 +209,19 @@ static size_t count_agreeing(const race *q)
 
 static int is_over(const race *q, size_t enough)
 {
-    double floor = q->r->data.floor;
-    int met = q->best->starts > 0 && q->best->fit.rss <= floor * floor * q->frame->size;
+    double least = q->given->data.floor;
+    int met = q->best->starts > 0 && q->best->fit.rss <= least * least * q->frame->size;
     return met || count_agreeing(q) >= enough;
 }
 
-unrelu_status ur_starts(ur_recover *r, const ur_frame *frame, size_t k, size_t enough,
+unrelu_status ur_starts(const ur_problem *given, const ur_frame *frame, size_t k, size_t enough,
                         const double *before, size_t smaller, ur_arena *arena, ur_best *best,
                         unrelu_error *err)
 {
     static const ur_moments_kind kinds[] = {UR_MOMENTS_QUADRATIC, UR_MOMENTS_REDUCED,
                                             UR_MOMENTS_LINEAR};
     memset(best, 0, sizeof *best);
-    race q = {.r = r, .frame = frame, .best = best};
+    race q = {.given = given, .frame = frame, .best = best};
     int joint = frame->m < k; /* fewer labels than neurons: moments are weak, growth is better */
     UR_ARENA(own);
     unrelu_status status = open_race(&q, k, &own, arena, err);
@@ -225,9 +238,9 @@ unrelu_status ur_starts(ur_recover *r, const ur_frame *frame, size_t k, size_t e
         status = try_random(&q, i, 0, err);
     best->agree = count_agreeing(&q);
     /* per cell, and for the cells of all rows: frames of different k may differ in rows */
-    double cells = (double)(frame->n * frame->m), all = (double)(r->data.n * r->data.m);
+    double cells = (double)(frame->n * frame->m), all = (double)(given->data.n * given->data.m);
     best->residual = status == UNRELU_OK ? sqrt(best->fit.rss / frame->size) : NAN;
-    best->bic = all * log(fmax(best->fit.rss / cells, 1e-300)) +
-                ur_parameters(r, k, frame->terms) * log(all);
+    best->bic = all * log(fmax(best->fit.rss / cells, NO_RSS)) +
+                ur_parameters(given, k, frame->terms) * log(all);
     return status;
 }

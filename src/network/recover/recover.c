@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From two files to a network with a verdict: the walk through the stations of recover.h. */
-#include "network/problem/recover.h"
-
+/* From two files to a network with a verdict: data, a method of the table, the verdict of its
+ * outcome, and the model of both. Nobody else writes on the model. */
 #include "base/error.h"
 #include "base/memory.h"
 #include "dense/blas_pin.h"
-#include "dense/linear.h"
+#include "network/data/data.h"
+#include "network/recover/methods.h"
+#include "network/verdict/verdict.h"
 #include "pass/ranks.h"
 
 #include <math.h>
@@ -13,69 +14,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *ur_recover_method_name(unrelu_recover_method method)
-{
-    static const char *const names[] = {"auto",      "exact",      "moments",   "ica",
-                                        "tensor",    "symmetric",  "lifted",    "facets",
-                                        "enumerate", "one-sparse", "any-noise", "sparse-noise"};
-    return names[method];
-}
-
-void ur_recover_clear(unrelu_network *model)
-{
-    double **arrays[] = {&model->U,      &model->V,     &model->c,        &model->e,
-                         &model->U_se,   &model->V_se,  &model->c_se,     &model->e_se,
-                         &model->active, &model->E_row, &model->E_column, &model->E_value};
-    model->corrupted = 0;
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
-        free(*arrays[i]);
-        *arrays[i] = NULL;
-    }
-    model->k = 0;
-}
-
-unrelu_status ur_recover_adopt(ur_recover *r, const ur_frame *frame, const ur_newton_fit *fit,
-                               unrelu_error *err)
-{
-    unrelu_network *model = r->model;
-    size_t d = frame->d, q = frame->q, k = fit->k, m = frame->m;
-    ur_recover_clear(model);
-    r->inputs = q;
-    r->p = frame->p;
-    model->k = k;
-    model->activation = r->options->activation;
-    snprintf(model->biases, sizeof model->biases, "%s", ur_terms_name(frame->terms));
-    double *raw = ur_alloc(k, q * sizeof *raw);
-    unrelu_status status =
-        raw ? ur_network_alloc(model, err) : ur_fail_memory(err, k * q, "weights");
-    if (status == UNRELU_OK) {
-        ur_frame_back(frame, k, fit->V, raw);
-        for (size_t j = 0; j < k; j++) {
-            memcpy(model->V + j * d, raw + j * q, d * sizeof *raw);
-            model->c[j] = frame->terms.hidden ? raw[j * q + d] : 0;
-        }
-        for (size_t i = 0; i < m * k; i++)
-            model->U[i] = fit->U[i] * frame->unit[i / k];
-        for (size_t i = 0; i < m; i++)
-            model->e[i] = fit->e[i] * frame->unit[i];
-        status = ur_network_normalise(model, err);
-    }
-    free(raw);
-    return status;
-}
-
 /* ---- before the work ---- */
 
-static unrelu_status check_size(const ur_recover *r, unrelu_error *err)
+static unrelu_status check_size(const ur_problem *given, unrelu_error *err)
 {
-    const ur_data *data = &r->data;
-    size_t k = r->options->k ? r->options->k : 1;
+    const ur_data *data = &given->data;
+    size_t k = given->options.k ? given->options.k : 1;
     if (data->n < data->d + k)
         return ur_fail(err, UNRELU_EDATA,
                        "%zu row%s too few for %zu input%s and %s%zu neuron%s: at least %zu are "
                        "needed, and 6 for each input to be safe",
                        data->n, data->n == 1 ? " is" : "s are", data->d, data->d == 1 ? "" : "s",
-                       r->options->k ? "" : "at least ", k, k == 1 ? "" : "s", data->d + k);
+                       given->options.k ? "" : "at least ", k, k == 1 ? "" : "s", data->d + k);
     double unknowns = (double)k * (double)(data->d + data->m - 1);
     double equations = (double)data->n * (double)data->m;
     if (unknowns > equations)
@@ -95,12 +45,27 @@ static unrelu_status check_labels(const ur_data *data, unrelu_error *err)
                    "the labels are the same in all %zu rows: there is no neuron to find", data->n);
 }
 
-static unrelu_status check_options(const unrelu_recover_options *o, unrelu_error *err)
+static unrelu_status check_options(const unrelu_recover_options *o, const ur_method *method,
+                                   unrelu_error *err)
 {
+    if (!method)
+        return ur_fail(err, UNRELU_EUSAGE, "there is no method %d of a recovery", (int)o->method);
     if (o->method == UNRELU_RECOVER_TENSOR && (o->order < 2 || o->order > 4))
         return ur_fail(err, UNRELU_EUSAGE, "the order of the tensor is 2, 3 or 4, not %d",
                        o->order);
     return o->certify ? ur_rational_ready(err) : UNRELU_OK;
+}
+
+static unrelu_status check_activation(const unrelu_recover_options *o, const ur_method *method,
+                                      unrelu_error *err)
+{
+    char name[32];
+    if (!method->relu || o->activation.kind == UNRELU_RELU)
+        return UNRELU_OK;
+    unrelu_activation_name(o->activation, name, sizeof name);
+    return ur_fail(err, UNRELU_EUSAGE,
+                   "--method %s is for --activation relu, not for %s: leave out --method",
+                   method->name, name);
 }
 
 /* the source's names; columns without one are x1, x2, ... there, and labels are not inputs */
@@ -119,159 +84,147 @@ static unrelu_status copy_names(const unrelu_source *source, size_t count, const
     return *names ? UNRELU_OK : ur_fail_memory(err, count, "names");
 }
 
-/* ---- the default ---- */
+/* ---- the model ---- */
 
-static unrelu_status find_exact(ur_recover *r, int *met, unrelu_error *err)
+/* count doubles for the user to free; NULL stays NULL */
+static unrelu_status copy(const double *from, size_t count, double **to, unrelu_error *err)
 {
-    unrelu_biases biases = r->options->biases;
-    *met = 0;
-    unrelu_status status = ur_exact(r, ur_terms_of(biases), met, err);
-    if (status == UNRELU_OK && !*met && biases == UNRELU_BIASES_AUTO)
-        status = ur_exact(r, ur_terms_of(UNRELU_BIASES_BOTH), met, err);
-    if (status == UNRELU_OK && *met && r->options->k > r->model->k)
-        status = ur_network_warn(r->model, "merged", err,
-                                 "%zu neurons were asked for and %zu are enough: the others "
-                                 "coincide with these, have no output or are never on",
-                                 r->options->k, r->model->k);
-    return status;
-}
-
-static unrelu_status fail_exact(ur_recover *r)
-{
-    unrelu_network *model = r->model;
-    ur_recover_clear(model);
-    model->verdict = UNRELU_VERDICT_FAILED;
-    model->residual = r->best;
-    char best[64] = "";
-    if (r->best < 1)
-        snprintf(best, sizeof best, " (the best residual is %.2g, and %.2g is needed)", r->best,
-                 r->data.floor);
-    snprintf(model->failure, sizeof model->failure,
-             "no exact fit was found%s: the labels are noisy, or not of such a network; without "
-             "%s they are fitted with noise",
-             best, r->options->method == UNRELU_RECOVER_EXACT ? "--method exact" : "--noise none");
+    if (!from)
+        return UNRELU_OK;
+    if (!(*to = ur_doubles(count)))
+        return ur_fail_memory(err, count, "numbers of the network");
+    memcpy(*to, from, count * sizeof **to);
     return UNRELU_OK;
 }
 
-/* what the default does not cover; tried: ", sparse-noise, one-sparse" */
-static unrelu_status fall_back(ur_recover *r, char *tried, size_t size, int *met, unrelu_error *err)
+static unrelu_status copy_weights(const ur_outcome *out, unrelu_network *model, unrelu_error *err)
 {
-    unrelu_status status = ur_hard_fallback(r, tried, size, met, err);
-    if (status == UNRELU_OK && *met)
-        status = ur_network_warn(r->model, "fallback", err,
-                                 "the default found no network that meets the labels; tried%s, and "
-                                 "%s does",
-                                 tried + 1, r->model->method);
-    return status;
+    const ur_weights *w = &out->weights;
+    size_t d = w->d, k = w->k, m = w->m;
+    model->k = k;
+    UR_TRY(copy(w->U, m * k, &model->U, err));
+    UR_TRY(copy(w->V, k * d, &model->V, err));
+    UR_TRY(copy(w->c, k, &model->c, err));
+    UR_TRY(copy(w->e, m, &model->e, err));
+    UR_TRY(copy(out->U_se, m * k, &model->U_se, err));
+    UR_TRY(copy(out->V_se, k * d, &model->V_se, err));
+    UR_TRY(copy(out->c_se, k, &model->c_se, err));
+    UR_TRY(copy(out->e_se, m, &model->e_se, err));
+    UR_TRY(copy(out->E_row, out->corrupted, &model->E_row, err));
+    UR_TRY(copy(out->E_column, out->corrupted, &model->E_column, err));
+    UR_TRY(copy(out->E_value, out->corrupted, &model->E_value, err));
+    return copy(out->certificate.active, k, &model->active, err);
 }
 
-static unrelu_status walk(ur_recover *r, unrelu_error *err)
+static unrelu_status copy_notes(const ur_notes *notes, unrelu_network *model, unrelu_error *err)
 {
-    const unrelu_recover_options *o = r->options;
-    int met = 0, named = o->method > UNRELU_RECOVER_MOMENTS;
-    char tried[64] = "";
-    unrelu_status status = UNRELU_OK;
-    if (o->method >= UNRELU_RECOVER_ENUMERATE)
-        return ur_hard_case(r, err);
-    if (named)
-        return ur_method(r, err);
-    if (o->method != UNRELU_RECOVER_MOMENTS && o->labels != UNRELU_LABELS_NOISY)
-        status = find_exact(r, &met, err);
-    if (status == UNRELU_OK && !met && o->method == UNRELU_RECOVER_AUTO &&
-        o->labels != UNRELU_LABELS_NOISY)
-        status = fall_back(r, tried, sizeof tried, &met, err);
-    if (status != UNRELU_OK || met)
-        return status;
-    if (o->method == UNRELU_RECOVER_EXACT && ur_activation_degree(o->activation) > 0)
-        return fail_exact(r);
-    status = ur_noisy(r, err);
-    if (status == UNRELU_OK && o->labels == UNRELU_LABELS_NOISELESS &&
-        r->model->verdict == UNRELU_VERDICT_NOISY) {
-        r->best = fmin(r->best, r->model->residual);
-        return fail_exact(r);
+    for (const ur_note *note = notes->first; note; note = note->next)
+        UR_TRY(ur_network_warn(model, note->code, err, "%s", note->text));
+    return UNRELU_OK;
+}
+
+/* of the methods that were asked for by name; most state their own */
+static const char *guarantee_of(const ur_outcome *out, const ur_method *method)
+{
+    if (out->guarantee[0] || method->id == UNRELU_RECOVER_AUTO)
+        return out->guarantee;
+    return out->answer == UR_EXACT
+               ? "none of the paper's theorems: the residual over all samples and the rules of "
+                 "uniqueness of docs/method-network.md"
+           : out->answer == UR_NOISY
+               ? "Theorem 10 (Gaussian inputs, sub-Gaussian noise, U and V of rank k) for the "
+                 "start from moments; the maximum likelihood is better by a constant factor"
+               : "";
+}
+
+static unrelu_status set_model(const ur_outcome *out, const ur_judgement *judgement,
+                               const ur_method *method, unrelu_network *model, unrelu_error *err)
+{
+    const ur_certificate *c = &out->certificate;
+    const char *name = out->method ? out->method : method->name;
+    UR_TRY(ur_arena_status(out->arena, err));
+    snprintf(model->method, sizeof model->method, "%s", name);
+    snprintf(model->how_k, sizeof model->how_k, "%s", out->how_k);
+    snprintf(model->guarantee, sizeof model->guarantee, "%s", guarantee_of(out, method));
+    snprintf(model->assumption, sizeof model->assumption, "%s", out->assumption);
+    snprintf(model->failure, sizeof model->failure, "%s", out->failure);
+    model->verdict = judgement->verdict;
+    model->gap = judgement->gap;
+    model->proof = out->proof;
+    model->noise = out->noise;
+    model->starts = out->starts;
+    model->starts_agree = out->starts_agree;
+    model->objective = out->objective;
+    model->objective_bound = out->objective_bound;
+    model->incoherence = out->incoherence;
+    UR_TRY(copy_notes(&judgement->notes, model, err));
+    UR_TRY(copy_notes(&out->notes, model, err));
+    if (c->active) { /* there is one, of a network that was refused too */
+        snprintf(model->biases, sizeof model->biases, "%s", ur_terms_name(out->terms));
+        snprintf(model->precision, sizeof model->precision, "%s", c->precision);
+        model->samples_checked = model->n;
+        model->min_active = c->min_active;
+        model->min_inactive = c->min_inactive;
+        model->holdout_residual = c->holdout_residual;
     }
-    if (status == UNRELU_OK && o->labels == UNRELU_LABELS_AUTO &&
-        o->method == UNRELU_RECOVER_AUTO && r->model->verdict == UNRELU_VERDICT_NOISY)
-        status = ur_network_warn(r->model, "no-exact-fit", err,
-                                 "no exact fit (best residual %.2g; tried exact%s): the labels are "
-                                 "taken as noisy",
-                                 fmin(r->best, r->model->residual), tried);
-    return status;
+    model->residual = out->answer == UR_NONE ? out->closest : c->residual;
+    if (out->answer == UR_NONE)
+        return UNRELU_OK;
+    model->linear_rank = out->evidence.linear_rank;
+    model->corrupted = out->corrupted;
+    return copy_weights(out, model, err);
 }
 
-static unrelu_status warn_inputs(ur_recover *r, unrelu_error *err)
+static unrelu_status warn_inputs(const ur_outcome *out, unrelu_network *model, unrelu_error *err)
 {
-    if (!r->model->V || r->p == r->inputs)
+    if (out->answer == UR_NONE || out->p == out->inputs)
         return UNRELU_OK;
-    return ur_network_warn(r->model, "rank-deficient-inputs", err,
+    return ur_network_warn(model, "rank-deficient-inputs", err,
                            "the inputs%s have rank %zu, not %zu: rows of V are the shortest of "
                            "those that give the same labels",
-                           r->inputs > r->model->d ? " with a column of ones" : "", r->p,
-                           r->inputs);
+                           out->inputs > model->d ? " with a column of ones" : "", out->p,
+                           out->inputs);
 }
 
-/* of the methods that were asked for by name; those of start.h state their own */
-static void state_guarantee(const ur_recover *r)
+static unrelu_status recover(unrelu_source *inputs, unrelu_source *labels, ur_problem *given,
+                             unrelu_network *model, unrelu_error *err)
 {
-    unrelu_network *model = r->model;
-    const char *text = "";
-    if (model->guarantee[0] || r->options->method == UNRELU_RECOVER_AUTO)
-        return;
-    if (model->verdict == UNRELU_VERDICT_EXACT || model->verdict == UNRELU_VERDICT_UNCERTIFIED)
-        text = "none of the paper's theorems: the residual over all samples and the rules of "
-               "uniqueness of docs/method-network.md";
-    else if (model->verdict == UNRELU_VERDICT_NOISY)
-        text = "Theorem 10 (Gaussian inputs, sub-Gaussian noise, U and V of rank k) for the start "
-               "from moments; the maximum likelihood is better by a constant factor";
-    snprintf(model->guarantee, sizeof model->guarantee, "%s", text);
-}
-
-static unrelu_status recover(unrelu_source *inputs, unrelu_source *labels, ur_arena *arena,
-                             ur_recover *r, unrelu_error *err)
-{
-    unrelu_network *model = r->model;
-    unrelu_status status = check_options(r->options, err);
-    if (status == UNRELU_OK)
-        status = ur_data_load(inputs, labels, r->exec, arena, &r->data, err);
-    if (status == UNRELU_OK)
-        status = check_size(r, err);
-    if (status == UNRELU_OK)
-        status = check_labels(&r->data, err);
-    if (status != UNRELU_OK)
-        return status;
-    model->n = r->data.n;
-    model->d = r->data.d;
-    model->m = r->data.m;
-    model->seed = r->options->seed;
-    model->activation = r->options->activation;
-    model->gap = model->holdout_residual = NAN;
-    model->objective = model->objective_bound = model->incoherence = NAN;
-    snprintf(model->precision, sizeof model->precision, "%s", r->data.precision);
-    snprintf(model->method, sizeof model->method, "%s", ur_recover_method_name(r->options->method));
-    status = copy_names(inputs, model->d, "x", &model->input_names, err);
-    if (status == UNRELU_OK)
-        status = copy_names(labels, model->m, "a", &model->label_names, err);
-    if (status == UNRELU_OK)
-        status = walk(r, err);
-    if (status == UNRELU_OK && r->options->certify)
-        status = ur_rational(r, err);
-    if (status == UNRELU_OK)
-        state_guarantee(r);
-    return status == UNRELU_OK ? warn_inputs(r, err) : status;
+    const ur_method *method = ur_method_of(given->options.method);
+    UR_ARENA(arena);
+    ur_outcome out = ur_outcome_in(&arena);
+    ur_judgement judgement;
+    UR_TRY(check_options(&given->options, method, err));
+    UR_TRY(ur_data_load(inputs, labels, given->exec, &arena, &given->data, err));
+    UR_TRY(check_size(given, err));
+    UR_TRY(check_labels(&given->data, err));
+    model->n = given->data.n;
+    model->d = given->data.d;
+    model->m = given->data.m;
+    model->seed = given->options.seed;
+    model->activation = given->options.activation;
+    model->holdout_residual = NAN;
+    snprintf(model->precision, sizeof model->precision, "%s", given->data.precision);
+    UR_TRY(copy_names(inputs, model->d, "x", &model->input_names, err));
+    UR_TRY(copy_names(labels, model->m, "a", &model->label_names, err));
+    UR_TRY(check_activation(&given->options, method, err));
+    UR_TRY(method->run(given, method, &out, err));
+    UR_TRY(ur_judge(given, &out, &judgement, err));
+    UR_TRY(set_model(&out, &judgement, method, model, err));
+    if (given->options.certify)
+        UR_TRY(ur_rational(given, model, err));
+    return warn_inputs(&out, model, err);
 }
 
 unrelu_status unrelu_recover(unrelu_source *inputs, unrelu_source *labels,
                              const unrelu_recover_options *options, const unrelu_exec *exec,
                              unrelu_network *model, unrelu_error *err)
 {
-    unrelu_recover_options defaults = unrelu_recover_options_default();
-    ur_recover r = {
-        .options = options ? options : &defaults, .exec = exec, .model = model, .best = 1};
+    ur_problem given = {.options = options ? *options : unrelu_recover_options_default(),
+                        .exec = exec};
     memset(model, 0, sizeof *model);
     UR_TRY(ur_ranks_refuse(exec, "recover", err));
     UR_BLAS_PINNED;
-    UR_ARENA(arena);
-    unrelu_status status = recover(inputs, labels, &arena, &r, err);
+    unrelu_status status = recover(inputs, labels, &given, model, err);
     if (status != UNRELU_OK)
         unrelu_network_free(model);
     return status;

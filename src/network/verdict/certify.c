@@ -6,11 +6,11 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "dense/linear.h"
-#include "network/problem/recover.h"
+#include "network/problem/tolerance.h"
+#include "network/verdict/verdict.h"
 #include "pass/pass.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,11 +18,15 @@ enum { HELD, FAR, HEAD };                          /* counts of rows kept back, 
 enum { RSS, SIZE, HELD_RSS, HELD_SIZE, A_COLUMN }; /* sums of a column of labels */
 enum { ON, OFF, A_NEURON };
 enum { ROWS = 256 };
-static const double FAR_OFF = 30; /* floors of the size of the terms of a cell */
+/* floors of the size of the terms of a cell. Smaller, and the largest rounding error of millions of
+ * cells is taken for a wrong one; larger, and a wrong row hides among cells with few digits */
+static const double FAR_OFF = 30;
+/* of a column, over rows kept back: fewer rows may be off by more */
+static const double HELD_FLOORS = 10;
 
 typedef struct {
     const ur_data *data;
-    const unrelu_network *model;
+    const ur_weights *model;
     const unsigned char *used; /* NULL: all rows */
     double *length;            /* k: ur_kink_neuron */
     double *largest;           /* m: max_j |U_ij| */
@@ -46,7 +50,7 @@ static double *neuron_of(const plan *p, double *s, size_t j)
 
 static size_t length(const void *p)
 {
-    const unrelu_network *model = ((const plan *)p)->model;
+    const ur_weights *model = ((const plan *)p)->model;
     return HEAD + A_COLUMN * model->m + A_NEURON * model->k;
 }
 
@@ -62,7 +66,7 @@ static void scratch_free(void *room)
 
 static void *scratch_new(const void *context)
 {
-    const unrelu_network *model = ((const plan *)context)->model;
+    const ur_weights *model = ((const plan *)context)->model;
     scratch *w = ur_alloc(1, sizeof *w);
     if (!w)
         return NULL;
@@ -77,7 +81,7 @@ static void *scratch_new(const void *context)
 /* counts the sides of the kinks, then t = f(V x + c); returns the sum of its sizes */
 static double add_sides(const plan *p, const double *x, double *t, double *s)
 {
-    const unrelu_network *model = p->model;
+    const ur_weights *model = p->model;
     double row = ur_kink_row(p->data, x), sum = 0;
     for (size_t j = 0; j < model->k; j++) {
         double *neuron = neuron_of(p, s, j);
@@ -86,25 +90,32 @@ static double add_sides(const plan *p, const double *x, double *t, double *s)
         neuron[ON] += t[j] > kink;
         neuron[OFF] += t[j] < -kink;
     }
-    ur_activation_apply(model->activation, model->k, t, t, NULL);
+    ur_activation_apply(model->f, model->k, t, t, NULL);
     for (size_t j = 0; j < model->k; j++)
         sum += fabs(t[j]);
     return sum;
 }
 
+double ur_certify_reach(const ur_data *data, size_t j, double per_unit, double largest,
+                        double terms, double e)
+{
+    double about = (largest * terms + fabs(e)) * per_unit + data->column_rms[j];
+    return FAR_OFF * data->column_floor[j] * about;
+}
+
 static void add_cells(const plan *p, const double *y, double terms, size_t row, double *s)
 {
     const ur_data *data = p->data;
-    const unrelu_network *model = p->model;
+    const ur_weights *model = p->model;
     int held = p->used && !p->used[row];
     for (size_t j = 0; j < model->m; j++) {
         double *column = column_of(p, s, j), per = p->per_unit[j];
         double label = data->a[row * model->m + j] * per;
         double miss = label - (y[j] + model->e[j]) * per;
-        double about = (p->largest[j] * terms + fabs(model->e[j])) * per + data->column_rms[j];
         column[RSS] += miss * miss;
         column[SIZE] += label * label;
-        s[FAR] += !(fabs(miss) <= FAR_OFF * data->column_floor[j] * about); /* NaN counts */
+        double reach = ur_certify_reach(data, j, per, p->largest[j], terms, model->e[j]);
+        s[FAR] += !(fabs(miss) <= reach); /* NaN counts */
         if (held) {
             column[HELD_RSS] += miss * miss;
             column[HELD_SIZE] += label * label;
@@ -117,7 +128,7 @@ static unrelu_status update(const void *context, void *room, double *s, const ur
                             unrelu_error *err)
 {
     const plan *p = context;
-    const unrelu_network *model = p->model;
+    const ur_weights *model = p->model;
     scratch *w = room;
     (void)err;
     for (size_t first = 0; first < block->rows; first += ROWS) {
@@ -134,7 +145,7 @@ static unrelu_status update(const void *context, void *room, double *s, const ur
     return UNRELU_OK;
 }
 
-static const ur_summary certificate = {
+static const ur_summary certificate_sums = {
     .len = length, .scratch_new = scratch_new, .scratch_free = scratch_free, .update = update};
 
 /* a column of zeros has no size of its own: rounding is measured against the others */
@@ -143,78 +154,99 @@ static double relative(double rss, double size, double otherwise)
     return sqrt(rss / (size > 0 ? size : otherwise));
 }
 
-static void read_columns(ur_recover *r, const plan *p, double *s)
+static void read_columns(const plan *p, double *s, ur_certificate *c)
 {
-    const ur_data *data = &r->data;
+    const ur_data *data = p->data;
     double rss = 0, size = 0, held_rss = 0, held_size = 0, cells = (double)data->n;
-    r->met = s[FAR] == 0;
+    c->met = s[FAR] == 0;
     for (size_t j = 0; j < data->m; j++) {
         const double *column = column_of(p, s, j);
         double unit = data->column_unit[j] / data->unit, square = unit * unit;
-        double floor = data->column_floor[j];
+        double floor_of_column = data->column_floor[j];
         rss += square * column[RSS];
         size += square * column[SIZE];
         held_rss += square * column[HELD_RSS];
         held_size += square * column[HELD_SIZE];
-        r->met &= relative(column[RSS], column[SIZE], cells) <= floor;
-        if (s[HELD] > 0) /* fewer rows may be off by more */
-            r->met &= relative(column[HELD_RSS], column[HELD_SIZE], s[HELD]) <= 10 * floor;
+        c->met &= relative(column[RSS], column[SIZE], cells) <= floor_of_column;
+        if (s[HELD] > 0)
+            c->met &= relative(column[HELD_RSS], column[HELD_SIZE], s[HELD]) <=
+                      HELD_FLOORS * floor_of_column;
     }
-    r->model->residual = sqrt(rss / size);
-    r->model->holdout_residual = s[HELD] > 0 ? relative(held_rss, held_size, s[HELD]) : NAN;
-    r->model->samples_checked = data->n;
+    c->residual = sqrt(rss / size);
+    c->holdout_residual = s[HELD] > 0 ? relative(held_rss, held_size, s[HELD]) : NAN;
+    c->precision = c->met && c->residual <= UR_FLOOR_DOUBLE ? "double" : data->precision;
 }
 
-static void read_neurons(ur_recover *r, const plan *p, double *s)
+static void read_neurons(const plan *p, double *s, ur_certificate *c)
 {
-    unrelu_network *model = r->model;
-    model->min_active = model->min_inactive = model->n;
-    for (size_t j = 0; j < model->k; j++) {
+    size_t n = p->data->n;
+    c->min_active = c->min_inactive = n;
+    for (size_t j = 0; j < p->model->k; j++) {
         const double *neuron = neuron_of(p, s, j);
         size_t on = (size_t)neuron[ON], off = (size_t)neuron[OFF];
-        model->active[j] = neuron[ON] / (double)model->n;
-        model->min_active = on < model->min_active ? on : model->min_active;
-        model->min_inactive = off < model->min_inactive ? off : model->min_inactive;
+        c->active[j] = neuron[ON] / (double)n;
+        c->min_active = on < c->min_active ? on : c->min_active;
+        c->min_inactive = off < c->min_inactive ? off : c->min_inactive;
     }
 }
 
-static unrelu_status make_plan(const ur_recover *r, const ur_frame *frame, ur_arena *arena, plan *p,
-                               unrelu_error *err)
+unrelu_status ur_certify(const ur_problem *given, const ur_weights *w, const ur_frame *seen,
+                         ur_arena *kept, ur_certificate *certificate, unrelu_error *err)
 {
-    const unrelu_network *model = r->model;
-    *p = (plan){.data = &r->data, .model = model};
-    p->length = ur_take(arena, model->k, sizeof *p->length);
-    p->largest = ur_take(arena, model->m, sizeof *p->largest);
-    p->per_unit = ur_take(arena, model->m, sizeof *p->per_unit);
-    p->used = ur_frame_mark(frame, r->data.n, arena);
-    UR_TRY(ur_arena_status(arena, err));
-    for (size_t j = 0; j < model->k; j++)
-        p->length[j] = ur_kink_neuron(&r->data, model->V + j * model->d);
-    for (size_t i = 0; i < model->m; i++)
-        p->per_unit[i] = 1 / r->data.column_unit[i];
-    for (size_t i = 0; i < model->m; i++)
-        for (size_t j = 0; j < model->k; j++)
-            p->largest[i] = fmax(p->largest[i], fabs(model->U[i * model->k + j]));
+    const ur_data *data = &given->data;
+    UR_ARENA(arena);
+    plan p = {.data = data, .model = w};
+    unrelu_source *source = NULL;
+    p.length = ur_take(&arena, w->k, sizeof *p.length);
+    p.largest = ur_take(&arena, w->m, sizeof *p.largest);
+    p.per_unit = ur_take(&arena, w->m, sizeof *p.per_unit);
+    p.used = ur_frame_mark(seen, data->n, &arena);
+    double *s = ur_take(&arena, length(&p), sizeof *s);
+    certificate->active = ur_take(kept, w->k, sizeof *certificate->active);
+    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(ur_arena_status(kept, err));
+    for (size_t j = 0; j < w->k; j++)
+        p.length[j] = ur_kink_neuron(data, w->V + j * w->d);
+    for (size_t i = 0; i < w->m; i++)
+        p.per_unit[i] = 1 / data->column_unit[i];
+    for (size_t i = 0; i < w->m * w->k; i++)
+        p.largest[i / w->k] = fmax(p.largest[i / w->k], fabs(w->U[i]));
+    UR_TRY(unrelu_source_memory(data->x, data->n, data->d, &source, err));
+    unrelu_status status =
+        ur_pass(source, &certificate_sums, &p, given->exec, "certifying", s, err);
+    unrelu_source_close(source);
+    if (status != UNRELU_OK)
+        return status;
+    read_columns(&p, s, certificate);
+    read_neurons(&p, s, certificate);
     return UNRELU_OK;
 }
 
-unrelu_status ur_certify(ur_recover *r, const ur_frame *frame, unrelu_error *err)
+unrelu_status ur_certify_fit(const ur_problem *given, const ur_frame *frame,
+                             const ur_newton_fit *fit, const ur_frame *seen, ur_outcome *out,
+                             unrelu_error *err)
 {
-    UR_ARENA(arena);
-    plan p;
-    unrelu_source *source = NULL;
-    UR_TRY(make_plan(r, frame, &arena, &p, err));
-    double *s = ur_take(&arena, length(&p), sizeof *s);
-    UR_TRY(ur_arena_status(&arena, err));
-    unrelu_status status = unrelu_source_memory(r->data.x, r->data.n, r->data.d, &source, err);
-    if (status == UNRELU_OK)
-        status = ur_pass(source, &certificate, &p, r->exec, "certifying", s, err);
-    if (status == UNRELU_OK) {
-        read_columns(r, &p, s);
-        read_neurons(r, &p, s);
-        snprintf(r->model->precision, sizeof r->model->precision, "%s",
-                 r->met && r->model->residual <= 1e-12 ? "double" : r->data.precision);
-    }
-    unrelu_source_close(source);
-    return status;
+    out->terms = frame->terms;
+    out->inputs = frame->q;
+    out->p = frame->p;
+    UR_TRY(ur_frame_weights(frame, given->options.activation, fit, out->arena, &out->weights, err));
+    return ur_certify(given, &out->weights, seen, out->arena, &out->certificate, err);
+}
+
+unrelu_status ur_certify_exact(const ur_problem *given, const ur_frame *frame, const double *y,
+                               size_t rank, size_t linear, ur_outcome *out, unrelu_error *err)
+{
+    ur_data *data = ur_take(out->arena, 1, sizeof *data);
+    ur_frame *rows = ur_take(out->arena, 1, sizeof *rows);
+    UR_TRY(ur_arena_status(out->arena, err));
+    *data = given->data;
+    *rows = *frame;
+    out->answer = UR_EXACT;
+    out->evidence = (ur_evidence){.data = data,
+                                  .frame = rows,
+                                  .y = y,
+                                  .rank = rank,
+                                  .linear_rank = linear,
+                                  .certificate = out->certificate};
+    return UNRELU_OK;
 }

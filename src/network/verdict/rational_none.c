@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* In place of rational/, in a library without GMP. */
 #include "base/error.h"
-#include "network/problem/recover.h"
+#include "network/verdict/verdict.h"
 
 unrelu_status ur_rational_ready(unrelu_error *err)
 {
@@ -10,8 +10,9 @@ unrelu_status ur_rational_ready(unrelu_error *err)
                    "without it");
 }
 
-unrelu_status ur_rational(ur_recover *r, unrelu_error *err)
+unrelu_status ur_rational(const ur_problem *given, unrelu_network *model, unrelu_error *err)
 {
-    (void)r;
+    (void)given;
+    (void)model;
     return ur_rational_ready(err);
 }

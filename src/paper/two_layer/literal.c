@@ -5,14 +5,16 @@
  * that are not parallel: with u and -u (which Theorem 11 allows) the rows of both fall into the
  * classes of either, and their equations contradict each other. */
 #include "base/error.h"
-#include "base/memory.h"
 #include "dense/linear.h"
-#include "network/hard/one_sparse/one_sparse.h"
+#include "paper/two_layer/two_layer.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+/* of the largest pivot: equations of fewer dimensions than inputs do not determine a neuron */
+static const double EQUATIONS_RANK = 1e-9;
+/* tolerances of parallel rows: equations of one neuron agree to some of them */
+static const double CONTRADICTION = 100;
 
 /* the equations of class c; *gap: the largest that is left of one, over their size */
 static unrelu_status solve_class(const ur_peel *q, const ur_groups *g, size_t c, double *w,
@@ -20,98 +22,103 @@ static unrelu_status solve_class(const ur_peel *q, const ur_groups *g, size_t c,
 {
     const ur_frame *frame = q->frame;
     size_t p = frame->p, rows = g->size[c], at = 0;
-    double *X = ur_alloc(rows, p * sizeof *X), *b = ur_doubles(rows), size = 0, worst = 0;
-    unrelu_status status = X && b ? UNRELU_OK : ur_fail_memory(err, rows * p, "equations");
-    for (size_t i = 0; i < frame->n && status == UNRELU_OK; i++)
+    UR_ARENA(arena);
+    double *X = ur_take(&arena, rows, p * sizeof *X), *b = ur_take(&arena, rows, sizeof *b);
+    double size = 0, worst = 0;
+    UR_TRY(ur_arena_status(&arena, err));
+    for (size_t i = 0; i < frame->n; i++)
         if (g->of[i] == c) {
             memcpy(X + at * p, frame->x + i * p, p * sizeof *X);
             b[at++] = q->norm[i];
             size += q->norm[i] * q->norm[i];
         }
-    if (status == UNRELU_OK)
-        status = ur_least_squares(rows, p, 1, X, b, 1e-9, w, rank, err);
-    for (size_t i = 0; i < rows && status == UNRELU_OK; i++) {
+    UR_TRY(ur_least_squares(rows, p, 1, X, b, EQUATIONS_RANK, w, rank, err));
+    for (size_t i = 0; i < rows; i++) {
         double t = 0;
         for (size_t j = 0; j < p; j++)
             t += w[j] * X[i * p + j];
         worst = fmax(worst, fabs(t - b[i]));
     }
     *gap = worst / sqrt(size / (double)rows);
-    free(X);
-    free(b);
-    return status;
+    return UNRELU_OK;
 }
 
-static void say_few(ur_recover *r, const ur_peel *q, size_t c, size_t rows)
+static const char *say_few(const ur_peel *q, size_t c, size_t rows, ur_arena *arena)
 {
     double p = (double)q->frame->p, n = (double)q->frame->n;
-    snprintf(
-        r->model->failure, sizeof r->model->failure,
-        "Algorithm 7 needs %zu rows with one neuron on for every neuron, and direction %zu has "
-        "%zu of %zu: p = %.2g, so that about (d + 2.3 sqrt d) / p = %.3g rows are needed; "
-        "peeling (without --literal) needs far fewer",
+    return ur_take_text(
+        arena,
+        "Algorithm 7 needs %zu rows with one neuron on for every neuron, and direction %zu has %zu "
+        "of %zu: p = %.2g, so that about (d + 2.3 sqrt d) / p = %.3g rows are needed; peeling "
+        "(without --literal) needs far fewer",
         q->frame->p, c + 1, rows, q->frame->n, (double)rows / n,
         (p + 2.3 * sqrt(p)) * n / (double)rows);
 }
 
-static void say_contradicting(ur_recover *r, size_t c, size_t rows, double gap)
+static const char *say_contradicting(size_t c, size_t rows, double gap, ur_arena *arena)
 {
-    snprintf(
-        r->model->failure, sizeof r->model->failure,
+    return ur_take_text(
+        arena,
         "the %zu equations of direction %zu contradict each other (by %.2g of their size): two "
-        "columns of U are parallel, or antiparallel, for which Algorithm 7 does not hold; "
-        "without --literal antiparallel ones are told apart",
+        "columns of U are parallel, or antiparallel, for which Algorithm 7 does not hold; without "
+        "--literal antiparallel ones are told apart",
         rows, c + 1, gap);
 }
 
-static void say_none(ur_recover *r, const ur_peel *q, size_t classes)
+static const char *say_none(const ur_problem *given, const ur_peel *q, size_t classes,
+                            ur_arena *arena)
 {
     if (classes == 0)
-        snprintf(r->model->failure, sizeof r->model->failure,
-                 "no two of the %zu rows of labels are parallel: either they are noisy, or no "
-                 "neuron is on alone twice; Algorithm 7 needs d such rows of every neuron",
-                 q->frame->n);
-    else
-        snprintf(r->model->failure, sizeof r->model->failure,
-                 "%zu directions repeat among the rows of labels and %zu neurons were asked for: "
-                 "Algorithm 7 needs a class of parallel rows for each neuron and no other; without "
-                 "--literal peeling needs fewer rows",
-                 classes, r->options->k);
+        return ur_take_text(
+            arena,
+            "no two of the %zu rows of labels are parallel: either they are noisy, or no neuron is "
+            "on alone twice; Algorithm 7 needs d such rows of every neuron",
+            q->frame->n);
+    return ur_take_text(
+        arena,
+        "%zu directions repeat among the rows of labels and %zu neurons were asked for: Algorithm "
+        "7 needs a class of parallel rows for each neuron and no other; without --literal peeling "
+        "needs fewer rows",
+        classes, given->options.k);
 }
 
-unrelu_status ur_literal(ur_recover *r, ur_peel *q, int *ready, unrelu_error *err)
+/* one neuron for each class; *ready = 1 where all have their equations */
+static unrelu_status solve_classes(ur_peel *q, const ur_groups *g, int *ready, ur_outcome *out,
+                                   unrelu_error *err)
+{
+    size_t p = q->frame->p, m = q->frame->m;
+    UR_TRY(ur_peel_reserve(q, g->count, err));
+    for (size_t c = 0; c < g->count; c++) {
+        size_t rank = 0;
+        double gap = 0;
+        if (g->size[c] >= p)
+            UR_TRY(solve_class(q, g, c, q->W + c * p, &rank, &gap, err));
+        if (rank < p || gap > CONTRADICTION * q->tolerance) {
+            out->failure = rank < p ? say_few(q, c, g->size[c], out->arena)
+                                    : say_contradicting(c, g->size[c], gap, out->arena);
+            return UNRELU_OK;
+        }
+        memcpy(q->U + c * m, g->direction + c * m, m * sizeof *q->U);
+        q->k = c + 1;
+    }
+    *ready = 1;
+    return UNRELU_OK;
+}
+
+unrelu_status ur_literal(const ur_problem *given, ur_peel *q, int *ready, ur_outcome *out,
+                         unrelu_error *err)
 {
     const ur_frame *frame = q->frame;
-    size_t p = frame->p, m = frame->m;
+    size_t p = frame->p, k = given->options.k;
     UR_ARENA(arena);
     ur_groups g;
     *ready = 0;
-    unrelu_status status = ur_group(frame->n, m, q->R, q->faint, p, p > 1 ? frame->x : NULL,
-                                    q->tolerance, q->seed, &arena, &g, err);
-    if (status != UNRELU_OK)
-        return status;
+    UR_TRY(ur_group(frame->n, frame->m, q->R, q->faint, p, p > 1 ? frame->x : NULL, q->tolerance,
+                    q->seed, &arena, &g, err));
     q->first = g.count;
     q->rarest = g.count > 0 ? g.size[g.count - 1] : 0;
-    if (g.count == 0 || (r->options->k > 0 && g.count != r->options->k)) {
-        say_none(r, q, g.count);
-        goto done;
-    }
-    status = ur_peel_reserve(q, g.count, err);
-    for (size_t c = 0; c < g.count && status == UNRELU_OK; c++) {
-        size_t rank = 0;
-        double gap = 0;
-        if (g.size[c] >= p)
-            status = solve_class(q, &g, c, q->W + c * p, &rank, &gap, err);
-        if (status == UNRELU_OK && rank < p)
-            say_few(r, q, c, g.size[c]);
-        else if (status == UNRELU_OK && gap > 100 * q->tolerance)
-            say_contradicting(r, c, g.size[c], gap);
-        if (rank < p || gap > 100 * q->tolerance)
-            goto done;
-        memcpy(q->U + c * m, g.direction + c * m, m * sizeof *q->U);
-        q->k = c + 1;
-    }
-    *ready = status == UNRELU_OK;
-done:
-    return status;
+    if (g.count > 0 && (k == 0 || g.count == k))
+        return solve_classes(q, &g, ready, out, err);
+    out->failure = say_none(given, q, g.count, out->arena);
+    return UNRELU_OK;
 }

@@ -8,7 +8,7 @@
  */
 #include "base/error.h"
 #include "dense/linear.h"
-#include "network/hard/sparse_noise/sparse_noise.h"
+#include "paper/two_layer/two_layer.h"
 #include "pass/parallel.h"
 
 #include <math.h>

@@ -4,14 +4,16 @@
  * is no noise of a known law. k as given, else by the largest gap of the singular values of L. E is
  * the S of the pursuit; the residual is over the cells where that is 0. */
 #include "base/error.h"
-#include "base/memory.h"
 #include "dense/linear.h"
 #include "network/hard/sparse_noise/sparse_noise.h"
+#include "network/noisy/noisy.h"
+#include "network/verdict/verdict.h"
+#include "paper/two_layer/two_layer.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+
+/* of the largest singular value: those below are what the pursuit leaves, not neurons */
+static const double LEAST_VALUE = 1e-6;
 
 typedef struct {
     double *A, *L, *S; /* (n, m), in the data's unit */
@@ -19,44 +21,35 @@ typedef struct {
     int steps;
 } pursuit;
 
-static void pursuit_free(pursuit *p)
+static unrelu_status run(const ur_problem *given, ur_arena *arena, pursuit *p, unrelu_error *err)
 {
-    free(p->A);
-    free(p->L);
-    free(p->S);
-    free(p->values);
-}
-
-static unrelu_status run(const ur_recover *r, pursuit *p, unrelu_error *err)
-{
-    size_t n = r->data.n, m = r->data.m, least = n < m ? n : m;
-    p->A = ur_alloc(n, m * sizeof *p->A);
-    p->L = ur_alloc(n, m * sizeof *p->L);
-    p->S = ur_alloc(n, m * sizeof *p->S);
-    p->values = ur_doubles(least);
-    if (!p->A || !p->L || !p->S || !p->values)
-        return ur_fail_memory(err, n * m, "cells");
+    const ur_data *data = &given->data;
+    size_t n = data->n, m = data->m, least = n < m ? n : m;
+    p->A = ur_take(arena, n, m * sizeof *p->A);
+    p->L = ur_take(arena, n, m * sizeof *p->L);
+    p->S = ur_take(arena, n, m * sizeof *p->S);
+    p->values = ur_take(arena, least, sizeof *p->values);
+    UR_TRY(ur_arena_status(arena, err));
     for (size_t i = 0; i < n * m; i++)
-        p->A[i] = r->data.a[i] / r->data.unit;
+        p->A[i] = data->a[i] / data->unit;
     double lambda = 1 / sqrt((double)(n > m ? n : m));
-    unrelu_status status = ur_pcp(n, m, p->A, lambda, r->exec, p->L, p->S, NULL, &p->steps, err);
-    if (status == UNRELU_OK)
-        status = ur_svd(n, m, p->L, NULL, p->values, NULL, err);
-    for (size_t i = 0; i < n * m && status == UNRELU_OK; i++) {
-        p->L[i] *= r->data.unit;
-        p->S[i] *= r->data.unit;
+    UR_TRY(ur_pcp(n, m, p->A, lambda, given->exec, p->L, p->S, NULL, &p->steps, err));
+    UR_TRY(ur_svd(n, m, p->L, NULL, p->values, NULL, err));
+    for (size_t i = 0; i < n * m; i++) {
+        p->L[i] *= data->unit;
+        p->S[i] *= data->unit;
     }
-    return status;
+    return UNRELU_OK;
 }
 
-/* the largest ratio of neighbours among those above 1e-6 of the first */
+/* the largest ratio of neighbours among those that count */
 static size_t gap(const pursuit *p, size_t least)
 {
     size_t best = 1;
-    double widest = 0;
-    for (size_t j = 1; j <= least && p->values[j - 1] > 1e-6 * p->values[0]; j++) {
-        double next = j < least ? p->values[j] : 0, floor = 1e-6 * p->values[0];
-        double ratio = p->values[j - 1] / fmax(next, floor);
+    double widest = 0, smallest = LEAST_VALUE * p->values[0];
+    for (size_t j = 1; j <= least && p->values[j - 1] > smallest; j++) {
+        double next = j < least ? p->values[j] : 0;
+        double ratio = p->values[j - 1] / fmax(next, smallest);
         if (ratio > widest) {
             widest = ratio;
             best = j;
@@ -65,125 +58,100 @@ static size_t gap(const pursuit *p, size_t least)
     return best;
 }
 
-static unrelu_status learn(ur_recover *r, const pursuit *p, size_t k, unrelu_error *err)
+static unrelu_status learn(const ur_problem *given, const pursuit *p, size_t k, ur_outcome *out,
+                           unrelu_error *err)
 {
-    unrelu_recover_options options = *r->options;
     unrelu_source *inputs = NULL, *labels = NULL;
-    UR_ARENA(arena);
-    ur_recover inner = *r;
-    ur_data data = {0};
-    unrelu_status status = unrelu_source_memory(r->data.x, r->data.n, r->data.d, &inputs, err);
+    ur_problem within = *given;
+    size_t n = given->data.n;
+    within.options.k = k;
+    unrelu_status status = unrelu_source_memory(given->data.x, n, given->data.d, &inputs, err);
     if (status == UNRELU_OK)
-        status = unrelu_source_memory(p->L, r->data.n, r->data.m, &labels, err);
+        status = unrelu_source_memory(p->L, n, given->data.m, &labels, err);
     if (status == UNRELU_OK)
-        status = ur_data_load(inputs, labels, r->exec, &arena, &data, err);
-    options.k = k;
-    inner.options = &options;
-    inner.data = data;
+        status = ur_data_load(inputs, labels, given->exec, out->arena, &within.data, err);
     if (status == UNRELU_OK)
-        status = ur_noisy(&inner, err);
-    r->inputs = inner.inputs;
-    r->p = inner.p;
+        status = ur_noisy(&within, out, err);
     unrelu_source_close(inputs);
     unrelu_source_close(labels);
     return status;
 }
 
 /* E = S, and the residual where it is 0 */
-static unrelu_status list(ur_recover *r, const pursuit *p, unrelu_error *err)
+static unrelu_status list(const ur_problem *given, const pursuit *p, ur_outcome *out,
+                          unrelu_error *err)
 {
-    unrelu_network *model = r->model;
-    size_t n = model->n, m = model->m, count = 0;
-    double *y = ur_alloc(n, m * sizeof *y), rss = 0, size = 0, unit = r->data.unit;
+    const ur_data *data = &given->data;
+    size_t n = data->n, m = data->m, count = 0;
+    double rss = 0, size = 0, unit = data->unit;
+    UR_ARENA(arena);
+    double *y = ur_take(&arena, n, m * sizeof *y);
     for (size_t i = 0; i < n * m; i++)
         count += p->S[i] != 0;
-    model->E_row = ur_doubles(count);
-    model->E_column = ur_doubles(count);
-    model->E_value = ur_doubles(count);
-    unrelu_status status = UNRELU_OK;
-    if (!y || !model->E_row || !model->E_column || !model->E_value)
-        status = ur_fail_memory(err, n * m, "cells");
-    if (status == UNRELU_OK)
-        status = unrelu_network_predict(model, r->data.x, n, r->exec, y, err);
-    for (size_t i = 0; i < n * m && status == UNRELU_OK; i++) {
+    out->E_row = ur_take(out->arena, count, sizeof *out->E_row);
+    out->E_column = ur_take(out->arena, count, sizeof *out->E_column);
+    out->E_value = ur_take(out->arena, count, sizeof *out->E_value);
+    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(ur_arena_status(out->arena, err));
+    UR_TRY(ur_network_outputs(&out->weights, data->x, n, given->exec, y, err));
+    for (size_t i = 0; i < n * m; i++) {
         if (p->S[i] != 0) {
-            model->E_row[model->corrupted] = (double)(i / m);
-            model->E_column[model->corrupted] = (double)(i % m);
-            model->E_value[model->corrupted++] = p->S[i];
+            out->E_row[out->corrupted] = (double)(i / m);
+            out->E_column[out->corrupted] = (double)(i % m);
+            out->E_value[out->corrupted++] = p->S[i];
             continue;
         }
-        rss += pow((r->data.a[i] - y[i]) / unit, 2);
-        size += pow(r->data.a[i] / unit, 2);
+        rss += pow((data->a[i] - y[i]) / unit, 2);
+        size += pow(data->a[i] / unit, 2);
     }
-    model->residual = size > 0 ? sqrt(rss / size) : 0;
-    model->holdout_residual = NAN;
-    free(y);
-    return status;
+    out->certificate.residual = size > 0 ? sqrt(rss / size) : 0;
+    out->certificate.holdout_residual = NAN;
+    return UNRELU_OK;
 }
 
-static void drop_errors(unrelu_network *model)
+static unrelu_status tell(const ur_problem *given, const pursuit *p, ur_outcome *out,
+                          unrelu_error *err)
 {
-    double **arrays[] = {&model->U_se, &model->V_se, &model->c_se, &model->e_se};
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
-        free(*arrays[i]);
-        *arrays[i] = NULL;
-    }
-}
-
-static unrelu_status tell(ur_recover *r, const pursuit *p, unrelu_error *err)
-{
-    unrelu_network *model = r->model;
+    double cells = (double)given->data.n * (double)given->data.m;
     ur_incoherence mu = {0};
-    unrelu_status status = ur_incoherence_measure(r, &mu, err);
-    if (status != UNRELU_OK)
-        return status;
-    model->incoherence = mu.mu;
-    model->verdict = UNRELU_VERDICT_NOISY;
-    drop_errors(model);
-    snprintf(model->guarantee, sizeof model->guarantee,
-             "Theorem 14 with lambda = 1 / sqrt(max(n, m)), which the printed program lacks: exact "
-             "for a small constant share of wrong cells and k below a constant times m / (mu log^2 "
-             "n), with constants that no data of common size meet");
-    snprintf(model->assumption, sizeof model->assumption,
-             "mu = %.3g of the labels of the network, m / (mu log^2 n) = %.2g; %d steps of the "
-             "pursuit, %.3g %% of the cells in S",
-             mu.mu, mu.bound, p->steps,
-             100 * (double)model->corrupted / ((double)model->n * (double)model->m));
-    return ur_network_warn(model, "no-se", err,
-                           "--pcp: principal component pursuit is not exact, and what it leaves "
-                           "(relative residual %.2g on cells that it takes as right) is no noise "
-                           "of a known law; without --pcp the recovery is exact or fails",
-                           model->residual);
+    UR_TRY(ur_incoherence_measure(given, &out->weights, &mu, err));
+    out->incoherence = mu.mu;
+    out->answer = UR_NOISY;
+    out->U_se = out->V_se = out->c_se = out->e_se = NULL;
+    out->guarantee =
+        "Theorem 14 with lambda = 1 / sqrt(max(n, m)), which the printed program lacks: exact for "
+        "a small constant share of wrong cells and k below a constant times m / (mu log^2 n), with "
+        "constants that no data of common size meet";
+    out->assumption = ur_take_text(out->arena,
+                                   "mu = %.3g of the labels of the network, m / (mu log^2 n) = "
+                                   "%.2g; %d steps of the pursuit, %.3g %% of the cells in S",
+                                   mu.mu, mu.bound, p->steps, 100 * (double)out->corrupted / cells);
+    ur_outcome_note(out, "no-se",
+                    "--pcp: principal component pursuit is not exact, and what it leaves (relative "
+                    "residual %.2g on cells that it takes as right) is no noise of a known law; "
+                    "without --pcp the recovery is exact or fails",
+                    out->certificate.residual);
+    return UNRELU_OK;
 }
 
-unrelu_status ur_pcp_recover(ur_recover *r, int *met, unrelu_error *err)
+unrelu_status ur_pcp_recover(const ur_problem *given, ur_outcome *out, unrelu_error *err)
 {
+    size_t n = given->data.n, m = given->data.m, k = given->options.k;
+    UR_ARENA(arena);
     pursuit p = {0};
-    size_t least = r->data.n < r->data.m ? r->data.n : r->data.m;
-    unrelu_status status = run(r, &p, err);
-    size_t k = r->options->k;
-    if (status == UNRELU_OK && p.values[0] == 0) {
-        snprintf(r->model->failure, sizeof r->model->failure,
-                 "principal component pursuit puts all labels into the sparse part: fewer columns "
-                 "or rows than it needs; leave out --pcp");
-        goto done;
+    UR_TRY(run(given, &arena, &p, err));
+    if (p.values[0] == 0) {
+        out->failure =
+            "principal component pursuit puts all labels into the sparse part: fewer columns or "
+            "rows than it needs; leave out --pcp";
+        return UNRELU_OK;
     }
-    if (status == UNRELU_OK) {
-        k = k ? k : gap(&p, least);
-        status = learn(r, &p, k, err);
-    }
-    if (status == UNRELU_OK && r->model->V) {
-        if (!r->options->k)
-            snprintf(r->model->how_k, sizeof r->model->how_k,
-                     "largest gap of the singular values of the pursuit's L (%zu)", k);
-        status = ur_certify(r, NULL, err);
-        if (status == UNRELU_OK)
-            status = list(r, &p, err);
-        if (status == UNRELU_OK)
-            status = tell(r, &p, err);
-        *met = status == UNRELU_OK;
-    }
-done:
-    pursuit_free(&p);
-    return status;
+    k = k ? k : gap(&p, n < m ? n : m);
+    UR_TRY(learn(given, &p, k, out, err));
+    if (given->options.k == 0)
+        out->how_k = ur_take_text(out->arena,
+                                  "largest gap of the singular values of the pursuit's L (%zu)", k);
+    UR_TRY(ur_certify(given, &out->weights, NULL, out->arena, &out->certificate, err));
+    UR_TRY(list(given, &p, out, err));
+    return tell(given, &p, out, err);
 }

@@ -11,42 +11,22 @@
 #include "network/hard/any_noise/any_noise.h"
 
 #include "base/error.h"
-#include "base/memory.h"
 #include "dense/linear.h"
+#include "network/exact/exact.h"
 #include "network/noisy/noisy.h"
+#include "network/verdict/verdict.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_ROWS = 20000, FEW_ROWS = 4000, MORE = 5 };
 static const double CHANCE = 16; /* four deviations squared: what an offset must gain */
 
-static void course_free(ur_any_course *q)
-{
-    ur_arena_end(&q->round);
-    ur_arena_end(&q->arena);
-}
-
 /* Where there are fewer labels than neurons only rows that were kept back can certify a fit. */
-static size_t rows_for(const ur_recover *r)
+static size_t rows_for(const ur_problem *given)
 {
-    size_t n = r->data.n, k = r->options->k, held = 2 * (r->data.d + k), rows = MOST_ROWS;
-    if (k > r->data.m && n > 10 * held && rows > n - held)
-        rows = n - held;
-    return rows;
-}
-
-static unrelu_status find_k(ur_any_course *q, unrelu_error *err)
-{
-    ur_recover *r = q->r;
-    unrelu_status status =
-        ur_any_rows_make(&r->data, &q->frame, q->frame.n, &q->arena, &q->all, err);
-    q->shown = r->options->k;
-    if (status == UNRELU_OK && q->shown == 0)
-        status = ur_any_count(&q->all, r->options->seed, &q->shown, err);
-    q->k = q->shown;
-    return status;
+    size_t n = given->data.n, k = given->options.k, held = 2 * (given->data.d + k);
+    return k > given->data.m && n > 10 * held && MOST_ROWS > n - held ? n - held : MOST_ROWS;
 }
 
 /* whether A - f(X V') U' - e depends on x */
@@ -54,20 +34,18 @@ static unrelu_status test_rest(ur_any_course *q, const ur_newton_fit *fit, unrel
 {
     const ur_frame *frame = &q->frame;
     size_t n = frame->n, m = frame->m, k = fit->k, shown = 0;
-    double *F = ur_alloc(n, k * sizeof *F), *R = ur_alloc(n, m * sizeof *R);
-    unrelu_status status = F && R ? UNRELU_OK : ur_fail_memory(err, n * (k + m), "labels");
-    if (status == UNRELU_OK) {
-        ur_multiply_nt(n, frame->p, k, frame->x, fit->V, F);
-        ur_activation_apply(q->r->options->activation, n * k, F, F, NULL);
-        ur_multiply_nt(n, k, m, F, fit->U, R);
-        for (size_t i = 0; i < n * m; i++)
-            R[i] = frame->a[i] - R[i] - fit->e[i % m];
-        status = ur_any_shown(&q->all, R, 0, q->r->options->seed, &shown, err);
-    }
-    q->depends = shown > 0 && fit->rss > q->r->data.floor * q->r->data.floor * frame->size;
-    free(F);
-    free(R);
-    return status;
+    double least = q->given->data.floor;
+    UR_ARENA(arena);
+    double *F = ur_take(&arena, n, k * sizeof *F), *R = ur_take(&arena, n, m * sizeof *R);
+    UR_TRY(ur_arena_status(&arena, err));
+    ur_multiply_nt(n, frame->p, k, frame->x, fit->V, F);
+    ur_activation_apply(q->given->options.activation, n * k, F, F, NULL);
+    ur_multiply_nt(n, k, m, F, fit->U, R);
+    for (size_t i = 0; i < n * m; i++)
+        R[i] = frame->a[i] - R[i] - fit->e[i % m];
+    UR_TRY(ur_any_shown(&q->all, R, 0, q->given->options.seed, &shown, err));
+    q->depends = shown > 0 && fit->rss > least * least * frame->size;
+    return UNRELU_OK;
 }
 
 /* What the best would leave with e, or without. Whether e gains more than chance is asked at the V
@@ -75,173 +53,133 @@ static unrelu_status test_rest(ur_any_course *q, const ur_newton_fit *fit, unrel
 static unrelu_status compare_offset(ur_any_course *q, unrelu_error *err)
 {
     const ur_frame *frame = &q->frame;
-    ur_newton problem = ur_frame_problem(frame, q->r->options->activation, q->r->exec);
+    ur_newton problem = ur_frame_problem(frame, q->given->options.activation, q->given->exec);
     problem.constant = !frame->terms.constant;
     UR_ARENA(arena);
     ur_newton_fit fit;
-    double unit = q->r->data.unit, before = q->best.fit.rss;
-    unrelu_status status = ur_newton_alloc(&problem, q->k, &arena, &fit, err);
-    if (status == UNRELU_OK) {
-        memcpy(fit.V, q->best.fit.V, q->k * frame->p * sizeof *fit.V);
-        status = ur_newton_outer(&problem, &fit, err);
-    }
-    if (status == UNRELU_OK) {
-        q->offset = problem.constant && before - fit.rss > CHANCE * fit.rss / (double)frame->n;
-        status = ur_any_descend(q->r, &problem, 0, &fit, err);
-    }
-    if (status == UNRELU_OK)
-        status = test_rest(q, problem.constant ? &fit : &q->best.fit, err);
+    double unit = q->given->data.unit, before = q->best.fit.rss;
+    UR_TRY(ur_newton_alloc(&problem, q->k, &arena, &fit, err));
+    memcpy(fit.V, q->best.fit.V, q->k * frame->p * sizeof *fit.V);
+    UR_TRY(ur_newton_outer(&problem, &fit, err));
+    q->offset = problem.constant && before - fit.rss > CHANCE * fit.rss / (double)frame->n;
+    UR_TRY(ur_any_descend(q->given, &problem, 0, &fit, err));
+    UR_TRY(test_rest(q, problem.constant ? &fit : &q->best.fit, err));
     q->here = unit * sqrt(before);
     q->other = unit * sqrt(fit.rss);
-    return status;
-}
-
-/* ---- labels that are met ---- */
-
-static unrelu_status finish_exact(ur_any_course *q, int *met, unrelu_error *err)
-{
-    unrelu_status status = ur_joint_finish(q->r, &q->frame, &q->best.fit, met, err);
-    q->k = status == UNRELU_OK ? q->best.fit.k : q->k;
-    return status;
+    return UNRELU_OK;
 }
 
 /* ---- labels with noise ---- */
 
-/* the best of the frame over all rows */
-static unrelu_status descend_all(ur_any_course *q, ur_arena *arena, ur_frame *all,
-                                 ur_newton_fit *fit, unrelu_error *err)
-{
-    const ur_frame *frame = &q->frame;
-    ur_recover *r = q->r;
-    size_t k = q->k;
-    double *raw = ur_alloc(k, frame->q * sizeof *raw);
-    unrelu_status status = raw ? UNRELU_OK : ur_fail_memory(err, k * frame->q, "weights");
-    if (status == UNRELU_OK)
-        status = ur_frame_make(&r->data, r->data.n, frame->terms, 0, arena, all, err);
-    ur_newton problem = ur_frame_problem(all, r->options->activation, r->exec);
-    if (status == UNRELU_OK)
-        status = ur_newton_alloc(&problem, k, arena, fit, err);
-    if (status == UNRELU_OK) {
-        ur_frame_back(frame, k, q->best.fit.V, raw);
-        ur_frame_forth(all, k, raw, fit->V);
-        status = ur_any_descend(r, &problem, 1, fit, err);
-    }
-    free(raw);
-    return status;
-}
-
+/* the best of the frame, descended over all rows */
 static unrelu_status finish_noisy(ur_any_course *q, unrelu_error *err)
 {
-    ur_recover *r = q->r;
-    unrelu_network *model = r->model;
+    const ur_problem *given = q->given;
+    const ur_frame *frame = &q->frame;
+    ur_outcome *out = q->out;
     UR_ARENA(arena);
-    ur_frame all = {0};
-    ur_newton_fit fit = {0};
-    ur_any_measures s = {0};
-    model->linear_rank = 0; /* an exact attempt may have left one */
-    unrelu_status status = descend_all(q, &arena, &all, &fit, err);
-    if (status == UNRELU_OK)
-        status = ur_recover_adopt(r, &all, &fit, err);
-    if (status == UNRELU_OK)
-        status = ur_certify(r, NULL, err);
-    if (status == UNRELU_OK && r->met) {
-        status = ur_unique(r, &all, NULL, 0, err);
-        status = status == UNRELU_OK ? ur_any_report_exact(r, err) : status;
-    } else if (status == UNRELU_OK) {
-        status = ur_any_measure(r, &all, &fit, &s, err);
-        model->verdict = UNRELU_VERDICT_NOISY;
-        status = status == UNRELU_OK ? ur_any_report_noisy(q, &s, err) : status;
-    }
-    return status;
-}
-
-/* the exact branch, where the labels have a rank that k neurons can have */
-static unrelu_status try_exact(ur_any_course *q, ur_terms terms, int *met, unrelu_error *err)
-{
-    ur_recover *r = q->r;
-    const unrelu_recover_options *asked = r->options;
-    unrelu_recover_options known = *asked;
-    if (asked->labels == UNRELU_LABELS_NOISY)
+    ur_frame all;
+    ur_newton_fit fit;
+    ur_any_measures s;
+    UR_TRY(ur_frame_make(&given->data, given->data.n, frame->terms, 0, &arena, &all, err));
+    ur_newton problem = ur_frame_problem(&all, given->options.activation, given->exec);
+    double *raw = ur_take(&arena, q->k, frame->q * sizeof *raw);
+    UR_TRY(ur_newton_alloc(&problem, q->k, &arena, &fit, err));
+    ur_frame_back(frame, q->k, q->best.fit.V, raw);
+    ur_frame_forth(&all, q->k, raw, fit.V);
+    UR_TRY(ur_any_descend(given, &problem, 1, &fit, err));
+    UR_TRY(ur_certify_fit(given, &all, &fit, NULL, out, err));
+    if (out->certificate.met) {
+        ur_arena_give(&arena, out->arena);
+        UR_TRY(ur_certify_exact(given, &all, NULL, 0, 0, out, err));
+        ur_any_report_exact(given, out);
         return UNRELU_OK;
-    known.k = q->k;
-    r->options = &known;
-    unrelu_status status = ur_exact(r, terms, met, err);
-    r->options = asked;
-    return status;
+    }
+    out->answer = UR_NOISY;
+    UR_TRY(ur_any_measure(given, &out->weights, &all, &fit, &s, err));
+    ur_any_report_noisy(q, &s);
+    return UNRELU_OK;
 }
 
 static int is_met(const ur_any_course *q)
 {
-    double floor = q->r->data.floor;
-    return q->best.fit.rss <= floor * floor * q->frame.size;
+    double least = q->given->data.floor;
+    return q->best.fit.rss <= least * least * q->frame.size;
 }
 
 /* the best of the starts for q->k neurons, and how it is without or with e */
 static unrelu_status fit_k(ur_any_course *q, unrelu_error *err)
 {
-    ur_recover *r = q->r;
-    size_t few = 100 * (r->data.d + q->k);
+    const ur_problem *given = q->given;
+    size_t few = 100 * (given->data.d + q->k);
     ur_arena_end(&q->round);
-    unrelu_status status = ur_any_rows_make(&r->data, &q->frame, few < FEW_ROWS ? FEW_ROWS : few,
-                                            &q->round, &q->rows, err);
-    if (status == UNRELU_OK)
-        status =
-            ur_any_race(r, &q->frame, &q->rows, q->k, r->options->budget, &q->round, &q->best, err);
-    if (status == UNRELU_OK && !is_met(q))
-        status = compare_offset(q, err);
-    return status;
+    UR_TRY(ur_any_rows_make(&given->data, &q->frame, few < FEW_ROWS ? FEW_ROWS : few, &q->round,
+                            &q->rows, err));
+    UR_TRY(ur_any_race(given, &q->frame, &q->rows, q->k, given->options.budget, &q->round, &q->best,
+                       err));
+    return is_met(q) ? UNRELU_OK : compare_offset(q, err);
 }
 
 /* more neurons while what is left depends on x, where k is not given */
 static unrelu_status fit_all(ur_any_course *q, unrelu_error *err)
 {
-    const ur_data *data = &q->r->data;
+    const ur_data *data = &q->given->data;
     size_t most = q->shown + MORE;
     most = most < data->n - data->d ? most : data->n - data->d;
-    unrelu_status status = fit_k(q, err);
-    while (status == UNRELU_OK && q->r->options->k == 0 && !is_met(q) && q->depends &&
-           q->k < most) {
+    UR_TRY(fit_k(q, err));
+    while (q->given->options.k == 0 && !is_met(q) && q->depends && q->k < most) {
         q->k++;
-        status = fit_k(q, err);
+        UR_TRY(fit_k(q, err));
     }
-    ur_any_report_k(q);
-    q->r->model->starts = q->best.starts;
-    q->r->model->starts_agree = q->best.agree;
-    return status;
+    q->out->how_k = ur_any_how_k(q);
+    q->out->starts = q->best.starts;
+    q->out->starts_agree = q->best.agree;
+    return UNRELU_OK;
 }
 
-static unrelu_status fit_noisy(ur_any_course *q, int *met, unrelu_error *err)
+static unrelu_status fit_noisy(ur_any_course *q, unrelu_error *err)
 {
-    ur_recover *r = q->r;
-    unrelu_status status = fit_all(q, err);
-    if (status == UNRELU_OK && is_met(q))
-        status = finish_exact(q, met, err);
-    if (status == UNRELU_OK && *met)
-        return ur_any_report_exact(r, err);
-    if (status != UNRELU_OK)
-        return status;
-    if (r->options->labels == UNRELU_LABELS_NOISELESS) {
+    UR_TRY(fit_all(q, err));
+    if (is_met(q)) {
+        UR_TRY(ur_joint_finish(q->given, &q->frame, &q->best.fit, q->out, err));
+        q->k = q->best.fit.k;
+    }
+    if (q->out->answer == UR_EXACT)
+        ur_any_report_exact(q->given, q->out);
+    else if (q->given->options.labels == UNRELU_LABELS_NOISELESS)
         ur_any_report_failure(q);
+    if (q->out->answer == UR_EXACT || q->given->options.labels == UNRELU_LABELS_NOISELESS)
         return UNRELU_OK;
-    }
     if (is_met(q)) /* on the rows of the frame, and not on all */
-        status = compare_offset(q, err);
-    *met = 1;
-    return status == UNRELU_OK ? finish_noisy(q, err) : status;
+        UR_TRY(compare_offset(q, err));
+    return finish_noisy(q, err);
 }
 
-unrelu_status ur_any_noise(ur_recover *r, int *met, unrelu_error *err)
+static unrelu_status learn(ur_any_course *q, unrelu_error *err)
 {
-    ur_terms terms = ur_terms_of(r->options->biases);
-    ur_any_course q = {.r = r};
-    *met = 0;
-    unrelu_status status = ur_frame_make(&r->data, rows_for(r), terms, 0, &q.arena, &q.frame, err);
-    if (status == UNRELU_OK)
-        status = find_k(&q, err);
-    if (status == UNRELU_OK)
-        status = try_exact(&q, terms, met, err);
-    if (status == UNRELU_OK)
-        status = *met ? ur_any_report_exact(r, err) : fit_noisy(&q, met, err);
-    course_free(&q);
+    const ur_problem *given = q->given;
+    ur_problem known = *given;
+    UR_TRY(ur_any_rows_make(&given->data, &q->frame, q->frame.n, &q->own, &q->all, err));
+    q->shown = given->options.k;
+    if (q->shown == 0)
+        UR_TRY(ur_any_count(&q->all, given->options.seed, &q->shown, err));
+    q->k = known.options.k = q->shown;
+    /* the exact branch, where the labels have a rank that k neurons can have */
+    if (given->options.labels != UNRELU_LABELS_NOISY)
+        UR_TRY(ur_exact(&known, q->frame.terms, q->out, err));
+    if (q->out->answer == UR_NONE)
+        return fit_noisy(q, err);
+    ur_any_report_exact(given, q->out);
+    return UNRELU_OK;
+}
+
+unrelu_status ur_any_noise(const ur_problem *given, ur_outcome *out, unrelu_error *err)
+{
+    ur_any_course q = {.given = given, .out = out};
+    UR_TRY(ur_frame_make(&given->data, rows_for(given), ur_terms_of(given->options.biases), 0,
+                         out->arena, &q.frame, err));
+    unrelu_status status = learn(&q, err);
+    ur_arena_end(&q.round);
+    ur_arena_end(&q.own);
     return status;
 }

@@ -12,8 +12,9 @@
 #ifndef UR_ANY_NOISE_H
 #define UR_ANY_NOISE_H
 
-#include "base/arena.h"
-#include "network/problem/recover.h"
+#include "network/data/frame.h"
+#include "network/problem/outcome.h"
+#include "network/problem/start.h"
 
 enum { UR_STREAM_ANY_SHUFFLE = 120, UR_STREAM_ANY_DIRECTION, UR_STREAM_ANY_RANDOM };
 
@@ -81,7 +82,7 @@ unrelu_status ur_any_halfspaces(const ur_any_rows *rows, const ur_any_spaces *sp
 
 /* --- moments_start.c --- */
 /* V (k x p) from moments, signed; *exists = 0 where these data have no such start */
-unrelu_status ur_any_moments(const ur_recover *r, const ur_any_rows *rows, size_t k,
+unrelu_status ur_any_moments(const ur_problem *given, const ur_any_rows *rows, size_t k,
                              ur_moments_kind kind, double *V, int *exists, unrelu_error *err);
 
 /* --- race.c --- */
@@ -92,10 +93,11 @@ typedef struct {
 } ur_any_best;
 
 /* the best of at most `budget` starts (0: 8, fewer where three agree) on the rows of a frame */
-unrelu_status ur_any_race(ur_recover *r, const ur_frame *frame, const ur_any_rows *rows, size_t k,
-                          uint64_t budget, ur_arena *arena, ur_any_best *best, unrelu_error *err);
+unrelu_status ur_any_race(const ur_problem *given, const ur_frame *frame, const ur_any_rows *rows,
+                          size_t k, uint64_t budget, ur_arena *arena, ur_any_best *best,
+                          unrelu_error *err);
 /* steps until one gains 1e-6 or less of the sum of squares; last: 1e-7 */
-unrelu_status ur_any_descend(const ur_recover *r, const ur_newton *problem, int last,
+unrelu_status ur_any_descend(const ur_problem *given, const ur_newton *problem, int last,
                              ur_newton_fit *fit, unrelu_error *err);
 
 /* --- promise.c --- */
@@ -108,9 +110,10 @@ typedef struct {
     double kurtosis;         /* largest excess of a column of the inputs */
 } ur_any_measures;
 
-/* of the model, over all rows; fit: the same network in white coordinates */
-unrelu_status ur_any_measure(const ur_recover *r, const ur_frame *frame, const ur_newton_fit *fit,
-                             ur_any_measures *out, unrelu_error *err);
+/* of a network, over all rows; fit: the same in white coordinates */
+unrelu_status ur_any_measure(const ur_problem *given, const ur_weights *weights,
+                             const ur_frame *frame, const ur_newton_fit *fit, ur_any_measures *out,
+                             unrelu_error *err);
 /* with all constants of the paper taken as 1 */
 double ur_any_epsilon(size_t n, size_t d, size_t k, double kappa); /* that n rows allow */
 double ur_any_needed(double epsilon, size_t d, size_t k, double kappa);
@@ -118,8 +121,9 @@ double ur_any_guesses(double epsilon, size_t k, double kappa); /* decimal logari
 
 /* --- any_noise.c --- */
 typedef struct {
-    ur_recover *r;
-    ur_arena arena;        /* of the frame and all rows */
+    const ur_problem *given;
+    ur_outcome *out;       /* whose arena holds the frame */
+    ur_arena own;          /* of all its rows */
     ur_arena round;        /* of rows and best for one k */
     ur_frame frame;        /* of at most 20000 rows */
     ur_any_rows all, rows; /* of the frame, all of them and a few */
@@ -130,12 +134,13 @@ typedef struct {
     int depends;        /* what is left, with e in any case, depends on x */
 } ur_any_course;
 
-/* --- report.c --- */
-void ur_any_report_k(const ur_any_course *course);
-unrelu_status ur_any_report_exact(ur_recover *r, unrelu_error *err);
-unrelu_status ur_any_report_noisy(const ur_any_course *course, const ur_any_measures *measures,
-                                  unrelu_error *err);
+unrelu_status ur_any_noise(const ur_problem *given, ur_outcome *out, unrelu_error *err);
+
+/* --- any_noise_report.c --- */
+const char *ur_any_how_k(const ur_any_course *course);
+void ur_any_report_exact(const ur_problem *given, ur_outcome *out);
+void ur_any_report_noisy(const ur_any_course *course, const ur_any_measures *measures);
 /* labels without noise were asked for: the failure */
-void ur_any_report_failure(ur_any_course *course);
+void ur_any_report_failure(const ur_any_course *course);
 
 #endif

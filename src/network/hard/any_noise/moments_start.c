@@ -59,7 +59,7 @@ static unrelu_status start_biased(const ur_start *start, const ur_frame *frame,
     return ur_frame_enter(frame, start->f, k, raw, c, V, err);
 }
 
-unrelu_status ur_any_moments(const ur_recover *r, const ur_any_rows *rows, size_t k,
+unrelu_status ur_any_moments(const ur_problem *given, const ur_any_rows *rows, size_t k,
                              ur_moments_kind kind, double *V, int *exists, unrelu_error *err)
 {
     const ur_frame *frame = rows->frame;
@@ -68,11 +68,11 @@ unrelu_status ur_any_moments(const ur_recover *r, const ur_any_rows *rows, size_
     ur_start start = {.sample = {rows->n, hidden ? rows->d : rows->p, rows->m,
                                  hidden ? rows->raw : rows->x, rows->b},
                       .k = k,
-                      .f = r->options->activation,
+                      .f = given->options.activation,
                       .hidden = hidden,
                       .constant = frame->terms.constant,
-                      .seed = r->options->seed,
-                      .exec = r->exec};
+                      .seed = given->options.seed,
+                      .exec = given->exec};
     unrelu_status status = hidden ? start_biased(&start, frame, kind, V, &why)
                                   : start_white(&start, rows, kind, V, &why);
     *exists = status == UNRELU_OK;

@@ -38,20 +38,19 @@ double ur_any_guesses(double epsilon, size_t k, double kappa)
 }
 
 /* squares of what is left and its products (m x m), in units of the labels */
-static unrelu_status measure_rest(const ur_recover *r, double *squares, double *S,
-                                  unrelu_error *err)
+static unrelu_status measure_rest(const ur_problem *given, const ur_weights *weights,
+                                  double *squares, double *S, unrelu_error *err)
 {
-    const unrelu_network *model = r->model;
-    const ur_data *data = &r->data;
+    const ur_data *data = &given->data;
     size_t m = data->m, d = data->d;
     UR_ARENA(arena);
-    double *t = ur_take(&arena, ROWS, model->k * sizeof *t);
+    double *t = ur_take(&arena, ROWS, weights->k * sizeof *t);
     double *y = ur_take(&arena, ROWS, m * sizeof *y);
     UR_TRY(ur_arena_status(&arena, err));
     *squares = 0;
     for (size_t first = 0; first < data->n; first += ROWS) {
         size_t rows = data->n - first < ROWS ? data->n - first : ROWS;
-        ur_network_forward(model, data->x + first * d, rows, t, y);
+        ur_network_forward(weights, data->x + first * d, rows, t, y);
         for (size_t i = 0; i < rows * m; i++) {
             y[i] = data->a[first * m + i] / data->unit - y[i] / data->unit;
             *squares += y[i] * y[i];
@@ -121,17 +120,18 @@ static double excess(const ur_data *data)
     return most;
 }
 
-unrelu_status ur_any_measure(const ur_recover *r, const ur_frame *frame, const ur_newton_fit *fit,
-                             ur_any_measures *out, unrelu_error *err)
+unrelu_status ur_any_measure(const ur_problem *given, const ur_weights *weights,
+                             const ur_frame *frame, const ur_newton_fit *fit, ur_any_measures *out,
+                             unrelu_error *err)
 {
     UR_ARENA(arena);
-    const ur_data *data = &r->data;
+    const ur_data *data = &given->data;
     size_t m = data->m, k = fit->k;
     double *S = ur_take(&arena, m, m * sizeof *S), *values = ur_take(&arena, m, sizeof *values);
     double squares, largest;
     *out = (ur_any_measures){0};
     UR_TRY(ur_arena_status(&arena, err));
-    UR_TRY(measure_rest(r, &squares, S, err));
+    UR_TRY(measure_rest(given, weights, &squares, S, err));
     UR_TRY(ur_eigen_symmetric(m, S, values, NULL, err));
     UR_TRY(measure_bound(data, k, frame->terms.constant, &out->bound, err));
     UR_TRY(condition(m, k, k, fit->U, &out->sigma, &out->kappa_u, err));

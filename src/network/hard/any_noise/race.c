@@ -9,6 +9,7 @@
 #include "base/random.h"
 #include "dense/linear.h"
 #include "network/hard/any_noise/any_noise.h"
+#include "network/problem/tolerance.h"
 #include "pass/parallel.h"
 
 #include <math.h>
@@ -20,11 +21,9 @@ enum { FIRST_STEPS = 25, STEPS = 40, LAST_STEPS = 200, STARTS = 8, ENOUGH = 3 };
 static const double FIRST_GAIN = 1e-4, GAIN = 1e-6, LAST_GAIN = 1e-7;
 /* Sums of squares that differ by this share are of one minimum: as FIRST_GAIN leaves them. */
 static const double AGREE = 1e-4;
-/* A square of the residual so many times below the floor's needs no further step. */
-static const double BELOW_FLOOR = 100;
 
 typedef struct {
-    ur_recover *r;
+    const ur_problem *given;
     const ur_frame *frame;
     const ur_any_rows *rows;
     ur_newton whole;
@@ -63,9 +62,9 @@ static void judge(race *s)
     }
 }
 
-static double floor_of(const ur_recover *r)
+static double floor_of(const ur_problem *given)
 {
-    return r->data.floor * r->data.floor / BELOW_FLOOR;
+    return ur_newton_floor(&given->data);
 }
 
 /* s->V to its minimum on the few rows; cut: on labels with cut tails */
@@ -77,25 +76,25 @@ static unrelu_status enter(race *s, int cut, unrelu_error *err)
     few.x = rows->x;
     few.a = cut ? rows->b : rows->a;
     memcpy(s->other.V, s->V, s->k * rows->p * sizeof *s->V);
-    UR_TRY(ur_newton_solve(&few, FIRST_STEPS, FIRST_GAIN, floor_of(s->r), &s->other, err));
+    UR_TRY(ur_newton_solve(&few, FIRST_STEPS, FIRST_GAIN, floor_of(s->given), &s->other, err));
     UR_TRY(ur_newton_outer(&s->whole, &s->other, err));
     judge(s);
-    ur_progress(s->r->exec, "starts", (double)s->best->starts / (double)s->budget);
+    ur_progress(s->given->exec, "starts", (double)s->best->starts / (double)s->budget);
     return UNRELU_OK;
 }
 
 static unrelu_status try_moments(race *s, ur_moments_kind kind, unrelu_error *err)
 {
     int exists;
-    UR_TRY(ur_any_moments(s->r, s->rows, s->k, kind, s->V, &exists, err));
+    UR_TRY(ur_any_moments(s->given, s->rows, s->k, kind, s->V, &exists, err));
     s->best->skipped |= !exists;
     return exists ? enter(s, 1, err) : UNRELU_OK;
 }
 
 static unrelu_status try_halfspaces(race *s, unrelu_error *err)
 {
-    UR_TRY(
-        ur_any_halfspaces(s->rows, &s->spaces, s->k, s->r->options->seed, s->r->exec, s->V, err));
+    UR_TRY(ur_any_halfspaces(s->rows, &s->spaces, s->k, s->given->options.seed, s->given->exec,
+                             s->V, err));
     return enter(s, 1, err);
 }
 
@@ -107,10 +106,10 @@ static unrelu_status try_random(race *s, unrelu_error *err)
     double *z = ur_take(&arena, k, k * sizeof *z);
     UR_TRY(ur_arena_status(&arena, err));
     if (k <= s->spaces.r) {
-        ur_random_normals(s->r->options->seed, UR_STREAM_ANY_RANDOM, first, k * k, z);
+        ur_random_normals(s->given->options.seed, UR_STREAM_ANY_RANDOM, first, k * k, z);
         ur_multiply(k, k, p, z, s->spaces.Q, s->V);
     } else {
-        ur_random_normals(s->r->options->seed, UR_STREAM_ANY_RANDOM, first, k * p, s->V);
+        ur_random_normals(s->given->options.seed, UR_STREAM_ANY_RANDOM, first, k * p, s->V);
     }
     ur_unit_rows(k, p, s->V);
     return enter(s, number % 2 == 0, err);
@@ -119,10 +118,11 @@ static unrelu_status try_random(race *s, unrelu_error *err)
 static int is_over(const race *s)
 {
     const ur_newton_fit *fit = &s->best->fit;
-    double floor = s->r->data.floor;
-    if (fit->rss <= floor * floor * s->frame->size)
+    double least = s->given->data.floor;
+    if (fit->rss <= least * least * s->frame->size)
         return 1;
-    return s->best->starts >= s->budget || (s->r->options->budget == 0 && s->best->agree >= ENOUGH);
+    return s->best->starts >= s->budget ||
+           (s->given->options.budget == 0 && s->best->agree >= ENOUGH);
 }
 
 static unrelu_status run(race *s, unrelu_error *err)
@@ -133,7 +133,7 @@ static unrelu_status run(race *s, unrelu_error *err)
     if (!is_over(s))
         UR_TRY(try_moments(s, UR_MOMENTS_LINEAR, err));
     while (!is_over(s)) {
-        if (ur_cancelled(s->r->exec))
+        if (ur_cancelled(s->given->exec))
             return ur_fail_cancelled(err);
         UR_TRY(try_random(s, err));
     }
@@ -144,21 +144,22 @@ static unrelu_status run(race *s, unrelu_error *err)
 static unrelu_status decide(race *s, unrelu_error *err)
 {
     ur_newton_fit *first = &s->best->fit, *second = &s->second;
-    UR_TRY(ur_any_descend(s->r, &s->whole, 0, first, err));
+    UR_TRY(ur_any_descend(s->given, &s->whole, 0, first, err));
     if (s->best->agree >= ENOUGH || isinf(second->rss))
         return UNRELU_OK;
-    UR_TRY(ur_any_descend(s->r, &s->whole, 0, second, err));
+    UR_TRY(ur_any_descend(s->given, &s->whole, 0, second, err));
     if (second->rss < first->rss)
         swap(first, second);
     return UNRELU_OK;
 }
 
-unrelu_status ur_any_race(ur_recover *r, const ur_frame *frame, const ur_any_rows *rows, size_t k,
-                          uint64_t budget, ur_arena *arena, ur_any_best *best, unrelu_error *err)
+unrelu_status ur_any_race(const ur_problem *given, const ur_frame *frame, const ur_any_rows *rows,
+                          size_t k, uint64_t budget, ur_arena *arena, ur_any_best *best,
+                          unrelu_error *err)
 {
     UR_ARENA(own);
-    race s = {.r = r, .frame = frame, .rows = rows, .k = k, .best = best};
-    s.whole = ur_frame_problem(frame, r->options->activation, r->exec);
+    race s = {.given = given, .frame = frame, .rows = rows, .k = k, .best = best};
+    s.whole = ur_frame_problem(frame, given->options.activation, given->exec);
     s.budget = budget > 0 ? budget : STARTS;
     s.V = ur_take(&own, k, rows->p * sizeof *s.V);
     *best = (ur_any_best){0};
@@ -172,9 +173,9 @@ unrelu_status ur_any_race(ur_recover *r, const ur_frame *frame, const ur_any_row
     return decide(&s, err);
 }
 
-unrelu_status ur_any_descend(const ur_recover *r, const ur_newton *problem, int last,
+unrelu_status ur_any_descend(const ur_problem *given, const ur_newton *problem, int last,
                              ur_newton_fit *fit, unrelu_error *err)
 {
-    return ur_newton_solve(problem, last ? LAST_STEPS : STEPS, last ? LAST_GAIN : GAIN, floor_of(r),
-                           fit, err);
+    return ur_newton_solve(problem, last ? LAST_STEPS : STEPS, last ? LAST_GAIN : GAIN,
+                           floor_of(given), fit, err);
 }

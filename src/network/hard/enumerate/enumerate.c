@@ -8,24 +8,37 @@
 #include "network/hard/enumerate/enumerate.h"
 
 #include "base/error.h"
-#include "base/memory.h"
 #include "dense/linear.h"
 #include "dense/lp.h"
+#include "network/exact/exact.h"
+#include "network/problem/tolerance.h"
 
 #include <float.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { NESTED = 16, HOPELESS = 30 }; /* neurons: from 2^16 and 2^30 planes on */
+/* Y z = 0 of labels of full precision and of integers, relative; larger for labels of fewer digits,
+ * which vanish to within these only */
+static const double ZERO = 1e-9, ZERO_MOST = 1e-5, ZERO_FLOORS = 20;
+/* what counts as 0 is so many times larger than what rounding leaves, before "no" is a proof */
+static const double SHARP = 100;
+/* the last direction of the labels is so many times their tolerance, before their rank is a proof
+ */
+static const double RANK_IS_PROVED = 10;
+static const double LARGEST_INTEGER = 0x1p20; /* beyond it rounded labels look like integers too */
+enum { STEPS = 30 };
+static const double GAIN = 1e-13; /* of rss: rounding */
+/* as a fallback: labels of so few dimensions, or of full rank but for some and no more than these
+ */
+enum { FEW_LABELS = 12, MOST_LABELS = 26 };
 static const uint64_t QUICK = (uint64_t)1 << 14, PLANES = (uint64_t)1 << 20,
                       FACES = (uint64_t)1 << 15;
 
 typedef struct {
-    ur_recover *r;
-    ur_arena arena; /* of the frame, y, its diagonal and the neurons */
-    ur_frame frame; /* all rows */
+    const ur_problem *given;
+    ur_outcome *out; /* whose arena holds the frame, y and their diagonal */
+    ur_frame frame;  /* all rows */
     double *y;
     double *diagonal; /* of their triangle */
     size_t rank, k;   /* of the labels (and the constant); neurons */
@@ -37,76 +50,65 @@ typedef struct {
     int spanned; /* no other z than those found are in the cone */
 } course;
 
-static void course_free(course *c)
-{
-    ur_arena_end(&c->arena);
-}
-
 /* y = [a, 1] R^+ with R = y'[a, 1]. The factorisation errs by rounding of the largest rows in every
  * row, so that rows of zeros come out as noise; this errs in proportion to each row. */
 static unrelu_status sharpen(course *c, unrelu_error *err)
 {
     const ur_frame *frame = &c->frame;
     size_t n = frame->n, m = frame->m, rank = c->rank, wide = m + (frame->terms.constant ? 1 : 0);
-    double *labels = ur_alloc(n, wide * sizeof *labels), *R = ur_alloc(rank, wide * sizeof *R);
-    double *eye = ur_alloc(rank, rank * sizeof *eye), *P = ur_alloc(wide, rank * sizeof *P);
-    unrelu_status status =
-        labels && R && eye && P ? UNRELU_OK : ur_fail_memory(err, n * wide, "labels");
-    for (size_t i = 0; i < n && status == UNRELU_OK; i++) {
+    UR_ARENA(arena);
+    double *labels = ur_take(&arena, n, wide * sizeof *labels);
+    double *R = ur_take(&arena, rank, wide * sizeof *R);
+    double *eye = ur_take(&arena, rank, rank * sizeof *eye);
+    double *P = ur_take(&arena, wide, rank * sizeof *P);
+    UR_TRY(ur_arena_status(&arena, err));
+    for (size_t i = 0; i < n; i++) {
         memcpy(labels + i * wide, frame->a + i * m, m * sizeof *labels);
         if (wide > m)
             labels[i * wide + m] = 1;
     }
-    for (size_t j = 0; j < rank && status == UNRELU_OK; j++)
+    for (size_t j = 0; j < rank; j++)
         eye[j * rank + j] = 1;
-    if (status == UNRELU_OK) {
-        ur_multiply_tn(n, rank, wide, c->y, labels, R);
-        status = ur_least_squares(rank, wide, rank, R, eye, 0, P, NULL, err);
-    }
-    if (status == UNRELU_OK)
-        ur_multiply(n, wide, rank, labels, P, c->y);
-    free(labels);
-    free(R);
-    free(eye);
-    free(P);
-    return status;
+    ur_multiply_tn(n, rank, wide, c->y, labels, R);
+    UR_TRY(ur_least_squares(rank, wide, rank, R, eye, 0, P, NULL, err));
+    ur_multiply(n, wide, rank, labels, P, c->y);
+    return UNRELU_OK;
 }
 
 static unrelu_status open_course(course *c, unrelu_error *err)
 {
-    ur_recover *r = c->r;
-    UR_TRY(ur_frame_make(&r->data, r->data.n, ur_terms_of(r->options->biases), 1, &c->arena,
-                         &c->frame, err));
-    const ur_frame *frame = &c->frame;
-    c->y = ur_take(&c->arena, frame->n, (frame->m + 1) * sizeof *c->y);
-    c->diagonal = ur_take(&c->arena, frame->m + 1, sizeof *c->diagonal);
-    unrelu_status status = ur_arena_status(&c->arena, err);
-    if (status == UNRELU_OK)
-        status = ur_frame_labels(frame, r->data.tolerance, &c->rank, c->y, c->diagonal, err);
-    size_t constant = frame->terms.constant && c->rank > 0 ? 1 : 0;
-    c->k = c->rank - constant;
-    if (status == UNRELU_OK && c->k == 0)
-        status = ur_fail(err, UNRELU_EDATA,
-                         "the labels are constant to within rounding: there is no neuron to find");
-    return status == UNRELU_OK ? sharpen(c, err) : status;
+    const ur_data *data = &c->given->data;
+    ur_arena *arena = c->out->arena;
+    ur_terms terms = ur_terms_of(c->given->options.biases);
+    UR_TRY(ur_frame_make(data, data->n, terms, 1, arena, &c->frame, err));
+    c->y = ur_take(arena, data->n, (data->m + 1) * sizeof *c->y);
+    c->diagonal = ur_take(arena, data->m + 1, sizeof *c->diagonal);
+    UR_TRY(ur_arena_status(arena, err));
+    UR_TRY(ur_frame_labels(&c->frame, data->tolerance, &c->rank, c->y, c->diagonal, err));
+    c->k = c->rank - (terms.constant && c->rank > 0 ? 1 : 0);
+    if (c->k == 0)
+        return ur_fail(err, UNRELU_EDATA,
+                       "the labels are constant to within rounding: there is no neuron to find");
+    return sharpen(c, err);
 }
 
 /* ---- what is said ---- */
 
 static void state(course *c)
 {
-    unrelu_network *model = c->r->model;
-    int constant = c->frame.terms.constant;
-    snprintf(model->how_k, sizeof model->how_k, "%s%zu%s",
-             c->r->options->k ? "given, and the rank of the labels is " : "rank of the labels (",
-             c->k, c->r->options->k ? "" : ")");
-    snprintf(model->guarantee, sizeof model->guarantee,
-             "Theorem 1: any inputs, labels of rank k; a network of k neurons is found where one "
-             "exists, given time, though not always the only one");
-    snprintf(model->assumption, sizeof model->assumption,
-             "rank(A) = k: the labels%s have rank %zu to within %.1g, and %zu neuron%s sought",
-             constant ? " with a constant" : "", c->rank, c->r->data.tolerance, c->k,
-             c->k == 1 ? " is" : "s are");
+    ur_outcome *out = c->out;
+    size_t k = c->given->options.k;
+    out->how_k = ur_take_text(out->arena, "%s%zu%s",
+                              k ? "given, and the rank of the labels is " : "rank of the labels (",
+                              c->k, k ? "" : ")");
+    out->guarantee =
+        "Theorem 1: any inputs, labels of rank k; a network of k neurons is found where one "
+        "exists, given time, though not always the only one";
+    out->assumption = ur_take_text(
+        out->arena,
+        "rank(A) = k: the labels%s have rank %zu to within %.1g, and %zu neuron%s sought",
+        c->frame.terms.constant ? " with a constant" : "", c->rank, c->given->data.tolerance, c->k,
+        c->k == 1 ? " is" : "s are");
 }
 
 static unrelu_status refuse_rank(const course *c, unrelu_error *err)
@@ -115,75 +117,72 @@ static unrelu_status refuse_rank(const course *c, unrelu_error *err)
                    "%zu neurons are asked for and the labels have rank %zu: --method enumerate "
                    "needs labels of rank k, and below it the problem is NP-hard (section 3 of the "
                    "paper); try --method one-sparse, or leave out --method",
-                   c->r->options->k, c->k);
+                   c->given->options.k, c->k);
 }
 
 static void prove_by_rank(course *c)
 {
-    unrelu_network *model = c->r->model;
-    size_t k = c->r->options->k;
+    ur_outcome *out = c->out;
+    size_t k = c->given->options.k;
     double size = c->diagonal[c->rank - 1] / c->diagonal[0];
-    model->proof = size > 10 * c->r->data.tolerance;
-    snprintf(model->failure, sizeof model->failure,
-             "no network of %zu neuron%s fits the labels: they have rank %zu (the last direction "
-             "has %.1g of the size of the first), and %zu neuron%s at most rank %zu%s; if the "
-             "labels are noisy, leave out --method",
-             k, k == 1 ? "" : "s", c->k, size, k, k == 1 ? " gives" : "s give", k,
-             model->proof ? "; this is a proof" : "");
+    out->proof = size > RANK_IS_PROVED * c->given->data.tolerance;
+    out->failure = ur_take_text(
+        out->arena,
+        "no network of %zu neuron%s fits the labels: they have rank %zu (the last direction has "
+        "%.1g of the size of the first), and %zu neuron%s at most rank %zu%s; if the labels are "
+        "noisy, leave out --method",
+        k, k == 1 ? "" : "s", c->k, size, k, k == 1 ? " gives" : "s give", k,
+        out->proof ? "; this is a proof" : "");
 }
 
 /* Errors of the labels' last digits, as large as the basis shows them, are far below what counts
  * as 0: else "no" may be an effect of rounding. */
 static int is_sharp(const course *c)
 {
-    double condition = c->diagonal[0] / c->diagonal[c->rank - 1];
-    double digit = c->integers || c->r->data.floor <= 1e-12 ? DBL_EPSILON : c->r->data.floor;
-    return digit * condition <= c->neurons.tolerance / 100;
+    double condition = c->diagonal[0] / c->diagonal[c->rank - 1], least = c->given->data.floor;
+    double digit = c->integers || least <= UR_FLOOR_DOUBLE ? DBL_EPSILON : least;
+    return digit * condition <= c->neurons.tolerance / SHARP;
 }
 
 static void tell_none(course *c, const char *because)
 {
-    unrelu_network *model = c->r->model;
-    model->proof = is_sharp(c);
-    snprintf(model->failure, sizeof model->failure,
-             "no network of %zu neuron%s (the rank of the labels) with biases %s fits the labels: "
-             "%s; %s. More neurons than the rank: --method one-sparse; noisy labels: leave out "
-             "--method; biases: --bias both",
-             c->k, c->k == 1 ? "" : "s", ur_terms_name(c->frame.terms), because,
-             model->proof ? "this is a proof, to within rounding"
-                          : "not a proof, as the labels are too ill-conditioned for their digits");
+    ur_outcome *out = c->out;
+    out->proof = is_sharp(c);
+    out->failure = ur_take_text(
+        out->arena,
+        "no network of %zu neuron%s (the rank of the labels) with biases %s fits the labels: %s; "
+        "%s. More neurons than the rank: --method one-sparse; noisy labels: leave out --method; "
+        "biases: --bias both",
+        c->k, c->k == 1 ? "" : "s", ur_terms_name(c->frame.terms), because,
+        out->proof ? "this is a proof, to within rounding"
+                   : "not a proof, as the labels are too ill-conditioned for their digits");
 }
 
 static void tell_failure(course *c)
 {
-    unrelu_network *model = c->r->model;
+    ur_arena *arena = c->out->arena;
     const ur_neurons *q = &c->neurons;
     size_t found = q->found - q->constant;
-    char because[160];
-    if (c->spanned) {
-        snprintf(because, sizeof because,
-                 "%zu were found, and all mixtures of the labels that are nowhere negative are "
-                 "mixtures of these",
-                 found);
-        tell_none(c, because);
-    } else if (c->finished) {
-        snprintf(because, sizeof because,
-                 "%zu were found, and every face of the labels' cone was looked at (%zu rays, %zu "
-                 "faces)",
-                 found, c->rays, c->faces);
-        tell_none(c, because);
-    } else {
-        snprintf(
-            model->failure, sizeof model->failure,
-            "%zu of %zu neurons were found and the enumeration did not end: after %llu "
-            "sampled planes, %zu rays and %zu faces %s, which proves nothing; give a larger "
-            "--budget, or leave out --method if the labels are noisy or the neurons are rarely "
-            "off",
+    if (c->spanned)
+        tell_none(c, ur_take_text(arena,
+                                  "%zu were found, and all mixtures of the labels that are nowhere "
+                                  "negative are mixtures of these",
+                                  found));
+    else if (c->finished)
+        tell_none(c, ur_take_text(arena,
+                                  "%zu were found, and every face of the labels' cone was looked "
+                                  "at (%zu rays, %zu faces)",
+                                  found, c->rays, c->faces));
+    else
+        c->out->failure = ur_take_text(
+            arena,
+            "%zu of %zu neurons were found and the enumeration did not end: after %llu sampled "
+            "planes, %zu rays and %zu faces %s, which proves nothing; give a larger --budget, or "
+            "leave out --method if the labels are noisy or the neurons are rarely off",
             found, c->k, (unsigned long long)c->planes, c->rays, c->faces,
             q->budget == 0 ? "the budget ran out"
                            : "the cone of the labels has more rays than the budget allows, or "
                              "rounding left faces open");
-    }
 }
 
 /* ---- search ---- */
@@ -210,7 +209,7 @@ static unrelu_status walk(course *c, unrelu_error *err)
     unrelu_status status = UNRELU_OK;
     c->finished = q->found == q->wanted;
     for (size_t i = 0; i < sizeof factors / sizeof *factors && q->found < q->wanted; i++) {
-        if (c->r->options->budget == 0)
+        if (c->given->options.budget == 0)
             q->budget = FACES;
         q->tolerance = tolerance * factors[i];
         status = ur_faces_walk(q, &c->finished, &c->rays, &c->faces, err);
@@ -221,24 +220,23 @@ static unrelu_status walk(course *c, unrelu_error *err)
     return status;
 }
 
-/* beyond 2^20 rounded labels look like integers too */
 static int are_integers(const ur_data *data)
 {
     for (size_t i = 0; i < data->n * data->m; i++)
-        if (rint(data->a[i]) != data->a[i] || fabs(data->a[i]) > 0x1p20)
+        if (rint(data->a[i]) != data->a[i] || fabs(data->a[i]) > LARGEST_INTEGER)
             return 0;
     return 1;
 }
 
-static unrelu_status search(course *c, unrelu_error *err)
+static unrelu_status search(course *c, ur_arena *arena, unrelu_error *err)
 {
-    const unrelu_recover_options *o = c->r->options;
-    /* labels with fewer digits vanish to within these only; integers have all of them */
-    c->integers = are_integers(&c->r->data);
-    double tolerance = c->integers ? 1e-9 : fmin(fmax(1e-9, 20 * c->r->data.floor), 1e-5);
+    const unrelu_recover_options *o = &c->given->options;
+    const ur_data *data = &c->given->data;
+    c->integers = are_integers(data);
+    double tolerance = c->integers ? ZERO : fmin(fmax(ZERO, ZERO_FLOORS * data->floor), ZERO_MOST);
     unrelu_status status =
         ur_neurons_open(&c->frame, c->y, c->rank, tolerance, o->budget ? o->budget : PLANES,
-                        o->seed, c->r->exec, &c->arena, &c->neurons, err);
+                        o->seed, c->given->exec, arena, &c->neurons, err);
     if (status == UNRELU_OK)
         status = sample(c, QUICK, err);
     if (status == UNRELU_OK)
@@ -252,86 +250,72 @@ static unrelu_status search(course *c, unrelu_error *err)
 
 /* ---- the network ---- */
 
-static unrelu_status descend(course *c, double *V, int *met, unrelu_error *err)
+static unrelu_status descend(course *c, const double *V, unrelu_error *err)
 {
-    ur_newton problem = ur_frame_problem(&c->frame, c->r->options->activation, c->r->exec);
+    const ur_problem *given = c->given;
+    ur_newton problem = ur_frame_problem(&c->frame, given->options.activation, given->exec);
     UR_ARENA(arena);
     ur_newton_fit fit;
-    double floor = c->r->data.floor;
-    unrelu_status status = ur_newton_alloc(&problem, c->k, &arena, &fit, err);
-    if (status == UNRELU_OK) {
-        memcpy(fit.V, V, c->k * c->frame.p * sizeof *V);
-        status = ur_newton_solve(&problem, 30, 1e-13, floor * floor / 100, &fit, err);
-    }
-    if (status == UNRELU_OK)
-        status = ur_exact_finish(c->r, &c->frame, c->y, c->rank, c->k, fit.V, 0, met, err);
-    return status;
+    UR_TRY(ur_newton_alloc(&problem, c->k, &arena, &fit, err));
+    memcpy(fit.V, V, c->k * c->frame.p * sizeof *V);
+    UR_TRY(ur_newton_solve(&problem, STEPS, GAIN, ur_newton_floor(&given->data), &fit, err));
+    return ur_exact_finish(given, &c->frame, c->y, c->rank, c->k, fit.V, 0, c->out, err);
 }
 
-static int is_warned(const unrelu_network *model, const char *code)
-{
-    for (size_t i = 0; i < model->warning_count; i++)
-        if (strcmp(model->warnings[i].code, code) == 0)
-            return 1;
-    return 0;
-}
-
-/* rows of V that the samples do not determine */
-static unrelu_status warn_loose(course *c, unrelu_error *err)
+static unrelu_status finish(course *c, unrelu_error *err)
 {
     const ur_neurons *q = &c->neurons;
-    size_t loose = 0;
-    for (size_t j = q->constant; j < q->found; j++)
-        loose += !q->unique[j];
-    if (loose == 0)
-        return UNRELU_OK;
-    c->r->model->verdict = UNRELU_VERDICT_UNCERTIFIED;
-    if (is_warned(c->r->model, "not-identifiable"))
-        return UNRELU_OK;
-    return ur_network_warn(c->r->model, "not-identifiable", err,
-                           "%zu of %zu neurons are not unique: the inputs of the samples where "
-                           "they are on, at most %zu or of too low a rank, leave other rows of V",
-                           loose, c->k, c->frame.p);
-}
-
-static unrelu_status finish(course *c, int *met, unrelu_error *err)
-{
-    ur_recover *r = c->r;
-    const ur_neurons *q = &c->neurons;
+    ur_outcome *out = c->out;
     double *V = q->v + q->constant * q->p;
-    unrelu_status status = ur_exact_finish(r, &c->frame, c->y, c->rank, c->k, V, 0, met, err);
-    if (status == UNRELU_OK && !*met)
-        status = descend(c, V, met, err);
-    if (status == UNRELU_OK && *met)
-        status = warn_loose(c, err);
-    if (status == UNRELU_OK && !*met)
-        snprintf(r->model->failure, sizeof r->model->failure,
-                 "%zu neurons were found, but their network leaves a residual of %.2g where %.2g "
-                 "is needed: they are too nearly dependent for the digits of the labels",
-                 c->k, r->best, r->data.floor);
-    return status;
+    UR_TRY(ur_exact_finish(c->given, &c->frame, c->y, c->rank, c->k, V, 0, out, err));
+    if (out->answer == UR_NONE)
+        UR_TRY(descend(c, V, err));
+    if (out->answer == UR_NONE)
+        out->failure = ur_take_text(
+            out->arena,
+            "%zu neurons were found, but their network leaves a residual of %.2g where %.2g is "
+            "needed: they are too nearly dependent for the digits of the labels",
+            c->k, out->closest, c->given->data.floor);
+    for (size_t j = q->constant; out->answer == UR_EXACT && j < q->found; j++)
+        out->evidence.loose += !q->unique[j];
+    return UNRELU_OK;
 }
 
-unrelu_status ur_enumerate(ur_recover *r, int *met, unrelu_error *err)
+unrelu_status ur_enumerate(const ur_problem *given, ur_outcome *out, unrelu_error *err)
 {
-    course c = {.r = r};
-    *met = 0;
-    unrelu_status status = ur_lp_ready("the method 'enumerate'", err);
-    if (status == UNRELU_OK)
-        status = open_course(&c, err);
-    if (status == UNRELU_OK)
-        state(&c);
-    if (status == UNRELU_OK && r->options->k > c.k) {
-        status = refuse_rank(&c, err);
-    } else if (status == UNRELU_OK && r->options->k > 0 && r->options->k < c.k) {
+    course c = {.given = given, .out = out};
+    size_t k = given->options.k;
+    UR_TRY(ur_lp_ready("the method 'enumerate'", err));
+    UR_TRY(open_course(&c, err));
+    state(&c);
+    if (k > c.k)
+        return refuse_rank(&c, err);
+    if (k > 0 && k < c.k) {
         prove_by_rank(&c);
-    } else if (status == UNRELU_OK) {
-        status = search(&c, err);
-        if (status == UNRELU_OK && c.neurons.found == c.neurons.wanted)
-            status = finish(&c, met, err);
-        else if (status == UNRELU_OK)
-            tell_failure(&c);
+        return UNRELU_OK;
     }
-    course_free(&c);
-    return status;
+    UR_ARENA(arena); /* of the neurons */
+    UR_TRY(search(&c, &arena, err));
+    if (c.neurons.found == c.neurons.wanted)
+        return finish(&c, err);
+    tell_failure(&c);
+    return UNRELU_OK;
+}
+
+unrelu_status ur_enumerate_applies(const ur_problem *given, int *yes, unrelu_error *err)
+{
+    const ur_data *data = &given->data;
+    UR_ARENA(arena);
+    ur_frame frame;
+    size_t m = data->m, rank = 0;
+    *yes = 0;
+    if (ur_lp_ready("", NULL) != UNRELU_OK)
+        return UNRELU_OK;
+    UR_TRY(ur_frame_make(data, 2 * (m + data->d) + 50, ur_terms_of(given->options.biases), 1,
+                         &arena, &frame, err));
+    double *y = ur_take(&arena, frame.n, (m + 1) * sizeof *y);
+    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(ur_frame_labels(&frame, data->tolerance, &rank, y, NULL, err));
+    *yes = rank <= FEW_LABELS || (rank < m && rank <= MOST_LABELS);
+    return UNRELU_OK;
 }

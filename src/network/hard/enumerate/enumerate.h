@@ -15,9 +15,9 @@
 #ifndef UR_ENUMERATE_H
 #define UR_ENUMERATE_H
 
-#include "base/arena.h"
 #include "dense/basis.h"
-#include "network/problem/recover.h"
+#include "network/data/frame.h"
+#include "network/problem/outcome.h"
 
 enum {
     UR_STREAM_ENUMERATE_DRAWS = 100,
@@ -105,5 +105,10 @@ unrelu_status ur_face_try(ur_neurons *neurons, const unsigned char *zero, size_t
  * looked at, or all neurons are found; 0: the budget ran out (rays, faces: how far it came). */
 unrelu_status ur_faces_walk(ur_neurons *neurons, int *finished, size_t *rays, size_t *faces,
                             unrelu_error *err);
+
+/* --- enumerate.c --- */
+unrelu_status ur_enumerate(const ur_problem *given, ur_outcome *out, unrelu_error *err);
+/* whether the labels are of few dimensions: of full rank they are noisy, or too many */
+unrelu_status ur_enumerate_applies(const ur_problem *given, int *yes, unrelu_error *err);
 
 #endif

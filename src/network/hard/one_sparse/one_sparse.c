@@ -9,16 +9,17 @@
 #include "network/hard/one_sparse/one_sparse.h"
 
 #include "base/error.h"
-#include "base/memory.h"
 #include "dense/linear.h"
+#include "network/exact/exact.h"
+#include "network/problem/tolerance.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { ROWS_FIRST = 20000, MEND_STEPS = 60 };
+enum { ROWS_FIRST = 20000, JOINT_STEPS = 60 };
 static const uint64_t BUDGET = 300000000;
+static const double GAIN = 1e-13; /* of rss: rounding */
+enum { FEW_LABELS = 12 };         /* as a fallback */
 /* A direction that did not show is alone in about 1 of n rows: 2 + 2.3 sqrt 2 times as many show it
  * twice; planes of rows (m >= 3) need fewer (k = 8, m = 4: 1 in 10 networks from 100, 3 in 4 from
  * 200) */
@@ -32,14 +33,14 @@ static const char *plural(size_t count)
     return count == 1 ? "" : "s";
 }
 
-static unrelu_status check(const ur_recover *r, ur_terms terms, unrelu_error *err)
+static unrelu_status check(const ur_problem *given, ur_terms terms, unrelu_error *err)
 {
     if (terms.constant)
         return ur_fail(err, UNRELU_EUSAGE,
                        "--method one-sparse compares directions of the rows of labels, which a "
                        "constant e turns: use --bias hidden (or none), and subtract e if you know "
                        "it");
-    if (r->options->labels == UNRELU_LABELS_NOISY)
+    if (given->options.labels == UNRELU_LABELS_NOISY)
         return ur_fail(err, UNRELU_EUSAGE,
                        "--method one-sparse is for labels without noise: of noisy ones no two rows "
                        "are parallel; --method any-noise takes any");
@@ -48,184 +49,171 @@ static unrelu_status check(const ur_recover *r, ur_terms terms, unrelu_error *er
 
 /* ---- sentences ---- */
 
-static void state_assumption(ur_recover *r, const ur_peel *q)
+static void state_assumption(const ur_problem *given, const ur_peel *q, ur_outcome *out)
 {
-    unrelu_network *model = r->model;
-    snprintf(
-        model->guarantee, sizeof model->guarantee,
+    out->guarantee = ur_take_text(
+        out->arena,
         "Theorem 11 (Gaussian inputs, V of rank k, no two columns of U parallel; as printed it "
         "errs for u and -u): exact for n > kappa^O(k) poly(d, k, m)%s",
-        r->options->literal ? ""
-                            : "; peeling needs fewer rows, and the certificate stands by "
-                              "itself");
+        given->options.literal
+            ? ""
+            : "; peeling needs fewer rows, and the certificate stands by itself");
     if (q->first == 0)
-        snprintf(model->assumption, sizeof model->assumption,
-                 "no two of %zu rows of labels are parallel", q->frame->n);
+        out->assumption =
+            ur_take_text(out->arena, "no two of %zu rows of labels are parallel", q->frame->n);
     else
-        snprintf(model->assumption, sizeof model->assumption,
-                 "%zu direction%s repeat%s among %zu rows of labels, the rarest in %zu (p = %.2g); "
-                 "Algorithm 7 needs %zu of each",
-                 q->first, q->first > 1 ? "s" : "", q->first > 1 ? "" : "s", q->frame->n, q->rarest,
-                 (double)q->rarest / (double)q->frame->n, q->frame->p);
+        out->assumption = ur_take_text(
+            out->arena,
+            "%zu direction%s repeat%s among %zu rows of labels, the rarest in %zu (p = %.2g); "
+            "Algorithm 7 needs %zu of each",
+            q->first, q->first > 1 ? "s" : "", q->first > 1 ? "" : "s", q->frame->n, q->rarest,
+            (double)q->rarest / (double)q->frame->n, q->frame->p);
 }
 
-static void say_no_direction(ur_recover *r, const ur_peel *q)
+static const char *say_no_direction(const ur_problem *given, const ur_peel *q, ur_arena *arena)
 {
-    size_t n = q->frame->n, k = r->options->k;
-    char need[96] = "";
+    size_t n = q->frame->n, k = given->options.k;
+    const char *need = "";
     if (k > 0 && k < 40)
-        snprintf(need, sizeof need, " (%.2g for %zu neurons of independent signs)",
-                 times_as_many(q) * ldexp(1, (int)k), k);
-    snprintf(r->model->failure, sizeof r->model->failure,
-             "no two of the %zu rows of labels are parallel: either they are noisy (then --method "
-             "any-noise, or none), or no neuron is on alone twice; if so, each is alone in about 1 "
-             "of %zu rows or fewer, and n of about %.2g or more is needed%s",
-             n, n, times_as_many(q) * (double)n, need);
+        need = ur_take_text(arena, " (%.2g for %zu neurons of independent signs)",
+                            times_as_many(q) * ldexp(1, (int)k), k);
+    return ur_take_text(
+        arena,
+        "no two of the %zu rows of labels are parallel: either they are noisy (then --method "
+        "any-noise, or none), or no neuron is on alone twice; if so, each is alone in about 1 of "
+        "%zu rows or fewer, and n of about %.2g or more is needed%s",
+        n, n, times_as_many(q) * (double)n, need);
 }
 
-static void say_contradicting(ur_recover *r, const ur_peel *q)
+static const char *say_contradicting(const ur_peel *q, ur_arena *arena)
 {
     const char *bias = q->frame->terms.hidden ? "" : ", or try --bias hidden";
     if (q->opposite)
-        snprintf(r->model->failure, sizeof r->model->failure,
-                 "the %zu equations of one direction contradict each other: class inconsistent, "
-                 "an antiparallel pair u, -u (or more columns along it) that %zu starts did not "
-                 "tell apart (%zu neuron%s found beside it); give more rows or another --seed, "
-                 "leave out --method%s",
-                 q->contradicting, q->pairs, q->k, plural(q->k), bias);
-    else
-        snprintf(r->model->failure, sizeof r->model->failure,
-                 "the %zu equations of one direction contradict each other: class inconsistent, "
-                 "columns of U are positive multiples of each other, which directions cannot tell "
-                 "apart, or inputs of few values make rows parallel by chance (%zu neuron%s found "
-                 "beside it); leave out --method%s",
-                 q->contradicting, q->k, plural(q->k), bias);
+        return ur_take_text(
+            arena,
+            "the %zu equations of one direction contradict each other: class inconsistent, an "
+            "antiparallel pair u, -u (or more columns along it) that %zu starts did not tell apart "
+            "(%zu neuron%s found beside it); give more rows or another --seed, leave out "
+            "--method%s",
+            q->contradicting, q->pairs, q->k, plural(q->k), bias);
+    return ur_take_text(
+        arena,
+        "the %zu equations of one direction contradict each other: class inconsistent, columns of "
+        "U are positive multiples of each other, which directions cannot tell apart, or inputs of "
+        "few values make rows parallel by chance (%zu neuron%s found beside it); leave out "
+        "--method%s",
+        q->contradicting, q->k, plural(q->k), bias);
 }
 
-static void say_few(ur_recover *r, const ur_peel *q)
+static const char *say_few(const ur_problem *given, const ur_peel *q, ur_arena *arena)
 {
-    size_t n = q->frame->n, k = r->options->k, shown = q->k + q->stuck;
+    size_t n = q->frame->n, k = given->options.k, shown = q->k + q->stuck;
     double p = (double)q->frame->p, rows = (double)n,
            rarest = q->rarest > 0 ? (double)q->rarest : 1;
     double need = rows;
-    char of[32] = "";
-    if (k > 0)
-        snprintf(of, sizeof of, " of %zu", k);
+    const char *of = k > 0 ? ur_take_text(arena, " of %zu", k) : "";
     if (q->stuck == 0 || shown < k || k == 0)
         need = times_as_many(q) * rows;
     if (q->stuck > 0)
         need = fmax(need, rows * (p + 1 + 2.3 * sqrt(p)) / (double)(q->most > 0 ? q->most : 1));
-    snprintf(r->model->failure, sizeof r->model->failure,
-             "only %zu%s direction%s repeated in %zu rows, as parallel rows or in planes of three "
-             "(%zu neuron%s found; the best of the rest has %zu of the %zu equations that it "
-             "needs): n of about %.2g is needed; Algorithm 7 needs %zu pure rows of each neuron, "
-             "the rarest direction has %zu (p = %.2g), so (d + 2.3 sqrt d) / p = %.2g",
-             shown, of, plural(shown), n, q->k, plural(q->k), q->most, q->frame->p + 1, need,
-             q->frame->p, q->rarest, rarest / rows, (p + 2.3 * sqrt(p)) * rows / rarest);
+    return ur_take_text(
+        arena,
+        "only %zu%s direction%s repeated in %zu rows, as parallel rows or in planes of three (%zu "
+        "neuron%s found; the best of the rest has %zu of the %zu equations that it needs): n of "
+        "about %.2g is needed; Algorithm 7 needs %zu pure rows of each neuron, the rarest "
+        "direction has %zu (p = %.2g), so (d + 2.3 sqrt d) / p = %.2g",
+        shown, of, plural(shown), n, q->k, plural(q->k), q->most, q->frame->p + 1, need,
+        q->frame->p, q->rarest, rarest / rows, (p + 2.3 * sqrt(p)) * rows / rarest);
 }
 
-static void say_exhausted(ur_recover *r, const ur_peel *q)
+static uint64_t budget_of(const ur_problem *given)
 {
-    uint64_t budget = r->options->budget ? r->options->budget : BUDGET;
-    snprintf(r->model->failure, sizeof r->model->failure,
-             "the budget of %llu candidates (rows times sets of directions, pairs of rows, starts "
-             "of pair fits) does not reach further: %zu neuron%s found, %zu of %zu rows explained; "
-             "raise --budget, or give more rows",
-             (unsigned long long)budget, q->k, plural(q->k), q->frame->n - q->left, q->frame->n);
+    return given->options.budget ? given->options.budget : BUDGET;
 }
 
-static void say_why(ur_recover *r, const ur_peel *q)
+static const char *say_exhausted(const ur_problem *given, const ur_peel *q, ur_arena *arena)
 {
-    if (q->exhausted)
-        say_exhausted(r, q);
-    else if (q->k + q->stuck == 0)
-        say_no_direction(r, q);
-    else if (q->contradicting > 0)
-        say_contradicting(r, q);
-    else
-        say_few(r, q);
+    return ur_take_text(
+        arena,
+        "the budget of %llu candidates (rows times sets of directions, pairs of rows, starts of "
+        "pair fits) does not reach further: %zu neuron%s found, %zu of %zu rows explained; raise "
+        "--budget, or give more rows",
+        (unsigned long long)budget_of(given), q->k, plural(q->k), q->frame->n - q->left,
+        q->frame->n);
 }
 
-static void say_inexact(ur_recover *r, const ur_peel *q)
+static const char *say_why(const ur_problem *given, const ur_peel *q, ur_arena *arena)
 {
-    snprintf(r->model->failure, sizeof r->model->failure,
-             "the %zu neurons of the directions that repeat leave a residual of %.2g, and %.2g is "
-             "needed: %s",
-             q->k, r->best, r->data.floor,
-             r->options->literal
-                 ? "some neuron is never on alone twice in these rows; without "
-                   "--literal peeling needs fewer"
-                 : "the labels carry too few digits, or are not those of a network");
+    return q->exhausted           ? say_exhausted(given, q, arena)
+           : q->k + q->stuck == 0 ? say_no_direction(given, q, arena)
+           : q->contradicting > 0 ? say_contradicting(q, arena)
+                                  : say_few(given, q, arena);
 }
 
-/* ---- from neurons to the model ---- */
+/* ---- from neurons to the network ---- */
 
-static unrelu_status finish(ur_recover *r, const ur_peel *q, int *met, unrelu_error *err)
+/* arena: that of the frame */
+static unrelu_status finish(const ur_problem *given, const ur_peel *q, ur_arena *arena,
+                            ur_outcome *out, unrelu_error *err)
 {
     const ur_frame *frame = q->frame;
     size_t k = q->k, rank = 0;
-    double *y = ur_alloc(frame->n, (frame->m + 1) * sizeof *y);
-    double *V = ur_alloc(k, frame->p * sizeof *V);
-    unrelu_status status =
-        y && V ? UNRELU_OK : ur_fail_memory(err, frame->n * frame->m + k * frame->p, "labels");
-    if (status == UNRELU_OK)
-        status = ur_frame_labels(frame, r->data.tolerance, &rank, y, NULL, err);
-    if (status == UNRELU_OK) {
-        memcpy(V, q->W, k * frame->p * sizeof *V);
-        ur_unit_rows(k, frame->p, V);
-        status = ur_exact_finish(r, frame, rank >= k ? y : NULL, rank, k, V, 0, met, err);
-    }
-    if (status == UNRELU_OK && !*met)
-        say_inexact(r, q);
-    free(y);
-    free(V);
-    return status;
+    double *y = ur_take(arena, frame->n, (frame->m + 1) * sizeof *y);
+    double *V = ur_take(arena, k, frame->p * sizeof *V);
+    UR_TRY(ur_arena_status(arena, err));
+    UR_TRY(ur_frame_labels(frame, given->data.tolerance, &rank, y, NULL, err));
+    memcpy(V, q->W, k * frame->p * sizeof *V);
+    ur_unit_rows(k, frame->p, V);
+    UR_TRY(ur_exact_finish(given, frame, rank >= k ? y : NULL, rank, k, V, 0, out, err));
+    if (out->answer == UR_NONE)
+        out->failure = ur_take_text(
+            out->arena,
+            "the %zu neurons of the directions that repeat leave a residual of %.2g, and %.2g is "
+            "needed: %s",
+            q->k, out->closest, given->data.floor,
+            given->options.literal
+                ? "some neuron is never on alone twice in these rows; without --literal peeling "
+                  "needs fewer"
+                : "the labels carry too few digits, or are not those of a network");
+    return UNRELU_OK;
 }
 
 /* A neuron that was accepted with a wrong equation leaves rows along its own direction: joint
  * Gauss-Newton from all of them may mend it. */
-static unrelu_status mend(ur_recover *r, ur_peel *q, int *ready, unrelu_error *err)
+static unrelu_status solve_jointly(const ur_problem *given, ur_peel *q, int *ready,
+                                   unrelu_error *err)
 {
     const ur_frame *frame = q->frame;
-    ur_newton problem = ur_frame_problem(frame, r->options->activation, r->exec);
+    ur_newton problem = ur_frame_problem(frame, given->options.activation, given->exec);
     UR_ARENA(arena);
     ur_newton_fit fit;
-    double floor = r->data.floor;
-    unrelu_status status = ur_newton_alloc(&problem, q->k, &arena, &fit, err);
-    if (status == UNRELU_OK) {
-        memcpy(fit.V, q->W, q->k * frame->p * sizeof *fit.V);
-        status = ur_newton_solve(&problem, MEND_STEPS, 1e-13, floor * floor / 100, &fit, err);
-    }
-    *ready = status == UNRELU_OK && sqrt(fit.rss / frame->size) <= floor;
+    UR_TRY(ur_newton_alloc(&problem, q->k, &arena, &fit, err));
+    memcpy(fit.V, q->W, q->k * frame->p * sizeof *fit.V);
+    UR_TRY(ur_newton_solve(&problem, JOINT_STEPS, GAIN, ur_newton_floor(&given->data), &fit, err));
+    *ready = sqrt(fit.rss / frame->size) <= given->data.floor;
     if (*ready)
         memcpy(q->W, fit.V, q->k * frame->p * sizeof *fit.V);
-    return status;
+    return UNRELU_OK;
 }
 
-static unrelu_status judge_k(ur_recover *r, const ur_peel *q, int *met, unrelu_error *err)
+static void judge_k(const ur_problem *given, const ur_peel *q, ur_outcome *out)
 {
-    unrelu_network *model = r->model;
-    size_t asked = r->options->k;
-    if (asked == 0)
-        snprintf(
-            model->how_k, sizeof model->how_k,
-            "peeled until nothing was left: %zu neuron%s; %zu direction%s repeated in the labels",
-            model->k, plural(model->k), q->first, plural(q->first));
-    else
-        snprintf(model->how_k, sizeof model->how_k, "given");
-    if (asked > 0 && model->k > asked) {
-        *met = 0;
-        snprintf(model->failure, sizeof model->failure,
-                 "%zu neurons were asked for and the labels are met by %zu, each with a direction "
-                 "of its own: leave out -k, or give %zu",
-                 asked, model->k, model->k);
-    } else if (model->k < asked) {
-        return ur_network_warn(model, "merged", err,
-                               "%zu neurons were asked for and %zu are enough: the others coincide "
-                               "with these, have no output or are never on",
-                               asked, model->k);
+    size_t asked = given->options.k, k = out->weights.k;
+    out->how_k = asked > 0 ? "given"
+                           : ur_take_text(out->arena,
+                                          "peeled until nothing was left: %zu neuron%s; %zu "
+                                          "direction%s repeated in the labels",
+                                          k, plural(k), q->first, plural(q->first));
+    if (asked > 0 && k > asked) {
+        out->answer = UR_NONE;
+        out->failure = ur_take_text(
+            out->arena,
+            "%zu neurons were asked for and the labels are met by %zu, each with a direction of "
+            "its own: leave out -k, or give %zu",
+            asked, k, k);
+    } else {
+        ur_outcome_note_merged(given, out);
     }
-    return UNRELU_OK;
 }
 
 static double rest_of(const ur_peel *q)
@@ -236,64 +224,76 @@ static double rest_of(const ur_peel *q)
     return sqrt(squares / q->frame->size);
 }
 
-static unrelu_status attempt(ur_recover *r, ur_terms terms, size_t rows, uint64_t *budget, int *met,
-                             unrelu_error *err)
+unrelu_status ur_peel_all(const ur_problem *given, ur_peel *q, int *ready, ur_outcome *out,
+                          unrelu_error *err)
 {
-    UR_ARENA(arena);
-    ur_frame frame;
-    ur_peel q = {0};
-    int ready = 0;
-    unrelu_status status = ur_frame_make(&r->data, rows, terms, 1, &arena, &frame, err);
-    if (status == UNRELU_OK)
-        status = ur_peel_open(&frame, r->data.floor, r->options->seed, *budget, r->exec, &arena, &q,
-                              err);
-    if (status == UNRELU_OK && r->options->literal) {
-        status = ur_literal(r, &q, &ready, err);
-    } else if (status == UNRELU_OK) {
-        status = ur_peel_run(&q, err);
-        /* labels of few digits may leave rows that are not quite zero */
-        ready = q.left == 0 || (q.k > 0 && rest_of(&q) <= r->data.floor);
-        if (status == UNRELU_OK && !ready && q.k > 0 && q.contradicting > 0 && rows <= ROWS_FIRST)
-            status = mend(r, &q, &ready, err);
-        if (status == UNRELU_OK && !ready) {
-            r->best = fmin(r->best, rest_of(&q));
-            say_why(r, &q);
-        }
+    UR_TRY(ur_peel_run(q, err));
+    /* labels of few digits may leave rows that are not quite zero */
+    *ready = q->left == 0 || (q->k > 0 && rest_of(q) <= given->data.floor);
+    if (!*ready && q->k > 0 && q->contradicting > 0 && q->frame->n <= ROWS_FIRST)
+        UR_TRY(solve_jointly(given, q, ready, err));
+    if (!*ready) {
+        out->closest = fmin(out->closest, rest_of(q));
+        out->failure = say_why(given, q, out->arena);
     }
-    if (status == UNRELU_OK)
-        state_assumption(r, &q);
-    if (status == UNRELU_OK && ready)
-        status = finish(r, &q, met, err);
-    if (status == UNRELU_OK && *met)
-        status = judge_k(r, &q, met, err);
-    *budget -= q.spent;
-    return status;
+    return UNRELU_OK;
+}
+
+static unrelu_status attempt(const ur_problem *given, ur_one_sparse_way way, ur_peel *q,
+                             ur_arena *arena, ur_outcome *out, unrelu_error *err)
+{
+    int ready = 0;
+    UR_TRY(way(given, q, &ready, out, err));
+    state_assumption(given, q, out);
+    if (ready)
+        UR_TRY(finish(given, q, arena, out, err));
+    if (out->answer == UR_EXACT)
+        judge_k(given, q, out);
+    return UNRELU_OK;
 }
 
 /* with fewer labels than neurons only rows that were kept back can certify a fit */
-static size_t rows_usable(const ur_recover *r)
+static size_t rows_usable(const ur_problem *given)
 {
-    const ur_data *data = &r->data;
-    size_t k = r->options->k ? r->options->k : 2 * data->m + 2, held = 2 * (data->d + k);
-    if ((r->options->k > 0 && k <= data->m) || data->n <= 10 * held)
+    const ur_data *data = &given->data;
+    size_t asked = given->options.k, k = asked ? asked : 2 * data->m + 2;
+    size_t held = 2 * (data->d + k);
+    if ((asked > 0 && k <= data->m) || data->n <= 10 * held)
         return data->n;
     return data->n - held;
 }
 
-unrelu_status ur_one_sparse(ur_recover *r, int *met, unrelu_error *err)
+unrelu_status ur_one_sparse(const ur_problem *given, ur_one_sparse_way way, ur_outcome *out,
+                            unrelu_error *err)
 {
-    ur_terms terms = ur_terms_of(r->options->biases);
-    uint64_t budget = r->options->budget ? r->options->budget : BUDGET;
-    size_t n = r->data.n, usable = rows_usable(r), rows = usable < ROWS_FIRST ? usable : ROWS_FIRST;
-    int last = 0;
-    *met = 0;
-    unrelu_status status = check(r, terms, err);
-    while (status == UNRELU_OK && !*met && !last) {
+    ur_terms terms = ur_terms_of(given->options.biases);
+    uint64_t budget = budget_of(given);
+    size_t n = given->data.n, usable = rows_usable(given);
+    size_t rows = usable < ROWS_FIRST ? usable : ROWS_FIRST;
+    UR_TRY(check(given, terms, err));
+    for (int last = 0; out->answer == UR_NONE && !last;) {
+        UR_ARENA(arena);
+        UR_ARENA(peeled);
+        ur_frame frame;
+        ur_peel q;
         last = rows == n || (rows == usable && n > ROWS_FIRST);
-        status = attempt(r, terms, rows, &budget, met, err);
+        UR_TRY(ur_frame_make(&given->data, rows, terms, 1, &arena, &frame, err));
+        UR_TRY(ur_peel_open(&frame, given->data.floor, given->options.seed, budget, given->exec,
+                            &peeled, &q, err));
+        UR_TRY(attempt(given, way, &q, &arena, out, err));
+        budget -= q.spent;
+        if (out->answer == UR_EXACT)
+            ur_arena_give(&arena, out->arena);
         rows = rows == usable ? n : rows < usable / 8 ? 8 * rows : usable;
     }
-    if (status == UNRELU_OK && *met)
-        r->model->failure[0] = 0;
-    return status;
+    if (out->answer == UR_EXACT)
+        out->failure = "";
+    return UNRELU_OK;
+}
+
+unrelu_status ur_one_sparse_applies(const ur_problem *given, int *yes, unrelu_error *err)
+{
+    (void)err;
+    *yes = given->data.m > 1 && given->data.m <= FEW_LABELS;
+    return UNRELU_OK;
 }

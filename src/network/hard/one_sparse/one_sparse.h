@@ -10,8 +10,8 @@
 #ifndef UR_ONE_SPARSE_H
 #define UR_ONE_SPARSE_H
 
-#include "base/arena.h"
-#include "network/problem/recover.h"
+#include "network/data/frame.h"
+#include "network/problem/outcome.h"
 
 enum { UR_STREAM_GROUP = 110, UR_STREAM_PAIR, UR_STREAM_PLANES };
 
@@ -73,8 +73,8 @@ unrelu_status ur_peel_run(ur_peel *peel, unrelu_error *err);
 /* --- planes.c --- */
 /* adds directions that lie in several planes of rows to the classes, v and -v without rows of
  * their own; m >= 3 */
-unrelu_status ur_planes(ur_peel *peel, ur_arena *arena, ur_groups *groups, size_t *lines,
-                        unrelu_error *err);
+unrelu_status ur_plane_directions(ur_peel *peel, ur_arena *arena, ur_groups *groups, size_t *lines,
+                                  unrelu_error *err);
 
 /* --- decode.c --- */
 enum { UR_UNDECODED = 255 };
@@ -109,8 +109,16 @@ unrelu_status ur_pair_fit(size_t n, size_t p, const double *x, const double *r, 
                           uint64_t seed, size_t most, double *w, size_t *starts, int *met,
                           unrelu_error *err);
 
-/* --- literal.c --- */
-/* Algorithm 7 alone; the sentence in model->failure where it does not apply */
-unrelu_status ur_literal(ur_recover *r, ur_peel *peel, int *ready, unrelu_error *err);
+/* --- one_sparse.c --- */
+/* From the rows of a frame to neurons: *ready = 1 where the labels may be met by those of peel;
+ * else out->failure says why not. */
+typedef unrelu_status (*ur_one_sparse_way)(const ur_problem *given, ur_peel *peel, int *ready,
+                                           ur_outcome *out, unrelu_error *err);
+unrelu_status ur_peel_all(const ur_problem *given, ur_peel *peel, int *ready, ur_outcome *out,
+                          unrelu_error *err);
+unrelu_status ur_one_sparse(const ur_problem *given, ur_one_sparse_way way, ur_outcome *out,
+                            unrelu_error *err);
+/* one label: all are parallel, the joint solver's case; many: k > m neurons are never alone */
+unrelu_status ur_one_sparse_applies(const ur_problem *given, int *yes, unrelu_error *err);
 
 #endif

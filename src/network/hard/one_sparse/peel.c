@@ -183,7 +183,7 @@ static unrelu_status peel_once(ur_peel *peel, int *progress, unrelu_error *err)
     peel->stuck = groups.count;
     UR_TRY(peel_groups(peel, &groups, progress, err));
     if (!*progress && frame->m > 2 && peel->contradicting == 0)
-        UR_TRY(ur_planes(peel, &arena, &groups, &lines, err));
+        UR_TRY(ur_plane_directions(peel, &arena, &groups, &lines, err));
     if (lines == 0)
         return UNRELU_OK;
     peel->stuck += lines;

@@ -217,8 +217,8 @@ static int can_pay(ur_peel *peel, size_t rows)
     return enough;
 }
 
-unrelu_status ur_planes(ur_peel *peel, ur_arena *arena, ur_groups *g, size_t *lines,
-                        unrelu_error *err)
+unrelu_status ur_plane_directions(ur_peel *peel, ur_arena *arena, ur_groups *g, size_t *lines,
+                                  unrelu_error *err)
 {
     UR_ARENA(own);
     size_t m = peel->frame->m;

@@ -19,7 +19,8 @@ static const double ROUNDING = 1e-13;
 static const double RANK = 1e-7;
 
 typedef struct {
-    const ur_recover *r;
+    const ur_problem *given;
+    const ur_weights *weights;
     size_t w;      /* columns of F: k, and one for the constant */
     size_t rank;   /* 0: in the pass that sums F'F */
     double *sums;  /* (blocks, w w) */
@@ -30,9 +31,9 @@ typedef struct {
 
 static void fill(const task *t, size_t first, size_t rows, double *hidden, double *y, double *F)
 {
-    const unrelu_network *model = t->r->model;
+    const ur_weights *model = t->weights;
     size_t k = model->k;
-    ur_network_forward(model, t->r->data.x + first * model->d, rows, hidden, y);
+    ur_network_forward(model, t->given->data.x + first * model->d, rows, hidden, y);
     for (size_t i = 0; i < rows; i++) {
         memcpy(F + i * t->w, hidden + i * k, k * sizeof *F);
         if (t->w > k)
@@ -43,7 +44,7 @@ static void fill(const task *t, size_t first, size_t rows, double *hidden, doubl
 static void measure_rows(const task *t, size_t block, size_t rows, const double *F, double *P,
                          double *y)
 {
-    size_t m = t->r->model->m;
+    size_t m = t->weights->m;
     ur_multiply(rows, t->w, t->rank, F, t->T, P);
     ur_multiply_nt(rows, t->rank, m, P, t->Q, y);
     for (size_t i = 0; i < rows; i++) {
@@ -60,8 +61,8 @@ static unrelu_status measure_block(void *context, size_t block, unrelu_error *er
 {
     UR_ARENA(arena);
     task *t = context;
-    const unrelu_network *model = t->r->model;
-    size_t first = block * ROWS, left = model->n - first, rows = left < ROWS ? left : ROWS;
+    const ur_weights *model = t->weights;
+    size_t first = block * ROWS, left = t->given->data.n - first, rows = left < ROWS ? left : ROWS;
     double *hidden = ur_take(&arena, rows, t->w * sizeof *hidden);
     double *F = ur_take(&arena, rows, t->w * sizeof *F);
     double *y = ur_take(&arena, rows, model->m * sizeof *y);
@@ -77,7 +78,7 @@ static unrelu_status measure_block(void *context, size_t block, unrelu_error *er
 /* T, Q and the rank from F'F */
 static unrelu_status factor(task *t, unrelu_error *err)
 {
-    const unrelu_network *model = t->r->model;
+    const ur_weights *model = t->weights;
     size_t w = t->w, m = model->m, k = model->k, short_side = w < m ? w : m;
     UR_ARENA(arena);
     double *values = ur_take(&arena, w, sizeof *values), *Z = ur_take(&arena, w, w * sizeof *Z);
@@ -113,13 +114,13 @@ static unrelu_status factor(task *t, unrelu_error *err)
 
 static void read_maxima(const task *t, size_t blocks, ur_incoherence *out)
 {
-    double n = (double)t->r->data.n, m = (double)t->r->data.m, r = (double)t->rank;
+    double n = (double)t->given->data.n, m = (double)t->given->data.m, r = (double)t->rank;
     double row = 0, column = 0, joint = 0;
     for (size_t b = 0; b < blocks; b++) {
         row = fmax(row, t->row[b]);
         joint = fmax(joint, t->joint[b]);
     }
-    for (size_t j = 0; j < t->r->data.m; j++) {
+    for (size_t j = 0; j < t->given->data.m; j++) {
         double square = 0;
         for (size_t l = 0; l < t->rank; l++)
             square += t->Q[j * t->rank + l] * t->Q[j * t->rank + l];
@@ -133,15 +134,16 @@ static void read_maxima(const task *t, size_t blocks, ur_incoherence *out)
     out->bound = fmin(n, m) / (out->mu * log(fmax(n, m)) * log(fmax(n, m)));
 }
 
-unrelu_status ur_incoherence_measure(const ur_recover *r, ur_incoherence *out, unrelu_error *err)
+unrelu_status ur_incoherence_measure(const ur_problem *given, const ur_weights *model,
+                                     ur_incoherence *out, unrelu_error *err)
 {
-    const unrelu_network *model = r->model;
-    size_t blocks = (model->n + ROWS - 1) / ROWS, constant = 0;
+    size_t blocks = (given->data.n + ROWS - 1) / ROWS, constant = 0;
     for (size_t j = 0; j < model->m; j++)
         constant |= model->e[j] != 0;
     UR_ARENA(arena);
     size_t w = model->k + constant;
-    task t = {.r = r,
+    task t = {.given = given,
+              .weights = model,
               .w = w,
               .sums = ur_take(&arena, blocks, w * w * sizeof *t.sums),
               .T = ur_take(&arena, w, w * sizeof *t.T),
@@ -150,14 +152,14 @@ unrelu_status ur_incoherence_measure(const ur_recover *r, ur_incoherence *out, u
               .joint = ur_take(&arena, blocks, sizeof *t.joint)};
     *out = (ur_incoherence){0};
     UR_TRY(ur_arena_status(&arena, err));
-    UR_TRY(ur_each(r->exec, "certifying", blocks, measure_block, &t, err));
+    UR_TRY(ur_each(given->exec, "certifying", blocks, measure_block, &t, err));
     for (size_t b = 1; b < blocks; b++)
         for (size_t i = 0; i < w * w; i++)
             t.sums[i] += t.sums[b * w * w + i];
     UR_TRY(factor(&t, err));
     if (t.rank == 0)
         return UNRELU_OK;
-    UR_TRY(ur_each(r->exec, "certifying", blocks, measure_block, &t, err));
+    UR_TRY(ur_each(given->exec, "certifying", blocks, measure_block, &t, err));
     read_maxima(&t, blocks, out);
     return UNRELU_OK;
 }

@@ -4,13 +4,10 @@
  * meets most of its cells to rounding is proof; then some cell of all rows must be off. 0.05 to
  * 0.4 s of processor time for any size of labels. */
 #include "base/error.h"
-#include "base/memory.h"
 #include "base/random.h"
 #include "network/hard/sparse_noise/sparse_noise.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { LEAST_COLUMNS = 8, COLUMNS = 40, ROWS = 500, RANK = 10, DRAWS = 500 };
 
@@ -18,16 +15,15 @@ enum { LEAST_COLUMNS = 8, COLUMNS = 40, ROWS = 500, RANK = 10, DRAWS = 500 };
 static unrelu_status choose(const ur_sparse_cells *all, size_t count, size_t *column,
                             double *per_unit, unrelu_error *err)
 {
-    double *random = ur_doubles(all->m);
-    if (!random)
-        return ur_fail_memory(err, all->m, "columns");
+    UR_ARENA(arena);
+    double *random = ur_take(&arena, all->m, sizeof *random);
+    UR_TRY(ur_arena_status(&arena, err));
     ur_random_uniforms(all->seed, UR_STREAM_SPARSE_COLUMNS, 0, all->m, random);
     for (size_t j = 0, kept = 0; j < all->m; j++) /* count of those that are left */
         if (random[j] * (double)(all->m - j) < (double)(count - kept) && kept < count) {
             per_unit[kept] = all->per_unit[j];
             column[kept++] = j;
         }
-    free(random);
     return UNRELU_OK;
 }
 
@@ -51,47 +47,42 @@ static int is_off(const ur_sparse_cells *all, const size_t *column, size_t m, co
     return 0;
 }
 
-unrelu_status ur_sparse_noise_looks(const ur_recover *r, int *looks, unrelu_error *err)
+static unrelu_status look_at_some(const ur_sparse_cells *all, size_t n, size_t m, int *looks,
+                                  unrelu_error *err)
 {
     UR_ARENA(arena);
-    ur_sparse_cells all = {0}, few = {0};
+    size_t *column = ur_take(&arena, m, sizeof *column);
+    double *a = ur_take(&arena, n, m * sizeof *a);
+    ur_sparse_cells few = *all;
     ur_subspace s = {0};
-    size_t m = r->data.m < COLUMNS ? r->data.m : COLUMNS;
-    size_t n = r->data.n < ROWS ? r->data.n : ROWS;
-    size_t *column = NULL;
-    double *a = NULL;
     int found = 0;
-    *looks = 0;
-    if (m < LEAST_COLUMNS || n < LEAST_COLUMNS)
-        return UNRELU_OK;
-    unrelu_status status = ur_sparse_cells_open(r, &arena, &all, err);
-    if (status != UNRELU_OK)
-        goto done;
-    column = ur_alloc(m, sizeof *column);
-    a = ur_alloc(n, m * sizeof *a);
-    few = all;
     few.n = n;
     few.m = m;
     few.a = a;
     few.draws = DRAWS;
-    few.per_unit = ur_doubles(m);
-    if (!column || !a || !few.per_unit) {
-        status = ur_fail_memory(err, n * m, "labels");
-        goto done;
-    }
-    status = choose(&all, m, column, few.per_unit, err);
-    for (size_t i = 0; i < n && status == UNRELU_OK; i++) {
-        size_t row = (size_t)((double)i * ((double)all.n / (double)n));
+    few.per_unit = ur_take(&arena, m, sizeof *few.per_unit);
+    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(choose(all, m, column, few.per_unit, err));
+    for (size_t i = 0; i < n; i++) {
+        size_t row = (size_t)((double)i * ((double)all->n / (double)n));
         for (size_t j = 0; j < m; j++)
-            a[i * m + j] = all.a[row * all.m + column[j]];
+            a[i * m + j] = all->a[row * all->m + column[j]];
     }
-    if (status == UNRELU_OK)
-        status = ur_subspace_find(&few, 0, 0, n, RANK, 0, &arena, &s, &found, err);
-    if (status == UNRELU_OK && found)
-        *looks = s.wrong > 0 || s.worst < 1 || is_off(&all, column, m, &s);
-done:
-    free(column);
-    free(a);
-    free(few.per_unit);
-    return status;
+    UR_TRY(ur_subspace_find(&few, 0, 0, n, RANK, 0, &arena, &s, &found, err));
+    if (found)
+        *looks = s.wrong > 0 || s.worst < 1 || is_off(all, column, m, &s);
+    return UNRELU_OK;
+}
+
+unrelu_status ur_sparse_noise_looks(const ur_problem *given, int *looks, unrelu_error *err)
+{
+    UR_ARENA(arena);
+    ur_sparse_cells all = {0};
+    size_t m = given->data.m < COLUMNS ? given->data.m : COLUMNS;
+    size_t n = given->data.n < ROWS ? given->data.n : ROWS;
+    *looks = 0;
+    if (m < LEAST_COLUMNS || n < LEAST_COLUMNS)
+        return UNRELU_OK;
+    UR_TRY(ur_sparse_cells_open(given, &arena, &all, err));
+    return look_at_some(&all, n, m, looks, err);
 }

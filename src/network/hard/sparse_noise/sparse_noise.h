@@ -10,13 +10,12 @@
  *   clean        the rows so found without their wrong cells, and their exact network
  *   audit        all cells of all rows against that network, apart from all of the above: E
  *   structure    whether E may hide a neuron: wrong rows, or a support that depends on x
- *   incoherence  the mu of Theorem 14
- *   pcp          principal component pursuit, for comparison */
+ *   incoherence  the mu of Theorem 14 */
 #ifndef UR_SPARSE_NOISE_H
 #define UR_SPARSE_NOISE_H
 
-#include "base/arena.h"
-#include "network/problem/recover.h"
+#include "network/data/frame.h"
+#include "network/problem/outcome.h"
 
 enum {
     UR_STREAM_SPARSE_ROWS = 130,
@@ -36,7 +35,7 @@ typedef struct {
     const unrelu_exec *exec;
 } ur_sparse_cells;
 
-unrelu_status ur_sparse_cells_open(const ur_recover *r, ur_arena *arena, ur_sparse_cells *cells,
+unrelu_status ur_sparse_cells_open(const ur_problem *given, ur_arena *arena, ur_sparse_cells *cells,
                                    unrelu_error *err);
 /* of count numbers, which are shuffled; 0 where there are none */
 double ur_median(size_t count, double *numbers);
@@ -128,11 +127,12 @@ typedef struct {
 } ur_clean;
 
 /* `rows` of the data, evenly spread; s is judged anew on them, *accepted says whether it holds */
-unrelu_status ur_clean_make(const ur_recover *r, const ur_sparse_cells *cells, size_t rows,
+unrelu_status ur_clean_make(const ur_problem *given, const ur_sparse_cells *cells, size_t rows,
                             ur_subspace *s, ur_clean *clean, int *accepted, unrelu_error *err);
 void ur_clean_free(ur_clean *clean);
-/* the exact network of the cleaned rows becomes the model, with the verdict it has there */
-unrelu_status ur_clean_recover(ur_recover *r, ur_clean *clean, int *met, unrelu_error *err);
+/* the exact network of the cleaned rows, which the rules of uniqueness will look at */
+unrelu_status ur_clean_recover(const ur_problem *given, const ur_clean *clean, ur_outcome *out,
+                               unrelu_error *err);
 
 /* --- audit.c --- */
 typedef struct {
@@ -146,15 +146,16 @@ typedef struct {
     unsigned char *idle; /* n: the network gives 0 there */
 } ur_audit;
 
-/* The model against all labels; sets its E, and its counts of samples. */
-unrelu_status ur_audit_run(ur_recover *r, const ur_clean *clean, ur_audit *audit,
-                           unrelu_error *err);
+/* The network of out against all labels; sets its E. */
+unrelu_status ur_audit_run(const ur_problem *given, const ur_clean *clean, ur_outcome *out,
+                           ur_audit *audit, unrelu_error *err);
 void ur_audit_free(ur_audit *audit);
 
 /* --- structure.c --- */
-/* why[0] = 0: the support of E looks like one at random; else what does not, as a sentence */
-unrelu_status ur_structure_test(const ur_recover *r, const ur_audit *audit, char *why, size_t room,
-                                unrelu_error *err);
+/* *why = NULL: the support of E looks like one at random; else what does not, as a sentence in the
+ * arena of out */
+unrelu_status ur_structure_test(const ur_problem *given, const ur_outcome *out,
+                                const ur_audit *audit, const char **why, unrelu_error *err);
 /* P(count <= t) of n trials with probability p */
 double ur_binomial_below(size_t n, double p, size_t t);
 
@@ -166,19 +167,16 @@ typedef struct {
     size_t r;             /* rank of L */
     double bound;         /* m / (mu log^2 n): what Theorem 14 wants k to be below, times const */
 } ur_incoherence;
-/* of the labels that the model gives; scales of columns count as they are */
-unrelu_status ur_incoherence_measure(const ur_recover *r, ur_incoherence *out, unrelu_error *err);
-
-/* --- pcp.c, pursuit.c --- */
-/* min |L|_* + lambda |S|_1, L + S = A (n x m), by the inexact augmented Lagrangian method; Y (may
- * be NULL): its multiplier. Ends at |A - L - S|_F <= 1e-9 |A|_F or after 1000 steps. */
-unrelu_status ur_pcp(size_t n, size_t m, const double *A, double lambda, const unrelu_exec *exec,
-                     double *L, double *S, double *Y, int *steps, unrelu_error *err);
-unrelu_status ur_pcp_recover(ur_recover *r, int *met, unrelu_error *err);
+/* of the labels that a network gives; scales of columns count as they are */
+unrelu_status ur_incoherence_measure(const ur_problem *given, const ur_weights *weights,
+                                     ur_incoherence *out, unrelu_error *err);
 
 /* --- looks.c --- */
 /* A cheap test, for --method auto, whether the labels look like low rank plus sparse errors:
  * *looks = 0 for clean labels, for labels with noise in every cell, and below 8 columns. */
-unrelu_status ur_sparse_noise_looks(const ur_recover *r, int *looks, unrelu_error *err);
+unrelu_status ur_sparse_noise_looks(const ur_problem *given, int *looks, unrelu_error *err);
+
+/* --- sparse_noise.c --- */
+unrelu_status ur_sparse_noise(const ur_problem *given, ur_outcome *out, unrelu_error *err);
 
 #endif

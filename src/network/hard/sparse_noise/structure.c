@@ -10,7 +10,6 @@
 #include "network/hard/sparse_noise/sparse_noise.h"
 
 #include <math.h>
-#include <stdio.h>
 
 enum {
     BLOCK = 256,       /* rows whose neurons are held at a time */
@@ -40,17 +39,17 @@ double ur_binomial_below(size_t n, double p, size_t t)
 /* ---- neurons ---- */
 
 /* on (n, k): which are on */
-static unrelu_status set_on(const ur_recover *r, unsigned char *on, unrelu_error *err)
+static unrelu_status set_on(const ur_data *data, const ur_weights *model, unsigned char *on,
+                            unrelu_error *err)
 {
     UR_ARENA(arena);
-    const unrelu_network *model = r->model;
-    size_t k = model->k;
+    size_t k = model->k, n = data->n;
     double *t = ur_take(&arena, BLOCK, k * sizeof *t);
     double *y = ur_take(&arena, BLOCK, model->m * sizeof *y);
     UR_TRY(ur_arena_status(&arena, err));
-    for (size_t first = 0; first < model->n; first += BLOCK) {
-        size_t rows = model->n - first < BLOCK ? model->n - first : BLOCK;
-        ur_network_forward(model, r->data.x + first * model->d, rows, t, y);
+    for (size_t first = 0; first < n; first += BLOCK) {
+        size_t rows = n - first < BLOCK ? n - first : BLOCK;
+        ur_network_forward(model, data->x + first * model->d, rows, t, y);
         for (size_t i = 0; i < rows * k; i++)
             on[first * k + i] = t[i] > 0;
     }
@@ -58,16 +57,15 @@ static unrelu_status set_on(const ur_recover *r, unsigned char *on, unrelu_error
 }
 
 /* the largest share of wrong cells of a column where a neuron is on */
-static unrelu_status test_neurons(const ur_recover *r, double *worst, size_t *column,
-                                  size_t *neuron, unrelu_error *err)
+static unrelu_status test_neurons(const ur_data *data, const ur_outcome *model, double *worst,
+                                  size_t *column, size_t *neuron, unrelu_error *err)
 {
-    const unrelu_network *model = r->model;
-    size_t n = model->n, m = model->m, k = model->k;
+    size_t n = data->n, m = data->m, k = model->weights.k;
     UR_ARENA(arena);
     unsigned char *on = ur_take(&arena, n, k);
     double *wrong = ur_take(&arena, m, k * sizeof *wrong), *of = ur_take(&arena, k, sizeof *of);
     UR_TRY(ur_arena_status(&arena, err));
-    UR_TRY(set_on(r, on, err));
+    UR_TRY(set_on(data, &model->weights, on, err));
     for (size_t i = 0; i < n * k; i++)
         of[i % k] += on[i];
     for (size_t i = 0; i < model->corrupted; i++)
@@ -88,10 +86,10 @@ static unrelu_status test_neurons(const ur_recover *r, double *worst, size_t *co
 
 /* Rows with so few cells met that none is expected. The typical share of wrong cells is that of the
  * median row, or of all; rows where the network gives 0 say little of it (0 is a common error). */
-static unrelu_status count_dead(const ur_recover *r, const ur_audit *audit, size_t *dead,
+static unrelu_status count_dead(const ur_data *data, const ur_audit *audit, size_t *dead,
                                 unrelu_error *err)
 {
-    size_t n = r->data.n, m = r->data.m, most = m, rows = 0;
+    size_t n = data->n, m = data->m, most = m, rows = 0;
     UR_ARENA(arena);
     double *missed = ur_take(&arena, n, sizeof *missed), sum = 0;
     *dead = 0;
@@ -166,7 +164,7 @@ static void add_rows(const ur_frame *frame, const ur_audit *audit, size_t *place
     }
 }
 
-static void add_cells(const unrelu_network *model, const ur_frame *frame, const size_t *place,
+static void add_cells(const ur_outcome *model, const ur_frame *frame, const size_t *place,
                       moments *s)
 {
     size_t p = s->p, m = s->m;
@@ -210,52 +208,57 @@ static unrelu_status largest_deviate(moments *s, double *worst, size_t *where, u
     return UNRELU_OK;
 }
 
-static unrelu_status test_inputs(const ur_recover *r, const ur_audit *audit, double *worst,
-                                 size_t *where, unrelu_error *err)
+static unrelu_status test_inputs(const ur_data *data, const ur_outcome *model,
+                                 const ur_audit *audit, double *worst, size_t *where,
+                                 unrelu_error *err)
 {
     UR_ARENA(arena);
-    size_t *place = ur_take(&arena, r->data.n, sizeof *place);
+    size_t *place = ur_take(&arena, data->n, sizeof *place);
     ur_frame frame;
     moments s;
     UR_TRY(ur_arena_status(&arena, err));
-    UR_TRY(ur_frame_make(&r->data, MOST_ROWS, (ur_terms){1, 0}, 1, &arena, &frame, err));
-    UR_TRY(moments_open(&arena, r->data.m, frame.p, &s, err));
+    UR_TRY(ur_frame_make(data, MOST_ROWS, (ur_terms){1, 0}, 1, &arena, &frame, err));
+    UR_TRY(moments_open(&arena, data->m, frame.p, &s, err));
     add_rows(&frame, audit, place, &s);
-    add_cells(r->model, &frame, place, &s);
+    add_cells(model, &frame, place, &s);
     return largest_deviate(&s, worst, where, err);
 }
 
-unrelu_status ur_structure_test(const ur_recover *r, const ur_audit *audit, char *why, size_t room,
-                                unrelu_error *err)
+unrelu_status ur_structure_test(const ur_problem *given, const ur_outcome *out,
+                                const ur_audit *audit, const char **why, unrelu_error *err)
 {
+    const ur_data *data = &given->data;
     size_t dead = 0, where = 0, column = 0, neuron = 0;
     double worst = 0, share = 0;
-    why[0] = 0;
-    if (r->model->corrupted == 0)
+    *why = NULL;
+    if (out->corrupted == 0)
         return UNRELU_OK;
-    UR_TRY(test_neurons(r, &share, &column, &neuron, err));
-    UR_TRY(count_dead(r, audit, &dead, err));
-    UR_TRY(test_inputs(r, audit, &worst, &where, err));
+    UR_TRY(test_neurons(data, out, &share, &column, &neuron, err));
+    UR_TRY(count_dead(data, audit, &dead, err));
+    UR_TRY(test_inputs(data, out, audit, &worst, &where, err));
     if (share >= MAJORITY)
-        snprintf(
-            why, room,
+        *why = ur_take_text(
+            out->arena,
             "label column %zu is not met in %.0f %% of the samples where neuron %zu is on, and "
             "less than half is needed: that entry of U is not certain",
             column + 1, 100 * share, neuron + 1);
     else if (dead > 0)
-        snprintf(why, room,
-                 "%zu row%s of labels %s wrong nearly everywhere, which wrong cells at random are "
-                 "not: a neuron that is on for few samples looks the same",
-                 dead, dead == 1 ? "" : "s", dead == 1 ? "is" : "are");
-    else if (worst > DEVIATES && where < r->data.m)
-        snprintf(why, room,
-                 "which cells of label column %zu are wrong depends on the inputs (%.0f standard "
-                 "deviations): a neuron with few outputs looks the same",
-                 where + 1, worst);
+        *why = ur_take_text(
+            out->arena,
+            "%zu row%s of labels %s wrong nearly everywhere, which wrong cells at random are not: "
+            "a neuron that is on for few samples looks the same",
+            dead, dead == 1 ? "" : "s", dead == 1 ? "is" : "are");
+    else if (worst > DEVIATES && where < data->m)
+        *why = ur_take_text(
+            out->arena,
+            "which cells of label column %zu are wrong depends on the inputs (%.0f standard "
+            "deviations): a neuron with few outputs looks the same",
+            where + 1, worst);
     else if (worst > DEVIATES)
-        snprintf(why, room,
-                 "how many cells of a row are wrong depends on its inputs (%.0f standard "
-                 "deviations): a neuron that is missing looks the same",
-                 worst);
+        *why = ur_take_text(
+            out->arena,
+            "how many cells of a row are wrong depends on its inputs (%.0f standard deviations): a "
+            "neuron that is missing looks the same",
+            worst);
     return UNRELU_OK;
 }

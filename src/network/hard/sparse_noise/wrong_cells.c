@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "model/digits.h"
 #include "network/hard/sparse_noise/sparse_noise.h"
+#include "network/problem/tolerance.h"
 
 #include <math.h>
 
@@ -12,9 +13,9 @@ enum {
     DRAWS = 4000 /* of cells of a row, where no budget is given */
 };
 /* Cells that close are the same. A row is solved from few cells, which amplifies their rounding:
- * ROUNDINGS of what decimals were cut to, 50 of single precision, 1e7 of doubles; never as much as
- * a typical cell. */
-static const double SINGLE = 3e-6, DOUBLE = 1e-9, ROUNDINGS = 12, COARSEST = 1e-2;
+ * ROUNDINGS of what decimals were cut to, 1e7 of doubles, and never more than a tolerance can be
+ * (tolerance.h). */
+static const double DOUBLE = 1e-9, ROUNDINGS = 12;
 
 double ur_median(size_t count, double *v)
 {
@@ -59,11 +60,11 @@ static double typical(const ur_sparse_cells *c, size_t j, double *scratch)
     return ur_median(count, scratch);
 }
 
-unrelu_status ur_sparse_cells_open(const ur_recover *r, ur_arena *arena, ur_sparse_cells *c,
+unrelu_status ur_sparse_cells_open(const ur_problem *given, ur_arena *arena, ur_sparse_cells *c,
                                    unrelu_error *err)
 {
     UR_ARENA(own);
-    const ur_data *data = &r->data;
+    const ur_data *data = &given->data;
     size_t n = data->n, m = data->m, looked = 2 * LOOK < n ? 2 * LOOK : n, count = 0;
     double *scratch = ur_take(&own, looked, sizeof *scratch);
     double *rounding = ur_take(&own, m, sizeof *rounding);
@@ -71,9 +72,9 @@ unrelu_status ur_sparse_cells_open(const ur_recover *r, ur_arena *arena, ur_spar
                            .m = m,
                            .a = data->a,
                            .per_unit = ur_take(arena, m, sizeof *c->per_unit),
-                           .seed = r->options->seed,
-                           .draws = r->options->budget ? r->options->budget : DRAWS,
-                           .exec = r->exec};
+                           .seed = given->options.seed,
+                           .draws = given->options.budget ? given->options.budget : DRAWS,
+                           .exec = given->exec};
     UR_TRY(ur_arena_status(&own, err));
     UR_TRY(ur_arena_status(arena, err));
     int single = ur_digits_single(n * m, c->a);
@@ -86,6 +87,7 @@ unrelu_status ur_sparse_cells_open(const ur_recover *r, ur_arena *arena, ur_spar
     }
     /* a column of zeros and a few round errors says nothing of the others: the median */
     c->tolerance =
-        single ? SINGLE : fmin(fmax(DOUBLE, ROUNDINGS * ur_median(count, rounding)), COARSEST);
+        single ? UR_TOLERANCE_SINGLE
+               : fmin(fmax(DOUBLE, ROUNDINGS * ur_median(count, rounding)), UR_TOLERANCE_MOST);
     return UNRELU_OK;
 }

@@ -76,7 +76,7 @@ static unrelu_status add_sides(job *b, unrelu_error *err)
 {
     for (size_t i = 0; i < b->n; i++) {
         int side = side_of(b, i);
-        if (i % LOOK_UP == 0 && ur_cancelled(b->e->r->exec))
+        if (i % LOOK_UP == 0 && ur_cancelled(b->e->given->exec))
             return ur_fail_cancelled(err);
         if (side == 0)
             continue;
@@ -186,7 +186,7 @@ static unrelu_status solve(job *b, mpz_t *v, unrelu_error *err)
     char *why = b->e->why;
     UR_TRY(find_nearest(b, err));
     for (size_t i = 0; i < sizeof NEAR / sizeof *NEAR; i++) {
-        if (ur_cancelled(b->e->r->exec))
+        if (ur_cancelled(b->e->given->exec))
             return ur_fail_cancelled(err);
         combine(b, NEAR[i], v);
         why[0] = '\0';
@@ -211,7 +211,7 @@ static unrelu_status solve(job *b, mpz_t *v, unrelu_error *err)
 unrelu_status ur_verify_neuron(ur_verification *e, size_t j, unrelu_error *err)
 {
     UR_ARENA(arena);
-    const unrelu_network *model = e->r->model;
+    const unrelu_network *model = e->model;
     size_t d = model->d, k = model->k, size = k + d;
     const double *v = model->V + j * d;
     job b = {.e = e,
@@ -220,7 +220,7 @@ unrelu_status ur_verify_neuron(ur_verification *e, size_t j, unrelu_error *err)
              .d = d,
              .n = model->n,
              .v = v,
-             .length = ur_kink_neuron(&e->r->data, v),
+             .length = ur_kink_neuron(&e->given->data, v),
              .row = ur_integers(&arena, size),
              .part = ur_integers(&arena, 1),
              .common = ur_integers(&arena, 1),

@@ -21,9 +21,8 @@ enum { LOOK_UP = 256 }; /* rows between looks whether to go on */
 
 /* ---- what can be certified ---- */
 
-static int is_eligible(const ur_recover *r, char *why)
+static int is_eligible(const unrelu_network *model, char *why)
 {
-    const unrelu_network *model = r->model;
     char activation[48];
     unrelu_activation_name(model->activation, activation, sizeof activation);
     if (model->verdict != UNRELU_VERDICT_EXACT && model->verdict != UNRELU_VERDICT_UNCERTIFIED)
@@ -44,12 +43,12 @@ static int is_eligible(const ur_recover *r, char *why)
 
 static unrelu_status find_basis(ur_verification *e, unrelu_error *err)
 {
-    const ur_recover *r = e->r;
-    size_t k = r->model->k, m = r->model->m, rank = 0;
+    const ur_problem *given = e->given;
+    size_t k = e->model->k, m = e->model->m, rank = 0;
     UR_ARENA(arena);
     ur_null null;
     UR_TRY(ur_null_make(m, &arena, &null, err));
-    for (size_t i = 0; i < r->data.n && !e->why[0]; i++) {
+    for (size_t i = 0; i < given->data.n && !e->why[0]; i++) {
         ur_quotients_row(&e->data, i, e->x, e->a);
         size_t column = ur_null_add(&null, e->a);
         if (column == UR_NULL_HOLDS)
@@ -61,7 +60,7 @@ static unrelu_status find_basis(ur_verification *e, unrelu_error *err)
                      i + 1, k + 1, k, k == 1 ? " gives" : "s give", k);
         else
             e->basis[rank++] = column;
-        if (ur_cancelled(r->exec))
+        if (ur_cancelled(given->exec))
             return ur_fail_cancelled(err);
     }
     if (rank < k)
@@ -76,7 +75,7 @@ static unrelu_status find_basis(ur_verification *e, unrelu_error *err)
 /* row i of (F, A), both times the same integer */
 static void set_features(ur_verification *e, size_t i, mpz_t *row)
 {
-    size_t d = e->r->model->d, k = e->r->model->k, m = e->r->model->m;
+    size_t d = e->model->d, k = e->model->k, m = e->model->m;
     ur_quotients_row(&e->data, i, e->x, e->a);
     for (size_t j = 0; j < k; j++) {
         ur_integers_dot(d, e->x, e->V + j * d, row[j]);
@@ -89,10 +88,10 @@ static void set_features(ur_verification *e, size_t i, mpz_t *row)
 
 static unrelu_status verify(ur_verification *e, ur_null *null, mpz_t *row, unrelu_error *err)
 {
-    const ur_recover *r = e->r;
-    size_t k = r->model->k, m = r->model->m;
-    for (size_t i = 0; i < r->data.n; i++) {
-        if (i % LOOK_UP == 0 && ur_cancelled(r->exec))
+    const ur_problem *given = e->given;
+    size_t k = e->model->k, m = e->model->m;
+    for (size_t i = 0; i < given->data.n; i++) {
+        if (i % LOOK_UP == 0 && ur_cancelled(given->exec))
             return ur_fail_cancelled(err);
         set_features(e, i, row);
         size_t lost = ur_null_add(null, row);
@@ -138,7 +137,7 @@ static char *write_fraction(const mpz_t p, const mpz_t q)
 
 static unrelu_status write_weights(ur_verification *e, ur_null *null, unrelu_error *err)
 {
-    unrelu_network *model = e->r->model;
+    unrelu_network *model = e->model;
     size_t d = model->d, k = model->k, m = model->m, failed = 0;
     char **V = model->V_rational = ur_alloc(k, d * sizeof *V);
     char **U = model->U_rational = ur_alloc(m, k * sizeof *U);
@@ -163,7 +162,7 @@ static unrelu_status write_weights(ur_verification *e, ur_null *null, unrelu_err
 static unrelu_status certify(ur_verification *e, unrelu_error *err)
 {
     UR_ARENA(arena);
-    size_t size = e->r->model->k + e->r->model->m;
+    size_t size = e->model->k + e->model->m;
     ur_null null;
     mpz_t *row = ur_integers(&arena, size);
     UR_TRY(ur_null_make(size, &arena, &null, err));
@@ -176,17 +175,17 @@ static unrelu_status certify(ur_verification *e, unrelu_error *err)
 static unrelu_status walk(ur_verification *e, unrelu_error *err)
 {
     UR_ARENA(arena);
-    const ur_recover *r = e->r;
-    size_t d = r->model->d, k = r->model->k;
+    const ur_problem *given = e->given;
+    size_t d = e->model->d, k = e->model->k;
     e->basis = ur_take(&arena, k, sizeof *e->basis);
     e->x = ur_integers(&arena, d);
-    e->a = ur_integers(&arena, r->model->m);
+    e->a = ur_integers(&arena, e->model->m);
     e->V = ur_integers(&arena, k * d);
-    UR_TRY(ur_quotients_make(&r->data, r->exec, &arena, &e->data, e->why, err));
+    UR_TRY(ur_quotients_make(&given->data, given->exec, &arena, &e->data, e->why, err));
     if (!e->why[0])
         UR_TRY(find_basis(e, err));
     for (size_t j = 0; !e->why[0] && j < k; j++) {
-        ur_progress(r->exec, STAGE, (double)j / (double)(k + 1));
+        ur_progress(given->exec, STAGE, (double)j / (double)(k + 1));
         UR_TRY(ur_verify_neuron(e, j, err));
     }
     return e->why[0] ? UNRELU_OK : certify(e, err);
@@ -198,12 +197,12 @@ unrelu_status ur_rational_ready(unrelu_error *err)
     return UNRELU_OK;
 }
 
-unrelu_status ur_rational(ur_recover *r, unrelu_error *err)
+unrelu_status ur_rational(const ur_problem *given, unrelu_network *model, unrelu_error *err)
 {
-    ur_verification e = {.r = r};
-    if (is_eligible(r, e.why))
+    ur_verification e = {.given = given, .model = model};
+    if (is_eligible(model, e.why))
         UR_TRY(walk(&e, err));
-    return e.why[0] ? ur_network_warn(r->model, "certify", err,
-                                      "not verified in exact arithmetic: %s", e.why)
+    return e.why[0] ? ur_network_warn(model, "certify", err, "not verified in exact arithmetic: %s",
+                                      e.why)
                     : UNRELU_OK;
 }

@@ -4,8 +4,7 @@
 #ifndef UR_RATIONAL_H
 #define UR_RATIONAL_H
 
-#include "base/arena.h"
-#include "network/problem/recover.h"
+#include "network/verdict/verdict.h"
 
 #include <gmp.h>
 
@@ -68,7 +67,8 @@ void ur_quotients_row(ur_quotients *all, size_t i, mpz_t *x, mpz_t *a);
 
 /* --- neuron.c --- */
 typedef struct {
-    const ur_recover *r;
+    const ur_problem *given;
+    unrelu_network *model;
     ur_quotients data;
     size_t *basis;    /* k columns of labels, independent */
     mpz_t *x, *a, *V; /* d, m: a row; (k, d): neurons */

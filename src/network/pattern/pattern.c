@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "network/exact/pattern.h"
+#include "network/pattern/pattern.h"
 
 #include "base/arena.h"
 #include "base/memory.h"

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Both files in memory, checked; how many digits the labels carry. */
+#ifndef UR_DATA_H
+#define UR_DATA_H
+
+#include "base/arena.h"
+#include "network/problem/problem.h"
+
+/* --- data.c --- */
+unrelu_status ur_data_load(unrelu_source *inputs, unrelu_source *labels, const unrelu_exec *exec,
+                           ur_arena *arena, ur_data *data, unrelu_error *err);
+
+/* --- label_precision.c --- */
+void ur_data_judge(ur_data *data); /* sets the floors, tolerance and precision */
+/* of column j, whose labels are rounded so (0: they carry all digits); data->floor is 0 before the
+ * first */
+void ur_data_set_floor(ur_data *data, size_t j, int single, double rounding, int digits);
+
+/* --- distinct.c --- */
+/* how many rows of x (n x d) differ from each other, from those of `used` (marks, may be NULL:
+ * those rows do not count either); stops at `enough` */
+unrelu_status ur_distinct(const double *x, size_t n, size_t d, const unsigned char *used,
+                          size_t enough, size_t *count, unrelu_error *err);
+
+/* --- kink.c --- */
+/* Whether v x + c is above 0, below, or there to within rounding: |v x + c| up to UR_KINK times
+ * the size of its terms, in the scales of the inputs' columns. */
+#define UR_KINK 1e-9
+double ur_kink_row(const ur_data *data, const double *x);    /* size of a row */
+double ur_kink_neuron(const ur_data *data, const double *v); /* of a neuron */
+static inline double ur_kink(double row, double neuron, double c)
+{
+    return UR_KINK * (neuron * row + (c < 0 ? -c : c));
+}
+
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The default: an exact network; where there is none the hard cases that may apply; where these
+ * find none either, the maximum likelihood. --method exact ends with the first, --method moments
+ * is the last alone. */
+#include "base/error.h"
+#include "dense/activation.h"
+#include "network/exact/exact.h"
+#include "network/noisy/noisy.h"
+#include "network/recover/methods.h"
+
+#include <math.h>
+
+/* the notes and k of a fit that was refused stay, its network does not */
+static void fail_exact(const ur_problem *given, ur_outcome *out)
+{
+    const char *best = "";
+    if (out->closest < 1)
+        best = ur_take_text(out->arena, " (the best residual is %.2g, and %.2g is needed)",
+                            out->closest, given->data.floor);
+    out->answer = UR_NONE;
+    out->failure = ur_take_text(
+        out->arena,
+        "no exact fit was found%s: the labels are noisy, or not of such a network; without %s they "
+        "are fitted with noise",
+        best, given->options.method == UNRELU_RECOVER_EXACT ? "--method exact" : "--noise none");
+}
+
+/* A method that does not apply to the data is passed over, and what it left is dropped. */
+static unrelu_status try_fallback(const ur_problem *given, const ur_method *method, ur_outcome *out,
+                                  unrelu_error *err)
+{
+    UR_ARENA(arena);
+    ur_outcome tried = ur_outcome_in(&arena);
+    ur_problem within = *given;
+    unrelu_error why = {0};
+    tried.closest = out->closest;
+    if (within.options.budget == 0)
+        within.options.budget = method->fallback;
+    unrelu_status status = method->run(&within, method, &tried, &why);
+    if (status == UNRELU_OK)
+        status = ur_arena_status(&arena, &why);
+    out->closest = tried.closest;
+    if (status == UNRELU_EDATA || status == UNRELU_EUSAGE)
+        return UNRELU_OK;
+    if (status != UNRELU_OK && err)
+        *err = why;
+    if (status == UNRELU_OK && tried.answer != UR_NONE) {
+        tried.method = method->name;
+        ur_outcome_keep(&tried, out);
+    }
+    return status;
+}
+
+/* *tried: ", sparse-noise, one-sparse" */
+static unrelu_status fall_back(const ur_problem *given, const char **tried, ur_outcome *out,
+                               unrelu_error *err)
+{
+    const ur_method *method;
+    if (given->options.activation.kind != UNRELU_RELU)
+        return UNRELU_OK;
+    for (size_t i = 0; out->answer == UR_NONE && (method = ur_method_fallback(i)); i++) {
+        int yes = 0;
+        UR_TRY(method->applies(given, &yes, err));
+        if (!yes)
+            continue;
+        *tried = ur_take_text(out->arena, "%s, %s", *tried, method->name);
+        UR_TRY(try_fallback(given, method, out, err));
+    }
+    if (out->answer != UR_NONE)
+        ur_outcome_note(out, "fallback",
+                        "the default found no network that meets the labels; tried%s, and %s does",
+                        *tried + 1, out->method);
+    return UNRELU_OK;
+}
+
+unrelu_status ur_by_default(const ur_problem *given, const ur_method *method, ur_outcome *out,
+                            unrelu_error *err)
+{
+    const unrelu_recover_options *o = &given->options;
+    int asked_auto = method->id == UNRELU_RECOVER_AUTO,
+        asked_exact = method->id == UNRELU_RECOVER_EXACT;
+    const char *tried = "";
+    if ((asked_auto || asked_exact) && o->labels != UNRELU_LABELS_NOISY) {
+        UR_TRY(ur_exact_biases(given, out, err));
+        if (out->answer == UR_EXACT)
+            ur_outcome_note_merged(given, out);
+        if (out->answer == UR_NONE && asked_auto)
+            UR_TRY(fall_back(given, &tried, out, err));
+    }
+    if (out->answer != UR_NONE)
+        return UNRELU_OK;
+    if (asked_exact && ur_activation_degree(o->activation) > 0) {
+        fail_exact(given, out);
+        return UNRELU_OK;
+    }
+    UR_TRY(ur_noisy(given, out, err));
+    if (out->answer != UR_NOISY)
+        return UNRELU_OK;
+    if (o->labels == UNRELU_LABELS_NOISELESS) {
+        out->closest = fmin(out->closest, out->certificate.residual);
+        fail_exact(given, out);
+    } else if (o->labels == UNRELU_LABELS_AUTO && asked_auto) {
+        ur_outcome_note(out, "no-exact-fit",
+                        "no exact fit (best residual %.2g; tried exact%s): the labels are taken as "
+                        "noisy",
+                        fmin(out->closest, out->certificate.residual), tried);
+    }
+    return UNRELU_OK;
+}

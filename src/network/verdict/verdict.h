@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is said of an outcome, apart from the solver that found it. */
+#ifndef UR_VERDICT_H
+#define UR_VERDICT_H
+
+#include "network/data/frame.h"
+#include "network/problem/outcome.h"
+
+/* --- certify.c --- */
+/* Residual, shares of active samples and counts of a network over all rows, in the data's own
+ * coordinates; hold-out: the rows not in `seen` (NULL: the solver saw all). */
+unrelu_status ur_certify(const ur_problem *given, const ur_weights *weights, const ur_frame *seen,
+                         ur_arena *arena, ur_certificate *certificate, unrelu_error *err);
+/* A fit in a frame becomes the network of out, with its certificate. */
+unrelu_status ur_certify_fit(const ur_problem *given, const ur_frame *frame,
+                             const ur_newton_fit *fit, const ur_frame *seen, ur_outcome *out,
+                             unrelu_error *err);
+/* The network of out meets the labels: what the rules will look at. Arrays of frame and of the data
+ * given, and y (NULL: not tested), live as long as out. */
+unrelu_status ur_certify_exact(const ur_problem *given, const ur_frame *frame, const double *y,
+                               size_t rank, size_t linear, ur_outcome *out, unrelu_error *err);
+/* How far off a cell of column j may be and still be met, in the unit of its column, where no row
+ * is to drown in millions: `terms` sums |f(v x + c)| over the neurons of its row, largest is that
+ * of |U_ij|; per_unit = 1 / column_unit[j]. */
+double ur_certify_reach(const ur_data *data, size_t j, double per_unit, double largest,
+                        double terms, double e);
+
+/* --- rules.c --- */
+typedef struct {
+    unrelu_verdict verdict;
+    double gap; /* smallest 1 - rho_2 of the neurons' patterns; NaN: not measured */
+    ur_notes notes;
+} ur_judgement;
+
+/* By the rules of uniqueness where the labels are met; the notes lie in the arena of out. */
+unrelu_status ur_judge(const ur_problem *given, const ur_outcome *out, ur_judgement *judgement,
+                       unrelu_error *err);
+
+/* --- rational/rational.c, or rational_none.c in a library without GMP --- */
+/* UNRELU_EUSAGE where there is no exact arithmetic; asked before any work */
+unrelu_status ur_rational_ready(unrelu_error *err);
+/* The exact fit of integer or rational data again, in exact arithmetic: sets V_rational and
+ * U_rational where it holds, else warns why not. */
+unrelu_status ur_rational(const ur_problem *given, unrelu_network *model, unrelu_error *err);
+
+#endif
