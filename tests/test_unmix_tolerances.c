@@ -239,6 +239,17 @@ static void with_noise_a_unit_is_on_from_4_deviations_on(void **state)
     assert_true(M[0] == 0 && M[1] > 0 && M[2] > 0);
 }
 
+static void a_model_may_leave_4_deviations_of_the_noise(void **state)
+{
+    (void)state;
+    ur_cone c = {.n = 50, .d = 2, .p = 1, .unit = (double[]){8, 8}, .sigma = .1};
+    for (int more = 0; more < 2; more++) {
+        double left = (more ? 4.1 : 3.9) * c.sigma / 8;
+        ur_certificate all = {.left = left * left * 100};
+        assert_int_equal(ur_certificate_check(&c, &all, NULL), more ? UNRELU_EDATA : UNRELU_OK);
+    }
+}
+
 /* noise in proportion to the samples, as rounding to few digits is: below 1e-6 it is believed */
 static void noise_that_grows_with_the_samples_is_refused_from_1e_6_on(void **state)
 {
@@ -330,6 +341,7 @@ int main(void)
         cmocka_unit_test(a_unit_is_off_below_1e_8_of_the_sample),
         cmocka_unit_test(with_noise_a_unit_is_off_up_to_3_deviations_and_beyond_from_6_on),
         cmocka_unit_test(with_noise_a_unit_is_on_from_4_deviations_on),
+        cmocka_unit_test(a_model_may_leave_4_deviations_of_the_noise),
         cmocka_unit_test(noise_that_grows_with_the_samples_is_refused_from_1e_6_on),
         cmocka_unit_test(units_are_dependent_below_1e_7),
         cmocka_unit_test(a_residual_up_to_1e_9_is_exact),

@@ -115,6 +115,9 @@ typedef struct {
 /* M (n x p), exactly 0 where a unit is off (with noise: where it is not surely on) */
 unrelu_status ur_units_fill(const ur_cone *cone, const ur_units *units, const unrelu_exec *exec,
                             double *M, ur_certificate *all, unrelu_error *err);
+/* with noise: EDATA where more is left of the samples than that, so that they are no mixtures */
+unrelu_status ur_certificate_check(const ur_cone *cone, const ur_certificate *all,
+                                   unrelu_error *err);
 unrelu_status ur_units_fit(const ur_cone *cone, const ur_units *units, const double *M,
                            uint64_t seed, const unrelu_exec *exec, unrelu_gaussian *hidden,
                            unrelu_error *err);

@@ -150,6 +150,18 @@ unrelu_status ur_units_fill(const ur_cone *c, const ur_units *units, const unrel
     return UNRELU_OK;
 }
 
+unrelu_status ur_certificate_check(const ur_cone *c, const ur_certificate *all, unrelu_error *err)
+{
+    double left = c->unit[0] * sqrt(all->left / ((double)c->n * (double)c->d));
+    if (left <= UR_NOISE_LEFT * c->sigma)
+        return UNRELU_OK;
+    return ur_fail(err, UNRELU_EDATA,
+                   "p = %zu units leave %.3g of the samples (root mean square), %.2g times the "
+                   "noise that the singular values tell of: these are no mixtures of %zu units; "
+                   "another -p, or more samples",
+                   c->p, left, left / c->sigma, c->p);
+}
+
 /* ---- their law ---- */
 
 /* W W' = covariance of what was seen - that of the noise */

@@ -106,13 +106,8 @@ static unrelu_status set_hidden(ur_unmix *w, const ur_cone *c, const ur_units *u
     m->negative = all.negative;
     m->samples_checked = c->n;
     m->min_off = least_off(c->n, c->p, M);
-    double left = w->span.common * sqrt(all.left / ((double)c->n * (double)c->d));
-    if (c->noise && !(left <= UR_NOISE_LEFT * c->sigma))
-        return ur_fail(err, UNRELU_EDATA,
-                       "p = %zu units leave %.3g of the samples (root mean square), %.2g times the "
-                       "noise that the singular values tell of: these are no mixtures of %zu "
-                       "units; another -p, or more samples",
-                       c->p, left, left / c->sigma, c->p);
+    if (c->noise)
+        UR_TRY(ur_certificate_check(c, &all, err));
     return take_warnings(m, err);
 }
 
