@@ -4,9 +4,11 @@
  * searched on a grid of 0.25 and then by golden sections to 1e-6. Values are first divided by
  * their geometric mean, which changes b and s alone and keeps powers in range. */
 #include "base/error.h"
+#include "dense/minimum.h"
 #include "gaussian/cells/cells.h"
 #include "law/power.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -15,7 +17,6 @@
 /* of the search: the likelihood has one maximum between neighbours of the best; to six digits, far
  * below the standard error of lambda */
 static const double GRID = 0.25, LAMBDA_PRECISION = 1e-6;
-static const double GOLDEN = 0.6180339887498949; /* (sqrt 5 - 1) / 2 */
 
 double unrelu_gaussian_back(const unrelu_gaussian *model, size_t column, double y)
 {
@@ -94,6 +95,21 @@ unrelu_status ur_transform_likelihood(size_t n, const double *x, const unsigned 
     return UNRELU_OK;
 }
 
+typedef struct {
+    size_t n;
+    const double *unit;
+    const unsigned char *state;
+    double *y;
+} profile;
+
+static unrelu_status negative_likelihood(void *of, double lambda, double *value, unrelu_error *err)
+{
+    const profile *p = of;
+    UR_TRY(ur_transform_likelihood(p->n, p->unit, p->state, lambda, p->y, value, err));
+    *value = -*value;
+    return UNRELU_OK;
+}
+
 unrelu_status ur_transform_estimate(size_t n, const double *x, const unsigned char *state,
                                     const char *label, double *lambda, unrelu_error *err)
 {
@@ -110,33 +126,15 @@ unrelu_status ur_transform_estimate(size_t n, const double *x, const unsigned ch
     mean = seen ? exp(mean / (double)seen) : 1;
     for (size_t i = 0; i < n; i++)
         unit[i] = x[i] / mean;
-    double best = -INFINITY, at = 0, value = 0;
-    for (double l = -LAMBDA_MOST; l <= LAMBDA_MOST; l += GRID) {
-        UR_TRY(ur_transform_likelihood(n, unit, state, l, y, &value, err));
-        if (value > best) {
-            best = value;
-            at = l;
-        }
-    }
-    double low = at - GRID, high = at + GRID, left = high - GOLDEN * (high - low),
-           right = low + GOLDEN * (high - low), f_left = 0, f_right = 0;
-    UR_TRY(ur_transform_likelihood(n, unit, state, left, y, &f_left, err));
-    UR_TRY(ur_transform_likelihood(n, unit, state, right, y, &f_right, err));
-    while (high - low > LAMBDA_PRECISION) {
-        if (f_left > f_right) {
-            high = right;
-            right = left;
-            f_right = f_left;
-            left = high - GOLDEN * (high - low);
-            UR_TRY(ur_transform_likelihood(n, unit, state, left, y, &f_left, err));
-        } else {
-            low = left;
-            left = right;
-            f_left = f_right;
-            right = low + GOLDEN * (high - low);
-            UR_TRY(ur_transform_likelihood(n, unit, state, right, y, &f_right, err));
-        }
-    }
-    *lambda = fmax(-LAMBDA_MOST, fmin(LAMBDA_MOST, (low + high) / 2));
+    profile p = {n, unit, state, y};
+    ur_minimum search = {.f = negative_likelihood,
+                         .context = &p,
+                         .from = -LAMBDA_MOST,
+                         .step = GRID,
+                         .points = (size_t)(2 * LAMBDA_MOST / GRID) + 1,
+                         .width = LAMBDA_PRECISION,
+                         .sections = INT_MAX};
+    UR_TRY(ur_minimum_find(&search, lambda, err));
+    *lambda = fmax(-LAMBDA_MOST, fmin(LAMBDA_MOST, *lambda));
     return UNRELU_OK;
 }

@@ -16,6 +16,7 @@
 #include "dense/blas.h"
 #include "dense/linear.h"
 #include "dense/lp.h"
+#include "dense/minimum.h"
 #include "network/problem/start.h"
 
 #include <float.h>
@@ -38,7 +39,6 @@ static const double OFF = 1e-11, OFF_NOISE = 6;
 static const double RESIDUAL = 1e-6;
 /* of a column's length: inputs that others span to within rounding get the coefficient 0 */
 static const double INPUTS_RANK = 1e-13;
-static const double GOLDEN = 0.6180339887498949;
 enum {
     SCALE_GRID = 24,  /* s = e^-12 .. e^12 of the largest h */
     SCALE_STEPS = 60, /* golden sections: 0.618^60 = 3e-13 */
@@ -219,40 +219,27 @@ static unrelu_status regress(regression *g, double scale)
     return UNRELU_OK;
 }
 
-static unrelu_status regress_at(regression *g, double exponent)
+static unrelu_status regress_at(void *of, double exponent, double *residual, unrelu_error *err)
 {
+    regression *g = of;
     double beyond = g->p->start->f.kind == UNRELU_TANH_POS; /* h / s < 1 */
-    return regress(g, g->largest * (beyond + exp(exponent)));
+    (void)err;                                              /* that of g */
+    UR_TRY(regress(g, g->largest * (beyond + exp(exponent))));
+    *residual = g->residual;
+    return UNRELU_OK;
 }
 
-/* f not homogeneous: the scale of least residual, by a grid and golden sections */
+/* f not homogeneous: the scale of least residual; g is as the last one tried left it */
 static unrelu_status regress_scaled(regression *g)
 {
-    double best = INFINITY, centre = 0, residual[2];
-    for (int i = 0; i <= SCALE_GRID; i++) {
-        double at = i - SCALE_GRID / 2;
-        UR_TRY(regress_at(g, at));
-        if (g->residual < best) {
-            best = g->residual;
-            centre = at;
-        }
-    }
-    double low = centre - 1, high = centre + 1;
-    double inner[] = {high - GOLDEN * (high - low), low + GOLDEN * (high - low)};
-    for (int i = 0; i < 2; i++) {
-        UR_TRY(regress_at(g, inner[i]));
-        residual[i] = g->residual;
-    }
-    for (int step = 0; step < SCALE_STEPS; step++) {
-        int left = residual[0] < residual[1];
-        *(left ? &high : &low) = inner[left];
-        inner[left] = inner[!left];
-        residual[left] = residual[!left];
-        inner[!left] = left ? high - GOLDEN * (high - low) : low + GOLDEN * (high - low);
-        UR_TRY(regress_at(g, inner[!left]));
-        residual[!left] = g->residual;
-    }
-    return UNRELU_OK;
+    ur_minimum search = {.f = regress_at,
+                         .context = g,
+                         .from = -SCALE_GRID / 2,
+                         .step = 1,
+                         .points = SCALE_GRID + 1,
+                         .sections = SCALE_STEPS};
+    double exponent;
+    return ur_minimum_find(&search, &exponent, g->err);
 }
 
 /* v = the neuron of facet u, in the data's coordinates */
