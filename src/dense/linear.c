@@ -208,6 +208,15 @@ unrelu_status ur_solve_positive(size_t d, size_t q, const double *A, double *B, 
     return UNRELU_OK;
 }
 
+void ur_solve_lower(size_t d, const double *L, double *x)
+{
+    for (size_t i = 0; i < d; i++) {
+        for (size_t j = 0; j < i; j++)
+            x[i] -= L[i * d + j] * x[j];
+        x[i] /= L[i * d + i];
+    }
+}
+
 unrelu_status ur_svd(size_t n, size_t p, const double *A, double *U, double *s, double *Vt,
                      unrelu_error *err)
 {

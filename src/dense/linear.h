@@ -35,6 +35,8 @@ unrelu_status ur_least_squares(size_t n, size_t p, size_t q, const double *A, co
  * is not */
 unrelu_status ur_solve_positive(size_t d, size_t q, const double *A, double *B, int *positive,
                                 unrelu_error *err);
+/* x = L^-1 x, L lower triangular; a plain loop, the same on any machine */
+void ur_solve_lower(size_t d, const double *L, double *x);
 /* thin A (n x p, kept) = U diag(s) Vt, U (n x r), s (r, decreasing), Vt (r x p), r = min(n, p);
  * U and Vt may both be NULL */
 unrelu_status ur_svd(size_t n, size_t p, const double *A, double *U, double *s, double *Vt,

@@ -215,22 +215,12 @@ void ur_information_pair(double gamma1, double gamma2, double rho, double inform
 
 /* ---- bounds -------------------------------------------------------------------------- */
 
-/* x = L^-1 x */
-static void solve_lower(const double L[N * N], double x[N])
-{
-    for (int i = 0; i < N; i++) {
-        for (int j = 0; j < i; j++)
-            x[i] -= L[i * N + j] * x[j];
-        x[i] /= L[i * N + i];
-    }
-}
-
 static double quadratic(const double L[N * N], const double unit[N], const double gradient[N])
 {
     double x[N], sum = 0;
     for (int i = 0; i < N; i++)
         x[i] = gradient[i] / unit[i];
-    solve_lower(L, x);
+    ur_solve_lower(N, L, x);
     for (int i = 0; i < N; i++)
         sum += x[i] * x[i];
     return sum;

@@ -58,16 +58,6 @@ static unrelu_status prepare(ur_arena *arena, const unrelu_gaussian *m, const do
     return UNRELU_OK;
 }
 
-/* y = L^-1 y */
-static void solve_lower(size_t d, const double *L, double *y)
-{
-    for (size_t i = 0; i < d; i++) {
-        for (size_t j = 0; j < i; j++)
-            y[i] -= L[i * d + j] * y[j];
-        y[i] /= L[i * d + i];
-    }
-}
-
 static double sum_of_squares(size_t d, const double *y)
 {
     double sum = 0;
@@ -83,13 +73,13 @@ static double divergence(size_t d, const side *p, const side *q, double *y)
     for (size_t k = 0; k < d; k++) {
         for (size_t i = 0; i < d; i++)
             y[i] = i >= k ? p->L[i * d + k] : 0;
-        solve_lower(d, q->L, y);
+        ur_solve_lower(d, q->L, y);
         trace += sum_of_squares(d, y);
         logdet += 2 * log(q->L[k * d + k] / p->L[k * d + k]);
     }
     for (size_t i = 0; i < d; i++)
         y[i] = q->b[i] - p->b[i];
-    solve_lower(d, q->L, y);
+    ur_solve_lower(d, q->L, y);
     return fmax(0, (trace + sum_of_squares(d, y) - (double)d + logdet) / 2);
 }
 
