@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -187,6 +188,26 @@ static size_t bins_for(const unrelu_gaussian *m)
     return (size_t)fmax(10, fmin(30, sqrt(n)));
 }
 
+/* what a page says nothing of */
+static void tell_left_out(const char *path, const unrelu_gaussian *m, const unrelu_source *samples)
+{
+    enum { NAMED = 5 };
+    unrelu_error err = {0};
+    char list[256] = "";
+    size_t width = unrelu_source_columns(samples), count = 0, used = 0;
+    size_t *place = calloc(width + 1, sizeof *place);
+    if (!place || unrelu_gaussian_match(m, samples, place, &err) != UNRELU_OK)
+        width = 0;
+    for (size_t j = 0; j < width; j++)
+        if (place[j] == m->d && count++ < NAMED)
+            used += (size_t)snprintf(list + used, sizeof list - used, "%s%.40s", used ? ", " : "",
+                                     unrelu_source_name(samples, j));
+    if (count > 0)
+        cli_note("%s: %zu column%s left out, which the model does not have (%s%s)", path, count,
+                 count == 1 ? " is" : "s are", list, count > NAMED ? ", ..." : "");
+    free(place);
+}
+
 static int study(const cli_shared *shared, const cli_limits *limits, const unrelu_gaussian *m,
                  unrelu_goodness *g)
 {
@@ -198,6 +219,8 @@ static int study(const cli_shared *shared, const cli_limits *limits, const unrel
                                        .limit = samples.limit,
                                        .limits = samples.limits,
                                        .seed = shared->seed};
+    if (status == 0)
+        tell_left_out(shared->files[1], m, samples.source);
     if (status == 0)
         status =
             cli_exit(unrelu_gaussian_goodness(m, samples.source, &options, &exec, g, &err), &err);

@@ -276,6 +276,11 @@ UNRELU_API unrelu_status unrelu_gaussian_load(const char *path, unrelu_gaussian 
 /* y (of the model's scale) to x (of the data's) and back, in column j; increasing */
 UNRELU_API double unrelu_gaussian_back(const unrelu_gaussian *model, size_t column, double y);
 UNRELU_API double unrelu_gaussian_forth(const unrelu_gaussian *model, size_t column, double x);
+/* place (one for each column of samples): which column of the model it is, by name; d: none, it is
+ * left out. By place where one of the two has no names of its own, but x1, x2, ... */
+UNRELU_API unrelu_status unrelu_gaussian_match(const unrelu_gaussian *model,
+                                               const unrelu_source *samples, size_t *place,
+                                               unrelu_error *err);
 /* The normal N(b, s^2) that values of a column above `limit` are of, on the model's scale: with
  * additive noise, which is in s then, the limit lies three deviations of it above 0. */
 UNRELU_API void unrelu_gaussian_margin(const unrelu_gaussian *model, size_t column, double *b,

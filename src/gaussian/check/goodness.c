@@ -10,7 +10,7 @@
  * that the model was learned from, the model is taken as fitted to these samples, and simulated
  * samples are fitted again; else they are compared to the model as it stands.
  *
- * Columns are found as base/names.h says. */
+ * Columns are found by unrelu_gaussian_match. */
 #include "gaussian/check/goodness.h"
 
 #include "base/error.h"
@@ -60,31 +60,6 @@ typedef struct {
     size_t rows;
     unrelu_goodness *out;
 } study;
-
-/* ---- which column is which ---- */
-
-static unrelu_status match(study *s, unrelu_error *err)
-{
-    const unrelu_gaussian *m = s->model;
-    size_t width = unrelu_source_columns(s->source), missing;
-    const char *label = ur_source_label(s->source);
-    switch (ur_names_match(ur_source_names(s->source), width, m->names, m->d, s->place, &missing)) {
-    case UR_NAMES_FOUND:
-        break;
-    case UR_NAMES_COUNT:
-        return ur_fail(err, UNRELU_EFORMAT,
-                       "%s has %zu columns, and the model %zu: give the samples of the model, or "
-                       "choose its columns with --columns",
-                       label, width, m->d);
-    case UR_NAMES_MISSING:
-        return ur_fail(err, UNRELU_EFORMAT,
-                       "%s has no column '%.80s', which the model has: its %zu columns are "
-                       "'%.80s'%s",
-                       label, m->names[missing], width, unrelu_source_name(s->source, 0),
-                       width > 1 ? ", ..." : "");
-    }
-    return UNRELU_OK;
-}
 
 /* ---- the pass ---- */
 
@@ -387,7 +362,7 @@ static unrelu_status allocate(unrelu_goodness *g, unrelu_error *err)
 static unrelu_status study_all(study *s, unrelu_source *samples, const unrelu_goodness_options *o,
                                const unrelu_exec *exec, unrelu_error *err)
 {
-    UR_TRY(match(s, err));
+    UR_TRY(unrelu_gaussian_match(s->model, samples, s->place, err));
     UR_TRY(read_columns(s, samples, o->limits, exec, err));
     s->out->n = s->rows;
     UR_TRY(allocate(s->out, err));
