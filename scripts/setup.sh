@@ -1,15 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Installs the packages that the build needs and that are missing; --tests adds those of the tests,
-# --dev those of .ci/run. --browser: what the tests of pages and of formulas need (commands that are
-# there stay as they are).
+# --coverage those of make coverage, --dev those of .ci/run. --browser: what the tests of pages and
+# of formulas need (commands that are there stay as they are).
 set -eu
 
 packages="build-essential cmake pkg-config libopenblas-dev liblapacke-dev
     coinor-libclp-dev libcerf-dev libjansson-dev libzip-dev zlib1g-dev librandom123-dev libgmp-dev"
 case ${1:-} in
 --tests) packages="$packages libcmocka-dev" ;;
---dev) packages="$packages libcmocka-dev clang clang-format" ;;
+--coverage) packages="$packages libcmocka-dev gcovr" ;;
+--dev) packages="$packages libcmocka-dev clang clang-format shellcheck debootstrap" ;;
 --browser)
     packages=
     for command in minisat chromium python3; do

@@ -44,9 +44,9 @@ while read -r kind name arguments; do
     '' | '#'*) ;;
     data)
         mkdir -p "$name"
+        # shellcheck disable=SC2086 # words, on purpose
         case $arguments in
         'sh '*) (cd "$name" && eval "${arguments#sh }") ;;
-        # shellcheck disable=SC2086 # words, on purpose
         *) "$unrelu" generate -q $arguments -o "$name" > text ;;
         esac || {
             echo "the data of $name could not be made"
