@@ -64,6 +64,14 @@ install: build
 uninstall:
 	@scripts/uninstall.sh build "$(DESTDIR)"
 
+# a source tarball of what is committed
+dist:
+	@scripts/release.sh
+
+coverage:
+	@scripts/setup.sh --coverage
+	@scripts/coverage.sh $(JOBS)
+
 format:
 	@clang-format -i $(SOURCES)
 
@@ -71,7 +79,7 @@ check-format:
 	@clang-format --dry-run --Werror $(SOURCES)
 
 clean:
-	rm -rf build build-asan build-tsan build-clang
+	rm -rf build build-asan build-tsan build-clang build-without build-coverage
 
 help:
 	@echo 'make build         ./build/unrelu and the libraries (the default)'
@@ -83,10 +91,12 @@ help:
 	@echo 'make docs          docs/cli.md from the option tables'
 	@echo 'make install       to PREFIX ($(PREFIX)), below DESTDIR where that is set'
 	@echo 'make uninstall     removes what make install put there'
+	@echo 'make dist          a source tarball of what is committed, in build/dist'
+	@echo 'make coverage      which lines the tests reach, in build-coverage/coverage'
 	@echo 'make setup         installs the packages that the build needs (Debian)'
 	@echo 'make build-tests   the test programs too; build-asan the same with the sanitizers'
 	@echo 'make format        clang-format; check-format only looks'
 	@echo 'make clean         removes what was built'
 
 .PHONY: help build configure setup run test build-tests build-asan build-tsan setup-tests bench golden numbers docs install \
-	uninstall format check-format clean
+	uninstall dist coverage format check-format clean
