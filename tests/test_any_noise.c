@@ -122,7 +122,7 @@ static void an_offset_that_was_not_asked_for_is_told_with_both_objectives(void *
                 assert_int_equal(sscanf(strstr(text, "from "), "from %lg to %lg", &from, &to), 2);
                 assert_near(from, model.objective, 1e-3 * model.objective);
                 assert_true(to < .99 * from);
-                assert_non_null(strstr(text, "--intercept"));
+                assert_non_null(strstr(text, "`intercept`"));
             }
             unrelu_network_free(&model);
             planted_network_free(&p);
@@ -503,7 +503,7 @@ static void it_says_what_it_cannot_do(void **state)
     o.labels = UNRELU_LABELS_NOISELESS;
     model = recover(&p, &o);
     assert_int_equal(model.verdict, UNRELU_VERDICT_FAILED);
-    assert_non_null(strstr(model.failure, "--noise none"));
+    assert_non_null(strstr(model.failure, "`noise` none"));
     assert_null(model.V);
     unrelu_network_free(&model);
     o = any_noise(5, UNRELU_BIASES_NONE); /* more neurons than labels */

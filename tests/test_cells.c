@@ -163,7 +163,7 @@ static void nd_without_a_limit_is_refused(void **state)
 {
     (void)state;
     const char *sentence = "%s: row 2, column 2 (b) is 'ND' (not detected), and its limit is not "
-                           "known: give it with --limit NAME=VALUE, or in a file with --limits";
+                           "known: give it with `limit` NAME=VALUE, or in a file with `limits`";
     expect_refused("a,b\n1,2\n3,ND\n", NULL, (ur_cells_rules){0}, sentence);
     expect_refused("a,b\nND,2\n3,ND\n", NULL, (ur_cells_rules){.limit = (double[]){1, NAN}},
                    sentence);
@@ -186,7 +186,7 @@ static void negative_and_infinite_values_are_refused(void **state)
     (void)state;
     expect_refused("a,b\n1,-2\n3,1\n", NULL, (ur_cells_rules){0},
                    "%s: row 1, column 2 (b) is -2, and a rectified value is at least 0: "
-                   "correct it, or leave the column out with --columns");
+                   "correct it, or leave the column out with `columns`");
     UR_ARENA(arena);
     ur_cells cells;
     unrelu_error err = {0};
@@ -301,12 +301,12 @@ static void values_without_an_image_are_refused(void **state)
                                          "column 2 (lead)", &guessed, &err),
                      UNRELU_EDATA);
     assert_string_equal(err.text, "column 2 (lead), row 2 is -2: a transform is for values above "
-                                  "0; leave the column out or use --transform none");
+                                  "0; leave the column out or use `transform` none");
     assert_int_equal(
         ur_transform_column(UNRELU_TRANSFORM_LOG, 0, 3, zero, kinds, "column 1", &guessed, &err),
         UNRELU_EDATA);
     assert_string_equal(err.text, "column 1, row 2 is 0: a transform is for values above 0; leave "
-                                  "the column out or use --transform none");
+                                  "the column out or use `transform` none");
     assert_int_equal(
         ur_transform_column(UNRELU_TRANSFORM_LOG, 0, 3, limit, kinds, "column 1", &guessed, &err),
         UNRELU_EDATA);
@@ -315,7 +315,7 @@ static void values_without_an_image_are_refused(void **state)
     assert_int_equal(ur_transform_estimate(3, negative, kinds, "column 7", &lambda, &err),
                      UNRELU_EDATA);
     assert_string_equal(err.text, "column 7, row 2 is -2: a transform is for values above 0; leave "
-                                  "the column out or use --transform none");
+                                  "the column out or use `transform` none");
 }
 
 /* ---- lambda ---- */

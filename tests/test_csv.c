@@ -35,7 +35,7 @@ static void headers_are_detected_and_told(void **state)
     expect_table(files_text("a.csv", "NA,1\n3,4\n"), NULL, none, 2, 2, missing);
     expect_table(files_text("a.csv", ",zinc\n1,2\n3,4\n"), NULL,
                  "header row found, 2 column names kept; column 1 has no name: if it numbers the "
-                 "rows, leave it out with --columns",
+                 "rows, leave it out with `columns`",
                  2, 2, two_by_two);
     table t = table_of(files_text("a.csv", "\" a \"\"b\"\" \",,# c\n1,2,3\n"), NULL);
     assert_string_equal(t.names[0], "a \"b\"");
@@ -113,16 +113,16 @@ static void wrong_cells_are_refused_with_their_place(void **state)
         {"a,b\n1,2\n3,abc\n",
          "%s: row 2 (line 3), column 2 (b): 'abc' is not a number; correct it, leave the column "
          "out "
-         "with --columns, or mark a missing value by an empty cell, NA or NaN"},
+         "with `columns`, or mark a missing value by an empty cell, NA or NaN"},
         {"1,2\n\n3,<0.25\n",
          "%s: row 2 (line 3), column 2: '<0.25' is a value below a detection limit, which only "
-         "'unrelu fit', 'check', 'report' and 'impute' read; leave the column out with --columns"},
+         "'unrelu fit', 'check', 'report' and 'impute' read; leave the column out with `columns`"},
         {"1,< 0.25\n3,4\n",
          "%s: row 1 (line 1), column 2: '< 0.25' is a value below a detection limit, which only "
-         "'unrelu fit', 'check', 'report' and 'impute' read; leave the column out with --columns"},
+         "'unrelu fit', 'check', 'report' and 'impute' read; leave the column out with `columns`"},
         {"a,b\nND,2\n",
          "%s: row 1 (line 2), column 1 (a): 'ND' is a value below a detection limit, which only "
-         "'unrelu fit', 'check', 'report' and 'impute' read; leave the column out with --columns"},
+         "'unrelu fit', 'check', 'report' and 'impute' read; leave the column out with `columns`"},
         {"a,b\n1,-Inf\n",
          "%s: row 1 (line 2), column 2 (b): '-Inf' is infinite or too large for a double; every "
          "value must be finite (an empty cell, NA or NaN marks a missing one)"},
@@ -131,7 +131,7 @@ static void wrong_cells_are_refused_with_their_place(void **state)
          "value must be finite (an empty cell, NA or NaN marks a missing one)"},
         {"a,b\n1,0x10\n",
          "%s: row 1 (line 2), column 2 (b): '0x10' is not a number; correct it, leave the column "
-         "out with --columns, or mark a missing value by an empty cell, NA or NaN"},
+         "out with `columns`, or mark a missing value by an empty cell, NA or NaN"},
         {"a,b\n1,\"1,000\"\n",
          "%s: row 1 (line 2), column 2 (b): '1,000' is not a number; write numbers with a decimal "
          "point and without thousands separators"},
@@ -144,13 +144,13 @@ static void wrong_cells_are_refused_with_their_place(void **state)
          "0123456789012345678901234567890123456789\n",
          "%s: row 1 (line 2), column 2 (b): "
          "'\\x01\\x7f01234567890123456789012345678901234567...' is not a number; correct it, leave "
-         "the column out with --columns, or mark a missing value by an empty cell, NA or NaN"},
+         "the column out with `columns`, or mark a missing value by an empty cell, NA or NaN"},
         {"a,b\n1,\"2\n3\",4\n",
          "%s: row 1 (line 2), column 2 (b): the quoted cell '2' does not end on its line, or text "
          "follows its closing quote; line breaks inside cells are not read"},
         {"a,b\n1,1e\n",
          "%s: row 1 (line 2), column 2 (b): '1e' is not a number; correct it, leave the column out "
-         "with --columns, or mark a missing value by an empty cell, NA or NaN"},
+         "with `columns`, or mark a missing value by an empty cell, NA or NaN"},
         {"a,b\n1,2\n3\n", "%s: row 2 (line 3) has 1 cell, expected 2 as in the header row"},
         {"1,2\n3,4,5\n", "%s: row 2 (line 2) has 3 cells, expected 2 as in the first row"},
         {"a,\"b\nc\"\n1,2\n", "%s: line 1, column 2: a quoted column name does not end on its "

@@ -242,7 +242,7 @@ static void labels_of_rank_below_k_are_refused_with_the_way_out(void **state)
     o.k = 4;
     assert_int_equal(try_recover(p.x, p.a, p.n, p.d, p.m, &o, NULL, &model, &err), UNRELU_EDATA);
     assert_non_null(strstr(err.text, "section 3"));
-    assert_non_null(strstr(err.text, "--method one-sparse"));
+    assert_non_null(strstr(err.text, "`method` one-sparse"));
     planted_network_free(&p);
 }
 
@@ -316,7 +316,7 @@ static void a_small_budget_says_how_far_it_came(void **state)
     assert_int_equal(model.proof, 0);
     assert_non_null(strstr(model.failure, "of 12 neurons"));
     assert_non_null(strstr(model.failure, "3 sampled planes"));
-    assert_non_null(strstr(model.failure, "--budget"));
+    assert_non_null(strstr(model.failure, "`budget`"));
     unrelu_network_free(&model);
     planted_network_free(&p);
 }

@@ -309,7 +309,7 @@ static void refusals_name_the_place_and_the_remedy(void **state)
     x[7 * D + 1] = -0.25;
     assert_int_equal(try_fit(x, N, D, NULL, &m, &err), UNRELU_EFORMAT);
     assert_non_null(strstr(err.text, "row 8, column 2: the value is -0.25"));
-    assert_non_null(strstr(err.text, "--additive-noise"));
+    assert_non_null(strstr(err.text, "`additive-noise`"));
     x[7 * D + 1] = INFINITY;
     assert_int_equal(try_fit(x, N, D, NULL, &m, &err), UNRELU_EFORMAT);
     assert_non_null(strstr(err.text, "row 8, column 2: the value is inf"));

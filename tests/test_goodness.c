@@ -328,7 +328,7 @@ static void other_samples_are_refused(void **state)
     (void)state;
     refuse(&model, x, 6, 2, NULL, UNRELU_EFORMAT,
            "matrix in memory has 2 columns, and the model 3: give the samples of the model, or "
-           "choose its columns with --columns");
+           "choose its columns with `columns`");
     refuse(&model, x, 4, 3, NULL, UNRELU_EFORMAT,
            "matrix in memory: row 2, column 3 is infinite: mend it, or make it NaN");
     set_names(&model, (const char *const[]){"a", "b", "c"});

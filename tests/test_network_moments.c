@@ -354,14 +354,14 @@ static void an_order_without_signal_is_refused_in_a_sentence(void **state)
     double V[8];
     assert_int_equal(ur_start_tensor(&start, 3, V, &note, &err), UNRELU_EDATA);
     assert_string_equal(err.text, "the third Hermite coefficient of relu is 0 (E f''' = 0): order "
-                                  "3 carries no signal; use --order 2");
+                                  "3 carries no signal; use `order` 2");
     must(unrelu_activation_parse("leaky:0.1", &start.f, &err), &err);
     assert_int_equal(ur_start_tensor(&start, 3, V, &note, &err), UNRELU_EDATA);
     assert_non_null(strstr(err.text, "of leaky:0.1 is 0"));
     must(unrelu_activation_parse("power:2", &start.f, &err), &err);
     assert_int_equal(ur_start_tensor(&start, 4, V, &note, &err), UNRELU_EDATA);
     assert_string_equal(err.text, "the fourth Hermite coefficient of power:2 is 0 (E f'''' = 0): "
-                                  "order 4 carries no signal; use --order 2");
+                                  "order 4 carries no signal; use `order` 2");
     must(unrelu_activation_parse("expm1sq", &start.f, &err), &err);
     assert_int_equal(ur_start_tensor(&start, 2, V, &note, &err), UNRELU_EDATA);
     assert_non_null(strstr(err.text, "of expm1sq is infinite"));

@@ -590,7 +590,7 @@ static void hidden_biases_are_one_more_input(void **state)
     planted_network p = plant_network_with(plan, 2000);
     memset(p.truth.e, 0, p.m * sizeof *p.truth.e);
     relabel(&p);
-    expect_refused(&p, &o, "--bias hidden");
+    expect_refused(&p, &o, "`bias` hidden");
     o.biases = UNRELU_BIASES_HIDDEN;
     unrelu_network model = recover(&p, &o);
     assert_int_equal(model.verdict, UNRELU_VERDICT_EXACT);
@@ -599,7 +599,7 @@ static void hidden_biases_are_one_more_input(void **state)
     unrelu_network_free(&model);
     o.biases = UNRELU_BIASES_BOTH;
     assert_int_equal(try_recover(p.x, p.a, p.n, p.d, p.m, &o, NULL, &model, &err), UNRELU_EUSAGE);
-    assert_non_null(strstr(err.text, "--bias hidden"));
+    assert_non_null(strstr(err.text, "`bias` hidden"));
     planted_network_free(&p);
 }
 

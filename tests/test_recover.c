@@ -1095,7 +1095,7 @@ static void third_order_carries_no_signal_of_the_rectifier(void **state)
     expect_refusal(
         p.x, p.a, p.n, p.d, p.m, &o, UNRELU_EDATA,
         (const char *[]){"the third Hermite coefficient of relu is 0 (E f''' = 0): order "
-                         "3 carries no signal; use --order 2",
+                         "3 carries no signal; use `order` 2",
                          NULL});
     planted_network_free(&p);
     unrelu_network_plant_options plan = sizes(6, 3, 5, 2);

@@ -288,7 +288,7 @@ static void the_samples_needed_are_told_by_the_zeros_that_facets_finds(void **st
         size_t n = runs[r].n, p = runs[r].p;
         planted x = mix(units(n, p, runs[r].b, 0, r + 1), n, p, runs[r].sigma, r + 1);
         unrelu_error err;
-        assert_refused(&x.cone, "--method facets finds: it has A already, use it", &err);
+        assert_refused(&x.cone, "`method` facets finds: it has A already, use it", &err);
         assert_non_null(strstr(err.text, "not separable"));
         double need = number_needed(&err);
         assert_near(need / shares_need(&x), 1, 0.06 + 100 * runs[r].sigma);

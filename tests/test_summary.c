@@ -131,7 +131,7 @@ static void summaries_of_other_data_are_refused(void **state)
     must(unrelu_source_memory(x, 100, D, &source, &err), &err);
     must(unrelu_summary_collect(source, &o, 10, NULL, &c, &err), &err);
     assert_int_equal(unrelu_summary_merge(a, c, &err), UNRELU_EFORMAT);
-    assert_non_null(strstr(err.text, "--censor-at"));
+    assert_non_null(strstr(err.text, "`censor-at`"));
     assert_int_equal(unrelu_summary_rows(a), 100); /* untouched */
     unrelu_source_close(source);
     unrelu_summary_free(a);
@@ -278,7 +278,7 @@ static void methods_of_several_passes_are_refused_by_name(void **state)
     unrelu_gaussian_options o = unrelu_gaussian_options_default();
     o.angles = UNRELU_ANGLES_SIGNS;
     assert_int_equal(unrelu_gaussian_fit_summary(s, &o, NULL, &m, &err), UNRELU_EUSAGE);
-    assert_non_null(strstr(err.text, "--angles signs"));
+    assert_non_null(strstr(err.text, "`angles` signs"));
     o = unrelu_gaussian_options_default();
     o.rank = UNRELU_RANK_AUTO; /* one group: no jackknife */
     for (size_t r = 0; r < N; r++)
@@ -286,7 +286,7 @@ static void methods_of_several_passes_are_refused_by_name(void **state)
     unrelu_summary_free(s);
     s = collect(x, 1000, 1);
     assert_int_equal(unrelu_gaussian_fit_summary(s, &o, NULL, &m, &err), UNRELU_EUSAGE);
-    assert_non_null(strstr(err.text, "--groups 10"));
+    assert_non_null(strstr(err.text, "`groups` 10"));
     unrelu_summary_free(s);
     s = collect(x, N, 10);
     must(unrelu_gaussian_fit_summary(s, &o, NULL, &m, &err), &err);

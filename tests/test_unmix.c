@@ -169,10 +169,10 @@ static void p_can_be_given(void **state)
     o.p = 4;
     assert_refused(planted.x, 200, 8, &o,
                    "the samples have rank 5 to rounding|singular value 5 is|number 6 is|"
-                   "no mixtures of p = 4 units|-p 5");
+                   "no mixtures of p = 4 units|`p` 5");
     o.p = 6;
     assert_refused(planted.x, 200, 8, &o,
-                   "the samples have rank 5, and mixtures of p = 6 units would have rank 6|-p 5");
+                   "the samples have rank 5, and mixtures of p = 6 units would have rank 6|`p` 5");
     o.p = 9;
     assert_refused(planted.x, 200, 8, &o, "p = 9 units|8 columns");
     o.p = 8; /* as many as columns: rank 5 still */
@@ -221,7 +221,7 @@ static void one_unit_is_a_ray(void **state)
     (void)state;
     planted_mixture planted = plant_mixture(4, 1, 0, 60, .3, 0, 3);
     unrelu_unmix_options o = asking(1);
-    assert_refused(planted.x, 60, 4, NULL, "lie on one ray|-p 1");
+    assert_refused(planted.x, 60, 4, NULL, "lie on one ray|`p` 1");
     unrelu_mixture m = unmix(&planted, &o);
     assert_exact(&planted, &m, 1e-14);
     unrelu_mixture_free(&m);
@@ -717,7 +717,7 @@ static void samples_that_say_nothing_are_refused(void **state)
     assert_refused(t, 1, 4, NULL, "1 row |at least 3");
     for (size_t i = 0; i < 240; i++)
         x[i] = i % 4 == 3 ? 0 : (double)(i % 4 + 1) * t[i / 4];
-    assert_refused(x, 60, 4, NULL, "all 60 samples that are not 0 lie on one ray|-p 1");
+    assert_refused(x, 60, 4, NULL, "all 60 samples that are not 0 lie on one ray|`p` 1");
     memset(x + 4 * 40, 0, 20 * 4 * sizeof *x);
     assert_refused(x, 60, 4, NULL, "all 40 samples that are not 0 lie on one ray");
     memcpy(x, t, 240 * sizeof *x);
@@ -851,7 +851,7 @@ static void samples_that_are_not_separable_are_refused_with_the_number_needed(vo
     planted_mixture planted = plant_mixture(12, 8, 0, 200, 0, 0, 1);
     assert_refused(planted.x, 200, 12, &o,
                    "not separable|in none of the 200 samples|samples would be needed|"
-                   "--method facets");
+                   "`method` facets");
     planted_mixture_free(&planted);
 }
 

@@ -144,7 +144,7 @@ static const char *remedy(const ur_cell *cell, unsigned char separator)
                                   : "the separator is a comma";
     if (digit && has(cell, '\r'))
         return "lines must end in LF or CR LF, not in CR alone";
-    return "correct it, leave the column out with --columns, or mark a missing value by an empty "
+    return "correct it, leave the column out with `columns`, or mark a missing value by an empty "
            "cell, NA or NaN";
 }
 
@@ -157,7 +157,7 @@ unrelu_status ur_cell_refuse(const ur_cell *cell, ur_cell_kind kind, unsigned ch
     case UR_CELL_LIMIT:
         return ur_fail(err, UNRELU_EFORMAT,
                        "%s: '%s' is a value below a detection limit, which only 'unrelu fit', "
-                       "'check', 'report' and 'impute' read; leave the column out with --columns",
+                       "'check', 'report' and 'impute' read; leave the column out with `columns`",
                        where, text);
     case UR_CELL_INFINITE:
         return ur_fail(err, UNRELU_EFORMAT,

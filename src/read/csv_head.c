@@ -175,7 +175,7 @@ static void write_note(unrelu_source *source, const ur_csv *csv, const ur_csv_op
                  width, width == 1 ? "" : "s", separator,
                  first.start < first.end ? ""
                                          : "; column 1 has no name: if it numbers the rows, leave "
-                                           "it out with --columns");
+                                           "it out with `columns`");
 }
 
 /* Takes what lies before the first row out of `ahead`. */

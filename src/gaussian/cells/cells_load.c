@@ -57,7 +57,7 @@ static unrelu_status read_number(const reader *r, size_t row, size_t column, dou
         if (x < 0 && at >= 0) {
             snprintf(what, sizeof what,
                      "is %g, and a rectified value is at least 0: correct it, or leave the column "
-                     "out with --columns",
+                     "out with `columns`",
                      x);
             return refuse(r, row, column, what, err);
         }
@@ -77,8 +77,8 @@ static unrelu_status read_cell(const reader *r, size_t row, size_t column, doubl
     *state = below ? UR_BELOW : UR_MISSING;
     if (below == UR_BELOW_UNKNOWN && isnan(*value = limit_of(r, row, column)))
         return refuse(r, row, column,
-                      "is 'ND' (not detected), and its limit is not known: give it with --limit "
-                      "NAME=VALUE, or in a file with --limits",
+                      "is 'ND' (not detected), and its limit is not known: give it with `limit` "
+                      "NAME=VALUE, or in a file with `limits`",
                       err);
     if (below || isnan(x))
         return UNRELU_OK;

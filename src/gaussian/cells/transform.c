@@ -45,7 +45,7 @@ static unrelu_status check_column(size_t n, const double *x, const unsigned char
         if (state[i] == UR_SEEN && !(x[i] > 0))
             return ur_fail(err, UNRELU_EDATA,
                            "%s, row %zu is %g: a transform is for values above 0; leave the column "
-                           "out or use --transform none",
+                           "out or use `transform` none",
                            label, i + 1, x[i]);
         if (state[i] == UR_BELOW && x[i] < 0)
             return ur_fail(err, UNRELU_EDATA,

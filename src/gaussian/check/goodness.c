@@ -151,7 +151,7 @@ static unrelu_status refuse(const study *s, const column *c, size_t at, unrelu_e
     if (isnan(c->x))
         return ur_fail(err, UNRELU_EFORMAT,
                        "%s: row %zu, %s is 'ND' (not detected), and its limit is not known: give "
-                       "it with --limit NAME=VALUE, or in a file with --limits",
+                       "it with `limit` NAME=VALUE, or in a file with `limits`",
                        label, c->refused, name);
     return ur_fail(err, UNRELU_EFORMAT,
                    "%s: row %zu, %s is %g, below the detection limit %g of that cell: a value was "

@@ -92,16 +92,16 @@ static unrelu_status refuse_column(const work *w, size_t j, unrelu_error *err)
     char label[160];
     ur_source_column_label(w->source, j, label, sizeof label);
     if (w->columns[j].margin.below == 0 && w->columns[j].margin.seen == 0)
-        return ur_fail(err, UNRELU_EDATA, "%s has no observed value: leave it out with --drop",
+        return ur_fail(err, UNRELU_EDATA, "%s has no observed value: leave it out with `drop`",
                        label);
     if (w->columns[j].margin.margin.verdict == UR_MARGIN_NO_MAXIMUM)
         return ur_fail(err, UNRELU_EDATA,
                        "%s: its %zu seen values are equal and none of its limits lies below them: "
-                       "its scale cannot be learned; leave such columns out with --drop",
+                       "its scale cannot be learned; leave such columns out with `drop`",
                        label, w->columns[j].margin.seen);
     return ur_fail(err, UNRELU_EDATA,
                    "%s: all of its %zu cells are below their limits: its bias and scale cannot be "
-                   "learned; leave such columns out with --drop",
+                   "learned; leave such columns out with `drop`",
                    label, w->columns[j].margin.below);
 }
 
@@ -235,8 +235,8 @@ static unrelu_status warn_cells(work *w, unrelu_error *err)
         return UNRELU_OK;
     return ur_warn(w->model, "limit-guessed", err,
                    "%zu cell%s of %zu column%s are censored and have no limit on this scale: "
-                   "the smallest value of the column was taken; give limits with --limit or "
-                   "--limits",
+                   "the smallest value of the column was taken; give limits with `limit` or "
+                   "`limits`",
                    w->guessed, w->guessed == 1 ? "" : "s", w->guessed_columns,
                    w->guessed_columns == 1 ? "" : "s");
 }
@@ -250,21 +250,21 @@ int ur_fit_needs_cells(const unrelu_gaussian_options *o)
 /* what this way cannot do is said, not ignored */
 static unrelu_status check_options(const unrelu_gaussian_options *o, unrelu_error *err)
 {
-    const char *what = o->norms != UNRELU_NORMS_CENSORED  ? "--norms other than censored"
-                       : o->angles == UNRELU_ANGLES_SIGNS ? "--angles signs"
-                       : o->literal                       ? "--method paper"
-                       : o->additive_noise != 0           ? "--additive-noise"
-                       : o->robust                        ? "--robust"
+    const char *what = o->norms != UNRELU_NORMS_CENSORED  ? "`norms` other than censored"
+                       : o->angles == UNRELU_ANGLES_SIGNS ? "`angles` signs"
+                       : o->literal                       ? "`method` paper"
+                       : o->additive_noise != 0           ? "`additive-noise`"
+                       : o->robust                        ? "`robust`"
                                                           : NULL;
     if (what)
         return ur_fail(err, UNRELU_EUSAGE,
-                       "%s does not go with limits of single cells, transforms and --angles "
+                       "%s does not go with limits of single cells, transforms and `angles` "
                        "likelihood: these are fitted by the censored likelihood alone",
                        what);
     if (o->transform != UNRELU_TRANSFORM_NONE && o->censor_at)
         return ur_fail(err, UNRELU_EUSAGE,
-                       "--censor-at does not go with --transform: give limits with --limit or "
-                       "--limits");
+                       "`censor-at` does not go with `transform`: give limits with `limit` or "
+                       "`limits`");
     return UNRELU_OK;
 }
 

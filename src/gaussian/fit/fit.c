@@ -52,14 +52,14 @@ static unrelu_status check_options(const unrelu_gaussian_options *o, unrelu_erro
 
 static unrelu_status check_one_pass(const unrelu_gaussian_options *o, unrelu_error *err)
 {
-    const char *what = o->norms == UNRELU_NORMS_SGD       ? "projected SGD (--norms sgd)"
-                       : o->norms == UNRELU_NORMS_MEDIAN  ? "--norms median"
-                       : o->angles == UNRELU_ANGLES_SIGNS ? "--angles signs"
-                       : o->additive_noise != 0           ? "--additive-noise"
-                       : o->robust                        ? "--robust"
-                       : o->censor_at                     ? "--censor-at"
+    const char *what = o->norms == UNRELU_NORMS_SGD       ? "projected SGD (`norms` sgd)"
+                       : o->norms == UNRELU_NORMS_MEDIAN  ? "`norms` median"
+                       : o->angles == UNRELU_ANGLES_SIGNS ? "`angles` signs"
+                       : o->additive_noise != 0           ? "`additive-noise`"
+                       : o->robust                        ? "`robust`"
+                       : o->censor_at                     ? "`censor-at`"
                        : ur_fit_needs_cells(o)
-                           ? "a limit of each cell, a transform, or --angles likelihood"
+                           ? "a limit of each cell, a transform, or `angles` likelihood"
                            : NULL;
     if (what)
         return ur_fail(err, UNRELU_EUSAGE,

@@ -32,11 +32,11 @@ static unrelu_status refuse_zeros(const ur_fit *fit, size_t j, unrelu_error *err
     if (fit->source)
         ur_source_column_label(fit->source, j, label, sizeof label);
     if (fit->v.observed[j] == 0)
-        return ur_fail(err, UNRELU_EDATA, "%s has no observed value: leave it out with --drop",
+        return ur_fail(err, UNRELU_EDATA, "%s has no observed value: leave it out with `drop`",
                        label);
     return ur_fail(err, UNRELU_EDATA,
                    "%s has no value above %g among %.0f: its bias and scale cannot be learned; "
-                   "leave such columns out with --drop",
+                   "leave such columns out with `drop`",
                    label, fit->summary->limit[j], fit->v.observed[j]);
 }
 
@@ -64,7 +64,7 @@ static unrelu_status choose_columns(ur_fit *fit, unrelu_error *err)
     }
     if (fit->d == 0)
         return ur_fail(err, UNRELU_EDATA,
-                       "none of the %zu columns has a value above its limit (0, or --censor-at)",
+                       "none of the %zu columns has a value above its limit (0, or `censor-at`)",
                        all);
     if (fit->d == all)
         return UNRELU_OK;

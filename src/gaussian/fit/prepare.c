@@ -41,7 +41,7 @@ static unrelu_status measure_noise(ur_fit *fit, unrelu_error *err)
         return UNRELU_OK;
     return ur_warn(fit->model, "noise-unmeasured", err,
                    "%zu of %zu columns have fewer than %.0f negative values to measure noise "
-                   "by and are taken as free of it; or give --additive-noise SD",
+                   "by and are taken as free of it; or give `additive-noise` SD",
                    unmeasured, d, ENOUGH_NEGATIVES);
 }
 

@@ -148,9 +148,9 @@ static unrelu_status standard_errors(const ur_estimate *e, const double *vectors
     unrelu_status reason = UNRELU_EUSAGE;
     if (!fit || e->options->angles != UNRELU_ANGLES_H6 ||
         e->options->norms > UNRELU_NORMS_TRUNCATED)
-        why = "the jackknife needs --angles h6 with --norms censored or truncated";
+        why = "the jackknife needs `angles` h6 with `norms` censored or truncated";
     else if (fit->summary->plan.groups < 2)
-        why = "the summary keeps one group: summarize with --groups 10";
+        why = "the summary keeps one group: summarize with `groups` 10";
     else if (fewest_rows(fit->summary) < FEWEST_ROWS) {
         why = "the jackknife needs at least four rows in each of its groups";
         reason = UNRELU_EDATA;
@@ -167,7 +167,7 @@ static unrelu_status standard_errors(const ur_estimate *e, const double *vectors
         m->eigenvalues_se[i] = NAN;
     if (e->options->rank == UNRELU_RANK_AUTO)
         return ur_fail(err, reason,
-                       "--rank auto needs standard errors of eigenvalues: %s; or give --rank K",
+                       "`rank` auto needs standard errors of eigenvalues: %s; or give `rank` K",
                        why);
     return ur_warn(m, "no-se", err, "eigenvalues have no standard errors: %s", why);
 }

@@ -96,15 +96,15 @@ static unrelu_status warn_errors(const ur_estimate *e, unrelu_error *err)
                        "estimate's; the default method gives them");
     if (o->angles == UNRELU_ANGLES_SIGNS && (o->literal || o->norms != UNRELU_NORMS_CENSORED))
         return ur_warn(m, "no-se", err,
-                       "correlations have no standard errors: --angles signs has them with "
-                       "--norms censored only");
+                       "correlations have no standard errors: `angles` signs has them with "
+                       "`norms` censored only");
     if (o->angles == UNRELU_ANGLES_SIGNS && e->moments && *e->moments->v.missing_cells > 0)
         return ur_warn(m, "no-se", err,
                        "correlations of columns with missing cells have no standard errors: "
-                       "--angles h6 has them");
+                       "`angles` h6 has them");
     if (o->norms != UNRELU_NORMS_CENSORED)
         return ur_warn(m, "no-se", err,
-                       "covariances have no standard errors (scales and correlations do): --norms "
+                       "covariances have no standard errors (scales and correlations do): `norms` "
                        "censored has them");
     return UNRELU_OK;
 }
@@ -130,7 +130,7 @@ unrelu_status ur_fit_warn(const ur_estimate *e, unrelu_error *err)
          "a copy of another column up to scale: correlation 1 or -1 to within 1e-5"},
         {UNRELU_FLAG_MISFIT,
          "the share of zeros is far from what the fitted normal has, so that it is no rectified "
-         "Gaussian: look for outliers (--robust), a header read as data, another scale"},
+         "Gaussian: look for outliers (`robust`), a header read as data, another scale"},
         {UNRELU_FLAG_NO_TRUNCATED,
          "no truncated maximum likelihood (mean of squares >= 2 mean^2): NaN"},
         {UNRELU_FLAG_SIGMA_RANGE,

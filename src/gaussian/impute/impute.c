@@ -66,7 +66,7 @@ static unrelu_status transform(imputation *p, const unrelu_source *samples, unre
         if (guessed > 0)
             return ur_fail(err, UNRELU_EDATA,
                            "%s: %zu cell%s censored at 0, which has no image on the model's "
-                           "scale: give a limit above 0 with --limit or --limits",
+                           "scale: give a limit above 0 with `limit` or `limits`",
                            label, guessed, guessed == 1 ? " is" : "s are");
     }
     p->x = x;

@@ -37,7 +37,7 @@ unrelu_status ur_impute_match(const unrelu_gaussian *m, const unrelu_source *sam
         return ur_fail(
             err, UNRELU_EFORMAT,
             "%s has %zu column%s, and the model has %zu: choose the model's columns with "
-            "--columns",
+            "`columns`",
             ur_source_label(samples), width, width == 1 ? "" : "s", m->d);
     if (ur_names_match(ur_source_names(samples), width, m->names, m->d, place, &missing) ==
         UR_NAMES_FOUND)
@@ -68,7 +68,7 @@ unrelu_status ur_impute_check(const unrelu_gaussian *m, unrelu_error *err)
             return ur_fail(err, UNRELU_EDATA,
                            "column %zu (%s) of the model has additive noise of %g: values that "
                            "carry noise are not what the rectifier was given; fit without "
-                           "--additive-noise to impute",
+                           "`additive-noise` to impute",
                            i + 1, name, m->noise[i]);
     }
     for (size_t i = 0; i < m->d * m->d; i++)

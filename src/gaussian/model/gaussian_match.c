@@ -14,7 +14,7 @@ unrelu_status unrelu_gaussian_match(const unrelu_gaussian *m, const unrelu_sourc
     case UR_NAMES_COUNT:
         return ur_fail(err, UNRELU_EFORMAT,
                        "%s has %zu columns, and the model %zu: give the samples of the model, or "
-                       "choose its columns with --columns",
+                       "choose its columns with `columns`",
                        label, width, m->d);
     case UR_NAMES_MISSING:
         return ur_fail(err, UNRELU_EFORMAT,

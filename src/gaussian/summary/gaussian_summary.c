@@ -183,7 +183,7 @@ static unrelu_status check_same(const unrelu_summary *into, const unrelu_summary
         if (into->limit[j] != from->limit[j])
             return ur_fail(err, UNRELU_EFORMAT,
                            "column %zu (%s) was censored at %g in one summary and at %g in "
-                           "another: summarize all shards with the same --censor-at",
+                           "another: summarize all shards with the same `censor-at`",
                            j + 1, into->names[j], into->limit[j], from->limit[j]);
     }
     return UNRELU_OK;

@@ -31,13 +31,13 @@ static unrelu_status choose_by_rank(ur_unmix *w, unrelu_error *err)
     if (p > s->rank)
         return ur_fail(err, UNRELU_EDATA,
                        "the samples have rank %zu, and mixtures of p = %zu units would have rank "
-                       "%zu: -p %zu, or more samples",
+                       "%zu: `p` %zu, or more samples",
                        s->rank, p, p, s->rank);
     if (p > 0 && p < s->rank)
         return ur_fail(err, UNRELU_EDATA,
                        "the samples have rank %zu to rounding (singular value %zu is %.2g of the "
                        "first, number %zu is %.2g): they are no mixtures of p = %zu units, and "
-                       "noise would leave no rank below %zu; -p %zu",
+                       "noise would leave no rank below %zu; `p` %zu",
                        s->rank, s->rank, s->each[s->rank - 1] / s->each[0], s->rank + 1,
                        s->each[s->rank] / s->each[0], p, s->most, s->rank);
     add_attempt(w, s->rank, 0);
@@ -54,7 +54,7 @@ static unrelu_status refuse_noise(const ur_span *s, size_t p, unrelu_error *err)
     return ur_fail(err, UNRELU_EDATA,
                    "what is beyond p = %zu units would be noise of deviation %.3g, %.2g %% of the "
                    "samples' root mean square %.3g, and facets are found up to about 3 to 5 %%: "
-                   "another -p, or less noise",
+                   "another `p`, or less noise",
                    p, ur_span_noise(s, p), 100 * ur_relative_noise(s, ur_span_noise(s, p)), s->rms);
 }
 
@@ -89,7 +89,7 @@ static unrelu_status choose_by_gap(ur_unmix *w, unrelu_error *err)
     if (w->attempt_count == 0)
         return ur_fail(err, UNRELU_EDATA,
                        "%zu samples of %zu columns have full rank, and no gap in their singular "
-                       "values tells units from noise: more samples than 2 p are needed, or -p",
+                       "values tells units from noise: more samples than 2 p are needed, or `p`",
                        s->n, s->d);
     return UNRELU_OK;
 }
@@ -109,10 +109,11 @@ unrelu_status ur_attempts_choose(ur_unmix *w, unrelu_error *err)
                        "%zu are needed, about 20 p = %zu where units are off half the time",
                        s->nonzero, p, UR_FEWEST_A_UNIT * p, UR_USUAL_A_UNIT * p);
     if (p == 0 && s->rank == 1)
-        return ur_fail(err, UNRELU_EDATA,
-                       "all %zu samples that are not 0 lie on one ray: a single unit, and nothing "
-                       "to unmix; 'unrelu fit' on any one column learns it, and -p 1 gives the ray",
-                       s->nonzero);
+        return ur_fail(
+            err, UNRELU_EDATA,
+            "all %zu samples that are not 0 lie on one ray: a single unit, and nothing "
+            "to unmix; 'unrelu fit' on any one column learns it, and `p` 1 gives the ray",
+            s->nonzero);
     return s->rank < s->most ? choose_by_rank(w, err) : choose_by_gap(w, err);
 }
 

@@ -158,7 +158,7 @@ unrelu_status ur_certificate_check(const ur_cone *c, const ur_certificate *all, 
     return ur_fail(err, UNRELU_EDATA,
                    "p = %zu units leave %.3g of the samples (root mean square), %.2g times the "
                    "noise that the singular values tell of: these are no mixtures of %zu units; "
-                   "another -p, or more samples",
+                   "another `p`, or more samples",
                    c->p, left, left / c->sigma, c->p);
 }
 

@@ -60,7 +60,7 @@ static unrelu_status set_A(ur_unmix *w, const ur_cone *c, ur_units *units, unrel
         m->A_se[i] = NAN;
     return ur_mixture_warn(m, "no-se", err,
                            "columns of A are single samples, chosen as the most extreme ones with "
-                           "their noise: no standard error can be had; --method facets has one, "
+                           "their noise: no standard error can be had; `method` facets has one, "
                            "and is several times as accurate");
 }
 
@@ -129,7 +129,7 @@ static unrelu_status check_growth(ur_unmix *w, const ur_attempt *t, const ur_con
                                c->p, sqrt(ratio));
     return ur_fail(err, UNRELU_EDATA,
                    "what p = %zu units leave of the samples is %.2g times larger in long ones than "
-                   "in short ones: that is no noise; -p %zu takes it for noise all the same",
+                   "in short ones: that is no noise; `p` %zu takes it for noise all the same",
                    c->p, sqrt(ratio), c->p);
 }
 

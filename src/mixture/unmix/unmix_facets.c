@@ -229,7 +229,7 @@ static unrelu_status refuse(search *s, size_t rank, size_t round, unrelu_error *
     return ur_fail(err, UNRELU_EDATA,
                    "found %zu of %zu facets in %zu tries among %zu samples%s: more samples (about "
                    "20 p = %zu where units are off half the time, 10 p / P(off) in general), "
-                   "another -p, or%s these are no mixtures A ReLU(W z + b)",
+                   "another `p`, or%s these are no mixtures A ReLU(W z + b)",
                    rank, c->p, tries, c->n, noise, UR_USUAL_A_UNIT * c->p,
                    c->noise ? " too much noise, or" : "");
 }

@@ -195,8 +195,8 @@ static unrelu_status whiten_labels(const ur_start *start, const ur_lift_options 
     UR_TRY(whiten(t, options->centred, l->k, start->exec, arena, &l->y, &E, &rank, err));
     if (rank < l->k)
         return ur_fail(err, UNRELU_EDATA,
-                       "the labels have rank %zu, below the %zu neurons: --method %s needs at "
-                       "least as many independent labels as neurons; use --method auto",
+                       "the labels have rank %zu, below the %zu neurons: `method` %s needs at "
+                       "least as many independent labels as neurons; use `method` auto",
                        rank, l->k, options->method);
     return UNRELU_OK;
 }

@@ -56,12 +56,12 @@ static unrelu_status check(const ur_start *start, unrelu_error *err)
     size_t D = start->k < 2 * MOST && d < MOST ? features(start->k, d, start->constant) : SIZE_MAX;
     if (start->f.kind != UNRELU_RELU)
         return ur_fail(err, UNRELU_EDATA,
-                       "--method lifted is for the relu alone: it uses f(t) (f(t) - t) = 0; use "
-                       "--method exact or moments");
+                       "`method` lifted is for the relu alone: it uses f(t) (f(t) - t) = 0; use "
+                       "`method` exact or moments");
     if (D > MOST)
         return ur_fail(err, UNRELU_EDATA,
-                       "--method lifted needs the eigenvectors of a matrix of order k (k + 1) / 2 "
-                       "+ k d, here above %d (k = %zu, d = %zu): use --method exact or facets",
+                       "`method` lifted needs the eigenvectors of a matrix of order k (k + 1) / 2 "
+                       "+ k d, here above %d (k = %zu, d = %zu): use `method` exact or facets",
                        MOST, start->k, start->sample.d);
     return UNRELU_OK;
 }
@@ -128,13 +128,13 @@ static unrelu_status check_nullity(const lifted *t, unrelu_error *err)
         return ur_fail(err, UNRELU_EDATA,
                        "not identifiable by lifting: nullity %zu > k = %zu: too few samples (%zu, "
                        "needs about %zu), a neuron that never switches, or antiparallel rows; use "
-                       "--method exact or facets",
+                       "`method` exact or facets",
                        t->nullity, k, t->l.n, needed);
     if (t->nullity < k && !(t->values[k - 1] < GAP * t->values[k]))
         return ur_fail(err, UNRELU_EDATA,
                        "no gap after eigenvalue k = %zu of the lifted features (%.3g and %.3g of "
                        "the largest): the labels are noisy or not those of %zu relu neurons; use "
-                       "--method moments",
+                       "`method` moments",
                        k, t->values[k - 1] / top, t->values[k] / top, k);
     return UNRELU_OK;
 }
@@ -153,7 +153,7 @@ static unrelu_status split(const lifted *t, uint64_t seed, double *Z, double *fa
     if (!isfinite(*far))
         return ur_fail(err, UNRELU_EDATA,
                        "the null space of the lifted features holds no pure neurons: the labels "
-                       "are noisy or not those of %zu relu neurons; use --method moments",
+                       "are noisy or not those of %zu relu neurons; use `method` moments",
                        k);
     return UNRELU_OK;
 }

@@ -237,9 +237,9 @@ static void note_all(const ur_problem *given, const contest *c, ur_outcome *out)
                         "k = %zu > d = %zu: the moment starts do not exist, random ones were used",
                         c->k, d);
     if (given->options.k == 0 && c->k == most_neurons(given))
-        ur_outcome_note(out, "k-bound",
-                        "k = %zu is the largest that was tried: if there are more neurons, give -k",
-                        c->k);
+        ur_outcome_note(
+            out, "k-bound",
+            "k = %zu is the largest that was tried: if there are more neurons, give `k`", c->k);
     if (c->k > m)
         ur_outcome_note(out, "joint-solver",
                         "%zu label%s and %zu neurons: all neurons were solved for at once, and no "

@@ -175,7 +175,7 @@ static unrelu_status check_projection(const frame *c, size_t rows, size_t p, unr
     if (c->start->k > c->white.d && (kind == UNRELU_RELU || kind == UNRELU_LEAKY))
         return ur_fail(err, UNRELU_EDATA,
                        "Algorithm 6 needs k <= d, found k = %zu and d = %zu: f(v x) - f(-v x) is "
-                       "linear in x; use --signs regression",
+                       "linear in x; use `signs` regression",
                        c->start->k, c->white.d);
     if (rows <= p)
         return ur_fail(err, UNRELU_EDATA,

@@ -22,7 +22,7 @@ static void fail_exact(const ur_problem *given, ur_outcome *out)
         out->arena,
         "no exact fit was found%s: the labels are noisy, or not of such a network; without %s they "
         "are fitted with noise",
-        best, given->options.method == UNRELU_RECOVER_EXACT ? "--method exact" : "--noise none");
+        best, given->options.method == UNRELU_RECOVER_EXACT ? "`method` exact" : "`noise` none");
 }
 
 /* A method that does not apply to the data is passed over, and what it left is dropped. */

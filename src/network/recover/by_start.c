@@ -163,8 +163,8 @@ static unrelu_status by_systems(course *q, unrelu_error *err)
         char name[32];
         unrelu_activation_name(q->start.f, name, sizeof name);
         return ur_fail(err, UNRELU_EDATA,
-                       "--exactify systems needs an activation that is 0 on one side and a power "
-                       "on the other, and %s is not: use --exactify cca",
+                       "`exactify` systems needs an activation that is 0 on one side and a power "
+                       "on the other, and %s is not: use `exactify` cca",
                        name);
     }
     UR_TRY(ur_exactify_systems(&q->start, q->V, q->c, q->exact, err));
@@ -172,7 +172,7 @@ static unrelu_status by_systems(course *q, unrelu_error *err)
         q->out->failure = ur_take_text(
             q->out->arena,
             "the linear systems of Algorithm 5 have a solution for %zu of %zu neurons: the start "
-            "is too far off (one misplaced sample is enough) or the labels are noisy; --exactify "
+            "is too far off (one misplaced sample is enough) or the labels are noisy; `exactify` "
             "cca needs no exact patterns",
             count_exact(q), q->start.k);
         return UNRELU_OK;
@@ -196,7 +196,7 @@ static unrelu_status as_they_are(course *q, unrelu_error *err)
     q->out->answer = UR_NOISY;
     q->out->noise = given->data.unit * sqrt(fit.rss / (double)(q->frame.n * q->frame.m));
     ur_outcome_note(q->out, "no-se",
-                    "--exactify none: the raw estimate of the method, whose error is not known; "
+                    "`exactify` none: the raw estimate of the method, whose error is not known; "
                     "noise is the root mean square of what it leaves");
     return UNRELU_OK;
 }
@@ -218,7 +218,7 @@ unrelu_status ur_by_start(const ur_problem *given, const ur_method *method, ur_o
     if (o->k == 0 && out->answer == UR_NOISY && q.start.k >= given->data.m)
         ur_outcome_note(out, "k-bound",
                         "the labels have full rank %zu and were taken to have as many neurons: "
-                        "give -k, or leave out --method, which finds k by BIC",
+                        "give `k`, or leave out `method`, which finds k by BIC",
                         q.start.k);
     if (out->answer == UR_NONE && !out->failure[0])
         out->failure = ur_take_text(

@@ -64,7 +64,7 @@ static unrelu_status check_activation(const unrelu_recover_options *o, const ur_
         return UNRELU_OK;
     unrelu_activation_name(o->activation, name, sizeof name);
     return ur_fail(err, UNRELU_EUSAGE,
-                   "--method %s is for --activation relu, not for %s: leave out --method",
+                   "`method` %s is for `activation` relu, not for %s: leave out `method`",
                    method->name, name);
 }
 

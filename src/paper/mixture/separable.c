@@ -333,12 +333,12 @@ static unrelu_status refuse(const state *s, verdict v, uint64_t seed, const unre
     UR_ARENA(arena);
     char reason[512], needed[MAX_NUMBER];
     double alone = -(double)s->p * log(2);
-    const char *how = "were each on in half of them, an assumption: --method facets does not find "
+    const char *how = "were each on in half of them, an assumption: `method` facets does not find "
                       "just p facets in these samples either";
     unrelu_status status = ur_unmix_facets(s->cone, seed, exec, &arena, &facets, err);
     if (status == UNRELU_OK && facets.count == s->p) {
         alone = log_alone(s->cone, facets.U);
-        how = "by the shares of zeros that --method facets finds: it has A already, use it";
+        how = "by the shares of zeros that `method` facets finds: it has A already, use it";
     }
     if (status != UNRELU_OK && status != UNRELU_EDATA)
         return status;

@@ -38,7 +38,7 @@ static unrelu_status set_margins(ur_fit *fit, const double *median, const unrelu
         if (!(c->margin.s > 0))
             return ur_fail(err, UNRELU_EDATA,
                            "column %zu (%s): no value lies above its median %g, so that footnote "
-                           "4 gives no scale; use --norms censored",
+                           "4 gives no scale; use `norms` censored",
                            c->index + 1, fit->summary->names[c->index], median[c->index]);
     }
     return UNRELU_OK;

@@ -167,7 +167,7 @@ static unrelu_status start_column(const ur_fit *fit, const ur_fit_column *column
         return ur_fail(err, UNRELU_EDATA,
                        "column %zu (%s) has %.0f positive values with deviation %g: projected SGD "
                        "with %d batch(es) of minibatches of %d needs at least %d that differ; use "
-                       "--norms censored",
+                       "`norms` censored",
                        column->index + 1, fit->summary->names[column->index], sums.positive,
                        ldexp(c->deviation, column->exponent), o->batches, o->minibatch,
                        o->batches * o->minibatch);

@@ -50,7 +50,7 @@ static const char *say_few(const ur_peel *q, size_t c, size_t rows, ur_arena *ar
         arena,
         "Algorithm 7 needs %zu rows with one neuron on for every neuron, and direction %zu has %zu "
         "of %zu: p = %.2g, so that about (d + 2.3 sqrt d) / p = %.3g rows are needed; peeling "
-        "(without --literal) needs far fewer",
+        "(without `literal`) needs far fewer",
         q->frame->p, c + 1, rows, q->frame->n, (double)rows / n,
         (p + 2.3 * sqrt(p)) * n / (double)rows);
 }
@@ -61,7 +61,7 @@ static const char *say_contradicting(size_t c, size_t rows, double gap, ur_arena
         arena,
         "the %zu equations of direction %zu contradict each other (by %.2g of their size): two "
         "columns of U are parallel, or antiparallel, for which Algorithm 7 does not hold; without "
-        "--literal antiparallel ones are told apart",
+        "`literal` antiparallel ones are told apart",
         rows, c + 1, gap);
 }
 
@@ -77,7 +77,7 @@ static const char *say_none(const ur_problem *given, const ur_peel *q, size_t cl
     return ur_take_text(
         arena,
         "%zu directions repeat among the rows of labels and %zu neurons were asked for: Algorithm "
-        "7 needs a class of parallel rows for each neuron and no other; without --literal peeling "
+        "7 needs a class of parallel rows for each neuron and no other; without `literal` peeling "
         "needs fewer rows",
         classes, given->options.k);
 }

@@ -127,9 +127,9 @@ static unrelu_status tell(const ur_problem *given, const pursuit *p, ur_outcome 
                                    "%.2g; %d steps of the pursuit, %.3g %% of the cells in S",
                                    mu.mu, mu.bound, p->steps, 100 * (double)out->corrupted / cells);
     ur_outcome_note(out, "no-se",
-                    "--pcp: principal component pursuit is not exact, and what it leaves (relative "
+                    "`pcp`: principal component pursuit is not exact, and what it leaves (relative "
                     "residual %.2g on cells that it takes as right) is no noise of a known law; "
-                    "without --pcp the recovery is exact or fails",
+                    "without `pcp` the recovery is exact or fails",
                     out->certificate.residual);
     return UNRELU_OK;
 }
@@ -143,7 +143,7 @@ unrelu_status ur_pcp_recover(const ur_problem *given, ur_outcome *out, unrelu_er
     if (p.values[0] == 0) {
         out->failure =
             "principal component pursuit puts all labels into the sparse part: fewer columns or "
-            "rows than it needs; leave out --pcp";
+            "rows than it needs; leave out `pcp`";
         return UNRELU_OK;
     }
     k = k ? k : gap(&p, n < m ? n : m);

@@ -32,26 +32,26 @@ static unrelu_status check(const ur_start *start, ur_symmetry *test, unrelu_erro
 {
     if (start->f.kind != UNRELU_RELU)
         return ur_fail(err, UNRELU_EDATA,
-                       "--method symmetric is for the relu alone: it uses relu(t) - relu(-t) = t; "
-                       "use --method moments");
+                       "`method` symmetric is for the relu alone: it uses relu(t) - relu(-t) = t; "
+                       "use `method` moments");
     if (start->hidden || start->constant)
         return ur_fail(err, UNRELU_EDATA,
-                       "--method symmetric has no biases: with them the labels' even part is no "
-                       "longer |V x|; use --bias none, or --method lifted or facets");
+                       "`method` symmetric has no biases: with them the labels' even part is no "
+                       "longer |V x|; use `bias` none, or `method` lifted or facets");
     if (start->k > start->sample.d)
         return ur_fail(err, UNRELU_EDATA,
-                       "--method symmetric needs V of full row rank: %zu neurons, %zu inputs",
+                       "`method` symmetric needs V of full row rank: %zu neurons, %zu inputs",
                        start->k, start->sample.d);
     if (ur_lift_pairs(start->k) > MOST)
         return ur_fail(err, UNRELU_EDATA,
-                       "--method symmetric with %zu neurons is an eigenproblem of order %zu, more "
-                       "than %d: use --method exact or facets",
+                       "`method` symmetric with %zu neurons is an eigenproblem of order %zu, more "
+                       "than %d: use `method` exact or facets",
                        start->k, ur_lift_pairs(start->k), MOST);
     UR_TRY(ur_symmetry_test(&start->sample, start->seed, start->exec, test, err));
     if (test->p < LEVEL)
         return ur_fail(err, UNRELU_EDATA,
                        "the inputs are not symmetric about 0 (p = %.2g, chi2 = %.4g with %zu "
-                       "degrees of freedom): --method symmetric does not apply; use --method "
+                       "degrees of freedom): `method` symmetric does not apply; use `method` "
                        "facets or lifted",
                        test->p, test->statistic, test->degrees);
     return UNRELU_OK;

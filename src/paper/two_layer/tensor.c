@@ -57,7 +57,7 @@ static unrelu_status check_signal(unrelu_activation f, int order, unrelu_error *
                        ordinal[order - 2], name);
     return ur_fail(err, UNRELU_EDATA,
                    "the %s Hermite coefficient of %s is 0 (E f%s = 0): order %d carries no signal; "
-                   "use --order %d",
+                   "use `order` %d",
                    ordinal[order - 2], name, primes[order - 2], order, order == 2 ? 3 : 2);
 }
 

@@ -97,7 +97,7 @@ static void note_all(const ur_any_course *q)
         ur_outcome_note(out, "offset",
                         "with an intercept the objective over %zu rows falls from %.6g to %.6g: "
                         "the noise has a mean, which U f(V x) took up here, so that V is off; use "
-                        "--intercept",
+                        "`intercept`",
                         q->frame.n, q->here, q->other);
     if (q->depends)
         ur_outcome_note(out, "dependent-rest",
@@ -118,7 +118,7 @@ static void note_all(const ur_any_course *q)
     if (q->best.starts > 2 && q->best.agree == 1)
         ur_outcome_note(out, "few-starts-agree",
                         "only one of %zu starts reached the best fit: it may not be the best there "
-                        "is; try a larger --budget",
+                        "is; try a larger `budget`",
                         q->best.starts);
 }
 
@@ -142,6 +142,6 @@ void ur_any_report_failure(const ur_any_course *q)
     out->failure = ur_take_text(
         out->arena,
         "the best of %zu starts leaves a residual of %.2g, and labels without noise need %.2g: "
-        "without --noise none it would be the answer",
+        "without `noise` none it would be the answer",
         q->best.starts, out->closest, q->given->data.floor);
 }

@@ -114,9 +114,9 @@ static void state(course *c)
 static unrelu_status refuse_rank(const course *c, unrelu_error *err)
 {
     return ur_fail(err, UNRELU_EDATA,
-                   "%zu neurons are asked for and the labels have rank %zu: --method enumerate "
+                   "%zu neurons are asked for and the labels have rank %zu: `method` enumerate "
                    "needs labels of rank k, and below it the problem is NP-hard (section 3 of the "
-                   "paper); try --method one-sparse, or leave out --method",
+                   "paper); try `method` one-sparse, or leave out `method`",
                    c->given->options.k, c->k);
 }
 
@@ -130,7 +130,7 @@ static void prove_by_rank(course *c)
         out->arena,
         "no network of %zu neuron%s fits the labels: they have rank %zu (the last direction has "
         "%.1g of the size of the first), and %zu neuron%s at most rank %zu%s; if the labels are "
-        "noisy, leave out --method",
+        "noisy, leave out `method`",
         k, k == 1 ? "" : "s", c->k, size, k, k == 1 ? " gives" : "s give", k,
         out->proof ? "; this is a proof" : "");
 }
@@ -151,8 +151,8 @@ static void tell_none(course *c, const char *because)
     out->failure = ur_take_text(
         out->arena,
         "no network of %zu neuron%s (the rank of the labels) with biases %s fits the labels: %s; "
-        "%s. More neurons than the rank: --method one-sparse; noisy labels: leave out --method; "
-        "biases: --bias both",
+        "%s. More neurons than the rank: `method` one-sparse; noisy labels: leave out `method`; "
+        "biases: `bias` both",
         c->k, c->k == 1 ? "" : "s", ur_terms_name(c->frame.terms), because,
         out->proof ? "this is a proof, to within rounding"
                    : "not a proof, as the labels are too ill-conditioned for their digits");
@@ -177,8 +177,8 @@ static void tell_failure(course *c)
         c->out->failure = ur_take_text(
             arena,
             "%zu of %zu neurons were found and the enumeration did not end: after %llu sampled "
-            "planes, %zu rays and %zu faces %s, which proves nothing; give a larger --budget, or "
-            "leave out --method if the labels are noisy or the neurons are rarely off",
+            "planes, %zu rays and %zu faces %s, which proves nothing; give a larger `budget`, or "
+            "leave out `method` if the labels are noisy or the neurons are rarely off",
             found, c->k, (unsigned long long)c->planes, c->rays, c->faces,
             q->budget == 0 ? "the budget ran out"
                            : "the cone of the labels has more rays than the budget allows, or "

@@ -37,13 +37,13 @@ static unrelu_status check(const ur_problem *given, ur_terms terms, unrelu_error
 {
     if (terms.constant)
         return ur_fail(err, UNRELU_EUSAGE,
-                       "--method one-sparse compares directions of the rows of labels, which a "
-                       "constant e turns: use --bias hidden (or none), and subtract e if you know "
+                       "`method` one-sparse compares directions of the rows of labels, which a "
+                       "constant e turns: use `bias` hidden (or none), and subtract e if you know "
                        "it");
     if (given->options.labels == UNRELU_LABELS_NOISY)
         return ur_fail(err, UNRELU_EUSAGE,
-                       "--method one-sparse is for labels without noise: of noisy ones no two rows "
-                       "are parallel; --method any-noise takes any");
+                       "`method` one-sparse is for labels without noise: of noisy ones no two rows "
+                       "are parallel; `method` any-noise takes any");
     return UNRELU_OK;
 }
 
@@ -79,7 +79,7 @@ static const char *say_no_direction(const ur_problem *given, const ur_peel *q, u
                             times_as_many(q) * ldexp(1, (int)k), k);
     return ur_take_text(
         arena,
-        "no two of the %zu rows of labels are parallel: either they are noisy (then --method "
+        "no two of the %zu rows of labels are parallel: either they are noisy (then `method` "
         "any-noise, or none), or no neuron is on alone twice; if so, each is alone in about 1 of "
         "%zu rows or fewer, and n of about %.2g or more is needed%s",
         n, n, times_as_many(q) * (double)n, need);
@@ -87,21 +87,21 @@ static const char *say_no_direction(const ur_problem *given, const ur_peel *q, u
 
 static const char *say_contradicting(const ur_peel *q, ur_arena *arena)
 {
-    const char *bias = q->frame->terms.hidden ? "" : ", or try --bias hidden";
+    const char *bias = q->frame->terms.hidden ? "" : ", or try `bias` hidden";
     if (q->opposite)
         return ur_take_text(
             arena,
             "the %zu equations of one direction contradict each other: class inconsistent, an "
             "antiparallel pair u, -u (or more columns along it) that %zu starts did not tell apart "
-            "(%zu neuron%s found beside it); give more rows or another --seed, leave out "
-            "--method%s",
+            "(%zu neuron%s found beside it); give more rows or another `seed`, leave out "
+            "`method`%s",
             q->contradicting, q->pairs, q->k, plural(q->k), bias);
     return ur_take_text(
         arena,
         "the %zu equations of one direction contradict each other: class inconsistent, columns of "
         "U are positive multiples of each other, which directions cannot tell apart, or inputs of "
         "few values make rows parallel by chance (%zu neuron%s found beside it); leave out "
-        "--method%s",
+        "`method`%s",
         q->contradicting, q->k, plural(q->k), bias);
 }
 
@@ -137,7 +137,7 @@ static const char *say_exhausted(const ur_problem *given, const ur_peel *q, ur_a
         arena,
         "the budget of %llu candidates (rows times sets of directions, pairs of rows, starts of "
         "pair fits) does not reach further: %zu neuron%s found, %zu of %zu rows explained; raise "
-        "--budget, or give more rows",
+        "`budget`, or give more rows",
         (unsigned long long)budget_of(given), q->k, plural(q->k), q->frame->n - q->left,
         q->frame->n);
 }
@@ -172,7 +172,7 @@ static unrelu_status finish(const ur_problem *given, const ur_peel *q, ur_arena 
             "needed: %s",
             q->k, out->closest, given->data.floor,
             given->options.literal
-                ? "some neuron is never on alone twice in these rows; without --literal peeling "
+                ? "some neuron is never on alone twice in these rows; without `literal` peeling "
                   "needs fewer"
                 : "the labels carry too few digits, or are not those of a network");
     return UNRELU_OK;
@@ -209,7 +209,7 @@ static void judge_k(const ur_problem *given, const ur_peel *q, ur_outcome *out)
         out->failure = ur_take_text(
             out->arena,
             "%zu neurons were asked for and the labels are met by %zu, each with a direction of "
-            "its own: leave out -k, or give %zu",
+            "its own: leave out `k`, or give %zu",
             asked, k, k);
     } else {
         ur_outcome_note_merged(given, out);

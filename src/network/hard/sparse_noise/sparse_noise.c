@@ -38,22 +38,22 @@ static const char *say_no_space(const ur_problem *given, const ur_sparse_cells *
             arena,
             "the labels have noise in every cell, or too few columns (%zu) for their rank: a "
             "column space leaves %.1e of a typical cell, and half of the cells must be met exactly "
-            "(to %.0e of their median); --method any-noise takes noise of any kind",
+            "(to %.0e of their median); `method` any-noise takes noise of any kind",
             given->data.m, s->left, cells->tolerance);
     if (s->r == 0)
         return ur_take_text(
             arena,
             "no column space of up to %zu dimensions meets half of the cells exactly (to %.0e of "
             "their median): the labels have noise in every cell, more than about 40 %% wrong "
-            "cells, or more than %zu neurons for their %zu columns; -k names a rank to search "
-            "longer, --method any-noise takes noise of any kind",
+            "cells, or more than %zu neurons for their %zu columns; `k` names a rank to search "
+            "longer, `method` any-noise takes noise of any kind",
             s->largest, cells->tolerance, s->largest, given->data.m);
     if (s->most > 0.5 && s->worst <= 0.5)
         return ur_take_text(
             arena,
             "the best column space (%zu dimensions) meets most cells of %.0f %% of the rows, but "
             "label column %zu in %.0f %% of them, and more than half is needed: leave that column "
-            "out, or give -k",
+            "out, or give `k`",
             s->r, 100 * s->most, s->worst_column + 1, 100 * s->worst);
     return ur_take_text(
         arena,
@@ -87,7 +87,7 @@ static const char *say_no_network(const ur_problem *given, const ur_subspace *s,
     if (k > 0 && s->r > k + 1)
         return ur_take_text(arena,
                             "the labels are of rank %zu but for %.1f %% of their cells, too many "
-                            "for the %zu neurons asked for: leave out -k",
+                            "for the %zu neurons asked for: leave out `k`",
                             s->r, 100 * s->wrong, k);
     double leverage = largest_leverage(s, given->data.m, &column);
     if (leverage > 0.5)
@@ -102,7 +102,7 @@ static const char *say_no_network(const ur_problem *given, const ur_subspace *s,
         arena,
         "the labels are of rank %zu but for %.1f %% of their cells, and no network with an exact "
         "fit was found on %zu cleaned rows (best residual %.2g): the map is not a sum of ReLUs of "
-        "the inputs, or it needs other biases (--bias) or more rows",
+        "the inputs, or it needs other biases (`bias`) or more rows",
         s->r, 100 * s->wrong, clean->rows, closest);
 }
 
@@ -231,7 +231,7 @@ unrelu_status ur_sparse_noise(const ur_problem *given, ur_outcome *out, unrelu_e
         out->failure = ur_take_text(
             out->arena,
             "the labels have %zu column%s, and sparse errors are told from labels by at least %zu: "
-            "four more than neurons, and better twice as many; --method any-noise takes any number",
+            "four more than neurons, and better twice as many; `method` any-noise takes any number",
             m, m == 1 ? "" : "s", least);
         return UNRELU_OK;
     }
