@@ -27,14 +27,14 @@ typedef struct {
     unrelu_gaussian *model;
     ur_arena *arena;
     ur_cells cells;
-    size_t d;                /* columns that are fitted */
-    size_t *index;           /* d: in the file */
-    ur_cell_column *columns; /* of the file */
-    double *lambda;          /* of the file */
-    int *exponent;           /* of the file: cells are in units of 2^exponent */
-    double *at;              /* of the file: --censor-at */
-    double *product_se;      /* d x d */
-    size_t guessed, guessed_columns;
+    size_t d;                        /* columns that are fitted */
+    size_t *index;                   /* d: in the file */
+    ur_cell_column *columns;         /* of the file */
+    double *lambda;                  /* of the file */
+    int *exponent;                   /* of the file: cells are in units of 2^exponent */
+    double *at;                      /* of the file: --censor-at */
+    double *product_se;              /* d x d */
+    size_t guessed, guessed_columns; /* cells without an image of their limit */
 } work;
 
 static unrelu_status load(work *w, unrelu_error *err)
@@ -58,11 +58,12 @@ static unrelu_status load(work *w, unrelu_error *err)
 
 /* ---- margins ---- */
 
+/* on the model's scale, and in a unit in which squares of cells are numbers */
 static unrelu_status transform(work *w, size_t j, unrelu_error *err)
 {
     const unrelu_gaussian_options *o = w->options;
     size_t n = w->cells.n, guessed = 0;
-    double *x = w->cells.x + j * n;
+    double *x = w->cells.x + j * n, top = 0;
     const unsigned char *state = w->cells.state + j * n;
     char label[160];
     ur_source_column_label(w->source, j, label, sizeof label);
@@ -72,19 +73,13 @@ static unrelu_status transform(work *w, size_t j, unrelu_error *err)
     UR_TRY(ur_transform_column(o->transform, w->lambda[j], n, x, state, label, &guessed, err));
     w->guessed += guessed;
     w->guessed_columns += guessed > 0;
-    return UNRELU_OK;
-}
-
-/* squares of cells must be numbers */
-static void rescale(work *w, size_t j)
-{
-    double *x = w->cells.x + j * w->cells.n, top = 0;
-    for (size_t i = 0; i < w->cells.n; i++)
+    for (size_t i = 0; i < n; i++)
         top = isfinite(x[i]) ? fmax(top, fabs(x[i])) : top;
     int e = top > 0 ? ilogb(top) : 0;
     w->exponent[j] = abs(e) > FAR_EXPONENT ? e : 0;
-    for (size_t i = 0; i < w->cells.n && w->exponent[j] != 0; i++)
+    for (size_t i = 0; i < n && w->exponent[j] != 0; i++)
         x[i] = ldexp(x[i], -e);
+    return UNRELU_OK;
 }
 
 static unrelu_status refuse_column(const work *w, size_t j, unrelu_error *err)
@@ -105,21 +100,15 @@ static unrelu_status refuse_column(const work *w, size_t j, unrelu_error *err)
                    label, w->columns[j].margin.below);
 }
 
-static int is_fitted(const ur_cell_column *c)
-{
-    ur_margin_verdict verdict = c->margin.margin.verdict;
-    return verdict != UR_MARGIN_ALL_ZERO && verdict != UR_MARGIN_NO_MAXIMUM;
-}
-
 static unrelu_status fit_margins(work *w, unrelu_error *err)
 {
     size_t n = w->cells.n, all = w->cells.d;
     for (size_t j = 0; j < all; j++) {
         UR_TRY(transform(w, j, err));
-        rescale(w, j);
         UR_TRY(ur_cell_column_open(w->arena, n, w->cells.x + j * n, w->cells.state + j * n,
                                    &w->columns[j], err));
-        if (is_fitted(&w->columns[j]))
+        ur_margin_verdict verdict = w->columns[j].margin.margin.verdict;
+        if (verdict != UR_MARGIN_ALL_ZERO && verdict != UR_MARGIN_NO_MAXIMUM)
             w->index[w->d++] = j;
         else if (!w->options->drop)
             return refuse_column(w, j, err);
@@ -187,17 +176,6 @@ static unrelu_status set_columns(work *w, unrelu_error *err)
 
 /* ---- pairs ---- */
 
-static double count_both(const ur_cell_column *a, const ur_cell_column *b, double *joint)
-{
-    size_t both = 0, seen = 0;
-    for (size_t i = 0; i < a->n; i++) {
-        both += a->state[i] != UR_MISSING && b->state[i] != UR_MISSING;
-        seen += a->state[i] == UR_SEEN && b->state[i] == UR_SEEN;
-    }
-    *joint = (double)seen;
-    return (double)both;
-}
-
 /* row i of the pairs: i with all before it */
 static unrelu_status solve_row(void *context, size_t i, unrelu_error *err)
 {
@@ -212,12 +190,15 @@ static unrelu_status solve_row(void *context, size_t i, unrelu_error *err)
     m->n_pair[i * m->d + i] = m->observed[i];
     for (size_t j = 0; j < i; j++) {
         const ur_cell_column *b = &w->columns[w->index[j]];
+        int constant = a->margin.margin.s == 0 || b->margin.margin.s == 0; /* rho is set to 0 */
         ur_pair pair = {0};
-        double joint, n = count_both(b, a, &joint);
+        size_t both = 0, seen = 0;
+        for (size_t k = 0; k < a->n; k++) {
+            both += a->state[k] != UR_MISSING && b->state[k] != UR_MISSING;
+            seen += a->state[k] == UR_SEEN && b->state[k] == UR_SEEN;
+        }
         ur_cell_pair_fit(b, a, room, &pair);
-        if (a->margin.margin.s == 0 || b->margin.margin.s == 0) /* constant: set to 0 */
-            joint = INFINITY;
-        ur_fit_store(&out, m->d, j, i, n, joint, pair);
+        ur_fit_store(&out, m->d, j, i, (double)both, constant ? INFINITY : (double)seen, pair);
     }
     return UNRELU_OK;
 }

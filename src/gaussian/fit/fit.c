@@ -129,36 +129,23 @@ static unrelu_status collect(ur_fit *fit, unrelu_error *err)
     return ur_arena_status(fit->arena, err);
 }
 
-/* Which way the samples are fitted: limits of single cells show in the file only when it is read,
- * and one pass cannot take them. A pass that came upon one is no failure, it says which way. */
-typedef enum { BY_MOMENTS, BY_CELLS } way;
-
-static unrelu_status choose_way(ur_fit *fit, way *out, unrelu_error *err)
-{
-    *out = BY_CELLS;
-    if (ur_fit_needs_cells(fit->options))
-        return UNRELU_OK;
-    unrelu_status status = collect(fit, err);
-    if (status == UNRELU_EFORMAT && ur_source_met_limit(fit->source))
-        return UNRELU_OK;
-    *out = BY_MOMENTS;
-    return status;
-}
-
 static unrelu_status fit_samples(unrelu_source *source, const unrelu_gaussian_options *options,
                                  const unrelu_exec *exec, unrelu_gaussian *model, unrelu_error *err)
 {
     UR_ARENA(arena);
     ur_fit fit = {options, exec, &arena, source, .model = model};
-    way chosen;
     if (!source)
         return ur_fail(err, UNRELU_EDATA, "there are no samples: the source is NULL");
     UR_TRY(check_options(options, err));
     if (options->norms == UNRELU_NORMS_SGD)
         UR_TRY(ur_ranks_refuse(exec, "projected SGD", err));
-    UR_TRY(choose_way(&fit, &chosen, err));
-    if (chosen == BY_MOMENTS)
-        return estimate(&fit, err);
+    if (!ur_fit_needs_cells(options)) {
+        unrelu_status status = collect(&fit, err);
+        /* Limits of single cells show in the file only when it is read, and one pass cannot take
+         * them. A pass that came upon one is no failure, it says which way to go. */
+        if (status != UNRELU_EFORMAT || !ur_source_met_limit(source))
+            return status == UNRELU_OK ? estimate(&fit, err) : status;
+    }
     UR_TRY(
         ur_ranks_refuse(exec, "a fit cell by cell (limits of cells, transforms, likelihood)", err));
     ur_arena_end(&arena);

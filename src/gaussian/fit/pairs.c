@@ -23,33 +23,17 @@ typedef struct {
     const ur_fit_pairs *out;
 } pairs;
 
-/* v = alpha t + beta on the positives: v = (x - max(b, 0)) / s, as pair.h wants it */
-typedef struct {
-    double alpha, beta;
-} standard;
-
-static standard standardise(const ur_fit_column *c, const ur_margin *m)
-{
-    return (standard){1 / m->s, (c->shift - fmax(m->b, 0)) / m->s};
-}
-
 /* the cross sums of a pair in the caller's order; t1g2: sum of t_1 G_2 */
 typedef struct {
     double gg, tt, t1g2, t2g1, t1t1g2, t2t2g1;
 } cross;
 
-static cross cross_sums(const pairs *p, size_t i, size_t j)
+/* with v = alpha t + beta on the positives: v = (x - max(b, 0)) / s, as pair.h wants it */
+static ur_pair_moments moments_of(const cross *x, double n, const ur_fit_column *const c[2],
+                                  const ur_margin m[2])
 {
-    const ur_moments_view *v = p->v;
-    size_t d = p->fit->summary->plan.d, a = p->fit->columns[i].index,
-           b = p->fit->columns[j].index; /* a < b, since i < j */
-    return (cross){v->gg[a * d + b], v->tt[a * d + b],  v->gt[b * d + a],
-                   v->gt[a * d + b], v->gtt[b * d + a], v->gtt[a * d + b]};
-}
-
-static ur_pair_moments moments_of(const cross *x, double n, standard s1, standard s2)
-{
-    double a1 = s1.alpha, b1 = s1.beta, a2 = s2.alpha, b2 = s2.beta;
+    double a1 = 1 / m[0].s, b1 = (c[0]->shift - fmax(m[0].b, 0)) / m[0].s;
+    double a2 = 1 / m[1].s, b2 = (c[1]->shift - fmax(m[1].b, 0)) / m[1].s;
     return (ur_pair_moments){
         .n = n,
         .gg = x->gg / n,
@@ -61,26 +45,33 @@ static ur_pair_moments moments_of(const cross *x, double n, standard s1, standar
     };
 }
 
+/* squares and product about the means of two columns without zeros */
+typedef struct {
+    double x1, x2, xx;
+} centred;
+
+static centred centre(const cross *x, const ur_margin_sums s[2])
+{
+    return (centred){s[0].square - s[0].sum * s[0].sum / x->gg,
+                     s[1].square - s[1].sum * s[1].sum / x->gg,
+                     x->tt - s[0].sum * s[1].sum / x->gg};
+}
+
 /* Is one column a positive multiple of the other (or, without zeros, an affine map of it)?
  * Equality in Cauchy-Schwarz on the rows where both are observed. Returns the sign, or 0. */
-static int multiple(const pairs *p, const cross *x, const ur_margin_sums sums[2],
-                    const ur_margin margins[2])
+static int multiple(const cross *x, const ur_margin_sums sums[2], int zeros, double tolerance)
 {
-    double tolerance = p->fit->summary->plan.single ? COPY_SINGLE : COPY_DOUBLE;
     double n1 = sums[0].positive, n2 = sums[1].positive, c1 = sums[0].shift, c2 = sums[1].shift;
     if (x->gg != n1 || x->gg != n2)
         return 0;
-    double xx = x->tt + c1 * x->t2g1 + c2 * x->t1g2 + c1 * c2 * x->gg;
-    double x1 = sums[0].square + 2 * c1 * sums[0].sum + c1 * c1 * n1;
-    double x2 = sums[1].square + 2 * c2 * sums[1].sum + c2 * c2 * n2;
-    if (margins[0].verdict == UR_MARGIN_NO_ZEROS && margins[1].verdict == UR_MARGIN_NO_ZEROS) {
-        xx = x->tt - sums[0].sum * sums[1].sum / x->gg;
-        x1 = sums[0].square - sums[0].sum * sums[0].sum / n1;
-        x2 = sums[1].square - sums[1].sum * sums[1].sum / n2;
-    }
-    if (xx * xx < (1 - tolerance) * x1 * x2)
+    centred at = {sums[0].square + 2 * c1 * sums[0].sum + c1 * c1 * n1,
+                  sums[1].square + 2 * c2 * sums[1].sum + c2 * c2 * n2,
+                  x->tt + c1 * x->t2g1 + c2 * x->t1g2 + c1 * c2 * x->gg};
+    if (!zeros)
+        at = centre(x, sums);
+    if (at.xx * at.xx < (1 - tolerance) * at.x1 * at.x2)
         return 0;
-    return xx > 0 ? 1 : -1;
+    return at.xx > 0 ? 1 : -1;
 }
 
 void ur_fit_store(const ur_fit_pairs *out, size_t d, size_t i, size_t j, double n, double joint,
@@ -115,10 +106,9 @@ void ur_fit_store(const ur_fit_pairs *out, size_t d, size_t i, size_t j, double 
 /* both without zeros: Pearson's correlation, also closer to +-1 than the solver goes */
 static ur_pair pearson(const cross *x, const ur_margin_sums sums[2])
 {
-    double n = x->gg, xx = x->tt - sums[0].sum * sums[1].sum / n;
-    double x1 = sums[0].square - sums[0].sum * sums[0].sum / n;
-    double x2 = sums[1].square - sums[1].sum * sums[1].sum / n;
-    double rho = fmax(-1, fmin(1, xx / sqrt(x1) / sqrt(x2)));
+    double n = x->gg;
+    centred at = centre(x, sums);
+    double rho = fmax(-1, fmin(1, at.xx / sqrt(at.x1) / sqrt(at.x2)));
     return (ur_pair){.rho = rho,
                      .rho_se = (1 - rho * rho) / sqrt(n),
                      .product_se = sqrt((1 + rho * rho) / n),
@@ -127,42 +117,45 @@ static ur_pair pearson(const cross *x, const ur_margin_sums sums[2])
 
 static void solve(const pairs *p, size_t i, size_t j)
 {
-    const ur_fit_column *c[2] = {&p->fit->columns[i], &p->fit->columns[j]};
+    const ur_fit *fit = p->fit;
+    const ur_moments_view *v = p->v;
+    const ur_fit_column *const c[2] = {&fit->columns[i], &fit->columns[j]};
+    size_t d = fit->summary->plan.d, a = c[0]->index, b = c[1]->index; /* a < b, since i < j */
     ur_margin margins[2] = {p->margins[i], p->margins[j]};
     ur_margin_sums sums[2];
-    double margins_n[2] = {p->v->observed[c[0]->index], p->v->observed[c[1]->index]};
-    int partial = margins_n[0] < *p->v->rows || margins_n[1] < *p->v->rows;
+    double margins_n[2] = {v->observed[a], v->observed[b]};
+    int partial = margins_n[0] < *v->rows || margins_n[1] < *v->rows;
+    int usable = 1, constant = 0, zeros = 0, single = fit->summary->plan.single;
     for (int k = 0; k < 2; k++) {
-        sums[k] = ur_fit_margin_sums(p->fit, p->v, c[k], partial ? c[1 - k] : NULL);
+        sums[k] = ur_fit_margin_sums(fit, v, c[k], partial ? c[1 - k] : NULL);
         if (partial)
             ur_margin_censored(&sums[k], &margins[k]);
+        ur_margin_verdict verdict = margins[k].verdict;
+        usable &= verdict == UR_MARGIN_FITTED || verdict == UR_MARGIN_NO_ZEROS;
+        constant |= verdict == UR_MARGIN_CONSTANT;
+        zeros |= verdict != UR_MARGIN_NO_ZEROS;
     }
     double n = sums[0].n;
-    cross x = cross_sums(p, i, j);
+    cross x = {v->gg[a * d + b], v->tt[a * d + b],  v->gt[b * d + a],
+               v->gt[a * d + b], v->gtt[b * d + a], v->gtt[a * d + b]};
     ur_pair pair = {.rho = 0, .rho_se = NAN, .product_se = NAN};
-    int usable = n > 0;
-    for (int k = 0; k < 2; k++)
-        usable &=
-            margins[k].verdict == UR_MARGIN_FITTED || margins[k].verdict == UR_MARGIN_NO_ZEROS;
-    if (!usable) { /* a constant column, or one without positives on the common rows */
-        int constant =
-            margins[0].verdict == UR_MARGIN_CONSTANT || margins[1].verdict == UR_MARGIN_CONSTANT;
-        ur_fit_store(p->out, p->fit->d, i, j, n, constant ? ENOUGH_JOINT : 0, pair);
+    if (!usable || !(n > 0)) { /* a constant column, or one without positives on the common rows */
+        ur_fit_store(p->out, fit->d, i, j, n, constant ? ENOUGH_JOINT : 0, pair);
         return;
     }
-    int sign = x.gg >= FEWEST_OF_A_COPY ? multiple(p, &x, sums, margins) : 0;
+    int sign = x.gg >= FEWEST_OF_A_COPY
+                   ? multiple(&x, sums, zeros, single ? COPY_SINGLE : COPY_DOUBLE)
+                   : 0;
     if (sign) { /* single precision cannot tell a copy from a correlation of 1 - 1e-7 */
         pair.rho = sign;
-        if (!p->fit->summary->plan.single) {
+        if (!single) {
             pair.rho_se = 0;
             pair.product_se = 2 * p->margins[i].s_se / p->margins[i].s;
         }
-    } else if (!partial && margins[0].verdict == UR_MARGIN_NO_ZEROS &&
-               margins[1].verdict == UR_MARGIN_NO_ZEROS) {
+    } else if (!partial && !zeros) {
         pair = pearson(&x, sums);
     } else {
-        ur_pair_moments m =
-            moments_of(&x, n, standardise(c[0], &margins[0]), standardise(c[1], &margins[1]));
+        ur_pair_moments m = moments_of(&x, n, c, margins);
         ur_pair_margin prepared[2] = {p->prepared[i], p->prepared[j]};
         for (int k = 0; k < 2 && partial; k++)
             ur_pair_margin_set(margins[k].gamma, &prepared[k]);
@@ -172,7 +165,7 @@ static void solve(const pairs *p, size_t i, size_t j)
             x.gg = 0; /* as good as none */
         }
     }
-    ur_fit_store(p->out, p->fit->d, i, j, n, x.gg, pair);
+    ur_fit_store(p->out, fit->d, i, j, n, x.gg, pair);
 }
 
 static void solve_row(void *context, size_t i)

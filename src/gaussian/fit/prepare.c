@@ -12,9 +12,11 @@
 #include "gaussian/problem/fit.h"
 #include "law/normal.h"
 #include "pass/pass.h"
+#include "summary/histogram.h"
 #include "summary/negatives.h"
 
 #include <math.h>
+#include <string.h>
 
 static const double ENOUGH_NEGATIVES = 10; /* their mean square is then known to 45 % */
 static const double OUTLIER = 4;           /* deviations; of normal rows 1 in 30000 cells is lost */
@@ -23,19 +25,28 @@ static const double OUTLIER = 4;           /* deviations; of normal rows 1 in 30
 static const double LOW_LEVEL = 0.6, HIGH_LEVEL = 0.9;
 static const double LOW_OF_POSITIVES = 0.7, HIGH_OF_POSITIVES = 0.2;
 
-static unrelu_status measure_noise(ur_fit *fit, unrelu_error *err)
+unrelu_status ur_fit_noise(ur_fit *fit, double *limit, unrelu_error *err)
 {
     UR_ARENA(arena);
     size_t d = unrelu_source_columns(fit->source), unmeasured = 0;
+    double given = fit->options->additive_noise;
+    if (given == 0)
+        return UNRELU_OK;
     ur_negatives_plan plan = {d};
     double *s = ur_take(&arena, ur_negatives.len(&plan), sizeof *s);
+    fit->noise = ur_take(fit->arena, d, sizeof *fit->noise);
     UR_TRY(ur_arena_status(&arena, err));
-    UR_TRY(ur_pass(fit->source, &ur_negatives, &plan, fit->exec, "measuring noise", s, err));
-    UR_TRY(ur_source_rewind(fit->source, err));
+    UR_TRY(ur_arena_status(fit->arena, err));
+    if (given == UNRELU_NOISE_AUTO) {
+        UR_TRY(ur_pass(fit->source, &ur_negatives, &plan, fit->exec, "measuring noise", s, err));
+        UR_TRY(ur_source_rewind(fit->source, err));
+    }
     for (size_t j = 0; j < d; j++) {
-        int enough = ur_negatives_count(&plan, s, j) >= ENOUGH_NEGATIVES;
-        fit->noise[j] = enough ? ur_negatives_rms(&plan, s, j) : 0;
+        int known = given != UNRELU_NOISE_AUTO;
+        int enough = known || ur_negatives_count(&plan, s, j) >= ENOUGH_NEGATIVES;
+        fit->noise[j] = known ? given : enough ? ur_negatives_rms(&plan, s, j) : 0;
         unmeasured += !enough;
+        limit[j] = fmax(limit[j], UR_NOISE_CENSORING * fit->noise[j]);
     }
     if (unmeasured == 0)
         return UNRELU_OK;
@@ -45,21 +56,34 @@ static unrelu_status measure_noise(ur_fit *fit, unrelu_error *err)
                    unmeasured, d, ENOUGH_NEGATIVES);
 }
 
-unrelu_status ur_fit_noise(ur_fit *fit, double *limit, unrelu_error *err)
+/* by a few passes, each of which counts values in finer bins */
+unrelu_status ur_fit_quantiles(const ur_fit *fit, size_t quantiles, const double *level, int levels,
+                               double *value, unrelu_error *err)
 {
-    size_t d = unrelu_source_columns(fit->source);
-    double given = fit->options->additive_noise;
-    if (given == 0)
-        return UNRELU_OK;
-    fit->noise = ur_take(fit->arena, d, sizeof *fit->noise);
-    UR_TRY(ur_arena_status(fit->arena, err));
-    if (given == UNRELU_NOISE_AUTO)
-        UR_TRY(measure_noise(fit, err));
-    for (size_t j = 0; j < d; j++) {
-        if (given != UNRELU_NOISE_AUTO)
-            fit->noise[j] = given;
-        limit[j] = fmax(limit[j], UR_NOISE_CENSORING * fit->noise[j]);
+    UR_ARENA(arena);
+    size_t d = unrelu_source_columns(fit->source), searches = quantiles * d;
+    ur_histogram_plan plan = {.d = d, .quantiles = quantiles, .cut = fit->cut};
+    plan.prefix = ur_take(&arena, searches, sizeof *plan.prefix);
+    double *rank = ur_take(&arena, searches, sizeof *rank);
+    double *counts = ur_take(&arena, searches, UR_HISTOGRAM_BINS * sizeof *counts);
+    UR_TRY(ur_arena_status(&arena, err));
+    for (; plan.level < levels; plan.level++) {
+        memset(counts, 0, searches * UR_HISTOGRAM_BINS * sizeof *counts);
+        UR_TRY(ur_source_rewind(fit->source, err));
+        UR_TRY(ur_pass(fit->source, &ur_histogram, &plan, fit->exec, "finding quantiles", counts,
+                       err));
+        for (size_t i = 0; i < searches; i++) {
+            const double *own = counts + i * UR_HISTOGRAM_BINS;
+            double n = 0;
+            for (size_t bin = 0; plan.level == 0 && bin < UR_HISTOGRAM_BINS; bin++)
+                n += own[bin];
+            if (plan.level == 0)
+                rank[i] = floor(level[i] * fmax(n - 1, 0) + 0.5);
+            ur_histogram_descend(own, plan.level, &plan.prefix[i], &rank[i]);
+        }
     }
+    for (size_t i = 0; i < searches; i++)
+        value[i] = ur_histogram_result(plan.prefix[i], levels);
     return UNRELU_OK;
 }
 

@@ -72,16 +72,6 @@ static unrelu_status jackknife(const ur_fit *fit, const double *vectors, double 
     return UNRELU_OK;
 }
 
-static size_t count_distinct(const unrelu_gaussian *m)
-{
-    double least = m->eigenvalues[m->d - 1], noise = least < 0 ? -DISTINCT_NEGATIVE * least : 0;
-    size_t k = 0;
-    while (k < m->d && m->eigenvalues[k] > noise &&
-           m->eigenvalues[k] > DISTINCT_SE * m->eigenvalues_se[k]) /* never where that is NaN */
-        k++;
-    return k;
-}
-
 static unrelu_status choose_k(unrelu_gaussian *m, int rank, unrelu_error *err)
 {
     size_t d = m->d;
@@ -99,7 +89,10 @@ static unrelu_status choose_k(unrelu_gaussian *m, int rank, unrelu_error *err)
                            m->k, positive, d, positive);
         return UNRELU_OK;
     }
-    m->k = count_distinct(m);
+    double noise = -DISTINCT_NEGATIVE * fmin(m->eigenvalues[d - 1], 0);
+    while (m->k < d && m->eigenvalues[m->k] > noise &&
+           m->eigenvalues[m->k] > DISTINCT_SE * m->eigenvalues_se[m->k]) /* never where it is NaN */
+        m->k++;
     if (m->k == 0)
         return ur_fail(err, UNRELU_EDATA,
                        "no eigenvalue of Sigma is distinguishable from 0 (largest %g, standard "
@@ -120,38 +113,21 @@ static unrelu_status choose_k(unrelu_gaussian *m, int rank, unrelu_error *err)
     return UNRELU_OK;
 }
 
-static unrelu_status set_W(unrelu_gaussian *m, const double *vectors, unrelu_error *err)
-{
-    size_t d = m->d;
-    if (!(m->W = ur_alloc(d, m->k * sizeof *m->W)))
-        return ur_fail_memory(err, d * m->k, "entries of W");
-    for (size_t i = 0; i < d; i++)
-        for (size_t k = 0; k < m->k; k++)
-            m->W[i * m->k + k] = vectors[i * d + d - 1 - k] * sqrt(m->eigenvalues[k]);
-    return UNRELU_OK;
-}
-
-/* rows of the smallest group */
-static double fewest_rows(const unrelu_summary *summary)
-{
-    double fewest = INFINITY;
-    for (size_t g = 0; g < summary->plan.groups; g++)
-        fewest = fmin(fewest, *ur_moments_group(&summary->plan, summary->s, g));
-    return fewest;
-}
-
 static unrelu_status standard_errors(const ur_estimate *e, const double *vectors, unrelu_error *err)
 {
     unrelu_gaussian *m = e->model;
     const ur_fit *fit = e->moments;
     const char *why = NULL;
+    double fewest = INFINITY; /* rows of the smallest group */
+    for (size_t g = 0; fit && g < fit->summary->plan.groups; g++)
+        fewest = fmin(fewest, *ur_moments_group(&fit->summary->plan, fit->summary->s, g));
     unrelu_status reason = UNRELU_EUSAGE;
     if (!fit || e->options->angles != UNRELU_ANGLES_H6 ||
         e->options->norms > UNRELU_NORMS_TRUNCATED)
         why = "the jackknife needs `angles` h6 with `norms` censored or truncated";
     else if (fit->summary->plan.groups < 2)
         why = "the summary keeps one group: summarize with `groups` 10";
-    else if (fewest_rows(fit->summary) < FEWEST_ROWS) {
+    else if (fewest < FEWEST_ROWS) {
         why = "the jackknife needs at least four rows in each of its groups";
         reason = UNRELU_EDATA;
     } else if (fit->noise)
@@ -202,5 +178,10 @@ unrelu_status ur_fit_rank(const ur_estimate *e, unrelu_error *err)
         m->eigenvalues[i] = values[d - 1 - i];
     UR_TRY(standard_errors(e, vectors, err));
     UR_TRY(choose_k(m, rank, err));
-    return set_W(m, vectors, err);
+    if (!(m->W = ur_alloc(d, m->k * sizeof *m->W)))
+        return ur_fail_memory(err, d * m->k, "entries of W");
+    for (size_t i = 0; i < d; i++)
+        for (size_t k = 0; k < m->k; k++)
+            m->W[i * m->k + k] = vectors[i * d + d - 1 - k] * sqrt(m->eigenvalues[k]);
+    return UNRELU_OK;
 }

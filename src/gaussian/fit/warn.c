@@ -26,21 +26,28 @@ unrelu_status ur_warn(unrelu_gaussian *model, const char *code, unrelu_error *er
     return status;
 }
 
-unrelu_status ur_warn_flagged(unrelu_gaussian *model, uint32_t flag, const char *meaning,
-                              unrelu_error *err)
+/* names of the first few columns that carry the flag, or that do not; how many there are */
+static size_t list_columns(const unrelu_gaussian *m, uint32_t flag, int carried, size_t most,
+                           int width, char list[256])
 {
-    enum { NAMED = 5 };
-    char list[256] = "";
-    size_t count = 0, used = 0;
-    for (size_t j = 0; j < model->d; j++) {
-        if (!(model->flags[j] & flag))
-            continue;
-        if (count++ < NAMED && used < sizeof list) {
-            int wrote = snprintf(list + used, sizeof list - used, "%s%.40s", used ? ", " : "",
-                                 model->names[j]);
+    size_t count = 0, used = 0, size = 256;
+    list[0] = 0;
+    for (size_t j = 0; j < m->d; j++)
+        if (((m->flags[j] & flag) != 0) == carried && count++ < most && used < size) {
+            int wrote =
+                snprintf(list + used, size - used, "%s%.*s", used ? ", " : "", width, m->names[j]);
             used += wrote > 0 ? (size_t)wrote : 0;
         }
-    }
+    return count;
+}
+
+/* one warning for all columns that carry the flag */
+static unrelu_status warn_flagged(unrelu_gaussian *model, uint32_t flag, const char *meaning,
+                                  unrelu_error *err)
+{
+    enum { NAMED = 5, WIDTH = 40 };
+    char list[256];
+    size_t count = list_columns(model, flag, 1, NAMED, WIDTH, list);
     if (count == 0)
         return UNRELU_OK;
     return ur_warn(model, unrelu_flag_name(__builtin_ctz(flag)), err, "%zu column%s (%s%s): %s",
@@ -50,25 +57,14 @@ unrelu_status ur_warn_flagged(unrelu_gaussian *model, uint32_t flag, const char 
 /* the set Omega of the author response: where the theorem holds although some b < 0 */
 static unrelu_status warn_guarantee(unrelu_gaussian *m, unrelu_error *err)
 {
-    enum { LISTED = 8 };
-    char omega[256] = "", meaning[400];
-    size_t outside = 0, used = 0, listed = 0;
-    for (size_t i = 0; i < m->d; i++) {
-        if (m->flags[i] & UNRELU_FLAG_NEGATIVE_BIAS) {
-            outside++;
-        } else if (listed++ < LISTED && used < sizeof omega) {
-            int wrote = snprintf(omega + used, sizeof omega - used, "%s%.25s", used ? ", " : "",
-                                 m->names[i]);
-            used += wrote > 0 ? (size_t)wrote : 0;
-        }
-    }
-    if (outside == 0)
-        return UNRELU_OK;
+    enum { LISTED = 8, WIDTH = 25 };
+    char omega[256], meaning[400];
+    size_t listed = list_columns(m, UNRELU_FLAG_NEGATIVE_BIAS, 0, LISTED, WIDTH, omega);
     snprintf(meaning, sizeof meaning,
              "more than half censored, so that b lies below the limit: the paper's guarantee holds "
              "for %s%s%s; the default method has no such limit",
              listed ? "Omega = " : "no column", omega, listed > LISTED ? ", ..." : "");
-    return ur_warn_flagged(m, UNRELU_FLAG_NEGATIVE_BIAS, meaning, err);
+    return warn_flagged(m, UNRELU_FLAG_NEGATIVE_BIAS, meaning, err);
 }
 
 static unrelu_status warn_pairs(unrelu_gaussian *m, unrelu_error *err)
@@ -151,7 +147,7 @@ unrelu_status ur_fit_warn(const ur_estimate *e, unrelu_error *err)
         UR_TRY(ur_warn(m, "outliers", err, "%zu rows with gross outliers were dropped, %zu kept",
                        m->rows_dropped, m->n));
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
-        UR_TRY(ur_warn_flagged(m, flags[i].flag, flags[i].meaning, err));
+        UR_TRY(warn_flagged(m, flags[i].flag, flags[i].meaning, err));
     UR_TRY(warn_pairs(m, err));
     UR_TRY(warn_guarantee(m, err));
     UR_TRY(warn_errors(e, err));

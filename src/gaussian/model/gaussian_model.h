@@ -15,7 +15,7 @@ unrelu_status ur_gaussian_allocate(unrelu_gaussian *model, size_t d, int errors,
 unrelu_status ur_gaussian_check_sampled(const unrelu_gaussian *model, unrelu_error *err);
 ur_sampled ur_gaussian_sampled(const unrelu_gaussian *model);
 
-/* --- repair_correlation.c --- */
+/* --- finish.c --- */
 void ur_gaussian_set_sigma(unrelu_gaussian *model); /* from scale and correlation */
 /* sets lambda_min; where it is negative and that is allowed, the correlation is repaired. Sets
  * sigma. */

@@ -2,8 +2,7 @@
 /* The stations of a fit. fit.c walks through them in this order:
  *   prepare   limits, noise level and outlier cuts that the passes need
  *   moments   one pass (summary.c), or a summary file
- *   margins   b and scale of every column by the chosen norms
- *   columns   what the margins say, into the model
+ *   margins   b and scale of every column by the chosen norms, then into the model
  *   pairs     correlations by the chosen angles
  *   finish    Sigma, rank, repair and warnings
  * cells_fit.c joins them at finish: it has no moments. */
@@ -24,7 +23,6 @@ typedef struct {
     double limit, shift; /* data units; shift above the limit, in units of 2^exponent */
     ur_margin censored;  /* what h6 works with */
     ur_margin margin;    /* by the chosen norms */
-    double noise;        /* in units */
 } ur_fit_column;
 
 typedef struct {
@@ -60,12 +58,15 @@ unrelu_status ur_fit_margins(ur_fit *fit, unrelu_error *err);
 /* by the censored or truncated likelihood, as the norms say */
 void ur_fit_likelihood(const ur_fit *fit, const ur_margin_sums *sums, ur_margin *out);
 
+/* from margins in units to the model in the data's */
+void ur_fit_name_method(unrelu_gaussian *model, const unrelu_gaussian_options *options);
+unrelu_status ur_fit_set_columns(const ur_fit *fit, unrelu_error *err);
+/* flags of a column with these many cells, and above their limits */
+uint32_t ur_fit_flags(double observed, double positive, const ur_margin *margin);
+
 /* --- median.c, sgd.c: norms that need passes of their own --- */
 unrelu_status ur_fit_median(ur_fit *fit, unrelu_error *err);
 unrelu_status ur_fit_sgd(ur_fit *fit, unrelu_error *err);
-/* --- quantiles.c: level[q * d + j] of every source column, by `levels` passes --- */
-unrelu_status ur_fit_quantiles(const ur_fit *fit, size_t quantiles, const double *level, int levels,
-                               double *value, unrelu_error *err);
 
 /* --- pairs.c --- */
 typedef struct {
@@ -83,12 +84,6 @@ unrelu_status ur_fit_h6(const ur_fit *fit, const ur_moments_view *v, const ur_fi
 /* --- sign_counts.c --- */
 unrelu_status ur_fit_signs(const ur_fit *fit, const ur_fit_pairs *out, unrelu_error *err);
 
-/* --- fit_columns.c: from margins in units to the model in the data's --- */
-void ur_fit_name_method(unrelu_gaussian *model, const unrelu_gaussian_options *options);
-unrelu_status ur_fit_set_columns(const ur_fit *fit, unrelu_error *err);
-/* flags of a column with these many cells, and above their limits */
-uint32_t ur_fit_flags(double observed, double positive, const ur_margin *margin);
-
 /* --- finish.c --- */
 unrelu_status ur_fit_finish(const ur_estimate *estimate, unrelu_error *err);
 
@@ -105,6 +100,9 @@ unrelu_status ur_fit_rank(const ur_estimate *estimate, unrelu_error *err);
 /* --- prepare.c --- */
 unrelu_status ur_fit_noise(ur_fit *fit, double *limit, unrelu_error *err);
 unrelu_status ur_fit_cut(ur_fit *fit, const double *limit, unrelu_error *err);
+/* level[q * d + j] of every source column, by `levels` passes */
+unrelu_status ur_fit_quantiles(const ur_fit *fit, size_t quantiles, const double *level, int levels,
+                               double *value, unrelu_error *err);
 
 /* --- warn.c --- */
 unrelu_status ur_warn(unrelu_gaussian *model, const char *code, unrelu_error *err,
@@ -113,8 +111,5 @@ unrelu_status ur_warn_missing(unrelu_gaussian *model, double missing, double cel
                               unrelu_error *err);
 /* all that the user should know about this fit */
 unrelu_status ur_fit_warn(const ur_estimate *estimate, unrelu_error *err);
-/* one warning for all columns that carry the flag, naming the first few */
-unrelu_status ur_warn_flagged(unrelu_gaussian *model, uint32_t flag, const char *meaning,
-                              unrelu_error *err);
 
 #endif
