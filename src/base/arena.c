@@ -11,14 +11,14 @@
 
 enum { ALIGNMENT = 64 };
 
-typedef struct ur_piece {
-    struct ur_piece *before;
+typedef struct ur_taken {
+    struct ur_taken *before;
     void *thing; /* with its end, or NULL */
     void (*end)(void *thing);
-} piece;
+} taken;
 
 /* bytes from a piece to what is handed out, for alignment as of malloc */
-enum { HEAD = (sizeof(piece) + 15) / 16 * 16 };
+enum { HEAD = (sizeof(taken) + 15) / 16 * 16 };
 
 static void *fail(ur_arena *arena, size_t wanted)
 {
@@ -36,7 +36,7 @@ static size_t bytes_of(size_t count, size_t size, size_t head)
     return bytes + head;
 }
 
-static void *link_piece(ur_arena *arena, piece *p, size_t head)
+static void *link_piece(ur_arena *arena, taken *p, size_t head)
 {
     p->before = arena->last;
     arena->last = p;
@@ -46,7 +46,7 @@ static void *link_piece(ur_arena *arena, piece *p, size_t head)
 void *ur_take(ur_arena *arena, size_t count, size_t size)
 {
     size_t bytes = bytes_of(count, size, HEAD);
-    piece *p = arena->wanted || bytes == SIZE_MAX ? NULL : calloc(1, bytes);
+    taken *p = arena->wanted || bytes == SIZE_MAX ? NULL : calloc(1, bytes);
     return p ? link_piece(arena, p, HEAD) : fail(arena, bytes);
 }
 
@@ -55,7 +55,7 @@ void *ur_take_aligned(ur_arena *arena, size_t count, size_t size)
     size_t bytes = bytes_of(count, size, ALIGNMENT);
     if (bytes != SIZE_MAX)
         bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    piece *p = arena->wanted || bytes == SIZE_MAX ? NULL : aligned_alloc(ALIGNMENT, bytes);
+    taken *p = arena->wanted || bytes == SIZE_MAX ? NULL : aligned_alloc(ALIGNMENT, bytes);
     if (!p)
         return fail(arena, bytes);
     memset(p, 0, bytes);
@@ -90,6 +90,14 @@ const char *ur_take_text(ur_arena *arena, const char *format, ...)
     return text;
 }
 
+char **ur_take_copies(ur_arena *arena, char *const *texts, size_t count)
+{
+    char **copies = ur_take(arena, count, sizeof *copies);
+    for (size_t i = 0; copies && i < count; i++)
+        copies[i] = (char *)ur_take_copy(arena, texts[i]);
+    return copies;
+}
+
 char **ur_take_numbered(ur_arena *arena, char letter, size_t count)
 {
     enum { LONGEST = 24 }; /* a letter and the digits of a size_t */
@@ -105,13 +113,13 @@ char **ur_take_numbered(ur_arena *arena, char letter, size_t count)
 void *ur_arena_adopt(ur_arena *arena, void *thing, void (*end)(void *thing))
 {
     if (!thing)
-        return fail(arena, sizeof(piece));
-    piece *p = arena->wanted ? NULL : calloc(1, sizeof *p);
+        return fail(arena, sizeof(taken));
+    taken *p = arena->wanted ? NULL : calloc(1, sizeof *p);
     if (!p) {
         end(thing);
         return fail(arena, sizeof *p);
     }
-    *p = (piece){.thing = thing, .end = end};
+    *p = (taken){.thing = thing, .end = end};
     link_piece(arena, p, 0);
     return thing;
 }
@@ -128,7 +136,7 @@ unrelu_status ur_arena_status(const ur_arena *arena, unrelu_error *err)
 
 void ur_arena_give(ur_arena *from, ur_arena *to)
 {
-    piece *first = from->last;
+    taken *first = from->last;
     while (first && first->before)
         first = first->before;
     if (first) {
@@ -143,7 +151,7 @@ void ur_arena_give(ur_arena *from, ur_arena *to)
 void ur_arena_end(ur_arena *arena)
 {
     while (arena->last) {
-        piece *p = arena->last;
+        taken *p = arena->last;
         arena->last = p->before;
         if (p->end)
             p->end(p->thing);

@@ -17,7 +17,7 @@
 #include <stdarg.h>
 
 typedef struct {
-    struct ur_piece *last; /* a list of all that was taken */
+    struct ur_taken *last; /* a list of all that was taken */
     size_t wanted;         /* bytes of the take that failed first; 0: none did */
 } ur_arena;
 
@@ -34,6 +34,8 @@ const char *ur_take_text(ur_arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 const char *ur_take_values(ur_arena *arena, const char *format, va_list values)
     __attribute__((format(printf, 2, 0)));
+/* copies of texts */
+char **ur_take_copies(ur_arena *arena, char *const *texts, size_t count);
 /* x1, x2, ... for the letter x */
 char **ur_take_numbered(ur_arena *arena, char letter, size_t count);
 

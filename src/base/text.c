@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 int ur_text_number(const char *text, double *out)
 {
@@ -36,6 +37,12 @@ int ur_text_index(const char *list, const char *text)
         list += word + (list[word] == '|');
     }
     return -1;
+}
+
+int ur_text_ends(const char *text, size_t size, const char *ending)
+{
+    size_t length = strlen(ending);
+    return size >= length && !strncasecmp(text + size - length, ending, length);
 }
 
 int ur_text_same_name(const char *a, const char *b)

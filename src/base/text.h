@@ -12,6 +12,8 @@ int ur_text_number(const char *text, double *out);
 int ur_text_whole(const char *text, uint64_t *out);
 /* index of text among the words of a list "a|b|c", or -1 */
 int ur_text_index(const char *list, const char *text);
+/* whether the first size bytes of text end so, in any case of letters */
+int ur_text_ends(const char *text, size_t size, const char *ending);
 /* whether two names are the same, '-' and '_' being one */
 int ur_text_same_name(const char *a, const char *b);
 

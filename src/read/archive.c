@@ -29,9 +29,7 @@ unrelu_status ur_archive_open(const char *path, const char *label, ur_archive *o
 {
     int fd, regular, code = 0;
     memset(out, 0, sizeof *out);
-    unrelu_status status = ur_file_open_read(path, &fd, &out->file_size, &regular, err);
-    if (status)
-        return status;
+    UR_TRY(ur_file_open_read(path, &fd, &out->file_size, &regular, err));
     if (!regular || out->file_size == 0) {
         close(fd);
         return ur_fail(err, UNRELU_EFORMAT, "%s %s; expected a .npz archive", label,
@@ -87,9 +85,7 @@ unrelu_status ur_member_open(const ur_archive *archive, zip_int64_t index, const
         (info.valid & needed) != needed)
         return ur_fail(err, UNRELU_EFORMAT, "%s: the archive is damaged (%s); write it again",
                        label, zip_strerror(archive->zip));
-    unrelu_status status = check_claim(archive, &info, label, err);
-    if (status)
-        return status;
+    UR_TRY(check_claim(archive, &info, label, err));
     out->label = label;
     out->size = info.size;
     out->stored = info.comp_method == ZIP_CM_STORE && (!(info.valid & ZIP_STAT_ENCRYPTION_METHOD) ||

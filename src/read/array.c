@@ -6,7 +6,6 @@
 #include "read/columns.h"
 #include "read/input_file.h"
 
-#include <stdlib.h>
 #include <unistd.h>
 
 /* Tiles of conversion with a stride: 64 rows by 8 columns touch 64 to 128 cache lines. */
@@ -17,59 +16,43 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-static void close_array(unrelu_source *source)
+static int is_streamed(const ur_array *a)
 {
-    ur_array *a = source->state;
-    ur_member_close(&a->member);
-    ur_archive_close(&a->archive);
-    if (a->fd >= 0)
-        close(a->fd);
-    free(a);
-}
-
-/* The member again, from its first element */
-static unrelu_status restart_member(const unrelu_source *source, ur_array *a, unrelu_error *err)
-{
-    ur_npy again;
-    ur_member_close(&a->member);
-    unrelu_status status = ur_member_open(&a->archive, a->index, source->label, &a->member, err);
-    if (status)
-        return status;
-    return ur_npy_read(ur_member_next, &a->member, a->member.size, source->label, &again, err);
+    return a->fd < 0 && !a->lent;
 }
 
 static unrelu_status rewind_array(unrelu_source *source, unrelu_error *err)
 {
     ur_array *a = source->state;
+    ur_npy again;
     a->next_row = a->next_index = 0;
-    return a->fd >= 0 ? UNRELU_OK : restart_member(source, a, err);
+    if (!is_streamed(a))
+        return UNRELU_OK;
+    ur_member_close(&a->member); /* and open again, up to its first element */
+    UR_TRY(ur_member_open(&a->archive, a->index, source->label, &a->member, err));
+    return ur_npy_read(ur_member_next, &a->member, a->member.size, source->label, &again, err);
 }
 
 static unrelu_status take_array(unrelu_source *source, ur_piece *piece, int *more,
                                 unrelu_error *err)
 {
     ur_array *a = source->state;
-    unrelu_status status = UNRELU_OK;
     *more = a->next_row < a->n;
     if (!*more)
-        return a->fd >= 0 ? UNRELU_OK : ur_member_finish(&a->member, err);
+        return is_streamed(a) ? ur_member_finish(&a->member, err) : UNRELU_OK;
     piece->index = a->next_index++;
     piece->first_row = a->next_row;
     piece->rows = smaller(a->piece_rows, a->n - a->next_row);
     piece->first_line = 0;
     piece->size = 0;
-    if (a->fd < 0) {
-        size_t size = piece->rows * source->width * a->npy.item;
-        status = ur_piece_reserve(piece, size, err);
-        if (!status)
-            status = ur_member_next(&a->member, piece->bytes, size, err);
-        piece->size = size;
-    } else {
-        piece->offset =
-            a->base + (uint64_t)a->next_row * (a->npy.fortran ? 1 : source->width) * a->npy.item;
-    }
+    piece->offset =
+        a->base + (uint64_t)a->next_row * (a->npy.fortran ? 1 : source->width) * a->npy.item;
     a->next_row += piece->rows;
-    return status;
+    if (!is_streamed(a))
+        return UNRELU_OK;
+    piece->size = piece->rows * source->width * a->npy.item;
+    UR_TRY(ur_piece_reserve(piece, piece->size, err));
+    return ur_member_next(&a->member, piece->bytes, piece->size, err);
 }
 
 /* rows of raw elements, all columns side by side -> the chosen columns in block->own */
@@ -100,12 +83,10 @@ static unrelu_status decode_rows(const unrelu_source *source, const ur_piece *pi
     }
     if (a->npy.dtype == UR_F8 && !source->pick)
         return ur_file_read_at(a->fd, source->label, block->own, size, piece->offset, err);
-    unrelu_status status = ur_block_scratch(block, size, err);
-    if (!status)
-        status = ur_file_read_at(a->fd, source->label, block->bytes, size, piece->offset, err);
-    if (!status)
-        convert_rows(source, block->bytes, block);
-    return status;
+    UR_TRY(ur_block_scratch(block, size, err));
+    UR_TRY(ur_file_read_at(a->fd, source->label, block->bytes, size, piece->offset, err));
+    convert_rows(source, block->bytes, block);
+    return UNRELU_OK;
 }
 
 /* Fortran order: the rows of a piece lie in d runs, n elements apart */
@@ -114,31 +95,35 @@ static unrelu_status decode_columns(const unrelu_source *source, const ur_piece 
 {
     const ur_array *a = source->state;
     size_t d = source->d, run = piece->rows * a->npy.item;
-    unrelu_status status = ur_block_scratch(block, TILE_COLUMNS * run, err);
-    for (size_t j = 0; j < d && !status; j += TILE_COLUMNS) {
+    UR_TRY(ur_block_scratch(block, TILE_COLUMNS * run, err));
+    for (size_t j = 0; j < d; j += TILE_COLUMNS) {
         size_t columns = smaller(TILE_COLUMNS, d - j);
-        for (size_t t = 0; t < columns && !status; t++) {
+        for (size_t t = 0; t < columns; t++) {
             size_t column = source->pick ? source->pick[j + t] : j + t;
-            status = ur_file_read_at(a->fd, source->label, block->bytes + t * run, run,
-                                     piece->offset + (uint64_t)column * a->n * a->npy.item, err);
+            UR_TRY(ur_file_read_at(a->fd, source->label, block->bytes + t * run, run,
+                                   piece->offset + (uint64_t)column * a->n * a->npy.item, err));
         }
-        for (size_t row = 0; row < piece->rows && !status; row += TILE_ROWS)
+        for (size_t row = 0; row < piece->rows; row += TILE_ROWS)
             for (size_t t = 0; t < columns; t++)
                 ur_npy_convert(a->npy.dtype, block->bytes + t * run + row * a->npy.item, 1,
                                block->own + row * d + j + t, d,
                                smaller(TILE_ROWS, piece->rows - row));
     }
-    return status;
+    return UNRELU_OK;
 }
 
 static unrelu_status decode_array(const unrelu_source *source, const ur_piece *piece,
                                   ur_block *block, unrelu_error *err)
 {
     const ur_array *a = source->state;
-    unrelu_status status = ur_block_reserve(block, piece->rows, source->d, err);
-    if (status)
-        return status;
     block->first_row = piece->first_row;
+    if (a->lent) {
+        block->x = a->lent + piece->first_row * source->d;
+        block->rows = piece->rows;
+        block->d = block->stride = source->d;
+        return UNRELU_OK;
+    }
+    UR_TRY(ur_block_reserve(block, piece->rows, source->d, err));
     return a->npy.fortran ? decode_columns(source, piece, block, err)
                           : decode_rows(source, piece, block, err);
 }
@@ -154,20 +139,25 @@ static const ur_format array_format = {
     .take = take_array,
     .decode = decode_array,
     .fraction = array_fraction,
-    .close = close_array,
 };
 
-ur_array *ur_array_new(unrelu_source *source, unrelu_error *err)
+static void end_array(void *thing)
 {
-    ur_array *a = ur_alloc(1, sizeof *a);
-    if (!a) {
-        ur_fail_memory(err, 1, "array");
-        return NULL;
-    }
-    a->fd = -1;
+    ur_array *a = thing;
+    ur_member_close(&a->member);
+    ur_archive_close(&a->archive);
+    if (a->fd >= 0)
+        close(a->fd);
+}
+
+unrelu_status ur_array_new(unrelu_source *source, ur_array **out, unrelu_error *err)
+{
+    ur_array *a = ur_take(&source->arena, 1, sizeof *a);
+    if (a)
+        a->fd = -1;
     source->format = &array_format;
-    source->state = a;
-    return a;
+    source->state = *out = ur_arena_adopt(&source->arena, a, end_array);
+    return ur_arena_status(&source->arena, err);
 }
 
 unrelu_status ur_array_start(unrelu_source *source, const char *columns, unrelu_error *err)
@@ -197,4 +187,72 @@ unrelu_status ur_array_start(unrelu_source *source, const char *columns, unrelu_
         npy->fortran = 0; /* both orders are one */
     a->piece_rows = ur_piece_rows(a->n, width);
     return ur_columns_choose(source, columns, width, NULL, err);
+}
+
+/* ---- a .npy file ---- */
+
+static unrelu_status read_next(void *context, void *bytes, size_t size, unrelu_error *err)
+{
+    const unrelu_source *source = context;
+    ur_array *a = source->state;
+    UR_TRY(ur_file_read_at(a->fd, source->label, bytes, size, a->base, err));
+    a->base += size; /* where the header ends, at last */
+    return UNRELU_OK;
+}
+
+unrelu_status ur_npy_open(unrelu_source *source, const char *path, const char *columns,
+                          unrelu_error *err)
+{
+    uint64_t size;
+    int regular;
+    ur_array *a = NULL;
+    UR_TRY(ur_array_new(source, &a, err));
+    UR_TRY(ur_file_open_read(path, &a->fd, &size, &regular, err));
+    UR_TRY(ur_npy_read(read_next, source, size, source->label, &a->npy, err));
+    return ur_array_start(source, columns, err);
+}
+
+/* ---- a matrix in the caller's memory: lent to the blocks, never copied ---- */
+
+static unrelu_status check_matrix(const double *x, size_t n, size_t d, unrelu_error *err)
+{
+    int overflow = 0;
+    size_t bytes = ur_product(ur_product(n, d, &overflow), sizeof *x, &overflow);
+    if (overflow || bytes > PTRDIFF_MAX)
+        return ur_fail(err, UNRELU_EUSAGE, "a matrix of %zu x %zu doubles fits no memory", n, d);
+    if (d == 0)
+        return ur_fail(err, UNRELU_EUSAGE, "the matrix has no columns (%zu x 0)", n);
+    if (n == 0)
+        return ur_fail(err, UNRELU_EDATA, "the matrix has no rows (0 x %zu)", d);
+    if (!x)
+        return ur_fail(err, UNRELU_EUSAGE, "the matrix (%zu x %zu) is NULL", n, d);
+    return UNRELU_OK;
+}
+
+static unrelu_status open_matrix(unrelu_source *source, const double *x, size_t n, size_t d,
+                                 unrelu_error *err)
+{
+    ur_array *a = NULL;
+    source->label = "matrix in memory";
+    UR_TRY(ur_array_new(source, &a, err));
+    a->lent = x;
+    a->n = n;
+    a->piece_rows = ur_piece_rows(n, d);
+    return ur_columns_choose(source, NULL, d, NULL, err);
+}
+
+unrelu_status unrelu_source_memory(const double *x, size_t n, size_t d, unrelu_source **out,
+                                   unrelu_error *err)
+{
+    *out = NULL;
+    UR_TRY(check_matrix(x, n, d, err));
+    unrelu_source *source = ur_alloc(1, sizeof *source);
+    if (!source)
+        return ur_fail_memory(err, 1, "source");
+    unrelu_status status = open_matrix(source, x, n, d, err);
+    if (status)
+        unrelu_source_close(source);
+    else
+        *out = source;
+    return status;
 }

@@ -126,14 +126,12 @@ static unrelu_status read_spooled(ur_bytes *b, unsigned char *bytes, size_t size
         return read_pipe(b, bytes, size, got, err);
     uint64_t kept = b->spooled - b->position;
     size_t again = kept < size ? (size_t)kept : size;
-    unrelu_status status = ur_file_read_at(b->spool, b->label, bytes, again, b->position, err);
+    UR_TRY(ur_file_read_at(b->spool, b->label, bytes, again, b->position, err));
     *got = again;
-    if (!status)
-        status = read_pipe(b, bytes, size, got, err);
-    if (!status)
-        status = ur_spool_write(b->spool, b->label, bytes + again, *got - again, b->spooled, err);
+    UR_TRY(read_pipe(b, bytes, size, got, err));
+    UR_TRY(ur_spool_write(b->spool, b->label, bytes + again, *got - again, b->spooled, err));
     b->spooled += *got - again;
-    return status;
+    return UNRELU_OK;
 }
 
 unrelu_status ur_bytes_read(ur_bytes *b, unsigned char *bytes, size_t size, size_t *got,

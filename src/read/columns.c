@@ -2,11 +2,8 @@
 #include "read/columns.h"
 
 #include "base/error.h"
-#include "base/memory.h"
 #include "base/names.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { NAME_SHOWN = 60 };
@@ -79,10 +76,9 @@ static unrelu_status add_range(choice *c, const char *entry, size_t size, unrelu
         return ur_fail(err, UNRELU_EUSAGE,
                        "%s: there is no column %.*s; the file has columns 1 to %zu",
                        c->source->label, (int)smaller(size, NAME_SHOWN), entry, c->width);
-    unrelu_status status = UNRELU_OK;
-    for (size_t j = first; j <= last && !status; j++)
-        status = add(c, j - 1, err);
-    return status;
+    for (size_t j = first; j <= last; j++)
+        UR_TRY(add(c, j - 1, err));
+    return UNRELU_OK;
 }
 
 static unrelu_status add_entry(choice *c, const char *entry, size_t size, unrelu_error *err)
@@ -113,25 +109,11 @@ static unrelu_status add_entries(choice *c, const char *spec, unrelu_error *err)
                            "%s: empty entry in the list of columns '%.*s'; write for example "
                            "\"1,3,5-9\"",
                            c->source->label, NAME_SHOWN, spec);
-        unrelu_status status = add_entry(c, s, trimmed, err);
+        UR_TRY(add_entry(c, s, trimmed, err));
         s += size;
-        if (status || !*s)
-            return status;
+        if (!*s)
+            return UNRELU_OK;
     }
-}
-
-static unrelu_status name_columns(unrelu_source *source, char *const *names, unrelu_error *err)
-{
-    source->names = ur_alloc(source->d, sizeof *source->names);
-    for (size_t j = 0; source->names && j < source->d; j++) {
-        size_t column = source->pick ? source->pick[j] : j;
-        char number[32];
-        snprintf(number, sizeof number, "x%zu", column + 1);
-        source->names[j] = ur_string_copy(names ? names[column] : number);
-        if (!source->names[j])
-            return ur_fail_memory(err, source->d, "column names");
-    }
-    return source->names ? UNRELU_OK : ur_fail_memory(err, source->d, "column names");
 }
 
 static int is_everything(const choice *c)
@@ -145,20 +127,27 @@ static int is_everything(const choice *c)
 unrelu_status ur_columns_choose(unrelu_source *source, const char *spec, size_t width,
                                 char *const *names, unrelu_error *err)
 {
+    UR_ARENA(arena);
     source->width = source->d = width;
-    if (!spec)
-        return name_columns(source, names, err);
-    choice c = {.source = source, .width = width, .names = names};
-    c.pick = ur_alloc(width, sizeof *c.pick);
-    c.used = ur_alloc(width, 1);
-    unrelu_status status = c.pick && c.used ? add_entries(&c, spec, err)
-                                            : ur_fail_memory(err, width, "column choices");
-    free(c.used);
-    if (!status && !is_everything(&c)) {
-        source->pick = c.pick;
-        source->d = c.count;
-    } else {
-        free(c.pick);
+    if (spec) {
+        choice c = {.source = source,
+                    .width = width,
+                    .names = names,
+                    .pick = ur_take(&source->arena, width, sizeof *c.pick),
+                    .used = ur_take(&arena, width, 1)};
+        UR_TRY(ur_arena_status(&arena, err));
+        UR_TRY(ur_arena_status(&source->arena, err));
+        UR_TRY(add_entries(&c, spec, err));
+        if (!is_everything(&c)) {
+            source->pick = c.pick;
+            source->d = c.count;
+        }
     }
-    return status ? status : name_columns(source, names, err);
+    source->names = ur_take(&source->arena, source->d, sizeof *source->names);
+    for (size_t j = 0; source->names && j < source->d; j++) {
+        size_t column = source->pick ? source->pick[j] : j;
+        source->names[j] = (char *)(names ? ur_take_copy(&source->arena, names[column])
+                                          : ur_take_text(&source->arena, "x%zu", column + 1));
+    }
+    return ur_arena_status(&source->arena, err);
 }

@@ -4,12 +4,10 @@
 #include "read/csv.h"
 
 #include "base/error.h"
-#include "base/memory.h"
 #include "read/number.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { GOAL_LEAST = 64 << 10, GOAL_MOST = 1 << 20, GOAL_PIPE = 256 << 10, GOAL_SHARE = 16 };
@@ -21,9 +19,7 @@ enum { GOAL_LEAST = 64 << 10, GOAL_MOST = 1 << 20, GOAL_PIPE = 256 << 10, GOAL_S
 unrelu_status ur_csv_fill(ur_csv *csv, ur_piece *piece, size_t goal, unrelu_error *err)
 {
     size_t got = 0;
-    unrelu_status status = ur_piece_reserve(piece, goal + UR_CSV_PAD, err);
-    if (status)
-        return status;
+    UR_TRY(ur_piece_reserve(piece, goal + UR_CSV_PAD, err));
     if (piece != &csv->ahead && piece->size < goal && csv->ahead.size) {
         size_t room = goal - piece->size;
         size_t moved = csv->ahead.size < room ? csv->ahead.size : room;
@@ -34,9 +30,7 @@ unrelu_status ur_csv_fill(ur_csv *csv, ur_piece *piece, size_t goal, unrelu_erro
     }
     if (piece->size < goal && !csv->ended) {
         size_t want = goal - piece->size;
-        status = ur_bytes_read(&csv->in, piece->bytes + piece->size, want, &got, err);
-        if (status)
-            return status;
+        UR_TRY(ur_bytes_read(&csv->in, piece->bytes + piece->size, want, &got, err));
         piece->size += got;
         csv->ended = got < want;
         if (csv->ended && piece->size && piece->bytes[piece->size - 1] != '\n')
@@ -56,9 +50,7 @@ static unrelu_status cut_lines(ur_csv *csv, ur_piece *piece, int *whole, unrelu_
     if (!*whole || rest == 0)
         return UNRELU_OK;
     size_t size = csv->ahead.size;
-    unrelu_status status = ur_piece_reserve(&csv->ahead, size + rest + UR_CSV_PAD, err);
-    if (status)
-        return status;
+    UR_TRY(ur_piece_reserve(&csv->ahead, size + rest + UR_CSV_PAD, err));
     memmove(csv->ahead.bytes + rest, csv->ahead.bytes, size);
     memcpy(csv->ahead.bytes, piece->bytes + keep, rest);
     csv->ahead.size += rest;
@@ -72,12 +64,10 @@ static unrelu_status next_lines(ur_csv *csv, ur_piece *piece, unrelu_error *err)
     int whole = 0;
     piece->size = 0;
     for (size_t goal = csv->goal; !whole; goal *= 2) {
-        unrelu_status status = ur_csv_fill(csv, piece, goal, err);
-        if (status || piece->size == 0)
-            return status;
-        status = cut_lines(csv, piece, &whole, err);
-        if (status)
-            return status;
+        UR_TRY(ur_csv_fill(csv, piece, goal, err));
+        if (piece->size == 0)
+            return UNRELU_OK;
+        UR_TRY(cut_lines(csv, piece, &whole, err));
         if (!whole && goal >= UR_CSV_LINE_MOST)
             return ur_fail(err, UNRELU_EFORMAT,
                            "%s: line %zu is longer than %d MiB; this is no table of numbers",
@@ -91,9 +81,7 @@ static unrelu_status take_csv(unrelu_source *source, ur_piece *piece, int *more,
     ur_csv *csv = source->state;
     size_t lines = 0;
     for (piece->rows = 0; piece->rows == 0; csv->next_line += lines) {
-        unrelu_status status = next_lines(csv, piece, err);
-        if (status)
-            return status;
+        UR_TRY(next_lines(csv, piece, err));
         if (piece->size == 0)
             break;
         piece->rows = ur_csv_rows(piece->bytes, piece->size, csv->separator, &lines);
@@ -113,9 +101,7 @@ static unrelu_status take_csv(unrelu_source *source, ur_piece *piece, int *more,
 static unrelu_status rewind_csv(unrelu_source *source, unrelu_error *err)
 {
     ur_csv *csv = source->state;
-    unrelu_status status = ur_bytes_seek(&csv->in, csv->data_at, err);
-    if (status)
-        return status;
+    UR_TRY(ur_bytes_seek(&csv->in, csv->data_at, err));
     csv->ahead.size = 0;
     csv->ended = 0;
     csv->next_row = csv->next_index = 0;
@@ -190,11 +176,8 @@ static unrelu_status read_row(const place *at, const unsigned char *start, doubl
             next = ur_number_fast(s, &out[to]);
             if (next && *next == '\r')
                 next++;
-            if (!next || (*next != separator && *next != '\n')) {
-                unrelu_status status = read_odd_cell(at, s, to, &out[to], &next);
-                if (status)
-                    return status;
-            }
+            if (!next || (*next != separator && *next != '\n'))
+                UR_TRY(read_odd_cell(at, s, to, &out[to], &next));
         }
         if ((*next == '\n') != (j == last))
             return refuse_width(at, start);
@@ -214,9 +197,10 @@ static unrelu_status decode_csv(const unrelu_source *source, const ur_piece *pie
      * allows, one of them is ragged and ends the loop before the block does. */
     size_t most = piece->size / source->width + 1;
     size_t rows = piece->rows < most ? piece->rows : most;
-    unrelu_status status = ur_block_reserve(block, rows, source->d, err);
-    if (status == UNRELU_OK && block->limits_wanted)
-        status = ur_block_scratch(block, rows * source->d, err);
+    block->first_row = piece->first_row;
+    UR_TRY(ur_block_reserve(block, rows, source->d, err));
+    if (block->limits_wanted)
+        UR_TRY(ur_block_scratch(block, rows * source->d, err));
     place at = {.source = source,
                 .csv = csv,
                 .block = block,
@@ -225,11 +209,11 @@ static unrelu_status decode_csv(const unrelu_source *source, const ur_piece *pie
                 .row = piece->first_row,
                 .line = piece->first_line,
                 .err = err};
-    if (status == UNRELU_OK && at.below)
+    if (at.below)
         memset(at.below, 0, rows * source->d);
     const unsigned char *s = piece->bytes, *end = s + piece->size;
     double *out = block->own;
-    for (; s < end && !status; s++, at.line++) {
+    for (; s < end; s++, at.line++) {
         size_t lines;
         const unsigned char *feed;
         if (*s <= ' ') {
@@ -239,12 +223,11 @@ static unrelu_status decode_csv(const unrelu_source *source, const ur_piece *pie
                 continue;
             }
         }
-        status = read_row(&at, s, out, &s);
+        UR_TRY(read_row(&at, s, out, &s));
         out += source->d;
         at.row++;
     }
-    block->first_row = piece->first_row;
-    return status;
+    return UNRELU_OK;
 }
 
 /* ---- open and close ---- */
@@ -254,15 +237,13 @@ static double csv_fraction(const unrelu_source *source)
     return ur_bytes_fraction(&((const ur_csv *)source->state)->in);
 }
 
-static void close_csv(unrelu_source *source)
+static void end_csv(void *thing)
 {
-    ur_csv *csv = source->state;
+    ur_csv *csv = thing;
     ur_bytes_close(&csv->in);
     ur_piece_free(&csv->ahead);
     if (csv->c_locale)
         freelocale(csv->c_locale);
-    free(csv->place);
-    free(csv);
 }
 
 static int csv_met_limit(const unrelu_source *source)
@@ -276,7 +257,6 @@ static const ur_format csv_format = {
     .decode = decode_csv,
     .fraction = csv_fraction,
     .met_limit = csv_met_limit,
-    .close = close_csv,
 };
 
 /* By the size of the file alone: threads get work from small files, large ones big pieces. */
@@ -289,38 +269,29 @@ static size_t choose_goal(const ur_bytes *in)
     return goal < GOAL_LEAST ? GOAL_LEAST : goal > GOAL_MOST ? GOAL_MOST : (size_t)goal;
 }
 
-static unrelu_status place_columns(const unrelu_source *source, ur_csv *csv, unrelu_error *err)
+unrelu_status ur_csv_open(unrelu_source *source, const char *path, const ur_csv_options *options,
+                          unrelu_error *err)
 {
+    ur_csv *csv = ur_take(&source->arena, 1, sizeof *csv);
+    if (csv)
+        csv->in.fd = csv->in.spool = -1;
+    source->format = &csv_format;
+    source->state = ur_arena_adopt(&source->arena, csv, end_csv);
+    UR_TRY(ur_arena_status(&source->arena, err));
+    csv->c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (!csv->c_locale)
+        return ur_fail_memory(err, 1, "locale");
+    UR_TRY(ur_bytes_open(&csv->in, path, source->label, options->gzip, options->spool, err));
+    csv->goal = choose_goal(&csv->in);
+    UR_TRY(ur_csv_head(source, csv, options, err));
+    csv->next_line = csv->data_line;
     if (!source->pick)
         return UNRELU_OK;
-    csv->place = ur_alloc(source->width, sizeof *csv->place);
-    if (!csv->place)
-        return ur_fail_memory(err, source->width, "columns");
+    csv->place = ur_take(&source->arena, source->width, sizeof *csv->place);
+    UR_TRY(ur_arena_status(&source->arena, err));
     for (size_t j = 0; j < source->width; j++)
         csv->place[j] = SKIPPED;
     for (size_t j = 0; j < source->d; j++)
         csv->place[source->pick[j]] = j;
     return UNRELU_OK;
-}
-
-unrelu_status ur_csv_open(unrelu_source *source, const char *path, const ur_csv_options *options,
-                          unrelu_error *err)
-{
-    ur_csv *csv = ur_alloc(1, sizeof *csv);
-    if (!csv)
-        return ur_fail_memory(err, 1, "text reader");
-    csv->in.fd = csv->in.spool = -1;
-    source->format = &csv_format;
-    source->state = csv;
-    csv->c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (!csv->c_locale)
-        return ur_fail_memory(err, 1, "locale");
-    unrelu_status status =
-        ur_bytes_open(&csv->in, path, source->label, options->gzip, options->spool, err);
-    if (status)
-        return status;
-    csv->goal = choose_goal(&csv->in);
-    status = ur_csv_head(source, csv, options, err);
-    csv->next_line = csv->data_line;
-    return status ? status : place_columns(source, csv, err);
 }

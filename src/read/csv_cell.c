@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -90,17 +89,14 @@ ur_cell_kind ur_cell_read(const ur_cell *cell, locale_t c_locale, double *value)
     return is_limit(cell, c_locale, value) ? UR_CELL_LIMIT : UR_CELL_TEXT;
 }
 
-char *ur_cell_name(const ur_cell *cell)
+char *ur_cell_name(ur_arena *arena, const ur_cell *cell)
 {
-    char *name = malloc((size_t)(cell->end - cell->start) + 1), *to = name;
-    if (!name)
-        return NULL;
-    for (const unsigned char *s = cell->start; s < cell->end; s++) {
+    char *name = ur_take(arena, (size_t)(cell->end - cell->start) + 1, 1), *to = name;
+    for (const unsigned char *s = cell->start; name && s < cell->end; s++) {
         *to++ = *s ? (char)*s : '?';
         if (*s == '"' && s + 1 < cell->end && s[1] == '"')
             s++;
     }
-    *to = '\0';
     return name;
 }
 

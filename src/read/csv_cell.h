@@ -3,7 +3,7 @@
 #ifndef UR_CSV_CELL_H
 #define UR_CSV_CELL_H
 
-#include "unrelu/unrelu.h"
+#include "base/arena.h"
 
 #include <locale.h>
 
@@ -26,8 +26,8 @@ typedef struct {
 ur_cell ur_cell_find(const unsigned char *s, unsigned char separator);
 /* *value: the number, or the limit; NaN for a missing one and for ND */
 ur_cell_kind ur_cell_read(const ur_cell *cell, locale_t c_locale, double *value);
-/* its text with "" -> ", or NULL without memory */
-char *ur_cell_name(const ur_cell *cell);
+/* its text with "" -> "; NULL where memory ends */
+char *ur_cell_name(ur_arena *arena, const ur_cell *cell);
 /* cells of the line that starts at s */
 size_t ur_cell_count(const unsigned char *s, unsigned char separator);
 

@@ -2,13 +2,10 @@
 /* What the first line tells: encoding, separator, how many columns, and whether it is a header
  * (some cell is neither a number nor missing). The decisions go into the note for the user. */
 #include "base/error.h"
-#include "base/memory.h"
 #include "read/columns.h"
 #include "read/csv.h"
 
-#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static int is_blank_line(const unsigned char *s, unsigned char separator)
@@ -54,14 +51,10 @@ static unrelu_status find_first_line(ur_csv *csv, size_t *at, unrelu_error *err)
 {
     size_t start = 0, line = 1;
     for (size_t goal = csv->goal;; goal *= 2) {
-        unrelu_status status = ur_csv_fill(csv, &csv->ahead, goal, err);
-        if (status)
-            return status;
+        UR_TRY(ur_csv_fill(csv, &csv->ahead, goal, err));
         const unsigned char *bytes = csv->ahead.bytes;
         if (start == 0) {
-            status = refuse_encoding(csv, err);
-            if (status)
-                return status;
+            UR_TRY(refuse_encoding(csv, err));
             if (csv->ahead.size >= 3 && !memcmp(bytes, "\xef\xbb\xbf", 3))
                 start = 3;
         }
@@ -127,38 +120,26 @@ static int is_header(const ur_csv *csv, const unsigned char *line, size_t width)
     return 0;
 }
 
-/* numpy.savetxt writes the header as a comment: "# a,b" */
-static void drop_comment_mark(char *name)
-{
-    if (name[0] == '#' && name[1] == ' ')
-        memmove(name, name + 2, strlen(name + 2) + 1);
-}
-
 static unrelu_status read_names(const ur_csv *csv, const unsigned char *line, size_t width,
-                                char ***out, unrelu_error *err)
+                                ur_arena *arena, char ***out, unrelu_error *err)
 {
-    char **names = ur_alloc(width, sizeof *names);
-    unrelu_status status = names ? UNRELU_OK : ur_fail_memory(err, width, "column names");
-    for (size_t j = 0; j < width && !status; j++) {
-        char number[32];
+    char **names = *out = ur_take(arena, width, sizeof *names);
+    for (size_t j = 0; j < width; j++) {
         ur_cell cell = ur_cell_find(line, csv->separator);
-        snprintf(number, sizeof number, "x%zu", j + 1);
         if (cell.open)
-            status = ur_fail(err, UNRELU_EFORMAT,
-                             "%s: line %zu, column %zu: a quoted column name does not end on its "
-                             "line; line breaks inside cells are not read",
-                             csv->in.label, csv->data_line, j + 1);
-        else if (!(names[j] = cell.start < cell.end ? ur_cell_name(&cell) : ur_string_copy(number)))
-            status = ur_fail_memory(err, width, "column names");
+            return ur_fail(err, UNRELU_EFORMAT,
+                           "%s: line %zu, column %zu: a quoted column name does not end on its "
+                           "line; line breaks inside cells are not read",
+                           csv->in.label, csv->data_line, j + 1);
+        char *name = cell.start < cell.end ? ur_cell_name(arena, &cell)
+                                           : (char *)ur_take_text(arena, "x%zu", j + 1);
+        UR_TRY(ur_arena_status(arena, err));
+        names[j] = name;
         line = cell.next + 1;
     }
-    if (!status)
-        drop_comment_mark(names[0]);
-    if (status)
-        ur_strings_free(names, width);
-    else
-        *out = names;
-    return status;
+    if (names[0][0] == '#' && names[0][1] == ' ') /* numpy.savetxt writes it so: "# a,b" */
+        names[0] += 2;
+    return UNRELU_OK;
 }
 
 static void write_note(unrelu_source *source, const ur_csv *csv, const ur_csv_options *options,
@@ -178,54 +159,34 @@ static void write_note(unrelu_source *source, const ur_csv *csv, const ur_csv_op
                                            "it out with `columns`");
 }
 
-/* Takes what lies before the first row out of `ahead`. */
-static void pass_over(ur_csv *csv, size_t size)
-{
-    csv->ahead.size -= size;
-    memmove(csv->ahead.bytes, csv->ahead.bytes + size, csv->ahead.size);
-    csv->data_at = size;
-}
-
-static unrelu_status check_rows(const unrelu_source *source, const ur_csv *csv, unrelu_error *err)
-{
-    size_t lines;
-    if (!csv->ended || ur_csv_rows(csv->ahead.bytes, csv->ahead.size, csv->separator, &lines))
-        return UNRELU_OK;
-    return ur_fail(err, UNRELU_EDATA, "%s has a header but no rows; nothing can be learned",
-                   source->label);
-}
-
 unrelu_status ur_csv_head(unrelu_source *source, ur_csv *csv, const ur_csv_options *options,
                           unrelu_error *err)
 {
-    size_t at = 0, skip;
+    UR_ARENA(arena);
+    size_t at = 0, lines;
     char **names = NULL;
     csv->separator = options->tabs ? '\t' : '\0'; /* none yet: all blanks are blank */
-    unrelu_status status = find_first_line(csv, &at, err);
-    if (status)
-        return status;
+    UR_TRY(find_first_line(csv, &at, err));
     const unsigned char *line = csv->ahead.bytes + at;
-    status = check_line_end(csv, line, err);
-    if (status)
-        return status;
+    UR_TRY(check_line_end(csv, line, err));
     if (!options->tabs)
         csv->separator = find_separator(line);
     size_t width = ur_cell_count(line, csv->separator);
     csv->header = is_header(csv, line, width);
     if (csv->header)
-        status = read_names(csv, line, width, &names, err);
-    if (status)
-        return status;
+        UR_TRY(read_names(csv, line, width, &arena, &names, err));
     write_note(source, csv, options, line, width);
-    skip = at;
     if (csv->header) {
-        const unsigned char *end = csv->ahead.bytes + csv->ahead.size;
-        line = (const unsigned char *)memchr(line, '\n', (size_t)(end - line)) + 1;
-        skip = (size_t)(line - csv->ahead.bytes);
+        const unsigned char *feed = memchr(line, '\n', csv->ahead.size - at);
+        at = (size_t)(feed - csv->ahead.bytes) + 1;
         csv->data_line++;
     }
-    pass_over(csv, skip);
-    status = ur_columns_choose(source, options->columns, width, names, err);
-    ur_strings_free(names, width);
-    return status ? status : check_rows(source, csv, err);
+    csv->data_at = at; /* what lies before goes out of `ahead` */
+    csv->ahead.size -= at;
+    memmove(csv->ahead.bytes, csv->ahead.bytes + at, csv->ahead.size);
+    UR_TRY(ur_columns_choose(source, options->columns, width, names, err));
+    if (csv->ended && !ur_csv_rows(csv->ahead.bytes, csv->ahead.size, csv->separator, &lines))
+        return ur_fail(err, UNRELU_EDATA, "%s has a header but no rows; nothing can be learned",
+                       source->label);
+    return UNRELU_OK;
 }

@@ -4,6 +4,7 @@
 #ifndef UR_FORMAT_H
 #define UR_FORMAT_H
 
+#include "base/arena.h"
 #include "read/source.h"
 
 typedef struct {
@@ -13,13 +14,13 @@ typedef struct {
                             unrelu_error *err);
     double (*fraction)(const unrelu_source *source);
     int (*met_limit)(const unrelu_source *source); /* NULL: there are none in this format */
-    void (*close)(unrelu_source *source);          /* frees state; called once state is set */
 } ur_format;
 
 struct unrelu_source {
+    ur_arena arena; /* of all that follows, and of what is to be closed with the source */
     const ur_format *format;
     void *state;
-    char *label;
+    const char *label;
     char note[384];
     int moved;    /* take was called since open or the last rewind */
     size_t width; /* columns of the file */
@@ -28,8 +29,7 @@ struct unrelu_source {
     char **names; /* d */
 };
 
-/* Each sets format, state, columns and note of a source that has its label; on failure
- * ur_source_close cleans up whatever was set. */
+/* Each sets format, state, columns and note of a source that has its label. */
 unrelu_status ur_npy_open(unrelu_source *source, const char *path, const char *columns,
                           unrelu_error *err);
 unrelu_status ur_npz_member_open(unrelu_source *source, const char *path, const char *member,

@@ -53,6 +53,34 @@ unrelu_status ur_file_read_at(int fd, const char *label, void *bytes, size_t siz
     return UNRELU_OK;
 }
 
+unrelu_status ur_file_look(const char *path, ur_file_start *start, unrelu_error *err)
+{
+    static const struct {
+        const char *mark;
+        size_t size;
+        ur_file_start start;
+    } marks[] = {{"\x93NUMPY", 6, UR_FILE_NPY},
+                 {"PK\3\4", 4, UR_FILE_ZIP},
+                 {"PK\5\6", 4, UR_FILE_ZIP},
+                 {"\x1f\x8b", 2, UR_FILE_GZIP}};
+    struct stat info;
+    unsigned char bytes[512];
+    uint64_t size;
+    int fd, regular;
+    *start = UR_FILE_PIPE;
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode))
+        return UNRELU_OK;
+    UR_TRY(ur_file_open_read(path, &fd, &size, &regular, err));
+    size_t have = size < sizeof bytes ? (size_t)size : sizeof bytes;
+    unrelu_status status = ur_file_read_at(fd, path, bytes, have, 0, err);
+    close(fd);
+    *start = status == UNRELU_OK && memchr(bytes, '\0', have) ? UR_FILE_BINARY : UR_FILE_TEXT;
+    for (size_t i = 0; status == UNRELU_OK && i < sizeof marks / sizeof *marks; i++)
+        if (have >= marks[i].size && !memcmp(bytes, marks[i].mark, marks[i].size))
+            *start = marks[i].start;
+    return status;
+}
+
 unrelu_status ur_spool_open(const char *label, int *fd, unrelu_error *err)
 {
     *fd = open(P_tmpdir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);

@@ -9,6 +9,16 @@
 /* EIO for what is missing, a directory, or not permitted. *size is 0 for a pipe. */
 unrelu_status ur_file_open_read(const char *path, int *fd, uint64_t *size, int *regular,
                                 unrelu_error *err);
+typedef enum {
+    UR_FILE_PIPE, /* not looked at: opening it twice would lose its start */
+    UR_FILE_NPY,
+    UR_FILE_ZIP,
+    UR_FILE_GZIP,
+    UR_FILE_TEXT,  /* none of these, and no NUL byte at its start */
+    UR_FILE_BINARY /* none of these */
+} ur_file_start;
+/* what the first bytes of a file say that it is */
+unrelu_status ur_file_look(const char *path, ur_file_start *start, unrelu_error *err);
 /* exactly size bytes at offset; `label` names the file in messages */
 unrelu_status ur_file_read_at(int fd, const char *label, void *bytes, size_t size, uint64_t offset,
                               unrelu_error *err);

@@ -3,6 +3,7 @@
  * numpy writes the keys sorted; any order is read. Everything in it is untrusted. */
 #include "read/npy_header.h"
 
+#include "base/arena.h"
 #include "base/error.h"
 #include "base/memory.h"
 
@@ -202,36 +203,32 @@ static unrelu_status read_shape(cursor *c, ur_npy *out)
 
 static unrelu_status parse(cursor *c, ur_npy *out)
 {
-    enum { DESCR = 1, ORDER = 2, SHAPE = 4 };
-    int seen = 0;
+    enum { KEYS = 3 };
+    static const struct {
+        const char *name;
+        unrelu_status (*read)(cursor *c, ur_npy *out);
+    } keys[KEYS] = {{"descr", read_dtype}, {"fortran_order", read_order}, {"shape", read_shape}};
+    int seen[KEYS] = {0};
     char key[24];
     if (!accept(c, '{'))
         return refuse_header(c, "it is not a Python dictionary");
     while (!accept(c, '}')) {
         if (!read_quoted(c, key, sizeof key) || !accept(c, ':'))
             return refuse_header(c, "a key is missing");
-        unrelu_status status;
-        if (!strcmp(key, "descr") && !(seen & DESCR)) {
-            seen |= DESCR;
-            status = read_dtype(c, out);
-        } else if (!strcmp(key, "fortran_order") && !(seen & ORDER)) {
-            seen |= ORDER;
-            status = read_order(c, out);
-        } else if (!strcmp(key, "shape") && !(seen & SHAPE)) {
-            seen |= SHAPE;
-            status = read_shape(c, out);
-        } else {
-            status = refuse_header(c, "a key is unknown or given twice");
-        }
-        if (status)
-            return status;
+        size_t k = 0;
+        while (k < KEYS && (seen[k] || strcmp(key, keys[k].name) != 0))
+            k++;
+        if (k == KEYS)
+            return refuse_header(c, "a key is unknown or given twice");
+        seen[k] = 1;
+        UR_TRY(keys[k].read(c, out));
         if (!accept(c, ',')) {
             if (!accept(c, '}'))
                 return refuse_header(c, "no closing brace");
             break;
         }
     }
-    return seen == (DESCR | ORDER | SHAPE) ? UNRELU_OK : refuse_header(c, "a key is missing");
+    return seen[0] && seen[1] && seen[2] ? UNRELU_OK : refuse_header(c, "a key is missing");
 }
 
 static unrelu_status check_size(const ur_npy *a, uint64_t total, const char *label,
@@ -265,9 +262,7 @@ static unrelu_status read_prefix(ur_read_next next, void *context, uint64_t tota
                        "%s: %" PRIu64 " bytes are too few for a .npy array (its header alone "
                        "takes more); write or copy it again",
                        label, total);
-    unrelu_status status = next(context, p, 10, err);
-    if (status)
-        return status;
+    UR_TRY(next(context, p, 10, err));
     if (memcmp(p, "\x93NUMPY", 6) != 0)
         return ur_fail(err, UNRELU_EFORMAT,
                        "%s: not a .npy array (it does not start with \\x93NUMPY); write it with "
@@ -285,10 +280,10 @@ static unrelu_status read_prefix(ur_read_next next, void *context, uint64_t tota
         return ur_fail(err, UNRELU_EFORMAT,
                        "%s: %" PRIu64 " bytes are too few for a .npy array; write or copy it again",
                        label, total);
-    status = next(context, p + 10, 2, err);
+    UR_TRY(next(context, p + 10, 2, err));
     *length |= (size_t)p[10] << 16 | (size_t)p[11] << 24;
     *data = 12;
-    return status;
+    return UNRELU_OK;
 }
 
 unrelu_status ur_npy_read(ur_read_next next, void *context, uint64_t total, const char *label,
@@ -296,9 +291,7 @@ unrelu_status ur_npy_read(ur_read_next next, void *context, uint64_t total, cons
 {
     size_t length = 0, data = 0;
     memset(out, 0, sizeof *out);
-    unrelu_status status = read_prefix(next, context, total, label, &length, &data, err);
-    if (status)
-        return status;
+    UR_TRY(read_prefix(next, context, total, label, &length, &data, err));
     if (length > total - data)
         return ur_fail(err, UNRELU_EFORMAT,
                        "%s: the .npy header claims %zu bytes, but only %" PRIu64
@@ -309,17 +302,14 @@ unrelu_status ur_npy_read(ur_read_next next, void *context, uint64_t total, cons
                        "%s: a .npy header of %zu bytes is no plain array of numbers (at most %d "
                        "are read); save it as a float64 array",
                        label, length, HEADER_MOST);
-    char *text = ur_alloc(length, 1);
-    if (!text)
-        return ur_fail_memory(err, length, "bytes of header");
-    status = next(context, text, length, err);
-    if (!status) {
-        cursor c = {text, text + length, label, err};
-        status = parse(&c, out);
-    }
-    free(text);
+    UR_ARENA(arena);
+    char *text = ur_take(&arena, length, 1);
+    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(next(context, text, length, err));
+    cursor c = {text, text + length, label, err};
+    UR_TRY(parse(&c, out));
     out->data = data + length;
-    return status ? status : check_size(out, total, label, err);
+    return check_size(out, total, label, err);
 }
 
 /* memcpy: a member of an archive need not be aligned */

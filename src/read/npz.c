@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "read/npz.h"
 
+#include "base/arena.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "read/archive.h"
+#include "read/input_file.h"
 #include "read/npy_header.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum { LABEL_SIZE = 640 };
 
@@ -55,7 +56,14 @@ int ur_npz_has(const ur_npz *npz, const char *name)
     return ur_archive_find(&npz->archive, name) >= 0;
 }
 
-static unrelu_status open_array(ur_npz *npz, const char *name, array *a, unrelu_error *err)
+static void close_array(void *thing)
+{
+    ur_member_close(&((array *)thing)->member);
+}
+
+/* closed with the arena */
+static unrelu_status open_array(ur_npz *npz, const char *name, ur_arena *arena, array **out,
+                                unrelu_error *err)
 {
     zip_int64_t index = ur_archive_find(&npz->archive, name);
     if (index < 0)
@@ -63,20 +71,19 @@ static unrelu_status open_array(ur_npz *npz, const char *name, array *a, unrelu_
                        "%s has no array '%s'; it was not written by this program, or by another "
                        "version",
                        npz->path, name);
+    array *a = *out = ur_take(arena, 1, sizeof *a);
+    ur_arena_adopt(arena, a, close_array);
+    UR_TRY(ur_arena_status(arena, err));
     snprintf(a->label, sizeof a->label, "%.512s:%.100s", npz->path, name);
-    unrelu_status status = ur_member_open(&npz->archive, index, a->label, &a->member, err);
-    if (!status)
-        status = ur_npy_read(ur_member_next, &a->member, a->member.size, a->label, &a->npy, err);
-    if (status)
-        ur_member_close(&a->member);
-    return status;
+    UR_TRY(ur_member_open(&npz->archive, index, a->label, &a->member, err));
+    return ur_npy_read(ur_member_next, &a->member, a->member.size, a->label, &a->npy, err);
 }
 
 /* The elements as they lie, count * item bytes */
 static unrelu_status read_elements(array *a, void *bytes, unrelu_error *err)
 {
-    unrelu_status status = ur_member_next(&a->member, bytes, a->npy.count * a->npy.item, err);
-    return status ? status : ur_member_finish(&a->member, err);
+    UR_TRY(ur_member_next(&a->member, bytes, a->npy.count * a->npy.item, err));
+    return ur_member_finish(&a->member, err);
 }
 
 /* where element i of C order lies in Fortran order (first index fastest) */
@@ -92,25 +99,18 @@ static size_t turned_index(const ur_npy *npy, size_t i)
 
 static unrelu_status read_doubles(array *a, double *out, unrelu_error *err)
 {
+    UR_ARENA(arena);
     const ur_npy *npy = &a->npy;
-    int in_place = npy->dtype == UR_F8 && !npy->fortran;
-    if (in_place)
+    if (npy->dtype == UR_F8 && !npy->fortran)
         return read_elements(a, out, err);
-    unsigned char *raw = ur_alloc(npy->count, npy->item);
-    double *turned = npy->fortran ? ur_doubles(npy->count) : NULL;
-    unrelu_status status = raw && (turned || !npy->fortran)
-                               ? read_elements(a, raw, err)
-                               : ur_fail_memory(err, npy->count, "numbers");
-    if (!status && npy->fortran) {
-        ur_npy_convert(npy->dtype, raw, 1, turned, 1, npy->count);
-        for (size_t i = 0; i < npy->count; i++)
-            out[i] = turned[turned_index(npy, i)];
-    } else if (!status) {
-        ur_npy_convert(npy->dtype, raw, 1, out, 1, npy->count);
-    }
-    free(turned);
-    free(raw);
-    return status;
+    unsigned char *raw = ur_take(&arena, npy->count, npy->item);
+    double *numbers = npy->fortran ? ur_take(&arena, npy->count, sizeof *numbers) : out;
+    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(read_elements(a, raw, err));
+    ur_npy_convert(npy->dtype, raw, 1, numbers, 1, npy->count);
+    for (size_t i = 0; npy->fortran && i < npy->count; i++)
+        out[i] = numbers[turned_index(npy, i)];
+    return UNRELU_OK;
 }
 
 static unrelu_status check_numbers(const array *a, size_t count, unrelu_error *err)
@@ -130,62 +130,43 @@ static unrelu_status check_numbers(const array *a, size_t count, unrelu_error *e
 unrelu_status ur_npz_doubles(ur_npz *npz, const char *name, size_t count, double **out,
                              unrelu_error *err)
 {
-    array a = {0};
+    UR_ARENA(arena);
+    array *a = NULL;
     *out = NULL;
-    unrelu_status status = open_array(npz, name, &a, err);
+    UR_TRY(open_array(npz, name, &arena, &a, err));
+    UR_TRY(check_numbers(a, count, err));
+    double *numbers = ur_doubles(count);
+    if (!numbers)
+        return ur_fail_memory(err, count, "numbers");
+    unrelu_status status = read_doubles(a, numbers, err);
     if (status)
-        return status;
-    status = check_numbers(&a, count, err);
-    if (!status && !(*out = ur_doubles(count)))
-        status = ur_fail_memory(err, count, "numbers");
-    if (!status)
-        status = read_doubles(&a, *out, err);
-    if (status) {
-        free(*out);
-        *out = NULL;
-    }
-    ur_member_close(&a.member);
+        free(numbers);
+    else
+        *out = numbers;
     return status;
 }
 
 unrelu_status ur_npz_number(ur_npz *npz, const char *name, double *out, unrelu_error *err)
 {
-    double *value;
+    UR_ARENA(arena);
+    array *a = NULL;
     *out = 0;
-    unrelu_status status = ur_npz_doubles(npz, name, 1, &value, err);
-    if (!status)
-        *out = *value;
-    free(value);
-    return status;
+    UR_TRY(open_array(npz, name, &arena, &a, err));
+    UR_TRY(check_numbers(a, 1, err));
+    return read_doubles(a, out, err);
 }
 
 /* UTF-8 of one code point at out; 0 for what is none */
 static size_t encode(uint32_t point, char *out)
 {
-    if (point < 0x80) {
-        out[0] = (char)point;
-        return 1;
-    }
-    if (point < 0x800) {
-        out[0] = (char)(0xc0 | point >> 6);
-        out[1] = (char)(0x80 | (point & 0x3f));
-        return 2;
-    }
-    if (point < 0x10000) {
-        if (point >= 0xd800 && point < 0xe000)
-            return 0;
-        out[0] = (char)(0xe0 | point >> 12);
-        out[1] = (char)(0x80 | (point >> 6 & 0x3f));
-        out[2] = (char)(0x80 | (point & 0x3f));
-        return 3;
-    }
-    if (point > 0x10ffff)
+    static const unsigned char mark[] = {0, 0xc0, 0xe0, 0xf0};
+    size_t more = point < 0x80 ? 0 : point < 0x800 ? 1 : point < 0x10000 ? 2 : 3;
+    if (point > 0x10ffff || (point >= 0xd800 && point < 0xe000))
         return 0;
-    out[0] = (char)(0xf0 | point >> 18);
-    out[1] = (char)(0x80 | (point >> 12 & 0x3f));
-    out[2] = (char)(0x80 | (point >> 6 & 0x3f));
-    out[3] = (char)(0x80 | (point & 0x3f));
-    return 4;
+    out[0] = (char)(mark[more] | point >> 6 * more);
+    for (size_t i = 1; i <= more; i++)
+        out[i] = (char)(0x80 | (point >> 6 * (more - i) & 0x3f));
+    return more + 1;
 }
 
 /* An element is padded with zero code points; one inside the text ends it. */
@@ -217,15 +198,15 @@ static unrelu_status encode_element(const array *a, const unsigned char *raw, ch
 
 static unrelu_status read_strings(array *a, char **out, unrelu_error *err)
 {
-    unsigned char *raw = ur_alloc(a->npy.count, a->npy.item);
-    unrelu_status status =
-        raw ? read_elements(a, raw, err) : ur_fail_memory(err, a->npy.count, "strings");
-    for (size_t i = 0; i < a->npy.count && !status; i++) {
+    UR_ARENA(arena);
+    unsigned char *raw = ur_take(&arena, a->npy.count, a->npy.item);
+    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(read_elements(a, raw, err));
+    for (size_t i = 0; i < a->npy.count; i++) {
         size_t from = a->npy.fortran ? turned_index(&a->npy, i) : i;
-        status = encode_element(a, raw + from * a->npy.item, &out[i], err);
+        UR_TRY(encode_element(a, raw + from * a->npy.item, &out[i], err));
     }
-    free(raw);
-    return status;
+    return UNRELU_OK;
 }
 
 /* <U0 takes no bytes, so that a count in the header would be free to claim any size */
@@ -248,25 +229,23 @@ static unrelu_status check_strings(const array *a, size_t dimensions, unrelu_err
 static unrelu_status load_strings(ur_npz *npz, const char *name, size_t dimensions, char ***out,
                                   size_t *count, unrelu_error *err)
 {
-    array a = {0};
+    UR_ARENA(arena);
+    array *a = NULL;
     *out = NULL;
     *count = 0;
-    unrelu_status status = open_array(npz, name, &a, err);
-    if (status)
-        return status;
-    status = check_strings(&a, dimensions, err);
-    if (!status && !(*out = ur_alloc(a.npy.count, sizeof **out)))
-        status = ur_fail_memory(err, a.npy.count, "strings");
-    if (!status)
-        status = read_strings(&a, *out, err);
+    UR_TRY(open_array(npz, name, &arena, &a, err));
+    UR_TRY(check_strings(a, dimensions, err));
+    char **strings = ur_alloc(a->npy.count, sizeof *strings);
+    if (!strings)
+        return ur_fail_memory(err, a->npy.count, "strings");
+    unrelu_status status = read_strings(a, strings, err);
     if (status) {
-        ur_strings_free(*out, a.npy.count);
-        *out = NULL;
-    } else {
-        *count = a.npy.count;
+        ur_strings_free(strings, a->npy.count);
+        return status;
     }
-    ur_member_close(&a.member);
-    return status;
+    *out = strings;
+    *count = a->npy.count;
+    return UNRELU_OK;
 }
 
 unrelu_status ur_npz_strings(ur_npz *npz, const char *name, char ***out, size_t *count,
@@ -307,56 +286,37 @@ unrelu_status ur_npz_string(ur_npz *npz, const char *name, char *out, size_t siz
 unrelu_status ur_npz_shape(ur_npz *npz, const char *name, size_t *ndim, size_t shape[4],
                            unrelu_error *err)
 {
-    array a = {0};
+    UR_ARENA(arena);
+    array *a = NULL;
     *ndim = 0;
-    unrelu_status status = open_array(npz, name, &a, err);
-    if (status)
-        return status;
-    *ndim = a.npy.ndim;
-    memcpy(shape, a.npy.shape, sizeof a.npy.shape);
-    ur_member_close(&a.member);
+    UR_TRY(open_array(npz, name, &arena, &a, err));
+    *ndim = a->npy.ndim;
+    memcpy(shape, a->npy.shape, sizeof a->npy.shape);
     return UNRELU_OK;
 }
 
 /* "" too where an array of numbers happens to be called kind */
 static unrelu_status read_kind(ur_npz *npz, char *kind, size_t size, unrelu_error *err)
 {
-    array a = {0};
+    UR_ARENA(arena);
+    array *a = NULL;
     if (!ur_npz_has(npz, "kind"))
         return UNRELU_OK;
-    unrelu_status status = open_array(npz, "kind", &a, err);
-    ur_member_close(&a.member);
-    if (status || a.npy.dtype != UR_TEXT)
-        return status;
-    return ur_npz_string(npz, "kind", kind, size, err);
-}
-
-static int looks_like_zip(const char *path)
-{
-    struct stat info;
-    char magic[4] = "";
-    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode))
-        return 0; /* a pipe must not be opened: what it holds would be lost */
-    FILE *file = fopen(path, "rbe");
-    if (!file)
-        return 0;
-    size_t got = fread(magic, 1, sizeof magic, file);
-    fclose(file);
-    return got == 4 && (!memcmp(magic, "PK\3\4", 4) || !memcmp(magic, "PK\5\6", 4));
+    UR_TRY(open_array(npz, "kind", &arena, &a, err));
+    return a->npy.dtype == UR_TEXT ? ur_npz_string(npz, "kind", kind, size, err) : UNRELU_OK;
 }
 
 unrelu_status unrelu_file_kind(const char *path, char *kind, size_t size, unrelu_error *err)
 {
     ur_npz *npz;
+    ur_file_start start;
     if (!path || !kind || size == 0)
         return ur_fail(err, UNRELU_EUSAGE, "unrelu_file_kind needs a path and room for a kind");
     *kind = '\0';
-    if (!looks_like_zip(path))
+    if (ur_file_look(path, &start, NULL) || start != UR_FILE_ZIP)
         return UNRELU_OK;
-    unrelu_status status = ur_npz_open(path, &npz, err);
-    if (status)
-        return status;
-    status = read_kind(npz, kind, size, err);
+    UR_TRY(ur_npz_open(path, &npz, err));
+    unrelu_status status = read_kind(npz, kind, size, err);
     ur_npz_close(npz);
     return status;
 }

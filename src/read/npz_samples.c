@@ -3,13 +3,11 @@
  * one is inflated in order; only a deflated array in Fortran order, whose rows come last to
  * hand, is spooled to a temporary file. */
 #include "base/error.h"
-#include "base/memory.h"
 #include "read/array.h"
 #include "read/input_file.h"
 #include "read/npz.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -60,9 +58,7 @@ static unrelu_status find_only_array(const unrelu_source *source, const char *pa
                                      unrelu_error *err)
 {
     char kind[64], names[600] = "";
-    unrelu_status status = unrelu_file_kind(path, kind, sizeof kind, err);
-    if (status)
-        return status;
+    UR_TRY(unrelu_file_kind(path, kind, sizeof kind, err));
     if (*kind)
         return refuse_kind(source, kind, err);
     size_t arrays = 0;
@@ -97,19 +93,18 @@ static unrelu_status find_array(const unrelu_source *source, const ur_archive *a
 
 static unrelu_status spool_member(const unrelu_source *source, ur_array *a, unrelu_error *err)
 {
-    unsigned char *chunk = malloc(SPOOL_CHUNK);
-    unrelu_status status = chunk ? ur_spool_open(source->label, &a->fd, err)
-                                 : ur_fail_memory(err, SPOOL_CHUNK, "bytes");
+    UR_ARENA(arena);
+    unsigned char *chunk = ur_take(&arena, SPOOL_CHUNK, 1);
     size_t total = a->npy.count * a->npy.item;
-    for (size_t done = 0; done < total && !status;) {
+    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(ur_spool_open(source->label, &a->fd, err));
+    for (size_t done = 0; done < total;) {
         size_t size = total - done < SPOOL_CHUNK ? total - done : SPOOL_CHUNK;
-        status = ur_member_next(&a->member, chunk, size, err);
-        if (!status)
-            status = ur_spool_write(a->fd, source->label, chunk, size, done, err);
+        UR_TRY(ur_member_next(&a->member, chunk, size, err));
+        UR_TRY(ur_spool_write(a->fd, source->label, chunk, size, done, err));
         done += size;
     }
-    free(chunk);
-    return status ? status : ur_member_finish(&a->member, err);
+    return ur_member_finish(&a->member, err);
 }
 
 /* Reads the rows at an offset where that is possible; else leaves the member open as a stream. */
@@ -135,23 +130,16 @@ static unrelu_status place_rows(const unrelu_source *source, const char *path, u
 unrelu_status ur_npz_member_open(unrelu_source *source, const char *path, const char *member,
                                  const char *columns, unrelu_error *err)
 {
-    ur_array *a = ur_array_new(source, err);
-    if (!a)
-        return UNRELU_ENOMEM;
-    unrelu_status status = ur_archive_open(path, source->label, &a->archive, err);
-    if (!status)
-        status = member ? find_array(source, &a->archive, member, &a->index, err)
-                        : find_only_array(source, path, &a->archive, &a->index, err);
-    if (!status)
-        status = ur_member_open(&a->archive, a->index, source->label, &a->member, err);
-    if (!status)
-        status =
-            ur_npy_read(ur_member_next, &a->member, a->member.size, source->label, &a->npy, err);
-    if (!status)
-        status = ur_array_start(source, columns, err);
-    if (!status)
-        status = place_rows(source, path, a, err);
-    if (!status && !member) {
+    ur_array *a = NULL;
+    UR_TRY(ur_array_new(source, &a, err));
+    UR_TRY(ur_archive_open(path, source->label, &a->archive, err));
+    UR_TRY(member ? find_array(source, &a->archive, member, &a->index, err)
+                  : find_only_array(source, path, &a->archive, &a->index, err));
+    UR_TRY(ur_member_open(&a->archive, a->index, source->label, &a->member, err));
+    UR_TRY(ur_npy_read(ur_member_next, &a->member, a->member.size, source->label, &a->npy, err));
+    UR_TRY(ur_array_start(source, columns, err));
+    UR_TRY(place_rows(source, path, a, err));
+    if (!member) {
         const char *name = zip_get_name(a->archive.zip, (zip_uint64_t)a->index, 0);
         snprintf(source->note, sizeof source->note, "array '%.*s' read", (int)strlen(name) - 4,
                  name);
@@ -160,5 +148,5 @@ unrelu_status ur_npz_member_open(unrelu_source *source, const char *path, const 
         ur_member_close(&a->member);
         ur_archive_close(&a->archive);
     }
-    return status;
+    return UNRELU_OK;
 }

@@ -3,15 +3,14 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "read/format.h"
 #include "read/input_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 enum {
     PIECE_BYTES = 1 << 20,
@@ -110,76 +109,31 @@ void ur_source_column_label(const unrelu_source *source, size_t place, char *out
 
 /* ---- which format ---- */
 
-typedef enum { NOTHING_KNOWN, NPY, ZIP, GZIP } magic_kind;
-
 typedef struct {
-    char *file;   /* path without :NAME */
-    char *member; /* NAME, or NULL */
+    const char *file;   /* path without :NAME */
+    const char *member; /* NAME, or NULL */
     int tsv, text, npy, npz;
 } named;
 
-static int ends_with(const char *s, size_t size, const char *ending)
-{
-    size_t length = strlen(ending);
-    return size >= length && !strncasecmp(s + size - length, ending, length);
-}
-
-static unrelu_status split_name(const char *path, named *out, unrelu_error *err)
+static named split_name(ur_arena *arena, const char *path)
 {
     struct stat info;
-    *out = (named){0};
     const char *colon = NULL;
-    for (const char *s = path; (s = strcasestr(s, ".npz:")); s += 5)
-        colon = s + 4;
+    for (const char *s = path; (s = strchr(s, ':')); s++)
+        if (ur_text_ends(path, (size_t)(s - path), ".npz"))
+            colon = s;
     if (colon && stat(path, &info) == 0)
         colon = NULL; /* a file that is really called so */
-    out->file = ur_string_copy(path);
-    if (out->file && colon) {
-        out->file[colon - path] = '\0';
-        out->member = out->file + (colon - path) + 1;
-    }
-    if (!out->file)
-        return ur_fail_memory(err, 1, "file name");
-    size_t size = strlen(out->file);
-    out->npy = ends_with(out->file, size, ".npy");
-    out->npz = ends_with(out->file, size, ".npz");
-    if (ends_with(out->file, size, ".gz"))
+    size_t size = colon ? (size_t)(colon - path) : strlen(path);
+    named out = {.file = ur_take_text(arena, "%.*s", (int)size, path),
+                 .member = colon ? colon + 1 : NULL,
+                 .npy = ur_text_ends(path, size, ".npy"),
+                 .npz = ur_text_ends(path, size, ".npz")};
+    if (ur_text_ends(path, size, ".gz"))
         size -= 3;
-    out->tsv = ends_with(out->file, size, ".tsv") || ends_with(out->file, size, ".tab");
-    out->text = out->tsv || ends_with(out->file, size, ".csv");
-    return UNRELU_OK;
-}
-
-static magic_kind look_at(const char *path, int *printable, unrelu_error *err,
-                          unrelu_status *status)
-{
-    unsigned char start[512];
-    uint64_t size;
-    int fd, regular;
-    *printable = 1;
-    *status = ur_file_open_read(path, &fd, &size, &regular, err);
-    if (*status)
-        return NOTHING_KNOWN;
-    size_t have = size < sizeof start ? (size_t)size : sizeof start; /* 0 for a pipe */
-    *status = ur_file_read_at(fd, path, start, have, 0, err);
-    close(fd);
-    if (*status)
-        return NOTHING_KNOWN;
-    if (have >= 6 && !memcmp(start, "\x93NUMPY", 6))
-        return NPY;
-    if (have >= 4 && (!memcmp(start, "PK\3\4", 4) || !memcmp(start, "PK\5\6", 4)))
-        return ZIP;
-    if (have >= 2 && start[0] == 0x1f && start[1] == 0x8b)
-        return GZIP;
-    *printable = !memchr(start, '\0', have);
-    return NOTHING_KNOWN;
-}
-
-/* A pipe is not looked at: opening it twice would lose its start. */
-static int is_pipe(const char *path)
-{
-    struct stat info;
-    return stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
+    out.tsv = ur_text_ends(path, size, ".tsv") || ur_text_ends(path, size, ".tab");
+    out.text = out.tsv || ur_text_ends(path, size, ".csv");
+    return out;
 }
 
 static unrelu_status open_text(unrelu_source *source, const named *name, int gzip,
@@ -206,52 +160,54 @@ static void note_guess(unrelu_source *source, const char *what)
 static unrelu_status open_named(unrelu_source *source, const named *name,
                                 const unrelu_source_options *options, unrelu_error *err)
 {
-    int printable;
-    unrelu_status status;
-    if (is_pipe(name->file)) {
-        if (name->npy || name->npz)
-            return ur_fail(err, UNRELU_EIO,
-                           "%s is not a regular file, and arrays are read at offsets; save it as "
-                           "a file first",
-                           source->label);
+    ur_file_start start;
+    UR_TRY(ur_file_look(name->file, &start, err));
+    if (start == UR_FILE_PIPE && (name->npy || name->npz))
+        return ur_fail(err, UNRELU_EIO,
+                       "%s is not a regular file, and arrays are read at offsets; save it as "
+                       "a file first",
+                       source->label);
+    if (start == UR_FILE_PIPE)
         return open_text(source, name, 0, options, err);
-    }
-    magic_kind magic = look_at(name->file, &printable, err, &status);
-    if (status)
-        return status;
-    if (name->member || magic == ZIP || (name->npz && magic == NOTHING_KNOWN)) {
-        status = ur_npz_member_open(source, name->file, name->member, options->columns, err);
-        if (!status && !name->npz)
+    int unmarked = start == UR_FILE_TEXT || start == UR_FILE_BINARY;
+    if (name->member || start == UR_FILE_ZIP || (name->npz && unmarked)) {
+        UR_TRY(ur_npz_member_open(source, name->file, name->member, options->columns, err));
+        if (!name->npz)
             note_guess(source, "a .npz archive");
-        return status;
+        return UNRELU_OK;
     }
-    if (magic == NPY || (name->npy && magic == NOTHING_KNOWN)) {
-        status = ur_npy_open(source, name->file, options->columns, err);
-        if (!status && !name->npy)
+    if (start == UR_FILE_NPY || (name->npy && unmarked)) {
+        UR_TRY(ur_npy_open(source, name->file, options->columns, err));
+        if (!name->npy)
             note_guess(source, "a .npy array");
-        return status;
+        return UNRELU_OK;
     }
-    if (magic == NOTHING_KNOWN && !name->text && !printable)
+    if (start == UR_FILE_BINARY && !name->text)
         return ur_fail(err, UNRELU_EFORMAT,
                        "%s is neither text nor a .npy or .npz file; samples are read from .npy, "
                        ".npz, .csv, .tsv, and .csv.gz or .tsv.gz",
                        source->label);
-    status = open_text(source, name, magic == GZIP, options, err);
-    if (!status && !name->text)
+    UR_TRY(open_text(source, name, start == UR_FILE_GZIP, options, err));
+    if (!name->text)
         note_guess(source, "read as CSV");
-    return status;
+    return UNRELU_OK;
 }
 
-/* long paths keep their end, which is what tells files apart */
-static char *make_label(const char *path)
+static unrelu_status open_source(unrelu_source *source, const char *path,
+                                 const unrelu_source_options *options, unrelu_error *err)
 {
-    size_t size = strlen(path);
-    if (size <= LABEL_MOST)
-        return ur_string_copy(path);
-    char *label = ur_alloc(LABEL_MOST + 4, 1);
-    if (label)
-        snprintf(label, LABEL_MOST + 4, "...%s", path + size - LABEL_MOST);
-    return label;
+    UR_ARENA(arena);
+    size_t size = strlen(path), cut = size > LABEL_MOST ? size - LABEL_MOST : 0;
+    if (!strcmp(path, "-")) {
+        source->label = "standard input";
+        return open_text(source, &(named){0}, 0, options, err);
+    }
+    /* long paths keep their end, which is what tells files apart */
+    source->label = ur_take_text(&source->arena, "%s%s", cut ? "..." : "", path + cut);
+    named name = split_name(&arena, path);
+    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(ur_arena_status(&source->arena, err));
+    return open_named(source, &name, options, err);
 }
 
 void unrelu_source_options_init(unrelu_source_options *options, size_t size)
@@ -264,25 +220,15 @@ unrelu_status unrelu_source_open(const char *path, const unrelu_source_options *
                                  unrelu_source **out, unrelu_error *err)
 {
     static const unrelu_source_options none = {0};
-    named name = {0};
     *out = NULL;
     if (!options)
         options = &none;
     if (!path || !*path)
         return ur_fail(err, UNRELU_EUSAGE, "the name of the sample file is empty");
-    int standard_input = !strcmp(path, "-");
     unrelu_source *source = ur_alloc(1, sizeof *source);
-    if (!source || !(source->label = make_label(standard_input ? "standard input" : path))) {
-        unrelu_source_close(source);
+    if (!source)
         return ur_fail_memory(err, 1, "source");
-    }
-    unrelu_status status = UNRELU_OK;
-    if (!standard_input)
-        status = split_name(path, &name, err);
-    if (!status)
-        status = standard_input ? open_text(source, &name, 0, options, err)
-                                : open_named(source, &name, options, err);
-    free(name.file);
+    unrelu_status status = open_source(source, path, options, err);
     if (status)
         unrelu_source_close(source);
     else
@@ -294,13 +240,8 @@ unrelu_status unrelu_source_open(const char *path, const unrelu_source_options *
 
 void unrelu_source_close(unrelu_source *source)
 {
-    if (!source)
-        return;
-    if (source->state)
-        source->format->close(source);
-    ur_strings_free(source->names, source->d);
-    free(source->pick);
-    free(source->label);
+    if (source)
+        ur_arena_end(&source->arena);
     free(source);
 }
 
@@ -311,13 +252,10 @@ size_t unrelu_source_columns(const unrelu_source *source)
 
 unrelu_status unrelu_source_rename(unrelu_source *source, char *const *names, unrelu_error *err)
 {
-    char **copies = ur_alloc(source->d, sizeof *copies);
-    int failed = !copies;
-    for (size_t j = 0; !failed && j < source->d; j++)
-        failed = !(copies[j] = ur_string_copy(names[j]));
-    ur_strings_free(failed ? copies : source->names, source->d);
-    if (failed)
-        return ur_fail_memory(err, source->d, "column names");
+    UR_ARENA(fresh); /* what fails here does not fail the source */
+    char **copies = ur_take_copies(&fresh, names, source->d);
+    UR_TRY(ur_arena_status(&fresh, err));
+    ur_arena_give(&fresh, &source->arena);
     source->names = copies;
     return UNRELU_OK;
 }
@@ -354,11 +292,10 @@ int ur_source_met_limit(const unrelu_source *source)
 
 unrelu_status ur_source_rewind(unrelu_source *source, unrelu_error *err)
 {
-    if (!source->moved)
-        return UNRELU_OK;
-    unrelu_status status = source->format->rewind(source, err);
-    source->moved = status != UNRELU_OK;
-    return status;
+    if (source->moved)
+        UR_TRY(source->format->rewind(source, err));
+    source->moved = 0;
+    return UNRELU_OK;
 }
 
 unrelu_status ur_source_take(unrelu_source *source, ur_piece *piece, int *more, unrelu_error *err)
