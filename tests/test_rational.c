@@ -506,25 +506,23 @@ static void what_enumeration_finds_among_small_integers_is_exact(void **state)
 static const double narrow_x[] = {1, 0, 100000001, 100000000, -100000002, -100000000, 0, 1, 0, 1};
 static const double narrow_a[] = {3, 0, 0, 0, 0};
 
-static unrelu_network by_hand(double t)
+static ur_fractions by_hand(double t, ur_arena *arena)
 {
-    unrelu_network model = {
-        .d = 2, .k = 1, .m = 1, .n = 5, .verdict = UNRELU_VERDICT_UNCERTIFIED, .biases = "none"};
+    double V[] = {1 / hypot(1, t), t / hypot(1, t)}, U = 3 * hypot(1, t), none = 0;
     ur_problem given = {.options = unrelu_recover_options_default()};
+    ur_outcome out = ur_outcome_in(arena);
+    ur_fractions fractions;
     unrelu_source *inputs = NULL, *labels = NULL;
     unrelu_error err = {0};
-    UR_ARENA(arena);
-    must(ur_network_alloc(&model, &err), &err);
-    model.V[0] = 1 / hypot(1, t);
-    model.V[1] = t / hypot(1, t);
-    model.U[0] = 3 * hypot(1, t);
+    out.answer = UR_EXACT;
+    out.weights = (ur_weights){.d = 2, .k = 1, .m = 1, .U = &U, .V = V, .c = &none, .e = &none};
     must(unrelu_source_memory(narrow_x, 5, 2, &inputs, &err), &err);
     must(unrelu_source_memory(narrow_a, 5, 1, &labels, &err), &err);
-    must(ur_data_load(inputs, labels, NULL, &arena, &given.data, &err), &err);
-    must(ur_rational(&given, &model, &err), &err);
+    must(ur_data_load(inputs, labels, NULL, arena, &given.data, &err), &err);
+    must(ur_rational(&given, &out, UNRELU_VERDICT_UNCERTIFIED, arena, &fractions, &err), &err);
     unrelu_source_close(inputs);
     unrelu_source_close(labels);
-    return model;
+    return fractions;
 }
 
 /* -1 is the simplest number within 1e-7, and on the wrong side */
@@ -532,22 +530,29 @@ static void a_free_neuron_is_rounded_as_finely_as_its_signs_demand(void **state)
 {
     (void)state;
     whole w = {.n = 5, .d = 2, .k = 1, .m = 1, .x = (double *)narrow_x, .a = (double *)narrow_a};
-    unrelu_network model = by_hand(-1 - 1.5e-8);
-    assert_null(certify_warning(&model));
-    expect_exact(&w, &model, 1);
-    unrelu_network_free(&model);
+    UR_ARENA(arena);
+    ur_fractions found = by_hand(-1 - 1.5e-8, &arena);
+    assert_null(found.why);
+    expect_exact(&w,
+                 &(unrelu_network){.d = 2,
+                                   .k = 1,
+                                   .m = 1,
+                                   .n = 5,
+                                   .V_rational = (char **)found.V,
+                                   .U_rational = (char **)found.U},
+                 1);
 }
 
 /* by these signs t is -1 - 1e-8 */
 static void weights_that_are_not_those_of_the_model_are_refused(void **state)
 {
     (void)state;
-    unrelu_network model = by_hand(-1 + 1e-3);
-    assert_null(model.V_rational);
-    assert_string_equal(certify_warning(&model),
+    UR_ARENA(arena);
+    ur_fractions found = by_hand(-1 + 1e-3, &arena);
+    assert_null(found.V);
+    assert_string_equal(found.why,
                         "not verified in exact arithmetic: the fit is near but not exact: neuron 1 "
                         "is another one in exact arithmetic");
-    unrelu_network_free(&model);
 }
 
 /* ---- what is not exact ---- */

@@ -116,6 +116,18 @@ static unrelu_status copy_weights(const ur_outcome *out, unrelu_network *model, 
     return copy(out->certificate.active, k, &model->active, err);
 }
 
+static unrelu_status copy_texts(const char *const *from, size_t count, char ***to,
+                                unrelu_error *err)
+{
+    if (!from)
+        return UNRELU_OK;
+    *to = ur_alloc(count, sizeof **to);
+    for (size_t i = 0; *to && i < count; i++)
+        if (!((*to)[i] = ur_string_copy(from[i])))
+            return ur_fail_memory(err, count, "fractions");
+    return *to ? UNRELU_OK : ur_fail_memory(err, count, "fractions");
+}
+
 static unrelu_status copy_notes(const ur_notes *notes, unrelu_network *model, unrelu_error *err)
 {
     for (const ur_note *note = notes->first; note; note = note->next)
@@ -175,6 +187,19 @@ static unrelu_status set_model(const ur_outcome *out, const ur_judgement *judgem
     return copy_weights(out, model, err);
 }
 
+/* in exact arithmetic, where --certify asks for it */
+static unrelu_status certify(const ur_problem *given, const ur_outcome *out, unrelu_network *model,
+                             unrelu_error *err)
+{
+    ur_fractions fractions;
+    if (!given->options.certify)
+        return UNRELU_OK;
+    UR_TRY(ur_rational(given, out, model->verdict, out->arena, &fractions, err));
+    UR_TRY(copy_texts(fractions.V, model->k * model->d, &model->V_rational, err));
+    UR_TRY(copy_texts(fractions.U, model->m * model->k, &model->U_rational, err));
+    return fractions.why ? ur_network_warn(model, "certify", err, "%s", fractions.why) : UNRELU_OK;
+}
+
 static unrelu_status warn_inputs(const ur_outcome *out, unrelu_network *model, unrelu_error *err)
 {
     if (out->answer == UR_NONE || out->p == out->inputs)
@@ -210,8 +235,7 @@ static unrelu_status recover(unrelu_source *inputs, unrelu_source *labels, ur_pr
     UR_TRY(method->run(given, method, &out, err));
     UR_TRY(ur_judge(given, &out, &judgement, err));
     UR_TRY(set_model(&out, &judgement, method, model, err));
-    if (given->options.certify)
-        UR_TRY(ur_rational(given, model, err));
+    UR_TRY(certify(given, &out, model, err));
     return warn_inputs(&out, model, err);
 }
 

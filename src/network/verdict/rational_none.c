@@ -10,9 +10,13 @@ unrelu_status ur_rational_ready(unrelu_error *err)
                    "without it");
 }
 
-unrelu_status ur_rational(const ur_problem *given, unrelu_network *model, unrelu_error *err)
+unrelu_status ur_rational(const ur_problem *given, const ur_outcome *out, unrelu_verdict verdict,
+                          ur_arena *arena, ur_fractions *fractions, unrelu_error *err)
 {
     (void)given;
-    (void)model;
+    (void)out;
+    (void)verdict;
+    (void)arena;
+    (void)fractions;
     return ur_rational_ready(err);
 }

@@ -39,8 +39,14 @@ unrelu_status ur_judge(const ur_problem *given, const ur_outcome *out, ur_judgem
 /* --- rational/rational.c, or rational_none.c in a library without GMP --- */
 /* UNRELU_EUSAGE where there is no exact arithmetic; asked before any work */
 unrelu_status ur_rational_ready(unrelu_error *err);
-/* The exact fit of integer or rational data again, in exact arithmetic: sets V_rational and
- * U_rational where it holds, else warns why not. */
-unrelu_status ur_rational(const ur_problem *given, unrelu_network *model, unrelu_error *err);
+/* the weights as texts, V (k x d) integers and U (m x k) fractions; NULL where `why` says what is
+ * not exact */
+typedef struct {
+    const char **V, **U, *why;
+} ur_fractions;
+/* The exact fit of integer or rational data again, in exact arithmetic; the texts are the arena's.
+ */
+unrelu_status ur_rational(const ur_problem *given, const ur_outcome *out, unrelu_verdict verdict,
+                          ur_arena *arena, ur_fractions *fractions, unrelu_error *err);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One neuron in exact arithmetic. With B the labels of k independent columns, f(X v) = B z for
- * some z; the signs of X v by the model's own v say which equations that is:
+ * some z; the signs of X v by the network's own v say which equations that is:
  *   B z = 0 where the neuron is off,   B z - X v = 0 where it is on,
  * k + d unknowns, added row by row until one solution is left; rows on the kink to within rounding
  * add B z = X v = 0 where more than one is left. Of several, that with simple fractions next to
- * the model's v (its own coordinates rounded, scaled such that the largest is 1) whose signs are
+ * the network's v (its own coordinates rounded, scaled such that the largest is 1) whose signs are
  * right. Nothing is taken on trust: rational.c verifies the result by itself.
  * Cost: (k + d)^3 products of (k + d) (bits of a cell) bits, then n (k + d) of small ones. */
 #include "base/error.h"
@@ -15,8 +15,8 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Entries of v and of the model's, both of unit length: the model's are right to 1e-13 times the
- * condition of the data, and two neurons of one network are not this near. */
+/* Entries of v and of the network's, both of unit length: the network's are right to 1e-13 times
+ * the condition of the data, and two neurons of one network are not this near. */
 static const double AGREE = 1e-6;
 /* Singular values of the solutions, of the largest: below, they are rounding. */
 static const double RANK = 1e-13;
@@ -29,7 +29,7 @@ enum { LOOK_UP = 256 };            /* rows between looks whether to go on */
 typedef struct {
     ur_verification *e;
     size_t j, k, d, n;
-    const double *v; /* the model's */
+    const double *v; /* the network's */
     double length;   /* ur_kink_neuron */
     ur_null null;
     mpz_t *row;           /* k + d */
@@ -108,7 +108,7 @@ static void add_kinks(job *b)
 
 /* ---- the solution ---- */
 
-/* t: the own coordinates of the solution next to the model's v, the largest 1 in size */
+/* t: the own coordinates of the solution next to the network's v, the largest 1 in size */
 static unrelu_status find_nearest(job *b, unrelu_error *err)
 {
     const ur_null *null = &b->null;
@@ -168,7 +168,7 @@ static int agrees(job *b, mpz_t *v)
     return 1;
 }
 
-/* the first row whose sign is not the model's; n: none */
+/* the first row whose sign is not the network's; n: none */
 static size_t wrong_sign(job *b, mpz_t *v)
 {
     for (size_t i = 0; i < b->n; i++) {
@@ -211,14 +211,13 @@ static unrelu_status solve(job *b, mpz_t *v, unrelu_error *err)
 unrelu_status ur_verify_neuron(ur_verification *e, size_t j, unrelu_error *err)
 {
     UR_ARENA(arena);
-    const unrelu_network *model = e->model;
-    size_t d = model->d, k = model->k, size = k + d;
-    const double *v = model->V + j * d;
+    size_t d = e->weights->d, k = e->weights->k, size = k + d;
+    const double *v = e->weights->V + j * d;
     job b = {.e = e,
              .j = j,
              .k = k,
              .d = d,
-             .n = model->n,
+             .n = e->given->data.n,
              .v = v,
              .length = ur_kink_neuron(&e->given->data, v),
              .row = ur_integers(&arena, size),

@@ -9,42 +9,39 @@
 #include "network/verdict/rational/rational.h"
 
 #include "base/error.h"
-#include "base/memory.h"
 #include "pass/parallel.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const char STAGE[] = "exact arithmetic";
 enum { LOOK_UP = 256 }; /* rows between looks whether to go on */
 
 /* ---- what can be certified ---- */
 
-static int is_eligible(const unrelu_network *model, char *why)
+static int is_eligible(const ur_outcome *out, unrelu_verdict verdict, char *why)
 {
     char activation[48];
-    unrelu_activation_name(model->activation, activation, sizeof activation);
-    if (model->verdict != UNRELU_VERDICT_EXACT && model->verdict != UNRELU_VERDICT_UNCERTIFIED)
+    unrelu_activation_name(out->weights.f, activation, sizeof activation);
+    if (out->answer != UR_EXACT)
         snprintf(why, UR_WHY, "the verdict is '%s', and only an exact fit can be verified",
-                 unrelu_verdict_name(model->verdict));
-    else if (model->activation.kind != UNRELU_RELU)
+                 unrelu_verdict_name(verdict));
+    else if (out->weights.f.kind != UNRELU_RELU)
         snprintf(why, UR_WHY, "the activation is %s, and only networks of relu are verified",
                  activation);
-    else if (strcmp(model->biases, "none") != 0)
+    else if (out->terms.hidden || out->terms.constant)
         snprintf(why, UR_WHY,
                  "the network has biases, and only such without are verified: give the inputs a "
                  "column of ones instead");
-    else if (model->corrupted > 0)
+    else if (out->corrupted > 0)
         snprintf(why, UR_WHY, "%zu labels are not the network's, so that they are not all met",
-                 model->corrupted);
+                 out->corrupted);
     return !why[0];
 }
 
 static unrelu_status find_basis(ur_verification *e, unrelu_error *err)
 {
     const ur_problem *given = e->given;
-    size_t k = e->model->k, m = e->model->m, rank = 0;
+    size_t k = e->weights->k, m = e->weights->m, rank = 0;
     UR_ARENA(arena);
     ur_null null;
     UR_TRY(ur_null_make(m, &arena, &null, err));
@@ -75,7 +72,7 @@ static unrelu_status find_basis(ur_verification *e, unrelu_error *err)
 /* row i of (F, A), both times the same integer */
 static void set_features(ur_verification *e, size_t i, mpz_t *row)
 {
-    size_t d = e->model->d, k = e->model->k, m = e->model->m;
+    size_t d = e->weights->d, k = e->weights->k, m = e->weights->m;
     ur_quotients_row(&e->data, i, e->x, e->a);
     for (size_t j = 0; j < k; j++) {
         ur_integers_dot(d, e->x, e->V + j * d, row[j]);
@@ -89,7 +86,7 @@ static void set_features(ur_verification *e, size_t i, mpz_t *row)
 static unrelu_status verify(ur_verification *e, ur_null *null, mpz_t *row, unrelu_error *err)
 {
     const ur_problem *given = e->given;
-    size_t k = e->model->k, m = e->model->m;
+    size_t k = e->weights->k, m = e->weights->m;
     for (size_t i = 0; i < given->data.n; i++) {
         if (i % LOOK_UP == 0 && ur_cancelled(given->exec))
             return ur_fail_cancelled(err);
@@ -114,72 +111,56 @@ static unrelu_status verify(ur_verification *e, ur_null *null, mpz_t *row, unrel
 
 /* ---- as text ---- */
 
-static char *write_integer(const mpz_t x)
+static const char *write_integer(const mpz_t x, ur_arena *arena)
 {
-    char *text = ur_alloc(mpz_sizeinbase(x, 10) + 2, 1);
+    char *text = ur_take(arena, mpz_sizeinbase(x, 10) + 2, 1);
     return text ? mpz_get_str(text, 10, x) : NULL;
 }
 
-static char *write_fraction(const mpz_t p, const mpz_t q)
+static const char *write_fraction(const mpz_t p, const mpz_t q, ur_arena *arena)
 {
     mpq_t x;
     mpq_init(x);
     mpq_set_num(x, p);
     mpq_set_den(x, q);
     mpq_canonicalize(x);
-    char *text =
-        ur_alloc(mpz_sizeinbase(mpq_numref(x), 10) + mpz_sizeinbase(mpq_denref(x), 10) + 3, 1);
+    size_t size = mpz_sizeinbase(mpq_numref(x), 10) + mpz_sizeinbase(mpq_denref(x), 10) + 3;
+    char *text = ur_take(arena, size, 1);
     if (text)
         mpq_get_str(text, 10, x);
     mpq_clear(x);
     return text;
 }
 
-static unrelu_status write_weights(ur_verification *e, ur_null *null, unrelu_error *err)
+static unrelu_status write_weights(const ur_verification *e, ur_null *null, ur_arena *arena,
+                                   ur_fractions *f, unrelu_error *err)
 {
-    unrelu_network *model = e->model;
-    size_t d = model->d, k = model->k, m = model->m, failed = 0;
-    char **V = model->V_rational = ur_alloc(k, d * sizeof *V);
-    char **U = model->U_rational = ur_alloc(m, k * sizeof *U);
-    for (size_t i = 0; V && i < k * d; i++)
-        failed += !(V[i] = write_integer(e->V[i]));
-    for (size_t i = 0; U && i < m; i++) {
+    size_t d = e->weights->d, k = e->weights->k, m = e->weights->m;
+    f->V = ur_take(arena, k, d * sizeof *f->V);
+    f->U = ur_take(arena, m, k * sizeof *f->U);
+    UR_TRY(ur_arena_status(arena, err));
+    for (size_t i = 0; i < k * d; i++)
+        f->V[i] = write_integer(e->V[i], arena);
+    for (size_t i = 0; i < m; i++) {
         mpz_t *vector = null->vector[i], *own = &vector[null->own[i]];
         mpz_neg(*own, *own); /* F u + a own = 0 */
         for (size_t j = 0; j < k; j++)
-            failed += !(U[i * k + j] = write_fraction(vector[j], *own));
+            f->U[i * k + j] = write_fraction(vector[j], *own, arena);
     }
-    if (V && U && !failed)
-        return UNRELU_OK;
-    if (V)
-        ur_strings_free(V, k * d);
-    if (U)
-        ur_strings_free(U, m * k);
-    model->V_rational = model->U_rational = NULL;
-    return ur_fail_memory(err, k * (d + m), "fractions");
-}
-
-static unrelu_status certify(ur_verification *e, unrelu_error *err)
-{
-    UR_ARENA(arena);
-    size_t size = e->model->k + e->model->m;
-    ur_null null;
-    mpz_t *row = ur_integers(&arena, size);
-    UR_TRY(ur_null_make(size, &arena, &null, err));
-    UR_TRY(verify(e, &null, row, err));
-    return e->why[0] ? UNRELU_OK : write_weights(e, &null, err);
+    return ur_arena_status(arena, err);
 }
 
 /* ---- the walk ---- */
 
-static unrelu_status walk(ur_verification *e, unrelu_error *err)
+static unrelu_status walk(ur_verification *e, ur_arena *kept, ur_fractions *f, unrelu_error *err)
 {
     UR_ARENA(arena);
     const ur_problem *given = e->given;
-    size_t d = e->model->d, k = e->model->k;
+    size_t d = e->weights->d, k = e->weights->k, m = e->weights->m;
+    ur_null null;
     e->basis = ur_take(&arena, k, sizeof *e->basis);
     e->x = ur_integers(&arena, d);
-    e->a = ur_integers(&arena, e->model->m);
+    e->a = ur_integers(&arena, m);
     e->V = ur_integers(&arena, k * d);
     UR_TRY(ur_quotients_make(&given->data, given->exec, &arena, &e->data, e->why, err));
     if (!e->why[0])
@@ -188,7 +169,12 @@ static unrelu_status walk(ur_verification *e, unrelu_error *err)
         ur_progress(given->exec, STAGE, (double)j / (double)(k + 1));
         UR_TRY(ur_verify_neuron(e, j, err));
     }
-    return e->why[0] ? UNRELU_OK : certify(e, err);
+    if (e->why[0])
+        return UNRELU_OK;
+    mpz_t *row = ur_integers(&arena, k + m);
+    UR_TRY(ur_null_make(k + m, &arena, &null, err));
+    UR_TRY(verify(e, &null, row, err));
+    return e->why[0] ? UNRELU_OK : write_weights(e, &null, kept, f, err);
 }
 
 unrelu_status ur_rational_ready(unrelu_error *err)
@@ -197,12 +183,14 @@ unrelu_status ur_rational_ready(unrelu_error *err)
     return UNRELU_OK;
 }
 
-unrelu_status ur_rational(const ur_problem *given, unrelu_network *model, unrelu_error *err)
+unrelu_status ur_rational(const ur_problem *given, const ur_outcome *out, unrelu_verdict verdict,
+                          ur_arena *arena, ur_fractions *fractions, unrelu_error *err)
 {
-    ur_verification e = {.given = given, .model = model};
-    if (is_eligible(model, e.why))
-        UR_TRY(walk(&e, err));
-    return e.why[0] ? ur_network_warn(model, "certify", err, "not verified in exact arithmetic: %s",
-                                      e.why)
-                    : UNRELU_OK;
+    ur_verification e = {.given = given, .weights = &out->weights};
+    *fractions = (ur_fractions){0};
+    if (is_eligible(out, verdict, e.why))
+        UR_TRY(walk(&e, arena, fractions, err));
+    if (e.why[0])
+        fractions->why = ur_take_text(arena, "not verified in exact arithmetic: %s", e.why);
+    return ur_arena_status(arena, err);
 }

@@ -68,14 +68,14 @@ void ur_quotients_row(ur_quotients *all, size_t i, mpz_t *x, mpz_t *a);
 /* --- neuron.c --- */
 typedef struct {
     const ur_problem *given;
-    unrelu_network *model;
+    const ur_weights *weights;
     ur_quotients data;
     size_t *basis;    /* k columns of labels, independent */
     mpz_t *x, *a, *V; /* d, m: a row; (k, d): neurons */
     char why[UR_WHY]; /* what is not exact */
 } ur_verification;
 
-/* v (d integers without common factor) of neuron j, by the signs of the model's own */
+/* v (d integers without common factor) of neuron j, by the signs of the network's own */
 unrelu_status ur_verify_neuron(ur_verification *e, size_t j, unrelu_error *err);
 
 #endif
