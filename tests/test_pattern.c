@@ -159,7 +159,8 @@ static void a_planted_neuron_is_a_fixed_point(void **state)
     static const char *const names[] = {"relu", "power:2", "power:1.5", "power:3"};
     for (size_t f = 0; f < 4; f++) {
         scene s = make(8, 4, 6, 90, names[f], 1);
-        ur_pattern_room *room = ur_pattern_room_new(&s.q);
+        UR_ARENA(room_arena);
+        ur_pattern_room *room = ur_pattern_room_in(&room_arena, &s.q);
         double v[8], w[4];
         assert_non_null(room);
         for (size_t j = 0; j < 4; j++) {
@@ -186,7 +187,6 @@ static void a_planted_neuron_is_a_fixed_point(void **state)
                 assert_near(dot(s.y + i * 4, w, 4),
                             factor * pow(fmax(0, dot(s.x + i * 8, v, 8)), s.q.degree), 1e-12);
         }
-        ur_pattern_room_free(room);
         scene_free(&s);
     }
 }
@@ -197,7 +197,8 @@ static void a_start_within_a_third_of_a_radian_leads_to_its_neuron(void **state)
     static const char *const names[] = {"relu", "power:2"};
     for (size_t f = 0; f < 2; f++) {
         scene s = make(8, 4, 6, 120, names[f], 2);
-        ur_pattern_room *room = ur_pattern_room_new(&s.q);
+        UR_ARENA(room_arena);
+        ur_pattern_room *room = ur_pattern_room_in(&room_arena, &s.q);
         double v[8], w[4];
         for (size_t j = 0; j < 4; j++) {
             random_unit(50 + j, 8, v);
@@ -209,7 +210,6 @@ static void a_start_within_a_third_of_a_radian_leads_to_its_neuron(void **state)
             assert_near(end.rho, 1, 1e-12);
             assert_near(distance(v, s.V + j * 8, 8), 0, 1e-11);
         }
-        ur_pattern_room_free(room);
         scene_free(&s);
     }
 }
@@ -218,7 +218,8 @@ static void random_starts_end_at_neurons_or_say_that_they_do_not(void **state)
 {
     (void)state;
     scene s = make(8, 4, 6, 100, "relu", 3);
-    ur_pattern_room *room = ur_pattern_room_new(&s.q);
+    UR_ARENA(room_arena);
+    ur_pattern_room *room = ur_pattern_room_in(&room_arena, &s.q);
     int hits = 0;
     for (uint64_t seed = 1; seed <= 40; seed++) {
         double v[8], w[4], nearest = INFINITY;
@@ -234,7 +235,6 @@ static void random_starts_end_at_neurons_or_say_that_they_do_not(void **state)
         hits += 1 - end.rho < 1e-9;
     }
     assert_true(hits >= 30); /* nine of ten at 12 rows for each input */
-    ur_pattern_room_free(room);
     scene_free(&s);
 }
 
@@ -244,7 +244,8 @@ static void a_look_sees_the_correlations_of_dense_algebra(void **state)
     static const char *const names[] = {"relu", "power:2"};
     for (size_t f = 0; f < 2; f++) {
         scene s = make(6, 3, 5, 60, names[f], 4);
-        ur_pattern_room *room = ur_pattern_room_new(&s.q);
+        UR_ARENA(room_arena);
+        ur_pattern_room *room = ur_pattern_room_in(&room_arena, &s.q);
         for (uint64_t seed = 1; seed <= 10; seed++) {
             double v[6], kept[6], rho[3];
             random_unit(seed, 6, v);
@@ -257,7 +258,6 @@ static void a_look_sees_the_correlations_of_dense_algebra(void **state)
             assert_near(end.spread / spread, 1, 1e-8);
             assert_true(end.rho > 0 && end.rho < 1 - 1e-6);
         }
-        ur_pattern_room_free(room);
         scene_free(&s);
     }
 }
@@ -269,13 +269,13 @@ static void leverage_is_the_diagonal_of_the_hat_matrix(void **state)
     for (size_t f = 0; f < 2; f++)
         for (size_t n = 40; n <= 120; n += 80) {
             scene s = make(6, 3, 5, n, names[f], 5);
-            ur_pattern_room *room = ur_pattern_room_new(&s.q);
+            UR_ARENA(room_arena);
+            ur_pattern_room *room = ur_pattern_room_in(&room_arena, &s.q);
             for (size_t j = 0; j < 3; j++) {
                 ur_pattern_end end = ur_pattern_look(&s.q, room, s.V + j * 6, 0);
                 assert_near(end.rho, 1, 1e-12);
                 assert_near(end.leverage, naive_leverage(&s.q, s.V + j * 6), 1e-8);
             }
-            ur_pattern_room_free(room);
             scene_free(&s);
         }
 }
@@ -308,12 +308,12 @@ static void leverage_is_one_where_one_sample_decides(void **state)
     for (size_t i = 0; i < P; i++)
         v[i] /= norm;
     ur_pattern q = {N, P, K, x, y, 1};
-    ur_pattern_room *room = ur_pattern_room_new(&q);
+    UR_ARENA(room_arena);
+    ur_pattern_room *room = ur_pattern_room_in(&room_arena, &q);
     ur_pattern_end end = ur_pattern_look(&q, room, v, 0);
     assert_near(end.rho, 1, 1e-12);
     assert_near(end.leverage, 1, 1e-9);
     assert_near(naive_leverage(&q, v), 1, 1e-9);
-    ur_pattern_room_free(room);
 }
 
 /* rows so close that no sample lies between them */
@@ -340,7 +340,8 @@ static void neurons_with_one_pattern_have_two_correlations_of_one(void **state)
     for (size_t i = 0; i < P; i++)
         v[i] = R[i * P];
     ur_pattern q = {N, P, K, x, y, 1};
-    ur_pattern_room *room = ur_pattern_room_new(&q);
+    UR_ARENA(room_arena);
+    ur_pattern_room *room = ur_pattern_room_in(&room_arena, &q);
     ur_pattern_end end = ur_pattern_look(&q, room, v, 0);
     assert_near(end.rho, 1, 1e-11);
     assert_near(end.second, 1, 1e-8);
@@ -349,7 +350,6 @@ static void neurons_with_one_pattern_have_two_correlations_of_one(void **state)
     end = ur_pattern_look(&q, room, v, 0);
     assert_near(end.rho, 1, 1e-11);
     assert_true(end.second < .99);
-    ur_pattern_room_free(room);
 }
 
 static void inputs_that_do_not_span_are_seen(void **state)
@@ -359,7 +359,8 @@ static void inputs_that_do_not_span_are_seen(void **state)
     double x[N * P], v[P] = {1};
     ur_random_normals(8, 99, 0, N * P, x);
     ur_pattern q = {N, P, 0, x, NULL, 1};
-    ur_pattern_room *room = ur_pattern_room_new(&q);
+    UR_ARENA(room_arena);
+    ur_pattern_room *room = ur_pattern_room_in(&room_arena, &q);
     assert_non_null(room);
     assert_true(ur_pattern_look(&q, room, v, 0).spread > 1e-3);
     size_t last = 0, active = 0;
@@ -381,7 +382,6 @@ static void inputs_that_do_not_span_are_seen(void **state)
     end = ur_pattern_look(&q, room, v, 0);
     assert_int_equal(end.active, P - 1);
     assert_true(end.spread <= UR_PATTERN_FLAT);
-    ur_pattern_room_free(room);
 }
 
 /* sums that were updated on the way are those of a fresh look, and a room keeps nothing */
@@ -389,13 +389,15 @@ static void the_end_of_a_run_is_what_a_fresh_look_sees(void **state)
 {
     (void)state;
     scene s = make(10, 5, 8, 200, "relu", 6);
-    ur_pattern_room *room = ur_pattern_room_new(&s.q);
+    UR_ARENA(room_arena);
+    ur_pattern_room *room = ur_pattern_room_in(&room_arena, &s.q);
     for (uint64_t seed = 1; seed <= 20; seed++) {
         double v[10], w[5], again[10], w_again[5];
         random_unit(seed, 10, v);
         memcpy(again, v, sizeof v);
         ur_pattern_end end = ur_pattern_run(&s.q, room, NULL, 0, v, w);
-        ur_pattern_room *other = ur_pattern_room_new(&s.q);
+        UR_ARENA(other_arena);
+        ur_pattern_room *other = ur_pattern_room_in(&other_arena, &s.q);
         ur_pattern_end same = ur_pattern_run(&s.q, other, NULL, 0, again, w_again);
         assert_memory_equal(v, again, sizeof v);
         assert_memory_equal(w, w_again, sizeof w);
@@ -406,9 +408,7 @@ static void the_end_of_a_run_is_what_a_fresh_look_sees(void **state)
             assert_near(end.second, look.second, 1e-12);
             assert_int_equal(end.active, look.active);
         }
-        ur_pattern_room_free(other);
     }
-    ur_pattern_room_free(room);
     scene_free(&s);
 }
 
@@ -462,7 +462,8 @@ static void a_run_ends_where_the_plain_iteration_ends(void **state)
 {
     (void)state;
     scene s = make(6, 3, 5, 60, "relu", 7);
-    ur_pattern_room *room = ur_pattern_room_new(&s.q);
+    UR_ARENA(room_arena);
+    ur_pattern_room *room = ur_pattern_room_in(&room_arena, &s.q);
     int same = 0, ended = 0;
     for (uint64_t seed = 1; seed <= 60; seed++) {
         double v[6], w[3], plain[6];
@@ -476,7 +477,6 @@ static void a_run_ends_where_the_plain_iteration_ends(void **state)
     }
     assert_true(ended >= 55);
     assert_true(same >= ended - 3);
-    ur_pattern_room_free(room);
     scene_free(&s);
 }
 
@@ -484,7 +484,8 @@ static void a_run_that_comes_near_a_known_row_ends(void **state)
 {
     (void)state;
     scene s = make(8, 4, 6, 120, "relu", 2);
-    ur_pattern_room *room = ur_pattern_room_new(&s.q);
+    UR_ARENA(room_arena);
+    ur_pattern_room *room = ur_pattern_room_in(&room_arena, &s.q);
     double v[8], w[4], start[8];
     memcpy(start, s.V + 8, sizeof start);
     start[0] += .1; /* near neuron 1 */
@@ -492,7 +493,6 @@ static void a_run_that_comes_near_a_known_row_ends(void **state)
     assert_near(ur_pattern_run(&s.q, room, s.V + 16, 2, v, w).rho, 1, 1e-12);
     memcpy(v, start, sizeof v);
     assert_true(ur_pattern_run(&s.q, room, s.V, 2, v, w).rho == 0);
-    ur_pattern_room_free(room);
     scene_free(&s);
 }
 

@@ -173,7 +173,6 @@ static unrelu_status attempt(const ur_problem *given, ur_terms terms, size_t row
     ur_frame frame;
     ur_found found;
     size_t rank = 0;
-    double degree = ur_activation_degree(o->activation);
     UR_TRY(ur_frame_make(&given->data, rows, terms, 1, out->arena, &frame, err));
     double *y = ur_take(out->arena, frame.n, (frame.m + 1) * sizeof *y);
     UR_TRY(ur_arena_status(out->arena, err));
@@ -183,9 +182,17 @@ static unrelu_status attempt(const ur_problem *given, ur_terms terms, size_t row
         UR_TRY(check_rows(given, &frame, rank, k, err));
     if (k == 0 || frame.n < frame.d + k || (o->k > 0 && k > o->k))
         return UNRELU_OK;
-    size_t starts = (size_t)(3 * (double)k * (1 + log((double)k))) + 20;
-    UR_TRY(ur_exact_search(&frame, y, rank, k, degree, ur_exact_slack(&given->data), starts, 12 + k,
-                           o->seed, given->exec, out->arena, &found, err));
+    const ur_search search = {.frame = &frame,
+                              .y = y,
+                              .rank = rank,
+                              .wanted = k,
+                              .degree = ur_activation_degree(o->activation),
+                              .slack = ur_exact_slack(&given->data),
+                              .starts = (size_t)(3 * (double)k * (1 + log((double)k))) + 20,
+                              .patience = 12 + k,
+                              .seed = o->seed,
+                              .exec = given->exec};
+    UR_TRY(ur_exact_search(&search, out->arena, &found, err));
     *found_any = found.found;
     if (found.found == k)
         UR_TRY(ur_exact_finish(given, &frame, y, rank, k, found.V, 0, out, err));

@@ -14,12 +14,28 @@ typedef struct {
     size_t starts;
 } ur_found;
 
-/* Neurons of rho > 1 - slack among the fixed points of at most `starts` runs; gives up after
- * `patience` runs without any. y (n x rank) as of ur_frame_labels; wanted: how many exist. */
-unrelu_status ur_exact_search(const ur_frame *frame, const double *y, size_t rank, size_t wanted,
-                              double degree, double slack, size_t starts, size_t patience,
-                              uint64_t seed, const unrelu_exec *exec, ur_arena *arena,
-                              ur_found *found, unrelu_error *err);
+typedef struct {
+    const ur_frame *frame;
+    const double *y; /* (n, rank), of ur_frame_labels */
+    size_t rank;
+    size_t wanted;   /* how many neurons exist */
+    double degree;   /* of f */
+    double slack;    /* neurons are the fixed points of rho > 1 - slack */
+    size_t starts;   /* runs at most */
+    size_t patience; /* runs without any neuron after which it gives up */
+    uint64_t seed;
+    const unrelu_exec *exec;
+} ur_search;
+
+/* what is found lies in the arena */
+unrelu_status ur_exact_search(const ur_search *search, ur_arena *arena, ur_found *found,
+                              unrelu_error *err);
+
+/* Entries of unit rows of fixed points that are closer are those of one neuron: runs that end at
+ * it differ by rounding (1e-15 to 1e-10), and two neurons so close are told as twins. */
+#define UR_SAME_ROW 1e-6
+/* whether v (p) is one of the rows of V, but for UR_SAME_ROW */
+int ur_is_row_of(size_t rows, size_t p, const double *V, const double *v);
 
 /* --- exact.c --- */
 /* with these terms */

@@ -8,98 +8,64 @@
  * problem fixes, a round knows what the rounds before it found, and its runs are looked at in
  * order: threads do not change the result. */
 #include "base/error.h"
-#include "base/memory.h"
 #include "base/random.h"
+#include "dense/basis.h"
 #include "dense/blas.h"
 #include "network/exact/exact.h"
 #include "network/pattern/pattern.h"
 #include "pass/parallel.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { ROUND = 8 };
-static const double SAME = 1e-6; /* rows closer than this are one neuron */
+/* operations of a step (rows times p (p + 2 rank)) below which starts go one by one: starting
+ * threads costs about 50 microseconds. It decides what a round knows, hence the bits. */
+static const double HEAVY = 2e5;
+/* of a unit vector: what is left of it beside the found ones, below which it adds no dimension.
+ * Starts only: with a dimension more or less they differ, what they find does not. */
+static const double NEW_DIRECTION = 1e-6;
 
-/* orthonormal rows, growing */
 typedef struct {
-    size_t length, count;
-    double *rows;
-} basis;
-
-typedef struct {
-    const ur_frame *frame;
+    const ur_search *given;
     ur_pattern problem;
     ur_found *found;
-    basis V, w; /* what the found rows and their coordinates span */
-    uint64_t seed;
+    ur_basis V, w;            /* what the found rows and their coordinates span */
+    size_t known, in_V, in_w; /* what this round knows: found rows, dimensions of the two */
+    int stops;                /* its runs may end near a known row */
+    struct {
+        ur_pattern_room *room;
+        double *v, *w, *yw; /* p, k, n */
+        size_t index;       /* of the start */
+        ur_pattern_end end;
+    } run[ROUND];
 } search;
 
-typedef struct {
-    const search *s;
-    ur_pattern_room *room;
-    double *v, *w, *yw;              /* p, k, n */
-    size_t index, found, in_V, in_w; /* of the start; what its round knows */
-    int stops;                       /* it may end near a known row */
-    ur_pattern_end end;
-} run;
-
-static void remove_span(const basis *b, size_t count, double *u)
+static void run_one(void *context, size_t i)
 {
-    size_t length = b->length;
-    for (int twice = 0; twice < 2; twice++)
-        for (size_t j = 0; j < count; j++) {
-            const double *row = b->rows + j * b->length;
-            ur_add(length, -ur_dot(length, row, u), row, u);
-        }
-}
-
-static void extend(basis *b, const double *u)
-{
-    if (b->count == b->length)
-        return;
-    double *row = b->rows + b->count * b->length;
-    memcpy(row, u, b->length * sizeof *row);
-    remove_span(b, b->count, row);
-    double norm = ur_norm(b->length, row);
-    if (norm < 1e-6) /* u is a unit vector */
-        return;
-    ur_scale(b->length, 1 / norm, row);
-    b->count++;
-}
-
-static void choose_start(run *r)
-{
-    const search *s = r->s;
+    search *s = context;
     const ur_pattern *q = &s->problem;
-    size_t p = q->p, k = q->k;
-    ur_random_normals(s->seed, UR_STREAM_EXACT, r->index * (p + k), p, r->v);
-    if (r->index % 2 == 1 && r->in_w > 0 && r->in_w < k) {
-        ur_random_normals(s->seed, UR_STREAM_EXACT, r->index * (p + k) + p, k, r->w);
-        remove_span(&s->w, r->in_w, r->w);
-        ur_gemv(UR_PLAIN, q->n, k, 1, q->y, k, r->w, 0, r->yw);
-        ur_gemv(UR_TURNED, q->n, p, 1, q->x, p, r->yw, 0, r->v);
+    size_t p = q->p, k = q->k, index = s->run[i].index;
+    double *v = s->run[i].v, *w = s->run[i].w, *yw = s->run[i].yw;
+    ur_random_normals(s->given->seed, UR_STREAM_EXACT, index * (p + k), p, v);
+    if (index % 2 == 1 && s->in_w > 0 && s->in_w < k) {
+        ur_random_normals(s->given->seed, UR_STREAM_EXACT, index * (p + k) + p, k, w);
+        ur_basis_remove(&s->w, s->in_w, w);
+        ur_gemv(UR_PLAIN, q->n, k, 1, q->y, k, w, 0, yw);
+        ur_gemv(UR_TURNED, q->n, p, 1, q->x, p, yw, 0, v);
     }
-    if (r->index % 4 < 2 && r->in_V < p)
-        remove_span(&s->V, r->in_V, r->v);
+    if (index % 4 < 2 && s->in_V < p)
+        ur_basis_remove(&s->V, s->in_V, v);
+    s->run[i].end = ur_pattern_run(q, s->run[i].room, s->found->V, s->stops ? s->known : 0, v, w);
 }
 
-static void run_one(void *runs, size_t i)
+int ur_is_row_of(size_t rows, size_t p, const double *V, const double *v)
 {
-    run *r = (run *)runs + i;
-    choose_start(r);
-    r->end = ur_pattern_run(&r->s->problem, r->room, r->s->found->V, r->stops ? r->found : 0, r->v,
-                            r->w);
-}
-
-static int is_known(const ur_found *found, size_t p, const double *v)
-{
-    for (size_t j = 0; j < found->found; j++) {
+    for (size_t j = 0; j < rows; j++) {
         double distance = 0;
         for (size_t i = 0; i < p; i++)
-            distance = fmax(distance, fabs(v[i] - found->V[j * p + i]));
-        if (distance < SAME)
+            distance = fmax(distance, fabs(v[i] - V[j * p + i]));
+        if (distance < UR_SAME_ROW)
             return 1;
     }
     return 0;
@@ -107,96 +73,79 @@ static int is_known(const ur_found *found, size_t p, const double *v)
 
 /* Where e is fitted the constant function is a fixed point too, and so is any that is linear at
  * the samples but few: on everywhere, and no neuron. */
-static void look_at(search *s, const run *r, double slack)
+static void look_at(search *s, size_t i)
 {
     size_t p = s->problem.p, k = s->problem.k;
+    const double *v = s->run[i].v, *w = s->run[i].w;
+    ur_pattern_end end = s->run[i].end;
     ur_found *found = s->found;
-    int constant = s->frame->terms.constant && s->problem.n - r->end.active < k;
+    int constant = s->given->frame->terms.constant && s->problem.n - end.active < k;
     found->starts++;
-    if (1 - r->end.rho > slack || constant || is_known(found, p, r->v))
+    if (1 - end.rho > s->given->slack || constant || ur_is_row_of(found->found, p, found->V, v))
         return;
-    memcpy(found->V + found->found * p, r->v, p * sizeof *r->v);
-    memcpy(found->w + found->found * k, r->w, k * sizeof *r->w);
-    extend(&s->V, r->v);
-    extend(&s->w, r->w);
+    memcpy(found->V + found->found * p, v, p * sizeof *v);
+    memcpy(found->w + found->found * k, w, k * sizeof *w);
+    ur_basis_grow(&s->V, v, NEW_DIRECTION);
+    ur_basis_grow(&s->w, w, NEW_DIRECTION);
     found->found++;
 }
 
-static unrelu_status play_round(search *s, run *runs, size_t count, double slack, int stops,
-                                int together, const unrelu_exec *exec, unrelu_error *err)
+static unrelu_status play_round(search *s, size_t count, int together, unrelu_error *err)
 {
-    unrelu_status status = UNRELU_OK;
-    for (size_t i = 0; i < count; i++) {
-        runs[i].index = s->found->starts + i;
-        runs[i].found = s->found->found;
-        runs[i].in_V = s->V.count;
-        runs[i].in_w = s->w.count;
-        runs[i].stops = stops;
-    }
+    const unrelu_exec *exec = s->given->exec;
+    s->known = s->found->found;
+    s->in_V = s->V.count;
+    s->in_w = s->w.count;
+    /* later runs do not stop near a known row: it may have a close twin */
+    s->stops = s->found->starts < s->given->starts / 2;
+    for (size_t i = 0; i < count; i++)
+        s->run[i].index = s->found->starts + i;
     if (together) {
         unrelu_exec silent = exec ? *exec : unrelu_exec_default();
         silent.progress = NULL;
-        status = ur_parallel_for(&silent, "searching", count, run_one, runs, err);
+        UR_TRY(ur_parallel_for(&silent, "searching", count, run_one, s, err));
     }
     if (ur_cancelled(exec))
-        status = ur_fail_cancelled(err);
-    for (size_t i = 0; i < count && status == UNRELU_OK && s->found->found < s->found->k; i++) {
+        return ur_fail_cancelled(err);
+    for (size_t i = 0; i < count && s->found->found < s->found->k; i++) {
         if (!together)
-            run_one(runs, i);
-        look_at(s, &runs[i], slack);
+            run_one(s, i);
+        look_at(s, i);
     }
-    return status;
+    return UNRELU_OK;
 }
 
-static unrelu_status prepare(search *s, run *runs, size_t round, ur_arena *arena, unrelu_error *err)
+unrelu_status ur_exact_search(const ur_search *given, ur_arena *kept, ur_found *found,
+                              unrelu_error *err)
 {
-    const ur_pattern *q = &s->problem;
-    ur_found *found = s->found;
-    found->V = ur_take(arena, found->k, q->p * sizeof *found->V);
-    found->w = ur_take(arena, found->k, q->k * sizeof *found->w);
-    s->V = (basis){.length = q->p, .rows = ur_alloc(q->p, q->p * sizeof(double))};
-    s->w = (basis){.length = q->k, .rows = ur_alloc(q->k, q->k * sizeof(double))};
-    int good = found->V && found->w && s->V.rows && s->w.rows;
-    for (size_t i = 0; i < round && good; i++) {
-        runs[i] = (run){.s = s,
-                        .room = ur_pattern_room_new(q),
-                        .v = ur_doubles(q->p),
-                        .w = ur_doubles(q->k),
-                        .yw = ur_doubles(q->n)};
-        good = runs[i].room && runs[i].v && runs[i].w && runs[i].yw;
-    }
-    return good ? UNRELU_OK : ur_fail_memory(err, q->n * q->p, "numbers of the search");
-}
-
-unrelu_status ur_exact_search(const ur_frame *frame, const double *y, size_t rank, size_t wanted,
-                              double degree, double slack, size_t starts, size_t patience,
-                              uint64_t seed, const unrelu_exec *exec, ur_arena *arena,
-                              ur_found *found, unrelu_error *err)
-{
-    run runs[ROUND] = {0};
-    *found = (ur_found){.k = wanted};
-    search s = {.frame = frame, .found = found, .seed = seed};
-    s.problem = (ur_pattern){frame->n, frame->p, rank, frame->x, y, degree};
-    /* starting threads costs about 50 microseconds: small problems go one by one */
-    int heavy = (double)frame->n * (double)frame->p * (double)(frame->p + 2 * rank) > 2e5;
+    const ur_frame *frame = given->frame;
+    size_t n = frame->n, p = frame->p, k = given->rank, number = sizeof(double);
+    int heavy = (double)n * (double)p * (double)(p + 2 * k) > HEAVY;
     size_t round = heavy ? ROUND : 1;
-    unrelu_status status = prepare(&s, runs, round, arena, err);
-    while (status == UNRELU_OK && found->starts < starts && found->found < wanted) {
-        size_t left = starts - found->starts;
-        ur_progress(exec, "searching", (double)found->found / (double)wanted);
-        if (found->found == 0 && found->starts >= patience)
-            break;
-        /* later runs do not stop near a known row: it may have a close twin */
-        status = play_round(&s, runs, left < round ? left : round, slack,
-                            found->starts < starts / 2, heavy && ur_threads(exec) > 1, exec, err);
-    }
+    UR_ARENA(arena);
+    *found = (ur_found){.k = given->wanted,
+                        .V = ur_take(kept, given->wanted, p * number),
+                        .w = ur_take(kept, given->wanted, k * number)};
+    search s = {.given = given,
+                .problem = {n, p, k, frame->x, given->y, given->degree},
+                .found = found,
+                .V = {.length = p, .rows = ur_take(&arena, p, p * number)},
+                .w = {.length = k, .rows = ur_take(&arena, k, k * number)}};
     for (size_t i = 0; i < round; i++) {
-        ur_pattern_room_free(runs[i].room);
-        free(runs[i].v);
-        free(runs[i].w);
-        free(runs[i].yw);
+        s.run[i].room = ur_pattern_room_in(&arena, &s.problem);
+        s.run[i].v = ur_take(&arena, p, number);
+        s.run[i].w = ur_take(&arena, k, number);
+        s.run[i].yw = ur_take(&arena, n, number);
     }
-    free(s.V.rows);
-    free(s.w.rows);
-    return status;
+    UR_TRY(ur_arena_status(kept, err));
+    UR_TRY(ur_arena_status(&arena, err));
+    while (found->starts < given->starts && found->found < found->k) {
+        size_t left = given->starts - found->starts;
+        ur_progress(given->exec, "searching", (double)found->found / (double)found->k);
+        if (found->found == 0 && found->starts >= given->patience)
+            break;
+        UR_TRY(
+            play_round(&s, left < round ? left : round, heavy && ur_threads(given->exec) > 1, err));
+    }
+    return UNRELU_OK;
 }

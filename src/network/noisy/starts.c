@@ -171,8 +171,17 @@ static unrelu_status try_patterns(race *q, unrelu_error *err)
     rank = most < wide ? most : wide;
     for (size_t i = 0; i < frame->n; i++)
         memcpy(y + i * rank, U + i * wide, rank * sizeof *y);
-    UR_TRY(ur_exact_search(frame, y, rank, k, ur_activation_degree(q->start.f), NEAR, 4 * k + 20,
-                           12, q->start.seed, q->given->exec, &arena, &found, err));
+    const ur_search search = {.frame = frame,
+                              .y = y,
+                              .rank = rank,
+                              .wanted = k,
+                              .degree = ur_activation_degree(q->start.f),
+                              .slack = NEAR,
+                              .starts = 4 * k + 20,
+                              .patience = 12,
+                              .seed = q->start.seed,
+                              .exec = q->given->exec};
+    UR_TRY(ur_exact_search(&search, &arena, &found, err));
     return found.found == k ? enter(q, found.V, err) : UNRELU_OK;
 }
 

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "network/pattern/pattern.h"
 
-#include "base/arena.h"
-#include "base/memory.h"
 #include "dense/blas.h"
 #include "dense/linear.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_STEPS = 60, POWER_STEPS = 60 };
@@ -24,7 +21,6 @@ static const double NEAR = 0.95;
 static const double LEAST_GAP = 1e-15;
 
 struct ur_pattern_room {
-    ur_arena arena;           /* of all below */
     unsigned char *in, *next; /* n: pattern, and the one after it */
     double *t;                /* n: v x */
     double *xs, *ys, *zs;     /* rows of x and y that are gathered; n x k */
@@ -34,38 +30,26 @@ struct ur_pattern_room {
     double *z, *old;          /* p, k */
 };
 
-ur_pattern_room *ur_pattern_room_new(const ur_pattern *q)
+ur_pattern_room *ur_pattern_room_in(ur_arena *arena, const ur_pattern *q)
 {
     size_t n = q->n, p = q->p, k = q->k, number = sizeof(double);
-    ur_pattern_room *r = ur_alloc(1, sizeof *r);
-    if (!r)
-        return NULL;
-    ur_arena *arena = &r->arena;
-    r->in = ur_take(arena, n, 1);
-    r->next = ur_take(arena, n, 1);
-    r->t = ur_take(arena, n, number);
-    r->xs = ur_take(arena, n, p * number);
-    r->ys = ur_take(arena, n, k * number);
-    r->zs = ur_take(arena, n, k * number);
-    r->G = ur_take(arena, p, p * number);
-    r->L = ur_take(arena, p, p * number);
-    r->C = ur_take(arena, p, k * number);
-    r->B = ur_take(arena, p, k * number);
-    r->M = ur_take(arena, k, k * number);
-    r->values = ur_take(arena, k, number);
-    r->z = ur_take(arena, p, number);
-    r->old = ur_take(arena, k, number);
-    if (!ur_arena_failed(arena))
-        return r;
-    ur_pattern_room_free(r);
-    return NULL;
-}
-
-void ur_pattern_room_free(ur_pattern_room *r)
-{
+    ur_pattern_room *r = ur_take(arena, 1, sizeof *r);
     if (r)
-        ur_arena_end(&r->arena);
-    free(r);
+        *r = (ur_pattern_room){.in = ur_take(arena, n, 1),
+                               .next = ur_take(arena, n, 1),
+                               .t = ur_take(arena, n, number),
+                               .xs = ur_take(arena, n, p * number),
+                               .ys = ur_take(arena, n, k * number),
+                               .zs = ur_take(arena, n, k * number),
+                               .G = ur_take(arena, p, p * number),
+                               .L = ur_take(arena, p, p * number),
+                               .C = ur_take(arena, p, k * number),
+                               .B = ur_take(arena, p, k * number),
+                               .M = ur_take(arena, k, k * number),
+                               .values = ur_take(arena, k, number),
+                               .z = ur_take(arena, p, number),
+                               .old = ur_take(arena, k, number)};
+    return r;
 }
 
 /* next = {v x > kink}; how many rows differ from `in` goes to changed */

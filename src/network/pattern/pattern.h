@@ -11,7 +11,7 @@
 #ifndef UR_PATTERN_H
 #define UR_PATTERN_H
 
-#include "unrelu/unrelu.h"
+#include "base/arena.h"
 
 typedef struct {
     size_t n, p, k;
@@ -29,8 +29,8 @@ typedef struct {
     size_t active;      /* |S| */
 } ur_pattern_end;
 
-ur_pattern_room *ur_pattern_room_new(const ur_pattern *problem);
-void ur_pattern_room_free(ur_pattern_room *room);
+/* in the arena, whose status says whether it is whole */
+ur_pattern_room *ur_pattern_room_in(ur_arena *arena, const ur_pattern *problem);
 
 /* v (p): the start, then the unit vector it leads to; w (k): its coordinates in y. stop (may be
  * NULL) holds `stops` unit vectors: a run that comes within cosine 0.95 of one ends at once with

@@ -18,7 +18,6 @@
 
 enum { STEPS = 100 };
 static const double GAIN = 1e-8; /* of rss: with noise there is no more to be had (newton.h) */
-static const double SAME = 1e-6; /* rows of unit variance closer than this are one neuron */
 
 typedef struct {
     const ur_problem *given;
@@ -89,26 +88,19 @@ static unrelu_status iterate(course *q, unrelu_error *err)
     ur_pattern problem = {frame->n, p, q->rank, frame->x, q->y, ur_activation_degree(q->start.f)};
     UR_ARENA(arena);
     double *v = ur_take(&arena, p, sizeof *v), *w = ur_take(&arena, q->rank, sizeof *w);
+    ur_pattern_room *room = ur_pattern_room_in(&arena, &problem);
     UR_TRY(ur_arena_status(&arena, err));
-    ur_pattern_room *room = ur_pattern_room_new(&problem);
-    if (!room)
-        return ur_fail_memory(err, frame->n * p, "numbers of the iteration");
     for (size_t j = 0; j < k; j++) {
         memcpy(v, q->inside + j * p, p * sizeof *v);
         ur_pattern_end end = ur_pattern_run(&problem, room, NULL, 0, v, w);
         int fresh = 1 - end.rho < ur_exact_slack(&q->given->data);
-        for (size_t l = 0; l < j && fresh; l++) {
-            double distance = 0;
-            for (size_t i = 0; i < p; i++)
-                distance = fmax(distance, fabs(v[i] - q->inside[l * p + i]));
-            fresh = !q->exact[l] || distance > SAME;
-        }
+        for (size_t l = 0; l < j && fresh; l++)
+            fresh = !q->exact[l] || !ur_is_row_of(1, p, q->inside + l * p, v);
         if (!fresh)
             continue;
         memcpy(q->inside + j * p, v, p * sizeof *v);
         q->exact[j] = 1;
     }
-    ur_pattern_room_free(room);
     return UNRELU_OK;
 }
 

@@ -226,15 +226,12 @@ static unrelu_status measure_patterns(look *l, unrelu_error *err)
                           frame->x, y, degree > 0 ? degree : 1};
     UR_ARENA(arena);
     double *V = ur_take(&arena, k, p * sizeof *V);
+    ur_pattern_room *room = ur_pattern_room_in(&arena, &problem);
     double kink = ur_sides_width(l->data) * UR_KINK; /* v x has unit variance */
     l->ends = ur_take(l->arena, k, sizeof *l->ends);
     UR_TRY(ur_arena_status(l->arena, err));
     UR_TRY(ur_arena_status(&arena, err));
     UR_TRY(ur_frame_enter(frame, w->f, k, w->V, w->c, V, err));
-    ur_pattern_room *room = ur_pattern_room_new(&problem);
-    if (!room)
-        return ur_fail(err, UNRELU_ENOMEM, "not enough memory for the patterns of %zu samples",
-                       frame->n);
     for (size_t j = 0; j < k; j++) {
         ur_pattern_end end = l->ends[j] = ur_pattern_look(&problem, room, V + j * p, kink);
         if (!(end.spread > UR_PATTERN_FLAT) || !(1 - end.rho < ur_exact_slack(l->data)))
@@ -243,7 +240,6 @@ static unrelu_status measure_patterns(look *l, unrelu_error *err)
         *gap = fmin(isnan(*gap) ? 1 : *gap, 1 - end.second);
         l->leverage = fmax(l->leverage, end.leverage);
     }
-    ur_pattern_room_free(room);
     return UNRELU_OK;
 }
 
