@@ -595,6 +595,18 @@ typedef enum {
 } unrelu_verdict;
 UNRELU_API const char *unrelu_verdict_name(unrelu_verdict verdict);
 
+/* A rule that a model must keep for its verdict. Every one that is broken is told by a warning of
+ * its code; the first of them gives the verdict. */
+typedef struct {
+    const char *code;     /* "not-identifiable" */
+    const char *sentence; /* what is asked */
+    unrelu_verdict worst; /* of a model that breaks it; UNRELU_VERDICT_EXACT: it is only told */
+} unrelu_rule;
+/* the rules of an exact fit by unrelu_recover, and of unrelu_unmix, the most important first: 1, or
+ * 0 after the last */
+UNRELU_API int unrelu_recover_rule_at(size_t i, unrelu_rule *out);
+UNRELU_API int unrelu_unmix_rule_at(size_t i, unrelu_rule *out);
+
 /* A learned (or planted) network. Rows of V have unit length where f is homogeneous; neurons
  * are ordered by decreasing column norm of U. Standard errors are NULL where the fit is exact. */
 typedef struct {

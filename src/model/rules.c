@@ -2,33 +2,47 @@
 #include "model/rules.h"
 
 #include "base/error.h"
-#include "model/warnings.h"
 
-unrelu_status ur_breach_tell(ur_breach *breach, unrelu_error *err, const char *format, ...)
+#include <string.h>
+
+void ur_breach_tell(ur_breach *breach, const char *format, ...)
 {
     va_list values;
     breach->broken = 1;
     va_start(values, format);
-    unrelu_status status =
-        ur_warnings_add(breach->list, breach->count, breach->code, err, format, values);
+    ur_notes_add_values(breach->notes, breach->arena, breach->code, format, values);
     va_end(values);
-    return status;
 }
 
-unrelu_status ur_rules_ask(const ur_rule *rules, size_t count, const void *facts,
-                           unrelu_warning **list, size_t *warnings, unrelu_verdict *verdict,
-                           unrelu_error *err)
+int ur_breach_is_told(const ur_breach *breach)
+{
+    for (const ur_note *note = breach->notes->first; note; note = note->next)
+        if (strcmp(note->code, breach->code) == 0)
+            return 1;
+    return 0;
+}
+
+unrelu_status ur_rules_ask(const ur_rule *rules, size_t count, const void *facts, ur_arena *arena,
+                           ur_notes *notes, unrelu_verdict *verdict, unrelu_error *err)
 {
     int lost = 0; /* a rule has given the verdict */
     for (const ur_rule *rule = rules; rule < rules + count; rule++) {
-        ur_breach breach = {rule->code, list, warnings, 0};
+        ur_breach breach = {.code = rule->code, .arena = arena, .notes = notes, .err = err};
         if (rule->applies && !rule->applies(facts))
             continue;
-        UR_TRY(rule->test(facts, &breach, err));
+        UR_TRY(rule->test(facts, &breach));
         if (breach.broken && !lost && rule->worst != UNRELU_VERDICT_EXACT) {
             *verdict = rule->worst;
             lost = 1;
         }
     }
-    return UNRELU_OK;
+    return ur_arena_status(arena, err);
+}
+
+int ur_rules_show(const ur_rule *rules, size_t count, size_t i, unrelu_rule *out)
+{
+    if (i >= count)
+        return 0;
+    *out = (unrelu_rule){rules[i].code, rules[i].sentence, rules[i].worst};
+    return 1;
 }

@@ -27,35 +27,34 @@ static int is_exact(const void *f)
     return !is_noisy(f);
 }
 
-static unrelu_status test_residual(const void *context, ur_breach *breach, unrelu_error *err)
+static unrelu_status test_residual(const void *context, ur_breach *breach)
 {
     const facts *f = context;
     const unrelu_mixture *m = f->model;
-    if (m->residual <= UR_UNMIX_RESIDUAL && m->negative <= f->cone->tolerance)
-        return UNRELU_OK;
-    return ur_breach_tell(breach, err,
-                          "the residual is %.2g and the lowest unit %.2g below 0, where %.0e and "
-                          "%.0e are allowed: the samples are mixtures only so far",
-                          m->residual, m->negative, UR_UNMIX_RESIDUAL, f->cone->tolerance);
+    if (!(m->residual <= UR_UNMIX_RESIDUAL && m->negative <= f->cone->tolerance))
+        ur_breach_tell(breach,
+                       "the residual is %.2g and the lowest unit %.2g below 0, where %.0e and "
+                       "%.0e are allowed: the samples are mixtures only so far",
+                       m->residual, m->negative, UR_UNMIX_RESIDUAL, f->cone->tolerance);
+    return UNRELU_OK;
 }
 
-static unrelu_status test_facet_count(const void *context, ur_breach *breach, unrelu_error *err)
+static unrelu_status test_facet_count(const void *context, ur_breach *breach)
 {
     const facts *f = context;
     size_t count = f->normals->count, p = f->cone->p;
-    if (count <= p)
-        return UNRELU_OK;
-    return ur_breach_tell(breach, err,
-                          "the cone of the samples has at least %zu facets for p = %zu units, as "
-                          "happens where W has rank below p: the %zu with most samples on them "
-                          "were taken",
-                          count, p, p);
+    if (count > p)
+        ur_breach_tell(breach,
+                       "the cone of the samples has at least %zu facets for p = %zu units, as "
+                       "happens where W has rank below p: the %zu with most samples on them "
+                       "were taken",
+                       count, p, p);
+    return UNRELU_OK;
 }
 
-static unrelu_status test_p(const void *context, ur_breach *breach, unrelu_error *err)
+static unrelu_status test_p(const void *context, ur_breach *breach)
 {
     const facts *f = context;
-    (void)err;
     breach->broken = ur_is_too_few(f->work, f->cone->p); /* told where p was chosen */
     return UNRELU_OK;
 }
@@ -70,16 +69,16 @@ static int has_noisy_pairs(const void *f)
     return is_noisy(f) && ((const facts *)f)->cone->p > 1;
 }
 
-static unrelu_status test_off(const void *context, ur_breach *breach, unrelu_error *err)
+static unrelu_status test_off(const void *context, ur_breach *breach)
 {
     const facts *f = context;
     size_t off = f->model->min_off, needed = UR_FEWEST_OFF * f->cone->p;
-    if (off >= needed)
-        return UNRELU_OK;
-    return ur_breach_tell(breach, err,
-                          "a unit is off in only %zu samples with others on, and below %d p = %zu "
-                          "a facet that is no unit may pass for one: more samples",
-                          off, UR_FEWEST_OFF, needed);
+    if (off < needed)
+        ur_breach_tell(breach,
+                       "a unit is off in only %zu samples with others on, and below %d p = %zu "
+                       "a facet that is no unit may pass for one: more samples",
+                       off, UR_FEWEST_OFF, needed);
+    return UNRELU_OK;
 }
 
 /* the first unit that is on in one or two samples; p: none */
@@ -91,7 +90,7 @@ static size_t find_outlier(const facts *f)
     return k;
 }
 
-static unrelu_status test_outliers(const void *context, ur_breach *breach, unrelu_error *err)
+static unrelu_status test_outliers(const void *context, ur_breach *breach)
 {
     const facts *f = context;
     size_t k = find_outlier(f), n = f->cone->n, p = f->cone->p, row = 0;
@@ -99,24 +98,25 @@ static unrelu_status test_outliers(const void *context, ur_breach *breach, unrel
         return UNRELU_OK;
     while (row < n && !(f->M[row * p + k] > 0))
         row++;
-    return ur_breach_tell(breach, err,
-                          "unit %zu is on in %.0f of %zu samples, row %zu the first: that may be "
-                          "an outlier; leave it out and see",
-                          k + 1, f->model->hidden.positive[k], n, row + 1);
+    ur_breach_tell(breach,
+                   "unit %zu is on in %.0f of %zu samples, row %zu the first: that may be "
+                   "an outlier; leave it out and see",
+                   k + 1, f->model->hidden.positive[k], n, row + 1);
+    return UNRELU_OK;
 }
 
-static unrelu_status test_latent(const void *context, ur_breach *breach, unrelu_error *err)
+static unrelu_status test_latent(const void *context, ur_breach *breach)
 {
     const facts *f = context;
     ur_latent found;
-    UR_TRY(ur_unmix_latent(f->cone->n, f->cone->p, f->M, &found, err));
-    if (found.samples == 0)
-        return UNRELU_OK;
-    return ur_breach_tell(breach, err,
-                          "in %zu samples that have the same units on, %zu of these vary in %zu "
-                          "dimension%s: W has rank below p = %zu, and then a facet may be no unit",
-                          found.samples, found.units, found.rank, found.rank == 1 ? "" : "s",
-                          f->cone->p);
+    UR_TRY(ur_unmix_latent(f->cone->n, f->cone->p, f->M, &found, breach->err));
+    if (found.samples > 0)
+        ur_breach_tell(breach,
+                       "in %zu samples that have the same units on, %zu of these vary in %zu "
+                       "dimension%s: W has rank below p = %zu, and then a facet may be no unit",
+                       found.samples, found.units, found.rank, found.rank == 1 ? "" : "s",
+                       f->cone->p);
+    return UNRELU_OK;
 }
 
 /* the law of a unit that is on in one or two samples says nothing */
@@ -125,21 +125,21 @@ static int has_a_law(const void *f)
     return find_outlier(f) == ((const facts *)f)->cone->p;
 }
 
-static unrelu_status test_ridges(const void *context, ur_breach *breach, unrelu_error *err)
+static unrelu_status test_ridges(const void *context, ur_breach *breach)
 {
     const facts *f = context;
     const ur_cone *c = f->cone;
     ur_ridge r;
-    UR_TRY(ur_unmix_ridge(c->n, f->M, &f->model->hidden, f->work->exec, &r, err));
+    UR_TRY(ur_unmix_ridge(c->n, f->M, &f->model->hidden, f->work->exec, &r, breach->err));
     double triples = (double)c->p * (double)c->p * (double)c->p; /* each on and off */
-    if (r.surprise < UR_RIDGE_SURPRISE + log(triples))
-        return UNRELU_OK;
-    return ur_breach_tell(breach, err,
-                          "units %zu and %zu are off together in %zu samples, and unit %zu is %s "
-                          "in all of them, where by W W' and b it were %s in %.0f: one of these "
-                          "facets may be no unit, as where W has rank below p",
-                          r.i + 1, r.j + 1, r.off, r.l + 1, r.on ? "on" : "off",
-                          r.on ? "off" : "on", r.expected);
+    if (!(r.surprise < UR_RIDGE_SURPRISE + log(triples)))
+        ur_breach_tell(breach,
+                       "units %zu and %zu are off together in %zu samples, and unit %zu is %s "
+                       "in all of them, where by W W' and b it were %s in %.0f: one of these "
+                       "facets may be no unit, as where W has rank below p",
+                       r.i + 1, r.j + 1, r.off, r.l + 1, r.on ? "on" : "off", r.on ? "off" : "on",
+                       r.expected);
+    return UNRELU_OK;
 }
 
 static int is_exactly_separable(const void *f)
@@ -147,20 +147,20 @@ static int is_exactly_separable(const void *f)
     return is_exact(f) && ((const facts *)f)->work->options->method == UNRELU_UNMIX_SEPARABLE;
 }
 
-static unrelu_status test_separable(const void *context, ur_breach *breach, unrelu_error *err)
+static unrelu_status test_separable(const void *context, ur_breach *breach)
 {
     const facts *f = context;
     const ur_cone *c = f->cone;
     size_t certified = 0;
     ur_facet_search search = {
         .n = c->n, .p = c->p, .Y = c->y, .tolerance = c->tolerance, .exec = f->work->exec};
-    UR_TRY(ur_facets_check(&search, c->p, f->normals->U, &certified, err));
-    if (certified == c->p)
-        return UNRELU_OK;
-    return ur_breach_tell(breach, err,
-                          "%zu of %zu facets have too few samples on them to be certain: A is "
-                          "right if every unit is alone in some sample, and no rule shows that",
-                          c->p - certified, c->p);
+    UR_TRY(ur_facets_check(&search, c->p, f->normals->U, &certified, breach->err));
+    if (certified != c->p)
+        ur_breach_tell(breach,
+                       "%zu of %zu facets have too few samples on them to be certain: A is "
+                       "right if every unit is alone in some sample, and no rule shows that",
+                       c->p - certified, c->p);
+    return UNRELU_OK;
 }
 
 static const ur_rule rules[] = {
@@ -192,12 +192,23 @@ static const ur_rule rules[] = {
      is_exactly_separable, test_separable, UNRELU_VERDICT_UNCERTIFIED},
 };
 
+enum { RULES = sizeof rules / sizeof *rules };
+
+int unrelu_unmix_rule_at(size_t i, unrelu_rule *out)
+{
+    return ur_rules_show(rules, RULES, i, out);
+}
+
 unrelu_status ur_unmix_judge(ur_unmix *w, const ur_cone *c, const ur_normals *normals,
                              const double *M, unrelu_error *err)
 {
     unrelu_mixture *m = w->model;
     facts f = {w, m, c, normals, M};
+    UR_ARENA(arena);
+    ur_notes notes = {0};
     m->verdict = c->noise ? UNRELU_VERDICT_NOISY : UNRELU_VERDICT_EXACT;
-    return ur_rules_ask(rules, sizeof rules / sizeof *rules, &f, &m->warnings, &m->warning_count,
-                        &m->verdict, err);
+    UR_TRY(ur_rules_ask(rules, RULES, &f, &arena, &notes, &m->verdict, err));
+    for (const ur_note *note = notes.first; note; note = note->next)
+        UR_TRY(ur_mixture_warn(m, note->code, err, "%s", note->text));
+    return UNRELU_OK;
 }

@@ -2,8 +2,6 @@
 #include "network/problem/outcome.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 
 const char *ur_terms_name(ur_terms terms)
 {
@@ -33,33 +31,11 @@ ur_outcome ur_outcome_in(ur_arena *arena)
                         .closest = 1};
 }
 
-static void add_note(ur_notes *notes, ur_arena *arena, const char *code, const char *format,
-                     va_list values)
-{
-    ur_note *note = ur_take(arena, 1, sizeof *note);
-    if (!note) /* the arena keeps the failure */
-        return;
-    *note = (ur_note){.code = code, .text = ur_take_values(arena, format, values)};
-    if (notes->last)
-        notes->last->next = note;
-    else
-        notes->first = note;
-    notes->last = note;
-}
-
-void ur_notes_add(ur_notes *notes, ur_arena *arena, const char *code, const char *format, ...)
-{
-    va_list values;
-    va_start(values, format);
-    add_note(notes, arena, code, format, values);
-    va_end(values);
-}
-
 void ur_outcome_note(ur_outcome *out, const char *code, const char *format, ...)
 {
     va_list values;
     va_start(values, format);
-    add_note(&out->notes, out->arena, code, format, values);
+    ur_notes_add_values(&out->notes, out->arena, code, format, values);
     va_end(values);
 }
 

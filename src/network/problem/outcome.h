@@ -5,7 +5,7 @@
 #ifndef UR_OUTCOME_H
 #define UR_OUTCOME_H
 
-#include "base/arena.h"
+#include "model/notes.h"
 #include "network/problem/problem.h"
 
 /* one pass over all rows, from the weights alone: verdict/certify.c */
@@ -29,19 +29,6 @@ typedef struct {
     size_t loose;                 /* rows of V that the samples are known not to determine */
     const char *doubt;            /* of the method, a sentence; NULL: none */
 } ur_evidence;
-
-/* a warning to be: code and sentence */
-typedef struct ur_note {
-    const char *code, *text;
-    struct ur_note *next;
-} ur_note;
-
-typedef struct {
-    ur_note *first, *last;
-} ur_notes;
-
-void ur_notes_add(ur_notes *notes, ur_arena *arena, const char *code, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
 
 typedef enum {
     UR_NONE,  /* no network: `failure` says why */

@@ -5,17 +5,16 @@
  * theirs. They know of the data, the weights and the rows that the solver saw, not of the solver.
  * No rule is a proof for every law of inputs; in 10^5 planted networks none that passed was wrong
  * (docs/numbers.md). */
-#include "network/verdict/rules.h"
-
+#include "model/rules.h"
 #include "base/error.h"
 #include "dense/linear.h"
 #include "network/data/sides.h"
 #include "network/pattern/pattern.h"
 #include "network/problem/tolerance.h"
+#include "network/verdict/verdict.h"
 
 #include <float.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* 1 - rho_2 of a neuron's pattern, a hundred times the slack (tolerance.h) within which rho of the
@@ -47,111 +46,93 @@ typedef struct {
     ur_sides sides;
     ur_pattern_end *ends; /* k: of the patterns */
     double leverage;      /* the largest of them */
-    ur_arena *arena;      /* of the notes */
-    const ur_rule *rule;  /* which is looked at */
-    ur_judgement *judgement;
+    double gap;           /* smallest 1 - rho_2 of them; NaN: not measured */
 } look;
-
-static void break_rule(look *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void break_rule(look *l, const char *format, ...)
-{
-    va_list values;
-    va_start(values, format);
-    ur_notes_add(&l->judgement->notes, l->arena, l->rule->code, "%s",
-                 ur_take_values(l->arena, format, values));
-    va_end(values);
-    if (l->rule->worst > l->judgement->verdict)
-        l->judgement->verdict = l->rule->worst;
-}
-
-static int is_told(const look *l, const char *code)
-{
-    for (const ur_note *note = l->judgement->notes.first; note; note = note->next)
-        if (strcmp(note->code, code) == 0)
-            return 1;
-    return 0;
-}
 
 /* ---- rows ---- */
 
-static unrelu_status test_rows(look *l, unrelu_error *err)
+static unrelu_status test_rows(const void *facts, ur_breach *breach)
 {
+    const look *l = facts;
     const ur_data *data = l->data;
     size_t d = data->d, least = ROWS_AN_INPUT * d, held = d + l->weights->k, rows = 0, fresh = 0;
     int patterns = l->evidence->y != NULL && l->evidence->linear_rank == 0;
     UR_ARENA(arena);
     least = least > LEAST_ROWS ? least : LEAST_ROWS;
     held = held > LEAST_HELD ? held : LEAST_HELD; /* of few values two new ones say little */
-    UR_TRY(ur_distinct(data->x, data->n, d, NULL, least, &rows, err));
+    UR_TRY(ur_distinct(data->x, data->n, d, NULL, least, &rows, breach->err));
     unsigned char *used = ur_frame_mark(l->frame, data->n, &arena);
-    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(ur_arena_status(&arena, breach->err));
     if (used) /* the certificate has seen that the others fit */
-        UR_TRY(ur_distinct(data->x, data->n, d, used, held, &fresh, err));
+        UR_TRY(ur_distinct(data->x, data->n, d, used, held, &fresh, breach->err));
     int repeated = rows < least && rows < data->n; /* new rows would be of the same few values */
     if ((fresh >= held && !repeated) || (patterns && rows >= least))
         return UNRELU_OK;
     if (patterns || repeated)
-        break_rule(l,
-                   "%zu different rows of %zu inputs: below max(6 d, 50) = %zu other networks may "
-                   "fit as well; the fit is exact, its uniqueness is not certified",
-                   rows, d, least);
+        ur_breach_tell(
+            breach,
+            "%zu different rows of %zu inputs: below max(6 d, 50) = %zu other networks may "
+            "fit as well; the fit is exact, its uniqueness is not certified",
+            rows, d, least);
     else
-        break_rule(l,
-                   "the labels have fewer dimensions than the network neurons: only rows that the "
-                   "solver did not see can certify it, %zu beside the ones it used, and there are "
-                   "%zu",
-                   held, fresh);
+        ur_breach_tell(
+            breach,
+            "the labels have fewer dimensions than the network neurons: only rows that the "
+            "solver did not see can certify it, %zu beside the ones it used, and there are "
+            "%zu",
+            held, fresh);
     return UNRELU_OK;
 }
 
 /* ---- kinks ---- */
 
-static unrelu_status test_sides(look *l, unrelu_error *err)
+static unrelu_status test_sides(const void *facts, ur_breach *breach)
 {
+    const look *l = facts;
     const ur_weights *w = l->weights;
     ur_terms terms = l->frame->terms;
     size_t on = w->d + 1 + (terms.hidden ? 1 : 0);
     size_t off = ur_activation_rectifies(w->f) ? w->k - 1 + (terms.constant ? 1 : 0) : on;
-    (void)err;
     off = off > 0 ? off : 1;
     for (size_t j = 0; j < w->k; j++) {
         size_t active = l->sides.on[j], inactive = l->sides.off[j], n = l->sides.n;
         if (active < on || inactive < off)
-            break_rule(l,
-                       "neuron %zu is on for %zu of %zu samples (%.3g %%) and off for %zu, and %zu "
-                       "and %zu are needed: it is not identifiable from this sample",
-                       j + 1, active, n, 100 * (double)active / (double)n, inactive, on, off);
+            ur_breach_tell(
+                breach,
+                "neuron %zu is on for %zu of %zu samples (%.3g %%) and off for %zu, and %zu "
+                "and %zu are needed: it is not identifiable from this sample",
+                j + 1, active, n, 100 * (double)active / (double)n, inactive, on, off);
     }
     return UNRELU_OK;
 }
 
 /* A sample on a kink leaves open where the kink is: inputs of few values do that. Of a wide kink
  * some are there by chance. */
-static unrelu_status test_on_kinks(look *l, unrelu_error *err)
+static unrelu_status test_on_kinks(const void *facts, ur_breach *breach)
 {
+    const look *l = facts;
     const ur_sides *s = &l->sides;
     double width = ur_sides_width(l->data); /* 4 sqrt(d) of it, in deviations of v x */
     double chance = (double)(s->n * s->k) * 4 * sqrt((double)l->data->d) * width * UR_KINK;
-    (void)err;
     if ((double)s->on_kink > (width > 1 ? CHANCE + CHANCE * chance : 0))
-        break_rule(l,
-                   "%zu sample%s on the kink of a neuron: it may lie elsewhere between the values "
-                   "that the inputs take",
-                   s->on_kink, s->on_kink == 1 ? " lies" : "s lie");
+        ur_breach_tell(
+            breach,
+            "%zu sample%s on the kink of a neuron: it may lie elsewhere between the values "
+            "that the inputs take",
+            s->on_kink, s->on_kink == 1 ? " lies" : "s lie");
     return UNRELU_OK;
 }
 
 /* ---- patterns of two neurons ---- */
 
-static unrelu_status test_same(look *l, unrelu_error *err)
+static unrelu_status test_same(const void *facts, ur_breach *breach)
 {
-    (void)err;
+    const look *l = facts;
     for (size_t a = 0; a < l->weights->k; a++)
         for (size_t b = 0; b < a; b++)
             if (ur_sides_compare(&l->sides, a, b) > 0) {
-                break_rule(l, "two neurons are on for the same samples: only their sum is "
-                              "determined");
+                ur_breach_tell(breach, "two neurons are on for the same samples: only their sum is "
+                                       "determined");
                 return UNRELU_OK;
             }
     return UNRELU_OK;
@@ -187,13 +168,14 @@ static unrelu_status is_spanned(const ur_weights *w, const char *paired, int *sp
 
 /* v, -v only where the labels show each of them, e is not fitted, and no other row lies in their
  * span */
-static unrelu_status test_opposite(look *l, unrelu_error *err)
+static unrelu_status test_opposite(const void *facts, ur_breach *breach)
 {
+    const look *l = facts;
     size_t k = l->weights->k, pairs = 0;
     int same = 0, spanned = 0;
     UR_ARENA(arena);
     char *paired = ur_take(&arena, k, 1);
-    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(ur_arena_status(&arena, breach->err));
     for (size_t a = 0; a < k; a++)
         for (size_t b = 0; b < a; b++) {
             int relation = ur_sides_compare(&l->sides, a, b);
@@ -205,17 +187,19 @@ static unrelu_status test_opposite(look *l, unrelu_error *err)
         }
     if (pairs == 0)
         return UNRELU_OK;
-    UR_TRY(is_spanned(l->weights, paired, &spanned, err));
+    UR_TRY(is_spanned(l->weights, paired, &spanned, breach->err));
     if (!same && (!l->tested || l->frame->terms.constant || spanned))
-        break_rule(l, "two neurons are on for opposite samples: their difference is linear in x, "
-                      "and other networks move it elsewhere");
+        ur_breach_tell(breach,
+                       "two neurons are on for opposite samples: their difference is linear in x, "
+                       "and other networks move it elsewhere");
     return UNRELU_OK;
 }
 
 /* ---- patterns of one neuron ---- */
 
-/* on the rows that the solver saw: what the patterns say, the smallest gap, the largest leverage */
-static unrelu_status measure_patterns(look *l, unrelu_error *err)
+/* on the rows that the solver saw: what the patterns say, the smallest gap, the largest leverage;
+ * what is found lies in `kept` */
+static unrelu_status measure_patterns(look *l, ur_arena *kept, unrelu_error *err)
 {
     const ur_weights *w = l->weights;
     const ur_frame *frame = l->frame;
@@ -228,50 +212,52 @@ static unrelu_status measure_patterns(look *l, unrelu_error *err)
     double *V = ur_take(&arena, k, p * sizeof *V);
     ur_pattern_room *room = ur_pattern_room_in(&arena, &problem);
     double kink = ur_sides_width(l->data) * UR_KINK; /* v x has unit variance */
-    l->ends = ur_take(l->arena, k, sizeof *l->ends);
-    UR_TRY(ur_arena_status(l->arena, err));
+    l->ends = ur_take(kept, k, sizeof *l->ends);
+    UR_TRY(ur_arena_status(kept, err));
     UR_TRY(ur_arena_status(&arena, err));
     UR_TRY(ur_frame_enter(frame, w->f, k, w->V, w->c, V, err));
     for (size_t j = 0; j < k; j++) {
         ur_pattern_end end = l->ends[j] = ur_pattern_look(&problem, room, V + j * p, kink);
         if (!(end.spread > UR_PATTERN_FLAT) || !(1 - end.rho < ur_exact_slack(l->data)))
             continue; /* a pair v, -v is not in the labels */
-        double *gap = &l->judgement->gap;
-        *gap = fmin(isnan(*gap) ? 1 : *gap, 1 - end.second);
+        l->gap = fmin(isnan(l->gap) ? 1 : l->gap, 1 - end.second);
         l->leverage = fmax(l->leverage, end.leverage);
     }
     return UNRELU_OK;
 }
 
-static unrelu_status test_span(look *l, unrelu_error *err)
+static unrelu_status test_span(const void *facts, ur_breach *breach)
 {
-    (void)err;
+    const look *l = facts;
     for (size_t j = 0; j < l->weights->k; j++)
         if (!(l->ends[j].spread > UR_PATTERN_FLAT))
-            break_rule(l,
-                       "the %zu inputs where neuron %zu is on do not span the %zu dimensions of "
-                       "its row: it is not identifiable from this sample",
-                       l->ends[j].active, j + 1, l->frame->p);
+            ur_breach_tell(
+                breach,
+                "the %zu inputs where neuron %zu is on do not span the %zu dimensions of "
+                "its row: it is not identifiable from this sample",
+                l->ends[j].active, j + 1, l->frame->p);
     return UNRELU_OK;
 }
 
-static unrelu_status test_second(look *l, unrelu_error *err)
+static unrelu_status test_second(const void *facts, ur_breach *breach)
 {
-    (void)err;
-    if (l->judgement->gap <= SECOND_DIRECTION)
-        break_rule(l,
-                   "two directions share the pattern of one neuron (1 - rho_2 = %.2g, above 1e-7 "
-                   "is needed): its row is not unique; more samples would tell them apart",
-                   l->judgement->gap);
+    const look *l = facts;
+    if (l->gap <= SECOND_DIRECTION)
+        ur_breach_tell(
+            breach,
+            "two directions share the pattern of one neuron (1 - rho_2 = %.2g, above 1e-7 "
+            "is needed): its row is not unique; more samples would tell them apart",
+            l->gap);
     return UNRELU_OK;
 }
 
-static unrelu_status test_hinge(look *l, unrelu_error *err)
+static unrelu_status test_hinge(const void *facts, ur_breach *breach)
 {
-    (void)err;
-    if (!(l->judgement->gap <= SECOND_DIRECTION) && l->leverage > 1 - HINGE)
-        break_rule(l, "a neuron hinges on one sample: with that sample left out other networks fit "
-                      "as well; more samples would tell");
+    const look *l = facts;
+    if (!(l->gap <= SECOND_DIRECTION) && l->leverage > 1 - HINGE)
+        ur_breach_tell(
+            breach, "a neuron hinges on one sample: with that sample left out other networks fit "
+                    "as well; more samples would tell");
     return UNRELU_OK;
 }
 
@@ -279,8 +265,9 @@ static unrelu_status test_hinge(look *l, unrelu_error *err)
 
 /* Two neurons with one pattern, or with opposite ones, leave the Gauss-Newton matrix singular, and
  * rows that were kept back do not show it. */
-static unrelu_status test_information(look *l, unrelu_error *err)
+static unrelu_status test_information(const void *facts, ur_breach *breach)
 {
+    const look *l = facts;
     const ur_weights *w = l->weights;
     size_t p = l->frame->p;
     ur_newton problem = ur_frame_problem(l->frame, w->f, l->given->exec);
@@ -289,25 +276,27 @@ static unrelu_status test_information(look *l, unrelu_error *err)
     int singular = 0;
     double *V_se = ur_take(&arena, w->k, p * sizeof *V_se);
     double *U_se = ur_take(&arena, w->m, w->k * sizeof *U_se);
-    UR_TRY(ur_newton_alloc(&problem, w->k, &arena, &fit, err));
-    UR_TRY(ur_frame_enter(l->frame, w->f, w->k, w->V, w->c, fit.V, err));
-    UR_TRY(ur_newton_outer(&problem, &fit, err));
-    UR_TRY(ur_newton_errors(&problem, &fit, p, 1, V_se, U_se, NULL, &singular, err));
+    UR_TRY(ur_newton_alloc(&problem, w->k, &arena, &fit, breach->err));
+    UR_TRY(ur_frame_enter(l->frame, w->f, w->k, w->V, w->c, fit.V, breach->err));
+    UR_TRY(ur_newton_outer(&problem, &fit, breach->err));
+    UR_TRY(ur_newton_errors(&problem, &fit, p, 1, V_se, U_se, NULL, &singular, breach->err));
     if (singular)
-        break_rule(l, "the weights are not determined one by one: neurons share a pattern of "
-                      "samples, or there are more of them than needed");
+        ur_breach_tell(breach,
+                       "the weights are not determined one by one: neurons share a pattern of "
+                       "samples, or there are more of them than needed");
     return UNRELU_OK;
 }
 
 /* V = back V~: digits that nearly dependent inputs cost */
-static unrelu_status test_condition(look *l, unrelu_error *err)
+static unrelu_status test_condition(const void *facts, ur_breach *breach)
 {
+    const look *l = facts;
     const ur_weights *w = l->weights;
     size_t p = l->frame->p, q = l->frame->q, d = w->d;
     UR_ARENA(arena);
     double *rows = ur_take(&arena, w->k, q * sizeof *rows);
     double *V = ur_take(&arena, w->k, p * sizeof *V), back = 0, forth = 0;
-    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(ur_arena_status(&arena, breach->err));
     for (size_t j = 0; j < w->k; j++) {
         memcpy(rows + j * q, w->V + j * d, d * sizeof *rows);
         if (q > d)
@@ -320,30 +309,31 @@ static unrelu_status test_condition(look *l, unrelu_error *err)
         back = hypot(back, l->frame->back[i]);
     double digits = DBL_EPSILON * back * forth / sqrt((double)w->k);
     if (digits > DIGITS_LOST)
-        break_rule(l,
-                   "the inputs are nearly dependent (condition about %.1g): rows of V are known to "
-                   "about %.0e",
-                   digits / DBL_EPSILON, digits);
+        ur_breach_tell(
+            breach,
+            "the inputs are nearly dependent (condition about %.1g): rows of V are known to "
+            "about %.0e",
+            digits / DBL_EPSILON, digits);
     return UNRELU_OK;
 }
 
-static unrelu_status test_linear(look *l, unrelu_error *err)
+static unrelu_status test_linear(const void *facts, ur_breach *breach)
 {
+    const look *l = facts;
     size_t rank = l->evidence->linear_rank;
-    (void)err;
-    break_rule(l,
-               "a part of the map is linear in x, of rank %zu; it is given as %zu pair%s v, -v "
-               "with outputs u, -u, and other neurons that are always on would give it too",
-               rank, rank, rank > 1 ? "s" : "");
+    ur_breach_tell(breach,
+                   "a part of the map is linear in x, of rank %zu; it is given as %zu pair%s v, -v "
+                   "with outputs u, -u, and other neurons that are always on would give it too",
+                   rank, rank, rank > 1 ? "s" : "");
     return UNRELU_OK;
 }
 
 /* neurons whose rows nearly coincide: only their sum is determined well */
-static unrelu_status test_twins(look *l, unrelu_error *err)
+static unrelu_status test_twins(const void *facts, ur_breach *breach)
 {
+    const look *l = facts;
     const ur_weights *w = l->weights;
     size_t d = w->d;
-    (void)err;
     for (size_t i = 0; i < w->k; i++)
         for (size_t j = 0; j < i; j++) {
             double distance = fabs(w->c[i] - w->c[j]), size;
@@ -352,152 +342,121 @@ static unrelu_status test_twins(look *l, unrelu_error *err)
                     fmax(distance, fabs(w->V[i * d + f] - w->V[j * d + f]) * l->data->input_rms[f]);
             size = ur_kink_neuron(l->data, w->V + i * d) + fabs(w->c[i]);
             if (distance < TWINS * size) {
-                break_rule(l,
-                           "rows %zu and %zu of V are within %.1g of their length: only the sum of "
-                           "the two neurons is determined well",
-                           j + 1, i + 1, distance / size);
+                ur_breach_tell(
+                    breach,
+                    "rows %zu and %zu of V are within %.1g of their length: only the sum of "
+                    "the two neurons is determined well",
+                    j + 1, i + 1, distance / size);
                 return UNRELU_OK;
             }
         }
     return UNRELU_OK;
 }
 
-static unrelu_status test_precision(look *l, unrelu_error *err)
+static unrelu_status test_precision(const void *facts, ur_breach *breach)
 {
+    const look *l = facts;
     const ur_certificate *c = &l->evidence->certificate;
     const char *carry = "single precision";
-    (void)err;
     if (strcmp(c->precision, "double") == 0)
         return UNRELU_OK;
     if (strncmp(c->precision, "digits:", 7) == 0)
-        carry = ur_take_text(l->arena, "%s decimal digits", c->precision + 7);
-    break_rule(l, "the labels carry %s: the fit is exact to that precision (residual %.2g)", carry,
-               c->residual);
+        carry = ur_take_text(breach->arena, "%s decimal digits", c->precision + 7);
+    ur_breach_tell(breach,
+                   "the labels carry %s: the fit is exact to that precision (residual %.2g)", carry,
+                   c->residual);
     return UNRELU_OK;
 }
 
 /* ---- what the method knows ---- */
 
-static unrelu_status test_loose(look *l, unrelu_error *err)
+static unrelu_status test_loose(const void *facts, ur_breach *breach)
 {
-    (void)err;
-    if (!is_told(l, l->rule->code))
-        break_rule(l,
-                   "%zu of %zu neurons are not unique: the inputs of the samples where they are "
-                   "on, at most %zu or of too low a rank, leave other rows of V",
-                   l->evidence->loose, l->weights->k, l->frame->p);
+    const look *l = facts;
+    if (!ur_breach_is_told(breach))
+        ur_breach_tell(
+            breach,
+            "%zu of %zu neurons are not unique: the inputs of the samples where they are "
+            "on, at most %zu or of too low a rank, leave other rows of V",
+            l->evidence->loose, l->weights->k, l->frame->p);
     return UNRELU_OK;
 }
 
-static unrelu_status test_doubt(look *l, unrelu_error *err)
+static unrelu_status test_doubt(const void *facts, ur_breach *breach)
 {
-    (void)err;
-    break_rule(l, "%s", l->evidence->doubt);
+    const look *l = facts;
+    ur_breach_tell(breach, "%s", l->evidence->doubt);
     return UNRELU_OK;
 }
 
 /* ---- the table ---- */
 
-static int always(const look *l)
+static int is_untested(const void *facts)
 {
-    (void)l;
-    return 1;
+    return !((const look *)facts)->tested;
 }
-static int is_untested(const look *l)
+
+static int has_linear_part(const void *facts)
 {
-    return !l->tested;
+    return ((const look *)facts)->evidence->linear_rank > 0;
 }
-static int has_linear_part(const look *l)
+
+static int has_no_linear_part(const void *facts)
 {
-    return l->evidence->linear_rank > 0;
+    return ((const look *)facts)->evidence->linear_rank == 0;
 }
-static int has_no_linear_part(const look *l)
+
+static int has_loose_rows(const void *facts)
 {
-    return l->evidence->linear_rank == 0;
+    return ((const look *)facts)->evidence->loose > 0;
 }
-static int has_loose_rows(const look *l)
+
+static int has_doubt(const void *facts)
 {
-    return l->evidence->loose > 0;
-}
-static int has_doubt(const look *l)
-{
-    return l->evidence->doubt != NULL;
+    return ((const look *)facts)->evidence->doubt != NULL;
 }
 
 #define LOWERS UNRELU_VERDICT_UNCERTIFIED
 #define TELLS  UNRELU_VERDICT_EXACT
 
-static const struct {
-    ur_rule rule;
-    int (*applies)(const look *l);
-    unrelu_status (*test)(look *l, unrelu_error *err);
-} rules[] = {
-    {{"uncertified",
-      "there are max(6 d, 50) different rows, or max(d + k, 10) that the solver did not see; the "
-      "latter in any case where the labels have fewer dimensions than neurons",
-      LOWERS},
-     always,
-     test_rows},
-    {{"not-identifiable",
-      "every neuron is on for d + 1 samples (d + 2 with c) and off for k - 1 (k with e), at least "
-      "1",
-      LOWERS},
-     always,
-     test_sides},
-    {{"uncertified", "no sample lies on the kink of a neuron", LOWERS}, always, test_on_kinks},
-    {{"uncertified", "no two neurons are on for the same samples", LOWERS}, always, test_same},
-    {{"uncertified",
-      "two neurons are on for opposite samples only where the labels show each of them, e is not "
-      "fitted and no other row of V lies in their span",
-      LOWERS},
-     has_no_linear_part,
-     test_opposite},
-    {{"not-identifiable", "the inputs where a neuron is on span the inputs", LOWERS},
-     always,
-     test_span},
-    {{"uncertified",
-      "no second direction of the labels has the pattern of a neuron: 1 - rho_2 is above 1e-7",
-      LOWERS},
-     always,
-     test_second},
-    {{"uncertified", "no neuron hinges on one sample: leverages are below 1 - 1e-6", LOWERS},
-     always,
-     test_hinge},
-    {{"uncertified", "where patterns are not looked at: the Gauss-Newton matrix is regular",
-      LOWERS},
-     is_untested,
-     test_information},
-    {{"uncertified", "the inputs leave V more than nine digits", LOWERS}, always, test_condition},
-    {{"linear-part", "no part of the map is linear in x", LOWERS}, has_linear_part, test_linear},
-    {{"near-duplicate", "no two rows of V are within 1e-5 of their length", TELLS},
-     always,
-     test_twins},
-    {{"single-precision", "the labels carry all digits of a double", TELLS},
-     always,
-     test_precision},
-    {{"not-identifiable", "the enumeration leaves no neuron another row of V", LOWERS},
-     has_loose_rows,
-     test_loose},
-    {{"uncertified", "wrong labels are at random: their places do not depend on the inputs",
-      LOWERS},
-     has_doubt,
-     test_doubt},
+static const ur_rule rules[] = {
+    {"uncertified",
+     "there are max(6 d, 50) different rows, or max(d + k, 10) that the solver did not see; the "
+     "latter in any case where the labels have fewer dimensions than neurons",
+     NULL, test_rows, LOWERS},
+    {"not-identifiable",
+     "every neuron is on for d + 1 samples (d + 2 with c) and off for k - 1 (k with e), at least "
+     "1",
+     NULL, test_sides, LOWERS},
+    {"uncertified", "no sample lies on the kink of a neuron", NULL, test_on_kinks, LOWERS},
+    {"uncertified", "no two neurons are on for the same samples", NULL, test_same, LOWERS},
+    {"uncertified",
+     "two neurons are on for opposite samples only where the labels show each of them, e is not "
+     "fitted and no other row of V lies in their span",
+     has_no_linear_part, test_opposite, LOWERS},
+    {"not-identifiable", "the inputs where a neuron is on span the inputs", NULL, test_span,
+     LOWERS},
+    {"uncertified",
+     "no second direction of the labels has the pattern of a neuron: 1 - rho_2 is above 1e-7", NULL,
+     test_second, LOWERS},
+    {"uncertified", "no neuron hinges on one sample: leverages are below 1 - 1e-6", NULL,
+     test_hinge, LOWERS},
+    {"uncertified", "where patterns are not looked at: the Gauss-Newton matrix is regular",
+     is_untested, test_information, LOWERS},
+    {"uncertified", "the inputs leave V more than nine digits", NULL, test_condition, LOWERS},
+    {"linear-part", "no part of the map is linear in x", has_linear_part, test_linear, LOWERS},
+    {"near-duplicate", "no two rows of V are within 1e-5 of their length", NULL, test_twins, TELLS},
+    {"single-precision", "the labels carry all digits of a double", NULL, test_precision, TELLS},
+    {"not-identifiable", "the enumeration leaves no neuron another row of V", has_loose_rows,
+     test_loose, LOWERS},
+    {"uncertified", "wrong labels are at random: their places do not depend on the inputs",
+     has_doubt, test_doubt, LOWERS},
 };
+enum { RULES = sizeof rules / sizeof *rules };
 
-const ur_rule *ur_rule_at(size_t i)
+int unrelu_recover_rule_at(size_t i, unrelu_rule *out)
 {
-    return i < sizeof rules / sizeof *rules ? &rules[i].rule : NULL;
-}
-
-static unrelu_status look_at_rules(look *l, unrelu_error *err)
-{
-    UR_TRY(measure_patterns(l, err));
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
-        l->rule = &rules[i].rule;
-        if (rules[i].applies(l))
-            UR_TRY(rules[i].test(l, err));
-    }
-    return ur_arena_status(l->arena, err);
+    return ur_rules_show(rules, RULES, i, out);
 }
 
 unrelu_status ur_judge(const ur_problem *given, const ur_outcome *out, ur_judgement *judgement,
@@ -510,16 +469,17 @@ unrelu_status ur_judge(const ur_problem *given, const ur_outcome *out, ur_judgem
     if (out->answer != UR_EXACT)
         return UNRELU_OK;
     unrelu_activation f = out->weights.f;
+    int patterned = ur_activation_rectifies(f) && ur_activation_degree(f) > 0;
     look l = {.given = given,
               .data = out->evidence.data,
               .frame = out->evidence.frame,
               .weights = &out->weights,
               .evidence = &out->evidence,
-              .tested =
-                  out->evidence.y && ur_activation_rectifies(f) && ur_activation_degree(f) > 0,
-              .arena = out->arena,
-              .judgement = judgement};
+              .tested = out->evidence.y && patterned,
+              .gap = NAN};
     UR_ARENA(arena);
     UR_TRY(ur_sides_set(l.data, l.weights, l.frame, &arena, &l.sides, err));
-    return look_at_rules(&l, err);
+    UR_TRY(measure_patterns(&l, &arena, err));
+    judgement->gap = l.gap;
+    return ur_rules_ask(rules, RULES, &l, out->arena, &judgement->notes, &judgement->verdict, err);
 }
