@@ -403,11 +403,11 @@ static void audit(const wrong_labels *w, const unrelu_network *model, audited *t
     must(unrelu_source_memory(p->x, p->n, p->d, &q.sources[2], &err), &err);
     must(unrelu_source_memory(w->clean, p->n, p->m, &q.sources[3], &err), &err);
     must(ur_data_load(q.sources[0], q.sources[1], NULL, &q.arena, &q.given.data, &err), &err);
-    must(ur_data_load(q.sources[2], q.sources[3], NULL, &q.clean.arena, &q.clean.data, &err), &err);
+    must(ur_data_load(q.sources[2], q.sources[3], NULL, &q.arena, &q.clean.data, &err), &err);
     *to = q;
     to->out = ur_outcome_in(&to->arena);
     to->out.weights = ur_network_weights(model);
-    must(ur_audit_run(&to->given, &to->clean, &to->out, &to->audit, &err), &err);
+    must(ur_audit_run(&to->given, &to->clean, &to->arena, &to->out, &to->audit, &err), &err);
 }
 
 static void audited_free(audited *q)
@@ -415,8 +415,6 @@ static void audited_free(audited *q)
     for (size_t i = 0; i < 4; i++)
         unrelu_source_close(q->sources[i]);
     ur_arena_end(&q->arena);
-    ur_clean_free(&q->clean);
-    ur_audit_free(&q->audit);
 }
 
 static void the_audit_counts_what_was_planted(void **state)

@@ -113,3 +113,18 @@ unrelu_status ur_data_load(unrelu_source *inputs, unrelu_source *labels, const u
     UR_TRY(check_range(inputs, data, err));
     return measure(labels, arena, data, err);
 }
+
+unrelu_status ur_data_hold(size_t n, size_t d, size_t m, const double *x, const double *a,
+                           const unrelu_exec *exec, ur_arena *arena, ur_data *data,
+                           unrelu_error *err)
+{
+    unrelu_source *inputs = NULL, *labels = NULL;
+    unrelu_status status = unrelu_source_memory(x, n, d, &inputs, err);
+    if (status == UNRELU_OK)
+        status = unrelu_source_memory(a, n, m, &labels, err);
+    if (status == UNRELU_OK)
+        status = ur_data_load(inputs, labels, exec, arena, data, err);
+    unrelu_source_close(inputs);
+    unrelu_source_close(labels);
+    return status;
+}

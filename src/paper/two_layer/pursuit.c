@@ -58,25 +58,6 @@ static size_t gap(const pursuit *p, size_t least)
     return best;
 }
 
-static unrelu_status learn(const ur_problem *given, const pursuit *p, size_t k, ur_outcome *out,
-                           unrelu_error *err)
-{
-    unrelu_source *inputs = NULL, *labels = NULL;
-    ur_problem within = *given;
-    size_t n = given->data.n;
-    within.options.k = k;
-    unrelu_status status = unrelu_source_memory(given->data.x, n, given->data.d, &inputs, err);
-    if (status == UNRELU_OK)
-        status = unrelu_source_memory(p->L, n, given->data.m, &labels, err);
-    if (status == UNRELU_OK)
-        status = ur_data_load(inputs, labels, given->exec, out->arena, &within.data, err);
-    if (status == UNRELU_OK)
-        status = ur_noisy(&within, out, err);
-    unrelu_source_close(inputs);
-    unrelu_source_close(labels);
-    return status;
-}
-
 /* E = S, and the residual where it is 0 */
 static unrelu_status list(const ur_problem *given, const pursuit *p, ur_outcome *out,
                           unrelu_error *err)
@@ -147,7 +128,11 @@ unrelu_status ur_pcp_recover(const ur_problem *given, ur_outcome *out, unrelu_er
         return UNRELU_OK;
     }
     k = k ? k : gap(&p, n < m ? n : m);
-    UR_TRY(learn(given, &p, k, out, err));
+    ur_problem within = *given;
+    within.options.k = k;
+    UR_TRY(ur_data_hold(n, given->data.d, m, given->data.x, p.L, given->exec, out->arena,
+                        &within.data, err));
+    UR_TRY(ur_noisy(&within, out, err));
     if (given->options.k == 0)
         out->how_k = ur_take_text(out->arena,
                                   "largest gap of the singular values of the pursuit's L (%zu)", k);

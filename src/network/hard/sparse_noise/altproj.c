@@ -14,7 +14,7 @@
 #include "dense/blas.h"
 #include "dense/linear.h"
 #include "network/hard/sparse_noise/sparse_noise.h"
-#include "pass/parallel.h"
+#include "pass/blocks.h"
 
 #include <math.h>
 #include <string.h>
@@ -30,33 +30,22 @@ static const double CUT_OFF = 0.75;
 static const double TOO_MANY = 0.5;
 
 struct ur_altproj {
-    size_t n, m, blocks;
+    size_t n, m;
     const double *M;
     double *D;      /* (n, m): M - S */
-    double *Y;      /* (n, b) */
+    double *Y;      /* (n, b): D Q */
     double *Q;      /* (m, b): orthonormal */
-    double *sums;   /* (blocks, m b) */
+    double *sum;    /* (m, b): over rows, and what makes L of Y */
     double *square; /* b x b */
-    double *sigma;  /* b, decreasing */
     double *turn;   /* b x b */
+    double *values; /* b */
     size_t b;       /* directions */
     size_t r;       /* of the sweep */
     double zeta, median;
     double *centre, *looked; /* m, LOOK */
-    size_t *flagged;         /* blocks */
     uint64_t seed;
     const unrelu_exec *exec;
 };
-
-/* of the cells that are not 0 */
-static double median_size(size_t count, const double *M, double *scratch)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < count; i++)
-        if (M[i] != 0)
-            scratch[kept++] = fabs(M[i]);
-    return ur_median(kept, scratch);
-}
 
 static size_t directions_for(size_t n, size_t m, size_t r)
 {
@@ -68,31 +57,30 @@ unrelu_status ur_altproj_new(size_t n, size_t m, const double *M, size_t r_most,
                              const unrelu_exec *exec, ur_arena *arena, ur_altproj **out,
                              unrelu_error *err)
 {
-    size_t blocks = (n + ROWS - 1) / ROWS, most = directions_for(n, m, r_most);
+    size_t most = directions_for(n, m, r_most), kept = 0;
     ur_altproj *p = *out = ur_take(arena, 1, sizeof *p);
     UR_TRY(ur_arena_status(arena, err));
     *p = (ur_altproj){.n = n,
                       .m = m,
-                      .blocks = blocks,
                       .M = M,
                       .seed = seed,
                       .exec = exec,
                       .D = ur_take(arena, n, m * sizeof *p->D),
                       .Y = ur_take(arena, n, most * sizeof *p->Y),
                       .Q = ur_take(arena, m, most * sizeof *p->Q),
-                      .sums = ur_take(arena, blocks, m * most * sizeof *p->sums),
+                      .sum = ur_take(arena, m, most * sizeof *p->sum),
                       .square = ur_take(arena, most, most * sizeof *p->square),
                       .turn = ur_take(arena, most, most * sizeof *p->turn),
-                      .sigma = ur_take(arena, most, sizeof *p->sigma),
+                      .values = ur_take(arena, most, sizeof *p->values),
                       .looked = ur_take(arena, LOOK, sizeof *p->looked),
-                      .centre = ur_take(arena, m, sizeof *p->centre),
-                      .flagged = ur_take(arena, blocks, sizeof *p->flagged)};
+                      .centre = ur_take(arena, m, sizeof *p->centre)};
     UR_TRY(ur_arena_status(arena, err));
-    p->median = median_size(n * m, M, p->D);
+    for (size_t i = 0; i < n * m; i++)
+        if (M[i] != 0)
+            p->D[kept++] = fabs(M[i]);
+    p->median = ur_median(kept, p->D);
     return UNRELU_OK;
 }
-
-/* ---- directions ---- */
 
 /* to b directions: new ones are random */
 static unrelu_status widen(ur_altproj *p, size_t b, unrelu_error *err)
@@ -110,130 +98,110 @@ static unrelu_status widen(ur_altproj *p, size_t b, unrelu_error *err)
         for (size_t j = b; j-- > 0;)
             p->Q[i * b + j] = j < old ? p->Q[i * old + j] : 0;
     for (size_t j = old; j < b; j++) {
-        ur_random_normals(p->seed, UR_STREAM_SPARSE_START, j * p->m, p->m, p->sums);
+        ur_random_normals(p->seed, UR_STREAM_SPARSE_START, j * p->m, p->m, p->sum);
         for (size_t i = 0; i < p->m; i++)
-            p->Q[i * b + j] = p->sums[i];
+            p->Q[i * b + j] = p->sum[i];
     }
     return ur_orthonormalise(p->m, b, p->Q, err);
 }
 
 /* ---- a sweep ---- */
 
-static size_t rows_of(const ur_altproj *p, size_t block)
+typedef void (*addition)(const void *context, size_t first, size_t rows, double *scratch,
+                         double *sum);
+
+static unrelu_status each_block(ur_altproj *p, addition add, size_t len, double *total,
+                                unrelu_error *err)
 {
-    size_t left = p->n - block * ROWS;
-    return left < ROWS ? left : ROWS;
+    ur_blocks blocks = {
+        .n = p->n, .step = ROWS, .chunk = ROWS, .len = len, .add = add, .context = p};
+    return ur_blocks_sum(&blocks, p->exec, "separating", total, err);
 }
 
-/* Y = D Q, and D'Y of the block */
-static void iterate_block(void *context, size_t block)
+/* Y = D Q, and D'Y */
+static void add_iterate(const void *context, size_t first, size_t rows, double *scratch,
+                        double *sum)
 {
-    ur_altproj *p = context;
-    size_t first = block * ROWS, rows = rows_of(p, block), b = p->b, m = p->m;
-    double *D = p->D + first * m, *Y = p->Y + first * b;
-    ur_multiply(rows, m, b, D, p->Q, Y);
-    ur_multiply_tn(rows, m, b, D, Y, p->sums + block * m * b);
+    const ur_altproj *p = context;
+    double *D = p->D + first * p->m, *Y = p->Y + first * p->b;
+    (void)scratch;
+    ur_multiply(rows, p->m, p->b, D, p->Q, Y);
+    ur_multiply_tn(rows, p->m, p->b, D, Y, sum);
 }
 
-/* Y = D Q, and Y'Y of the block */
-static void square_block(void *context, size_t block)
+/* Y = D Q, and Y'Y */
+static void add_square(const void *context, size_t first, size_t rows, double *scratch, double *sum)
 {
-    ur_altproj *p = context;
-    size_t first = block * ROWS, rows = rows_of(p, block), b = p->b, m = p->m;
-    double *Y = p->Y + first * b;
-    ur_multiply(rows, m, b, p->D + first * m, p->Q, Y);
-    ur_multiply_tn(rows, b, b, Y, Y, p->sums + block * m * b);
+    const ur_altproj *p = context;
+    double *Y = p->Y + first * p->b;
+    (void)scratch;
+    ur_multiply(rows, p->m, p->b, p->D + first * p->m, p->Q, Y);
+    ur_multiply_tn(rows, p->b, p->b, Y, Y, sum);
 }
 
-/* D = L = Y (turn Q'), which is in sums */
-static void project_block(void *context, size_t block)
+/* D = L = Y (turn Q'), which is in p->sum */
+static void project(const void *context, size_t first, size_t rows, double *scratch, double *sum)
 {
-    ur_altproj *p = context;
-    size_t first = block * ROWS, rows = rows_of(p, block), m = p->m, b = p->b;
-    ur_multiply(rows, b, m, p->Y + first * b, p->sums, p->D + first * m);
+    const ur_altproj *p = context;
+    (void)scratch;
+    (void)sum;
+    ur_multiply(rows, p->b, p->m, p->Y + first * p->b, p->sum, p->D + first * p->m);
 }
 
-/* D = M where |M - L - centre| <= zeta */
-static void threshold_block(void *context, size_t block)
+/* D = M where |M - L - centre| <= zeta, L being in D; counts the other cells */
+static void add_threshold(const void *context, size_t first, size_t rows, double *scratch,
+                          double *sum)
 {
-    ur_altproj *p = context;
-    size_t first = block * ROWS, rows = rows_of(p, block), m = p->m, flagged = 0;
+    const ur_altproj *p = context;
+    (void)scratch;
     for (size_t i = first; i < first + rows; i++) {
-        const double *M = p->M + i * m;
-        double *D = p->D + i * m;
-        for (size_t j = 0; j < m; j++) {
+        const double *M = p->M + i * p->m;
+        double *D = p->D + i * p->m;
+        for (size_t j = 0; j < p->m; j++) {
             int far = fabs(M[j] - D[j] - p->centre[j]) > p->zeta;
             D[j] = far ? D[j] : M[j];
-            flagged += (size_t)far;
+            *sum += far;
         }
     }
-    p->flagged[block] = flagged;
-}
-
-/* medians of M - L by column, L being in D */
-static void set_centres(ur_altproj *p)
-{
-    size_t step = p->n / LOOK + 1;
-    for (size_t j = 0; j < p->m; j++) {
-        size_t kept = 0;
-        for (size_t i = 0; i < p->n; i += step)
-            p->looked[kept++] = p->M[i * p->m + j] - p->D[i * p->m + j];
-        p->centre[j] = ur_median(kept, p->looked);
-    }
-}
-
-/* the blocks' sums, in their order, in the first's place */
-static void add_blocks(ur_altproj *p, size_t len)
-{
-    for (size_t block = 1; block < p->blocks; block++)
-        ur_add(len, 1, p->sums + block * p->m * p->b, p->sums);
-}
-
-static unrelu_status each_block(ur_altproj *p, void (*body)(void *, size_t), unrelu_error *err)
-{
-    return ur_parallel_for(p->exec, "separating", p->blocks, body, p, err);
 }
 
 static unrelu_status iterate(ur_altproj *p, unrelu_error *err)
 {
-    UR_TRY(each_block(p, iterate_block, err));
-    add_blocks(p, p->m * p->b);
-    memcpy(p->Q, p->sums, p->m * p->b * sizeof *p->Q);
+    UR_TRY(each_block(p, add_iterate, p->m * p->b, p->sum, err));
+    memcpy(p->Q, p->sum, p->m * p->b * sizeof *p->Q);
     return ur_orthonormalise(p->m, p->b, p->Q, err);
 }
 
-/* Q turned to singular directions, singular values, and in sums what makes L of Y = D Q */
+/* Q turned to singular directions, decreasing, and in sum what makes L of Y = D Q */
 static unrelu_status measure(ur_altproj *p, unrelu_error *err)
 {
-    size_t b = p->b;
-    UR_TRY(each_block(p, square_block, err));
-    add_blocks(p, b * b);
-    memcpy(p->square, p->sums, b * b * sizeof *p->square);
-    UR_TRY(ur_eigen_symmetric(b, p->square, p->sigma, p->turn, err));
-    for (size_t i = 0; i < b; i++) /* decreasing */
+    size_t b = p->b, m = p->m;
+    UR_TRY(each_block(p, add_square, b * b, p->square, err));
+    UR_TRY(ur_eigen_symmetric(b, p->square, p->values, p->turn, err));
+    for (size_t i = 0; i < b; i++)
         for (size_t j = 0; j < b; j++)
             p->square[i * b + j] = p->turn[i * b + b - 1 - j];
-    for (size_t j = 0; j < b; j++)
-        p->turn[j] = sqrt(fmax(0, p->sigma[b - 1 - j]));
-    memcpy(p->sigma, p->turn, b * sizeof *p->sigma);
-    ur_multiply(p->m, b, b, p->Q, p->square, p->sums);
-    memcpy(p->Q, p->sums, p->m * b * sizeof *p->Q);
+    ur_multiply(m, b, b, p->Q, p->square, p->sum);
+    memcpy(p->Q, p->sum, m * b * sizeof *p->Q);
     /* the first r of Y turn, times the first r of Q' */
-    ur_gemm(UR_PLAIN, UR_TURNED, b, p->m, p->r, 1, p->square, b, p->Q, b, 0, p->sums, p->m);
+    ur_gemm(UR_PLAIN, UR_TURNED, b, m, p->r, 1, p->square, b, p->Q, b, 0, p->sum, m);
     return UNRELU_OK;
 }
 
 static unrelu_status sweep(ur_altproj *p, double *share, unrelu_error *err)
 {
-    size_t flagged = 0;
+    size_t step = p->n / LOOK + 1;
     UR_TRY(iterate(p, err));
     UR_TRY(measure(p, err));
-    UR_TRY(each_block(p, project_block, err));
-    set_centres(p);
-    UR_TRY(each_block(p, threshold_block, err));
-    for (size_t block = 0; block < p->blocks; block++)
-        flagged += p->flagged[block];
-    *share = (double)flagged / (double)(p->n * p->m);
+    UR_TRY(each_block(p, project, 0, p->values, err));
+    for (size_t j = 0; j < p->m; j++) { /* medians of M - L by column */
+        size_t kept = 0;
+        for (size_t i = 0; i < p->n; i += step)
+            p->looked[kept++] = p->M[i * p->m + j] - p->D[i * p->m + j];
+        p->centre[j] = ur_median(kept, p->looked);
+    }
+    UR_TRY(each_block(p, add_threshold, 1, share, err));
+    *share /= (double)(p->n * p->m);
     return UNRELU_OK;
 }
 

@@ -18,44 +18,34 @@ static const double FIRM = 0.01;
 static const double ROUNDING = 1e-13; /* of cells: what a basis of full precision leaves */
 enum { CANDIDATES = 20000 };
 
-void ur_clean_free(ur_clean *clean)
-{
-    ur_arena_end(&clean->arena);
-    *clean = (ur_clean){0};
-}
-
 /* Rows whose clean cells determine the others to all but one or two digits. */
 static int is_firm(const ur_consensus *c, size_t i)
 {
     return c->met[i] > 0 && c->spread[i] > FIRM;
 }
 
-/* the firm rows */
-static unrelu_status gather(const ur_data *data, const ur_sparse_cells *cells,
-                            const ur_consensus *c, ur_clean *clean, unrelu_error *err)
+/* the firm rows, in the arena */
+static unrelu_status gather(const ur_problem *given, const ur_sparse_cells *cells,
+                            const ur_consensus *c, size_t count, ur_arena *arena, ur_clean *clean,
+                            unrelu_error *err)
 {
-    size_t d = data->d, m = c->m, count = 0;
-    for (size_t i = 0; i < c->rows; i++)
-        count += (size_t)is_firm(c, i);
-    clean->row = ur_take(&clean->arena, count, sizeof *clean->row);
-    clean->x = ur_take(&clean->arena, count, d * sizeof *clean->x);
-    clean->a = ur_take(&clean->arena, count, m * sizeof *clean->a);
-    UR_TRY(ur_arena_status(&clean->arena, err));
+    const ur_data *data = &given->data;
+    size_t d = data->d, m = c->m;
+    double *x = ur_take(arena, count, d * sizeof *x), *a = ur_take(arena, count, m * sizeof *a);
+    clean->row = ur_take(arena, count, sizeof *clean->row);
+    UR_TRY(ur_arena_status(arena, err));
     for (size_t i = 0; i < c->rows; i++) {
         if (!is_firm(c, i))
             continue;
         size_t row = c->row[i], to = clean->rows++;
         clean->row[to] = row;
-        memcpy(clean->x + to * d, data->x + row * d, d * sizeof *clean->x);
+        memcpy(x + to * d, data->x + row * d, d * sizeof *x);
         for (size_t j = 0; j < m; j++) {
-            double fit = 0;
-            for (size_t l = 0; l < c->r; l++)
-                fit += c->B[j * c->r + l] * c->at[i * c->r + l];
-            clean->a[to * m + j] =
-                c->clean[i * m + j] ? cells->a[row * m + j] : fit / cells->per_unit[j];
+            double fit = ur_short_dot(c->r, c->B + j * c->r, c->at + i * c->r);
+            a[to * m + j] = c->clean[i * m + j] ? cells->a[row * m + j] : fit / cells->per_unit[j];
         }
     }
-    return UNRELU_OK;
+    return ur_data_hold(count, d, m, x, a, given->exec, arena, &clean->data, err);
 }
 
 /* ---- how many digits the cells that agree carry ---- */
@@ -89,19 +79,6 @@ static unrelu_status judge(const ur_sparse_cells *cells, const ur_consensus *c, 
     return UNRELU_OK;
 }
 
-static unrelu_status load(const ur_problem *given, ur_clean *clean, unrelu_error *err)
-{
-    unrelu_source *inputs = NULL, *labels = NULL;
-    unrelu_status status = unrelu_source_memory(clean->x, clean->rows, given->data.d, &inputs, err);
-    if (status == UNRELU_OK)
-        status = unrelu_source_memory(clean->a, clean->rows, given->data.m, &labels, err);
-    if (status == UNRELU_OK)
-        status = ur_data_load(inputs, labels, given->exec, &clean->arena, &clean->data, err);
-    unrelu_source_close(inputs);
-    unrelu_source_close(labels);
-    return status;
-}
-
 /* ---- the basis once more ---- */
 
 /* what the agreeing cells leave, at most */
@@ -110,9 +87,8 @@ static double largest_miss(const ur_sparse_cells *cells, const ur_consensus *c)
     double largest = 0;
     for (size_t i = 0; i < c->rows; i++)
         for (size_t j = 0; j < c->m && c->met[i] > 0; j++) {
-            double fit = 0, y = cells->a[c->row[i] * c->m + j] * cells->per_unit[j];
-            for (size_t l = 0; l < c->r; l++)
-                fit += c->B[j * c->r + l] * c->at[i * c->r + l];
+            double y = cells->a[c->row[i] * c->m + j] * cells->per_unit[j];
+            double fit = ur_short_dot(c->r, c->B + j * c->r, c->at + i * c->r);
             if (c->clean[i * c->m + j])
                 largest = fmax(largest, fabs(y - fit) / (1 + fabs(fit)));
         }
@@ -171,35 +147,29 @@ static unrelu_status decide(const ur_sparse_cells *cells, size_t rows, const siz
     return again(cells, row, s, arena, c, err);
 }
 
-/* the firm rows of c, where the space holds on them */
-static unrelu_status accept(const ur_problem *given, const ur_sparse_cells *cells, ur_consensus *c,
-                            ur_subspace *s, ur_clean *clean, int *accepted, unrelu_error *err)
-{
-    UR_TRY(ur_subspace_judge(c, s, err));
-    UR_TRY(gather(&given->data, cells, c, clean, err));
-    if (!ur_subspace_accepted(s) || clean->rows < given->data.d + s->r)
-        return UNRELU_OK;
-    *accepted = 1;
-    UR_TRY(load(given, clean, err));
-    return judge(cells, c, &clean->data, err);
-}
-
 unrelu_status ur_clean_make(const ur_problem *given, const ur_sparse_cells *cells, size_t rows,
-                            ur_subspace *s, ur_clean *clean, int *accepted, unrelu_error *err)
+                            ur_subspace *s, ur_arena *arena, ur_clean *clean, int *accepted,
+                            unrelu_error *err)
 {
-    UR_ARENA(arena);
+    UR_ARENA(own);
     UR_ARENA(voted); /* the consensus */
-    size_t n = cells->n;
+    size_t n = cells->n, firm = 0;
     ur_consensus c = {0};
     *clean = (ur_clean){0};
-    *accepted = 0;
     rows = rows < n ? rows : n;
-    size_t *row = ur_take(&arena, rows, sizeof *row);
-    UR_TRY(ur_arena_status(&arena, err));
+    size_t *row = ur_take(&own, rows, sizeof *row);
+    UR_TRY(ur_arena_status(&own, err));
     for (size_t i = 0; i < rows; i++)
         row[i] = (size_t)((double)i * ((double)n / (double)rows));
     UR_TRY(decide(cells, rows, row, s, &voted, &c, err));
-    return accept(given, cells, &c, s, clean, accepted, err);
+    UR_TRY(ur_subspace_judge(&c, s, err));
+    for (size_t i = 0; i < c.rows; i++)
+        firm += (size_t)is_firm(&c, i);
+    *accepted = ur_subspace_accepted(s) && firm >= given->data.d + s->r;
+    if (!*accepted)
+        return UNRELU_OK;
+    UR_TRY(gather(given, cells, &c, firm, arena, clean, err));
+    return judge(cells, &c, &clean->data, err);
 }
 
 /* ---- the exact network ---- */

@@ -72,14 +72,10 @@ typedef struct {
     unsigned char *clean; /* m */
 } scratch;
 
-static int agrees(const task *t, const scratch *s, const double *at, size_t j, double tolerance)
+int ur_cell_agrees(size_t r, const double *b, const double *at, double y, double tolerance)
 {
-    size_t r = t->c->r;
-    const double *b = t->c->B + j * r;
-    double fit = 0;
-    for (size_t i = 0; i < r; i++)
-        fit += b[i] * at[i];
-    return fabs(s->y[j] - fit) <= tolerance * (1 + fabs(fit));
+    double fit = ur_short_dot(r, b, at);
+    return fabs(y - fit) <= tolerance * (1 + fabs(fit));
 }
 
 /* Gauss with pivots */
@@ -116,67 +112,54 @@ int ur_eliminate(size_t r, double *A, double *at)
     return 1;
 }
 
-/* the first r + PROBES of order, at random */
-static void draw(size_t m, size_t count, const double *random, size_t *order)
+int ur_cells_refine(size_t r, size_t count, const double *B, const double *y,
+                    const unsigned char *clean, double *A, double *at)
 {
-    for (size_t i = 0; i < count; i++) {
-        size_t other = i + (size_t)(random[i] * (double)(m - i)), swap = order[i];
-        order[i] = order[other];
-        order[other] = swap;
+    size_t w = r + 1;
+    memset(A, 0, r * w * sizeof *A);
+    for (size_t j = 0; j < count; j++) {
+        const double *b = B + j * r;
+        for (size_t i = 0; clean[j] && i < r; i++) {
+            for (size_t l = 0; l < r; l++)
+                A[i * w + l] += b[i] * b[l];
+            A[i * w + r] += b[i] * y[j];
+        }
     }
+    return ur_eliminate(r, A, at);
 }
 
-/* whether the drawn cells have a solution that one of the probes agrees with */
-static int try_draw(const task *t, scratch *s, size_t probes)
+/* draws r cells and probes; whether the cells have a solution that one of the probes agrees with */
+static int try_draw(const task *t, scratch *s, size_t probes, const double *random)
 {
-    size_t r = t->c->r;
+    size_t r = t->c->r, w = r + 1;
+    for (size_t i = 0; i < r + probes; i++) {
+        size_t other = i + (size_t)(random[i] * (double)(t->c->width - i)), swap = s->order[i];
+        s->order[i] = s->order[other];
+        s->order[other] = swap;
+    }
     for (size_t i = 0; i < r; i++) {
-        memcpy(s->A + i * (r + 1), t->c->B + s->order[i] * r, r * sizeof *s->A);
-        s->A[i * (r + 1) + r] = s->y[s->order[i]];
+        memcpy(s->A + i * w, t->c->B + s->order[i] * r, r * sizeof *s->A);
+        s->A[i * w + r] = s->y[s->order[i]];
     }
     if (!ur_eliminate(r, s->A, s->at))
         return 0;
-    for (size_t i = 0; i < probes; i++)
-        if (agrees(t, s, s->at, s->order[r + i], LOOSE * t->cells->tolerance))
+    for (size_t i = r; i < r + probes; i++)
+        if (ur_cell_agrees(r, t->c->B + s->order[i] * r, s->at, s->y[s->order[i]],
+                           LOOSE * t->cells->tolerance))
             return 1;
     return 0;
 }
 
-static size_t mark(const task *t, const scratch *s, double tolerance, unsigned char *clean)
+/* the cells that agree with the solution in s; count of those that matter */
+static size_t mark(const task *t, const scratch *s, double tolerance)
 {
     size_t count = 0;
     for (size_t j = 0; j < t->c->m; j++) {
-        clean[j] = (unsigned char)agrees(t, s, s->at, j, tolerance);
-        count += clean[j] && t->c->live[j];
+        s->clean[j] = (unsigned char)ur_cell_agrees(t->c->r, t->c->B + j * t->c->r, s->at, s->y[j],
+                                                    tolerance);
+        count += s->clean[j] && t->c->live[j];
     }
     return count;
-}
-
-/* at by least squares on the clean cells */
-static int refine(const task *t, scratch *s, const unsigned char *clean)
-{
-    size_t r = t->c->r, w = r + 1;
-    memset(s->A, 0, r * w * sizeof *s->A);
-    for (size_t j = 0; j < t->c->m; j++) {
-        const double *b = t->c->B + j * r;
-        for (size_t i = 0; clean[j] && i < r; i++) {
-            for (size_t l = 0; l < r; l++)
-                s->A[i * w + l] += b[i] * b[l];
-            s->A[i * w + r] += b[i] * s->y[j];
-        }
-    }
-    return ur_eliminate(r, s->A, s->at);
-}
-
-/* how well the clean cells determine the coordinates: the smallest eigenvalue of B'B over them (1:
- * all cells are), from below, by the pivots that refine has left */
-static double spread(const task *t, const scratch *s)
-{
-    size_t r = t->c->r;
-    double least = INFINITY;
-    for (size_t i = 0; i < r; i++)
-        least = fmin(least, fabs(s->A[i * (r + 1) + i]));
-    return least;
 }
 
 /* cells that must agree: with 0 nearly all of them, as wrong cells are often 0 themselves */
@@ -189,24 +172,19 @@ static size_t needed(const task *t, const scratch *s)
     return largest <= t->cells->tolerance && all > least ? all : least;
 }
 
-static void read_row(const task *t, scratch *s, size_t i)
-{
-    size_t m = t->c->m, zeros = 0;
-    for (size_t j = 0; j < m; j++) {
-        s->y[j] = t->cells->a[t->c->row[i] * m + j] * t->cells->per_unit[j];
-        zeros += s->y[j] == 0 && t->c->live[j];
-    }
-    t->c->idle[i] = (double)zeros > IDLE * (double)t->c->width;
-}
-
 /* the solution in s becomes that of row i where more cells agree with it than with the last */
 static int accept(const task *t, scratch *s, size_t i)
 {
     ur_consensus *c = t->c;
-    if (mark(t, s, LOOSE * t->cells->tolerance, s->clean) < needed(t, s) || !refine(t, s, s->clean))
+    double pivot = INFINITY;
+    if (mark(t, s, LOOSE * t->cells->tolerance) < needed(t, s) ||
+        !ur_cells_refine(c->r, c->m, c->B, s->y, s->clean, s->A, s->at))
         return 0;
-    double pivot = spread(t, s);
-    size_t met = mark(t, s, t->cells->tolerance, s->clean);
+    /* How well these cells determine the coordinates: the smallest eigenvalue of B'B over them (1:
+     * all cells are), from below, by the pivots that the elimination has left. */
+    for (size_t l = 0; l < c->r; l++)
+        pivot = fmin(pivot, fabs(s->A[l * (c->r + 1) + l]));
+    size_t met = mark(t, s, t->cells->tolerance);
     if (met < needed(t, s) || met <= c->met[i])
         return 0;
     c->met[i] = met;
@@ -224,13 +202,17 @@ static void decide(const task *t, scratch *s, size_t i)
     uint64_t first = ((uint64_t)c->row[i] * 2 + (t->usual > 0)) * t->cells->draws;
     if (t->usual > 0 && (c->met[i] == 0 || c->met[i] >= t->usual))
         return;
-    read_row(t, s, i);
+    size_t zeros = 0;
+    for (size_t j = 0; j < c->m; j++) {
+        s->y[j] = t->cells->a[c->row[i] * c->m + j] * t->cells->per_unit[j];
+        zeros += s->y[j] == 0 && c->live[j];
+    }
+    c->idle[i] = (double)zeros > IDLE * (double)c->width;
     for (uint64_t d = 0; d < t->draws; d++) {
         if (d % BATCH == 0)
             ur_random_uniforms(t->cells->seed, UR_STREAM_SPARSE_DRAWS, (first + d) * len,
                                BATCH * len, s->random);
-        draw(c->width, len, s->random + d % BATCH * len, s->order);
-        if (try_draw(t, s, probes) && accept(t, s, i) && t->usual == 0)
+        if (try_draw(t, s, probes, s->random + d % BATCH * len) && accept(t, s, i) && t->usual == 0)
             return;
     }
 }
@@ -254,19 +236,6 @@ static unrelu_status decide_block(void *context, size_t block, unrelu_error *err
     for (size_t i = block * BLOCK; i < last; i++)
         decide(t, &s, i);
     return UNRELU_OK;
-}
-
-/* columns that the basis reaches */
-static void set_live(ur_consensus *c)
-{
-    double largest = 0;
-    for (size_t i = 0; i < c->m * c->r; i++)
-        largest = fmax(largest, fabs(c->B[i]));
-    for (size_t j = 0; j < c->m; j++) {
-        for (size_t l = 0; l < c->r; l++)
-            c->live[j] |= fabs(c->B[j * c->r + l]) > REACHED * largest;
-        c->width += c->live[j];
-    }
 }
 
 /* rows with clearly fewer cells than the median row are looked at again: where a neuron has few
@@ -306,7 +275,14 @@ unrelu_status ur_consensus_run(const ur_sparse_cells *cells, size_t rows, const 
                         .spread = ur_take(arena, rows, sizeof *c->spread),
                         .live = ur_take(arena, m, 1)};
     UR_TRY(ur_arena_status(arena, err));
-    set_live(c);
+    double largest = 0;
+    for (size_t i = 0; i < m * r; i++)
+        largest = fmax(largest, fabs(B[i]));
+    for (size_t j = 0; j < m; j++) { /* columns that the basis reaches */
+        for (size_t l = 0; l < r; l++)
+            c->live[j] |= fabs(B[j * r + l]) > REACHED * largest;
+        c->width += c->live[j];
+    }
     if (c->width < r + BEYOND)
         return UNRELU_OK;
     UR_TRY(ur_each(cells->exec, "cleaning", blocks, decide_block, &t, err));

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "dense/linear.h"
 #include "network/hard/sparse_noise/sparse_noise.h"
-#include "pass/parallel.h"
+#include "pass/blocks.h"
 
 #include <math.h>
 #include <string.h>
@@ -19,64 +19,43 @@ static const double ROUNDING = 1e-13;
 static const double RANK = 1e-7;
 
 typedef struct {
-    const ur_problem *given;
+    const double *x;
     const ur_weights *weights;
     size_t w;      /* columns of F: k, and one for the constant */
     size_t rank;   /* 0: in the pass that sums F'F */
-    double *sums;  /* (blocks, w w) */
     double *T, *Q; /* (w, rank): P = F T; (m, rank) */
     double *row;   /* blocks: largest |P_i|^2 */
     double *joint; /* blocks: largest |(P Q')_ij| */
 } task;
 
-static void fill(const task *t, size_t first, size_t rows, double *hidden, double *y, double *F)
+/* F'F over the rows, or their maxima */
+static void add_rows(const void *context, size_t first, size_t rows, double *scratch, double *sum)
 {
+    const task *t = context;
     const ur_weights *model = t->weights;
-    size_t k = model->k;
-    ur_network_forward(model, t->given->data.x + first * model->d, rows, hidden, y);
+    size_t k = model->k, m = model->m, w = t->w, block = first / ROWS;
+    double *hidden = scratch, *F = hidden + ROWS * w, *y = F + ROWS * w, *P = hidden;
+    ur_network_forward(model, t->x + first * model->d, rows, hidden, y);
     for (size_t i = 0; i < rows; i++) {
-        memcpy(F + i * t->w, hidden + i * k, k * sizeof *F);
-        if (t->w > k)
-            F[i * t->w + k] = 1;
+        memcpy(F + i * w, hidden + i * k, k * sizeof *F);
+        if (w > k)
+            F[i * w + k] = 1;
     }
-}
-
-static void measure_rows(const task *t, size_t block, size_t rows, const double *F, double *P,
-                         double *y)
-{
-    size_t m = t->weights->m;
-    ur_multiply(rows, t->w, t->rank, F, t->T, P);
+    if (t->rank == 0) {
+        ur_multiply_tn(rows, w, w, F, F, sum);
+        return;
+    }
+    ur_multiply(rows, w, t->rank, F, t->T, P);
     ur_multiply_nt(rows, t->rank, m, P, t->Q, y);
-    for (size_t i = 0; i < rows; i++) {
-        double square = 0;
-        for (size_t l = 0; l < t->rank; l++)
-            square += P[i * t->rank + l] * P[i * t->rank + l];
-        t->row[block] = fmax(t->row[block], square);
-    }
+    for (size_t i = 0; i < rows; i++)
+        t->row[block] =
+            fmax(t->row[block], ur_short_dot(t->rank, P + i * t->rank, P + i * t->rank));
     for (size_t i = 0; i < rows * m; i++)
         t->joint[block] = fmax(t->joint[block], fabs(y[i]));
 }
 
-static unrelu_status measure_block(void *context, size_t block, unrelu_error *err)
-{
-    UR_ARENA(arena);
-    task *t = context;
-    const ur_weights *model = t->weights;
-    size_t first = block * ROWS, left = t->given->data.n - first, rows = left < ROWS ? left : ROWS;
-    double *hidden = ur_take(&arena, rows, t->w * sizeof *hidden);
-    double *F = ur_take(&arena, rows, t->w * sizeof *F);
-    double *y = ur_take(&arena, rows, model->m * sizeof *y);
-    UR_TRY(ur_arena_status(&arena, err));
-    fill(t, first, rows, hidden, y, F);
-    if (t->rank == 0)
-        ur_multiply_tn(rows, t->w, t->w, F, F, t->sums + block * t->w * t->w);
-    else
-        measure_rows(t, block, rows, F, hidden, y);
-    return UNRELU_OK;
-}
-
 /* T, Q and the rank from F'F */
-static unrelu_status factor(task *t, unrelu_error *err)
+static unrelu_status factor(task *t, const double *FF, unrelu_error *err)
 {
     const ur_weights *model = t->weights;
     size_t w = t->w, m = model->m, k = model->k, short_side = w < m ? w : m;
@@ -87,7 +66,7 @@ static unrelu_status factor(task *t, unrelu_error *err)
     double *s = ur_take(&arena, short_side, sizeof *s);
     double *Vt = ur_take(&arena, short_side, m * sizeof *Vt);
     UR_TRY(ur_arena_status(&arena, err));
-    UR_TRY(ur_eigen_symmetric(w, t->sums, values, Z, err));
+    UR_TRY(ur_eigen_symmetric(w, FF, values, Z, err));
     for (size_t l = 0; l < w; l++) {
         double root = values[l] > ROUNDING * values[w - 1] ? sqrt(values[l]) : 0;
         for (size_t j = 0; j < m; j++) {
@@ -112,54 +91,50 @@ static unrelu_status factor(task *t, unrelu_error *err)
     return UNRELU_OK;
 }
 
-static void read_maxima(const task *t, size_t blocks, ur_incoherence *out)
+unrelu_status ur_incoherence_measure(const ur_problem *given, const ur_weights *model,
+                                     ur_incoherence *out, unrelu_error *err)
 {
-    double n = (double)t->given->data.n, m = (double)t->given->data.m, r = (double)t->rank;
+    const ur_data *data = &given->data;
+    size_t blocks = (data->n + ROWS - 1) / ROWS, constant = 0;
+    for (size_t j = 0; j < model->m; j++)
+        constant |= model->e[j] != 0;
+    UR_ARENA(arena);
+    size_t w = model->k + constant;
+    double *FF = ur_take(&arena, w, w * sizeof *FF);
+    task t = {.x = data->x,
+              .weights = model,
+              .w = w,
+              .T = ur_take(&arena, w, w * sizeof *t.T),
+              .Q = ur_take(&arena, model->m, w * sizeof *t.Q),
+              .row = ur_take(&arena, blocks, sizeof *t.row),
+              .joint = ur_take(&arena, blocks, sizeof *t.joint)};
+    const ur_blocks sum = {.n = data->n,
+                           .step = ROWS,
+                           .chunk = ROWS,
+                           .len = w * w,
+                           .scratch = ROWS * (2 * w + model->m),
+                           .add = add_rows,
+                           .context = &t};
+    *out = (ur_incoherence){0};
+    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(ur_blocks_sum(&sum, given->exec, "certifying", FF, err));
+    UR_TRY(factor(&t, FF, err));
+    if (t.rank == 0)
+        return UNRELU_OK;
+    UR_TRY(ur_blocks_sum(&sum, given->exec, "certifying", FF, err));
+    double n = (double)data->n, m = (double)data->m, r = (double)t.rank;
     double row = 0, column = 0, joint = 0;
     for (size_t b = 0; b < blocks; b++) {
-        row = fmax(row, t->row[b]);
-        joint = fmax(joint, t->joint[b]);
+        row = fmax(row, t.row[b]);
+        joint = fmax(joint, t.joint[b]);
     }
-    for (size_t j = 0; j < t->given->data.m; j++) {
-        double square = 0;
-        for (size_t l = 0; l < t->rank; l++)
-            square += t->Q[j * t->rank + l] * t->Q[j * t->rank + l];
-        column = fmax(column, square);
-    }
-    out->r = t->rank;
+    for (size_t j = 0; j < data->m; j++)
+        column = fmax(column, ur_short_dot(t.rank, t.Q + j * t.rank, t.Q + j * t.rank));
+    out->r = t.rank;
     out->rows = n / r * row;
     out->columns = m / r * column;
     out->joint = n * m / r * joint * joint;
     out->mu = fmax(fmax(out->rows, out->columns), out->joint);
     out->bound = fmin(n, m) / (out->mu * log(fmax(n, m)) * log(fmax(n, m)));
-}
-
-unrelu_status ur_incoherence_measure(const ur_problem *given, const ur_weights *model,
-                                     ur_incoherence *out, unrelu_error *err)
-{
-    size_t blocks = (given->data.n + ROWS - 1) / ROWS, constant = 0;
-    for (size_t j = 0; j < model->m; j++)
-        constant |= model->e[j] != 0;
-    UR_ARENA(arena);
-    size_t w = model->k + constant;
-    task t = {.given = given,
-              .weights = model,
-              .w = w,
-              .sums = ur_take(&arena, blocks, w * w * sizeof *t.sums),
-              .T = ur_take(&arena, w, w * sizeof *t.T),
-              .Q = ur_take(&arena, model->m, w * sizeof *t.Q),
-              .row = ur_take(&arena, blocks, sizeof *t.row),
-              .joint = ur_take(&arena, blocks, sizeof *t.joint)};
-    *out = (ur_incoherence){0};
-    UR_TRY(ur_arena_status(&arena, err));
-    UR_TRY(ur_each(given->exec, "certifying", blocks, measure_block, &t, err));
-    for (size_t b = 1; b < blocks; b++)
-        for (size_t i = 0; i < w * w; i++)
-            t.sums[i] += t.sums[b * w * w + i];
-    UR_TRY(factor(&t, err));
-    if (t.rank == 0)
-        return UNRELU_OK;
-    UR_TRY(ur_each(given->exec, "certifying", blocks, measure_block, &t, err));
-    read_maxima(&t, blocks, out);
     return UNRELU_OK;
 }

@@ -15,124 +15,91 @@ static const double DEVIATIONS = 1.5; /* below the median: one column in 15 by c
 static const double LOOSE = 10;       /* tolerances of a cell: coordinates come from few cells */
 enum { DRAWS = 400, DRAWS_A_RANK = 100 };
 
-static size_t draws_of(size_t r)
-{
-    return DRAWS + DRAWS_A_RANK * r;
-}
-
 typedef struct {
-    const ur_consensus *c;
-    size_t count, r;
-    size_t *row;    /* count: rows of c that count */
-    double *y;      /* count: the column */
-    double *A;      /* r (r + 1) */
-    double *b;      /* r */
-    double *random; /* draws, r */
+    size_t count, r, draws;
+    double *at;           /* (count, r): coordinates of the rows that count */
+    double *y;            /* count: the column */
+    double *A;            /* r (r + 1) */
+    double *b;            /* r */
+    double *random;       /* (draws, r) */
+    unsigned char *clean; /* count: cells that agree */
     double tolerance;
 } task;
-
-static int agrees(const task *t, const double *b, size_t i)
-{
-    const double *at = t->c->at + t->row[i] * t->r;
-    double fit = 0;
-    for (size_t l = 0; l < t->r; l++)
-        fit += b[l] * at[l];
-    return fabs(t->y[i] - fit) <= t->tolerance * (1 + fabs(fit));
-}
 
 static size_t agreeing(const task *t, const double *b)
 {
     size_t count = 0;
-    for (size_t i = 0; i < t->count; i++)
-        count += (size_t)agrees(t, b, i);
-    return count;
-}
-
-static void draw(task *t, size_t number)
-{
-    size_t r = t->r;
-    for (size_t l = 0; l < r; l++) {
-        size_t i = (size_t)(t->random[number * r + l] * (double)t->count);
-        memcpy(t->A + l * (r + 1), t->c->at + t->row[i] * r, r * sizeof *t->A);
-        t->A[l * (r + 1) + r] = t->y[i];
-    }
-}
-
-static void refine(task *t, double *b)
-{
-    size_t r = t->r, w = r + 1;
-    memset(t->A, 0, r * w * sizeof *t->A);
     for (size_t i = 0; i < t->count; i++) {
-        const double *at = t->c->at + t->row[i] * r;
-        for (size_t l = 0; agrees(t, b, i) && l < r; l++) {
-            for (size_t a = 0; a < r; a++)
-                t->A[l * w + a] += at[l] * at[a];
-            t->A[l * w + r] += at[l] * t->y[i];
-        }
+        t->clean[i] =
+            (unsigned char)ur_cell_agrees(t->r, b, t->at + i * t->r, t->y[i], t->tolerance);
+        count += t->clean[i];
     }
-    if (ur_eliminate(r, t->A, t->b))
-        memcpy(b, t->b, r * sizeof *b);
+    return count;
 }
 
 /* b is replaced where another agrees with more cells */
 static int improve(task *t, double *b)
 {
-    size_t best = agreeing(t, b), before = best;
-    for (size_t number = 0; number < draws_of(t->r); number++) {
-        draw(t, number);
-        if (!ur_eliminate(t->r, t->A, t->b))
+    size_t r = t->r, w = r + 1, best = agreeing(t, b), before = best;
+    for (size_t number = 0; number < t->draws; number++) {
+        for (size_t l = 0; l < r; l++) {
+            size_t i = (size_t)(t->random[number * r + l] * (double)t->count);
+            memcpy(t->A + l * w, t->at + i * r, r * sizeof *t->A);
+            t->A[l * w + r] = t->y[i];
+        }
+        if (!ur_eliminate(r, t->A, t->b))
             continue;
         size_t count = agreeing(t, t->b);
         if (count > best) {
             best = count;
-            memcpy(b, t->b, t->r * sizeof *b);
+            memcpy(b, t->b, r * sizeof *b);
         }
     }
-    if (best > before)
-        refine(t, b);
-    return best > before;
-}
-
-/* cells met of each column, and what is typical of them */
-static double typical(const ur_consensus *c, const task *t, double *met, double *scratch)
-{
-    size_t live = 0;
-    for (size_t j = 0; j < c->m; j++) {
-        for (size_t i = 0; i < t->count; i++)
-            met[j] += c->clean[t->row[i] * c->m + j];
-        if (c->live[j])
-            scratch[live++] = met[j];
-    }
-    return ur_median(live, scratch);
+    if (best == before)
+        return 0;
+    agreeing(t, b);
+    if (ur_cells_refine(r, t->count, t->at, t->y, t->clean, t->A, t->b))
+        memcpy(b, t->b, r * sizeof *b);
+    return 1;
 }
 
 unrelu_status ur_repair(const ur_sparse_cells *cells, const ur_consensus *c, double *B,
                         size_t *repaired, unrelu_error *err)
 {
-    size_t m = c->m, r = c->r;
+    size_t m = c->m, r = c->r, draws = DRAWS + DRAWS_A_RANK * r, live = 0;
     UR_ARENA(arena);
-    double *met = ur_take(&arena, m, sizeof *met), *scratch = ur_take(&arena, m, sizeof *scratch);
-    task t = {.c = c,
-              .r = r,
+    double *met = ur_take(&arena, m, sizeof *met), *sorted = ur_take(&arena, m, sizeof *sorted);
+    size_t *row = ur_take(&arena, c->rows, sizeof *row);
+    task t = {.r = r,
+              .draws = draws,
               .tolerance = LOOSE * cells->tolerance,
-              .row = ur_take(&arena, c->rows, sizeof *t.row),
+              .at = ur_take(&arena, c->rows, r * sizeof *t.at),
               .y = ur_take(&arena, c->rows, sizeof *t.y),
               .A = ur_take(&arena, r, (r + 1) * sizeof *t.A),
               .b = ur_take(&arena, r, sizeof *t.b),
-              .random = ur_take(&arena, draws_of(r), r * sizeof *t.random)};
+              .random = ur_take(&arena, draws, r * sizeof *t.random),
+              .clean = ur_take(&arena, c->rows, 1)};
     *repaired = 0;
     UR_TRY(ur_arena_status(&arena, err));
-    for (size_t i = 0; i < c->rows; i++)
-        if (c->met[i] > 0 && !c->idle[i])
-            t.row[t.count++] = i;
-    double usual = typical(c, &t, met, scratch), n = (double)t.count;
+    for (size_t i = 0; i < c->rows; i++) {
+        if (c->met[i] == 0 || c->idle[i])
+            continue;
+        memcpy(t.at + t.count * r, c->at + i * r, r * sizeof *t.at);
+        row[t.count++] = i;
+        for (size_t j = 0; j < m; j++)
+            met[j] += c->clean[i * m + j];
+    }
+    for (size_t j = 0; j < m; j++)
+        if (c->live[j])
+            sorted[live++] = met[j];
+    double usual = ur_median(live, sorted), n = (double)t.count;
     double least = usual - DEVIATIONS * sqrt(fmax(usual * (1 - usual / n), 0)) - 1;
-    ur_random_uniforms(cells->seed, UR_STREAM_SPARSE_REPAIR, 0, draws_of(r) * r, t.random);
+    ur_random_uniforms(cells->seed, UR_STREAM_SPARSE_REPAIR, 0, draws * r, t.random);
     for (size_t j = 0; j < m && t.count > r; j++) {
         if (met[j] >= least)
             continue;
         for (size_t i = 0; i < t.count; i++)
-            t.y[i] = cells->a[c->row[t.row[i]] * m + j] * cells->per_unit[j];
+            t.y[i] = cells->a[c->row[row[i]] * m + j] * cells->per_unit[j];
         *repaired += (size_t)improve(&t, B + j * r);
     }
     return UNRELU_OK;

@@ -128,91 +128,67 @@ static const char *how_k(const ur_problem *given, const ur_subspace *s, ur_arena
 
 /* ---- the certificate ---- */
 
-static int holds(const ur_audit *audit)
-{
-    return audit->columns_met && audit->worst > 0.5 && 2 * audit->rows_met > audit->rows;
-}
-
 /* An exact network of the cleaned rows against all labels: counts of samples are over all rows, the
  * residual over the cells that are met. */
-static unrelu_status check_all(const ur_problem *given, const ur_clean *clean, ur_audit *audit,
-                               ur_outcome *out, unrelu_error *err)
+static unrelu_status check_all(const ur_problem *given, const ur_clean *clean, ur_outcome *out,
+                               unrelu_error *err)
 {
+    UR_ARENA(arena);
+    ur_audit audit;
     ur_incoherence mu = {0};
     UR_TRY(ur_certify(given, &out->weights, NULL, out->arena, &out->certificate, err));
-    UR_TRY(ur_audit_run(given, clean, out, audit, err));
-    out->certificate.residual = audit->residual;
-    out->certificate.holdout_residual = audit->held;
+    UR_TRY(ur_audit_run(given, clean, &arena, out, &audit, err));
+    out->certificate.residual = audit.residual;
+    out->certificate.holdout_residual = audit.held;
     out->certificate.precision = ur_take_copy(out->arena, clean->data.precision);
-    if (!holds(audit)) {
+    if (!audit.columns_met || audit.worst <= 0.5 || 2 * audit.rows_met <= audit.rows) {
         out->answer = UR_NONE;
-        out->failure = say_not_met(audit, out->arena);
+        out->failure = say_not_met(&audit, out->arena);
         return UNRELU_OK;
     }
-    UR_TRY(ur_structure_test(given, out, audit, &out->evidence.doubt, err));
+    UR_TRY(ur_structure_test(given, out, &audit, &out->evidence.doubt, err));
     UR_TRY(ur_incoherence_measure(given, &out->weights, &mu, err));
     out->incoherence = mu.mu;
-    out->assumption = assumption(out, audit, &mu);
+    out->assumption = assumption(out, &audit, &mu);
     return UNRELU_OK;
 }
 
 /* ---- the walk ---- */
 
-/* rows for the exact network: it takes 12 for each input, four times as many where a neuron is
- * rarely on */
-static size_t rows_wanted(const ur_problem *given, size_t rank)
-{
-    return 50 * (given->data.d + 1) + 10 * rank + LEAST_ROWS;
-}
-
 /* the network of some cleaned rows; *over: more rows would not help */
 static unrelu_status attempt(const ur_problem *given, const ur_sparse_cells *cells, size_t rows,
-                             ur_subspace *s, ur_clean *clean, int *over, ur_outcome *out,
-                             unrelu_error *err)
+                             ur_subspace *s, int *over, ur_outcome *out, unrelu_error *err)
 {
     UR_ARENA(arena);
+    UR_ARENA(cleaned); /* rows that the rules will look at */
     ur_outcome found = ur_outcome_in(&arena);
-    ur_audit audit = {0};
+    ur_clean clean;
     int accepted = 0;
-    UR_TRY(ur_clean_make(given, cells, rows, s, clean, &accepted, err));
+    UR_TRY(ur_clean_make(given, cells, rows, s, &cleaned, &clean, &accepted, err));
     if (!accepted) {
         *over = 1;
         out->failure = say_no_space(given, cells, s, out->arena);
         return UNRELU_OK;
     }
     found.closest = out->closest;
-    UR_TRY(ur_clean_recover(given, clean, &found, err));
+    UR_TRY(ur_clean_recover(given, &clean, &found, err));
     UR_TRY(ur_arena_status(&arena, err));
     out->closest = found.closest;
     if (found.answer == UR_NONE) {
-        out->failure = say_no_network(given, s, clean, out->closest, out->arena);
+        out->failure = say_no_network(given, s, &clean, out->closest, out->arena);
         return UNRELU_OK;
     }
     *over = 1;
     found.guarantee = out->guarantee;
-    unrelu_status status = check_all(given, clean, &audit, &found, err);
-    ur_audit_free(&audit);
-    found.how_k = found.answer == UR_NONE ? "" : how_k(given, s, found.arena);
-    if (status == UNRELU_OK)
-        ur_outcome_keep(&found, out);
-    return status;
-}
-
-static unrelu_status finish(const ur_problem *given, const ur_sparse_cells *cells, ur_subspace *s,
-                            ur_outcome *out, unrelu_error *err)
-{
-    size_t rows = rows_wanted(given, s->r);
-    for (int over = 0; !over; rows = given->data.n) {
-        ur_clean clean = {0};
-        over = rows >= given->data.n;
-        unrelu_status status = attempt(given, cells, rows, s, &clean, &over, out, err);
-        if (out->answer == UR_EXACT)
-            ur_arena_give(&clean.arena, out->arena); /* the rules look at its data */
-        ur_clean_free(&clean);
-        UR_TRY(status);
+    UR_TRY(check_all(given, &clean, &found, err));
+    if (found.answer == UR_EXACT) {
+        found.how_k = how_k(given, s, found.arena);
+        ur_outcome_note_merged(given, &found);
+        ur_arena_give(&cleaned, found.arena);
+    } else {
+        found.how_k = "";
     }
-    if (out->answer == UR_EXACT)
-        ur_outcome_note_merged(given, out);
+    ur_outcome_keep(&found, out);
     return UNRELU_OK;
 }
 
@@ -241,8 +217,16 @@ unrelu_status ur_sparse_noise(const ur_problem *given, ur_outcome *out, unrelu_e
     int found = 0, constant = biases != UNRELU_BIASES_NONE && biases != UNRELU_BIASES_HIDDEN;
     UR_TRY(ur_sparse_cells_open(given, &arena, &cells, err));
     UR_TRY(ur_subspace_find(&cells, k, constant, rows, most, 1, &arena, &s, &found, err));
-    if (found)
-        return finish(given, &cells, &s, out, err);
-    out->failure = say_no_space(given, &cells, &s, out->arena);
+    if (!found) {
+        out->failure = say_no_space(given, &cells, &s, out->arena);
+        return UNRELU_OK;
+    }
+    /* rows for the exact network: it takes 12 for each input, four times as many where a neuron is
+     * rarely on */
+    rows = 50 * (given->data.d + 1) + 10 * s.r + LEAST_ROWS;
+    for (int over = 0; !over; rows = given->data.n) {
+        over = rows >= given->data.n;
+        UR_TRY(attempt(given, &cells, rows, &s, &over, out, err));
+    }
     return UNRELU_OK;
 }

@@ -86,6 +86,11 @@ unrelu_status ur_consensus_run(const ur_sparse_cells *cells, size_t rows, const 
 /* A (r x (r + 1)) holds a system and its right side: solves it, A is destroyed; 0 where it is
  * singular to six digits */
 int ur_eliminate(size_t r, double *A, double *x);
+/* whether a cell y is b'at, to the tolerance */
+int ur_cell_agrees(size_t r, const double *b, const double *at, double y, double tolerance);
+/* at (r) by least squares, y = B at, on those of count cells that are clean, as by ur_eliminate */
+int ur_cells_refine(size_t r, size_t count, const double *B, const double *y,
+                    const unsigned char *clean, double *A, double *at);
 
 /* --- repair.c --- */
 /* rows of B (m x r) of columns that are met less than the others; *repaired: how many changed */
@@ -119,17 +124,15 @@ unrelu_status ur_subspace_find(const ur_sparse_cells *cells, size_t k, int const
 
 /* --- clean.c --- */
 typedef struct {
-    ur_arena arena;
     size_t rows;
-    size_t *row;   /* of the data */
-    double *x, *a; /* (rows, d), (rows, m): wrong cells replaced */
-    ur_data data;  /* of these; its floors are those of the cells that are not wrong */
+    size_t *row;  /* of the data */
+    ur_data data; /* of these, wrong cells replaced; floors are those of the cells that are right */
 } ur_clean;
 
 /* `rows` of the data, evenly spread; s is judged anew on them, *accepted says whether it holds */
 unrelu_status ur_clean_make(const ur_problem *given, const ur_sparse_cells *cells, size_t rows,
-                            ur_subspace *s, ur_clean *clean, int *accepted, unrelu_error *err);
-void ur_clean_free(ur_clean *clean);
+                            ur_subspace *s, ur_arena *arena, ur_clean *clean, int *accepted,
+                            unrelu_error *err);
 /* the exact network of the cleaned rows, which the rules of uniqueness will look at */
 unrelu_status ur_clean_recover(const ur_problem *given, const ur_clean *clean, ur_outcome *out,
                                unrelu_error *err);
@@ -146,10 +149,9 @@ typedef struct {
     unsigned char *idle; /* n: the network gives 0 there */
 } ur_audit;
 
-/* The network of out against all labels; sets its E. */
-unrelu_status ur_audit_run(const ur_problem *given, const ur_clean *clean, ur_outcome *out,
-                           ur_audit *audit, unrelu_error *err);
-void ur_audit_free(ur_audit *audit);
+/* The network of out against all labels; sets its E. The arena holds the audit. */
+unrelu_status ur_audit_run(const ur_problem *given, const ur_clean *clean, ur_arena *arena,
+                           ur_outcome *out, ur_audit *audit, unrelu_error *err);
 
 /* --- structure.c --- */
 /* *why = NULL: the support of E looks like one at random; else what does not, as a sentence in the

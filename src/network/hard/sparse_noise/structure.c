@@ -38,36 +38,25 @@ double ur_binomial_below(size_t n, double p, size_t t)
 
 /* ---- neurons ---- */
 
-/* on (n, k): which are on */
-static unrelu_status set_on(const ur_data *data, const ur_weights *model, unsigned char *on,
-                            unrelu_error *err)
-{
-    UR_ARENA(arena);
-    size_t k = model->k, n = data->n;
-    double *t = ur_take(&arena, BLOCK, k * sizeof *t);
-    double *y = ur_take(&arena, BLOCK, model->m * sizeof *y);
-    UR_TRY(ur_arena_status(&arena, err));
-    for (size_t first = 0; first < n; first += BLOCK) {
-        size_t rows = n - first < BLOCK ? n - first : BLOCK;
-        ur_network_forward(model, data->x + first * model->d, rows, t, y);
-        for (size_t i = 0; i < rows * k; i++)
-            on[first * k + i] = t[i] > 0;
-    }
-    return UNRELU_OK;
-}
-
 /* the largest share of wrong cells of a column where a neuron is on */
 static unrelu_status test_neurons(const ur_data *data, const ur_outcome *model, double *worst,
                                   size_t *column, size_t *neuron, unrelu_error *err)
 {
-    size_t n = data->n, m = data->m, k = model->weights.k;
+    const ur_weights *weights = &model->weights;
+    size_t n = data->n, m = data->m, k = weights->k;
     UR_ARENA(arena);
     unsigned char *on = ur_take(&arena, n, k);
+    double *t = ur_take(&arena, BLOCK, k * sizeof *t), *y = ur_take(&arena, BLOCK, m * sizeof *y);
     double *wrong = ur_take(&arena, m, k * sizeof *wrong), *of = ur_take(&arena, k, sizeof *of);
     UR_TRY(ur_arena_status(&arena, err));
-    UR_TRY(set_on(data, &model->weights, on, err));
-    for (size_t i = 0; i < n * k; i++)
-        of[i % k] += on[i];
+    for (size_t first = 0; first < n; first += BLOCK) {
+        size_t rows = n - first < BLOCK ? n - first : BLOCK;
+        ur_network_forward(weights, data->x + first * data->d, rows, t, y);
+        for (size_t i = 0; i < rows * k; i++) {
+            on[first * k + i] = t[i] > 0;
+            of[i % k] += t[i] > 0;
+        }
+    }
     for (size_t i = 0; i < model->corrupted; i++)
         for (size_t l = 0; l < k; l++)
             wrong[(size_t)model->E_column[i] * k + l] += on[(size_t)model->E_row[i] * k + l];
@@ -125,103 +114,64 @@ static double deviate(double R2, size_t q, size_t n)
     return (cbrt(F) - (1 - c)) / sqrt(c);
 }
 
-typedef struct {
-    size_t n, p, m;
-    double *G;      /* p x p: x'x over the rows that count */
-    double *sums;   /* (m + 1, p): x'y of each column's indicator, and of the rows' counts */
-    double *solved; /* (p, m + 1): G^-1 of them */
-    double *total, *square;
-} moments;
-
-static unrelu_status moments_open(ur_arena *arena, size_t m, size_t p, moments *s,
-                                  unrelu_error *err)
+/* The largest deviate over the columns' indicators of wrong cells, and the rows' numbers of them
+ * (*where = m), regressed on the inputs of at most MOST_ROWS rows that are not idle. */
+static unrelu_status test_inputs(const ur_data *data, const ur_outcome *model,
+                                 const ur_audit *audit, double *worst, size_t *where,
+                                 unrelu_error *err)
 {
-    *s = (moments){.p = p,
-                   .m = m,
-                   .G = ur_take(arena, p, p * sizeof *s->G),
-                   .sums = ur_take(arena, m + 1, p * sizeof *s->sums),
-                   .solved = ur_take(arena, p, (m + 1) * sizeof *s->solved),
-                   .total = ur_take(arena, m + 1, sizeof *s->total),
-                   .square = ur_take(arena, m + 1, sizeof *s->square)};
-    return ur_arena_status(arena, err);
-}
-
-/* place (n): 1 + where a row is in the frame, 0: not there or idle */
-static void add_rows(const ur_frame *frame, const ur_audit *audit, size_t *place, moments *s)
-{
-    for (size_t i = 0; i < frame->n; i++) {
-        const double *x = frame->x + i * s->p;
-        double missed = (double)audit->missed[frame->row[i]];
-        if (audit->idle[frame->row[i]])
+    UR_ARENA(arena);
+    ur_frame frame;
+    UR_TRY(ur_frame_make(data, MOST_ROWS, (ur_terms){1, 0}, 1, &arena, &frame, err));
+    size_t m = data->m, p = frame.p, w = m + 1, count = 0;
+    int positive = 0;
+    size_t *place = ur_take(&arena, data->n, sizeof *place); /* 1 + where a row is; 0: nowhere */
+    double *G = ur_take(&arena, p, p * sizeof *G);           /* x'x */
+    double *sums = ur_take(&arena, w, p * sizeof *sums);     /* x'y of what is regressed */
+    double *solved = ur_take(&arena, p, w * sizeof *solved); /* G^-1 of them */
+    double *total = ur_take(&arena, w, sizeof *total), *square = ur_take(&arena, w, sizeof *square);
+    UR_TRY(ur_arena_status(&arena, err));
+    for (size_t i = 0; i < frame.n; i++) {
+        double missed = (double)audit->missed[frame.row[i]];
+        if (audit->idle[frame.row[i]])
             continue;
-        place[frame->row[i]] = i + 1;
-        s->n++;
-        s->total[s->m] += missed;
-        s->square[s->m] += missed * missed;
-        for (size_t a = 0; a < s->p; a++)
-            for (size_t b = 0; b < s->p; b++)
-                s->G[a * s->p + b] += x[a] * x[b];
+        place[frame.row[i]] = i + 1;
+        count++;
+        total[m] += missed;
+        square[m] += missed * missed;
+        for (size_t a = 0; a < p; a++)
+            for (size_t b = 0; b < p; b++)
+                G[a * p + b] += frame.x[i * p + a] * frame.x[i * p + b];
     }
-}
-
-static void add_cells(const ur_outcome *model, const ur_frame *frame, const size_t *place,
-                      moments *s)
-{
-    size_t p = s->p, m = s->m;
     for (size_t i = 0; i < model->corrupted; i++) {
         size_t row = place[(size_t)model->E_row[i]], j = (size_t)model->E_column[i];
         if (row == 0)
             continue;
-        const double *x = frame->x + (row - 1) * p;
         for (size_t l = 0; l < p; l++) {
-            s->sums[j * p + l] += x[l];
-            s->sums[m * p + l] += x[l];
+            sums[j * p + l] += frame.x[(row - 1) * p + l];
+            sums[m * p + l] += frame.x[(row - 1) * p + l];
         }
-        s->total[j]++;
-        s->square[j]++;
+        total[j]++;
+        square[j]++;
     }
-}
-
-/* over columns, and the rows' counts (*where = m) */
-static unrelu_status largest_deviate(moments *s, double *worst, size_t *where, unrelu_error *err)
-{
-    double n = (double)s->n;
-    size_t p = s->p, w = s->m + 1;
-    int positive = 0;
     for (size_t j = 0; j < w; j++)
         for (size_t l = 0; l < p; l++)
-            s->solved[l * w + j] = s->sums[j * p + l];
-    UR_TRY(ur_solve_positive(p, w, s->G, s->solved, &positive, err));
+            solved[l * w + j] = sums[j * p + l];
+    UR_TRY(ur_solve_positive(p, w, G, solved, &positive, err));
+    double n = (double)count;
     for (size_t j = 0; j < w && positive; j++) {
-        double mean = s->total[j] / n, spread = s->square[j] / n - mean * mean, explained = 0;
-        if (s->total[j] < FEWEST || (j < s->m && n - s->total[j] < FEWEST) || !(spread > 0))
+        double mean = total[j] / n, spread = square[j] / n - mean * mean, explained = 0;
+        if (total[j] < FEWEST || (j < m && n - total[j] < FEWEST) || !(spread > 0))
             continue;
         for (size_t l = 0; l < p; l++)
-            explained += s->sums[j * p + l] * s->solved[l * w + j] / n;
-        double R2 = fmin(fmax(0, explained - mean * mean) / spread, 1);
-        double z = deviate(R2, p - 1, s->n);
+            explained += sums[j * p + l] * solved[l * w + j] / n;
+        double z = deviate(fmin(fmax(0, explained - mean * mean) / spread, 1), p - 1, count);
         if (z > *worst) {
             *worst = z;
             *where = j;
         }
     }
     return UNRELU_OK;
-}
-
-static unrelu_status test_inputs(const ur_data *data, const ur_outcome *model,
-                                 const ur_audit *audit, double *worst, size_t *where,
-                                 unrelu_error *err)
-{
-    UR_ARENA(arena);
-    size_t *place = ur_take(&arena, data->n, sizeof *place);
-    ur_frame frame;
-    moments s;
-    UR_TRY(ur_arena_status(&arena, err));
-    UR_TRY(ur_frame_make(data, MOST_ROWS, (ur_terms){1, 0}, 1, &arena, &frame, err));
-    UR_TRY(moments_open(&arena, data->m, frame.p, &s, err));
-    add_rows(&frame, audit, place, &s);
-    add_cells(model, &frame, place, &s);
-    return largest_deviate(&s, worst, where, err);
 }
 
 unrelu_status ur_structure_test(const ur_problem *given, const ur_outcome *out,

@@ -46,35 +46,13 @@ static const schedule schedules[SCHEDULES] = {
 
 /* ---- the rule ---- */
 
-static unrelu_status judge_columns(const ur_consensus *c, ur_subspace *s, unrelu_error *err)
-{
-    UR_ARENA(arena);
-    size_t *met = ur_take(&arena, c->m, sizeof *met), decided = 0;
-    UR_TRY(ur_arena_status(&arena, err));
-    for (size_t i = 0; i < c->rows; i++) {
-        if (c->met[i] == 0 || c->idle[i])
-            continue;
-        decided++;
-        for (size_t j = 0; j < c->m; j++)
-            met[j] += c->clean[i * c->m + j];
-    }
-    s->worst = 1;
-    for (size_t j = 0; j < c->m && decided > 0; j++) {
-        double share = (double)met[j] / (double)decided;
-        if (share < s->worst) {
-            s->worst = share;
-            s->worst_column = j;
-        }
-    }
-    return UNRELU_OK;
-}
-
 unrelu_status ur_subspace_judge(const ur_consensus *c, ur_subspace *s, unrelu_error *err)
 {
     size_t most = ur_consensus_most(c->width, c->r), least = ur_consensus_least(c->width, c->r);
     size_t judged = 0, strong = 0, undecided = 0;
     UR_ARENA(arena);
     double *met = ur_take(&arena, c->rows, sizeof *met);
+    size_t *in_column = ur_take(&arena, c->m, sizeof *in_column);
     UR_TRY(ur_arena_status(&arena, err));
     for (size_t i = 0; i < c->rows; i++) {
         if (c->idle[i])
@@ -82,13 +60,23 @@ unrelu_status ur_subspace_judge(const ur_consensus *c, ur_subspace *s, unrelu_er
         met[judged++] = (double)c->met[i];
         strong += c->met[i] >= most;
         undecided += c->met[i] == 0;
+        for (size_t j = 0; j < c->m && c->met[i] > 0; j++)
+            in_column[j] += c->clean[i * c->m + j];
     }
     s->judged = judged;
     s->most = judged ? (double)strong / (double)judged : 0;
     s->undecided = judged ? (double)undecided / (double)judged : 1;
     s->wrong = 1 - ur_median(judged, met) / (double)(c->width > 0 ? c->width : 1);
     s->expected = UNDECIDED + 2 * ur_binomial_below(c->width, 1 - s->wrong, least - 1);
-    return judge_columns(c, s, err);
+    s->worst = 1;
+    for (size_t j = 0; j < c->m && judged > undecided; j++) {
+        double share = (double)in_column[j] / (double)(judged - undecided);
+        if (share < s->worst) {
+            s->worst = share;
+            s->worst_column = j;
+        }
+    }
+    return UNRELU_OK;
 }
 
 int ur_subspace_accepted(const ur_subspace *s)
@@ -113,39 +101,6 @@ typedef struct {
     size_t stalled;      /* and ranks since that fell by a third */
 } search;
 
-static unrelu_status open_search(const ur_sparse_cells *cells, size_t rows, size_t r_most,
-                                 ur_arena *arena, ur_subspace *best, search *q, unrelu_error *err)
-{
-    size_t n = rows < cells->n ? rows : cells->n, m = cells->m;
-    size_t checks = CHECK < cells->n ? CHECK : cells->n;
-    UR_ARENA(own);
-    double *random = ur_take(&own, n, sizeof *random);
-    *q = (search){.cells = cells,
-                  .n = n,
-                  .m = m,
-                  .best = best,
-                  .left = INFINITY,
-                  .checks = checks,
-                  .M = ur_take(arena, n, m * sizeof *q->M),
-                  .check = ur_take(arena, checks, sizeof *q->check),
-                  .B = ur_take(arena, m, r_most * sizeof *q->B)};
-    UR_TRY(ur_arena_status(&own, err));
-    UR_TRY(ur_arena_status(arena, err));
-    ur_random_uniforms(cells->seed, UR_STREAM_SPARSE_ROWS, 0, n, random);
-    double step = (double)cells->n / (double)n;
-    for (size_t i = 0; i < n; i++) {
-        size_t row = n == cells->n ? i : (size_t)(((double)i + random[i]) * step);
-        row = row < cells->n ? row : cells->n - 1; /* rounding */
-        for (size_t j = 0; j < m; j++)
-            q->M[i * m + j] = cells->a[row * m + j] * cells->per_unit[j];
-    }
-    for (size_t i = 0; i < checks; i++) {
-        size_t at = checks == CHECK ? i * SPREAD % CHECK : i;
-        q->check[i] = (size_t)(((double)at + 0.5) * (double)cells->n / (double)checks);
-    }
-    return ur_altproj_new(n, m, q->M, r_most, cells->seed, cells->exec, arena, &q->p, err);
-}
-
 /* consensus and the rule; columns are repaired where the first consensus calls for it */
 static unrelu_status judge_space(search *q, size_t r, ur_subspace *s, unrelu_error *err)
 {
@@ -165,24 +120,8 @@ static unrelu_status judge_space(search *q, size_t r, ur_subspace *s, unrelu_err
     return ur_subspace_judge(&c, s, err);
 }
 
-/* the polished space of rank r becomes the best where fewer rows stay undecided */
-static unrelu_status test(search *q, size_t r, unrelu_error *err)
-{
-    ur_subspace s = {.r = r, .B = q->best->B};
-    UR_TRY(judge_space(q, r, &s, err));
-    int passed = ur_subspace_accepted(&s);
-    if (q->best->r == 0 || passed > q->passed ||
-        (passed == q->passed && s.undecided < BETTER * q->best->undecided)) {
-        *q->best = s;
-        memcpy(q->best->B, q->B, q->m * r * sizeof *q->B);
-        q->passed = passed;
-        q->settled = passed && s.undecided <= s.expected;
-        q->since = 0;
-    }
-    return UNRELU_OK;
-}
-
-/* one schedule of alternating projections at rank r; *hopeless: most cells are not met */
+/* One schedule of alternating projections at rank r; *hopeless: most cells are not met. The space,
+ * polished, becomes the best where fewer rows stay undecided. */
 static unrelu_status attempt(search *q, size_t r, const schedule *c, int *hopeless,
                              unrelu_error *err)
 {
@@ -194,11 +133,23 @@ static unrelu_status attempt(search *q, size_t r, const schedule *c, int *hopele
     const double *D = ur_altproj_basis(q->p, q->B);
     double cut = FIRST_CUT * c->start * pow(c->g, c->sweeps);
     UR_TRY(ur_polish(q->n, q->m, q->M, D, r, cut, tolerance, q->cells->exec, q->B, &miss, err));
-    if (miss <= tolerance)
-        return test(q, r, err);
-    if (miss < FALLS * q->left) {
-        q->left = miss;
-        q->stalled = 0;
+    if (miss > tolerance) {
+        if (miss < FALLS * q->left) {
+            q->left = miss;
+            q->stalled = 0;
+        }
+        return UNRELU_OK;
+    }
+    ur_subspace s = {.r = r, .B = q->best->B};
+    UR_TRY(judge_space(q, r, &s, err));
+    int passed = ur_subspace_accepted(&s);
+    if (q->best->r == 0 || passed > q->passed ||
+        (passed == q->passed && s.undecided < BETTER * q->best->undecided)) {
+        *q->best = s;
+        memcpy(q->best->B, q->B, q->m * r * sizeof *q->B);
+        q->passed = passed;
+        q->settled = passed && s.undecided <= s.expected;
+        q->since = 0;
     }
     return UNRELU_OK;
 }
@@ -224,26 +175,44 @@ static unrelu_status scan(search *q, size_t from, size_t to, size_t first, size_
     return UNRELU_OK;
 }
 
-static size_t largest_rank(size_t n, size_t m, size_t r_most)
-{
-    size_t most = m > 6 ? (m / 2 < m - 4 ? m / 2 : m - 4) : m > 4 ? m - 4 : 1;
-    most = most < r_most ? most : r_most;
-    return most + 1 < n ? most : n > 2 ? n - 2 : 1;
-}
-
 unrelu_status ur_subspace_find(const ur_sparse_cells *cells, size_t k, int constant, size_t n_most,
                                size_t r_most, int thorough, ur_arena *arena, ur_subspace *s,
                                int *found, unrelu_error *err)
 {
     UR_ARENA(own);
-    search q;
-    size_t most = largest_rank(n_most < cells->n ? n_most : cells->n, cells->m, r_most);
+    size_t n = n_most < cells->n ? n_most : cells->n, m = cells->m;
+    size_t most = m > 6 ? (m / 2 < m - 4 ? m / 2 : m - 4) : m > 4 ? m - 4 : 1;
+    most = most < r_most ? most : r_most;
+    most = most + 1 < n ? most : n > 2 ? n - 2 : 1;
     size_t top = k ? k + (constant ? 1 : 0) : most;
     top = top < most ? top : most;
     *found = 0;
-    *s = (ur_subspace){.B = ur_take(arena, cells->m, most * sizeof *s->B)};
+    *s = (ur_subspace){.B = ur_take(arena, m, most * sizeof *s->B)};
+    size_t checks = CHECK < cells->n ? CHECK : cells->n;
+    double *random = ur_take(&own, n, sizeof *random), step = (double)cells->n / (double)n;
+    search q = {.cells = cells,
+                .n = n,
+                .m = m,
+                .best = s,
+                .left = INFINITY,
+                .checks = checks,
+                .M = ur_take(&own, n, m * sizeof *q.M),
+                .check = ur_take(&own, checks, sizeof *q.check),
+                .B = ur_take(&own, m, most * sizeof *q.B)};
     UR_TRY(ur_arena_status(arena, err));
-    UR_TRY(open_search(cells, n_most, most, &own, s, &q, err));
+    UR_TRY(ur_arena_status(&own, err));
+    ur_random_uniforms(cells->seed, UR_STREAM_SPARSE_ROWS, 0, n, random);
+    for (size_t i = 0; i < n; i++) {
+        size_t row = n == cells->n ? i : (size_t)(((double)i + random[i]) * step);
+        row = row < cells->n ? row : cells->n - 1; /* rounding */
+        for (size_t j = 0; j < m; j++)
+            q.M[i * m + j] = cells->a[row * m + j] * cells->per_unit[j];
+    }
+    for (size_t i = 0; i < checks; i++) {
+        size_t at = checks == CHECK ? i * SPREAD % CHECK : i;
+        q.check[i] = (size_t)(((double)at + 0.5) * (double)cells->n / (double)checks);
+    }
+    UR_TRY(ur_altproj_new(n, m, q.M, most, cells->seed, cells->exec, &own, &q.p, err));
     UR_TRY(scan(&q, 1, top, 0, 1, 1, err));
     if (!q.passed && k > 0 && k <= top)
         UR_TRY(scan(&q, k, top, 1, SCHEDULES - 1, 0, err));
