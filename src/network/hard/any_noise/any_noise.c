@@ -22,15 +22,152 @@
 enum { MOST_ROWS = 20000, FEW_ROWS = 4000, MORE = 5 };
 static const double CHANCE = 16; /* four deviations squared: what an offset must gain */
 
-/* Where there are fewer labels than neurons only rows that were kept back can certify a fit. */
-static size_t rows_for(const ur_problem *given)
+static const double EPSILON = .1; /* at which the theorem is put into numbers */
+
+typedef struct {
+    const ur_problem *given;
+    ur_outcome *out;       /* whose arena holds the frame */
+    ur_arena *round;       /* of rows and best for one k */
+    ur_frame frame;        /* of at most 20000 rows */
+    ur_any_rows all, rows; /* of the frame, all of them and a few */
+    ur_any_best best;
+    size_t k, shown;    /* shown: k as it was counted */
+    double here, other; /* objectives on the frame: with e as asked for, and otherwise */
+    int offset;         /* e, which is not asked for, would gain more than chance */
+    int depends;        /* what is left, with e in any case, depends on x */
+} course;
+
+/* ---- what is told: standard errors never, as they need a law of the noise ---- */
+
+static const char *how_k(const course *q)
 {
-    size_t n = given->data.n, k = given->options.k, held = 2 * (given->data.d + k);
-    return k > given->data.m && n > 10 * held && MOST_ROWS > n - held ? n - held : MOST_ROWS;
+    ur_arena *arena = q->out->arena;
+    if (q->given->options.k > 0)
+        return "given";
+    const char *more = q->k > q->shown
+                           ? ur_take_text(arena, "; what %zu neuron%s leave depends on x", q->k - 1,
+                                          q->k == 2 ? "" : "s")
+                           : "";
+    return ur_take_text(arena,
+                        "%zu singular value%s of the labels' moments with x above those of 20 "
+                        "shuffles of the rows%s",
+                        q->shown, q->shown == 1 ? "" : "s", more);
 }
 
+static void report_exact(const ur_problem *given, ur_outcome *out)
+{
+    const ur_data *data = &given->data;
+    int constant = ur_terms_of(given->options.biases).constant;
+    double size = 0;
+    for (size_t j = 0; j < data->m; j++)
+        size = hypot(size, data->column_rms[j] * data->column_unit[j] * sqrt((double)data->n));
+    out->objective = out->certificate.residual * size;
+    out->objective_bound = 0;
+    out->guarantee = ur_take_text(
+        out->arena,
+        "the labels are met%s: there is no noise for Theorem 13 to bound; the residual over all "
+        "samples and the rules of uniqueness of docs/method-network.md",
+        constant ? " with the offset e" : "");
+    out->assumption =
+        constant ? "none on the noise: it is 0, or an offset" : "none on the noise: it is 0";
+    ur_outcome_note_merged(given, out);
+}
+
+static const char *promise(const course *q, const ur_any_measures *s)
+{
+    size_t n = q->given->data.n, m = q->given->data.m, p = q->frame.p, k = q->k;
+    double error = sqrt(s->sigma * EPSILON * sqrt((double)n * (double)m) * s->spectral);
+    if (!isfinite(s->kappa_u) || !isfinite(s->kappa_v))
+        return ur_take_text(q->out->arena,
+                            "none: Theorem 13 needs U and V of rank k = %zu, and %s is not", k,
+                            isfinite(s->kappa_v) ? "U" : "V");
+    return ur_take_text(
+        q->out->arena,
+        "Theorem 13 with its constants as 1: epsilon %.1g needs n = %.0e, 1e%.0f guesses, and "
+        "leaves |E|_F + %.2g; n = %zu is enough for epsilon %.2g, and it asks for epsilon < 1/k. "
+        "No theorem covers what was done: Gauss-Newton from %zu start%s",
+        EPSILON, ur_any_needed(EPSILON, p, k, s->kappa_u), ur_any_guesses(EPSILON, k, s->kappa_u),
+        error, n, ur_any_epsilon(n, p, k, s->kappa_u), q->best.starts,
+        q->best.starts == 1 ? "" : "s");
+}
+
+static const char *assumption(const course *q, const ur_any_measures *s)
+{
+    int constant = q->frame.terms.constant;
+    const char *bound = "";
+    if (s->bound > 0)
+        bound = ur_take_text(q->out->arena,
+                             "; objective %.5g times that of the best labels of rank %zu%s",
+                             s->objective / s->bound, q->k, constant ? " + e" : "");
+    return ur_take_text(
+        q->out->arena,
+        "what is left %s on x beyond 20 shuffles; excess kurtosis of inputs up to %.2g (normal: 0 "
+        "+- %.1g); kappa(U) %.3g, kappa(V) %.3g%s; with an intercept %.6g, without %.6g (%zu rows)",
+        q->depends ? "depends" : "does not depend", s->kurtosis,
+        sqrt(24 / (double)q->given->data.n), s->kappa_u, s->kappa_v, bound,
+        constant ? q->here : q->other, constant ? q->other : q->here, q->frame.n);
+}
+
+static void report_noisy(const course *q, const ur_any_measures *s)
+{
+    ur_outcome *out = q->out;
+    size_t k = q->k, m = q->given->data.m;
+    out->objective = s->objective;
+    out->objective_bound = s->bound;
+    out->noise = s->objective / sqrt((double)q->given->data.n * (double)m);
+    out->guarantee = promise(q, s);
+    out->assumption = assumption(q, s);
+    ur_outcome_note(
+        out, "no-se",
+        "no standard errors: they need the law of the noise (its variance, its "
+        "dependence over rows and labels), and none was assumed; noise is the root mean "
+        "square of what is left");
+    if (q->offset)
+        ur_outcome_note(out, "offset",
+                        "with an intercept the objective over %zu rows falls from %.6g to %.6g: "
+                        "the noise has a mean, which U f(V x) took up here, so that V is off; use "
+                        "`intercept`",
+                        q->frame.n, q->here, q->other);
+    if (q->depends)
+        ur_outcome_note(out, "dependent-rest",
+                        "what %zu neuron%s leave depends on the inputs, more than in 20 shuffles "
+                        "of its rows: there are more neurons or biases than were fitted, or the "
+                        "noise is not independent of the inputs",
+                        k, k == 1 ? "" : "s");
+    if (q->best.skipped)
+        ur_outcome_note(out, "moments-skipped",
+                        "%zu inputs, %zu label%s and k = %zu: moments gave no start, the others "
+                        "remain",
+                        q->frame.p, m, m == 1 ? "" : "s", k);
+    if (k > m)
+        ur_outcome_note(out, "joint-solver",
+                        "%zu label%s and %zu neurons: all neurons were solved for at once, and no "
+                        "theorem says that the answer is unique",
+                        m, m == 1 ? "" : "s", k);
+    if (q->best.starts > 2 && q->best.agree == 1)
+        ur_outcome_note(out, "few-starts-agree",
+                        "only one of %zu starts reached the best fit: it may not be the best there "
+                        "is; try a larger `budget`",
+                        q->best.starts);
+}
+
+static void report_failure(const course *q)
+{
+    ur_outcome *out = q->out;
+    out->closest = fmin(out->closest, sqrt(q->best.fit.rss / q->frame.size));
+    out->guarantee = "none: Theorem 13 is about noise";
+    out->assumption = "no noise: it does not hold";
+    out->failure = ur_take_text(
+        out->arena,
+        "the best of %zu starts leaves a residual of %.2g, and labels without noise need %.2g: "
+        "without `noise` none it would be the answer",
+        q->best.starts, out->closest, q->given->data.floor);
+}
+
+/* ---- the fit ---- */
+
 /* whether A - f(X V') U' - e depends on x */
-static unrelu_status test_rest(ur_any_course *q, const ur_newton_fit *fit, unrelu_error *err)
+static unrelu_status test_rest(course *q, const ur_newton_fit *fit, unrelu_error *err)
 {
     const ur_frame *frame = &q->frame;
     size_t n = frame->n, m = frame->m, k = fit->k, shown = 0;
@@ -50,7 +187,7 @@ static unrelu_status test_rest(ur_any_course *q, const ur_newton_fit *fit, unrel
 
 /* What the best would leave with e, or without. Whether e gains more than chance is asked at the V
  * of the best: noise lets V walk a long way for little. */
-static unrelu_status compare_offset(ur_any_course *q, unrelu_error *err)
+static unrelu_status compare_offset(course *q, unrelu_error *err)
 {
     const ur_frame *frame = &q->frame;
     ur_newton problem = ur_frame_problem(frame, q->given->options.activation, q->given->exec);
@@ -72,7 +209,7 @@ static unrelu_status compare_offset(ur_any_course *q, unrelu_error *err)
 /* ---- labels with noise ---- */
 
 /* the best of the frame, descended over all rows */
-static unrelu_status finish_noisy(ur_any_course *q, unrelu_error *err)
+static unrelu_status finish_noisy(course *q, unrelu_error *err)
 {
     const ur_problem *given = q->given;
     const ur_frame *frame = &q->frame;
@@ -92,94 +229,88 @@ static unrelu_status finish_noisy(ur_any_course *q, unrelu_error *err)
     if (out->certificate.met) {
         ur_arena_give(&arena, out->arena);
         UR_TRY(ur_certify_exact(given, &all, NULL, 0, 0, out, err));
-        ur_any_report_exact(given, out);
+        report_exact(given, out);
         return UNRELU_OK;
     }
     out->answer = UR_NOISY;
     UR_TRY(ur_any_measure(given, &out->weights, &all, &fit, &s, err));
-    ur_any_report_noisy(q, &s);
+    report_noisy(q, &s);
     return UNRELU_OK;
 }
 
-static int is_met(const ur_any_course *q)
+static int is_met(const course *q)
 {
     double least = q->given->data.floor;
     return q->best.fit.rss <= least * least * q->frame.size;
 }
 
 /* the best of the starts for q->k neurons, and how it is without or with e */
-static unrelu_status fit_k(ur_any_course *q, unrelu_error *err)
+static unrelu_status fit_k(course *q, unrelu_error *err)
 {
     const ur_problem *given = q->given;
     size_t few = 100 * (given->data.d + q->k);
-    ur_arena_end(&q->round);
-    UR_TRY(ur_any_rows_make(&given->data, &q->frame, few < FEW_ROWS ? FEW_ROWS : few, &q->round,
+    ur_arena_end(q->round);
+    UR_TRY(ur_any_rows_make(&given->data, &q->frame, few < FEW_ROWS ? FEW_ROWS : few, q->round,
                             &q->rows, err));
-    UR_TRY(ur_any_race(given, &q->frame, &q->rows, q->k, given->options.budget, &q->round, &q->best,
+    UR_TRY(ur_any_race(given, &q->frame, &q->rows, q->k, given->options.budget, q->round, &q->best,
                        err));
     return is_met(q) ? UNRELU_OK : compare_offset(q, err);
 }
 
-/* more neurons while what is left depends on x, where k is not given */
-static unrelu_status fit_all(ur_any_course *q, unrelu_error *err)
+static unrelu_status fit_noisy(course *q, unrelu_error *err)
 {
-    const ur_data *data = &q->given->data;
+    const ur_problem *given = q->given;
+    const ur_data *data = &given->data;
+    ur_outcome *out = q->out;
     size_t most = q->shown + MORE;
     most = most < data->n - data->d ? most : data->n - data->d;
     UR_TRY(fit_k(q, err));
-    while (q->given->options.k == 0 && !is_met(q) && q->depends && q->k < most) {
+    /* more neurons while what is left depends on x, where k is not given */
+    while (given->options.k == 0 && !is_met(q) && q->depends && q->k < most) {
         q->k++;
         UR_TRY(fit_k(q, err));
     }
-    q->out->how_k = ur_any_how_k(q);
-    q->out->starts = q->best.starts;
-    q->out->starts_agree = q->best.agree;
-    return UNRELU_OK;
-}
-
-static unrelu_status fit_noisy(ur_any_course *q, unrelu_error *err)
-{
-    UR_TRY(fit_all(q, err));
+    out->how_k = how_k(q);
+    out->starts = q->best.starts;
+    out->starts_agree = q->best.agree;
     if (is_met(q)) {
-        UR_TRY(ur_joint_finish(q->given, &q->frame, &q->best.fit, q->out, err));
+        UR_TRY(ur_joint_finish(given, &q->frame, &q->best.fit, out, err));
         q->k = q->best.fit.k;
     }
-    if (q->out->answer == UR_EXACT)
-        ur_any_report_exact(q->given, q->out);
-    else if (q->given->options.labels == UNRELU_LABELS_NOISELESS)
-        ur_any_report_failure(q);
-    if (q->out->answer == UR_EXACT || q->given->options.labels == UNRELU_LABELS_NOISELESS)
+    if (out->answer == UR_EXACT) {
+        report_exact(given, out);
         return UNRELU_OK;
+    }
+    if (given->options.labels == UNRELU_LABELS_NOISELESS) {
+        report_failure(q);
+        return UNRELU_OK;
+    }
     if (is_met(q)) /* on the rows of the frame, and not on all */
         UR_TRY(compare_offset(q, err));
     return finish_noisy(q, err);
 }
 
-static unrelu_status learn(ur_any_course *q, unrelu_error *err)
-{
-    const ur_problem *given = q->given;
-    ur_problem known = *given;
-    UR_TRY(ur_any_rows_make(&given->data, &q->frame, q->frame.n, &q->own, &q->all, err));
-    q->shown = given->options.k;
-    if (q->shown == 0)
-        UR_TRY(ur_any_count(&q->all, given->options.seed, &q->shown, err));
-    q->k = known.options.k = q->shown;
-    /* the exact branch, where the labels have a rank that k neurons can have */
-    if (given->options.labels != UNRELU_LABELS_NOISY)
-        UR_TRY(ur_exact(&known, q->frame.terms, q->out, err));
-    if (q->out->answer == UR_NONE)
-        return fit_noisy(q, err);
-    ur_any_report_exact(given, q->out);
-    return UNRELU_OK;
-}
-
 unrelu_status ur_any_noise(const ur_problem *given, ur_outcome *out, unrelu_error *err)
 {
-    ur_any_course q = {.given = given, .out = out};
-    UR_TRY(ur_frame_make(&given->data, rows_for(given), ur_terms_of(given->options.biases), 0,
-                         out->arena, &q.frame, err));
-    unrelu_status status = learn(&q, err);
-    ur_arena_end(&q.round);
-    ur_arena_end(&q.own);
-    return status;
+    UR_ARENA(own);
+    UR_ARENA(round);
+    course q = {.given = given, .out = out, .round = &round};
+    ur_problem known = *given;
+    size_t n = given->data.n, k = given->options.k, held = 2 * (given->data.d + k);
+    /* where there are fewer labels than neurons only rows that were kept back can certify a fit */
+    int keeps = k > given->data.m && n > 10 * held && MOST_ROWS > n - held;
+    UR_TRY(ur_frame_make(&given->data, keeps ? n - held : MOST_ROWS,
+                         ur_terms_of(given->options.biases), 0, out->arena, &q.frame, err));
+    UR_TRY(ur_any_rows_make(&given->data, &q.frame, q.frame.n, &own, &q.all, err));
+    q.shown = k;
+    if (k == 0)
+        UR_TRY(ur_any_count(&q.all, given->options.seed, &q.shown, err));
+    q.k = known.options.k = q.shown;
+    /* the exact branch, where the labels have a rank that k neurons can have */
+    if (given->options.labels != UNRELU_LABELS_NOISY)
+        UR_TRY(ur_exact(&known, q.frame.terms, out, err));
+    if (out->answer == UR_NONE)
+        return fit_noisy(&q, err);
+    report_exact(given, out);
+    return UNRELU_OK;
 }

@@ -2,13 +2,11 @@
 /* The stations of --method any-noise, A = f(X V') U' + E with E independent of X (rows are
  * samples; the paper's matrices are transposed):
  *   rows        some rows of a frame, heavy tails of their labels cut
- *   spaces      the singular spaces of A'X / n
  *   count       how many neurons the labels show
  *   choose      which of many half-spaces, or which signs, explain the labels best
- *   halfspaces  step 3c of Algorithm 8 in closed form
+ *   halfspaces  the singular spaces of A'X / n; step 3c of Algorithm 8 in closed form
  *   race        starts, Gauss-Newton from each, the best of them
- *   promise     the objective, its lower bound, and what Theorem 13 says
- *   report      all of it in words */
+ *   promise     the objective, its lower bound, and what Theorem 13 says */
 #ifndef UR_ANY_NOISE_H
 #define UR_ANY_NOISE_H
 
@@ -32,16 +30,6 @@ typedef struct {
 /* at most so many, evenly spread */
 unrelu_status ur_any_rows_make(const ur_data *data, const ur_frame *frame, size_t most,
                                ur_arena *arena, ur_any_rows *out, unrelu_error *err);
-
-/* --- spaces.c --- */
-/* A'X / n, A centred, = P diag(s) Q': r = min(m, p) */
-typedef struct {
-    size_t r;
-    double *P, *s, *Q; /* (m, r), r, (r, p) */
-} ur_any_spaces;
-
-unrelu_status ur_any_spaces_make(size_t n, size_t p, size_t m, const double *x, const double *a,
-                                 ur_arena *arena, ur_any_spaces *out, unrelu_error *err);
 /* out (n, m): a about its column means */
 void ur_any_centre(size_t n, size_t m, const double *a, double *out);
 
@@ -71,6 +59,14 @@ unrelu_status ur_any_explained(const ur_any_features *features, size_t k, const 
 void ur_any_choose(ur_any_features *features, size_t k, size_t *which);
 
 /* --- halfspaces.c --- */
+/* A'X / n, A centred, = P diag(s) Q': r = min(m, p) */
+typedef struct {
+    size_t r;
+    double *P, *s, *Q; /* (m, r), r, (r, p) */
+} ur_any_spaces;
+
+unrelu_status ur_any_spaces_make(size_t n, size_t p, size_t m, const double *x, const double *a,
+                                 ur_arena *arena, ur_any_spaces *out, unrelu_error *err);
 /* w (p) = mean of (2 Phi((row a - shift) / eta) - 1) x about the means, to unit length: the
  * expectation over the dither g of argmax_{|w| <= 1} sum sign(row a - shift + eta g) w x */
 void ur_any_halfspace(size_t n, size_t p, size_t m, const double *x, const double *a,
@@ -120,27 +116,6 @@ double ur_any_needed(double epsilon, size_t d, size_t k, double kappa);
 double ur_any_guesses(double epsilon, size_t k, double kappa); /* decimal logarithm */
 
 /* --- any_noise.c --- */
-typedef struct {
-    const ur_problem *given;
-    ur_outcome *out;       /* whose arena holds the frame */
-    ur_arena own;          /* of all its rows */
-    ur_arena round;        /* of rows and best for one k */
-    ur_frame frame;        /* of at most 20000 rows */
-    ur_any_rows all, rows; /* of the frame, all of them and a few */
-    ur_any_best best;
-    size_t k, shown;    /* shown: k as it was counted */
-    double here, other; /* objectives on the frame: with e as asked for, and otherwise */
-    int offset;         /* e, which is not asked for, would gain more than chance */
-    int depends;        /* what is left, with e in any case, depends on x */
-} ur_any_course;
-
 unrelu_status ur_any_noise(const ur_problem *given, ur_outcome *out, unrelu_error *err);
-
-/* --- any_noise_report.c --- */
-const char *ur_any_how_k(const ur_any_course *course);
-void ur_any_report_exact(const ur_problem *given, ur_outcome *out);
-void ur_any_report_noisy(const ur_any_course *course, const ur_any_measures *measures);
-/* labels without noise were asked for: the failure */
-void ur_any_report_failure(const ur_any_course *course);
 
 #endif

@@ -15,24 +15,6 @@ enum { ROWS = 512 }; /* whose features are held at a time */
  * explains. */
 static const double DEPENDENT = 1e-8;
 
-static void features(size_t rows, size_t p, size_t c, const double *x, const double *W, double *F)
-{
-    ur_gemm(UR_PLAIN, UR_TURNED, rows, c, p, 1, x, p, W, p, 0, F, c);
-    for (size_t i = 0; i < rows * c; i++)
-        F[i] = F[i] > 0 ? F[i] : 0;
-}
-
-/* G and C of deviations from the means */
-static void take_means_off(size_t n, ur_any_features *f, const double *sum_f, const double *sum_a)
-{
-    for (size_t i = 0; i < f->c; i++) {
-        for (size_t j = 0; j < f->c; j++)
-            f->G[i * f->c + j] -= sum_f[i] * sum_f[j] / (double)n;
-        for (size_t j = 0; j < f->m; j++)
-            f->C[i * f->m + j] -= sum_f[i] * sum_a[j] / (double)n;
-    }
-}
-
 unrelu_status ur_any_features_make(size_t n, size_t p, size_t m, const double *x, const double *a,
                                    size_t c, const double *W, int constant, ur_arena *arena,
                                    ur_any_features *out, unrelu_error *err)
@@ -48,7 +30,9 @@ unrelu_status ur_any_features_make(size_t n, size_t p, size_t m, const double *x
     UR_TRY(ur_arena_status(arena, err));
     for (size_t first = 0; first < n; first += ROWS) {
         size_t rows = n - first < ROWS ? n - first : ROWS;
-        features(rows, p, c, x + first * p, W, F);
+        ur_gemm(UR_PLAIN, UR_TURNED, rows, c, p, 1, x + first * p, p, W, p, 0, F, c);
+        for (size_t i = 0; i < rows * c; i++)
+            F[i] = F[i] > 0 ? F[i] : 0;
         ur_syrk(UR_LOWER, UR_TURNED, c, rows, 1, F, c, 1, out->G, c);
         ur_gemm(UR_TURNED, UR_PLAIN, c, m, rows, 1, F, c, a + first * m, m, 1, out->C, m);
         for (size_t i = 0; i < rows; i++) {
@@ -59,8 +43,12 @@ unrelu_status ur_any_features_make(size_t n, size_t p, size_t m, const double *x
     for (size_t i = 0; i < c; i++)
         for (size_t j = 0; j < i; j++)
             out->G[j * c + i] = out->G[i * c + j];
-    if (constant)
-        take_means_off(n, out, sum_f, sum_a);
+    for (size_t i = 0; i < c && constant; i++) { /* deviations from the means */
+        for (size_t j = 0; j < c; j++)
+            out->G[i * c + j] -= sum_f[i] * sum_f[j] / (double)n;
+        for (size_t j = 0; j < m; j++)
+            out->C[i * m + j] -= sum_f[i] * sum_a[j] / (double)n;
+    }
     return UNRELU_OK;
 }
 

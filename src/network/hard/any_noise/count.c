@@ -26,69 +26,6 @@ enum {
 static const double DEVIATIONS = 4;   /* of the shuffles: 1 in 30000 by chance, if normal */
 static const double ROUNDING = 1e-14; /* of squares: singular values beyond 1e-7 are not seen */
 
-typedef struct {
-    size_t n, m, q;
-    double *phi;      /* (n, q): features */
-    double *a;        /* (n, m): labels about their means */
-    double *shuffled; /* (n, m) */
-    size_t *order;    /* n */
-    double *uniform;  /* n */
-    double *M;        /* m x q */
-    double *G;        /* (1 + SHUFFLES, m, m): M M' of the data, then of the shuffles */
-} work;
-
-/* x, then x_a x_b, all of unit variance for normal x */
-static void set_features(const ur_any_rows *rows, int products, work *w)
-{
-    size_t p = rows->p;
-    for (size_t i = 0; i < w->n; i++) {
-        const double *x = rows->x + i * p;
-        double *out = w->phi + i * w->q;
-        memcpy(out, x, p * sizeof *out);
-        out += p;
-        for (size_t a = 0; a < p && products; a++)
-            for (size_t b = 0; b <= a; b++)
-                *out++ = a == b ? x[a] * x[a] * M_SQRT1_2 : x[a] * x[b];
-    }
-}
-
-static unrelu_status open_work(const ur_any_rows *rows, const double *a, int products,
-                               ur_arena *arena, work *w, unrelu_error *err)
-{
-    size_t p = rows->p, m = rows->m, q = p + (products ? p * (p + 1) / 2 : 0);
-    size_t most = MOST_CELLS / q > LEAST_ROWS ? MOST_CELLS / q : LEAST_ROWS;
-    size_t n = rows->n < most ? rows->n : most;
-    *w = (work){.n = n,
-                .m = m,
-                .q = q,
-                .phi = ur_take(arena, n, q * sizeof *w->phi),
-                .a = ur_take(arena, n, m * sizeof *w->a),
-                .shuffled = ur_take(arena, n, m * sizeof *w->shuffled),
-                .order = ur_take(arena, n, sizeof *w->order),
-                .uniform = ur_take(arena, n, sizeof *w->uniform),
-                .M = ur_take(arena, m, q * sizeof *w->M),
-                .G = ur_take(arena, (1 + SHUFFLES) * m, m * sizeof *w->G)};
-    UR_TRY(ur_arena_status(arena, err));
-    set_features(rows, products, w);
-    ur_any_centre(n, m, a, w->a);
-    return UNRELU_OK;
-}
-
-static void shuffle(uint64_t seed, size_t number, work *w)
-{
-    size_t n = w->n, m = w->m;
-    ur_random_uniforms(seed, UR_STREAM_ANY_SHUFFLE, (uint64_t)number * n, n, w->uniform);
-    ur_shuffle(n, w->uniform, w->order);
-    for (size_t i = 0; i < n; i++)
-        memcpy(w->shuffled + i * m, w->a + w->order[i] * m, m * sizeof *w->a);
-}
-
-static void moments(work *w, const double *a, double *G)
-{
-    ur_multiply_tn(w->n, w->m, w->q, a, w->phi, w->M);
-    ur_gram(w->m, w->q, w->M, G);
-}
-
 /* G <- (I - u u') G (I - u u') */
 static void project_out(size_t m, const double *u, double *G)
 {
@@ -104,14 +41,14 @@ static void project_out(size_t m, const double *u, double *G)
     }
 }
 
-/* whether the root of `value` is above those of the shuffles */
-static unrelu_status test_value(const work *w, double value, double *values, int *clear,
+/* Whether the root of `value` is above those of the shuffles, whose M M' are G (SHUFFLES, m, m). */
+static unrelu_status test_value(size_t m, const double *G, double value, double *values, int *clear,
                                 unrelu_error *err)
 {
     double sum = 0, squares = 0, most = 0, root = sqrt(fmax(0, value));
-    for (size_t t = 1; t <= SHUFFLES; t++) {
-        UR_TRY(ur_eigen_symmetric(w->m, w->G + t * w->m * w->m, values, NULL, err));
-        double top = sqrt(fmax(0, values[w->m - 1]));
+    for (size_t t = 0; t < SHUFFLES; t++) {
+        UR_TRY(ur_eigen_symmetric(m, G + t * m * m, values, NULL, err));
+        double top = sqrt(fmax(0, values[m - 1]));
         sum += top;
         squares += top * top;
         most = fmax(most, top);
@@ -121,43 +58,70 @@ static unrelu_status test_value(const work *w, double value, double *values, int
     return UNRELU_OK;
 }
 
-static unrelu_status test_all(work *w, size_t *k, unrelu_error *err)
+/* how many eigenvalues of G stand out; `shuffled` is spoiled */
+static unrelu_status test_all(size_t m, const double *G, double *shuffled, size_t *k,
+                              unrelu_error *err)
 {
     UR_ARENA(arena);
-    size_t m = w->m;
     double *values = ur_take(&arena, m, sizeof *values);
     double *vectors = ur_take(&arena, m, m * sizeof *vectors);
     double *scratch = ur_take(&arena, m, sizeof *scratch), *u = ur_take(&arena, m, sizeof *u);
     int clear = 1;
     UR_TRY(ur_arena_status(&arena, err));
-    UR_TRY(ur_eigen_symmetric(m, w->G, values, vectors, err));
+    UR_TRY(ur_eigen_symmetric(m, G, values, vectors, err));
     while (clear && *k < m) {
         size_t at = m - 1 - *k;
         if (!(values[at] > ROUNDING * values[m - 1]))
             break;
-        UR_TRY(test_value(w, values[at], scratch, &clear, err));
+        UR_TRY(test_value(m, shuffled, values[at], scratch, &clear, err));
         for (size_t j = 0; j < m; j++)
             u[j] = vectors[j * m + at];
-        for (size_t t = 1; t <= SHUFFLES && clear; t++)
-            project_out(m, u, w->G + t * m * m);
+        for (size_t t = 0; t < SHUFFLES && clear; t++)
+            project_out(m, u, shuffled + t * m * m);
         *k += clear != 0;
     }
     return UNRELU_OK;
 }
 
-unrelu_status ur_any_shown(const ur_any_rows *rows, const double *a, int cut, uint64_t seed,
+unrelu_status ur_any_shown(const ur_any_rows *rows, const double *labels, int cut, uint64_t seed,
                            size_t *k, unrelu_error *err)
 {
     UR_ARENA(arena);
-    work w;
+    size_t p = rows->p, m = rows->m;
+    int products = !cut && p <= PRODUCTS_P;
+    size_t q = p + (products ? p * (p + 1) / 2 : 0);
+    size_t most = MOST_CELLS / q > LEAST_ROWS ? MOST_CELLS / q : LEAST_ROWS;
+    size_t n = rows->n < most ? rows->n : most;
+    double *phi = ur_take(&arena, n, q * sizeof *phi);              /* features */
+    double *a = ur_take(&arena, n, m * sizeof *a);                  /* labels, centred */
+    double *shuffled = ur_take(&arena, n, m * sizeof *shuffled);    /* of them */
+    double *M = ur_take(&arena, m, q * sizeof *M);                  /* moments */
+    double *G = ur_take(&arena, (1 + SHUFFLES) * m, m * sizeof *G); /* M M', each shuffle's */
+    double *uniform = ur_take(&arena, n, sizeof *uniform);
+    size_t *order = ur_take(&arena, n, sizeof *order);
     *k = 0;
-    UR_TRY(open_work(rows, a, !cut && rows->p <= PRODUCTS_P, &arena, &w, err));
-    moments(&w, w.a, w.G);
-    for (size_t t = 0; t < SHUFFLES; t++) {
-        shuffle(seed, t, &w);
-        moments(&w, w.shuffled, w.G + (t + 1) * w.m * w.m);
+    UR_TRY(ur_arena_status(&arena, err));
+    for (size_t i = 0; i < n; i++) { /* x, then x_a x_b, all of unit variance for normal x */
+        const double *x = rows->x + i * p;
+        double *out = phi + i * q;
+        memcpy(out, x, p * sizeof *out);
+        out += p;
+        for (size_t b = 0; b < p && products; b++)
+            for (size_t c = 0; c <= b; c++)
+                *out++ = b == c ? x[b] * x[b] * M_SQRT1_2 : x[b] * x[c];
     }
-    return test_all(&w, k, err);
+    ur_any_centre(n, m, labels, a);
+    ur_multiply_tn(n, m, q, a, phi, M);
+    ur_gram(m, q, M, G);
+    for (size_t t = 0; t < SHUFFLES; t++) {
+        ur_random_uniforms(seed, UR_STREAM_ANY_SHUFFLE, (uint64_t)t * n, n, uniform);
+        ur_shuffle(n, uniform, order);
+        for (size_t i = 0; i < n; i++)
+            memcpy(shuffled + i * m, a + order[i] * m, m * sizeof *a);
+        ur_multiply_tn(n, m, q, shuffled, phi, M);
+        ur_gram(m, q, M, G + (t + 1) * m * m);
+    }
+    return test_all(m, G, G + m * m, k, err);
 }
 
 unrelu_status ur_any_count(const ur_any_rows *rows, uint64_t seed, size_t *k, unrelu_error *err)

@@ -20,6 +20,27 @@
 enum { DIRECTIONS = 96 };
 static const double dither[] = {.1, .3, 1}; /* of the root mean square of row a, in turn */
 
+/* For white normal x and E independent of it, whatever its mean, E[A'X / n] = U diag(P(on)) V
+ * (U V / 2 without biases): its singular spaces are those of U and V. n m p operations. */
+unrelu_status ur_any_spaces_make(size_t n, size_t p, size_t m, const double *x, const double *a,
+                                 ur_arena *arena, ur_any_spaces *s, unrelu_error *err)
+{
+    UR_ARENA(own);
+    size_t r = m < p ? m : p;
+    double *centred = ur_take(&own, n, m * sizeof *centred), *M = ur_take(&own, m, p * sizeof *M);
+    *s = (ur_any_spaces){.r = r,
+                         .P = ur_take(arena, m, r * sizeof *s->P),
+                         .s = ur_take(arena, r, sizeof *s->s),
+                         .Q = ur_take(arena, r, p * sizeof *s->Q)};
+    UR_TRY(ur_arena_status(&own, err));
+    UR_TRY(ur_arena_status(arena, err));
+    ur_any_centre(n, m, a, centred);
+    ur_multiply_tn(n, m, p, centred, x, M);
+    for (size_t i = 0; i < m * p; i++)
+        M[i] /= (double)n;
+    return ur_svd(m, p, M, s->P, s->s, s->Q, err);
+}
+
 void ur_any_halfspace(size_t n, size_t p, size_t m, const double *x, const double *a,
                       const double *row, double shift, double eta, double *w)
 {

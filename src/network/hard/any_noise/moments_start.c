@@ -38,25 +38,22 @@ static unrelu_status try_signs(const ur_any_rows *rows, size_t k, double *V, unr
     return UNRELU_OK;
 }
 
-/* rows in white coordinates, and in the data's own with c where hidden biases are fitted */
-static unrelu_status start_white(const ur_start *start, const ur_any_rows *rows,
-                                 ur_moments_kind kind, double *V, unrelu_error *err)
-{
-    UR_TRY(ur_start_moments(start, kind, V, NULL, err));
-    return start->k <= TRY_ALL ? try_signs(rows, start->k, V, err)
-                               : ur_start_signs(start, UNRELU_SIGNS_REGRESSION, V, err);
-}
-
-static unrelu_status start_biased(const ur_start *start, const ur_frame *frame,
-                                  ur_moments_kind kind, double *V, unrelu_error *err)
+/* rows in white coordinates; hidden biases are found in the data's own, with c */
+static unrelu_status find(const ur_start *start, const ur_any_rows *rows, ur_moments_kind kind,
+                          double *V, unrelu_error *err)
 {
     UR_ARENA(arena);
     size_t weak = 0, k = start->k;
-    double *raw = ur_take(&arena, k, frame->d * sizeof *raw), *c = ur_take(&arena, k, sizeof *c);
+    if (!start->hidden) {
+        UR_TRY(ur_start_moments(start, kind, V, NULL, err));
+        return k <= TRY_ALL ? try_signs(rows, k, V, err)
+                            : ur_start_signs(start, UNRELU_SIGNS_REGRESSION, V, err);
+    }
+    double *raw = ur_take(&arena, k, rows->d * sizeof *raw), *c = ur_take(&arena, k, sizeof *c);
     UR_TRY(ur_arena_status(&arena, err));
     UR_TRY(ur_start_moments(start, kind, raw, NULL, err));
     UR_TRY(ur_start_biases(start, raw, c, &weak, err));
-    return ur_frame_enter(frame, start->f, k, raw, c, V, err);
+    return ur_frame_enter(rows->frame, start->f, k, raw, c, V, err);
 }
 
 unrelu_status ur_any_moments(const ur_problem *given, const ur_any_rows *rows, size_t k,
@@ -73,8 +70,7 @@ unrelu_status ur_any_moments(const ur_problem *given, const ur_any_rows *rows, s
                       .constant = frame->terms.constant,
                       .seed = given->options.seed,
                       .exec = given->exec};
-    unrelu_status status = hidden ? start_biased(&start, frame, kind, V, &why)
-                                  : start_white(&start, rows, kind, V, &why);
+    unrelu_status status = find(&start, rows, kind, V, &why);
     *exists = status == UNRELU_OK;
     if (status == UNRELU_EDATA) /* the others remain */
         return UNRELU_OK;

@@ -62,11 +62,6 @@ static void judge(race *s)
     }
 }
 
-static double floor_of(const ur_problem *given)
-{
-    return ur_newton_floor(&given->data);
-}
-
 /* s->V to its minimum on the few rows; cut: on labels with cut tails */
 static unrelu_status enter(race *s, int cut, unrelu_error *err)
 {
@@ -76,7 +71,8 @@ static unrelu_status enter(race *s, int cut, unrelu_error *err)
     few.x = rows->x;
     few.a = cut ? rows->b : rows->a;
     memcpy(s->other.V, s->V, s->k * rows->p * sizeof *s->V);
-    UR_TRY(ur_newton_solve(&few, FIRST_STEPS, FIRST_GAIN, floor_of(s->given), &s->other, err));
+    UR_TRY(ur_newton_solve(&few, FIRST_STEPS, FIRST_GAIN, ur_newton_floor(&s->given->data),
+                           &s->other, err));
     UR_TRY(ur_newton_outer(&s->whole, &s->other, err));
     judge(s);
     ur_progress(s->given->exec, "starts", (double)s->best->starts / (double)s->budget);
@@ -89,13 +85,6 @@ static unrelu_status try_moments(race *s, ur_moments_kind kind, unrelu_error *er
     UR_TRY(ur_any_moments(s->given, s->rows, s->k, kind, s->V, &exists, err));
     s->best->skipped |= !exists;
     return exists ? enter(s, 1, err) : UNRELU_OK;
-}
-
-static unrelu_status try_halfspaces(race *s, unrelu_error *err)
-{
-    UR_TRY(ur_any_halfspaces(s->rows, &s->spaces, s->k, s->given->options.seed, s->given->exec,
-                             s->V, err));
-    return enter(s, 1, err);
 }
 
 /* within the k leading rows of Q, where there are so many */
@@ -125,34 +114,6 @@ static int is_over(const race *s)
            (s->given->options.budget == 0 && s->best->agree >= ENOUGH);
 }
 
-static unrelu_status run(race *s, unrelu_error *err)
-{
-    UR_TRY(try_moments(s, UR_MOMENTS_REDUCED, err));
-    if (!is_over(s))
-        UR_TRY(try_halfspaces(s, err));
-    if (!is_over(s))
-        UR_TRY(try_moments(s, UR_MOMENTS_LINEAR, err));
-    while (!is_over(s)) {
-        if (ur_cancelled(s->given->exec))
-            return ur_fail_cancelled(err);
-        UR_TRY(try_random(s, err));
-    }
-    return UNRELU_OK;
-}
-
-/* the first, and the second where few agree on the first, on all rows of the frame */
-static unrelu_status decide(race *s, unrelu_error *err)
-{
-    ur_newton_fit *first = &s->best->fit, *second = &s->second;
-    UR_TRY(ur_any_descend(s->given, &s->whole, 0, first, err));
-    if (s->best->agree >= ENOUGH || isinf(second->rss))
-        return UNRELU_OK;
-    UR_TRY(ur_any_descend(s->given, &s->whole, 0, second, err));
-    if (second->rss < first->rss)
-        swap(first, second);
-    return UNRELU_OK;
-}
-
 unrelu_status ur_any_race(const ur_problem *given, const ur_frame *frame, const ur_any_rows *rows,
                           size_t k, uint64_t budget, ur_arena *arena, ur_any_best *best,
                           unrelu_error *err)
@@ -169,13 +130,31 @@ unrelu_status ur_any_race(const ur_problem *given, const ur_frame *frame, const 
     best->fit.rss = s.second.rss = INFINITY;
     UR_TRY(ur_arena_status(&own, err));
     UR_TRY(ur_any_spaces_make(rows->n, rows->p, rows->m, rows->x, rows->b, &own, &s.spaces, err));
-    UR_TRY(run(&s, err));
-    return decide(&s, err);
+    UR_TRY(try_moments(&s, UR_MOMENTS_REDUCED, err));
+    if (!is_over(&s)) {
+        UR_TRY(ur_any_halfspaces(rows, &s.spaces, k, given->options.seed, given->exec, s.V, err));
+        UR_TRY(enter(&s, 1, err));
+    }
+    if (!is_over(&s))
+        UR_TRY(try_moments(&s, UR_MOMENTS_LINEAR, err));
+    while (!is_over(&s)) {
+        if (ur_cancelled(given->exec))
+            return ur_fail_cancelled(err);
+        UR_TRY(try_random(&s, err));
+    }
+    /* the first, and the second where few agree on the first, on all rows of the frame */
+    UR_TRY(ur_any_descend(given, &s.whole, 0, &best->fit, err));
+    if (best->agree >= ENOUGH || isinf(s.second.rss))
+        return UNRELU_OK;
+    UR_TRY(ur_any_descend(given, &s.whole, 0, &s.second, err));
+    if (s.second.rss < best->fit.rss)
+        swap(&best->fit, &s.second);
+    return UNRELU_OK;
 }
 
 unrelu_status ur_any_descend(const ur_problem *given, const ur_newton *problem, int last,
                              ur_newton_fit *fit, unrelu_error *err)
 {
     return ur_newton_solve(problem, last ? LAST_STEPS : STEPS, last ? LAST_GAIN : GAIN,
-                           floor_of(given), fit, err);
+                           ur_newton_floor(&given->data), fit, err);
 }

@@ -72,3 +72,14 @@ unrelu_status ur_any_rows_make(const ur_data *data, const ur_frame *frame, size_
         memcpy(rows->b, rows->a, n * m * sizeof *rows->b);
     return UNRELU_OK;
 }
+
+void ur_any_centre(size_t n, size_t m, const double *a, double *out)
+{
+    for (size_t j = 0; j < m; j++) {
+        double mean = 0;
+        for (size_t i = 0; i < n; i++)
+            mean += a[i * m + j] / (double)n;
+        for (size_t i = 0; i < n; i++)
+            out[i * m + j] = a[i * m + j] - mean;
+    }
+}
