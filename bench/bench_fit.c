@@ -22,7 +22,8 @@ static void row(const char *what, double ratio, const char *wanted, double ours,
 
 static unrelu_gaussian planted(size_t d, uint64_t seed)
 {
-    unrelu_gaussian_plant_options o = unrelu_gaussian_plant_options_default();
+    unrelu_gaussian_plant_options o;
+    unrelu_gaussian_plant_options_init(&o, sizeof o);
     unrelu_gaussian truth;
     unrelu_error err = {0};
     o.d = d;
@@ -48,7 +49,8 @@ typedef enum { DEFAULT, SIGNS, PAPER } method;
 
 static unrelu_gaussian_options options_of(method m)
 {
-    unrelu_gaussian_options o = unrelu_gaussian_options_default();
+    unrelu_gaussian_options o;
+    unrelu_gaussian_options_init(&o, sizeof o);
     o.angles = m == DEFAULT ? UNRELU_ANGLES_H6 : UNRELU_ANGLES_SIGNS;
     o.norms = m == PAPER ? UNRELU_NORMS_SGD : UNRELU_NORMS_CENSORED;
     o.literal = m == PAPER;
@@ -61,7 +63,7 @@ static double time_fit(unrelu_source *source, method m, int threads, const unrel
 {
     unrelu_gaussian model;
     unrelu_error err = {0};
-    unrelu_exec exec = {.threads = threads};
+    unrelu_exec exec = {.size = sizeof exec, .threads = threads};
     unrelu_gaussian_options o = options_of(m);
     double start = now();
     must(unrelu_gaussian_fit(source, &o, &exec, &model, &err), &err);

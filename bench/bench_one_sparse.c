@@ -23,7 +23,8 @@ typedef struct {
 static planted plant(size_t d, size_t k, size_t m, size_t n)
 {
     planted data = {.d = d, .k = k, .m = m, .n = n, .x = room_for(n, d), .a = room_for(n, m)};
-    unrelu_network_plant_options o = unrelu_network_plant_options_default();
+    unrelu_network_plant_options o;
+    unrelu_network_plant_options_init(&o, sizeof o);
     unrelu_error err = {0};
     o.d = d;
     o.k = k;
@@ -81,12 +82,13 @@ static double time_qsort(const planted *data)
 
 static double time_recovery(const planted *data)
 {
-    unrelu_recover_options o = unrelu_recover_options_default();
+    unrelu_recover_options o;
+    unrelu_recover_options_init(&o, sizeof o);
     unrelu_source *inputs = NULL, *labels = NULL;
     unrelu_network model;
     unrelu_network_distance far = {0};
     unrelu_error err = {0};
-    unrelu_exec exec = {.threads = 1};
+    unrelu_exec exec = {.size = sizeof exec, .threads = 1};
     o.method = UNRELU_RECOVER_ONE_SPARSE;
     must(unrelu_source_memory(data->x, data->n, data->d, &inputs, &err), &err);
     must(unrelu_source_memory(data->a, data->n, data->m, &labels, &err), &err);

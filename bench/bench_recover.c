@@ -32,7 +32,8 @@ typedef struct {
 static planted plant(const point *p, uint64_t seed)
 {
     planted data = {.p = p, .x = room_for(p->n, p->d), .a = room_for(p->n, p->m)};
-    unrelu_network_plant_options o = unrelu_network_plant_options_default();
+    unrelu_network_plant_options o;
+    unrelu_network_plant_options_init(&o, sizeof o);
     unrelu_error err = {0};
     o.d = p->d;
     o.k = p->k;
@@ -74,11 +75,12 @@ static void check(const planted *data, const unrelu_network *model)
 static double time_recover(const planted *data, int threads, int told)
 {
     const point *p = data->p;
-    unrelu_recover_options o = unrelu_recover_options_default();
+    unrelu_recover_options o;
+    unrelu_recover_options_init(&o, sizeof o);
     unrelu_source *inputs = NULL, *labels = NULL;
     unrelu_network model;
     unrelu_error err = {0};
-    unrelu_exec exec = {.threads = threads};
+    unrelu_exec exec = {.size = sizeof exec, .threads = threads};
     if (told) {
         o.k = p->k;
         o.labels = p->noise > 0 ? UNRELU_LABELS_NOISY : UNRELU_LABELS_NOISELESS;

@@ -28,7 +28,8 @@ typedef struct {
 static planted plant(const point *at, uint64_t seed)
 {
     planted data = {.at = at, .x = room_for(at->n, at->d), .m = room_for(at->n, at->p)};
-    unrelu_mixture_plant_options o = unrelu_mixture_plant_options_default();
+    unrelu_mixture_plant_options o;
+    unrelu_mixture_plant_options_init(&o, sizeof o);
     unrelu_sampler *samples = NULL, *units = NULL;
     unrelu_error err = {0};
     o.d = at->d;
@@ -74,11 +75,12 @@ static void check(const planted *data, const unrelu_mixture *model)
 
 static double time_unmix(const planted *data, unrelu_unmix_method method, int threads)
 {
-    unrelu_unmix_options o = unrelu_unmix_options_default();
+    unrelu_unmix_options o;
+    unrelu_unmix_options_init(&o, sizeof o);
     unrelu_source *source = NULL;
     unrelu_mixture model;
     unrelu_error err = {0};
-    unrelu_exec exec = {.threads = threads};
+    unrelu_exec exec = {.size = sizeof exec, .threads = threads};
     o.method = method;
     must(unrelu_source_memory(data->x, data->at->n, data->at->d, &source, &err), &err);
     double start = now();
@@ -108,11 +110,12 @@ static double time_svd(const planted *data)
 
 static double time_fit(const planted *data)
 {
-    unrelu_gaussian_options o = unrelu_gaussian_options_default();
+    unrelu_gaussian_options o;
+    unrelu_gaussian_options_init(&o, sizeof o);
     unrelu_source *source = NULL;
     unrelu_gaussian model;
     unrelu_error err = {0};
-    unrelu_exec exec = {.threads = 1};
+    unrelu_exec exec = {.size = sizeof exec, .threads = 1};
     must(unrelu_source_memory(data->m, data->at->n, data->at->p, &source, &err), &err);
     double start = now();
     must(unrelu_gaussian_fit(source, &o, &exec, &model, &err), &err);

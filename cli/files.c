@@ -148,7 +148,8 @@ unrelu_status cli_open_source(const char *path, const char *columns, int single_
 {
     if (is_pipe(path))
         cli_interrupt_at_once(1);
-    unrelu_source_options options = {.columns = columns, .single_pass = single_pass};
+    unrelu_source_options options = {
+        .size = sizeof options, .columns = columns, .single_pass = single_pass};
     unrelu_status status = unrelu_source_open(path, &options, source, err);
     const char *note = status == UNRELU_OK ? unrelu_source_note(*source) : "";
     if (*note)

@@ -225,7 +225,8 @@ static int cancelled(void *context)
 
 unrelu_exec cli_exec(const cli_shared *shared)
 {
-    unrelu_exec exec = unrelu_exec_default();
+    unrelu_exec exec;
+    unrelu_exec_init(&exec, sizeof exec);
     exec.threads = (int)shared->threads;
     exec.progress = cli_progress;
     exec.cancelled = cancelled;

@@ -11,8 +11,10 @@ enum { N = 20000, D = 4 };
 
 static unrelu_status plant_and_draw(unrelu_gaussian *truth, double *x, unrelu_error *err)
 {
-    unrelu_exec exec = unrelu_exec_default();
-    unrelu_gaussian_plant_options plant = unrelu_gaussian_plant_options_default();
+    unrelu_exec exec;
+    unrelu_exec_init(&exec, sizeof exec);
+    unrelu_gaussian_plant_options plant;
+    unrelu_gaussian_plant_options_init(&plant, sizeof plant);
     unrelu_sampler *sampler = NULL;
     plant.d = D;
     unrelu_status status = unrelu_gaussian_plant(&plant, truth, err);
@@ -26,8 +28,10 @@ static unrelu_status plant_and_draw(unrelu_gaussian *truth, double *x, unrelu_er
 
 static unrelu_status learn(const double *x, unrelu_gaussian *model, unrelu_error *err)
 {
-    unrelu_exec exec = unrelu_exec_default();
-    unrelu_gaussian_options options = unrelu_gaussian_options_default();
+    unrelu_exec exec;
+    unrelu_exec_init(&exec, sizeof exec);
+    unrelu_gaussian_options options;
+    unrelu_gaussian_options_init(&options, sizeof options);
     unrelu_source *source = NULL;
     unrelu_status status = unrelu_source_memory(x, N, D, &source, err);
     if (status == UNRELU_OK)

@@ -29,7 +29,8 @@ int main(void)
     unrelu_error err;
     unrelu_network truth = {0}, model = {0};
     unrelu_network_distance distance;
-    unrelu_network_plant_options plant = unrelu_network_plant_options_default();
+    unrelu_network_plant_options plant;
+    unrelu_network_plant_options_init(&plant, sizeof plant);
     plant.d = D;
     plant.k = K;
     plant.m = M;

@@ -35,7 +35,8 @@ int main(void)
     unrelu_error err;
     unrelu_mixture truth = {0}, model = {0};
     unrelu_mixture_distance distance;
-    unrelu_mixture_plant_options plant = unrelu_mixture_plant_options_default();
+    unrelu_mixture_plant_options plant;
+    unrelu_mixture_plant_options_init(&plant, sizeof plant);
     plant.d = D;
     plant.p = P;
     unrelu_status status = unrelu_mixture_plant(&plant, &truth, &err);

@@ -142,7 +142,7 @@ static inline unrelu_status table_read(const char *path, const char *columns, ta
                                        unrelu_error *err)
 {
     unrelu_source *source;
-    unrelu_source_options options = {.columns = columns};
+    unrelu_source_options options = {.size = sizeof options, .columns = columns};
     memset(t, 0, sizeof *t);
     unrelu_status status = unrelu_source_open(path, &options, &source, err);
     if (status) {

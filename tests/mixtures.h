@@ -38,7 +38,8 @@ static inline planted_mixture plant_mixture_with(unrelu_mixture_plant_options o,
 static inline planted_mixture plant_mixture(size_t d, size_t p, size_t k, size_t n, double bias,
                                             double noise, uint64_t seed)
 {
-    unrelu_mixture_plant_options o = unrelu_mixture_plant_options_default();
+    unrelu_mixture_plant_options o;
+    unrelu_mixture_plant_options_init(&o, sizeof o);
     o.d = d;
     o.p = p;
     o.k = k;

@@ -28,7 +28,8 @@ static inline planted_network plant_network_with(unrelu_network_plant_options o,
 static inline planted_network plant_network(size_t d, size_t k, size_t m, size_t n, double noise,
                                             uint64_t seed)
 {
-    unrelu_network_plant_options o = unrelu_network_plant_options_default();
+    unrelu_network_plant_options o;
+    unrelu_network_plant_options_init(&o, sizeof o);
     o.d = d;
     o.k = k;
     o.m = m;

@@ -115,7 +115,8 @@ static inline nonnegative_counts nonnegative_count(const nonnegative_case *c)
 /* of --method enumerate; infinite where it finds no network */
 static inline double nonnegative_residual(const nonnegative_case *c)
 {
-    unrelu_recover_options o = unrelu_recover_options_default();
+    unrelu_recover_options o;
+    unrelu_recover_options_init(&o, sizeof o);
     unrelu_network model;
     unrelu_error err = {0};
     o.method = UNRELU_RECOVER_ENUMERATE;

@@ -23,7 +23,7 @@ static unrelu_status fit_file(const char *path, unrelu_error *err)
 {
     unrelu_source *source = NULL;
     unrelu_gaussian m = {0};
-    unrelu_exec exec = {.threads = 1};
+    unrelu_exec exec = {.size = sizeof exec, .threads = 1};
     unrelu_status status = unrelu_source_open(path, NULL, &source, err);
     if (status == UNRELU_OK)
         status = unrelu_gaussian_fit(source, &w.options, &exec, &m, err);
@@ -51,7 +51,7 @@ static unrelu_status fit_memory_two_threads(unrelu_error *err)
 {
     unrelu_source *source = NULL;
     unrelu_gaussian m = {0};
-    unrelu_exec exec = {.threads = 2};
+    unrelu_exec exec = {.size = sizeof exec, .threads = 2};
     unrelu_status status = unrelu_source_memory(w.x, N, D, &source, err);
     if (status == UNRELU_OK)
         status = unrelu_gaussian_fit(source, &w.options, &exec, &m, err);
@@ -65,7 +65,7 @@ static unrelu_status summarise(unrelu_error *err)
     unrelu_source *source = NULL;
     unrelu_summary *a = NULL, *b = NULL;
     unrelu_gaussian m = {0};
-    unrelu_exec exec = {.threads = 1};
+    unrelu_exec exec = {.size = sizeof exec, .threads = 1};
     unrelu_status status = unrelu_source_open(w.npy, NULL, &source, err);
     if (status == UNRELU_OK)
         status = unrelu_summary_collect(source, NULL, 10, &exec, &a, err);
@@ -99,12 +99,13 @@ static unrelu_status save_and_load(unrelu_error *err)
 
 static unrelu_status plant_sample_compare(unrelu_error *err)
 {
-    unrelu_gaussian_plant_options o = unrelu_gaussian_plant_options_default();
+    unrelu_gaussian_plant_options o;
+    unrelu_gaussian_plant_options_init(&o, sizeof o);
     unrelu_gaussian m = {0};
     unrelu_gaussian_distance far;
     unrelu_sampler *sampler = NULL;
     double x[3 * 5];
-    unrelu_exec exec = {.threads = 1};
+    unrelu_exec exec = {.size = sizeof exec, .threads = 1};
     unrelu_status status = unrelu_gaussian_plant(&o, &m, err);
     if (status == UNRELU_OK)
         status = unrelu_sampler_new(&m, 1, &sampler, err);
@@ -143,7 +144,7 @@ static void every_public_function_survives_a_failed_allocation(void **state)
 static void every_method_of_fit_survives_a_failed_allocation(void **state)
 {
     (void)state;
-    w.options = unrelu_gaussian_options_default();
+    unrelu_gaussian_options_init(&w.options, sizeof w.options);
     exhaust(fit_npy);
     exhaust(fit_csv);
     exhaust(fit_npz);
@@ -159,7 +160,7 @@ static void every_method_of_fit_survives_a_failed_allocation(void **state)
     w.options.robust = 1;
     w.options.additive_noise = UNRELU_NOISE_AUTO;
     exhaust(fit_npy);
-    w.options = unrelu_gaussian_options_default();
+    unrelu_gaussian_options_init(&w.options, sizeof w.options);
     w.options.norms = UNRELU_NORMS_MEDIAN;
     w.options.angles = UNRELU_ANGLES_SIGNS;
     exhaust(fit_npy);
@@ -181,7 +182,7 @@ static struct {
 static unrelu_status recover_network(unrelu_error *err)
 {
     const planted_network *p = &net.planted;
-    unrelu_exec exec = {.threads = net.threads};
+    unrelu_exec exec = {.size = sizeof exec, .threads = net.threads};
     unrelu_network model;
     unrelu_status status =
         try_recover(p->x, p->a, p->n, p->d, p->m, &net.options, &exec, &model, err);
@@ -201,7 +202,8 @@ static unrelu_status recover_network(unrelu_error *err)
 
 static void begin_network(size_t n, double noise, double bias)
 {
-    unrelu_network_plant_options o = unrelu_network_plant_options_default();
+    unrelu_network_plant_options o;
+    unrelu_network_plant_options_init(&o, sizeof o);
     o.d = 4;
     o.k = 2;
     o.m = 3;
@@ -210,7 +212,7 @@ static void begin_network(size_t n, double noise, double bias)
     o.bias = bias;
     o.seed = 5;
     net.planted = plant_network_with(o, n);
-    net.options = unrelu_recover_options_default();
+    unrelu_recover_options_init(&net.options, sizeof net.options);
     net.options.k = 2;
     net.threads = 1;
     net.verdict = noise > 0 ? UNRELU_VERDICT_NOISY : UNRELU_VERDICT_EXACT;
@@ -314,7 +316,7 @@ static struct {
 static unrelu_status unmix_samples(unrelu_error *err)
 {
     const planted_mixture *p = &mix.planted;
-    unrelu_exec exec = {.threads = mix.threads};
+    unrelu_exec exec = {.size = sizeof exec, .threads = mix.threads};
     unrelu_mixture model;
     unrelu_status status = try_unmix(p->x, p->n, p->truth.d, &mix.options, &exec, &model, err);
     atomic_store(&countdown, 0);
@@ -336,7 +338,7 @@ static unrelu_status unmix_samples(unrelu_error *err)
 static void begin_mixture(size_t d, size_t p, size_t k, size_t n, double noise, uint64_t seed)
 {
     mix.planted = plant_mixture(d, p, k, n, 0, noise, seed);
-    mix.options = unrelu_unmix_options_default();
+    unrelu_unmix_options_init(&mix.options, sizeof mix.options);
     mix.threads = 1;
     mix.verdict = noise > 0 ? UNRELU_VERDICT_NOISY : UNRELU_VERDICT_EXACT;
     mix.status = UNRELU_OK;
@@ -398,12 +400,13 @@ static void a_separable_unmixing_survives_a_failed_allocation(void **state)
 
 static unrelu_status plant_sample_compare_mixture(unrelu_error *err)
 {
-    unrelu_mixture_plant_options o = unrelu_mixture_plant_options_default();
+    unrelu_mixture_plant_options o;
+    unrelu_mixture_plant_options_init(&o, sizeof o);
     unrelu_mixture m = {0};
     unrelu_mixture_distance far;
     unrelu_sampler *sampler = NULL;
     double x[3 * 10];
-    unrelu_exec exec = {.threads = 1};
+    unrelu_exec exec = {.size = sizeof exec, .threads = 1};
     o.noise = .1;
     unrelu_status status = unrelu_mixture_plant(&o, &m, err);
     if (status != UNRELU_OK)
@@ -464,11 +467,12 @@ static int set_up(void **state)
                  {w.out, "y.csv"}};
     for (size_t i = 0; i < 5; i++)
         snprintf(names[i].path, sizeof w.npy, "%s/%s", w.directory, names[i].name);
-    unrelu_gaussian_plant_options o = unrelu_gaussian_plant_options_default();
+    unrelu_gaussian_plant_options o;
+    unrelu_gaussian_plant_options_init(&o, sizeof o);
     o.d = D;
     w.truth = plant(o);
     w.x = draw(&w.truth, N, 3);
-    w.options = unrelu_gaussian_options_default();
+    unrelu_gaussian_options_init(&w.options, sizeof w.options);
     w.options.rank = 2;
     w.learned = fit(w.x, N, D, &w.options); /* with flags, warnings and W */
     unrelu_error saved = {0};

@@ -84,7 +84,7 @@ static void sums_have_the_bits_of_a_loop_at_any_threads(void **state)
         for (int threads = 1; threads <= 7; threads += threads == 1 ? 1 : 5) {
             double total[LEN] = {NAN, NAN, NAN};
             unrelu_error err = {0};
-            unrelu_exec exec = {.threads = threads};
+            unrelu_exec exec = {.size = sizeof exec, .threads = threads};
             atomic_store(&widest, 0);
             must(ur_blocks_sum(&cases[i], &exec, "summing", total, &err), &err);
             assert_memory_equal(total, want, sizeof want);
@@ -119,7 +119,7 @@ static void cancel_stops(void **state)
     ur_blocks blocks = blocks_of(N, 16, 16, 0);
     double total[LEN];
     unrelu_error err = {0};
-    unrelu_exec exec = {.threads = 3, .cancelled = now};
+    unrelu_exec exec = {.size = sizeof exec, .threads = 3, .cancelled = now};
     atomic_store(&calls, 0);
     assert_int_equal(ur_blocks_sum(&blocks, &exec, "summing", total, &err), UNRELU_ECANCELLED);
     assert_true(atomic_load(&calls) < 20);
@@ -129,7 +129,7 @@ static unrelu_status sum_once(unrelu_error *err)
 {
     ur_blocks blocks = blocks_of(N, 16, 0, 32);
     double total[LEN];
-    unrelu_exec exec = {.threads = 3};
+    unrelu_exec exec = {.size = sizeof exec, .threads = 3};
     return ur_blocks_sum(&blocks, &exec, "summing", total, err);
 }
 

@@ -75,7 +75,7 @@ static int is_warned(const unrelu_network *model, const char *code)
 static unrelu_status recover_network(unrelu_error *err)
 {
     const planted_network *p = &net.planted;
-    unrelu_exec exec = {.threads = 1};
+    unrelu_exec exec = {.size = sizeof exec, .threads = 1};
     unrelu_network model;
     unrelu_status status =
         try_recover(p->x, p->a, p->n, p->d, p->m, &net.options, &exec, &model, err);
@@ -99,7 +99,8 @@ static unrelu_status recover_network(unrelu_error *err)
 
 static void begin(size_t n, size_t d, size_t k, size_t m, double noise)
 {
-    unrelu_network_plant_options o = unrelu_network_plant_options_default();
+    unrelu_network_plant_options o;
+    unrelu_network_plant_options_init(&o, sizeof o);
     o.d = d;
     o.k = k;
     o.m = m;
@@ -107,7 +108,7 @@ static void begin(size_t n, size_t d, size_t k, size_t m, double noise)
     o.noise = noise;
     o.seed = 5;
     net.planted = plant_network_with(o, n);
-    net.options = unrelu_recover_options_default();
+    unrelu_recover_options_init(&net.options, sizeof net.options);
     net.options.k = k;
     net.verdict = UNRELU_VERDICT_EXACT;
     net.error = 1e-9;

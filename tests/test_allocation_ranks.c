@@ -59,8 +59,11 @@ static unrelu_status rank_sum(void *context, double *s, size_t len, unrelu_error
 static void *run_rank(void *context)
 {
     rank *me = context;
-    unrelu_exec exec = {
-        .threads = 1, .rank_sum = rank_sum, .cancelled = me->cancelled, .context = me};
+    unrelu_exec exec = {.size = sizeof exec,
+                        .threads = 1,
+                        .rank_sum = rank_sum,
+                        .cancelled = me->cancelled,
+                        .context = me};
     unrelu_source *source = NULL;
     unrelu_source_memory(me->x, me->x ? N : 0, me->d, &source, &me->err);
     if (me->summarise)
@@ -105,7 +108,7 @@ static void begin(rank *ranks)
         for (size_t i = 0; i < N * (D + 1); i++)
             samples[r][i] = fmax(0, sin((double)(i * i + 31 * r)) + 0.4);
         ranks[r] = (rank){.d = D, .x = samples[r]};
-        ranks[r].options = unrelu_gaussian_options_default();
+        unrelu_gaussian_options_init(&ranks[r].options, sizeof ranks[r].options);
     }
 }
 
@@ -316,7 +319,8 @@ static int never(void *context)
 static void what_cannot_be_summed_refuses_at_once(void **state)
 {
     (void)state;
-    unrelu_exec exec = {.threads = 1, .rank_sum = one_rank, .cancelled = never};
+    unrelu_exec exec = {
+        .size = sizeof exec, .threads = 1, .rank_sum = one_rank, .cancelled = never};
     rank ranks[RANKS];
     begin(ranks);
     unrelu_source *source = NULL;
@@ -324,7 +328,7 @@ static void what_cannot_be_summed_refuses_at_once(void **state)
     must(unrelu_source_memory(samples[0], N, D, &source, &err), &err);
     unrelu_gaussian_options options[3];
     for (int i = 0; i < 3; i++)
-        options[i] = unrelu_gaussian_options_default();
+        unrelu_gaussian_options_init(&options[i], sizeof options[i]);
     options[0].angles = UNRELU_ANGLES_LIKELIHOOD;
     options[1].transform = UNRELU_TRANSFORM_LOG;
     options[2].norms = UNRELU_NORMS_SGD;

@@ -7,7 +7,8 @@
 
 static unrelu_recover_options any_noise(size_t k, unrelu_biases biases)
 {
-    unrelu_recover_options o = unrelu_recover_options_default();
+    unrelu_recover_options o;
+    unrelu_recover_options_init(&o, sizeof o);
     o.method = UNRELU_RECOVER_ANY_NOISE;
     o.k = k;
     o.biases = biases;
@@ -156,7 +157,8 @@ static void labels_without_noise_get_the_exact_verdict(void **state)
 static void hidden_biases_and_inputs_of_low_rank_are_fitted(void **state)
 {
     (void)state;
-    unrelu_network_plant_options plan = unrelu_network_plant_options_default();
+    unrelu_network_plant_options plan;
+    unrelu_network_plant_options_init(&plan, sizeof plan);
     plan.d = 5;
     plan.k = 2;
     plan.m = 4;
@@ -203,7 +205,8 @@ static void k_is_found_from_shuffles(void **state)
 static void k_grows_while_what_is_left_depends_on_the_inputs(void **state)
 {
     (void)state;
-    unrelu_network_plant_options plan = unrelu_network_plant_options_default();
+    unrelu_network_plant_options plan;
+    unrelu_network_plant_options_init(&plan, sizeof plan);
     plan.d = 6;
     plan.k = 3;
     plan.m = 3;
@@ -442,7 +445,7 @@ static void threads_change_nothing(void **state)
     unrelu_recover_options o = any_noise(0, UNRELU_BIASES_OUTPUT);
     unrelu_network first = recover(&p, &o);
     for (int threads = 1; threads <= 7; threads += 3) {
-        unrelu_exec exec = {.threads = threads};
+        unrelu_exec exec = {.size = sizeof exec, .threads = threads};
         unrelu_network model;
         unrelu_error err = {0};
         must(try_recover(p.x, p.a, p.n, p.d, p.m, &o, &exec, &model, &err), &err);
@@ -518,7 +521,8 @@ static void neurons_that_the_labels_do_without_are_left_out(void **state)
 {
     (void)state;
     planted_network p = plant_network(6, 4, 3, 1000, 0, 1);
-    unrelu_recover_options o = unrelu_recover_options_default();
+    unrelu_recover_options o;
+    unrelu_recover_options_init(&o, sizeof o);
     o.method = UNRELU_RECOVER_ANY_NOISE;
     o.k = 7;
     unrelu_network model = recover(&p, &o);

@@ -224,7 +224,8 @@ static bounds bound_of(const unrelu_gaussian *m, double n)
 
 static unrelu_gaussian planted(void)
 {
-    unrelu_gaussian_plant_options o = unrelu_gaussian_plant_options_default();
+    unrelu_gaussian_plant_options o;
+    unrelu_gaussian_plant_options_init(&o, sizeof o);
     o.d = D;
     o.kappa = 4;
     o.seed = 3;
@@ -237,7 +238,8 @@ static void a_fit_of_many_samples_has_the_errors_of_the_bound(void **state)
     enum { N = 200000 };
     unrelu_gaussian truth = planted();
     double *x = draw(&truth, N, 1);
-    unrelu_gaussian_options o = unrelu_gaussian_options_default();
+    unrelu_gaussian_options o;
+    unrelu_gaussian_options_init(&o, sizeof o);
     unrelu_gaussian model = fit(x, N, D, &o);
     bounds at = bound_of(&truth, N);
     for (size_t i = 0; i < D; i++) {

@@ -12,7 +12,8 @@ static unrelu_gaussian plant_three(uint64_t seed)
 {
     unrelu_gaussian truth;
     unrelu_error err = {0};
-    unrelu_gaussian_plant_options o = unrelu_gaussian_plant_options_default();
+    unrelu_gaussian_plant_options o;
+    unrelu_gaussian_plant_options_init(&o, sizeof o);
     o.d = D;
     o.kappa = 4;
     o.bias = UNRELU_BIAS_FIXED;
@@ -68,7 +69,8 @@ static void plain_zeros_give_what_six_statistics_give(void **state)
     (void)state;
     unrelu_gaussian truth = plant_three(1);
     double *x = draw_rows(&truth, 5000, 2);
-    unrelu_gaussian_options o = unrelu_gaussian_options_default();
+    unrelu_gaussian_options o;
+    unrelu_gaussian_options_init(&o, sizeof o);
     unrelu_gaussian h6 = fit_cells(x, NULL, 5000, o);
     o.angles = UNRELU_ANGLES_LIKELIHOOD;
     unrelu_gaussian likelihood = fit_cells(x, NULL, 5000, o);
@@ -94,7 +96,8 @@ static void standard_errors_are_those_of_the_estimates(void **state)
     (void)state;
     enum { RUNS = 200, N = 400 };
     unrelu_gaussian truth = plant_three(3);
-    unrelu_gaussian_options o = unrelu_gaussian_options_default();
+    unrelu_gaussian_options o;
+    unrelu_gaussian_options_init(&o, sizeof o);
     double b = 0, scale = 0, sigma = 0;
     for (uint64_t run = 0; run < RUNS; run++) {
         double *x = draw_rows(&truth, N, 10 + run), *limits = hide(x, N);
@@ -123,8 +126,10 @@ static void threads_do_not_change_a_bit(void **state)
     double *x = draw_rows(&truth, 300, 6), *limits = hide(x, 300);
     unrelu_source *source = NULL, *cells = NULL;
     unrelu_error err = {0};
-    unrelu_gaussian_options o = unrelu_gaussian_options_default();
-    unrelu_exec exec = unrelu_exec_default();
+    unrelu_gaussian_options o;
+    unrelu_gaussian_options_init(&o, sizeof o);
+    unrelu_exec exec;
+    unrelu_exec_init(&exec, sizeof exec);
     must(unrelu_source_memory(x, 300, D, &source, &err), &err);
     must(unrelu_source_memory(limits, 300, D, &cells, &err), &err);
     o.limits = cells;
@@ -149,7 +154,8 @@ static void a_transformed_model_draws_what_it_was_fitted_to(void **state)
     (void)state;
     enum { N = 20000 };
     unrelu_gaussian truth = plant_three(7);
-    unrelu_gaussian_options o = unrelu_gaussian_options_default();
+    unrelu_gaussian_options o;
+    unrelu_gaussian_options_init(&o, sizeof o);
     double *x = draw_rows(&truth, N, 8);
     for (size_t i = 0; i < N * D; i++)
         x[i] *= x[i];

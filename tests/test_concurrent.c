@@ -28,7 +28,7 @@ static void watch(void *context, const char *stage, double fraction)
         atomic_fetch_add(&unpinned, 1);
 }
 
-static const unrelu_exec here = {.threads = 2, .progress = watch};
+static const unrelu_exec here = {.size = sizeof here, .threads = 2, .progress = watch};
 
 static uint64_t add(uint64_t hash, const double *x, size_t count)
 {
@@ -43,7 +43,8 @@ static uint64_t fit_gaussian(unrelu_angles angles)
 {
     unrelu_source *source = NULL;
     unrelu_gaussian model = {0};
-    unrelu_gaussian_options o = unrelu_gaussian_options_default();
+    unrelu_gaussian_options o;
+    unrelu_gaussian_options_init(&o, sizeof o);
     uint64_t hash = 0;
     o.angles = angles;
     if (unrelu_source_memory(data.x, ROWS, 5, &source, NULL) == UNRELU_OK &&
@@ -57,7 +58,8 @@ static uint64_t fit_gaussian(unrelu_angles angles)
 static uint64_t recover_network(const planted_network *p)
 {
     unrelu_network model = {0};
-    unrelu_recover_options o = unrelu_recover_options_default();
+    unrelu_recover_options o;
+    unrelu_recover_options_init(&o, sizeof o);
     uint64_t hash = 0;
     if (try_recover(p->x, p->a, p->n, p->d, p->m, &o, &here, &model, NULL) == UNRELU_OK && model.V)
         hash = add(add(1, model.V, model.k * model.d), model.U, model.m * model.k);
@@ -152,8 +154,10 @@ static int set_up(void **state)
 {
     (void)state;
     unrelu_error err = {0};
-    unrelu_gaussian_plant_options g = unrelu_gaussian_plant_options_default();
-    unrelu_mixture_plant_options m = unrelu_mixture_plant_options_default();
+    unrelu_gaussian_plant_options g;
+    unrelu_gaussian_plant_options_init(&g, sizeof g);
+    unrelu_mixture_plant_options m;
+    unrelu_mixture_plant_options_init(&m, sizeof m);
     unrelu_sampler *sampler = NULL;
     g.kappa = 5;
     data.truth = plant(g);

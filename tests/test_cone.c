@@ -369,7 +369,7 @@ static void it_can_be_cancelled(void **state)
     double Y[400];
     int asked = 0;
     unrelu_error err = {0};
-    unrelu_exec exec = {.threads = 1, .cancelled = stop, .context = &asked};
+    unrelu_exec exec = {.size = sizeof exec, .threads = 1, .cancelled = stop, .context = &asked};
     ur_rays rays;
     cyclic_cone(80, 5, Y);
     assert_int_equal(ur_rays_find(80, 5, Y, TOLERANCE, 10000, &exec, &rays, &err),

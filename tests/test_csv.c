@@ -406,7 +406,7 @@ static void standard_input_can_be_read_twice_unless_told_otherwise(void **state)
     for (int single = 0; single < 2; single++) {
         unrelu_source *source;
         unrelu_error err = {0};
-        unrelu_source_options options = {.single_pass = single};
+        unrelu_source_options options = {.size = sizeof options, .single_pass = single};
         int before = enter_pipe(text, size);
         assert_int_equal(unrelu_source_open("-", &options, &source, &err), UNRELU_OK);
         assert_string_equal(ur_source_label(source), "standard input");

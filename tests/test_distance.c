@@ -49,8 +49,9 @@ static void plain_zeros_give_the_goodness_of_the_model(void **state)
     unrelu_error err = {0};
     unrelu_gaussian model;
     unrelu_goodness goodness;
-    unrelu_gaussian_options o = unrelu_gaussian_options_default();
-    unrelu_goodness_options g = {.seed = 5, .runs = 199};
+    unrelu_gaussian_options o;
+    unrelu_gaussian_options_init(&o, sizeof o);
+    unrelu_goodness_options g = {.size = sizeof g, .seed = 5, .runs = 199};
     plant(1, x, below);
     for (size_t i = 0; i < N * D; i++)
         x[i] = i % 17 == 3 ? NAN : i % 5 ? fmax(0, x[i] - 1) : round(5 * fmax(0, x[i] - 1)) / 5;
@@ -78,7 +79,7 @@ static void several_limits_do_not_disturb_p(void **state)
     static unsigned char below[N * D];
     double ks[D], p[D], ties[D], mean = 0;
     int small = 0, right = 0;
-    unrelu_goodness_options g = {.seed = 5, .runs = 199};
+    unrelu_goodness_options g = {.size = sizeof g, .seed = 5, .runs = 199};
     unrelu_error err = {0};
     plant(2, x, below);
     unrelu_source *source = write_samples(x, below);
@@ -109,7 +110,7 @@ static void values_below_the_largest_limit_do_not_enter(void **state)
     (void)state;
     const char *one = "<2\n1\n<0.5\n3\n3\n4.5\n6\nNA\n", *other = "0\n0\n0\n1\n1\n2.5\n4\nNA\n";
     double ks[2], p[2], ties[2];
-    unrelu_goodness_options g = {.runs = 19};
+    unrelu_goodness_options g = {.size = sizeof g, .runs = 19};
     for (int k = 0; k < 2; k++) {
         unrelu_source *source;
         unrelu_error err = {0};

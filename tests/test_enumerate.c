@@ -9,7 +9,8 @@
 
 static unrelu_recover_options by_enumeration(void)
 {
-    unrelu_recover_options o = unrelu_recover_options_default();
+    unrelu_recover_options o;
+    unrelu_recover_options_init(&o, sizeof o);
     o.method = UNRELU_RECOVER_ENUMERATE;
     return o;
 }
@@ -175,7 +176,8 @@ static void badly_conditioned_networks_are_found_and_never_proved_away(void **st
     unrelu_recover_options o = by_enumeration();
     for (size_t s = 0; s < sizeof kappa / sizeof *kappa; s++)
         for (uint64_t seed = 1; seed <= 6; seed++) {
-            unrelu_network_plant_options plan = unrelu_network_plant_options_default();
+            unrelu_network_plant_options plan;
+            unrelu_network_plant_options_init(&plan, sizeof plan);
             plan.d = 10;
             plan.k = 6;
             plan.m = 8;
@@ -208,7 +210,8 @@ static void biases_come_back(void **state)
     (void)state;
     for (size_t s = 0; s < sizeof kinds / sizeof *kinds; s++)
         for (uint64_t seed = 1; seed <= 3; seed++) {
-            unrelu_network_plant_options plan = unrelu_network_plant_options_default();
+            unrelu_network_plant_options plan;
+            unrelu_network_plant_options_init(&plan, sizeof plan);
             unrelu_network_distance far;
             unrelu_error err = {0};
             plan.d = 6;
@@ -361,7 +364,8 @@ static void the_search_can_be_cancelled(void **state)
     planted_network p = plant_network(20, 20, 20, 300, .1, 1);
     for (size_t i = 0; i < 2; i++) {
         stopper s = {stages[i], 0};
-        unrelu_exec exec = unrelu_exec_default();
+        unrelu_exec exec;
+        unrelu_exec_init(&exec, sizeof exec);
         unrelu_network model;
         unrelu_error err = {0};
         exec.context = &s;
@@ -385,7 +389,8 @@ static void threads_do_not_change_a_bit(void **state)
         planted_network p = plant_network(z[0], z[1], z[2], z[3], 0, 4);
         unrelu_network models[3];
         for (size_t i = 0; i < 3; i++) {
-            unrelu_exec exec = unrelu_exec_default();
+            unrelu_exec exec;
+            unrelu_exec_init(&exec, sizeof exec);
             unrelu_error err = {0};
             exec.threads = threads[i];
             must(try_recover(p.x, p.a, p.n, p.d, p.m, &o, &exec, &models[i], &err), &err);

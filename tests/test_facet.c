@@ -484,7 +484,7 @@ static void a_search_can_be_cancelled(void **state)
 {
     (void)state;
     mixture x = mix(3, 60, 3, 0, 0, 1);
-    unrelu_exec exec = {.cancelled = always};
+    unrelu_exec exec = {.size = sizeof exec, .cancelled = always};
     ur_facet_search search = {.n = 60, .p = 3, .Y = x.Y, .wanted = 3, .exec = &exec};
     ur_facets f;
     unrelu_error err = {0};

@@ -3,7 +3,8 @@
 
 static unrelu_gaussian_plant_options setting(size_t d, double kappa, uint64_t seed)
 {
-    unrelu_gaussian_plant_options options = unrelu_gaussian_plant_options_default();
+    unrelu_gaussian_plant_options options;
+    unrelu_gaussian_plant_options_init(&options, sizeof options);
     options.d = d;
     options.kappa = kappa;
     options.seed = seed;
@@ -12,7 +13,9 @@ static unrelu_gaussian_plant_options setting(size_t d, double kappa, uint64_t se
 
 static unrelu_gaussian_options defaults(void)
 {
-    return unrelu_gaussian_options_default();
+    unrelu_gaussian_options o;
+    unrelu_gaussian_options_init(&o, sizeof o);
+    return o;
 }
 
 static unrelu_gaussian_distance distance(const unrelu_gaussian *truth, const unrelu_gaussian *model)
@@ -81,7 +84,7 @@ static void every_method_has_the_same_bits_at_any_thread_count(void **state)
         for (size_t t = 0; t < 3; t++) {
             unrelu_source *source = NULL;
             unrelu_error err = {0};
-            unrelu_exec exec = {.threads = threads[t]};
+            unrelu_exec exec = {.size = sizeof exec, .threads = threads[t]};
             must(unrelu_source_memory(x, N, D, &source, &err), &err);
             must(unrelu_gaussian_fit(source, &methods[k], &exec, &models[t], &err), &err);
             unrelu_source_close(source);

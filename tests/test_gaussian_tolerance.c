@@ -96,7 +96,8 @@ static void a_cell_that_follows_from_another_is_left_out(void **state)
 static unrelu_gaussian fit_near_copies(double delta, unrelu_precision precision)
 {
     double x[N * 2];
-    unrelu_gaussian_options o = unrelu_gaussian_options_default();
+    unrelu_gaussian_options o;
+    unrelu_gaussian_options_init(&o, sizeof o);
     unrelu_gaussian truth = pair_of(0);
     truth.b[0] = truth.b[1] = 9; /* no zeros */
     double *y = draw(&truth, N, 3);
@@ -181,7 +182,8 @@ static void pairs_are_weak_by_joint_positives_and_by_their_error(void **state)
 static void noise_is_measured_by_some_negatives(void **state)
 {
     (void)state;
-    unrelu_gaussian_options o = unrelu_gaussian_options_default();
+    unrelu_gaussian_options o;
+    unrelu_gaussian_options_init(&o, sizeof o);
     unrelu_gaussian truth = pair_of(0);
     double *x = draw(&truth, N, 5);
     o.additive_noise = UNRELU_NOISE_AUTO;
@@ -202,7 +204,8 @@ static void noise_is_measured_by_some_negatives(void **state)
 static void a_negative_bias_must_be_shown(void **state)
 {
     (void)state;
-    unrelu_gaussian_options o = unrelu_gaussian_options_default();
+    unrelu_gaussian_options o;
+    unrelu_gaussian_options_init(&o, sizeof o);
     unrelu_gaussian truth = pair_of(0);
     o.norms = UNRELU_NORMS_MEDIAN;
     for (int shown = 0; shown < 2; shown++) {
@@ -270,7 +273,8 @@ static void a_misfit_of_few_rows_is_chance(void **state)
 static void a_jackknife_needs_some_rows_in_each_group(void **state)
 {
     (void)state;
-    unrelu_gaussian_options o = unrelu_gaussian_options_default();
+    unrelu_gaussian_options o;
+    unrelu_gaussian_options_init(&o, sizeof o);
     unrelu_gaussian truth = pair_of(0.5);
     unrelu_error err = {0};
     double *x = draw(&truth, N, 8);

@@ -7,7 +7,8 @@
 
 static unrelu_gaussian planted(size_t d, size_t k, double kappa, uint64_t seed)
 {
-    unrelu_gaussian_plant_options o = unrelu_gaussian_plant_options_default();
+    unrelu_gaussian_plant_options o;
+    unrelu_gaussian_plant_options_init(&o, sizeof o);
     o.d = d;
     o.k = k;
     o.kappa = kappa;
@@ -108,7 +109,7 @@ static void a_plan_that_cannot_be_is_refused(void **state)
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         unrelu_gaussian_plant_options o = {
-            .d = bad[i].d, .k = bad[i].k, .kappa = bad[i].kappa, .seed = 1};
+            .size = sizeof o, .d = bad[i].d, .k = bad[i].k, .kappa = bad[i].kappa, .seed = 1};
         unrelu_gaussian m;
         unrelu_error err = {0};
         assert_int_equal(unrelu_gaussian_plant(&o, &m, &err), UNRELU_EUSAGE);
@@ -155,7 +156,7 @@ static void any_slice_has_the_same_bits(void **state)
     const size_t slices[][2] = {{0, 1}, {1, 300}, {255, 2}, {256, 256}, {777, 1223}, {1999, 1}};
     for (size_t k = 0; k < 6; k++)
         for (int threads = 1; threads < 4; threads++) {
-            unrelu_exec exec = {.threads = threads};
+            unrelu_exec exec = {.size = sizeof exec, .threads = threads};
             must(unrelu_sampler_draw(sampler, slices[k][0], slices[k][1], &exec, y, &err), &err);
             assert_memory_equal(y, x + slices[k][0] * D, slices[k][1] * D * sizeof *y);
         }
@@ -262,7 +263,8 @@ static void a_model_survives_its_file(void **state)
     for (size_t r = 0; r < N; r++)
         x[r * D + 2] = 0.5;
     x[5] = NAN;
-    unrelu_gaussian_options o = unrelu_gaussian_options_default();
+    unrelu_gaussian_options o;
+    unrelu_gaussian_options_init(&o, sizeof o);
     o.rank = 2;
     o.seed = 77;
     unrelu_gaussian m = fit(x, N, D, &o);

@@ -11,7 +11,7 @@ static unrelu_status try_goodness(const unrelu_gaussian *model, const double *x,
                                   char *const *names, unrelu_goodness *out, unrelu_error *err)
 {
     unrelu_source *source = NULL;
-    unrelu_goodness_options options = {.seed = 7};
+    unrelu_goodness_options options = {.size = sizeof options, .seed = 7};
     must(unrelu_source_memory(x, n, d, &source, err), err);
     if (names)
         must(unrelu_source_rename(source, names, err), err);
@@ -139,7 +139,8 @@ static void numbers_are_those_of_loops_over_the_cells(void **state)
 
 static void values_far_out_get_one_wide_bin(void **state)
 {
-    unrelu_gaussian model = plant((unrelu_gaussian_plant_options){.d = 1, .kappa = 1, .seed = 2});
+    unrelu_gaussian model = plant((unrelu_gaussian_plant_options){
+        .size = sizeof(unrelu_gaussian_plant_options), .d = 1, .kappa = 1, .seed = 2});
     double *x = draw(&model, N, 1);
     (void)state;
     x[5] = 1e6;
@@ -209,7 +210,8 @@ static void p_values_are_those_of_a_plain_bootstrap(void **state)
 static void p_values_are_uniform_where_the_model_is_right(void **state)
 {
     enum { D = 100, ROWS = 600 };
-    unrelu_gaussian_plant_options o = unrelu_gaussian_plant_options_default();
+    unrelu_gaussian_plant_options o;
+    unrelu_gaussian_plant_options_init(&o, sizeof o);
     (void)state;
     o.d = D;
     o.bias = UNRELU_BIAS_NORMAL;
@@ -252,14 +254,15 @@ static void a_wrong_model_is_found_out(void **state)
 static void threads_change_no_bit(void **state)
 {
     enum { D = 19, ROWS = 700 };
-    unrelu_gaussian truth = plant((unrelu_gaussian_plant_options){.d = D, .kappa = 4, .seed = 6});
+    unrelu_gaussian truth = plant((unrelu_gaussian_plant_options){
+        .size = sizeof(unrelu_gaussian_plant_options), .d = D, .kappa = 4, .seed = 6});
     double *x = draw(&truth, ROWS, 3);
     unrelu_goodness g[3];
     (void)state;
     for (int k = 0; k < 3; k++) {
         unrelu_source *source = NULL;
         unrelu_error err = {0};
-        unrelu_exec exec = {.threads = (int[]){1, 2, 7}[k]};
+        unrelu_exec exec = {.size = sizeof exec, .threads = (int[]){1, 2, 7}[k]};
         must(unrelu_source_memory(x, ROWS, D, &source, &err), &err);
         must(unrelu_gaussian_goodness(&truth, source, NULL, &exec, &g[k], &err), &err);
         unrelu_source_close(source);
@@ -286,7 +289,8 @@ static void set_names(unrelu_gaussian *model, const char *const *names)
 static void columns_are_found_by_name(void **state)
 {
     enum { ROWS = 300 };
-    unrelu_gaussian model = plant((unrelu_gaussian_plant_options){.d = 3, .kappa = 4, .seed = 6});
+    unrelu_gaussian model = plant((unrelu_gaussian_plant_options){
+        .size = sizeof(unrelu_gaussian_plant_options), .d = 3, .kappa = 4, .seed = 6});
     double *x = draw(&model, ROWS, 1), *y = malloc(ROWS * 4 * sizeof *y);
     char *names[] = {"c", "other", "a", "b"};
     unrelu_goodness swapped;
@@ -324,7 +328,8 @@ static void other_samples_are_refused(void **state)
 {
     double x[12] = {1, 2, 0, 4, 5, INFINITY, 7, 8, 9, 1, 2, 3};
     char *names[] = {"a", "b", "d"};
-    unrelu_gaussian model = plant((unrelu_gaussian_plant_options){.d = 3, .kappa = 4, .seed = 6});
+    unrelu_gaussian model = plant((unrelu_gaussian_plant_options){
+        .size = sizeof(unrelu_gaussian_plant_options), .d = 3, .kappa = 4, .seed = 6});
     (void)state;
     refuse(&model, x, 6, 2, NULL, UNRELU_EFORMAT,
            "matrix in memory has 2 columns, and the model 3: give the samples of the model, or "
@@ -342,7 +347,8 @@ static void other_samples_are_refused(void **state)
 static void columns_without_values_have_no_test(void **state)
 {
     double x[6] = {NAN, 0, NAN, 0, NAN, 0};
-    unrelu_gaussian model = plant((unrelu_gaussian_plant_options){.d = 2, .kappa = 4, .seed = 6});
+    unrelu_gaussian model = plant((unrelu_gaussian_plant_options){
+        .size = sizeof(unrelu_gaussian_plant_options), .d = 2, .kappa = 4, .seed = 6});
     (void)state;
     model.scale[1] = 0;
     unrelu_goodness g = goodness_of(&model, x, 3);
@@ -363,7 +369,7 @@ static unrelu_goodness with_limit(const unrelu_gaussian *model, const double *x,
     must(unrelu_source_memory(x, n, 1, &source, &err), &err);
     if (limits)
         must(unrelu_source_memory(limits, n, 1, &cells, &err), &err);
-    unrelu_goodness_options o = {.seed = 7, .limit = limit, .limits = cells};
+    unrelu_goodness_options o = {.size = sizeof o, .seed = 7, .limit = limit, .limits = cells};
     must(unrelu_gaussian_goodness(model, source, &o, NULL, &g, &err), &err);
     unrelu_source_close(source);
     unrelu_source_close(cells);

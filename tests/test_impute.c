@@ -37,7 +37,7 @@ static unrelu_status try_impute(const unrelu_gaussian *m, const double *x, size_
 {
     unrelu_source *samples = NULL;
     unrelu_impute_report report;
-    unrelu_exec exec = {.threads = threads};
+    unrelu_exec exec = {.size = sizeof exec, .threads = threads};
     must(unrelu_source_memory(x, n, width, &samples, err), err);
     unrelu_status status =
         unrelu_gaussian_impute(m, samples, &options, files_path("out.npy"), &exec, &report, err);
@@ -79,7 +79,8 @@ static void one_censored_cell_is_the_mean_of_the_truncated_regression(void **sta
     for (double seen = 0.25; seen < 12; seen *= 2) {
         double x[] = {0, seen}, mean = 0.5 + 1.5 * (seen + 1), deviation = sqrt(4 - 2.25);
         double want = mean - deviation * hazard_below(-mean / deviation);
-        double *y = impute(&m, x, 1, (unrelu_impute_options){0});
+        double *y =
+            impute(&m, x, 1, (unrelu_impute_options){.size = sizeof(unrelu_impute_options)});
         assert_near(y[0], want, 1e-11);
         assert_true(y[0] < 0 && y[1] == seen);
         free(y);
@@ -94,7 +95,7 @@ static void the_limits_of_the_model_count(void **state)
     unrelu_gaussian m = make_model(1, b, sigma);
     m.limit = ur_doubles(1);
     m.limit[0] = 1;
-    double *y = impute(&m, x, 3, (unrelu_impute_options){0});
+    double *y = impute(&m, x, 3, (unrelu_impute_options){.size = sizeof(unrelu_impute_options)});
     double want = 0.5 - 2 * hazard_below(0.25);
     assert_near(y[0], want, 1e-13);
     assert_near(y[1], want, 1e-13);
@@ -109,7 +110,7 @@ static void missing_cells_are_regressions(void **state)
     const double b[] = {1, 2, 3}, sigma[] = {2, 1, 0.5, 1, 3, -1, 0.5, -1, 1};
     unrelu_gaussian m = make_model(3, b, sigma);
     double x[] = {NAN, 2.5, 4, NAN, 3, NAN, NAN, NAN, NAN};
-    double *y = impute(&m, x, 3, (unrelu_impute_options){0});
+    double *y = impute(&m, x, 3, (unrelu_impute_options){.size = sizeof(unrelu_impute_options)});
     /* S of columns 2, 3 is (3, -1; -1, 1), its inverse (1, 1; 1, 3) / 2 */
     double w2 = (0.5 * 1 + 1 * 1) / 2, w3 = (0.5 * 1 + 1 * 3) / 2;
     assert_near(y[0], 1 + 1 * w2 + 0.5 * w3, 1e-13);
@@ -119,7 +120,8 @@ static void missing_cells_are_regressions(void **state)
         assert_near(y[6 + i], b[i], 1e-15);
     free(y);
     enum { DRAWS = 20000 };
-    y = impute(&m, x, 1, (unrelu_impute_options){.draws = DRAWS});
+    y = impute(&m, x, 1,
+               (unrelu_impute_options){.size = sizeof(unrelu_impute_options), .draws = DRAWS});
     double sum = 0, square = 0, left = 2 - (1 * (0.5 + 0.25) + 0.5 * (0.5 + 0.75));
     for (size_t i = 0; i < DRAWS; i++) {
         double z = (y[3 * i] - (1 + w2 + 0.5 * w3)) / sqrt(left);
@@ -169,7 +171,8 @@ static void check_two(double b1, double b2, double rho, double reach, double tol
     unrelu_gaussian m = make_model(2, b, sigma);
     double mean[2];
     corner_means(b, sigma, zero, reach, mean);
-    double *y = impute(&m, x, 1, (unrelu_impute_options){.seed = 3});
+    double *y =
+        impute(&m, x, 1, (unrelu_impute_options){.size = sizeof(unrelu_impute_options), .seed = 3});
     assert_near(y[0], mean[0], tolerance * fabs(mean[0]));
     assert_near(y[1], mean[1], tolerance * fabs(mean[1]));
     free(y);
@@ -327,8 +330,11 @@ static void check_row(const unrelu_gaussian *m, const double *x, const int *hidd
         cells[j] = hidden[j] == 2 ? NAN : zero[j];
     }
     truth t = reject(m, zero, hidden, tries);
-    double *mean = impute(m, cells, 1, (unrelu_impute_options){.seed = 5});
-    double *draws = impute(m, cells, 1, (unrelu_impute_options){.seed = 6, .draws = DRAWS});
+    double *mean = impute(
+        m, cells, 1, (unrelu_impute_options){.size = sizeof(unrelu_impute_options), .seed = 5});
+    double *draws = impute(
+        m, cells, 1,
+        (unrelu_impute_options){.size = sizeof(unrelu_impute_options), .seed = 6, .draws = DRAWS});
     for (size_t j = 0; j < d; j++) {
         double noise = t.deviation[j] * (4 / sqrt((double)t.accepted) + 0.03);
         assert_near(mean[j], hidden[j] ? t.mean[j] : x[j], hidden[j] ? noise : 0);
@@ -486,7 +492,8 @@ static void the_mode_is_the_nearest_point_below_the_limits(void **state)
 
 static unrelu_gaussian plant_singular(size_t d, size_t k, double bias)
 {
-    unrelu_gaussian_plant_options o = unrelu_gaussian_plant_options_default();
+    unrelu_gaussian_plant_options o;
+    unrelu_gaussian_plant_options_init(&o, sizeof o);
     o.d = d;
     o.k = k;
     o.bias = UNRELU_BIAS_FIXED;
@@ -509,8 +516,9 @@ static void a_singular_model_determines_what_two_seen_cells_imply(void **state)
             y[i] += m.W[i % D * K + k] * z[i / D * K + k];
         x[i] = fmax(0, y[i]);
     }
-    double *mean = impute(&m, x, N, (unrelu_impute_options){0});
-    double *drawn = impute(&m, x, N, (unrelu_impute_options){.draws = 1});
+    double *mean = impute(&m, x, N, (unrelu_impute_options){.size = sizeof(unrelu_impute_options)});
+    double *drawn = impute(
+        &m, x, N, (unrelu_impute_options){.size = sizeof(unrelu_impute_options), .draws = 1});
     for (size_t i = 0; i < N; i++) {
         size_t seen = 0;
         for (size_t j = 0; j < D; j++)
@@ -552,8 +560,11 @@ static void a_singular_model_without_seen_cells_agrees_with_rejection(void **sta
     }
     free(z);
     assert_true(count > 1000);
-    double *mean = impute(&m, x, 1, (unrelu_impute_options){.seed = 2});
-    double *drawn = impute(&m, x, 1, (unrelu_impute_options){.seed = 2, .draws = DRAWS});
+    double *mean =
+        impute(&m, x, 1, (unrelu_impute_options){.size = sizeof(unrelu_impute_options), .seed = 2});
+    double *drawn = impute(
+        &m, x, 1,
+        (unrelu_impute_options){.size = sizeof(unrelu_impute_options), .seed = 2, .draws = DRAWS});
     for (size_t j = 0; j < D; j++) {
         double want = sum[j] / count, deviation = sqrt(square[j] / count - want * want);
         double noise = deviation * sqrt(1 / count + 1.0 / DRAWS), total = 0, spread = 0;
@@ -578,7 +589,7 @@ static void twins_and_constants_are_no_trouble(void **state)
     const double b[] = {1, 0, -2}, sigma[] = {1, 1, 0, 1, 1, 0, 0, 0, 0};
     const double x[] = {0.5, 0, 0, 0, 0, NAN, NAN, 0.25, 0};
     unrelu_gaussian m = make_model(3, b, sigma);
-    double *y = impute(&m, x, 3, (unrelu_impute_options){0});
+    double *y = impute(&m, x, 3, (unrelu_impute_options){.size = sizeof(unrelu_impute_options)});
     assert_near(y[1], -0.5, 1e-12);
     double first = 1 - hazard_below(-1); /* x1 <= 0 implies x2 <= -1 */
     assert_near(y[3], first, 1e-12);
@@ -594,8 +605,9 @@ static void a_row_that_contradicts_a_singular_model_gets_its_limit(void **state)
     (void)state;
     const double b[] = {0, 0}, sigma[] = {1, 1, 1, 1}, x[] = {2, 0};
     unrelu_gaussian m = make_model(2, b, sigma);
-    double *y = impute(&m, x, 1, (unrelu_impute_options){0});
-    double *drawn = impute(&m, x, 1, (unrelu_impute_options){.draws = 2});
+    double *y = impute(&m, x, 1, (unrelu_impute_options){.size = sizeof(unrelu_impute_options)});
+    double *drawn = impute(
+        &m, x, 1, (unrelu_impute_options){.size = sizeof(unrelu_impute_options), .draws = 2});
     assert_true(y[0] == 2 && y[1] == 0 && drawn[1] == 0 && drawn[3] == 0);
     free(y);
     free(drawn);
@@ -608,7 +620,8 @@ static void threads_and_other_draws_change_no_bit(void **state)
 {
     (void)state;
     enum { N = 150, D = 6 };
-    unrelu_gaussian_plant_options o = unrelu_gaussian_plant_options_default();
+    unrelu_gaussian_plant_options o;
+    unrelu_gaussian_plant_options_init(&o, sizeof o);
     o.d = D;
     unrelu_gaussian m = plant(o);
     double *x = draw(&m, N, 1);
@@ -617,7 +630,7 @@ static void threads_and_other_draws_change_no_bit(void **state)
     for (size_t draws = 0; draws < 4; draws += 3) {
         table out[3];
         unrelu_error err = {0};
-        unrelu_impute_options options = {.draws = draws, .seed = 9};
+        unrelu_impute_options options = {.size = sizeof options, .draws = draws, .seed = 9};
         static const int threads[] = {1, 2, 7};
         for (int i = 0; i < 3; i++)
             must(try_impute(&m, x, N, D, options, threads[i], &out[i], &err), &err);
@@ -629,10 +642,18 @@ static void threads_and_other_draws_change_no_bit(void **state)
         for (int i = 0; i < 3; i++)
             table_free(&out[i]);
     }
-    double *three = impute(&m, x, N, (unrelu_impute_options){.draws = 3, .seed = 9});
-    double *two = impute(&m, x, N, (unrelu_impute_options){.draws = 2, .seed = 9});
-    double *other = impute(&m, x, N, (unrelu_impute_options){.draws = 2, .seed = 10});
-    double *few = impute(&m, x, 10, (unrelu_impute_options){.draws = 1, .seed = 9});
+    double *three = impute(
+        &m, x, N,
+        (unrelu_impute_options){.size = sizeof(unrelu_impute_options), .draws = 3, .seed = 9});
+    double *two = impute(
+        &m, x, N,
+        (unrelu_impute_options){.size = sizeof(unrelu_impute_options), .draws = 2, .seed = 9});
+    double *other = impute(
+        &m, x, N,
+        (unrelu_impute_options){.size = sizeof(unrelu_impute_options), .draws = 2, .seed = 10});
+    double *few = impute(
+        &m, x, 10,
+        (unrelu_impute_options){.size = sizeof(unrelu_impute_options), .draws = 1, .seed = 9});
     assert_memory_equal(three, two, (size_t)2 * N * D * sizeof *two);
     assert_memory_equal(two, few, (size_t)10 * D * sizeof *two);
     assert_memory_not_equal(two, two + N * D, (size_t)N * D * sizeof *two);
@@ -651,7 +672,8 @@ static void rows_that_are_alike_get_draws_of_their_own(void **state)
     const double b[] = {0.5, 0.5}, sigma[] = {1, 0.5, 0.5, 1};
     const double x[] = {NAN, NAN, NAN, NAN, 0, 0, 0, 0};
     unrelu_gaussian m = make_model(2, b, sigma);
-    double *y = impute(&m, x, 4, (unrelu_impute_options){.draws = 1});
+    double *y = impute(&m, x, 4,
+                       (unrelu_impute_options){.size = sizeof(unrelu_impute_options), .draws = 1});
     for (size_t j = 0; j < 2; j++)
         assert_true(y[j] != y[2 + j] && y[4 + j] != y[6 + j]);
     free(y);
@@ -667,8 +689,9 @@ static void the_unit_and_the_order_of_columns_do_not_matter(void **state)
     turned.scale[0] = sqrt(2) * 1e200;
     turned.correlation[1] = turned.correlation[2] = 0.8 / sqrt(2);
     double turned_x[] = {0.5e200, 0, 0, 0.75e-3};
-    double *y = impute(&m, x, 2, (unrelu_impute_options){0});
-    double *t = impute(&turned, turned_x, 2, (unrelu_impute_options){0});
+    double *y = impute(&m, x, 2, (unrelu_impute_options){.size = sizeof(unrelu_impute_options)});
+    double *t = impute(&turned, turned_x, 2,
+                       (unrelu_impute_options){.size = sizeof(unrelu_impute_options)});
     assert_near(t[1], y[0] * 1e-3, 1e-16);
     assert_near(t[2] / 1e200, y[3], 1e-13);
     free(y);
@@ -686,7 +709,7 @@ static unrelu_status impute_file(const unrelu_gaussian *m, const char *text, con
     unrelu_status status = unrelu_source_open(files_text("in.csv", text), NULL, &samples, err);
     if (status == UNRELU_OK && limits_text)
         status = unrelu_source_open(files_text("limits.csv", limits_text), NULL, &limits, err);
-    unrelu_impute_options o = {.limit = limit, .limits = limits};
+    unrelu_impute_options o = {.size = sizeof o, .limit = limit, .limits = limits};
     if (status == UNRELU_OK)
         status = unrelu_gaussian_impute(m, samples, &o, files_path(out), NULL, NULL, err);
     unrelu_source_close(samples);
@@ -774,7 +797,7 @@ static void a_cancelled_run_writes_nothing(void **state)
     unrelu_gaussian m = make_model(1, b, sigma);
     unrelu_source *samples = NULL;
     unrelu_error err = {0};
-    unrelu_exec exec = {.threads = 1, .cancelled = cancel};
+    unrelu_exec exec = {.size = sizeof exec, .threads = 1, .cancelled = cancel};
     must(unrelu_source_memory(x, 3, 1, &samples, &err), &err);
     assert_int_equal(
         unrelu_gaussian_impute(&m, samples, NULL, files_path("never.npy"), &exec, NULL, &err),

@@ -10,7 +10,8 @@
 
 static unrelu_mixture_plant_options sizes(size_t d, size_t p, size_t k)
 {
-    unrelu_mixture_plant_options o = unrelu_mixture_plant_options_default();
+    unrelu_mixture_plant_options o;
+    unrelu_mixture_plant_options_init(&o, sizeof o);
     o.d = d;
     o.p = p;
     o.k = k;
@@ -293,7 +294,7 @@ static void any_slice_has_the_same_bits_at_any_number_of_threads(void **state)
     const int threads[] = {1, 2, 7};
     for (size_t k = 0; k < 8; k++)
         for (size_t i = 0; i < 3; i++) {
-            unrelu_exec exec = {.threads = threads[i]};
+            unrelu_exec exec = {.size = sizeof exec, .threads = threads[i]};
             memset(y, 0, sizeof y);
             must(unrelu_sampler_draw(sampler, slices[k][0], slices[k][1], &exec, y, &err), &err);
             assert_memory_equal(y, t.x + slices[k][0] * D, slices[k][1] * D * sizeof *y);

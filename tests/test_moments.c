@@ -111,7 +111,8 @@ static void assert_sums(const moments *m, const double *x, size_t n, double tole
 /* rectified values of several scales, one column nearly constant, some cells missing */
 static double *sample(size_t n, uint64_t seed, int missing)
 {
-    unrelu_gaussian_plant_options options = unrelu_gaussian_plant_options_default();
+    unrelu_gaussian_plant_options options;
+    unrelu_gaussian_plant_options_init(&options, sizeof options);
     options.d = D;
     options.bias = UNRELU_BIAS_FIXED;
     options.bias_value = 0.2;

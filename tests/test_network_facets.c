@@ -75,7 +75,8 @@ static void twenty_four_samples_a_neuron_are_enough_for_every_law(void **state)
     for (size_t s = 0; s < 4; s++)
         for (size_t law = 0; law < 5; law++)
             for (uint64_t seed = 1; seed <= 3; seed++) {
-                unrelu_network_plant_options o = unrelu_network_plant_options_default();
+                unrelu_network_plant_options o;
+                unrelu_network_plant_options_init(&o, sizeof o);
                 o.d = size[s][0];
                 o.k = size[s][1];
                 o.m = size[s][2];
@@ -89,7 +90,8 @@ static void hidden_biases_are_recovered_too(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 3; seed++) {
-        unrelu_network_plant_options o = unrelu_network_plant_options_default();
+        unrelu_network_plant_options o;
+        unrelu_network_plant_options_init(&o, sizeof o);
         o.d = 10;
         o.k = 5;
         o.m = 8;
@@ -105,7 +107,8 @@ static void every_rectifying_activation_is_inverted_with_its_scale(void **state)
     const char *const names[] = {"power:2", "power:0.5", "expm1", "expm1sq", "tanh"};
     for (size_t i = 0; i < 5; i++)
         for (double bias = 0; bias < 1 && !(i == 3 && bias > 0); bias += 0.5) {
-            unrelu_network_plant_options o = unrelu_network_plant_options_default();
+            unrelu_network_plant_options o;
+            unrelu_network_plant_options_init(&o, sizeof o);
             unrelu_error err = {0};
             o.d = 8;
             o.k = 4;
@@ -218,7 +221,8 @@ static void assert_refused(const planted_network *p, ur_start start, const char 
 static void what_cannot_work_is_refused_with_its_numbers(void **state)
 {
     (void)state;
-    unrelu_network_plant_options o = unrelu_network_plant_options_default();
+    unrelu_network_plant_options o;
+    unrelu_network_plant_options_init(&o, sizeof o);
     o.d = 10;
     o.k = 5;
     o.m = 5;

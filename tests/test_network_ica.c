@@ -14,7 +14,8 @@ static ur_start start_of(const planted_network *p)
 
 static planted_network plant_orthonormal(size_t d, size_t k, size_t m, size_t n, uint64_t seed)
 {
-    unrelu_network_plant_options o = unrelu_network_plant_options_default();
+    unrelu_network_plant_options o;
+    unrelu_network_plant_options_init(&o, sizeof o);
     o.d = d;
     o.k = k;
     o.m = m;
@@ -155,7 +156,8 @@ static void units_and_offsets_of_the_data_change_nothing_else(void **state)
 static void hidden_and_output_biases_leave_the_rows_in_reach(void **state)
 {
     (void)state;
-    unrelu_network_plant_options o = unrelu_network_plant_options_default();
+    unrelu_network_plant_options o;
+    unrelu_network_plant_options_init(&o, sizeof o);
     o.d = 10;
     o.k = 5;
     o.m = 8;
@@ -241,7 +243,8 @@ static void the_note_names_the_theorem_and_what_was_measured(void **state)
 static void rows_that_are_not_orthonormal_show_in_the_note(void **state)
 {
     (void)state;
-    unrelu_network_plant_options o = unrelu_network_plant_options_default();
+    unrelu_network_plant_options o;
+    unrelu_network_plant_options_init(&o, sizeof o);
     o.d = 8;
     o.k = 4;
     o.m = 6;
@@ -304,7 +307,7 @@ static void the_bits_do_not_depend_on_the_threads(void **state)
     planted_network p = plant_orthonormal(6, 3, 5, 5000, 8);
     ur_start start = start_of(&p);
     ur_start_note note;
-    unrelu_exec exec = {.threads = 1};
+    unrelu_exec exec = {.size = sizeof exec, .threads = 1};
     start.exec = &exec;
     double *one = run_ica(&start, &note);
     for (int threads = 2; threads <= 7; threads += 5) {
@@ -331,7 +334,7 @@ static void a_cancelled_run_says_so(void **state)
     ur_start_note note;
     double V[18];
     unrelu_error err = {0};
-    unrelu_exec exec = {.threads = 2, .cancelled = always};
+    unrelu_exec exec = {.size = sizeof exec, .threads = 2, .cancelled = always};
     start.exec = &exec;
     assert_int_equal(ur_start_ica(&start, V, &note, &err), UNRELU_ECANCELLED);
     planted_network_free(&p);

@@ -5,7 +5,8 @@
 static unrelu_network_plant_options sized(size_t d, size_t k, size_t m, unrelu_inputs law,
                                           uint64_t seed)
 {
-    unrelu_network_plant_options o = unrelu_network_plant_options_default();
+    unrelu_network_plant_options o;
+    unrelu_network_plant_options_init(&o, sizeof o);
     o.d = d;
     o.k = k;
     o.m = m;
@@ -269,7 +270,7 @@ static void threads_do_not_change_a_bit(void **state)
     double V[3][160], c[8];
     const int threads[] = {1, 2, 7};
     for (size_t i = 0; i < 3; i++) {
-        unrelu_exec exec = {.threads = threads[i]};
+        unrelu_exec exec = {.size = sizeof exec, .threads = threads[i]};
         ur_start start = start_of(&p, 0, 0);
         ur_start_note note;
         unrelu_error err = {0};
@@ -290,7 +291,7 @@ static void it_can_be_interrupted(void **state)
 {
     (void)state;
     planted_network p = plant_network_with(sized(6, 3, 3, UNRELU_INPUTS_NORMAL, 1), 200);
-    unrelu_exec exec = {.threads = 1, .cancelled = stop_at_once};
+    unrelu_exec exec = {.size = sizeof exec, .threads = 1, .cancelled = stop_at_once};
     ur_start start = start_of(&p, 0, 0);
     ur_start_note note;
     double V[18], c[3];
@@ -314,7 +315,8 @@ static void the_note_says_what_was_checked(void **state)
 static void recovery_from_these_starts_is_exact(void **state)
 {
     (void)state;
-    unrelu_recover_options options = unrelu_recover_options_default();
+    unrelu_recover_options options;
+    unrelu_recover_options_init(&options, sizeof options);
     options.method = UNRELU_RECOVER_LIFTED;
     options.biases = UNRELU_BIASES_NONE;
     planted_network p = plant_network_with(sized(20, 8, 12, UNRELU_INPUTS_MIXTURE, 10), 400);

@@ -60,7 +60,8 @@ static double median_error(size_t d, size_t k, size_t m, size_t n, const char *f
     double errors[RUNS];
     unrelu_error err = {0};
     for (size_t i = 0; i < RUNS; i++) {
-        unrelu_network_plant_options o = unrelu_network_plant_options_default();
+        unrelu_network_plant_options o;
+        unrelu_network_plant_options_init(&o, sizeof o);
         o.d = d;
         o.k = k;
         o.m = m;
@@ -403,7 +404,8 @@ static void what_moments_cannot_do_is_refused_with_numbers(void **state)
 static void binary_inputs_fall_back_to_the_moment(void **state)
 {
     (void)state;
-    unrelu_network_plant_options o = unrelu_network_plant_options_default();
+    unrelu_network_plant_options o;
+    unrelu_network_plant_options_init(&o, sizeof o);
     o.inputs = UNRELU_INPUTS_BINARY;
     planted_network p = plant_network_with(o, 3000);
     ur_start start = start_of(&p);
@@ -450,7 +452,8 @@ static void the_note_tells_gaussian_inputs_from_others(void **state)
     (void)state;
     const unrelu_inputs laws[] = {UNRELU_INPUTS_NORMAL, UNRELU_INPUTS_UNIFORM};
     for (int i = 0; i < 2; i++) {
-        unrelu_network_plant_options o = unrelu_network_plant_options_default();
+        unrelu_network_plant_options o;
+        unrelu_network_plant_options_init(&o, sizeof o);
         o.inputs = laws[i];
         o.m = 3;
         planted_network p = plant_network_with(o, 2000);
@@ -513,7 +516,8 @@ static void every_method_finds_the_signs(void **state)
     unrelu_error err = {0};
     for (size_t f = 0; f < sizeof functions / sizeof *functions; f++)
         for (uint64_t seed = 1; seed <= 3; seed++) {
-            unrelu_network_plant_options o = unrelu_network_plant_options_default();
+            unrelu_network_plant_options o;
+            unrelu_network_plant_options_init(&o, sizeof o);
             must(unrelu_activation_parse(functions[f], &o.activation, &err), &err);
             o.noise = 0.1;
             o.seed = seed;
@@ -664,7 +668,8 @@ static double bias_error(const planted_network *p, size_t *weak)
 
 static planted_network plant_biased(size_t n, uint64_t seed)
 {
-    unrelu_network_plant_options o = unrelu_network_plant_options_default();
+    unrelu_network_plant_options o;
+    unrelu_network_plant_options_init(&o, sizeof o);
     o.d = 5;
     o.k = 3;
     o.m = 4;
@@ -747,14 +752,15 @@ static void a_neuron_that_hardly_switches_is_counted(void **state)
 static void the_bits_do_not_depend_on_the_threads(void **state)
 {
     (void)state;
-    unrelu_network_plant_options o = unrelu_network_plant_options_default();
+    unrelu_network_plant_options o;
+    unrelu_network_plant_options_init(&o, sizeof o);
     unrelu_error err = {0};
     must(unrelu_activation_parse("power:2", &o.activation, &err), &err);
     planted_network p = plant_network_with(o, 5000);
     double V[4][50], first[4][50];
     const int threads[] = {1, 2, 7};
     for (int i = 0; i < 3; i++) {
-        unrelu_exec exec = {.threads = threads[i]};
+        unrelu_exec exec = {.size = sizeof exec, .threads = threads[i]};
         ur_start start = start_of(&p);
         ur_start_note note;
         start.exec = &exec;

@@ -7,7 +7,8 @@
 static unrelu_network_plant_options sized(size_t d, size_t k, size_t m, unrelu_inputs law,
                                           uint64_t seed)
 {
-    unrelu_network_plant_options o = unrelu_network_plant_options_default();
+    unrelu_network_plant_options o;
+    unrelu_network_plant_options_init(&o, sizeof o);
     o.d = d;
     o.k = k;
     o.m = m;
@@ -224,7 +225,7 @@ static void threads_do_not_change_a_bit(void **state)
     double V[3][160];
     const int threads[] = {1, 2, 7};
     for (size_t i = 0; i < 3; i++) {
-        unrelu_exec exec = {.threads = threads[i]};
+        unrelu_exec exec = {.size = sizeof exec, .threads = threads[i]};
         ur_start start = start_of(&p);
         ur_start_note note;
         unrelu_error err = {0};
@@ -297,7 +298,8 @@ static void recovery_from_these_starts_is_exact(void **state)
     const unrelu_inputs laws[] = {UNRELU_INPUTS_NORMAL, UNRELU_INPUTS_UNIFORM, UNRELU_INPUTS_T3};
     for (size_t law = 0; law < 3; law++)
         for (size_t s = 0; s < 3; s++) {
-            unrelu_recover_options options = unrelu_recover_options_default();
+            unrelu_recover_options options;
+            unrelu_recover_options_init(&options, sizeof options);
             options.method = UNRELU_RECOVER_SYMMETRIC;
             options.biases = UNRELU_BIASES_NONE;
             planted_network p = plant_network_with(

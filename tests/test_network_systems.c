@@ -16,7 +16,8 @@ typedef struct {
 
 static unrelu_network_plant_options options(size_t d, size_t k, size_t m, uint64_t seed)
 {
-    unrelu_network_plant_options o = unrelu_network_plant_options_default();
+    unrelu_network_plant_options o;
+    unrelu_network_plant_options_init(&o, sizeof o);
     o.d = d;
     o.k = k;
     o.m = m;
@@ -404,7 +405,7 @@ static void the_bits_do_not_depend_on_the_threads(void **state)
     double first[50];
     for (int threads = 1; threads <= 7; threads += 3) {
         problem q = prepare(options(10, 5, 8, 14), 300, .1);
-        unrelu_exec exec = {.threads = threads};
+        unrelu_exec exec = {.size = sizeof exec, .threads = threads};
         q.start.exec = &exec;
         exactify(&q);
         if (threads == 1)

@@ -21,7 +21,8 @@ static unrelu_network planted(unrelu_network_plant_options o)
 
 static unrelu_network_plant_options sizes(size_t d, size_t k, size_t m)
 {
-    unrelu_network_plant_options o = unrelu_network_plant_options_default();
+    unrelu_network_plant_options o;
+    unrelu_network_plant_options_init(&o, sizeof o);
     o.d = d;
     o.k = k;
     o.m = m;
@@ -239,7 +240,7 @@ static void a_slice_of_a_draw_has_the_same_bits(void **state)
         planted_network p = plant_network_with(o, N);
         const size_t slices[][2] = {{0, 1}, {255, 2}, {300, 513}, {999, 1}, {10, 0}};
         for (size_t s = 0; s < 5; s++) {
-            unrelu_exec exec = {.threads = (int)s + 1};
+            unrelu_exec exec = {.size = sizeof exec, .threads = (int)s + 1};
             size_t first = slices[s][0], rows = slices[s][1];
             must(unrelu_network_draw(&o, &p.truth, first, rows, &exec, x, a, &err), &err);
             assert_memory_equal(x, p.x + first * D, rows * D * sizeof *x);
@@ -429,7 +430,7 @@ static void predictions_are_those_of_the_formula(void **state)
     for (size_t f = 0; f < 4; f++) {
         unrelu_network m = rough(all[f], 5);
         for (int threads = 1; threads <= 7; threads += 3) {
-            unrelu_exec exec = {.threads = threads};
+            unrelu_exec exec = {.size = sizeof exec, .threads = threads};
             must(unrelu_network_predict(&m, x, N, &exec, z, &err), &err);
             assert_true(threads == 1 || memcmp(y, z, sizeof y) == 0);
             memcpy(y, z, sizeof y);
@@ -466,7 +467,7 @@ static unrelu_status predict_file(const unrelu_network *m, const char *in, const
                                   const char *out, size_t *rows, unrelu_error *err)
 {
     unrelu_source *source;
-    unrelu_source_options options = {.columns = columns};
+    unrelu_source_options options = {.size = sizeof options, .columns = columns};
     must(unrelu_source_open(in, &options, &source, err), err);
     unrelu_status status = unrelu_network_predict_source(m, source, out, NULL, rows, err);
     if (status == UNRELU_OK) /* a source that was read before is read from its start */

@@ -249,7 +249,7 @@ static void damaged_headers_are_refused(void **state)
 /* a fit of the file's columns is refused with this sentence */
 static void expect_unfit(const char *path, const char *columns, const char *message)
 {
-    unrelu_source_options options = {.columns = columns};
+    unrelu_source_options options = {.size = sizeof options, .columns = columns};
     unrelu_source *source = NULL;
     unrelu_gaussian model;
     unrelu_error err = {0};

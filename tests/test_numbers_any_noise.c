@@ -17,7 +17,8 @@ static const double levels[] = {1e-3, 1e-2, .1, 1, 10};
 
 static unrelu_network fit_of(const planted_network *p, int intercept)
 {
-    unrelu_recover_options o = unrelu_recover_options_default();
+    unrelu_recover_options o;
+    unrelu_recover_options_init(&o, sizeof o);
     o.method = UNRELU_RECOVER_ANY_NOISE;
     o.k = p->k;
     o.biases = intercept ? UNRELU_BIASES_OUTPUT : UNRELU_BIASES_NONE;

@@ -10,7 +10,8 @@
 
 static unrelu_recover_options by_enumeration(void)
 {
-    unrelu_recover_options o = unrelu_recover_options_default();
+    unrelu_recover_options o;
+    unrelu_recover_options_init(&o, sizeof o);
     o.method = UNRELU_RECOVER_ENUMERATE;
     return o;
 }
@@ -75,7 +76,8 @@ static void false_claims(void)
     int runs = runs_of(2000), proofs = 0, wrong = 0, met = 0;
     for (int run = 0; run < runs; run++) {
         const size_t *s = sizes[run % 5];
-        unrelu_network_plant_options plan = unrelu_network_plant_options_default();
+        unrelu_network_plant_options plan;
+        unrelu_network_plant_options_init(&plan, sizeof plan);
         plan.d = s[0];
         plan.k = s[1];
         plan.m = s[2];

@@ -72,7 +72,8 @@ static void add_errors(errors *e, const unrelu_gaussian *truth, const unrelu_gau
 
 static unrelu_gaussian_options paper(uint64_t seed)
 {
-    unrelu_gaussian_options o = unrelu_gaussian_options_default();
+    unrelu_gaussian_options o;
+    unrelu_gaussian_options_init(&o, sizeof o);
     o.norms = UNRELU_NORMS_SGD;
     o.angles = UNRELU_ANGLES_SIGNS;
     o.literal = 1;
@@ -83,7 +84,8 @@ static unrelu_gaussian_options paper(uint64_t seed)
 static void run_point(const point *p, int runs, int paper_runs, errors *ours, errors *theirs)
 {
     for (int run = 0; run < runs; run++) {
-        unrelu_gaussian_plant_options plan = unrelu_gaussian_plant_options_default();
+        unrelu_gaussian_plant_options plan;
+        unrelu_gaussian_plant_options_init(&plan, sizeof plan);
         plan.d = p->d;
         plan.kappa = p->kappa;
         plan.seed = (uint64_t)run + 1;
@@ -146,7 +148,8 @@ static void coverage_of(size_t n, int full)
     int runs = runs_of(full);
     double in[4] = {0}, of[4] = {0}, z = 1.959963984540054;
     for (int run = 0; run < runs; run++) {
-        unrelu_gaussian_plant_options plan = unrelu_gaussian_plant_options_default();
+        unrelu_gaussian_plant_options plan;
+        unrelu_gaussian_plant_options_init(&plan, sizeof plan);
         plan.d = D;
         plan.kappa = 25;
         plan.seed = (uint64_t)run + 77;
@@ -196,7 +199,8 @@ static void negative_bias(void)
     int runs = runs_of(160);
     double b = 0, rho = 0, z = 0, pairs = 0;
     for (int run = 0; run < runs; run++) {
-        unrelu_gaussian_plant_options plan = unrelu_gaussian_plant_options_default();
+        unrelu_gaussian_plant_options plan;
+        unrelu_gaussian_plant_options_init(&plan, sizeof plan);
         plan.d = 2 * D; /* Gaussian W with unit rows: five of them */
         plan.k = D;
         plan.seed = (uint64_t)run + 1;
@@ -246,13 +250,15 @@ static void rank_found(size_t d, size_t k, size_t n, double wanted)
 {
     int runs = runs_of(20), found = 0;
     for (int run = 0; run < runs; run++) {
-        unrelu_gaussian_plant_options plan = unrelu_gaussian_plant_options_default();
+        unrelu_gaussian_plant_options plan;
+        unrelu_gaussian_plant_options_init(&plan, sizeof plan);
         plan.d = d;
         plan.k = k;
         plan.seed = (uint64_t)run + 1;
         unrelu_gaussian truth = plant(plan);
         double *x = draw(&truth, n, (uint64_t)run + 700);
-        unrelu_gaussian_options o = unrelu_gaussian_options_default();
+        unrelu_gaussian_options o;
+        unrelu_gaussian_options_init(&o, sizeof o);
         o.rank = UNRELU_RANK_AUTO;
         unrelu_gaussian m = fit(x, n, d, &o);
         found += m.k == k;

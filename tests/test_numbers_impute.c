@@ -20,7 +20,7 @@ static double *impute(const unrelu_gaussian *model, const double *x, size_t draw
 {
     unrelu_source *samples = NULL;
     unrelu_error err = {0};
-    unrelu_impute_options o = {.draws = draws, .seed = seed};
+    unrelu_impute_options o = {.size = sizeof o, .draws = draws, .seed = seed};
     must(unrelu_source_memory(x, ROWS, D, &samples, &err), &err);
     must(unrelu_gaussian_impute(model, samples, &o, files_path("filled.npy"), NULL, NULL, &err),
          &err);
@@ -36,7 +36,8 @@ static double *impute(const unrelu_gaussian *model, const double *x, size_t draw
 static void set_data(data *s, double bias, double kappa, uint64_t seed)
 {
     double z[ROWS * D], lost[ROWS * D];
-    unrelu_gaussian_plant_options o = unrelu_gaussian_plant_options_default();
+    unrelu_gaussian_plant_options o;
+    unrelu_gaussian_plant_options_init(&o, sizeof o);
     o.d = D;
     o.kappa = kappa;
     o.bias = UNRELU_BIAS_FIXED;

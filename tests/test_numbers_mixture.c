@@ -35,7 +35,8 @@ static void claim(size_t p, size_t k, size_t n, unrelu_unmix_method method, uint
                   claims *c)
 {
     planted_mixture planted = plant_mixture(p + 3, p, k, n, 0, 0, seed);
-    unrelu_unmix_options o = unrelu_unmix_options_default();
+    unrelu_unmix_options o;
+    unrelu_unmix_options_init(&o, sizeof o);
     unrelu_mixture model;
     unrelu_error err = {0};
     o.method = method;

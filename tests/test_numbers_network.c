@@ -9,7 +9,8 @@
 
 static unrelu_network_plant_options plan_of(size_t d, size_t k, size_t m, uint64_t seed)
 {
-    unrelu_network_plant_options o = unrelu_network_plant_options_default();
+    unrelu_network_plant_options o;
+    unrelu_network_plant_options_init(&o, sizeof o);
     o.d = d;
     o.k = k;
     o.m = m;
@@ -78,7 +79,8 @@ static void coarsen(planted_network *p, int how)
 static void claim(const unrelu_network_plant_options *o, size_t n, int how,
                   unrelu_recover_method method, claims *c)
 {
-    unrelu_recover_options recovery = unrelu_recover_options_default();
+    unrelu_recover_options recovery;
+    unrelu_recover_options_init(&recovery, sizeof recovery);
     recovery.labels = UNRELU_LABELS_NOISELESS;
     recovery.method = method;
     planted_network p = plant_network_with(*o, n);
@@ -202,7 +204,8 @@ static void noisy(size_t d, size_t k, size_t m, size_t n, double sigma, int full
     noisy_sums s = {0};
     for (int run = 0; run < runs; run++) {
         planted_network p = plant_network(d, k, m, n, sigma, (uint64_t)run + 300);
-        unrelu_recover_options o = unrelu_recover_options_default();
+        unrelu_recover_options o;
+        unrelu_recover_options_init(&o, sizeof o);
         o.k = k;
         o.labels = UNRELU_LABELS_NOISY;
         o.biases = UNRELU_BIASES_NONE;
@@ -290,7 +293,8 @@ static void by_method(const method_point *p)
         o.kappa_v = p->kappa_v;
         o.inputs = p->inputs;
         planted_network planted = plant_network_with(o, p->n);
-        unrelu_recover_options recovery = unrelu_recover_options_default();
+        unrelu_recover_options recovery;
+        unrelu_recover_options_init(&recovery, sizeof recovery);
         recovery.method = p->method;
         recovery.exactify = p->exactify;
         unrelu_network model;
@@ -341,7 +345,8 @@ static void raw_errors(const raw_point *p)
         unrelu_network_plant_options o = plan_of(p->d, p->k, p->m, (uint64_t)run + 900);
         o.kappa_v = p->kappa_v;
         planted_network planted = plant_network_with(o, p->n);
-        unrelu_recover_options recovery = unrelu_recover_options_default();
+        unrelu_recover_options recovery;
+        unrelu_recover_options_init(&recovery, sizeof recovery);
         recovery.method = p->method;
         recovery.k = p->k;
         recovery.exactify = UNRELU_EXACTIFY_NONE;

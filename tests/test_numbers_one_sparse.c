@@ -23,7 +23,8 @@ static const point points[] = {
 
 static planted_network plant_point(const point *p, uint64_t seed)
 {
-    unrelu_network_plant_options o = unrelu_network_plant_options_default();
+    unrelu_network_plant_options o;
+    unrelu_network_plant_options_init(&o, sizeof o);
     unrelu_error err = {0};
     o.d = p->d;
     o.k = p->k;
@@ -45,7 +46,8 @@ static void recovery(const point *p)
     int runs = runs_of(p->runs), good = 0, wrong = 0, failed = 0, told = 0;
     for (int run = 0; run < runs; run++) {
         planted_network planted = plant_point(p, (uint64_t)run + 1000);
-        unrelu_recover_options o = unrelu_recover_options_default();
+        unrelu_recover_options o;
+        unrelu_recover_options_init(&o, sizeof o);
         o.method = UNRELU_RECOVER_ONE_SPARSE;
         unrelu_network model = recover(&planted, &o);
         int right = model.residual <= 1e-13 && error_of_V(&planted.truth, &model) <= 1e-12;
@@ -72,7 +74,8 @@ static void literal(void)
     int runs = runs_of(p.runs), good = 0;
     for (int run = 0; run < runs; run++) {
         planted_network planted = plant_point(&p, (uint64_t)run + 1000);
-        unrelu_recover_options o = unrelu_recover_options_default();
+        unrelu_recover_options o;
+        unrelu_recover_options_init(&o, sizeof o);
         o.method = UNRELU_RECOVER_ONE_SPARSE;
         o.literal = 1;
         unrelu_network model = recover(&planted, &o);

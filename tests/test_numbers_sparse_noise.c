@@ -65,7 +65,8 @@ static void run(const point *q, double share, double size, int one_sign, uint64_
 {
     planted_network p = plant_network(q->k + 5, q->k, q->m, q->n, 0, seed);
     unsigned char *bad = spoil(&p, share, size, one_sign, seed);
-    unrelu_recover_options options = unrelu_recover_options_default();
+    unrelu_recover_options options;
+    unrelu_recover_options_init(&options, sizeof options);
     options.method = UNRELU_RECOVER_SPARSE_NOISE;
     double before = seconds();
     unrelu_network model = recover(&p, &options);

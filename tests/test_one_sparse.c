@@ -8,7 +8,8 @@
 
 static unrelu_recover_options one_sparse(void)
 {
-    unrelu_recover_options o = unrelu_recover_options_default();
+    unrelu_recover_options o;
+    unrelu_recover_options_init(&o, sizeof o);
     o.method = UNRELU_RECOVER_ONE_SPARSE;
     return o;
 }
@@ -29,7 +30,8 @@ static void align(planted_network *p, size_t i, size_t j, double times)
 
 static planted_network plant_kappa(size_t d, size_t k, size_t m, size_t n, uint64_t seed)
 {
-    unrelu_network_plant_options o = unrelu_network_plant_options_default();
+    unrelu_network_plant_options o;
+    unrelu_network_plant_options_init(&o, sizeof o);
     o.d = d;
     o.k = k;
     o.m = m;
@@ -580,7 +582,8 @@ static void one_label_has_one_neuron_or_two_of_opposite_signs(void **state)
 static void hidden_biases_are_one_more_input(void **state)
 {
     (void)state;
-    unrelu_network_plant_options plan = unrelu_network_plant_options_default();
+    unrelu_network_plant_options plan;
+    unrelu_network_plant_options_init(&plan, sizeof plan);
     unrelu_recover_options o = one_sparse();
     unrelu_network_distance far;
     unrelu_error err = {0};
@@ -763,7 +766,7 @@ static void threads_and_turns_give_the_same_bits(void **state)
     unrelu_error err = {0};
     assert_int_equal(first.verdict, UNRELU_VERDICT_EXACT);
     for (int threads = 1; threads <= 3; threads++) {
-        unrelu_exec exec = {.threads = threads};
+        unrelu_exec exec = {.size = sizeof exec, .threads = threads};
         unrelu_network again;
         must(try_recover(p.x, p.a, p.n, p.d, p.m, &o, &exec, &again, &err), &err);
         assert_memory_equal(first.V, again.V, 8 * 10 * sizeof *first.V);
@@ -785,7 +788,7 @@ static void it_can_be_cancelled(void **state)
     (void)state;
     planted_network p = plant_kappa(10, 8, 4, 500, 1);
     unrelu_recover_options o = one_sparse();
-    unrelu_exec exec = {.cancelled = stop};
+    unrelu_exec exec = {.size = sizeof exec, .cancelled = stop};
     unrelu_network model;
     unrelu_error err = {0};
     assert_int_equal(try_recover(p.x, p.a, p.n, p.d, p.m, &o, &exec, &model, &err),

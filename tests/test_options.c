@@ -3,7 +3,7 @@
 #include "planted.h"
 
 #include "base/error.h"
-#include "model/options.h"
+#include "base/sized.h"
 
 static void expect_refusal(unrelu_status status, const unrelu_error *err, const char *option,
                            const char *text)
@@ -112,25 +112,119 @@ typedef struct {
     int a, later;
 } later_options;
 
-enum { FIRST = offsetof(later_options, later) };
-
 static void older_structs_keep_the_defaults_of_what_they_lack(void **state)
 {
     (void)state;
     unrelu_error err = {0};
-    later_options given = {FIRST, 7, 99}, o = {sizeof o, 1, 2};
-    must(ur_options_copy(&o, sizeof o, FIRST, &given, &err), &err);
-    assert_int_equal(o.a, 7);
-    assert_int_equal(o.later, 2);
-    given.size = 0; /* the first version, written without _init */
-    o = (later_options){sizeof o, 1, 2};
-    must(ur_options_copy(&o, sizeof o, FIRST, &given, &err), &err);
+    later_options given = {offsetof(later_options, later), 7, 99}, o = {sizeof o, 1, 2};
+    must(ur_sized_copy(&o, sizeof o, &given, "the options", &err), &err);
     assert_true(o.a == 7 && o.later == 2 && o.size == sizeof o);
-    given.size = sizeof given + 8;
-    assert_int_equal(ur_options_copy(&o, sizeof o, FIRST, &given, &err), UNRELU_EUSAGE);
-    given.size = 4;
-    assert_int_equal(ur_options_copy(&o, sizeof o, FIRST, &given, &err), UNRELU_EUSAGE);
-    must(ur_options_copy(&o, sizeof o, FIRST, NULL, &err), &err);
+    must(ur_sized_copy(&o, sizeof o, NULL, "the options", &err), &err);
+    ur_sized_init(&given, offsetof(later_options, later), &(later_options){0, 3, 4}, sizeof given);
+    assert_true(given.a == 3 && given.later == 99 && given.size == offsetof(later_options, later));
+}
+
+/* As a program of a version would have them that had no bias_value and seed yet. What lies
+ * behind its struct is not read, nor written. */
+static void a_program_of_an_older_version_plants_as_it_did(void **state)
+{
+    (void)state;
+    unrelu_error err = {0};
+    size_t known = offsetof(unrelu_gaussian_plant_options, bias_value);
+    unrelu_gaussian_plant_options o;
+    memset(&o, 0xee, sizeof o);
+    unrelu_gaussian_plant_options_init(&o, known);
+    must(unrelu_gaussian_plant_options_set(&o, "d", "3", &err), &err);
+    expect_refusal(unrelu_gaussian_plant_options_set(&o, "seed", "7", &err), &err, "seed",
+                   "options of 40 bytes have no `seed`: set them up with their _init function, in "
+                   "a program compiled for this version");
+    expect_refusal(unrelu_gaussian_plant_options_set(&o, "bias", "1", &err), &err, "bias",
+                   "options of 40 bytes have no `bias`: set them up with their _init function, in "
+                   "a program compiled for this version");
+    for (size_t i = known; i < sizeof o; i++)
+        assert_int_equal(((unsigned char *)&o)[i], 0xee);
+    unrelu_gaussian_plant_options whole;
+    unrelu_gaussian_plant_options_init(&whole, sizeof whole);
+    whole.d = 3;
+    unrelu_gaussian old = plant(o), now = plant(whole);
+    assert_memory_equal(old.W, now.W, 9 * sizeof *now.W);
+    unrelu_gaussian_free(&old);
+    unrelu_gaussian_free(&now);
+}
+
+static void refused(unrelu_status status, const unrelu_error *err, size_t size)
+{
+    assert_int_equal(status, UNRELU_EUSAGE);
+    assert_non_null(strstr(err->text, size ? "newer version" : "_init function"));
+}
+
+/* by every function that takes options or exec */
+static void sizes_of_no_version_are_refused(void **state)
+{
+    (void)state;
+    enum { N = 40, D = 2 };
+    static const double cells[N * D] = {1};
+    unrelu_error err = {0};
+    unrelu_source *s = NULL, *opened = NULL;
+    unrelu_gaussian planted, g;
+    unrelu_network network, net;
+    unrelu_mixture mix;
+    unrelu_goodness goodness;
+    unrelu_summary *summary = NULL;
+    unrelu_sampler *sampler = NULL;
+    unrelu_transform_advice advice[D + 1];
+    double *x = NULL, out[64];
+    size_t n = 0;
+    must(unrelu_source_memory(cells, N, D, &s, &err), &err);
+    must(unrelu_gaussian_plant(NULL, &planted, &err), &err);
+    must(unrelu_network_plant(NULL, &network, &err), &err);
+    must(unrelu_sampler_new(&planted, 1, &sampler, &err), &err);
+    for (size_t size = 0; size <= 4096; size += 4096) {
+        union {
+            size_t size;
+            unrelu_source_options source;
+            unrelu_gaussian_options gaussian;
+            unrelu_gaussian_plant_options gaussian_plant;
+            unrelu_goodness_options goodness;
+            unrelu_impute_options impute;
+            unrelu_recover_options recover;
+            unrelu_network_plant_options network_plant;
+            unrelu_unmix_options unmix;
+            unrelu_mixture_plant_options mixture_plant;
+        } o = {size};
+        const unrelu_exec exec = {.size = size};
+#define REFUSED(name, ...) refused(unrelu_##name(__VA_ARGS__, &err), &err, size)
+        REFUSED(source_open, "no.csv", &o.source, &opened);
+        REFUSED(gaussian_fit, s, &o.gaussian, NULL, &g);
+        REFUSED(gaussian_fit, s, NULL, &exec, &g);
+        REFUSED(summary_collect, s, &o.gaussian, 1, NULL, &summary);
+        REFUSED(summary_collect, s, NULL, 1, &exec, &summary);
+        REFUSED(gaussian_plant, &o.gaussian_plant, &g);
+        REFUSED(gaussian_goodness, &planted, s, &o.goodness, NULL, &goodness);
+        REFUSED(gaussian_goodness, &planted, s, NULL, &exec, &goodness);
+        REFUSED(columns_distance, s, NULL, NULL, &o.goodness, NULL, out, out, out);
+        REFUSED(columns_distance, s, NULL, NULL, NULL, &exec, out, out, out);
+        REFUSED(transform_suggest, s, NULL, NULL, &exec, advice);
+        REFUSED(gaussian_impute, &planted, s, &o.impute, "-", NULL, NULL);
+        REFUSED(gaussian_impute, &planted, s, NULL, "-", &exec, NULL);
+        REFUSED(recover, s, s, &o.recover, NULL, &net);
+        REFUSED(recover, s, s, NULL, &exec, &net);
+        REFUSED(network_plant, &o.network_plant, &net);
+        REFUSED(network_draw, &o.network_plant, NULL, 0, 1, NULL, out, NULL);
+        REFUSED(network_draw, NULL, NULL, 0, 1, &exec, out, NULL);
+        REFUSED(network_predict, &network, cells, 1, &exec, out);
+        REFUSED(network_predict_source, &network, s, "-", &exec, &n);
+        REFUSED(unmix, s, &o.unmix, NULL, &mix);
+        REFUSED(unmix, s, NULL, &exec, &mix);
+        REFUSED(mixture_plant, &o.mixture_plant, &mix);
+        REFUSED(sampler_draw, sampler, 0, 1, &exec, out);
+        REFUSED(source_load, s, &exec, &x, &n);
+    }
+    must(unrelu_network_draw(NULL, NULL, 0, 1, NULL, out, NULL, &err), &err);
+    unrelu_sampler_free(sampler);
+    unrelu_gaussian_free(&planted);
+    unrelu_network_free(&network);
+    unrelu_source_close(s);
 }
 
 static void errors_carry_what_a_program_can_act_on(void **state)
@@ -161,6 +255,8 @@ int main(void)
         cmocka_unit_test(what_is_refused_is_told_and_changes_nothing),
         cmocka_unit_test(every_name_is_listed),
         cmocka_unit_test(older_structs_keep_the_defaults_of_what_they_lack),
+        cmocka_unit_test(a_program_of_an_older_version_plants_as_it_did),
+        cmocka_unit_test(sizes_of_no_version_are_refused),
         cmocka_unit_test(errors_carry_what_a_program_can_act_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -74,7 +74,7 @@ static void bits_do_not_depend_on_threads(void **state)
     (void)state;
     double *x = numbers(), one[2], many[2];
     unrelu_error err = {0};
-    unrelu_exec exec = {.threads = 1};
+    unrelu_exec exec = {.size = sizeof exec, .threads = 1};
     plan p = {.fail_from = SIZE_MAX};
     must(run(x, &p, &exec, one, &err), &err);
     assert_int_equal((size_t)one[1], ROWS);
@@ -95,7 +95,7 @@ static void earliest_error_is_reported(void **state)
     (void)state;
     double *x = numbers(), s[2];
     unrelu_error err = {0};
-    unrelu_exec exec = {.threads = 4};
+    unrelu_exec exec = {.size = sizeof exec, .threads = 4};
     plan p = {.fail_from = 30000};
     for (int repeat = 0; repeat < 10; repeat++) {
         assert_int_equal(run(x, &p, &exec, s, &err), UNRELU_EDATA);
@@ -115,7 +115,7 @@ static void cancel_stops(void **state)
     (void)state;
     double *x = numbers(), s[2];
     unrelu_error err = {0};
-    unrelu_exec exec = {.threads = 2, .cancelled = always};
+    unrelu_exec exec = {.size = sizeof exec, .threads = 2, .cancelled = always};
     plan p = {.fail_from = SIZE_MAX};
     assert_int_equal(run(x, &p, &exec, s, &err), UNRELU_ECANCELLED);
     free(x);
@@ -134,7 +134,8 @@ static void progress_moves_forward(void **state)
     (void)state;
     double *x = numbers(), s[2], last = 0;
     unrelu_error err = {0};
-    unrelu_exec exec = {.threads = 3, .progress = note_progress, .context = &last};
+    unrelu_exec exec = {
+        .size = sizeof exec, .threads = 3, .progress = note_progress, .context = &last};
     plan p = {.fail_from = SIZE_MAX};
     must(run(x, &p, &exec, s, &err), &err);
     assert_true(last > 0.5);
@@ -176,7 +177,7 @@ static unrelu_status rank_sum(void *context, double *s, size_t len, unrelu_error
 static void *run_rank(void *context)
 {
     rank *me = context;
-    unrelu_exec exec = {.threads = 1, .rank_sum = rank_sum, .context = me};
+    unrelu_exec exec = {.size = sizeof exec, .threads = 1, .rank_sum = rank_sum, .context = me};
     unrelu_source *source = NULL;
     me->status = unrelu_source_memory(me->x, me->n, me->d, &source, &me->err);
     if (me->status == UNRELU_OK)
@@ -189,7 +190,8 @@ static void two_ranks_learn_what_one_learns(void **state)
 {
     (void)state;
     enum { N = 30000, D = 4, CUT = 11000 };
-    unrelu_gaussian_plant_options options = unrelu_gaussian_plant_options_default();
+    unrelu_gaussian_plant_options options;
+    unrelu_gaussian_plant_options_init(&options, sizeof options);
     options.d = D;
     unrelu_gaussian truth = plant(options);
     double *x = draw(&truth, N, 5);
@@ -238,7 +240,7 @@ static void the_smallest_failing_index_is_reported(void **state)
 {
     (void)state;
     for (int threads = 1; threads <= 7; threads += 3) {
-        unrelu_exec exec = {.threads = threads};
+        unrelu_exec exec = {.size = sizeof exec, .threads = threads};
         unrelu_error err = {0};
         char seen[1000] = {0};
         assert_int_equal(ur_each(&exec, "", 1000, fail_late, seen, &err), UNRELU_EDATA);

@@ -15,7 +15,8 @@ typedef struct {
 
 static scene make(size_t d, size_t k, size_t m, size_t n, const char *activation, uint64_t seed)
 {
-    unrelu_network_plant_options o = unrelu_network_plant_options_default();
+    unrelu_network_plant_options o;
+    unrelu_network_plant_options_init(&o, sizeof o);
     unrelu_error err = {0};
     scene s = {0};
     o.d = d;

@@ -223,7 +223,10 @@ static void whole_free(whole *w)
 
 static unrelu_network certified(const whole *w, const unrelu_recover_options *options)
 {
-    unrelu_recover_options o = options ? *options : unrelu_recover_options_default();
+    unrelu_recover_options o;
+    unrelu_recover_options_init(&o, sizeof o);
+    if (options)
+        o = *options;
     unrelu_network model;
     unrelu_error err = {0};
     o.certify = 1;
@@ -390,7 +393,8 @@ static void decimals_of_a_csv_file_are_fractions(void **state)
     char x[60 * 4 * 8], a[60 * 3 * 16];
     size_t used_x = 0, used_a = 0;
     unrelu_source *inputs = NULL, *labels = NULL;
-    unrelu_recover_options o = unrelu_recover_options_default();
+    unrelu_recover_options o;
+    unrelu_recover_options_init(&o, sizeof o);
     unrelu_network model;
     unrelu_error err = {0};
     o.certify = 1;
@@ -458,7 +462,8 @@ static void a_network_that_few_rows_leave_free_is_rounded_to_an_exact_one(void *
     size_t several = 0;
     for (uint64_t seed = 1; seed <= 40; seed++) {
         whole w = plant_whole(16, 6, 2, 2, 9, 200 + seed);
-        unrelu_recover_options o = unrelu_recover_options_default();
+        unrelu_recover_options o;
+        unrelu_recover_options_init(&o, sizeof o);
         o.biases = UNRELU_BIASES_NONE;
         unrelu_network model = certified(&w, &o);
         if (model.verdict == UNRELU_VERDICT_UNCERTIFIED && model.k == 2 && model.min_active < w.d) {
@@ -477,7 +482,8 @@ static void a_network_that_few_rows_leave_free_is_rounded_to_an_exact_one(void *
 static void what_enumeration_finds_among_small_integers_is_exact(void **state)
 {
     (void)state;
-    unrelu_recover_options o = unrelu_recover_options_default();
+    unrelu_recover_options o;
+    unrelu_recover_options_init(&o, sizeof o);
     size_t verified = 0;
     o.method = UNRELU_RECOVER_ENUMERATE;
     o.biases = UNRELU_BIASES_NONE;
@@ -509,9 +515,10 @@ static const double narrow_a[] = {3, 0, 0, 0, 0};
 static ur_fractions by_hand(double t, ur_arena *arena)
 {
     double V[] = {1 / hypot(1, t), t / hypot(1, t)}, U = 3 * hypot(1, t), none = 0;
-    ur_problem given = {.options = unrelu_recover_options_default()};
+    ur_problem given = {0};
     ur_outcome out = ur_outcome_in(arena);
     ur_fractions fractions;
+    unrelu_recover_options_init(&given.options, sizeof given.options);
     unrelu_source *inputs = NULL, *labels = NULL;
     unrelu_error err = {0};
     out.answer = UR_EXACT;
@@ -629,7 +636,8 @@ static void random_doubles_are_refused(void **state)
 {
     (void)state;
     planted_network p = plant_network(5, 3, 4, 100, 0, 1);
-    unrelu_recover_options o = unrelu_recover_options_default();
+    unrelu_recover_options o;
+    unrelu_recover_options_init(&o, sizeof o);
     o.certify = 1;
     unrelu_network model = recover(&p, &o);
     assert_int_equal(model.verdict, UNRELU_VERDICT_EXACT);
@@ -651,10 +659,10 @@ static void other_networks_are_refused_with_a_reason(void **state)
     (void)state;
     whole w = plant_whole(200, 5, 3, 4, 9, 10);
     unrelu_recover_options o;
-    o = unrelu_recover_options_default();
+    unrelu_recover_options_init(&o, sizeof o);
     o.biases = UNRELU_BIASES_BOTH;
     expect_refusal_of(&w, &o, "the network has biases, and only such without are verified");
-    o = unrelu_recover_options_default();
+    unrelu_recover_options_init(&o, sizeof o);
     o.activation = (unrelu_activation){UNRELU_POWER, 2};
     for (size_t i = 0; i < w.n; i++)
         for (size_t c = 0; c < w.m; c++) {
@@ -732,12 +740,14 @@ static void it_can_be_cancelled(void **state)
 {
     (void)state;
     whole w = plant_whole(600, 6, 3, 4, 9, 13);
-    unrelu_recover_options o = unrelu_recover_options_default();
+    unrelu_recover_options o;
+    unrelu_recover_options_init(&o, sizeof o);
     long last = 0;
     o.certify = 1;
     for (unrelu_status status = UNRELU_ECANCELLED; status != UNRELU_OK;) {
         stopper s = {.last = ++last};
-        unrelu_exec exec = {.threads = 1, .progress = watch, .cancelled = stop, .context = &s};
+        unrelu_exec exec = {
+            .size = sizeof exec, .threads = 1, .progress = watch, .cancelled = stop, .context = &s};
         unrelu_network model;
         unrelu_error err = {0};
         status = try_recover(w.x, w.a, w.n, w.d, w.m, &o, &exec, &model, &err);

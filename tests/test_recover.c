@@ -7,7 +7,8 @@
 
 static unrelu_network_plant_options sizes(size_t d, size_t k, size_t m, uint64_t seed)
 {
-    unrelu_network_plant_options o = unrelu_network_plant_options_default();
+    unrelu_network_plant_options o;
+    unrelu_network_plant_options_init(&o, sizeof o);
     o.d = d;
     o.k = k;
     o.m = m;
@@ -17,7 +18,8 @@ static unrelu_network_plant_options sizes(size_t d, size_t k, size_t m, uint64_t
 
 static unrelu_recover_options with_k(size_t k)
 {
-    unrelu_recover_options o = unrelu_recover_options_default();
+    unrelu_recover_options o;
+    unrelu_recover_options_init(&o, sizeof o);
     o.k = k;
     return o;
 }
@@ -175,7 +177,8 @@ static void powers_of_the_rectifier_come_back_exactly(void **state)
     static const char *const names[] = {"power:2", "power:1.5", "power:3"};
     for (size_t i = 0; i < 3; i++) {
         unrelu_network_plant_options o = sizes(8, 4, 6, 3);
-        unrelu_recover_options r = unrelu_recover_options_default();
+        unrelu_recover_options r;
+        unrelu_recover_options_init(&r, sizeof r);
         o.activation = r.activation = activation(names[i]);
         expect_recovered(o, 120, &r, 1e-9);
     }
@@ -284,7 +287,8 @@ static void biases_are_found_whichever_there_are(void **state)
         for (size_t j = 0; j < 7 && !cases[i].e; j++)
             p.truth.e[j] = 0;
         relabel(&p);
-        unrelu_recover_options r = unrelu_recover_options_default();
+        unrelu_recover_options r;
+        unrelu_recover_options_init(&r, sizeof r);
         r.biases = cases[i].biases;
         unrelu_network model = expect_exact(&p, &r, 1e-9);
         unrelu_network_distance far;
@@ -532,7 +536,8 @@ static void a_constant_input_column_beside_a_bias_is_rank_deficient(void **state
     assert_verdict(model, UNRELU_VERDICT_EXACT);
     assert_near(error_of_V(&p.truth, &model), 0, 1e-9);
     unrelu_network_free(&model);
-    unrelu_recover_options o = unrelu_recover_options_default();
+    unrelu_recover_options o;
+    unrelu_recover_options_init(&o, sizeof o);
     o.biases = UNRELU_BIASES_HIDDEN;
     model = recover(&p, &o);
     assert_near(naive_residual(&model, p.x, p.a, p.n), 0, 1e-12);
@@ -698,7 +703,8 @@ static void a_linear_pair_is_reported_with_its_rank(void **state)
         for (size_t i = 0; i < p.n * 6; i++)
             p.x[i] += .4; /* a mean, which a constant must not be mixed up with */
         relabel(&p);
-        unrelu_recover_options o = unrelu_recover_options_default();
+        unrelu_recover_options o;
+        unrelu_recover_options_init(&o, sizeof o);
         o.biases = constant ? UNRELU_BIASES_OUTPUT : UNRELU_BIASES_NONE;
         unrelu_network model = recover(&p, &o);
         assert_near(naive_residual(&model, p.x, p.a, p.n), 0, 1e-12);
@@ -821,7 +827,8 @@ static void an_order_of_the_tensor_that_does_not_exist_is_refused(void **state)
 {
     (void)state;
     planted_network p = plant_network(5, 3, 4, 60, 0, 1);
-    unrelu_recover_options o = unrelu_recover_options_default();
+    unrelu_recover_options o;
+    unrelu_recover_options_init(&o, sizeof o);
     o.method = UNRELU_RECOVER_TENSOR;
     o.order = 5;
     expect_refusal(p.x, p.a, 60, 5, 4, &o, UNRELU_EUSAGE, (const char *[]){"5", NULL});
@@ -1057,7 +1064,8 @@ static void methods_find_k_themselves(void **state)
     (void)state;
     planted_network p = easy(1500);
     for (size_t i = 2; i < sizeof methods / sizeof *methods; i++) {
-        unrelu_recover_options o = unrelu_recover_options_default();
+        unrelu_recover_options o;
+        unrelu_recover_options_init(&o, sizeof o);
         o.method = methods[i].method;
         unrelu_network model = expect_exact(&p, &o, 1e-9);
         assert_non_null(strstr(model.how_k, "rank"));
@@ -1193,7 +1201,8 @@ static void expect_one_answer(const planted_network *p, const unrelu_recover_opt
     static const int threads[] = {1, 2, 7, 1};
     unrelu_network first = {0};
     for (size_t i = 0; i < 4; i++) {
-        unrelu_exec exec = unrelu_exec_default();
+        unrelu_exec exec;
+        unrelu_exec_init(&exec, sizeof exec);
         unrelu_network model;
         unrelu_error err = {0};
         exec.threads = threads[i];
@@ -1212,7 +1221,8 @@ static void expect_one_answer(const planted_network *p, const unrelu_recover_opt
 static void threads_do_not_change_a_bit(void **state)
 {
     (void)state;
-    unrelu_recover_options o = unrelu_recover_options_default();
+    unrelu_recover_options o;
+    unrelu_recover_options_init(&o, sizeof o);
     planted_network p = plant_network(10, 5, 8, 700, 0, 1);
     expect_one_answer(&p, &o);
     planted_network_free(&p);
@@ -1238,7 +1248,8 @@ static void threads_do_not_change_a_bit_of_a_large_fit(void **state)
     unrelu_network models[3];
     static const int threads[] = {1, 2, 7};
     for (size_t i = 0; i < 3; i++) {
-        unrelu_exec exec = unrelu_exec_default();
+        unrelu_exec exec;
+        unrelu_exec_init(&exec, sizeof exec);
         unrelu_error err = {0};
         exec.threads = threads[i];
         must(try_recover(p.x, p.a, p.n, p.d, p.m, NULL, &exec, &models[i], &err), &err);
@@ -1257,7 +1268,8 @@ static void another_seed_finds_the_same_network(void **state)
     (void)state;
     planted_network p = plant_network(10, 5, 8, 100, 0, 1);
     for (uint64_t seed = 1; seed <= 5; seed++) {
-        unrelu_recover_options o = unrelu_recover_options_default();
+        unrelu_recover_options o;
+        unrelu_recover_options_init(&o, sizeof o);
         o.seed = seed;
         unrelu_network model = expect_exact(&p, &o, 1e-9);
         assert_int_equal(model.seed, seed);
@@ -1291,8 +1303,11 @@ static void expect_cancellable(const planted_network *p, const unrelu_recover_op
                                int threads)
 {
     watch all = {.stop_at = 0};
-    unrelu_exec exec = {
-        .threads = threads, .progress = on_progress, .cancelled = on_cancel, .context = &all};
+    unrelu_exec exec = {.size = sizeof exec,
+                        .threads = threads,
+                        .progress = on_progress,
+                        .cancelled = on_cancel,
+                        .context = &all};
     unrelu_network model;
     unrelu_error err = {0};
     must(try_recover(p->x, p->a, p->n, p->d, p->m, o, &exec, &model, &err), &err);
@@ -1341,7 +1356,8 @@ static void noisy_labels_of_many_columns_are_fitted(void **state)
 {
     (void)state;
     planted_network p = plant_network(2, 2, 40, 1000, .1, 1);
-    unrelu_recover_options o = unrelu_recover_options_default();
+    unrelu_recover_options o;
+    unrelu_recover_options_init(&o, sizeof o);
     unrelu_network model = recover(&p, &o);
     assert_verdict(model, UNRELU_VERDICT_NOISY);
     assert_int_equal(model.k, 2);
@@ -1355,7 +1371,8 @@ static void one_sparse_is_tried_where_labels_are_fewer_than_neurons(void **state
 {
     (void)state;
     planted_network p = plant_network(10, 8, 4, 1000, 0, 3);
-    unrelu_recover_options o = unrelu_recover_options_default();
+    unrelu_recover_options o;
+    unrelu_recover_options_init(&o, sizeof o);
     unrelu_network model = recover(&p, &o);
     assert_verdict(model, UNRELU_VERDICT_EXACT);
     assert_string_equal(model.method, "one-sparse");

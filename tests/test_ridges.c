@@ -186,7 +186,8 @@ static ur_ridge ridge(const unrelu_gaussian *hidden, size_t n, const double *M)
 
 static unrelu_gaussian plant_units(size_t p, uint64_t seed)
 {
-    unrelu_gaussian_plant_options o = unrelu_gaussian_plant_options_default();
+    unrelu_gaussian_plant_options o;
+    unrelu_gaussian_plant_options_init(&o, sizeof o);
     o.d = p;
     o.seed = seed;
     return plant(o);

@@ -463,7 +463,7 @@ static void it_can_be_cancelled(void **state)
 {
     (void)state;
     planted x = mix(units(100, 3, 0, 0, 1), 100, 3, 0, 1);
-    const unrelu_exec exec = {.cancelled = now};
+    const unrelu_exec exec = {.size = sizeof exec, .cancelled = now};
     unrelu_error err;
     ur_normals f;
     assert_int_equal(ur_unmix_separable(&x.cone, 1, &exec, &memory, &f, &err), UNRELU_ECANCELLED);

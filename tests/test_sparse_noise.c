@@ -57,7 +57,8 @@ static void wrong_free(wrong_labels *w)
 
 static unrelu_recover_options sparse_options(void)
 {
-    unrelu_recover_options o = unrelu_recover_options_default();
+    unrelu_recover_options o;
+    unrelu_recover_options_init(&o, sizeof o);
     o.method = UNRELU_RECOVER_SPARSE_NOISE;
     return o;
 }
@@ -191,7 +192,8 @@ static void biases_are_found_as_well(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 3; seed++) {
-        unrelu_network_plant_options o = unrelu_network_plant_options_default();
+        unrelu_network_plant_options o;
+        unrelu_network_plant_options_init(&o, sizeof o);
         o.d = 6;
         o.k = 3;
         o.m = 40;
@@ -265,7 +267,7 @@ static void the_same_bits_at_any_thread_count(void **state)
     unrelu_network first = {0};
     const int threads[] = {1, 2, 7};
     for (int i = 0; i < 3; i++) {
-        unrelu_exec exec = {.threads = threads[i]};
+        unrelu_exec exec = {.size = sizeof exec, .threads = threads[i]};
         unrelu_network model;
         unrelu_error err = {0};
         must(try_recover(w.p.x, w.p.a, w.p.n, w.p.d, w.p.m, &o, &exec, &model, &err), &err);
@@ -372,7 +374,8 @@ static void a_cancelled_run_ends(void **state)
     wrong_labels w = plant_wrong(8, 3, 40, 1000, .2, EITHER_SIGN, 18);
     unrelu_recover_options o = sparse_options();
     int calls = 0;
-    unrelu_exec exec = {.threads = 1, .cancelled = stop_now, .context = &calls};
+    unrelu_exec exec = {
+        .size = sizeof exec, .threads = 1, .cancelled = stop_now, .context = &calls};
     unrelu_network model;
     unrelu_error err = {0};
     assert_int_equal(try_recover(w.p.x, w.p.a, w.p.n, w.p.d, w.p.m, &o, &exec, &model, &err),
@@ -697,7 +700,8 @@ static void incoherence_is_that_of_the_singular_vectors(void **state)
 {
     (void)state;
     enum { N = 120, M = 9, K = 3 };
-    unrelu_network_plant_options o = unrelu_network_plant_options_default();
+    unrelu_network_plant_options o;
+    unrelu_network_plant_options_init(&o, sizeof o);
     o.d = 4;
     o.k = K;
     o.m = M;

@@ -35,7 +35,8 @@ static int remove_directory(void **state)
 
 static double *sample(int missing)
 {
-    unrelu_gaussian_plant_options o = unrelu_gaussian_plant_options_default();
+    unrelu_gaussian_plant_options o;
+    unrelu_gaussian_plant_options_init(&o, sizeof o);
     o.d = D;
     o.kappa = 9;
     o.bias = UNRELU_BIAS_NORMAL;
@@ -124,7 +125,8 @@ static void summaries_of_other_data_are_refused(void **state)
     unrelu_error err = {0};
     unrelu_summary *a = collect(x, 100, 10), *c = NULL;
     unrelu_source *source = NULL;
-    unrelu_gaussian_options o = unrelu_gaussian_options_default();
+    unrelu_gaussian_options o;
+    unrelu_gaussian_options_init(&o, sizeof o);
     const double limit = 0.5;
     o.censor_at = &limit;
     o.censor_count = 1;
@@ -275,11 +277,12 @@ static void methods_of_several_passes_are_refused_by_name(void **state)
     unrelu_error err = {0};
     unrelu_summary *s = collect(x, 1000, 1);
     unrelu_gaussian m;
-    unrelu_gaussian_options o = unrelu_gaussian_options_default();
+    unrelu_gaussian_options o;
+    unrelu_gaussian_options_init(&o, sizeof o);
     o.angles = UNRELU_ANGLES_SIGNS;
     assert_int_equal(unrelu_gaussian_fit_summary(s, &o, NULL, &m, &err), UNRELU_EUSAGE);
     assert_non_null(strstr(err.text, "`angles` signs"));
-    o = unrelu_gaussian_options_default();
+    unrelu_gaussian_options_init(&o, sizeof o);
     o.rank = UNRELU_RANK_AUTO; /* one group: no jackknife */
     for (size_t r = 0; r < N; r++)
         x[r * D] *= 1e-120;

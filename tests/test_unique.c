@@ -103,7 +103,8 @@ static void one_wrong_cell_does_not_drown_in_many_that_fit(void **state)
 {
     (void)state;
     planted_network p = plant_network(3, 2, 2, 200000, 0, 18);
-    unrelu_recover_options o = unrelu_recover_options_default();
+    unrelu_recover_options o;
+    unrelu_recover_options_init(&o, sizeof o);
     o.method = UNRELU_RECOVER_EXACT;
     expect(&p, &o, UNRELU_VERDICT_EXACT, NULL);
     p.a[123456] += 5e-10;
@@ -177,7 +178,8 @@ static void an_antiparallel_pair_beside_output_biases_is_not_unique(void **state
 {
     (void)state;
     planted_network p = plant_network(5, 3, 6, 400, 0, 12);
-    unrelu_recover_options o = unrelu_recover_options_default();
+    unrelu_recover_options o;
+    unrelu_recover_options_init(&o, sizeof o);
     o.biases = UNRELU_BIASES_BOTH;
     for (size_t l = 0; l < 5; l++)
         p.truth.V[5 + l] = -p.truth.V[l];
@@ -256,7 +258,8 @@ static void labels_of_any_size_have_standard_errors(void **state)
         planted_network p = plant_network(5, 2, 3, 500, .1, 17);
         for (size_t i = 0; i < p.n * p.m; i++)
             p.a[i] *= sizes[s];
-        unrelu_recover_options o = unrelu_recover_options_default();
+        unrelu_recover_options o;
+        unrelu_recover_options_init(&o, sizeof o);
         o.k = 2;
         unrelu_network m = recover(&p, &o);
         assert_int_equal(m.verdict, UNRELU_VERDICT_NOISY);

@@ -14,14 +14,16 @@ static double *numbers(size_t count)
 
 static unrelu_unmix_options asking(size_t p)
 {
-    unrelu_unmix_options o = unrelu_unmix_options_default();
+    unrelu_unmix_options o;
+    unrelu_unmix_options_init(&o, sizeof o);
     o.p = p;
     return o;
 }
 
 static unrelu_unmix_options separable(void)
 {
-    unrelu_unmix_options o = unrelu_unmix_options_default();
+    unrelu_unmix_options o;
+    unrelu_unmix_options_init(&o, sizeof o);
     o.method = UNRELU_UNMIX_SEPARABLE;
     return o;
 }
@@ -498,8 +500,9 @@ static void samples_of_zeros_and_repeated_ones_do_no_harm(void **state)
 
 static unrelu_mixture unmix_by(const planted_mixture *planted, int threads, uint64_t seed)
 {
-    unrelu_exec exec = {.threads = threads};
-    unrelu_unmix_options o = unrelu_unmix_options_default();
+    unrelu_exec exec = {.size = sizeof exec, .threads = threads};
+    unrelu_unmix_options o;
+    unrelu_unmix_options_init(&o, sizeof o);
     unrelu_mixture m;
     unrelu_error err = {0};
     o.seed = seed;
@@ -801,7 +804,8 @@ static void numbers_out_of_range_are_refused(void **state)
         planted.x[i * 8 + 3] *= 1e-210;
     assert_refused(planted.x, 100, 8, NULL, "column 4|1e-100");
     planted_mixture_free(&planted);
-    unrelu_unmix_options o = unrelu_unmix_options_default();
+    unrelu_unmix_options o;
+    unrelu_unmix_options_init(&o, sizeof o);
     o.method = (unrelu_unmix_method)7;
     assert_refused_as(UNRELU_EUSAGE, &kept, 1, 1, &o, "no method 7");
 }
@@ -816,7 +820,7 @@ static void it_can_be_cancelled(void **state)
 {
     (void)state;
     planted_mixture planted = plant_mixture(8, 5, 0, 100, 0, 0, 2);
-    unrelu_exec exec = {.cancelled = always};
+    unrelu_exec exec = {.size = sizeof exec, .cancelled = always};
     unrelu_mixture m;
     unrelu_error err = {0};
     assert_int_equal(try_unmix(planted.x, 100, 8, NULL, &exec, &m, &err), UNRELU_ECANCELLED);
@@ -863,7 +867,7 @@ static void no_wrong_A_is_called_exact(void **state)
     for (int run = 0; run < 300; run++) {
         size_t p = 2 + (size_t)run % 3, n = 4 + (size_t)run / 3 % 27;
         planted_mixture planted = plant_mixture(p + 2, p, 0, n, 0, 0, (uint64_t)run + 1);
-        unrelu_unmix_options o = run % 2 ? separable() : unrelu_unmix_options_default();
+        unrelu_unmix_options o = run % 2 ? separable() : asking(0);
         unrelu_mixture m;
         unrelu_error err = {0};
         unrelu_status status = try_unmix(planted.x, n, p + 2, &o, NULL, &m, &err);

@@ -22,7 +22,8 @@ static void assert_noisy(const unrelu_mixture *m, size_t p)
 
 static void assert_refused(const planted_mixture *planted, size_t p, const char *const *fragments)
 {
-    unrelu_unmix_options o = unrelu_unmix_options_default();
+    unrelu_unmix_options o;
+    unrelu_unmix_options_init(&o, sizeof o);
     unrelu_mixture m;
     unrelu_error err = {0};
     o.p = p;
@@ -75,7 +76,8 @@ static void p_can_be_given_with_noise(void **state)
 {
     (void)state;
     planted_mixture planted = plant_mixture(9, 5, 0, 500, 0, .01, 3);
-    unrelu_unmix_options o = unrelu_unmix_options_default();
+    unrelu_unmix_options o;
+    unrelu_unmix_options_init(&o, sizeof o);
     o.p = 5;
     unrelu_mixture m = unmix(&planted, NULL), given = unmix(&planted, &o);
     assert_noisy(&given, 5);
@@ -108,7 +110,8 @@ static void uneven_noise_is_a_warning(void **state)
 {
     (void)state;
     planted_mixture planted = plant_mixture(9, 5, 0, 500, 0, .002, 2);
-    unrelu_unmix_options o = unrelu_unmix_options_default();
+    unrelu_unmix_options o;
+    unrelu_unmix_options_init(&o, sizeof o);
     double *e = malloc(500 * sizeof *e);
     assert_non_null(e);
     ur_random_normals(77, 1, 0, 500, e);
@@ -138,7 +141,8 @@ static void noise_that_grows_with_the_samples_is_refused(void **state)
 {
     (void)state;
     planted_mixture planted = plant_mixture(9, 4, 0, 600, 0, 0, 2);
-    unrelu_unmix_options o = unrelu_unmix_options_default();
+    unrelu_unmix_options o;
+    unrelu_unmix_options_init(&o, sizeof o);
     unrelu_mixture m;
     unrelu_error err = {0};
     double *e = malloc(600 * 9 * sizeof *e);
@@ -157,7 +161,8 @@ static void noise_that_grows_with_the_samples_is_refused(void **state)
 static void one_unit_has_standard_errors_too(void **state)
 {
     (void)state;
-    unrelu_unmix_options o = unrelu_unmix_options_default();
+    unrelu_unmix_options o;
+    unrelu_unmix_options_init(&o, sizeof o);
     z_scores z = {0};
     o.p = 1;
     for (uint64_t seed = 1; seed <= 20; seed++) {
@@ -211,7 +216,8 @@ static void errors_of_A_are_as_large_as_their_standard_errors(void **state)
         for (uint64_t seed = 1; seed <= 20; seed++) {
             planted_mixture planted =
                 plant_mixture(at[s].d, at[s].p, 0, at[s].n, 0, at[s].noise, seed);
-            unrelu_unmix_options o = unrelu_unmix_options_default();
+            unrelu_unmix_options o;
+            unrelu_unmix_options_init(&o, sizeof o);
             unrelu_mixture m;
             unrelu_error err = {0};
             o.p = at[s].p;
@@ -321,7 +327,8 @@ static void the_noise_is_taken_out_of_sigma(void **state)
         planted_mixture planted = plant_mixture(8, 4, 0, 1500, .2, .03, seed);
         unrelu_mixture m = unmix(&planted, NULL);
         double noise[16], limit[4], *M = seen_units(&planted, &m, noise, limit), most = 0;
-        unrelu_gaussian_options o = unrelu_gaussian_options_default();
+        unrelu_gaussian_options o;
+        unrelu_gaussian_options_init(&o, sizeof o);
         o.censor_at = limit;
         o.censor_count = 4;
         unrelu_gaussian seen = fit(M, 1500, 4, &o);
@@ -350,7 +357,8 @@ static void the_papers_way_has_no_standard_errors(void **state)
 {
     (void)state;
     planted_mixture planted = plant_mixture(6, 3, 0, 400, 0, 1e-3, 2);
-    unrelu_unmix_options o = unrelu_unmix_options_default();
+    unrelu_unmix_options o;
+    unrelu_unmix_options_init(&o, sizeof o);
     o.method = UNRELU_UNMIX_SEPARABLE;
     unrelu_mixture m = unmix(&planted, &o);
     assert_noisy(&m, 3);

@@ -11,7 +11,8 @@ enum { N = 1002, D = 4 };
 
 static unrelu_unmix_options asking_for(size_t p)
 {
-    unrelu_unmix_options o = unrelu_unmix_options_default();
+    unrelu_unmix_options o;
+    unrelu_unmix_options_init(&o, sizeof o);
     o.p = p;
     return o;
 }
@@ -301,7 +302,8 @@ static unrelu_verdict judge(double residual, double negative)
 {
     unrelu_unmix_options o = asking_for(1);
     unrelu_mixture m = {.d = 1, .p = 1, .residual = residual, .negative = negative};
-    unrelu_gaussian_plant_options layer = {.d = 1, .k = 1, .kappa = 1, .seed = 1};
+    unrelu_gaussian_plant_options layer = {
+        .size = sizeof layer, .d = 1, .k = 1, .kappa = 1, .seed = 1};
     unrelu_error err = {0};
     double M[8] = {1, 2, 3, 0, 1, 2, 0, 1};
     ur_cone c = {.n = 8, .p = 1, .tolerance = 1e-8};

@@ -101,7 +101,8 @@ static inline literal_instance tiny_instance(int number, int *shape, int *origin
 static inline int tiny_verdict(const literal_instance *in)
 {
     double x[LITERAL_N * LITERAL_D], a[LITERAL_N * LITERAL_M];
-    unrelu_recover_options o = unrelu_recover_options_default();
+    unrelu_recover_options o;
+    unrelu_recover_options_init(&o, sizeof o);
     unrelu_network model;
     unrelu_error err = {0};
     o.method = UNRELU_RECOVER_ENUMERATE;

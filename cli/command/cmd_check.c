@@ -106,7 +106,8 @@ static void find_places(cli_check_findings *f)
 static unrelu_status fit(const cli_limited *samples, const unrelu_exec *exec, cli_check_findings *f,
                          unrelu_error *err)
 {
-    unrelu_gaussian_options o = unrelu_gaussian_options_default();
+    unrelu_gaussian_options o;
+    unrelu_gaussian_options_init(&o, sizeof o);
     o.drop = 1;
     o.limit = samples->limit;
     o.limits = samples->limits;
@@ -117,7 +118,7 @@ static int find(const check_arguments *a, const cli_limited *s, cli_check_findin
 {
     unrelu_error err = {0};
     unrelu_exec exec = cli_exec(&a->shared);
-    unrelu_goodness_options o = {.seed = a->shared.seed};
+    unrelu_goodness_options o = {.size = sizeof o, .seed = a->shared.seed};
     f->advice = calloc(f->d + 1, sizeof *f->advice);
     f->place = calloc(f->d, sizeof *f->place);
     f->ks = calloc(f->d, sizeof *f->ks);

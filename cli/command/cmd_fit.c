@@ -100,7 +100,8 @@ static const fit_arguments defaults = {CLI_SHARED_DEFAULTS};
 
 static void start(void *arguments)
 {
-    ((fit_arguments *)arguments)->options = unrelu_gaussian_options_default();
+    fit_arguments *a = arguments;
+    unrelu_gaussian_options_init(&a->options, sizeof a->options);
 }
 
 static unrelu_status set(void *arguments, const char *name, const char *value, unrelu_error *err)

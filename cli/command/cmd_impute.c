@@ -83,7 +83,8 @@ static int impute(const impute_arguments *a, const unrelu_gaussian *model)
     cli_limited samples;
     unrelu_exec exec = cli_exec(&a->shared);
     int status = cli_open_limited(&a->shared, a->shared.files[1], &a->limits, 1, &samples);
-    unrelu_impute_options o = {.draws = a->draws,
+    unrelu_impute_options o = {.size = sizeof o,
+                               .draws = a->draws,
                                .limit = samples.limit,
                                .limits = samples.limits,
                                .seed = a->shared.seed};

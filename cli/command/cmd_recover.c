@@ -102,7 +102,8 @@ static const recover_arguments defaults = {CLI_SHARED_DEFAULTS};
 
 static void start(void *arguments)
 {
-    ((recover_arguments *)arguments)->options = unrelu_recover_options_default();
+    recover_arguments *a = arguments;
+    unrelu_recover_options_init(&a->options, sizeof a->options);
 }
 
 static unrelu_status set(void *arguments, const char *name, const char *value, unrelu_error *err)

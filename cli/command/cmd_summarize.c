@@ -54,7 +54,8 @@ static int run(void *arguments)
     const summarize_arguments *a = arguments;
     unrelu_summary *summary = NULL;
     double *limits = NULL;
-    unrelu_gaussian_options o = unrelu_gaussian_options_default();
+    unrelu_gaussian_options o;
+    unrelu_gaussian_options_init(&o, sizeof o);
     int status = cli_require_output("summarize", &a->shared, "the summary goes");
     if (status == 0 && !cli_parse_limits(a->censor_at, &limits, &o.censor_count))
         status = CLI_EXIT_USAGE;

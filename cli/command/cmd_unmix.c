@@ -40,7 +40,8 @@ static const unmix_arguments defaults = {CLI_SHARED_DEFAULTS};
 
 static void start(void *arguments)
 {
-    ((unmix_arguments *)arguments)->options = unrelu_unmix_options_default();
+    unmix_arguments *a = arguments;
+    unrelu_unmix_options_init(&a->options, sizeof a->options);
 }
 
 static unrelu_status set(void *arguments, const char *name, const char *value, unrelu_error *err)

@@ -67,7 +67,8 @@ static unrelu_status add_limits(const unrelu_gaussian *truth, const figure1_poin
 
 static unrelu_gaussian_options options_of(int method, uint64_t seed)
 {
-    unrelu_gaussian_options o = unrelu_gaussian_options_default();
+    unrelu_gaussian_options o;
+    unrelu_gaussian_options_init(&o, sizeof o);
     o.seed = seed;
     if (method == FIGURE1_PAPER) {
         o.norms = UNRELU_NORMS_SGD;
@@ -107,7 +108,8 @@ static unrelu_status fit(const unrelu_gaussian *truth, const double *x, size_t n
 static unrelu_status run_once(const figure1_point *p, uint64_t seed, const unrelu_exec *exec,
                               tallies *t, unrelu_error *err)
 {
-    unrelu_gaussian_plant_options o = unrelu_gaussian_plant_options_default();
+    unrelu_gaussian_plant_options o;
+    unrelu_gaussian_plant_options_init(&o, sizeof o);
     o.d = p->d;
     o.kappa = (double)p->kappa;
     o.seed = seed;

@@ -140,7 +140,8 @@ static json_t *row_object(const figure1 *f, size_t point, int method, int *faile
 
 static json_t *paper_settings(int *failed)
 {
-    unrelu_gaussian_options o = unrelu_gaussian_options_default();
+    unrelu_gaussian_options o;
+    unrelu_gaussian_options_init(&o, sizeof o);
     cli_json json = {.object = json_object()};
     cli_json_whole(&json, "batches", (uint64_t)o.batches);
     cli_json_real(&json, "radius", o.radius);

@@ -215,7 +215,8 @@ static int study(const cli_shared *shared, const cli_limits *limits, const unrel
     cli_limited samples;
     unrelu_exec exec = cli_exec(shared);
     int status = cli_open_limited(shared, shared->files[1], limits, 1, &samples);
-    unrelu_goodness_options options = {.bins = bins_for(m),
+    unrelu_goodness_options options = {.size = sizeof options,
+                                       .bins = bins_for(m),
                                        .limit = samples.limit,
                                        .limits = samples.limits,
                                        .seed = shared->seed};

@@ -39,7 +39,7 @@ static int write_rows(const generate_arguments *a, const unrelu_network_plant_op
 static int fill_options(const generate_arguments *a, unrelu_network_plant_options *o)
 {
     unrelu_error err = {0};
-    *o = unrelu_network_plant_options_default();
+    unrelu_network_plant_options_init(o, sizeof *o);
     o->d = a->d;
     o->k = a->k;
     o->m = a->m;

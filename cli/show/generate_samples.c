@@ -67,7 +67,8 @@ int cli_generate_gaussian(const generate_arguments *a)
     unrelu_error err = {0};
     paths files;
     cli_model truth = {.kind = CLI_GAUSSIAN};
-    unrelu_gaussian_plant_options o = unrelu_gaussian_plant_options_default();
+    unrelu_gaussian_plant_options o;
+    unrelu_gaussian_plant_options_init(&o, sizeof o);
     o.d = a->d;
     o.k = a->k;
     o.kappa = a->kappa > 0 ? a->kappa : o.kappa;
@@ -88,7 +89,8 @@ int cli_generate_mixture(const generate_arguments *a)
     unrelu_error err = {0};
     paths files;
     cli_model truth = {.kind = CLI_MIXTURE};
-    unrelu_mixture_plant_options o = unrelu_mixture_plant_options_default();
+    unrelu_mixture_plant_options o;
+    unrelu_mixture_plant_options_init(&o, sizeof o);
     if (a->p == 0)
         return cli_usage("generate mixture: say how many hidden units: -p P");
     o.d = a->d;

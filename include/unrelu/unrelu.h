@@ -65,7 +65,7 @@ typedef struct {
 /* ---- where it runs ----------------------------------------------------------------- */
 
 typedef struct {
-    size_t size; /* by unrelu_exec_init; 0: as of version 0.2.0 */
+    size_t size; /* by unrelu_exec_init */
     int threads; /* 0: all cores */
     /* fraction is in [0, 1], or negative where the end is not known; called from one
      * thread at a time */
@@ -81,18 +81,19 @@ typedef struct {
 } unrelu_exec;
 
 UNRELU_API void unrelu_exec_init(unrelu_exec *exec, size_t size); /* sizeof(unrelu_exec) */
-UNRELU_API unrelu_exec unrelu_exec_default(void);
 
 /* ---- options by name ---------------------------------------------------------------- */
 
 /* Every struct of options has these three, besides its fields:
- *   unrelu_x_options_init(&o, sizeof o)           the defaults; sizeof tells the library how much
- *                                                 of the struct the program knows
- *   unrelu_x_options_set(&o, name, value, &err)   a field by its name, from text, as the command
- *                                                 line and other languages have it ("rank",
- * "auto");
- *                                                 '-' and '_' are the same; value NULL: yes
- *   unrelu_x_option(i, &option)                   the names there are: 1, or 0 after the last */
+ *   unrelu_x_options_init(&o, sizeof o)          the defaults; sizeof tells the library how much of
+ *                                                the struct the program knows: what later versions
+ *                                                append has its default then
+ *   unrelu_x_options_set(&o, name, value, &err)  a field by its name, from text, as the command
+ *                                                line and other languages have it: "rank", "auto".
+ *                                                '-' and '_' are the same; value NULL: yes
+ *   unrelu_x_option(i, &option)                  the names there are: 1, or 0 after the last
+ * NULL for options, and for unrelu_exec, means the defaults. A size that _init did not set, or that
+ * is of a newer version than the library, is refused (EUSAGE). */
 typedef struct {
     const char *name;
     const char *values; /* "auto|none|both"; words in capitals stand for a value: "K|auto" */
@@ -103,7 +104,7 @@ typedef struct {
 typedef struct unrelu_source unrelu_source;
 
 typedef struct {
-    size_t size;         /* by unrelu_source_options_init; 0: as of version 0.2.0 */
+    size_t size;         /* by unrelu_source_options_init */
     const char *columns; /* NULL: all; else names or 1-based numbers and ranges: "lead,3,5-9" */
     int single_pass;     /* nonzero: standard input need not be spooled for a second pass */
 } unrelu_source_options;
@@ -182,7 +183,7 @@ typedef enum {
 } unrelu_precision;
 
 typedef struct {
-    size_t size; /* by unrelu_gaussian_options_init; 0: as of version 0.2.0 */
+    size_t size; /* by unrelu_gaussian_options_init */
     unrelu_norms norms;
     unrelu_angles angles;
     int literal;             /* nonzero: the paper to the letter (b = max(0, b), no PSD repair) */
@@ -208,7 +209,6 @@ UNRELU_API unrelu_status unrelu_gaussian_options_set(unrelu_gaussian_options *op
                                                      const char *name, const char *value,
                                                      unrelu_error *err);
 UNRELU_API int unrelu_gaussian_option(size_t i, unrelu_option *out);
-UNRELU_API unrelu_gaussian_options unrelu_gaussian_options_default(void);
 
 /* Flags of a coordinate, and the two that pairs have too. unrelu_flag_name gives the code
  * that files and JSON use. */
@@ -323,7 +323,7 @@ typedef enum {
 } unrelu_bias_law;
 
 typedef struct {
-    size_t size; /* by unrelu_gaussian_plant_options_init; 0: as of version 0.2.0 */
+    size_t size; /* by unrelu_gaussian_plant_options_init */
     size_t d, k; /* k 0: d */
     double kappa;
     unrelu_bias_law bias;
@@ -337,7 +337,6 @@ UNRELU_API unrelu_status unrelu_gaussian_plant_options_set(unrelu_gaussian_plant
                                                            const char *name, const char *value,
                                                            unrelu_error *err);
 UNRELU_API int unrelu_gaussian_plant_option(size_t i, unrelu_option *out);
-UNRELU_API unrelu_gaussian_plant_options unrelu_gaussian_plant_options_default(void);
 UNRELU_API unrelu_status unrelu_gaussian_plant(const unrelu_gaussian_plant_options *options,
                                                unrelu_gaussian *model, unrelu_error *err);
 
@@ -363,7 +362,7 @@ UNRELU_API double unrelu_normal_quantile(double p);
 /* ---- how well a model fits samples --------------------------------------------------- */
 
 typedef struct {
-    size_t size;   /* by unrelu_goodness_options_init; 0: as of version 0.2.0 */
+    size_t size;   /* by unrelu_goodness_options_init */
     size_t bins;   /* of the histograms of values that are not censored; 0: 40 */
     size_t points; /* of the quantile plots; 0: 100 */
     size_t runs;   /* simulated samples behind a p-value; 0: 999 */
@@ -432,7 +431,7 @@ UNRELU_API unrelu_status unrelu_transform_suggest(unrelu_source *samples, const 
 /* ---- filling what was hidden ----------------------------------------------------------- */
 
 typedef struct {
-    size_t size;   /* by unrelu_impute_options_init; 0: as of version 0.2.0 */
+    size_t size;   /* by unrelu_impute_options_init */
     size_t draws;  /* 0: conditional means; else that many imputations of every hidden cell */
     size_t sweeps; /* of the Gibbs sampler behind a mean, or between two draws; 0: a default */
     const double *limit;   /* d, or NULL: of cells 'ND' and 0; NaN: the column has none */
@@ -561,7 +560,7 @@ typedef enum {
 } unrelu_biases;
 
 typedef struct {
-    size_t size; /* by unrelu_recover_options_init; 0: as of version 0.2.0 */
+    size_t size; /* by unrelu_recover_options_init */
     unrelu_recover_method method;
     size_t k;  /* 0: found out */
     int order; /* tensor: 2, 3 or 4 */
@@ -582,7 +581,6 @@ UNRELU_API unrelu_status unrelu_recover_options_set(unrelu_recover_options *opti
                                                     const char *name, const char *value,
                                                     unrelu_error *err);
 UNRELU_API int unrelu_recover_option(size_t i, unrelu_option *out);
-UNRELU_API unrelu_recover_options unrelu_recover_options_default(void);
 
 typedef enum {
     UNRELU_VERDICT_PLANTED = 0, /* not learned */
@@ -689,7 +687,7 @@ typedef enum {
 } unrelu_inputs;
 
 typedef struct {
-    size_t size; /* by unrelu_network_plant_options_init; 0: as of version 0.2.0 */
+    size_t size; /* by unrelu_network_plant_options_init */
     size_t d, k, m;
     double kappa_v, kappa_u; /* condition numbers of V and U; 0: as random matrices have them */
     double bias;             /* c and e are N(0, bias^2) */
@@ -705,7 +703,6 @@ UNRELU_API unrelu_status unrelu_network_plant_options_set(unrelu_network_plant_o
                                                           const char *name, const char *value,
                                                           unrelu_error *err);
 UNRELU_API int unrelu_network_plant_option(size_t i, unrelu_option *out);
-UNRELU_API unrelu_network_plant_options unrelu_network_plant_options_default(void);
 /* U is scaled such that the labels have unit root mean square about their mean (estimated from
  * 2000 inputs of the law) */
 UNRELU_API unrelu_status unrelu_network_plant(const unrelu_network_plant_options *options,
@@ -725,7 +722,7 @@ typedef enum {
 } unrelu_unmix_method;
 
 typedef struct {
-    size_t size; /* by unrelu_unmix_options_init; 0: as of version 0.2.0 */
+    size_t size; /* by unrelu_unmix_options_init */
     unrelu_unmix_method method;
     size_t p; /* 0: found out */
     uint64_t seed;
@@ -735,7 +732,6 @@ UNRELU_API void unrelu_unmix_options_init(unrelu_unmix_options *options, size_t 
 UNRELU_API unrelu_status unrelu_unmix_options_set(unrelu_unmix_options *options, const char *name,
                                                   const char *value, unrelu_error *err);
 UNRELU_API int unrelu_unmix_option(size_t i, unrelu_option *out);
-UNRELU_API unrelu_unmix_options unrelu_unmix_options_default(void);
 
 /* A learned (or planted) mixture of d columns and p hidden units. Columns of A have unit length;
  * units are ordered by decreasing root mean square. A is known to rounding where the verdict is
@@ -794,7 +790,7 @@ UNRELU_API unrelu_status unrelu_mixture_compare(const unrelu_mixture *truth,
 /* A has normal entries and columns of unit length; W as in unrelu_gaussian_plant (k > p too),
  * times one factor such that the samples have unit root mean square. */
 typedef struct {
-    size_t size;    /* by unrelu_mixture_plant_options_init; 0: as of version 0.2.0 */
+    size_t size;    /* by unrelu_mixture_plant_options_init */
     size_t d, p, k; /* k 0: p */
     double kappa;   /* condition number of W W' where k = p */
     unrelu_bias_law bias;
@@ -808,7 +804,6 @@ UNRELU_API unrelu_status unrelu_mixture_plant_options_set(unrelu_mixture_plant_o
                                                           const char *name, const char *value,
                                                           unrelu_error *err);
 UNRELU_API int unrelu_mixture_plant_option(size_t i, unrelu_option *out);
-UNRELU_API unrelu_mixture_plant_options unrelu_mixture_plant_options_default(void);
 UNRELU_API unrelu_status unrelu_mixture_plant(const unrelu_mixture_plant_options *options,
                                               unrelu_mixture *model, unrelu_error *err);
 

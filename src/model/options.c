@@ -92,6 +92,13 @@ unrelu_status ur_option_set(const ur_option *table, void *options, const char *n
         o++;
     if (!o->name)
         return ur_fail(err, UNRELU_EUSAGE, "there is no option '%.80s'", name);
+    size_t known;
+    memcpy(&known, options, sizeof known);
+    if (o->offset >= known)
+        return ur_fail(err, UNRELU_EUSAGE,
+                       "options of %zu bytes have no `%s`: set them up with their _init function, "
+                       "in a program compiled for this version",
+                       known, o->name);
     void *field = (char *)options + o->offset;
     if (!value && o->type == UR_OPTION_YES) {
         *(int *)field = 1;
@@ -125,23 +132,4 @@ int ur_option_bias(const char *text, unrelu_bias_law *law, double *value)
     *law = word < 0 ? UNRELU_BIAS_FIXED : (unrelu_bias_law)word;
     *value = number;
     return 1;
-}
-
-unrelu_status ur_options_copy(void *out, size_t size, size_t first_size, const void *given,
-                              unrelu_error *err)
-{
-    size_t theirs;
-    if (!given)
-        return UNRELU_OK;
-    memcpy(&theirs, given, sizeof theirs);
-    if (theirs == 0)
-        theirs = first_size;
-    if (theirs < first_size || theirs > size)
-        return ur_fail(err, UNRELU_EUSAGE,
-                       "options of %zu bytes are not of this library, whose own have %zu: set them "
-                       "up with the _init function of the header that it came with",
-                       theirs, size);
-    memcpy(out, given, theirs);
-    memcpy(out, &size, sizeof size);
-    return UNRELU_OK;
 }

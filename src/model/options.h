@@ -5,7 +5,7 @@
 #ifndef UR_OPTIONS_H
 #define UR_OPTIONS_H
 
-#include "unrelu/unrelu.h"
+#include "base/sized.h"
 
 typedef enum {
     UR_OPTION_CHOICE, /* an enum: the index of the word */
@@ -20,7 +20,7 @@ typedef enum {
 typedef struct {
     const char *name;
     ur_option_type type;
-    size_t offset;
+    size_t offset;     /* of the last field that it sets; a struct must be larger than that */
     const char *words; /* choice: "auto|none"; else what is shown: "K|auto" */
     double least, most;
     const char *want; /* "a whole number of at least 1" */
@@ -37,11 +37,5 @@ int ur_option_show(const ur_option *table, size_t i, unrelu_option *out);
 
 /* "rectified", "normal", or a number: the biases of a planted model */
 int ur_option_bias(const char *text, unrelu_bias_law *law, double *value);
-
-/* What a function works with: defaults, over which as much of what was given is copied as the
- * caller's version of the struct has. size is that of the whole struct, whose first member says how
- * large the caller's is (0: as of version 0.2.0, whose size is first_size). */
-unrelu_status ur_options_copy(void *out, size_t size, size_t first_size, const void *given,
-                              unrelu_error *err);
 
 #endif

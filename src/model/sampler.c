@@ -148,6 +148,8 @@ static unrelu_status draw_chunk(void *context, size_t i, unrelu_error *err)
 unrelu_status unrelu_sampler_draw(const unrelu_sampler *s, size_t first_row, size_t rows,
                                   const unrelu_exec *exec, double *x, unrelu_error *err)
 {
+    unrelu_exec here;
+    UR_TRY(ur_exec_read(&exec, &here, err));
     if (rows == 0)
         return UNRELU_OK;
     size_t chunks = (first_row + rows - 1) / CHUNK - first_row / CHUNK + 1;

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "model/samples.h"
+#include "pass/parallel.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +12,10 @@ unrelu_status unrelu_source_load(unrelu_source *source, const unrelu_exec *exec,
                                  size_t *n, unrelu_error *err)
 {
     ur_table table;
+    unrelu_exec here;
     *x = NULL;
     *n = 0;
+    UR_TRY(ur_exec_read(&exec, &here, err));
     unrelu_status status =
         ur_table_load(source, exec, "every cell must be a number here", &table, err);
     if (status == UNRELU_OK && !table.own) {

@@ -58,7 +58,7 @@ unrelu_status ur_fold_run(unrelu_source *source, const ur_fold *fold, void *stat
     ur_arena_adopt(&arena, w, window_end);
     UR_TRY(ur_arena_status(&arena, err));
     *w = (window){.source = source, .fold = fold, .state = state};
-    unrelu_exec quiet = exec ? *exec : unrelu_exec_default();
+    unrelu_exec quiet = exec ? *exec : (unrelu_exec){0};
     quiet.progress = NULL; /* the file's fraction is told instead */
     for (;;) {
         UR_TRY(fill(source, w, err));

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/sized.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -14,13 +15,16 @@ enum { MAX_THREADS = 1024 };
 
 void unrelu_exec_init(unrelu_exec *exec, size_t size)
 {
-    memset(exec, 0, size);
-    exec->size = size;
+    const unrelu_exec defaults = {0};
+    ur_sized_init(exec, size, &defaults, sizeof defaults);
 }
 
-unrelu_exec unrelu_exec_default(void)
+unrelu_status ur_exec_read(const unrelu_exec **exec, unrelu_exec *copy, unrelu_error *err)
 {
-    return (unrelu_exec){.size = sizeof(unrelu_exec)};
+    *copy = (unrelu_exec){.size = sizeof *copy};
+    UR_TRY(ur_sized_copy(copy, sizeof *copy, *exec, "the members of exec", err));
+    *exec = copy;
+    return UNRELU_OK;
 }
 
 int ur_threads(const unrelu_exec *exec)

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "base/text.h"
 #include "read/format.h"
 #include "read/input_file.h"
@@ -212,23 +213,22 @@ static unrelu_status open_source(unrelu_source *source, const char *path,
 
 void unrelu_source_options_init(unrelu_source_options *options, size_t size)
 {
-    memset(options, 0, size);
-    options->size = size;
+    const unrelu_source_options defaults = {0};
+    ur_sized_init(options, size, &defaults, sizeof defaults);
 }
 
 unrelu_status unrelu_source_open(const char *path, const unrelu_source_options *options,
                                  unrelu_source **out, unrelu_error *err)
 {
-    static const unrelu_source_options none = {0};
+    unrelu_source_options given = {0};
     *out = NULL;
-    if (!options)
-        options = &none;
+    UR_TRY(ur_sized_copy(&given, sizeof given, options, "the options", err));
     if (!path || !*path)
         return ur_fail(err, UNRELU_EUSAGE, "the name of the sample file is empty");
     unrelu_source *source = ur_alloc(1, sizeof *source);
     if (!source)
         return ur_fail_memory(err, 1, "source");
-    unrelu_status status = open_source(source, path, options, err);
+    unrelu_status status = open_source(source, path, &given, err);
     if (status)
         unrelu_source_close(source);
     else

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/order.h"
+#include "base/sized.h"
 #include "gaussian/cells/cells.h"
 #include "gaussian/check/goodness.h"
 #include "pass/parallel.h"
@@ -75,15 +76,20 @@ unrelu_status unrelu_columns_distance(unrelu_source *samples, const double *limi
                                       const unrelu_exec *exec, double *ks, double *ks_p,
                                       double *ties, unrelu_error *err)
 {
+    unrelu_exec here;
+    unrelu_goodness_options o;
+    unrelu_goodness_options_init(&o, sizeof o);
+    UR_TRY(ur_sized_copy(&o, sizeof o, options, "the options", err));
+    UR_TRY(ur_exec_read(&exec, &here, err));
     UR_TRY(ur_ranks_refuse(exec, "a distance of columns from their law", err));
     UR_ARENA(arena);
-    size_t d = unrelu_source_columns(samples), runs = options ? options->runs : 0;
+    size_t d = unrelu_source_columns(samples);
     study s = {.tests = ur_take(&arena, d, sizeof *s.tests), .ties = ties};
     ur_cells_rules rules = {.limit = limit, .limits = limits};
     UR_TRY(ur_arena_status(&arena, err));
     UR_TRY(ur_cells_load(samples, &rules, exec, &arena, &s.cells, err));
     UR_TRY(ur_each(exec, "sorting", d, compare, &s, err));
-    UR_TRY(ur_distance_tests(s.tests, d, runs, options ? options->seed : 0, exec, err));
+    UR_TRY(ur_distance_tests(s.tests, d, o.runs, o.seed, exec, err));
     for (size_t j = 0; j < d; j++) {
         ks[j] = s.tests[j].distance;
         ks_p[j] = s.tests[j].p;

@@ -17,6 +17,7 @@
 #include "base/memory.h"
 #include "base/names.h"
 #include "base/order.h"
+#include "base/sized.h"
 #include "gaussian/cells/cells.h"
 #include "law/normal.h"
 #include "law/power.h"
@@ -376,9 +377,13 @@ unrelu_status unrelu_gaussian_goodness(const unrelu_gaussian *model, unrelu_sour
                                        unrelu_error *err)
 {
     *out = (unrelu_goodness){0};
+    unrelu_exec here;
+    unrelu_goodness_options o;
+    unrelu_goodness_options_init(&o, sizeof o);
+    UR_TRY(ur_sized_copy(&o, sizeof o, options, "the options", err));
+    UR_TRY(ur_exec_read(&exec, &here, err));
     UR_TRY(ur_ranks_refuse(exec, "a goodness of fit", err));
     UR_ARENA(arena);
-    unrelu_goodness_options o = options ? *options : (unrelu_goodness_options){0};
     *out = (unrelu_goodness){
         .d = model->d, .bins = o.bins ? o.bins : BINS, .points = o.points ? o.points : POINTS};
     study s = {.model = model,

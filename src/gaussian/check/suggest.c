@@ -125,6 +125,8 @@ unrelu_status unrelu_transform_suggest(unrelu_source *samples, const double *lim
                                        unrelu_source *limits, const unrelu_exec *exec,
                                        unrelu_transform_advice *advice, unrelu_error *err)
 {
+    unrelu_exec here;
+    UR_TRY(ur_exec_read(&exec, &here, err));
     UR_TRY(ur_ranks_refuse(exec, "a choice of transforms", err));
     UR_ARENA(arena);
     size_t d = unrelu_source_columns(samples);

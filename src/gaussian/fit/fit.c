@@ -2,9 +2,11 @@
 #include "gaussian/problem/fit.h"
 
 #include "base/error.h"
+#include "base/sized.h"
 #include "dense/blas_pin.h"
 #include "dense/linear.h"
 #include "gaussian/model/gaussian_model.h"
+#include "pass/parallel.h"
 #include "pass/pass.h"
 #include "pass/ranks.h"
 
@@ -15,13 +17,6 @@ enum {
     JACKKNIFE_GROUPS = 10,
     SINGLE_FROM = 96, /* columns: below it double costs no time worth the digits */
 };
-
-unrelu_gaussian_options unrelu_gaussian_options_default(void)
-{
-    unrelu_gaussian_options o;
-    unrelu_gaussian_options_init(&o, sizeof o);
-    return o;
-}
 
 static unrelu_status check_options(const unrelu_gaussian_options *o, unrelu_error *err)
 {
@@ -48,6 +43,14 @@ static unrelu_status check_options(const unrelu_gaussian_options *o, unrelu_erro
                        "additive noise must be auto or a standard deviation >= 0, not %g",
                        o->additive_noise);
     return UNRELU_OK;
+}
+
+static unrelu_status read_options(const unrelu_gaussian_options *options,
+                                  unrelu_gaussian_options *out, unrelu_error *err)
+{
+    unrelu_gaussian_options_init(out, sizeof *out);
+    UR_TRY(ur_sized_copy(out, sizeof *out, options, "the options", err));
+    return check_options(out, err);
 }
 
 static unrelu_status check_one_pass(const unrelu_gaussian_options *o, unrelu_error *err)
@@ -133,13 +136,14 @@ static unrelu_status fit_samples(unrelu_source *source, const unrelu_gaussian_op
                                  const unrelu_exec *exec, unrelu_gaussian *model, unrelu_error *err)
 {
     UR_ARENA(arena);
-    ur_fit fit = {options, exec, &arena, source, .model = model};
+    unrelu_gaussian_options o;
+    ur_fit fit = {&o, exec, &arena, source, .model = model};
     if (!source)
         return ur_fail(err, UNRELU_EDATA, "there are no samples: the source is NULL");
-    UR_TRY(check_options(options, err));
-    if (options->norms == UNRELU_NORMS_SGD)
+    UR_TRY(read_options(options, &o, err));
+    if (o.norms == UNRELU_NORMS_SGD)
         UR_TRY(ur_ranks_refuse(exec, "projected SGD", err));
-    if (!ur_fit_needs_cells(options)) {
+    if (!ur_fit_needs_cells(&o)) {
         unrelu_status status = collect(&fit, err);
         /* Limits of single cells show in the file only when it is read, and one pass cannot take
          * them. A pass that came upon one is no failure, it says which way to go. */
@@ -150,7 +154,7 @@ static unrelu_status fit_samples(unrelu_source *source, const unrelu_gaussian_op
         ur_ranks_refuse(exec, "a fit cell by cell (limits of cells, transforms, likelihood)", err));
     ur_arena_end(&arena);
     unrelu_gaussian_free(model); /* of warnings that a pass gave before it met the limit */
-    return ur_fit_cells(source, options, exec, model, err);
+    return ur_fit_cells(source, &o, exec, model, err);
 }
 
 static unrelu_status fit_summary(const unrelu_summary *summary,
@@ -158,10 +162,10 @@ static unrelu_status fit_summary(const unrelu_summary *summary,
                                  unrelu_gaussian *model, unrelu_error *err)
 {
     UR_ARENA(arena);
-    ur_fit fit = {options,       exec, &arena, .summary = summary, .limit = summary->limit,
-                  .model = model};
-    UR_TRY(check_options(options, err));
-    UR_TRY(check_one_pass(options, err));
+    unrelu_gaussian_options o;
+    ur_fit fit = {&o, exec, &arena, .summary = summary, .limit = summary->limit, .model = model};
+    UR_TRY(read_options(options, &o, err));
+    UR_TRY(check_one_pass(&o, err));
     return estimate(&fit, err);
 }
 
@@ -169,14 +173,15 @@ unrelu_status unrelu_gaussian_fit(unrelu_source *source, const unrelu_gaussian_o
                                   const unrelu_exec *exec, unrelu_gaussian *model,
                                   unrelu_error *err)
 {
-    unrelu_gaussian_options defaults = unrelu_gaussian_options_default();
     UR_BLAS_PINNED;
+    unrelu_exec here;
     unrelu_error own;
     ur_rank_call ranks;
     err = err ? err : &own;
     *model = (unrelu_gaussian){0};
+    UR_TRY(ur_exec_read(&exec, &here, err));
     exec = ur_ranks_begin(&ranks, source ? unrelu_source_columns(source) : 0, exec);
-    unrelu_status status = fit_samples(source, options ? options : &defaults, exec, model, err);
+    unrelu_status status = fit_samples(source, options, exec, model, err);
     status = ur_ranks_end(&ranks, status, err);
     if (status != UNRELU_OK)
         unrelu_gaussian_free(model);
@@ -188,10 +193,11 @@ unrelu_status unrelu_gaussian_fit_summary(const unrelu_summary *summary,
                                           const unrelu_exec *exec, unrelu_gaussian *model,
                                           unrelu_error *err)
 {
-    unrelu_gaussian_options defaults = unrelu_gaussian_options_default();
     UR_BLAS_PINNED;
+    unrelu_exec here;
     *model = (unrelu_gaussian){0};
-    unrelu_status status = fit_summary(summary, options ? options : &defaults, exec, model, err);
+    UR_TRY(ur_exec_read(&exec, &here, err));
+    unrelu_status status = fit_summary(summary, options, exec, model, err);
     if (status != UNRELU_OK)
         unrelu_gaussian_free(model);
     return status;

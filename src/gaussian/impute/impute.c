@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "base/sized.h"
 #include "gaussian/cells/cells.h"
 #include "pass/parallel.h"
 #include "read/source.h"
@@ -323,10 +324,12 @@ unrelu_status unrelu_gaussian_impute(const unrelu_gaussian *model, unrelu_source
     UR_ARENA(arena);
     unrelu_impute_report unused;
     imputation p = {.model = model, .d = model->d, .arena = &arena};
-    if (options)
-        p.options = *options;
+    unrelu_exec here;
+    unrelu_impute_options_init(&p.options, sizeof p.options);
     report = report ? report : &unused;
     *report = (unrelu_impute_report){0};
+    UR_TRY(ur_sized_copy(&p.options, sizeof p.options, options, "the options", err));
+    UR_TRY(ur_exec_read(&exec, &here, err));
     UR_TRY(ur_impute_check(model, err));
     UR_TRY(prepare(&p, samples, exec, err));
     UR_TRY(write_all(&p, samples, path, exec, err));

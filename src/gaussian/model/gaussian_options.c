@@ -68,15 +68,17 @@ static int read_transform(void *options, const char *text)
 }
 
 static const ur_option fit_table[] = {
-    {"method", UR_OPTION_OWN, 0, "efficient|paper", 0, 0, "one of efficient, paper", read_method},
+    {"method", UR_OPTION_OWN, AT(angles), "efficient|paper", 0, 0, "one of efficient, paper",
+     read_method},
     {"norms", UR_OPTION_CHOICE, AT(norms), "censored|truncated|median|sgd", 0, 0, NULL, NULL},
     {"angles", UR_OPTION_CHOICE, AT(angles), "h6|signs|likelihood", 0, 0, NULL, NULL},
-    {"rank", UR_OPTION_OWN, 0, "K|auto", 0, 0, "a whole number of at least 1, or auto", read_rank},
+    {"rank", UR_OPTION_OWN, AT(rank), "K|auto", 0, 0, "a whole number of at least 1, or auto",
+     read_rank},
     {"precision", UR_OPTION_CHOICE, AT(precision), "auto|double|single", 0, 0, NULL, NULL},
-    {"transform", UR_OPTION_OWN, 0, "none|sqrt|log|boxcox|boxcox:L", 0, 0,
+    {"transform", UR_OPTION_OWN, AT(boxcox), "none|sqrt|log|boxcox|boxcox:L", 0, 0,
      "one of none, sqrt, log, boxcox, boxcox:L with L from -10 to 10", read_transform},
-    {"additive-noise", UR_OPTION_OWN, 0, "SD|auto", 0, 0, "a number above 0, or auto",
-     read_additive_noise},
+    {"additive-noise", UR_OPTION_OWN, AT(additive_noise), "SD|auto", 0, 0,
+     "a number above 0, or auto", read_additive_noise},
     {"robust", UR_OPTION_YES, AT(robust), NULL, 0, 0, "yes or no", NULL},
     {"drop", UR_OPTION_YES, AT(drop), NULL, 0, 0, "yes or no", NULL},
     {"batches", UR_OPTION_INT, AT(batches), "B", 1, INT_MAX, WHOLE, NULL},
@@ -92,9 +94,7 @@ void unrelu_gaussian_options_init(unrelu_gaussian_options *options, size_t size)
 {
     const unrelu_gaussian_options defaults = {
         .batches = 1, .radius = 3, .lambda = 0.1, .minibatch = 10, .boxcox = NAN, .seed = 1};
-    memset(options, 0, size);
-    memcpy(options, &defaults, size < sizeof defaults ? size : sizeof defaults);
-    options->size = size;
+    ur_sized_init(options, size, &defaults, sizeof defaults);
 }
 
 unrelu_status unrelu_gaussian_options_set(unrelu_gaussian_options *options, const char *name,
@@ -122,8 +122,8 @@ static const ur_option plant_table[] = {
     {"d", UR_OPTION_SIZE, AT(d), "D", 1, INT_MAX, WHOLE, NULL},
     {"k", UR_OPTION_SIZE, AT(k), "K", 1, INT_MAX, WHOLE, NULL},
     {"kappa", UR_OPTION_REAL, AT(kappa), "X", 1, DBL_MAX, "a number of at least 1", NULL},
-    {"bias", UR_OPTION_OWN, 0, "rectified|normal|VALUE", 0, 0, "rectified, normal or a number",
-     read_bias},
+    {"bias", UR_OPTION_OWN, AT(bias_value), "rectified|normal|VALUE", 0, 0,
+     "rectified, normal or a number", read_bias},
     {"seed", UR_OPTION_SEED, AT(seed), "S", 0, 0, SEED, NULL},
     {0},
 };
@@ -132,9 +132,7 @@ static const ur_option plant_table[] = {
 void unrelu_gaussian_plant_options_init(unrelu_gaussian_plant_options *options, size_t size)
 {
     const unrelu_gaussian_plant_options defaults = {.d = 5, .kappa = 1, .seed = 1};
-    memset(options, 0, size);
-    memcpy(options, &defaults, size < sizeof defaults ? size : sizeof defaults);
-    options->size = size;
+    ur_sized_init(options, size, &defaults, sizeof defaults);
 }
 
 unrelu_status unrelu_gaussian_plant_options_set(unrelu_gaussian_plant_options *options,
@@ -165,9 +163,7 @@ static const ur_option goodness_table[] = {
 void unrelu_goodness_options_init(unrelu_goodness_options *options, size_t size)
 {
     const unrelu_goodness_options defaults = {.seed = 1};
-    memset(options, 0, size);
-    memcpy(options, &defaults, size < sizeof defaults ? size : sizeof defaults);
-    options->size = size;
+    ur_sized_init(options, size, &defaults, sizeof defaults);
 }
 
 unrelu_status unrelu_goodness_options_set(unrelu_goodness_options *options, const char *name,
@@ -195,9 +191,7 @@ static const ur_option impute_table[] = {
 void unrelu_impute_options_init(unrelu_impute_options *options, size_t size)
 {
     const unrelu_impute_options defaults = {.seed = 1};
-    memset(options, 0, size);
-    memcpy(options, &defaults, size < sizeof defaults ? size : sizeof defaults);
-    options->size = size;
+    ur_sized_init(options, size, &defaults, sizeof defaults);
 }
 
 unrelu_status unrelu_impute_options_set(unrelu_impute_options *options, const char *name,

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "base/sized.h"
 #include "dense/blas_pin.h"
 #include "dense/linear.h"
 #include "gaussian/model/gaussian_model.h"
@@ -13,13 +14,6 @@
 #include <stdlib.h>
 
 enum { STREAM_W = 1, STREAM_B = 2 };
-
-unrelu_gaussian_plant_options unrelu_gaussian_plant_options_default(void)
-{
-    unrelu_gaussian_plant_options o;
-    unrelu_gaussian_plant_options_init(&o, sizeof o);
-    return o;
-}
 
 static unrelu_status check(const unrelu_gaussian_plant_options *o, size_t k, unrelu_error *err)
 {
@@ -94,11 +88,14 @@ static unrelu_status plant(const unrelu_gaussian_plant_options *o, unrelu_gaussi
     return UNRELU_OK;
 }
 
-unrelu_status unrelu_gaussian_plant(const unrelu_gaussian_plant_options *o, unrelu_gaussian *m,
-                                    unrelu_error *err)
+unrelu_status unrelu_gaussian_plant(const unrelu_gaussian_plant_options *options,
+                                    unrelu_gaussian *m, unrelu_error *err)
 {
+    unrelu_gaussian_plant_options o;
     *m = (unrelu_gaussian){0};
-    unrelu_status status = plant(o, m, err);
+    unrelu_gaussian_plant_options_init(&o, sizeof o);
+    UR_TRY(ur_sized_copy(&o, sizeof o, options, "the options", err));
+    unrelu_status status = plant(&o, m, err);
     if (status != UNRELU_OK)
         unrelu_gaussian_free(m);
     return status;

@@ -6,9 +6,11 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "dense/blas_pin.h"
 #include "dense/linear.h"
 #include "model/fields.h"
+#include "pass/parallel.h"
 #include "pass/pass.h"
 #include "pass/ranks.h"
 
@@ -129,6 +131,9 @@ static unrelu_status collect_samples(unrelu_source *source, const unrelu_gaussia
                                      unrelu_error *err)
 {
     UR_BLAS_PINNED;
+    unrelu_gaussian_options o;
+    unrelu_gaussian_options_init(&o, sizeof o);
+    UR_TRY(ur_sized_copy(&o, sizeof o, options, "the options", err));
     if (!source)
         return ur_fail(err, UNRELU_EDATA, "there are no samples: the source is NULL");
     if (groups < 1 || groups > MAX_GROUPS)
@@ -138,7 +143,7 @@ static unrelu_status collect_samples(unrelu_source *source, const unrelu_gaussia
     size_t d = unrelu_source_columns(source);
     double *limit = ur_take(&arena, d, sizeof *limit);
     UR_TRY(ur_arena_status(&arena, err));
-    UR_TRY(ur_limits(options, d, limit, err));
+    UR_TRY(ur_limits(&o, d, limit, err));
     UR_TRY(ur_source_rewind(source, err));
     ur_collect_rules rules = {.pairs = 1, .groups = groups, .limit = limit};
     return ur_summary_collect_rules(source, &rules, exec, out, err);
@@ -148,14 +153,14 @@ unrelu_status unrelu_summary_collect(unrelu_source *source, const unrelu_gaussia
                                      size_t groups, const unrelu_exec *exec, unrelu_summary **out,
                                      unrelu_error *err)
 {
-    unrelu_gaussian_options defaults = unrelu_gaussian_options_default();
+    unrelu_exec here;
     unrelu_error own;
     ur_rank_call ranks;
     err = err ? err : &own;
     *out = NULL;
+    UR_TRY(ur_exec_read(&exec, &here, err));
     exec = ur_ranks_begin(&ranks, source ? unrelu_source_columns(source) : 0, exec);
-    unrelu_status status =
-        collect_samples(source, options ? options : &defaults, groups, exec, out, err);
+    unrelu_status status = collect_samples(source, options, groups, exec, out, err);
     status = ur_ranks_end(&ranks, status, err);
     if (status != UNRELU_OK) {
         unrelu_summary_free(*out);

@@ -8,13 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-unrelu_unmix_options unrelu_unmix_options_default(void)
-{
-    unrelu_unmix_options o;
-    unrelu_unmix_options_init(&o, sizeof o);
-    return o;
-}
-
 void unrelu_mixture_free(unrelu_mixture *m)
 {
     if (!m)

@@ -4,7 +4,6 @@
 
 #include <float.h>
 #include <limits.h>
-#include <string.h>
 
 #define WHOLE "a whole number of at least 1"
 #define SEED  "a whole number from 0 to 2^63 - 1"
@@ -23,9 +22,7 @@ static const ur_option unmix_table[] = {
 void unrelu_unmix_options_init(unrelu_unmix_options *options, size_t size)
 {
     const unrelu_unmix_options defaults = {.seed = 1};
-    memset(options, 0, size);
-    memcpy(options, &defaults, size < sizeof defaults ? size : sizeof defaults);
-    options->size = size;
+    ur_sized_init(options, size, &defaults, sizeof defaults);
 }
 
 unrelu_status unrelu_unmix_options_set(unrelu_unmix_options *options, const char *name,
@@ -54,8 +51,8 @@ static const ur_option plant_table[] = {
     {"p", UR_OPTION_SIZE, AT(p), "P", 1, INT_MAX, WHOLE, NULL},
     {"k", UR_OPTION_SIZE, AT(k), "K", 1, INT_MAX, WHOLE, NULL},
     {"kappa", UR_OPTION_REAL, AT(kappa), "X", 1, DBL_MAX, "a number of at least 1", NULL},
-    {"bias", UR_OPTION_OWN, 0, "rectified|normal|VALUE", 0, 0, "rectified, normal or a number",
-     read_bias},
+    {"bias", UR_OPTION_OWN, AT(bias_value), "rectified|normal|VALUE", 0, 0,
+     "rectified, normal or a number", read_bias},
     {"noise", UR_OPTION_REAL, AT(noise), "SD", 0, DBL_MAX, "a number of at least 0", NULL},
     {"seed", UR_OPTION_SEED, AT(seed), "S", 0, 0, SEED, NULL},
     {0},
@@ -65,9 +62,7 @@ void unrelu_mixture_plant_options_init(unrelu_mixture_plant_options *options, si
 {
     const unrelu_mixture_plant_options defaults = {
         .d = 10, .p = 5, .kappa = 9, .bias = UNRELU_BIAS_FIXED, .seed = 1};
-    memset(options, 0, size);
-    memcpy(options, &defaults, size < sizeof defaults ? size : sizeof defaults);
-    options->size = size;
+    ur_sized_init(options, size, &defaults, sizeof defaults);
 }
 
 unrelu_status unrelu_mixture_plant_options_set(unrelu_mixture_plant_options *options,

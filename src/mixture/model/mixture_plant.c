@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "base/sized.h"
 #include "dense/blas_pin.h"
 #include "dense/linear.h"
 #include "law/bivariate.h"
@@ -25,13 +26,6 @@ static const double LEAST_SIZE = 1e-9; /* mean square; see above */
 static const double MOST_BIAS = 1e100; /* its square is a double */
 static const double FAR_BELOW = -38;   /* Phi(-38) = 3e-316: never on */
 static const double TINY = 1e-300;     /* in place of o = 0, so that 0 / 0 is 0: the limit */
-
-unrelu_mixture_plant_options unrelu_mixture_plant_options_default(void)
-{
-    unrelu_mixture_plant_options o;
-    unrelu_mixture_plant_options_init(&o, sizeof o);
-    return o;
-}
 
 static unrelu_status check(const unrelu_mixture_plant_options *o, size_t k, unrelu_error *err)
 {
@@ -58,7 +52,8 @@ static unrelu_status check(const unrelu_mixture_plant_options *o, size_t k, unre
 static unrelu_status plant_hidden(const unrelu_mixture_plant_options *o, size_t k,
                                   unrelu_gaussian *hidden, unrelu_error *err)
 {
-    unrelu_gaussian_plant_options layer = {.d = o->p,
+    unrelu_gaussian_plant_options layer = {.size = sizeof layer,
+                                           .d = o->p,
                                            .k = k,
                                            .kappa = k == o->p ? o->kappa : 1,
                                            .bias = o->bias,
@@ -197,11 +192,14 @@ static unrelu_status plant(const unrelu_mixture_plant_options *o, size_t k, unre
     return UNRELU_OK;
 }
 
-unrelu_status unrelu_mixture_plant(const unrelu_mixture_plant_options *o, unrelu_mixture *m,
+unrelu_status unrelu_mixture_plant(const unrelu_mixture_plant_options *options, unrelu_mixture *m,
                                    unrelu_error *err)
 {
-    size_t k = o->k ? o->k : o->p;
+    unrelu_mixture_plant_options given, *o = &given;
     memset(m, 0, sizeof *m);
+    unrelu_mixture_plant_options_init(&given, sizeof given);
+    UR_TRY(ur_sized_copy(&given, sizeof given, options, "the options", err));
+    size_t k = o->k ? o->k : o->p;
     UR_TRY(check(o, k, err));
     *m = (unrelu_mixture){
         .d = o->d, .p = o->p, .noise = o->noise, .relative_noise = o->noise, .seed = o->seed};

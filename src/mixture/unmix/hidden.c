@@ -207,7 +207,8 @@ unrelu_status ur_units_fit(const ur_cone *c, const ur_units *units, const double
                            const unrelu_exec *exec, unrelu_gaussian *hidden, unrelu_error *err)
 {
     size_t p = c->p;
-    unrelu_gaussian_options o = unrelu_gaussian_options_default();
+    unrelu_gaussian_options o;
+    unrelu_gaussian_options_init(&o, sizeof o);
     unrelu_source *source;
     UR_ARENA(arena);
     double *limit = ur_take(&arena, p, sizeof *limit);

@@ -3,9 +3,11 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "dense/blas_pin.h"
 #include "dense/lp.h"
 #include "mixture/problem/tolerance.h"
+#include "pass/parallel.h"
 #include "pass/ranks.h"
 
 #include <math.h>
@@ -236,10 +238,13 @@ static unrelu_status run(ur_unmix *w, unrelu_error *err)
 unrelu_status unrelu_unmix(unrelu_source *source, const unrelu_unmix_options *options,
                            const unrelu_exec *exec, unrelu_mixture *model, unrelu_error *err)
 {
-    unrelu_unmix_options defaults = unrelu_unmix_options_default();
-    ur_unmix w = {
-        .options = options ? options : &defaults, .exec = exec, .source = source, .model = model};
+    unrelu_exec here;
+    unrelu_unmix_options o;
     memset(model, 0, sizeof *model);
+    unrelu_unmix_options_init(&o, sizeof o);
+    UR_TRY(ur_sized_copy(&o, sizeof o, options, "the options", err));
+    UR_TRY(ur_exec_read(&exec, &here, err));
+    ur_unmix w = {.options = &o, .exec = exec, .source = source, .model = model};
     UR_TRY(ur_ranks_refuse(exec, "unmix", err));
     if ((unsigned)w.options->method > UNRELU_UNMIX_SEPARABLE)
         return ur_fail(err, UNRELU_EUSAGE, "there is no method %d", (int)w.options->method);

@@ -65,7 +65,7 @@ unrelu_status ur_lift_add(const unrelu_exec *exec, size_t rows, size_t p, const 
                           const double *R, int symmetric, double *C, unrelu_error *err)
 {
     product t = {rows, p, q, L, R, symmetric, C};
-    unrelu_exec quiet = exec ? *exec : unrelu_exec_default();
+    unrelu_exec quiet = exec ? *exec : (unrelu_exec){0};
     quiet.progress = NULL;
     if (rows * p * q < WORTH_THREADS)
         quiet.threads = 1;

@@ -101,7 +101,7 @@ static unrelu_status play_round(search *s, size_t count, int together, unrelu_er
     for (size_t i = 0; i < count; i++)
         s->run[i].index = s->found->starts + i;
     if (together) {
-        unrelu_exec silent = exec ? *exec : unrelu_exec_default();
+        unrelu_exec silent = exec ? *exec : (unrelu_exec){0};
         silent.progress = NULL;
         UR_TRY(ur_parallel_for(&silent, "searching", count, run_one, s, err));
     }

@@ -16,13 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-unrelu_recover_options unrelu_recover_options_default(void)
-{
-    unrelu_recover_options o;
-    unrelu_recover_options_init(&o, sizeof o);
-    return o;
-}
-
 const char *unrelu_verdict_name(unrelu_verdict verdict)
 {
     static const char *const names[] = {"planted", "exact",  "exact-uncertified",

@@ -4,7 +4,6 @@
 
 #include <float.h>
 #include <limits.h>
-#include <string.h>
 
 #define WHOLE "a whole number of at least 1"
 #define COUNT "a whole number of at least 0"
@@ -42,7 +41,8 @@ static const ur_option recover_table[] = {
     {"exactify", UR_OPTION_CHOICE, AT(exactify), "cca|systems|none", 0, 0, NULL, NULL},
     {"noise", UR_OPTION_CHOICE, AT(labels), "auto|none|gaussian", 0, 0, NULL, NULL},
     {"bias", UR_OPTION_CHOICE, AT(biases), "auto|none|hidden|both|output", 0, 0, NULL, NULL},
-    {"activation", UR_OPTION_OWN, 0, activations, 0, 0, is_activation, read_activation},
+    {"activation", UR_OPTION_OWN, AT(activation), activations, 0, 0, is_activation,
+     read_activation},
     {"literal", UR_OPTION_YES, AT(literal), NULL, 0, 0, "yes or no", NULL},
     {"pcp", UR_OPTION_YES, AT(pcp), NULL, 0, 0, "yes or no", NULL},
     {"certify", UR_OPTION_YES, AT(certify), NULL, 0, 0, "yes or no", NULL},
@@ -55,9 +55,7 @@ static const ur_option recover_table[] = {
 void unrelu_recover_options_init(unrelu_recover_options *options, size_t size)
 {
     const unrelu_recover_options defaults = {.order = 2, .seed = 1};
-    memset(options, 0, size);
-    memcpy(options, &defaults, size < sizeof defaults ? size : sizeof defaults);
-    options->size = size;
+    ur_sized_init(options, size, &defaults, sizeof defaults);
 }
 
 unrelu_status unrelu_recover_options_set(unrelu_recover_options *options, const char *name,
@@ -92,7 +90,8 @@ static const ur_option plant_table[] = {
     {"noise", UR_OPTION_REAL, AT(noise), "SD", 0, DBL_MAX, "a number of at least 0", NULL},
     {"inputs", UR_OPTION_CHOICE, AT(inputs), "normal|uniform|binary|t3|laplace|mixture", 0, 0, NULL,
      NULL},
-    {"activation", UR_OPTION_OWN, 0, activations, 0, 0, is_activation, read_plant_activation},
+    {"activation", UR_OPTION_OWN, AT(activation), activations, 0, 0, is_activation,
+     read_plant_activation},
     {"seed", UR_OPTION_SEED, AT(seed), "S", 0, 0, SEED, NULL},
     {0},
 };
@@ -101,9 +100,7 @@ void unrelu_network_plant_options_init(unrelu_network_plant_options *options, si
 {
     const unrelu_network_plant_options defaults = {
         .d = 10, .k = 5, .m = 8, .kappa_x = 1, .seed = 1};
-    memset(options, 0, size);
-    memcpy(options, &defaults, size < sizeof defaults ? size : sizeof defaults);
-    options->size = size;
+    ur_sized_init(options, size, &defaults, sizeof defaults);
 }
 
 unrelu_status unrelu_network_plant_options_set(unrelu_network_plant_options *options,

@@ -13,6 +13,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/random.h"
+#include "base/sized.h"
 #include "dense/blas.h"
 #include "dense/blas_pin.h"
 #include "dense/linear.h"
@@ -26,13 +27,6 @@ enum { CHUNK = 256, SCALE_ROWS = 2000, CLUSTERS = 3 };
 
 /* stream of a single number for a row or cell, and of the law's own matrices */
 enum { STREAM_EXTRA = UR_STREAM_INPUTS + 1, STREAM_LAW = UR_STREAM_INPUTS + 2 };
-
-unrelu_network_plant_options unrelu_network_plant_options_default(void)
-{
-    unrelu_network_plant_options o;
-    unrelu_network_plant_options_init(&o, sizeof o);
-    return o;
-}
 
 /* ---- the law of the inputs ---- */
 
@@ -241,21 +235,32 @@ static unrelu_status check(const unrelu_network_plant_options *o, unrelu_error *
     return check_kappa("the inputs' covariance", o->kappa_x, o->d, 0, err);
 }
 
-unrelu_status unrelu_network_draw(const unrelu_network_plant_options *o,
+static unrelu_status read_options(const unrelu_network_plant_options *options,
+                                  unrelu_network_plant_options *out, unrelu_error *err)
+{
+    unrelu_network_plant_options_init(out, sizeof *out);
+    UR_TRY(ur_sized_copy(out, sizeof *out, options, "the options", err));
+    return check(out, err);
+}
+
+unrelu_status unrelu_network_draw(const unrelu_network_plant_options *options,
                                   const unrelu_network *truth, size_t first_row, size_t rows,
                                   const unrelu_exec *exec, double *x, double *a, unrelu_error *err)
 {
+    unrelu_exec here;
+    unrelu_network_plant_options o;
+    UR_TRY(read_options(options, &o, err));
+    UR_TRY(ur_exec_read(&exec, &here, err));
     drawing w = {
-        .truth = truth, .noise = o->noise, .first = first_row, .rows = rows, .x = x, .a = a};
-    UR_TRY(check(o, err));
+        .truth = truth, .noise = o.noise, .first = first_row, .rows = rows, .x = x, .a = a};
     if (a && (!truth || !truth->U || !truth->V))
         return ur_fail(err, UNRELU_EUSAGE, "labels need a network with weights");
-    if (a && truth->d != o->d)
+    if (a && truth->d != o.d)
         return ur_fail(err, UNRELU_EUSAGE, "the network takes %zu inputs, not d = %zu", truth->d,
-                       o->d);
+                       o.d);
     UR_BLAS_PINNED;
     UR_ARENA(arena);
-    UR_TRY(law_new(o, &arena, &w.l, err));
+    UR_TRY(law_new(&o, &arena, &w.l, err));
     if (rows == 0)
         return UNRELU_OK;
     size_t chunks = (first_row + rows - 1) / CHUNK - first_row / CHUNK + 1;
@@ -411,13 +416,12 @@ static unrelu_status set_scale(const unrelu_network_plant_options *o, unrelu_net
     return UNRELU_OK;
 }
 
-unrelu_status unrelu_network_plant(const unrelu_network_plant_options *o, unrelu_network *m,
+unrelu_status unrelu_network_plant(const unrelu_network_plant_options *options, unrelu_network *m,
                                    unrelu_error *err)
 {
+    unrelu_network_plant_options given, *o = &given;
     memset(m, 0, sizeof *m);
-    unrelu_status status = check(o, err);
-    if (status != UNRELU_OK)
-        return status;
+    UR_TRY(read_options(options, &given, err));
     *m = (unrelu_network){.d = o->d,
                           .k = o->k,
                           .m = o->m,
@@ -431,7 +435,7 @@ unrelu_status unrelu_network_plant(const unrelu_network_plant_options *o, unrelu
                           .seed = o->seed};
     strcpy(m->biases, o->bias != 0 ? "both" : "none");
     UR_BLAS_PINNED;
-    status = ur_network_alloc(m, err);
+    unrelu_status status = ur_network_alloc(m, err);
     if (status == UNRELU_OK)
         status = set_V(o, m, err);
     if (status == UNRELU_OK)

@@ -90,7 +90,9 @@ unrelu_status ur_network_outputs(const ur_weights *w, const double *x, size_t n,
 unrelu_status unrelu_network_predict(const unrelu_network *m, const double *x, size_t n,
                                      const unrelu_exec *exec, double *y, unrelu_error *err)
 {
+    unrelu_exec here;
     ur_weights weights = ur_network_weights(m);
+    UR_TRY(ur_exec_read(&exec, &here, err));
     UR_TRY(check_weights(m, err));
     UR_BLAS_PINNED;
     unrelu_status status = ur_network_outputs(&weights, x, n, exec, y, err);
@@ -197,11 +199,12 @@ unrelu_status unrelu_network_predict_source(const unrelu_network *m, unrelu_sour
                                             unrelu_error *err)
 {
     unrelu_sink *sink = NULL;
-    unrelu_exec here = exec ? *exec : unrelu_exec_default();
-    here.rank_sum = NULL; /* each rank its own file */
+    unrelu_exec here;
     size_t count = 0, columns = unrelu_source_columns(inputs);
     if (rows)
         *rows = 0;
+    UR_TRY(ur_exec_read(&exec, &here, err));
+    here.rank_sum = NULL; /* each rank its own file */
     UR_TRY(check_weights(m, err));
     if (columns != m->d)
         return ur_fail(err, UNRELU_EFORMAT, "%s has %zu columns, but the network takes %zu inputs",

@@ -3,10 +3,12 @@
  * outcome, and the model of both. Nobody else writes on the model. */
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "dense/blas_pin.h"
 #include "network/data/data.h"
 #include "network/recover/methods.h"
 #include "network/verdict/verdict.h"
+#include "pass/parallel.h"
 #include "pass/ranks.h"
 
 #include <math.h>
@@ -243,9 +245,13 @@ unrelu_status unrelu_recover(unrelu_source *inputs, unrelu_source *labels,
                              const unrelu_recover_options *options, const unrelu_exec *exec,
                              unrelu_network *model, unrelu_error *err)
 {
-    ur_problem given = {.options = options ? *options : unrelu_recover_options_default(),
-                        .exec = exec};
+    unrelu_exec here;
+    ur_problem given = {0};
     memset(model, 0, sizeof *model);
+    unrelu_recover_options_init(&given.options, sizeof given.options);
+    UR_TRY(ur_sized_copy(&given.options, sizeof given.options, options, "the options", err));
+    UR_TRY(ur_exec_read(&exec, &here, err));
+    given.exec = exec;
     UR_TRY(ur_ranks_refuse(exec, "recover", err));
     UR_BLAS_PINNED;
     unrelu_status status = recover(inputs, labels, &given, model, err);

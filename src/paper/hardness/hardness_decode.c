@@ -69,7 +69,8 @@ unrelu_status unrelu_hardness_decode(const unrelu_hardness *h, const double *V, 
 unrelu_status unrelu_hardness_read(const unrelu_hardness *h, unrelu_source *source, double *V,
                                    unrelu_error *err)
 {
-    unrelu_exec exec = unrelu_exec_default();
+    unrelu_exec exec;
+    unrelu_exec_init(&exec, sizeof exec);
     ur_table t;
     memset(V, 0, 2 * h->d * sizeof *V);
     unrelu_status status =
