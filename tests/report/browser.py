@@ -19,7 +19,7 @@ import xml.etree.ElementTree
 
 WIDTHS = (1280, 400)
 SCHEMES = ("light", "dark")
-PATIENCE = 60  # seconds for a page
+PATIENCE = 600  # seconds for a page, on a machine that is busy with other things too
 
 LOADED = "document.readyState + ' ' + location"
 # overlap: labels of a chart that lie upon each other (a pixel is let pass)
