@@ -3,11 +3,9 @@
 
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "files.h"
-#include "talk.h"
+#include "scope.h"
 
 static size_t count_commas(const char *text)
 {
@@ -85,21 +83,16 @@ static int parse_named(const char *text, const unrelu_source *samples, double **
 int cli_open_limited(const cli_shared *shared, const char *path, const cli_limits *limits, int once,
                      cli_limited *samples)
 {
-    unrelu_error err = {0};
-    const char *columns = shared->columns;
     *samples = (cli_limited){0};
-    int status = cli_exit(cli_open_source(path, columns, once, &samples->source, &err), &err);
-    if (status == 0 && limits->file)
-        status =
-            cli_exit(cli_open_source(limits->file, columns, once, &samples->limits, &err), &err);
-    if (status == 0 && limits->named)
-        status = parse_named(limits->named, samples->source, &samples->limit);
-    return status;
+    CLI_TRY(cli_open(path, shared->columns, once, &samples->source));
+    if (limits->file)
+        CLI_TRY(cli_open(limits->file, shared->columns, once, &samples->limits));
+    return limits->named ? parse_named(limits->named, samples->source, &samples->limit) : 0;
 }
 
 void cli_close_limited(cli_limited *samples)
 {
-    cli_close_samples(samples->limits);
-    cli_close_samples(samples->source);
+    cli_close(&samples->limits);
+    cli_close(&samples->source);
     free(samples->limit);
 }

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "flags.h"
-#include "talk.h"
+#include "scope.h"
 
 static int ends_in(const char *path, const char *extension)
 {
@@ -40,33 +40,29 @@ static int is_same_file(const char *output, const char *input)
            a.st_ino == b.st_ino;
 }
 
-static int refuse_folder(const char *path, const char *folder, const char *why)
-{
-    cli_error("%s: cannot be written: %s: %s", path, folder, why);
-    return CLI_EXIT_FILE;
-}
-
 /* the folder that a new file of that name appears in */
 static int check_folder(const char *path)
 {
     char folder[PATH_MAX];
     struct stat s;
-    const char *slash = strrchr(path, '/');
-    int length = slash ? (int)(slash - path) : 0;
+    const char *slash = strrchr(path, '/'), *where = folder;
+    int length = slash ? (int)(slash - path) : 0, why = 0;
     if (strlen(path) >= sizeof folder)
-        return refuse_folder(path, "its name", strerror(ENAMETOOLONG));
+        return cli_refuse_file("%s: cannot be written: its name: %s", path, strerror(ENAMETOOLONG));
     snprintf(folder, sizeof folder, "%.*s", length, path);
     if (length == 0)
         strcpy(folder, slash ? "/" : ".");
     if (stat(folder, &s) != 0)
-        return refuse_folder(path, folder, strerror(errno));
-    if (!S_ISDIR(s.st_mode))
-        return refuse_folder(path, folder, strerror(ENOTDIR));
-    if (access(folder, W_OK | X_OK) != 0)
-        return refuse_folder(path, folder, strerror(errno));
-    if (stat(path, &s) == 0 && S_ISDIR(s.st_mode))
-        return refuse_folder(path, path, strerror(EISDIR));
-    return 0;
+        why = errno;
+    else if (!S_ISDIR(s.st_mode))
+        why = ENOTDIR;
+    else if (access(folder, W_OK | X_OK) != 0)
+        why = errno;
+    else if (stat(path, &s) == 0 && S_ISDIR(s.st_mode)) {
+        where = path;
+        why = EISDIR;
+    }
+    return why ? cli_refuse_file("%s: cannot be written: %s: %s", path, where, strerror(why)) : 0;
 }
 
 int cli_check_output(const cli_shared *shared, const char *extension)
@@ -89,31 +85,23 @@ int cli_require_output(const char *command, const cli_shared *shared, const char
     return shared->output ? 0 : cli_usage("%s: say where %s: -o", command, what);
 }
 
-static int make_one(const char *path)
-{
-    struct stat s;
-    if (mkdir(path, 0777) == 0)
-        return 0;
-    if (errno != EEXIST)
-        cli_error("%s: cannot be made: %s", path, strerror(errno));
-    else if (stat(path, &s) != 0 || S_ISDIR(s.st_mode))
-        return 0;
-    else
-        cli_error("%s is a file, not a directory: -o names the directory to write to", path);
-    return CLI_EXIT_FILE;
-}
-
 int cli_make_folder(const char *path)
 {
     char part[PATH_MAX];
-    int status = 0;
-    for (const char *s = path; *s && status == 0;) {
+    struct stat is;
+    for (const char *s = path; *s;) {
         s += strspn(s, "/");
         s += strcspn(s, "/");
         snprintf(part, sizeof part, "%.*s", (int)(s - path), path);
-        status = make_one(part);
+        if (mkdir(part, 0777) == 0)
+            continue;
+        if (errno != EEXIST)
+            return cli_refuse_file("%s: cannot be made: %s", part, strerror(errno));
+        if (stat(part, &is) == 0 && !S_ISDIR(is.st_mode))
+            return cli_refuse_file(
+                "%s is a file, not a directory: -o names the directory to write to", part);
     }
-    return status;
+    return 0;
 }
 
 int cli_write_file(const char *path, const char *text, size_t size)
@@ -133,8 +121,7 @@ int cli_write_file(const char *path, const char *text, size_t size)
     why = failed ? why : errno;
     if (file)
         remove(beside);
-    cli_error("%s: cannot be written: %s", path, strerror(why));
-    return CLI_EXIT_FILE;
+    return cli_refuse_file("%s: cannot be written: %s", path, strerror(why));
 }
 
 static int is_pipe(const char *path)
@@ -158,15 +145,14 @@ unrelu_status cli_open_source(const char *path, const char *columns, int single_
     return status;
 }
 
-int cli_open_samples(const cli_shared *shared, int single_pass, unrelu_source **source)
+int cli_open(const char *path, const char *columns, int single_pass, unrelu_source **source)
 {
-    unrelu_error err = {0};
-    return cli_exit(cli_open_source(shared->files[0], shared->columns, single_pass, source, &err),
-                    &err);
+    CLI_CALL(cli_open_source(path, columns, single_pass, source, &err));
+    return 0;
 }
 
-void cli_close_samples(unrelu_source *source)
+void cli_close(unrelu_source **source)
 {
-    unrelu_source_close(source);
+    unrelu_source_close(*source);
     cli_interrupt_at_once(0);
 }

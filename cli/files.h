@@ -20,7 +20,7 @@ int cli_make_folder(const char *path);
 /* Opens samples and tells what was decided about the file. columns: NULL for all. */
 unrelu_status cli_open_source(const char *path, const char *columns, int single_pass,
                               unrelu_source **source, unrelu_error *err);
-int cli_open_samples(const cli_shared *shared, int single_pass, unrelu_source **source);
-void cli_close_samples(unrelu_source *source); /* takes NULL */
+int cli_open(const char *path, const char *columns, int single_pass, unrelu_source **source);
+void cli_close(unrelu_source **source); /* one of NULL too; for CLI_SCOPE */
 
 #endif

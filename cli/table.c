@@ -16,6 +16,15 @@ void cli_table_start(cli_table *table, size_t columns)
     table->columns = columns;
 }
 
+void cli_table_titles(cli_table *table, const char *titles)
+{
+    cli_table_start(table, 1);
+    for (const char *s = titles; *s; s++)
+        table->columns += *s == '|';
+    for (const char *s = titles; table->cells < table->columns; s += strcspn(s, "|") + 1)
+        cli_table_add(table, "%.*s", (int)strcspn(s, "|"), s);
+}
+
 void cli_table_add(cli_table *table, const char *format, ...)
 {
     if (table->cells == CLI_TABLE_ROWS * table->columns)
@@ -35,6 +44,14 @@ void cli_table_add_name(cli_table *table, const char *name)
     int cut = name[cli_text_cut(name, NAME)] != '\0';
     cli_table_add(table, "%.*s%s", (int)cli_text_cut(name, cut ? NAME - 3 : NAME), name,
                   cut ? "..." : "");
+}
+
+void cli_table_add_real(cli_table *table, const char *format, double value)
+{
+    char text[CLI_TABLE_CELL] = "-";
+    if (!isnan(value))
+        snprintf(text, sizeof text, format, value);
+    cli_table_add(table, "%s", text);
 }
 
 void cli_table_add_estimate(cli_table *table, double value, double half)

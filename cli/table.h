@@ -13,9 +13,14 @@ typedef struct {
 } cli_table;
 
 void cli_table_start(cli_table *table, size_t columns);
+/* with a row of titles, which are split at '|' */
+void cli_table_titles(cli_table *table, const char *titles);
 void cli_table_add(cli_table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* a name that a file gave, cut at 20 characters */
 void cli_table_add_name(cli_table *table, const char *name);
+/* "-" where it is NaN */
+void cli_table_add_real(cli_table *table, const char *format, double value)
+    __attribute__((format(printf, 2, 0)));
 /* as cli_format_estimate, or six digits alone where half is negative: there is no error */
 void cli_table_add_estimate(cli_table *table, double value, double half);
 /* align: one letter a column, l or r; indented by two, no trailing blanks. A last column that gets

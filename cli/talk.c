@@ -162,6 +162,18 @@ int cli_usage(const char *format, ...)
     return CLI_EXIT_USAGE;
 }
 
+int cli_refuse_file(const char *format, ...)
+{
+    SAY("", format);
+    return CLI_EXIT_FILE;
+}
+
+int cli_no_memory(void)
+{
+    cli_error("not enough memory");
+    return CLI_EXIT_INTERNAL;
+}
+
 int cli_exit(unrelu_status status, const unrelu_error *err)
 {
     static const int codes[] = {

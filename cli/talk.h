@@ -33,8 +33,10 @@ void cli_detail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 void cli_tell_warnings(const unrelu_warning *warnings, size_t count); /* of a model */
 
-/* says it and returns CLI_EXIT_USAGE */
+/* These say it and return CLI_EXIT_USAGE, _FILE and _INTERNAL. */
 int cli_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
+int cli_refuse_file(const char *format, ...) __attribute__((format(printf, 1, 2)));
+int cli_no_memory(void);
 
 /* The exit status that a library status stands for; says the sentence where it is a failure. */
 int cli_exit(unrelu_status status, const unrelu_error *err);

@@ -204,7 +204,7 @@ static int with_v(const hardness_arguments *a, int (*tell)(const unrelu_hardness
     double *V = NULL;
     int status = cli_exit(unrelu_hardness_load(shared->files[1], &instance, &err), &err);
     if (status == 0)
-        status = cli_exit(cli_open_source(shared->files[2], NULL, 1, &source, &err), &err);
+        status = cli_open(shared->files[2], NULL, 1, &source);
     if (status != 0)
         goto done;
     V = calloc(2 * instance.d, sizeof *V);
@@ -218,7 +218,7 @@ static int with_v(const hardness_arguments *a, int (*tell)(const unrelu_hardness
         status = tell(&instance, V);
 done:
     free(V);
-    cli_close_samples(source);
+    cli_close(&source);
     unrelu_hardness_free(&instance);
     return status;
 }

@@ -37,7 +37,7 @@ static int predict(const cli_shared *shared, const unrelu_network *model)
     unrelu_status done = cli_open_source(shared->files[1], shared->columns, 0, &inputs, &err);
     if (done == UNRELU_OK)
         done = unrelu_network_predict_source(model, inputs, shared->output, &exec, &rows, &err);
-    cli_close_samples(inputs);
+    cli_close(&inputs);
     int status = cli_exit(done, &err);
     if (status == 0 && strcmp(shared->output, "-") != 0)
         cli_note("%s: %zu rows of %zu columns", shared->output, rows, model->m);

@@ -199,8 +199,8 @@ static int learn(const recover_arguments *a, unrelu_network *model, unrelu_error
         fail_model(&from, &a->options, model);
         status = UNRELU_OK;
     }
-    cli_close_samples(from.inputs);
-    cli_close_samples(from.labels);
+    cli_close(&from.inputs);
+    cli_close(&from.labels);
     return cli_exit(status, err);
 }
 

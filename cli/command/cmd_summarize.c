@@ -42,10 +42,10 @@ static int collect(const summarize_arguments *a, const unrelu_gaussian_options *
     unrelu_error err = {0};
     unrelu_source *source = NULL;
     unrelu_exec exec = cli_exec(&a->shared);
-    int status = cli_open_samples(&a->shared, 1, &source);
+    int status = cli_open(a->shared.files[0], a->shared.columns, 1, &source);
     if (status == 0)
         status = cli_exit(unrelu_summary_collect(source, o, a->groups, &exec, summary, &err), &err);
-    cli_close_samples(source);
+    cli_close(&source);
     return status;
 }
 

@@ -56,10 +56,10 @@ static int learn(const unmix_arguments *a, unrelu_mixture *model)
     unrelu_exec exec = cli_exec(&a->shared);
     unrelu_unmix_options o = a->options;
     o.seed = a->shared.seed;
-    int status = cli_open_samples(&a->shared, 1, &source);
+    int status = cli_open(a->shared.files[0], a->shared.columns, 1, &source);
     if (status == 0)
         status = cli_exit(unrelu_unmix(source, &o, &exec, model, &err), &err);
-    cli_close_samples(source);
+    cli_close(&source);
     return status;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kinds of charts, one a file. Each is described by a struct and drawn into a page; text that
+/* The kinds of charts. Each is described by a struct and drawn into a page; text that
  * comes from files is escaped on the way. Sizes that a kind chooses itself need not be given. */
 #ifndef CLI_REPORT_CHART_H
 #define CLI_REPORT_CHART_H
@@ -19,8 +19,10 @@ typedef struct {
 } cli_names;
 /* text has room for CLI_NAME bytes */
 const char *cli_name_of(const cli_names *names, size_t i, char *text);
+/* the largest |value| of those that are finite, or 0 */
+double cli_largest(const double *values, size_t count);
 
-/* ---- chart_histogram.c: bars of bins, and a normal curve ---- */
+/* ---- bars of bins, and a normal curve ---- */
 typedef struct {
     cli_frame frame;
     const char *x_title, *y_title;
@@ -34,7 +36,7 @@ typedef struct {
 } cli_histogram;
 void cli_chart_histogram(cli_page *page, const cli_histogram *histogram);
 
-/* ---- chart_points.c: one number against another, both of the same kind ---- */
+/* ---- one number against another, both of the same kind ---- */
 typedef struct {
     cli_frame frame;
     const char *x_title, *y_title;
@@ -49,7 +51,7 @@ typedef struct {
 } cli_points;
 void cli_chart_points(cli_page *page, const cli_points *points);
 
-/* ---- chart_bars.c: a number for each of neurons 1, 2, ... ---- */
+/* ---- a number for each of neurons 1, 2, ... ---- */
 typedef struct {
     cli_frame frame;
     const char *y_title, *one, *colour; /* one: "neuron" */
@@ -59,7 +61,7 @@ typedef struct {
 } cli_bars;
 void cli_chart_bars(cli_page *page, const cli_bars *bars);
 
-/* ---- chart_estimates.c: numbers with intervals ---- */
+/* ---- numbers with intervals ---- */
 typedef struct {
     cli_frame frame;
     const char *axis_title;
@@ -73,7 +75,7 @@ typedef struct {
 void cli_chart_estimates_by_row(cli_page *page, const cli_estimates *estimates);
 void cli_chart_estimates_by_number(cli_page *page, const cli_estimates *estimates);
 
-/* ---- chart_heatmap.c: a matrix as colours between -largest and largest ---- */
+/* ---- a matrix as colours between -largest and largest ---- */
 typedef struct {
     cli_frame frame; /* its width: at most; to the caption is added what one may point at */
     size_t rows, columns;

@@ -9,6 +9,7 @@
 
 #include "chart.h"
 #include "png.h"
+#include "scope.h"
 #include "width.h"
 
 enum {
@@ -186,26 +187,6 @@ static void write_numbers(cli_page *page, const cli_heatmap *m, const layout *l)
 
 /* ---- large maps ---- */
 
-static char *picture_of(const cli_heatmap *m)
-{
-    cli_colour colours[2 * LEVELS + 2] = {NONE};
-    size_t cells = m->rows * m->columns;
-    unsigned char *pixels = malloc(cells);
-    for (int level = -LEVELS; level <= LEVELS; level++) {
-        cli_colour *c = &colours[1 + LEVELS + level];
-        *c = level < 0 ? LOW : HIGH;
-        c->alpha = (unsigned char)(255 * abs(level) / LEVELS);
-    }
-    for (size_t i = 0; pixels && i < cells; i++) {
-        double share = share_of(m, i);
-        pixels[i] = (unsigned char)(isnan(share) ? 0 : 1 + LEVELS + lrint(share * LEVELS));
-    }
-    char *text =
-        pixels ? cli_png_base64(m->columns, m->rows, pixels, colours, 2 * LEVELS + 2) : NULL;
-    free(pixels);
-    return text;
-}
-
 static void draw_strip(cli_page *page, const cli_heatmap *m, const layout *l, size_t row)
 {
     char name[CLI_NAME], at[CLI_NAME];
@@ -227,21 +208,33 @@ static void draw_strip(cli_page *page, const cli_heatmap *m, const layout *l, si
 
 static void draw_picture(cli_page *page, const cli_heatmap *m, const layout *l)
 {
-    char *picture = picture_of(m);
+    cli_colour colours[2 * LEVELS + 2] = {NONE};
+    size_t cells = m->rows * m->columns;
+    unsigned char *pixels = cli_page_take(page, cells, 1);
+    for (int level = -LEVELS; level <= LEVELS; level++) {
+        cli_colour *c = &colours[1 + LEVELS + level];
+        *c = level < 0 ? LOW : HIGH;
+        c->alpha = (unsigned char)(255 * abs(level) / LEVELS);
+    }
+    for (size_t i = 0; pixels && i < cells; i++) {
+        double share = share_of(m, i);
+        pixels[i] = (unsigned char)(isnan(share) ? 0 : 1 + LEVELS + lrint(share * LEVELS));
+    }
+    CLI_MEMORY char *picture =
+        pixels ? cli_png_base64(m->columns, m->rows, pixels, colours, 2 * LEVELS + 2) : NULL;
     if (!picture)
         cli_page_fail(page);
     cli_page_html(page,
                   "<image class=\"%s\" x=\"%g\" y=\"%g\" width=\"%g\" height=\"%g\" "
-                  "preserveAspectRatio=\"none\" href=\"data:image/png;base64,",
+                  "preserveAspectRatio=\"none\" href=\"data:image/png;base64,%s\">",
                   fmin(l->cell, l->tall) >= 1 ? "pixels" : "", cli_px(l->left), l->top,
-                  cli_px(l->cell * (double)m->columns), cli_px(l->tall * (double)m->rows));
-    cli_page_html(page, "%s\">", picture ? picture : "");
+                  cli_px(l->cell * (double)m->columns), cli_px(l->tall * (double)m->rows),
+                  picture ? picture : "");
     cli_svg_title(page, "%s", m->frame.title);
     cli_page_html(page, "</image><g class=\"strips\">\n");
     for (size_t i = 0; i < m->rows; i++)
         draw_strip(page, m, l, i);
     cli_page_html(page, "</g>");
-    free(picture);
 }
 
 /* ---- labels ---- */
@@ -253,8 +246,7 @@ static void write_label(cli_page *page, const cli_names *names, size_t i)
     if (name[cli_text_cut(name, CUT)])
         cli_svg_title(page, "%s", name);
     cli_text_shorten(name, CUT);
-    cli_page_text(page, name);
-    cli_page_html(page, "</text>");
+    cli_page_html(page, "%s</text>", cli_page_escaped(page, name));
 }
 
 static void write_labels(cli_page *page, const cli_heatmap *m, const layout *l)

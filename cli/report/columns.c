@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Two charts for each column: its values beside the fitted normal, of which the part below the
  * limit is what was hidden; and quantiles of the samples against those of the model with the band
- * in which 95 % of them lie where the model is right. Of many columns the worst are drawn. */
+ * in which 95 % of them lie where the model is right. Of many columns the worst are drawn, and a
+ * table has all. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,104 +15,55 @@
 enum { DRAWN = 12, AXIS = 24, SENTENCE = CLI_NAME + 200 }; /* AXIS: characters of a name */
 
 static const double TWO_SIDED = 1.959964, TAIL = 0.1;
-
-/* the normal that a column's values are compared to */
-typedef struct {
-    double b, s, limit;
-} margin;
-
-static margin margin_of(const unrelu_gaussian *m, size_t i)
-{
-    margin c;
-    unrelu_gaussian_margin(m, i, &c.b, &c.s, &c.limit);
-    return c;
-}
-
-/* Where the model has no limit and cells have, the bars start at the largest of these. */
-static margin margin_beside(const unrelu_gaussian *m, const unrelu_goodness *g, size_t i)
-{
-    margin c = margin_of(m, i);
-    if (c.limit == -INFINITY && g->censored[i] > 0)
-        c.limit = g->edges[i * (g->bins + 1)];
-    return c;
-}
-
-static double count_of(const unrelu_goodness *g, size_t i)
-{
-    double count = 0;
-    for (size_t k = 0; k < g->bins; k++)
-        count += g->counts[i * g->bins + k];
-    return count;
-}
-
-static double cdf(const margin *c, double x)
-{
-    return 0.5 * erfc((c->b - x) / (c->s * sqrt(2)));
-}
-
-static double pdf(const margin *c, double x)
-{
-    double z = (x - c->b) / c->s;
-    return exp(-0.5 * z * z) / (c->s * sqrt(2 * acos(-1)));
-}
+static const double Z_TAIL = 1.644854; /* of 5 % */
 
 /* what both charts of a column share */
 typedef struct {
     const unrelu_goodness *g;
     size_t i;
-    margin c;
+    double b, s, limit;      /* of the normal that its values are compared to */
     const char *name, *axis; /* axis: NULL where the name says all */
     double *room;            /* 2 bins, or 5 points */
 } column;
 
 /* ---- values beside the density ---- */
 
-/* Where one bin holds all that lies far out, the axis ends before it. */
-static double right_end(const unrelu_goodness *g, size_t i)
+static double cdf(const column *c, double x)
 {
-    const double *edges = g->edges + i * (g->bins + 1);
-    double width = edges[1] - edges[0], last = edges[g->bins] - edges[g->bins - 1];
-    return last > 1.5 * width ? edges[g->bins - 1] + width : edges[g->bins];
+    return 0.5 * erfc((c->b - x) / (c->s * sqrt(2)));
 }
 
-/* room for the hidden part, up to as much as for the rest */
-static double left_end(const column *col, double right)
+static void draw_histogram(cli_page *page, const column *c)
 {
-    const unrelu_goodness *g = col->g;
-    const margin *c = &col->c;
-    double first = g->edges[col->i * (g->bins + 1)];
-    if (!(g->censored[col->i] > 0 && c->s > 0))
-        return first;
-    return fmin(first, fmax(c->b - 3 * c->s, c->limit - fmax(right - c->limit, 0)));
-}
-
-static void draw_histogram(cli_page *page, const column *col)
-{
-    const unrelu_goodness *g = col->g;
-    const margin *c = &col->c;
-    const double *edges = g->edges + col->i * (g->bins + 1), *counts = g->counts + col->i * g->bins;
-    double *density = col->room, *expected = density + g->bins, n = g->observed[col->i];
-    double right = right_end(g, col->i);
+    const unrelu_goodness *g = c->g;
+    const double *edges = g->edges + c->i * (g->bins + 1), *counts = g->counts + c->i * g->bins;
+    double *density = c->room, *expected = density + g->bins, n = g->observed[c->i];
+    /* Where one bin holds all that lies far out, the axis ends before it. */
+    double first = edges[1] - edges[0], last = edges[g->bins] - edges[g->bins - 1];
+    double left = edges[0];
+    double right = last > 1.5 * first ? edges[g->bins - 1] + first : edges[g->bins];
+    if (g->censored[c->i] > 0 && c->s > 0) /* room for the hidden part, up to as much as the rest */
+        left = fmin(left, fmax(c->b - 3 * c->s, c->limit - fmax(right - c->limit, 0)));
     char title[SENTENCE], text[SENTENCE];
     for (size_t k = 0; k < g->bins; k++) {
         double width = edges[k + 1] - edges[k];
         density[k] = width > 0 ? counts[k] / (n * width) : 0;
         expected[k] = n * (cdf(c, edges[k + 1]) - cdf(c, edges[k]));
     }
-    snprintf(title, sizeof title, "Values of %s", col->name);
+    snprintf(title, sizeof title, "Values of %s", c->name);
     snprintf(text, sizeof text,
              "Histogram of the values above the limit, with the fitted normal of mean %.4g and "
              "deviation %.4g; %.3g %% of %.0f values are censored.",
-             c->b, c->s, 100 * g->censored[col->i] / n, n);
+             c->b, c->s, 100 * g->censored[c->i] / n, n);
     cli_chart_histogram(page, &(cli_histogram){.frame = {title, text, NULL, 300, 200},
-                                               .x_title = col->axis ? col->axis : "value",
+                                               .x_title = c->axis ? c->axis : "value",
                                                .y_title = "density",
                                                .bins = g->bins,
                                                .edges = edges,
                                                .heights = density,
                                                .counts = counts,
                                                .expected = expected,
-                                               .low = left_end(col, right),
+                                               .low = left,
                                                .high = right,
                                                .mean = c->b,
                                                .sd = c->s,
@@ -132,19 +84,18 @@ static void label_quantile(const void *context, size_t i, char *text)
     "lie where the model is right."
 
 /* nothing where all of them are censored */
-static void draw_quantiles(cli_page *page, const column *col)
+static void draw_quantiles(cli_page *page, const column *c)
 {
-    const unrelu_goodness *g = col->g;
-    const margin *c = &col->c;
-    const double *sample = g->sample_quantile + col->i * g->points;
-    const double *model = g->model_quantile + col->i * g->points;
-    double *x = col->room, *y = x + g->points, *low = y + g->points, *high = low + g->points;
+    const unrelu_goodness *g = c->g;
+    const double *sample = g->sample_quantile + c->i * g->points;
+    const double *model = g->model_quantile + c->i * g->points;
+    double *x = c->room, *y = x + g->points, *low = y + g->points, *high = low + g->points;
     double *shares = high + g->points;
     size_t count = 0;
     for (size_t k = 0; k < g->points; k++) {
-        double share = ((double)k + 0.5) / (double)g->points;
-        double half =
-            TWO_SIDED * sqrt(share * (1 - share) / g->observed[col->i]) / pdf(c, model[k]);
+        double share = ((double)k + 0.5) / (double)g->points, z = (model[k] - c->b) / c->s;
+        double density = exp(-0.5 * z * z) / (c->s * sqrt(2 * acos(-1)));
+        double half = TWO_SIDED * sqrt(share * (1 - share) / g->observed[c->i]) / density;
         int middle = share > TAIL && share < 1 - TAIL; /* where they lie close together */
         if (!isfinite(sample[k]) || !(model[k] > c->limit) || (middle && k % 2))
             continue;
@@ -157,8 +108,8 @@ static void draw_quantiles(cli_page *page, const column *col)
     if (count < 2)
         return;
     char title[SENTENCE], axis[SENTENCE];
-    snprintf(title, sizeof title, "Quantiles of %s", col->name);
-    snprintf(axis, sizeof axis, "model%s%.200s", col->axis ? ": " : "", col->axis ? col->axis : "");
+    snprintf(title, sizeof title, "Quantiles of %s", c->name);
+    snprintf(axis, sizeof axis, "model%s%.200s", c->axis ? ": " : "", c->axis ? c->axis : "");
     cli_chart_points(page, &(cli_points){.frame = {title, QUANTILES, NULL, 200, 200},
                                          .x_title = axis,
                                          .y_title = "samples",
@@ -176,31 +127,17 @@ static void draw_quantiles(cli_page *page, const column *col)
 
 /* ---- one column ---- */
 
-static void add_numbers(cli_page *page, const unrelu_goodness *g, size_t i)
-{
-    cli_page_html(page, "<p class=\"note\">");
-    cli_html_counted(page, g->observed[i], "value");
-    cli_page_html(page, ", %.3g %% censored", 100 * g->censored[i] / g->observed[i]);
-    if (isfinite(g->ks[i]))
-        cli_page_html(page, " &middot; KS distance %.3g, p %s %.3g", g->ks[i],
-                      cli_html_p_sign(g->ks_p[i]), g->ks_p[i]);
-    if (g->ties[i] > 0.2)
-        cli_page_html(page, " &middot; %.3g %% ties", 100 * g->ties[i]);
-    cli_page_html(page, "</p>");
-}
-
 static void add_column(cli_page *page, const unrelu_gaussian *m, const unrelu_goodness *g, size_t i,
                        double *room)
 {
     char name[CLI_NAME], axis[200];
+    double count = 0;
+    for (size_t k = 0; k < g->bins; k++)
+        count += g->counts[i * g->bins + k];
     cli_name_of(&(cli_names){.names = m->names, .letter = "x"}, i, name);
-    cli_page_html(page, "<div class=\"card\"><h3>");
-    if (m->names)
-        cli_page_text(page, m->names[i]);
-    else
-        cli_page_text(page, name);
-    cli_page_html(page, "</h3>");
-    if (count_of(g, i) == 0) {
+    cli_page_html(page, "<div class=\"card\"><h3>%s</h3>",
+                  cli_page_escaped(page, m->names ? m->names[i] : name));
+    if (count == 0) {
         cli_page_html(page, "<p class=\"note\">No value is above the %s.</p></div>\n",
                       g->observed[i] > g->censored[i]
                           ? "largest limit: this column could not be judged"
@@ -209,16 +146,26 @@ static void add_column(cli_page *page, const unrelu_gaussian *m, const unrelu_go
     }
     snprintf(axis, sizeof axis, "%s %.*s", unrelu_transform_name(m->transform),
              (int)cli_text_cut(name, AXIS), name);
-    column col = {.g = g,
-                  .i = i,
-                  .c = margin_beside(m, g, i),
-                  .name = name,
-                  .axis = m->transform != UNRELU_TRANSFORM_NONE ? axis : NULL,
-                  .room = room};
-    add_numbers(page, g, i);
-    cli_page_html(page, "<div class=\"pair\">");
-    draw_histogram(page, &col);
-    draw_quantiles(page, &col);
+    column c = {.g = g,
+                .i = i,
+                .name = name,
+                .axis = m->transform != UNRELU_TRANSFORM_NONE ? axis : NULL,
+                .room = room};
+    unrelu_gaussian_margin(m, i, &c.b, &c.s, &c.limit);
+    /* Where the model has no limit and cells have, the bars start at the largest of these. */
+    if (c.limit == -INFINITY && g->censored[i] > 0)
+        c.limit = g->edges[i * (g->bins + 1)];
+    cli_page_html(page, "<p class=\"note\">");
+    cli_html_counted(page, g->observed[i], "value");
+    cli_page_html(page, ", %.3g %% censored", 100 * g->censored[i] / g->observed[i]);
+    if (isfinite(g->ks[i]))
+        cli_page_html(page, " &middot; KS distance %.3g, p %s %.3g", g->ks[i],
+                      cli_html_p_sign(g->ks_p[i]), g->ks_p[i]);
+    if (g->ties[i] > 0.2)
+        cli_page_html(page, " &middot; %.3g %% ties", 100 * g->ties[i]);
+    cli_page_html(page, "</p><div class=\"pair\">");
+    draw_histogram(page, &c);
+    draw_quantiles(page, &c);
     cli_page_html(page, "</div></div>\n");
 }
 
@@ -241,37 +188,108 @@ static int by_misfit(const void *a, const void *b)
     return x->i < y->i ? -1 : 1;
 }
 
-static int by_place(const void *a, const void *b)
-{
-    const rank *x = a, *y = b;
-    return x->i < y->i ? -1 : 1;
-}
-
 static void add_charts(cli_page *page, const unrelu_gaussian *m, const unrelu_goodness *g)
 {
-    rank *ranks = calloc(m->d, sizeof *ranks);
-    double *room = calloc(g->bins + g->points, 5 * sizeof *room);
-    size_t drawn = m->d < DRAWN ? m->d : DRAWN;
-    if (!ranks || !room) {
-        cli_page_fail(page);
-        drawn = 0;
-    }
-    for (size_t i = 0; drawn && i < m->d; i++)
+    rank *ranks = cli_page_take(page, m->d, sizeof *ranks);
+    double *room = cli_page_take(page, g->bins + g->points, 5 * sizeof *room);
+    if (!ranks || !room)
+        return;
+    for (size_t i = 0; i < m->d; i++)
         ranks[i] = (rank){g->ks_p[i], g->ks[i], i};
-    if (drawn)
-        qsort(ranks, m->d, sizeof *ranks, m->d > DRAWN ? by_misfit : by_place);
+    if (m->d > DRAWN)
+        qsort(ranks, m->d, sizeof *ranks, by_misfit);
     cli_page_html(page, "<div class=\"grid\">\n");
-    for (size_t k = 0; k < drawn; k++)
+    for (size_t k = 0; k < m->d && k < DRAWN; k++)
         add_column(page, m, g, ranks[k].i, room);
     cli_page_html(page, "</div>\n");
-    free(ranks);
-    free(room);
+}
+
+/* ---- the table of all ---- */
+
+static void add_share(cli_page *page, double share)
+{
+    cli_html_real(page, 100 * share, "%.1f %%");
+}
+
+static void add_goodness(cli_page *page, const unrelu_goodness *g, size_t i)
+{
+    double p = g->ks_p[i];
+    cli_html_real(page, g->ks[i], "%.4f");
+    if (p < 0.05)
+        cli_page_html(page, "<td class=\"%s\">%.3g</td>", p < 0.01 ? "bad" : "fair", p);
+    else
+        cli_html_real(page, p, "%.3g");
+    add_share(page, g->ties[i]);
+}
+
+void cli_report_coordinates(cli_page *page, const unrelu_gaussian *m, const unrelu_goodness *g,
+                            const cli_coordinates *words, double level)
+{
+    char titles[160];
+    double z = cli_half_width(level);
+    int has_shares = m->observed || g;
+    snprintf(titles, sizeof titles, "<%s%s%s%s|b|scale%s%s%s", words->one, has_shares ? "|" : "",
+             has_shares ? words->censored : "", m->limit ? "|limit" : "", m->noise ? "|noise" : "",
+             g ? "|KS distance|p|ties" : "", m->flags ? "|<flags" : "");
+    cli_page_html(page, "<div class=\"card\"><h3>All %s</h3><p class=\"note\">", words->many);
+    if (cli_has_errors(m->b_se, m->d))
+        cli_page_html(page, "± is the half-width of an interval of %g %%. ", 100 * level);
+    cli_page_html(page, "%s</p><div class=\"tall\">", m->d > 1 ? "A click on a title sorts." : "");
+    cli_html_table(page, m->d > 1 ? "sortable" : "", titles);
+    for (size_t i = 0; i < m->d; i++) {
+        cli_page_html(page, "<tr>");
+        cli_html_name(page, m->names, "x", i);
+        if (has_shares)
+            add_share(page, g ? g->censored[i] / g->observed[i] : cli_censored_share(m, i));
+        if (m->limit)
+            cli_html_limit(page, m->limit[i]);
+        cli_html_estimate(page, m->b[i], cli_half_of(m->b_se, m->d, i, z));
+        cli_html_estimate(page, m->scale[i], cli_half_of(m->scale_se, m->d, i, z));
+        if (m->noise)
+            cli_html_real(page, m->noise[i], "%.4g");
+        if (g)
+            add_goodness(page, g, i);
+        if (m->flags)
+            cli_html_flags(page, m->flags[i]);
+        cli_page_html(page, "</tr>\n");
+    }
+    cli_html_table_end(page);
+    cli_page_html(page, "</div></div>\n");
+}
+
+/* Of a transformed model: a transform is increasing, so that quantiles of the hidden values are the
+ * normal's, mapped back. Means are not. */
+static void add_quantiles(cli_page *page, const unrelu_gaussian *m)
+{
+    char titles[128];
+    snprintf(titles, sizeof titles, "<column%s%s|5 %% quantile|median|95 %% quantile",
+             m->lambda ? "|lambda" : "", m->limit ? "|limit" : "");
+    cli_page_html(page, "<div class=\"card\" id=\"quantiles\"><h3>In the data's own scale</h3>"
+                        "<p class=\"note\">What the model says of all values, the hidden ones "
+                        "too: quantiles of each normal, mapped back.</p><div class=\"tall\">");
+    cli_html_table(page, m->d > 1 ? "sortable" : "", titles);
+    for (size_t i = 0; i < m->d; i++) {
+        cli_page_html(page, "<tr>");
+        cli_html_name(page, m->names, "x", i);
+        if (m->lambda)
+            cli_html_real(page, m->lambda[i], "%.3g");
+        if (m->limit)
+            cli_html_limit(page, m->limit[i] == -INFINITY
+                                     ? -INFINITY
+                                     : unrelu_gaussian_back(m, i, m->limit[i]));
+        for (int side = -1; side <= 1; side++)
+            cli_html_real(page, unrelu_gaussian_back(m, i, m->b[i] + side * Z_TAIL * m->scale[i]),
+                          "%.4g");
+        cli_page_html(page, "</tr>\n");
+    }
+    cli_html_table_end(page);
+    cli_page_html(page, "</div></div>\n");
 }
 
 void cli_report_columns(cli_page *page, const unrelu_gaussian *m, const unrelu_goodness *g,
                         double level)
 {
-    const cli_report_words words = {"column", "columns", m->limit ? "censored" : "zeros"};
+    const cli_coordinates words = {"column", "columns", m->limit ? "censored" : "zeros"};
     cli_html_section(page, "columns", g ? "Fit of each column" : "Columns");
     if (g) {
         cli_page_html(page,
@@ -290,6 +308,7 @@ void cli_report_columns(cli_page *page, const unrelu_gaussian *m, const unrelu_g
         add_charts(page, m, g);
     }
     cli_report_coordinates(page, m, g, &words, level);
-    cli_report_quantiles(page, m);
+    if (m->transform != UNRELU_TRANSFORM_NONE)
+        add_quantiles(page, m);
     cli_page_html(page, "</section>\n");
 }

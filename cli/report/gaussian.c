@@ -6,7 +6,7 @@
 
 #include "html.h"
 #include "report.h"
-#include "talk.h"
+#include "scope.h"
 
 /* ---- the verdict ---- */
 
@@ -15,70 +15,59 @@ typedef struct {
     double smallest;                        /* p */
 } outcome;
 
-static size_t is_hidden(const unrelu_goodness *g, size_t i)
-{
-    double count = 0;
-    for (size_t k = 0; k < g->bins; k++)
-        count += g->counts[i * g->bins + k];
-    return isnan(g->ks_p[i]) && g->observed[i] > 0 && count == 0;
-}
-
 static outcome outcome_of(const unrelu_goodness *g)
 {
     outcome o = {0};
     for (size_t i = 0; i < g->d; i++) {
-        o.hidden += is_hidden(g, i);
-        if (isnan(g->ks_p[i]))
+        double count = 0, p = g->ks_p[i];
+        for (size_t k = 0; k < g->bins; k++)
+            count += g->counts[i * g->bins + k];
+        o.hidden += isnan(p) && g->observed[i] > 0 && count == 0;
+        if (isnan(p))
             continue;
         if (o.tested == 0 || g->ks[i] > g->ks[o.worst])
             o.worst = i;
-        o.smallest = o.tested == 0 ? g->ks_p[i] : fmin(o.smallest, g->ks_p[i]);
+        o.smallest = o.tested == 0 ? p : fmin(o.smallest, p);
         o.tested++;
-        o.rejected += g->ks_p[i] < 0.05;
+        o.rejected += p < 0.05;
     }
     return o;
 }
 
-/* more columns with p < 0.05 than two deviations above what chance gives, or one p so small that
- * the smallest of so many is that only once in 40 times */
-static int is_misfit(const outcome *o)
-{
-    double n = (double)o->tested;
-    return (double)o->rejected > 0.05 * n + 2 * sqrt(0.05 * 0.95 * n) + 0.5 ||
-           n * o->smallest < 0.025;
-}
-
 static void judge_fit(cli_page *page, const unrelu_gaussian *m, const unrelu_goodness *g)
 {
+    static const cli_verdict
+        unknown = {CLI_FAIR, "No column could be judged."},
+        verdicts[] = {
+            {CLI_GOOD, "The samples give no reason to doubt a rectified Gaussian."},
+            {CLI_FAIR, "The samples are not quite a rectified Gaussian, but close to one."},
+            {CLI_BAD, "The samples are not a rectified Gaussian."},
+        };
     outcome o = outcome_of(g);
     if (o.tested == 0) {
-        cli_page_html(page,
-                      "<div class=\"verdict fair\"><strong>No column could be judged.</strong>"
-                      "<p>%s</p></div>\n",
+        cli_html_verdict(page, &unknown);
+        cli_page_html(page, "%s</p></div>\n",
                       o.hidden ? "No value is above the largest limit of its column: whether these "
                                  "samples are a rectified Gaussian cannot be seen in them."
                                : "");
         return;
     }
-    double far = g->ks[o.worst];
-    int misfit = is_misfit(&o), small = misfit && far < 0.02;
-    cli_page_html(page, "<div class=\"verdict %s\"><strong>%s</strong><p>",
-                  !misfit ? CLI_GOOD
-                  : small ? CLI_FAIR
-                          : CLI_BAD,
-                  !misfit ? "The samples give no reason to doubt a rectified Gaussian."
-                  : small ? "The samples are not quite a rectified Gaussian, but close to one."
-                          : "The samples are not a rectified Gaussian.");
+    double far = g->ks[o.worst], n = (double)o.tested;
+    /* more columns with p < 0.05 than two deviations above what chance gives, or one p so small
+     * that the smallest of so many is that only once in 40 times */
+    int misfit =
+        (double)o.rejected > 0.05 * n + 2 * sqrt(0.05 * 0.95 * n) + 0.5 || n * o.smallest < 0.025;
+    cli_html_verdict(page, &verdicts[!misfit ? 0 : far < 0.02 ? 1 : 2]);
     if (o.tested == 1)
         cli_page_html(page, "The test of the only column has p %s %.3g. ",
                       cli_html_p_sign(g->ks_p[o.worst]), g->ks_p[o.worst]);
     else
         cli_page_html(page, "%zu of %zu columns have p &lt; 0.05; chance alone gives about %.2g. ",
-                      o.rejected, o.tested, 0.05 * (double)o.tested);
-    cli_page_html(page, "The largest distance is %.3g, in <b>", far);
-    cli_page_text(page, m->names ? m->names[o.worst] : "");
-    cli_page_html(page, "</b>: at some value the share of samples below it is that far from the "
-                        "model's.");
+                      o.rejected, o.tested, 0.05 * n);
+    cli_page_html(page,
+                  "The largest distance is %.3g, in <b>%s</b>: at some value the share of samples "
+                  "below it is that far from the model's.",
+                  far, cli_page_escaped(page, m->names ? m->names[o.worst] : ""));
     if (o.hidden)
         cli_page_html(page,
                       " %zu column%s could not be judged: no value is above the largest limit.",
@@ -86,45 +75,34 @@ static void judge_fit(cli_page *page, const unrelu_gaussian *m, const unrelu_goo
     cli_page_html(page, "</p></div>\n");
 }
 
-static void judge(cli_page *page, const unrelu_gaussian *m, const unrelu_goodness *g)
+static void judge_model(cli_page *page, const unrelu_gaussian *m)
 {
-    if (g) {
-        judge_fit(page, m, g);
-        return;
-    }
     int doubts = m->warning_count > 0;
-    cli_page_html(page, "<div class=\"verdict %s\"><strong>%s</strong><p>%s</p></div>\n",
-                  doubts ? CLI_FAIR : CLI_GOOD,
-                  !m->method[0] ? "A model that was planted, not learned."
-                  : doubts      ? "Learned, with warnings."
-                                : "Learned without a warning.",
-                  "With the samples as a second file this page also shows how well the model fits "
-                  "them.");
+    cli_html_verdict(page, &(cli_verdict){doubts ? CLI_FAIR : CLI_GOOD,
+                                          !m->method[0] ? "A model that was planted, not learned."
+                                          : doubts      ? "Learned, with warnings."
+                                                        : "Learned without a warning."});
+    cli_page_html(page, "With the samples as a second file this page also shows how well the model "
+                        "fits them.</p></div>\n");
 }
 
 /* ---- facts ---- */
 
-static double censored_share(const unrelu_gaussian *m, const unrelu_goodness *g)
+static void add_facts(cli_page *page, const unrelu_gaussian *m, const unrelu_goodness *g)
 {
     double cells = 0, censored = 0;
     for (size_t i = 0; i < m->d && (g || (m->observed && m->positive)); i++) {
         cells += g ? g->observed[i] : m->observed[i];
         censored += g ? g->censored[i] : m->observed[i] - m->positive[i];
     }
-    return cells > 0 ? censored / cells : NAN;
-}
-
-static void add_facts(cli_page *page, const unrelu_gaussian *m, const unrelu_goodness *g)
-{
-    double share = censored_share(m, g);
     cli_html_facts(page, 1);
     if (g)
         cli_html_fact_count(page, "samples here", (double)g->n);
     if (m->method[0] && !(g && g->n == m->n))
         cli_html_fact_count(page, "samples learned from", (double)m->n);
     cli_html_fact_count(page, "columns", (double)m->d);
-    if (isfinite(share))
-        cli_html_fact(page, "of the cells censored", "%.3g %%", 100 * share);
+    if (cells > 0)
+        cli_html_fact(page, "of the cells censored", "%.3g %%", 100 * (censored / cells));
     if (m->method[0])
         cli_html_fact(page, "method", "%s", m->method);
     if (m->norms[0])
@@ -136,37 +114,33 @@ static void add_facts(cli_page *page, const unrelu_gaussian *m, const unrelu_goo
 
 /* ---- the page ---- */
 
-static void add_transform(cli_page *page, const unrelu_gaussian *m)
+static int write_page(const cli_shared *shared, const unrelu_gaussian *m, const unrelu_goodness *g)
 {
-    if (m->transform != UNRELU_TRANSFORM_NONE)
+    const cli_coordinates words = {"column", "columns", "zeros"};
+    int transformed = m->transform != UNRELU_TRANSFORM_NONE;
+    /* 'fit --rank' is refused where the likelihood is maximised */
+    int ranked = m->method[0] && !transformed && strcmp(m->angles, "likelihood") != 0;
+    cli_page *page = cli_page_open("Rectified Gaussian: report");
+    cli_html_head(page, "Rectified Gaussian x = ReLU(W z + b)", shared->files[0]);
+    if (transformed)
         cli_page_html(page,
                       "<p>All of it is of values transformed by <b>%s</b>: limits, b, scale, "
                       "correlations and charts. <a href=\"#quantiles\">A table</a> has medians and "
                       "quantiles in the data's own scale.</p>\n",
                       unrelu_transform_name(m->transform));
-}
-
-/* 'fit --rank' is refused where the likelihood is maximised */
-static const char *hint_of(const unrelu_gaussian *m)
-{
-    int refused = m->transform != UNRELU_TRANSFORM_NONE || strcmp(m->angles, "likelihood") == 0;
-    return m->method[0] && !refused
-               ? "In decreasing order. 'unrelu fit --rank auto' gives them standard errors."
-               : "In decreasing order.";
-}
-
-static int write_page(const cli_shared *shared, const unrelu_gaussian *m, const unrelu_goodness *g)
-{
-    const cli_report_words words = {"column", "columns", "zeros"};
-    cli_page *page = cli_page_open("Rectified Gaussian: report");
-    cli_html_head(page, "Rectified Gaussian x = ReLU(W z + b)", shared->files[0]);
-    add_transform(page, m);
-    judge(page, m, g);
+    if (g)
+        judge_fit(page, m, g);
+    else
+        judge_model(page, m);
     cli_html_warnings(page, m->warnings, m->warning_count);
     add_facts(page, m, g);
     cli_report_columns(page, m, g, shared->level);
     cli_report_correlations(page, m, &words, shared->level);
-    cli_report_spectrum(page, m, hint_of(m), shared->level);
+    cli_report_spectrum(
+        page, m,
+        ranked ? "In decreasing order. 'unrelu fit --rank auto' gives them standard errors."
+               : "In decreasing order.",
+        shared->level);
     if (g)
         cli_page_html(
             page,
@@ -182,12 +156,6 @@ static int write_page(const cli_shared *shared, const unrelu_gaussian *m, const 
     return cli_html_finish(page, shared);
 }
 
-static size_t bins_for(const unrelu_gaussian *m)
-{
-    double n = m->n > 0 ? (double)m->n : 1e4;
-    return (size_t)fmax(10, fmin(30, sqrt(n)));
-}
-
 /* what a page says nothing of */
 static void tell_left_out(const char *path, const unrelu_gaussian *m, const unrelu_source *samples)
 {
@@ -195,7 +163,7 @@ static void tell_left_out(const char *path, const unrelu_gaussian *m, const unre
     unrelu_error err = {0};
     char list[256] = "";
     size_t width = unrelu_source_columns(samples), count = 0, used = 0;
-    size_t *place = calloc(width + 1, sizeof *place);
+    CLI_MEMORY size_t *place = calloc(width + 1, sizeof *place);
     if (!place || unrelu_gaussian_match(m, samples, place, &err) != UNRELU_OK)
         width = 0;
     for (size_t j = 0; j < width; j++)
@@ -205,38 +173,31 @@ static void tell_left_out(const char *path, const unrelu_gaussian *m, const unre
     if (count > 0)
         cli_note("%s: %zu column%s left out, which the model does not have (%s%s)", path, count,
                  count == 1 ? " is" : "s are", list, count > NAMED ? ", ..." : "");
-    free(place);
 }
 
 static int study(const cli_shared *shared, const cli_limits *limits, const unrelu_gaussian *m,
                  unrelu_goodness *g)
 {
-    unrelu_error err = {0};
-    cli_limited samples;
+    CLI_SCOPE(cli_close_limited) cli_limited samples = {0};
     unrelu_exec exec = cli_exec(shared);
-    int status = cli_open_limited(shared, shared->files[1], limits, 1, &samples);
+    CLI_TRY(cli_open_limited(shared, shared->files[1], limits, 1, &samples));
+    double n = m->n > 0 ? (double)m->n : 1e4;
     unrelu_goodness_options options = {.size = sizeof options,
-                                       .bins = bins_for(m),
+                                       .bins = (size_t)fmax(10, fmin(30, sqrt(n))),
                                        .limit = samples.limit,
                                        .limits = samples.limits,
                                        .seed = shared->seed};
-    if (status == 0)
-        tell_left_out(shared->files[1], m, samples.source);
-    if (status == 0)
-        status =
-            cli_exit(unrelu_gaussian_goodness(m, samples.source, &options, &exec, g, &err), &err);
-    cli_close_limited(&samples);
-    return status;
+    tell_left_out(shared->files[1], m, samples.source);
+    CLI_CALL(unrelu_gaussian_goodness(m, samples.source, &options, &exec, g, &err));
+    return 0;
 }
 
 int cli_report_gaussian(const cli_shared *shared, const unrelu_gaussian *model,
                         const cli_limits *limits)
 {
-    unrelu_goodness goodness = {0};
-    int with = shared->file_count > 1;
-    int status = with ? study(shared, limits, model, &goodness) : 0;
-    if (status == 0)
-        status = write_page(shared, model, with ? &goodness : NULL);
-    unrelu_goodness_free(&goodness);
-    return status;
+    CLI_SCOPE(unrelu_goodness_free) unrelu_goodness goodness = {0};
+    if (shared->file_count < 2)
+        return write_page(shared, model, NULL);
+    CLI_TRY(study(shared, limits, model, &goodness));
+    return write_page(shared, model, &goodness);
 }

@@ -13,26 +13,24 @@
 
 void cli_html_head(cli_page *page, const char *kind, const char *title)
 {
-    cli_page_html(page, "<header><p class=\"kind\">");
-    cli_page_text(page, kind);
-    cli_page_html(page, "</p><h1>");
-    cli_page_text(page, title);
-    cli_page_html(page, "</h1></header>\n");
+    cli_page_html(page, "<header><p class=\"kind\">%s</p><h1>%s</h1></header>\n",
+                  cli_page_escaped(page, kind), cli_page_escaped(page, title));
 }
 
 void cli_html_warnings(cli_page *page, const unrelu_warning *warnings, size_t count)
 {
-    if (count == 0)
-        return;
-    cli_page_html(page, "<ul class=\"warnings\">\n");
-    for (size_t i = 0; i < count; i++) {
-        cli_page_html(page, "<li><code>");
-        cli_page_text(page, warnings[i].code);
-        cli_page_html(page, "</code> ");
-        cli_page_text(page, cli_flagged(warnings[i].message).text);
-        cli_page_html(page, "</li>\n");
-    }
-    cli_page_html(page, "</ul>\n");
+    for (size_t i = 0; i < count; i++)
+        cli_page_html(page, "%s<li><code>%s</code> %s</li>\n%s",
+                      i == 0 ? "<ul class=\"warnings\">\n" : "",
+                      cli_page_escaped(page, warnings[i].code),
+                      cli_page_escaped(page, cli_flagged(warnings[i].message).text),
+                      i + 1 == count ? "</ul>\n" : "");
+}
+
+void cli_html_verdict(cli_page *page, const cli_verdict *verdict)
+{
+    cli_page_html(page, "<div class=\"verdict %s\"><strong>%s</strong><p>", verdict->class,
+                  verdict->headline);
 }
 
 void cli_html_section(cli_page *page, const char *id, const char *title)
@@ -55,13 +53,14 @@ void cli_html_legend(cli_page *page, const char *entries)
 
 int cli_html_finish(cli_page *page, const cli_shared *shared)
 {
-    size_t size = 0;
+    size_t size = 0, files = shared->file_count;
     cli_page_html(page, "<p>Made by unrelu %s from ", unrelu_version());
-    for (size_t i = 0; i < shared->file_count; i++) {
-        cli_page_html(page, "%s<code>", i == 0 ? "" : i + 1 < shared->file_count ? ", " : " and ");
-        cli_page_text(page, shared->files[i]);
-        cli_page_html(page, "</code>");
-    }
+    for (size_t i = 0; i < files; i++)
+        cli_page_html(page, "%s<code>%s</code>",
+                      i == 0          ? ""
+                      : i + 1 < files ? ", "
+                                      : " and ",
+                      cli_page_escaped(page, shared->files[i]));
     cli_page_html(page, ".</p></footer>\n");
     int status = cli_page_save(page, shared->output, &size);
     if (status == 0 && size < 1000000)
@@ -85,9 +84,7 @@ void cli_html_fact(cli_page *page, const char *name, const char *format, ...)
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    cli_page_html(page, "<div><dt>%s</dt><dd>", name);
-    cli_page_text(page, text);
-    cli_page_html(page, "</dd></div>\n");
+    cli_page_html(page, "<div><dt>%s</dt><dd>%s</dd></div>\n", name, cli_page_escaped(page, text));
 }
 
 void cli_html_fact_count(cli_page *page, const char *name, double count)
@@ -98,15 +95,9 @@ void cli_html_fact_count(cli_page *page, const char *name, double count)
 
 /* ---- tables ---- */
 
-void cli_html_table(cli_page *page, const char *class, const char *caption, const char *titles)
+void cli_html_table(cli_page *page, const char *class, const char *titles)
 {
-    cli_page_html(page, "<div class=\"scroll\"><table class=\"%s\">", class);
-    if (caption) {
-        cli_page_html(page, "<caption>");
-        cli_page_text(page, caption);
-        cli_page_html(page, "</caption>");
-    }
-    cli_page_html(page, "<thead><tr>");
+    cli_page_html(page, "<div class=\"scroll\"><table class=\"%s\"><thead><tr>", class);
     for (const char *s = titles; *s;) {
         int left = *s == '<', length = (int)strcspn(s += left, "|");
         cli_page_html(page, "<th scope=\"col\"%s>%.*s</th>", left ? " class=\"l\"" : "", length, s);
@@ -126,11 +117,8 @@ void cli_html_name(cli_page *page, char *const *names, const char *letter, size_
         cli_page_html(page, "<td class=\"name\">%s%zu</td>", letter, i + 1);
         return;
     }
-    cli_page_html(page, "<td class=\"name\" title=\"");
-    cli_page_text(page, names[i]);
-    cli_page_html(page, "\">");
-    cli_page_text(page, names[i]);
-    cli_page_html(page, "</td>");
+    const char *name = cli_page_escaped(page, names[i]);
+    cli_page_html(page, "<td class=\"name\" title=\"%s\">%s</td>", name, name);
 }
 
 void cli_html_real(cli_page *page, double value, const char *format)
@@ -169,14 +157,6 @@ const char *cli_html_p_sign(double p)
     return p < 0.00101 ? "&le;" : "=";
 }
 
-static const char *meaning_of(const char *code)
-{
-    for (const cli_code *c = cli_codes; c->code; c++)
-        if (strcmp(c->code, code) == 0)
-            return c->means;
-    return "";
-}
-
 void cli_html_flags(cli_page *page, uint32_t flags)
 {
     const char *between = "";
@@ -185,9 +165,11 @@ void cli_html_flags(cli_page *page, uint32_t flags)
         if (!(flags >> bit & 1))
             continue;
         const char *code = unrelu_flag_name(bit);
-        cli_page_html(page, "%s<abbr title=\"", between);
-        cli_page_text(page, meaning_of(code));
-        cli_page_html(page, "\">%s</abbr>", code);
+        const cli_code *c = cli_codes;
+        while (c->code && strcmp(c->code, code) != 0)
+            c++;
+        cli_page_html(page, "%s<abbr title=\"%s\">%s</abbr>", between,
+                      cli_page_escaped(page, c->code ? c->means : ""), code);
         between = ", ";
     }
     cli_page_html(page, "</td>");

@@ -13,8 +13,14 @@
 #define CLI_FAIR "fair"
 #define CLI_BAD  "bad"
 
+typedef struct {
+    const char *class, *headline;
+} cli_verdict;
+
 void cli_html_head(cli_page *page, const char *kind, const char *title);
 void cli_html_warnings(cli_page *page, const unrelu_warning *warnings, size_t count);
+/* Opens its box and a paragraph: until </p></div>. */
+void cli_html_verdict(cli_page *page, const cli_verdict *verdict);
 void cli_html_section(cli_page *page, const char *id, const char *title); /* until </section> */
 /* What the marks of charts are: "bar first:values|line second:fitted normal"; a word of page.css
  * for the shape, one for the colour. */
@@ -29,9 +35,9 @@ void cli_html_fact(cli_page *page, const char *name, const char *format, ...)
 void cli_html_fact_count(cli_page *page, const char *name, double count);
 
 /* ---- tables ---- */
-/* attributes: the class, "" or "sortable"; titles are split at '|', one that starts with '<' is
- * of a column that is aligned left */
-void cli_html_table(cli_page *page, const char *class, const char *caption, const char *titles);
+/* class: "" or "sortable"; titles are split at '|', one that starts with '<' is of a column that is
+ * aligned left */
+void cli_html_table(cli_page *page, const char *class, const char *titles);
 void cli_html_table_end(cli_page *page);
 /* a cell with names[i], or with "x3" where there are no names; letter: "x" */
 void cli_html_name(cli_page *page, char *const *names, const char *letter, size_t i);

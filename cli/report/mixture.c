@@ -1,55 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "chart.h"
 #include "flags.h"
 #include "html.h"
 #include "report.h"
 #include "show/mixture_text.h"
-#include "talk.h"
 
 enum { CELLS = 1000000, TABLE_UNITS = 12, TABLE_ROWS = 200 };
 
-static const char *class_of(unrelu_verdict verdict)
-{
-    return verdict == UNRELU_VERDICT_EXACT || verdict == UNRELU_VERDICT_NOISY ||
-                   verdict == UNRELU_VERDICT_PLANTED
-               ? CLI_GOOD
-               : CLI_FAIR;
-}
-
-static const char *headline_of(unrelu_verdict verdict)
-{
-    switch (verdict) {
-    case UNRELU_VERDICT_EXACT:
-        return "Exact: every facet is certified.";
-    case UNRELU_VERDICT_UNCERTIFIED:
-        return "An exact fit, not shown to be the only one.";
-    case UNRELU_VERDICT_NOISY:
-        return "Learned from samples with noise.";
-    case UNRELU_VERDICT_AMBIGUOUS:
-        return "Ambiguous: the samples have more facets than there are units.";
-    case UNRELU_VERDICT_PLANTED:
-        return "A model that was planted, not learned.";
-    case UNRELU_VERDICT_FAILED:
-        break;
-    }
-    return "No model was found.";
-}
+static const cli_verdict verdicts[] = {
+    [UNRELU_VERDICT_EXACT] = {CLI_GOOD, "Exact: every facet is certified."},
+    [UNRELU_VERDICT_UNCERTIFIED] = {CLI_FAIR, "An exact fit, not shown to be the only one."},
+    [UNRELU_VERDICT_NOISY] = {CLI_GOOD, "Learned from samples with noise."},
+    [UNRELU_VERDICT_AMBIGUOUS] = {CLI_FAIR,
+                                  "Ambiguous: the samples have more facets than there are units."},
+    [UNRELU_VERDICT_PLANTED] = {CLI_GOOD, "A model that was planted, not learned."},
+    [UNRELU_VERDICT_FAILED] = {CLI_FAIR, "No model was found."},
+};
 
 static void judge(cli_page *page, const unrelu_mixture *m)
 {
-    cli_page_html(page, "<div class=\"verdict %s\"><strong>%s</strong><p>", class_of(m->verdict),
-                  headline_of(m->verdict));
+    cli_html_verdict(page, &verdicts[m->verdict]);
     cli_html_counted(page, (double)m->p, "hidden unit");
     cli_page_html(page, " in ");
     cli_html_counted(page, (double)m->d, "column");
-    if (m->how_p[0]) {
-        cli_page_html(page, ": ");
-        cli_page_text(page, cli_flagged(m->how_p).text);
-    }
+    if (m->how_p[0])
+        cli_page_html(page, ": %s", cli_page_escaped(page, cli_flagged(m->how_p).text));
     cli_page_html(page, ".</p></div>\n");
 }
 
@@ -74,24 +51,14 @@ static void add_facts(cli_page *page, const unrelu_mixture *m)
     cli_html_facts(page, 0);
 }
 
-static double largest_of(const double *values, size_t count)
-{
-    double largest = 0;
-    for (size_t i = 0; i < count; i++)
-        largest = isfinite(values[i]) ? fmax(largest, fabs(values[i])) : largest;
-    return largest;
-}
-
 static void add_table(cli_page *page, const unrelu_mixture *m)
 {
     char titles[16 * TABLE_UNITS + 16] = "<column";
-    if (m->p > TABLE_UNITS || m->d > TABLE_ROWS)
-        return;
     int used = 7;
     for (size_t j = 0; j < m->p; j++)
         used += snprintf(titles + used, sizeof titles - (size_t)used, "|u%zu", j + 1);
     cli_page_html(page, "<details><summary>The numbers</summary><div class=\"tall\">");
-    cli_html_table(page, "", NULL, titles);
+    cli_html_table(page, "", titles);
     for (size_t i = 0; i < m->d; i++) {
         cli_page_html(page, "<tr>");
         cli_html_name(page, m->names, "x", i);
@@ -122,36 +89,32 @@ static void add_matrix(cli_page *page, const unrelu_mixture *m)
                                      .se = m->A_se,
                                      .row_names = {.names = m->names, .letter = "x"},
                                      .column_names = {.names = m->hidden.names, .letter = "u"},
-                                     .largest = largest_of(m->A, rows * m->p),
+                                     .largest = cli_largest(m->A, rows * m->p),
                                      .label = "entry of A",
                                      .column_title = "hidden unit"});
-    add_table(page, m);
+    if (m->p <= TABLE_UNITS && m->d <= TABLE_ROWS)
+        add_table(page, m);
     cli_page_html(page, "</div></section>\n");
-}
-
-static void add_hidden(cli_page *page, const unrelu_mixture *m, double level)
-{
-    const cli_report_words words = {"unit", "units", "off"};
-    cli_html_section(page, "hidden", "The hidden layer");
-    cli_page_html(page,
-                  "<p>The units are ReLU(W z + b): b and scale of each, before the rectifier."
-                  "%s</p>",
-                  m->hidden.b_se ? " Standard errors are given A." : "");
-    cli_report_coordinates(page, &m->hidden, NULL, &words, level);
-    cli_page_html(page, "</section>\n");
-    cli_report_correlations(page, &m->hidden, &words, level);
-    cli_report_spectrum(page, &m->hidden, "In decreasing order.", level);
 }
 
 int cli_report_mixture(const cli_shared *shared, const unrelu_mixture *m)
 {
+    const cli_coordinates words = {"unit", "units", "off"};
     cli_page *page = cli_page_open("Mixture: report");
     cli_html_head(page, "Mixture x = A ReLU(W z + b)", shared->files[0]);
     judge(page, m);
     cli_html_warnings(page, m->warnings, m->warning_count);
     add_facts(page, m);
     add_matrix(page, m);
-    add_hidden(page, m, shared->level);
+    cli_html_section(page, "hidden", "The hidden layer");
+    cli_page_html(page,
+                  "<p>The units are ReLU(W z + b): b and scale of each, before the rectifier."
+                  "%s</p>",
+                  m->hidden.b_se ? " Standard errors are given A." : "");
+    cli_report_coordinates(page, &m->hidden, NULL, &words, shared->level);
+    cli_page_html(page, "</section>\n");
+    cli_report_correlations(page, &m->hidden, &words, shared->level);
+    cli_report_spectrum(page, &m->hidden, "In decreasing order.", shared->level);
     cli_page_html(page, "<footer>");
     return cli_html_finish(page, shared);
 }

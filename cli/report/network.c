@@ -1,75 +1,49 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "chart.h"
 #include "flags.h"
 #include "html.h"
 #include "report.h"
-#include "show/model_text.h"
 #include "show/network_text.h"
-#include "show/verdict_text.h"
-#include "talk.h"
 
 enum { CELLS = 1000000, EXACT = 400 }; /* of a heat map; weights in a table */
 
 /* ---- the verdict ---- */
 
-static const char *class_of(unrelu_verdict verdict)
-{
-    return verdict == UNRELU_VERDICT_FAILED        ? CLI_BAD
-           : verdict == UNRELU_VERDICT_UNCERTIFIED ? CLI_FAIR
-                                                   : CLI_GOOD;
-}
-
-static const char *headline_of(unrelu_verdict verdict)
-{
-    switch (verdict) {
-    case UNRELU_VERDICT_EXACT:
-        return "Exact: the network meets the labels to rounding, and each neuron was seen on and "
-               "off.";
-    case UNRELU_VERDICT_UNCERTIFIED:
-        return "An exact fit, not shown to be the only one.";
-    case UNRELU_VERDICT_NOISY:
-        return "Learned from labels with noise.";
-    case UNRELU_VERDICT_PLANTED:
-        return "A network that was planted, not learned.";
-    case UNRELU_VERDICT_FAILED:
-    case UNRELU_VERDICT_AMBIGUOUS: /* of mixtures only */
-        break;
-    }
-    return "No network was found.";
-}
+static const cli_verdict verdicts[] = {
+    [UNRELU_VERDICT_EXACT] = {CLI_GOOD, "Exact: the network meets the labels to rounding, and each "
+                                        "neuron was seen on and off."},
+    [UNRELU_VERDICT_UNCERTIFIED] = {CLI_FAIR, "An exact fit, not shown to be the only one."},
+    [UNRELU_VERDICT_NOISY] = {CLI_GOOD, "Learned from labels with noise."},
+    [UNRELU_VERDICT_PLANTED] = {CLI_GOOD, "A network that was planted, not learned."},
+    [UNRELU_VERDICT_FAILED] = {CLI_BAD, "No network was found."},
+    [UNRELU_VERDICT_AMBIGUOUS] = {CLI_GOOD, "No network was found."}, /* of mixtures only */
+};
 
 static void judge(cli_page *page, const unrelu_network *m)
 {
-    cli_page_html(page, "<div class=\"verdict %s\"><strong>%s</strong><p>", class_of(m->verdict),
-                  headline_of(m->verdict));
+    char wrong[40], all[40];
+    cli_html_verdict(page, &verdicts[m->verdict]);
     cli_html_counted(page, (double)m->k, "neuron");
-    if (m->how_k[0]) {
-        cli_page_html(page, ": ");
-        cli_page_text(page, cli_flagged(m->how_k).text);
-    }
+    if (m->how_k[0])
+        cli_page_html(page, ": %s", cli_page_escaped(page, cli_flagged(m->how_k).text));
     cli_page_html(page, ". ");
     if (m->verdict != UNRELU_VERDICT_PLANTED) {
         cli_page_html(page, "The residual is %.2g of the labels over ", m->residual);
         cli_html_counted(page, (double)m->samples_checked, "sample");
         cli_page_html(page, ".");
     }
-    if (m->corrupted) {
-        char wrong[40], all[40];
+    if (m->corrupted)
         cli_page_html(page, " %s of %s labels are not the network's and are left out here.",
                       cli_html_count((double)m->corrupted, wrong),
                       cli_html_count((double)m->n * (double)m->m, all));
-    }
     if (m->V_rational && m->U_rational)
         cli_page_html(page, " Its weights are integers or fractions, verified in exact "
                             "arithmetic.");
-    if (m->failure[0]) {
-        cli_page_html(page, " ");
-        cli_page_text(page, cli_flagged(m->failure).text);
-    }
+    if (m->failure[0])
+        cli_page_html(page, " %s", cli_page_escaped(page, cli_flagged(m->failure).text));
     cli_page_html(page, "</p></div>\n");
 }
 
@@ -93,60 +67,47 @@ static void add_facts(cli_page *page, const unrelu_network *m)
 
 /* ---- the certificate ---- */
 
-static void add_line(cli_page *page, const char *name, const char *text)
+static void __attribute__((format(printf, 3, 4)))
+add_line(cli_page *page, const char *name, const char *format, ...)
 {
+    va_list list;
+    va_start(list, format);
     cli_page_html(page, "<tr><td class=\"wrap\">%s</td><td class=\"wrap\">", name);
-    cli_page_text(page, text);
+    cli_page_vsay(page, format, list);
     cli_page_html(page, "</td></tr>\n");
-}
-
-static void add_number(cli_page *page, const char *name, const char *format, double value)
-{
-    char text[128];
-    if (!isfinite(value))
-        return;
-    snprintf(text, sizeof text, format, value);
-    add_line(page, name, text);
-}
-
-static void add_checks(cli_page *page, const unrelu_network *m)
-{
-    char text[128];
-    add_number(page, "residual over all samples", "%.3g of the labels", m->residual);
-    add_number(page, "on rows that the solver did not see", "%.3g of the labels",
-               m->holdout_residual);
-    if (m->k && m->verdict != UNRELU_VERDICT_NOISY) {
-        snprintf(text, sizeof text, "%zu samples on, %zu off", m->min_active, m->min_inactive);
-        add_line(page, "rarest sides of a kink", text);
-    }
-    add_number(page, "gap of the neurons' patterns", "%.3g", m->gap);
-    if (m->starts > 1) {
-        snprintf(text, sizeof text, "%zu of %zu reached the best fit", m->starts_agree, m->starts);
-        add_line(page, "starts", text);
-    }
-    if (m->linear_rank)
-        add_number(page, "rank of the linear part", "%.0f", (double)m->linear_rank);
-    if (m->objective > 0)
-        add_number(page, "objective |A - U f(V X)|", "%.6g", m->objective);
-    if (m->incoherence > 0)
-        add_number(page, "labels that are not the network's", "%.0f", (double)m->corrupted);
-    if (m->V_rational)
-        add_line(page, "in exact arithmetic", "the labels are met with residual 0");
+    va_end(list);
 }
 
 static void add_certificate(cli_page *page, const unrelu_network *m)
 {
-    if (m->verdict == UNRELU_VERDICT_PLANTED)
-        return;
     cli_html_section(page, "certificate", "Certificate");
     cli_page_html(page, "<p>What was checked, and what theorem stands behind the method.</p>"
                         "<div class=\"card\">");
-    cli_html_table(page, "", NULL, "<check|<outcome");
-    add_checks(page, m);
+    cli_html_table(page, "", "<check|<outcome");
+    if (isfinite(m->residual))
+        add_line(page, "residual over all samples", "%.3g of the labels", m->residual);
+    if (isfinite(m->holdout_residual))
+        add_line(page, "on rows that the solver did not see", "%.3g of the labels",
+                 m->holdout_residual);
+    if (m->k && m->verdict != UNRELU_VERDICT_NOISY)
+        add_line(page, "rarest sides of a kink", "%zu samples on, %zu off", m->min_active,
+                 m->min_inactive);
+    if (isfinite(m->gap))
+        add_line(page, "gap of the neurons' patterns", "%.3g", m->gap);
+    if (m->starts > 1)
+        add_line(page, "starts", "%zu of %zu reached the best fit", m->starts_agree, m->starts);
+    if (m->linear_rank)
+        add_line(page, "rank of the linear part", "%zu", m->linear_rank);
+    if (m->objective > 0 && isfinite(m->objective))
+        add_line(page, "objective |A - U f(V X)|", "%.6g", m->objective);
+    if (m->incoherence > 0)
+        add_line(page, "labels that are not the network's", "%zu", m->corrupted);
+    if (m->V_rational)
+        add_line(page, "in exact arithmetic", "the labels are met with residual 0");
     if (m->guarantee[0])
-        add_line(page, "guarantee", cli_flagged(m->guarantee).text);
+        add_line(page, "guarantee", "%s", cli_flagged(m->guarantee).text);
     if (m->assumption[0])
-        add_line(page, "assumption", cli_flagged(m->assumption).text);
+        add_line(page, "assumption", "%s", cli_flagged(m->assumption).text);
     cli_html_table_end(page);
     cli_page_html(page, "</div></section>\n");
 }
@@ -155,50 +116,49 @@ static void add_certificate(cli_page *page, const unrelu_network *m)
 
 static void add_bars(cli_page *page, const unrelu_network *m)
 {
-    double *norm = calloc(m->k, sizeof *norm);
-    if (!norm)
-        cli_page_fail(page);
+    double *norm = cli_page_take(page, m->k, sizeof *norm);
     for (size_t j = 0; norm && j < m->k; j++)
         norm[j] = cli_norm_of_u(m, j);
-    cli_page_html(page, "<div class=\"grid\"><div class=\"card\"><h3>Weight in the outputs</h3>");
-    if (norm)
-        cli_chart_bars(page,
-                       &(cli_bars){.frame = {.title = "Weight in the outputs",
-                                             .text = "The norm of each neuron's column of U."},
-                                   .y_title = "norm of its column of U",
-                                   .one = "neuron",
-                                   .colour = "first",
-                                   .count = m->k,
-                                   .values = norm});
-    cli_page_html(page, "</div>");
-    if (m->active) {
-        cli_page_html(page, "<div class=\"card\"><h3>How often it is on</h3>");
-        cli_chart_bars(
-            page, &(cli_bars){.frame = {.title = "How often it is on",
-                                        .text = "The share of the samples where a neuron is on."},
-                              .y_title = "share of the samples",
-                              .one = "neuron",
-                              .colour = "third",
-                              .count = m->k,
-                              .values = m->active,
-                              .is_share = 1});
+    const cli_bars charts[] = {{.frame = {.title = "Weight in the outputs",
+                                          .text = "The norm of each neuron's column of U."},
+                                .y_title = "norm of its column of U",
+                                .colour = "first",
+                                .values = norm},
+                               {.frame = {.title = "How often it is on",
+                                          .text = "The share of the samples where a neuron is on."},
+                                .y_title = "share of the samples",
+                                .colour = "third",
+                                .values = m->active,
+                                .is_share = 1}};
+    cli_page_html(page, "<div class=\"grid\">");
+    for (int i = 0; i < 2; i++) {
+        cli_bars bars = charts[i];
+        bars.one = "neuron";
+        bars.count = m->k;
+        if (!bars.values)
+            continue;
+        cli_page_html(page, "<div class=\"card\"><h3>%s</h3>", bars.frame.title);
+        cli_chart_bars(page, &bars);
         cli_page_html(page, "</div>");
     }
     cli_page_html(page, "</div>\n");
-    free(norm);
 }
 
-static void add_table(cli_page *page, const unrelu_network *m, double level)
+static void add_neurons(cli_page *page, const unrelu_network *m, double level)
 {
     char titles[128];
     double z = cli_half_width(level);
+    cli_html_section(page, "neurons", "Neurons");
+    cli_page_html(page, "<p>In the order of their weight in the outputs. One that is almost always "
+                        "on or off shows its kink in few samples.</p>\n");
+    add_bars(page, m);
     snprintf(titles, sizeof titles, "<neuron|norm of U|bias c%s%s", m->active ? "|on" : "",
              m->V_se ? "|largest se in V" : "");
     cli_page_html(page, "<div class=\"card\"><h3>All neurons</h3><p class=\"note\">");
     if (cli_has_errors(m->c_se, m->k))
         cli_page_html(page, "± is the half-width of an interval of %g %%. ", 100 * level);
     cli_page_html(page, "A click on a title sorts.</p><div class=\"tall\">");
-    cli_html_table(page, "sortable", NULL, titles);
+    cli_html_table(page, "sortable", titles);
     for (size_t j = 0; j < m->k; j++) {
         cli_page_html(page, "<tr><td class=\"l\">%zu</td>", j + 1);
         cli_html_real(page, cli_norm_of_u(m, j), "%.6g");
@@ -210,28 +170,12 @@ static void add_table(cli_page *page, const unrelu_network *m, double level)
         cli_page_html(page, "</tr>\n");
     }
     cli_html_table_end(page);
-    cli_page_html(page, "</div></div>\n");
-}
-
-static void add_neurons(cli_page *page, const unrelu_network *m, double level)
-{
-    cli_html_section(page, "neurons", "Neurons");
-    cli_page_html(page, "<p>In the order of their weight in the outputs. One that is almost always "
-                        "on or off shows its kink in few samples.</p>\n");
-    add_bars(page, m);
-    add_table(page, m, level);
-    cli_page_html(page, "</section>\n");
+    cli_page_html(page, "</div></div>\n</section>\n");
 }
 
 /* ---- weights ---- */
 
-static double largest_of(const double *values, size_t count)
-{
-    double largest = 0;
-    for (size_t i = 0; i < count; i++)
-        largest = isfinite(values[i]) ? fmax(largest, fabs(values[i])) : largest;
-    return largest;
-}
+static const char *const matrices[] = {"U: neurons to outputs", "V: inputs to neurons"};
 
 /* V (k x d) or U (m x k) */
 static void add_map(cli_page *page, const unrelu_network *m, int inputs)
@@ -239,18 +183,17 @@ static void add_map(cli_page *page, const unrelu_network *m, int inputs)
     char text[160];
     const cli_names neurons = {.letter = ""}, columns = {.names = m->input_names, .letter = "x"},
                     labels = {.names = m->label_names, .letter = "a"};
-    cli_heatmap map = {
-        .frame = {inputs ? "V: inputs to neurons" : "U: neurons to outputs", text, NULL, 470, 0},
-        .rows = inputs ? m->k : m->m,
-        .columns = inputs ? m->d : m->k,
-        .values = inputs ? m->V : m->U,
-        .se = inputs ? m->V_se : m->U_se,
-        .row_names = inputs ? neurons : labels,
-        .column_names = inputs ? columns : neurons,
-        .label = "weight",
-        .row_title = inputs ? "neuron" : NULL,
-        .column_title = inputs ? NULL : "neuron"};
-    map.largest = largest_of(map.values, map.rows * map.columns);
+    cli_heatmap map = {.frame = {matrices[inputs], text, NULL, 470, 0},
+                       .rows = inputs ? m->k : m->m,
+                       .columns = inputs ? m->d : m->k,
+                       .values = inputs ? m->V : m->U,
+                       .se = inputs ? m->V_se : m->U_se,
+                       .row_names = inputs ? neurons : labels,
+                       .column_names = inputs ? columns : neurons,
+                       .label = "weight",
+                       .row_title = inputs ? "neuron" : NULL,
+                       .column_title = inputs ? NULL : "neuron"};
+    map.largest = cli_largest(map.values, map.rows * map.columns);
     snprintf(text, sizeof text, "Heat map of %zu rows and %zu columns; the largest weight is %.3g.",
              map.rows, map.columns, map.largest);
     cli_page_html(page, "<div class=\"card\"><h3>%s</h3>", map.frame.title);
@@ -260,8 +203,6 @@ static void add_map(cli_page *page, const unrelu_network *m, int inputs)
 
 static void add_weights(cli_page *page, const unrelu_network *m)
 {
-    if (m->k * m->d > CELLS || m->k * m->m > CELLS)
-        return;
     cli_html_section(page, "weights", "Weights");
     cli_page_html(page, "<p>Rows of V (what a neuron looks for in the inputs) and columns of U "
                         "(what it adds to the outputs).</p><div class=\"grid\">");
@@ -270,28 +211,23 @@ static void add_weights(cli_page *page, const unrelu_network *m)
     cli_page_html(page, "</div></section>\n");
 }
 
-/* ---- exact weights ---- */
-
 /* of V or of U, with a column for each neuron */
 static void add_exact_table(cli_page *page, const unrelu_network *m, int inputs)
 {
     char titles[16 + 5 * EXACT];
     char *const *names = inputs ? m->input_names : m->label_names;
-    size_t rows = inputs ? m->d : m->m;
     int length = snprintf(titles, sizeof titles, "<%s", inputs ? "input" : "output");
     for (size_t j = 0; j < m->k; j++)
         length += snprintf(titles + length, sizeof titles - (size_t)length, "|%zu", j + 1);
-    cli_page_html(page, "<div class=\"card\"><h3>%s</h3><div class=\"tall\">",
-                  inputs ? "V: inputs to neurons" : "U: neurons to outputs");
-    cli_html_table(page, "", NULL, titles);
-    for (size_t i = 0; i < rows; i++) {
+    cli_page_html(page, "<div class=\"card\"><h3>%s</h3><div class=\"tall\">", matrices[inputs]);
+    cli_html_table(page, "", titles);
+    for (size_t i = 0; i < (inputs ? m->d : m->m); i++) {
         cli_page_html(page, "<tr>");
         cli_html_name(page, names, inputs ? "x" : "a", i);
-        for (size_t j = 0; j < m->k; j++) {
-            cli_page_html(page, "<td>");
-            cli_page_text(page, inputs ? m->V_rational[j * m->d + i] : m->U_rational[i * m->k + j]);
-            cli_page_html(page, "</td>");
-        }
+        for (size_t j = 0; j < m->k; j++)
+            cli_page_html(page, "<td>%s</td>",
+                          cli_page_escaped(page, inputs ? m->V_rational[j * m->d + i]
+                                                        : m->U_rational[i * m->k + j]));
         cli_page_html(page, "</tr>\n");
     }
     cli_html_table_end(page);
@@ -300,8 +236,6 @@ static void add_exact_table(cli_page *page, const unrelu_network *m, int inputs)
 
 static void add_exact(cli_page *page, const unrelu_network *m)
 {
-    if (!m->V_rational || !m->U_rational || m->k == 0 || m->d + m->m > EXACT / m->k)
-        return;
     cli_html_section(page, "exact", "Exact weights");
     cli_page_html(page,
                   "<p>Verified in exact arithmetic: with these weights every label is met "
@@ -322,14 +256,16 @@ int cli_report_network(const cli_shared *shared, const unrelu_network *m)
     judge(page, m);
     cli_html_warnings(page, m->warnings, m->warning_count);
     add_facts(page, m);
-    add_certificate(page, m);
+    if (m->verdict != UNRELU_VERDICT_PLANTED)
+        add_certificate(page, m);
     if (shared->file_count == 3)
         status = cli_report_residuals(page, m, shared);
-    if (weights) {
+    if (weights)
         add_neurons(page, m, shared->level);
+    if (weights && m->k * m->d <= CELLS && m->k * m->m <= CELLS)
         add_weights(page, m);
+    if (weights && m->V_rational && m->U_rational && m->d + m->m <= EXACT / m->k)
         add_exact(page, m);
-    }
     cli_page_html(page, "<footer>");
     if (shared->file_count == 1)
         cli_page_html(page, "<p>With the inputs and the labels as two more files this page also "

@@ -4,20 +4,38 @@
  * in the head allows the page no request at all. */
 #include "page.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "unrelu/unrelu.h"
 
-#include "assets.h"
 #include "files.h"
 #include "talk.h"
 
+/* The assembler takes the files as they stand, each with a zero byte after it; CMakeLists.txt says
+ * where they are. */
+#define EMBED(name, path)                                                                          \
+    extern const char name[];                                                                      \
+    __asm__(".pushsection .rodata\n"                                                               \
+            ".global " #name "\n.hidden " #name "\n" #name ":\n"                                   \
+            ".incbin \"" path "\"\n.byte 0\n.popsection\n")
+
+EMBED(cli_page_css, PAGE_CSS);
+EMBED(cli_page_js, PAGE_JS);
+
+typedef struct piece {
+    struct piece *next;
+    max_align_t memory[];
+} piece;
+
 struct cli_page {
     FILE *body;
-    char *text, *title;
+    char *text;
+    const char *title; /* escaped */
     size_t size, charts;
+    piece *taken;
     int failed;
 };
 
@@ -26,9 +44,9 @@ cli_page *cli_page_open(const char *title)
     cli_page *page = calloc(1, sizeof *page);
     if (!page)
         return NULL;
-    page->title = strdup(title);
+    page->title = cli_page_escaped(page, title);
     page->body = open_memstream(&page->text, &page->size);
-    page->failed = !page->title || !page->body;
+    page->failed |= !page->body;
     return page;
 }
 
@@ -36,6 +54,19 @@ void cli_page_fail(cli_page *page)
 {
     if (page)
         page->failed = 1;
+}
+
+void *cli_page_take(cli_page *page, size_t count, size_t size)
+{
+    size_t most = SIZE_MAX - sizeof(piece);
+    piece *new = page &&count <= most / size ? calloc(1, sizeof *new + count *size) : NULL;
+    if (!new) {
+        cli_page_fail(page);
+        return NULL;
+    }
+    new->next = page->taken;
+    page->taken = new;
+    return new->memory;
 }
 
 void cli_page_html(cli_page *page, const char *format, ...)
@@ -73,35 +104,35 @@ static size_t character(const unsigned char *s)
 }
 
 /* '?' for control characters and for bytes that are not UTF-8 */
-static void write_text(FILE *file, const char *text)
+const char *cli_page_escaped(cli_page *page, const char *text)
 {
-    for (const char *s = text; *s;) {
+    char *copy = cli_page_take(page, strlen(text) + 1, sizeof "&quot;"), *to = copy;
+    for (const char *s = text; copy && *s;) {
         size_t length = character((const unsigned char *)s);
         if (entity(*s))
-            fputs(entity(*s), file);
+            to = stpcpy(to, entity(*s));
         else if (length == 0 || (unsigned char)*s < ' ' || *s == 0x7f)
-            fputc('?', file);
+            *to++ = '?';
         else
-            fwrite(s, 1, length, file);
+            to = mempcpy(to, s, length);
         s += length ? length : 1;
     }
+    return copy ? copy : "";
 }
 
 void cli_page_text(cli_page *page, const char *text)
 {
-    if (page && !page->failed)
-        write_text(page->body, text);
+    cli_page_html(page, "%s", cli_page_escaped(page, text));
 }
 
 void cli_page_vsay(cli_page *page, const char *format, va_list list)
 {
     char *text = NULL;
-    if (!page || page->failed)
-        return;
-    if (vasprintf(&text, format, list) < 0)
+    if (vasprintf(&text, format, list) < 0) {
         cli_page_fail(page);
-    else
-        cli_page_text(page, text);
+        return;
+    }
+    cli_page_text(page, text);
     free(text);
 }
 
@@ -126,23 +157,24 @@ static void write_page(FILE *file, const cli_page *page)
             "<meta name=\"generator\" content=\"unrelu %s\">\n"
             "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
             "style-src 'unsafe-inline'; img-src data:; script-src 'unsafe-inline'\">\n"
-            "<link rel=\"icon\" href=\"data:,\">\n<title>",
-            unrelu_version());
-    write_text(file, page->title);
-    fprintf(file, "</title>\n<style>\n%s</style>\n</head>\n<body data-charts=\"%zu\">\n<main>\n",
-            cli_page_css, page->charts);
+            "<link rel=\"icon\" href=\"data:,\">\n<title>%s</title>\n<style>\n%s</style>\n</head>\n"
+            "<body data-charts=\"%zu\">\n<main>\n",
+            unrelu_version(), page->title, cli_page_css, page->charts);
     fwrite(page->text, 1, page->size, file);
     fprintf(file, "</main>\n<script>\n%s</script>\n</body>\n</html>\n", cli_page_js);
 }
 
 void cli_page_drop(cli_page *page)
 {
-    if (page && page->body)
+    if (!page)
+        return;
+    if (page->body)
         fclose(page->body);
-    if (page) {
-        free(page->text);
-        free(page->title);
+    for (piece *p = page->taken, *next; p; p = next) {
+        next = p->next;
+        free(p);
     }
+    free(page->text);
     free(page);
 }
 

@@ -16,6 +16,10 @@ void cli_page_html(cli_page *page, const char *format, ...) __attribute__((forma
 void cli_page_text(cli_page *page, const char *text);
 void cli_page_vsay(cli_page *page, const char *format, va_list list)
     __attribute__((format(printf, 2, 0)));
+/* The same as an argument of cli_page_html; "" where memory runs out. Lives as long as the page. */
+const char *cli_page_escaped(cli_page *page, const char *text);
+/* count elements of size bytes, zeroed, that live as long as the page; NULL: the page failed. */
+void *cli_page_take(cli_page *page, size_t count, size_t size);
 void cli_page_fail(cli_page *page); /* memory ran out elsewhere */
 
 /* The number of one more chart, from 1 on; charts begin with <figure class="chart">. */

@@ -8,6 +8,7 @@
 #include "censor.h"
 #include "cli.h"
 #include "page.h"
+#include "show/model_text.h"
 
 /* All of a page, of the model and the samples in shared->files behind it; they return the exit
  * status. */
@@ -20,24 +21,14 @@ int cli_report_mixture(const cli_shared *shared, const unrelu_mixture *model);
 /* How each column fits. goodness may be NULL: then the table alone, of the model's numbers. */
 void cli_report_columns(cli_page *page, const unrelu_gaussian *model,
                         const unrelu_goodness *goodness, double level);
-
-/* --- quantiles.c --- */
-/* of a transformed model: quantiles of each column in the data's own scale */
-void cli_report_quantiles(cli_page *page, const unrelu_gaussian *model);
-
-/* --- coordinates.c --- */
-typedef struct {
-    const char *one, *many, *censored; /* "column", "columns", "zeros" */
-} cli_report_words;
+/* the table */
 void cli_report_coordinates(cli_page *page, const unrelu_gaussian *model,
-                            const unrelu_goodness *goodness, const cli_report_words *words,
+                            const unrelu_goodness *goodness, const cli_coordinates *words,
                             double level);
 
-/* --- correlations.c --- */
+/* --- sigma.c --- */
 void cli_report_correlations(cli_page *page, const unrelu_gaussian *model,
-                             const cli_report_words *words, double level);
-
-/* --- spectrum.c --- */
+                             const cli_coordinates *words, double level);
 /* hint: the caption where there are no standard errors */
 void cli_report_spectrum(cli_page *page, const unrelu_gaussian *model, const char *hint,
                          double level);

@@ -10,7 +10,7 @@
 #include "files.h"
 #include "html.h"
 #include "report.h"
-#include "talk.h"
+#include "scope.h"
 
 enum { BINS = 41, POINTS = 800, WIDTH = 480, HEIGHT = 250 };
 
@@ -21,26 +21,46 @@ typedef struct {
     size_t left_out_count;
 } data;
 
+static void free_data(data *d)
+{
+    free(d->x);
+    free(d->labels);
+    free(d->fitted);
+    free(d->left_out);
+}
+
 static int load(const cli_shared *shared, const char *path, const char *columns, size_t wanted,
                 const char *what, double **x, size_t *n)
 {
-    unrelu_error err = {0};
-    unrelu_source *source = NULL;
+    CLI_SCOPE(cli_close) unrelu_source *source = NULL;
     unrelu_exec exec = cli_exec(shared);
-    int status = cli_exit(cli_open_source(path, columns, 1, &source, &err), &err);
-    size_t width = status == 0 ? unrelu_source_columns(source) : wanted;
-    if (width != wanted) {
-        cli_error("%s has %zu columns, and the network %zu %s", path, width, wanted, what);
-        status = CLI_EXIT_FILE;
-    }
-    if (status == 0)
-        status = cli_exit(unrelu_source_load(source, &exec, x, n, &err), &err);
-    cli_close_samples(source);
-    return status;
+    CLI_TRY(cli_open(path, columns, 1, &source));
+    size_t width = unrelu_source_columns(source);
+    if (width != wanted)
+        return cli_refuse_file("%s has %zu columns, and the network %zu %s", path, width, wanted,
+                               what);
+    CLI_CALL(unrelu_source_load(source, &exec, x, n, &err));
+    return 0;
 }
 
-static void leave_out(const unrelu_network *m, data *d)
+static int predict(const unrelu_network *m, const cli_shared *shared, data *d)
 {
+    unrelu_exec exec = cli_exec(shared);
+    size_t rows = 0;
+    CLI_TRY(load(shared, shared->files[1], shared->columns, m->d, "inputs", &d->x, &d->n));
+    CLI_TRY(load(shared, shared->files[2], NULL, m->m, "outputs", &d->labels, &rows));
+    if (rows != d->n)
+        return cli_refuse_file("%s has %zu rows, and %s %zu: they go row by row", shared->files[1],
+                               d->n, shared->files[2], rows);
+    if (rows == 0) {
+        cli_error("%s has no rows", shared->files[1]);
+        return CLI_EXIT_DATA;
+    }
+    d->m = m->m;
+    d->fitted = malloc(d->n * d->m * sizeof *d->fitted);
+    d->left_out = calloc(d->n, d->m);
+    if (!d->fitted || !d->left_out)
+        return cli_no_memory();
     size_t count = m->E_row && m->E_column && d->n == m->n ? m->corrupted : 0;
     for (size_t i = 0; i < count; i++) {
         if (!(m->E_row[i] >= 0 && m->E_row[i] < (double)d->n && m->E_column[i] >= 0 &&
@@ -50,34 +70,8 @@ static void leave_out(const unrelu_network *m, data *d)
         d->left_out_count += !d->left_out[at];
         d->left_out[at] = 1;
     }
-}
-
-static int predict(const unrelu_network *m, const cli_shared *shared, data *d)
-{
-    unrelu_error err = {0};
-    unrelu_exec exec = cli_exec(shared);
-    size_t rows = 0;
-    int status = load(shared, shared->files[1], shared->columns, m->d, "inputs", &d->x, &d->n);
-    if (status == 0)
-        status = load(shared, shared->files[2], NULL, m->m, "outputs", &d->labels, &rows);
-    if (status == 0 && rows != d->n) {
-        cli_error("%s has %zu rows, and %s %zu: they go row by row", shared->files[1], d->n,
-                  shared->files[2], rows);
-        return CLI_EXIT_FILE;
-    }
-    if (status == 0 && rows == 0) {
-        cli_error("%s has no rows", shared->files[1]);
-        return CLI_EXIT_DATA;
-    }
-    if (status != 0)
-        return status;
-    d->m = m->m;
-    d->fitted = malloc(d->n * d->m * sizeof *d->fitted);
-    d->left_out = calloc(d->n, d->m);
-    if (!d->fitted || !d->left_out)
-        return cli_exit(UNRELU_ENOMEM, &err);
-    leave_out(m, d);
-    return cli_exit(unrelu_network_predict(m, d->x, d->n, &exec, d->fitted, &err), &err);
+    CLI_CALL(unrelu_network_predict(m, d->x, d->n, &exec, d->fitted, &err));
+    return 0;
 }
 
 static double residual(const data *d, size_t i)
@@ -185,53 +179,40 @@ static void add_output(cli_page *page, const unrelu_network *m, const data *d, s
     cli_page_html(page, "</tr>\n");
 }
 
-static void add_table(cli_page *page, const unrelu_network *m, const data *d)
-{
-    cli_page_html(page, "<div class=\"card\"><h3>By output</h3><div class=\"tall\">");
-    cli_html_table(page, d->m > 1 ? "sortable" : "", NULL,
-                   "<output|deviation of the labels|rms residual|largest|variance explained");
-    for (size_t j = 0; j < d->m; j++)
-        add_output(page, m, d, j);
-    cli_html_table_end(page);
-    cli_page_html(page, "</div></div>\n");
-}
-
 int cli_report_residuals(cli_page *page, const unrelu_network *m, const cli_shared *shared)
 {
-    data d = {0};
+    CLI_SCOPE(free_data) data d = {0};
     double largest = 0;
-    int status = predict(m, shared, &d);
-    for (size_t i = 0; status == 0 && i < d.n * d.m; i++)
+    CLI_TRY(predict(m, shared, &d));
+    for (size_t i = 0; i < d.n * d.m; i++)
         largest = d.left_out[i] ? largest : fmax(largest, fabs(residual(&d, i)));
-    if (status == 0) {
-        cli_html_section(page, "residuals", "Residuals");
-        cli_page_html(page, "<p>Labels less what the network gives, over ");
-        cli_html_counted(page, (double)d.n, "sample");
-        if (d.left_out_count) {
-            cli_page_html(page, ", without ");
-            cli_html_counted(page, (double)d.left_out_count, "label");
-            cli_page_html(page, " that %s not the network's", d.left_out_count == 1 ? "is" : "are");
-        }
-        cli_page_html(page, ". %s</p><div class=\"grid\">",
-                      largest == 0 ? "Each of them is met to the last bit."
-                      : m->noise > 0
-                          ? "The line is a normal with the deviation that the network was learned "
-                            "with."
-                          : "");
-        if (largest > 0) {
-            cli_page_html(page, "<div class=\"card\"><h3>What is left</h3>");
-            draw_histogram(page, m, &d, largest);
-            cli_page_html(page, "</div>");
-        }
-        cli_page_html(page, "<div class=\"card\"><h3>Labels against the network</h3>");
-        draw_points(page, m, &d);
-        cli_page_html(page, "</div></div>\n");
-        add_table(page, m, &d);
-        cli_page_html(page, "</section>\n");
+    cli_html_section(page, "residuals", "Residuals");
+    cli_page_html(page, "<p>Labels less what the network gives, over ");
+    cli_html_counted(page, (double)d.n, "sample");
+    if (d.left_out_count) {
+        cli_page_html(page, ", without ");
+        cli_html_counted(page, (double)d.left_out_count, "label");
+        cli_page_html(page, " that %s not the network's", d.left_out_count == 1 ? "is" : "are");
     }
-    free(d.x);
-    free(d.labels);
-    free(d.fitted);
-    free(d.left_out);
-    return status;
+    cli_page_html(page, ". %s</p><div class=\"grid\">",
+                  largest == 0 ? "Each of them is met to the last bit."
+                  : m->noise > 0
+                      ? "The line is a normal with the deviation that the network was learned with."
+                      : "");
+    if (largest > 0) {
+        cli_page_html(page, "<div class=\"card\"><h3>What is left</h3>");
+        draw_histogram(page, m, &d, largest);
+        cli_page_html(page, "</div>");
+    }
+    cli_page_html(page, "<div class=\"card\"><h3>Labels against the network</h3>");
+    draw_points(page, m, &d);
+    cli_page_html(page, "</div></div>\n<div class=\"card\"><h3>By output</h3>"
+                        "<div class=\"tall\">");
+    cli_html_table(page, d.m > 1 ? "sortable" : "",
+                   "<output|deviation of the labels|rms residual|largest|variance explained");
+    for (size_t j = 0; j < d.m; j++)
+        add_output(page, m, &d, j);
+    cli_html_table_end(page);
+    cli_page_html(page, "</div></div>\n</section>\n");
+    return 0;
 }

@@ -174,8 +174,8 @@ static void put_title(const cli_plot *p, const cli_axis *a, const ticks *t)
     if (a->title)
         snprintf(title, sizeof title, "%.*s", (int)cli_text_cut(a->title, TITLE - 1), a->title);
     cli_text_shorten(title, (int)(room / cli_svg_text_width("x", font)));
-    cli_page_text(p->page, title);
-    cli_page_html(p->page, title[0] && power[0] ? " (%s)</text>" : "%s</text>", power);
+    cli_page_html(p->page, title[0] && power[0] ? "%s (%s)</text>" : "%s%s</text>",
+                  cli_page_escaped(p->page, title), power);
 }
 
 static int has_title(const cli_axis *a, const ticks *t)
@@ -286,24 +286,21 @@ void cli_svg_open(const cli_plot *p)
     cli_page_html(p->page,
                   "<figure class=\"chart\" style=\"max-width:%gpx\"><svg class=\"plot\" "
                   "viewBox=\"0 0 %g %g\" role=\"img\" aria-labelledby=\"t%zu d%zu\" "
-                  "style=\"--font:%gpx;--narrow:%gpx\"><title id=\"t%zu\">",
+                  "style=\"--font:%gpx;--narrow:%gpx\"><title id=\"t%zu\">%s</title>"
+                  "<desc id=\"d%zu\">%s</desc>\n",
                   rint(STRETCH * p->frame.width), p->frame.width, p->frame.height, id, id,
                   cli_px(p->font > 0 ? p->font : CLI_FONT),
-                  cli_px(p->narrow > 0 ? p->narrow : cli_svg_narrow(p->frame.width)), id);
-    cli_page_text(p->page, p->frame.title);
-    cli_page_html(p->page, "</title><desc id=\"d%zu\">", id);
-    cli_page_text(p->page, p->frame.text);
-    cli_page_html(p->page, "</desc>\n");
+                  cli_px(p->narrow > 0 ? p->narrow : cli_svg_narrow(p->frame.width)), id,
+                  cli_page_escaped(p->page, p->frame.title), id,
+                  cli_page_escaped(p->page, p->frame.text));
 }
 
 void cli_plot_close(const cli_plot *p)
 {
     cli_page_html(p->page, "</svg>");
-    if (p->frame.caption) {
-        cli_page_html(p->page, "<figcaption>");
-        cli_page_text(p->page, p->frame.caption);
-        cli_page_html(p->page, "</figcaption>");
-    }
+    if (p->frame.caption)
+        cli_page_html(p->page, "<figcaption>%s</figcaption>",
+                      cli_page_escaped(p->page, p->frame.caption));
     cli_page_html(p->page, "</figure>\n");
 }
 

@@ -5,7 +5,7 @@
  *   <g class="bars | dots | squares | rules">  marks of one kind
  *   <path class="line | dash | area">
  *   first, second, third, soft                 colours, beside one of these
- * A chart is a file of its own, chart_*.c: it fills in a plot, opens it, adds marks, closes it. */
+ * A chart (chart.h) fills in a plot, opens it, adds marks, closes it. */
 #ifndef CLI_REPORT_SVG_H
 #define CLI_REPORT_SVG_H
 

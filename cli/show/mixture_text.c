@@ -5,7 +5,6 @@
 #include <stdio.h>
 
 #include "flags.h"
-#include "model_pairs.h"
 #include "model_text.h"
 #include "table.h"
 #include "verdict_text.h"

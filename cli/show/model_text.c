@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "flags.h"
-#include "model_pairs.h"
 #include "table.h"
 #include "width.h"
 
@@ -15,6 +14,7 @@ enum {
     FIRST = 20, /* the first of them and */
     FLAGGED = 20,
     EIGENVALUES = 20,
+    STRONGEST = 10, /* pairs */
 };
 
 double cli_half_width(double level)
@@ -49,51 +49,28 @@ double cli_censored_share(const unrelu_gaussian *m, size_t i)
     return 1 - m->positive[i] / m->observed[i];
 }
 
-static void add_censored(cli_table *table, const unrelu_gaussian *m, size_t i)
+const char *cli_flag_names(uint32_t flags, char *text, size_t size)
 {
+    text[0] = '\0';
+    for (int bit = 0; bit < UNRELU_FLAG_COUNT; bit++) {
+        size_t used = strlen(text);
+        if (flags >> bit & 1)
+            snprintf(text + used, size - used, "%s%s", used ? ", " : "", unrelu_flag_name(bit));
+    }
+    return text;
+}
+
+/* ---- coordinates --------------------------------------------------------------------- */
+
+static void add_coordinate(cli_table *table, const unrelu_gaussian *m, size_t i, double z)
+{
+    char flags[CLI_TABLE_CELL];
     double share = cli_censored_share(m, i);
+    cli_add_column_name(table, m, i);
     if (isfinite(share))
         cli_table_add(table, "%.2f %%", 100 * share);
     else
         cli_table_add(table, "%s", "");
-}
-
-static void add_flags(cli_table *table, uint32_t flags)
-{
-    char text[CLI_TABLE_CELL] = "";
-    for (int bit = 0; bit < UNRELU_FLAG_COUNT; bit++) {
-        size_t used = strlen(text);
-        if (flags >> bit & 1)
-            snprintf(text + used, sizeof text - used, "%s%s", used ? ", " : "",
-                     unrelu_flag_name(bit));
-    }
-    cli_table_add(table, "%s", text);
-}
-
-static int is_shown(const unrelu_gaussian *m, size_t i, size_t *flagged)
-{
-    if (m->d <= MANY || i < FIRST)
-        return 1;
-    return m->flags && m->flags[i] && (*flagged)++ < FLAGGED;
-}
-
-static void add_titles(cli_table *table, const unrelu_gaussian *m, const cli_coordinates *names)
-{
-    cli_table_add(table, "%s", names->one);
-    cli_table_add(table, "%s", m->observed ? names->censored : "");
-    if (m->limit)
-        cli_table_add(table, "limit");
-    cli_table_add(table, "b");
-    cli_table_add(table, "scale");
-    if (m->noise)
-        cli_table_add(table, "noise sd");
-    cli_table_add(table, "%s", m->flags ? "flags" : "");
-}
-
-static void add_coordinate(cli_table *table, const unrelu_gaussian *m, size_t i, double z)
-{
-    cli_add_column_name(table, m, i);
-    add_censored(table, m, i);
     if (m->limit && isinf(m->limit[i]))
         cli_table_add(table, "none");
     else if (m->limit)
@@ -102,20 +79,23 @@ static void add_coordinate(cli_table *table, const unrelu_gaussian *m, size_t i,
     cli_table_add_estimate(table, m->scale[i], cli_half_of(m->scale_se, m->d, i, z));
     if (m->noise)
         cli_table_add(table, "%.4g", m->noise[i]);
-    add_flags(table, m->flags ? m->flags[i] : 0);
+    cli_table_add(table, "%s", cli_flag_names(m->flags ? m->flags[i] : 0, flags, sizeof flags));
 }
 
 void cli_print_coordinates(const unrelu_gaussian *m, const cli_coordinates *names, double z)
 {
     cli_table table;
+    char titles[128];
     size_t shown = 0, flagged = 0;
     const char *align = m->limit && m->noise   ? "lrrrrrl"
                         : m->limit || m->noise ? "lrrrrl"
                                                : "lrrrl";
-    cli_table_start(&table, strlen(align));
-    add_titles(&table, m, names);
+    snprintf(titles, sizeof titles, "%s|%s%s|b|scale%s|%s", names->one,
+             m->observed ? names->censored : "", m->limit ? "|limit" : "",
+             m->noise ? "|noise sd" : "", m->flags ? "flags" : "");
+    cli_table_titles(&table, titles);
     for (size_t i = 0; i < m->d; i++) {
-        if (!is_shown(m, i, &flagged))
+        if (m->d > MANY && i >= FIRST && !(m->flags && m->flags[i] && flagged++ < FLAGGED))
             continue;
         shown++;
         add_coordinate(&table, m, i, z);
@@ -130,40 +110,101 @@ static void print_quantiles(const unrelu_gaussian *m, double level)
 {
     cli_table table;
     double z = cli_half_width(level);
+    const double sides[] = {0, -z, z};
     size_t shown = m->d < MANY ? m->d : MANY;
-    if (m->transform == UNRELU_TRANSFORM_NONE)
-        return;
     printf("\nin the data's own scale: median and the middle %.4g %% of values, censored ones "
            "included\n",
            100 * level);
-    cli_table_start(&table, m->lambda ? 5 : 4);
-    cli_table_add(&table, "column");
-    if (m->lambda)
-        cli_table_add(&table, "lambda");
-    cli_table_add(&table, "median");
-    cli_table_add(&table, "from");
-    cli_table_add(&table, "to");
+    cli_table_titles(&table, m->lambda ? "column|lambda|median|from|to" : "column|median|from|to");
     for (size_t i = 0; i < shown; i++) {
         cli_add_column_name(&table, m, i);
         if (m->lambda)
             cli_table_add(&table, "%.3f", m->lambda[i]);
-        for (int side = 0; side < 3; side++)
+        for (int k = 0; k < 3; k++)
             cli_table_add(&table, "%.4g",
-                          unrelu_gaussian_back(m, i,
-                                               m->b[i] + (side == 0   ? 0
-                                                          : side == 1 ? -z
-                                                                      : z) *
-                                                             m->scale[i]));
+                          unrelu_gaussian_back(m, i, m->b[i] + sides[k] * m->scale[i]));
     }
     cli_table_print(&table, m->lambda ? "lrrrr" : "lrrr");
     if (shown < m->d)
         printf("  ... the first %zu of %zu columns\n", shown, m->d);
 }
 
+/* ---- correlations -------------------------------------------------------------------- */
+
+size_t cli_strongest_pairs(const unrelu_gaussian *m, const double *se, size_t most, cli_pair *top,
+                           size_t *few_joint)
+{
+    size_t count = 0;
+    *few_joint = 0;
+    for (size_t i = 0; i < m->d; i++)
+        for (size_t j = i + 1; j < m->d; j++) {
+            size_t ij = i * m->d + j, at = count;
+            cli_pair pair = {i, j, fabs(m->correlation[ij])};
+            if (m->pair_flags && m->pair_flags[ij] & UNRELU_FLAG_FEW_JOINT) {
+                ++*few_joint;
+                continue;
+            }
+            if (!(pair.strength > 1e-12) || /* rounding, in a planted model */
+                (se && !isfinite(se[ij])))
+                continue;
+            if (count < most)
+                count++;
+            else if (pair.strength <= top[--at].strength)
+                continue;
+            for (; at > 0 && top[at - 1].strength < pair.strength; at--)
+                top[at] = top[at - 1];
+            top[at] = pair;
+        }
+    return count;
+}
+
+static const double *errors_of_pairs(const double *se, size_t d)
+{
+    for (size_t i = 0; se && i + 1 < d; i++) /* the upper triangle counts */
+        if (cli_has_errors(se + i * d + i + 1, d - i - 1))
+            return se;
+    return NULL;
+}
+
+void cli_print_correlations(const unrelu_gaussian *m, double z)
+{
+    cli_table table;
+    cli_pair top[STRONGEST];
+    size_t pairs = m->d * (m->d - 1) / 2, few_joint;
+    if (!m->correlation)
+        return;
+    const double *se = errors_of_pairs(m->correlation_se, m->d);
+    size_t shown = cli_strongest_pairs(m, se, STRONGEST, top, &few_joint);
+    if (shown == 0 && few_joint == 0)
+        return;
+    if (shown == 0 && few_joint < pairs)
+        printf("\ncorrelations: %zu of %zu pairs are few-joint, the others 0\n", few_joint, pairs);
+    else if (shown == 0)
+        printf("\ncorrelations: %s few-joint: too few rows where both are positive\n",
+               pairs == 1 ? "the only pair is" : "every pair is");
+    else if (shown == pairs)
+        printf("\ncorrelations\n");
+    else if (few_joint)
+        printf("\nstrongest correlations (%zu of %zu pairs; %zu few-joint left out)\n", shown,
+               pairs, few_joint);
+    else
+        printf("\nstrongest correlations (%zu of %zu pairs)\n", shown, pairs);
+    cli_table_start(&table, 3);
+    for (size_t r = 0; r < shown; r++) {
+        size_t ij = top[r].i * m->d + top[r].j;
+        cli_add_column_name(&table, m, top[r].i);
+        cli_add_column_name(&table, m, top[r].j);
+        cli_table_add_estimate(&table, m->correlation[ij], se ? z * se[ij] : -1);
+    }
+    cli_table_print(&table, "llr");
+}
+
 /* ---- spectrum and head ------------------------------------------------------------- */
 
-static void print_how_k(const unrelu_gaussian *m)
+static void print_eigenvalues(const unrelu_gaussian *m, double level, double z)
 {
+    cli_table table;
+    size_t shown = m->d < EIGENVALUES ? m->d : EIGENVALUES;
     if (m->how_k[0]) {
         putchar('\n');
         cli_print_wrapped(cli_flagged(m->how_k).text, 0, 0);
@@ -171,15 +212,6 @@ static void print_how_k(const unrelu_gaussian *m)
     if (m->k)
         printf("W (%zu x %zu) is the array W of the model file, which 'fit -o FILE' writes\n", m->d,
                m->k);
-}
-
-static void print_eigenvalues(const unrelu_gaussian *m, double level, double z)
-{
-    cli_table table;
-    size_t shown = m->d < EIGENVALUES ? m->d : EIGENVALUES;
-    if (!m->eigenvalues)
-        return;
-    print_how_k(m);
     printf("\neigenvalues of Sigma");
     if (cli_has_errors(m->eigenvalues_se, m->d))
         printf(" (+- is the half-width of a %.4g %% interval)", 100 * level);
@@ -215,24 +247,20 @@ static void print_head(const unrelu_gaussian *m, double level)
     putchar('\n');
 }
 
-static void print_repair(const unrelu_gaussian *m)
-{
-    if (!m->method[0] || !isfinite(m->lambda_min) || m->d == 1)
-        return;
-    printf("\nsmallest eigenvalue of the correlations %.4g: %s\n", m->lambda_min,
-           m->repaired              ? "made positive semidefinite"
-           : m->lambda_min < -1e-12 ? "not repaired"
-                                    : "no repair was needed");
-}
-
 void cli_print_gaussian(const unrelu_gaussian *m, double level)
 {
     const cli_coordinates names = {"column", "columns", m->limit ? "censored" : "zeros"};
     double z = cli_half_width(level);
     print_head(m, level);
     cli_print_coordinates(m, &names, z);
-    print_quantiles(m, level);
+    if (m->transform != UNRELU_TRANSFORM_NONE)
+        print_quantiles(m, level);
     cli_print_correlations(m, z);
-    print_eigenvalues(m, level, z);
-    print_repair(m);
+    if (m->eigenvalues)
+        print_eigenvalues(m, level, z);
+    if (m->method[0] && isfinite(m->lambda_min) && m->d > 1)
+        printf("\nsmallest eigenvalue of the correlations %.4g: %s\n", m->lambda_min,
+               m->repaired              ? "made positive semidefinite"
+               : m->lambda_min < -1e-12 ? "not repaired"
+                                        : "no repair was needed");
 }

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All kinds of charts but the heat map. */
+#include "chart.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "width.h"
+
+const char *cli_name_of(const cli_names *names, size_t i, char *text)
+{
+    enum { CUT = 60 };
+    size_t at = names->which ? names->which[i] : i;
+    if (names->names)
+        snprintf(text, CLI_NAME, "%.*s", (int)cli_text_cut(names->names[at], CUT),
+                 names->names[at]);
+    else
+        snprintf(text, CLI_NAME, "%s%zu", names->letter, at + 1);
+    return text;
+}
+
+double cli_largest(const double *values, size_t count)
+{
+    double largest = 0;
+    for (size_t i = 0; i < count; i++)
+        largest = isfinite(values[i]) ? fmax(largest, fabs(values[i])) : largest;
+    return largest;
+}
+
+/* 1, 2, ... of what it is called */
+static cli_axis numbers(const char *title, size_t count, size_t labels)
+{
+    return (cli_axis){.low = 0.5,
+                      .high = (double)count + 0.5,
+                      .title = title,
+                      .is_whole = 1,
+                      .count = labels,
+                      .has_labels = 1};
+}
+
+/* ---- histogram ------------------------------------------------------------------------- */
+
+enum { CURVE = 81, PIECE = 5 }; /* points of it, at most; pixels between them, about */
+
+static double density(const cli_histogram *h, double x)
+{
+    double z = (x - h->mean) / h->sd;
+    return h->area * exp(-0.5 * z * z) / (h->sd * sqrt(2 * M_PI));
+}
+
+static void draw_curve(const cli_plot *plot, const cli_histogram *h, double from, double to,
+                       int hidden)
+{
+    double x[CURVE], y[CURVE], foot[CURVE] = {0};
+    double pixels = cli_plot_x(plot, to) - cli_plot_x(plot, from);
+    size_t count = (size_t)fmin(CURVE, fmax(2, pixels / PIECE));
+    if (!(to > from))
+        return;
+    for (size_t k = 0; k < count; k++) {
+        x[k] = from + (to - from) * (double)k / (double)(count - 1);
+        y[k] = density(h, x[k]);
+    }
+    if (hidden)
+        cli_mark_line(plot, "area second", count, x, y, foot, "hidden part of the fitted normal");
+    cli_mark_line(plot, hidden ? "dash second" : "line second", count, x, y, NULL,
+                  "%s normal, mean %.4g, deviation %.4g", hidden ? "hidden part of the" : "fitted",
+                  h->mean, h->sd);
+}
+
+void cli_chart_histogram(cli_page *page, const cli_histogram *h)
+{
+    double top = h->sd > 0 ? density(h, fmin(h->high, fmax(h->low, h->mean))) : 0;
+    for (size_t k = 0; k < h->bins; k++)
+        if (h->edges[k] < h->high && h->edges[k + 1] > h->low)
+            top = fmax(top, h->heights[k]);
+    cli_plot plot = {
+        .page = page,
+        .frame = h->frame,
+        .x = {.low = h->low, .high = h->high, .title = h->x_title, .has_labels = 1},
+        .y = {.high = top,
+              .title = h->y_title,
+              .count = 4,
+              .is_nice = 1,
+              .has_grid = 1,
+              .has_labels = 1},
+    };
+    cli_plot_open(&plot);
+    cli_page_html(page, "<g class=\"bars first\">\n");
+    for (size_t k = 0; k < h->bins; k++) {
+        char expected[48] = "";
+        double from = h->edges[k], to = h->edges[k + 1];
+        if (h->expected)
+            snprintf(expected, sizeof expected, ", expected %.1f", h->expected[k]);
+        if (h->heights[k] > 0)
+            cli_mark_bar(&plot, from, 0, to, h->heights[k], "%.3g to %.3g: %.0f%s", from, to,
+                         h->counts[k], expected);
+    }
+    cli_page_html(page, "</g>");
+    if (h->sd > 0 && isfinite(h->mean)) {
+        draw_curve(&plot, h, h->low, fmin(h->limit, h->high), 1);
+        draw_curve(&plot, h, fmax(h->limit, h->low), h->high, 0);
+    }
+    cli_plot_close(&plot);
+}
+
+/* ---- points ---------------------------------------------------------------------------- */
+
+static void widen(cli_axis *axis, size_t count, const double *values)
+{
+    for (size_t i = 0; values && i < count; i++)
+        if (isfinite(values[i])) {
+            axis->low = fmin(axis->low, values[i]);
+            axis->high = fmax(axis->high, values[i]);
+        }
+}
+
+/* it is smooth: some of its points will do */
+static void draw_band(const cli_plot *plot, const cli_points *p)
+{
+    enum { BAND = 16 };
+    double x[BAND], low[BAND], high[BAND];
+    for (size_t k = 0; k < BAND; k++) {
+        size_t i = k * (p->count - 1) / (BAND - 1);
+        x[k] = p->x[i];
+        low[k] = p->low[i];
+        high[k] = p->high[i];
+    }
+    cli_mark_line(plot, "area second", BAND, x, high, low,
+                  "where 95 %% of the points lie if the model is right");
+}
+
+void cli_chart_points(cli_page *page, const cli_points *p)
+{
+    const cli_axis axis = {.low = INFINITY, .high = -INFINITY, .count = 4, .has_labels = 1};
+    cli_plot plot = {.page = page, .frame = p->frame, .x = axis, .y = axis};
+    const double *all[] = {p->x, p->y, p->low, p->high};
+    plot.x.title = p->x_title;
+    plot.y.title = p->y_title;
+    plot.y.has_grid = 1;
+    widen(&plot.x, p->count, p->x);
+    for (int k = 0; k < 4; k++)
+        widen(&plot.y, p->count, all[k]);
+    double ends[2] = {plot.x.low, plot.x.high};
+    cli_axis_pad(&plot.x);
+    cli_axis_pad(&plot.y);
+    cli_plot_open(&plot);
+    if (p->low)
+        draw_band(&plot, p);
+    cli_mark_line(&plot, "line second", 2, ends, ends, NULL, "%s = %s", p->y_word, p->x_word);
+    cli_page_html(page, "<g class=\"dots first\" style=\"--size:%gpx\">\n", p->size);
+    for (size_t i = 0; i < p->count; i++) {
+        char label[CLI_NAME];
+        p->label(p->context, i, label);
+        cli_mark_dot(&plot, p->x[i], p->y[i], "%s: %s %.3g, %s %.3g", label, p->x_word, p->x[i],
+                     p->y_word, p->y[i]);
+    }
+    cli_page_html(page, "</g>");
+    cli_plot_close(&plot);
+}
+
+/* ---- bars ------------------------------------------------------------------------------ */
+
+void cli_chart_bars(cli_page *page, const cli_bars *b)
+{
+    static const double HALF = 0.36; /* of a bar's width, where the next is 1 away */
+    cli_plot plot = {.page = page,
+                     .frame = {b->frame.title, b->frame.text, b->frame.caption, 480, 230},
+                     .x = numbers(b->one, b->count, 10),
+                     .y = {.high = b->is_share,
+                           .title = b->y_title,
+                           .is_nice = 1,
+                           .is_share = b->is_share,
+                           .has_grid = 1,
+                           .has_labels = 1}};
+    for (size_t i = 0; i < b->count; i++)
+        plot.y.high = isfinite(b->values[i]) ? fmax(plot.y.high, b->values[i]) : plot.y.high;
+    cli_plot_open(&plot);
+    cli_page_html(page, "<g class=\"bars %s\">\n", b->colour);
+    for (size_t i = 0; i < b->count; i++) {
+        double at = (double)i + 1, value = b->values[i];
+        cli_mark_bar(&plot, at - HALF, 0, at + HALF, value, "%s %zu: %.4g%s", b->one, i + 1,
+                     b->is_share ? 100 * value : value, b->is_share ? " %" : "");
+    }
+    cli_page_html(page, "</g>");
+    cli_plot_close(&plot);
+}
+
+/* ---- estimates ------------------------------------------------------------------------- */
+
+enum {
+    ROW = 30, /* pixels of a row */
+    WIDTH = 480,
+    BELOW = 54, /* pixels of the axis and above the rows */
+    CUT = 12,   /* characters of each name beside a row */
+};
+
+/* intervals first, points above them */
+static void draw_estimates(const cli_plot *plot, const cli_estimates *e, int by_row)
+{
+    for (int is_point = 0; is_point < 2; is_point++) {
+        cli_page_html(plot->page, "<g class=\"%s first\" style=\"--size:7px\">\n",
+                      is_point ? "dots" : "rules");
+        for (size_t i = 0; i < e->count; i++) {
+            char label[CLI_NAME], interval[64] = "";
+            double at = by_row ? -(double)i : (double)i + 1, v = e->values[i];
+            double h = e->half && isfinite(e->half[i]) ? e->half[i] : 0;
+            e->label(e->context, i, 0, label);
+            if (h > 0)
+                snprintf(interval, sizeof interval, " ± %.2g", h);
+            if (is_point)
+                cli_mark_dot(plot, by_row ? v : at, by_row ? at : v, "%s: %.4g%s", label, v,
+                             interval);
+            else if (h > 0)
+                cli_mark_rule(plot, by_row ? v - h : at, by_row ? at : v - h, by_row ? v + h : at,
+                              by_row ? at : v + h, "%s: %.4g%s", label, v, interval);
+        }
+        cli_page_html(plot->page, "</g>");
+    }
+}
+
+void cli_chart_estimates_by_row(cli_page *page, const cli_estimates *e)
+{
+    double rows = (double)e->count;
+    char label[CLI_NAME];
+    cli_plot plot = {
+        .page = page,
+        .frame = {e->frame.title, e->frame.text, e->frame.caption, WIDTH, ROW * rows + BELOW},
+        .x = {.low = e->low,
+              .high = e->high,
+              .title = e->axis_title,
+              .has_grid = 1,
+              .has_labels = 1},
+        .y = {.low = 0.5 - rows, .high = 0.5}};
+    for (size_t i = 0; i < e->count; i++) {
+        e->label(e->context, i, CUT, label);
+        plot.left = fmax(plot.left, cli_svg_text_width(label, cli_svg_narrow(WIDTH)));
+    }
+    cli_plot_open(&plot);
+    cli_page_html(page, "<g class=\"end\">");
+    for (size_t i = 0; i < e->count; i++) {
+        e->label(e->context, i, CUT, label);
+        cli_page_html(page, "<text x=\"%g\" y=\"%g\">%s</text>", plot.left,
+                      cli_px(cli_plot_y(&plot, -(double)i) + 0.35 * CLI_FONT),
+                      cli_page_escaped(page, label));
+    }
+    cli_page_html(page, "</g>\n");
+    if (e->low < 0 && e->high > 0)
+        cli_page_html(page, "<path class=\"axis\" d=\"M%g %gV%g\"/>", cli_plot_x(&plot, 0),
+                      plot.y.from, plot.y.to);
+    draw_estimates(&plot, e, 1);
+    cli_plot_close(&plot);
+}
+
+void cli_chart_estimates_by_number(cli_page *page, const cli_estimates *e)
+{
+    cli_plot plot = {.page = page,
+                     .frame = {e->frame.title, e->frame.text, e->frame.caption, 640, 260},
+                     .x = numbers("number of the eigenvalue", e->count, 12),
+                     .y = {.low = e->low,
+                           .high = e->high,
+                           .title = e->axis_title,
+                           .is_nice = 1,
+                           .has_grid = 1,
+                           .has_labels = 1}};
+    cli_plot_open(&plot);
+    draw_estimates(&plot, e, 0);
+    cli_plot_close(&plot);
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sigma = W W'. Its correlations: all of them as a heat map, the strongest with intervals; of very
+ * many columns the map has those that are correlated most. Then its eigenvalues. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chart.h"
+#include "flags.h"
+#include "html.h"
+#include "report.h"
+#include "width.h"
+
+enum {
+    STRONGEST = 20,
+    MAPPED = 1000,
+    SPECTRUM = 1000 /* columns, where the eigenvalues are not in the model: a few seconds */
+};
+
+typedef struct {
+    const unrelu_gaussian *m;
+    cli_pair top[STRONGEST];
+    size_t count, few_joint;
+} selection;
+
+static double error_of(const unrelu_gaussian *m, const cli_pair *p)
+{
+    return m->correlation_se ? m->correlation_se[p->i * m->d + p->j] : NAN;
+}
+
+/* axis and colours reach 0.2, 0.5 or 1 on both sides */
+static double reach_of(const selection *s, double z)
+{
+    double farthest = 0;
+    for (size_t k = 0; k < s->count; k++) {
+        double se = error_of(s->m, &s->top[k]);
+        farthest = fmax(farthest, s->top[k].strength + (isfinite(se) ? z * se : 0));
+    }
+    return farthest <= 0.2 ? 0.2 : farthest <= 0.5 ? 0.5 : 1;
+}
+
+/* ---- the map ---- */
+
+static int by_strength(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+    return (x[0] < y[0]) - (x[0] > y[0]);
+}
+
+static int by_place(const void *a, const void *b)
+{
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* the MAPPED columns with the largest sum of squares, in their own order */
+static void choose(const unrelu_gaussian *m, double (*sums)[2], size_t *which)
+{
+    for (size_t i = 0; i < m->d; i++) {
+        sums[i][1] = (double)i;
+        for (size_t j = 0; j < m->d; j++) {
+            double r = m->correlation[i * m->d + j];
+            sums[i][0] += i != j && isfinite(r) ? r * r : 0;
+        }
+    }
+    qsort(sums, m->d, sizeof *sums, by_strength);
+    for (size_t i = 0; i < MAPPED; i++)
+        which[i] = (size_t)sums[i][1];
+    qsort(which, MAPPED, sizeof *which, by_place);
+}
+
+static void add_map(cli_page *page, const unrelu_gaussian *m, const cli_coordinates *words,
+                    double reach)
+{
+    char text[256], caption[256];
+    size_t shown = m->d > MAPPED ? MAPPED : m->d;
+    size_t *which = cli_page_take(page, shown, sizeof *which);
+    double(*sums)[2] = cli_page_take(page, m->d, sizeof *sums);
+    double *values = cli_page_take(page, shown, shown * sizeof *values);
+    double *se = m->correlation_se ? cli_page_take(page, shown, shown * sizeof *se) : NULL;
+    if (!which || !sums || !values || (!se && m->correlation_se))
+        return;
+    for (size_t i = 0; i < shown; i++)
+        which[i] = i;
+    if (shown < m->d)
+        choose(m, sums, which);
+    for (size_t k = 0; k < shown * shown; k++) {
+        size_t i = which[k / shown], j = which[k % shown];
+        values[k] = i == j ? NAN : m->correlation[i * m->d + j]; /* 1 would outshine all */
+        if (se)
+            se[k] = i == j ? NAN : m->correlation_se[i * m->d + j];
+    }
+    snprintf(text, sizeof text, "Heat map of the correlations of %zu %s, from -%g to %g.", shown,
+             words->many, reach, reach);
+    if (shown < m->d)
+        snprintf(caption, sizeof caption, "The %zu of %zu %s that are correlated most.", shown,
+                 m->d, words->many);
+    else
+        snprintf(caption, sizeof caption, "All pairs of %s.", words->many);
+    const cli_names names = {.names = m->names, .letter = "x", .which = which};
+    cli_page_html(page, "<div class=\"card\">");
+    cli_chart_heatmap(page, &(cli_heatmap){.frame = {"Correlations", text, caption, 600, 0},
+                                           .rows = shown,
+                                           .columns = shown,
+                                           .values = values,
+                                           .se = se,
+                                           .row_names = names,
+                                           .column_names = names,
+                                           .largest = reach,
+                                           .is_symmetric = 1,
+                                           .label = "correlation"});
+    cli_page_html(page, "</div>\n");
+}
+
+/* ---- the strongest ---- */
+
+static void label_pair(const void *context, size_t k, int most, char *text)
+{
+    const selection *s = context;
+    const cli_names names = {.names = s->m->names, .letter = "x"};
+    char one[CLI_NAME], two[CLI_NAME];
+    cli_name_of(&names, s->top[k].i, one);
+    cli_name_of(&names, s->top[k].j, two);
+    cli_text_shorten(one, most);
+    cli_text_shorten(two, most);
+    snprintf(text, CLI_NAME, "%.250s · %.250s", one, two);
+}
+
+static void draw_strongest(cli_page *page, const selection *s, int errors, double z, double level)
+{
+    double reach = reach_of(s, z), values[STRONGEST], half[STRONGEST];
+    char text[200], with[64] = "";
+    for (size_t k = 0; k < s->count; k++) {
+        values[k] = s->m->correlation[s->top[k].i * s->m->d + s->top[k].j];
+        half[k] = z * error_of(s->m, &s->top[k]);
+    }
+    if (errors)
+        snprintf(with, sizeof with, ", with intervals of %g %%", 100 * level);
+    snprintf(text, sizeof text, "The strongest %zu correlations%s", s->count, with);
+    cli_chart_estimates_by_row(page,
+                               &(cli_estimates){.frame = {.title = "Strongest pairs", .text = text},
+                                                .axis_title = "correlation",
+                                                .count = s->count,
+                                                .values = values,
+                                                .half = errors ? half : NULL,
+                                                .low = -reach,
+                                                .high = reach,
+                                                .label = label_pair,
+                                                .context = s});
+}
+
+static void add_strongest(cli_page *page, const selection *s, const cli_coordinates *words,
+                          double level)
+{
+    const unrelu_gaussian *m = s->m;
+    double z = cli_half_width(level), pairs = (double)m->d * (double)(m->d - 1) / 2;
+    int errors = cli_has_errors(m->correlation_se, m->d * m->d);
+    char titles[128];
+    cli_page_html(page, "<div class=\"card\"><h3>%s</h3><p class=\"note\">",
+                  (double)s->count < pairs ? "The strongest pairs" : "Every pair");
+    if (m->correlation_se)
+        cli_page_html(page, "± and bars are intervals of %g %%. ", 100 * level);
+    if (s->few_joint) {
+        cli_html_counted(page, (double)s->few_joint, "pair");
+        cli_page_html(page, " with too few rows where both are above the limit left out.");
+    }
+    cli_page_html(page, "</p><div class=\"grid\"><div>");
+    draw_strongest(page, s, errors, z, level);
+    cli_page_html(page, "</div><div>");
+    snprintf(titles, sizeof titles, "<%s|<and|correlation%s", words->one, m->n_pair ? "|rows" : "");
+    cli_html_table(page, "", titles);
+    for (const cli_pair *p = s->top; p < s->top + s->count; p++) {
+        cli_page_html(page, "<tr>");
+        cli_html_name(page, m->names, "x", p->i);
+        cli_html_name(page, m->names, "x", p->j);
+        cli_html_estimate(page, m->correlation[p->i * m->d + p->j],
+                          errors ? z * error_of(m, p) : -1);
+        if (m->n_pair)
+            cli_html_real(page, m->n_pair[p->i * m->d + p->j], "%.0f");
+        cli_page_html(page, "</tr>\n");
+    }
+    cli_html_table_end(page);
+    cli_page_html(page, "</div></div></div>\n");
+}
+
+void cli_report_correlations(cli_page *page, const unrelu_gaussian *m, const cli_coordinates *words,
+                             double level)
+{
+    selection s = {.m = m};
+    if (m->d < 2 || !m->correlation)
+        return;
+    s.count = cli_strongest_pairs(m, NULL, STRONGEST, s.top, &s.few_joint);
+    cli_html_section(page, "correlations", "Correlations");
+    cli_page_html(page, "<p>Of the Gaussian behind the rectifier, which the censored values alone "
+                        "do not show. ");
+    if (m->method[0] && isfinite(m->lambda_min))
+        cli_page_html(page, "The smallest eigenvalue of the estimates is %.3g%s.", m->lambda_min,
+                      m->repaired              ? "; they were made positive semidefinite"
+                      : m->lambda_min < -1e-12 ? "; they were left so"
+                                               : ": no repair was needed");
+    cli_page_html(page, "</p>\n");
+    add_map(page, m, words, reach_of(&s, 0));
+    if (s.count > 0)
+        add_strongest(page, &s, words, level);
+    cli_page_html(page, "</section>\n");
+}
+
+/* ---- the spectrum ---- */
+
+static void label_number(const void *context, size_t i, int most, char *text)
+{
+    (void)context, (void)most;
+    snprintf(text, CLI_NAME, "eigenvalue %zu", i + 1);
+}
+
+static void draw_spectrum(cli_page *page, size_t d, const double *values, const double *half,
+                          const char *caption)
+{
+    char text[200];
+    double low = 0, high = 0;
+    for (size_t i = 0; i < d; i++) {
+        low = fmin(low, values[i] - half[i]);
+        high = fmax(high, values[i] + half[i]);
+    }
+    snprintf(text, sizeof text,
+             "The %zu eigenvalues of Sigma in decreasing order, from %.4g to %.4g.", d, values[0],
+             values[d - 1]);
+    cli_chart_estimates_by_number(page,
+                                  &(cli_estimates){.frame = {"Eigenvalues", text, caption, 0, 0},
+                                                   .axis_title = "eigenvalue of Σ",
+                                                   .count = d,
+                                                   .values = values,
+                                                   .half = half,
+                                                   .low = low,
+                                                   .high = high,
+                                                   .label = label_number});
+}
+
+void cli_report_spectrum(cli_page *page, const unrelu_gaussian *m, const char *hint, double level)
+{
+    double z = cli_half_width(level);
+    double *values = cli_page_take(page, m->d, sizeof *values);
+    double *half = cli_page_take(page, m->d, sizeof *half);
+    const double *se = cli_has_errors(m->eigenvalues_se, m->d) ? m->eigenvalues_se : NULL;
+    if (!values || !half || m->d < 2 || !(m->eigenvalues || (m->d <= SPECTRUM && m->sigma)))
+        return;
+    unrelu_status status = unrelu_gaussian_eigenvalues(m, values, NULL);
+    if (status == UNRELU_ENOMEM)
+        cli_page_fail(page);
+    if (status != UNRELU_OK)
+        return;
+    for (size_t i = 0; i < m->d; i++)
+        half[i] = se && isfinite(se[i]) ? z * se[i] : 0;
+    cli_html_section(page, "spectrum", "Eigenvalues");
+    cli_page_html(page, "<p>Of &Sigma; = W W&prime;: how much the hidden Gaussian varies along "
+                        "each of its principal directions. ");
+    if (m->how_k[0])
+        cli_page_html(page, "W has %zu column%s: %s.", m->k, m->k == 1 ? "" : "s",
+                      cli_page_escaped(page, cli_flagged(m->how_k).text));
+    cli_page_html(page, "</p><div class=\"card\">");
+    draw_spectrum(page, m->d, values, half, se ? "In decreasing order, with intervals." : hint);
+    cli_page_html(page, "<details><summary>The numbers</summary><div class=\"tall\">");
+    cli_html_table(page, "", m->k ? "number|eigenvalue|<in W" : "number|eigenvalue");
+    for (size_t i = 0; i < m->d; i++) {
+        cli_page_html(page, "<tr><td>%zu</td>", i + 1);
+        cli_html_estimate(page, values[i], se ? z * se[i] : -1);
+        if (m->k)
+            cli_page_html(page, "<td class=\"l\">%s</td>", i < m->k ? "yes" : "");
+        cli_page_html(page, "</tr>\n");
+    }
+    cli_html_table_end(page);
+    cli_page_html(page, "</div></details></div></section>\n");
+}

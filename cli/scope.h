@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Early returns: what a scope holds ends with it, however it is left. */
+#ifndef CLI_SCOPE_H
+#define CLI_SCOPE_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "talk.h"
+
+/* before a variable's declaration: end(&variable) is called where its scope is left */
+#define CLI_SCOPE(end) __attribute__((cleanup(end)))
+/* the same for a pointer to memory from malloc */
+#define CLI_MEMORY CLI_SCOPE(cli_free_memory)
+
+/* Returns the exit status of the call where it is not 0. */
+#define CLI_TRY(call)                                                                              \
+    do {                                                                                           \
+        int cli_status = (call);                                                                   \
+        if (cli_status != 0)                                                                       \
+            return cli_status;                                                                     \
+    } while (0)
+
+/* The same for a function of the library, whose last argument is &err: that is declared here. */
+#define CLI_CALL(call)                                                                             \
+    do {                                                                                           \
+        unrelu_error err = {0};                                                                    \
+        CLI_TRY(cli_exit(call, &err));                                                             \
+    } while (0)
+
+static inline void cli_free_memory(void *pointer)
+{
+    void *memory;
+    memcpy(&memory, pointer, sizeof memory);
+    free(memory);
+}
+
+#endif
