@@ -55,6 +55,7 @@ numbers: build-tests
 docs: configure
 	cmake --build build -j $(JOBS) --target unrelu
 	./build/unrelu --write-docs markdown > docs/cli.md
+	./build/unrelu --write-docs methods > docs/methods.md
 
 install: build
 	DESTDIR=$(DESTDIR) cmake --install build
@@ -88,7 +89,7 @@ help:
 	@echo 'make bench         ratios of times, measured side by side'
 	@echo 'make golden        every method on planted data, bit by bit as recorded'
 	@echo 'make numbers       every demanded number in full, into docs/numbers.md'
-	@echo 'make docs          docs/cli.md from the option tables'
+	@echo 'make docs          docs/cli.md and docs/methods.md from the tables'
 	@echo 'make install       to PREFIX ($(PREFIX)), below DESTDIR where that is set'
 	@echo 'make uninstall     removes what make install put there'
 	@echo 'make dist          a source tarball of what is committed, in build/dist'

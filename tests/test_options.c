@@ -248,6 +248,27 @@ static void errors_carry_what_a_program_can_act_on(void **state)
     assert_int_equal(major * 10000 + minor * 100 + patch, UNRELU_VERSION_NUMBER);
 }
 
+static void the_option_method_takes_the_names_of_the_table(void **state)
+{
+    (void)state;
+    unrelu_method method;
+    unrelu_option option;
+    char names[320] = "";
+    for (size_t i = 0; unrelu_recover_method_at(i, &method); i++) {
+        unrelu_recover_options o;
+        unrelu_error err = {0};
+        size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, "%s%s", i ? "|" : "", method.name);
+        unrelu_recover_options_init(&o, sizeof o);
+        must(unrelu_recover_options_set(&o, "method", method.name, &err), &err);
+        assert_int_equal(o.method, i);
+        assert_true(method.needs[0] && method.theorem[0] && method.checks[0]);
+    }
+    for (size_t i = 0; unrelu_recover_option(i, &option); i++)
+        if (strcmp(option.name, "method") == 0)
+            assert_string_equal(option.values, names);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -257,6 +278,7 @@ int main(void)
         cmocka_unit_test(older_structs_keep_the_defaults_of_what_they_lack),
         cmocka_unit_test(a_program_of_an_older_version_plants_as_it_did),
         cmocka_unit_test(sizes_of_no_version_are_refused),
+        cmocka_unit_test(the_option_method_takes_the_names_of_the_table),
         cmocka_unit_test(errors_carry_what_a_program_can_act_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

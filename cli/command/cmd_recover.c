@@ -121,12 +121,18 @@ static int fill_options(recover_arguments *a)
     return cli_exit(unrelu_activation_parse(a->activation, &o->activation, &err), &err);
 }
 
+static const char *name_of(unrelu_recover_method method)
+{
+    unrelu_method row = {.name = ""};
+    unrelu_recover_method_at((size_t)method, &row);
+    return row.name;
+}
+
 /* options that the method has no use for are told, not refused: a script may run all methods */
 static void tell_unused(const recover_arguments *a)
 {
     const char signs[] = "auto|moments|tensor", exactify[] = "ica|tensor|symmetric|lifted|facets";
-    char method[16];
-    cli_word(methods, (size_t)a->options.method, method, sizeof method);
+    const char *method = name_of(a->options.method);
     if (a->signs && cli_word_index(signs, method) < 0)
         cli_warning("--signs is of no use with --method %s, which needs no signs", method);
     if (a->exactify && cli_word_index(exactify, method) < 0)
@@ -185,7 +191,7 @@ static void fail_model(const data *from, const unrelu_recover_options *o, unrelu
         .activation = o->activation,
         .seed = o->seed,
     };
-    cli_word(methods, (size_t)o->method, model->method, sizeof model->method);
+    snprintf(model->method, sizeof model->method, "%s", name_of(o->method));
 }
 
 /* err: why the verdict is "failed", where it is */

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# docs.sh UNRELU docs/cli.md: what is generated from the option tables is committed as it is,
-# and is right in its own language.
+# docs.sh UNRELU docs/cli.md: what is generated from the tables of options, methods and rules is
+# committed as it is, and is right in its own language.
 set -eu
 
 unrelu=$1 committed=$2
@@ -14,12 +14,28 @@ diff -u "$committed" "$work/cli.md" || {
     exit 1
 }
 
+"$unrelu" --write-docs methods > "$work/methods.md"
+diff -u "${committed%/*}/methods.md" "$work/methods.md" || {
+    echo "docs/methods.md is not what the tables of methods and rules say: run 'make docs'"
+    exit 1
+}
+
 "$unrelu" --write-docs man > "$work/unrelu.1"
 if command -v groff > /dev/null; then
     groff -man -Tascii -ww -z "$work/unrelu.1" 2> "$work/groff"
     cat "$work/groff"
     [ ! -s "$work/groff" ]
 fi
+# every code of a rule is explained in docs/formats.md
+# shellcheck disable=SC2016 # backquotes of the table
+sed -n 's/^|.* | `\([a-z-]*\)` | [`a-z -]* |$/\1/p' "$work/methods.md" | sort -u > "$work/rules"
+[ "$(wc -l < "$work/rules")" -ge 6 ]
+while read -r code; do
+    grep -qF "| \`$code\` |" "${committed%/*}/formats.md" || {
+        echo "docs/formats.md does not explain the code '$code' of a rule"
+        exit 1
+    }
+done < "$work/rules"
 # every code of a flag or warning is explained there too
 # shellcheck disable=SC2016 # backquotes of the table
 sed -n '/^## Flags and warning codes/,$ s/^| `\([a-z-]*\)`.*/\1/p' "${committed%/*}/formats.md" |
@@ -65,4 +81,4 @@ expect 'unrelu.1' unrelu unmix unrelu.1
 expect 'tensor' unrelu recover --method t
 expect 'uniform' unrelu generate --inputs u
 expect 'fit' unrelu help f
-echo "docs/cli.md, man page and completions are right"
+echo "docs/cli.md, docs/methods.md, man page and completions are right"
