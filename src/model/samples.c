@@ -90,8 +90,9 @@ static unrelu_status append(const unrelu_source *source, const ur_block *block, 
     return UNRELU_OK;
 }
 
-unrelu_status ur_table_load(unrelu_source *source, const unrelu_exec *exec, const char *remedy,
-                            ur_table *t, unrelu_error *err)
+/* own and below are the caller's, also where it fails */
+static unrelu_status read_all(unrelu_source *source, const unrelu_exec *exec, const char *remedy,
+                              ur_table *t, unrelu_error *err)
 {
     ur_piece piece = {0};
     ur_block block = {.limits_wanted = !remedy};
@@ -111,9 +112,33 @@ unrelu_status ur_table_load(unrelu_source *source, const unrelu_exec *exec, cons
     return status;
 }
 
-void ur_table_free(ur_table *t)
+unrelu_status ur_table_load(unrelu_source *source, const unrelu_exec *exec, const char *remedy,
+                            ur_arena *arena, ur_table *t, unrelu_error *err)
 {
-    free(t->own);
-    free(t->below);
-    *t = (ur_table){0};
+    unrelu_status status = read_all(source, exec, remedy, t, err);
+    if (t->own)
+        ur_arena_adopt(arena, t->own, free);
+    if (t->below)
+        ur_arena_adopt(arena, t->below, free);
+    return status == UNRELU_OK ? ur_arena_status(arena, err) : status;
+}
+
+unrelu_status unrelu_source_load(unrelu_source *source, const unrelu_exec *exec, double **x,
+                                 size_t *n, unrelu_error *err)
+{
+    ur_table t;
+    unrelu_exec here;
+    *x = NULL;
+    *n = 0;
+    UR_TRY(ur_exec_read(&exec, &here, err));
+    unrelu_status status = read_all(source, exec, "every cell must be a number here", &t, err);
+    if (status == UNRELU_OK && !t.own)
+        status = grow(&t, t.rows ? t.rows : 1, err);
+    if (status != UNRELU_OK) {
+        free(t.own);
+        return status;
+    }
+    *x = t.own;
+    *n = t.rows;
+    return UNRELU_OK;
 }

@@ -105,34 +105,24 @@ static unrelu_status check_limits(const reader *r, const unrelu_source *limits, 
     return UNRELU_OK;
 }
 
-static unrelu_status load(reader *r, unrelu_source *source, const unrelu_exec *exec,
-                          ur_arena *arena, ur_cells *cells, unrelu_error *err)
-{
-    UR_TRY(ur_table_load(source, exec, NULL, &r->samples, err));
-    if (r->rules->limits) {
-        UR_TRY(ur_table_load(r->rules->limits, exec, NULL, &r->limits, err));
-        UR_TRY(check_limits(r, r->rules->limits, err));
-    }
-    size_t n = cells->n = r->samples.rows, d = cells->d = r->samples.columns;
-    cells->x = ur_take(arena, n, d * sizeof *cells->x);
-    cells->state = ur_take(arena, n, d);
-    UR_TRY(ur_arena_status(arena, err));
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < d; j++)
-            UR_TRY(read_cell(r, i, j, &cells->x[j * n + i], &cells->state[j * n + i], err));
-    return UNRELU_OK;
-}
-
 unrelu_status ur_cells_load(unrelu_source *source, const ur_cells_rules *rules,
                             const unrelu_exec *exec, ur_arena *arena, ur_cells *cells,
                             unrelu_error *err)
 {
+    UR_ARENA(own);
     reader r = {source, rules, {0}, {0}};
     *cells = (ur_cells){0};
-    unrelu_status status = load(&r, source, exec, arena, cells, err);
-    ur_table_free(&r.samples);
-    ur_table_free(&r.limits);
-    if (status != UNRELU_OK)
-        *cells = (ur_cells){0};
-    return status;
+    UR_TRY(ur_table_load(source, exec, NULL, &own, &r.samples, err));
+    if (rules->limits) {
+        UR_TRY(ur_table_load(rules->limits, exec, NULL, &own, &r.limits, err));
+        UR_TRY(check_limits(&r, rules->limits, err));
+    }
+    size_t n = r.samples.rows, d = r.samples.columns;
+    ur_cells read = {n, d, ur_take(arena, n, d * sizeof *read.x), ur_take(arena, n, d)};
+    UR_TRY(ur_arena_status(arena, err));
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < d; j++)
+            UR_TRY(read_cell(&r, i, j, &read.x[j * n + i], &read.state[j * n + i], err));
+    *cells = read;
+    return UNRELU_OK;
 }

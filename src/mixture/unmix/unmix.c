@@ -210,7 +210,7 @@ static unrelu_status run(ur_unmix *w, unrelu_error *err)
 {
     static const char remedy[] = "unmix needs every cell; leave such rows out";
     UR_ARENA(arena);
-    UR_TRY(ur_table_load(w->source, w->exec, remedy, &w->x, err));
+    UR_TRY(ur_table_load(w->source, w->exec, remedy, &arena, &w->x, err));
     if (w->x.rows < FEWEST_ROWS)
         return ur_fail(err, UNRELU_EDATA, "%zu row%s cannot be unmixed: at least %d are needed",
                        w->x.rows, w->x.rows == 1 ? "" : "s", FEWEST_ROWS);
@@ -254,6 +254,5 @@ unrelu_status unrelu_unmix(unrelu_source *source, const unrelu_unmix_options *op
         status = run(&w, err);
     if (status != UNRELU_OK)
         unrelu_mixture_free(model);
-    ur_table_free(&w.x);
     return status;
 }

@@ -92,22 +92,12 @@ static unrelu_status check_rows(const unrelu_source *inputs, const unrelu_source
     return UNRELU_OK;
 }
 
-/* cells that the source does not lend go to the arena */
-static unrelu_status load(unrelu_source *source, const unrelu_exec *exec, ur_arena *arena,
-                          ur_table *table, unrelu_error *err)
-{
-    unrelu_status status = ur_table_load(source, exec, REMEDY, table, err);
-    if (table->own)
-        ur_arena_adopt(arena, table->own, free);
-    return status == UNRELU_OK ? ur_arena_status(arena, err) : status;
-}
-
 unrelu_status ur_data_load(unrelu_source *inputs, unrelu_source *labels, const unrelu_exec *exec,
                            ur_arena *arena, ur_data *data, unrelu_error *err)
 {
     ur_table x, a;
-    UR_TRY(load(inputs, exec, arena, &x, err));
-    UR_TRY(load(labels, exec, arena, &a, err));
+    UR_TRY(ur_table_load(inputs, exec, REMEDY, arena, &x, err));
+    UR_TRY(ur_table_load(labels, exec, REMEDY, arena, &a, err));
     UR_TRY(check_rows(inputs, labels, &x, &a, err));
     *data = (ur_data){.n = x.rows, .d = x.columns, .m = a.columns, .x = x.cells, .a = a.cells};
     UR_TRY(check_range(inputs, data, err));

@@ -69,18 +69,16 @@ unrelu_status unrelu_hardness_decode(const unrelu_hardness *h, const double *V, 
 unrelu_status unrelu_hardness_read(const unrelu_hardness *h, unrelu_source *source, double *V,
                                    unrelu_error *err)
 {
+    static const char remedy[] = "every entry of V must be a finite number";
     unrelu_exec exec;
     unrelu_exec_init(&exec, sizeof exec);
     ur_table t;
+    UR_ARENA(arena);
     memset(V, 0, 2 * h->d * sizeof *V);
-    unrelu_status status =
-        ur_table_load(source, &exec, "every entry of V must be a finite number", &t, err);
-    if (status == UNRELU_OK && (t.rows != 2 || t.columns != h->d))
-        status =
-            ur_fail(err, UNRELU_EFORMAT, "%s: V is %zu x %zu, where the instance needs 2 x %zu",
-                    ur_source_label(source), t.rows, t.columns, h->d);
-    if (status == UNRELU_OK)
-        memcpy(V, t.cells, 2 * h->d * sizeof *V);
-    ur_table_free(&t);
-    return status;
+    UR_TRY(ur_table_load(source, &exec, remedy, &arena, &t, err));
+    if (t.rows != 2 || t.columns != h->d)
+        return ur_fail(err, UNRELU_EFORMAT, "%s: V is %zu x %zu, where the instance needs 2 x %zu",
+                       ur_source_label(source), t.rows, t.columns, h->d);
+    memcpy(V, t.cells, 2 * h->d * sizeof *V);
+    return UNRELU_OK;
 }
