@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/names.h"
 #include "base/random.h"
 #include "base/sized.h"
 #include "gaussian/cells/cells.h"
@@ -24,6 +25,8 @@
 
 enum { BLOCK = 32, BATCH_CELLS = 1 << 24 };
 static const uint64_t STREAM = (uint64_t)1 << 40;
+/* of a correlation, by which one that was rounded may exceed 1 */
+static const double BEYOND_1 = 1e-9;
 
 typedef struct {
     size_t row, d;
@@ -33,6 +36,7 @@ typedef struct {
 typedef struct {
     const unrelu_gaussian *model;
     unrelu_impute_options options;
+    size_t draws; /* 1 where means are wanted */
     size_t n, d;
     size_t *place; /* of the samples' columns in the model */
     ur_cells cells;
@@ -46,7 +50,77 @@ typedef struct {
     ur_arena *arena;
 } imputation;
 
-/* ---- to the model's scale and back ---- */
+/* ---- which models can fill samples, and which column is which ---- */
+
+/* the first column of the samples that the model does not have, or has not as often */
+static size_t unknown_column(const unrelu_gaussian *m, const unrelu_source *samples)
+{
+    size_t column = 0;
+    for (int known = 1; known && column < m->d; column += (size_t)known) {
+        const char *name = unrelu_source_name(samples, column);
+        size_t here = 0, there = 0;
+        for (size_t i = 0; i <= column; i++)
+            here += strcmp(unrelu_source_name(samples, i), name) == 0;
+        for (size_t i = 0; i < m->d; i++)
+            there += (size_t)ur_name_same(name, m->names[i]);
+        known = here <= there;
+    }
+    return column;
+}
+
+/* place (d): of the samples' columns in the model */
+static unrelu_status match(const unrelu_gaussian *m, const unrelu_source *samples, size_t *place,
+                           unrelu_error *err)
+{
+    size_t width = unrelu_source_columns(samples), missing;
+    if (width != m->d)
+        return ur_fail(
+            err, UNRELU_EFORMAT,
+            "%s has %zu column%s, and the model has %zu: choose the model's columns with "
+            "`columns`",
+            ur_source_label(samples), width, width == 1 ? "" : "s", m->d);
+    if (ur_names_match(ur_source_names(samples), width, m->names, m->d, place, &missing) ==
+        UR_NAMES_FOUND)
+        return UNRELU_OK;
+    size_t column = unknown_column(m, samples);
+    return ur_fail(err, UNRELU_EFORMAT,
+                   "%s: column %zu is called '%.60s', and the model's columns are '%.60s'%s: fill "
+                   "samples of the columns that the model was fitted to",
+                   ur_source_label(samples), column + 1, unrelu_source_name(samples, column),
+                   m->names[0], m->d > 1 ? ", ..." : "");
+}
+
+unrelu_status ur_impute_check(const unrelu_gaussian *m, unrelu_error *err)
+{
+    if (m->d == 0 || !m->b || !m->scale || !m->correlation)
+        return ur_fail(err, UNRELU_EUSAGE, "the model has no %s: nothing can be imputed",
+                       m->d == 0         ? "columns"
+                       : !m->correlation ? "correlation"
+                                         : "b or scale");
+    for (size_t i = 0; i < m->d; i++) {
+        const char *name = m->names ? m->names[i] : "";
+        if (!isfinite(m->b[i]) || !isfinite(m->scale[i]) || m->scale[i] < 0)
+            return ur_fail(err, UNRELU_EDATA,
+                           "column %zu (%s) of the model has b %g and scale %g: nothing can be "
+                           "imputed",
+                           i + 1, name, m->b[i], m->scale[i]);
+        if (m->noise && m->noise[i] > 0)
+            return ur_fail(err, UNRELU_EDATA,
+                           "column %zu (%s) of the model has additive noise of %g: values that "
+                           "carry noise are not what the rectifier was given; fit without "
+                           "`additive-noise` to impute",
+                           i + 1, name, m->noise[i]);
+    }
+    for (size_t i = 0; i < m->d * m->d; i++)
+        if (!(fabs(m->correlation[i]) <= 1 + BEYOND_1))
+            return ur_fail(err, UNRELU_EDATA,
+                           "the correlation of columns %zu and %zu of the model is %g: nothing can "
+                           "be imputed",
+                           i / m->d + 1, i % m->d + 1, m->correlation[i]);
+    return UNRELU_OK;
+}
+
+/* ---- reading ---- */
 
 static unrelu_status transform(imputation *p, const unrelu_source *samples, unrelu_error *err)
 {
@@ -73,8 +147,6 @@ static unrelu_status transform(imputation *p, const unrelu_source *samples, unre
     p->x = x;
     return UNRELU_OK;
 }
-
-/* ---- reading ---- */
 
 static unrelu_status load(imputation *p, unrelu_source *samples, const unrelu_exec *exec,
                           unrelu_error *err)
@@ -209,24 +281,21 @@ static void store(const imputation *p, size_t row, const room *r, double *out)
     }
 }
 
-static void fill_mean(const imputation *p, size_t row, room *r)
+/* the row's mean, or its draws of this batch */
+static void fill_row(const imputation *p, size_t row, room *r)
 {
-    r->random = (ur_uniforms){.seed = p->options.seed, .stream = STREAM + row, .at = UR_UNIFORMS};
-    ur_law_mean(&r->law, &r->points, p->options.sweeps, &r->random, r->z);
-    set_hidden(r, r->law.rank);
-    store(p, row, r, p->out + row * p->d);
-}
-
-static void fill_draws(const imputation *p, size_t row, room *r)
-{
-    for (size_t i = 0; i < p->batch && p->first + i < p->options.draws; i++) {
+    for (size_t i = 0; i < p->batch && p->first + i < p->draws; i++) {
         uint64_t start = (uint64_t)(p->first + i) << 32;
         r->random = (ur_uniforms){
             .seed = p->options.seed, .stream = STREAM + row, .next = start, .at = UR_UNIFORMS};
-        ur_law_draw(&r->law, &r->points, p->options.sweeps, &r->random, r->z);
-        ur_random_normals(p->options.seed, STREAM + row, start, r->law.columns - r->law.rank,
-                          r->z + r->law.rank);
-        set_hidden(r, r->law.columns);
+        if (p->options.draws) {
+            ur_law_draw(&r->law, &r->points, p->options.sweeps, &r->random, r->z);
+            ur_random_normals(p->options.seed, STREAM + row, start, r->law.columns - r->law.rank,
+                              r->z + r->law.rank);
+        } else {
+            ur_law_mean(&r->law, &r->points, p->options.sweeps, &r->random, r->z);
+        }
+        set_hidden(r, p->options.draws ? r->law.columns : r->law.rank);
         store(p, row, r, p->out + (i * p->n + row) * p->d);
     }
 }
@@ -244,40 +313,29 @@ static unrelu_status fill_block(void *context, size_t block, unrelu_error *err)
             ur_impute_pattern_set(&r->pattern, p->model->correlation, s->state, p->varies);
         known = s->state;
         set_row(p, s->row, r);
-        if (p->options.draws)
-            fill_draws(p, s->row, r);
-        else
-            fill_mean(p, s->row, r);
+        fill_row(p, s->row, r);
     }
     return UNRELU_OK;
 }
 
 /* ---- all rows ---- */
 
-static unrelu_status fill_and_write(imputation *p, unrelu_sink *sink, const unrelu_exec *exec,
-                                    unrelu_error *err)
-{
-    size_t draws = p->options.draws ? p->options.draws : 1;
-    size_t blocks = p->n / BLOCK + (p->n % BLOCK > 0);
-    for (p->first = 0; p->first < draws; p->first += p->batch) {
-        size_t count = draws - p->first < p->batch ? draws - p->first : p->batch;
-        UR_TRY(ur_each(exec, "imputing", blocks, fill_block, p, err));
-        UR_TRY(unrelu_sink_write(sink, p->out, count * p->n, err));
-    }
-    return UNRELU_OK;
-}
-
 static unrelu_status write_all(imputation *p, unrelu_source *samples, const char *path,
                                const unrelu_exec *exec, unrelu_error *err)
 {
     unrelu_sink *sink = NULL;
-    size_t draws = p->options.draws ? p->options.draws : 1;
     int overflow = 0;
-    size_t rows = ur_product(draws, p->n, &overflow);
+    size_t rows = ur_product(p->draws, p->n, &overflow), blocks = p->n / BLOCK + (p->n % BLOCK > 0);
     if (overflow)
-        return ur_fail(err, UNRELU_EUSAGE, "%zu draws of %zu rows are too many", draws, p->n);
+        return ur_fail(err, UNRELU_EUSAGE, "%zu draws of %zu rows are too many", p->draws, p->n);
     UR_TRY(unrelu_sink_open(path, rows, p->d, ur_source_names(samples), &sink, err));
-    unrelu_status status = fill_and_write(p, sink, exec, err);
+    unrelu_status status = UNRELU_OK;
+    for (; p->first < p->draws && status == UNRELU_OK; p->first += p->batch) {
+        size_t count = p->draws - p->first < p->batch ? p->draws - p->first : p->batch;
+        status = ur_each(exec, "imputing", blocks, fill_block, p, err);
+        if (status == UNRELU_OK)
+            status = unrelu_sink_write(sink, p->out, count * p->n, err);
+    }
     if (status == UNRELU_OK)
         return unrelu_sink_commit(sink, err);
     unrelu_sink_abort(sink);
@@ -295,25 +353,14 @@ static unrelu_status prepare(imputation *p, unrelu_source *samples, const unrelu
     for (size_t i = 0; i < d; i++)
         p->varies[i] = p->model->scale[i] > 0;
     set_lattice(p->lattice, d);
-    UR_TRY(ur_impute_match(p->model, samples, p->place, err));
+    UR_TRY(match(p->model, samples, p->place, err));
     UR_TRY(load(p, samples, exec, err));
     UR_TRY(sort_rows(p, err));
     UR_TRY(transform(p, samples, err));
     size_t most = BATCH_CELLS / p->n / d;
-    p->batch = p->options.draws < most ? p->options.draws : most;
-    p->batch = p->batch ? p->batch : 1;
+    p->batch = p->draws < most ? p->draws : most ? most : 1;
     p->out = ur_take(p->arena, p->n, p->batch * d * sizeof *p->out);
     return ur_arena_status(p->arena, err);
-}
-
-static void count_cells(const imputation *p, unrelu_impute_report *report)
-{
-    size_t draws = p->options.draws ? p->options.draws : 1;
-    *report = (unrelu_impute_report){.rows = p->n, .written = draws * p->n};
-    for (size_t i = 0; i < p->n * p->d; i++) {
-        report->censored += p->cells.state[i] == UR_BELOW;
-        report->missing += p->cells.state[i] == UR_MISSING;
-    }
 }
 
 unrelu_status unrelu_gaussian_impute(const unrelu_gaussian *model, unrelu_source *samples,
@@ -330,9 +377,14 @@ unrelu_status unrelu_gaussian_impute(const unrelu_gaussian *model, unrelu_source
     *report = (unrelu_impute_report){0};
     UR_TRY(ur_sized_copy(&p.options, sizeof p.options, options, "the options", err));
     UR_TRY(ur_exec_read(&exec, &here, err));
+    p.draws = p.options.draws ? p.options.draws : 1;
     UR_TRY(ur_impute_check(model, err));
     UR_TRY(prepare(&p, samples, exec, err));
     UR_TRY(write_all(&p, samples, path, exec, err));
-    count_cells(&p, report);
+    *report = (unrelu_impute_report){.rows = p.n, .written = p.draws * p.n};
+    for (size_t i = 0; i < p.n * p.d; i++) {
+        report->censored += p.cells.state[i] == UR_BELOW;
+        report->missing += p.cells.state[i] == UR_MISSING;
+    }
     return UNRELU_OK;
 }

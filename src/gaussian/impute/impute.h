@@ -14,14 +14,11 @@
 #define UR_NO_VARIANCE  1e-10
 #define UR_NO_DEVIATION 1e-5
 
-/* --- impute_columns.c --- */
+/* --- impute.c --- */
 /* a model that can fill samples */
 unrelu_status ur_impute_check(const unrelu_gaussian *m, unrelu_error *err);
-/* place (d): of the samples' columns in the model */
-unrelu_status ur_impute_match(const unrelu_gaussian *m, const unrelu_source *samples, size_t *place,
-                              unrelu_error *err);
 
-/* --- impute_pattern.c: rows in which the same cells are seen, below a limit, and missing --- */
+/* --- impute_law.c: rows in which the same cells are seen, below a limit, and missing --- */
 /* t_H given t_S is normal with mean V' w, w = G^-1 t_S, and covariance C = R_HH - V' V, where
  * R_SS = G G' over those seen cells that do not follow from others. */
 typedef struct {
@@ -39,7 +36,7 @@ void ur_impute_pattern_set(ur_impute_pattern *p, const double *R, const unsigned
 /* t (d); w has room for d; mu for the hidden cells */
 void ur_impute_pattern_mean(const ur_impute_pattern *p, const double *t, double *w, double *mu);
 
-/* --- impute_law.c: one row --- */
+/* one row */
 /* t_H = mu + L z, z standard normal, with L z <= u in the first `below` rows. The first `rank`
  * columns of L are those that move these rows. */
 typedef struct {
@@ -66,7 +63,6 @@ typedef struct {
     double block[256];
 } ur_uniforms;
 enum { UR_UNIFORMS = 256 };
-double ur_uniforms_next(ur_uniforms *random);
 
 enum { UR_POINTS_MOST = 512 };
 typedef struct {
@@ -80,7 +76,6 @@ typedef struct {
 void ur_law_mean(ur_law *law, ur_points *points, size_t sweeps, ur_uniforms *random, double *z);
 void ur_law_draw(ur_law *law, ur_points *points, size_t sweeps, ur_uniforms *random, double *z);
 
-/* --- impute_gibbs.c --- */
 /* z (rank) is moved by `sweeps` sweeps; mean (rank, or NULL) gets the average of the conditional
  * means on the way. y is room for `below`. */
 void ur_law_sweep(ur_law *law, size_t sweeps, ur_uniforms *random, double *z, double *y,

@@ -1,15 +1,108 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The limits cut the normal of the hidden cells down to an orthant. In t = mu + L z the rows that
- * L, lower triangular, takes first are those least likely to stay below their limit. Rows that
- * follow from others (singular covariance) become further limits of the last column that moves
+/* Rows in which the same cells are seen: these are eliminated by a Cholesky factor with the largest
+ * remaining variance first; where that falls below UR_NO_VARIANCE the cells that are left follow
+ * from those before and say nothing new. R may so be singular. d^3 / 3 flops for a pattern, d^2 for
+ * a row.
+ *
+ * The limits of a row cut the normal of the hidden cells down to an orthant. In t = mu + L z the
+ * rows that L, lower triangular, takes first are those least likely to stay below their limit. Rows
+ * that follow from others (singular covariance) become further limits of the last column that moves
  * them. Missing cells come last and have no limits: their means are linear in those of the others.
  * h^2 rank flops for a row of h hidden cells. */
 #include "gaussian/impute/impute.h"
 
+#include "law/cell_margin.h"
 #include "law/truncated.h"
 
 #include <math.h>
 #include <string.h>
+
+/* ---- a pattern ---- */
+
+/* columns of that state, appended */
+static size_t collect(ur_impute_pattern *p, size_t at, const unsigned char *state,
+                      const unsigned char *varies, unsigned char wanted)
+{
+    size_t count = 0;
+    for (size_t j = 0; j < p->d; j++)
+        if (state[j] == wanted && varies[j])
+            p->index[at + count++] = j;
+    return count;
+}
+
+/* row i of V or G, from column k on, against row k of G */
+static double less_products(const double *a, const double *g, size_t k, double value)
+{
+    for (size_t l = 0; l < k; l++)
+        value -= a[l] * g[l];
+    return value;
+}
+
+/* the first seen cells of index, in an order such that G exists; the others are dropped */
+static void factor_seen(ur_impute_pattern *p, const double *R)
+{
+    size_t d = p->d, count = p->seen;
+    for (size_t k = 0; k < count; k++) {
+        size_t best = k;
+        double most = 0;
+        for (size_t i = k; i < count; i++) {
+            const double *row = p->G + i * d;
+            double left = less_products(row, row, k, R[p->index[i] * (d + 1)]);
+            if (left > most) {
+                most = left;
+                best = i;
+            }
+        }
+        if (most < UR_NO_VARIANCE) {
+            p->seen = k;
+            return;
+        }
+        size_t cell = p->index[k];
+        p->index[k] = p->index[best];
+        p->index[best] = cell;
+        double *row = p->G + k * d, *other = p->G + best * d;
+        for (size_t l = 0; l < k; l++) {
+            double value = row[l];
+            row[l] = other[l];
+            other[l] = value;
+        }
+        row[k] = sqrt(most);
+        for (size_t i = k + 1; i < count; i++)
+            p->G[i * d + k] =
+                less_products(p->G + i * d, row, k, R[p->index[i] * d + p->index[k]]) / row[k];
+    }
+}
+
+void ur_impute_pattern_set(ur_impute_pattern *p, const double *R, const unsigned char *state,
+                           const unsigned char *varies)
+{
+    size_t d = p->d;
+    p->seen = collect(p, 0, state, varies, UR_SEEN);
+    factor_seen(p, R);
+    p->below = collect(p, p->seen, state, varies, UR_BELOW);
+    p->missing = collect(p, p->seen + p->below, state, varies, UR_MISSING);
+    const size_t *hidden = p->index + p->seen;
+    for (size_t i = 0; i < p->below + p->missing; i++) {
+        double *v = p->V + i * d;
+        for (size_t k = 0; k < p->seen; k++)
+            v[k] =
+                less_products(v, p->G + k * d, k, R[hidden[i] * d + p->index[k]]) / p->G[k * d + k];
+        for (size_t j = 0; j <= i; j++)
+            p->C[i * d + j] = p->C[j * d + i] =
+                less_products(v, p->V + j * d, p->seen, R[hidden[i] * d + hidden[j]]);
+    }
+}
+
+void ur_impute_pattern_mean(const ur_impute_pattern *p, const double *t, double *w, double *mu)
+{
+    size_t d = p->d;
+    for (size_t k = 0; k < p->seen; k++)
+        w[k] = less_products(p->G + k * d, w, k, t[p->index[k]]) / p->G[k * d + k];
+    for (size_t i = 0; i < p->below + p->missing; i++)
+        mu[i] = -less_products(p->V + i * d, w, p->seen, 0);
+}
+
+/* ---- a row ---- */
 
 static void swap_rows(ur_law *law, size_t i, size_t j, size_t columns)
 {
@@ -67,21 +160,6 @@ static void add_column(ur_law *law, const ur_impute_pattern *p, size_t i, size_t
     }
 }
 
-/* rows that follow from others */
-static void set_last(ur_law *law)
-{
-    for (size_t i = 0; i < law->below; i++) {
-        double *row = law->L + i * law->stride;
-        law->last[i] = i < law->rank ? i : law->rank;
-        for (size_t k = 0; i >= law->rank && k < law->rank; k++) {
-            if (fabs(row[k]) > UR_NO_DEVIATION)
-                law->last[i] = k;
-            else
-                row[k] = 0;
-        }
-    }
-}
-
 void ur_law_set(ur_law *law, const ur_impute_pattern *p, const double *mu, const double *limit)
 {
     size_t k = 0, next;
@@ -107,5 +185,14 @@ void ur_law_set(ur_law *law, const ur_impute_pattern *p, const double *mu, const
         add_column(law, p, i, k, i);
     }
     law->columns = k;
-    set_last(law);
+    for (size_t i = 0; i < law->below; i++) { /* from the rank on rows follow from others */
+        double *row = law->L + i * law->stride;
+        law->last[i] = i < law->rank ? i : law->rank;
+        for (k = 0; i >= law->rank && k < law->rank; k++) {
+            if (fabs(row[k]) > UR_NO_DEVIATION)
+                law->last[i] = k;
+            else
+                row[k] = 0;
+        }
+    }
 }
