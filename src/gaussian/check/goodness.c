@@ -64,21 +64,6 @@ typedef struct {
 
 /* ---- the pass ---- */
 
-static int reserve(column *c, size_t rows)
-{
-    size_t wanted = c->count + rows;
-    if (wanted <= c->capacity)
-        return 1;
-    wanted += c->capacity / 2;
-    double *grown =
-        wanted < SIZE_MAX / sizeof *grown ? realloc(c->value, wanted * sizeof *grown) : NULL;
-    if (!grown)
-        return 0;
-    c->value = grown;
-    c->capacity = wanted;
-    return 1;
-}
-
 /* NaN: none */
 static double limit_of(const study *s, size_t row, size_t at)
 {
@@ -86,40 +71,37 @@ static double limit_of(const study *s, size_t row, size_t at)
     return isnan(limit) && s->limit ? s->limit[at] : limit;
 }
 
-static void check_cell(column *c, size_t row, double x, int below, double limit)
-{
-    int wrong = below ? isnan(x) && isnan(limit) : isinf(x) || (x != 0 && x < limit);
-    if (!wrong || c->refused)
-        return;
-    c->refused = row + 1;
-    c->x = x;
-    c->x_limit = limit;
-}
-
-static double transformed(const column *c, double x)
-{
-    return c->transform == UNRELU_TRANSFORM_NONE ? x : ur_transform(c->transform, c->lambda, x);
-}
-
 static void keep(const study *s, column *c, const ur_block *block, size_t at)
 {
-    size_t missing = 0;
+    size_t missing = 0, wanted = c->count + block->rows;
     if (c->status != UNRELU_OK)
         return;
-    if (!reserve(c, block->rows)) {
-        c->status = UNRELU_ENOMEM;
-        return;
+    if (wanted > c->capacity) {
+        wanted += c->capacity / 2;
+        double *grown =
+            wanted < SIZE_MAX / sizeof *grown ? realloc(c->value, wanted * sizeof *grown) : NULL;
+        c->status = grown ? UNRELU_OK : UNRELU_ENOMEM;
+        if (!grown)
+            return;
+        c->value = grown;
+        c->capacity = wanted;
     }
     for (size_t i = 0; i < block->rows; i++) {
-        double x = block->x[i * block->stride + at];
-        double limit = limit_of(s, block->first_row + i, at);
+        size_t row = block->first_row + i;
+        double x = block->x[i * block->stride + at], limit = limit_of(s, row, at);
         int below = block->below && block->below[i * block->d + at];
-        check_cell(c, block->first_row + i, x, below, limit);
+        int wrong = below ? isnan(x) && isnan(limit) : isinf(x) || (x != 0 && x < limit);
+        if (wrong && !c->refused) {
+            c->refused = row + 1;
+            c->x = x;
+            c->x_limit = limit;
+        }
         if (below || (x == 0 && !isnan(limit))) {
-            c->top = fmax(c->top, transformed(c, below && !isnan(x) ? x : limit));
+            x = below && !isnan(x) ? x : limit;
+            c->top = fmax(c->top, ur_transform(c->transform, c->lambda, x));
             continue;
         }
-        x = transformed(c, x);
+        x = ur_transform(c->transform, c->lambda, x);
         missing += isnan(x) != 0;
         c->value[c->count] = x;
         c->equal += x == c->limit;
@@ -158,21 +140,6 @@ static unrelu_status refuse(const study *s, const column *c, size_t at, unrelu_e
                    "%s: row %zu, %s is %g, below the detection limit %g of that cell: a value was "
                    "seen there, or it was not; correct one of the two",
                    label, c->refused, name, c->x, c->x_limit);
-}
-
-static unrelu_status check_columns(const study *s, unrelu_error *err)
-{
-    const char *label = ur_source_label(s->source);
-    if (s->rows == 0)
-        return ur_fail(err, UNRELU_EDATA, "%s has no rows", label);
-    for (size_t at = 0; at < unrelu_source_columns(s->source); at++) {
-        const column *c = s->place[at] < s->model->d ? &s->columns[s->place[at]] : NULL;
-        if (c && c->status != UNRELU_OK)
-            return ur_fail_memory(err, s->rows * s->model->d, "cells");
-        if (c && c->refused)
-            return refuse(s, c, at, err);
-    }
-    return UNRELU_OK;
 }
 
 /* held in memory */
@@ -214,7 +181,16 @@ static unrelu_status read_columns(study *s, unrelu_source *samples, unrelu_sourc
         return ur_fail(err, UNRELU_EFORMAT,
                        "%s has %zu rows and %s %zu: each limit belongs to the cell at its place",
                        ur_source_label(s->source), s->rows, ur_source_label(limits), s->limits.n);
-    return check_columns(s, err);
+    if (s->rows == 0)
+        return ur_fail(err, UNRELU_EDATA, "%s has no rows", ur_source_label(s->source));
+    for (size_t at = 0; at < unrelu_source_columns(s->source); at++) {
+        const column *c = s->place[at] < m->d ? &s->columns[s->place[at]] : NULL;
+        if (c && c->status != UNRELU_OK)
+            return ur_fail_memory(err, s->rows * m->d, "cells");
+        if (c && c->refused)
+            return refuse(s, c, at, err);
+    }
+    return UNRELU_OK;
 }
 
 /* ---- one column ---- */
@@ -271,26 +247,11 @@ static void fill_quantiles(const column *c, size_t points, double *sample, doubl
     }
 }
 
-/* Cells with limits of their own: all are compared above the largest of these. */
-static void raise_limit(column *c)
+/* whether the model was learned from as many cells */
+static int is_fitted_to(const unrelu_gaussian *m, const column *c, size_t i, size_t above)
 {
-    size_t below = 0;
-    c->above = c->count;
-    if (!(c->top > c->limit))
-        return;
-    c->limit = c->top;
-    while (below < c->count && c->value[below] <= c->limit)
-        below++;
-    memmove(c->value, c->value + below, (c->count - below) * sizeof *c->value);
-    c->count -= below;
-}
-
-/* A limit that was guessed is the smallest value, which was seen: the model's counts tell. */
-static void count_as_fitted(const unrelu_gaussian *m, column *c, size_t i)
-{
-    if (m->observed && m->positive && m->observed[i] == c->observed &&
-        m->positive[i] == (double)(c->above + c->equal))
-        c->above += c->equal;
+    return m->observed && m->positive && m->observed[i] == c->observed &&
+           m->positive[i] == (double)above;
 }
 
 static unrelu_status examine(void *context, size_t i, unrelu_error *err)
@@ -302,8 +263,18 @@ static unrelu_status examine(void *context, size_t i, unrelu_error *err)
     double *scratch = ur_take(&arena, c->count, sizeof *scratch);
     UR_TRY(ur_arena_status(&arena, err));
     ur_sort(c->value, scratch, c->count);
-    raise_limit(c);
-    count_as_fitted(s->model, c, i);
+    c->above = c->count;
+    if (c->top > c->limit) { /* of cells with limits of their own: all is compared above them */
+        size_t below = 0;
+        c->limit = c->top;
+        while (below < c->count && c->value[below] <= c->limit)
+            below++;
+        memmove(c->value, c->value + below, (c->count - below) * sizeof *c->value);
+        c->count -= below;
+    }
+    /* a limit that was guessed is the smallest value, which was seen: the model's counts tell */
+    if (is_fitted_to(s->model, c, i, c->above + c->equal))
+        c->above += c->equal;
     ur_censored_column sorted = {c->value, c->count, c->observed, c->limit};
     g->observed[i] = c->observed;
     g->censored[i] = c->observed - (double)c->above;
@@ -319,56 +290,55 @@ static unrelu_status examine(void *context, size_t i, unrelu_error *err)
 
 /* ---- all of them ---- */
 
-static int is_fitted_to(const unrelu_gaussian *m, const column *c, size_t i)
+/* takes the arrays, or ends them; 0 where memory does not do */
+static int set_arrays(unrelu_goodness *g, int taken)
 {
-    return m->method[0] && m->observed && m->positive && m->observed[i] == c->observed &&
-           m->positive[i] == (double)c->above;
-}
-
-static unrelu_status test_columns(const study *s, size_t runs, uint64_t seed,
-                                  const unrelu_exec *exec, unrelu_error *err)
-{
-    size_t d = s->model->d;
-    ur_distance_test *tests = ur_take(s->arena, d, sizeof *tests);
-    UR_TRY(ur_arena_status(s->arena, err));
-    for (size_t i = 0; i < d; i++) {
-        const column *c = &s->columns[i];
-        tests[i] = (ur_distance_test){s->out->ks[i], c->observed, (c->b - c->limit) / c->s,
-                                      is_fitted_to(s->model, c, i), NAN};
+    const struct {
+        double **array;
+        size_t width;
+    } arrays[] = {
+        {&g->observed, 1},
+        {&g->censored, 1},
+        {&g->edges, g->bins + 1},
+        {&g->counts, g->bins},
+        {&g->sample_quantile, g->points},
+        {&g->model_quantile, g->points},
+        {&g->ks, 1},
+        {&g->ks_p, 1},
+        {&g->ties, 1},
+    };
+    int have = 1;
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
+        if (taken)
+            have &= (*arrays[i].array = ur_alloc(g->d, arrays[i].width * sizeof(double))) != NULL;
+        else
+            free(*arrays[i].array);
     }
-    UR_TRY(ur_distance_tests(tests, d, runs, seed, exec, err));
-    for (size_t i = 0; i < d; i++)
-        s->out->ks_p[i] = tests[i].p;
-    return UNRELU_OK;
-}
-
-static unrelu_status allocate(unrelu_goodness *g, unrelu_error *err)
-{
-    size_t row = sizeof(double);
-    g->observed = ur_doubles(g->d);
-    g->censored = ur_doubles(g->d);
-    g->edges = ur_alloc(g->d, (g->bins + 1) * row);
-    g->counts = ur_alloc(g->d, g->bins * row);
-    g->sample_quantile = ur_alloc(g->d, g->points * row);
-    g->model_quantile = ur_alloc(g->d, g->points * row);
-    g->ks = ur_doubles(g->d);
-    g->ks_p = ur_doubles(g->d);
-    g->ties = ur_doubles(g->d);
-    if (g->observed && g->censored && g->edges && g->counts && g->sample_quantile &&
-        g->model_quantile && g->ks && g->ks_p && g->ties)
-        return UNRELU_OK;
-    return ur_fail_memory(err, g->d, "columns");
+    return have;
 }
 
 static unrelu_status study_all(study *s, unrelu_source *samples, const unrelu_goodness_options *o,
                                const unrelu_exec *exec, unrelu_error *err)
 {
-    UR_TRY(unrelu_gaussian_match(s->model, samples, s->place, err));
+    const unrelu_gaussian *m = s->model;
+    size_t d = m->d;
+    UR_TRY(unrelu_gaussian_match(m, samples, s->place, err));
     UR_TRY(read_columns(s, samples, o->limits, exec, err));
     s->out->n = s->rows;
-    UR_TRY(allocate(s->out, err));
-    UR_TRY(ur_each(exec, "sorting", s->model->d, examine, s, err));
-    return test_columns(s, o->runs, o->seed, exec, err);
+    if (!set_arrays(s->out, 1))
+        return ur_fail_memory(err, d, "columns");
+    UR_TRY(ur_each(exec, "sorting", d, examine, s, err));
+    ur_distance_test *tests = ur_take(s->arena, d, sizeof *tests);
+    UR_TRY(ur_arena_status(s->arena, err));
+    for (size_t i = 0; i < d; i++) {
+        const column *c = &s->columns[i];
+        tests[i] = (ur_distance_test){s->out->ks[i], c->observed, (c->b - c->limit) / c->s,
+                                      m->method[0] && is_fitted_to(m, c, i, c->above), NAN};
+    }
+    UR_TRY(ur_distance_tests(tests, d, o->runs, o->seed, exec, err));
+    for (size_t i = 0; i < d; i++)
+        s->out->ks_p[i] = tests[i].p;
+    return UNRELU_OK;
 }
 
 unrelu_status unrelu_gaussian_goodness(const unrelu_gaussian *model, unrelu_source *samples,
@@ -407,9 +377,6 @@ unrelu_status unrelu_gaussian_goodness(const unrelu_gaussian *model, unrelu_sour
 
 void unrelu_goodness_free(unrelu_goodness *g)
 {
-    double *arrays[] = {g->observed,       g->censored, g->edges, g->counts, g->sample_quantile,
-                        g->model_quantile, g->ks,       g->ks_p,  g->ties};
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
-        free(arrays[i]);
+    set_arrays(g, 0);
     *g = (unrelu_goodness){0};
 }
