@@ -4,7 +4,7 @@
 #define UR_DATA_H
 
 #include "base/arena.h"
-#include "network/problem/problem.h"
+#include "network/problem/tolerance.h"
 
 /* --- data.c --- */
 unrelu_status ur_data_load(unrelu_source *inputs, unrelu_source *labels, const unrelu_exec *exec,
@@ -27,9 +27,7 @@ unrelu_status ur_distinct(const double *x, size_t n, size_t d, const unsigned ch
                           size_t enough, size_t *count, unrelu_error *err);
 
 /* --- kink.c --- */
-/* Whether v x + c is above 0, below, or there to within rounding: |v x + c| up to UR_KINK times
- * the size of its terms, in the scales of the inputs' columns. */
-#define UR_KINK 1e-9
+/* The size of the terms of v x + c, in the scales of the inputs' columns, times UR_KINK. */
 double ur_kink_row(const ur_data *data, const double *x);    /* size of a row */
 double ur_kink_neuron(const ur_data *data, const double *v); /* of a neuron */
 static inline double ur_kink(double row, double neuron, double c)

@@ -3,13 +3,6 @@
 
 #include "base/error.h"
 
-#include <math.h>
-
-double ur_sides_width(const ur_data *data)
-{
-    return fmax(1, data->floor / 50 / UR_KINK);
-}
-
 static int is_zero(const double *x, size_t d)
 {
     for (size_t l = 0; l < d; l++)
@@ -21,7 +14,7 @@ static int is_zero(const double *x, size_t d)
 static void set_row(const ur_data *data, const ur_weights *weights, const double *x,
                     const double *length, ur_sides *s, signed char *side)
 {
-    double row = ur_kink_row(data, x), width = ur_sides_width(data);
+    double row = ur_kink_row(data, x), width = ur_kink_width(data);
     int zero = is_zero(x, weights->d);
     for (size_t j = 0; j < s->k; j++) {
         double t = weights->c[j], kink = width * ur_kink(row, length[j], weights->c[j]);

@@ -16,8 +16,5 @@ unrelu_status ur_sides_set(const ur_data *data, const ur_weights *weights, const
                            ur_arena *arena, ur_sides *s, unrelu_error *err);
 /* 1: one pattern; -1: opposite ones; 0: neither. Samples on a kink fit both. */
 int ur_sides_compare(const ur_sides *s, size_t a, size_t b);
-/* Kinks are this many UR_KINK wide: 1 for labels of full precision; with fewer digits v, and with
- * it the kink, is less sure, by a part of the floor, as v is known better than a label. */
-double ur_sides_width(const ur_data *data);
 
 #endif

@@ -2,16 +2,19 @@
 /* How closely labels can be met, and what follows from it. From fine to coarse:
  *   floor      relative residual at which a column of labels counts as met: what its digits leave
  *   tolerance  of the rank of the labels: directions below it are rounding
- *   slack      1 - rho of a fixed point that counts as a neuron: the square of the floor
- *   doubt      the values of verdict/rules.c: fits that are met, and yet not called unique
- * All of them grow with the rounding of the labels; for labels of full precision they are the
- * constants below. */
+ *   slack      1 - rho of a fixed point that counts as a neuron, and the width of a kink
+ *   doubt      fits that are met, and yet not called unique: the rules of verdict/rules.c
+ * The first three grow with the rounding of the labels; for labels of full precision they are the
+ * constants below. Tests: test_recover_data (floor, tolerance), test_pattern (slack),
+ * test_network_rules (kink, doubt). */
 #ifndef UR_TOLERANCE_H
 #define UR_TOLERANCE_H
 
 #include "network/problem/problem.h"
 
 #include <math.h>
+
+/* ---- floor and tolerance ---- */
 
 /* doubles: Gauss-Newton leaves 1e-15 of the labels (newton.h); the rest is for inputs that are
  * nearly dependent and for what was rounded on the way to a file. Noise below it is taken for
@@ -28,17 +31,49 @@
 #define UR_TOLERANCE_ROUNDINGS 10
 #define UR_TOLERANCE_MOST      1e-2
 
-/* 1 - rho of a fixed point of pattern-CCA that is a neuron; rho is a squared correlation, so that
- * labels with an error of the floor leave its square */
-static inline double ur_exact_slack(const ur_data *data)
-{
-    return fmax(1e-9, data->floor * data->floor);
-}
-
 /* rss / |A|^2 at which Gauss-Newton may end: a tenth of the floor, squared */
 static inline double ur_newton_floor(const ur_data *data)
 {
     return data->floor * data->floor / 100;
 }
+
+/* ---- slack ---- */
+
+/* of labels of full precision: rounding leaves 1e-15 to 1e-12 of rho, what is no neuron mostly
+ * 1e-3. Larger, and fixed points of neurons at small angles are taken for neurons. */
+#define UR_SLACK_DOUBLE 1e-9
+/* rho is a squared correlation, so that labels with an error of the floor leave its square */
+static inline double ur_exact_slack(const ur_data *data)
+{
+    return fmax(UR_SLACK_DOUBLE, data->floor * data->floor);
+}
+
+/* Of the size of the terms of v x + c: whether it is above 0, below, or there to within rounding.
+ * Larger, and samples count on neither side of a kink that rounding does not reach. */
+#define UR_KINK 1e-9
+/* Kinks are this many UR_KINK wide: 1 for labels of full precision; with fewer digits v, and with
+ * it the kink, is less sure, by a part of the floor, as v is known better than a label. */
+#define UR_KINKS_IN_A_FLOOR 50
+static inline double ur_kink_width(const ur_data *data)
+{
+    return fmax(1, data->floor / UR_KINKS_IN_A_FLOOR / UR_KINK);
+}
+
+/* ---- doubt ---- */
+
+/* 1 - rho_2 of a neuron's pattern, a hundred times the slack within which rho of the neuron itself
+ * is 1: a second direction this close to it may be one that rounding moved. Larger, and networks
+ * with neurons at small angles are doubted. */
+#define UR_SECOND_DIRECTION 1e-7
+/* 1 - leverage: whatever the label of the sample that decides most, its own equation shows only
+ * this share of an error in it. */
+#define UR_HINGE 1e-6
+/* relative error of V: inputs of condition 5e6 and more, DBL_EPSILON times that */
+#define UR_DIGITS_LOST 1e-9
+/* of the length of a row: the outputs of closer neurons are known to five digits fewer than their
+ * sum, as f(v x) of the two differs by so little */
+#define UR_TWINS 1e-5
+/* of the largest pivot: a row of V that lies in the span of others */
+#define UR_SPANNED 1e-8
 
 #endif

@@ -17,20 +17,6 @@
 #include <math.h>
 #include <string.h>
 
-/* 1 - rho_2 of a neuron's pattern, a hundred times the slack (tolerance.h) within which rho of the
- * neuron itself is 1: a second direction this close to it may be one that rounding moved. Larger,
- * and networks with neurons at small angles are doubted. */
-static const double SECOND_DIRECTION = 1e-7;
-/* 1 - leverage: whatever the label of the sample that decides most, its own equation shows only
- * this share of an error in it. */
-static const double HINGE = 1e-6;
-/* relative error of V: inputs of condition 5e6 and more, DBL_EPSILON times that */
-static const double DIGITS_LOST = 1e-9;
-/* of the length of a row: the outputs of closer neurons are known to five digits fewer than their
- * sum, as f(v x) of the two differs by so little */
-static const double TWINS = 1e-5;
-/* of the largest pivot: a row of V that lies in the span of others */
-static const double SPANNED = 1e-8;
 /* inputs are rarely on a kink by chance; deviations that are allowed for where kinks are wide */
 static const double CHANCE = 3;
 enum { ROWS_AN_INPUT = 6, LEAST_ROWS = 50, LEAST_HELD = 10 };
@@ -112,7 +98,7 @@ static unrelu_status test_on_kinks(const void *facts, ur_breach *breach)
 {
     const look *l = facts;
     const ur_sides *s = &l->sides;
-    double width = ur_sides_width(l->data); /* 4 sqrt(d) of it, in deviations of v x */
+    double width = ur_kink_width(l->data); /* 4 sqrt(d) of it, in deviations of v x */
     double chance = (double)(s->n * s->k) * 4 * sqrt((double)l->data->d) * width * UR_KINK;
     if ((double)s->on_kink > (width > 1 ? CHANCE + CHANCE * chance : 0))
         ur_breach_tell(
@@ -154,13 +140,13 @@ static unrelu_status is_spanned(const ur_weights *w, const char *paired, int *sp
         if (paired[j])
             memcpy(M + count++ * q, rows + j * q, q * sizeof *M);
     }
-    UR_TRY(ur_qr_pivoted(count, q, M, SPANNED, &rank, Q, NULL, NULL, err));
+    UR_TRY(ur_qr_pivoted(count, q, M, UR_SPANNED, &rank, Q, NULL, NULL, err));
     *spanned = 0;
     for (size_t j = 0; j < k && !*spanned; j++) {
         if (paired[j])
             continue;
         memcpy(M + count * q, rows + j * q, q * sizeof *M);
-        UR_TRY(ur_qr_pivoted(count + 1, q, M, SPANNED, &with, Q, NULL, NULL, err));
+        UR_TRY(ur_qr_pivoted(count + 1, q, M, UR_SPANNED, &with, Q, NULL, NULL, err));
         *spanned = with == rank;
     }
     return UNRELU_OK;
@@ -211,7 +197,7 @@ static unrelu_status measure_patterns(look *l, ur_arena *kept, unrelu_error *err
     UR_ARENA(arena);
     double *V = ur_take(&arena, k, p * sizeof *V);
     ur_pattern_room *room = ur_pattern_room_in(&arena, &problem);
-    double kink = ur_sides_width(l->data) * UR_KINK; /* v x has unit variance */
+    double kink = ur_kink_width(l->data) * UR_KINK; /* v x has unit variance */
     l->ends = ur_take(kept, k, sizeof *l->ends);
     UR_TRY(ur_arena_status(kept, err));
     UR_TRY(ur_arena_status(&arena, err));
@@ -242,7 +228,7 @@ static unrelu_status test_span(const void *facts, ur_breach *breach)
 static unrelu_status test_second(const void *facts, ur_breach *breach)
 {
     const look *l = facts;
-    if (l->gap <= SECOND_DIRECTION)
+    if (l->gap <= UR_SECOND_DIRECTION)
         ur_breach_tell(
             breach,
             "two directions share the pattern of one neuron (1 - rho_2 = %.2g, above 1e-7 "
@@ -254,7 +240,7 @@ static unrelu_status test_second(const void *facts, ur_breach *breach)
 static unrelu_status test_hinge(const void *facts, ur_breach *breach)
 {
     const look *l = facts;
-    if (!(l->gap <= SECOND_DIRECTION) && l->leverage > 1 - HINGE)
+    if (!(l->gap <= UR_SECOND_DIRECTION) && l->leverage > 1 - UR_HINGE)
         ur_breach_tell(
             breach, "a neuron hinges on one sample: with that sample left out other networks fit "
                     "as well; more samples would tell");
@@ -308,7 +294,7 @@ static unrelu_status test_condition(const void *facts, ur_breach *breach)
     for (size_t i = 0; i < q * p; i++)
         back = hypot(back, l->frame->back[i]);
     double digits = DBL_EPSILON * back * forth / sqrt((double)w->k);
-    if (digits > DIGITS_LOST)
+    if (digits > UR_DIGITS_LOST)
         ur_breach_tell(
             breach,
             "the inputs are nearly dependent (condition about %.1g): rows of V are known to "
@@ -341,7 +327,7 @@ static unrelu_status test_twins(const void *facts, ur_breach *breach)
                 distance =
                     fmax(distance, fabs(w->V[i * d + f] - w->V[j * d + f]) * l->data->input_rms[f]);
             size = ur_kink_neuron(l->data, w->V + i * d) + fabs(w->c[i]);
-            if (distance < TWINS * size) {
+            if (distance < UR_TWINS * size) {
                 ur_breach_tell(
                     breach,
                     "rows %zu and %zu of V are within %.1g of their length: only the sum of "
