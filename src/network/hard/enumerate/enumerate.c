@@ -111,15 +111,6 @@ static void state(course *c)
         c->k == 1 ? " is" : "s are");
 }
 
-static unrelu_status refuse_rank(const course *c, unrelu_error *err)
-{
-    return ur_fail(err, UNRELU_EDATA,
-                   "%zu neurons are asked for and the labels have rank %zu: `method` enumerate "
-                   "needs labels of rank k, and below it the problem is NP-hard (section 3 of the "
-                   "paper); try `method` one-sparse, or leave out `method`",
-                   c->given->options.k, c->k);
-}
-
 static void prove_by_rank(course *c)
 {
     ur_outcome *out = c->out;
@@ -135,19 +126,37 @@ static void prove_by_rank(course *c)
         out->proof ? "; this is a proof" : "");
 }
 
-/* Errors of the labels' last digits, as large as the basis shows them, are far below what counts
- * as 0: else "no" may be an effect of rounding. */
-static int is_sharp(const course *c)
-{
-    double condition = c->diagonal[0] / c->diagonal[c->rank - 1], least = c->given->data.floor;
-    double digit = c->integers || least <= UR_FLOOR_DOUBLE ? DBL_EPSILON : least;
-    return digit * condition <= c->neurons.tolerance / SHARP;
-}
-
-static void tell_none(course *c, const char *because)
+static void tell_failure(course *c)
 {
     ur_outcome *out = c->out;
-    out->proof = is_sharp(c);
+    const ur_neurons *q = &c->neurons;
+    size_t found = q->found - q->constant;
+    if (!c->spanned && !c->finished) {
+        out->failure = ur_take_text(
+            out->arena,
+            "%zu of %zu neurons were found and the enumeration did not end: after %llu sampled "
+            "planes, %zu rays and %zu faces %s, which proves nothing; give a larger `budget`, or "
+            "leave out `method` if the labels are noisy or the neurons are rarely off",
+            found, c->k, (unsigned long long)c->planes, c->rays, c->faces,
+            q->budget == 0 ? "the budget ran out"
+                           : "the cone of the labels has more rays than the budget allows, or "
+                             "rounding left faces open");
+        return;
+    }
+    const char *because =
+        c->spanned ? ur_take_text(out->arena,
+                                  "%zu were found, and all mixtures of the labels that are nowhere "
+                                  "negative are mixtures of these",
+                                  found)
+                   : ur_take_text(out->arena,
+                                  "%zu were found, and every face of the labels' cone was looked "
+                                  "at (%zu rays, %zu faces)",
+                                  found, c->rays, c->faces);
+    /* Errors of the labels' last digits, as large as the basis shows them, are far below what
+     * counts as 0: else "no" may be an effect of rounding. */
+    double condition = c->diagonal[0] / c->diagonal[c->rank - 1], least = c->given->data.floor;
+    double digit = c->integers || least <= UR_FLOOR_DOUBLE ? DBL_EPSILON : least;
+    out->proof = digit * condition <= q->tolerance / SHARP;
     out->failure = ur_take_text(
         out->arena,
         "no network of %zu neuron%s (the rank of the labels) with biases %s fits the labels: %s; "
@@ -156,33 +165,6 @@ static void tell_none(course *c, const char *because)
         c->k, c->k == 1 ? "" : "s", ur_terms_name(c->frame.terms), because,
         out->proof ? "this is a proof, to within rounding"
                    : "not a proof, as the labels are too ill-conditioned for their digits");
-}
-
-static void tell_failure(course *c)
-{
-    ur_arena *arena = c->out->arena;
-    const ur_neurons *q = &c->neurons;
-    size_t found = q->found - q->constant;
-    if (c->spanned)
-        tell_none(c, ur_take_text(arena,
-                                  "%zu were found, and all mixtures of the labels that are nowhere "
-                                  "negative are mixtures of these",
-                                  found));
-    else if (c->finished)
-        tell_none(c, ur_take_text(arena,
-                                  "%zu were found, and every face of the labels' cone was looked "
-                                  "at (%zu rays, %zu faces)",
-                                  found, c->rays, c->faces));
-    else
-        c->out->failure = ur_take_text(
-            arena,
-            "%zu of %zu neurons were found and the enumeration did not end: after %llu sampled "
-            "planes, %zu rays and %zu faces %s, which proves nothing; give a larger `budget`, or "
-            "leave out `method` if the labels are noisy or the neurons are rarely off",
-            found, c->k, (unsigned long long)c->planes, c->rays, c->faces,
-            q->budget == 0 ? "the budget ran out"
-                           : "the cone of the labels has more rays than the budget allows, or "
-                             "rounding left faces open");
 }
 
 /* ---- search ---- */
@@ -220,62 +202,50 @@ static unrelu_status walk(course *c, unrelu_error *err)
     return status;
 }
 
-static int are_integers(const ur_data *data)
-{
-    for (size_t i = 0; i < data->n * data->m; i++)
-        if (rint(data->a[i]) != data->a[i] || fabs(data->a[i]) > LARGEST_INTEGER)
-            return 0;
-    return 1;
-}
-
 static unrelu_status search(course *c, ur_arena *arena, unrelu_error *err)
 {
     const unrelu_recover_options *o = &c->given->options;
     const ur_data *data = &c->given->data;
-    c->integers = are_integers(data);
+    uint64_t budget = o->budget ? o->budget : PLANES;
+    c->integers = 1;
+    for (size_t i = 0; i < data->n * data->m && c->integers; i++)
+        c->integers = rint(data->a[i]) == data->a[i] && fabs(data->a[i]) <= LARGEST_INTEGER;
     double tolerance = c->integers ? ZERO : fmin(fmax(ZERO, ZERO_FLOORS * data->floor), ZERO_MOST);
-    unrelu_status status =
-        ur_neurons_open(&c->frame, c->y, c->rank, tolerance, o->budget ? o->budget : PLANES,
-                        o->seed, c->given->exec, arena, &c->neurons, err);
-    if (status == UNRELU_OK)
-        status = sample(c, QUICK, err);
-    if (status == UNRELU_OK)
-        status = ur_ray_neurons(&c->neurons, &c->spanned, err);
-    if (status == UNRELU_OK && !c->spanned && c->neurons.k <= HOPELESS)
-        status = sample(c, o->budget ? o->budget : PLANES, err);
-    if (status == UNRELU_OK && !c->spanned)
-        status = walk(c, err);
-    return status;
+    UR_TRY(ur_neurons_open(&c->frame, c->y, c->rank, tolerance, budget, o->seed, c->given->exec,
+                           arena, &c->neurons, err));
+    UR_TRY(sample(c, QUICK, err));
+    UR_TRY(ur_ray_neurons(&c->neurons, &c->spanned, err));
+    if (c->spanned)
+        return UNRELU_OK;
+    if (c->neurons.k <= HOPELESS)
+        UR_TRY(sample(c, budget, err));
+    return walk(c, err);
 }
 
 /* ---- the network ---- */
 
-static unrelu_status descend(course *c, const double *V, unrelu_error *err)
-{
-    const ur_problem *given = c->given;
-    ur_newton problem = ur_frame_problem(&c->frame, given->options.activation, given->exec);
-    UR_ARENA(arena);
-    ur_newton_fit fit;
-    UR_TRY(ur_newton_alloc(&problem, c->k, &arena, &fit, err));
-    memcpy(fit.V, V, c->k * c->frame.p * sizeof *V);
-    UR_TRY(ur_newton_solve(&problem, STEPS, GAIN, ur_newton_floor(&given->data), &fit, err));
-    return ur_exact_finish(given, &c->frame, c->y, c->rank, c->k, fit.V, 0, c->out, err);
-}
-
 static unrelu_status finish(course *c, unrelu_error *err)
 {
+    const ur_problem *given = c->given;
     const ur_neurons *q = &c->neurons;
     ur_outcome *out = c->out;
     double *V = q->v + q->constant * q->p;
-    UR_TRY(ur_exact_finish(c->given, &c->frame, c->y, c->rank, c->k, V, 0, out, err));
-    if (out->answer == UR_NONE)
-        UR_TRY(descend(c, V, err));
+    UR_TRY(ur_exact_finish(given, &c->frame, c->y, c->rank, c->k, V, 0, out, err));
+    if (out->answer == UR_NONE) {
+        UR_ARENA(arena);
+        ur_newton problem = ur_frame_problem(&c->frame, given->options.activation, given->exec);
+        ur_newton_fit fit;
+        UR_TRY(ur_newton_alloc(&problem, c->k, &arena, &fit, err));
+        memcpy(fit.V, V, c->k * c->frame.p * sizeof *V);
+        UR_TRY(ur_newton_solve(&problem, STEPS, GAIN, ur_newton_floor(&given->data), &fit, err));
+        UR_TRY(ur_exact_finish(given, &c->frame, c->y, c->rank, c->k, fit.V, 0, out, err));
+    }
     if (out->answer == UR_NONE)
         out->failure = ur_take_text(
             out->arena,
             "%zu neurons were found, but their network leaves a residual of %.2g where %.2g is "
             "needed: they are too nearly dependent for the digits of the labels",
-            c->k, out->closest, c->given->data.floor);
+            c->k, out->closest, given->data.floor);
     for (size_t j = q->constant; out->answer == UR_EXACT && j < q->found; j++)
         out->evidence.loose += !q->unique[j];
     return UNRELU_OK;
@@ -289,7 +259,11 @@ unrelu_status ur_enumerate(const ur_problem *given, ur_outcome *out, unrelu_erro
     UR_TRY(open_course(&c, err));
     state(&c);
     if (k > c.k)
-        return refuse_rank(&c, err);
+        return ur_fail(err, UNRELU_EDATA,
+                       "%zu neurons are asked for and the labels have rank %zu: `method` enumerate "
+                       "needs labels of rank k, and below it the problem is NP-hard (section 3 of "
+                       "the paper); try `method` one-sparse, or leave out `method`",
+                       k, c.k);
     if (k > 0 && k < c.k) {
         prove_by_rank(&c);
         return UNRELU_OK;

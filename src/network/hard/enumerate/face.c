@@ -13,7 +13,7 @@
  * What a programme finds is moved onto the rows it leaves at 0, and each neuron is put to the test
  * f(x v) = y z on all rows. Unknowns are scaled so that sqrt(n) y and x have columns of size 1, and
  * equations to unit length. Cost: n (k + p)^2 and 2 programmes a direction. */
-#include "network/hard/enumerate/face.h"
+#include "network/hard/enumerate/enumerate.h"
 
 #include "base/error.h"
 #include "cone/cone.h"
@@ -52,7 +52,7 @@ unrelu_status ur_face_open(ur_neurons *hunt, ur_arena *arena, ur_face *f, unrelu
                    .W = ur_take(arena, wide, wide * sizeof *f->W),
                    .N = ur_take(arena, wide, wide * sizeof *f->N),
                    .B = ur_take(arena, wide, hunt->k * sizeof *f->B),
-                   .t = ur_take(arena, wide, sizeof *f->t),
+                   .t = ur_take(arena, 2 * wide, sizeof *f->t),
                    .z = ur_take(arena, hunt->k, sizeof *f->z),
                    .v = ur_take(arena, hunt->p, sizeof *f->v),
                    .project = ur_take(arena, wide, wide * sizeof *f->project),
@@ -88,36 +88,6 @@ static unrelu_status null_space(ur_face *f, size_t rows, size_t wide, double uni
     return UNRELU_OK;
 }
 
-/* whether the equations of a few rows of S have no solution */
-static unrelu_status look_briefly(ur_face *f, const unsigned char *zero, int *none,
-                                  unrelu_error *err)
-{
-    const ur_neurons *hunt = f->hunt;
-    size_t rows = 0, rank = 0;
-    for (size_t i = 0; i < hunt->rows && rows < 2 * f->wide; i++)
-        if (!zero[i])
-            set_equation(f, hunt->of[i], f->M + f->wide * rows++);
-    if (rows >= f->wide)
-        UR_TRY(ur_qr_pivoted(rows, f->wide, f->M, CLEAR, &rank, f->Q, NULL, NULL, err));
-    *none = rank == f->wide;
-    return UNRELU_OK;
-}
-
-/* span: the null space of the zeros among the rows of Y; its dimension */
-static unrelu_status set_span(ur_face *f, const unsigned char *zero, size_t *dimension,
-                              unrelu_error *err)
-{
-    const ur_neurons *hunt = f->hunt;
-    size_t k = hunt->k, rows = 0, first;
-    for (size_t i = 0; i < hunt->rows; i++)
-        if (zero[i])
-            memcpy(f->M + k * rows++, hunt->Y + k * i, k * sizeof *f->M);
-    UR_TRY(null_space(f, rows, k, 1, &first, err));
-    *dimension = k - first;
-    memcpy(f->span, f->Vt + first * k, *dimension * k * sizeof *f->span);
-    return UNRELU_OK;
-}
-
 /* S: rows whose labels do not vanish on the span */
 static void set_sides(ur_face *f, size_t dimension)
 {
@@ -132,38 +102,6 @@ static void set_sides(ur_face *f, size_t dimension)
         if (hunt->y_size[i] > hunt->small && sqrt(square) > allowed)
             f->on[f->count++] = i;
     }
-}
-
-/* W and its dimension */
-static unrelu_status set_solutions(ur_face *f, size_t *dimension, unrelu_error *err)
-{
-    size_t first;
-    for (size_t i = 0; i < f->count; i++)
-        set_equation(f, f->on[i], f->M + i * f->wide);
-    UR_TRY(null_space(f, f->count, f->wide, 0, &first, err));
-    *dimension = f->wide - first;
-    memcpy(f->W, f->Vt + first * f->wide, *dimension * f->wide * sizeof *f->W);
-    return UNRELU_OK;
-}
-
-/* N: what of W has Y_T z = 0; its dimension e */
-static unrelu_status set_face(ur_face *f, const unsigned char *zero, size_t dimension, size_t *e,
-                              unrelu_error *err)
-{
-    const ur_neurons *hunt = f->hunt;
-    size_t rows = 0, first;
-    for (size_t i = 0; i < hunt->rows; i++) {
-        if (!zero[i])
-            continue;
-        for (size_t j = 0; j < dimension; j++)
-            f->M[rows * dimension + j] = ur_dot(hunt->k, hunt->Y + i * hunt->k, f->W + j * f->wide);
-        rows++;
-    }
-    UR_TRY(null_space(f, rows, dimension, 1, &first, err));
-    *e = dimension - first;
-    if (*e > 0)
-        ur_multiply(*e, dimension, f->wide, f->Vt + first * dimension, f->W, f->N);
-    return UNRELU_OK;
 }
 
 /* Directions t in which the z of the rows of A (rows x wide) leave the span of those found: the
@@ -217,14 +155,6 @@ static int set_neuron(ur_face *f, size_t e, const double *t)
     return 1;
 }
 
-/* e = 1 */
-static void try_signs(ur_face *f, ur_face_end *end)
-{
-    for (double t = 1; t >= -1 && end->grew == 0; t -= 2)
-        if (set_neuron(f, 1, &t))
-            end->grew += (size_t)ur_neurons_add(f->hunt, f->z, f->v, 1);
-}
-
 /* cells that are rounding to 0: scaled up by Clp they spoil its answer (1 in 100 tiny instances) */
 static void clean(size_t count, double *cells)
 {
@@ -276,31 +206,25 @@ static void settle(ur_face *f, size_t e)
         memcpy(f->t, before, e * sizeof *before);
 }
 
-/* c = G'w, w in 1 .. 2: c t is bounded below, and t a corner */
-static void set_price(const ur_face *f, size_t e, double *price)
-{
-    memset(price, 0, e * sizeof *price);
-    for (size_t i = 0; i < f->inequalities; i++) {
-        double w = 1 + fmod((double)i * GOLDEN, 1);
-        ur_add(e, w / (double)f->inequalities, f->G + i * e, price);
-    }
-    clean(e, price);
-}
-
 /* one programme for each direction and sign, until one adds a neuron */
 static unrelu_status try_directions(ur_face *f, size_t e, ur_face_end *end, int *grew,
                                     unrelu_error *err)
 {
     size_t directions;
-    double *price = f->project, *b = f->M; /* M: no longer needed */
+    double *price = f->t + f->wide, *b = f->M; /* M: no longer needed */
     *grew = 0;
     UR_TRY(set_directions(f, e, f->N, &directions, err));
     memcpy(b, f->Vt, directions * e * sizeof *b);
     clean(directions * e, b);
+    memset(price, 0, e * sizeof *price);
+    for (size_t i = 0; i < f->inequalities; i++) { /* bounded below, and its t a corner */
+        double w = 1 + fmod((double)i * GOLDEN, 1);
+        ur_add(e, w / (double)f->inequalities, f->G + i * e, price);
+    }
+    clean(e, price);
     for (size_t i = 0; i < 2 * directions && !*grew; i++) {
         double *r = b + i / 2 * e;
         ur_lp_outcome outcome;
-        set_price(f, e, price);
         UR_TRY(ur_lp_ray(f->inequalities, e, f->G, price, r, f->t, &outcome, err));
         ur_scale(e, -1, r);
         if (outcome == UR_LP_INFEASIBLE)
@@ -320,11 +244,59 @@ static unrelu_status try_directions(ur_face *f, size_t e, ur_face_end *end, int 
     return UNRELU_OK;
 }
 
-static unrelu_status try_programmes(ur_face *f, const unsigned char *zero, size_t e,
-                                    ur_face_end *end, unrelu_error *err)
+unrelu_status ur_face_look(ur_face *f, const unsigned char *zero, ur_face_end *end,
+                           unrelu_error *err)
 {
-    UR_ARENA(arena);
     const ur_neurons *hunt = f->hunt;
+    size_t k = hunt->k, wide = f->wide, rows = 0, rank = 0, first = 0, outside = 0;
+    *end = (ur_face_end){0};
+    /* whether the equations of a few rows of S have no solution */
+    for (size_t i = 0; i < hunt->rows && rows < 2 * wide; i++)
+        if (!zero[i])
+            set_equation(f, hunt->of[i], f->M + wide * rows++);
+    if (rows >= wide)
+        UR_TRY(ur_qr_pivoted(rows, wide, f->M, CLEAR, &rank, f->Q, NULL, NULL, err));
+    end->closed = rank == wide;
+    if (end->closed)
+        return UNRELU_OK;
+    /* the span of the face: the null space of its zeros */
+    rows = 0;
+    for (size_t i = 0; i < hunt->rows; i++)
+        if (zero[i])
+            memcpy(f->M + k * rows++, hunt->Y + k * i, k * sizeof *f->M);
+    UR_TRY(null_space(f, rows, k, 1, &first, err));
+    if (first == k)
+        return UNRELU_OK;
+    memcpy(f->span, f->Vt + first * k, (k - first) * k * sizeof *f->span);
+    set_sides(f, k - first);
+    /* W */
+    for (size_t i = 0; i < f->count; i++)
+        set_equation(f, f->on[i], f->M + i * wide);
+    UR_TRY(null_space(f, f->count, wide, 0, &first, err));
+    size_t solutions = wide - first;
+    memcpy(f->W, f->Vt + first * wide, solutions * wide * sizeof *f->W);
+    if (solutions > 0)
+        UR_TRY(set_directions(f, solutions, f->W, &outside, err));
+    end->closed = outside == 0;
+    if (end->closed)
+        return UNRELU_OK;
+    /* N: what of W has Y_T z = 0 */
+    rows = 0;
+    for (size_t i = 0; i < hunt->rows; i++) {
+        for (size_t j = 0; j < solutions && zero[i]; j++)
+            f->M[rows * solutions + j] = ur_dot(k, hunt->Y + i * k, f->W + j * wide);
+        rows += zero[i];
+    }
+    UR_TRY(null_space(f, rows, solutions, 1, &first, err));
+    size_t e = solutions - first;
+    if (e > 0)
+        ur_multiply(e, solutions, wide, f->Vt + first * solutions, f->W, f->N);
+    for (double t = 1; e == 1 && t >= -1 && end->grew == 0; t -= 2)
+        if (set_neuron(f, 1, &t))
+            end->grew += (size_t)ur_neurons_add(f->hunt, f->z, f->v, 1);
+    if (e < 2)
+        return UNRELU_OK;
+    UR_ARENA(arena);
     f->G = ur_take(&arena, hunt->rows + hunt->n, e * sizeof *f->G);
     f->tight = ur_take(&arena, hunt->rows + hunt->n, sizeof *f->tight);
     UR_TRY(ur_arena_status(&arena, err));
@@ -332,30 +304,6 @@ static unrelu_status try_programmes(ur_face *f, const unsigned char *zero, size_
     for (int grew = 1; grew && hunt->found < hunt->wanted;)
         UR_TRY(try_directions(f, e, end, &grew, err));
     return UNRELU_OK;
-}
-
-unrelu_status ur_face_look(ur_face *f, const unsigned char *zero, ur_face_end *end,
-                           unrelu_error *err)
-{
-    size_t dimension = 0, solutions = 0, outside = 0, e = 0;
-    *end = (ur_face_end){0};
-    UR_TRY(look_briefly(f, zero, &end->closed, err));
-    if (end->closed)
-        return UNRELU_OK;
-    UR_TRY(set_span(f, zero, &dimension, err));
-    if (dimension == 0)
-        return UNRELU_OK;
-    set_sides(f, dimension);
-    UR_TRY(set_solutions(f, &solutions, err));
-    if (solutions > 0)
-        UR_TRY(set_directions(f, solutions, f->W, &outside, err));
-    end->closed = outside == 0;
-    if (end->closed)
-        return UNRELU_OK;
-    UR_TRY(set_face(f, zero, solutions, &e, err));
-    if (e == 1)
-        try_signs(f, end);
-    return e > 1 ? try_programmes(f, zero, e, end, err) : UNRELU_OK;
 }
 
 unrelu_status ur_face_try(ur_neurons *hunt, const unsigned char *zero, size_t *grew,

@@ -9,7 +9,7 @@
  * finished: no neuron is missed by any z, unless rounding hides it; where a linear programme gave
  * up, or what it found did not hold, it is not claimed. Cost: that of the rays, one look a face,
  * faces times rays intersections. */
-#include "network/hard/enumerate/face.h"
+#include "network/hard/enumerate/enumerate.h"
 
 #include "base/error.h"
 #include "cone/cone.h"
@@ -45,20 +45,15 @@ static void end_rays(void *rays)
 
 /* ---- sets of zeros ---- */
 
-static uint64_t hash(size_t words, const uint64_t *set)
-{
-    uint64_t h = 0x9e3779b97f4a7c15u;
-    for (size_t i = 0; i < words; i++) {
-        h = (h ^ set[i]) * 0xff51afd7ed558ccdu;
-        h ^= h >> 32;
-    }
-    return h;
-}
-
 /* the slot of this set, or the free one where it belongs */
 static size_t slot_of(const walk *w, const uint64_t *set)
 {
-    size_t at = (size_t)hash(w->words, set) & (w->slots - 1);
+    uint64_t hash = 0x9e3779b97f4a7c15u;
+    for (size_t i = 0; i < w->words; i++) {
+        hash = (hash ^ set[i]) * 0xff51afd7ed558ccdu;
+        hash ^= hash >> 32;
+    }
+    size_t at = (size_t)hash & (w->slots - 1);
     while (w->table[at] > 0 &&
            memcmp(w->sets + (w->table[at] - 1) * w->words, set, w->words * sizeof *set) != 0)
         at = (at + 1) & (w->slots - 1);
@@ -156,20 +151,6 @@ static unrelu_status look_at_rays(walk *w, unrelu_error *err)
     return UNRELU_OK;
 }
 
-/* where any face may have neurons still: all rays together; set: words of scratch */
-static unrelu_status look_at_cone(walk *w, uint64_t *set, unrelu_error *err)
-{
-    int fresh, closed;
-    if (w->opened < 2 || is_done(w))
-        return UNRELU_OK;
-    memcpy(set, w->rays.zeros, w->words * sizeof *set);
-    for (size_t r = 1; r < w->rays.count; r++)
-        for (size_t i = 0; i < w->words; i++)
-            set[i] &= w->rays.zeros[r * w->words + i];
-    UR_TRY(add_set(w, set, &fresh, err));
-    return fresh ? look(w, set, &closed, err) : UNRELU_OK;
-}
-
 /* the faces of this one and each of the open rays wait for their turn; set: words of scratch */
 static unrelu_status join(walk *w, const uint64_t *of, uint64_t *set, unrelu_error *err)
 {
@@ -233,7 +214,15 @@ unrelu_status ur_faces_walk(ur_neurons *hunt, int *finished, size_t *rays, size_
     uint64_t *set = ur_take(&arena, words, sizeof *set), *of = ur_take(&arena, words, sizeof *of);
     UR_TRY(ur_arena_status(&arena, err));
     UR_TRY(look_at_rays(&w, err));
-    UR_TRY(look_at_cone(&w, set, err));
+    if (w.opened > 1 && !is_done(&w)) { /* where any face may have neurons still: all together */
+        int fresh, closed;
+        memcpy(set, w.rays.zeros, words * sizeof *set);
+        for (size_t i = words; i < w.rays.count * words; i++)
+            set[i % words] &= w.rays.zeros[i];
+        UR_TRY(add_set(&w, set, &fresh, err));
+        if (fresh)
+            UR_TRY(look(&w, set, &closed, err));
+    }
     UR_TRY(look_at_faces(&w, set, of, err));
     *rays = w.rays.count;
     *faces = w.looked;

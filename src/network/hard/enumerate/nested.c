@@ -58,38 +58,14 @@ static double at(const ur_neurons *hunt, size_t row, const double *z)
     return ur_dot(hunt->k, hunt->Y + row * hunt->k, z);
 }
 
-static void mark_known(nest *s)
-{
-    const ur_neurons *hunt = s->hunt;
-    for (; s->marked < hunt->found; s->marked++)
-        for (size_t i = 0; i < hunt->rows; i++)
-            s->zero[s->marked * hunt->rows + i] =
-                fabs(at(hunt, i, hunt->z + s->marked * hunt->k)) <= LOOSE * hunt->tolerance;
-}
-
 /* ---- the set F ---- */
-
-static void shuffle(nest *s)
-{
-    ur_random_uniforms(s->hunt->seed, UR_STREAM_ENUMERATE_NESTED, s->attempts++ * s->hunt->k,
-                       s->hunt->k, s->uniforms);
-    ur_shuffle(s->hunt->found, s->uniforms, s->order);
-}
-
-/* rows on which neuron j and all of F are off */
-static size_t count_off(const nest *s, size_t j)
-{
-    size_t count = 0;
-    const unsigned char *zero = s->zero + j * s->hunt->rows;
-    for (size_t i = 0; i < s->hunt->rows; i++)
-        count += (size_t)((s->off[i] == 0) & zero[i]);
-    return count;
-}
 
 static void choose_set(nest *s)
 {
     const ur_neurons *hunt = s->hunt;
-    shuffle(s);
+    ur_random_uniforms(hunt->seed, UR_STREAM_ENUMERATE_NESTED, s->attempts++ * hunt->k, hunt->k,
+                       s->uniforms);
+    ur_shuffle(hunt->found, s->uniforms, s->order);
     memset(s->off, 0, hunt->rows);
     s->in = 0;
     s->alive = hunt->rows;
@@ -97,10 +73,12 @@ static void choose_set(nest *s)
         size_t j = s->order[l], r = hunt->k - s->in - 1;
         if (r < s->least)
             break;
-        size_t left = count_off(s, j);
+        const unsigned char *zero = s->zero + j * hunt->rows;
+        size_t left = 0; /* rows on which it and all of F are off */
+        for (size_t i = 0; i < hunt->rows; i++)
+            left += (size_t)((s->off[i] == 0) & zero[i]);
         if (left < ROWS_FOR_EACH * r + MORE_ROWS)
             continue;
-        const unsigned char *zero = s->zero + j * hunt->rows;
         for (size_t i = 0; i < hunt->rows; i++)
             s->off[i] = (unsigned char)(zero[i] || s->off[i] > 1 ? s->off[i] : s->off[i] + 1);
         s->order[l] = s->order[s->in];
@@ -184,7 +162,10 @@ static unrelu_status attempt(nest *s, uint64_t left, uint64_t *used, unrelu_erro
     ur_neurons *hunt = s->hunt;
     size_t r = 0, hits = 0, before = hunt->found;
     *used = 1;
-    mark_known(s);
+    for (; s->marked < hunt->found; s->marked++)
+        for (size_t i = 0; i < hunt->rows; i++)
+            s->zero[s->marked * hunt->rows + i] =
+                fabs(at(hunt, i, hunt->z + s->marked * hunt->k)) <= LOOSE * hunt->tolerance;
     choose_set(s);
     UR_TRY(set_coordinates(s, &r, err));
     if (r == 0)

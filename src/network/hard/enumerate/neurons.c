@@ -94,15 +94,6 @@ static unrelu_status set_rows(ur_arena *arena, ur_neurons *hunt, unrelu_error *e
     return UNRELU_OK;
 }
 
-/* z of the function 1: y'1, as y has orthonormal columns */
-static void add_constant(ur_neurons *hunt, double *z)
-{
-    memset(z, 0, hunt->k * sizeof *z);
-    for (size_t i = 0; i < hunt->n; i++)
-        ur_add(hunt->k, 1, hunt->y + i * hunt->k, z);
-    hunt->constant = (size_t)ur_neurons_add(hunt, z, hunt->v, 1);
-}
-
 unrelu_status ur_neurons_open(const ur_frame *frame, const double *y, size_t rank, double tolerance,
                               uint64_t budget, uint64_t seed, const unrelu_exec *exec,
                               ur_arena *arena, ur_neurons *hunt, unrelu_error *err)
@@ -134,8 +125,11 @@ unrelu_status ur_neurons_open(const ur_frame *frame, const double *y, size_t ran
         hunt->longest = fmax(hunt->longest, hunt->x_size[i]);
     }
     UR_TRY(set_rows(arena, hunt, err));
-    if (frame->terms.constant)
-        add_constant(hunt, z);
+    if (!frame->terms.constant)
+        return UNRELU_OK;
+    for (size_t i = 0; i < hunt->n; i++) /* z of the function 1: y'1, as y is orthonormal */
+        ur_add(rank, 1, y + i * rank, z);
+    hunt->constant = (size_t)ur_neurons_add(hunt, z, hunt->v, 1);
     return UNRELU_OK;
 }
 
@@ -254,32 +248,6 @@ static unrelu_status solve(const ur_neurons *hunt, candidate *c, size_t step, un
     return ur_least_squares(p, p, 1, F, b, FLAT, c->v, &c->rank, err);
 }
 
-static unrelu_status find_row(const ur_neurons *hunt, candidate *c, unrelu_error *err)
-{
-    size_t step = c->count / (ROWS + ROWS_FOR_EACH_INPUT * hunt->p);
-    UR_TRY(solve(hunt, c, step > 1 ? step : 1, err));
-    return step > 1 && c->rank < hunt->p ? solve(hunt, c, 1, err) : UNRELU_OK;
-}
-
-typedef enum { FITS, MISSES_ON, MISSES_OFF } outcome;
-
-static outcome judge(const ur_neurons *hunt, const candidate *c)
-{
-    outcome result = FITS;
-    for (size_t i = 0, next = 0; i < hunt->n; i++) {
-        int on = next < c->count && c->on[next] == i;
-        double s = ur_dot(hunt->p, hunt->x + i * hunt->p, c->v);
-        double miss = on ? fabs(s - c->t[i]) : s;
-        next += on ? 1 : 0;
-        if (miss <= LOOSE * hunt->tolerance * hunt->x_size[i] * c->slope + hunt->small)
-            continue;
-        if (on)
-            return MISSES_ON;
-        result = MISSES_OFF;
-    }
-    return result;
-}
-
 unrelu_status ur_neurons_try(ur_neurons *hunt, const double *z, int *grew, unrelu_error *err)
 {
     UR_ARENA(arena);
@@ -300,11 +268,25 @@ unrelu_status ur_neurons_try(ur_neurons *hunt, const double *z, int *grew, unrel
     UR_TRY(refine(hunt, &c, err));
     if (!set_sides(hunt, &c))
         return UNRELU_OK;
-    UR_TRY(find_row(hunt, &c, err));
-    outcome fit = judge(hunt, &c);
-    if (fit == FITS) {
+    size_t step = c.count / (ROWS + ROWS_FOR_EACH_INPUT * hunt->p);
+    UR_TRY(solve(hunt, &c, step > 1 ? step : 1, err));
+    if (step > 1 && c.rank < hunt->p)
+        UR_TRY(solve(hunt, &c, 1, err));
+    int fits = 1;
+    for (size_t i = 0, next = 0; i < hunt->n; i++) {
+        int on = next < c.count && c.on[next] == i;
+        double s = ur_dot(hunt->p, hunt->x + i * hunt->p, c.v);
+        double miss = on ? fabs(s - c.t[i]) : s;
+        next += on ? 1 : 0;
+        if (miss <= LOOSE * hunt->tolerance * hunt->x_size[i] * c.slope + hunt->small)
+            continue;
+        if (on)
+            return UNRELU_OK;
+        fits = 0;
+    }
+    if (fits) {
         *grew = ur_neurons_add(hunt, c.z, c.v, c.rank == hunt->p && c.count > hunt->p);
-    } else if (fit == MISSES_OFF && c.rank < hunt->p) { /* another of the v may be off there */
+    } else if (c.rank < hunt->p) { /* another of the v may be off there */
         size_t more = 0;
         mark_zeros(hunt, c.z, c.zero);
         UR_TRY(ur_face_try(hunt, c.zero, &more, err));

@@ -43,37 +43,29 @@ static void take(programme *p, size_t row)
     memcpy(p->R + p->count++ * k, p->hunt->Y + row * k, k * sizeof *p->R);
 }
 
-/* the rows that z violates most; count of all */
-static size_t take_violated(programme *p)
-{
-    const ur_neurons *hunt = p->hunt;
-    size_t k = hunt->k, count = 0;
-    double size = ur_norm(k, p->z);
-    ur_gemv(UR_PLAIN, hunt->rows, k, 1 / size, hunt->Y, k, p->z, 0, p->t);
-    for (size_t i = 0; i < hunt->rows; i++)
-        if (p->t[i] < -hunt->tolerance && !p->in[i])
-            p->below[count++] = (ur_keyed){p->t[i], i};
-    ur_sort_keyed(p->below, p->sorted, count);
-    for (size_t i = 0; i < count && i < ROWS_OF_ROUND * k; i++)
-        take(p, p->below[i].at);
-    return count;
-}
-
-/* rows of earlier programmes stay */
+/* with the rows that z violates most, until there are none; rows of earlier programmes stay */
 static unrelu_status solve(programme *p, ur_lp_outcome *outcome, unrelu_error *err)
 {
     const ur_neurons *hunt = p->hunt;
-    size_t violated = 1;
-    for (int round = 0; round < ROUNDS && violated > 0; round++) {
-        UR_TRY(ur_lp_ray(p->count, hunt->k, p->R, p->c, p->r, p->z, outcome, err));
+    size_t k = hunt->k;
+    for (int round = 0; round < ROUNDS; round++) {
+        size_t violated = 0;
+        UR_TRY(ur_lp_ray(p->count, k, p->R, p->c, p->r, p->z, outcome, err));
         if (*outcome != UR_LP_OPTIMAL)
             return UNRELU_OK;
-        violated = take_violated(p);
+        ur_gemv(UR_PLAIN, hunt->rows, k, 1 / ur_norm(k, p->z), hunt->Y, k, p->z, 0, p->t);
+        for (size_t i = 0; i < hunt->rows; i++)
+            if (p->t[i] < -hunt->tolerance && !p->in[i])
+                p->below[violated++] = (ur_keyed){p->t[i], i};
+        ur_sort_keyed(p->below, p->sorted, violated);
+        for (size_t i = 0; i < violated && i < ROWS_OF_ROUND * k; i++)
+            take(p, p->below[i].at);
         if (ur_cancelled(hunt->exec))
             return ur_fail_cancelled(err);
+        if (violated == 0)
+            return UNRELU_OK;
     }
-    if (violated > 0)
-        *outcome = UR_LP_STALLED;
+    *outcome = UR_LP_STALLED;
     return UNRELU_OK;
 }
 

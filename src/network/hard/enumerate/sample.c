@@ -35,16 +35,12 @@ static const double SAME = 1e-6;
 static const double LOOSE = 10, ROUGH = 100; /* tolerances: of equal z, of lines that coincide */
 
 typedef struct {
-    double *M;        /* (k - 2, k) */
-    double *plane;    /* (2, k) orthonormal */
-    double *z;        /* k */
-    double *uniforms; /* (k + 1) / 2 */
-    size_t *order;    /* k: columns of M */
-} scratch;
-
-typedef struct {
     const ur_planes *planes;
-    scratch work;
+    double *M;             /* (k - 2, k) */
+    double *plane;         /* (2, k) orthonormal */
+    double *x;             /* k */
+    double *uniforms;      /* (k + 1) / 2 */
+    size_t *order;         /* k: columns of M */
     uint64_t first, count; /* planes of the block */
     double *z;             /* (HITS, k) */
     size_t hits;
@@ -60,15 +56,6 @@ static size_t pick(const double *uniforms, size_t i, size_t rows)
 
 /* ---- one plane ---- */
 
-static void swap_columns(size_t rows, size_t k, double *M, size_t a, size_t b)
-{
-    for (size_t i = 0; i < rows; i++) {
-        double t = M[i * k + a];
-        M[i * k + a] = M[i * k + b];
-        M[i * k + b] = t;
-    }
-}
-
 /* M (rows x k) to an upper triangle in the order of columns given; 0 where the rows depend on each
  * other. The pivot of a row is its largest entry. */
 static int eliminate(size_t rows, size_t k, double *restrict M, size_t *order)
@@ -83,10 +70,14 @@ static int eliminate(size_t rows, size_t k, double *restrict M, size_t *order)
         if (!(fabs(top[pivot]) > DEPENDENT))
             return 0;
         if (pivot != s) {
-            size_t t = order[s];
+            size_t column = order[s];
             order[s] = order[pivot];
-            order[pivot] = t;
-            swap_columns(rows, k, M, s, pivot);
+            order[pivot] = column;
+            for (size_t i = 0; i < rows; i++) {
+                double t = M[i * k + s];
+                M[i * k + s] = M[i * k + pivot];
+                M[i * k + pivot] = t;
+            }
         }
         double inverse = 1 / top[s];
         for (size_t i = s + 1; i < rows; i++) {
@@ -128,17 +119,6 @@ static void solve_plane(size_t k, const double *M, const size_t *order, double *
         a[j] /= sqrt(aa);
         b[j] /= sqrt(bb);
     }
-}
-
-static int set_plane(const ur_planes *p, scratch *w)
-{
-    size_t k = p->k;
-    for (size_t i = 0; i + 2 < k; i++)
-        memcpy(w->M + i * k, p->Y + pick(w->uniforms, i, p->rows) * k, k * sizeof *w->M);
-    if (!eliminate(k - 2, k, w->M, w->order))
-        return 0;
-    solve_plane(k, w->M, w->order, w->z, w->plane);
-    return 1;
 }
 
 /* ---- what a plane gives ---- */
@@ -191,96 +171,57 @@ static void keep(block *b, double *z)
     memcpy(b->z + b->hits++ * p->k, z, p->k * sizeof *z);
 }
 
-/* rows from the `start`-th on as directions in the plane */
-static size_t project(const ur_planes *p, const double *plane, size_t start, double (*line)[2])
-{
-    size_t k = p->k, look = p->rows < LOOK ? p->rows : LOOK, count = 0;
-    for (size_t i = 0; i < look; i++) {
-        const double *row = p->Y + (start + i) % p->rows * k;
-        double a = 0, b = 0;
-        for (size_t j = 0; j < k; j++) {
-            a += row[j] * plane[j];
-            b += row[j] * plane[k + j];
-        }
-        double size = sqrt(a * a + b * b);
-        if (size > SHORT) {
-            line[count][0] = a / size;
-            line[count++][1] = b / size;
-        }
-    }
-    return count;
-}
-
+/* two of some rows, from a random one on, that coincide as directions in the plane */
 static void look_at(block *b)
 {
     const ur_planes *p = b->planes;
-    scratch *w = &b->work;
     double line[LOOK][2];
-    size_t k = p->k, count = project(p, w->plane, pick(w->uniforms, k - 2, p->rows), line);
+    size_t k = p->k, look = p->rows < LOOK ? p->rows : LOOK, count = 0;
+    size_t start = pick(b->uniforms, k - 2, p->rows);
+    for (size_t i = 0; i < look; i++) {
+        const double *row = p->Y + (start + i) % p->rows * k;
+        double x = 0, y = 0;
+        for (size_t j = 0; j < k; j++) {
+            x += row[j] * b->plane[j];
+            y += row[j] * b->plane[k + j];
+        }
+        double size = sqrt(x * x + y * y);
+        if (size > SHORT) {
+            line[count][0] = x / size;
+            line[count++][1] = y / size;
+        }
+    }
     for (size_t i = 1; i < count; i++)
         for (size_t l = 0; l < i; l++) {
             double sine = line[i][0] * line[l][1] - line[i][1] * line[l][0];
             if (!(fabs(sine) <= p->tolerance))
                 continue;
             for (size_t j = 0; j < k; j++)
-                w->z[j] = line[i][0] * w->plane[k + j] - line[i][1] * w->plane[j];
-            keep(b, w->z);
+                b->x[j] = line[i][0] * b->plane[k + j] - line[i][1] * b->plane[j];
+            keep(b, b->x);
             break;
         }
 }
 
-static void search_block(void *blocks, size_t i)
+static void search_block(void *blocks, size_t number)
 {
-    block *b = (block *)blocks + i;
+    block *b = (block *)blocks + number;
     const ur_planes *p = b->planes;
+    size_t k = p->k;
     b->hits = 0;
     for (uint64_t t = 0; t < b->count; t++) {
         ur_random_uniforms(p->seed, UR_STREAM_ENUMERATE_DRAWS, (b->first + t) * p->stride,
-                           (p->k + 1) / 2, b->work.uniforms);
-        if (set_plane(p, &b->work))
-            look_at(b);
+                           (k + 1) / 2, b->uniforms);
+        for (size_t i = 0; i + 2 < k; i++)
+            memcpy(b->M + i * k, p->Y + pick(b->uniforms, i, p->rows) * k, k * sizeof *b->M);
+        if (!eliminate(k - 2, k, b->M, b->order))
+            continue;
+        solve_plane(k, b->M, b->order, b->x, b->plane);
+        look_at(b);
     }
 }
 
 /* ---- rounds ---- */
-
-static unrelu_status blocks_open(ur_arena *arena, const ur_planes *p, block *blocks,
-                                 unrelu_error *err)
-{
-    size_t k = p->k;
-    for (size_t i = 0; i < ROUND; i++)
-        blocks[i] = (block){.planes = p,
-                            .z = ur_take(arena, HITS, k * sizeof(double)),
-                            .work = {.M = ur_take(arena, k, k * sizeof(double)),
-                                     .plane = ur_take(arena, 2, k * sizeof(double)),
-                                     .z = ur_take(arena, k, sizeof(double)),
-                                     .uniforms = ur_take(arena, k, sizeof(double)),
-                                     .order = ur_take(arena, k, sizeof(size_t))}};
-    return ur_arena_status(arena, err);
-}
-
-/* at most `most` planes from `first` on, and as many blocks as are worth a thread */
-static size_t plan_round(block *blocks, uint64_t first, uint64_t done, uint64_t most)
-{
-    size_t count = 0, want = 1 + (size_t)(done / (4 * BLOCK));
-    for (; count < ROUND && count < want && done < most; count++) {
-        uint64_t planes = most - done < BLOCK ? most - done : BLOCK;
-        blocks[count].first = first + done;
-        blocks[count].count = planes;
-        done += planes;
-    }
-    return count;
-}
-
-static unrelu_status play_round(const unrelu_exec *exec, block *blocks, size_t count,
-                                unrelu_error *err)
-{
-    if (count >= THREADED)
-        return ur_parallel_for(exec, "sampling", count, search_block, blocks, err);
-    for (size_t i = 0; i < count; i++)
-        search_block(blocks, i);
-    return ur_cancelled(exec) ? ur_fail_cancelled(err) : UNRELU_OK;
-}
 
 unrelu_status ur_planes_search(const ur_planes *p, uint64_t first, uint64_t most,
                                const unrelu_exec *exec, double *z, size_t *hits, uint64_t *used,
@@ -288,23 +229,43 @@ unrelu_status ur_planes_search(const ur_planes *p, uint64_t first, uint64_t most
 {
     UR_ARENA(arena);
     block blocks[ROUND];
+    size_t k = p->k;
     *hits = 0;
-    *used = p->k < 2;
-    if (p->k < 2) { /* in one dimension there is nothing to draw: z = 1 or -1 */
+    *used = k < 2;
+    if (k < 2) { /* in one dimension there is nothing to draw: z = 1 or -1 */
         z[0] = 1;
         *hits = has_one_sign(p, z) && !is_known(p->known, p->count, 1, z, 0.5);
         return UNRELU_OK;
     }
-    UR_TRY(blocks_open(&arena, p, blocks, err));
+    for (size_t i = 0; i < ROUND; i++)
+        blocks[i] = (block){.planes = p,
+                            .z = ur_take(&arena, HITS, k * sizeof(double)),
+                            .M = ur_take(&arena, k, k * sizeof(double)),
+                            .plane = ur_take(&arena, 2, k * sizeof(double)),
+                            .x = ur_take(&arena, k, sizeof(double)),
+                            .uniforms = ur_take(&arena, k, sizeof(double)),
+                            .order = ur_take(&arena, k, sizeof(size_t))};
+    UR_TRY(ur_arena_status(&arena, err));
     while (*hits == 0 && *used < most) {
-        size_t count = plan_round(blocks, first, *used, most);
-        UR_TRY(play_round(exec, blocks, count, err));
+        /* as many blocks as are worth a thread */
+        size_t count = 0, want = 1 + (size_t)(*used / (4 * BLOCK));
+        for (uint64_t done = *used; count < ROUND && count < want && done < most; count++) {
+            blocks[count].first = first + done;
+            blocks[count].count = most - done < BLOCK ? most - done : BLOCK;
+            done += blocks[count].count;
+        }
+        if (count >= THREADED)
+            UR_TRY(ur_parallel_for(exec, "sampling", count, search_block, blocks, err));
+        for (size_t i = 0; i < count && count < THREADED; i++)
+            search_block(blocks, i);
+        if (ur_cancelled(exec))
+            return ur_fail_cancelled(err);
         for (size_t i = 0; i < count; i++) {
             const block *b = &blocks[i];
             *used += b->count;
             for (size_t l = 0; l < b->hits && *hits < UR_PLANES_HITS; l++)
-                if (!is_known(z, *hits, p->k, b->z + l * p->k, same(p)))
-                    memcpy(z + (*hits)++ * p->k, b->z + l * p->k, p->k * sizeof *z);
+                if (!is_known(z, *hits, k, b->z + l * k, same(p)))
+                    memcpy(z + (*hits)++ * k, b->z + l * k, k * sizeof *z);
         }
     }
     return UNRELU_OK;
