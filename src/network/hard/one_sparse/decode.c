@@ -32,12 +32,15 @@ static const double NEARLY = .999;
 
 /* ---- rows ---- */
 
-/* at most so many of each class, of those in none, of zeros; evenly spread; returns their number */
-static size_t pick_rows(const ur_peel *peel, const ur_groups *g, size_t r, size_t *row)
+static unrelu_status open_decoded(const ur_peel *peel, const ur_groups *g, ur_arena *arena,
+                                  ur_decoded *d, unrelu_error *err)
 {
-    size_t n = peel->frame->n, of_class = ROWS_OF_A_CLASS * peel->frame->p + MORE_OF_A_CLASS,
-           count = 0;
+    size_t n = peel->frame->n, m = peel->frame->m;
+    size_t r = g->count < MOST_DIRECTIONS ? g->count : MOST_DIRECTIONS;
     size_t total[MOST_DIRECTIONS + 2] = {0}, seen[MOST_DIRECTIONS + 2] = {0};
+    *d = (ur_decoded){.r = r, .top = 1, .row = ur_take(arena, n, sizeof *d->row)};
+    UR_TRY(ur_arena_status(arena, err));
+    /* at most so many rows of each class, of those in none, of zeros; evenly spread */
     for (int taking = 0; taking < 2; taking++)
         for (size_t i = 0; i < n; i++) {
             size_t c = peel->zero[i] ? r + 1 : g->of[i] < r ? g->of[i] : r;
@@ -47,20 +50,21 @@ static size_t pick_rows(const ur_peel *peel, const ur_groups *g, size_t r, size_
                 total[c]++;
                 continue;
             }
-            size_t most = c < r ? of_class : c == r ? (size_t)OTHER_ROWS : (size_t)ZERO_ROWS;
+            size_t most = c < r    ? ROWS_OF_A_CLASS * peel->frame->p + MORE_OF_A_CLASS
+                          : c == r ? (size_t)OTHER_ROWS
+                                   : (size_t)ZERO_ROWS;
             size_t step = total[c] > most ? (total[c] + most - 1) / most : 1;
             if (seen[c]++ % step == 0)
-                row[count++] = i;
+                d->row[d->count++] = i;
         }
-    return count;
-}
-
-static void find_opposites(const ur_peel *peel, ur_decoded *d)
-{
-    size_t m = peel->frame->m;
-    for (size_t a = 0; a < d->r; a++)
+    d->C = ur_take(arena, d->count, r * sizeof *d->C);
+    d->t = ur_take(arena, d->count, 1);
+    d->direction = ur_take(arena, r, m * sizeof *d->direction);
+    d->opposite = ur_take(arena, r, sizeof *d->opposite);
+    UR_TRY(ur_arena_status(arena, err));
+    memcpy(d->direction, g->direction, r * m * sizeof *d->direction);
+    for (size_t a = 0; a < r; a++) {
         d->opposite[a] = UR_ALONE;
-    for (size_t a = 0; a < d->r; a++)
         for (size_t b = 0; b < a; b++) {
             double sum = 0;
             for (size_t l = 0; l < m; l++)
@@ -70,23 +74,7 @@ static void find_opposites(const ur_peel *peel, ur_decoded *d)
                 d->opposite[b] = a;
             }
         }
-}
-
-static unrelu_status open_decoded(const ur_peel *peel, const ur_groups *g, ur_arena *arena,
-                                  ur_decoded *d, unrelu_error *err)
-{
-    size_t n = peel->frame->n, m = peel->frame->m;
-    size_t r = g->count < MOST_DIRECTIONS ? g->count : MOST_DIRECTIONS;
-    *d = (ur_decoded){.r = r, .top = 1, .row = ur_take(arena, n, sizeof *d->row)};
-    UR_TRY(ur_arena_status(arena, err));
-    d->count = pick_rows(peel, g, r, d->row);
-    d->C = ur_take(arena, d->count, r * sizeof *d->C);
-    d->t = ur_take(arena, d->count, 1);
-    d->direction = ur_take(arena, r, m * sizeof *d->direction);
-    d->opposite = ur_take(arena, r, sizeof *d->opposite);
-    UR_TRY(ur_arena_status(arena, err));
-    memcpy(d->direction, g->direction, r * m * sizeof *d->direction);
-    find_opposites(peel, d);
+    }
     for (size_t i = 0; i < d->count; i++) {
         size_t c = g->of[d->row[i]];
         d->t[i] = peel->zero[d->row[i]] ? 0 : c < r ? 1 : UR_UNDECODED;
@@ -185,15 +173,6 @@ static double misfit(const basis *b, const double *direction, const size_t *T, c
 
 /* ---- sets of t directions ---- */
 
-static int has_opposites(const ur_decoded *d, size_t t, const size_t *T)
-{
-    for (size_t a = 0; a < t; a++)
-        for (size_t b = 0; b < a; b++)
-            if (d->opposite[T[a]] == T[b])
-                return 1;
-    return 0;
-}
-
 /* `fits` counts the sets of this size that a row fits */
 static void test_rows(const ur_peel *peel, const basis *b, const size_t *T, ur_decoded *d,
                       unsigned char *fits)
@@ -242,7 +221,11 @@ static unrelu_status decode_sets(ur_peel *peel, size_t t, ur_decoded *d, unrelu_
     for (int more = 1; more; more = next_set(d->r, t, T)) {
         if (ur_cancelled(peel->exec))
             return ur_fail_cancelled(err);
-        if (!has_opposites(d, t, T) && basis_set(&b, d->direction, T))
+        int opposites = 0;
+        for (size_t a = 0; a < t; a++)
+            for (size_t other = 0; other < a; other++)
+                opposites |= d->opposite[T[a]] == T[other];
+        if (!opposites && basis_set(&b, d->direction, T))
             test_rows(peel, &b, T, d, fits);
     }
     for (size_t i = 0; i < d->count; i++) {

@@ -60,43 +60,6 @@ static int is_apart(size_t p, const double *x, const double *y)
     return rest > SAME_INPUT * yy;
 }
 
-/* Numbers the classes of two and more by size, then by their first rows: number[c], or UR_ALONE;
- * x (count x p, in the order of the classes' rows by `row`) as in ur_group. */
-static unrelu_status rank(const ur_row_classes *classes, size_t count, const size_t *row, size_t p,
-                          const double *x, ur_arena *arena, size_t *number, ur_groups *g,
-                          unrelu_error *err)
-{
-    UR_ARENA(own);
-    size_t *size = ur_take(&own, classes->count, sizeof *size);
-    unsigned char *spread = ur_take(&own, classes->count, 1); /* inputs are not parallel */
-    ur_keyed *order = ur_take(&own, classes->count, sizeof *order),
-             *scratch = ur_take(&own, classes->count, sizeof *scratch);
-    UR_TRY(ur_arena_status(&own, err));
-    for (size_t i = 0; i < count; i++) {
-        size_t c = classes->of[i], first = classes->first[c];
-        size[c]++;
-        if (i != first && !spread[c])
-            spread[c] = !x || is_apart(p, x + row[first] * p, x + row[i] * p);
-    }
-    for (size_t c = 0; c < classes->count; c++)
-        number[c] = UR_ALONE;
-    for (size_t i = 0; i < count; i++) {
-        size_t c = classes->of[i];
-        if (!spread[c] || number[c] != UR_ALONE)
-            continue;
-        number[c] = 0;
-        order[g->count++] = (ur_keyed){-(double)size[c], c};
-    }
-    ur_sort_keyed(order, scratch, g->count);
-    g->size = ur_take(arena, g->count, sizeof *g->size);
-    UR_TRY(ur_arena_status(arena, err));
-    for (size_t c = 0; c < g->count; c++) {
-        number[order[c].at] = c;
-        g->size[c] = size[order[c].at];
-    }
-    return UNRELU_OK;
-}
-
 unrelu_status ur_group(size_t n, size_t m, const double *rows, const unsigned char *skip, size_t p,
                        const double *x, double tolerance, uint64_t seed, ur_arena *arena,
                        ur_groups *g, unrelu_error *err)
@@ -119,11 +82,36 @@ unrelu_status ur_group(size_t n, size_t m, const double *rows, const unsigned ch
     ur_near_rows near = {count, m, unit, tolerance, is_near, &(unit_rows){m, unit, tolerance}};
     ur_row_classes classes;
     UR_TRY(ur_near_rows_class(&near, seed, UR_STREAM_GROUP, &own, &classes, err));
+    /* classes of two and more are numbered by size, then by their first rows */
     size_t *number = ur_take(&own, classes.count, sizeof *number);
+    size_t *size = ur_take(&own, classes.count, sizeof *size);
+    unsigned char *spread = ur_take(&own, classes.count, 1); /* inputs are not parallel */
+    ur_keyed *order = ur_take(&own, classes.count, sizeof *order),
+             *scratch = ur_take(&own, classes.count, sizeof *scratch);
     UR_TRY(ur_arena_status(&own, err));
-    UR_TRY(rank(&classes, count, row, p, x, arena, number, g, err));
+    for (size_t i = 0; i < count; i++) {
+        size_t c = classes.of[i], first = classes.first[c];
+        size[c]++;
+        if (i != first && !spread[c])
+            spread[c] = !x || is_apart(p, x + row[first] * p, x + row[i] * p);
+    }
+    for (size_t c = 0; c < classes.count; c++)
+        number[c] = UR_ALONE;
+    for (size_t i = 0; i < count; i++) {
+        size_t c = classes.of[i];
+        if (!spread[c] || number[c] != UR_ALONE)
+            continue;
+        number[c] = 0;
+        order[g->count++] = (ur_keyed){-(double)size[c], c};
+    }
+    ur_sort_keyed(order, scratch, g->count);
+    g->size = ur_take(arena, g->count, sizeof *g->size);
     g->direction = ur_take(arena, g->count, m * sizeof *g->direction);
     UR_TRY(ur_arena_status(arena, err));
+    for (size_t c = 0; c < g->count; c++) {
+        number[order[c].at] = c;
+        g->size[c] = size[order[c].at];
+    }
     for (size_t i = 0; i < count; i++) {
         size_t c = g->of[row[i]] = number[classes.of[i]];
         for (size_t j = 0; c != UR_ALONE && j < m; j++)

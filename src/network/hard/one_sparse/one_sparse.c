@@ -33,20 +33,6 @@ static const char *plural(size_t count)
     return count == 1 ? "" : "s";
 }
 
-static unrelu_status check(const ur_problem *given, ur_terms terms, unrelu_error *err)
-{
-    if (terms.constant)
-        return ur_fail(err, UNRELU_EUSAGE,
-                       "`method` one-sparse compares directions of the rows of labels, which a "
-                       "constant e turns: use `bias` hidden (or none), and subtract e if you know "
-                       "it");
-    if (given->options.labels == UNRELU_LABELS_NOISY)
-        return ur_fail(err, UNRELU_EUSAGE,
-                       "`method` one-sparse is for labels without noise: of noisy ones no two rows "
-                       "are parallel; `method` any-noise takes any");
-    return UNRELU_OK;
-}
-
 /* ---- sentences ---- */
 
 static void state_assumption(const ur_problem *given, const ur_peel *q, ur_outcome *out)
@@ -142,14 +128,6 @@ static const char *say_exhausted(const ur_problem *given, const ur_peel *q, ur_a
         q->frame->n);
 }
 
-static const char *say_why(const ur_problem *given, const ur_peel *q, ur_arena *arena)
-{
-    return q->exhausted           ? say_exhausted(given, q, arena)
-           : q->k + q->stuck == 0 ? say_no_direction(given, q, arena)
-           : q->contradicting > 0 ? say_contradicting(q, arena)
-                                  : say_few(given, q, arena);
-}
-
 /* ---- from neurons to the network ---- */
 
 /* arena: that of the frame */
@@ -234,33 +212,12 @@ unrelu_status ur_peel_all(const ur_problem *given, ur_peel *q, int *ready, ur_ou
         UR_TRY(solve_jointly(given, q, ready, err));
     if (!*ready) {
         out->closest = fmin(out->closest, rest_of(q));
-        out->failure = say_why(given, q, out->arena);
+        out->failure = q->exhausted           ? say_exhausted(given, q, out->arena)
+                       : q->k + q->stuck == 0 ? say_no_direction(given, q, out->arena)
+                       : q->contradicting > 0 ? say_contradicting(q, out->arena)
+                                              : say_few(given, q, out->arena);
     }
     return UNRELU_OK;
-}
-
-static unrelu_status attempt(const ur_problem *given, ur_one_sparse_way way, ur_peel *q,
-                             ur_arena *arena, ur_outcome *out, unrelu_error *err)
-{
-    int ready = 0;
-    UR_TRY(way(given, q, &ready, out, err));
-    state_assumption(given, q, out);
-    if (ready)
-        UR_TRY(finish(given, q, arena, out, err));
-    if (out->answer == UR_EXACT)
-        judge_k(given, q, out);
-    return UNRELU_OK;
-}
-
-/* with fewer labels than neurons only rows that were kept back can certify a fit */
-static size_t rows_usable(const ur_problem *given)
-{
-    const ur_data *data = &given->data;
-    size_t asked = given->options.k, k = asked ? asked : 2 * data->m + 2;
-    size_t held = 2 * (data->d + k);
-    if ((asked > 0 && k <= data->m) || data->n <= 10 * held)
-        return data->n;
-    return data->n - held;
 }
 
 unrelu_status ur_one_sparse(const ur_problem *given, ur_one_sparse_way way, ur_outcome *out,
@@ -268,9 +225,20 @@ unrelu_status ur_one_sparse(const ur_problem *given, ur_one_sparse_way way, ur_o
 {
     ur_terms terms = ur_terms_of(given->options.biases);
     uint64_t budget = budget_of(given);
-    size_t n = given->data.n, usable = rows_usable(given);
-    size_t rows = usable < ROWS_FIRST ? usable : ROWS_FIRST;
-    UR_TRY(check(given, terms, err));
+    size_t n = given->data.n, asked = given->options.k, k = asked ? asked : 2 * given->data.m + 2;
+    size_t held = 2 * (given->data.d + k);
+    /* with fewer labels than neurons only rows that were kept back can certify a fit */
+    int keeps = (asked == 0 || k > given->data.m) && n > 10 * held;
+    size_t usable = keeps ? n - held : n, rows = usable < ROWS_FIRST ? usable : ROWS_FIRST;
+    if (terms.constant)
+        return ur_fail(err, UNRELU_EUSAGE,
+                       "`method` one-sparse compares directions of the rows of labels, which a "
+                       "constant e turns: use `bias` hidden (or none), and subtract e if you know "
+                       "it");
+    if (given->options.labels == UNRELU_LABELS_NOISY)
+        return ur_fail(err, UNRELU_EUSAGE,
+                       "`method` one-sparse is for labels without noise: of noisy ones no two rows "
+                       "are parallel; `method` any-noise takes any");
     for (int last = 0; out->answer == UR_NONE && !last;) {
         UR_ARENA(arena);
         UR_ARENA(peeled);
@@ -280,10 +248,16 @@ unrelu_status ur_one_sparse(const ur_problem *given, ur_one_sparse_way way, ur_o
         UR_TRY(ur_frame_make(&given->data, rows, terms, 1, &arena, &frame, err));
         UR_TRY(ur_peel_open(&frame, given->data.floor, given->options.seed, budget, given->exec,
                             &peeled, &q, err));
-        UR_TRY(attempt(given, way, &q, &arena, out, err));
-        budget -= q.spent;
+        int ready = 0;
+        UR_TRY(way(given, &q, &ready, out, err));
+        state_assumption(given, &q, out);
+        if (ready)
+            UR_TRY(finish(given, &q, &arena, out, err));
+        if (out->answer == UR_EXACT)
+            judge_k(given, &q, out);
         if (out->answer == UR_EXACT)
             ur_arena_give(&arena, out->arena);
+        budget -= q.spent;
         rows = rows == usable ? n : rows < usable / 8 ? 8 * rows : usable;
     }
     if (out->answer == UR_EXACT)

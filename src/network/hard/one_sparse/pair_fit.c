@@ -45,7 +45,8 @@ static unrelu_status fit_open(ur_arena *arena, fit *o, unrelu_error *err)
     return ur_arena_status(arena, err);
 }
 
-/* the patterns of w; returns whether they differ from the last */
+/* the patterns of w, and the equations Z w = r of them; returns whether they differ from the last
+ */
 static int set_patterns(fit *o, const double *w)
 {
     int changed = 0;
@@ -54,22 +55,15 @@ static int set_patterns(fit *o, const double *w)
         int first = o->r[i] > 0 || (o->r[i] < 0 && o->t[2 * i] > 0);
         int second = o->r[i] < 0 || (o->r[i] > 0 && o->t[2 * i + 1] > 0);
         unsigned char on = (unsigned char)(first | second << 1);
+        double *z = o->Z + i * 2 * o->p;
         changed |= on != o->on[i];
         o->on[i] = on;
-    }
-    return changed;
-}
-
-static void set_equations(fit *o)
-{
-    size_t p = o->p;
-    for (size_t i = 0; i < o->n; i++) {
-        double *z = o->Z + i * 2 * p, first = o->on[i] & 1, second = o->on[i] >> 1;
-        for (size_t j = 0; j < p; j++) {
-            z[j] = first * o->x[i * p + j];
-            z[p + j] = -second * o->x[i * p + j];
+        for (size_t j = 0; j < o->p; j++) {
+            z[j] = first * o->x[i * o->p + j];
+            z[o->p + j] = -second * o->x[i * o->p + j];
         }
     }
+    return changed;
 }
 
 /* w of these patterns by normal equations; 0 where they are singular */
@@ -77,7 +71,6 @@ static int solve_quickly(fit *o, double *w)
 {
     size_t n = o->n, wide = 2 * o->p;
     double trace = 0;
-    set_equations(o);
     ur_syrk(UR_LOWER, UR_TURNED, wide, n, 1, o->Z, wide, 0, o->G, wide);
     ur_gemv(UR_TURNED, n, wide, 1, o->Z, wide, o->r, 0, o->b);
     for (size_t j = 0; j < wide; j++)
@@ -120,7 +113,6 @@ static unrelu_status sharpen(fit *o, double *w, int *met, unrelu_error *err)
     double *sharp = ur_take(&arena, wide, sizeof *sharp);
     UR_TRY(ur_arena_status(&arena, err));
     set_patterns(o, w);
-    set_equations(o);
     UR_TRY(ur_least_squares(o->n, wide, 1, o->Z, o->r, FLAT, sharp, &rank, err));
     *met = rank == wide && misfit(o, sharp) <= o->tolerance;
     if (*met)

@@ -93,35 +93,26 @@ static unrelu_status peel_singles(ur_peel *peel, const ur_decoded *d, int *progr
     return UNRELU_OK;
 }
 
-/* r along direction j (and against it) in the decoded rows of at most `top` neurons; their number,
- * *on of them not 0 */
-static size_t gather_pair(const ur_peel *peel, const ur_decoded *d, size_t j, unsigned char top,
-                          double *x, double *r, size_t *on)
-{
-    size_t p = peel->frame->p, count = 0, other = d->opposite[j];
-    *on = 0;
-    for (size_t i = 0; i < d->count; i++) {
-        if (d->t[i] == UR_UNDECODED || d->t[i] > top)
-            continue;
-        memcpy(x + count * p, peel->frame->x + d->row[i] * p, p * sizeof *x);
-        r[count] = d->C[i * d->r + j] - (other == UR_ALONE ? 0 : d->C[i * d->r + other]);
-        *on += r[count++] != 0;
-    }
-    return count;
-}
-
+/* two neurons with outputs along direction j and against it, from the decoded rows of at most `top`
+ * neurons */
 static unrelu_status fit_pair(ur_peel *peel, const ur_decoded *d, size_t j, unsigned char top,
                               int *progress, unrelu_error *err)
 {
     UR_ARENA(arena);
-    size_t p = peel->frame->p, m = peel->frame->m, on, starts = 0, before = peel->k;
+    size_t p = peel->frame->p, m = peel->frame->m, count = 0, on = 0, starts = 0, before = peel->k;
     uint64_t rest = peel->budget - peel->spent;
     double *x = ur_take(&arena, d->count, p * sizeof *x), *r = ur_take(&arena, d->count, sizeof *r);
     double *w = ur_take(&arena, 2 * p, sizeof *w);
     int met;
     UR_TRY(ur_arena_status(&arena, err));
     UR_TRY(ur_peel_reserve(peel, 2, err));
-    size_t count = gather_pair(peel, d, j, top, x, r, &on);
+    for (size_t i = 0; i < d->count; i++) {
+        if (d->t[i] == UR_UNDECODED || d->t[i] > top)
+            continue;
+        memcpy(x + count * p, peel->frame->x + d->row[i] * p, p * sizeof *x);
+        r[count] = d->C[i * d->r + j] - d->C[i * d->r + d->opposite[j]];
+        on += r[count++] != 0;
+    }
     if (on <= 2 * p)
         return UNRELU_OK;
     peel->exhausted |= rest < STARTS;

@@ -189,34 +189,6 @@ static void find_lines(const ur_groups *g, work *w)
         }
 }
 
-/* both signs of the lines become directions, as classes without rows */
-static unrelu_status append(const work *w, ur_arena *arena, ur_groups *g, unrelu_error *err)
-{
-    size_t m = w->m, count = g->count + 2 * w->lines;
-    size_t *size = ur_take(arena, count, sizeof *size);
-    double *direction = ur_take(arena, count, m * sizeof *direction);
-    UR_TRY(ur_arena_status(arena, err));
-    memcpy(size, g->size, g->count * sizeof *size);
-    memcpy(direction, g->direction, g->count * m * sizeof *direction);
-    for (size_t c = 0; c < 2 * w->lines; c++)
-        for (size_t l = 0; l < m; l++)
-            direction[(g->count + c) * m + l] = (c & 1 ? -1 : 1) * w->line[c / 2 * m + l];
-    g->size = size;
-    g->direction = direction;
-    g->count = count;
-    return UNRELU_OK;
-}
-
-/* pairs of rows are candidates */
-static int can_pay(ur_peel *peel, size_t rows)
-{
-    uint64_t price = (uint64_t)rows * rows / 2;
-    int enough = price <= peel->budget - peel->spent;
-    peel->exhausted |= !enough;
-    peel->spent += enough ? price : 0;
-    return enough;
-}
-
 unrelu_status ur_plane_directions(ur_peel *peel, ur_arena *arena, ur_groups *g, size_t *lines,
                                   unrelu_error *err)
 {
@@ -233,11 +205,26 @@ unrelu_status ur_plane_directions(ur_peel *peel, ur_arena *arena, ur_groups *g, 
     UR_TRY(ur_arena_status(&own, err));
     take_rows(peel, g, &w);
     UR_TRY(drop_parallels(peel, &w, err));
-    if (can_pay(peel, w.rows))
+    uint64_t price = (uint64_t)w.rows * w.rows / 2; /* pairs of rows are candidates */
+    if (price <= peel->budget - peel->spent) {
+        peel->spent += price;
         UR_TRY(find_planes(peel, &w, err));
+    } else {
+        peel->exhausted = 1;
+    }
     find_lines(g, &w);
-    if (w.lines > 0)
-        UR_TRY(append(&w, arena, g, err));
     *lines = w.lines;
+    if (w.lines == 0)
+        return UNRELU_OK;
+    /* both signs of the lines become directions, as classes without rows */
+    size_t count = g->count + 2 * w.lines, *size = ur_take(arena, count, sizeof *size);
+    double *direction = ur_take(arena, count, m * sizeof *direction);
+    UR_TRY(ur_arena_status(arena, err));
+    memcpy(size, g->size, g->count * sizeof *size);
+    memcpy(direction, g->direction, g->count * m * sizeof *direction);
+    for (size_t c = 0; c < 2 * w.lines; c++)
+        for (size_t l = 0; l < m; l++)
+            direction[(g->count + c) * m + l] = (c & 1 ? -1 : 1) * w.line[c / 2 * m + l];
+    *g = (ur_groups){.count = count, .size = size, .direction = direction, .of = g->of};
     return UNRELU_OK;
 }

@@ -61,32 +61,11 @@ unrelu_status ur_peel_reserve(ur_peel *peel, size_t more, unrelu_error *err)
     return UNRELU_OK;
 }
 
-/* rows of R from f (k), their activations; returns the size of the terms */
-static double subtract(const ur_peel *peel, size_t i, const double *f)
-{
-    size_t m = peel->frame->m;
-    double *R = peel->R + i * m, terms = 0, label = 0, rest = 0;
-    memcpy(R, peel->frame->a + i * m, m * sizeof *R);
-    for (size_t l = 0; l < m; l++)
-        label += R[l] * R[l];
-    for (size_t j = 0; j < peel->k; j++) {
-        if (!(f[j] > 0))
-            continue;
-        terms += f[j];
-        for (size_t l = 0; l < m; l++)
-            R[l] -= f[j] * peel->U[j * m + l];
-    }
-    for (size_t l = 0; l < m; l++)
-        rest += R[l] * R[l];
-    peel->norm[i] = sqrt(rest);
-    return sqrt(label) + terms;
-}
-
 unrelu_status ur_peel_residual(ur_peel *peel, unrelu_error *err)
 {
     UR_ARENA(arena);
     const ur_frame *frame = peel->frame;
-    size_t n = frame->n, p = frame->p;
+    size_t n = frame->n, p = frame->p, m = frame->m;
     double rms = sqrt(frame->size / (double)n);
     /* of a row, relative to its terms; the digits that labels carry are those of the largest */
     int coarse = peel->tolerance > TOLERANCE;
@@ -100,7 +79,19 @@ unrelu_status ur_peel_residual(ur_peel *peel, unrelu_error *err)
         if (peel->k > 0)
             ur_multiply_nt(rows, p, peel->k, frame->x + first * p, peel->W, f);
         for (size_t i = first; i < first + rows; i++) {
-            double terms = subtract(peel, i, f + (i - first) * peel->k);
+            const double *on = f + (i - first) * peel->k;
+            double *R = peel->R + i * m, terms = 0;
+            memcpy(R, frame->a + i * m, m * sizeof *R);
+            double label = sqrt(ur_short_dot(m, R, R));
+            for (size_t j = 0; j < peel->k; j++) {
+                if (!(on[j] > 0))
+                    continue;
+                terms += on[j];
+                for (size_t l = 0; l < m; l++)
+                    R[l] -= on[j] * peel->U[j * m + l];
+            }
+            terms = label + terms;
+            peel->norm[i] = sqrt(ur_short_dot(m, R, R));
             peel->zero[i] = peel->norm[i] <= peel->tolerance * terms + tiny;
             peel->faint[i] = peel->zero[i] || peel->norm[i] * peel->tolerance <
                                                   DIRECTION * precision * (terms + least);
@@ -141,49 +132,35 @@ static unrelu_status choose_rows(const ur_peel *peel, unsigned char *chosen, siz
     return UNRELU_OK;
 }
 
-static void gather(const ur_peel *peel, const unsigned char *chosen, double *x, double *a)
-{
-    size_t p = peel->frame->p, m = peel->frame->m, at = 0;
-    for (size_t i = 0; i < peel->frame->n; i++)
-        if (chosen[i]) {
-            memcpy(x + at * p, peel->frame->x + i * p, p * sizeof *x);
-            memcpy(a + at * m, peel->frame->a + i * m, m * sizeof *a);
-            at++;
-        }
-}
-
-/* W, U of the fit, at rows of U of unit length */
-static void take(ur_peel *peel, const ur_newton_fit *fit)
-{
-    size_t p = peel->frame->p, m = peel->frame->m, k = peel->k;
-    for (size_t j = 0; j < k; j++) {
-        double length = 0;
-        for (size_t l = 0; l < m; l++)
-            length = hypot(length, fit->U[l * k + j]);
-        for (size_t i = 0; i < p; i++)
-            peel->W[j * p + i] = fit->V[j * p + i] * length;
-        for (size_t l = 0; l < m; l++)
-            peel->U[j * m + l] = length > 0 ? fit->U[l * k + j] / length : 0;
-    }
-}
-
 /* W, U by a step on the chosen rows, where it has one */
 static unrelu_status step(ur_peel *peel, const unsigned char *chosen, size_t count,
                           unrelu_error *err)
 {
     UR_ARENA(arena);
-    size_t p = peel->frame->p, m = peel->frame->m;
+    size_t p = peel->frame->p, m = peel->frame->m, k = peel->k, at = 0;
     double *x = ur_take(&arena, count, p * sizeof *x), *a = ur_take(&arena, count, m * sizeof *a);
     ur_newton problem = {.n = count, .p = p, .m = m, .x = x, .a = a, .exec = peel->exec};
     problem.f = (unrelu_activation){UNRELU_RELU, 0};
     ur_newton_fit fit;
-    UR_TRY(ur_newton_alloc(&problem, peel->k, &arena, &fit, err));
-    gather(peel, chosen, x, a);
-    memcpy(fit.V, peel->W, peel->k * p * sizeof *fit.V);
-    ur_unit_rows(peel->k, p, fit.V);
+    UR_TRY(ur_newton_alloc(&problem, k, &arena, &fit, err));
+    UR_TRY(ur_arena_status(&arena, err));
+    for (size_t i = 0; i < peel->frame->n; i++)
+        if (chosen[i]) {
+            memcpy(x + at * p, peel->frame->x + i * p, p * sizeof *x);
+            memcpy(a + at++ * m, peel->frame->a + i * m, m * sizeof *a);
+        }
+    memcpy(fit.V, peel->W, k * p * sizeof *fit.V);
+    ur_unit_rows(k, p, fit.V);
     UR_TRY(ur_newton_polish(&problem, &fit, err));
-    if (isfinite(fit.rss))
-        take(peel, &fit);
+    for (size_t j = 0; j < k && isfinite(fit.rss); j++) { /* rows of U to unit length */
+        double length = 0;
+        for (size_t l = 0; l < m; l++)
+            length = hypot(length, fit.U[l * k + j]);
+        for (size_t i = 0; i < p; i++)
+            peel->W[j * p + i] = fit.V[j * p + i] * length;
+        for (size_t l = 0; l < m; l++)
+            peel->U[j * m + l] = length > 0 ? fit.U[l * k + j] / length : 0;
+    }
     return UNRELU_OK;
 }
 
