@@ -2,7 +2,7 @@
 #include "base/random.h"
 #include "network/problem/start.h"
 #include "networks.h"
-#include "paper/two_layer/symmetry_test.h"
+#include "paper/two_layer/two_layer.h"
 
 static unrelu_network_plant_options sized(size_t d, size_t k, size_t m, unrelu_inputs law,
                                           uint64_t seed)

@@ -43,7 +43,6 @@ static const double HALF = 0.37;  /* -ln ln 2: of the time, all p units have bee
 enum {
     LEAST_PAIRS = 3
 }; /* with noise, samples of a facet with part in an edge; chance makes one */
-enum { MAX_NUMBER = 64 };
 
 typedef struct {
     const ur_cone *cone;
@@ -112,44 +111,30 @@ static double margin(state *s)
     return length > 0 && isfinite(length) ? least / length : 0;
 }
 
-static unrelu_status least_squares(state *s, unrelu_error *err)
+static unrelu_status find_side(state *s, unrelu_error *err)
 {
-    size_t p = s->p;
-    int positive;
-    for (size_t i = 0; i < s->n; i++)
-        for (size_t j = 0; j < p; j++)
-            s->R[i * p + j] = s->size[i] * s->unit[i * p + j];
-    memset(s->h, 0, p * sizeof *s->h);
-    for (size_t i = 0; i < s->n; i++)
-        ur_add(p, 1, s->R + i * p, s->h);
-    ur_multiply_tn(s->n, p, p, s->R, s->R, s->E);
-    return ur_solve_positive(p, 1, s->E, s->h, &positive, err);
-}
-
-/* max t subject to unit h >= t, mean unit h = 1 */
-static unrelu_status largest_margin(state *s, unrelu_error *err)
-{
-    size_t n = s->n, p = s->p, q = p + 1;
-    ur_lp_outcome outcome;
     UR_ARENA(arena);
+    size_t n = s->n, p = s->p, q = p + 1, other = 0;
+    int positive;
+    ur_lp_outcome outcome;
     double *price = ur_take(&arena, q, sizeof *price), *mean = ur_take(&arena, q, sizeof *mean);
     UR_TRY(ur_arena_status(&arena, err));
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++) /* least squares */
+        for (size_t j = 0; j < p; j++)
+            s->R[i * p + j] = s->size[i] * s->unit[i * p + j];
+    for (size_t i = 0; i < n; i++)
+        ur_add(p, 1, s->R + i * p, s->h);
+    ur_multiply_tn(n, p, p, s->R, s->R, s->E);
+    UR_TRY(ur_solve_positive(p, 1, s->E, s->h, &positive, err));
+    if (margin(s) > LS_MARGIN)
+        return UNRELU_OK;
+    for (size_t i = 0; i < n; i++) { /* max t subject to unit h >= t, mean unit h = 1 */
         memcpy(s->R + i * q, s->unit + i * p, p * sizeof *s->R);
         s->R[i * q + p] = -1;
         ur_add(p, 1 / (double)n, s->unit + i * p, mean);
     }
     price[p] = -1;
-    return ur_lp_ray(n, q, s->R, price, mean, s->h, &outcome, err);
-}
-
-static unrelu_status find_side(state *s, unrelu_error *err)
-{
-    size_t other = 0;
-    UR_TRY(least_squares(s, err));
-    if (margin(s) > LS_MARGIN)
-        return UNRELU_OK;
-    UR_TRY(largest_margin(s, err));
+    UR_TRY(ur_lp_ray(n, q, s->R, price, mean, s->h, &outcome, err));
     if (margin(s) > LP_MARGIN)
         return UNRELU_OK;
     for (size_t i = 0; i < s->n; i++)
@@ -178,31 +163,6 @@ static double lead(state *s, size_t i)
            UR_NOISE_BEYOND * ur_cone_noise(s->cone, s->direction) / (s->size[i] * s->level[i]);
 }
 
-static size_t pick(state *s)
-{
-    size_t best = 0;
-    double most = -INFINITY;
-    for (size_t i = 0; i < s->n; i++) {
-        double value = lead(s, i);
-        if (value > most) {
-            most = value;
-            best = i;
-        }
-    }
-    return best;
-}
-
-/* R <- R (I - r r' / |r|^2), r its row */
-static void project_out(state *s, size_t row)
-{
-    size_t n = s->n, p = s->p;
-    double length = ur_norm(s->p, s->R + row * s->p);
-    for (size_t j = 0; j < s->p; j++)
-        s->direction[j] = length > 0 ? s->R[row * s->p + j] / length : 0;
-    ur_gemv(UR_PLAIN, n, p, 1, s->R, p, s->direction, 0, s->part);
-    ur_ger(n, p, -1, s->part, s->direction, s->R, p);
-}
-
 static unrelu_status find_edges(state *s, const unrelu_exec *exec, unrelu_error *err)
 {
     size_t p = s->p, rank;
@@ -212,11 +172,24 @@ static unrelu_status find_edges(state *s, const unrelu_exec *exec, unrelu_error 
     for (size_t k = 0; k < p; k++) {
         if (ur_cancelled(exec))
             return ur_fail_cancelled(err);
-        size_t row = pick(s);
+        size_t row = 0;
+        double most = -INFINITY;
+        for (size_t i = 0; i < s->n; i++) {
+            double value = lead(s, i);
+            if (value > most) {
+                most = value;
+                row = i;
+            }
+        }
         memcpy(s->E + k * p, s->unit + row * p, p * sizeof *s->E);
         s->reach[k] = 1 / s->size[row];
         s->identity[k * p + k] = 1;
-        project_out(s, row);
+        /* R <- R (I - r r' / |r|^2), r its row */
+        double length = ur_norm(p, s->R + row * p);
+        for (size_t j = 0; j < p; j++)
+            s->direction[j] = length > 0 ? s->R[row * p + j] / length : 0;
+        ur_gemv(UR_PLAIN, s->n, p, 1, s->R, p, s->direction, 0, s->part);
+        ur_ger(s->n, p, -1, s->part, s->direction, s->R, p);
     }
     UR_TRY(ur_least_squares(p, p, p, s->E, s->identity, RANK, s->inverse, &rank, err));
     for (size_t k = 0; k < p; k++)
@@ -241,13 +214,6 @@ static double spread(const state *s, const double *h)
     return sqrt(sum);
 }
 
-static void count_pairs(state *s)
-{
-    for (size_t i = 0; i < s->p; i++)
-        for (size_t j = 0; j < s->p && s->side[i] == UR_ON; j++)
-            s->pairs[i * s->p + j] += s->side[j] == UR_ABOVE;
-}
-
 static verdict verify(state *s, const double *U)
 {
     const ur_cone *cone = s->cone;
@@ -269,8 +235,9 @@ static verdict verify(state *s, const double *U)
             beyond |= s->side[k] == UR_BEYOND;
         }
         v.beyond += beyond;
-        if (cone->noise)
-            count_pairs(s);
+        for (size_t a = 0; a < p && cone->noise; a++)
+            for (size_t b = 0; b < p && s->side[a] == UR_ON; b++)
+                s->pairs[a * p + b] += s->side[b] == UR_ABOVE;
     }
     for (size_t i = 0; i < p * p && cone->noise; i++)
         if (i % (p + 1) != 0 && s->pairs[i] < v.pairs)
@@ -278,52 +245,24 @@ static verdict verify(state *s, const double *U)
     return v;
 }
 
-static size_t count_off(const ur_cone *cone, const double *u)
-{
-    size_t count = 0, p = cone->p;
-    double noise = ur_cone_noise(cone, u);
-    for (size_t i = 0; i < cone->n; i++) {
-        const double *y = cone->y + i * p;
-        count += ur_side_of(cone, ur_dot(p, y, u), ur_norm(p, y), noise) == UR_ON;
-    }
-    return count;
-}
-
 /* ln of the least P_k = (1 - q_k) prod q_j over j != k, q the shares of samples with a unit off */
 static double log_alone(const ur_cone *cone, const double *U)
 {
+    size_t p = cone->p;
     double sum = 0, least = INFINITY;
-    for (size_t k = 0; k < cone->p; k++) {
-        double q = (double)count_off(cone, U + k * cone->p) / (double)cone->n;
+    for (size_t k = 0; k < p; k++) {
+        const double *u = U + k * p;
+        size_t off = 0;
+        double noise = ur_cone_noise(cone, u);
+        for (size_t i = 0; i < cone->n; i++) {
+            const double *y = cone->y + i * p;
+            off += ur_side_of(cone, ur_dot(p, y, u), ur_norm(p, y), noise) == UR_ON;
+        }
+        double q = (double)off / (double)cone->n;
         sum += log(q);
         least = fmin(least, log1p(-q) - log(q));
     }
     return sum + least;
-}
-
-/* to two digits */
-static void write_number(double x, char *text)
-{
-    char digits[MAX_NUMBER];
-    snprintf(digits, sizeof digits, "%.2g", x);
-    snprintf(text, MAX_NUMBER, x < 1e6 ? "%.0f" : "%.2g", strtod(digits, NULL));
-}
-
-static void write_reason(const state *s, verdict v, char *text, size_t size)
-{
-    const ur_cone *cone = s->cone;
-    if (v.beyond > ur_most_beyond(cone))
-        snprintf(text, size,
-                 "not separable: some unit is %s in none of the %zu samples, for with the %zu "
-                 "likeliest as edges %zu samples lie beyond the cone, by up to %.2g %s",
-                 cone->noise ? "clearly alone" : "alone", cone->n, s->p, v.beyond, -v.worst,
-                 cone->noise ? "deviations of the noise" : "of their length");
-    else
-        snprintf(text, size,
-                 "the %zu samples fill a cone of p = %zu edges, but on a facet of it only %zu of "
-                 "them have part in one of the edges (%d are needed), so that chance may have made "
-                 "this edge",
-                 cone->n, s->p, v.pairs, LEAST_PAIRS);
 }
 
 static unrelu_status refuse(const state *s, verdict v, uint64_t seed, const unrelu_exec *exec,
@@ -331,7 +270,7 @@ static unrelu_status refuse(const state *s, verdict v, uint64_t seed, const unre
 {
     ur_normals facets;
     UR_ARENA(arena);
-    char reason[512], needed[MAX_NUMBER];
+    const ur_cone *cone = s->cone;
     double alone = -(double)s->p * log(2);
     const char *how = "were each on in half of them, an assumption: `method` facets does not find "
                       "just p facets in these samples either";
@@ -342,8 +281,23 @@ static unrelu_status refuse(const state *s, verdict v, uint64_t seed, const unre
     }
     if (status != UNRELU_OK && status != UNRELU_EDATA)
         return status;
-    write_reason(s, v, reason, sizeof reason);
-    write_number(fmin(DBL_MAX, (log((double)s->p) + HALF) * exp(-alone)), needed);
+    const char *reason =
+        v.beyond > ur_most_beyond(cone)
+            ? ur_take_text(
+                  &arena,
+                  "not separable: some unit is %s in none of the %zu samples, for with the %zu "
+                  "likeliest as edges %zu samples lie beyond the cone, by up to %.2g %s",
+                  cone->noise ? "clearly alone" : "alone", cone->n, s->p, v.beyond, -v.worst,
+                  cone->noise ? "deviations of the noise" : "of their length")
+            : ur_take_text(
+                  &arena,
+                  "the %zu samples fill a cone of p = %zu edges, but on a facet of it only %zu of "
+                  "them have part in one of the edges (%d are needed), so that chance may have "
+                  "made this edge",
+                  cone->n, s->p, v.pairs, LEAST_PAIRS);
+    double number = fmin(DBL_MAX, (log((double)s->p) + HALF) * exp(-alone));
+    const char *digits = ur_take_text(&arena, "%.2g", number); /* to two digits */
+    const char *needed = ur_take_text(&arena, number < 1e6 ? "%.0f" : "%.2g", strtod(digits, NULL));
     return ur_fail(err, UNRELU_EDATA,
                    "%s; about %s samples would be needed for independent units, more for others, "
                    "%s",

@@ -41,6 +41,11 @@ static const double SKEWNESS_RELU = 1.641;
 static const double SOURCE = 2.33; /* sqrt(E s^4) of a rectified normal */
 
 typedef struct {
+    double *x, *a, *s, *t; /* (rows, d), (rows, m) centred; (rows, k) */
+    size_t rows;
+} block;
+
+typedef struct ica {
     const ur_sample *sample;
     unrelu_exec exec;
     size_t k;
@@ -49,21 +54,9 @@ typedef struct {
     double *M;               /* k x m: s = M (a - mean) */
     double *P, *W;           /* k x m, k x k: M = W P */
     double *sum;             /* of a sweep: k x k, or d x d and d x k */
-} ica;
-
-typedef struct {
-    double *x, *a, *s, *t; /* (rows, d), (rows, m) centred; (rows, k) */
-    size_t rows;
-} block;
-
-typedef void (*addition)(const ica *p, const block *b, double *sum);
-
-typedef struct {
-    const ica *p;
-    addition add;
+    void (*add)(const struct ica *p, const block *b, double *sum);
     size_t len;
-    int inputs; /* x is needed too */
-} sweep;
+} ica;
 
 /* ---- sums over the samples ---- */
 
@@ -103,8 +96,7 @@ static void add_regression(const ica *p, const block *b, double *sum)
 /* the mean's part of one chunk */
 static void add_chunk(const void *context, size_t first, size_t rows, double *scratch, double *sum)
 {
-    const sweep *w = context;
-    const ica *p = w->p;
+    const ica *p = context;
     const ur_sample *sample = p->sample;
     for (size_t end = first + rows; first < end; first += BLOCK) {
         block b = {.a = scratch, .rows = end - first < BLOCK ? end - first : BLOCK};
@@ -112,30 +104,32 @@ static void add_chunk(const void *context, size_t first, size_t rows, double *sc
         b.t = b.s + BLOCK * p->k;
         b.x = b.t + BLOCK * p->k;
         centre(sample->a + first * sample->m, b.rows, sample->m, NULL, p->unit_a, p->mean_a, b.a);
-        if (w->inputs)
+        if (p->add == add_regression)
             centre(sample->x + first * sample->d, b.rows, sample->d, p->unit_x, 1, p->mean_x, b.x);
         ur_multiply_nt(b.rows, sample->m, p->k, b.a, p->M, b.s);
-        w->add(p, &b, sum);
+        p->add(p, &b, sum);
     }
-    for (size_t j = 0; j < w->len; j++)
+    for (size_t j = 0; j < p->len; j++)
         sum[j] /= (double)sample->n;
 }
 
 /* p->sum (len) = mean over the samples */
-static unrelu_status sweep_mean(const ica *p, addition add, size_t len, unrelu_error *err)
+static unrelu_status sweep_mean(ica *p, void (*add)(const ica *p, const block *b, double *sum),
+                                size_t len, unrelu_error *err)
 {
     size_t n = p->sample->n, d = p->sample->d, widest = d > p->k ? d : p->k;
     size_t chunk = (n + CHUNKS - 1) / CHUNKS;
     chunk = chunk > BLOCK ? chunk : BLOCK;
     chunk = chunk > 4 * widest ? chunk : 4 * widest; /* sums stay smaller than the data */
-    const sweep w = {.p = p, .add = add, .len = len, .inputs = add == add_regression};
+    p->add = add;
+    p->len = len;
     const ur_blocks blocks = {.n = n,
                               .step = chunk,
                               .chunk = chunk,
                               .len = len,
-                              .scratch = BLOCK * (p->sample->m + 2 * p->k + (w.inputs ? d : 0)),
+                              .scratch = BLOCK * (p->sample->m + 2 * p->k + d),
                               .add = add_chunk,
-                              .context = &w};
+                              .context = p};
     return ur_blocks_sum(&blocks, &p->exec, "ica", p->sum, err);
 }
 
@@ -158,32 +152,7 @@ static void means(const double *rows, size_t n, size_t width, const double *unit
         mean[j] /= (double)n;
 }
 
-static void measure(ica *p)
-{
-    const ur_sample *s = p->sample;
-    p->unit_a = largest(s->a, s->n * s->m, 1);
-    for (size_t j = 0; j < s->d; j++)
-        p->unit_x[j] = largest(s->x + j, s->n, s->d);
-    means(s->a, s->n, s->m, NULL, p->unit_a, p->mean_a);
-    means(s->x, s->n, s->d, p->unit_x, 1, p->mean_x);
-}
-
 /* ---- the steps ---- */
-
-static unrelu_status refuse_rank(const ica *p, const double *values, unrelu_error *err)
-{
-    size_t k = p->k, rank = 0;
-    double top = values[k - 1];
-    for (size_t j = 0; j < k; j++)
-        rank += top > 0 && values[j] > RANK * top;
-    if (rank == k)
-        return UNRELU_OK;
-    return ur_fail(err, UNRELU_EDATA,
-                   "the labels, sketched to k = %zu numbers, have rank %zu about their mean "
-                   "(smallest singular value %.1e of the largest): ICA finds one neuron per rank; "
-                   "ask for k = %zu or use another method",
-                   k, rank, top > 0 ? sqrt(fmax(0, values[0]) / top) : 0.0, rank > 0 ? rank : 1);
-}
 
 /* P <- L^-1/2 E' P for cov(P a) = E L E'. Twice: the covariance loses the square of the
  * condition number, the second time it is 1. */
@@ -198,7 +167,17 @@ static unrelu_status whiten(ica *p, unrelu_error *err)
         memcpy(p->M, p->P, k * m * sizeof *p->M);
         UR_TRY(sweep_mean(p, add_covariance, k * k, err));
         UR_TRY(ur_eigen_symmetric(k, p->sum, values, vectors, err));
-        UR_TRY(refuse_rank(p, values, err));
+        size_t rank = 0;
+        double top = values[k - 1];
+        for (size_t j = 0; j < k; j++)
+            rank += top > 0 && values[j] > RANK * top;
+        if (rank < k)
+            return ur_fail(err, UNRELU_EDATA,
+                           "the labels, sketched to k = %zu numbers, have rank %zu about their "
+                           "mean (smallest singular value %.1e of the largest): ICA finds one "
+                           "neuron per rank; ask for k = %zu or use another method",
+                           k, rank, top > 0 ? sqrt(fmax(0, values[0]) / top) : 0.0,
+                           rank > 0 ? rank : 1);
         for (size_t i = 0; i < k * k; i++)
             vectors[i] /= sqrt(values[i % k]);
         ur_multiply_tn(k, k, m, vectors, p->M, p->P);
@@ -235,34 +214,30 @@ static unrelu_status climb(ica *p, search *f, unrelu_error *err)
     return UNRELU_OK;
 }
 
-static void keep_best(const ica *p, search *f)
-{
-    double score = 0;
-    for (size_t j = 0; j < p->k; j++)
-        score += p->sum[j * p->k + j] * p->sum[j * p->k + j];
-    if (score <= f->score)
-        return;
-    f->score = score;
-    memcpy(f->kept, p->W, p->k * p->k * sizeof *f->kept);
-    f->dependence = 0;
-    for (size_t i = 0; i < p->k * p->k; i++)
-        if (i % (p->k + 1) == 0)
-            f->skewness[i / p->k] = p->sum[i];
-        else
-            f->dependence = fmax(f->dependence, fabs(p->sum[i]));
-}
-
 /* M = W P of the best start */
 static unrelu_status separate(ica *p, const ur_start *start, search *f, unrelu_error *err)
 {
     size_t k = p->k, m = p->sample->m;
     f->score = -1;
-    for (int i = 0; i < STARTS && !f->converged; i++) {
-        ur_progress(start->exec, "ica", (double)i / STARTS);
-        ur_random_normals(start->seed, UR_STREAM_ICA, k * m + (size_t)i * k * k, k * k, p->W);
+    for (int start_number = 0; start_number < STARTS && !f->converged; start_number++) {
+        uint64_t drawn = k * m + (size_t)start_number * k * k;
+        double score = 0;
+        ur_progress(start->exec, "ica", (double)start_number / STARTS);
+        ur_random_normals(start->seed, UR_STREAM_ICA, drawn, k * k, p->W);
         UR_TRY(ur_orthonormalise(k, k, p->W, err));
         UR_TRY(climb(p, f, err));
-        keep_best(p, f);
+        for (size_t j = 0; j < k; j++)
+            score += p->sum[j * k + j] * p->sum[j * k + j];
+        if (score <= f->score)
+            continue;
+        f->score = score;
+        memcpy(f->kept, p->W, k * k * sizeof *f->kept);
+        f->dependence = 0;
+        for (size_t i = 0; i < k * k; i++)
+            if (i % (k + 1) == 0)
+                f->skewness[i / k] = p->sum[i];
+            else
+                f->dependence = fmax(f->dependence, fabs(p->sum[i]));
     }
     ur_multiply(k, k, m, f->kept, p->P, p->M);
     return UNRELU_OK;
@@ -273,10 +248,11 @@ typedef struct {
     double mean, covariance;    /* largest |mean| and |covariance - I| of x */
 } regression;
 
-/* sd, the correlations C and B = E[x s'] / sd out of p->sum */
-static void standardise(const ica *p, regression *r)
+static unrelu_status regress(ica *p, regression *r, double *V, unrelu_error *err)
 {
     size_t d = p->sample->d, k = p->k;
+    UR_TRY(sweep_mean(p, add_regression, d * d + d * k, err));
+    /* sd, the correlations C and B = E[x s'] / sd */
     const double *C = p->sum, *B = p->sum + d * d;
     for (size_t i = 0; i < d; i++) {
         r->sd[i] = C[i * d + i] > 0 ? sqrt(C[i * d + i]) : 1;
@@ -291,13 +267,6 @@ static void standardise(const ica *p, regression *r)
         for (size_t j = 0; j < k; j++)
             r->B[i * k + j] = B[i * k + j] / r->sd[i];
     }
-}
-
-static unrelu_status regress(const ica *p, regression *r, double *V, unrelu_error *err)
-{
-    size_t d = p->sample->d, k = p->k;
-    UR_TRY(sweep_mean(p, add_regression, d * d + d * k, err));
-    standardise(p, r);
     UR_TRY(ur_least_squares(d, d, k, r->C, r->B, RANK_X, r->slope, NULL, err));
     for (size_t j = 0; j < k; j++) {
         double *v = V + j * d;
@@ -338,29 +307,22 @@ static void write_note(const ica *p, const search *f, const regression *r, const
              low, high, SKEWNESS_RELU, overlap, chance, r->mean, r->covariance);
 }
 
-static unrelu_status check(const ur_start *start, unrelu_error *err)
+unrelu_status ur_start_ica(const ur_start *start, double *V, ur_start_note *note, unrelu_error *err)
 {
-    const ur_sample *s = &start->sample;
-    if (start->k > s->d)
+    const ur_sample *sample = &start->sample;
+    size_t d = sample->d, m = sample->m, k = start->k;
+    if (k > d)
         return ur_fail(err, UNRELU_EDATA,
                        "ICA needs orthonormal rows of V: k = %zu neurons have none in d = %zu "
                        "inputs",
-                       start->k, s->d);
-    if (start->k > s->m)
+                       k, d);
+    if (k > m)
         return ur_fail(err, UNRELU_EDATA,
-                       "ICA needs as many labels as neurons: m = %zu labels, k = %zu neurons", s->m,
-                       start->k);
-    if (s->n <= start->k)
-        return ur_fail(err, UNRELU_EDATA, "ICA needs more than k = %zu samples, there are %zu",
-                       start->k, s->n);
-    return UNRELU_OK;
-}
-
-unrelu_status ur_start_ica(const ur_start *start, double *V, ur_start_note *note, unrelu_error *err)
-{
-    UR_TRY(check(start, err));
-    const ur_sample *sample = &start->sample;
-    size_t d = sample->d, m = sample->m, k = start->k;
+                       "ICA needs as many labels as neurons: m = %zu labels, k = %zu neurons", m,
+                       k);
+    if (sample->n <= k)
+        return ur_fail(err, UNRELU_EDATA, "ICA needs more than k = %zu samples, there are %zu", k,
+                       sample->n);
     ica p = {.sample = sample, .k = k};
     search f = {0};
     regression r = {0};
@@ -381,7 +343,11 @@ unrelu_status ur_start_ica(const ur_start *start, double *V, ur_start_note *note
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         *arrays[i].array = ur_take(&arena, arrays[i].rows, arrays[i].columns * sizeof(double));
     UR_TRY(ur_arena_status(&arena, err));
-    measure(&p);
+    p.unit_a = largest(sample->a, sample->n * m, 1);
+    for (size_t j = 0; j < d; j++)
+        p.unit_x[j] = largest(sample->x + j, sample->n, d);
+    means(sample->a, sample->n, m, NULL, p.unit_a, p.mean_a);
+    means(sample->x, sample->n, d, p.unit_x, 1, p.mean_x);
     ur_random_normals(start->seed, UR_STREAM_ICA, 0, k * m, p.P);
     UR_TRY(whiten(&p, err));
     UR_TRY(separate(&p, start, &f, err));

@@ -33,53 +33,10 @@ static unrelu_status solve_class(const ur_peel *q, const ur_groups *g, size_t c,
             size += q->norm[i] * q->norm[i];
         }
     UR_TRY(ur_least_squares(rows, p, 1, X, b, EQUATIONS_RANK, w, rank, err));
-    for (size_t i = 0; i < rows; i++) {
-        double t = 0;
-        for (size_t j = 0; j < p; j++)
-            t += w[j] * X[i * p + j];
-        worst = fmax(worst, fabs(t - b[i]));
-    }
+    for (size_t i = 0; i < rows; i++)
+        worst = fmax(worst, fabs(ur_short_dot(p, w, X + i * p) - b[i]));
     *gap = worst / sqrt(size / (double)rows);
     return UNRELU_OK;
-}
-
-static const char *say_few(const ur_peel *q, size_t c, size_t rows, ur_arena *arena)
-{
-    double p = (double)q->frame->p, n = (double)q->frame->n;
-    return ur_take_text(
-        arena,
-        "Algorithm 7 needs %zu rows with one neuron on for every neuron, and direction %zu has %zu "
-        "of %zu: p = %.2g, so that about (d + 2.3 sqrt d) / p = %.3g rows are needed; peeling "
-        "(without `literal`) needs far fewer",
-        q->frame->p, c + 1, rows, q->frame->n, (double)rows / n,
-        (p + 2.3 * sqrt(p)) * n / (double)rows);
-}
-
-static const char *say_contradicting(size_t c, size_t rows, double gap, ur_arena *arena)
-{
-    return ur_take_text(
-        arena,
-        "the %zu equations of direction %zu contradict each other (by %.2g of their size): two "
-        "columns of U are parallel, or antiparallel, for which Algorithm 7 does not hold; without "
-        "`literal` antiparallel ones are told apart",
-        rows, c + 1, gap);
-}
-
-static const char *say_none(const ur_problem *given, const ur_peel *q, size_t classes,
-                            ur_arena *arena)
-{
-    if (classes == 0)
-        return ur_take_text(
-            arena,
-            "no two of the %zu rows of labels are parallel: either they are noisy, or no neuron is "
-            "on alone twice; Algorithm 7 needs d such rows of every neuron",
-            q->frame->n);
-    return ur_take_text(
-        arena,
-        "%zu directions repeat among the rows of labels and %zu neurons were asked for: Algorithm "
-        "7 needs a class of parallel rows for each neuron and no other; without `literal` peeling "
-        "needs fewer rows",
-        classes, given->options.k);
 }
 
 /* one neuron for each class; *ready = 1 where all have their equations */
@@ -93,9 +50,23 @@ static unrelu_status solve_classes(ur_peel *q, const ur_groups *g, int *ready, u
         double gap = 0;
         if (g->size[c] >= p)
             UR_TRY(solve_class(q, g, c, q->W + c * p, &rank, &gap, err));
-        if (rank < p || gap > CONTRADICTION * q->tolerance) {
-            out->failure = rank < p ? say_few(q, c, g->size[c], out->arena)
-                                    : say_contradicting(c, g->size[c], gap, out->arena);
+        if (rank < p) {
+            double n = (double)q->frame->n, rows = (double)g->size[c], wide = (double)p;
+            out->failure = ur_take_text(
+                out->arena,
+                "Algorithm 7 needs %zu rows with one neuron on for every neuron, and direction "
+                "%zu has %zu of %zu: p = %.2g, so that about (d + 2.3 sqrt d) / p = %.3g rows are "
+                "needed; peeling (without `literal`) needs far fewer",
+                p, c + 1, g->size[c], q->frame->n, rows / n, (wide + 2.3 * sqrt(wide)) * n / rows);
+            return UNRELU_OK;
+        }
+        if (gap > CONTRADICTION * q->tolerance) {
+            out->failure = ur_take_text(
+                out->arena,
+                "the %zu equations of direction %zu contradict each other (by %.2g of their size): "
+                "two columns of U are parallel, or antiparallel, for which Algorithm 7 does not "
+                "hold; without `literal` antiparallel ones are told apart",
+                g->size[c], c + 1, gap);
             return UNRELU_OK;
         }
         memcpy(q->U + c * m, g->direction + c * m, m * sizeof *q->U);
@@ -119,6 +90,18 @@ unrelu_status ur_literal(const ur_problem *given, ur_peel *q, int *ready, ur_out
     q->rarest = g.count > 0 ? g.size[g.count - 1] : 0;
     if (g.count > 0 && (k == 0 || g.count == k))
         return solve_classes(q, &g, ready, out, err);
-    out->failure = say_none(given, q, g.count, out->arena);
+    if (g.count == 0)
+        out->failure = ur_take_text(
+            out->arena,
+            "no two of the %zu rows of labels are parallel: either they are noisy, or no neuron is "
+            "on alone twice; Algorithm 7 needs d such rows of every neuron",
+            frame->n);
+    else
+        out->failure = ur_take_text(
+            out->arena,
+            "%zu directions repeat among the rows of labels and %zu neurons were asked for: "
+            "Algorithm 7 needs a class of parallel rows for each neuron and no other; without "
+            "`literal` peeling needs fewer rows",
+            g.count, k);
     return UNRELU_OK;
 }

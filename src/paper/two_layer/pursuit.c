@@ -9,38 +9,148 @@
 #include "network/noisy/noisy.h"
 #include "network/verdict/verdict.h"
 #include "paper/two_layer/two_layer.h"
+#include "pass/parallel.h"
 
 #include <math.h>
+#include <string.h>
+
+/* ---- min |L|_* + lambda |S|_1 over L + S = A ---- */
+
+/* By the inexact augmented Lagrangian method: L = shrink of singular values (from the Gram matrix
+ * of the shorter side), S = shrink of cells, Y += mu (A - L - S), mu growing by a tenth: 100 to 200
+ * steps, the objective within 1e-4 of the minimum. It is what Theorem 14 stands on, and kept for
+ * comparison: rows of high leverage cost less in S than in L, so that its L is 1e-2 to 1e-1 off at
+ * 50 columns with 20 to 30 % wrong cells. n m^2 flops a step. */
+enum { STEPS = 1000 };
+static const double CLOSE = 1e-9;    /* |A - L - S|, of |A|: what ends it */
+static const double GROWTH = 1.1;    /* of mu a step: faster is further from the minimum */
+static const double FIRST_MU = 1.25; /* over the largest singular value, as is usual */
+
+typedef struct {
+    size_t n, m;                      /* n >= m */
+    double *W, *G, *vectors, *values; /* (n, m), m x m, m x m, m */
+    double *P, *scratch;              /* m x m, n x m */
+} svt;
+
+/* singular values (decreasing, in t->values) and right vectors of W */
+static unrelu_status decompose(svt *t, const double *W, unrelu_error *err)
+{
+    size_t m = t->m;
+    ur_multiply_tn(t->n, m, m, W, W, t->G);
+    UR_TRY(ur_eigen_symmetric(m, t->G, t->values, t->vectors, err));
+    for (size_t j = 0; j < m; j++)
+        t->values[j] = sqrt(fmax(0, t->values[j]));
+    return UNRELU_OK;
+}
+
+/* L = W with its singular values lowered by `by` */
+static unrelu_status shrink_values(svt *t, double by, double *L, unrelu_error *err)
+{
+    size_t m = t->m, kept = 0;
+    UR_TRY(decompose(t, t->W, err));
+    for (size_t j = 0; j < m; j++)
+        kept += t->values[j] > by;
+    size_t first = m - kept;
+    for (size_t i = 0; i < m; i++)
+        for (size_t j = 0; j < kept; j++) {
+            double v = t->vectors[i * m + first + j], s = t->values[first + j];
+            t->P[i * kept + j] = v;
+            t->G[i * kept + j] = v * (s - by) / s;
+        }
+    if (kept == 0) {
+        memset(L, 0, t->n * m * sizeof *L);
+        return UNRELU_OK;
+    }
+    ur_multiply(t->n, m, kept, t->W, t->P, t->scratch);
+    ur_multiply_nt(t->n, kept, m, t->scratch, t->G, L);
+    return UNRELU_OK;
+}
+
+/* n >= m */
+static unrelu_status pursue(size_t n, size_t m, const double *A, double lambda,
+                            const unrelu_exec *exec, double *L, double *S, double *Y, int *steps,
+                            unrelu_error *err)
+{
+    UR_ARENA(arena);
+    size_t count = n * m;
+    svt t = {.n = n,
+             .m = m,
+             .W = ur_take(&arena, n, m * sizeof *t.W),
+             .scratch = ur_take(&arena, n, m * sizeof *t.scratch),
+             .G = ur_take(&arena, m, m * sizeof *t.G),
+             .P = ur_take(&arena, m, m * sizeof *t.P),
+             .vectors = ur_take(&arena, m, m * sizeof *t.vectors),
+             .values = ur_take(&arena, m, sizeof *t.values)};
+    Y = Y ? Y : ur_take(&arena, n, m * sizeof *Y);
+    UR_TRY(ur_arena_status(&arena, err));
+    double largest = 0, sum = 0;
+    for (size_t i = 0; i < count; i++)
+        largest = fmax(largest, fabs(A[i]));
+    for (size_t i = 0; i < count && largest > 0; i++)
+        sum += A[i] / largest * (A[i] / largest);
+    double size = largest * sqrt(sum), gap = size;
+    UR_TRY(decompose(&t, A, err));
+    double spectral = t.values[m - 1], mu = FIRST_MU / spectral;
+    for (size_t i = 0; i < count; i++) {
+        Y[i] = A[i] / fmax(spectral, largest / lambda);
+        L[i] = S[i] = 0;
+    }
+    for (*steps = 0; *steps < STEPS && gap > CLOSE * size; ++*steps) {
+        double by = lambda / mu, left = 0;
+        for (size_t i = 0; i < count; i++)
+            t.W[i] = A[i] - S[i] + Y[i] / mu;
+        UR_TRY(shrink_values(&t, 1 / mu, L, err));
+        for (size_t i = 0; i < count; i++) {
+            double rest = A[i] - L[i] + Y[i] / mu;
+            S[i] = rest > by ? rest - by : rest < -by ? rest + by : 0;
+            double miss = A[i] - L[i] - S[i];
+            left += miss * miss;
+            Y[i] += mu * miss;
+        }
+        gap = sqrt(left);
+        mu *= GROWTH;
+        ur_progress(exec, "principal component pursuit", (double)*steps / STEPS);
+        if (ur_cancelled(exec))
+            return ur_fail_cancelled(err);
+    }
+    return UNRELU_OK;
+}
+
+static void transpose(size_t n, size_t m, const double *A, double *T)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < m; j++)
+            T[j * n + i] = A[i * m + j];
+}
+
+unrelu_status ur_pcp(size_t n, size_t m, const double *A, double lambda, const unrelu_exec *exec,
+                     double *L, double *S, double *Y, int *steps, unrelu_error *err)
+{
+    if (n >= m)
+        return pursue(n, m, A, lambda, exec, L, S, Y, steps, err);
+    UR_ARENA(arena);
+    double *T = ur_take(&arena, n, m * sizeof *T), *l = ur_take(&arena, n, m * sizeof *l);
+    double *s = ur_take(&arena, n, m * sizeof *s), *y = ur_take(&arena, n, m * sizeof *y);
+    UR_TRY(ur_arena_status(&arena, err));
+    transpose(n, m, A, T);
+    UR_TRY(pursue(m, n, T, lambda, exec, l, s, y, steps, err));
+    transpose(m, n, l, L);
+    transpose(m, n, s, S);
+    if (Y)
+        transpose(m, n, y, Y);
+    return UNRELU_OK;
+}
+
+/* ---- the network ---- */
 
 /* of the largest singular value: those below are what the pursuit leaves, not neurons */
 static const double LEAST_VALUE = 1e-6;
 
 typedef struct {
-    double *A, *L, *S; /* (n, m), in the data's unit */
-    double *values;    /* min(n, m) */
+    double *L, *S;  /* (n, m), in the data's unit */
+    double *values; /* min(n, m) */
     int steps;
 } pursuit;
-
-static unrelu_status run(const ur_problem *given, ur_arena *arena, pursuit *p, unrelu_error *err)
-{
-    const ur_data *data = &given->data;
-    size_t n = data->n, m = data->m, least = n < m ? n : m;
-    p->A = ur_take(arena, n, m * sizeof *p->A);
-    p->L = ur_take(arena, n, m * sizeof *p->L);
-    p->S = ur_take(arena, n, m * sizeof *p->S);
-    p->values = ur_take(arena, least, sizeof *p->values);
-    UR_TRY(ur_arena_status(arena, err));
-    for (size_t i = 0; i < n * m; i++)
-        p->A[i] = data->a[i] / data->unit;
-    double lambda = 1 / sqrt((double)(n > m ? n : m));
-    UR_TRY(ur_pcp(n, m, p->A, lambda, given->exec, p->L, p->S, NULL, &p->steps, err));
-    UR_TRY(ur_svd(n, m, p->L, NULL, p->values, NULL, err));
-    for (size_t i = 0; i < n * m; i++) {
-        p->L[i] *= data->unit;
-        p->S[i] *= data->unit;
-    }
-    return UNRELU_OK;
-}
 
 /* the largest ratio of neighbours among those that count */
 static size_t gap(const pursuit *p, size_t least)
@@ -117,17 +227,29 @@ static unrelu_status tell(const ur_problem *given, const pursuit *p, ur_outcome 
 
 unrelu_status ur_pcp_recover(const ur_problem *given, ur_outcome *out, unrelu_error *err)
 {
-    size_t n = given->data.n, m = given->data.m, k = given->options.k;
+    const ur_data *data = &given->data;
+    size_t n = data->n, m = data->m, k = given->options.k, least = n < m ? n : m;
     UR_ARENA(arena);
-    pursuit p = {0};
-    UR_TRY(run(given, &arena, &p, err));
+    double *A = ur_take(&arena, n, m * sizeof *A), lambda = 1 / sqrt((double)(n > m ? n : m));
+    pursuit p = {.L = ur_take(&arena, n, m * sizeof *p.L),
+                 .S = ur_take(&arena, n, m * sizeof *p.S),
+                 .values = ur_take(&arena, least, sizeof *p.values)};
+    UR_TRY(ur_arena_status(&arena, err));
+    for (size_t i = 0; i < n * m; i++)
+        A[i] = data->a[i] / data->unit;
+    UR_TRY(ur_pcp(n, m, A, lambda, given->exec, p.L, p.S, NULL, &p.steps, err));
+    UR_TRY(ur_svd(n, m, p.L, NULL, p.values, NULL, err));
+    for (size_t i = 0; i < n * m; i++) {
+        p.L[i] *= data->unit;
+        p.S[i] *= data->unit;
+    }
     if (p.values[0] == 0) {
         out->failure =
             "principal component pursuit puts all labels into the sparse part: fewer columns or "
             "rows than it needs; leave out `pcp`";
         return UNRELU_OK;
     }
-    k = k ? k : gap(&p, n < m ? n : m);
+    k = k ? k : gap(&p, least);
     ur_problem within = *given;
     within.options.k = k;
     UR_TRY(ur_data_hold(n, given->data.d, m, given->data.x, p.L, given->exec, out->arena,

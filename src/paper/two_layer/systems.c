@@ -63,22 +63,6 @@ typedef struct {
 
 /* ---- the two systems of one neuron ---- */
 
-static unrelu_status scratch_open(ur_arena *arena, const systems *y, scratch *o, unrelu_error *err)
-{
-    size_t tall = y->l > y->r ? y->l : y->r, wide = y->p > y->r ? y->p : y->r;
-    *o = (scratch){.t = ur_take(arena, y->l, sizeof *o->t),
-                   .h = ur_take(arena, y->l, sizeof *o->h),
-                   .rows = ur_take(arena, tall, wide * sizeof *o->rows),
-                   .U = ur_take(arena, tall, y->r * sizeof *o->U),
-                   .right = ur_take(arena, tall, sizeof *o->right),
-                   .s = ur_take(arena, y->r, sizeof *o->s),
-                   .w = ur_take(arena, y->r, sizeof *o->w),
-                   .Vt = ur_take(arena, y->r, y->r * sizeof *o->Vt),
-                   .z = ur_take(arena, y->p, sizeof *o->z),
-                   .zero = ur_take(arena, y->l, 1)};
-    return ur_arena_status(arena, err);
-}
-
 /* h = Y w for the null vector w of the rows of Y marked zero; *unique = 0 where there is none or
  * more than one */
 static unrelu_status null_vector(const systems *y, scratch *o, int *unique, unrelu_error *err)
@@ -106,16 +90,6 @@ static unrelu_status null_vector(const systems *y, scratch *o, int *unique, unre
     return UNRELU_OK;
 }
 
-/* |f(z x) - h| / |h| over all samples; t = z x */
-static double misfit(const systems *y, scratch *o)
-{
-    double *value = o->right;
-    ur_multiply(y->l, y->p, 1, y->x, o->z, o->t);
-    ur_activation_apply(y->start->f, y->l, o->t, value, NULL);
-    ur_add(y->l, -1, o->h, value);
-    return ur_norm(y->l, value) / ur_norm(y->l, o->h);
-}
-
 /* z of z x = f^-1(h) where h > 0, each equation weighted by f'(f^-1(h)): the errors of h are
  * equal, those of f^-1(h) are not */
 static unrelu_status row_of(const systems *y, scratch *o, int *solved, unrelu_error *err)
@@ -140,65 +114,58 @@ static unrelu_status row_of(const systems *y, scratch *o, int *solved, unrelu_er
     if (count <= y->rank_x)
         return UNRELU_OK;
     UR_TRY(ur_least_squares(count, p, 1, o->rows, o->right, RANK_X, o->z, &rank, err));
-    *solved = rank == y->rank_x && misfit(y, o) <= RESIDUAL;
+    double *miss = o->right; /* f(z x) - h over all samples */
+    ur_multiply(y->l, p, 1, y->x, o->z, o->t);
+    ur_activation_apply(y->start->f, y->l, o->t, miss, NULL);
+    ur_add(y->l, -1, o->h, miss);
+    *solved = rank == y->rank_x && ur_norm(y->l, miss) / ur_norm(y->l, o->h) <= RESIDUAL;
     return UNRELU_OK;
-}
-
-/* both systems, and once more with the zeros of the row that solves them */
-static unrelu_status solve(const systems *y, scratch *o, int *solved, unrelu_error *err)
-{
-    *solved = 1;
-    for (int again = 0; again < 2 && *solved; again++) {
-        if (again)
-            for (size_t i = 0; i < y->l; i++)
-                o->zero[i] = o->t[i] <= 0;
-        UR_TRY(null_vector(y, o, solved, err));
-        if (*solved)
-            UR_TRY(row_of(y, o, solved, err));
-    }
-    return UNRELU_OK;
-}
-
-static void mark_zeros(const systems *y, scratch *o, const double *t, double sign, double tau)
-{
-    double rms = ur_norm(y->l, t) / sqrt((double)y->l);
-    for (size_t i = 0; i < y->l; i++)
-        o->zero[i] = sign * t[i] < -tau * rms * y->length[i];
-}
-
-/* V_j = z / |z| in the data's own units, c_j with it */
-static int accept(const systems *y, scratch *o, size_t j)
-{
-    size_t d = y->start->sample.d;
-    for (size_t i = 0; i < y->p; i++)
-        o->z[i] /= y->unit[i];
-    double norm = ur_norm(d, o->z);
-    if (!(norm > 0 && isfinite(norm)))
-        return 0;
-    for (size_t i = 0; i < d; i++)
-        y->V[j * d + i] = o->z[i] / norm;
-    if (y->start->hidden)
-        y->c[j] = o->z[d] / norm;
-    return 1;
 }
 
 static unrelu_status neuron(void *context, size_t j, unrelu_error *err)
 {
     UR_ARENA(arena);
     const systems *y = context;
-    size_t d = y->start->sample.d;
-    double *t = ur_take(&arena, y->l, sizeof *t);
-    scratch o;
+    size_t d = y->start->sample.d, l = y->l, r = y->r, tall = l > r ? l : r;
+    double *t = ur_take(&arena, l, sizeof *t);
+    scratch o = {.t = ur_take(&arena, l, sizeof *o.t),
+                 .h = ur_take(&arena, l, sizeof *o.h),
+                 .rows = ur_take(&arena, tall, (y->p > r ? y->p : r) * sizeof *o.rows),
+                 .U = ur_take(&arena, tall, r * sizeof *o.U),
+                 .right = ur_take(&arena, tall, sizeof *o.right),
+                 .s = ur_take(&arena, r, sizeof *o.s),
+                 .w = ur_take(&arena, r, sizeof *o.w),
+                 .Vt = ur_take(&arena, r, r * sizeof *o.Vt),
+                 .z = ur_take(&arena, y->p, sizeof *o.z),
+                 .zero = ur_take(&arena, l, 1)};
     int solved = 0;
-    UR_TRY(scratch_open(&arena, y, &o, err));
+    UR_TRY(ur_arena_status(&arena, err));
     for (size_t i = 0; i < y->p; i++)
         o.z[i] = y->unit[i] * (i < d ? y->V[j * d + i] : y->c[j]);
-    ur_multiply(y->l, y->p, 1, y->x, o.z, t);
+    ur_multiply(l, y->p, 1, y->x, o.z, t);
+    double rms = ur_norm(l, t) / sqrt((double)l);
     for (int i = 0; i < 2 * TAUS && !solved; i++) {
-        mark_zeros(y, &o, t, i % 2 ? -1 : 1, TAU[i / 2]);
-        UR_TRY(solve(y, &o, &solved, err));
+        for (size_t row = 0; row < l; row++)
+            o.zero[row] = (i % 2 ? -1 : 1) * t[row] < -TAU[i / 2] * rms * y->length[row];
+        solved = 1;
+        for (int again = 0; again < 2 && solved; again++) { /* with the zeros of the row found */
+            for (size_t row = 0; row < l && again; row++)
+                o.zero[row] = o.t[row] <= 0;
+            UR_TRY(null_vector(y, &o, &solved, err));
+            if (solved)
+                UR_TRY(row_of(y, &o, &solved, err));
+        }
     }
-    y->exact[j] = solved && accept(y, &o, j);
+    if (!solved)
+        return UNRELU_OK;
+    for (size_t i = 0; i < y->p; i++) /* V_j = z / |z| in the data's own units, c_j with it */
+        o.z[i] /= y->unit[i];
+    double norm = ur_norm(d, o.z);
+    y->exact[j] = norm > 0 && isfinite(norm);
+    for (size_t i = 0; i < d && y->exact[j]; i++)
+        y->V[j * d + i] = o.z[i] / norm;
+    if (y->start->hidden && y->exact[j])
+        y->c[j] = o.z[d] / norm;
     return UNRELU_OK;
 }
 

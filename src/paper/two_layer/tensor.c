@@ -100,14 +100,6 @@ static unrelu_status describe(const ur_start *start, const ur_white *white, int 
 
 /* ---- order 3: S_3 = xxx but for terms in x, which labels without linear part do not see ---- */
 
-/* (r d, k, k) -> (r k, k, k): Q on the remaining place */
-static void contract(size_t r, size_t d, size_t k, const double *Q, const double *core,
-                     double *small)
-{
-    for (size_t s = 0; s < r; s++)
-        ur_multiply_tn(d, k, k * k, Q, core + s * d * k * k, small + s * k * k * k);
-}
-
 /* small (w, k, k) -> out (k, k, k): the k leading combinations of its w matrices */
 static unrelu_status compress(size_t w, size_t k, const double *small, double *out,
                               unrelu_error *err)
@@ -135,26 +127,13 @@ static unrelu_status third(const ur_start *start, const ur_white *white, work *w
     UR_TRY(work_open(&arena, r * d, d, k, w, err));
     UR_TRY(ur_score_tensor(white, r, w->y, 1, w->T, err));
     UR_TRY(ur_score_reduce(r * d, d, k, w->T, w->Q, w->core, err));
-    contract(r, d, k, w->Q, w->core, small);
+    for (size_t s = 0; s < r; s++) /* (r d, k, k) -> (r k, k, k): Q on the remaining place */
+        ur_multiply_tn(d, k, k * k, w->Q, w->core + s * d * k * k, small + s * k * k * k);
     UR_TRY(compress(r * k, k, small, w->core, err));
     return ur_score_decompose(start, white, k, w->core, w->Q, V, NULL, err);
 }
 
 /* ---- order 4 ---- */
-
-/* y <- (|x|^2 - d - 4) y; mean (r) of it, which is that of (|x|^2 - d - 2) y as y has mean 0 */
-static void weigh_labels(const ur_white *white, size_t r, double *y, double *mean)
-{
-    size_t d = white->d;
-    for (size_t i = 0; i < white->n; i++) {
-        const double *x = white->x + i * d;
-        double weight = ur_dot(d, x, x) - (double)d - 4;
-        for (size_t s = 0; s < r; s++) {
-            y[i * r + s] *= weight;
-            mean[s] += y[i * r + s] / (double)white->n;
-        }
-    }
-}
 
 static unrelu_status fourth(const ur_start *start, const ur_white *white, work *w, double *V,
                             unrelu_error *err)
@@ -164,7 +143,15 @@ static unrelu_status fourth(const ur_start *start, const ur_white *white, work *
     double *mean = ur_take(&arena, w->r, sizeof *mean);
     UR_TRY(ur_score_check_unique(start, w->r, err));
     UR_TRY(work_open(&arena, w->r, d, start->k, w, err));
-    weigh_labels(white, w->r, w->y, mean);
+    /* y <- (|x|^2 - d - 4) y; its mean is that of (|x|^2 - d - 2) y, as y has mean 0 */
+    for (size_t i = 0; i < white->n; i++) {
+        const double *x = white->x + i * d;
+        double weight = ur_dot(d, x, x) - (double)d - 4;
+        for (size_t s = 0; s < w->r; s++) {
+            w->y[i * w->r + s] *= weight;
+            mean[s] += w->y[i * w->r + s] / (double)white->n;
+        }
+    }
     UR_TRY(ur_score_tensor(white, w->r, w->y, 0, w->T, err));
     for (size_t s = 0; s < w->r; s++)
         for (size_t a = 0, i = 0; a < d; i += d - a, a++)

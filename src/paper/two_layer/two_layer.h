@@ -12,7 +12,18 @@
 unrelu_status ur_literal(const ur_problem *given, ur_peel *peel, int *ready, ur_outcome *out,
                          unrelu_error *err);
 
-/* --- pcp.c, pursuit.c --- */
+/* --- symmetric.c --- */
+typedef struct {
+    double statistic, p; /* p: chance of so large a statistic under symmetry about 0 */
+    size_t degrees;
+} ur_symmetry;
+
+unrelu_status ur_symmetry_test(const ur_sample *sample, uint64_t seed, const unrelu_exec *exec,
+                               ur_symmetry *out, unrelu_error *err);
+/* P(chi2 with `degrees` degrees of freedom > x), to 1e-12 relative */
+double ur_chi2_tail(double degrees, double x);
+
+/* --- pursuit.c --- */
 /* min |L|_* + lambda |S|_1, L + S = A (n x m), by the inexact augmented Lagrangian method; Y (may
  * be NULL): its multiplier. Ends at |A - L - S|_F <= 1e-9 |A|_F or after 1000 steps. */
 unrelu_status ur_pcp(size_t n, size_t m, const double *A, double lambda, const unrelu_exec *exec,
