@@ -151,39 +151,7 @@ static void report_noisy(const course *q, const ur_any_measures *s)
                         q->best.starts);
 }
 
-static void report_failure(const course *q)
-{
-    ur_outcome *out = q->out;
-    out->closest = fmin(out->closest, sqrt(q->best.fit.rss / q->frame.size));
-    out->guarantee = "none: Theorem 13 is about noise";
-    out->assumption = "no noise: it does not hold";
-    out->failure = ur_take_text(
-        out->arena,
-        "the best of %zu starts leaves a residual of %.2g, and labels without noise need %.2g: "
-        "without `noise` none it would be the answer",
-        q->best.starts, out->closest, q->given->data.floor);
-}
-
 /* ---- the fit ---- */
-
-/* whether A - f(X V') U' - e depends on x */
-static unrelu_status test_rest(course *q, const ur_newton_fit *fit, unrelu_error *err)
-{
-    const ur_frame *frame = &q->frame;
-    size_t n = frame->n, m = frame->m, k = fit->k, shown = 0;
-    double least = q->given->data.floor;
-    UR_ARENA(arena);
-    double *F = ur_take(&arena, n, k * sizeof *F), *R = ur_take(&arena, n, m * sizeof *R);
-    UR_TRY(ur_arena_status(&arena, err));
-    ur_multiply_nt(n, frame->p, k, frame->x, fit->V, F);
-    ur_activation_apply(q->given->options.activation, n * k, F, F, NULL);
-    ur_multiply_nt(n, k, m, F, fit->U, R);
-    for (size_t i = 0; i < n * m; i++)
-        R[i] = frame->a[i] - R[i] - fit->e[i % m];
-    UR_TRY(ur_any_shown(&q->all, R, 0, q->given->options.seed, &shown, err));
-    q->depends = shown > 0 && fit->rss > least * least * frame->size;
-    return UNRELU_OK;
-}
 
 /* What the best would leave with e, or without. Whether e gains more than chance is asked at the V
  * of the best: noise lets V walk a long way for little. */
@@ -194,13 +162,24 @@ static unrelu_status compare_offset(course *q, unrelu_error *err)
     problem.constant = !frame->terms.constant;
     UR_ARENA(arena);
     ur_newton_fit fit;
-    double unit = q->given->data.unit, before = q->best.fit.rss;
+    double unit = q->given->data.unit, least = q->given->data.floor, before = q->best.fit.rss;
     UR_TRY(ur_newton_alloc(&problem, q->k, &arena, &fit, err));
     memcpy(fit.V, q->best.fit.V, q->k * frame->p * sizeof *fit.V);
     UR_TRY(ur_newton_outer(&problem, &fit, err));
     q->offset = problem.constant && before - fit.rss > CHANCE * fit.rss / (double)frame->n;
     UR_TRY(ur_any_descend(q->given, &problem, 0, &fit, err));
-    UR_TRY(test_rest(q, problem.constant ? &fit : &q->best.fit, err));
+    /* whether A - f(X V') U' - e depends on x */
+    const ur_newton_fit *with = problem.constant ? &fit : &q->best.fit;
+    size_t n = frame->n, m = frame->m, shown = 0;
+    double *F = ur_take(&arena, n, q->k * sizeof *F), *R = ur_take(&arena, n, m * sizeof *R);
+    UR_TRY(ur_arena_status(&arena, err));
+    ur_multiply_nt(n, frame->p, q->k, frame->x, with->V, F);
+    ur_activation_apply(problem.f, n * q->k, F, F, NULL);
+    ur_multiply_nt(n, q->k, m, F, with->U, R);
+    for (size_t i = 0; i < n * m; i++)
+        R[i] = frame->a[i] - R[i] - with->e[i % m];
+    UR_TRY(ur_any_shown(&q->all, R, 0, q->given->options.seed, &shown, err));
+    q->depends = shown > 0 && with->rss > least * least * frame->size;
     q->here = unit * sqrt(before);
     q->other = unit * sqrt(fit.rss);
     return UNRELU_OK;
@@ -282,7 +261,14 @@ static unrelu_status fit_noisy(course *q, unrelu_error *err)
         return UNRELU_OK;
     }
     if (given->options.labels == UNRELU_LABELS_NOISELESS) {
-        report_failure(q);
+        out->closest = fmin(out->closest, sqrt(q->best.fit.rss / q->frame.size));
+        out->guarantee = "none: Theorem 13 is about noise";
+        out->assumption = "no noise: it does not hold";
+        out->failure = ur_take_text(
+            out->arena,
+            "the best of %zu starts leaves a residual of %.2g, and labels without noise need %.2g: "
+            "without `noise` none it would be the answer",
+            q->best.starts, out->closest, data->floor);
         return UNRELU_OK;
     }
     if (is_met(q)) /* on the rows of the frame, and not on all */

@@ -72,21 +72,6 @@ unrelu_status ur_any_explained(const ur_any_features *f, size_t k, const size_t 
     return UNRELU_OK;
 }
 
-/* feature j projected out of all others: what is left of G and C */
-static void sweep(ur_any_features *f, size_t j)
-{
-    size_t c = f->c, m = f->m;
-    double pivot = f->G[j * c + j];
-    for (size_t i = 0; i < c; i++) {
-        double share = f->G[i * c + j] / pivot;
-        if (i == j || share == 0)
-            continue;
-        ur_add(c, -share, f->G + j * c, f->G + i * c);
-        ur_add(m, -share, f->C + j * m, f->C + i * m);
-    }
-    f->G[j * c + j] = 0;
-}
-
 void ur_any_choose(ur_any_features *f, size_t k, size_t *which)
 {
     size_t c = f->c, m = f->m;
@@ -106,7 +91,17 @@ void ur_any_choose(ur_any_features *f, size_t k, size_t *which)
                 which[t] = i;
             }
         }
-        if (most >= 0)
-            sweep(f, which[t]);
+        if (most < 0)
+            continue;
+        size_t j = which[t]; /* projected out of all others: what is left of G and C */
+        double pivot = f->G[j * c + j];
+        for (size_t i = 0; i < c; i++) {
+            double share = f->G[i * c + j] / pivot;
+            if (i == j || share == 0)
+                continue;
+            ur_add(c, -share, f->G + j * c, f->G + i * c);
+            ur_add(m, -share, f->C + j * m, f->C + i * m);
+        }
+        f->G[j * c + j] = 0;
     }
 }

@@ -43,9 +43,19 @@ static void swap(ur_newton_fit *one, ur_newton_fit *other)
     *other = fit;
 }
 
-static void judge(race *s)
+/* s->V to its minimum on the few rows (cut: on labels with cut tails), which is then judged */
+static unrelu_status enter(race *s, int cut, unrelu_error *err)
 {
+    const ur_any_rows *rows = s->rows;
     ur_any_best *best = s->best;
+    ur_newton few = s->whole;
+    few.n = rows->n;
+    few.x = rows->x;
+    few.a = cut ? rows->b : rows->a;
+    memcpy(s->other.V, s->V, s->k * rows->p * sizeof *s->V);
+    UR_TRY(ur_newton_solve(&few, FIRST_STEPS, FIRST_GAIN, ur_newton_floor(&s->given->data),
+                           &s->other, err));
+    UR_TRY(ur_newton_outer(&s->whole, &s->other, err));
     ur_newton_fit *fit = &s->other;
     double least = best->fit.rss;
     best->starts++;
@@ -60,22 +70,7 @@ static void judge(race *s)
     } else if (fit->rss < s->second.rss) {
         swap(&s->second, fit);
     }
-}
-
-/* s->V to its minimum on the few rows; cut: on labels with cut tails */
-static unrelu_status enter(race *s, int cut, unrelu_error *err)
-{
-    const ur_any_rows *rows = s->rows;
-    ur_newton few = s->whole;
-    few.n = rows->n;
-    few.x = rows->x;
-    few.a = cut ? rows->b : rows->a;
-    memcpy(s->other.V, s->V, s->k * rows->p * sizeof *s->V);
-    UR_TRY(ur_newton_solve(&few, FIRST_STEPS, FIRST_GAIN, ur_newton_floor(&s->given->data),
-                           &s->other, err));
-    UR_TRY(ur_newton_outer(&s->whole, &s->other, err));
-    judge(s);
-    ur_progress(s->given->exec, "starts", (double)s->best->starts / (double)s->budget);
+    ur_progress(s->given->exec, "starts", (double)best->starts / (double)s->budget);
     return UNRELU_OK;
 }
 

@@ -172,36 +172,28 @@ static unrelu_status iterate(ur_altproj *p, unrelu_error *err)
     return ur_orthonormalise(p->m, p->b, p->Q, err);
 }
 
-/* Q turned to singular directions, decreasing, and in sum what makes L of Y = D Q */
-static unrelu_status measure(ur_altproj *p, unrelu_error *err)
+static unrelu_status sweep(ur_altproj *p, double *share, unrelu_error *err)
 {
-    size_t b = p->b, m = p->m;
+    size_t b = p->b, m = p->m, step = p->n / LOOK + 1;
+    UR_TRY(iterate(p, err));
     UR_TRY(each_block(p, add_square, b * b, p->square, err));
     UR_TRY(ur_eigen_symmetric(b, p->square, p->values, p->turn, err));
-    for (size_t i = 0; i < b; i++)
+    for (size_t i = 0; i < b; i++) /* Q turned to singular directions, decreasing */
         for (size_t j = 0; j < b; j++)
             p->square[i * b + j] = p->turn[i * b + b - 1 - j];
     ur_multiply(m, b, b, p->Q, p->square, p->sum);
     memcpy(p->Q, p->sum, m * b * sizeof *p->Q);
-    /* the first r of Y turn, times the first r of Q' */
+    /* what makes L of Y: the first r of Y turn, times the first r of Q' */
     ur_gemm(UR_PLAIN, UR_TURNED, b, m, p->r, 1, p->square, b, p->Q, b, 0, p->sum, m);
-    return UNRELU_OK;
-}
-
-static unrelu_status sweep(ur_altproj *p, double *share, unrelu_error *err)
-{
-    size_t step = p->n / LOOK + 1;
-    UR_TRY(iterate(p, err));
-    UR_TRY(measure(p, err));
     UR_TRY(each_block(p, project, 0, p->values, err));
-    for (size_t j = 0; j < p->m; j++) { /* medians of M - L by column */
+    for (size_t j = 0; j < m; j++) { /* medians of M - L by column */
         size_t kept = 0;
         for (size_t i = 0; i < p->n; i += step)
-            p->looked[kept++] = p->M[i * p->m + j] - p->D[i * p->m + j];
+            p->looked[kept++] = p->M[i * m + j] - p->D[i * m + j];
         p->centre[j] = ur_median(kept, p->looked);
     }
     UR_TRY(each_block(p, add_threshold, 1, share, err));
-    *share /= (double)(p->n * p->m);
+    *share /= (double)(p->n * m);
     return UNRELU_OK;
 }
 

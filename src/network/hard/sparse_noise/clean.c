@@ -18,7 +18,7 @@ static const double FIRM = 0.01;
 static const double ROUNDING = 1e-13; /* of cells: what a basis of full precision leaves */
 enum { CANDIDATES = 20000 };
 
-/* Rows whose clean cells determine the others to all but one or two digits. */
+/* whether the clean cells of row i determine the others to all but one or two digits */
 static int is_firm(const ur_consensus *c, size_t i)
 {
     return c->met[i] > 0 && c->spread[i] > FIRM;
@@ -131,29 +131,13 @@ static unrelu_status again(const ur_sparse_cells *cells, const size_t *row, ur_s
     return ur_consensus_run(cells, rows, row, s->r, s->B, arena, c, err);
 }
 
-/* consensus; where columns are met less than others, or the basis shows an error, with a better
- * one */
-static unrelu_status decide(const ur_sparse_cells *cells, size_t rows, const size_t *row,
-                            ur_subspace *s, ur_arena *arena, ur_consensus *c, unrelu_error *err)
-{
-    size_t repaired = 0;
-    UR_TRY(ur_consensus_run(cells, rows, row, s->r, s->B, arena, c, err));
-    UR_TRY(ur_repair(cells, c, s->B, &repaired, err));
-    if (repaired > 0)
-        UR_TRY(again(cells, row, s, arena, c, err));
-    if (!(largest_miss(cells, c) > ROUNDING))
-        return UNRELU_OK;
-    UR_TRY(refit(cells, c, s->B, err));
-    return again(cells, row, s, arena, c, err);
-}
-
 unrelu_status ur_clean_make(const ur_problem *given, const ur_sparse_cells *cells, size_t rows,
                             ur_subspace *s, ur_arena *arena, ur_clean *clean, int *accepted,
                             unrelu_error *err)
 {
     UR_ARENA(own);
     UR_ARENA(voted); /* the consensus */
-    size_t n = cells->n, firm = 0;
+    size_t n = cells->n, firm = 0, repaired = 0;
     ur_consensus c = {0};
     *clean = (ur_clean){0};
     rows = rows < n ? rows : n;
@@ -161,7 +145,15 @@ unrelu_status ur_clean_make(const ur_problem *given, const ur_sparse_cells *cell
     UR_TRY(ur_arena_status(&own, err));
     for (size_t i = 0; i < rows; i++)
         row[i] = (size_t)((double)i * ((double)n / (double)rows));
-    UR_TRY(decide(cells, rows, row, s, &voted, &c, err));
+    /* where columns are met less than others, or the basis shows an error, with a better one */
+    UR_TRY(ur_consensus_run(cells, rows, row, s->r, s->B, &voted, &c, err));
+    UR_TRY(ur_repair(cells, &c, s->B, &repaired, err));
+    if (repaired > 0)
+        UR_TRY(again(cells, row, s, &voted, &c, err));
+    if (largest_miss(cells, &c) > ROUNDING) {
+        UR_TRY(refit(cells, &c, s->B, err));
+        UR_TRY(again(cells, row, s, &voted, &c, err));
+    }
     UR_TRY(ur_subspace_judge(&c, s, err));
     for (size_t i = 0; i < c.rows; i++)
         firm += (size_t)is_firm(&c, i);

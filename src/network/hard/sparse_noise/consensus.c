@@ -238,25 +238,6 @@ static unrelu_status decide_block(void *context, size_t block, unrelu_error *err
     return UNRELU_OK;
 }
 
-/* rows with clearly fewer cells than the median row are looked at again: where a neuron has few
- * outputs, a wrong value of it still agrees with all other cells */
-static unrelu_status set_usual(task *t, unrelu_error *err)
-{
-    UR_ARENA(arena);
-    ur_consensus *c = t->c;
-    size_t count = 0;
-    double *met = ur_take(&arena, c->rows, sizeof *met), w = (double)c->width;
-    UR_TRY(ur_arena_status(&arena, err));
-    for (size_t i = 0; i < c->rows; i++)
-        if (c->met[i] > 0 && !c->idle[i])
-            met[count++] = (double)c->met[i];
-    double median = ur_median(count, met), share = median / w;
-    t->usual = (size_t)fmax(0, median - UNUSUAL * sqrt(median * (1 - share)) - 1);
-    t->draws = (uint64_t)fmin((double)t->cells->draws,
-                              SURE_AGAIN / pow(fmax(share, LEAST_SHARE), (double)c->r));
-    return UNRELU_OK;
-}
-
 unrelu_status ur_consensus_run(const ur_sparse_cells *cells, size_t rows, const size_t *row,
                                size_t r, const double *B, ur_arena *arena, ur_consensus *c,
                                unrelu_error *err)
@@ -286,7 +267,19 @@ unrelu_status ur_consensus_run(const ur_sparse_cells *cells, size_t rows, const 
     if (c->width < r + BEYOND)
         return UNRELU_OK;
     UR_TRY(ur_each(cells->exec, "cleaning", blocks, decide_block, &t, err));
-    UR_TRY(set_usual(&t, err));
+    /* rows with clearly fewer cells than the median row are looked at again: where a neuron has few
+     * outputs, a wrong value of it still agrees with all other cells */
+    UR_ARENA(own);
+    size_t count = 0;
+    double *met = ur_take(&own, rows, sizeof *met);
+    UR_TRY(ur_arena_status(&own, err));
+    for (size_t i = 0; i < rows; i++)
+        if (c->met[i] > 0 && !c->idle[i])
+            met[count++] = (double)c->met[i];
+    double median = ur_median(count, met), share = median / (double)c->width;
+    t.usual = (size_t)fmax(0, median - UNUSUAL * sqrt(median * (1 - share)) - 1);
+    t.draws =
+        (uint64_t)fmin((double)cells->draws, SURE_AGAIN / pow(fmax(share, LEAST_SHARE), (double)r));
     return t.usual > 0 ? ur_each(cells->exec, "cleaning", blocks, decide_block, &t, err)
                        : UNRELU_OK;
 }

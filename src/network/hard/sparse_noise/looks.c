@@ -11,22 +11,6 @@
 
 enum { LEAST_COLUMNS = 8, COLUMNS = 40, ROWS = 500, RANK = 10, DRAWS = 500 };
 
-/* columns of all, at random; their units go along */
-static unrelu_status choose(const ur_sparse_cells *all, size_t count, size_t *column,
-                            double *per_unit, unrelu_error *err)
-{
-    UR_ARENA(arena);
-    double *random = ur_take(&arena, all->m, sizeof *random);
-    UR_TRY(ur_arena_status(&arena, err));
-    ur_random_uniforms(all->seed, UR_STREAM_SPARSE_COLUMNS, 0, all->m, random);
-    for (size_t j = 0, kept = 0; j < all->m; j++) /* count of those that are left */
-        if (random[j] * (double)(all->m - j) < (double)(count - kept) && kept < count) {
-            per_unit[kept] = all->per_unit[j];
-            column[kept++] = j;
-        }
-    return UNRELU_OK;
-}
-
 /* whether some row of all is not in the space */
 static int is_off(const ur_sparse_cells *all, const size_t *column, size_t m, const ur_subspace *s)
 {
@@ -47,42 +31,40 @@ static int is_off(const ur_sparse_cells *all, const size_t *column, size_t m, co
     return 0;
 }
 
-static unrelu_status look_at_some(const ur_sparse_cells *all, size_t n, size_t m, int *looks,
-                                  unrelu_error *err)
+unrelu_status ur_sparse_noise_looks(const ur_problem *given, int *looks, unrelu_error *err)
 {
     UR_ARENA(arena);
+    ur_sparse_cells all;
+    ur_subspace s;
+    size_t m = given->data.m < COLUMNS ? given->data.m : COLUMNS, kept = 0;
+    size_t n = given->data.n < ROWS ? given->data.n : ROWS;
+    int found = 0;
+    *looks = 0;
+    if (m < LEAST_COLUMNS || n < LEAST_COLUMNS)
+        return UNRELU_OK;
+    UR_TRY(ur_sparse_cells_open(given, &arena, &all, err));
     size_t *column = ur_take(&arena, m, sizeof *column);
     double *a = ur_take(&arena, n, m * sizeof *a);
-    ur_sparse_cells few = *all;
-    ur_subspace s = {0};
-    int found = 0;
+    double *random = ur_take(&arena, all.m, sizeof *random);
+    ur_sparse_cells few = all;
     few.n = n;
     few.m = m;
     few.a = a;
     few.draws = DRAWS;
     few.per_unit = ur_take(&arena, m, sizeof *few.per_unit);
     UR_TRY(ur_arena_status(&arena, err));
-    UR_TRY(choose(all, m, column, few.per_unit, err));
+    ur_random_uniforms(all.seed, UR_STREAM_SPARSE_COLUMNS, 0, all.m, random);
+    for (size_t j = 0; j < all.m; j++) /* columns at random: so many of those that are left */
+        if (random[j] * (double)(all.m - j) < (double)(m - kept) && kept < m) {
+            few.per_unit[kept] = all.per_unit[j];
+            column[kept++] = j;
+        }
     for (size_t i = 0; i < n; i++) {
-        size_t row = (size_t)((double)i * ((double)all->n / (double)n));
+        size_t row = (size_t)((double)i * ((double)all.n / (double)n));
         for (size_t j = 0; j < m; j++)
-            a[i * m + j] = all->a[row * all->m + column[j]];
+            a[i * m + j] = all.a[row * all.m + column[j]];
     }
     UR_TRY(ur_subspace_find(&few, 0, 0, n, RANK, 0, &arena, &s, &found, err));
-    if (found)
-        *looks = s.wrong > 0 || s.worst < 1 || is_off(all, column, m, &s);
+    *looks = found && (s.wrong > 0 || s.worst < 1 || is_off(&all, column, m, &s));
     return UNRELU_OK;
-}
-
-unrelu_status ur_sparse_noise_looks(const ur_problem *given, int *looks, unrelu_error *err)
-{
-    UR_ARENA(arena);
-    ur_sparse_cells all = {0};
-    size_t m = given->data.m < COLUMNS ? given->data.m : COLUMNS;
-    size_t n = given->data.n < ROWS ? given->data.n : ROWS;
-    *looks = 0;
-    if (m < LEAST_COLUMNS || n < LEAST_COLUMNS)
-        return UNRELU_OK;
-    UR_TRY(ur_sparse_cells_open(given, &arena, &all, err));
-    return look_at_some(&all, n, m, looks, err);
 }

@@ -35,7 +35,6 @@ typedef struct {
     double *P, *B;   /* (n, r), (m, r) */
     double *miss;    /* (n, m): of the last rows' solve */
     double cut;
-    double *looked; /* CELLS */
 } task;
 
 /* what one row or column is solved with */
@@ -108,50 +107,6 @@ static unrelu_status columns_block(void *context, size_t block, unrelu_error *er
     return UNRELU_OK;
 }
 
-static size_t blocks_of(size_t count)
-{
-    return (count + BLOCK - 1) / BLOCK;
-}
-
-static double median_miss(const task *t)
-{
-    size_t count = t->n * t->m, step = count > CELLS ? count / CELLS : 1, kept = 0;
-    step += step % 2 == 0; /* not the same columns again and again */
-    for (size_t i = 0; i < count && kept < CELLS; i += step)
-        t->looked[kept++] = fabs(t->miss[i]);
-    return ur_median(kept, t->looked);
-}
-
-/* rows, then columns */
-static unrelu_status sweep(task *t, double least, const unrelu_exec *exec, double *miss,
-                           unrelu_error *err)
-{
-    UR_TRY(ur_each(exec, "separating", blocks_of(t->n), rows_block, t, err));
-    *miss = median_miss(t);
-    t->cut = fmax(fmax(SHRINK * t->cut, MEDIANS * *miss), least);
-    UR_TRY(ur_orthonormalise(t->n, t->r, t->P, err));
-    UR_TRY(ur_each(exec, "separating", blocks_of(t->m), columns_block, t, err));
-    return ur_orthonormalise(t->m, t->r, t->B, err);
-}
-
-static unrelu_status run(task *t, double tolerance, const unrelu_exec *exec, double *miss,
-                         unrelu_error *err)
-{
-    double before[SWEEPS];
-    int more = LAST;
-    for (int s = 0; s < SWEEPS; s++) {
-        UR_TRY(sweep(t, tolerance, exec, miss, err));
-        before[s] = *miss;
-        int rests = s >= LEAST && *miss > SLOW_NEAR * before[s - 2];
-        if (*miss <= tolerance && t->cut <= tolerance && rests && more-- == 0)
-            break;
-        if (s >= LEAST && *miss > tolerance &&
-            *miss > (*miss < NEAR ? SLOW_NEAR : SLOW) * before[s - 2])
-            break;
-    }
-    return UNRELU_OK;
-}
-
 unrelu_status ur_polish(size_t n, size_t m, const double *M, const double *D, size_t r, double cut,
                         double tolerance, const unrelu_exec *exec, double *B, double *miss,
                         unrelu_error *err)
@@ -165,8 +120,12 @@ unrelu_status ur_polish(size_t n, size_t m, const double *M, const double *D, si
               .cut = cut,
               .Mt = ur_take(&arena, n, m * sizeof *t.Mt),
               .P = ur_take(&arena, n, r * sizeof *t.P),
-              .miss = ur_take(&arena, n, m * sizeof *t.miss),
-              .looked = ur_take(&arena, CELLS, sizeof *t.looked)};
+              .miss = ur_take(&arena, n, m * sizeof *t.miss)};
+    double *looked = ur_take(&arena, CELLS, sizeof *looked), before[SWEEPS];
+    size_t row_blocks = (n + BLOCK - 1) / BLOCK, column_blocks = (m + BLOCK - 1) / BLOCK;
+    size_t look = n * m > CELLS ? n * m / CELLS : 1;
+    look += look % 2 == 0; /* not the same columns again and again */
+    int more = LAST;
     *miss = INFINITY;
     UR_TRY(ur_arena_status(&arena, err));
     for (size_t i = 0; i < n; i++)
@@ -174,5 +133,22 @@ unrelu_status ur_polish(size_t n, size_t m, const double *M, const double *D, si
             t.Mt[j * n + i] = M[i * m + j];
     for (size_t i = 0; i < n * m; i++) /* 0 where they are the same */
         t.miss[i] = D[i] == M[i] ? 0 : INFINITY;
-    return run(&t, tolerance, exec, miss, err);
+    for (int s = 0; s < SWEEPS; s++) {
+        size_t kept = 0;
+        UR_TRY(ur_each(exec, "separating", row_blocks, rows_block, &t, err));
+        for (size_t i = 0; i < n * m && kept < CELLS; i += look)
+            looked[kept++] = fabs(t.miss[i]);
+        *miss = before[s] = ur_median(kept, looked);
+        t.cut = fmax(fmax(SHRINK * t.cut, MEDIANS * *miss), tolerance);
+        UR_TRY(ur_orthonormalise(n, r, t.P, err));
+        UR_TRY(ur_each(exec, "separating", column_blocks, columns_block, &t, err));
+        UR_TRY(ur_orthonormalise(m, r, B, err));
+        int rests = s >= LEAST && *miss > SLOW_NEAR * before[s - 2];
+        if (*miss <= tolerance && t.cut <= tolerance && rests && more-- == 0)
+            break;
+        if (s >= LEAST && *miss > tolerance &&
+            *miss > (*miss < NEAR ? SLOW_NEAR : SLOW) * before[s - 2])
+            break;
+    }
+    return UNRELU_OK;
 }

@@ -9,6 +9,7 @@
  * with noise in every cell: no two of their cells agree exactly. */
 #include "network/hard/sparse_noise/sparse_noise.h"
 #include "base/error.h"
+#include "dense/linear.h"
 #include "network/verdict/verdict.h"
 
 #include <math.h>
@@ -18,17 +19,6 @@ enum { LEAST_COLUMNS = 5, ROWS_A_COLUMN = 5, LEAST_ROWS = 1000, LARGEST_RANK = 4
 static const double NEARLY = 0.1;
 
 /* ---- what is told ---- */
-
-static const char *assumption(const ur_outcome *out, const ur_audit *audit,
-                              const ur_incoherence *mu)
-{
-    return ur_take_text(
-        out->arena,
-        "%.3g %% of the cells are wrong; mu = %.3g (rows %.2g, columns %.2g, both %.2g; 1 is "
-        "best): the theorem wants k = %zu below a constant times m / (mu log^2 n) = %.2g; whether "
-        "wrong cells are at random was tested against the inputs; the inputs' law was not",
-        100 * audit->wrong, mu->mu, mu->rows, mu->columns, mu->joint, out->weights.k, mu->bound);
-}
 
 static const char *say_no_space(const ur_problem *given, const ur_sparse_cells *cells,
                                 const ur_subspace *s, ur_arena *arena)
@@ -64,22 +54,6 @@ static const char *say_no_space(const ur_problem *given, const ur_sparse_cells *
         (unsigned long long)ur_consensus_draws(cells, s->r));
 }
 
-/* of the columns on the space, which has orthonormal coordinates: 1 is a column by itself */
-static double largest_leverage(const ur_subspace *s, size_t m, size_t *column)
-{
-    double largest = 0;
-    for (size_t j = 0; j < m; j++) {
-        double square = 0;
-        for (size_t l = 0; l < s->r; l++)
-            square += s->B[j * s->r + l] * s->B[j * s->r + l];
-        if (square > largest) {
-            largest = square;
-            *column = j;
-        }
-    }
-    return largest;
-}
-
 static const char *say_no_network(const ur_problem *given, const ur_subspace *s,
                                   const ur_clean *clean, double closest, ur_arena *arena)
 {
@@ -89,7 +63,14 @@ static const char *say_no_network(const ur_problem *given, const ur_subspace *s,
                             "the labels are of rank %zu but for %.1f %% of their cells, too many "
                             "for the %zu neurons asked for: leave out `k`",
                             s->r, 100 * s->wrong, k);
-    double leverage = largest_leverage(s, given->data.m, &column);
+    double leverage = 0; /* of a column on the space, whose basis is orthonormal: 1 is all of it */
+    for (size_t j = 0; j < given->data.m; j++) {
+        double square = ur_short_dot(s->r, s->B + j * s->r, s->B + j * s->r);
+        if (square > leverage) {
+            leverage = square;
+            column = j;
+        }
+    }
     if (leverage > 0.5)
         return ur_take_text(
             arena,
@@ -104,26 +85,6 @@ static const char *say_no_network(const ur_problem *given, const ur_subspace *s,
         "fit was found on %zu cleaned rows (best residual %.2g): the map is not a sum of ReLUs of "
         "the inputs, or it needs other biases (`bias`) or more rows",
         s->r, 100 * s->wrong, clean->rows, closest);
-}
-
-static const char *say_not_met(const ur_audit *audit, ur_arena *arena)
-{
-    return ur_take_text(
-        arena,
-        "a network fits the cleaned rows, but over all rows it meets most cells of %zu of %zu rows "
-        "and column %zu of the labels in %.0f %% of them (residual %.2g on cells that it meets): "
-        "more than half is needed, and too many cells are wrong",
-        audit->rows_met, audit->rows, audit->worst_column + 1, 100 * audit->worst, audit->residual);
-}
-
-static const char *how_k(const ur_problem *given, const ur_subspace *s, ur_arena *arena)
-{
-    int asked = given->options.k > 0;
-    return ur_take_text(arena,
-                        "%s the labels without their wrong cells have rank %zu, %s at which most "
-                        "cells of most rows agree (%.1f %% of the rows that were looked at)",
-                        asked ? "given;" : "found out:", s->r, asked ? "a rank" : "the smallest",
-                        100 * (1 - s->undecided));
 }
 
 /* ---- the certificate ---- */
@@ -143,13 +104,25 @@ static unrelu_status check_all(const ur_problem *given, const ur_clean *clean, u
     out->certificate.precision = ur_take_copy(out->arena, clean->data.precision);
     if (!audit.columns_met || audit.worst <= 0.5 || 2 * audit.rows_met <= audit.rows) {
         out->answer = UR_NONE;
-        out->failure = say_not_met(&audit, out->arena);
+        out->failure = ur_take_text(out->arena,
+                                    "a network fits the cleaned rows, but over all rows it meets "
+                                    "most cells of %zu of %zu rows "
+                                    "and column %zu of the labels in %.0f %% of them (residual "
+                                    "%.2g on cells that it meets): "
+                                    "more than half is needed, and too many cells are wrong",
+                                    audit.rows_met, audit.rows, audit.worst_column + 1,
+                                    100 * audit.worst, audit.residual);
         return UNRELU_OK;
     }
     UR_TRY(ur_structure_test(given, out, &audit, &out->evidence.doubt, err));
     UR_TRY(ur_incoherence_measure(given, &out->weights, &mu, err));
     out->incoherence = mu.mu;
-    out->assumption = assumption(out, &audit, &mu);
+    out->assumption = ur_take_text(
+        out->arena,
+        "%.3g %% of the cells are wrong; mu = %.3g (rows %.2g, columns %.2g, both %.2g; 1 is "
+        "best): the theorem wants k = %zu below a constant times m / (mu log^2 n) = %.2g; whether "
+        "wrong cells are at random was tested against the inputs; the inputs' law was not",
+        100 * audit.wrong, mu.mu, mu.rows, mu.columns, mu.joint, out->weights.k, mu.bound);
     return UNRELU_OK;
 }
 
@@ -182,7 +155,13 @@ static unrelu_status attempt(const ur_problem *given, const ur_sparse_cells *cel
     found.guarantee = out->guarantee;
     UR_TRY(check_all(given, &clean, &found, err));
     if (found.answer == UR_EXACT) {
-        found.how_k = how_k(given, s, found.arena);
+        int asked = given->options.k > 0;
+        found.how_k = ur_take_text(
+            found.arena,
+            "%s the labels without their wrong cells have rank %zu, %s at which most cells of most "
+            "rows agree (%.1f %% of the rows that were looked at)",
+            asked ? "given;" : "found out:", s->r, asked ? "a rank" : "the smallest",
+            100 * (1 - s->undecided));
         ur_outcome_note_merged(given, &found);
         ur_arena_give(&cleaned, found.arena);
     } else {

@@ -48,18 +48,6 @@ double ur_median(size_t count, double *v)
     return v[middle];
 }
 
-/* median of the cells of a column that are not 0 */
-static double typical(const ur_sparse_cells *c, size_t j, double *scratch)
-{
-    size_t step = c->n > LOOK ? c->n / LOOK : 1, count = 0;
-    for (size_t i = 0; i < c->n; i += step) {
-        double size = fabs(c->a[i * c->m + j]);
-        if (size > 0)
-            scratch[count++] = size;
-    }
-    return ur_median(count, scratch);
-}
-
 unrelu_status ur_sparse_cells_open(const ur_problem *given, ur_arena *arena, ur_sparse_cells *c,
                                    unrelu_error *err)
 {
@@ -80,7 +68,11 @@ unrelu_status ur_sparse_cells_open(const ur_problem *given, ur_arena *arena, ur_
     int single = ur_digits_single(n * m, c->a);
     for (size_t j = 0; j < m; j++) {
         int digits;
-        double size = typical(c, j, scratch);
+        size_t seen = 0;
+        for (size_t i = 0; i<n; i += n> LOOK ? n / LOOK : 1)
+            if (c->a[i * m + j] != 0)
+                scratch[seen++] = fabs(c->a[i * m + j]);
+        double size = ur_median(seen, scratch);
         c->per_unit[j] = size > 0 ? ldexp(1, -ilogb(size)) : 1;
         if (size > 0)
             rounding[count++] = ur_digits_rounding(n, m, c->a, j, size, &digits);
