@@ -26,6 +26,8 @@ static const double SHARP = 100;
 /* the last direction of the labels is so many times their tolerance, before their rank is a proof
  */
 static const double RANK_IS_PROVED = 10;
+/* tolerances of the faces, one after another: "no" that depends on them is no proof */
+static const double FACTORS[] = {1, 1e-2, 1e2};
 static const double LARGEST_INTEGER = 0x1p20; /* beyond it rounded labels look like integers too */
 enum { STEPS = 30 };
 static const double GAIN = 1e-13; /* of rss: rounding */
@@ -111,21 +113,6 @@ static void state(course *c)
         c->k == 1 ? " is" : "s are");
 }
 
-static void prove_by_rank(course *c)
-{
-    ur_outcome *out = c->out;
-    size_t k = c->given->options.k;
-    double size = c->diagonal[c->rank - 1] / c->diagonal[0];
-    out->proof = size > RANK_IS_PROVED * c->given->data.tolerance;
-    out->failure = ur_take_text(
-        out->arena,
-        "no network of %zu neuron%s fits the labels: they have rank %zu (the last direction has "
-        "%.1g of the size of the first), and %zu neuron%s at most rank %zu%s; if the labels are "
-        "noisy, leave out `method`",
-        k, k == 1 ? "" : "s", c->k, size, k, k == 1 ? " gives" : "s give", k,
-        out->proof ? "; this is a proof" : "");
-}
-
 static void tell_failure(course *c)
 {
     ur_outcome *out = c->out;
@@ -182,26 +169,6 @@ static unrelu_status sample(course *c, uint64_t most, unrelu_error *err)
     return status;
 }
 
-/* again with other tolerances before anything is taken for proved */
-static unrelu_status walk(course *c, unrelu_error *err)
-{
-    static const double factors[] = {1, 1e-2, 1e2};
-    ur_neurons *q = &c->neurons;
-    double tolerance = q->tolerance;
-    unrelu_status status = UNRELU_OK;
-    c->finished = q->found == q->wanted;
-    for (size_t i = 0; i < sizeof factors / sizeof *factors && q->found < q->wanted; i++) {
-        if (c->given->options.budget == 0)
-            q->budget = FACES;
-        q->tolerance = tolerance * factors[i];
-        status = ur_faces_walk(q, &c->finished, &c->rays, &c->faces, err);
-        if (status != UNRELU_OK || !c->finished)
-            break;
-    }
-    q->tolerance = tolerance;
-    return status;
-}
-
 static unrelu_status search(course *c, ur_arena *arena, unrelu_error *err)
 {
     const unrelu_recover_options *o = &c->given->options;
@@ -219,7 +186,20 @@ static unrelu_status search(course *c, ur_arena *arena, unrelu_error *err)
         return UNRELU_OK;
     if (c->neurons.k <= HOPELESS)
         UR_TRY(sample(c, budget, err));
-    return walk(c, err);
+    /* again with other tolerances before anything is taken for proved */
+    ur_neurons *q = &c->neurons;
+    unrelu_status status = UNRELU_OK;
+    c->finished = q->found == q->wanted;
+    for (size_t i = 0; i < sizeof FACTORS / sizeof *FACTORS && q->found < q->wanted; i++) {
+        if (o->budget == 0)
+            q->budget = FACES;
+        q->tolerance = tolerance * FACTORS[i];
+        status = ur_faces_walk(q, &c->finished, &c->rays, &c->faces, err);
+        if (status != UNRELU_OK || !c->finished)
+            break;
+    }
+    q->tolerance = tolerance;
+    return status;
 }
 
 /* ---- the network ---- */
@@ -265,7 +245,15 @@ unrelu_status ur_enumerate(const ur_problem *given, ur_outcome *out, unrelu_erro
                        "the paper); try `method` one-sparse, or leave out `method`",
                        k, c.k);
     if (k > 0 && k < c.k) {
-        prove_by_rank(&c);
+        double size = c.diagonal[c.rank - 1] / c.diagonal[0];
+        out->proof = size > RANK_IS_PROVED * given->data.tolerance;
+        out->failure = ur_take_text(
+            out->arena,
+            "no network of %zu neuron%s fits the labels: they have rank %zu (the last direction "
+            "has %.1g of the size of the first), and %zu neuron%s at most rank %zu%s; if the "
+            "labels are noisy, leave out `method`",
+            k, k == 1 ? "" : "s", c.k, size, k, k == 1 ? " gives" : "s give", k,
+            out->proof ? "; this is a proof" : "");
         return UNRELU_OK;
     }
     UR_ARENA(arena); /* of the neurons */

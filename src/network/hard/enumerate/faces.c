@@ -134,23 +134,6 @@ static unrelu_status look(walk *w, const uint64_t *set, int *closed, unrelu_erro
     return UNRELU_OK;
 }
 
-static unrelu_status look_at_rays(walk *w, unrelu_error *err)
-{
-    size_t r = 0;
-    for (; r < w->rays.count && !is_done(w); r++) {
-        const uint64_t *set = w->rays.zeros + r * w->words;
-        int fresh, closed = 1;
-        UR_TRY(add_set(w, set, &fresh, err));
-        if (fresh)
-            UR_TRY(look(w, set, &closed, err));
-        if (!closed)
-            w->open[w->opened++] = r;
-        ur_progress(w->hunt->exec, "rays", (double)(r + 1) / (double)w->rays.count);
-    }
-    w->missed |= r < w->rays.count;
-    return UNRELU_OK;
-}
-
 /* the faces of this one and each of the open rays wait for their turn; set: words of scratch */
 static unrelu_status join(walk *w, const uint64_t *of, uint64_t *set, unrelu_error *err)
 {
@@ -166,25 +149,6 @@ static unrelu_status join(walk *w, const uint64_t *of, uint64_t *set, unrelu_err
         w->next[w->count - 1] = w->waiting[zeros];
         w->waiting[zeros] = w->count;
     }
-    return UNRELU_OK;
-}
-
-static unrelu_status look_at_faces(walk *w, uint64_t *set, uint64_t *of, unrelu_error *err)
-{
-    for (size_t j = 0; j < w->opened && !is_late(w); j++)
-        UR_TRY(join(w, w->rays.zeros + w->open[j] * w->words, set, err));
-    for (size_t zeros = w->hunt->rows + 1; zeros-- > 0;)
-        while (w->waiting[zeros] > 0 && !is_done(w)) {
-            size_t at = w->waiting[zeros] - 1;
-            int closed;
-            w->waiting[zeros] = w->next[at];
-            memcpy(of, w->sets + at * w->words, w->words * sizeof *of); /* sets may move */
-            UR_TRY(look(w, of, &closed, err));
-            if (!closed)
-                UR_TRY(join(w, of, set, err));
-        }
-    for (size_t zeros = 0; zeros <= w->hunt->rows; zeros++)
-        w->missed |= w->waiting[zeros] > 0;
     return UNRELU_OK;
 }
 
@@ -213,7 +177,19 @@ unrelu_status ur_faces_walk(ur_neurons *hunt, int *finished, size_t *rays, size_
     w.missed = !w.rays.finished;
     uint64_t *set = ur_take(&arena, words, sizeof *set), *of = ur_take(&arena, words, sizeof *of);
     UR_TRY(ur_arena_status(&arena, err));
-    UR_TRY(look_at_rays(&w, err));
+    for (size_t r = 0; r < w.rays.count; r++) {
+        int fresh, closed = 1;
+        if (is_done(&w)) {
+            w.missed = 1;
+            break;
+        }
+        UR_TRY(add_set(&w, w.rays.zeros + r * words, &fresh, err));
+        if (fresh)
+            UR_TRY(look(&w, w.rays.zeros + r * words, &closed, err));
+        if (!closed)
+            w.open[w.opened++] = r;
+        ur_progress(hunt->exec, "rays", (double)(r + 1) / (double)w.rays.count);
+    }
     if (w.opened > 1 && !is_done(&w)) { /* where any face may have neurons still: all together */
         int fresh, closed;
         memcpy(set, w.rays.zeros, words * sizeof *set);
@@ -223,7 +199,21 @@ unrelu_status ur_faces_walk(ur_neurons *hunt, int *finished, size_t *rays, size_
         if (fresh)
             UR_TRY(look(&w, set, &closed, err));
     }
-    UR_TRY(look_at_faces(&w, set, of, err));
+    for (size_t j = 0; j < w.opened && !is_late(&w); j++)
+        UR_TRY(join(&w, w.rays.zeros + w.open[j] * words, set, err));
+    for (size_t zeros = hunt->rows + 1; zeros-- > 0;) {
+        while (w.waiting[zeros] > 0 && !is_done(&w)) {
+            size_t at = w.waiting[zeros] - 1;
+            int closed;
+            w.waiting[zeros] = w.next[at];
+            memcpy(of, w.sets + at * words, words * sizeof *of); /* sets may move */
+            UR_TRY(look(&w, of, &closed, err));
+            if (!closed)
+                UR_TRY(join(&w, of, set, err));
+        }
+    }
+    for (size_t zeros = 0; zeros <= hunt->rows; zeros++)
+        w.missed |= w.waiting[zeros] > 0;
     *rays = w.rays.count;
     *faces = w.looked;
     *finished = hunt->found == hunt->wanted || !w.missed;

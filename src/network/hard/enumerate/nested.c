@@ -113,23 +113,6 @@ static unrelu_status set_coordinates(nest *s, size_t *r, unrelu_error *err)
     return UNRELU_OK;
 }
 
-/* the known neurons that are not in F; count of them */
-static size_t set_known(nest *s, size_t r)
-{
-    const ur_neurons *hunt = s->hunt;
-    size_t count = 0;
-    for (size_t l = s->in; l < hunt->found; l++) {
-        double *row = s->known + count * r;
-        ur_multiply(1, hunt->k, r, hunt->z + s->order[l] * hunt->k, s->B, row);
-        double size = ur_norm(r, row);
-        if (!(size > SHORT))
-            continue;
-        ur_scale(r, 1 / size, row);
-        count++;
-    }
-    return count;
-}
-
 /* ---- back to all rows ---- */
 
 /* whole = B z' + sum t_i z_i; 0 where a t_i shows on no row */
@@ -160,7 +143,7 @@ static int insert(nest *s, size_t r, const double *z)
 static unrelu_status attempt(nest *s, uint64_t left, uint64_t *used, unrelu_error *err)
 {
     ur_neurons *hunt = s->hunt;
-    size_t r = 0, hits = 0, before = hunt->found;
+    size_t r = 0, hits = 0, known = 0, before = hunt->found;
     *used = 1;
     for (; s->marked < hunt->found; s->marked++)
         for (size_t i = 0; i < hunt->rows; i++)
@@ -170,12 +153,21 @@ static unrelu_status attempt(nest *s, uint64_t left, uint64_t *used, unrelu_erro
     UR_TRY(set_coordinates(s, &r, err));
     if (r == 0)
         return UNRELU_OK;
+    for (size_t l = s->in; l < before; l++) { /* the known neurons that are not in F */
+        double *row = s->known + known * r;
+        ur_multiply(1, hunt->k, r, hunt->z + s->order[l] * hunt->k, s->B, row);
+        double size = ur_norm(r, row);
+        if (!(size > SHORT))
+            continue;
+        ur_scale(r, 1 / size, row);
+        known++;
+    }
     ur_planes planes = {.rows = s->alive,
                         .k = r,
                         .Y = s->C,
                         .tolerance = ROUGH * hunt->tolerance,
                         .known = s->known,
-                        .count = set_known(s, r),
+                        .count = known,
                         .seed = hunt->seed,
                         .stride = hunt->k};
     uint64_t most = r < 60 ? ((uint64_t)1 << r) + 16 : left;

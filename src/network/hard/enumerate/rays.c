@@ -69,27 +69,6 @@ static unrelu_status solve(programme *p, ur_lp_outcome *outcome, unrelu_error *e
     return UNRELU_OK;
 }
 
-/* a z that is not spanned by those known, along a random direction orthogonal to them or its
- * opposite; infeasible: there is none */
-static unrelu_status find_ray(programme *p, uint64_t number, ur_lp_outcome *outcome,
-                              unrelu_error *err)
-{
-    const ur_neurons *hunt = p->hunt;
-    ur_lp_outcome first = UR_LP_STALLED;
-    ur_random_normals(hunt->seed, UR_STREAM_ENUMERATE_RAYS, number * hunt->k, hunt->k, p->r);
-    double length = ur_basis_remove(&hunt->basis, hunt->found, p->r);
-    ur_scale(hunt->k, 1 / length, p->r);
-    UR_TRY(solve(p, &first, err));
-    *outcome = first;
-    if (first == UR_LP_OPTIMAL)
-        return UNRELU_OK;
-    ur_scale(hunt->k, -1, p->r);
-    UR_TRY(solve(p, outcome, err));
-    if (*outcome == UR_LP_INFEASIBLE)
-        *outcome = first;
-    return UNRELU_OK;
-}
-
 unrelu_status ur_ray_neurons(ur_neurons *hunt, int *spanned, unrelu_error *err)
 {
     UR_ARENA(arena);
@@ -113,10 +92,19 @@ unrelu_status ur_ray_neurons(ur_neurons *hunt, int *spanned, unrelu_error *err)
     for (uint64_t number = 0;
          hunt->found < hunt->wanted && idle < TRIES && empty < TRIES && hunt->budget > 0;
          number++) {
-        ur_lp_outcome outcome = UR_LP_STALLED;
+        ur_lp_outcome outcome = UR_LP_STALLED, opposite = UR_LP_STALLED;
         int grew = 0;
         ur_progress(hunt->exec, "rays", (double)hunt->found / (double)hunt->wanted);
-        UR_TRY(find_ray(&p, number, &outcome, err));
+        /* along a random direction orthogonal to those known, or its opposite */
+        ur_random_normals(hunt->seed, UR_STREAM_ENUMERATE_RAYS, number * k, k, p.r);
+        double length = ur_basis_remove(&hunt->basis, hunt->found, p.r);
+        ur_scale(k, 1 / length, p.r);
+        UR_TRY(solve(&p, &outcome, err));
+        if (outcome != UR_LP_OPTIMAL) {
+            ur_scale(k, -1, p.r);
+            UR_TRY(solve(&p, &opposite, err));
+            outcome = opposite == UR_LP_INFEASIBLE ? outcome : opposite;
+        }
         if (outcome == UR_LP_OPTIMAL)
             UR_TRY(ur_neurons_try_rough(hunt, p.z, &grew, err));
         empty = outcome == UR_LP_INFEASIBLE ? empty + 1 : 0;

@@ -155,27 +155,11 @@ static int has_one_sign(const ur_planes *p, double *z)
     return 1;
 }
 
-static double same(const ur_planes *p)
-{
-    return fmax(SAME, LOOSE * p->tolerance);
-}
-
-static void keep(block *b, double *z)
-{
-    const ur_planes *p = b->planes;
-    double tolerance = same(p);
-    if (b->hits == HITS || is_known(p->known, p->count, p->k, z, tolerance) ||
-        is_known(b->z, b->hits, p->k, z, tolerance) || !has_one_sign(p, z) ||
-        is_known(p->known, p->count, p->k, z, tolerance))
-        return;
-    memcpy(b->z + b->hits++ * p->k, z, p->k * sizeof *z);
-}
-
 /* two of some rows, from a random one on, that coincide as directions in the plane */
 static void look_at(block *b)
 {
     const ur_planes *p = b->planes;
-    double line[LOOK][2];
+    double line[LOOK][2], same = fmax(SAME, LOOSE * p->tolerance);
     size_t k = p->k, look = p->rows < LOOK ? p->rows : LOOK, count = 0;
     size_t start = pick(b->uniforms, k - 2, p->rows);
     for (size_t i = 0; i < look; i++) {
@@ -198,7 +182,10 @@ static void look_at(block *b)
                 continue;
             for (size_t j = 0; j < k; j++)
                 b->x[j] = line[i][0] * b->plane[k + j] - line[i][1] * b->plane[j];
-            keep(b, b->x);
+            if (b->hits < HITS && !is_known(p->known, p->count, k, b->x, same) &&
+                !is_known(b->z, b->hits, k, b->x, same) && has_one_sign(p, b->x) &&
+                !is_known(p->known, p->count, k, b->x, same))
+                memcpy(b->z + b->hits++ * k, b->x, k * sizeof *b->x);
             break;
         }
 }
@@ -230,6 +217,7 @@ unrelu_status ur_planes_search(const ur_planes *p, uint64_t first, uint64_t most
     UR_ARENA(arena);
     block blocks[ROUND];
     size_t k = p->k;
+    double same = fmax(SAME, LOOSE * p->tolerance);
     *hits = 0;
     *used = k < 2;
     if (k < 2) { /* in one dimension there is nothing to draw: z = 1 or -1 */
@@ -264,7 +252,7 @@ unrelu_status ur_planes_search(const ur_planes *p, uint64_t first, uint64_t most
             const block *b = &blocks[i];
             *used += b->count;
             for (size_t l = 0; l < b->hits && *hits < UR_PLANES_HITS; l++)
-                if (!is_known(z, *hits, k, b->z + l * k, same(p)))
+                if (!is_known(z, *hits, k, b->z + l * k, same))
                     memcpy(z + (*hits)++ * k, b->z + l * k, k * sizeof *z);
         }
     }

@@ -56,25 +56,36 @@ static void state_assumption(const ur_problem *given, const ur_peel *q, ur_outco
             (double)q->rarest / (double)q->frame->n, q->frame->p);
 }
 
-static const char *say_no_direction(const ur_problem *given, const ur_peel *q, ur_arena *arena)
+static uint64_t budget_of(const ur_problem *given)
 {
-    size_t n = q->frame->n, k = given->options.k;
-    const char *need = "";
-    if (k > 0 && k < 40)
-        need = ur_take_text(arena, " (%.2g for %zu neurons of independent signs)",
-                            times_as_many(q) * ldexp(1, (int)k), k);
-    return ur_take_text(
-        arena,
-        "no two of the %zu rows of labels are parallel: either they are noisy (then `method` "
-        "any-noise, or none), or no neuron is on alone twice; if so, each is alone in about 1 of "
-        "%zu rows or fewer, and n of about %.2g or more is needed%s",
-        n, n, times_as_many(q) * (double)n, need);
+    return given->options.budget ? given->options.budget : BUDGET;
 }
 
-static const char *say_contradicting(const ur_peel *q, ur_arena *arena)
+/* why peeling did not come to an end */
+static const char *say_why(const ur_problem *given, const ur_peel *q, ur_arena *arena)
 {
+    size_t n = q->frame->n, k = given->options.k, shown = q->k + q->stuck;
+    if (q->exhausted)
+        return ur_take_text(
+            arena,
+            "the budget of %llu candidates (rows times sets of directions, pairs of rows, starts "
+            "of pair fits) does not reach further: %zu neuron%s found, %zu of %zu rows explained; "
+            "raise `budget`, or give more rows",
+            (unsigned long long)budget_of(given), q->k, plural(q->k), n - q->left, n);
+    if (shown == 0) {
+        const char *need = "";
+        if (k > 0 && k < 40)
+            need = ur_take_text(arena, " (%.2g for %zu neurons of independent signs)",
+                                times_as_many(q) * ldexp(1, (int)k), k);
+        return ur_take_text(
+            arena,
+            "no two of the %zu rows of labels are parallel: either they are noisy (then `method` "
+            "any-noise, or none), or no neuron is on alone twice; if so, each is alone in about 1 "
+            "of %zu rows or fewer, and n of about %.2g or more is needed%s",
+            n, n, times_as_many(q) * (double)n, need);
+    }
     const char *bias = q->frame->terms.hidden ? "" : ", or try `bias` hidden";
-    if (q->opposite)
+    if (q->contradicting > 0 && q->opposite)
         return ur_take_text(
             arena,
             "the %zu equations of one direction contradict each other: class inconsistent, an "
@@ -82,22 +93,16 @@ static const char *say_contradicting(const ur_peel *q, ur_arena *arena)
             "(%zu neuron%s found beside it); give more rows or another `seed`, leave out "
             "`method`%s",
             q->contradicting, q->pairs, q->k, plural(q->k), bias);
-    return ur_take_text(
-        arena,
-        "the %zu equations of one direction contradict each other: class inconsistent, columns of "
-        "U are positive multiples of each other, which directions cannot tell apart, or inputs of "
-        "few values make rows parallel by chance (%zu neuron%s found beside it); leave out "
-        "`method`%s",
-        q->contradicting, q->k, plural(q->k), bias);
-}
-
-static const char *say_few(const ur_problem *given, const ur_peel *q, ur_arena *arena)
-{
-    size_t n = q->frame->n, k = given->options.k, shown = q->k + q->stuck;
-    double p = (double)q->frame->p, rows = (double)n,
-           rarest = q->rarest > 0 ? (double)q->rarest : 1;
-    double need = rows;
-    const char *of = k > 0 ? ur_take_text(arena, " of %zu", k) : "";
+    if (q->contradicting > 0)
+        return ur_take_text(
+            arena,
+            "the %zu equations of one direction contradict each other: class inconsistent, columns "
+            "of U are positive multiples of each other, which directions cannot tell apart, or "
+            "inputs of few values make rows parallel by chance (%zu neuron%s found beside it); "
+            "leave out `method`%s",
+            q->contradicting, q->k, plural(q->k), bias);
+    double p = (double)q->frame->p, rows = (double)n, need = rows;
+    double rarest = q->rarest > 0 ? (double)q->rarest : 1;
     if (q->stuck == 0 || shown < k || k == 0)
         need = times_as_many(q) * rows;
     if (q->stuck > 0)
@@ -108,24 +113,9 @@ static const char *say_few(const ur_problem *given, const ur_peel *q, ur_arena *
         "neuron%s found; the best of the rest has %zu of the %zu equations that it needs): n of "
         "about %.2g is needed; Algorithm 7 needs %zu pure rows of each neuron, the rarest "
         "direction has %zu (p = %.2g), so (d + 2.3 sqrt d) / p = %.2g",
-        shown, of, plural(shown), n, q->k, plural(q->k), q->most, q->frame->p + 1, need,
-        q->frame->p, q->rarest, rarest / rows, (p + 2.3 * sqrt(p)) * rows / rarest);
-}
-
-static uint64_t budget_of(const ur_problem *given)
-{
-    return given->options.budget ? given->options.budget : BUDGET;
-}
-
-static const char *say_exhausted(const ur_problem *given, const ur_peel *q, ur_arena *arena)
-{
-    return ur_take_text(
-        arena,
-        "the budget of %llu candidates (rows times sets of directions, pairs of rows, starts of "
-        "pair fits) does not reach further: %zu neuron%s found, %zu of %zu rows explained; raise "
-        "`budget`, or give more rows",
-        (unsigned long long)budget_of(given), q->k, plural(q->k), q->frame->n - q->left,
-        q->frame->n);
+        shown, k > 0 ? ur_take_text(arena, " of %zu", k) : "", plural(shown), n, q->k, plural(q->k),
+        q->most, q->frame->p + 1, need, q->frame->p, q->rarest, rarest / rows,
+        (p + 2.3 * sqrt(p)) * rows / rarest);
 }
 
 /* ---- from neurons to the network ---- */
@@ -212,10 +202,7 @@ unrelu_status ur_peel_all(const ur_problem *given, ur_peel *q, int *ready, ur_ou
         UR_TRY(solve_jointly(given, q, ready, err));
     if (!*ready) {
         out->closest = fmin(out->closest, rest_of(q));
-        out->failure = q->exhausted           ? say_exhausted(given, q, out->arena)
-                       : q->k + q->stuck == 0 ? say_no_direction(given, q, out->arena)
-                       : q->contradicting > 0 ? say_contradicting(q, out->arena)
-                                              : say_few(given, q, out->arena);
+        out->failure = say_why(given, q, out->arena);
     }
     return UNRELU_OK;
 }

@@ -4,9 +4,9 @@
  *   group     classes of parallel rows: the directions u_j
  *   planes    directions that no two rows show, from rows of two neurons
  *   decode    rows as positive combinations of few directions: equations w_j x = c
- *   solve     the w_j whose equations are enough and agree
  *   pair_fit  u, -u: r = max(0, w_1 x) - max(0, w_2 x) along one direction
- *   peel      what is found is subtracted; the rest has fewer neurons on, and so on */
+ *   peel      the w_j whose equations are enough and agree; what is found is subtracted, the rest
+ *             has fewer neurons on, and so on */
 #ifndef UR_ONE_SPARSE_H
 #define UR_ONE_SPARSE_H
 
@@ -66,10 +66,6 @@ unrelu_status ur_peel_reserve(ur_peel *peel, size_t more, unrelu_error *err);
 /* a Gauss-Newton step over the k neurons on rows that they explain; undone where it is no better */
 unrelu_status ur_peel_refine(ur_peel *peel, unrelu_error *err);
 
-/* --- peel.c --- */
-/* peels until nothing is left (left = 0) or no round finds more */
-unrelu_status ur_peel_run(ur_peel *peel, unrelu_error *err);
-
 /* --- planes.c --- */
 /* adds directions that lie in several planes of rows to the classes, v and -v without rows of
  * their own; m >= 3 */
@@ -91,7 +87,9 @@ typedef struct {
 unrelu_status ur_decode(ur_peel *peel, const ur_groups *groups, ur_arena *arena,
                         ur_decoded *decoded, unrelu_error *err);
 
-/* --- solve.c --- */
+/* --- peel.c --- */
+/* peels until nothing is left (left = 0) or no round finds more */
+unrelu_status ur_peel_run(ur_peel *peel, unrelu_error *err);
 typedef struct {
     size_t rows; /* equations */
     int agree;   /* w meets them all, and is off where the neuron is */

@@ -66,25 +66,6 @@ static int set_patterns(fit *o, const double *w)
     return changed;
 }
 
-/* w of these patterns by normal equations; 0 where they are singular */
-static int solve_quickly(fit *o, double *w)
-{
-    size_t n = o->n, wide = 2 * o->p;
-    double trace = 0;
-    ur_syrk(UR_LOWER, UR_TURNED, wide, n, 1, o->Z, wide, 0, o->G, wide);
-    ur_gemv(UR_TURNED, n, wide, 1, o->Z, wide, o->r, 0, o->b);
-    for (size_t j = 0; j < wide; j++)
-        trace += o->G[j * wide + j];
-    for (size_t j = 0; j < wide; j++)
-        o->G[j * wide + j] += RIDGE * trace;
-    if (!ur_cholesky_in_place(wide, o->G))
-        return 0;
-    ur_trsv(UR_LOWER, UR_PLAIN, wide, o->G, wide, o->b);
-    ur_trsv(UR_LOWER, UR_TURNED, wide, o->G, wide, o->b);
-    memcpy(w, o->b, wide * sizeof *w);
-    return 1;
-}
-
 /* largest |r - max(0, w_1 x) + max(0, w_2 x)|, over the size of r */
 static double misfit(fit *o, const double *w)
 {
@@ -95,44 +76,26 @@ static double misfit(fit *o, const double *w)
     return worst / o->size;
 }
 
-/* to a fixed point of patterns and least squares; whether it fits, nearly */
+/* to a fixed point of patterns and least squares, by normal equations; whether it fits, nearly */
 static int alternate(fit *o, double *w)
 {
-    memset(o->on, 0, o->n);
-    for (int step = 0; step < STEPS && (set_patterns(o, w) || step == 0); step++)
-        if (!solve_quickly(o, w))
+    size_t n = o->n, wide = 2 * o->p;
+    memset(o->on, 0, n);
+    for (int step = 0; step < STEPS && (set_patterns(o, w) || step == 0); step++) {
+        double trace = 0;
+        ur_syrk(UR_LOWER, UR_TURNED, wide, n, 1, o->Z, wide, 0, o->G, wide);
+        ur_gemv(UR_TURNED, n, wide, 1, o->Z, wide, o->r, 0, o->b);
+        for (size_t j = 0; j < wide; j++)
+            trace += o->G[j * wide + j];
+        for (size_t j = 0; j < wide; j++)
+            o->G[j * wide + j] += RIDGE * trace;
+        if (!ur_cholesky_in_place(wide, o->G))
             return 0;
-    return misfit(o, w) < NEARLY + o->tolerance;
-}
-
-/* w of its own patterns by a QR factorisation; whether it fits */
-static unrelu_status sharpen(fit *o, double *w, int *met, unrelu_error *err)
-{
-    UR_ARENA(arena);
-    size_t wide = 2 * o->p, rank = 0;
-    double *sharp = ur_take(&arena, wide, sizeof *sharp);
-    UR_TRY(ur_arena_status(&arena, err));
-    set_patterns(o, w);
-    UR_TRY(ur_least_squares(o->n, wide, 1, o->Z, o->r, FLAT, sharp, &rank, err));
-    *met = rank == wide && misfit(o, sharp) <= o->tolerance;
-    if (*met)
-        memcpy(w, sharp, wide * sizeof *w);
-    return UNRELU_OK;
-}
-
-/* few: evenly spread rows of all */
-static unrelu_status thin(ur_arena *arena, const fit *all, fit *few, unrelu_error *err)
-{
-    size_t p = all->p, most = ROWS_FOR_EACH * 2 * p, step = (all->n + most - 1) / most;
-    size_t n = (all->n + step - 1) / step;
-    double *x = ur_take(arena, n, p * sizeof *x), *r = ur_take(arena, n, sizeof *r);
-    UR_TRY(ur_arena_status(arena, err));
-    for (size_t i = 0; i < n; i++) {
-        memcpy(x + i * p, all->x + i * step * p, p * sizeof *x);
-        r[i] = all->r[i * step];
+        ur_trsv(UR_LOWER, UR_PLAIN, wide, o->G, wide, o->b);
+        ur_trsv(UR_LOWER, UR_TURNED, wide, o->G, wide, o->b);
+        memcpy(w, o->b, wide * sizeof *w);
     }
-    *few = (fit){.n = n, .p = p, .x = x, .r = r, .size = all->size, .tolerance = all->tolerance};
-    return fit_open(arena, few, err);
+    return misfit(o, w) < NEARLY + o->tolerance;
 }
 
 unrelu_status ur_pair_fit(size_t n, size_t p, const double *x, const double *r, double tolerance,
@@ -140,19 +103,35 @@ unrelu_status ur_pair_fit(size_t n, size_t p, const double *x, const double *r, 
                           unrelu_error *err)
 {
     UR_ARENA(arena);
-    fit all = {.n = n, .p = p, .x = x, .r = r, .tolerance = tolerance}, few;
-    double squares = 0;
+    size_t wide = 2 * p, step = (n + ROWS_FOR_EACH * wide - 1) / (ROWS_FOR_EACH * wide), rank = 0;
+    size_t rows = (n + step - 1) / step; /* evenly spread */
+    double *x_few = ur_take(&arena, rows, p * sizeof *x), *r_few = ur_take(&arena, rows, sizeof *r);
+    double *sharp = ur_take(&arena, wide, sizeof *sharp), squares = 0;
     *met = 0;
+    UR_TRY(ur_arena_status(&arena, err));
     for (size_t i = 0; i < n; i++)
         squares += r[i] * r[i];
-    all.size = sqrt(squares / (double)n);
+    for (size_t i = 0; i < rows; i++) {
+        memcpy(x_few + i * p, x + i * step * p, p * sizeof *x);
+        r_few[i] = r[i * step];
+    }
+    fit all = {.n = n, .p = p, .x = x, .r = r, .size = sqrt(squares / (double)n)}, few = all;
+    all.tolerance = few.tolerance = tolerance;
+    few.n = rows;
+    few.x = x_few;
+    few.r = r_few;
     UR_TRY(fit_open(&arena, &all, err));
-    UR_TRY(thin(&arena, &all, &few, err));
+    UR_TRY(fit_open(&arena, &few, err));
     for (size_t start = 0; start < most && !*met; start++) {
         ++*starts;
-        ur_random_normals(seed, UR_STREAM_PAIR, start * 2 * p, 2 * p, w);
-        if (alternate(&few, w))
-            UR_TRY(sharpen(&all, w, met, err));
+        ur_random_normals(seed, UR_STREAM_PAIR, start * wide, wide, w);
+        if (!alternate(&few, w))
+            continue;
+        set_patterns(&all, w); /* w of its own patterns on all rows, by a QR factorisation */
+        UR_TRY(ur_least_squares(n, wide, 1, all.Z, r, FLAT, sharp, &rank, err));
+        *met = rank == wide && misfit(&all, sharp) <= tolerance;
+        if (*met)
+            memcpy(w, sharp, wide * sizeof *w);
     }
     return UNRELU_OK;
 }

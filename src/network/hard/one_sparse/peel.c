@@ -7,14 +7,89 @@
  * (k = 8, d = 10, m = 4, condition 3): 77, 100, 100 from n = 200, 500, 1000 rows; Algorithm 7 needs
  * about 20000. */
 #include "base/error.h"
+#include "dense/linear.h"
 #include "network/hard/one_sparse/one_sparse.h"
 #include "pass/parallel.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { STARTS = 60 }; /* of a pair fit */
+enum {
+    ENOUGH_OFF = 24,     /* rows that test a w which its equations do not */
+    MOST_FOR_EACH = 20,  /* equations that are solved, for each input, */
+    MORE_EQUATIONS = 100 /* and more; all others test */
+};
+/* One row in so many may be decoded by chance. */
+enum { ROWS_FOR_A_WRONG_ONE = 50 };
+/* Singular values of the inputs, of the largest: below, w is not determined to the tolerance. */
+static const double FLAT = 1e-9;
+/* Tolerances of an equation: coefficients of nearly dependent directions, and their right-hand
+ * sides, have up to a hundred times the error of a row. */
+static const double MET = 100;
 /* tolerances of a pair's misfit: w of two neurons is less well determined than that of one */
 static const double PAIR = 10;
+
+/* ---- one neuron from its equations w x_i = c_i ---- */
+
+/* By least squares, accepted where there is at least one equation more than inputs, these span the
+ * inputs, all are met to 100 tolerances, and w x <= 0 in the rows whose neurons are known not to be
+ * this one (one in 50 of them may be a row decoded by chance). As many equations as inputs are met
+ * by any w: then 24 such rows are needed, and all of them. Of many equations some determine w and
+ * all must agree. */
+static int is_on(const ur_decoded *d, size_t i, size_t j, unsigned char top)
+{
+    return d->t[i] != UR_UNDECODED && d->t[i] <= top && d->C[i * d->r + j] > 0;
+}
+
+static int agrees(const ur_peel *peel, const ur_decoded *d, size_t j, unsigned char top,
+                  const double *w)
+{
+    size_t p = peel->frame->p, rows = 0, off = 0, wrong = 0;
+    double size = 0;
+    for (size_t i = 0; i < d->count; i++)
+        if (is_on(d, i, j, top)) {
+            size += pow(d->C[i * d->r + j], 2);
+            rows++;
+        }
+    double close = MET * peel->tolerance * sqrt(size / (double)rows);
+    for (size_t i = 0; i < d->count; i++) {
+        if (d->t[i] == UR_UNDECODED || d->t[i] > top)
+            continue;
+        double c = d->C[i * d->r + j], t = ur_short_dot(p, w, peel->frame->x + d->row[i] * p);
+        if (c > 0 && !(fabs(t - c) <= close))
+            return 0;
+        off += c > 0 ? 0 : 1;
+        wrong += c <= 0 && t > close;
+    }
+    return rows > p ? ROWS_FOR_A_WRONG_ONE * wrong <= off : off >= ENOUGH_OFF && wrong == 0;
+}
+
+unrelu_status ur_solve_direction(const ur_peel *peel, const ur_decoded *d, size_t j,
+                                 unsigned char top, double *w, ur_solved *solved, unrelu_error *err)
+{
+    UR_ARENA(arena);
+    size_t p = peel->frame->p, most = MOST_FOR_EACH * p + MORE_EQUATIONS, rows = 0;
+    for (size_t i = 0; i < d->count; i++)
+        rows += (size_t)is_on(d, i, j, top);
+    *solved = (ur_solved){.rows = rows};
+    if (rows < p)
+        return UNRELU_OK;
+    size_t step = rows > most ? (rows + most - 1) / most : 1, used = 0, seen = 0, rank = 0;
+    double *X = ur_take(&arena, rows / step + 1, p * sizeof *X);
+    double *c = ur_take(&arena, rows / step + 1, sizeof *c);
+    UR_TRY(ur_arena_status(&arena, err));
+    for (size_t i = 0; i < d->count; i++)
+        if (is_on(d, i, j, top) && seen++ % step == 0) {
+            memcpy(X + used * p, peel->frame->x + d->row[i] * p, p * sizeof *X);
+            c[used++] = d->C[i * d->r + j];
+        }
+    UR_TRY(ur_least_squares(used, p, 1, X, c, FLAT, w, &rank, err));
+    solved->agree = rank == p && agrees(peel, d, j, top, w);
+    return UNRELU_OK;
+}
+
+/* ---- rounds ---- */
 
 static void add(ur_peel *peel, const double *direction, double sign, const double *w)
 {
@@ -50,24 +125,6 @@ static int is_used(const ur_decoded *d, size_t j)
     return 0;
 }
 
-/* the neuron of direction j, from all decoded rows, else from those of fewer neurons */
-static unrelu_status solve_one(ur_peel *peel, const ur_decoded *d, size_t j, double *w, int *agree,
-                               unrelu_error *err)
-{
-    ur_solved solved = {0};
-    *agree = 0;
-    for (unsigned char top = d->top; top > 0 && !*agree; top--) {
-        UR_TRY(ur_solve_direction(peel, d, j, top, w, &solved, err));
-        *agree = solved.agree;
-        peel->most = solved.rows > peel->most ? solved.rows : peel->most;
-    }
-    if (!*agree && solved.rows > peel->frame->p && solved.rows > peel->contradicting) {
-        peel->contradicting = solved.rows;
-        peel->opposite = is_used(d, d->opposite[j]);
-    }
-    return UNRELU_OK;
-}
-
 static unrelu_status peel_singles(ur_peel *peel, const ur_decoded *d, int *progress,
                                   unrelu_error *err)
 {
@@ -78,10 +135,18 @@ static unrelu_status peel_singles(ur_peel *peel, const ur_decoded *d, int *progr
     UR_TRY(ur_arena_status(&arena, err));
     UR_TRY(ur_peel_reserve(peel, d->r, err));
     for (size_t j = 0; j < d->r; j++) {
-        int agree;
-        UR_TRY(solve_one(peel, d, j, w + fitting * p, &agree, err));
-        if (agree)
+        ur_solved solved = {0};
+        /* from all decoded rows, else from those of fewer neurons */
+        for (unsigned char top = d->top; top > 0 && !solved.agree; top--) {
+            UR_TRY(ur_solve_direction(peel, d, j, top, w + fitting * p, &solved, err));
+            peel->most = solved.rows > peel->most ? solved.rows : peel->most;
+        }
+        if (solved.agree)
             which[fitting++] = j;
+        else if (solved.rows > p && solved.rows > peel->contradicting) {
+            peel->contradicting = solved.rows;
+            peel->opposite = is_used(d, d->opposite[j]);
+        }
     }
     for (size_t c = 0; c < fitting; c++)
         add(peel, d->direction + which[c] * m, 1, w + c * p);

@@ -84,21 +84,6 @@ static unrelu_status drop_parallels(const ur_peel *peel, work *w, unrelu_error *
     return UNRELU_OK;
 }
 
-/* z: rows after i without their part along it, of one sign of their part along `sign` */
-static void project_rows(work *w, size_t i, const double *sign)
-{
-    size_t m = w->m;
-    for (size_t j = i + 1; j < w->rows; j++) {
-        double *z = w->z + (j - i - 1) * m,
-               along = ur_short_dot(m, w->unit + i * m, w->unit + j * m);
-        for (size_t l = 0; l < m; l++)
-            z[l] = w->unit[j * m + l] - along * w->unit[i * m + l];
-        double length = normalise(m, z), turn = ur_short_dot(m, z, sign) < 0 ? -1 : 1;
-        for (size_t l = 0; l < m; l++)
-            z[l] = length > ACROSS ? z[l] * turn : 0;
-    }
-}
-
 static int is_in_plane(const work *w, size_t a, const double *v, double tolerance)
 {
     const double *e = w->plane + a * 2 * w->m, *f = e + w->m;
@@ -134,7 +119,15 @@ static unrelu_status find_planes(const ur_peel *peel, work *w, unrelu_error *err
     for (size_t i = 0; i + 2 < w->rows; i++) {
         UR_ARENA(arena);
         ur_groups g;
-        project_rows(w, i, w->v);
+        for (size_t j = i + 1; j < w->rows; j++) { /* without their part along i, of one sign */
+            double *z = w->z + (j - i - 1) * m;
+            double along = ur_short_dot(m, w->unit + i * m, w->unit + j * m);
+            for (size_t l = 0; l < m; l++)
+                z[l] = w->unit[j * m + l] - along * w->unit[i * m + l];
+            double length = normalise(m, z), turn = ur_short_dot(m, z, w->v) < 0 ? -1 : 1;
+            for (size_t l = 0; l < m; l++)
+                z[l] = length > ACROSS ? z[l] * turn : 0;
+        }
         if (ur_cancelled(peel->exec))
             return ur_fail_cancelled(err);
         UR_TRY(ur_group(w->rows - i - 1, m, w->z, NULL, 0, NULL, w->tolerance, peel->seed, &arena,
@@ -163,26 +156,20 @@ static int intersect(const work *w, size_t a, size_t b, double *v)
     return is_in_plane(w, b, v, MEETING * w->tolerance);
 }
 
-static int is_known(const ur_groups *g, const work *w, const double *v)
-{
-    for (size_t c = 0; c < w->lines; c++)
-        if (fabs(ur_short_dot(w->m, v, w->line + c * w->m)) > 1 - ONE_LINE)
-            return 1;
-    for (size_t c = 0; c < g->count; c++)
-        if (fabs(ur_short_dot(w->m, v, g->direction + c * w->m)) > 1 - ONE_LINE)
-            return 1;
-    return 0;
-}
-
 static void find_lines(const ur_groups *g, work *w)
 {
     size_t m = w->m, least = m > 3 ? 2 : 3;
     for (size_t a = 0; a < w->planes; a++)
         for (size_t b = 0; b < a && w->lines < MOST_LINES; b++) {
             size_t through = 0;
-            if (!intersect(w, a, b, w->v) || is_known(g, w, w->v))
+            int known = 0;
+            if (!intersect(w, a, b, w->v))
                 continue;
-            for (size_t c = 0; c < w->planes; c++)
+            for (size_t c = 0; c < w->lines; c++)
+                known |= fabs(ur_short_dot(m, w->v, w->line + c * m)) > 1 - ONE_LINE;
+            for (size_t c = 0; c < g->count; c++)
+                known |= fabs(ur_short_dot(m, w->v, g->direction + c * m)) > 1 - ONE_LINE;
+            for (size_t c = 0; c < w->planes && !known; c++)
                 through += (size_t)is_in_plane(w, c, w->v, THROUGH * w->tolerance);
             if (through >= least)
                 memcpy(w->line + w->lines++ * m, w->v, m * sizeof *w->v);

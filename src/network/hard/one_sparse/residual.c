@@ -103,35 +103,6 @@ unrelu_status ur_peel_residual(ur_peel *peel, unrelu_error *err)
 
 /* ---- refinement ---- */
 
-/* marks explained rows, so many at least of each neuron where there are as many; their number */
-static unrelu_status choose_rows(const ur_peel *peel, unsigned char *chosen, size_t *count,
-                                 unrelu_error *err)
-{
-    UR_ARENA(arena);
-    size_t n = peel->frame->n, p = peel->frame->p, quota = ROWS_FOR_EACH * p + MORE_ROWS;
-    size_t *have = ur_take(&arena, peel->k, sizeof *have);
-    unsigned char *on = ur_take(&arena, peel->k, 1);
-    UR_TRY(ur_arena_status(&arena, err));
-    *count = 0;
-    for (size_t i = 0, filled = 0; i < n && filled < peel->k; i++) {
-        int wanted = 0;
-        if (!peel->zero[i])
-            continue;
-        for (size_t j = 0; j < peel->k; j++) {
-            on[j] = ur_short_dot(p, peel->W + j * p, peel->frame->x + i * p) > 0;
-            wanted |= on[j] && have[j] < quota;
-        }
-        if (!wanted)
-            continue;
-        chosen[i] = 1;
-        (*count)++;
-        for (size_t j = 0; j < peel->k; j++)
-            if (on[j] && ++have[j] == quota)
-                filled++;
-    }
-    return UNRELU_OK;
-}
-
 /* W, U by a step on the chosen rows, where it has one */
 static unrelu_status step(ur_peel *peel, const unsigned char *chosen, size_t count,
                           unrelu_error *err)
@@ -167,11 +138,24 @@ static unrelu_status step(ur_peel *peel, const unsigned char *chosen, size_t cou
 unrelu_status ur_peel_refine(ur_peel *peel, unrelu_error *err)
 {
     UR_ARENA(arena);
-    size_t p = peel->frame->p, m = peel->frame->m, k = peel->k, count, left = peel->left;
-    unsigned char *chosen = ur_take(&arena, peel->frame->n, 1);
+    size_t p = peel->frame->p, m = peel->frame->m, k = peel->k, count = 0, left = peel->left;
+    size_t quota = ROWS_FOR_EACH * p + MORE_ROWS, *have = ur_take(&arena, k, sizeof *have);
+    unsigned char *chosen = ur_take(&arena, peel->frame->n, 1), *on = ur_take(&arena, k, 1);
     double *W = ur_take(&arena, k, p * sizeof *W), *U = ur_take(&arena, k, m * sizeof *U);
     UR_TRY(ur_arena_status(&arena, err));
-    UR_TRY(choose_rows(peel, chosen, &count, err));
+    /* explained rows, so many at least of each neuron where there are as many */
+    for (size_t i = 0, filled = 0; i < peel->frame->n && filled < k; i++) {
+        if (!peel->zero[i])
+            continue;
+        for (size_t j = 0; j < k; j++) {
+            on[j] = ur_short_dot(p, peel->W + j * p, peel->frame->x + i * p) > 0;
+            chosen[i] |= on[j] && have[j] < quota;
+        }
+        count += chosen[i];
+        for (size_t j = 0; j < k && chosen[i]; j++)
+            if (on[j] && ++have[j] == quota)
+                filled++;
+    }
     if (count == 0)
         return UNRELU_OK;
     memcpy(W, peel->W, k * p * sizeof *W);
