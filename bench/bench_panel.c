@@ -32,7 +32,6 @@ static void keep_least(double *least, double seconds)
         *least = seconds;
 }
 
-/* frees the panel */
 static void run_panels(const problem *p, ur_panel *panel, times *least)
 {
     size_t d = p->d, n = p->n, most = ur_panel_rows(panel);
@@ -49,7 +48,6 @@ static void run_panels(const problem *p, ur_panel *panel, times *least)
         t.pack += packed - start;
         t.add += now() - packed;
     }
-    ur_panel_free(panel);
     if (least->pack == 0 || t.pack + t.add < least->pack + least->add) {
         least->pack = t.pack;
         least->add = t.add;
@@ -93,13 +91,15 @@ static int bench(size_t n, size_t d, int with_plain)
         for (size_t j = 0; j < d; j++)
             p.vectors[2 * d + j] = 1;
         for (int run = 0; run < RUNS; run++) {
-            run_panels(&p, ur_panel_new(d, 1), &single);
-            run_panels(&p, ur_panel_new(d, 0), &real);
+            UR_ARENA(arena);
+            run_panels(&p, ur_panel_new(&arena, d, 1), &single);
+            run_panels(&p, ur_panel_new(&arena, d, 0), &real);
             run_dsyrk(&p, &real);
             run_bits(&p, &real);
         }
+        UR_ARENA(arena);
         if (with_plain)
-            run_panels(&p, ur_panel_new_plain(d, 0), &plain);
+            run_panels(&p, ur_panel_new_plain(&arena, d, 0), &plain);
         double s = single.pack + single.add, r = real.pack + real.add;
         double mac = 1e-9 * (double)n * (double)d * (double)d;
         printf("%8zu %5zu | %7.4f %5.2f | %7.4f %5.2f | %7.4f | %6.4f %6.4f | %6.4f %6.4f | "

@@ -108,9 +108,10 @@ static ur_columns columns_at(double *out, size_t d)
     return (ur_columns){out, out + d, out + 2 * d, out + 3 * d, out + 4 * d, out + 5 * d};
 }
 
-static ur_panel *panel_for(const problem *p, int single, int plain)
+static ur_panel *panel_for(ur_arena *arena, const problem *p, int single, int plain)
 {
-    ur_panel *panel = plain ? ur_panel_new_plain(p->d, single) : ur_panel_new(p->d, single);
+    ur_panel *panel =
+        plain ? ur_panel_new_plain(arena, p->d, single) : ur_panel_new(arena, p->d, single);
     assert_non_null(panel);
     return panel;
 }
@@ -127,7 +128,8 @@ static void pack(ur_panel *panel, const problem *p, size_t first, size_t rows, d
 /* rows [first, last) of p, one pack after another */
 static void add(const problem *p, size_t first, size_t last, int single, int plain, const totals *t)
 {
-    ur_panel *panel = panel_for(p, single, plain);
+    UR_ARENA(arena);
+    ur_panel *panel = panel_for(&arena, p, single, plain);
     ur_panel_sums sums = sums_of(t);
     double *v = t->all + MATRICES * p->d * p->d, *out = malloc(OUTPUTS * p->d * sizeof *out);
     for (size_t r = first; r < last; r += ur_panel_rows(panel)) {
@@ -138,7 +140,6 @@ static void add(const problem *p, size_t first, size_t last, int single, int pla
             v[k] += out[2 * p->d + k];
     }
     free(out);
-    ur_panel_free(panel);
 }
 
 /* The definition. size: the same sums of absolute values, which bound the rounding. */
@@ -233,9 +234,9 @@ static void sums_agree_for_every_number_of_rows(void **unused)
     (void)unused;
     for (size_t rows = 1; rows <= 130; rows++)
         check(rows, 1 + rows % 7, rows % 2, rows % 3 ? 0 : .2);
-    ur_panel *panel = ur_panel_new(3, 0);
+    UR_ARENA(arena);
+    ur_panel *panel = ur_panel_new(&arena, 3, 0);
     size_t most = ur_panel_rows(panel);
-    ur_panel_free(panel);
     for (size_t rows = most - 66; rows <= most + 5; rows++)
         check(rows, 3, 0, .05);
     check(3 * most + 17, 11, 0, .3);
@@ -290,7 +291,8 @@ static void a_reused_panel_forgets_earlier_rows(void **unused)
     problem before = make(900, D, 0, .4), p = make(7, D, 0, 0);
     double again[MATRICES * D * D] = {0}, fresh[MATRICES * D * D] = {0};
     double out[OUTPUTS * D], out_fresh[OUTPUTS * D];
-    ur_panel *panel = panel_for(&p, 0, 0), *new = panel_for(&p, 0, 0);
+    UR_ARENA(arena);
+    ur_panel *panel = panel_for(&arena, &p, 0, 0), *new = panel_for(&arena, &p, 0, 0);
     ur_panel_sums sums = sums_of(&(totals){D, 0, again}), of_new = sums_of(&(totals){D, 0, fresh});
     pack(panel, &before, 0, 900, out);
     pack(panel, &p, 0, 7, out);
@@ -299,8 +301,6 @@ static void a_reused_panel_forgets_earlier_rows(void **unused)
     ur_panel_add(new, &of_new);
     assert_memory_equal(again, fresh, sizeof fresh);
     assert_memory_equal(out, out_fresh, sizeof out);
-    ur_panel_free(panel);
-    ur_panel_free(new);
     drop(&before);
     drop(&p);
 }
@@ -316,7 +316,8 @@ static void the_lower_triangle_and_sums_of_missing_cells_stay_untouched(void **u
         double *out = malloc(OUTPUTS * d * sizeof *out);
         ur_panel_sums sums = sums_of(&t);
         sums.mm = sums.mg = sums.mt = sums.mtt = NULL;
-        ur_panel *panel = panel_for(&p, w % 2, 0);
+        UR_ARENA(arena);
+        ur_panel *panel = panel_for(&arena, &p, w % 2, 0);
         pack(panel, &p, 0, 100, out);
         ur_panel_add(panel, &sums);
         for (size_t i = 0; i < d; i++)
@@ -324,7 +325,6 @@ static void the_lower_triangle_and_sums_of_missing_cells_stay_untouched(void **u
                 assert_true(sums.gg[i * d + j] == 0);
                 assert_true(sums.tt[i * d + j] == 0);
             }
-        ur_panel_free(panel);
         free(out);
         free(t.all);
         drop(&p);
@@ -353,7 +353,8 @@ static void check_range(size_t rows, size_t d, size_t gap, double missing_share)
     double *out = malloc(OUTPUTS * d * sizeof *out);
     ur_columns columns = columns_at(out, d);
     for (int way = 0; way < 4; way++) {
-        ur_panel *panel = panel_for(&p, way % 2, way / 2);
+        UR_ARENA(arena);
+        ur_panel *panel = panel_for(&arena, &p, way % 2, way / 2);
         pack(panel, &p, 0, rows, out);
         for (size_t j = 0; j < d; j++) {
             double min = INFINITY, max = -INFINITY, missing = 0, positive = 0;
@@ -367,7 +368,6 @@ static void check_range(size_t rows, size_t d, size_t gap, double missing_share)
             assert_true(columns.min[j] == min && columns.max[j] == max);
             assert_true(columns.missing[j] == missing && columns.positive[j] == positive);
         }
-        ur_panel_free(panel);
     }
     free(out);
     drop(&p);
@@ -392,13 +392,13 @@ static void a_column_with_no_number_has_an_empty_range(void **unused)
         double out[OUTPUTS * 6];
         for (size_t r = 0; r < 50; r++)
             p.x[r * p.stride + 4] = NAN;
-        ur_panel *panel = panel_for(&p, 0, plain);
+        UR_ARENA(arena);
+        ur_panel *panel = panel_for(&arena, &p, 0, plain);
         pack(panel, &p, 0, 50, out);
         ur_columns columns = columns_at(out, 6);
         assert_true(columns.min[4] == INFINITY && columns.max[4] == -INFINITY);
         assert_true(columns.missing[4] == 50 && columns.positive[4] == 0);
         assert_true(columns.sum[4] == 0 && columns.square[4] == 0);
-        ur_panel_free(panel);
         drop(&p);
     }
 }
@@ -444,9 +444,10 @@ static void bits_and_their_gram_matrix_are_exact(void **unused)
 static void a_size_beyond_memory_gives_null(void **unused)
 {
     (void)unused;
-    assert_null(ur_panel_new(SIZE_MAX, 0));
-    assert_null(ur_panel_new(SIZE_MAX / 8, 1));
-    ur_panel_free(NULL);
+    UR_ARENA(one);
+    UR_ARENA(other);
+    assert_null(ur_panel_new(&one, SIZE_MAX, 0));
+    assert_null(ur_panel_new(&other, SIZE_MAX / 8, 1));
 }
 
 int main(void)

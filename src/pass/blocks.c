@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pass/blocks.h"
 
-#include "base/memory.h"
 #include "pass/ordered.h"
 
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct {
@@ -19,24 +17,13 @@ typedef struct {
     double *scratch;
 } walker;
 
-static void walker_free(void *mine)
-{
-    walker *w = mine;
-    free(w->scratch);
-    free(w);
-}
-
-static void *walker_new(void *context)
+static void *new_walker(void *context, ur_arena *arena)
 {
     const walk *k = context;
-    walker *w = ur_alloc(1, sizeof *w);
-    if (!w)
-        return NULL;
-    w->scratch = ur_alloc_aligned(k->blocks->scratch + 1, sizeof *w->scratch);
-    if (w->scratch)
-        return w;
-    free(w);
-    return NULL;
+    walker *w = ur_take(arena, 1, sizeof *w);
+    if (w)
+        w->scratch = ur_take_aligned(arena, k->blocks->scratch, sizeof *w->scratch);
+    return w;
 }
 
 static size_t steps_of(const ur_blocks *b)
@@ -90,8 +77,7 @@ unrelu_status ur_blocks_sum(const ur_blocks *blocks, const unrelu_exec *exec, co
         k.count = blocks->chunks;
     const ur_ordered sum = {.len = blocks->len,
                             .pieces = k.count,
-                            .mine_new = walker_new,
-                            .mine_free = walker_free,
+                            .mine = new_walker,
                             .take = take,
                             .add = add,
                             .fraction = fraction};

@@ -5,7 +5,6 @@
  * piece, so that the piece everybody waits for is always being worked on. */
 #include "pass/ordered.h"
 
-#include "base/arena.h"
 #include "base/error.h"
 #include "pass/parallel.h"
 
@@ -112,12 +111,11 @@ static void work(void *argument, int thread)
     (void)thread;
     queue *q = argument;
     unrelu_error error = {0};
-    void *mine = q->what->mine_new(q->context);
+    UR_ARENA(arena);
+    void *mine = q->what->mine(q->context, &arena);
     pthread_mutex_lock(&q->lock);
-    if (!mine) {
-        ur_fail(&error, UNRELU_ENOMEM, "not enough memory for a thread's scratch");
+    if (ur_arena_status(&arena, &error) != UNRELU_OK)
         fail(q, 0, UNRELU_ENOMEM, &error);
-    }
     for (buffer *b; (b = wait_for_buffer(q)) && take(q, b, mine);) {
         pthread_mutex_unlock(&q->lock);
         unrelu_status status = q->what->add(q->context, mine, b->sum, &error);
@@ -131,8 +129,6 @@ static void work(void *argument, int thread)
     }
     pthread_cond_broadcast(&q->freed);
     pthread_mutex_unlock(&q->lock);
-    if (mine)
-        q->what->mine_free(mine);
 }
 
 unrelu_status ur_ordered_sum(const ur_ordered *what, void *context, const unrelu_exec *exec,

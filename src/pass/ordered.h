@@ -5,14 +5,13 @@
 #ifndef UR_ORDERED_H
 #define UR_ORDERED_H
 
-#include "unrelu/unrelu.h"
+#include "base/arena.h"
 
 typedef struct {
     size_t len;    /* doubles of a sum */
     size_t pieces; /* at most */
-    /* what a thread has for itself; NULL where memory ends */
-    void *(*mine_new)(void *context);
-    void (*mine_free)(void *mine);
+    /* what a thread has for itself, from an arena that ends with it */
+    void *(*mine)(void *context, ur_arena *arena);
     /* The next piece, numbered from 0; *more = 0 where none is left. This, absorb and fraction are
      * called by one thread at a time. */
     unrelu_status (*take)(void *context, void *mine, size_t *piece, int *more, unrelu_error *err);

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pass/pass.h"
 
-#include "base/arena.h"
 #include "base/error.h"
-#include "base/memory.h"
 #include "pass/ordered.h"
 #include "pass/parallel.h"
 
 #include <stdint.h>
-#include <stdlib.h>
 
 typedef struct {
     unrelu_source *source;
@@ -21,35 +18,26 @@ typedef struct {
 
 /* of one thread */
 typedef struct {
-    const ur_summary *summary;
     void *scratch;
     ur_piece piece;
     ur_block block;
     int decoded;
 } reader;
 
-static void reader_free(void *mine)
+static void end_reader(void *thing)
 {
-    reader *r = mine;
-    if (r->scratch)
-        r->summary->scratch_free(r->scratch);
+    reader *r = thing;
     ur_piece_free(&r->piece);
     ur_block_free(&r->block);
-    free(r);
 }
 
-static void *reader_new(void *context)
+static void *new_reader(void *context, ur_arena *arena)
 {
     const pass *p = context;
-    reader *r = ur_alloc(1, sizeof *r);
-    if (!r || !p->summary->scratch_new)
-        return r;
-    r->summary = p->summary;
-    r->scratch = p->summary->scratch_new(p->plan);
-    if (r->scratch)
-        return r;
-    free(r);
-    return NULL;
+    reader *r = ur_arena_adopt(arena, ur_take(arena, 1, sizeof *r), end_reader);
+    if (r && p->summary->scratch)
+        r->scratch = p->summary->scratch(p->plan, arena);
+    return r;
 }
 
 static unrelu_status take(void *context, void *mine, size_t *index, int *more, unrelu_error *err)
@@ -123,8 +111,7 @@ unrelu_status ur_pass(unrelu_source *source, const ur_summary *summary, void *pl
     pass p = {.source = source, .summary = summary, .plan = plan};
     const ur_ordered sum = {.len = summary->len(plan),
                             .pieces = SIZE_MAX,
-                            .mine_new = reader_new,
-                            .mine_free = reader_free,
+                            .mine = new_reader,
                             .take = take,
                             .add = add,
                             .absorb = summary->absorb ? absorb : NULL,

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "summary/exceed.h"
 
-#include "base/memory.h"
 #include "summary/outliers.h"
 #include "summary/panel.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { PART = 4096, WORDS = PART / 64 }; /* d = 200: 100 KiB of bits, in the second cache */
@@ -28,27 +26,16 @@ typedef struct {
     double *kept;   /* PART x d, with a cut */
 } room;
 
-static void scratch_free(void *scratch)
-{
-    room *w = scratch;
-    free(w->bits);
-    free(w->kept);
-    free(w);
-}
-
-static void *scratch_new(const void *context)
+static void *new_scratch(const void *context, ur_arena *arena)
 {
     const ur_exceed_plan *plan = context;
-    room *w = ur_alloc(1, sizeof *w);
-    if (!w)
-        return NULL;
-    w->bits = ur_alloc_aligned(plan->d, WORDS * sizeof *w->bits);
-    if (plan->cut)
-        w->kept = ur_alloc(plan->d, PART * sizeof *w->kept);
-    if (w->bits && (w->kept || !plan->cut))
-        return w;
-    scratch_free(w);
-    return NULL;
+    room *w = ur_take(arena, 1, sizeof *w);
+    if (w)
+        *w = (room){
+            .bits = ur_take_aligned(arena, plan->d, WORDS * sizeof *w->bits),
+            .kept = plan->cut ? ur_take(arena, plan->d, PART * sizeof *w->kept) : NULL,
+        };
+    return w;
 }
 
 static void missing_bits(const ur_block *part, size_t d, uint64_t *bits, double *missing)
@@ -92,5 +79,4 @@ static unrelu_status update(const void *context, void *scratch, double *s, const
     return UNRELU_OK;
 }
 
-const ur_summary ur_exceed = {
-    .len = len, .scratch_new = scratch_new, .scratch_free = scratch_free, .update = update};
+const ur_summary ur_exceed = {.len = len, .scratch = new_scratch, .update = update};

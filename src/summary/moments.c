@@ -173,11 +173,6 @@ static void re_express(const ur_moments_plan *plan, double *s, const double *shi
     }
 }
 
-static int same_head(const ur_moments_plan *plan, const double *a, const double *b)
-{
-    return memcmp(a, b, head_len(plan) * sizeof *a) == 0;
-}
-
 /* ---- merge ---- */
 
 /* of absorb and align: a target head, and re_express's room */
@@ -190,7 +185,7 @@ static void absorb(const void *context, double *into, double *from, double *room
 {
     const ur_moments_plan *plan = context;
     size_t d = plan->d;
-    if (!same_head(plan, into, from)) {
+    if (memcmp(into, from, head_len(plan) * sizeof *into) != 0) {
         const double *heads[2] = {into, from};
         double *target = room;
         for (size_t j = 0; j < d; j++) {
@@ -327,39 +322,23 @@ typedef struct {
     size_t most;        /* rows of a part */
 } scratch;
 
-static void scratch_free(void *context)
-{
-    scratch *w = context;
-    ur_panel_free(w->panel);
-    free(w->columns.min);
-    free(w->kept);
-    free(w);
-}
-
-static void *scratch_new(const void *context)
+static void *new_scratch(const void *context, ur_arena *arena)
 {
     const ur_moments_plan *plan = context;
     size_t d = plan->d;
-    scratch *w = ur_alloc(1, sizeof *w);
-    double *arrays = ur_alloc(d, 12 * sizeof *arrays);
-    if (!w || !arrays) {
-        free(w);
-        free(arrays);
+    scratch *w = ur_take(arena, 1, sizeof *w);
+    double *arrays = ur_take(arena, d, 12 * sizeof *arrays);
+    if (!arrays)
         return NULL;
-    }
     w->columns = (ur_columns){arrays,         arrays + d,     arrays + 2 * d,
                               arrays + 3 * d, arrays + 4 * d, arrays + 5 * d};
     w->unit = arrays + 6 * d;
     w->room = arrays + 7 * d;
     w->most = COLUMN_ROWS;
-    if (plan->pairs && (w->panel = ur_panel_new(d, plan->single)))
+    if (plan->pairs && (w->panel = ur_panel_new(arena, d, plan->single)))
         w->most = ur_panel_rows(w->panel);
     if (plan->cut)
-        w->kept = ur_alloc(d, w->most * sizeof(double));
-    if ((plan->pairs && !w->panel) || (plan->cut && !w->kept)) {
-        scratch_free(w);
-        return NULL;
-    }
+        w->kept = ur_take(arena, d, w->most * sizeof(double));
     return w;
 }
 
@@ -448,23 +427,6 @@ static void look(const ur_moments_plan *plan, scratch *w, double *s, const ur_bl
                          &w->columns);
 }
 
-static void add_pairs(scratch *w, const ur_moments_view *v)
-{
-    ur_panel_sums sums = {v->gg, v->tt, v->gt, v->gtt, v->mm, v->mg, v->mt, v->mtt};
-    ur_panel_add(w->panel, &sums);
-}
-
-static void add_columns(const ur_moments_plan *plan, const scratch *w, const ur_moments_view *v,
-                        const ur_block *part)
-{
-    for (size_t j = 0; j < plan->d; j++) {
-        v->observed[j] += (double)part->rows - w->columns.missing[j];
-        v->positive[j] += w->columns.positive[j];
-        v->sum[j] += w->columns.sum[j];
-        v->square[j] += w->columns.square[j];
-    }
-}
-
 /* at most w->most rows */
 static unrelu_status add_part(const ur_moments_plan *plan, scratch *w, double *s, double *body,
                               const ur_block *whole, unrelu_error *err)
@@ -491,11 +453,16 @@ static unrelu_status add_part(const ur_moments_plan *plan, scratch *w, double *s
     if (fit_head(plan, w, s, &part))
         look(plan, w, s, &part);
     *v.rows += (double)part.rows;
-    for (size_t j = 0; j < plan->d; j++)
+    for (size_t j = 0; j < plan->d; j++) {
         *v.missing_cells += w->columns.missing[j];
-    add_columns(plan, w, &v, &part);
+        v.observed[j] += (double)part.rows - w->columns.missing[j];
+        v.positive[j] += w->columns.positive[j];
+        v.sum[j] += w->columns.sum[j];
+        v.square[j] += w->columns.square[j];
+    }
+    ur_panel_sums sums = {v.gg, v.tt, v.gt, v.gtt, v.mm, v.mg, v.mt, v.mtt};
     if (plan->pairs)
-        add_pairs(w, &v);
+        ur_panel_add(w->panel, &sums);
     return UNRELU_OK;
 }
 
@@ -524,8 +491,7 @@ const ur_summary ur_moments = {
     .len = len,
     .head = head_len,
     .begin = begin,
-    .scratch_new = scratch_new,
-    .scratch_free = scratch_free,
+    .scratch = new_scratch,
     .update = update,
     .room = room_len,
     .absorb = absorb,

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Panels: lifecycle, choice of the kernels at run time, and the plain loops, which define the
  * results. The plain path keeps t in double (rounded to single where asked) and adds row by row. */
-#include "panel.h"
+
+#include "summary/panel_kernel.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include "base/memory.h"
-#include "panel_kernel.h"
 
 static int has_fast(void)
 {
@@ -19,64 +16,42 @@ static int has_fast(void)
 #endif
 }
 
-ur_panel *ur_panel_new_plain(size_t d, int single)
+ur_panel *ur_panel_new_plain(ur_arena *arena, size_t d, int single)
 {
-    size_t pitch = (d + 3) / 4 * 4;
-    int overflow = pitch < d;
+    size_t pitch = d <= SIZE_MAX - 3 ? (d + 3) / 4 * 4 : d; /* which is more than can be taken */
     size_t tiles = pitch / (UR_PANEL_LINE / sizeof(double)) + 1; /* plain keeps doubles */
     /* adding a panel to the d x d sums costs 2 % of the work of 960 rows at d = 200, when they
      * fit the last cache, and 8 % at d = 1000 */
     size_t words = d > 400 ? 32 : 16;
-    size_t lines = ur_product(tiles, words * UR_PANEL_SPAN, &overflow);
-    size_t all_words = ur_product(pitch, words, &overflow);
-    ur_panel *panel = ur_alloc(1, sizeof *panel);
+    size_t column = words * sizeof(uint64_t); /* of bits, in bytes */
+    ur_panel *panel = ur_take(arena, 1, sizeof *panel);
     if (!panel)
         return NULL;
-    panel->d = d;
-    panel->pitch = pitch;
-    panel->words = words;
-    panel->most = words * UR_PANEL_SPAN;
-    panel->single = single;
-    if (!overflow) {
-        panel->t = ur_alloc_aligned(lines, UR_PANEL_LINE);
-        panel->g = ur_alloc_aligned(all_words, sizeof(uint64_t));
-        panel->m = ur_alloc_aligned(all_words, sizeof(uint64_t));
-        panel->g_at = ur_alloc_aligned(all_words, sizeof(uint64_t));
-        panel->m_at = ur_alloc_aligned(all_words, sizeof(uint64_t));
-        panel->m_column = ur_alloc(pitch, sizeof(size_t));
-        panel->padded = ur_alloc_aligned(pitch, 7 * sizeof(double));
-        panel->table = ur_alloc_aligned(UR_PANEL_TABLES << UR_PANEL_GROUP, UR_PANEL_ENTRY);
-        panel->product = ur_alloc_aligned(pitch + 2, 2 * UR_PANEL_ENTRY);
-    }
-    if (panel->t && panel->g && panel->m && panel->g_at && panel->m_at && panel->m_column &&
-        panel->padded && panel->table && panel->product)
-        return panel;
-    ur_panel_free(panel);
-    return NULL;
+    *panel = (ur_panel){
+        .d = d,
+        .pitch = pitch,
+        .words = words,
+        .most = words * UR_PANEL_SPAN,
+        .single = single,
+        .t = ur_take_aligned(arena, tiles, words * UR_PANEL_SPAN * UR_PANEL_LINE),
+        .g = ur_take_aligned(arena, pitch, column),
+        .m = ur_take_aligned(arena, pitch, column),
+        .g_at = ur_take_aligned(arena, pitch, column),
+        .m_at = ur_take_aligned(arena, pitch, column),
+        .m_column = ur_take(arena, pitch, sizeof(size_t)),
+        .padded = ur_take_aligned(arena, pitch, 7 * sizeof(double)),
+        .table = ur_take_aligned(arena, UR_PANEL_TABLES << UR_PANEL_GROUP, UR_PANEL_ENTRY),
+        .product = ur_take_aligned(arena, pitch + 2, 2 * UR_PANEL_ENTRY),
+    };
+    return ur_arena_failed(arena) ? NULL : panel;
 }
 
-ur_panel *ur_panel_new(size_t d, int single)
+ur_panel *ur_panel_new(ur_arena *arena, size_t d, int single)
 {
-    ur_panel *panel = ur_panel_new_plain(d, single);
+    ur_panel *panel = ur_panel_new_plain(arena, d, single);
     if (panel)
         panel->fast = has_fast();
     return panel;
-}
-
-void ur_panel_free(ur_panel *panel)
-{
-    if (!panel)
-        return;
-    free(panel->t);
-    free(panel->g);
-    free(panel->m);
-    free(panel->g_at);
-    free(panel->m_at);
-    free(panel->m_column);
-    free(panel->padded);
-    free(panel->table);
-    free(panel->product);
-    free(panel);
 }
 
 size_t ur_panel_rows(const ur_panel *panel)

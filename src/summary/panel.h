@@ -7,16 +7,13 @@
 #ifndef UR_PANEL_H
 #define UR_PANEL_H
 
-#include <stddef.h>
-#include <stdint.h>
-
-#include "column_sums.h"
+#include "base/arena.h"
+#include "summary/column_sums.h"
 
 typedef struct ur_panel ur_panel;
 
-/* NULL: no memory. single: pack in single precision. */
-ur_panel *ur_panel_new(size_t d, int single);
-void ur_panel_free(ur_panel *panel);
+/* single: pack in single precision. NULL where memory ends. */
+ur_panel *ur_panel_new(ur_arena *arena, size_t d, int single);
 size_t ur_panel_rows(const ur_panel *panel); /* the most rows that pack takes */
 
 /* limit, shift: data units; unit = 2^-e. Overwrites all of `out`, as ur_columns_sweep does. */
@@ -42,7 +39,7 @@ void ur_bits_gram(const uint64_t *bits, size_t d, size_t words, double *gg);
 
 /* The plain loops that the kernels are checked against; same results as the above (counts
  * exactly, sums to rounding). Tests and bench only. */
-ur_panel *ur_panel_new_plain(size_t d, int single);
+ur_panel *ur_panel_new_plain(ur_arena *arena, size_t d, int single);
 void ur_bits_above_plain(const double *x, size_t rows, size_t d, size_t stride,
                          const double *threshold, uint64_t *bits, size_t words);
 void ur_bits_gram_plain(const uint64_t *bits, size_t d, size_t words, double *gg);

@@ -4,7 +4,7 @@
  *                 fused ones: a table has the sums of all subsets of 5 rows, 5 bits of G name one
  *   t't           n d^2 / 16 fused multiplications and additions (single; / 8 double)
  *   G'G           n d^2 / 64: AND, then the bits of each half byte by a table in a register */
-#include "panel_kernel.h"
+#include "summary/panel_kernel.h"
 
 #ifdef UR_PANEL_AVX2
 

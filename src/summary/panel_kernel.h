@@ -3,7 +3,7 @@
 #ifndef UR_PANEL_KERNEL_H
 #define UR_PANEL_KERNEL_H
 
-#include "panel.h"
+#include "summary/panel.h"
 
 enum {
     UR_PANEL_GROUP = 5,   /* rows of a table of 2^5 subset sums: best of 4, 5, 6 at d = 200, 1000 */

@@ -5,6 +5,7 @@
 #ifndef UR_SUMMARY_H
 #define UR_SUMMARY_H
 
+#include "base/arena.h"
 #include "read/source.h"
 
 /* adds `len` doubles over all ranks, in place */
@@ -19,9 +20,8 @@ typedef struct {
     size_t (*head)(const void *plan); /* NULL: no head */
     /* sees the first block once, before any update; may fix units in the plan. NULL: nothing */
     unrelu_status (*begin)(void *plan, const ur_block *block, unrelu_error *err);
-    /* scratch of one thread; NULL functions: none needed */
-    void *(*scratch_new)(const void *plan);
-    void (*scratch_free)(void *scratch);
+    /* scratch of one thread, from an arena that ends with it; NULL: none needed */
+    void *(*scratch)(const void *plan, ur_arena *arena);
     unrelu_status (*update)(const void *plan, void *scratch, double *s, const ur_block *block,
                             unrelu_error *err);
     /* doubles of scratch for absorb and align; NULL: none needed */

@@ -4,14 +4,12 @@
  * noise in the others) and no single cell is far off (a wrong row must not drown in millions).
  * Samples on a kink to within rounding count on neither of its sides. Cost 2 n k (d + m) flops. */
 #include "base/error.h"
-#include "base/memory.h"
 #include "dense/linear.h"
 #include "network/problem/tolerance.h"
 #include "network/verdict/verdict.h"
 #include "pass/pass.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { HELD, FAR, HEAD };                          /* counts of rows kept back, of cells far off */
@@ -54,28 +52,14 @@ static size_t length(const void *p)
     return HEAD + A_COLUMN * model->m + A_NEURON * model->k;
 }
 
-static void scratch_free(void *room)
-{
-    scratch *w = room;
-    if (!w)
-        return;
-    free(w->t);
-    free(w->y);
-    free(w);
-}
-
-static void *scratch_new(const void *context)
+static void *new_scratch(const void *context, ur_arena *arena)
 {
     const ur_weights *model = ((const plan *)context)->model;
-    scratch *w = ur_alloc(1, sizeof *w);
-    if (!w)
-        return NULL;
-    w->t = ur_alloc(ROWS, model->k * sizeof *w->t);
-    w->y = ur_alloc(ROWS, model->m * sizeof *w->y);
-    if (w->t && w->y)
-        return w;
-    scratch_free(w);
-    return NULL;
+    scratch *w = ur_take(arena, 1, sizeof *w);
+    if (w)
+        *w = (scratch){.t = ur_take(arena, ROWS, model->k * sizeof *w->t),
+                       .y = ur_take(arena, ROWS, model->m * sizeof *w->y)};
+    return w;
 }
 
 /* counts the sides of the kinks, then t = f(V x + c); returns the sum of its sizes */
@@ -146,7 +130,7 @@ static unrelu_status update(const void *context, void *room, double *s, const ur
 }
 
 static const ur_summary certificate_sums = {
-    .len = length, .scratch_new = scratch_new, .scratch_free = scratch_free, .update = update};
+    .len = length, .scratch = new_scratch, .update = update};
 
 /* a column of zeros has no size of its own: rounding is measured against the others */
 static double relative(double rss, double size, double otherwise)
