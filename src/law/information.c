@@ -20,6 +20,7 @@
 #include "law/margin.h"
 #include "law/normal.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -33,7 +34,8 @@ static const double WIDEST = 0.75;
 /* share of a panel's distance from the step that it may be wide */
 static const double GROWTH = 0.5;
 static const double SINGULAR = UR_MARGIN_SINGULAR;
-static const double NEVER = 1e-13; /* a corner as rare as the error of Phi2 tells nothing */
+/* a corner as rare as ten times the error of Phi2 tells nothing */
+static const double NEVER = 450 * DBL_EPSILON;
 /* Phi(-8) = 6e-16: as if nothing were censored; phi(38) = 1e-314 */
 static const double GAMMA_MOST = 8, GAMMA_LEAST = -38;
 

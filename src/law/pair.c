@@ -16,6 +16,7 @@
 
 #include "law/normal.h"
 
+#include <float.h>
 #include <math.h>
 
 #define INV_SQRT_2PI 0.39894228040143267794
@@ -31,7 +32,7 @@ static const double REWEIGHT = 1e-3, START_STEP = 1e-3, LAST_STEP = 1e-6;
  * a step of rho may go */
 static const double MOVE = 0.25, HALF_WAY = 0.5;
 /* of the variance of a statistic: 100 times the rounding of C, and a pivot that is rounding */
-static const double RIDGE = 1e-13, PIVOT = 1e-14;
+static const double RIDGE = 1e-13, PIVOT = 45 * DBL_EPSILON;
 /* of the angle asin(rho): of a step relative to its cosine, of the bracket, and how near to the
  * limit it was stopped there */
 static const double ANGLE_STEP = 1e-10, ANGLE_BRACKET = 1e-12, ANGLE_AT_LIMIT = 1e-9;
