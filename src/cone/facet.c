@@ -8,6 +8,7 @@
 #include "cone/facet.h"
 
 #include "base/error.h"
+#include "base/order.h"
 #include "base/random.h"
 #include "dense/basis.h"
 #include "dense/blas.h"
@@ -18,7 +19,6 @@
 
 #include <limits.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* The descent: delta falls by SHRINK a step, and by LEAP where the zeros stand apart, from the
@@ -105,17 +105,11 @@ static void turn_to_samples(const state *s, double *u)
     ur_scale(s->n, -1, s->h);
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double median_size(state *s)
 {
     for (size_t i = 0; i < s->n; i++)
         s->weight[i] = fabs(s->h[i]);
-    qsort(s->weight, s->n, sizeof *s->weight, by_value);
+    ur_sort(s->weight, s->Z, s->n);
     return s->weight[s->n / 2];
 }
 

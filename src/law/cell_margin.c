@@ -7,24 +7,20 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/order.h"
 #include "law/normal.h"
 
+#include <float.h>
 #include <math.h>
-#include <stdlib.h>
 
 #define LOG_SQRT_2PI 0.91893853320467274178
 
 enum { STEPS = 200 };
-/* The rise that a Newton step promises, for each value seen: done below the first; below the second
- * rounding hides it, and the step is good as it is. */
-static const double DONE = 1e-22, NEAR = 1e-9;
+/* The rise that a Newton step promises, for each value seen: done below the first; below the
+ * second, the root of DBL_EPSILON, rounding may hide it, and the step is good as it is. */
+static const double DONE = 1e-22, NEAR = 0x1p-26;
 /* (b - limit) / s where no cell is below a limit: as good as infinite, and finite */
 static const double NO_LIMIT_GAMMA = 8;
-/* halvings of a step end here: the likelihood does not rise along it */
-static const double LEAST_STEP = 1e-12;
-/* 1 / s in units of the deviation of what was seen: beyond there is no maximum */
-static const double STEEPEST = 1e9, FLATTEST = 1e-9;
-
 typedef struct {
     double n, sum, square; /* of the values seen, in units: x = center + unit x' */
     double center, unit;
@@ -37,17 +33,11 @@ typedef struct {
     double g[2], h[3]; /* gradient, minus the second derivatives: ee, et, tt */
 } expansion;
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* sorted, equal ones counted */
 static void group_limits(sample *s, size_t below)
 {
     size_t groups = 0;
-    qsort(s->limit, below, sizeof *s->limit, compare);
+    ur_sort(s->limit, s->count, below);
     for (size_t i = 0; i < below; i++) {
         if (groups == 0 || s->limit[i] != s->limit[groups - 1]) {
             s->limit[groups] = s->limit[i];
@@ -126,20 +116,18 @@ static int solve(const sample *s, double *e, double *t, expansion *f, int *steps
             return 1;
         int near = promised < NEAR * (s->n + 1);
         expansion next = *f;
-        for (; step > LEAST_STEP; step /= 2) {
+        for (; step > DBL_EPSILON; step /= 2) { /* else it does not rise along the step */
             if (*t + step * dt <= 0)
                 continue;
             next = expand(s, *e + step * de, *t + step * dt);
             if (next.value > f->value || near)
                 break;
         }
-        if (step <= LEAST_STEP)
+        if (step <= DBL_EPSILON)
             return 0;
         *e += step * de;
         *t += step * dt;
         *f = next;
-        if (*t > STEEPEST || *t < FLATTEST)
-            return 0;
     }
     return 0;
 }

@@ -10,6 +10,8 @@
  * is taken at the last point of the search, whose step was below 1e-7. */
 #include "law/cell_pair.h"
 
+#include "base/error.h"
+#include "base/order.h"
 #include "law/hazard.h"
 #include "law/normal.h"
 
@@ -64,6 +66,57 @@ static void divide_room(double *room, size_t n, pair *p)
     p->corner_of = p->corner_row + n;
     p->table = p->corner_of + n;
     p->corner = (corner *)(p->table + n);
+}
+
+/* ---- a column ---- */
+
+static void standardise(ur_cell_column *c, const double *x)
+{
+    const ur_margin *m = &c->margin.margin;
+    const double *V = c->margin.V;
+    for (size_t i = 0; i < c->n; i++) {
+        c->a[i] = c->state[i] == UR_MISSING ? 0 : (x[i] - m->b) / m->s;
+        c->expected[i] = -c->a[i];
+    }
+    ur_normal_hazards(c->n, c->expected, c->below);
+    for (size_t i = 0; i < c->n; i++) {
+        int below = c->state[i] == UR_BELOW;
+        c->expected[i] = below ? -c->below[i] : c->a[i];
+        c->below[i] = below ? ur_normal_cdf(c->a[i]) : 0;
+        double by_b = c->expected[i] / m->s;
+        double by_s = (c->a[i] * c->expected[i] - (c->state[i] == UR_SEEN)) / m->s;
+        c->b_by[i] = V[0] * by_b + V[1] * by_s;
+        c->s_by[i] = V[1] * by_b + V[2] * by_s;
+    }
+}
+
+unrelu_status ur_cell_column_open(ur_arena *arena, size_t n, const double *x,
+                                  const unsigned char *state, ur_cell_column *out,
+                                  unrelu_error *err)
+{
+    UR_ARENA(own);
+    ur_keyed *limit = ur_take(&own, n, sizeof *limit), *scratch = ur_take(&own, n, sizeof *scratch);
+    size_t below = 0;
+    *out = (ur_cell_column){.n = n, .state = state};
+    double **const arrays[] = {&out->a, &out->expected, &out->below, &out->b_by, &out->s_by};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        *arrays[i] = ur_take(arena, n, sizeof(double));
+    out->level = ur_take(arena, n, sizeof *out->level);
+    UR_TRY(ur_arena_status(&own, err));
+    UR_TRY(ur_arena_status(arena, err));
+    UR_TRY(ur_cell_margin_fit(n, x, state, &out->margin, err));
+    if (!(out->margin.margin.s > 0))
+        return UNRELU_OK;
+    standardise(out, x);
+    for (size_t i = 0; i < n; i++)
+        if (state[i] == UR_BELOW)
+            limit[below++] = (ur_keyed){out->a[i], i};
+    ur_sort_keyed(limit, scratch, below);
+    for (size_t i = 0; i < below; i++) {
+        out->levels += i == 0 || limit[i].key != limit[i - 1].key;
+        out->level[limit[i].at] = out->levels - 1;
+    }
+    return UNRELU_OK;
 }
 
 /* ---- rows by their kind ---- */

@@ -24,12 +24,11 @@ typedef struct {
     size_t *level, levels; /* n: which of the different limits, where below */
 } ur_cell_column;
 
-/* --- cell_column.c: with its margin fitted --- */
+/* with its margin fitted */
 unrelu_status ur_cell_column_open(ur_arena *arena, size_t n, const double *x,
                                   const unsigned char *state, ur_cell_column *out,
                                   unrelu_error *err);
 
-/* --- cell_pair.c --- */
 /* scratch for columns of n rows, one for each thread */
 double *ur_cell_pair_room(ur_arena *arena, size_t n);
 /* Rows where either is missing are left out; where none is left rho is 0, not converged. out as
