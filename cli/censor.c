@@ -7,77 +7,56 @@
 #include "files.h"
 #include "scope.h"
 
-static size_t count_commas(const char *text)
-{
-    size_t count = 0;
-    for (; *text; text++)
-        count += *text == ',';
-    return count;
-}
-
 int cli_parse_limits(const char *text, double **limits, size_t *count)
 {
-    *limits = NULL;
     *count = 0;
     if (!text)
-        return 1;
-    char *copy = strdup(text), *rest = copy, *item;
-    *limits = malloc((count_commas(text) + 1) * sizeof **limits);
-    int good = copy && *limits;
-    if (!good)
-        cli_error("not enough memory");
-    while (good && (item = strsep(&rest, ",")))
-        good = cli_parse_real("--censor-at", item, -DBL_MAX, DBL_MAX, "a number",
-                              &(*limits)[(*count)++]);
-    free(copy);
-    return good;
+        return 0;
+    CLI_MEMORY char *copy = strdup(text);
+    *limits = malloc((strlen(text) + 1) * sizeof **limits); /* more than enough */
+    if (!copy || !*limits)
+        return cli_no_memory();
+    for (char *rest = copy, *item; (item = strsep(&rest, ","));)
+        if (!cli_parse_real("--censor-at", item, -DBL_MAX, DBL_MAX, "a number",
+                            &(*limits)[(*count)++]))
+            return CLI_EXIT_USAGE;
+    return 0;
 }
 
 /* NAME=V; a name may hold an equals sign itself */
 static int parse_limit(char *item, const unrelu_source *samples, double *limit)
 {
-    char *equals = strrchr(item, '=');
-    size_t d = unrelu_source_columns(samples), found = d;
-    double value;
-    if (!equals) {
-        cli_usage("--limit: '%s' is not NAME=VALUE", item);
-        return 0;
-    }
+    char *equals = strrchr(item, '='), *end;
+    size_t d = unrelu_source_columns(samples), found = 0;
+    if (!equals)
+        return cli_usage("--limit: '%s' is not NAME=VALUE", item);
     *equals = '\0';
-    for (size_t j = 0; j < d && found == d; j++)
-        if (strcmp(unrelu_source_name(samples, j), item) == 0)
-            found = j;
-    char *end;
+    while (found < d && strcmp(unrelu_source_name(samples, found), item) != 0)
+        found++;
     unsigned long number = strtoul(item, &end, 10);
     if (found == d && *item && !*end && number >= 1 && number <= d)
         found = number - 1;
-    if (found == d) {
-        cli_usage("--limit: no column is called '%s'; the first is '%s'", item,
-                  unrelu_source_name(samples, 0));
-        return 0;
-    }
-    if (!cli_parse_real("--limit", equals + 1, -DBL_MAX, DBL_MAX, "a number", &value))
-        return 0;
-    limit[found] = value;
-    return 1;
+    if (found == d)
+        return cli_usage("--limit: no column is called '%s'; the first is '%s'", item,
+                         unrelu_source_name(samples, 0));
+    return cli_parse_real("--limit", equals + 1, -DBL_MAX, DBL_MAX, "a number", &limit[found])
+               ? 0
+               : CLI_EXIT_USAGE;
 }
 
-/* NAME=V with commas between; returns the exit status */
+/* NAME=V with commas between */
 static int parse_named(const char *text, const unrelu_source *samples, double **limit)
 {
     size_t d = unrelu_source_columns(samples);
-    char *copy = strdup(text), *rest = copy, *item;
+    CLI_MEMORY char *copy = strdup(text);
     *limit = malloc(d * sizeof **limit);
-    int good = copy && *limit;
-    if (!good)
-        cli_error("not enough memory");
-    for (size_t j = 0; j < d && good; j++)
+    if (!copy || !*limit)
+        return cli_no_memory();
+    for (size_t j = 0; j < d; j++)
         (*limit)[j] = NAN;
-    while (good && (item = strsep(&rest, ",")))
-        good = parse_limit(item, samples, *limit);
-    int memory = copy && *limit;
-    free(copy);
-    return good ? 0 : memory ? CLI_EXIT_USAGE : CLI_EXIT_INTERNAL;
+    for (char *rest = copy, *item; (item = strsep(&rest, ","));)
+        CLI_TRY(parse_limit(item, samples, *limit));
+    return 0;
 }
 
 int cli_open_limited(const cli_shared *shared, const char *path, const cli_limits *limits, int once,

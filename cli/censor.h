@@ -9,7 +9,7 @@
 #include "cli.h"
 
 /* The value of --censor-at: numbers with commas between them (NULL: none). The caller frees
- * *limits. Says why and returns 0 where it cannot. */
+ * *limits. Returns the exit status. */
 int cli_parse_limits(const char *text, double **limits, size_t *count);
 
 /* Options --limit and --limits of a command. */
@@ -17,6 +17,17 @@ typedef struct {
     char *named;      /* NAME=V with commas between, or NULL */
     const char *file; /* or NULL */
 } cli_limits;
+
+/* their rows in the table of a command whose arguments are of this type, with cli_limits limits */
+#define CLI_LIMIT_ROWS(type)                                                                       \
+    {"limit", 0, "NAME=V", "cells 'ND' and 0 of column NAME are below V; may be given again",      \
+     CLI_TO(CLI_LIST, type, limits.named)},                                                        \
+    {                                                                                              \
+        "limits", 0, "FILE",                                                                       \
+            "the limit of each such cell at its place in FILE, which has as many rows and "        \
+            "columns as SAMPLES",                                                                  \
+            CLI_TO(CLI_TEXT, type, limits.file)                                                    \
+    }
 
 /* samples, and the limits of their cells */
 typedef struct {

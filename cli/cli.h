@@ -44,6 +44,10 @@ typedef struct {
     const char *want;   /* "a number above 0" */
 } cli_option;
 
+/* the end of a row: its kind, and the field of the command's arguments that its value goes to */
+#define CLI_TO(kind, type, field) kind, offsetof(type, field), 0, 0, NULL
+#define CLI_TO_LIBRARY            CLI_LIBRARY, 0, 0, 0, NULL
+
 typedef struct {
     const char *line, *does;
 } cli_example;
@@ -66,16 +70,14 @@ typedef struct {
     unsigned has;
     const cli_example *examples;
     size_t least_files, most_files;
-    size_t size; /* of its arguments, which begin as a copy of defaults */
-    const void *defaults;
+    size_t size;          /* of its arguments, where they are more than cli_shared */
+    const void *defaults; /* what they begin as a copy of; NULL: zeros */
+    const char *output;   /* where its results go unless -o says otherwise, or NULL */
     /* where it has options of kind CLI_LIBRARY: sets up the library's, and one of them */
     void (*start)(void *arguments);
     unrelu_status (*set)(void *arguments, const char *name, const char *value, unrelu_error *err);
     int (*run)(void *arguments); /* returns the exit status */
 } cli_command;
-
-#define CLI_DEFAULT_SEED    1
-#define CLI_SHARED_DEFAULTS .shared = {.level = 0.95, .seed = CLI_DEFAULT_SEED}
 
 /* Its argument as it is shown: the words, or NAME where they fill more than a line (the doc then
  * has them) */

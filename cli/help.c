@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --help from the option table, in the order of the table: argp would sort it by the alphabet. */
+/* --help from the option table, in its order. */
 #include "help.h"
 
 #include <stdio.h>

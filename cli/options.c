@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a command's table to its arguments, by argp. argp's own messages carry argv[0] and its own
- * exit status, so it is told to be silent, and what it refused is found out afterwards. */
-#include <argp.h>
+/* From a command's table to its arguments. Words are taken as getopt_long takes them: options and
+ * files in any order, --name=value or --name value, --name cut short, -abc, -ovalue, -- before what
+ * are files all. */
 #include <errno.h>
 #include <float.h>
 #include <math.h>
@@ -12,8 +12,10 @@
 #include "cli.h"
 #include "flags.h"
 #include "help.h"
-#include "talk.h"
+#include "scope.h"
 #include "words.h"
+
+#define TO(kind, field) CLI_TO(kind, cli_shared, field)
 
 static const struct {
     unsigned has; /* 0: every command */
@@ -22,8 +24,8 @@ static const struct {
     {0, {.doc = "Common:", .kind = CLI_HEADING}},
     {CLI_HAS_COLUMNS,
      {"columns", 0, "LIST",
-      "use these columns only: names or numbers and ranges from 1 on, as in lead,3,5-9", CLI_TEXT,
-      offsetof(cli_shared, columns), 0, 0, NULL}},
+      "use these columns only: names or numbers and ranges from 1 on, as in lead,3,5-9",
+      TO(CLI_TEXT, columns)}},
     {CLI_HAS_LEVEL,
      {"level", 0, "P", "probability that the printed intervals cover (default 0.95)", CLI_REAL,
       offsetof(cli_shared, level), DBL_EPSILON, 1 - DBL_EPSILON, "a number between 0 and 1"}},
@@ -36,19 +38,11 @@ static const struct {
      {"threads", 0, "N", "number of threads (default: one for each core)", CLI_WHOLE,
       offsetof(cli_shared, threads), 1, 65536, "a whole number from 1 to 65536"}},
     {CLI_HAS_JSON,
-     {"json", 0, NULL, "print one JSON object in place of the text", CLI_FLAG,
-      offsetof(cli_shared, json), 0, 0, NULL}},
-    {0,
-     {"quiet", 'q', NULL, "say nothing on standard error but errors", CLI_FLAG,
-      offsetof(cli_shared, quiet), 0, 0, NULL}},
-    {0,
-     {"verbose", 'v', NULL, "say more on standard error", CLI_FLAG, offsetof(cli_shared, verbose),
-      0, 0, NULL}},
-    {0,
-     {"help", 'h', NULL, "print this and stop", CLI_FLAG, offsetof(cli_shared, help), 0, 0, NULL}},
-    {0,
-     {"version", 'V', NULL, "print the version and stop", CLI_FLAG, offsetof(cli_shared, version),
-      0, 0, NULL}},
+     {"json", 0, NULL, "print one JSON object in place of the text", TO(CLI_FLAG, json)}},
+    {0, {"quiet", 'q', NULL, "say nothing on standard error but errors", TO(CLI_FLAG, quiet)}},
+    {0, {"verbose", 'v', NULL, "say more on standard error", TO(CLI_FLAG, verbose)}},
+    {0, {"help", 'h', NULL, "print this and stop", TO(CLI_FLAG, help)}},
+    {0, {"version", 'V', NULL, "print the version and stop", TO(CLI_FLAG, version)}},
 };
 
 const char *cli_option_arg(const cli_option *option)
@@ -150,7 +144,7 @@ static int append(const char *arg, char **list)
 {
     char *longer = NULL;
     if (asprintf(&longer, "%s%s%s", *list ? *list : "", *list ? "," : "", arg) < 0) {
-        cli_error("not enough memory");
+        cli_no_memory();
         return 0;
     }
     free(*list);
@@ -158,15 +152,8 @@ static int append(const char *arg, char **list)
     return 1;
 }
 
-static void free_lists(const cli_command *command, void *arguments)
-{
-    const cli_option *o;
-    for (size_t i = 0; (o = cli_option_at(command, i)); i++)
-        if (o->kind == CLI_LIST)
-            free(*(char **)((char *)arguments + o->offset));
-}
-
-static int store(const cli_command *command, const cli_option *o, char *arg, void *arguments)
+/* 0: it is refused, and why was said */
+static int store(const cli_command *command, const cli_option *o, const char *arg, void *arguments)
 {
     char what[64];
     void *field = (char *)arguments + o->offset;
@@ -198,7 +185,7 @@ static int store(const cli_command *command, const cli_option *o, char *arg, voi
     return 0;
 }
 
-/* ---- what argp refused ------------------------------------------------------------- */
+/* ---- words ------------------------------------------------------------------------- */
 
 enum { MATCH_NONE = -1, MATCH_MANY = -2 };
 
@@ -217,37 +204,6 @@ static int match_long(const cli_command *command, const char *text, size_t lengt
     return found;
 }
 
-static const char *name_list(const cli_command *command, char *list, size_t size)
-{
-    const cli_option *o;
-    size_t used = 0;
-    list[0] = '\0';
-    for (size_t i = 0; (o = cli_option_at(command, i)) && used < size; i++)
-        if (o->name)
-            used += (size_t)snprintf(list + used, size - used, "%s|", o->name);
-    return list;
-}
-
-static int refuse_long(const cli_command *command, const char *token)
-{
-    char list[1024], near[96];
-    int length = (int)strcspn(token + 2, "=");
-    int found = match_long(command, token + 2, (size_t)length);
-    if (found == MATCH_MANY)
-        return cli_usage("%s: '%.*s' is the start of more than one option", command->name,
-                         length + 2, token);
-    if (found == MATCH_NONE) {
-        char name[64];
-        snprintf(name, sizeof name, "%.*s", length, token + 2);
-        cli_suggestion(name, name_list(command, list, sizeof list), "--", near, sizeof near);
-        return cli_usage("%s: there is no option '--%s'%s", command->name, name, near);
-    }
-    const cli_option *o = cli_option_at(command, (size_t)found);
-    if (o->kind == CLI_FLAG)
-        return cli_usage("%s: --%s takes no value", command->name, o->name);
-    return cli_usage("%s: --%s needs a value: --%s=%s", command->name, o->name, o->name, o->arg);
-}
-
 static const cli_option *match_letter(const cli_command *command, int letter)
 {
     const cli_option *o;
@@ -257,97 +213,96 @@ static const cli_option *match_letter(const cli_command *command, int letter)
     return NULL;
 }
 
-/* token is -abc; 0 where nothing is wrong with it */
-static int refuse_short(const cli_command *command, const char *token)
+/* to the end of what was said */
+static int refuse(const cli_command *command)
 {
+    cli_error("try 'unrelu help %s'", command->name);
+    return CLI_EXIT_USAGE;
+}
+
+static int refuse_name(const cli_command *command, const char *text, int length)
+{
+    char name[64], list[1024] = "", near[96];
+    const cli_option *o;
+    size_t used = 0;
+    for (size_t i = 0; (o = cli_option_at(command, i)) && used < sizeof list; i++)
+        if (o->name)
+            used += (size_t)snprintf(list + used, sizeof list - used, "%s|", o->name);
+    snprintf(name, sizeof name, "%.*s", length, text);
+    cli_usage("%s: there is no option '--%s'%s", command->name, name,
+              cli_suggestion(name, list, "--", near, sizeof near));
+    return refuse(command);
+}
+
+/* Each takes what starts at *word, which may go on to the next one, and leaves it at its last. */
+static int take_long(const cli_command *command, char ***word, void *arguments)
+{
+    const char *text = **word + 2, *equals = strchr(text, '='), *value = equals ? equals + 1 : NULL;
+    int length = (int)strcspn(text, "="), found = match_long(command, text, (size_t)length);
+    if (found == MATCH_NONE)
+        return refuse_name(command, text, length);
+    if (found == MATCH_MANY) {
+        cli_usage("%s: '%.*s' is the start of more than one option", command->name, length + 2,
+                  **word);
+        return refuse(command);
+    }
+    const cli_option *o = cli_option_at(command, (size_t)found);
+    if (o->kind == CLI_FLAG && value) {
+        cli_usage("%s: --%s takes no value", command->name, o->name);
+        return refuse(command);
+    }
+    if (o->kind != CLI_FLAG && !value && !(value = *++*word)) {
+        cli_usage("%s: --%s needs a value: --%s=%s", command->name, o->name, o->name, o->arg);
+        return refuse(command);
+    }
+    return store(command, o, value, arguments) ? 0 : CLI_EXIT_USAGE;
+}
+
+static int take_letters(const cli_command *command, char ***word, void *arguments)
+{
+    const char *token = **word;
     for (const char *s = token + 1; *s; s++) {
         const cli_option *o = match_letter(command, *s);
-        if (!o)
-            return cli_usage("%s: there is no option '-%c' (a file of that name is ./%s)",
-                             command->name, *s, token);
-        if (o->kind != CLI_FLAG)
-            return s[1] ? 0
-                        : cli_usage("%s: -%c needs a value: -%c %s", command->name, *s, *s, o->arg);
+        const char *value = NULL;
+        if (!o) {
+            cli_usage("%s: there is no option '-%c' (a file of that name is ./%s)", command->name,
+                      *s, token);
+            return refuse(command);
+        }
+        if (o->kind != CLI_FLAG && !(value = s[1] ? s + 1 : *++*word)) {
+            cli_usage("%s: -%c needs a value: -%c %s", command->name, *s, *s, o->arg);
+            return refuse(command);
+        }
+        if (!store(command, o, value, arguments))
+            return CLI_EXIT_USAGE;
+        if (value)
+            break;
     }
     return 0;
 }
 
-/* argp stops behind the token it refused, or before it within a cluster of letters. */
-static void tell_refusal(const cli_command *command, const struct argp_state *state)
+static int parse(const cli_command *command, char **argv, cli_shared *arguments)
 {
-    const char *last = state->argv[state->next - 1];
-    const char *here = state->next < state->argc ? state->argv[state->next] : last;
-    if (strncmp(last, "--", 2) == 0)
-        refuse_long(command, last);
-    else if (!(last[0] == '-' && refuse_short(command, last)))
-        refuse_short(command, here);
-    cli_error("try 'unrelu help %s'", command->name);
-}
-
-/* ---- argp -------------------------------------------------------------------------- */
-
-typedef struct {
-    const cli_command *command;
-    cli_shared *arguments;
-    int told; /* the reason of a failure has been said */
-} parse;
-
-enum { KEY_BASE = 256, MOST_ROWS = 64 };
-
-static error_t accept(int key, char *arg, struct argp_state *state)
-{
-    parse *p = state->input;
-    if (key == ARGP_KEY_ARG) {
-        p->arguments->files[p->arguments->file_count++] = arg;
-        return 0;
+    int only_files = 0;
+    for (char **word = argv + 1; *word; word++) {
+        const char *s = *word;
+        int number = command->has & CLI_HAS_NUMBERS && s[0] == '-' && s[1] >= '0' && s[1] <= '9';
+        if (only_files || number || s[0] != '-' || !s[1])
+            arguments->files[arguments->file_count++] = *word;
+        else if (strcmp(s, "--") == 0)
+            only_files = 1;
+        else
+            CLI_TRY((s[1] == '-' ? take_long : take_letters)(command, &word, arguments));
     }
-    if (key == ARGP_KEY_ERROR && !p->told)
-        tell_refusal(p->command, state);
-    const cli_option *o = key >= KEY_BASE && key < KEY_BASE + MOST_ROWS
-                              ? cli_option_at(p->command, (size_t)(key - KEY_BASE))
-                              : match_letter(p->command, key);
-    if (!o)
-        return ARGP_ERR_UNKNOWN;
-    p->told = !store(p->command, o, arg, p->arguments);
-    return p->told ? EINVAL : 0;
-}
-
-static void fill_argp(const cli_command *command, struct argp_option *rows)
-{
-    const cli_option *o;
-    for (size_t i = 0; i < MOST_ROWS && (o = cli_option_at(command, i)); i++) {
-        int key = o->letter ? o->letter : KEY_BASE + (int)i;
-        rows[i] = (struct argp_option){
-            .name = o->name, .key = o->kind == CLI_HEADING ? 0 : key, .arg = o->arg, .doc = o->doc};
-    }
-}
-
-static int check_files(const cli_command *command, const cli_shared *shared)
-{
-    if (shared->file_count < command->least_files)
-        return cli_usage("%s: too few arguments; usage: unrelu %s %s", command->name, command->name,
-                         command->files);
-    if (shared->file_count > command->most_files)
-        return cli_usage("%s: '%s' is one argument too many; usage: unrelu %s %s", command->name,
-                         shared->files[command->most_files], command->name, command->files);
     return 0;
 }
 
-static int check_output_name(const cli_command *command, const cli_shared *shared)
-{
-    if (shared->output && !*shared->output)
-        return cli_usage("%s: -o: the name of the output is empty", command->name);
-    return 0;
-}
+/* ---- the run ----------------------------------------------------------------------- */
 
-static int parse_and_run(const cli_command *command, int argc, char **argv, cli_shared *arguments)
+static int parse_and_run(const cli_command *command, char **argv, cli_shared *arguments)
 {
-    struct argp_option rows[MOST_ROWS + 1] = {0};
-    fill_argp(command, rows);
-    struct argp argp = {.options = rows, .parser = accept};
-    parse p = {.command = command, .arguments = arguments};
-    if (argp_parse(&argp, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP | ARGP_NO_EXIT, NULL, &p) != 0)
-        return CLI_EXIT_USAGE;
+    const char *name = command->name;
+    CLI_TRY(parse(command, argv, arguments));
     if (arguments->help || arguments->version) {
         if (arguments->help)
             cli_print_help(command);
@@ -356,56 +311,35 @@ static int parse_and_run(const cli_command *command, int argc, char **argv, cli_
         return 0;
     }
     cli_talk_set(arguments->quiet, arguments->verbose);
-    int wrong = check_files(command, arguments);
-    if (!wrong)
-        wrong = check_output_name(command, arguments);
-    return wrong ? wrong : command->run(arguments);
-}
-
-/* whether the i-th word is a negative number that is no option's value */
-static int is_negative(char **argv, int i)
-{
-    const char *word = argv[i], *before = i > 0 ? argv[i - 1] : "";
-    int value = strcmp(before, "-o") == 0 || strcmp(before, "--output") == 0;
-    return !value && word[0] == '-' && word[1] >= '0' && word[1] <= '9';
-}
-
-/* The words with a blank before negative numbers, which makes them arguments where argp would look
- * for an option '-1'. One block of memory; NULL: there is none. */
-static char **shield_numbers(int argc, char **argv)
-{
-    size_t room = 0;
-    for (int i = 0; i < argc; i++)
-        room += strlen(argv[i]) + 2;
-    char **words = malloc(((size_t)argc + 1) * sizeof *words + room);
-    char *next = words ? (char *)(words + argc + 1) : NULL;
-    for (int i = 0; words && i < argc; i++) {
-        words[i] = next;
-        next += sprintf(next, "%s%s", is_negative(argv, i) ? " " : "", argv[i]) + 1;
-    }
-    if (words)
-        words[argc] = NULL;
-    return words;
+    if (arguments->file_count < command->least_files)
+        return cli_usage("%s: too few arguments; usage: unrelu %s %s", name, name, command->files);
+    if (arguments->file_count > command->most_files)
+        return cli_usage("%s: '%s' is one argument too many; usage: unrelu %s %s", name,
+                         arguments->files[command->most_files], name, command->files);
+    if (arguments->output && !*arguments->output)
+        return cli_usage("%s: -o: the name of the output is empty", name);
+    return command->run(arguments);
 }
 
 int cli_run(const cli_command *command, int argc, char **argv)
 {
-    cli_shared *arguments = malloc(command->size);
-    char **files = calloc((size_t)argc + 1, sizeof *files);
-    char **words = command->has & CLI_HAS_NUMBERS ? shield_numbers(argc, argv) : NULL;
-    int status = CLI_EXIT_INTERNAL;
-    if (arguments && files && (words || !(command->has & CLI_HAS_NUMBERS))) {
-        memcpy(arguments, command->defaults, command->size);
-        arguments->files = files;
-        if (command->start)
-            command->start(arguments);
-        status = parse_and_run(command, argc, words ? words : argv, arguments);
-        free_lists(command, arguments);
-    } else {
-        cli_error("not enough memory");
-    }
-    free(words);
-    free(files);
-    free(arguments);
+    const cli_option *o;
+    size_t size = command->size ? command->size : sizeof(cli_shared);
+    CLI_MEMORY cli_shared *arguments = calloc(1, size);
+    CLI_MEMORY char **files = calloc((size_t)argc + 1, sizeof *files);
+    if (!arguments || !files)
+        return cli_no_memory();
+    if (command->defaults)
+        memcpy(arguments, command->defaults, size);
+    arguments->level = 0.95;
+    arguments->seed = 1;
+    arguments->output = command->output;
+    arguments->files = files;
+    if (command->start)
+        command->start(arguments);
+    int status = parse_and_run(command, argv, arguments);
+    for (size_t i = 0; (o = cli_option_at(command, i)); i++)
+        if (o->kind == CLI_LIST)
+            free(*(char **)((char *)arguments + o->offset));
     return status;
 }

@@ -1,37 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "censor.h"
-#include "cli.h"
 #include "json.h"
+#include "scope.h"
 #include "show/check.h"
-#include "talk.h"
 
 typedef struct {
     cli_shared shared;
     cli_limits limits;
 } check_arguments;
 
-static const cli_option options[] = {
-    {"limit", 0, "NAME=V", "cells 'ND' and 0 of column NAME are below V; may be given again",
-     CLI_LIST, offsetof(check_arguments, limits.named), 0, 0, NULL},
-    {"limits", 0, "FILE",
-     "the limit of each such cell at its place in FILE, which has as many rows and columns as "
-     "SAMPLES",
-     CLI_TEXT, offsetof(check_arguments, limits.file), 0, 0, NULL},
-    {0},
-};
+static const cli_option options[] = {CLI_LIMIT_ROWS(check_arguments), {0}};
 
 static const cli_example examples[] = {
     {"unrelu check samples.csv", "before a fit: what is off, and which transform may help"},
     {"unrelu check lab.csv --columns lead,zinc --limit lead=0.5", "two columns of a laboratory"},
     {0},
 };
-
-static const check_arguments defaults = {CLI_SHARED_DEFAULTS};
 
 /* ---- JSON ----------------------------------------------------------------------------- */
 
@@ -91,86 +77,57 @@ static int print_json(const cli_check_findings *f, uint64_t seed)
 
 /* ---- what is found ---------------------------------------------------------------------- */
 
-/* the model's columns are those of the samples in their order, but for some */
-static void find_places(cli_check_findings *f)
-{
-    size_t i = 0;
-    for (size_t j = 0; j < f->d; j++) {
-        int found =
-            i < f->model.d && (f->model.d - i == f->d - j || !f->model.names ||
-                               strcmp(f->model.names[i], unrelu_source_name(f->samples, j)) == 0);
-        f->place[j] = found ? i++ : f->model.d;
-    }
-}
-
-static unrelu_status fit(const cli_limited *samples, const unrelu_exec *exec, cli_check_findings *f,
-                         unrelu_error *err)
-{
-    unrelu_gaussian_options o;
-    unrelu_gaussian_options_init(&o, sizeof o);
-    o.drop = 1;
-    o.limit = samples->limit;
-    o.limits = samples->limits;
-    return unrelu_gaussian_fit(samples->source, &o, exec, &f->model, err);
-}
-
-static int find(const check_arguments *a, const cli_limited *s, cli_check_findings *f)
-{
-    unrelu_error err = {0};
-    unrelu_exec exec = cli_exec(&a->shared);
-    unrelu_goodness_options o = {.size = sizeof o, .seed = a->shared.seed};
-    f->advice = calloc(f->d + 1, sizeof *f->advice);
-    f->place = calloc(f->d, sizeof *f->place);
-    f->ks = calloc(f->d, sizeof *f->ks);
-    f->ks_p = calloc(f->d, sizeof *f->ks_p);
-    f->ties = calloc(f->d, sizeof *f->ties);
-    if (!f->advice || !f->place || !f->ks || !f->ks_p || !f->ties) {
-        cli_error("not enough memory");
-        return CLI_EXIT_INTERNAL;
-    }
-    unrelu_status status = fit(s, &exec, f, &err);
-    if (status == UNRELU_OK)
-        status = unrelu_transform_suggest(s->source, s->limit, s->limits, &exec, f->advice, &err);
-    if (status == UNRELU_OK)
-        status = unrelu_columns_distance(s->source, s->limit, s->limits, &o, &exec, f->ks, f->ks_p,
-                                         f->ties, &err);
-    if (status == UNRELU_OK)
-        find_places(f);
-    return cli_exit(status, &err);
-}
-
 static void free_findings(cli_check_findings *f)
 {
     unrelu_gaussian_free(&f->model);
     free(f->advice);
     free(f->place);
     free(f->ks);
-    free(f->ks_p);
-    free(f->ties);
 }
 
-static int check(const check_arguments *a, const cli_limited *samples)
+static int find(const check_arguments *a, const cli_limited *s, cli_check_findings *f)
 {
-    cli_check_findings f = {.d = unrelu_source_columns(samples->source),
-                            .samples = samples->source};
-    int status = find(a, samples, &f);
-    if (status == 0 && a->shared.json)
-        status = print_json(&f, a->shared.seed);
-    else if (status == 0)
-        cli_print_check(&f);
-    free_findings(&f);
-    return status;
+    unrelu_exec exec = cli_exec(&a->shared);
+    unrelu_goodness_options with = {.size = sizeof with, .seed = a->shared.seed};
+    unrelu_gaussian_options o;
+    unrelu_gaussian_options_init(&o, sizeof o);
+    o.drop = 1;
+    o.limit = s->limit;
+    o.limits = s->limits;
+    f->advice = calloc(f->d + 1, sizeof *f->advice);
+    f->place = calloc(f->d, sizeof *f->place);
+    f->ks = calloc(f->d, 3 * sizeof *f->ks);
+    if (!f->advice || !f->place || !f->ks)
+        return cli_no_memory();
+    f->ks_p = f->ks + f->d;
+    f->ties = f->ks_p + f->d;
+    CLI_CALL(unrelu_gaussian_fit(s->source, &o, &exec, &f->model, &err));
+    CLI_CALL(unrelu_transform_suggest(s->source, s->limit, s->limits, &exec, f->advice, &err));
+    CLI_CALL(unrelu_columns_distance(s->source, s->limit, s->limits, &with, &exec, f->ks, f->ks_p,
+                                     f->ties, &err));
+    /* the model's columns are those of the samples in their order, but for some */
+    const unrelu_gaussian *m = &f->model;
+    for (size_t j = 0, i = 0; j < f->d; j++) {
+        int found = i < m->d && (m->d - i == f->d - j || !m->names ||
+                                 strcmp(m->names[i], unrelu_source_name(f->samples, j)) == 0);
+        f->place[j] = found ? i++ : m->d;
+    }
+    return 0;
 }
 
 static int run(void *arguments)
 {
     const check_arguments *a = arguments;
-    cli_limited samples;
-    int status = cli_open_limited(&a->shared, a->shared.files[0], &a->limits, 0, &samples);
-    if (status == 0)
-        status = check(a, &samples);
-    cli_close_limited(&samples);
-    return status;
+    CLI_SCOPE(cli_close_limited) cli_limited samples = {0};
+    CLI_SCOPE(free_findings) cli_check_findings f = {0};
+    CLI_TRY(cli_open_limited(&a->shared, a->shared.files[0], &a->limits, 0, &samples));
+    f.samples = samples.source;
+    f.d = unrelu_source_columns(samples.source);
+    CLI_TRY(find(a, &samples, &f));
+    if (a->shared.json)
+        return print_json(&f, a->shared.seed);
+    cli_print_check(&f);
+    return 0;
 }
 
 const cli_command cli_check = {
@@ -194,6 +151,5 @@ const cli_command cli_check = {
     .least_files = 1,
     .most_files = 1,
     .size = sizeof(check_arguments),
-    .defaults = &defaults,
     .run = run,
 };

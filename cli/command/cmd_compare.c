@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "scope.h"
 #include "show/models.h"
-#include "talk.h"
-
-typedef struct {
-    cli_shared shared;
-} compare_arguments;
 
 static const cli_example examples[] = {
     {"unrelu compare plant/truth.npz model.npz", "how far a fit is from the planted model"},
@@ -14,31 +10,22 @@ static const cli_example examples[] = {
     {0},
 };
 
-static const compare_arguments defaults = {CLI_SHARED_DEFAULTS};
-
 static int run(void *arguments)
 {
-    const cli_shared *shared = &((compare_arguments *)arguments)->shared;
+    const cli_shared *shared = arguments;
     char *const *files = shared->files;
-    cli_model truth = {0}, model = {0};
-    int status = cli_find_model(files[0], CLI_ANY_MODEL, &truth.kind);
-    if (status == 0)
-        status = cli_find_model(files[1], CLI_ANY_MODEL, &model.kind);
-    if (status != 0)
-        return status;
-    if (truth.kind != model.kind) {
-        cli_error("%s is a %s and %s a %s: only models of the same kind can be compared", files[0],
-                  cli_model_name(truth.kind), files[1], cli_model_name(model.kind));
-        return CLI_EXIT_FILE;
-    }
-    status = cli_load_model(files[0], CLI_ANY_MODEL, &truth);
-    if (status == 0)
-        status = cli_load_model(files[1], CLI_ANY_MODEL, &model);
-    if (status == 0)
-        status = cli_compare_models(shared, &truth, &model);
-    cli_free_model(&truth);
-    cli_free_model(&model);
-    return status;
+    CLI_SCOPE(cli_free_model) cli_model truth = {0};
+    CLI_SCOPE(cli_free_model) cli_model model = {0};
+    CLI_TRY(cli_find_model(files[0], CLI_ANY_MODEL, &truth.kind));
+    CLI_TRY(cli_find_model(files[1], CLI_ANY_MODEL, &model.kind));
+    if (truth.kind != model.kind)
+        return cli_refuse_file("%s is a %s and %s a %s: only models of the same kind can be "
+                               "compared",
+                               files[0], cli_model_name(truth.kind), files[1],
+                               cli_model_name(model.kind));
+    CLI_TRY(cli_load_model(files[0], CLI_ANY_MODEL, &truth));
+    CLI_TRY(cli_load_model(files[1], CLI_ANY_MODEL, &model));
+    return cli_compare_models(shared, &truth, &model);
 }
 
 const cli_command cli_compare = {
@@ -59,7 +46,5 @@ const cli_command cli_compare = {
     .examples = examples,
     .least_files = 2,
     .most_files = 2,
-    .size = sizeof(compare_arguments),
-    .defaults = &defaults,
     .run = run,
 };

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <float.h>
-#include <limits.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "censor.h"
-#include "cli.h"
 #include "files.h"
+#include "scope.h"
 #include "show/models.h"
-#include "talk.h"
 
 typedef struct {
     cli_shared shared;
@@ -20,67 +15,63 @@ typedef struct {
     cli_limits limits;
 } fit_arguments;
 
-#define FIELD(name) offsetof(fit_arguments, name)
+#define TO(kind, field) CLI_TO(kind, fit_arguments, field)
 
 static const cli_option options[] = {
-    {"output", 'o', "FILE", "write the model to FILE (.npz)", CLI_TEXT, FIELD(shared.output), 0, 0,
-     NULL},
+    {"output", 'o', "FILE", "write the model to FILE (.npz)", TO(CLI_TEXT, shared.output)},
     {.doc = "Method:", .kind = CLI_HEADING},
     {"method", 0, "efficient|paper",
      "efficient (default): --norms censored --angles h6, one pass, any sign of b; paper: --norms "
      "sgd --angles signs, the published algorithm to the letter, b >= 0 and no repair",
-     CLI_CHOICE, FIELD(paper), 0, 0, NULL},
+     TO(CLI_CHOICE, paper)},
     {"norms", 0, "censored|truncated|median|sgd",
      "how b and the scale of each column are learned: by the likelihood with the count of zeros, "
      "by that of the positive values alone, by the median (b >= 0), by projected gradient steps",
-     CLI_LIBRARY, FIELD(norms), 0, 0, NULL},
+     TO(CLI_LIBRARY, norms)},
     {"angles", 0, "h6|signs|likelihood",
      "how the correlation of each pair is learned: by six statistics of one pass, by counting in a "
      "second pass how often both exceed b, or by the exact likelihood of the pair, in memory",
-     CLI_LIBRARY, FIELD(angles), 0, 0, NULL},
+     TO(CLI_LIBRARY, angles)},
     {"rank", 0, "K|auto",
      "also give the eigenvalues of Sigma with their errors, and W with K columns in the model that "
      "-o writes; auto finds how many the data tell from 0",
-     CLI_LIBRARY, 0, 0, 0, NULL},
+     CLI_TO_LIBRARY},
     {"precision", 0, "auto|double|single",
      "arithmetic inside a block of rows; sums over blocks are in double (default auto: single "
      "from 96 columns on)",
-     CLI_LIBRARY, 0, 0, 0, NULL},
+     CLI_TO_LIBRARY},
     {.doc = "Data:", .kind = CLI_HEADING},
     {"censor-at", 0, "T[,T...]",
      "values at or below T are censored, in place of 0: one T, or one for each column (for cells "
      "below a detection limit, write 0 into the file and give the limit here)",
-     CLI_TEXT, FIELD(censor_at), 0, 0, NULL},
+     TO(CLI_TEXT, censor_at)},
     {"limit", 0, "NAME=V",
      "cells 'ND' and 0 of column NAME are below the detection limit V; may be given again",
-     CLI_LIST, FIELD(limits.named), 0, 0, NULL},
+     TO(CLI_LIST, limits.named)},
     {"limits", 0, "FILE",
      "the detection limit of each such cell at its place in FILE, which has the rows and columns "
      "of SAMPLES; an empty cell has none, and takes that of --limit",
-     CLI_TEXT, FIELD(limits.file), 0, 0, NULL},
+     TO(CLI_TEXT, limits.file)},
     {"transform", 0, "none|sqrt|log|boxcox|boxcox:L",
      "the values, transformed, are normal: by the square root, the logarithm, or (x^L - 1) / L "
      "with "
      "L as given or, for boxcox, estimated for each column; the model is of transformed values, "
      "medians and quantiles are given in the data's",
-     CLI_TEXT, FIELD(transform), 0, 0, NULL},
+     TO(CLI_TEXT, transform)},
     {"additive-noise", 0, "SD|auto",
      "normal noise was added after the rectifier: take it out (auto: its size is learned from "
      "the negative values)",
-     CLI_LIBRARY, 0, 0, 0, NULL},
-    {"robust", 0, NULL, "leave out rows with gross outliers", CLI_FLAG, FIELD(options.robust), 0, 0,
-     NULL},
-    {"drop", 0, NULL, "leave out columns that cannot be fitted, in place of stopping", CLI_FLAG,
-     FIELD(options.drop), 0, 0, NULL},
+     CLI_TO_LIBRARY},
+    {"robust", 0, NULL, "leave out rows with gross outliers", TO(CLI_FLAG, options.robust)},
+    {"drop", 0, NULL, "leave out columns that cannot be fitted, in place of stopping",
+     TO(CLI_FLAG, options.drop)},
     {.doc = "For --norms sgd:", .kind = CLI_HEADING},
-    {"batches", 0, "B", "batches of which the central answer is taken (default 1)", CLI_LIBRARY,
-     FIELD(steps), 0, 0, NULL},
-    {"radius", 0, "R", "radius of the set that steps are projected on (default 3)", CLI_LIBRARY,
-     FIELD(steps), 0, 0, NULL},
-    {"lambda", 0, "L", "the t-th step has length 1 / (L t) (default 0.1)", CLI_LIBRARY,
-     FIELD(steps), 0, 0, NULL},
-    {"minibatch", 0, "M", "samples in one gradient (default 10)", CLI_LIBRARY, FIELD(steps), 0, 0,
-     NULL},
+    {"batches", 0, "B", "batches of which the central answer is taken (default 1)",
+     TO(CLI_LIBRARY, steps)},
+    {"radius", 0, "R", "radius of the set that steps are projected on (default 3)",
+     TO(CLI_LIBRARY, steps)},
+    {"lambda", 0, "L", "the t-th step has length 1 / (L t) (default 0.1)", TO(CLI_LIBRARY, steps)},
+    {"minibatch", 0, "M", "samples in one gradient (default 10)", TO(CLI_LIBRARY, steps)},
     {0},
 };
 
@@ -93,8 +84,6 @@ static const cli_example examples[] = {
     {"unrelu fit all.npz -o model.npz", "from a summary that 'unrelu merge' made"},
     {0},
 };
-
-static const fit_arguments defaults = {CLI_SHARED_DEFAULTS};
 
 /* ---- from arguments to options of the library --------------------------------------- */
 
@@ -110,22 +99,23 @@ static unrelu_status set(void *arguments, const char *name, const char *value, u
 }
 
 /* "log", "boxcox:0.3" */
-static int parse_transform(const char *text, unrelu_transform *transform, double *boxcox)
+static int parse_transform(const char *text, unrelu_gaussian_options *o)
 {
     static const char with[] = "boxcox:";
-    *transform = UNRELU_TRANSFORM_NONE;
-    *boxcox = NAN;
+    o->transform = UNRELU_TRANSFORM_NONE;
+    o->boxcox = NAN;
     if (text && strncmp(text, with, sizeof with - 1) == 0) {
-        *transform = UNRELU_TRANSFORM_BOXCOX;
+        o->transform = UNRELU_TRANSFORM_BOXCOX;
         return cli_parse_real("--transform boxcox", text + sizeof with - 1, -10, 10,
-                              "a number from -10 to 10", boxcox);
+                              "a number from -10 to 10", &o->boxcox)
+                   ? 0
+                   : CLI_EXIT_USAGE;
     }
-    for (; text && strcmp(unrelu_transform_name(*transform), text) != 0; ++*transform)
-        if (*transform == UNRELU_TRANSFORM_BOXCOX) {
-            cli_usage("--transform: '%s' is not one of none, sqrt, log, boxcox, boxcox:L", text);
-            return 0;
-        }
-    return 1;
+    for (; text && strcmp(unrelu_transform_name(o->transform), text) != 0; ++o->transform)
+        if (o->transform == UNRELU_TRANSFORM_BOXCOX)
+            return cli_usage("--transform: '%s' is not one of none, sqrt, log, boxcox, boxcox:L",
+                             text);
+    return 0;
 }
 
 /* limits receives memory that the options borrow */
@@ -138,18 +128,12 @@ static int fill_options(fit_arguments *a, double **limits)
     if (a->paper && !a->angles)
         o->angles = UNRELU_ANGLES_SIGNS;
     o->seed = a->shared.seed;
-    if (!parse_transform(a->transform, &o->transform, &o->boxcox) ||
-        !cli_parse_limits(a->censor_at, limits, &o->censor_count))
-        return 0;
+    CLI_TRY(parse_transform(a->transform, o));
+    CLI_TRY(cli_parse_limits(a->censor_at, limits, &o->censor_count));
     o->censor_at = *limits;
-    return 1;
-}
-
-static int check_options(const fit_arguments *a)
-{
     if (a->limits.file && strcmp(a->limits.file, "-") == 0 && strcmp(a->shared.files[0], "-") == 0)
         return cli_usage("fit: SAMPLES and --limits cannot both be standard input");
-    if (a->steps && a->options.norms != UNRELU_NORMS_SGD)
+    if (a->steps && o->norms != UNRELU_NORMS_SGD)
         return cli_usage("fit: --batches, --radius, --lambda and --minibatch are for --norms sgd, "
                          "and this fit does not use it");
     return 0;
@@ -186,71 +170,43 @@ static const char *find_need(const fit_arguments *a)
 
 static int fit_summary(const fit_arguments *a, unrelu_gaussian *model)
 {
-    unrelu_error err = {0};
-    unrelu_summary *summary = NULL;
+    CLI_SCOPE(cli_free_summary) unrelu_summary *summary = NULL;
     unrelu_exec exec = cli_exec(&a->shared);
     const char *path = a->shared.files[0], *need = find_need(a);
     if (need)
         return cli_usage("%s is a summary, and %s needs the samples themselves: fit those", path,
                          need);
-    unrelu_status status = unrelu_summary_load(path, &summary, &err);
-    if (status == UNRELU_OK)
-        status = unrelu_gaussian_fit_summary(summary, &a->options, &exec, model, &err);
-    unrelu_summary_free(summary);
-    return cli_exit(status, &err);
+    CLI_CALL(unrelu_summary_load(path, &summary, &err));
+    CLI_CALL(unrelu_gaussian_fit_summary(summary, &a->options, &exec, model, &err));
+    return 0;
 }
 
 static int fit_samples(const fit_arguments *a, unrelu_gaussian *model)
 {
-    unrelu_error err = {0};
-    cli_limited samples;
+    enum { ONCE = 0 }; /* cells such as <0.25 ask for more */
+    CLI_SCOPE(cli_close_limited) cli_limited samples = {0};
     unrelu_exec exec = cli_exec(&a->shared);
     unrelu_gaussian_options with = a->options;
-    int status = cli_open_limited(&a->shared, a->shared.files[0], &a->limits,
-                                  0, /* cells such as <0.25 ask for more */
-                                  &samples);
+    CLI_TRY(cli_open_limited(&a->shared, a->shared.files[0], &a->limits, ONCE, &samples));
     with.limit = samples.limit;
     with.limits = samples.limits;
-    if (status == 0)
-        status = cli_exit(unrelu_gaussian_fit(samples.source, &with, &exec, model, &err), &err);
-    cli_close_limited(&samples);
-    return status;
-}
-
-static int learn(const fit_arguments *a, unrelu_gaussian *model)
-{
-    char kind[64] = "";
-    unrelu_error err = {0};
-    unrelu_status status = unrelu_file_kind(a->shared.files[0], kind, sizeof kind, &err);
-    if (status != UNRELU_OK)
-        return cli_exit(status, &err);
-    return strcmp(kind, "summary") == 0 ? fit_summary(a, model) : fit_samples(a, model);
-}
-
-static int report(const fit_arguments *a, const cli_model *model)
-{
-    int status = cli_save_model(model, a->shared.output);
-    if (status != 0)
-        return status;
-    cli_tell_model(model);
-    return cli_print_model("fit", &a->shared, model, "fitted");
+    CLI_CALL(unrelu_gaussian_fit(samples.source, &with, &exec, model, &err));
+    return 0;
 }
 
 static int run(void *arguments)
 {
     fit_arguments *a = arguments;
-    double *limits = NULL;
-    cli_model model = {.kind = CLI_GAUSSIAN};
-    int status = fill_options(a, &limits) ? check_options(a) : CLI_EXIT_USAGE;
-    if (status == 0)
-        status = cli_check_output(&a->shared, ".npz");
-    if (status == 0)
-        status = learn(a, &model.gaussian);
-    if (status == 0)
-        status = report(a, &model);
-    cli_free_model(&model);
-    free(limits);
-    return status;
+    CLI_MEMORY double *limits = NULL;
+    CLI_SCOPE(cli_free_model) cli_model model = {.kind = CLI_GAUSSIAN};
+    char kind[64] = "";
+    CLI_TRY(fill_options(a, &limits));
+    CLI_TRY(cli_check_output(&a->shared, ".npz"));
+    CLI_CALL(unrelu_file_kind(a->shared.files[0], kind, sizeof kind, &err));
+    CLI_TRY((strcmp(kind, "summary") == 0 ? fit_summary : fit_samples)(a, &model.gaussian));
+    CLI_TRY(cli_save_model(&model, a->shared.output));
+    cli_tell_model(&model);
+    return cli_print_model("fit", &a->shared, &model, "fitted");
 }
 
 const cli_command cli_fit = {
@@ -273,7 +229,6 @@ const cli_command cli_fit = {
     .least_files = 1,
     .most_files = 1,
     .size = sizeof(fit_arguments),
-    .defaults = &defaults,
     .start = start,
     .set = set,
     .run = run,

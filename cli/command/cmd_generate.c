@@ -1,20 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <float.h>
+#include <limits.h>
 #include <stdio.h>
 
 #include "files.h"
-#include "show/generate.h"
-#include "talk.h"
+#include "json.h"
+#include "rows.h"
+#include "scope.h"
+#include "show/models.h"
 #include "words.h"
 
-#define FIELD(name) offsetof(generate_arguments, name)
-#define UP_TO_1E6   "a whole number from 1 to 1000000"
-#define AT_LEAST_1  "a number of at least 1"
+typedef struct {
+    cli_shared shared;
+    size_t d, k, m, p, n;           /* 0: not said */
+    double kappa, kappa_v, kappa_u; /* 0: not said */
+    double noise;                   /* negative: not said */
+    int inputs;                     /* -1: not said */
+    const char *bias, *activation;
+} generate_arguments;
+
+#define FIELD(name)     offsetof(generate_arguments, name)
+#define TO(kind, field) CLI_TO(kind, generate_arguments, field)
+#define UP_TO_1E6       "a whole number from 1 to 1000000"
+#define AT_LEAST_1      "a number of at least 1"
 
 static const cli_option options[] = {
     {"output", 'o', "DIR",
      "folder to write to, made if missing; for inputs the file, .npy, .csv or .tsv (needed)",
-     CLI_TEXT, FIELD(shared.output), 0, 0, NULL},
+     TO(CLI_TEXT, shared.output)},
     {.doc = "Model:", .kind = CLI_HEADING},
     {"dimension", 'd', "D", "columns of a sample or input (needed)", CLI_WHOLE, FIELD(d), 1, 1e6,
      UP_TO_1E6},
@@ -35,7 +48,7 @@ static const cli_option options[] = {
      "gaussian: b is max(0, N(0, 1)) (default), N(0, 1), or VALUE times each column's scale; "
      "mixture: the same of the hidden units (default 0); network: c and e are N(0, VALUE^2) "
      "(default 0: none)",
-     CLI_TEXT, FIELD(bias), 0, 0, NULL},
+     TO(CLI_TEXT, bias)},
     {"noise", 0, "SD",
      "standard deviation of the noise of the labels of a network, or of the samples of a mixture, "
      "whose own root mean square is 1 (default 0)",
@@ -44,9 +57,9 @@ static const cli_option options[] = {
     {"inputs", 0, "normal|uniform|binary|t3|laplace|mixture", /* in the order of unrelu_inputs */
      "law of the inputs (default normal; t3: Student's with 3 degrees of freedom; mixture: three "
      "normal clusters)",
-     CLI_CHOICE, FIELD(inputs), 0, 0, NULL},
+     TO(CLI_CHOICE, inputs)},
     {"activation", 0, "relu|power:C|expm1|expm1sq|leaky:S|tanh",
-     "as in 'unrelu recover' (default relu)", CLI_TEXT, FIELD(activation), 0, 0, NULL},
+     "as in 'unrelu recover' (default relu)", TO(CLI_TEXT, activation)},
     {"kappa-v", 0, "X", "condition number of V (default: as a random matrix has it)", CLI_REAL,
      FIELD(kappa_v), 1, DBL_MAX, AT_LEAST_1},
     {"kappa-u", 0, "X", "condition number of U (default: as a random matrix has it)", CLI_REAL,
@@ -68,70 +81,216 @@ static const cli_example examples[] = {
     {0},
 };
 
-static const generate_arguments defaults = {CLI_SHARED_DEFAULTS, .noise = -1, .inputs = -1};
+static const generate_arguments defaults = {.noise = -1, .inputs = -1};
 
 /* ---- which options are for which kind ------------------------------------------------ */
 
 static const char kinds[] = "gaussian|network|mixture|inputs";
-enum { /* in the order of kinds */
-       GAUSSIAN = 1 << 0,
-       NETWORK = 1 << 1,
-       MIXTURE = 1 << 2,
-       INPUTS = 1 << 3,
-};
+enum { INPUTS = CLI_MIXTURE + 1 }; /* in the order of kinds, as cli_kind_of_model is */
+enum { OF_GAUSSIAN = 1 << CLI_GAUSSIAN, OF_NETWORK = 1 << CLI_NETWORK };
+enum { OF_MIXTURE = 1 << CLI_MIXTURE, OF_INPUTS = 1 << INPUTS };
 
-static int check_kind(const generate_arguments *a, unsigned kind)
+static int check(const generate_arguments *a, int kind)
 {
     const struct {
-        int said;
-        unsigned kinds;
+        int said, kinds;
         const char *option;
     } table[] = {
-        {a->k > 0, GAUSSIAN | NETWORK | MIXTURE, "-k"},
-        {a->p > 0, MIXTURE, "-p"},
-        {a->m > 0, NETWORK, "-m"},
-        {a->bias != NULL, GAUSSIAN | NETWORK | MIXTURE, "--bias"},
-        {a->inputs >= 0, NETWORK | INPUTS, "--inputs"},
-        {a->noise >= 0, NETWORK | MIXTURE, "--noise"},
-        {a->activation != NULL, NETWORK, "--activation"},
-        {a->kappa_v > 0, NETWORK, "--kappa-v"},
-        {a->kappa_u > 0, NETWORK, "--kappa-u"},
+        {a->k > 0, OF_GAUSSIAN | OF_NETWORK | OF_MIXTURE, "-k"},
+        {a->p > 0, OF_MIXTURE, "-p"},
+        {a->m > 0, OF_NETWORK, "-m"},
+        {a->bias != NULL, OF_GAUSSIAN | OF_NETWORK | OF_MIXTURE, "--bias"},
+        {a->inputs >= 0, OF_NETWORK | OF_INPUTS, "--inputs"},
+        {a->noise >= 0, OF_NETWORK | OF_MIXTURE, "--noise"},
+        {a->activation != NULL, OF_NETWORK, "--activation"},
+        {a->kappa_v > 0, OF_NETWORK, "--kappa-v"},
+        {a->kappa_u > 0, OF_NETWORK, "--kappa-u"},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        if (table[i].said && !(table[i].kinds & kind))
+        if (table[i].said && !(table[i].kinds >> kind & 1))
             return cli_usage("generate: %s does not apply to '%s'", table[i].option,
                              a->shared.files[0]);
+    if (a->d == 0 || a->n == 0)
+        return cli_usage("generate: say how large: -d D columns and -n N samples");
+    CLI_TRY(cli_require_output("generate", &a->shared, "the files go"));
+    if (kind == CLI_NETWORK && (a->k == 0 || a->m == 0))
+        return cli_usage("generate network: say how large: -k K neurons and -m M labels");
+    if (kind == CLI_MIXTURE && a->p == 0)
+        return cli_usage("generate mixture: say how many hidden units: -p P");
+    if (kind == INPUTS && a->shared.json && strcmp(a->shared.output, "-") == 0)
+        return cli_usage("generate inputs: the rows and --json cannot both go to standard output");
     return 0;
 }
 
-static int check(const generate_arguments *a, unsigned kind)
+/* ---- models -------------------------------------------------------------------------- */
+
+/* text: rectified, normal or a number */
+static int parse_bias(const char *text, unrelu_bias_law *law, double *value)
 {
-    int status = check_kind(a, kind);
-    if (status != 0)
-        return status;
-    if (a->d == 0 || a->n == 0)
-        return cli_usage("generate: say how large: -d D columns and -n N samples");
-    return cli_require_output("generate", &a->shared, "the files go");
+    int word = cli_word_index("rectified|normal", text);
+    *law = word == 0 ? UNRELU_BIAS_RECTIFIED : word == 1 ? UNRELU_BIAS_NORMAL : UNRELU_BIAS_FIXED;
+    int good = word >= 0 || cli_parse_real("--bias", text, -DBL_MAX, DBL_MAX,
+                                           "rectified, normal or a number", value);
+    return good ? 0 : CLI_EXIT_USAGE;
 }
 
-int cli_generate_path(const generate_arguments *a, const char *name, char *path)
+static int plant_gaussian(const generate_arguments *a, unrelu_gaussian *truth)
+{
+    unrelu_gaussian_plant_options o;
+    unrelu_gaussian_plant_options_init(&o, sizeof o);
+    o.d = a->d;
+    o.k = a->k;
+    o.kappa = a->kappa > 0 ? a->kappa : o.kappa;
+    o.seed = a->shared.seed;
+    if (a->bias)
+        CLI_TRY(parse_bias(a->bias, &o.bias, &o.bias_value));
+    CLI_CALL(unrelu_gaussian_plant(&o, truth, &err));
+    return 0;
+}
+
+static int plant_mixture(const generate_arguments *a, unrelu_mixture *truth)
+{
+    unrelu_mixture_plant_options o;
+    unrelu_mixture_plant_options_init(&o, sizeof o);
+    o.d = a->d;
+    o.p = a->p;
+    o.k = a->k;
+    o.kappa = a->kappa > 0 ? a->kappa : o.kappa;
+    o.noise = a->noise >= 0 ? a->noise : o.noise;
+    o.seed = a->shared.seed;
+    CLI_TRY(parse_bias(a->bias ? a->bias : "0", &o.bias, &o.bias_value));
+    CLI_CALL(unrelu_mixture_plant(&o, truth, &err));
+    return 0;
+}
+
+/* of a network, or of inputs alone */
+static int fill_options(const generate_arguments *a, unrelu_network_plant_options *o)
+{
+    unrelu_network_plant_options_init(o, sizeof *o);
+    o->d = a->d;
+    o->k = a->k;
+    o->m = a->m;
+    o->kappa_x = a->kappa > 0 ? a->kappa : o->kappa_x;
+    o->kappa_v = a->kappa_v > 0 ? a->kappa_v : o->kappa_v;
+    o->kappa_u = a->kappa_u > 0 ? a->kappa_u : o->kappa_u;
+    o->noise = a->noise >= 0 ? a->noise : o->noise;
+    o->inputs = a->inputs >= 0 ? (unrelu_inputs)a->inputs : o->inputs;
+    o->seed = a->shared.seed;
+    if (a->bias &&
+        !cli_parse_real("--bias", a->bias, 0, DBL_MAX,
+                        "a number of at least 0: the standard deviation of the biases", &o->bias))
+        return CLI_EXIT_USAGE;
+    if (a->activation)
+        CLI_CALL(unrelu_activation_parse(a->activation, &o->activation, &err));
+    return 0;
+}
+
+/* ---- files --------------------------------------------------------------------------- */
+
+typedef struct {
+    const unrelu_network_plant_options *options;
+    const unrelu_network *truth; /* NULL: inputs only */
+} drawing;
+
+static unrelu_status draw(const void *from, size_t row, size_t rows, const unrelu_exec *exec,
+                          double *const *x, unrelu_error *err)
+{
+    const drawing *of = from;
+    return unrelu_network_draw(of->options, of->truth, row, rows, exec, x[0], x[1], err);
+}
+
+/* labels NULL: there are none; truth NULL: nor a model */
+static int report(const generate_arguments *a, const char *kind, const char *x, const char *labels,
+                  const char *truth)
+{
+    unsigned long long seed = a->shared.seed;
+    if (strcmp(x, "-") == 0)
+        cli_note("seed %llu", seed);
+    else
+        cli_note("%s: %zu rows of %zu columns, seed %llu", x, a->n, a->d, seed);
+    if (labels)
+        cli_note("%s: their labels, %zu columns", labels, a->m);
+    if (truth)
+        cli_note("%s: the planted %s", truth, labels ? "network" : "model");
+    if (!a->shared.json)
+        return 0;
+    cli_json json = cli_json_start("generate");
+    cli_json_text(&json, "kind", kind);
+    cli_json_whole(&json, "n", a->n);
+    cli_json_whole(&json, "d", a->d);
+    if (a->p)
+        cli_json_whole(&json, "p", a->p);
+    if (truth)
+        cli_json_whole(&json, "k", a->k ? a->k : a->p ? a->p : a->d);
+    if (labels)
+        cli_json_whole(&json, "m", a->m);
+    cli_json_whole(&json, "seed", a->shared.seed);
+    cli_json_text(&json, labels || !truth ? "inputs" : "samples", x);
+    if (labels)
+        cli_json_text(&json, "labels", labels);
+    if (truth)
+        cli_json_text(&json, "truth", truth);
+    cli_json_put(&json, "warnings", json_array());
+    return cli_json_finish(&json);
+}
+
+static int generate_inputs(const generate_arguments *a)
+{
+    unrelu_network_plant_options o;
+    CLI_TRY(fill_options(a, &o));
+    o.k = o.m = 1; /* of no network */
+    const cli_rows_file x = {a->shared.output, a->d, NULL};
+    CLI_TRY(cli_check_output(&a->shared, NULL));
+    CLI_TRY(cli_write_rows(&a->shared, draw, &(drawing){.options = &o}, a->n, &x, 1));
+    return report(a, "inputs", x.path, NULL, NULL);
+}
+
+/* DIR/name, in path of PATH_MAX characters */
+static int name_file(const generate_arguments *a, const char *name, char *path)
 {
     int length = snprintf(path, PATH_MAX, "%s/%s", a->shared.output, name);
     return length < PATH_MAX ? 0 : cli_usage("-o: the name of the folder is too long");
 }
 
+/* The samples take another stream than 'unrelu sample truth.npz' with the same seed would. */
+static int generate(const generate_arguments *a, cli_kind_of_model kind)
+{
+    const cli_shared *shared = &a->shared;
+    CLI_SCOPE(cli_free_model) cli_model truth = {.kind = kind};
+    const unrelu_network *network = &truth.network;
+    unrelu_network_plant_options o;
+    char x[PATH_MAX], labels[PATH_MAX], path[PATH_MAX];
+    CLI_TRY(name_file(a, "x.npy", x));
+    CLI_TRY(name_file(a, "a.npy", labels));
+    CLI_TRY(name_file(a, "truth.npz", path));
+    if (kind == CLI_NETWORK) {
+        CLI_TRY(fill_options(a, &o));
+        CLI_CALL(unrelu_network_plant(&o, &truth.network, &err));
+    } else if (kind == CLI_MIXTURE)
+        CLI_TRY(plant_mixture(a, &truth.mixture));
+    else
+        CLI_TRY(plant_gaussian(a, &truth.gaussian));
+    CLI_TRY(cli_make_folder(shared->output));
+    if (kind == CLI_NETWORK) {
+        const cli_rows_file files[] = {{x, a->d, network->input_names},
+                                       {labels, a->m, network->label_names}};
+        CLI_TRY(cli_write_rows(shared, draw, &(drawing){&o, network}, a->n, files, 2));
+    } else
+        CLI_TRY(cli_sample_model(shared, &truth, ~shared->seed, a->n, x));
+    CLI_TRY(cli_save_model(&truth, path));
+    return report(a, cli_model_name(kind), x, kind == CLI_NETWORK ? labels : NULL, path);
+}
+
 static int run(void *arguments)
 {
-    static int (*const makers[])(const generate_arguments *) = {
-        cli_generate_gaussian, cli_generate_network, cli_generate_mixture, cli_generate_inputs};
     const generate_arguments *a = arguments;
     int kind = cli_word_index(kinds, a->shared.files[0]);
     if (kind < 0)
         return cli_usage("generate: this version has no kind of model '%s'; it has: gaussian, "
                          "network, mixture, and inputs alone",
                          a->shared.files[0]);
-    int status = check(a, 1U << kind);
-    return status ? status : makers[kind](a);
+    CLI_TRY(check(a, kind));
+    return kind == INPUTS ? generate_inputs(a) : generate(a, (cli_kind_of_model)kind);
 }
 
 const cli_command cli_generate = {

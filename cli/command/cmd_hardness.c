@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "cli.h"
 #include "files.h"
-#include "talk.h"
+#include "scope.h"
 #include "words.h"
 
 typedef struct {
@@ -14,12 +11,14 @@ typedef struct {
     int variable_alpha;
 } hardness_arguments;
 
+#define TO(kind, field) CLI_TO(kind, hardness_arguments, field)
+
 static const cli_option options[] = {
     {"output", 'o', "FILE",
      "encode: write the instance to FILE (.npz, needed); assign: write V to FILE (.npy, needed)",
-     CLI_TEXT, offsetof(hardness_arguments, shared.output), 0, 0, NULL},
+     TO(CLI_TEXT, shared.output)},
     {"variable-alpha", 0, NULL, "encode: the weights of the two neurons are to be found too",
-     CLI_FLAG, offsetof(hardness_arguments, variable_alpha), 0, 0, NULL},
+     TO(CLI_FLAG, variable_alpha)},
     {0},
 };
 
@@ -31,26 +30,17 @@ static const cli_example examples[] = {
     {0},
 };
 
-static const hardness_arguments defaults = {CLI_SHARED_DEFAULTS};
-
 static int encode(const hardness_arguments *a)
 {
     const cli_shared *shared = &a->shared;
-    unrelu_error err = {0};
-    unrelu_hardness instance = {0};
-    int status = cli_require_output("hardness encode", shared, "the instance goes");
-    if (status == 0)
-        status = cli_check_output(shared, ".npz");
-    if (status == 0)
-        status = cli_exit(
-            unrelu_hardness_encode(shared->files[1], a->variable_alpha, &instance, &err), &err);
-    if (status == 0)
-        status = cli_exit(unrelu_hardness_save(&instance, shared->output, &err), &err);
-    if (status == 0)
-        cli_note("%s: %zu variables, X is %zu x %zu, alpha %s", shared->output, instance.variables,
-                 instance.n, instance.d, a->variable_alpha ? "variable" : "(1, 1)");
-    unrelu_hardness_free(&instance);
-    return status;
+    CLI_SCOPE(unrelu_hardness_free) unrelu_hardness instance = {0};
+    CLI_TRY(cli_require_output("hardness encode", shared, "the instance goes"));
+    CLI_TRY(cli_check_output(shared, ".npz"));
+    CLI_CALL(unrelu_hardness_encode(shared->files[1], a->variable_alpha, &instance, &err));
+    CLI_CALL(unrelu_hardness_save(&instance, shared->output, &err));
+    cli_note("%s: %zu variables, X is %zu x %zu, alpha %s", shared->output, instance.variables,
+             instance.n, instance.d, a->variable_alpha ? "variable" : "(1, 1)");
+    return 0;
 }
 
 /* ---- assign ---- */
@@ -65,12 +55,13 @@ static int add_word(literal_list *list, const char *word, size_t length)
 {
     char *end;
     long value = strtol(word, &end, 10);
+    int shown = (int)(length < 40 ? length : 40);
     if (end != word + length || value > INT_MAX || value < -INT_MAX)
-        return cli_usage("hardness assign: '%.*s' is no literal: whole numbers are needed",
-                         (int)(length < 40 ? length : 40), word);
+        return cli_usage("hardness assign: '%.*s' is no literal: whole numbers are needed", shown,
+                         word);
     if (list->ended)
-        return cli_usage("hardness assign: '%.*s' follows the 0 that ends the assignment",
-                         (int)(length < 40 ? length : 40), word);
+        return cli_usage("hardness assign: '%.*s' follows the 0 that ends the assignment", shown,
+                         word);
     if (value == 0)
         list->ended = 1;
     else
@@ -81,156 +72,98 @@ static int add_word(literal_list *list, const char *word, size_t length)
 static int add_words(literal_list *list, const char *text)
 {
     static const char blanks[] = " \t\r\n";
-    int status = 0;
-    for (text += strspn(text, blanks); *text && status == 0; text += strspn(text, blanks)) {
+    for (text += strspn(text, blanks); *text; text += strspn(text, blanks)) {
         size_t length = strcspn(text, blanks);
-        status = add_word(list, text, length);
+        CLI_TRY(add_word(list, text, length));
         text += length;
     }
-    return status;
+    return 0;
 }
 
-static int write_v(const char *path, const double *V, size_t d)
+static unrelu_status write_v(const char *path, const double *V, size_t d, unrelu_error *err)
 {
-    unrelu_error err = {0};
     unrelu_sink *sink = NULL;
-    unrelu_status status = unrelu_sink_open(path, 2, d, NULL, &sink, &err);
-    if (status == UNRELU_OK) {
-        status = unrelu_sink_write(sink, V, 2, &err);
-        if (status == UNRELU_OK)
-            status = unrelu_sink_commit(sink, &err);
-        else
-            unrelu_sink_abort(sink);
-    }
-    return cli_exit(status, &err);
-}
-
-static int assign_literals(const cli_shared *shared, const unrelu_hardness *instance,
-                           literal_list *list, double *V)
-{
-    unrelu_error err = {0};
-    double residual = 0;
-    int status = 0;
-    for (size_t i = 2; i < shared->file_count && status == 0; i++)
-        status = add_words(list, shared->files[i]);
-    if (status == 0)
-        status =
-            cli_exit(unrelu_hardness_assign(instance, list->literals, list->count, V, &err), &err);
-    if (status == 0)
-        status = cli_exit(unrelu_hardness_residual(instance, V, &residual, &err), &err);
-    if (status == 0)
-        status = write_v(shared->output, V, instance->d);
-    if (status == 0)
-        cli_note("%s: V is 2 x %zu, the assignment %s", shared->output, instance->d,
-                 residual == 0 ? "satisfies the formula" : "does not satisfy the formula");
+    unrelu_status status = unrelu_sink_open(path, 2, d, NULL, &sink, err);
+    if (status != UNRELU_OK)
+        return status;
+    status = unrelu_sink_write(sink, V, 2, err);
+    if (status == UNRELU_OK)
+        return unrelu_sink_commit(sink, err);
+    unrelu_sink_abort(sink);
     return status;
 }
 
 static int assign(const hardness_arguments *a)
 {
     const cli_shared *shared = &a->shared;
-    unrelu_error err = {0};
-    unrelu_hardness instance = {0};
-    literal_list list = {0};
-    double *V = NULL;
+    CLI_SCOPE(unrelu_hardness_free) unrelu_hardness instance = {0};
+    CLI_TRY(cli_require_output("hardness assign", shared, "V goes"));
+    CLI_TRY(cli_check_output(shared, ".npy"));
+    CLI_CALL(unrelu_hardness_load(shared->files[1], &instance, &err));
     size_t room = 1;
-    int status = cli_require_output("hardness assign", shared, "V goes");
-    if (status == 0)
-        status = cli_check_output(shared, ".npy");
-    if (status == 0)
-        status = cli_exit(unrelu_hardness_load(shared->files[1], &instance, &err), &err);
-    if (status != 0)
-        goto done;
     for (size_t i = 2; i < shared->file_count; i++)
         room += strlen(shared->files[i]);
-    list.literals = calloc(room, sizeof *list.literals);
-    V = calloc(2 * instance.d, sizeof *V);
-    if (list.literals && V) {
-        status = assign_literals(shared, &instance, &list, V);
-    } else {
-        cli_error("not enough memory");
-        status = CLI_EXIT_INTERNAL;
-    }
-done:
-    free(V);
-    free(list.literals);
-    unrelu_hardness_free(&instance);
-    return status;
+    CLI_MEMORY int *literals = calloc(room, sizeof *literals);
+    CLI_MEMORY double *V = calloc(2 * instance.d, sizeof *V);
+    literal_list list = {.literals = literals};
+    double residual = 0;
+    if (!literals || !V)
+        return cli_no_memory();
+    for (size_t i = 2; i < shared->file_count; i++)
+        CLI_TRY(add_words(&list, shared->files[i]));
+    CLI_CALL(unrelu_hardness_assign(&instance, literals, list.count, V, &err));
+    CLI_CALL(unrelu_hardness_residual(&instance, V, &residual, &err));
+    CLI_CALL(write_v(shared->output, V, instance.d, &err));
+    cli_note("%s: V is 2 x %zu, the assignment %s", shared->output, instance.d,
+             residual == 0 ? "satisfies the formula" : "does not satisfy the formula");
+    return 0;
 }
 
 /* ---- check, decode ---- */
 
-static int tell_residual(const unrelu_hardness *instance, const double *V)
+static int tell_literals(const unrelu_hardness *instance, const double *V, double residual)
 {
-    unrelu_error err = {0};
-    double residual = 0;
-    int status = cli_exit(unrelu_hardness_residual(instance, V, &residual, &err), &err);
-    if (status == 0)
-        printf("%.6g\n", residual);
-    return status;
+    CLI_MEMORY int *literals = calloc(instance->variables + 1, sizeof *literals);
+    if (!literals)
+        return cli_no_memory();
+    CLI_CALL(unrelu_hardness_decode(instance, V, literals, &err));
+    for (size_t i = 0; i < instance->variables; i++)
+        printf("%d ", literals[i]);
+    printf("0\n");
+    if (residual != 0)
+        cli_warning("V does not solve the instance exactly (residual %.6g): hold the literals "
+                    "against the formula",
+                    residual);
+    return 0;
 }
 
-static int tell_literals(const unrelu_hardness *instance, const double *V)
-{
-    unrelu_error err = {0};
-    double residual = 0;
-    int *literals = calloc(instance->variables + 1, sizeof *literals);
-    if (!literals) {
-        cli_error("not enough memory");
-        return CLI_EXIT_INTERNAL;
-    }
-    int status = cli_exit(unrelu_hardness_residual(instance, V, &residual, &err), &err);
-    if (status == 0)
-        status = cli_exit(unrelu_hardness_decode(instance, V, literals, &err), &err);
-    if (status == 0) {
-        for (size_t i = 0; i < instance->variables; i++)
-            printf("%d ", literals[i]);
-        printf("0\n");
-        if (residual != 0)
-            cli_warning("V does not solve the instance exactly (residual %.6g): hold the literals "
-                        "against the formula",
-                        residual);
-    }
-    free(literals);
-    return status;
-}
-
-static int with_v(const hardness_arguments *a, int (*tell)(const unrelu_hardness *, const double *))
+static int read_v(const hardness_arguments *a, int as_literals)
 {
     const cli_shared *shared = &a->shared;
-    unrelu_error err = {0};
-    unrelu_hardness instance = {0};
-    unrelu_source *source = NULL;
-    double *V = NULL;
-    int status = cli_exit(unrelu_hardness_load(shared->files[1], &instance, &err), &err);
-    if (status == 0)
-        status = cli_open(shared->files[2], NULL, 1, &source);
-    if (status != 0)
-        goto done;
-    V = calloc(2 * instance.d, sizeof *V);
-    if (!V) {
-        cli_error("not enough memory");
-        status = CLI_EXIT_INTERNAL;
-        goto done;
-    }
-    status = cli_exit(unrelu_hardness_read(&instance, source, V, &err), &err);
-    if (status == 0)
-        status = tell(&instance, V);
-done:
-    free(V);
-    cli_close(&source);
-    unrelu_hardness_free(&instance);
-    return status;
+    CLI_SCOPE(unrelu_hardness_free) unrelu_hardness instance = {0};
+    CLI_SCOPE(cli_close) unrelu_source *source = NULL;
+    double residual = 0;
+    CLI_CALL(unrelu_hardness_load(shared->files[1], &instance, &err));
+    CLI_TRY(cli_open(shared->files[2], NULL, 1, &source));
+    CLI_MEMORY double *V = calloc(2 * instance.d, sizeof *V);
+    if (!V)
+        return cli_no_memory();
+    CLI_CALL(unrelu_hardness_read(&instance, source, V, &err));
+    CLI_CALL(unrelu_hardness_residual(&instance, V, &residual, &err));
+    if (as_literals)
+        return tell_literals(&instance, V, residual);
+    printf("%.6g\n", residual);
+    return 0;
 }
 
 static int check(const hardness_arguments *a)
 {
-    return with_v(a, tell_residual);
+    return read_v(a, 0);
 }
 
 static int decode(const hardness_arguments *a)
 {
-    return with_v(a, tell_literals);
+    return read_v(a, 1);
 }
 
 /* ---- the command ---- */
@@ -292,6 +225,5 @@ const cli_command cli_hardness = {
     .least_files = 1,
     .most_files = SIZE_MAX,
     .size = sizeof(hardness_arguments),
-    .defaults = &defaults,
     .run = run,
 };

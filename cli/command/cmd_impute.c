@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <string.h>
-
-#include "unrelu/unrelu.h"
+#include <stdio.h>
 
 #include "censor.h"
-#include "cli.h"
 #include "files.h"
 #include "json.h"
+#include "scope.h"
 #include "show/models.h"
-#include "talk.h"
 
 typedef struct {
     cli_shared shared;
@@ -16,20 +13,17 @@ typedef struct {
     cli_limits limits;
 } impute_arguments;
 
+#define TO(kind, field) CLI_TO(kind, impute_arguments, field)
+
 static const cli_option options[] = {
     {"output", 'o', "FILE", "write to FILE: .npy, .csv or .tsv, or - for CSV on standard output",
-     CLI_TEXT, offsetof(impute_arguments, shared.output), 0, 0, NULL},
+     TO(CLI_TEXT, shared.output)},
     {"draws", 0, "M",
      "in place of conditional means, M draws of every hidden cell from its conditional law: M "
      "times "
      "the rows of SAMPLES, draw after draw",
      CLI_WHOLE, offsetof(impute_arguments, draws), 1, 0x1p31, "a whole number of at least 1"},
-    {"limit", 0, "NAME=V", "cells 'ND' and 0 of column NAME are below V; may be given again",
-     CLI_LIST, offsetof(impute_arguments, limits.named), 0, 0, NULL},
-    {"limits", 0, "FILE",
-     "the limit of each such cell at its place in FILE, which has as many rows and columns as "
-     "SAMPLES",
-     CLI_TEXT, offsetof(impute_arguments, limits.file), 0, 0, NULL},
+    CLI_LIMIT_ROWS(impute_arguments),
     {0},
 };
 
@@ -41,8 +35,6 @@ static const cli_example examples[] = {
      "detection limits of cells 'ND' and 0"},
     {0},
 };
-
-static const impute_arguments defaults = {CLI_SHARED_DEFAULTS};
 
 static int print_json(const impute_arguments *a, const unrelu_gaussian *model,
                       const unrelu_impute_report *report)
@@ -61,72 +53,51 @@ static int print_json(const impute_arguments *a, const unrelu_gaussian *model,
     return cli_json_finish(&json);
 }
 
-static void tell(const impute_arguments *a, const unrelu_gaussian *model,
-                 const unrelu_impute_report *report)
+static int impute(const impute_arguments *a, const unrelu_gaussian *model,
+                  unrelu_impute_report *report)
 {
-    unsigned long long seed = a->shared.seed;
-    const char *to = strcmp(a->shared.output, "-") == 0 ? "standard output" : a->shared.output;
-    cli_note("%zu of %zu cells are below their limit, and %zu missing", report->censored,
-             report->rows * model->d, report->missing);
-    if (a->draws)
-        cli_note("%s: %zu rows of %zu columns, %zu draws of %zu rows, seed %llu", to,
-                 report->written, model->d, a->draws, report->rows, seed);
-    else
-        cli_note("%s: %zu rows of %zu columns, conditional means, seed %llu", to, report->written,
-                 model->d, seed);
-}
-
-static int impute(const impute_arguments *a, const unrelu_gaussian *model)
-{
-    unrelu_error err = {0};
-    unrelu_impute_report report;
-    cli_limited samples;
+    CLI_SCOPE(cli_close_limited) cli_limited samples = {0};
     unrelu_exec exec = cli_exec(&a->shared);
-    int status = cli_open_limited(&a->shared, a->shared.files[1], &a->limits, 1, &samples);
+    CLI_TRY(cli_open_limited(&a->shared, a->shared.files[1], &a->limits, 1, &samples));
     unrelu_impute_options o = {.size = sizeof o,
                                .draws = a->draws,
                                .limit = samples.limit,
                                .limits = samples.limits,
                                .seed = a->shared.seed};
-    if (status == 0)
-        status = cli_exit(unrelu_gaussian_impute(model, samples.source, &o, a->shared.output, &exec,
-                                                 &report, &err),
-                          &err);
-    cli_close_limited(&samples);
-    if (status != 0)
-        return status;
-    if (a->shared.json)
-        return print_json(a, model, &report);
-    tell(a, model, &report);
+    CLI_CALL(
+        unrelu_gaussian_impute(model, samples.source, &o, a->shared.output, &exec, report, &err));
     return 0;
-}
-
-static int check(const impute_arguments *a)
-{
-    const cli_shared *shared = &a->shared;
-    int status = cli_require_output("impute", shared, "the filled samples go");
-    if (status == 0)
-        status = cli_check_output(shared, NULL);
-    if (status == 0 && a->limits.file && strcmp(a->limits.file, shared->output) == 0)
-        return cli_usage("-o %s is the file of limits, which would be lost: give another name",
-                         shared->output);
-    if (status == 0 && shared->json && strcmp(shared->output, "-") == 0)
-        return cli_usage("impute: --json and the samples cannot both go to standard output: give "
-                         "-o a file");
-    return status;
 }
 
 static int run(void *arguments)
 {
     const impute_arguments *a = arguments;
-    cli_model model = {0};
-    int status = check(a);
-    if (status == 0)
-        status = cli_load_model(a->shared.files[0], 1U << CLI_GAUSSIAN, &model);
-    if (status == 0)
-        status = impute(a, &model.gaussian);
-    cli_free_model(&model);
-    return status;
+    const cli_shared *shared = &a->shared;
+    CLI_SCOPE(cli_free_model) cli_model loaded = {0};
+    const unrelu_gaussian *model = &loaded.gaussian;
+    unrelu_impute_report report;
+    CLI_TRY(cli_require_output("impute", shared, "the filled samples go"));
+    CLI_TRY(cli_check_output(shared, NULL));
+    if (a->limits.file && strcmp(a->limits.file, shared->output) == 0)
+        return cli_usage("-o %s is the file of limits, which would be lost: give another name",
+                         shared->output);
+    int printed = strcmp(shared->output, "-") == 0;
+    if (shared->json && printed)
+        return cli_usage("impute: --json and the samples cannot both go to standard output: give "
+                         "-o a file");
+    CLI_TRY(cli_load_model(shared->files[0], 1U << CLI_GAUSSIAN, &loaded));
+    CLI_TRY(impute(a, model, &report));
+    if (shared->json)
+        return print_json(a, model, &report);
+    char how[64] = "conditional means";
+    if (a->draws)
+        snprintf(how, sizeof how, "%zu draws of %zu rows", a->draws, report.rows);
+    cli_note("%zu of %zu cells are below their limit, and %zu missing", report.censored,
+             report.rows * model->d, report.missing);
+    cli_note("%s: %zu rows of %zu columns, %s, seed %llu",
+             printed ? "standard output" : shared->output, report.written, model->d, how,
+             (unsigned long long)shared->seed);
+    return 0;
 }
 
 const cli_command cli_impute = {
@@ -151,6 +122,5 @@ const cli_command cli_impute = {
     .least_files = 2,
     .most_files = 2,
     .size = sizeof(impute_arguments),
-    .defaults = &defaults,
     .run = run,
 };

@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdint.h>
 #include <stdio.h>
 
-#include "cli.h"
 #include "files.h"
-#include "show/summary_report.h"
-#include "talk.h"
-
-typedef struct {
-    cli_shared shared;
-} merge_arguments;
+#include "scope.h"
+#include "show/models.h"
 
 static const cli_option options[] = {
-    {"output", 'o', "FILE", "write the summary to FILE (.npz, needed)", CLI_TEXT,
-     offsetof(merge_arguments, shared.output), 0, 0, NULL},
+    {"output", 'o', "FILE", "write the summary to FILE (.npz, needed)",
+     CLI_TO(CLI_TEXT, cli_shared, output)},
     {0},
 };
 
@@ -23,22 +17,17 @@ static const cli_example examples[] = {
     {0},
 };
 
-static const merge_arguments defaults = {CLI_SHARED_DEFAULTS};
-
 /* *into += the summary in path; the first one becomes *into */
 static unrelu_status add_file(unrelu_summary **into, const char *path, unrelu_error *err)
 {
     unrelu_summary *next = NULL;
+    unrelu_error why = {0};
     unrelu_status status = unrelu_summary_load(path, &next, err);
-    if (status != UNRELU_OK)
-        return status;
-    if (!*into) {
+    if (status == UNRELU_OK && !*into) {
         *into = next;
         return UNRELU_OK;
     }
-    unrelu_error why = {0};
-    status = unrelu_summary_merge(*into, next, &why);
-    if (status != UNRELU_OK)
+    if (status == UNRELU_OK && (status = unrelu_summary_merge(*into, next, &why)) != UNRELU_OK)
         snprintf(err->text, sizeof err->text, "%s: %.*s", path, 900, why.text);
     unrelu_summary_free(next);
     return status;
@@ -46,21 +35,13 @@ static unrelu_status add_file(unrelu_summary **into, const char *path, unrelu_er
 
 static int run(void *arguments)
 {
-    const cli_shared *shared = &((merge_arguments *)arguments)->shared;
-    unrelu_error err = {0};
-    unrelu_summary *sum = NULL;
-    int status = cli_require_output("merge", shared, "the merged summary goes");
-    if (status == 0)
-        status = cli_check_output(shared, ".npz");
-    for (size_t i = 0; i < shared->file_count && status == 0; i++) {
-        unrelu_status added =
-            cli_interrupted() ? UNRELU_ECANCELLED : add_file(&sum, shared->files[i], &err);
-        status = cli_exit(added, &err);
-    }
-    if (status == 0)
-        status = cli_save_summary("merge", shared, sum);
-    unrelu_summary_free(sum);
-    return status;
+    const cli_shared *shared = arguments;
+    CLI_SCOPE(cli_free_summary) unrelu_summary *sum = NULL;
+    CLI_TRY(cli_require_output("merge", shared, "the merged summary goes"));
+    CLI_TRY(cli_check_output(shared, ".npz"));
+    for (size_t i = 0; i < shared->file_count; i++)
+        CLI_CALL(cli_interrupted() ? UNRELU_ECANCELLED : add_file(&sum, shared->files[i], &err));
+    return cli_save_summary("merge", shared, sum);
 }
 
 const cli_command cli_merge = {
@@ -75,7 +56,5 @@ const cli_command cli_merge = {
     .examples = examples,
     .least_files = 1,
     .most_files = SIZE_MAX,
-    .size = sizeof(merge_arguments),
-    .defaults = &defaults,
     .run = run,
 };

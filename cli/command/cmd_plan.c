@@ -6,15 +6,10 @@
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "unrelu/unrelu.h"
-
-#include "cli.h"
 #include "json.h"
+#include "scope.h"
 #include "table.h"
-#include "talk.h"
 
 typedef struct {
     cli_shared shared;
@@ -23,7 +18,8 @@ typedef struct {
     const char *b;
 } plan_arguments;
 
-#define FIELD(name) offsetof(plan_arguments, name)
+#define FIELD(name)     offsetof(plan_arguments, name)
+#define TO(kind, field) CLI_TO(kind, plan_arguments, field)
 
 static const cli_option options[] = {
     {"dimension", 'd', "D", "columns of a sample (needed)", CLI_WHOLE, FIELD(d), 1, 1e9,
@@ -36,7 +32,7 @@ static const cli_option options[] = {
     {"b", 0, "LIST",
      "b / scale of the columns, as in -1,0,0.5; a list shorter than D is gone through again "
      "(default 0: half of the values are hidden)",
-     CLI_TEXT, FIELD(b), 0, 0, NULL},
+     TO(CLI_TEXT, b)},
     {"failure", 0, "P", "delta of the paper: how often its bound may fail (default 0.05)", CLI_REAL,
      FIELD(failure), DBL_MIN, 1 - DBL_EPSILON, "a number between 0 and 1"},
     {0},
@@ -48,7 +44,7 @@ static const cli_example examples[] = {
     {0},
 };
 
-static const plan_arguments defaults = {CLI_SHARED_DEFAULTS, .failure = 0.05};
+static const plan_arguments defaults = {.failure = 0.05};
 
 enum { MOST_VALUES = 100, B_LEAST = -6, B_MOST = 1000 };
 
@@ -76,27 +72,21 @@ typedef struct {
 
 static int parse_list(const char *text, plan *p)
 {
-    char *copy = strdup(text), *rest = copy, *item;
-    int good = copy != NULL;
-    if (!good)
-        cli_error("not enough memory");
-    while (good && (item = strsep(&rest, ","))) {
-        if (p->count == MOST_VALUES) {
-            cli_usage("plan: --b lists more than %d values", MOST_VALUES);
-            good = 0;
-            break;
-        }
-        good = cli_parse_real("--b", item, B_LEAST, B_MOST, "a number from -6 to 1000",
-                              &p->value[p->count++]);
+    CLI_MEMORY char *copy = strdup(text);
+    if (!copy)
+        return cli_no_memory();
+    for (char *rest = copy, *item; (item = strsep(&rest, ","));) {
+        if (p->count == MOST_VALUES)
+            return cli_usage("plan: --b lists more than %d values", MOST_VALUES);
+        if (!cli_parse_real("--b", item, B_LEAST, B_MOST, "a number from -6 to 1000",
+                            &p->value[p->count++]))
+            return CLI_EXIT_USAGE;
     }
-    free(copy);
-    if (good && p->count > p->d) {
-        cli_usage("plan: --b lists %zu values, and -d says %zu columns", p->count, p->d);
-        good = 0;
-    }
-    for (size_t i = 0; good && i < p->count; i++)
+    if (p->count > p->d)
+        return cli_usage("plan: --b lists %zu values, and -d says %zu columns", p->count, p->d);
+    for (size_t i = 0; i < p->count; i++)
         p->columns[i] = (double)((p->d - 1 - i) / p->count + 1);
-    return good;
+    return 0;
 }
 
 /* ---- the bound ------------------------------------------------------------------------ */
@@ -160,25 +150,22 @@ static double samples_for(const plan *p, int k)
 static const double table_n[] = {1e2, 1e3, 1e4, 1e5, 1e6, 1e7};
 enum { TABLE_N = sizeof table_n / sizeof *table_n };
 
-static void __attribute__((format(printf, 2, 0)))
-add_number(cli_table *t, const char *format, double x)
+static int print(const plan *p)
 {
-    char text[64];
-    snprintf(text, sizeof text, format, x);
-    cli_table_add(t, "%s", isnan(x) ? "-" : text);
-}
-
-static void print_needs(const plan *p, cli_table *t)
-{
-    cli_table_start(t, 4);
-    cli_table_add(t, "samples");
-    cli_table_add(t, "error of");
-    cli_table_add(t, "at n");
-    cli_table_add(t, "%s", "");
+    CLI_MEMORY cli_table *t = malloc(sizeof *t);
+    if (!t)
+        return cli_no_memory();
+    printf("samples for an error of %g, at the Cramer-Rao bound\n"
+           "d = %zu uncorrelated columns, b / scale =",
+           p->error, p->d);
+    for (size_t i = 0; i < p->count; i++)
+        printf("%s %g", i ? "," : "", p->value[i]);
+    printf("%s\n\n", p->count < p->d && p->count > 1 ? ", and again" : "");
+    cli_table_titles(t, "samples|error of|at n|");
     for (int k = 0; k < ERRORS; k++) {
-        add_number(t, "%.0f", samples_for(p, k));
+        cli_table_add_real(t, "%.0f", samples_for(p, k));
         cli_table_add(t, "%s", errors[k].head);
-        add_number(t, "%.4g / sqrt(n)", p->unit[k]);
+        cli_table_add_real(t, "%.4g / sqrt(n)", p->unit[k]);
         cli_table_add(t, "%s", errors[k].does);
     }
     cli_table_add(t, "%.0f", p->paper);
@@ -186,10 +173,9 @@ static void print_needs(const plan *p, cli_table *t)
     cli_table_add(t, "%s", "");
     cli_table_add(t, "1/E^2 ln(D/delta); its constant is open");
     cli_table_print(t, "rlrl");
-}
-
-static void print_table(const plan *p, cli_table *t)
-{
+    if (p->count > 1)
+        printf("\nb, scale and rho are those of the worst column or pair\n");
+    printf("\nerrors by the number of samples\n\n");
     cli_table_start(t, ERRORS + 1);
     cli_table_add(t, "n");
     for (int k = 0; k < ERRORS; k++)
@@ -197,30 +183,9 @@ static void print_table(const plan *p, cli_table *t)
     for (int i = 0; i < TABLE_N; i++) {
         cli_table_add(t, "%.0f", table_n[i]);
         for (int k = 0; k < ERRORS; k++)
-            add_number(t, "%.3g", p->unit[k] / sqrt(table_n[i]));
+            cli_table_add_real(t, "%.3g", p->unit[k] / sqrt(table_n[i]));
     }
     cli_table_print(t, "rrrrrr");
-}
-
-static int print(const plan *p)
-{
-    cli_table *t = malloc(sizeof *t);
-    if (!t) {
-        cli_error("not enough memory");
-        return CLI_EXIT_INTERNAL;
-    }
-    printf("samples for an error of %g, at the Cramer-Rao bound\n"
-           "d = %zu uncorrelated columns, b / scale =",
-           p->error, p->d);
-    for (size_t i = 0; i < p->count; i++)
-        printf("%s %g", i ? "," : "", p->value[i]);
-    printf("%s\n\n", p->count < p->d && p->count > 1 ? ", and again" : "");
-    print_needs(p, t);
-    if (p->count > 1)
-        printf("\nb, scale and rho are those of the worst column or pair\n");
-    printf("\nerrors by the number of samples\n\n");
-    print_table(p, t);
-    free(t);
     return 0;
 }
 
@@ -263,18 +228,12 @@ static int run(void *arguments)
     if (a->d == 0 || a->error == 0)
         return cli_usage("plan: say how large, and how exact: -d D columns and --error E");
     plan p = {.d = a->d, .error = a->error};
-    if (!parse_list(a->b ? a->b : "0", &p))
-        return CLI_EXIT_USAGE;
+    CLI_TRY(parse_list(a->b ? a->b : "0", &p));
     p.paper = ceil(log((double)a->d / a->failure) / (a->error * a->error));
-    unrelu_error err = {0};
-    model *m = calloc(1, sizeof *m);
-    int status = cli_exit(m ? set_bound(&p, m, &err) : UNRELU_ENOMEM, &err);
-    if (status == 0) {
-        set_errors(&p, m);
-        status = a->shared.json ? print_json(&p, a->failure) : print(&p);
-    }
-    free(m);
-    return status;
+    CLI_MEMORY model *m = calloc(1, sizeof *m);
+    CLI_CALL(m ? set_bound(&p, m, &err) : UNRELU_ENOMEM);
+    set_errors(&p, m);
+    return a->shared.json ? print_json(&p, a->failure) : print(&p);
 }
 
 const cli_command cli_plan = {

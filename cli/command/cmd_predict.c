@@ -1,22 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <string.h>
-
-#include "cli.h"
 #include "files.h"
+#include "scope.h"
 #include "show/models.h"
-#include "talk.h"
 
-typedef struct {
-    cli_shared shared;
-} predict_arguments;
+#define TO(kind, field) CLI_TO(kind, cli_shared, field)
 
 static const cli_option options[] = {
     {"output", 'o', "FILE", "write to FILE: .npy, .csv or .tsv (default -: CSV on standard output)",
-     CLI_TEXT, offsetof(predict_arguments, shared.output), 0, 0, NULL},
+     TO(CLI_TEXT, output)},
     {"columns", 0, "LIST",
      "use these columns of INPUTS only, in this order: names or numbers and ranges from 1 on, as "
      "in lead,3,5-9",
-     CLI_TEXT, offsetof(predict_arguments, shared.columns), 0, 0, NULL},
+     TO(CLI_TEXT, columns)},
     {0},
 };
 
@@ -26,35 +21,26 @@ static const cli_example examples[] = {
     {0},
 };
 
-static const predict_arguments defaults = {.shared = {.output = "-"}};
-
-static int predict(const cli_shared *shared, const unrelu_network *model)
+static int predict(const cli_shared *shared, const unrelu_network *model, size_t *rows)
 {
-    unrelu_error err = {0};
-    unrelu_source *inputs = NULL;
+    CLI_SCOPE(cli_close) unrelu_source *inputs = NULL;
     unrelu_exec exec = cli_exec(shared);
-    size_t rows = 0;
-    unrelu_status done = cli_open_source(shared->files[1], shared->columns, 0, &inputs, &err);
-    if (done == UNRELU_OK)
-        done = unrelu_network_predict_source(model, inputs, shared->output, &exec, &rows, &err);
-    cli_close(&inputs);
-    int status = cli_exit(done, &err);
-    if (status == 0 && strcmp(shared->output, "-") != 0)
-        cli_note("%s: %zu rows of %zu columns", shared->output, rows, model->m);
-    return status;
+    CLI_TRY(cli_open(shared->files[1], shared->columns, 0, &inputs));
+    CLI_CALL(unrelu_network_predict_source(model, inputs, shared->output, &exec, rows, &err));
+    return 0;
 }
 
 static int run(void *arguments)
 {
-    const cli_shared *shared = &((predict_arguments *)arguments)->shared;
-    cli_model model = {0};
-    int status = cli_check_output(shared, NULL);
-    if (status == 0)
-        status = cli_load_model(shared->files[0], 1U << CLI_NETWORK, &model);
-    if (status == 0)
-        status = predict(shared, &model.network);
-    cli_free_model(&model);
-    return status;
+    const cli_shared *shared = arguments;
+    CLI_SCOPE(cli_free_model) cli_model model = {0};
+    size_t rows = 0;
+    CLI_TRY(cli_check_output(shared, NULL));
+    CLI_TRY(cli_load_model(shared->files[0], 1U << CLI_NETWORK, &model));
+    CLI_TRY(predict(shared, &model.network, &rows));
+    if (strcmp(shared->output, "-") != 0)
+        cli_note("%s: %zu rows of %zu columns", shared->output, rows, model.network.m);
+    return 0;
 }
 
 const cli_command cli_predict = {
@@ -68,7 +54,6 @@ const cli_command cli_predict = {
     .examples = examples,
     .least_files = 2,
     .most_files = 2,
-    .size = sizeof(predict_arguments),
-    .defaults = &defaults,
+    .output = "-",
     .run = run,
 };

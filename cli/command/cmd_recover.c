@@ -2,14 +2,12 @@
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "cli.h"
 #include "files.h"
 #include "flags.h"
 #include "json.h"
+#include "scope.h"
 #include "show/models.h"
-#include "talk.h"
 #include "words.h"
 
 typedef struct {
@@ -20,31 +18,31 @@ typedef struct {
     const char *activation, *label_columns;
 } recover_arguments;
 
-#define FIELD(name) offsetof(recover_arguments, name)
+#define FIELD(name)     offsetof(recover_arguments, name)
+#define TO(kind, field) CLI_TO(kind, recover_arguments, field)
 
 static const char methods[] =
     "auto|exact|moments|ica|tensor|symmetric|lifted|facets|enumerate|one-sparse|any-noise|"
     "sparse-noise";
 
 static const cli_option options[] = {
-    {"output", 'o', "FILE", "write the network to FILE (.npz)", CLI_TEXT, FIELD(shared.output), 0,
-     0, NULL},
+    {"output", 'o', "FILE", "write the network to FILE (.npz)", TO(CLI_TEXT, shared.output)},
     {.doc = "Model:", .kind = CLI_HEADING},
     {"neurons", 'k', "K", "number of neurons (default: found out)", CLI_WHOLE, FIELD(options.k), 1,
      INT_MAX, "a whole number of at least 1"},
     {"activation", 0, "relu|power:C|expm1|expm1sq|leaky:S|tanh",
      "f: max(0, t) (default), max(0, t)^C, exp(t) - 1 or exp(t^2) - 1 or tanh(t) where t > 0, or "
      "max(t, S t)",
-     CLI_TEXT, FIELD(activation), 0, 0, NULL},
+     TO(CLI_TEXT, activation)},
     {"bias", 0, "auto|none|hidden|both|output",
      "which of the biases c and e there are: none, c, both, or e (default auto: none, or both "
      "where the fit without does not do)",
-     CLI_LIBRARY, FIELD(bias), 0, 0, NULL},
-    {"intercept", 0, NULL, "the same as --bias output", CLI_FLAG, FIELD(intercept), 0, 0, NULL},
+     TO(CLI_LIBRARY, bias)},
+    {"intercept", 0, NULL, "the same as --bias output", TO(CLI_FLAG, intercept)},
     {"noise", 0, "auto|none|gaussian",
      "whether the labels are exact or carry normal noise (default auto: exact, or noise where no "
      "network fits to rounding)",
-     CLI_LIBRARY, 0, 0, 0, NULL},
+     CLI_TO_LIBRARY},
     {.doc = "Method:", .kind = CLI_HEADING},
     {"method", 0, methods,
      "auto (default): exact, then moments where the labels are noisy; exact: fixed points of sign "
@@ -53,35 +51,34 @@ static const cli_option options[] = {
      "enumerate: any inputs, finds a network or proves that there is none; one-sparse: fewer "
      "labels than neurons; any-noise: noise of any shape, independent of the inputs; sparse-noise: "
      "some cells of the labels wrong by any amount",
-     CLI_LIBRARY, 0, 0, 0, NULL},
-    {"order", 0, "2|3|4", "order of the score of --method tensor (default 2)", CLI_LIBRARY,
-     FIELD(order), 0, 0, NULL},
+     CLI_TO_LIBRARY},
+    {"order", 0, "2|3|4", "order of the score of --method tensor (default 2)",
+     TO(CLI_LIBRARY, order)},
     {"signs", 0, "regression|projection|moment",
      "how the signs of the rows of V are found after a tensor (default regression; projection: "
      "Algorithm 6 of the paper)",
-     CLI_LIBRARY, FIELD(signs), 0, 0, NULL},
+     TO(CLI_LIBRARY, signs)},
     {"exactify", 0, "cca|systems|none",
      "from an approximation to the exact network: by the patterns of signs (default), by the "
      "linear systems of the paper (Algorithm 5), or not at all",
-     CLI_LIBRARY, FIELD(exactify), 0, 0, NULL},
+     TO(CLI_LIBRARY, exactify)},
     {"literal", 0, NULL, "--method one-sparse: Algorithm 7 as it is printed, and nothing else",
-     CLI_FLAG, FIELD(options.literal), 0, 0, NULL},
+     TO(CLI_FLAG, options.literal)},
     {"pcp", 0, NULL,
      "--method sparse-noise: by principal component pursuit, as the paper does it (approximate)",
-     CLI_FLAG, FIELD(options.pcp), 0, 0, NULL},
+     TO(CLI_FLAG, options.pcp)},
     {"budget", 0, "N",
      "candidates after which enumerate, one-sparse, any-noise and sparse-noise give up",
-     CLI_LIBRARY, 0, 0, 0, NULL},
+     CLI_TO_LIBRARY},
     {"certify", 0, NULL,
      "integers or fractions as data: check an exact fit again in exact arithmetic, and give its "
      "weights as fractions",
-     CLI_FLAG, FIELD(options.certify), 0, 0, NULL},
+     TO(CLI_FLAG, options.certify)},
     {.doc = "Data:", .kind = CLI_HEADING},
     {"columns", 0, "LIST",
      "use these columns of INPUTS only: names or numbers and ranges from 1 on, as in lead,3,5-9",
-     CLI_TEXT, FIELD(shared.columns), 0, 0, NULL},
-    {"label-columns", 0, "LIST", "use these columns of LABELS only", CLI_TEXT, FIELD(label_columns),
-     0, 0, NULL},
+     TO(CLI_TEXT, shared.columns)},
+    {"label-columns", 0, "LIST", "use these columns of LABELS only", TO(CLI_TEXT, label_columns)},
     {0},
 };
 
@@ -96,8 +93,6 @@ static const cli_example examples[] = {
     {0},
 };
 
-static const recover_arguments defaults = {CLI_SHARED_DEFAULTS};
-
 /* ---- from arguments to options of the library --------------------------------------- */
 
 static void start(void *arguments)
@@ -109,16 +104,6 @@ static void start(void *arguments)
 static unrelu_status set(void *arguments, const char *name, const char *value, unrelu_error *err)
 {
     return unrelu_recover_options_set(&((recover_arguments *)arguments)->options, name, value, err);
-}
-
-static int fill_options(recover_arguments *a)
-{
-    unrelu_error err = {0};
-    unrelu_recover_options *o = &a->options;
-    o->seed = a->shared.seed;
-    if (!a->activation)
-        return 0;
-    return cli_exit(unrelu_activation_parse(a->activation, &o->activation, &err), &err);
 }
 
 static const char *name_of(unrelu_recover_method method)
@@ -158,29 +143,13 @@ static int check_options(const recover_arguments *a)
 
 /* ---- the recovery ------------------------------------------------------------------- */
 
-typedef struct {
-    unrelu_source *inputs, *labels;
-} data;
-
-static unrelu_status learn_from(const recover_arguments *a, data *from, unrelu_network *model,
-                                unrelu_error *err)
-{
-    char **files = a->shared.files;
-    unrelu_exec exec = cli_exec(&a->shared);
-    unrelu_status status = cli_open_source(files[0], a->shared.columns, 0, &from->inputs, err);
-    if (status == UNRELU_OK)
-        status = cli_open_source(files[1], a->label_columns, 0, &from->labels, err);
-    if (status == UNRELU_OK)
-        status = unrelu_recover(from->inputs, from->labels, &a->options, &exec, model, err);
-    return status;
-}
-
 /* data that no network can be learned from are a failed recovery too */
-static void fail_model(const data *from, const unrelu_recover_options *o, unrelu_network *model)
+static void fail_model(const unrelu_source *inputs, const unrelu_source *labels,
+                       const unrelu_recover_options *o, unrelu_network *model)
 {
     *model = (unrelu_network){
-        .d = from->inputs ? unrelu_source_columns(from->inputs) : 0,
-        .m = from->labels ? unrelu_source_columns(from->labels) : 0,
+        .d = inputs ? unrelu_source_columns(inputs) : 0,
+        .m = labels ? unrelu_source_columns(labels) : 0,
         .verdict = UNRELU_VERDICT_FAILED,
         .residual = NAN,
         .holdout_residual = NAN,
@@ -194,29 +163,25 @@ static void fail_model(const data *from, const unrelu_recover_options *o, unrelu
     snprintf(model->method, sizeof model->method, "%s", name_of(o->method));
 }
 
-/* err: why the verdict is "failed", where it is */
-static int learn(const recover_arguments *a, unrelu_network *model, unrelu_error *err)
+/* why: why the verdict is "failed", where it is */
+static int learn(const recover_arguments *a, unrelu_network *model, unrelu_error *why)
 {
-    data from = {0};
-    unrelu_status status = learn_from(a, &from, model, err);
+    CLI_SCOPE(cli_close) unrelu_source *inputs = NULL;
+    CLI_SCOPE(cli_close) unrelu_source *labels = NULL;
+    char **files = a->shared.files;
+    unrelu_exec exec = cli_exec(&a->shared);
+    unrelu_status status = cli_open_source(files[0], a->shared.columns, 0, &inputs, why);
     if (status == UNRELU_OK)
-        snprintf(err->text, sizeof err->text, "%s", model->failure);
+        status = cli_open_source(files[1], a->label_columns, 0, &labels, why);
+    if (status == UNRELU_OK)
+        status = unrelu_recover(inputs, labels, &a->options, &exec, model, why);
+    if (status == UNRELU_OK)
+        snprintf(why->text, sizeof why->text, "%s", model->failure);
     if (status == UNRELU_EDATA) {
-        fail_model(&from, &a->options, model);
+        fail_model(inputs, labels, &a->options, model);
         status = UNRELU_OK;
     }
-    cli_close(&from.inputs);
-    cli_close(&from.labels);
-    return cli_exit(status, err);
-}
-
-/* ---- what is said about it ---------------------------------------------------------- */
-
-static int exit_of(unrelu_verdict verdict)
-{
-    return verdict == UNRELU_VERDICT_FAILED        ? CLI_EXIT_DATA
-           : verdict == UNRELU_VERDICT_UNCERTIFIED ? CLI_EXIT_UNCERTIFIED
-                                                   : 0;
+    return cli_exit(status, why);
 }
 
 static int report_failure(const cli_shared *shared, const unrelu_network *model,
@@ -232,38 +197,29 @@ static int report_failure(const cli_shared *shared, const unrelu_network *model,
         status = cli_json_finish(&json);
     }
     cli_error("%s", sentence.text);
-    return status ? status : exit_of(model->verdict);
-}
-
-static int report(const cli_shared *shared, const cli_model *model, const unrelu_error *why)
-{
-    cli_tell_model(model);
-    if (model->network.verdict == UNRELU_VERDICT_FAILED)
-        return report_failure(shared, &model->network, why);
-    int status = cli_save_model(model, shared->output);
-    if (status == 0)
-        status = cli_print_model("recover", shared, model, "recovered");
-    return status ? status : exit_of(model->network.verdict);
+    return status ? status : CLI_EXIT_DATA;
 }
 
 static int run(void *arguments)
 {
     recover_arguments *a = arguments;
-    cli_model model = {.kind = CLI_NETWORK};
+    const cli_shared *shared = &a->shared;
+    CLI_SCOPE(cli_free_model) cli_model model = {.kind = CLI_NETWORK};
     unrelu_error why = {0};
-    int status = fill_options(a);
-    if (status == 0)
-        status = check_options(a);
+    a->options.seed = shared->seed;
+    if (a->activation)
+        CLI_CALL(unrelu_activation_parse(a->activation, &a->options.activation, &err));
+    CLI_TRY(check_options(a));
     if (a->intercept)
         a->options.biases = UNRELU_BIASES_OUTPUT;
-    if (status == 0)
-        tell_unused(a);
-    if (status == 0)
-        status = learn(a, &model.network, &why);
-    if (status == 0)
-        status = report(&a->shared, &model, &why);
-    cli_free_model(&model);
-    return status;
+    tell_unused(a);
+    CLI_TRY(learn(a, &model.network, &why));
+    cli_tell_model(&model);
+    if (model.network.verdict == UNRELU_VERDICT_FAILED)
+        return report_failure(shared, &model.network, &why);
+    CLI_TRY(cli_save_model(&model, shared->output));
+    CLI_TRY(cli_print_model("recover", shared, &model, "recovered"));
+    return model.network.verdict == UNRELU_VERDICT_UNCERTIFIED ? CLI_EXIT_UNCERTIFIED : 0;
 }
 
 const cli_command cli_recover = {
@@ -287,7 +243,6 @@ const cli_command cli_recover = {
     .least_files = 2,
     .most_files = 2,
     .size = sizeof(recover_arguments),
-    .defaults = &defaults,
     .start = start,
     .set = set,
     .run = run,

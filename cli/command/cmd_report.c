@@ -1,28 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stddef.h>
-#include <string.h>
-
 #include "censor.h"
-#include "cli.h"
 #include "files.h"
 #include "report/report.h"
+#include "scope.h"
 #include "show/models.h"
-#include "talk.h"
 
 typedef struct {
     cli_shared shared;
     cli_limits limits;
 } report_arguments;
 
+#define TO(kind, field) CLI_TO(kind, report_arguments, field)
+
 static const cli_option options[] = {
-    {"output", 'o', "FILE", "write the page to FILE (.html, needed)", CLI_TEXT,
-     offsetof(report_arguments, shared.output), 0, 0, NULL},
-    {"limit", 0, "NAME=V", "cells 'ND' and 0 of column NAME are below V; may be given again",
-     CLI_LIST, offsetof(report_arguments, limits.named), 0, 0, NULL},
-    {"limits", 0, "FILE",
-     "the limit of each such cell at its place in FILE, which has as many rows and columns as "
-     "SAMPLES",
-     CLI_TEXT, offsetof(report_arguments, limits.file), 0, 0, NULL},
+    {"output", 'o', "FILE", "write the page to FILE (.html, needed)", TO(CLI_TEXT, shared.output)},
+    CLI_LIMIT_ROWS(report_arguments),
     {0},
 };
 
@@ -34,8 +26,6 @@ static const cli_example examples[] = {
     {"unrelu report net.npz x.npy a.npy -o net.html", "a network, with its residuals"},
     {0},
 };
-
-static const report_arguments defaults = {CLI_SHARED_DEFAULTS};
 
 static int check_limits(const report_arguments *a, cli_kind_of_model kind)
 {
@@ -65,38 +55,20 @@ static int check_samples(const cli_shared *shared, cli_kind_of_model kind)
     return 0;
 }
 
-static int write_page(const report_arguments *a, const cli_model *model)
-{
-    switch (model->kind) {
-    case CLI_NETWORK:
-        return cli_report_network(&a->shared, &model->network);
-    case CLI_MIXTURE:
-        return cli_report_mixture(&a->shared, &model->mixture);
-    default:
-        return cli_report_gaussian(&a->shared, &model->gaussian, &a->limits);
-    }
-}
-
 static int run(void *arguments)
 {
     const report_arguments *a = arguments;
     const cli_shared *shared = &a->shared;
-    cli_model model = {0};
-    int status = cli_require_output("report", shared, "the page goes");
-    if (status == 0)
-        status = cli_check_output(shared, ".html");
-    if (status == 0)
-        status = cli_find_model(shared->files[0], CLI_ANY_MODEL, &model.kind);
-    if (status == 0)
-        status = check_limits(a, model.kind);
-    if (status == 0)
-        status = check_samples(shared, model.kind);
-    if (status == 0)
-        status = cli_load_model(shared->files[0], CLI_ANY_MODEL, &model);
-    if (status == 0)
-        status = write_page(a, &model);
-    cli_free_model(&model);
-    return status;
+    CLI_SCOPE(cli_free_model) cli_model model = {0};
+    CLI_TRY(cli_require_output("report", shared, "the page goes"));
+    CLI_TRY(cli_check_output(shared, ".html"));
+    CLI_TRY(cli_find_model(shared->files[0], CLI_ANY_MODEL, &model.kind));
+    CLI_TRY(check_limits(a, model.kind));
+    CLI_TRY(check_samples(shared, model.kind));
+    CLI_TRY(cli_load_model(shared->files[0], CLI_ANY_MODEL, &model));
+    return model.kind == CLI_NETWORK   ? cli_report_network(shared, &model.network)
+           : model.kind == CLI_MIXTURE ? cli_report_mixture(shared, &model.mixture)
+                                       : cli_report_gaussian(shared, &model.gaussian, &a->limits);
 }
 
 const cli_command cli_report = {
@@ -121,6 +93,5 @@ const cli_command cli_report = {
     .least_files = 1,
     .most_files = 3,
     .size = sizeof(report_arguments),
-    .defaults = &defaults,
     .run = run,
 };

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "cli.h"
 #include "figure1/figure1.h"
 #include "files.h"
 #include "json.h"
-#include "talk.h"
+#include "scope.h"
 #include "words.h"
 
 typedef struct {
@@ -17,19 +14,19 @@ typedef struct {
     int quick, restart;
 } reproduce_arguments;
 
-#define FIELD(name) offsetof(reproduce_arguments, name)
+#define FIELD(name)     offsetof(reproduce_arguments, name)
+#define TO(kind, field) CLI_TO(kind, reproduce_arguments, field)
 
 static const cli_option options[] = {
     {"output", 'o', "DIR",
      "write figure1.csv, figure1.json and figure1.html to the folder DIR, made if missing; the "
      "points that a figure1.csv there holds already are not run again",
-     CLI_TEXT, FIELD(shared.output), 0, 0, NULL},
+     TO(CLI_TEXT, shared.output)},
     {"runs", 0, "R", "runs of every point (default 10; with --quick 2)", CLI_WHOLE, FIELD(runs), 1,
      FIGURE1_MOST_RUNS, "a whole number from 1 to 999"},
-    {"quick", 0, NULL, "six small points with n up to 50000, in a few seconds", CLI_FLAG,
-     FIELD(quick), 0, 0, NULL},
-    {"restart", 0, NULL, "run all points again, whatever DIR holds", CLI_FLAG, FIELD(restart), 0, 0,
-     NULL},
+    {"quick", 0, NULL, "six small points with n up to 50000, in a few seconds",
+     TO(CLI_FLAG, quick)},
+    {"restart", 0, NULL, "run all points again, whatever DIR holds", TO(CLI_FLAG, restart)},
     {0},
 };
 
@@ -39,8 +36,6 @@ static const cli_example examples[] = {
     {"unrelu reproduce figure1 -o figure1", "all of it; figure1/figure1.html shows it"},
     {0},
 };
-
-static const reproduce_arguments defaults = {CLI_SHARED_DEFAULTS};
 
 static const char things[] = "figure1";
 
@@ -76,15 +71,6 @@ static void tell_step(void *context, size_t point, size_t run)
     cli_progress(NULL, stage, c->done / c->total);
 }
 
-static int stop(const figure1 *f, const char *csv, unrelu_status status, const unrelu_error *err)
-{
-    if (status != UNRELU_ECANCELLED || !csv || cli_figure1_done(f) == 0)
-        return cli_exit(status, err);
-    cli_error("interrupted; %s holds %zu of %zu points, and the same command goes on from there",
-              csv, cli_figure1_done(f), f->count);
-    return CLI_EXIT_INTERRUPTED;
-}
-
 /* csv: NULL where nothing is kept */
 static int run_points(figure1 *f, const cli_shared *shared, const char *csv)
 {
@@ -98,44 +84,34 @@ static int run_points(figure1 *f, const cli_shared *shared, const char *csv)
         if (cli_figure1_is_done(f, p))
             continue;
         unrelu_status status = cli_figure1_run(f, p, &exec, tell_step, &clock, &err);
-        if (status != UNRELU_OK)
-            return stop(f, csv, status, &err);
+        if (status == UNRELU_ECANCELLED && csv && cli_figure1_done(f) > 0) {
+            cli_error("interrupted; %s holds %zu of %zu points, and the same command goes on from "
+                      "there",
+                      csv, cli_figure1_done(f), f->count);
+            return CLI_EXIT_INTERRUPTED;
+        }
+        CLI_TRY(cli_exit(status, &err));
         cli_detail("n = %zu, d = %zu, kappa = %zu: done", f->points[p].n, f->points[p].d,
                    f->points[p].kappa);
-        int failed = csv ? cli_figure1_save(f, csv) : 0;
-        if (failed)
-            return failed;
+        if (csv)
+            CLI_TRY(cli_figure1_save(f, csv));
     }
     return 0;
 }
 
 /* ---- results -------------------------------------------------------------------------- */
 
-typedef struct {
-    char csv[PATH_MAX], json[PATH_MAX], page[PATH_MAX];
-} file_names;
-
-static int set_names(const char *folder, file_names *names)
-{
-    int room = (int)sizeof names->csv - 1;
-    if (snprintf(names->csv, sizeof names->csv, "%s/figure1.csv", folder) > room - 2)
-        return cli_usage("-o: the name of the folder is too long");
-    snprintf(names->json, sizeof names->json, "%s/figure1.json", folder);
-    snprintf(names->page, sizeof names->page, "%s/figure1.html", folder);
-    return 0;
-}
-
 static int write_json(const figure1 *f, const char *path)
 {
     int failed = 0;
     json_t *object = cli_figure1_json(f, &failed);
-    char *text = failed ? NULL : json_dumps(object, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
-    int status = text ? cli_write_file(path, text, strlen(text)) : CLI_EXIT_INTERNAL;
-    if (!text)
-        cli_error("not enough memory for the JSON text");
-    free(text);
+    CLI_MEMORY char *text =
+        failed ? NULL : json_dumps(object, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
     json_decref(object);
-    return status;
+    if (text)
+        return cli_write_file(path, text, strlen(text));
+    cli_error("not enough memory for the JSON text");
+    return CLI_EXIT_INTERNAL;
 }
 
 static int report(const figure1 *f, const cli_shared *shared)
@@ -153,55 +129,42 @@ static int report(const figure1 *f, const cli_shared *shared)
 static int reproduce_figure1(const reproduce_arguments *a)
 {
     const cli_shared *shared = &a->shared;
-    file_names *names = calloc(1, sizeof *names);
-    figure1 *f = calloc(1, sizeof *f);
-    int status = 0;
-    if (!names || !f) {
-        cli_error("not enough memory");
-        status = CLI_EXIT_INTERNAL;
-        goto done;
-    }
+    const char *folder = shared->output;
+    char csv[PATH_MAX], json[PATH_MAX], page[PATH_MAX];
+    CLI_MEMORY figure1 *f = calloc(1, sizeof *f);
+    if (!f)
+        return cli_no_memory();
     cli_figure1_plan(f, a->runs ? a->runs : a->quick ? 2 : 10, shared->seed, a->quick);
-    if (shared->output) {
-        status = set_names(shared->output, names);
-        if (status == 0)
-            status = cli_make_folder(shared->output);
-        if (status == 0 && !a->restart)
-            status = cli_figure1_load(f, names->csv);
-        if (status == 0 && cli_figure1_done(f) > 0)
-            cli_note("%s holds %zu of %zu points already", names->csv, cli_figure1_done(f),
-                     f->count);
+    if (!folder) {
+        CLI_TRY(run_points(f, shared, NULL));
+        return report(f, shared);
     }
-    if (status == 0)
-        status = run_points(f, shared, shared->output ? names->csv : NULL);
-    if (status == 0 && shared->output) {
-        status = write_json(f, names->json);
-        if (status == 0)
-            status = cli_figure1_page(f, names->page);
-    }
-    if (status == 0)
-        status = report(f, shared);
-    if (status == 0 && shared->output)
-        cli_note("%s/figure1.csv, .json and .html are written", shared->output);
-done:
-    free(names);
-    free(f);
-    return status;
-}
-
-static int list_things(void)
-{
-    printf(
-        "figure1   the three panels of Figure 1 of the one-layer paper: errors against samples,\n"
-        "          columns and condition number, its algorithm and ours on the same data\n");
+    snprintf(csv, sizeof csv, "%s/figure1.csv", folder);
+    snprintf(json, sizeof json, "%s/figure1.json", folder);
+    if (snprintf(page, sizeof page, "%s/figure1.html", folder) >= PATH_MAX)
+        return cli_usage("-o: the name of the folder is too long");
+    CLI_TRY(cli_make_folder(folder));
+    if (!a->restart)
+        CLI_TRY(cli_figure1_load(f, csv));
+    if (cli_figure1_done(f) > 0)
+        cli_note("%s holds %zu of %zu points already", csv, cli_figure1_done(f), f->count);
+    CLI_TRY(run_points(f, shared, csv));
+    CLI_TRY(write_json(f, json));
+    CLI_TRY(cli_figure1_page(f, page));
+    CLI_TRY(report(f, shared));
+    cli_note("%s/figure1.csv, .json and .html are written", folder);
     return 0;
 }
 
 static int run(void *arguments)
 {
     const reproduce_arguments *a = arguments;
-    if (a->shared.file_count == 0)
-        return list_things();
+    if (a->shared.file_count == 0) {
+        printf("figure1   the three panels of Figure 1 of the one-layer paper: errors against "
+               "samples,\n"
+               "          columns and condition number, its algorithm and ours on the same data\n");
+        return 0;
+    }
     if (cli_word_index(things, a->shared.files[0]) < 0)
         return cli_usage("reproduce: there is no '%s' to reproduce; there is: figure1",
                          a->shared.files[0]);
@@ -233,6 +196,5 @@ const cli_command cli_reproduce = {
     .examples = examples,
     .most_files = 1,
     .size = sizeof(reproduce_arguments),
-    .defaults = &defaults,
     .run = run,
 };

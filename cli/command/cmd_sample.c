@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <string.h>
-
-#include "cli.h"
 #include "files.h"
+#include "scope.h"
 #include "show/models.h"
-#include "talk.h"
 
 typedef struct {
     cli_shared shared;
     size_t n;
 } sample_arguments;
 
+#define TO(kind, field) CLI_TO(kind, sample_arguments, field)
+
 static const cli_option options[] = {
     {"count", 'n', "N", "number of samples (needed)", CLI_WHOLE, offsetof(sample_arguments, n), 1,
      0x1p53, "a whole number of at least 1"},
     {"output", 'o', "FILE", "write to FILE: .npy, .csv or .tsv (default -: CSV on standard output)",
-     CLI_TEXT, offsetof(sample_arguments, shared.output), 0, 0, NULL},
+     TO(CLI_TEXT, shared.output)},
     {0},
 };
 
@@ -25,35 +24,23 @@ static const cli_example examples[] = {
     {0},
 };
 
-static const sample_arguments defaults = {
-    .shared = {.level = 0.95, .seed = CLI_DEFAULT_SEED, .output = "-"}};
-
-static void tell(const sample_arguments *a, size_t d)
-{
-    const cli_shared *shared = &a->shared;
-    unsigned long long seed = shared->seed;
-    if (strcmp(shared->output, "-") == 0)
-        cli_note("seed %llu", seed);
-    else
-        cli_note("%s: %zu rows of %zu columns, seed %llu", shared->output, a->n, d, seed);
-}
-
 static int run(void *arguments)
 {
     const sample_arguments *a = arguments;
     const cli_shared *shared = &a->shared;
-    cli_model model = {0};
+    CLI_SCOPE(cli_free_model) cli_model model = {0};
+    unsigned long long seed = shared->seed;
     if (a->n == 0)
         return cli_usage("sample: say how many samples: -n N");
-    int status = cli_check_output(shared, NULL);
-    if (status == 0)
-        status = cli_load_model(shared->files[0], 1U << CLI_GAUSSIAN | 1U << CLI_MIXTURE, &model);
-    if (status == 0)
-        status = cli_sample_model(shared, &model, shared->seed, a->n, shared->output);
-    if (status == 0)
-        tell(a, cli_model_columns(&model));
-    cli_free_model(&model);
-    return status;
+    CLI_TRY(cli_check_output(shared, NULL));
+    CLI_TRY(cli_load_model(shared->files[0], 1U << CLI_GAUSSIAN | 1U << CLI_MIXTURE, &model));
+    CLI_TRY(cli_sample_model(shared, &model, shared->seed, a->n, shared->output));
+    if (strcmp(shared->output, "-") == 0)
+        cli_note("seed %llu", seed);
+    else
+        cli_note("%s: %zu rows of %zu columns, seed %llu", shared->output, a->n,
+                 cli_model_columns(&model), seed);
+    return 0;
 }
 
 const cli_command cli_sample = {
@@ -69,6 +56,6 @@ const cli_command cli_sample = {
     .least_files = 1,
     .most_files = 1,
     .size = sizeof(sample_arguments),
-    .defaults = &defaults,
+    .output = "-",
     .run = run,
 };

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "scope.h"
 #include "show/models.h"
-
-typedef struct {
-    cli_shared shared;
-} show_arguments;
 
 static const cli_example examples[] = {
     {"unrelu show model.npz", "the model as 'unrelu fit', 'recover' or 'unmix' printed it"},
@@ -11,19 +8,13 @@ static const cli_example examples[] = {
     {0},
 };
 
-static const show_arguments defaults = {CLI_SHARED_DEFAULTS};
-
 static int run(void *arguments)
 {
-    const cli_shared *shared = &((show_arguments *)arguments)->shared;
-    cli_model model = {0};
-    int status = cli_load_model(shared->files[0], CLI_ANY_MODEL, &model);
-    if (status == 0) {
-        cli_tell_model(&model);
-        status = cli_print_model("show", shared, &model, NULL);
-    }
-    cli_free_model(&model);
-    return status;
+    const cli_shared *shared = arguments;
+    CLI_SCOPE(cli_free_model) cli_model model = {0};
+    CLI_TRY(cli_load_model(shared->files[0], CLI_ANY_MODEL, &model));
+    cli_tell_model(&model);
+    return cli_print_model("show", shared, &model, NULL);
 }
 
 const cli_command cli_show = {
@@ -35,7 +26,5 @@ const cli_command cli_show = {
     .examples = examples,
     .least_files = 1,
     .most_files = 1,
-    .size = sizeof(show_arguments),
-    .defaults = &defaults,
     .run = run,
 };

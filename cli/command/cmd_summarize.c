@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
-
 #include "censor.h"
-#include "cli.h"
 #include "files.h"
-#include "show/summary_report.h"
-#include "talk.h"
+#include "scope.h"
+#include "show/models.h"
 
 typedef struct {
     cli_shared shared;
@@ -13,18 +10,19 @@ typedef struct {
     const char *censor_at;
 } summarize_arguments;
 
-#define FIELD(name) offsetof(summarize_arguments, name)
+#define FIELD(name)     offsetof(summarize_arguments, name)
+#define TO(kind, field) CLI_TO(kind, summarize_arguments, field)
 
 static const cli_option options[] = {
-    {"output", 'o', "FILE", "write the summary to FILE (.npz, needed)", CLI_TEXT,
-     FIELD(shared.output), 0, 0, NULL},
+    {"output", 'o', "FILE", "write the summary to FILE (.npz, needed)",
+     TO(CLI_TEXT, shared.output)},
     {"groups", 0, "G",
      "sums to keep apart (default 1); 10 give errors of eigenvalues to 'fit --rank', in a file "
      "10 times as large",
      CLI_WHOLE, FIELD(groups), 1, 1000, "a whole number from 1 to 1000"},
     {"censor-at", 0, "T[,T...]",
-     "values at or below T are censored, in place of 0: one T, or one for each column", CLI_TEXT,
-     FIELD(censor_at), 0, 0, NULL},
+     "values at or below T are censored, in place of 0: one T, or one for each column",
+     TO(CLI_TEXT, censor_at)},
     {0},
 };
 
@@ -34,41 +32,31 @@ static const cli_example examples[] = {
     {0},
 };
 
-static const summarize_arguments defaults = {CLI_SHARED_DEFAULTS, .groups = 1};
+static const summarize_arguments defaults = {.groups = 1};
 
 static int collect(const summarize_arguments *a, const unrelu_gaussian_options *o,
                    unrelu_summary **summary)
 {
-    unrelu_error err = {0};
-    unrelu_source *source = NULL;
+    CLI_SCOPE(cli_close) unrelu_source *source = NULL;
     unrelu_exec exec = cli_exec(&a->shared);
-    int status = cli_open(a->shared.files[0], a->shared.columns, 1, &source);
-    if (status == 0)
-        status = cli_exit(unrelu_summary_collect(source, o, a->groups, &exec, summary, &err), &err);
-    cli_close(&source);
-    return status;
+    CLI_TRY(cli_open(a->shared.files[0], a->shared.columns, 1, &source));
+    CLI_CALL(unrelu_summary_collect(source, o, a->groups, &exec, summary, &err));
+    return 0;
 }
 
 static int run(void *arguments)
 {
     const summarize_arguments *a = arguments;
-    unrelu_summary *summary = NULL;
-    double *limits = NULL;
+    CLI_SCOPE(cli_free_summary) unrelu_summary *summary = NULL;
+    CLI_MEMORY double *limits = NULL;
     unrelu_gaussian_options o;
     unrelu_gaussian_options_init(&o, sizeof o);
-    int status = cli_require_output("summarize", &a->shared, "the summary goes");
-    if (status == 0 && !cli_parse_limits(a->censor_at, &limits, &o.censor_count))
-        status = CLI_EXIT_USAGE;
+    CLI_TRY(cli_require_output("summarize", &a->shared, "the summary goes"));
+    CLI_TRY(cli_parse_limits(a->censor_at, &limits, &o.censor_count));
     o.censor_at = limits;
-    if (status == 0)
-        status = cli_check_output(&a->shared, ".npz");
-    if (status == 0)
-        status = collect(a, &o, &summary);
-    if (status == 0)
-        status = cli_save_summary("summarize", &a->shared, summary);
-    unrelu_summary_free(summary);
-    free(limits);
-    return status;
+    CLI_TRY(cli_check_output(&a->shared, ".npz"));
+    CLI_TRY(collect(a, &o, &summary));
+    return cli_save_summary("summarize", &a->shared, summary);
 }
 
 const cli_command cli_summarize = {

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <limits.h>
 
-#include "cli.h"
 #include "files.h"
+#include "scope.h"
 #include "show/models.h"
-#include "talk.h"
 
 typedef struct {
     cli_shared shared;
     unrelu_unmix_options options;
 } unmix_arguments;
 
-#define FIELD(name) offsetof(unmix_arguments, name)
+#define FIELD(name)     offsetof(unmix_arguments, name)
+#define TO(kind, field) CLI_TO(kind, unmix_arguments, field)
 
 static const cli_option options[] = {
-    {"output", 'o', "FILE", "write the model to FILE (.npz)", CLI_TEXT, FIELD(shared.output), 0, 0,
-     NULL},
+    {"output", 'o', "FILE", "write the model to FILE (.npz)", TO(CLI_TEXT, shared.output)},
     {.doc = "Model:", .kind = CLI_HEADING},
     {"units", 'p', "P",
      "number of hidden units (default: found out, by the rank of the samples or the gap of their "
@@ -24,7 +23,7 @@ static const cli_option options[] = {
     {"method", 0, "facets|separable",
      "facets (default): the facets of the samples' cone, of about 20 P samples; separable: the "
      "paper's way, where every unit is alone in some sample, of about 2^P",
-     CLI_LIBRARY, 0, 0, 0, NULL},
+     CLI_TO_LIBRARY},
     {0},
 };
 
@@ -35,8 +34,6 @@ static const cli_example examples[] = {
     {"unrelu compare plant/truth.npz mix.npz", "how far it is from what 'generate' planted"},
     {0},
 };
-
-static const unmix_arguments defaults = {CLI_SHARED_DEFAULTS};
 
 static void start(void *arguments)
 {
@@ -51,45 +48,28 @@ static unrelu_status set(void *arguments, const char *name, const char *value, u
 
 static int learn(const unmix_arguments *a, unrelu_mixture *model)
 {
-    unrelu_error err = {0};
-    unrelu_source *source = NULL;
+    CLI_SCOPE(cli_close) unrelu_source *source = NULL;
     unrelu_exec exec = cli_exec(&a->shared);
     unrelu_unmix_options o = a->options;
     o.seed = a->shared.seed;
-    int status = cli_open(a->shared.files[0], a->shared.columns, 1, &source);
-    if (status == 0)
-        status = cli_exit(unrelu_unmix(source, &o, &exec, model, &err), &err);
-    cli_close(&source);
-    return status;
-}
-
-static int is_certified(unrelu_verdict verdict)
-{
-    return verdict != UNRELU_VERDICT_UNCERTIFIED && verdict != UNRELU_VERDICT_AMBIGUOUS;
-}
-
-static int report(const cli_shared *shared, const cli_model *model)
-{
-    cli_tell_model(model);
-    int status = cli_save_model(model, shared->output);
-    if (status == 0)
-        status = cli_print_model("unmix", shared, model, "unmixed");
-    if (status != 0)
-        return status;
-    return is_certified(model->mixture.verdict) ? 0 : CLI_EXIT_UNCERTIFIED;
+    CLI_TRY(cli_open(a->shared.files[0], a->shared.columns, 1, &source));
+    CLI_CALL(unrelu_unmix(source, &o, &exec, model, &err));
+    return 0;
 }
 
 static int run(void *arguments)
 {
     const unmix_arguments *a = arguments;
-    cli_model model = {.kind = CLI_MIXTURE};
-    int status = cli_check_output(&a->shared, ".npz");
-    if (status == 0)
-        status = learn(a, &model.mixture);
-    if (status == 0)
-        status = report(&a->shared, &model);
-    cli_free_model(&model);
-    return status;
+    CLI_SCOPE(cli_free_model) cli_model model = {.kind = CLI_MIXTURE};
+    CLI_TRY(cli_check_output(&a->shared, ".npz"));
+    CLI_TRY(learn(a, &model.mixture));
+    cli_tell_model(&model);
+    CLI_TRY(cli_save_model(&model, a->shared.output));
+    CLI_TRY(cli_print_model("unmix", &a->shared, &model, "unmixed"));
+    unrelu_verdict verdict = model.mixture.verdict;
+    return verdict == UNRELU_VERDICT_UNCERTIFIED || verdict == UNRELU_VERDICT_AMBIGUOUS
+               ? CLI_EXIT_UNCERTIFIED
+               : 0;
 }
 
 const cli_command cli_unmix = {
@@ -121,7 +101,6 @@ const cli_command cli_unmix = {
     .least_files = 1,
     .most_files = 1,
     .size = sizeof(unmix_arguments),
-    .defaults = &defaults,
     .start = start,
     .set = set,
     .run = run,

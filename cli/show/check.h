@@ -9,7 +9,7 @@ typedef struct {
     size_t d; /* columns of the samples */
     const unrelu_source *samples;
     unrelu_gaussian model;           /* of those that can be fitted */
-    double *ks, *ks_p, *ties;        /* d */
+    double *ks, *ks_p, *ties;        /* d; one block of memory */
     unrelu_transform_advice *advice; /* d, then of all together */
     size_t *place;                   /* d: in the model; model.d where it was left out */
 } cli_check_findings;

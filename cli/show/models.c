@@ -12,7 +12,7 @@
 #include "model_text.h"
 #include "network_text.h"
 #include "rows.h"
-#include "talk.h"
+#include "scope.h"
 
 /* ---- the table ----------------------------------------------------------------------- */
 
@@ -216,4 +216,26 @@ int cli_sample_model(const cli_shared *shared, const cli_model *model, uint64_t 
         status = cli_write_rows(shared, draw, sampler, n, &to, 1);
     unrelu_sampler_free(sampler);
     return status;
+}
+
+/* ---- summaries ----------------------------------------------------------------------- */
+
+void cli_free_summary(unrelu_summary **summary)
+{
+    unrelu_summary_free(*summary);
+}
+
+int cli_save_summary(const char *command, const cli_shared *shared, const unrelu_summary *summary)
+{
+    size_t n = unrelu_summary_rows(summary), d = unrelu_summary_columns(summary);
+    CLI_CALL(unrelu_summary_save(summary, shared->output, &err));
+    cli_note("%s: a summary of %zu rows of %zu columns", shared->output, n, d);
+    if (!shared->json)
+        return 0;
+    cli_json json = cli_json_start(command);
+    cli_json_whole(&json, "n", n);
+    cli_json_whole(&json, "d", d);
+    cli_json_text(&json, "output", shared->output);
+    cli_json_put(&json, "warnings", json_array());
+    return cli_json_finish(&json);
 }

@@ -39,4 +39,8 @@ int cli_compare_models(const cli_shared *shared, const cli_model *truth, const c
 int cli_sample_model(const cli_shared *shared, const cli_model *model, uint64_t seed, size_t n,
                      const char *path);
 
+/* Writes the summary to the output and reports it. */
+int cli_save_summary(const char *command, const cli_shared *shared, const unrelu_summary *summary);
+void cli_free_summary(unrelu_summary **summary); /* one of NULL too; for CLI_SCOPE */
+
 #endif
