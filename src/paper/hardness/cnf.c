@@ -24,7 +24,6 @@ typedef struct {
     int fresh;           /* nothing but blanks on this line so far */
     char token[LONGEST + 1];
     size_t token_line, token_column;
-    int token_first; /* on its line */
     int ended;
 } reader;
 
@@ -41,15 +40,17 @@ static unrelu_status look(reader *r, int *byte, unrelu_error *err)
     return UNRELU_OK;
 }
 
-static void step(reader *r, int byte)
+/* takes *byte and looks at the next */
+static unrelu_status step(reader *r, int *byte, unrelu_error *err)
 {
     r->used++;
     r->column++;
-    if (byte == '\n') {
+    if (*byte == '\n') {
         r->line++;
         r->column = 1;
         r->fresh = 1;
     }
+    return look(r, byte, err);
 }
 
 static int is_blank(int byte)
@@ -57,53 +58,34 @@ static int is_blank(int byte)
     return byte == ' ' || (byte >= '\t' && byte <= '\r');
 }
 
-/* up to the end of the line, or up to what is no blank */
-static unrelu_status skip(reader *r, int line, unrelu_error *err)
-{
-    int byte;
-    UR_TRY(look(r, &byte, err));
-    while (line ? byte != EOF && byte != '\n' : is_blank(byte)) {
-        step(r, byte);
-        UR_TRY(look(r, &byte, err));
-    }
-    return UNRELU_OK;
-}
-
-/* The word at the reader, cut to what fits, with what cannot be printed as '?'. */
-static unrelu_status take_word(reader *r, unrelu_error *err)
-{
-    size_t length = 0;
-    int byte;
-    r->token_line = r->line;
-    r->token_column = r->column;
-    r->token_first = r->fresh;
-    UR_TRY(look(r, &byte, err));
-    while (byte != EOF && !is_blank(byte)) {
-        if (length < LONGEST)
-            r->token[length++] = (char)(byte > ' ' && byte < 127 ? byte : '?');
-        step(r, byte);
-        UR_TRY(look(r, &byte, err));
-    }
-    r->token[length] = '\0';
-    r->fresh = 0;
-    r->ended = length == 0;
-    return UNRELU_OK;
-}
-
-/* the next word that is in no comment */
+/* the next word that is in no comment, cut to what fits, with what cannot be printed as '?' */
 static unrelu_status next(reader *r, unrelu_error *err)
 {
-    for (;;) {
-        UR_TRY(skip(r, 0, err));
-        UR_TRY(take_word(r, err));
-        if (r->ended || !r->token_first || (r->token[0] != 'c' && r->token[0] != '%'))
-            return UNRELU_OK;
-        if (r->token[0] == '%') {
+    for (int comment = 0;; comment = 1) {
+        size_t length = 0;
+        int byte;
+        UR_TRY(look(r, &byte, err));
+        while (comment && byte != EOF && byte != '\n')
+            UR_TRY(step(r, &byte, err));
+        while (is_blank(byte))
+            UR_TRY(step(r, &byte, err));
+        int first = r->fresh; /* on its line */
+        r->token_line = r->line;
+        r->token_column = r->column;
+        while (byte != EOF && !is_blank(byte)) {
+            if (length < LONGEST)
+                r->token[length++] = (char)(byte > ' ' && byte < 127 ? byte : '?');
+            UR_TRY(step(r, &byte, err));
+        }
+        r->token[length] = '\0';
+        r->fresh = 0;
+        r->ended = length == 0;
+        if (first && r->token[0] == '%') { /* the end of the formula */
             r->token[0] = '\0';
             r->ended = 1;
-            return UNRELU_OK;
         }
-        UR_TRY(skip(r, 1, err));
+        if (r->ended || !first || r->token[0] != 'c')
+            return UNRELU_OK;
     }
 }
 

@@ -125,32 +125,35 @@ void unrelu_hardness_free(unrelu_hardness *h)
 
 /* ---- assignments ---- */
 
-static unrelu_status set_literal(const unrelu_hardness *h, int literal, double *x,
-                                 unrelu_error *err)
+/* x[i]: 1 or -1 as the literals say of variable i, else 0 */
+static unrelu_status set_literals(const unrelu_hardness *h, const int *literals, size_t count,
+                                  double *x, unrelu_error *err)
 {
-    size_t variable = (size_t)labs((long)literal);
-    if (variable == 0)
-        return ur_fail(err, UNRELU_EUSAGE, "0 is no literal: variables count from 1");
-    if (variable > h->variables)
-        return ur_fail(err, UNRELU_EUSAGE, "literal %d, where the formula has %zu variables",
-                       literal, h->variables);
-    double value = literal > 0 ? 1 : -1;
-    if (x[variable - 1] == -value)
-        return ur_fail(err, UNRELU_EUSAGE, "literal %d contradicts %d before it: keep one of them",
-                       literal, -literal);
-    x[variable - 1] = value;
+    for (size_t i = 0; i < count; i++) {
+        int literal = literals[i];
+        size_t variable = (size_t)labs((long)literal);
+        double value = literal > 0 ? 1 : -1;
+        if (variable == 0)
+            return ur_fail(err, UNRELU_EUSAGE, "0 is no literal: variables count from 1");
+        if (variable > h->variables)
+            return ur_fail(err, UNRELU_EUSAGE, "literal %d, where the formula has %zu variables",
+                           literal, h->variables);
+        if (x[variable - 1] == -value)
+            return ur_fail(err, UNRELU_EUSAGE,
+                           "literal %d contradicts %d before it: keep one of them", literal,
+                           -literal);
+        x[variable - 1] = value;
+    }
     return UNRELU_OK;
 }
 
 unrelu_status unrelu_hardness_assign(const unrelu_hardness *h, const int *literals, size_t count,
                                      double *V, unrelu_error *err)
 {
-    unrelu_status status = UNRELU_OK;
     double *x = V, *y = V + h->d;
     size_t s = h->variables;
     memset(V, 0, 2 * h->d * sizeof *V);
-    for (size_t i = 0; i < count && status == UNRELU_OK; i++)
-        status = set_literal(h, literals[i], x, err);
+    unrelu_status status = set_literals(h, literals, count, x, err);
     if (status != UNRELU_OK) {
         memset(V, 0, 2 * h->d * sizeof *V);
         return status;

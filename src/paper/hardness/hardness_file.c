@@ -24,47 +24,34 @@ unrelu_status unrelu_hardness_save(const unrelu_hardness *h, const char *path, u
     return ur_npz_commit(w, err);
 }
 
-/* ---- load ---- */
-
-static unrelu_status check_kind(ur_npz *npz, const char *path, unrelu_error *err)
-{
-    char is[32] = "";
-    unrelu_status status = UNRELU_OK;
-    if (ur_npz_has(npz, "kind"))
-        status = ur_npz_string(npz, "kind", is, sizeof is, err);
-    if (status == UNRELU_OK && strcmp(is, "hardness") != 0)
-        status = ur_fail(err, UNRELU_EFORMAT,
-                         "%s is of %s%s%s, where an instance is needed that 'unrelu hardness "
-                         "encode' wrote",
-                         path, *is ? "kind '" : "no kind", is, *is ? "'" : "");
-    return status == UNRELU_OK ? ur_format_check(npz, path, NULL, err) : status;
-}
-
-static unrelu_status load_alpha(ur_npz *npz, const char *path, unrelu_hardness *h,
-                                unrelu_error *err)
+static unrelu_status load(ur_npz *npz, const char *path, unrelu_hardness *h, unrelu_error *err)
 {
     static const size_t two = 2;
-    double *alpha = NULL;
+    char is[32] = "";
+    size_t ndim = 0, shape[4] = {0};
+    if (ur_npz_has(npz, "kind"))
+        UR_TRY(ur_npz_string(npz, "kind", is, sizeof is, err));
+    if (strcmp(is, "hardness") != 0)
+        return ur_fail(err, UNRELU_EFORMAT,
+                       "%s is of %s%s%s, where an instance is needed that 'unrelu hardness encode' "
+                       "wrote",
+                       path, *is ? "kind '" : "no kind", is, *is ? "'" : "");
+    UR_TRY(ur_format_check(npz, path, NULL, err));
     h->variable_alpha = !ur_npz_has(npz, "alpha");
-    if (h->variable_alpha)
-        return UNRELU_OK;
-    unrelu_status status = ur_array_load(npz, path, "alpha", 1, &two, &alpha, err);
-    if (status == UNRELU_OK && !(alpha[0] == 1 && alpha[1] == 1))
-        status = ur_fail(err, UNRELU_EFORMAT,
-                         "%s: alpha is (%g, %g), where (1, 1) is needed, or no alpha where it is "
-                         "variable",
-                         path, alpha[0], alpha[1]);
-    free(alpha);
-    return status;
-}
-
-static unrelu_status load_sizes(ur_npz *npz, const char *path, unrelu_hardness *h,
-                                unrelu_error *err)
-{
-    size_t ndim = 0, shape[4] = {0}, extra = ur_hardness_extra(h->variable_alpha);
-    unrelu_status status = ur_npz_shape(npz, "X", &ndim, shape, err);
-    if (status != UNRELU_OK)
-        return status;
+    if (!h->variable_alpha) {
+        UR_ARENA(arena);
+        double *alpha = NULL;
+        UR_TRY(ur_array_load(npz, path, "alpha", 1, &two, &alpha, err));
+        ur_arena_adopt(&arena, alpha, free);
+        UR_TRY(ur_arena_status(&arena, err));
+        if (!(alpha[0] == 1 && alpha[1] == 1))
+            return ur_fail(err, UNRELU_EFORMAT,
+                           "%s: alpha is (%g, %g), where (1, 1) is needed, or no alpha where it is "
+                           "variable",
+                           path, alpha[0], alpha[1]);
+    }
+    size_t extra = ur_hardness_extra(h->variable_alpha);
+    UR_TRY(ur_npz_shape(npz, "X", &ndim, shape, err));
     if (ndim != 2 || shape[0] == 0 || shape[1] < extra || shape[1] - extra > INT_MAX)
         return ur_fail(err, UNRELU_EFORMAT,
                        "%s: X has %zu dimensions, %zu rows and %zu columns, where a matrix of at "
@@ -73,21 +60,10 @@ static unrelu_status load_sizes(ur_npz *npz, const char *path, unrelu_hardness *
     h->n = shape[0];
     h->d = shape[1];
     h->variables = h->d - extra;
-    return UNRELU_OK;
-}
-
-static unrelu_status load(ur_npz *npz, const char *path, unrelu_hardness *h, unrelu_error *err)
-{
-    unrelu_status status;
-    if ((status = check_kind(npz, path, err)) != UNRELU_OK ||
-        (status = load_alpha(npz, path, h, err)) != UNRELU_OK ||
-        (status = load_sizes(npz, path, h, err)) != UNRELU_OK)
-        return status;
     const size_t x[] = {h->n, h->d}, a[] = {h->n, 1};
-    if ((status = ur_array_load(npz, path, "X", 2, x, &h->X, err)) != UNRELU_OK ||
-        (status = ur_array_load(npz, path, "A", 2, a, &h->A, err)) != UNRELU_OK ||
-        (status = ur_finite_check(path, "X", h->X, h->n, h->d, err)) != UNRELU_OK)
-        return status;
+    UR_TRY(ur_array_load(npz, path, "X", 2, x, &h->X, err));
+    UR_TRY(ur_array_load(npz, path, "A", 2, a, &h->A, err));
+    UR_TRY(ur_finite_check(path, "X", h->X, h->n, h->d, err));
     return ur_finite_check(path, "A", h->A, h->n, 1, err);
 }
 
@@ -95,10 +71,8 @@ unrelu_status unrelu_hardness_load(const char *path, unrelu_hardness *h, unrelu_
 {
     ur_npz *npz = NULL;
     *h = (unrelu_hardness){0};
-    unrelu_status status = ur_npz_open(path, &npz, err);
-    if (status != UNRELU_OK)
-        return status;
-    status = load(npz, path, h, err);
+    UR_TRY(ur_npz_open(path, &npz, err));
+    unrelu_status status = load(npz, path, h, err);
     ur_npz_close(npz);
     if (status != UNRELU_OK)
         unrelu_hardness_free(h);

@@ -78,27 +78,6 @@ static double least_size(const ur_cone *cone)
     return SMALL_ROW * ur_norm(cone->n * p, cone->y) / sqrt((double)cone->n);
 }
 
-static unrelu_status take_rows(state *s, unrelu_error *err)
-{
-    const ur_cone *cone = s->cone;
-    size_t p = s->p;
-    double least = least_size(cone);
-    for (size_t i = 0; i < cone->n; i++) {
-        const double *y = cone->y + i * p;
-        double size = ur_norm(p, y);
-        if (size <= least)
-            continue;
-        for (size_t j = 0; j < p; j++)
-            s->unit[s->n * p + j] = y[j] / size;
-        s->size[s->n++] = size;
-    }
-    if (s->n >= p)
-        return UNRELU_OK;
-    return ur_fail(err, UNRELU_EDATA,
-                   "%zu of %zu samples are not 0%s, and p = %zu units alone need %zu: more samples",
-                   s->n, cone->n, cone->noise ? " by 6 deviations of their noise" : "", p, p);
-}
-
 /* ---- a hyperplane with all samples on one side ---- */
 
 /* level for h; the least relative to |h|, or no more than 0 */
@@ -206,14 +185,6 @@ static unrelu_status find_edges(state *s, const unrelu_exec *exec, unrelu_error 
 
 /* With y = sum m_k y_k over the edges' samples y_k, noise e of y and e_k of y_k moves y u by
  * (e - sum m_k e_k) u: the root of 1 + sum m_k^2 */
-static double spread(const state *s, const double *h)
-{
-    double sum = 1;
-    for (size_t k = 0; k < s->p; k++)
-        sum += h[k] * s->reach[k] * h[k] * s->reach[k];
-    return sqrt(sum);
-}
-
 static verdict verify(state *s, const double *U)
 {
     const ur_cone *cone = s->cone;
@@ -225,10 +196,16 @@ static verdict verify(state *s, const double *U)
     ur_multiply_nt(cone->n, p, p, cone->y, U, s->R);
     for (size_t i = 0; i < cone->n; i++) {
         const double *h = s->R + i * p;
-        double size = ur_norm(p, cone->y + i * p), factor = cone->noise ? spread(s, h) : 0;
+        double size = ur_norm(p, cone->y + i * p), factor = 0;
         size_t beyond = 0;
         if (size <= least)
             continue;
+        if (cone->noise) {
+            factor = 1;
+            for (size_t k = 0; k < p; k++)
+                factor += h[k] * s->reach[k] * h[k] * s->reach[k];
+            factor = sqrt(factor);
+        }
         for (size_t k = 0; k < p; k++) {
             s->side[k] = ur_side_of(cone, h[k], size, factor * noise[k]);
             v.worst = fmin(v.worst, h[k] / (cone->noise ? factor * noise[k] : size));
@@ -308,7 +285,8 @@ static unrelu_status refuse(const state *s, verdict v, uint64_t seed, const unre
 
 static unrelu_status prepare(state *s, ur_arena *arena, unrelu_error *err)
 {
-    size_t n = s->cone->n, p = s->p, row = p * sizeof(double);
+    const ur_cone *cone = s->cone;
+    size_t n = cone->n, p = s->p, row = p * sizeof(double);
     if (n > INT_MAX / (p + 2))
         return ur_fail(err, UNRELU_EDATA, "%zu samples of %zu mixtures are too many", n, p);
     s->unit = ur_take(arena, n, row);
@@ -325,7 +303,21 @@ static unrelu_status prepare(state *s, ur_arena *arena, unrelu_error *err)
     s->pairs = ur_take(arena, p, p * sizeof *s->pairs);
     s->side = ur_take(arena, p, sizeof *s->side);
     UR_TRY(ur_arena_status(arena, err));
-    return take_rows(s, err);
+    double least = least_size(cone);
+    for (size_t i = 0; i < n; i++) {
+        const double *y = cone->y + i * p;
+        double size = ur_norm(p, y);
+        if (size <= least)
+            continue;
+        for (size_t j = 0; j < p; j++)
+            s->unit[s->n * p + j] = y[j] / size;
+        s->size[s->n++] = size;
+    }
+    if (s->n >= p)
+        return UNRELU_OK;
+    return ur_fail(err, UNRELU_EDATA,
+                   "%zu of %zu samples are not 0%s, and p = %zu units alone need %zu: more samples",
+                   s->n, n, cone->noise ? " by 6 deviations of their noise" : "", p, p);
 }
 
 unrelu_status ur_unmix_separable(const ur_cone *cone, uint64_t seed, const unrelu_exec *exec,

@@ -27,21 +27,9 @@ static void set_margin(ur_fit_column *c, double n, double median, const unrelu_s
     m->gamma_se = NAN;
 }
 
-static unrelu_status set_margins(ur_fit *fit, const double *median, const unrelu_summary *above,
-                                 unrelu_error *err)
+static void end_summary(void *summary)
 {
-    for (size_t i = 0; i < fit->d; i++) {
-        ur_fit_column *c = &fit->columns[i];
-        if (c->censored.verdict == UR_MARGIN_CONSTANT)
-            continue;
-        set_margin(c, fit->v.observed[c->index], median[c->index], above);
-        if (!(c->margin.s > 0))
-            return ur_fail(err, UNRELU_EDATA,
-                           "column %zu (%s): no value lies above its median %g, so that footnote "
-                           "4 gives no scale; use `norms` censored",
-                           c->index + 1, fit->summary->names[c->index], median[c->index]);
-    }
-    return UNRELU_OK;
+    unrelu_summary_free(summary);
 }
 
 unrelu_status ur_fit_median(ur_fit *fit, unrelu_error *err)
@@ -58,7 +46,18 @@ unrelu_status ur_fit_median(ur_fit *fit, unrelu_error *err)
     UR_TRY(ur_source_rewind(fit->source, err));
     ur_collect_rules rules = {.groups = 1, .limit = median, .negatives = 1, .cut = fit->cut};
     UR_TRY(ur_summary_collect_rules(fit->source, &rules, fit->exec, &above, err));
-    unrelu_status status = set_margins(fit, median, above, err);
-    unrelu_summary_free(above);
-    return status;
+    ur_arena_adopt(&arena, above, end_summary);
+    UR_TRY(ur_arena_status(&arena, err));
+    for (size_t i = 0; i < fit->d; i++) {
+        ur_fit_column *c = &fit->columns[i];
+        if (c->censored.verdict == UR_MARGIN_CONSTANT)
+            continue;
+        set_margin(c, fit->v.observed[c->index], median[c->index], above);
+        if (!(c->margin.s > 0))
+            return ur_fail(err, UNRELU_EDATA,
+                           "column %zu (%s): no value lies above its median %g, so that footnote "
+                           "4 gives no scale; use `norms` censored",
+                           c->index + 1, fit->summary->names[c->index], median[c->index]);
+    }
+    return UNRELU_OK;
 }

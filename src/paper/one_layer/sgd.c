@@ -101,14 +101,6 @@ static void start_batch(descent *c)
     c->filled = 0;
 }
 
-static void end_batch(descent *c)
-{
-    c->result[2 * c->batch] = c->sum[0] / (double)c->steps;
-    c->result[2 * c->batch + 1] = c->sum[1] / (double)c->steps;
-    c->batch++;
-    start_batch(c);
-}
-
 static void fold_step(void *context, size_t column, const ur_block *block)
 {
     state *st = context;
@@ -130,8 +122,12 @@ static void fold_step(void *context, size_t column, const ur_block *block)
         c->x2 += y * y;
         if (++c->filled == o->minibatch)
             sgd_step(c, o, column);
-        if (++c->seen == c->batch_size)
-            end_batch(c);
+        if (++c->seen == c->batch_size) {
+            c->result[2 * c->batch] = c->sum[0] / (double)c->steps;
+            c->result[2 * c->batch + 1] = c->sum[1] / (double)c->steps;
+            c->batch++;
+            start_batch(c);
+        }
     }
 }
 
@@ -175,15 +171,6 @@ static unrelu_status start_column(const ur_fit *fit, const ur_fit_column *column
     return UNRELU_OK;
 }
 
-static void transform_back(const descent *c, const unrelu_gaussian_options *o, ur_margin *m)
-{
-    const double *v = central(c->result, o->batches);
-    m->b = c->mean + c->deviation * v[1] / v[0];
-    m->s = c->deviation / sqrt(v[0]);
-    m->gamma = m->b / m->s;
-    m->b_se = m->s_se = m->gamma_se = NAN;
-}
-
 unrelu_status ur_fit_sgd(ur_fit *fit, unrelu_error *err)
 {
     static const ur_fold fold = {.step = fold_step};
@@ -202,8 +189,16 @@ unrelu_status ur_fit_sgd(ur_fit *fit, unrelu_error *err)
     }
     UR_TRY(ur_source_rewind(fit->source, err));
     UR_TRY(ur_fold_run(fit->source, &fold, &st, fit->exec, "projected SGD", err));
-    for (size_t i = 0; i < fit->d; i++)
-        if (st.of_source[fit->columns[i].index])
-            transform_back(&columns[i], fit->options, &fit->columns[i].margin);
+    for (size_t i = 0; i < fit->d; i++) { /* back from (7) */
+        const descent *c = st.of_source[fit->columns[i].index];
+        ur_margin *m = &fit->columns[i].margin;
+        if (!c)
+            continue;
+        const double *v = central(c->result, fit->options->batches);
+        m->b = c->mean + c->deviation * v[1] / v[0];
+        m->s = c->deviation / sqrt(v[0]);
+        m->gamma = m->b / m->s;
+        m->b_se = m->s_se = m->gamma_se = NAN;
+    }
     return UNRELU_OK;
 }

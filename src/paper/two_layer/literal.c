@@ -16,48 +16,38 @@ static const double EQUATIONS_RANK = 1e-9;
 /* tolerances of parallel rows: equations of one neuron agree to some of them */
 static const double CONTRADICTION = 100;
 
-/* the equations of class c; *gap: the largest that is left of one, over their size */
-static unrelu_status solve_class(const ur_peel *q, const ur_groups *g, size_t c, double *w,
-                                 size_t *rank, double *gap, unrelu_error *err)
-{
-    const ur_frame *frame = q->frame;
-    size_t p = frame->p, rows = g->size[c], at = 0;
-    UR_ARENA(arena);
-    double *X = ur_take(&arena, rows, p * sizeof *X), *b = ur_take(&arena, rows, sizeof *b);
-    double size = 0, worst = 0;
-    UR_TRY(ur_arena_status(&arena, err));
-    for (size_t i = 0; i < frame->n; i++)
-        if (g->of[i] == c) {
-            memcpy(X + at * p, frame->x + i * p, p * sizeof *X);
-            b[at++] = q->norm[i];
-            size += q->norm[i] * q->norm[i];
-        }
-    UR_TRY(ur_least_squares(rows, p, 1, X, b, EQUATIONS_RANK, w, rank, err));
-    for (size_t i = 0; i < rows; i++)
-        worst = fmax(worst, fabs(ur_short_dot(p, w, X + i * p) - b[i]));
-    *gap = worst / sqrt(size / (double)rows);
-    return UNRELU_OK;
-}
-
 /* one neuron for each class; *ready = 1 where all have their equations */
 static unrelu_status solve_classes(ur_peel *q, const ur_groups *g, int *ready, ur_outcome *out,
                                    unrelu_error *err)
 {
-    size_t p = q->frame->p, m = q->frame->m;
+    const ur_frame *frame = q->frame;
+    size_t p = frame->p, m = frame->m;
     UR_TRY(ur_peel_reserve(q, g->count, err));
     for (size_t c = 0; c < g->count; c++) {
-        size_t rank = 0;
-        double gap = 0;
-        if (g->size[c] >= p)
-            UR_TRY(solve_class(q, g, c, q->W + c * p, &rank, &gap, err));
+        UR_ARENA(arena);
+        size_t rows = g->size[c], rank = 0, at = 0;
+        double *X = ur_take(&arena, rows, p * sizeof *X), *b = ur_take(&arena, rows, sizeof *b);
+        double *w = q->W + c * p, size = 0, worst = 0;
+        UR_TRY(ur_arena_status(&arena, err));
+        for (size_t i = 0; i < frame->n; i++)
+            if (g->of[i] == c) {
+                memcpy(X + at * p, frame->x + i * p, p * sizeof *X);
+                b[at++] = q->norm[i];
+                size += q->norm[i] * q->norm[i];
+            }
+        if (rows >= p)
+            UR_TRY(ur_least_squares(rows, p, 1, X, b, EQUATIONS_RANK, w, &rank, err));
+        for (size_t i = 0; i < rows && rank == p; i++)
+            worst = fmax(worst, fabs(ur_short_dot(p, w, X + i * p) - b[i]));
+        double gap = worst / sqrt(size / (double)rows); /* the largest that is left of one */
         if (rank < p) {
-            double n = (double)q->frame->n, rows = (double)g->size[c], wide = (double)p;
+            double share = (double)rows / (double)frame->n, wide = (double)p;
             out->failure = ur_take_text(
                 out->arena,
                 "Algorithm 7 needs %zu rows with one neuron on for every neuron, and direction "
                 "%zu has %zu of %zu: p = %.2g, so that about (d + 2.3 sqrt d) / p = %.3g rows are "
                 "needed; peeling (without `literal`) needs far fewer",
-                p, c + 1, g->size[c], q->frame->n, rows / n, (wide + 2.3 * sqrt(wide)) * n / rows);
+                p, c + 1, rows, frame->n, share, (wide + 2.3 * sqrt(wide)) / share);
             return UNRELU_OK;
         }
         if (gap > CONTRADICTION * q->tolerance) {
@@ -66,7 +56,7 @@ static unrelu_status solve_classes(ur_peel *q, const ur_groups *g, int *ready, u
                 "the %zu equations of direction %zu contradict each other (by %.2g of their size): "
                 "two columns of U are parallel, or antiparallel, for which Algorithm 7 does not "
                 "hold; without `literal` antiparallel ones are told apart",
-                g->size[c], c + 1, gap);
+                rows, c + 1, gap);
             return UNRELU_OK;
         }
         memcpy(q->U + c * m, g->direction + c * m, m * sizeof *q->U);

@@ -200,31 +200,6 @@ static unrelu_status list(const ur_problem *given, const pursuit *p, ur_outcome 
     return UNRELU_OK;
 }
 
-static unrelu_status tell(const ur_problem *given, const pursuit *p, ur_outcome *out,
-                          unrelu_error *err)
-{
-    double cells = (double)given->data.n * (double)given->data.m;
-    ur_incoherence mu = {0};
-    UR_TRY(ur_incoherence_measure(given, &out->weights, &mu, err));
-    out->incoherence = mu.mu;
-    out->answer = UR_NOISY;
-    out->U_se = out->V_se = out->c_se = out->e_se = NULL;
-    out->guarantee =
-        "Theorem 14 with lambda = 1 / sqrt(max(n, m)), which the printed program lacks: exact for "
-        "a small constant share of wrong cells and k below a constant times m / (mu log^2 n), with "
-        "constants that no data of common size meet";
-    out->assumption = ur_take_text(out->arena,
-                                   "mu = %.3g of the labels of the network, m / (mu log^2 n) = "
-                                   "%.2g; %d steps of the pursuit, %.3g %% of the cells in S",
-                                   mu.mu, mu.bound, p->steps, 100 * (double)out->corrupted / cells);
-    ur_outcome_note(out, "no-se",
-                    "`pcp`: principal component pursuit is not exact, and what it leaves (relative "
-                    "residual %.2g on cells that it takes as right) is no noise of a known law; "
-                    "without `pcp` the recovery is exact or fails",
-                    out->certificate.residual);
-    return UNRELU_OK;
-}
-
 unrelu_status ur_pcp_recover(const ur_problem *given, ur_outcome *out, unrelu_error *err)
 {
     const ur_data *data = &given->data;
@@ -260,5 +235,24 @@ unrelu_status ur_pcp_recover(const ur_problem *given, ur_outcome *out, unrelu_er
                                   "largest gap of the singular values of the pursuit's L (%zu)", k);
     UR_TRY(ur_certify(given, &out->weights, NULL, out->arena, &out->certificate, err));
     UR_TRY(list(given, &p, out, err));
-    return tell(given, &p, out, err);
+    ur_incoherence mu = {0};
+    UR_TRY(ur_incoherence_measure(given, &out->weights, &mu, err));
+    out->incoherence = mu.mu;
+    out->answer = UR_NOISY;
+    out->U_se = out->V_se = out->c_se = out->e_se = NULL;
+    out->guarantee =
+        "Theorem 14 with lambda = 1 / sqrt(max(n, m)), which the printed program lacks: exact for "
+        "a small constant share of wrong cells and k below a constant times m / (mu log^2 n), with "
+        "constants that no data of common size meet";
+    out->assumption =
+        ur_take_text(out->arena,
+                     "mu = %.3g of the labels of the network, m / (mu log^2 n) = "
+                     "%.2g; %d steps of the pursuit, %.3g %% of the cells in S",
+                     mu.mu, mu.bound, p.steps, 100 * (double)out->corrupted / (double)(n * m));
+    ur_outcome_note(out, "no-se",
+                    "`pcp`: principal component pursuit is not exact, and what it leaves (relative "
+                    "residual %.2g on cells that it takes as right) is no noise of a known law; "
+                    "without `pcp` the recovery is exact or fails",
+                    out->certificate.residual);
+    return UNRELU_OK;
 }

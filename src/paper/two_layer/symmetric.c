@@ -95,36 +95,6 @@ static void evaluate(const functions *f, const double *x, double *out)
     *out = 1;
 }
 
-/* n fbar' E[ff']^+ fbar, functions in units of their root mean square */
-static unrelu_status solve(size_t n, size_t p, const double *C, ur_symmetry *out, unrelu_error *err)
-{
-    size_t width = p + 1;
-    UR_ARENA(arena);
-    double *M = ur_take(&arena, p, p * sizeof *M);
-    double *vectors = ur_take(&arena, p, p * sizeof *vectors);
-    double *values = ur_take(&arena, p, sizeof *values), *mean = ur_take(&arena, p, sizeof *mean);
-    double *scale = ur_take(&arena, p, sizeof *scale);
-    UR_TRY(ur_arena_status(&arena, err));
-    for (size_t i = 0; i < p; i++)
-        scale[i] = C[i * width + i] > 0 ? 1 / sqrt(C[i * width + i] / (double)n) : 0;
-    for (size_t i = 0; i < p; i++) {
-        mean[i] = C[p * width + i] * scale[i] / (double)n;
-        for (size_t j = 0; j <= i; j++)
-            M[i * p + j] = M[j * p + i] = C[i * width + j] * scale[i] * scale[j] / (double)n;
-    }
-    UR_TRY(ur_eigen_symmetric(p, M, values, vectors, err));
-    for (size_t i = 0; i < p; i++) {
-        double along = 0;
-        if (!(values[i] > RANK * values[p - 1]))
-            continue;
-        for (size_t j = 0; j < p; j++)
-            along += vectors[j * p + i] * mean[j];
-        out->statistic += (double)n * along * along / values[i];
-        out->degrees++;
-    }
-    return UNRELU_OK;
-}
-
 unrelu_status ur_symmetry_test(const ur_sample *sample, uint64_t seed, const unrelu_exec *exec,
                                ur_symmetry *out, unrelu_error *err)
 {
@@ -139,6 +109,10 @@ unrelu_status ur_symmetry_test(const ur_sample *sample, uint64_t seed, const unr
                    .omega = ur_take(&arena, waves, d * sizeof *f.omega)};
     *out = (ur_symmetry){.p = 1};
     double *block = ur_take(&arena, UR_LIFT_BLOCK, (p + 1) * sizeof *block);
+    double *M = ur_take(&arena, p, p * sizeof *M);
+    double *vectors = ur_take(&arena, p, p * sizeof *vectors);
+    double *values = ur_take(&arena, p, sizeof *values), *mean = ur_take(&arena, p, sizeof *mean);
+    double *scale = ur_take(&arena, p, sizeof *scale);
     UR_TRY(ur_arena_status(&arena, err));
     for (size_t j = 0; j < d; j++) {
         double most = 0, squares = 0;
@@ -159,7 +133,22 @@ unrelu_status ur_symmetry_test(const ur_sample *sample, uint64_t seed, const unr
             evaluate(&f, sample->x + (first + i) * d, block + i * (p + 1));
         UR_TRY(ur_lift_add(exec, rows, p + 1, block, p + 1, block, 1, C, err));
     }
-    UR_TRY(solve(n, p, C, out, err));
+    for (size_t i = 0; i < p; i++) { /* functions in units of their root mean square */
+        scale[i] = C[i * (p + 1) + i] > 0 ? 1 / sqrt(C[i * (p + 1) + i] / (double)n) : 0;
+        mean[i] = C[p * (p + 1) + i] * scale[i] / (double)n;
+        for (size_t j = 0; j <= i; j++)
+            M[i * p + j] = M[j * p + i] = C[i * (p + 1) + j] * scale[i] * scale[j] / (double)n;
+    }
+    UR_TRY(ur_eigen_symmetric(p, M, values, vectors, err));
+    for (size_t i = 0; i < p; i++) { /* n fbar' E[ff']^+ fbar */
+        double along = 0;
+        if (!(values[i] > RANK * values[p - 1]))
+            continue;
+        for (size_t j = 0; j < p; j++)
+            along += vectors[j * p + i] * mean[j];
+        out->statistic += (double)n * along * along / values[i];
+        out->degrees++;
+    }
     if (out->degrees > 0)
         out->p = ur_chi2_tail((double)out->degrees, out->statistic);
     return UNRELU_OK;
@@ -221,14 +210,6 @@ static void fill(const ur_lift *l, size_t first, size_t rows, blocks *b)
     }
 }
 
-/* T <- T (I - cc' / |c|^2) */
-static void project_noise(size_t pk, size_t pr, const double *c, double *T)
-{
-    double cc = ur_dot(pr, c, c);
-    for (size_t i = 0; i < pk && cc > 0; i++)
-        ur_add(pr, -ur_dot(pr, T + i * pr, c) / cc, c, T + i * pr);
-}
-
 static unrelu_status moment(const ur_lift *l, const unrelu_exec *exec, double *T, unrelu_error *err)
 {
     size_t k = l->k, r = l->r, pk = ur_lift_pairs(k), pr = ur_lift_pairs(r);
@@ -253,7 +234,9 @@ static unrelu_status moment(const ur_lift *l, const unrelu_exec *exec, double *T
     }
     for (size_t i = 0; i < pk; i++)
         ur_scale(pr, 1 / (double)l->n, T + i * pr);
-    project_noise(pk, pr, b.noise, T);
+    double cc = ur_dot(pr, b.noise, b.noise); /* T <- T (I - cc' / |c|^2) */
+    for (size_t i = 0; i < pk && cc > 0; i++)
+        ur_add(pr, -ur_dot(pr, T + i * pr, b.noise) / cc, b.noise, T + i * pr);
     return UNRELU_OK;
 }
 
@@ -278,23 +261,6 @@ static unrelu_status least(size_t k, size_t pr, const double *T, double *span, d
     for (int i = 0; i < 3; i++)
         around[i] = sqrt(fmax(0, values[at[i]]));
     return UNRELU_OK;
-}
-
-/* signs of z by a positive mean of z.y; w = E[(z.y) x] */
-static void orient(const ur_lift *l, double *Z, double *w)
-{
-    for (size_t j = 0; j < l->k; j++) {
-        double *z = Z + j * l->k, *row = w + j * l->r, mean = 0;
-        for (size_t i = 0; i < l->n; i++) {
-            double h = ur_dot(l->k, z, l->y + i * l->k);
-            ur_add(l->r, h, l->x + i * l->r, row);
-            mean += h;
-        }
-        if (mean < 0) {
-            ur_scale(l->k, -1, z);
-            ur_scale(l->r, -1, row);
-        }
-    }
 }
 
 static void describe(const ur_symmetry *test, size_t k, const double around[3], double far,
@@ -342,7 +308,18 @@ unrelu_status ur_start_symmetric(const ur_start *start, double *V, ur_start_note
                        "the %zu least singular vectors of the fourth moments hold no pure "
                        "neurons: too few samples (%zu) or not a relu network",
                        k, l.n);
-    orient(&l, Z, w);
+    for (size_t j = 0; j < k; j++) { /* signs of z by a positive mean of z.y; w = E[(z.y) x] */
+        double *z = Z + j * k, *row = w + j * l.r, mean = 0;
+        for (size_t i = 0; i < l.n; i++) {
+            double h = ur_dot(k, z, l.y + i * k);
+            ur_add(l.r, h, l.x + i * l.r, row);
+            mean += h;
+        }
+        if (mean < 0) {
+            ur_scale(k, -1, z);
+            ur_scale(l.r, -1, row);
+        }
+    }
     UR_TRY(ur_lift_regress(&l, start->exec, Z, 0, w, err));
     UR_TRY(ur_lift_rows(&l, start->sample.d, w, V, NULL, err));
     describe(&test, k, around, far, note);

@@ -186,36 +186,6 @@ static void scale_columns(const double *rows, size_t l, size_t width, int ones, 
         out[i * p + width] = unit[width] = 1;
 }
 
-static unrelu_status span_of_labels(ur_arena *arena, systems *y, unrelu_error *err)
-{
-    UR_ARENA(own);
-    const ur_sample *s = &y->start->sample;
-    size_t m = s->m + (y->start->constant != 0), least = y->l < m ? y->l : m;
-    double *a = ur_take(&own, y->l, m * sizeof *a), *unit = ur_take(&own, m, sizeof *unit);
-    y->Y = ur_take(arena, y->l, least * sizeof *y->Y);
-    UR_TRY(ur_arena_status(&own, err));
-    UR_TRY(ur_arena_status(arena, err));
-    scale_columns(s->a, y->l, s->m, y->start->constant, unit, a);
-    return ur_qr_pivoted(y->l, m, a, RANK, &y->r, y->Y, NULL, NULL, err);
-}
-
-static unrelu_status scale_inputs(ur_arena *arena, systems *y, unrelu_error *err)
-{
-    UR_ARENA(own);
-    const ur_sample *s = &y->start->sample;
-    size_t l = y->l, p = y->p, least = l < p ? l : p;
-    double *Q = ur_take(&own, l, least * sizeof *Q);
-    y->x = ur_take(arena, l, p * sizeof *y->x);
-    y->unit = ur_take(arena, p, sizeof *y->unit);
-    y->length = ur_take(arena, l, sizeof *y->length);
-    UR_TRY(ur_arena_status(&own, err));
-    UR_TRY(ur_arena_status(arena, err));
-    scale_columns(s->x, l, s->d, y->start->hidden, y->unit, y->x);
-    for (size_t i = 0; i < l; i++)
-        y->length[i] = ur_norm(p, y->x + i * p) / sqrt((double)p);
-    return ur_qr_pivoted(l, p, y->x, RANK_X, &y->rank_x, Q, NULL, NULL, err);
-}
-
 /* of two rows that found one neuron the later keeps its start */
 static void drop_repeated(const systems *y, const double *V, const double *c)
 {
@@ -243,19 +213,31 @@ unrelu_status ur_exactify_systems(const ur_start *start, double *V, double *c, i
     memset(exact, 0, k * sizeof *exact);
     if (!ur_activation_rectifies(start->f) || ur_activation_degree(start->f) == 0)
         return UNRELU_OK;
+    size_t l = s->n < most ? s->n : most, p = d + (start->hidden != 0);
+    size_t m = s->m + (start->constant != 0), least = l < (m > p ? m : p) ? l : m > p ? m : p;
     systems y = {.start = start,
-                 .l = s->n < most ? s->n : most,
-                 .p = d + (start->hidden != 0),
+                 .l = l,
+                 .p = p,
+                 .x = ur_take(&arena, l, p * sizeof *y.x),
+                 .unit = ur_take(&arena, p, sizeof *y.unit),
+                 .length = ur_take(&arena, l, sizeof *y.length),
+                 .Y = ur_take(&arena, l, least * sizeof *y.Y),
                  .V = V,
                  .c = c,
                  .exact = exact};
+    double *a = ur_take(&arena, l, m * sizeof *a), *unit = ur_take(&arena, m, sizeof *unit);
+    double *Q = ur_take(&arena, l, least * sizeof *Q);
     double *V_start = ur_take(&arena, k, d * sizeof *V), *c_start = ur_take(&arena, k, sizeof *c);
     UR_TRY(ur_arena_status(&arena, err));
     memcpy(V_start, V, k * d * sizeof *V);
     if (start->hidden)
         memcpy(c_start, c, k * sizeof *c);
-    UR_TRY(span_of_labels(&arena, &y, err));
-    UR_TRY(scale_inputs(&arena, &y, err));
+    scale_columns(s->a, l, s->m, start->constant, unit, a);
+    UR_TRY(ur_qr_pivoted(l, m, a, RANK, &y.r, y.Y, NULL, NULL, err));
+    scale_columns(s->x, l, d, start->hidden, y.unit, y.x);
+    for (size_t i = 0; i < l; i++)
+        y.length[i] = ur_norm(p, y.x + i * p) / sqrt((double)p);
+    UR_TRY(ur_qr_pivoted(l, p, y.x, RANK_X, &y.rank_x, Q, NULL, NULL, err));
     if (y.r > 0)
         UR_TRY(ur_each(start->exec, "systems", k, neuron, &y, err));
     drop_repeated(&y, V_start, c_start);
