@@ -16,7 +16,7 @@ enum { TURNS = 3, BLOCK = 256 };
 
 typedef struct {
     size_t d, k, m, n;
-    unrelu_network truth;
+    unrelu_network *truth;
     double *x, *a; /* (n, d), (n, m) */
 } planted;
 
@@ -31,13 +31,13 @@ static planted plant(size_t d, size_t k, size_t m, size_t n)
     o.m = m;
     o.kappa_v = 3;
     must(unrelu_network_plant(&o, &data.truth, &err), &err);
-    must(unrelu_network_draw(&o, &data.truth, 0, n, NULL, data.x, data.a, &err), &err);
+    must(unrelu_network_draw(&o, data.truth, 0, n, NULL, data.x, data.a, &err), &err);
     return data;
 }
 
 static void planted_free(planted *data)
 {
-    unrelu_network_free(&data->truth);
+    unrelu_network_free(data->truth);
     free(data->x);
     free(data->a);
 }
@@ -85,7 +85,7 @@ static double time_recovery(const planted *data)
     unrelu_recover_options o;
     unrelu_recover_options_init(&o, sizeof o);
     unrelu_source *inputs = NULL, *labels = NULL;
-    unrelu_network model;
+    unrelu_network *model;
     unrelu_network_distance far = {0};
     unrelu_error err = {0};
     unrelu_exec exec = {.size = sizeof exec, .threads = 1};
@@ -95,14 +95,14 @@ static double time_recovery(const planted *data)
     double start = now();
     must(unrelu_recover(inputs, labels, &o, &exec, &model, &err), &err);
     double seconds = now() - start;
-    if (model.k == data->k)
-        must(unrelu_network_compare(&data->truth, &model, &far, &err), &err);
-    if (model.verdict != UNRELU_VERDICT_EXACT || model.k != data->k || !(far.V_max <= 1e-12)) {
+    if (model->k == data->k)
+        must(unrelu_network_compare(data->truth, model, &far, &err), &err);
+    if (model->verdict != UNRELU_VERDICT_EXACT || model->k != data->k || !(far.V_max <= 1e-12)) {
         fprintf(stderr, "n=%zu: verdict %s, error %.2g\n", data->n,
-                unrelu_verdict_name(model.verdict), far.V_max);
+                unrelu_verdict_name(model->verdict), far.V_max);
         exit(1);
     }
-    unrelu_network_free(&model);
+    unrelu_network_free(model);
     unrelu_source_close(inputs);
     unrelu_source_close(labels);
     return seconds;
@@ -116,11 +116,11 @@ static double time_evaluation(const planted *data)
     for (size_t first = 0; first < data->n; first += BLOCK) {
         size_t rows = data->n - first < BLOCK ? data->n - first : BLOCK;
         cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)rows, k, d, 1,
-                    data->x + first * data->d, d, data->truth.V, d, 0, t, k);
+                    data->x + first * data->d, d, data->truth->V, d, 0, t, k);
         for (size_t i = 0; i < rows * data->k; i++)
             t[i] = t[i] > 0 ? t[i] : 0;
         cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)rows, m, k, 1, t, k,
-                    data->truth.U, k, 0, y, m);
+                    data->truth->U, k, 0, y, m);
         sum += y[0];
     }
     double seconds = now() - start;

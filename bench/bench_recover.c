@@ -25,7 +25,7 @@ typedef struct {
 
 typedef struct {
     const point *p;
-    unrelu_network truth;
+    unrelu_network *truth;
     double *x, *a; /* (n, d), (n, m) */
 } planted;
 
@@ -41,13 +41,13 @@ static planted plant(const point *p, uint64_t seed)
     o.noise = p->noise;
     o.seed = seed;
     must(unrelu_network_plant(&o, &data.truth, &err), &err);
-    must(unrelu_network_draw(&o, &data.truth, 0, p->n, NULL, data.x, data.a, &err), &err);
+    must(unrelu_network_draw(&o, data.truth, 0, p->n, NULL, data.x, data.a, &err), &err);
     return data;
 }
 
 static void planted_free(planted *data)
 {
-    unrelu_network_free(&data->truth);
+    unrelu_network_free(data->truth);
     free(data->x);
     free(data->a);
 }
@@ -60,13 +60,13 @@ static void check(const planted *data, const unrelu_network *model)
     int noisy = p->noise > 0;
     int right = model->verdict == (noisy ? UNRELU_VERDICT_NOISY : UNRELU_VERDICT_EXACT);
     if (right) {
-        must(unrelu_network_compare(&data->truth, model, &far, &err), &err);
+        must(unrelu_network_compare(data->truth, model, &far, &err), &err);
         right = model->k == p->k && far.function_error < (noisy ? p->noise : 1e-9);
     }
     if (right)
         return;
     fprintf(stderr, "(%zu,%zu,%zu) n=%zu seed %llu: verdict %s, %zu neurons, error %.2g\n", p->d,
-            p->k, p->m, p->n, (unsigned long long)data->truth.seed,
+            p->k, p->m, p->n, (unsigned long long)data->truth->seed,
             unrelu_verdict_name(model->verdict), model->k, far.function_error);
     exit(1);
 }
@@ -78,7 +78,7 @@ static double time_recover(const planted *data, int threads, int told)
     unrelu_recover_options o;
     unrelu_recover_options_init(&o, sizeof o);
     unrelu_source *inputs = NULL, *labels = NULL;
-    unrelu_network model;
+    unrelu_network *model;
     unrelu_error err = {0};
     unrelu_exec exec = {.size = sizeof exec, .threads = threads};
     if (told) {
@@ -91,8 +91,8 @@ static double time_recover(const planted *data, int threads, int told)
     double start = now();
     must(unrelu_recover(inputs, labels, &o, &exec, &model, &err), &err);
     double seconds = now() - start;
-    check(data, &model);
-    unrelu_network_free(&model);
+    check(data, model);
+    unrelu_network_free(model);
     unrelu_source_close(inputs);
     unrelu_source_close(labels);
     return seconds;
@@ -126,11 +126,11 @@ static double time_evaluation(const planted *data)
     for (size_t first = 0; first < n; first += BLOCK) {
         size_t rows = n - first < BLOCK ? n - first : BLOCK;
         cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)rows, (int)k, (int)d, 1,
-                    data->x + first * d, (int)d, data->truth.V, (int)d, 0, t, (int)k);
+                    data->x + first * d, (int)d, data->truth->V, (int)d, 0, t, (int)k);
         for (size_t i = 0; i < rows * k; i++)
             t[i] = t[i] > 0 ? t[i] : 0;
         cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)rows, (int)m, (int)k, 1, t,
-                    (int)k, data->truth.U, (int)k, 0, y, (int)m);
+                    (int)k, data->truth->U, (int)k, 0, y, (int)m);
         sum += y[0];
     }
     double seconds = now() - start;

@@ -7,7 +7,7 @@
 
 typedef struct {
     unrelu_network_plant_options options;
-    unrelu_network truth;
+    unrelu_network *truth;
     size_t n, d, k, m;
     double *x, *a; /* (n, d), (n, m) */
 } planted_network;
@@ -21,7 +21,7 @@ static inline planted_network plant_network_with(unrelu_network_plant_options o,
     p.a = malloc(n * o.m * sizeof *p.a);
     assert_non_null(p.x);
     assert_non_null(p.a);
-    must(unrelu_network_draw(&o, &p.truth, 0, n, NULL, p.x, p.a, &err), &err);
+    must(unrelu_network_draw(&o, p.truth, 0, n, NULL, p.x, p.a, &err), &err);
     return p;
 }
 
@@ -40,18 +40,18 @@ static inline planted_network plant_network(size_t d, size_t k, size_t m, size_t
 
 static inline void planted_network_free(planted_network *p)
 {
-    unrelu_network_free(&p->truth);
+    unrelu_network_free(p->truth);
     free(p->x);
     free(p->a);
 }
 
 static inline unrelu_status try_recover(const double *x, const double *a, size_t n, size_t d,
                                         size_t m, const unrelu_recover_options *options,
-                                        const unrelu_exec *exec, unrelu_network *model,
+                                        const unrelu_exec *exec, unrelu_network **model,
                                         unrelu_error *err)
 {
     unrelu_source *inputs = NULL, *labels = NULL;
-    memset(model, 0, sizeof *model);
+    *model = NULL;
     unrelu_status status = unrelu_source_memory(x, n, d, &inputs, err);
     if (status == UNRELU_OK)
         status = unrelu_source_memory(a, n, m, &labels, err);
@@ -62,10 +62,10 @@ static inline unrelu_status try_recover(const double *x, const double *a, size_t
     return status;
 }
 
-static inline unrelu_network recover(const planted_network *p,
-                                     const unrelu_recover_options *options)
+static inline unrelu_network *recover(const planted_network *p,
+                                      const unrelu_recover_options *options)
 {
-    unrelu_network model;
+    unrelu_network *model;
     unrelu_error err = {0};
     must(try_recover(p->x, p->a, p->n, p->d, p->m, options, NULL, &model, &err), &err);
     return model;

@@ -117,12 +117,12 @@ static inline double nonnegative_residual(const nonnegative_case *c)
 {
     unrelu_recover_options o;
     unrelu_recover_options_init(&o, sizeof o);
-    unrelu_network model;
+    unrelu_network *model;
     unrelu_error err = {0};
     o.method = UNRELU_RECOVER_ENUMERATE;
     must(try_recover(c->x, c->a, c->n, c->d, c->k, &o, NULL, &model, &err), &err);
-    double residual = model.verdict == UNRELU_VERDICT_FAILED ? INFINITY : model.residual;
-    unrelu_network_free(&model);
+    double residual = model->verdict == UNRELU_VERDICT_FAILED ? INFINITY : model->residual;
+    unrelu_network_free(model);
     return residual;
 }
 

@@ -350,7 +350,7 @@ static void what_cannot_be_summed_refuses_at_once(void **state)
     unrelu_transform_advice advice[D + 1];
     assert_int_equal(unrelu_transform_suggest(source, NULL, NULL, &exec, advice, &err),
                      UNRELU_EUSAGE);
-    unrelu_network network;
+    unrelu_network *network;
     assert_int_equal(unrelu_recover(source, source, NULL, &exec, &network, &err), UNRELU_EUSAGE);
     unrelu_mixture mixture;
     assert_int_equal(unrelu_unmix(source, NULL, &exec, &mixture, &err), UNRELU_EUSAGE);

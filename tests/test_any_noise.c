@@ -33,19 +33,19 @@ static void the_objective_is_at_most_that_of_the_noise_for_all_ten_shapes(void *
             planted_network p = plant_network(6, 2, 4, 1200, 0, (uint64_t)shape + 10);
             double noise = add_noise(&p, (noise_shape)shape, pow(10, level - 1), 77);
             unrelu_recover_options o = any_noise(2, UNRELU_BIASES_NONE);
-            unrelu_network model = recover(&p, &o);
-            double objective = objective_of(&model, &p);
+            unrelu_network *model = recover(&p, &o);
+            double objective = objective_of(model, &p);
             if (!(objective <= 1.001 * noise))
                 fail_msg("%s, level %d: %.6g of |E|", noise_names[shape], level - 1,
                          objective / noise);
-            assert_int_equal(model.verdict, UNRELU_VERDICT_NOISY);
-            assert_near(model.objective, objective, 1e-9 * objective);
-            assert_near(model.noise, objective / sqrt(1200. * 4), 1e-9 * model.noise);
-            assert_near(model.residual,
+            assert_int_equal(model->verdict, UNRELU_VERDICT_NOISY);
+            assert_near(model->objective, objective, 1e-9 * objective);
+            assert_near(model->noise, objective / sqrt(1200. * 4), 1e-9 * model->noise);
+            assert_near(model->residual,
                         objective / (sqrt(1200. * 4) * root_mean_square(p.a, 1200 * 4)), 1e-9);
-            assert_null(model.V_se);
-            assert_non_null(warning_of(&model, "no-se"));
-            unrelu_network_free(&model);
+            assert_null(model->V_se);
+            assert_non_null(warning_of(model, "no-se"));
+            unrelu_network_free(model);
             planted_network_free(&p);
         }
 }
@@ -59,7 +59,7 @@ static void the_bound_is_the_best_of_rank_k_and_0_where_there_are_no_more_labels
         add_noise(&p, NOISE_EXPONENTIAL, .5, 3);
         unrelu_biases biases = constant ? UNRELU_BIASES_OUTPUT : UNRELU_BIASES_NONE;
         unrelu_recover_options o = any_noise(2, biases);
-        unrelu_network model = recover(&p, &o);
+        unrelu_network *model = recover(&p, &o);
         double *A = malloc(600 * 4 * sizeof *A), s[4];
         unrelu_error err = {0};
         for (size_t j = 0; j < 4; j++) {
@@ -70,13 +70,13 @@ static void the_bound_is_the_best_of_rank_k_and_0_where_there_are_no_more_labels
                 A[i * 4 + j] = p.a[i * 4 + j] - mean;
         }
         must(ur_svd(600, 4, A, NULL, s, NULL, &err), &err);
-        assert_near(model.objective_bound, hypot(s[2], s[3]), 1e-9 * s[0]);
-        assert_true(model.objective >= model.objective_bound);
-        unrelu_network_free(&model);
+        assert_near(model->objective_bound, hypot(s[2], s[3]), 1e-9 * s[0]);
+        assert_true(model->objective >= model->objective_bound);
+        unrelu_network_free(model);
         o = any_noise(4, biases);
         model = recover(&p, &o);
-        assert_true(model.objective_bound == 0);
-        unrelu_network_free(&model);
+        assert_true(model->objective_bound == 0);
+        unrelu_network_free(model);
         planted_network_free(&p);
         free(A);
     }
@@ -89,16 +89,16 @@ static void with_an_intercept_offset_noise_is_no_noise(void **state)
         planted_network p = plant_network(8, k, 6, 800, 0, k);
         add_noise(&p, NOISE_OFFSET, 1, k);
         unrelu_recover_options o = any_noise(k, UNRELU_BIASES_OUTPUT);
-        unrelu_network model = recover(&p, &o);
-        assert_int_equal(model.verdict, UNRELU_VERDICT_EXACT);
-        assert_true(error_of_V(&p.truth, &model) < 1e-9);
-        assert_true(model.objective < 1e-9);
+        unrelu_network *model = recover(&p, &o);
+        assert_int_equal(model->verdict, UNRELU_VERDICT_EXACT);
+        assert_true(error_of_V(p.truth, model) < 1e-9);
+        assert_true(model->objective < 1e-9);
         o.labels = UNRELU_LABELS_NOISY; /* by way of the starts, too */
-        unrelu_network again = recover(&p, &o);
-        assert_true(error_of_V(&p.truth, &again) < 1e-9);
-        assert_true(again.starts > 0);
-        unrelu_network_free(&model);
-        unrelu_network_free(&again);
+        unrelu_network *again = recover(&p, &o);
+        assert_true(error_of_V(p.truth, again) < 1e-9);
+        assert_true(again->starts > 0);
+        unrelu_network_free(model);
+        unrelu_network_free(again);
         planted_network_free(&p);
     }
 }
@@ -115,17 +115,17 @@ static void an_offset_that_was_not_asked_for_is_told_with_both_objectives(void *
             add_noise(&p, i < 4 ? with[i] : without[i - 4], 1, (uint64_t)i);
             unrelu_recover_options o =
                 any_noise(2, constant ? UNRELU_BIASES_OUTPUT : UNRELU_BIASES_NONE);
-            unrelu_network model = recover(&p, &o);
-            const char *text = warning_of(&model, "offset");
+            unrelu_network *model = recover(&p, &o);
+            const char *text = warning_of(model, "offset");
             assert_true((text != NULL) == (i < 4 && !constant));
             double from = 0, to = 0;
             if (text) {
                 assert_int_equal(sscanf(strstr(text, "from "), "from %lg to %lg", &from, &to), 2);
-                assert_near(from, model.objective, 1e-3 * model.objective);
+                assert_near(from, model->objective, 1e-3 * model->objective);
                 assert_true(to < .99 * from);
                 assert_non_null(strstr(text, "`intercept`"));
             }
-            unrelu_network_free(&model);
+            unrelu_network_free(model);
             planted_network_free(&p);
         }
 }
@@ -136,21 +136,21 @@ static void labels_without_noise_get_the_exact_verdict(void **state)
     for (int given = 0; given < 2; given++) {
         planted_network p = plant_network(8, 3, 5, 500, 0, 5);
         unrelu_recover_options o = any_noise(given ? 3 : 0, UNRELU_BIASES_NONE);
-        unrelu_network model = recover(&p, &o);
-        assert_int_equal(model.verdict, UNRELU_VERDICT_EXACT);
-        assert_true(error_of_V(&p.truth, &model) < 1e-12);
-        assert_true(model.guarantee[0] && model.assumption[0]);
-        unrelu_network_free(&model);
+        unrelu_network *model = recover(&p, &o);
+        assert_int_equal(model->verdict, UNRELU_VERDICT_EXACT);
+        assert_true(error_of_V(p.truth, model) < 1e-12);
+        assert_true(model->guarantee[0] && model->assumption[0]);
+        unrelu_network_free(model);
         planted_network_free(&p);
     }
     /* fewer labels than neurons: by way of the starts, certified by rows that were kept back */
     planted_network p = plant_network(4, 2, 1, 600, 0, 6);
     unrelu_recover_options o = any_noise(2, UNRELU_BIASES_NONE);
-    unrelu_network model = recover(&p, &o);
-    assert_int_equal(model.verdict, UNRELU_VERDICT_EXACT);
-    assert_true(error_of_V(&p.truth, &model) < 1e-9);
-    assert_true(isfinite(model.holdout_residual));
-    unrelu_network_free(&model);
+    unrelu_network *model = recover(&p, &o);
+    assert_int_equal(model->verdict, UNRELU_VERDICT_EXACT);
+    assert_true(error_of_V(p.truth, model) < 1e-9);
+    assert_true(isfinite(model->holdout_residual));
+    unrelu_network_free(model);
     planted_network_free(&p);
 }
 
@@ -167,20 +167,20 @@ static void hidden_biases_and_inputs_of_low_rank_are_fitted(void **state)
     planted_network p = plant_network_with(plan, 2000);
     double noise = add_noise(&p, NOISE_T, .1, 4);
     unrelu_recover_options o = any_noise(2, UNRELU_BIASES_BOTH);
-    unrelu_network model = recover(&p, &o);
-    assert_true(objective_of(&model, &p) <= noise);
-    assert_true(error_of_V(&p.truth, &model) < .02);
-    assert_string_equal(model.biases, "both");
-    unrelu_network_free(&model);
+    unrelu_network *model = recover(&p, &o);
+    assert_true(objective_of(model, &p) <= noise);
+    assert_true(error_of_V(p.truth, model) < .02);
+    assert_string_equal(model->biases, "both");
+    unrelu_network_free(model);
     for (size_t i = 0; i < p.n; i++) /* the fifth input is the sum of two others */
         p.x[i * 5 + 4] = p.x[i * 5] + p.x[i * 5 + 1];
     unrelu_error err = {0};
-    must(unrelu_network_predict(&p.truth, p.x, p.n, NULL, p.a, &err), &err);
+    must(unrelu_network_predict(p.truth, p.x, p.n, NULL, p.a, &err), &err);
     noise = add_noise(&p, NOISE_NORMAL, .1, 4);
     model = recover(&p, &o);
-    assert_true(objective_of(&model, &p) <= noise);
-    assert_non_null(warning_of(&model, "rank-deficient-inputs"));
-    unrelu_network_free(&model);
+    assert_true(objective_of(model, &p) <= noise);
+    assert_non_null(warning_of(model, "rank-deficient-inputs"));
+    unrelu_network_free(model);
     planted_network_free(&p);
 }
 
@@ -194,9 +194,9 @@ static void k_is_found_from_shuffles(void **state)
             planted_network p = plant_network(6, k, 5, 1500, 0, k + 60);
             add_noise(&p, shapes[i], .1, k);
             unrelu_recover_options o = any_noise(0, UNRELU_BIASES_OUTPUT);
-            unrelu_network model = recover(&p, &o);
-            assert_int_equal(model.k, k);
-            unrelu_network_free(&model);
+            unrelu_network *model = recover(&p, &o);
+            assert_int_equal(model->k, k);
+            unrelu_network_free(model);
             planted_network_free(&p);
         }
 }
@@ -215,15 +215,15 @@ static void k_grows_while_what_is_left_depends_on_the_inputs(void **state)
     planted_network p = plant_network_with(plan, 4000);
     add_noise(&p, NOISE_NORMAL, .1, 8);
     unrelu_recover_options o = any_noise(0, UNRELU_BIASES_NONE);
-    unrelu_network model = recover(&p, &o);
-    assert_int_equal(model.k, 3);
-    assert_non_null(strstr(model.how_k, "what 2 neurons leave depends on x"));
-    assert_null(warning_of(&model, "dependent-rest"));
-    unrelu_network_free(&model);
+    unrelu_network *model = recover(&p, &o);
+    assert_int_equal(model->k, 3);
+    assert_non_null(strstr(model->how_k, "what 2 neurons leave depends on x"));
+    assert_null(warning_of(model, "dependent-rest"));
+    unrelu_network_free(model);
     o = any_noise(2, UNRELU_BIASES_NONE);
     model = recover(&p, &o);
-    assert_non_null(warning_of(&model, "dependent-rest"));
-    unrelu_network_free(&model);
+    assert_non_null(warning_of(model, "dependent-rest"));
+    unrelu_network_free(model);
     planted_network_free(&p);
 }
 
@@ -280,7 +280,7 @@ static void moments_give_the_rows_with_their_signs(void **state)
             frame.terms.constant = constant;
             ur_any_rows rows = {.n = 20000, .p = 8, .d = 8, .m = 8, .x = p.x, .a = p.a, .b = p.a};
             rows.frame = &frame;
-            unrelu_network model = {.d = 8, .k = k, .m = 8, .U = p.truth.U, .c = p.truth.c};
+            unrelu_network model = {.d = 8, .k = k, .m = 8, .U = p.truth->U, .c = p.truth->c};
             double V[7 * 8];
             int exists = 0;
             unrelu_error err = {0};
@@ -288,9 +288,9 @@ static void moments_give_the_rows_with_their_signs(void **state)
             assert_true(exists);
             model.V = V;
             for (size_t j = 0; j < k; j++) {
-                size_t near = nearest(&p.truth, &model, j);
+                size_t near = nearest(p.truth, &model, j);
                 for (size_t l = 0; l < 8; l++)
-                    assert_near(V[near * 8 + l], p.truth.V[j * 8 + l], .25);
+                    assert_near(V[near * 8 + l], p.truth->V[j * 8 + l], .25);
             }
             planted_network_free(&p);
         }
@@ -332,10 +332,10 @@ static void a_row_dual_to_a_neuron_gives_its_half_space(void **state)
     enum { N = 20000, D = 5 };
     planted_network p = plant_network(D, 1, 1, N, 0, 12);
     add_noise(&p, NOISE_CAUCHY, 1, 5);
-    double row = p.truth.U[0] > 0 ? 1 : -1, w[D];
+    double row = p.truth->U[0] > 0 ? 1 : -1, w[D];
     ur_any_halfspace(N, D, 1, p.x, p.a, &row, 0, .3, w);
     for (size_t l = 0; l < D; l++)
-        assert_near(w[l], p.truth.V[l], .06);
+        assert_near(w[l], p.truth->V[l], .06);
     planted_network_free(&p);
 }
 
@@ -377,7 +377,7 @@ static void what_candidates_explain_is_that_of_their_regression(void **state)
     unrelu_error err = {0};
     ur_random_normals(1, 906, 0, C * D, W);
     for (size_t l = 0; l < 2 * D; l++) /* the truth is among them */
-        W[5 * D + l] = p.truth.V[l];
+        W[5 * D + l] = p.truth->V[l];
     for (int constant = 0; constant < 2; constant++) {
         UR_ARENA(arena);
         ur_any_features f;
@@ -443,18 +443,18 @@ static void threads_change_nothing(void **state)
     planted_network p = plant_network(6, 3, 5, 3000, 0, 4);
     add_noise(&p, NOISE_T, .3, 4);
     unrelu_recover_options o = any_noise(0, UNRELU_BIASES_OUTPUT);
-    unrelu_network first = recover(&p, &o);
+    unrelu_network *first = recover(&p, &o);
     for (int threads = 1; threads <= 7; threads += 3) {
         unrelu_exec exec = {.size = sizeof exec, .threads = threads};
-        unrelu_network model;
+        unrelu_network *model;
         unrelu_error err = {0};
         must(try_recover(p.x, p.a, p.n, p.d, p.m, &o, &exec, &model, &err), &err);
-        assert_int_equal(model.k, first.k);
-        assert_memory_equal(model.V, first.V, first.k * 6 * sizeof *first.V);
-        assert_memory_equal(model.U, first.U, first.k * 5 * sizeof *first.U);
-        unrelu_network_free(&model);
+        assert_int_equal(model->k, first->k);
+        assert_memory_equal(model->V, first->V, first->k * 6 * sizeof *first->V);
+        assert_memory_equal(model->U, first->U, first->k * 5 * sizeof *first->U);
+        unrelu_network_free(model);
     }
-    unrelu_network_free(&first);
+    unrelu_network_free(first);
     planted_network_free(&p);
 }
 
@@ -466,10 +466,10 @@ static void the_budget_is_the_number_of_starts(void **state)
     for (uint64_t budget = 1; budget <= 11; budget += 5) {
         unrelu_recover_options o = any_noise(2, UNRELU_BIASES_NONE);
         o.budget = budget;
-        unrelu_network model = recover(&p, &o);
-        assert_int_equal(model.starts, budget);
-        assert_true(objective_of(&model, &p) <= 1.01 * noise);
-        unrelu_network_free(&model);
+        unrelu_network *model = recover(&p, &o);
+        assert_int_equal(model->starts, budget);
+        assert_true(objective_of(model, &p) <= 1.01 * noise);
+        unrelu_network_free(model);
     }
     planted_network_free(&p);
 }
@@ -480,15 +480,16 @@ static void labels_in_other_units_give_the_same_network(void **state)
     planted_network p = plant_network(6, 2, 4, 1000, 0, 4);
     add_noise(&p, NOISE_CAUCHY, 1, 4);
     unrelu_recover_options o = any_noise(2, UNRELU_BIASES_NONE);
-    unrelu_network first = recover(&p, &o);
+    unrelu_network *first = recover(&p, &o);
     for (size_t i = 0; i < p.n * p.m; i++)
         p.a[i] = ldexp(p.a[i], 600);
-    unrelu_network model = recover(&p, &o);
-    assert_memory_equal(model.V, first.V, 12 * sizeof *first.V);
-    assert_near(ldexp(model.objective, -600), first.objective, 1e-12 * first.objective);
-    assert_near(ldexp(model.objective_bound, -600), first.objective_bound, 1e-12 * first.objective);
-    unrelu_network_free(&first);
-    unrelu_network_free(&model);
+    unrelu_network *model = recover(&p, &o);
+    assert_memory_equal(model->V, first->V, 12 * sizeof *first->V);
+    assert_near(ldexp(model->objective, -600), first->objective, 1e-12 * first->objective);
+    assert_near(ldexp(model->objective_bound, -600), first->objective_bound,
+                1e-12 * first->objective);
+    unrelu_network_free(first);
+    unrelu_network_free(model);
     planted_network_free(&p);
 }
 
@@ -497,7 +498,7 @@ static void it_says_what_it_cannot_do(void **state)
     (void)state;
     planted_network p = plant_network(4, 2, 3, 400, .3, 4);
     unrelu_recover_options o = any_noise(2, UNRELU_BIASES_NONE);
-    unrelu_network model;
+    unrelu_network *model;
     unrelu_error err = {0};
     o.activation.kind = UNRELU_LEAKY;
     o.activation.parameter = .1;
@@ -505,15 +506,15 @@ static void it_says_what_it_cannot_do(void **state)
     o = any_noise(2, UNRELU_BIASES_NONE);
     o.labels = UNRELU_LABELS_NOISELESS;
     model = recover(&p, &o);
-    assert_int_equal(model.verdict, UNRELU_VERDICT_FAILED);
-    assert_non_null(strstr(model.failure, "`noise` none"));
-    assert_null(model.V);
-    unrelu_network_free(&model);
+    assert_int_equal(model->verdict, UNRELU_VERDICT_FAILED);
+    assert_non_null(strstr(model->failure, "`noise` none"));
+    assert_null(model->V);
+    unrelu_network_free(model);
     o = any_noise(5, UNRELU_BIASES_NONE); /* more neurons than labels */
     model = recover(&p, &o);
-    assert_non_null(warning_of(&model, "joint-solver"));
-    assert_non_null(strstr(model.guarantee, "rank k = 5"));
-    unrelu_network_free(&model);
+    assert_non_null(warning_of(model, "joint-solver"));
+    assert_non_null(strstr(model->guarantee, "rank k = 5"));
+    unrelu_network_free(model);
     planted_network_free(&p);
 }
 
@@ -525,10 +526,10 @@ static void neurons_that_the_labels_do_without_are_left_out(void **state)
     unrelu_recover_options_init(&o, sizeof o);
     o.method = UNRELU_RECOVER_ANY_NOISE;
     o.k = 7;
-    unrelu_network model = recover(&p, &o);
-    assert_int_equal(model.k, 4);
-    assert_near(error_of_V(&p.truth, &model), 0, 1e-9);
-    unrelu_network_free(&model);
+    unrelu_network *model = recover(&p, &o);
+    assert_int_equal(model->k, 4);
+    assert_near(error_of_V(p.truth, model), 0, 1e-9);
+    unrelu_network_free(model);
     planted_network_free(&p);
 }
 

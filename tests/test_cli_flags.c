@@ -123,17 +123,17 @@ static void a_network_is_shown_with_flags(void **state)
 {
     (void)state;
     unrelu_error err = {0};
-    unrelu_network model = {0};
+    unrelu_network *model = NULL;
     run(&cli_generate, "generate network -q -d 3 -k 2 -m 2 -n 20 -o network");
     assert_int_equal(unrelu_network_load("network/truth.npz", &model, &err), UNRELU_OK);
-    model.verdict = UNRELU_VERDICT_UNCERTIFIED;
-    strcpy(model.how_k, SENTENCE);
-    strcpy(model.guarantee, SENTENCE);
-    strcpy(model.assumption, SENTENCE);
-    free(model.warnings);
-    model.warnings = warn("uncertified", &model.warning_count);
-    assert_int_equal(unrelu_network_save(&model, "model.npz", &err), UNRELU_OK);
-    unrelu_network_free(&model);
+    model->verdict = UNRELU_VERDICT_UNCERTIFIED;
+    strcpy(model->how_k, SENTENCE);
+    strcpy(model->guarantee, SENTENCE);
+    strcpy(model->assumption, SENTENCE);
+    free(model->warnings);
+    model->warnings = warn("uncertified", &model->warning_count);
+    assert_int_equal(unrelu_network_save(model, "model.npz", &err), UNRELU_OK);
+    unrelu_network_free(model);
     check_shown(5, 4, 4); /* how_k, guarantee, assumption, the warning: in text twice */
 }
 

@@ -57,13 +57,13 @@ static uint64_t fit_gaussian(unrelu_angles angles)
 
 static uint64_t recover_network(const planted_network *p)
 {
-    unrelu_network model = {0};
+    unrelu_network *model = NULL;
     unrelu_recover_options o;
     unrelu_recover_options_init(&o, sizeof o);
     uint64_t hash = 0;
-    if (try_recover(p->x, p->a, p->n, p->d, p->m, &o, &here, &model, NULL) == UNRELU_OK && model.V)
-        hash = add(add(1, model.V, model.k * model.d), model.U, model.m * model.k);
-    unrelu_network_free(&model);
+    if (try_recover(p->x, p->a, p->n, p->d, p->m, &o, &here, &model, NULL) == UNRELU_OK && model->V)
+        hash = add(add(1, model->V, model->k * model->d), model->U, model->m * model->k);
+    unrelu_network_free(model);
     return hash;
 }
 

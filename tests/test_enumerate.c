@@ -47,26 +47,26 @@ static double misfit(const unrelu_network *model, const double *x, const double 
 static void relabel(planted_network *p, int hidden, int output)
 {
     for (size_t l = 0; l < p->k && !hidden; l++)
-        p->truth.c[l] = 0;
+        p->truth->c[l] = 0;
     for (size_t j = 0; j < p->m && !output; j++)
-        p->truth.e[j] = 0;
+        p->truth->e[j] = 0;
     for (size_t i = 0; i < p->n; i++)
         for (size_t j = 0; j < p->m; j++) {
-            double sum = p->truth.e[j];
+            double sum = p->truth->e[j];
             for (size_t l = 0; l < p->k; l++) {
-                double t = p->truth.c[l];
+                double t = p->truth->c[l];
                 for (size_t g = 0; g < p->d; g++)
-                    t += p->truth.V[l * p->d + g] * p->x[i * p->d + g];
-                sum += t > 0 ? p->truth.U[j * p->k + l] * t : 0;
+                    t += p->truth->V[l * p->d + g] * p->x[i * p->d + g];
+                sum += t > 0 ? p->truth->U[j * p->k + l] * t : 0;
             }
             p->a[i * p->m + j] = sum;
         }
 }
 
-static unrelu_network enumerate(const double *x, const double *a, size_t n, size_t d, size_t m,
-                                const unrelu_recover_options *o)
+static unrelu_network *enumerate(const double *x, const double *a, size_t n, size_t d, size_t m,
+                                 const unrelu_recover_options *o)
 {
-    unrelu_network model;
+    unrelu_network *model;
     unrelu_error err = {0};
     must(try_recover(x, a, n, d, m, o, NULL, &model, &err), &err);
     return model;
@@ -88,14 +88,14 @@ static void planted_networks_come_back(void **state)
         for (uint64_t seed = 1; seed <= 3; seed++) {
             const size_t *z = sizes[s];
             planted_network p = plant_network(z[0], z[1], z[2], z[3], 0, seed);
-            unrelu_network model = recover(&p, &o);
-            assert_int_equal(model.verdict, UNRELU_VERDICT_EXACT);
-            assert_int_equal(model.proof, 0);
-            assert_true(misfit(&model, p.x, p.a, p.n) <= 1e-12);
-            assert_true(error_of_V(&p.truth, &model) <= 1e-10);
-            assert_non_null(strstr(model.guarantee, "Theorem 1"));
-            assert_non_null(strstr(model.how_k, "rank of the labels"));
-            unrelu_network_free(&model);
+            unrelu_network *model = recover(&p, &o);
+            assert_int_equal(model->verdict, UNRELU_VERDICT_EXACT);
+            assert_int_equal(model->proof, 0);
+            assert_true(misfit(model, p.x, p.a, p.n) <= 1e-12);
+            assert_true(error_of_V(p.truth, model) <= 1e-10);
+            assert_non_null(strstr(model->guarantee, "Theorem 1"));
+            assert_non_null(strstr(model->how_k, "rank of the labels"));
+            unrelu_network_free(model);
             planted_network_free(&p);
         }
 }
@@ -106,10 +106,10 @@ static void nested_sampling_and_programmes_find_many_neurons(void **state)
     unrelu_recover_options o = by_enumeration();
     for (uint64_t seed = 1; seed <= 3; seed++) {
         planted_network p = plant_network(20, 18, 20, 2000, 0, seed);
-        unrelu_network model = recover(&p, &o);
-        assert_int_equal(model.verdict, UNRELU_VERDICT_EXACT);
-        assert_true(error_of_V(&p.truth, &model) <= 1e-10);
-        unrelu_network_free(&model);
+        unrelu_network *model = recover(&p, &o);
+        assert_int_equal(model->verdict, UNRELU_VERDICT_EXACT);
+        assert_true(error_of_V(p.truth, model) <= 1e-10);
+        unrelu_network_free(model);
         planted_network_free(&p);
     }
 }
@@ -129,10 +129,10 @@ static void repeated_scaled_and_zero_rows_change_nothing(void **state)
             for (size_t j = 0; j < M; j++)
                 a[(10 + c * N + i) * M + j] = scale[c] * p.a[i * M + j];
         }
-    unrelu_network model = enumerate(x, a, ALL, D, M, &o);
-    assert_non_null(model.V);
-    assert_true(error_of_V(&p.truth, &model) <= 1e-10);
-    unrelu_network_free(&model);
+    unrelu_network *model = enumerate(x, a, ALL, D, M, &o);
+    assert_non_null(model->V);
+    assert_true(error_of_V(p.truth, model) <= 1e-10);
+    unrelu_network_free(model);
     free(x);
     free(a);
     planted_network_free(&p);
@@ -161,10 +161,10 @@ static void small_integers_are_met(void **state)
                 for (size_t j = 0; j < M && t > 0; j++)
                     a[i * M + j] += U[j * K + l] * t;
             }
-        unrelu_network model = enumerate(x, a, N, D, M, &o);
-        assert_non_null(model.V);
-        assert_true(misfit(&model, x, a, N) <= 1e-12);
-        unrelu_network_free(&model);
+        unrelu_network *model = enumerate(x, a, N, D, M, &o);
+        assert_non_null(model->V);
+        assert_true(misfit(model, x, a, N) <= 1e-12);
+        unrelu_network_free(model);
     }
 }
 
@@ -185,13 +185,13 @@ static void badly_conditioned_networks_are_found_and_never_proved_away(void **st
             plan.kappa_v = kappa[s][0];
             plan.kappa_u = kappa[s][1];
             planted_network p = plant_network_with(plan, 500);
-            unrelu_network model = recover(&p, &o);
-            assert_int_equal(model.proof, 0);
+            unrelu_network *model = recover(&p, &o);
+            assert_int_equal(model->proof, 0);
             if (s < 3)
-                assert_true(error_of_V(&p.truth, &model) <= 1e-9);
-            if (model.verdict == UNRELU_VERDICT_EXACT)
-                assert_true(error_of_V(&p.truth, &model) <= 1e-6);
-            unrelu_network_free(&model);
+                assert_true(error_of_V(p.truth, model) <= 1e-9);
+            if (model->verdict == UNRELU_VERDICT_EXACT)
+                assert_true(error_of_V(p.truth, model) <= 1e-6);
+            unrelu_network_free(model);
             planted_network_free(&p);
         }
 }
@@ -223,12 +223,12 @@ static void biases_come_back(void **state)
             relabel(&p, kinds[s].hidden, kinds[s].output);
             unrelu_recover_options o = by_enumeration();
             o.biases = kinds[s].biases;
-            unrelu_network model = recover(&p, &o);
-            assert_int_equal(model.k, 4);
-            assert_int_equal(model.verdict, UNRELU_VERDICT_EXACT);
-            must(unrelu_network_compare(&p.truth, &model, &far, &err), &err);
+            unrelu_network *model = recover(&p, &o);
+            assert_int_equal(model->k, 4);
+            assert_int_equal(model->verdict, UNRELU_VERDICT_EXACT);
+            must(unrelu_network_compare(p.truth, model, &far, &err), &err);
             assert_true(far.V_max <= 1e-10 && far.c_max <= 1e-10 && far.e_max <= 1e-10);
-            unrelu_network_free(&model);
+            unrelu_network_free(model);
             planted_network_free(&p);
         }
 }
@@ -239,7 +239,7 @@ static void labels_of_rank_below_k_are_refused_with_the_way_out(void **state)
 {
     (void)state;
     unrelu_recover_options o = by_enumeration();
-    unrelu_network model;
+    unrelu_network *model;
     unrelu_error err = {0};
     planted_network p = plant_network(5, 3, 4, 80, 0, 1);
     o.k = 4;
@@ -255,12 +255,12 @@ static void labels_of_rank_above_k_prove_that_none_fits(void **state)
     unrelu_recover_options o = by_enumeration();
     planted_network p = plant_network(5, 3, 4, 80, 0, 1);
     o.k = 2;
-    unrelu_network model = recover(&p, &o);
-    assert_int_equal(model.verdict, UNRELU_VERDICT_FAILED);
-    assert_int_equal(model.proof, 1);
-    assert_non_null(strstr(model.failure, "rank 3"));
-    assert_null(model.V);
-    unrelu_network_free(&model);
+    unrelu_network *model = recover(&p, &o);
+    assert_int_equal(model->verdict, UNRELU_VERDICT_FAILED);
+    assert_int_equal(model->proof, 1);
+    assert_non_null(strstr(model->failure, "rank 3"));
+    assert_null(model->V);
+    unrelu_network_free(model);
     planted_network_free(&p);
 }
 
@@ -274,23 +274,23 @@ static void one_neuron_is_disproved_where_algebra_does(void **state)
     (void)state;
     unrelu_recover_options o = by_enumeration();
     o.k = 1;
-    unrelu_network model = enumerate(x[0], bent[0], 5, 2, 1, &o);
-    assert_int_equal(model.verdict, UNRELU_VERDICT_FAILED);
-    assert_int_equal(model.proof, 1);
-    assert_non_null(strstr(model.failure, "this is a proof"));
-    unrelu_network_free(&model);
+    unrelu_network *model = enumerate(x[0], bent[0], 5, 2, 1, &o);
+    assert_int_equal(model->verdict, UNRELU_VERDICT_FAILED);
+    assert_int_equal(model->proof, 1);
+    assert_non_null(strstr(model->failure, "this is a proof"));
+    unrelu_network_free(model);
     double signs[5];
     for (size_t i = 0; i < 5; i++)
         signs[i] = both_signs[i][0];
     model = enumerate(x[0], signs, 5, 2, 1, &o);
-    assert_int_equal(model.proof, 1);
-    unrelu_network_free(&model);
+    assert_int_equal(model->proof, 1);
+    unrelu_network_free(model);
     model = enumerate(x[0], good[0], 5, 2, 1, &o);
-    assert_int_equal(model.proof, 0);
-    assert_non_null(model.V);
-    assert_near(model.V[0] * model.U[0], 1, 1e-12);
-    assert_near(model.V[1] * model.U[0], 2, 1e-12);
-    unrelu_network_free(&model);
+    assert_int_equal(model->proof, 0);
+    assert_non_null(model->V);
+    assert_near(model->V[0] * model->U[0], 1, 1e-12);
+    assert_near(model->V[1] * model->U[0], 2, 1e-12);
+    unrelu_network_free(model);
 }
 
 static void noisy_labels_are_disproved(void **state)
@@ -299,11 +299,11 @@ static void noisy_labels_are_disproved(void **state)
     unrelu_recover_options o = by_enumeration();
     for (uint64_t seed = 1; seed <= 5; seed++) {
         planted_network p = plant_network(10, 5, 5, 100, .1, seed);
-        unrelu_network model = recover(&p, &o);
-        assert_int_equal(model.verdict, UNRELU_VERDICT_FAILED);
-        assert_int_equal(model.proof, 1);
-        assert_null(model.V);
-        unrelu_network_free(&model);
+        unrelu_network *model = recover(&p, &o);
+        assert_int_equal(model->verdict, UNRELU_VERDICT_FAILED);
+        assert_int_equal(model->proof, 1);
+        assert_null(model->V);
+        unrelu_network_free(model);
         planted_network_free(&p);
     }
 }
@@ -314,13 +314,13 @@ static void a_small_budget_says_how_far_it_came(void **state)
     unrelu_recover_options o = by_enumeration();
     planted_network p = plant_network(12, 12, 12, 400, 0, 1);
     o.budget = 3;
-    unrelu_network model = recover(&p, &o);
-    assert_int_equal(model.verdict, UNRELU_VERDICT_FAILED);
-    assert_int_equal(model.proof, 0);
-    assert_non_null(strstr(model.failure, "of 12 neurons"));
-    assert_non_null(strstr(model.failure, "3 sampled planes"));
-    assert_non_null(strstr(model.failure, "`budget`"));
-    unrelu_network_free(&model);
+    unrelu_network *model = recover(&p, &o);
+    assert_int_equal(model->verdict, UNRELU_VERDICT_FAILED);
+    assert_int_equal(model->proof, 0);
+    assert_non_null(strstr(model->failure, "of 12 neurons"));
+    assert_non_null(strstr(model->failure, "3 sampled planes"));
+    assert_non_null(strstr(model->failure, "`budget`"));
+    unrelu_network_free(model);
     planted_network_free(&p);
 }
 
@@ -330,11 +330,11 @@ static void too_few_samples_are_met_and_called_not_unique(void **state)
     unrelu_recover_options o = by_enumeration();
     for (uint64_t seed = 1; seed <= 5; seed++) {
         planted_network p = plant_network(10, 3, 4, 14, 0, seed);
-        unrelu_network model = recover(&p, &o);
-        assert_int_equal(model.verdict, UNRELU_VERDICT_UNCERTIFIED);
-        assert_true(is_warned(&model, "not-identifiable"));
-        assert_true(misfit(&model, p.x, p.a, p.n) <= 1e-12);
-        unrelu_network_free(&model);
+        unrelu_network *model = recover(&p, &o);
+        assert_int_equal(model->verdict, UNRELU_VERDICT_UNCERTIFIED);
+        assert_true(is_warned(model, "not-identifiable"));
+        assert_true(misfit(model, p.x, p.a, p.n) <= 1e-12);
+        unrelu_network_free(model);
         planted_network_free(&p);
     }
 }
@@ -366,7 +366,7 @@ static void the_search_can_be_cancelled(void **state)
         stopper s = {stages[i], 0};
         unrelu_exec exec;
         unrelu_exec_init(&exec, sizeof exec);
-        unrelu_network model;
+        unrelu_network *model;
         unrelu_error err = {0};
         exec.context = &s;
         exec.progress = watch;
@@ -387,20 +387,20 @@ static void threads_do_not_change_a_bit(void **state)
     for (size_t s = 0; s < 2; s++) {
         const size_t *z = sizes[s];
         planted_network p = plant_network(z[0], z[1], z[2], z[3], 0, 4);
-        unrelu_network models[3];
+        unrelu_network *models[3];
         for (size_t i = 0; i < 3; i++) {
             unrelu_exec exec;
             unrelu_exec_init(&exec, sizeof exec);
             unrelu_error err = {0};
             exec.threads = threads[i];
             must(try_recover(p.x, p.a, p.n, p.d, p.m, &o, &exec, &models[i], &err), &err);
-            assert_non_null(models[i].V);
-            assert_int_equal(models[i].k, models[0].k);
-            assert_memory_equal(models[i].V, models[0].V, p.k * p.d * sizeof(double));
-            assert_memory_equal(models[i].U, models[0].U, p.m * p.k * sizeof(double));
+            assert_non_null(models[i]->V);
+            assert_int_equal(models[i]->k, models[0]->k);
+            assert_memory_equal(models[i]->V, models[0]->V, p.k * p.d * sizeof(double));
+            assert_memory_equal(models[i]->U, models[0]->U, p.m * p.k * sizeof(double));
         }
         for (size_t i = 0; i < 3; i++)
-            unrelu_network_free(&models[i]);
+            unrelu_network_free(models[i]);
         planted_network_free(&p);
     }
 }
@@ -457,7 +457,7 @@ static void true_z(const opened *s, size_t j, double *z)
     for (size_t i = 0; i < p->n; i++) {
         double t = 0;
         for (size_t g = 0; g < p->d; g++)
-            t += p->truth.V[j * p->d + g] * p->x[i * p->d + g];
+            t += p->truth->V[j * p->d + g] * p->x[i * p->d + g];
         for (size_t l = 0; l < s->rank && t > 0; l++)
             z[l] += s->y[i * s->rank + l] * t;
     }
@@ -723,9 +723,9 @@ static void rounded_labels_that_look_like_integers_prove_nothing(void **state)
             p.a[i] = strtod(text, NULL);
             assert_true(p.a[i] == rint(p.a[i]) || fabs(p.a[i]) < 1e6);
         }
-        unrelu_network model = recover(&p, &o);
-        assert_false(model.proof);
-        unrelu_network_free(&model);
+        unrelu_network *model = recover(&p, &o);
+        assert_false(model->proof);
+        unrelu_network_free(model);
         planted_network_free(&p);
     }
 }

@@ -22,31 +22,31 @@ static result start_at(const planted_network *p, ur_start start)
 
 static result start_plain(const planted_network *p)
 {
-    return start_at(p, (ur_start){.f = p->truth.activation});
+    return start_at(p, (ur_start){.f = p->truth->activation});
 }
 
 /* the labels without their output bias */
 static void take_off(planted_network *p)
 {
-    memset(p->truth.e, 0, p->m * sizeof *p->truth.e);
+    memset(p->truth->e, 0, p->m * sizeof *p->truth->e);
     unrelu_error err = {0};
-    must(unrelu_network_draw(&p->options, &p->truth, 0, p->n, NULL, p->x, p->a, &err), &err);
+    must(unrelu_network_draw(&p->options, p->truth, 0, p->n, NULL, p->x, p->a, &err), &err);
 }
 
 /* largest distance of a true neuron (v, c) from the nearest learned one */
 static double worst_error(const planted_network *p, const result *r)
 {
-    int homogeneous = ur_activation_degree(p->truth.activation) > 0;
+    int homogeneous = ur_activation_degree(p->truth->activation) > 0;
     double worst = 0;
     must(r->status, &r->err);
     for (size_t i = 0; i < p->k; i++) {
-        const double *v = p->truth.V + i * p->d;
+        const double *v = p->truth->V + i * p->d;
         double nearest = INFINITY, length = 0;
         for (size_t l = 0; l < p->d; l++)
             length += v[l] * v[l];
         length = homogeneous ? sqrt(length) : 1;
         for (size_t j = 0; j < p->k; j++) {
-            double far = fabs(r->c[j] - p->truth.c[i] / length);
+            double far = fabs(r->c[j] - p->truth->c[i] / length);
             for (size_t l = 0; l < p->d; l++)
                 far = fmax(far, fabs(r->V[j * p->d + l] - v[l] / length));
             nearest = fmin(nearest, far);

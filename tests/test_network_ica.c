@@ -9,7 +9,7 @@ enum { RUNS = 5, MOST_RUNS = 9 };
 static ur_start start_of(const planted_network *p)
 {
     return (ur_start){
-        .sample = {p->n, p->d, p->m, p->x, p->a}, .k = p->k, .f = p->truth.activation, .seed = 7};
+        .sample = {p->n, p->d, p->m, p->x, p->a}, .k = p->k, .f = p->truth->activation, .seed = 7};
 }
 
 static planted_network plant_orthonormal(size_t d, size_t k, size_t m, size_t n, uint64_t seed)
@@ -77,7 +77,7 @@ static double median_error(size_t d, size_t k, size_t m, size_t n, int runs)
         ur_start start = start_of(&p);
         ur_start_note note;
         double *V = run_ica(&start, &note);
-        error[i] = row_error(V, p.truth.V, k, d);
+        error[i] = row_error(V, p.truth->V, k, d);
         free(V);
         planted_network_free(&p);
     }
@@ -169,7 +169,7 @@ static void hidden_and_output_biases_leave_the_rows_in_reach(void **state)
     start.hidden = start.constant = 1;
     ur_start_note note;
     double *V = run_ica(&start, &note);
-    assert_true(row_error(V, p.truth.V, p.k, p.d) < .1);
+    assert_true(row_error(V, p.truth->V, p.k, p.d) < .1);
     free(V);
     planted_network_free(&p);
 }
@@ -189,7 +189,7 @@ static double skewness_of_hidden(const planted_network *p, size_t j)
     for (size_t i = 0; i < p->n; i++) {
         double t = 0;
         for (size_t q = 0; q < p->d; q++)
-            t += p->truth.V[j * p->d + q] * p->x[i * p->d + q];
+            t += p->truth->V[j * p->d + q] * p->x[i * p->d + q];
         t = t > 0 ? t : 0;
         for (int q = 1; q <= 3; q++)
             moment[q] += pow(t, q) / (double)p->n;

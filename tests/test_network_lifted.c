@@ -32,9 +32,9 @@ static double error_of(const planted_network *p, const double *V, const double *
     for (size_t i = 0; i < p->k; i++) {
         double best = INFINITY;
         for (size_t j = 0; j < p->k; j++) {
-            double far = pow(p->truth.c[i] - c[j], 2);
+            double far = pow(p->truth->c[i] - c[j], 2);
             for (size_t l = 0; l < p->d; l++)
-                far += pow(p->truth.V[i * p->d + l] - V[j * p->d + l], 2);
+                far += pow(p->truth->V[i * p->d + l] - V[j * p->d + l], 2);
             best = fmin(best, far);
         }
         worst = fmax(worst, sqrt(best));
@@ -84,17 +84,17 @@ static void the_promised_numbers_of_samples_are_enough(void **state)
 static void relabel(planted_network *p, int hidden, int constant)
 {
     for (size_t j = 0; j < p->k && !hidden; j++)
-        p->truth.c[j] = 0;
+        p->truth->c[j] = 0;
     for (size_t i = 0; i < p->m && !constant; i++)
-        p->truth.e[i] = 0;
+        p->truth->e[i] = 0;
     for (size_t i = 0; i < p->n; i++)
         for (size_t q = 0; q < p->m; q++) {
-            double a = p->truth.e[q];
+            double a = p->truth->e[q];
             for (size_t j = 0; j < p->k; j++) {
-                double t = p->truth.c[j];
+                double t = p->truth->c[j];
                 for (size_t l = 0; l < p->d; l++)
-                    t += p->truth.V[j * p->d + l] * p->x[i * p->d + l];
-                a += p->truth.U[q * p->k + j] * fmax(t, 0);
+                    t += p->truth->V[j * p->d + l] * p->x[i * p->d + l];
+                a += p->truth->U[q * p->k + j] * fmax(t, 0);
             }
             p->a[i * p->m + q] = a;
         }
@@ -162,7 +162,7 @@ static void dependent_and_ill_scaled_inputs_do_not_matter(void **state)
                 for (size_t l = 0; l <= D; l++)
                     f += V[j * (D + 1) + l] * x[i * (D + 1) + l];
                 for (size_t l = 0; l < D; l++)
-                    g += p.truth.V[t * D + l] * p.x[i * D + l];
+                    g += p.truth->V[t * D + l] * p.x[i * D + l];
                 ff += f * f;
                 fg += f * g;
                 gg += g * g;
@@ -245,7 +245,7 @@ static void antiparallel_rows_are_refused(void **state)
     (void)state;
     planted_network p = plant_network_with(sized(6, 4, 4, UNRELU_INPUTS_NORMAL, 1), 400);
     for (size_t l = 0; l < p.d; l++)
-        p.truth.V[l] = -p.truth.V[p.d + l];
+        p.truth->V[l] = -p.truth->V[p.d + l];
     relabel(&p, 0, 0);
     ur_start start = start_of(&p, 0, 0);
     refused(&start, "nullity 7 > k = 4");
@@ -320,9 +320,9 @@ static void recovery_from_these_starts_is_exact(void **state)
     options.method = UNRELU_RECOVER_LIFTED;
     options.biases = UNRELU_BIASES_NONE;
     planted_network p = plant_network_with(sized(20, 8, 12, UNRELU_INPUTS_MIXTURE, 10), 400);
-    unrelu_network model = recover(&p, &options);
-    assert_near(error_of_V(&p.truth, &model), 0, 1e-11);
-    unrelu_network_free(&model);
+    unrelu_network *model = recover(&p, &options);
+    assert_near(error_of_V(p.truth, model), 0, 1e-11);
+    unrelu_network_free(model);
     planted_network_free(&p);
 }
 

@@ -10,7 +10,7 @@ static ur_start start_of(const planted_network *p)
 {
     return (ur_start){.sample = {.n = p->n, .d = p->d, .m = p->m, .x = p->x, .a = p->a},
                       .k = p->k,
-                      .f = p->truth.activation,
+                      .f = p->truth->activation,
                       .seed = 1};
 }
 
@@ -74,7 +74,7 @@ static double median_error(size_t d, size_t k, size_t m, size_t n, const char *f
         must(order ? ur_start_tensor(&start, order, V, &note, &err)
                    : ur_start_moments(&start, kind, V, NULL, &err),
              &err);
-        errors[i] = row_error(k, d, p.truth.V, V);
+        errors[i] = row_error(k, d, p.truth->V, V);
         free(V);
         planted_network_free(&p);
     }
@@ -481,7 +481,7 @@ static void move_inputs(planted_network *p)
         for (size_t j = p->d; j-- > 0;)
             p->x[i * p->d + j] =
                 0.3 + (j % 2 ? 2 : 1) * p->x[i * p->d + j] + (j ? 0.5 * p->x[i * p->d + j - 1] : 0);
-    must(unrelu_network_predict(&p->truth, p->x, p->n, NULL, p->a, &err), &err);
+    must(unrelu_network_predict(p->truth, p->x, p->n, NULL, p->a, &err), &err);
 }
 
 /* rows off by about `far`, every other one of the wrong sign; returns how many signs are wrong
@@ -496,11 +496,11 @@ static size_t wrong_signs(const planted_network *p, unrelu_signs method, int con
     ur_random_normals(8, 1, 0, k * d, off);
     for (size_t j = 0; j < k; j++)
         for (size_t a = 0; a < d; a++)
-            V[j * d + a] =
-                (j % 2 ? -1 : 1) * (p->truth.V[j * d + a] + far * off[j * d + a] / sqrt((double)d));
+            V[j * d + a] = (j % 2 ? -1 : 1) *
+                           (p->truth->V[j * d + a] + far * off[j * d + a] / sqrt((double)d));
     must(ur_start_signs(&start, method, V, &err), &err);
     for (size_t j = 0; j < k; j++)
-        wrong += squared(d, p->truth.V + j * d, V + j * d, 1) > 1;
+        wrong += squared(d, p->truth->V + j * d, V + j * d, 1) > 1;
     free(V);
     free(off);
     return wrong;
@@ -606,15 +606,15 @@ static void projection_is_algorithm_6_to_the_letter(void **state)
             for (size_t j = 0; j < K; j++) {
                 double t = 0;
                 for (size_t a = 0; a < D; a++)
-                    t += p.truth.V[j * D + a] * p.x[i * D + a];
+                    t += p.truth->V[j * D + a] * p.x[i * D + a];
                 F[i * P + j] = fmax(t, 0);
                 F[i * P + K + j] = fmax(-t, 0);
             }
-        memcpy(V, p.truth.V, sizeof V);
+        memcpy(V, p.truth->V, sizeof V);
         must(ur_start_signs(&start, UNRELU_SIGNS_PROJECTION, V, &err), &err);
         for (size_t j = 0; j < K; j++) {
             int keep = left_over(N, P, M, F, p.a, K + j) < left_over(N, P, M, F, p.a, j);
-            assert_int_equal(squared(D, p.truth.V + j * D, V + j * D, 1) < 1, keep);
+            assert_int_equal(squared(D, p.truth->V + j * D, V + j * D, 1) < 1, keep);
             flips += !keep;
         }
         planted_network_free(&p);
@@ -629,7 +629,7 @@ static void signs_that_cannot_be_found_are_refused(void **state)
     ur_start start = start_of(&p);
     unrelu_error err = {0};
     double V[24];
-    memcpy(V, p.truth.V, sizeof V);
+    memcpy(V, p.truth->V, sizeof V);
     assert_int_equal(ur_start_signs(&start, UNRELU_SIGNS_PROJECTION, V, &err), UNRELU_EDATA);
     assert_non_null(strstr(err.text, "Algorithm 6 needs k <= d, found k = 6 and d = 4"));
     assert_int_equal(ur_start_signs(&start, UNRELU_SIGNS_MOMENT, V, &err), UNRELU_EDATA);
@@ -640,7 +640,7 @@ static void signs_that_cannot_be_found_are_refused(void **state)
     start.sample.n = 8;
     assert_int_equal(ur_start_signs(&start, UNRELU_SIGNS_PROJECTION, V, &err), UNRELU_EDATA);
     assert_non_null(strstr(err.text, "more samples than its 8 features, found 8"));
-    assert_memory_equal(V, p.truth.V, sizeof V);
+    assert_memory_equal(V, p.truth->V, sizeof V);
     planted_network_free(&p);
 }
 
@@ -655,11 +655,11 @@ static double bias_error(const planted_network *p, size_t *weak)
     double *V = malloc(k * d * sizeof *V), *c = malloc(k * sizeof *c), worst = 0;
     start.hidden = start.constant = 1;
     for (size_t i = 0; i < k * d; i++)
-        V[i] = (i / d % 2 ? -1 : 1) * p->truth.V[i];
+        V[i] = (i / d % 2 ? -1 : 1) * p->truth->V[i];
     must(ur_start_biases(&start, V, c, weak, &err), &err);
     for (size_t j = 0; j < k; j++) {
-        assert_near(squared(d, p->truth.V + j * d, V + j * d, 1), 0, 1e-20);
-        worst = fmax(worst, fabs(c[j] - p->truth.c[j]));
+        assert_near(squared(d, p->truth->V + j * d, V + j * d, 1), 0, 1e-20);
+        worst = fmax(worst, fabs(c[j] - p->truth->c[j]));
     }
     free(V);
     free(c);
@@ -717,12 +717,12 @@ static void biases_follow_rows_that_the_moments_found(void **state)
     for (size_t j = 0; j < 3; j++) {
         nearest = INFINITY;
         for (size_t l = 0; l < 3; l++)
-            if (squared(5, p.truth.V + j * 5, V + l * 5, 1) < nearest) {
-                nearest = squared(5, p.truth.V + j * 5, V + l * 5, 1);
+            if (squared(5, p.truth->V + j * 5, V + l * 5, 1) < nearest) {
+                nearest = squared(5, p.truth->V + j * 5, V + l * 5, 1);
                 which = l;
             }
         assert_true(nearest < 0.05 * 0.05);
-        assert_near(c[which], p.truth.c[j], 0.06);
+        assert_near(c[which], p.truth->c[j], 0.06);
     }
     planted_network_free(&p);
 }
@@ -733,11 +733,11 @@ static void a_neuron_that_hardly_switches_is_counted(void **state)
     planted_network p = plant_biased(20000, 1);
     size_t weak = 0;
     unrelu_error err = {0};
-    p.truth.c[1] = 3.5;
-    must(unrelu_network_predict(&p.truth, p.x, p.n, NULL, p.a, &err), &err);
+    p.truth->c[1] = 3.5;
+    must(unrelu_network_predict(p.truth, p.x, p.n, NULL, p.a, &err), &err);
     ur_start start = start_of(&p);
     double V[15], c[3];
-    memcpy(V, p.truth.V, sizeof V);
+    memcpy(V, p.truth->V, sizeof V);
     must(ur_start_biases(&start, V, c, &weak, &err), &err);
     assert_int_equal(weak, 1);
     assert_true(fabs(c[1]) > 2.4);

@@ -33,7 +33,7 @@ static double error_of(const planted_network *p, const double *V)
         for (size_t j = 0; j < p->k; j++) {
             double far = 0;
             for (size_t l = 0; l < p->d; l++)
-                far += pow(p->truth.V[i * p->d + l] - V[j * p->d + l], 2);
+                far += pow(p->truth->V[i * p->d + l] - V[j * p->d + l], 2);
             best = fmin(best, far);
         }
         worst = fmax(worst, sqrt(best));
@@ -304,9 +304,9 @@ static void recovery_from_these_starts_is_exact(void **state)
             options.biases = UNRELU_BIASES_NONE;
             planted_network p = plant_network_with(
                 sized(sizes[s][0], sizes[s][1], sizes[s][2], laws[law], 10 + s), 5000);
-            unrelu_network model = recover(&p, &options);
-            assert_near(error_of_V(&p.truth, &model), 0, 1e-10);
-            unrelu_network_free(&model);
+            unrelu_network *model = recover(&p, &options);
+            assert_near(error_of_V(p.truth, model), 0, 1e-10);
+            unrelu_network_free(model);
             planted_network_free(&p);
         }
 }

@@ -53,10 +53,10 @@ static problem prepare(unrelu_network_plant_options o, size_t n, double angle)
     assert_non_null(q.given);
     for (size_t j = 0; j < k; j++) {
         double sign = j % 2 ? -1 : 1;
-        turn(q.p.truth.V + j * d, d, angle, 1000 * o.seed + j, q.V + j * d);
+        turn(q.p.truth->V + j * d, d, angle, 1000 * o.seed + j, q.V + j * d);
         for (size_t i = 0; i < d; i++)
             q.V[j * d + i] *= sign;
-        q.c[j] = sign * (q.p.truth.c[j] + angle / 4);
+        q.c[j] = sign * (q.p.truth->c[j] + angle / 4);
     }
     return q;
 }
@@ -81,9 +81,9 @@ static void finish(problem *q)
 
 static double error_of_row(const problem *q, size_t j)
 {
-    double far = q->start.hidden ? fabs(q->c[j] - q->p.truth.c[j]) : 0;
+    double far = q->start.hidden ? fabs(q->c[j] - q->p.truth->c[j]) : 0;
     for (size_t i = 0; i < q->p.d; i++)
-        far = fmax(far, fabs(q->V[j * q->p.d + i] - q->p.truth.V[j * q->p.d + i]));
+        far = fmax(far, fabs(q->V[j * q->p.d + i] - q->p.truth->V[j * q->p.d + i]));
     return far;
 }
 
@@ -155,7 +155,7 @@ static void a_start_from_afar_finds_a_neuron_or_stays_as_it_was(void **state)
             for (size_t i = 0; i < k; i++) {
                 double far = 0;
                 for (size_t r = 0; r < d; r++)
-                    far = fmax(far, fabs(q.V[j * d + r] - q.p.truth.V[i * d + r]));
+                    far = fmax(far, fabs(q.V[j * d + r] - q.p.truth->V[i * d + r]));
                 least = fmin(least, far);
             }
             if (q.exact[j])
@@ -241,11 +241,11 @@ static void units_of_the_data_do_not_matter(void **state)
         double norm = 0, norm_truth = 0;
         for (size_t i = 0; i < 6; i++) {
             norm = hypot(norm, q.V[j * 6 + i] *= ldexp(1, 12 * (int)i - 30));
-            norm_truth = hypot(norm_truth, q.p.truth.V[j * 6 + i] *= ldexp(1, 12 * (int)i - 30));
+            norm_truth = hypot(norm_truth, q.p.truth->V[j * 6 + i] *= ldexp(1, 12 * (int)i - 30));
         }
         for (size_t i = 0; i < 6; i++) {
             q.V[j * 6 + i] /= norm;
-            q.p.truth.V[j * 6 + i] /= norm_truth;
+            q.p.truth->V[j * 6 + i] /= norm_truth;
         }
     }
     for (size_t i = 0; i < q.p.n * 6; i++)
@@ -287,7 +287,7 @@ static void heavy_tails_spoil_no_system(void **state)
 static void relabel(problem *q)
 {
     unrelu_error err = {0};
-    must(unrelu_network_predict(&q->p.truth, q->p.x, q->p.n, NULL, q->p.a, &err), &err);
+    must(unrelu_network_predict(q->p.truth, q->p.x, q->p.n, NULL, q->p.a, &err), &err);
 }
 
 /* any combination of two neurons with one pattern fits all samples */
@@ -295,12 +295,12 @@ static void neurons_that_share_their_pattern_are_not_told_apart(void **state)
 {
     (void)state;
     problem q = prepare(options(10, 5, 8, 15), 100, .01);
-    turn(q.p.truth.V, 10, 1e-4, 3, q.p.truth.V + 10);
-    memcpy(q.V, q.p.truth.V, 20 * sizeof *q.V);
+    turn(q.p.truth->V, 10, 1e-4, 3, q.p.truth->V + 10);
+    memcpy(q.V, q.p.truth->V, 20 * sizeof *q.V);
     for (size_t i = 0; i < q.p.n; i++) {
         double t[2] = {0};
         for (size_t j = 0; j < 20; j++)
-            t[j / 10] += q.p.truth.V[j] * q.p.x[i * 10 + j % 10];
+            t[j / 10] += q.p.truth->V[j] * q.p.x[i * 10 + j % 10];
         assert_true((t[0] > 0) == (t[1] > 0));
     }
     relabel(&q);
@@ -321,7 +321,7 @@ static void a_neuron_needs_more_active_samples_than_inputs(void **state)
         for (size_t i = 0; i < q.p.n; i++) {
             double t = 0;
             for (size_t j = 0; j < 10; j++)
-                t += q.p.truth.V[j] * q.p.x[i * 10 + j];
+                t += q.p.truth->V[j] * q.p.x[i * 10 + j];
             active += t > 0;
             if (t > 0 && active > most)
                 continue;
@@ -367,7 +367,7 @@ static void dependent_inputs_give_the_same_function(void **state)
             norm = hypot(norm, there[i]);
         }
         for (size_t i = 0; i < 5; i++)
-            assert_near(there[i] / norm, q.p.truth.V[j * 5 + i], 1e-12);
+            assert_near(there[i] / norm, q.p.truth->V[j * 5 + i], 1e-12);
     }
     free(x);
     free(V);
@@ -378,7 +378,7 @@ static void two_starts_of_one_neuron_count_once(void **state)
 {
     (void)state;
     problem q = prepare(options(10, 5, 8, 12), 200, .05);
-    turn(q.p.truth.V + 10, 10, .03, 5, q.V + 30);
+    turn(q.p.truth->V + 10, 10, .03, 5, q.V + 30);
     exactify(&q);
     const int expected[] = {1, 1, 1, 0, 1};
     assert_memory_equal(q.exact, expected, sizeof expected);

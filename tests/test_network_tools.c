@@ -11,9 +11,9 @@
 static const unrelu_activation relu = {UNRELU_RELU, 0}, squared = {UNRELU_POWER, 2},
                                leaky = {UNRELU_LEAKY, 0.1}, expm1_pos = {UNRELU_EXPM1, 0};
 
-static unrelu_network planted(unrelu_network_plant_options o)
+static unrelu_network *planted(unrelu_network_plant_options o)
 {
-    unrelu_network m;
+    unrelu_network *m;
     unrelu_error err = {0};
     must(unrelu_network_plant(&o, &m, &err), &err);
     return m;
@@ -85,29 +85,29 @@ static void planted_matrices_have_their_condition_numbers(void **state)
             o.kappa_v = kappas[i];
             o.kappa_u = kappas[2 - i];
             o.seed = s + 1;
-            unrelu_network m = planted(o);
-            assert_near(condition(m.k, m.d, m.V) / o.kappa_v, 1, 1e-9);
-            assert_near(condition(m.m, m.k, m.U) / o.kappa_u, 1, 1e-9);
-            for (size_t j = 0; j < m.k; j++)
-                assert_near(norm(m.V + j * m.d, m.d, 1), 1, 1e-14);
-            unrelu_network_free(&m);
+            unrelu_network *m = planted(o);
+            assert_near(condition(m->k, m->d, m->V) / o.kappa_v, 1, 1e-9);
+            assert_near(condition(m->m, m->k, m->U) / o.kappa_u, 1, 1e-9);
+            for (size_t j = 0; j < m->k; j++)
+                assert_near(norm(m->V + j * m->d, m->d, 1), 1, 1e-14);
+            unrelu_network_free(m);
         }
 }
 
 static void planted_neurons_are_ordered_and_of_unit_length(void **state)
 {
     (void)state;
-    unrelu_network m = planted(sizes(10, 5, 8));
-    for (size_t j = 0; j < m.k; j++) {
-        assert_near(norm(m.V + j * m.d, m.d, 1), 1, 1e-14);
+    unrelu_network *m = planted(sizes(10, 5, 8));
+    for (size_t j = 0; j < m->k; j++) {
+        assert_near(norm(m->V + j * m->d, m->d, 1), 1, 1e-14);
         if (j > 0)
-            assert_true(norm(m.U + j, m.m, m.k) <= norm(m.U + j - 1, m.m, m.k));
-        assert_true(m.c[j] == 0);
+            assert_true(norm(m->U + j, m->m, m->k) <= norm(m->U + j - 1, m->m, m->k));
+        assert_true(m->c[j] == 0);
     }
-    assert_int_equal(m.verdict, UNRELU_VERDICT_PLANTED);
-    assert_string_equal(m.input_names[9], "x10");
-    assert_string_equal(m.label_names[0], "a1");
-    unrelu_network_free(&m);
+    assert_int_equal(m->verdict, UNRELU_VERDICT_PLANTED);
+    assert_string_equal(m->input_names[9], "x10");
+    assert_string_equal(m->label_names[0], "a1");
+    unrelu_network_free(m);
 }
 
 static void planted_lengths_suit_the_activation(void **state)
@@ -123,15 +123,15 @@ static void planted_lengths_suit_the_activation(void **state)
     for (size_t i = 0; i < 4; i++) {
         unrelu_network_plant_options o = sizes(6, 20, 4);
         o.activation = rows[i].f;
-        unrelu_network m = planted(o);
+        unrelu_network *m = planted(o);
         double low = INFINITY, high = 0;
-        for (size_t j = 0; j < m.k; j++) {
-            low = fmin(low, norm(m.V + j * m.d, m.d, 1));
-            high = fmax(high, norm(m.V + j * m.d, m.d, 1));
+        for (size_t j = 0; j < m->k; j++) {
+            low = fmin(low, norm(m->V + j * m->d, m->d, 1));
+            high = fmax(high, norm(m->V + j * m->d, m->d, 1));
         }
         assert_true(low >= rows[i].low - 1e-14 && high <= rows[i].high + 1e-14);
         assert_true(rows[i].low == rows[i].high || (low < 0.7 && high > 1.3));
-        unrelu_network_free(&m);
+        unrelu_network_free(m);
     }
 }
 
@@ -155,12 +155,12 @@ static void planted_labels_have_unit_size(void **state)
         }
         assert_near(sqrt(sum / (N * 5)), 1, 1e-12);
         for (size_t i = 0; i < N; i++) {
-            double t = p.truth.c[2];
+            double t = p.truth->c[2];
             for (size_t l = 0; l < p.d; l++)
-                t += p.truth.V[2 * p.d + l] * p.x[i * p.d + l];
+                t += p.truth->V[2 * p.d + l] * p.x[i * p.d + l];
             on += (t > 0) / (double)N;
         }
-        assert_near(p.truth.active[2], on, 1e-12);
+        assert_near(p.truth->active[2], on, 1e-12);
         planted_network_free(&p);
     }
 }
@@ -170,10 +170,10 @@ static void planted_biases_have_their_spread(void **state)
     (void)state;
     unrelu_network_plant_options o = sizes(5, 400, 300);
     o.bias = 0.5;
-    unrelu_network m = planted(o);
-    assert_near(norm(m.c, 400, 1) / sqrt(400), 0.5, 4 * 0.5 / sqrt(800));
-    assert_near(norm(m.e, 300, 1) / sqrt(300), 0.5, 4 * 0.5 / sqrt(600));
-    unrelu_network_free(&m);
+    unrelu_network *m = planted(o);
+    assert_near(norm(m->c, 400, 1) / sqrt(400), 0.5, 4 * 0.5 / sqrt(800));
+    assert_near(norm(m->e, 300, 1) / sqrt(300), 0.5, 4 * 0.5 / sqrt(600));
+    unrelu_network_free(m);
 }
 
 static void a_plan_that_cannot_be_is_refused(void **state)
@@ -210,14 +210,14 @@ static void a_plan_that_cannot_be_is_refused(void **state)
         o.noise = bad[i].noise;
         o.bias = bad[i].bias;
         o.seed = 2; /* with which the neuron of the last one is never on */
-        unrelu_network m;
+        unrelu_network *m;
         unrelu_error err = {0};
         assert_int_equal(unrelu_network_plant(&o, &m, &err), bad[i].status);
         assert_string_equal(err.text, bad[i].sentence);
-        assert_null(m.V);
+        assert_null(m);
     }
     unrelu_network_plant_options o = sizes(4, 3, 2);
-    unrelu_network m;
+    unrelu_network *m;
     unrelu_error err = {0};
     o.activation = (unrelu_activation){UNRELU_POWER, -1};
     assert_int_equal(unrelu_network_plant(&o, &m, &err), UNRELU_EUSAGE);
@@ -242,7 +242,7 @@ static void a_slice_of_a_draw_has_the_same_bits(void **state)
         for (size_t s = 0; s < 5; s++) {
             unrelu_exec exec = {.size = sizeof exec, .threads = (int)s + 1};
             size_t first = slices[s][0], rows = slices[s][1];
-            must(unrelu_network_draw(&o, &p.truth, first, rows, &exec, x, a, &err), &err);
+            must(unrelu_network_draw(&o, p.truth, first, rows, &exec, x, a, &err), &err);
             assert_memory_equal(x, p.x + first * D, rows * D * sizeof *x);
             assert_memory_equal(a, p.a + first * M, rows * M * sizeof *a);
             must(unrelu_network_draw(&o, NULL, first, rows, &exec, x, NULL, &err), &err);
@@ -348,7 +348,7 @@ static void labels_are_the_network_and_normal_noise(void **state)
     double sum = 0, next = 0, before = 0;
     for (size_t i = 0; i < N; i++)
         for (size_t j = 0; j < 3; j++) {
-            double noise = p.a[i * 3 + j] - naive_label(&p.truth, p.x + i * 6, j);
+            double noise = p.a[i * 3 + j] - naive_label(p.truth, p.x + i * 6, j);
             sum += noise * noise;
             next += noise * before;
             before = noise;
@@ -364,16 +364,28 @@ static void labels_are_the_network_and_normal_noise(void **state)
 
 /* ---- normalise ---- */
 
-/* a network with rows of any length, in no order */
-static unrelu_network rough(unrelu_activation f, uint64_t seed)
+/* weights that are 0 */
+static unrelu_network *empty(size_t d, size_t k, size_t labels)
 {
-    unrelu_network m = {.d = 4, .k = 6, .m = 3, .activation = f};
     unrelu_error err = {0};
-    must(ur_network_alloc(&m, &err), &err);
-    ur_random_normals(seed, 100, 0, 24, m.V);
-    ur_random_normals(seed, 101, 0, 18, m.U);
-    ur_random_normals(seed, 102, 0, 6, m.c);
-    ur_random_normals(seed, 103, 0, 3, m.e);
+    unrelu_network *m = ur_network_new(&err);
+    assert_non_null(m);
+    m->d = d;
+    m->k = k;
+    m->m = labels;
+    must(ur_network_alloc(m, &err), &err);
+    return m;
+}
+
+/* a network with rows of any length, in no order */
+static unrelu_network *rough(unrelu_activation f, uint64_t seed)
+{
+    unrelu_network *m = empty(4, 6, 3);
+    m->activation = f;
+    ur_random_normals(seed, 100, 0, 24, m->V);
+    ur_random_normals(seed, 101, 0, 18, m->U);
+    ur_random_normals(seed, 102, 0, 6, m->c);
+    ur_random_normals(seed, 103, 0, 3, m->e);
     return m;
 }
 
@@ -382,38 +394,38 @@ static void normalising_keeps_the_function(void **state)
     (void)state;
     const unrelu_activation all[] = {relu, squared, {UNRELU_POWER, 0.5}, leaky, expm1_pos};
     for (size_t f = 0; f < 5; f++) {
-        unrelu_network m = rough(all[f], f + 1), before = rough(all[f], f + 1);
+        unrelu_network *m = rough(all[f], f + 1), *before = rough(all[f], f + 1);
         unrelu_error err = {0};
-        m.V_se = calloc(24, sizeof(double));
-        memcpy(m.V_se, m.V, 24 * sizeof(double));
+        m->V_se = calloc(24, sizeof(double));
+        memcpy(m->V_se, m->V, 24 * sizeof(double));
         for (size_t j = 0; j < 6; j++)
-            m.active[j] = m.V[j * 4];
-        must(ur_network_normalise(&m, &err), &err);
+            m->active[j] = m->V[j * 4];
+        must(ur_network_normalise(m, &err), &err);
         for (size_t i = 0; i < 50; i++) {
             double x[4];
             ur_random_normals(9, i, 0, 4, x);
             for (size_t j = 0; j < 3; j++)
-                assert_near(naive_label(&m, x, j), naive_label(&before, x, j), 1e-11);
+                assert_near(naive_label(m, x, j), naive_label(before, x, j), 1e-11);
         }
         for (size_t j = 0; j < 6; j++) {
-            double length = norm(m.V + j * 4, 4, 1), was = norm(m.V_se + j * 4, 4, 1);
+            double length = norm(m->V + j * 4, 4, 1), was = norm(m->V_se + j * 4, 4, 1);
             if (f < 4)
                 assert_near(length, 1, 1e-15 * 4);
             for (size_t l = 0; l < 4; l++) /* what belongs to a neuron moves with it */
-                assert_near(m.V_se[j * 4 + l] / was, m.V[j * 4 + l] / length, 1e-14);
-            assert_true(m.active[j] == m.V_se[j * 4]);
+                assert_near(m->V_se[j * 4 + l] / was, m->V[j * 4 + l] / length, 1e-14);
+            assert_true(m->active[j] == m->V_se[j * 4]);
             if (j > 0)
-                assert_true(norm(m.U + j, 3, 6) <= norm(m.U + j - 1, 3, 6));
+                assert_true(norm(m->U + j, 3, 6) <= norm(m->U + j - 1, 3, 6));
         }
-        unrelu_network again = rough(all[f], f + 1);
-        memcpy(again.V, m.V, 24 * sizeof(double));
-        memcpy(again.U, m.U, 18 * sizeof(double));
-        must(ur_network_normalise(&again, &err), &err);
-        assert_memory_equal(again.V, m.V, 24 * sizeof(double));
-        assert_memory_equal(again.U, m.U, 18 * sizeof(double));
-        unrelu_network_free(&again);
-        unrelu_network_free(&m);
-        unrelu_network_free(&before);
+        unrelu_network *again = rough(all[f], f + 1);
+        memcpy(again->V, m->V, 24 * sizeof(double));
+        memcpy(again->U, m->U, 18 * sizeof(double));
+        must(ur_network_normalise(again, &err), &err);
+        assert_memory_equal(again->V, m->V, 24 * sizeof(double));
+        assert_memory_equal(again->U, m->U, 18 * sizeof(double));
+        unrelu_network_free(again);
+        unrelu_network_free(m);
+        unrelu_network_free(before);
     }
 }
 
@@ -428,19 +440,19 @@ static void predictions_are_those_of_the_formula(void **state)
     unrelu_error err = {0};
     ur_random_normals(3, 1, 0, N * 4, x);
     for (size_t f = 0; f < 4; f++) {
-        unrelu_network m = rough(all[f], 5);
+        unrelu_network *m = rough(all[f], 5);
         for (int threads = 1; threads <= 7; threads += 3) {
             unrelu_exec exec = {.size = sizeof exec, .threads = threads};
-            must(unrelu_network_predict(&m, x, N, &exec, z, &err), &err);
+            must(unrelu_network_predict(m, x, N, &exec, z, &err), &err);
             assert_true(threads == 1 || memcmp(y, z, sizeof y) == 0);
             memcpy(y, z, sizeof y);
         }
         for (size_t i = 0; i < N * 3; i++) {
-            double want = naive_label(&m, x + i / 3 * 4, i % 3);
+            double want = naive_label(m, x + i / 3 * 4, i % 3);
             assert_near(y[i], want, 1e-12 * fmax(1, fabs(want)));
         }
-        must(unrelu_network_predict(&m, x, 0, NULL, z, &err), &err);
-        unrelu_network_free(&m);
+        must(unrelu_network_predict(m, x, 0, NULL, z, &err), &err);
+        unrelu_network_free(m);
     }
 }
 
@@ -449,18 +461,18 @@ static void inputs_that_are_no_numbers_are_refused(void **state)
     (void)state;
     enum { N = 600 };
     static double x[N * 4], y[N * 3];
-    unrelu_network m = rough(relu, 1), none = {.verdict = UNRELU_VERDICT_FAILED};
+    unrelu_network *m = rough(relu, 1), none = {.verdict = UNRELU_VERDICT_FAILED};
     unrelu_error err = {0};
     x[300 * 4 + 2] = NAN;
     x[599 * 4] = INFINITY;
     y[0] = 1;
-    assert_int_equal(unrelu_network_predict(&m, x, N, NULL, y, &err), UNRELU_EFORMAT);
+    assert_int_equal(unrelu_network_predict(m, x, N, NULL, y, &err), UNRELU_EFORMAT);
     assert_string_equal(err.text,
                         "row 301, column 3 of the inputs is nan: a network needs finite inputs");
     assert_true(y[0] == 0);
     assert_int_equal(unrelu_network_predict(&none, x, N, NULL, y, &err), UNRELU_EUSAGE);
     assert_string_equal(err.text, "the network has no weights (its verdict is 'failed')");
-    unrelu_network_free(&m);
+    unrelu_network_free(m);
 }
 
 static unrelu_status predict_file(const unrelu_network *m, const char *in, const char *columns,
@@ -483,9 +495,9 @@ static void files_are_predicted_row_by_row(void **state)
     static double x[N * D], y[N * 3];
     unrelu_error err = {0};
     size_t rows = 0;
-    unrelu_network m = rough(relu, 2);
+    unrelu_network *m = rough(relu, 2);
     ur_random_normals(3, 1, 0, N * D, x);
-    must(unrelu_network_predict(&m, x, N, NULL, y, &err), &err);
+    must(unrelu_network_predict(m, x, N, NULL, y, &err), &err);
     unrelu_sink *sink;
     const char *in[] = {files_path("x.npy"), files_path("x.csv")};
     const char *out[] = {files_path("a.npy"), files_path("a.csv")};
@@ -493,7 +505,7 @@ static void files_are_predicted_row_by_row(void **state)
         must(unrelu_sink_open(in[i], N, D, NULL, &sink, &err), &err);
         must(unrelu_sink_write(sink, x, N, &err), &err);
         must(unrelu_sink_commit(sink, &err), &err);
-        must(predict_file(&m, in[i], NULL, out[i], &rows, &err), &err);
+        must(predict_file(m, in[i], NULL, out[i], &rows, &err), &err);
         assert_int_equal(rows, N);
         table t = table_of(out[i], NULL);
         assert_int_equal(t.n, N);
@@ -510,13 +522,13 @@ static void files_are_predicted_row_by_row(void **state)
         x[i * D] = x[i * D + 3];
         x[i * D + 3] = swap;
     }
-    must(unrelu_network_predict(&m, x, N, NULL, y, &err), &err);
-    must(predict_file(&m, in[0], "4,2,3,1", out[0], &rows, &err), &err);
+    must(unrelu_network_predict(m, x, N, NULL, y, &err), &err);
+    must(predict_file(m, in[0], "4,2,3,1", out[0], &rows, &err), &err);
     table t = table_of(out[0], NULL);
     for (size_t j = 0; j < N * 3; j++)
         assert_near(t.x[j], y[j], 1e-13 * fmax(1, fabs(y[j])));
     table_free(&t);
-    unrelu_network_free(&m);
+    unrelu_network_free(m);
 }
 
 static void files_that_cannot_be_predicted_leave_nothing(void **state)
@@ -525,21 +537,21 @@ static void files_that_cannot_be_predicted_leave_nothing(void **state)
     char sentence[1024];
     unrelu_error err = {0};
     size_t rows = 7;
-    unrelu_network m = rough(relu, 2);
+    unrelu_network *m = rough(relu, 2);
     const char *out = files_path("refused.csv");
     const char *in = files_text("hole.csv", "p,q,r,s\n1,2,3,4\n5,6,NA,8\n");
-    assert_int_equal(predict_file(&m, in, NULL, out, &rows, &err), UNRELU_EFORMAT);
+    assert_int_equal(predict_file(m, in, NULL, out, &rows, &err), UNRELU_EFORMAT);
     snprintf(sentence, sizeof sentence,
              "%s: row 2, column 3 (r) is nan: a network needs finite inputs", in);
     assert_string_equal(err.text, sentence);
     assert_int_equal(rows, 0);
     assert_int_not_equal(access(out, F_OK), 0);
     in = files_text("narrow.csv", "p,q,r\n1,2,3\n");
-    assert_int_equal(predict_file(&m, in, NULL, out, &rows, &err), UNRELU_EFORMAT);
+    assert_int_equal(predict_file(m, in, NULL, out, &rows, &err), UNRELU_EFORMAT);
     snprintf(sentence, sizeof sentence, "%s has 3 columns, but the network takes 4 inputs", in);
     assert_string_equal(err.text, sentence);
     assert_int_not_equal(access(out, F_OK), 0);
-    unrelu_network_free(&m);
+    unrelu_network_free(m);
 }
 
 /* ---- compare ---- */
@@ -553,21 +565,20 @@ static unrelu_network_distance distance(const unrelu_network *truth, const unrel
 }
 
 /* neuron j of m becomes neuron order[j] of the result, its row times scale[j] */
-static unrelu_network disguised(const unrelu_network *m, const size_t *order, const double *scale)
+static unrelu_network *disguised(const unrelu_network *m, const size_t *order, const double *scale)
 {
-    unrelu_network out = {.d = m->d, .k = m->k, .m = m->m, .activation = m->activation};
-    unrelu_error err = {0};
-    must(ur_network_alloc(&out, &err), &err);
-    memcpy(out.e, m->e, m->m * sizeof(double));
+    unrelu_network *out = empty(m->d, m->k, m->m);
+    out->activation = m->activation;
+    memcpy(out->e, m->e, m->m * sizeof(double));
     double q = m->activation.kind == UNRELU_POWER ? m->activation.parameter : 1;
     for (size_t j = 0; j < m->k; j++) {
         size_t to = order[j];
         double s = scale ? scale[j] : 1;
-        out.c[to] = s * m->c[j];
+        out->c[to] = s * m->c[j];
         for (size_t l = 0; l < m->d; l++)
-            out.V[to * m->d + l] = s * m->V[j * m->d + l];
+            out->V[to * m->d + l] = s * m->V[j * m->d + l];
         for (size_t i = 0; i < m->m; i++)
-            out.U[i * m->k + to] = pow(s, -q) * m->U[i * m->k + j];
+            out->U[i * m->k + to] = pow(s, -q) * m->U[i * m->k + j];
     }
     return out;
 }
@@ -579,8 +590,8 @@ static void order_and_scale_of_neurons_do_not_count(void **state)
     const size_t order[] = {3, 0, 5, 1, 4, 2};
     const double scale[] = {0.1, 7, 1, 2.5, 1e-3, 40};
     for (size_t f = 0; f < 4; f++) {
-        unrelu_network m = rough(all[f], 8), same = disguised(&m, order, f < 3 ? scale : NULL);
-        unrelu_network_distance far = distance(&m, &same);
+        unrelu_network *m = rough(all[f], 8), *same = disguised(m, order, f < 3 ? scale : NULL);
+        unrelu_network_distance far = distance(m, same);
         assert_int_equal(far.matched, 6);
         assert_int_equal(far.missing + far.extra, 0);
         double errors[] = {far.V_max,       far.V_frobenius, far.U_max,
@@ -588,8 +599,8 @@ static void order_and_scale_of_neurons_do_not_count(void **state)
                            far.e_max,       far.e_frobenius, far.function_error};
         for (size_t i = 0; i < 9; i++)
             assert_near(errors[i], 0, 1e-13);
-        unrelu_network_free(&m);
-        unrelu_network_free(&same);
+        unrelu_network_free(m);
+        unrelu_network_free(same);
     }
 }
 
@@ -599,104 +610,102 @@ static void errors_are_those_that_were_made(void **state)
     unrelu_network_plant_options o = sizes(4, 3, 2);
     o.activation = expm1_pos; /* rows keep their length: an error is what was added */
     o.bias = 0.3;
-    unrelu_network m = planted(o), off = planted(o);
+    unrelu_network *m = planted(o), *off = planted(o);
     double top = 0;
     for (size_t i = 0; i < 6; i++)
-        top = fmax(top, fabs(m.U[i]));
-    off.V[5] += 0.03;
-    off.V[0] -= 0.04;
-    off.U[1] += 0.01;
-    off.c[2] -= 0.02;
-    off.e[0] += 0.3;
-    off.e[1] += 0.4;
-    unrelu_network_distance far = distance(&m, &off);
+        top = fmax(top, fabs(m->U[i]));
+    off->V[5] += 0.03;
+    off->V[0] -= 0.04;
+    off->U[1] += 0.01;
+    off->c[2] -= 0.02;
+    off->e[0] += 0.3;
+    off->e[1] += 0.4;
+    unrelu_network_distance far = distance(m, off);
     assert_near(far.V_max, 0.04, 1e-14);
     assert_near(far.V_frobenius, 0.05, 1e-14);
     assert_near(far.U_max, 0.01 / top, 1e-14);
-    assert_near(far.U_frobenius, 0.01 / norm(m.U, 6, 1), 1e-14);
+    assert_near(far.U_frobenius, 0.01 / norm(m->U, 6, 1), 1e-14);
     assert_near(far.c_max, 0.02, 1e-14);
     assert_near(far.c_frobenius, 0.02, 1e-14);
     assert_near(far.e_max, 0.4, 1e-14);
     assert_near(far.e_frobenius, 0.5, 1e-14);
-    unrelu_network_free(&m);
-    unrelu_network_free(&off);
+    unrelu_network_free(m);
+    unrelu_network_free(off);
 }
 
 static void function_error_is_relative(void **state)
 {
     (void)state;
-    unrelu_network m = planted(sizes(5, 4, 3)), louder = planted(sizes(5, 4, 3));
+    unrelu_network *m = planted(sizes(5, 4, 3)), *louder = planted(sizes(5, 4, 3));
     for (size_t i = 0; i < 12; i++)
-        louder.U[i] *= 1.01;
-    unrelu_network_distance far = distance(&m, &louder);
+        louder->U[i] *= 1.01;
+    unrelu_network_distance far = distance(m, louder);
     assert_near(far.function_error, 0.01, 1e-13);
     assert_near(far.U_frobenius, 0.01, 1e-13);
     assert_true(far.V_max == 0);
-    unrelu_network_free(&m);
-    unrelu_network_free(&louder);
+    unrelu_network_free(m);
+    unrelu_network_free(louder);
 }
 
 static void neurons_too_few_and_too_many_are_counted(void **state)
 {
     (void)state;
-    unrelu_network m = planted(sizes(5, 4, 3));
-    unrelu_network fewer = {.d = 5, .k = 3, .m = 3};
-    unrelu_error err = {0};
-    must(ur_network_alloc(&fewer, &err), &err);
-    memcpy(fewer.V, m.V + 5, 15 * sizeof(double)); /* without the first */
+    unrelu_network *m = planted(sizes(5, 4, 3));
+    unrelu_network *fewer = empty(5, 3, 3);
+    memcpy(fewer->V, m->V + 5, 15 * sizeof(double)); /* without the first */
     for (size_t i = 0; i < 9; i++)
-        fewer.U[i] = m.U[i / 3 * 4 + i % 3 + 1];
-    unrelu_network_distance far = distance(&m, &fewer);
+        fewer->U[i] = m->U[i / 3 * 4 + i % 3 + 1];
+    unrelu_network_distance far = distance(m, fewer);
     assert_int_equal(far.matched, 3);
     assert_int_equal(far.missing, 1);
     assert_int_equal(far.extra, 0);
     assert_true(far.V_max == 0 && far.U_max == 0 && far.function_error > 0.1);
-    far = distance(&fewer, &m);
+    far = distance(fewer, m);
     assert_int_equal(far.matched, 3);
     assert_int_equal(far.missing, 0);
     assert_int_equal(far.extra, 1);
     assert_true(far.V_max == 0 && far.U_max == 0);
-    unrelu_network_free(&m);
-    unrelu_network_free(&fewer);
+    unrelu_network_free(m);
+    unrelu_network_free(fewer);
 }
 
 /* with each other's outputs, so that their order by size does not give them away */
 static void neurons_that_differ_in_bias_alone_are_told_apart(void **state)
 {
     (void)state;
-    unrelu_network m = rough(relu, 3), other = rough(relu, 3);
-    memcpy(m.V + 4, m.V, 4 * sizeof(double));
-    memcpy(other.V + 4, m.V, 4 * sizeof(double));
+    unrelu_network *m = rough(relu, 3), *other = rough(relu, 3);
+    memcpy(m->V + 4, m->V, 4 * sizeof(double));
+    memcpy(other->V + 4, m->V, 4 * sizeof(double));
     for (size_t i = 0; i < 3; i++) {
-        other.U[i * 6] = m.U[i * 6 + 1];
-        other.U[i * 6 + 1] = m.U[i * 6];
+        other->U[i * 6] = m->U[i * 6 + 1];
+        other->U[i * 6 + 1] = m->U[i * 6];
     }
-    unrelu_network_distance far = distance(&m, &other);
+    unrelu_network_distance far = distance(m, other);
     assert_near(far.c_max, 0, 0);
     assert_true(far.U_max > 0.1);
-    unrelu_network_free(&m);
-    unrelu_network_free(&other);
+    unrelu_network_free(m);
+    unrelu_network_free(other);
 }
 
 static void networks_of_another_kind_are_not_compared(void **state)
 {
     (void)state;
-    unrelu_network m = planted(sizes(5, 4, 3)), wide = planted(sizes(6, 4, 3)),
-                   same = planted(sizes(5, 4, 3)), none = {.d = 5, .k = 4, .m = 3};
+    unrelu_network *m = planted(sizes(5, 4, 3)), *wide = planted(sizes(6, 4, 3)),
+                   *same = planted(sizes(5, 4, 3)), none = {.d = 5, .k = 4, .m = 3};
     unrelu_network_distance far;
     unrelu_error err = {0};
-    assert_int_equal(unrelu_network_compare(&m, &wide, &far, &err), UNRELU_EFORMAT);
+    assert_int_equal(unrelu_network_compare(m, wide, &far, &err), UNRELU_EFORMAT);
     assert_string_equal(err.text, "the truth has 5 inputs and 3 labels, the model 6 and 3: they "
                                   "cannot be compared");
-    same.activation = squared;
-    assert_int_equal(unrelu_network_compare(&m, &same, &far, &err), UNRELU_EFORMAT);
+    same->activation = squared;
+    assert_int_equal(unrelu_network_compare(m, same, &far, &err), UNRELU_EFORMAT);
     assert_string_equal(
         err.text, "the truth has the activation relu, the model power:2: they cannot be compared");
-    assert_int_equal(unrelu_network_compare(&m, &none, &far, &err), UNRELU_EFORMAT);
+    assert_int_equal(unrelu_network_compare(m, &none, &far, &err), UNRELU_EFORMAT);
     assert_string_equal(err.text, "the model has no weights: there is nothing to compare");
-    unrelu_network_free(&m);
-    unrelu_network_free(&wide);
-    unrelu_network_free(&same);
+    unrelu_network_free(m);
+    unrelu_network_free(wide);
+    unrelu_network_free(same);
 }
 
 /* ---- files ---- */
@@ -722,89 +731,89 @@ static char **fractions(size_t count)
     return texts;
 }
 
-static unrelu_network learned(void)
+static unrelu_network *learned(void)
 {
-    unrelu_network m = rough(leaky, 4);
+    unrelu_network *m = rough(leaky, 4);
     unrelu_error err = {0};
-    m.U_se = numbers(18, 1);
-    m.V_se = numbers(24, 2);
-    m.c_se = numbers(6, 3);
-    m.e_se = numbers(3, 4);
-    m.V_se[3] = NAN;
-    m.verdict = UNRELU_VERDICT_UNCERTIFIED;
-    m.noise = 0.1;
-    m.residual = 1e-3 / 3;
-    m.holdout_residual = NAN;
-    m.gap = 0.7;
-    m.n = 123456789;
-    m.samples_checked = 11;
-    m.min_active = 12;
-    m.min_inactive = 13;
-    m.starts = 14;
-    m.starts_agree = 15;
-    m.linear_rank = 1;
-    m.objective = 2.5;
-    m.objective_bound = NAN;
-    m.incoherence = 1.0 / 7;
-    m.corrupted = 2;
-    m.E_row = numbers(2, 5);
-    m.E_column = numbers(2, 6);
-    m.E_value = numbers(2, 7);
-    m.E_row[0] = 123456788, m.E_column[0] = 0;
-    m.E_row[1] = 5, m.E_column[1] = 2;
-    m.V_rational = fractions(24);
-    m.U_rational = fractions(18);
-    m.seed = UINT64_MAX - 1;
-    strcpy(m.method, "moments");
-    strcpy(m.biases, "both");
-    strcpy(m.precision, "digits:15");
-    strcpy(m.how_k, "rank of the labels");
-    memset(m.guarantee, 'g', sizeof m.guarantee - 1); /* fills its room */
-    strcpy(m.assumption, "caf\xc3\xa9");
-    free(m.input_names[2]);
-    m.input_names[2] = strdup("dose, mg");
-    free(m.label_names[0]);
-    m.label_names[0] = strdup("yield");
-    must(ur_network_warn(&m, "few", &err, "%d samples", 7), &err);
-    must(ur_network_warn(&m, "rare", &err, "neuron %d", 2), &err);
+    m->U_se = numbers(18, 1);
+    m->V_se = numbers(24, 2);
+    m->c_se = numbers(6, 3);
+    m->e_se = numbers(3, 4);
+    m->V_se[3] = NAN;
+    m->verdict = UNRELU_VERDICT_UNCERTIFIED;
+    m->noise = 0.1;
+    m->residual = 1e-3 / 3;
+    m->holdout_residual = NAN;
+    m->gap = 0.7;
+    m->n = 123456789;
+    m->samples_checked = 11;
+    m->min_active = 12;
+    m->min_inactive = 13;
+    m->starts = 14;
+    m->starts_agree = 15;
+    m->linear_rank = 1;
+    m->objective = 2.5;
+    m->objective_bound = NAN;
+    m->incoherence = 1.0 / 7;
+    m->corrupted = 2;
+    m->E_row = numbers(2, 5);
+    m->E_column = numbers(2, 6);
+    m->E_value = numbers(2, 7);
+    m->E_row[0] = 123456788, m->E_column[0] = 0;
+    m->E_row[1] = 5, m->E_column[1] = 2;
+    m->V_rational = fractions(24);
+    m->U_rational = fractions(18);
+    m->seed = UINT64_MAX - 1;
+    strcpy(m->method, "moments");
+    strcpy(m->biases, "both");
+    strcpy(m->precision, "digits:15");
+    strcpy(m->how_k, "rank of the labels");
+    memset(m->guarantee, 'g', sizeof m->guarantee - 1); /* fills its room */
+    strcpy(m->assumption, "caf\xc3\xa9");
+    free(m->input_names[2]);
+    m->input_names[2] = strdup("dose, mg");
+    free(m->label_names[0]);
+    m->label_names[0] = strdup("yield");
+    must(ur_network_warn(m, "few", &err, "%d samples", 7), &err);
+    must(ur_network_warn(m, "rare", &err, "neuron %d", 2), &err);
     return m;
 }
 
 static void a_saved_network_loads_bit_for_bit(void **state)
 {
     (void)state;
-    unrelu_network m = learned(), l;
+    unrelu_network *m = learned(), *l;
     unrelu_error err = {0};
     const char *path = files_path("learned.npz");
-    must(unrelu_network_save(&m, path, &err), &err);
+    must(unrelu_network_save(m, path, &err), &err);
     must(unrelu_network_load(path, &l, &err), &err);
-    const double *arrays[][2] = {{m.U, l.U},
-                                 {m.V, l.V},
-                                 {m.c, l.c},
-                                 {m.e, l.e},
-                                 {m.U_se, l.U_se},
-                                 {m.V_se, l.V_se},
-                                 {m.c_se, l.c_se},
-                                 {m.e_se, l.e_se},
-                                 {m.active, l.active},
-                                 {m.E_row, l.E_row},
-                                 {m.E_column, l.E_column},
-                                 {m.E_value, l.E_value}};
+    const double *arrays[][2] = {{m->U, l->U},
+                                 {m->V, l->V},
+                                 {m->c, l->c},
+                                 {m->e, l->e},
+                                 {m->U_se, l->U_se},
+                                 {m->V_se, l->V_se},
+                                 {m->c_se, l->c_se},
+                                 {m->e_se, l->e_se},
+                                 {m->active, l->active},
+                                 {m->E_row, l->E_row},
+                                 {m->E_column, l->E_column},
+                                 {m->E_value, l->E_value}};
     const size_t counts[] = {18, 24, 6, 3, 18, 24, 6, 3, 6, 2, 2, 2};
     for (size_t i = 0; i < 12; i++)
         assert_memory_equal(arrays[i][0], arrays[i][1], counts[i] * sizeof(double));
     for (size_t i = 0; i < 4; i++)
-        assert_string_equal(m.input_names[i], l.input_names[i]);
+        assert_string_equal(m->input_names[i], l->input_names[i]);
     for (size_t i = 0; i < 3; i++)
-        assert_string_equal(m.label_names[i], l.label_names[i]);
+        assert_string_equal(m->label_names[i], l->label_names[i]);
     for (size_t i = 0; i < 24; i++)
-        assert_string_equal(m.V_rational[i], l.V_rational[i]);
+        assert_string_equal(m->V_rational[i], l->V_rational[i]);
     for (size_t i = 0; i < 18; i++)
-        assert_string_equal(m.U_rational[i], l.U_rational[i]);
-    assert_int_equal(l.warning_count, 2);
-    assert_memory_equal(m.warnings, l.warnings, 2 * sizeof *m.warnings);
+        assert_string_equal(m->U_rational[i], l->U_rational[i]);
+    assert_int_equal(l->warning_count, 2);
+    assert_memory_equal(m->warnings, l->warnings, 2 * sizeof *m->warnings);
     /* what is left of the struct once pointers are put aside: everything, to the last bit */
-    unrelu_network a = m, b = l;
+    unrelu_network a = *m, b = *l;
     double **pointers[] = {&a.U, &a.V, &a.c, &a.e, &a.U_se, &a.V_se, &a.c_se, &a.e_se, &a.active,
                            &b.U, &b.V, &b.c, &b.e, &b.U_se, &b.V_se, &b.c_se, &b.e_se, &b.active};
     for (size_t i = 0; i < 18; i++)
@@ -813,9 +822,13 @@ static void a_saved_network_loads_bit_for_bit(void **state)
     a.V_rational = a.U_rational = b.V_rational = b.U_rational = NULL;
     a.input_names = b.input_names = a.label_names = b.label_names = NULL;
     a.warnings = b.warnings = NULL;
+    assert_true(a.activation.kind == b.activation.kind &&
+                a.activation.parameter == b.activation.parameter);
+    memset(&a.activation, 0, sizeof a.activation); /* it has padding */
+    memset(&b.activation, 0, sizeof b.activation);
     assert_memory_equal(&a, &b, sizeof a);
-    unrelu_network_free(&m);
-    unrelu_network_free(&l);
+    unrelu_network_free(m);
+    unrelu_network_free(l);
 }
 
 static void a_planted_network_survives_a_file(void **state)
@@ -826,18 +839,18 @@ static void a_planted_network_survives_a_file(void **state)
         unrelu_network_plant_options o = sizes(6, 8, 1);
         o.activation = all[f];
         o.bias = 1;
-        unrelu_network m = planted(o), l;
+        unrelu_network *m = planted(o), *l;
         unrelu_error err = {0};
-        must(unrelu_network_save(&m, files_path("truth.npz"), &err), &err);
+        must(unrelu_network_save(m, files_path("truth.npz"), &err), &err);
         must(unrelu_network_load(files_path("truth.npz"), &l, &err), &err);
-        assert_int_equal(l.verdict, UNRELU_VERDICT_PLANTED);
-        assert_null(l.V_se);
-        assert_true(isnan(l.gap));
-        assert_true(!l.E_row && !l.E_column && !l.E_value && !l.V_rational && !l.U_rational);
-        assert_memory_equal(m.V, l.V, 48 * sizeof(double));
-        assert_true(distance(&m, &l).function_error == 0);
-        unrelu_network_free(&m);
-        unrelu_network_free(&l);
+        assert_int_equal(l->verdict, UNRELU_VERDICT_PLANTED);
+        assert_null(l->V_se);
+        assert_true(isnan(l->gap));
+        assert_true(!l->E_row && !l->E_column && !l->E_value && !l->V_rational && !l->U_rational);
+        assert_memory_equal(m->V, l->V, 48 * sizeof(double));
+        assert_true(distance(m, l).function_error == 0);
+        unrelu_network_free(m);
+        unrelu_network_free(l);
     }
 }
 
@@ -882,38 +895,37 @@ static const char *write_parts(parts p)
 static void weights_alone_make_a_network(void **state)
 {
     (void)state;
-    unrelu_network m;
+    unrelu_network *m;
     unrelu_error err = {0};
     must(unrelu_network_load(write_parts((parts){.kind = "network", .v = 3}), &m, &err), &err);
-    assert_int_equal(m.d, 4);
-    assert_int_equal(m.k, 3);
-    assert_int_equal(m.m, 2);
-    assert_int_equal(m.activation.kind, UNRELU_RELU);
-    assert_true(m.c[2] == 0 && m.e[1] == 0 && isnan(m.active[0]) && isnan(m.gap));
-    assert_true(isnan(m.objective) && isnan(m.objective_bound) && isnan(m.incoherence));
-    assert_string_equal(m.input_names[3], "x4");
-    assert_string_equal(m.label_names[1], "a2");
+    assert_int_equal(m->d, 4);
+    assert_int_equal(m->k, 3);
+    assert_int_equal(m->m, 2);
+    assert_int_equal(m->activation.kind, UNRELU_RELU);
+    assert_true(m->c[2] == 0 && m->e[1] == 0 && isnan(m->active[0]) && isnan(m->gap));
+    assert_true(isnan(m->objective) && isnan(m->objective_bound) && isnan(m->incoherence));
+    assert_string_equal(m->input_names[3], "x4");
+    assert_string_equal(m->label_names[1], "a2");
     double x[4] = {1, 2, -1, 0.5}, y[2];
-    must(unrelu_network_predict(&m, x, 1, NULL, y, &err), &err);
-    assert_near(y[1], naive_label(&m, x, 1), 1e-14);
-    unrelu_network_free(&m);
+    must(unrelu_network_predict(m, x, 1, NULL, y, &err), &err);
+    assert_near(y[1], naive_label(m, x, 1), 1e-14);
+    unrelu_network_free(m);
 }
 
 static void a_network_without_neurons_survives_a_file(void **state)
 {
     (void)state;
-    unrelu_network m = {.d = 3, .m = 2}, l;
+    unrelu_network *m = empty(3, 0, 2), *l;
     unrelu_error err = {0};
-    must(ur_network_alloc(&m, &err), &err);
-    m.e[1] = 4;
-    must(unrelu_network_save(&m, files_path("none.npz"), &err), &err);
+    m->e[1] = 4;
+    must(unrelu_network_save(m, files_path("none.npz"), &err), &err);
     must(unrelu_network_load(files_path("none.npz"), &l, &err), &err);
-    assert_int_equal(l.k, 0);
+    assert_int_equal(l->k, 0);
     double x[3] = {1, 2, 3}, y[2] = {0};
-    must(unrelu_network_predict(&l, x, 1, NULL, y, &err), &err);
+    must(unrelu_network_predict(l, x, 1, NULL, y, &err), &err);
     assert_true(y[0] == 0 && y[1] == 4);
-    unrelu_network_free(&m);
-    unrelu_network_free(&l);
+    unrelu_network_free(m);
+    unrelu_network_free(l);
 }
 
 static void damaged_files_are_refused_with_a_sentence(void **state)
@@ -947,15 +959,14 @@ static void damaged_files_are_refused_with_a_sentence(void **state)
          ": n is -1.5, where a count is needed"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        unrelu_network m;
+        unrelu_network *m;
         unrelu_error err = {0};
         char sentence[1024];
         const char *path = write_parts(bad[i].file);
         assert_int_equal(unrelu_network_load(path, &m, &err), UNRELU_EFORMAT);
         snprintf(sentence, sizeof sentence, "%s%s", path, bad[i].sentence);
         assert_string_equal(err.text, sentence);
-        assert_null(m.U);
-        assert_int_equal(m.d, 0);
+        assert_null(m);
     }
 }
 
@@ -1047,7 +1058,7 @@ static void wrong_labels_and_fractions_that_cannot_be_are_refused(void **state)
          ": U_rational has no integer or fraction at row 2, column 2"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        unrelu_network m;
+        unrelu_network *m;
         unrelu_error err = {0};
         char sentence[1024];
         const char *path = write_hard_parts(rows[i].file);
@@ -1056,8 +1067,8 @@ static void wrong_labels_and_fractions_that_cannot_be_are_refused(void **state)
                  rows[i].sentence ? rows[i].sentence : "");
         assert_string_equal(err.text, sentence);
         assert_int_equal(status, rows[i].sentence ? UNRELU_EFORMAT : UNRELU_OK);
-        assert_int_equal(m.d, rows[i].sentence ? 0 : 3);
-        unrelu_network_free(&m);
+        assert_int_equal(m ? m->d : 0, rows[i].sentence ? 0 : 3);
+        unrelu_network_free(m);
     }
 }
 
@@ -1065,18 +1076,18 @@ static void wrong_labels_and_fractions_that_cannot_be_are_refused(void **state)
 static void a_truncated_network_is_refused(void **state)
 {
     (void)state;
-    unrelu_network m = learned(), l;
+    unrelu_network *m = learned(), *l;
     unrelu_error err = {0};
     size_t size;
-    must(unrelu_network_save(&m, files_path("whole.npz"), &err), &err);
+    must(unrelu_network_save(m, files_path("whole.npz"), &err), &err);
     unsigned char *bytes = files_read(files_path("whole.npz"), &size);
     for (size_t cut = 0; cut < size; cut += 97) {
         unrelu_status status = unrelu_network_load(files_write("cut.npz", bytes, cut), &l, &err);
         assert_true(status == UNRELU_EFORMAT || status == UNRELU_EIO);
-        assert_true(l.d == 0 && !l.V_rational && !l.E_row);
+        assert_null(l);
     }
     free(bytes);
-    unrelu_network_free(&m);
+    unrelu_network_free(m);
 }
 
 static void a_network_without_weights_is_not_saved(void **state)

@@ -15,7 +15,7 @@ static const shape shapes[] = {{5, 1, 1, 1000}, {10, 1, 4, 2000}, {5, 2, 2, 1500
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 static const double levels[] = {1e-3, 1e-2, .1, 1, 10};
 
-static unrelu_network fit_of(const planted_network *p, int intercept)
+static unrelu_network *fit_of(const planted_network *p, int intercept)
 {
     unrelu_recover_options o;
     unrelu_recover_options_init(&o, sizeof o);
@@ -38,9 +38,9 @@ static void ratios(noise_shape noise, int intercept, int full)
         uint64_t seed = (uint64_t)run + 9000 + 1000 * (uint64_t)noise;
         planted_network p = plant_network(s->d, s->k, s->m, s->n, 0, seed);
         double size = add_noise(&p, noise, level, seed);
-        unrelu_network model = fit_of(&p, intercept);
-        worst = fmax(worst, objective_of(&model, &p) / size);
-        unrelu_network_free(&model);
+        unrelu_network *model = fit_of(&p, intercept);
+        worst = fmax(worst, objective_of(model, &p) / size);
+        unrelu_network_free(model);
         planted_network_free(&p);
     }
     snprintf(title, sizeof title, "any-noise, %s, 1e-3 to 10, k <= 5%s", noise_names[noise],
@@ -57,9 +57,9 @@ static void weights_beside_an_offset(int full)
         uint64_t seed = (uint64_t)run + 500;
         planted_network p = plant_network(s->d, s->k, s->m, s->n, 0, seed);
         add_noise(&p, NOISE_OFFSET, levels[(run / SHAPES + run) % 5], seed);
-        unrelu_network model = fit_of(&p, 1);
-        worst = fmax(worst, error_of_V(&p.truth, &model));
-        unrelu_network_free(&model);
+        unrelu_network *model = fit_of(&p, 1);
+        worst = fmax(worst, error_of_V(p.truth, model));
+        unrelu_network_free(model);
         planted_network_free(&p);
     }
     row("any-noise, constant offset, intercept, k <= 5", "largest error of V", worst, 0, 1e-6, "");

@@ -23,11 +23,11 @@ static void large(size_t n, size_t k, size_t d, size_t m)
     double worst = 0;
     for (int run = 0; run < runs; run++) {
         planted_network p = plant_network(d, k, m, n, 0, (uint64_t)run + 1);
-        unrelu_network model = recover(&p, &o);
-        double error = error_of_V(&p.truth, &model);
-        good += model.verdict == UNRELU_VERDICT_EXACT && model.residual <= 1e-12 && error <= 1e-9;
-        worst = fmax(worst, model.V ? model.residual : INFINITY);
-        unrelu_network_free(&model);
+        unrelu_network *model = recover(&p, &o);
+        double error = error_of_V(p.truth, model);
+        good += model->verdict == UNRELU_VERDICT_EXACT && model->residual <= 1e-12 && error <= 1e-9;
+        worst = fmax(worst, model->V ? model->residual : INFINITY);
+        unrelu_network_free(model);
         planted_network_free(&p);
     }
     char what[64];
@@ -44,8 +44,8 @@ static planted_network plant_positive(size_t d, size_t k, size_t n, uint64_t see
     for (size_t i = 0; i < n * d; i++)
         p.x[i] = fabs(p.x[i]);
     for (size_t i = 0; i < d; i++)
-        p.truth.V[i] = fabs(p.truth.V[i]);
-    must(unrelu_network_predict(&p.truth, p.x, n, NULL, p.a, &err), &err);
+        p.truth->V[i] = fabs(p.truth->V[i]);
+    must(unrelu_network_predict(p.truth, p.x, n, NULL, p.a, &err), &err);
     return p;
 }
 
@@ -57,10 +57,10 @@ static void positive_inputs(void)
     for (int run = 0; run < runs; run++) {
         size_t k = 2 + (size_t)run % 4, n = rows[run / 4 % 5];
         planted_network p = plant_positive(4, k, n, (uint64_t)run + 500);
-        unrelu_network model = recover(&p, &o);
-        good += model.V && model.residual <= 1e-12;
-        proofs += model.proof;
-        unrelu_network_free(&model);
+        unrelu_network *model = recover(&p, &o);
+        good += model->V && model->residual <= 1e-12;
+        proofs += model->proof;
+        unrelu_network_free(model);
         planted_network_free(&p);
     }
     row("X >= 0, a neuron never off", "share met to 1e-12", (double)good / runs, 1, 1, "");
@@ -86,18 +86,18 @@ static void false_claims(void)
         plan.kappa_v = s[1] <= s[0] ? pow(10, run / 30 % 5) : 0;
         plan.kappa_u = pow(10, run / 150 % 4);
         planted_network p = plant_network_with(plan, s[3]);
-        unrelu_network model;
+        unrelu_network *model;
         unrelu_error err = {0};
         if (try_recover(p.x, p.a, p.n, p.d, p.m, &o, NULL, &model, &err) == UNRELU_OK) {
-            met += model.V != NULL;
-            proofs += model.proof;
+            met += model->V != NULL;
+            proofs += model->proof;
             unrelu_network_distance far = {0};
-            if (model.verdict == UNRELU_VERDICT_EXACT) {
-                must(unrelu_network_compare(&p.truth, &model, &far, &err), &err);
+            if (model->verdict == UNRELU_VERDICT_EXACT) {
+                must(unrelu_network_compare(p.truth, model, &far, &err), &err);
                 wrong += far.V_max > 1e-6 || far.extra > 0;
             }
         }
-        unrelu_network_free(&model);
+        unrelu_network_free(model);
         planted_network_free(&p);
     }
     row("mixed sizes, laws and conditions", "share met", (double)met / runs, .95, 1, "");

@@ -53,9 +53,9 @@ static void exact_recovery(const exact_point *p)
         o.kappa_x = p->kappa_x;
         o.inputs = p->inputs;
         planted_network planted = plant_network_with(o, p->n);
-        unrelu_network model = recover(&planted, NULL);
-        good += model.residual <= 1e-12 && error_of_V(&planted.truth, &model) <= 1e-9;
-        unrelu_network_free(&model);
+        unrelu_network *model = recover(&planted, NULL);
+        good += model->residual <= 1e-12 && error_of_V(planted.truth, model) <= 1e-9;
+        unrelu_network_free(model);
         planted_network_free(&planted);
     }
     row(p->title, "share recovered to 1e-9", (double)good / runs, p->wanted, 1, "");
@@ -73,7 +73,7 @@ static void coarsen(planted_network *p, int how)
     unrelu_error err = {0};
     for (size_t i = 0; i < p->n * p->d; i++)
         p->x[i] = how == 1 ? rint(p->x[i]) : how == 2 ? fabs(p->x[i]) : rint(2 * p->x[i]) / 2;
-    must(unrelu_network_predict(&p->truth, p->x, p->n, NULL, p->a, &err), &err);
+    must(unrelu_network_predict(p->truth, p->x, p->n, NULL, p->a, &err), &err);
 }
 
 static void claim(const unrelu_network_plant_options *o, size_t n, int how,
@@ -86,18 +86,18 @@ static void claim(const unrelu_network_plant_options *o, size_t n, int how,
     planted_network p = plant_network_with(*o, n);
     if (how > 0)
         coarsen(&p, how);
-    unrelu_network model;
+    unrelu_network *model;
     unrelu_network_distance far = {0};
     unrelu_error err = {0};
     c->runs++;
     if (try_recover(p.x, p.a, n, o->d, o->m, &recovery, NULL, &model, &err) == UNRELU_OK &&
-        model.verdict == UNRELU_VERDICT_EXACT) {
+        model->verdict == UNRELU_VERDICT_EXACT) {
         c->exact++;
         /* a planted neuron that is never on is no part of the data: it may be missing */
-        must(unrelu_network_compare(&p.truth, &model, &far, &err), &err);
+        must(unrelu_network_compare(p.truth, model, &far, &err), &err);
         c->wrong += far.V_max > 1e-6 || far.extra > 0;
     }
-    unrelu_network_free(&model);
+    unrelu_network_free(model);
     planted_network_free(&p);
 }
 
@@ -146,8 +146,9 @@ static void coarse_claims(int full)
 static void bound(const planted_network *p, double sigma, double *V_square, double *U_square)
 {
     size_t k = p->k, d = p->d, m = p->m;
-    ur_newton problem = {.n = p->n, .p = d, .m = m, .x = p->x, .a = p->a, .f = p->truth.activation};
-    ur_newton_fit fit = {.k = k, .V = p->truth.V, .U = p->truth.U, .e = p->truth.e};
+    ur_newton problem = {
+        .n = p->n, .p = d, .m = m, .x = p->x, .a = p->a, .f = p->truth->activation};
+    ur_newton_fit fit = {.k = k, .V = p->truth->V, .U = p->truth->U, .e = p->truth->e};
     double *V_se = malloc(k * d * sizeof *V_se), *U_se = malloc(m * k * sizeof *U_se);
     unrelu_error err = {0};
     int singular = 0;
@@ -166,7 +167,7 @@ typedef struct {
 
 static void add_noisy(const planted_network *p, const unrelu_network *model, noisy_sums *s)
 {
-    const unrelu_network *truth = &p->truth;
+    const unrelu_network *truth = p->truth;
     for (size_t j = 0; j < p->k; j++) {
         size_t l = nearest(truth, model, j);
         for (size_t i = 0; i < p->d; i++) {
@@ -188,12 +189,12 @@ static void add_noisy(const planted_network *p, const unrelu_network *model, noi
 static double best_from_truth(const planted_network *p)
 {
     ur_newton problem = {
-        .n = p->n, .p = p->d, .m = p->m, .x = p->x, .a = p->a, .f = p->truth.activation};
+        .n = p->n, .p = p->d, .m = p->m, .x = p->x, .a = p->a, .f = p->truth->activation};
     UR_ARENA(arena);
     ur_newton_fit fit;
     unrelu_error err = {0};
     must(ur_newton_alloc(&problem, p->k, &arena, &fit, &err), &err);
-    memcpy(fit.V, p->truth.V, p->k * p->d * sizeof *fit.V);
+    memcpy(fit.V, p->truth->V, p->k * p->d * sizeof *fit.V);
     must(ur_newton_solve(&problem, 100, 1e-10, 0, &fit, &err), &err);
     return fit.rss;
 }
@@ -209,15 +210,15 @@ static void noisy(size_t d, size_t k, size_t m, size_t n, double sigma, int full
         o.k = k;
         o.labels = UNRELU_LABELS_NOISY;
         o.biases = UNRELU_BIASES_NONE;
-        unrelu_network model = recover(&p, &o);
+        unrelu_network *model = recover(&p, &o);
         double cells = (double)(n * m), left = cells - (double)(k * (d + m - 1));
-        double rss = model.noise * model.noise * left;
+        double rss = model->noise * model->noise * left;
         s.reached += rss <= best_from_truth(&p) * (1 + 1e-4);
         if (bounds) {
             bound(&p, sigma, &s.V_bound, &s.U_bound);
-            add_noisy(&p, &model, &s);
+            add_noisy(&p, model, &s);
         }
-        unrelu_network_free(&model);
+        unrelu_network_free(model);
         planted_network_free(&p);
     }
     char what[96];
@@ -238,9 +239,9 @@ static void k_found(size_t d, size_t k, size_t m, size_t n, double sigma, int fu
     int runs = runs_of(full), good = 0;
     for (int run = 0; run < runs; run++) {
         planted_network p = plant_network(d, k, m, n, sigma, (uint64_t)run + 1);
-        unrelu_network model = recover(&p, NULL);
-        good += model.k == k && strcmp(model.biases, "none") == 0;
-        unrelu_network_free(&model);
+        unrelu_network *model = recover(&p, NULL);
+        good += model->k == k && strcmp(model->biases, "none") == 0;
+        unrelu_network_free(model);
         planted_network_free(&p);
     }
     char what[96];
@@ -297,13 +298,13 @@ static void by_method(const method_point *p)
         unrelu_recover_options_init(&recovery, sizeof recovery);
         recovery.method = p->method;
         recovery.exactify = p->exactify;
-        unrelu_network model;
+        unrelu_network *model;
         unrelu_error err = {0};
         if (try_recover(planted.x, planted.a, p->n, p->d, p->m, &recovery, NULL, &model, &err) ==
             UNRELU_OK)
             good +=
-                model.verdict == UNRELU_VERDICT_EXACT && error_of_V(&planted.truth, &model) <= 1e-9;
-        unrelu_network_free(&model);
+                model->verdict == UNRELU_VERDICT_EXACT && error_of_V(planted.truth, model) <= 1e-9;
+        unrelu_network_free(model);
         planted_network_free(&planted);
     }
     char what[96];
@@ -350,12 +351,12 @@ static void raw_errors(const raw_point *p)
         recovery.method = p->method;
         recovery.k = p->k;
         recovery.exactify = UNRELU_EXACTIFY_NONE;
-        unrelu_network model = recover(&planted, &recovery);
+        unrelu_network *model = recover(&planted, &recovery);
         unrelu_network_distance far;
         unrelu_error err = {0};
-        must(unrelu_network_compare(&planted.truth, &model, &far, &err), &err);
+        must(unrelu_network_compare(planted.truth, model, &far, &err), &err);
         error[run] = far.V_frobenius / sqrt((double)p->k);
-        unrelu_network_free(&model);
+        unrelu_network_free(model);
         planted_network_free(&planted);
     }
     qsort(error, RUNS, sizeof *error, ascending);

@@ -32,11 +32,11 @@ static planted_network plant_point(const point *p, uint64_t seed)
     o.kappa_v = p->kappa;
     o.seed = seed;
     planted_network planted = plant_network_with(o, p->n);
-    double *U = planted.truth.U, times = -.5 - fabs(U[p->k - 1]);
+    double *U = planted.truth->U, times = -.5 - fabs(U[p->k - 1]);
     if (p->opposite) {
         for (size_t l = 0; l < p->m; l++)
             U[l * p->k + p->k - 1] = times * U[l * p->k];
-        must(unrelu_network_predict(&planted.truth, planted.x, p->n, NULL, planted.a, &err), &err);
+        must(unrelu_network_predict(planted.truth, planted.x, p->n, NULL, planted.a, &err), &err);
     }
     return planted;
 }
@@ -49,13 +49,13 @@ static void recovery(const point *p)
         unrelu_recover_options o;
         unrelu_recover_options_init(&o, sizeof o);
         o.method = UNRELU_RECOVER_ONE_SPARSE;
-        unrelu_network model = recover(&planted, &o);
-        int right = model.residual <= 1e-13 && error_of_V(&planted.truth, &model) <= 1e-12;
+        unrelu_network *model = recover(&planted, &o);
+        int right = model->residual <= 1e-13 && error_of_V(planted.truth, model) <= 1e-12;
         good += right;
-        wrong += !right && model.verdict == UNRELU_VERDICT_EXACT;
-        failed += model.verdict == UNRELU_VERDICT_FAILED;
-        told += model.verdict == UNRELU_VERDICT_FAILED && strstr(model.failure, "n of about");
-        unrelu_network_free(&model);
+        wrong += !right && model->verdict == UNRELU_VERDICT_EXACT;
+        failed += model->verdict == UNRELU_VERDICT_FAILED;
+        told += model->verdict == UNRELU_VERDICT_FAILED && strstr(model->failure, "n of about");
+        unrelu_network_free(model);
         planted_network_free(&planted);
     }
     char what[96];
@@ -78,9 +78,9 @@ static void literal(void)
         unrelu_recover_options_init(&o, sizeof o);
         o.method = UNRELU_RECOVER_ONE_SPARSE;
         o.literal = 1;
-        unrelu_network model = recover(&planted, &o);
-        good += model.verdict != UNRELU_VERDICT_FAILED;
-        unrelu_network_free(&model);
+        unrelu_network *model = recover(&planted, &o);
+        good += model->verdict != UNRELU_VERDICT_FAILED;
+        unrelu_network_free(model);
         planted_network_free(&planted);
     }
     row("one-sparse --literal, (10,8,4) n=1000", "share recovered", (double)good / runs, 0, .05,

@@ -69,16 +69,16 @@ static void run(const point *q, double share, double size, int one_sign, uint64_
     unrelu_recover_options_init(&options, sizeof options);
     options.method = UNRELU_RECOVER_SPARSE_NOISE;
     double before = seconds();
-    unrelu_network model = recover(&p, &options);
+    unrelu_network *model = recover(&p, &options);
     o->time = fmax(o->time, seconds() - before);
-    if (model.verdict == UNRELU_VERDICT_EXACT) {
-        double error = error_of_V(&p.truth, &model);
+    if (model->verdict == UNRELU_VERDICT_EXACT) {
+        double error = error_of_V(p.truth, model);
         o->exact++;
         o->V_error = fmax(o->V_error, error);
-        o->mistakes += mistakes(&p, &model, bad);
+        o->mistakes += mistakes(&p, model, bad);
         o->wrong += !(error <= 1e-9);
     }
-    unrelu_network_free(&model);
+    unrelu_network_free(model);
     planted_network_free(&p);
     free(bad);
 }

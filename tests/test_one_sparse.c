@@ -17,14 +17,14 @@ static unrelu_recover_options one_sparse(void)
 static void relabel(planted_network *p)
 {
     unrelu_error err = {0};
-    must(unrelu_network_predict(&p->truth, p->x, p->n, NULL, p->a, &err), &err);
+    must(unrelu_network_predict(p->truth, p->x, p->n, NULL, p->a, &err), &err);
 }
 
 /* column j of U becomes `times` column i */
 static void align(planted_network *p, size_t i, size_t j, double times)
 {
     for (size_t l = 0; l < p->m; l++)
-        p->truth.U[l * p->k + j] = times * p->truth.U[l * p->k + i];
+        p->truth->U[l * p->k + j] = times * p->truth->U[l * p->k + i];
     relabel(p);
 }
 
@@ -43,26 +43,26 @@ static planted_network plant_kappa(size_t d, size_t k, size_t m, size_t n, uint6
 static void expect_recovered(const planted_network *p, const unrelu_recover_options *o,
                              unrelu_verdict verdict)
 {
-    unrelu_network model = recover(p, o);
-    if (model.verdict != verdict)
-        fail_msg("verdict %s: %s", unrelu_verdict_name(model.verdict), model.failure);
-    assert_int_equal(model.k, p->k);
-    assert_near(error_of_V(&p->truth, &model), 0, 1e-12);
-    assert_near(model.residual, 0, 1e-13);
-    assert_int_equal(model.failure[0], 0);
-    unrelu_network_free(&model);
+    unrelu_network *model = recover(p, o);
+    if (model->verdict != verdict)
+        fail_msg("verdict %s: %s", unrelu_verdict_name(model->verdict), model->failure);
+    assert_int_equal(model->k, p->k);
+    assert_near(error_of_V(p->truth, model), 0, 1e-12);
+    assert_near(model->residual, 0, 1e-13);
+    assert_int_equal(model->failure[0], 0);
+    unrelu_network_free(model);
 }
 
 static void expect_refused(const planted_network *p, const unrelu_recover_options *o,
                            const char *words)
 {
-    unrelu_network model = recover(p, o);
-    assert_int_equal(model.verdict, UNRELU_VERDICT_FAILED);
-    assert_null(model.V);
-    if (!strstr(model.failure, words))
-        fail_msg("no \"%s\" in: %s", words, model.failure);
-    assert_true(model.guarantee[0] && model.assumption[0]);
-    unrelu_network_free(&model);
+    unrelu_network *model = recover(p, o);
+    assert_int_equal(model->verdict, UNRELU_VERDICT_FAILED);
+    assert_null(model->V);
+    if (!strstr(model->failure, words))
+        fail_msg("no \"%s\" in: %s", words, model->failure);
+    assert_true(model->guarantee[0] && model->assumption[0]);
+    unrelu_network_free(model);
 }
 
 /* ---- grouping ---- */
@@ -429,18 +429,18 @@ static void refinement_takes_weights_to_rounding(void **state)
     for (size_t j = 0; j < 4; j++) {
         double length = 0;
         for (size_t l = 0; l < 3; l++)
-            length = hypot(length, p.truth.U[l * 4 + j]);
+            length = hypot(length, p.truth->U[l * 4 + j]);
         for (size_t l = 0; l < 3; l++)
-            q.U[j * 3 + l] = p.truth.U[l * 4 + j] / length;
+            q.U[j * 3 + l] = p.truth->U[l * 4 + j] / length;
         for (size_t i = 0; i < 6; i++)
-            q.W[j * 6 + i] = length * (p.truth.V[j * 6 + i] + (i == j ? 1e-10 : 0));
+            q.W[j * 6 + i] = length * (p.truth->V[j * 6 + i] + (i == j ? 1e-10 : 0));
     }
     q.k = 4;
     must(ur_peel_residual(&q, &err), &err);
     must(ur_peel_refine(&q, &err), &err);
     for (size_t j = 0; j < 4; j++)
         for (size_t i = 0; i < 6; i++)
-            assert_near(q.W[j * 6 + i] / q.W[j * 6] * p.truth.V[j * 6], p.truth.V[j * 6 + i],
+            assert_near(q.W[j * 6 + i] / q.W[j * 6] * p.truth->V[j * 6], p.truth->V[j * 6 + i],
                         1e-13);
     planted_network_free(&p);
 }
@@ -456,14 +456,14 @@ static void pair_is_told_apart_along_one_direction(void **state)
         size_t starts = 0;
         int met = 0;
         unrelu_error err = {0};
-        p.truth.U[0] = 2;
-        p.truth.U[1] = -.5;
+        p.truth->U[0] = 2;
+        p.truth->U[1] = -.5;
         relabel(&p);
         must(ur_pair_fit(p.n, p.d, p.x, p.a, 1e-10, 1, 64, w, &starts, &met, &err), &err);
         assert_true(met && starts >= 1);
         for (size_t i = 0; i < 8; i++) {
-            assert_near(w[i], 2 * p.truth.V[i], 1e-12);
-            assert_near(w[8 + i], .5 * p.truth.V[8 + i], 1e-12);
+            assert_near(w[i], 2 * p.truth->V[i], 1e-12);
+            assert_near(w[8 + i], .5 * p.truth->V[8 + i], 1e-12);
         }
         p.a[17] += 1e-6;
         must(ur_pair_fit(p.n, p.d, p.x, p.a, 1e-10, 1, 64, w, &starts, &met, &err), &err);
@@ -522,13 +522,13 @@ static void planes_show_directions_that_no_two_rows_have(void **state)
     size_t found = 0;
     for (uint64_t seed = 1000; seed < 1008; seed++) {
         planted_network p = plant_kappa(10, 8, 4, 200, seed);
-        unrelu_network model = recover(&p, &o);
-        if (model.verdict != UNRELU_VERDICT_FAILED) {
-            assert_near(error_of_V(&p.truth, &model), 0, 1e-12);
-            assert_null(strstr(model.assumption, "8 directions"));
+        unrelu_network *model = recover(&p, &o);
+        if (model->verdict != UNRELU_VERDICT_FAILED) {
+            assert_near(error_of_V(p.truth, model), 0, 1e-12);
+            assert_null(strstr(model->assumption, "8 directions"));
             found++;
         }
-        unrelu_network_free(&model);
+        unrelu_network_free(model);
         planted_network_free(&p);
     }
     assert_true(found >= 6);
@@ -539,11 +539,11 @@ static void as_many_labels_as_neurons_are_certified_by_patterns(void **state)
     (void)state;
     planted_network p = plant_kappa(10, 6, 8, 500, 3);
     unrelu_recover_options o = one_sparse();
-    unrelu_network model = recover(&p, &o);
-    assert_int_equal(model.verdict, UNRELU_VERDICT_EXACT);
-    assert_true(model.gap > 1e-7);
-    assert_near(error_of_V(&p.truth, &model), 0, 1e-12);
-    unrelu_network_free(&model);
+    unrelu_network *model = recover(&p, &o);
+    assert_int_equal(model->verdict, UNRELU_VERDICT_EXACT);
+    assert_true(model->gap > 1e-7);
+    assert_near(error_of_V(p.truth, model), 0, 1e-12);
+    unrelu_network_free(model);
     planted_network_free(&p);
 }
 
@@ -591,15 +591,15 @@ static void hidden_biases_are_one_more_input(void **state)
     plan.m = 3;
     plan.bias = .5;
     planted_network p = plant_network_with(plan, 2000);
-    memset(p.truth.e, 0, p.m * sizeof *p.truth.e);
+    memset(p.truth->e, 0, p.m * sizeof *p.truth->e);
     relabel(&p);
     expect_refused(&p, &o, "`bias` hidden");
     o.biases = UNRELU_BIASES_HIDDEN;
-    unrelu_network model = recover(&p, &o);
-    assert_int_equal(model.verdict, UNRELU_VERDICT_EXACT);
-    must(unrelu_network_compare(&p.truth, &model, &far, &err), &err);
+    unrelu_network *model = recover(&p, &o);
+    assert_int_equal(model->verdict, UNRELU_VERDICT_EXACT);
+    must(unrelu_network_compare(p.truth, model, &far, &err), &err);
     assert_near(far.V_max + far.c_max, 0, 1e-12);
-    unrelu_network_free(&model);
+    unrelu_network_free(model);
     o.biases = UNRELU_BIASES_BOTH;
     assert_int_equal(try_recover(p.x, p.a, p.n, p.d, p.m, &o, NULL, &model, &err), UNRELU_EUSAGE);
     assert_non_null(strstr(err.text, "`bias` hidden"));
@@ -613,11 +613,11 @@ static void labels_of_single_precision_are_met_to_it(void **state)
     unrelu_recover_options o = one_sparse();
     for (size_t i = 0; i < p.n * p.m; i++)
         p.a[i] = (float)p.a[i];
-    unrelu_network model = recover(&p, &o);
-    assert_int_equal(model.verdict, UNRELU_VERDICT_EXACT);
-    assert_near(error_of_V(&p.truth, &model), 0, 1e-7);
-    assert_near(model.residual, 0, 1e-7);
-    unrelu_network_free(&model);
+    unrelu_network *model = recover(&p, &o);
+    assert_int_equal(model->verdict, UNRELU_VERDICT_EXACT);
+    assert_near(error_of_V(p.truth, model), 0, 1e-7);
+    assert_near(model->residual, 0, 1e-7);
+    unrelu_network_free(model);
     planted_network_free(&p);
 }
 
@@ -630,16 +630,16 @@ static void inputs_of_low_rank_give_the_shortest_rows(void **state)
     for (size_t i = 0; i < p.n; i++)
         p.x[i * 6 + 5] = p.x[i * 6] + p.x[i * 6 + 1];
     relabel(&p);
-    unrelu_network model = recover(&p, &o);
+    unrelu_network *model = recover(&p, &o);
     double *y = malloc(p.n * p.m * sizeof *y), worst = 0;
     assert_non_null(y);
-    assert_int_equal(model.k, 5);
-    must(unrelu_network_predict(&model, p.x, p.n, NULL, y, &err), &err);
+    assert_int_equal(model->k, 5);
+    must(unrelu_network_predict(model, p.x, p.n, NULL, y, &err), &err);
     for (size_t i = 0; i < p.n * p.m; i++)
         worst = fmax(worst, fabs(y[i] - p.a[i]));
     assert_near(worst, 0, 1e-12);
     free(y);
-    unrelu_network_free(&model);
+    unrelu_network_free(model);
     planted_network_free(&p);
 }
 
@@ -675,7 +675,7 @@ static void noisy_labels_have_no_parallel_rows(void **state)
     (void)state;
     unrelu_recover_options o = one_sparse();
     planted_network p = plant_network(6, 5, 3, 500, .01, 1);
-    unrelu_network model;
+    unrelu_network *model;
     unrelu_error err = {0};
     expect_refused(&p, &o, "no two of the 500 rows of labels are parallel: either they are noisy");
     o.labels = UNRELU_LABELS_NOISY;
@@ -706,11 +706,11 @@ static void another_number_of_neurons_is_told(void **state)
     o.k = 7;
     expect_refused(&p, &o, "7 neurons were asked for and the labels are met by 8");
     o.k = 9;
-    unrelu_network model = recover(&p, &o);
-    assert_int_equal(model.k, 8);
-    assert_int_equal(model.warning_count, 1);
-    assert_string_equal(model.warnings[0].code, "merged");
-    unrelu_network_free(&model);
+    unrelu_network *model = recover(&p, &o);
+    assert_int_equal(model->k, 8);
+    assert_int_equal(model->warning_count, 1);
+    assert_string_equal(model->warnings[0].code, "merged");
+    unrelu_network_free(model);
     planted_network_free(&p);
 }
 
@@ -762,18 +762,18 @@ static void threads_and_turns_give_the_same_bits(void **state)
     (void)state;
     planted_network p = plant_kappa(10, 8, 4, 500, 1000);
     unrelu_recover_options o = one_sparse();
-    unrelu_network first = recover(&p, &o);
+    unrelu_network *first = recover(&p, &o);
     unrelu_error err = {0};
-    assert_int_equal(first.verdict, UNRELU_VERDICT_EXACT);
+    assert_int_equal(first->verdict, UNRELU_VERDICT_EXACT);
     for (int threads = 1; threads <= 3; threads++) {
         unrelu_exec exec = {.size = sizeof exec, .threads = threads};
-        unrelu_network again;
+        unrelu_network *again;
         must(try_recover(p.x, p.a, p.n, p.d, p.m, &o, &exec, &again, &err), &err);
-        assert_memory_equal(first.V, again.V, 8 * 10 * sizeof *first.V);
-        assert_memory_equal(first.U, again.U, 4 * 8 * sizeof *first.U);
-        unrelu_network_free(&again);
+        assert_memory_equal(first->V, again->V, 8 * 10 * sizeof *first->V);
+        assert_memory_equal(first->U, again->U, 4 * 8 * sizeof *first->U);
+        unrelu_network_free(again);
     }
-    unrelu_network_free(&first);
+    unrelu_network_free(first);
     planted_network_free(&p);
 }
 
@@ -789,7 +789,7 @@ static void it_can_be_cancelled(void **state)
     planted_network p = plant_kappa(10, 8, 4, 500, 1);
     unrelu_recover_options o = one_sparse();
     unrelu_exec exec = {.size = sizeof exec, .cancelled = stop};
-    unrelu_network model;
+    unrelu_network *model;
     unrelu_error err = {0};
     assert_int_equal(try_recover(p.x, p.a, p.n, p.d, p.m, &o, &exec, &model, &err),
                      UNRELU_ECANCELLED);

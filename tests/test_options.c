@@ -167,7 +167,7 @@ static void sizes_of_no_version_are_refused(void **state)
     unrelu_error err = {0};
     unrelu_source *s = NULL, *opened = NULL;
     unrelu_gaussian planted, g;
-    unrelu_network network, net;
+    unrelu_network *network, *net;
     unrelu_mixture mix;
     unrelu_goodness goodness;
     unrelu_summary *summary = NULL;
@@ -212,8 +212,8 @@ static void sizes_of_no_version_are_refused(void **state)
         REFUSED(network_plant, &o.network_plant, &net);
         REFUSED(network_draw, &o.network_plant, NULL, 0, 1, NULL, out, NULL);
         REFUSED(network_draw, NULL, NULL, 0, 1, &exec, out, NULL);
-        REFUSED(network_predict, &network, cells, 1, &exec, out);
-        REFUSED(network_predict_source, &network, s, "-", &exec, &n);
+        REFUSED(network_predict, network, cells, 1, &exec, out);
+        REFUSED(network_predict_source, network, s, "-", &exec, &n);
         REFUSED(unmix, s, &o.unmix, NULL, &mix);
         REFUSED(unmix, s, NULL, &exec, &mix);
         REFUSED(mixture_plant, &o.mixture_plant, &mix);
@@ -223,7 +223,7 @@ static void sizes_of_no_version_are_refused(void **state)
     must(unrelu_network_draw(NULL, NULL, 0, 1, NULL, out, NULL, &err), &err);
     unrelu_sampler_free(sampler);
     unrelu_gaussian_free(&planted);
-    unrelu_network_free(&network);
+    unrelu_network_free(network);
     unrelu_source_close(s);
 }
 

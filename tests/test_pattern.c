@@ -40,7 +40,7 @@ static scene make(size_t d, size_t k, size_t m, size_t n, const char *activation
         double norm = 0;
         for (size_t i = 0; i < d; i++) {
             for (size_t l = 0; l < d; l++)
-                s.V[j * d + i] += R[i * d + l] * s.planted.truth.V[j * d + l];
+                s.V[j * d + i] += R[i * d + l] * s.planted.truth->V[j * d + l];
             norm = hypot(norm, s.V[j * d + i]);
         }
         for (size_t i = 0; i < d; i++)

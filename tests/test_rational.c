@@ -221,13 +221,13 @@ static void whole_free(whole *w)
     free(w->a);
 }
 
-static unrelu_network certified(const whole *w, const unrelu_recover_options *options)
+static unrelu_network *certified(const whole *w, const unrelu_recover_options *options)
 {
     unrelu_recover_options o;
     unrelu_recover_options_init(&o, sizeof o);
     if (options)
         o = *options;
-    unrelu_network model;
+    unrelu_network *model;
     unrelu_error err = {0};
     o.certify = 1;
     must(try_recover(w->x, w->a, w->n, w->d, w->m, &o, NULL, &model, &err), &err);
@@ -327,11 +327,11 @@ static void planted_integers_come_back_to_the_last_digit(void **state)
         for (uint64_t seed = 1; seed <= 6; seed++) {
             whole w =
                 plant_whole(sizes[s].n, sizes[s].d, sizes[s].k, sizes[s].m, sizes[s].most, seed);
-            unrelu_network model = certified(&w, NULL);
-            expect_planted(&w, &model);
+            unrelu_network *model = certified(&w, NULL);
+            expect_planted(&w, model);
             if (seed == 1)
-                expect_exact(&w, &model, 1);
-            unrelu_network_free(&model);
+                expect_exact(&w, model, 1);
+            unrelu_network_free(model);
             whole_free(&w);
         }
 }
@@ -347,10 +347,10 @@ static void fractions_are_known_from_their_doubles(void **state)
             w.x[l] /= (double)over[i % 5];
         for (size_t l = 0; l < w.n * w.m; l++)
             w.a[l] /= (double)over[i % 5];
-        unrelu_network model = certified(&w, NULL);
-        expect_planted(&w, &model);
-        expect_exact(&w, &model, over[i % 5]);
-        unrelu_network_free(&model);
+        unrelu_network *model = certified(&w, NULL);
+        expect_planted(&w, model);
+        expect_exact(&w, model, over[i % 5]);
+        unrelu_network_free(model);
         whole_free(&w);
     }
 }
@@ -367,22 +367,22 @@ static void denominators_may_differ_from_row_to_row(void **state)
         for (size_t c = 0; c < w.m; c++)
             w.a[i * w.m + c] /= over * 12;
     }
-    unrelu_network model = certified(&w, NULL);
-    assert_non_null(model.V_rational);
+    unrelu_network *model = certified(&w, NULL);
+    assert_non_null(model->V_rational);
     mpq_t u, twelve;
     mpq_inits(u, twelve, NULL);
     mpq_set_ui(twelve, 12, 1);
     for (size_t i = 0; i < w.m * w.k; i++) {
         char text[64];
-        assert_int_equal(mpq_set_str(u, model.U_rational[i], 10), 0);
+        assert_int_equal(mpq_set_str(u, model->U_rational[i], 10), 0);
         mpq_mul(u, u, twelve);
         mpq_get_str(text, 10, u);
-        free(model.U_rational[i]);
-        model.U_rational[i] = strdup(text);
+        free(model->U_rational[i]);
+        model->U_rational[i] = strdup(text);
     }
     mpq_clears(u, twelve, NULL);
-    expect_planted(&w, &model);
-    unrelu_network_free(&model);
+    expect_planted(&w, model);
+    unrelu_network_free(model);
     whole_free(&w);
 }
 
@@ -395,7 +395,7 @@ static void decimals_of_a_csv_file_are_fractions(void **state)
     unrelu_source *inputs = NULL, *labels = NULL;
     unrelu_recover_options o;
     unrelu_recover_options_init(&o, sizeof o);
-    unrelu_network model;
+    unrelu_network *model;
     unrelu_error err = {0};
     o.certify = 1;
     for (size_t l = 0; l < w.n * w.d; l++)
@@ -405,10 +405,10 @@ static void decimals_of_a_csv_file_are_fractions(void **state)
     must(unrelu_source_open(files_text("x.csv", x), NULL, &inputs, &err), &err);
     must(unrelu_source_open(files_text("a.csv", a), NULL, &labels, &err), &err);
     must(unrelu_recover(inputs, labels, &o, NULL, &model, &err), &err);
-    expect_planted(&w, &model);
+    expect_planted(&w, model);
     unrelu_source_close(inputs);
     unrelu_source_close(labels);
-    unrelu_network_free(&model);
+    unrelu_network_free(model);
     whole_free(&w);
 }
 
@@ -420,9 +420,9 @@ static void weights_of_any_size_are_written_in_full(void **state)
         w.a[i] *= 1e9; /* beyond 32 bits */
     for (size_t i = 0; i < w.m * w.k; i++)
         w.U[i] *= 1000000000;
-    unrelu_network model = certified(&w, NULL);
-    expect_planted(&w, &model);
-    unrelu_network_free(&model);
+    unrelu_network *model = certified(&w, NULL);
+    expect_planted(&w, model);
+    unrelu_network_free(model);
     whole_free(&w);
 }
 
@@ -442,15 +442,15 @@ static void inputs_of_low_rank_are_verified_all_the_same(void **state)
             for (size_t c = 0; c < w.m; c++)
                 w.a[i * w.m + c] = (double)label_of(&w, i, c);
         }
-        unrelu_network model = certified(&w, NULL);
-        assert_null(certify_warning(&model));
-        assert_non_null(model.V_rational);
+        unrelu_network *model = certified(&w, NULL);
+        assert_null(certify_warning(model));
+        assert_non_null(model->V_rational);
         for (size_t j = 0; j < w.k; j++) {
-            assert_string_equal(model.V_rational[j * w.d], model.V_rational[j * w.d + 1]);
-            assert_string_equal(model.V_rational[j * w.d + 2], "0");
+            assert_string_equal(model->V_rational[j * w.d], model->V_rational[j * w.d + 1]);
+            assert_string_equal(model->V_rational[j * w.d + 2], "0");
         }
-        expect_exact(&w, &model, 1);
-        unrelu_network_free(&model);
+        expect_exact(&w, model, 1);
+        unrelu_network_free(model);
         whole_free(&w);
     }
 }
@@ -465,14 +465,15 @@ static void a_network_that_few_rows_leave_free_is_rounded_to_an_exact_one(void *
         unrelu_recover_options o;
         unrelu_recover_options_init(&o, sizeof o);
         o.biases = UNRELU_BIASES_NONE;
-        unrelu_network model = certified(&w, &o);
-        if (model.verdict == UNRELU_VERDICT_UNCERTIFIED && model.k == 2 && model.min_active < w.d) {
-            if (!model.V_rational)
-                fail_msg("seed %d: %s", (int)seed, certify_warning(&model));
-            expect_exact(&w, &model, 1);
+        unrelu_network *model = certified(&w, &o);
+        if (model->verdict == UNRELU_VERDICT_UNCERTIFIED && model->k == 2 &&
+            model->min_active < w.d) {
+            if (!model->V_rational)
+                fail_msg("seed %d: %s", (int)seed, certify_warning(model));
+            expect_exact(&w, model, 1);
             several++;
         }
-        unrelu_network_free(&model);
+        unrelu_network_free(model);
         whole_free(&w);
     }
     assert_in_range(several, 5, 40);
@@ -490,16 +491,16 @@ static void what_enumeration_finds_among_small_integers_is_exact(void **state)
     o.certify = 1;
     for (uint64_t seed = 1; seed <= 200; seed++) {
         whole w = plant_whole(8, 3, 2, 2, 2, 1000 + seed);
-        unrelu_network model;
+        unrelu_network *model;
         unrelu_error err = {0};
         unrelu_status status = try_recover(w.x, w.a, w.n, w.d, w.m, &o, NULL, &model, &err);
-        if (status == UNRELU_OK && model.V) {
-            if (!model.V_rational)
-                fail_msg("seed %d: %s", (int)seed, certify_warning(&model));
-            expect_exact(&w, &model, 1);
+        if (status == UNRELU_OK && model->V) {
+            if (!model->V_rational)
+                fail_msg("seed %d: %s", (int)seed, certify_warning(model));
+            expect_exact(&w, model, 1);
             verified++;
         }
-        unrelu_network_free(&model);
+        unrelu_network_free(model);
         whole_free(&w);
     }
     assert_in_range(verified, 100, 200);
@@ -566,15 +567,15 @@ static void weights_that_are_not_those_of_the_model_are_refused(void **state)
 
 static void expect_refusal_of(const whole *w, const unrelu_recover_options *o, const char *why)
 {
-    unrelu_network model = certified(w, o);
-    const char *warning = certify_warning(&model);
-    assert_null(model.V_rational);
-    assert_null(model.U_rational);
+    unrelu_network *model = certified(w, o);
+    const char *warning = certify_warning(model);
+    assert_null(model->V_rational);
+    assert_null(model->U_rational);
     assert_non_null(warning);
     if (!strstr(warning, why))
         fail_msg("'%s' is not in '%s'", why, warning);
     assert_ptr_equal(strstr(warning, "not verified in exact arithmetic: "), warning);
-    unrelu_network_free(&model);
+    unrelu_network_free(model);
 }
 
 /* 1/4 of labels of about 1e5 is within single precision, as which whole numbers are taken */
@@ -607,9 +608,9 @@ static void a_label_on_a_kink_is_looked_at(void **state)
     x[1] = (double)w.V[0];
     x[2] = 0;
     w.a[77 * 2] = w.a[77 * 2 + 1] = 0;
-    unrelu_network model = certified(&w, NULL);
-    expect_planted(&w, &model);
-    unrelu_network_free(&model);
+    unrelu_network *model = certified(&w, NULL);
+    expect_planted(&w, model);
+    unrelu_network_free(model);
     w.a[77 * 2] = 1.0 / 1024 * (double)w.U[0];
     w.a[77 * 2 + 1] = 1.0 / 1024 * (double)w.U[1];
     expect_refusal_of(&w, NULL, "row 78, column 1 of the labels is not met by the weights");
@@ -639,8 +640,8 @@ static void random_doubles_are_refused(void **state)
     unrelu_recover_options o;
     unrelu_recover_options_init(&o, sizeof o);
     o.certify = 1;
-    unrelu_network model = recover(&p, &o);
-    assert_int_equal(model.verdict, UNRELU_VERDICT_EXACT);
+    unrelu_network *model = recover(&p, &o);
+    assert_int_equal(model->verdict, UNRELU_VERDICT_EXACT);
     char why[256];
     snprintf(
         why, sizeof why,
@@ -648,9 +649,9 @@ static void random_doubles_are_refused(void **state)
         "fraction of a denominator up to 1000000: exact arithmetic is for data of integers or "
         "fractions",
         p.x[0]);
-    assert_string_equal(certify_warning(&model), why);
-    assert_null(model.V_rational);
-    unrelu_network_free(&model);
+    assert_string_equal(certify_warning(model), why);
+    assert_null(model->V_rational);
+    unrelu_network_free(model);
     planted_network_free(&p);
 }
 
@@ -707,12 +708,12 @@ static void without_the_option_nothing_is_said(void **state)
 {
     (void)state;
     whole w = plant_whole(100, 4, 2, 3, 9, 12);
-    unrelu_network model;
+    unrelu_network *model;
     unrelu_error err = {0};
     must(try_recover(w.x, w.a, w.n, w.d, w.m, NULL, NULL, &model, &err), &err);
-    assert_null(model.V_rational);
-    assert_null(certify_warning(&model));
-    unrelu_network_free(&model);
+    assert_null(model->V_rational);
+    assert_null(certify_warning(model));
+    unrelu_network_free(model);
     whole_free(&w);
 }
 
@@ -748,13 +749,13 @@ static void it_can_be_cancelled(void **state)
         stopper s = {.last = ++last};
         unrelu_exec exec = {
             .size = sizeof exec, .threads = 1, .progress = watch, .cancelled = stop, .context = &s};
-        unrelu_network model;
+        unrelu_network *model;
         unrelu_error err = {0};
         status = try_recover(w.x, w.a, w.n, w.d, w.m, &o, &exec, &model, &err);
         assert_true(s.reached);
         assert_int_equal(status, s.calls >= last ? UNRELU_ECANCELLED : UNRELU_OK);
-        assert_int_equal(model.V_rational != NULL, status == UNRELU_OK);
-        unrelu_network_free(&model);
+        assert_int_equal(model && model->V_rational, status == UNRELU_OK);
+        unrelu_network_free(model);
     }
     assert_in_range(last, 10, 1000);
     whole_free(&w);

@@ -44,7 +44,7 @@ static const char *warning(const unrelu_network *model, const char *code)
 static void relabel(planted_network *p)
 {
     unrelu_error err = {0};
-    must(unrelu_network_predict(&p->truth, p->x, p->n, NULL, p->a, &err), &err);
+    must(unrelu_network_predict(p->truth, p->x, p->n, NULL, p->a, &err), &err);
 }
 
 static void describe(const unrelu_network *m, char *out, size_t size)
@@ -59,27 +59,27 @@ static void describe(const unrelu_network *m, char *out, size_t size)
 
 #define assert_verdict(model, wanted)                                                              \
     do {                                                                                           \
-        if ((model).verdict != (wanted)) {                                                         \
+        if ((model)->verdict != (wanted)) {                                                        \
             char text_[4096];                                                                      \
-            describe(&(model), text_, sizeof text_);                                               \
+            describe((model), text_, sizeof text_);                                                \
             fail_msg("expected %s: %s", unrelu_verdict_name(wanted), text_);                       \
         }                                                                                          \
     } while (0)
 
 #define assert_warned(model, code)                                                                 \
     do {                                                                                           \
-        if (!warning(&(model), code)) {                                                            \
+        if (!warning((model), code)) {                                                             \
             char text_[4096];                                                                      \
-            describe(&(model), text_, sizeof text_);                                               \
+            describe((model), text_, sizeof text_);                                                \
             fail_msg("expected warning %s: %s", code, text_);                                      \
         }                                                                                          \
     } while (0)
 
 #define assert_not_exact(model)                                                                    \
     do {                                                                                           \
-        if ((model).verdict == UNRELU_VERDICT_EXACT) {                                             \
+        if ((model)->verdict == UNRELU_VERDICT_EXACT) {                                            \
             char text_[4096];                                                                      \
-            describe(&(model), text_, sizeof text_);                                               \
+            describe((model), text_, sizeof text_);                                                \
             fail_msg("must not be exact: %s", text_);                                              \
         }                                                                                          \
     } while (0)
@@ -99,14 +99,14 @@ static double naive_residual(const unrelu_network *m, const double *x, const dou
 }
 
 /* recovers and asks for the verdict "exact", V to the tolerance and a small residual */
-static unrelu_network expect_exact(const planted_network *p, const unrelu_recover_options *o,
-                                   double tolerance)
+static unrelu_network *expect_exact(const planted_network *p, const unrelu_recover_options *o,
+                                    double tolerance)
 {
-    unrelu_network model = recover(p, o);
+    unrelu_network *model = recover(p, o);
     assert_verdict(model, UNRELU_VERDICT_EXACT);
-    assert_near(error_of_V(&p->truth, &model), 0, tolerance);
-    assert_near(naive_residual(&model, p->x, p->a, p->n), 0, 1e-12);
-    assert_int_equal(model.samples_checked, p->n);
+    assert_near(error_of_V(p->truth, model), 0, tolerance);
+    assert_near(naive_residual(model, p->x, p->a, p->n), 0, 1e-12);
+    assert_int_equal(model->samples_checked, p->n);
     return model;
 }
 
@@ -114,8 +114,8 @@ static void expect_recovered(unrelu_network_plant_options plan, size_t n,
                              const unrelu_recover_options *o, double tolerance)
 {
     planted_network p = plant_network_with(plan, n);
-    unrelu_network model = expect_exact(&p, o, tolerance);
-    unrelu_network_free(&model);
+    unrelu_network *model = expect_exact(&p, o, tolerance);
+    unrelu_network_free(model);
     planted_network_free(&p);
 }
 
@@ -130,16 +130,16 @@ static void planted_networks_come_back_exactly(void **state)
         for (uint64_t seed = 1; seed <= 3; seed++) {
             const size_t *s = shapes[i];
             planted_network p = plant_network(s[0], s[1], s[2], s[3], 0, seed);
-            unrelu_network model = expect_exact(&p, NULL, 1e-9);
-            assert_int_equal(model.k, s[1]);
-            assert_int_equal(model.n, s[3]);
-            assert_string_equal(model.biases, "none");
-            assert_string_equal(model.precision, "double");
-            assert_string_equal(model.method, "auto");
-            assert_true(model.how_k[0] != 0);
-            assert_null(model.V_se);
-            assert_true(model.noise == 0 && model.linear_rank == 0);
-            unrelu_network_free(&model);
+            unrelu_network *model = expect_exact(&p, NULL, 1e-9);
+            assert_int_equal(model->k, s[1]);
+            assert_int_equal(model->n, s[3]);
+            assert_string_equal(model->biases, "none");
+            assert_string_equal(model->precision, "double");
+            assert_string_equal(model->method, "auto");
+            assert_true(model->how_k[0] != 0);
+            assert_null(model->V_se);
+            assert_true(model->noise == 0 && model->linear_rank == 0);
+            unrelu_network_free(model);
             planted_network_free(&p);
         }
 }
@@ -148,14 +148,14 @@ static void U_comes_back_as_exactly_as_V(void **state)
 {
     (void)state;
     planted_network p = plant_network(10, 5, 8, 80, 0, 4);
-    unrelu_network model = expect_exact(&p, NULL, 1e-9);
+    unrelu_network *model = expect_exact(&p, NULL, 1e-9);
     unrelu_network_distance far;
     unrelu_error err = {0};
-    must(unrelu_network_compare(&p.truth, &model, &far, &err), &err);
+    must(unrelu_network_compare(p.truth, model, &far, &err), &err);
     assert_near(far.U_max, 0, 1e-9);
     assert_near(far.c_max + far.e_max, 0, 0);
     assert_int_equal(far.missing + far.extra, 0);
-    unrelu_network_free(&model);
+    unrelu_network_free(model);
     planted_network_free(&p);
 }
 
@@ -189,19 +189,19 @@ static void below_fifty_rows_the_fit_is_not_certified(void **state)
     (void)state;
     for (uint64_t seed = 1; seed <= 5; seed++) {
         planted_network p = plant_network(5, 3, 3, 40, 0, seed);
-        unrelu_network model = recover(&p, NULL);
+        unrelu_network *model = recover(&p, NULL);
         assert_verdict(model, UNRELU_VERDICT_UNCERTIFIED);
         assert_warned(model, "uncertified");
-        assert_near(model.residual, 0, 1e-12);
-        unrelu_network_free(&model);
+        assert_near(model->residual, 0, 1e-12);
+        unrelu_network_free(model);
         planted_network_free(&p);
     }
     /* and below 6 rows for each input */
     planted_network p = plant_network(20, 4, 6, 110, 0, 1);
-    unrelu_network model = recover(&p, NULL);
+    unrelu_network *model = recover(&p, NULL);
     assert_verdict(model, UNRELU_VERDICT_UNCERTIFIED);
-    assert_non_null(strstr(warning(&model, "uncertified"), "120"));
-    unrelu_network_free(&model);
+    assert_non_null(strstr(warning(model, "uncertified"), "120"));
+    unrelu_network_free(model);
     planted_network_free(&p);
 }
 
@@ -209,14 +209,14 @@ static void rows_that_are_left_over_are_a_hold_out(void **state)
 {
     (void)state;
     planted_network p = plant_network(10, 5, 8, 60, 0, 2);
-    unrelu_network model = expect_exact(&p, NULL, 1e-9);
-    assert_true(isnan(model.holdout_residual));
-    unrelu_network_free(&model);
+    unrelu_network *model = expect_exact(&p, NULL, 1e-9);
+    assert_true(isnan(model->holdout_residual));
+    unrelu_network_free(model);
     planted_network_free(&p);
     p = plant_network(10, 5, 8, 1000, 0, 2);
     model = expect_exact(&p, NULL, 1e-9);
-    assert_near(model.holdout_residual, 0, 1e-12);
-    unrelu_network_free(&model);
+    assert_near(model->holdout_residual, 0, 1e-12);
+    unrelu_network_free(model);
     planted_network_free(&p);
 }
 
@@ -224,25 +224,25 @@ static void the_counts_of_the_certificate_are_those_of_a_plain_loop(void **state
 {
     (void)state;
     planted_network p = plant_network(6, 4, 5, 150, 0, 3);
-    unrelu_network model = expect_exact(&p, NULL, 1e-9);
+    unrelu_network *model = expect_exact(&p, NULL, 1e-9);
     size_t least_on = p.n, least_off = p.n;
     for (size_t j = 0; j < 4; j++) {
         size_t on = 0;
         for (size_t i = 0; i < p.n; i++) {
             double t = 0;
             for (size_t l = 0; l < 6; l++)
-                t += model.V[j * 6 + l] * p.x[i * 6 + l];
+                t += model->V[j * 6 + l] * p.x[i * 6 + l];
             on += t > 0;
         }
-        assert_near(model.active[j], (double)on / (double)p.n, 1e-15);
+        assert_near(model->active[j], (double)on / (double)p.n, 1e-15);
         least_on = on < least_on ? on : least_on;
         least_off = p.n - on < least_off ? p.n - on : least_off;
     }
-    assert_int_equal(model.min_active, least_on);
-    assert_int_equal(model.min_inactive, least_off);
-    assert_near(model.residual, naive_residual(&model, p.x, p.a, p.n), 1e-15);
-    assert_true(model.gap > 1e-7 && model.gap <= 1);
-    unrelu_network_free(&model);
+    assert_int_equal(model->min_active, least_on);
+    assert_int_equal(model->min_inactive, least_off);
+    assert_near(model->residual, naive_residual(model, p.x, p.a, p.n), 1e-15);
+    assert_true(model->gap > 1e-7 && model->gap <= 1);
+    unrelu_network_free(model);
     planted_network_free(&p);
 }
 
@@ -259,10 +259,10 @@ static void antiparallel_rows_are_told_apart(void **state)
     (void)state;
     planted_network p = plant_network(8, 4, 6, 100, 0, 5);
     for (size_t j = 0; j < 8; j++)
-        p.truth.V[8 + j] = -p.truth.V[j];
+        p.truth->V[8 + j] = -p.truth->V[j];
     relabel(&p);
-    unrelu_network model = expect_exact(&p, NULL, 1e-9);
-    unrelu_network_free(&model);
+    unrelu_network *model = expect_exact(&p, NULL, 1e-9);
+    unrelu_network_free(model);
     planted_network_free(&p);
 }
 
@@ -283,21 +283,21 @@ static void biases_are_found_whichever_there_are(void **state)
         o.bias = .5;
         planted_network p = plant_network_with(o, 300);
         for (size_t j = 0; j < 4 && !cases[i].c; j++)
-            p.truth.c[j] = 0;
+            p.truth->c[j] = 0;
         for (size_t j = 0; j < 7 && !cases[i].e; j++)
-            p.truth.e[j] = 0;
+            p.truth->e[j] = 0;
         relabel(&p);
         unrelu_recover_options r;
         unrelu_recover_options_init(&r, sizeof r);
         r.biases = cases[i].biases;
-        unrelu_network model = expect_exact(&p, &r, 1e-9);
+        unrelu_network *model = expect_exact(&p, &r, 1e-9);
         unrelu_network_distance far;
         unrelu_error err = {0};
-        must(unrelu_network_compare(&p.truth, &model, &far, &err), &err);
-        assert_string_equal(model.biases, cases[i].name);
+        must(unrelu_network_compare(p.truth, model, &far, &err), &err);
+        assert_string_equal(model->biases, cases[i].name);
         assert_near(far.c_max, 0, 1e-9);
         assert_near(far.e_max, 0, 1e-9);
-        unrelu_network_free(&model);
+        unrelu_network_free(model);
         planted_network_free(&p);
     }
 }
@@ -307,7 +307,7 @@ static void scales_of_the_inputs_do_not_matter(void **state)
 {
     (void)state;
     planted_network p = plant_network(7, 4, 6, 120, 0, 8);
-    double scale[7], *V = p.truth.V;
+    double scale[7], *V = p.truth->V;
     for (size_t j = 0; j < 7; j++) {
         scale[j] = pow(10, -6 + 2 * (double)j);
         for (size_t i = 0; i < p.n; i++)
@@ -316,7 +316,7 @@ static void scales_of_the_inputs_do_not_matter(void **state)
             V[l * 7 + j] /= scale[j];
     }
     relabel(&p);
-    unrelu_network model = recover(&p, NULL);
+    unrelu_network *model = recover(&p, NULL);
     assert_verdict(model, UNRELU_VERDICT_EXACT);
     /* unit rows are dominated by the smallest column: compare in the units of each column */
     for (size_t l = 0; l < 4; l++) {
@@ -324,17 +324,17 @@ static void scales_of_the_inputs_do_not_matter(void **state)
         for (size_t h = 0; h < 4; h++) {
             double norm = 0, truth = 0, away = 0;
             for (size_t j = 0; j < 7; j++) {
-                norm = hypot(norm, model.V[h * 7 + j] * scale[j]);
+                norm = hypot(norm, model->V[h * 7 + j] * scale[j]);
                 truth = hypot(truth, V[l * 7 + j] * scale[j]);
             }
             for (size_t j = 0; j < 7; j++)
                 away =
-                    fmax(away, fabs(model.V[h * 7 + j] / norm - V[l * 7 + j] / truth) * scale[j]);
+                    fmax(away, fabs(model->V[h * 7 + j] / norm - V[l * 7 + j] / truth) * scale[j]);
             best = fmin(best, away);
         }
         assert_near(best, 0, 1e-9);
     }
-    unrelu_network_free(&model);
+    unrelu_network_free(model);
     planted_network_free(&p);
 }
 
@@ -346,16 +346,16 @@ static void scales_of_the_labels_do_not_matter(void **state)
         planted_network p = plant_network(8, 4, 6, 100, 0, 2);
         for (size_t i = 0; i < p.n * p.m; i++)
             p.a[i] *= scales[s];
-        unrelu_network model = recover(&p, NULL);
+        unrelu_network *model = recover(&p, NULL);
         assert_verdict(model, UNRELU_VERDICT_EXACT);
-        assert_near(error_of_V(&p.truth, &model), 0, 1e-9);
+        assert_near(error_of_V(p.truth, model), 0, 1e-9);
         double largest = 0, planted = 0;
         for (size_t i = 0; i < 24; i++) {
-            largest = fmax(largest, fabs(model.U[i]));
-            planted = fmax(planted, fabs(p.truth.U[i]) * scales[s]);
+            largest = fmax(largest, fabs(model->U[i]));
+            planted = fmax(planted, fabs(p.truth->U[i]) * scales[s]);
         }
         assert_near(largest / planted, 1, 1e-9);
-        unrelu_network_free(&model);
+        unrelu_network_free(model);
         planted_network_free(&p);
     }
 }
@@ -366,13 +366,13 @@ static void labels_in_single_precision_are_exact_to_it(void **state)
     planted_network p = plant_network(10, 5, 8, 100, 0, 6);
     for (size_t i = 0; i < p.n * p.m; i++)
         p.a[i] = (double)(float)p.a[i];
-    unrelu_network model = recover(&p, NULL);
+    unrelu_network *model = recover(&p, NULL);
     assert_verdict(model, UNRELU_VERDICT_EXACT);
-    assert_string_equal(model.precision, "single");
+    assert_string_equal(model->precision, "single");
     assert_warned(model, "single-precision");
-    assert_near(error_of_V(&p.truth, &model), 0, 1e-6);
-    assert_true(model.residual > 1e-10 && model.residual < 1e-6);
-    unrelu_network_free(&model);
+    assert_near(error_of_V(p.truth, model), 0, 1e-6);
+    assert_true(model->residual > 1e-10 && model->residual < 1e-6);
+    unrelu_network_free(model);
     planted_network_free(&p);
 }
 
@@ -385,11 +385,11 @@ static void labels_with_seven_digits_are_exact_to_them(void **state)
         snprintf(text, sizeof text, "%.6e", p.a[i]);
         p.a[i] = strtod(text, NULL);
     }
-    unrelu_network model = recover(&p, NULL);
+    unrelu_network *model = recover(&p, NULL);
     assert_verdict(model, UNRELU_VERDICT_EXACT);
-    assert_string_equal(model.precision, "digits:7");
-    assert_near(error_of_V(&p.truth, &model), 0, 1e-5);
-    unrelu_network_free(&model);
+    assert_string_equal(model->precision, "digits:7");
+    assert_near(error_of_V(p.truth, model), 0, 1e-5);
+    unrelu_network_free(model);
     planted_network_free(&p);
 }
 
@@ -398,20 +398,20 @@ static void the_k_that_is_asked_for_is_obeyed_where_the_data_have_it(void **stat
     (void)state;
     planted_network p = plant_network(8, 4, 6, 100, 0, 2);
     unrelu_recover_options o = with_k(4);
-    unrelu_network model = expect_exact(&p, &o, 1e-9);
-    assert_null(warning(&model, "merged"));
-    unrelu_network_free(&model);
+    unrelu_network *model = expect_exact(&p, &o, 1e-9);
+    assert_null(warning(model, "merged"));
+    unrelu_network_free(model);
     o = with_k(6); /* more than there are */
     model = expect_exact(&p, &o, 1e-9);
-    assert_int_equal(model.k, 4);
+    assert_int_equal(model->k, 4);
     assert_warned(model, "merged");
-    unrelu_network_free(&model);
+    unrelu_network_free(model);
     o = with_k(3); /* fewer: no exact fit has three */
     model = recover(&p, &o);
     assert_verdict(model, UNRELU_VERDICT_NOISY);
-    assert_int_equal(model.k, 3);
-    assert_true(model.residual > 1e-3);
-    unrelu_network_free(&model);
+    assert_int_equal(model->k, 3);
+    assert_true(model->residual > 1e-3);
+    unrelu_network_free(model);
     planted_network_free(&p);
 }
 
@@ -421,13 +421,13 @@ static void expect_refusal(const double *x, const double *a, size_t n, size_t d,
                            const unrelu_recover_options *o, unrelu_status status,
                            const char *const *parts)
 {
-    unrelu_network model;
+    unrelu_network *model;
     unrelu_error err = {0};
     assert_int_equal(try_recover(x, a, n, d, m, o, NULL, &model, &err), status);
     for (; *parts; parts++)
         if (!strstr(err.text, *parts))
             fail_msg("no \"%s\" in: %s", *parts, err.text);
-    assert_true(model.d == 0 && !model.V && !model.warnings && !model.input_names);
+    assert_null(model);
 }
 
 static void cells_that_are_not_finite_are_named(void **state)
@@ -453,14 +453,14 @@ static void files_of_different_length_are_refused(void **state)
     (void)state;
     planted_network p = plant_network(5, 3, 4, 60, 0, 1);
     unrelu_source *inputs = NULL, *labels = NULL;
-    unrelu_network model;
+    unrelu_network *model;
     unrelu_error err = {0};
     must(unrelu_source_memory(p.x, 60, 5, &inputs, &err), &err);
     must(unrelu_source_memory(p.a, 59, 4, &labels, &err), &err);
     assert_int_equal(unrelu_recover(inputs, labels, NULL, NULL, &model, &err), UNRELU_EFORMAT);
     assert_non_null(strstr(err.text, "60 rows"));
     assert_non_null(strstr(err.text, "59"));
-    assert_null(model.V);
+    assert_null(model);
     unrelu_source_close(inputs);
     unrelu_source_close(labels);
     planted_network_free(&p);
@@ -515,13 +515,13 @@ static void a_repeated_input_column_gives_rows_of_least_norm(void **state)
     for (size_t i = 0; i < p.n; i++)
         p.x[i * 6 + 5] = p.x[i * 6 + 1];
     relabel(&p);
-    unrelu_network model = recover(&p, NULL);
-    assert_near(naive_residual(&model, p.x, p.a, p.n), 0, 1e-12);
-    for (size_t j = 0; j < model.k; j++) /* least norm: the two columns share their weight */
-        assert_near(model.V[j * 6 + 5], model.V[j * 6 + 1], 1e-9);
-    assert_int_equal(model.k, 3);
+    unrelu_network *model = recover(&p, NULL);
+    assert_near(naive_residual(model, p.x, p.a, p.n), 0, 1e-12);
+    for (size_t j = 0; j < model->k; j++) /* least norm: the two columns share their weight */
+        assert_near(model->V[j * 6 + 5], model->V[j * 6 + 1], 1e-9);
+    assert_int_equal(model->k, 3);
     assert_warned(model, "rank-deficient-inputs");
-    unrelu_network_free(&model);
+    unrelu_network_free(model);
     planted_network_free(&p);
 }
 
@@ -532,17 +532,17 @@ static void a_constant_input_column_beside_a_bias_is_rank_deficient(void **state
     for (size_t i = 0; i < p.n; i++)
         p.x[i * 5 + 4] = 1;
     relabel(&p);
-    unrelu_network model = recover(&p, NULL); /* without a bias it is one */
+    unrelu_network *model = recover(&p, NULL); /* without a bias it is one */
     assert_verdict(model, UNRELU_VERDICT_EXACT);
-    assert_near(error_of_V(&p.truth, &model), 0, 1e-9);
-    unrelu_network_free(&model);
+    assert_near(error_of_V(p.truth, model), 0, 1e-9);
+    unrelu_network_free(model);
     unrelu_recover_options o;
     unrelu_recover_options_init(&o, sizeof o);
     o.biases = UNRELU_BIASES_HIDDEN;
     model = recover(&p, &o);
-    assert_near(naive_residual(&model, p.x, p.a, p.n), 0, 1e-12);
+    assert_near(naive_residual(model, p.x, p.a, p.n), 0, 1e-12);
     assert_warned(model, "rank-deficient-inputs");
-    unrelu_network_free(&model);
+    unrelu_network_free(model);
     planted_network_free(&p);
 }
 
@@ -552,17 +552,17 @@ static void a_neuron_that_is_always_on_is_not_certified(void **state)
     (void)state;
     planted_network p = plant_network(6, 3, 6, 200, 0, 3);
     for (size_t j = 0; j < 6; j++)
-        p.truth.V[j] = j == 0;
+        p.truth->V[j] = j == 0;
     for (size_t i = 0; i < p.n; i++)
         p.x[i * 6] += 8;
     relabel(&p);
     for (size_t i = 0; i < p.n; i++)
         assert_true(p.x[i * 6] > 0);
-    unrelu_network model = recover(&p, NULL);
+    unrelu_network *model = recover(&p, NULL);
     assert_verdict(model, UNRELU_VERDICT_UNCERTIFIED);
-    assert_near(naive_residual(&model, p.x, p.a, p.n), 0, 1e-12);
-    assert_non_null(strstr(warning(&model, "not-identifiable"), "100 %"));
-    unrelu_network_free(&model);
+    assert_near(naive_residual(model, p.x, p.a, p.n), 0, 1e-12);
+    assert_non_null(strstr(warning(model, "not-identifiable"), "100 %"));
+    unrelu_network_free(model);
     planted_network_free(&p);
 }
 
@@ -571,16 +571,16 @@ static void a_neuron_that_is_never_on_is_left_out(void **state)
     (void)state;
     planted_network p = plant_network(6, 3, 6, 200, 0, 3);
     for (size_t j = 0; j < 6; j++)
-        p.truth.V[j] = j == 0 ? -1 : 0;
+        p.truth->V[j] = j == 0 ? -1 : 0;
     for (size_t i = 0; i < p.n; i++)
         p.x[i * 6] = fabs(p.x[i * 6]);
     relabel(&p);
     unrelu_recover_options o = with_k(3);
-    unrelu_network model = recover(&p, &o);
-    assert_near(naive_residual(&model, p.x, p.a, p.n), 0, 1e-12);
-    assert_int_equal(model.k, 2);
+    unrelu_network *model = recover(&p, &o);
+    assert_near(naive_residual(model, p.x, p.a, p.n), 0, 1e-12);
+    assert_int_equal(model->k, 2);
     assert_warned(model, "merged");
-    unrelu_network_free(&model);
+    unrelu_network_free(model);
     planted_network_free(&p);
 }
 
@@ -590,13 +590,13 @@ static void a_neuron_that_is_on_for_fewer_rows_than_inputs_is_not_certified(void
     (void)state;
     planted_network p = plant_network(6, 3, 6, 200, 0, 3);
     for (size_t j = 0; j < 6; j++)
-        p.truth.V[j] = j == 0 ? -1 : 0;
+        p.truth->V[j] = j == 0 ? -1 : 0;
     for (size_t i = 0; i < p.n; i++)
         p.x[i * 6] = i % 50 == 7 ? -1 - fabs(p.x[i * 6]) : fabs(p.x[i * 6]);
     relabel(&p);
-    unrelu_network model = recover(&p, NULL);
+    unrelu_network *model = recover(&p, NULL);
     assert_not_exact(model);
-    unrelu_network_free(&model);
+    unrelu_network_free(model);
     planted_network_free(&p);
 }
 
@@ -606,18 +606,18 @@ static void neurons_with_one_pattern_are_not_certified(void **state)
     (void)state;
     planted_network p = plant_network(6, 3, 5, 80, 0, 3);
     for (size_t j = 0; j < 6; j++)
-        p.truth.V[6 + j] = p.truth.V[j] + (j == 2 ? 1e-3 : 0);
+        p.truth->V[6 + j] = p.truth->V[j] + (j == 2 ? 1e-3 : 0);
     for (size_t i = 0; i < p.n; i++) {
         double t = 0;
         for (size_t j = 0; j < 6; j++)
-            t += p.truth.V[j] * p.x[i * 6 + j];
+            t += p.truth->V[j] * p.x[i * 6 + j];
         assert_true(t > 0 ? t + 1e-3 * p.x[i * 6 + 2] > 0 : t + 1e-3 * p.x[i * 6 + 2] < 0);
     }
     relabel(&p);
-    unrelu_network model = recover(&p, NULL);
-    assert_near(naive_residual(&model, p.x, p.a, p.n), 0, 1e-12);
+    unrelu_network *model = recover(&p, NULL);
+    assert_near(naive_residual(model, p.x, p.a, p.n), 0, 1e-12);
     assert_verdict(model, UNRELU_VERDICT_UNCERTIFIED);
-    unrelu_network_free(&model);
+    unrelu_network_free(model);
     planted_network_free(&p);
 }
 
@@ -627,28 +627,28 @@ static void a_neuron_that_hinges_on_one_sample_is_not_certified(void **state)
     (void)state;
     planted_network p = plant_network(4, 2, 3, 52, 0, 3);
     for (size_t j = 0; j < 4; j++)
-        p.truth.V[j] = j == 0;
+        p.truth->V[j] = j == 0;
     for (size_t i = 0; i < p.n; i++)
         if (p.x[i * 4] > 0 || i == 11)
             p.x[i * 4 + 3] = i == 11;
     p.x[11 * 4] = 1;
     relabel(&p);
-    unrelu_network model = recover(&p, NULL);
-    assert_near(error_of_V(&p.truth, &model), 0, 1e-9);
+    unrelu_network *model = recover(&p, NULL);
+    assert_near(error_of_V(p.truth, model), 0, 1e-9);
     assert_verdict(model, UNRELU_VERDICT_UNCERTIFIED);
     p.x[11 * 4 + 3] = 0; /* and then none has */
     relabel(&p);
-    unrelu_network flat = recover(&p, NULL);
+    unrelu_network *flat = recover(&p, NULL);
     assert_verdict(flat, UNRELU_VERDICT_UNCERTIFIED);
     assert_warned(flat, "not-identifiable");
     for (size_t i = 12; i < 20; i++) /* several: all is well */
         if (p.x[i * 4] > 0)
             p.x[i * 4 + 3] = 1 + (double)(i % 3);
     relabel(&p);
-    unrelu_network good = expect_exact(&p, NULL, 1e-9);
-    unrelu_network_free(&model);
-    unrelu_network_free(&flat);
-    unrelu_network_free(&good);
+    unrelu_network *good = expect_exact(&p, NULL, 1e-9);
+    unrelu_network_free(model);
+    unrelu_network_free(flat);
+    unrelu_network_free(good);
     planted_network_free(&p);
 }
 
@@ -656,20 +656,20 @@ static void coinciding_neurons_are_merged(void **state)
 {
     (void)state;
     planted_network p = plant_network(8, 4, 6, 100, 0, 5);
-    memcpy(p.truth.V + 8, p.truth.V, 8 * sizeof *p.truth.V);
+    memcpy(p.truth->V + 8, p.truth->V, 8 * sizeof *p.truth->V);
     relabel(&p);
-    unrelu_network model = recover(&p, NULL);
+    unrelu_network *model = recover(&p, NULL);
     assert_verdict(model, UNRELU_VERDICT_EXACT);
-    assert_int_equal(model.k, 3);
-    assert_null(warning(&model, "merged"));
-    assert_near(naive_residual(&model, p.x, p.a, p.n), 0, 1e-12);
-    unrelu_network_free(&model);
+    assert_int_equal(model->k, 3);
+    assert_null(warning(model, "merged"));
+    assert_near(naive_residual(model, p.x, p.a, p.n), 0, 1e-12);
+    unrelu_network_free(model);
     unrelu_recover_options o = with_k(4);
     model = recover(&p, &o);
     assert_verdict(model, UNRELU_VERDICT_EXACT);
-    assert_int_equal(model.k, 3);
+    assert_int_equal(model->k, 3);
     assert_warned(model, "merged");
-    unrelu_network_free(&model);
+    unrelu_network_free(model);
     planted_network_free(&p);
 }
 
@@ -678,14 +678,14 @@ static void a_neuron_without_output_is_left_out(void **state)
     (void)state;
     planted_network p = plant_network(8, 4, 6, 100, 0, 5);
     for (size_t i = 0; i < 6; i++)
-        p.truth.U[i * 4 + 2] = 0;
+        p.truth->U[i * 4 + 2] = 0;
     relabel(&p);
     unrelu_recover_options o = with_k(4);
-    unrelu_network model = recover(&p, &o);
+    unrelu_network *model = recover(&p, &o);
     assert_verdict(model, UNRELU_VERDICT_EXACT);
-    assert_int_equal(model.k, 3);
+    assert_int_equal(model->k, 3);
     assert_warned(model, "merged");
-    unrelu_network_free(&model);
+    unrelu_network_free(model);
     planted_network_free(&p);
 }
 
@@ -696,9 +696,9 @@ static void a_linear_pair_is_reported_with_its_rank(void **state)
     for (int constant = 0; constant < 2; constant++) {
         planted_network p = plant_network(6, 4, 6, 300, 0, 5);
         for (size_t j = 0; j < 6; j++) {
-            p.truth.V[6 + j] = -p.truth.V[j];
-            p.truth.U[j * 4 + 1] = -p.truth.U[j * 4];
-            p.truth.e[j] = constant ? .3 * (double)j : 0;
+            p.truth->V[6 + j] = -p.truth->V[j];
+            p.truth->U[j * 4 + 1] = -p.truth->U[j * 4];
+            p.truth->e[j] = constant ? .3 * (double)j : 0;
         }
         for (size_t i = 0; i < p.n * 6; i++)
             p.x[i] += .4; /* a mean, which a constant must not be mixed up with */
@@ -706,12 +706,12 @@ static void a_linear_pair_is_reported_with_its_rank(void **state)
         unrelu_recover_options o;
         unrelu_recover_options_init(&o, sizeof o);
         o.biases = constant ? UNRELU_BIASES_OUTPUT : UNRELU_BIASES_NONE;
-        unrelu_network model = recover(&p, &o);
-        assert_near(naive_residual(&model, p.x, p.a, p.n), 0, 1e-12);
-        assert_near(error_of_V(&p.truth, &model), 0, 1e-9);
+        unrelu_network *model = recover(&p, &o);
+        assert_near(naive_residual(model, p.x, p.a, p.n), 0, 1e-12);
+        assert_near(error_of_V(p.truth, model), 0, 1e-9);
         assert_warned(model, "linear-part");
-        assert_int_equal(model.linear_rank, 1);
-        unrelu_network_free(&model);
+        assert_int_equal(model->linear_rank, 1);
+        unrelu_network_free(model);
         planted_network_free(&p);
     }
 }
@@ -722,24 +722,24 @@ static void neurons_with_one_output_direction_need_the_joint_solver(void **state
     (void)state;
     planted_network p = plant_network(8, 4, 6, 400, 0, 5);
     for (size_t i = 0; i < 6; i++)
-        p.truth.U[i * 4 + 1] = p.truth.U[i * 4];
+        p.truth->U[i * 4 + 1] = p.truth->U[i * 4];
     relabel(&p);
-    unrelu_network model = recover(&p, NULL);
-    if (model.verdict == UNRELU_VERDICT_EXACT)
-        assert_near(error_of_V(&p.truth, &model), 0, 1e-9);
+    unrelu_network *model = recover(&p, NULL);
+    if (model->verdict == UNRELU_VERDICT_EXACT)
+        assert_near(error_of_V(p.truth, model), 0, 1e-9);
     else
-        assert_true(model.warning_count > 0);
-    unrelu_network_free(&model);
+        assert_true(model->warning_count > 0);
+    unrelu_network_free(model);
     planted_network_free(&p);
 }
 
 static void expect_wrong_model(const planted_network *p)
 {
-    unrelu_network model = recover(p, NULL);
+    unrelu_network *model = recover(p, NULL);
     assert_verdict(model, UNRELU_VERDICT_NOISY);
     assert_warned(model, "no-exact-fit");
-    assert_true(model.residual > 1e-4 && model.noise > 0);
-    unrelu_network_free(&model);
+    assert_true(model->residual > 1e-4 && model->noise > 0);
+    unrelu_network_free(model);
 }
 
 static void labels_of_another_model_are_never_exact(void **state)
@@ -751,12 +751,12 @@ static void labels_of_another_model_are_never_exact(void **state)
         for (size_t j = 0; j < 3; j++) {
             t[j] = 0;
             for (size_t l = 0; l < 5; l++)
-                t[j] += p.truth.V[j * 5 + l] * p.x[i * 5 + l];
+                t[j] += p.truth->V[j * 5 + l] * p.x[i * 5 + l];
         }
         for (size_t o = 0; o < 4; o++) {
             p.a[i * 4 + o] = 0;
             for (size_t j = 0; j < 3; j++)
-                p.a[i * 4 + o] += p.truth.U[o * 3 + j] * tanh(t[j]);
+                p.a[i * 4 + o] += p.truth->U[o * 3 + j] * tanh(t[j]);
         }
     }
     expect_wrong_model(&p);
@@ -776,9 +776,9 @@ static void repeated_rows_certify_nothing(void **state)
         unrelu_network_plant_options o = sizes(4, 2, 3, seed);
         o.inputs = UNRELU_INPUTS_BINARY;
         planted_network p = plant_network_with(o, 400);
-        unrelu_network model = recover(&p, NULL);
+        unrelu_network *model = recover(&p, NULL);
         assert_not_exact(model);
-        unrelu_network_free(&model);
+        unrelu_network_free(model);
         planted_network_free(&p);
     }
     /* and the same for 30 normal rows, ten times each */
@@ -786,9 +786,9 @@ static void repeated_rows_certify_nothing(void **state)
     for (size_t i = 30; i < 300; i++)
         memcpy(p.x + i * 5, p.x + (i % 30) * 5, 5 * sizeof *p.x);
     relabel(&p);
-    unrelu_network model = recover(&p, NULL);
+    unrelu_network *model = recover(&p, NULL);
     assert_not_exact(model);
-    unrelu_network_free(&model);
+    unrelu_network_free(model);
     planted_network_free(&p);
 }
 
@@ -800,10 +800,10 @@ static void fits_that_are_exact_by_chance_are_not_called_exact(void **state)
     int fits = 0;
     for (uint64_t seed = 1; seed <= 60; seed++) {
         planted_network p = plant_network(5, 3, 3, 15, 0, seed);
-        unrelu_network model = recover(&p, NULL);
+        unrelu_network *model = recover(&p, NULL);
         assert_not_exact(model);
-        fits += model.verdict == UNRELU_VERDICT_UNCERTIFIED;
-        unrelu_network_free(&model);
+        fits += model->verdict == UNRELU_VERDICT_UNCERTIFIED;
+        unrelu_network_free(model);
         planted_network_free(&p);
     }
     assert_true(fits > 20);
@@ -816,9 +816,9 @@ static void one_wrong_label_of_a_thousand_rows_is_seen(void **state)
     for (size_t s = 0; s < 3; s++) {
         planted_network p = plant_network(6, 3, 4, 1000, 0, 1);
         p.a[777 * 4 + 1] += sizes_of[s];
-        unrelu_network model = recover(&p, NULL);
+        unrelu_network *model = recover(&p, NULL);
         assert_not_exact(model);
-        unrelu_network_free(&model);
+        unrelu_network_free(model);
         planted_network_free(&p);
     }
 }
@@ -843,15 +843,15 @@ static void fewer_labels_than_neurons_are_solved_jointly(void **state)
     planted_network p = plant_network(10, 5, 3, 400, 0, 1);
     unrelu_recover_options o = with_k(5);
     o.method = UNRELU_RECOVER_MOMENTS; /* the default would end with one-sparse */
-    unrelu_network model = recover(&p, &o);
+    unrelu_network *model = recover(&p, &o);
     assert_warned(model, "joint-solver");
-    if (model.verdict == UNRELU_VERDICT_EXACT || model.verdict == UNRELU_VERDICT_UNCERTIFIED)
-        assert_near(model.residual, 0, 1e-12);
-    if (model.verdict == UNRELU_VERDICT_EXACT)
-        assert_near(error_of_V(&p.truth, &model), 0, 1e-8);
+    if (model->verdict == UNRELU_VERDICT_EXACT || model->verdict == UNRELU_VERDICT_UNCERTIFIED)
+        assert_near(model->residual, 0, 1e-12);
+    if (model->verdict == UNRELU_VERDICT_EXACT)
+        assert_near(error_of_V(p.truth, model), 0, 1e-8);
     else
         assert_verdict(model, UNRELU_VERDICT_UNCERTIFIED);
-    unrelu_network_free(&model);
+    unrelu_network_free(model);
     planted_network_free(&p);
 }
 
@@ -869,14 +869,14 @@ static void joint_fits_with_neurons_of_one_pattern_are_not_certified(void **stat
         size_t d = cases[i].d, k = cases[i].k, m = cases[i].m;
         planted_network p = plant_network(d, k, m, cases[i].n, 0, cases[i].seed);
         for (size_t j = 0; j < d && cases[i].pair; j++)
-            p.truth.V[d + j] = -p.truth.V[j];
+            p.truth->V[d + j] = -p.truth->V[j];
         for (size_t j = 0; j < m && cases[i].pair; j++)
-            p.truth.U[j * k + 1] = -p.truth.U[j * k];
+            p.truth->U[j * k + 1] = -p.truth->U[j * k];
         relabel(&p);
-        unrelu_network model = recover(&p, NULL);
-        if (model.verdict == UNRELU_VERDICT_EXACT)
-            assert_near(error_of_V(&p.truth, &model), 0, 1e-8);
-        unrelu_network_free(&model);
+        unrelu_network *model = recover(&p, NULL);
+        if (model->verdict == UNRELU_VERDICT_EXACT)
+            assert_near(error_of_V(p.truth, model), 0, 1e-8);
+        unrelu_network_free(model);
         planted_network_free(&p);
     }
 }
@@ -892,15 +892,15 @@ static void smooth_and_leaky_activations_come_back(void **state)
             unrelu_recover_options o = with_k(shapes[s][1]);
             plan.activation = o.activation = activation(names[i]);
             planted_network p = plant_network_with(plan, 500);
-            unrelu_network model = recover(&p, &o);
-            if (model.verdict == UNRELU_VERDICT_EXACT) {
-                assert_near(error_of_V(&p.truth, &model), 0, 1e-8);
-                assert_near(model.residual, 0, 1e-12);
+            unrelu_network *model = recover(&p, &o);
+            if (model->verdict == UNRELU_VERDICT_EXACT) {
+                assert_near(error_of_V(p.truth, model), 0, 1e-8);
+                assert_near(model->residual, 0, 1e-12);
             } else {
                 assert_verdict(model, UNRELU_VERDICT_UNCERTIFIED);
-                assert_near(error_of_V(&p.truth, &model), 0, 1e-8);
+                assert_near(error_of_V(p.truth, model), 0, 1e-8);
             }
-            unrelu_network_free(&model);
+            unrelu_network_free(model);
             planted_network_free(&p);
         }
 }
@@ -949,18 +949,18 @@ static void noise_and_number_of_neurons_are_found(void **state)
     static const double sigmas[] = {.1, .5};
     for (size_t s = 0; s < 2; s++) {
         planted_network p = plant_network(10, 5, 8, 2000, sigmas[s], 9);
-        unrelu_network model = recover(&p, NULL);
+        unrelu_network *model = recover(&p, NULL);
         assert_verdict(model, UNRELU_VERDICT_NOISY);
         assert_warned(model, "no-exact-fit");
-        assert_int_equal(model.k, 5);
-        assert_non_null(strstr(model.how_k, "BIC"));
-        assert_string_equal(model.biases, "none");
-        assert_within_errors(&p.truth, &model, 5);
-        assert_noise(&model, sigmas[s], p.n, p.m);
-        assert_near(model.residual, naive_residual(&model, p.x, p.a, p.n), 1e-9);
-        assert_true(model.starts >= 2 && model.starts_agree >= 1 &&
-                    model.starts_agree <= model.starts);
-        unrelu_network_free(&model);
+        assert_int_equal(model->k, 5);
+        assert_non_null(strstr(model->how_k, "BIC"));
+        assert_string_equal(model->biases, "none");
+        assert_within_errors(p.truth, model, 5);
+        assert_noise(model, sigmas[s], p.n, p.m);
+        assert_near(model->residual, naive_residual(model, p.x, p.a, p.n), 1e-9);
+        assert_true(model->starts >= 2 && model->starts_agree >= 1 &&
+                    model->starts_agree <= model->starts);
+        unrelu_network_free(model);
         planted_network_free(&p);
     }
 }
@@ -976,13 +976,13 @@ static void biases_are_found_under_noise(void **state)
         planted_network p = plant_network_with(o, 2000);
         unrelu_recover_options r = with_k(3);
         r.biases = asked[i];
-        unrelu_network model = recover(&p, &r);
+        unrelu_network *model = recover(&p, &r);
         assert_verdict(model, UNRELU_VERDICT_NOISY);
-        assert_string_equal(model.biases, "both");
-        assert_string_equal(model.how_k, "given");
-        assert_within_errors(&p.truth, &model, 5);
-        assert_noise(&model, .1, p.n, p.m);
-        unrelu_network_free(&model);
+        assert_string_equal(model->biases, "both");
+        assert_string_equal(model->how_k, "given");
+        assert_within_errors(p.truth, model, 5);
+        assert_noise(model, .1, p.n, p.m);
+        unrelu_network_free(model);
         planted_network_free(&p);
     }
 }
@@ -995,12 +995,12 @@ static void noisy_labels_that_must_be_exact_fail_with_a_sentence(void **state)
     o.labels = UNRELU_LABELS_NOISELESS;
     for (int exact = 0; exact < 2; exact++) {
         o.method = exact ? UNRELU_RECOVER_EXACT : UNRELU_RECOVER_AUTO;
-        unrelu_network model = recover(&p, &o);
+        unrelu_network *model = recover(&p, &o);
         assert_verdict(model, UNRELU_VERDICT_FAILED);
-        assert_true(!model.U && !model.V && !model.c && !model.e && !model.V_se);
-        assert_non_null(strstr(model.failure, "no exact fit"));
-        assert_true(model.residual > 1e-4);
-        unrelu_network_free(&model);
+        assert_true(!model->U && !model->V && !model->c && !model->e && !model->V_se);
+        assert_non_null(strstr(model->failure, "no exact fit"));
+        assert_true(model->residual > 1e-4);
+        unrelu_network_free(model);
     }
     planted_network_free(&p);
 }
@@ -1011,10 +1011,10 @@ static void noiseless_labels_may_be_fitted_as_noisy(void **state)
     planted_network p = plant_network(6, 3, 5, 300, 0, 4);
     unrelu_recover_options o = with_k(3);
     o.labels = UNRELU_LABELS_NOISY;
-    unrelu_network model = recover(&p, &o);
-    assert_near(error_of_V(&p.truth, &model), 0, 1e-6);
-    assert_true(model.verdict == UNRELU_VERDICT_NOISY || model.residual <= 1e-12);
-    unrelu_network_free(&model);
+    unrelu_network *model = recover(&p, &o);
+    assert_near(error_of_V(p.truth, model), 0, 1e-6);
+    assert_true(model->verdict == UNRELU_VERDICT_NOISY || model->residual <= 1e-12);
+    unrelu_network_free(model);
     planted_network_free(&p);
 }
 
@@ -1046,15 +1046,15 @@ static void every_method_by_name_ends_exact_on_easy_data(void **state)
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
         unrelu_recover_options o = with_k(3);
         o.method = methods[i].method;
-        unrelu_network model = recover(&p, &o);
-        assert_string_equal(model.method, methods[i].name);
-        assert_near(error_of_V(&p.truth, &model), 0, 1e-9);
+        unrelu_network *model = recover(&p, &o);
+        assert_string_equal(model->method, methods[i].name);
+        assert_near(error_of_V(p.truth, model), 0, 1e-9);
         assert_verdict(model, UNRELU_VERDICT_EXACT);
         if (methods[i].method > UNRELU_RECOVER_MOMENTS) {
-            assert_true(strlen(model.guarantee) > 20);
-            assert_true(strlen(model.assumption) > 20);
+            assert_true(strlen(model->guarantee) > 20);
+            assert_true(strlen(model->assumption) > 20);
         }
-        unrelu_network_free(&model);
+        unrelu_network_free(model);
     }
     planted_network_free(&p);
 }
@@ -1067,9 +1067,9 @@ static void methods_find_k_themselves(void **state)
         unrelu_recover_options o;
         unrelu_recover_options_init(&o, sizeof o);
         o.method = methods[i].method;
-        unrelu_network model = expect_exact(&p, &o, 1e-9);
-        assert_non_null(strstr(model.how_k, "rank"));
-        unrelu_network_free(&model);
+        unrelu_network *model = expect_exact(&p, &o, 1e-9);
+        assert_non_null(strstr(model->how_k, "rank"));
+        unrelu_network_free(model);
     }
     planted_network_free(&p);
 }
@@ -1084,11 +1084,11 @@ static void methods_fit_noisy_labels_by_maximum_likelihood(void **state)
     for (size_t i = 2; i < 5; i++) {
         unrelu_recover_options o = with_k(3);
         o.method = methods[i].method;
-        unrelu_network model = recover(&p, &o);
+        unrelu_network *model = recover(&p, &o);
         assert_verdict(model, UNRELU_VERDICT_NOISY);
-        assert_within_errors(&p.truth, &model, 5);
-        assert_noise(&model, .05, p.n, p.m);
-        unrelu_network_free(&model);
+        assert_within_errors(p.truth, model, 5);
+        assert_noise(model, .05, p.n, p.m);
+        unrelu_network_free(model);
     }
     planted_network_free(&p);
 }
@@ -1110,8 +1110,8 @@ static void third_order_carries_no_signal_of_the_rectifier(void **state)
     plan.kappa_v = 1;
     plan.activation = o.activation = activation("power:2");
     p = plant_network_with(plan, 4000);
-    unrelu_network model = expect_exact(&p, &o, 1e-9);
-    unrelu_network_free(&model);
+    unrelu_network *model = expect_exact(&p, &o, 1e-9);
+    unrelu_network_free(model);
     planted_network_free(&p);
 }
 
@@ -1122,15 +1122,15 @@ static void the_papers_linear_systems_are_exact_from_a_good_start(void **state)
     unrelu_recover_options o = with_k(3);
     o.method = UNRELU_RECOVER_LIFTED; /* exact to rounding itself */
     o.exactify = UNRELU_EXACTIFY_SYSTEMS;
-    unrelu_network model = expect_exact(&p, &o, 1e-9);
-    unrelu_network_free(&model);
+    unrelu_network *model = expect_exact(&p, &o, 1e-9);
+    unrelu_network_free(model);
     o.method = UNRELU_RECOVER_TENSOR; /* a statistical start: exact or not at all */
     model = recover(&p, &o);
-    if (model.verdict == UNRELU_VERDICT_FAILED)
-        assert_non_null(strstr(model.failure, "Algorithm 5"));
+    if (model->verdict == UNRELU_VERDICT_FAILED)
+        assert_non_null(strstr(model->failure, "Algorithm 5"));
     else
-        assert_near(error_of_V(&p.truth, &model), 0, 1e-9);
-    unrelu_network_free(&model);
+        assert_near(error_of_V(p.truth, model), 0, 1e-9);
+    unrelu_network_free(model);
     planted_network_free(&p);
 }
 
@@ -1141,13 +1141,13 @@ static void the_raw_estimate_of_a_method_is_given_as_it_is(void **state)
     unrelu_recover_options o = with_k(3);
     o.method = UNRELU_RECOVER_TENSOR;
     o.exactify = UNRELU_EXACTIFY_NONE;
-    unrelu_network model = recover(&p, &o);
+    unrelu_network *model = recover(&p, &o);
     assert_verdict(model, UNRELU_VERDICT_NOISY);
     assert_warned(model, "no-se");
-    double error = error_of_V(&p.truth, &model);
+    double error = error_of_V(p.truth, model);
     assert_true(error > 1e-6 && error < .2);
-    assert_near(model.residual, naive_residual(&model, p.x, p.a, p.n), 1e-12);
-    unrelu_network_free(&model);
+    assert_near(model->residual, naive_residual(model, p.x, p.a, p.n), 1e-12);
+    unrelu_network_free(model);
     planted_network_free(&p);
 }
 
@@ -1174,8 +1174,8 @@ static void every_way_to_signs_leads_to_the_network(void **state)
         unrelu_recover_options o = with_k(3);
         o.method = UNRELU_RECOVER_TENSOR;
         o.signs = ways[i];
-        unrelu_network model = expect_exact(&p, &o, 1e-9);
-        unrelu_network_free(&model);
+        unrelu_network *model = expect_exact(&p, &o, 1e-9);
+        unrelu_network_free(model);
     }
     planted_network_free(&p);
 }
@@ -1199,11 +1199,11 @@ static int same_networks(const unrelu_network *a, const unrelu_network *b)
 static void expect_one_answer(const planted_network *p, const unrelu_recover_options *o)
 {
     static const int threads[] = {1, 2, 7, 1};
-    unrelu_network first = {0};
+    unrelu_network *first = NULL;
     for (size_t i = 0; i < 4; i++) {
         unrelu_exec exec;
         unrelu_exec_init(&exec, sizeof exec);
-        unrelu_network model;
+        unrelu_network *model;
         unrelu_error err = {0};
         exec.threads = threads[i];
         must(try_recover(p->x, p->a, p->n, p->d, p->m, o, &exec, &model, &err), &err);
@@ -1211,11 +1211,11 @@ static void expect_one_answer(const planted_network *p, const unrelu_recover_opt
             first = model;
             continue;
         }
-        if (!same_networks(&first, &model))
+        if (!same_networks(first, model))
             fail_msg("%d threads give other bits", threads[i]);
-        unrelu_network_free(&model);
+        unrelu_network_free(model);
     }
-    unrelu_network_free(&first);
+    unrelu_network_free(first);
 }
 
 static void threads_do_not_change_a_bit(void **state)
@@ -1245,7 +1245,7 @@ static void threads_do_not_change_a_bit_of_a_large_fit(void **state)
 {
     (void)state;
     planted_network p = plant_network(100, 40, 50, 700, 0, 1);
-    unrelu_network models[3];
+    unrelu_network *models[3];
     static const int threads[] = {1, 2, 7};
     for (size_t i = 0; i < 3; i++) {
         unrelu_exec exec;
@@ -1255,11 +1255,11 @@ static void threads_do_not_change_a_bit_of_a_large_fit(void **state)
         must(try_recover(p.x, p.a, p.n, p.d, p.m, NULL, &exec, &models[i], &err), &err);
     }
     assert_verdict(models[0], UNRELU_VERDICT_EXACT);
-    assert_near(error_of_V(&p.truth, &models[0]), 0, 1e-9);
-    assert_true(same_networks(&models[0], &models[1]));
-    assert_true(same_networks(&models[0], &models[2]));
+    assert_near(error_of_V(p.truth, models[0]), 0, 1e-9);
+    assert_true(same_networks(models[0], models[1]));
+    assert_true(same_networks(models[0], models[2]));
     for (size_t i = 0; i < 3; i++)
-        unrelu_network_free(&models[i]);
+        unrelu_network_free(models[i]);
     planted_network_free(&p);
 }
 
@@ -1271,9 +1271,9 @@ static void another_seed_finds_the_same_network(void **state)
         unrelu_recover_options o;
         unrelu_recover_options_init(&o, sizeof o);
         o.seed = seed;
-        unrelu_network model = expect_exact(&p, &o, 1e-9);
-        assert_int_equal(model.seed, seed);
-        unrelu_network_free(&model);
+        unrelu_network *model = expect_exact(&p, &o, 1e-9);
+        assert_int_equal(model->seed, seed);
+        unrelu_network_free(model);
     }
     planted_network_free(&p);
 }
@@ -1308,10 +1308,10 @@ static void expect_cancellable(const planted_network *p, const unrelu_recover_op
                         .progress = on_progress,
                         .cancelled = on_cancel,
                         .context = &all};
-    unrelu_network model;
+    unrelu_network *model;
     unrelu_error err = {0};
     must(try_recover(p->x, p->a, p->n, p->d, p->m, o, &exec, &model, &err), &err);
-    unrelu_network_free(&model);
+    unrelu_network_free(model);
     long calls = atomic_load(&all.calls), step = calls > 20 ? calls / 20 : 1;
     assert_true(calls > 0);
     assert_true(atomic_load(&all.stages) > 0);
@@ -1321,12 +1321,12 @@ static void expect_cancellable(const planted_network *p, const unrelu_recover_op
         exec.context = &w;
         unrelu_status status = try_recover(p->x, p->a, p->n, p->d, p->m, o, &exec, &model, &err);
         if (status == UNRELU_OK && atomic_load(&w.calls) < at) { /* threads ask as they come */
-            unrelu_network_free(&model);
+            unrelu_network_free(model);
             continue;
         }
         if (status != UNRELU_ECANCELLED)
             fail_msg("stopped at call %ld of %ld: status %d", at, calls, (int)status);
-        assert_true(model.d == 0 && !model.V && !model.warnings && !model.input_names);
+        assert_null(model);
         assert_false(w.bad);
     }
 }
@@ -1358,11 +1358,11 @@ static void noisy_labels_of_many_columns_are_fitted(void **state)
     planted_network p = plant_network(2, 2, 40, 1000, .1, 1);
     unrelu_recover_options o;
     unrelu_recover_options_init(&o, sizeof o);
-    unrelu_network model = recover(&p, &o);
+    unrelu_network *model = recover(&p, &o);
     assert_verdict(model, UNRELU_VERDICT_NOISY);
-    assert_int_equal(model.k, 2);
-    assert_near(error_of_V(&p.truth, &model), 0, .05);
-    unrelu_network_free(&model);
+    assert_int_equal(model->k, 2);
+    assert_near(error_of_V(p.truth, model), 0, .05);
+    unrelu_network_free(model);
     planted_network_free(&p);
 }
 
@@ -1373,12 +1373,12 @@ static void one_sparse_is_tried_where_labels_are_fewer_than_neurons(void **state
     planted_network p = plant_network(10, 8, 4, 1000, 0, 3);
     unrelu_recover_options o;
     unrelu_recover_options_init(&o, sizeof o);
-    unrelu_network model = recover(&p, &o);
+    unrelu_network *model = recover(&p, &o);
     assert_verdict(model, UNRELU_VERDICT_EXACT);
-    assert_string_equal(model.method, "one-sparse");
+    assert_string_equal(model->method, "one-sparse");
     assert_warned(model, "fallback");
-    assert_near(error_of_V(&p.truth, &model), 0, 1e-12);
-    unrelu_network_free(&model);
+    assert_near(error_of_V(p.truth, model), 0, 1e-12);
+    unrelu_network_free(model);
     planted_network_free(&p);
 }
 

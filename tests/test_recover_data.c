@@ -375,7 +375,7 @@ static void make_mixed(mixed *s, size_t rank, ur_terms terms, double noise)
     must(ur_frame_make(&s->data, N, terms, 0, &arena, &s->f, &err), &err);
     memset(raw, 0, sizeof raw);
     for (size_t j = 0; j < 3; j++)
-        memcpy(raw + j * s->f.q, s->p.truth.V + j * D, D * sizeof *raw);
+        memcpy(raw + j * s->f.q, s->p.truth->V + j * D, D * sizeof *raw);
     ur_frame_forth(&s->f, 3, raw, s->V);
 }
 
@@ -388,7 +388,7 @@ static size_t linear_rank(const mixed *s, size_t k, double *rows)
 {
     size_t rank = 77;
     unrelu_error err = {0};
-    must(ur_linear_part(&s->f, k, s->V, s->p.truth.activation, 1e-12, &rank, rows, &err), &err);
+    must(ur_linear_part(&s->f, k, s->V, s->p.truth->activation, 1e-12, &rank, rows, &err), &err);
     return rank;
 }
 

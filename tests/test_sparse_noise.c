@@ -63,7 +63,7 @@ static unrelu_recover_options sparse_options(void)
     return o;
 }
 
-static unrelu_network recover_wrong(const wrong_labels *w)
+static unrelu_network *recover_wrong(const wrong_labels *w)
 {
     unrelu_recover_options o = sparse_options();
     return recover(&w->p, &o);
@@ -97,7 +97,7 @@ static void assert_exact(const wrong_labels *w, const unrelu_network *model, dou
     if (model->verdict != UNRELU_VERDICT_EXACT)
         fail_msg("%s: %s%s", unrelu_verdict_name(model->verdict), model->failure,
                  model->warning_count ? model->warnings[0].message : "");
-    assert_true(error_of_V(&w->p.truth, model) <= error);
+    assert_true(error_of_V(w->p.truth, model) <= error);
     assert_true(model->residual <= 1e-12);
     assert_int_equal(model->samples_checked, w->p.n);
     assert_true(model->noise == 0);
@@ -111,11 +111,11 @@ static void errors_of_either_sign_and_their_cells_are_found(void **state)
 {
     (void)state;
     wrong_labels w = plant_wrong(8, 3, 50, 2000, .3, EITHER_SIGN, 1);
-    unrelu_network model = recover_wrong(&w);
-    assert_exact(&w, &model, 1e-12);
-    assert_true(model.incoherence >= 1);
-    assert_non_null(strstr(model.how_k, "rank 3"));
-    unrelu_network_free(&model);
+    unrelu_network *model = recover_wrong(&w);
+    assert_exact(&w, model, 1e-12);
+    assert_true(model->incoherence >= 1);
+    assert_non_null(strstr(model->how_k, "rank 3"));
+    unrelu_network_free(model);
     wrong_free(&w);
 }
 
@@ -124,9 +124,9 @@ static void errors_of_one_sign_are_found(void **state)
     (void)state;
     for (uint64_t seed = 1; seed <= 3; seed++) {
         wrong_labels w = plant_wrong(8, 3, 50, 1500, .3, ONE_SIGN, seed);
-        unrelu_network model = recover_wrong(&w);
-        assert_exact(&w, &model, 1e-12);
-        unrelu_network_free(&model);
+        unrelu_network *model = recover_wrong(&w);
+        assert_exact(&w, model, 1e-12);
+        unrelu_network_free(model);
         wrong_free(&w);
     }
 }
@@ -135,9 +135,9 @@ static void errors_a_million_times_the_labels_are_found(void **state)
 {
     (void)state;
     wrong_labels w = plant_wrong(8, 3, 50, 1500, .3, HUGE_ONES, 2);
-    unrelu_network model = recover_wrong(&w);
-    assert_exact(&w, &model, 1e-12);
-    unrelu_network_free(&model);
+    unrelu_network *model = recover_wrong(&w);
+    assert_exact(&w, model, 1e-12);
+    unrelu_network_free(model);
     wrong_free(&w);
 }
 
@@ -145,9 +145,9 @@ static void cells_that_were_lost_to_zero_are_found(void **state)
 {
     (void)state;
     wrong_labels w = plant_wrong(6, 3, 30, 1500, .15, ZEROS, 3);
-    unrelu_network model = recover_wrong(&w);
-    assert_exact(&w, &model, 1e-12);
-    unrelu_network_free(&model);
+    unrelu_network *model = recover_wrong(&w);
+    assert_exact(&w, model, 1e-12);
+    unrelu_network_free(model);
     wrong_free(&w);
 }
 
@@ -155,10 +155,10 @@ static void labels_without_any_error_have_none(void **state)
 {
     (void)state;
     wrong_labels w = plant_wrong(8, 3, 30, 800, 0, EITHER_SIGN, 4);
-    unrelu_network model = recover_wrong(&w);
-    assert_exact(&w, &model, 1e-12);
-    assert_int_equal(model.corrupted, 0);
-    unrelu_network_free(&model);
+    unrelu_network *model = recover_wrong(&w);
+    assert_exact(&w, model, 1e-12);
+    assert_int_equal(model->corrupted, 0);
+    unrelu_network_free(model);
     wrong_free(&w);
 }
 
@@ -169,10 +169,10 @@ static void a_single_wrong_cell_is_named(void **state)
     w.p.a[123 * 30 + 17] += 1e-3;
     w.bad[123 * 30 + 17] = 1;
     w.count = 1;
-    unrelu_network model = recover_wrong(&w);
-    assert_exact(&w, &model, 1e-12);
-    assert_true(model.E_row[0] == 123 && model.E_column[0] == 17);
-    unrelu_network_free(&model);
+    unrelu_network *model = recover_wrong(&w);
+    assert_exact(&w, model, 1e-12);
+    assert_true(model->E_row[0] == 123 && model->E_column[0] == 17);
+    unrelu_network_free(model);
     wrong_free(&w);
 }
 
@@ -181,9 +181,9 @@ static void twenty_columns_are_enough_for_three_neurons(void **state)
     (void)state;
     for (uint64_t seed = 1; seed <= 5; seed++) {
         wrong_labels w = plant_wrong(8, 3, 20, 1000, .1, EITHER_SIGN, seed);
-        unrelu_network model = recover_wrong(&w);
-        assert_exact(&w, &model, 1e-12);
-        unrelu_network_free(&model);
+        unrelu_network *model = recover_wrong(&w);
+        assert_exact(&w, model, 1e-12);
+        unrelu_network_free(model);
         wrong_free(&w);
     }
 }
@@ -200,13 +200,13 @@ static void biases_are_found_as_well(void **state)
         o.bias = .5;
         o.seed = seed;
         wrong_labels w = spoil(plant_network_with(o, 1500), .2, EITHER_SIGN, seed);
-        unrelu_network model = recover_wrong(&w);
+        unrelu_network *model = recover_wrong(&w);
         unrelu_network_distance far;
         unrelu_error err = {0};
-        assert_exact(&w, &model, 1e-11);
-        must(unrelu_network_compare(&w.p.truth, &model, &far, &err), &err);
+        assert_exact(&w, model, 1e-11);
+        must(unrelu_network_compare(w.p.truth, model, &far, &err), &err);
         assert_true(far.c_max <= 1e-11 && far.e_max <= 1e-11 && far.U_max <= 1e-11);
-        unrelu_network_free(&model);
+        unrelu_network_free(model);
         wrong_free(&w);
     }
 }
@@ -220,13 +220,13 @@ static void columns_in_units_of_their_own_are_found(void **state)
         w.p.a[i] *= unit;
         w.clean[i] *= unit;
     }
-    unrelu_network model = recover_wrong(&w);
-    assert_int_equal(model.verdict, UNRELU_VERDICT_EXACT);
-    assert_true(error_of_V(&w.p.truth, &model) <= 1e-12);
-    assert_int_equal(model.corrupted, w.count);
-    for (size_t i = 0; i < model.corrupted; i++)
-        assert_true(w.bad[(size_t)model.E_row[i] * 30 + (size_t)model.E_column[i]]);
-    unrelu_network_free(&model);
+    unrelu_network *model = recover_wrong(&w);
+    assert_int_equal(model->verdict, UNRELU_VERDICT_EXACT);
+    assert_true(error_of_V(w.p.truth, model) <= 1e-12);
+    assert_int_equal(model->corrupted, w.count);
+    for (size_t i = 0; i < model->corrupted; i++)
+        assert_true(w.bad[(size_t)model->E_row[i] * 30 + (size_t)model->E_column[i]]);
+    unrelu_network_free(model);
     wrong_free(&w);
 }
 
@@ -236,13 +236,13 @@ static void labels_in_single_precision_are_exact_to_that(void **state)
     wrong_labels w = plant_wrong(6, 3, 40, 1500, .2, EITHER_SIGN, 7);
     for (size_t i = 0; i < w.p.n * w.p.m; i++)
         w.p.a[i] = (double)(float)w.p.a[i];
-    unrelu_network model = recover_wrong(&w);
-    assert_int_equal(model.verdict, UNRELU_VERDICT_EXACT);
-    assert_string_equal(model.precision, "single");
-    assert_true(warned(&model, "single-precision"));
-    assert_true(error_of_V(&w.p.truth, &model) <= 1e-5);
-    assert_true(model.residual <= 5e-7);
-    unrelu_network_free(&model);
+    unrelu_network *model = recover_wrong(&w);
+    assert_int_equal(model->verdict, UNRELU_VERDICT_EXACT);
+    assert_string_equal(model->precision, "single");
+    assert_true(warned(model, "single-precision"));
+    assert_true(error_of_V(w.p.truth, model) <= 1e-5);
+    assert_true(model->residual <= 5e-7);
+    unrelu_network_free(model);
     wrong_free(&w);
 }
 
@@ -252,10 +252,10 @@ static void more_neurons_than_there_are_is_no_harm(void **state)
     wrong_labels w = plant_wrong(6, 2, 30, 1000, .1, EITHER_SIGN, 8);
     unrelu_recover_options o = sparse_options();
     o.k = 4;
-    unrelu_network model = recover(&w.p, &o);
-    assert_exact(&w, &model, 1e-12);
-    assert_true(warned(&model, "merged"));
-    unrelu_network_free(&model);
+    unrelu_network *model = recover(&w.p, &o);
+    assert_exact(&w, model, 1e-12);
+    assert_true(warned(model, "merged"));
+    unrelu_network_free(model);
     wrong_free(&w);
 }
 
@@ -264,27 +264,27 @@ static void the_same_bits_at_any_thread_count(void **state)
     (void)state;
     wrong_labels w = plant_wrong(8, 4, 40, 1500, .25, EITHER_SIGN, 9);
     unrelu_recover_options o = sparse_options();
-    unrelu_network first = {0};
+    unrelu_network *first = NULL;
     const int threads[] = {1, 2, 7};
     for (int i = 0; i < 3; i++) {
         unrelu_exec exec = {.size = sizeof exec, .threads = threads[i]};
-        unrelu_network model;
+        unrelu_network *model;
         unrelu_error err = {0};
         must(try_recover(w.p.x, w.p.a, w.p.n, w.p.d, w.p.m, &o, &exec, &model, &err), &err);
-        assert_int_equal(model.verdict, UNRELU_VERDICT_EXACT);
+        assert_int_equal(model->verdict, UNRELU_VERDICT_EXACT);
         if (i == 0) {
             first = model;
             continue;
         }
-        assert_memory_equal(model.V, first.V, 4 * 8 * sizeof(double));
-        assert_memory_equal(model.U, first.U, 40 * 4 * sizeof(double));
-        assert_memory_equal(&model.residual, &first.residual, sizeof(double));
-        assert_memory_equal(&model.incoherence, &first.incoherence, sizeof(double));
-        assert_int_equal(model.corrupted, first.corrupted);
-        assert_memory_equal(model.E_value, first.E_value, model.corrupted * sizeof(double));
-        unrelu_network_free(&model);
+        assert_memory_equal(model->V, first->V, 4 * 8 * sizeof(double));
+        assert_memory_equal(model->U, first->U, 40 * 4 * sizeof(double));
+        assert_memory_equal(&model->residual, &first->residual, sizeof(double));
+        assert_memory_equal(&model->incoherence, &first->incoherence, sizeof(double));
+        assert_int_equal(model->corrupted, first->corrupted);
+        assert_memory_equal(model->E_value, first->E_value, model->corrupted * sizeof(double));
+        unrelu_network_free(model);
     }
-    unrelu_network_free(&first);
+    unrelu_network_free(first);
     wrong_free(&w);
 }
 
@@ -296,12 +296,12 @@ static void most_cells_wrong_is_never_a_wrong_network_called_exact(void **state)
     const enum errors kinds[] = {EITHER_SIGN, ONE_SIGN, HUGE_ONES, ZEROS};
     for (size_t i = 0; i < 4; i++) {
         wrong_labels w = plant_wrong(6, 2, 14, 300, .6, kinds[i], 10 + i);
-        unrelu_network model = recover_wrong(&w);
-        if (model.verdict == UNRELU_VERDICT_EXACT)
-            assert_exact(&w, &model, 1e-9);
-        else if (model.verdict == UNRELU_VERDICT_FAILED)
-            assert_true(model.failure[0] && !model.V);
-        unrelu_network_free(&model);
+        unrelu_network *model = recover_wrong(&w);
+        if (model->verdict == UNRELU_VERDICT_EXACT)
+            assert_exact(&w, model, 1e-9);
+        else if (model->verdict == UNRELU_VERDICT_FAILED)
+            assert_true(model->failure[0] && !model->V);
+        unrelu_network_free(model);
         wrong_free(&w);
     }
 }
@@ -312,12 +312,12 @@ static void noise_in_every_cell_is_refused(void **state)
     const double noises[] = {1e-8, 1e-3};
     for (size_t i = 0; i < 2; i++) {
         wrong_labels w = spoil(plant_network(8, 3, 40, 1000, noises[i], 14), .1, EITHER_SIGN, 14);
-        unrelu_network model = recover_wrong(&w);
-        assert_int_equal(model.verdict, UNRELU_VERDICT_FAILED);
-        assert_null(model.V);
-        assert_true(model.noise == 0);
-        assert_non_null(strstr(model.failure, "noise in every cell"));
-        unrelu_network_free(&model);
+        unrelu_network *model = recover_wrong(&w);
+        assert_int_equal(model->verdict, UNRELU_VERDICT_FAILED);
+        assert_null(model->V);
+        assert_true(model->noise == 0);
+        assert_non_null(strstr(model->failure, "noise in every cell"));
+        unrelu_network_free(model);
         wrong_free(&w);
     }
 }
@@ -331,10 +331,10 @@ static void a_column_that_is_mostly_wrong_is_named(void **state)
     for (size_t i = 0; i < w.p.n; i++)
         if (i % 4 > 0)
             w.p.a[i * 20 + 6] += 3 * z[i];
-    unrelu_network model = recover_wrong(&w);
-    assert_int_equal(model.verdict, UNRELU_VERDICT_FAILED);
-    assert_non_null(strstr(model.failure, "column 7"));
-    unrelu_network_free(&model);
+    unrelu_network *model = recover_wrong(&w);
+    assert_int_equal(model->verdict, UNRELU_VERDICT_FAILED);
+    assert_non_null(strstr(model->failure, "column 7"));
+    unrelu_network_free(model);
     free(z);
     wrong_free(&w);
 }
@@ -345,10 +345,10 @@ static void draws_that_run_out_are_told(void **state)
     wrong_labels w = plant_wrong(8, 5, 50, 1000, .3, EITHER_SIGN, 16);
     unrelu_recover_options o = sparse_options();
     o.budget = 1;
-    unrelu_network model = recover(&w.p, &o);
-    assert_int_equal(model.verdict, UNRELU_VERDICT_FAILED);
-    assert_non_null(strstr(model.failure, "after 1 draws"));
-    unrelu_network_free(&model);
+    unrelu_network *model = recover(&w.p, &o);
+    assert_int_equal(model->verdict, UNRELU_VERDICT_FAILED);
+    assert_non_null(strstr(model->failure, "after 1 draws"));
+    unrelu_network_free(model);
     wrong_free(&w);
 }
 
@@ -356,10 +356,10 @@ static void too_few_columns_are_refused(void **state)
 {
     (void)state;
     wrong_labels w = plant_wrong(5, 2, 4, 300, .05, EITHER_SIGN, 17);
-    unrelu_network model = recover_wrong(&w);
-    assert_int_equal(model.verdict, UNRELU_VERDICT_FAILED);
-    assert_non_null(strstr(model.failure, "4 columns"));
-    unrelu_network_free(&model);
+    unrelu_network *model = recover_wrong(&w);
+    assert_int_equal(model->verdict, UNRELU_VERDICT_FAILED);
+    assert_non_null(strstr(model->failure, "4 columns"));
+    unrelu_network_free(model);
     wrong_free(&w);
 }
 
@@ -376,11 +376,11 @@ static void a_cancelled_run_ends(void **state)
     int calls = 0;
     unrelu_exec exec = {
         .size = sizeof exec, .threads = 1, .cancelled = stop_now, .context = &calls};
-    unrelu_network model;
+    unrelu_network *model;
     unrelu_error err = {0};
     assert_int_equal(try_recover(w.p.x, w.p.a, w.p.n, w.p.d, w.p.m, &o, &exec, &model, &err),
                      UNRELU_ECANCELLED);
-    assert_null(model.V);
+    assert_null(model);
     wrong_free(&w);
 }
 
@@ -425,7 +425,7 @@ static void the_audit_counts_what_was_planted(void **state)
     (void)state;
     wrong_labels w = plant_wrong(5, 3, 15, 700, .2, EITHER_SIGN, 19);
     audited q;
-    audit(&w, &w.p.truth, &q);
+    audit(&w, w.p.truth, &q);
     size_t worst = 0, worst_count = 0, rows_met = 0;
     for (size_t j = 0; j < 15; j++) {
         size_t count = 0;
@@ -460,29 +460,34 @@ static void the_audit_counts_what_was_planted(void **state)
 static void hide(size_t outputs, double bias, const char *sentence)
 {
     planted_network p = plant_network(5, 4, 30, 3000, 0, 20);
-    unrelu_network *truth = &p.truth, part = {.d = 5, .k = 3, .m = 30};
+    unrelu_network *truth = p.truth;
     unrelu_error err = {0};
+    unrelu_network *part = ur_network_new(&err);
+    assert_non_null(part);
+    part->d = 5;
+    part->k = 3;
+    part->m = 30;
     const char *why = NULL;
     truth->c[3] = bias;
     for (size_t j = outputs; j < 30; j++)
         truth->U[j * 4 + 3] = 0;
     must(unrelu_network_predict(truth, p.x, p.n, NULL, p.a, &err), &err);
-    must(ur_network_alloc(&part, &err), &err);
-    part.activation = truth->activation;
-    memcpy(part.V, truth->V, 3 * 5 * sizeof *part.V);
+    must(ur_network_alloc(part, &err), &err);
+    part->activation = truth->activation;
+    memcpy(part->V, truth->V, 3 * 5 * sizeof *part->V);
     for (size_t j = 0; j < 30; j++)
-        memcpy(part.U + j * 3, truth->U + j * 4, 3 * sizeof *part.U);
+        memcpy(part->U + j * 3, truth->U + j * 4, 3 * sizeof *part->U);
     wrong_labels w = {.p = p, .clean = malloc(p.n * 30 * sizeof(double)), .bad = calloc(1, 1)};
-    must(unrelu_network_predict(&part, p.x, p.n, NULL, w.clean, &err), &err);
+    must(unrelu_network_predict(part, p.x, p.n, NULL, w.clean, &err), &err);
     audited q;
-    audit(&w, &part, &q);
+    audit(&w, part, &q);
     assert_true(q.out.corrupted > 20);
     assert_true(q.audit.columns_met && q.audit.worst > .5); /* no majority shows it */
     must(ur_structure_test(&q.given, &q.out, &q.audit, &why, &err), &err);
     if (!why || !strstr(why, sentence))
         fail_msg("'%s' expected, not '%s'", sentence, why ? why : "nothing");
     audited_free(&q);
-    unrelu_network_free(&part);
+    unrelu_network_free(part);
     wrong_free(&w);
 }
 
@@ -503,7 +508,7 @@ static void errors_at_random_look_like_that(void **state)
         wrong_labels w =
             plant_wrong(5, 3, 15, 700, .05 * (double)(1 + seed % 6), (enum errors)(seed % 5), seed);
         audited q;
-        audit(&w, &w.p.truth, &q);
+        audit(&w, w.p.truth, &q);
         must(ur_structure_test(&q.given, &q.out, &q.audit, &why, &err), &err);
         assert_null(why);
         audited_free(&q);
@@ -555,11 +560,11 @@ static double distance(const planted_network *p, const ur_sparse_cells *cells, c
     for (size_t l = 0; l < p->k; l++) {
         double size = 0, inside = 0;
         for (size_t j = 0; j < p->m; j++)
-            size += pow(p->truth.U[j * p->k + l] * cells->per_unit[j], 2);
+            size += pow(p->truth->U[j * p->k + l] * cells->per_unit[j], 2);
         for (size_t a = 0; a < r; a++) {
             double at = 0;
             for (size_t j = 0; j < p->m; j++)
-                at += B[j * r + a] * p->truth.U[j * p->k + l] * cells->per_unit[j];
+                at += B[j * r + a] * p->truth->U[j * p->k + l] * cells->per_unit[j];
             inside += at * at;
         }
         far = fmax(far, fabs(size - inside) / size);
@@ -601,7 +606,7 @@ static void consensus_decides_rightly_or_not_at_all(void **state)
     double B[M * K];
     size_t row[N], decided = 0;
     for (size_t j = 0; j < M * K; j++)
-        B[j] = w.p.truth.U[j] * cells.per_unit[j / K];
+        B[j] = w.p.truth->U[j] * cells.per_unit[j / K];
     must(ur_orthonormalise(M, K, B, &err), &err);
     for (size_t i = 0; i < N; i++)
         row[i] = i;
@@ -681,7 +686,7 @@ static void columns_that_were_lost_are_repaired(void **state)
     double B[M * K], right[M * K];
     size_t row[N], repaired = 0;
     for (size_t j = 0; j < M * K; j++)
-        B[j] = w.p.truth.U[j] * cells.per_unit[j / K];
+        B[j] = w.p.truth->U[j] * cells.per_unit[j / K];
     must(ur_orthonormalise(M, K, B, &err), &err);
     memcpy(right, B, sizeof B);
     B[4 * K] += .1;
@@ -708,7 +713,7 @@ static void incoherence_is_that_of_the_singular_vectors(void **state)
     o.bias = .5;
     o.seed = 36;
     planted_network p = plant_network_with(o, N);
-    ur_weights weights = ur_network_weights(&p.truth);
+    ur_weights weights = ur_network_weights(p.truth);
     ur_problem given = {0};
     ur_incoherence mu;
     unrelu_error err = {0};
@@ -750,13 +755,13 @@ static void a_neuron_of_hardly_any_output_is_not_of_the_rank(void **state)
     static const double size[] = {1e-6, 1e-8};
     for (size_t c = 0; c < 2; c++) {
         planted_network p = plant_network(4, 2, 6, 200, 0, 36);
-        ur_weights weights = ur_network_weights(&p.truth);
+        ur_weights weights = ur_network_weights(p.truth);
         ur_problem given = {0};
         ur_incoherence mu;
         unrelu_error err = {0};
         for (size_t j = 0; j < 6; j++)
-            p.truth.U[j * 2 + 1] *= size[c];
-        p.truth.n = 200;
+            p.truth->U[j * 2 + 1] *= size[c];
+        p.truth->n = 200;
         given.data = (ur_data){.n = 200, .d = 4, .m = 6, .x = p.x, .a = p.a};
         must(ur_incoherence_measure(&given, &weights, &mu, &err), &err);
         assert_int_equal(mu.r, c == 0 ? 2 : 1);
@@ -873,16 +878,16 @@ static void the_network_of_the_pursuit_is_near_and_called_noisy(void **state)
     wrong_labels w = plant_wrong(8, 3, 50, 1000, .2, EITHER_SIGN, 53);
     unrelu_recover_options o = sparse_options();
     o.pcp = 1;
-    unrelu_network model = recover(&w.p, &o);
-    assert_int_equal(model.verdict, UNRELU_VERDICT_NOISY);
-    assert_true(warned(&model, "no-se"));
-    assert_null(model.V_se);
-    assert_int_equal(model.k, 3);
-    double error = error_of_V(&w.p.truth, &model);
+    unrelu_network *model = recover(&w.p, &o);
+    assert_int_equal(model->verdict, UNRELU_VERDICT_NOISY);
+    assert_true(warned(model, "no-se"));
+    assert_null(model->V_se);
+    assert_int_equal(model->k, 3);
+    double error = error_of_V(w.p.truth, model);
     assert_true(error > 1e-6 && error < .1);
-    assert_true(model.residual > 1e-6 && model.residual < .1);
-    assert_true(model.corrupted > w.count / 2 && model.corrupted < 2 * w.count);
-    unrelu_network_free(&model);
+    assert_true(model->residual > 1e-6 && model->residual < .1);
+    assert_true(model->corrupted > w.count / 2 && model->corrupted < 2 * w.count);
+    unrelu_network_free(model);
     wrong_free(&w);
 }
 

@@ -254,7 +254,7 @@ static void newer_formats_are_refused_by_every_kind(void **state)
                                                 "mixture", "hardness"};
             unrelu_summary *summary = NULL;
             unrelu_gaussian gaussian;
-            unrelu_network network;
+            unrelu_network *network;
             unrelu_mixture mixture;
             unrelu_hardness hardness;
             write_head(kinds[kind], newer ? 2 : 1);

@@ -8,7 +8,7 @@
 static void relabel(planted_network *p)
 {
     unrelu_error err = {0};
-    must(unrelu_network_predict(&p->truth, p->x, p->n, NULL, p->a, &err), &err);
+    must(unrelu_network_predict(p->truth, p->x, p->n, NULL, p->a, &err), &err);
 }
 
 static int says(const unrelu_network *m, const char *words)
@@ -22,20 +22,20 @@ static int says(const unrelu_network *m, const char *words)
 static void expect(const planted_network *p, const unrelu_recover_options *o,
                    unrelu_verdict verdict, const char *words)
 {
-    unrelu_network m = recover(p, o);
-    if (m.verdict != verdict || (words && !says(&m, words)))
-        fail_msg("%s, expected %s saying '%s'; first warning: %s", unrelu_verdict_name(m.verdict),
+    unrelu_network *m = recover(p, o);
+    if (m->verdict != verdict || (words && !says(m, words)))
+        fail_msg("%s, expected %s saying '%s'; first warning: %s", unrelu_verdict_name(m->verdict),
                  unrelu_verdict_name(verdict), words ? words : "",
-                 m.warning_count ? m.warnings[0].message : "none");
-    unrelu_network_free(&m);
+                 m->warning_count ? m->warnings[0].message : "none");
+    unrelu_network_free(m);
 }
 
 static void expect_not_exact(const planted_network *p)
 {
-    unrelu_network m = recover(p, NULL);
-    if (m.verdict == UNRELU_VERDICT_EXACT)
-        fail_msg("called exact: residual %g, precision %s", m.residual, m.precision);
-    unrelu_network_free(&m);
+    unrelu_network *m = recover(p, NULL);
+    if (m->verdict == UNRELU_VERDICT_EXACT)
+        fail_msg("called exact: residual %g, precision %s", m->residual, m->precision);
+    unrelu_network_free(m);
 }
 
 /* ---- labels that are met ---- */
@@ -130,7 +130,7 @@ static void a_single_neuron_that_is_always_on_is_not_identifiable(void **state)
     planted_network p = plant_network(3, 1, 2, 200, 0, 8);
     for (size_t i = 0; i < p.n; i++)
         for (size_t l = 0; l < 3; l++)
-            p.x[i * 3 + l] += 10 * p.truth.V[l];
+            p.x[i * 3 + l] += 10 * p.truth->V[l];
     relabel(&p);
     expect(&p, NULL, UNRELU_VERDICT_UNCERTIFIED, "not identifiable");
     planted_network_free(&p);
@@ -141,7 +141,7 @@ static void samples_on_a_kink_leave_it_open(void **state)
     (void)state;
     planted_network p = plant_network(3, 2, 3, 300, 0, 9);
     static const double V[] = {1, 0, 0, 0, .6, .8};
-    memcpy(p.truth.V, V, sizeof V);
+    memcpy(p.truth->V, V, sizeof V);
     for (size_t i = 0; i < p.n; i++) /* the first input takes five values, 0 among them */
         p.x[i * 3] = fmax(-2, fmin(2, rint(p.x[i * 3])));
     relabel(&p);
@@ -157,7 +157,7 @@ static void an_antiparallel_pair_is_unique_unless_another_row_lies_in_its_span(v
 {
     (void)state;
     planted_network p = plant_network(5, 4, 6, 400, 0, 10);
-    double *V = p.truth.V;
+    double *V = p.truth->V;
     for (size_t l = 0; l < 5; l++)
         V[5 + l] = -V[l];
     relabel(&p);
@@ -166,8 +166,8 @@ static void an_antiparallel_pair_is_unique_unless_another_row_lies_in_its_span(v
 
     p = plant_network(2, 5, 7, 500, 0, 11); /* two pairs span the plane, the fifth lies in it */
     for (size_t l = 0; l < 2; l++) {
-        p.truth.V[2 + l] = -p.truth.V[l];
-        p.truth.V[6 + l] = -p.truth.V[4 + l];
+        p.truth->V[2 + l] = -p.truth->V[l];
+        p.truth->V[6 + l] = -p.truth->V[4 + l];
     }
     relabel(&p);
     expect(&p, NULL, UNRELU_VERDICT_UNCERTIFIED, "opposite samples");
@@ -182,15 +182,15 @@ static void an_antiparallel_pair_beside_output_biases_is_not_unique(void **state
     unrelu_recover_options_init(&o, sizeof o);
     o.biases = UNRELU_BIASES_BOTH;
     for (size_t l = 0; l < 5; l++)
-        p.truth.V[5 + l] = -p.truth.V[l];
+        p.truth->V[5 + l] = -p.truth->V[l];
     for (size_t j = 0; j < 3; j++)
-        p.truth.c[j] = j == 0 ? .3 : j == 1 ? -.3 : .1;
+        p.truth->c[j] = j == 0 ? .3 : j == 1 ? -.3 : .1;
     for (size_t j = 0; j < 6; j++)
-        p.truth.e[j] = .2 * (double)j;
+        p.truth->e[j] = .2 * (double)j;
     relabel(&p);
-    unrelu_network m = recover(&p, &o);
-    assert_int_equal(m.verdict, UNRELU_VERDICT_UNCERTIFIED);
-    unrelu_network_free(&m);
+    unrelu_network *m = recover(&p, &o);
+    assert_int_equal(m->verdict, UNRELU_VERDICT_UNCERTIFIED);
+    unrelu_network_free(m);
     planted_network_free(&p);
 }
 
@@ -224,7 +224,7 @@ static void few_values_are_not_confirmed_by_more_rows_of_them(void **state)
 
 static void expect_refusal(const planted_network *p, const char *words)
 {
-    unrelu_network m;
+    unrelu_network *m;
     unrelu_error err = {0};
     assert_int_equal(try_recover(p->x, p->a, p->n, p->d, p->m, NULL, NULL, &m, &err), UNRELU_EDATA);
     if (!strstr(err.text, words))
@@ -261,12 +261,12 @@ static void labels_of_any_size_have_standard_errors(void **state)
         unrelu_recover_options o;
         unrelu_recover_options_init(&o, sizeof o);
         o.k = 2;
-        unrelu_network m = recover(&p, &o);
-        assert_int_equal(m.verdict, UNRELU_VERDICT_NOISY);
-        assert_near(m.noise / sizes[s], .1, .01);
-        for (size_t i = 0; i < m.m * m.k; i++)
-            assert_true(m.U_se[i] > 0 && m.U_se[i] < .1 * sizes[s]);
-        unrelu_network_free(&m);
+        unrelu_network *m = recover(&p, &o);
+        assert_int_equal(m->verdict, UNRELU_VERDICT_NOISY);
+        assert_near(m->noise / sizes[s], .1, .01);
+        for (size_t i = 0; i < m->m * m->k; i++)
+            assert_true(m->U_se[i] > 0 && m->U_se[i] < .1 * sizes[s]);
+        unrelu_network_free(m);
         planted_network_free(&p);
     }
 }

@@ -103,7 +103,7 @@ static inline int tiny_verdict(const literal_instance *in)
     double x[LITERAL_N * LITERAL_D], a[LITERAL_N * LITERAL_M];
     unrelu_recover_options o;
     unrelu_recover_options_init(&o, sizeof o);
-    unrelu_network model;
+    unrelu_network *model;
     unrelu_error err = {0};
     o.method = UNRELU_RECOVER_ENUMERATE;
     o.k = (size_t)in->k;
@@ -117,13 +117,14 @@ static inline int tiny_verdict(const literal_instance *in)
     unrelu_status status =
         try_recover(x, a, (size_t)in->n, (size_t)in->d, (size_t)in->m, &o, NULL, &model, &err);
     int fits =
-        status == UNRELU_OK && model.residual <= 1e-12 &&
-        (model.verdict == UNRELU_VERDICT_EXACT || model.verdict == UNRELU_VERDICT_UNCERTIFIED);
-    int proved = status == UNRELU_OK && model.verdict == UNRELU_VERDICT_FAILED && model.proof == 1;
+        status == UNRELU_OK && model->residual <= 1e-12 &&
+        (model->verdict == UNRELU_VERDICT_EXACT || model->verdict == UNRELU_VERDICT_UNCERTIFIED);
+    int proved =
+        status == UNRELU_OK && model->verdict == UNRELU_VERDICT_FAILED && model->proof == 1;
     if (!fits && !proved)
         print_message("status %d %s; verdict %s, residual %g: %s\n", (int)status, err.text,
-                      unrelu_verdict_name(model.verdict), model.residual, model.failure);
-    unrelu_network_free(&model);
+                      unrelu_verdict_name(model->verdict), model->residual, model->failure);
+    unrelu_network_free(model);
     return fits ? 1 : proved ? 0 : -1;
 }
 

@@ -257,7 +257,6 @@ static int generate(const generate_arguments *a, cli_kind_of_model kind)
 {
     const cli_shared *shared = &a->shared;
     CLI_SCOPE(cli_free_model) cli_model truth = {.kind = kind};
-    const unrelu_network *network = &truth.network;
     unrelu_network_plant_options o;
     char x[PATH_MAX], labels[PATH_MAX], path[PATH_MAX];
     CLI_TRY(name_file(a, "x.npy", x));
@@ -272,6 +271,7 @@ static int generate(const generate_arguments *a, cli_kind_of_model kind)
         CLI_TRY(plant_gaussian(a, &truth.gaussian));
     CLI_TRY(cli_make_folder(shared->output));
     if (kind == CLI_NETWORK) {
+        const unrelu_network *network = truth.network;
         const cli_rows_file files[] = {{x, a->d, network->input_names},
                                        {labels, a->m, network->label_names}};
         CLI_TRY(cli_write_rows(shared, draw, &(drawing){&o, network}, a->n, files, 2));

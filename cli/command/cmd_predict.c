@@ -37,9 +37,9 @@ static int run(void *arguments)
     size_t rows = 0;
     CLI_TRY(cli_check_output(shared, NULL));
     CLI_TRY(cli_load_model(shared->files[0], 1U << CLI_NETWORK, &model));
-    CLI_TRY(predict(shared, &model.network, &rows));
+    CLI_TRY(predict(shared, model.network, &rows));
     if (strcmp(shared->output, "-") != 0)
-        cli_note("%s: %zu rows of %zu columns", shared->output, rows, model.network.m);
+        cli_note("%s: %zu rows of %zu columns", shared->output, rows, model.network->m);
     return 0;
 }
 

@@ -143,51 +143,9 @@ static int check_options(const recover_arguments *a)
 
 /* ---- the recovery ------------------------------------------------------------------- */
 
-/* data that no network can be learned from are a failed recovery too */
-static void fail_model(const unrelu_source *inputs, const unrelu_source *labels,
-                       const unrelu_recover_options *o, unrelu_network *model)
+static int report_failure(const cli_shared *shared, const unrelu_network *model, const char *why)
 {
-    *model = (unrelu_network){
-        .d = inputs ? unrelu_source_columns(inputs) : 0,
-        .m = labels ? unrelu_source_columns(labels) : 0,
-        .verdict = UNRELU_VERDICT_FAILED,
-        .residual = NAN,
-        .holdout_residual = NAN,
-        .gap = NAN,
-        .objective = NAN,
-        .objective_bound = NAN,
-        .incoherence = NAN,
-        .activation = o->activation,
-        .seed = o->seed,
-    };
-    snprintf(model->method, sizeof model->method, "%s", name_of(o->method));
-}
-
-/* why: why the verdict is "failed", where it is */
-static int learn(const recover_arguments *a, unrelu_network *model, unrelu_error *why)
-{
-    CLI_SCOPE(cli_close) unrelu_source *inputs = NULL;
-    CLI_SCOPE(cli_close) unrelu_source *labels = NULL;
-    char **files = a->shared.files;
-    unrelu_exec exec = cli_exec(&a->shared);
-    unrelu_status status = cli_open_source(files[0], a->shared.columns, 0, &inputs, why);
-    if (status == UNRELU_OK)
-        status = cli_open_source(files[1], a->label_columns, 0, &labels, why);
-    if (status == UNRELU_OK)
-        status = unrelu_recover(inputs, labels, &a->options, &exec, model, why);
-    if (status == UNRELU_OK)
-        snprintf(why->text, sizeof why->text, "%s", model->failure);
-    if (status == UNRELU_EDATA) {
-        fail_model(inputs, labels, &a->options, model);
-        status = UNRELU_OK;
-    }
-    return cli_exit(status, why);
-}
-
-static int report_failure(const cli_shared *shared, const unrelu_network *model,
-                          const unrelu_error *why)
-{
-    const cli_sentence sentence = cli_flagged(why->text);
+    const cli_sentence sentence = cli_flagged(why);
     int status = 0;
     if (shared->json) {
         cli_json json = cli_json_start("recover");
@@ -200,12 +158,50 @@ static int report_failure(const cli_shared *shared, const unrelu_network *model,
     return status ? status : CLI_EXIT_DATA;
 }
 
+/* data that no network can be learned from are a failed recovery too */
+static int report_no_network(const recover_arguments *a, const unrelu_source *inputs,
+                             const unrelu_source *labels, const char *why)
+{
+    const unrelu_recover_options *o = &a->options;
+    unrelu_network none = {
+        .d = inputs ? unrelu_source_columns(inputs) : 0,
+        .m = labels ? unrelu_source_columns(labels) : 0,
+        .verdict = UNRELU_VERDICT_FAILED,
+        .residual = NAN,
+        .holdout_residual = NAN,
+        .gap = NAN,
+        .objective = NAN,
+        .objective_bound = NAN,
+        .incoherence = NAN,
+        .activation = o->activation,
+        .seed = o->seed,
+    };
+    snprintf(none.method, sizeof none.method, "%s", name_of(o->method));
+    return report_failure(&a->shared, &none, why);
+}
+
+static int learn(const recover_arguments *a, unrelu_network **model)
+{
+    CLI_SCOPE(cli_close) unrelu_source *inputs = NULL;
+    CLI_SCOPE(cli_close) unrelu_source *labels = NULL;
+    char **files = a->shared.files;
+    unrelu_exec exec = cli_exec(&a->shared);
+    unrelu_error err = {0};
+    unrelu_status status = cli_open_source(files[0], a->shared.columns, 0, &inputs, &err);
+    if (status == UNRELU_OK)
+        status = cli_open_source(files[1], a->label_columns, 0, &labels, &err);
+    if (status == UNRELU_OK)
+        status = unrelu_recover(inputs, labels, &a->options, &exec, model, &err);
+    if (status == UNRELU_EDATA)
+        return report_no_network(a, inputs, labels, err.text);
+    return cli_exit(status, &err);
+}
+
 static int run(void *arguments)
 {
     recover_arguments *a = arguments;
     const cli_shared *shared = &a->shared;
     CLI_SCOPE(cli_free_model) cli_model model = {.kind = CLI_NETWORK};
-    unrelu_error why = {0};
     a->options.seed = shared->seed;
     if (a->activation)
         CLI_CALL(unrelu_activation_parse(a->activation, &a->options.activation, &err));
@@ -213,13 +209,13 @@ static int run(void *arguments)
     if (a->intercept)
         a->options.biases = UNRELU_BIASES_OUTPUT;
     tell_unused(a);
-    CLI_TRY(learn(a, &model.network, &why));
+    CLI_TRY(learn(a, &model.network));
     cli_tell_model(&model);
-    if (model.network.verdict == UNRELU_VERDICT_FAILED)
-        return report_failure(shared, &model.network, &why);
+    if (model.network->verdict == UNRELU_VERDICT_FAILED)
+        return report_failure(shared, model.network, model.network->failure);
     CLI_TRY(cli_save_model(&model, shared->output));
     CLI_TRY(cli_print_model("recover", shared, &model, "recovered"));
-    return model.network.verdict == UNRELU_VERDICT_UNCERTIFIED ? CLI_EXIT_UNCERTIFIED : 0;
+    return model.network->verdict == UNRELU_VERDICT_UNCERTIFIED ? CLI_EXIT_UNCERTIFIED : 0;
 }
 
 const cli_command cli_recover = {

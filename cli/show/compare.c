@@ -154,7 +154,7 @@ static const metric network_metrics[] = {
 
 int cli_compare_networks(const cli_shared *shared, const cli_model *truth, const cli_model *model)
 {
-    const unrelu_network *a = &truth->network, *b = &model->network;
+    const unrelu_network *a = truth->network, *b = model->network;
     unrelu_error err = {0};
     unrelu_network_distance x = {0};
     int status = cli_exit(unrelu_network_compare(a, b, &x, &err), &err);

@@ -31,35 +31,35 @@ typedef struct {
 } kind_of_model;
 
 /* A row's functions, where each kind has one of the same name. */
-#define FORWARD(kind)                                                                              \
+#define FORWARD(kind, AT)                                                                          \
     static unrelu_status load_##kind(const char *path, cli_model *model, unrelu_error *err)        \
     {                                                                                              \
         return unrelu_##kind##_load(path, &model->kind, err);                                      \
     }                                                                                              \
     static unrelu_status save_##kind(const cli_model *model, const char *path, unrelu_error *err)  \
     {                                                                                              \
-        return unrelu_##kind##_save(&model->kind, path, err);                                      \
+        return unrelu_##kind##_save(AT model->kind, path, err);                                    \
     }                                                                                              \
     static void free_##kind(cli_model *model)                                                      \
     {                                                                                              \
-        unrelu_##kind##_free(&model->kind);                                                        \
+        unrelu_##kind##_free(AT model->kind);                                                      \
     }                                                                                              \
     static void tell_##kind(const cli_model *model)                                                \
     {                                                                                              \
-        cli_tell_warnings(model->kind.warnings, model->kind.warning_count);                        \
+        cli_tell_warnings((AT model->kind)->warnings, (AT model->kind)->warning_count);            \
     }                                                                                              \
     static void print_##kind(const cli_model *model, double level)                                 \
     {                                                                                              \
-        cli_print_##kind(&model->kind, level);                                                     \
+        cli_print_##kind(AT model->kind, level);                                                   \
     }                                                                                              \
     static void put_##kind(cli_json *json, const cli_model *model)                                 \
     {                                                                                              \
-        cli_json_##kind(json, &model->kind);                                                       \
+        cli_json_##kind(json, AT model->kind);                                                     \
     }
 
-FORWARD(gaussian)
-FORWARD(network)
-FORWARD(mixture)
+FORWARD(gaussian, &)
+FORWARD(network, )
+FORWARD(mixture, &)
 
 static unrelu_status draw_gaussian(const cli_model *model, uint64_t seed, unrelu_sampler **sampler,
                                    unrelu_error *err)
@@ -95,7 +95,7 @@ const char *cli_model_name(cli_kind_of_model kind)
 
 size_t cli_model_columns(const cli_model *model)
 {
-    return model->kind == CLI_NETWORK   ? model->network.d
+    return model->kind == CLI_NETWORK   ? model->network->d
            : model->kind == CLI_MIXTURE ? model->mixture.d
                                         : model->gaussian.d;
 }

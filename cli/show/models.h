@@ -15,7 +15,7 @@ typedef struct {
     cli_kind_of_model kind; /* which of these it is */
     union {
         unrelu_gaussian gaussian;
-        unrelu_network network;
+        unrelu_network *network;
         unrelu_mixture mixture;
     };
 } cli_model;

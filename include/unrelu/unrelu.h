@@ -605,8 +605,9 @@ typedef struct {
 UNRELU_API int unrelu_recover_rule_at(size_t i, unrelu_rule *out);
 UNRELU_API int unrelu_unmix_rule_at(size_t i, unrelu_rule *out);
 
-/* A learned (or planted) network. Rows of V have unit length where f is homogeneous; neurons
- * are ordered by decreasing column norm of U. Standard errors are NULL where the fit is exact. */
+/* A learned (or planted) network, made by the library and freed by unrelu_network_free. Rows of V
+ * have unit length where f is homogeneous; neurons are ordered by decreasing column norm of U.
+ * Standard errors are NULL where the fit is exact. */
 typedef struct {
     size_t d, k, m, n;
     char **input_names, **label_names; /* d, m */
@@ -646,12 +647,12 @@ typedef struct {
  * where the verdict is "failed". */
 UNRELU_API unrelu_status unrelu_recover(unrelu_source *inputs, unrelu_source *labels,
                                         const unrelu_recover_options *options,
-                                        const unrelu_exec *exec, unrelu_network *model,
+                                        const unrelu_exec *exec, unrelu_network **model,
                                         unrelu_error *err);
-UNRELU_API void unrelu_network_free(unrelu_network *model);
+UNRELU_API void unrelu_network_free(unrelu_network *model); /* takes NULL */
 UNRELU_API unrelu_status unrelu_network_save(const unrelu_network *model, const char *path,
                                              unrelu_error *err);
-UNRELU_API unrelu_status unrelu_network_load(const char *path, unrelu_network *model,
+UNRELU_API unrelu_status unrelu_network_load(const char *path, unrelu_network **model,
                                              unrelu_error *err);
 /* y (n, m) = U f(V x + c) + e for x (n, d) */
 UNRELU_API unrelu_status unrelu_network_predict(const unrelu_network *model, const double *x,
@@ -706,7 +707,7 @@ UNRELU_API int unrelu_network_plant_option(size_t i, unrelu_option *out);
 /* U is scaled such that the labels have unit root mean square about their mean (estimated from
  * 2000 inputs of the law) */
 UNRELU_API unrelu_status unrelu_network_plant(const unrelu_network_plant_options *options,
-                                              unrelu_network *model, unrelu_error *err);
+                                              unrelu_network **model, unrelu_error *err);
 /* Rows first_row .. of the stream of inputs (rows x d) that options name, and of labels with
  * noise (rows x m) for them; a may be NULL, and then truth may be NULL. */
 UNRELU_API unrelu_status unrelu_network_draw(const unrelu_network_plant_options *options,

@@ -37,6 +37,10 @@ enum {
 };
 
 /* --- model.c --- */
+/* an empty one, with NaN for what was not measured; NULL and a sentence where memory ended */
+unrelu_network *ur_network_new(unrelu_error *err);
+/* what a function ends with: *out is the model where status is OK, else that is freed */
+unrelu_status ur_network_hand(unrelu_network *model, unrelu_status status, unrelu_network **out);
 /* U, V, c, e, active (zeroed) and names x1.., a1.. where they are NULL; d, k, m are set */
 unrelu_status ur_network_alloc(unrelu_network *model, unrelu_error *err);
 /* Brings to the form the header promises: unit rows of V where f is homogeneous, decreasing

@@ -37,23 +37,28 @@ static unrelu_status check(const unrelu_network *truth, const unrelu_network *mo
     return UNRELU_OK;
 }
 
-/* weights only */
-static unrelu_status copy(const unrelu_network *from, unrelu_network *to, unrelu_error *err)
+/* in the form of ur_weights_normalise */
+static unrelu_status copy(const unrelu_network *from, ur_arena *arena, ur_weights *to,
+                          unrelu_error *err)
 {
-    *to =
-        (unrelu_network){.d = from->d, .k = from->k, .m = from->m, .activation = from->activation};
-    UR_TRY(ur_network_alloc(to, err));
-    memcpy(to->U, from->U, to->m * to->k * sizeof *to->U);
-    memcpy(to->V, from->V, to->k * to->d * sizeof *to->V);
+    size_t d = from->d, k = from->k, m = from->m, *order = ur_take(arena, k, sizeof *order);
+    *to = (ur_weights){.d = d, .k = k, .m = m, .f = from->activation};
+    to->U = ur_take(arena, m, k * sizeof *to->U);
+    to->V = ur_take(arena, k, d * sizeof *to->V);
+    to->c = ur_take(arena, k, sizeof *to->c);
+    to->e = ur_take(arena, m, sizeof *to->e);
+    UR_TRY(ur_arena_status(arena, err));
+    memcpy(to->U, from->U, m * k * sizeof *to->U);
+    memcpy(to->V, from->V, k * d * sizeof *to->V);
     if (from->c)
-        memcpy(to->c, from->c, to->k * sizeof *to->c);
+        memcpy(to->c, from->c, k * sizeof *to->c);
     if (from->e)
-        memcpy(to->e, from->e, to->m * sizeof *to->e);
-    return ur_network_normalise(to, err);
+        memcpy(to->e, from->e, m * sizeof *to->e);
+    return ur_weights_normalise(to, order, err);
 }
 
 /* match[i]: the model's neuron for the truth's neuron i */
-static unrelu_status pair_neurons(const unrelu_network *t, const unrelu_network *m, size_t *match,
+static unrelu_status pair_neurons(const ur_weights *t, const ur_weights *m, size_t *match,
                                   unrelu_error *err)
 {
     UR_ARENA(arena);
@@ -85,7 +90,7 @@ static double ratio(double error, double size)
     return error == 0 ? 0 : error / size;
 }
 
-static void parameter_errors(const unrelu_network *t, const unrelu_network *m, const size_t *match,
+static void parameter_errors(const ur_weights *t, const ur_weights *m, const size_t *match,
                              unrelu_network_distance *out)
 {
     size_of V = {0}, U = {0}, c = {0}, e = {0}, truth_U = {0};
@@ -117,7 +122,7 @@ static void parameter_errors(const unrelu_network *t, const unrelu_network *m, c
                                      .extra = m->k - out->matched};
 }
 
-static unrelu_status function_error(const unrelu_network *t, const unrelu_network *m, double *out,
+static unrelu_status function_error(const ur_weights *t, const ur_weights *m, double *out,
                                     unrelu_error *err)
 {
     size_t wide = t->k > m->k ? t->k : m->k;
@@ -128,9 +133,8 @@ static unrelu_status function_error(const unrelu_network *t, const unrelu_networ
     double *z = ur_take(&arena, PROBES, t->m * sizeof *x);
     UR_TRY(ur_arena_status(&arena, err));
     ur_random_normals(SEED, UR_STREAM_INPUTS, 0, (uint64_t)PROBES * t->d, x);
-    ur_weights truth = ur_network_weights(t), learned = ur_network_weights(m);
-    ur_network_forward(&truth, x, PROBES, hidden, y);
-    ur_network_forward(&learned, x, PROBES, hidden, z);
+    ur_network_forward(t, x, PROBES, hidden, y);
+    ur_network_forward(m, x, PROBES, hidden, z);
     size_of error = {0}, size = {0};
     for (size_t i = 0; i < PROBES * t->m; i++) {
         add(&error, z[i] - y[i]);
@@ -140,22 +144,15 @@ static unrelu_status function_error(const unrelu_network *t, const unrelu_networ
     return UNRELU_OK;
 }
 
-static void end_network(void *network)
-{
-    unrelu_network_free(network);
-}
-
 static unrelu_status compare(const unrelu_network *truth, const unrelu_network *model,
                              unrelu_network_distance *out, unrelu_error *err)
 {
     UR_ARENA(arena);
-    unrelu_network t = {0}, m = {0};
-    ur_arena_adopt(&arena, &t, end_network);
-    ur_arena_adopt(&arena, &m, end_network);
+    ur_weights t, m;
     size_t *match = ur_take(&arena, truth->k, sizeof *match);
     UR_TRY(ur_arena_status(&arena, err));
-    UR_TRY(copy(truth, &t, err));
-    UR_TRY(copy(model, &m, err));
+    UR_TRY(copy(truth, &arena, &t, err));
+    UR_TRY(copy(model, &arena, &m, err));
     UR_TRY(pair_neurons(&t, &m, match, err));
     parameter_errors(&t, &m, match, out);
     return function_error(&t, &m, &out->function_error, err);

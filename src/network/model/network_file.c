@@ -253,11 +253,9 @@ static unrelu_status load(const char *path, unrelu_network *m, unrelu_error *err
     return ur_warnings_load(npz, path, &m->warnings, &m->warning_count, err);
 }
 
-unrelu_status unrelu_network_load(const char *path, unrelu_network *m, unrelu_error *err)
+unrelu_status unrelu_network_load(const char *path, unrelu_network **out, unrelu_error *err)
 {
-    memset(m, 0, sizeof *m);
-    unrelu_status status = load(path, m, err);
-    if (status != UNRELU_OK)
-        unrelu_network_free(m);
-    return status;
+    unrelu_network *m = ur_network_new(err);
+    *out = NULL;
+    return m ? ur_network_hand(m, load(path, m, err), out) : UNRELU_ENOMEM;
 }

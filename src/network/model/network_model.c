@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "dense/blas.h"
+#include "model/owned.h"
 #include "model/warnings.h"
 #include "network/model/network.h"
 
@@ -36,7 +37,23 @@ void unrelu_network_free(unrelu_network *m)
     ur_strings_free(m->V_rational, m->k * m->d);
     ur_strings_free(m->U_rational, m->m * m->k);
     free(m->warnings);
-    memset(m, 0, sizeof *m);
+    ur_owned_free(m);
+}
+
+unrelu_network *ur_network_new(unrelu_error *err)
+{
+    unrelu_network *m = ur_owned_new(sizeof *m);
+    if (ur_owned_status(m, err) == UNRELU_OK)
+        m->holdout_residual = m->gap = m->objective = m->objective_bound = m->incoherence = NAN;
+    return m;
+}
+
+unrelu_status ur_network_hand(unrelu_network *m, unrelu_status status, unrelu_network **out)
+{
+    if (status != UNRELU_OK)
+        unrelu_network_free(m);
+    *out = status == UNRELU_OK ? m : NULL;
+    return status;
 }
 
 /* ---- alloc ---- */

@@ -416,39 +416,32 @@ static unrelu_status set_scale(const unrelu_network_plant_options *o, unrelu_net
     return UNRELU_OK;
 }
 
-unrelu_status unrelu_network_plant(const unrelu_network_plant_options *options, unrelu_network *m,
-                                   unrelu_error *err)
+static unrelu_status plant(const unrelu_network_plant_options *o, unrelu_network *m,
+                           unrelu_error *err)
 {
-    unrelu_network_plant_options given, *o = &given;
-    memset(m, 0, sizeof *m);
-    UR_TRY(read_options(options, &given, err));
-    *m = (unrelu_network){.d = o->d,
-                          .k = o->k,
-                          .m = o->m,
-                          .activation = o->activation,
-                          .noise = o->noise,
-                          .holdout_residual = NAN,
-                          .gap = NAN,
-                          .objective = NAN,
-                          .objective_bound = NAN,
-                          .incoherence = NAN,
-                          .seed = o->seed};
+    m->d = o->d;
+    m->k = o->k;
+    m->m = o->m;
+    m->activation = o->activation;
+    m->noise = o->noise;
+    m->seed = o->seed;
     strcpy(m->biases, o->bias != 0 ? "both" : "none");
+    UR_TRY(ur_network_alloc(m, err));
+    UR_TRY(set_V(o, m, err));
+    UR_TRY(set_U(o, m, err));
+    set_bias(o, 0, m->k, m->c);
+    UR_TRY(set_scale(o, m, err)); /* before e, which would only add rounding */
+    set_bias(o, m->k, m->m, m->e);
+    return ur_network_normalise(m, err);
+}
+
+unrelu_status unrelu_network_plant(const unrelu_network_plant_options *options,
+                                   unrelu_network **out, unrelu_error *err)
+{
+    unrelu_network_plant_options o;
+    *out = NULL;
+    UR_TRY(read_options(options, &o, err));
     UR_BLAS_PINNED;
-    unrelu_status status = ur_network_alloc(m, err);
-    if (status == UNRELU_OK)
-        status = set_V(o, m, err);
-    if (status == UNRELU_OK)
-        status = set_U(o, m, err);
-    if (status == UNRELU_OK) {
-        set_bias(o, 0, m->k, m->c);
-        status = set_scale(o, m, err); /* before e, which would only add rounding */
-    }
-    if (status == UNRELU_OK) {
-        set_bias(o, m->k, m->m, m->e);
-        status = ur_network_normalise(m, err);
-    }
-    if (status != UNRELU_OK)
-        unrelu_network_free(m);
-    return status;
+    unrelu_network *m = ur_network_new(err);
+    return m ? ur_network_hand(m, plant(&o, m, err), out) : UNRELU_ENOMEM;
 }

@@ -229,7 +229,6 @@ static unrelu_status recover(unrelu_source *inputs, unrelu_source *labels, ur_pr
     model->m = given->data.m;
     model->seed = given->options.seed;
     model->activation = given->options.activation;
-    model->holdout_residual = NAN;
     snprintf(model->precision, sizeof model->precision, "%s", given->data.precision);
     UR_TRY(copy_names(inputs, model->d, "x", &model->input_names, err));
     UR_TRY(copy_names(labels, model->m, "a", &model->label_names, err));
@@ -243,19 +242,17 @@ static unrelu_status recover(unrelu_source *inputs, unrelu_source *labels, ur_pr
 
 unrelu_status unrelu_recover(unrelu_source *inputs, unrelu_source *labels,
                              const unrelu_recover_options *options, const unrelu_exec *exec,
-                             unrelu_network *model, unrelu_error *err)
+                             unrelu_network **model, unrelu_error *err)
 {
     unrelu_exec here;
     ur_problem given = {0};
-    memset(model, 0, sizeof *model);
+    *model = NULL;
     unrelu_recover_options_init(&given.options, sizeof given.options);
     UR_TRY(ur_sized_copy(&given.options, sizeof given.options, options, "the options", err));
     UR_TRY(ur_exec_read(&exec, &here, err));
     given.exec = exec;
     UR_TRY(ur_ranks_refuse(exec, "recover", err));
     UR_BLAS_PINNED;
-    unrelu_status status = recover(inputs, labels, &given, model, err);
-    if (status != UNRELU_OK)
-        unrelu_network_free(model);
-    return status;
+    unrelu_network *m = ur_network_new(err);
+    return m ? ur_network_hand(m, recover(inputs, labels, &given, m, err), model) : UNRELU_ENOMEM;
 }
