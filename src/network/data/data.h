@@ -14,10 +14,8 @@ unrelu_status ur_data_hold(size_t n, size_t d, size_t m, const double *x, const 
                            const unrelu_exec *exec, ur_arena *arena, ur_data *data,
                            unrelu_error *err);
 
-/* --- label_precision.c --- */
-void ur_data_judge(ur_data *data); /* sets the floors, tolerance and precision */
-/* of column j, whose labels are rounded so (0: they carry all digits); data->floor is 0 before the
- * first */
+/* Floor, tolerance and precision of column j, whose labels are rounded so (0: they carry all
+ * digits); data->floor is 0 before the first */
 void ur_data_set_floor(ur_data *data, size_t j, int single, double rounding, int digits);
 
 /* --- distinct.c --- */
@@ -25,14 +23,5 @@ void ur_data_set_floor(ur_data *data, size_t j, int single, double rounding, int
  * those rows do not count either); stops at `enough` */
 unrelu_status ur_distinct(const double *x, size_t n, size_t d, const unsigned char *used,
                           size_t enough, size_t *count, unrelu_error *err);
-
-/* --- kink.c --- */
-/* The size of the terms of v x + c, in the scales of the inputs' columns, times UR_KINK. */
-double ur_kink_row(const ur_data *data, const double *x);    /* size of a row */
-double ur_kink_neuron(const ur_data *data, const double *v); /* of a neuron */
-static inline double ur_kink(double row, double neuron, double c)
-{
-    return UR_KINK * (neuron * row + (c < 0 ? -c : c));
-}
 
 #endif

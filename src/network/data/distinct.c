@@ -3,10 +3,8 @@
  * many there are. A set of 64-bit hashes, which ends as soon as there are enough; two different
  * rows that collide (2^-64 a pair) would be counted once, on the safe side. */
 #include "base/error.h"
-#include "base/memory.h"
 #include "network/data/data.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static uint64_t hash_row(const double *x, size_t d)
@@ -43,16 +41,15 @@ unrelu_status ur_distinct(const double *x, size_t n, size_t d, const unsigned ch
         marked += used[i];
     while (places < 2 * (marked + enough) + 2)
         places *= 2;
-    uint64_t *set = ur_alloc(places, sizeof *set);
+    UR_ARENA(arena);
+    uint64_t *set = ur_take(&arena, places, sizeof *set);
     *count = 0;
-    if (!set)
-        return ur_fail_memory(err, places, "marks");
+    UR_TRY(ur_arena_status(&arena, err));
     for (size_t i = 0; i < n && used; i++)
         if (used[i])
             insert(set, places - 1, hash_row(x + i * d, d));
     for (size_t i = 0; i < n && *count < enough; i++)
         if (!used || !used[i])
             *count += (size_t)insert(set, places - 1, hash_row(x + i * d, d));
-    free(set);
     return UNRELU_OK;
 }

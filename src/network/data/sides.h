@@ -1,9 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* On which side of each neuron's kink the samples lie that the solver saw. */
+/* Kinks, and on which side of each neuron's the samples lie that the solver saw. */
 #ifndef UR_SIDES_H
 #define UR_SIDES_H
 
 #include "network/data/frame.h"
+
+/* The size of the terms of v x + c, in the scales of the inputs' columns, times UR_KINK. */
+double ur_kink_row(const ur_data *data, const double *x);    /* size of a row */
+double ur_kink_neuron(const ur_data *data, const double *v); /* of a neuron */
+static inline double ur_kink(double row, double neuron, double c)
+{
+    return UR_KINK * (neuron * row + (c < 0 ? -c : c));
+}
 
 typedef struct {
     size_t n, k;

@@ -3,7 +3,7 @@
 #ifndef UR_VERDICT_H
 #define UR_VERDICT_H
 
-#include "network/data/frame.h"
+#include "network/data/sides.h"
 #include "network/problem/outcome.h"
 
 /* --- certify.c --- */
