@@ -16,8 +16,10 @@ typedef struct {
     ur_sample sample;
     size_t k;
     unrelu_activation f;
-    int hidden;   /* c is fitted too */
-    int constant; /* e is fitted too */
+    int hidden;         /* c is fitted too */
+    int constant;       /* e is fitted too */
+    int order;          /* of a tensor's score */
+    unrelu_signs signs; /* how those of a tensor are found */
     uint64_t seed;
     const unrelu_exec *exec;
 } ur_start;

@@ -36,7 +36,7 @@ static unrelu_status try_fallback(const ur_problem *given, const ur_method *meth
     tried.closest = out->closest;
     if (within.options.budget == 0)
         within.options.budget = method->fallback;
-    unrelu_status status = method->run(&within, method, &tried, &why);
+    unrelu_status status = method->run(&within, &tried, &why);
     if (status == UNRELU_OK)
         status = ur_arena_status(&arena, &why);
     out->closest = tried.closest;
@@ -73,12 +73,11 @@ static unrelu_status fall_back(const ur_problem *given, const char **tried, ur_o
     return UNRELU_OK;
 }
 
-unrelu_status ur_by_default(const ur_problem *given, const ur_method *method, ur_outcome *out,
-                            unrelu_error *err)
+unrelu_status ur_by_default(const ur_problem *given, ur_outcome *out, unrelu_error *err)
 {
     const unrelu_recover_options *o = &given->options;
-    int asked_auto = method->id == UNRELU_RECOVER_AUTO,
-        asked_exact = method->id == UNRELU_RECOVER_EXACT;
+    int asked_auto = o->method == UNRELU_RECOVER_AUTO,
+        asked_exact = o->method == UNRELU_RECOVER_EXACT;
     const char *tried = "";
     if ((asked_auto || asked_exact) && o->labels != UNRELU_LABELS_NOISY) {
         UR_TRY(ur_exact_biases(given, out, err));

@@ -56,6 +56,8 @@ static unrelu_status open_course(course *q, unrelu_error *err)
                           .f = o->activation,
                           .hidden = frame->terms.hidden,
                           .constant = frame->terms.constant,
+                          .order = o->order,
+                          .signs = o->signs,
                           .seed = o->seed,
                           .exec = given->exec};
     return ur_arena_status(arena, err);
@@ -193,14 +195,13 @@ static unrelu_status as_they_are(course *q, unrelu_error *err)
     return UNRELU_OK;
 }
 
-unrelu_status ur_by_start(const ur_problem *given, const ur_method *method, ur_outcome *out,
-                          unrelu_error *err)
+unrelu_status ur_by_start(const ur_problem *given, ur_outcome *out, unrelu_error *err)
 {
     const unrelu_recover_options *o = &given->options;
     course q = {.given = given, .out = out};
     ur_start_note note = {"", ""};
     UR_TRY(open_course(&q, err));
-    UR_TRY(method->begin(given, &q.start, q.V, q.c, &note, err));
+    UR_TRY(ur_method_of(o->method)->begin(&q.start, q.V, q.c, &note, err));
     out->guarantee = ur_take_copy(out->arena, note.guarantee);
     out->assumption = ur_take_copy(out->arena, note.assumption);
     UR_TRY(enter_frame(&q, err));

@@ -8,73 +8,39 @@
 #include "network/hard/sparse_noise/sparse_noise.h"
 #include "paper/two_layer/two_layer.h"
 
-/* ---- starts ---- */
+/* ---- starts without c ---- */
 
-static unrelu_status begin_ica(const ur_problem *given, const ur_start *start, double *V, double *c,
-                               ur_start_note *note, unrelu_error *err)
+static unrelu_status begin_ica(const ur_start *start, double *V, double *c, ur_start_note *note,
+                               unrelu_error *err)
 {
-    (void)given;
     (void)c;
     return ur_start_ica(start, V, note, err);
 }
 
-static unrelu_status begin_tensor(const ur_problem *given, const ur_start *start, double *V,
-                                  double *c, ur_start_note *note, unrelu_error *err)
+static unrelu_status begin_tensor(const ur_start *start, double *V, double *c, ur_start_note *note,
+                                  unrelu_error *err)
 {
     (void)c;
-    UR_TRY(ur_start_tensor(start, given->options.order, V, note, err));
-    return ur_start_signs(start, given->options.signs, V, err);
+    UR_TRY(ur_start_tensor(start, start->order, V, note, err));
+    return ur_start_signs(start, start->signs, V, err);
 }
 
-static unrelu_status begin_symmetric(const ur_problem *given, const ur_start *start, double *V,
-                                     double *c, ur_start_note *note, unrelu_error *err)
+static unrelu_status begin_symmetric(const ur_start *start, double *V, double *c,
+                                     ur_start_note *note, unrelu_error *err)
 {
-    (void)given;
     (void)c;
     return ur_start_symmetric(start, V, note, err);
 }
 
-static unrelu_status begin_lifted(const ur_problem *given, const ur_start *start, double *V,
-                                  double *c, ur_start_note *note, unrelu_error *err)
-{
-    (void)given;
-    return ur_start_lifted(start, V, c, note, err);
-}
+/* ---- hard cases that have a literal wing ---- */
 
-static unrelu_status begin_facets(const ur_problem *given, const ur_start *start, double *V,
-                                  double *c, ur_start_note *note, unrelu_error *err)
+static unrelu_status run_one_sparse(const ur_problem *given, ur_outcome *out, unrelu_error *err)
 {
-    (void)given;
-    return ur_start_facets(start, V, c, note, err);
-}
-
-/* ---- hard cases ---- */
-
-static unrelu_status run_enumerate(const ur_problem *given, const ur_method *method,
-                                   ur_outcome *out, unrelu_error *err)
-{
-    (void)method;
-    return ur_enumerate(given, out, err);
-}
-
-static unrelu_status run_one_sparse(const ur_problem *given, const ur_method *method,
-                                    ur_outcome *out, unrelu_error *err)
-{
-    (void)method;
     return ur_one_sparse(given, given->options.literal ? ur_literal : ur_peel_all, out, err);
 }
 
-static unrelu_status run_any_noise(const ur_problem *given, const ur_method *method,
-                                   ur_outcome *out, unrelu_error *err)
+static unrelu_status run_sparse_noise(const ur_problem *given, ur_outcome *out, unrelu_error *err)
 {
-    (void)method;
-    return ur_any_noise(given, out, err);
-}
-
-static unrelu_status run_sparse_noise(const ur_problem *given, const ur_method *method,
-                                      ur_outcome *out, unrelu_error *err)
-{
-    (void)method;
     return given->options.pcp ? ur_pcp_recover(given, out, err) : ur_sparse_noise(given, out, err);
 }
 
@@ -136,7 +102,7 @@ static const ur_method methods[] = {
      .theorem = "none: the null space of the lifted complementarity",
      .checks = "the labels are met, and the rules of uniqueness",
      .run = ur_by_start,
-     .begin = begin_lifted},
+     .begin = ur_start_lifted},
     {.id = UNRELU_RECOVER_FACETS,
      .name = "facets",
      .wing = "start",
@@ -144,7 +110,7 @@ static const ur_method methods[] = {
      .theorem = "none: facets of the cone of the labels",
      .checks = "the labels are met, and the rules of uniqueness",
      .run = ur_by_start,
-     .begin = begin_facets},
+     .begin = ur_start_facets},
     {.id = UNRELU_RECOVER_ENUMERATE,
      .name = "enumerate",
      .wing = "hard",
@@ -155,7 +121,7 @@ static const ur_method methods[] = {
      .relu = 1,
      .fallback = 20000,
      .applies = ur_enumerate_applies,
-     .run = run_enumerate},
+     .run = ur_enumerate},
     {.id = UNRELU_RECOVER_ONE_SPARSE,
      .name = "one-sparse",
      .wing = "hard",
@@ -173,7 +139,7 @@ static const ur_method methods[] = {
      .theorem = "Theorem 13, Algorithm 8",
      .checks = "the objective beside its lower bound; whether what is left depends on the inputs",
      .relu = 1,
-     .run = run_any_noise},
+     .run = ur_any_noise},
     {.id = UNRELU_RECOVER_SPARSE_NOISE,
      .name = "sparse-noise",
      .wing = "hard",

@@ -7,13 +7,7 @@
 #include "network/problem/outcome.h"
 #include "network/problem/start.h"
 
-typedef struct ur_method ur_method;
-
-/* an approximation: rows of V (k x d), up to what `exactify` repairs, and c (k) where it can */
-typedef unrelu_status (*ur_method_begin)(const ur_problem *given, const ur_start *start, double *V,
-                                         double *c, ur_start_note *note, unrelu_error *err);
-
-struct ur_method {
+typedef struct {
     unrelu_recover_method id;
     const char *name;
     const char *wing;    /* where it lives: "default", "start", "hard" */
@@ -24,10 +18,12 @@ struct ur_method {
     uint64_t fallback;   /* candidates as a fallback of auto; 0: it is none */
     /* whether it may apply where the default found no exact network */
     unrelu_status (*applies)(const ur_problem *given, int *yes, unrelu_error *err);
-    unrelu_status (*run)(const ur_problem *given, const ur_method *method, ur_outcome *out,
-                         unrelu_error *err);
-    ur_method_begin begin; /* of the wing "start" */
-};
+    unrelu_status (*run)(const ur_problem *given, ur_outcome *out, unrelu_error *err);
+    /* of the wing "start": rows of V (k x d), up to what `exactify` repairs, and c (k) where it can
+     */
+    unrelu_status (*begin)(const ur_start *start, double *V, double *c, ur_start_note *note,
+                           unrelu_error *err);
+} ur_method;
 
 /* by its number in the table, NULL behind the last; the fallbacks of auto in their order too */
 const ur_method *ur_method_at(size_t i);
@@ -36,13 +32,11 @@ const ur_method *ur_method_fallback(size_t i);
 const ur_method *ur_method_of(unrelu_recover_method id);
 
 /* --- by_start.c --- */
-/* method->begin, then what options.exactify asks for */
-unrelu_status ur_by_start(const ur_problem *given, const ur_method *method, ur_outcome *out,
-                          unrelu_error *err);
+/* begin of the method asked for, then what options.exactify asks for */
+unrelu_status ur_by_start(const ur_problem *given, ur_outcome *out, unrelu_error *err);
 
 /* --- by_default.c --- */
 /* auto, exact and moments: an exact network, the fallbacks, the maximum likelihood */
-unrelu_status ur_by_default(const ur_problem *given, const ur_method *method, ur_outcome *out,
-                            unrelu_error *err);
+unrelu_status ur_by_default(const ur_problem *given, ur_outcome *out, unrelu_error *err);
 
 #endif

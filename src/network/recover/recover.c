@@ -233,7 +233,7 @@ static unrelu_status recover(unrelu_source *inputs, unrelu_source *labels, ur_pr
     UR_TRY(copy_names(inputs, model->d, "x", &model->input_names, err));
     UR_TRY(copy_names(labels, model->m, "a", &model->label_names, err));
     UR_TRY(check_activation(&given->options, method, err));
-    UR_TRY(method->run(given, method, &out, err));
+    UR_TRY(method->run(given, &out, err));
     UR_TRY(ur_judge(given, &out, &judgement, err));
     UR_TRY(set_model(&out, &judgement, method, model, err));
     UR_TRY(certify(given, &out, model, err));
