@@ -93,31 +93,33 @@ typedef struct {
     int ready;
 } contest;
 
-static void contest_free(contest *c)
+static void contest_end(contest *c)
 {
     ur_arena_end(&c->arena);
-    memset(c, 0, sizeof *c);
 }
 
-/* smaller: a contest of fewer neurons to start from, or NULL */
-static unrelu_status hold(const ur_problem *given, size_t k, ur_terms terms, size_t agree,
-                          const contest *smaller, contest *c, unrelu_error *err)
+#define CONTEST(name) __attribute__((cleanup(contest_end))) contest name = {0}
+
+static void contest_swap(contest *a, contest *b)
 {
-    memset(c, 0, sizeof *c);
+    contest c = *a;
+    *a = *b;
+    *b = c;
+}
+
+/* smaller: a contest of fewer neurons to start from, or NULL; c is empty */
+static unrelu_status contest_run(const ur_problem *given, size_t k, ur_terms terms, size_t agree,
+                                 const contest *smaller, contest *c, unrelu_error *err)
+{
     c->k = k;
-    unrelu_status status =
-        ur_frame_make(&given->data, rows_for(given, k), terms, 0, &c->arena, &c->frame, err);
+    UR_TRY(ur_frame_make(&given->data, rows_for(given, k), terms, 0, &c->arena, &c->frame, err));
     int usable = smaller && smaller->ready && smaller->frame.q == c->frame.q;
     c->rows = ur_take(&c->arena, k, c->frame.q * sizeof *c->rows);
-    if (status == UNRELU_OK)
-        status = ur_starts(given, &c->frame, k, agree, usable ? smaller->rows : NULL,
-                           usable ? smaller->k : 0, &c->arena, &c->best, err);
-    if (status == UNRELU_OK)
-        ur_frame_back(&c->frame, k, c->best.fit.V, c->rows);
-    c->ready = status == UNRELU_OK;
-    if (status != UNRELU_OK)
-        contest_free(c);
-    return status;
+    UR_TRY(ur_starts(given, &c->frame, k, agree, usable ? smaller->rows : NULL,
+                     usable ? smaller->k : 0, &c->arena, &c->best, err));
+    ur_frame_back(&c->frame, k, c->best.fit.V, c->rows);
+    c->ready = 1;
+    return UNRELU_OK;
 }
 
 static int is_met(const ur_problem *given, const contest *c)
@@ -125,20 +127,16 @@ static int is_met(const ur_problem *given, const contest *c)
     return c->ready && c->best.residual <= given->data.floor;
 }
 
-/* holds a contest and keeps the better of the two; *rise: by how much the new one is worse */
+/* runs a contest and keeps the better of the two; *rise: by how much the new one is worse */
 static unrelu_status challenge(const ur_problem *given, size_t k, ur_terms terms, size_t agree,
                                contest *kept, double *rise, unrelu_error *err)
 {
-    contest other;
-    unrelu_status status = hold(given, k, terms, agree, kept, &other, err);
-    *rise = status == UNRELU_OK && kept->ready ? other.best.bic - kept->best.bic : -1;
-    if (status == UNRELU_OK && *rise <= 0) {
-        contest_free(kept);
-        *kept = other;
-    } else if (status == UNRELU_OK) {
-        contest_free(&other);
-    }
-    return status;
+    CONTEST(other);
+    UR_TRY(contest_run(given, k, terms, agree, kept, &other, err));
+    *rise = kept->ready ? other.best.bic - kept->best.bic : -1;
+    if (*rise <= 0)
+        contest_swap(kept, &other);
+    return UNRELU_OK;
 }
 
 /* k = first, first + 1, ... for as long as BIC falls */
@@ -147,17 +145,15 @@ static unrelu_status climb(const ur_problem *given, ur_terms terms, size_t first
 {
     int idle = 0;
     double rise = 0;
-    unrelu_status status = UNRELU_OK;
-    for (size_t k = first; k <= most && idle < PATIENCE && status == UNRELU_OK && !is_met(given, c);
-         k++) {
+    for (size_t k = first; k <= most && idle < PATIENCE && !is_met(given, c); k++) {
         /* with fewer labels than neurons one start says little; where it costs little, take more */
         double step = (double)given->data.n * pow((double)(k * given->data.d), 2);
         size_t wanted = k > given->data.m && agree < CLOSE && step < CHEAP ? CLOSE : agree;
-        status = challenge(given, k, terms, wanted, c, &rise, err);
+        UR_TRY(challenge(given, k, terms, wanted, c, &rise, err));
         idle = rise < 0 ? 0 : rise > HOPELESS && wanted > SCAN ? PATIENCE : idle + 1;
         *tried = k > *tried ? k : *tried;
     }
-    return status;
+    return UNRELU_OK;
 }
 
 static unrelu_status choose_k(const ur_problem *given, ur_terms terms, contest *c, size_t *tried,
@@ -165,21 +161,19 @@ static unrelu_status choose_k(const ur_problem *given, ur_terms terms, contest *
 {
     size_t most = most_neurons(given), middle = 1;
     double rise = 0;
-    unrelu_status status = guess_k(given, terms, &middle, err);
+    UR_TRY(guess_k(given, terms, &middle, err));
     middle = middle < most ? middle : most;
-    if (status == UNRELU_OK)
-        status = climb(given, terms, middle, most, SCAN, c, tried, err);
-    if (status == UNRELU_OK && !is_met(given, c))
-        status = challenge(given, c->k, terms, CLOSE, c, &rise, err);
-    if (status == UNRELU_OK && !is_met(given, c))
-        status = climb(given, terms, c->k + 1, most, CLOSE, c, tried, err);
+    UR_TRY(climb(given, terms, middle, most, SCAN, c, tried, err));
+    if (!is_met(given, c))
+        UR_TRY(challenge(given, c->k, terms, CLOSE, c, &rise, err));
+    if (!is_met(given, c))
+        UR_TRY(climb(given, terms, c->k + 1, most, CLOSE, c, tried, err));
     for (size_t k = middle, idle = 0;
-         k > 1 && idle < PATIENCE && status == UNRELU_OK && !is_met(given, c) && c->k <= middle;
-         k--) {
-        status = challenge(given, k - 1, terms, CLOSE, c, &rise, err);
+         k > 1 && idle < PATIENCE && !is_met(given, c) && c->k <= middle; k--) {
+        UR_TRY(challenge(given, k - 1, terms, CLOSE, c, &rise, err));
         idle = rise < 0 ? 0 : rise > HOPELESS ? PATIENCE : idle + 1;
     }
-    return status;
+    return UNRELU_OK;
 }
 
 static const char *how_k(const ur_problem *given, const contest *c, size_t tried,
@@ -196,21 +190,6 @@ static const char *how_k(const ur_problem *given, const contest *c, size_t tried
                         c->best.bic, c->k, tried);
 }
 
-/* labels that are met with biases may be met without: at that level BIC compares rounding */
-static unrelu_status drop_biases(const ur_problem *given, contest *c, unrelu_error *err)
-{
-    contest other;
-    unrelu_status status =
-        hold(given, c->k, ur_terms_of(UNRELU_BIASES_NONE), CLOSE, NULL, &other, err);
-    if (status != UNRELU_OK)
-        return status;
-    int met = is_met(given, &other);
-    contest_free(met ? c : &other);
-    if (met)
-        *c = other;
-    return UNRELU_OK;
-}
-
 static unrelu_status contest_all(const ur_problem *given, contest *c, size_t *tried,
                                  unrelu_error *err)
 {
@@ -220,13 +199,18 @@ static unrelu_status contest_all(const ur_problem *given, contest *c, size_t *tr
     ur_terms first = ur_terms_of(open ? UNRELU_BIASES_BOTH : o->biases);
     double rise = 0;
     *tried = o->k;
-    unrelu_status status = o->k ? hold(given, o->k, first, AGREED, NULL, c, err)
-                                : choose_k(given, first, c, tried, err);
-    if (status == UNRELU_OK && open)
-        status = is_met(given, c)
-                     ? drop_biases(given, c, err)
-                     : challenge(given, c->k, none, o->k ? AGREED : CLOSE, c, &rise, err);
-    return status;
+    UR_TRY(o->k ? contest_run(given, o->k, first, AGREED, NULL, c, err)
+                : choose_k(given, first, c, tried, err));
+    if (!open)
+        return UNRELU_OK;
+    if (!is_met(given, c))
+        return challenge(given, c->k, none, o->k ? AGREED : CLOSE, c, &rise, err);
+    /* labels that are met with biases may be met without: at that level BIC compares rounding */
+    CONTEST(other);
+    UR_TRY(contest_run(given, c->k, none, CLOSE, NULL, &other, err));
+    if (is_met(given, &other))
+        contest_swap(c, &other);
+    return UNRELU_OK;
 }
 
 static void note_all(const ur_problem *given, const contest *c, ur_outcome *out)
@@ -292,7 +276,7 @@ unrelu_status ur_joint_finish(const ur_problem *given, const ur_frame *frame, ur
 
 unrelu_status ur_noisy(const ur_problem *given, ur_outcome *out, unrelu_error *err)
 {
-    __attribute__((cleanup(contest_free))) contest c = {0};
+    CONTEST(c);
     size_t tried = 0;
     UR_TRY(contest_all(given, &c, &tried, err));
     if (is_met(given, &c))

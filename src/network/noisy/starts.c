@@ -233,23 +233,23 @@ unrelu_status ur_starts(const ur_problem *given, const ur_frame *frame, size_t k
     race q = {.given = given, .frame = frame, .best = best};
     int joint = frame->m < k; /* fewer labels than neurons: moments are weak, growth is better */
     UR_ARENA(own);
-    unrelu_status status = open_race(&q, k, &own, arena, err);
-    if (status == UNRELU_OK && joint)
-        status = try_grown(&q, before, smaller, err);
-    for (size_t i = 0; i < 3 && status == UNRELU_OK && !is_over(&q, enough); i++)
-        status = try_moments(&q, kinds[i], err);
-    if (status == UNRELU_OK && !is_over(&q, enough))
-        status = try_patterns(&q, err);
-    if (status == UNRELU_OK && !joint && !is_over(&q, enough))
-        status = try_grown(&q, before, smaller, err);
+    UR_TRY(open_race(&q, k, &own, arena, err));
+    if (joint)
+        UR_TRY(try_grown(&q, before, smaller, err));
+    for (size_t i = 0; i < 3 && !is_over(&q, enough); i++)
+        UR_TRY(try_moments(&q, kinds[i], err));
+    if (!is_over(&q, enough))
+        UR_TRY(try_patterns(&q, err));
+    if (!joint && !is_over(&q, enough))
+        UR_TRY(try_grown(&q, before, smaller, err));
     size_t tries = joint || best->starts == 0 ? 3 * RANDOM_STARTS : RANDOM_STARTS;
-    for (size_t i = 0; i < tries && status == UNRELU_OK && !is_over(&q, enough); i++)
-        status = try_random(&q, i, 0, err);
+    for (size_t i = 0; i < tries && !is_over(&q, enough); i++)
+        UR_TRY(try_random(&q, i, 0, err));
     best->agree = count_agreeing(&q);
     /* per cell, and for the cells of all rows: frames of different k may differ in rows */
     double cells = (double)(frame->n * frame->m), all = (double)(given->data.n * given->data.m);
-    best->residual = status == UNRELU_OK ? sqrt(best->fit.rss / frame->size) : NAN;
+    best->residual = sqrt(best->fit.rss / frame->size);
     best->bic = all * log(fmax(best->fit.rss / cells, NO_RSS)) +
                 ur_parameters(given, k, frame->terms) * log(all);
-    return status;
+    return UNRELU_OK;
 }
