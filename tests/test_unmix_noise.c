@@ -87,9 +87,9 @@ static void p_can_be_given_with_noise(void **state)
     unrelu_mixture_free(&given);
     assert_refused(&planted, 2,
                    (const char *const[]){"beyond p = 2 units would be noise of deviation",
-                                         "3 to 5 %", "another -p", NULL});
+                                         "3 to 5 %", "another `p`", NULL});
     assert_refused(&planted, 7,
-                   (const char *const[]){"of 7 facets in", "with noise", "another -p", NULL});
+                   (const char *const[]){"of 7 facets in", "with noise", "another `p`", NULL});
     planted_mixture_free(&planted);
 }
 
