@@ -78,14 +78,6 @@ typedef struct {
     size_t polls;
 } cone;
 
-static double dot(size_t k, const double *a, const double *b)
-{
-    double sum = 0;
-    for (size_t j = 0; j < k; j++)
-        sum += a[j] * b[j];
-    return sum;
-}
-
 static const double *row_of(const cone *c, size_t i)
 {
     return c->Y + i * c->k;
@@ -185,11 +177,11 @@ size_t ur_cone_project(size_t k, size_t count, const double *const *rows, double
         memcpy(next, rows[i], k * sizeof *next);
         for (size_t pass = 0; pass < 2; pass++)
             for (size_t j = 0; j < rank; j++)
-                ur_add(k, -dot(k, next, q + j * k), q + j * k, next);
+                ur_add(k, -ur_short_dot(k, next, q + j * k), q + j * k, next);
         if (ur_norm(k, next) < REDUNDANT)
             continue;
         unit(k, next);
-        ur_add(k, -dot(k, next, z), next, z);
+        ur_add(k, -ur_short_dot(k, next, z), next, z);
         rank++;
     }
     unit(k, z);
@@ -205,7 +197,7 @@ static void settle(cone *c, size_t r)
     for (size_t w = 0; w < c->words; w++)
         for (uint64_t bits = zero[w]; bits; bits &= bits - 1) {
             c->tight[count] = row_of(c, c->order[64 * w + (size_t)__builtin_ctzll(bits)]);
-            off = fmax(off, fabs(dot(k, c->tight[count++], z)));
+            off = fmax(off, fabs(ur_short_dot(k, c->tight[count++], z)));
         }
     if (off > DRIFT)
         ur_cone_project(k, count, c->tight, c->q, z);
@@ -396,7 +388,7 @@ static void assign(cone *c, size_t i)
     size_t at = SIZE_MAX;
     for (size_t j = 0; j < c->sides[0]; j++) {
         size_t r = c->side[0][j];
-        double h = dot(c->k, row_of(c, i), c->z + r * c->k);
+        double h = ur_short_dot(c->k, row_of(c, i), c->z + r * c->k);
         if (h < worst) {
             worst = h;
             at = r;
@@ -452,7 +444,7 @@ static unrelu_status insert(cone *c, size_t row, unrelu_error *err)
     if (c->inserted == 64 * c->words)
         UR_TRY(widen(c, err));
     for (size_t r = 0; r < c->count; r++) {
-        double h = dot(c->k, row_of(c, row), c->z + r * c->k);
+        double h = ur_short_dot(c->k, row_of(c, row), c->z + r * c->k);
         c->ray[r].h = fabs(h) <= c->tolerance ? 0 : h;
     }
     UR_TRY(join(c, err));
@@ -471,7 +463,7 @@ static unrelu_status insert(cone *c, size_t row, unrelu_error *err)
 /* A ray that was led back onto its zeros may meet rows that waited there. */
 static int is_violated(const cone *c, size_t r, size_t row)
 {
-    double h = dot(c->k, row_of(c, row), c->z + r * c->k);
+    double h = ur_short_dot(c->k, row_of(c, row), c->z + r * c->k);
     return !c->in[row] && h < -c->tolerance;
 }
 
@@ -486,7 +478,7 @@ static void refresh(cone *c, size_t r)
         after = c->next[i - 1];
         if (!is_violated(c, r, i - 1))
             continue;
-        double h = dot(c->k, row_of(c, i - 1), c->z + r * c->k);
+        double h = ur_short_dot(c->k, row_of(c, i - 1), c->z + r * c->k);
         c->next[i - 1] = ray->head;
         ray->head = i;
         if (h < ray->worst) {
@@ -531,7 +523,7 @@ static unrelu_status choose_rows(cone *c, double *B, unrelu_error *err)
         size_t best = 0;
         double most = -1;
         for (size_t i = 0; i < c->rows; i++) {
-            double size = c->in[i] ? -1 : dot(k, rest + i * k, rest + i * k);
+            double size = c->in[i] ? -1 : ur_short_dot(k, rest + i * k, rest + i * k);
             if (size > most) {
                 most = size;
                 best = i;
@@ -544,7 +536,7 @@ static unrelu_status choose_rows(cone *c, double *B, unrelu_error *err)
         memcpy(c->q, rest + best * k, k * sizeof *c->q);
         ur_unit_rows(1, k, c->q);
         for (size_t i = 0; i < c->rows; i++)
-            ur_add(k, -dot(k, rest + i * k, c->q), c->q, rest + i * k);
+            ur_add(k, -ur_short_dot(k, rest + i * k, c->q), c->q, rest + i * k);
         memcpy(B + b * k, row_of(c, best), k * sizeof *B);
         c->in[best] = 1;
         c->order[c->inserted++] = best;

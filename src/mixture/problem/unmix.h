@@ -8,7 +8,7 @@
  *   polish     with noise: the normals to first order of the noise, with their errors
  *   hidden     A and M = A^+ X by the normals, over all samples; W W' and b by the rectified
  *              Gaussian fit on M
- *   rules      the verdict, by a table of rules: ridges.c, latent.c and others */
+ *   rules      the verdict, by a table of rules, unit_patterns.c and others */
 #ifndef UR_UNMIX_H
 #define UR_UNMIX_H
 
@@ -136,7 +136,7 @@ unrelu_status ur_unmix_polish(const ur_cone *cone, const unrelu_exec *exec, doub
 unrelu_status ur_unmix_errors(const ur_cone *cone, const unrelu_exec *exec, const ur_units *units,
                               const ur_influence *influence, double *A_se, unrelu_error *err);
 
-/* --- latent.c --- */
+/* --- unit_patterns.c --- */
 /* samples with the same units on, in which `units` of them vary in fewer dimensions; all 0: none */
 typedef struct {
     size_t samples, units, rank;
@@ -144,7 +144,6 @@ typedef struct {
 unrelu_status ur_unmix_latent(size_t n, size_t p, const double *M, ur_latent *found,
                               unrelu_error *err);
 
-/* --- ridges.c --- */
 typedef struct {
     size_t n, p, words;
     uint64_t *off; /* for each unit the samples where it is off, as bits */

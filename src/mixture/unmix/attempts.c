@@ -49,15 +49,6 @@ static unrelu_status choose_by_rank(ur_unmix *w, unrelu_error *err)
     return UNRELU_OK;
 }
 
-static unrelu_status refuse_noise(const ur_span *s, size_t p, unrelu_error *err)
-{
-    return ur_fail(err, UNRELU_EDATA,
-                   "what is beyond p = %zu units would be noise of deviation %.3g, %.2g %% of the "
-                   "samples' root mean square %.3g, and facets are found up to about 3 to 5 %%: "
-                   "another `p`, or less noise",
-                   p, ur_span_noise(s, p), 100 * ur_relative_noise(s, ur_span_noise(s, p)), s->rms);
-}
-
 /* p units and noise, where that is little enough */
 static void add_noisy(ur_unmix *w, size_t p)
 {
@@ -84,8 +75,13 @@ static unrelu_status choose_by_gap(ur_unmix *w, unrelu_error *err)
         add_noisy(w, gap);
     if (square && s->rounding > 0)
         add_attempt(w, s->d, s->rounding);
+    double noise = ur_span_noise(s, w->too_noisy);
     if (w->attempt_count == 0 && w->too_noisy > 0)
-        return refuse_noise(s, w->too_noisy, err);
+        return ur_fail(err, UNRELU_EDATA,
+                       "what is beyond p = %zu units would be noise of deviation %.3g, %.2g %% of "
+                       "the samples' root mean square %.3g, and facets are found up to about 3 to "
+                       "5 %%: another `p`, or less noise",
+                       w->too_noisy, noise, 100 * ur_relative_noise(s, noise), s->rms);
     if (w->attempt_count == 0)
         return ur_fail(err, UNRELU_EDATA,
                        "%zu samples of %zu columns have full rank, and no gap in their singular "

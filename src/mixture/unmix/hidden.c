@@ -45,18 +45,6 @@ unrelu_status ur_units_derive(const ur_cone *c, ur_units *units, unrelu_error *e
     return UNRELU_OK;
 }
 
-/* units by decreasing root mean square of m: with y'y = n I, that of h is |u| = 1 */
-static void sort_by_length(const ur_cone *c, const double *from, const double *length, double *to)
-{
-    size_t p = c->p;
-    for (size_t i = 0; i < p; i++) {
-        size_t before = 0;
-        for (size_t k = 0; k < p; k++)
-            before += length[k] > length[i] || (k < i && length[k] == length[i]);
-        memcpy(to + before * p, from + i * p, p * sizeof *to);
-    }
-}
-
 unrelu_status ur_units_make(const ur_cone *c, const double *U, ur_arena *arena, ur_units *units,
                             unrelu_error *err)
 {
@@ -69,7 +57,14 @@ unrelu_status ur_units_make(const ur_cone *c, const double *U, ur_arena *arena, 
     UR_TRY(ur_arena_status(arena, err));
     memcpy(units->U, U, p * cells);
     UR_TRY(ur_units_derive(c, units, err));
-    sort_by_length(c, U, units->length, units->U);
+    /* by decreasing root mean square of m: with y'y = n I, that of h is |u| = 1 */
+    for (size_t i = 0; i < p; i++) {
+        const double *length = units->length;
+        size_t before = 0;
+        for (size_t k = 0; k < p; k++)
+            before += length[k] > length[i] || (k < i && length[k] == length[i]);
+        memcpy(units->U + before * p, U + i * p, cells);
+    }
     return ur_units_derive(c, units, err);
 }
 
@@ -82,40 +77,30 @@ typedef struct {
     ur_certificate *part; /* for each block */
 } filling;
 
-/* residual of a sample in units of its columns */
-static double residual(const ur_cone *c, const ur_units *units, const double *x, const double *m,
-                       double *fit)
-{
-    double sum = 0;
-    memset(fit, 0, c->d * sizeof *fit);
-    for (size_t k = 0; k < c->p; k++)
-        ur_add(c->d, m[k] / units->length[k], units->G + k * c->d, fit);
-    for (size_t j = 0; j < c->d; j++) {
-        double away = (x[j] - fit[j]) / c->unit[j];
-        sum += away * away;
-    }
-    return sum;
-}
-
 static void fill_sample(const filling *f, size_t i, ur_certificate *part, double *fit)
 {
     const ur_cone *c = f->cone;
-    size_t p = c->p;
-    const double *x = c->x + i * c->d, *y = c->y + i * p;
-    double *m = f->M + i * p, size = ur_norm(p, y);
+    const ur_units *units = f->units;
+    size_t p = c->p, d = c->d;
+    const double *x = c->x + i * d;
+    double *m = f->M + i * p, size = ur_norm(p, c->y + i * p), left = 0;
+    memset(fit, 0, d * sizeof *fit);
     for (size_t k = 0; k < p; k++) {
-        double h = m[k], s = f->units->deviation[k];
-        ur_side side = ur_side_of(c, h, size, s);
-        double unit = c->noise ? s : size;
+        double h = m[k], unit = c->noise ? units->deviation[k] : size;
         if (unit > 0)
             part->negative = fmax(part->negative, -h / unit);
-        m[k] = side == UR_ABOVE ? h * f->units->length[k] : 0;
+        int on = ur_side_of(c, h, size, units->deviation[k]) == UR_ABOVE;
+        m[k] = on ? h * units->length[k] : 0;
+        ur_add(d, m[k] / units->length[k], units->G + k * d, fit);
     }
-    part->left += residual(c, f->units, x, m, fit);
-    for (size_t j = 0; j < c->d; j++)
+    for (size_t j = 0; j < d; j++) {
+        double away = (x[j] - fit[j]) / c->unit[j];
+        left += away * away;
         part->total += x[j] / c->unit[j] * (x[j] / c->unit[j]);
+    }
+    part->left += left;
     for (size_t k = 0; k < p; k++)
-        if (c->noise && m[k] <= UR_NOISE_ON * f->units->deviation[k] * f->units->length[k])
+        if (c->noise && m[k] <= UR_NOISE_ON * units->deviation[k] * units->length[k])
             m[k] = 0;
 }
 

@@ -11,6 +11,7 @@
  * which may lie among the units). Cost 2 n d^2. */
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/order.h"
 #include "dense/blas.h"
 #include "dense/linear.h"
 #include "mixture/problem/tolerance.h"
@@ -23,7 +24,6 @@
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* values that can be squared, and summed, with their digits */
@@ -254,23 +254,13 @@ double ur_cone_noise(const ur_cone *cone, const double *u)
     return sqrt(sum);
 }
 
-typedef struct {
-    double size, left; /* squares */
-} sample;
-
-static int by_size(const void *a, const void *b)
-{
-    double x = ((const sample *)a)->size, y = ((const sample *)b)->size;
-    return (x > y) - (x < y);
-}
-
 unrelu_status ur_cone_growth(const ur_cone *c, double *ratio, unrelu_error *err)
 {
     size_t n = c->n, d = c->d, p = c->p;
     double half[2] = {0, 0};
     UR_ARENA(arena);
-    sample *samples = ur_take(&arena, n, sizeof *samples);
-    double *rest = ur_take(&arena, d, sizeof *rest);
+    ur_keyed *size = ur_take(&arena, n, sizeof *size), *scratch = ur_take(&arena, n, sizeof *size);
+    double *left = ur_take(&arena, n, sizeof *left), *rest = ur_take(&arena, d, sizeof *rest);
     UR_TRY(ur_arena_status(&arena, err));
     for (size_t i = 0; i < n; i++) {
         const double *y = c->y + i * p;
@@ -279,11 +269,12 @@ unrelu_status ur_cone_growth(const ur_cone *c, double *ratio, unrelu_error *err)
         for (size_t k = 0; k < p; k++)
             for (size_t j = 0; j < d; j++)
                 rest[j] -= y[k] * (c->C[k * d + j] / c->unit[j]);
-        samples[i] = (sample){ur_dot(p, y, y), ur_dot(d, rest, rest)};
+        size[i] = (ur_keyed){ur_dot(p, y, y), i};
+        left[i] = ur_dot(d, rest, rest);
     }
-    qsort(samples, n, sizeof *samples, by_size);
+    ur_sort_keyed(size, scratch, n);
     for (size_t i = 0; i < n; i++)
-        half[2 * i >= n] += samples[i].left;
+        half[2 * i >= n] += left[size[i].at];
     *ratio = half[1] / half[0] * (double)(n / 2) / (double)(n - n / 2);
     return UNRELU_OK;
 }

@@ -19,19 +19,6 @@ enum { FEWEST_ROWS = 3 };
 
 /* ---- one attempt ---- */
 
-static unrelu_status warn_unknown_errors(unrelu_mixture *m, unrelu_error *err)
-{
-    size_t units = 0;
-    for (size_t k = 0; k < m->p; k++)
-        units += isnan(m->A_se[k]) != 0;
-    if (units == 0)
-        return UNRELU_OK;
-    return ur_mixture_warn(m, "no-se", err,
-                           "%zu of %zu columns of A have no standard errors: too few samples are "
-                           "near a facet",
-                           units, m->p);
-}
-
 /* A, with noise polished and with its errors */
 static unrelu_status set_A(ur_unmix *w, const ur_cone *c, ur_units *units, unrelu_error *err)
 {
@@ -56,7 +43,15 @@ static unrelu_status set_A(ur_unmix *w, const ur_cone *c, ur_units *units, unrel
         return ur_fail_memory(err, d * p, "errors of A");
     if (polished) {
         UR_TRY(ur_unmix_errors(c, w->exec, units, &influence, m->A_se, err));
-        return warn_unknown_errors(m, err);
+        size_t unknown = 0;
+        for (size_t k = 0; k < p; k++)
+            unknown += isnan(m->A_se[k]) != 0;
+        if (unknown == 0)
+            return UNRELU_OK;
+        return ur_mixture_warn(m, "no-se", err,
+                               "%zu of %zu columns of A have no standard errors: too few samples "
+                               "are near a facet",
+                               unknown, p);
     }
     for (size_t i = 0; i < d * p; i++)
         m->A_se[i] = NAN;

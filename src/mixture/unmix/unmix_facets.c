@@ -175,11 +175,23 @@ static unrelu_status order(const search *s, ur_arena *arena, ur_normals *out, si
 
 /* ---- the way ---- */
 
-/* Whether a few rows stand in the way: p facets among a third of the rows, that these are beyond.
- */
-static unrelu_status diagnose(search *s, size_t round, unrelu_error *err)
+static unrelu_status refuse(search *s, size_t rank, size_t round, unrelu_error *err)
 {
     const ur_cone *c = s->cone;
+    const char *noise = c->noise ? " with noise" : "";
+    size_t tries = s->tries, row = 0;
+    double leverage = 0; /* the largest: with y'y = n I that is |y|^2 / n */
+    for (size_t i = 0; i < c->n; i++) {
+        double own = ur_dot(c->p, c->y + i * c->p, c->y + i * c->p) / (double)c->n;
+        row = own > leverage ? i : row;
+        leverage = fmax(leverage, own);
+    }
+    if (leverage > LONELY && c->n >= SAMPLES_FOR_LEVERAGE * c->p)
+        return ur_fail(err, UNRELU_EDATA,
+                       "row %zu alone carries one of the p = %zu dimensions of the samples: an "
+                       "outlier; leave it out (found %zu of %zu facets with it)",
+                       row + 1, c->p, rank, c->p);
+    /* do a few rows stand in the way: are they beyond p facets of a third of the rows? */
     for (size_t part = 0; part < PARTS && s->blamed.count == 0; part++) {
         UR_ARENA(arena);
         s->n = 0;
@@ -187,38 +199,6 @@ static unrelu_status diagnose(search *s, size_t round, unrelu_error *err)
             memcpy(s->y + c->p * s->n++, c->y + i * c->p, c->p * sizeof *s->y);
         UR_TRY(find(s, round + part, 0, &arena, err));
     }
-    return UNRELU_OK;
-}
-
-/* the sample of the largest leverage: with y'y = n I that is |y|^2 / n */
-static size_t find_lone_sample(const ur_cone *c, double *leverage)
-{
-    size_t row = 0;
-    *leverage = 0;
-    for (size_t i = 0; i < c->n; i++) {
-        const double *y = c->y + i * c->p;
-        double own = ur_dot(c->p, y, y) / (double)c->n;
-        if (own > *leverage) {
-            *leverage = own;
-            row = i;
-        }
-    }
-    return row;
-}
-
-static unrelu_status refuse(search *s, size_t rank, size_t round, unrelu_error *err)
-{
-    const ur_cone *c = s->cone;
-    const char *noise = c->noise ? " with noise" : "";
-    size_t tries = s->tries;
-    double leverage;
-    size_t row = find_lone_sample(c, &leverage);
-    if (leverage > LONELY && c->n >= SAMPLES_FOR_LEVERAGE * c->p)
-        return ur_fail(err, UNRELU_EDATA,
-                       "row %zu alone carries one of the p = %zu dimensions of the samples: an "
-                       "outlier; leave it out (found %zu of %zu facets with it)",
-                       row + 1, c->p, rank, c->p);
-    UR_TRY(diagnose(s, round, err));
     if (s->blamed.count > 0)
         return ur_fail(err, UNRELU_EDATA,
                        "the cone of most samples has %zu facets, but %zu of %zu samples%s %s "

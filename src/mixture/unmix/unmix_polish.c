@@ -198,101 +198,59 @@ typedef struct {
     double *A_se; /* d x p */
 } errors;
 
-/* scratch of one unit */
-typedef struct {
-    double *T;     /* p x p: column k is G_k^-1 a_i */
-    double *NuT;   /* p: (N u_k / s_k^2) t_k */
-    double *H, *Q; /* block x p */
-    double *sum;   /* p x p: Q'Q */
-    double *side;  /* d x p: the columns of A, not scaled, less their part along a_i */
-} scratch;
-
-static void set_influence(const errors *e, size_t i, scratch *w)
-{
-    const ur_cone *c = e->cone;
-    size_t p = c->p;
-    for (size_t k = 0; k < p; k++) {
-        const double *u = e->units->U + k * p;
-        double s = ur_cone_noise(c, u);
-        w->NuT[k] = 0;
-        for (size_t r = 0; r < p; r++) {
-            double t = ur_dot_steps(p, e->influence->response + (k * p + r) * p, 1,
-                                    e->units->inverse + i, p);
-            w->T[r * p + k] = t;
-            w->NuT[k] += c->noise[r * p + r] * u[r] / (s * s) * t;
-        }
-    }
-}
-
-/* sum += Q'Q with Q_jk = (z_jk t_k) score_jk over a block of samples */
-static void add_block(const errors *e, size_t first, size_t rows, scratch *w)
-{
-    const ur_cone *c = e->cone;
-    size_t p = c->p;
-    ur_multiply_nt(rows, p, p, c->y + first * p, e->units->U, w->H);
-    ur_multiply(rows, p, p, c->y + first * p, w->T, w->Q);
-    for (size_t j = 0; j < rows; j++)
-        for (size_t k = 0; k < p; k++) {
-            double h = w->H[j * p + k];
-            double *q = w->Q + j * p + k;
-            *q = (*q - h * w->NuT[k]) * e->influence->score[(first + j) * p + k];
-        }
-    ur_syrk(UR_LOWER, UR_TURNED, p, rows, 1, w->Q, p, 1, w->sum, p);
-}
-
-/* variance of entry j of column i of A, from its part beyond the span */
-static double beyond_span(const errors *e, size_t i, size_t j, double length)
-{
-    const ur_cone *c = e->cone;
-    double inside = 0, row = 0;
-    for (size_t k = 0; k < c->p; k++) {
-        inside += c->B[j * c->p + k] * c->C[k * c->d + j];
-        row += e->units->inverse[k * c->p + i] * e->units->inverse[k * c->p + i];
-    }
-    /* M'M = n L U U' L */
-    return c->sigma * c->sigma * fmax(0, 1 - inside) * row / ((double)c->n * length * length);
-}
-
-static void set_errors(const errors *e, size_t i, scratch *w)
-{
-    const ur_cone *c = e->cone;
-    size_t p = c->p, d = c->d;
-    const double *a = e->units->G + i * d;
-    double length = ur_norm(d, a);
-    for (size_t k = 0; k < p; k++) {
-        const double *g = e->units->G + k * d;
-        double along = ur_dot(d, g, a) / length / length;
-        for (size_t j = 0; j < d; j++)
-            w->side[j * p + k] = (g[j] - along * a[j]) / length;
-    }
-    for (size_t k = 0; k < p; k++)
-        for (size_t l = 0; l < k; l++)
-            w->sum[l * p + k] = w->sum[k * p + l];
-    for (size_t j = 0; j < d; j++) {
-        const double *side = w->side + j * p;
-        double variance = beyond_span(e, i, j, length);
-        for (size_t k = 0; k < p; k++)
-            variance += side[k] * ur_dot(p, w->sum + k * p, side);
-        e->A_se[j * p + i] = sqrt(variance);
-    }
-}
-
 static unrelu_status unit_errors(void *context, size_t i, unrelu_error *err)
 {
     const errors *e = context;
-    size_t n = e->cone->n, p = e->cone->p, row = p * sizeof(double);
+    const ur_cone *c = e->cone;
+    const ur_units *units = e->units;
+    size_t n = c->n, p = c->p, d = c->d, row = p * sizeof(double);
     UR_ARENA(arena);
-    scratch w = {.T = ur_take(&arena, p, row),
-                 .NuT = ur_take(&arena, 1, row),
-                 .H = ur_take(&arena, BLOCK, row),
-                 .Q = ur_take(&arena, BLOCK, row),
-                 .sum = ur_take(&arena, p, row),
-                 .side = ur_take(&arena, e->cone->d, row)};
+    double *T = ur_take(&arena, p, row);   /* p x p: column k is t_k = G_k^-1 a_i */
+    double *NuT = ur_take(&arena, 1, row); /* (N u_k / s_k^2) t_k */
+    double *H = ur_take(&arena, BLOCK, row), *Q = ur_take(&arena, BLOCK, row);
+    double *sum = ur_take(&arena, p, row); /* Q'Q */
+    double *side = ur_take(&arena, 1, row), *along = ur_take(&arena, 1, row);
     UR_TRY(ur_arena_status(&arena, err));
-    set_influence(e, i, &w);
-    for (size_t first = 0; first < n; first += BLOCK)
-        add_block(e, first, n - first < BLOCK ? n - first : BLOCK, &w);
-    set_errors(e, i, &w);
+    for (size_t k = 0; k < p; k++) {
+        const double *u = units->U + k * p;
+        double s = ur_cone_noise(c, u);
+        for (size_t r = 0; r < p; r++) {
+            const double *response = e->influence->response + (k * p + r) * p;
+            double t = ur_dot_steps(p, response, 1, units->inverse + i, p);
+            T[r * p + k] = t;
+            NuT[k] += c->noise[r * p + r] * u[r] / (s * s) * t;
+        }
+    }
+    for (size_t first = 0; first < n; first += BLOCK) { /* Q_jk = (z_jk t_k) score_jk */
+        size_t rows = n - first < BLOCK ? n - first : BLOCK;
+        ur_multiply_nt(rows, p, p, c->y + first * p, units->U, H);
+        ur_multiply(rows, p, p, c->y + first * p, T, Q);
+        for (size_t l = 0; l < rows * p; l++)
+            Q[l] = (Q[l] - H[l] * NuT[l % p]) * e->influence->score[first * p + l];
+        ur_syrk(UR_LOWER, UR_TURNED, p, rows, 1, Q, p, 1, sum, p);
+    }
+    for (size_t k = 0; k < p; k++)
+        for (size_t l = 0; l < k; l++)
+            sum[l * p + k] = sum[k * p + l];
+    const double *a = units->G + i * d;
+    double length = ur_norm(d, a), norm = 0;
+    for (size_t k = 0; k < p; k++) {
+        along[k] = ur_dot(d, units->G + k * d, a) / length / length;
+        norm += units->inverse[k * p + i] * units->inverse[k * p + i];
+    }
+    for (size_t j = 0; j < d; j++) {
+        double inside = 0;
+        for (size_t k = 0; k < p; k++) { /* columns of A, not scaled, less their part along a_i */
+            side[k] = (units->G[k * d + j] - along[k] * a[j]) / length;
+            inside += c->B[j * p + k] * c->C[k * d + j];
+        }
+        /* the part beyond the span: M'M = n L U U' L */
+        double variance =
+            c->sigma * c->sigma * fmax(0, 1 - inside) * norm / ((double)n * length * length);
+        for (size_t k = 0; k < p; k++)
+            variance += side[k] * ur_dot(p, sum + k * p, side);
+        e->A_se[j * p + i] = sqrt(variance);
+    }
     return UNRELU_OK;
 }
 
