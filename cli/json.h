@@ -15,7 +15,9 @@ typedef struct {
 cli_json cli_json_start(const char *command);
 void cli_json_put(cli_json *json, const char *key, json_t *value);  /* takes value */
 void cli_json_append(cli_json *json, json_t *array, json_t *value); /* takes value */
+void cli_json_append_object(cli_json *json, json_t *array, const cli_json *object); /* takes it */
 json_t *cli_json_number(double value);
+json_t *cli_json_string(const char *text); /* '?' for each byte beyond ASCII where it is no UTF-8 */
 void cli_json_text(cli_json *json, const char *key, const char *text); /* NULL: null */
 void cli_json_whole(cli_json *json, const char *key, uint64_t value);
 void cli_json_real(cli_json *json, const char *key, double value);

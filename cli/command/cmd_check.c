@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
+#include <stdio.h>
 
 #include "censor.h"
+#include "flags.h"
 #include "json.h"
 #include "scope.h"
-#include "show/check.h"
+#include "show/text.h"
+#include "width.h"
 
 typedef struct {
     cli_shared shared;
@@ -19,6 +22,106 @@ static const cli_example examples[] = {
     {0},
 };
 
+/* ---- what is right and what is not -------------------------------------------------- */
+
+enum {
+    MANY = 40,  /* columns from which on not all are shown, but */
+    FIRST = 20, /* the first of them and */
+    OTHERS = 20,
+    NAMED = 6, /* columns in a sentence */
+    VERDICT = 640,
+    TRANSFORM = 32,
+};
+
+static const double MANY_TIES = 0.5;
+static const double FAR = 0.02; /* a distance below it does no harm, whatever its p */
+
+typedef struct {
+    size_t d; /* columns of the samples */
+    const unrelu_source *samples;
+    unrelu_gaussian model;           /* of those that can be fitted */
+    double *ks, *ks_p, *ties;        /* d; one block of memory */
+    unrelu_transform_advice *advice; /* d, then of all together */
+    size_t *place;                   /* d: in the model; model.d where it was left out */
+} findings;
+
+static int is_fitted(const findings *f, size_t j)
+{
+    return f->place[j] < f->model.d;
+}
+
+static uint32_t flags_of(const findings *f, size_t j)
+{
+    return is_fitted(f, j) && f->model.flags ? f->model.flags[f->place[j]] : 0;
+}
+
+static int is_judged(const findings *f, size_t j)
+{
+    return isfinite(f->ks[j]) && isfinite(f->ks_p[j]);
+}
+
+static int looks_wrong(const findings *f, size_t j)
+{
+    /* 5 % over all columns; p-values are multiples of 0.001 */
+    double level = fmax(0.05 / (double)(f->model.d ? f->model.d : 1), 0.002);
+    return is_judged(f, j) && f->ks_p[j] < level && f->ks[j] >= FAR;
+}
+
+/* "log", "boxcox:0.31"; "" where nothing can be said */
+static const char *transform_of(const unrelu_transform_advice *advice, char *text)
+{
+    text[0] = '\0';
+    if (advice->values == 0 || (isnan(advice->lambda) && isnan(advice->lost[0])))
+        return text;
+    if (advice->transform == UNRELU_TRANSFORM_BOXCOX && isfinite(advice->lambda))
+        snprintf(text, TRANSFORM, "boxcox:%.2f", advice->lambda);
+    else
+        snprintf(text, TRANSFORM, "%s", unrelu_transform_name(advice->transform));
+    return text;
+}
+
+/* ---- the sentence ------------------------------------------------------------------- */
+
+static void append(char *text, size_t size, const char *more)
+{
+    size_t used = strlen(text);
+    snprintf(text + used, size - used, "%s", more);
+}
+
+static const char *verdict_of(const findings *f, char *text)
+{
+    size_t wrong = 0, judged = 0, listed = 0;
+    char name[64];
+    for (size_t j = 0; j < f->d; j++) {
+        wrong += (size_t)looks_wrong(f, j);
+        judged += (size_t)is_judged(f, j);
+    }
+    if (judged == 0)
+        snprintf(text, VERDICT, "no column could be judged");
+    else if (wrong > 0 && judged == 1)
+        snprintf(text, VERDICT, "the column does not look like a rectified Gaussian");
+    else if (wrong > 0)
+        snprintf(text, VERDICT, "%zu of %zu columns %s not look like a rectified Gaussian", wrong,
+                 judged, wrong == 1 ? "does" : "do");
+    else
+        snprintf(text, VERDICT, "%s like a rectified Gaussian",
+                 judged == 1 ? "the column looks" : "all columns look");
+    for (size_t j = 0; j < f->d; j++) {
+        if (!looks_wrong(f, j) || listed++ > NAMED)
+            continue;
+        snprintf(name, sizeof name, "%.40s", unrelu_source_name(f->samples, j));
+        append(text, VERDICT, listed == 1 ? ": " : ", ");
+        append(text, VERDICT, listed > NAMED ? "..." : name);
+    }
+    transform_of(&f->advice[f->d], name);
+    if (*name && strcmp(name, "none") != 0) {
+        append(text, VERDICT, wrong ? "; try --transform " : "; --transform ");
+        append(text, VERDICT, name);
+        append(text, VERDICT, wrong ? "" : " fits better");
+    }
+    return text;
+}
+
 /* ---- JSON ----------------------------------------------------------------------------- */
 
 static json_t *text_or_null(const char *text)
@@ -26,58 +129,104 @@ static json_t *text_or_null(const char *text)
     return *text ? json_string(text) : json_null();
 }
 
-static json_t *count_or_null(double value)
+static json_t *count_or_null(const findings *f, const double *values, size_t j)
 {
+    double value = values && is_fitted(f, j) ? values[f->place[j]] : NAN;
     return isfinite(value) ? json_integer((json_int_t)value) : json_null();
 }
 
-static json_t *column_of(cli_json *json, const cli_check_findings *f, size_t j)
+static int print_json(const findings *f, uint64_t seed)
 {
-    const unrelu_transform_advice *a = &f->advice[j];
-    cli_look look = cli_check_look(f, j);
-    int flagged = f->place[j] < f->model.d && f->model.flags;
-    char transform[32];
-    cli_json one = {.object = json_object()};
-    cli_check_transform(a, transform, sizeof transform);
-    cli_json_text(&one, "name", unrelu_source_name(f->samples, j));
-    cli_json_put(&one, "fitted", json_boolean(f->place[j] < f->model.d));
-    cli_json_put(&one, "observed", count_or_null(cli_check_value(f, f->model.observed, j)));
-    cli_json_put(&one, "uncensored", count_or_null(cli_check_value(f, f->model.positive, j)));
-    cli_json_real(&one, "ks", f->ks[j]);
-    cli_json_real(&one, "ks_p", f->ks_p[j]);
-    cli_json_real(&one, "ties", f->ties[j]);
-    cli_json_put(&one, "looks_right",
-                 look == CLI_NOT_JUDGED ? json_null() : json_boolean(look == CLI_LOOKS_RIGHT));
-    cli_json_put(&one, "transform", text_or_null(transform));
-    cli_json_real(&one, "lambda", a->lambda);
-    cli_json_reals(&one, "lost", a->lost, 3);
-    cli_json_put(&one, "flags", cli_json_codes(json, flagged ? f->model.flags[f->place[j]] : 0));
-    json->failed |= one.failed;
-    return one.object;
-}
-
-static int print_json(const cli_check_findings *f, uint64_t seed)
-{
-    char transform[32], verdict[640];
+    char transform[TRANSFORM], verdict[VERDICT];
     cli_json json = cli_json_start("check");
     json_t *columns = json_array();
     cli_json_whole(&json, "n", f->model.n);
     cli_json_whole(&json, "d", f->d);
-    for (size_t j = 0; j < f->d; j++)
-        cli_json_append(&json, columns, column_of(&json, f, j));
+    for (size_t j = 0; j < f->d; j++) {
+        const unrelu_transform_advice *a = &f->advice[j];
+        cli_json one = {.object = json_object()};
+        cli_json_text(&one, "name", unrelu_source_name(f->samples, j));
+        cli_json_put(&one, "fitted", json_boolean(is_fitted(f, j)));
+        cli_json_put(&one, "observed", count_or_null(f, f->model.observed, j));
+        cli_json_put(&one, "uncensored", count_or_null(f, f->model.positive, j));
+        cli_json_real(&one, "ks", f->ks[j]);
+        cli_json_real(&one, "ks_p", f->ks_p[j]);
+        cli_json_real(&one, "ties", f->ties[j]);
+        cli_json_put(&one, "looks_right",
+                     is_judged(f, j) ? json_boolean(!looks_wrong(f, j)) : json_null());
+        cli_json_put(&one, "transform", text_or_null(transform_of(a, transform)));
+        cli_json_real(&one, "lambda", a->lambda);
+        cli_json_reals(&one, "lost", a->lost, 3);
+        cli_json_put(&one, "flags", cli_json_codes(&json, flags_of(f, j)));
+        cli_json_append_object(&json, columns, &one);
+    }
     cli_json_put(&json, "columns", columns);
-    cli_check_transform(&f->advice[f->d], transform, sizeof transform);
-    cli_json_put(&json, "transform", text_or_null(transform));
-    cli_check_verdict(f, verdict, sizeof verdict);
-    cli_json_text(&json, "verdict", verdict);
+    cli_json_put(&json, "transform", text_or_null(transform_of(&f->advice[f->d], transform)));
+    cli_json_text(&json, "verdict", verdict_of(f, verdict));
     cli_json_whole(&json, "seed", seed);
     cli_json_warnings(&json, f->model.warnings, f->model.warning_count);
     return cli_json_finish(&json);
 }
 
+/* ---- text ----------------------------------------------------------------------------- */
+
+static void add_column(cli_table *table, const findings *f, size_t j)
+{
+    char transform[TRANSFORM], flags[CLI_TABLE_CELL];
+    const char *wrong = !looks_wrong(f, j)       ? ""
+                        : f->ties[j] > MANY_TIES ? "looks wrong (rounded?)"
+                                                 : "looks wrong";
+    double share = is_fitted(f, j) ? cli_censored_share(&f->model, f->place[j]) : NAN;
+    transform_of(&f->advice[j], transform);
+    cli_flag_names(flags_of(f, j), flags, sizeof flags);
+    cli_table_add_name(table, unrelu_source_name(f->samples, j));
+    cli_table_add_real(table, "%.1f %%", 100 * share);
+    cli_table_add_real(table, "%.3f", f->ks[j]);
+    cli_table_add_real(table, "%.3f", f->ks_p[j]);
+    cli_table_add_real(table, "%.1f %%", 100 * f->ties[j]);
+    cli_table_add(table, "%s", *transform ? transform : "-");
+    cli_table_add(table, "%s%s%s%s", is_fitted(f, j) ? "" : "cannot be fitted", wrong,
+                  *wrong && *flags ? ", " : "", flags);
+}
+
+static void print_text(const findings *f)
+{
+    const unrelu_gaussian *m = &f->model;
+    cli_table table;
+    size_t shown = 0, others = 0, left_out = 0;
+    char verdict[VERDICT];
+    printf("%zu rows, %zu column%s; KS is the largest distance of the distribution from the fitted "
+           "one,\np the share of samples of the fitted one that are as far from theirs\n\n",
+           m->n, f->d, cli_plural(f->d));
+    cli_table_titles(&table, "column|censored|KS|p|ties|transform|remarks");
+    for (size_t j = 0; j < f->d; j++) {
+        int stands_out = looks_wrong(f, j) || !is_fitted(f, j) || flags_of(f, j);
+        if (f->d > MANY && j >= FIRST && !(stands_out && others++ < OTHERS))
+            continue;
+        shown++;
+        add_column(&table, f, j);
+    }
+    cli_table_print(&table, "lrrrrll");
+    if (shown < f->d)
+        printf("  ... the first %d and some that stand out of %zu columns: --json has all\n", FIRST,
+               f->d);
+    printf("\n%s\n", m->warning_count ? "a fit would warn:" : "a fit would not warn");
+    for (size_t i = 0; i < m->warning_count; i++) {
+        int column = printf("  %s: ", m->warnings[i].code);
+        cli_print_wrapped(cli_flagged(m->warnings[i].message).text, column, 4);
+    }
+    while (left_out < f->d && is_fitted(f, left_out))
+        left_out++;
+    if (left_out < f->d)
+        printf("a fit stops at column %s, which cannot be fitted, unless --drop leaves it out\n",
+               unrelu_source_name(f->samples, left_out));
+    putchar('\n');
+    cli_print_wrapped(verdict_of(f, verdict), 0, 0);
+}
+
 /* ---- what is found ---------------------------------------------------------------------- */
 
-static void free_findings(cli_check_findings *f)
+static void free_findings(findings *f)
 {
     unrelu_gaussian_free(&f->model);
     free(f->advice);
@@ -85,7 +234,7 @@ static void free_findings(cli_check_findings *f)
     free(f->ks);
 }
 
-static int find(const check_arguments *a, const cli_limited *s, cli_check_findings *f)
+static int find(const check_arguments *a, const cli_limited *s, findings *f)
 {
     unrelu_exec exec = cli_exec(&a->shared);
     unrelu_goodness_options with = {.size = sizeof with, .seed = a->shared.seed};
@@ -119,14 +268,14 @@ static int run(void *arguments)
 {
     const check_arguments *a = arguments;
     CLI_SCOPE(cli_close_limited) cli_limited samples = {0};
-    CLI_SCOPE(free_findings) cli_check_findings f = {0};
+    CLI_SCOPE(free_findings) findings f = {0};
     CLI_TRY(cli_open_limited(&a->shared, a->shared.files[0], &a->limits, 0, &samples));
     f.samples = samples.source;
     f.d = unrelu_source_columns(samples.source);
     CLI_TRY(find(a, &samples, &f));
     if (a->shared.json)
         return print_json(&f, a->shared.seed);
-    cli_print_check(&f);
+    print_text(&f);
     return 0;
 }
 

@@ -5,7 +5,6 @@
 #include "flags.h"
 #include "html.h"
 #include "report.h"
-#include "show/mixture_text.h"
 
 enum { CELLS = 1000000, TABLE_UNITS = 12, TABLE_ROWS = 200 };
 

@@ -6,7 +6,6 @@
 #include "flags.h"
 #include "html.h"
 #include "report.h"
-#include "show/network_text.h"
 
 enum { CELLS = 1000000, EXACT = 400 }; /* of a heat map; weights in a table */
 

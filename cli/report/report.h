@@ -8,7 +8,7 @@
 #include "censor.h"
 #include "cli.h"
 #include "page.h"
-#include "show/model_text.h"
+#include "show/text.h"
 
 /* All of a page, of the model and the samples in shared->files behind it; they return the exit
  * status. */

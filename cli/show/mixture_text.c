@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "mixture_text.h"
-
 #include <math.h>
 #include <stdio.h>
 
 #include "flags.h"
-#include "model_text.h"
-#include "table.h"
-#include "verdict_text.h"
+#include "text.h"
 #include "width.h"
 
 enum { FEW_COLUMNS = 20, FEW_UNITS = 8 }; /* up to these A is printed */
@@ -23,91 +19,47 @@ double cli_largest_error_of_a(const unrelu_mixture *m)
     return largest;
 }
 
-/* ---- verdict ----------------------------------------------------------------------- */
-
-static void print_sizes(const unrelu_mixture *m)
-{
-    printf("%zu unit%s in %zu column%s", m->p, cli_plural(m->p), m->d, cli_plural(m->d));
-}
-
-static void print_checked(const unrelu_mixture *m)
-{
-    printf("nothing below %.2g over %zu sample%s", 0 - m->negative, m->samples_checked,
-           cli_plural(m->samples_checked));
-}
-
-static void print_exact(const unrelu_mixture *m)
-{
-    printf("exact: ");
-    print_sizes(m);
-    printf(", every facet certified (fewest samples on one: %zu), ", m->min_off);
-    print_checked(m);
-    putchar('\n');
-}
-
-static void print_noisy(const unrelu_mixture *m)
-{
-    double error = cli_largest_error_of_a(m);
-    printf("noisy: ");
-    cli_print_sigma(m->noise);
-    printf(" (%.2g %% of the samples), ", 100 * m->relative_noise);
-    print_sizes(m);
-    if (error >= 0)
-        printf(", standard errors of A up to %.2g", error);
-    putchar('\n');
-}
-
-static void print_ambiguous(const unrelu_mixture *m)
-{
-    static const char *const codes[] = {"ambiguous", "p-unsure", NULL};
-    const char *why = cli_find_warning(m->warnings, m->warning_count, codes);
-    printf("ambiguous: ");
-    print_sizes(m);
-    printf(", at least %zu samples on each facet", m->min_off);
-    if (m->noise > 0) {
-        printf(", with noise of ");
-        cli_print_sigma(m->noise);
-    }
-    putchar('\n');
-    if (why)
-        cli_print_wrapped(cli_flagged(why).text, 0, 0);
-}
-
-static void print_uncertified(const unrelu_mixture *m)
-{
-    static const char *const codes[] = {"uncertified", NULL};
-    const char *why = cli_find_warning(m->warnings, m->warning_count, codes);
-    printf("exact fit, uniqueness not certified: ");
-    print_sizes(m);
-    printf(", ");
-    print_checked(m);
-    putchar('\n');
-    if (why)
-        cli_print_wrapped(cli_flagged(why).text, 0, 0);
-}
-
 static void print_verdict(const unrelu_mixture *m)
 {
+    static const char *const doubts[] = {"ambiguous", "p-unsure", NULL};
+    static const char *const rules[] = {"uncertified", NULL};
+    char sizes[96], checked[96];
+    double error = cli_largest_error_of_a(m);
+    snprintf(sizes, sizeof sizes, "%zu unit%s in %zu column%s", m->p, cli_plural(m->p), m->d,
+             cli_plural(m->d));
+    snprintf(checked, sizeof checked, "nothing below %.2g over %zu sample%s", 0 - m->negative,
+             m->samples_checked, cli_plural(m->samples_checked));
     switch (m->verdict) {
     case UNRELU_VERDICT_EXACT:
-        print_exact(m);
+        printf("exact: %s, every facet certified (fewest samples on one: %zu), %s\n", sizes,
+               m->min_off, checked);
         break;
     case UNRELU_VERDICT_UNCERTIFIED:
-        print_uncertified(m);
+        printf("exact fit, uniqueness not certified: %s, %s\n", sizes, checked);
+        cli_print_reason(m->warnings, m->warning_count, rules);
         break;
     case UNRELU_VERDICT_NOISY:
-        print_noisy(m);
+        printf("noisy: ");
+        cli_print_sigma(m->noise);
+        printf(" (%.2g %% of the samples), %s", 100 * m->relative_noise, sizes);
+        if (error >= 0)
+            printf(", standard errors of A up to %.2g", error);
+        putchar('\n');
         break;
     case UNRELU_VERDICT_AMBIGUOUS:
-        print_ambiguous(m);
+        printf("ambiguous: %s, at least %zu samples on each facet", sizes, m->min_off);
+        if (m->noise > 0) {
+            printf(", with noise of ");
+            cli_print_sigma(m->noise);
+        }
+        putchar('\n');
+        cli_print_reason(m->warnings, m->warning_count, doubts);
         break;
     case UNRELU_VERDICT_PLANTED:
     case UNRELU_VERDICT_FAILED: /* of networks only */
         break;
     }
 }
-
-/* ---- how it was learned -------------------------------------------------------------- */
 
 static void print_method(const unrelu_mixture *m)
 {
@@ -131,14 +83,6 @@ static void print_method(const unrelu_mixture *m)
     printf("residual %.2g over %zu sample%s\n", m->residual, m->samples_checked,
            cli_plural(m->samples_checked));
 }
-
-static void print_intervals(const unrelu_mixture *m, double level)
-{
-    if (cli_has_errors(m->hidden.b_se, m->p))
-        printf("+- is the half-width of a %.4g %% interval, given A\n", 100 * level);
-}
-
-/* ---- A --------------------------------------------------------------------------------- */
 
 /* false: it is too large for that */
 static int print_matrix(const unrelu_mixture *m)
@@ -169,7 +113,8 @@ void cli_print_mixture(const unrelu_mixture *m, double level)
     double z = cli_half_width(level);
     print_verdict(m);
     print_method(m);
-    print_intervals(m, level);
+    if (cli_has_errors(m->hidden.b_se, m->p))
+        printf("+- is the half-width of a %.4g %% interval, given A\n", 100 * level);
     putchar('\n');
     cli_print_coordinates(&m->hidden, &names, z);
     cli_print_correlations(&m->hidden, z);

@@ -8,11 +8,9 @@
 
 #include "compare.h"
 #include "json.h"
-#include "mixture_text.h"
-#include "model_text.h"
-#include "network_text.h"
 #include "rows.h"
 #include "scope.h"
+#include "text.h"
 
 /* ---- the table ----------------------------------------------------------------------- */
 

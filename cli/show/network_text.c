@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "network_text.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "flags.h"
-#include "model_text.h"
-#include "table.h"
-#include "verdict_text.h"
+#include "text.h"
 #include "width.h"
 
 enum { MANY = 30, FIRST = 20 }; /* rows from which on not all are shown, but the first of them */
@@ -18,14 +14,6 @@ double cli_norm_of_u(const unrelu_network *m, size_t j)
     double norm = 0;
     for (size_t i = 0; i < m->m; i++)
         norm = hypot(norm, m->U[i * m->k + j]);
-    return norm;
-}
-
-static double norm_of_v(const unrelu_network *m, size_t j)
-{
-    double norm = 0;
-    for (size_t i = 0; i < m->d; i++)
-        norm = hypot(norm, m->V[j * m->d + i]);
     return norm;
 }
 
@@ -41,86 +29,58 @@ double cli_error_of_v(const unrelu_network *m, size_t j)
     return largest;
 }
 
-static int is_zero(const double *values, size_t count)
+static int has_output_bias(const unrelu_network *m)
 {
-    for (size_t i = 0; i < count; i++)
-        if (values[i] != 0)
-            return 0;
-    return 1;
+    for (size_t i = 0; m->e && i < m->m; i++)
+        if (m->e[i] != 0)
+            return 1;
+    return 0;
 }
 
 /* ---- verdict ----------------------------------------------------------------------- */
 
-/* "", ", to single precision" or ", to 6 digits" */
-static void print_precision(const unrelu_network *m)
+static void print_fit(const unrelu_network *m, const char *what, const char *then)
 {
     static const char digits[] = "digits:";
+    printf("%s", what);
     if (strcmp(m->precision, "single") == 0)
         printf(", to single precision");
     else if (strncmp(m->precision, digits, sizeof digits - 1) == 0)
         printf(", to %s digits", m->precision + sizeof digits - 1);
-}
-
-static void print_sizes(const unrelu_network *m)
-{
-    printf("%zu neuron%s, residual %.2g over %zu sample%s", m->k, cli_plural(m->k), m->residual,
-           m->samples_checked, cli_plural(m->samples_checked));
-}
-
-static void print_exact(const unrelu_network *m)
-{
-    printf("exact");
-    print_precision(m);
-    printf(": ");
-    print_sizes(m);
-    if (m->linear_rank)
-        printf(", a linear part of rank %zu", m->linear_rank);
-    if (m->k && m->min_active && m->min_inactive)
-        printf(", %s on both sides of its kink", m->k == 1 ? "seen" : "every neuron seen");
-    putchar('\n');
-}
-
-static void print_uncertified(const unrelu_network *m)
-{
-    static const char *const codes[] = {"uncertified",    "not-identifiable", "joint-solver",
-                                        "near-duplicate", "linear-part",      NULL};
-    const char *why = cli_find_warning(m->warnings, m->warning_count, codes);
-    printf("exact fit");
-    print_precision(m);
-    printf(", uniqueness not certified: ");
-    print_sizes(m);
-    putchar('\n');
-    if (why)
-        cli_print_wrapped(cli_flagged(why).text, 0, 0);
-}
-
-static void print_noisy(const unrelu_network *m)
-{
-    printf("noisy: ");
-    cli_print_sigma(m->noise);
-    printf(", %zu neuron%s, residual %.2g", m->k, cli_plural(m->k), m->residual);
-    if (m->starts > 1)
-        printf(", %zu of %zu starts agree", m->starts_agree, m->starts);
-    putchar('\n');
+    printf("%s: %zu neuron%s, residual %.2g over %zu sample%s", then, m->k, cli_plural(m->k),
+           m->residual, m->samples_checked, cli_plural(m->samples_checked));
 }
 
 static void print_verdict(const unrelu_network *m)
 {
+    static const char *const codes[] = {"uncertified",    "not-identifiable", "joint-solver",
+                                        "near-duplicate", "linear-part",      NULL};
     switch (m->verdict) {
-    case UNRELU_VERDICT_PLANTED:
-        break;
     case UNRELU_VERDICT_EXACT:
-        print_exact(m);
+        print_fit(m, "exact", "");
+        if (m->linear_rank)
+            printf(", a linear part of rank %zu", m->linear_rank);
+        if (m->k && m->min_active && m->min_inactive)
+            printf(", %s on both sides of its kink", m->k == 1 ? "seen" : "every neuron seen");
+        putchar('\n');
         break;
     case UNRELU_VERDICT_UNCERTIFIED:
-        print_uncertified(m);
+        print_fit(m, "exact fit", ", uniqueness not certified");
+        putchar('\n');
+        cli_print_reason(m->warnings, m->warning_count, codes);
         break;
     case UNRELU_VERDICT_NOISY:
-        print_noisy(m);
+        printf("noisy: ");
+        cli_print_sigma(m->noise);
+        printf(", %zu neuron%s, residual %.2g", m->k, cli_plural(m->k), m->residual);
+        if (m->starts > 1)
+            printf(", %zu of %zu starts agree", m->starts_agree, m->starts);
+        putchar('\n');
         break;
     case UNRELU_VERDICT_FAILED:
         printf("failed\n");
         break;
+    case UNRELU_VERDICT_PLANTED:
     case UNRELU_VERDICT_AMBIGUOUS: /* of mixtures only */
         break;
     }
@@ -128,29 +88,16 @@ static void print_verdict(const unrelu_network *m)
 
 /* ---- how it was learned -------------------------------------------------------------- */
 
-static void print_method(const unrelu_network *m)
+static void print_learned(const unrelu_network *m, const char *activation)
 {
-    char activation[32];
-    unsigned long long seed = m->seed;
-    unrelu_activation_name(m->activation, activation, sizeof activation);
-    if (m->verdict == UNRELU_VERDICT_PLANTED) {
-        printf("network, planted: d = %zu, k = %zu, m = %zu\nactivation %s, seed %llu\n", m->d,
-               m->k, m->m, activation, seed);
-        return;
-    }
+    double cells = (double)m->n * (double)m->m;
     printf("network, learned: n = %zu, d = %zu, k = %zu, m = %zu\n", m->n, m->d, m->k, m->m);
     if (m->how_k[0]) {
         int column = printf("k = %zu: ", m->k);
         cli_print_wrapped(cli_flagged(m->how_k).text, column, 0);
     }
     printf("method %s, activation %s, biases %s, seed %llu\n", m->method, activation, m->biases,
-           seed);
-}
-
-static void print_certificate(const unrelu_network *m)
-{
-    if (m->verdict == UNRELU_VERDICT_PLANTED)
-        return;
+           (unsigned long long)m->seed);
     if (m->k && m->verdict != UNRELU_VERDICT_NOISY)
         printf("rarest sides of a kink: %zu sample%s on, %zu off\n", m->min_active,
                cli_plural(m->min_active), m->min_inactive);
@@ -158,105 +105,47 @@ static void print_certificate(const unrelu_network *m)
         printf("residual %.2g on rows that the solver did not see\n", m->holdout_residual);
     if (m->V_rational)
         printf("verified in exact arithmetic: the labels are met with residual 0\n");
-}
-
-static void print_objective(const unrelu_network *m)
-{
-    if (!isfinite(m->objective))
-        return;
-    printf("objective |A - U f(V X)%s|_F = %.6g", m->e && !is_zero(m->e, m->m) ? " - e" : "",
-           m->objective);
-    if (m->objective_bound > 0)
-        printf(", %.4g times a lower bound of it", m->objective / m->objective_bound);
-    putchar('\n');
-}
-
-static void print_corrupted(const unrelu_network *m)
-{
-    double cells = (double)m->n * (double)m->m;
-    if (!isfinite(m->incoherence))
-        return;
-    printf("%zu of %.0f labels (%.3g %%) are not the network's; incoherence %.3g\n", m->corrupted,
-           cells, 100 * (double)m->corrupted / cells, m->incoherence);
-}
-
-/* ---- the weights as fractions ---- */
-
-static void print_rational(const unrelu_network *m)
-{
-    cli_table table;
-    size_t shown = m->k <= FIRST ? m->k : FIRST;
-    if (!m->V_rational || m->d + m->m > CLI_TABLE_COLUMNS)
-        return;
-    printf("\nweights of an exact solution: rows of V, then columns of U\n");
-    cli_table_start(&table, m->d + m->m);
-    for (size_t i = 0; i < m->d; i++)
-        cli_table_add_name(&table, m->input_names ? m->input_names[i] : "");
-    for (size_t i = 0; i < m->m; i++)
-        cli_table_add_name(&table, m->label_names ? m->label_names[i] : "");
-    for (size_t j = 0; j < shown; j++) {
-        for (size_t i = 0; i < m->d; i++)
-            cli_table_add(&table, "%s", m->V_rational[j * m->d + i]);
-        for (size_t i = 0; i < m->m; i++)
-            cli_table_add(&table, "%s", m->U_rational[i * m->k + j]);
+    if (isfinite(m->objective)) {
+        printf("objective |A - U f(V X)%s|_F = %.6g", has_output_bias(m) ? " - e" : "",
+               m->objective);
+        if (m->objective_bound > 0)
+            printf(", %.4g times a lower bound of it", m->objective / m->objective_bound);
+        putchar('\n');
     }
-    cli_table_print(&table, "rrrrrrrrr");
-}
-
-static void print_intervals(const unrelu_network *m, double level)
-{
-    if (cli_has_errors(m->c_se, m->k) || cli_has_errors(m->e_se, m->m))
-        printf("+- is the half-width of a %.4g %% interval\n", 100 * level);
+    if (isfinite(m->incoherence))
+        printf("%zu of %.0f labels (%.3g %%) are not the network's; incoherence %.3g\n",
+               m->corrupted, cells, 100 * (double)m->corrupted / cells, m->incoherence);
 }
 
 /* ---- neurons and outputs -------------------------------------------------------------- */
 
-static int has_free_scale(const unrelu_network *m)
-{
-    return m->activation.kind == UNRELU_EXPM1 || m->activation.kind == UNRELU_EXPM1SQ ||
-           m->activation.kind == UNRELU_TANH_POS;
-}
-
-static void add_titles(cli_table *table, const unrelu_network *m)
-{
-    cli_table_add(table, "neuron");
-    cli_table_add(table, "norm of U");
-    if (has_free_scale(m))
-        cli_table_add(table, "norm of V");
-    cli_table_add(table, "bias");
-    if (m->active)
-        cli_table_add(table, "active");
-    if (m->V_se)
-        cli_table_add(table, "se of V");
-}
-
-static void add_neuron(cli_table *table, const unrelu_network *m, size_t j, double z)
-{
-    cli_table_add(table, "%zu", j + 1);
-    cli_table_add(table, "%.6g", cli_norm_of_u(m, j));
-    if (has_free_scale(m))
-        cli_table_add(table, "%.6g", norm_of_v(m, j));
-    cli_table_add_estimate(table, m->c[j], cli_half_of(m->c_se, m->k, j, z));
-    if (m->active && isfinite(m->active[j]))
-        cli_table_add(table, "%.2f %%", 100 * m->active[j]);
-    else if (m->active)
-        cli_table_add(table, "?");
-    if (m->V_se)
-        cli_table_add(table, "%.2g", cli_error_of_v(m, j));
-}
-
 static void print_neurons(const unrelu_network *m, double z)
 {
     cli_table table;
-    size_t columns = 3 + (size_t)has_free_scale(m) + (m->active != NULL) + (m->V_se != NULL);
+    char titles[64];
     size_t shown = m->k <= MANY ? m->k : FIRST;
-    if (m->k == 0)
-        return;
+    int scaled = m->activation.kind == UNRELU_EXPM1 || m->activation.kind == UNRELU_EXPM1SQ ||
+                 m->activation.kind == UNRELU_TANH_POS; /* rows of V have a scale of their own */
     putchar('\n');
-    cli_table_start(&table, columns);
-    add_titles(&table, m);
-    for (size_t j = 0; j < shown; j++)
-        add_neuron(&table, m, j, z);
+    snprintf(titles, sizeof titles, "neuron|norm of U%s|bias%s%s", scaled ? "|norm of V" : "",
+             m->active ? "|active" : "", m->V_se ? "|se of V" : "");
+    cli_table_titles(&table, titles);
+    for (size_t j = 0; j < shown; j++) {
+        cli_table_add(&table, "%zu", j + 1);
+        cli_table_add(&table, "%.6g", cli_norm_of_u(m, j));
+        double norm = 0;
+        for (size_t i = 0; i < m->d; i++)
+            norm = hypot(norm, m->V[j * m->d + i]);
+        if (scaled)
+            cli_table_add(&table, "%.6g", norm);
+        cli_table_add_estimate(&table, m->c[j], cli_half_of(m->c_se, m->k, j, z));
+        if (m->active && isfinite(m->active[j]))
+            cli_table_add(&table, "%.2f %%", 100 * m->active[j]);
+        else if (m->active)
+            cli_table_add(&table, "?");
+        if (m->V_se)
+            cli_table_add(&table, "%.2g", cli_error_of_v(m, j));
+    }
     cli_table_print(&table, "rrrrrrr");
     if (shown < m->k)
         printf("  ... the first %zu of %zu neurons\n", shown, m->k);
@@ -267,12 +156,8 @@ static void print_outputs(const unrelu_network *m, double z)
     cli_table table;
     char name[32];
     size_t shown = m->m <= MANY ? m->m : FIRST;
-    if (!m->e || is_zero(m->e, m->m))
-        return;
     putchar('\n');
-    cli_table_start(&table, 2);
-    cli_table_add(&table, "output");
-    cli_table_add(&table, "bias e");
+    cli_table_titles(&table, "output|bias e");
     for (size_t i = 0; i < shown; i++) {
         snprintf(name, sizeof name, "a%zu", i + 1);
         cli_table_add_name(&table, m->label_names ? m->label_names[i] : name);
@@ -281,6 +166,25 @@ static void print_outputs(const unrelu_network *m, double z)
     cli_table_print(&table, "lr");
     if (shown < m->m)
         printf("  ... the first %zu of %zu outputs\n", shown, m->m);
+}
+
+/* the weights as fractions */
+static void print_rational(const unrelu_network *m)
+{
+    cli_table table;
+    printf("\nweights of an exact solution: rows of V, then columns of U\n");
+    cli_table_start(&table, m->d + m->m);
+    for (size_t i = 0; i < m->d; i++)
+        cli_table_add_name(&table, m->input_names ? m->input_names[i] : "");
+    for (size_t i = 0; i < m->m; i++)
+        cli_table_add_name(&table, m->label_names ? m->label_names[i] : "");
+    for (size_t j = 0; j < m->k && j < FIRST; j++) {
+        for (size_t i = 0; i < m->d; i++)
+            cli_table_add(&table, "%s", m->V_rational[j * m->d + i]);
+        for (size_t i = 0; i < m->m; i++)
+            cli_table_add(&table, "%s", m->U_rational[i * m->k + j]);
+    }
+    cli_table_print(&table, "rrrrrrrrr");
 }
 
 static void print_theory(const char *what, const char *text)
@@ -294,15 +198,22 @@ static void print_theory(const char *what, const char *text)
 void cli_print_network(const unrelu_network *m, double level)
 {
     double z = cli_half_width(level);
+    char activation[32];
+    unrelu_activation_name(m->activation, activation, sizeof activation);
     print_verdict(m);
-    print_method(m);
-    print_certificate(m);
-    print_objective(m);
-    print_corrupted(m);
-    print_intervals(m, level);
-    print_neurons(m, z);
-    print_outputs(m, z);
-    print_rational(m);
+    if (m->verdict == UNRELU_VERDICT_PLANTED)
+        printf("network, planted: d = %zu, k = %zu, m = %zu\nactivation %s, seed %llu\n", m->d,
+               m->k, m->m, activation, (unsigned long long)m->seed);
+    else
+        print_learned(m, activation);
+    if (cli_has_errors(m->c_se, m->k) || cli_has_errors(m->e_se, m->m))
+        printf("+- is the half-width of a %.4g %% interval\n", 100 * level);
+    if (m->k > 0)
+        print_neurons(m, z);
+    if (has_output_bias(m))
+        print_outputs(m, z);
+    if (m->V_rational && m->d + m->m <= CLI_TABLE_COLUMNS)
+        print_rational(m);
     print_theory("guarantee", m->guarantee);
     print_theory("assumption", m->assumption);
 }

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "model_text.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "flags.h"
-#include "table.h"
+#include "text.h"
 #include "width.h"
 
 enum {
@@ -28,6 +26,30 @@ int cli_has_errors(const double *se, size_t count)
         if (isfinite(se[i]))
             return 1;
     return 0;
+}
+
+const char *cli_plural(size_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+void cli_print_sigma(double sigma)
+{
+    double decimals = 1 - floor(log10(sigma));
+    if (decimals >= 1 && decimals <= 6)
+        printf("sigma %.*f", (int)decimals, sigma);
+    else
+        printf("sigma %.2g", sigma);
+}
+
+void cli_print_reason(const unrelu_warning *warnings, size_t count, const char *const *codes)
+{
+    for (; *codes; codes++)
+        for (size_t i = 0; i < count; i++)
+            if (strcmp(warnings[i].code, *codes) == 0) {
+                cli_print_wrapped(cli_flagged(warnings[i].message).text, 0, 0);
+                return;
+            }
 }
 
 void cli_add_column_name(cli_table *table, const unrelu_gaussian *m, size_t i)

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Models as JSON: all that they say but their matrices. */
+#include "flags.h"
+#include "json.h"
+#include "text.h"
+
+/* counts are doubles in the model, as they add up over shards */
+static void put_counts(cli_json *json, const char *key, const double *values, size_t count)
+{
+    if (!values)
+        return;
+    json_t *array = json_array();
+    for (size_t i = 0; i < count; i++)
+        cli_json_append(json, array, json_integer((json_int_t)values[i]));
+    cli_json_put(json, key, array);
+}
+
+/* the data's scale again */
+static void put_quantile(cli_json *json, const char *key, const unrelu_gaussian *m, double z)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < m->d; i++)
+        cli_json_append(json, array,
+                        cli_json_number(unrelu_gaussian_back(m, i, m->b[i] + z * m->scale[i])));
+    cli_json_put(json, key, array);
+}
+
+void cli_json_gaussian(cli_json *json, const unrelu_gaussian *m)
+{
+    const struct {
+        const char *key;
+        const double *values;
+    } arrays[] = {
+        {"b", m->b},
+        {"b_se", m->b_se},
+        {"scale", m->scale},
+        {"scale_se", m->scale_se},
+        {"limit", m->limit},
+        {"noise", m->noise},
+        {"eigenvalues", m->eigenvalues},
+        {"eigenvalues_se", m->eigenvalues_se},
+    };
+    cli_json_text(json, "kind", "rectified-gaussian");
+    cli_json_whole(json, "n", m->n);
+    cli_json_whole(json, "d", m->d);
+    cli_json_text(json, "method", m->method);
+    cli_json_text(json, "norms", m->norms);
+    cli_json_text(json, "angles", m->angles);
+    cli_json_whole(json, "seed", m->seed);
+    json_t *names = m->names ? json_array() : NULL;
+    for (size_t i = 0; names && i < m->d; i++)
+        cli_json_append(json, names, cli_json_string(m->names[i]));
+    if (names)
+        cli_json_put(json, "names", names);
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        if (arrays[i].values)
+            cli_json_reals(json, arrays[i].key, arrays[i].values, m->d);
+    if (m->transform != UNRELU_TRANSFORM_NONE) {
+        const double z = 1.6448536269514722; /* of 95 % */
+        cli_json_text(json, "transform", unrelu_transform_name(m->transform));
+        if (m->lambda)
+            cli_json_reals(json, "lambda", m->lambda, m->d);
+        put_quantile(json, "median", m, 0);
+        put_quantile(json, "quantile_05", m, -z);
+        put_quantile(json, "quantile_95", m, z);
+    }
+    put_counts(json, "observed", m->observed, m->d);
+    put_counts(json, "positive", m->positive, m->d);
+    if (m->flags)
+        cli_json_flags(json, m);
+    cli_json_real(json, "lambda_min", m->lambda_min);
+    cli_json_put(json, "repaired", json_boolean(m->repaired));
+    if (m->k) {
+        cli_json_whole(json, "k", m->k);
+        cli_json_text(json, "how_k", cli_flagged(m->how_k).text);
+    }
+    cli_json_whole(json, "rows_dropped", m->rows_dropped);
+    cli_json_warnings(json, m->warnings, m->warning_count);
+}
+
+void cli_json_network(cli_json *json, const unrelu_network *m)
+{
+    char activation[32];
+    unrelu_activation_name(m->activation, activation, sizeof activation);
+    cli_json_text(json, "kind", "network");
+    cli_json_put(json, "n", m->n ? json_integer((json_int_t)m->n) : json_null());
+    cli_json_whole(json, "d", m->d);
+    cli_json_whole(json, "m", m->m);
+    cli_json_whole(json, "k", m->k);
+    cli_json_text(json, "method", m->method);
+    cli_json_whole(json, "seed", m->seed);
+    cli_json_text(json, "verdict", unrelu_verdict_name(m->verdict));
+    cli_json_real(json, "residual", m->residual);
+    cli_json_whole(json, "samples_checked", m->samples_checked);
+    cli_json_whole(json, "min_active", m->min_active);
+    cli_json_whole(json, "min_inactive", m->min_inactive);
+    cli_json_real(json, "holdout_residual", m->holdout_residual);
+    cli_json_real(json, "gap", m->gap);
+    cli_json_real(json, "noise", m->noise);
+    cli_json_text(json, "how_k", cli_flagged(m->how_k).text);
+    cli_json_whole(json, "starts", m->starts);
+    cli_json_whole(json, "starts_agree", m->starts_agree);
+    cli_json_text(json, "precision", m->precision);
+    cli_json_put(json, "proof", json_boolean(m->proof));
+    cli_json_real(json, "objective", m->objective);
+    cli_json_real(json, "objective_bound", m->objective_bound);
+    cli_json_whole(json, "corrupted", m->corrupted);
+    cli_json_real(json, "incoherence", m->incoherence);
+    cli_json_put(json, "rational", json_boolean(m->V_rational != NULL));
+    cli_json_text(json, "biases", m->biases);
+    cli_json_text(json, "activation", activation);
+    cli_json_whole(json, "linear_rank", m->linear_rank);
+    cli_json_text(json, "guarantee", cli_flagged(m->guarantee).text);
+    cli_json_text(json, "assumption", cli_flagged(m->assumption).text);
+    cli_json_reals(json, "active", m->active, m->k);
+    cli_json_reals(json, "c", m->c, m->k);
+    cli_json_reals(json, "c_se", m->c_se, m->k);
+    cli_json_reals(json, "e", m->e, m->m);
+    cli_json_reals(json, "e_se", m->e_se, m->m);
+    json_t *norms = m->U ? json_array() : json_null();
+    for (size_t j = 0; m->U && j < m->k; j++)
+        cli_json_append(json, norms, cli_json_number(cli_norm_of_u(m, j)));
+    cli_json_put(json, "u_norm", norms);
+    cli_json_warnings(json, m->warnings, m->warning_count);
+}
+
+void cli_json_mixture(cli_json *json, const unrelu_mixture *m)
+{
+    const unrelu_gaussian *hidden = &m->hidden;
+    double error = cli_largest_error_of_a(m);
+    cli_json_text(json, "kind", "mixture");
+    cli_json_put(json, "n", m->n ? json_integer((json_int_t)m->n) : json_null());
+    cli_json_whole(json, "d", m->d);
+    cli_json_whole(json, "p", m->p);
+    cli_json_text(json, "method", m->method);
+    cli_json_whole(json, "seed", m->seed);
+    cli_json_text(json, "verdict", unrelu_verdict_name(m->verdict));
+    cli_json_real(json, "noise", m->noise);
+    cli_json_real(json, "relative_noise", m->relative_noise);
+    cli_json_real(json, "residual", m->residual);
+    cli_json_real(json, "negative", m->negative);
+    cli_json_whole(json, "samples_checked", m->samples_checked);
+    cli_json_whole(json, "facets", m->facets);
+    cli_json_whole(json, "min_off", m->min_off);
+    cli_json_whole(json, "tries", m->tries);
+    cli_json_text(json, "how_p", cli_flagged(m->how_p).text);
+    cli_json_text(json, "precision", m->precision);
+    cli_json_reals(json, "b", hidden->b, hidden->d);
+    cli_json_reals(json, "b_se", hidden->b_se, hidden->d);
+    cli_json_reals(json, "scale", hidden->scale, hidden->d);
+    cli_json_reals(json, "scale_se", hidden->scale_se, hidden->d);
+    json_t *off = hidden->observed && hidden->positive ? json_array() : json_null();
+    for (size_t i = 0; json_is_array(off) && i < hidden->d; i++)
+        cli_json_append(json, off, cli_json_number(cli_censored_share(hidden, i)));
+    cli_json_put(json, "off", off);
+    if (hidden->flags)
+        cli_json_flags(json, hidden);
+    cli_json_put(json, "A_se_max", error >= 0 ? json_real(error) : json_null());
+    cli_json_warnings(json, m->warnings, m->warning_count);
+}
