@@ -3,11 +3,12 @@
  * equal arrays give equal files; a size or offset beyond 32 bits gets a zip64 field. */
 #include "write/npz_write.h"
 
+#include "base/arena.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "write/npy_header_write.h"
 #include "write/output_file.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,22 +25,23 @@ enum {
     DATE_1980_01_01 = 0x21,
 };
 
-typedef struct {
+typedef struct member {
+    struct member *next;
     char name[NAME_MOST + 8];
     char header[UR_NPY_HEADER_MOST];
     size_t header_size;
     const void *data;
     size_t size;
-    void *own; /* data where it was copied */
     uint32_t crc;
     uint64_t offset;
 } member;
 
 struct ur_npz_writer {
+    ur_arena arena; /* of members and of what was copied */
     ur_file *file;
-    char *path;
-    member *members;
-    size_t count, capacity;
+    const char *path;
+    member *first, **end; /* a list, and where the next one is linked in */
+    size_t count;
     uint64_t written;
     unrelu_status failed;
     unrelu_error failure;
@@ -51,13 +53,15 @@ unrelu_status ur_npz_writer_open(const char *path, ur_npz_writer **out, unrelu_e
     ur_npz_writer *w = ur_alloc(1, sizeof *w);
     if (!w)
         return ur_fail_memory(err, 1, "archive writer");
-    unrelu_status status = ur_file_open(path, 0, &w->file, err);
-    if (!status && !(w->path = ur_string_copy(path)))
-        status = ur_fail_memory(err, 1, "file name");
-    if (status)
-        ur_npz_abort(w);
-    else
+    w->path = ur_take_copy(&w->arena, path);
+    w->end = &w->first;
+    unrelu_status status = ur_arena_status(&w->arena, err);
+    if (status == UNRELU_OK)
+        status = ur_file_open(path, 0, &w->file, err);
+    if (status == UNRELU_OK)
         *out = w;
+    else
+        ur_npz_abort(w);
     return status;
 }
 
@@ -66,55 +70,62 @@ void ur_npz_abort(ur_npz_writer *w)
     if (!w)
         return;
     ur_file_abort(w->file);
-    for (size_t i = 0; i < w->count; i++)
-        free(w->members[i].own);
-    free(w->members);
-    free(w->path);
+    ur_arena_end(&w->arena);
     free(w);
 }
 
 /* ---- collecting members ---- */
 
-static member *new_member(ur_npz_writer *w)
+size_t ur_npy_header(char out[UR_NPY_HEADER_MOST], const char *descr, size_t ndim,
+                     const size_t *shape)
 {
-    if (w->count == w->capacity) {
-        size_t capacity = w->capacity ? 2 * w->capacity : 32;
-        member *grown = realloc(w->members, capacity * sizeof *grown);
-        if (!grown) {
-            w->failed = ur_fail_memory(&w->failure, capacity, "arrays");
-            return NULL;
-        }
-        w->members = grown;
-        w->capacity = capacity;
-    }
-    member *m = &w->members[w->count++];
-    memset(m, 0, sizeof *m);
-    return m;
+    enum { PREFIX = 10, ALIGNMENT = 64 };
+    size_t room = UR_NPY_HEADER_MOST - ALIGNMENT, used = PREFIX;
+    assert(ndim <= 4 && strlen(descr) < 32);
+    used += (size_t)snprintf(out + used, room - used,
+                             "{'descr': '%s', 'fortran_order': False, 'shape': (", descr);
+    for (size_t k = 0; k < ndim; k++)
+        used += (size_t)snprintf(out + used, room - used, "%s%zu", k ? ", " : "", shape[k]);
+    used += (size_t)snprintf(out + used, room - used, "%s), }", ndim == 1 ? "," : "");
+    size_t total = (used + 1 + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    memset(out + used, ' ', total - used - 1);
+    out[total - 1] = '\n';
+    memcpy(out, "\x93NUMPY\1\0", 8);
+    out[8] = (char)((total - PREFIX) & 0xff);
+    out[9] = (char)((total - PREFIX) >> 8);
+    return total;
 }
 
-static member *add(ur_npz_writer *w, const char *name, const char *descr, size_t item,
-                   const void *data, size_t ndim, const size_t *shape)
+static size_t count_of(size_t ndim, const size_t *shape, int *overflow)
+{
+    size_t count = 1;
+    for (size_t k = 0; k < ndim && ndim <= 4; k++)
+        count = ur_product(count, shape[k], overflow);
+    return count;
+}
+
+/* data is NULL where memory ended */
+static void add(ur_npz_writer *w, const char *name, const char *descr, size_t item,
+                const void *data, size_t ndim, const size_t *shape)
 {
     int overflow = 0;
-    size_t size = item;
-    if (w->failed)
-        return NULL;
-    for (size_t k = 0; k < ndim && ndim <= 4; k++)
-        size = ur_product(size, shape[k], &overflow);
+    size_t size = ur_product(count_of(ndim, shape, &overflow), item, &overflow);
     if (overflow || ndim > 4 || strlen(name) > NAME_MOST) {
-        w->failed = ur_fail(&w->failure, UNRELU_EINTERNAL,
-                            "array '%.100s' for %.300s: bad name or shape", name, w->path);
-        return NULL;
+        if (!w->failed)
+            w->failed = ur_fail(&w->failure, UNRELU_EINTERNAL,
+                                "array '%.100s' for %.300s: bad name or shape", name, w->path);
+        return;
     }
-    member *m = new_member(w);
+    member *m = *w->end = ur_take(&w->arena, 1, sizeof *m);
     if (!m)
-        return NULL;
+        return;
+    w->end = &m->next;
+    w->count++;
     memcpy(m->name, name, strlen(name));
     memcpy(m->name + strlen(name), ".npy", 5);
     m->header_size = ur_npy_header(m->header, descr, ndim, shape);
     m->data = data;
     m->size = size;
-    return m;
 }
 
 void ur_npz_add(ur_npz_writer *w, const char *name, const double *data, size_t ndim,
@@ -132,41 +143,29 @@ void ur_npz_add_bytes(ur_npz_writer *w, const char *name, const uint8_t *data, s
 void ur_npz_add_counts(ur_npz_writer *w, const char *name, const double *data, size_t ndim,
                        const size_t *shape)
 {
-    size_t count = 1;
+    int overflow = 0;
+    size_t count = count_of(ndim, shape, &overflow);
     double most = 0;
-    for (size_t i = 0; i < ndim; i++)
-        count *= shape[i];
     for (size_t i = 0; i < count; i++)
         most = data[i] > most ? data[i] : most;
-    size_t item = most <= UINT32_MAX ? sizeof(uint32_t) : sizeof(int64_t);
-    void *copy = ur_alloc(count, item);
-    if (!copy && !w->failed)
-        w->failed = ur_fail_memory(&w->failure, count, "counts");
+    int small = most <= UINT32_MAX;
+    size_t item = small ? sizeof(uint32_t) : sizeof(int64_t);
+    void *copy = ur_take(&w->arena, count, item);
     for (size_t i = 0; copy && i < count; i++)
-        if (item == sizeof(uint32_t))
+        if (small)
             ((uint32_t *)copy)[i] = (uint32_t)data[i];
         else
             ((int64_t *)copy)[i] = (int64_t)data[i];
-    member *m = add(w, name, item == sizeof(uint32_t) ? "<u4" : "<i8", item, copy, ndim, shape);
-    if (m)
-        m->own = copy;
-    else
-        free(copy);
+    add(w, name, small ? "<u4" : "<i8", item, copy, ndim, shape);
 }
 
 /* a 0-d array of 8 bytes, copied */
 static void add_scalar(ur_npz_writer *w, const char *name, const char *descr, const void *value)
 {
-    void *copy = ur_alloc(1, 8);
-    if (!copy && !w->failed)
-        w->failed = ur_fail_memory(&w->failure, 1, "number");
+    void *copy = ur_take(&w->arena, 1, 8);
     if (copy)
         memcpy(copy, value, 8);
-    member *m = add(w, name, descr, 8, copy, 0, NULL);
-    if (m)
-        m->own = copy;
-    else
-        free(copy);
+    add(w, name, descr, 8, copy, 0, NULL);
 }
 
 void ur_npz_add_number(ur_npz_writer *w, const char *name, double value)
@@ -219,33 +218,21 @@ void ur_npz_add_texts(ur_npz_writer *w, const char *name, char *const *strings, 
 {
     char descr[32];
     int overflow = 0;
-    size_t points = 1, count = 1; /* numpy has no <U0 scalars to speak of */
-    for (size_t i = 0; i < ndim; i++)
-        count = ur_product(count, shape[i], &overflow);
+    size_t points = 1, count = count_of(ndim, shape, &overflow); /* <U0 is no type of numpy's */
     for (size_t i = 0; i < count; i++) {
         size_t size = count_points(strings[i]);
         points = size > points ? size : points;
     }
-    size_t item = ur_product(points, 4, &overflow);
-    unsigned char *data = overflow ? NULL : ur_alloc(count, item);
-    if (!data) {
-        if (!w->failed)
-            w->failed = ur_fail_memory(&w->failure, count, "strings");
-        return;
-    }
-    for (size_t i = 0; i < count; i++) {
+    unsigned char *data = ur_take(&w->arena, count, 4 * points);
+    for (size_t i = 0; data && i < count; i++) {
         const char *text = strings[i];
-        for (unsigned char *to = data + i * item; *text; to += 4) {
+        for (unsigned char *to = data + i * 4 * points; *text; to += 4) {
             uint32_t point = next_point(&text);
             memcpy(to, &point, sizeof point);
         }
     }
     snprintf(descr, sizeof descr, "<U%zu", points);
-    member *m = add(w, name, descr, item, data, ndim, shape);
-    if (m)
-        m->own = data;
-    else
-        free(data);
+    add(w, name, descr, 4 * points, data, ndim, shape);
 }
 
 void ur_npz_add_strings(ur_npz_writer *w, const char *name, char *const *strings, size_t count)
@@ -255,12 +242,7 @@ void ur_npz_add_strings(ur_npz_writer *w, const char *name, char *const *strings
 
 void ur_npz_add_string(ur_npz_writer *w, const char *name, const char *s)
 {
-    char *copy = ur_string_copy(s);
-    if (copy)
-        ur_npz_add_texts(w, name, &copy, 0, NULL);
-    else if (!w->failed)
-        w->failed = ur_fail_memory(&w->failure, 1, "string");
-    free(copy);
+    ur_npz_add_texts(w, name, (char *const *)&s, 0, NULL);
 }
 
 /* ---- writing the zip ---- */
@@ -400,21 +382,22 @@ static void write_member(ur_npz_writer *w, member *m)
 static uint64_t total_size(const ur_npz_writer *w)
 {
     uint64_t total = 22;
-    for (size_t i = 0; i < w->count; i++)
-        total +=
-            member_size(&w->members[i]) + LOCAL_SIZE + ENTRY_SIZE + 2 * strlen(w->members[i].name);
+    for (const member *m = w->first; m; m = m->next)
+        total += member_size(m) + LOCAL_SIZE + ENTRY_SIZE + 2 * strlen(m->name);
     return total;
 }
 
 unrelu_status ur_npz_commit(ur_npz_writer *w, unrelu_error *err)
 {
     record r;
+    if (!w->failed)
+        w->failed = ur_arena_status(&w->arena, &w->failure);
     ur_file_expect(w->file, total_size(w));
-    for (size_t i = 0; i < w->count && !w->failed; i++)
-        write_member(w, &w->members[i]);
+    for (member *m = w->first; m && !w->failed; m = m->next)
+        write_member(w, m);
     uint64_t start = w->written;
-    for (size_t i = 0; i < w->count; i++) {
-        make_entry(&r, &w->members[i]);
+    for (const member *m = w->first; m; m = m->next) {
+        make_entry(&r, m);
         put(w, r.bytes, r.size);
     }
     make_end(&r, w->count, start, w->written - start);

@@ -6,6 +6,12 @@
 
 #include "unrelu/unrelu.h"
 
+enum { UR_NPY_HEADER_MOST = 320 };
+
+/* of a .npy array: version 1.0, padded to 64 bytes, C order; ndim at most 4. Returns its size. */
+size_t ur_npy_header(char out[UR_NPY_HEADER_MOST], const char *descr, size_t ndim,
+                     const size_t *shape);
+
 typedef struct ur_npz_writer ur_npz_writer;
 
 unrelu_status ur_npz_writer_open(const char *path, ur_npz_writer **out, unrelu_error *err);

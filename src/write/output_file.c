@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "write/output_file.h"
 
+#include "base/arena.h"
 #include "base/error.h"
-#include "base/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,29 +16,18 @@
 enum { BUFFER = 1 << 18, TRIES = 1000 };
 
 struct ur_file {
+    ur_arena arena; /* of its names */
     int fd;
-    char *path;      /* as given: for messages */
-    char *target;    /* where it goes: links followed */
-    char *directory; /* of the target; NULL where it is written directly */
-    char *temporary; /* beside the target */
+    const char *path;      /* as given: for messages */
+    const char *target;    /* where it goes: links followed */
+    const char *directory; /* of the target; NULL where it is written directly */
+    const char *temporary; /* beside the target */
     uint64_t expected, written;
     size_t used;
     unrelu_status failed;
     unrelu_error failure;
     unsigned char buffer[BUFFER];
 };
-
-/* "dir/" of a path, or "./" */
-static char *directory_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    if (!slash)
-        return ur_string_copy("./");
-    char *directory = ur_string_copy(path);
-    if (directory)
-        directory[slash - path + 1] = '\0';
-    return directory;
-}
 
 static unrelu_status refuse_open(const ur_file *f, unrelu_error *err)
 {
@@ -54,26 +43,22 @@ static unrelu_status refuse_open(const ur_file *f, unrelu_error *err)
 /* A new file beside the target: the name carries the process, so that two runs do not meet. */
 static unrelu_status open_beside(ur_file *f, mode_t mode, unrelu_error *err)
 {
-    f->directory = directory_of(f->target);
-    size_t size = (f->directory ? strlen(f->directory) : 0) + 64;
-    char *name = ur_alloc(size, 1);
-    if (!f->directory || !name) {
-        free(name);
-        return ur_fail_memory(err, size, "bytes of file name");
-    }
+    const char *slash = strrchr(f->target, '/');
+    f->directory =
+        slash ? ur_take_text(&f->arena, "%.*s", (int)(slash - f->target + 1), f->target) : "./";
     for (int i = 0; i < TRIES; i++) {
-        snprintf(name, size, "%s.unrelu-%ld-%d.tmp", f->directory, (long)getpid(), i);
+        const char *name =
+            ur_take_text(&f->arena, "%s.unrelu-%ld-%d.tmp", f->directory, (long)getpid(), i);
+        UR_TRY(ur_arena_status(&f->arena, err));
         f->fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-        if (f->fd >= 0 || errno != EEXIST)
+        if (f->fd >= 0) {
+            f->temporary = name;
+            return UNRELU_OK;
+        }
+        if (errno != EEXIST)
             break;
     }
-    if (f->fd >= 0) {
-        f->temporary = name;
-        return UNRELU_OK;
-    }
-    unrelu_status status = refuse_open(f, err);
-    free(name);
-    return status;
+    return refuse_open(f, err);
 }
 
 static unrelu_status open_file(ur_file *f, unrelu_error *err)
@@ -87,10 +72,9 @@ static unrelu_status open_file(ur_file *f, unrelu_error *err)
         return ur_fail(err, UNRELU_EIO, "cannot write %s: it is a directory; name a file in it",
                        f->path);
     } else if (S_ISREG(info.st_mode)) {
-        unrelu_status status = open_beside(f, info.st_mode & 0777, err);
-        if (!status)
-            (void)!fchmod(f->fd, info.st_mode & 0777); /* whatever the umask */
-        return status;
+        UR_TRY(open_beside(f, info.st_mode & 0777, err));
+        (void)!fchmod(f->fd, info.st_mode & 0777); /* whatever the umask */
+        return UNRELU_OK;
     } else {
         f->fd = open(f->target, O_WRONLY | O_CLOEXEC);
     }
@@ -102,10 +86,7 @@ static void free_file(ur_file *f)
 {
     if (f->fd >= 0)
         close(f->fd);
-    free(f->temporary);
-    free(f->directory);
-    free(f->target);
-    free(f->path);
+    ur_arena_end(&f->arena);
     free(f);
 }
 
@@ -120,12 +101,13 @@ unrelu_status ur_file_open(const char *path, uint64_t expected, ur_file **out, u
     memset(f, 0, offsetof(ur_file, buffer));
     f->fd = -1;
     f->expected = expected;
-    f->path = ur_string_copy(strcmp(path, "-") != 0 ? path : "-");
-    f->target = f->path ? realpath(path, NULL) : NULL; /* a link stays, its file is replaced */
-    if (f->path && !f->target)
-        f->target = ur_string_copy(path);
-    unrelu_status status =
-        f->path && f->target ? open_file(f, err) : ur_fail_memory(err, 1, "file name");
+    char *real = realpath(path, NULL); /* a link stays, its file is replaced */
+    f->path = ur_take_copy(&f->arena, path);
+    f->target = real ? ur_take_copy(&f->arena, real) : f->path;
+    free(real);
+    unrelu_status status = ur_arena_status(&f->arena, err);
+    if (!status)
+        status = open_file(f, err);
     if (status)
         free_file(f);
     else

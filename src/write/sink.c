@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "write/decimal.h"
-#include "write/npy_header_write.h"
+#include "write/npz_write.h"
 #include "write/output_file.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 struct unrelu_sink {
     ur_file *file;
@@ -17,12 +16,6 @@ struct unrelu_sink {
     size_t n, d, rows;
     ur_decimal *decimal; /* NULL: .npy */
 };
-
-static int ends_with(const char *s, const char *ending)
-{
-    size_t size = strlen(s), length = strlen(ending);
-    return size >= length && !strcasecmp(s + size - length, ending);
-}
 
 static unrelu_status choose_format(const char *path, char *separator, unrelu_error *err)
 {
@@ -34,7 +27,7 @@ static unrelu_status choose_format(const char *path, char *separator, unrelu_err
     if (!strcmp(path, "-"))
         return UNRELU_OK;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (ends_with(path, known[i].ending)) {
+        if (ur_text_ends(path, strlen(path), known[i].ending)) {
             *separator = known[i].separator;
             return UNRELU_OK;
         }
@@ -49,28 +42,12 @@ static unrelu_status write_name(unrelu_sink *sink, const char *name, unrelu_erro
     char special[] = {'"', '\n', '\r', sink->separator, '\0'};
     if (!strpbrk(name, special) && *name && *name != ' ')
         return ur_file_write(sink->file, name, strlen(name), err);
-    unrelu_status status = ur_file_write(sink->file, "\"", 1, err);
-    for (; *name && !status; name++) {
+    UR_TRY(ur_file_write(sink->file, "\"", 1, err));
+    for (; *name; name++) {
         char c = *name == '\n' || *name == '\r' ? ' ' : *name; /* a line is a row */
-        status = ur_file_write(sink->file, c == '"' ? "\"\"" : &c, c == '"' ? 2 : 1, err);
+        UR_TRY(ur_file_write(sink->file, c == '"' ? "\"\"" : &c, c == '"' ? 2 : 1, err));
     }
-    return status ? status : ur_file_write(sink->file, "\"", 1, err);
-}
-
-static unrelu_status write_header(unrelu_sink *sink, char *const *names, unrelu_error *err)
-{
-    if (!sink->separator) {
-        char header[UR_NPY_HEADER_MOST];
-        size_t shape[2] = {sink->n, sink->d};
-        return ur_file_write(sink->file, header, ur_npy_header(header, "<f8", 2, shape), err);
-    }
-    unrelu_status status = UNRELU_OK;
-    for (size_t j = 0; names && j < sink->d && !status; j++) {
-        status = write_name(sink, names[j], err);
-        if (!status)
-            status = ur_file_write(sink->file, j + 1 < sink->d ? &sink->separator : "\n", 1, err);
-    }
-    return status;
+    return ur_file_write(sink->file, "\"", 1, err);
 }
 
 static unrelu_status open_sink(unrelu_sink *sink, const char *path, char *const *names,
@@ -83,14 +60,20 @@ static unrelu_status open_sink(unrelu_sink *sink, const char *path, char *const 
     if (overflow || sink->d == 0)
         return ur_fail(err, UNRELU_EUSAGE, "cannot write %s: %zu rows of %zu columns", path,
                        sink->n, sink->d);
-    unrelu_status status = choose_format(path, &sink->separator, err);
-    if (status)
-        return status;
-    if (sink->separator && !(sink->decimal = ur_decimal_new()))
+    UR_TRY(choose_format(path, &sink->separator, err));
+    if (!sink->separator) {
+        size_t size = ur_npy_header(header, "<f8", 2, shape);
+        UR_TRY(ur_file_open(path, bytes + size, &sink->file, err));
+        return ur_file_write(sink->file, header, size, err);
+    }
+    if (!(sink->decimal = ur_decimal_new()))
         return ur_fail_memory(err, 1, "locale");
-    uint64_t expected = sink->separator ? 0 : bytes + ur_npy_header(header, "<f8", 2, shape);
-    status = ur_file_open(path, expected, &sink->file, err);
-    return status ? status : write_header(sink, names, err);
+    UR_TRY(ur_file_open(path, 0, &sink->file, err));
+    for (size_t j = 0; names && j < sink->d; j++) {
+        UR_TRY(write_name(sink, names[j], err));
+        UR_TRY(ur_file_write(sink->file, j + 1 < sink->d ? &sink->separator : "\n", 1, err));
+    }
+    return UNRELU_OK;
 }
 
 unrelu_status unrelu_sink_open(const char *path, size_t n, size_t d, char *const *names,
@@ -114,19 +97,6 @@ unrelu_status unrelu_sink_open(const char *path, size_t n, size_t d, char *const
     return status;
 }
 
-/* missing values as NA: an empty cell would make a blank line of a single column */
-static unrelu_status write_row(unrelu_sink *sink, const double *x, unrelu_error *err)
-{
-    unrelu_status status = UNRELU_OK;
-    for (size_t j = 0; j < sink->d && !status; j++) {
-        char cell[UR_DECIMAL_MOST + 1];
-        size_t size = ur_decimal_write(sink->decimal, x[j], cell);
-        cell[size++] = j + 1 < sink->d ? sink->separator : '\n';
-        status = ur_file_write(sink->file, cell, size, err);
-    }
-    return status;
-}
-
 unrelu_status unrelu_sink_write(unrelu_sink *sink, const double *x, size_t rows, unrelu_error *err)
 {
     if (rows > sink->n - sink->rows)
@@ -136,10 +106,15 @@ unrelu_status unrelu_sink_write(unrelu_sink *sink, const double *x, size_t rows,
     sink->rows += rows;
     if (!sink->separator)
         return ur_file_write(sink->file, x, rows * sink->d * sizeof *x, err);
-    unrelu_status status = UNRELU_OK;
-    for (size_t i = 0; i < rows && !status; i++)
-        status = write_row(sink, x + i * sink->d, err);
-    return status;
+    /* missing values as NA: an empty cell would make a blank line of a single column */
+    for (; rows > 0; rows--)
+        for (size_t j = 0; j < sink->d; j++) {
+            char cell[UR_DECIMAL_MOST + 1];
+            size_t size = ur_decimal_write(sink->decimal, *x++, cell);
+            cell[size++] = j + 1 < sink->d ? sink->separator : '\n';
+            UR_TRY(ur_file_write(sink->file, cell, size, err));
+        }
+    return UNRELU_OK;
 }
 
 unrelu_status unrelu_sink_commit(unrelu_sink *sink, unrelu_error *err)
