@@ -7,13 +7,12 @@
  * scale = 1/sqrt 2, from which on the mean is infinite. */
 #include "dense/activation.h"
 
+#include "base/c_locale.h"
 #include "base/error.h"
 #include "base/text.h"
 
-#include <locale.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- values ---- */

@@ -2,13 +2,12 @@
 #include "pass/parallel.h"
 
 #include "base/error.h"
-#include "base/memory.h"
 #include "base/sized.h"
+#include "base/system.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
-#include <stdlib.h>
+#include <stdint.h>
 #include <string.h>
 
 enum { MAX_THREADS = 1024 };
@@ -31,10 +30,8 @@ int ur_threads(const unrelu_exec *exec)
 {
     if (exec && exec->threads > 0)
         return exec->threads < MAX_THREADS ? exec->threads : MAX_THREADS;
-    cpu_set_t cpus;
-    if (sched_getaffinity(0, sizeof cpus, &cpus))
-        return 1;
-    return CPU_COUNT(&cpus);
+    int cores = ur_cores();
+    return cores < MAX_THREADS ? cores : MAX_THREADS;
 }
 
 int ur_cancelled(const unrelu_exec *exec)

@@ -44,8 +44,10 @@ unrelu_status ur_csv_fill(ur_csv *csv, ur_piece *piece, size_t goal, unrelu_erro
 /* What lies behind the last line feed goes back to `ahead`; *whole = 0 where there is none. */
 static unrelu_status cut_lines(ur_csv *csv, ur_piece *piece, int *whole, unrelu_error *err)
 {
-    const unsigned char *feed = memrchr(piece->bytes, '\n', piece->size);
-    size_t keep = feed ? (size_t)(feed - piece->bytes) + 1 : 0, rest = piece->size - keep;
+    size_t keep = piece->size;
+    while (keep > 0 && piece->bytes[keep - 1] != '\n')
+        keep--;
+    size_t rest = piece->size - keep;
     *whole = keep > 0;
     if (!*whole || rest == 0)
         return UNRELU_OK;

@@ -4,8 +4,7 @@
 #define UR_CSV_CELL_H
 
 #include "base/arena.h"
-
-#include <locale.h>
+#include "base/c_locale.h"
 
 typedef enum {
     UR_CELL_NUMBER,

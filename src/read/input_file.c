@@ -2,12 +2,12 @@
 #include "read/input_file.h"
 
 #include "base/error.h"
+#include "base/system.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -83,13 +83,7 @@ unrelu_status ur_file_look(const char *path, ur_file_start *start, unrelu_error 
 
 unrelu_status ur_spool_open(const char *label, int *fd, unrelu_error *err)
 {
-    *fd = open(P_tmpdir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (*fd < 0) { /* a file system without O_TMPFILE */
-        char name[] = P_tmpdir "/unrelu-XXXXXX";
-        *fd = mkostemp(name, O_CLOEXEC);
-        if (*fd >= 0)
-            unlink(name);
-    }
+    *fd = ur_temporary_open();
     if (*fd >= 0)
         return UNRELU_OK;
     return ur_fail(err, UNRELU_EIO, "cannot keep %s in a temporary file in %s: %s", label, P_tmpdir,

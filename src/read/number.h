@@ -3,7 +3,8 @@
 #ifndef UR_NUMBER_H
 #define UR_NUMBER_H
 
-#include <locale.h>
+#include "base/c_locale.h"
+
 #include <stdint.h>
 
 /* Reads [+-]digits[.digits][e[+-]digits] at s, which must be followed somewhere by a byte that

@@ -9,14 +9,13 @@
  * strtod take 1400. */
 #include "write/decimal.h"
 
+#include "base/c_locale.h"
 #include "base/memory.h"
 #include "base/powers_of_five.h"
 
-#include <locale.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 __extension__ typedef unsigned __int128 wide;
