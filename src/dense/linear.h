@@ -5,6 +5,12 @@
 
 #include "unrelu/unrelu.h"
 
+/* Of the largest pivot, singular value or eigenvalue, or of the size of what is subtracted: a
+ * direction with less than this depends on the others, and what is left of it is rounding.
+ * Factorisations err by 1e-15 to 1e-14. Ten times larger, and what has a condition number of 1e12
+ * loses a dimension. */
+#define UR_ROUNDING 1e-13
+
 /* eigenvalues (d, increasing) of symmetric A (d x d, kept); vectors (d x d, column j in
  * vectors[i * d + j]) may be NULL */
 unrelu_status ur_eigen_symmetric(size_t d, const double *A, double *values, double *vectors,

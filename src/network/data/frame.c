@@ -11,10 +11,6 @@
 #include <string.h>
 
 enum { MANY = 20000 }; /* rows beyond which the factorisation of some serves for all */
-/* of the largest pivot, columns being of one scale: inputs that depend on others to within rounding
- * (a QR factorisation errs by 1e-15 to 1e-14 of it). Larger, and inputs of condition 1e12 lose a
- * dimension that they have. */
-static const double INPUTS_RANK = 1e-13;
 
 /* columns are divided by powers of two near their largest entry */
 static void equilibrate(size_t n, size_t q, double *raw, double *scale)
@@ -40,7 +36,7 @@ static unrelu_status set_maps(ur_frame *f, const double *R, const double *scale,
             f->forth[i * f->q + j] = R[i * f->q + j] / root * scale[j];
     }
     if (f->p < f->q)
-        return ur_least_squares(f->p, f->q, f->p, f->forth, eye, INPUTS_RANK, f->back, NULL, err);
+        return ur_least_squares(f->p, f->q, f->p, f->forth, eye, UR_ROUNDING, f->back, NULL, err);
     /* in equilibrated columns, so that scales cost no digits */
     for (size_t i = 0; i < f->p * f->q; i++)
         f->forth[i] = R[i] / root;
@@ -74,7 +70,7 @@ static unrelu_status factor(const ur_data *data, ur_frame *f, unrelu_error *err)
     UR_TRY(ur_arena_status(&arena, err));
     gather_rows(data, f, 0, n, raw);
     equilibrate(n, q, raw, scale);
-    UR_TRY(ur_qr_pivoted(n, q, raw, INPUTS_RANK, &f->p, f->x, R, NULL, err));
+    UR_TRY(ur_qr_pivoted(n, q, raw, UR_ROUNDING, &f->p, f->x, R, NULL, err));
     if (f->p == 0)
         return ur_fail(err, UNRELU_EDATA, "all inputs are 0: nothing can be learned from them");
     for (size_t i = 0; i < n * f->p; i++)

@@ -18,7 +18,6 @@
 #include <string.h>
 
 enum { FILLS = 6, FILL_STEPS = 80, MOST_ROWS = 50000 };
-static const double GAIN = 1e-13; /* of rss, at which Gauss-Newton ends: rounding */
 /* Residual of the found neurons: labels of full rank that leave less are these neurons and noise,
  * which no further neuron removes. Larger, and neurons of small output are taken for noise. */
 static const double THIN_LAYER = 1e-3;
@@ -69,8 +68,8 @@ static unrelu_status fill(const ur_problem *given, const ur_frame *frame, const 
         ur_random_normals(given->options.seed, UR_STREAM_FILL, (t * 1000 + k) * 1000003, rest,
                           fit.V + first);
         ur_unit_rows(k - found->found, p, fit.V + first);
-        UR_TRY(
-            ur_newton_solve(&problem, FILL_STEPS, GAIN, ur_newton_floor(&given->data), &fit, err));
+        UR_TRY(ur_newton_solve(&problem, FILL_STEPS, UR_ROUNDING, ur_newton_floor(&given->data),
+                               &fit, err));
         UR_TRY(ur_exact_finish(given, frame, y, rank, k, fit.V, 0, out, err));
     }
     return UNRELU_OK;

@@ -37,8 +37,6 @@ static const double OFF = 1e-11, OFF_NOISE = 6;
 /* Of f^-1(h) on x: above, h is no neuron. A neuron leaves rounding there, any other facet what is
  * not linear in x. */
 static const double RESIDUAL = 1e-6;
-/* of a column's length: inputs that others span to within rounding get the coefficient 0 */
-static const double INPUTS_RANK = 1e-13;
 enum {
     SCALE_GRID = 24,  /* s = e^-12 .. e^12 of the largest h */
     SCALE_STEPS = 60, /* golden sections: 0.618^60 = 3e-13 */
@@ -210,7 +208,7 @@ static unrelu_status regress(regression *g, double scale)
     g->residual = INFINITY;
     if (!isfinite(total) || total <= 0)
         return UNRELU_OK;
-    UR_TRY(ur_least_squares(g->count, q, 1, g->x, g->t, INPUTS_RANK, g->v, NULL, g->err));
+    UR_TRY(ur_least_squares(g->count, q, 1, g->x, g->t, UR_ROUNDING, g->v, NULL, g->err));
     for (size_t i = 0; i < g->count; i++) {
         double e = g->t[i] - ur_dot(q, g->x + i * q, g->v);
         left += e * e;

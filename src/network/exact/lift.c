@@ -16,9 +16,6 @@ enum {
     STEPS = 3,             /* of least squares, each from the half-space of the one before */
     WORTH_THREADS = 200000 /* products: with fewer a thread costs more than it saves */
 };
-/* Of the largest eigenvalue of second moments: they have half of the digits, what is below is
- * rounding. Ten times larger: inputs and labels that nearly depend on others are left out. */
-static const double DROPPED = 1e-13;
 /* of a column's largest value: a root mean square below it is rounding, the column a constant */
 static const double CONSTANT = 1e-15;
 /* rows near 0 carry noise alone: 0 loses at d = 3, 1 keeps heavy tails */
@@ -134,7 +131,7 @@ static unrelu_status principal(const table *t, const unrelu_exec *exec, size_t m
     *rank = 0;
     for (size_t i = 0; i < p && i < most; i++) {
         double value = values[p - 1 - i];
-        if (!(value > DROPPED * values[p - 1]))
+        if (!(value > UR_ROUNDING * values[p - 1]))
             break;
         for (size_t j = 0; j < p; j++)
             Q[i * p + j] = vectors[j * p + p - 1 - i] / sqrt(value);

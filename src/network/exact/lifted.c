@@ -25,15 +25,10 @@
 #include <string.h>
 
 enum { MOST = 3000 }; /* features: 72 MB, and 9 D^3 = 2.4e11 operations */
-/* Of the largest eigenvalue of the features' Gram matrix: below, it is rounding. Ten times larger:
- * more networks that few samples determine are refused as not identifiable. */
-static const double NULL_LEVEL = 1e-13;
 /* k-th over next eigenvalue that still makes a start */
 static const double GAP = 0.5;
 /* samples for each feature beyond k with which the null space has dimension k */
 static const double SAMPLES_A_FEATURE = 1.2;
-/* of a column's length: null vectors that depend on others to within rounding */
-static const double MIX_RANK = 1e-13;
 
 typedef struct {
     ur_lift l;
@@ -112,7 +107,7 @@ static unrelu_status null_space(lifted *t, const unrelu_exec *exec, unrelu_error
     UR_TRY(ur_arena_status(&arena, err));
     UR_TRY(gram(t, exec, G, err));
     UR_TRY(ur_eigen_symmetric(D, G, t->values, vectors, err));
-    while (t->nullity < D && t->values[t->nullity] < NULL_LEVEL * t->values[D - 1])
+    while (t->nullity < D && t->values[t->nullity] < UR_ROUNDING * t->values[D - 1])
         t->nullity++;
     for (size_t i = 0; i < k; i++)
         for (size_t j = 0; j < D; j++)
@@ -204,7 +199,7 @@ static unrelu_status read_neurons(const lifted *t, double *Z, double *w, unrelu_
             target[i * k + j] = one[i];
         }
     }
-    UR_TRY(ur_least_squares(pairs, k, k, top, target, MIX_RANK, mix, NULL, err));
+    UR_TRY(ur_least_squares(pairs, k, k, top, target, UR_ROUNDING, mix, NULL, err));
     ur_multiply_tn(k, k, D, mix, t->null, vectors);
     for (size_t j = 0; j < k; j++)
         read_neuron(t, vectors + j * D, Z + j * k, w + j * t->l.r);

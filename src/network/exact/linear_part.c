@@ -13,8 +13,6 @@
 /* Share of the labels below which a linear part, or a direction of it, is rounding: labels of 16
  * digits leave 1e-13 to 1e-10 of it. */
 static const double LINEAR_SHARE = 1e-8;
-/* of a column's length: features that the others span to within rounding get the coefficient 0 */
-static const double FEATURES_RANK = 1e-13;
 
 typedef struct {
     size_t n, k, p, m, wide;
@@ -89,6 +87,6 @@ unrelu_status ur_linear_part(const ur_frame *frame, size_t k, const double *V, u
     g.map = ur_take(&arena, g.n, g.m * sizeof *g.map);
     UR_TRY(ur_arena_status(&arena, err));
     set_features(frame, V, f, &g, t);
-    UR_TRY(ur_least_squares(g.n, g.wide, g.m, g.Z, frame->a, FEATURES_RANK, g.beta, NULL, err));
+    UR_TRY(ur_least_squares(g.n, g.wide, g.m, g.Z, frame->a, UR_ROUNDING, g.beta, NULL, err));
     return split(frame, &g) <= floor ? span(frame, &g, rank, rows, Q, err) : UNRELU_OK;
 }

@@ -26,8 +26,6 @@ static const double FALL_MOST = .2; /* of lambda, after a step that gains what w
 static const double GROWTH = 5; /* of lambda, after a step that gains nothing; doubled each time */
 /* rss / |A|^2 below which a step may fail by rounding alone */
 static const double ROUNDING = 1e-29;
-/* of a feature's length: features that the others span to within rounding get the coefficient 0 */
-static const double FEATURES_RANK = 1e-13;
 /* Where f is not homogeneous a row may grow without bound to fit one sample by itself: no row
  * moves by more than this share of its length at once. (Noiseless (10, 5, 8), found of 12: expm1
  * at n = 200 from 1.5 rad 1 without, 12 with; weighted expm1sq at n = 1000 from .2 rad 2, 12.) */
@@ -70,7 +68,7 @@ static unrelu_status solve_by_qr(const ur_newton_work *w, const ur_newton_state 
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < q; j++)
             F[i * q + j] = s->F[i * q + j] * scale[j];
-    UR_TRY(ur_least_squares(n, q, w->m, F, w->a, FEATURES_RANK, B, NULL, err));
+    UR_TRY(ur_least_squares(n, q, w->m, F, w->a, UR_ROUNDING, B, NULL, err));
     for (size_t j = 0; j < q; j++)
         for (size_t r = 0; r < w->m; r++)
             B[j * w->m + r] *= scale[j];

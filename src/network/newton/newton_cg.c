@@ -18,7 +18,7 @@ enum { STEPS = 60, SHARP_STEPS = 400 };
 /* The relative residual that conjugate gradients end at: between these, or rounding where they
  * shall be sharp. A larger ROUGHEST makes cheaper steps and more of them; below FINEST nothing is
  * gained, as the next model differs by more. */
-static const double ROUGHEST = .1, FINEST = 1e-9, SHARP = 1e-13;
+static const double ROUGHEST = .1, FINEST = 1e-9;
 
 typedef struct {
     const double *s; /* k x p */
@@ -88,7 +88,7 @@ static double accuracy(const ur_newton_work *w, ur_newton_model *model, double s
     if (model->first == 0)
         model->first = size;
     double misfit = sqrt(w->now.rss / w->norm), slope = size / model->first;
-    return sharp ? SHARP : fmin(ROUGHEST, fmax(FINEST, fmin(misfit, slope)));
+    return sharp ? UR_ROUNDING : fmin(ROUGHEST, fmax(FINEST, fmin(misfit, slope)));
 }
 
 unrelu_status ur_newton_cg(const ur_newton_work *w, ur_newton_model *model, double lambda,

@@ -17,9 +17,6 @@
 #include <string.h>
 
 enum { LARGEST = 6000 };
-/* Of H where W'W has unit diagonal: what is below is the rounding of W'W - Z'(F'F)^-1 Z. Ten times
- * larger: more networks without standard errors. */
-static const double LEAST_PIVOT = 1e-13;
 
 typedef struct {
     double *G;     /* kp x kp: H, its factor, its inverse, Cov V */
@@ -81,7 +78,7 @@ static void scale_and_fix(const ur_newton_work *w, int gauge, information *info)
         info->empty[j] = 1;
     for (size_t i = 0; i < kp; i++) {
         double before = info->scale[i], h = info->G[i * (kp + 1)];
-        if (!(h <= LEAST_PIVOT * before))
+        if (!(h <= UR_ROUNDING * before))
             info->empty[i / p] = 0;
         info->scale[i] = before > 0 ? 1 / sqrt(before) : 1;
     }
@@ -117,7 +114,7 @@ static unrelu_status invert(const ur_newton_work *w, information *info, int *sin
     if (positive)
         UR_TRY(ur_cholesky(kp, info->G, L, &positive, err));
     for (size_t i = 0; i < kp && positive; i++)
-        positive = L[i * (kp + 1)] * L[i * (kp + 1)] > LEAST_PIVOT;
+        positive = L[i * (kp + 1)] * L[i * (kp + 1)] > UR_ROUNDING;
     *singular = !positive;
     if (!positive)
         return UNRELU_OK;

@@ -8,11 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-/* Share of its diagonal that a neuron keeps once U and e are eliminated, below which what is left
- * is rounding and the neuron is held. Ten times larger: neurons that the features nearly span stay
- * where they are. */
-static const double NO_INFORMATION = 1e-13;
-
 unrelu_status ur_newton_model_open(const ur_newton_work *w, ur_arena *arena, ur_newton_model *model,
                                    unrelu_error *err)
 {
@@ -90,7 +85,7 @@ unrelu_status ur_newton_model_form(const ur_newton_work *w, ur_newton_model *mod
     scale_blocks(w, model);
     for (size_t j = 0; j < w->k; j++) {
         double t = mean_diagonal(w, model, j), before = model->hold[j];
-        int empty = !(t > NO_INFORMATION * before);
+        int empty = !(t > UR_ROUNDING * before); /* once U and e are eliminated: it is held */
         model->t[j] = empty ? 0 : t;
         model->hold[j] = empty ? (top > 0 ? top : 1) : 0;
     }

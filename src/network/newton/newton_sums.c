@@ -20,9 +20,6 @@ enum {
 /* Squares of pivots of F'F at unit diagonal above which its Cholesky factor serves: 5 digits are
  * left then; with a smaller one the eigenvectors are taken. Ten times larger: more often. */
 static const double SAFE_PIVOT = 1e-11;
-/* Half of the digits of F are lost in F'F: of its eigenvalues, those below this share of the
- * largest are rounding. Ten times larger: features that are nearly dependent lose a direction. */
-static const double GRAM_RANK = 1e-13;
 /* rss / |A|^2 below which B is refined: an error of 1e-16 cond(F) in F B adds its square to rss.
  * Ten times larger costs one more pass, in more steps. */
 static const double REFINED = 1e-6;
@@ -154,7 +151,7 @@ static unrelu_status invert_gram(const ur_newton_work *w, double *G, double *K, 
         for (size_t i = 0; i < q; i++)
             for (size_t j = 0; j < q; j++)
                 G[i * q + j] =
-                    values[i] > GRAM_RANK * values[q - 1] ? K[j * q + i] / sqrt(values[i]) : 0;
+                    values[i] > UR_ROUNDING * values[q - 1] ? K[j * q + i] / sqrt(values[i]) : 0;
     }
     for (size_t i = 0; i < q; i++)
         for (size_t j = 0; j < q; j++)

@@ -16,9 +16,6 @@
 
 enum { ROWS = 256 };
 
-/* Eigenvalues of the inputs' correlations, over their number, below which they are the rounding
- * of sums of squares. Ten times larger: inputs that nearly follow from others are refused. */
-static const double INPUTS_RANK = 1e-13;
 /* Share of a feature's variance that those before it leave, below which the normal equations say
  * too little of its coefficient: they have half of the digits. Ten times larger: regressions on
  * nearly dependent features are given up. */
@@ -91,7 +88,7 @@ static unrelu_status check_rank(size_t n, size_t d, const double *Sigma, unrelu_
         }
     UR_TRY(ur_eigen_symmetric(d, R, values, NULL, err));
     for (size_t j = 0; j < d; j++)
-        rank += values[j] > INPUTS_RANK * (double)d;
+        rank += values[j] > UR_ROUNDING * (double)d;
     if (rank == d)
         return UNRELU_OK;
     return ur_fail(err, UNRELU_EDATA,

@@ -14,7 +14,7 @@ enum { ROWS = 256 };
 /* Variance of a combination of the labels, of the largest and of all labels, below which it is
  * rounding: the covariance has half of the digits. Ten times larger: fewer combinations, of labels
  * that nearly depend on each other. */
-static const double LABELS_RANK = 1e-10, LABELS_ROUNDING = 1e-13;
+static const double LABELS_RANK = 1e-10;
 
 typedef struct {
     const ur_sample *s;
@@ -101,7 +101,7 @@ static unrelu_status whiten_labels(labels *l, int residual, unrelu_error *err)
     ur_multiply_tn(m, top, m, l->E, left, K);
     ur_multiply(top, m, top, K, l->E, KE);
     UR_TRY(ur_eigen_symmetric(top, KE, values, Z, err));
-    double least = fmax(LABELS_RANK * values[top - 1], LABELS_ROUNDING * trace);
+    double least = fmax(LABELS_RANK * values[top - 1], UR_ROUNDING * trace);
     for (l->r = 0; l->r < top && values[top - 1 - l->r] > least;)
         l->r++;
     if (l->r == 0)

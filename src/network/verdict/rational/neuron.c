@@ -18,8 +18,6 @@
 /* Entries of v and of the network's, both of unit length: the network's are right to 1e-13 times
  * the condition of the data, and two neurons of one network are not this near. */
 static const double AGREE = 1e-6;
-/* Singular values of the solutions, of the largest: below, they are rounding. */
-static const double RANK = 1e-13;
 /* Distances within which the simplest fractions are taken, the widest first: simple weights are
  * found by the first, weights of many digits by the last. */
 static const double NEAR[] = {1e-7, 1e-9, 1e-11, 1e-13};
@@ -119,7 +117,7 @@ static unrelu_status find_nearest(job *b, unrelu_error *err)
         for (size_t l = 0; l < b->d; l++)
             b->N[l * left + f] = b->all[b->k + l];
     }
-    UR_TRY(ur_least_squares(b->d, left, 1, b->N, b->v, RANK, b->t, NULL, err));
+    UR_TRY(ur_least_squares(b->d, left, 1, b->N, b->v, UR_ROUNDING, b->t, NULL, err));
     for (size_t f = 0; f < left; f++) {
         ur_integers_scale(null->size, null->vector[f], b->all);
         b->t[f] *= b->all[null->own[f]];
