@@ -58,6 +58,40 @@ static void inputs_that_depend_to_within_rounding_lose_a_dimension(void **state)
     assert_int_equal(rank_of_inputs_apart_by(0), 2);
 }
 
+/* rank of labels of two neurons and a third direction of this share, kept in single precision or
+ * rounded to so many digits behind the point (0: neither) */
+static size_t rank_of_labels(double share, int single, double digits)
+{
+    unrelu_error err = {0};
+    ur_data data;
+    ur_frame frame;
+    size_t rank = 0;
+    static double y[N * (M + 1)];
+    UR_ARENA(arena);
+    set_labels((unrelu_activation){UNRELU_RELU, 0});
+    for (size_t i = 0; i < N; i++)
+        a[i * M] += share * x[i * D];
+    for (size_t i = 0; i < N * M; i++)
+        a[i] = single   ? (float)a[i]
+               : digits ? rint(a[i] * pow(10, digits)) / pow(10, digits)
+                        : a[i];
+    must(ur_data_hold(N, D, M, x, a, NULL, &arena, &data, &err), &err);
+    must(ur_frame_make(&data, N, (ur_terms){0, 0}, 1, &arena, &frame, &err), &err);
+    must(ur_frame_labels(&frame, data.tolerance, &rank, y, NULL, &err), &err);
+    return rank;
+}
+
+static void directions_of_labels_below_their_tolerance_are_rounding(void **state)
+{
+    (void)state;
+    assert_int_equal(rank_of_labels(3e-9, 0, 0), 3);
+    assert_int_equal(rank_of_labels(1e-11, 0, 0), 2);
+    assert_int_equal(rank_of_labels(3e-5, 1, 0), 3);
+    assert_int_equal(rank_of_labels(0, 1, 0), 2);
+    assert_int_equal(rank_of_labels(3e-2, 0, 2), 3); /* ten roundings are more than the most */
+    assert_int_equal(rank_of_labels(0, 0, 2), 2);
+}
+
 static size_t rank_of_a_linear_part(double share)
 {
     unrelu_error err = {0};
@@ -182,6 +216,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(inputs_that_depend_to_within_rounding_lose_a_dimension),
+        cmocka_unit_test(directions_of_labels_below_their_tolerance_are_rounding),
         cmocka_unit_test(a_linear_part_below_1e_8_of_the_labels_is_rounding),
         cmocka_unit_test(rows_within_1e_6_are_one_neuron),
         cmocka_unit_test(inputs_of_a_spread_below_1e_10_do_not_span),
