@@ -100,4 +100,9 @@ extern const cli_command cli_fit, cli_recover, cli_unmix, cli_predict, cli_sampl
     cli_show, cli_report, cli_impute, cli_check, cli_plan, cli_summarize, cli_merge, cli_generate,
     cli_reproduce, cli_hardness;
 
+/* all of them, in the order in which they are listed */
+extern const cli_command *const cli_commands[];
+extern const size_t cli_command_count;
+const cli_command *cli_find_command(const char *name); /* NULL: there is none, and that is said */
+
 #endif

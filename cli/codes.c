@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "codes.h"
-
-#include <stddef.h>
+#include "docs.h"
 
 const cli_code cli_codes[] = {
     {"few-positives",

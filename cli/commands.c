@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "commands.h"
-
 #include <stdio.h>
 #include <string.h>
 
-#include "help.h"
+#include "cli.h"
+#include "docs.h"
 #include "talk.h"
 #include "words.h"
 
@@ -15,8 +14,6 @@ static const cli_example help_examples[] = {
     {0},
 };
 
-static const cli_shared help_defaults;
-
 static const cli_command help = {
     .name = "help",
     .files = "[COMMAND]",
@@ -24,8 +21,6 @@ static const cli_command help = {
     .doc = "Without COMMAND, list the commands.",
     .examples = help_examples,
     .most_files = 1,
-    .size = sizeof(cli_shared),
-    .defaults = &help_defaults,
     .run = run_help,
 };
 
@@ -50,15 +45,6 @@ const cli_command *cli_find_command(const char *name)
               cli_suggestion(name, list, "", near, sizeof near));
     cli_error("try 'unrelu help'");
     return NULL;
-}
-
-void cli_print_overview(void)
-{
-    printf("Usage: unrelu COMMAND [OPTION...] ...\n"
-           "unrelu learns back what a ReLU hid.\n\n Commands:\n");
-    for (size_t i = 0; i < cli_command_count; i++)
-        printf("  %-12s%s\n", cli_commands[i]->name, cli_commands[i]->brief);
-    printf("\n 'unrelu help COMMAND' explains one; 'unrelu --version' prints the version.\n");
 }
 
 static int run_help(void *arguments)

@@ -24,10 +24,10 @@ static void print_words(const char *list, const char *between)
         printf("%s%s", i ? between : "", word);
 }
 
-static void print_command_names(const cli_tables *t)
+static void print_command_names(void)
 {
-    for (size_t i = 0; i < t->count; i++)
-        printf("%s%s", i ? " " : "", t->commands[i]->name);
+    for (size_t i = 0; i < cli_command_count; i++)
+        printf("%s%s", i ? " " : "", cli_commands[i]->name);
 }
 
 /* values of options: the words of the table, files where they are files, else nothing */
@@ -56,7 +56,7 @@ static void bash_options(const cli_command *c)
     printf("' ;;\n");
 }
 
-void cli_write_bash(const cli_tables *t)
+void cli_write_bash(void)
 {
     printf("# bash completion of unrelu, generated from its option tables\n"
            "_unrelu()\n{\n"
@@ -67,24 +67,24 @@ void cli_write_bash(const cli_tables *t)
            "    elif [[ $prev == '=' ]]; then\n        prev=${COMP_WORDS[COMP_CWORD - 2]}\n"
            "    fi\n"
            "    case \"$command $prev\" in\n");
-    for (size_t i = 0; i < t->count; i++)
-        bash_values(t->commands[i]);
+    for (size_t i = 0; i < cli_command_count; i++)
+        bash_values(cli_commands[i]);
     printf("    'help help') words='");
-    print_command_names(t);
+    print_command_names();
     printf("' ;;\n");
-    for (size_t i = 0; i < t->count; i++) {
-        if (!t->commands[i]->words)
+    for (size_t i = 0; i < cli_command_count; i++) {
+        if (!cli_commands[i]->words)
             continue;
-        printf("    '%s %s') words='", t->commands[i]->name, t->commands[i]->name);
-        print_words(t->commands[i]->words, " ");
+        printf("    '%s %s') words='", cli_commands[i]->name, cli_commands[i]->name);
+        print_words(cli_commands[i]->words, " ");
         printf("' ;;\n");
     }
     printf("    esac\n    if ((COMP_CWORD == 1)); then\n        words='");
-    print_command_names(t);
+    print_command_names();
     printf(" --help --version'\n    elif [[ $words == - && $cur == -* ]]; then\n"
            "        case $command in\n");
-    for (size_t i = 0; i < t->count; i++)
-        bash_options(t->commands[i]);
+    for (size_t i = 0; i < cli_command_count; i++)
+        bash_options(cli_commands[i]);
     printf("        esac\n    fi\n"
            "    if [[ $words == - ]]; then\n"
            "        mapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n"
@@ -128,7 +128,7 @@ static void zsh_option(const cli_option *o)
     printf("' \\\n");
 }
 
-static void zsh_command(const cli_tables *t, const cli_command *c)
+static void zsh_command(const cli_command *c)
 {
     const cli_option *o;
     printf("    %s)\n        _arguments -s -S \\\n", c->name);
@@ -136,7 +136,7 @@ static void zsh_command(const cli_tables *t, const cli_command *c)
         zsh_option(o);
     if (strcmp(c->name, "help") == 0) {
         printf("            '1:command:(");
-        print_command_names(t);
+        print_command_names();
         printf(")' ;;\n");
     } else if (c->words) {
         printf("            '1:kind:(");
@@ -147,20 +147,20 @@ static void zsh_command(const cli_tables *t, const cli_command *c)
     }
 }
 
-void cli_write_zsh(const cli_tables *t)
+void cli_write_zsh(void)
 {
     printf("#compdef unrelu\n# zsh completion of unrelu, generated from its option tables\n"
            "_unrelu() {\n    local -a commands\n    commands=(\n");
-    for (size_t i = 0; i < t->count; i++) {
-        printf("        '%s:", t->commands[i]->name);
-        zsh_text(t->commands[i]->brief);
+    for (size_t i = 0; i < cli_command_count; i++) {
+        printf("        '%s:", cli_commands[i]->name);
+        zsh_text(cli_commands[i]->brief);
         printf("'\n");
     }
     printf("    )\n    if ((CURRENT == 2)); then\n"
            "        _describe command commands\n        return\n    fi\n"
            "    local command=$words[2]\n"
            "    shift words\n    ((CURRENT--))\n    case $command in\n");
-    for (size_t i = 0; i < t->count; i++)
-        zsh_command(t, t->commands[i]);
+    for (size_t i = 0; i < cli_command_count; i++)
+        zsh_command(cli_commands[i]);
     printf("    esac\n}\n_unrelu \"$@\"\n");
 }

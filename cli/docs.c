@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The option tables as a man page and as docs/cli.md; the tables of methods and rules of the
- * library as docs/methods.md. */
+/* The option tables as --help, as a man page and as docs/cli.md; the tables of methods and rules of
+ * the library as docs/methods.md. */
 #include "docs.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "codes.h"
 #include "talk.h"
+#include "width.h"
 
 #include "unrelu/unrelu.h"
 
@@ -17,9 +17,7 @@ static const char intro[] =
     "to the other, exactly where the data allow it; from samples of a mixture of rectified units "
     "the mixing matrix and what is behind it.";
 
-static const struct {
-    const char *code, *means;
-} exits[] = {
+static const cli_code exits[] = {
     {"0", "done"},
     {"1", "internal error, or not enough memory"},
     {"2", "usage: options that do not exist, contradict each other or are out of range"},
@@ -30,6 +28,56 @@ static const struct {
 };
 
 enum { EXITS = sizeof exits / sizeof *exits };
+
+/* ---- help -------------------------------------------------------------------------- */
+
+enum { DOC_COLUMN = 29 };
+
+void cli_print_version(void)
+{
+    printf("unrelu %s\n", unrelu_version());
+}
+
+static void print_option(const cli_option *o)
+{
+    if (o->kind == CLI_HEADING) {
+        printf("\n %s\n", o->doc);
+        return;
+    }
+    char letter[] = {'-', (char)o->letter, ',', '\0'};
+    int column = printf("  %3s --%s%s%s", o->letter ? letter : "", o->name, o->arg ? "=" : "",
+                        o->arg ? cli_option_arg(o) : "");
+    if (column > DOC_COLUMN - 2) {
+        putchar('\n');
+        column = 0;
+    }
+    cli_print_wrapped(o->doc, column, DOC_COLUMN);
+}
+
+/* in the order of the table */
+void cli_print_help(const cli_command *command)
+{
+    const cli_option *o = cli_option_at(command, 0);
+    printf("Usage: unrelu %s [OPTION...] %s\n%s.\n\n", command->name, command->files,
+           command->brief);
+    cli_print_wrapped(command->doc, 0, 0);
+    if (o->kind != CLI_HEADING)
+        putchar('\n');
+    for (size_t i = 0; (o = cli_option_at(command, i)); i++)
+        print_option(o);
+    printf("\n Examples:\n");
+    for (const cli_example *e = command->examples; e->line; e++)
+        printf("  %s\n      %s\n", e->line, e->does);
+}
+
+void cli_print_overview(void)
+{
+    printf("Usage: unrelu COMMAND [OPTION...] ...\n"
+           "unrelu learns back what a ReLU hid.\n\n Commands:\n");
+    for (size_t i = 0; i < cli_command_count; i++)
+        printf("  %-12s%s\n", cli_commands[i]->name, cli_commands[i]->brief);
+    printf("\n 'unrelu help COMMAND' explains one; 'unrelu --version' prints the version.\n");
+}
 
 /* ---- man --------------------------------------------------------------------------- */
 
@@ -48,6 +96,15 @@ static void man_text(const char *s)
         printf(*s == '-' ? "\\-" : *s == '\\' ? "\\e" : *s == '\'' ? "\\(aq" : "%c", *s);
         line_start = *s == '\n';
     }
+}
+
+static void man_item(const char *head, const char *text)
+{
+    printf(".TP\n\\fB");
+    man_text(head);
+    printf("\\fR\n");
+    man_text(text);
+    putchar('\n');
 }
 
 static void man_option(const cli_option *o)
@@ -81,30 +138,11 @@ static void man_command(const cli_command *c)
     for (size_t i = 0; (o = cli_option_at(c, i)); i++)
         man_option(o);
     printf(".P\nExamples:\n");
-    for (const cli_example *e = c->examples; e->line; e++) {
-        printf(".TP\n\\fB");
-        man_text(e->line);
-        printf("\\fR\n");
-        man_text(e->does);
-        putchar('\n');
-    }
+    for (const cli_example *e = c->examples; e->line; e++)
+        man_item(e->line, e->does);
 }
 
-static void man_codes(void)
-{
-    printf(
-        ".SH FLAGS AND WARNINGS\nWhat is off is flagged in the table that \\fBfit\\fR prints, and "
-        "said on standard error; in JSON it is in \\fIflags\\fR and \\fIwarnings\\fR.\n");
-    for (const cli_code *c = cli_codes; c->code; c++) {
-        printf(".TP\n\\fB");
-        man_text(c->code);
-        printf("\\fR\n");
-        man_text(c->means);
-        putchar('\n');
-    }
-}
-
-static void write_man(const cli_tables *t)
+static void write_man(void)
 {
     printf(".\\\" Generated from the option tables of the program.\n"
            ".TH UNRELU 1 \"\" \"unrelu %s\" \"User Commands\"\n"
@@ -116,12 +154,16 @@ static void write_man(const cli_tables *t)
     man_text(intro);
     printf("\n.PP\nResults go to standard output, all else to standard error. Long options may "
            "be cut short where that leaves one.\n.SH COMMANDS\n");
-    for (size_t i = 0; i < t->count; i++)
-        man_command(t->commands[i]);
+    for (size_t i = 0; i < cli_command_count; i++)
+        man_command(cli_commands[i]);
     printf(".SH EXIT STATUS\n");
     for (size_t i = 0; i < EXITS; i++)
         printf(".TP\n%s\n%s\n", exits[i].code, exits[i].means);
-    man_codes();
+    printf(
+        ".SH FLAGS AND WARNINGS\nWhat is off is flagged in the table that \\fBfit\\fR prints, and "
+        "said on standard error; in JSON it is in \\fIflags\\fR and \\fIwarnings\\fR.\n");
+    for (const cli_code *c = cli_codes; c->code; c++)
+        man_item(c->code, c->means);
     printf(
         ".SH ENVIRONMENT\n.TP\nNO_COLOR\nwhere set and not empty, no colours are used\n"
         ".TP\nCOLUMNS\nwidth of the text that is printed (80 where it is not set)\n"
@@ -174,14 +216,14 @@ static void markdown_command(const cli_command *c)
     printf("```\n");
 }
 
-static void write_markdown(const cli_tables *t)
+static void write_markdown(void)
 {
     printf("<!-- Generated by `make docs` from the option tables of cli/: edit those. -->\n"
            "# The command line\n\n%s\n\n| command | |\n|---|---|\n",
            intro);
-    for (size_t i = 0; i < t->count; i++)
-        printf("| [`%s`](#unrelu-%s) | %s |\n", t->commands[i]->name, t->commands[i]->name,
-               t->commands[i]->brief);
+    for (size_t i = 0; i < cli_command_count; i++)
+        printf("| [`%s`](#unrelu-%s) | %s |\n", cli_commands[i]->name, cli_commands[i]->name,
+               cli_commands[i]->brief);
     printf("\nResults go to standard output, all else to standard error, where every line starts "
            "with `unrelu: `.\nLong options may be cut short where that leaves one; a negative "
            "number may follow an option as it is.\n`-q` leaves errors only, `--json` prints one "
@@ -190,8 +232,8 @@ static void write_markdown(const cli_tables *t)
            "status\n\n| | |\n|---|---|\n");
     for (size_t i = 0; i < EXITS; i++)
         printf("| %s | %s |\n", exits[i].code, exits[i].means);
-    for (size_t i = 0; i < t->count; i++)
-        markdown_command(t->commands[i]);
+    for (size_t i = 0; i < cli_command_count; i++)
+        markdown_command(cli_commands[i]);
 }
 
 /* ---- methods and rules ------------------------------------------------------------- */
@@ -209,10 +251,9 @@ static void markdown_rules(int (*rule_at)(size_t i, unrelu_rule *out))
     }
 }
 
-static void write_methods(const cli_tables *t)
+static void write_methods(void)
 {
     unrelu_method method;
-    (void)t;
     printf(
         "<!-- Generated by `make docs` from the tables of methods and of rules in src/: edit "
         "those. -->\n# Methods and rules\n\n## Methods of `recover`\n\nWhat `--method` may be. "
@@ -240,11 +281,11 @@ static void write_methods(const cli_tables *t)
     markdown_rules(unrelu_unmix_rule_at);
 }
 
-int cli_write_docs(const char *format, const cli_command *const *commands, size_t count)
+int cli_write_docs(const char *format)
 {
     static const struct {
         const char *name;
-        void (*write)(const cli_tables *t);
+        void (*write)(void);
     } formats[] = {{"man", write_man},
                    {"markdown", write_markdown},
                    {"methods", write_methods},
@@ -253,7 +294,7 @@ int cli_write_docs(const char *format, const cli_command *const *commands, size_
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         if (strcmp(formats[i].name, format) != 0)
             continue;
-        formats[i].write(&(cli_tables){commands, count});
+        formats[i].write();
         return 0;
     }
     return cli_usage("--write-docs: say man, markdown, methods, bash or zsh");

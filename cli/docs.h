@@ -1,18 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* What is written from the tables of commands, options and codes. */
 #ifndef CLI_DOCS_H
 #define CLI_DOCS_H
 
 #include "cli.h"
 
 typedef struct {
-    const cli_command *const *commands;
-    size_t count;
-} cli_tables;
+    const char *code, *means;
+} cli_code;
 
-void cli_write_bash(const cli_tables *tables);
-void cli_write_zsh(const cli_tables *tables);
-/* Writes one rendering of the option tables to standard output: man, markdown, bash or zsh; or the
- * library's tables of methods and rules: methods. */
-int cli_write_docs(const char *format, const cli_command *const *commands, size_t count);
+/* The flags and warnings of docs/formats.md; ends with a code of NULL. */
+extern const cli_code cli_codes[];
+
+void cli_print_version(void);
+void cli_print_overview(void);
+void cli_print_help(const cli_command *command);
+
+void cli_write_bash(void);
+void cli_write_zsh(void);
+/* Writes one rendering of the option tables to standard output: man, markdown, methods, bash or
+ * zsh. */
+int cli_write_docs(const char *format);
 
 #endif

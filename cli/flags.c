@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "commands.h"
+#include "cli.h"
 
 static int is_called(const cli_option *o, const char *name, size_t length)
 {

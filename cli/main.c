@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "commands.h"
 #include "docs.h"
-#include "help.h"
 #include "talk.h"
 #include "words.h"
 
@@ -29,7 +27,7 @@ static int dispatch(int argc, char **argv)
         return 0;
     }
     if (strcmp(first, "--write-docs") == 0) /* for the build: man page, docs/cli.md, completions */
-        return cli_write_docs(argc > 2 ? argv[2] : "", cli_commands, cli_command_count);
+        return cli_write_docs(argc > 2 ? argv[2] : "");
     if (first[0] == '-')
         return refuse_option(first);
     const cli_command *command = cli_find_command(first);

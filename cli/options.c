@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "cli.h"
+#include "docs.h"
 #include "flags.h"
-#include "help.h"
 #include "scope.h"
 #include "words.h"
 

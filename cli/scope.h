@@ -13,10 +13,10 @@
 /* the same for a pointer to memory from malloc */
 #define CLI_MEMORY CLI_SCOPE(cli_free_memory)
 
-/* Returns the exit status of the call where it is not 0. */
+/* Returns the status of the call, an exit status or one of the library, where it is not 0. */
 #define CLI_TRY(call)                                                                              \
     do {                                                                                           \
-        int cli_status = (call);                                                                   \
+        __auto_type cli_status = (call);                                                           \
         if (cli_status != 0)                                                                       \
             return cli_status;                                                                     \
     } while (0)

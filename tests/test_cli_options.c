@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "commands.h"
+#include "cli.h"
 
 typedef int list_options(size_t i, unrelu_option *out);
 

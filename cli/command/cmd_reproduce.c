@@ -103,11 +103,10 @@ static int run_points(figure1 *f, const cli_shared *shared, const char *csv)
 
 static int write_json(const figure1 *f, const char *path)
 {
-    int failed = 0;
-    json_t *object = cli_figure1_json(f, &failed);
+    cli_json json = cli_figure1_json(f);
     CLI_MEMORY char *text =
-        failed ? NULL : json_dumps(object, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
-    json_decref(object);
+        json.failed ? NULL : json_dumps(json.object, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
+    json_decref(json.object);
     if (text)
         return cli_write_file(path, text, strlen(text));
     cli_error("not enough memory for the JSON text");
@@ -120,8 +119,7 @@ static int report(const figure1 *f, const cli_shared *shared)
         cli_figure1_print(f);
         return 0;
     }
-    cli_json json = {0};
-    json.object = cli_figure1_json(f, &json.failed);
+    cli_json json = cli_figure1_json(f);
     cli_json_text(&json, "output", shared->output);
     return cli_json_finish(&json);
 }

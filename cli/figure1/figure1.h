@@ -6,11 +6,10 @@
 #ifndef CLI_FIGURE1_H
 #define CLI_FIGURE1_H
 
-#include <jansson.h>
-
 #include "unrelu/unrelu.h"
 
 #include "cli.h"
+#include "json.h"
 
 enum { FIGURE1_PANELS = 3, FIGURE1_MOST_POINTS = 24, FIGURE1_MOST_RUNS = 999 };
 enum { FIGURE1_ERR_B, FIGURE1_ERR_SIGMA, FIGURE1_SQRT_KL, FIGURE1_METRICS };
@@ -62,8 +61,8 @@ int cli_figure1_save(const figure1 *f, const char *path);
 
 /* --- figure1_text.c --- */
 void cli_figure1_print(const figure1 *f);
-/* the object of --json and figure1.json, without seconds; *failed: memory ran out */
-json_t *cli_figure1_json(const figure1 *f, int *failed);
+/* the object of --json and figure1.json, without seconds */
+cli_json cli_figure1_json(const figure1 *f);
 
 /* --- figure1_page.c --- */
 int cli_figure1_page(const figure1 *f, const char *path);

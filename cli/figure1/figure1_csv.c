@@ -7,11 +7,9 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "files.h"
-#include "talk.h"
+#include "scope.h"
 
 static const char header[] =
     "panel,n,d,kappa,method,runs,err_b,err_b_sd,err_sigma,err_sigma_sd,sqrt_kl,sqrt_kl_sd,not_psd,"
@@ -43,60 +41,49 @@ static void put_number(FILE *out, double x)
         fputc(',', out);
 }
 
-static void put_row(FILE *out, const figure1 *f, size_t point, int method)
-{
-    const figure1_point *p = &f->points[point];
-    const figure1_row *row = &f->rows[point][method];
-    fprintf(out, "%s,%zu,%zu,%zu,%s,%zu", cli_figure1_panel(p->panel), p->n, p->d, p->kappa,
-            cli_figure1_method(method), f->runs);
-    for (int k = 0; k < FIGURE1_METRICS; k++) {
-        put_number(out, row->mean[k]);
-        put_number(out, row->sd[k]);
-    }
-    fprintf(out, ",%zu", row->not_psd);
-    for (int k = 0; k < FIGURE1_METRICS; k++)
-        put_number(out, row->limit[k]);
-    put_number(out, row->seconds);
-    fprintf(out, ",%llu,%s\n", (unsigned long long)f->seed, unrelu_version());
-}
-
 int cli_figure1_save(const figure1 *f, const char *path)
 {
-    char *text = NULL;
+    CLI_MEMORY char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
-    int status = CLI_EXIT_INTERNAL;
-    if (out) {
-        fprintf(out, "%s\n", header);
-        for (size_t p = 0; p < f->count; p++)
-            for (int m = 0; m < FIGURE1_METHODS; m++)
-                if (cli_figure1_is_done(f, p))
-                    put_row(out, f, p, m);
-        int failed = ferror(out);
-        if (fclose(out) == 0 && !failed)
-            status = cli_write_file(path, text, size);
+    if (!out)
+        return cli_no_memory();
+    fprintf(out, "%s\n", header);
+    for (size_t i = 0; i < f->count * FIGURE1_METHODS; i++) {
+        int method = (int)(i % FIGURE1_METHODS);
+        const figure1_point *p = &f->points[i / FIGURE1_METHODS];
+        const figure1_row *row = &f->rows[i / FIGURE1_METHODS][method];
+        if (!cli_figure1_is_done(f, i / FIGURE1_METHODS))
+            continue;
+        fprintf(out, "%s,%zu,%zu,%zu,%s,%zu", cli_figure1_panel(p->panel), p->n, p->d, p->kappa,
+                cli_figure1_method(method), f->runs);
+        for (int k = 0; k < FIGURE1_METRICS; k++) {
+            put_number(out, row->mean[k]);
+            put_number(out, row->sd[k]);
+        }
+        fprintf(out, ",%zu", row->not_psd);
+        for (int k = 0; k < FIGURE1_METRICS; k++)
+            put_number(out, row->limit[k]);
+        put_number(out, row->seconds);
+        fprintf(out, ",%llu,%s\n", (unsigned long long)f->seed, unrelu_version());
     }
-    if (status == CLI_EXIT_INTERNAL)
-        cli_error("not enough memory");
-    free(text);
-    return status;
+    int failed = ferror(out);
+    return fclose(out) == 0 && !failed ? cli_write_file(path, text, size) : cli_no_memory();
 }
 
 /* ---- reading ------------------------------------------------------------------------- */
 
 static int refuse_settings(const char *path, size_t line, const char *why)
 {
-    cli_error(
-        "%s: line %zu %s; go on with the settings it was made with, give another -o, or start "
-        "anew with --restart",
-        path, line, why);
-    return CLI_EXIT_USAGE;
+    return cli_usage("%s: line %zu %s; go on with the settings it was made with, give another -o, "
+                     "or start anew with --restart",
+                     path, line, why);
 }
 
 static int refuse_content(const char *path, size_t line, const char *why)
 {
-    cli_error("%s: line %zu %s; give another -o, or start anew with --restart", path, line, why);
-    return CLI_EXIT_FILE;
+    return cli_refuse_file("%s: line %zu %s; give another -o, or start anew with --restart", path,
+                           line, why);
 }
 
 static int find_point(const figure1 *f, char **field, size_t *point)
@@ -159,30 +146,27 @@ static int take_line(figure1 *f, const char *path, size_t number, char *line)
     return 0;
 }
 
+static void close_file(FILE **file)
+{
+    if (*file)
+        fclose(*file);
+}
+
 int cli_figure1_load(figure1 *f, const char *path)
 {
-    char *line = NULL;
+    CLI_MEMORY char *line = NULL;
+    CLI_SCOPE(close_file) FILE *file = fopen(path, "r");
     size_t size = 0, number = 0;
-    int status = 0;
-    FILE *file = fopen(path, "r");
     if (!file && errno == ENOENT)
         return 0;
-    if (!file) {
-        cli_error("cannot open %s: %s", path, strerror(errno));
-        return CLI_EXIT_FILE;
-    }
-    while (status == 0 && getline(&line, &size, file) > 0) {
+    if (!file)
+        return cli_refuse_file("cannot open %s: %s", path, strerror(errno));
+    while (getline(&line, &size, file) > 0) {
         line[strcspn(line, "\r\n")] = '\0';
         if (++number > 1)
-            status = take_line(f, path, number, line);
+            CLI_TRY(take_line(f, path, number, line));
         else if (strcmp(line, header) != 0)
-            status = refuse_content(path, number, "is not the head of this table");
+            return refuse_content(path, number, "is not the head of this table");
     }
-    if (ferror(file)) {
-        cli_error("cannot read %s: %s", path, strerror(errno));
-        status = CLI_EXIT_FILE;
-    }
-    free(line);
-    fclose(file);
-    return status;
+    return ferror(file) ? cli_refuse_file("cannot read %s: %s", path, strerror(errno)) : 0;
 }

@@ -54,14 +54,6 @@ static double low_end(const series *s, size_t i)
     return fmax(s->y[i] - s->sd[i], s->y[i] / 10);
 }
 
-static void widen(cli_plot *plot, const series *s)
-{
-    for (size_t i = 0; i < s->count; i++) {
-        plot->y.low = fmin(plot->y.low, low_end(s, i));
-        plot->y.high = fmax(plot->y.high, s->y[i] + s->sd[i]);
-    }
-}
-
 static void draw_method(const cli_plot *plot, const figure1 *f, const series *s, int method)
 {
     cli_page_html(plot->page, "<g class=\"rules %s\" opacity=\".55\">",
@@ -109,7 +101,10 @@ static void draw_chart(cli_page *page, const figure1 *f, int panel, int metric)
         .y = {.low = INFINITY, .high = -INFINITY, .is_log = 1, .has_grid = 1, .has_labels = 1}};
     for (int m = 0; m <= FIGURE1_METHODS; m++) {
         all[m] = series_of(f, panel, metric, m);
-        widen(&plot, &all[m]);
+        for (size_t i = 0; i < all[m].count; i++) {
+            plot.y.low = fmin(plot.y.low, low_end(&all[m], i));
+            plot.y.high = fmax(plot.y.high, all[m].y[i] + all[m].sd[i]);
+        }
     }
     cli_axis_pad(&plot.x);
     cli_axis_pad(&plot.y);
@@ -157,23 +152,6 @@ static void put_cell(cli_page *page, double mean, double sd)
         cli_page_html(page, "<td>\u2013</td>");
 }
 
-static void put_point(cli_page *page, const figure1 *f, size_t p)
-{
-    for (int m = 0; m < FIGURE1_METHODS; m++) {
-        const figure1_row *row = &f->rows[p][m];
-        cli_page_html(page, "<tr><td>%zu</td><td class=\"l\">%s</td>", cli_figure1_x(&f->points[p]),
-                      names[m]);
-        for (int k = 0; k < FIGURE1_METRICS; k++)
-            put_cell(page, row->mean[k], row->sd[k]);
-        cli_page_html(page, "<td>%zu</td><td>%.2g</td></tr>\n", row->not_psd, row->seconds);
-    }
-    cli_page_html(page, "<tr><td>%zu</td><td class=\"l\">%s</td>", cli_figure1_x(&f->points[p]),
-                  names[LIMIT]);
-    for (int k = 0; k < FIGURE1_METRICS; k++)
-        put_cell(page, f->rows[p][0].limit[k], NAN);
-    cli_page_html(page, "<td></td><td></td></tr>\n");
-}
-
 static void put_table(cli_page *page, const figure1 *f, int panel)
 {
     cli_page_html(page,
@@ -184,8 +162,18 @@ static void put_table(cli_page *page, const figure1 *f, int panel)
         cli_page_html(page, "<th>%s</th>", titles[k]);
     cli_page_html(page, "<th>not PSD</th><th>seconds a fit</th></tr></thead><tbody>\n");
     for (size_t p = 0; p < f->count; p++)
-        if (f->points[p].panel == panel)
-            put_point(page, f, p);
+        for (int m = 0; m <= LIMIT && f->points[p].panel == panel; m++) {
+            const figure1_row *row = &f->rows[p][m % LIMIT];
+            cli_page_html(page, "<tr><td>%zu</td><td class=\"l\">%s</td>",
+                          cli_figure1_x(&f->points[p]), names[m]);
+            for (int k = 0; k < FIGURE1_METRICS; k++)
+                put_cell(page, m == LIMIT ? row->limit[k] : row->mean[k],
+                         m == LIMIT ? NAN : row->sd[k]);
+            if (m == LIMIT)
+                cli_page_html(page, "<td></td><td></td></tr>\n");
+            else
+                cli_page_html(page, "<td>%zu</td><td>%.2g</td></tr>\n", row->not_psd, row->seconds);
+        }
     cli_page_html(page, "</tbody></table></div></details></div>\n");
 }
 

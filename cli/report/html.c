@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "codes.h"
+#include "docs.h"
 #include "flags.h"
 #include "table.h"
 #include "talk.h"
