@@ -30,18 +30,10 @@ typedef struct {
     double norm;
 } als;
 
-static double norm(size_t count, const double *x)
-{
-    double sum = 0;
-    for (size_t i = 0; i < count; i++)
-        sum += x[i] * x[i];
-    return sqrt(sum);
-}
-
 static void normalise_rows(size_t k, size_t q, double *V)
 {
     for (size_t j = 0; j < k; j++) {
-        double size = norm(q, V + j * q);
+        double size = sqrt(ur_short_dot(q, V + j * q, V + j * q));
         for (size_t i = 0; i < q && size > 0; i++)
             V[j * q + i] /= size;
     }
@@ -129,7 +121,7 @@ static double residual(als *a)
     ur_multiply(r * q, k, q, a->W, a->C, a->rest);
     for (size_t i = 0; i < r * q * q; i++)
         a->rest[i] -= p->T[i];
-    return norm(r * q * q, a->rest) / a->norm;
+    return sqrt(ur_short_dot(r * q * q, a->rest, a->rest)) / a->norm;
 }
 
 static unrelu_status iterate(als *a, int steps, unrelu_error *err)
@@ -154,9 +146,7 @@ static void symmetrise(als *a)
 {
     size_t q = a->problem->q, k = a->problem->k;
     for (size_t j = 0; j < k; j++) {
-        double *b = a->B + j * q, *c = a->C + j * q, dot = 0;
-        for (size_t i = 0; i < q; i++)
-            dot += b[i] * c[i];
+        double *b = a->B + j * q, *c = a->C + j * q, dot = ur_short_dot(q, b, c);
         for (size_t i = 0; i < q; i++)
             b[i] += dot < 0 ? -c[i] : c[i];
     }
@@ -177,7 +167,7 @@ unrelu_status ur_als_run(const ur_als *p, int steps, double *V, double *G, doubl
              .gram = ur_take(&arena, k, k * sizeof *a.gram),
              .factor = ur_take(&arena, k, k * sizeof *a.factor),
              .rest = ur_take(&arena, rq, q * sizeof *a.rest),
-             .norm = norm(rq * q, p->T)};
+             .norm = sqrt(ur_short_dot(rq * q, p->T, p->T))};
     *fit = 0;
     UR_TRY(ur_arena_status(&arena, err));
     normalise_rows(k, q, V);

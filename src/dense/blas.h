@@ -49,10 +49,6 @@ static inline void ur_scale(size_t n, double a, double *x)
 {
     cblas_dscal(ur_blas_int(n), a, x, 1);
 }
-static inline void ur_scale_steps(size_t n, double a, double *x, size_t step)
-{
-    cblas_dscal(ur_blas_int(n), a, x, ur_blas_int(step));
-}
 /* y += a x */
 static inline void ur_add(size_t n, double a, const double *x, double *y)
 {

@@ -269,32 +269,28 @@ void ur_gram(size_t m, size_t k, const double *A, double *C)
             C[i * m + j] = C[j * m + i];
 }
 
+/* C (m x p), also where a size is 0, which BLAS refuses */
+static void multiply(ur_turn turn_A, ur_turn turn_B, size_t m, size_t k, size_t p, const double *A,
+                     const double *B, double *C)
+{
+    if (k == 0)
+        memset(C, 0, m * p * sizeof *C);
+    else if (m > 0 && p > 0)
+        ur_gemm(turn_A, turn_B, m, p, k, 1, A, turn_A == UR_PLAIN ? k : m, B,
+                turn_B == UR_PLAIN ? p : k, 0, C, p);
+}
+
 void ur_multiply(size_t m, size_t k, size_t p, const double *A, const double *B, double *C)
 {
-    assert(m <= INT_MAX && k <= INT_MAX && p <= INT_MAX);
-    if (m == 0 || p == 0)
-        return;
-    if (k == 0) {
-        memset(C, 0, m * p * sizeof *C);
-        return;
-    }
-    ur_gemm(UR_PLAIN, UR_PLAIN, m, p, k, 1, A, k, B, p, 0, C, p);
+    multiply(UR_PLAIN, UR_PLAIN, m, k, p, A, B, C);
 }
 
 void ur_multiply_tn(size_t n, size_t m, size_t p, const double *A, const double *B, double *C)
 {
-    assert(n <= INT_MAX && m <= INT_MAX && p <= INT_MAX);
-    if (n == 0)
-        memset(C, 0, m * p * sizeof *C);
-    else if (m > 0 && p > 0)
-        ur_gemm(UR_TURNED, UR_PLAIN, m, p, n, 1, A, m, B, p, 0, C, p);
+    multiply(UR_TURNED, UR_PLAIN, m, n, p, A, B, C);
 }
 
 void ur_multiply_nt(size_t m, size_t k, size_t p, const double *A, const double *B, double *C)
 {
-    assert(m <= INT_MAX && k <= INT_MAX && p <= INT_MAX);
-    if (k == 0)
-        memset(C, 0, m * p * sizeof *C);
-    else if (m > 0 && p > 0)
-        ur_gemm(UR_PLAIN, UR_TURNED, m, p, k, 1, A, k, B, k, 0, C, p);
+    multiply(UR_PLAIN, UR_TURNED, m, k, p, A, B, C);
 }

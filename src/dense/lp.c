@@ -6,16 +6,17 @@
  * solution 0, so that it then is unbounded exactly where no u exists. */
 #include "dense/lp.h"
 
+#include "base/arena.h"
 #include "base/error.h"
-#include "base/memory.h"
 
 #include <Clp_C_Interface.h>
 #include <limits.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#define TOLERANCE 1e-11
+/* of R u >= 0: the smallest that Clp still reaches on rows of length 1. A larger one leaves
+ * vertices off by as much; a smaller one makes it give up */
+static const double TOLERANCE = 1e-11;
 
 enum { CLP_OPTIMAL, CLP_INFEASIBLE, CLP_UNBOUNDED, CLP_GAVE_UP };
 
@@ -26,29 +27,18 @@ typedef struct {
     double *value, *lower, *cost;
 } dual;
 
-static void dual_free(dual *d)
-{
-    free(d->start);
-    free(d->index);
-    free(d->value);
-    free(d->lower);
-    free(d->cost);
-}
-
-static unrelu_status dual_build(size_t n, size_t p, const double *R, const double *r, dual *out,
-                                unrelu_error *err)
+static unrelu_status dual_build(size_t n, size_t p, const double *R, const double *r,
+                                ur_arena *arena, dual *out, unrelu_error *err)
 {
     size_t columns = n + 1, count = columns * p;
-    *out = (dual){.rows = (int)p, .columns = (int)columns};
-    out->start = ur_alloc(columns + 1, sizeof *out->start);
-    out->index = ur_alloc(count, sizeof *out->index);
-    out->value = ur_doubles(count);
-    out->lower = ur_doubles(columns);
-    out->cost = ur_doubles(columns);
-    if (!out->start || !out->index || !out->value || !out->lower || !out->cost) {
-        dual_free(out);
-        return ur_fail_memory(err, count, "numbers of a linear programme");
-    }
+    *out = (dual){.rows = (int)p,
+                  .columns = (int)columns,
+                  .start = ur_take(arena, columns + 1, sizeof *out->start),
+                  .index = ur_take(arena, count, sizeof *out->index),
+                  .value = ur_take(arena, count, sizeof *out->value),
+                  .lower = ur_take(arena, columns, sizeof *out->lower),
+                  .cost = ur_take(arena, columns, sizeof *out->cost)};
+    UR_TRY(ur_arena_status(arena, err));
     memcpy(out->value, R, n * p * sizeof *R);
     memcpy(out->value + n * p, r, p * sizeof *r);
     for (size_t i = 0; i < count; i++)
@@ -98,23 +88,19 @@ unrelu_status ur_lp_ray(size_t n, size_t p, const double *R, const double *c, co
     if (n >= INT_MAX / p - 1)
         return ur_fail(err, UNRELU_EDATA,
                        "a linear programme of %zu rows and %zu unknowns is too large", n, p);
+    UR_ARENA(arena);
     dual d;
-    unrelu_status status = dual_build(n, p, R, r, &d, err);
-    if (status != UNRELU_OK)
-        return status;
+    UR_TRY(dual_build(n, p, R, r, &arena, &d, err));
     int found = dual_solve(&d, c, u);
     if (found == CLP_OPTIMAL) {
         *outcome = UR_LP_OPTIMAL;
     } else if (found == CLP_INFEASIBLE) {
-        double *zero = ur_doubles(p);
-        if (!zero)
-            status = ur_fail_memory(err, p, "numbers of a linear programme");
-        else if (dual_solve(&d, zero, NULL) == CLP_OPTIMAL)
+        const double *zero = ur_take(&arena, p, sizeof *zero);
+        UR_TRY(ur_arena_status(&arena, err));
+        if (dual_solve(&d, zero, NULL) == CLP_OPTIMAL)
             *outcome = UR_LP_UNBOUNDED;
-        free(zero);
     } else if (found != CLP_UNBOUNDED) {
         *outcome = UR_LP_STALLED;
     }
-    dual_free(&d);
-    return status;
+    return UNRELU_OK;
 }
