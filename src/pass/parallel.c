@@ -80,80 +80,89 @@ void ur_parallel(int threads, void (*work)(void *context, int thread), void *con
         pthread_join(jobs[i].id, NULL);
 }
 
+/* ---- loops ---- */
+
 typedef struct {
     const unrelu_exec *exec;
     const char *stage;
     size_t count;
-    void (*body)(void *context, size_t i);
+    unrelu_status (*body)(void *context, size_t i, unrelu_error *err);
     void *context;
     atomic_size_t next;
-    atomic_int stop;
+    atomic_int cancelled;
+    pthread_mutex_t lock; /* of the failure: */
+    atomic_size_t first;  /* the smallest i that failed; SIZE_MAX: none did */
+    unrelu_status status;
+    unrelu_error why;
 } loop;
+
+static void note_failure(loop *l, size_t i, unrelu_status status, const unrelu_error *why)
+{
+    pthread_mutex_lock(&l->lock);
+    if (i < atomic_load(&l->first)) {
+        atomic_store(&l->first, i);
+        l->status = status;
+        l->why = *why;
+    }
+    pthread_mutex_unlock(&l->lock);
+}
 
 static void loop_work(void *context, int thread)
 {
     loop *l = context;
     for (;;) {
         size_t i = atomic_fetch_add(&l->next, 1);
-        if (i >= l->count || atomic_load(&l->stop))
+        unrelu_error why = {0};
+        if (i >= l->count || i > atomic_load(&l->first) || atomic_load(&l->cancelled))
             return;
         if (thread == 0) {
             ur_progress(l->exec, l->stage, (double)i / (double)l->count);
             if (ur_cancelled(l->exec))
-                atomic_store(&l->stop, 1);
+                atomic_store(&l->cancelled, 1);
         }
-        l->body(l->context, i);
+        unrelu_status status = l->body(l->context, i, &why);
+        if (status != UNRELU_OK)
+            note_failure(l, i, status, &why);
     }
-}
-
-unrelu_status ur_parallel_for(const unrelu_exec *exec, const char *stage, size_t count,
-                              void (*body)(void *context, size_t i), void *context,
-                              unrelu_error *err)
-{
-    loop l = {.exec = exec, .stage = stage, .count = count, .body = body, .context = context};
-    int threads = ur_threads(exec);
-    ur_parallel((size_t)threads < count ? threads : (int)count, loop_work, &l);
-    return atomic_load(&l.stop) ? ur_fail_cancelled(err) : UNRELU_OK;
-}
-
-/* ---- bodies that fail ---- */
-
-typedef struct {
-    unrelu_status (*body)(void *context, size_t i, unrelu_error *err);
-    void *context;
-    pthread_mutex_t lock;
-    atomic_size_t first; /* the smallest i that failed; SIZE_MAX: none did */
-    unrelu_status status;
-    unrelu_error why;
-} trial;
-
-static void try_one(void *context, size_t i)
-{
-    trial *t = context;
-    unrelu_error why = {0};
-    if (i > atomic_load(&t->first))
-        return;
-    unrelu_status status = t->body(t->context, i, &why);
-    if (status == UNRELU_OK)
-        return;
-    pthread_mutex_lock(&t->lock);
-    if (i < atomic_load(&t->first)) {
-        atomic_store(&t->first, i);
-        t->status = status;
-        t->why = why;
-    }
-    pthread_mutex_unlock(&t->lock);
 }
 
 unrelu_status ur_each(const unrelu_exec *exec, const char *stage, size_t count,
                       unrelu_status (*body)(void *context, size_t i, unrelu_error *err),
                       void *context, unrelu_error *err)
 {
-    trial t = {.body = body, .context = context, .lock = PTHREAD_MUTEX_INITIALIZER};
-    atomic_init(&t.first, SIZE_MAX);
-    unrelu_status status = ur_parallel_for(exec, stage, count, try_one, &t, err);
-    pthread_mutex_destroy(&t.lock);
-    if (status == UNRELU_OK && t.status != UNRELU_OK && err)
-        *err = t.why;
-    return status == UNRELU_OK ? t.status : status;
+    loop l = {.exec = exec,
+              .stage = stage,
+              .count = count,
+              .body = body,
+              .context = context,
+              .lock = PTHREAD_MUTEX_INITIALIZER};
+    int threads = ur_threads(exec);
+    atomic_init(&l.first, SIZE_MAX);
+    ur_parallel((size_t)threads < count ? threads : (int)count, loop_work, &l);
+    pthread_mutex_destroy(&l.lock);
+    if (atomic_load(&l.cancelled))
+        return ur_fail_cancelled(err);
+    if (l.status != UNRELU_OK && err)
+        *err = l.why;
+    return l.status;
+}
+
+typedef struct {
+    void (*body)(void *context, size_t i);
+    void *context;
+} plain;
+
+static unrelu_status run_plain(void *context, size_t i, unrelu_error *err)
+{
+    const plain *p = context;
+    (void)err;
+    p->body(p->context, i);
+    return UNRELU_OK;
+}
+
+unrelu_status ur_parallel_for(const unrelu_exec *exec, const char *stage, size_t count,
+                              void (*body)(void *context, size_t i), void *context,
+                              unrelu_error *err)
+{
+    return ur_each(exec, stage, count, run_plain, &(plain){body, context}, err);
 }

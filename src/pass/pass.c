@@ -92,18 +92,6 @@ static unrelu_status first_block(pass *p, void *plan, unrelu_error *err)
     return status;
 }
 
-static unrelu_status sum_over_ranks(const pass *p, const unrelu_exec *exec, size_t len, double *s,
-                                    unrelu_error *err)
-{
-    if (!exec || !exec->rank_sum)
-        return UNRELU_OK;
-    ur_ranks ranks = {exec->rank_sum, exec->context};
-    size_t head = p->summary->head ? p->summary->head(p->plan) : 0;
-    if (p->summary->align)
-        UR_TRY(p->summary->align(p->plan, s, &ranks, p->room, err));
-    return ranks.sum(ranks.context, s + head, len - head, err);
-}
-
 unrelu_status ur_pass(unrelu_source *source, const ur_summary *summary, void *plan,
                       const unrelu_exec *exec, const char *stage, double *s, unrelu_error *err)
 {
@@ -122,6 +110,10 @@ unrelu_status ur_pass(unrelu_source *source, const ur_summary *summary, void *pl
     if (status == UNRELU_OK)
         status = ur_ordered_sum(&sum, &p, exec, stage, s, err);
     ur_block_free(&p.first);
-    UR_TRY(status);
-    return sum_over_ranks(&p, exec, sum.len, s, err);
+    if (status != UNRELU_OK || !exec || !exec->rank_sum)
+        return status;
+    size_t head = summary->head ? summary->head(plan) : 0;
+    if (summary->align)
+        UR_TRY(summary->align(plan, s, exec, p.room, err));
+    return exec->rank_sum(exec->context, s + head, sum.len - head, err);
 }

@@ -3,7 +3,6 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "read/columns.h"
 #include "read/input_file.h"
 
 #include <unistd.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "read/columns.h"
-
 #include "base/error.h"
 #include "base/names.h"
+#include "read/format.h"
 
 #include <string.h>
 

@@ -1,25 +1,69 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Text is cut at line ends into pieces of up to 1 MiB (take: one memchr a line), and a piece is
  * parsed by whoever decodes it. A line is a row: line breaks inside quotes are refused. */
-#include "read/csv.h"
-
 #include "base/error.h"
+#include "read/bytes.h"
+#include "read/csv_cell.h"
+#include "read/format.h"
 #include "read/number.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
+enum {
+    PAD = 16,            /* readable bytes behind the text: numbers are read by eights */
+    LINE_MOST = 64 << 20 /* a longer line is no table */
+};
 enum { GOAL_LEAST = 64 << 10, GOAL_MOST = 1 << 20, GOAL_PIPE = 256 << 10, GOAL_SHARE = 16 };
 
 #define SKIPPED SIZE_MAX
 
+typedef struct {
+    ur_bytes in;
+    locale_t c_locale;
+    unsigned char separator;
+    size_t goal;      /* bytes of text in a piece, but for its last line */
+    uint64_t data_at; /* where the first row starts */
+    size_t data_line; /* and its 1-based line */
+    int header;       /* the line before it holds names */
+    size_t *place;    /* of a column of the file in the block, or SIZE_MAX; NULL: the same */
+    ur_piece ahead;   /* bytes that were read but not yet handed out */
+    int ended;        /* nothing is left to read behind them */
+    size_t next_row, next_line, next_index;
+    atomic_int met_limit; /* a cell below a detection limit was refused */
+} csv_state;
+
 /* ---- take ---- */
 
-unrelu_status ur_csv_fill(ur_csv *csv, ur_piece *piece, size_t goal, unrelu_error *err)
+static int is_blank_line(const unsigned char *s, unsigned char separator)
+{
+    while ((*s == ' ' || *s == '\t' || *s == '\r') && *s != separator)
+        s++;
+    return *s == '\n';
+}
+
+/* Rows (lines that are not blank) and lines in whole lines of text. A blank line is no row, also
+ * where the table has one column: a missing value there is written NA. */
+static size_t count_rows(const unsigned char *s, size_t size, unsigned char separator,
+                         size_t *lines)
+{
+    const unsigned char *end = s + size;
+    size_t rows = 0;
+    for (*lines = 0; s < end; ++*lines) {
+        rows += *s > ' ' || !is_blank_line(s, separator);
+        s = (const unsigned char *)memchr(s, '\n', (size_t)(end - s)) + 1;
+    }
+    return rows;
+}
+
+/* Moves bytes of the file to the end of `piece` until it has `goal` of them or the file ends;
+ * behind the end of a file a line feed is added where it is missing. */
+static unrelu_status fill(csv_state *csv, ur_piece *piece, size_t goal, unrelu_error *err)
 {
     size_t got = 0;
-    UR_TRY(ur_piece_reserve(piece, goal + UR_CSV_PAD, err));
+    UR_TRY(ur_piece_reserve(piece, goal + PAD, err));
     if (piece != &csv->ahead && piece->size < goal && csv->ahead.size) {
         size_t room = goal - piece->size;
         size_t moved = csv->ahead.size < room ? csv->ahead.size : room;
@@ -37,12 +81,12 @@ unrelu_status ur_csv_fill(ur_csv *csv, ur_piece *piece, size_t goal, unrelu_erro
             piece->bytes[piece->size++] = '\n';
     }
     memset(piece->bytes + piece->size, 0,
-           piece->capacity - piece->size < UR_CSV_PAD ? piece->capacity - piece->size : UR_CSV_PAD);
+           piece->capacity - piece->size < PAD ? piece->capacity - piece->size : PAD);
     return UNRELU_OK;
 }
 
 /* What lies behind the last line feed goes back to `ahead`; *whole = 0 where there is none. */
-static unrelu_status cut_lines(ur_csv *csv, ur_piece *piece, int *whole, unrelu_error *err)
+static unrelu_status cut_lines(csv_state *csv, ur_piece *piece, int *whole, unrelu_error *err)
 {
     size_t keep = piece->size;
     while (keep > 0 && piece->bytes[keep - 1] != '\n')
@@ -52,7 +96,7 @@ static unrelu_status cut_lines(ur_csv *csv, ur_piece *piece, int *whole, unrelu_
     if (!*whole || rest == 0)
         return UNRELU_OK;
     size_t size = csv->ahead.size;
-    UR_TRY(ur_piece_reserve(&csv->ahead, size + rest + UR_CSV_PAD, err));
+    UR_TRY(ur_piece_reserve(&csv->ahead, size + rest + PAD, err));
     memmove(csv->ahead.bytes + rest, csv->ahead.bytes, size);
     memcpy(csv->ahead.bytes, piece->bytes + keep, rest);
     csv->ahead.size += rest;
@@ -61,32 +105,32 @@ static unrelu_status cut_lines(ur_csv *csv, ur_piece *piece, int *whole, unrelu_
 }
 
 /* The next whole lines, none at the end of the file */
-static unrelu_status next_lines(ur_csv *csv, ur_piece *piece, unrelu_error *err)
+static unrelu_status next_lines(csv_state *csv, ur_piece *piece, unrelu_error *err)
 {
     int whole = 0;
     piece->size = 0;
     for (size_t goal = csv->goal; !whole; goal *= 2) {
-        UR_TRY(ur_csv_fill(csv, piece, goal, err));
+        UR_TRY(fill(csv, piece, goal, err));
         if (piece->size == 0)
             return UNRELU_OK;
         UR_TRY(cut_lines(csv, piece, &whole, err));
-        if (!whole && goal >= UR_CSV_LINE_MOST)
+        if (!whole && goal >= LINE_MOST)
             return ur_fail(err, UNRELU_EFORMAT,
                            "%s: line %zu is longer than %d MiB; this is no table of numbers",
-                           csv->in.label, csv->next_line, UR_CSV_LINE_MOST >> 20);
+                           csv->in.label, csv->next_line, LINE_MOST >> 20);
     }
     return UNRELU_OK;
 }
 
 static unrelu_status take_csv(unrelu_source *source, ur_piece *piece, int *more, unrelu_error *err)
 {
-    ur_csv *csv = source->state;
+    csv_state *csv = source->state;
     size_t lines = 0;
     for (piece->rows = 0; piece->rows == 0; csv->next_line += lines) {
         UR_TRY(next_lines(csv, piece, err));
         if (piece->size == 0)
             break;
-        piece->rows = ur_csv_rows(piece->bytes, piece->size, csv->separator, &lines);
+        piece->rows = count_rows(piece->bytes, piece->size, csv->separator, &lines);
         piece->first_line = csv->next_line;
     }
     *more = piece->rows > 0;
@@ -102,7 +146,7 @@ static unrelu_status take_csv(unrelu_source *source, ur_piece *piece, int *more,
 
 static unrelu_status rewind_csv(unrelu_source *source, unrelu_error *err)
 {
-    ur_csv *csv = source->state;
+    csv_state *csv = source->state;
     UR_TRY(ur_bytes_seek(&csv->in, csv->data_at, err));
     csv->ahead.size = 0;
     csv->ended = 0;
@@ -115,7 +159,7 @@ static unrelu_status rewind_csv(unrelu_source *source, unrelu_error *err)
 
 typedef struct {
     const unrelu_source *source;
-    ur_csv *csv;
+    csv_state *csv;
     ur_block *block;
     unsigned char *below; /* its marks of limits, or NULL: not wanted */
     size_t first_row;     /* of the piece */
@@ -194,7 +238,7 @@ static unrelu_status read_row(const place *at, const unsigned char *start, doubl
 static unrelu_status decode_csv(const unrelu_source *source, const ur_piece *piece, ur_block *block,
                                 unrelu_error *err)
 {
-    ur_csv *csv = source->state;
+    csv_state *csv = source->state;
     /* A row of this width takes width bytes at least: where the lines are more than that
      * allows, one of them is ragged and ends the loop before the block does. */
     size_t most = piece->size / source->width + 1;
@@ -220,7 +264,7 @@ static unrelu_status decode_csv(const unrelu_source *source, const ur_piece *pie
         const unsigned char *feed;
         if (*s <= ' ') {
             feed = memchr(s, '\n', (size_t)(end - s));
-            if (!ur_csv_rows(s, (size_t)(feed - s) + 1, csv->separator, &lines)) {
+            if (!count_rows(s, (size_t)(feed - s) + 1, csv->separator, &lines)) {
                 s = feed;
                 continue;
             }
@@ -232,16 +276,187 @@ static unrelu_status decode_csv(const unrelu_source *source, const ur_piece *pie
     return UNRELU_OK;
 }
 
+/* ---- the first line tells encoding, separator, how many columns, and whether it is a header (some
+ * cell is neither a number nor missing); the decisions go into the note for the user ---- */
+
+static unrelu_status refuse_encoding(const csv_state *csv, unrelu_error *err)
+{
+    static const struct {
+        const char *mark;
+        size_t size;
+        const char *what;
+    } marks[] = {
+        {"\xff\xfe", 2, "UTF-16 text; save it as UTF-8"},
+        {"\xfe\xff", 2, "UTF-16 text; save it as UTF-8"},
+        {"\x1f\x8b", 2, "compressed by gzip; unpack it first, as in gunzip -c FILE | unrelu ... -"},
+        {"\x93NUMPY", 6, "a .npy array, not text; save it as a file with the ending .npy"},
+        {"PK\3\4", 4, "a zip archive, not text; save it as a file with the ending .npz"},
+    };
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+        if (csv->ahead.size >= marks[i].size &&
+            !memcmp(csv->ahead.bytes, marks[i].mark, marks[i].size))
+            return ur_fail(err, UNRELU_EFORMAT, "%s is %s", csv->in.label, marks[i].what);
+    return UNRELU_OK;
+}
+
+/* Makes sure that `ahead` holds the first line that is not blank, whole; *at is its offset. */
+static unrelu_status find_first_line(csv_state *csv, size_t *at, unrelu_error *err)
+{
+    size_t start = 0, line = 1;
+    for (size_t goal = csv->goal;; goal *= 2) {
+        UR_TRY(fill(csv, &csv->ahead, goal, err));
+        const unsigned char *bytes = csv->ahead.bytes;
+        if (start == 0) {
+            UR_TRY(refuse_encoding(csv, err));
+            if (csv->ahead.size >= 3 && !memcmp(bytes, "\xef\xbb\xbf", 3))
+                start = 3;
+        }
+        while (start < csv->ahead.size) {
+            const unsigned char *feed = memchr(bytes + start, '\n', csv->ahead.size - start);
+            if (!feed)
+                break;
+            if (!is_blank_line(bytes + start, csv->separator)) {
+                csv->data_line = line;
+                *at = start;
+                return UNRELU_OK;
+            }
+            start = (size_t)(feed - bytes) + 1;
+            line++;
+        }
+        if (csv->ended)
+            return ur_fail(err, UNRELU_EFORMAT, "%s %s; expected a table of numbers", csv->in.label,
+                           csv->ahead.size ? "holds only blank lines" : "is empty (0 bytes)");
+        if (csv->ahead.size - start >= LINE_MOST)
+            return ur_fail(err, UNRELU_EFORMAT,
+                           "%s: line %zu is longer than %d MiB; this is no table of numbers",
+                           csv->in.label, line, LINE_MOST >> 20);
+    }
+}
+
+/* Lines that end in CR alone would be one long line. */
+static unrelu_status check_line_end(const csv_state *csv, const unsigned char *line,
+                                    unrelu_error *err)
+{
+    for (; *line != '\n'; line++)
+        if (*line == '\r' && line[1] != '\n')
+            return ur_fail(err, UNRELU_EFORMAT,
+                           "%s: line %zu holds a carriage return inside; lines must end in LF or "
+                           "CR LF, not in CR alone",
+                           csv->in.label, csv->data_line);
+    return UNRELU_OK;
+}
+
+/* A comma unless the line has none but semicolons, or else tabs. */
+static unsigned char find_separator(const unsigned char *line)
+{
+    int semicolons = 0, tabs = 0;
+    for (int quoted = 0; *line != '\n'; line++) {
+        quoted ^= *line == '"';
+        if (quoted)
+            continue;
+        if (*line == ',')
+            return ',';
+        semicolons |= *line == ';';
+        tabs |= *line == '\t';
+    }
+    return semicolons ? ';' : tabs ? '\t' : ',';
+}
+
+static int is_header(const csv_state *csv, const unsigned char *line, size_t width)
+{
+    for (size_t j = 0; j < width; j++) {
+        double value;
+        ur_cell cell = ur_cell_find(line, csv->separator);
+        if (ur_cell_read(&cell, csv->c_locale, &value) == UR_CELL_TEXT)
+            return 1;
+        line = cell.next + 1;
+    }
+    return 0;
+}
+
+static unrelu_status read_names(const csv_state *csv, const unsigned char *line, size_t width,
+                                ur_arena *arena, char ***out, unrelu_error *err)
+{
+    char **names = *out = ur_take(arena, width, sizeof *names);
+    for (size_t j = 0; j < width; j++) {
+        ur_cell cell = ur_cell_find(line, csv->separator);
+        if (cell.open)
+            return ur_fail(err, UNRELU_EFORMAT,
+                           "%s: line %zu, column %zu: a quoted column name does not end on its "
+                           "line; line breaks inside cells are not read",
+                           csv->in.label, csv->data_line, j + 1);
+        char *name = cell.start < cell.end ? ur_cell_name(arena, &cell)
+                                           : (char *)ur_take_text(arena, "x%zu", j + 1);
+        UR_TRY(ur_arena_status(arena, err));
+        names[j] = name;
+        line = cell.next + 1;
+    }
+    if (names[0][0] == '#' && names[0][1] == ' ') /* numpy.savetxt writes it so: "# a,b" */
+        names[0] += 2;
+    return UNRELU_OK;
+}
+
+static void write_note(unrelu_source *source, const csv_state *csv, const ur_csv_options *options,
+                       const unsigned char *line, size_t width)
+{
+    ur_cell first = ur_cell_find(line, csv->separator);
+    const char *separator = csv->separator == ';'                      ? "; the separator is ';'"
+                            : csv->separator == '\t' && !options->tabs ? "; the separator is a tab"
+                                                                       : "";
+    if (!csv->header)
+        snprintf(source->note, sizeof source->note, "no header row%s", separator);
+    else
+        snprintf(source->note, sizeof source->note, "header row found, %zu column name%s kept%s%s",
+                 width, width == 1 ? "" : "s", separator,
+                 first.start < first.end ? ""
+                                         : "; column 1 has no name: if it numbers the rows, leave "
+                                           "it out with `columns`");
+}
+
+/* Reads to the end of the first line that is not blank; sets separator, header, data_at, data_line,
+ * the columns and the note. Leaves what follows in `ahead`. */
+static unrelu_status read_head(unrelu_source *source, csv_state *csv, const ur_csv_options *options,
+                               unrelu_error *err)
+{
+    UR_ARENA(arena);
+    size_t at = 0, lines;
+    char **names = NULL;
+    csv->separator = options->tabs ? '\t' : '\0'; /* none yet: all blanks are blank */
+    UR_TRY(find_first_line(csv, &at, err));
+    const unsigned char *line = csv->ahead.bytes + at;
+    UR_TRY(check_line_end(csv, line, err));
+    if (!options->tabs)
+        csv->separator = find_separator(line);
+    size_t width = ur_cell_count(line, csv->separator);
+    csv->header = is_header(csv, line, width);
+    if (csv->header)
+        UR_TRY(read_names(csv, line, width, &arena, &names, err));
+    write_note(source, csv, options, line, width);
+    if (csv->header) {
+        const unsigned char *feed = memchr(line, '\n', csv->ahead.size - at);
+        at = (size_t)(feed - csv->ahead.bytes) + 1;
+        csv->data_line++;
+    }
+    csv->data_at = at; /* what lies before goes out of `ahead` */
+    csv->ahead.size -= at;
+    memmove(csv->ahead.bytes, csv->ahead.bytes + at, csv->ahead.size);
+    UR_TRY(ur_columns_choose(source, options->columns, width, names, err));
+    if (csv->ended && !count_rows(csv->ahead.bytes, csv->ahead.size, csv->separator, &lines))
+        return ur_fail(err, UNRELU_EDATA, "%s has a header but no rows; nothing can be learned",
+                       source->label);
+    return UNRELU_OK;
+}
+
 /* ---- open and close ---- */
 
 static double csv_fraction(const unrelu_source *source)
 {
-    return ur_bytes_fraction(&((const ur_csv *)source->state)->in);
+    return ur_bytes_fraction(&((const csv_state *)source->state)->in);
 }
 
 static void end_csv(void *thing)
 {
-    ur_csv *csv = thing;
+    csv_state *csv = thing;
     ur_bytes_close(&csv->in);
     ur_piece_free(&csv->ahead);
     if (csv->c_locale)
@@ -250,7 +465,7 @@ static void end_csv(void *thing)
 
 static int csv_met_limit(const unrelu_source *source)
 {
-    return atomic_load(&((ur_csv *)source->state)->met_limit);
+    return atomic_load(&((csv_state *)source->state)->met_limit);
 }
 
 static const ur_format csv_format = {
@@ -274,7 +489,7 @@ static size_t choose_goal(const ur_bytes *in)
 unrelu_status ur_csv_open(unrelu_source *source, const char *path, const ur_csv_options *options,
                           unrelu_error *err)
 {
-    ur_csv *csv = ur_take(&source->arena, 1, sizeof *csv);
+    csv_state *csv = ur_take(&source->arena, 1, sizeof *csv);
     if (csv)
         csv->in.fd = csv->in.spool = -1;
     source->format = &csv_format;
@@ -285,7 +500,7 @@ unrelu_status ur_csv_open(unrelu_source *source, const char *path, const ur_csv_
         return ur_fail_memory(err, 1, "locale");
     UR_TRY(ur_bytes_open(&csv->in, path, source->label, options->gzip, options->spool, err));
     csv->goal = choose_goal(&csv->in);
-    UR_TRY(ur_csv_head(source, csv, options, err));
+    UR_TRY(read_head(source, csv, options, err));
     csv->next_line = csv->data_line;
     if (!source->pick)
         return UNRELU_OK;

@@ -44,6 +44,13 @@ typedef struct {
 unrelu_status ur_csv_open(unrelu_source *source, const char *path, const ur_csv_options *options,
                           unrelu_error *err);
 
+/* Which columns of a file are handed out, "lead,3,5-9": sets width, d, pick and names of the
+ * source. names (width of them) may be NULL: then columns are called x1, x2, ... spec may be NULL:
+ * all columns. An entry that equals a name means that column, else it is a 1-based number or range;
+ * the order of the entries is kept. */
+unrelu_status ur_columns_choose(unrelu_source *source, const char *spec, size_t width,
+                                char *const *names, unrelu_error *err);
+
 /* Rows of one piece of an n-by-d array: about 1 MiB of doubles where rows are short, at least
  * 4096 rows where they are long (the pair kernels want tall blocks) but never above 64 MiB,
  * and at least 8 pieces once n >= 8192, so that threads have work. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "summary/exceed.h"
 
-#include "summary/outliers.h"
 #include "summary/panel.h"
 
 #include <math.h>

@@ -2,7 +2,6 @@
 #include "summary/histogram.h"
 
 #include "base/order.h"
-#include "summary/outliers.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,7 +4,6 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "summary/column_sums.h"
-#include "summary/outliers.h"
 #include "summary/panel.h"
 
 #include <math.h>
@@ -210,7 +209,7 @@ static void absorb(const void *context, double *into, double *from, double *room
 /* The largest exponent over ranks by sums alone: bit by bit from the top, a rank whose exponent
  * still matches the prefix adds 1 where its bit is set. */
 static unrelu_status largest_exponent(size_t d, const double *mine, double *largest,
-                                      const ur_ranks *ranks, double *room, unrelu_error *err)
+                                      const unrelu_exec *exec, double *room, unrelu_error *err)
 {
     for (size_t j = 0; j < d; j++)
         largest[j] = 0;
@@ -218,7 +217,7 @@ static unrelu_status largest_exponent(size_t d, const double *mine, double *larg
         double step = ldexp(1, bit);
         for (size_t j = 0; j < d; j++)
             room[j] = mine[j] >= largest[j] + step;
-        UR_TRY(ranks->sum(ranks->context, room, d, err));
+        UR_TRY(exec->rank_sum(exec->context, room, d, err));
         for (size_t j = 0; j < d; j++)
             if (room[j] > 0)
                 largest[j] += step;
@@ -226,21 +225,21 @@ static unrelu_status largest_exponent(size_t d, const double *mine, double *larg
     return UNRELU_OK;
 }
 
-static unrelu_status align(const void *context, double *s, const ur_ranks *ranks, double *room,
+static unrelu_status align(const void *context, double *s, const unrelu_exec *exec, double *room,
                            unrelu_error *err)
 {
     const ur_moments_plan *plan = context;
     size_t d = plan->d;
     double *target = room, *part = room + 2 * d;
     const double *shift = ur_moments_shift(plan, s), *exponent = ur_moments_exponent(plan, s);
-    UR_TRY(largest_exponent(d, exponent, target + d, ranks, part, err));
+    UR_TRY(largest_exponent(d, exponent, target + d, exec, part, err));
     /* one shift: the mean over the ranks that have one, summed in the largest unit */
     for (size_t j = 0; j < d; j++) {
         int has = exponent[j] != 0;
         part[j] = has ? ldexp(shift[j], -(int)(target[d + j] + UR_NO_EXPONENT)) : 0;
         part[d + j] = has;
     }
-    UR_TRY(ranks->sum(ranks->context, part, 2 * d, err));
+    UR_TRY(exec->rank_sum(exec->context, part, 2 * d, err));
     for (size_t j = 0; j < d; j++)
         target[j] = part[d + j] > 0
                         ? ldexp(part[j] / part[d + j], (int)(target[d + j] + UR_NO_EXPONENT))

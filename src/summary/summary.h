@@ -8,12 +8,6 @@
 #include "base/arena.h"
 #include "read/source.h"
 
-/* adds `len` doubles over all ranks, in place */
-typedef struct {
-    unrelu_status (*sum)(void *context, double *s, size_t len, unrelu_error *err);
-    void *context;
-} ur_ranks;
-
 typedef struct {
     /* doubles in a summary; the first `head` of them are not sums (units, shifts) */
     size_t (*len)(const void *plan);
@@ -28,9 +22,15 @@ typedef struct {
     size_t (*room)(const void *plan);
     /* into += from, from = 0; NULL: element by element */
     void (*absorb)(const void *plan, double *into, double *from, double *room);
-    /* gives every rank's summary the same head. NULL where there is none */
-    unrelu_status (*align)(const void *plan, double *s, const ur_ranks *ranks, double *room,
+    /* gives every rank's summary the same head, by exec's rank_sum. NULL where there is none */
+    unrelu_status (*align)(const void *plan, double *s, const unrelu_exec *exec, double *room,
                            unrelu_error *err);
 } ur_summary;
+
+/* Rows with a cell above its column's cut are left out, in every pass alike. */
+/* is no cell of x (d) above its cut? */
+int ur_row_kept(const double *x, const double *cut, size_t d);
+/* the rows of block that are kept, copied to room (block->rows x d) */
+ur_block ur_rows_kept(const ur_block *block, const double *cut, double *room);
 
 #endif

@@ -10,7 +10,7 @@
 #include "base/random.h"
 #include "gaussian/problem/fit.h"
 #include "pass/pass.h"
-#include "summary/outliers.h"
+#include "summary/summary.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "summary/outliers.h"
+#include "summary/summary.h"
 
 #include <string.h>
 
