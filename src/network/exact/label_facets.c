@@ -66,13 +66,6 @@ typedef struct {
 
 /* ---- the rows ---- */
 
-static size_t most_rows(const ur_start *start)
-{
-    size_t most = ROWS_LEAST, k = ROWS_A_NEURON * start->k, d = ROWS_AN_INPUT * start->sample.d;
-    most = k > most ? k : most;
-    return d > most ? d : most;
-}
-
 static int is_zero(const double *a, size_t m)
 {
     for (size_t j = 0; j < m; j++)
@@ -115,14 +108,6 @@ static void take_rows(cone *p, size_t carrying)
 
 /* ---- the labels as k mixtures ---- */
 
-static int is_single(const cone *p)
-{
-    for (size_t i = 0; i < p->n * p->m; i++)
-        if ((double)(float)p->a[i] != p->a[i])
-            return 0;
-    return 1;
-}
-
 /* y = a B rather than the singular vectors themselves: each row keeps its own relative accuracy */
 static unrelu_status whiten(cone *p, unrelu_error *err)
 {
@@ -146,8 +131,10 @@ static unrelu_status whiten(cone *p, unrelu_error *err)
         total += s[j] * s[j];
         tail += j < k ? 0 : s[j] * s[j];
     }
-    if (is_single(p))
-        p->sigma = SINGLE;
+    size_t single = 0; /* labels that are numbers of single precision */
+    while (single < p->n * p->m && (double)(float)p->a[single] == p->a[single])
+        single++;
+    p->sigma = single == p->n * p->m ? SINGLE : 0;
     if (rank > k)
         p->sigma = fmax(p->sigma, sqrt(tail / total * (double)p->m / (double)(p->m - k)));
     if (p->sigma > MOST_NOISE)
@@ -227,19 +214,6 @@ static unrelu_status regress_at(void *of, double exponent, double *residual, unr
     return UNRELU_OK;
 }
 
-/* f not homogeneous: the scale of least residual; g is as the last one tried left it */
-static unrelu_status regress_scaled(regression *g)
-{
-    ur_minimum search = {.f = regress_at,
-                         .context = g,
-                         .from = -SCALE_GRID / 2,
-                         .step = 1,
-                         .points = SCALE_GRID + 1,
-                         .sections = SCALE_STEPS};
-    double exponent;
-    return ur_minimum_find(&search, &exponent, g->err);
-}
-
 /* v = the neuron of facet u, in the data's coordinates */
 static unrelu_status neuron(cone *p, const double *u, double *v, double *residual,
                             unrelu_error *err)
@@ -265,16 +239,46 @@ static unrelu_status neuron(cone *p, const double *u, double *v, double *residua
     *residual = INFINITY;
     if (g.count < p->q)
         return UNRELU_OK;
-    UR_TRY(ur_activation_degree(p->start->f) > 0 ? regress(&g, g.largest) : regress_scaled(&g));
+    if (ur_activation_degree(p->start->f) > 0) {
+        UR_TRY(regress(&g, g.largest));
+    } else { /* the scale of least residual; g is as the last one tried left it */
+        ur_minimum search = {.f = regress_at,
+                             .context = &g,
+                             .from = -SCALE_GRID / 2,
+                             .step = 1,
+                             .points = SCALE_GRID + 1,
+                             .sections = SCALE_STEPS};
+        double exponent;
+        UR_TRY(ur_minimum_find(&search, &exponent, err));
+    }
     *residual = g.residual;
     for (size_t j = 0; j < p->q; j++)
         v[j] = p->unit[j] > 0 ? v[j] / p->unit[j] : 0;
     return UNRELU_OK;
 }
 
-static unrelu_status regress_all(cone *p, unrelu_error *err)
+/* facets, and the neuron of each */
+static unrelu_status find_neurons(cone *p, size_t extra, unrelu_error *err)
 {
+    const ur_start *start = p->start;
+    ur_facet_search search = {.n = p->n,
+                              .p = p->k,
+                              .Y = p->y,
+                              .noise = p->sigma > 0 ? p->noise : NULL,
+                              .wanted = p->k,
+                              .extra = extra,
+                              .seed = start->seed,
+                              .stream = UR_STREAM_FACETS,
+                              .exec = start->exec};
+    UR_TRY(ur_facets_find(&search, p->arena, &p->facets, err));
     size_t count = p->facets.count;
+    if (count < p->k)
+        return ur_fail(
+            err, UNRELU_EDATA,
+            "found only %zu of %zu facets in %zu tries (n = %zu samples%s): more samples "
+            "(about 24 k = %zu, more where neurons are seldom off) or another method",
+            count, p->k, p->facets.tries, p->n, p->sigma > 0 ? " with noise" : "",
+            SAMPLES_A_NEURON * p->k);
     p->v = ur_take(p->arena, count, p->q * sizeof *p->v);
     p->residual = ur_take(p->arena, count, sizeof *p->residual);
     UR_TRY(ur_arena_status(p->arena, err));
@@ -301,24 +305,19 @@ static size_t fitting(const cone *p)
     return count;
 }
 
-static unrelu_status check_residuals(const cone *p, double *worst, unrelu_error *err)
-{
-    for (size_t j = 0; j < p->facets.count; j++)
-        if (place(p, j) + 1 == p->k)
-            *worst = p->residual[j];
-    if (fitting(p) >= p->k)
-        return UNRELU_OK;
-    return ur_fail(err, UNRELU_EDATA,
-                   "of %zu facets of the labels' cone only %zu are f(v x%s) of the inputs, and k = "
-                   "%zu (residual %.2g): another activation or biases, or more samples",
-                   p->facets.count, fitting(p), p->start->hidden ? " + c" : "", p->k, *worst);
-}
-
-/* the k facets of least residual, in the order found */
-static void choose(const cone *p, double *V, double *c)
+/* the k facets of least residual, in the order found; worst: the largest residual of them */
+static unrelu_status choose(const cone *p, double *V, double *c, double *worst, unrelu_error *err)
 {
     int homogeneous = ur_activation_degree(p->start->f) > 0;
     size_t taken = 0;
+    for (size_t j = 0; j < p->facets.count; j++)
+        if (place(p, j) + 1 == p->k)
+            *worst = p->residual[j];
+    if (fitting(p) < p->k)
+        return ur_fail(err, UNRELU_EDATA,
+                       "of %zu facets of the labels' cone only %zu are f(v x%s) of the inputs, and "
+                       "k = %zu (residual %.2g): another activation or biases, or more samples",
+                       p->facets.count, fitting(p), p->start->hidden ? " + c" : "", p->k, *worst);
     for (size_t j = 0; j < p->facets.count; j++) {
         if (place(p, j) >= p->k)
             continue;
@@ -328,28 +327,7 @@ static void choose(const cone *p, double *V, double *c)
             V[taken * p->d + i] = v[i] / length;
         c[taken++] = p->q > p->d ? v[p->d] / length : 0;
     }
-}
-
-static unrelu_status find_facets(cone *p, size_t extra, unrelu_error *err)
-{
-    const ur_start *start = p->start;
-    ur_facet_search search = {.n = p->n,
-                              .p = p->k,
-                              .Y = p->y,
-                              .noise = p->sigma > 0 ? p->noise : NULL,
-                              .wanted = p->k,
-                              .extra = extra,
-                              .seed = start->seed,
-                              .stream = UR_STREAM_FACETS,
-                              .exec = start->exec};
-    UR_TRY(ur_facets_find(&search, p->arena, &p->facets, err));
-    if (p->facets.count >= p->k)
-        return UNRELU_OK;
-    return ur_fail(err, UNRELU_EDATA,
-                   "found only %zu of %zu facets in %zu tries (n = %zu samples%s): more samples "
-                   "(about 24 k = %zu, more where neurons are seldom off) or another method",
-                   p->facets.count, p->k, p->facets.tries, p->n, p->sigma > 0 ? " with noise" : "",
-                   SAMPLES_A_NEURON * p->k);
+    return UNRELU_OK;
 }
 
 /* ---- the method ---- */
@@ -374,8 +352,12 @@ static void fill_note(const cone *p, double residual, ur_start_note *note)
              p->facets.count, p->facets.tries, p->n, p->sigma, residual);
 }
 
-static unrelu_status check(const ur_start *start, unrelu_error *err)
+unrelu_status ur_start_facets(const ur_start *start, double *V, double *c, ur_start_note *note,
+                              unrelu_error *err)
 {
+    const ur_sample *s = &start->sample;
+    size_t most = ROWS_LEAST, carrying = 0, number = sizeof(double);
+    double worst = 0;
     char name[64];
     unrelu_activation_name(start->f, name, sizeof name);
     if (!ur_activation_rectifies(start->f))
@@ -387,18 +369,11 @@ static unrelu_status check(const ur_start *start, unrelu_error *err)
         return ur_fail(err, UNRELU_EDATA,
                        "facets need labels without an output bias (their cone has its apex at 0): "
                        "use the method exact");
-    return ur_lp_ready("the method 'facets'", err);
-}
-
-unrelu_status ur_start_facets(const ur_start *start, double *V, double *c, ur_start_note *note,
-                              unrelu_error *err)
-{
-    const ur_sample *s = &start->sample;
-    size_t most = most_rows(start), carrying = 0, number = sizeof(double);
-    double worst = 0;
-    UR_TRY(check(start, err));
+    UR_TRY(ur_lp_ready("the method 'facets'", err));
     if (start->k == 0)
         return UNRELU_OK;
+    most = ROWS_A_NEURON * start->k > most ? ROWS_A_NEURON * start->k : most;
+    most = ROWS_AN_INPUT * s->d > most ? ROWS_AN_INPUT * s->d : most;
     for (size_t i = 0; i < s->n; i++)
         carrying += !is_zero(s->a + i * s->m, s->m);
     size_t n = carrying < most ? carrying : most, m = s->m, k = start->k;
@@ -424,13 +399,11 @@ unrelu_status ur_start_facets(const ur_start *start, double *V, double *c, ur_st
     UR_TRY(whiten(&p, err));
     /* with k > d, or few distinct inputs, there are facets beside the neurons': then all of them */
     for (int again = 0; again < 2; again++) {
-        UR_TRY(find_facets(&p, again ? EXTRA + 2 * k : 0, err));
-        UR_TRY(regress_all(&p, err));
+        UR_TRY(find_neurons(&p, again ? EXTRA + 2 * k : 0, err));
         if (fitting(&p) >= k)
             break;
     }
-    UR_TRY(check_residuals(&p, &worst, err));
-    choose(&p, V, c);
+    UR_TRY(choose(&p, V, c, &worst, err));
     fill_note(&p, worst, note);
     return UNRELU_OK;
 }

@@ -181,28 +181,13 @@ static unrelu_status whiten_inputs(const ur_start *start, const double *factor, 
     return l->r == 0 ? ur_fail(err, UNRELU_EDATA, "all inputs are 0") : UNRELU_OK;
 }
 
-static unrelu_status whiten_labels(const ur_start *start, const ur_lift_options *options,
-                                   ur_arena *arena, ur_lift *l, unrelu_error *err)
-{
-    const ur_sample *s = &start->sample;
-    table t = {.n = s->n, .width = s->m, .p = s->m, .data = s->a};
-    size_t rank = 0;
-    double *E;
-    t.factor = options->scaled ? l->factor : NULL;
-    UR_TRY(whiten(t, options->centred, l->k, start->exec, arena, &l->y, &E, &rank, err));
-    if (rank < l->k)
-        return ur_fail(err, UNRELU_EDATA,
-                       "the labels have rank %zu, below the %zu neurons: `method` %s needs at "
-                       "least as many independent labels as neurons; use `method` auto",
-                       rank, l->k, options->method);
-    return UNRELU_OK;
-}
-
 unrelu_status ur_lift_new(const ur_start *start, const ur_lift_options *options, ur_arena *arena,
                           ur_lift *l, unrelu_error *err)
 {
-    size_t n = start->sample.n, ones = options->ones != 0;
-    *l = (ur_lift){.n = n, .k = start->k, .p = start->sample.d + ones};
+    const ur_sample *s = &start->sample;
+    size_t n = s->n, ones = options->ones != 0, rank = 0;
+    double *E;
+    *l = (ur_lift){.n = n, .k = start->k, .p = s->d + ones};
     l->factor = ur_take(arena, n, sizeof *l->factor);
     UR_TRY(ur_arena_status(arena, err));
     UR_ARENA(before); /* inputs before scaling */
@@ -214,7 +199,14 @@ unrelu_status ur_lift_new(const ur_start *start, const ur_lift_options *options,
     ur_arena_end(&before);
     if (options->scaled)
         UR_TRY(whiten_inputs(start, l->factor, arena, l, err));
-    UR_TRY(whiten_labels(start, options, arena, l, err));
+    table labels = {.n = n, .width = s->m, .p = s->m, .data = s->a};
+    labels.factor = options->scaled ? l->factor : NULL;
+    UR_TRY(whiten(labels, options->centred, l->k, start->exec, arena, &l->y, &E, &rank, err));
+    if (rank < l->k)
+        return ur_fail(err, UNRELU_EDATA,
+                       "the labels have rank %zu, below the %zu neurons: --method %s needs at "
+                       "least as many independent labels as neurons; use --method auto",
+                       rank, l->k, options->method);
     l->one = ur_take(arena, l->r, sizeof *l->one);
     UR_TRY(ur_arena_status(arena, err));
     for (size_t i = 0; i < n; i++)

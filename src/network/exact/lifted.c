@@ -77,11 +77,13 @@ static void fill(const lifted *t, size_t first, size_t rows, double *F)
     }
 }
 
-/* G (D x D) of features of unit root mean square; rms is set */
-static unrelu_status gram(lifted *t, const unrelu_exec *exec, double *G, unrelu_error *err)
+/* from the Gram matrix of features of unit root mean square; sets rms, values, null, nullity */
+static unrelu_status null_space(lifted *t, const unrelu_exec *exec, unrelu_error *err)
 {
-    size_t D = t->D, n = t->l.n;
+    size_t D = t->D, n = t->l.n, k = t->l.k;
     UR_ARENA(arena);
+    double *G = ur_take(&arena, D, D * sizeof *G);
+    double *vectors = ur_take(&arena, D, D * sizeof *vectors);
     double *F = ur_take(&arena, UR_LIFT_BLOCK, D * sizeof *F);
     UR_TRY(ur_arena_status(&arena, err));
     for (size_t first = 0; first < n; first += UR_LIFT_BLOCK) {
@@ -95,17 +97,6 @@ static unrelu_status gram(lifted *t, const unrelu_exec *exec, double *G, unrelu_
     for (size_t i = 0; i < D; i++)
         for (size_t j = 0; j <= i; j++)
             G[j * D + i] = G[i * D + j] = G[i * D + j] / (double)n / (t->rms[i] * t->rms[j]);
-    return UNRELU_OK;
-}
-
-static unrelu_status null_space(lifted *t, const unrelu_exec *exec, unrelu_error *err)
-{
-    size_t D = t->D, k = t->l.k;
-    UR_ARENA(arena);
-    double *G = ur_take(&arena, D, D * sizeof *G);
-    double *vectors = ur_take(&arena, D, D * sizeof *vectors);
-    UR_TRY(ur_arena_status(&arena, err));
-    UR_TRY(gram(t, exec, G, err));
     UR_TRY(ur_eigen_symmetric(D, G, t->values, vectors, err));
     while (t->nullity < D && t->values[t->nullity] < UR_ROUNDING * t->values[D - 1])
         t->nullity++;
