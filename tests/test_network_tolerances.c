@@ -210,6 +210,13 @@ static void the_walk_of_gauss_newton_is_as_it_was(void **state)
             assert_near(rss_after(steps + 1, f[t], far) / left[t][1][steps], 1, 1e-3);
         }
     }
+    double stuck[K * D]; /* from step 9 on it takes seven to damp enough */
+    unrelu_activation expm1_of = {UNRELU_EXPM1, 0};
+    ur_random_normals(11, 98, 0, K * D, stuck);
+    set_labels(expm1_of);
+    assert_near(rss_after(9, expm1_of, stuck), 0.124616, 1e-5);
+    assert_near(rss_after(15, expm1_of, stuck), 0.124616, 1e-5);
+    assert_near(rss_after(16, expm1_of, stuck), 0.123933, 1e-5);
 }
 
 int main(void)

@@ -12,20 +12,22 @@
 #include "network/newton/newton_model.h"
 #include "pass/parallel.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const double LAMBDA_FIRST = 1e-3, LAMBDA_LEAST = 1e-14;
-/* a step of 1e-8 of the gradient's: nothing below in any direction */
-static const double LAMBDA_MOST = 1e8;
+static const double LAMBDA_FIRST = 1e-3;
+/* The next three decide how many steps a fit takes to end, not where it ends. No step is longer
+ * for a smaller lambda; a step of 1e-8 of the gradient's: nothing below in any direction. */
+static const double LAMBDA_LEAST = 1e-14, LAMBDA_MOST = 1e8;
 /* a step below this lambda is Newton's: a small gain is the end. A damped one gains little for
  * being short, too. */
 static const double LAMBDA_SMALL = 1e-2;
 static const double FALL_MOST = .2; /* of lambda, after a step that gains what was promised */
 static const double GROWTH = 5; /* of lambda, after a step that gains nothing; doubled each time */
-/* rss / |A|^2 below which a step may fail by rounding alone */
-static const double ROUNDING = 1e-29;
+/* rss / |A|^2 below which a step may fail by rounding alone: each number errs by a few of these */
+static const double ROUNDING = 200 * DBL_EPSILON * DBL_EPSILON;
 /* Where f is not homogeneous a row may grow without bound to fit one sample by itself: no row
  * moves by more than this share of its length at once. (Noiseless (10, 5, 8), found of 12: expm1
  * at n = 200 from 1.5 rad 1 without, 12 with; weighted expm1sq at n = 1000 from .2 rad 2, 12.) */
@@ -198,25 +200,6 @@ typedef struct {
     int converged;
 } descent;
 
-static void after_gain(descent *d, double gain, double promised)
-{
-    int small = gain <= d->tolerance;
-    d->slow = small ? d->slow + 1 : 0;
-    d->converged = small && (d->lambda <= LAMBDA_SMALL || d->slow > 1);
-    double off = promised > 0 ? 2 * fmin(1, gain / promised) - 1 : 1;
-    d->lambda = fmax(d->lambda * fmax(FALL_MOST, 1 - off * off * off), LAMBDA_LEAST);
-    d->growth = GROWTH;
-    d->formed = 0;
-}
-
-static void after_loss(const ur_newton_work *w, descent *d, int positive, double promised)
-{
-    d->lambda *= d->growth;
-    d->growth *= 2;
-    d->converged = d->lambda > LAMBDA_MOST || w->now.rss <= ROUNDING * w->norm ||
-                   (positive && promised <= d->tolerance);
-}
-
 static unrelu_status advance(ur_newton_work *w, ur_newton_model *model, descent *d, double *s,
                              unrelu_error *err)
 {
@@ -232,11 +215,21 @@ static unrelu_status advance(ur_newton_work *w, ur_newton_model *model, descent 
         if (step_to(w, s))
             UR_TRY(ur_newton_evaluate(w, &w->next, err));
     }
+    promised /= before;
     if (w->next.rss < w->now.rss) {
         swap_states(w);
-        after_gain(d, (before - w->now.rss) / before, promised / before);
+        double gain = (before - w->now.rss) / before;
+        double off = promised > 0 ? 2 * fmin(1, gain / promised) - 1 : 1;
+        d->slow = gain <= d->tolerance ? d->slow + 1 : 0;
+        d->converged = d->slow > 0 && (d->lambda <= LAMBDA_SMALL || d->slow > 1);
+        d->lambda = fmax(d->lambda * fmax(FALL_MOST, 1 - off * off * off), LAMBDA_LEAST);
+        d->growth = GROWTH;
+        d->formed = 0;
     } else {
-        after_loss(w, d, positive, promised / before);
+        d->lambda *= d->growth;
+        d->growth *= 2;
+        d->converged = d->lambda > LAMBDA_MOST || w->now.rss <= ROUNDING * w->norm ||
+                       (positive && promised <= d->tolerance);
     }
     return UNRELU_OK;
 }

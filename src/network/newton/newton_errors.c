@@ -31,13 +31,6 @@ static void fill(double *x, size_t count, double value)
         x[i] = value;
 }
 
-static void load(const ur_newton_work *w, const ur_newton_fit *fit, ur_newton_state *s)
-{
-    for (size_t j = 0; j < w->q; j++)
-        for (size_t r = 0; r < w->m; r++)
-            s->B[j * w->m + r] = j < w->k ? fit->U[r * w->k + j] : fit->e[r];
-}
-
 /* whether columns of F depend on one another, beyond those that are 0 */
 static int features_depend(const ur_newton_work *w)
 {
@@ -146,13 +139,6 @@ static void fix_scales(const ur_newton_work *w, size_t unit, information *info)
         }
 }
 
-static void errors_of_V(const ur_newton_work *w, const information *info, double sigma,
-                        double *V_se)
-{
-    for (size_t i = 0; i < w->kp; i++)
-        V_se[i] = info->empty[i / w->p] ? NAN : sigma * sqrt(fmax(0, info->G[i * (w->kp + 1)]));
-}
-
 /* E (q x k x k): E_jll' = y_jl' G_ll' y_jl', y_j row j of Z; room is behind Z */
 static void propagate(const ur_newton_work *w, const information *info, double *E)
 {
@@ -221,7 +207,9 @@ unrelu_status ur_newton_errors(const ur_newton *problem, const ur_newton_fit *fi
     UR_TRY(ur_newton_features(&w, &w.now, err));
     if (!isfinite(w.now.rss) || features_depend(&w))
         return UNRELU_OK;
-    load(&w, fit, &w.now);
+    for (size_t j = 0; j < w.q; j++)
+        for (size_t r = 0; r < w.m; r++)
+            w.now.B[j * w.m + r] = j < w.k ? fit->U[r * w.k + j] : fit->e[r];
     UR_TRY(gather(&w, &info, err));
     scale_and_fix(&w, gauge, &info);
     UR_TRY(invert(&w, &info, singular, err));
@@ -231,6 +219,7 @@ unrelu_status ur_newton_errors(const ur_newton *problem, const ur_newton_fit *fi
         fix_scales(&w, unit, &info);
     for (size_t j = 0; j < w.k; j++)
         *singular |= info.empty[j];
-    errors_of_V(&w, &info, sigma, V_se);
+    for (size_t i = 0; i < kp; i++)
+        V_se[i] = info.empty[i / w.p] ? NAN : sigma * sqrt(fmax(0, info.G[i * (kp + 1)]));
     return errors_of_U(&w, &info, sigma, U_se, e_se, err);
 }

@@ -34,8 +34,5 @@ unrelu_status ur_newton_model_form(const ur_newton_work *w, ur_newton_model *mod
 unrelu_status ur_newton_model_step(const ur_newton_work *w, ur_newton_model *model, double lambda,
                                    int sharp, double *s, double *gain, int *positive,
                                    unrelu_error *err);
-/* --- newton_cg.c --- */
-unrelu_status ur_newton_cg(const ur_newton_work *w, ur_newton_model *model, double lambda,
-                           int sharp, double *s, int *positive, unrelu_error *err);
 
 #endif
