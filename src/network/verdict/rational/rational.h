@@ -30,7 +30,6 @@ void ur_integers_dot(size_t count, mpz_t *x, mpz_t *y, mpz_t out);
 /* as doubles, the largest between 1/2 and 1 in size; returns the power of two left out */
 long ur_integers_scale(size_t count, mpz_t *x, double *out);
 
-/* --- null.c --- */
 /* Integer vectors that span {w : row w = 0 for all rows so far}. Vector i has a coordinate own[i],
  * where the others are 0. */
 typedef struct {
@@ -50,7 +49,6 @@ size_t ur_null_add(ur_null *null, mpz_t *row);
 /* vectors without common factors */
 void ur_null_reduce(ur_null *null);
 
-/* --- quotients.c --- */
 /* Inputs and labels as fractions: what is kept of them is their denominators. */
 typedef struct {
     const ur_data *data;
