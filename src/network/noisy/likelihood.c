@@ -85,17 +85,6 @@ static unrelu_status set_errors(const ur_problem *given, ur_outcome *out, unrelu
     return UNRELU_OK;
 }
 
-static void note_weak(ur_outcome *out)
-{
-    const double *active = out->certificate.active;
-    for (size_t j = 0; j < out->weights.k; j++)
-        if (fmin(active[j], 1 - active[j]) < HARDLY)
-            ur_outcome_note(out, "weak-neuron",
-                            "neuron %zu is on for %.3g %% of the samples: it hardly switches, and "
-                            "its row and bias are known only together",
-                            j + 1, 100 * active[j]);
-}
-
 unrelu_status ur_likelihood(const ur_problem *given, const ur_frame *frame,
                             const ur_newton_fit *start, ur_outcome *out, unrelu_error *err)
 {
@@ -122,6 +111,13 @@ unrelu_status ur_likelihood(const ur_problem *given, const ur_frame *frame,
     out->answer = UR_NOISY;
     out->noise = data->unit * sqrt(fit.rss / fmax(left, 1));
     UR_TRY(set_errors(given, out, err));
-    note_weak(out);
+    for (size_t j = 0; j < fit.k; j++) {
+        double active = out->certificate.active[j];
+        if (fmin(active, 1 - active) < HARDLY)
+            ur_outcome_note(out, "weak-neuron",
+                            "neuron %zu is on for %.3g %% of the samples: it hardly switches, and "
+                            "its row and bias are known only together",
+                            j + 1, 100 * active);
+    }
     return UNRELU_OK;
 }

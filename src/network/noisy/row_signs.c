@@ -169,20 +169,6 @@ static double loss(const double *S, size_t m, size_t p, size_t l)
     return row[m + l] > 0 ? size / row[m + l] : 0;
 }
 
-static unrelu_status check_projection(const frame *c, size_t rows, size_t p, unrelu_error *err)
-{
-    unrelu_activation_kind kind = c->start->f.kind;
-    if (c->start->k > c->white.d && (kind == UNRELU_RELU || kind == UNRELU_LEAKY))
-        return ur_fail(err, UNRELU_EDATA,
-                       "Algorithm 6 needs k <= d, found k = %zu and d = %zu: f(v x) - f(-v x) is "
-                       "linear in x; use `signs` regression",
-                       c->start->k, c->white.d);
-    if (rows <= p)
-        return ur_fail(err, UNRELU_EDATA,
-                       "Algorithm 6 needs more samples than its %zu features, found %zu", p, rows);
-    return UNRELU_OK;
-}
-
 static unrelu_status by_projection(const frame *c, double *V, unrelu_error *err)
 {
     size_t k = c->start->k, d = c->white.d, n = c->white.n, m = c->start->sample.m,
@@ -197,7 +183,15 @@ static unrelu_status by_projection(const frame *c, double *V, unrelu_error *err)
                              .context = c,
                              .b = c->start->sample.a};
     int positive;
-    UR_TRY(check_projection(c, rows, p, err));
+    unrelu_activation_kind kind = c->start->f.kind;
+    if (k > d && (kind == UNRELU_RELU || kind == UNRELU_LEAKY))
+        return ur_fail(err, UNRELU_EDATA,
+                       "Algorithm 6 needs k <= d, found k = %zu and d = %zu: f(v x) - f(-v x) is "
+                       "linear in x; use --signs regression",
+                       k, d);
+    if (rows <= p)
+        return ur_fail(err, UNRELU_EDATA,
+                       "Algorithm 6 needs more samples than its %zu features, found %zu", p, rows);
     UR_ARENA(arena);
     double *gram = ur_take(&arena, p, p * sizeof *gram);
     double *cross = ur_take(&arena, p, m * sizeof *cross);
@@ -241,20 +235,10 @@ static void hermite_features(const void *context, const double *x, size_t rows, 
     }
 }
 
-static void unit_rows(frame *c, double *scale)
-{
-    size_t d = c->white.d;
-    for (size_t j = 0; j < c->start->k; j++) {
-        scale[j] = ur_norm(d, c->W + j * d);
-        ur_scale(d, 1 / scale[j], c->W + j * d);
-    }
-    memset(c->shift, 0, c->start->k * sizeof *c->shift);
-}
-
 static unrelu_status hermite_fit(frame *c, ur_arena *arena, hermite *h, unrelu_error *err)
 {
-    size_t k = c->start->k, m = c->start->sample.m, n = c->white.n, p = 1 + 2 * k;
-    const ur_regression r = {.d = c->white.d,
+    size_t d = c->white.d, k = c->start->k, m = c->start->sample.m, n = c->white.n, p = 1 + 2 * k;
+    const ur_regression r = {.d = d,
                              .p = p,
                              .q = m,
                              .extra = k,
@@ -266,7 +250,11 @@ static unrelu_status hermite_fit(frame *c, ur_arena *arena, hermite *h, unrelu_e
     h->scale = ur_take(arena, k, sizeof *h->scale);
     h->ratio = ur_take(arena, k, sizeof *h->ratio);
     UR_TRY(ur_arena_status(arena, err));
-    unit_rows(c, h->scale);
+    for (size_t j = 0; j < k; j++) {
+        h->scale[j] = ur_norm(d, c->W + j * d);
+        ur_scale(d, 1 / h->scale[j], c->W + j * d);
+    }
+    memset(c->shift, 0, k * sizeof *c->shift);
     UR_TRY(regress(c, &r, 0, h->beta, &positive, err));
     if (!positive)
         return ur_fail(err, UNRELU_EDATA,

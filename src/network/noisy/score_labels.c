@@ -51,19 +51,6 @@ static void add_products(const void *context, const double *x, size_t first, siz
     ur_gemm(UR_TURNED, UR_PLAIN, d, m, rows, 1, x, d, scratch, m, 1, sum + m * m, m);
 }
 
-static unrelu_status label_moments(labels *l, const ur_white *white, unrelu_error *err)
-{
-    const ur_sample *s = l->s;
-    const ur_row_mean mean = {.len = s->m, .step = ROWS, .add = add_labels, .context = l};
-    const ur_row_mean products = {.len = (s->m + s->d) * s->m,
-                                  .step = ROWS,
-                                  .scratch = ROWS * s->m,
-                                  .add = add_products,
-                                  .context = l};
-    UR_TRY(ur_row_mean_run(&mean, white->x, s->n, s->d, white->exec, l->mean, err));
-    return ur_row_mean_run(&products, white->x, s->n, s->d, white->exec, l->C, err);
-}
-
 /* E: the leading eigenvectors of E[aa'], of the covariance where a constant is fitted too */
 static unrelu_status leading(labels *l, int constant, unrelu_error *err)
 {
@@ -153,7 +140,11 @@ unrelu_status ur_score_labels(const ur_start *start, const ur_white *white, int 
     UR_TRY(ur_arena_status(&own, err));
     UR_TRY(ur_arena_status(arena, err));
     l.B = l.C + m * m;
-    UR_TRY(label_moments(&l, white, err));
+    const ur_row_mean mean = {.len = m, .step = ROWS, .add = add_labels, .context = &l};
+    const ur_row_mean products = {
+        .len = (m + d) * m, .step = ROWS, .scratch = ROWS * m, .add = add_products, .context = &l};
+    UR_TRY(ur_row_mean_run(&mean, white->x, s->n, d, white->exec, l.mean, err));
+    UR_TRY(ur_row_mean_run(&products, white->x, s->n, d, white->exec, l.C, err));
     UR_TRY(leading(&l, start->constant, err));
     UR_TRY(whiten_labels(&l, residual, err));
     *r = l.r;

@@ -110,65 +110,42 @@ static unrelu_status regress(const ur_white *white, const double *Q, size_t q, s
 
 /* ---- the four kinds ---- */
 
-typedef struct {
-    ur_white white;
-    size_t r;
-    double *y, *T, *Q, *core;
-} work;
-
-static unrelu_status all_dimensions(const ur_start *start, work *w, unrelu_error *err)
-{
-    size_t d = start->sample.d, n = start->sample.n;
-    int positive = 0;
-    if (d > QUADRATIC_D || !enough_samples(n, d))
-        return ur_fail(err, UNRELU_EDATA,
-                       "the quadratic regression needs d <= %d and more than %.0f samples for "
-                       "d = %zu, found %zu; moment start skipped",
-                       QUADRATIC_D, SAMPLES_A_FEATURE / 2 * (double)(d + 1) * (double)(d + 2), d,
-                       n);
-    UR_TRY(regress(&w->white, NULL, d, w->r, w->y, w->T, &positive, err));
-    if (positive)
-        return UNRELU_OK;
-    return ur_fail(err, UNRELU_EDATA,
-                   "the squares and products of the %zu inputs are linearly dependent over %zu "
-                   "samples; moment start skipped",
-                   d, n);
-}
-
-/* core anew in z = Q'x; kept as it is where that cannot be done */
-static unrelu_status row_space(const ur_start *start, work *w, unrelu_error *err)
-{
-    size_t k = start->k;
-    int positive = 0;
-    if (!enough_samples(start->sample.n, k))
-        return UNRELU_OK;
-    UR_ARENA(arena);
-    double *T = ur_take(&arena, w->r, packed_size(k) * sizeof *T);
-    UR_TRY(ur_arena_status(&arena, err));
-    UR_TRY(regress(&w->white, w->Q, k, w->r, w->y, T, &positive, err));
-    for (size_t s = 0; s < w->r && positive; s++)
-        ur_score_unpack(k, T + s * packed_size(k), w->core + s * k * k);
-    return UNRELU_OK;
-}
-
 unrelu_status ur_start_moments(const ur_start *start, ur_moments_kind kind, double *V, double *fit,
                                unrelu_error *err)
 {
-    size_t d = start->sample.d, k = start->k;
+    size_t n = start->sample.n, d = start->sample.d, k = start->k, r = 0;
+    int positive = 0;
     UR_ARENA(arena);
-    work w = {0};
+    ur_white white;
+    double *y;
     UR_TRY(ur_score_check(start, err));
-    UR_TRY(ur_white_new(&start->sample, start->exec, &arena, &w.white, err));
-    UR_TRY(ur_score_labels(start, &w.white, kind != UR_MOMENTS_PLAIN, &arena, &w.r, &w.y, err));
-    UR_TRY(ur_score_check_unique(start, w.r, err));
-    w.T = ur_take(&arena, w.r, packed_size(d) * sizeof *w.T);
-    w.Q = ur_take(&arena, d, k * sizeof *w.Q);
-    w.core = ur_take(&arena, w.r * k, k * sizeof *w.core);
+    UR_TRY(ur_white_new(&start->sample, start->exec, &arena, &white, err));
+    UR_TRY(ur_score_labels(start, &white, kind != UR_MOMENTS_PLAIN, &arena, &r, &y, err));
+    UR_TRY(ur_score_check_unique(start, r, err));
+    double *T = ur_take(&arena, r, packed_size(d) * sizeof *T);
+    double *Q = ur_take(&arena, d, k * sizeof *Q), *core = ur_take(&arena, r * k, k * sizeof *core);
     UR_TRY(ur_arena_status(&arena, err));
-    UR_TRY(kind == UR_MOMENTS_QUADRATIC ? all_dimensions(start, &w, err)
-                                        : ur_score_tensor(&w.white, w.r, w.y, 0, w.T, err));
-    UR_TRY(ur_score_reduce(w.r, d, k, w.T, w.Q, w.core, err));
-    if (kind == UR_MOMENTS_REDUCED)
-        UR_TRY(row_space(start, &w, err));
-    return ur_score_decompose(start, &w.white, w.r, w.core, w.Q, V, fit, err);
+    if (kind != UR_MOMENTS_QUADRATIC) {
+        UR_TRY(ur_score_tensor(&white, r, y, 0, T, err));
+    } else {
+        if (d > QUADRATIC_D || !enough_samples(n, d))
+            return ur_fail(err, UNRELU_EDATA,
+                           "the quadratic regression needs d <= %d and more than %.0f samples for "
+                           "d = %zu, found %zu; moment start skipped",
+                           QUADRATIC_D, SAMPLES_A_FEATURE / 2 * (double)(d + 1) * (double)(d + 2),
+                           d, n);
+        UR_TRY(regress(&white, NULL, d, r, y, T, &positive, err));
+        if (!positive)
+            return ur_fail(err, UNRELU_EDATA,
+                           "the squares and products of the %zu inputs are linearly dependent over "
+                           "%zu samples; moment start skipped",
+                           d, n);
+    }
+    UR_TRY(ur_score_reduce(r, d, k, T, Q, core, err));
+    if (kind == UR_MOMENTS_REDUCED && enough_samples(n, k)) { /* core anew in z = Q'x */
+        UR_TRY(regress(&white, Q, k, r, y, T, &positive, err));
+        for (size_t s = 0; s < r && positive; s++)
+            ur_score_unpack(k, T + s * packed_size(k), core + s * k * k);
+    }
+    return ur_score_decompose(start, &white, r, core, Q, V, fit, err);
 }
