@@ -365,6 +365,29 @@ static void a_planted_lambda_is_found_within_its_error(void **state)
     }
 }
 
+/* the maximum of a parabola through three values about it */
+static void lambda_is_where_the_likelihood_is_largest(void **state)
+{
+    (void)state;
+    const double h = 2e-4;
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        double x[N], y[N], f[3], found, mean = 0, seen = 0;
+        unsigned char kinds[N];
+        plant(0.4, 1, 1, (double[]){0.1, 0.3, 0.5}, seed, x, kinds);
+        assert_int_equal(ur_transform_estimate(N, x, kinds, "", &found, NULL), UNRELU_OK);
+        for (size_t i = 0; i < N; i++)
+            if (kinds[i] == UR_SEEN) {
+                mean += log(x[i]);
+                seen++;
+            }
+        for (size_t i = 0; i < N; i++)
+            x[i] /= exp(mean / seen);
+        for (int k = 0; k < 3; k++)
+            ur_transform_likelihood(N, x, kinds, found + (k - 1) * h, y, &f[k], NULL);
+        near(h * (f[2] - f[0]) / (f[0] - 2 * f[1] + f[2]) / 2, 0, 2e-6);
+    }
+}
+
 static void units_do_not_change_lambda(void **state)
 {
     (void)state;
@@ -402,6 +425,7 @@ int main(void)
         cmocka_unit_test(limits_without_an_image_are_guessed_and_counted),
         cmocka_unit_test(values_without_an_image_are_refused),
         cmocka_unit_test(a_planted_lambda_is_found_within_its_error),
+        cmocka_unit_test(lambda_is_where_the_likelihood_is_largest),
         cmocka_unit_test(units_do_not_change_lambda),
     };
     return cmocka_run_group_tests(tests, files_setup, files_teardown);

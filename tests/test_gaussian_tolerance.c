@@ -146,6 +146,28 @@ static void a_variance_is_flagged_where_it_loses_digits(void **state)
     unrelu_gaussian_free(&truth);
 }
 
+/* squares of cells must be numbers: those far out are taken in another unit, which is exact */
+static void cells_far_out_are_fitted_as_others(void **state)
+{
+    (void)state;
+    unrelu_gaussian_options o = {.size = 0};
+    unrelu_gaussian_options_init(&o, sizeof o);
+    o.angles = UNRELU_ANGLES_LIKELIHOOD;
+    unrelu_gaussian truth = pair_of(0.5), m[2];
+    double *x = draw(&truth, N, 9);
+    for (int far = 0; far < 2; far++) {
+        for (size_t i = 0; far && i < 2 * N; i++)
+            x[i] = ldexp(x[i], 600);
+        m[far] = fit(x, N, 2, &o);
+    }
+    assert_near(ldexp(m[1].scale[0], -600), m[0].scale[0], 1e-12);
+    assert_near(m[1].correlation[1], m[0].correlation[1], 1e-9);
+    free(x);
+    unrelu_gaussian_free(&truth);
+    unrelu_gaussian_free(&m[0]);
+    unrelu_gaussian_free(&m[1]);
+}
+
 /* ---- what a user is warned of ---- */
 
 static void columns_are_weak_by_their_positives_and_by_their_error(void **state)
@@ -299,6 +321,7 @@ int main(void)
         cmocka_unit_test(a_cell_that_follows_from_another_is_left_out),
         cmocka_unit_test(columns_are_copies_to_the_precision_of_the_sums),
         cmocka_unit_test(a_variance_is_flagged_where_it_loses_digits),
+        cmocka_unit_test(cells_far_out_are_fitted_as_others),
         cmocka_unit_test(columns_are_weak_by_their_positives_and_by_their_error),
         cmocka_unit_test(pairs_are_weak_by_joint_positives_and_by_their_error),
         cmocka_unit_test(noise_is_measured_by_some_negatives),

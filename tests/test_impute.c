@@ -186,6 +186,7 @@ static void two_censored_cells_agree_with_quadrature(void **state)
     check_two(0.5, -1, -0.8, 9, 1e-7);
     check_two(-3, 1, 0.2, 12, 1e-7);
     check_two(0.3, 2, 0.95, 9, 1e-7);
+    check_two(2.5, 5, 0.1, 6, 1e-7); /* of probability 6e-5: still by the formula */
 }
 
 static void limits_ten_deviations_out_agree_with_quadrature(void **state)
@@ -489,6 +490,21 @@ static void the_mode_is_the_nearest_point_below_the_limits(void **state)
 }
 
 /* ---- singular models ---- */
+
+/* t_3 = sqrt(1 - c^2) t_1 + c t_2: it is the second direction's limit too where c is no rounding */
+static void a_cell_that_follows_is_a_limit_of_the_last_direction_that_moves_it(void **state)
+{
+    (void)state;
+    for (int small = 0; small < 2; small++) {
+        const double c = small ? 1e-6 : 1e-4, s = sqrt(1 - c * c), limit[] = {-2, -1, 5};
+        const double R[] = {1, 0, s, 0, 1, c, s, c, 1};
+        three_cells cells;
+        set_three(&cells, R, limit);
+        assert_int_equal(cells.law.rank, 2);
+        assert_int_equal(cells.law.order[2], 2);
+        assert_int_equal(cells.law.last[2], small ? 0 : 1);
+    }
+}
 
 static unrelu_gaussian plant_singular(size_t d, size_t k, double bias)
 {
@@ -820,6 +836,7 @@ int main(void)
         cmocka_unit_test(sweeps_from_the_mode_average_to_the_mean),
         cmocka_unit_test(sweeps_forget_where_they_began),
         cmocka_unit_test(the_mode_is_the_nearest_point_below_the_limits),
+        cmocka_unit_test(a_cell_that_follows_is_a_limit_of_the_last_direction_that_moves_it),
         cmocka_unit_test(a_singular_model_determines_what_two_seen_cells_imply),
         cmocka_unit_test(a_singular_model_without_seen_cells_agrees_with_rejection),
         cmocka_unit_test(twins_and_constants_are_no_trouble),

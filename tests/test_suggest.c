@@ -3,6 +3,7 @@
 
 #include "base/random.h"
 #include "gaussian/cells/cells.h"
+#include "law/normal.h"
 #include "law/power.h"
 #include "unrelu/unrelu.h"
 
@@ -149,6 +150,21 @@ static void limits_are_used(void **state)
     free(text);
 }
 
+/* the quantiles of a normal to a power near 1: of so many values that is shown, and not to be seen
+ */
+static void what_no_one_would_see_is_no_reason_to_transform(void **state)
+{
+    (void)state;
+    enum { MANY = 20000 };
+    static double x[MANY];
+    unrelu_transform_advice advice[2];
+    for (size_t i = 0; i < MANY; i++)
+        x[i] = pow(1 + 0.1 * ur_normal_quantile(((double)i + 0.5) / MANY), 1.24);
+    suggest(x, MANY, 1, advice);
+    assert_true(advice[0].lost[0] > 10 && advice[0].lost[0] < 35);
+    assert_int_equal(advice[0].transform, UNRELU_TRANSFORM_NONE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -157,6 +173,7 @@ int main(void)
         cmocka_unit_test(a_true_transform_is_seldom_rejected),
         cmocka_unit_test(without_values_nothing_is_said),
         cmocka_unit_test(limits_are_used),
+        cmocka_unit_test(what_no_one_would_see_is_no_reason_to_transform),
     };
     return cmocka_run_group_tests(tests, files_setup, files_teardown);
 }

@@ -5,6 +5,7 @@
 #include "mixtures.h"
 
 #include "base/random.h"
+#include "gaussian/model/gaussian_model.h"
 #include "mixture/problem/unmix.h"
 
 enum { N = 1002, D = 4 };
@@ -329,6 +330,39 @@ static void a_residual_up_to_1e_9_is_exact(void **state)
     assert_int_equal(judge(3e-10, 3e-8), UNRELU_VERDICT_UNCERTIFIED);
 }
 
+/* Units 0 and 1 are off together in a few samples, and 2 in all of these, which by the law of three
+ * independent units has the chance 2^-few; 27 e^5 = 4007 lies between 2^10 and 2^16. */
+static void a_missing_ridge_is_an_alarm_below_a_chance_of_1_in_4007(void **state)
+{
+    (void)state;
+    enum { ROWS = 200, P = 3 };
+    unrelu_unmix_options o = asking_for(P);
+    for (int alarm = 0; alarm < 2; alarm++) {
+        double M[ROWS * P], noise[P * P] = {0}, same[P] = {1, 1, 1};
+        unrelu_error err = {0};
+        unrelu_mixture m;
+        ur_unmix w = samples_with(&o, &m, same, P, 0);
+        ur_cone cone = {.n = ROWS, .d = P, .p = P, .noise = noise};
+        ur_normals normals = {.count = P};
+        unrelu_gaussian *hidden = &m.hidden;
+        must(ur_gaussian_allocate(hidden, P, 1, &err), &err);
+        for (size_t k = 0; k < P; k++) {
+            hidden->scale[k] = hidden->correlation[k * P + k] = 1;
+            hidden->positive[k] = ROWS / 2;
+        }
+        m.min_off = ROWS;
+        for (size_t i = 0; i < ROWS; i++) {
+            int together = i < (alarm ? 16 : 10);
+            M[i * P] = !together && i % 8 >= 2;
+            M[i * P + 1] = !together && (i % 8 < 2 || i % 8 >= 4);
+            M[i * P + 2] = !together && i / 8 % 2;
+        }
+        must(ur_unmix_judge(&w, &cone, &normals, M, &err), &err);
+        assert_int_equal(m.verdict, alarm ? UNRELU_VERDICT_AMBIGUOUS : UNRELU_VERDICT_NOISY);
+        unrelu_mixture_free(&m);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -347,6 +381,7 @@ int main(void)
         cmocka_unit_test(noise_that_grows_with_the_samples_is_refused_from_1e_6_on),
         cmocka_unit_test(units_are_dependent_below_1e_7),
         cmocka_unit_test(a_residual_up_to_1e_9_is_exact),
+        cmocka_unit_test(a_missing_ridge_is_an_alarm_below_a_chance_of_1_in_4007),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,6 +25,7 @@
 #include "law/normal.h"
 #include "law/truncated.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -32,11 +33,12 @@
 static const double TWO_LEAST = 1e-6;
 /* of the way to the next tilt: whole steps may swing */
 static const double TILT_STEP = 0.5;
-/* of a deviation: a line that moves a cell less meets no limit of it */
-static const double TINY = 1e-12;
+/* of a deviation: a line that moves a cell no more than rounding does meets no limit of it */
+static const double TINY = 4096 * DBL_EPSILON;
 /* of the mode, in deviations: a draw that starts there forgets it in a few sweeps */
 static const double MODE_STEP = 1e-10;
 
+/* Budgets: what they buy is said above, and none of them decides what is right. */
 enum {
     MODE_ROUNDS = 1000,
     TILT_ROUNDS = 12,
