@@ -14,8 +14,9 @@
 
 /* beyond it powers of measured values are not told from one another */
 #define LAMBDA_MOST 3.0
-/* of the search: the likelihood has one maximum between neighbours of the best; to six digits, far
- * below the standard error of lambda */
+/* Of the search: the likelihood has one maximum between neighbours of the best (as a rule it has
+ * one at all, so that the grid is a safeguard, and its step a matter of time); to six digits, far
+ * below the standard error of lambda. */
 static const double GRID = 0.25, LAMBDA_PRECISION = 1e-6;
 
 double unrelu_gaussian_back(const unrelu_gaussian *model, size_t column, double y)

@@ -21,31 +21,6 @@ typedef struct {
     double *ties;            /* d */
 } study;
 
-/* ---- one column ---- */
-
-/* x and state are changed; value receives what is above the limit, in order */
-static ur_censored_column censor(size_t n, double *x, unsigned char *state, double *value,
-                                 double *scratch)
-{
-    ur_censored_column c = {.value = value, .limit = 0};
-    for (size_t i = 0; i < n; i++)
-        if (state[i] == UR_BELOW)
-            c.limit = fmax(c.limit, x[i]);
-    for (size_t i = 0; i < n; i++) {
-        if (state[i] == UR_MISSING)
-            continue;
-        c.observed++;
-        if (state[i] == UR_SEEN && x[i] > c.limit) {
-            value[c.count++] = x[i];
-        } else {
-            state[i] = UR_BELOW;
-            x[i] = c.limit;
-        }
-    }
-    ur_sort(value, scratch, c.count);
-    return c;
-}
-
 static unrelu_status compare(void *context, size_t j, unrelu_error *err)
 {
     UR_ARENA(arena);
@@ -58,7 +33,22 @@ static unrelu_status compare(void *context, size_t j, unrelu_error *err)
     ur_distance_test *test = &s->tests[j];
     *test = (ur_distance_test){.distance = NAN, .p = NAN, .fitted = 1};
     UR_TRY(ur_arena_status(&arena, err));
-    ur_censored_column c = censor(n, x, state, value, scratch);
+    ur_censored_column c = {.value = value, .limit = 0};
+    for (size_t i = 0; i < n; i++)
+        if (state[i] == UR_BELOW)
+            c.limit = fmax(c.limit, x[i]);
+    for (size_t i = 0; i < n; i++) { /* censored anew at the largest limit */
+        if (state[i] == UR_MISSING)
+            continue;
+        c.observed++;
+        if (state[i] == UR_SEEN && x[i] > c.limit) {
+            value[c.count++] = x[i];
+        } else {
+            state[i] = UR_BELOW;
+            x[i] = c.limit;
+        }
+    }
+    ur_sort(value, scratch, c.count);
     s->ties[j] = ur_censored_ties(&c);
     UR_TRY(ur_cell_margin_fit(n, x, state, &fit, err));
     if (fit.margin.s > 0) {
@@ -68,8 +58,6 @@ static unrelu_status compare(void *context, size_t j, unrelu_error *err)
     }
     return UNRELU_OK;
 }
-
-/* ---- all of them ---- */
 
 unrelu_status unrelu_columns_distance(unrelu_source *samples, const double *limit,
                                       unrelu_source *limits, const unrelu_goodness_options *options,

@@ -28,43 +28,6 @@ typedef struct {
     unrelu_transform_advice *advice;
 } study;
 
-typedef struct {
-    size_t n;
-    double *x, *y; /* n; y is scratch */
-    unsigned char *state;
-} column;
-
-/* ---- one column ---- */
-
-/* every step-th row, in units of the geometric mean: the Jacobian is then 1. 0: no power can be
- * taken, or too few values were seen */
-static int take_column(const study *s, size_t j, column *c, size_t *values)
-{
-    const ur_cells *cells = s->cells;
-    double mean = 0, least = INFINITY, most = 0;
-    *values = 0;
-    for (size_t i = 0; i < cells->n; i += s->step) {
-        double x = cells->x[j * cells->n + i];
-        unsigned char state = cells->state[j * cells->n + i];
-        c->x[c->n] = x;
-        c->state[c->n++] = state;
-        if ((state == UR_SEEN && !(x > 0)) || (state == UR_BELOW && x < 0))
-            return 0;
-        if (state != UR_SEEN)
-            continue;
-        mean += log(x);
-        least = fmin(least, x);
-        most = fmax(most, x);
-        ++*values;
-    }
-    if (*values < LEAST_VALUES || !(least < most))
-        return 0;
-    mean = exp(mean / (double)*values);
-    for (size_t i = 0; i < c->n; i++)
-        c->x[i] = (c->state[i] == UR_BELOW && c->x[i] == 0 ? least : c->x[i]) / mean;
-    return 1;
-}
-
 static unrelu_transform choose(const double lost[POWERS], double columns, double values)
 {
     static const unrelu_transform names[POWERS] = {UNRELU_TRANSFORM_NONE, UNRELU_TRANSFORM_SQRT,
@@ -76,23 +39,40 @@ static unrelu_transform choose(const double lost[POWERS], double columns, double
     return lost[best] <= bearable ? names[best] : UNRELU_TRANSFORM_BOXCOX;
 }
 
+/* every step-th row, in units of the geometric mean: the Jacobian is then 1 */
 static unrelu_status suggest(void *context, size_t j, unrelu_error *err)
 {
     UR_ARENA(arena);
-    study *s = context;
-    size_t rows = s->cells->n / s->step + 1;
+    const study *s = context;
+    const ur_cells *cells = s->cells;
+    size_t rows = cells->n / s->step + 1, n = 0;
+    double *x = ur_take(&arena, rows, sizeof *x), *y = ur_take(&arena, rows, sizeof *y);
+    unsigned char *state = ur_take(&arena, rows, 1);
     unrelu_transform_advice *a = &s->advice[j];
-    column c = {0, ur_take(&arena, rows, sizeof *c.x), ur_take(&arena, rows, sizeof *c.y),
-                ur_take(&arena, rows, 1)};
-    double best = NAN, value = NAN;
+    double mean = 0, least = INFINITY, most = 0, best = NAN, value = NAN;
     *a = (unrelu_transform_advice){UNRELU_TRANSFORM_NONE, NAN, {NAN, NAN, NAN}, 0};
     UR_TRY(ur_arena_status(&arena, err));
-    if (!take_column(s, j, &c, &a->values))
+    for (size_t i = j * cells->n; i < (j + 1) * cells->n; i += s->step, n++) {
+        x[n] = cells->x[i];
+        state[n] = cells->state[i];
+        if ((state[n] == UR_SEEN && !(x[n] > 0)) || (state[n] == UR_BELOW && x[n] < 0))
+            return UNRELU_OK; /* no power can be taken */
+        if (state[n] != UR_SEEN)
+            continue;
+        mean += log(x[n]);
+        least = fmin(least, x[n]);
+        most = fmax(most, x[n]);
+        a->values++;
+    }
+    if (a->values < LEAST_VALUES || !(least < most))
         return UNRELU_OK;
-    UR_TRY(ur_transform_estimate(c.n, c.x, c.state, "", &a->lambda, err));
-    UR_TRY(ur_transform_likelihood(c.n, c.x, c.state, a->lambda, c.y, &best, err));
+    mean = exp(mean / (double)a->values);
+    for (size_t i = 0; i < n; i++)
+        x[i] = (state[i] == UR_BELOW && x[i] == 0 ? least : x[i]) / mean;
+    UR_TRY(ur_transform_estimate(n, x, state, "", &a->lambda, err));
+    UR_TRY(ur_transform_likelihood(n, x, state, a->lambda, y, &best, err));
     for (int k = 0; k < POWERS; k++) {
-        UR_TRY(ur_transform_likelihood(c.n, c.x, c.state, powers[k], c.y, &value, err));
+        UR_TRY(ur_transform_likelihood(n, x, state, powers[k], y, &value, err));
         a->lost[k] = fmax(0, 2 * (best - value));
     }
     if (isfinite(best))
@@ -103,23 +83,6 @@ static unrelu_status suggest(void *context, size_t j, unrelu_error *err)
 }
 
 /* ---- all of them ---- */
-
-static void suggest_for_all(unrelu_transform_advice *advice, size_t d)
-{
-    unrelu_transform_advice *all = &advice[d];
-    double columns = 0;
-    *all = (unrelu_transform_advice){UNRELU_TRANSFORM_NONE, NAN, {0}, 0};
-    for (size_t j = 0; j < d; j++) {
-        if (isnan(advice[j].lambda))
-            continue;
-        columns++;
-        all->values += advice[j].values;
-        for (int k = 0; k < POWERS; k++)
-            all->lost[k] += advice[j].lost[k];
-    }
-    if (columns > 0)
-        all->transform = choose(all->lost, columns, (double)all->values);
-}
 
 unrelu_status unrelu_transform_suggest(unrelu_source *samples, const double *limit,
                                        unrelu_source *limits, const unrelu_exec *exec,
@@ -136,6 +99,18 @@ unrelu_status unrelu_transform_suggest(unrelu_source *samples, const double *lim
     study s = {&cells, (cells.n + MOST_ROWS - 1) / MOST_ROWS, advice};
     s.step = s.step ? s.step : 1;
     UR_TRY(ur_each(exec, "comparing transforms", d, suggest, &s, err));
-    suggest_for_all(advice, d);
+    unrelu_transform_advice *all = &advice[d];
+    double columns = 0;
+    *all = (unrelu_transform_advice){UNRELU_TRANSFORM_NONE, NAN, {0}, 0};
+    for (size_t j = 0; j < d; j++) {
+        if (isnan(advice[j].lambda))
+            continue;
+        columns++;
+        all->values += advice[j].values;
+        for (int k = 0; k < POWERS; k++)
+            all->lost[k] += advice[j].lost[k];
+    }
+    if (columns > 0)
+        all->transform = choose(all->lost, columns, (double)all->values);
     return UNRELU_OK;
 }

@@ -122,22 +122,38 @@ unrelu_status ur_impute_check(const unrelu_gaussian *m, unrelu_error *err)
 
 /* ---- reading ---- */
 
-static unrelu_status transform(imputation *p, const unrelu_source *samples, unrelu_error *err)
+/* the cells, and what they are on the model's scale */
+static unrelu_status load(imputation *p, unrelu_source *samples, const unrelu_exec *exec,
+                          unrelu_error *err)
 {
     const unrelu_gaussian *m = p->model;
+    double *at = ur_take(p->arena, p->d, sizeof *at);
+    /* a model of cells with limits of their own says where a 0 was hidden, not which values were */
+    int cells = strcmp(m->angles, "likelihood") == 0;
+    ur_cells_rules rules = {.at = cells ? NULL : at,
+                            .limit = p->options.limit,
+                            .limits = p->options.limits,
+                            .zero = cells ? at : NULL};
+    UR_TRY(ur_arena_status(p->arena, err));
+    for (size_t j = 0; j < p->d; j++)
+        at[j] = m->limit ? unrelu_gaussian_back(m, p->place[j], m->limit[p->place[j]]) : 0;
+    UR_TRY(ur_cells_load(samples, &rules, exec, p->arena, &p->cells, err));
+    size_t n = p->n = p->cells.n;
+    if (n == 0)
+        return ur_fail(err, UNRELU_EDATA, "%s has no rows", ur_source_label(samples));
     p->x = p->cells.x;
     if (m->transform == UNRELU_TRANSFORM_NONE)
         return UNRELU_OK;
-    double *x = ur_take(p->arena, p->n, p->d * sizeof *x);
+    double *x = ur_take(p->arena, n, p->d * sizeof *x);
     UR_TRY(ur_arena_status(p->arena, err));
-    memcpy(x, p->cells.x, p->n * p->d * sizeof *x);
+    memcpy(x, p->cells.x, n * p->d * sizeof *x);
     for (size_t j = 0; j < p->d; j++) {
         double lambda = m->lambda ? m->lambda[p->place[j]] : 0;
         size_t guessed;
         char label[160];
         ur_source_column_label(samples, j, label, sizeof label);
-        UR_TRY(ur_transform_column(m->transform, lambda, p->n, x + j * p->n,
-                                   p->cells.state + j * p->n, label, &guessed, err));
+        UR_TRY(ur_transform_column(m->transform, lambda, n, x + j * n, p->cells.state + j * n,
+                                   label, &guessed, err));
         if (guessed > 0)
             return ur_fail(err, UNRELU_EDATA,
                            "%s: %zu cell%s censored at 0, which has no image on the model's "
@@ -145,28 +161,6 @@ static unrelu_status transform(imputation *p, const unrelu_source *samples, unre
                            label, guessed, guessed == 1 ? " is" : "s are");
     }
     p->x = x;
-    return UNRELU_OK;
-}
-
-static unrelu_status load(imputation *p, unrelu_source *samples, const unrelu_exec *exec,
-                          unrelu_error *err)
-{
-    double *at = ur_take(p->arena, p->d, sizeof *at);
-    /* a model of cells with limits of their own says where a 0 was hidden, not which values were */
-    int cells = strcmp(p->model->angles, "likelihood") == 0;
-    ur_cells_rules rules = {.at = cells ? NULL : at,
-                            .limit = p->options.limit,
-                            .limits = p->options.limits,
-                            .zero = cells ? at : NULL};
-    UR_TRY(ur_arena_status(p->arena, err));
-    for (size_t j = 0; j < p->d; j++)
-        at[j] = p->model->limit
-                    ? unrelu_gaussian_back(p->model, p->place[j], p->model->limit[p->place[j]])
-                    : 0;
-    UR_TRY(ur_cells_load(samples, &rules, exec, p->arena, &p->cells, err));
-    if (p->cells.n == 0)
-        return ur_fail(err, UNRELU_EDATA, "%s has no rows", ur_source_label(samples));
-    p->n = p->cells.n;
     return UNRELU_OK;
 }
 
@@ -356,7 +350,6 @@ static unrelu_status prepare(imputation *p, unrelu_source *samples, const unrelu
     UR_TRY(match(p->model, samples, p->place, err));
     UR_TRY(load(p, samples, exec, err));
     UR_TRY(sort_rows(p, err));
-    UR_TRY(transform(p, samples, err));
     size_t most = BATCH_CELLS / p->n / d;
     p->batch = p->draws < most ? p->draws : most ? most : 1;
     p->out = ur_take(p->arena, p->n, p->batch * d * sizeof *p->out);

@@ -47,6 +47,16 @@ size_t unrelu_summary_rows(const unrelu_summary *summary)
     return (size_t)rows;
 }
 
+/* where a call fails there is no summary */
+static unrelu_status settle(unrelu_status status, unrelu_summary **out)
+{
+    if (status != UNRELU_OK) {
+        unrelu_summary_free(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
 /* an empty summary of d columns, names not yet set */
 static unrelu_status allocate(size_t d, size_t groups, int pairs, unrelu_summary **out,
                               unrelu_error *err)
@@ -101,11 +111,7 @@ unrelu_status ur_summary_collect_rules(unrelu_source *source, const ur_collect_r
         allocate(unrelu_source_columns(source), rules->groups, rules->pairs, out, err);
     if (status == UNRELU_OK)
         status = collect(source, rules, exec, *out, err);
-    if (status != UNRELU_OK) {
-        unrelu_summary_free(*out);
-        *out = NULL;
-    }
-    return status;
+    return settle(status, out);
 }
 
 unrelu_status ur_limits(const unrelu_gaussian_options *options, size_t d, double *limit,
@@ -162,11 +168,7 @@ unrelu_status unrelu_summary_collect(unrelu_source *source, const unrelu_gaussia
     exec = ur_ranks_begin(&ranks, source ? unrelu_source_columns(source) : 0, exec);
     unrelu_status status = collect_samples(source, options, groups, exec, out, err);
     status = ur_ranks_end(&ranks, status, err);
-    if (status != UNRELU_OK) {
-        unrelu_summary_free(*out);
-        *out = NULL;
-    }
-    return status;
+    return settle(status, out);
 }
 
 /* ---- merge ---- */
@@ -446,10 +448,5 @@ static unrelu_status load(const char *path, unrelu_summary **out, unrelu_error *
 unrelu_status unrelu_summary_load(const char *path, unrelu_summary **out, unrelu_error *err)
 {
     *out = NULL;
-    unrelu_status status = load(path, out, err);
-    if (status != UNRELU_OK) {
-        unrelu_summary_free(*out);
-        *out = NULL;
-    }
-    return status;
+    return settle(load(path, out, err), out);
 }

@@ -61,20 +61,6 @@ static unrelu_status set_A(ur_unmix *w, const ur_cone *c, ur_units *units, unrel
                            "and is several times as accurate");
 }
 
-/* the warnings of the fit of the hidden layer become the model's */
-static unrelu_status take_warnings(unrelu_mixture *m, unrelu_error *err)
-{
-    unrelu_gaussian *hidden = &m->hidden;
-    unrelu_status status = UNRELU_OK;
-    for (size_t i = 0; i < hidden->warning_count && status == UNRELU_OK; i++)
-        status = ur_mixture_warn(m, hidden->warnings[i].code, err, "hidden layer: %s",
-                                 hidden->warnings[i].message);
-    free(hidden->warnings);
-    hidden->warnings = NULL;
-    hidden->warning_count = 0;
-    return status;
-}
-
 /* of all units the least number of samples where it is off and another is on */
 static size_t least_off(size_t n, size_t p, const double *M)
 {
@@ -105,7 +91,15 @@ static unrelu_status set_hidden(ur_unmix *w, const ur_cone *c, const ur_units *u
     m->min_off = least_off(c->n, c->p, M);
     if (c->noise)
         UR_TRY(ur_certificate_check(c, &all, err));
-    return take_warnings(m, err);
+    unrelu_gaussian *hidden = &m->hidden; /* the warnings of its fit become the model's */
+    unrelu_status status = UNRELU_OK;
+    for (size_t i = 0; i < hidden->warning_count && status == UNRELU_OK; i++)
+        status = ur_mixture_warn(m, hidden->warnings[i].code, err, "hidden layer: %s",
+                                 hidden->warnings[i].message);
+    free(hidden->warnings);
+    hidden->warnings = NULL;
+    hidden->warning_count = 0;
+    return status;
 }
 
 /* with noise: what is beyond p must not grow with the samples */
