@@ -62,14 +62,17 @@ enum { /* which of the shared options a command has; quiet, verbose, help, versi
 };
 
 typedef struct {
-    const char *name, *files; /* files as in the usage line: "TRUTH MODEL" */
-    const char *brief;        /* one line, no full stop */
-    const char *doc;          /* paragraphs */
-    const char *words;        /* what the first argument may be, "a|b", or NULL: a file */
+    const char *name;
+    struct {
+        const char *usage; /* "TRUTH MODEL" */
+        size_t least, most;
+    } files;           /* its arguments that are not options */
+    const char *brief; /* one line, no full stop */
+    const char *doc;   /* paragraphs */
+    const char *words; /* what the first argument may be, "a|b", or NULL: a file */
     const cli_option *options;
     unsigned has;
     const cli_example *examples;
-    size_t least_files, most_files;
     size_t size;          /* of its arguments, where they are more than cli_shared */
     const void *defaults; /* what they begin as a copy of; NULL: zeros */
     const char *output;   /* where its results go unless -o says otherwise, or NULL */

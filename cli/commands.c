@@ -16,11 +16,10 @@ static const cli_example help_examples[] = {
 
 static const cli_command help = {
     .name = "help",
-    .files = "[COMMAND]",
+    .files = {"[COMMAND]", 0, 1},
     .brief = "Explain a command",
     .doc = "Without COMMAND, list the commands.",
     .examples = help_examples,
-    .most_files = 1,
     .run = run_help,
 };
 

@@ -6,22 +6,16 @@
 #include "docs.h"
 #include "words.h"
 
-static int has_words(const char *list)
-{
-    char word[64];
-    return list && cli_word(list, 0, word, sizeof word);
-}
-
 static int is_file(const cli_option *o)
 {
     return o->arg && (strcmp(o->arg, "FILE") == 0 || strcmp(o->arg, "DIR") == 0);
 }
 
-static void print_words(const char *list, const char *between)
+static void print_words(const char *list)
 {
     char word[64];
     for (size_t i = 0; cli_word(list, i, word, sizeof word); i++)
-        printf("%s%s", i ? between : "", word);
+        printf("%s%s", i ? " " : "", word);
 }
 
 static void print_command_names(void)
@@ -30,34 +24,9 @@ static void print_command_names(void)
         printf("%s%s", i ? " " : "", cli_commands[i]->name);
 }
 
-/* values of options: the words of the table, files where they are files, else nothing */
-static void bash_values(const cli_command *c)
-{
-    const cli_option *o;
-    for (size_t i = 0; (o = cli_option_at(c, i)); i++) {
-        if (!o->arg || is_file(o))
-            continue;
-        printf("    '%s --%s'", c->name, o->name);
-        if (o->letter)
-            printf(" | '%s -%c'", c->name, o->letter);
-        printf(") words='");
-        print_words(o->arg, " ");
-        printf("' ;;\n");
-    }
-}
-
-static void bash_options(const cli_command *c)
-{
-    const cli_option *o;
-    printf("        %s) words='", c->name);
-    for (size_t i = 0; (o = cli_option_at(c, i)); i++)
-        if (o->name)
-            printf("%s--%s", i > 0 ? " " : "", o->name);
-    printf("' ;;\n");
-}
-
 void cli_write_bash(void)
 {
+    const cli_option *o;
     printf("# bash completion of unrelu, generated from its option tables\n"
            "_unrelu()\n{\n"
            "    local cur=${COMP_WORDS[COMP_CWORD]} prev='' words=- command=${COMP_WORDS[1]}\n"
@@ -67,8 +36,19 @@ void cli_write_bash(void)
            "    elif [[ $prev == '=' ]]; then\n        prev=${COMP_WORDS[COMP_CWORD - 2]}\n"
            "    fi\n"
            "    case \"$command $prev\" in\n");
-    for (size_t i = 0; i < cli_command_count; i++)
-        bash_values(cli_commands[i]);
+    /* values of options: the words of the table, files where they are files, else nothing */
+    for (size_t c = 0; c < cli_command_count; c++)
+        for (size_t i = 0; (o = cli_option_at(cli_commands[c], i)); i++) {
+            const char *name = cli_commands[c]->name;
+            if (!o->arg || is_file(o))
+                continue;
+            printf("    '%s --%s'", name, o->name);
+            if (o->letter)
+                printf(" | '%s -%c'", name, o->letter);
+            printf(") words='");
+            print_words(o->arg);
+            printf("' ;;\n");
+        }
     printf("    'help help') words='");
     print_command_names();
     printf("' ;;\n");
@@ -76,15 +56,20 @@ void cli_write_bash(void)
         if (!cli_commands[i]->words)
             continue;
         printf("    '%s %s') words='", cli_commands[i]->name, cli_commands[i]->name);
-        print_words(cli_commands[i]->words, " ");
+        print_words(cli_commands[i]->words);
         printf("' ;;\n");
     }
     printf("    esac\n    if ((COMP_CWORD == 1)); then\n        words='");
     print_command_names();
     printf(" --help --version'\n    elif [[ $words == - && $cur == -* ]]; then\n"
            "        case $command in\n");
-    for (size_t i = 0; i < cli_command_count; i++)
-        bash_options(cli_commands[i]);
+    for (size_t c = 0; c < cli_command_count; c++) {
+        printf("        %s) words='", cli_commands[c]->name);
+        for (size_t i = 0; (o = cli_option_at(cli_commands[c], i)); i++)
+            if (o->name)
+                printf("%s--%s", i > 0 ? " " : "", o->name);
+        printf("' ;;\n");
+    }
     printf("        esac\n    fi\n"
            "    if [[ $words == - ]]; then\n"
            "        mapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n"
@@ -103,6 +88,7 @@ static void zsh_text(const char *s)
 
 static void zsh_option(const cli_option *o)
 {
+    char word[64];
     if (o->kind == CLI_HEADING)
         return;
     printf("            ");
@@ -119,9 +105,9 @@ static void zsh_option(const cli_option *o)
         printf(":");
         zsh_text(o->arg);
         printf(":");
-        if (has_words(o->arg)) {
+        if (cli_word(o->arg, 0, word, sizeof word)) {
             putchar('(');
-            print_words(o->arg, " ");
+            print_words(o->arg);
             putchar(')');
         }
     }
@@ -140,7 +126,7 @@ static void zsh_command(const cli_command *c)
         printf(")' ;;\n");
     } else if (c->words) {
         printf("            '1:kind:(");
-        print_words(c->words, " ");
+        print_words(c->words);
         printf(")' ;;\n");
     } else {
         printf("            '*:file:_files' ;;\n");

@@ -58,7 +58,7 @@ static void print_option(const cli_option *o)
 void cli_print_help(const cli_command *command)
 {
     const cli_option *o = cli_option_at(command, 0);
-    printf("Usage: unrelu %s [OPTION...] %s\n%s.\n\n", command->name, command->files,
+    printf("Usage: unrelu %s [OPTION...] %s\n%s.\n\n", command->name, command->files.usage,
            command->brief);
     cli_print_wrapped(command->doc, 0, 0);
     if (o->kind != CLI_HEADING)
@@ -132,7 +132,7 @@ static void man_option(const cli_option *o)
 static void man_command(const cli_command *c)
 {
     const cli_option *o;
-    printf(".SS unrelu %s [OPTION...] %s\n%s.\n.PP\n", c->name, c->files, c->brief);
+    printf(".SS unrelu %s [OPTION...] %s\n%s.\n.PP\n", c->name, c->files.usage, c->brief);
     man_text(c->doc);
     putchar('\n');
     for (size_t i = 0; (o = cli_option_at(c, i)); i++)
@@ -206,7 +206,7 @@ static void markdown_command(const cli_command *c)
 {
     const cli_option *o;
     printf("\n## unrelu %s\n\n    unrelu %s [OPTION...] %s\n\n%s.\n\n%s\n\n", c->name, c->name,
-           c->files, c->brief, c->doc);
+           c->files.usage, c->brief, c->doc);
     printf("| option | |\n|---|---|\n");
     for (size_t i = 0; (o = cli_option_at(c, i)); i++)
         markdown_option(o);

@@ -12,12 +12,6 @@
 #include "flags.h"
 #include "scope.h"
 
-static int ends_in(const char *path, const char *extension)
-{
-    size_t length = strlen(path), tail = strlen(extension);
-    return length > tail && strcmp(path + length - tail, extension) == 0;
-}
-
 /* data.npz:NAME is in the file data.npz */
 static int stat_input(const char *path, struct stat *s)
 {
@@ -70,7 +64,8 @@ int cli_check_output(const cli_shared *shared, const char *extension)
     const char *path = shared->output;
     if (!path || (strcmp(path, "-") == 0 && !extension))
         return 0;
-    if (extension && !ends_in(path, extension))
+    size_t length = strlen(path), tail = extension ? strlen(extension) : 0;
+    if (tail && !(length > tail && strcmp(path + length - tail, extension) == 0))
         return cli_usage("-o %s: the output is a %s file: give a name that ends so", path,
                          extension);
     for (size_t i = 0; i < shared->file_count; i++)
@@ -124,16 +119,11 @@ int cli_write_file(const char *path, const char *text, size_t size)
     return cli_refuse_file("%s: cannot be written: %s", path, strerror(why));
 }
 
-static int is_pipe(const char *path)
-{
-    struct stat s;
-    return strcmp(path, "-") == 0 || (stat(path, &s) == 0 && !S_ISREG(s.st_mode));
-}
-
 unrelu_status cli_open_source(const char *path, const char *columns, int single_pass,
                               unrelu_source **source, unrelu_error *err)
 {
-    if (is_pipe(path))
+    struct stat s;
+    if (strcmp(path, "-") == 0 || (stat(path, &s) == 0 && !S_ISREG(s.st_mode))) /* a pipe */
         cli_interrupt_at_once(1);
     unrelu_source_options options = {
         .size = sizeof options, .columns = columns, .single_pass = single_pass};

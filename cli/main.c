@@ -5,19 +5,12 @@
 #include "talk.h"
 #include "words.h"
 
-static int refuse_option(const char *text)
-{
-    char near[96];
-    cli_suggestion(text + strspn(text, "-"), "help|version", "--", near, sizeof near);
-    return cli_usage("'%s' is not a command%s; options come after it; try 'unrelu help'", text,
-                     near);
-}
-
 static int dispatch(int argc, char **argv)
 {
     if (argc < 2)
         return cli_usage("a command is missing; try 'unrelu help'");
     const char *first = argv[1];
+    char near[96];
     if (strcmp(first, "--version") == 0 || strcmp(first, "-V") == 0) {
         cli_print_version();
         return 0;
@@ -29,7 +22,9 @@ static int dispatch(int argc, char **argv)
     if (strcmp(first, "--write-docs") == 0) /* for the build: man page, docs/cli.md, completions */
         return cli_write_docs(argc > 2 ? argv[2] : "");
     if (first[0] == '-')
-        return refuse_option(first);
+        return cli_usage(
+            "'%s' is not a command%s; options come after it; try 'unrelu help'", first,
+            cli_suggestion(first + strspn(first, "-"), "help|version", "--", near, sizeof near));
     const cli_command *command = cli_find_command(first);
     return command ? cli_run(command, argc - 1, argv + 1) : CLI_EXIT_USAGE;
 }

@@ -311,11 +311,12 @@ static int parse_and_run(const cli_command *command, char **argv, cli_shared *ar
         return 0;
     }
     cli_talk_set(arguments->quiet, arguments->verbose);
-    if (arguments->file_count < command->least_files)
-        return cli_usage("%s: too few arguments; usage: unrelu %s %s", name, name, command->files);
-    if (arguments->file_count > command->most_files)
+    if (arguments->file_count < command->files.least)
+        return cli_usage("%s: too few arguments; usage: unrelu %s %s", name, name,
+                         command->files.usage);
+    if (arguments->file_count > command->files.most)
         return cli_usage("%s: '%s' is one argument too many; usage: unrelu %s %s", name,
-                         arguments->files[command->most_files], name, command->files);
+                         arguments->files[command->files.most], name, command->files.usage);
     if (arguments->output && !*arguments->output)
         return cli_usage("%s: -o: the name of the output is empty", name);
     return command->run(arguments);

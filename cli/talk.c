@@ -89,32 +89,20 @@ static void erase_progress(void)
     progress.shown = 0;
 }
 
-static int colour_wanted(void)
-{
-    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
-    return isatty(STDERR_FILENO) && !(no && *no) && term && strcmp(term, "dumb") != 0;
-}
-
-/* Control characters (of a column's name, say) must not reach the terminal. */
-static void put_clean(const char *s, size_t length)
-{
-    for (size_t i = 0; i < length; i++)
-        fputc((unsigned char)s[i] < ' ' || s[i] == 0x7f ? '?' : s[i], stderr);
-    fputc('\n', stderr);
-}
-
 static void say(const char *label, const char *format, va_list list)
 {
+    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+    int coloured = *label && isatty(STDERR_FILENO) && !(no && *no) && term && strcmp(term, "dumb");
     char *text = NULL;
     if (vasprintf(&text, format, list) < 0)
         return;
     erase_progress();
-    for (const char *s = text; *s;) {
-        size_t length = strcspn(s, "\n");
-        const char *on = *label && colour_wanted() ? "\033[33m" : "";
-        fprintf(stderr, "unrelu: %s%s%s", on, label, *on ? "\033[0m" : "");
-        put_clean(s, length);
-        s += length + (s[length] == '\n');
+    for (const char *s = text; *s; s += *s == '\n') {
+        fprintf(stderr, "unrelu: %s%s%s", coloured ? "\033[33m" : "", label,
+                coloured ? "\033[0m" : "");
+        for (; *s && *s != '\n'; s++) /* control characters, of a column's name, say, are gone */
+            fputc((unsigned char)*s < ' ' || *s == 0x7f ? '?' : *s, stderr);
+        fputc('\n', stderr);
     }
     free(text);
 }

@@ -281,7 +281,7 @@ static int run(void *arguments)
 
 const cli_command cli_check = {
     .name = "check",
-    .files = "SAMPLES",
+    .files = {"SAMPLES", 1, 1},
     .brief = "Look at samples before a fit: what is off, and which transform may help",
     .doc =
         "SAMPLES is what 'unrelu fit' takes. Each column is fitted, and compared with what was "
@@ -297,8 +297,6 @@ const cli_command cli_check = {
     .options = options,
     .has = CLI_HAS_SEED | CLI_HAS_THREADS | CLI_HAS_COLUMNS | CLI_HAS_JSON,
     .examples = examples,
-    .least_files = 1,
-    .most_files = 1,
     .size = sizeof(check_arguments),
     .run = run,
 };

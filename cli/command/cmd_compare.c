@@ -30,21 +30,18 @@ static int run(void *arguments)
 
 const cli_command cli_compare = {
     .name = "compare",
-    .files = "TRUTH MODEL",
+    .files = {"TRUTH MODEL", 2, 2},
     .brief = "Measure how far one model is from another",
     .doc =
         "Both are rectified Gaussians, networks or mixtures; the errors are those of MODEL against "
-        "TRUTH.\n\nOf a rectified Gaussian W is known up to a rotation only, so W W' is "
-        "compared. A Kullback-Leibler divergence does not exist where Sigma is singular or "
-        "indefinite: it is inf (null in JSON), with the reason.\n\nThe neurons of two networks "
-        "are matched one to one, rows of V scaled to unit length where the activation allows "
-        "it. Errors are of the matched neurons; where the two have different numbers of "
-        "neurons, those left over are counted.\n\nThe units of two mixtures are matched by their "
-        "columns of A, scaled to unit length, in the same way; W W' and b are those of the "
-        "matched units, at that scale.",
+        "TRUTH.\n\nOf a rectified Gaussian W is known up to a rotation only, so W W' is compared. "
+        "A Kullback-Leibler divergence does not exist where Sigma is singular or indefinite: it is "
+        "inf (null in JSON), with the reason.\n\nThe neurons of two networks are matched one to "
+        "one, rows of V scaled to unit length where the activation allows it. Errors are of the "
+        "matched neurons; where the two have different numbers of neurons, those left over are "
+        "counted.\n\nThe units of two mixtures are matched by their columns of A, scaled to unit "
+        "length, in the same way; W W' and b are those of the matched units, at that scale.",
     .has = CLI_HAS_JSON,
     .examples = examples,
-    .least_files = 2,
-    .most_files = 2,
     .run = run,
 };

@@ -54,9 +54,8 @@ static const cli_option options[] = {
      TO(CLI_TEXT, limits.file)},
     {"transform", 0, "none|sqrt|log|boxcox|boxcox:L",
      "the values, transformed, are normal: by the square root, the logarithm, or (x^L - 1) / L "
-     "with "
-     "L as given or, for boxcox, estimated for each column; the model is of transformed values, "
-     "medians and quantiles are given in the data's",
+     "with L as given or, for boxcox, estimated for each column; the model is of transformed "
+     "values, medians and quantiles are given in the data's",
      TO(CLI_TEXT, transform)},
     {"additive-noise", 0, "SD|auto",
      "normal noise was added after the rectifier: take it out (auto: its size is learned from "
@@ -211,7 +210,7 @@ static int run(void *arguments)
 
 const cli_command cli_fit = {
     .name = "fit",
-    .files = "SAMPLES",
+    .files = {"SAMPLES", 1, 1},
     .brief = "Learn the Gaussian behind rectified samples",
     .doc =
         "SAMPLES holds one sample of x = ReLU(W z + b), z standard normal, in each row: a .npy "
@@ -226,8 +225,6 @@ const cli_command cli_fit = {
     .options = options,
     .has = CLI_HAS_SEED | CLI_HAS_THREADS | CLI_HAS_LEVEL | CLI_HAS_COLUMNS | CLI_HAS_JSON,
     .examples = examples,
-    .least_files = 1,
-    .most_files = 1,
     .size = sizeof(fit_arguments),
     .start = start,
     .set = set,

@@ -295,7 +295,7 @@ static int run(void *arguments)
 
 const cli_command cli_generate = {
     .name = "generate",
-    .files = "gaussian|network|mixture|inputs",
+    .files = {"gaussian|network|mixture|inputs", 1, 1},
     .brief = "Plant a random model and draw samples from it",
     .doc = "gaussian: writes DIR/x.npy, the samples, and DIR/truth.npz, the model, which 'unrelu "
            "compare' holds a fit against. With K = D, W is a random rotation times a diagonal that "
@@ -311,8 +311,6 @@ const cli_command cli_generate = {
     .options = options,
     .has = CLI_HAS_SEED | CLI_HAS_THREADS | CLI_HAS_JSON,
     .examples = examples,
-    .least_files = 1,
-    .most_files = 1,
     .size = sizeof(generate_arguments),
     .defaults = &defaults,
     .run = run,

@@ -206,7 +206,7 @@ static int run(void *arguments)
 
 const cli_command cli_hardness = {
     .name = "hardness",
-    .files = "encode|assign|check|decode FILE...",
+    .files = {"encode|assign|check|decode FILE...", 1, SIZE_MAX},
     .brief = "Turn a formula into a network that is hard to find, and back",
     .doc = "To find two neurons that give known labels is as hard as to satisfy a formula. These "
            "make instances of it whose answer is known.\n\nencode FORMULA.cnf: writes the formula, "
@@ -222,8 +222,6 @@ const cli_command cli_hardness = {
     .options = options,
     .has = CLI_HAS_NUMBERS,
     .examples = examples,
-    .least_files = 1,
-    .most_files = SIZE_MAX,
     .size = sizeof(hardness_arguments),
     .run = run,
 };

@@ -20,8 +20,7 @@ static const cli_option options[] = {
      TO(CLI_TEXT, shared.output)},
     {"draws", 0, "M",
      "in place of conditional means, M draws of every hidden cell from its conditional law: M "
-     "times "
-     "the rows of SAMPLES, draw after draw",
+     "times the rows of SAMPLES, draw after draw",
      CLI_WHOLE, offsetof(impute_arguments, draws), 1, 0x1p31, "a whole number of at least 1"},
     CLI_LIMIT_ROWS(impute_arguments),
     {0},
@@ -102,25 +101,22 @@ static int run(void *arguments)
 
 const cli_command cli_impute = {
     .name = "impute",
-    .files = "MODEL SAMPLES",
+    .files = {"MODEL SAMPLES", 2, 2},
     .brief = "Fill the values that the rectifier or a detection limit hid, and missing ones",
     .doc =
-        "MODEL is a rectified Gaussian, SAMPLES has its columns, by name or in its order. A "
-        "cell at or below the limit of the model (0 unless it was fitted with --censor-at), a "
-        "cell '<0.25', or 'ND' with --limit is below a limit; an empty cell, NA or NaN is "
-        "missing. Both kinds become their conditional means given the cells of the row that "
-        "were seen, and given that the others lie below their limits; all else stays as it is, "
-        "bit for bit.\n\nWhat is filled in for a cell below its limit is the value before the "
-        "rectifier, W z + b: it lies below the limit, and below 0 where the limit is 0. Of a model "
-        "with --transform it is the conditional mean of the transformed value, mapped back: under "
-        "log the geometric mean.\n\nMeans "
-        "vary less than values do: for a variance or a correlation of the filled table take "
-        "--draws and average over the tables.",
+        "MODEL is a rectified Gaussian, SAMPLES has its columns, by name or in its order. A cell "
+        "at or below the limit of the model (0 unless it was fitted with --censor-at), a cell "
+        "'<0.25', or 'ND' with --limit is below a limit; an empty cell, NA or NaN is missing. Both "
+        "kinds become their conditional means given the cells of the row that were seen, and given "
+        "that the others lie below their limits; all else stays as it is, bit for bit.\n\nWhat is "
+        "filled in for a cell below its limit is the value before the rectifier, W z + b: it lies "
+        "below the limit, and below 0 where the limit is 0. Of a model with --transform it is the "
+        "conditional mean of the transformed value, mapped back: under log the geometric "
+        "mean.\n\nMeans vary less than values do: for a variance or a correlation of the filled "
+        "table take --draws and average over the tables.",
     .options = options,
     .has = CLI_HAS_SEED | CLI_HAS_THREADS | CLI_HAS_COLUMNS | CLI_HAS_JSON,
     .examples = examples,
-    .least_files = 2,
-    .most_files = 2,
     .size = sizeof(impute_arguments),
     .run = run,
 };

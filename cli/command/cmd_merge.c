@@ -46,15 +46,12 @@ static int run(void *arguments)
 
 const cli_command cli_merge = {
     .name = "merge",
-    .files = "SUMMARY...",
+    .files = {"SUMMARY...", 1, SIZE_MAX},
     .brief = "Add summaries of shards into one",
     .doc = "All must be of the same columns and limits. Where some were made with another --groups "
-           "than "
-           "others, the sum keeps one group.",
+           "than others, the sum keeps one group.",
     .options = options,
     .has = CLI_HAS_JSON,
     .examples = examples,
-    .least_files = 1,
-    .most_files = SIZE_MAX,
     .run = run,
 };

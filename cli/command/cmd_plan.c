@@ -238,7 +238,7 @@ static int run(void *arguments)
 
 const cli_command cli_plan = {
     .name = "plan",
-    .files = "-d D --error E",
+    .files = {"-d D --error E", 0, 0},
     .brief = "Tell how many samples a wanted accuracy needs",
     .doc =
         "For a rectified Gaussian x = ReLU(W z + b) with D columns that are not correlated: how "

@@ -45,15 +45,13 @@ static int run(void *arguments)
 
 const cli_command cli_predict = {
     .name = "predict",
-    .files = "MODEL INPUTS",
+    .files = {"MODEL INPUTS", 2, 2},
     .brief = "Compute the labels that a network gives to inputs",
     .doc = "MODEL is a network that 'unrelu recover' or 'unrelu generate network' wrote, INPUTS "
            "holds an input in each row, with as many columns as the network has inputs.",
     .options = options,
     .has = CLI_HAS_THREADS,
     .examples = examples,
-    .least_files = 2,
-    .most_files = 2,
     .output = "-",
     .run = run,
 };

@@ -21,9 +21,8 @@ typedef struct {
 #define FIELD(name)     offsetof(recover_arguments, name)
 #define TO(kind, field) CLI_TO(kind, recover_arguments, field)
 
-static const char methods[] =
-    "auto|exact|moments|ica|tensor|symmetric|lifted|facets|enumerate|one-sparse|any-noise|"
-    "sparse-noise";
+static const char methods[] = "auto|exact|moments|ica|tensor|symmetric|lifted|facets|enumerate|one-"
+                              "sparse|any-noise|sparse-noise";
 
 static const cli_option options[] = {
     {"output", 'o', "FILE", "write the network to FILE (.npz)", TO(CLI_TEXT, shared.output)},
@@ -220,7 +219,7 @@ static int run(void *arguments)
 
 const cli_command cli_recover = {
     .name = "recover",
-    .files = "INPUTS LABELS",
+    .files = {"INPUTS LABELS", 2, 2},
     .brief = "Recover a two-layer network from inputs and labels",
     .doc = "INPUTS holds an input x in each row, LABELS the label a = U f(V x + c) + e of the same "
            "row: files as 'unrelu fit' reads them. No cell may be missing. U, V and the biases are "
@@ -236,8 +235,6 @@ const cli_command cli_recover = {
     .options = options,
     .has = CLI_HAS_SEED | CLI_HAS_THREADS | CLI_HAS_LEVEL | CLI_HAS_JSON,
     .examples = examples,
-    .least_files = 2,
-    .most_files = 2,
     .size = sizeof(recover_arguments),
     .start = start,
     .set = set,

@@ -73,7 +73,7 @@ static int run(void *arguments)
 
 const cli_command cli_report = {
     .name = "report",
-    .files = "MODEL [SAMPLES | INPUTS LABELS]",
+    .files = {"MODEL [SAMPLES | INPUTS LABELS]", 1, 3},
     .brief = "Write a page with charts about a model",
     .doc =
         "One HTML file that works offline and prints well, with the verdict in words, charts and "
@@ -82,16 +82,13 @@ const cli_command cli_report = {
         "by simulation; of more than 12 columns the worst are drawn, and a table has all), the "
         "correlations, the strongest pairs, the eigenvalues. SAMPLES has the columns of the model, "
         "by name or in their order; a cell '<0.25', or 'ND' with --limit, is below a limit of its "
-        "own, "
-        "and all is compared above the largest limit of its column. Of a model with --transform "
-        "the charts are of transformed values, and a table has quantiles in the data's own "
-        "scale.\n\nOf a network: its certificate, neurons and weights, and the "
-        "residuals where INPUTS and LABELS are given. Of a mixture: A and the hidden layer.",
+        "own, and all is compared above the largest limit of its column. Of a model with "
+        "--transform the charts are of transformed values, and a table has quantiles in the data's "
+        "own scale.\n\nOf a network: its certificate, neurons and weights, and the residuals where "
+        "INPUTS and LABELS are given. Of a mixture: A and the hidden layer.",
     .options = options,
     .has = CLI_HAS_SEED | CLI_HAS_THREADS | CLI_HAS_LEVEL | CLI_HAS_COLUMNS,
     .examples = examples,
-    .least_files = 1,
-    .most_files = 3,
     .size = sizeof(report_arguments),
     .run = run,
 };

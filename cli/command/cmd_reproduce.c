@@ -173,7 +173,7 @@ static int run(void *arguments)
 
 const cli_command cli_reproduce = {
     .name = "reproduce",
-    .files = "[figure1]",
+    .files = {"[figure1]", 0, 1},
     .brief = "Run the experiments of the paper again, with its method and ours",
     .doc = "figure1: the three panels of Figure 1 of the one-layer paper. A point is a number of "
            "samples n, of columns d and a condition number kappa; each of its runs plants a new W "
@@ -192,7 +192,6 @@ const cli_command cli_reproduce = {
     .options = options,
     .has = CLI_HAS_SEED | CLI_HAS_THREADS | CLI_HAS_JSON,
     .examples = examples,
-    .most_files = 1,
     .size = sizeof(reproduce_arguments),
     .run = run,
 };

@@ -45,7 +45,7 @@ static int run(void *arguments)
 
 const cli_command cli_sample = {
     .name = "sample",
-    .files = "MODEL",
+    .files = {"MODEL", 1, 1},
     .brief = "Draw new samples from a model",
     .doc = "MODEL is a rectified Gaussian or a mixture, whose samples carry its noise. Row i of "
            "the stream that a seed names is the same at any number of threads and for "
@@ -53,8 +53,6 @@ const cli_command cli_sample = {
     .options = options,
     .has = CLI_HAS_SEED | CLI_HAS_THREADS,
     .examples = examples,
-    .least_files = 1,
-    .most_files = 1,
     .size = sizeof(sample_arguments),
     .output = "-",
     .run = run,

@@ -19,12 +19,10 @@ static int run(void *arguments)
 
 const cli_command cli_show = {
     .name = "show",
-    .files = "MODEL",
+    .files = {"MODEL", 1, 1},
     .brief = "Print a model",
     .doc = "Prints what the command that made the model printed.",
     .has = CLI_HAS_LEVEL | CLI_HAS_JSON,
     .examples = examples,
-    .least_files = 1,
-    .most_files = 1,
     .run = run,
 };

@@ -61,7 +61,7 @@ static int run(void *arguments)
 
 const cli_command cli_summarize = {
     .name = "summarize",
-    .files = "SAMPLES",
+    .files = {"SAMPLES", 1, 1},
     .brief = "Reduce samples to a summary that can be merged and fitted",
     .doc = "One pass over SAMPLES gives a file whose size does not depend on the number of rows. "
            "'unrelu merge' adds such files, 'unrelu fit' learns from them: shards summarised "
@@ -69,8 +69,6 @@ const cli_command cli_summarize = {
     .options = options,
     .has = CLI_HAS_THREADS | CLI_HAS_COLUMNS | CLI_HAS_JSON,
     .examples = examples,
-    .least_files = 1,
-    .most_files = 1,
     .size = sizeof(summarize_arguments),
     .defaults = &defaults,
     .run = run,

@@ -74,7 +74,7 @@ static int run(void *arguments)
 
 const cli_command cli_unmix = {
     .name = "unmix",
-    .files = "SAMPLES",
+    .files = {"SAMPLES", 1, 1},
     .brief = "Separate a mixture of rectified Gaussian units",
     .doc =
         "SAMPLES holds a sample of x = A ReLU(W z + b), z standard normal, in each row, with or "
@@ -82,24 +82,21 @@ const cli_command cli_unmix = {
         "observed. A (D x P), W W' and b are learned. The scale of a hidden unit and of its "
         "column of A cannot be told apart, nor can the order of the units: columns of A have unit "
         "length, units come by decreasing root mean square. Of W only W W' is determined.\n\n"
-        "Where a unit is off, the samples lie on a facet of the cone that the columns of A span: "
-        "A is exact, to rounding, from about 20 P samples on (b = 0; more where units are seldom "
-        "off, 40 P at b = 0.7). W W' and b are estimates, given A, with errors that go as "
-        "1 / sqrt(N). Noise must be the same in every column, and at most 3 to 5 % of the root "
-        "mean square of the samples. --method separable takes about 2^P samples and stands noise "
-        "less well.\n\nThe verdict is computed over all samples. exact: every facet is certified "
-        "and no sample is beyond one; noisy: with noise, its standard deviation sigma and the "
-        "standard errors of A; ambiguous (exit status 5): another A may do as well, because there "
-        "are more facets than units, W has a rank below P, the number of units is not sure or one "
-        "is an outlier, and a warning says which; exact fit, uniqueness not certified (exit status "
-        "5): it fits as well, but a rule is not met, and the "
-        "output says which. The model is written in all of these. Where facets are missing, "
-        "nothing is (exit status 4).",
+        "Where a unit is off, the samples lie on a facet of the cone that the columns of A span: A "
+        "is exact, to rounding, from about 20 P samples on (b = 0; more where units are seldom "
+        "off, 40 P at b = 0.7). W W' and b are estimates, given A, with errors that go as 1 / "
+        "sqrt(N). Noise must be the same in every column, and at most 3 to 5 % of the root mean "
+        "square of the samples. --method separable takes about 2^P samples and stands noise less "
+        "well.\n\nThe verdict is computed over all samples. exact: every facet is certified and no "
+        "sample is beyond one; noisy: with noise, its standard deviation sigma and the standard "
+        "errors of A; ambiguous (exit status 5): another A may do as well, because there are more "
+        "facets than units, W has a rank below P, the number of units is not sure or one is an "
+        "outlier, and a warning says which; exact fit, uniqueness not certified (exit status 5): "
+        "it fits as well, but a rule is not met, and the output says which. The model is written "
+        "in all of these. Where facets are missing, nothing is (exit status 4).",
     .options = options,
     .has = CLI_HAS_SEED | CLI_HAS_THREADS | CLI_HAS_LEVEL | CLI_HAS_COLUMNS | CLI_HAS_JSON,
     .examples = examples,
-    .least_files = 1,
-    .most_files = 1,
     .size = sizeof(unmix_arguments),
     .start = start,
     .set = set,

@@ -145,11 +145,9 @@ static int write_page(const cli_shared *shared, const unrelu_gaussian *m, const 
         cli_page_html(
             page,
             "<footer><p>p is the share of simulated samples at least as far from their model, in "
-            "999 "
-            "of them (seed %llu). Where the model was learned from these samples, each simulated "
-            "one "
-            "is fitted again. Beyond about 400 values above the limit, distances are scaled from "
-            "samples of that size.</p>",
+            "999 of them (seed %llu). Where the model was learned from these samples, each "
+            "simulated one is fitted again. Beyond about 400 values above the limit, distances are "
+            "scaled from samples of that size.</p>",
             (unsigned long long)shared->seed);
     else
         cli_page_html(page, "<footer>");
