@@ -72,9 +72,9 @@ static size_t rank_of_labels(double share, int single, double digits)
     for (size_t i = 0; i < N; i++)
         a[i * M] += share * x[i * D];
     for (size_t i = 0; i < N * M; i++)
-        a[i] = single   ? (float)a[i]
-               : digits ? rint(a[i] * pow(10, digits)) / pow(10, digits)
-                        : a[i];
+        a[i] = single        ? (float)a[i]
+               : digits != 0 ? rint(a[i] * pow(10, digits)) / pow(10, digits)
+                             : a[i];
     must(ur_data_hold(N, D, M, x, a, NULL, &arena, &data, &err), &err);
     must(ur_frame_make(&data, N, (ur_terms){0, 0}, 1, &arena, &frame, &err), &err);
     must(ur_frame_labels(&frame, data.tolerance, &rank, y, NULL, &err), &err);
