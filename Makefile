@@ -80,7 +80,7 @@ check-format:
 	@clang-format --dry-run --Werror $(SOURCES)
 
 clean:
-	rm -rf build build-asan build-tsan build-clang build-without build-coverage
+	rm -rf build build-asan build-tsan build-clang build-without build-coverage build-mutate
 
 help:
 	@echo 'make build         ./build/unrelu and the libraries (the default)'
