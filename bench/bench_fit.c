@@ -20,11 +20,11 @@ static void row(const char *what, double ratio, const char *wanted, double ours,
     fflush(stdout);
 }
 
-static unrelu_gaussian planted(size_t d, uint64_t seed)
+static unrelu_gaussian *planted(size_t d, uint64_t seed)
 {
     unrelu_gaussian_plant_options o;
     unrelu_gaussian_plant_options_init(&o, sizeof o);
-    unrelu_gaussian truth;
+    unrelu_gaussian *truth;
     unrelu_error err = {0};
     o.d = d;
     o.seed = seed;
@@ -61,7 +61,7 @@ static unrelu_gaussian_options options_of(method m)
 static double time_fit(unrelu_source *source, method m, int threads, const unrelu_gaussian *truth,
                        double *error)
 {
-    unrelu_gaussian model;
+    unrelu_gaussian *model;
     unrelu_error err = {0};
     unrelu_exec exec = {.size = sizeof exec, .threads = threads};
     unrelu_gaussian_options o = options_of(m);
@@ -70,10 +70,10 @@ static double time_fit(unrelu_source *source, method m, int threads, const unrel
     double seconds = now() - start;
     if (error) {
         unrelu_gaussian_distance far;
-        must(unrelu_gaussian_compare(truth, &model, &far, &err), &err);
+        must(unrelu_gaussian_compare(truth, model, &far, &err), &err);
         *error = far.b_error;
     }
-    unrelu_gaussian_free(&model);
+    unrelu_gaussian_free(model);
     return seconds;
 }
 
@@ -129,12 +129,12 @@ static double time_octave(size_t n, size_t d)
 
 static void against_cov(const char *python, size_t n, size_t d, const char *const wanted[2])
 {
-    unrelu_gaussian truth = planted(d, 1);
-    double *x = drawn(&truth, n), best[2] = {INFINITY, INFINITY}, numpy = INFINITY;
+    unrelu_gaussian *truth = planted(d, 1);
+    double *x = drawn(truth, n), best[2] = {INFINITY, INFINITY}, numpy = INFINITY;
     char what[80];
     for (int turn = 0; turn < TURNS; turn++) {
         for (method m = DEFAULT; m <= SIGNS; m++)
-            best[m] = fmin(best[m], time_matrix(x, n, d, m, 1, &truth, NULL));
+            best[m] = fmin(best[m], time_matrix(x, n, d, m, 1, truth, NULL));
         if (python)
             numpy = fmin(numpy, time_numpy(python, n, d));
     }
@@ -151,7 +151,7 @@ static void against_cov(const char *python, size_t n, size_t d, const char *cons
         }
     }
     free(x);
-    unrelu_gaussian_free(&truth);
+    unrelu_gaussian_free(truth);
 }
 
 static void against_paper(size_t n, size_t d, const char *wanted_time, const char *wanted_error)
@@ -159,14 +159,14 @@ static void against_paper(size_t n, size_t d, const char *wanted_time, const cha
     double ours = INFINITY, theirs = INFINITY, error[2] = {0};
     char what[80];
     for (uint64_t turn = 1; turn <= TURNS; turn++) {
-        unrelu_gaussian truth = planted(d, turn);
-        double *x = drawn(&truth, n), e[2];
-        ours = fmin(ours, time_matrix(x, n, d, DEFAULT, 1, &truth, &e[0]));
-        theirs = fmin(theirs, time_matrix(x, n, d, PAPER, 1, &truth, &e[1]));
+        unrelu_gaussian *truth = planted(d, turn);
+        double *x = drawn(truth, n), e[2];
+        ours = fmin(ours, time_matrix(x, n, d, DEFAULT, 1, truth, &e[0]));
+        theirs = fmin(theirs, time_matrix(x, n, d, PAPER, 1, truth, &e[1]));
         error[0] += e[0] / TURNS;
         error[1] += e[1] / TURNS;
         free(x);
-        unrelu_gaussian_free(&truth);
+        unrelu_gaussian_free(truth);
     }
     snprintf(what, sizeof what, "paper / default: time, n=%zu d=%zu, 1 thread", n, d);
     row(what, theirs / ours, wanted_time, ours, theirs);
@@ -176,16 +176,16 @@ static void against_paper(size_t n, size_t d, const char *wanted_time, const cha
 
 static void threads(size_t n, size_t d)
 {
-    unrelu_gaussian truth = planted(d, 1);
-    double *x = drawn(&truth, n), best[2] = {INFINITY, INFINITY};
+    unrelu_gaussian *truth = planted(d, 1);
+    double *x = drawn(truth, n), best[2] = {INFINITY, INFINITY};
     char what[80];
     for (int turn = 0; turn < TURNS; turn++)
         for (int t = 0; t < 2; t++)
-            best[t] = fmin(best[t], time_matrix(x, n, d, DEFAULT, t + 1, &truth, NULL));
+            best[t] = fmin(best[t], time_matrix(x, n, d, DEFAULT, t + 1, truth, NULL));
     snprintf(what, sizeof what, "1 thread / 2 threads, n=%zu d=%zu", n, d);
     row(what, best[0] / best[1], ">= 1.8", best[1], best[0]);
     free(x);
-    unrelu_gaussian_free(&truth);
+    unrelu_gaussian_free(truth);
 }
 
 static double time_read(const char *path)
@@ -207,10 +207,10 @@ static void against_reading(size_t n, size_t d)
     if (file < 0)
         return;
     close(file);
-    unrelu_gaussian truth = planted(d, 1);
+    unrelu_gaussian *truth = planted(d, 1);
     unrelu_error err = {0};
     unrelu_sink *sink = NULL;
-    double *x = drawn(&truth, n), reading = INFINITY, fitting = INFINITY;
+    double *x = drawn(truth, n), reading = INFINITY, fitting = INFINITY;
     must(unrelu_sink_open(path, n, d, NULL, &sink, &err), &err);
     must(unrelu_sink_write(sink, x, n, &err), &err);
     must(unrelu_sink_commit(sink, &err), &err);
@@ -220,14 +220,14 @@ static void against_reading(size_t n, size_t d)
         reading = fmin(reading, time_read(path));
         double start = now();
         must(unrelu_source_open(path, NULL, &source, &err), &err);
-        time_fit(source, DEFAULT, 0, &truth, NULL);
+        time_fit(source, DEFAULT, 0, truth, NULL);
         fitting = fmin(fitting, now() - start);
         unrelu_source_close(source);
     }
     snprintf(what, sizeof what, "fit / reading the cached .npy, n=%zu d=%zu, all threads", n, d);
     row(what, fitting / reading, "<= 3", fitting, reading);
     unlink(path);
-    unrelu_gaussian_free(&truth);
+    unrelu_gaussian_free(truth);
 }
 
 int main(int argc, char **argv)

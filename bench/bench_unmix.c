@@ -21,7 +21,7 @@ typedef struct {
 
 typedef struct {
     const point *at;
-    unrelu_mixture truth;
+    unrelu_mixture *truth;
     double *x, *m; /* (n, d), (n, p) */
 } planted;
 
@@ -37,8 +37,8 @@ static planted plant(const point *at, uint64_t seed)
     o.noise = at->noise;
     o.seed = seed;
     must(unrelu_mixture_plant(&o, &data.truth, &err), &err);
-    must(unrelu_sampler_new_mixture(&data.truth, seed, &samples, &err), &err);
-    must(unrelu_sampler_new(&data.truth.hidden, seed, &units, &err), &err);
+    must(unrelu_sampler_new_mixture(data.truth, seed, &samples, &err), &err);
+    must(unrelu_sampler_new(data.truth->hidden, seed, &units, &err), &err);
     must(unrelu_sampler_draw(samples, 0, at->n, NULL, data.x, &err), &err);
     must(unrelu_sampler_draw(units, 0, at->n, NULL, data.m, &err), &err);
     unrelu_sampler_free(samples);
@@ -48,7 +48,7 @@ static planted plant(const point *at, uint64_t seed)
 
 static void planted_free(planted *data)
 {
-    unrelu_mixture_free(&data->truth);
+    unrelu_mixture_free(data->truth);
     free(data->x);
     free(data->m);
 }
@@ -62,13 +62,13 @@ static void check(const planted *data, const unrelu_mixture *model)
     int right = model->p == at->p &&
                 model->verdict == (noisy ? UNRELU_VERDICT_NOISY : UNRELU_VERDICT_EXACT);
     if (right) {
-        must(unrelu_mixture_compare(&data->truth, model, &far, &err), &err);
+        must(unrelu_mixture_compare(data->truth, model, &far, &err), &err);
         right = far.A_column < (noisy ? at->noise : 1e-11);
     }
     if (right)
         return;
     fprintf(stderr, "p=%zu d=%zu n=%zu seed %llu by %s: verdict %s, %zu units, error of A %.2g\n",
-            at->p, at->d, at->n, (unsigned long long)data->truth.seed, model->method,
+            at->p, at->d, at->n, (unsigned long long)data->truth->seed, model->method,
             unrelu_verdict_name(model->verdict), model->p, far.A_column);
     exit(1);
 }
@@ -78,7 +78,7 @@ static double time_unmix(const planted *data, unrelu_unmix_method method, int th
     unrelu_unmix_options o;
     unrelu_unmix_options_init(&o, sizeof o);
     unrelu_source *source = NULL;
-    unrelu_mixture model;
+    unrelu_mixture *model;
     unrelu_error err = {0};
     unrelu_exec exec = {.size = sizeof exec, .threads = threads};
     o.method = method;
@@ -86,8 +86,8 @@ static double time_unmix(const planted *data, unrelu_unmix_method method, int th
     double start = now();
     must(unrelu_unmix(source, &o, &exec, &model, &err), &err);
     double seconds = now() - start;
-    check(data, &model);
-    unrelu_mixture_free(&model);
+    check(data, model);
+    unrelu_mixture_free(model);
     unrelu_source_close(source);
     return seconds;
 }
@@ -113,14 +113,14 @@ static double time_fit(const planted *data)
     unrelu_gaussian_options o;
     unrelu_gaussian_options_init(&o, sizeof o);
     unrelu_source *source = NULL;
-    unrelu_gaussian model;
+    unrelu_gaussian *model;
     unrelu_error err = {0};
     unrelu_exec exec = {.size = sizeof exec, .threads = 1};
     must(unrelu_source_memory(data->m, data->at->n, data->at->p, &source, &err), &err);
     double start = now();
     must(unrelu_gaussian_fit(source, &o, &exec, &model, &err), &err);
     double seconds = now() - start;
-    unrelu_gaussian_free(&model);
+    unrelu_gaussian_free(model);
     unrelu_source_close(source);
     return seconds;
 }

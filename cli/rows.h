@@ -13,7 +13,7 @@ typedef unrelu_status cli_draw(const void *from, size_t row, size_t rows, const 
 typedef struct {
     const char *path;
     size_t d; /* columns */
-    char *const *names;
+    const char *const *names;
 } cli_rows_file;
 
 /* Draws n rows and writes them to `count` files (at most 2), a block at a time; returns the exit

@@ -9,7 +9,7 @@
 
 enum { N = 20000, D = 4 };
 
-static unrelu_status plant_and_draw(unrelu_gaussian *truth, double *x, unrelu_error *err)
+static unrelu_status plant_and_draw(unrelu_gaussian **truth, double *x, unrelu_error *err)
 {
     unrelu_exec exec;
     unrelu_exec_init(&exec, sizeof exec);
@@ -19,14 +19,14 @@ static unrelu_status plant_and_draw(unrelu_gaussian *truth, double *x, unrelu_er
     plant.d = D;
     unrelu_status status = unrelu_gaussian_plant(&plant, truth, err);
     if (status == UNRELU_OK)
-        status = unrelu_sampler_new(truth, 7, &sampler, err);
+        status = unrelu_sampler_new(*truth, 7, &sampler, err);
     if (status == UNRELU_OK)
         status = unrelu_sampler_draw(sampler, 0, N, &exec, x, err);
     unrelu_sampler_free(sampler);
     return status;
 }
 
-static unrelu_status learn(const double *x, unrelu_gaussian *model, unrelu_error *err)
+static unrelu_status learn(const double *x, unrelu_gaussian **model, unrelu_error *err)
 {
     unrelu_exec exec;
     unrelu_exec_init(&exec, sizeof exec);
@@ -44,22 +44,22 @@ int main(void)
 {
     static double x[N * D];
     unrelu_error err;
-    unrelu_gaussian truth = {0}, model = {0};
+    unrelu_gaussian *truth = NULL, *model = NULL;
     unrelu_gaussian_distance distance;
     unrelu_status status = plant_and_draw(&truth, x, &err);
     if (status == UNRELU_OK)
         status = learn(x, &model, &err);
     if (status == UNRELU_OK)
-        status = unrelu_gaussian_compare(&truth, &model, &distance, &err);
+        status = unrelu_gaussian_compare(truth, model, &distance, &err);
     if (status == UNRELU_OK) {
         for (size_t i = 0; i < D; i++)
-            printf("b[%zu] = %7.4f +- %.4f (planted %7.4f)\n", i, model.b[i], model.b_se[i],
-                   truth.b[i]);
+            printf("b[%zu] = %7.4f +- %.4f (planted %7.4f)\n", i, model->b[i], model->b_se[i],
+                   truth->b[i]);
         printf("error of b %.4f, of Sigma %.4f\n", distance.b_error, distance.sigma_error);
     } else {
         fprintf(stderr, "%s\n", err.text);
     }
-    unrelu_gaussian_free(&truth);
-    unrelu_gaussian_free(&model);
+    unrelu_gaussian_free(truth);
+    unrelu_gaussian_free(model);
     return status == UNRELU_OK ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -19,7 +19,7 @@ static unrelu_status draw(const unrelu_mixture *truth, double *x, unrelu_error *
     return status;
 }
 
-static unrelu_status learn(const double *x, unrelu_mixture *model, unrelu_error *err)
+static unrelu_status learn(const double *x, unrelu_mixture **model, unrelu_error *err)
 {
     unrelu_source *samples = NULL;
     unrelu_status status = unrelu_source_memory(x, N, D, &samples, err);
@@ -33,7 +33,7 @@ int main(void)
 {
     static double x[N * D];
     unrelu_error err;
-    unrelu_mixture truth = {0}, model = {0};
+    unrelu_mixture *truth = NULL, *model = NULL;
     unrelu_mixture_distance distance;
     unrelu_mixture_plant_options plant;
     unrelu_mixture_plant_options_init(&plant, sizeof plant);
@@ -41,19 +41,19 @@ int main(void)
     plant.p = P;
     unrelu_status status = unrelu_mixture_plant(&plant, &truth, &err);
     if (status == UNRELU_OK)
-        status = draw(&truth, x, &err);
+        status = draw(truth, x, &err);
     if (status == UNRELU_OK)
         status = learn(x, &model, &err);
     if (status == UNRELU_OK)
-        status = unrelu_mixture_compare(&truth, &model, &distance, &err);
+        status = unrelu_mixture_compare(truth, model, &distance, &err);
     if (status == UNRELU_OK) {
-        printf("%s: %zu units\n", unrelu_verdict_name(model.verdict), model.p);
+        printf("%s: %zu units\n", unrelu_verdict_name(model->verdict), model->p);
         printf("A right to 1e-12: %s\n", distance.A_max < 1e-12 ? "yes" : "no");
         printf("error of W W': %.2f\n", distance.hidden.sigma_error);
     } else {
         fprintf(stderr, "%s\n", err.text);
     }
-    unrelu_mixture_free(&truth);
-    unrelu_mixture_free(&model);
+    unrelu_mixture_free(truth);
+    unrelu_mixture_free(model);
     return status == UNRELU_OK ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -7,7 +7,7 @@
 
 typedef struct {
     unrelu_mixture_plant_options options;
-    unrelu_mixture truth;
+    unrelu_mixture *truth;
     size_t n;
     double *x; /* (n, d) */
 } planted_mixture;
@@ -30,7 +30,7 @@ static inline planted_mixture plant_mixture_with(unrelu_mixture_plant_options o,
     planted_mixture p = {.options = o, .n = n};
     unrelu_error err = {0};
     must(unrelu_mixture_plant(&o, &p.truth, &err), &err);
-    p.x = draw_mixture(&p.truth, n, o.seed);
+    p.x = draw_mixture(p.truth, n, o.seed);
     return p;
 }
 
@@ -51,16 +51,16 @@ static inline planted_mixture plant_mixture(size_t d, size_t p, size_t k, size_t
 
 static inline void planted_mixture_free(planted_mixture *p)
 {
-    unrelu_mixture_free(&p->truth);
+    unrelu_mixture_free(p->truth);
     free(p->x);
 }
 
 static inline unrelu_status try_unmix(const double *x, size_t n, size_t d,
                                       const unrelu_unmix_options *options, const unrelu_exec *exec,
-                                      unrelu_mixture *model, unrelu_error *err)
+                                      unrelu_mixture **model, unrelu_error *err)
 {
     unrelu_source *source = NULL;
-    memset(model, 0, sizeof *model);
+    *model = NULL;
     unrelu_status status = unrelu_source_memory(x, n, d, &source, err);
     if (status == UNRELU_OK)
         status = unrelu_unmix(source, options, exec, model, err);
@@ -68,11 +68,11 @@ static inline unrelu_status try_unmix(const double *x, size_t n, size_t d,
     return status;
 }
 
-static inline unrelu_mixture unmix(const planted_mixture *p, const unrelu_unmix_options *options)
+static inline unrelu_mixture *unmix(const planted_mixture *p, const unrelu_unmix_options *options)
 {
-    unrelu_mixture model;
+    unrelu_mixture *model;
     unrelu_error err = {0};
-    must(try_unmix(p->x, p->n, p->truth.d, options, NULL, &model, &err), &err);
+    must(try_unmix(p->x, p->n, p->truth->d, options, NULL, &model, &err), &err);
     return model;
 }
 

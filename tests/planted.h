@@ -25,9 +25,9 @@ static inline void must(unrelu_status status, const unrelu_error *err)
     fail_msg("status %d: %s", (int)status, err->text);
 }
 
-static inline unrelu_gaussian plant(unrelu_gaussian_plant_options options)
+static inline unrelu_gaussian *plant(unrelu_gaussian_plant_options options)
 {
-    unrelu_gaussian truth;
+    unrelu_gaussian *truth;
     unrelu_error err = {0};
     must(unrelu_gaussian_plant(&options, &truth, &err), &err);
     return truth;
@@ -47,10 +47,11 @@ static inline double *draw(const unrelu_gaussian *model, size_t n, uint64_t seed
 }
 
 static inline unrelu_status try_fit(const double *x, size_t n, size_t d,
-                                    const unrelu_gaussian_options *options, unrelu_gaussian *model,
+                                    const unrelu_gaussian_options *options, unrelu_gaussian **model,
                                     unrelu_error *err)
 {
     unrelu_source *source = NULL;
+    *model = NULL;
     unrelu_status status = unrelu_source_memory(x, n, d, &source, err);
     if (status == UNRELU_OK)
         status = unrelu_gaussian_fit(source, options, NULL, model, err);
@@ -58,10 +59,10 @@ static inline unrelu_status try_fit(const double *x, size_t n, size_t d,
     return status;
 }
 
-static inline unrelu_gaussian fit(const double *x, size_t n, size_t d,
-                                  const unrelu_gaussian_options *options)
+static inline unrelu_gaussian *fit(const double *x, size_t n, size_t d,
+                                   const unrelu_gaussian_options *options)
 {
-    unrelu_gaussian model;
+    unrelu_gaussian *model;
     unrelu_error err = {0};
     must(try_fit(x, n, d, options, &model, &err), &err);
     return model;

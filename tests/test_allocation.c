@@ -14,7 +14,7 @@ enum { N = 400, D = 3 };
 
 static struct {
     char directory[64], npy[96], csv[96], npz[128], model[96], summary[96], out[96];
-    unrelu_gaussian truth, learned;
+    unrelu_gaussian *truth, *learned;
     unrelu_gaussian_options options;
     double *x;
 } w;
@@ -22,14 +22,14 @@ static struct {
 static unrelu_status fit_file(const char *path, unrelu_error *err)
 {
     unrelu_source *source = NULL;
-    unrelu_gaussian m = {0};
+    unrelu_gaussian *m = NULL;
     unrelu_exec exec = {.size = sizeof exec, .threads = 1};
     unrelu_status status = unrelu_source_open(path, NULL, &source, err);
     if (status == UNRELU_OK)
         status = unrelu_gaussian_fit(source, &w.options, &exec, &m, err);
     if (status != UNRELU_OK)
-        assert_true(m.d == 0 && m.b == NULL);
-    unrelu_gaussian_free(&m);
+        assert_null(m);
+    unrelu_gaussian_free(m);
     unrelu_source_close(source);
     return status;
 }
@@ -50,12 +50,12 @@ static unrelu_status fit_npz(unrelu_error *err) /* one array of several */
 static unrelu_status fit_memory_two_threads(unrelu_error *err)
 {
     unrelu_source *source = NULL;
-    unrelu_gaussian m = {0};
+    unrelu_gaussian *m = NULL;
     unrelu_exec exec = {.size = sizeof exec, .threads = 2};
     unrelu_status status = unrelu_source_memory(w.x, N, D, &source, err);
     if (status == UNRELU_OK)
         status = unrelu_gaussian_fit(source, &w.options, &exec, &m, err);
-    unrelu_gaussian_free(&m);
+    unrelu_gaussian_free(m);
     unrelu_source_close(source);
     return status;
 }
@@ -64,7 +64,7 @@ static unrelu_status summarise(unrelu_error *err)
 {
     unrelu_source *source = NULL;
     unrelu_summary *a = NULL, *b = NULL;
-    unrelu_gaussian m = {0};
+    unrelu_gaussian *m = NULL;
     unrelu_exec exec = {.size = sizeof exec, .threads = 1};
     unrelu_status status = unrelu_source_open(w.npy, NULL, &source, err);
     if (status == UNRELU_OK)
@@ -77,7 +77,7 @@ static unrelu_status summarise(unrelu_error *err)
         status = unrelu_summary_merge(a, b, err);
     if (status == UNRELU_OK)
         status = unrelu_gaussian_fit_summary(a, NULL, &exec, &m, err);
-    unrelu_gaussian_free(&m);
+    unrelu_gaussian_free(m);
     unrelu_summary_free(a);
     unrelu_summary_free(b);
     unrelu_source_close(source);
@@ -86,14 +86,14 @@ static unrelu_status summarise(unrelu_error *err)
 
 static unrelu_status save_and_load(unrelu_error *err)
 {
-    unrelu_gaussian m = {0};
+    unrelu_gaussian *m = NULL;
     char kind[32];
-    unrelu_status status = unrelu_gaussian_save(&w.learned, w.model, err);
+    unrelu_status status = unrelu_gaussian_save(w.learned, w.model, err);
     if (status == UNRELU_OK)
         status = unrelu_gaussian_load(w.model, &m, err);
     if (status == UNRELU_OK)
         status = unrelu_file_kind(w.model, kind, sizeof kind, err);
-    unrelu_gaussian_free(&m);
+    unrelu_gaussian_free(m);
     return status;
 }
 
@@ -101,29 +101,29 @@ static unrelu_status plant_sample_compare(unrelu_error *err)
 {
     unrelu_gaussian_plant_options o;
     unrelu_gaussian_plant_options_init(&o, sizeof o);
-    unrelu_gaussian m = {0};
+    unrelu_gaussian *m = NULL;
     unrelu_gaussian_distance far;
     unrelu_sampler *sampler = NULL;
     double x[3 * 5];
     unrelu_exec exec = {.size = sizeof exec, .threads = 1};
     unrelu_status status = unrelu_gaussian_plant(&o, &m, err);
     if (status == UNRELU_OK)
-        status = unrelu_sampler_new(&m, 1, &sampler, err);
+        status = unrelu_sampler_new(m, 1, &sampler, err);
     if (status == UNRELU_OK)
         status = unrelu_sampler_draw(sampler, 0, 3, &exec, x, err);
     if (status == UNRELU_OK)
-        status = unrelu_gaussian_compare(&m, &m, &far, err);
+        status = unrelu_gaussian_compare(m, m, &far, err);
     if (status == UNRELU_OK)
-        status = unrelu_gaussian_eigenvalues(&m, x, err);
+        status = unrelu_gaussian_eigenvalues(m, x, err);
     unrelu_sampler_free(sampler);
-    unrelu_gaussian_free(&m);
+    unrelu_gaussian_free(m);
     return status;
 }
 
 static unrelu_status write_samples(unrelu_error *err)
 {
     unrelu_sink *sink = NULL;
-    unrelu_status status = unrelu_sink_open(w.out, N, D, w.truth.names, &sink, err);
+    unrelu_status status = unrelu_sink_open(w.out, N, D, w.truth->names, &sink, err);
     if (status == UNRELU_OK)
         status = unrelu_sink_write(sink, w.x, N, err);
     if (status == UNRELU_OK)
@@ -317,21 +317,20 @@ static unrelu_status unmix_samples(unrelu_error *err)
 {
     const planted_mixture *p = &mix.planted;
     unrelu_exec exec = {.size = sizeof exec, .threads = mix.threads};
-    unrelu_mixture model;
-    unrelu_status status = try_unmix(p->x, p->n, p->truth.d, &mix.options, &exec, &model, err);
+    unrelu_mixture *model;
+    unrelu_status status = try_unmix(p->x, p->n, p->truth->d, &mix.options, &exec, &model, err);
     atomic_store(&countdown, 0);
     skip_what_is_left_out(err);
     if (status != UNRELU_OK)
-        assert_true(model.d == 0 && !model.A && !model.names && !model.warnings &&
-                    !model.hidden.b && !model.hidden.names);
+        assert_null(model);
     if (atomic_load(&failed)) { /* none can be done without */
         assert_int_equal(status, UNRELU_ENOMEM);
         return status;
     }
     assert_int_equal(status, mix.status);
     if (status == UNRELU_OK)
-        assert_int_equal(model.verdict, mix.verdict);
-    unrelu_mixture_free(&model);
+        assert_int_equal(model->verdict, mix.verdict);
+    unrelu_mixture_free(model);
     return UNRELU_OK;
 }
 
@@ -402,7 +401,7 @@ static unrelu_status plant_sample_compare_mixture(unrelu_error *err)
 {
     unrelu_mixture_plant_options o;
     unrelu_mixture_plant_options_init(&o, sizeof o);
-    unrelu_mixture m = {0};
+    unrelu_mixture *m = NULL;
     unrelu_mixture_distance far;
     unrelu_sampler *sampler = NULL;
     double x[3 * 10];
@@ -410,32 +409,32 @@ static unrelu_status plant_sample_compare_mixture(unrelu_error *err)
     o.noise = .1;
     unrelu_status status = unrelu_mixture_plant(&o, &m, err);
     if (status != UNRELU_OK)
-        assert_true(!m.A && !m.names && !m.hidden.b);
+        assert_null(m);
     if (status == UNRELU_OK)
-        status = unrelu_sampler_new_mixture(&m, 1, &sampler, err);
+        status = unrelu_sampler_new_mixture(m, 1, &sampler, err);
     if (status == UNRELU_OK)
         status = unrelu_sampler_draw(sampler, 0, 3, &exec, x, err);
     if (status == UNRELU_OK)
-        status = unrelu_mixture_compare(&m, &m, &far, err);
+        status = unrelu_mixture_compare(m, m, &far, err);
     unrelu_sampler_free(sampler);
-    unrelu_mixture_free(&m);
+    unrelu_mixture_free(m);
     return status;
 }
 
-static unrelu_mixture learned_mixture;
+static unrelu_mixture *learned_mixture;
 
 static unrelu_status save_and_load_mixture(unrelu_error *err)
 {
-    unrelu_mixture m = {0};
+    unrelu_mixture *m = NULL;
     char kind[32];
-    unrelu_status status = unrelu_mixture_save(&learned_mixture, w.model, err);
+    unrelu_status status = unrelu_mixture_save(learned_mixture, w.model, err);
     if (status == UNRELU_OK)
         status = unrelu_mixture_load(w.model, &m, err);
     if (status != UNRELU_OK)
-        assert_true(!m.A && !m.A_se && !m.names && !m.warnings && !m.hidden.b);
+        assert_null(m);
     if (status == UNRELU_OK)
         status = unrelu_file_kind(w.model, kind, sizeof kind, err);
-    unrelu_mixture_free(&m);
+    unrelu_mixture_free(m);
     return status;
 }
 
@@ -445,9 +444,9 @@ static void tools_of_mixtures_survive_a_failed_allocation(void **state)
     exhaust(plant_sample_compare_mixture);
     begin_mixture(6, 3, 0, 200, .035, 2); /* with errors of A and a warning */
     learned_mixture = unmix(&mix.planted, NULL);
-    assert_true(learned_mixture.warning_count > 0 && learned_mixture.A_se);
+    assert_true(learned_mixture->warning_count > 0 && learned_mixture->A_se);
     exhaust(save_and_load_mixture);
-    unrelu_mixture_free(&learned_mixture);
+    unrelu_mixture_free(learned_mixture);
     planted_mixture_free(&mix.planted);
 }
 
@@ -471,19 +470,19 @@ static int set_up(void **state)
     unrelu_gaussian_plant_options_init(&o, sizeof o);
     o.d = D;
     w.truth = plant(o);
-    w.x = draw(&w.truth, N, 3);
+    w.x = draw(w.truth, N, 3);
     unrelu_gaussian_options_init(&w.options, sizeof w.options);
     w.options.rank = 2;
     w.learned = fit(w.x, N, D, &w.options); /* with flags, warnings and W */
     unrelu_error saved = {0};
     snprintf(w.npz, sizeof w.npz, "%s/array.npz", w.directory);
-    must(unrelu_gaussian_save(&w.learned, w.npz, &saved), &saved);
+    must(unrelu_gaussian_save(w.learned, w.npz, &saved), &saved);
     strcat(w.npz, ":observed");
     const char *files[] = {w.npy, w.csv};
     for (size_t i = 0; i < 2; i++) {
         unrelu_sink *sink = NULL;
         unrelu_error err = {0};
-        must(unrelu_sink_open(files[i], N, D, w.truth.names, &sink, &err), &err);
+        must(unrelu_sink_open(files[i], N, D, w.truth->names, &sink, &err), &err);
         must(unrelu_sink_write(sink, w.x, N, &err), &err);
         must(unrelu_sink_commit(sink, &err), &err);
     }
@@ -495,8 +494,8 @@ static int tear_down(void **state)
     (void)state;
     char command[96];
     snprintf(command, sizeof command, "rm -r '%s'", w.directory);
-    unrelu_gaussian_free(&w.truth);
-    unrelu_gaussian_free(&w.learned);
+    unrelu_gaussian_free(w.truth);
+    unrelu_gaussian_free(w.learned);
     free(w.x);
     return system(command);
 }

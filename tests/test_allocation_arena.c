@@ -82,7 +82,7 @@ static void texts_are_whole(void **state)
     assert_int_equal(strlen(text), sizeof longest + 1);
     assert_string_equal(text + sizeof longest, "7");
     assert_string_equal(ur_take_copy(&arena, longest), longest);
-    char **names = ur_take_numbered(&arena, 'x', 12);
+    const char **names = ur_take_numbered(&arena, 'x', 12);
     assert_string_equal(names[0], "x1");
     assert_string_equal(names[11], "x12");
 }

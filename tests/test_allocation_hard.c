@@ -12,36 +12,34 @@ static char cnf[512], npz[512], csv[512];
 static unrelu_status formula_there_and_back(unrelu_error *err)
 {
     static const int literals[] = {1, -2, 3};
-    unrelu_hardness h = {0}, read = {0};
+    unrelu_hardness *h = NULL, *read = NULL;
     unrelu_source *source = NULL;
     double V[12], W[12], residual = -1;
     int back[3] = {0};
     unrelu_status status = unrelu_hardness_encode(cnf, 0, &h, err);
     if (status == UNRELU_OK)
-        status = unrelu_hardness_save(&h, npz, err);
+        status = unrelu_hardness_save(h, npz, err);
     if (status == UNRELU_OK)
         status = unrelu_hardness_load(npz, &read, err);
     if (status == UNRELU_OK)
-        status = unrelu_hardness_assign(&read, literals, 3, V, err);
+        status = unrelu_hardness_assign(read, literals, 3, V, err);
     if (status == UNRELU_OK)
         status = unrelu_source_open(csv, NULL, &source, err);
     if (status == UNRELU_OK)
-        status = unrelu_hardness_read(&read, source, W, err);
+        status = unrelu_hardness_read(read, source, W, err);
     if (status == UNRELU_OK)
-        status = unrelu_hardness_residual(&read, W, &residual, err);
+        status = unrelu_hardness_residual(read, W, &residual, err);
     if (status == UNRELU_OK)
-        status = unrelu_hardness_decode(&read, W, back, err);
+        status = unrelu_hardness_decode(read, W, back, err);
     atomic_store(&countdown, 0);
     if (status == UNRELU_OK) {
         assert_memory_equal(V, W, sizeof V);
         assert_true(residual == 0);
         assert_memory_equal(back, literals, sizeof back);
     }
-    if (!read.X)
-        assert_true(read.n == 0 && read.d == 0 && !read.A);
     unrelu_source_close(source);
-    unrelu_hardness_free(&h);
-    unrelu_hardness_free(&read);
+    unrelu_hardness_free(h);
+    unrelu_hardness_free(read);
     return status;
 }
 
@@ -222,14 +220,6 @@ static void recoveries_from_sparse_noise_survive_a_failed_allocation(void **stat
 
 static char path[512];
 
-static double *two(double a, double b)
-{
-    double *x = malloc(2 * sizeof *x);
-    x[0] = a;
-    x[1] = b;
-    return x;
-}
-
 static unrelu_status save_and_load(unrelu_error *err)
 {
     unrelu_network *m = NULL;
@@ -249,15 +239,13 @@ static void a_file_of_a_hard_case_survives_a_failed_allocation(void **state)
     unrelu_network *truth = net.planted.truth;
     truth->n = 60;
     truth->corrupted = 2;
-    truth->E_row = two(0, 59);
-    truth->E_column = two(1, 0);
-    truth->E_value = two(-3, 0.1);
-    truth->V_rational = malloc(4 * sizeof *truth->V_rational);
-    truth->U_rational = malloc(4 * sizeof *truth->U_rational);
-    for (size_t i = 0; i < 4; i++) {
-        truth->V_rational[i] = strdup("-2");
-        truth->U_rational[i] = strdup("1/3");
-    }
+    truth->E_row = (double[]){0, 59};
+    truth->E_column = (double[]){1, 0};
+    truth->E_value = (double[]){-3, 0.1};
+    static const char *const V[] = {"-2", "-2", "-2", "-2"}, *const U[] = {"1/3", "1/3", "1/3",
+                                                                           "1/3"};
+    truth->V_rational = V;
+    truth->U_rational = U;
     strcpy(path, files_path("net.npz"));
     exhaust(save_and_load);
     planted_network_free(&net.planted);

@@ -26,7 +26,7 @@ typedef struct rank {
     int summarise;
     int (*cancelled)(void *context);
     size_t sums; /* rank_sum was called */
-    unrelu_gaussian model;
+    unrelu_gaussian *model;
     unrelu_summary *summary;
     unrelu_status status;
     unrelu_error err;
@@ -95,7 +95,7 @@ static void run_all(rank *ranks)
         if (ranks[i].status == UNRELU_OK)
             continue;
         assert_int_equal(ranks[i].err.code, ranks[i].status);
-        assert_null(ranks[i].model.sigma); /* nothing is left behind */
+        assert_null(ranks[i].model); /* nothing is left behind */
         assert_null(ranks[i].summary);
     }
 }
@@ -115,7 +115,7 @@ static void begin(rank *ranks)
 static void end(rank *ranks)
 {
     for (size_t r = 0; r < RANKS; r++) {
-        unrelu_gaussian_free(&ranks[r].model);
+        unrelu_gaussian_free(ranks[r].model);
         unrelu_summary_free(ranks[r].summary);
     }
 }
@@ -149,7 +149,7 @@ static void ranks_that_do_not_fail_agree(void **state)
             if (summarise)
                 assert_int_equal(unrelu_summary_rows(ranks[r].summary), RANKS * N);
             else
-                assert_memory_equal(ranks[r].model.sigma, ranks[0].model.sigma,
+                assert_memory_equal(ranks[r].model->sigma, ranks[0].model->sigma,
                                     D * D * sizeof(double));
         }
         end(ranks);
@@ -332,17 +332,17 @@ static void what_cannot_be_summed_refuses_at_once(void **state)
     options[0].angles = UNRELU_ANGLES_LIKELIHOOD;
     options[1].transform = UNRELU_TRANSFORM_LOG;
     options[2].norms = UNRELU_NORMS_SGD;
-    unrelu_gaussian model;
+    unrelu_gaussian *model;
     for (int i = 0; i < 3; i++) {
         assert_int_equal(unrelu_gaussian_fit(source, &options[i], &exec, &model, &err),
                          UNRELU_EUSAGE);
         assert_non_null(strstr(err.text, "cannot be split over ranks"));
     }
     asked = 0;
-    unrelu_gaussian fitted = {0};
+    unrelu_gaussian *fitted = NULL;
     must(unrelu_gaussian_fit(source, NULL, NULL, &fitted, &err), &err);
-    unrelu_goodness goodness;
-    assert_int_equal(unrelu_gaussian_goodness(&fitted, source, NULL, &exec, &goodness, &err),
+    unrelu_goodness *goodness;
+    assert_int_equal(unrelu_gaussian_goodness(fitted, source, NULL, &exec, &goodness, &err),
                      UNRELU_EUSAGE);
     double ks[D], p[D], ties[D];
     assert_int_equal(unrelu_columns_distance(source, NULL, NULL, NULL, &exec, ks, p, ties, &err),
@@ -352,11 +352,11 @@ static void what_cannot_be_summed_refuses_at_once(void **state)
                      UNRELU_EUSAGE);
     unrelu_network *network;
     assert_int_equal(unrelu_recover(source, source, NULL, &exec, &network, &err), UNRELU_EUSAGE);
-    unrelu_mixture mixture;
+    unrelu_mixture *mixture;
     assert_int_equal(unrelu_unmix(source, NULL, &exec, &mixture, &err), UNRELU_EUSAGE);
     assert_non_null(strstr(err.text, "unmix looks at all samples in one place"));
     assert_int_equal(asked, 0);
-    unrelu_gaussian_free(&fitted);
+    unrelu_gaussian_free(fitted);
     unrelu_source_close(source);
 }
 

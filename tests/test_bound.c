@@ -222,7 +222,7 @@ static bounds bound_of(const unrelu_gaussian *m, double n)
     return x;
 }
 
-static unrelu_gaussian planted(void)
+static unrelu_gaussian *planted(void)
 {
     unrelu_gaussian_plant_options o;
     unrelu_gaussian_plant_options_init(&o, sizeof o);
@@ -236,42 +236,42 @@ static void a_fit_of_many_samples_has_the_errors_of_the_bound(void **state)
 {
     (void)state;
     enum { N = 200000 };
-    unrelu_gaussian truth = planted();
-    double *x = draw(&truth, N, 1);
+    unrelu_gaussian *truth = planted();
+    double *x = draw(truth, N, 1);
     unrelu_gaussian_options o;
     unrelu_gaussian_options_init(&o, sizeof o);
-    unrelu_gaussian model = fit(x, N, D, &o);
-    bounds at = bound_of(&truth, N);
+    unrelu_gaussian *model = fit(x, N, D, &o);
+    bounds at = bound_of(truth, N);
     for (size_t i = 0; i < D; i++) {
-        assert_near(model.b_se[i] / at.b[i], 1, 0.02);
-        assert_near(model.scale_se[i] / at.scale[i], 1, 0.02);
-        assert_near(model.sigma_se[i * D + i] / at.sigma[i * D + i], 1, 0.03);
+        assert_near(model->b_se[i] / at.b[i], 1, 0.02);
+        assert_near(model->scale_se[i] / at.scale[i], 1, 0.02);
+        assert_near(model->sigma_se[i * D + i] / at.sigma[i * D + i], 1, 0.03);
         assert_true(at.rho[i * D + i] == 0);
         for (size_t j = 0; j < i; j++) {
-            assert_near(model.correlation_se[i * D + j] / at.rho[i * D + j], 1.01, 0.04);
-            assert_near(model.sigma_se[i * D + j] / at.sigma[i * D + j], 1.01, 0.04);
+            assert_near(model->correlation_se[i * D + j] / at.rho[i * D + j], 1.01, 0.04);
+            assert_near(model->sigma_se[i * D + j] / at.sigma[i * D + j], 1.01, 0.04);
             assert_true(at.rho[i * D + j] == at.rho[j * D + i]);
             assert_true(at.sigma[i * D + j] == at.sigma[j * D + i]);
         }
     }
-    unrelu_gaussian_free(&model);
-    unrelu_gaussian_free(&truth);
+    unrelu_gaussian_free(model);
+    unrelu_gaussian_free(truth);
     free(x);
 }
 
 static void units_limits_and_counts_only_rescale(void **state)
 {
     (void)state;
-    unrelu_gaussian m = planted();
-    bounds at = bound_of(&m, 100), more = bound_of(&m, 10000);
+    unrelu_gaussian *m = planted();
+    bounds at = bound_of(m, 100), more = bound_of(m, 10000);
     double limit[D] = {3, 3, 3, 3};
     for (size_t i = 0; i < D; i++) { /* x -> 8 x + 3, censored at 3 */
-        m.b[i] = 8 * m.b[i] + 3;
-        m.scale[i] *= 8;
+        m->b[i] = 8 * m->b[i] + 3;
+        m->scale[i] *= 8;
     }
-    m.limit = limit;
-    bounds moved = bound_of(&m, 100);
-    m.limit = NULL;
+    m->limit = limit;
+    bounds moved = bound_of(m, 100);
+    m->limit = NULL;
     for (size_t i = 0; i < D; i++) {
         assert_near(more.b[i], at.b[i] / 10, 1e-15);
         assert_near(moved.b[i], 8 * at.b[i], 1e-12);
@@ -281,40 +281,40 @@ static void units_limits_and_counts_only_rescale(void **state)
             assert_near(moved.rho[i * D + j], at.rho[i * D + j], 1e-12);
         }
     }
-    unrelu_gaussian_free(&m);
+    unrelu_gaussian_free(m);
 }
 
 static void what_has_no_bound_is_not_a_number(void **state)
 {
     (void)state;
-    unrelu_gaussian m = planted();
-    m.scale[0] = 0;
-    m.b[1] = -100 * m.scale[1];
-    m.correlation[2 * D + 3] = m.correlation[3 * D + 2] = 1;
-    bounds at = bound_of(&m, 100);
+    unrelu_gaussian *m = planted();
+    m->scale[0] = 0;
+    m->b[1] = -100 * m->scale[1];
+    m->correlation[2 * D + 3] = m->correlation[3 * D + 2] = 1;
+    bounds at = bound_of(m, 100);
     assert_true(isnan(at.rho[1]) && isnan(at.rho[2]) && isnan(at.sigma[0 * D + 3]));
     assert_true(isnan(at.b[0]) && isnan(at.scale[0]));
     assert_true(isnan(at.b[1]) && isnan(at.rho[1 * D + 2]));
     assert_true(isnan(at.rho[2 * D + 3]) && isnan(at.sigma[2 * D + 3]));
     assert_true(isfinite(at.b[2]) && isfinite(at.scale[3]));
-    unrelu_gaussian_free(&m);
+    unrelu_gaussian_free(m);
 }
 
 static void bad_arguments_are_refused(void **state)
 {
     (void)state;
-    unrelu_gaussian m = planted(), empty = {0};
+    unrelu_gaussian *m = planted(), empty = {0};
     unrelu_error err = {0};
     double b[D];
-    assert_int_equal(unrelu_gaussian_bound(&m, 0, b, NULL, NULL, NULL, &err), UNRELU_EUSAGE);
+    assert_int_equal(unrelu_gaussian_bound(m, 0, b, NULL, NULL, NULL, &err), UNRELU_EUSAGE);
     assert_string_equal(err.text, "the number of samples must be above 0, not 0");
-    assert_int_equal(unrelu_gaussian_bound(&m, NAN, b, NULL, NULL, NULL, &err), UNRELU_EUSAGE);
+    assert_int_equal(unrelu_gaussian_bound(m, NAN, b, NULL, NULL, NULL, &err), UNRELU_EUSAGE);
     assert_int_equal(unrelu_gaussian_bound(&empty, 9, b, NULL, NULL, NULL, &err), UNRELU_EUSAGE);
-    m.b[2] = NAN;
-    assert_int_equal(unrelu_gaussian_bound(&m, 9, b, NULL, NULL, NULL, NULL), UNRELU_EDATA);
-    m.b[2] = 0;
-    assert_int_equal(unrelu_gaussian_bound(&m, 9, NULL, NULL, NULL, NULL, &err), UNRELU_OK);
-    unrelu_gaussian_free(&m);
+    m->b[2] = NAN;
+    assert_int_equal(unrelu_gaussian_bound(m, 9, b, NULL, NULL, NULL, NULL), UNRELU_EDATA);
+    m->b[2] = 0;
+    assert_int_equal(unrelu_gaussian_bound(m, 9, NULL, NULL, NULL, NULL, &err), UNRELU_OK);
+    unrelu_gaussian_free(m);
 }
 
 int main(void)

@@ -8,9 +8,9 @@
 
 enum { D = 3 };
 
-static unrelu_gaussian plant_three(uint64_t seed)
+static unrelu_gaussian *plant_three(uint64_t seed)
 {
-    unrelu_gaussian truth;
+    unrelu_gaussian *truth;
     unrelu_error err = {0};
     unrelu_gaussian_plant_options o;
     unrelu_gaussian_plant_options_init(&o, sizeof o);
@@ -35,10 +35,10 @@ static double *draw_rows(const unrelu_gaussian *truth, size_t n, uint64_t seed)
     return x;
 }
 
-static unrelu_gaussian fit_cells(const double *x, const double *limits, size_t n,
-                                 unrelu_gaussian_options o)
+static unrelu_gaussian *fit_cells(const double *x, const double *limits, size_t n,
+                                  unrelu_gaussian_options o)
 {
-    unrelu_gaussian model;
+    unrelu_gaussian *model;
     unrelu_source *source = NULL, *cells = NULL;
     unrelu_error err = {0};
     must(unrelu_source_memory(x, n, D, &source, &err), &err);
@@ -67,26 +67,26 @@ static double *hide(double *x, size_t n)
 static void plain_zeros_give_what_six_statistics_give(void **state)
 {
     (void)state;
-    unrelu_gaussian truth = plant_three(1);
-    double *x = draw_rows(&truth, 5000, 2);
+    unrelu_gaussian *truth = plant_three(1);
+    double *x = draw_rows(truth, 5000, 2);
     unrelu_gaussian_options o;
     unrelu_gaussian_options_init(&o, sizeof o);
-    unrelu_gaussian h6 = fit_cells(x, NULL, 5000, o);
+    unrelu_gaussian *h6 = fit_cells(x, NULL, 5000, o);
     o.angles = UNRELU_ANGLES_LIKELIHOOD;
-    unrelu_gaussian likelihood = fit_cells(x, NULL, 5000, o);
-    assert_string_equal(likelihood.angles, "likelihood");
+    unrelu_gaussian *likelihood = fit_cells(x, NULL, 5000, o);
+    assert_string_equal(likelihood->angles, "likelihood");
     for (size_t i = 0; i < D; i++) {
-        assert_near(likelihood.b[i], h6.b[i], 1e-9);
-        assert_near(likelihood.scale[i], h6.scale[i], 1e-9);
+        assert_near(likelihood->b[i], h6->b[i], 1e-9);
+        assert_near(likelihood->scale[i], h6->scale[i], 1e-9);
         for (size_t j = 0; j < i; j++) {
-            double se = h6.correlation_se[i * D + j];
-            assert_near(likelihood.correlation[i * D + j], h6.correlation[i * D + j], .3 * se);
-            assert_near(likelihood.correlation_se[i * D + j], se, .1 * se);
+            double se = h6->correlation_se[i * D + j];
+            assert_near(likelihood->correlation[i * D + j], h6->correlation[i * D + j], .3 * se);
+            assert_near(likelihood->correlation_se[i * D + j], se, .1 * se);
         }
     }
-    unrelu_gaussian_free(&h6);
-    unrelu_gaussian_free(&likelihood);
-    unrelu_gaussian_free(&truth);
+    unrelu_gaussian_free(h6);
+    unrelu_gaussian_free(likelihood);
+    unrelu_gaussian_free(truth);
     free(x);
 }
 
@@ -95,35 +95,35 @@ static void standard_errors_are_those_of_the_estimates(void **state)
 {
     (void)state;
     enum { RUNS = 200, N = 400 };
-    unrelu_gaussian truth = plant_three(3);
+    unrelu_gaussian *truth = plant_three(3);
     unrelu_gaussian_options o;
     unrelu_gaussian_options_init(&o, sizeof o);
     double b = 0, scale = 0, sigma = 0;
     for (uint64_t run = 0; run < RUNS; run++) {
-        double *x = draw_rows(&truth, N, 10 + run), *limits = hide(x, N);
-        unrelu_gaussian m = fit_cells(x, limits, N, o);
+        double *x = draw_rows(truth, N, 10 + run), *limits = hide(x, N);
+        unrelu_gaussian *m = fit_cells(x, limits, N, o);
         for (size_t i = 0; i < D; i++) {
-            b += pow((m.b[i] - truth.b[i]) / m.b_se[i], 2);
-            scale += pow((m.scale[i] - truth.scale[i]) / m.scale_se[i], 2);
+            b += pow((m->b[i] - truth->b[i]) / m->b_se[i], 2);
+            scale += pow((m->scale[i] - truth->scale[i]) / m->scale_se[i], 2);
             for (size_t j = 0; j < i; j++)
-                sigma +=
-                    pow((m.sigma[i * D + j] - truth.sigma[i * D + j]) / m.sigma_se[i * D + j], 2);
+                sigma += pow(
+                    (m->sigma[i * D + j] - truth->sigma[i * D + j]) / m->sigma_se[i * D + j], 2);
         }
-        unrelu_gaussian_free(&m);
+        unrelu_gaussian_free(m);
         free(limits);
         free(x);
     }
     assert_near(sqrt(b / RUNS / D), 1, .12);
     assert_near(sqrt(scale / RUNS / D), 1, .12);
     assert_near(sqrt(sigma / RUNS / D), 1, .12);
-    unrelu_gaussian_free(&truth);
+    unrelu_gaussian_free(truth);
 }
 
 static void threads_do_not_change_a_bit(void **state)
 {
     (void)state;
-    unrelu_gaussian truth = plant_three(5), one, seven;
-    double *x = draw_rows(&truth, 300, 6), *limits = hide(x, 300);
+    unrelu_gaussian *truth = plant_three(5), *one, *seven;
+    double *x = draw_rows(truth, 300, 6), *limits = hide(x, 300);
     unrelu_source *source = NULL, *cells = NULL;
     unrelu_error err = {0};
     unrelu_gaussian_options o;
@@ -137,11 +137,11 @@ static void threads_do_not_change_a_bit(void **state)
     must(unrelu_gaussian_fit(source, &o, &exec, &one, &err), &err);
     exec.threads = 7;
     must(unrelu_gaussian_fit(source, &o, &exec, &seven, &err), &err);
-    assert_memory_equal(one.sigma, seven.sigma, D * D * sizeof *one.sigma);
-    assert_memory_equal(one.sigma_se, seven.sigma_se, D * D * sizeof *one.sigma);
-    unrelu_gaussian_free(&one);
-    unrelu_gaussian_free(&seven);
-    unrelu_gaussian_free(&truth);
+    assert_memory_equal(one->sigma, seven->sigma, D * D * sizeof *one->sigma);
+    assert_memory_equal(one->sigma_se, seven->sigma_se, D * D * sizeof *one->sigma);
+    unrelu_gaussian_free(one);
+    unrelu_gaussian_free(seven);
+    unrelu_gaussian_free(truth);
     unrelu_source_close(source);
     unrelu_source_close(cells);
     free(limits);
@@ -153,26 +153,26 @@ static void a_transformed_model_draws_what_it_was_fitted_to(void **state)
 {
     (void)state;
     enum { N = 20000 };
-    unrelu_gaussian truth = plant_three(7);
+    unrelu_gaussian *truth = plant_three(7);
     unrelu_gaussian_options o;
     unrelu_gaussian_options_init(&o, sizeof o);
-    double *x = draw_rows(&truth, N, 8);
+    double *x = draw_rows(truth, N, 8);
     for (size_t i = 0; i < N * D; i++)
         x[i] *= x[i];
     o.transform = UNRELU_TRANSFORM_SQRT;
-    unrelu_gaussian first = fit_cells(x, NULL, N, o);
-    double *again = draw_rows(&first, N, 9);
-    unrelu_gaussian second = fit_cells(again, NULL, N, o);
+    unrelu_gaussian *first = fit_cells(x, NULL, N, o);
+    double *again = draw_rows(first, N, 9);
+    unrelu_gaussian *second = fit_cells(again, NULL, N, o);
     for (size_t i = 0; i < D; i++) {
-        assert_near(first.b[i], truth.b[i], 5 * first.b_se[i]);
-        assert_near(second.b[i], first.b[i], 5 * first.b_se[i]);
-        assert_near(second.scale[i], first.scale[i], 5 * first.scale_se[i]);
-        assert_near(unrelu_gaussian_back(&first, i, unrelu_gaussian_forth(&first, i, 2.5)), 2.5,
+        assert_near(first->b[i], truth->b[i], 5 * first->b_se[i]);
+        assert_near(second->b[i], first->b[i], 5 * first->b_se[i]);
+        assert_near(second->scale[i], first->scale[i], 5 * first->scale_se[i]);
+        assert_near(unrelu_gaussian_back(first, i, unrelu_gaussian_forth(first, i, 2.5)), 2.5,
                     1e-14);
     }
-    unrelu_gaussian_free(&first);
-    unrelu_gaussian_free(&second);
-    unrelu_gaussian_free(&truth);
+    unrelu_gaussian_free(first);
+    unrelu_gaussian_free(second);
+    unrelu_gaussian_free(truth);
     free(again);
     free(x);
 }

@@ -13,8 +13,8 @@ enum { THREADS = 8, JOBS = 6, ROWS = 400 };
 static struct {
     double *x; /* of a rectified Gaussian, 5 columns */
     planted_network exact, noisy;
-    unrelu_gaussian truth;
-    unrelu_mixture mixture;
+    unrelu_gaussian *truth;
+    unrelu_mixture *mixture;
     double *mixed; /* ROWS x 6 */
 } data;
 
@@ -42,15 +42,15 @@ static uint64_t add(uint64_t hash, const double *x, size_t count)
 static uint64_t fit_gaussian(unrelu_angles angles)
 {
     unrelu_source *source = NULL;
-    unrelu_gaussian model = {0};
+    unrelu_gaussian *model = NULL;
     unrelu_gaussian_options o;
     unrelu_gaussian_options_init(&o, sizeof o);
     uint64_t hash = 0;
     o.angles = angles;
     if (unrelu_source_memory(data.x, ROWS, 5, &source, NULL) == UNRELU_OK &&
         unrelu_gaussian_fit(source, &o, &here, &model, NULL) == UNRELU_OK)
-        hash = add(add(1, model.b, 5), model.sigma, 25);
-    unrelu_gaussian_free(&model);
+        hash = add(add(1, model->b, 5), model->sigma, 25);
+    unrelu_gaussian_free(model);
     unrelu_source_close(source);
     return hash;
 }
@@ -70,12 +70,12 @@ static uint64_t recover_network(const planted_network *p)
 static uint64_t unmix_samples(void)
 {
     unrelu_source *source = NULL;
-    unrelu_mixture model = {0};
+    unrelu_mixture *model = NULL;
     uint64_t hash = 0;
     if (unrelu_source_memory(data.mixed, ROWS, 6, &source, NULL) == UNRELU_OK &&
         unrelu_unmix(source, NULL, &here, &model, NULL) == UNRELU_OK)
-        hash = add(1, model.A, model.d * model.p);
-    unrelu_mixture_free(&model);
+        hash = add(1, model->A, model->d * model->p);
+    unrelu_mixture_free(model);
     unrelu_source_close(source);
     return hash;
 }
@@ -85,7 +85,7 @@ static uint64_t draw_samples(void)
     unrelu_sampler *sampler = NULL;
     double *x = malloc(2000 * 5 * sizeof *x);
     uint64_t hash = 0;
-    if (x && unrelu_sampler_new(&data.truth, 7, &sampler, NULL) == UNRELU_OK &&
+    if (x && unrelu_sampler_new(data.truth, 7, &sampler, NULL) == UNRELU_OK &&
         unrelu_sampler_draw(sampler, 0, 2000, &here, x, NULL) == UNRELU_OK)
         hash = add(1, x, 2000 * 5);
     unrelu_sampler_free(sampler);
@@ -161,7 +161,7 @@ static int set_up(void **state)
     unrelu_sampler *sampler = NULL;
     g.kappa = 5;
     data.truth = plant(g);
-    data.x = draw(&data.truth, ROWS, 1);
+    data.x = draw(data.truth, ROWS, 1);
     data.exact = plant_network(8, 5, 6, 200, 0, 1);
     data.noisy = plant_network(4, 2, 3, ROWS, 0.1, 2);
     m.d = 6;
@@ -169,7 +169,7 @@ static int set_up(void **state)
     must(unrelu_mixture_plant(&m, &data.mixture, &err), &err);
     data.mixed = malloc(ROWS * 6 * sizeof *data.mixed);
     assert_non_null(data.mixed);
-    must(unrelu_sampler_new_mixture(&data.mixture, 3, &sampler, &err), &err);
+    must(unrelu_sampler_new_mixture(data.mixture, 3, &sampler, &err), &err);
     must(unrelu_sampler_draw(sampler, 0, ROWS, NULL, data.mixed, &err), &err);
     unrelu_sampler_free(sampler);
     return 0;
@@ -178,8 +178,8 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
-    unrelu_gaussian_free(&data.truth);
-    unrelu_mixture_free(&data.mixture);
+    unrelu_gaussian_free(data.truth);
+    unrelu_mixture_free(data.mixture);
     planted_network_free(&data.exact);
     planted_network_free(&data.noisy);
     free(data.x);

@@ -47,8 +47,8 @@ static void plain_zeros_give_the_goodness_of_the_model(void **state)
     double ks[D], p[D], ties[D];
     unrelu_source *source;
     unrelu_error err = {0};
-    unrelu_gaussian model;
-    unrelu_goodness goodness;
+    unrelu_gaussian *model;
+    unrelu_goodness *goodness;
     unrelu_gaussian_options o;
     unrelu_gaussian_options_init(&o, sizeof o);
     unrelu_goodness_options g = {.size = sizeof g, .seed = 5, .runs = 199};
@@ -57,17 +57,16 @@ static void plain_zeros_give_the_goodness_of_the_model(void **state)
         x[i] = i % 17 == 3 ? NAN : i % 5 ? fmax(0, x[i] - 1) : round(5 * fmax(0, x[i] - 1)) / 5;
     assert_int_equal(unrelu_source_memory(x, N, D, &source, &err), UNRELU_OK);
     assert_int_equal(unrelu_gaussian_fit(source, &o, NULL, &model, &err), UNRELU_OK);
-    assert_int_equal(unrelu_gaussian_goodness(&model, source, &g, NULL, &goodness, &err),
-                     UNRELU_OK);
+    assert_int_equal(unrelu_gaussian_goodness(model, source, &g, NULL, &goodness, &err), UNRELU_OK);
     assert_int_equal(unrelu_columns_distance(source, NULL, NULL, &g, NULL, ks, p, ties, &err),
                      UNRELU_OK);
     for (size_t j = 0; j < D; j++) {
-        assert_true(fabs(ks[j] - goodness.ks[j]) < 1e-9);
-        assert_true(fabs(p[j] - goodness.ks_p[j]) < 0.011);
-        assert_true(ties[j] == goodness.ties[j] && ties[j] > 0);
+        assert_true(fabs(ks[j] - goodness->ks[j]) < 1e-9);
+        assert_true(fabs(p[j] - goodness->ks_p[j]) < 0.011);
+        assert_true(ties[j] == goodness->ties[j] && ties[j] > 0);
     }
-    unrelu_goodness_free(&goodness);
-    unrelu_gaussian_free(&model);
+    unrelu_goodness_free(goodness);
+    unrelu_gaussian_free(model);
     unrelu_source_close(source);
 }
 

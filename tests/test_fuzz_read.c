@@ -70,7 +70,7 @@ static void seed_archives(void)
     const char *path = files_path("seed.npz");
     ur_npz_writer *w;
     double x[60] = {1, 2, 3};
-    char *names[] = {"lead", "zinc", "\xce\xb1"};
+    const char *names[] = {"lead", "zinc", "\xce\xb1"};
     assert_int_equal(ur_npz_writer_open(path, &w, NULL), UNRELU_OK);
     ur_npz_add(w, "x", x, 2, (size_t[]){20, 3});
     assert_int_equal(ur_npz_commit(w, NULL), UNRELU_OK);
@@ -191,28 +191,25 @@ static void read_samples(const char *path, const seed_file *s, size_t size)
 
 static void read_model(const char *path)
 {
+    UR_ARENA(arena);
     ur_npz *npz;
-    char kind[16], **names;
+    const char *kind, **names;
     double *x, number;
     size_t count, ndim, shape[4];
     unrelu_status status[4] = {0};
-    if (ur_npz_open(path, &npz, NULL))
+    if (ur_npz_open(path, &arena, &npz, NULL))
         return;
-    status[0] = ur_npz_string(npz, "kind", kind, sizeof kind, NULL);
-    status[1] = ur_npz_doubles(npz, "x", 60, &x, NULL);
-    free(x);
-    status[2] = ur_npz_strings(npz, "names", &names, &count, NULL);
-    ur_strings_free(names, count);
+    status[0] = ur_npz_string(npz, "kind", &arena, &kind, NULL);
+    status[1] = ur_npz_doubles(npz, "x", 60, &arena, &x, NULL);
+    status[2] = ur_npz_strings(npz, "names", &arena, &names, &count, NULL);
     if (!ur_npz_shape(npz, "x", &ndim, shape, NULL) && ndim == 2) {
         int overflow = 0;
         count = ur_product(shape[0], shape[1], &overflow);
-        status[3] = ur_npz_doubles(npz, "x", count, &x, NULL);
-        free(x);
+        status[3] = ur_npz_doubles(npz, "x", count, &arena, &x, NULL);
     }
     for (int i = 0; i < 4; i++)
         assert_true(status[i] != UNRELU_ENOMEM && status[i] != UNRELU_EINTERNAL);
     ur_npz_number(npz, "x", &number, NULL);
-    ur_npz_close(npz);
 }
 
 static void damaged_files_give_rows_or_a_sentence(void **state)

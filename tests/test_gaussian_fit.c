@@ -47,16 +47,16 @@ static void default_fit_finds_the_planted_model(void **state)
     (void)state;
     unrelu_gaussian_plant_options o = setting(6, 25, 3);
     o.bias = UNRELU_BIAS_NORMAL; /* any sign */
-    unrelu_gaussian truth = plant(o);
-    double *x = draw(&truth, 100000, 4);
-    unrelu_gaussian m = fit(x, 100000, 6, NULL);
-    assert_within_errors(&truth, &m, 4.5);
-    assert_int_equal(m.n, 100000);
-    assert_int_equal(m.repaired, 0);
-    assert_true(m.lambda_min > 0);
-    assert_string_equal(m.method, "efficient");
-    unrelu_gaussian_free(&truth);
-    unrelu_gaussian_free(&m);
+    unrelu_gaussian *truth = plant(o);
+    double *x = draw(truth, 100000, 4);
+    unrelu_gaussian *m = fit(x, 100000, 6, NULL);
+    assert_within_errors(truth, m, 4.5);
+    assert_int_equal(m->n, 100000);
+    assert_int_equal(m->repaired, 0);
+    assert_true(m->lambda_min > 0);
+    assert_string_equal(m->method, "efficient");
+    unrelu_gaussian_free(truth);
+    unrelu_gaussian_free(m);
     free(x);
 }
 
@@ -64,8 +64,8 @@ static void every_method_has_the_same_bits_at_any_thread_count(void **state)
 {
     (void)state;
     enum { N = 30000, D = 7 };
-    unrelu_gaussian truth = plant(setting(D, 4, 5));
-    double *x = draw(&truth, N, 6);
+    unrelu_gaussian *truth = plant(setting(D, 4, 5));
+    double *x = draw(truth, N, 6);
     unrelu_gaussian_options methods[6];
     for (size_t i = 0; i < 6; i++)
         methods[i] = defaults();
@@ -79,7 +79,7 @@ static void every_method_has_the_same_bits_at_any_thread_count(void **state)
     methods[4].rank = UNRELU_RANK_AUTO;
     methods[5].robust = 1;
     for (size_t k = 0; k < 6; k++) {
-        unrelu_gaussian models[3];
+        unrelu_gaussian *models[3];
         const int threads[] = {1, 2, 7};
         for (size_t t = 0; t < 3; t++) {
             unrelu_source *source = NULL;
@@ -88,17 +88,17 @@ static void every_method_has_the_same_bits_at_any_thread_count(void **state)
             must(unrelu_source_memory(x, N, D, &source, &err), &err);
             must(unrelu_gaussian_fit(source, &methods[k], &exec, &models[t], &err), &err);
             unrelu_source_close(source);
-            assert_memory_equal(models[t].b, models[0].b, D * sizeof(double));
-            assert_memory_equal(models[t].sigma, models[0].sigma, D * D * sizeof(double));
-            assert_memory_equal(models[t].sigma_se, models[0].sigma_se, D * D * sizeof(double));
-            if (models[t].eigenvalues_se)
-                assert_memory_equal(models[t].eigenvalues_se, models[0].eigenvalues_se,
+            assert_memory_equal(models[t]->b, models[0]->b, D * sizeof(double));
+            assert_memory_equal(models[t]->sigma, models[0]->sigma, D * D * sizeof(double));
+            assert_memory_equal(models[t]->sigma_se, models[0]->sigma_se, D * D * sizeof(double));
+            if (models[t]->eigenvalues_se)
+                assert_memory_equal(models[t]->eigenvalues_se, models[0]->eigenvalues_se,
                                     D * sizeof(double));
         }
         for (size_t t = 0; t < 3; t++)
-            unrelu_gaussian_free(&models[t]);
+            unrelu_gaussian_free(models[t]);
     }
-    unrelu_gaussian_free(&truth);
+    unrelu_gaussian_free(truth);
     free(x);
 }
 
@@ -107,36 +107,36 @@ static void columns_of_any_scale_give_the_same_model(void **state)
     (void)state;
     enum { N = 4000, D = 4 };
     const double factor[D] = {0x1p660, 0x1p-660, 1e100, 1e-300};
-    unrelu_gaussian truth = plant(setting(D, 4, 8));
-    double *x = draw(&truth, N, 9);
+    unrelu_gaussian *truth = plant(setting(D, 4, 8));
+    double *x = draw(truth, N, 9);
     unrelu_gaussian_options single = defaults();
     single.precision = UNRELU_PRECISION_SINGLE;
     for (int pass = 0; pass < 2; pass++) {
         const unrelu_gaussian_options *o = pass ? &single : NULL;
         double tolerance = pass ? 1e-6 : 1e-9;
-        unrelu_gaussian plain = fit(x, N, D, o);
+        unrelu_gaussian *plain = fit(x, N, D, o);
         double *y = malloc(N * D * sizeof *y);
         for (size_t i = 0; i < N * D; i++)
             y[i] = x[i] * factor[i % D];
-        unrelu_gaussian m = fit(y, N, D, o);
+        unrelu_gaussian *m = fit(y, N, D, o);
         for (size_t i = 0; i < D; i++) {
-            assert_near(m.b[i] / factor[i], plain.b[i], tolerance);
-            assert_near(m.scale[i] / factor[i], plain.scale[i], tolerance);
-            assert_near(m.b_se[i] / factor[i], plain.b_se[i], tolerance);
+            assert_near(m->b[i] / factor[i], plain->b[i], tolerance);
+            assert_near(m->scale[i] / factor[i], plain->scale[i], tolerance);
+            assert_near(m->b_se[i] / factor[i], plain->b_se[i], tolerance);
             for (size_t j = 0; j < D; j++) {
-                assert_near(m.correlation[i * D + j], plain.correlation[i * D + j], tolerance);
-                assert_near(m.correlation_se[i * D + j], plain.correlation_se[i * D + j],
+                assert_near(m->correlation[i * D + j], plain->correlation[i * D + j], tolerance);
+                assert_near(m->correlation_se[i * D + j], plain->correlation_se[i * D + j],
                             tolerance);
             }
         }
-        assert_true(isinf(m.sigma[0]));
-        assert_true(m.sigma[D + 1] == 0);
-        assert_true(has_warning(&m, "sigma-range"));
-        unrelu_gaussian_free(&m);
-        unrelu_gaussian_free(&plain);
+        assert_true(isinf(m->sigma[0]));
+        assert_true(m->sigma[D + 1] == 0);
+        assert_true(has_warning(m, "sigma-range"));
+        unrelu_gaussian_free(m);
+        unrelu_gaussian_free(plain);
         free(y);
     }
-    unrelu_gaussian_free(&truth);
+    unrelu_gaussian_free(truth);
     free(x);
 }
 
@@ -145,8 +145,8 @@ static void censoring_at_a_limit_shifts_b_alone(void **state)
     (void)state;
     enum { N = 8000, D = 3 };
     const double limit[D] = {-2, 0.5, 100};
-    unrelu_gaussian truth = plant(setting(D, 4, 10));
-    double *x = draw(&truth, N, 11), *y = malloc(N * D * sizeof *y);
+    unrelu_gaussian *truth = plant(setting(D, 4, 10));
+    double *x = draw(truth, N, 11), *y = malloc(N * D * sizeof *y);
     for (size_t i = 0; i < N * D; i++) { /* below the limit anything may stand */
         y[i] = x[i] > 0 ? x[i] + limit[i % D] : limit[i % D] - (double)(i % 3);
         if (x[i] == 0 && limit[i % D] >= 0)
@@ -155,18 +155,18 @@ static void censoring_at_a_limit_shifts_b_alone(void **state)
     unrelu_gaussian_options o = defaults();
     o.censor_at = limit;
     o.censor_count = D;
-    unrelu_gaussian plain = fit(x, N, D, NULL), m = fit(y, N, D, &o);
-    assert_null(plain.limit);
+    unrelu_gaussian *plain = fit(x, N, D, NULL), *m = fit(y, N, D, &o);
+    assert_null(plain->limit);
     for (size_t i = 0; i < D; i++) {
-        assert_near(m.b[i], plain.b[i] + limit[i], 1e-10);
-        assert_near(m.limit[i], limit[i], 0);
-        assert_near(m.scale[i], plain.scale[i], 1e-10);
+        assert_near(m->b[i], plain->b[i] + limit[i], 1e-10);
+        assert_near(m->limit[i], limit[i], 0);
+        assert_near(m->scale[i], plain->scale[i], 1e-10);
         for (size_t j = 0; j < D; j++)
-            assert_near(m.correlation[i * D + j], plain.correlation[i * D + j], 1e-9);
+            assert_near(m->correlation[i * D + j], plain->correlation[i * D + j], 1e-9);
     }
-    unrelu_gaussian_free(&m);
-    unrelu_gaussian_free(&plain);
-    unrelu_gaussian_free(&truth);
+    unrelu_gaussian_free(m);
+    unrelu_gaussian_free(plain);
+    unrelu_gaussian_free(truth);
     free(x);
     free(y);
 }
@@ -177,25 +177,25 @@ static void rows_that_are_missing_whole_do_not_count(void **state)
 {
     (void)state;
     enum { N = 5000, D = 4 };
-    unrelu_gaussian truth = plant(setting(D, 4, 12));
-    double *x = draw(&truth, N, 13), *y = malloc(2 * N * D * sizeof *y);
+    unrelu_gaussian *truth = plant(setting(D, 4, 12));
+    double *x = draw(truth, N, 13), *y = malloc(2 * N * D * sizeof *y);
     for (size_t r = 0; r < 2 * N; r++)
         for (size_t j = 0; j < D; j++)
             y[r * D + j] = r % 2 ? NAN : x[r / 2 * D + j];
-    unrelu_gaussian plain = fit(x, N, D, NULL), m = fit(y, 2 * N, D, NULL);
+    unrelu_gaussian *plain = fit(x, N, D, NULL), *m = fit(y, 2 * N, D, NULL);
     for (size_t i = 0; i < D; i++) {
-        assert_near(m.b[i], plain.b[i], 1e-10);
-        assert_near(m.b_se[i], plain.b_se[i], 1e-10);
+        assert_near(m->b[i], plain->b[i], 1e-10);
+        assert_near(m->b_se[i], plain->b_se[i], 1e-10);
         for (size_t j = 0; j < D; j++) {
-            assert_near(m.correlation[i * D + j], plain.correlation[i * D + j], 1e-9);
-            assert_near(m.sigma_se[i * D + j], plain.sigma_se[i * D + j], 1e-9);
-            assert_near(m.n_pair[i * D + j], N, 0);
+            assert_near(m->correlation[i * D + j], plain->correlation[i * D + j], 1e-9);
+            assert_near(m->sigma_se[i * D + j], plain->sigma_se[i * D + j], 1e-9);
+            assert_near(m->n_pair[i * D + j], N, 0);
         }
     }
-    assert_true(has_warning(&m, "missing"));
-    unrelu_gaussian_free(&m);
-    unrelu_gaussian_free(&plain);
-    unrelu_gaussian_free(&truth);
+    assert_true(has_warning(m, "missing"));
+    unrelu_gaussian_free(m);
+    unrelu_gaussian_free(plain);
+    unrelu_gaussian_free(truth);
     free(x);
     free(y);
 }
@@ -207,23 +207,24 @@ static void errors_with_missing_cells_are_calibrated(void **state)
     enum { N = 3000, D = 5, RUNS = 60 };
     double b2 = 0, rho2 = 0, sigma2 = 0, pairs = 0;
     for (uint64_t run = 0; run < RUNS; run++) {
-        unrelu_gaussian truth = plant(setting(D, 9, 100 + run));
-        double *x = draw(&truth, N, 200 + run), *coin = draw(&truth, N, 300 + run);
+        unrelu_gaussian *truth = plant(setting(D, 9, 100 + run));
+        double *x = draw(truth, N, 200 + run), *coin = draw(truth, N, 300 + run);
         for (size_t i = 0; i < N * D; i++)
             if ((uint64_t)(coin[i] * 1e6 + (double)(i * 7919 % 1000)) % 5 == 0)
                 x[i] = NAN;
-        unrelu_gaussian m = fit(x, N, D, NULL);
+        unrelu_gaussian *m = fit(x, N, D, NULL);
         for (size_t i = 0; i < D; i++) {
-            b2 += pow((m.b[i] - truth.b[i]) / m.b_se[i], 2);
+            b2 += pow((m->b[i] - truth->b[i]) / m->b_se[i], 2);
             for (size_t j = i + 1; j < D; j++) {
                 size_t at = i * D + j;
-                rho2 += pow((m.correlation[at] - truth.correlation[at]) / m.correlation_se[at], 2);
-                sigma2 += pow((m.sigma[at] - truth.sigma[at]) / m.sigma_se[at], 2);
+                rho2 +=
+                    pow((m->correlation[at] - truth->correlation[at]) / m->correlation_se[at], 2);
+                sigma2 += pow((m->sigma[at] - truth->sigma[at]) / m->sigma_se[at], 2);
                 pairs++;
             }
         }
-        unrelu_gaussian_free(&m);
-        unrelu_gaussian_free(&truth);
+        unrelu_gaussian_free(m);
+        unrelu_gaussian_free(truth);
         free(x);
         free(coin);
     }
@@ -239,14 +240,14 @@ static void no_zeros_gives_the_plain_gaussian(void **state)
 {
     (void)state;
     enum { N = 2000, D = 3 };
-    unrelu_gaussian truth = plant(setting(D, 4, 14));
-    double *x = draw(&truth, N, 15), cov[D * D] = {0};
+    unrelu_gaussian *truth = plant(setting(D, 4, 14));
+    double *x = draw(truth, N, 15), cov[D * D] = {0};
     long double mean[D] = {0}; /* 1e6 + O(1): a double sum of these loses the digits we check */
     unrelu_sampler *sampler = NULL;
     unrelu_error err = {0};
     for (size_t i = 0; i < D; i++)
-        truth.b[i] = 1e6;
-    must(unrelu_sampler_new(&truth, 3, &sampler, &err), &err);
+        truth->b[i] = 1e6;
+    must(unrelu_sampler_new(truth, 3, &sampler, &err), &err);
     must(unrelu_sampler_draw(sampler, 0, N, NULL, x, &err), &err);
     unrelu_sampler_free(sampler);
     for (size_t i = 0; i < N * D; i++)
@@ -255,19 +256,19 @@ static void no_zeros_gives_the_plain_gaussian(void **state)
         for (size_t i = 0; i < D; i++)
             for (size_t j = 0; j < D; j++)
                 cov[i * D + j] += (double)((x[r * D + i] - mean[i]) * (x[r * D + j] - mean[j]) / N);
-    unrelu_gaussian m = fit(x, N, D, NULL);
+    unrelu_gaussian *m = fit(x, N, D, NULL);
     for (size_t i = 0; i < D; i++) {
-        assert_near(m.b[i], (double)mean[i], 1e-9);
-        assert_true(m.flags[i] & UNRELU_FLAG_NO_ZEROS);
+        assert_near(m->b[i], (double)mean[i], 1e-9);
+        assert_true(m->flags[i] & UNRELU_FLAG_NO_ZEROS);
         for (size_t j = 0; j < D; j++) {
-            double rho = m.correlation[i * D + j];
-            assert_near(m.sigma[i * D + j], cov[i * D + j], 1e-6);
+            double rho = m->correlation[i * D + j];
+            assert_near(m->sigma[i * D + j], cov[i * D + j], 1e-6);
             if (i != j)
-                assert_near(m.correlation_se[i * D + j], (1 - rho * rho) / sqrt(N), 1e-4);
+                assert_near(m->correlation_se[i * D + j], (1 - rho * rho) / sqrt(N), 1e-4);
         }
     }
-    unrelu_gaussian_free(&m);
-    unrelu_gaussian_free(&truth);
+    unrelu_gaussian_free(m);
+    unrelu_gaussian_free(truth);
     free(x);
 }
 
@@ -275,28 +276,28 @@ static void special_columns_are_flagged(void **state)
 {
     (void)state;
     enum { N = 5000, D = 5 };
-    unrelu_gaussian truth = plant(setting(D, 1, 16));
-    double *x = draw(&truth, N, 17);
+    unrelu_gaussian *truth = plant(setting(D, 1, 16));
+    double *x = draw(truth, N, 17);
     for (size_t r = 0; r < N; r++) {
         x[r * D + 1] = 0.1;                                 /* a zero row of W */
         x[r * D + 2] = 3 * x[r * D];                        /* a copy in another unit */
         x[r * D + 3] = r % 1000 == 7 ? 1.0 + (double)r : 0; /* five positives */
     }
-    unrelu_gaussian m = fit(x, N, D, NULL);
-    assert_int_equal(m.flags[1], UNRELU_FLAG_CONSTANT);
-    assert_near(m.b[1], 0.1, 0);
-    assert_near(m.scale[1], 0, 0);
-    assert_true(m.flags[0] & UNRELU_FLAG_DUPLICATE && m.flags[2] & UNRELU_FLAG_DUPLICATE);
-    assert_near(m.correlation[2], 1, 1e-12);
-    assert_true(m.flags[3] & UNRELU_FLAG_FEW_POSITIVES && m.flags[3] & UNRELU_FLAG_FEW_JOINT);
-    assert_true(m.pair_flags[3 * D + 4] & UNRELU_FLAG_FEW_JOINT);
-    assert_true(isnan(m.correlation_se[3 * D + 4]) && isnan(m.sigma_se[4 * D + 3]));
-    assert_true(isfinite(m.correlation[3 * D + 4]));
+    unrelu_gaussian *m = fit(x, N, D, NULL);
+    assert_int_equal(m->flags[1], UNRELU_FLAG_CONSTANT);
+    assert_near(m->b[1], 0.1, 0);
+    assert_near(m->scale[1], 0, 0);
+    assert_true(m->flags[0] & UNRELU_FLAG_DUPLICATE && m->flags[2] & UNRELU_FLAG_DUPLICATE);
+    assert_near(m->correlation[2], 1, 1e-12);
+    assert_true(m->flags[3] & UNRELU_FLAG_FEW_POSITIVES && m->flags[3] & UNRELU_FLAG_FEW_JOINT);
+    assert_true(m->pair_flags[3 * D + 4] & UNRELU_FLAG_FEW_JOINT);
+    assert_true(isnan(m->correlation_se[3 * D + 4]) && isnan(m->sigma_se[4 * D + 3]));
+    assert_true(isfinite(m->correlation[3 * D + 4]));
     const char *codes[] = {"constant", "duplicate", "few-positives", "few-joint"};
     for (size_t i = 0; i < 4; i++)
-        assert_true(has_warning(&m, codes[i]));
-    unrelu_gaussian_free(&m);
-    unrelu_gaussian_free(&truth);
+        assert_true(has_warning(m, codes[i]));
+    unrelu_gaussian_free(m);
+    unrelu_gaussian_free(truth);
     free(x);
 }
 
@@ -304,8 +305,8 @@ static void refusals_name_the_place_and_the_remedy(void **state)
 {
     (void)state;
     enum { N = 50, D = 3 };
-    unrelu_gaussian truth = plant(setting(D, 1, 18)), m;
-    double *x = draw(&truth, N, 19);
+    unrelu_gaussian *truth = plant(setting(D, 1, 18)), *m;
+    double *x = draw(truth, N, 19);
     unrelu_error err = {0};
     unrelu_gaussian_options o = defaults();
 
@@ -325,16 +326,16 @@ static void refusals_name_the_place_and_the_remedy(void **state)
     assert_non_null(strstr(err.text, "column 2 has no value above 0 among 50"));
     o.drop = 1;
     m = fit(x, N, D, &o);
-    assert_int_equal(m.d, 2);
-    assert_string_equal(m.names[1], "x3");
-    assert_true(has_warning(&m, "dropped"));
-    unrelu_gaussian_free(&m);
+    assert_int_equal(m->d, 2);
+    assert_string_equal(m->names[1], "x3");
+    assert_true(has_warning(m, "dropped"));
+    unrelu_gaussian_free(m);
 
     const double limits[2] = {0, 0};
     o.censor_at = limits;
     o.censor_count = 2;
     assert_int_equal(try_fit(x, N, D, &o, &m, &err), UNRELU_EUSAGE);
-    unrelu_gaussian_free(&truth);
+    unrelu_gaussian_free(truth);
     free(x);
 }
 
@@ -345,16 +346,16 @@ static void fewer_rows_than_columns_fit_with_a_warning(void **state)
     unrelu_gaussian_plant_options o = setting(D, 1, 20);
     o.bias = UNRELU_BIAS_FIXED;
     o.bias_value = 1;
-    unrelu_gaussian truth = plant(o);
-    double *x = draw(&truth, N, 21);
-    unrelu_gaussian m = fit(x, N, D, NULL);
-    assert_true(has_warning(&m, "n-below-d") && has_warning(&m, "repaired"));
-    assert_true(m.lambda_min < 0 && m.repaired);
+    unrelu_gaussian *truth = plant(o);
+    double *x = draw(truth, N, 21);
+    unrelu_gaussian *m = fit(x, N, D, NULL);
+    assert_true(has_warning(m, "n-below-d") && has_warning(m, "repaired"));
+    assert_true(m->lambda_min < 0 && m->repaired);
     /* semidefinite after repair: no direction of the correlation is negative */
-    unrelu_gaussian_distance far = distance(&truth, &m);
+    unrelu_gaussian_distance far = distance(truth, m);
     assert_true(far.lambda_min_model > -1e-12 * D && isinf(far.kl) && far.note[0]);
-    unrelu_gaussian_free(&m);
-    unrelu_gaussian_free(&truth);
+    unrelu_gaussian_free(m);
+    unrelu_gaussian_free(truth);
     free(x);
 }
 
@@ -365,52 +366,52 @@ static void additive_noise_is_taken_out(void **state)
     (void)state;
     enum { N = 100000, D = 5 };
     const double levels[] = {0.02, 0.1, 0.3}, most[] = {0.0075, 0.010, 0.021};
-    unrelu_gaussian truth = plant(setting(D, 1, 22)), normal = truth;
-    double *x = draw(&truth, N, 23), *y = malloc(N * D * sizeof *y);
+    unrelu_gaussian *truth = plant(setting(D, 1, 22)), *normal = truth;
+    double *x = draw(truth, N, 23), *y = malloc(N * D * sizeof *y);
     double offset[D] = {50, 50, 50, 50, 50}; /* far from 0: plain normals */
-    normal.b = offset;
-    double *e = draw(&normal, N, 24);
+    normal->b = offset;
+    double *e = draw(normal, N, 24);
     for (size_t k = 0; k < 3; k++) {
         for (size_t i = 0; i < N * D; i++)
             y[i] = x[i] + levels[k] * (e[i] - 50);
         unrelu_gaussian_options o = defaults();
         o.additive_noise = UNRELU_NOISE_AUTO;
-        unrelu_gaussian m = fit(y, N, D, &o);
+        unrelu_gaussian *m = fit(y, N, D, &o);
         /* five-run means there were .0047, .0063, .0131; one run may be 1.6 times that */
-        assert_true(distance(&truth, &m).sigma_error < most[k]);
-        assert_near(m.noise[0], levels[k], 0.1 * levels[k]);
-        unrelu_gaussian_free(&m);
+        assert_true(distance(truth, m).sigma_error < most[k]);
+        assert_near(m->noise[0], levels[k], 0.1 * levels[k]);
+        unrelu_gaussian_free(m);
         o.additive_noise = levels[k];
         m = fit(y, N, D, &o);
-        assert_true(distance(&truth, &m).sigma_error < most[k]);
-        unrelu_gaussian_free(&m);
+        assert_true(distance(truth, m).sigma_error < most[k]);
+        unrelu_gaussian_free(m);
     }
     free(e);
     free(y);
     free(x);
-    unrelu_gaussian_free(&truth);
+    unrelu_gaussian_free(truth);
 }
 
 static void gross_outliers_are_dropped(void **state)
 {
     (void)state;
     enum { N = 100000, D = 5 };
-    unrelu_gaussian truth = plant(setting(D, 1, 25));
-    double *x = draw(&truth, N, 26);
+    unrelu_gaussian *truth = plant(setting(D, 1, 25));
+    double *x = draw(truth, N, 26);
     unrelu_gaussian_options o = defaults();
     o.robust = 1;
-    unrelu_gaussian clean = fit(x, N, D, &o);
-    assert_true(distance(&truth, &clean).sigma_error < 0.008);
+    unrelu_gaussian *clean = fit(x, N, D, &o);
+    assert_true(distance(truth, clean).sigma_error < 0.008);
     for (size_t i = 0; i < N * D; i += 100) /* 1 % of the cells */
         x[i + i / 100 % D] = 10 * fabs(sin((double)i)) + 3;
-    unrelu_gaussian m = fit(x, N, D, &o), naive = fit(x, N, D, NULL);
-    assert_true(distance(&truth, &m).sigma_error < 0.015);
-    assert_true(distance(&truth, &naive).sigma_error > 0.1);
-    assert_true(m.rows_dropped > 2000 && has_warning(&m, "outliers"));
-    unrelu_gaussian_free(&clean);
-    unrelu_gaussian_free(&m);
-    unrelu_gaussian_free(&naive);
-    unrelu_gaussian_free(&truth);
+    unrelu_gaussian *m = fit(x, N, D, &o), *naive = fit(x, N, D, NULL);
+    assert_true(distance(truth, m).sigma_error < 0.015);
+    assert_true(distance(truth, naive).sigma_error > 0.1);
+    assert_true(m->rows_dropped > 2000 && has_warning(m, "outliers"));
+    unrelu_gaussian_free(clean);
+    unrelu_gaussian_free(m);
+    unrelu_gaussian_free(naive);
+    unrelu_gaussian_free(truth);
     free(x);
 }
 
@@ -423,28 +424,28 @@ static void truncated_median_and_signs_agree_with_the_truth(void **state)
     unrelu_gaussian_plant_options p = setting(D, 4, 27);
     p.bias = UNRELU_BIAS_FIXED;
     p.bias_value = 0.7;
-    unrelu_gaussian truth = plant(p);
-    double *x = draw(&truth, N, 28);
+    unrelu_gaussian *truth = plant(p);
+    double *x = draw(truth, N, 28);
     const unrelu_norms norms[] = {UNRELU_NORMS_CENSORED, UNRELU_NORMS_TRUNCATED,
                                   UNRELU_NORMS_MEDIAN};
     for (size_t k = 0; k < 3; k++) {
         unrelu_gaussian_options o = defaults();
         o.norms = norms[k];
         o.angles = UNRELU_ANGLES_SIGNS;
-        unrelu_gaussian m = fit(x, N, D, &o);
+        unrelu_gaussian *m = fit(x, N, D, &o);
         for (size_t i = 0; i < D; i++) {
-            assert_near(m.b[i], truth.b[i], 4.5 * m.b_se[i]);
-            assert_near(m.scale[i], truth.scale[i], 4.5 * m.scale_se[i]);
+            assert_near(m->b[i], truth->b[i], 4.5 * m->b_se[i]);
+            assert_near(m->scale[i], truth->scale[i], 4.5 * m->scale_se[i]);
             for (size_t j = 0; j < D; j++)
-                assert_near(m.correlation[i * D + j], truth.correlation[i * D + j], 0.03);
+                assert_near(m->correlation[i * D + j], truth->correlation[i * D + j], 0.03);
         }
         if (norms[k] == UNRELU_NORMS_CENSORED)
-            assert_within_errors(&truth, &m, 4.5);
+            assert_within_errors(truth, m, 4.5);
         else
-            assert_true(has_warning(&m, "no-se") && isnan(m.correlation_se[1]));
-        unrelu_gaussian_free(&m);
+            assert_true(has_warning(m, "no-se") && isnan(m->correlation_se[1]));
+        unrelu_gaussian_free(m);
     }
-    unrelu_gaussian_free(&truth);
+    unrelu_gaussian_free(truth);
     free(x);
 }
 
@@ -461,23 +462,23 @@ static void paper_angles_are_the_literal_count(void **state)
 {
     (void)state;
     enum { N = 20000, D = 3 };
-    unrelu_gaussian truth = plant(setting(D, 4, 29));
-    double *x = draw(&truth, N, 30);
+    unrelu_gaussian *truth = plant(setting(D, 4, 29));
+    double *x = draw(truth, N, 30);
     unrelu_gaussian_options o = paper();
-    unrelu_gaussian m = fit(x, N, D, &o);
+    unrelu_gaussian *m = fit(x, N, D, &o);
     for (size_t i = 0; i < D; i++)
         for (size_t j = i + 1; j < D; j++) {
             size_t both = 0;
             for (size_t r = 0; r < N; r++)
-                both += x[r * D + i] > m.b[i] && x[r * D + j] > m.b[j];
+                both += x[r * D + i] > m->b[i] && x[r * D + j] > m->b[j];
             double theta = acos(-1) - 2 * acos(-1) * (double)both / N;
-            assert_near(m.correlation[i * D + j], cos(theta), 1e-14);
-            assert_near(m.sigma[i * D + j], m.scale[i] * m.scale[j] * cos(theta), 1e-14);
+            assert_near(m->correlation[i * D + j], cos(theta), 1e-14);
+            assert_near(m->sigma[i * D + j], m->scale[i] * m->scale[j] * cos(theta), 1e-14);
         }
-    assert_string_equal(m.method, "paper");
-    assert_true(has_warning(&m, "no-se") && isnan(m.b_se[0]));
-    unrelu_gaussian_free(&m);
-    unrelu_gaussian_free(&truth);
+    assert_string_equal(m->method, "paper");
+    assert_true(has_warning(m, "no-se") && isnan(m->b_se[0]));
+    unrelu_gaussian_free(m);
+    unrelu_gaussian_free(truth);
     free(x);
 }
 
@@ -485,28 +486,28 @@ static void paper_finds_nonnegative_biases_and_says_where_it_cannot(void **state
 {
     (void)state;
     enum { N = 200000, D = 4 };
-    unrelu_gaussian truth = plant(setting(D, 1, 31));
-    truth.b[0] = 1;
-    truth.b[1] = 0.3;
-    truth.b[2] = -0.7;
-    double *x = draw(&truth, N, 32);
+    unrelu_gaussian *truth = plant(setting(D, 1, 31));
+    truth->b[0] = 1;
+    truth->b[1] = 0.3;
+    truth->b[2] = -0.7;
+    double *x = draw(truth, N, 32);
     for (size_t r = 0; r < N; r++)
         x[r * D + 3] = 2.5; /* footnote 3 */
     unrelu_gaussian_options o = paper();
     for (o.batches = 1; o.batches <= 5; o.batches += 4) {
-        unrelu_gaussian m = fit(x, N, D, &o);
-        assert_near(m.b[0], 1, 0.06);
-        assert_near(m.scale[0], 1, 0.06);
-        assert_near(m.b[1], 0.3, 0.2);
-        assert_true(m.flags[2] & UNRELU_FLAG_NEGATIVE_BIAS);
-        assert_false(m.flags[0] & UNRELU_FLAG_NEGATIVE_BIAS);
-        assert_true(m.b[2] >= 0); /* line 4 of Algorithm 1 */
-        assert_near(m.b[3], 2.5, 0);
-        assert_near(m.scale[3], 0, 0);
-        assert_true(has_warning(&m, "negative-bias"));
-        unrelu_gaussian_free(&m);
+        unrelu_gaussian *m = fit(x, N, D, &o);
+        assert_near(m->b[0], 1, 0.06);
+        assert_near(m->scale[0], 1, 0.06);
+        assert_near(m->b[1], 0.3, 0.2);
+        assert_true(m->flags[2] & UNRELU_FLAG_NEGATIVE_BIAS);
+        assert_false(m->flags[0] & UNRELU_FLAG_NEGATIVE_BIAS);
+        assert_true(m->b[2] >= 0); /* line 4 of Algorithm 1 */
+        assert_near(m->b[3], 2.5, 0);
+        assert_near(m->scale[3], 0, 0);
+        assert_true(has_warning(m, "negative-bias"));
+        unrelu_gaussian_free(m);
     }
-    unrelu_gaussian_free(&truth);
+    unrelu_gaussian_free(truth);
     free(x);
 }
 
@@ -514,25 +515,25 @@ static void sgd_draws_follow_the_seed(void **state)
 {
     (void)state;
     enum { N = 3000, D = 2 };
-    unrelu_gaussian truth = plant(setting(D, 1, 33));
-    double *x = draw(&truth, N, 34);
+    unrelu_gaussian *truth = plant(setting(D, 1, 33));
+    double *x = draw(truth, N, 34);
     unrelu_gaussian_options o = paper();
-    unrelu_gaussian a = fit(x, N, D, &o), b = fit(x, N, D, &o);
+    unrelu_gaussian *a = fit(x, N, D, &o), *b = fit(x, N, D, &o);
     o.seed++;
-    unrelu_gaussian c = fit(x, N, D, &o);
-    assert_memory_equal(a.scale, b.scale, sizeof(double) * D);
-    assert_true(a.scale[0] != c.scale[0]);
+    unrelu_gaussian *c = fit(x, N, D, &o);
+    assert_memory_equal(a->scale, b->scale, sizeof(double) * D);
+    assert_true(a->scale[0] != c->scale[0]);
     unrelu_error err = {0};
-    unrelu_gaussian none;
+    unrelu_gaussian *none;
     o.minibatch = 2000;
     assert_int_equal(try_fit(x, N, D, &o, &none, &err), UNRELU_EDATA);
     o.minibatch = 10;
     o.radius = 0.5;
     assert_int_equal(try_fit(x, N, D, &o, &none, &err), UNRELU_EUSAGE);
-    unrelu_gaussian_free(&a);
-    unrelu_gaussian_free(&b);
-    unrelu_gaussian_free(&c);
-    unrelu_gaussian_free(&truth);
+    unrelu_gaussian_free(a);
+    unrelu_gaussian_free(b);
+    unrelu_gaussian_free(c);
+    unrelu_gaussian_free(truth);
     free(x);
 }
 
@@ -570,32 +571,32 @@ static void robust_holds_for_all_norms_and_angles(void **state)
     unrelu_gaussian_plant_options p = setting(D, 1, 41);
     p.bias = UNRELU_BIAS_FIXED;
     p.bias_value = 0.5;
-    unrelu_gaussian truth = plant(p);
-    double *x = draw(&truth, N, 42);
+    unrelu_gaussian *truth = plant(p);
+    double *x = draw(truth, N, 42);
     for (size_t i = 0; i < N * D; i += 100)
         x[i + i / 100 % D] = 30 + (double)(i % 7);
     for (size_t i = 3; i < N * D; i += 50)
         x[i] = NAN;
     unrelu_gaussian_options o = defaults();
     o.robust = 1;
-    unrelu_gaussian plain = fit(x, N, D, &o);
+    unrelu_gaussian *plain = fit(x, N, D, &o);
     for (int norms = UNRELU_NORMS_CENSORED; norms <= UNRELU_NORMS_SGD; norms++)
         for (int angles = UNRELU_ANGLES_H6; angles <= UNRELU_ANGLES_SIGNS; angles++) {
             o.norms = (unrelu_norms)norms;
             o.angles = (unrelu_angles)angles;
-            unrelu_gaussian m = fit(x, N, D, &o);
-            assert_int_equal(m.rows_dropped, plain.rows_dropped);
-            assert_memory_equal(m.n_pair, plain.n_pair, D * D * sizeof(double));
+            unrelu_gaussian *m = fit(x, N, D, &o);
+            assert_int_equal(m->rows_dropped, plain->rows_dropped);
+            assert_memory_equal(m->n_pair, plain->n_pair, D * D * sizeof(double));
             for (size_t i = 0; i < D; i++) {
-                assert_near(m.scale[i], truth.scale[i], 0.1);
-                assert_near(m.b[i], truth.b[i], 0.2);
+                assert_near(m->scale[i], truth->scale[i], 0.1);
+                assert_near(m->b[i], truth->b[i], 0.2);
                 if (o.norms == UNRELU_NORMS_MEDIAN) /* a few rows beyond 4 deviations go too */
-                    assert_near(m.b[i], median_of(x, N, D, i, 25), 0.002);
+                    assert_near(m->b[i], median_of(x, N, D, i, 25), 0.002);
             }
-            unrelu_gaussian_free(&m);
+            unrelu_gaussian_free(m);
         }
-    unrelu_gaussian_free(&plain);
-    unrelu_gaussian_free(&truth);
+    unrelu_gaussian_free(plain);
+    unrelu_gaussian_free(truth);
     free(x);
 }
 
@@ -610,17 +611,17 @@ static void errors_of_all_norms_are_calibrated(void **state)
         unrelu_gaussian_options o = defaults();
         o.norms = (unrelu_norms)norms;
         for (uint64_t run = 0; run < RUNS; run++) {
-            unrelu_gaussian truth = plant(setting(D, 1, 400 + run));
+            unrelu_gaussian *truth = plant(setting(D, 1, 400 + run));
             for (size_t i = 0; i < D; i++)
-                truth.b[i] = gamma[i];
-            double *x = draw(&truth, N, 600 + run);
-            unrelu_gaussian m = fit(x, N, D, &o);
+                truth->b[i] = gamma[i];
+            double *x = draw(truth, N, 600 + run);
+            unrelu_gaussian *m = fit(x, N, D, &o);
             for (size_t i = 0; i < D; i++) {
-                b2 += pow((m.b[i] - truth.b[i]) / m.b_se[i], 2) / (D * RUNS);
-                s2 += pow((m.scale[i] - truth.scale[i]) / m.scale_se[i], 2) / (D * RUNS);
+                b2 += pow((m->b[i] - truth->b[i]) / m->b_se[i], 2) / (D * RUNS);
+                s2 += pow((m->scale[i] - truth->scale[i]) / m->scale_se[i], 2) / (D * RUNS);
             }
-            unrelu_gaussian_free(&m);
-            unrelu_gaussian_free(&truth);
+            unrelu_gaussian_free(m);
+            unrelu_gaussian_free(truth);
             free(x);
         }
         /* the rms of 450 standard normals is 1 +- 0.033 */
@@ -634,23 +635,23 @@ static void errors_that_are_not_known_are_not_given(void **state)
 {
     (void)state;
     enum { N = 3000, D = 3 };
-    unrelu_gaussian truth = plant(setting(D, 4, 43));
-    double *x = draw(&truth, N, 44);
+    unrelu_gaussian *truth = plant(setting(D, 4, 43));
+    double *x = draw(truth, N, 44);
     for (int norms = UNRELU_NORMS_TRUNCATED; norms <= UNRELU_NORMS_SGD; norms++) {
         unrelu_gaussian_options o = defaults();
         o.norms = (unrelu_norms)norms;
-        unrelu_gaussian m = fit(x, N, D, &o);
-        assert_true(isnan(m.sigma_se[1]) && has_warning(&m, "no-se"));
-        assert_true(m.correlation_se[1] > 0); /* h6 has its own margins */
-        unrelu_gaussian_free(&m);
+        unrelu_gaussian *m = fit(x, N, D, &o);
+        assert_true(isnan(m->sigma_se[1]) && has_warning(m, "no-se"));
+        assert_true(m->correlation_se[1] > 0); /* h6 has its own margins */
+        unrelu_gaussian_free(m);
     }
     x[4] = NAN;
     unrelu_gaussian_options o = defaults();
     o.angles = UNRELU_ANGLES_SIGNS;
-    unrelu_gaussian m = fit(x, N, D, &o);
-    assert_true(isnan(m.correlation_se[1]) && has_warning(&m, "no-se"));
-    unrelu_gaussian_free(&m);
-    unrelu_gaussian_free(&truth);
+    unrelu_gaussian *m = fit(x, N, D, &o);
+    assert_true(isnan(m->correlation_se[1]) && has_warning(m, "no-se"));
+    unrelu_gaussian_free(m);
+    unrelu_gaussian_free(truth);
     free(x);
 }
 
@@ -658,8 +659,8 @@ static void a_source_can_be_fitted_twice(void **state)
 {
     (void)state;
     enum { N = 3000, D = 3 };
-    unrelu_gaussian truth = plant(setting(D, 4, 45)), a, b;
-    double *x = draw(&truth, N, 46);
+    unrelu_gaussian *truth = plant(setting(D, 4, 45)), *a, *b;
+    double *x = draw(truth, N, 46);
     unrelu_source *source = NULL;
     unrelu_summary *summary = NULL;
     unrelu_error err = {0};
@@ -667,13 +668,13 @@ static void a_source_can_be_fitted_twice(void **state)
     must(unrelu_gaussian_fit(source, NULL, NULL, &a, &err), &err);
     must(unrelu_gaussian_fit(source, NULL, NULL, &b, &err), &err);
     must(unrelu_summary_collect(source, NULL, 1, NULL, &summary, &err), &err);
-    assert_memory_equal(a.sigma, b.sigma, D * D * sizeof(double));
+    assert_memory_equal(a->sigma, b->sigma, D * D * sizeof(double));
     assert_int_equal(unrelu_summary_rows(summary), N);
     unrelu_summary_free(summary);
     unrelu_source_close(source);
-    unrelu_gaussian_free(&a);
-    unrelu_gaussian_free(&b);
-    unrelu_gaussian_free(&truth);
+    unrelu_gaussian_free(a);
+    unrelu_gaussian_free(b);
+    unrelu_gaussian_free(truth);
     free(x);
 }
 
@@ -682,33 +683,33 @@ static void truncated_norms_learn_from_positives_alone(void **state)
 {
     (void)state;
     enum { N = 40000 };
-    unrelu_gaussian truth = plant(setting(1, 1, 47));
-    truth.b[0] = 0.5;
-    double *x = draw(&truth, 2 * N, 48);
+    unrelu_gaussian *truth = plant(setting(1, 1, 47));
+    truth->b[0] = 0.5;
+    double *x = draw(truth, 2 * N, 48);
     size_t n = 0;
     for (size_t r = 0; r < 2 * N; r++)
         if (x[r] > 0)
             x[n++] = x[r];
     unrelu_gaussian_options o = defaults();
     o.norms = UNRELU_NORMS_TRUNCATED;
-    unrelu_gaussian m = fit(x, n, 1, &o);
-    assert_near(m.b[0], 0.5, 4.5 * m.b_se[0]);
-    assert_near(m.scale[0], 1, 4.5 * m.scale_se[0]);
-    assert_true(m.b_se[0] < 0.05);
-    unrelu_gaussian_free(&m);
+    unrelu_gaussian *m = fit(x, n, 1, &o);
+    assert_near(m->b[0], 0.5, 4.5 * m->b_se[0]);
+    assert_near(m->scale[0], 1, 4.5 * m->scale_se[0]);
+    assert_true(m->b_se[0] < 0.05);
+    unrelu_gaussian_free(m);
     free(x);
-    truth.b[0] = -0.5;
-    x = draw(&truth, N, 49);
+    truth->b[0] = -0.5;
+    x = draw(truth, N, 49);
     o.literal = 1;
     for (int norms = UNRELU_NORMS_CENSORED; norms <= UNRELU_NORMS_SGD; norms++) {
         o.norms = (unrelu_norms)norms;
         if (o.norms == UNRELU_NORMS_MEDIAN)
             continue; /* no value above it */
         m = fit(x, N, 1, &o);
-        assert_true(m.b[0] >= 0);
-        unrelu_gaussian_free(&m);
+        assert_true(m->b[0] >= 0);
+        unrelu_gaussian_free(m);
     }
-    unrelu_gaussian_free(&truth);
+    unrelu_gaussian_free(truth);
     free(x);
 }
 
@@ -716,26 +717,26 @@ static void a_column_that_is_no_rectified_gaussian_is_flagged(void **state)
 {
     (void)state;
     enum { N = 3000, D = 2 };
-    unrelu_gaussian truth = plant(setting(D, 1, 50));
-    truth.b[0] = truth.b[1] = 0.5;
-    double *x = draw(&truth, N, 51);
-    unrelu_gaussian m = fit(x, N, D, NULL);
-    assert_int_equal(m.flags[0] | m.flags[1], 0);
-    unrelu_gaussian_free(&m);
+    unrelu_gaussian *truth = plant(setting(D, 1, 50));
+    truth->b[0] = truth->b[1] = 0.5;
+    double *x = draw(truth, N, 51);
+    unrelu_gaussian *m = fit(x, N, D, NULL);
+    assert_int_equal(m->flags[0] | m->flags[1], 0);
+    unrelu_gaussian_free(m);
     x[10] = 1e5; /* one wild cell */
     m = fit(x, N, D, NULL);
-    assert_int_equal(m.flags[0], UNRELU_FLAG_MISFIT);
-    assert_int_equal(m.flags[1], 0);
-    assert_true(has_warning(&m, "misfit"));
-    unrelu_gaussian_free(&m);
+    assert_int_equal(m->flags[0], UNRELU_FLAG_MISFIT);
+    assert_int_equal(m->flags[1], 0);
+    assert_true(has_warning(m, "misfit"));
+    unrelu_gaussian_free(m);
     for (size_t r = 0; r < N; r++) { /* mean / deviation 50, and five zeros that are no normal's */
         x[r * D] = r % 600 ? 50 + x[r * D] : 0;
         x[r * D + 1] += 50;
     }
     m = fit(x, N, D, NULL);
-    assert_true(m.flags[0] & UNRELU_FLAG_MISFIT && m.flags[1] == UNRELU_FLAG_NO_ZEROS);
-    unrelu_gaussian_free(&m);
-    unrelu_gaussian_free(&truth);
+    assert_true(m->flags[0] & UNRELU_FLAG_MISFIT && m->flags[1] == UNRELU_FLAG_NO_ZEROS);
+    unrelu_gaussian_free(m);
+    unrelu_gaussian_free(truth);
     free(x);
 }
 
@@ -743,23 +744,23 @@ static void correlations_beyond_the_solver_have_no_error_and_a_flag(void **state
 {
     (void)state;
     enum { N = 5000, D = 3 };
-    unrelu_gaussian truth = plant(setting(D, 1, 52));
-    truth.b[0] = truth.b[1] = 0.5;
-    double *x = draw(&truth, N, 53);
+    unrelu_gaussian *truth = plant(setting(D, 1, 52));
+    truth->b[0] = truth->b[1] = 0.5;
+    double *x = draw(truth, N, 53);
     for (size_t r = 0; r < N; r++) { /* 1 - rho about 5e-7 */
         double almost = x[r * D] + (x[r * D] > 0 ? 1e-3 * sin((double)r) : 0);
         x[r * D + 1] = almost > 0 ? almost : 0;
     }
-    unrelu_gaussian m = fit(x, N, D, NULL);
-    assert_true(m.pair_flags[1] == UNRELU_FLAG_DUPLICATE && isnan(m.correlation_se[1]));
-    assert_true(m.correlation[1] > 0.9999);
-    unrelu_gaussian_free(&m);
+    unrelu_gaussian *m = fit(x, N, D, NULL);
+    assert_true(m->pair_flags[1] == UNRELU_FLAG_DUPLICATE && isnan(m->correlation_se[1]));
+    assert_true(m->correlation[1] > 0.9999);
+    unrelu_gaussian_free(m);
     for (size_t i = 0; i < N * D; i++)
         x[i] += 10; /* without zeros Pearson's needs no clip */
     m = fit(x, N, D, NULL);
-    assert_true(1 - m.correlation[1] < 2e-6 && 1 - m.correlation[1] > 0);
-    unrelu_gaussian_free(&m);
-    unrelu_gaussian_free(&truth);
+    assert_true(1 - m->correlation[1] < 2e-6 && 1 - m->correlation[1] > 0);
+    unrelu_gaussian_free(m);
+    unrelu_gaussian_free(truth);
     free(x);
 }
 
@@ -767,21 +768,21 @@ static void constant_columns_and_noise_do_not_meet(void **state)
 {
     (void)state;
     enum { N = 500, D = 2 };
-    unrelu_gaussian truth = plant(setting(D, 1, 54));
-    double *x = draw(&truth, N, 55);
+    unrelu_gaussian *truth = plant(setting(D, 1, 54));
+    double *x = draw(truth, N, 55);
     for (size_t r = 0; r < N; r++)
         x[r * D] = 2.5;
     unrelu_gaussian_options o = defaults();
     o.additive_noise = UNRELU_NOISE_AUTO;
-    unrelu_gaussian m = fit(x, N, D, &o);
-    assert_near(m.b[0], 2.5, 0);
-    assert_true(has_warning(&m, "noise-unmeasured"));
-    unrelu_gaussian_free(&m);
+    unrelu_gaussian *m = fit(x, N, D, &o);
+    assert_near(m->b[0], 2.5, 0);
+    assert_true(has_warning(m, "noise-unmeasured"));
+    unrelu_gaussian_free(m);
     o = defaults();
     o.norms = (unrelu_norms)17;
     unrelu_error err = {0};
     assert_int_equal(try_fit(x, N, D, &o, &m, &err), UNRELU_EUSAGE);
-    unrelu_gaussian_free(&truth);
+    unrelu_gaussian_free(truth);
     free(x);
 }
 
@@ -793,26 +794,26 @@ static void rank_auto_counts_what_the_data_show(void **state)
     enum { N = 20000, D = 10, K = 3 };
     unrelu_gaussian_plant_options p = setting(D, 1, 35);
     p.k = K;
-    unrelu_gaussian truth = plant(p);
-    double *x = draw(&truth, N, 36);
+    unrelu_gaussian *truth = plant(p);
+    double *x = draw(truth, N, 36);
     unrelu_gaussian_options o = defaults();
     o.rank = UNRELU_RANK_AUTO;
-    unrelu_gaussian m = fit(x, N, D, &o);
-    assert_int_equal(m.k, K);
-    assert_non_null(strstr(m.how_k, "3 of 10 eigenvalues are distinguishable"));
+    unrelu_gaussian *m = fit(x, N, D, &o);
+    assert_int_equal(m->k, K);
+    assert_non_null(strstr(m->how_k, "3 of 10 eigenvalues are distinguishable"));
     double error = 0, norm = 0;
     for (size_t i = 0; i < D; i++)
         for (size_t j = 0; j < D; j++) {
             double product = 0;
             for (size_t k = 0; k < K; k++)
-                product += m.W[i * K + k] * m.W[j * K + k];
-            error += pow(product - truth.sigma[i * D + j], 2);
-            norm += pow(truth.sigma[i * D + j], 2);
+                product += m->W[i * K + k] * m->W[j * K + k];
+            error += pow(product - truth->sigma[i * D + j], 2);
+            norm += pow(truth->sigma[i * D + j], 2);
         }
     assert_true(sqrt(error / norm) < 0.03);
     for (size_t i = 0; i < D; i++)
-        assert_true(m.eigenvalues_se[i] > 0 && m.eigenvalues_se[i] < 0.1);
-    unrelu_gaussian_free(&m);
+        assert_true(m->eigenvalues_se[i] > 0 && m->eigenvalues_se[i] < 0.1);
+    unrelu_gaussian_free(m);
 
     o.rank = 11;
     unrelu_error err = {0};
@@ -822,9 +823,9 @@ static void rank_auto_counts_what_the_data_show(void **state)
     assert_int_equal(try_fit(x, N, D, &o, &m, &err), UNRELU_EUSAGE);
     o.rank = 2;
     m = fit(x, N, D, &o);
-    assert_true(isnan(m.eigenvalues_se[0]) && has_warning(&m, "no-se"));
-    unrelu_gaussian_free(&m);
-    unrelu_gaussian_free(&truth);
+    assert_true(isnan(m->eigenvalues_se[0]) && has_warning(m, "no-se"));
+    unrelu_gaussian_free(m);
+    unrelu_gaussian_free(truth);
     free(x);
 }
 
@@ -833,23 +834,23 @@ static void jackknife_errors_are_calibrated(void **state)
 {
     (void)state;
     enum { N = 4000, D = 4, RUNS = 120 };
-    unrelu_gaussian truth = plant(setting(D, 16, 37));
+    unrelu_gaussian *truth = plant(setting(D, 16, 37));
     unrelu_gaussian_options o = defaults();
     o.rank = D;
     double sum = 0, square = 0, said = 0;
     for (uint64_t run = 0; run < RUNS; run++) {
-        double *x = draw(&truth, N, 1000 + run);
-        unrelu_gaussian m = fit(x, N, D, &o);
-        sum += m.eigenvalues[0];
-        square += m.eigenvalues[0] * m.eigenvalues[0];
-        said += m.eigenvalues_se[0] * m.eigenvalues_se[0];
-        unrelu_gaussian_free(&m);
+        double *x = draw(truth, N, 1000 + run);
+        unrelu_gaussian *m = fit(x, N, D, &o);
+        sum += m->eigenvalues[0];
+        square += m->eigenvalues[0] * m->eigenvalues[0];
+        said += m->eigenvalues_se[0] * m->eigenvalues_se[0];
+        unrelu_gaussian_free(m);
         free(x);
     }
     double seen = square / RUNS - sum / RUNS * (sum / RUNS);
     /* a variance of 120 runs has a relative error of sqrt(2 / 120) = .13 */
     assert_near(said / RUNS / seen, 1, 0.4);
-    unrelu_gaussian_free(&truth);
+    unrelu_gaussian_free(truth);
 }
 
 int main(void)

@@ -10,18 +10,20 @@
 enum { N = 256 };
 
 /* two standard normals of this correlation */
-static unrelu_gaussian pair_of(double rho)
+static unrelu_gaussian *pair_of(double rho)
 {
-    unrelu_gaussian m = {0};
+    static const char *const names[] = {"a", "b"};
     unrelu_error err = {0};
-    must(ur_gaussian_allocate(&m, 2, 0, &err), &err);
+    unrelu_gaussian *m = ur_gaussian_new(&err);
+    assert_non_null(m);
+    must(ur_gaussian_allocate(m, 2, 0, &err), &err);
+    m->names = names;
     for (size_t i = 0; i < 4; i++)
-        m.correlation[i] = i == 0 || i == 3 ? 1 : rho;
+        m->correlation[i] = i == 0 || i == 3 ? 1 : rho;
     for (size_t i = 0; i < 2; i++) {
-        m.scale[i] = 1;
-        m.names[i] = strdup(i ? "b" : "a");
+        m->scale[i] = 1;
     }
-    ur_gaussian_set_sigma(&m);
+    ur_gaussian_set_sigma(m);
     return m;
 }
 
@@ -30,10 +32,10 @@ static void correlations_are_repaired_beyond_rounding(void **state)
     (void)state;
     unrelu_error err = {0};
     for (int beyond = 0; beyond < 2; beyond++) {
-        unrelu_gaussian m = pair_of(beyond ? 1 + 0x1p-43 : 1 + 0x1p-50); /* 1.1e-13, 8.9e-16 */
-        must(ur_gaussian_repair(&m, 1, &err), &err);
-        assert_int_equal(m.repaired, beyond);
-        unrelu_gaussian_free(&m);
+        unrelu_gaussian *m = pair_of(beyond ? 1 + 0x1p-43 : 1 + 0x1p-50); /* 1.1e-13, 8.9e-16 */
+        must(ur_gaussian_repair(m, 1, &err), &err);
+        assert_int_equal(m->repaired, beyond);
+        unrelu_gaussian_free(m);
     }
 }
 
@@ -43,10 +45,10 @@ static void a_divergence_exists_where_a_factor_has_digits(void **state)
     unrelu_error err = {0};
     unrelu_gaussian_distance far;
     for (int singular = 0; singular < 2; singular++) {
-        unrelu_gaussian m = pair_of(1 - (singular ? 1e-14 : 1e-12));
-        must(unrelu_gaussian_compare(&m, &m, &far, &err), &err);
+        unrelu_gaussian *m = pair_of(1 - (singular ? 1e-14 : 1e-12));
+        must(unrelu_gaussian_compare(m, m, &far, &err), &err);
         assert_int_equal(isinf(far.kl) != 0, singular);
-        unrelu_gaussian_free(&m);
+        unrelu_gaussian_free(m);
     }
 }
 
@@ -55,17 +57,17 @@ static void powers_are_the_same_to_rounding(void **state)
     (void)state;
     unrelu_error err = {0};
     unrelu_gaussian_distance far;
-    unrelu_gaussian a = pair_of(0.5), b = pair_of(0.5);
+    unrelu_gaussian *a = pair_of(0.5), *b = pair_of(0.5);
     double lambda[2] = {0.5, 0.5}, other[2] = {0.5, 0.5 + 1e-13};
-    a.transform = b.transform = UNRELU_TRANSFORM_BOXCOX;
-    a.lambda = lambda;
-    b.lambda = other;
-    must(unrelu_gaussian_compare(&a, &b, &far, &err), &err);
+    a->transform = b->transform = UNRELU_TRANSFORM_BOXCOX;
+    a->lambda = lambda;
+    b->lambda = other;
+    must(unrelu_gaussian_compare(a, b, &far, &err), &err);
     other[1] = 0.5 + 1e-11;
-    assert_int_equal(unrelu_gaussian_compare(&a, &b, &far, &err), UNRELU_EFORMAT);
-    a.lambda = b.lambda = NULL;
-    unrelu_gaussian_free(&a);
-    unrelu_gaussian_free(&b);
+    assert_int_equal(unrelu_gaussian_compare(a, b, &far, &err), UNRELU_EFORMAT);
+    a->lambda = b->lambda = NULL;
+    unrelu_gaussian_free(a);
+    unrelu_gaussian_free(b);
 }
 
 static void a_correlation_may_exceed_1_by_rounding(void **state)
@@ -73,9 +75,9 @@ static void a_correlation_may_exceed_1_by_rounding(void **state)
     (void)state;
     unrelu_error err = {0};
     for (int beyond = 0; beyond < 2; beyond++) {
-        unrelu_gaussian m = pair_of(1 + (beyond ? 1e-8 : 1e-10));
-        assert_int_equal(ur_impute_check(&m, &err), beyond ? UNRELU_EDATA : UNRELU_OK);
-        unrelu_gaussian_free(&m);
+        unrelu_gaussian *m = pair_of(1 + (beyond ? 1e-8 : 1e-10));
+        assert_int_equal(ur_impute_check(m, &err), beyond ? UNRELU_EDATA : UNRELU_OK);
+        unrelu_gaussian_free(m);
     }
 }
 
@@ -93,21 +95,21 @@ static void a_cell_that_follows_from_another_is_left_out(void **state)
 }
 
 /* 5 + y and 5 + y + delta e */
-static unrelu_gaussian fit_near_copies(double delta, unrelu_precision precision)
+static unrelu_gaussian *fit_near_copies(double delta, unrelu_precision precision)
 {
     double x[N * 2];
     unrelu_gaussian_options o;
     unrelu_gaussian_options_init(&o, sizeof o);
-    unrelu_gaussian truth = pair_of(0);
-    truth.b[0] = truth.b[1] = 9; /* no zeros */
-    double *y = draw(&truth, N, 3);
+    unrelu_gaussian *truth = pair_of(0);
+    truth->b[0] = truth->b[1] = 9; /* no zeros */
+    double *y = draw(truth, N, 3);
     for (size_t i = 0; i < N; i++) {
         x[2 * i] = y[2 * i];
         x[2 * i + 1] = y[2 * i] + delta * (y[2 * i + 1] - 9);
     }
     o.precision = precision;
     free(y);
-    unrelu_gaussian_free(&truth);
+    unrelu_gaussian_free(truth);
     return fit(x, N, 2, &o);
 }
 
@@ -123,27 +125,27 @@ static void columns_are_copies_to_the_precision_of_the_sums(void **state)
                  {3e-4, UNRELU_PRECISION_SINGLE, 1},
                  {3e-3, UNRELU_PRECISION_SINGLE, 0}};
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        unrelu_gaussian m = fit_near_copies(cases[k].delta, cases[k].precision);
-        assert_int_equal(m.correlation[1] == 1, cases[k].copy);
-        unrelu_gaussian_free(&m);
+        unrelu_gaussian *m = fit_near_copies(cases[k].delta, cases[k].precision);
+        assert_int_equal(m->correlation[1] == 1, cases[k].copy);
+        unrelu_gaussian_free(m);
     }
 }
 
 static void a_variance_is_flagged_where_it_loses_digits(void **state)
 {
     (void)state;
-    unrelu_gaussian truth = pair_of(0);
-    double *y = draw(&truth, N, 4);
+    unrelu_gaussian *truth = pair_of(0);
+    double *y = draw(truth, N, 4);
     for (int lost = 0; lost < 2; lost++) {
         double x[2 * N];
         for (size_t i = 0; i < 2 * N; i++)
             x[i] = y[i] * sqrt(lost ? 1e-308 : 1e-306);
-        unrelu_gaussian m = fit(x, N, 2, NULL);
-        assert_int_equal(!!(m.flags[0] & UNRELU_FLAG_SIGMA_RANGE), lost);
-        unrelu_gaussian_free(&m);
+        unrelu_gaussian *m = fit(x, N, 2, NULL);
+        assert_int_equal(!!(m->flags[0] & UNRELU_FLAG_SIGMA_RANGE), lost);
+        unrelu_gaussian_free(m);
     }
     free(y);
-    unrelu_gaussian_free(&truth);
+    unrelu_gaussian_free(truth);
 }
 
 /* squares of cells must be numbers: those far out are taken in another unit, which is exact */
@@ -153,19 +155,19 @@ static void cells_far_out_are_fitted_as_others(void **state)
     unrelu_gaussian_options o = {.size = 0};
     unrelu_gaussian_options_init(&o, sizeof o);
     o.angles = UNRELU_ANGLES_LIKELIHOOD;
-    unrelu_gaussian truth = pair_of(0.5), m[2];
-    double *x = draw(&truth, N, 9);
+    unrelu_gaussian *truth = pair_of(0.5), *m[2];
+    double *x = draw(truth, N, 9);
     for (int far = 0; far < 2; far++) {
         for (size_t i = 0; far && i < 2 * N; i++)
             x[i] = ldexp(x[i], 600);
         m[far] = fit(x, N, 2, &o);
     }
-    assert_near(ldexp(m[1].scale[0], -600), m[0].scale[0], 1e-12);
-    assert_near(m[1].correlation[1], m[0].correlation[1], 1e-9);
+    assert_near(ldexp(m[1]->scale[0], -600), m[0]->scale[0], 1e-12);
+    assert_near(m[1]->correlation[1], m[0]->correlation[1], 1e-9);
     free(x);
-    unrelu_gaussian_free(&truth);
-    unrelu_gaussian_free(&m[0]);
-    unrelu_gaussian_free(&m[1]);
+    unrelu_gaussian_free(truth);
+    unrelu_gaussian_free(m[0]);
+    unrelu_gaussian_free(m[1]);
 }
 
 /* ---- what a user is warned of ---- */
@@ -206,20 +208,20 @@ static void noise_is_measured_by_some_negatives(void **state)
     (void)state;
     unrelu_gaussian_options o;
     unrelu_gaussian_options_init(&o, sizeof o);
-    unrelu_gaussian truth = pair_of(0);
-    double *x = draw(&truth, N, 5);
+    unrelu_gaussian *truth = pair_of(0);
+    double *x = draw(truth, N, 5);
     o.additive_noise = UNRELU_NOISE_AUTO;
     for (int few = 0; few < 2; few++) {
         size_t negative[2] = {0, 0};
         for (size_t i = 0; i < 2 * N; i++)
             if (x[i] <= 0)
                 x[i] = negative[i % 2]++ < (few ? 3 : 50) ? -0.01 : 0;
-        unrelu_gaussian m = fit(x, N, 2, &o);
-        assert_int_equal(has_warning(&m, "noise-unmeasured"), few);
-        unrelu_gaussian_free(&m);
+        unrelu_gaussian *m = fit(x, N, 2, &o);
+        assert_int_equal(has_warning(m, "noise-unmeasured"), few);
+        unrelu_gaussian_free(m);
     }
     free(x);
-    unrelu_gaussian_free(&truth);
+    unrelu_gaussian_free(truth);
 }
 
 /* a share of zeros above 1/2 by 1 and by 6 of its deviations */
@@ -228,19 +230,19 @@ static void a_negative_bias_must_be_shown(void **state)
     (void)state;
     unrelu_gaussian_options o;
     unrelu_gaussian_options_init(&o, sizeof o);
-    unrelu_gaussian truth = pair_of(0);
+    unrelu_gaussian *truth = pair_of(0);
     o.norms = UNRELU_NORMS_MEDIAN;
     for (int shown = 0; shown < 2; shown++) {
-        double *x = draw(&truth, N, 6);
+        double *x = draw(truth, N, 6);
         size_t zeros = N / 2 + (size_t)(shown ? 48 : 8);
         for (size_t i = 0; i < 2 * N; i++)
             x[i] = i / 2 < zeros ? 0 : 0.1 + x[i] * x[i];
-        unrelu_gaussian m = fit(x, N, 2, &o);
-        assert_int_equal(!!(m.flags[0] & UNRELU_FLAG_NEGATIVE_BIAS), shown);
-        unrelu_gaussian_free(&m);
+        unrelu_gaussian *m = fit(x, N, 2, &o);
+        assert_int_equal(!!(m->flags[0] & UNRELU_FLAG_NEGATIVE_BIAS), shown);
+        unrelu_gaussian_free(m);
         free(x);
     }
-    unrelu_gaussian_free(&truth);
+    unrelu_gaussian_free(truth);
 }
 
 /* two points lie on a line through 0 by chance, three do not */
@@ -253,9 +255,9 @@ static void two_joint_positives_make_no_copy(void **state)
             x[2 * i] = 1 + 0.3 * (double)i;
             x[2 * i + 1] = 2 * x[2 * i];
         }
-        unrelu_gaussian m = fit(x, N, 2, NULL);
-        assert_int_equal(m.correlation[1] == 1, copy);
-        unrelu_gaussian_free(&m);
+        unrelu_gaussian *m = fit(x, N, 2, NULL);
+        assert_int_equal(m->correlation[1] == 1, copy);
+        unrelu_gaussian_free(m);
     }
 }
 
@@ -263,33 +265,33 @@ static void two_joint_positives_make_no_copy(void **state)
 static void zeros_are_inexplicable_from_three_on(void **state)
 {
     (void)state;
-    unrelu_gaussian truth = pair_of(0);
-    truth.b[0] = truth.b[1] = 4.5; /* 0.005 of the zeros are expected */
-    double *x = draw(&truth, N, 7);
+    unrelu_gaussian *truth = pair_of(0);
+    truth->b[0] = truth->b[1] = 4.5; /* 0.005 of the zeros are expected */
+    double *x = draw(truth, N, 7);
     for (size_t zeros = 1; zeros <= 5; zeros += 4) {
         for (size_t i = 0; i < zeros; i++)
             x[2 * i] = 0;
-        unrelu_gaussian m = fit(x, N, 2, NULL);
-        assert_int_equal(!!(m.flags[0] & UNRELU_FLAG_MISFIT), zeros > 1);
-        unrelu_gaussian_free(&m);
+        unrelu_gaussian *m = fit(x, N, 2, NULL);
+        assert_int_equal(!!(m->flags[0] & UNRELU_FLAG_MISFIT), zeros > 1);
+        unrelu_gaussian_free(m);
     }
     free(x);
-    unrelu_gaussian_free(&truth);
+    unrelu_gaussian_free(truth);
 }
 
 /* of 12 rows the share of zeros is often off by more than 0.05 */
 static void a_misfit_of_few_rows_is_chance(void **state)
 {
     (void)state;
-    unrelu_gaussian truth = pair_of(0);
+    unrelu_gaussian *truth = pair_of(0);
     for (uint64_t seed = 1; seed <= 60; seed++) {
-        double *x = draw(&truth, 12, seed);
-        unrelu_gaussian m = fit(x, 12, 2, NULL);
-        assert_false((m.flags[0] | m.flags[1]) & UNRELU_FLAG_MISFIT);
-        unrelu_gaussian_free(&m);
+        double *x = draw(truth, 12, seed);
+        unrelu_gaussian *m = fit(x, 12, 2, NULL);
+        assert_false((m->flags[0] | m->flags[1]) & UNRELU_FLAG_MISFIT);
+        unrelu_gaussian_free(m);
         free(x);
     }
-    unrelu_gaussian_free(&truth);
+    unrelu_gaussian_free(truth);
 }
 
 static void a_jackknife_needs_some_rows_in_each_group(void **state)
@@ -297,18 +299,18 @@ static void a_jackknife_needs_some_rows_in_each_group(void **state)
     (void)state;
     unrelu_gaussian_options o;
     unrelu_gaussian_options_init(&o, sizeof o);
-    unrelu_gaussian truth = pair_of(0.5);
+    unrelu_gaussian *truth = pair_of(0.5);
     unrelu_error err = {0};
-    double *x = draw(&truth, N, 8);
+    double *x = draw(truth, N, 8);
     o.rank = 1;
     for (int few = 0; few < 2; few++) {
-        unrelu_gaussian m;
+        unrelu_gaussian *m;
         must(try_fit(x, few ? 30 : N, 2, &o, &m, &err), &err); /* in 10 groups */
-        assert_int_equal(isnan(m.eigenvalues_se[0]) != 0, few);
-        unrelu_gaussian_free(&m);
+        assert_int_equal(isnan(m->eigenvalues_se[0]) != 0, few);
+        unrelu_gaussian_free(m);
     }
     free(x);
-    unrelu_gaussian_free(&truth);
+    unrelu_gaussian_free(truth);
 }
 
 int main(void)

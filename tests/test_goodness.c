@@ -8,7 +8,8 @@
 #include "planted.h"
 
 static unrelu_status try_goodness(const unrelu_gaussian *model, const double *x, size_t n, size_t d,
-                                  char *const *names, unrelu_goodness *out, unrelu_error *err)
+                                  const char *const *names, unrelu_goodness **out,
+                                  unrelu_error *err)
 {
     unrelu_source *source = NULL;
     unrelu_goodness_options options = {.size = sizeof options, .seed = 7};
@@ -20,9 +21,9 @@ static unrelu_status try_goodness(const unrelu_gaussian *model, const double *x,
     return status;
 }
 
-static unrelu_goodness goodness_of(const unrelu_gaussian *model, const double *x, size_t n)
+static unrelu_goodness *goodness_of(const unrelu_gaussian *model, const double *x, size_t n)
 {
-    unrelu_goodness out;
+    unrelu_goodness *out;
     unrelu_error err = {0};
     must(try_goodness(model, x, n, model->d, NULL, &out, &err), &err);
     return out;
@@ -85,9 +86,10 @@ static double naive_distance(const double *x, size_t n, double limit, double b, 
 static void numbers_are_those_of_loops_over_the_cells(void **state)
 {
     double b = 0.3, scale = 1.2, sigma = 1.44, one = 1, limit = 0.25, x[N], y[N];
-    char *names[] = {"x1"};
+    const char *names[] = {"x1"};
     unrelu_gaussian model = {.d = 1,
                              .names = names,
+                             .method = "",
                              .b = &b,
                              .scale = &scale,
                              .sigma = &sigma,
@@ -104,7 +106,7 @@ static void numbers_are_those_of_loops_over_the_cells(void **state)
             y[kept++] = x[i] > limit ? x[i] : limit;
     }
     qsort(y, kept, sizeof *y, increasing);
-    unrelu_goodness g = goodness_of(&model, x, N);
+    unrelu_goodness *g = goodness_of(&model, x, N);
     for (size_t i = 0; i < kept; i++) {
         size_t same = 0;
         for (size_t j = 0; j < kept; j++)
@@ -112,43 +114,43 @@ static void numbers_are_those_of_loops_over_the_cells(void **state)
         above += y[i] > limit;
         tied += y[i] > limit && same > 1;
     }
-    assert_int_equal(g.n, N);
-    assert_true(g.observed[0] == (double)kept);
-    assert_true(g.censored[0] == (double)(kept - above));
-    assert_true(fabs(g.ties[0] - (double)tied / (double)above) < 1e-15);
+    assert_int_equal(g->n, N);
+    assert_true(g->observed[0] == (double)kept);
+    assert_true(g->censored[0] == (double)(kept - above));
+    assert_true(fabs(g->ties[0] - (double)tied / (double)above) < 1e-15);
     assert_true(tied > 20 && kept > above);
-    assert_true(fabs(g.ks[0] - naive_distance(x, N, limit, b, scale)) < 1e-14);
-    for (size_t k = 0; k < g.points; k++) {
-        double share = ((double)k + 0.5) / (double)g.points;
+    assert_true(fabs(g->ks[0] - naive_distance(x, N, limit, b, scale)) < 1e-14);
+    for (size_t k = 0; k < g->points; k++) {
+        double share = ((double)k + 0.5) / (double)g->points;
         double want = y[(size_t)ceil(share * (double)kept) - 1];
-        assert_true(want > limit ? g.sample_quantile[k] == want : isnan(g.sample_quantile[k]));
-        assert_true(fabs(ur_normal_cdf((g.model_quantile[k] - b) / scale) - share) < 1e-13);
+        assert_true(want > limit ? g->sample_quantile[k] == want : isnan(g->sample_quantile[k]));
+        assert_true(fabs(ur_normal_cdf((g->model_quantile[k] - b) / scale) - share) < 1e-13);
     }
     double total = 0;
-    for (size_t k = 0; k < g.bins; k++) {
+    for (size_t k = 0; k < g->bins; k++) {
         double inside = 0;
         for (size_t i = 0; i < kept; i++)
-            inside += y[i] > limit && (k == 0 || y[i] > g.edges[k]) && y[i] <= g.edges[k + 1];
-        assert_true(g.edges[k] < g.edges[k + 1]);
-        assert_true(g.counts[k] == inside);
+            inside += y[i] > limit && (k == 0 || y[i] > g->edges[k]) && y[i] <= g->edges[k + 1];
+        assert_true(g->edges[k] < g->edges[k + 1]);
+        assert_true(g->counts[k] == inside);
         total += inside;
     }
     assert_true(total == (double)above);
-    unrelu_goodness_free(&g);
+    unrelu_goodness_free(g);
 }
 
 static void values_far_out_get_one_wide_bin(void **state)
 {
-    unrelu_gaussian model = plant((unrelu_gaussian_plant_options){
+    unrelu_gaussian *model = plant((unrelu_gaussian_plant_options){
         .size = sizeof(unrelu_gaussian_plant_options), .d = 1, .kappa = 1, .seed = 2});
-    double *x = draw(&model, N, 1);
+    double *x = draw(model, N, 1);
     (void)state;
     x[5] = 1e6;
-    unrelu_goodness g = goodness_of(&model, x, N);
-    assert_true(g.edges[g.bins] == 1e6 && g.edges[g.bins - 1] < 30);
-    assert_true(g.counts[g.bins - 1] == 1);
-    unrelu_goodness_free(&g);
-    unrelu_gaussian_free(&model);
+    unrelu_goodness *g = goodness_of(model, x, N);
+    assert_true(g->edges[g->bins] == 1e6 && g->edges[g->bins - 1] < 30);
+    assert_true(g->counts[g->bins - 1] == 1);
+    unrelu_goodness_free(g);
+    unrelu_gaussian_free(model);
     free(x);
 }
 
@@ -215,22 +217,22 @@ static void p_values_are_uniform_where_the_model_is_right(void **state)
     (void)state;
     o.d = D;
     o.bias = UNRELU_BIAS_NORMAL;
-    unrelu_gaussian truth = plant(o), models[2];
-    double *x = draw(&truth, ROWS, 3);
+    unrelu_gaussian *truth = plant(o), *models[2];
+    double *x = draw(truth, ROWS, 3);
     models[0] = truth;
     models[1] = fit(x, ROWS, D, NULL);
     for (int k = 0; k < 2; k++) {
-        unrelu_goodness g = goodness_of(&models[k], x, ROWS);
+        unrelu_goodness *g = goodness_of(models[k], x, ROWS);
         double mean = 0, small = 0;
         for (size_t i = 0; i < D; i++) {
-            mean += g.ks_p[i] / D;
-            small += g.ks_p[i] < 0.1;
+            mean += g->ks_p[i] / D;
+            small += g->ks_p[i] < 0.1;
         }
         /* 4 standard errors: 0.29 / 10 each, and sqrt(100 * 0.09) */
         assert_true(fabs(mean - 0.5) < 0.116);
         assert_true(fabs(small - 10) < 12);
-        unrelu_goodness_free(&g);
-        unrelu_gaussian_free(&models[k]);
+        unrelu_goodness_free(g);
+        unrelu_gaussian_free(models[k]);
     }
     free(x);
 }
@@ -243,128 +245,120 @@ static void a_wrong_model_is_found_out(void **state)
     ur_random_normals(8, 1, 0, ROWS, x);
     for (size_t i = 0; i < ROWS; i++)
         x[i] = fmax(0, exp(x[i]) - 0.6);
-    unrelu_gaussian model = fit(x, ROWS, 1, NULL);
-    unrelu_goodness g = goodness_of(&model, x, ROWS);
-    assert_true(fabs(g.ks_p[0] - 0.001) < 1e-15);
-    unrelu_goodness_free(&g);
-    unrelu_gaussian_free(&model);
+    unrelu_gaussian *model = fit(x, ROWS, 1, NULL);
+    unrelu_goodness *g = goodness_of(model, x, ROWS);
+    assert_true(fabs(g->ks_p[0] - 0.001) < 1e-15);
+    unrelu_goodness_free(g);
+    unrelu_gaussian_free(model);
     free(x);
 }
 
 static void threads_change_no_bit(void **state)
 {
     enum { D = 19, ROWS = 700 };
-    unrelu_gaussian truth = plant((unrelu_gaussian_plant_options){
+    unrelu_gaussian *truth = plant((unrelu_gaussian_plant_options){
         .size = sizeof(unrelu_gaussian_plant_options), .d = D, .kappa = 4, .seed = 6});
-    double *x = draw(&truth, ROWS, 3);
-    unrelu_goodness g[3];
+    double *x = draw(truth, ROWS, 3);
+    unrelu_goodness *g[3];
     (void)state;
     for (int k = 0; k < 3; k++) {
         unrelu_source *source = NULL;
         unrelu_error err = {0};
         unrelu_exec exec = {.size = sizeof exec, .threads = (int[]){1, 2, 7}[k]};
         must(unrelu_source_memory(x, ROWS, D, &source, &err), &err);
-        must(unrelu_gaussian_goodness(&truth, source, NULL, &exec, &g[k], &err), &err);
+        must(unrelu_gaussian_goodness(truth, source, NULL, &exec, &g[k], &err), &err);
         unrelu_source_close(source);
-        assert_memory_equal(g[k].ks, g[0].ks, D * sizeof(double));
-        assert_memory_equal(g[k].ks_p, g[0].ks_p, D * sizeof(double));
-        assert_memory_equal(g[k].counts, g[0].counts, D * g[0].bins * sizeof(double));
+        assert_memory_equal(g[k]->ks, g[0]->ks, D * sizeof(double));
+        assert_memory_equal(g[k]->ks_p, g[0]->ks_p, D * sizeof(double));
+        assert_memory_equal(g[k]->counts, g[0]->counts, D * g[0]->bins * sizeof(double));
     }
     for (int k = 0; k < 3; k++)
-        unrelu_goodness_free(&g[k]);
-    unrelu_gaussian_free(&truth);
+        unrelu_goodness_free(g[k]);
+    unrelu_gaussian_free(truth);
     free(x);
 }
 
 /* ---- which column is which, and what is refused ---- */
 
-static void set_names(unrelu_gaussian *model, const char *const *names)
-{
-    for (size_t i = 0; i < model->d; i++) {
-        free(model->names[i]);
-        model->names[i] = strdup(names[i]);
-    }
-}
-
 static void columns_are_found_by_name(void **state)
 {
     enum { ROWS = 300 };
-    unrelu_gaussian model = plant((unrelu_gaussian_plant_options){
+    unrelu_gaussian *model = plant((unrelu_gaussian_plant_options){
         .size = sizeof(unrelu_gaussian_plant_options), .d = 3, .kappa = 4, .seed = 6});
-    double *x = draw(&model, ROWS, 1), *y = malloc(ROWS * 4 * sizeof *y);
-    char *names[] = {"c", "other", "a", "b"};
-    unrelu_goodness swapped;
+    double *x = draw(model, ROWS, 1), *y = malloc(ROWS * 4 * sizeof *y);
+    const char *names[] = {"c", "other", "a", "b"};
+    unrelu_goodness *swapped;
     unrelu_error err = {0};
     (void)state;
     for (size_t i = 0; i < ROWS; i++) {
         const double *row = x + 3 * i;
         memcpy(y + 4 * i, (double[]){row[2], 1, row[0], row[1]}, 4 * sizeof *y);
     }
-    unrelu_goodness g = goodness_of(&model, x, ROWS); /* x1, x2, x3 on both sides */
-    set_names(&model, (const char *const[]){"a", "b", "c"});
-    unrelu_goodness in_order = goodness_of(&model, x, ROWS); /* numbers there, names here */
-    must(try_goodness(&model, y, ROWS, 4, names, &swapped, &err), &err);
-    assert_memory_equal(in_order.ks, g.ks, 3 * sizeof *g.ks);
-    assert_memory_equal(swapped.ks, g.ks, 3 * sizeof *g.ks);
-    unrelu_goodness_free(&g);
-    unrelu_goodness_free(&in_order);
-    unrelu_goodness_free(&swapped);
-    unrelu_gaussian_free(&model);
+    unrelu_goodness *g = goodness_of(model, x, ROWS); /* x1, x2, x3 on both sides */
+    model->names = ((const char *const[]){"a", "b", "c"});
+    unrelu_goodness *in_order = goodness_of(model, x, ROWS); /* numbers there, names here */
+    must(try_goodness(model, y, ROWS, 4, names, &swapped, &err), &err);
+    assert_memory_equal(in_order->ks, g->ks, 3 * sizeof *g->ks);
+    assert_memory_equal(swapped->ks, g->ks, 3 * sizeof *g->ks);
+    unrelu_goodness_free(g);
+    unrelu_goodness_free(in_order);
+    unrelu_goodness_free(swapped);
+    unrelu_gaussian_free(model);
     free(x);
     free(y);
 }
 
 static void refuse(const unrelu_gaussian *model, const double *x, size_t n, size_t d,
-                   char *const *names, unrelu_status want, const char *sentence)
+                   const char *const *names, unrelu_status want, const char *sentence)
 {
-    unrelu_goodness g;
+    unrelu_goodness *g;
     unrelu_error err = {0};
     assert_int_equal(try_goodness(model, x, n, d, names, &g, &err), want);
     assert_string_equal(err.text, sentence);
-    assert_null(g.ks);
+    assert_null(g);
 }
 
 static void other_samples_are_refused(void **state)
 {
     double x[12] = {1, 2, 0, 4, 5, INFINITY, 7, 8, 9, 1, 2, 3};
-    char *names[] = {"a", "b", "d"};
-    unrelu_gaussian model = plant((unrelu_gaussian_plant_options){
+    const char *names[] = {"a", "b", "d"};
+    unrelu_gaussian *model = plant((unrelu_gaussian_plant_options){
         .size = sizeof(unrelu_gaussian_plant_options), .d = 3, .kappa = 4, .seed = 6});
     (void)state;
-    refuse(&model, x, 6, 2, NULL, UNRELU_EFORMAT,
+    refuse(model, x, 6, 2, NULL, UNRELU_EFORMAT,
            "matrix in memory has 2 columns, and the model 3: give the samples of the model, or "
            "choose its columns with `columns`");
-    refuse(&model, x, 4, 3, NULL, UNRELU_EFORMAT,
+    refuse(model, x, 4, 3, NULL, UNRELU_EFORMAT,
            "matrix in memory: row 2, column 3 is infinite: mend it, or make it NaN");
-    set_names(&model, (const char *const[]){"a", "b", "c"});
-    refuse(&model, x, 1, 3, names, UNRELU_EFORMAT,
+    model->names = ((const char *const[]){"a", "b", "c"});
+    refuse(model, x, 1, 3, names, UNRELU_EFORMAT,
            "matrix in memory has no column 'c', which the model has: its 3 columns are 'a', ...");
-    refuse(&model, x, 6, 2, NULL, UNRELU_EFORMAT,
+    refuse(model, x, 6, 2, NULL, UNRELU_EFORMAT,
            "matrix in memory has no column 'a', which the model has: its 2 columns are 'x1', ...");
-    unrelu_gaussian_free(&model);
+    unrelu_gaussian_free(model);
 }
 
 static void columns_without_values_have_no_test(void **state)
 {
     double x[6] = {NAN, 0, NAN, 0, NAN, 0};
-    unrelu_gaussian model = plant((unrelu_gaussian_plant_options){
+    unrelu_gaussian *model = plant((unrelu_gaussian_plant_options){
         .size = sizeof(unrelu_gaussian_plant_options), .d = 2, .kappa = 4, .seed = 6});
     (void)state;
-    model.scale[1] = 0;
-    unrelu_goodness g = goodness_of(&model, x, 3);
-    assert_true(g.observed[0] == 0 && isnan(g.ks[0]) && isnan(g.ks_p[0]) && isnan(g.ties[0]));
-    assert_true(g.censored[1] == 3 && isnan(g.ks[1]) && isnan(g.ks_p[1]));
-    unrelu_goodness_free(&g);
-    unrelu_gaussian_free(&model);
+    model->scale[1] = 0;
+    unrelu_goodness *g = goodness_of(model, x, 3);
+    assert_true(g->observed[0] == 0 && isnan(g->ks[0]) && isnan(g->ks_p[0]) && isnan(g->ties[0]));
+    assert_true(g->censored[1] == 3 && isnan(g->ks[1]) && isnan(g->ks_p[1]));
+    unrelu_goodness_free(g);
+    unrelu_gaussian_free(model);
 }
 
 /* ---- limits of cells ---- */
 
-static unrelu_goodness with_limit(const unrelu_gaussian *model, const double *x, size_t n,
-                                  const double *limit, const double *limits)
+static unrelu_goodness *with_limit(const unrelu_gaussian *model, const double *x, size_t n,
+                                   const double *limit, const double *limits)
 {
     unrelu_source *source = NULL, *cells = NULL;
-    unrelu_goodness g;
+    unrelu_goodness *g;
     unrelu_error err = {0};
     must(unrelu_source_memory(x, n, 1, &source, &err), &err);
     if (limits)
@@ -378,10 +372,11 @@ static unrelu_goodness with_limit(const unrelu_gaussian *model, const double *x,
 
 static unrelu_gaussian standard_normal(double *numbers)
 {
-    static char *names[] = {"x1"};
+    static const char *names[] = {"x1"};
     memcpy(numbers, (double[]){1, 1, 0}, 3 * sizeof *numbers);
     return (unrelu_gaussian){.d = 1,
                              .names = names,
+                             .method = "",
                              .b = numbers,
                              .scale = numbers + 1,
                              .sigma = numbers + 1,
@@ -403,17 +398,17 @@ static void cells_are_compared_above_the_largest_limit_and_counted_as_they_are(v
         zeros += x[i] == 0;
         raised[i] = fmax(x[i], 0.9);
     }
-    unrelu_goodness g = with_limit(&model, x, N, &column, limits);
+    unrelu_goodness *g = with_limit(&model, x, N, &column, limits);
     double want = naive_distance(raised, N, 0.9, 1, 1);
-    assert_true(g.censored[0] == zeros);
-    assert_true(fabs(g.ks[0] - want) < 1e-14 && want < 0.1);
+    assert_true(g->censored[0] == zeros);
+    assert_true(fabs(g->ks[0] - want) < 1e-14 && want < 0.1);
     double drawn = 0, above = 0;
     for (size_t i = 0; i < N; i++)
         above += x[i] > 0.9;
-    for (size_t k = 0; k < g.bins; k++)
-        drawn += g.counts[k];
+    for (size_t k = 0; k < g->bins; k++)
+        drawn += g->counts[k];
     assert_true(drawn == above && above < N - zeros);
-    unrelu_goodness_free(&g);
+    unrelu_goodness_free(g);
 }
 
 static void a_column_below_its_largest_limit_is_not_tested(void **state)
@@ -421,10 +416,10 @@ static void a_column_below_its_largest_limit_is_not_tested(void **state)
     double x[4] = {1, 2, 0, 1.5}, limits[4] = {NAN, NAN, 3, NAN}, numbers[3];
     unrelu_gaussian model = standard_normal(numbers);
     (void)state;
-    unrelu_goodness g = with_limit(&model, x, 4, NULL, limits);
-    assert_true(isnan(g.ks[0]) && isnan(g.ks_p[0]));
-    assert_true(g.observed[0] == 4 && g.censored[0] == 1);
-    unrelu_goodness_free(&g);
+    unrelu_goodness *g = with_limit(&model, x, 4, NULL, limits);
+    assert_true(isnan(g->ks[0]) && isnan(g->ks_p[0]));
+    assert_true(g->observed[0] == 4 && g->censored[0] == 1);
+    unrelu_goodness_free(g);
 }
 
 int main(void)

@@ -11,21 +11,20 @@
 
 enum { MOST = 6, CHUNK = 256 };
 
-static unrelu_gaussian make_model(size_t d, const double *b, const double *sigma)
+static unrelu_gaussian *make_model(size_t d, const double *b, const double *sigma)
 {
-    unrelu_gaussian m = {0};
     unrelu_error err = {0};
-    must(ur_gaussian_allocate(&m, d, 0, &err), &err);
+    unrelu_gaussian *m = ur_gaussian_new(&err);
+    assert_non_null(m);
+    must(ur_gaussian_allocate(m, d, 0, &err), &err);
+    m->names = ur_take_numbered(ur_model_arena(m), 'x', d);
     for (size_t i = 0; i < d; i++) {
-        char name[8];
-        snprintf(name, sizeof name, "x%zu", i + 1);
-        m.names[i] = ur_string_copy(name);
-        m.b[i] = b[i];
-        m.scale[i] = sqrt(sigma[i * d + i]);
+        m->b[i] = b[i];
+        m->scale[i] = sqrt(sigma[i * d + i]);
         for (size_t j = 0; j < d; j++) {
             double scales = sqrt(sigma[i * d + i] * sigma[j * d + j]);
-            m.sigma[i * d + j] = sigma[i * d + j];
-            m.correlation[i * d + j] = i == j ? 1 : scales > 0 ? sigma[i * d + j] / scales : 0;
+            m->sigma[i * d + j] = sigma[i * d + j];
+            m->correlation[i * d + j] = i == j ? 1 : scales > 0 ? sigma[i * d + j] / scales : 0;
         }
     }
     return m;
@@ -75,42 +74,41 @@ static void one_censored_cell_is_the_mean_of_the_truncated_regression(void **sta
 {
     (void)state;
     const double b[] = {0.5, -1}, sigma[] = {4, 1.5, 1.5, 1};
-    unrelu_gaussian m = make_model(2, b, sigma);
+    unrelu_gaussian *m = make_model(2, b, sigma);
     for (double seen = 0.25; seen < 12; seen *= 2) {
         double x[] = {0, seen}, mean = 0.5 + 1.5 * (seen + 1), deviation = sqrt(4 - 2.25);
         double want = mean - deviation * hazard_below(-mean / deviation);
-        double *y =
-            impute(&m, x, 1, (unrelu_impute_options){.size = sizeof(unrelu_impute_options)});
+        double *y = impute(m, x, 1, (unrelu_impute_options){.size = sizeof(unrelu_impute_options)});
         assert_near(y[0], want, 1e-11);
         assert_true(y[0] < 0 && y[1] == seen);
         free(y);
     }
-    unrelu_gaussian_free(&m);
+    unrelu_gaussian_free(m);
 }
 
 static void the_limits_of_the_model_count(void **state)
 {
     (void)state;
     const double b[] = {0.5}, sigma[] = {4}, x[] = {0.8, 1, 1.25};
-    unrelu_gaussian m = make_model(1, b, sigma);
-    m.limit = ur_doubles(1);
-    m.limit[0] = 1;
-    double *y = impute(&m, x, 3, (unrelu_impute_options){.size = sizeof(unrelu_impute_options)});
+    unrelu_gaussian *m = make_model(1, b, sigma);
+    m->limit = ur_doubles(1);
+    m->limit[0] = 1;
+    double *y = impute(m, x, 3, (unrelu_impute_options){.size = sizeof(unrelu_impute_options)});
     double want = 0.5 - 2 * hazard_below(0.25);
     assert_near(y[0], want, 1e-13);
     assert_near(y[1], want, 1e-13);
     assert_true(y[2] == 1.25);
     free(y);
-    unrelu_gaussian_free(&m);
+    unrelu_gaussian_free(m);
 }
 
 static void missing_cells_are_regressions(void **state)
 {
     (void)state;
     const double b[] = {1, 2, 3}, sigma[] = {2, 1, 0.5, 1, 3, -1, 0.5, -1, 1};
-    unrelu_gaussian m = make_model(3, b, sigma);
+    unrelu_gaussian *m = make_model(3, b, sigma);
     double x[] = {NAN, 2.5, 4, NAN, 3, NAN, NAN, NAN, NAN};
-    double *y = impute(&m, x, 3, (unrelu_impute_options){.size = sizeof(unrelu_impute_options)});
+    double *y = impute(m, x, 3, (unrelu_impute_options){.size = sizeof(unrelu_impute_options)});
     /* S of columns 2, 3 is (3, -1; -1, 1), its inverse (1, 1; 1, 3) / 2 */
     double w2 = (0.5 * 1 + 1 * 1) / 2, w3 = (0.5 * 1 + 1 * 3) / 2;
     assert_near(y[0], 1 + 1 * w2 + 0.5 * w3, 1e-13);
@@ -120,7 +118,7 @@ static void missing_cells_are_regressions(void **state)
         assert_near(y[6 + i], b[i], 1e-15);
     free(y);
     enum { DRAWS = 20000 };
-    y = impute(&m, x, 1,
+    y = impute(m, x, 1,
                (unrelu_impute_options){.size = sizeof(unrelu_impute_options), .draws = DRAWS});
     double sum = 0, square = 0, left = 2 - (1 * (0.5 + 0.25) + 0.5 * (0.5 + 0.75));
     for (size_t i = 0; i < DRAWS; i++) {
@@ -131,7 +129,7 @@ static void missing_cells_are_regressions(void **state)
     assert_near(sum / DRAWS, 0, 4 / sqrt(DRAWS));
     assert_near(square / DRAWS, 1, 4 * sqrt(2.0 / DRAWS));
     free(y);
-    unrelu_gaussian_free(&m);
+    unrelu_gaussian_free(m);
 }
 
 /* ---- two: quadrature ---- */
@@ -168,15 +166,15 @@ static void check_two(double b1, double b2, double rho, double reach, double tol
 {
     const double b[] = {b1, b2}, sigma[] = {1, 2 * rho, 2 * rho, 4}, x[] = {0, 0};
     const double zero[2] = {0, 0};
-    unrelu_gaussian m = make_model(2, b, sigma);
+    unrelu_gaussian *m = make_model(2, b, sigma);
     double mean[2];
     corner_means(b, sigma, zero, reach, mean);
     double *y =
-        impute(&m, x, 1, (unrelu_impute_options){.size = sizeof(unrelu_impute_options), .seed = 3});
+        impute(m, x, 1, (unrelu_impute_options){.size = sizeof(unrelu_impute_options), .seed = 3});
     assert_near(y[0], mean[0], tolerance * fabs(mean[0]));
     assert_near(y[1], mean[1], tolerance * fabs(mean[1]));
     free(y);
-    unrelu_gaussian_free(&m);
+    unrelu_gaussian_free(m);
 }
 
 static void two_censored_cells_agree_with_quadrature(void **state)
@@ -354,13 +352,13 @@ static void rejection_gives_the_same_in_two_and_three_columns(void **state)
     static const int hidden2[][2] = {{1, 1}, {1, 2}, {0, 1}};
     static const int hidden3[][3] = {{1, 1, 1}, {1, 1, 0}, {1, 2, 0}, {2, 1, 1}, {2, 2, 1}};
     const double x2[] = {0.7, 0.4}, x3[] = {0.5, 1.1, 0.6};
-    unrelu_gaussian m2 = make_model(2, b2, S2), m3 = make_model(3, b3, S3);
+    unrelu_gaussian *m2 = make_model(2, b2, S2), *m3 = make_model(3, b3, S3);
     for (size_t i = 0; i < 3; i++)
-        check_row(&m2, x2, hidden2[i], 100000);
+        check_row(m2, x2, hidden2[i], 100000);
     for (size_t i = 0; i < 5; i++)
-        check_row(&m3, x3, hidden3[i], 100000);
-    unrelu_gaussian_free(&m2);
-    unrelu_gaussian_free(&m3);
+        check_row(m3, x3, hidden3[i], 100000);
+    unrelu_gaussian_free(m2);
+    unrelu_gaussian_free(m3);
 }
 
 /* correlations of .98 and -.95: where a sampler that moves one cell at a time crawls */
@@ -371,10 +369,10 @@ static void rejection_gives_the_same_where_cells_are_nearly_one(void **state)
     const double S[] = {1, .98, -.95, .3, .98, 1, -.94, .2, -.95, -.94, 1, -.1, .3, .2, -.1, 1};
     static const int hidden[][4] = {{1, 1, 1, 1}, {1, 1, 2, 0}, {1, 1, 1, 2}};
     const double x[] = {0.5, 0.5, 0.5, 0.9};
-    unrelu_gaussian m = make_model(4, b, S);
+    unrelu_gaussian *m = make_model(4, b, S);
     for (size_t i = 0; i < 3; i++)
-        check_row(&m, x, hidden[i], 300000);
-    unrelu_gaussian_free(&m);
+        check_row(m, x, hidden[i], 300000);
+    unrelu_gaussian_free(m);
 }
 
 /* ---- the Gibbs sampler alone, which only hard rows need for their means ---- */
@@ -423,8 +421,8 @@ static void sweeps_from_the_mode_average_to_the_mean(void **state)
     three_cells c;
     double z[3], y[3], mean[3], t[3];
     ur_uniforms random = {.seed = 1, .stream = 1, .at = UR_UNIFORMS};
-    unrelu_gaussian m = make_model(3, b, R);
-    truth want = reject(&m, limit, (const int[]){1, 1, 1}, 400000);
+    unrelu_gaussian *m = make_model(3, b, R);
+    truth want = reject(m, limit, (const int[]){1, 1, 1}, 400000);
     set_three(&c, R, limit);
     ur_law_mode(&c.law, y, z);
     ur_law_sweep(&c.law, SWEEPS, &random, z, y, mean);
@@ -443,7 +441,7 @@ static void sweeps_from_the_mode_average_to_the_mean(void **state)
     }
     for (size_t j = 0; j < 3; j++)
         assert_near(sqrt(square[j]), 1, noise + 0.025);
-    unrelu_gaussian_free(&m);
+    unrelu_gaussian_free(m);
 }
 
 static void sweeps_forget_where_they_began(void **state)
@@ -506,7 +504,7 @@ static void a_cell_that_follows_is_a_limit_of_the_last_direction_that_moves_it(v
     }
 }
 
-static unrelu_gaussian plant_singular(size_t d, size_t k, double bias)
+static unrelu_gaussian *plant_singular(size_t d, size_t k, double bias)
 {
     unrelu_gaussian_plant_options o;
     unrelu_gaussian_plant_options_init(&o, sizeof o);
@@ -522,19 +520,19 @@ static void a_singular_model_determines_what_two_seen_cells_imply(void **state)
 {
     (void)state;
     enum { N = 200, D = 5, K = 2 };
-    unrelu_gaussian m = plant_singular(D, K, -0.3);
+    unrelu_gaussian *m = plant_singular(D, K, -0.3);
     double z[N * K], y[N * D], x[N * D];
     size_t rows = 0;
     ur_random_normals(4, 4, 0, N * K, z);
     for (size_t i = 0; i < N * D; i++) {
-        y[i] = m.b[i % D];
+        y[i] = m->b[i % D];
         for (size_t k = 0; k < K; k++)
-            y[i] += m.W[i % D * K + k] * z[i / D * K + k];
+            y[i] += m->W[i % D * K + k] * z[i / D * K + k];
         x[i] = fmax(0, y[i]);
     }
-    double *mean = impute(&m, x, N, (unrelu_impute_options){.size = sizeof(unrelu_impute_options)});
-    double *drawn = impute(
-        &m, x, N, (unrelu_impute_options){.size = sizeof(unrelu_impute_options), .draws = 1});
+    double *mean = impute(m, x, N, (unrelu_impute_options){.size = sizeof(unrelu_impute_options)});
+    double *drawn =
+        impute(m, x, N, (unrelu_impute_options){.size = sizeof(unrelu_impute_options), .draws = 1});
     for (size_t i = 0; i < N; i++) {
         size_t seen = 0;
         for (size_t j = 0; j < D; j++)
@@ -548,7 +546,7 @@ static void a_singular_model_determines_what_two_seen_cells_imply(void **state)
     assert_in_range(rows, N / 4, N - 1);
     free(mean);
     free(drawn);
-    unrelu_gaussian_free(&m);
+    unrelu_gaussian_free(m);
 }
 
 /* no cell seen, rank 2: rejection in z */
@@ -556,7 +554,7 @@ static void a_singular_model_without_seen_cells_agrees_with_rejection(void **sta
 {
     (void)state;
     enum { D = 5, K = 2, TRIES = 100000 };
-    unrelu_gaussian m = plant_singular(D, K, -0.3);
+    unrelu_gaussian *m = plant_singular(D, K, -0.3);
     double x[D] = {0}, sum[D] = {0}, square[D] = {0}, count = 0;
     x[1] = NAN;
     double *z = malloc(TRIES * K * sizeof *z);
@@ -565,7 +563,7 @@ static void a_singular_model_without_seen_cells_agrees_with_rejection(void **sta
         double y[D];
         int good = 1;
         for (size_t j = 0; j < D; j++) {
-            y[j] = m.b[j] + m.W[j * K] * z[i * K] + m.W[j * K + 1] * z[i * K + 1];
+            y[j] = m->b[j] + m->W[j * K] * z[i * K] + m->W[j * K + 1] * z[i * K + 1];
             good &= j == 1 || y[j] <= 0;
         }
         for (size_t j = 0; good && j < D; j++) {
@@ -577,9 +575,9 @@ static void a_singular_model_without_seen_cells_agrees_with_rejection(void **sta
     free(z);
     assert_true(count > 1000);
     double *mean =
-        impute(&m, x, 1, (unrelu_impute_options){.size = sizeof(unrelu_impute_options), .seed = 2});
+        impute(m, x, 1, (unrelu_impute_options){.size = sizeof(unrelu_impute_options), .seed = 2});
     double *drawn = impute(
-        &m, x, 1,
+        m, x, 1,
         (unrelu_impute_options){.size = sizeof(unrelu_impute_options), .seed = 2, .draws = DRAWS});
     for (size_t j = 0; j < D; j++) {
         double want = sum[j] / count, deviation = sqrt(square[j] / count - want * want);
@@ -595,7 +593,7 @@ static void a_singular_model_without_seen_cells_agrees_with_rejection(void **sta
     }
     free(mean);
     free(drawn);
-    unrelu_gaussian_free(&m);
+    unrelu_gaussian_free(m);
 }
 
 static void twins_and_constants_are_no_trouble(void **state)
@@ -604,8 +602,8 @@ static void twins_and_constants_are_no_trouble(void **state)
     /* column 2 is column 1 minus 1, column 3 does not move */
     const double b[] = {1, 0, -2}, sigma[] = {1, 1, 0, 1, 1, 0, 0, 0, 0};
     const double x[] = {0.5, 0, 0, 0, 0, NAN, NAN, 0.25, 0};
-    unrelu_gaussian m = make_model(3, b, sigma);
-    double *y = impute(&m, x, 3, (unrelu_impute_options){.size = sizeof(unrelu_impute_options)});
+    unrelu_gaussian *m = make_model(3, b, sigma);
+    double *y = impute(m, x, 3, (unrelu_impute_options){.size = sizeof(unrelu_impute_options)});
     assert_near(y[1], -0.5, 1e-12);
     double first = 1 - hazard_below(-1); /* x1 <= 0 implies x2 <= -1 */
     assert_near(y[3], first, 1e-12);
@@ -613,21 +611,21 @@ static void twins_and_constants_are_no_trouble(void **state)
     assert_near(y[6], 1.25, 1e-12);
     assert_true(y[2] == -2 && y[5] == -2 && y[8] == -2);
     free(y);
-    unrelu_gaussian_free(&m);
+    unrelu_gaussian_free(m);
 }
 
 static void a_row_that_contradicts_a_singular_model_gets_its_limit(void **state)
 {
     (void)state;
     const double b[] = {0, 0}, sigma[] = {1, 1, 1, 1}, x[] = {2, 0};
-    unrelu_gaussian m = make_model(2, b, sigma);
-    double *y = impute(&m, x, 1, (unrelu_impute_options){.size = sizeof(unrelu_impute_options)});
-    double *drawn = impute(
-        &m, x, 1, (unrelu_impute_options){.size = sizeof(unrelu_impute_options), .draws = 2});
+    unrelu_gaussian *m = make_model(2, b, sigma);
+    double *y = impute(m, x, 1, (unrelu_impute_options){.size = sizeof(unrelu_impute_options)});
+    double *drawn =
+        impute(m, x, 1, (unrelu_impute_options){.size = sizeof(unrelu_impute_options), .draws = 2});
     assert_true(y[0] == 2 && y[1] == 0 && drawn[1] == 0 && drawn[3] == 0);
     free(y);
     free(drawn);
-    unrelu_gaussian_free(&m);
+    unrelu_gaussian_free(m);
 }
 
 /* ---- what must not matter ---- */
@@ -639,8 +637,8 @@ static void threads_and_other_draws_change_no_bit(void **state)
     unrelu_gaussian_plant_options o;
     unrelu_gaussian_plant_options_init(&o, sizeof o);
     o.d = D;
-    unrelu_gaussian m = plant(o);
-    double *x = draw(&m, N, 1);
+    unrelu_gaussian *m = plant(o);
+    double *x = draw(m, N, 1);
     for (size_t i = 0; i < N * D; i += 7)
         x[i] = NAN;
     for (size_t draws = 0; draws < 4; draws += 3) {
@@ -649,7 +647,7 @@ static void threads_and_other_draws_change_no_bit(void **state)
         unrelu_impute_options options = {.size = sizeof options, .draws = draws, .seed = 9};
         static const int threads[] = {1, 2, 7};
         for (int i = 0; i < 3; i++)
-            must(try_impute(&m, x, N, D, options, threads[i], &out[i], &err), &err);
+            must(try_impute(m, x, N, D, options, threads[i], &out[i], &err), &err);
         size_t bytes = out[0].n * D * sizeof(double);
         assert_memory_equal(out[0].x, out[1].x, bytes);
         assert_memory_equal(out[0].x, out[2].x, bytes);
@@ -659,16 +657,16 @@ static void threads_and_other_draws_change_no_bit(void **state)
             table_free(&out[i]);
     }
     double *three = impute(
-        &m, x, N,
+        m, x, N,
         (unrelu_impute_options){.size = sizeof(unrelu_impute_options), .draws = 3, .seed = 9});
     double *two = impute(
-        &m, x, N,
+        m, x, N,
         (unrelu_impute_options){.size = sizeof(unrelu_impute_options), .draws = 2, .seed = 9});
     double *other = impute(
-        &m, x, N,
+        m, x, N,
         (unrelu_impute_options){.size = sizeof(unrelu_impute_options), .draws = 2, .seed = 10});
     double *few = impute(
-        &m, x, 10,
+        m, x, 10,
         (unrelu_impute_options){.size = sizeof(unrelu_impute_options), .draws = 1, .seed = 9});
     assert_memory_equal(three, two, (size_t)2 * N * D * sizeof *two);
     assert_memory_equal(two, few, (size_t)10 * D * sizeof *two);
@@ -679,7 +677,7 @@ static void threads_and_other_draws_change_no_bit(void **state)
     free(other);
     free(few);
     free(x);
-    unrelu_gaussian_free(&m);
+    unrelu_gaussian_free(m);
 }
 
 static void rows_that_are_alike_get_draws_of_their_own(void **state)
@@ -687,13 +685,13 @@ static void rows_that_are_alike_get_draws_of_their_own(void **state)
     (void)state;
     const double b[] = {0.5, 0.5}, sigma[] = {1, 0.5, 0.5, 1};
     const double x[] = {NAN, NAN, NAN, NAN, 0, 0, 0, 0};
-    unrelu_gaussian m = make_model(2, b, sigma);
-    double *y = impute(&m, x, 4,
-                       (unrelu_impute_options){.size = sizeof(unrelu_impute_options), .draws = 1});
+    unrelu_gaussian *m = make_model(2, b, sigma);
+    double *y =
+        impute(m, x, 4, (unrelu_impute_options){.size = sizeof(unrelu_impute_options), .draws = 1});
     for (size_t j = 0; j < 2; j++)
         assert_true(y[j] != y[2 + j] && y[4 + j] != y[6 + j]);
     free(y);
-    unrelu_gaussian_free(&m);
+    unrelu_gaussian_free(m);
 }
 
 static void the_unit_and_the_order_of_columns_do_not_matter(void **state)
@@ -701,19 +699,19 @@ static void the_unit_and_the_order_of_columns_do_not_matter(void **state)
     (void)state;
     const double b[] = {0.2, 0.4}, S[] = {1, 0.8, 0.8, 2}, turned_b[] = {0.4e200, 0.2e-3};
     const double turned_S[] = {2e300, 0, 0, 1e-6}, x[] = {0, 0.5, 0.75, 0};
-    unrelu_gaussian m = make_model(2, b, S), turned = make_model(2, turned_b, turned_S);
-    turned.scale[0] = sqrt(2) * 1e200;
-    turned.correlation[1] = turned.correlation[2] = 0.8 / sqrt(2);
+    unrelu_gaussian *m = make_model(2, b, S), *turned = make_model(2, turned_b, turned_S);
+    turned->scale[0] = sqrt(2) * 1e200;
+    turned->correlation[1] = turned->correlation[2] = 0.8 / sqrt(2);
     double turned_x[] = {0.5e200, 0, 0, 0.75e-3};
-    double *y = impute(&m, x, 2, (unrelu_impute_options){.size = sizeof(unrelu_impute_options)});
-    double *t = impute(&turned, turned_x, 2,
-                       (unrelu_impute_options){.size = sizeof(unrelu_impute_options)});
+    double *y = impute(m, x, 2, (unrelu_impute_options){.size = sizeof(unrelu_impute_options)});
+    double *t =
+        impute(turned, turned_x, 2, (unrelu_impute_options){.size = sizeof(unrelu_impute_options)});
     assert_near(t[1], y[0] * 1e-3, 1e-16);
     assert_near(t[2] / 1e200, y[3], 1e-13);
     free(y);
     free(t);
-    unrelu_gaussian_free(&m);
-    unrelu_gaussian_free(&turned);
+    unrelu_gaussian_free(m);
+    unrelu_gaussian_free(turned);
 }
 
 /* ---- files with names and limits ---- */
@@ -733,22 +731,22 @@ static unrelu_status impute_file(const unrelu_gaussian *m, const char *text, con
     return status;
 }
 
-static unrelu_gaussian named_model(void)
+static unrelu_gaussian *named_model(void)
 {
     const double b[] = {1, 2}, sigma[] = {1, 0, 0, 4};
-    unrelu_gaussian m = make_model(2, b, sigma);
-    strcpy(m.names[0], "a");
-    strcpy(m.names[1], "b");
+    unrelu_gaussian *m = make_model(2, b, sigma);
+    static const char *const names[] = {"a", "b"};
+    m->names = names;
     return m;
 }
 
 static void cells_below_limits_of_their_own_are_read_by_name(void **state)
 {
     (void)state;
-    unrelu_gaussian m = named_model();
+    unrelu_gaussian *m = named_model();
     unrelu_error err = {0};
     const double limit[] = {0.5, NAN};
-    must(impute_file(&m, "b,a\n<0.25,3\nND,ND\n0,0\n5,\n", limit, "b,a\n,\n,2\n,\n,\n", "out.csv",
+    must(impute_file(m, "b,a\n<0.25,3\nND,ND\n0,0\n5,\n", limit, "b,a\n,\n,2\n,\n,\n", "out.csv",
                      &err),
          &err);
     table t = table_of(files_path("out.csv"), NULL);
@@ -762,7 +760,7 @@ static void cells_below_limits_of_their_own_are_read_by_name(void **state)
     assert_true(t.x[6] == 5);
     assert_near(t.x[7], 1, 1e-15);
     table_free(&t);
-    unrelu_gaussian_free(&m);
+    unrelu_gaussian_free(m);
 }
 
 static void expect_failure(const unrelu_gaussian *m, const char *text, unrelu_status wanted,
@@ -779,25 +777,25 @@ static void expect_failure(const unrelu_gaussian *m, const char *text, unrelu_st
 static void what_cannot_be_imputed_is_refused(void **state)
 {
     (void)state;
-    unrelu_gaussian m = named_model();
-    expect_failure(&m, "a,b,c\n1,2,3\n", UNRELU_EFORMAT, "has 3 columns, and the model has 2");
-    expect_failure(&m, "a,c\n1,2\n", UNRELU_EFORMAT,
+    unrelu_gaussian *m = named_model();
+    expect_failure(m, "a,b,c\n1,2,3\n", UNRELU_EFORMAT, "has 3 columns, and the model has 2");
+    expect_failure(m, "a,c\n1,2\n", UNRELU_EFORMAT,
                    "column 2 is called 'c', and the model's columns are 'a', ...");
-    expect_failure(&m, "a,a\n1,2\n", UNRELU_EFORMAT, "column 2 is called 'a'");
-    expect_failure(&m, "a,b\n1,-2\n", UNRELU_EFORMAT, "row 1, column 2 (b) is -2");
-    expect_failure(&m, "a,b\n1,ND\n", UNRELU_EFORMAT, "row 1, column 2 (b) is 'ND'");
-    expect_failure(&m, "a,b\n", UNRELU_EDATA, "no rows");
-    m.noise = ur_doubles(2);
-    m.noise[1] = 0.25;
-    expect_failure(&m, "a,b\n1,2\n", UNRELU_EDATA, "column 2 (b) of the model has additive noise");
-    m.noise[1] = 0;
-    m.b[0] = NAN;
-    expect_failure(&m, "a,b\n1,2\n", UNRELU_EDATA, "column 1 (a) of the model has b nan");
-    m.b[0] = 1;
-    m.correlation[1] = NAN;
-    expect_failure(&m, "a,b\n1,2\n", UNRELU_EDATA, "correlation of columns 1 and 2");
-    unrelu_gaussian_free(&m);
-    expect_failure(&m, "a,b\n1,2\n", UNRELU_EUSAGE, "the model has no columns");
+    expect_failure(m, "a,a\n1,2\n", UNRELU_EFORMAT, "column 2 is called 'a'");
+    expect_failure(m, "a,b\n1,-2\n", UNRELU_EFORMAT, "row 1, column 2 (b) is -2");
+    expect_failure(m, "a,b\n1,ND\n", UNRELU_EFORMAT, "row 1, column 2 (b) is 'ND'");
+    expect_failure(m, "a,b\n", UNRELU_EDATA, "no rows");
+    m->noise = (double[]){0, 0};
+    m->noise[1] = 0.25;
+    expect_failure(m, "a,b\n1,2\n", UNRELU_EDATA, "column 2 (b) of the model has additive noise");
+    m->noise[1] = 0;
+    m->b[0] = NAN;
+    expect_failure(m, "a,b\n1,2\n", UNRELU_EDATA, "column 1 (a) of the model has b nan");
+    m->b[0] = 1;
+    m->correlation[1] = NAN;
+    expect_failure(m, "a,b\n1,2\n", UNRELU_EDATA, "correlation of columns 1 and 2");
+    unrelu_gaussian_free(m);
+    expect_failure(&(unrelu_gaussian){0}, "a,b\n1,2\n", UNRELU_EUSAGE, "the model has no columns");
 }
 
 static int cancel(void *context)
@@ -810,17 +808,17 @@ static void a_cancelled_run_writes_nothing(void **state)
 {
     (void)state;
     const double b[] = {0.5}, sigma[] = {1}, x[] = {0, 1, 2};
-    unrelu_gaussian m = make_model(1, b, sigma);
+    unrelu_gaussian *m = make_model(1, b, sigma);
     unrelu_source *samples = NULL;
     unrelu_error err = {0};
     unrelu_exec exec = {.size = sizeof exec, .threads = 1, .cancelled = cancel};
     must(unrelu_source_memory(x, 3, 1, &samples, &err), &err);
     assert_int_equal(
-        unrelu_gaussian_impute(&m, samples, NULL, files_path("never.npy"), &exec, NULL, &err),
+        unrelu_gaussian_impute(m, samples, NULL, files_path("never.npy"), &exec, NULL, &err),
         UNRELU_ECANCELLED);
     assert_int_equal(access(files_path("never.npy"), F_OK), -1);
     unrelu_source_close(samples);
-    unrelu_gaussian_free(&m);
+    unrelu_gaussian_free(m);
 }
 
 int main(void)

@@ -116,8 +116,8 @@ static double *sample(size_t n, uint64_t seed, int missing)
     options.d = D;
     options.bias = UNRELU_BIAS_FIXED;
     options.bias_value = 0.2;
-    unrelu_gaussian truth = plant(options);
-    double *x = draw(&truth, n, seed);
+    unrelu_gaussian *truth = plant(options);
+    double *x = draw(truth, n, seed);
     for (size_t r = 0; r < n; r++) {
         x[r * D + 1] *= 1e6;
         x[r * D + 2] *= 1e-6;
@@ -126,7 +126,7 @@ static double *sample(size_t n, uint64_t seed, int missing)
             if ((r * 7 + j * 3 + r * r % 11) % 17 == 0)
                 x[r * D + j] = NAN;
     }
-    unrelu_gaussian_free(&truth);
+    unrelu_gaussian_free(truth);
     return x;
 }
 

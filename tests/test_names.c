@@ -11,12 +11,12 @@
 #include <string.h>
 
 #define LIST(...)                                                                                  \
-    (char *[])                                                                                     \
+    (const char *[])                                                                               \
     {                                                                                              \
         __VA_ARGS__                                                                                \
     }
 
-static void expect(char *const *found, size_t width, char *const *wanted, size_t count,
+static void expect(const char *const *found, size_t width, const char *const *wanted, size_t count,
                    ur_names_result result, const size_t *places)
 {
     size_t place[8], missing;
@@ -28,7 +28,7 @@ static void expect(char *const *found, size_t width, char *const *wanted, size_t
 static void columns_are_found_by_name_and_others_left_out(void **state)
 {
     (void)state;
-    char **wanted = LIST("b", "a");
+    const char **wanted = LIST("b", "a");
     expect(LIST("a", "b"), 2, wanted, 2, UR_NAMES_FOUND, (size_t[]){1, 0});
     expect(LIST("a", "other", "b"), 3, wanted, 2, UR_NAMES_FOUND, (size_t[]){1, 2, 0});
     expect(LIST("a", "c"), 2, wanted, 2, UR_NAMES_MISSING, NULL);
@@ -68,7 +68,7 @@ static void what_is_not_utf_8_is_known_by_its_ascii(void **state)
 static void lists_conflict_where_both_have_names(void **state)
 {
     (void)state;
-    char **names = LIST("a", "b", "c");
+    const char **names = LIST("a", "b", "c");
     assert_int_equal(ur_names_conflict(names, LIST("a", "b", "c"), 3), 3);
     assert_int_equal(ur_names_conflict(names, LIST("x1", "b", "x3"), 3), 3);
     assert_int_equal(ur_names_conflict(names, LIST("a", "x3", "c"), 3), 1);
@@ -76,7 +76,7 @@ static void lists_conflict_where_both_have_names(void **state)
 
 static void expect_nearest(const char *text, const char *meant)
 {
-    char **names = LIST("temperature", "pressure", "pH");
+    const char **names = LIST("temperature", "pressure", "pH");
     const char *found = ur_names_nearest(names, 3, text, strlen(text));
     assert_int_equal(!found, !meant);
     if (meant)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Planting, drawing, predicting, comparing, saving. */
+#include "members.h"
 #include "networks.h"
 
 #include "base/random.h"
@@ -381,7 +382,7 @@ static unrelu_network *empty(size_t d, size_t k, size_t labels)
 static unrelu_network *rough(unrelu_activation f, uint64_t seed)
 {
     unrelu_network *m = empty(4, 6, 3);
-    m->activation = f;
+    ur_network_set_activation(m, f);
     ur_random_normals(seed, 100, 0, 24, m->V);
     ur_random_normals(seed, 101, 0, 18, m->U);
     ur_random_normals(seed, 102, 0, 6, m->c);
@@ -568,7 +569,7 @@ static unrelu_network_distance distance(const unrelu_network *truth, const unrel
 static unrelu_network *disguised(const unrelu_network *m, const size_t *order, const double *scale)
 {
     unrelu_network *out = empty(m->d, m->k, m->m);
-    out->activation = m->activation;
+    ur_network_set_activation(out, m->activation);
     memcpy(out->e, m->e, m->m * sizeof(double));
     double q = m->activation.kind == UNRELU_POWER ? m->activation.parameter : 1;
     for (size_t j = 0; j < m->k; j++) {
@@ -710,35 +711,33 @@ static void networks_of_another_kind_are_not_compared(void **state)
 
 /* ---- files ---- */
 
-static double *numbers(size_t count, uint64_t stream)
+static double *numbers(const void *model, size_t count, uint64_t stream)
 {
-    double *x = malloc(count * sizeof *x);
+    double *x = ur_take(ur_model_arena(model), count, sizeof *x);
     assert_non_null(x);
     ur_random_normals(77, stream, 0, count, x);
     return x;
 }
 
 /* fractions of any length */
-static char **fractions(size_t count)
+static const char **fractions(const void *model, size_t count)
 {
-    char **texts = malloc(count * sizeof *texts);
-    for (size_t i = 0; i < count; i++) {
-        char text[128];
-        snprintf(text, sizeof text, i % 3 ? "-%zu00000000000000000000000000000/%zu" : "%zu", i,
-                 i + 7);
-        texts[i] = strdup(text);
-    }
+    ur_arena *arena = ur_model_arena(model);
+    const char **texts = ur_take(arena, count, sizeof *texts);
+    assert_non_null(texts);
+    for (size_t i = 0; i < count; i++)
+        texts[i] = i % 3 ? ur_take_text(arena, "-%zu00000000000000000000000000000/%zu", i, i + 7)
+                         : ur_take_text(arena, "%zu", i);
     return texts;
 }
 
 static unrelu_network *learned(void)
 {
     unrelu_network *m = rough(leaky, 4);
-    unrelu_error err = {0};
-    m->U_se = numbers(18, 1);
-    m->V_se = numbers(24, 2);
-    m->c_se = numbers(6, 3);
-    m->e_se = numbers(3, 4);
+    m->U_se = numbers(m, 18, 1);
+    m->V_se = numbers(m, 24, 2);
+    m->c_se = numbers(m, 6, 3);
+    m->e_se = numbers(m, 3, 4);
     m->V_se[3] = NAN;
     m->verdict = UNRELU_VERDICT_UNCERTIFIED;
     m->noise = 0.1;
@@ -756,26 +755,26 @@ static unrelu_network *learned(void)
     m->objective_bound = NAN;
     m->incoherence = 1.0 / 7;
     m->corrupted = 2;
-    m->E_row = numbers(2, 5);
-    m->E_column = numbers(2, 6);
-    m->E_value = numbers(2, 7);
+    m->E_row = numbers(m, 2, 5);
+    m->E_column = numbers(m, 2, 6);
+    m->E_value = numbers(m, 2, 7);
     m->E_row[0] = 123456788, m->E_column[0] = 0;
     m->E_row[1] = 5, m->E_column[1] = 2;
-    m->V_rational = fractions(24);
-    m->U_rational = fractions(18);
+    m->V_rational = fractions(m, 24);
+    m->U_rational = fractions(m, 18);
     m->seed = UINT64_MAX - 1;
-    strcpy(m->method, "moments");
-    strcpy(m->biases, "both");
-    strcpy(m->precision, "digits:15");
-    strcpy(m->how_k, "rank of the labels");
-    memset(m->guarantee, 'g', sizeof m->guarantee - 1); /* fills its room */
-    strcpy(m->assumption, "caf\xc3\xa9");
-    free(m->input_names[2]);
-    m->input_names[2] = strdup("dose, mg");
-    free(m->label_names[0]);
-    m->label_names[0] = strdup("yield");
-    must(ur_network_warn(m, "few", &err, "%d samples", 7), &err);
-    must(ur_network_warn(m, "rare", &err, "neuron %d", 2), &err);
+    m->method = "moments";
+    m->biases = "both";
+    m->precision = "digits:15";
+    m->how_k = "rank of the labels";
+    m->guarantee = ur_take_text(ur_model_arena(m), "%0700d", 7); /* of any length */
+    m->assumption = "caf\xc3\xa9";
+    static const char *const inputs[] = {"x1", "x2", "dose, mg", "x4"};
+    static const char *const labels[] = {"yield", "a2", "a3"};
+    m->input_names = inputs;
+    m->label_names = labels;
+    ur_model_warn(m, "few", "%d samples", 7);
+    ur_model_warn(m, "rare", "neuron %d", 2);
     return m;
 }
 
@@ -787,46 +786,8 @@ static void a_saved_network_loads_bit_for_bit(void **state)
     const char *path = files_path("learned.npz");
     must(unrelu_network_save(m, path, &err), &err);
     must(unrelu_network_load(path, &l, &err), &err);
-    const double *arrays[][2] = {{m->U, l->U},
-                                 {m->V, l->V},
-                                 {m->c, l->c},
-                                 {m->e, l->e},
-                                 {m->U_se, l->U_se},
-                                 {m->V_se, l->V_se},
-                                 {m->c_se, l->c_se},
-                                 {m->e_se, l->e_se},
-                                 {m->active, l->active},
-                                 {m->E_row, l->E_row},
-                                 {m->E_column, l->E_column},
-                                 {m->E_value, l->E_value}};
-    const size_t counts[] = {18, 24, 6, 3, 18, 24, 6, 3, 6, 2, 2, 2};
-    for (size_t i = 0; i < 12; i++)
-        assert_memory_equal(arrays[i][0], arrays[i][1], counts[i] * sizeof(double));
-    for (size_t i = 0; i < 4; i++)
-        assert_string_equal(m->input_names[i], l->input_names[i]);
-    for (size_t i = 0; i < 3; i++)
-        assert_string_equal(m->label_names[i], l->label_names[i]);
-    for (size_t i = 0; i < 24; i++)
-        assert_string_equal(m->V_rational[i], l->V_rational[i]);
-    for (size_t i = 0; i < 18; i++)
-        assert_string_equal(m->U_rational[i], l->U_rational[i]);
+    assert_int_equal(assert_same_members(&m->model, &l->model), 40);
     assert_int_equal(l->warning_count, 2);
-    assert_memory_equal(m->warnings, l->warnings, 2 * sizeof *m->warnings);
-    /* what is left of the struct once pointers are put aside: everything, to the last bit */
-    unrelu_network a = *m, b = *l;
-    double **pointers[] = {&a.U, &a.V, &a.c, &a.e, &a.U_se, &a.V_se, &a.c_se, &a.e_se, &a.active,
-                           &b.U, &b.V, &b.c, &b.e, &b.U_se, &b.V_se, &b.c_se, &b.e_se, &b.active};
-    for (size_t i = 0; i < 18; i++)
-        *pointers[i] = NULL;
-    a.E_row = a.E_column = a.E_value = b.E_row = b.E_column = b.E_value = NULL;
-    a.V_rational = a.U_rational = b.V_rational = b.U_rational = NULL;
-    a.input_names = b.input_names = a.label_names = b.label_names = NULL;
-    a.warnings = b.warnings = NULL;
-    assert_true(a.activation.kind == b.activation.kind &&
-                a.activation.parameter == b.activation.parameter);
-    memset(&a.activation, 0, sizeof a.activation); /* it has padding */
-    memset(&b.activation, 0, sizeof b.activation);
-    assert_memory_equal(&a, &b, sizeof a);
     unrelu_network_free(m);
     unrelu_network_free(l);
 }
@@ -874,7 +835,8 @@ static const char *write_parts(parts p)
     x[0] = -1.5;
     must(ur_npz_writer_open(path, &w, &err), &err);
     size_t U[2] = {2, 3}, V[2] = {p.v, 4};
-    double *rows = numbers(p.v * 4 + 1, 6);
+    double rows[64];
+    ur_random_normals(77, 6, 0, 64, rows);
     rows[p.v > 1 ? 6 : 0] = p.bad != 0 ? p.bad : 0.5;
     if (p.kind)
         ur_npz_add_string(w, "kind", p.kind);
@@ -888,7 +850,6 @@ static const char *write_parts(parts p)
     if (p.extra)
         ur_npz_add(w, p.extra, x, 1, &p.extra_count);
     must(ur_npz_commit(w, &err), &err);
-    free(rows);
     return path;
 }
 
@@ -986,7 +947,7 @@ static const char *write_hard_parts(hard_parts p)
     ur_npz_writer *w = NULL;
     unrelu_error err = {0};
     double row[4] = {0}, column[4] = {0};
-    char *texts[12];
+    const char *texts[12];
     must(ur_npz_writer_open(path, &w, &err), &err);
     ur_npz_add_string(w, "kind", "network");
     ur_npz_add(w, "U", x, 2, U);
@@ -1004,7 +965,7 @@ static const char *write_hard_parts(hard_parts p)
         texts[i] = "1/2";
     if (p.V[0])
         ur_npz_add_texts(w, "V_rational", texts, 2, p.V);
-    texts[3] = p.text ? (char *)p.text : texts[3];
+    texts[3] = p.text ? p.text : texts[3];
     if (p.U[0])
         ur_npz_add_texts(w, "U_rational", texts, p.U[1] ? 2 : 1, p.U);
     must(ur_npz_commit(w, &err), &err);

@@ -251,7 +251,7 @@ static void expect_unfit(const char *path, const char *columns, const char *mess
 {
     unrelu_source_options options = {.size = sizeof options, .columns = columns};
     unrelu_source *source = NULL;
-    unrelu_gaussian model;
+    unrelu_gaussian *model;
     unrelu_error err = {0};
     char expected[512];
     snprintf(expected, sizeof expected, "%s%s", path, message);

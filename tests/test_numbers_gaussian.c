@@ -89,18 +89,18 @@ static void run_point(const point *p, int runs, int paper_runs, errors *ours, er
         plan.d = p->d;
         plan.kappa = p->kappa;
         plan.seed = (uint64_t)run + 1;
-        unrelu_gaussian truth = plant(plan);
-        double *x = draw(&truth, p->n, (uint64_t)run + 1000);
-        unrelu_gaussian m = fit(x, p->n, p->d, NULL);
-        add_errors(ours, &truth, &m);
-        unrelu_gaussian_free(&m);
+        unrelu_gaussian *truth = plant(plan);
+        double *x = draw(truth, p->n, (uint64_t)run + 1000);
+        unrelu_gaussian *m = fit(x, p->n, p->d, NULL);
+        add_errors(ours, truth, m);
+        unrelu_gaussian_free(m);
         if (run < paper_runs) {
             unrelu_gaussian_options o = paper((uint64_t)run);
             m = fit(x, p->n, p->d, &o);
-            add_errors(theirs, &truth, &m);
-            unrelu_gaussian_free(&m);
+            add_errors(theirs, truth, m);
+            unrelu_gaussian_free(m);
         }
-        unrelu_gaussian_free(&truth);
+        unrelu_gaussian_free(truth);
         free(x);
     }
 }
@@ -153,30 +153,30 @@ static void coverage_of(size_t n, int full)
         plan.d = D;
         plan.kappa = 25;
         plan.seed = (uint64_t)run + 77;
-        unrelu_gaussian truth = plant(plan);
+        unrelu_gaussian *truth = plant(plan);
         for (size_t i = 0; i < D; i++)
-            truth.b[i] = gamma[i] * truth.scale[i];
-        double *x = draw(&truth, n, (uint64_t)run + 5000);
-        unrelu_gaussian m = fit(x, n, D, NULL);
+            truth->b[i] = gamma[i] * truth->scale[i];
+        double *x = draw(truth, n, (uint64_t)run + 5000);
+        unrelu_gaussian *m = fit(x, n, D, NULL);
         for (size_t i = 0; i < D; i++)
             for (size_t j = i; j < D; j++) {
                 size_t at = i * D + j;
                 int k = i == j ? 1 : 2;
                 if (i == j) {
-                    in[0] += fabs(m.b[i] - truth.b[i]) <= z * m.b_se[i];
+                    in[0] += fabs(m->b[i] - truth->b[i]) <= z * m->b_se[i];
                     of[0]++;
-                } else if (!isnan(m.correlation_se[at])) {
-                    in[3] +=
-                        fabs(m.correlation[at] - truth.correlation[at]) <= z * m.correlation_se[at];
+                } else if (!isnan(m->correlation_se[at])) {
+                    in[3] += fabs(m->correlation[at] - truth->correlation[at]) <=
+                             z * m->correlation_se[at];
                     of[3]++;
                 }
-                if (!isnan(m.sigma_se[at])) {
-                    in[k] += fabs(m.sigma[at] - truth.sigma[at]) <= z * m.sigma_se[at];
+                if (!isnan(m->sigma_se[at])) {
+                    in[k] += fabs(m->sigma[at] - truth->sigma[at]) <= z * m->sigma_se[at];
                     of[k]++;
                 }
             }
-        unrelu_gaussian_free(&m);
-        unrelu_gaussian_free(&truth);
+        unrelu_gaussian_free(m);
+        unrelu_gaussian_free(truth);
         free(x);
     }
     static const char *const names[] = {"b", "Sigma_ii", "Sigma_ij", "rho"};
@@ -204,36 +204,36 @@ static void negative_bias(void)
         plan.d = 2 * D; /* Gaussian W with unit rows: five of them */
         plan.k = D;
         plan.seed = (uint64_t)run + 1;
-        unrelu_gaussian wide = plant(plan);
+        unrelu_gaussian *wide = plant(plan);
         plan.d = D;
         plan.k = 0;
-        unrelu_gaussian truth = plant(plan);
+        unrelu_gaussian *truth = plant(plan);
         for (size_t i = 0; i < D; i++) {
-            truth.b[i] = -1;
-            truth.scale[i] = 1;
+            truth->b[i] = -1;
+            truth->scale[i] = 1;
             for (size_t j = 0; j < D; j++)
-                truth.sigma[i * D + j] = truth.correlation[i * D + j] =
-                    wide.correlation[i * 2 * D + j];
+                truth->sigma[i * D + j] = truth->correlation[i * D + j] =
+                    wide->correlation[i * 2 * D + j];
         }
-        double *x = draw(&truth, 100000, (uint64_t)run + 9000);
-        unrelu_gaussian m = fit(x, 100000, D, NULL);
+        double *x = draw(truth, 100000, (uint64_t)run + 9000);
+        unrelu_gaussian *m = fit(x, 100000, D, NULL);
         unrelu_gaussian_distance far;
         unrelu_error err = {0};
-        must(unrelu_gaussian_compare(&truth, &m, &far, &err), &err);
+        must(unrelu_gaussian_compare(truth, m, &far, &err), &err);
         b += far.b_error / runs;
         for (size_t i = 0; i < D; i++)
             for (size_t j = i + 1; j < D; j++) {
                 size_t at = i * D + j;
-                if (m.pair_flags[at]) /* rho near -1: never positive together, a bound only */
+                if (m->pair_flags[at]) /* rho near -1: never positive together, a bound only */
                     continue;
-                double away = m.correlation[at] - truth.correlation[at];
+                double away = m->correlation[at] - truth->correlation[at];
                 rho += away * away;
-                z += pow(away / m.correlation_se[at], 2);
+                z += pow(away / m->correlation_se[at], 2);
                 pairs++;
             }
-        unrelu_gaussian_free(&m);
-        unrelu_gaussian_free(&truth);
-        unrelu_gaussian_free(&wide);
+        unrelu_gaussian_free(m);
+        unrelu_gaussian_free(truth);
+        unrelu_gaussian_free(wide);
         free(x);
     }
     row("b/s=-1, n=1e5, d=5", "err_b", b, 0, .012, "");
@@ -255,15 +255,15 @@ static void rank_found(size_t d, size_t k, size_t n, double wanted)
         plan.d = d;
         plan.k = k;
         plan.seed = (uint64_t)run + 1;
-        unrelu_gaussian truth = plant(plan);
-        double *x = draw(&truth, n, (uint64_t)run + 700);
+        unrelu_gaussian *truth = plant(plan);
+        double *x = draw(truth, n, (uint64_t)run + 700);
         unrelu_gaussian_options o;
         unrelu_gaussian_options_init(&o, sizeof o);
         o.rank = UNRELU_RANK_AUTO;
-        unrelu_gaussian m = fit(x, n, d, &o);
-        found += m.k == k;
-        unrelu_gaussian_free(&m);
-        unrelu_gaussian_free(&truth);
+        unrelu_gaussian *m = fit(x, n, d, &o);
+        found += m->k == k;
+        unrelu_gaussian_free(m);
+        unrelu_gaussian_free(truth);
         free(x);
     }
     char what[64];

@@ -12,7 +12,7 @@
 enum { D = 5, ROWS = 200, DRAWS = 39, KEPT = 1000, MOST_TRIES = 400000, CHUNK = 256 };
 
 typedef struct {
-    unrelu_gaussian model;
+    unrelu_gaussian *model;
     double latent[ROWS * D], x[ROWS * D]; /* x: what was seen of it */
 } data;
 
@@ -47,9 +47,9 @@ static void set_data(data *s, double bias, double kappa, uint64_t seed)
     ur_random_normals(seed, 50, 0, ROWS * D, z);
     ur_random_uniforms(seed, 51, 0, ROWS * D, lost);
     for (size_t i = 0; i < ROWS * D; i++) {
-        s->latent[i] = s->model.b[i % D];
+        s->latent[i] = s->model->b[i % D];
         for (size_t k = 0; k < D; k++)
-            s->latent[i] += s->model.W[i % D * D + k] * z[i / D * D + k];
+            s->latent[i] += s->model->W[i % D * D + k] * z[i / D * D + k];
         s->x[i] = lost[i] < 0.1 ? NAN : fmax(0, s->latent[i]);
     }
 }
@@ -128,7 +128,7 @@ static void add_row(const data *s, size_t row, const double *filled, const doubl
                     const double *mean, sums *t)
 {
     for (size_t i = row * D; i < (row + 1) * D; i++) {
-        double y = s->latent[i], least = INFINITY, most = -INFINITY, scale = s->model.scale[i % D];
+        double y = s->latent[i], least = INFINITY, most = -INFINITY, scale = s->model->scale[i % D];
         if (s->x[i] > 0)
             continue;
         for (size_t k = 0; k < DRAWS; k++) {
@@ -153,16 +153,16 @@ static void planted_models(double bias, double kappa, int full)
     for (int run = 0; run < runs; run++) {
         static data s;
         set_data(&s, bias, kappa, (uint64_t)run + 400);
-        double *filled = impute(&s.model, s.x, 0, (uint64_t)run);
-        double *draws = impute(&s.model, s.x, DRAWS, (uint64_t)run);
+        double *filled = impute(s.model, s.x, 0, (uint64_t)run);
+        double *draws = impute(s.model, s.x, DRAWS, (uint64_t)run);
         for (size_t i = 0; i < ROWS; i++) {
             double mean[D];
-            int exact = expect(&s.model, s.x + i * D, (uint64_t)run * ROWS + i, mean);
+            int exact = expect(s.model, s.x + i * D, (uint64_t)run * ROWS + i, mean);
             add_row(&s, i, filled, draws, exact, mean, &t);
         }
         free(filled);
         free(draws);
-        unrelu_gaussian_free(&s.model);
+        unrelu_gaussian_free(s.model);
     }
     char what[96];
     snprintf(what, sizeof what, "d=5 b=%g kappa=%g", bias, kappa);
@@ -180,10 +180,10 @@ static void fitted_models(int full)
     for (int run = 0; run < runs; run++) {
         static data s;
         set_data(&s, 0, 5, (uint64_t)run + 900);
-        double *x = draw(&s.model, 2000, (uint64_t)run);
-        unrelu_gaussian model = fit(x, 2000, D, NULL);
-        double *filled = impute(&model, s.x, 0, 1), *best = impute(&s.model, s.x, 0, 1);
-        double *draws = impute(&model, s.x, DRAWS, 1);
+        double *x = draw(s.model, 2000, (uint64_t)run);
+        unrelu_gaussian *model = fit(x, 2000, D, NULL);
+        double *filled = impute(model, s.x, 0, 1), *best = impute(s.model, s.x, 0, 1);
+        double *draws = impute(model, s.x, DRAWS, 1);
         sums t = {0}, u = {0};
         for (size_t i = 0; i < ROWS; i++) {
             add_row(&s, i, filled, draws, 1, best + i * D, &t);
@@ -197,8 +197,8 @@ static void fitted_models(int full)
         free(filled);
         free(best);
         free(draws);
-        unrelu_gaussian_free(&model);
-        unrelu_gaussian_free(&s.model);
+        unrelu_gaussian_free(model);
+        unrelu_gaussian_free(s.model);
     }
     row("d=5 b=0, fitted at n=2000", "mean squared error / that of the true model", ours / exact,
         0.99, 1.05, "");

@@ -12,12 +12,12 @@ static void exact_recovery(size_t p, size_t n, double bias, int full)
     int runs = runs_of(full), good = 0;
     for (int run = 0; run < runs; run++) {
         planted_mixture planted = plant_mixture(2 * p, p, 0, n, bias, 0, (uint64_t)run + 1000);
-        unrelu_mixture model;
+        unrelu_mixture *model;
         unrelu_error err = {0};
         if (try_unmix(planted.x, n, 2 * p, NULL, NULL, &model, &err) == UNRELU_OK)
-            good += model.verdict == UNRELU_VERDICT_EXACT &&
-                    error_of_A(&planted.truth, &model) <= 1e-12;
-        unrelu_mixture_free(&model);
+            good +=
+                model->verdict == UNRELU_VERDICT_EXACT && error_of_A(planted.truth, model) <= 1e-12;
+        unrelu_mixture_free(model);
         planted_mixture_free(&planted);
     }
     char what[96];
@@ -37,17 +37,17 @@ static void claim(size_t p, size_t k, size_t n, unrelu_unmix_method method, uint
     planted_mixture planted = plant_mixture(p + 3, p, k, n, 0, 0, seed);
     unrelu_unmix_options o;
     unrelu_unmix_options_init(&o, sizeof o);
-    unrelu_mixture model;
+    unrelu_mixture *model;
     unrelu_error err = {0};
     o.method = method;
     c->runs++;
     if (try_unmix(planted.x, n, p + 3, &o, NULL, &model, &err) == UNRELU_OK) {
-        int exact = model.verdict == UNRELU_VERDICT_EXACT;
+        int exact = model->verdict == UNRELU_VERDICT_EXACT;
         c->exact += exact;
-        c->ambiguous += model.verdict == UNRELU_VERDICT_AMBIGUOUS;
-        c->wrong += exact && !(error_of_A(&planted.truth, &model) <= 1e-9);
+        c->ambiguous += model->verdict == UNRELU_VERDICT_AMBIGUOUS;
+        c->wrong += exact && !(error_of_A(planted.truth, model) <= 1e-9);
     }
-    unrelu_mixture_free(&model);
+    unrelu_mixture_free(model);
     planted_mixture_free(&planted);
 }
 
@@ -92,9 +92,9 @@ static double relative_error(const planted_mixture *planted, const unrelu_mixtur
 {
     unrelu_mixture_distance far;
     unrelu_error err = {0};
-    must(unrelu_mixture_compare(&planted->truth, model, &far, &err), &err);
+    must(unrelu_mixture_compare(planted->truth, model, &far, &err), &err);
     return far.missing + far.extra > 0 ? INFINITY
-                                       : far.A_frobenius / sqrt((double)planted->truth.p);
+                                       : far.A_frobenius / sqrt((double)planted->truth->p);
 }
 
 typedef struct {
@@ -118,17 +118,17 @@ static void with_noise(const noise_point *t)
     for (int run = 0; run < runs; run++) {
         planted_mixture planted =
             plant_mixture(d, t->p, 0, t->n, 0, t->noise, (uint64_t)run + 3000);
-        unrelu_mixture model;
+        unrelu_mixture *model;
         unrelu_error err = {0};
         if (try_unmix(planted.x, t->n, d, NULL, NULL, &model, &err) == UNRELU_OK) {
-            double error = relative_error(&planted, &model);
+            double error = relative_error(&planted, model);
             found += error < INFINITY;
             good += error < t->error;
             square += error < INFINITY ? error * error : 0;
-            low = fmin(low, model.noise / t->noise);
-            high = fmax(high, model.noise / t->noise);
+            low = fmin(low, model->noise / t->noise);
+            high = fmax(high, model->noise / t->noise);
         }
-        unrelu_mixture_free(&model);
+        unrelu_mixture_free(model);
         planted_mixture_free(&planted);
     }
     char what[96], metric[96];
@@ -161,19 +161,19 @@ static double sigma_error(size_t n, double bias, int full, z_scores *b, z_scores
     int runs = runs_of(full);
     for (int run = 0; run < runs; run++) {
         planted_mixture planted = plant_mixture(9, 5, 0, n, bias, 0, (uint64_t)run + 500);
-        unrelu_mixture model = unmix(&planted, NULL);
-        const unrelu_gaussian *truth = &planted.truth.hidden;
-        z_add_b(b, &planted.truth, &model);
-        z_add_sigma(sigma, &planted.truth, &model);
+        unrelu_mixture *model = unmix(&planted, NULL);
+        const unrelu_gaussian *truth = planted.truth->hidden;
+        z_add_b(b, planted.truth, model);
+        z_add_sigma(sigma, planted.truth, model);
         for (size_t i = 0; i < 5; i++)
             for (size_t j = 0; j <= i; j++, count++) {
-                size_t k = nearest_unit(&planted.truth, &model, i);
-                size_t l = nearest_unit(&planted.truth, &model, j);
-                double away = model.hidden.sigma[k * 5 + l] - truth->sigma[i * 5 + j];
+                size_t k = nearest_unit(planted.truth, model, i);
+                size_t l = nearest_unit(planted.truth, model, j);
+                double away = model->hidden->sigma[k * 5 + l] - truth->sigma[i * 5 + j];
                 away /= truth->scale[i] * truth->scale[j];
                 square += away * away;
             }
-        unrelu_mixture_free(&model);
+        unrelu_mixture_free(model);
         planted_mixture_free(&planted);
     }
     return sqrt(square / count);
@@ -198,14 +198,15 @@ static void noisy_errors(size_t p, size_t n, double noise, int full)
     int runs = runs_of(full);
     for (int run = 0; run < runs; run++) {
         planted_mixture planted = plant_mixture(p + 4, p, 0, n, 0, noise, (uint64_t)run + 700);
-        unrelu_mixture model;
+        unrelu_mixture *model;
         unrelu_error err = {0};
-        if (try_unmix(planted.x, n, p + 4, NULL, NULL, &model, &err) == UNRELU_OK && model.p == p) {
-            z_add_A(&A, &planted.truth, &model);
-            z_add_b(&b, &planted.truth, &model);
-            z_add_sigma(&sigma, &planted.truth, &model);
+        if (try_unmix(planted.x, n, p + 4, NULL, NULL, &model, &err) == UNRELU_OK &&
+            model->p == p) {
+            z_add_A(&A, planted.truth, model);
+            z_add_b(&b, planted.truth, model);
+            z_add_sigma(&sigma, planted.truth, model);
         }
-        unrelu_mixture_free(&model);
+        unrelu_mixture_free(model);
         planted_mixture_free(&planted);
     }
     char what[96];

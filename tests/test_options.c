@@ -146,10 +146,10 @@ static void a_program_of_an_older_version_plants_as_it_did(void **state)
     unrelu_gaussian_plant_options whole;
     unrelu_gaussian_plant_options_init(&whole, sizeof whole);
     whole.d = 3;
-    unrelu_gaussian old = plant(o), now = plant(whole);
-    assert_memory_equal(old.W, now.W, 9 * sizeof *now.W);
-    unrelu_gaussian_free(&old);
-    unrelu_gaussian_free(&now);
+    unrelu_gaussian *old = plant(o), *now = plant(whole);
+    assert_memory_equal(old->W, now->W, 9 * sizeof *now->W);
+    unrelu_gaussian_free(old);
+    unrelu_gaussian_free(now);
 }
 
 static void refused(unrelu_status status, const unrelu_error *err, size_t size)
@@ -166,10 +166,10 @@ static void sizes_of_no_version_are_refused(void **state)
     static const double cells[N * D] = {1};
     unrelu_error err = {0};
     unrelu_source *s = NULL, *opened = NULL;
-    unrelu_gaussian planted, g;
+    unrelu_gaussian *planted, *g;
     unrelu_network *network, *net;
-    unrelu_mixture mix;
-    unrelu_goodness goodness;
+    unrelu_mixture *mix;
+    unrelu_goodness *goodness;
     unrelu_summary *summary = NULL;
     unrelu_sampler *sampler = NULL;
     unrelu_transform_advice advice[D + 1];
@@ -178,7 +178,7 @@ static void sizes_of_no_version_are_refused(void **state)
     must(unrelu_source_memory(cells, N, D, &s, &err), &err);
     must(unrelu_gaussian_plant(NULL, &planted, &err), &err);
     must(unrelu_network_plant(NULL, &network, &err), &err);
-    must(unrelu_sampler_new(&planted, 1, &sampler, &err), &err);
+    must(unrelu_sampler_new(planted, 1, &sampler, &err), &err);
     for (size_t size = 0; size <= 4096; size += 4096) {
         union {
             size_t size;
@@ -200,13 +200,13 @@ static void sizes_of_no_version_are_refused(void **state)
         REFUSED(summary_collect, s, &o.gaussian, 1, NULL, &summary);
         REFUSED(summary_collect, s, NULL, 1, &exec, &summary);
         REFUSED(gaussian_plant, &o.gaussian_plant, &g);
-        REFUSED(gaussian_goodness, &planted, s, &o.goodness, NULL, &goodness);
-        REFUSED(gaussian_goodness, &planted, s, NULL, &exec, &goodness);
+        REFUSED(gaussian_goodness, planted, s, &o.goodness, NULL, &goodness);
+        REFUSED(gaussian_goodness, planted, s, NULL, &exec, &goodness);
         REFUSED(columns_distance, s, NULL, NULL, &o.goodness, NULL, out, out, out);
         REFUSED(columns_distance, s, NULL, NULL, NULL, &exec, out, out, out);
         REFUSED(transform_suggest, s, NULL, NULL, &exec, advice);
-        REFUSED(gaussian_impute, &planted, s, &o.impute, "-", NULL, NULL);
-        REFUSED(gaussian_impute, &planted, s, NULL, "-", &exec, NULL);
+        REFUSED(gaussian_impute, planted, s, &o.impute, "-", NULL, NULL);
+        REFUSED(gaussian_impute, planted, s, NULL, "-", &exec, NULL);
         REFUSED(recover, s, s, &o.recover, NULL, &net);
         REFUSED(recover, s, s, NULL, &exec, &net);
         REFUSED(network_plant, &o.network_plant, &net);
@@ -222,7 +222,7 @@ static void sizes_of_no_version_are_refused(void **state)
     }
     must(unrelu_network_draw(NULL, NULL, 0, 1, NULL, out, NULL, &err), &err);
     unrelu_sampler_free(sampler);
-    unrelu_gaussian_free(&planted);
+    unrelu_gaussian_free(planted);
     unrelu_network_free(network);
     unrelu_source_close(s);
 }

@@ -154,7 +154,7 @@ typedef struct {
     int rank;
     const double *x;
     size_t n, d;
-    unrelu_gaussian model;
+    unrelu_gaussian *model;
     unrelu_status status;
     unrelu_error err;
 } rank;
@@ -193,13 +193,13 @@ static void two_ranks_learn_what_one_learns(void **state)
     unrelu_gaussian_plant_options options;
     unrelu_gaussian_plant_options_init(&options, sizeof options);
     options.d = D;
-    unrelu_gaussian truth = plant(options);
-    double *x = draw(&truth, N, 5);
+    unrelu_gaussian *truth = plant(options);
+    double *x = draw(truth, N, 5);
     for (size_t i = 0; i < CUT; i++) /* one rank never sees a positive of column 2 */
         x[i * D + 2] = 0;
     for (size_t i = 0; i < N; i++) /* and units differ */
         x[i * D + 1] *= i < CUT ? 1e40 : 1e38;
-    unrelu_gaussian whole = fit(x, N, D, NULL);
+    unrelu_gaussian *whole = fit(x, N, D, NULL);
 
     world w;
     pthread_barrier_init(&w.meet, NULL, 2);
@@ -212,18 +212,19 @@ static void two_ranks_learn_what_one_learns(void **state)
         pthread_join(ids[i], NULL);
         must(ranks[i].status, &ranks[i].err);
     }
-    assert_int_equal(ranks[0].model.n, N);
-    assert_memory_equal(ranks[0].model.sigma, ranks[1].model.sigma, D * D * sizeof(double));
+    assert_int_equal(ranks[0].model->n, N);
+    assert_memory_equal(ranks[0].model->sigma, ranks[1].model->sigma, D * D * sizeof(double));
     for (size_t i = 0; i < D; i++) {
-        assert_near(ranks[0].model.b[i], whole.b[i], 1e-12 * whole.scale[i]);
+        assert_near(ranks[0].model->b[i], whole->b[i], 1e-12 * whole->scale[i]);
         for (size_t j = 0; j < D; j++)
-            assert_near(ranks[0].model.correlation[i * D + j], whole.correlation[i * D + j], 1e-11);
+            assert_near(ranks[0].model->correlation[i * D + j], whole->correlation[i * D + j],
+                        1e-11);
     }
     for (int i = 0; i < 2; i++)
-        unrelu_gaussian_free(&ranks[i].model);
+        unrelu_gaussian_free(ranks[i].model);
     pthread_barrier_destroy(&w.meet);
-    unrelu_gaussian_free(&whole);
-    unrelu_gaussian_free(&truth);
+    unrelu_gaussian_free(whole);
+    unrelu_gaussian_free(truth);
     free(x);
 }
 

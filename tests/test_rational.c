@@ -372,14 +372,16 @@ static void denominators_may_differ_from_row_to_row(void **state)
     mpq_t u, twelve;
     mpq_inits(u, twelve, NULL);
     mpq_set_ui(twelve, 12, 1);
+    const char *products[64];
+    char texts[64][64];
+    assert_true(w.m * w.k <= 64);
     for (size_t i = 0; i < w.m * w.k; i++) {
-        char text[64];
         assert_int_equal(mpq_set_str(u, model->U_rational[i], 10), 0);
         mpq_mul(u, u, twelve);
-        mpq_get_str(text, 10, u);
-        free(model->U_rational[i]);
-        model->U_rational[i] = strdup(text);
+        mpq_get_str(texts[i], 10, u);
+        products[i] = texts[i];
     }
+    model->U_rational = products;
     mpq_clears(u, twelve, NULL);
     expect_planted(&w, model);
     unrelu_network_free(model);
@@ -542,12 +544,8 @@ static void a_free_neuron_is_rounded_as_finely_as_its_signs_demand(void **state)
     ur_fractions found = by_hand(-1 - 1.5e-8, &arena);
     assert_null(found.why);
     expect_exact(&w,
-                 &(unrelu_network){.d = 2,
-                                   .k = 1,
-                                   .m = 1,
-                                   .n = 5,
-                                   .V_rational = (char **)found.V,
-                                   .U_rational = (char **)found.U},
+                 &(unrelu_network){
+                     .d = 2, .k = 1, .m = 1, .n = 5, .V_rational = found.V, .U_rational = found.U},
                  1);
 }
 

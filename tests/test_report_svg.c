@@ -304,7 +304,7 @@ static void bars_and_estimates_say_their_numbers(void **state)
 }
 
 /* rows x columns with a value that is not there; symmetric where they are equal */
-static char *mapped(size_t rows, size_t columns, char *const *names)
+static char *mapped(size_t rows, size_t columns, const char *const *names)
 {
     double *values = calloc(rows * columns, sizeof *values);
     for (size_t i = 0; i < rows * columns; i++)
@@ -330,7 +330,7 @@ static char *mapped(size_t rows, size_t columns, char *const *names)
 static void small_maps_have_a_mark_for_each_cell(void **state)
 {
     (void)state;
-    char name[] = "</title><script>x()</script>", *names[] = {name, name, name};
+    const char name[] = "</title><script>x()</script>", *const names[] = {name, name, name};
     char *text = mapped(3, 2, names);
     assert_int_equal(times(text, "</path>"), 6);
     assert_int_equal(times(text, "<image"), 0);
@@ -378,7 +378,7 @@ static void names_are_cut_at_characters(void **state)
 {
     (void)state;
     char text[CLI_NAME], name[2 * 200 + 1] = "";
-    char *const names[] = {name};
+    const char *const names[] = {name};
     const size_t which[] = {4, 0};
     for (int i = 0; i < 200; i++)
         strcat(name, "ä");

@@ -184,7 +184,7 @@ static ur_ridge ridge(const unrelu_gaussian *hidden, size_t n, const double *M)
     return r;
 }
 
-static unrelu_gaussian plant_units(size_t p, uint64_t seed)
+static unrelu_gaussian *plant_units(size_t p, uint64_t seed)
 {
     unrelu_gaussian_plant_options o;
     unrelu_gaussian_plant_options_init(&o, sizeof o);
@@ -203,13 +203,13 @@ static void units_of_full_rank_give_no_alarm(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 10; seed++) {
-        unrelu_gaussian truth = plant_units(6, seed);
-        double *M = draw(&truth, 400, seed);
-        unrelu_gaussian fitted = fit(M, 400, 6, NULL);
-        assert_true(ridge(&truth, 400, M).surprise < alarm(6));
-        assert_true(ridge(&fitted, 400, M).surprise < alarm(6));
-        unrelu_gaussian_free(&truth);
-        unrelu_gaussian_free(&fitted);
+        unrelu_gaussian *truth = plant_units(6, seed);
+        double *M = draw(truth, 400, seed);
+        unrelu_gaussian *fitted = fit(M, 400, 6, NULL);
+        assert_true(ridge(truth, 400, M).surprise < alarm(6));
+        assert_true(ridge(fitted, 400, M).surprise < alarm(6));
+        unrelu_gaussian_free(truth);
+        unrelu_gaussian_free(fitted);
         free(M);
     }
 }
@@ -230,12 +230,12 @@ static void a_facet_beside_the_units_is_an_alarm(void **state)
             m[2] = a * b >= 0 ? 0 : m[0] + m[1] - fmax(0, a + b);
             m[3] = fmax(0, z[3 * i + 2]);
         }
-        unrelu_gaussian fitted = fit(M, N, 4, NULL);
-        ur_ridge r = ridge(&fitted, N, M);
+        unrelu_gaussian *fitted = fit(M, N, 4, NULL);
+        ur_ridge r = ridge(fitted, N, M);
         assert_true(r.surprise > alarm(4));
         assert_true(r.i == 2 && r.j <= 1 && r.l == 1 - r.j && !r.on);
         assert_near((double)r.off, N / 4, 50);
-        unrelu_gaussian_free(&fitted);
+        unrelu_gaussian_free(fitted);
     }
 }
 

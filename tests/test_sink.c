@@ -13,7 +13,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-static unrelu_status write_table(const char *path, size_t n, size_t d, char *const *names,
+static unrelu_status write_table(const char *path, size_t n, size_t d, const char *const *names,
                                  const double *x, unrelu_error *err)
 {
     unrelu_sink *sink;
@@ -49,7 +49,7 @@ static void expect_no_leftovers(void)
 }
 
 static const double x[] = {0, -0.0, 1.5, 0.1, NAN, 1e300, 1.0 / 3, -5e-324, 123456789};
-static char *const names[] = {"lead", "zinc, total", "a \"b\""};
+static const char *const names[] = {"lead", "zinc, total", "a \"b\""};
 
 static void tables_are_written_as_text(void **state)
 {

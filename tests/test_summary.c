@@ -40,13 +40,13 @@ static double *sample(int missing)
     o.d = D;
     o.kappa = 9;
     o.bias = UNRELU_BIAS_NORMAL;
-    unrelu_gaussian truth = plant(o);
-    double *x = draw(&truth, N, 2);
+    unrelu_gaussian *truth = plant(o);
+    double *x = draw(truth, N, 2);
     for (size_t i = 0; missing && i < N * D; i += 7)
         x[i] = NAN;
     for (size_t r = 0; r < N; r++)
         x[r * D] *= 1e120;
-    unrelu_gaussian_free(&truth);
+    unrelu_gaussian_free(truth);
     return x;
 }
 
@@ -108,11 +108,11 @@ static void merged_shards_give_the_model_of_one_run(void **state)
             unrelu_summary_free(shard);
         }
         assert_int_equal(unrelu_summary_rows(total), N);
-        unrelu_gaussian whole = fit(x, N, D, NULL), merged;
+        unrelu_gaussian *whole = fit(x, N, D, NULL), *merged;
         must(unrelu_gaussian_fit_summary(total, NULL, NULL, &merged, &err), &err);
-        assert_same_model(&merged, &whole, 1e-12);
-        unrelu_gaussian_free(&whole);
-        unrelu_gaussian_free(&merged);
+        assert_same_model(merged, whole, 1e-12);
+        unrelu_gaussian_free(whole);
+        unrelu_gaussian_free(merged);
         unrelu_summary_free(total);
         free(x);
     }
@@ -147,7 +147,7 @@ static void groups_are_added_up_where_they_differ(void **state)
     const size_t groups[][2] = {{10, 1}, {1, 10}, {3, 7}};
     double *x = sample(1);
     unrelu_error err = {0};
-    unrelu_gaussian whole = fit(x, N, D, NULL), merged;
+    unrelu_gaussian *whole = fit(x, N, D, NULL), *merged;
     for (size_t k = 0; k < 3; k++) {
         unrelu_summary *a = collect(x, N / 3, groups[k][0]);
         unrelu_summary *b = collect(x + N / 3 * D, N - N / 3, groups[k][1]);
@@ -157,12 +157,12 @@ static void groups_are_added_up_where_they_differ(void **state)
         assert_int_equal(unrelu_summary_rows(a), N);
         assert_int_equal(unrelu_summary_rows(b), N - N / 3); /* untouched */
         must(unrelu_gaussian_fit_summary(a, NULL, NULL, &merged, &err), &err);
-        assert_same_model(&merged, &whole, 1e-12);
-        unrelu_gaussian_free(&merged);
+        assert_same_model(merged, whole, 1e-12);
+        unrelu_gaussian_free(merged);
         unrelu_summary_free(a);
         unrelu_summary_free(b);
     }
-    unrelu_gaussian_free(&whole);
+    unrelu_gaussian_free(whole);
     free(x);
 }
 
@@ -253,10 +253,10 @@ static void newer_formats_are_refused_by_every_kind(void **state)
             static const char *const kinds[] = {"summary", "rectified-gaussian", "network",
                                                 "mixture", "hardness"};
             unrelu_summary *summary = NULL;
-            unrelu_gaussian gaussian;
+            unrelu_gaussian *gaussian;
             unrelu_network *network;
-            unrelu_mixture mixture;
-            unrelu_hardness hardness;
+            unrelu_mixture *mixture;
+            unrelu_hardness *hardness;
             write_head(kinds[kind], newer ? 2 : 1);
             const char *path = path_of("f.npz");
             unrelu_status status = kind == 0   ? unrelu_summary_load(path, &summary, &err)
@@ -276,7 +276,7 @@ static void methods_of_several_passes_are_refused_by_name(void **state)
     double *x = sample(0);
     unrelu_error err = {0};
     unrelu_summary *s = collect(x, 1000, 1);
-    unrelu_gaussian m;
+    unrelu_gaussian *m;
     unrelu_gaussian_options o;
     unrelu_gaussian_options_init(&o, sizeof o);
     o.angles = UNRELU_ANGLES_SIGNS;
@@ -293,8 +293,8 @@ static void methods_of_several_passes_are_refused_by_name(void **state)
     unrelu_summary_free(s);
     s = collect(x, N, 10);
     must(unrelu_gaussian_fit_summary(s, &o, NULL, &m, &err), &err);
-    assert_true(m.eigenvalues_se[0] > 0);
-    unrelu_gaussian_free(&m);
+    assert_true(m->eigenvalues_se[0] > 0);
+    unrelu_gaussian_free(m);
     unrelu_summary_free(s);
     free(x);
 }

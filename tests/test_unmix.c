@@ -40,8 +40,8 @@ static void assert_exact(const planted_mixture *planted, const unrelu_mixture *m
                          double tolerance)
 {
     assert_string_equal(unrelu_verdict_name(model->verdict), "exact");
-    assert_int_equal(model->p, planted->truth.p);
-    assert_near(error_of_A(&planted->truth, model), 0, tolerance);
+    assert_int_equal(model->p, planted->truth->p);
+    assert_near(error_of_A(planted->truth, model), 0, tolerance);
 }
 
 /* the sentence has each of the fragments, separated by | */
@@ -57,15 +57,14 @@ static void assert_says(const unrelu_error *err, const char *fragments)
 static void assert_refused_as(unrelu_status expected, const double *x, size_t n, size_t d,
                               const unrelu_unmix_options *o, const char *fragments)
 {
-    unrelu_mixture model;
+    unrelu_mixture *model;
     unrelu_error err = {0};
     unrelu_status status = try_unmix(x, n, d, o, NULL, &model, &err);
     if (status != expected)
         fail_msg("status %d, expected %d (%s): %s", (int)status, (int)expected, fragments,
                  err.text);
     assert_says(&err, fragments);
-    assert_true(model.d == 0 && model.p == 0 && !model.A && !model.names && !model.warnings);
-    assert_true(!model.hidden.b && !model.hidden.names);
+    assert_null(model);
 }
 
 static void assert_refused(const double *x, size_t n, size_t d, const unrelu_unmix_options *o,
@@ -77,13 +76,13 @@ static void assert_refused(const double *x, size_t n, size_t d, const unrelu_unm
 /* the hidden units that the samples were made of (n x p): x = A m, checked */
 static double *hidden_units(const planted_mixture *planted)
 {
-    size_t n = planted->n, d = planted->truth.d, p = planted->truth.p;
-    double *M = draw(&planted->truth.hidden, n, planted->options.seed);
+    size_t n = planted->n, d = planted->truth->d, p = planted->truth->p;
+    double *M = draw(planted->truth->hidden, n, planted->options.seed);
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < d; j++) {
             double x = 0;
             for (size_t k = 0; k < p; k++)
-                x += planted->truth.A[j * p + k] * M[i * p + k];
+                x += planted->truth->A[j * p + k] * M[i * p + k];
             assert_near(planted->x[i * d + j], x, 1e-13);
         }
     return M;
@@ -105,19 +104,19 @@ static void A_comes_back_to_rounding(void **state)
         for (uint64_t seed = 1; seed <= 5; seed++) {
             planted_mixture planted =
                 plant_mixture(8, 5, 0, settings[s].n, settings[s].bias, 0, seed);
-            unrelu_mixture m = unmix(&planted, NULL);
-            assert_exact(&planted, &m, 1e-12);
-            assert_int_equal(m.facets, 5);
-            assert_int_equal(m.samples_checked, settings[s].n);
-            assert_int_equal(m.n, settings[s].n);
-            assert_true(m.tries >= 5 && m.seed == 1);
-            assert_true(m.noise == 0 && m.relative_noise == 0 && m.A_se == NULL);
-            assert_string_equal(m.method, "facets");
-            assert_string_equal(m.precision, "double");
-            assert_string_equal(m.names[7], "x8");
-            assert_string_equal(m.hidden.names[4], "u5");
-            assert_non_null(strstr(m.how_p, "the rank of the samples: singular value 5"));
-            unrelu_mixture_free(&m);
+            unrelu_mixture *m = unmix(&planted, NULL);
+            assert_exact(&planted, m, 1e-12);
+            assert_int_equal(m->facets, 5);
+            assert_int_equal(m->samples_checked, settings[s].n);
+            assert_int_equal(m->n, settings[s].n);
+            assert_true(m->tries >= 5 && m->seed == 1);
+            assert_true(m->noise == 0 && m->relative_noise == 0 && m->A_se == NULL);
+            assert_string_equal(m->method, "facets");
+            assert_string_equal(m->precision, "double");
+            assert_string_equal(m->names[7], "x8");
+            assert_string_equal(m->hidden->names[4], "u5");
+            assert_non_null(strstr(m->how_p, "the rank of the samples: singular value 5"));
+            unrelu_mixture_free(m);
             planted_mixture_free(&planted);
         }
 }
@@ -127,15 +126,15 @@ static void columns_have_unit_length_and_come_by_decreasing_size_of_their_units(
     (void)state;
     for (uint64_t seed = 1; seed <= 5; seed++) {
         planted_mixture planted = plant_mixture(9, 6, 0, 300, .2, 0, seed);
-        unrelu_mixture m = unmix(&planted, NULL);
+        unrelu_mixture *m = unmix(&planted, NULL);
         double *M = hidden_units(&planted), before = INFINITY;
         size_t of[6];
         for (size_t j = 0; j < 6; j++)
-            of[nearest_unit(&planted.truth, &m, j)] = j;
+            of[nearest_unit(planted.truth, m, j)] = j;
         for (size_t k = 0; k < 6; k++) {
             double length = 0, square = 0;
             for (size_t i = 0; i < 9; i++)
-                length += m.A[i * 6 + k] * m.A[i * 6 + k];
+                length += m->A[i * 6 + k] * m->A[i * 6 + k];
             for (size_t i = 0; i < 300; i++)
                 square += M[i * 6 + of[k]] * M[i * 6 + of[k]];
             assert_near(length, 1, 1e-14);
@@ -143,7 +142,7 @@ static void columns_have_unit_length_and_come_by_decreasing_size_of_their_units(
             before = square;
         }
         free(M);
-        unrelu_mixture_free(&m);
+        unrelu_mixture_free(m);
         planted_mixture_free(&planted);
     }
 }
@@ -153,9 +152,9 @@ static void p_is_found_out(void **state)
     (void)state;
     for (size_t p = 2; p <= 9; p++) {
         planted_mixture planted = plant_mixture(p + 2, p, 0, 40 * p, 0, 0, p);
-        unrelu_mixture m = unmix(&planted, NULL);
-        assert_exact(&planted, &m, 1e-12);
-        unrelu_mixture_free(&m);
+        unrelu_mixture *m = unmix(&planted, NULL);
+        assert_exact(&planted, m, 1e-12);
+        unrelu_mixture_free(m);
         planted_mixture_free(&planted);
     }
 }
@@ -165,9 +164,9 @@ static void p_can_be_given(void **state)
     (void)state;
     planted_mixture planted = plant_mixture(8, 5, 0, 200, 0, 0, 2);
     unrelu_unmix_options o = asking(5);
-    unrelu_mixture m = unmix(&planted, &o);
-    assert_exact(&planted, &m, 1e-12);
-    unrelu_mixture_free(&m);
+    unrelu_mixture *m = unmix(&planted, &o);
+    assert_exact(&planted, m, 1e-12);
+    unrelu_mixture_free(m);
     o.p = 4;
     assert_refused(planted.x, 200, 8, &o,
                    "the samples have rank 5 to rounding|singular value 5 is|number 6 is|"
@@ -188,12 +187,12 @@ static void as_many_units_as_columns_are_found(void **state)
     for (uint64_t seed = 1; seed <= 4; seed++) {
         planted_mixture planted = plant_mixture(5, 5, 0, 150, 0, 0, seed);
         unrelu_unmix_options o = asking(5);
-        unrelu_mixture m = unmix(&planted, NULL), given = unmix(&planted, &o);
-        assert_exact(&planted, &m, 1e-12);
-        assert_exact(&planted, &given, 1e-12);
-        assert_string_equal(m.how_p, "the number of columns: full rank without noise");
-        unrelu_mixture_free(&m);
-        unrelu_mixture_free(&given);
+        unrelu_mixture *m = unmix(&planted, NULL), *given = unmix(&planted, &o);
+        assert_exact(&planted, m, 1e-12);
+        assert_exact(&planted, given, 1e-12);
+        assert_string_equal(m->how_p, "the number of columns: full rank without noise");
+        unrelu_mixture_free(m);
+        unrelu_mixture_free(given);
         planted_mixture_free(&planted);
     }
 }
@@ -202,9 +201,9 @@ static void fewer_samples_than_columns_do(void **state)
 {
     (void)state;
     planted_mixture planted = plant_mixture(200, 4, 0, 90, 0, 0, 3);
-    unrelu_mixture m = unmix(&planted, NULL);
-    assert_exact(&planted, &m, 1e-12);
-    unrelu_mixture_free(&m);
+    unrelu_mixture *m = unmix(&planted, NULL);
+    assert_exact(&planted, m, 1e-12);
+    unrelu_mixture_free(m);
     planted_mixture_free(&planted);
 }
 
@@ -212,9 +211,9 @@ static void more_latent_directions_than_units_change_nothing(void **state)
 {
     (void)state;
     planted_mixture planted = plant_mixture(8, 4, 9, 100, 0, 0, 3);
-    unrelu_mixture m = unmix(&planted, NULL);
-    assert_exact(&planted, &m, 1e-12);
-    unrelu_mixture_free(&m);
+    unrelu_mixture *m = unmix(&planted, NULL);
+    assert_exact(&planted, m, 1e-12);
+    unrelu_mixture_free(m);
     planted_mixture_free(&planted);
 }
 
@@ -224,9 +223,9 @@ static void one_unit_is_a_ray(void **state)
     planted_mixture planted = plant_mixture(4, 1, 0, 60, .3, 0, 3);
     unrelu_unmix_options o = asking(1);
     assert_refused(planted.x, 60, 4, NULL, "lie on one ray|`p` 1");
-    unrelu_mixture m = unmix(&planted, &o);
-    assert_exact(&planted, &m, 1e-14);
-    unrelu_mixture_free(&m);
+    unrelu_mixture *m = unmix(&planted, &o);
+    assert_exact(&planted, m, 1e-14);
+    unrelu_mixture_free(m);
     planted_mixture_free(&planted);
 }
 
@@ -238,9 +237,9 @@ static void as_many_units_as_columns(void **state)
     for (size_t j = 0; j < 4; j++)
         for (uint64_t seed = 1; seed <= 4; seed++) {
             planted_mixture planted = plant_mixture(p[j], p[j], 0, 50 * p[j], 0, 0, seed);
-            unrelu_mixture m = unmix(&planted, NULL);
-            assert_exact(&planted, &m, 1e-12);
-            unrelu_mixture_free(&m);
+            unrelu_mixture *m = unmix(&planted, NULL);
+            assert_exact(&planted, m, 1e-12);
+            unrelu_mixture_free(m);
             planted_mixture_free(&planted);
         }
 }
@@ -263,18 +262,18 @@ static void where_there_are_facets_that_are_no_units_exact_is_still_right(void *
     int exact = 0, ambiguous = 0, more = 0;
     for (uint64_t seed = 1; seed <= 12; seed++) {
         planted_mixture planted = plant_mixture(8, 5, 3, 500, 0, 0, seed);
-        unrelu_mixture m = unmix(&planted, NULL);
-        if (m.verdict == UNRELU_VERDICT_EXACT) {
+        unrelu_mixture *m = unmix(&planted, NULL);
+        if (m->verdict == UNRELU_VERDICT_EXACT) {
             exact++;
-            assert_near(error_of_A(&planted.truth, &m), 0, 1e-11);
-            assert_false(mixture_warns(&m, "ambiguous"));
+            assert_near(error_of_A(planted.truth, m), 0, 1e-11);
+            assert_false(mixture_warns(m, "ambiguous"));
         } else {
             ambiguous++;
-            assert_int_equal(m.verdict, UNRELU_VERDICT_AMBIGUOUS);
-            assert_true(mixture_warns(&m, "ambiguous"));
-            more += m.facets > 5;
+            assert_int_equal(m->verdict, UNRELU_VERDICT_AMBIGUOUS);
+            assert_true(mixture_warns(m, "ambiguous"));
+            more += m->facets > 5;
         }
-        unrelu_mixture_free(&m);
+        unrelu_mixture_free(m);
         planted_mixture_free(&planted);
     }
     assert_true(ambiguous >= 6 && more >= 2 && exact + ambiguous == 12);
@@ -296,16 +295,16 @@ static void a_rank_below_p_is_seen(void **state)
     int alone = 0, second = 0;
     for (uint64_t seed = 1; seed <= 12; seed++) {
         planted_mixture planted = plant_mixture(8, 5, 4, 500, 0, 0, seed);
-        unrelu_mixture m = unmix(&planted, NULL);
-        size_t facets = find_message(&m, "facets for p = 5 units");
-        size_t rank = find_message(&m, "W has rank below p = 5");
-        assert_true((facets < m.warning_count) == (m.facets > 5));
-        if (rank < m.warning_count) {
-            assert_int_equal(m.verdict, UNRELU_VERDICT_AMBIGUOUS);
-            alone += m.facets == 5;
+        unrelu_mixture *m = unmix(&planted, NULL);
+        size_t facets = find_message(m, "facets for p = 5 units");
+        size_t rank = find_message(m, "W has rank below p = 5");
+        assert_true((facets < m->warning_count) == (m->facets > 5));
+        if (rank < m->warning_count) {
+            assert_int_equal(m->verdict, UNRELU_VERDICT_AMBIGUOUS);
+            alone += m->facets == 5;
             second += facets < rank; /* both rules are told, the more important first */
         }
-        unrelu_mixture_free(&m);
+        unrelu_mixture_free(m);
         planted_mixture_free(&planted);
     }
     assert_true(alone >= 2 && second >= 1);
@@ -319,13 +318,13 @@ static void units_that_leave_too_much_are_refused(void **state)
     int left = 0;
     for (uint64_t seed = 1; seed <= 40; seed++) {
         planted_mixture planted = plant_mixture(6, 6, 0, 400, 0, 0, seed);
-        unrelu_mixture m;
+        unrelu_mixture *m;
         unrelu_error err = {0};
         unrelu_status status = try_unmix(planted.x, 400, 6, &o, NULL, &m, &err);
         /* the sixth may be so weak that the user, who gave p, is believed */
-        assert_true(status == UNRELU_EDATA || m.residual < 4 * m.relative_noise);
+        assert_true(status == UNRELU_EDATA || m->residual < 4 * m->relative_noise);
         left += strstr(err.text, "times the noise that the singular values") != NULL;
-        unrelu_mixture_free(&m);
+        unrelu_mixture_free(m);
         planted_mixture_free(&planted);
     }
     assert_true(left >= 1);
@@ -338,16 +337,16 @@ static void units_in_a_plane_are_ambiguous_rather_than_wrong(void **state)
     int exact = 0, wrong = 0;
     for (uint64_t seed = 1; seed <= 30; seed++) {
         planted_mixture planted = plant_mixture(5, 3, 2, 200, 0, 0, seed);
-        unrelu_mixture m = unmix(&planted, NULL);
-        double error = error_of_A(&planted.truth, &m);
-        if (m.verdict == UNRELU_VERDICT_EXACT) {
+        unrelu_mixture *m = unmix(&planted, NULL);
+        double error = error_of_A(planted.truth, m);
+        if (m->verdict == UNRELU_VERDICT_EXACT) {
             exact++;
             assert_near(error, 0, 1e-11);
         } else {
-            assert_int_equal(m.verdict, UNRELU_VERDICT_AMBIGUOUS);
+            assert_int_equal(m->verdict, UNRELU_VERDICT_AMBIGUOUS);
             wrong += !(error < 1e-6);
         }
-        unrelu_mixture_free(&m);
+        unrelu_mixture_free(m);
         planted_mixture_free(&planted);
     }
     assert_true(exact >= 3 && wrong >= 1);
@@ -366,7 +365,7 @@ static void the_order_of_rows_does_not_matter(void **state)
 {
     (void)state;
     planted_mixture planted = plant_mixture(8, 5, 0, 150, 0, 0, 4);
-    unrelu_mixture m = unmix(&planted, NULL);
+    unrelu_mixture *m = unmix(&planted, NULL);
     double row[8];
     for (size_t i = 0; i < 75; i++) { /* back to front */
         double *a = planted.x + i * 8, *b = planted.x + (149 - i) * 8;
@@ -374,14 +373,14 @@ static void the_order_of_rows_does_not_matter(void **state)
         memcpy(a, b, sizeof row);
         memcpy(b, row, sizeof row);
     }
-    unrelu_mixture other = unmix(&planted, NULL);
-    assert_exact(&planted, &other, 1e-12);
-    assert_same_A(&m, &other, 1e-13);
-    assert_int_equal(m.min_off, other.min_off);
+    unrelu_mixture *other = unmix(&planted, NULL);
+    assert_exact(&planted, other, 1e-12);
+    assert_same_A(m, other, 1e-13);
+    assert_int_equal(m->min_off, other->min_off);
     for (size_t k = 0; k < 5; k++)
-        assert_near(other.hidden.b[k], m.hidden.b[k], 1e-10);
-    unrelu_mixture_free(&m);
-    unrelu_mixture_free(&other);
+        assert_near(other->hidden->b[k], m->hidden->b[k], 1e-10);
+    unrelu_mixture_free(m);
+    unrelu_mixture_free(other);
     planted_mixture_free(&planted);
 }
 
@@ -391,19 +390,19 @@ static void a_positive_factor_scales_the_hidden_layer_alone(void **state)
     const double factors[] = {0x1p40, 0x1p-70, 1e-90, 3.7, 1e95};
     for (size_t f = 0; f < 5; f++) {
         planted_mixture planted = plant_mixture(8, 5, 0, 150, .2, 0, 5);
-        unrelu_mixture m = unmix(&planted, NULL);
+        unrelu_mixture *m = unmix(&planted, NULL);
         for (size_t i = 0; i < 150 * 8; i++)
             planted.x[i] *= factors[f];
-        unrelu_mixture other = unmix(&planted, NULL);
-        assert_exact(&planted, &other, 1e-12);
+        unrelu_mixture *other = unmix(&planted, NULL);
+        assert_exact(&planted, other, 1e-12);
         if (f < 2) /* powers of two */
-            assert_memory_equal(m.A, other.A, 40 * sizeof *m.A);
+            assert_memory_equal(m->A, other->A, 40 * sizeof *m->A);
         for (size_t k = 0; k < 5; k++)
-            assert_near(other.hidden.b[k] / factors[f], m.hidden.b[k], 1e-10);
+            assert_near(other->hidden->b[k] / factors[f], m->hidden->b[k], 1e-10);
         for (size_t k = 0; k < 25; k++)
-            assert_near(other.hidden.correlation[k], m.hidden.correlation[k], 1e-10);
-        unrelu_mixture_free(&m);
-        unrelu_mixture_free(&other);
+            assert_near(other->hidden->correlation[k], m->hidden->correlation[k], 1e-10);
+        unrelu_mixture_free(m);
+        unrelu_mixture_free(other);
         planted_mixture_free(&planted);
     }
 }
@@ -429,17 +428,17 @@ static void columns_may_have_wildly_different_units(void **state)
     const double unit[] = {1e6, 1e-6, 1, 1e-6, 1e6, 1e3, 1e-3, 7};
     double back[8];
     planted_mixture planted = plant_mixture(8, 5, 0, 150, 0, 0, 6);
-    unrelu_mixture m = unmix(&planted, NULL);
+    unrelu_mixture *m = unmix(&planted, NULL);
     for (size_t i = 0; i < 150 * 8; i++)
         planted.x[i] *= unit[i % 8];
-    unrelu_mixture other = unmix(&planted, NULL);
-    assert_int_equal(other.verdict, UNRELU_VERDICT_EXACT);
+    unrelu_mixture *other = unmix(&planted, NULL);
+    assert_int_equal(other->verdict, UNRELU_VERDICT_EXACT);
     for (size_t j = 0; j < 8; j++)
         back[j] = 1 / unit[j];
-    scale_rows(&other, back);
-    assert_same_A(&m, &other, 1e-12);
-    unrelu_mixture_free(&m);
-    unrelu_mixture_free(&other);
+    scale_rows(other, back);
+    assert_same_A(m, other, 1e-12);
+    unrelu_mixture_free(m);
+    unrelu_mixture_free(other);
     planted_mixture_free(&planted);
 }
 
@@ -455,13 +454,13 @@ static void the_order_of_columns_does_not_matter(void **state)
         }
     for (size_t k = 0; k < 5; k++)
         for (size_t j = 0; j < 4; j++) {
-            double *A = planted.truth.A, t = A[j * 5 + k];
+            double *A = planted.truth->A, t = A[j * 5 + k];
             A[j * 5 + k] = A[(7 - j) * 5 + k];
             A[(7 - j) * 5 + k] = t;
         }
-    unrelu_mixture m = unmix(&planted, NULL);
-    assert_exact(&planted, &m, 1e-12);
-    unrelu_mixture_free(&m);
+    unrelu_mixture *m = unmix(&planted, NULL);
+    assert_exact(&planted, m, 1e-12);
+    unrelu_mixture_free(m);
     planted_mixture_free(&planted);
 }
 
@@ -471,12 +470,12 @@ static void columns_of_zeros_are_rows_of_zeros_in_A(void **state)
     planted_mixture planted = plant_mixture(8, 5, 0, 150, 0, 0, 7);
     for (size_t i = 0; i < 150; i++)
         planted.x[i * 8 + 3] = 0;
-    memset(planted.truth.A + 15, 0, 5 * sizeof(double));
-    unrelu_mixture m = unmix(&planted, NULL);
-    assert_exact(&planted, &m, 1e-12);
+    memset(planted.truth->A + 15, 0, 5 * sizeof(double));
+    unrelu_mixture *m = unmix(&planted, NULL);
+    assert_exact(&planted, m, 1e-12);
     for (size_t k = 0; k < 5; k++)
-        assert_true(fabs(m.A[15 + k]) < 1e-14);
-    unrelu_mixture_free(&m);
+        assert_true(fabs(m->A[15 + k]) < 1e-14);
+    unrelu_mixture_free(m);
     planted_mixture_free(&planted);
 }
 
@@ -489,24 +488,24 @@ static void samples_of_zeros_and_repeated_ones_do_no_harm(void **state)
     memcpy(x + 200 * 8, planted.x, 800 * sizeof *x);
     for (size_t i = 0; i < 50; i++) /* and one row many times */
         memcpy(x + (300 + i) * 8, planted.x + 7 * 8, 8 * sizeof *x);
-    unrelu_mixture m;
+    unrelu_mixture *m;
     unrelu_error err = {0};
     must(try_unmix(x, 350, 8, NULL, NULL, &m, &err), &err);
-    assert_exact(&planted, &m, 1e-12);
-    unrelu_mixture_free(&m);
+    assert_exact(&planted, m, 1e-12);
+    unrelu_mixture_free(m);
     free(x);
     planted_mixture_free(&planted);
 }
 
-static unrelu_mixture unmix_by(const planted_mixture *planted, int threads, uint64_t seed)
+static unrelu_mixture *unmix_by(const planted_mixture *planted, int threads, uint64_t seed)
 {
     unrelu_exec exec = {.size = sizeof exec, .threads = threads};
     unrelu_unmix_options o;
     unrelu_unmix_options_init(&o, sizeof o);
-    unrelu_mixture m;
+    unrelu_mixture *m;
     unrelu_error err = {0};
     o.seed = seed;
-    must(try_unmix(planted->x, planted->n, planted->truth.d, &o, &exec, &m, &err), &err);
+    must(try_unmix(planted->x, planted->n, planted->truth->d, &o, &exec, &m, &err), &err);
     return m;
 }
 
@@ -518,9 +517,9 @@ static void assert_same_bits(const unrelu_mixture *a, const unrelu_mixture *b)
     assert_true(!a->A_se == !b->A_se);
     if (a->A_se)
         assert_memory_equal(a->A_se, b->A_se, d * p * sizeof(double));
-    assert_memory_equal(a->hidden.b, b->hidden.b, p * sizeof(double));
-    assert_memory_equal(a->hidden.sigma, b->hidden.sigma, p * p * sizeof(double));
-    assert_memory_equal(a->hidden.sigma_se, b->hidden.sigma_se, p * p * sizeof(double));
+    assert_memory_equal(a->hidden->b, b->hidden->b, p * sizeof(double));
+    assert_memory_equal(a->hidden->sigma, b->hidden->sigma, p * p * sizeof(double));
+    assert_memory_equal(a->hidden->sigma_se, b->hidden->sigma_se, p * p * sizeof(double));
     assert_true(a->residual == b->residual && a->negative == b->negative && a->noise == b->noise);
     assert_true(a->tries == b->tries && a->verdict == b->verdict);
 }
@@ -531,14 +530,14 @@ static void the_number_of_threads_changes_no_bit(void **state)
     (void)state;
     for (int noisy = 0; noisy < 2; noisy++) {
         planted_mixture planted = plant_mixture(8, 5, 0, 9000, 0, noisy * .01, 9);
-        unrelu_mixture one = unmix_by(&planted, 1, 1);
-        assert_int_equal(one.verdict, noisy ? UNRELU_VERDICT_NOISY : UNRELU_VERDICT_EXACT);
+        unrelu_mixture *one = unmix_by(&planted, 1, 1);
+        assert_int_equal(one->verdict, noisy ? UNRELU_VERDICT_NOISY : UNRELU_VERDICT_EXACT);
         for (int threads = 2; threads <= 7; threads += 5) {
-            unrelu_mixture many = unmix_by(&planted, threads, 1);
-            assert_same_bits(&one, &many);
-            unrelu_mixture_free(&many);
+            unrelu_mixture *many = unmix_by(&planted, threads, 1);
+            assert_same_bits(one, many);
+            unrelu_mixture_free(many);
         }
-        unrelu_mixture_free(&one);
+        unrelu_mixture_free(one);
         planted_mixture_free(&planted);
     }
 }
@@ -547,14 +546,14 @@ static void a_seed_gives_the_same_bits_and_another_the_same_A(void **state)
 {
     (void)state;
     planted_mixture planted = plant_mixture(8, 5, 0, 150, 0, 0, 10);
-    unrelu_mixture m = unmix_by(&planted, 2, 3), again = unmix_by(&planted, 2, 3),
-                   other = unmix_by(&planted, 2, 4);
-    assert_same_bits(&m, &again);
-    assert_true(m.seed == 3 && other.seed == 4);
-    assert_exact(&planted, &other, 1e-12);
-    unrelu_mixture_free(&m);
-    unrelu_mixture_free(&again);
-    unrelu_mixture_free(&other);
+    unrelu_mixture *m = unmix_by(&planted, 2, 3), *again = unmix_by(&planted, 2, 3),
+                   *other = unmix_by(&planted, 2, 4);
+    assert_same_bits(m, again);
+    assert_true(m->seed == 3 && other->seed == 4);
+    assert_exact(&planted, other, 1e-12);
+    unrelu_mixture_free(m);
+    unrelu_mixture_free(again);
+    unrelu_mixture_free(other);
     planted_mixture_free(&planted);
 }
 
@@ -565,11 +564,11 @@ static void the_hidden_layer_is_the_fit_of_the_true_units(void **state)
     (void)state;
     for (uint64_t seed = 1; seed <= 3; seed++) {
         planted_mixture planted = plant_mixture(8, 5, 0, 600, .3, 0, seed);
-        unrelu_mixture m = unmix(&planted, NULL);
+        unrelu_mixture *m = unmix(&planted, NULL);
         double *M = hidden_units(&planted), *sorted = numbers(600 * 5);
         size_t least = 600;
         for (size_t j = 0; j < 5; j++) {
-            size_t k = nearest_unit(&planted.truth, &m, j), positive = 0, off = 0;
+            size_t k = nearest_unit(planted.truth, m, j), positive = 0, off = 0;
             for (size_t i = 0; i < 600; i++) {
                 const double *row = M + i * 5;
                 int any = row[0] > 0 || row[1] > 0 || row[2] > 0 || row[3] > 0 || row[4] > 0;
@@ -577,26 +576,26 @@ static void the_hidden_layer_is_the_fit_of_the_true_units(void **state)
                 positive += row[j] > 0;
                 off += any && !(row[j] > 0);
             }
-            assert_true(m.hidden.positive[k] == (double)positive);
-            assert_true(m.hidden.observed[k] == 600);
+            assert_true(m->hidden->positive[k] == (double)positive);
+            assert_true(m->hidden->observed[k] == 600);
             least = off < least ? off : least;
         }
-        assert_int_equal(m.min_off, least);
-        unrelu_gaussian direct = fit(sorted, 600, 5, NULL);
+        assert_int_equal(m->min_off, least);
+        unrelu_gaussian *direct = fit(sorted, 600, 5, NULL);
         for (size_t k = 0; k < 5; k++) {
-            assert_near(m.hidden.b[k], direct.b[k], 1e-9);
-            assert_near(m.hidden.b_se[k], direct.b_se[k], 1e-9);
-            assert_near(m.hidden.scale[k], direct.scale[k], 1e-9);
+            assert_near(m->hidden->b[k], direct->b[k], 1e-9);
+            assert_near(m->hidden->b_se[k], direct->b_se[k], 1e-9);
+            assert_near(m->hidden->scale[k], direct->scale[k], 1e-9);
         }
         for (size_t k = 0; k < 25; k++) {
-            assert_near(m.hidden.sigma[k], direct.sigma[k], 1e-9);
-            assert_near(m.hidden.sigma_se[k], direct.sigma_se[k], 1e-9);
-            assert_near(m.hidden.correlation[k], direct.correlation[k], 1e-9);
+            assert_near(m->hidden->sigma[k], direct->sigma[k], 1e-9);
+            assert_near(m->hidden->sigma_se[k], direct->sigma_se[k], 1e-9);
+            assert_near(m->hidden->correlation[k], direct->correlation[k], 1e-9);
         }
-        unrelu_gaussian_free(&direct);
+        unrelu_gaussian_free(direct);
         free(M);
         free(sorted);
-        unrelu_mixture_free(&m);
+        unrelu_mixture_free(m);
         planted_mixture_free(&planted);
     }
 }
@@ -607,13 +606,13 @@ static void b_and_sigma_are_within_five_standard_errors(void **state)
     const double bias[] = {-.7, 0, 1};
     for (size_t s = 0; s < 3; s++) {
         planted_mixture planted = plant_mixture(7, 4, 0, 3000, bias[s], 0, s + 1);
-        unrelu_mixture m = unmix(&planted, NULL);
+        unrelu_mixture *m = unmix(&planted, NULL);
         z_scores z = {0};
-        z_add_b(&z, &planted.truth, &m);
-        z_add_sigma(&z, &planted.truth, &m);
+        z_add_b(&z, planted.truth, m);
+        z_add_sigma(&z, planted.truth, m);
         assert_true(z.of == 14);
         assert_true(z.square < 25 && z_rms(&z) > .2 && z_rms(&z) < 2);
-        unrelu_mixture_free(&m);
+        unrelu_mixture_free(m);
         planted_mixture_free(&planted);
     }
 }
@@ -687,21 +686,21 @@ static void residual_and_negative_are_those_of_A(void **state)
     (void)state;
     for (uint64_t seed = 1; seed <= 4; seed++) {
         planted_mixture planted = plant_mixture(8, 5, 0, 400, 0, 0, seed);
-        unrelu_mixture m = unmix(&planted, NULL);
-        certificate c = naive_certificate(planted.x, 400, 8, &m);
-        assert_true(m.residual < 1e-14 && m.residual > 1e-17);
-        assert_true(m.residual < 20 * c.residual && c.residual < 20 * m.residual);
-        assert_true(m.negative < 1e-13 && m.negative > 1e-17);
-        assert_true(m.negative < 50 * c.negative && c.negative < 50 * m.negative);
-        unrelu_mixture_free(&m);
+        unrelu_mixture *m = unmix(&planted, NULL);
+        certificate c = naive_certificate(planted.x, 400, 8, m);
+        assert_true(m->residual < 1e-14 && m->residual > 1e-17);
+        assert_true(m->residual < 20 * c.residual && c.residual < 20 * m->residual);
+        assert_true(m->negative < 1e-13 && m->negative > 1e-17);
+        assert_true(m->negative < 50 * c.negative && c.negative < 50 * m->negative);
+        unrelu_mixture_free(m);
         planted_mixture_free(&planted);
         planted = plant_mixture(8, 5, 0, 400, 0, .01, seed);
         m = unmix(&planted, NULL);
-        c = naive_certificate(planted.x, 400, 8, &m);
-        assert_int_equal(m.verdict, UNRELU_VERDICT_NOISY);
-        assert_near(m.residual / c.residual, 1, 1e-9);
-        assert_near(m.negative / c.negative, 1, 1e-9);
-        unrelu_mixture_free(&m);
+        c = naive_certificate(planted.x, 400, 8, m);
+        assert_int_equal(m->verdict, UNRELU_VERDICT_NOISY);
+        assert_near(m->residual / c.residual, 1, 1e-9);
+        assert_near(m->negative / c.negative, 1, 1e-9);
+        unrelu_mixture_free(m);
         planted_mixture_free(&planted);
     }
 }
@@ -738,7 +737,7 @@ static void too_few_samples_are_told_how_many_are_needed(void **state)
     int refused = 0;
     for (uint64_t seed = 1; seed <= 8; seed++) {
         planted_mixture planted = plant_mixture(9, 6, 0, 20, 0, 0, seed);
-        unrelu_mixture m;
+        unrelu_mixture *m;
         unrelu_error err = {0};
         unrelu_status status = try_unmix(planted.x, 20, 9, NULL, NULL, &m, &err);
         if (status != UNRELU_OK) {
@@ -747,8 +746,8 @@ static void too_few_samples_are_told_how_many_are_needed(void **state)
             assert_says(&err, "found | of 6 facets in | tries among 20 samples: more samples "
                               "(about 20 p = 120");
         } else
-            assert_int_equal(m.verdict, UNRELU_VERDICT_UNCERTIFIED);
-        unrelu_mixture_free(&m);
+            assert_int_equal(m->verdict, UNRELU_VERDICT_UNCERTIFIED);
+        unrelu_mixture_free(m);
         planted_mixture_free(&planted);
     }
     assert_true(refused >= 4);
@@ -821,10 +820,10 @@ static void it_can_be_cancelled(void **state)
     (void)state;
     planted_mixture planted = plant_mixture(8, 5, 0, 100, 0, 0, 2);
     unrelu_exec exec = {.size = sizeof exec, .cancelled = always};
-    unrelu_mixture m;
+    unrelu_mixture *m;
     unrelu_error err = {0};
     assert_int_equal(try_unmix(planted.x, 100, 8, NULL, &exec, &m, &err), UNRELU_ECANCELLED);
-    assert_true(!m.A && m.d == 0);
+    assert_null(m);
     planted_mixture_free(&planted);
 }
 
@@ -837,13 +836,13 @@ static void separable_samples_give_A_by_the_papers_way(void **state)
     for (size_t p = 3; p <= 4; p++)
         for (uint64_t seed = 1; seed <= 4; seed++) {
             planted_mixture planted = plant_mixture(p + 3, p, 0, 600, 0, 0, seed);
-            unrelu_mixture m = unmix(&planted, &o), facets = unmix(&planted, NULL);
-            assert_exact(&planted, &m, 1e-12);
-            assert_string_equal(m.method, "separable");
-            assert_same_A(&m, &facets, 1e-12);
-            assert_int_equal(m.min_off, facets.min_off);
-            unrelu_mixture_free(&m);
-            unrelu_mixture_free(&facets);
+            unrelu_mixture *m = unmix(&planted, &o), *facets = unmix(&planted, NULL);
+            assert_exact(&planted, m, 1e-12);
+            assert_string_equal(m->method, "separable");
+            assert_same_A(m, facets, 1e-12);
+            assert_int_equal(m->min_off, facets->min_off);
+            unrelu_mixture_free(m);
+            unrelu_mixture_free(facets);
             planted_mixture_free(&planted);
         }
 }
@@ -868,22 +867,22 @@ static void no_wrong_A_is_called_exact(void **state)
         size_t p = 2 + (size_t)run % 3, n = 4 + (size_t)run / 3 % 27;
         planted_mixture planted = plant_mixture(p + 2, p, 0, n, 0, 0, (uint64_t)run + 1);
         unrelu_unmix_options o = run % 2 ? separable() : asking(0);
-        unrelu_mixture m;
+        unrelu_mixture *m;
         unrelu_error err = {0};
         unrelu_status status = try_unmix(planted.x, n, p + 2, &o, NULL, &m, &err);
         if (status == UNRELU_OK) {
-            double error = error_of_A(&planted.truth, &m);
-            if (m.verdict == UNRELU_VERDICT_EXACT) {
+            double error = error_of_A(planted.truth, m);
+            if (m->verdict == UNRELU_VERDICT_EXACT) {
                 exact++;
                 assert_near(error, 0, 1e-10);
             } else {
-                uncertified += m.verdict == UNRELU_VERDICT_UNCERTIFIED;
-                wrong_uncertified += m.verdict == UNRELU_VERDICT_UNCERTIFIED && !(error < 1e-6);
-                assert_true(mixture_warns(&m, "uncertified") || mixture_warns(&m, "ambiguous"));
+                uncertified += m->verdict == UNRELU_VERDICT_UNCERTIFIED;
+                wrong_uncertified += m->verdict == UNRELU_VERDICT_UNCERTIFIED && !(error < 1e-6);
+                assert_true(mixture_warns(m, "uncertified") || mixture_warns(m, "ambiguous"));
             }
         } else
             assert_int_equal(status, UNRELU_EDATA);
-        unrelu_mixture_free(&m);
+        unrelu_mixture_free(m);
         planted_mixture_free(&planted);
     }
     assert_true(exact > 10 && uncertified > 20 && wrong_uncertified > 0);

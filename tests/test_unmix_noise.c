@@ -24,15 +24,15 @@ static void assert_refused(const planted_mixture *planted, size_t p, const char 
 {
     unrelu_unmix_options o;
     unrelu_unmix_options_init(&o, sizeof o);
-    unrelu_mixture m;
+    unrelu_mixture *m;
     unrelu_error err = {0};
     o.p = p;
-    assert_int_equal(try_unmix(planted->x, planted->n, planted->truth.d, &o, NULL, &m, &err),
+    assert_int_equal(try_unmix(planted->x, planted->n, planted->truth->d, &o, NULL, &m, &err),
                      UNRELU_EDATA);
     for (; *fragments; fragments++)
         if (!strstr(err.text, *fragments))
             fail_msg("'%s' is missing in: %s", *fragments, err.text);
-    assert_true(!m.A && !m.A_se && m.d == 0);
+    assert_null(m);
 }
 
 /* ---- the noise itself ---- */
@@ -44,17 +44,17 @@ static void the_noise_is_measured_by_the_singular_values_beyond_p(void **state)
     for (size_t s = 0; s < 4; s++)
         for (uint64_t seed = 1; seed <= 2; seed++) {
             planted_mixture planted = plant_mixture(10, 4, 0, 1500, 0, noise[s], seed);
-            unrelu_mixture m = unmix(&planted, NULL);
+            unrelu_mixture *m = unmix(&planted, NULL);
             double square = 0;
-            assert_noisy(&m, 4);
+            assert_noisy(m, 4);
             for (size_t i = 0; i < 1500 * 10; i++)
                 square += planted.x[i] * planted.x[i];
-            assert_near(m.noise / noise[s], 1, .03); /* 4 standard errors */
-            assert_near(m.relative_noise, m.noise / sqrt(square / 15000), 1e-12);
-            assert_non_null(strstr(m.how_p, "the gap of the singular values"));
-            assert_null(warning(&m, "noise-uneven"));
-            assert_null(warning(&m, "low-precision"));
-            unrelu_mixture_free(&m);
+            assert_near(m->noise / noise[s], 1, .03); /* 4 standard errors */
+            assert_near(m->relative_noise, m->noise / sqrt(square / 15000), 1e-12);
+            assert_non_null(strstr(m->how_p, "the gap of the singular values"));
+            assert_null(warning(m, "noise-uneven"));
+            assert_null(warning(m, "low-precision"));
+            unrelu_mixture_free(m);
             planted_mixture_free(&planted);
         }
 }
@@ -64,11 +64,11 @@ static void a_gap_among_the_units_is_not_that_of_the_noise(void **state)
 {
     (void)state;
     planted_mixture planted = plant_mixture(6, 3, 0, 500, 0, .01, 4);
-    unrelu_mixture m = unmix(&planted, NULL);
-    assert_noisy(&m, 3);
-    assert_near(m.noise, .01, 5e-4);
-    assert_null(warning(&m, "p-unsure"));
-    unrelu_mixture_free(&m);
+    unrelu_mixture *m = unmix(&planted, NULL);
+    assert_noisy(m, 3);
+    assert_near(m->noise, .01, 5e-4);
+    assert_null(warning(m, "p-unsure"));
+    unrelu_mixture_free(m);
     planted_mixture_free(&planted);
 }
 
@@ -79,12 +79,12 @@ static void p_can_be_given_with_noise(void **state)
     unrelu_unmix_options o;
     unrelu_unmix_options_init(&o, sizeof o);
     o.p = 5;
-    unrelu_mixture m = unmix(&planted, NULL), given = unmix(&planted, &o);
-    assert_noisy(&given, 5);
-    assert_memory_equal(m.A, given.A, 45 * sizeof *m.A);
-    assert_true(strncmp(given.how_p, "given: singular value 5", 23) == 0);
-    unrelu_mixture_free(&m);
-    unrelu_mixture_free(&given);
+    unrelu_mixture *m = unmix(&planted, NULL), *given = unmix(&planted, &o);
+    assert_noisy(given, 5);
+    assert_memory_equal(m->A, given->A, 45 * sizeof *m->A);
+    assert_true(strncmp(given->how_p, "given: singular value 5", 23) == 0);
+    unrelu_mixture_free(m);
+    unrelu_mixture_free(given);
     assert_refused(&planted, 2,
                    (const char *const[]){"beyond p = 2 units would be noise of deviation",
                                          "3 to 5 %", "another `p`", NULL});
@@ -116,22 +116,22 @@ static void uneven_noise_is_a_warning(void **state)
     assert_non_null(e);
     ur_random_normals(77, 1, 0, 500, e);
     o.p = 5;
-    unrelu_mixture m = unmix(&planted, &o);
-    assert_null(warning(&m, "noise-uneven"));
-    unrelu_mixture_free(&m);
+    unrelu_mixture *m = unmix(&planted, &o);
+    assert_null(warning(m, "noise-uneven"));
+    unrelu_mixture_free(m);
     for (size_t i = 0; i < 500; i++) /* five times that of the others */
         planted.x[i * 9 + 4] += .01 * e[i];
     m = unmix(&planted, &o);
-    assert_noisy(&m, 5);
-    assert_non_null(warning(&m, "noise-uneven"));
-    assert_near(error_of_A(&planted.truth, &m), 0, .01);
-    unrelu_mixture_free(&m);
+    assert_noisy(m, 5);
+    assert_non_null(warning(m, "noise-uneven"));
+    assert_near(error_of_A(planted.truth, m), 0, .01);
+    unrelu_mixture_free(m);
     m = unmix(&planted, NULL); /* that column may pass for a unit: found, but not called sure */
-    assert_int_equal(m.p, 5);
-    assert_int_equal(m.verdict, UNRELU_VERDICT_AMBIGUOUS);
-    assert_non_null(warning(&m, "p-unsure"));
-    assert_near(error_of_A(&planted.truth, &m), 0, .01);
-    unrelu_mixture_free(&m);
+    assert_int_equal(m->p, 5);
+    assert_int_equal(m->verdict, UNRELU_VERDICT_AMBIGUOUS);
+    assert_non_null(warning(m, "p-unsure"));
+    assert_near(error_of_A(planted.truth, m), 0, .01);
+    unrelu_mixture_free(m);
     free(e);
     planted_mixture_free(&planted);
 }
@@ -143,7 +143,7 @@ static void noise_that_grows_with_the_samples_is_refused(void **state)
     planted_mixture planted = plant_mixture(9, 4, 0, 600, 0, 0, 2);
     unrelu_unmix_options o;
     unrelu_unmix_options_init(&o, sizeof o);
-    unrelu_mixture m;
+    unrelu_mixture *m;
     unrelu_error err = {0};
     double *e = malloc(600 * 9 * sizeof *e);
     assert_non_null(e);
@@ -167,9 +167,9 @@ static void one_unit_has_standard_errors_too(void **state)
     o.p = 1;
     for (uint64_t seed = 1; seed <= 20; seed++) {
         planted_mixture planted = plant_mixture(4, 1, 0, 200, .5, .01, seed);
-        unrelu_mixture m = unmix(&planted, &o);
-        z_add_A(&z, &planted.truth, &m);
-        unrelu_mixture_free(&m);
+        unrelu_mixture *m = unmix(&planted, &o);
+        z_add_A(&z, planted.truth, m);
+        unrelu_mixture_free(m);
         planted_mixture_free(&planted);
     }
     assert_near(z_rms(&z), 1, .3);
@@ -181,10 +181,10 @@ static void noise_of_a_few_digits_is_noise(void **state)
     (void)state;
     for (uint64_t seed = 1; seed <= 4; seed++) {
         planted_mixture planted = plant_mixture(8, 4, 0, 400, -.4, 2e-11, seed);
-        unrelu_mixture m = unmix(&planted, NULL);
-        assert_int_equal(m.p, 4);
-        assert_near(error_of_A(&planted.truth, &m), 0, 1e-10);
-        unrelu_mixture_free(&m);
+        unrelu_mixture *m = unmix(&planted, NULL);
+        assert_int_equal(m->p, 4);
+        assert_near(error_of_A(planted.truth, m), 0, 1e-10);
+        unrelu_mixture_free(m);
         planted_mixture_free(&planted);
     }
 }
@@ -195,11 +195,11 @@ static void A_errs_in_proportion_to_the_noise(void **state)
     const double noise[] = {1e-8, 1e-5, 1e-3, .01};
     for (size_t s = 0; s < 4; s++) {
         planted_mixture planted = plant_mixture(9, 5, 0, 346, 0, noise[s], 4);
-        unrelu_mixture m = unmix(&planted, NULL);
-        assert_noisy(&m, 5);
-        double error = error_of_A(&planted.truth, &m);
+        unrelu_mixture *m = unmix(&planted, NULL);
+        assert_noisy(m, 5);
+        double error = error_of_A(planted.truth, m);
         assert_true(error < noise[s] && error > .05 * noise[s]);
-        unrelu_mixture_free(&m);
+        unrelu_mixture_free(m);
         planted_mixture_free(&planted);
     }
 }
@@ -218,13 +218,13 @@ static void errors_of_A_are_as_large_as_their_standard_errors(void **state)
                 plant_mixture(at[s].d, at[s].p, 0, at[s].n, 0, at[s].noise, seed);
             unrelu_unmix_options o;
             unrelu_unmix_options_init(&o, sizeof o);
-            unrelu_mixture m;
+            unrelu_mixture *m;
             unrelu_error err = {0};
             o.p = at[s].p;
             if (try_unmix(planted.x, at[s].n, at[s].d, &o, NULL, &m, &err) == UNRELU_OK &&
-                !isnan(m.A_se[0]))
-                z_add_A(&z, &planted.truth, &m);
-            unrelu_mixture_free(&m);
+                !isnan(m->A_se[0]))
+                z_add_A(&z, planted.truth, m);
+            unrelu_mixture_free(m);
             planted_mixture_free(&planted);
         }
         assert_true(z.of >= 18 * (double)(at[s].d * at[s].p));
@@ -239,16 +239,16 @@ static void columns_without_standard_errors_are_told(void **state)
     int without = 0;
     for (uint64_t seed = 1; seed <= 60; seed++) {
         planted_mixture planted = plant_mixture(9, 3, 0, 30, 0, 1e-3, seed);
-        unrelu_mixture m;
+        unrelu_mixture *m;
         unrelu_error err = {0};
         int none = 0;
         if (try_unmix(planted.x, 30, 9, NULL, NULL, &m, &err) == UNRELU_OK) {
             for (size_t i = 0; i < 27; i++)
-                none |= isnan(m.A_se[i]);
-            assert_int_equal(none, warning(&m, "no-se") != NULL);
+                none |= isnan(m->A_se[i]);
+            assert_int_equal(none, warning(m, "no-se") != NULL);
             without += none;
         }
-        unrelu_mixture_free(&m);
+        unrelu_mixture_free(m);
         planted_mixture_free(&planted);
     }
     assert_true(without >= 1);
@@ -261,10 +261,10 @@ static void many_samples_leave_no_bias(void **state)
     z_scores z = {0};
     for (uint64_t seed = 1; seed <= 3; seed++) {
         planted_mixture planted = plant_mixture(6, 3, 0, 20000, 0, .03, seed);
-        unrelu_mixture m = unmix(&planted, NULL);
-        assert_noisy(&m, 3);
-        z_add_A(&z, &planted.truth, &m);
-        unrelu_mixture_free(&m);
+        unrelu_mixture *m = unmix(&planted, NULL);
+        assert_noisy(m, 3);
+        z_add_A(&z, planted.truth, m);
+        unrelu_mixture_free(m);
         planted_mixture_free(&planted);
     }
     assert_true(z_rms(&z) > .8 && z_rms(&z) < 1.4); /* 3 with the band alone */
@@ -276,11 +276,11 @@ static void b_and_sigma_err_as_their_standard_errors_say(void **state)
     z_scores b = {0}, sigma = {0};
     for (uint64_t seed = 1; seed <= 12; seed++) {
         planted_mixture planted = plant_mixture(8, 4, 0, 2000, .2, .01, seed);
-        unrelu_mixture m = unmix(&planted, NULL);
-        assert_noisy(&m, 4);
-        z_add_b(&b, &planted.truth, &m);
-        z_add_sigma(&sigma, &planted.truth, &m);
-        unrelu_mixture_free(&m);
+        unrelu_mixture *m = unmix(&planted, NULL);
+        assert_noisy(m, 4);
+        z_add_b(&b, planted.truth, m);
+        z_add_sigma(&sigma, planted.truth, m);
+        unrelu_mixture_free(m);
         planted_mixture_free(&planted);
     }
     assert_true(z_rms(&b) > .7 && z_rms(&b) < 1.3);
@@ -325,30 +325,30 @@ static void the_noise_is_taken_out_of_sigma(void **state)
     (void)state;
     for (uint64_t seed = 1; seed <= 2; seed++) {
         planted_mixture planted = plant_mixture(8, 4, 0, 1500, .2, .03, seed);
-        unrelu_mixture m = unmix(&planted, NULL);
-        double noise[16], limit[4], *M = seen_units(&planted, &m, noise, limit), most = 0;
+        unrelu_mixture *m = unmix(&planted, NULL);
+        double noise[16], limit[4], *M = seen_units(&planted, m, noise, limit), most = 0;
         unrelu_gaussian_options o;
         unrelu_gaussian_options_init(&o, sizeof o);
         o.censor_at = limit;
         o.censor_count = 4;
-        unrelu_gaussian seen = fit(M, 1500, 4, &o);
+        unrelu_gaussian *seen = fit(M, 1500, 4, &o);
         for (size_t i = 0; i < 16; i++) {
-            const double *scale = m.hidden.scale;
-            assert_near(m.hidden.sigma[i], seen.sigma[i] - noise[i], 1e-9);
-            assert_near(m.hidden.correlation[i], m.hidden.sigma[i] / (scale[i / 4] * scale[i % 4]),
-                        1e-12);
-            most = fmax(most, fabs(noise[i] / seen.sigma[i]));
+            const double *scale = m->hidden->scale;
+            assert_near(m->hidden->sigma[i], seen->sigma[i] - noise[i], 1e-9);
+            assert_near(m->hidden->correlation[i],
+                        m->hidden->sigma[i] / (scale[i / 4] * scale[i % 4]), 1e-12);
+            most = fmax(most, fabs(noise[i] / seen->sigma[i]));
         }
         assert_true(most > 1e-4); /* or nothing was tested */
         for (size_t k = 0; k < 4; k++) {
-            assert_near(m.hidden.b[k], seen.b[k], 1e-9);
-            assert_near(m.hidden.positive[k], seen.positive[k], 0);
-            assert_near(m.hidden.scale[k] * m.hidden.scale[k], m.hidden.sigma[5 * k], 1e-12);
+            assert_near(m->hidden->b[k], seen->b[k], 1e-9);
+            assert_near(m->hidden->positive[k], seen->positive[k], 0);
+            assert_near(m->hidden->scale[k] * m->hidden->scale[k], m->hidden->sigma[5 * k], 1e-12);
         }
-        assert_null(m.hidden.limit);
-        unrelu_gaussian_free(&seen);
+        assert_null(m->hidden->limit);
+        unrelu_gaussian_free(seen);
         free(M);
-        unrelu_mixture_free(&m);
+        unrelu_mixture_free(m);
         planted_mixture_free(&planted);
     }
 }
@@ -360,13 +360,13 @@ static void the_papers_way_has_no_standard_errors(void **state)
     unrelu_unmix_options o;
     unrelu_unmix_options_init(&o, sizeof o);
     o.method = UNRELU_UNMIX_SEPARABLE;
-    unrelu_mixture m = unmix(&planted, &o);
-    assert_noisy(&m, 3);
+    unrelu_mixture *m = unmix(&planted, &o);
+    assert_noisy(m, 3);
     for (size_t i = 0; i < 18; i++)
-        assert_true(isnan(m.A_se[i]));
-    assert_non_null(warning(&m, "no-se"));
-    assert_near(error_of_A(&planted.truth, &m), 0, 1e-2);
-    unrelu_mixture_free(&m);
+        assert_true(isnan(m->A_se[i]));
+    assert_non_null(warning(m, "no-se"));
+    assert_near(error_of_A(planted.truth, m), 0, 1e-2);
+    unrelu_mixture_free(m);
     planted_mixture_free(&planted);
 }
 
@@ -377,7 +377,7 @@ static double coarsen(planted_mixture *planted, const char *format)
 {
     char text[64];
     double square = 0;
-    size_t cells = planted->n * planted->truth.d;
+    size_t cells = planted->n * planted->truth->d;
     for (size_t i = 0; i < cells; i++) {
         double kept = planted->x[i];
         planted->x[i] = (double)(float)kept;
@@ -403,13 +403,13 @@ static void rounding_counts_as_noise(void **state)
             for (uint64_t seed = 1; seed <= 3; seed++) {
                 planted_mixture planted = plant_mixture(d[j], 5, 0, 300, 0, 0, seed);
                 double rounding = coarsen(&planted, how[k].format);
-                unrelu_mixture m = unmix(&planted, NULL);
-                assert_noisy(&m, 5);
-                assert_string_equal(m.precision, how[k].precision);
-                assert_non_null(warning(&m, "low-precision"));
-                assert_true(m.noise > .6 * rounding && m.noise < 5 * rounding);
-                assert_near(error_of_A(&planted.truth, &m), 0, 3 * rounding);
-                unrelu_mixture_free(&m);
+                unrelu_mixture *m = unmix(&planted, NULL);
+                assert_noisy(m, 5);
+                assert_string_equal(m->precision, how[k].precision);
+                assert_non_null(warning(m, "low-precision"));
+                assert_true(m->noise > .6 * rounding && m->noise < 5 * rounding);
+                assert_near(error_of_A(planted.truth, m), 0, 3 * rounding);
+                unrelu_mixture_free(m);
                 planted_mixture_free(&planted);
             }
 }

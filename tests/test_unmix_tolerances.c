@@ -23,7 +23,6 @@ static ur_unmix samples_with(const unrelu_unmix_options *o, unrelu_mixture *m, d
                              size_t d, size_t beyond)
 {
     ur_unmix w = {.options = o, .model = m};
-    memset(m, 0, sizeof *m);
     w.span = (ur_span){.n = N,
                        .d = d,
                        .most = d,
@@ -58,10 +57,10 @@ static void noise_of_a_low_rank_is_tried_from_1e_14_on(void **state)
     const double noise[] = {3e-15, 3e-14};
     for (size_t i = 0; i < 2; i++) {
         unrelu_unmix_options o = asking_for(0);
-        unrelu_mixture m;
+        unrelu_mixture *m = ur_mixture_new(NULL);
         unrelu_error err = {0};
         double same[3] = {100, 50, of_noise(noise[i])};
-        ur_unmix w = samples_with(&o, &m, same, 3, 1);
+        ur_unmix w = samples_with(&o, m, same, 3, 1);
         must(ur_attempts_choose(&w, &err), &err);
         assert_int_equal(w.attempt_count, 1 + i);
     }
@@ -73,15 +72,15 @@ static void noise_is_high_from_3_percent_on_and_too_much_from_5(void **state)
     const double noise[] = {.025, .035, .045, .055};
     for (size_t i = 0; i < 4; i++) {
         unrelu_unmix_options o = asking_for(2);
-        unrelu_mixture m;
+        unrelu_mixture *m = ur_mixture_new(NULL);
         unrelu_error err = {0};
         double same[3] = {100, 50, of_noise(noise[i])};
-        ur_unmix w = samples_with(&o, &m, same, 3, 0);
+        ur_unmix w = samples_with(&o, m, same, 3, 0);
         unrelu_status status = ur_attempts_choose(&w, &err);
         assert_int_equal(status, i < 3 ? UNRELU_OK : UNRELU_EDATA);
-        must(ur_attempt_describe(&w, &(ur_attempt){2, noise[i]}, &err), &err);
-        assert_int_equal(warns(&m, "noise-high"), i > 0);
-        unrelu_mixture_free(&m);
+        ur_attempt_describe(&w, &(ur_attempt){2, noise[i]});
+        assert_int_equal(warns(m, "noise-high"), i > 0);
+        unrelu_mixture_free(m);
     }
 }
 
@@ -97,9 +96,9 @@ static void noise_up_to_four_deviations_of_the_rounding_is_rounding(void **state
 static double excess_of(double fourth)
 {
     unrelu_unmix_options o = asking_for(0);
-    unrelu_mixture m;
+    unrelu_mixture *m = ur_mixture_new(NULL);
     double same[D] = {100, 50, 1, fourth};
-    ur_unmix w = samples_with(&o, &m, same, D, 0);
+    ur_unmix w = samples_with(&o, m, same, D, 0);
     return ur_span_excess(&w.span, 2);
 }
 
@@ -110,9 +109,9 @@ static void singular_values_are_flat_up_to_1_1_times_what_noise_makes(void **sta
     assert_true(excess_of(fourth[0]) < 1.1 && excess_of(fourth[1]) > 1.1);
     for (size_t i = 0; i < 2; i++) {
         unrelu_unmix_options o = asking_for(0);
-        unrelu_mixture m;
+        unrelu_mixture *m = ur_mixture_new(NULL);
         double same[D] = {100, 50, 1, fourth[i]};
-        ur_unmix w = samples_with(&o, &m, same, D, 0);
+        ur_unmix w = samples_with(&o, m, same, D, 0);
         assert_int_equal(ur_span_flat(&w.span), 2 + i);
     }
 }
@@ -124,13 +123,12 @@ static void noise_is_uneven_from_1_15_times_what_it_makes_on(void **state)
     assert_true(excess_of(fourth[0]) < 1.15 && excess_of(fourth[1]) > 1.15);
     for (size_t i = 0; i < 2; i++) {
         unrelu_unmix_options o = asking_for(2);
-        unrelu_mixture m;
-        unrelu_error err = {0};
+        unrelu_mixture *m = ur_mixture_new(NULL);
         double same[D] = {100, 50, 1, fourth[i]};
-        ur_unmix w = samples_with(&o, &m, same, D, 0);
-        must(ur_attempt_describe(&w, &(ur_attempt){2, .01}, &err), &err);
-        assert_int_equal(warns(&m, "noise-uneven"), i);
-        unrelu_mixture_free(&m);
+        ur_unmix w = samples_with(&o, m, same, D, 0);
+        ur_attempt_describe(&w, &(ur_attempt){2, .01});
+        assert_int_equal(warns(m, "noise-uneven"), i);
+        unrelu_mixture_free(m);
     }
 }
 
@@ -140,15 +138,14 @@ static void a_gap_of_100_is_decisive_and_one_below_2_is_doubtful(void **state)
     const double gap[] = {130, 70, 2.2, 1.8};
     for (size_t i = 0; i < 4; i++) {
         unrelu_unmix_options o = asking_for(2);
-        unrelu_mixture m;
-        unrelu_error err = {0};
+        unrelu_mixture *m = ur_mixture_new(NULL);
         double same[D] = {200, gap[i], 1, .1}; /* so uneven that only a gap can tell p = 2 */
-        ur_unmix w = samples_with(&o, &m, same, D, 0);
+        ur_unmix w = samples_with(&o, m, same, D, 0);
         if (i < 2)
             assert_int_equal(ur_span_flat(&w.span), i == 0 ? 2 : 3);
-        must(ur_attempt_describe(&w, &(ur_attempt){2, .01}, &err), &err);
-        assert_int_equal(warns(&m, "p-unsure"), i == 3);
-        unrelu_mixture_free(&m);
+        ur_attempt_describe(&w, &(ur_attempt){2, .01});
+        assert_int_equal(warns(m, "p-unsure"), i == 3);
+        unrelu_mixture_free(m);
     }
 }
 
@@ -156,9 +153,9 @@ static void a_unit_counts_from_two_samples_on(void **state)
 {
     (void)state;
     unrelu_unmix_options o = asking_for(3);
-    unrelu_mixture m;
+    unrelu_mixture *m = ur_mixture_new(NULL);
     double same[D] = {100, 50, 10, .1};
-    ur_unmix w = samples_with(&o, &m, same, D, 0);
+    ur_unmix w = samples_with(&o, m, same, D, 0);
     w.span.nonzero = 6;
     assert_int_equal(ur_attempts_choose(&w, NULL), UNRELU_OK);
     w.span.nonzero = 5;
@@ -260,7 +257,7 @@ static void noise_that_grows_with_the_samples_is_refused_from_1e_6_on(void **sta
     for (size_t i = 0; i < 2; i++) {
         planted_mixture planted = plant_mixture(6, 3, 0, 600, 0, 0, 4);
         double *e = malloc(600 * 6 * sizeof *e);
-        unrelu_mixture m;
+        unrelu_mixture *m = ur_mixture_new(NULL);
         unrelu_error err = {0};
         assert_non_null(e);
         ur_random_normals(9, 1, 0, 600 * 6, e);
@@ -271,7 +268,7 @@ static void noise_that_grows_with_the_samples_is_refused_from_1e_6_on(void **sta
             must(status, &err);
         else
             assert_true(status == UNRELU_EDATA && strstr(err.text, "that is no noise"));
-        unrelu_mixture_free(&m);
+        unrelu_mixture_free(m);
         planted_mixture_free(&planted);
         free(e);
     }
@@ -302,23 +299,26 @@ static void units_are_dependent_below_1e_7(void **state)
 static unrelu_verdict judge(double residual, double negative)
 {
     unrelu_unmix_options o = asking_for(1);
-    unrelu_mixture m = {.d = 1, .p = 1, .residual = residual, .negative = negative};
+    unrelu_mixture *m = ur_mixture_new(NULL);
+    unrelu_gaussian *hidden;
     unrelu_gaussian_plant_options layer = {
         .size = sizeof layer, .d = 1, .k = 1, .kappa = 1, .seed = 1};
     unrelu_error err = {0};
     double M[8] = {1, 2, 3, 0, 1, 2, 0, 1};
     ur_cone c = {.n = 8, .p = 1, .tolerance = 1e-8};
     ur_normals normals = {.count = 1};
-    ur_unmix w = {.options = &o, .model = &m};
-    must(unrelu_gaussian_plant(&layer, &m.hidden, &err), &err);
-    free(m.hidden.positive);
-    m.hidden.positive = malloc(sizeof *m.hidden.positive);
-    assert_non_null(m.hidden.positive);
-    m.hidden.positive[0] = 6;
+    ur_unmix w = {.options = &o, .model = m};
+    assert_non_null(m);
+    m->d = m->p = 1;
+    m->residual = residual;
+    m->negative = negative;
+    must(unrelu_gaussian_plant(&layer, &hidden, &err), &err);
+    must(ur_mixture_hold(m, hidden, &err), &err);
+    hidden->positive = (double[]){6};
     must(ur_unmix_judge(&w, &c, &normals, M, &err), &err);
-    unrelu_verdict verdict = m.verdict;
-    assert_int_equal(warns(&m, "uncertified"), verdict != UNRELU_VERDICT_EXACT);
-    unrelu_mixture_free(&m);
+    unrelu_verdict verdict = m->verdict;
+    assert_int_equal(warns(m, "uncertified"), verdict != UNRELU_VERDICT_EXACT);
+    unrelu_mixture_free(m);
     return verdict;
 }
 
@@ -340,17 +340,18 @@ static void a_missing_ridge_is_an_alarm_below_a_chance_of_1_in_4007(void **state
     for (int alarm = 0; alarm < 2; alarm++) {
         double M[ROWS * P], noise[P * P] = {0}, same[P] = {1, 1, 1};
         unrelu_error err = {0};
-        unrelu_mixture m;
-        ur_unmix w = samples_with(&o, &m, same, P, 0);
+        unrelu_mixture *m = ur_mixture_new(NULL);
+        ur_unmix w = samples_with(&o, m, same, P, 0);
         ur_cone cone = {.n = ROWS, .d = P, .p = P, .noise = noise};
         ur_normals normals = {.count = P};
-        unrelu_gaussian *hidden = &m.hidden;
+        unrelu_gaussian *hidden = ur_gaussian_new(&err);
+        must(ur_mixture_hold(m, hidden, &err), &err);
         must(ur_gaussian_allocate(hidden, P, 1, &err), &err);
         for (size_t k = 0; k < P; k++) {
             hidden->scale[k] = hidden->correlation[k * P + k] = 1;
             hidden->positive[k] = ROWS / 2;
         }
-        m.min_off = ROWS;
+        m->min_off = ROWS;
         for (size_t i = 0; i < ROWS; i++) {
             int together = i < (alarm ? 16 : 10);
             M[i * P] = !together && i % 8 >= 2;
@@ -358,8 +359,8 @@ static void a_missing_ridge_is_an_alarm_below_a_chance_of_1_in_4007(void **state
             M[i * P + 2] = !together && i / 8 % 2;
         }
         must(ur_unmix_judge(&w, &cone, &normals, M, &err), &err);
-        assert_int_equal(m.verdict, alarm ? UNRELU_VERDICT_AMBIGUOUS : UNRELU_VERDICT_NOISY);
-        unrelu_mixture_free(&m);
+        assert_int_equal(m->verdict, alarm ? UNRELU_VERDICT_AMBIGUOUS : UNRELU_VERDICT_NOISY);
+        unrelu_mixture_free(m);
     }
 }
 

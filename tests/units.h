@@ -59,7 +59,7 @@ static inline void z_add_b(z_scores *z, const unrelu_mixture *truth, const unrel
 {
     for (size_t j = 0; j < truth->p; j++) {
         size_t k = nearest_unit(truth, model, j);
-        z_add(z, model->hidden.b[k] - truth->hidden.b[j], model->hidden.b_se[k]);
+        z_add(z, model->hidden->b[k] - truth->hidden->b[j], model->hidden->b_se[k]);
     }
 }
 
@@ -70,8 +70,8 @@ static inline void z_add_sigma(z_scores *z, const unrelu_mixture *truth,
     for (size_t i = 0; i < p; i++)
         for (size_t j = 0; j <= i; j++) {
             size_t at = nearest_unit(truth, model, i) * model->p + nearest_unit(truth, model, j);
-            z_add(z, model->hidden.sigma[at] - truth->hidden.sigma[i * p + j],
-                  model->hidden.sigma_se[at]);
+            z_add(z, model->hidden->sigma[at] - truth->hidden->sigma[i * p + j],
+                  model->hidden->sigma_se[at]);
         }
 }
 

@@ -39,7 +39,7 @@ static const double FAR = 0.02; /* a distance below it does no harm, whatever it
 typedef struct {
     size_t d; /* columns of the samples */
     const unrelu_source *samples;
-    unrelu_gaussian model;           /* of those that can be fitted */
+    unrelu_gaussian *model;          /* of those that can be fitted */
     double *ks, *ks_p, *ties;        /* d; one block of memory */
     unrelu_transform_advice *advice; /* d, then of all together */
     size_t *place;                   /* d: in the model; model.d where it was left out */
@@ -47,12 +47,12 @@ typedef struct {
 
 static int is_fitted(const findings *f, size_t j)
 {
-    return f->place[j] < f->model.d;
+    return f->place[j] < f->model->d;
 }
 
 static uint32_t flags_of(const findings *f, size_t j)
 {
-    return is_fitted(f, j) && f->model.flags ? f->model.flags[f->place[j]] : 0;
+    return is_fitted(f, j) && f->model->flags ? f->model->flags[f->place[j]] : 0;
 }
 
 static int is_judged(const findings *f, size_t j)
@@ -63,7 +63,7 @@ static int is_judged(const findings *f, size_t j)
 static int looks_wrong(const findings *f, size_t j)
 {
     /* 5 % over all columns; p-values are multiples of 0.001 */
-    double level = fmax(0.05 / (double)(f->model.d ? f->model.d : 1), 0.002);
+    double level = fmax(0.05 / (double)(f->model->d ? f->model->d : 1), 0.002);
     return is_judged(f, j) && f->ks_p[j] < level && f->ks[j] >= FAR;
 }
 
@@ -140,15 +140,15 @@ static int print_json(const findings *f, uint64_t seed)
     char transform[TRANSFORM], verdict[VERDICT];
     cli_json json = cli_json_start("check");
     json_t *columns = json_array();
-    cli_json_whole(&json, "n", f->model.n);
+    cli_json_whole(&json, "n", f->model->n);
     cli_json_whole(&json, "d", f->d);
     for (size_t j = 0; j < f->d; j++) {
         const unrelu_transform_advice *a = &f->advice[j];
         cli_json one = {.object = json_object()};
         cli_json_text(&one, "name", unrelu_source_name(f->samples, j));
         cli_json_put(&one, "fitted", json_boolean(is_fitted(f, j)));
-        cli_json_put(&one, "observed", count_or_null(f, f->model.observed, j));
-        cli_json_put(&one, "uncensored", count_or_null(f, f->model.positive, j));
+        cli_json_put(&one, "observed", count_or_null(f, f->model->observed, j));
+        cli_json_put(&one, "uncensored", count_or_null(f, f->model->positive, j));
         cli_json_real(&one, "ks", f->ks[j]);
         cli_json_real(&one, "ks_p", f->ks_p[j]);
         cli_json_real(&one, "ties", f->ties[j]);
@@ -164,7 +164,7 @@ static int print_json(const findings *f, uint64_t seed)
     cli_json_put(&json, "transform", text_or_null(transform_of(&f->advice[f->d], transform)));
     cli_json_text(&json, "verdict", verdict_of(f, verdict));
     cli_json_whole(&json, "seed", seed);
-    cli_json_warnings(&json, f->model.warnings, f->model.warning_count);
+    cli_json_warnings(&json, f->model->warnings, f->model->warning_count);
     return cli_json_finish(&json);
 }
 
@@ -176,7 +176,7 @@ static void add_column(cli_table *table, const findings *f, size_t j)
     const char *wrong = !looks_wrong(f, j)       ? ""
                         : f->ties[j] > MANY_TIES ? "looks wrong (rounded?)"
                                                  : "looks wrong";
-    double share = is_fitted(f, j) ? cli_censored_share(&f->model, f->place[j]) : NAN;
+    double share = is_fitted(f, j) ? cli_censored_share(f->model, f->place[j]) : NAN;
     transform_of(&f->advice[j], transform);
     cli_flag_names(flags_of(f, j), flags, sizeof flags);
     cli_table_add_name(table, unrelu_source_name(f->samples, j));
@@ -191,7 +191,7 @@ static void add_column(cli_table *table, const findings *f, size_t j)
 
 static void print_text(const findings *f)
 {
-    const unrelu_gaussian *m = &f->model;
+    const unrelu_gaussian *m = f->model;
     cli_table table;
     size_t shown = 0, others = 0, left_out = 0;
     char verdict[VERDICT];
@@ -228,7 +228,7 @@ static void print_text(const findings *f)
 
 static void free_findings(findings *f)
 {
-    unrelu_gaussian_free(&f->model);
+    unrelu_gaussian_free(f->model);
     free(f->advice);
     free(f->place);
     free(f->ks);
@@ -255,7 +255,7 @@ static int find(const check_arguments *a, const cli_limited *s, findings *f)
     CLI_CALL(unrelu_columns_distance(s->source, s->limit, s->limits, &with, &exec, f->ks, f->ks_p,
                                      f->ties, &err));
     /* the model's columns are those of the samples in their order, but for some */
-    const unrelu_gaussian *m = &f->model;
+    const unrelu_gaussian *m = f->model;
     for (size_t j = 0, i = 0; j < f->d; j++) {
         int found = i < m->d && (m->d - i == f->d - j || !m->names ||
                                  strcmp(m->names[i], unrelu_source_name(f->samples, j)) == 0);

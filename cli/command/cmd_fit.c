@@ -167,7 +167,7 @@ static const char *find_need(const fit_arguments *a)
 
 /* ---- the fit ----------------------------------------------------------------------- */
 
-static int fit_summary(const fit_arguments *a, unrelu_gaussian *model)
+static int fit_summary(const fit_arguments *a, unrelu_gaussian **model)
 {
     CLI_SCOPE(cli_free_summary) unrelu_summary *summary = NULL;
     unrelu_exec exec = cli_exec(&a->shared);
@@ -180,7 +180,7 @@ static int fit_summary(const fit_arguments *a, unrelu_gaussian *model)
     return 0;
 }
 
-static int fit_samples(const fit_arguments *a, unrelu_gaussian *model)
+static int fit_samples(const fit_arguments *a, unrelu_gaussian **model)
 {
     enum { ONCE = 0 }; /* cells such as <0.25 ask for more */
     CLI_SCOPE(cli_close_limited) cli_limited samples = {0};

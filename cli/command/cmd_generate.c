@@ -134,7 +134,7 @@ static int parse_bias(const char *text, unrelu_bias_law *law, double *value)
     return good ? 0 : CLI_EXIT_USAGE;
 }
 
-static int plant_gaussian(const generate_arguments *a, unrelu_gaussian *truth)
+static int plant_gaussian(const generate_arguments *a, unrelu_gaussian **truth)
 {
     unrelu_gaussian_plant_options o;
     unrelu_gaussian_plant_options_init(&o, sizeof o);
@@ -148,7 +148,7 @@ static int plant_gaussian(const generate_arguments *a, unrelu_gaussian *truth)
     return 0;
 }
 
-static int plant_mixture(const generate_arguments *a, unrelu_mixture *truth)
+static int plant_mixture(const generate_arguments *a, unrelu_mixture **truth)
 {
     unrelu_mixture_plant_options o;
     unrelu_mixture_plant_options_init(&o, sizeof o);

@@ -30,16 +30,21 @@ static const cli_example examples[] = {
     {0},
 };
 
+static void free_instance(unrelu_hardness **instance)
+{
+    unrelu_hardness_free(*instance);
+}
+
 static int encode(const hardness_arguments *a)
 {
     const cli_shared *shared = &a->shared;
-    CLI_SCOPE(unrelu_hardness_free) unrelu_hardness instance = {0};
+    CLI_SCOPE(free_instance) unrelu_hardness *instance = NULL;
     CLI_TRY(cli_require_output("hardness encode", shared, "the instance goes"));
     CLI_TRY(cli_check_output(shared, ".npz"));
     CLI_CALL(unrelu_hardness_encode(shared->files[1], a->variable_alpha, &instance, &err));
-    CLI_CALL(unrelu_hardness_save(&instance, shared->output, &err));
-    cli_note("%s: %zu variables, X is %zu x %zu, alpha %s", shared->output, instance.variables,
-             instance.n, instance.d, a->variable_alpha ? "variable" : "(1, 1)");
+    CLI_CALL(unrelu_hardness_save(instance, shared->output, &err));
+    cli_note("%s: %zu variables, X is %zu x %zu, alpha %s", shared->output, instance->variables,
+             instance->n, instance->d, a->variable_alpha ? "variable" : "(1, 1)");
     return 0;
 }
 
@@ -96,7 +101,7 @@ static unrelu_status write_v(const char *path, const double *V, size_t d, unrelu
 static int assign(const hardness_arguments *a)
 {
     const cli_shared *shared = &a->shared;
-    CLI_SCOPE(unrelu_hardness_free) unrelu_hardness instance = {0};
+    CLI_SCOPE(free_instance) unrelu_hardness *instance = NULL;
     CLI_TRY(cli_require_output("hardness assign", shared, "V goes"));
     CLI_TRY(cli_check_output(shared, ".npy"));
     CLI_CALL(unrelu_hardness_load(shared->files[1], &instance, &err));
@@ -104,17 +109,17 @@ static int assign(const hardness_arguments *a)
     for (size_t i = 2; i < shared->file_count; i++)
         room += strlen(shared->files[i]);
     CLI_MEMORY int *literals = calloc(room, sizeof *literals);
-    CLI_MEMORY double *V = calloc(2 * instance.d, sizeof *V);
+    CLI_MEMORY double *V = calloc(2 * instance->d, sizeof *V);
     literal_list list = {.literals = literals};
     double residual = 0;
     if (!literals || !V)
         return cli_no_memory();
     for (size_t i = 2; i < shared->file_count; i++)
         CLI_TRY(add_words(&list, shared->files[i]));
-    CLI_CALL(unrelu_hardness_assign(&instance, literals, list.count, V, &err));
-    CLI_CALL(unrelu_hardness_residual(&instance, V, &residual, &err));
-    CLI_CALL(write_v(shared->output, V, instance.d, &err));
-    cli_note("%s: V is 2 x %zu, the assignment %s", shared->output, instance.d,
+    CLI_CALL(unrelu_hardness_assign(instance, literals, list.count, V, &err));
+    CLI_CALL(unrelu_hardness_residual(instance, V, &residual, &err));
+    CLI_CALL(write_v(shared->output, V, instance->d, &err));
+    cli_note("%s: V is 2 x %zu, the assignment %s", shared->output, instance->d,
              residual == 0 ? "satisfies the formula" : "does not satisfy the formula");
     return 0;
 }
@@ -140,18 +145,18 @@ static int tell_literals(const unrelu_hardness *instance, const double *V, doubl
 static int read_v(const hardness_arguments *a, int as_literals)
 {
     const cli_shared *shared = &a->shared;
-    CLI_SCOPE(unrelu_hardness_free) unrelu_hardness instance = {0};
+    CLI_SCOPE(free_instance) unrelu_hardness *instance = NULL;
     CLI_SCOPE(cli_close) unrelu_source *source = NULL;
     double residual = 0;
     CLI_CALL(unrelu_hardness_load(shared->files[1], &instance, &err));
     CLI_TRY(cli_open(shared->files[2], NULL, 1, &source));
-    CLI_MEMORY double *V = calloc(2 * instance.d, sizeof *V);
+    CLI_MEMORY double *V = calloc(2 * instance->d, sizeof *V);
     if (!V)
         return cli_no_memory();
-    CLI_CALL(unrelu_hardness_read(&instance, source, V, &err));
-    CLI_CALL(unrelu_hardness_residual(&instance, V, &residual, &err));
+    CLI_CALL(unrelu_hardness_read(instance, source, V, &err));
+    CLI_CALL(unrelu_hardness_residual(instance, V, &residual, &err));
     if (as_literals)
-        return tell_literals(&instance, V, residual);
+        return tell_literals(instance, V, residual);
     printf("%.6g\n", residual);
     return 0;
 }

@@ -73,7 +73,6 @@ static int run(void *arguments)
     const impute_arguments *a = arguments;
     const cli_shared *shared = &a->shared;
     CLI_SCOPE(cli_free_model) cli_model loaded = {0};
-    const unrelu_gaussian *model = &loaded.gaussian;
     unrelu_impute_report report;
     CLI_TRY(cli_require_output("impute", shared, "the filled samples go"));
     CLI_TRY(cli_check_output(shared, NULL));
@@ -85,16 +84,16 @@ static int run(void *arguments)
         return cli_usage("impute: --json and the samples cannot both go to standard output: give "
                          "-o a file");
     CLI_TRY(cli_load_model(shared->files[0], 1U << CLI_GAUSSIAN, &loaded));
-    CLI_TRY(impute(a, model, &report));
+    CLI_TRY(impute(a, loaded.gaussian, &report));
     if (shared->json)
-        return print_json(a, model, &report);
+        return print_json(a, loaded.gaussian, &report);
     char how[64] = "conditional means";
     if (a->draws)
         snprintf(how, sizeof how, "%zu draws of %zu rows", a->draws, report.rows);
     cli_note("%zu of %zu cells are below their limit, and %zu missing", report.censored,
-             report.rows * model->d, report.missing);
+             report.rows * loaded.gaussian->d, report.missing);
     cli_note("%s: %zu rows of %zu columns, %s, seed %llu",
-             printed ? "standard output" : shared->output, report.written, model->d, how,
+             printed ? "standard output" : shared->output, report.written, loaded.gaussian->d, how,
              (unsigned long long)shared->seed);
     return 0;
 }

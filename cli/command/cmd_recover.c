@@ -174,8 +174,14 @@ static int report_no_network(const recover_arguments *a, const unrelu_source *in
         .incoherence = NAN,
         .activation = o->activation,
         .seed = o->seed,
+        .method = name_of(o->method),
+        .biases = "",
+        .precision = "",
+        .how_k = "",
+        .guarantee = "",
+        .assumption = "",
+        .failure = "",
     };
-    snprintf(none.method, sizeof none.method, "%s", name_of(o->method));
     return report_failure(&a->shared, &none, why);
 }
 

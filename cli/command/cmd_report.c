@@ -67,8 +67,8 @@ static int run(void *arguments)
     CLI_TRY(check_samples(shared, model.kind));
     CLI_TRY(cli_load_model(shared->files[0], CLI_ANY_MODEL, &model));
     return model.kind == CLI_NETWORK   ? cli_report_network(shared, model.network)
-           : model.kind == CLI_MIXTURE ? cli_report_mixture(shared, &model.mixture)
-                                       : cli_report_gaussian(shared, &model.gaussian, &a->limits);
+           : model.kind == CLI_MIXTURE ? cli_report_mixture(shared, model.mixture)
+                                       : cli_report_gaussian(shared, model.gaussian, &a->limits);
 }
 
 const cli_command cli_report = {

@@ -46,7 +46,7 @@ static unrelu_status set(void *arguments, const char *name, const char *value, u
     return unrelu_unmix_options_set(&((unmix_arguments *)arguments)->options, name, value, err);
 }
 
-static int learn(const unmix_arguments *a, unrelu_mixture *model)
+static int learn(const unmix_arguments *a, unrelu_mixture **model)
 {
     CLI_SCOPE(cli_close) unrelu_source *source = NULL;
     unrelu_exec exec = cli_exec(&a->shared);
@@ -66,7 +66,7 @@ static int run(void *arguments)
     cli_tell_model(&model);
     CLI_TRY(cli_save_model(&model, a->shared.output));
     CLI_TRY(cli_print_model("unmix", &a->shared, &model, "unmixed"));
-    unrelu_verdict verdict = model.mixture.verdict;
+    unrelu_verdict verdict = model.mixture->verdict;
     return verdict == UNRELU_VERDICT_UNCERTIFIED || verdict == UNRELU_VERDICT_AMBIGUOUS
                ? CLI_EXIT_UNCERTIFIED
                : 0;

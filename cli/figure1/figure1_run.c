@@ -82,7 +82,7 @@ static unrelu_status fit(const unrelu_gaussian *truth, const double *x, size_t n
                          uint64_t seed, const unrelu_exec *exec, tallies *t, unrelu_error *err)
 {
     unrelu_gaussian_options o = options_of(method, seed);
-    unrelu_gaussian model = {0};
+    unrelu_gaussian *model = NULL;
     unrelu_gaussian_distance far;
     unrelu_source *source = NULL;
     double start = cli_seconds();
@@ -91,7 +91,7 @@ static unrelu_status fit(const unrelu_gaussian *truth, const double *x, size_t n
         status = unrelu_gaussian_fit(source, &o, exec, &model, err);
     double seconds = cli_seconds() - start;
     if (status == UNRELU_OK)
-        status = unrelu_gaussian_compare(truth, &model, &far, err);
+        status = unrelu_gaussian_compare(truth, model, &far, err);
     if (status == UNRELU_OK) {
         double kl = fmin(far.kl, far.kl_reverse);
         tally_add(&t->metric[method][FIGURE1_ERR_B], far.b_error);
@@ -101,7 +101,7 @@ static unrelu_status fit(const unrelu_gaussian *truth, const double *x, size_t n
         t->not_psd[method] += isfinite(kl) ? 0 : 1;
     }
     unrelu_source_close(source);
-    unrelu_gaussian_free(&model);
+    unrelu_gaussian_free(model);
     return status;
 }
 
@@ -113,20 +113,20 @@ static unrelu_status run_once(const figure1_point *p, uint64_t seed, const unrel
     o.d = p->d;
     o.kappa = (double)p->kappa;
     o.seed = seed;
-    unrelu_gaussian truth = {0};
+    unrelu_gaussian *truth = NULL;
     unrelu_sampler *sampler = NULL;
     double *x = malloc(p->n * p->d * sizeof *x);
     unrelu_status status = x ? unrelu_gaussian_plant(&o, &truth, err) : UNRELU_ENOMEM;
     if (status == UNRELU_OK)
-        status = unrelu_sampler_new(&truth, ~seed, &sampler, err); /* as generate does */
+        status = unrelu_sampler_new(truth, ~seed, &sampler, err); /* as generate does */
     if (status == UNRELU_OK)
         status = unrelu_sampler_draw(sampler, 0, p->n, exec, x, err);
     for (int m = 0; m < FIGURE1_METHODS && status == UNRELU_OK; m++)
-        status = fit(&truth, x, p->n, m, seed, exec, t, err);
+        status = fit(truth, x, p->n, m, seed, exec, t, err);
     if (status == UNRELU_OK)
-        status = add_limits(&truth, p, t, err);
+        status = add_limits(truth, p, t, err);
     unrelu_sampler_free(sampler);
-    unrelu_gaussian_free(&truth);
+    unrelu_gaussian_free(truth);
     free(x);
     return status;
 }

@@ -13,7 +13,7 @@ enum { CLI_NAME = 512 }; /* bytes of a name, or of two: each is cut at 60 charac
 
 /* of columns, units, ...: names[which[i]], or letter and number where there are no names */
 typedef struct {
-    char *const *names;
+    const char *const *names;
     const char *letter;  /* "x" */
     const size_t *which; /* NULL: all */
 } cli_names;

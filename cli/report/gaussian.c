@@ -174,7 +174,7 @@ static void tell_left_out(const char *path, const unrelu_gaussian *m, const unre
 }
 
 static int study(const cli_shared *shared, const cli_limits *limits, const unrelu_gaussian *m,
-                 unrelu_goodness *g)
+                 unrelu_goodness **g)
 {
     CLI_SCOPE(cli_close_limited) cli_limited samples = {0};
     unrelu_exec exec = cli_exec(shared);
@@ -190,12 +190,17 @@ static int study(const cli_shared *shared, const cli_limits *limits, const unrel
     return 0;
 }
 
+static void free_goodness(unrelu_goodness **goodness)
+{
+    unrelu_goodness_free(*goodness);
+}
+
 int cli_report_gaussian(const cli_shared *shared, const unrelu_gaussian *model,
                         const cli_limits *limits)
 {
-    CLI_SCOPE(unrelu_goodness_free) unrelu_goodness goodness = {0};
+    CLI_SCOPE(free_goodness) unrelu_goodness *goodness = NULL;
     if (shared->file_count < 2)
         return write_page(shared, model, NULL);
     CLI_TRY(study(shared, limits, model, &goodness));
-    return write_page(shared, model, &goodness);
+    return write_page(shared, model, goodness);
 }

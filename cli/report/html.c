@@ -111,7 +111,7 @@ void cli_html_table_end(cli_page *page)
     cli_page_html(page, "</tbody></table></div>\n");
 }
 
-void cli_html_name(cli_page *page, char *const *names, const char *letter, size_t i)
+void cli_html_name(cli_page *page, const char *const *names, const char *letter, size_t i)
 {
     if (!names) {
         cli_page_html(page, "<td class=\"name\">%s%zu</td>", letter, i + 1);

@@ -40,7 +40,7 @@ void cli_html_fact_count(cli_page *page, const char *name, double count);
 void cli_html_table(cli_page *page, const char *class, const char *titles);
 void cli_html_table_end(cli_page *page);
 /* a cell with names[i], or with "x3" where there are no names; letter: "x" */
-void cli_html_name(cli_page *page, char *const *names, const char *letter, size_t i);
+void cli_html_name(cli_page *page, const char *const *names, const char *letter, size_t i);
 void cli_html_real(cli_page *page, double value, const char *format); /* "?" where it is NaN */
 void cli_html_limit(cli_page *page, double limit);                    /* "none" where it is -inf */
 /* value and the half-width of its interval; without one where half is negative */

@@ -87,7 +87,7 @@ static void add_matrix(cli_page *page, const unrelu_mixture *m)
                                      .values = m->A,
                                      .se = m->A_se,
                                      .row_names = {.names = m->names, .letter = "x"},
-                                     .column_names = {.names = m->hidden.names, .letter = "u"},
+                                     .column_names = {.names = m->hidden->names, .letter = "u"},
                                      .largest = cli_largest(m->A, rows * m->p),
                                      .label = "entry of A",
                                      .column_title = "hidden unit"});
@@ -109,11 +109,11 @@ int cli_report_mixture(const cli_shared *shared, const unrelu_mixture *m)
     cli_page_html(page,
                   "<p>The units are ReLU(W z + b): b and scale of each, before the rectifier."
                   "%s</p>",
-                  m->hidden.b_se ? " Standard errors are given A." : "");
-    cli_report_coordinates(page, &m->hidden, NULL, &words, shared->level);
+                  m->hidden->b_se ? " Standard errors are given A." : "");
+    cli_report_coordinates(page, m->hidden, NULL, &words, shared->level);
     cli_page_html(page, "</section>\n");
-    cli_report_correlations(page, &m->hidden, &words, shared->level);
-    cli_report_spectrum(page, &m->hidden, "In decreasing order.", shared->level);
+    cli_report_correlations(page, m->hidden, &words, shared->level);
+    cli_report_spectrum(page, m->hidden, "In decreasing order.", shared->level);
     cli_page_html(page, "<footer>");
     return cli_html_finish(page, shared);
 }

@@ -214,7 +214,7 @@ static void add_weights(cli_page *page, const unrelu_network *m)
 static void add_exact_table(cli_page *page, const unrelu_network *m, int inputs)
 {
     char titles[16 + 5 * EXACT];
-    char *const *names = inputs ? m->input_names : m->label_names;
+    const char *const *names = inputs ? m->input_names : m->label_names;
     int length = snprintf(titles, sizeof titles, "<%s", inputs ? "input" : "output");
     for (size_t j = 0; j < m->k; j++)
         length += snprintf(titles + length, sizeof titles - (size_t)length, "|%zu", j + 1);

@@ -122,13 +122,13 @@ int cli_compare_gaussians(const cli_shared *shared, const cli_model *truth, cons
 {
     unrelu_error err = {0};
     unrelu_gaussian_distance x = {0};
-    int status = check_order(&truth->gaussian, &model->gaussian);
+    int status = check_order(truth->gaussian, model->gaussian);
     if (status == 0)
         status =
-            cli_exit(unrelu_gaussian_compare(&truth->gaussian, &model->gaussian, &x, &err), &err);
+            cli_exit(unrelu_gaussian_compare(truth->gaussian, model->gaussian, &x, &err), &err);
     if (status != 0)
         return status;
-    return print(shared, &(comparison){.sizes = {{"d", truth->gaussian.d}},
+    return print(shared, &(comparison){.sizes = {{"d", truth->gaussian->d}},
                                        .metrics = gaussian_metrics,
                                        .distance = &x,
                                        .note = x.note});
@@ -195,7 +195,7 @@ static const metric mixture_metrics[] = {
 
 int cli_compare_mixtures(const cli_shared *shared, const cli_model *truth, const cli_model *model)
 {
-    const unrelu_mixture *a = &truth->mixture, *b = &model->mixture;
+    const unrelu_mixture *a = truth->mixture, *b = model->mixture;
     unrelu_error err = {0};
     unrelu_mixture_distance x = {0};
     int status = cli_exit(unrelu_mixture_compare(a, b, &x, &err), &err);

@@ -93,7 +93,7 @@ static int print_matrix(const unrelu_mixture *m)
     cli_table_start(&table, 1 + m->p);
     cli_table_add(&table, "A");
     for (size_t j = 0; j < m->p; j++)
-        cli_add_column_name(&table, &m->hidden, j);
+        cli_add_column_name(&table, m->hidden, j);
     for (size_t i = 0; i < m->d; i++) {
         cli_table_add_name(&table, m->names[i]);
         for (size_t j = 0; j < m->p; j++) {
@@ -113,11 +113,11 @@ void cli_print_mixture(const unrelu_mixture *m, double level)
     double z = cli_half_width(level);
     print_verdict(m);
     print_method(m);
-    if (cli_has_errors(m->hidden.b_se, m->p))
+    if (cli_has_errors(m->hidden->b_se, m->p))
         printf("+- is the half-width of a %.4g %% interval, given A\n", 100 * level);
     putchar('\n');
-    cli_print_coordinates(&m->hidden, &names, z);
-    cli_print_correlations(&m->hidden, z);
+    cli_print_coordinates(m->hidden, &names, z);
+    cli_print_correlations(m->hidden, z);
     putchar('\n');
     if (!print_matrix(m))
         printf("A (%zu x %zu) is the array A of the model file, which 'unmix -o FILE' writes\n",

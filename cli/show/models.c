@@ -19,8 +19,6 @@ typedef struct {
     const char *learned; /* what its command calls it */
     unrelu_status (*load)(const char *path, cli_model *model, unrelu_error *err);
     unrelu_status (*save)(const cli_model *model, const char *path, unrelu_error *err);
-    void (*free)(cli_model *model);
-    void (*tell)(const cli_model *model);
     void (*print)(const cli_model *model, double level);
     void (*put)(cli_json *json, const cli_model *model);
     int (*compare)(const cli_shared *shared, const cli_model *truth, const cli_model *model);
@@ -29,49 +27,41 @@ typedef struct {
 } kind_of_model;
 
 /* A row's functions, where each kind has one of the same name. */
-#define FORWARD(kind, AT)                                                                          \
+#define FORWARD(kind)                                                                              \
     static unrelu_status load_##kind(const char *path, cli_model *model, unrelu_error *err)        \
     {                                                                                              \
         return unrelu_##kind##_load(path, &model->kind, err);                                      \
     }                                                                                              \
     static unrelu_status save_##kind(const cli_model *model, const char *path, unrelu_error *err)  \
     {                                                                                              \
-        return unrelu_##kind##_save(AT model->kind, path, err);                                    \
-    }                                                                                              \
-    static void free_##kind(cli_model *model)                                                      \
-    {                                                                                              \
-        unrelu_##kind##_free(AT model->kind);                                                      \
-    }                                                                                              \
-    static void tell_##kind(const cli_model *model)                                                \
-    {                                                                                              \
-        cli_tell_warnings((AT model->kind)->warnings, (AT model->kind)->warning_count);            \
+        return unrelu_##kind##_save(model->kind, path, err);                                       \
     }                                                                                              \
     static void print_##kind(const cli_model *model, double level)                                 \
     {                                                                                              \
-        cli_print_##kind(AT model->kind, level);                                                   \
+        cli_print_##kind(model->kind, level);                                                      \
     }                                                                                              \
     static void put_##kind(cli_json *json, const cli_model *model)                                 \
     {                                                                                              \
-        cli_json_##kind(json, AT model->kind);                                                     \
+        cli_json_##kind(json, model->kind);                                                        \
     }
 
-FORWARD(gaussian, &)
-FORWARD(network, )
-FORWARD(mixture, &)
+FORWARD(gaussian)
+FORWARD(network)
+FORWARD(mixture)
 
 static unrelu_status draw_gaussian(const cli_model *model, uint64_t seed, unrelu_sampler **sampler,
                                    unrelu_error *err)
 {
-    return unrelu_sampler_new(&model->gaussian, seed, sampler, err);
+    return unrelu_sampler_new(model->gaussian, seed, sampler, err);
 }
 
 static unrelu_status draw_mixture(const cli_model *model, uint64_t seed, unrelu_sampler **sampler,
                                   unrelu_error *err)
 {
-    return unrelu_sampler_new_mixture(&model->mixture, seed, sampler, err);
+    return unrelu_sampler_new_mixture(model->mixture, seed, sampler, err);
 }
 
-#define FUNCTIONS(kind) load_##kind, save_##kind, free_##kind, tell_##kind, print_##kind, put_##kind
+#define FUNCTIONS(kind) load_##kind, save_##kind, print_##kind, put_##kind
 
 static const kind_of_model kinds[] = {
     [CLI_GAUSSIAN] = {"rectified-gaussian", "'unrelu fit'", "model", FUNCTIONS(gaussian),
@@ -94,8 +84,8 @@ const char *cli_model_name(cli_kind_of_model kind)
 size_t cli_model_columns(const cli_model *model)
 {
     return model->kind == CLI_NETWORK   ? model->network->d
-           : model->kind == CLI_MIXTURE ? model->mixture.d
-                                        : model->gaussian.d;
+           : model->kind == CLI_MIXTURE ? model->mixture->d
+                                        : model->gaussian->d;
 }
 
 /* "a, b or c": of those among, their names or who makes them */
@@ -162,14 +152,16 @@ int cli_save_model(const cli_model *model, const char *path)
 
 void cli_free_model(cli_model *model)
 {
-    kinds[model->kind].free(model);
+    unrelu_model_free(model->any);
 }
 
 /* ---- what is done with it ------------------------------------------------------------ */
 
 void cli_tell_model(const cli_model *model)
 {
-    kinds[model->kind].tell(model);
+    size_t count;
+    const unrelu_warning *warnings = unrelu_model_warnings(model->any, &count);
+    cli_tell_warnings(warnings, count);
 }
 
 int cli_print_model(const char *command, const cli_shared *shared, const cli_model *model,
@@ -208,7 +200,8 @@ int cli_sample_model(const cli_shared *shared, const cli_model *model, uint64_t 
     unrelu_error err = {0};
     unrelu_sampler *sampler = NULL;
     cli_rows_file to = {path, cli_model_columns(model),
-                        model->kind == CLI_MIXTURE ? model->mixture.names : model->gaussian.names};
+                        model->kind == CLI_MIXTURE ? model->mixture->names
+                                                   : model->gaussian->names};
     int status = cli_exit(kinds[model->kind].draws(model, seed, &sampler, &err), &err);
     if (status == 0)
         status = cli_write_rows(shared, draw, sampler, n, &to, 1);

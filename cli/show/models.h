@@ -14,9 +14,10 @@ typedef enum { CLI_GAUSSIAN, CLI_NETWORK, CLI_MIXTURE } cli_kind_of_model;
 typedef struct {
     cli_kind_of_model kind; /* which of these it is */
     union {
-        unrelu_gaussian gaussian;
+        unrelu_model *any;
+        unrelu_gaussian *gaussian;
         unrelu_network *network;
-        unrelu_mixture mixture;
+        unrelu_mixture *mixture;
     };
 } cli_model;
 
@@ -26,7 +27,7 @@ size_t cli_model_columns(const cli_model *model); /* of a sample, or an input */
 int cli_find_model(const char *path, unsigned among, cli_kind_of_model *kind);
 int cli_load_model(const char *path, unsigned among, cli_model *model);
 int cli_save_model(const cli_model *model, const char *path); /* path NULL: nowhere */
-void cli_free_model(cli_model *model);
+void cli_free_model(cli_model *model);                        /* one that was not loaded too */
 
 void cli_tell_model(const cli_model *model); /* its warnings */
 /* Prints it, as text or JSON. done ("fitted"): then the time that took and the output are told too;

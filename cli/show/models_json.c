@@ -126,7 +126,7 @@ void cli_json_network(cli_json *json, const unrelu_network *m)
 
 void cli_json_mixture(cli_json *json, const unrelu_mixture *m)
 {
-    const unrelu_gaussian *hidden = &m->hidden;
+    const unrelu_gaussian *hidden = m->hidden;
     double error = cli_largest_error_of_a(m);
     cli_json_text(json, "kind", "mixture");
     cli_json_put(json, "n", m->n ? json_integer((json_int_t)m->n) : json_null());

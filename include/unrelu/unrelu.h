@@ -122,7 +122,7 @@ UNRELU_API size_t unrelu_source_columns(const unrelu_source *source);
 /* the column's name in the file, or "x1", "x2", ... */
 UNRELU_API const char *unrelu_source_name(const unrelu_source *source, size_t column);
 /* other names, one for each column; they are copied */
-UNRELU_API unrelu_status unrelu_source_rename(unrelu_source *source, char *const *names,
+UNRELU_API unrelu_status unrelu_source_rename(unrelu_source *source, const char *const *names,
                                               unrelu_error *err);
 /* what was decided about the file, for the user ("header row: names kept"), or "" */
 UNRELU_API const char *unrelu_source_note(const unrelu_source *source);
@@ -142,12 +142,59 @@ typedef struct unrelu_sink unrelu_sink;
 
 /* Writes n rows of d columns to .npy, .csv, .tsv, or "-" (CSV on standard output). names may
  * be NULL. The file appears under its name only when unrelu_sink_commit succeeds. */
-UNRELU_API unrelu_status unrelu_sink_open(const char *path, size_t n, size_t d, char *const *names,
-                                          unrelu_sink **out, unrelu_error *err);
+UNRELU_API unrelu_status unrelu_sink_open(const char *path, size_t n, size_t d,
+                                          const char *const *names, unrelu_sink **out,
+                                          unrelu_error *err);
 UNRELU_API unrelu_status unrelu_sink_write(unrelu_sink *sink, const double *x, size_t rows,
                                            unrelu_error *err);
 UNRELU_API unrelu_status unrelu_sink_commit(unrelu_sink *sink, unrelu_error *err); /* closes */
 UNRELU_API void unrelu_sink_abort(unrelu_sink *sink); /* closes, leaves nothing behind */
+
+/* ---- models -------------------------------------------------------------------------- */
+
+/* Models (unrelu_gaussian, unrelu_network, unrelu_mixture) and results like them (unrelu_goodness,
+ * unrelu_hardness) are made by the library and freed by their _free. Their members can be read;
+ * later versions append to them. Texts are never NULL. */
+typedef struct {
+    const char *code;    /* "few-positives": stable, for programs */
+    const char *message; /* one sentence; options stand in backquotes, as in unrelu_error */
+} unrelu_warning;
+
+/* What every model begins with, so that &network->model stands for a model of any kind. */
+typedef struct {
+    const char *kind; /* "rectified-gaussian", "network", "mixture", ...: as in files */
+} unrelu_model;
+
+UNRELU_API const unrelu_warning *unrelu_model_warnings(const unrelu_model *model, size_t *count);
+UNRELU_API void unrelu_model_free(unrelu_model *model); /* of any kind; takes NULL */
+
+/* Members by name, for languages that do not see the structs. Names are those of the arrays in
+ * files (docs/formats.md). */
+typedef enum {
+    UNRELU_DOUBLES = 0, /* double */
+    UNRELU_TEXTS = 1,   /* const char * */
+    UNRELU_SIZES = 2,   /* size_t */
+    UNRELU_INTS = 3,    /* int */
+    UNRELU_BYTES = 4,   /* uint8_t */
+    UNRELU_UINT32S = 5, /* uint32_t */
+    UNRELU_UINT64S = 6, /* uint64_t */
+} unrelu_type;
+
+typedef struct {
+    const char *name;
+    unrelu_type type;
+    size_t dimensions; /* 0: one value; a vector; a matrix, row-major */
+    size_t shape[4];   /* 1 beyond the dimensions */
+    const void *data;  /* of the type, and of the model: it lives as long */
+} unrelu_array;
+
+/* the i-th member that the model has: 1, or 0 after the last */
+UNRELU_API int unrelu_model_at(const unrelu_model *model, size_t i, unrelu_array *out);
+/* the member of this name: 1, or 0 where the model has none */
+UNRELU_API int unrelu_model_member(const unrelu_model *model, const char *name, unrelu_array *out);
+/* a member of doubles, and its shape; NULL where the model has none of this name */
+UNRELU_API const double *unrelu_model_array(const unrelu_model *model, const char *name,
+                                            size_t *rows, size_t *columns);
 
 /* ---- the rectified Gaussian x = ReLU(W z + b) -------------------------------------- */
 
@@ -226,18 +273,15 @@ enum {
 };
 UNRELU_API const char *unrelu_flag_name(int bit); /* bit in 0 .. UNRELU_FLAG_COUNT - 1 */
 
+/* A learned (or planted) rectified Gaussian, made by the library and freed by unrelu_gaussian_free.
+ * Arrays that were not estimated are NULL; a standard error that could not be had is NaN, and a
+ * flag or warning says why. */
 typedef struct {
-    char code[32];
-    char message[480];
-} unrelu_warning;
-
-/* A learned (or planted) rectified Gaussian. Arrays that were not estimated are NULL;
- * a standard error that could not be had is NaN, and a flag or warning says why. */
-typedef struct {
+    unrelu_model model;
     size_t d, n;
-    char method[16], norms[16], angles[16]; /* "" in a planted model */
+    const char *method, *norms, *angles; /* "" in a planted model */
     uint64_t seed;
-    char **names;                /* d */
+    const char *const *names;    /* d */
     double *observed, *positive; /* d: cells not missing, cells above the limit */
     double *b, *b_se;            /* d */
     double *scale, *scale_se;    /* d: the row norms of W */
@@ -258,19 +302,19 @@ typedef struct {
     size_t k;                   /* columns of W; 0 without rank */
     double *W;                  /* d x k, up to a rotation of its columns */
     double *eigenvalues, *eigenvalues_se; /* d, of sigma, decreasing */
-    char how_k[256];                      /* how k was chosen, with its numbers */
-    unrelu_warning *warnings;
+    const char *how_k;                    /* how k was chosen, with its numbers */
+    const unrelu_warning *warnings;
     size_t warning_count;
 } unrelu_gaussian;
 
 UNRELU_API unrelu_status unrelu_gaussian_fit(unrelu_source *source,
                                              const unrelu_gaussian_options *options,
-                                             const unrelu_exec *exec, unrelu_gaussian *model,
+                                             const unrelu_exec *exec, unrelu_gaussian **model,
                                              unrelu_error *err);
-UNRELU_API void unrelu_gaussian_free(unrelu_gaussian *model);
+UNRELU_API void unrelu_gaussian_free(unrelu_gaussian *model); /* takes NULL */
 UNRELU_API unrelu_status unrelu_gaussian_save(const unrelu_gaussian *model, const char *path,
                                               unrelu_error *err);
-UNRELU_API unrelu_status unrelu_gaussian_load(const char *path, unrelu_gaussian *model,
+UNRELU_API unrelu_status unrelu_gaussian_load(const char *path, unrelu_gaussian **model,
                                               unrelu_error *err);
 
 /* y (of the model's scale) to x (of the data's) and back, in column j; increasing */
@@ -338,7 +382,7 @@ UNRELU_API unrelu_status unrelu_gaussian_plant_options_set(unrelu_gaussian_plant
                                                            unrelu_error *err);
 UNRELU_API int unrelu_gaussian_plant_option(size_t i, unrelu_option *out);
 UNRELU_API unrelu_status unrelu_gaussian_plant(const unrelu_gaussian_plant_options *options,
-                                               unrelu_gaussian *model, unrelu_error *err);
+                                               unrelu_gaussian **model, unrelu_error *err);
 
 /* ---- how accurate a fit can be ------------------------------------------------------ */
 
@@ -378,8 +422,10 @@ UNRELU_API unrelu_status unrelu_goodness_options_set(unrelu_goodness_options *op
                                                      unrelu_error *err);
 UNRELU_API int unrelu_goodness_option(size_t i, unrelu_option *out);
 
-/* Column by column; a value is in the model's own scale (transformed where the model is). */
+/* Column by column; a value is in the model's own scale (transformed where the model is). Made by
+ * the library. */
 typedef struct {
+    unrelu_model model;
     size_t d, n, bins, points;
     double *observed, *censored; /* d: cells that are not missing; of these, censored */
     double *edges;               /* d x (bins + 1) */
@@ -396,9 +442,9 @@ typedef struct {
 UNRELU_API unrelu_status unrelu_gaussian_goodness(const unrelu_gaussian *model,
                                                   unrelu_source *samples,
                                                   const unrelu_goodness_options *options,
-                                                  const unrelu_exec *exec, unrelu_goodness *out,
+                                                  const unrelu_exec *exec, unrelu_goodness **out,
                                                   unrelu_error *err);
-UNRELU_API void unrelu_goodness_free(unrelu_goodness *goodness);
+UNRELU_API void unrelu_goodness_free(unrelu_goodness *goodness); /* takes NULL */
 
 /* How far each column is from the censored normal fitted to it, where cells may have limits of
  * their own; NaN where a column cannot be fitted. limit (d, or NULL) and limits (n x d, or NULL) as
@@ -483,7 +529,7 @@ UNRELU_API size_t unrelu_summary_columns(const unrelu_summary *summary);
 UNRELU_API unrelu_status unrelu_gaussian_fit_summary(const unrelu_summary *summary,
                                                      const unrelu_gaussian_options *options,
                                                      const unrelu_exec *exec,
-                                                     unrelu_gaussian *model, unrelu_error *err);
+                                                     unrelu_gaussian **model, unrelu_error *err);
 
 /* ---- the two-layer network a = U f(V x + c) + e ------------------------------------ */
 
@@ -609,10 +655,12 @@ UNRELU_API int unrelu_unmix_rule_at(size_t i, unrelu_rule *out);
  * have unit length where f is homogeneous; neurons are ordered by decreasing column norm of U.
  * Standard errors are NULL where the fit is exact. */
 typedef struct {
+    unrelu_model model;
     size_t d, k, m, n;
-    char **input_names, **label_names; /* d, m */
+    const char *const *input_names, *const *label_names; /* d, m */
     unrelu_activation activation;
-    double *U, *V, *c, *e; /* m x k, k x d, k, m */
+    const char *activation_name; /* "relu", "leaky:0.1" */
+    double *U, *V, *c, *e;       /* m x k, k x d, k, m */
     double *U_se, *V_se, *c_se, *e_se;
     double noise;   /* standard deviation of the labels' noise; 0: none */
     double *active; /* k: share of the samples where the neuron is on */
@@ -631,15 +679,16 @@ typedef struct {
     size_t corrupted; /* sparse-noise: cells of the labels that are not the network's, */
     double *E_row, *E_column, *E_value; /* where they are (from 0 on), and by how much */
     double incoherence;                 /* sparse-noise: mu of the labels without them; else NaN */
-    char **V_rational, **U_rational;    /* k d, m k: integers or fractions with which the labels are
-                                           met exactly; NULL: not asked for, or not found */
-    char method[16], biases[8], precision[16];
-    char how_k[256];      /* how k was chosen, with its numbers */
-    char guarantee[320];  /* what theorem stands behind the method */
-    char assumption[320]; /* which of its assumptions was checked, and how it came out */
-    char failure[480];
+    /* k x d, m x k: integers or fractions with which the labels are met exactly; NULL: not asked
+     * for, or not found */
+    const char *const *V_rational, *const *U_rational;
+    const char *method, *biases, *precision;
+    const char *how_k;      /* how k was chosen, with its numbers */
+    const char *guarantee;  /* what theorem stands behind the method */
+    const char *assumption; /* which of its assumptions was checked, and how it came out */
+    const char *failure;    /* why there is no network; else "" */
     uint64_t seed;
-    unrelu_warning *warnings;
+    const unrelu_warning *warnings;
     size_t warning_count;
 } unrelu_network;
 
@@ -738,12 +787,13 @@ UNRELU_API int unrelu_unmix_option(size_t i, unrelu_option *out);
  * units are ordered by decreasing root mean square. A is known to rounding where the verdict is
  * exact (A_se NULL); W W' and b are estimates at any verdict, their errors are given A. */
 typedef struct {
+    unrelu_model model;
     size_t d, p, n;
-    char **names;           /* d */
-    double *A, *A_se;       /* d x p */
-    unrelu_gaussian hidden; /* of the units u1, u2, ...; its warnings are below */
-    double noise;           /* standard deviation of the noise of every column; 0: none */
-    double relative_noise;  /* noise over the root mean square of the samples */
+    const char *const *names; /* d */
+    double *A, *A_se;         /* d x p */
+    unrelu_gaussian *hidden;  /* of the units u1, u2, ...; its warnings are below */
+    double noise;             /* standard deviation of the noise of every column; 0: none */
+    double relative_noise;    /* noise over the root mean square of the samples */
     unrelu_verdict verdict;
     double residual; /* |X - M A'|_F / |X|_F over all samples, M >= 0 the hidden units; where
                         there is no noise each column of X is first divided by its own size */
@@ -753,21 +803,21 @@ typedef struct {
     size_t facets;          /* found; more than p where the verdict is ambiguous */
     size_t min_off;         /* samples on the facet that has fewest: its unit is off, others on */
     size_t tries;
-    char method[16], precision[16];
-    char how_p[256]; /* how p was chosen, with its numbers */
+    const char *method, *precision;
+    const char *how_p; /* how p was chosen, with its numbers */
     uint64_t seed;
-    unrelu_warning *warnings;
+    const unrelu_warning *warnings;
     size_t warning_count;
 } unrelu_mixture;
 
 /* The samples are held in memory. */
 UNRELU_API unrelu_status unrelu_unmix(unrelu_source *source, const unrelu_unmix_options *options,
-                                      const unrelu_exec *exec, unrelu_mixture *model,
+                                      const unrelu_exec *exec, unrelu_mixture **model,
                                       unrelu_error *err);
-UNRELU_API void unrelu_mixture_free(unrelu_mixture *model);
+UNRELU_API void unrelu_mixture_free(unrelu_mixture *model); /* takes NULL */
 UNRELU_API unrelu_status unrelu_mixture_save(const unrelu_mixture *model, const char *path,
                                              unrelu_error *err);
-UNRELU_API unrelu_status unrelu_mixture_load(const char *path, unrelu_mixture *model,
+UNRELU_API unrelu_status unrelu_mixture_load(const char *path, unrelu_mixture **model,
                                              unrelu_error *err);
 /* samples with noise, by unrelu_sampler_draw: x is rows x d */
 UNRELU_API unrelu_status unrelu_sampler_new_mixture(const unrelu_mixture *model, uint64_t seed,
@@ -806,7 +856,7 @@ UNRELU_API unrelu_status unrelu_mixture_plant_options_set(unrelu_mixture_plant_o
                                                           unrelu_error *err);
 UNRELU_API int unrelu_mixture_plant_option(size_t i, unrelu_option *out);
 UNRELU_API unrelu_status unrelu_mixture_plant(const unrelu_mixture_plant_options *options,
-                                              unrelu_mixture *model, unrelu_error *err);
+                                              unrelu_mixture **model, unrelu_error *err);
 
 /* ---- the hardness reduction ----------------------------------------------------------- */
 
@@ -814,21 +864,22 @@ UNRELU_API unrelu_status unrelu_mixture_plant(const unrelu_mixture_plant_options
  * and alpha = (1, 1), or any where variable_alpha says so? There is exactly where the formula can
  * be satisfied. All numbers are small integers and halves. */
 typedef struct {
+    unrelu_model model;
     size_t variables; /* of the formula; d is 3 more, or 4 where alpha is variable */
     size_t d, n;
     int variable_alpha;
-    double *X; /* n x d */
-    double *A; /* n */
-} unrelu_hardness;
+    double *X;     /* n x d */
+    double *A;     /* n */
+} unrelu_hardness; /* made by the library */
 
 /* The formula of a DIMACS file, "-": standard input. What does not parse is EFORMAT with line and
  * column. */
 UNRELU_API unrelu_status unrelu_hardness_encode(const char *path, int variable_alpha,
-                                                unrelu_hardness *instance, unrelu_error *err);
-UNRELU_API void unrelu_hardness_free(unrelu_hardness *instance);
+                                                unrelu_hardness **instance, unrelu_error *err);
+UNRELU_API void unrelu_hardness_free(unrelu_hardness *instance); /* takes NULL */
 UNRELU_API unrelu_status unrelu_hardness_save(const unrelu_hardness *instance, const char *path,
                                               unrelu_error *err);
-UNRELU_API unrelu_status unrelu_hardness_load(const char *path, unrelu_hardness *instance,
+UNRELU_API unrelu_status unrelu_hardness_load(const char *path, unrelu_hardness **instance,
                                               unrelu_error *err);
 /* V (2 x d) of an assignment: 3 is x3 true, -3 is x3 false, and so is what is not mentioned. */
 UNRELU_API unrelu_status unrelu_hardness_assign(const unrelu_hardness *instance,

@@ -62,6 +62,12 @@ void *ur_take_aligned(ur_arena *arena, size_t count, size_t size)
     return link_piece(arena, p, ALIGNMENT);
 }
 
+double *ur_take_doubles(ur_arena *arena, const double *from, size_t count)
+{
+    double *copy = from ? ur_take(arena, count, sizeof *copy) : NULL;
+    return copy ? memcpy(copy, from, count * sizeof *copy) : NULL;
+}
+
 const char *ur_take_copy(ur_arena *arena, const char *text)
 {
     size_t size = strlen(text) + 1;
@@ -90,22 +96,22 @@ const char *ur_take_text(ur_arena *arena, const char *format, ...)
     return text;
 }
 
-char **ur_take_copies(ur_arena *arena, char *const *texts, size_t count)
+const char **ur_take_copies(ur_arena *arena, const char *const *texts, size_t count)
 {
-    char **copies = ur_take(arena, count, sizeof *copies);
+    const char **copies = ur_take(arena, count, sizeof *copies);
     for (size_t i = 0; copies && i < count; i++)
-        copies[i] = (char *)ur_take_copy(arena, texts[i]);
+        copies[i] = ur_take_copy(arena, texts[i]);
     return copies;
 }
 
-char **ur_take_numbered(ur_arena *arena, char letter, size_t count)
+const char **ur_take_numbered(ur_arena *arena, char letter, size_t count)
 {
     enum { LONGEST = 24 }; /* a letter and the digits of a size_t */
-    char **names = ur_take(arena, count, sizeof *names);
+    const char **names = ur_take(arena, count, sizeof *names);
     char *text = ur_take(arena, count, LONGEST);
-    for (size_t i = 0; text && i < count; i++) {
-        names[i] = text + i * LONGEST;
-        snprintf(names[i], LONGEST, "%c%zu", letter, i + 1);
+    for (size_t i = 0; text && i < count; i++, text += LONGEST) {
+        snprintf(text, LONGEST, "%c%zu", letter, i + 1);
+        names[i] = text;
     }
     return text ? names : NULL;
 }

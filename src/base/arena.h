@@ -28,6 +28,8 @@ typedef struct {
 void *ur_take(ur_arena *arena, size_t count, size_t size);
 /* as ur_take, aligned to 64 bytes */
 void *ur_take_aligned(ur_arena *arena, size_t count, size_t size);
+/* a copy of count doubles; NULL where there are none */
+double *ur_take_doubles(ur_arena *arena, const double *from, size_t count);
 /* a copy of a text, a text as of printf; "" where memory ends, so that it can be read */
 const char *ur_take_copy(ur_arena *arena, const char *text);
 const char *ur_take_text(ur_arena *arena, const char *format, ...)
@@ -35,9 +37,9 @@ const char *ur_take_text(ur_arena *arena, const char *format, ...)
 const char *ur_take_values(ur_arena *arena, const char *format, va_list values)
     __attribute__((format(printf, 2, 0)));
 /* copies of texts */
-char **ur_take_copies(ur_arena *arena, char *const *texts, size_t count);
+const char **ur_take_copies(ur_arena *arena, const char *const *texts, size_t count);
 /* x1, x2, ... for the letter x */
-char **ur_take_numbered(ur_arena *arena, char letter, size_t count);
+const char **ur_take_numbered(ur_arena *arena, char letter, size_t count);
 
 /* thing is ended with the arena by end(thing), later things first; returns it. Where the arena
  * failed it is ended at once and NULL is returned. NULL is not taken. */

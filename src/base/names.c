@@ -12,7 +12,7 @@ int ur_name_is_number(const char *name, size_t place)
     return strcmp(name, number) == 0;
 }
 
-static int are_numbers(char *const *names, size_t count)
+static int are_numbers(const char *const *names, size_t count)
 {
     for (size_t i = 0; names && i < count; i++)
         if (!ur_name_is_number(names[i], i))
@@ -37,7 +37,7 @@ int ur_name_same(const char *found, const char *wanted)
 }
 
 /* count: every name is there; else the first that is not. Names in one order are found at once. */
-static size_t match(char *const *found, size_t width, char *const *wanted, size_t count,
+static size_t match(const char *const *found, size_t width, const char *const *wanted, size_t count,
                     size_t *place)
 {
     size_t at = 0;
@@ -53,8 +53,8 @@ static size_t match(char *const *found, size_t width, char *const *wanted, size_
     return count;
 }
 
-ur_names_result ur_names_match(char *const *found, size_t width, char *const *wanted, size_t count,
-                               size_t *place, size_t *missing)
+ur_names_result ur_names_match(const char *const *found, size_t width, const char *const *wanted,
+                               size_t count, size_t *place, size_t *missing)
 {
     int numbered = are_numbers(wanted, count);
     *missing = count;
@@ -74,7 +74,7 @@ ur_names_result ur_names_match(char *const *found, size_t width, char *const *wa
     return UR_NAMES_FOUND;
 }
 
-size_t ur_names_conflict(char *const *a, char *const *b, size_t count)
+size_t ur_names_conflict(const char *const *a, const char *const *b, size_t count)
 {
     size_t i = 0;
     while (i < count &&
@@ -109,7 +109,7 @@ static size_t edit_distance(const char *a, size_t a_size, const char *b)
     return row[b_size];
 }
 
-const char *ur_names_nearest(char *const *names, size_t count, const char *text, size_t size)
+const char *ur_names_nearest(const char *const *names, size_t count, const char *text, size_t size)
 {
     const char *best = NULL;
     size_t least = size / 3 + 2; /* one slip in a short name, more in a long one */

@@ -19,11 +19,11 @@ typedef enum {
 
 /* place[j], j < width: which of the `count` wanted names (NULL: they have none) found[j] is, or
  * count. missing: the first that is not there. A name that occurs twice is taken in order. */
-ur_names_result ur_names_match(char *const *found, size_t width, char *const *wanted, size_t count,
-                               size_t *place, size_t *missing);
+ur_names_result ur_names_match(const char *const *found, size_t width, const char *const *wanted,
+                               size_t count, size_t *place, size_t *missing);
 /* the first place where both lists have a name of their own, and not the same; else count */
-size_t ur_names_conflict(char *const *a, char *const *b, size_t count);
+size_t ur_names_conflict(const char *const *a, const char *const *b, size_t count);
 /* the name that was meant by the first `size` bytes of text; NULL where none is near enough */
-const char *ur_names_nearest(char *const *names, size_t count, const char *text, size_t size);
+const char *ur_names_nearest(const char *const *names, size_t count, const char *text, size_t size);
 
 #endif

@@ -38,8 +38,9 @@ double ur_untransform(unrelu_transform transform, double lambda, double y)
     return power > 0 ? exp(log1p(lambda * y) / lambda) : lambda > 0 ? 0 : INFINITY;
 }
 
+const char *const ur_transform_words[] = {"none", "sqrt", "log", "boxcox"};
+
 const char *unrelu_transform_name(unrelu_transform transform)
 {
-    static const char *const names[] = {"none", "sqrt", "log", "boxcox"};
-    return (size_t)transform < sizeof names / sizeof *names ? names[transform] : "";
+    return (size_t)transform <= UNRELU_TRANSFORM_BOXCOX ? ur_transform_words[transform] : "";
 }

@@ -9,4 +9,6 @@
 double ur_transform(unrelu_transform transform, double lambda, double x);
 double ur_untransform(unrelu_transform transform, double lambda, double y);
 
+extern const char *const ur_transform_words[]; /* in the order of unrelu_transform */
+
 #endif

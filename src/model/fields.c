@@ -2,7 +2,6 @@
 #include "model/fields.h"
 
 #include "base/error.h"
-#include "base/memory.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -25,7 +24,7 @@ static void save_field(ur_npz_writer *w, const ur_fields *t, const ur_field *f, 
     size_t shape[3];
     double *const *array = member;
     uint8_t *const *bytes = member;
-    char **const *texts = member;
+    const char *const *const *texts = member;
     switch (f->kind) {
     case UR_ARRAY:
     case UR_FINITE:
@@ -50,11 +49,15 @@ static void save_field(ur_npz_writer *w, const ur_fields *t, const ur_field *f, 
         ur_npz_add_integer(w, f->name, *(const int *)member);
         break;
     case UR_WORD:
-        ur_npz_add_string(w, f->name, member);
+        ur_npz_add_string(w, f->name, *(const char *const *)member);
         break;
     case UR_TEXTS:
         if (*texts)
             ur_npz_add_texts(w, f->name, *texts, spell(t, f->shape, shape), shape);
+        break;
+    case UR_BITS:
+    case UR_SEED:
+    case UR_CHOICE:
         break;
     }
 }
@@ -102,26 +105,28 @@ static unrelu_status check_shape(ur_npz *npz, const char *path, const char *name
 }
 
 unrelu_status ur_array_load(ur_npz *npz, const char *path, const char *name, size_t ndim,
-                            const size_t *shape, double **out, unrelu_error *err)
+                            const size_t *shape, ur_arena *arena, double **out, unrelu_error *err)
 {
     size_t count = 0;
     UR_TRY(check_shape(npz, path, name, ndim, shape, &count, err));
-    return ur_npz_doubles(npz, name, count, out, err);
+    return ur_npz_doubles(npz, name, count, arena, out, err);
 }
 
 /* numbers outside the range of a byte become 0 */
 static unrelu_status load_bytes(ur_npz *npz, const char *path, const char *name, size_t ndim,
-                                const size_t *shape, uint8_t **out, unrelu_error *err)
+                                const size_t *shape, ur_arena *arena, uint8_t **out,
+                                unrelu_error *err)
 {
+    UR_ARENA(own);
     size_t count = 0;
     double *numbers = NULL;
     UR_TRY(check_shape(npz, path, name, ndim, shape, &count, err));
-    UR_TRY(ur_npz_doubles(npz, name, count, &numbers, err));
-    *out = ur_alloc(count, 1);
-    for (size_t i = 0; *out && i < count; i++)
+    UR_TRY(ur_npz_doubles(npz, name, count, &own, &numbers, err));
+    *out = ur_take(arena, count, 1);
+    UR_TRY(ur_arena_status(arena, err));
+    for (size_t i = 0; i < count; i++)
         (*out)[i] = numbers[i] >= 0 && numbers[i] < 256 ? (uint8_t)numbers[i] : 0;
-    free(numbers);
-    return *out ? UNRELU_OK : ur_fail_memory(err, count, "flags");
+    return UNRELU_OK;
 }
 
 unrelu_status ur_count_load(ur_npz *npz, const char *path, const char *name, size_t *out,
@@ -149,19 +154,19 @@ unrelu_status ur_finite_check(const char *path, const char *name, const double *
 }
 
 static unrelu_status load_field(ur_npz *npz, const char *path, const ur_fields *t,
-                                const ur_field *f, void *member, unrelu_error *err)
+                                const ur_field *f, ur_arena *arena, void *member, unrelu_error *err)
 {
     size_t shape[3] = {1, 1, 1}, ndim = f->shape ? spell(t, f->shape, shape) : 0, count = 0;
     double number = 0;
     switch (f->kind) {
     case UR_ARRAY:
     case UR_COUNTS:
-        return ur_array_load(npz, path, f->name, ndim, shape, member, err);
+        return ur_array_load(npz, path, f->name, ndim, shape, arena, member, err);
     case UR_FINITE:
-        UR_TRY(ur_array_load(npz, path, f->name, ndim, shape, member, err));
+        UR_TRY(ur_array_load(npz, path, f->name, ndim, shape, arena, member, err));
         return ur_finite_check(path, f->name, *(double **)member, shape[0], shape[1], err);
     case UR_BYTES:
-        return load_bytes(npz, path, f->name, ndim, shape, member, err);
+        return load_bytes(npz, path, f->name, ndim, shape, arena, member, err);
     case UR_NUMBER:
         return ur_npz_number(npz, f->name, member, err);
     case UR_COUNT:
@@ -171,26 +176,50 @@ static unrelu_status load_field(ur_npz *npz, const char *path, const ur_fields *
         *(int *)member = number != 0;
         return UNRELU_OK;
     case UR_WORD:
-        return ur_npz_string(npz, f->name, member, f->size, err);
+        return ur_npz_string(npz, f->name, arena, member, err);
     case UR_TEXTS:
         UR_TRY(check_shape(npz, path, f->name, ndim, shape, &count, err));
-        return ur_npz_texts(npz, f->name, count, member, err);
+        return ur_npz_texts(npz, f->name, count, arena, member, err);
+    case UR_BITS:
+    case UR_SEED:
+    case UR_CHOICE:
+        break;
     }
     return UNRELU_OK;
 }
 
-unrelu_status ur_fields_load(ur_npz *npz, const char *path, const ur_fields *t, void *model,
-                             unrelu_error *err)
+unrelu_status ur_fields_load(ur_npz *npz, const char *path, const ur_fields *t, ur_arena *arena,
+                             void *model, unrelu_error *err)
 {
     for (size_t i = 0; i < t->count; i++) {
         const ur_field *f = &t->fields[i];
         char *member = (char *)model + f->offset;
         if (f->needed || ur_npz_has(npz, f->name))
-            UR_TRY(load_field(npz, path, t, f, member, err));
+            UR_TRY(load_field(npz, path, t, f, arena, member, err));
         else if (f->kind == UR_NUMBER)
             *(double *)(void *)member = f->missing;
     }
     return UNRELU_OK;
+}
+
+/* ---- show ---- */
+
+int ur_field_show(const ur_fields *t, const ur_field *f, const void *model, unrelu_array *out)
+{
+    static const unrelu_type types[] = {
+        [UR_ARRAY] = UNRELU_DOUBLES, [UR_FINITE] = UNRELU_DOUBLES, [UR_COUNTS] = UNRELU_DOUBLES,
+        [UR_BYTES] = UNRELU_BYTES,   [UR_NUMBER] = UNRELU_DOUBLES, [UR_COUNT] = UNRELU_SIZES,
+        [UR_SWITCH] = UNRELU_INTS,   [UR_WORD] = UNRELU_TEXTS,     [UR_TEXTS] = UNRELU_TEXTS,
+        [UR_BITS] = UNRELU_UINT32S,  [UR_SEED] = UNRELU_UINT64S,   [UR_CHOICE] = UNRELU_TEXTS};
+    const void *member = (const char *)model + f->offset;
+    *out = (unrelu_array){f->name, types[f->kind], 0, {1, 1, 1, 1}, member};
+    if (f->shape) {
+        out->dimensions = spell(t, f->shape, out->shape);
+        out->data = *(const void *const *)member;
+    }
+    if (f->kind == UR_CHOICE)
+        out->data = &f->words[*(const int *)member];
+    return out->data != NULL;
 }
 
 /* ---- files ---- */
@@ -230,23 +259,16 @@ unrelu_status ur_format_check(ur_npz *npz, const char *path, int *format, unrelu
     return UNRELU_OK;
 }
 
-static void close_npz(void *npz)
-{
-    ur_npz_close(npz);
-}
-
 unrelu_status ur_model_open(ur_arena *arena, const char *path, const char *kind, ur_npz **out,
                             unrelu_error *err)
 {
-    char is[32] = "";
-    const char *what = strcmp(kind, "summary") == 0 ? "summary" : "model";
-    UR_TRY(ur_npz_open(path, out, err));
-    ur_npz *npz = *out = ur_arena_adopt(arena, *out, close_npz);
-    UR_TRY(ur_arena_status(arena, err));
+    const char *is, *what = strcmp(kind, "summary") == 0 ? "summary" : "model";
+    UR_TRY(ur_npz_open(path, arena, out, err));
+    ur_npz *npz = *out;
     if (!ur_npz_has(npz, "kind"))
         return ur_fail(err, UNRELU_EFORMAT,
                        "%s has no array 'kind': it is not a %s written by unrelu", path, what);
-    UR_TRY(ur_npz_string(npz, "kind", is, sizeof is, err));
+    UR_TRY(ur_npz_string(npz, "kind", arena, &is, err));
     if (strcmp(is, kind) == 0)
         return ur_format_check(npz, path, NULL, err);
     if (*what == 's')
@@ -258,12 +280,12 @@ unrelu_status ur_model_open(ur_arena *arena, const char *path, const char *kind,
 
 unrelu_status ur_seed_load(ur_npz *npz, const char *path, uint64_t *seed, unrelu_error *err)
 {
-    char text[24] = "", *end = text;
+    UR_ARENA(arena);
+    const char *text;
+    char *end;
     if (!ur_npz_has(npz, "seed"))
         return UNRELU_OK;
-    unrelu_status status = ur_npz_string(npz, "seed", text, sizeof text, err);
-    if (status != UNRELU_OK)
-        return status;
+    UR_TRY(ur_npz_string(npz, "seed", &arena, &text, err));
     *seed = strtoull(text, &end, 10);
     if (end == text || *end)
         return ur_fail(err, UNRELU_EFORMAT, "%s: '%s' is no seed", path, text);
@@ -271,32 +293,28 @@ unrelu_status ur_seed_load(ur_npz *npz, const char *path, uint64_t *seed, unrelu
 }
 
 unrelu_status ur_names_load(ur_npz *npz, const char *path, const char *name, size_t count,
-                            char ***out, unrelu_error *err)
+                            ur_arena *arena, const char *const **out, unrelu_error *err)
 {
-    char **names = NULL;
+    const char **names = NULL;
     size_t found = 0;
     if (!ur_npz_has(npz, name))
         return UNRELU_OK;
-    unrelu_status status = ur_npz_strings(npz, name, &names, &found, err);
-    if (status == UNRELU_OK && found != count) {
-        ur_strings_free(names, found);
+    UR_TRY(ur_npz_strings(npz, name, arena, &names, &found, err));
+    if (found != count)
         return ur_fail(err, UNRELU_EFORMAT, "%s: %s has %zu names for %zu columns", path, name,
                        found, count);
-    }
-    if (status == UNRELU_OK)
-        *out = names;
-    return status;
+    *out = names;
+    return UNRELU_OK;
 }
 
 unrelu_status ur_verdict_load(ur_npz *npz, const char *path, const char *what,
                               unrelu_verdict *verdict, unrelu_error *err)
 {
-    char text[32];
+    UR_ARENA(arena);
+    const char *text;
     if (!ur_npz_has(npz, "verdict"))
         return UNRELU_OK;
-    unrelu_status status = ur_npz_string(npz, "verdict", text, sizeof text, err);
-    if (status != UNRELU_OK)
-        return status;
+    UR_TRY(ur_npz_string(npz, "verdict", &arena, &text, err));
     for (int v = UNRELU_VERDICT_PLANTED; v <= UNRELU_VERDICT_AMBIGUOUS; v++)
         if (v != UNRELU_VERDICT_FAILED &&
             strcmp(text, unrelu_verdict_name((unrelu_verdict)v)) == 0) {

@@ -19,31 +19,35 @@ typedef enum {
     UR_NUMBER, /* double */
     UR_COUNT,  /* size_t */
     UR_SWITCH, /* int: 0 or 1 */
-    UR_WORD,   /* char[size] */
-    UR_TEXTS,  /* char **, left out where it is NULL */
+    UR_WORD,   /* const char * */
+    UR_TEXTS,  /* const char *const *, left out where it is NULL */
+    /* these are listed by unrelu_model_at, and written by each kind in its own way */
+    UR_BITS,   /* uint32_t *, left out where it is NULL */
+    UR_SEED,   /* uint64_t */
+    UR_CHOICE, /* an enum: one of `words` */
 } ur_field_kind;
 
 typedef struct {
     const char *name;
     ur_field_kind kind;
-    size_t offset;     /* of the member */
-    const char *shape; /* of an array: a letter a dimension */
-    size_t size;       /* of a word */
-    double missing;    /* a number that the file does not have */
-    int needed;        /* a file without it is refused */
+    size_t offset;            /* of the member */
+    const char *shape;        /* of an array: a letter a dimension */
+    double missing;           /* a number that the file does not have */
+    int needed;               /* a file without it is refused */
+    const char *const *words; /* of a choice */
 } ur_field;
 
 /* rows of a table for a model of type T */
-#define UR_FIELD(T, member, kind, letters, size, without, needed)                                  \
+#define UR_FIELD(T, member, kind, letters, without, needed)                                        \
     {                                                                                              \
-#member, kind, offsetof(T, member), letters, size, without, needed                         \
+#member, kind, offsetof(T, member), letters, without, needed, NULL                         \
     }
-#define UR_ARRAY_FIELD(T, member, letters)  UR_FIELD(T, member, UR_ARRAY, letters, 0, 0, 0)
-#define UR_FINITE_FIELD(T, member, letters) UR_FIELD(T, member, UR_FINITE, letters, 0, 0, 0)
-#define UR_NUMBER_FIELD(T, member, without) UR_FIELD(T, member, UR_NUMBER, NULL, 0, without, 0)
-#define UR_COUNT_FIELD(T, member)           UR_FIELD(T, member, UR_COUNT, NULL, 0, 0, 0)
-#define UR_WORD_FIELD(T, member)            UR_FIELD(T, member, UR_WORD, NULL, sizeof(((T *)0)->member), 0, 0)
-#define UR_TEXTS_FIELD(T, member, letters)  UR_FIELD(T, member, UR_TEXTS, letters, 0, 0, 0)
+#define UR_ARRAY_FIELD(T, member, letters)  UR_FIELD(T, member, UR_ARRAY, letters, 0, 0)
+#define UR_FINITE_FIELD(T, member, letters) UR_FIELD(T, member, UR_FINITE, letters, 0, 0)
+#define UR_NUMBER_FIELD(T, member, without) UR_FIELD(T, member, UR_NUMBER, NULL, without, 0)
+#define UR_COUNT_FIELD(T, member)           UR_FIELD(T, member, UR_COUNT, NULL, 0, 0)
+#define UR_WORD_FIELD(T, member)            UR_FIELD(T, member, UR_WORD, NULL, 0, 0)
+#define UR_TEXTS_FIELD(T, member, letters)  UR_FIELD(T, member, UR_TEXTS, letters, 0, 0)
 
 /* sizes[i] is what letters[i] stands for */
 typedef struct {
@@ -54,9 +58,11 @@ typedef struct {
 } ur_fields;
 
 void ur_fields_save(ur_npz_writer *w, const ur_fields *table, const void *model);
-/* those that the file has, and those that it must have */
-unrelu_status ur_fields_load(ur_npz *npz, const char *path, const ur_fields *table, void *model,
-                             unrelu_error *err);
+/* those that the file has, and those that it must have; arrays and texts lie in the arena */
+unrelu_status ur_fields_load(ur_npz *npz, const char *path, const ur_fields *table, ur_arena *arena,
+                             void *model, unrelu_error *err);
+/* field f as what unrelu_model_at shows; 0 where the model does not have it */
+int ur_field_show(const ur_fields *table, const ur_field *f, const void *model, unrelu_array *out);
 
 /* Opens a file to be written, with kind, format and written_by in it. */
 unrelu_status ur_model_create(const char *path, const char *kind, ur_npz_writer **out,
@@ -71,7 +77,7 @@ unrelu_status ur_format_check(ur_npz *npz, const char *path, int *format, unrelu
 
 /* an array of this shape (ndim 1 to 3), else EFORMAT with the file, the array and both shapes */
 unrelu_status ur_array_load(ur_npz *npz, const char *path, const char *name, size_t ndim,
-                            const size_t *shape, double **out, unrelu_error *err);
+                            const size_t *shape, ur_arena *arena, double **out, unrelu_error *err);
 unrelu_status ur_count_load(ur_npz *npz, const char *path, const char *name, size_t *out,
                             unrelu_error *err);
 unrelu_status ur_finite_check(const char *path, const char *name, const double *x, size_t rows,
@@ -82,7 +88,7 @@ void ur_seed_save(ur_npz_writer *w, uint64_t seed);
 unrelu_status ur_seed_load(ur_npz *npz, const char *path, uint64_t *seed, unrelu_error *err);
 /* `count` names, where the file has them */
 unrelu_status ur_names_load(ur_npz *npz, const char *path, const char *name, size_t count,
-                            char ***out, unrelu_error *err);
+                            ur_arena *arena, const char *const **out, unrelu_error *err);
 /* but for "failed"; what: "a network with weights" */
 unrelu_status ur_verdict_load(ur_npz *npz, const char *path, const char *what,
                               unrelu_verdict *verdict, unrelu_error *err);

@@ -5,6 +5,14 @@
 
 #include <string.h>
 
+const char *const ur_verdict_words[] = {"planted", "exact",  "exact-uncertified",
+                                        "noisy",   "failed", "ambiguous"};
+
+const char *unrelu_verdict_name(unrelu_verdict verdict)
+{
+    return (size_t)verdict <= UNRELU_VERDICT_AMBIGUOUS ? ur_verdict_words[verdict] : "";
+}
+
 void ur_breach_tell(ur_breach *breach, const char *format, ...)
 {
     va_list values;

@@ -24,6 +24,8 @@ typedef struct {
     unrelu_verdict worst; /* of a model that breaks it; UNRELU_VERDICT_EXACT: it is told, no more */
 } ur_rule;
 
+extern const char *const ur_verdict_words[]; /* in the order of unrelu_verdict */
+
 /* The rule at hand is broken; may be called several times. */
 void ur_breach_tell(ur_breach *breach, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

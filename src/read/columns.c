@@ -10,7 +10,7 @@ enum { NAME_SHOWN = 60 };
 typedef struct {
     const unrelu_source *source;
     size_t width;
-    char *const *names;
+    const char *const *names;
     size_t *pick;
     size_t count;
     unsigned char *used; /* width */
@@ -124,7 +124,7 @@ static int is_everything(const choice *c)
 }
 
 unrelu_status ur_columns_choose(unrelu_source *source, const char *spec, size_t width,
-                                char *const *names, unrelu_error *err)
+                                const char *const *names, unrelu_error *err)
 {
     UR_ARENA(arena);
     source->width = source->d = width;

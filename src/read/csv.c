@@ -375,9 +375,9 @@ static int is_header(const csv_state *csv, const unsigned char *line, size_t wid
 }
 
 static unrelu_status read_names(const csv_state *csv, const unsigned char *line, size_t width,
-                                ur_arena *arena, char ***out, unrelu_error *err)
+                                ur_arena *arena, const char ***out, unrelu_error *err)
 {
-    char **names = *out = ur_take(arena, width, sizeof *names);
+    const char **names = *out = ur_take(arena, width, sizeof *names);
     for (size_t j = 0; j < width; j++) {
         ur_cell cell = ur_cell_find(line, csv->separator);
         if (cell.open)
@@ -385,8 +385,8 @@ static unrelu_status read_names(const csv_state *csv, const unsigned char *line,
                            "%s: line %zu, column %zu: a quoted column name does not end on its "
                            "line; line breaks inside cells are not read",
                            csv->in.label, csv->data_line, j + 1);
-        char *name = cell.start < cell.end ? ur_cell_name(arena, &cell)
-                                           : (char *)ur_take_text(arena, "x%zu", j + 1);
+        const char *name =
+            cell.start < cell.end ? ur_cell_name(arena, &cell) : ur_take_text(arena, "x%zu", j + 1);
         UR_TRY(ur_arena_status(arena, err));
         names[j] = name;
         line = cell.next + 1;
@@ -420,7 +420,7 @@ static unrelu_status read_head(unrelu_source *source, csv_state *csv, const ur_c
 {
     UR_ARENA(arena);
     size_t at = 0, lines;
-    char **names = NULL;
+    const char **names = NULL;
     csv->separator = options->tabs ? '\t' : '\0'; /* none yet: all blanks are blank */
     UR_TRY(find_first_line(csv, &at, err));
     const unsigned char *line = csv->ahead.bytes + at;

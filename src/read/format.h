@@ -22,11 +22,11 @@ struct unrelu_source {
     void *state;
     const char *label;
     char note[384];
-    int moved;    /* take was called since open or the last rewind */
-    size_t width; /* columns of the file */
-    size_t d;     /* columns handed out */
-    size_t *pick; /* d: their 0-based places in the file; NULL: all, in order */
-    char **names; /* d */
+    int moved;          /* take was called since open or the last rewind */
+    size_t width;       /* columns of the file */
+    size_t d;           /* columns handed out */
+    size_t *pick;       /* d: their 0-based places in the file; NULL: all, in order */
+    const char **names; /* d */
 };
 
 /* Each sets format, state, columns and note of a source that has its label. */
@@ -49,7 +49,7 @@ unrelu_status ur_csv_open(unrelu_source *source, const char *path, const ur_csv_
  * all columns. An entry that equals a name means that column, else it is a 1-based number or range;
  * the order of the entries is kept. */
 unrelu_status ur_columns_choose(unrelu_source *source, const char *spec, size_t width,
-                                char *const *names, unrelu_error *err);
+                                const char *const *names, unrelu_error *err);
 
 /* Rows of one piece of an n-by-d array: about 1 MiB of doubles where rows are short, at least
  * 4096 rows where they are long (the pair kernels want tall blocks) but never above 64 MiB,

@@ -1,22 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "read/npz.h"
 
-#include "base/arena.h"
 #include "base/error.h"
-#include "base/memory.h"
 #include "read/archive.h"
 #include "read/input_file.h"
 #include "read/npy_header.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { LABEL_SIZE = 640 };
 
 struct ur_npz {
     ur_archive archive;
-    char *path;
+    const char *path;
 };
 
 /* One array opened for reading; messages call it file:name. */
@@ -26,29 +23,19 @@ typedef struct {
     ur_npy npy;
 } array;
 
-unrelu_status ur_npz_open(const char *path, ur_npz **out, unrelu_error *err)
+static void close_npz(void *npz)
 {
-    *out = NULL;
-    ur_npz *npz = ur_alloc(1, sizeof *npz);
-    if (!npz || !(npz->path = ur_string_copy(path))) {
-        ur_npz_close(npz);
-        return ur_fail_memory(err, 1, "archive");
-    }
-    unrelu_status status = ur_archive_open(path, path, &npz->archive, err);
-    if (status)
-        ur_npz_close(npz);
-    else
-        *out = npz;
-    return status;
+    ur_archive_close(&((ur_npz *)npz)->archive);
 }
 
-void ur_npz_close(ur_npz *npz)
+unrelu_status ur_npz_open(const char *path, ur_arena *arena, ur_npz **out, unrelu_error *err)
 {
-    if (!npz)
-        return;
-    ur_archive_close(&npz->archive);
-    free(npz->path);
-    free(npz);
+    ur_npz *npz = *out = ur_take(arena, 1, sizeof *npz);
+    ur_arena_adopt(arena, npz, close_npz);
+    const char *copy = ur_take_copy(arena, path);
+    UR_TRY(ur_arena_status(arena, err));
+    npz->path = copy;
+    return ur_archive_open(path, path, &npz->archive, err);
 }
 
 int ur_npz_has(const ur_npz *npz, const char *name)
@@ -127,23 +114,19 @@ static unrelu_status check_numbers(const array *a, size_t count, unrelu_error *e
     return UNRELU_OK;
 }
 
-unrelu_status ur_npz_doubles(ur_npz *npz, const char *name, size_t count, double **out,
-                             unrelu_error *err)
+unrelu_status ur_npz_doubles(ur_npz *npz, const char *name, size_t count, ur_arena *to,
+                             double **out, unrelu_error *err)
 {
     UR_ARENA(arena);
     array *a = NULL;
     *out = NULL;
     UR_TRY(open_array(npz, name, &arena, &a, err));
     UR_TRY(check_numbers(a, count, err));
-    double *numbers = ur_doubles(count);
-    if (!numbers)
-        return ur_fail_memory(err, count, "numbers");
-    unrelu_status status = read_doubles(a, numbers, err);
-    if (status)
-        free(numbers);
-    else
-        *out = numbers;
-    return status;
+    double *numbers = ur_take(to, count, sizeof *numbers);
+    UR_TRY(ur_arena_status(to, err));
+    UR_TRY(read_doubles(a, numbers, err));
+    *out = numbers;
+    return UNRELU_OK;
 }
 
 unrelu_status ur_npz_number(ur_npz *npz, const char *name, double *out, unrelu_error *err)
@@ -170,42 +153,25 @@ static size_t encode(uint32_t point, char *out)
 }
 
 /* An element is padded with zero code points; one inside the text ends it. */
-static unrelu_status encode_element(const array *a, const unsigned char *raw, char **out,
-                                    unrelu_error *err)
+static unrelu_status encode_element(const array *a, const unsigned char *raw, ur_arena *to,
+                                    const char **out, unrelu_error *err)
 {
     size_t points = a->npy.item / 4, used = 0;
-    char *text = ur_alloc(points + 1, 4);
-    if (!text)
-        return ur_fail_memory(err, points, "characters");
+    char *text = ur_take(to, points + 1, 4);
+    UR_TRY(ur_arena_status(to, err));
     for (size_t i = 0; i < points; i++) {
         uint32_t point;
         memcpy(&point, raw + 4 * i, sizeof point);
         if (!point)
             break;
         size_t size = encode(point, text + used);
-        if (!size) {
-            free(text);
+        if (!size)
             return ur_fail(err, UNRELU_EFORMAT,
-                           "%s: 0x%x is no Unicode character; the file is "
-                           "damaged",
-                           a->label, (unsigned)point);
-        }
+                           "%s: 0x%x is no Unicode character; the file is damaged", a->label,
+                           (unsigned)point);
         used += size;
     }
     *out = text;
-    return UNRELU_OK;
-}
-
-static unrelu_status read_strings(array *a, char **out, unrelu_error *err)
-{
-    UR_ARENA(arena);
-    unsigned char *raw = ur_take(&arena, a->npy.count, a->npy.item);
-    UR_TRY(ur_arena_status(&arena, err));
-    UR_TRY(read_elements(a, raw, err));
-    for (size_t i = 0; i < a->npy.count; i++) {
-        size_t from = a->npy.fortran ? turned_index(&a->npy, i) : i;
-        UR_TRY(encode_element(a, raw + from * a->npy.item, &out[i], err));
-    }
     return UNRELU_OK;
 }
 
@@ -226,8 +192,8 @@ static unrelu_status check_strings(const array *a, size_t dimensions, unrelu_err
     return UNRELU_OK;
 }
 
-static unrelu_status load_strings(ur_npz *npz, const char *name, size_t dimensions, char ***out,
-                                  size_t *count, unrelu_error *err)
+static unrelu_status load_strings(ur_npz *npz, const char *name, size_t dimensions, ur_arena *to,
+                                  const char ***out, size_t *count, unrelu_error *err)
 {
     UR_ARENA(arena);
     array *a = NULL;
@@ -235,52 +201,50 @@ static unrelu_status load_strings(ur_npz *npz, const char *name, size_t dimensio
     *count = 0;
     UR_TRY(open_array(npz, name, &arena, &a, err));
     UR_TRY(check_strings(a, dimensions, err));
-    char **strings = ur_alloc(a->npy.count, sizeof *strings);
-    if (!strings)
-        return ur_fail_memory(err, a->npy.count, "strings");
-    unrelu_status status = read_strings(a, strings, err);
-    if (status) {
-        ur_strings_free(strings, a->npy.count);
-        return status;
+    const char **strings = ur_take(to, a->npy.count, sizeof *strings);
+    unsigned char *raw = ur_take(&arena, a->npy.count, a->npy.item);
+    UR_TRY(ur_arena_status(to, err));
+    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(read_elements(a, raw, err));
+    for (size_t i = 0; i < a->npy.count; i++) {
+        size_t from = a->npy.fortran ? turned_index(&a->npy, i) : i;
+        UR_TRY(encode_element(a, raw + from * a->npy.item, to, &strings[i], err));
     }
     *out = strings;
     *count = a->npy.count;
     return UNRELU_OK;
 }
 
-unrelu_status ur_npz_strings(ur_npz *npz, const char *name, char ***out, size_t *count,
-                             unrelu_error *err)
+unrelu_status ur_npz_strings(ur_npz *npz, const char *name, ur_arena *to, const char ***out,
+                             size_t *count, unrelu_error *err)
 {
-    return load_strings(npz, name, 1, out, count, err);
+    return load_strings(npz, name, 1, to, out, count, err);
 }
 
-unrelu_status ur_npz_texts(ur_npz *npz, const char *name, size_t count, char ***out,
-                           unrelu_error *err)
+unrelu_status ur_npz_texts(ur_npz *npz, const char *name, size_t count, ur_arena *to,
+                           const char ***out, unrelu_error *err)
 {
     size_t found;
-    unrelu_status status = load_strings(npz, name, 4, out, &found, err);
-    if (status || found == count)
-        return status;
-    ur_strings_free(*out, found);
+    UR_TRY(load_strings(npz, name, 4, to, out, &found, err));
+    if (found == count)
+        return UNRELU_OK;
     *out = NULL;
     return ur_fail(err, UNRELU_EFORMAT, "%s:%s holds %zu strings, expected %zu", npz->path, name,
                    found, count);
 }
 
-unrelu_status ur_npz_string(ur_npz *npz, const char *name, char *out, size_t size,
+unrelu_status ur_npz_string(ur_npz *npz, const char *name, ur_arena *to, const char **out,
                             unrelu_error *err)
 {
-    char **strings;
+    const char **strings;
     size_t count;
-    *out = '\0';
-    unrelu_status status = ur_npz_strings(npz, name, &strings, &count, err);
-    if (!status && count != 1)
-        status = ur_fail(err, UNRELU_EFORMAT, "%s:%s holds %zu strings, expected 1", npz->path,
-                         name, count);
-    if (!status)
-        snprintf(out, size, "%s", strings[0]);
-    ur_strings_free(strings, count);
-    return status;
+    *out = "";
+    UR_TRY(ur_npz_strings(npz, name, to, &strings, &count, err));
+    if (count != 1)
+        return ur_fail(err, UNRELU_EFORMAT, "%s:%s holds %zu strings, expected 1", npz->path, name,
+                       count);
+    *out = strings[0];
+    return UNRELU_OK;
 }
 
 unrelu_status ur_npz_shape(ur_npz *npz, const char *name, size_t *ndim, size_t shape[4],
@@ -295,28 +259,24 @@ unrelu_status ur_npz_shape(ur_npz *npz, const char *name, size_t *ndim, size_t s
     return UNRELU_OK;
 }
 
-/* "" too where an array of numbers happens to be called kind */
-static unrelu_status read_kind(ur_npz *npz, char *kind, size_t size, unrelu_error *err)
-{
-    UR_ARENA(arena);
-    array *a = NULL;
-    if (!ur_npz_has(npz, "kind"))
-        return UNRELU_OK;
-    UR_TRY(open_array(npz, "kind", &arena, &a, err));
-    return a->npy.dtype == UR_TEXT ? ur_npz_string(npz, "kind", kind, size, err) : UNRELU_OK;
-}
-
 unrelu_status unrelu_file_kind(const char *path, char *kind, size_t size, unrelu_error *err)
 {
-    ur_npz *npz;
+    UR_ARENA(arena);
     ur_file_start start;
+    ur_npz *npz;
+    array *a = NULL;
+    const char *text = "";
     if (!path || !kind || size == 0)
         return ur_fail(err, UNRELU_EUSAGE, "unrelu_file_kind needs a path and room for a kind");
     *kind = '\0';
     if (ur_file_look(path, &start, NULL) || start != UR_FILE_ZIP)
         return UNRELU_OK;
-    UR_TRY(ur_npz_open(path, &npz, err));
-    unrelu_status status = read_kind(npz, kind, size, err);
-    ur_npz_close(npz);
-    return status;
+    UR_TRY(ur_npz_open(path, &arena, &npz, err));
+    if (!ur_npz_has(npz, "kind"))
+        return UNRELU_OK;
+    UR_TRY(open_array(npz, "kind", &arena, &a, err));
+    if (a->npy.dtype == UR_TEXT) /* an array of numbers may happen to be called so */
+        UR_TRY(ur_npz_string(npz, "kind", &arena, &text, err));
+    snprintf(kind, size, "%s", text);
+    return UNRELU_OK;
 }

@@ -3,29 +3,29 @@
 #ifndef UR_READ_NPZ_H
 #define UR_READ_NPZ_H
 
-#include "unrelu/unrelu.h"
+#include "base/arena.h"
 
 typedef struct ur_npz ur_npz;
 
-unrelu_status ur_npz_open(const char *path, ur_npz **out, unrelu_error *err);
-void ur_npz_close(ur_npz *npz);
+/* closed with the arena */
+unrelu_status ur_npz_open(const char *path, ur_arena *arena, ur_npz **out, unrelu_error *err);
 int ur_npz_has(const ur_npz *npz, const char *name);
 
-/* An array of numbers (any dtype samples may have) of exactly `count` elements, as doubles
- * in C order; *out is the caller's to free. A missing array, another count, a string array:
+/* What is read is taken from the arena `to`. An array of numbers (any dtype samples may have) of
+ * exactly `count` elements, as doubles in C order. A missing array, another count, a string array:
  * EFORMAT with the file, the name, and both counts. */
-unrelu_status ur_npz_doubles(ur_npz *npz, const char *name, size_t count, double **out,
-                             unrelu_error *err);
+unrelu_status ur_npz_doubles(ur_npz *npz, const char *name, size_t count, ur_arena *to,
+                             double **out, unrelu_error *err);
 /* a 0-d or 1-element array */
 unrelu_status ur_npz_number(ur_npz *npz, const char *name, double *out, unrelu_error *err);
-/* A <U array as UTF-8 strings (ur_strings_free with *count frees) */
-unrelu_status ur_npz_strings(ur_npz *npz, const char *name, char ***out, size_t *count,
-                             unrelu_error *err);
+/* a <U array as UTF-8 strings */
+unrelu_status ur_npz_strings(ur_npz *npz, const char *name, ur_arena *to, const char ***out,
+                             size_t *count, unrelu_error *err);
 /* the same of an array of up to 4 dimensions and exactly `count` strings, in C order */
-unrelu_status ur_npz_texts(ur_npz *npz, const char *name, size_t count, char ***out,
-                           unrelu_error *err);
-/* a 0-d or 1-element <U array, cut to size */
-unrelu_status ur_npz_string(ur_npz *npz, const char *name, char *out, size_t size,
+unrelu_status ur_npz_texts(ur_npz *npz, const char *name, size_t count, ur_arena *to,
+                           const char ***out, unrelu_error *err);
+/* a 0-d or 1-element <U array */
+unrelu_status ur_npz_string(ur_npz *npz, const char *name, ur_arena *to, const char **out,
                             unrelu_error *err);
 /* shape of an array: at most 4 dimensions are stored in shape */
 unrelu_status ur_npz_shape(ur_npz *npz, const char *name, size_t *ndim, size_t shape[4],

@@ -250,10 +250,11 @@ size_t unrelu_source_columns(const unrelu_source *source)
     return source->d;
 }
 
-unrelu_status unrelu_source_rename(unrelu_source *source, char *const *names, unrelu_error *err)
+unrelu_status unrelu_source_rename(unrelu_source *source, const char *const *names,
+                                   unrelu_error *err)
 {
     UR_ARENA(fresh); /* what fails here does not fail the source */
-    char **copies = ur_take_copies(&fresh, names, source->d);
+    const char **copies = ur_take_copies(&fresh, names, source->d);
     UR_TRY(ur_arena_status(&fresh, err));
     ur_arena_give(&fresh, &source->arena);
     source->names = copies;
@@ -280,7 +281,7 @@ double ur_source_fraction(const unrelu_source *source)
     return source->format->fraction(source);
 }
 
-char *const *ur_source_names(const unrelu_source *source)
+const char *const *ur_source_names(const unrelu_source *source)
 {
     return source->names;
 }

@@ -46,7 +46,7 @@ double ur_source_fraction(const unrelu_source *source);
 /* whether a cell was refused because it is below a detection limit, and could be read */
 int ur_source_met_limit(const unrelu_source *source);
 /* of all its columns */
-char *const *ur_source_names(const unrelu_source *source);
+const char *const *ur_source_names(const unrelu_source *source);
 /* the path it was opened by ("standard input", "matrix in memory"): for messages */
 const char *ur_source_label(const unrelu_source *source);
 /* "column 3" or "column 3 (lead)": for messages; place is 0-based among those handed out */

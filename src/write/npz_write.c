@@ -213,7 +213,7 @@ static size_t count_points(const char *text)
     return count;
 }
 
-void ur_npz_add_texts(ur_npz_writer *w, const char *name, char *const *strings, size_t ndim,
+void ur_npz_add_texts(ur_npz_writer *w, const char *name, const char *const *strings, size_t ndim,
                       const size_t *shape)
 {
     char descr[32];
@@ -235,14 +235,15 @@ void ur_npz_add_texts(ur_npz_writer *w, const char *name, char *const *strings, 
     add(w, name, descr, 4 * points, data, ndim, shape);
 }
 
-void ur_npz_add_strings(ur_npz_writer *w, const char *name, char *const *strings, size_t count)
+void ur_npz_add_strings(ur_npz_writer *w, const char *name, const char *const *strings,
+                        size_t count)
 {
     ur_npz_add_texts(w, name, strings, 1, &count);
 }
 
 void ur_npz_add_string(ur_npz_writer *w, const char *name, const char *s)
 {
-    ur_npz_add_texts(w, name, (char *const *)&s, 0, NULL);
+    ur_npz_add_texts(w, name, &s, 0, NULL);
 }
 
 /* ---- writing the zip ---- */

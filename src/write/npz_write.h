@@ -26,10 +26,10 @@ void ur_npz_add_counts(ur_npz_writer *w, const char *name, const double *data, s
                        const size_t *shape);
 void ur_npz_add_bytes(ur_npz_writer *w, const char *name, const uint8_t *data, size_t ndim,
                       const size_t *shape); /* |u1 */
-void ur_npz_add_strings(ur_npz_writer *w, const char *name, char *const *strings,
+void ur_npz_add_strings(ur_npz_writer *w, const char *name, const char *const *strings,
                         size_t count);                                     /* 1-d <U, copied */
 void ur_npz_add_string(ur_npz_writer *w, const char *name, const char *s); /* 0-d <U, copied */
-void ur_npz_add_texts(ur_npz_writer *w, const char *name, char *const *strings, size_t ndim,
+void ur_npz_add_texts(ur_npz_writer *w, const char *name, const char *const *strings, size_t ndim,
                       const size_t *shape);                       /* <U in C order, copied */
 unrelu_status ur_npz_commit(ur_npz_writer *w, unrelu_error *err); /* closes */
 void ur_npz_abort(ur_npz_writer *w);                              /* closes */

@@ -50,7 +50,7 @@ static unrelu_status write_name(unrelu_sink *sink, const char *name, unrelu_erro
     return ur_file_write(sink->file, "\"", 1, err);
 }
 
-static unrelu_status open_sink(unrelu_sink *sink, const char *path, char *const *names,
+static unrelu_status open_sink(unrelu_sink *sink, const char *path, const char *const *names,
                                unrelu_error *err)
 {
     int overflow = 0;
@@ -76,7 +76,7 @@ static unrelu_status open_sink(unrelu_sink *sink, const char *path, char *const 
     return UNRELU_OK;
 }
 
-unrelu_status unrelu_sink_open(const char *path, size_t n, size_t d, char *const *names,
+unrelu_status unrelu_sink_open(const char *path, size_t n, size_t d, const char *const *names,
                                unrelu_sink **out, unrelu_error *err)
 {
     *out = NULL;

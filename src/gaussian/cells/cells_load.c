@@ -88,7 +88,7 @@ static unrelu_status read_cell(const reader *r, size_t row, size_t column, doubl
 static unrelu_status check_limits(const reader *r, const unrelu_source *limits, unrelu_error *err)
 {
     const ur_table *x = &r->samples, *l = &r->limits;
-    char *const *names = ur_source_names(r->source), *const *others = ur_source_names(limits);
+    const char *const *names = ur_source_names(r->source), *const *others = ur_source_names(limits);
     size_t j = x->columns == l->columns ? ur_names_conflict(names, others, x->columns) : x->columns;
     if (j < x->columns)
         return ur_fail(err, UNRELU_EFORMAT,

@@ -21,6 +21,7 @@
 #include "gaussian/cells/cells.h"
 #include "law/normal.h"
 #include "law/power.h"
+#include "model/kind.h"
 #include "pass/parallel.h"
 #include "pass/pass.h"
 #include "pass/ranks.h"
@@ -290,32 +291,34 @@ static unrelu_status examine(void *context, size_t i, unrelu_error *err)
 
 /* ---- all of them ---- */
 
-/* takes the arrays, or ends them; 0 where memory does not do */
-static int set_arrays(unrelu_goodness *g, int taken)
+#define FIELD(member, letters) UR_ARRAY_FIELD(unrelu_goodness, member, letters)
+static const ur_field fields[] = {
+    FIELD(observed, "d"),
+    FIELD(censored, "d"),
+    FIELD(edges, "de"),
+    FIELD(counts, "db"),
+    FIELD(sample_quantile, "dp"),
+    FIELD(model_quantile, "dp"),
+    FIELD(ks, "d"),
+    FIELD(ks_p, "d"),
+    FIELD(ties, "d"),
+    UR_COUNT_FIELD(unrelu_goodness, n),
+};
+
+static void set_sizes(const void *goodness, size_t *sizes)
 {
-    const struct {
-        double **array;
-        size_t width;
-    } arrays[] = {
-        {&g->observed, 1},
-        {&g->censored, 1},
-        {&g->edges, g->bins + 1},
-        {&g->counts, g->bins},
-        {&g->sample_quantile, g->points},
-        {&g->model_quantile, g->points},
-        {&g->ks, 1},
-        {&g->ks_p, 1},
-        {&g->ties, 1},
-    };
-    int have = 1;
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
-        if (taken)
-            have &= (*arrays[i].array = ur_alloc(g->d, arrays[i].width * sizeof(double))) != NULL;
-        else
-            free(*arrays[i].array);
-    }
-    return have;
+    const unrelu_goodness *g = goodness;
+    sizes[0] = g->d;
+    sizes[1] = g->bins + 1;
+    sizes[2] = g->bins;
+    sizes[3] = g->points;
 }
+
+static const ur_kind kind = {.name = "goodness",
+                             .size = sizeof(unrelu_goodness),
+                             .letters = "debp",
+                             .set_sizes = set_sizes,
+                             .tables = {UR_KIND_TABLE(fields)}};
 
 static unrelu_status study_all(study *s, unrelu_source *samples, const unrelu_goodness_options *o,
                                const unrelu_exec *exec, unrelu_error *err)
@@ -325,8 +328,7 @@ static unrelu_status study_all(study *s, unrelu_source *samples, const unrelu_go
     UR_TRY(unrelu_gaussian_match(m, samples, s->place, err));
     UR_TRY(read_columns(s, samples, o->limits, exec, err));
     s->out->n = s->rows;
-    if (!set_arrays(s->out, 1))
-        return ur_fail_memory(err, d, "columns");
+    UR_TRY(ur_model_take_arrays(s->out, err));
     UR_TRY(ur_each(exec, "sorting", d, examine, s, err));
     ur_distance_test *tests = ur_take(s->arena, d, sizeof *tests);
     UR_TRY(ur_arena_status(s->arena, err));
@@ -343,40 +345,41 @@ static unrelu_status study_all(study *s, unrelu_source *samples, const unrelu_go
 
 unrelu_status unrelu_gaussian_goodness(const unrelu_gaussian *model, unrelu_source *samples,
                                        const unrelu_goodness_options *options,
-                                       const unrelu_exec *exec, unrelu_goodness *out,
+                                       const unrelu_exec *exec, unrelu_goodness **out,
                                        unrelu_error *err)
 {
-    *out = (unrelu_goodness){0};
+    *out = NULL;
     unrelu_exec here;
     unrelu_goodness_options o;
     unrelu_goodness_options_init(&o, sizeof o);
     UR_TRY(ur_sized_copy(&o, sizeof o, options, "the options", err));
     UR_TRY(ur_exec_read(&exec, &here, err));
     UR_TRY(ur_ranks_refuse(exec, "a goodness of fit", err));
+    if (o.bins > MOST || o.points > MOST || o.runs > MOST)
+        return ur_fail(err, UNRELU_EUSAGE, "bins, points and runs are at most %d", MOST);
+    unrelu_goodness *g = ur_model_new(&kind, err);
+    if (!g)
+        return UNRELU_ENOMEM;
+    g->d = model->d;
+    g->bins = o.bins ? o.bins : BINS;
+    g->points = o.points ? o.points : POINTS;
     UR_ARENA(arena);
-    *out = (unrelu_goodness){
-        .d = model->d, .bins = o.bins ? o.bins : BINS, .points = o.points ? o.points : POINTS};
     study s = {.model = model,
                .source = samples,
                .arena = &arena,
                .limit = o.limit,
                .place = ur_take(&arena, unrelu_source_columns(samples), sizeof *s.place),
                .columns = ur_take(&arena, model->d, sizeof *s.columns),
-               .out = out};
+               .out = g};
     unrelu_status status = ur_arena_status(&arena, err);
-    if (o.bins > MOST || o.points > MOST || o.runs > MOST)
-        status = ur_fail(err, UNRELU_EUSAGE, "bins, points and runs are at most %d", MOST);
     if (status == UNRELU_OK)
         status = study_all(&s, samples, &o, exec, err);
     for (size_t i = 0; s.columns && i < model->d; i++)
         free(s.columns[i].value);
-    if (status != UNRELU_OK)
-        unrelu_goodness_free(out);
-    return status;
+    return ur_model_hand(g, status, out, err);
 }
 
 void unrelu_goodness_free(unrelu_goodness *g)
 {
-    set_arrays(g, 0);
-    *g = (unrelu_goodness){0};
+    ur_model_free(g);
 }

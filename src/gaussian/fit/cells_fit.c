@@ -3,7 +3,6 @@
  * each margin and each pair by its exact censored likelihood. Costs about 0.1 us a row and pair;
  * the one pass of the default is for everything that has one limit a column. */
 #include "base/error.h"
-#include "base/memory.h"
 #include "gaussian/cells/cells.h"
 #include "gaussian/model/gaussian_model.h"
 #include "gaussian/problem/fit.h"
@@ -116,11 +115,11 @@ static unrelu_status fit_margins(work *w, unrelu_error *err)
     if (w->d == 0)
         return ur_fail(err, UNRELU_EDATA, "none of the %zu columns has a value above its limits",
                        all);
-    if (w->d == all)
-        return UNRELU_OK;
-    return ur_warn(w->model, "dropped", err,
-                   "left out for want of a value above its limits: %zu of %zu columns", all - w->d,
-                   all);
+    if (w->d < all)
+        ur_model_warn(w->model, "dropped",
+                      "left out for want of a value above its limits: %zu of %zu columns",
+                      all - w->d, all);
+    return UNRELU_OK;
 }
 
 /* ---- the model ---- */
@@ -150,16 +149,18 @@ static unrelu_status set_columns(work *w, unrelu_error *err)
     ur_fit_name_method(m, o);
     m->n = w->cells.n;
     m->transform = o->transform;
-    m->limit = ur_doubles(m->d);
-    m->lambda = o->transform == UNRELU_TRANSFORM_BOXCOX ? ur_doubles(m->d) : NULL;
-    if (!m->limit || (o->transform == UNRELU_TRANSFORM_BOXCOX && !m->lambda))
-        return ur_fail_memory(err, m->d, "limits");
+    ur_arena *arena = ur_model_arena(m);
+    const char **names = ur_take(arena, m->d, sizeof *names);
+    m->limit = ur_take(arena, m->d, sizeof *m->limit);
+    if (o->transform == UNRELU_TRANSFORM_BOXCOX)
+        m->lambda = ur_take(arena, m->d, sizeof *m->lambda);
+    UR_TRY(ur_arena_status(arena, err));
+    m->names = names;
     for (size_t i = 0; i < m->d; i++) {
         size_t j = w->index[i];
         const ur_margin *margin = &w->columns[j].margin.margin;
         int e = w->exponent[j];
-        if (!(m->names[i] = ur_string_copy(unrelu_source_name(w->source, j))))
-            return ur_fail_memory(err, m->d, "names");
+        names[i] = ur_take_copy(arena, unrelu_source_name(w->source, j));
         m->observed[i] = (double)(w->columns[j].margin.seen + w->columns[j].margin.below);
         m->positive[i] = (double)w->columns[j].margin.seen;
         m->limit[i] = ldexp(common_limit(w, j), e);
@@ -171,7 +172,7 @@ static unrelu_status set_columns(work *w, unrelu_error *err)
         if (m->lambda)
             m->lambda[i] = w->lambda[j];
     }
-    return UNRELU_OK;
+    return ur_arena_status(arena, err);
 }
 
 /* ---- pairs ---- */
@@ -205,21 +206,20 @@ static unrelu_status solve_row(void *context, size_t i, unrelu_error *err)
 
 /* ---- warnings of this way alone ---- */
 
-static unrelu_status warn_cells(work *w, unrelu_error *err)
+static void warn_cells(work *w)
 {
     size_t missing = 0, all = w->cells.n * w->cells.d;
     for (size_t i = 0; i < all; i++)
         missing += w->cells.state[i] == UR_MISSING;
     if (missing > 0)
-        UR_TRY(ur_warn_missing(w->model, (double)missing, (double)all, err));
-    if (w->guessed == 0)
-        return UNRELU_OK;
-    return ur_warn(w->model, "limit-guessed", err,
-                   "%zu cell%s of %zu column%s are censored and have no limit on this scale: "
-                   "the smallest value of the column was taken; give limits with `limit` or "
-                   "`limits`",
-                   w->guessed, w->guessed == 1 ? "" : "s", w->guessed_columns,
-                   w->guessed_columns == 1 ? "" : "s");
+        ur_warn_missing(w->model, (double)missing, (double)all);
+    if (w->guessed > 0)
+        ur_model_warn(w->model, "limit-guessed",
+                      "%zu cell%s of %zu column%s are censored and have no limit on this scale: "
+                      "the smallest value of the column was taken; give limits with `limit` or "
+                      "`limits`",
+                      w->guessed, w->guessed == 1 ? "" : "s", w->guessed_columns,
+                      w->guessed_columns == 1 ? "" : "s");
 }
 
 int ur_fit_needs_cells(const unrelu_gaussian_options *o)
@@ -264,6 +264,6 @@ unrelu_status ur_fit_cells(unrelu_source *source, const unrelu_gaussian_options 
     w.product_se = ur_take(&arena, w.d, w.d * sizeof *w.product_se);
     UR_TRY(ur_arena_status(&arena, err));
     UR_TRY(ur_each(exec, "pairs", w.d, solve_row, &w, err));
-    UR_TRY(warn_cells(&w, err));
+    warn_cells(&w);
     return ur_fit_finish(&(ur_estimate){&o, model, w.product_se, NULL}, err);
 }

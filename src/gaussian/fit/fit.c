@@ -132,29 +132,61 @@ static unrelu_status collect(ur_fit *fit, unrelu_error *err)
     return ur_arena_status(fit->arena, err);
 }
 
-static unrelu_status fit_samples(unrelu_source *source, const unrelu_gaussian_options *options,
-                                 const unrelu_exec *exec, unrelu_gaussian *model, unrelu_error *err)
+/* One pass, or a fit cell by cell. Limits of single cells show in the file only when it is read,
+ * and one pass cannot take them: *again says that it came upon one, which is no failure. */
+static unrelu_status fit_samples(unrelu_source *source, const unrelu_gaussian_options *o,
+                                 const unrelu_exec *exec, int by_cells, int *again,
+                                 unrelu_gaussian **model, unrelu_error *err)
 {
     UR_ARENA(arena);
+    unrelu_gaussian *m = ur_gaussian_new(err);
+    ur_fit fit = {o, exec, &arena, source, .model = m};
+    *again = 0;
+    unrelu_status status = !m         ? UNRELU_ENOMEM
+                           : by_cells ? ur_fit_cells(source, o, exec, m, err)
+                                      : collect(&fit, err);
+    if (!by_cells && status == UNRELU_OK)
+        status = estimate(&fit, err);
+    else if (!by_cells)
+        *again = status == UNRELU_EFORMAT && ur_source_met_limit(source);
+    return ur_model_hand(m, status, model, err);
+}
+
+static unrelu_status fit_source(unrelu_source *source, const unrelu_gaussian_options *options,
+                                const unrelu_exec *exec, unrelu_gaussian **model, unrelu_error *err)
+{
     unrelu_gaussian_options o;
-    ur_fit fit = {&o, exec, &arena, source, .model = model};
+    int again = 1;
     if (!source)
         return ur_fail(err, UNRELU_EDATA, "there are no samples: the source is NULL");
     UR_TRY(read_options(options, &o, err));
     if (o.norms == UNRELU_NORMS_SGD)
         UR_TRY(ur_ranks_refuse(exec, "projected SGD", err));
     if (!ur_fit_needs_cells(&o)) {
-        unrelu_status status = collect(&fit, err);
-        /* Limits of single cells show in the file only when it is read, and one pass cannot take
-         * them. A pass that came upon one is no failure, it says which way to go. */
-        if (status != UNRELU_EFORMAT || !ur_source_met_limit(source))
-            return status == UNRELU_OK ? estimate(&fit, err) : status;
+        unrelu_status status = fit_samples(source, &o, exec, 0, &again, model, err);
+        if (!again)
+            return status;
     }
     UR_TRY(
         ur_ranks_refuse(exec, "a fit cell by cell (limits of cells, transforms, likelihood)", err));
-    ur_arena_end(&arena);
-    unrelu_gaussian_free(model); /* of warnings that a pass gave before it met the limit */
-    return ur_fit_cells(source, &o, exec, model, err);
+    return fit_samples(source, &o, exec, 1, &again, model, err);
+}
+
+unrelu_status unrelu_gaussian_fit(unrelu_source *source, const unrelu_gaussian_options *options,
+                                  const unrelu_exec *exec, unrelu_gaussian **model,
+                                  unrelu_error *err)
+{
+    UR_BLAS_PINNED;
+    unrelu_exec here;
+    unrelu_error own;
+    ur_rank_call ranks;
+    err = err ? err : &own;
+    *model = NULL;
+    UR_TRY(ur_exec_read(&exec, &here, err));
+    exec = ur_ranks_begin(&ranks, source ? unrelu_source_columns(source) : 0, exec);
+    unrelu_status status = fit_source(source, options, exec, model, err);
+    status = ur_ranks_end(&ranks, status, err);
+    return ur_model_hand(*model, status, model, err);
 }
 
 static unrelu_status fit_summary(const unrelu_summary *summary,
@@ -169,36 +201,16 @@ static unrelu_status fit_summary(const unrelu_summary *summary,
     return estimate(&fit, err);
 }
 
-unrelu_status unrelu_gaussian_fit(unrelu_source *source, const unrelu_gaussian_options *options,
-                                  const unrelu_exec *exec, unrelu_gaussian *model,
-                                  unrelu_error *err)
-{
-    UR_BLAS_PINNED;
-    unrelu_exec here;
-    unrelu_error own;
-    ur_rank_call ranks;
-    err = err ? err : &own;
-    *model = (unrelu_gaussian){0};
-    UR_TRY(ur_exec_read(&exec, &here, err));
-    exec = ur_ranks_begin(&ranks, source ? unrelu_source_columns(source) : 0, exec);
-    unrelu_status status = fit_samples(source, options, exec, model, err);
-    status = ur_ranks_end(&ranks, status, err);
-    if (status != UNRELU_OK)
-        unrelu_gaussian_free(model);
-    return status;
-}
-
 unrelu_status unrelu_gaussian_fit_summary(const unrelu_summary *summary,
                                           const unrelu_gaussian_options *options,
-                                          const unrelu_exec *exec, unrelu_gaussian *model,
+                                          const unrelu_exec *exec, unrelu_gaussian **model,
                                           unrelu_error *err)
 {
     UR_BLAS_PINNED;
     unrelu_exec here;
-    *model = (unrelu_gaussian){0};
+    *model = NULL;
     UR_TRY(ur_exec_read(&exec, &here, err));
-    unrelu_status status = fit_summary(summary, options, exec, model, err);
-    if (status != UNRELU_OK)
-        unrelu_gaussian_free(model);
-    return status;
+    unrelu_gaussian *m = ur_gaussian_new(err);
+    unrelu_status status = m ? fit_summary(summary, options, exec, m, err) : UNRELU_ENOMEM;
+    return ur_model_hand(m, status, model, err);
 }

@@ -2,7 +2,6 @@
 /* b and scale of every column, and what they say of it, into the model: counts, flags, and the
  * data's units. */
 #include "base/error.h"
-#include "base/memory.h"
 #include "gaussian/problem/fit.h"
 #include "law/normal.h"
 
@@ -77,10 +76,11 @@ static unrelu_status choose_columns(ur_fit *fit, unrelu_error *err)
         return ur_fail(err, UNRELU_EDATA,
                        "none of the %zu columns has a value above its limit (0, or `censor-at`)",
                        all);
-    if (fit->d == all)
-        return UNRELU_OK;
-    return ur_warn(fit->model, "dropped", err,
-                   "left out for want of a positive value: %zu of %zu columns", all - fit->d, all);
+    if (fit->d < all)
+        ur_model_warn(fit->model, "dropped",
+                      "left out for want of a positive value: %zu of %zu columns", all - fit->d,
+                      all);
+    return UNRELU_OK;
 }
 
 void ur_fit_likelihood(const ur_fit *fit, const ur_margin_sums *sums, ur_margin *out)
@@ -118,9 +118,9 @@ void ur_fit_name_method(unrelu_gaussian *m, const unrelu_gaussian_options *o)
 {
     static const char *const norms[] = {"censored", "truncated", "median", "sgd"};
     static const char *const angles[] = {"h6", "signs", "likelihood"};
-    snprintf(m->method, sizeof m->method, "%s", o->literal ? "paper" : "efficient");
-    snprintf(m->norms, sizeof m->norms, "%s", norms[o->norms]);
-    snprintf(m->angles, sizeof m->angles, "%s", angles[o->angles]);
+    m->method = o->literal ? "paper" : "efficient";
+    m->norms = norms[o->norms];
+    m->angles = angles[o->angles];
     m->seed = o->seed;
 }
 
@@ -173,18 +173,19 @@ unrelu_status ur_fit_set_columns(const ur_fit *fit, unrelu_error *err)
     m->n = (size_t)*fit->v.rows;
     m->rows_dropped = (size_t)*fit->v.rows_dropped;
     ur_fit_name_method(m, fit->options);
-    if (fit->noise && !(m->noise = ur_doubles(m->d)))
-        return ur_fail_memory(err, m->d, "noise levels");
+    ur_arena *arena = ur_model_arena(m);
+    const char **names = ur_take(arena, m->d, sizeof *names);
     int limited = 0;
     for (size_t i = 0; i < fit->d; i++)
         limited |= fit->limit[fit->columns[i].index] != 0;
-    if (limited && !(m->limit = ur_doubles(m->d)))
-        return ur_fail_memory(err, m->d, "limits");
+    m->noise = fit->noise ? ur_take(arena, m->d, sizeof *m->noise) : NULL;
+    m->limit = limited ? ur_take(arena, m->d, sizeof *m->limit) : NULL;
+    UR_TRY(ur_arena_status(arena, err));
+    m->names = names;
     for (size_t i = 0; i < fit->d; i++) {
         const ur_fit_column *c = &fit->columns[i];
         int e = c->exponent;
-        if (!(m->names[i] = ur_string_copy(fit->summary->names[c->index])))
-            return ur_fail_memory(err, m->d, "names");
+        names[i] = ur_take_copy(arena, fit->summary->names[c->index]);
         m->observed[i] = fit->v.observed[c->index];
         m->positive[i] = fit->v.positive[c->index];
         m->b[i] = c->limit + ldexp(c->margin.b, e);
@@ -197,5 +198,5 @@ unrelu_status ur_fit_set_columns(const ur_fit *fit, unrelu_error *err)
         if (m->limit)
             m->limit[i] = fit->limit[c->index];
     }
-    return UNRELU_OK;
+    return ur_arena_status(arena, err);
 }

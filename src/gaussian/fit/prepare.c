@@ -48,12 +48,12 @@ unrelu_status ur_fit_noise(ur_fit *fit, double *limit, unrelu_error *err)
         unmeasured += !enough;
         limit[j] = fmax(limit[j], UR_NOISE_CENSORING * fit->noise[j]);
     }
-    if (unmeasured == 0)
-        return UNRELU_OK;
-    return ur_warn(fit->model, "noise-unmeasured", err,
-                   "%zu of %zu columns have fewer than %.0f negative values to measure noise "
-                   "by and are taken as free of it; or give `additive-noise` SD",
-                   unmeasured, d, ENOUGH_NEGATIVES);
+    if (unmeasured > 0)
+        ur_model_warn(fit->model, "noise-unmeasured",
+                      "%zu of %zu columns have fewer than %.0f negative values to measure noise "
+                      "by and are taken as free of it; or give `additive-noise` SD",
+                      unmeasured, d, ENOUGH_NEGATIVES);
+    return UNRELU_OK;
 }
 
 /* by a few passes, each of which counts values in finer bins */

@@ -6,7 +6,6 @@
  * above 3 |lambda_min| where the smallest is negative (it must be noise). It undercounts where
  * true eigenvalues are that small: nothing else can be said from these data. */
 #include "base/error.h"
-#include "base/memory.h"
 #include "dense/linear.h"
 #include "gaussian/problem/fit.h"
 
@@ -80,8 +79,8 @@ static unrelu_status choose_k(unrelu_gaussian *m, int rank, unrelu_error *err)
         size_t positive = 0;
         while (positive < d && m->eigenvalues[positive] > 0)
             positive++;
-        snprintf(m->how_k, sizeof m->how_k, "as asked; %zu of %zu eigenvalues are positive",
-                 positive, d);
+        m->how_k = ur_take_text(ur_model_arena(m), "as asked; %zu of %zu eigenvalues are positive",
+                                positive, d);
         if (m->k > positive)
             return ur_fail(err, UNRELU_EDATA,
                            "rank %zu was asked for, but only %zu of %zu eigenvalues of Sigma are "
@@ -99,17 +98,19 @@ static unrelu_status choose_k(unrelu_gaussian *m, int rank, unrelu_error *err)
                        "error %g): more samples are needed",
                        m->eigenvalues[0], m->eigenvalues_se[0]);
     if (m->k < d)
-        snprintf(m->how_k, sizeof m->how_k,
-                 "%zu of %zu eigenvalues are distinguishable from 0 (above 4 standard errors and 3 "
-                 "times the most negative): the last is %.3g, the next %.3g, with standard errors "
-                 "%.2g and %.2g",
-                 m->k, d, m->eigenvalues[m->k - 1], m->eigenvalues[m->k],
-                 m->eigenvalues_se[m->k - 1], m->eigenvalues_se[m->k]);
+        m->how_k = ur_take_text(
+            ur_model_arena(m),
+            "%zu of %zu eigenvalues are distinguishable from 0 (above 4 standard errors and 3 "
+            "times the most negative): the last is %.3g, the next %.3g, with standard errors "
+            "%.2g and %.2g",
+            m->k, d, m->eigenvalues[m->k - 1], m->eigenvalues[m->k], m->eigenvalues_se[m->k - 1],
+            m->eigenvalues_se[m->k]);
     else
-        snprintf(m->how_k, sizeof m->how_k,
-                 "all %zu eigenvalues are distinguishable from 0: the last is %.3g with standard "
-                 "error %.2g",
-                 d, m->eigenvalues[d - 1], m->eigenvalues_se[d - 1]);
+        m->how_k = ur_take_text(
+            ur_model_arena(m),
+            "all %zu eigenvalues are distinguishable from 0: the last is %.3g with standard "
+            "error %.2g",
+            d, m->eigenvalues[d - 1], m->eigenvalues_se[d - 1]);
     return UNRELU_OK;
 }
 
@@ -145,7 +146,8 @@ static unrelu_status standard_errors(const ur_estimate *e, const double *vectors
         return ur_fail(err, reason,
                        "`rank` auto needs standard errors of eigenvalues: %s; or give `rank` K",
                        why);
-    return ur_warn(m, "no-se", err, "eigenvalues have no standard errors: %s", why);
+    ur_model_warn(m, "no-se", "eigenvalues have no standard errors: %s", why);
+    return UNRELU_OK;
 }
 
 /* The eigenvalues are those of the estimate before repair: a negative one tells the noise. */
@@ -169,17 +171,16 @@ unrelu_status ur_fit_rank(const ur_estimate *e, unrelu_error *err)
     double *values = ur_take(&arena, d, sizeof *values); /* increasing, as LAPACK gives them */
     double *vectors = ur_take(&arena, d, d * sizeof *vectors);
     UR_TRY(ur_arena_status(&arena, err));
-    m->eigenvalues = ur_doubles(d);
-    m->eigenvalues_se = ur_doubles(d);
-    if (!m->eigenvalues || !m->eigenvalues_se)
-        return ur_fail_memory(err, d, "eigenvalues");
+    m->eigenvalues = ur_take(ur_model_arena(m), d, sizeof *m->eigenvalues);
+    m->eigenvalues_se = ur_take(ur_model_arena(m), d, sizeof *m->eigenvalues_se);
+    UR_TRY(ur_arena_status(ur_model_arena(m), err));
     UR_TRY(ur_eigen_symmetric(d, m->sigma, values, vectors, err));
     for (size_t i = 0; i < d; i++)
         m->eigenvalues[i] = values[d - 1 - i];
     UR_TRY(standard_errors(e, vectors, err));
     UR_TRY(choose_k(m, rank, err));
-    if (!(m->W = ur_alloc(d, m->k * sizeof *m->W)))
-        return ur_fail_memory(err, d * m->k, "entries of W");
+    m->W = ur_take(ur_model_arena(m), d, m->k * sizeof *m->W);
+    UR_TRY(ur_arena_status(ur_model_arena(m), err));
     for (size_t i = 0; i < d; i++)
         for (size_t k = 0; k < m->k; k++)
             m->W[i * m->k + k] = vectors[i * d + d - 1 - k] * sqrt(m->eigenvalues[k]);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/error.h"
 #include "gaussian/problem/fit.h"
-#include "model/warnings.h"
+#include "model/kind.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 
 static const char *const flag_names[UNRELU_FLAG_COUNT] = {
@@ -13,17 +11,6 @@ static const char *const flag_names[UNRELU_FLAG_COUNT] = {
 const char *unrelu_flag_name(int bit)
 {
     return bit >= 0 && bit < UNRELU_FLAG_COUNT ? flag_names[bit] : "";
-}
-
-unrelu_status ur_warn(unrelu_gaussian *model, const char *code, unrelu_error *err,
-                      const char *format, ...)
-{
-    va_list values;
-    va_start(values, format);
-    unrelu_status status =
-        ur_warnings_add(&model->warnings, &model->warning_count, code, err, format, values);
-    va_end(values);
-    return status;
 }
 
 /* names of the first few columns that carry the flag, or that do not; how many there are */
@@ -42,20 +29,18 @@ static size_t list_columns(const unrelu_gaussian *m, uint32_t flag, int carried,
 }
 
 /* one warning for all columns that carry the flag */
-static unrelu_status warn_flagged(unrelu_gaussian *model, uint32_t flag, const char *meaning,
-                                  unrelu_error *err)
+static void warn_flagged(unrelu_gaussian *model, uint32_t flag, const char *meaning)
 {
     enum { NAMED = 5, WIDTH = 40 };
     char list[256];
     size_t count = list_columns(model, flag, 1, NAMED, WIDTH, list);
-    if (count == 0)
-        return UNRELU_OK;
-    return ur_warn(model, unrelu_flag_name(__builtin_ctz(flag)), err, "%zu column%s (%s%s): %s",
-                   count, count == 1 ? "" : "s", list, count > NAMED ? ", ..." : "", meaning);
+    if (count > 0)
+        ur_model_warn(model, unrelu_flag_name(__builtin_ctz(flag)), "%zu column%s (%s%s): %s",
+                      count, count == 1 ? "" : "s", list, count > NAMED ? ", ..." : "", meaning);
 }
 
 /* the set Omega of the author response: where the theorem holds although some b < 0 */
-static unrelu_status warn_guarantee(unrelu_gaussian *m, unrelu_error *err)
+static void warn_guarantee(unrelu_gaussian *m)
 {
     enum { LISTED = 8, WIDTH = 25 };
     char omega[256], meaning[400];
@@ -64,55 +49,53 @@ static unrelu_status warn_guarantee(unrelu_gaussian *m, unrelu_error *err)
              "more than half censored, so that b lies below the limit: the paper's guarantee holds "
              "for %s%s%s; the default method has no such limit",
              listed ? "Omega = " : "no column", omega, listed > LISTED ? ", ..." : "");
-    return warn_flagged(m, UNRELU_FLAG_NEGATIVE_BIAS, meaning, err);
+    warn_flagged(m, UNRELU_FLAG_NEGATIVE_BIAS, meaning);
 }
 
-static unrelu_status warn_pairs(unrelu_gaussian *m, unrelu_error *err)
+static void warn_pairs(unrelu_gaussian *m)
 {
     size_t weak = 0, first = 0;
     for (size_t i = 0; i < m->d; i++)
         for (size_t j = i + 1; j < m->d; j++)
             if (m->pair_flags[i * m->d + j] & UNRELU_FLAG_FEW_JOINT && weak++ == 0)
                 first = i * m->d + j;
-    if (weak == 0)
-        return UNRELU_OK;
-    return ur_warn(m, "few-joint", err,
-                   "%zu pair%s (the first: %.40s, %.40s): too few joint positives, or a standard "
-                   "error above 0.2: the correlation is a bound or a sign at most",
-                   weak, weak == 1 ? "" : "s", m->names[first / m->d], m->names[first % m->d]);
+    if (weak > 0)
+        ur_model_warn(
+            m, "few-joint",
+            "%zu pair%s (the first: %.40s, %.40s): too few joint positives, or a standard "
+            "error above 0.2: the correlation is a bound or a sign at most",
+            weak, weak == 1 ? "" : "s", m->names[first / m->d], m->names[first % m->d]);
 }
 
-static unrelu_status warn_errors(const ur_estimate *e, unrelu_error *err)
+static void warn_errors(const ur_estimate *e)
 {
     unrelu_gaussian *m = e->model;
     const unrelu_gaussian_options *o = e->options;
+    const char *why = NULL;
     if (o->norms == UNRELU_NORMS_SGD)
-        return ur_warn(m, "no-se", err,
-                       "projected SGD has no standard errors: its iterates' spread is not the "
-                       "estimate's; the default method gives them");
-    if (o->angles == UNRELU_ANGLES_SIGNS && (o->literal || o->norms != UNRELU_NORMS_CENSORED))
-        return ur_warn(m, "no-se", err,
-                       "correlations have no standard errors: `angles` signs has them with "
-                       "`norms` censored only");
-    if (o->angles == UNRELU_ANGLES_SIGNS && e->moments && *e->moments->v.missing_cells > 0)
-        return ur_warn(m, "no-se", err,
-                       "correlations of columns with missing cells have no standard errors: "
-                       "`angles` h6 has them");
-    if (o->norms != UNRELU_NORMS_CENSORED)
-        return ur_warn(m, "no-se", err,
-                       "covariances have no standard errors (scales and correlations do): `norms` "
-                       "censored has them");
-    return UNRELU_OK;
+        why = "projected SGD has no standard errors: its iterates' spread is not the estimate's; "
+              "the default method gives them";
+    else if (o->angles == UNRELU_ANGLES_SIGNS && (o->literal || o->norms != UNRELU_NORMS_CENSORED))
+        why = "correlations have no standard errors: `angles` signs has them with `norms` censored "
+              "only";
+    else if (o->angles == UNRELU_ANGLES_SIGNS && e->moments && *e->moments->v.missing_cells > 0)
+        why = "correlations of columns with missing cells have no standard errors: `angles` h6 has "
+              "them";
+    else if (o->norms != UNRELU_NORMS_CENSORED)
+        why = "covariances have no standard errors (scales and correlations do): `norms` censored "
+              "has them";
+    if (why)
+        ur_model_warn(m, "no-se", "%s", why);
 }
 
-unrelu_status ur_warn_missing(unrelu_gaussian *m, double missing, double cells, unrelu_error *err)
+void ur_warn_missing(unrelu_gaussian *m, double missing, double cells)
 {
-    return ur_warn(m, "missing", err,
-                   "%.0f of %.0f cells are missing: pairs use the rows where both are observed",
-                   missing, cells);
+    ur_model_warn(m, "missing",
+                  "%.0f of %.0f cells are missing: pairs use the rows where both are observed",
+                  missing, cells);
 }
 
-unrelu_status ur_fit_warn(const ur_estimate *e, unrelu_error *err)
+void ur_fit_warn(const ur_estimate *e)
 {
     static const struct {
         uint32_t flag;
@@ -136,30 +119,28 @@ unrelu_status ur_fit_warn(const ur_estimate *e, unrelu_error *err)
     unrelu_gaussian *m = e->model;
     const ur_fit *fit = e->moments;
     if (fit && *fit->v.missing_cells > 0)
-        UR_TRY(ur_warn_missing(m, *fit->v.missing_cells,
-                               *fit->v.rows * (double)fit->summary->plan.d, err));
+        ur_warn_missing(m, *fit->v.missing_cells, *fit->v.rows * (double)fit->summary->plan.d);
     if (m->n < m->d)
-        UR_TRY(ur_warn(m, "n-below-d", err,
-                       "%zu rows for %zu columns: Sigma cannot have full "
-                       "rank, and few of its entries are known well",
-                       m->n, m->d));
+        ur_model_warn(m, "n-below-d",
+                      "%zu rows for %zu columns: Sigma cannot have full "
+                      "rank, and few of its entries are known well",
+                      m->n, m->d);
     if (m->rows_dropped > 0)
-        UR_TRY(ur_warn(m, "outliers", err, "%zu rows with gross outliers were dropped, %zu kept",
-                       m->rows_dropped, m->n));
+        ur_model_warn(m, "outliers", "%zu rows with gross outliers were dropped, %zu kept",
+                      m->rows_dropped, m->n);
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
-        UR_TRY(warn_flagged(m, flags[i].flag, flags[i].meaning, err));
-    UR_TRY(warn_pairs(m, err));
-    UR_TRY(warn_guarantee(m, err));
-    UR_TRY(warn_errors(e, err));
+        warn_flagged(m, flags[i].flag, flags[i].meaning);
+    warn_pairs(m);
+    warn_guarantee(m);
+    warn_errors(e);
     if (m->repaired)
-        return ur_warn(m, "repaired", err,
-                       "the correlations were indefinite (smallest eigenvalue %.3g) and were "
-                       "projected to the nearest positive semidefinite ones by clipping",
-                       m->lambda_min);
-    if (m->lambda_min < -UR_INDEFINITE * (double)m->d)
-        return ur_warn(m, "indefinite", err,
-                       "the correlations are indefinite (smallest eigenvalue %.3g): the paper's "
-                       "algorithm does not repair them",
-                       m->lambda_min);
-    return UNRELU_OK;
+        ur_model_warn(m, "repaired",
+                      "the correlations were indefinite (smallest eigenvalue %.3g) and were "
+                      "projected to the nearest positive semidefinite ones by clipping",
+                      m->lambda_min);
+    else if (m->lambda_min < -UR_INDEFINITE * (double)m->d)
+        ur_model_warn(m, "indefinite",
+                      "the correlations are indefinite (smallest eigenvalue %.3g): the paper's "
+                      "algorithm does not repair them",
+                      m->lambda_min);
 }

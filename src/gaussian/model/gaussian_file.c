@@ -2,23 +2,18 @@
 /* A rectified Gaussian as a .npz file, or as a part of another model's; docs/formats.md lists the
  * arrays. */
 #include "base/error.h"
-#include "base/memory.h"
 #include "gaussian/model/gaussian_model.h"
-#include "model/fields.h"
+#include "law/power.h"
 #include "model/warnings.h"
-#include "read/npz.h"
-#include "write/npz_write.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define FIELD(member, kind, letters, needed)                                                       \
-    UR_FIELD(unrelu_gaussian, member, kind, letters, 0, 0, needed)
+    UR_FIELD(unrelu_gaussian, member, kind, letters, 0, needed)
 #define ARRAY(member, letters) FIELD(member, UR_ARRAY, letters, 0)
-#define WORD(member)                                                                               \
-    UR_FIELD(unrelu_gaussian, member, UR_WORD, NULL, sizeof(((unrelu_gaussian *)0)->member), 0, 1)
+#define WORD(member)           FIELD(member, UR_WORD, NULL, 1)
 
 static const ur_field arrays[] = {
     FIELD(b, UR_ARRAY, "d", 1), FIELD(sigma, UR_ARRAY, "dd", 1),
@@ -39,10 +34,37 @@ static const ur_field learned[] = {
     FIELD(repaired, UR_SWITCH, NULL, 1),
     FIELD(lambda_min, UR_NUMBER, NULL, 1),
     FIELD(pair_flags, UR_BYTES, "dd", 1),
+    FIELD(flags, UR_BITS, "d", 0),
 };
 /* of a rectified-gaussian file alone */
 static const ur_field alone[] = {ARRAY(noise, "d"), ARRAY(limit, "d"), ARRAY(lambda, "d")};
 static const ur_field alone_learned[] = {WORD(method), FIELD(n, UR_COUNT, NULL, 1)};
+/* written in ways of their own, below */
+static const ur_field others[] = {
+    FIELD(names, UR_TEXTS, "d", 0),
+    FIELD(seed, UR_SEED, NULL, 0),
+    {"transform", UR_CHOICE, offsetof(unrelu_gaussian, transform), NULL, 0, 0, ur_transform_words},
+};
+
+static void set_sizes(const void *model, size_t *sizes)
+{
+    const unrelu_gaussian *m = model;
+    sizes[0] = m->d;
+    sizes[1] = m->k;
+}
+
+const ur_kind ur_gaussian_part = {
+    .letters = "dk",
+    .set_sizes = set_sizes,
+    .tables = {UR_KIND_TABLE(arrays), UR_KIND_TABLE(factor), UR_KIND_TABLE(learned)},
+};
+const ur_kind ur_gaussian_kind = {
+    UR_KIND_OF(unrelu_gaussian, "rectified-gaussian"),
+    .letters = "dk",
+    .set_sizes = set_sizes,
+    .tables = {UR_KIND_TABLE(alone), UR_KIND_TABLE(alone_learned), UR_KIND_TABLE(others),
+               UR_KIND_TABLE(arrays), UR_KIND_TABLE(factor), UR_KIND_TABLE(learned)},
+};
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
@@ -55,7 +77,7 @@ static unrelu_status get(ur_npz *npz, const char *path, unrelu_gaussian *m, cons
                          size_t count, unrelu_error *err)
 {
     const ur_fields table = {fields, count, "dk", (size_t[]){m->d, m->k}};
-    return ur_fields_load(npz, path, &table, m, err);
+    return ur_fields_load(npz, path, &table, ur_model_arena(m), m, err);
 }
 
 /* "no-zeros,few-joint" */
@@ -87,11 +109,12 @@ static unrelu_status put_flags(ur_npz_writer *w, const unrelu_gaussian *m, unrel
 {
     enum { TEXT = 128 };
     UR_ARENA(arena);
-    char **texts = ur_take(&arena, m->d, sizeof *texts), *room = ur_take(&arena, m->d, TEXT);
+    const char **texts = ur_take(&arena, m->d, sizeof *texts);
+    char *room = ur_take(&arena, m->d, TEXT);
     UR_TRY(ur_arena_status(&arena, err));
-    for (size_t j = 0; j < m->d; j++) {
-        texts[j] = room + j * TEXT;
-        flags_to_text(m->flags[j], texts[j], TEXT);
+    for (size_t j = 0; j < m->d; j++, room += TEXT) {
+        flags_to_text(m->flags[j], room, TEXT);
+        texts[j] = room;
     }
     ur_npz_add_strings(w, "flags", texts, m->d);
     return UNRELU_OK;
@@ -135,18 +158,17 @@ unrelu_status unrelu_gaussian_save(const unrelu_gaussian *m, const char *path, u
 
 static unrelu_status get_flags(ur_npz *npz, const char *path, unrelu_gaussian *m, unrelu_error *err)
 {
-    char **texts = NULL;
-    size_t count = 0;
-    UR_TRY(ur_npz_strings(npz, "flags", &texts, &count, err));
-    unrelu_status status = UNRELU_OK;
-    if (!(m->flags = ur_alloc(m->d, sizeof *m->flags)))
-        status = ur_fail_memory(err, m->d, "flags");
-    else if (count != m->d)
-        status = ur_fail(err, UNRELU_EFORMAT, "%s: %zu flags for %zu columns", path, count, m->d);
-    for (size_t j = 0; status == UNRELU_OK && j < m->d; j++)
+    UR_ARENA(arena);
+    const char **texts;
+    size_t count;
+    UR_TRY(ur_npz_strings(npz, "flags", &arena, &texts, &count, err));
+    if (count != m->d)
+        return ur_fail(err, UNRELU_EFORMAT, "%s: %zu flags for %zu columns", path, count, m->d);
+    m->flags = ur_take(ur_model_arena(m), m->d, sizeof *m->flags);
+    UR_TRY(ur_arena_status(ur_model_arena(m), err));
+    for (size_t j = 0; j < m->d; j++)
         m->flags[j] = flags_from_text(texts[j]);
-    ur_strings_free(texts, count);
-    return status;
+    return UNRELU_OK;
 }
 
 static unrelu_status get_factor(ur_npz *npz, const char *path, unrelu_gaussian *m,
@@ -160,8 +182,8 @@ static unrelu_status get_factor(ur_npz *npz, const char *path, unrelu_gaussian *
 
 static unrelu_status derive_scale(const char *path, unrelu_gaussian *m, unrelu_error *err)
 {
-    if (!(m->scale = ur_doubles(m->d)))
-        return ur_fail_memory(err, m->d, "scales");
+    m->scale = ur_take(ur_model_arena(m), m->d, sizeof *m->scale);
+    UR_TRY(ur_arena_status(ur_model_arena(m), err));
     for (size_t i = 0; i < m->d; i++) {
         double variance = m->sigma[i * m->d + i];
         if (!(variance >= 0 && variance < INFINITY))
@@ -176,8 +198,8 @@ static unrelu_status derive_scale(const char *path, unrelu_gaussian *m, unrelu_e
 static unrelu_status derive_correlation(unrelu_gaussian *m, unrelu_error *err)
 {
     size_t d = m->d;
-    if (!(m->correlation = ur_alloc(d, d * sizeof *m->correlation)))
-        return ur_fail_memory(err, d * d, "correlations");
+    m->correlation = ur_take(ur_model_arena(m), d, d * sizeof *m->correlation);
+    UR_TRY(ur_arena_status(ur_model_arena(m), err));
     for (size_t i = 0; i < d; i++)
         for (size_t j = 0; j < d; j++) {
             double si = m->scale[i], sj = m->scale[j];
@@ -206,10 +228,10 @@ unrelu_status ur_gaussian_get(ur_npz *npz, const char *path, unrelu_gaussian *m,
 static unrelu_status get_transform(ur_npz *npz, const char *path, unrelu_gaussian *m,
                                    unrelu_error *err)
 {
-    char text[32];
+    const char *text;
     if (!ur_npz_has(npz, "transform"))
         return UNRELU_OK;
-    UR_TRY(ur_npz_string(npz, "transform", text, sizeof text, err));
+    UR_TRY(ur_npz_string(npz, "transform", ur_model_arena(m), &text, err));
     for (m->transform = UNRELU_TRANSFORM_NONE;
          strcmp(unrelu_transform_name(m->transform), text) != 0; m->transform++)
         if (m->transform == UNRELU_TRANSFORM_BOXCOX)
@@ -235,21 +257,18 @@ static unrelu_status load(const char *path, unrelu_gaussian *m, unrelu_error *er
     UR_TRY(ur_gaussian_get(npz, path, m, err));
     UR_TRY(get(npz, path, m, alone, COUNT(alone), err));
     UR_TRY(get_transform(npz, path, m, err));
-    UR_TRY(ur_names_load(npz, path, "names", m->d, &m->names, err));
-    if (!m->names && !(m->names = ur_strings_number('x', m->d)))
-        return ur_fail_memory(err, m->d, "names");
+    UR_TRY(ur_names_load(npz, path, "names", m->d, ur_model_arena(m), &m->names, err));
+    if (!m->names)
+        m->names = ur_take_numbered(ur_model_arena(m), 'x', m->d);
     UR_TRY(ur_seed_load(npz, path, &m->seed, err));
     if (!ur_npz_has(npz, "flags"))
         return UNRELU_OK;
     UR_TRY(get(npz, path, m, alone_learned, COUNT(alone_learned), err));
-    return ur_warnings_load(npz, path, &m->warnings, &m->warning_count, err);
+    return ur_warnings_load(npz, path, ur_model_arena(m), &m->warnings, &m->warning_count, err);
 }
 
-unrelu_status unrelu_gaussian_load(const char *path, unrelu_gaussian *m, unrelu_error *err)
+unrelu_status unrelu_gaussian_load(const char *path, unrelu_gaussian **model, unrelu_error *err)
 {
-    memset(m, 0, sizeof *m);
-    unrelu_status status = load(path, m, err);
-    if (status != UNRELU_OK)
-        unrelu_gaussian_free(m);
-    return status;
+    unrelu_gaussian *m = ur_gaussian_new(err);
+    return ur_model_hand(m, m ? load(path, m, err) : UNRELU_ENOMEM, model, err);
 }

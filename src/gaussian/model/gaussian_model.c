@@ -2,30 +2,34 @@
 #include "gaussian/model/gaussian_model.h"
 
 #include "base/error.h"
-#include "base/memory.h"
 #include "gaussian/problem/tolerance.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
+
+unrelu_gaussian *ur_gaussian_new(unrelu_error *err)
+{
+    unrelu_gaussian *m = ur_model_new(&ur_gaussian_kind, err);
+    if (m)
+        m->method = m->norms = m->angles = m->how_k = "";
+    return m;
+}
 
 unrelu_status ur_gaussian_allocate(unrelu_gaussian *m, size_t d, int errors, unrelu_error *err)
 {
-    m->d = d;
     double **vectors[] = {&m->b, &m->scale, &m->b_se, &m->scale_se, &m->observed, &m->positive};
     double **squares[] = {&m->sigma, &m->correlation, &m->sigma_se, &m->correlation_se, &m->n_pair};
     size_t vector_count = errors ? 6 : 2, square_count = errors ? 5 : 2;
-    int failed = 0;
+    ur_arena *arena = ur_model_arena(m);
+    m->d = d;
     for (size_t i = 0; i < vector_count; i++)
-        failed |= !(*vectors[i] = ur_doubles(d));
+        *vectors[i] = ur_take(arena, d, sizeof(double));
     for (size_t i = 0; i < square_count; i++)
-        failed |= !(*squares[i] = ur_alloc(d, d * sizeof(double)));
-    failed |= !(m->names = ur_alloc(d, sizeof *m->names));
+        *squares[i] = ur_take(arena, d, d * sizeof(double));
     if (errors) {
-        failed |= !(m->flags = ur_alloc(d, sizeof *m->flags));
-        failed |= !(m->pair_flags = ur_alloc(d, d));
+        m->flags = ur_take(arena, d, sizeof *m->flags);
+        m->pair_flags = ur_take(arena, d, d);
     }
-    return failed ? ur_fail_memory(err, d, "columns of a model") : UNRELU_OK;
+    return ur_arena_status(arena, err);
 }
 
 void unrelu_gaussian_margin(const unrelu_gaussian *m, size_t column, double *b, double *s,
@@ -41,18 +45,5 @@ void unrelu_gaussian_margin(const unrelu_gaussian *m, size_t column, double *b, 
 
 void unrelu_gaussian_free(unrelu_gaussian *m)
 {
-    if (!m)
-        return;
-    double *arrays[] = {
-        m->observed,       m->positive, m->b,        m->b_se,        m->scale,
-        m->scale_se,       m->sigma,    m->sigma_se, m->correlation, m->noise,
-        m->limit,          m->W,        m->n_pair,   m->eigenvalues, m->eigenvalues_se,
-        m->correlation_se, m->lambda};
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
-        free(arrays[i]);
-    ur_strings_free(m->names, m->d);
-    free(m->flags);
-    free(m->pair_flags);
-    free(m->warnings);
-    memset(m, 0, sizeof *m);
+    ur_model_free(m);
 }

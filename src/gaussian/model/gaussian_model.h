@@ -2,14 +2,21 @@
 #ifndef UR_GAUSSIAN_MODEL_H
 #define UR_GAUSSIAN_MODEL_H
 
+#include "model/kind.h"
 #include "model/sampler.h"
-#include "read/npz.h"
-#include "write/npz_write.h"
 
 /* --- gaussian_model.c --- */
-/* Allocates b, scale, sigma, correlation and room for names in a model that has none of them; with
- * `errors` also their standard errors, counts and flags. Warnings stay. */
+/* and what another model lists of one that is a part of it (gaussian_file.c) */
+extern const ur_kind ur_gaussian_kind, ur_gaussian_part;
+/* an empty one; NULL and a sentence where memory ended */
+unrelu_gaussian *ur_gaussian_new(unrelu_error *err);
+/* Takes b, scale, sigma and correlation from the model's arena; with `errors` also their standard
+ * errors, counts and flags. */
 unrelu_status ur_gaussian_allocate(unrelu_gaussian *model, size_t d, int errors, unrelu_error *err);
+
+/* --- gaussian_plant.c: columns are x1, x2, ... for the letter x --- */
+unrelu_status ur_gaussian_plant(const unrelu_gaussian_plant_options *options, char letter,
+                                unrelu_gaussian **model, unrelu_error *err);
 
 /* --- gaussian_sampler.c: what a sampler draws, for a model that passed the check --- */
 unrelu_status ur_gaussian_check_sampled(const unrelu_gaussian *model, unrelu_error *err);

@@ -2,7 +2,6 @@
 /* A random rectified Gaussian, as in section 6 of the one-layer paper where k = d. Else W has
  * normal entries and unit rows: W W' has rank k < d, or comes nearer to I as k grows above d. */
 #include "base/error.h"
-#include "base/memory.h"
 #include "base/random.h"
 #include "base/sized.h"
 #include "dense/blas_pin.h"
@@ -11,7 +10,6 @@
 
 #include <limits.h>
 #include <math.h>
-#include <stdlib.h>
 
 enum { STREAM_W = 1, STREAM_B = 2 };
 
@@ -39,8 +37,8 @@ static unrelu_status set_W(const unrelu_gaussian_plant_options *o, unrelu_gaussi
                            unrelu_error *err)
 {
     size_t d = m->d, k = m->k;
-    if (!(m->W = ur_alloc(d, k * sizeof *m->W)))
-        return ur_fail_memory(err, d * k, "entries of W");
+    m->W = ur_take(ur_model_arena(m), d, k * sizeof *m->W);
+    UR_TRY(ur_arena_status(ur_model_arena(m), err));
     ur_random_normals(o->seed, STREAM_W, 0, (uint64_t)d * k, m->W);
     if (k != d) {
         ur_unit_rows(d, k, m->W);
@@ -66,7 +64,7 @@ static void set_b(const unrelu_gaussian_plant_options *o, unrelu_gaussian *m)
     }
 }
 
-static unrelu_status plant(const unrelu_gaussian_plant_options *o, unrelu_gaussian *m,
+static unrelu_status plant(const unrelu_gaussian_plant_options *o, char letter, unrelu_gaussian *m,
                            unrelu_error *err)
 {
     size_t d = o->d, k = o->k ? o->k : d;
@@ -75,9 +73,7 @@ static unrelu_status plant(const unrelu_gaussian_plant_options *o, unrelu_gaussi
     UR_TRY(ur_gaussian_allocate(m, d, 0, err));
     m->k = k;
     m->seed = o->seed;
-    free(m->names);
-    if (!(m->names = ur_strings_number('x', d)))
-        return ur_fail_memory(err, d, "names");
+    m->names = ur_take_numbered(ur_model_arena(m), letter, d);
     UR_TRY(set_W(o, m, err));
     ur_gram(d, k, m->W, m->sigma);
     for (size_t i = 0; i < d; i++)
@@ -88,15 +84,19 @@ static unrelu_status plant(const unrelu_gaussian_plant_options *o, unrelu_gaussi
     return UNRELU_OK;
 }
 
+unrelu_status ur_gaussian_plant(const unrelu_gaussian_plant_options *o, char letter,
+                                unrelu_gaussian **model, unrelu_error *err)
+{
+    unrelu_gaussian *m = ur_gaussian_new(err);
+    return ur_model_hand(m, m ? plant(o, letter, m, err) : UNRELU_ENOMEM, model, err);
+}
+
 unrelu_status unrelu_gaussian_plant(const unrelu_gaussian_plant_options *options,
-                                    unrelu_gaussian *m, unrelu_error *err)
+                                    unrelu_gaussian **model, unrelu_error *err)
 {
     unrelu_gaussian_plant_options o;
-    *m = (unrelu_gaussian){0};
+    *model = NULL;
     unrelu_gaussian_plant_options_init(&o, sizeof o);
     UR_TRY(ur_sized_copy(&o, sizeof o, options, "the options", err));
-    unrelu_status status = plant(&o, m, err);
-    if (status != UNRELU_OK)
-        unrelu_gaussian_free(m);
-    return status;
+    return ur_gaussian_plant(&o, 'x', model, err);
 }

@@ -14,6 +14,7 @@
 #include "gaussian/summary/gaussian_summary.h"
 #include "law/margin.h"
 #include "law/pair.h"
+#include "model/kind.h"
 
 /* One column during a fit. Lengths carry the unit 2^exponent and lie above the limit; only
  * at the end are they turned into the data's own. */
@@ -105,11 +106,8 @@ unrelu_status ur_fit_quantiles(const ur_fit *fit, size_t quantiles, const double
                                double *value, unrelu_error *err);
 
 /* --- warn.c --- */
-unrelu_status ur_warn(unrelu_gaussian *model, const char *code, unrelu_error *err,
-                      const char *format, ...) __attribute__((format(printf, 4, 5)));
-unrelu_status ur_warn_missing(unrelu_gaussian *model, double missing, double cells,
-                              unrelu_error *err);
+void ur_warn_missing(unrelu_gaussian *model, double missing, double cells);
 /* all that the user should know about this fit */
-unrelu_status ur_fit_warn(const ur_estimate *estimate, unrelu_error *err);
+void ur_fit_warn(const ur_estimate *estimate);
 
 #endif

@@ -27,8 +27,7 @@ void unrelu_summary_free(unrelu_summary *summary)
 {
     if (!summary)
         return;
-    ur_strings_free(summary->names, summary->plan.d);
-    free(summary->limit);
+    ur_arena_end(&summary->arena);
     free(summary->s);
     ur_moments_plan_free(&summary->plan);
     free(summary);
@@ -64,19 +63,16 @@ static unrelu_status allocate(size_t d, size_t groups, int pairs, unrelu_summary
     unrelu_summary *summary = *out = ur_alloc(1, sizeof *summary);
     if (!summary)
         return ur_fail_memory(err, 1, "summary");
-    unrelu_status status = ur_moments_plan_init(&summary->plan, d, err);
-    if (status != UNRELU_OK)
-        return status;
+    UR_TRY(ur_moments_plan_init(&summary->plan, d, err));
     summary->plan.groups = groups;
     summary->plan.pairs = pairs;
     if (d > MAX_COLUMNS)
         return ur_fail(err, UNRELU_ENOMEM, "%zu columns are more than a summary of pairs can hold",
                        d);
-    summary->limit = ur_doubles(d);
-    summary->names = ur_alloc(d, sizeof *summary->names);
+    summary->limit = ur_take(&summary->arena, d, sizeof *summary->limit);
     summary->s = ur_doubles(ur_moments.len(&summary->plan));
     summary->plan.limit = summary->limit;
-    if (!summary->limit || !summary->names || !summary->s)
+    if (!summary->limit || !summary->s)
         return ur_fail(err, UNRELU_ENOMEM,
                        "not enough memory for the sums of %zu columns and their pairs (%.1f GB)", d,
                        8e-9 * (double)ur_moments.len(&summary->plan));
@@ -88,9 +84,8 @@ static unrelu_status collect(unrelu_source *source, const ur_collect_rules *rule
 {
     size_t d = summary->plan.d;
     memcpy(summary->limit, rules->limit, d * sizeof *summary->limit);
-    for (size_t j = 0; j < d; j++)
-        if (!(summary->names[j] = ur_string_copy(unrelu_source_name(source, j))))
-            return ur_fail_memory(err, d, "names");
+    summary->names = ur_take_copies(&summary->arena, ur_source_names(source), d);
+    UR_TRY(ur_arena_status(&summary->arena, err));
     ur_moments_plan *plan = &summary->plan;
     plan->single = rules->single;
     plan->negatives = rules->negatives;
@@ -236,8 +231,8 @@ unrelu_status unrelu_summary_merge(unrelu_summary *into, const unrelu_summary *f
 
 /* ---- files ---- */
 
-#define COUNTS(member, at) UR_FIELD(ur_moments_view, member, UR_COUNTS, at, 0, 0, 1)
-#define SUMS(member, at)   UR_FIELD(ur_moments_view, member, UR_ARRAY, at, 0, 0, 1)
+#define COUNTS(member, at) UR_FIELD(ur_moments_view, member, UR_COUNTS, at, 0, 1)
+#define SUMS(member, at)   UR_FIELD(ur_moments_view, member, UR_ARRAY, at, 0, 1)
 
 /* groups g, columns d, upper triangle t; the last four are there where cells are missing */
 static const ur_field fields[] = {
@@ -340,10 +335,10 @@ unrelu_status unrelu_summary_save(const unrelu_summary *summary, const char *pat
 static unrelu_status load_vector(ur_npz *npz, const char *name, size_t d, double *to,
                                  unrelu_error *err)
 {
+    UR_ARENA(arena);
     double *values = NULL;
-    UR_TRY(ur_npz_doubles(npz, name, d, &values, err));
+    UR_TRY(ur_npz_doubles(npz, name, d, &arena, &values, err));
     memcpy(to, values, d * sizeof *to);
-    free(values);
     return UNRELU_OK;
 }
 
@@ -352,17 +347,15 @@ static unrelu_status load_sums(ur_npz *npz, const char *path, int format, unrelu
                                unrelu_error *err)
 {
     for (size_t i = 0; i < FIELDS && i < fields_of(summary); i++) {
+        UR_ARENA(arena);
         ur_field f = fields[i];
         ur_moments_view one = {0};
         sizes_of sizes;
         if (format == 0 && strcmp(f.shape, "gt") == 0)
             f.shape = "gdd";
         const ur_fields table = table_of(summary, &f, 1, sizes);
-        unrelu_status status = ur_fields_load(npz, path, &table, &one, err);
-        if (status == UNRELU_OK)
-            convert(summary, &f, *member_of(&one, &f), 0);
-        free(*member_of(&one, &f));
-        UR_TRY(status);
+        UR_TRY(ur_fields_load(npz, path, &table, &arena, &one, err));
+        convert(summary, &f, *member_of(&one, &f), 0);
     }
     return UNRELU_OK;
 }
@@ -419,7 +412,6 @@ static unrelu_status load(const char *path, unrelu_summary **out, unrelu_error *
     double groups = 0;
     size_t ndim = 0, shape[4] = {0}, count = 0;
     int format = 0;
-    char **names = NULL;
     UR_TRY(ur_model_open(&arena, path, "summary", &npz, err));
     UR_TRY(ur_format_check(npz, path, &format, err));
     UR_TRY(ur_npz_number(npz, "groups", &groups, err));
@@ -431,13 +423,9 @@ static unrelu_status load(const char *path, unrelu_summary **out, unrelu_error *
     size_t d = shape[1];
     UR_TRY(allocate(d, (size_t)groups, 1, out, err));
     unrelu_summary *summary = *out;
-    UR_TRY(ur_npz_strings(npz, "names", &names, &count, err));
-    if (count != d) {
-        ur_strings_free(names, count);
+    UR_TRY(ur_npz_strings(npz, "names", &summary->arena, &summary->names, &count, err));
+    if (count != d)
         return ur_fail(err, UNRELU_EFORMAT, "%s: %zu names for %zu columns", path, count, d);
-    }
-    ur_strings_free(summary->names, d);
-    summary->names = names;
     UR_TRY(load_vector(npz, "limit", d, summary->limit, err));
     UR_TRY(load_vector(npz, "shift", d, ur_moments_shift(&summary->plan, summary->s), err));
     UR_TRY(load_vector(npz, "exponent", d, ur_moments_exponent(&summary->plan, summary->s), err));

@@ -4,7 +4,7 @@
 #ifndef UR_MIXTURE_H
 #define UR_MIXTURE_H
 
-#include "unrelu/unrelu.h"
+#include "model/kind.h"
 
 /* streams of the random numbers of one seed, apart from those of the hidden layer */
 enum {
@@ -13,10 +13,13 @@ enum {
         42, /* 41 is of the sampler's noise; starts of the facet search; and the next ones */
 };
 
-/* --- model.c --- */
+/* --- mixture_model.c --- */
+extern const ur_kind ur_mixture_kind; /* mixture_file.c */
+/* an empty one; NULL and a sentence where memory ended */
+unrelu_mixture *ur_mixture_new(unrelu_error *err);
+/* the hidden layer becomes the model's, which frees it; also where this fails */
+unrelu_status ur_mixture_hold(unrelu_mixture *model, unrelu_gaussian *hidden, unrelu_error *err);
 /* A and the names x1, x2, ... where they are NULL; d and p are set */
 unrelu_status ur_mixture_alloc(unrelu_mixture *model, unrelu_error *err);
-unrelu_status ur_mixture_warn(unrelu_mixture *model, const char *code, unrelu_error *err,
-                              const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 #endif

@@ -5,7 +5,6 @@
  * pairs are made, and all errors are over them. */
 #include "base/arena.h"
 #include "base/error.h"
-#include "base/memory.h"
 #include "dense/blas.h"
 #include "dense/blas_pin.h"
 #include "dense/linear.h"
@@ -103,16 +102,20 @@ static void free_gaussian(void *gaussian)
     unrelu_gaussian_free(gaussian);
 }
 
-/* unit i of `to` is unit units[i] of the side, for a column of A of unit length */
+/* unit i of *out is unit units[i] of the side, for a column of A of unit length */
 static unrelu_status take_units(const side *s, const size_t *units, size_t count, ur_arena *arena,
-                                unrelu_gaussian *to, unrelu_error *err)
+                                unrelu_gaussian **out, unrelu_error *err)
 {
-    const unrelu_gaussian *from = &s->m->hidden;
+    const unrelu_gaussian *from = s->m->hidden;
     size_t p = s->m->p;
-    *to = (unrelu_gaussian){0};
+    unrelu_gaussian *to = *out = ur_gaussian_new(err);
+    if (!to)
+        return UNRELU_ENOMEM;
     ur_arena_adopt(arena, to, free_gaussian);
+    const char **names = ur_take(arena, count, sizeof *names);
     UR_TRY(ur_arena_status(arena, err));
     UR_TRY(ur_gaussian_allocate(to, count, 0, err));
+    to->names = names;
     for (size_t i = 0; i < count; i++) {
         size_t u = units[i];
         to->b[i] = from->b[u] * s->length[u];
@@ -122,8 +125,7 @@ static unrelu_status take_units(const side *s, const size_t *units, size_t count
             to->correlation[i * count + j] = from->correlation[u * p + v];
             to->sigma[i * count + j] = from->sigma[u * p + v] * s->length[u] * s->length[v];
         }
-        if (!(to->names[i] = ur_string_copy(from->names[u])))
-            return ur_fail_memory(err, count, "names");
+        names[i] = from->names[u];
     }
     return UNRELU_OK;
 }
@@ -138,7 +140,7 @@ static unrelu_status errors_of_hidden(const side *t, const side *m, const size_t
                                       unrelu_mixture_distance *out, unrelu_error *err)
 {
     size_t count = out->matched, found = 0;
-    unrelu_gaussian truth, model;
+    unrelu_gaussian *truth, *model;
     UR_ARENA(arena);
     size_t *units = ur_take(&arena, count, 2 * sizeof *units);
     UR_TRY(ur_arena_status(&arena, err));
@@ -149,11 +151,11 @@ static unrelu_status errors_of_hidden(const side *t, const side *m, const size_t
         }
     UR_TRY(take_units(t, units, count, &arena, &truth, err));
     UR_TRY(take_units(m, units + count, count, &arena, &model, err));
-    UR_TRY(unrelu_gaussian_compare(&truth, &model, &out->hidden, err));
+    UR_TRY(unrelu_gaussian_compare(truth, model, &out->hidden, err));
     for (size_t i = 0; i < count; i++)
-        out->b_max = larger(out->b_max, fabs(model.b[i] - truth.b[i]));
+        out->b_max = larger(out->b_max, fabs(model->b[i] - truth->b[i]));
     for (size_t i = 0; i < count * count; i++)
-        out->sigma_max = larger(out->sigma_max, fabs(model.sigma[i] - truth.sigma[i]));
+        out->sigma_max = larger(out->sigma_max, fabs(model->sigma[i] - truth->sigma[i]));
     return UNRELU_OK;
 }
 

@@ -1,23 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/error.h"
-#include "base/memory.h"
 #include "mixture/model/mixture.h"
-#include "model/warnings.h"
 
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 
 void unrelu_mixture_free(unrelu_mixture *m)
 {
-    if (!m)
-        return;
-    ur_strings_free(m->names, m->d);
-    free(m->A);
-    free(m->A_se);
-    free(m->warnings);
-    unrelu_gaussian_free(&m->hidden);
-    memset(m, 0, sizeof *m);
+    ur_model_free(m);
+}
+
+unrelu_mixture *ur_mixture_new(unrelu_error *err)
+{
+    unrelu_mixture *m = ur_model_new(&ur_mixture_kind, err);
+    if (m)
+        m->method = m->precision = m->how_p = "";
+    return m;
+}
+
+static void free_gaussian(void *gaussian)
+{
+    unrelu_gaussian_free(gaussian);
+}
+
+unrelu_status ur_mixture_hold(unrelu_mixture *m, unrelu_gaussian *hidden, unrelu_error *err)
+{
+    m->hidden = ur_arena_adopt(ur_model_arena(m), hidden, free_gaussian);
+    return ur_arena_status(ur_model_arena(m), err);
 }
 
 unrelu_status ur_mixture_alloc(unrelu_mixture *m, unrelu_error *err)
@@ -25,20 +33,10 @@ unrelu_status ur_mixture_alloc(unrelu_mixture *m, unrelu_error *err)
     if (m->d > INT_MAX || m->p > INT_MAX)
         return ur_fail(err, UNRELU_EUSAGE, "a mixture of %zu columns and %zu units is too large",
                        m->d, m->p);
-    if (!m->A && !(m->A = ur_alloc(m->d, m->p * sizeof *m->A)))
-        return ur_fail_memory(err, m->d * m->p, "entries of A");
-    if (!m->names && !(m->names = ur_strings_number('x', m->d)))
-        return ur_fail_memory(err, m->d, "names");
-    return UNRELU_OK;
-}
-
-unrelu_status ur_mixture_warn(unrelu_mixture *m, const char *code, unrelu_error *err,
-                              const char *format, ...)
-{
-    va_list values;
-    va_start(values, format);
-    unrelu_status status =
-        ur_warnings_add(&m->warnings, &m->warning_count, code, err, format, values);
-    va_end(values);
-    return status;
+    ur_arena *arena = ur_model_arena(m);
+    if (!m->A)
+        m->A = ur_take(arena, m->d, m->p * sizeof *m->A);
+    if (!m->names)
+        m->names = ur_take_numbered(arena, 'x', m->d);
+    return ur_arena_status(arena, err);
 }

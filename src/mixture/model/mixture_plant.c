@@ -7,11 +7,11 @@
  * 1e-14 (1 + g^2): mean squares below 1e-9 (units on once in ten million) are refused. */
 #include "base/arena.h"
 #include "base/error.h"
-#include "base/memory.h"
 #include "base/random.h"
 #include "base/sized.h"
 #include "dense/blas_pin.h"
 #include "dense/linear.h"
+#include "gaussian/model/gaussian_model.h"
 #include "law/bivariate.h"
 #include "law/normal.h"
 #include "mixture/model/mixture.h"
@@ -50,7 +50,7 @@ static unrelu_status check(const unrelu_mixture_plant_options *o, size_t k, unre
 }
 
 static unrelu_status plant_hidden(const unrelu_mixture_plant_options *o, size_t k,
-                                  unrelu_gaussian *hidden, unrelu_error *err)
+                                  unrelu_mixture *m, unrelu_error *err)
 {
     unrelu_gaussian_plant_options layer = {.size = sizeof layer,
                                            .d = o->p,
@@ -59,10 +59,9 @@ static unrelu_status plant_hidden(const unrelu_mixture_plant_options *o, size_t 
                                            .bias = o->bias,
                                            .bias_value = o->bias_value,
                                            .seed = o->seed};
-    UR_TRY(unrelu_gaussian_plant(&layer, hidden, err));
-    ur_strings_free(hidden->names, hidden->d);
-    hidden->names = ur_strings_number('u', hidden->d);
-    return hidden->names ? UNRELU_OK : ur_fail_memory(err, hidden->d, "names");
+    unrelu_gaussian *hidden;
+    UR_TRY(ur_gaussian_plant(&layer, 'u', &hidden, err));
+    return ur_mixture_hold(m, hidden, err);
 }
 
 static double product_mean(double g, double h, double r)
@@ -176,11 +175,11 @@ static unrelu_status plant(const unrelu_mixture_plant_options *o, size_t k, unre
     UR_ARENA(arena);
     UR_BLAS_PINNED;
     UR_TRY(ur_mixture_alloc(m, err));
-    UR_TRY(plant_hidden(o, k, &m->hidden, err));
+    UR_TRY(plant_hidden(o, k, m, err));
     double *S = ur_take(&arena, p, p * sizeof *S), *G = ur_take(&arena, p, p * sizeof *G);
     UR_TRY(ur_arena_status(&arena, err));
-    set_moments(&m->hidden, S);
-    UR_TRY(order_units(&m->hidden, S, err));
+    set_moments(m->hidden, S);
+    UR_TRY(order_units(m->hidden, S, err));
     set_A(o, m);
     double size = mean_square(m, S, G);
     if (!(size > LEAST_SIZE))
@@ -188,23 +187,25 @@ static unrelu_status plant(const unrelu_mixture_plant_options *o, size_t k, unre
                        "samples have a root mean square of %.3g before scaling: units are hardly "
                        "ever on; choose a larger bias",
                        sqrt(fmax(0, size)));
-    scale_hidden(&m->hidden, 1 / sqrt(size));
+    scale_hidden(m->hidden, 1 / sqrt(size));
     return UNRELU_OK;
 }
 
-unrelu_status unrelu_mixture_plant(const unrelu_mixture_plant_options *options, unrelu_mixture *m,
-                                   unrelu_error *err)
+unrelu_status unrelu_mixture_plant(const unrelu_mixture_plant_options *options,
+                                   unrelu_mixture **model, unrelu_error *err)
 {
-    unrelu_mixture_plant_options given, *o = &given;
-    memset(m, 0, sizeof *m);
-    unrelu_mixture_plant_options_init(&given, sizeof given);
-    UR_TRY(ur_sized_copy(&given, sizeof given, options, "the options", err));
-    size_t k = o->k ? o->k : o->p;
-    UR_TRY(check(o, k, err));
-    *m = (unrelu_mixture){
-        .d = o->d, .p = o->p, .noise = o->noise, .relative_noise = o->noise, .seed = o->seed};
-    unrelu_status status = plant(o, k, m, err);
-    if (status != UNRELU_OK)
-        unrelu_mixture_free(m);
-    return status;
+    unrelu_mixture_plant_options o;
+    *model = NULL;
+    unrelu_mixture_plant_options_init(&o, sizeof o);
+    UR_TRY(ur_sized_copy(&o, sizeof o, options, "the options", err));
+    size_t k = o.k ? o.k : o.p;
+    UR_TRY(check(&o, k, err));
+    unrelu_mixture *m = ur_mixture_new(err);
+    if (!m)
+        return UNRELU_ENOMEM;
+    m->d = o.d;
+    m->p = o.p;
+    m->noise = m->relative_noise = o.noise;
+    m->seed = o.seed;
+    return ur_model_hand(m, plant(&o, k, m, err), model, err);
 }

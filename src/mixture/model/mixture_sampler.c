@@ -8,7 +8,7 @@
 unrelu_status unrelu_sampler_new_mixture(const unrelu_mixture *model, uint64_t seed,
                                          unrelu_sampler **out, unrelu_error *err)
 {
-    const unrelu_gaussian *hidden = &model->hidden;
+    const unrelu_gaussian *hidden = model->hidden;
     *out = NULL;
     if (!model->A || hidden->d != model->p)
         return ur_fail(err, UNRELU_EUSAGE, "the mixture has %s: no samples can be drawn",

@@ -119,7 +119,7 @@ unrelu_status ur_units_fill(const ur_cone *cone, const ur_units *units, const un
 unrelu_status ur_certificate_check(const ur_cone *cone, const ur_certificate *all,
                                    unrelu_error *err);
 unrelu_status ur_units_fit(const ur_cone *cone, const ur_units *units, const double *M,
-                           uint64_t seed, const unrelu_exec *exec, unrelu_gaussian *hidden,
+                           uint64_t seed, const unrelu_exec *exec, unrelu_gaussian **hidden,
                            unrelu_error *err);
 
 /* --- unmix_polish.c --- */
@@ -190,7 +190,7 @@ typedef struct {
 /* EDATA where nothing is worth trying */
 unrelu_status ur_attempts_choose(ur_unmix *w, unrelu_error *err);
 /* how_p, and warnings about p and the noise */
-unrelu_status ur_attempt_describe(ur_unmix *w, const ur_attempt *t, unrelu_error *err);
+void ur_attempt_describe(ur_unmix *w, const ur_attempt *t);
 double ur_relative_noise(const ur_span *span, double sigma); /* over the size of the samples */
 int ur_is_rounding(const ur_span *span, double sigma);
 /* whether the singular values tell of more units than p, which was not given */

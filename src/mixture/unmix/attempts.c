@@ -126,27 +126,28 @@ static void describe_p(ur_unmix *w, const ur_attempt *t)
 {
     const ur_span *s = &w->span;
     unrelu_mixture *m = w->model;
-    char *text = m->how_p;
-    size_t size = sizeof m->how_p, p = t->p;
+    ur_arena *arena = ur_model_arena(m);
+    size_t p = t->p;
     const char *given = w->options->p ? "given, and " : "";
     if (t->sigma == 0 && s->rank < s->most)
-        snprintf(
-            text, size,
+        m->how_p = ur_take_text(
+            arena,
             "%sthe rank of the samples: singular value %zu is %.2g of the first, the next %.2g",
             given, p, s->each[p - 1] / s->each[0], s->each[p] / s->each[0]);
     else if (t->sigma == 0)
-        snprintf(text, size, "%sthe number of columns: full rank without noise", given);
+        m->how_p = ur_take_text(arena, "%sthe number of columns: full rank without noise", given);
     else if (p < s->most)
-        snprintf(text, size,
-                 "%s: singular value %zu is %.2g times the next, and those beyond are as of noise "
-                 "of deviation %.3g (the largest is %.2f times what noise makes)",
-                 w->options->p ? "given" : "the gap of the singular values", p,
-                 s->same[p - 1] / s->same[p], t->sigma, ur_span_excess(s, p));
+        m->how_p = ur_take_text(
+            arena,
+            "%s: singular value %zu is %.2g times the next, and those beyond are as of noise "
+            "of deviation %.3g (the largest is %.2f times what noise makes)",
+            w->options->p ? "given" : "the gap of the singular values", p,
+            s->same[p - 1] / s->same[p], t->sigma, ur_span_excess(s, p));
     else
-        snprintf(text, size, "%sthe number of columns, with rounding for noise", given);
+        m->how_p = ur_take_text(arena, "%sthe number of columns, with rounding for noise", given);
 }
 
-unrelu_status ur_attempt_describe(ur_unmix *w, const ur_attempt *t, unrelu_error *err)
+void ur_attempt_describe(ur_unmix *w, const ur_attempt *t)
 {
     const ur_span *s = &w->span;
     unrelu_mixture *m = w->model;
@@ -154,30 +155,29 @@ unrelu_status ur_attempt_describe(ur_unmix *w, const ur_attempt *t, unrelu_error
     int beyond = t->sigma > 0 && p < s->most; /* noise that the singular values tell of */
     describe_p(w, t);
     if (ur_is_rounding(s, t->sigma))
-        UR_TRY(ur_mixture_warn(m, "low-precision", err,
-                               "the samples carry %s precision: its rounding, of deviation %.2g, "
-                               "is taken for noise",
-                               s->precision, t->sigma));
+        ur_model_warn(m, "low-precision",
+                      "the samples carry %s precision: its rounding, of deviation %.2g, "
+                      "is taken for noise",
+                      s->precision, t->sigma);
     else if (beyond && ur_span_excess(s, p) > UR_EXCESS_EVEN)
-        UR_TRY(ur_mixture_warn(
-            m, "noise-uneven", err,
+        ur_model_warn(
+            m, "noise-uneven",
             "the singular values beyond p = %zu reach %.2g times what equal noise in every column "
             "makes: there may be more units, or columns with more noise than others; errors of A "
             "are then too small",
-            p, ur_span_excess(s, p)));
+            p, ur_span_excess(s, p));
     if (beyond && ur_is_too_few(w, p))
-        UR_TRY(ur_mixture_warn(m, "p-unsure", err,
-                               "by the singular values there would be %zu units, for so many no "
-                               "facets were found; for %zu they were",
-                               ur_span_flat(s), p));
+        ur_model_warn(m, "p-unsure",
+                      "by the singular values there would be %zu units, for so many no "
+                      "facets were found; for %zu they were",
+                      ur_span_flat(s), p);
     else if (beyond && s->same[p - 1] < UR_GAP_SMALL * s->same[p])
-        UR_TRY(ur_mixture_warn(m, "p-unsure", err,
-                               "singular value %zu is only %.2f times the next: p may be another",
-                               p, s->same[p - 1] / s->same[p]));
+        ur_model_warn(m, "p-unsure",
+                      "singular value %zu is only %.2f times the next: p may be another", p,
+                      s->same[p - 1] / s->same[p]);
     if (ur_relative_noise(s, t->sigma) > UR_NOISE_HIGH)
-        UR_TRY(ur_mixture_warn(m, "noise-high", err,
-                               "noise of %.2g %% of the samples' root mean square: from about 3 %% "
-                               "on facets may be missed",
-                               100 * ur_relative_noise(s, t->sigma)));
-    return UNRELU_OK;
+        ur_model_warn(m, "noise-high",
+                      "noise of %.2g %% of the samples' root mean square: from about 3 %% "
+                      "on facets may be missed",
+                      100 * ur_relative_noise(s, t->sigma));
 }

@@ -17,7 +17,6 @@
 #include "pass/parallel.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* of the largest column of the normals: p of them were found independent by 1e-6, so that below
@@ -189,7 +188,7 @@ static void close_source(void *source)
 }
 
 unrelu_status ur_units_fit(const ur_cone *c, const ur_units *units, const double *M, uint64_t seed,
-                           const unrelu_exec *exec, unrelu_gaussian *hidden, unrelu_error *err)
+                           const unrelu_exec *exec, unrelu_gaussian **hidden, unrelu_error *err)
 {
     size_t p = c->p;
     unrelu_gaussian_options o;
@@ -197,7 +196,7 @@ unrelu_status ur_units_fit(const ur_cone *c, const ur_units *units, const double
     unrelu_source *source;
     UR_ARENA(arena);
     double *limit = ur_take(&arena, p, sizeof *limit);
-    char **names = ur_take_numbered(&arena, 'u', p);
+    const char **names = ur_take_numbered(&arena, 'u', p);
     UR_TRY(ur_arena_status(&arena, err));
     o.seed = seed;
     if (c->noise) {
@@ -211,9 +210,7 @@ unrelu_status ur_units_fit(const ur_cone *c, const ur_units *units, const double
     UR_TRY(ur_arena_status(&arena, err));
     UR_TRY(unrelu_source_rename(source, names, err));
     UR_TRY(unrelu_gaussian_fit(source, &o, exec, hidden, err));
-    if (c->noise)
-        UR_TRY(take_noise_out(c, units, hidden, err));
-    free(hidden->limit); /* samples of the model are censored at 0 */
-    hidden->limit = NULL;
-    return UNRELU_OK;
+    (*hidden)->limit = NULL; /* samples of the model are censored at 0 */
+    unrelu_status status = c->noise ? take_noise_out(c, units, *hidden, err) : UNRELU_OK;
+    return ur_model_hand(*hidden, status, hidden, err);
 }

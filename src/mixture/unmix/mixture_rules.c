@@ -85,7 +85,7 @@ static unrelu_status test_off(const void *context, ur_breach *breach)
 static size_t find_outlier(const facts *f)
 {
     size_t k = 0;
-    while (k < f->cone->p && f->model->hidden.positive[k] >= UR_FEWEST_ON)
+    while (k < f->cone->p && f->model->hidden->positive[k] >= UR_FEWEST_ON)
         k++;
     return k;
 }
@@ -101,7 +101,7 @@ static unrelu_status test_outliers(const void *context, ur_breach *breach)
     ur_breach_tell(breach,
                    "unit %zu is on in %.0f of %zu samples, row %zu the first: that may be "
                    "an outlier; leave it out and see",
-                   k + 1, f->model->hidden.positive[k], n, row + 1);
+                   k + 1, f->model->hidden->positive[k], n, row + 1);
     return UNRELU_OK;
 }
 
@@ -130,7 +130,7 @@ static unrelu_status test_ridges(const void *context, ur_breach *breach)
     const facts *f = context;
     const ur_cone *c = f->cone;
     ur_ridge r;
-    UR_TRY(ur_unmix_ridge(c->n, f->M, &f->model->hidden, f->work->exec, &r, breach->err));
+    UR_TRY(ur_unmix_ridge(c->n, f->M, f->model->hidden, f->work->exec, &r, breach->err));
     double triples = (double)c->p * (double)c->p * (double)c->p; /* each on and off */
     if (!(r.surprise < UR_RIDGE_SURPRISE + log(triples)))
         ur_breach_tell(breach,
@@ -209,6 +209,6 @@ unrelu_status ur_unmix_judge(ur_unmix *w, const ur_cone *c, const ur_normals *no
     m->verdict = c->noise ? UNRELU_VERDICT_NOISY : UNRELU_VERDICT_EXACT;
     UR_TRY(ur_rules_ask(rules, RULES, &f, &arena, &notes, &m->verdict, err));
     for (const ur_note *note = notes.first; note; note = note->next)
-        UR_TRY(ur_mixture_warn(m, note->code, err, "%s", note->text));
+        ur_model_warn(m, note->code, "%s", note->text);
     return UNRELU_OK;
 }

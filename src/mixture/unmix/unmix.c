@@ -2,17 +2,16 @@
 #include "mixture/problem/unmix.h"
 #include "base/arena.h"
 #include "base/error.h"
-#include "base/memory.h"
 #include "base/sized.h"
 #include "dense/blas_pin.h"
 #include "dense/lp.h"
 #include "mixture/problem/tolerance.h"
 #include "pass/parallel.h"
 #include "pass/ranks.h"
+#include "read/source.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { FEWEST_ROWS = 3 };
@@ -39,26 +38,27 @@ static unrelu_status set_A(ur_unmix *w, const ur_cone *c, ur_units *units, unrel
         m->A[i] = units->G[i % p * d + i / p] / units->length[i % p];
     if (!c->noise)
         return UNRELU_OK;
-    if (!(m->A_se = ur_alloc(d, p * sizeof *m->A_se)))
-        return ur_fail_memory(err, d * p, "errors of A");
+    m->A_se = ur_take(ur_model_arena(m), d, p * sizeof *m->A_se);
+    UR_TRY(ur_arena_status(ur_model_arena(m), err));
     if (polished) {
         UR_TRY(ur_unmix_errors(c, w->exec, units, &influence, m->A_se, err));
         size_t unknown = 0;
         for (size_t k = 0; k < p; k++)
             unknown += isnan(m->A_se[k]) != 0;
-        if (unknown == 0)
-            return UNRELU_OK;
-        return ur_mixture_warn(m, "no-se", err,
-                               "%zu of %zu columns of A have no standard errors: too few samples "
-                               "are near a facet",
-                               unknown, p);
+        if (unknown > 0)
+            ur_model_warn(m, "no-se",
+                          "%zu of %zu columns of A have no standard errors: too few samples are "
+                          "near a facet",
+                          unknown, p);
+        return UNRELU_OK;
     }
     for (size_t i = 0; i < d * p; i++)
         m->A_se[i] = NAN;
-    return ur_mixture_warn(m, "no-se", err,
-                           "columns of A are single samples, chosen as the most extreme ones with "
-                           "their noise: no standard error can be had; `method` facets has one, "
-                           "and is several times as accurate");
+    ur_model_warn(m, "no-se",
+                  "columns of A are single samples, chosen as the most extreme ones with their "
+                  "noise: no standard error can be had; `method` facets has one, and is several "
+                  "times as accurate");
+    return UNRELU_OK;
 }
 
 /* of all units the least number of samples where it is off and another is on */
@@ -84,22 +84,20 @@ static unrelu_status set_hidden(ur_unmix *w, const ur_cone *c, const ur_units *u
     unrelu_mixture *m = w->model;
     ur_certificate all;
     UR_TRY(ur_units_fill(c, units, w->exec, M, &all, err));
-    UR_TRY(ur_units_fit(c, units, M, w->options->seed, w->exec, &m->hidden, err));
+    unrelu_gaussian *hidden;
+    UR_TRY(ur_units_fit(c, units, M, w->options->seed, w->exec, &hidden, err));
+    UR_TRY(ur_mixture_hold(m, hidden, err));
     m->residual = sqrt(all.left / all.total);
     m->negative = all.negative;
     m->samples_checked = c->n;
     m->min_off = least_off(c->n, c->p, M);
     if (c->noise)
         UR_TRY(ur_certificate_check(c, &all, err));
-    unrelu_gaussian *hidden = &m->hidden; /* the warnings of its fit become the model's */
-    unrelu_status status = UNRELU_OK;
-    for (size_t i = 0; i < hidden->warning_count && status == UNRELU_OK; i++)
-        status = ur_mixture_warn(m, hidden->warnings[i].code, err, "hidden layer: %s",
-                                 hidden->warnings[i].message);
-    free(hidden->warnings);
+    for (size_t i = 0; i < hidden->warning_count; i++) /* those of its fit become the model's */
+        ur_model_warn(m, hidden->warnings[i].code, "hidden layer: %s", hidden->warnings[i].message);
     hidden->warnings = NULL;
     hidden->warning_count = 0;
-    return status;
+    return UNRELU_OK;
 }
 
 /* with noise: what is beyond p must not grow with the samples */
@@ -113,11 +111,13 @@ static unrelu_status check_growth(ur_unmix *w, const ur_attempt *t, const ur_con
     UR_TRY(ur_cone_growth(c, &ratio, err));
     if (ratio < UR_NOISE_GROWTH)
         return UNRELU_OK;
-    if (w->options->p > 0)
-        return ur_mixture_warn(w->model, "noise-uneven", err,
-                               "what p = %zu units leave of the samples is %.2g times larger in "
-                               "long ones than in short ones: that is no noise of one deviation",
-                               c->p, sqrt(ratio));
+    if (w->options->p > 0) {
+        ur_model_warn(w->model, "noise-uneven",
+                      "what p = %zu units leave of the samples is %.2g times larger in long ones "
+                      "than in short ones: that is no noise of one deviation",
+                      c->p, sqrt(ratio));
+        return UNRELU_OK;
+    }
     return ur_fail(err, UNRELU_EDATA,
                    "what p = %zu units leave of the samples is %.2g times larger in long ones than "
                    "in short ones: that is no noise; `p` %zu takes it for noise all the same",
@@ -145,14 +145,14 @@ static unrelu_status attempt(ur_unmix *w, const ur_attempt *t, unrelu_error *err
     UR_TRY(w->options->method == UNRELU_UNMIX_SEPARABLE
                ? ur_unmix_separable(&cone, w->options->seed, w->exec, &arena, &normals, err)
                : ur_unmix_facets(&cone, w->options->seed, w->exec, &arena, &normals, err));
-    UR_TRY(ur_attempt_describe(w, t, err));
+    ur_attempt_describe(w, t);
     m->p = p;
     m->facets = normals.count;
     m->tries = normals.tries;
     m->noise = t->sigma;
     m->relative_noise = ur_relative_noise(s, t->sigma);
     if (!cone.noise) /* met to rounding, however few digits the samples have */
-        snprintf(m->precision, sizeof m->precision, "double");
+        m->precision = "double";
     UR_TRY(ur_units_make(&cone, normals.U, &arena, &units, err));
     UR_TRY(set_A(w, &cone, &units, err));
     double *M = ur_take(&arena, cone.n, p * sizeof *M);
@@ -166,18 +166,18 @@ static unrelu_status attempt(ur_unmix *w, const ur_attempt *t, unrelu_error *err
 /* an empty model for the next attempt */
 static unrelu_status begin(ur_unmix *w, unrelu_error *err)
 {
-    unrelu_mixture *m = w->model;
-    unrelu_mixture_free(m);
-    *m = (unrelu_mixture){.d = w->span.d, .n = w->span.n, .seed = w->options->seed};
-    snprintf(m->method, sizeof m->method, "%s",
-             w->options->method == UNRELU_UNMIX_SEPARABLE ? "separable" : "facets");
-    snprintf(m->precision, sizeof m->precision, "%s", w->span.precision);
-    if (!(m->names = ur_alloc(m->d, sizeof *m->names)))
-        return ur_fail_memory(err, m->d, "names");
-    for (size_t j = 0; j < m->d; j++)
-        if (!(m->names[j] = ur_string_copy(unrelu_source_name(w->source, j))))
-            return ur_fail_memory(err, m->d, "names");
-    return UNRELU_OK;
+    ur_model_free(w->model);
+    unrelu_mixture *m = w->model = ur_mixture_new(err);
+    if (!m)
+        return UNRELU_ENOMEM;
+    ur_arena *arena = ur_model_arena(m);
+    m->d = w->span.d;
+    m->n = w->span.n;
+    m->seed = w->options->seed;
+    m->method = w->options->method == UNRELU_UNMIX_SEPARABLE ? "separable" : "facets";
+    m->precision = ur_take_copy(arena, w->span.precision);
+    m->names = ur_take_copies(arena, ur_source_names(w->source), m->d);
+    return ur_arena_status(arena, err);
 }
 
 static void tell_noise(const ur_unmix *w, unrelu_error *err)
@@ -225,23 +225,20 @@ static unrelu_status run(ur_unmix *w, unrelu_error *err)
 }
 
 unrelu_status unrelu_unmix(unrelu_source *source, const unrelu_unmix_options *options,
-                           const unrelu_exec *exec, unrelu_mixture *model, unrelu_error *err)
+                           const unrelu_exec *exec, unrelu_mixture **model, unrelu_error *err)
 {
     unrelu_exec here;
     unrelu_unmix_options o;
-    memset(model, 0, sizeof *model);
+    *model = NULL;
     unrelu_unmix_options_init(&o, sizeof o);
     UR_TRY(ur_sized_copy(&o, sizeof o, options, "the options", err));
     UR_TRY(ur_exec_read(&exec, &here, err));
-    ur_unmix w = {.options = &o, .exec = exec, .source = source, .model = model};
+    ur_unmix w = {.options = &o, .exec = exec, .source = source};
     UR_TRY(ur_ranks_refuse(exec, "unmix", err));
     if ((unsigned)w.options->method > UNRELU_UNMIX_SEPARABLE)
         return ur_fail(err, UNRELU_EUSAGE, "there is no method %d", (int)w.options->method);
     UR_BLAS_PINNED;
-    unrelu_status status = ur_lp_ready("unmixing", err);
-    if (status == UNRELU_OK)
-        status = run(&w, err);
-    if (status != UNRELU_OK)
-        unrelu_mixture_free(model);
-    return status;
+    UR_TRY(ur_lp_ready("unmixing", err));
+    unrelu_status status = run(&w, err);
+    return ur_model_hand(w.model, status, model, err);
 }

@@ -5,6 +5,7 @@
 #define UR_NETWORK_H
 
 #include "dense/activation.h"
+#include "model/kind.h"
 
 /* rows of inputs and labels, borrowed; finite */
 typedef struct {
@@ -36,11 +37,11 @@ enum {
     UR_STREAM_TENSOR,
 };
 
-/* --- model.c --- */
+/* --- network_model.c --- */
+extern const ur_kind ur_network_kind; /* network_file.c */
 /* an empty one, with NaN for what was not measured; NULL and a sentence where memory ended */
 unrelu_network *ur_network_new(unrelu_error *err);
-/* what a function ends with: *out is the model where status is OK, else that is freed */
-unrelu_status ur_network_hand(unrelu_network *model, unrelu_status status, unrelu_network **out);
+void ur_network_set_activation(unrelu_network *model, unrelu_activation f); /* and its name */
 /* U, V, c, e, active (zeroed) and names x1.., a1.. where they are NULL; d, k, m are set */
 unrelu_status ur_network_alloc(unrelu_network *model, unrelu_error *err);
 /* Brings to the form the header promises: unit rows of V where f is homogeneous, decreasing
@@ -50,8 +51,6 @@ unrelu_status ur_network_normalise(unrelu_network *model, unrelu_error *err);
 ur_weights ur_network_weights(const unrelu_network *model);
 /* the same form, of weights; order (k): which neuron became the j-th */
 unrelu_status ur_weights_normalise(ur_weights *weights, size_t *order, unrelu_error *err);
-unrelu_status ur_network_warn(unrelu_network *model, const char *code, unrelu_error *err,
-                              const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 /* --- predict.c --- */
 /* y (rows, m) = U f(V x + c) + e; t (rows x k) is scratch and keeps f(V x + c) */

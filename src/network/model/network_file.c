@@ -2,7 +2,7 @@
 /* A network as a .npz file; docs/formats.md lists the arrays. To be read it needs kind, U and V
  * alone: what else is missing is relu, zero biases, no errors, numbered names. */
 #include "base/error.h"
-#include "model/fields.h"
+#include "model/rules.h"
 #include "model/warnings.h"
 #include "network/model/network.h"
 
@@ -52,26 +52,39 @@ static const ur_field fields[] = {
 
 /* wrong labels, where there are any: z of them */
 static const ur_field wrong[] = {FINITE(E_row, "z"), FINITE(E_column, "z"), FINITE(E_value, "z")};
+/* written in ways of their own, below */
+static const ur_field others[] = {
+    TEXTS(input_names, "d"),
+    TEXTS(label_names, "m"),
+    {"activation", UR_WORD, offsetof(unrelu_network, activation_name), NULL, 0, 0, NULL},
+    {"verdict", UR_CHOICE, offsetof(unrelu_network, verdict), NULL, 0, 0, ur_verdict_words},
+    {"seed", UR_SEED, offsetof(unrelu_network, seed), NULL, 0, 0, NULL},
+    WORD(failure),
+};
 enum { FIELDS = sizeof fields / sizeof *fields, WRONG = sizeof wrong / sizeof *wrong };
 
-typedef size_t sizes_of[4];
-
-static ur_fields table_of(const unrelu_network *m, const ur_field *rows, size_t count,
-                          sizes_of sizes)
+static void set_sizes(const void *model, size_t *sizes)
 {
+    const unrelu_network *m = model;
     sizes[0] = m->d;
     sizes[1] = m->k;
     sizes[2] = m->m;
     sizes[3] = m->corrupted;
-    return (ur_fields){rows, count, "dkmz", sizes};
 }
+
+const ur_kind ur_network_kind = {
+    UR_KIND_OF(unrelu_network, "network"),
+    .letters = "dkmz",
+    .set_sizes = set_sizes,
+    .tables = {UR_KIND_TABLE(fields), UR_KIND_TABLE(wrong), UR_KIND_TABLE(others)},
+};
 
 static void save_fields(ur_npz_writer *w, const unrelu_network *m, const ur_field *rows,
                         size_t count)
 {
-    sizes_of sizes;
-    const ur_fields table = table_of(m, rows, count, sizes);
-    ur_fields_save(w, &table, m);
+    size_t sizes[UR_MOST_SIZES];
+    set_sizes(m, sizes);
+    ur_fields_save(w, &(ur_fields){rows, count, ur_network_kind.letters, sizes}, m);
 }
 
 unrelu_status unrelu_network_save(const unrelu_network *m, const char *path, unrelu_error *err)
@@ -81,9 +94,7 @@ unrelu_status unrelu_network_save(const unrelu_network *m, const char *path, unr
         return ur_fail(err, UNRELU_EUSAGE, "the network has no weights (its verdict is '%s')",
                        unrelu_verdict_name(m->verdict));
     UR_TRY(ur_model_create(path, "network", &w, err));
-    char activation[48];
-    unrelu_activation_name(m->activation, activation, sizeof activation);
-    ur_npz_add_string(w, "activation", activation);
+    ur_npz_add_string(w, "activation", m->activation_name);
     ur_npz_add_string(w, "verdict", unrelu_verdict_name(m->verdict));
     ur_seed_save(w, m->seed);
     if (m->input_names)
@@ -101,11 +112,8 @@ unrelu_status unrelu_network_save(const unrelu_network *m, const char *path, unr
 static unrelu_status load_sizes(ur_npz *npz, const char *path, unrelu_network *m, unrelu_error *err)
 {
     size_t u = 0, v = 0, U[4] = {0}, V[4] = {0};
-    unrelu_status status = ur_npz_shape(npz, "U", &u, U, err);
-    if (status == UNRELU_OK)
-        status = ur_npz_shape(npz, "V", &v, V, err);
-    if (status != UNRELU_OK)
-        return status;
+    UR_TRY(ur_npz_shape(npz, "U", &u, U, err));
+    UR_TRY(ur_npz_shape(npz, "V", &v, V, err));
     if (u != 2 || v != 2)
         return ur_fail(err, UNRELU_EFORMAT,
                        "%s: U has %zu dimensions and V %zu, where both must be matrices", path, u,
@@ -127,24 +135,25 @@ static unrelu_status load_sizes(ur_npz *npz, const char *path, unrelu_network *m
 static unrelu_status load_activation(ur_npz *npz, const char *path, unrelu_network *m,
                                      unrelu_error *err)
 {
-    char text[96];
+    const char *text;
     unrelu_error why = {0};
     if (!ur_npz_has(npz, "activation"))
         return UNRELU_OK;
-    unrelu_status status = ur_npz_string(npz, "activation", text, sizeof text, err);
-    if (status != UNRELU_OK)
-        return status;
-    if (unrelu_activation_parse(text, &m->activation, &why) != UNRELU_OK)
+    UR_TRY(ur_npz_string(npz, "activation", ur_model_arena(m), &text, err));
+    unrelu_activation f;
+    if (unrelu_activation_parse(text, &f, &why) != UNRELU_OK)
         return ur_fail(err, UNRELU_EFORMAT, "%s: %.300s", path, why.text);
+    ur_network_set_activation(m, f);
     return UNRELU_OK;
 }
 
 static unrelu_status load_fields(ur_npz *npz, const char *path, const ur_field *rows, size_t count,
                                  unrelu_network *m, unrelu_error *err)
 {
-    sizes_of sizes;
-    const ur_fields table = table_of(m, rows, count, sizes);
-    return ur_fields_load(npz, path, &table, m, err);
+    size_t sizes[UR_MOST_SIZES];
+    set_sizes(m, sizes);
+    const ur_fields table = {rows, count, ur_network_kind.letters, sizes};
+    return ur_fields_load(npz, path, &table, ur_model_arena(m), m, err);
 }
 
 /* ---- wrong labels ---- */
@@ -175,15 +184,11 @@ static unrelu_status load_wrong(ur_npz *npz, const char *path, unrelu_network *m
                        "%s: of E_row, E_column and E_value only %zu are there, where all three are "
                        "needed",
                        path, has);
-    unrelu_status status = ur_npz_shape(npz, wrong[0].name, &ndim, shape, err);
+    UR_TRY(ur_npz_shape(npz, wrong[0].name, &ndim, shape, err));
     m->corrupted = ndim == 1 ? shape[0] : 0;
-    if (status == UNRELU_OK)
-        status = load_fields(npz, path, wrong, WRONG, m, err);
-    if (status == UNRELU_OK)
-        status = check_places(path, "E_row", m->E_row, m->corrupted, m->n, err);
-    if (status == UNRELU_OK)
-        status = check_places(path, "E_column", m->E_column, m->corrupted, m->m, err);
-    return status;
+    UR_TRY(load_fields(npz, path, wrong, WRONG, m, err));
+    UR_TRY(check_places(path, "E_row", m->E_row, m->corrupted, m->n, err));
+    return check_places(path, "E_column", m->E_column, m->corrupted, m->m, err);
 }
 
 /* ---- weights as fractions ---- */
@@ -198,7 +203,7 @@ static int is_fraction(const char *text)
            rest[1 + strspn(rest + 1, "0123456789")] == '\0';
 }
 
-static unrelu_status check_fractions(const char *path, const char *name, char *const *texts,
+static unrelu_status check_fractions(const char *path, const char *name, const char *const *texts,
                                      size_t rows, size_t columns, unrelu_error *err)
 {
     for (size_t i = 0; i < rows * columns; i++)
@@ -216,22 +221,11 @@ static unrelu_status check_rational(const char *path, const unrelu_network *m, u
     if (!m->V_rational || !m->U_rational)
         return ur_fail(err, UNRELU_EFORMAT, "%s has %s_rational without %s_rational", path,
                        m->V_rational ? "V" : "U", m->V_rational ? "U" : "V");
-    unrelu_status status = check_fractions(path, "V_rational", m->V_rational, m->k, m->d, err);
-    if (status == UNRELU_OK)
-        status = check_fractions(path, "U_rational", m->U_rational, m->m, m->k, err);
-    return status;
+    UR_TRY(check_fractions(path, "V_rational", m->V_rational, m->k, m->d, err));
+    return check_fractions(path, "U_rational", m->U_rational, m->m, m->k, err);
 }
 
 /* ---- the whole ---- */
-
-/* what the file does not have */
-static unrelu_status complete(ur_npz *npz, unrelu_network *m, unrelu_error *err)
-{
-    unrelu_status status = ur_network_alloc(m, err);
-    for (size_t j = 0; status == UNRELU_OK && !ur_npz_has(npz, "active") && j < m->k; j++)
-        m->active[j] = NAN;
-    return status;
-}
 
 static unrelu_status load(const char *path, unrelu_network *m, unrelu_error *err)
 {
@@ -242,20 +236,22 @@ static unrelu_status load(const char *path, unrelu_network *m, unrelu_error *err
     UR_TRY(load_activation(npz, path, m, err));
     UR_TRY(ur_verdict_load(npz, path, "a network with weights", &m->verdict, err));
     UR_TRY(ur_seed_load(npz, path, &m->seed, err));
-    UR_TRY(ur_names_load(npz, path, "input_names", m->d, &m->input_names, err));
-    UR_TRY(ur_names_load(npz, path, "label_names", m->m, &m->label_names, err));
+    ur_arena *own = ur_model_arena(m);
+    UR_TRY(ur_names_load(npz, path, "input_names", m->d, own, &m->input_names, err));
+    UR_TRY(ur_names_load(npz, path, "label_names", m->m, own, &m->label_names, err));
     UR_TRY(load_fields(npz, path, fields, FIELDS, m, err));
     UR_TRY(load_wrong(npz, path, m, err));
     UR_TRY(check_rational(path, m, err));
-    UR_TRY(complete(npz, m, err));
+    UR_TRY(ur_network_alloc(m, err)); /* what the file does not have */
+    for (size_t j = 0; !ur_npz_has(npz, "active") && j < m->k; j++)
+        m->active[j] = NAN;
     if (!ur_npz_has(npz, "warning_codes"))
         return UNRELU_OK;
-    return ur_warnings_load(npz, path, &m->warnings, &m->warning_count, err);
+    return ur_warnings_load(npz, path, own, &m->warnings, &m->warning_count, err);
 }
 
 unrelu_status unrelu_network_load(const char *path, unrelu_network **out, unrelu_error *err)
 {
     unrelu_network *m = ur_network_new(err);
-    *out = NULL;
-    return m ? ur_network_hand(m, load(path, m, err), out) : UNRELU_ENOMEM;
+    return ur_model_hand(m, m ? load(path, m, err) : UNRELU_ENOMEM, out, err);
 }

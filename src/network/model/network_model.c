@@ -3,76 +3,43 @@
  * multiplies u by s^q. A row of length 0 (a constant neuron) stays as it is. */
 #include "base/arena.h"
 #include "base/error.h"
-#include "base/memory.h"
 #include "dense/blas.h"
-#include "model/owned.h"
-#include "model/warnings.h"
 #include "network/model/network.h"
 
 #include <float.h>
 #include <limits.h>
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-const char *unrelu_verdict_name(unrelu_verdict verdict)
-{
-    static const char *const names[] = {"planted", "exact",  "exact-uncertified",
-                                        "noisy",   "failed", "ambiguous"};
-    return (size_t)verdict < sizeof names / sizeof *names ? names[verdict] : "";
-}
 
 void unrelu_network_free(unrelu_network *m)
 {
-    if (!m)
-        return;
-    double *arrays[] = {m->U,    m->V,    m->c,      m->e,     m->U_se,     m->V_se,
-                        m->c_se, m->e_se, m->active, m->E_row, m->E_column, m->E_value};
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
-        free(arrays[i]);
-    ur_strings_free(m->input_names, m->d);
-    ur_strings_free(m->label_names, m->m);
-    ur_strings_free(m->V_rational, m->k * m->d);
-    ur_strings_free(m->U_rational, m->m * m->k);
-    free(m->warnings);
-    ur_owned_free(m);
+    ur_model_free(m);
 }
 
 unrelu_network *ur_network_new(unrelu_error *err)
 {
-    unrelu_network *m = ur_owned_new(sizeof *m);
-    if (ur_owned_status(m, err) == UNRELU_OK)
-        m->holdout_residual = m->gap = m->objective = m->objective_bound = m->incoherence = NAN;
+    unrelu_network *m = ur_model_new(&ur_network_kind, err);
+    if (!m)
+        return NULL;
+    m->holdout_residual = m->gap = m->objective = m->objective_bound = m->incoherence = NAN;
+    m->method = m->biases = m->precision = m->how_k = m->guarantee = m->assumption = m->failure =
+        "";
+    m->activation_name = "relu";
     return m;
 }
 
-unrelu_status ur_network_hand(unrelu_network *m, unrelu_status status, unrelu_network **out)
+void ur_network_set_activation(unrelu_network *m, unrelu_activation f)
 {
-    if (status != UNRELU_OK)
-        unrelu_network_free(m);
-    *out = status == UNRELU_OK ? m : NULL;
-    return status;
+    char name[48];
+    unrelu_activation_name(f, name, sizeof name);
+    m->activation = f;
+    m->activation_name = ur_take_copy(ur_model_arena(m), name);
 }
 
-/* ---- alloc ---- */
-
-/* 1 where it is there afterwards */
-static int matrix(double **to, size_t rows, size_t columns)
-{
-    int overflow = 0;
-    size_t count = ur_product(rows, columns, &overflow);
-    if (!*to && !overflow)
-        *to = ur_doubles(count);
-    return *to != NULL;
-}
-
-static int number_names(char ***to, size_t count, char letter)
+static void take(ur_arena *arena, double **to, size_t rows, size_t columns)
 {
     if (!*to)
-        *to = ur_strings_number(letter, count);
-    return *to != NULL;
+        *to = ur_take(arena, rows, columns * sizeof **to);
 }
 
 unrelu_status ur_network_alloc(unrelu_network *m, unrelu_error *err)
@@ -81,13 +48,17 @@ unrelu_status ur_network_alloc(unrelu_network *m, unrelu_error *err)
         return ur_fail(err, UNRELU_EUSAGE,
                        "a network of %zu inputs, %zu neurons and %zu labels is too large", m->d,
                        m->k, m->m);
-    if (!matrix(&m->U, m->m, m->k) || !matrix(&m->V, m->k, m->d))
-        return ur_fail_memory(err, m->k, "neurons");
-    if (!matrix(&m->c, m->k, 1) || !matrix(&m->e, m->m, 1) || !matrix(&m->active, m->k, 1))
-        return ur_fail_memory(err, m->k, "biases");
-    if (!number_names(&m->input_names, m->d, 'x') || !number_names(&m->label_names, m->m, 'a'))
-        return ur_fail_memory(err, m->d + m->m, "names");
-    return UNRELU_OK;
+    ur_arena *arena = ur_model_arena(m);
+    take(arena, &m->U, m->m, m->k);
+    take(arena, &m->V, m->k, m->d);
+    take(arena, &m->c, m->k, 1);
+    take(arena, &m->e, m->m, 1);
+    take(arena, &m->active, m->k, 1);
+    if (!m->input_names)
+        m->input_names = ur_take_numbered(arena, 'x', m->d);
+    if (!m->label_names)
+        m->label_names = ur_take_numbered(arena, 'a', m->m);
+    return ur_arena_status(arena, err);
 }
 
 /* ---- normalise ---- */
@@ -169,15 +140,4 @@ unrelu_status ur_network_normalise(unrelu_network *m, unrelu_error *err)
     permute_rows(m->k, 1, order, m->active, room);
     permute_columns(m->m, m->k, order, m->U_se, room);
     return UNRELU_OK;
-}
-
-unrelu_status ur_network_warn(unrelu_network *m, const char *code, unrelu_error *err,
-                              const char *format, ...)
-{
-    va_list values;
-    va_start(values, format);
-    unrelu_status status =
-        ur_warnings_add(&m->warnings, &m->warning_count, code, err, format, values);
-    va_end(values);
-    return status;
 }

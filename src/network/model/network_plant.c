@@ -422,10 +422,10 @@ static unrelu_status plant(const unrelu_network_plant_options *o, unrelu_network
     m->d = o->d;
     m->k = o->k;
     m->m = o->m;
-    m->activation = o->activation;
+    ur_network_set_activation(m, o->activation);
     m->noise = o->noise;
     m->seed = o->seed;
-    strcpy(m->biases, o->bias != 0 ? "both" : "none");
+    m->biases = o->bias != 0 ? "both" : "none";
     UR_TRY(ur_network_alloc(m, err));
     UR_TRY(set_V(o, m, err));
     UR_TRY(set_U(o, m, err));
@@ -443,5 +443,5 @@ unrelu_status unrelu_network_plant(const unrelu_network_plant_options *options,
     UR_TRY(read_options(options, &o, err));
     UR_BLAS_PINNED;
     unrelu_network *m = ur_network_new(err);
-    return m ? ur_network_hand(m, plant(&o, m, err), out) : UNRELU_ENOMEM;
+    return ur_model_hand(m, m ? plant(&o, m, err) : UNRELU_ENOMEM, out, err);
 }

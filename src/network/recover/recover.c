@@ -2,7 +2,6 @@
 /* From two files to a network with a verdict: data, a method of the table, the verdict of its
  * outcome, and the model of both. Nobody else writes on the model. */
 #include "base/error.h"
-#include "base/memory.h"
 #include "base/sized.h"
 #include "dense/blas_pin.h"
 #include "network/data/data.h"
@@ -13,7 +12,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- before the work ---- */
@@ -71,70 +69,46 @@ static unrelu_status check_activation(const unrelu_recover_options *o, const ur_
 }
 
 /* the source's names; columns without one are x1, x2, ... there, and labels are not inputs */
-static unrelu_status copy_names(const unrelu_source *source, size_t count, const char *letter,
-                                char ***names, unrelu_error *err)
+static const char **copy_names(const unrelu_source *source, size_t count, char letter,
+                               ur_arena *arena)
 {
-    *names = ur_alloc(count, sizeof **names);
-    for (size_t i = 0; *names && i < count; i++) {
-        char none[32], ours[32];
+    const char **names = ur_take_numbered(arena, letter, count);
+    for (size_t i = 0; names && i < count; i++) {
+        char none[32];
         const char *name = unrelu_source_name(source, i);
         snprintf(none, sizeof none, "x%zu", i + 1);
-        snprintf(ours, sizeof ours, "%s%zu", letter, i + 1);
-        if (!((*names)[i] = ur_string_copy(strcmp(name, none) == 0 ? ours : name)))
-            return ur_fail_memory(err, count, "names");
+        if (strcmp(name, none) != 0)
+            names[i] = ur_take_copy(arena, name);
     }
-    return *names ? UNRELU_OK : ur_fail_memory(err, count, "names");
+    return names;
 }
 
 /* ---- the model ---- */
 
-/* count doubles for the user to free; NULL stays NULL */
-static unrelu_status copy(const double *from, size_t count, double **to, unrelu_error *err)
-{
-    if (!from)
-        return UNRELU_OK;
-    if (!(*to = ur_doubles(count)))
-        return ur_fail_memory(err, count, "numbers of the network");
-    memcpy(*to, from, count * sizeof **to);
-    return UNRELU_OK;
-}
-
-static unrelu_status copy_weights(const ur_outcome *out, unrelu_network *model, unrelu_error *err)
+static void copy_weights(const ur_outcome *out, unrelu_network *model)
 {
     const ur_weights *w = &out->weights;
     size_t d = w->d, k = w->k, m = w->m;
+    ur_arena *arena = ur_model_arena(model);
     model->k = k;
-    UR_TRY(copy(w->U, m * k, &model->U, err));
-    UR_TRY(copy(w->V, k * d, &model->V, err));
-    UR_TRY(copy(w->c, k, &model->c, err));
-    UR_TRY(copy(w->e, m, &model->e, err));
-    UR_TRY(copy(out->U_se, m * k, &model->U_se, err));
-    UR_TRY(copy(out->V_se, k * d, &model->V_se, err));
-    UR_TRY(copy(out->c_se, k, &model->c_se, err));
-    UR_TRY(copy(out->e_se, m, &model->e_se, err));
-    UR_TRY(copy(out->E_row, out->corrupted, &model->E_row, err));
-    UR_TRY(copy(out->E_column, out->corrupted, &model->E_column, err));
-    UR_TRY(copy(out->E_value, out->corrupted, &model->E_value, err));
-    return copy(out->certificate.active, k, &model->active, err);
+    model->U = ur_take_doubles(arena, w->U, m * k);
+    model->V = ur_take_doubles(arena, w->V, k * d);
+    model->c = ur_take_doubles(arena, w->c, k);
+    model->e = ur_take_doubles(arena, w->e, m);
+    model->U_se = ur_take_doubles(arena, out->U_se, m * k);
+    model->V_se = ur_take_doubles(arena, out->V_se, k * d);
+    model->c_se = ur_take_doubles(arena, out->c_se, k);
+    model->e_se = ur_take_doubles(arena, out->e_se, m);
+    model->E_row = ur_take_doubles(arena, out->E_row, out->corrupted);
+    model->E_column = ur_take_doubles(arena, out->E_column, out->corrupted);
+    model->E_value = ur_take_doubles(arena, out->E_value, out->corrupted);
+    model->active = ur_take_doubles(arena, out->certificate.active, k);
 }
 
-static unrelu_status copy_texts(const char *const *from, size_t count, char ***to,
-                                unrelu_error *err)
-{
-    if (!from)
-        return UNRELU_OK;
-    *to = ur_alloc(count, sizeof **to);
-    for (size_t i = 0; *to && i < count; i++)
-        if (!((*to)[i] = ur_string_copy(from[i])))
-            return ur_fail_memory(err, count, "fractions");
-    return *to ? UNRELU_OK : ur_fail_memory(err, count, "fractions");
-}
-
-static unrelu_status copy_notes(const ur_notes *notes, unrelu_network *model, unrelu_error *err)
+static void copy_notes(const ur_notes *notes, unrelu_network *model)
 {
     for (const ur_note *note = notes->first; note; note = note->next)
-        UR_TRY(ur_network_warn(model, note->code, err, "%s", note->text));
-    return UNRELU_OK;
+        ur_model_warn(model, note->code, "%s", note->text);
 }
 
 /* of the methods that were asked for by name; most state their own */
@@ -155,13 +129,13 @@ static unrelu_status set_model(const ur_outcome *out, const ur_judgement *judgem
                                const ur_method *method, unrelu_network *model, unrelu_error *err)
 {
     const ur_certificate *c = &out->certificate;
-    const char *name = out->method ? out->method : method->name;
+    ur_arena *arena = ur_model_arena(model);
     UR_TRY(ur_arena_status(out->arena, err));
-    snprintf(model->method, sizeof model->method, "%s", name);
-    snprintf(model->how_k, sizeof model->how_k, "%s", out->how_k);
-    snprintf(model->guarantee, sizeof model->guarantee, "%s", guarantee_of(out, method));
-    snprintf(model->assumption, sizeof model->assumption, "%s", out->assumption);
-    snprintf(model->failure, sizeof model->failure, "%s", out->failure);
+    model->method = ur_take_copy(arena, out->method ? out->method : method->name);
+    model->how_k = ur_take_copy(arena, out->how_k);
+    model->guarantee = ur_take_copy(arena, guarantee_of(out, method));
+    model->assumption = ur_take_copy(arena, out->assumption);
+    model->failure = ur_take_copy(arena, out->failure);
     model->verdict = judgement->verdict;
     model->gap = judgement->gap;
     model->proof = out->proof;
@@ -171,22 +145,23 @@ static unrelu_status set_model(const ur_outcome *out, const ur_judgement *judgem
     model->objective = out->objective;
     model->objective_bound = out->objective_bound;
     model->incoherence = out->incoherence;
-    UR_TRY(copy_notes(&judgement->notes, model, err));
-    UR_TRY(copy_notes(&out->notes, model, err));
+    copy_notes(&judgement->notes, model);
+    copy_notes(&out->notes, model);
     if (c->active) { /* there is one, of a network that was refused too */
-        snprintf(model->biases, sizeof model->biases, "%s", ur_terms_name(out->terms));
-        snprintf(model->precision, sizeof model->precision, "%s", c->precision);
+        model->biases = ur_terms_name(out->terms);
+        model->precision = ur_take_copy(arena, c->precision);
         model->samples_checked = model->n;
         model->min_active = c->min_active;
         model->min_inactive = c->min_inactive;
         model->holdout_residual = c->holdout_residual;
     }
     model->residual = out->answer == UR_NONE ? out->closest : c->residual;
-    if (out->answer == UR_NONE)
-        return UNRELU_OK;
-    model->linear_rank = out->evidence.linear_rank;
-    model->corrupted = out->corrupted;
-    return copy_weights(out, model, err);
+    if (out->answer != UR_NONE) {
+        model->linear_rank = out->evidence.linear_rank;
+        model->corrupted = out->corrupted;
+        copy_weights(out, model);
+    }
+    return ur_arena_status(arena, err);
 }
 
 /* in exact arithmetic, where --certify asks for it */
@@ -197,20 +172,23 @@ static unrelu_status certify(const ur_problem *given, const ur_outcome *out, unr
     if (!given->options.certify)
         return UNRELU_OK;
     UR_TRY(ur_rational(given, out, model->verdict, out->arena, &fractions, err));
-    UR_TRY(copy_texts(fractions.V, model->k * model->d, &model->V_rational, err));
-    UR_TRY(copy_texts(fractions.U, model->m * model->k, &model->U_rational, err));
-    return fractions.why ? ur_network_warn(model, "certify", err, "%s", fractions.why) : UNRELU_OK;
+    ur_arena *arena = ur_model_arena(model);
+    if (fractions.V)
+        model->V_rational = ur_take_copies(arena, fractions.V, model->k * model->d);
+    if (fractions.U)
+        model->U_rational = ur_take_copies(arena, fractions.U, model->m * model->k);
+    if (fractions.why)
+        ur_model_warn(model, "certify", "%s", fractions.why);
+    return UNRELU_OK;
 }
 
-static unrelu_status warn_inputs(const ur_outcome *out, unrelu_network *model, unrelu_error *err)
+static void warn_inputs(const ur_outcome *out, unrelu_network *model)
 {
-    if (out->answer == UR_NONE || out->p == out->inputs)
-        return UNRELU_OK;
-    return ur_network_warn(model, "rank-deficient-inputs", err,
-                           "the inputs%s have rank %zu, not %zu: rows of V are the shortest of "
-                           "those that give the same labels",
-                           out->inputs > model->d ? " with a column of ones" : "", out->p,
-                           out->inputs);
+    if (out->answer != UR_NONE && out->p < out->inputs)
+        ur_model_warn(model, "rank-deficient-inputs",
+                      "the inputs%s have rank %zu, not %zu: rows of V are the shortest of "
+                      "those that give the same labels",
+                      out->inputs > model->d ? " with a column of ones" : "", out->p, out->inputs);
 }
 
 static unrelu_status recover(unrelu_source *inputs, unrelu_source *labels, ur_problem *given,
@@ -228,16 +206,17 @@ static unrelu_status recover(unrelu_source *inputs, unrelu_source *labels, ur_pr
     model->d = given->data.d;
     model->m = given->data.m;
     model->seed = given->options.seed;
-    model->activation = given->options.activation;
-    snprintf(model->precision, sizeof model->precision, "%s", given->data.precision);
-    UR_TRY(copy_names(inputs, model->d, "x", &model->input_names, err));
-    UR_TRY(copy_names(labels, model->m, "a", &model->label_names, err));
+    ur_network_set_activation(model, given->options.activation);
+    model->precision = ur_take_copy(ur_model_arena(model), given->data.precision);
+    model->input_names = copy_names(inputs, model->d, 'x', ur_model_arena(model));
+    model->label_names = copy_names(labels, model->m, 'a', ur_model_arena(model));
     UR_TRY(check_activation(&given->options, method, err));
     UR_TRY(method->run(given, &out, err));
     UR_TRY(ur_judge(given, &out, &judgement, err));
     UR_TRY(set_model(&out, &judgement, method, model, err));
     UR_TRY(certify(given, &out, model, err));
-    return warn_inputs(&out, model, err);
+    warn_inputs(&out, model);
+    return UNRELU_OK;
 }
 
 unrelu_status unrelu_recover(unrelu_source *inputs, unrelu_source *labels,
@@ -254,5 +233,6 @@ unrelu_status unrelu_recover(unrelu_source *inputs, unrelu_source *labels,
     UR_TRY(ur_ranks_refuse(exec, "recover", err));
     UR_BLAS_PINNED;
     unrelu_network *m = ur_network_new(err);
-    return m ? ur_network_hand(m, recover(inputs, labels, &given, m, err), model) : UNRELU_ENOMEM;
+    unrelu_status status = m ? recover(inputs, labels, &given, m, err) : UNRELU_ENOMEM;
+    return ur_model_hand(m, status, model, err);
 }

@@ -3,7 +3,7 @@
 #ifndef UR_HARDNESS_H
 #define UR_HARDNESS_H
 
-#include "base/arena.h"
+#include "model/kind.h"
 
 /* a formula in conjunctive normal form */
 typedef struct {
@@ -14,6 +14,8 @@ typedef struct {
 
 /* "-": standard input */
 unrelu_status ur_cnf_read(const char *path, ur_arena *arena, ur_cnf *cnf, unrelu_error *err);
+
+extern const ur_kind ur_hardness_kind; /* hardness_encode.c */
 
 /* columns of X beyond those of the variables: s, the two of the constant, that of alpha */
 static inline size_t ur_hardness_extra(int variable_alpha)

@@ -82,45 +82,65 @@ static void fill(unrelu_hardness *h, const ur_cnf *cnf)
     }
 }
 
-static unrelu_status allocate(const char *path, unrelu_hardness *h, unrelu_error *err)
+/* ---- the instance ---- */
+
+static const ur_field fields[] = {
+    UR_ARRAY_FIELD(unrelu_hardness, X, "nd"),
+    UR_ARRAY_FIELD(unrelu_hardness, A, "n"),
+    UR_COUNT_FIELD(unrelu_hardness, variables),
+    UR_FIELD(unrelu_hardness, variable_alpha, UR_SWITCH, NULL, 0, 0),
+};
+
+static void set_sizes(const void *instance, size_t *sizes)
+{
+    const unrelu_hardness *h = instance;
+    sizes[0] = h->n;
+    sizes[1] = h->d;
+}
+
+const ur_kind ur_hardness_kind = {.name = "hardness",
+                                  .size = sizeof(unrelu_hardness),
+                                  .letters = "nd",
+                                  .set_sizes = set_sizes,
+                                  .tables = {UR_KIND_TABLE(fields)}};
+
+static unrelu_status encode(const char *path, const ur_cnf *cnf, unrelu_hardness *h,
+                            unrelu_error *err)
 {
     int overflow = 0;
-    size_t numbers = ur_product(h->n, h->d, &overflow);
-    if (overflow || numbers > most_numbers)
+    ur_arena *arena = ur_model_arena(h);
+    h->variables = cnf->variables;
+    h->d = cnf->variables + ur_hardness_extra(h->variable_alpha);
+    h->n = 2 * cnf->clauses + 2 * (cnf->variables + 1) + 5 + (h->variable_alpha ? 2 : 0);
+    if (ur_product(h->n, h->d, &overflow) > most_numbers || overflow)
         return ur_fail(err, UNRELU_EFORMAT,
                        "%s: X would be %zu x %zu, where at most %zu numbers are written: take a "
                        "smaller formula",
                        path, h->n, h->d, most_numbers);
-    h->X = ur_doubles(numbers);
-    h->A = ur_doubles(h->n);
-    return h->X && h->A ? UNRELU_OK : ur_fail_memory(err, numbers, "numbers of X");
+    h->X = ur_take(arena, h->n, h->d * sizeof *h->X);
+    h->A = ur_take(arena, h->n, sizeof *h->A);
+    UR_TRY(ur_arena_status(arena, err));
+    fill(h, cnf);
+    return UNRELU_OK;
 }
 
-unrelu_status unrelu_hardness_encode(const char *path, int variable_alpha, unrelu_hardness *h,
-                                     unrelu_error *err)
+unrelu_status unrelu_hardness_encode(const char *path, int variable_alpha,
+                                     unrelu_hardness **instance, unrelu_error *err)
 {
     ur_cnf cnf;
     UR_ARENA(arena);
-    *h = (unrelu_hardness){0};
+    *instance = NULL;
     UR_TRY(ur_cnf_read(path, &arena, &cnf, err));
-    *h = (unrelu_hardness){.variable_alpha = variable_alpha != 0,
-                           .variables = cnf.variables,
-                           .d = cnf.variables + ur_hardness_extra(variable_alpha),
-                           .n = 2 * cnf.clauses + 2 * (cnf.variables + 1) + 5 +
-                                (variable_alpha ? 2 : 0)};
-    unrelu_status status = allocate(path, h, err);
-    if (status == UNRELU_OK)
-        fill(h, &cnf);
-    else
-        unrelu_hardness_free(h);
-    return status;
+    unrelu_hardness *h = ur_model_new(&ur_hardness_kind, err);
+    if (!h)
+        return UNRELU_ENOMEM;
+    h->variable_alpha = variable_alpha != 0;
+    return ur_model_hand(h, encode(path, &cnf, h, err), instance, err);
 }
 
 void unrelu_hardness_free(unrelu_hardness *h)
 {
-    free(h->X);
-    free(h->A);
-    *h = (unrelu_hardness){0};
+    ur_model_free(h);
 }
 
 /* ---- assignments ---- */

@@ -24,13 +24,16 @@ unrelu_status unrelu_hardness_save(const unrelu_hardness *h, const char *path, u
     return ur_npz_commit(w, err);
 }
 
-static unrelu_status load(ur_npz *npz, const char *path, unrelu_hardness *h, unrelu_error *err)
+static unrelu_status load(const char *path, unrelu_hardness *h, unrelu_error *err)
 {
     static const size_t two = 2;
-    char is[32] = "";
+    UR_ARENA(arena);
+    ur_npz *npz;
+    const char *is = "";
     size_t ndim = 0, shape[4] = {0};
+    UR_TRY(ur_npz_open(path, &arena, &npz, err));
     if (ur_npz_has(npz, "kind"))
-        UR_TRY(ur_npz_string(npz, "kind", is, sizeof is, err));
+        UR_TRY(ur_npz_string(npz, "kind", &arena, &is, err));
     if (strcmp(is, "hardness") != 0)
         return ur_fail(err, UNRELU_EFORMAT,
                        "%s is of %s%s%s, where an instance is needed that 'unrelu hardness encode' "
@@ -39,11 +42,8 @@ static unrelu_status load(ur_npz *npz, const char *path, unrelu_hardness *h, unr
     UR_TRY(ur_format_check(npz, path, NULL, err));
     h->variable_alpha = !ur_npz_has(npz, "alpha");
     if (!h->variable_alpha) {
-        UR_ARENA(arena);
         double *alpha = NULL;
-        UR_TRY(ur_array_load(npz, path, "alpha", 1, &two, &alpha, err));
-        ur_arena_adopt(&arena, alpha, free);
-        UR_TRY(ur_arena_status(&arena, err));
+        UR_TRY(ur_array_load(npz, path, "alpha", 1, &two, &arena, &alpha, err));
         if (!(alpha[0] == 1 && alpha[1] == 1))
             return ur_fail(err, UNRELU_EFORMAT,
                            "%s: alpha is (%g, %g), where (1, 1) is needed, or no alpha where it is "
@@ -61,20 +61,14 @@ static unrelu_status load(ur_npz *npz, const char *path, unrelu_hardness *h, unr
     h->d = shape[1];
     h->variables = h->d - extra;
     const size_t x[] = {h->n, h->d}, a[] = {h->n, 1};
-    UR_TRY(ur_array_load(npz, path, "X", 2, x, &h->X, err));
-    UR_TRY(ur_array_load(npz, path, "A", 2, a, &h->A, err));
+    UR_TRY(ur_array_load(npz, path, "X", 2, x, ur_model_arena(h), &h->X, err));
+    UR_TRY(ur_array_load(npz, path, "A", 2, a, ur_model_arena(h), &h->A, err));
     UR_TRY(ur_finite_check(path, "X", h->X, h->n, h->d, err));
     return ur_finite_check(path, "A", h->A, h->n, 1, err);
 }
 
-unrelu_status unrelu_hardness_load(const char *path, unrelu_hardness *h, unrelu_error *err)
+unrelu_status unrelu_hardness_load(const char *path, unrelu_hardness **instance, unrelu_error *err)
 {
-    ur_npz *npz = NULL;
-    *h = (unrelu_hardness){0};
-    UR_TRY(ur_npz_open(path, &npz, err));
-    unrelu_status status = load(npz, path, h, err);
-    ur_npz_close(npz);
-    if (status != UNRELU_OK)
-        unrelu_hardness_free(h);
-    return status;
+    unrelu_hardness *h = ur_model_new(&ur_hardness_kind, err);
+    return ur_model_hand(h, h ? load(path, h, err) : UNRELU_ENOMEM, instance, err);
 }
