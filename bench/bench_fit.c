@@ -39,7 +39,7 @@ static double *drawn(const unrelu_gaussian *truth, size_t n)
     double *x = malloc(n * truth->d * sizeof *x);
     if (!x)
         exit(1);
-    must(unrelu_sampler_new(truth, 1, &sampler, &err), &err);
+    must(unrelu_gaussian_sampler(truth, 1, &sampler, &err), &err);
     must(unrelu_sampler_draw(sampler, 0, n, NULL, x, &err), &err);
     unrelu_sampler_free(sampler);
     return x;
@@ -82,7 +82,7 @@ static double time_matrix(const double *x, size_t n, size_t d, method m, int thr
 {
     unrelu_source *source = NULL;
     unrelu_error err = {0};
-    must(unrelu_source_memory(x, n, d, &source, &err), &err);
+    must(unrelu_source_memory(x, n, d, NULL, &source, &err), &err);
     double seconds = time_fit(source, m, threads, truth, error);
     unrelu_source_close(source);
     return seconds;

@@ -90,8 +90,8 @@ static double time_recovery(const planted *data)
     unrelu_error err = {0};
     unrelu_exec exec = {.size = sizeof exec, .threads = 1};
     o.method = UNRELU_RECOVER_ONE_SPARSE;
-    must(unrelu_source_memory(data->x, data->n, data->d, &inputs, &err), &err);
-    must(unrelu_source_memory(data->a, data->n, data->m, &labels, &err), &err);
+    must(unrelu_source_memory(data->x, data->n, data->d, NULL, &inputs, &err), &err);
+    must(unrelu_source_memory(data->a, data->n, data->m, NULL, &labels, &err), &err);
     double start = now();
     must(unrelu_recover(inputs, labels, &o, &exec, &model, &err), &err);
     double seconds = now() - start;

@@ -86,8 +86,8 @@ static double time_recover(const planted *data, int threads, int told)
         o.labels = p->noise > 0 ? UNRELU_LABELS_NOISY : UNRELU_LABELS_NOISELESS;
         o.biases = UNRELU_BIASES_NONE;
     }
-    must(unrelu_source_memory(data->x, p->n, p->d, &inputs, &err), &err);
-    must(unrelu_source_memory(data->a, p->n, p->m, &labels, &err), &err);
+    must(unrelu_source_memory(data->x, p->n, p->d, NULL, &inputs, &err), &err);
+    must(unrelu_source_memory(data->a, p->n, p->m, NULL, &labels, &err), &err);
     double start = now();
     must(unrelu_recover(inputs, labels, &o, &exec, &model, &err), &err);
     double seconds = now() - start;

@@ -37,8 +37,8 @@ static planted plant(const point *at, uint64_t seed)
     o.noise = at->noise;
     o.seed = seed;
     must(unrelu_mixture_plant(&o, &data.truth, &err), &err);
-    must(unrelu_sampler_new_mixture(data.truth, seed, &samples, &err), &err);
-    must(unrelu_sampler_new(data.truth->hidden, seed, &units, &err), &err);
+    must(unrelu_mixture_sampler(data.truth, seed, &samples, &err), &err);
+    must(unrelu_gaussian_sampler(data.truth->hidden, seed, &units, &err), &err);
     must(unrelu_sampler_draw(samples, 0, at->n, NULL, data.x, &err), &err);
     must(unrelu_sampler_draw(units, 0, at->n, NULL, data.m, &err), &err);
     unrelu_sampler_free(samples);
@@ -82,7 +82,7 @@ static double time_unmix(const planted *data, unrelu_unmix_method method, int th
     unrelu_error err = {0};
     unrelu_exec exec = {.size = sizeof exec, .threads = threads};
     o.method = method;
-    must(unrelu_source_memory(data->x, data->at->n, data->at->d, &source, &err), &err);
+    must(unrelu_source_memory(data->x, data->at->n, data->at->d, NULL, &source, &err), &err);
     double start = now();
     must(unrelu_unmix(source, &o, &exec, &model, &err), &err);
     double seconds = now() - start;
@@ -116,7 +116,7 @@ static double time_fit(const planted *data)
     unrelu_gaussian *model;
     unrelu_error err = {0};
     unrelu_exec exec = {.size = sizeof exec, .threads = 1};
-    must(unrelu_source_memory(data->m, data->at->n, data->at->p, &source, &err), &err);
+    must(unrelu_source_memory(data->m, data->at->n, data->at->p, NULL, &source, &err), &err);
     double start = now();
     must(unrelu_gaussian_fit(source, &o, &exec, &model, &err), &err);
     double seconds = now() - start;

@@ -19,7 +19,7 @@ static unrelu_status plant_and_draw(unrelu_gaussian **truth, double *x, unrelu_e
     plant.d = D;
     unrelu_status status = unrelu_gaussian_plant(&plant, truth, err);
     if (status == UNRELU_OK)
-        status = unrelu_sampler_new(*truth, 7, &sampler, err);
+        status = unrelu_gaussian_sampler(*truth, 7, &sampler, err);
     if (status == UNRELU_OK)
         status = unrelu_sampler_draw(sampler, 0, N, &exec, x, err);
     unrelu_sampler_free(sampler);
@@ -33,7 +33,7 @@ static unrelu_status learn(const double *x, unrelu_gaussian **model, unrelu_erro
     unrelu_gaussian_options options;
     unrelu_gaussian_options_init(&options, sizeof options);
     unrelu_source *source = NULL;
-    unrelu_status status = unrelu_source_memory(x, N, D, &source, err);
+    unrelu_status status = unrelu_source_memory(x, N, D, NULL, &source, err);
     if (status == UNRELU_OK)
         status = unrelu_gaussian_fit(source, &options, &exec, model, err);
     unrelu_source_close(source);

@@ -13,9 +13,9 @@ static unrelu_status learn(const double *x, const double *a, unrelu_network **mo
                            unrelu_error *err)
 {
     unrelu_source *inputs = NULL, *labels = NULL;
-    unrelu_status status = unrelu_source_memory(x, N, D, &inputs, err);
+    unrelu_status status = unrelu_source_memory(x, N, D, NULL, &inputs, err);
     if (status == UNRELU_OK)
-        status = unrelu_source_memory(a, N, M, &labels, err);
+        status = unrelu_source_memory(a, N, M, NULL, &labels, err);
     if (status == UNRELU_OK)
         status = unrelu_recover(inputs, labels, NULL, NULL, model, err);
     unrelu_source_close(inputs);

@@ -12,7 +12,7 @@ enum { N = 400, D = 12, P = 8 };
 static unrelu_status draw(const unrelu_mixture *truth, double *x, unrelu_error *err)
 {
     unrelu_sampler *sampler = NULL;
-    unrelu_status status = unrelu_sampler_new_mixture(truth, 1, &sampler, err);
+    unrelu_status status = unrelu_mixture_sampler(truth, 1, &sampler, err);
     if (status == UNRELU_OK)
         status = unrelu_sampler_draw(sampler, 0, N, NULL, x, err);
     unrelu_sampler_free(sampler);
@@ -22,7 +22,7 @@ static unrelu_status draw(const unrelu_mixture *truth, double *x, unrelu_error *
 static unrelu_status learn(const double *x, unrelu_mixture **model, unrelu_error *err)
 {
     unrelu_source *samples = NULL;
-    unrelu_status status = unrelu_source_memory(x, N, D, &samples, err);
+    unrelu_status status = unrelu_source_memory(x, N, D, NULL, &samples, err);
     if (status == UNRELU_OK)
         status = unrelu_unmix(samples, NULL, NULL, model, err);
     unrelu_source_close(samples);

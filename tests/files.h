@@ -108,7 +108,9 @@ typedef struct {
 static inline void table_free(table *t)
 {
     free(t->x);
-    ur_strings_free(t->names, t->d);
+    for (size_t j = 0; j < t->d; j++)
+        free(t->names[j]);
+    free(t->names);
     memset(t, 0, sizeof *t);
 }
 
@@ -150,9 +152,10 @@ static inline unrelu_status table_read(const char *path, const char *columns, ta
         return status;
     }
     snprintf(t->note, sizeof t->note, "%s", unrelu_source_note(source));
-    t->names = calloc(unrelu_source_columns(source), sizeof *t->names);
-    for (size_t j = 0; j < unrelu_source_columns(source); j++)
-        t->names[j] = ur_string_copy(unrelu_source_name(source, j));
+    t->d = unrelu_source_columns(source);
+    t->names = calloc(t->d, sizeof *t->names);
+    for (size_t j = 0; j < t->d; j++)
+        t->names[j] = strdup(unrelu_source_name(source, j));
     status = table_collect(source, t, err);
     unrelu_source_close(source);
     if (status)

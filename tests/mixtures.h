@@ -19,7 +19,7 @@ static inline double *draw_mixture(const unrelu_mixture *model, size_t n, uint64
     unrelu_error err = {0};
     double *x = malloc(n * model->d * sizeof *x);
     assert_non_null(x);
-    must(unrelu_sampler_new_mixture(model, seed, &sampler, &err), &err);
+    must(unrelu_mixture_sampler(model, seed, &sampler, &err), &err);
     must(unrelu_sampler_draw(sampler, 0, n, NULL, x, &err), &err);
     unrelu_sampler_free(sampler);
     return x;
@@ -61,7 +61,7 @@ static inline unrelu_status try_unmix(const double *x, size_t n, size_t d,
 {
     unrelu_source *source = NULL;
     *model = NULL;
-    unrelu_status status = unrelu_source_memory(x, n, d, &source, err);
+    unrelu_status status = unrelu_source_memory(x, n, d, NULL, &source, err);
     if (status == UNRELU_OK)
         status = unrelu_unmix(source, options, exec, model, err);
     unrelu_source_close(source);

@@ -52,9 +52,9 @@ static inline unrelu_status try_recover(const double *x, const double *a, size_t
 {
     unrelu_source *inputs = NULL, *labels = NULL;
     *model = NULL;
-    unrelu_status status = unrelu_source_memory(x, n, d, &inputs, err);
+    unrelu_status status = unrelu_source_memory(x, n, d, NULL, &inputs, err);
     if (status == UNRELU_OK)
-        status = unrelu_source_memory(a, n, m, &labels, err);
+        status = unrelu_source_memory(a, n, m, NULL, &labels, err);
     if (status == UNRELU_OK)
         status = unrelu_recover(inputs, labels, options, exec, model, err);
     unrelu_source_close(inputs);

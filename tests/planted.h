@@ -40,7 +40,7 @@ static inline double *draw(const unrelu_gaussian *model, size_t n, uint64_t seed
     unrelu_error err = {0};
     double *x = malloc(n * model->d * sizeof *x);
     assert_non_null(x);
-    must(unrelu_sampler_new(model, seed, &sampler, &err), &err);
+    must(unrelu_gaussian_sampler(model, seed, &sampler, &err), &err);
     must(unrelu_sampler_draw(sampler, 0, n, NULL, x, &err), &err);
     unrelu_sampler_free(sampler);
     return x;
@@ -52,7 +52,7 @@ static inline unrelu_status try_fit(const double *x, size_t n, size_t d,
 {
     unrelu_source *source = NULL;
     *model = NULL;
-    unrelu_status status = unrelu_source_memory(x, n, d, &source, err);
+    unrelu_status status = unrelu_source_memory(x, n, d, NULL, &source, err);
     if (status == UNRELU_OK)
         status = unrelu_gaussian_fit(source, options, NULL, model, err);
     unrelu_source_close(source);

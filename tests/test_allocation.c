@@ -52,7 +52,7 @@ static unrelu_status fit_memory_two_threads(unrelu_error *err)
     unrelu_source *source = NULL;
     unrelu_gaussian *m = NULL;
     unrelu_exec exec = {.size = sizeof exec, .threads = 2};
-    unrelu_status status = unrelu_source_memory(w.x, N, D, &source, err);
+    unrelu_status status = unrelu_source_memory(w.x, N, D, NULL, &source, err);
     if (status == UNRELU_OK)
         status = unrelu_gaussian_fit(source, &w.options, &exec, &m, err);
     unrelu_gaussian_free(m);
@@ -108,7 +108,7 @@ static unrelu_status plant_sample_compare(unrelu_error *err)
     unrelu_exec exec = {.size = sizeof exec, .threads = 1};
     unrelu_status status = unrelu_gaussian_plant(&o, &m, err);
     if (status == UNRELU_OK)
-        status = unrelu_sampler_new(m, 1, &sampler, err);
+        status = unrelu_gaussian_sampler(m, 1, &sampler, err);
     if (status == UNRELU_OK)
         status = unrelu_sampler_draw(sampler, 0, 3, &exec, x, err);
     if (status == UNRELU_OK)
@@ -411,7 +411,7 @@ static unrelu_status plant_sample_compare_mixture(unrelu_error *err)
     if (status != UNRELU_OK)
         assert_null(m);
     if (status == UNRELU_OK)
-        status = unrelu_sampler_new_mixture(m, 1, &sampler, err);
+        status = unrelu_mixture_sampler(m, 1, &sampler, err);
     if (status == UNRELU_OK)
         status = unrelu_sampler_draw(sampler, 0, 3, &exec, x, err);
     if (status == UNRELU_OK)

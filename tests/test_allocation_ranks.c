@@ -65,7 +65,7 @@ static void *run_rank(void *context)
                         .cancelled = me->cancelled,
                         .context = me};
     unrelu_source *source = NULL;
-    unrelu_source_memory(me->x, me->x ? N : 0, me->d, &source, &me->err);
+    unrelu_source_memory(me->x, me->x ? N : 0, me->d, NULL, &source, &me->err);
     if (me->summarise)
         me->status = unrelu_summary_collect(source, &me->options, 1, &exec, &me->summary, &me->err);
     else
@@ -325,7 +325,7 @@ static void what_cannot_be_summed_refuses_at_once(void **state)
     begin(ranks);
     unrelu_source *source = NULL;
     unrelu_error err = {0};
-    must(unrelu_source_memory(samples[0], N, D, &source, &err), &err);
+    must(unrelu_source_memory(samples[0], N, D, NULL, &source, &err), &err);
     unrelu_gaussian_options options[3];
     for (int i = 0; i < 3; i++)
         unrelu_gaussian_options_init(&options[i], sizeof options[i]);
@@ -345,7 +345,7 @@ static void what_cannot_be_summed_refuses_at_once(void **state)
     assert_int_equal(unrelu_gaussian_goodness(fitted, source, NULL, &exec, &goodness, &err),
                      UNRELU_EUSAGE);
     double ks[D], p[D], ties[D];
-    assert_int_equal(unrelu_columns_distance(source, NULL, NULL, NULL, &exec, ks, p, ties, &err),
+    assert_int_equal(unrelu_columns_distance(source, NULL, &exec, ks, p, ties, &err),
                      UNRELU_EUSAGE);
     unrelu_transform_advice advice[D + 1];
     assert_int_equal(unrelu_transform_suggest(source, NULL, NULL, &exec, advice, &err),

@@ -193,7 +193,7 @@ static void negative_and_infinite_values_are_refused(void **state)
     unrelu_source *source;
     ur_cells_rules rules = {.negative = 1};
     const double x[] = {1, 2, -INFINITY, 1};
-    assert_int_equal(unrelu_source_memory(x, 2, 2, &source, &err), UNRELU_OK);
+    assert_int_equal(unrelu_source_memory(x, 2, 2, NULL, &source, &err), UNRELU_OK);
     assert_int_equal(ur_cells_load(source, &rules, NULL, &arena, &cells, &err), UNRELU_EFORMAT);
     assert_string_equal(err.text, "matrix in memory: row 2, column 1 is infinite: every value must "
                                   "be finite");

@@ -29,7 +29,7 @@ static double *draw_rows(const unrelu_gaussian *truth, size_t n, uint64_t seed)
     unrelu_error err = {0};
     double *x = malloc(n * D * sizeof *x);
     assert_non_null(x);
-    must(unrelu_sampler_new(truth, seed, &sampler, &err), &err);
+    must(unrelu_gaussian_sampler(truth, seed, &sampler, &err), &err);
     must(unrelu_sampler_draw(sampler, 0, n, NULL, x, &err), &err);
     unrelu_sampler_free(sampler);
     return x;
@@ -41,9 +41,9 @@ static unrelu_gaussian *fit_cells(const double *x, const double *limits, size_t 
     unrelu_gaussian *model;
     unrelu_source *source = NULL, *cells = NULL;
     unrelu_error err = {0};
-    must(unrelu_source_memory(x, n, D, &source, &err), &err);
+    must(unrelu_source_memory(x, n, D, NULL, &source, &err), &err);
     if (limits)
-        must(unrelu_source_memory(limits, n, D, &cells, &err), &err);
+        must(unrelu_source_memory(limits, n, D, NULL, &cells, &err), &err);
     o.limits = cells;
     must(unrelu_gaussian_fit(source, &o, NULL, &model, &err), &err);
     unrelu_source_close(source);
@@ -130,8 +130,8 @@ static void threads_do_not_change_a_bit(void **state)
     unrelu_gaussian_options_init(&o, sizeof o);
     unrelu_exec exec;
     unrelu_exec_init(&exec, sizeof exec);
-    must(unrelu_source_memory(x, 300, D, &source, &err), &err);
-    must(unrelu_source_memory(limits, 300, D, &cells, &err), &err);
+    must(unrelu_source_memory(x, 300, D, NULL, &source, &err), &err);
+    must(unrelu_source_memory(limits, 300, D, NULL, &cells, &err), &err);
     o.limits = cells;
     exec.threads = 1;
     must(unrelu_gaussian_fit(source, &o, &exec, &one, &err), &err);
@@ -167,8 +167,8 @@ static void a_transformed_model_draws_what_it_was_fitted_to(void **state)
         assert_near(first->b[i], truth->b[i], 5 * first->b_se[i]);
         assert_near(second->b[i], first->b[i], 5 * first->b_se[i]);
         assert_near(second->scale[i], first->scale[i], 5 * first->scale_se[i]);
-        assert_near(unrelu_gaussian_back(first, i, unrelu_gaussian_forth(first, i, 2.5)), 2.5,
-                    1e-14);
+        assert_near(unrelu_gaussian_untransform(first, i, unrelu_gaussian_transform(first, i, 2.5)),
+                    2.5, 1e-14);
     }
     unrelu_gaussian_free(first);
     unrelu_gaussian_free(second);

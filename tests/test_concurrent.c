@@ -47,7 +47,7 @@ static uint64_t fit_gaussian(unrelu_angles angles)
     unrelu_gaussian_options_init(&o, sizeof o);
     uint64_t hash = 0;
     o.angles = angles;
-    if (unrelu_source_memory(data.x, ROWS, 5, &source, NULL) == UNRELU_OK &&
+    if (unrelu_source_memory(data.x, ROWS, 5, NULL, &source, NULL) == UNRELU_OK &&
         unrelu_gaussian_fit(source, &o, &here, &model, NULL) == UNRELU_OK)
         hash = add(add(1, model->b, 5), model->sigma, 25);
     unrelu_gaussian_free(model);
@@ -72,7 +72,7 @@ static uint64_t unmix_samples(void)
     unrelu_source *source = NULL;
     unrelu_mixture *model = NULL;
     uint64_t hash = 0;
-    if (unrelu_source_memory(data.mixed, ROWS, 6, &source, NULL) == UNRELU_OK &&
+    if (unrelu_source_memory(data.mixed, ROWS, 6, NULL, &source, NULL) == UNRELU_OK &&
         unrelu_unmix(source, NULL, &here, &model, NULL) == UNRELU_OK)
         hash = add(1, model->A, model->d * model->p);
     unrelu_mixture_free(model);
@@ -85,7 +85,7 @@ static uint64_t draw_samples(void)
     unrelu_sampler *sampler = NULL;
     double *x = malloc(2000 * 5 * sizeof *x);
     uint64_t hash = 0;
-    if (x && unrelu_sampler_new(data.truth, 7, &sampler, NULL) == UNRELU_OK &&
+    if (x && unrelu_gaussian_sampler(data.truth, 7, &sampler, NULL) == UNRELU_OK &&
         unrelu_sampler_draw(sampler, 0, 2000, &here, x, NULL) == UNRELU_OK)
         hash = add(1, x, 2000 * 5);
     unrelu_sampler_free(sampler);
@@ -169,7 +169,7 @@ static int set_up(void **state)
     must(unrelu_mixture_plant(&m, &data.mixture, &err), &err);
     data.mixed = malloc(ROWS * 6 * sizeof *data.mixed);
     assert_non_null(data.mixed);
-    must(unrelu_sampler_new_mixture(data.mixture, 3, &sampler, &err), &err);
+    must(unrelu_mixture_sampler(data.mixture, 3, &sampler, &err), &err);
     must(unrelu_sampler_draw(sampler, 0, ROWS, NULL, data.mixed, &err), &err);
     unrelu_sampler_free(sampler);
     return 0;

@@ -55,11 +55,10 @@ static void plain_zeros_give_the_goodness_of_the_model(void **state)
     plant(1, x, below);
     for (size_t i = 0; i < N * D; i++)
         x[i] = i % 17 == 3 ? NAN : i % 5 ? fmax(0, x[i] - 1) : round(5 * fmax(0, x[i] - 1)) / 5;
-    assert_int_equal(unrelu_source_memory(x, N, D, &source, &err), UNRELU_OK);
+    assert_int_equal(unrelu_source_memory(x, N, D, NULL, &source, &err), UNRELU_OK);
     assert_int_equal(unrelu_gaussian_fit(source, &o, NULL, &model, &err), UNRELU_OK);
     assert_int_equal(unrelu_gaussian_goodness(model, source, &g, NULL, &goodness, &err), UNRELU_OK);
-    assert_int_equal(unrelu_columns_distance(source, NULL, NULL, &g, NULL, ks, p, ties, &err),
-                     UNRELU_OK);
+    assert_int_equal(unrelu_columns_distance(source, &g, NULL, ks, p, ties, &err), UNRELU_OK);
     for (size_t j = 0; j < D; j++) {
         assert_true(fabs(ks[j] - goodness->ks[j]) < 1e-9);
         assert_true(fabs(p[j] - goodness->ks_p[j]) < 0.011);
@@ -82,8 +81,7 @@ static void several_limits_do_not_disturb_p(void **state)
     unrelu_error err = {0};
     plant(2, x, below);
     unrelu_source *source = write_samples(x, below);
-    assert_int_equal(unrelu_columns_distance(source, NULL, NULL, &g, NULL, ks, p, ties, &err),
-                     UNRELU_OK);
+    assert_int_equal(unrelu_columns_distance(source, &g, NULL, ks, p, ties, &err), UNRELU_OK);
     unrelu_source_close(source);
     for (size_t j = 0; j < D; j++) {
         mean += p[j] / D;
@@ -95,8 +93,7 @@ static void several_limits_do_not_disturb_p(void **state)
     for (size_t i = 0; i < N * D; i++)
         x[i] = exp(1.5 * x[i]);
     source = write_samples(x, below);
-    assert_int_equal(unrelu_columns_distance(source, NULL, NULL, &g, NULL, ks, p, ties, &err),
-                     UNRELU_OK);
+    assert_int_equal(unrelu_columns_distance(source, &g, NULL, ks, p, ties, &err), UNRELU_OK);
     unrelu_source_close(source);
     for (size_t j = 0; j < D; j++)
         right += p[j] > 0.01;
@@ -116,7 +113,7 @@ static void values_below_the_largest_limit_do_not_enter(void **state)
         assert_int_equal(
             unrelu_source_open(files_text("s.csv", k ? other : one), NULL, &source, &err),
             UNRELU_OK);
-        if (unrelu_columns_distance(source, NULL, NULL, &g, NULL, &ks[k], &p[k], &ties[k], &err))
+        if (unrelu_columns_distance(source, &g, NULL, &ks[k], &p[k], &ties[k], &err))
             fail_msg("%s", err.text);
         unrelu_source_close(source);
     }
@@ -131,9 +128,8 @@ static void what_cannot_be_fitted_is_nan(void **state)
     double ks[4], p[4], ties[4];
     unrelu_source *source;
     unrelu_error err = {0};
-    assert_int_equal(unrelu_source_memory(x, 3, 4, &source, &err), UNRELU_OK);
-    assert_int_equal(unrelu_columns_distance(source, NULL, NULL, NULL, NULL, ks, p, ties, &err),
-                     UNRELU_OK);
+    assert_int_equal(unrelu_source_memory(x, 3, 4, NULL, &source, &err), UNRELU_OK);
+    assert_int_equal(unrelu_columns_distance(source, NULL, NULL, ks, p, ties, &err), UNRELU_OK);
     for (size_t j = 0; j < 3; j++)
         assert_true(isnan(ks[j]) && isnan(p[j]));
     assert_true(isfinite(ks[3]) && isfinite(p[3]));

@@ -421,8 +421,8 @@ static void open_data(opened *s, const double *x, const double *a, size_t n, siz
 {
     unrelu_source *inputs = NULL, *labels = NULL;
     unrelu_error err = {0};
-    must(unrelu_source_memory(x, n, d, &inputs, &err), &err);
-    must(unrelu_source_memory(a, n, m, &labels, &err), &err);
+    must(unrelu_source_memory(x, n, d, NULL, &inputs, &err), &err);
+    must(unrelu_source_memory(a, n, m, NULL, &labels, &err), &err);
     must(ur_data_load(inputs, labels, NULL, &s->arena, &s->data, &err), &err);
     unrelu_source_close(inputs);
     unrelu_source_close(labels);

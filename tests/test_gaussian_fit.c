@@ -85,7 +85,7 @@ static void every_method_has_the_same_bits_at_any_thread_count(void **state)
             unrelu_source *source = NULL;
             unrelu_error err = {0};
             unrelu_exec exec = {.size = sizeof exec, .threads = threads[t]};
-            must(unrelu_source_memory(x, N, D, &source, &err), &err);
+            must(unrelu_source_memory(x, N, D, NULL, &source, &err), &err);
             must(unrelu_gaussian_fit(source, &methods[k], &exec, &models[t], &err), &err);
             unrelu_source_close(source);
             assert_memory_equal(models[t]->b, models[0]->b, D * sizeof(double));
@@ -247,7 +247,7 @@ static void no_zeros_gives_the_plain_gaussian(void **state)
     unrelu_error err = {0};
     for (size_t i = 0; i < D; i++)
         truth->b[i] = 1e6;
-    must(unrelu_sampler_new(truth, 3, &sampler, &err), &err);
+    must(unrelu_gaussian_sampler(truth, 3, &sampler, &err), &err);
     must(unrelu_sampler_draw(sampler, 0, N, NULL, x, &err), &err);
     unrelu_sampler_free(sampler);
     for (size_t i = 0; i < N * D; i++)
@@ -664,7 +664,7 @@ static void a_source_can_be_fitted_twice(void **state)
     unrelu_source *source = NULL;
     unrelu_summary *summary = NULL;
     unrelu_error err = {0};
-    must(unrelu_source_memory(x, N, D, &source, &err), &err);
+    must(unrelu_source_memory(x, N, D, NULL, &source, &err), &err);
     must(unrelu_gaussian_fit(source, NULL, NULL, &a, &err), &err);
     must(unrelu_gaussian_fit(source, NULL, NULL, &b, &err), &err);
     must(unrelu_summary_collect(source, NULL, 1, NULL, &summary, &err), &err);

@@ -151,7 +151,7 @@ static void any_slice_has_the_same_bits(void **state)
     double *x = draw(m, N, 5), *y = malloc(N * D * sizeof *y);
     unrelu_sampler *sampler = NULL;
     unrelu_error err = {0};
-    must(unrelu_sampler_new(m, 5, &sampler, &err), &err);
+    must(unrelu_gaussian_sampler(m, 5, &sampler, &err), &err);
     const size_t slices[][2] = {{0, 1}, {1, 300}, {255, 2}, {256, 256}, {777, 1223}, {1999, 1}};
     for (size_t k = 0; k < 6; k++)
         for (int threads = 1; threads < 4; threads++) {

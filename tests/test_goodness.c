@@ -13,7 +13,7 @@ static unrelu_status try_goodness(const unrelu_gaussian *model, const double *x,
 {
     unrelu_source *source = NULL;
     unrelu_goodness_options options = {.size = sizeof options, .seed = 7};
-    must(unrelu_source_memory(x, n, d, &source, err), err);
+    must(unrelu_source_memory(x, n, d, NULL, &source, err), err);
     if (names)
         must(unrelu_source_rename(source, names, err), err);
     unrelu_status status = unrelu_gaussian_goodness(model, source, &options, NULL, out, err);
@@ -265,7 +265,7 @@ static void threads_change_no_bit(void **state)
         unrelu_source *source = NULL;
         unrelu_error err = {0};
         unrelu_exec exec = {.size = sizeof exec, .threads = (int[]){1, 2, 7}[k]};
-        must(unrelu_source_memory(x, ROWS, D, &source, &err), &err);
+        must(unrelu_source_memory(x, ROWS, D, NULL, &source, &err), &err);
         must(unrelu_gaussian_goodness(truth, source, NULL, &exec, &g[k], &err), &err);
         unrelu_source_close(source);
         assert_memory_equal(g[k]->ks, g[0]->ks, D * sizeof(double));
@@ -360,9 +360,9 @@ static unrelu_goodness *with_limit(const unrelu_gaussian *model, const double *x
     unrelu_source *source = NULL, *cells = NULL;
     unrelu_goodness *g;
     unrelu_error err = {0};
-    must(unrelu_source_memory(x, n, 1, &source, &err), &err);
+    must(unrelu_source_memory(x, n, 1, NULL, &source, &err), &err);
     if (limits)
-        must(unrelu_source_memory(limits, n, 1, &cells, &err), &err);
+        must(unrelu_source_memory(limits, n, 1, NULL, &cells, &err), &err);
     unrelu_goodness_options o = {.size = sizeof o, .seed = 7, .limit = limit, .limits = cells};
     must(unrelu_gaussian_goodness(model, source, &o, NULL, &g, &err), &err);
     unrelu_source_close(source);

@@ -37,7 +37,7 @@ static unrelu_status try_impute(const unrelu_gaussian *m, const double *x, size_
     unrelu_source *samples = NULL;
     unrelu_impute_report report;
     unrelu_exec exec = {.size = sizeof exec, .threads = threads};
-    must(unrelu_source_memory(x, n, width, &samples, err), err);
+    must(unrelu_source_memory(x, n, width, NULL, &samples, err), err);
     unrelu_status status =
         unrelu_gaussian_impute(m, samples, &options, files_path("out.npy"), &exec, &report, err);
     unrelu_source_close(samples);
@@ -812,7 +812,7 @@ static void a_cancelled_run_writes_nothing(void **state)
     unrelu_source *samples = NULL;
     unrelu_error err = {0};
     unrelu_exec exec = {.size = sizeof exec, .threads = 1, .cancelled = cancel};
-    must(unrelu_source_memory(x, 3, 1, &samples, &err), &err);
+    must(unrelu_source_memory(x, 3, 1, NULL, &samples, &err), &err);
     assert_int_equal(
         unrelu_gaussian_impute(m, samples, NULL, files_path("never.npy"), &exec, NULL, &err),
         UNRELU_ECANCELLED);

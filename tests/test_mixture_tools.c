@@ -289,7 +289,7 @@ static void any_slice_has_the_same_bits_at_any_number_of_threads(void **state)
     static double y[N * D];
     unrelu_sampler *sampler = NULL;
     unrelu_error err = {0};
-    must(unrelu_sampler_new_mixture(t.truth, t.options.seed, &sampler, &err), &err);
+    must(unrelu_mixture_sampler(t.truth, t.options.seed, &sampler, &err), &err);
     const size_t slices[][2] = {{0, 1},      {1, 300},  {255, 2},  {256, 256},
                                 {777, 1223}, {1999, 1}, {0, 2000}, {512, 0}};
     const int threads[] = {1, 2, 7};
@@ -354,18 +354,18 @@ static void a_mixture_that_cannot_be_drawn_is_refused(void **state)
     unrelu_sampler *sampler = NULL;
     unrelu_error err = {0};
     m->A[5] = NAN;
-    assert_int_equal(unrelu_sampler_new_mixture(m, 1, &sampler, &err), UNRELU_EDATA);
+    assert_int_equal(unrelu_mixture_sampler(m, 1, &sampler, &err), UNRELU_EDATA);
     assert_string_equal(err.text, "A has nan at row 2, column 3: no samples can be drawn");
     assert_null(sampler);
     m->A[5] = 1;
     m->noise = -1;
-    assert_int_equal(unrelu_sampler_new_mixture(m, 1, &sampler, &err), UNRELU_EDATA);
+    assert_int_equal(unrelu_mixture_sampler(m, 1, &sampler, &err), UNRELU_EDATA);
     assert_string_equal(err.text, "the noise is -1: no samples can be drawn");
     m->noise = 0;
     m->hidden->b[1] = INFINITY;
-    assert_int_equal(unrelu_sampler_new_mixture(m, 1, &sampler, &err), UNRELU_EDATA);
+    assert_int_equal(unrelu_mixture_sampler(m, 1, &sampler, &err), UNRELU_EDATA);
     assert_non_null(strstr(err.text, "column 2 (u2) has b inf"));
-    assert_int_equal(unrelu_sampler_new_mixture(&none, 1, &sampler, &err), UNRELU_EUSAGE);
+    assert_int_equal(unrelu_mixture_sampler(&none, 1, &sampler, &err), UNRELU_EUSAGE);
     assert_string_equal(err.text, "the mixture has no A: no samples can be drawn");
     unrelu_mixture_free(m);
 }

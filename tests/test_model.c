@@ -46,7 +46,7 @@ static void every_member_is_listed_once(void **state)
     for (size_t i = 0; i < 200 * 6; i++)
         p.x[i] = fmax(0, p.x[i]);
     unrelu_gaussian *fitted = fit(p.x, 200, 6, NULL);
-    must(unrelu_source_memory(p.x, 200, 6, &source, &err), &err);
+    must(unrelu_source_memory(p.x, 200, 6, NULL, &source, &err), &err);
     must(unrelu_gaussian_goodness(fitted, source, NULL, NULL, &g, &err), &err);
     const unrelu_model *models[] = {&m->model, &n.truth->model, &fitted->model, &g->model};
     for (size_t k = 0; k < 4; k++) {

@@ -23,7 +23,7 @@ static moments summarise_as(const double *x, size_t n, size_t groups, int single
     m.plan.single = single;
     m.plan.limit = no_limit;
     m.s = calloc(ur_moments.len(&m.plan), sizeof *m.s);
-    must(unrelu_source_memory(x, n, D, &source, &err), &err);
+    must(unrelu_source_memory(x, n, D, NULL, &source, &err), &err);
     must(ur_pass(source, &ur_moments, &m.plan, NULL, "test", m.s, &err), &err);
     unrelu_source_close(source);
     return m;

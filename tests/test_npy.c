@@ -414,7 +414,7 @@ static void memory_is_lent_not_copied(void **state)
     ur_piece piece = {0};
     ur_block block = {0};
     int more;
-    assert_int_equal(unrelu_source_memory(x, 3, 2, &source, &err), UNRELU_OK);
+    assert_int_equal(unrelu_source_memory(x, 3, 2, NULL, &source, &err), UNRELU_OK);
     assert_string_equal(unrelu_source_name(source, 1), "x2");
     assert_string_equal(ur_source_label(source), "matrix in memory");
     for (int pass = 0; pass < 2; pass++) {
@@ -428,11 +428,30 @@ static void memory_is_lent_not_copied(void **state)
         assert_int_equal(ur_source_rewind(source, &err), UNRELU_OK);
     }
     unrelu_source_close(source);
-    assert_int_equal(unrelu_source_memory(x, 0, 2, &source, &err), UNRELU_EDATA);
-    assert_int_equal(unrelu_source_memory(x, 2, 0, &source, &err), UNRELU_EUSAGE);
-    assert_int_equal(unrelu_source_memory(x, SIZE_MAX, 2, &source, &err), UNRELU_EUSAGE);
-    assert_int_equal(unrelu_source_memory(NULL, 2, 2, &source, &err), UNRELU_EUSAGE);
+    assert_int_equal(unrelu_source_memory(x, 0, 2, NULL, &source, &err), UNRELU_EDATA);
+    assert_int_equal(unrelu_source_memory(x, 2, 0, NULL, &source, &err), UNRELU_EUSAGE);
+    assert_int_equal(unrelu_source_memory(x, SIZE_MAX, 2, NULL, &source, &err), UNRELU_EUSAGE);
+    assert_int_equal(unrelu_source_memory(NULL, 2, 2, NULL, &source, &err), UNRELU_EUSAGE);
     assert_null(source);
+}
+
+static void columns_of_a_matrix_in_memory_can_be_chosen(void **state)
+{
+    (void)state;
+    const double x[] = {1, 2, 3, 4, 5, 6};
+    const unrelu_source_options options = {.size = sizeof options, .columns = "3,1"};
+    unrelu_source *source = NULL;
+    unrelu_error err = {0};
+    double *y = NULL;
+    size_t n = 0;
+    assert_int_equal(unrelu_source_memory(x, 2, 3, &options, &source, &err), UNRELU_OK);
+    assert_int_equal(unrelu_source_columns(source), 2);
+    assert_string_equal(unrelu_source_name(source, 0), "x3");
+    assert_int_equal(unrelu_source_load(source, NULL, &y, &n, &err), UNRELU_OK);
+    assert_int_equal(n, 2);
+    assert_memory_equal(y, ((const double[]){3, 1, 6, 4}), 4 * sizeof *y);
+    unrelu_free(y);
+    unrelu_source_close(source);
 }
 
 int main(void)
@@ -453,6 +472,7 @@ int main(void)
         cmocka_unit_test(threads_decode_pieces_in_any_order),
         cmocka_unit_test(pieces_have_the_size_that_was_measured_to_be_good),
         cmocka_unit_test(memory_is_lent_not_copied),
+        cmocka_unit_test(columns_of_a_matrix_in_memory_can_be_chosen),
     };
     return cmocka_run_group_tests(tests, files_setup, files_teardown);
 }

@@ -21,7 +21,7 @@ static double *impute(const unrelu_gaussian *model, const double *x, size_t draw
     unrelu_source *samples = NULL;
     unrelu_error err = {0};
     unrelu_impute_options o = {.size = sizeof o, .draws = draws, .seed = seed};
-    must(unrelu_source_memory(x, ROWS, D, &samples, &err), &err);
+    must(unrelu_source_memory(x, ROWS, D, NULL, &samples, &err), &err);
     must(unrelu_gaussian_impute(model, samples, &o, files_path("filled.npy"), NULL, NULL, &err),
          &err);
     unrelu_source_close(samples);

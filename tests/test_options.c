@@ -175,10 +175,10 @@ static void sizes_of_no_version_are_refused(void **state)
     unrelu_transform_advice advice[D + 1];
     double *x = NULL, out[64];
     size_t n = 0;
-    must(unrelu_source_memory(cells, N, D, &s, &err), &err);
+    must(unrelu_source_memory(cells, N, D, NULL, &s, &err), &err);
     must(unrelu_gaussian_plant(NULL, &planted, &err), &err);
     must(unrelu_network_plant(NULL, &network, &err), &err);
-    must(unrelu_sampler_new(planted, 1, &sampler, &err), &err);
+    must(unrelu_gaussian_sampler(planted, 1, &sampler, &err), &err);
     for (size_t size = 0; size <= 4096; size += 4096) {
         union {
             size_t size;
@@ -202,8 +202,8 @@ static void sizes_of_no_version_are_refused(void **state)
         REFUSED(gaussian_plant, &o.gaussian_plant, &g);
         REFUSED(gaussian_goodness, planted, s, &o.goodness, NULL, &goodness);
         REFUSED(gaussian_goodness, planted, s, NULL, &exec, &goodness);
-        REFUSED(columns_distance, s, NULL, NULL, &o.goodness, NULL, out, out, out);
-        REFUSED(columns_distance, s, NULL, NULL, NULL, &exec, out, out, out);
+        REFUSED(columns_distance, s, &o.goodness, NULL, out, out, out);
+        REFUSED(columns_distance, s, NULL, &exec, out, out, out);
         REFUSED(transform_suggest, s, NULL, NULL, &exec, advice);
         REFUSED(gaussian_impute, planted, s, &o.impute, "-", NULL, NULL);
         REFUSED(gaussian_impute, planted, s, NULL, "-", &exec, NULL);

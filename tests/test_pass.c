@@ -63,7 +63,7 @@ static unrelu_status run(const double *x, plan *p, const unrelu_exec *exec, doub
 {
     unrelu_source *source = NULL;
     s[0] = s[1] = 0;
-    must(unrelu_source_memory(x, ROWS, 1, &source, err), err);
+    must(unrelu_source_memory(x, ROWS, 1, NULL, &source, err), err);
     unrelu_status status = ur_pass(source, &probe, p, exec, "test", s, err);
     unrelu_source_close(source);
     return status;
@@ -179,7 +179,7 @@ static void *run_rank(void *context)
     rank *me = context;
     unrelu_exec exec = {.size = sizeof exec, .threads = 1, .rank_sum = rank_sum, .context = me};
     unrelu_source *source = NULL;
-    me->status = unrelu_source_memory(me->x, me->n, me->d, &source, &me->err);
+    me->status = unrelu_source_memory(me->x, me->n, me->d, NULL, &source, &me->err);
     if (me->status == UNRELU_OK)
         me->status = unrelu_gaussian_fit(source, NULL, &exec, &me->model, &me->err);
     unrelu_source_close(source);

@@ -526,8 +526,8 @@ static ur_fractions by_hand(double t, ur_arena *arena)
     unrelu_error err = {0};
     out.answer = UR_EXACT;
     out.weights = (ur_weights){.d = 2, .k = 1, .m = 1, .U = &U, .V = V, .c = &none, .e = &none};
-    must(unrelu_source_memory(narrow_x, 5, 2, &inputs, &err), &err);
-    must(unrelu_source_memory(narrow_a, 5, 1, &labels, &err), &err);
+    must(unrelu_source_memory(narrow_x, 5, 2, NULL, &inputs, &err), &err);
+    must(unrelu_source_memory(narrow_a, 5, 1, NULL, &labels, &err), &err);
     must(ur_data_load(inputs, labels, NULL, arena, &given.data, &err), &err);
     must(ur_rational(&given, &out, UNRELU_VERDICT_UNCERTIFIED, arena, &fractions, &err), &err);
     unrelu_source_close(inputs);

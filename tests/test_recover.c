@@ -455,8 +455,8 @@ static void files_of_different_length_are_refused(void **state)
     unrelu_source *inputs = NULL, *labels = NULL;
     unrelu_network *model;
     unrelu_error err = {0};
-    must(unrelu_source_memory(p.x, 60, 5, &inputs, &err), &err);
-    must(unrelu_source_memory(p.a, 59, 4, &labels, &err), &err);
+    must(unrelu_source_memory(p.x, 60, 5, NULL, &inputs, &err), &err);
+    must(unrelu_source_memory(p.a, 59, 4, NULL, &labels, &err), &err);
     assert_int_equal(unrelu_recover(inputs, labels, NULL, NULL, &model, &err), UNRELU_EFORMAT);
     assert_non_null(strstr(err.text, "60 rows"));
     assert_non_null(strstr(err.text, "59"));

@@ -23,8 +23,8 @@ static ur_data load(const double *x, const double *a, size_t n, size_t d, size_t
     unrelu_source *inputs = NULL, *labels = NULL;
     unrelu_error err = {0};
     ur_data data;
-    must(unrelu_source_memory(x, n, d, &inputs, &err), &err);
-    must(unrelu_source_memory(a, n, m, &labels, &err), &err);
+    must(unrelu_source_memory(x, n, d, NULL, &inputs, &err), &err);
+    must(unrelu_source_memory(a, n, m, NULL, &labels, &err), &err);
     must(ur_data_load(inputs, labels, NULL, &arena, &data, &err), &err);
     unrelu_source_close(inputs);
     unrelu_source_close(labels);

@@ -401,10 +401,10 @@ static void audit(const wrong_labels *w, const unrelu_network *model, audited *t
     audited q = {.given = {.options = sparse_options()}};
     const planted_network *p = &w->p;
     unrelu_error err = {0};
-    must(unrelu_source_memory(p->x, p->n, p->d, &q.sources[0], &err), &err);
-    must(unrelu_source_memory(p->a, p->n, p->m, &q.sources[1], &err), &err);
-    must(unrelu_source_memory(p->x, p->n, p->d, &q.sources[2], &err), &err);
-    must(unrelu_source_memory(w->clean, p->n, p->m, &q.sources[3], &err), &err);
+    must(unrelu_source_memory(p->x, p->n, p->d, NULL, &q.sources[0], &err), &err);
+    must(unrelu_source_memory(p->a, p->n, p->m, NULL, &q.sources[1], &err), &err);
+    must(unrelu_source_memory(p->x, p->n, p->d, NULL, &q.sources[2], &err), &err);
+    must(unrelu_source_memory(w->clean, p->n, p->m, NULL, &q.sources[3], &err), &err);
     must(ur_data_load(q.sources[0], q.sources[1], NULL, &q.arena, &q.given.data, &err), &err);
     must(ur_data_load(q.sources[2], q.sources[3], NULL, &q.arena, &q.clean.data, &err), &err);
     *to = q;

@@ -40,7 +40,7 @@ static void suggest(const double *x, size_t n, size_t d, unrelu_transform_advice
     unrelu_source *source;
     unrelu_error err = {0};
     unrelu_exec exec = {.size = sizeof exec, .threads = 2};
-    assert_int_equal(unrelu_source_memory(x, n, d, &source, &err), UNRELU_OK);
+    assert_int_equal(unrelu_source_memory(x, n, d, NULL, &source, &err), UNRELU_OK);
     if (unrelu_transform_suggest(source, NULL, NULL, &exec, advice, &err))
         fail_msg("%s", err.text);
     unrelu_source_close(source);

@@ -55,7 +55,7 @@ static unrelu_summary *collect(const double *x, size_t n, size_t groups)
     unrelu_source *source = NULL;
     unrelu_summary *summary = NULL;
     unrelu_error err = {0};
-    must(unrelu_source_memory(x, n, D, &source, &err), &err);
+    must(unrelu_source_memory(x, n, D, NULL, &source, &err), &err);
     must(unrelu_summary_collect(source, NULL, groups, NULL, &summary, &err), &err);
     unrelu_source_close(source);
     return summary;
@@ -130,7 +130,7 @@ static void summaries_of_other_data_are_refused(void **state)
     const double limit = 0.5;
     o.censor_at = &limit;
     o.censor_count = 1;
-    must(unrelu_source_memory(x, 100, D, &source, &err), &err);
+    must(unrelu_source_memory(x, 100, D, NULL, &source, &err), &err);
     must(unrelu_summary_collect(source, &o, 10, NULL, &c, &err), &err);
     assert_int_equal(unrelu_summary_merge(a, c, &err), UNRELU_EFORMAT);
     assert_non_null(strstr(err.text, "`censor-at`"));

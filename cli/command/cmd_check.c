@@ -237,7 +237,8 @@ static void free_findings(findings *f)
 static int find(const check_arguments *a, const cli_limited *s, findings *f)
 {
     unrelu_exec exec = cli_exec(&a->shared);
-    unrelu_goodness_options with = {.size = sizeof with, .seed = a->shared.seed};
+    unrelu_goodness_options with = {
+        .size = sizeof with, .seed = a->shared.seed, .limit = s->limit, .limits = s->limits};
     unrelu_gaussian_options o;
     unrelu_gaussian_options_init(&o, sizeof o);
     o.drop = 1;
@@ -252,8 +253,7 @@ static int find(const check_arguments *a, const cli_limited *s, findings *f)
     f->ties = f->ks_p + f->d;
     CLI_CALL(unrelu_gaussian_fit(s->source, &o, &exec, &f->model, &err));
     CLI_CALL(unrelu_transform_suggest(s->source, s->limit, s->limits, &exec, f->advice, &err));
-    CLI_CALL(unrelu_columns_distance(s->source, s->limit, s->limits, &with, &exec, f->ks, f->ks_p,
-                                     f->ties, &err));
+    CLI_CALL(unrelu_columns_distance(s->source, &with, &exec, f->ks, f->ks_p, f->ties, &err));
     /* the model's columns are those of the samples in their order, but for some */
     const unrelu_gaussian *m = f->model;
     for (size_t j = 0, i = 0; j < f->d; j++) {

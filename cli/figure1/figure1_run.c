@@ -86,7 +86,7 @@ static unrelu_status fit(const unrelu_gaussian *truth, const double *x, size_t n
     unrelu_gaussian_distance far;
     unrelu_source *source = NULL;
     double start = cli_seconds();
-    unrelu_status status = unrelu_source_memory(x, n, truth->d, &source, err);
+    unrelu_status status = unrelu_source_memory(x, n, truth->d, NULL, &source, err);
     if (status == UNRELU_OK)
         status = unrelu_gaussian_fit(source, &o, exec, &model, err);
     double seconds = cli_seconds() - start;
@@ -118,7 +118,7 @@ static unrelu_status run_once(const figure1_point *p, uint64_t seed, const unrel
     double *x = malloc(p->n * p->d * sizeof *x);
     unrelu_status status = x ? unrelu_gaussian_plant(&o, &truth, err) : UNRELU_ENOMEM;
     if (status == UNRELU_OK)
-        status = unrelu_sampler_new(truth, ~seed, &sampler, err); /* as generate does */
+        status = unrelu_gaussian_sampler(truth, ~seed, &sampler, err); /* as generate does */
     if (status == UNRELU_OK)
         status = unrelu_sampler_draw(sampler, 0, p->n, exec, x, err);
     for (int m = 0; m < FIGURE1_METHODS && status == UNRELU_OK; m++)

@@ -276,9 +276,10 @@ static void add_quantiles(cli_page *page, const unrelu_gaussian *m)
         if (m->limit)
             cli_html_limit(page, m->limit[i] == -INFINITY
                                      ? -INFINITY
-                                     : unrelu_gaussian_back(m, i, m->limit[i]));
+                                     : unrelu_gaussian_untransform(m, i, m->limit[i]));
         for (int side = -1; side <= 1; side++)
-            cli_html_real(page, unrelu_gaussian_back(m, i, m->b[i] + side * Z_TAIL * m->scale[i]),
+            cli_html_real(page,
+                          unrelu_gaussian_untransform(m, i, m->b[i] + side * Z_TAIL * m->scale[i]),
                           "%.4g");
         cli_page_html(page, "</tr>\n");
     }

@@ -144,7 +144,7 @@ static void print_quantiles(const unrelu_gaussian *m, double level)
             cli_table_add(&table, "%.3f", m->lambda[i]);
         for (int k = 0; k < 3; k++)
             cli_table_add(&table, "%.4g",
-                          unrelu_gaussian_back(m, i, m->b[i] + sides[k] * m->scale[i]));
+                          unrelu_gaussian_untransform(m, i, m->b[i] + sides[k] * m->scale[i]));
     }
     cli_table_print(&table, m->lambda ? "lrrrr" : "lrrr");
     if (shown < m->d)

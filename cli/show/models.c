@@ -52,13 +52,13 @@ FORWARD(mixture)
 static unrelu_status draw_gaussian(const cli_model *model, uint64_t seed, unrelu_sampler **sampler,
                                    unrelu_error *err)
 {
-    return unrelu_sampler_new(model->gaussian, seed, sampler, err);
+    return unrelu_gaussian_sampler(model->gaussian, seed, sampler, err);
 }
 
 static unrelu_status draw_mixture(const cli_model *model, uint64_t seed, unrelu_sampler **sampler,
                                   unrelu_error *err)
 {
-    return unrelu_sampler_new_mixture(model->mixture, seed, sampler, err);
+    return unrelu_mixture_sampler(model->mixture, seed, sampler, err);
 }
 
 #define FUNCTIONS(kind) load_##kind, save_##kind, print_##kind, put_##kind

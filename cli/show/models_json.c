@@ -20,8 +20,9 @@ static void put_quantile(cli_json *json, const char *key, const unrelu_gaussian 
 {
     json_t *array = json_array();
     for (size_t i = 0; i < m->d; i++)
-        cli_json_append(json, array,
-                        cli_json_number(unrelu_gaussian_back(m, i, m->b[i] + z * m->scale[i])));
+        cli_json_append(
+            json, array,
+            cli_json_number(unrelu_gaussian_untransform(m, i, m->b[i] + z * m->scale[i])));
     cli_json_put(json, key, array);
 }
 

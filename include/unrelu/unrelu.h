@@ -114,8 +114,9 @@ UNRELU_API void unrelu_source_options_init(unrelu_source_options *options, size_
  * input). options may be NULL. */
 UNRELU_API unrelu_status unrelu_source_open(const char *path, const unrelu_source_options *options,
                                             unrelu_source **out, unrelu_error *err);
-/* x (n, d) is borrowed until unrelu_source_close */
+/* x (n, d) is borrowed until unrelu_source_close. options may be NULL. */
 UNRELU_API unrelu_status unrelu_source_memory(const double *x, size_t n, size_t d,
+                                              const unrelu_source_options *options,
                                               unrelu_source **out, unrelu_error *err);
 UNRELU_API void unrelu_source_close(unrelu_source *source);
 UNRELU_API size_t unrelu_source_columns(const unrelu_source *source);
@@ -127,9 +128,11 @@ UNRELU_API unrelu_status unrelu_source_rename(unrelu_source *source, const char 
 /* what was decided about the file, for the user ("header row: names kept"), or "" */
 UNRELU_API const char *unrelu_source_note(const unrelu_source *source);
 
-/* The whole of it: x (n, columns) for the caller to free. Every cell must be finite. */
+/* The whole of it: x (n, columns), to be freed by unrelu_free. Every cell must be finite. */
 UNRELU_API unrelu_status unrelu_source_load(unrelu_source *source, const unrelu_exec *exec,
                                             double **x, size_t *n, unrelu_error *err);
+
+UNRELU_API void unrelu_free(void *memory); /* of arrays that the library hands out; takes NULL */
 
 /* The `kind` a .npz file states ("rectified-gaussian", "summary", ...), or "" where it is
  * not a .npz file or states none. */
@@ -318,8 +321,9 @@ UNRELU_API unrelu_status unrelu_gaussian_load(const char *path, unrelu_gaussian 
                                               unrelu_error *err);
 
 /* y (of the model's scale) to x (of the data's) and back, in column j; increasing */
-UNRELU_API double unrelu_gaussian_back(const unrelu_gaussian *model, size_t column, double y);
-UNRELU_API double unrelu_gaussian_forth(const unrelu_gaussian *model, size_t column, double x);
+UNRELU_API double unrelu_gaussian_untransform(const unrelu_gaussian *model, size_t column,
+                                              double y);
+UNRELU_API double unrelu_gaussian_transform(const unrelu_gaussian *model, size_t column, double x);
 /* place (one for each column of samples): which column of the model it is, by name; d: none, it is
  * left out. By place where one of the two has no names of its own, but x1, x2, ... */
 UNRELU_API unrelu_status unrelu_gaussian_match(const unrelu_gaussian *model,
@@ -334,8 +338,8 @@ UNRELU_API const char *unrelu_transform_name(unrelu_transform transform); /* "no
 /* Rows first_row .. first_row + rows - 1 of the stream of samples that `seed` names:
  * any slice can be drawn alone. x is rows x d. */
 typedef struct unrelu_sampler unrelu_sampler;
-UNRELU_API unrelu_status unrelu_sampler_new(const unrelu_gaussian *model, uint64_t seed,
-                                            unrelu_sampler **out, unrelu_error *err);
+UNRELU_API unrelu_status unrelu_gaussian_sampler(const unrelu_gaussian *model, uint64_t seed,
+                                                 unrelu_sampler **out, unrelu_error *err);
 UNRELU_API unrelu_status unrelu_sampler_draw(const unrelu_sampler *sampler, size_t first_row,
                                              size_t rows, const unrelu_exec *exec, double *x,
                                              unrelu_error *err);
@@ -447,11 +451,9 @@ UNRELU_API unrelu_status unrelu_gaussian_goodness(const unrelu_gaussian *model,
 UNRELU_API void unrelu_goodness_free(unrelu_goodness *goodness); /* takes NULL */
 
 /* How far each column is from the censored normal fitted to it, where cells may have limits of
- * their own; NaN where a column cannot be fitted. limit (d, or NULL) and limits (n x d, or NULL) as
- * of unrelu_gaussian_options; ks, ks_p and ties (d) as of unrelu_goodness, above the largest limit
- * of the column. Of the options only runs and seed matter. */
-UNRELU_API unrelu_status unrelu_columns_distance(unrelu_source *samples, const double *limit,
-                                                 unrelu_source *limits,
+ * their own; NaN where a column cannot be fitted. ks, ks_p and ties (d) as of unrelu_goodness,
+ * above the largest limit of the column; there are no bins and no points. */
+UNRELU_API unrelu_status unrelu_columns_distance(unrelu_source *samples,
                                                  const unrelu_goodness_options *options,
                                                  const unrelu_exec *exec, double *ks, double *ks_p,
                                                  double *ties, unrelu_error *err);
@@ -820,8 +822,8 @@ UNRELU_API unrelu_status unrelu_mixture_save(const unrelu_mixture *model, const 
 UNRELU_API unrelu_status unrelu_mixture_load(const char *path, unrelu_mixture **model,
                                              unrelu_error *err);
 /* samples with noise, by unrelu_sampler_draw: x is rows x d */
-UNRELU_API unrelu_status unrelu_sampler_new_mixture(const unrelu_mixture *model, uint64_t seed,
-                                                    unrelu_sampler **out, unrelu_error *err);
+UNRELU_API unrelu_status unrelu_mixture_sampler(const unrelu_mixture *model, uint64_t seed,
+                                                unrelu_sampler **out, unrelu_error *err);
 
 /* Units are matched one to one by their columns of A (least total distance), after scaling these
  * to unit length. Where the two have different p, the unmatched ones are counted and `hidden` is

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 
-#include <stdio.h>
+#include "unrelu/unrelu.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,23 +44,7 @@ char *ur_string_copy(const char *s)
     return copy;
 }
 
-char **ur_strings_number(char letter, size_t count)
+void unrelu_free(void *memory)
 {
-    char **strings = ur_alloc(count, sizeof *strings);
-    for (size_t i = 0; strings && i < count; i++) {
-        char text[32];
-        snprintf(text, sizeof text, "%c%zu", letter, i + 1);
-        if (!(strings[i] = ur_string_copy(text))) {
-            ur_strings_free(strings, i);
-            return NULL;
-        }
-    }
-    return strings;
-}
-
-void ur_strings_free(char **strings, size_t count)
-{
-    for (size_t i = 0; strings && i < count; i++)
-        free(strings[i]);
-    free(strings);
+    free(memory);
 }

@@ -14,10 +14,6 @@ void *ur_alloc_aligned(size_t count, size_t size);
 /* a * b, or 0 with *overflow set */
 size_t ur_product(size_t a, size_t b, int *overflow);
 char *ur_string_copy(const char *s);
-/* x1, x2, ... for the letter x */
-char **ur_strings_number(char letter, size_t count);
-/* takes NULL */
-void ur_strings_free(char **strings, size_t count);
 
 static inline double *ur_doubles(size_t count)
 {

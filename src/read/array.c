@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "read/input_file.h"
 
 #include <unistd.h>
@@ -116,15 +117,20 @@ static unrelu_status decode_array(const unrelu_source *source, const ur_piece *p
 {
     const ur_array *a = source->state;
     block->first_row = piece->first_row;
-    if (a->lent) {
+    if (a->lent && !source->pick) {
         block->x = a->lent + piece->first_row * source->d;
         block->rows = piece->rows;
         block->d = block->stride = source->d;
         return UNRELU_OK;
     }
     UR_TRY(ur_block_reserve(block, piece->rows, source->d, err));
-    return a->npy.fortran ? decode_columns(source, piece, block, err)
-                          : decode_rows(source, piece, block, err);
+    for (size_t i = 0; a->lent && i < piece->rows; i++)
+        for (size_t j = 0; j < source->d; j++)
+            block->own[i * source->d + j] =
+                a->lent[(piece->first_row + i) * source->width + source->pick[j]];
+    return a->lent          ? UNRELU_OK
+           : a->npy.fortran ? decode_columns(source, piece, block, err)
+                            : decode_rows(source, piece, block, err);
 }
 
 static double array_fraction(const unrelu_source *source)
@@ -211,7 +217,7 @@ unrelu_status ur_npy_open(unrelu_source *source, const char *path, const char *c
     return ur_array_start(source, columns, err);
 }
 
-/* ---- a matrix in the caller's memory: lent to the blocks, never copied ---- */
+/* ---- a matrix in the caller's memory: lent to the blocks, copied only for some columns ---- */
 
 static unrelu_status check_matrix(const double *x, size_t n, size_t d, unrelu_error *err)
 {
@@ -229,7 +235,7 @@ static unrelu_status check_matrix(const double *x, size_t n, size_t d, unrelu_er
 }
 
 static unrelu_status open_matrix(unrelu_source *source, const double *x, size_t n, size_t d,
-                                 unrelu_error *err)
+                                 const char *columns, unrelu_error *err)
 {
     ur_array *a = NULL;
     source->label = "matrix in memory";
@@ -237,18 +243,21 @@ static unrelu_status open_matrix(unrelu_source *source, const double *x, size_t 
     a->lent = x;
     a->n = n;
     a->piece_rows = ur_piece_rows(n, d);
-    return ur_columns_choose(source, NULL, d, NULL, err);
+    return ur_columns_choose(source, columns, d, NULL, err);
 }
 
-unrelu_status unrelu_source_memory(const double *x, size_t n, size_t d, unrelu_source **out,
+unrelu_status unrelu_source_memory(const double *x, size_t n, size_t d,
+                                   const unrelu_source_options *options, unrelu_source **out,
                                    unrelu_error *err)
 {
+    unrelu_source_options given = {0};
     *out = NULL;
+    UR_TRY(ur_sized_copy(&given, sizeof given, options, "the options", err));
     UR_TRY(check_matrix(x, n, d, err));
     unrelu_source *source = ur_alloc(1, sizeof *source);
     if (!source)
         return ur_fail_memory(err, 1, "source");
-    unrelu_status status = open_matrix(source, x, n, d, err);
+    unrelu_status status = open_matrix(source, x, n, d, given.columns, err);
     if (status)
         unrelu_source_close(source);
     else

@@ -19,12 +19,12 @@
  * below the standard error of lambda. */
 static const double GRID = 0.25, LAMBDA_PRECISION = 1e-6;
 
-double unrelu_gaussian_back(const unrelu_gaussian *model, size_t column, double y)
+double unrelu_gaussian_untransform(const unrelu_gaussian *model, size_t column, double y)
 {
     return ur_untransform(model->transform, model->lambda ? model->lambda[column] : 0, y);
 }
 
-double unrelu_gaussian_forth(const unrelu_gaussian *model, size_t column, double x)
+double unrelu_gaussian_transform(const unrelu_gaussian *model, size_t column, double x)
 {
     return ur_transform(model->transform, model->lambda ? model->lambda[column] : 0, x);
 }

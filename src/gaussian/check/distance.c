@@ -59,8 +59,8 @@ static unrelu_status compare(void *context, size_t j, unrelu_error *err)
     return UNRELU_OK;
 }
 
-unrelu_status unrelu_columns_distance(unrelu_source *samples, const double *limit,
-                                      unrelu_source *limits, const unrelu_goodness_options *options,
+unrelu_status unrelu_columns_distance(unrelu_source *samples,
+                                      const unrelu_goodness_options *options,
                                       const unrelu_exec *exec, double *ks, double *ks_p,
                                       double *ties, unrelu_error *err)
 {
@@ -73,7 +73,7 @@ unrelu_status unrelu_columns_distance(unrelu_source *samples, const double *limi
     UR_ARENA(arena);
     size_t d = unrelu_source_columns(samples);
     study s = {.tests = ur_take(&arena, d, sizeof *s.tests), .ties = ties};
-    ur_cells_rules rules = {.limit = limit, .limits = limits};
+    ur_cells_rules rules = {.limit = o.limit, .limits = o.limits};
     UR_TRY(ur_arena_status(&arena, err));
     UR_TRY(ur_cells_load(samples, &rules, exec, &arena, &s.cells, err));
     UR_TRY(ur_each(exec, "sorting", d, compare, &s, err));

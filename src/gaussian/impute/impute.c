@@ -136,7 +136,7 @@ static unrelu_status load(imputation *p, unrelu_source *samples, const unrelu_ex
                             .zero = cells ? at : NULL};
     UR_TRY(ur_arena_status(p->arena, err));
     for (size_t j = 0; j < p->d; j++)
-        at[j] = m->limit ? unrelu_gaussian_back(m, p->place[j], m->limit[p->place[j]]) : 0;
+        at[j] = m->limit ? unrelu_gaussian_untransform(m, p->place[j], m->limit[p->place[j]]) : 0;
     UR_TRY(ur_cells_load(samples, &rules, exec, p->arena, &p->cells, err));
     size_t n = p->n = p->cells.n;
     if (n == 0)
@@ -271,7 +271,8 @@ static void store(const imputation *p, size_t row, const room *r, double *out)
         double y = p->varies[i] ? m->b[i] + m->scale[i] * r->t[i] : m->b[i];
         if (state == UR_BELOW)
             y = fmin(y, r->x[i]);
-        out[j] = state == UR_SEEN ? p->cells.x[j * p->n + row] : unrelu_gaussian_back(m, i, y);
+        out[j] =
+            state == UR_SEEN ? p->cells.x[j * p->n + row] : unrelu_gaussian_untransform(m, i, y);
     }
 }
 

@@ -31,8 +31,8 @@ ur_sampled ur_gaussian_sampled(const unrelu_gaussian *m)
                         .lambda = m->lambda};
 }
 
-unrelu_status unrelu_sampler_new(const unrelu_gaussian *model, uint64_t seed, unrelu_sampler **out,
-                                 unrelu_error *err)
+unrelu_status unrelu_gaussian_sampler(const unrelu_gaussian *model, uint64_t seed,
+                                      unrelu_sampler **out, unrelu_error *err)
 {
     *out = NULL;
     UR_TRY(ur_gaussian_check_sampled(model, err));

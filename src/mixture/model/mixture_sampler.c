@@ -5,8 +5,8 @@
 
 #include <math.h>
 
-unrelu_status unrelu_sampler_new_mixture(const unrelu_mixture *model, uint64_t seed,
-                                         unrelu_sampler **out, unrelu_error *err)
+unrelu_status unrelu_mixture_sampler(const unrelu_mixture *model, uint64_t seed,
+                                     unrelu_sampler **out, unrelu_error *err)
 {
     const unrelu_gaussian *hidden = model->hidden;
     *out = NULL;

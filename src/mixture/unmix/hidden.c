@@ -205,7 +205,7 @@ unrelu_status ur_units_fit(const ur_cone *c, const ur_units *units, const double
         o.censor_at = limit;
         o.censor_count = p;
     }
-    UR_TRY(unrelu_source_memory(M, c->n, p, &source, err));
+    UR_TRY(unrelu_source_memory(M, c->n, p, NULL, &source, err));
     source = ur_arena_adopt(&arena, source, close_source);
     UR_TRY(ur_arena_status(&arena, err));
     UR_TRY(unrelu_source_rename(source, names, err));

@@ -188,7 +188,7 @@ static unrelu_status draw(const unrelu_gaussian *hidden, const unrelu_exec *exec
     UR_ARENA(own);
     double *m = ur_take(&own, DRAWN, hidden->d * sizeof *m);
     UR_TRY(ur_arena_status(&own, err));
-    UR_TRY(unrelu_sampler_new(hidden, 1, &sampler, err));
+    UR_TRY(unrelu_gaussian_sampler(hidden, 1, &sampler, err));
     sampler = ur_arena_adopt(&own, sampler, free_sampler);
     UR_TRY(ur_arena_status(&own, err));
     UR_TRY(unrelu_sampler_draw(sampler, 0, DRAWN, exec, m, err));

@@ -144,9 +144,9 @@ unrelu_status ur_data_hold(size_t n, size_t d, size_t m, const double *x, const 
                            unrelu_error *err)
 {
     unrelu_source *inputs = NULL, *labels = NULL;
-    unrelu_status status = unrelu_source_memory(x, n, d, &inputs, err);
+    unrelu_status status = unrelu_source_memory(x, n, d, NULL, &inputs, err);
     if (status == UNRELU_OK)
-        status = unrelu_source_memory(a, n, m, &labels, err);
+        status = unrelu_source_memory(a, n, m, NULL, &labels, err);
     if (status == UNRELU_OK)
         status = ur_data_load(inputs, labels, exec, arena, data, err);
     unrelu_source_close(inputs);
