@@ -77,7 +77,7 @@ void cli_json_reals(cli_json *json, const char *key, const double *values, size_
 json_t *cli_json_codes(cli_json *json, uint32_t flags)
 {
     json_t *codes = json_array();
-    for (int bit = 0; bit < UNRELU_FLAG_COUNT; bit++)
+    for (int bit = 0; *unrelu_flag_name(bit); bit++)
         if (flags >> bit & 1)
             cli_json_append(json, codes, json_string(unrelu_flag_name(bit)));
     return codes;

@@ -161,7 +161,7 @@ void cli_html_flags(cli_page *page, uint32_t flags)
 {
     const char *between = "";
     cli_page_html(page, "<td class=\"l\">");
-    for (int bit = 0; bit < UNRELU_FLAG_COUNT; bit++) {
+    for (int bit = 0; *unrelu_flag_name(bit); bit++) {
         if (!(flags >> bit & 1))
             continue;
         const char *code = unrelu_flag_name(bit);

@@ -74,7 +74,7 @@ double cli_censored_share(const unrelu_gaussian *m, size_t i)
 const char *cli_flag_names(uint32_t flags, char *text, size_t size)
 {
     text[0] = '\0';
-    for (int bit = 0; bit < UNRELU_FLAG_COUNT; bit++) {
+    for (int bit = 0; *unrelu_flag_name(bit); bit++) {
         size_t used = strlen(text);
         if (flags >> bit & 1)
             snprintf(text + used, size - used, "%s%s", used ? ", " : "", unrelu_flag_name(bit));

@@ -272,9 +272,8 @@ enum {
     UNRELU_FLAG_NO_TRUNCATED = 1 << 6,  /* the truncated likelihood has no maximum */
     UNRELU_FLAG_SIGMA_RANGE = 1 << 7,   /* scale^2 leaves the range of a double */
     UNRELU_FLAG_MISFIT = 1 << 8,        /* far more or fewer zeros than the fitted normal has */
-    UNRELU_FLAG_COUNT = 9
 };
-UNRELU_API const char *unrelu_flag_name(int bit); /* bit in 0 .. UNRELU_FLAG_COUNT - 1 */
+UNRELU_API const char *unrelu_flag_name(int bit); /* of bits from 0 on; "" beyond the last */
 
 /* A learned (or planted) rectified Gaussian, made by the library and freed by unrelu_gaussian_free.
  * Arrays that were not estimated are NULL; a standard error that could not be had is NaN, and a

@@ -4,13 +4,13 @@
 
 #include <stdio.h>
 
-static const char *const flag_names[UNRELU_FLAG_COUNT] = {
-    "few-positives", "constant",         "no-zeros",    "duplicate", "few-joint",
-    "negative-bias", "no-truncated-mle", "sigma-range", "misfit"};
+static const char *const flag_names[] = {"few-positives",    "constant",    "no-zeros",
+                                         "duplicate",        "few-joint",   "negative-bias",
+                                         "no-truncated-mle", "sigma-range", "misfit"};
 
 const char *unrelu_flag_name(int bit)
 {
-    return bit >= 0 && bit < UNRELU_FLAG_COUNT ? flag_names[bit] : "";
+    return bit >= 0 && bit < (int)(sizeof flag_names / sizeof *flag_names) ? flag_names[bit] : "";
 }
 
 /* names of the first few columns that carry the flag, or that do not; how many there are */

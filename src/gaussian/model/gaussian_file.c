@@ -85,7 +85,7 @@ static void flags_to_text(uint32_t flags, char *text, size_t size)
 {
     size_t used = 0;
     text[0] = 0;
-    for (int bit = 0; bit < UNRELU_FLAG_COUNT; bit++)
+    for (int bit = 0; *unrelu_flag_name(bit); bit++)
         if (flags >> bit & 1 && used < size)
             used += (size_t)snprintf(text + used, size - used, "%s%s", used ? "," : "",
                                      unrelu_flag_name(bit));
@@ -96,7 +96,7 @@ static uint32_t flags_from_text(const char *text)
     uint32_t flags = 0;
     while (*text) {
         size_t length = strcspn(text, ",");
-        for (int bit = 0; bit < UNRELU_FLAG_COUNT; bit++)
+        for (int bit = 0; *unrelu_flag_name(bit); bit++)
             if (strlen(unrelu_flag_name(bit)) == length &&
                 strncmp(text, unrelu_flag_name(bit), length) == 0)
                 flags |= UINT32_C(1) << bit;
