@@ -313,6 +313,21 @@ static void a_jackknife_needs_some_rows_in_each_group(void **state)
     unrelu_gaussian_free(truth);
 }
 
+/* columns of correlation 1 - e differ by sqrt(2 e) of a normal, or not at all */
+static void samples_have_no_direction_that_is_rounding(void **state)
+{
+    (void)state;
+    for (int rounding = 0; rounding < 2; rounding++) {
+        unrelu_gaussian *m = pair_of(1 - (rounding ? 8.9e-16 : 2e-14));
+        double *x = draw(m, N, 9), most = 0;
+        for (size_t i = 0; i < N; i++)
+            most = fmax(most, fabs(x[2 * i] - x[2 * i + 1]));
+        assert_true(rounding ? most < 1e-14 : most > 1e-8);
+        free(x);
+        unrelu_gaussian_free(m);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -332,6 +347,7 @@ int main(void)
         cmocka_unit_test(zeros_are_inexplicable_from_three_on),
         cmocka_unit_test(a_misfit_of_few_rows_is_chance),
         cmocka_unit_test(a_jackknife_needs_some_rows_in_each_group),
+        cmocka_unit_test(samples_have_no_direction_that_is_rounding),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

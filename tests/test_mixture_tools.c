@@ -620,6 +620,21 @@ static void a_saved_mixture_loads_bit_for_bit(void **state)
     unrelu_mixture_free(l);
 }
 
+/* E max(0, z + g)^2 is 8e-9 at g = -5.2 and 5e-11 at g = -6 */
+static void units_that_are_hardly_ever_on_are_refused(void **state)
+{
+    (void)state;
+    for (int rare = 0; rare < 2; rare++) {
+        unrelu_mixture_plant_options o = sizes(5, 5, 0);
+        unrelu_mixture *m;
+        o.kappa = 1;
+        o.bias = UNRELU_BIAS_FIXED;
+        o.bias_value = rare ? -6 : -5.2;
+        assert_int_equal(unrelu_mixture_plant(&o, &m, NULL), rare ? UNRELU_EDATA : UNRELU_OK);
+        unrelu_mixture_free(m);
+    }
+}
+
 static void a_planted_mixture_survives_a_file(void **state)
 {
     (void)state;
@@ -816,6 +831,7 @@ int main(void)
         cmocka_unit_test(units_are_paired_by_the_least_total_distance),
         cmocka_unit_test(mixtures_that_cannot_be_compared_are_refused),
         cmocka_unit_test(a_saved_mixture_loads_bit_for_bit),
+        cmocka_unit_test(units_that_are_hardly_ever_on_are_refused),
         cmocka_unit_test(a_planted_mixture_survives_a_file),
         cmocka_unit_test(A_b_and_sigma_alone_make_a_mixture),
         cmocka_unit_test(damaged_files_are_refused_with_a_sentence),

@@ -225,6 +225,18 @@ static void a_plan_that_cannot_be_is_refused(void **state)
     assert_string_equal(err.text, "the activation power:-1 needs an exponent above 0");
 }
 
+static void condition_numbers_are_planted_below_1e15(void **state)
+{
+    (void)state;
+    for (int beyond = 0; beyond < 2; beyond++) {
+        unrelu_network_plant_options o = sizes(4, 3, 4);
+        unrelu_network *m;
+        o.kappa_v = beyond ? 2e15 : 5e14;
+        assert_int_equal(unrelu_network_plant(&o, &m, NULL), beyond ? UNRELU_EUSAGE : UNRELU_OK);
+        unrelu_network_free(m);
+    }
+}
+
 /* ---- draw ---- */
 
 static void a_slice_of_a_draw_has_the_same_bits(void **state)
@@ -1071,6 +1083,7 @@ int main(void)
         cmocka_unit_test(planted_labels_have_unit_size),
         cmocka_unit_test(planted_biases_have_their_spread),
         cmocka_unit_test(a_plan_that_cannot_be_is_refused),
+        cmocka_unit_test(condition_numbers_are_planted_below_1e15),
         cmocka_unit_test(a_slice_of_a_draw_has_the_same_bits),
         cmocka_unit_test(laws_have_their_moments),
         cmocka_unit_test(the_mixture_is_centred_but_not_symmetric),

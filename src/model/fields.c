@@ -132,14 +132,14 @@ static unrelu_status load_bytes(ur_npz *npz, const char *path, const char *name,
 unrelu_status ur_count_load(ur_npz *npz, const char *path, const char *name, size_t *out,
                             unrelu_error *err)
 {
-    static const double MOST = 1e18; /* what size_t holds */
     double value = 0;
-    unrelu_status status = ur_npz_number(npz, name, &value, err);
-    if (status == UNRELU_OK && !(value >= 0 && value < MOST && value == floor(value)))
-        status = ur_fail(err, UNRELU_EFORMAT, "%s: %s is %g, where a count is needed", path, name,
-                         value);
-    *out = status == UNRELU_OK ? (size_t)value : 0;
-    return status;
+    *out = 0;
+    UR_TRY(ur_npz_number(npz, name, &value, err));
+    if (!(value >= 0 && value <= 0x1p53 && value == floor(value))) /* beyond, doubles skip some */
+        return ur_fail(err, UNRELU_EFORMAT, "%s: %s is %g, where a count is needed", path, name,
+                       value);
+    *out = (size_t)value;
+    return UNRELU_OK;
 }
 
 unrelu_status ur_finite_check(const char *path, const char *name, const double *x, size_t rows,

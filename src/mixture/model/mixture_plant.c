@@ -16,6 +16,7 @@
 #include "law/normal.h"
 #include "mixture/model/mixture.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +26,6 @@
 static const double LEAST_SIZE = 1e-9; /* mean square; see above */
 static const double MOST_BIAS = 1e100; /* its square is a double */
 static const double FAR_BELOW = -38;   /* Phi(-38) = 3e-316: never on */
-static const double TINY = 1e-300;     /* in place of o = 0, so that 0 / 0 is 0: the limit */
 
 static unrelu_status check(const unrelu_mixture_plant_options *o, size_t k, unrelu_error *err)
 {
@@ -69,7 +69,7 @@ static double product_mean(double g, double h, double r)
     if (fmin(g, h) < FAR_BELOW)
         return 0;
     r = fmax(-1, fmin(1, r));
-    double o = sqrt((1 - r) * (1 + r)), by = fmax(o, TINY);
+    double o = sqrt((1 - r) * (1 + r)), by = fmax(o, DBL_MIN); /* 0 / 0 is 0: the limit */
     double t = (h - r * g) / by, u = (g - r * h) / by;
     double phi_g = ur_normal_pdf(g), phi_h = ur_normal_pdf(h);
     return (g * h + r) * ur_bivariate_normal(g, h, r) + g * phi_h * ur_normal_cdf(u) +

@@ -20,6 +20,7 @@
 #include "network/model/network.h"
 #include "pass/parallel.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -39,8 +40,6 @@ typedef struct {
 } law;
 
 static const double cluster_share[CLUSTERS] = {0.5, 0.3, 0.2};
-/* of squared lengths: rows nearer to 1 than this differ from it by rounding */
-static const double UNIT_ROUNDING = 1e-14;
 /* condition numbers from here on cannot be told from a rank that is not full */
 static const double KAPPA_MOST = 1e15;
 /* Lengths of rows: the shortest where f is not homogeneous; of exp(t^2) - 1 all */
@@ -313,6 +312,7 @@ static void turn_to_one(size_t d, double *a, double *b)
 /* rows with sum of squares k to unit length each, singular values kept */
 static void turn_rows_to_one(size_t k, size_t d, double *V)
 {
+    double rounding = (double)d * DBL_EPSILON; /* of a squared length */
     for (size_t step = 0; step + 1 < k; step++) {
         size_t lowest = 0, highest = 0;
         double low = INFINITY, high = 0;
@@ -327,7 +327,7 @@ static void turn_rows_to_one(size_t k, size_t d, double *V)
                 highest = j;
             }
         }
-        if (!(low < 1 - UNIT_ROUNDING && high > 1 + UNIT_ROUNDING))
+        if (!(low < 1 - rounding && high > 1 + rounding))
             break;
         turn_to_one(d, V + lowest * d, V + highest * d);
     }
