@@ -38,7 +38,7 @@ def constants(text):
 
 def prepare(tests):
     os.makedirs(COPY, exist_ok=True)
-    run("rsync", "-a", "--delete", "--exclude=/build*", "--exclude=/.git", TOP + "/", COPY + "/", check=True)
+    run("rsync", "-rlpgoD", "--checksum", "--delete", "--exclude=/build*", "--exclude=/.git", TOP + "/", COPY + "/", check=True)
     made = run("cmake", "-S", COPY, "-B", BUILD, "-DUNRELU_BENCH=OFF")
     if made.returncode:
         sys.exit(made.stdout)
