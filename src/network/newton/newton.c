@@ -77,38 +77,30 @@ static unrelu_status solve_by_qr(const ur_newton_work *w, const ur_newton_state 
     return UNRELU_OK;
 }
 
-/* keeps in B and rss the better of them and s; back: s takes it over */
-static void keep_better(const ur_newton_work *w, ur_newton_state *s, double *B, double *rss,
-                        int back)
-{
-    size_t size = w->q * w->m * sizeof *B;
-    if (s->rss < *rss) {
-        memcpy(B, s->B, size);
-        *rss = s->rss;
-    } else if (back) {
-        memcpy(s->B, B, size);
-        s->rss = *rss;
-    }
-}
-
 /* The best B of s, whose F, D and K stand: as it is, from the QR factorisation, refined. */
 static unrelu_status sharpen(const ur_newton_work *w, ur_newton_state *s, unrelu_error *err)
 {
+    enum { AS_IT_IS, BY_QR, REFINED, WAYS };
     UR_ARENA(arena);
-    double *B = ur_take(&arena, w->q, w->m * sizeof *B), rss = INFINITY;
+    size_t size = w->q * w->m * sizeof *s->B;
+    double *B = ur_take(&arena, 1, size), rss = INFINITY;
     UR_TRY(ur_arena_status(&arena, err));
-    UR_TRY(ur_newton_residual(w, s, err));
-    if (!isfinite(s->rss))
-        return UNRELU_OK;
-    keep_better(w, s, B, &rss, 0);
-    if (w->n <= QR_ROWS) {
-        UR_TRY(solve_by_qr(w, s, s->B, err));
+    for (int way = AS_IT_IS; way < WAYS && isfinite(s->rss); way++) {
+        if (way == BY_QR && w->n > QR_ROWS)
+            continue;
+        if (way == BY_QR)
+            UR_TRY(solve_by_qr(w, s, s->B, err));
+        if (way == REFINED)
+            ur_newton_refine(w, s);
         UR_TRY(ur_newton_residual(w, s, err));
-        keep_better(w, s, B, &rss, 0);
+        if (s->rss < rss) {
+            memcpy(B, s->B, size);
+            rss = s->rss;
+        }
     }
-    ur_newton_refine(w, s);
-    UR_TRY(ur_newton_residual(w, s, err));
-    keep_better(w, s, B, &rss, 1);
+    if (isfinite(rss))
+        memcpy(s->B, B, size);
+    s->rss = rss;
     return UNRELU_OK;
 }
 
@@ -116,7 +108,7 @@ static unrelu_status evaluate_sharply(const ur_newton_work *w, ur_newton_state *
                                       unrelu_error *err)
 {
     UR_TRY(ur_newton_features(w, s, err));
-    return isfinite(s->rss) ? sharpen(w, s, err) : UNRELU_OK;
+    return sharpen(w, s, err);
 }
 
 static void give(const ur_newton_work *w, const ur_newton_state *s, ur_newton_fit *fit)
@@ -194,47 +186,6 @@ static int step_to(ur_newton_work *w, const double *s)
 }
 
 typedef struct {
-    double lambda, growth, tolerance;
-    int formed; /* the model is of w->now */
-    int slow;   /* small gains of damped steps, in a row */
-    int converged;
-} descent;
-
-static unrelu_status advance(ur_newton_work *w, ur_newton_model *model, descent *d, double *s,
-                             unrelu_error *err)
-{
-    double promised = 0, before = w->now.rss;
-    int positive = 0;
-    if (!d->formed)
-        UR_TRY(ur_newton_model_form(w, model, err));
-    d->formed = 1;
-    UR_TRY(ur_newton_model_step(w, model, d->lambda, 0, s, &promised, &positive, err));
-    w->next.rss = INFINITY;
-    if (positive) {
-        shorten(w, s, &promised);
-        if (step_to(w, s))
-            UR_TRY(ur_newton_evaluate(w, &w->next, err));
-    }
-    promised /= before;
-    if (w->next.rss < w->now.rss) {
-        swap_states(w);
-        double gain = (before - w->now.rss) / before;
-        double off = promised > 0 ? 2 * fmin(1, gain / promised) - 1 : 1;
-        d->slow = gain <= d->tolerance ? d->slow + 1 : 0;
-        d->converged = d->slow > 0 && (d->lambda <= LAMBDA_SMALL || d->slow > 1);
-        d->lambda = fmax(d->lambda * fmax(FALL_MOST, 1 - off * off * off), LAMBDA_LEAST);
-        d->growth = GROWTH;
-        d->formed = 0;
-    } else {
-        d->lambda *= d->growth;
-        d->growth *= 2;
-        d->converged = d->lambda > LAMBDA_MOST || w->now.rss <= ROUNDING * w->norm ||
-                       (positive && promised <= d->tolerance);
-    }
-    return UNRELU_OK;
-}
-
-typedef struct {
     ur_newton_work w;
     ur_newton_model model;
     double *s; /* k x p: a step */
@@ -259,21 +210,47 @@ unrelu_status ur_newton_solve(const ur_newton *problem, int steps, double tolera
     UR_ARENA(arena);
     solver o;
     ur_newton_work *w = &o.w;
-    descent d = {.lambda = LAMBDA_FIRST, .growth = GROWTH, .tolerance = tolerance};
-    int taken = 0;
+    double lambda = LAMBDA_FIRST, growth = GROWTH;
+    int taken = 0, converged = 0, formed = 0; /* formed: the model is of w->now */
+    int slow = 0;                             /* small gains of damped steps, in a row */
     UR_TRY(solver_open(problem, fit, &arena, &o, err));
     UR_TRY(ur_newton_evaluate(w, &w->now, err));
-    for (; taken < steps && !d.converged && isfinite(w->now.rss) && w->now.rss > least * w->norm;
+    for (; taken < steps && !converged && isfinite(w->now.rss) && w->now.rss > least * w->norm;
          taken++) {
+        double promised = 0, before = w->now.rss;
+        int positive = 0;
         if (ur_cancelled(problem->exec))
             return ur_fail_cancelled(err);
-        UR_TRY(advance(w, &o.model, &d, o.s, err));
+        if (!formed)
+            UR_TRY(ur_newton_model_form(w, &o.model, err));
+        UR_TRY(ur_newton_model_step(w, &o.model, lambda, 0, o.s, &promised, &positive, err));
+        w->next.rss = INFINITY;
+        if (positive) {
+            shorten(w, o.s, &promised);
+            if (step_to(w, o.s))
+                UR_TRY(ur_newton_evaluate(w, &w->next, err));
+        }
+        promised /= before;
+        formed = !(w->next.rss < before);
+        if (!formed) {
+            swap_states(w);
+            double gain = (before - w->now.rss) / before;
+            double off = promised > 0 ? 2 * fmin(1, gain / promised) - 1 : 1;
+            slow = gain <= tolerance ? slow + 1 : 0;
+            converged = slow > 0 && (lambda <= LAMBDA_SMALL || slow > 1);
+            lambda = fmax(lambda * fmax(FALL_MOST, 1 - off * off * off), LAMBDA_LEAST);
+            growth = GROWTH;
+        } else {
+            lambda *= growth;
+            growth *= 2;
+            converged = lambda > LAMBDA_MOST || before <= ROUNDING * w->norm ||
+                        (positive && promised <= tolerance);
+        }
     }
-    if (isfinite(w->now.rss))
-        UR_TRY(sharpen(w, &w->now, err));
+    UR_TRY(sharpen(w, &w->now, err));
     give(w, &w->now, fit);
     fit->steps = taken;
-    fit->converged = d.converged || fit->rss <= least * w->norm;
+    fit->converged = converged || fit->rss <= least * w->norm;
     return UNRELU_OK;
 }
 

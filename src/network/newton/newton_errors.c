@@ -42,55 +42,49 @@ static int features_depend(const ur_newton_work *w)
     return lost > zero;
 }
 
-/* G = H, Z = (F'F)^-1 F'W, scale = the diagonal of H before U and e were eliminated */
-static unrelu_status gather(const ur_newton_work *w, information *info, unrelu_error *err)
+/* G = H in units where its diagonal was 1 before U and e were eliminated, with a gauge where f is
+ * homogeneous (taken in these coordinates, where the null vector is v_j / scale); Z = (F'F)^-1 F'W.
+ * Neurons without information get the identity. */
+static unrelu_status gather(const ur_newton_work *w, int gauge, information *info,
+                            unrelu_error *err)
 {
     size_t k = w->k, p = w->p, q = w->q, kp = w->kp;
     UR_ARENA(arena);
-    double *Y = info->Z + q * kp, *C = ur_take(&arena, k, k * sizeof *C);
+    double *G = info->G, *Y = info->Z + q * kp, *C = ur_take(&arena, k, k * sizeof *C);
     UR_TRY(ur_arena_status(&arena, err));
-    UR_TRY(ur_newton_gram_large(w, &w->now, 1, info->G, info->Z, err));
+    UR_TRY(ur_newton_gram_large(w, &w->now, 1, G, info->Z, err));
     ur_gram(k, w->m, w->now.B, C);
     for (size_t i = 0; i < kp; i++)
-        info->scale[i] = info->G[i * (kp + 1)] * C[i / p * (k + 1)];
+        info->scale[i] = G[i * (kp + 1)] * C[i / p * (k + 1)];
     ur_multiply(q, q, kp, w->now.K, info->Z, Y);
     ur_multiply_tn(q, q, kp, w->now.K, Y, info->Z);
-    ur_syrk(UR_LOWER, UR_TURNED, kp, q, -1, Y, kp, 1, info->G, kp);
-    for (size_t i = 0; i < kp; i++)
-        for (size_t j = 0; j <= i; j++)
-            info->G[i * kp + j] *= C[i / p * k + j / p];
-    return UNRELU_OK;
-}
-
-/* Neurons without information get the identity. The gauge is taken in the scaled coordinates,
- * where the null vector is v_j / scale. */
-static void scale_and_fix(const ur_newton_work *w, int gauge, information *info)
-{
-    size_t p = w->p, kp = w->kp;
-    for (size_t j = 0; j < w->k; j++)
+    ur_syrk(UR_LOWER, UR_TURNED, kp, q, -1, Y, kp, 1, G, kp);
+    for (size_t j = 0; j < k; j++)
         info->empty[j] = 1;
     for (size_t i = 0; i < kp; i++) {
-        double before = info->scale[i], h = info->G[i * (kp + 1)];
-        if (!(h <= UR_ROUNDING * before))
+        for (size_t j = 0; j <= i; j++)
+            G[i * kp + j] *= C[i / p * k + j / p];
+        double before = info->scale[i];
+        if (!(G[i * (kp + 1)] <= UR_ROUNDING * before))
             info->empty[i / p] = 0;
         info->scale[i] = before > 0 ? 1 / sqrt(before) : 1;
     }
     for (size_t i = 0; i < kp; i++)
         for (size_t j = 0; j <= i; j++)
             if (info->empty[i / p] || info->empty[j / p])
-                info->G[i * kp + j] = i == j;
+                G[i * kp + j] = i == j;
             else
-                info->G[i * kp + j] *= info->scale[i] * info->scale[j];
-    for (size_t j = 0; j < w->k && gauge; j++) {
+                G[i * kp + j] *= info->scale[i] * info->scale[j];
+    for (size_t j = 0; j < k && gauge; j++) {
         const double *v = w->now.V + j * p, *scale = info->scale + j * p;
         double squares = 0;
         for (size_t a = 0; a < p; a++)
             squares += v[a] / scale[a] * (v[a] / scale[a]);
         for (size_t a = 0; a < p && squares > 0; a++)
             for (size_t b = 0; b <= a; b++)
-                info->G[(j * p + a) * kp + j * p + b] +=
-                    v[a] / scale[a] * (v[b] / scale[b]) / squares;
+                G[(j * p + a) * kp + j * p + b] += v[a] / scale[a] * (v[b] / scale[b]) / squares;
     }
+    return UNRELU_OK;
 }
 
 /* G <- G^-1 in the units of V, both triangles; *singular where there is none */
@@ -139,11 +133,14 @@ static void fix_scales(const ur_newton_work *w, size_t unit, information *info)
         }
 }
 
-/* E (q x k x k): E_jll' = y_jl' G_ll' y_jl', y_j row j of Z; room is behind Z */
-static void propagate(const ur_newton_work *w, const information *info, double *E)
+static unrelu_status errors_of_U(const ur_newton_work *w, const information *info, double sigma,
+                                 double *U_se, double *e_se, unrelu_error *err)
 {
-    size_t k = w->k, p = w->p, q = w->q, kp = w->kp;
-    double *ZG = info->Z + q * kp;
+    size_t k = w->k, p = w->p, q = w->q, kp = w->kp, m = w->m;
+    UR_ARENA(arena);
+    /* E_jll' = y_jl' G_ll' y_jl', y_j row j of Z; room for Z G is behind Z */
+    double *E = ur_take(&arena, q * k, k * sizeof *E), *ZG = info->Z + q * kp;
+    UR_TRY(ur_arena_status(&arena, err));
     for (size_t l = 0; l < k; l++) {
         if (info->empty[l])
             continue;
@@ -154,16 +151,6 @@ static void propagate(const ur_newton_work *w, const information *info, double *
                 E[(j * k + l) * k + i] =
                     info->empty[i] ? 0 : ur_dot(p, ZG + j * kp + i * p, info->Z + j * kp + i * p);
     }
-}
-
-static unrelu_status errors_of_U(const ur_newton_work *w, const information *info, double sigma,
-                                 double *U_se, double *e_se, unrelu_error *err)
-{
-    size_t k = w->k, q = w->q, m = w->m;
-    UR_ARENA(arena);
-    double *E = ur_take(&arena, q * k, k * sizeof *E);
-    UR_TRY(ur_arena_status(&arena, err));
-    propagate(w, info, E);
     for (size_t j = 0; j < q; j++) {
         double own = 0;
         for (size_t i = 0; i < q; i++)
@@ -210,8 +197,7 @@ unrelu_status ur_newton_errors(const ur_newton *problem, const ur_newton_fit *fi
     for (size_t j = 0; j < w.q; j++)
         for (size_t r = 0; r < w.m; r++)
             w.now.B[j * w.m + r] = j < w.k ? fit->U[r * w.k + j] : fit->e[r];
-    UR_TRY(gather(&w, &info, err));
-    scale_and_fix(&w, gauge, &info);
+    UR_TRY(gather(&w, gauge, &info, err));
     UR_TRY(invert(&w, &info, singular, err));
     if (*singular)
         return UNRELU_OK;

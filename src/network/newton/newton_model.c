@@ -175,14 +175,6 @@ static void precondition(const ur_newton_work *w, const ur_newton_model *model, 
     }
 }
 
-static double accuracy(const ur_newton_work *w, ur_newton_model *model, double size, int sharp)
-{
-    if (model->first == 0)
-        model->first = size;
-    double misfit = sqrt(w->now.rss / w->norm), slope = size / model->first;
-    return sharp ? UR_ROUNDING : fmin(ROUGHEST, fmax(FINEST, fmin(misfit, slope)));
-}
-
 static unrelu_status conjugate_gradients(const ur_newton_work *w, ur_newton_model *model,
                                          double lambda, int sharp, double *s, unrelu_error *err)
 {
@@ -192,8 +184,11 @@ static unrelu_status conjugate_gradients(const ur_newton_work *w, ur_newton_mode
     memcpy(r, w->now.g, w->kp * sizeof *r);
     precondition(w, model, r, z);
     memcpy(d, z, w->kp * sizeof *d);
-    double rz = ur_dot(kp, r, z), end = sqrt(rz);
-    end *= accuracy(w, model, end, sharp);
+    double rz = ur_dot(kp, r, z), size = sqrt(rz);
+    if (model->first == 0)
+        model->first = size;
+    double misfit = sqrt(w->now.rss / w->norm), slope = size / model->first;
+    double end = size * (sharp ? UR_ROUNDING : fmin(ROUGHEST, fmax(FINEST, fmin(misfit, slope))));
     for (int step = 0; step < (sharp ? SHARP_STEPS : STEPS) && sqrt(rz) > end; step++) {
         if (ur_cancelled(&w->exec))
             return ur_fail_cancelled(err);
