@@ -67,14 +67,17 @@ static size_t classify(const ur_pattern *q, ur_pattern_room *r, const double *v,
     return active;
 }
 
-/* G and C get the rows with in = from and next = to added, times sign */
+/* G and C get the rows with in = from and next = to added, times sign; for f = t^q features are
+ * (v x)^(q-1) x. xs and ys keep these rows. */
 static void add_rows(const ur_pattern *q, ur_pattern_room *r, int from, int to, double sign)
 {
     size_t p = q->p, k = q->k, rows = 0;
     for (size_t i = 0; i < q->n; i++) {
         if (r->in[i] != from || r->next[i] != to)
             continue;
-        memcpy(r->xs + rows * p, q->x + i * p, p * sizeof *r->xs);
+        double factor = q->degree == 1 ? 1 : pow(r->t[i], q->degree - 1);
+        for (size_t j = 0; j < p; j++)
+            r->xs[rows * p + j] = factor * q->x[i * p + j];
         if (k > 0)
             memcpy(r->ys + rows * k, q->y + i * k, k * sizeof *r->ys);
         rows++;
@@ -86,73 +89,40 @@ static void add_rows(const ur_pattern *q, ur_pattern_room *r, int from, int to, 
         ur_gemm(UR_TURNED, UR_PLAIN, p, k, rows, sign, r->xs, p, r->ys, k, 1, r->C, k);
 }
 
-static void clear_sums(const ur_pattern *q, ur_pattern_room *r)
-{
-    memset(r->G, 0, q->p * q->p * sizeof *r->G);
-    memset(r->C, 0, q->p * q->k * sizeof *r->C);
-}
-
-/* f = t^q: all rows anew, with features (v x)^(q-1) x */
-static void sum_powers(const ur_pattern *q, ur_pattern_room *r)
-{
-    size_t p = q->p, k = q->k, rows = 0;
-    for (size_t i = 0; i < q->n; i++) {
-        if (!r->next[i])
-            continue;
-        double factor = pow(r->t[i], q->degree - 1);
-        for (size_t j = 0; j < p; j++)
-            r->xs[rows * p + j] = factor * q->x[i * p + j];
-        if (k > 0)
-            memcpy(r->ys + rows * k, q->y + i * k, k * sizeof *r->ys);
-        rows++;
-    }
-    ur_syrk(UR_LOWER, UR_TURNED, p, rows, 1, r->xs, p, 0, r->G, p);
-    if (k > 0)
-        ur_gemm(UR_TURNED, UR_PLAIN, p, k, rows, 1, r->xs, p, r->ys, k, 0, r->C, k);
-}
-
-/* sums over next, from those over in where few rows changed; then in = next */
+/* sums over next, from those over in where few rows changed and features did not; then in = next */
 static void move_pattern(const ur_pattern *q, ur_pattern_room *r, size_t active, size_t changed)
 {
-    if (q->degree != 1) {
-        sum_powers(q, r);
-    } else if (changed < active) {
-        add_rows(q, r, 0, 1, 1);
-        add_rows(q, r, 1, 0, -1);
-    } else {
-        clear_sums(q, r);
+    int anew = q->degree != 1 || changed >= active;
+    if (anew) {
+        memset(r->G, 0, q->p * q->p * sizeof *r->G);
+        memset(r->C, 0, q->p * q->k * sizeof *r->C);
         memset(r->in, 0, q->n);
-        add_rows(q, r, 0, 1, 1);
     }
+    add_rows(q, r, 0, 1, 1);
+    if (!anew)
+        add_rows(q, r, 1, 0, -1);
     memcpy(r->in, r->next, q->n);
 }
 
-/* squares of the pivots: how far G is from singular */
-static double spread_of(const ur_pattern *q, const ur_pattern_room *r)
-{
-    double least = INFINITY, most = 0;
-    for (size_t i = 0; i < q->p; i++) {
-        double pivot = r->L[i * q->p + i];
-        least = fmin(least, pivot * pivot);
-        most = fmax(most, pivot * pivot);
-    }
-    return least / most;
-}
-
-/* M = B'B with B = L^-1 C; returns the spread, 0 where G is singular */
+/* M = B'B with B = L^-1 C; returns the spread of the squared pivots, 0 where G is singular */
 static double reduce(const ur_pattern *q, ur_pattern_room *r)
 {
     size_t p = q->p, k = q->k;
-    memcpy(r->L, r->G, q->p * q->p * sizeof *r->L);
-    memcpy(r->B, r->C, q->p * q->k * sizeof *r->B);
-    if (!ur_cholesky_in_place(q->p, r->L))
+    double least = INFINITY, most = 0;
+    memcpy(r->L, r->G, p * p * sizeof *r->L);
+    memcpy(r->B, r->C, p * k * sizeof *r->B);
+    if (!ur_cholesky_in_place(p, r->L))
         return 0;
-    double spread = spread_of(q, r);
-    if (k == 0)
-        return spread;
-    ur_trsm(UR_LEFT, UR_LOWER, UR_PLAIN, p, k, r->L, p, r->B, k);
-    ur_gemm(UR_TURNED, UR_PLAIN, k, k, p, 1, r->B, k, r->B, k, 0, r->M, k);
-    return spread;
+    for (size_t i = 0; i < p; i++) {
+        double square = r->L[i * p + i] * r->L[i * p + i];
+        least = fmin(least, square);
+        most = fmax(most, square);
+    }
+    if (k > 0) {
+        ur_trsm(UR_LEFT, UR_LOWER, UR_PLAIN, p, k, r->L, p, r->B, k);
+        ur_gemm(UR_TURNED, UR_PLAIN, k, k, p, 1, r->B, k, r->B, k, 0, r->M, k);
+    }
+    return least / most;
 }
 
 /* Top eigenvector of M by the power method from w: on the way to a fixed point a rough one does */
@@ -244,38 +214,28 @@ static void rotate(const ur_pattern *q, ur_pattern_room *r, size_t rows, const d
     }
 }
 
-static double square(size_t length, const double *a)
-{
-    return ur_dot(length, a, a);
-}
-
-/* After measure: xs and ys hold the rows of S, L and B their factors, M the eigenvectors. The
+/* After measure xs and ys hold the rows of S, L and B their factors, M the eigenvectors. The
  * normal matrix [[I, -C'], [-C, G]] of the equations has the pseudo-inverse of I - B'B as the
  * block of w, so that a row of S has leverage |L^-1 x|^2 + s'(I - B'B)^+ s, s = y - B'L^-1 x, and
  * one outside y'(I - B'B)^+ y. */
-static double largest_leverage(const ur_pattern *q, ur_pattern_room *r, size_t active)
-{
-    size_t p = q->p, k = q->k;
-    size_t rows = active;
-    double largest = 0;
-    ur_trsm(UR_RIGHT, UR_LOWER, UR_TURNED, rows, p, r->L, p, r->xs, p);
-    ur_gemm(UR_PLAIN, UR_PLAIN, rows, k, p, -1, r->xs, p, r->B, k, 1, r->ys, k);
-    rotate(q, r, active, r->ys);
-    for (size_t i = 0; i < active; i++)
-        largest = fmax(largest, square(p, r->xs + i * p) + square(k, r->zs + i * k));
-    rotate(q, r, q->n, q->y);
-    for (size_t i = 0; i < q->n; i++)
-        if (!r->in[i])
-            largest = fmax(largest, square(k, r->zs + i * k));
-    return largest;
-}
-
 ur_pattern_end ur_pattern_look(const ur_pattern *q, ur_pattern_room *r, const double *v,
                                double kink)
 {
+    size_t p = q->p, k = q->k;
     ur_pattern_end end = measure(q, r, v, kink, r->old);
-    if (end.rho > 0)
-        end.leverage = largest_leverage(q, r, end.active);
+    if (!(end.rho > 0))
+        return end;
+    ur_trsm(UR_RIGHT, UR_LOWER, UR_TURNED, end.active, p, r->L, p, r->xs, p);
+    ur_gemm(UR_PLAIN, UR_PLAIN, end.active, k, p, -1, r->xs, p, r->B, k, 1, r->ys, k);
+    rotate(q, r, end.active, r->ys);
+    for (size_t i = 0; i < end.active; i++) {
+        const double *x = r->xs + i * p, *z = r->zs + i * k;
+        end.leverage = fmax(end.leverage, ur_dot(p, x, x) + ur_dot(k, z, z));
+    }
+    rotate(q, r, q->n, q->y);
+    for (size_t i = 0; i < q->n; i++)
+        if (!r->in[i])
+            end.leverage = fmax(end.leverage, ur_dot(k, r->zs + i * k, r->zs + i * k));
     return end;
 }
 
@@ -285,7 +245,6 @@ ur_pattern_end ur_pattern_run(const ur_pattern *q, ur_pattern_room *r, const dou
     static const ur_pattern_end nowhere = {0};
     double moved = 1;
     memset(r->in, 0, q->n);
-    clear_sums(q, r);
     for (size_t j = 0; j < q->k; j++)
         w[j] = 1 / sqrt((double)q->k);
     for (int step = 0; step < MAX_STEPS; step++) {
