@@ -42,18 +42,6 @@ void ur_data_set_floor(ur_data *data, size_t j, int single, double rounding, int
     }
 }
 
-static void judge_digits(ur_data *data)
-{
-    /* all of them: one column of small integers says nothing */
-    int single = ur_digits_single(data->n * data->m, data->a), digits = 0;
-    data->floor = 0;
-    for (size_t j = 0; j < data->m; j++) {
-        double rms = data->column_rms[j] * data->column_unit[j];
-        double rounding = ur_digits_rounding(data->n, data->m, data->a, j, rms, &digits);
-        ur_data_set_floor(data, j, single, rounding, digits);
-    }
-}
-
 /* units and sizes of the columns of labels */
 static void measure_labels(ur_data *data)
 {
@@ -100,7 +88,13 @@ static unrelu_status measure(const unrelu_source *labels, ur_arena *arena, ur_da
                        "%s: the largest label is about %.1g, too small to be squared: change its "
                        "unit",
                        ur_source_label(labels), data->unit);
-    judge_digits(data);
+    /* all of them: one column of small integers says nothing */
+    int single = ur_digits_single(data->n * data->m, data->a), digits = 0;
+    for (size_t j = 0; j < data->m; j++) {
+        double rms = data->column_rms[j] * data->column_unit[j];
+        double rounding = ur_digits_rounding(data->n, data->m, data->a, j, rms, &digits);
+        ur_data_set_floor(data, j, single, rounding, digits);
+    }
     return UNRELU_OK;
 }
 

@@ -12,19 +12,6 @@
 
 enum { MANY = 20000 }; /* rows beyond which the factorisation of some serves for all */
 
-/* columns are divided by powers of two near their largest entry */
-static void equilibrate(size_t n, size_t q, double *raw, double *scale)
-{
-    for (size_t j = 0; j < q; j++) {
-        double largest = 0;
-        for (size_t i = 0; i < n; i++)
-            largest = fmax(largest, fabs(raw[i * q + j]));
-        scale[j] = largest > 0 ? ldexp(1, ilogb(largest)) : 1;
-        for (size_t i = 0; i < n; i++)
-            raw[i * q + j] /= scale[j];
-    }
-}
-
 /* forth = R / sqrt(n) in the data's scales; back is its inverse, or the one of least norm */
 static unrelu_status set_maps(ur_frame *f, const double *R, const double *scale, double *eye,
                               unrelu_error *err)
@@ -69,7 +56,14 @@ static unrelu_status factor(const ur_data *data, ur_frame *f, unrelu_error *err)
     double *eye = ur_take(&arena, q, q * sizeof *eye), *scale = ur_take(&arena, q, sizeof *scale);
     UR_TRY(ur_arena_status(&arena, err));
     gather_rows(data, f, 0, n, raw);
-    equilibrate(n, q, raw, scale);
+    for (size_t j = 0; j < q; j++) { /* columns over powers of two near their largest entry */
+        double largest = 0;
+        for (size_t i = 0; i < n; i++)
+            largest = fmax(largest, fabs(raw[i * q + j]));
+        scale[j] = largest > 0 ? ldexp(1, ilogb(largest)) : 1;
+        for (size_t i = 0; i < n; i++)
+            raw[i * q + j] /= scale[j];
+    }
     UR_TRY(ur_qr_pivoted(n, q, raw, UR_ROUNDING, &f->p, f->x, R, NULL, err));
     if (f->p == 0)
         return ur_fail(err, UNRELU_EDATA, "all inputs are 0: nothing can be learned from them");
@@ -97,34 +91,27 @@ static unrelu_status borrow(const ur_data *data, ur_frame *f, unrelu_error *err)
     return UNRELU_OK;
 }
 
-/* the labels of the frame's rows in their units */
-static void set_labels(const ur_data *data, int each, ur_frame *f)
-{
-    size_t m = f->m;
-    for (size_t j = 0; j < m; j++)
-        f->unit[j] = each ? data->column_unit[j] : data->unit;
-    for (size_t i = 0; i < f->n; i++)
-        for (size_t j = 0; j < m; j++) {
-            double a = f->a[i * m + j] = data->a[f->row[i] * m + j] / f->unit[j];
-            f->size += a * a;
-        }
-}
-
 unrelu_status ur_frame_make(const ur_data *data, size_t rows, ur_terms terms, int each,
                             ur_arena *arena, ur_frame *f, unrelu_error *err)
 {
-    size_t n = rows < data->n ? rows : data->n, q = data->d + (terms.hidden ? 1 : 0);
-    *f = (ur_frame){.n = n, .q = q, .d = data->d, .m = data->m, .terms = terms};
+    size_t n = rows < data->n ? rows : data->n, q = data->d + (terms.hidden ? 1 : 0), m = data->m;
+    *f = (ur_frame){.n = n, .q = q, .d = data->d, .m = m, .terms = terms};
     f->x = ur_take(arena, n, q * sizeof *f->x);
-    f->a = ur_take(arena, n, f->m * sizeof *f->a);
-    f->unit = ur_take(arena, f->m, sizeof *f->unit);
+    f->a = ur_take(arena, n, m * sizeof *f->a);
+    f->unit = ur_take(arena, m, sizeof *f->unit);
     f->row = ur_take(arena, n, sizeof *f->row);
     f->forth = ur_take(arena, q, q * sizeof *f->forth);
     f->back = ur_take(arena, q, q * sizeof *f->back);
     UR_TRY(ur_arena_status(arena, err));
-    for (size_t i = 0; i < n; i++)
+    for (size_t j = 0; j < m; j++)
+        f->unit[j] = each ? data->column_unit[j] : data->unit;
+    for (size_t i = 0; i < n; i++) {
         f->row[i] = (size_t)((double)i * ((double)data->n / (double)n));
-    set_labels(data, each, f);
+        for (size_t j = 0; j < m; j++) {
+            double a = f->a[i * m + j] = data->a[f->row[i] * m + j] / f->unit[j];
+            f->size += a * a;
+        }
+    }
     return n > MANY ? borrow(data, f, err) : factor(data, f, err);
 }
 
