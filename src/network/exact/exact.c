@@ -98,28 +98,22 @@ static unrelu_status try_linear(const ur_problem *given, const ur_frame *frame, 
     return ur_exact_finish(given, frame, y, basis, first + 2 * rank, V, rank, out, err);
 }
 
-/* Joint Gauss-Newton is worth its time where the labels look noiseless: some neurons are exact,
- * and what they leave is not a thin layer of noise over labels of full rank. */
-static int is_worth_filling(const ur_frame *frame, const ur_found *found, size_t rank,
-                            double residual)
-{
-    size_t wide = frame->m + (frame->terms.constant ? 1 : 0);
-    if (found->found == 0 || 2 * found->found < found->k)
-        return 0;
-    return rank < wide || residual > THIN_LAYER;
-}
-
+/* Joint Gauss-Newton is worth its time where the labels look noiseless: half of the neurons are
+ * exact, and what they leave is not a thin layer of noise over labels of full rank. */
 static unrelu_status complete(const ur_problem *given, const ur_frame *frame, const double *y,
                               size_t rank, const ur_found *found, ur_outcome *out,
                               unrelu_error *err)
 {
+    size_t wide = frame->m + (frame->terms.constant ? 1 : 0);
     double before = out->closest;
+    if (found->found == 0)
+        return UNRELU_OK;
     out->closest = 1;
-    if (found->found > 0)
-        UR_TRY(ur_exact_finish(given, frame, y, rank, found->found, found->V, 0, out, err));
+    UR_TRY(ur_exact_finish(given, frame, y, rank, found->found, found->V, 0, out, err));
     double residual = out->closest;
     out->closest = fmin(before, residual);
-    if (out->answer != UR_NONE || !is_worth_filling(frame, found, rank, residual))
+    if (out->answer != UR_NONE || 2 * found->found < found->k ||
+        (rank >= wide && !(residual > THIN_LAYER)))
         return UNRELU_OK;
     UR_TRY(fill(given, frame, y, rank, found, found->k, FILLS, out, err));
     for (size_t more = 1; more <= 2 && out->answer == UR_NONE; more++)

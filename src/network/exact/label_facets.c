@@ -167,13 +167,12 @@ typedef struct {
     double *x, *t;   /* (count, q), count: weighted */
     double *v;       /* q */
     double residual; /* relative */
-    unrelu_error *err;
 } regression;
 
 /* Least squares of t = f^-1(h / scale), each row weighted by f'(t) over the accuracy of h: a
  * fraction of |y|, or the noise. The residual is relative to t, about its mean where c is
  * fitted. */
-static unrelu_status regress(regression *g, double scale)
+static unrelu_status regress(regression *g, double scale, unrelu_error *err)
 {
     const cone *p = g->p;
     size_t q = p->q;
@@ -195,7 +194,7 @@ static unrelu_status regress(regression *g, double scale)
     g->residual = INFINITY;
     if (!isfinite(total) || total <= 0)
         return UNRELU_OK;
-    UR_TRY(ur_least_squares(g->count, q, 1, g->x, g->t, UR_ROUNDING, g->v, NULL, g->err));
+    UR_TRY(ur_least_squares(g->count, q, 1, g->x, g->t, UR_ROUNDING, g->v, NULL, err));
     for (size_t i = 0; i < g->count; i++) {
         double e = g->t[i] - ur_dot(q, g->x + i * q, g->v);
         left += e * e;
@@ -208,8 +207,7 @@ static unrelu_status regress_at(void *of, double exponent, double *residual, unr
 {
     regression *g = of;
     double beyond = g->p->start->f.kind == UNRELU_TANH_POS; /* h / s < 1 */
-    (void)err;                                              /* that of g */
-    UR_TRY(regress(g, g->largest * (beyond + exp(exponent))));
+    UR_TRY(regress(g, g->largest * (beyond + exp(exponent)), err));
     *residual = g->residual;
     return UNRELU_OK;
 }
@@ -224,8 +222,7 @@ static unrelu_status neuron(cone *p, const double *u, double *v, double *residua
                     .row = ur_take(&arena, p->n, sizeof *g.row),
                     .x = ur_take(&arena, p->n, p->q * sizeof *g.x),
                     .t = ur_take(&arena, p->n, sizeof *g.t),
-                    .v = v,
-                    .err = err};
+                    .v = v};
     double variance = 0;
     UR_TRY(ur_arena_status(&arena, err));
     ur_multiply(p->n, p->k, 1, p->y, u, p->h);
@@ -240,7 +237,7 @@ static unrelu_status neuron(cone *p, const double *u, double *v, double *residua
     if (g.count < p->q)
         return UNRELU_OK;
     if (ur_activation_degree(p->start->f) > 0) {
-        UR_TRY(regress(&g, g.largest));
+        UR_TRY(regress(&g, g.largest, err));
     } else { /* the scale of least residual; g is as the last one tried left it */
         ur_minimum search = {.f = regress_at,
                              .context = &g,
@@ -332,31 +329,11 @@ static unrelu_status choose(const cone *p, double *V, double *c, double *worst, 
 
 /* ---- the method ---- */
 
-static void fill_note(const cone *p, double residual, ur_start_note *note)
-{
-    size_t zeros = p->n;
-    for (size_t j = 0; j < p->facets.count; j++)
-        zeros = p->facets.zeros[j] < zeros ? p->facets.zeros[j] : zeros;
-    if (p->sigma > 0)
-        snprintf(note->guarantee, sizeof note->guarantee,
-                 "none of the paper's theorems; with noise a facet is one by the count of samples "
-                 "near it, without a certificate");
-    else
-        snprintf(note->guarantee, sizeof note->guarantee,
-                 "none of the paper's theorems; every facet has its certificate: no sample beyond "
-                 "it, at least %zu on it, of rank k - 1 without any one of them",
-                 zeros);
-    snprintf(note->assumption, sizeof note->assumption,
-             "labels in the cone of k columns of U, each neuron off on many samples: %zu facets in "
-             "%zu tries on %zu samples, noise %.2g; inputs used for V alone, residual %.2g",
-             p->facets.count, p->facets.tries, p->n, p->sigma, residual);
-}
-
 unrelu_status ur_start_facets(const ur_start *start, double *V, double *c, ur_start_note *note,
                               unrelu_error *err)
 {
     const ur_sample *s = &start->sample;
-    size_t most = ROWS_LEAST, carrying = 0, number = sizeof(double);
+    size_t most = ROWS_LEAST, carrying = 0, zeros = SIZE_MAX, number = sizeof(double);
     double worst = 0;
     char name[64];
     unrelu_activation_name(start->f, name, sizeof name);
@@ -404,6 +381,20 @@ unrelu_status ur_start_facets(const ur_start *start, double *V, double *c, ur_st
             break;
     }
     UR_TRY(choose(&p, V, c, &worst, err));
-    fill_note(&p, worst, note);
+    for (size_t j = 0; j < p.facets.count; j++)
+        zeros = p.facets.zeros[j] < zeros ? p.facets.zeros[j] : zeros;
+    if (p.sigma > 0)
+        snprintf(note->guarantee, sizeof note->guarantee,
+                 "none of the paper's theorems; with noise a facet is one by the count of samples "
+                 "near it, without a certificate");
+    else
+        snprintf(note->guarantee, sizeof note->guarantee,
+                 "none of the paper's theorems; every facet has its certificate: no sample beyond "
+                 "it, at least %zu on it, of rank k - 1 without any one of them",
+                 zeros);
+    snprintf(note->assumption, sizeof note->assumption,
+             "labels in the cone of k columns of U, each neuron off on many samples: %zu facets in "
+             "%zu tries on %zu samples, noise %.2g; inputs used for V alone, residual %.2g",
+             p.facets.count, p.facets.tries, p.n, p.sigma, worst);
     return UNRELU_OK;
 }

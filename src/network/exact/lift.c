@@ -113,62 +113,48 @@ static size_t load(const table *t, size_t first)
     return rows;
 }
 
-/* Q (r x p): leading eigenvectors of the second moments over the root of their eigenvalues */
-static unrelu_status principal(const table *t, const unrelu_exec *exec, size_t most, double *Q,
-                               size_t *rank, unrelu_error *err)
-{
-    size_t p = t->p;
-    UR_ARENA(arena);
-    double *C = ur_take(&arena, p, p * sizeof *C), *values = ur_take(&arena, p, sizeof *values);
-    double *vectors = ur_take(&arena, p, p * sizeof *vectors);
-    UR_TRY(ur_arena_status(&arena, err));
-    for (size_t first = 0; first < t->n; first += UR_LIFT_BLOCK)
-        UR_TRY(ur_lift_add(exec, load(t, first), p, t->block, p, t->block, 1, C, err));
-    for (size_t i = 0; i < p; i++)
-        for (size_t j = 0; j <= i; j++)
-            C[j * p + i] = C[i * p + j] = C[i * p + j] / (double)t->n;
-    UR_TRY(ur_eigen_symmetric(p, C, values, vectors, err));
-    *rank = 0;
-    for (size_t i = 0; i < p && i < most; i++) {
-        double value = values[p - 1 - i];
-        if (!(value > UR_ROUNDING * values[p - 1]))
-            break;
-        for (size_t j = 0; j < p; j++)
-            Q[i * p + j] = vectors[j * p + p - 1 - i] / sqrt(value);
-        ++*rank;
-    }
-    return UNRELU_OK;
-}
-
-/* out (n x r) and W (r x p), both the arena's, NULL where the rank is 0; t: n, width, p, data,
- * factor */
+/* out (n x r) and W (r x p), both the arena's, NULL where the rank r <= most is 0: W has the
+ * leading eigenvectors of the second moments over the root of their eigenvalues. t: n, width, p,
+ * data, factor */
 static unrelu_status whiten(table t, int centred, size_t most, const unrelu_exec *exec,
                             ur_arena *arena, double **out, double **W, size_t *rank,
                             unrelu_error *err)
 {
+    size_t p = t.p;
     UR_ARENA(own);
-    t.scale = ur_take(&own, t.p, sizeof *t.scale);
+    double *C = ur_take(&own, p, p * sizeof *C), *values = ur_take(&own, p, sizeof *values);
+    double *vectors = ur_take(&own, p, p * sizeof *vectors);
+    t.scale = ur_take(&own, p, sizeof *t.scale);
     t.mean = ur_take(&own, t.width, sizeof *t.mean);
-    t.block = ur_take(&own, UR_LIFT_BLOCK, t.p * sizeof *t.block);
-    *W = ur_take(arena, t.p, t.p * sizeof **W);
+    t.block = ur_take(&own, UR_LIFT_BLOCK, p * sizeof *t.block);
+    *W = ur_take(arena, p, p * sizeof **W);
+    *rank = 0;
     UR_TRY(ur_arena_status(&own, err));
     UR_TRY(ur_arena_status(arena, err));
     for (size_t j = 0; j < t.width; j++)
         measure(&t, j, centred);
-    if (t.p > t.width)
+    if (p > t.width)
         t.scale[t.width] = 1;
-    UR_TRY(principal(&t, exec, most < t.p ? most : t.p, *W, rank, err));
+    for (size_t first = 0; first < t.n; first += UR_LIFT_BLOCK)
+        UR_TRY(ur_lift_add(exec, load(&t, first), p, t.block, p, t.block, 1, C, err));
+    for (size_t i = 0; i < p; i++)
+        for (size_t j = 0; j <= i; j++)
+            C[j * p + i] = C[i * p + j] = C[i * p + j] / (double)t.n;
+    UR_TRY(ur_eigen_symmetric(p, C, values, vectors, err));
+    for (size_t i = p; i-- > 0 && *rank < most && values[i] > UR_ROUNDING * values[p - 1]; ++*rank)
+        for (size_t j = 0; j < p; j++)
+            (*W)[*rank * p + j] = vectors[j * p + i] / sqrt(values[i]);
     if (*rank == 0)
         return UNRELU_OK;
     *out = ur_take(arena, t.n, *rank * sizeof **out);
     UR_TRY(ur_arena_status(arena, err));
     for (size_t first = 0; first < t.n; first += UR_LIFT_BLOCK) {
         size_t rows = load(&t, first);
-        ur_multiply_nt(rows, t.p, *rank, t.block, *W, *out + first * *rank);
+        ur_multiply_nt(rows, p, *rank, t.block, *W, *out + first * *rank);
     }
     for (size_t i = 0; i < *rank; i++)
-        for (size_t j = 0; j < t.p; j++)
-            (*W)[i * t.p + j] *= t.scale[j];
+        for (size_t j = 0; j < p; j++)
+            (*W)[i * p + j] *= t.scale[j];
     return UNRELU_OK;
 }
 
@@ -223,61 +209,53 @@ typedef struct {
     double *w;
 } regression;
 
-/* one step; *usable = 0 where the half-space holds too few rows */
-static unrelu_status regress_step(const ur_lift *l, const double *z, int constant, double *w,
-                                  double *block, double *h, double *G, int *usable,
-                                  unrelu_error *err)
-{
-    size_t r = l->r, k = l->k, on = 0;
-    double *b = G + r * r, below = 0;
-    memset(G, 0, (r * r + r) * sizeof *G);
-    for (size_t first = 0; first < l->n; first += UR_LIFT_BLOCK) {
-        size_t rows = l->n - first < UR_LIFT_BLOCK ? l->n - first : UR_LIFT_BLOCK, kept = 0;
-        for (size_t i = first; i < first + rows; i++) {
-            const double *x = l->x + i * r;
-            double out = ur_dot(k, z, l->y + i * k);
-            if (ur_dot(r, w, x) > 0) {
-                memcpy(block + kept * r, x, r * sizeof *x);
-                h[kept++] = out;
-            } else {
-                below += out;
-            }
-        }
-        if (kept == 0)
-            continue;
-        ur_syrk(UR_LOWER, UR_TURNED, r, kept, 1, block, r, 1, G, r);
-        ur_gemv(UR_TURNED, kept, r, 1, block, r, h, 1, b);
-        on += kept;
-    }
-    *usable = on > r;
-    for (size_t i = 0; i < r; i++)
-        for (size_t j = 0; j < i; j++)
-            G[j * r + i] = G[i * r + j];
-    if (!*usable)
-        return UNRELU_OK;
-    UR_TRY(ur_solve_positive(r, 1, G, b, usable, err));
-    if (!*usable)
-        return UNRELU_OK;
-    double level = constant && on < l->n ? below / (double)(l->n - on) : 0;
-    for (size_t j = 0; j < r; j++)
-        w[j] = b[j] - level * l->one[j];
-    return UNRELU_OK;
-}
-
+/* A neuron's steps end where its half-space holds too few rows. */
 static unrelu_status regress_neuron(void *context, size_t j, unrelu_error *err)
 {
     const regression *t = context;
     const ur_lift *l = t->lift;
-    size_t r = l->r;
+    size_t r = l->r, k = l->k;
+    const double *z = t->Z + j * k;
     int usable = 1;
     UR_ARENA(arena);
-    double *block = ur_take(&arena, UR_LIFT_BLOCK, r * sizeof *block);
+    double *block = ur_take(&arena, UR_LIFT_BLOCK, r * sizeof *block), *w = t->w + j * r;
     double *h = ur_take(&arena, UR_LIFT_BLOCK, sizeof *h);
-    double *G = ur_take(&arena, r + 1, r * sizeof *G);
+    double *G = ur_take(&arena, r + 1, r * sizeof *G), *b = G + r * r;
     UR_TRY(ur_arena_status(&arena, err));
-    for (int step = 0; step < STEPS && usable; step++)
-        UR_TRY(
-            regress_step(l, t->Z + j * l->k, t->constant, t->w + j * r, block, h, G, &usable, err));
+    for (int step = 0; step < STEPS; step++) {
+        double below = 0;
+        size_t on = 0;
+        memset(G, 0, (r * r + r) * sizeof *G);
+        for (size_t first = 0; first < l->n; first += UR_LIFT_BLOCK) {
+            size_t rows = l->n - first < UR_LIFT_BLOCK ? l->n - first : UR_LIFT_BLOCK, kept = 0;
+            for (size_t i = first; i < first + rows; i++) {
+                const double *x = l->x + i * r;
+                double out = ur_dot(k, z, l->y + i * k);
+                if (ur_dot(r, w, x) > 0) {
+                    memcpy(block + kept * r, x, r * sizeof *x);
+                    h[kept++] = out;
+                } else {
+                    below += out;
+                }
+            }
+            if (kept == 0)
+                continue;
+            ur_syrk(UR_LOWER, UR_TURNED, r, kept, 1, block, r, 1, G, r);
+            ur_gemv(UR_TURNED, kept, r, 1, block, r, h, 1, b);
+            on += kept;
+        }
+        if (on <= r)
+            break;
+        for (size_t i = 0; i < r; i++)
+            for (size_t c = 0; c < i; c++)
+                G[c * r + i] = G[i * r + c];
+        UR_TRY(ur_solve_positive(r, 1, G, b, &usable, err));
+        if (!usable)
+            break;
+        double level = t->constant && on < l->n ? below / (double)(l->n - on) : 0;
+        for (size_t i = 0; i < r; i++)
+            w[i] = b[i] - level * l->one[i];
+    }
     return UNRELU_OK;
 }
 

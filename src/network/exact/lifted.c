@@ -125,25 +125,6 @@ static unrelu_status check_nullity(const lifted *t, unrelu_error *err)
     return UNRELU_OK;
 }
 
-/* Z (k x k) from the leading parts of the null vectors */
-static unrelu_status split(const lifted *t, uint64_t seed, double *Z, double *far,
-                           unrelu_error *err)
-{
-    size_t k = t->l.k;
-    UR_ARENA(arena);
-    double *span = ur_take(&arena, k, k * k * sizeof *span);
-    UR_TRY(ur_arena_status(&arena, err));
-    for (size_t i = 0; i < k; i++)
-        ur_lift_matrix(k, t->null + i * t->D, span + i * k * k);
-    UR_TRY(ur_span_split(k, span, seed, UR_STREAM_SPAN, Z, far, err));
-    if (!isfinite(*far))
-        return ur_fail(err, UNRELU_EDATA,
-                       "the null space of the lifted features holds no pure neurons: the labels "
-                       "are noisy or not those of %zu relu neurons; use `method` moments",
-                       k);
-    return UNRELU_OK;
-}
-
 /* t from  rest = -t g - t^2 one  (least squares over the two directions) */
 static double offset(size_t r, const double *rest, const double *g, const double *one)
 {
@@ -153,36 +134,28 @@ static double offset(size_t r, const double *rest, const double *g, const double
     return det > 0 ? -(rg * oo - ro * go) / det : 0;
 }
 
-/* w (r) and the sign of z from the null vector whose leading part is zz' */
-static void read_neuron(const lifted *t, const double *vector, double *z, double *w)
+/* Z (k x k) from the leading parts of the null vectors, then w (k x r) and the sign of each z from
+ * the null vector whose leading part is zz' */
+static unrelu_status read_neurons(const lifted *t, uint64_t seed, double *Z, double *w, double *far,
+                                  unrelu_error *err)
 {
-    size_t k = t->l.k, r = t->l.r;
-    const double *M = vector + t->pairs;
-    double level = 0, mean = 0;
-    ur_multiply(1, k, r, z, M, w);
-    ur_scale(r, -1, w);
-    if (t->constant) {
-        level = offset(r, M + k * r, w, t->l.one);
-        ur_add(r, 2 * level, t->l.one, w);
-    }
-    for (size_t i = 0; i < t->l.n; i++)
-        mean += ur_dot(k, z, t->l.y + i * k) + level;
-    if (mean < 0) {
-        ur_scale(k, -1, z);
-        ur_scale(r, -1, w);
-    }
-}
-
-static unrelu_status read_neurons(const lifted *t, double *Z, double *w, unrelu_error *err)
-{
-    size_t k = t->l.k, pairs = t->pairs, D = t->D;
+    size_t k = t->l.k, r = t->l.r, pairs = t->pairs, D = t->D;
     UR_ARENA(arena);
+    double *span = ur_take(&arena, k, k * k * sizeof *span);
     double *top = ur_take(&arena, pairs, k * sizeof *top);
     double *target = ur_take(&arena, pairs, k * sizeof *target);
     double *mix = ur_take(&arena, k, k * sizeof *mix);
     double *vectors = ur_take(&arena, k, D * sizeof *vectors);
     double *one = ur_take(&arena, pairs, sizeof *one);
     UR_TRY(ur_arena_status(&arena, err));
+    for (size_t i = 0; i < k; i++)
+        ur_lift_matrix(k, t->null + i * D, span + i * k * k);
+    UR_TRY(ur_span_split(k, span, seed, UR_STREAM_SPAN, Z, far, err));
+    if (!isfinite(*far))
+        return ur_fail(err, UNRELU_EDATA,
+                       "the null space of the lifted features holds no pure neurons: the labels "
+                       "are noisy or not those of %zu relu neurons; use `method` moments",
+                       k);
     for (size_t j = 0; j < k; j++) {
         ur_lift_products(k, Z + j * k, one);
         for (size_t i = 0; i < pairs; i++) {
@@ -192,8 +165,22 @@ static unrelu_status read_neurons(const lifted *t, double *Z, double *w, unrelu_
     }
     UR_TRY(ur_least_squares(pairs, k, k, top, target, UR_ROUNDING, mix, NULL, err));
     ur_multiply_tn(k, k, D, mix, t->null, vectors);
-    for (size_t j = 0; j < k; j++)
-        read_neuron(t, vectors + j * D, Z + j * k, w + j * t->l.r);
+    for (size_t j = 0; j < k; j++) {
+        const double *M = vectors + j * D + pairs;
+        double *z = Z + j * k, *v = w + j * r, level = 0, mean = 0;
+        ur_multiply(1, k, r, z, M, v);
+        ur_scale(r, -1, v);
+        if (t->constant) {
+            level = offset(r, M + k * r, v, t->l.one);
+            ur_add(r, 2 * level, t->l.one, v);
+        }
+        for (size_t i = 0; i < t->l.n; i++)
+            mean += ur_dot(k, z, t->l.y + i * k) + level;
+        if (mean < 0) {
+            ur_scale(k, -1, z);
+            ur_scale(r, -1, v);
+        }
+    }
     return UNRELU_OK;
 }
 
@@ -230,8 +217,7 @@ unrelu_status ur_start_lifted(const ur_start *start, double *V, double *c, ur_st
     UR_TRY(ur_arena_status(&arena, err));
     UR_TRY(null_space(&t, start->exec, err));
     UR_TRY(check_nullity(&t, err));
-    UR_TRY(split(&t, start->seed, Z, &far, err));
-    UR_TRY(read_neurons(&t, Z, w, err));
+    UR_TRY(read_neurons(&t, start->seed, Z, w, &far, err));
     UR_TRY(ur_lift_regress(&t.l, start->exec, Z, t.constant, w, err));
     UR_TRY(ur_lift_rows(&t.l, start->sample.d, w, V, c, err));
     for (size_t j = 0; j < k && !start->hidden; j++)
