@@ -149,10 +149,9 @@ static unrelu_status product(const ur_newton_work *w, const ur_newton_model *mod
     for (size_t l = 0; l < k; l++)
         ur_gemv_steps(q, p, model->Y + l * p, kp, s + l * p, YS + l, k);
     ur_multiply_tn(q, q, k, w->now.K, YS, N);
-    const ur_newton_pass pass = {
-        .add = add_product, .len = kp, .scratch = 2 * k, .cost = 4 * k * (p + q)};
+    const ur_blocks pass = {.add = add_product, .len = kp, .scratch = 2 * k};
     const ur_newton_input input = {.w = w, .more = &(factors){s, N, model->C}};
-    UR_TRY(ur_newton_sum(&pass, &input, y, err));
+    UR_TRY(ur_newton_sum(pass, 4 * k * (p + q), input, y, err));
     for (size_t j = 0; j < k; j++) {
         const double *v = w->now.V + j * p, *sj = s + j * p;
         double along = model->gauge ? ur_dot(p, v, sj) : 0;

@@ -4,7 +4,6 @@
 #include "base/error.h"
 #include "dense/blas.h"
 #include "dense/linear.h"
-#include "pass/blocks.h"
 #include "pass/parallel.h"
 
 #include <assert.h>
@@ -61,20 +60,18 @@ unrelu_status ur_newton_open(const ur_newton *problem, size_t k, ur_arena *arena
     return UNRELU_OK;
 }
 
-unrelu_status ur_newton_sum(const ur_newton_pass *pass, const ur_newton_input *input, double *total,
+unrelu_status ur_newton_sum(ur_blocks pass, size_t cost, ur_newton_input input, double *total,
                             unrelu_error *err)
 {
-    const ur_newton_work *w = input->w;
-    const ur_blocks blocks = {.n = w->n,
-                              .step = BLOCK,
-                              .chunks = CHUNKS,
-                              .len = pass->len,
-                              .scratch = pass->scratch * (w->n < BLOCK ? w->n : BLOCK),
-                              .add = pass->add,
-                              .context = input};
+    const ur_newton_work *w = input.w;
     const unrelu_exec alone = {.threads = 1};
-    return ur_blocks_sum(&blocks, pass->cost < WORTH_THREADS / w->n ? &alone : &w->exec,
-                         "gauss-newton", total, err);
+    pass.n = w->n;
+    pass.step = BLOCK;
+    pass.chunks = CHUNKS;
+    pass.scratch *= w->n < BLOCK ? w->n : BLOCK;
+    pass.context = &input;
+    return ur_blocks_sum(&pass, cost < WORTH_THREADS / w->n ? &alone : &w->exec, "gauss-newton",
+                         total, err);
 }
 
 /* C (columns of A x columns of B) += A'B */
@@ -172,10 +169,10 @@ unrelu_status ur_newton_features(const ur_newton_work *w, ur_newton_state *s, un
 {
     size_t q = w->q, m = w->m;
     int finite = 0;
-    const ur_newton_pass pass = {
-        .add = add_features, .len = q * (q + m), .cost = 2 * w->kp + q * (q + 2 * m + 10)};
+    const ur_blocks pass = {.add = add_features, .len = q * (q + m)};
+    size_t cost = 2 * w->kp + q * (q + 2 * m + 10);
     s->rss = INFINITY;
-    UR_TRY(ur_newton_sum(&pass, &(ur_newton_input){.w = w, .s = s}, w->total, err));
+    UR_TRY(ur_newton_sum(pass, cost, (ur_newton_input){.w = w, .s = s}, w->total, err));
     UR_TRY(invert_gram(w, w->total, s->K, &finite, err));
     if (!finite)
         return UNRELU_OK;
@@ -209,11 +206,9 @@ static void add_residuals(const void *context, size_t first, size_t rows, double
 unrelu_status ur_newton_residual(const ur_newton_work *w, ur_newton_state *s, unrelu_error *err)
 {
     size_t end = w->kp + w->q * w->m;
-    const ur_newton_pass pass = {.add = add_residuals,
-                                 .len = end + 1,
-                                 .scratch = w->m + w->q,
-                                 .cost = 2 * w->kp + 6 * w->q * w->m};
-    UR_TRY(ur_newton_sum(&pass, &(ur_newton_input){.w = w, .s = s}, w->total, err));
+    const ur_blocks pass = {.add = add_residuals, .len = end + 1, .scratch = w->m + w->q};
+    size_t cost = 2 * w->kp + 6 * w->q * w->m;
+    UR_TRY(ur_newton_sum(pass, cost, (ur_newton_input){.w = w, .s = s}, w->total, err));
     memcpy(s->g, w->total, w->kp * sizeof *s->g);
     s->rss = isfinite(w->total[end]) ? w->total[end] : INFINITY;
     return UNRELU_OK;
@@ -262,11 +257,9 @@ static void add_slopes(const void *context, size_t first, size_t rows, double *W
 unrelu_status ur_newton_gram(const ur_newton_work *w, const ur_newton_state *s, double *GZ,
                              unrelu_error *err)
 {
-    const ur_newton_pass pass = {.add = add_slopes,
-                                 .len = w->kp * (w->kp + w->q),
-                                 .scratch = w->kp,
-                                 .cost = w->kp * (w->kp + 2 * w->q)};
-    return ur_newton_sum(&pass, &(ur_newton_input){.w = w, .s = s}, GZ, err);
+    const ur_blocks pass = {.add = add_slopes, .len = w->kp * (w->kp + w->q), .scratch = w->kp};
+    size_t cost = w->kp * (w->kp + 2 * w->q);
+    return ur_newton_sum(pass, cost, (ur_newton_input){.w = w, .s = s}, GZ, err);
 }
 
 typedef struct {

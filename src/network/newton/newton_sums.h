@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "network/newton/newton.h"
+#include "pass/blocks.h"
 
 typedef struct {
     double *V; /* k x p */
@@ -42,13 +43,9 @@ typedef struct {
 /* the arrays are the arena's */
 unrelu_status ur_newton_open(const ur_newton *problem, size_t k, ur_arena *arena, ur_newton_work *w,
                              unrelu_error *err);
-/* total (len) = sum over all rows of what `add` (blocks.h) adds; scratch: doubles for a row; cost:
- * flops a row, which decides whether threads are started */
-typedef struct {
-    void (*add)(const void *input, size_t first, size_t rows, double *scratch, double *sum);
-    size_t len, scratch, cost;
-} ur_newton_pass;
-unrelu_status ur_newton_sum(const ur_newton_pass *pass, const ur_newton_input *input, double *total,
+/* total = sum over all rows of what `add` of the pass adds, whose context is the input. pass: add,
+ * len, and scratch for a row; cost: flops a row, which decides whether threads are started */
+unrelu_status ur_newton_sum(ur_blocks pass, size_t cost, ur_newton_input input, double *total,
                             unrelu_error *err);
 
 /* F, D, K and B of s->V */
