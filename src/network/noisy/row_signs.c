@@ -64,14 +64,18 @@ static void project(const frame *c, const double *x, size_t rows, double *z)
     ur_gemm(UR_PLAIN, UR_TURNED, rows, k, d, 1, x, d, c->W, d, 1, z, k);
 }
 
-static unrelu_status regress(const frame *c, const ur_regression *r, double ridge,
-                             double *coefficients, int *positive, unrelu_error *err)
+/* of the labels on p features */
+static ur_regression regression_on(const frame *c, size_t p, size_t extra,
+                                   void (*features)(const void *context, const double *x,
+                                                    size_t rows, double *F, double *extra))
 {
-    UR_ARENA(arena);
-    double *gram = ur_take(&arena, r->p, r->p * sizeof *gram);
-    UR_TRY(ur_arena_status(&arena, err));
-    UR_TRY(ur_regression_means(r, c->white.x, c->white.n, c->start->exec, gram, coefficients, err));
-    return ur_regression_solve(r->p, r->q, gram, coefficients, ridge, positive, err);
+    return (ur_regression){.white = &c->white,
+                           .p = p,
+                           .q = c->start->sample.m,
+                           .extra = extra,
+                           .features = features,
+                           .context = c,
+                           .b = c->start->sample.a};
 }
 
 static void flip(size_t d, double *v)
@@ -95,36 +99,10 @@ static void linear_features(const void *context, const double *x, size_t rows, d
     }
 }
 
-/* b (k) from M' (d x m) and U' (k x m), all in white coordinates */
-static unrelu_status wrong_shares(const frame *c, const double *M, const double *U, double *b,
-                                  unrelu_error *err)
-{
-    size_t k = c->start->k, d = c->white.d, m = c->start->sample.m;
-    int positive;
-    UR_ARENA(arena);
-    double *H = ur_take(&arena, k, k * sizeof *H), *VV = ur_take(&arena, k, k * sizeof *VV);
-    double *UM = ur_take(&arena, k, d * sizeof *UM);
-    UR_TRY(ur_arena_status(&arena, err));
-    ur_gram(k, m, U, H);
-    ur_gram(k, d, c->W, VV);
-    for (size_t i = 0; i < k * k; i++)
-        H[i] *= VV[i];
-    ur_multiply_nt(k, m, d, U, M, UM);
-    for (size_t j = 0; j < k; j++)
-        b[j] = -ur_dot(d, UM + j * d, c->W + j * d);
-    return ur_regression_solve(k, 1, H, b, RIDGE, &positive, err);
-}
-
 static unrelu_status by_regression(const frame *c, double odd, double *V, unrelu_error *err)
 {
     size_t k = c->start->k, d = c->white.d, n = c->white.n, m = c->start->sample.m, p = 1 + d + k;
-    const ur_regression r = {.d = d,
-                             .p = p,
-                             .q = m,
-                             .extra = k,
-                             .features = linear_features,
-                             .context = c,
-                             .b = c->start->sample.a};
+    const ur_regression r = regression_on(c, p, k, linear_features);
     int positive;
     if (n <= p)
         return ur_fail(err, UNRELU_EDATA,
@@ -132,9 +110,19 @@ static unrelu_status by_regression(const frame *c, double odd, double *V, unrelu
                        n);
     UR_ARENA(arena);
     double *beta = ur_take(&arena, p, m * sizeof *beta), *b = ur_take(&arena, k, sizeof *b);
+    double *H = ur_take(&arena, k, k * sizeof *H), *VV = ur_take(&arena, k, k * sizeof *VV);
+    double *UM = ur_take(&arena, k, d * sizeof *UM);
     UR_TRY(ur_arena_status(&arena, err));
-    UR_TRY(regress(c, &r, RIDGE, beta, &positive, err));
-    UR_TRY(wrong_shares(c, beta + m, beta + (1 + d) * m, b, err));
+    UR_TRY(ur_regress(&r, RIDGE, beta, &positive, err));
+    const double *M = beta + m, *U = beta + (1 + d) * m; /* M' (d x m), U' (k x m), white */
+    ur_gram(k, m, U, H);
+    ur_gram(k, d, c->W, VV);
+    for (size_t i = 0; i < k * k; i++)
+        H[i] *= VV[i];
+    ur_multiply_nt(k, m, d, U, M, UM);
+    for (size_t j = 0; j < k; j++)
+        b[j] = -ur_dot(d, UM + j * d, c->W + j * d);
+    UR_TRY(ur_regression_solve(k, 1, H, b, RIDGE, &positive, err));
     for (size_t j = 0; j < k; j++)
         if (b[j] / odd > WRONG)
             flip(d, V + j * d);
@@ -175,13 +163,7 @@ static unrelu_status by_projection(const frame *c, double *V, unrelu_error *err)
            p = 2 * k + (c->start->constant != 0);
     size_t want = ROWS_A_NEURON * k > ROWS_LEAST ? ROWS_A_NEURON * k : ROWS_LEAST;
     size_t rows = n < want ? n : want;
-    const ur_regression r = {.d = d,
-                             .p = p,
-                             .q = m,
-                             .extra = 2 * k,
-                             .features = both_features,
-                             .context = c,
-                             .b = c->start->sample.a};
+    const ur_regression r = regression_on(c, p, 2 * k, both_features);
     int positive;
     unrelu_activation_kind kind = c->start->f.kind;
     if (k > d && (kind == UNRELU_RELU || kind == UNRELU_LEAKY))
@@ -197,7 +179,7 @@ static unrelu_status by_projection(const frame *c, double *V, unrelu_error *err)
     double *cross = ur_take(&arena, p, m * sizeof *cross);
     double *S = ur_take(&arena, p, (m + p) * sizeof *S);
     UR_TRY(ur_arena_status(&arena, err));
-    UR_TRY(ur_regression_means(&r, c->white.x, rows, c->start->exec, gram, cross, err));
+    UR_TRY(ur_regression_means(&r, rows, gram, cross, err));
     for (size_t i = 0; i < p; i++) {
         memcpy(S + i * (m + p), cross + i * m, m * sizeof *S);
         S[i * (m + p) + m + i] = 1;
@@ -238,13 +220,7 @@ static void hermite_features(const void *context, const double *x, size_t rows, 
 static unrelu_status hermite_fit(frame *c, ur_arena *arena, hermite *h, unrelu_error *err)
 {
     size_t d = c->white.d, k = c->start->k, m = c->start->sample.m, n = c->white.n, p = 1 + 2 * k;
-    const ur_regression r = {.d = d,
-                             .p = p,
-                             .q = m,
-                             .extra = k,
-                             .features = hermite_features,
-                             .context = c,
-                             .b = c->start->sample.a};
+    const ur_regression r = regression_on(c, p, k, hermite_features);
     int positive = 0;
     h->beta = ur_take(arena, p, m * sizeof *h->beta);
     h->scale = ur_take(arena, k, sizeof *h->scale);
@@ -255,7 +231,7 @@ static unrelu_status hermite_fit(frame *c, ur_arena *arena, hermite *h, unrelu_e
         ur_scale(d, 1 / h->scale[j], c->W + j * d);
     }
     memset(c->shift, 0, k * sizeof *c->shift);
-    UR_TRY(regress(c, &r, 0, h->beta, &positive, err));
+    UR_TRY(ur_regress(&r, 0, h->beta, &positive, err));
     if (!positive)
         return ur_fail(err, UNRELU_EDATA,
                        "v_j x and (v_j x)^2 of the %zu rows found for V are linearly dependent "

@@ -21,55 +21,32 @@ enum { ROWS = 256 };
  * nearly dependent features are given up. */
 static const double DEPENDENT = 1e-8;
 
-/* ---- means over rows ---- */
-
-typedef struct {
-    const ur_row_mean *mean;
-    const double *x;
-    size_t d;
-} rows_of;
-
-static void add_to_mean(const void *context, size_t first, size_t rows, double *scratch,
-                        double *sum)
+unrelu_status ur_mean_of_rows(ur_blocks blocks, size_t d, const unrelu_exec *exec, double *out,
+                              unrelu_error *err)
 {
-    const rows_of *t = context;
-    t->mean->add(t->mean->context, t->x + first * t->d, first, rows, scratch, sum);
-}
-
-unrelu_status ur_row_mean_run(const ur_row_mean *mean, const double *x, size_t n, size_t d,
-                              const unrelu_exec *exec, double *out, unrelu_error *err)
-{
-    const ur_blocks blocks = {.n = n,
-                              .step = mean->step,
-                              .chunk = ur_piece_rows(n, d),
-                              .len = mean->len,
-                              .scratch = mean->scratch,
-                              .add = add_to_mean,
-                              .context = &(rows_of){mean, x, d}};
+    blocks.chunk = ur_piece_rows(blocks.n, d);
     UR_TRY(ur_blocks_sum(&blocks, exec, "moments", out, err));
-    for (size_t i = 0; i < mean->len; i++)
-        out[i] /= (double)n;
+    for (size_t i = 0; i < blocks.len; i++)
+        out[i] /= (double)blocks.n;
     return UNRELU_OK;
 }
 
 /* ---- whitening ---- */
 
-static void add_rows(const void *context, const double *x, size_t first, size_t rows,
-                     double *scratch, double *sum)
+static void add_rows(const void *context, size_t first, size_t rows, double *scratch, double *sum)
 {
-    size_t d = *(const size_t *)context;
-    (void)first;
+    const ur_sample *s = context;
     (void)scratch;
-    for (size_t i = 0; i < rows; i++)
-        for (size_t j = 0; j < d; j++)
-            sum[j] += x[i * d + j];
+    for (size_t i = first; i < first + rows; i++)
+        for (size_t j = 0; j < s->d; j++)
+            sum[j] += s->x[i * s->d + j];
 }
 
-static void add_gram(const void *context, const double *x, size_t first, size_t rows,
-                     double *scratch, double *sum)
+static void add_gram(const void *context, size_t first, size_t rows, double *scratch, double *sum)
 {
-    size_t d = *(const size_t *)context;
-    (void)first;
+    const ur_white *w = context;
+    size_t d = w->d;
+    const double *x = w->x + first * d;
     (void)scratch;
     ur_gemm(UR_TURNED, UR_PLAIN, d, d, rows, 1, x, d, x, d, 1, sum, d);
 }
@@ -119,13 +96,13 @@ unrelu_status ur_white_new(const ur_sample *s, const unrelu_exec *exec, ur_arena
                     .L = ur_take(arena, d, d * sizeof *w->L),
                     .x = ur_take(arena, n, d * sizeof *w->x)};
     UR_TRY(ur_arena_status(arena, err));
-    const ur_row_mean mean = {.len = d, .step = ROWS, .add = add_rows, .context = &w->d};
-    const ur_row_mean gram = {.len = d * d, .step = ROWS, .add = add_gram, .context = &w->d};
-    UR_TRY(ur_row_mean_run(&mean, s->x, n, d, exec, w->mean, err));
+    const ur_blocks mean = {.n = n, .len = d, .step = ROWS, .add = add_rows, .context = s};
+    const ur_blocks gram = {.n = n, .len = d * d, .step = ROWS, .add = add_gram, .context = w};
+    UR_TRY(ur_mean_of_rows(mean, d, exec, w->mean, err));
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < d; j++)
             w->x[i * d + j] = s->x[i * d + j] - w->mean[j];
-    UR_TRY(ur_row_mean_run(&gram, w->x, n, d, exec, Sigma, err));
+    UR_TRY(ur_mean_of_rows(gram, d, exec, Sigma, err));
     UR_TRY(check_rank(n, d, Sigma, err));
     UR_TRY(ur_cholesky(d, Sigma, w->L, &positive, err));
     if (!positive)
@@ -154,31 +131,29 @@ void ur_white_back(const ur_white *w, size_t k, double *V)
 
 /* ---- regression ---- */
 
-static void add_features(const void *context, const double *x, size_t first, size_t rows,
-                         double *scratch, double *sum)
+static void add_features(const void *context, size_t first, size_t rows, double *F, double *sum)
 {
     const ur_regression *r = context;
     size_t p = r->p, q = r->q;
-    r->features(r->context, x, rows, scratch, scratch + rows * r->p);
-    ur_syrk(UR_UPPER, UR_TURNED, p, rows, 1, scratch, p, 1, sum, p);
-    ur_gemm(UR_TURNED, UR_PLAIN, p, q, rows, 1, scratch, p, r->b + first * r->q, q, 1,
-            sum + r->p * r->p, q);
+    r->features(r->context, r->white->x + first * r->white->d, rows, F, F + rows * p);
+    ur_syrk(UR_UPPER, UR_TURNED, p, rows, 1, F, p, 1, sum, p);
+    ur_gemm(UR_TURNED, UR_PLAIN, p, q, rows, 1, F, p, r->b + first * q, q, 1, sum + p * p, q);
 }
 
-unrelu_status ur_regression_means(const ur_regression *r, const double *x, size_t n,
-                                  const unrelu_exec *exec, double *gram, double *cross,
+unrelu_status ur_regression_means(const ur_regression *r, size_t n, double *gram, double *cross,
                                   unrelu_error *err)
 {
     size_t p = r->p;
-    const ur_row_mean mean = {.len = p * (p + r->q),
-                              .step = ROWS,
-                              .scratch = ROWS * (p + r->extra),
-                              .add = add_features,
-                              .context = r};
+    const ur_blocks means = {.n = n,
+                             .len = p * (p + r->q),
+                             .step = ROWS,
+                             .scratch = ROWS * (p + r->extra),
+                             .add = add_features,
+                             .context = r};
     UR_ARENA(arena);
     double *sum = ur_take(&arena, p, (p + r->q) * sizeof *sum);
     UR_TRY(ur_arena_status(&arena, err));
-    UR_TRY(ur_row_mean_run(&mean, x, n, r->d, exec, sum, err));
+    UR_TRY(ur_mean_of_rows(means, r->white->d, r->white->exec, sum, err));
     for (size_t i = 0; i < p; i++)
         for (size_t j = 0; j < p; j++)
             gram[i * p + j] = j >= i ? sum[i * p + j] : sum[j * p + i];
@@ -186,34 +161,21 @@ unrelu_status ur_regression_means(const ur_regression *r, const double *x, size_
     return UNRELU_OK;
 }
 
-/* unit diagonal; scale (p) keeps the factors. A feature that is always 0 keeps the factor 0. */
-static void equilibrate(size_t p, double *gram, double ridge, double *scale)
-{
-    for (size_t i = 0; i < p; i++)
-        scale[i] = gram[i * p + i] > 0 ? 1 / sqrt(gram[i * p + i]) : 0;
-    for (size_t i = 0; i < p; i++)
-        for (size_t j = 0; j < p; j++)
-            gram[i * p + j] *= scale[i] * scale[j];
-    for (size_t i = 0; i < p; i++)
-        gram[i * p + i] += ridge + (ridge > 0 && scale[i] == 0);
-}
-
-static void scale_rows(size_t p, size_t q, const double *scale, double *B)
-{
-    for (size_t i = 0; i < p; i++)
-        for (size_t j = 0; j < q; j++)
-            B[i * q + j] *= scale[i];
-}
-
 unrelu_status ur_regression_solve(size_t p, size_t q, double *gram, double *cross, double ridge,
                                   int *positive, unrelu_error *err)
 {
     *positive = 0;
     UR_ARENA(arena);
-    double *scale = ur_take(&arena, p, sizeof *scale);
+    double *scale = ur_take(&arena, p, sizeof *scale); /* 0 of a feature that is always 0 */
     UR_TRY(ur_arena_status(&arena, err));
-    equilibrate(p, gram, ridge, scale);
-    scale_rows(p, q, scale, cross);
+    for (size_t i = 0; i < p; i++)
+        scale[i] = gram[i * p + i] > 0 ? 1 / sqrt(gram[i * p + i]) : 0;
+    for (size_t i = 0; i < p; i++) {
+        for (size_t j = 0; j < p; j++)
+            gram[i * p + j] *= scale[i] * scale[j];
+        gram[i * p + i] += ridge + (ridge > 0 && scale[i] == 0);
+        ur_scale(q, scale[i], cross + i * q);
+    }
     UR_TRY(ur_cholesky(p, gram, gram, positive, err));
     for (size_t i = 0; i < p && ridge == 0 && *positive; i++)
         *positive = gram[i * p + i] * gram[i * p + i] > DEPENDENT;
@@ -221,6 +183,17 @@ unrelu_status ur_regression_solve(size_t p, size_t q, double *gram, double *cros
         return UNRELU_OK;
     ur_trsm(UR_LEFT, UR_LOWER, UR_PLAIN, p, q, gram, p, cross, q);
     ur_trsm(UR_LEFT, UR_LOWER, UR_TURNED, p, q, gram, p, cross, q);
-    scale_rows(p, q, scale, cross);
+    for (size_t i = 0; i < p; i++)
+        ur_scale(q, scale[i], cross + i * q);
     return UNRELU_OK;
+}
+
+unrelu_status ur_regress(const ur_regression *r, double ridge, double *coefficients, int *positive,
+                         unrelu_error *err)
+{
+    UR_ARENA(arena);
+    double *gram = ur_take(&arena, r->p, r->p * sizeof *gram);
+    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(ur_regression_means(r, r->white->n, gram, coefficients, err));
+    return ur_regression_solve(r->p, r->q, gram, coefficients, ridge, positive, err);
 }

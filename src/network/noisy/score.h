@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "network/problem/start.h"
+#include "pass/blocks.h"
 
 /* --- score.c --- */
 /* x = mean + L white, Sigma = L L' the covariance of x: the rows of `white` have mean 0 and
@@ -25,33 +26,29 @@ void ur_white_rows(const ur_white *white, size_t k, const double *V, double *W, 
 /* rows of white coordinates -> L^-T v_j, normalised, in place */
 void ur_white_back(const ur_white *white, size_t k, double *V);
 
-/* out (len) = the mean over the n rows of what `add` sums, by pass/blocks.h: add sees at most
- * `step` rows at a time and has `scratch` doubles. */
-typedef struct {
-    size_t len, step, scratch;
-    void (*add)(const void *context, const double *x, size_t first, size_t rows, double *scratch,
-                double *sum);
-    const void *context;
-} ur_row_mean;
-unrelu_status ur_row_mean_run(const ur_row_mean *mean, const double *x, size_t n, size_t d,
-                              const unrelu_exec *exec, double *out, unrelu_error *err);
+/* out = the mean over the rows of what `add` of the blocks sums, in chunks as of d columns */
+unrelu_status ur_mean_of_rows(ur_blocks blocks, size_t d, const unrelu_exec *exec, double *out,
+                              unrelu_error *err);
 
-/* Least squares of labels b (n, q) on p features of x: the means gram = F'F/n (p x p) and
- * cross = F'b/n (p x q) over the first n rows of x (n, d) */
+/* Least squares of labels b (n, q) on p features of white x: the means gram = F'F/n (p x p) and
+ * cross = F'b/n (p x q) over the first n rows */
 typedef struct {
-    size_t d, p, q, extra; /* extra: doubles of scratch a row */
+    const ur_white *white;
+    size_t p, q, extra; /* extra: doubles of scratch a row */
     void (*features)(const void *context, const double *x, size_t rows, double *F, double *extra);
     const void *context;
     const double *b;
 } ur_regression;
-unrelu_status ur_regression_means(const ur_regression *r, const double *x, size_t n,
-                                  const unrelu_exec *exec, double *gram, double *cross,
+unrelu_status ur_regression_means(const ur_regression *r, size_t n, double *gram, double *cross,
                                   unrelu_error *err);
 /* cross <- (gram with unit diagonal + ridge)^-1 cross, in the features' own scales. With ridge
  * 0, *positive = 0 (and cross is spoiled) where a feature is, but for a share 1e-8 of its
  * variance, a combination of those before it. */
 unrelu_status ur_regression_solve(size_t p, size_t q, double *gram, double *cross, double ridge,
                                   int *positive, unrelu_error *err);
+/* both, over all rows: coefficients (p x q) */
+unrelu_status ur_regress(const ur_regression *r, double ridge, double *coefficients, int *positive,
+                         unrelu_error *err);
 
 /* --- score_labels.c --- */
 /* y (n, *r), mean 0 and covariance I: the r <= min(k, m) leading combinations of the labels,
@@ -60,6 +57,11 @@ unrelu_status ur_score_labels(const ur_start *start, const ur_white *white, int 
                               ur_arena *arena, size_t *r, double **y, unrelu_error *err);
 
 /* --- score_tensor.c --- */
+/* numbers of a packed upper triangle */
+static inline size_t ur_packed(size_t d)
+{
+    return d * (d + 1) / 2;
+}
 /* T (w x d(d+1)/2, rows of the upper triangle) = mean of y_s x_a x_b, w = r; with `outer` that of
  * (y_s x_c) x_a x_b, w = r d, row s d + c */
 unrelu_status ur_score_tensor(const ur_white *white, size_t r, const double *y, int outer,

@@ -8,6 +8,7 @@
 #include "pass/parallel.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { ROWS = 256 };
 
@@ -21,26 +22,23 @@ typedef struct {
     const double *x; /* white */
     double *mean;    /* of a: m */
     double *C, *B;   /* covariance of a (m x m), then B = E[x a'] (d x m) */
-    double *E;       /* leading combinations: m x top */
     double *W, *BW;  /* m x r, d x r; r <= top */
     size_t top, r;
     double *y;
 } labels;
 
-static void add_labels(const void *context, const double *x, size_t first, size_t rows,
-                       double *scratch, double *sum)
+static void add_labels(const void *context, size_t first, size_t rows, double *scratch, double *sum)
 {
     const labels *l = context;
     size_t m = l->s->m;
-    (void)x;
     (void)scratch;
     for (size_t i = first; i < first + rows; i++)
         for (size_t j = 0; j < m; j++)
             sum[j] += l->s->a[i * m + j];
 }
 
-static void add_products(const void *context, const double *x, size_t first, size_t rows,
-                         double *scratch, double *sum)
+static void add_products(const void *context, size_t first, size_t rows, double *scratch,
+                         double *sum)
 {
     const labels *l = context;
     size_t m = l->s->m, d = l->s->d;
@@ -48,45 +46,37 @@ static void add_products(const void *context, const double *x, size_t first, siz
         for (size_t j = 0; j < m; j++)
             scratch[i * m + j] = l->s->a[(first + i) * m + j] - l->mean[j];
     ur_gemm(UR_TURNED, UR_PLAIN, m, m, rows, 1, scratch, m, scratch, m, 1, sum, m);
-    ur_gemm(UR_TURNED, UR_PLAIN, d, m, rows, 1, x, d, scratch, m, 1, sum + m * m, m);
+    ur_gemm(UR_TURNED, UR_PLAIN, d, m, rows, 1, l->x + first * d, d, scratch, m, 1, sum + m * m, m);
 }
 
-/* E: the leading eigenvectors of E[aa'], of the covariance where a constant is fitted too */
-static unrelu_status leading(labels *l, int constant, unrelu_error *err)
+/* W = E Z D^-1/2: E the leading eigenvectors of E[aa'], of the covariance where a constant is
+ * fitted too, and Z D Z' the covariance of what is left of these combinations */
+static unrelu_status whiten_labels(labels *l, int constant, int residual, unrelu_error *err)
 {
-    size_t m = l->s->m;
+    size_t m = l->s->m, d = l->s->d, top = l->top;
+    double trace = 0;
     UR_ARENA(arena);
     double *S = ur_take(&arena, m, m * sizeof *S), *values = ur_take(&arena, m, sizeof *values);
     double *vectors = ur_take(&arena, m, m * sizeof *vectors);
+    double *E = ur_take(&arena, m, top * sizeof *E), *K = ur_take(&arena, top, m * sizeof *K);
+    double *KE = ur_take(&arena, top, top * sizeof *KE), *Z = ur_take(&arena, top, top * sizeof *Z);
     UR_TRY(ur_arena_status(&arena, err));
     for (size_t i = 0; i < m; i++)
         for (size_t j = 0; j < m; j++)
             S[i * m + j] = l->C[i * m + j] + (constant ? 0 : l->mean[i] * l->mean[j]);
     UR_TRY(ur_eigen_symmetric(m, S, values, vectors, err));
     for (size_t i = 0; i < m; i++)
-        for (size_t t = 0; t < l->top; t++)
-            l->E[i * l->top + t] = vectors[i * m + m - 1 - t];
-    return UNRELU_OK;
-}
-
-/* W = E Z D^-1/2 for the covariance Z D Z' of what is left of the leading combinations */
-static unrelu_status whiten_labels(labels *l, int residual, unrelu_error *err)
-{
-    size_t m = l->s->m, d = l->s->d, top = l->top;
-    double trace = 0;
-    UR_ARENA(arena);
-    double *left = ur_take(&arena, m, m * sizeof *left), *K = ur_take(&arena, top, m * sizeof *K);
-    double *KE = ur_take(&arena, top, top * sizeof *KE), *Z = ur_take(&arena, top, top * sizeof *Z);
-    double *values = ur_take(&arena, top, sizeof *values);
-    UR_TRY(ur_arena_status(&arena, err));
+        for (size_t t = 0; t < top; t++)
+            E[i * top + t] = vectors[i * m + m - 1 - t];
+    memset(S, 0, m * m * sizeof *S); /* then C, less what is linear in x */
     if (residual)
-        ur_multiply_tn(d, m, m, l->B, l->B, left);
+        ur_multiply_tn(d, m, m, l->B, l->B, S);
     for (size_t i = 0; i < m * m; i++)
-        left[i] = l->C[i] - left[i];
+        S[i] = l->C[i] - S[i];
     for (size_t i = 0; i < m; i++)
         trace += l->C[i * m + i];
-    ur_multiply_tn(m, top, m, l->E, left, K);
-    ur_multiply(top, m, top, K, l->E, KE);
+    ur_multiply_tn(m, top, m, E, S, K);
+    ur_multiply(top, m, top, K, E, KE);
     UR_TRY(ur_eigen_symmetric(top, KE, values, Z, err));
     double least = fmax(LABELS_RANK * values[top - 1], UR_ROUNDING * trace);
     for (l->r = 0; l->r < top && values[top - 1 - l->r] > least;)
@@ -99,7 +89,7 @@ static unrelu_status whiten_labels(labels *l, int residual, unrelu_error *err)
     for (size_t i = 0; i < top; i++)
         for (size_t t = 0; t < l->r; t++)
             KE[i * l->r + t] = Z[i * top + top - 1 - t] / sqrt(values[top - 1 - t]);
-    ur_multiply(m, top, l->r, l->E, KE, l->W);
+    ur_multiply(m, top, l->r, E, KE, l->W);
     if (residual)
         ur_multiply(d, m, l->r, l->B, l->W, l->BW);
     return UNRELU_OK;
@@ -133,20 +123,22 @@ unrelu_status ur_score_labels(const ur_start *start, const ur_white *white, int 
                 .top = top,
                 .mean = ur_take(&own, m, sizeof *l.mean),
                 .C = ur_take(&own, m + d, m * sizeof *l.C),
-                .E = ur_take(&own, m, top * sizeof *l.E),
                 .W = ur_take(&own, m, top * sizeof *l.W),
                 .BW = ur_take(&own, d, top * sizeof *l.BW),
                 .y = ur_take(arena, s->n, top * sizeof *l.y)};
     UR_TRY(ur_arena_status(&own, err));
     UR_TRY(ur_arena_status(arena, err));
     l.B = l.C + m * m;
-    const ur_row_mean mean = {.len = m, .step = ROWS, .add = add_labels, .context = &l};
-    const ur_row_mean products = {
-        .len = (m + d) * m, .step = ROWS, .scratch = ROWS * m, .add = add_products, .context = &l};
-    UR_TRY(ur_row_mean_run(&mean, white->x, s->n, d, white->exec, l.mean, err));
-    UR_TRY(ur_row_mean_run(&products, white->x, s->n, d, white->exec, l.C, err));
-    UR_TRY(leading(&l, start->constant, err));
-    UR_TRY(whiten_labels(&l, residual, err));
+    ur_blocks mean = {.n = s->n, .len = m, .step = ROWS, .add = add_labels, .context = &l};
+    ur_blocks products = {.n = s->n,
+                          .len = (m + d) * m,
+                          .step = ROWS,
+                          .scratch = ROWS * m,
+                          .add = add_products,
+                          .context = &l};
+    UR_TRY(ur_mean_of_rows(mean, d, white->exec, l.mean, err));
+    UR_TRY(ur_mean_of_rows(products, d, white->exec, l.C, err));
+    UR_TRY(whiten_labels(&l, start->constant, residual, err));
     *r = l.r;
     *y = l.y;
     return ur_parallel_for(start->exec, "labels", (s->n + ROWS - 1) / ROWS, write_labels, &l, err);

@@ -21,11 +21,6 @@ enum { QUADRATIC_D = 40 }; /* 861 features */
 /* samples for each feature of a quadratic: with fewer it fits noise */
 static const double SAMPLES_A_FEATURE = 1.3;
 
-static size_t packed_size(size_t d)
-{
-    return d * (d + 1) / 2;
-}
-
 unrelu_status ur_score_check(const ur_start *start, unrelu_error *err)
 {
     if (start->k > start->sample.d)
@@ -69,7 +64,7 @@ static void quadratic_features(const void *context, const double *x, size_t rows
                                double *z)
 {
     const quadratic *c = context;
-    size_t q = c->q, p = 1 + q + packed_size(q);
+    size_t q = c->q, p = 1 + q + ur_packed(q);
     if (c->Q)
         ur_gemm(UR_PLAIN, UR_PLAIN, rows, q, c->d, 1, x, c->d, c->Q, q, 0, z, q);
     for (size_t i = 0; i < rows; i++)
@@ -87,8 +82,8 @@ static unrelu_status regress(const ur_white *white, const double *Q, size_t q, s
                              const double *y, double *T, int *positive, unrelu_error *err)
 {
     const quadratic context = {.d = white->d, .q = q, .Q = Q};
-    size_t second = packed_size(q), p = 1 + q + second;
-    const ur_regression regression = {.d = white->d,
+    size_t second = ur_packed(q), p = 1 + q + second;
+    const ur_regression regression = {.white = white,
                                       .p = p,
                                       .q = r,
                                       .extra = q,
@@ -96,11 +91,9 @@ static unrelu_status regress(const ur_white *white, const double *Q, size_t q, s
                                       .context = &context,
                                       .b = y};
     UR_ARENA(arena);
-    double *gram = ur_take(&arena, p, p * sizeof *gram);
     double *cross = ur_take(&arena, p, r * sizeof *cross);
     UR_TRY(ur_arena_status(&arena, err));
-    UR_TRY(ur_regression_means(&regression, white->x, white->n, white->exec, gram, cross, err));
-    UR_TRY(ur_regression_solve(p, r, gram, cross, 0, positive, err));
+    UR_TRY(ur_regress(&regression, 0, cross, positive, err));
     for (size_t s = 0; s < r; s++)
         for (size_t a = 0, i = 0; a < q; a++)
             for (size_t b = a; b < q; b++, i++)
@@ -122,7 +115,7 @@ unrelu_status ur_start_moments(const ur_start *start, ur_moments_kind kind, doub
     UR_TRY(ur_white_new(&start->sample, start->exec, &arena, &white, err));
     UR_TRY(ur_score_labels(start, &white, kind != UR_MOMENTS_PLAIN, &arena, &r, &y, err));
     UR_TRY(ur_score_check_unique(start, r, err));
-    double *T = ur_take(&arena, r, packed_size(d) * sizeof *T);
+    double *T = ur_take(&arena, r, ur_packed(d) * sizeof *T);
     double *Q = ur_take(&arena, d, k * sizeof *Q), *core = ur_take(&arena, r * k, k * sizeof *core);
     UR_TRY(ur_arena_status(&arena, err));
     if (kind != UR_MOMENTS_QUADRATIC) {
@@ -145,7 +138,7 @@ unrelu_status ur_start_moments(const ur_start *start, ur_moments_kind kind, doub
     if (kind == UR_MOMENTS_REDUCED && enough_samples(n, k)) { /* core anew in z = Q'x */
         UR_TRY(regress(&white, Q, k, r, y, T, &positive, err));
         for (size_t s = 0; s < r && positive; s++)
-            ur_score_unpack(k, T + s * packed_size(k), core + s * k * k);
+            ur_score_unpack(k, T + s * ur_packed(k), core + s * k * k);
     }
     return ur_score_decompose(start, &white, r, core, Q, V, fit, err);
 }

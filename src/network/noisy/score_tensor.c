@@ -26,28 +26,23 @@ enum {
  * rank than k others will do better. */
 static const double PENCIL_RANK = 1e-14;
 
-static size_t packed_size(size_t d)
-{
-    return d * (d + 1) / 2;
-}
-
 typedef struct {
-    size_t d, r;
+    const ur_white *white;
+    size_t r;
     const double *y;
     int outer;
 } tensor;
 
 /* P_i = x_a x_b, a <= b; T += Y'P */
-static void add_tensor(const void *context, const double *x, size_t first, size_t rows,
-                       double *scratch, double *sum)
+static void add_tensor(const void *context, size_t first, size_t rows, double *scratch, double *sum)
 {
     const tensor *t = context;
-    size_t d = t->d, r = t->r, p = packed_size(d), w = t->outer ? r * d : r;
+    size_t d = t->white->d, r = t->r, p = ur_packed(d), w = t->outer ? r * d : r;
     const double *y = t->y + first * r;
     double *P = scratch, *outer = scratch + rows * p;
     for (size_t i = 0; i < rows; i++) {
         double *out = P + i * p;
-        const double *xi = x + i * d;
+        const double *xi = t->white->x + (first + i) * d;
         for (size_t a = 0; a < d; a++)
             for (size_t b = a; b < d; b++)
                 *out++ = xi[a] * xi[b];
@@ -61,18 +56,19 @@ static void add_tensor(const void *context, const double *x, size_t first, size_
 unrelu_status ur_score_tensor(const ur_white *white, size_t r, const double *y, int outer,
                               double *T, unrelu_error *err)
 {
-    size_t d = white->d, p = packed_size(d), w = outer ? r * d : r;
+    size_t d = white->d, p = ur_packed(d), w = outer ? r * d : r;
     if (p > INT_MAX || w > INT_MAX)
         return ur_fail_memory(err, p, "products of inputs");
     size_t step = SCRATCH / (p + w);
     step = step < ROWS_LEAST ? ROWS_LEAST : step < ROWS ? step : ROWS;
-    const tensor t = {.d = d, .r = r, .y = y, .outer = outer};
-    const ur_row_mean mean = {.len = w * p,
-                              .step = step,
-                              .scratch = step * (p + (outer ? w : 0)),
-                              .add = add_tensor,
-                              .context = &t};
-    return ur_row_mean_run(&mean, white->x, white->n, d, white->exec, T, err);
+    const tensor t = {.white = white, .r = r, .y = y, .outer = outer};
+    const ur_blocks mean = {.n = white->n,
+                            .len = w * p,
+                            .step = step,
+                            .scratch = step * (p + (outer ? w : 0)),
+                            .add = add_tensor,
+                            .context = &t};
+    return ur_mean_of_rows(mean, d, white->exec, T, err);
 }
 
 void ur_score_unpack(size_t d, const double *packed, double *full)
@@ -85,7 +81,7 @@ void ur_score_unpack(size_t d, const double *packed, double *full)
 unrelu_status ur_score_reduce(size_t w, size_t d, size_t k, const double *T, double *Q,
                               double *core, unrelu_error *err)
 {
-    size_t p = packed_size(d);
+    size_t p = ur_packed(d);
     UR_ARENA(arena);
     double *full = ur_take(&arena, d, d * sizeof *full), *sum = ur_take(&arena, d, d * sizeof *sum);
     double *vectors = ur_take(&arena, d, d * sizeof *vectors);

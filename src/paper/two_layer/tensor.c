@@ -35,7 +35,7 @@ typedef struct {
 static unrelu_status work_open(ur_arena *arena, size_t rows, size_t d, size_t k, work *w,
                                unrelu_error *err)
 {
-    w->T = ur_take(arena, rows, d * (d + 1) / 2 * sizeof *w->T);
+    w->T = ur_take(arena, rows, ur_packed(d) * sizeof *w->T);
     w->Q = ur_take(arena, d, k * sizeof *w->Q);
     w->core = ur_take(arena, rows * k, k * sizeof *w->core);
     return ur_arena_status(arena, err);
@@ -63,14 +63,12 @@ static unrelu_status check_signal(unrelu_activation f, int order, unrelu_error *
 
 /* ---- what is said about it ---- */
 
-static void add_fourth(const void *context, const double *x, size_t first, size_t rows,
-                       double *scratch, double *sum)
+static void add_fourth(const void *context, size_t first, size_t rows, double *scratch, double *sum)
 {
-    size_t d = *(const size_t *)context;
-    (void)first;
+    const ur_white *w = context;
     (void)scratch;
-    for (size_t i = 0; i < rows; i++) {
-        double square = ur_dot(d, x + i * d, x + i * d);
+    for (size_t i = first; i < first + rows; i++) {
+        double square = ur_dot(w->d, w->x + i * w->d, w->x + i * w->d);
         *sum += square * square;
     }
 }
@@ -80,9 +78,10 @@ static unrelu_status describe(const ur_start *start, const ur_white *white, int 
                               ur_start_note *note, unrelu_error *err)
 {
     size_t d = white->d, k = start->k, m = start->sample.m;
-    const ur_row_mean mean = {.len = 1, .step = ROWS, .add = add_fourth, .context = &white->d};
+    const ur_blocks mean = {
+        .n = white->n, .len = 1, .step = ROWS, .add = add_fourth, .context = white};
     double found = 0, want = (double)d * (double)(d + 2);
-    UR_TRY(ur_row_mean_run(&mean, white->x, white->n, d, white->exec, &found, err));
+    UR_TRY(ur_mean_of_rows(mean, d, white->exec, &found, err));
     double z = (found - want) / sqrt(8 * want / (double)white->n);
     snprintf(note->guarantee, sizeof note->guarantee,
              "Theorem 5 and Corollary 4 (Algorithm 4; Theorem 7 after exactification): V up to "
@@ -100,36 +99,27 @@ static unrelu_status describe(const ur_start *start, const ur_white *white, int 
 
 /* ---- order 3: S_3 = xxx but for terms in x, which labels without linear part do not see ---- */
 
-/* small (w, k, k) -> out (k, k, k): the k leading combinations of its w matrices */
-static unrelu_status compress(size_t w, size_t k, const double *small, double *out,
-                              unrelu_error *err)
-{
-    UR_ARENA(arena);
-    double *S = ur_take(&arena, w, w * sizeof *S), *values = ur_take(&arena, w, sizeof *values);
-    double *vectors = ur_take(&arena, w, w * sizeof *vectors);
-    double *E = ur_take(&arena, w, k * sizeof *E);
-    UR_TRY(ur_arena_status(&arena, err));
-    ur_gram(w, k * k, small, S);
-    UR_TRY(ur_eigen_symmetric(w, S, values, vectors, err));
-    for (size_t i = 0; i < w; i++)
-        for (size_t j = 0; j < k; j++)
-            E[i * k + j] = vectors[i * w + w - 1 - j];
-    ur_multiply_tn(w, k, k * k, E, small, out);
-    return UNRELU_OK;
-}
-
 static unrelu_status third(const ur_start *start, const ur_white *white, work *w, double *V,
                            unrelu_error *err)
 {
     UR_ARENA(arena);
-    size_t d = white->d, k = start->k, r = w->r;
-    double *small = ur_take(&arena, r * k, k * k * sizeof *small);
+    size_t d = white->d, k = start->k, r = w->r, all = r * k;
+    double *small = ur_take(&arena, all, k * k * sizeof *small);
+    double *S = ur_take(&arena, all, all * sizeof *S),
+           *values = ur_take(&arena, all, sizeof *values);
+    double *vectors = ur_take(&arena, all, all * sizeof *vectors);
+    double *E = ur_take(&arena, all, k * sizeof *E);
     UR_TRY(work_open(&arena, r * d, d, k, w, err));
     UR_TRY(ur_score_tensor(white, r, w->y, 1, w->T, err));
     UR_TRY(ur_score_reduce(r * d, d, k, w->T, w->Q, w->core, err));
     for (size_t s = 0; s < r; s++) /* (r d, k, k) -> (r k, k, k): Q on the remaining place */
         ur_multiply_tn(d, k, k * k, w->Q, w->core + s * d * k * k, small + s * k * k * k);
-    UR_TRY(compress(r * k, k, small, w->core, err));
+    ur_gram(all, k * k, small, S); /* -> (k, k, k): the k leading combinations of the matrices */
+    UR_TRY(ur_eigen_symmetric(all, S, values, vectors, err));
+    for (size_t i = 0; i < all; i++)
+        for (size_t j = 0; j < k; j++)
+            E[i * k + j] = vectors[i * all + all - 1 - j];
+    ur_multiply_tn(all, k, k * k, E, small, w->core);
     return ur_score_decompose(start, white, k, w->core, w->Q, V, NULL, err);
 }
 
@@ -139,7 +129,7 @@ static unrelu_status fourth(const ur_start *start, const ur_white *white, work *
                             unrelu_error *err)
 {
     UR_ARENA(arena);
-    size_t d = white->d, p = d * (d + 1) / 2;
+    size_t d = white->d, p = ur_packed(d);
     double *mean = ur_take(&arena, w->r, sizeof *mean);
     UR_TRY(ur_score_check_unique(start, w->r, err));
     UR_TRY(work_open(&arena, w->r, d, start->k, w, err));
