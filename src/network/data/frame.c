@@ -133,17 +133,22 @@ void ur_frame_back(const ur_frame *f, size_t k, const double *V, double *raw)
     ur_multiply_nt(k, f->p, f->q, V, f->back, raw);
 }
 
+void ur_rows_join(size_t k, size_t d, size_t q, const double *V, const double *c, double *rows)
+{
+    for (size_t j = 0; j < k; j++) {
+        memcpy(rows + j * q, V + j * d, d * sizeof *rows);
+        if (q > d)
+            rows[j * q + d] = c[j];
+    }
+}
+
 unrelu_status ur_frame_enter(const ur_frame *f, unrelu_activation activation, size_t k,
                              const double *V, const double *c, double *inside, unrelu_error *err)
 {
     UR_ARENA(arena);
     double *rows = ur_take(&arena, k, f->q * sizeof *rows);
     UR_TRY(ur_arena_status(&arena, err));
-    for (size_t j = 0; j < k; j++) {
-        memcpy(rows + j * f->q, V + j * f->d, f->d * sizeof *rows);
-        if (f->terms.hidden)
-            rows[j * f->q + f->d] = c[j];
-    }
+    ur_rows_join(k, f->d, f->q, V, c, rows);
     ur_frame_forth(f, k, rows, inside);
     if (ur_activation_degree(activation) > 0)
         ur_unit_rows(k, f->p, inside);

@@ -27,6 +27,8 @@ unsigned char *ur_frame_mark(const ur_frame *frame, size_t n, ur_arena *arena);
 /* rows of V (k x q in the data's coordinates: v, and c where it is fitted) <-> rows (k x p) */
 void ur_frame_forth(const ur_frame *frame, size_t k, const double *raw, double *V);
 void ur_frame_back(const ur_frame *frame, size_t k, const double *V, double *raw);
+/* rows (k x q): v_j (d), and c_j where q > d */
+void ur_rows_join(size_t k, size_t d, size_t q, const double *V, const double *c, double *rows);
 /* rows v_j (k x d) and c (k) as rows of the frame (k x p), of unit length where f is homogeneous */
 unrelu_status ur_frame_enter(const ur_frame *frame, unrelu_activation f, size_t k, const double *V,
                              const double *c, double *inside, unrelu_error *err);

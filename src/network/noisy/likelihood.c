@@ -57,11 +57,7 @@ static unrelu_status set_errors(const ur_problem *given, ur_outcome *out, unrelu
     out->c_se = terms.hidden ? ur_take(out->arena, k, sizeof(double)) : NULL;
     out->e_se = terms.constant ? ur_take(out->arena, m, sizeof(double)) : NULL;
     UR_TRY(ur_arena_status(out->arena, err));
-    for (size_t j = 0; j < k; j++) {
-        memcpy(fit.V + j * q, w->V + j * d, d * sizeof *fit.V);
-        if (terms.hidden)
-            fit.V[j * q + d] = w->c[j];
-    }
+    ur_rows_join(k, d, q, w->V, w->c, fit.V);
     for (size_t i = 0; i < m * k; i++)
         fit.U[i] = w->U[i] / unit;
     for (size_t i = 0; i < m; i++)

@@ -134,12 +134,10 @@ static unrelu_status is_spanned(const ur_weights *w, const char *paired, int *sp
     double *rows = ur_take(&arena, k, q * sizeof *rows); /* v_j, c_j */
     double *M = ur_take(&arena, k, q * sizeof *M), *Q = ur_take(&arena, k, q * sizeof *Q);
     UR_TRY(ur_arena_status(&arena, err));
-    for (size_t j = 0; j < k; j++) {
-        memcpy(rows + j * q, w->V + j * d, d * sizeof *rows);
-        rows[j * q + d] = w->c[j];
+    ur_rows_join(k, d, q, w->V, w->c, rows);
+    for (size_t j = 0; j < k; j++)
         if (paired[j])
             memcpy(M + count++ * q, rows + j * q, q * sizeof *M);
-    }
     UR_TRY(ur_qr_pivoted(count, q, M, UR_SPANNED, &rank, Q, NULL, NULL, err));
     *spanned = 0;
     for (size_t j = 0; j < k && !*spanned; j++) {
@@ -278,16 +276,12 @@ static unrelu_status test_condition(const void *facts, ur_breach *breach)
 {
     const look *l = facts;
     const ur_weights *w = l->weights;
-    size_t p = l->frame->p, q = l->frame->q, d = w->d;
+    size_t p = l->frame->p, q = l->frame->q;
     UR_ARENA(arena);
     double *rows = ur_take(&arena, w->k, q * sizeof *rows);
     double *V = ur_take(&arena, w->k, p * sizeof *V), back = 0, forth = 0;
     UR_TRY(ur_arena_status(&arena, breach->err));
-    for (size_t j = 0; j < w->k; j++) {
-        memcpy(rows + j * q, w->V + j * d, d * sizeof *rows);
-        if (q > d)
-            rows[j * q + d] = w->c[j];
-    }
+    ur_rows_join(w->k, w->d, q, w->V, w->c, rows);
     ur_frame_forth(l->frame, w->k, rows, V);
     for (size_t i = 0; i < w->k * p; i++)
         forth = hypot(forth, V[i]);
