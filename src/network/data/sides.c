@@ -33,22 +33,6 @@ static int is_zero(const double *x, size_t d)
     return 1;
 }
 
-static void set_row(const ur_data *data, const ur_weights *weights, const double *x,
-                    const double *length, ur_sides *s, signed char *side)
-{
-    double row = ur_kink_row(data, x), width = ur_kink_width(data);
-    int zero = is_zero(x, weights->d);
-    for (size_t j = 0; j < s->k; j++) {
-        double t = weights->c[j], kink = width * ur_kink(row, length[j], weights->c[j]);
-        for (size_t l = 0; l < weights->d; l++)
-            t += weights->V[j * weights->d + l] * x[l];
-        side[j] = (signed char)((t > kink) - (t < -kink));
-        s->on[j] += side[j] > 0;
-        s->off[j] += side[j] < 0;
-        s->on_kink += side[j] == 0 && !zero;
-    }
-}
-
 unrelu_status ur_sides_set(const ur_data *data, const ur_weights *weights, const ur_frame *frame,
                            ur_arena *arena, ur_sides *s, unrelu_error *err)
 {
@@ -61,8 +45,20 @@ unrelu_status ur_sides_set(const ur_data *data, const ur_weights *weights, const
     UR_TRY(ur_arena_status(arena, err));
     for (size_t j = 0; j < k; j++)
         length[j] = ur_kink_neuron(data, weights->V + j * d);
-    for (size_t i = 0; i < s->n; i++)
-        set_row(data, weights, data->x + frame->row[i] * d, length, s, s->side + i * k);
+    for (size_t i = 0; i < s->n; i++) {
+        const double *x = data->x + frame->row[i] * d;
+        double row = ur_kink_row(data, x), width = ur_kink_width(data);
+        int zero = is_zero(x, d);
+        for (size_t j = 0; j < k; j++) {
+            double t = weights->c[j], kink = width * ur_kink(row, length[j], weights->c[j]);
+            for (size_t l = 0; l < d; l++)
+                t += weights->V[j * d + l] * x[l];
+            int side = s->side[i * k + j] = (signed char)((t > kink) - (t < -kink));
+            s->on[j] += side > 0;
+            s->off[j] += side < 0;
+            s->on_kink += side == 0 && !zero;
+        }
+    }
     return UNRELU_OK;
 }
 

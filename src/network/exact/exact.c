@@ -131,18 +131,6 @@ static size_t rows_wanted(const ur_problem *given, ur_terms terms)
     return rows + data->d + k <= data->n ? rows : data->n;
 }
 
-static const char *how_k(const ur_outcome *out, size_t rank)
-{
-    if (out->evidence.linear_rank > 0)
-        return ur_take_text(out->arena,
-                            "rank of the labels %zu; %zu of it linear in x, as pairs v, -v", rank,
-                            out->evidence.linear_rank);
-    if (out->weights.k == rank)
-        return ur_take_text(out->arena, "rank of the labels (%zu)", rank);
-    return ur_take_text(out->arena, "rank of the labels is %zu; %zu neurons were needed", rank,
-                        out->weights.k);
-}
-
 /* labels of rank k that are not just full: k is known, and so is that n is too small for it */
 static unrelu_status check_rows(const ur_problem *given, const ur_frame *frame, size_t rank,
                                 size_t k, unrelu_error *err)
@@ -193,8 +181,17 @@ static unrelu_status attempt(const ur_problem *given, ur_terms terms, size_t row
         UR_TRY(try_linear(given, &frame, y, rank, &found, out, err));
     if (out->answer == UR_NONE && found.found < k && frame.n == given->data.n)
         UR_TRY(complete(given, &frame, y, rank, &found, out, err));
-    if (out->answer == UR_EXACT)
-        out->how_k = how_k(out, k);
+    if (out->answer != UR_EXACT)
+        return UNRELU_OK;
+    if (out->evidence.linear_rank > 0)
+        out->how_k = ur_take_text(out->arena,
+                                  "rank of the labels %zu; %zu of it linear in x, as pairs v, -v",
+                                  k, out->evidence.linear_rank);
+    else if (out->weights.k == k)
+        out->how_k = ur_take_text(out->arena, "rank of the labels (%zu)", k);
+    else
+        out->how_k = ur_take_text(out->arena, "rank of the labels is %zu; %zu neurons were needed",
+                                  k, out->weights.k);
     return UNRELU_OK;
 }
 

@@ -176,20 +176,6 @@ static unrelu_status choose_k(const ur_problem *given, ur_terms terms, contest *
     return UNRELU_OK;
 }
 
-static const char *how_k(const ur_problem *given, const contest *c, size_t tried,
-                         const ur_outcome *out)
-{
-    if (given->options.k > 0)
-        return "given";
-    if (out->answer == UR_EXACT)
-        return ur_take_text(out->arena,
-                            "the labels are met with %zu neuron%s, and not with fewer of those "
-                            "tried",
-                            c->k, c->k == 1 ? "" : "s");
-    return ur_take_text(out->arena, "smallest BIC (%.6g at k = %zu) of those tried, up to k = %zu",
-                        c->best.bic, c->k, tried);
-}
-
 static unrelu_status contest_all(const ur_problem *given, contest *c, size_t *tried,
                                  unrelu_error *err)
 {
@@ -288,7 +274,17 @@ unrelu_status ur_noisy(const ur_problem *given, ur_outcome *out, unrelu_error *e
         UR_TRY(ur_likelihood(given, &c.frame, &c.best.fit, out, err));
     out->starts = c.best.starts;
     out->starts_agree = c.best.agree;
-    out->how_k = how_k(given, &c, tried, out);
+    if (given->options.k > 0)
+        out->how_k = "given";
+    else if (out->answer == UR_EXACT)
+        out->how_k = ur_take_text(out->arena,
+                                  "the labels are met with %zu neuron%s, and not with fewer of "
+                                  "those tried",
+                                  c.k, c.k == 1 ? "" : "s");
+    else
+        out->how_k =
+            ur_take_text(out->arena, "smallest BIC (%.6g at k = %zu) of those tried, up to k = %zu",
+                         c.best.bic, c.k, tried);
     note_all(given, &c, out);
     return UNRELU_OK;
 }

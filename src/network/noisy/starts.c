@@ -49,19 +49,6 @@ typedef struct {
     ur_best *best;
 } race;
 
-/* exp(t^2) has no moments to speak of: rows are weighted by the inverse of their labels */
-static void set_weights(race *q)
-{
-    size_t n = q->frame->n, m = q->frame->m;
-    double mean = sqrt(q->frame->size / (double)n);
-    for (size_t i = 0; i < n; i++) {
-        double norm = 0;
-        for (size_t j = 0; j < m; j++)
-            norm = hypot(norm, q->frame->a[i * m + j]);
-        q->weight[i] = 1 / fmax(norm, LEAST_ROW * mean);
-    }
-}
-
 /* what the starts need, in `arena`; the best fit in `kept` */
 static unrelu_status open_race(race *q, size_t k, ur_arena *arena, ur_arena *kept,
                                unrelu_error *err)
@@ -74,14 +61,20 @@ static unrelu_status open_race(race *q, size_t k, ur_arena *arena, ur_arena *kep
     q->raw = ur_take(arena, k, (frame->q + 1) * sizeof *q->raw);
     q->c = ur_take(arena, k, sizeof *q->c);
     q->rss = ur_take(arena, 64, sizeof *q->rss);
+    /* exp(t^2) has no moments to speak of: rows are weighted by the inverse of their labels */
     if (o->activation.kind == UNRELU_EXPM1SQ)
         q->weight = ur_take(arena, frame->n, sizeof *q->weight);
     UR_TRY(ur_arena_status(arena, err));
     UR_TRY(ur_newton_alloc(&q->problem, k, kept, &q->best->fit, err));
     for (size_t i = 0; i < frame->n; i++)
         memcpy(q->x + i * frame->d, data->x + frame->row[i] * frame->d, frame->d * sizeof *q->x);
-    if (q->weight)
-        set_weights(q);
+    double mean = sqrt(frame->size / (double)frame->n);
+    for (size_t i = 0; i < frame->n && q->weight; i++) {
+        double norm = 0;
+        for (size_t j = 0; j < frame->m; j++)
+            norm = hypot(norm, frame->a[i * frame->m + j]);
+        q->weight[i] = 1 / fmax(norm, LEAST_ROW * mean);
+    }
     q->start = (ur_start){.sample = {frame->n, frame->d, frame->m, q->x, frame->a},
                           .k = k,
                           .f = o->activation,

@@ -63,11 +63,6 @@ static unrelu_status open_course(course *q, unrelu_error *err)
     return ur_arena_status(arena, err);
 }
 
-static unrelu_status enter_frame(course *q, unrelu_error *err)
-{
-    return ur_frame_enter(&q->frame, q->start.f, q->start.k, q->V, q->c, q->inside, err);
-}
-
 /* ---- exactify ---- */
 
 /* the labels' basis, where it has a dimension for every neuron */
@@ -171,7 +166,7 @@ static unrelu_status by_systems(course *q, unrelu_error *err)
             count_exact(q), q->start.k);
         return UNRELU_OK;
     }
-    UR_TRY(enter_frame(q, err));
+    UR_TRY(ur_frame_enter(&q->frame, q->start.f, q->start.k, q->V, q->c, q->inside, err));
     return finish(q, q->inside, err);
 }
 
@@ -204,7 +199,7 @@ unrelu_status ur_by_start(const ur_problem *given, ur_outcome *out, unrelu_error
     UR_TRY(ur_method_of(o->method)->begin(&q.start, q.V, q.c, &note, err));
     out->guarantee = ur_take_copy(out->arena, note.guarantee);
     out->assumption = ur_take_copy(out->arena, note.assumption);
-    UR_TRY(enter_frame(&q, err));
+    UR_TRY(ur_frame_enter(&q.frame, q.start.f, q.start.k, q.V, q.c, q.inside, err));
     UR_TRY(o->exactify == UNRELU_EXACTIFY_SYSTEMS ? by_systems(&q, err)
            : o->exactify == UNRELU_EXACTIFY_NONE  ? as_they_are(&q, err)
                                                   : by_cca(&q, err));
