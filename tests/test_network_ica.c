@@ -30,7 +30,7 @@ static double *run_ica(const ur_start *start, ur_start_note *note)
     double *V = calloc(start->k * start->sample.d, sizeof *V);
     assert_non_null(V);
     UR_BLAS_PINNED;
-    must(ur_start_ica(start, V, note, &err), &err);
+    must(ur_start_ica(start, V, NULL, note, &err), &err);
     return V;
 }
 
@@ -264,7 +264,7 @@ static void refuses(const ur_start *start, const char *words)
     unrelu_error err = {0};
     ur_start_note note;
     double *V = calloc(start->k * start->sample.d, sizeof *V);
-    assert_int_equal(ur_start_ica(start, V, &note, &err), UNRELU_EDATA);
+    assert_int_equal(ur_start_ica(start, V, NULL, &note, &err), UNRELU_EDATA);
     if (!strstr(err.text, words))
         fail_msg("\"%s\" does not say \"%s\"", err.text, words);
     free(V);
@@ -336,7 +336,7 @@ static void a_cancelled_run_says_so(void **state)
     unrelu_error err = {0};
     unrelu_exec exec = {.size = sizeof exec, .threads = 2, .cancelled = always};
     start.exec = &exec;
-    assert_int_equal(ur_start_ica(&start, V, &note, &err), UNRELU_ECANCELLED);
+    assert_int_equal(ur_start_ica(&start, V, NULL, &note, &err), UNRELU_ECANCELLED);
     planted_network_free(&p);
 }
 

@@ -48,7 +48,7 @@ static double error_at(unrelu_network_plant_options o, size_t n)
     ur_start_note note;
     unrelu_error err = {0};
     double *V = malloc(p.k * p.d * sizeof *V);
-    must(ur_start_symmetric(&start, V, &note, &err), &err);
+    must(ur_start_symmetric(&start, V, NULL, &note, &err), &err);
     double error = error_of(&p, V);
     free(V);
     planted_network_free(&p);
@@ -198,14 +198,14 @@ static void units_of_inputs_and_labels_do_not_matter(void **state)
     ur_start start = start_of(&p);
     ur_start_note note;
     unrelu_error err = {0};
-    must(ur_start_symmetric(&start, V, &note, &err), &err);
+    must(ur_start_symmetric(&start, V, NULL, &note, &err), &err);
     for (size_t i = 0; i < p.n; i++) {
         p.x[i * 5] *= 0x1p-40;
         p.x[i * 5 + 3] *= 0x1p30;
         p.a[i * 4 + 1] *= 0x1p-30;
         p.a[i * 4 + 2] *= 0x1p20;
     }
-    must(ur_start_symmetric(&start, W, &note, &err), &err);
+    must(ur_start_symmetric(&start, W, NULL, &note, &err), &err);
     for (size_t j = 0; j < 3; j++) { /* v x = (v / unit) (unit x), then unit length again */
         double size = 0;
         W[j * 5] *= 0x1p-40;
@@ -230,7 +230,7 @@ static void threads_do_not_change_a_bit(void **state)
         ur_start_note note;
         unrelu_error err = {0};
         start.exec = &exec;
-        must(ur_start_symmetric(&start, V[i], &note, &err), &err);
+        must(ur_start_symmetric(&start, V[i], NULL, &note, &err), &err);
         assert_memory_equal(V[0], V[i], sizeof V[0]);
     }
     planted_network_free(&p);
@@ -241,7 +241,7 @@ static void refused(const ur_start *start, const char *words)
     ur_start_note note;
     unrelu_error err = {0};
     double V[400];
-    assert_int_equal(ur_start_symmetric(start, V, &note, &err), UNRELU_EDATA);
+    assert_int_equal(ur_start_symmetric(start, V, NULL, &note, &err), UNRELU_EDATA);
     if (!strstr(err.text, words))
         fail_msg("\"%s\" does not say \"%s\"", err.text, words);
 }
@@ -284,7 +284,7 @@ static void the_note_says_what_was_tested(void **state)
     ur_start_note note;
     unrelu_error err = {0};
     double V[18];
-    must(ur_start_symmetric(&start, V, &note, &err), &err);
+    must(ur_start_symmetric(&start, V, NULL, &note, &err), &err);
     assert_non_null(strstr(note.guarantee, "Corollary 5"));
     assert_non_null(strstr(note.assumption, "symmetry about 0 not rejected (chi2 = "));
     assert_non_null(strstr(note.assumption, "distinguishing matrix"));

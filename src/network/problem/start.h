@@ -49,10 +49,11 @@ unrelu_status ur_start_biases(const ur_start *start, double *V, double *c, size_
                               unrelu_error *err);
 
 /* --- ica.c: Algorithm 3, steps 1 to 3 --- */
-unrelu_status ur_start_ica(const ur_start *start, double *V, ur_start_note *note,
+/* c is not looked at: there are no biases */
+unrelu_status ur_start_ica(const ur_start *start, double *V, double *c, ur_start_note *note,
                            unrelu_error *err);
 /* --- symmetric.c --- */
-unrelu_status ur_start_symmetric(const ur_start *start, double *V, ur_start_note *note,
+unrelu_status ur_start_symmetric(const ur_start *start, double *V, double *c, ur_start_note *note,
                                  unrelu_error *err);
 /* --- lifted.c --- */
 unrelu_status ur_start_lifted(const ur_start *start, double *V, double *c, ur_start_note *note,

@@ -8,14 +8,7 @@
 #include "network/hard/sparse_noise/sparse_noise.h"
 #include "paper/two_layer/two_layer.h"
 
-/* ---- starts without c ---- */
-
-static unrelu_status begin_ica(const ur_start *start, double *V, double *c, ur_start_note *note,
-                               unrelu_error *err)
-{
-    (void)c;
-    return ur_start_ica(start, V, note, err);
-}
+/* ---- ways of one method ---- */
 
 static unrelu_status begin_tensor(const ur_start *start, double *V, double *c, ur_start_note *note,
                                   unrelu_error *err)
@@ -24,15 +17,6 @@ static unrelu_status begin_tensor(const ur_start *start, double *V, double *c, u
     UR_TRY(ur_start_tensor(start, start->order, V, note, err));
     return ur_start_signs(start, start->signs, V, err);
 }
-
-static unrelu_status begin_symmetric(const ur_start *start, double *V, double *c,
-                                     ur_start_note *note, unrelu_error *err)
-{
-    (void)c;
-    return ur_start_symmetric(start, V, note, err);
-}
-
-/* ---- hard cases that have a literal wing ---- */
 
 static unrelu_status run_one_sparse(const ur_problem *given, ur_outcome *out, unrelu_error *err)
 {
@@ -78,7 +62,7 @@ static const ur_method methods[] = {
      .theorem = "Algorithm 3",
      .checks = "the labels are met, and the rules of uniqueness",
      .run = ur_by_start,
-     .begin = begin_ica},
+     .begin = ur_start_ica},
     {.id = UNRELU_RECOVER_TENSOR,
      .name = "tensor",
      .wing = "start",
@@ -94,7 +78,7 @@ static const ur_method methods[] = {
      .theorem = "section 4.3 (Ge, Kuditipudi, Li and Wang)",
      .checks = "whether the inputs look symmetric; the labels are met, and the rules of uniqueness",
      .run = ur_by_start,
-     .begin = begin_symmetric},
+     .begin = ur_start_symmetric},
     {.id = UNRELU_RECOVER_LIFTED,
      .name = "lifted",
      .wing = "start",

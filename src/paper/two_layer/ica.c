@@ -193,27 +193,6 @@ typedef struct {
     int steps, converged;
 } search;
 
-/* One start: W converges, or STEPS are over. p->sum holds E[s^2 s'] of the last but one W. */
-static unrelu_status climb(ica *p, search *f, unrelu_error *err)
-{
-    size_t k = p->k;
-    f->converged = 0;
-    for (f->steps = 1; f->steps <= STEPS && !f->converged; f->steps++) {
-        ur_multiply(k, k, p->sample->m, p->W, p->P, p->M);
-        UR_TRY(sweep_mean(p, add_contrast, k * k, err));
-        UR_TRY(ur_svd(k, k, p->sum, f->U, f->s, f->Vt, err));
-        ur_multiply(k, k, k, f->U, f->Vt, f->Q);
-        double change = 0;
-        for (size_t i = 0; i < k * k; i++)
-            change = fmax(change, fabs(f->Q[i] - (i % (k + 1) == 0)));
-        ur_multiply(k, k, k, f->Q, p->W, f->U);
-        memcpy(p->W, f->U, k * k * sizeof *p->W);
-        f->converged = change < STILL;
-    }
-    f->steps--;
-    return UNRELU_OK;
-}
-
 /* M = W P of the best start */
 static unrelu_status separate(ica *p, const ur_start *start, search *f, unrelu_error *err)
 {
@@ -225,7 +204,19 @@ static unrelu_status separate(ica *p, const ur_start *start, search *f, unrelu_e
         ur_progress(start->exec, "ica", (double)start_number / STARTS);
         ur_random_normals(start->seed, UR_STREAM_ICA, drawn, k * k, p->W);
         UR_TRY(ur_orthonormalise(k, k, p->W, err));
-        UR_TRY(climb(p, f, err));
+        f->converged = 0;
+        for (f->steps = 0; f->steps < STEPS && !f->converged; f->steps++) {
+            double change = 0;
+            ur_multiply(k, k, m, p->W, p->P, p->M);
+            UR_TRY(sweep_mean(p, add_contrast, k * k, err));
+            UR_TRY(ur_svd(k, k, p->sum, f->U, f->s, f->Vt, err));
+            ur_multiply(k, k, k, f->U, f->Vt, f->Q);
+            for (size_t i = 0; i < k * k; i++)
+                change = fmax(change, fabs(f->Q[i] - (i % (k + 1) == 0)));
+            ur_multiply(k, k, k, f->Q, p->W, f->U);
+            memcpy(p->W, f->U, k * k * sizeof *p->W);
+            f->converged = change < STILL;
+        } /* the sum is E[s^2 s'] of the last but one W */
         for (size_t j = 0; j < k; j++)
             score += p->sum[j * k + j] * p->sum[j * k + j];
         if (score <= f->score)
@@ -307,8 +298,10 @@ static void write_note(const ica *p, const search *f, const regression *r, const
              low, high, SKEWNESS_RELU, overlap, chance, r->mean, r->covariance);
 }
 
-unrelu_status ur_start_ica(const ur_start *start, double *V, ur_start_note *note, unrelu_error *err)
+unrelu_status ur_start_ica(const ur_start *start, double *V, double *c, ur_start_note *note,
+                           unrelu_error *err)
 {
+    (void)c;
     const ur_sample *sample = &start->sample;
     size_t d = sample->d, m = sample->m, k = start->k;
     if (k > d)

@@ -71,48 +71,20 @@ double ur_chi2_tail(double degrees, double chi2)
     return front * f;
 }
 
-typedef struct {
-    size_t d, waves, p;
-    double *scale; /* d */
-    double *omega; /* waves x d */
-    double *z;     /* d */
-} functions;
-
-/* p numbers, the last of them 1 */
-static void evaluate(const functions *f, const double *x, double *out)
-{
-    for (size_t j = 0; j < f->d; j++) {
-        double z = f->z[j] = x[j] * f->scale[j], cut = fmax(-CLIP, fmin(CLIP, z));
-        *out++ = z;
-        *out++ = cut * cut * cut;
-    }
-    for (size_t i = 0; i < f->waves; i++) {
-        double t = 0;
-        for (size_t j = 0; j < f->d; j++)
-            t += f->omega[i * f->d + j] * f->z[j];
-        *out++ = sin(t);
-    }
-    *out = 1;
-}
-
 unrelu_status ur_symmetry_test(const ur_sample *sample, uint64_t seed, const unrelu_exec *exec,
                                ur_symmetry *out, unrelu_error *err)
 {
     size_t n = sample->n, d = sample->d, waves = 3 * (d < WAVES ? d : WAVES), p = 2 * d + waves;
     UR_ARENA(arena);
-    double *C = ur_take(&arena, p + 1, (p + 1) * sizeof *C); /* sums of products of (f, 1) */
-    functions f = {.d = d,
-                   .waves = waves,
-                   .p = p,
-                   .scale = ur_take(&arena, d, sizeof *f.scale),
-                   .z = ur_take(&arena, d, sizeof *f.z),
-                   .omega = ur_take(&arena, waves, d * sizeof *f.omega)};
-    *out = (ur_symmetry){.p = 1};
+    double *unit = ur_take(&arena, d, sizeof *unit), *z = ur_take(&arena, d, sizeof *z);
+    double *omega = ur_take(&arena, waves, d * sizeof *omega);
     double *block = ur_take(&arena, UR_LIFT_BLOCK, (p + 1) * sizeof *block);
+    double *C = ur_take(&arena, p + 1, (p + 1) * sizeof *C); /* sums of products of (f, 1) */
     double *M = ur_take(&arena, p, p * sizeof *M);
     double *vectors = ur_take(&arena, p, p * sizeof *vectors);
     double *values = ur_take(&arena, p, sizeof *values), *mean = ur_take(&arena, p, sizeof *mean);
     double *scale = ur_take(&arena, p, sizeof *scale);
+    *out = (ur_symmetry){.p = 1};
     UR_TRY(ur_arena_status(&arena, err));
     for (size_t j = 0; j < d; j++) {
         double most = 0, squares = 0;
@@ -122,15 +94,24 @@ unrelu_status ur_symmetry_test(const ur_sample *sample, uint64_t seed, const unr
             double g = sample->x[i * d + j] / most;
             squares += g * g;
         }
-        f.scale[j] = most > 0 ? 1 / (most * sqrt(squares / (double)n)) : 0;
+        unit[j] = most > 0 ? 1 / (most * sqrt(squares / (double)n)) : 0;
     }
-    ur_random_normals(seed, UR_STREAM_SPAN, OMEGAS_FIRST, waves * d, f.omega);
+    ur_random_normals(seed, UR_STREAM_SPAN, OMEGAS_FIRST, waves * d, omega);
     for (size_t i = 0; i < waves * d; i++)
-        f.omega[i] *= LENGTHS[i / d % 3] / sqrt((double)d);
+        omega[i] *= LENGTHS[i / d % 3] / sqrt((double)d);
     for (size_t first = 0; first < n; first += UR_LIFT_BLOCK) {
         size_t rows = n - first < UR_LIFT_BLOCK ? n - first : UR_LIFT_BLOCK;
-        for (size_t i = 0; i < rows; i++)
-            evaluate(&f, sample->x + (first + i) * d, block + i * (p + 1));
+        double *f = block;
+        for (size_t i = first; i < first + rows; i++) {
+            for (size_t j = 0; j < d; j++) {
+                double cut = fmax(-CLIP, fmin(CLIP, z[j] = sample->x[i * d + j] * unit[j]));
+                *f++ = z[j];
+                *f++ = cut * cut * cut;
+            }
+            for (size_t j = 0; j < waves; j++)
+                *f++ = sin(ur_short_dot(d, omega + j * d, z));
+            *f++ = 1;
+        }
         UR_TRY(ur_lift_add(exec, rows, p + 1, block, p + 1, block, 1, C, err));
     }
     for (size_t i = 0; i < p; i++) { /* functions in units of their root mean square */
@@ -185,58 +166,43 @@ static unrelu_status check(const ur_start *start, ur_symmetry *test, unrelu_erro
     return UNRELU_OK;
 }
 
-typedef struct {
-    double *B;       /* k x r */
-    double *s;       /* UR_LIFT_BLOCK x k */
-    double *left;    /* UR_LIFT_BLOCK x pairs of k */
-    double *right;   /* UR_LIFT_BLOCK x pairs of r */
-    double *scratch; /* pairs of k */
-    double *noise;   /* pairs of r: E[factor^2 vech(xx')] */
-} blocks;
-
-static void fill(const ur_lift *l, size_t first, size_t rows, blocks *b)
-{
-    size_t k = l->k, r = l->r, pk = ur_lift_pairs(k), pr = ur_lift_pairs(r);
-    ur_multiply_nt(rows, r, k, l->x + first * r, b->B, b->s);
-    for (size_t i = 0; i < rows; i++) {
-        double *s = b->s + i * k, *out = b->left + i * pk;
-        ur_lift_products(k, s, b->scratch);
-        for (size_t j = 0; j < k; j++)
-            s[j] = l->y[(first + i) * k + j] - s[j];
-        ur_lift_products(k, s, out);
-        ur_add(pk, -1, b->scratch, out);
-        ur_lift_products(r, l->x + (first + i) * r, b->right + i * pr);
-        ur_add(pr, l->factor[first + i] * l->factor[first + i], b->right + i * pr, b->noise);
-    }
-}
-
 static unrelu_status moment(const ur_lift *l, const unrelu_exec *exec, double *T, unrelu_error *err)
 {
     size_t k = l->k, r = l->r, pk = ur_lift_pairs(k), pr = ur_lift_pairs(r);
     UR_ARENA(arena);
-    blocks b = {.B = ur_take(&arena, k, r * sizeof *b.B),
-                .s = ur_take(&arena, UR_LIFT_BLOCK, k * sizeof *b.s),
-                .left = ur_take(&arena, UR_LIFT_BLOCK, pk * sizeof *b.left),
-                .right = ur_take(&arena, UR_LIFT_BLOCK, pr * sizeof *b.right),
-                .scratch = ur_take(&arena, pk, sizeof *b.scratch),
-                .noise = ur_take(&arena, pr, sizeof *b.noise)};
+    double *B = ur_take(&arena, k, r * sizeof *B);
+    double *odd = ur_take(&arena, UR_LIFT_BLOCK, k * sizeof *odd);
+    double *left = ur_take(&arena, UR_LIFT_BLOCK, pk * sizeof *left);
+    double *right = ur_take(&arena, UR_LIFT_BLOCK, pr * sizeof *right);
+    double *ss = ur_take(&arena, pk, sizeof *ss);
+    double *noise = ur_take(&arena, pr, sizeof *noise); /* E[factor^2 vech(xx')] */
     UR_TRY(ur_arena_status(&arena, err));
     for (size_t first = 0; first < l->n; first += UR_LIFT_BLOCK) {
         size_t rows = l->n - first < UR_LIFT_BLOCK ? l->n - first : UR_LIFT_BLOCK;
-        UR_TRY(ur_lift_add(exec, rows, k, l->y + first * k, r, l->x + first * r, 0, b.B, err));
+        UR_TRY(ur_lift_add(exec, rows, k, l->y + first * k, r, l->x + first * r, 0, B, err));
     }
-    ur_scale(k * r, 1 / (double)l->n, b.B);
+    ur_scale(k * r, 1 / (double)l->n, B);
     for (size_t first = 0; first < l->n; first += UR_LIFT_BLOCK) {
         size_t rows = l->n - first < UR_LIFT_BLOCK ? l->n - first : UR_LIFT_BLOCK;
         ur_progress(exec, "fourth moments", (double)first / (double)l->n);
-        fill(l, first, rows, &b);
-        UR_TRY(ur_lift_add(exec, rows, pk, b.left, pr, b.right, 0, T, err));
+        ur_multiply_nt(rows, r, k, l->x + first * r, B, odd);
+        for (size_t i = 0; i < rows; i++) {
+            double *s = odd + i * k, factor = l->factor[first + i];
+            ur_lift_products(k, s, ss);
+            for (size_t j = 0; j < k; j++) /* e */
+                s[j] = l->y[(first + i) * k + j] - s[j];
+            ur_lift_products(k, s, left + i * pk);
+            ur_add(pk, -1, ss, left + i * pk);
+            ur_lift_products(r, l->x + (first + i) * r, right + i * pr);
+            ur_add(pr, factor * factor, right + i * pr, noise);
+        }
+        UR_TRY(ur_lift_add(exec, rows, pk, left, pr, right, 0, T, err));
     }
     for (size_t i = 0; i < pk; i++)
         ur_scale(pr, 1 / (double)l->n, T + i * pr);
-    double cc = ur_dot(pr, b.noise, b.noise); /* T <- T (I - cc' / |c|^2) */
+    double cc = ur_dot(pr, noise, noise); /* T <- T (I - cc' / |c|^2) */
     for (size_t i = 0; i < pk && cc > 0; i++)
-        ur_add(pr, -ur_dot(pr, T + i * pr, b.noise) / cc, b.noise, T + i * pr);
+        ur_add(pr, -ur_dot(pr, T + i * pr, noise) / cc, noise, T + i * pr);
     return UNRELU_OK;
 }
 
@@ -284,9 +250,10 @@ static void describe(const ur_symmetry *test, size_t k, const double around[3], 
                  "one neuron: no distinguishing matrix");
 }
 
-unrelu_status ur_start_symmetric(const ur_start *start, double *V, ur_start_note *note,
+unrelu_status ur_start_symmetric(const ur_start *start, double *V, double *c, ur_start_note *note,
                                  unrelu_error *err)
 {
+    (void)c;
     ur_lift_options options = {.method = "symmetric", .scaled = 1};
     ur_symmetry test;
     UR_ARENA(arena);
