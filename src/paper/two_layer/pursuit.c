@@ -26,43 +26,14 @@ static const double CLOSE = 1e-9;    /* |A - L - S|, of |A|: what ends it */
 static const double GROWTH = 1.1;    /* of mu a step: faster is further from the minimum */
 static const double FIRST_MU = 1.25; /* over the largest singular value, as is usual */
 
-typedef struct {
-    size_t n, m;                      /* n >= m */
-    double *W, *G, *vectors, *values; /* (n, m), m x m, m x m, m */
-    double *P, *scratch;              /* m x m, n x m */
-} svt;
-
-/* singular values (decreasing, in t->values) and right vectors of W */
-static unrelu_status decompose(svt *t, const double *W, unrelu_error *err)
+/* singular values (increasing) and right vectors of W (n x m), G its Gram matrix */
+static unrelu_status decompose(size_t n, size_t m, const double *W, double *G, double *values,
+                               double *vectors, unrelu_error *err)
 {
-    size_t m = t->m;
-    ur_multiply_tn(t->n, m, m, W, W, t->G);
-    UR_TRY(ur_eigen_symmetric(m, t->G, t->values, t->vectors, err));
+    ur_multiply_tn(n, m, m, W, W, G);
+    UR_TRY(ur_eigen_symmetric(m, G, values, vectors, err));
     for (size_t j = 0; j < m; j++)
-        t->values[j] = sqrt(fmax(0, t->values[j]));
-    return UNRELU_OK;
-}
-
-/* L = W with its singular values lowered by `by` */
-static unrelu_status shrink_values(svt *t, double by, double *L, unrelu_error *err)
-{
-    size_t m = t->m, kept = 0;
-    UR_TRY(decompose(t, t->W, err));
-    for (size_t j = 0; j < m; j++)
-        kept += t->values[j] > by;
-    size_t first = m - kept;
-    for (size_t i = 0; i < m; i++)
-        for (size_t j = 0; j < kept; j++) {
-            double v = t->vectors[i * m + first + j], s = t->values[first + j];
-            t->P[i * kept + j] = v;
-            t->G[i * kept + j] = v * (s - by) / s;
-        }
-    if (kept == 0) {
-        memset(L, 0, t->n * m * sizeof *L);
-        return UNRELU_OK;
-    }
-    ur_multiply(t->n, m, kept, t->W, t->P, t->scratch);
-    ur_multiply_nt(t->n, kept, m, t->scratch, t->G, L);
+        values[j] = sqrt(fmax(0, values[j]));
     return UNRELU_OK;
 }
 
@@ -72,34 +43,43 @@ static unrelu_status pursue(size_t n, size_t m, const double *A, double lambda,
                             unrelu_error *err)
 {
     UR_ARENA(arena);
-    size_t count = n * m;
-    svt t = {.n = n,
-             .m = m,
-             .W = ur_take(&arena, n, m * sizeof *t.W),
-             .scratch = ur_take(&arena, n, m * sizeof *t.scratch),
-             .G = ur_take(&arena, m, m * sizeof *t.G),
-             .P = ur_take(&arena, m, m * sizeof *t.P),
-             .vectors = ur_take(&arena, m, m * sizeof *t.vectors),
-             .values = ur_take(&arena, m, sizeof *t.values)};
-    Y = Y ? Y : ur_take(&arena, n, m * sizeof *Y);
+    size_t count = n * m, square = m * m;
+    double *W = ur_take(&arena, count, sizeof *W), *WP = ur_take(&arena, count, sizeof *WP);
+    double *G = ur_take(&arena, square, sizeof *G), *P = ur_take(&arena, square, sizeof *P);
+    double *vectors = ur_take(&arena, square, sizeof *vectors);
+    double *values = ur_take(&arena, m, sizeof *values), largest = 0, sum = 0;
+    Y = Y ? Y : ur_take(&arena, count, sizeof *Y);
     UR_TRY(ur_arena_status(&arena, err));
-    double largest = 0, sum = 0;
     for (size_t i = 0; i < count; i++)
         largest = fmax(largest, fabs(A[i]));
     for (size_t i = 0; i < count && largest > 0; i++)
         sum += A[i] / largest * (A[i] / largest);
     double size = largest * sqrt(sum), gap = size;
-    UR_TRY(decompose(&t, A, err));
-    double spectral = t.values[m - 1], mu = FIRST_MU / spectral;
+    UR_TRY(decompose(n, m, A, G, values, vectors, err));
+    double spectral = values[m - 1], mu = FIRST_MU / spectral;
     for (size_t i = 0; i < count; i++) {
         Y[i] = A[i] / fmax(spectral, largest / lambda);
         L[i] = S[i] = 0;
     }
     for (*steps = 0; *steps < STEPS && gap > CLOSE * size; ++*steps) {
         double by = lambda / mu, left = 0;
+        size_t kept = 0;
         for (size_t i = 0; i < count; i++)
-            t.W[i] = A[i] - S[i] + Y[i] / mu;
-        UR_TRY(shrink_values(&t, 1 / mu, L, err));
+            W[i] = A[i] - S[i] + Y[i] / mu;
+        UR_TRY(decompose(n, m, W, G, values, vectors, err));
+        for (size_t j = 0; j < m; j++)
+            kept += values[j] > 1 / mu;
+        for (size_t i = 0; i < m; i++)
+            for (size_t j = 0; j < kept; j++) { /* L = W with its values lowered by 1 / mu */
+                double v = vectors[i * m + m - kept + j], s = values[m - kept + j];
+                P[i * kept + j] = v;
+                G[i * kept + j] = v * (s - 1 / mu) / s;
+            }
+        memset(L, 0, count * sizeof *L);
+        if (kept > 0) {
+            ur_multiply(n, m, kept, W, P, WP);
+            ur_multiply_nt(n, kept, m, WP, G, L);
+        }
         for (size_t i = 0; i < count; i++) {
             double rest = A[i] - L[i] + Y[i] / mu;
             S[i] = rest > by ? rest - by : rest < -by ? rest + by : 0;
