@@ -18,15 +18,13 @@
 #include "dense/lp.h"
 #include "dense/minimum.h"
 #include "network/problem/start.h"
+#include "network/problem/tolerance.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Of the largest singular value of the labels: below, their rank ends. Ten times larger: labels
- * of nearly dependent outputs are refused. */
-static const double RANK = 1e-10;
 /* of the labels: facets are found up to about 3 % */
 static const double MOST_NOISE = 0.05;
 /* noise of labels that were rounded to single precision */
@@ -119,7 +117,7 @@ static unrelu_status whiten(cone *p, unrelu_error *err)
     UR_TRY(ur_arena_status(&arena, err));
     UR_TRY(ur_svd(p->n, p->m, p->a, U, s, Vt, err));
     size_t rank = 0;
-    while (rank < least && s[rank] > RANK * s[0])
+    while (rank < least && s[rank] > UR_TOLERANCE_DOUBLE * s[0])
         rank++;
     if (rank < k)
         return ur_fail(err, UNRELU_EDATA,

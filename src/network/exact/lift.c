@@ -8,6 +8,7 @@
 #include "dense/linear.h"
 #include "pass/parallel.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -17,7 +18,7 @@ enum {
     WORTH_THREADS = 200000 /* products: with fewer a thread costs more than it saves */
 };
 /* of a column's largest value: a root mean square below it is rounding, the column a constant */
-static const double CONSTANT = 1e-15;
+static const double CONSTANT = 4 * DBL_EPSILON;
 /* rows near 0 carry noise alone: 0 loses at d = 3, 1 keeps heavy tails */
 static const double SOFT = 0.3;
 static const double SQRT2 = 1.41421356237309504880;

@@ -17,8 +17,8 @@ enum {
 };
 
 /* Squares of pivots of F'F at unit diagonal above which its Cholesky factor serves: 5 digits are
- * left then; with a smaller one the eigenvectors are taken. Ten times larger: more often. */
-static const double SAFE_PIVOT = 1e-11;
+ * left then; with a smaller one the eigenvectors are taken, those above UR_ROUNDING. */
+static const double SAFE_PIVOT = 100 * UR_ROUNDING;
 /* rss / |A|^2 below which B is refined: an error of 1e-16 cond(F) in F B adds its square to rss.
  * Ten times larger costs one more pass, in more steps. */
 static const double REFINED = 1e-6;

@@ -21,19 +21,20 @@
 #include "law/normal.h"
 #include "network/noisy/score.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
 /* Of a feature's variance, added to it so that dependent features have coefficients too, which are
  * shared among them: above the rounding of the Gram matrix, below what the labels could tell. */
-static const double RIDGE = 1e-12;
+static const double RIDGE = 10 * UR_ROUNDING;
 static const double WEAK_BIAS = 2.5, LARGEST_BIAS = 4;
 static const double WRONG = 0.5; /* b_j / s is 0 or 1, but for errors */
 /* Samples that Algorithm 6 looks at: signs need no more. */
 enum { ROWS_A_NEURON = 40, ROWS_LEAST = 2000 };
 /* Newton's steps of a bias, and its accuracy relative to 1 + |c|: rounding */
 enum { BIAS_STEPS = 60 };
-static const double BIAS_STILL = 1e-15;
+static const double BIAS_STILL = 4 * DBL_EPSILON;
 
 /* rows of V in white coordinates, and how features are made of them */
 typedef struct {

@@ -22,10 +22,6 @@ enum {
     FINISH = 1000, /* of the best one */
 };
 
-/* Of a column's length: Jennrich's second matrix has that rank. It is only a start: of a smaller
- * rank than k others will do better. */
-static const double PENCIL_RANK = 1e-14;
-
 typedef struct {
     const ur_white *white;
     size_t r;
@@ -137,7 +133,7 @@ static unrelu_status pencil(const ur_als *p, uint64_t seed, double *V, unrelu_er
     UR_TRY(ur_arena_status(&arena, err));
     contract(p, seed, 0, theta, M);
     contract(p, seed, 1, theta, other);
-    UR_TRY(ur_least_squares(k, k, k, other, M, PENCIL_RANK, X, NULL, err));
+    UR_TRY(ur_least_squares(k, k, k, other, M, UR_ROUNDING, X, NULL, err));
     for (size_t i = 0; i < k; i++)
         for (size_t j = 0; j < k; j++)
             M[j * k + i] = X[i * k + j];

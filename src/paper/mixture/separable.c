@@ -37,8 +37,7 @@ static const double SMALL_ROW = 1e-12;
 /* Least h'y / |h| |y| over the samples. Of least squares: below it scaling to h'y = 1 costs digits,
  * and a programme looks for more. Of the programme: below it is its own rounding. */
 static const double LS_MARGIN = 1e-2, LP_MARGIN = 1e-9;
-static const double RANK = 1e-13; /* of the edges, of unit length: rounding */
-static const double HALF = 0.37;  /* -ln ln 2: of the time, all p units have been alone */
+static const double HALF = 0.37; /* -ln ln 2: of the time, all p units have been alone */
 
 enum {
     LEAST_PAIRS = 3
@@ -170,7 +169,7 @@ static unrelu_status find_edges(state *s, const unrelu_exec *exec, unrelu_error 
         ur_gemv(UR_PLAIN, s->n, p, 1, s->R, p, s->direction, 0, s->part);
         ur_ger(s->n, p, -1, s->part, s->direction, s->R, p);
     }
-    UR_TRY(ur_least_squares(p, p, p, s->E, s->identity, RANK, s->inverse, &rank, err));
+    UR_TRY(ur_least_squares(p, p, p, s->E, s->identity, UR_ROUNDING, s->inverse, &rank, err));
     for (size_t k = 0; k < p; k++)
         s->reach[k] *= ur_norm_steps(p, s->inverse + k, p);
     if (rank == p)

@@ -33,10 +33,8 @@ enum {
 };
 /* the largest entry of polar(E[s^2 s']) - I at which W stands still: rounding of a mean */
 static const double STILL = 1e-10;
-/* Of the largest eigenvalue of the sketched labels' covariance: it has half of their digits. Ten
- * times larger: fewer neurons are found where U is ill-conditioned. */
-static const double RANK = 1e-13;
-static const double RANK_X = 1e-12; /* the same of the inputs' correlations */
+/* of the largest singular value of the inputs' correlations: they have half of the digits */
+static const double RANK_X = 1e-12;
 static const double SKEWNESS_RELU = 1.641;
 static const double SOURCE = 2.33; /* sqrt(E s^4) of a rectified normal */
 
@@ -170,7 +168,7 @@ static unrelu_status whiten(ica *p, unrelu_error *err)
         size_t rank = 0;
         double top = values[k - 1];
         for (size_t j = 0; j < k; j++)
-            rank += top > 0 && values[j] > RANK * top;
+            rank += top > 0 && values[j] > UR_ROUNDING * top;
         if (rank < k)
             return ur_fail(err, UNRELU_EDATA,
                            "the labels, sketched to k = %zu numbers, have rank %zu about their "

@@ -19,6 +19,7 @@
 #include "base/error.h"
 #include "dense/blas.h"
 #include "dense/linear.h"
+#include "network/exact/exact.h"
 #include "network/problem/start.h"
 #include "pass/parallel.h"
 
@@ -28,17 +29,13 @@
 /* 3 times the start's error; the last is for 0.5 rad, and leaves 7% of normal samples */
 static const double TAU[] = {0, .01, .03, .1, .3, .6, 1, 1.5};
 enum { TAUS = sizeof TAU / sizeof *TAU, ROWS = 20 }; /* ROWS: samples, for each d + k */
-/* Pivots of the labels and of the inputs, of the largest: below, they are rounding. Labels are
- * sums, and have lost more. */
-static const double RANK = 1e-10, RANK_X = 1e-13;
-/* singular values of a null vector and of the next, against the largest */
-static const double NULL_VALUE = 1e-9, NEXT_VALUE = 1e-6;
+/* Singular value of the next vector, against the largest, above which there is one null vector at
+ * most; whether there is one the residual tells. */
+static const double NEXT_VALUE = 1e-6;
 /* |f(z x) - h|, of |h|: a row that solves its systems is met to 1e-13, and one that does not to no
  * less than the misplaced samples are off. */
 static const double RESIDUAL = 1e-9;
-static const double SAME_ROW = 1e-6; /* entries of two rows that found one neuron */
-static const double KINK = 1e-4;     /* h^(1/degree) below this is too near 0 to be inverted */
-static const double NEGATIVE = 1e-8; /* of the largest h: below minus this, h is no neuron */
+static const double KINK = 1e-4; /* h^(1/degree) below this is too near 0 to be inverted */
 
 typedef struct {
     const ur_start *start;
@@ -63,8 +60,8 @@ typedef struct {
 
 /* ---- the two systems of one neuron ---- */
 
-/* h = Y w for the null vector w of the rows of Y marked zero; *unique = 0 where there is none or
- * more than one */
+/* h = Y w for the null vector w of the rows of Y marked zero; *unique = 0 where there is more than
+ * one */
 static unrelu_status null_vector(const systems *y, scratch *o, int *unique, unrelu_error *err)
 {
     size_t r = y->r, count = 0;
@@ -79,7 +76,7 @@ static unrelu_status null_vector(const systems *y, scratch *o, int *unique, unre
     UR_TRY(ur_svd(count, r, o->rows, o->U, o->s, o->Vt, err));
     /* Y has orthonormal columns: 1 is the scale where there is but one of them */
     double first = r > 1 ? o->s[0] : 1, next = r > 1 ? o->s[r - 2] : 1;
-    *unique = o->s[r - 1] <= NULL_VALUE * first && next > NEXT_VALUE * first;
+    *unique = next > NEXT_VALUE * first;
     memcpy(o->w, o->Vt + (r - 1) * r, r * sizeof *o->w);
     ur_multiply(y->l, r, 1, y->Y, o->w, o->h);
     double sum = 0;
@@ -99,9 +96,9 @@ static unrelu_status row_of(const systems *y, scratch *o, int *solved, unrelu_er
     *solved = 0;
     for (size_t i = 0; i < y->l; i++)
         top = fmax(top, o->h[i]);
-    double least = top * pow(KINK, degree);
+    double least = top * pow(KINK, degree), negative = RESIDUAL * top * sqrt((double)y->l);
     for (size_t i = 0; i < y->l; i++) {
-        if (o->h[i] < -NEGATIVE * top) /* no neuron: what follows would be in vain */
+        if (o->h[i] < -negative) /* no neuron: its residual alone is too large */
             return UNRELU_OK;
         if (o->h[i] <= least)
             continue;
@@ -113,7 +110,7 @@ static unrelu_status row_of(const systems *y, scratch *o, int *solved, unrelu_er
     }
     if (count <= y->rank_x)
         return UNRELU_OK;
-    UR_TRY(ur_least_squares(count, p, 1, o->rows, o->right, RANK_X, o->z, &rank, err));
+    UR_TRY(ur_least_squares(count, p, 1, o->rows, o->right, UR_ROUNDING, o->z, &rank, err));
     double *miss = o->right; /* f(z x) - h over all samples */
     ur_multiply(y->l, p, 1, y->x, o->z, o->t);
     ur_activation_apply(y->start->f, y->l, o->t, miss, NULL);
@@ -195,7 +192,7 @@ static void drop_repeated(const systems *y, const double *V, const double *c)
             double far = y->start->hidden ? fabs(y->c[i] - y->c[j]) : 0;
             for (size_t q = 0; q < d; q++)
                 far = fmax(far, fabs(y->V[i * d + q] - y->V[j * d + q]));
-            if (!y->exact[i] || far > SAME_ROW)
+            if (!y->exact[i] || far > UR_SAME_ROW)
                 continue;
             y->exact[j] = 0;
             memcpy(y->V + j * d, V + j * d, d * sizeof *V);
@@ -233,11 +230,11 @@ unrelu_status ur_exactify_systems(const ur_start *start, double *V, double *c, i
     if (start->hidden)
         memcpy(c_start, c, k * sizeof *c);
     scale_columns(s->a, l, s->m, start->constant, unit, a);
-    UR_TRY(ur_qr_pivoted(l, m, a, RANK, &y.r, y.Y, NULL, NULL, err));
+    UR_TRY(ur_qr_pivoted(l, m, a, UR_TOLERANCE_DOUBLE, &y.r, y.Y, NULL, NULL, err));
     scale_columns(s->x, l, d, start->hidden, y.unit, y.x);
     for (size_t i = 0; i < l; i++)
         y.length[i] = ur_norm(p, y.x + i * p) / sqrt((double)p);
-    UR_TRY(ur_qr_pivoted(l, p, y.x, RANK_X, &y.rank_x, Q, NULL, NULL, err));
+    UR_TRY(ur_qr_pivoted(l, p, y.x, UR_ROUNDING, &y.rank_x, Q, NULL, NULL, err));
     if (y.r > 0)
         UR_TRY(ur_each(start->exec, "systems", k, neuron, &y, err));
     drop_repeated(&y, V_start, c_start);
