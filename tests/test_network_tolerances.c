@@ -6,6 +6,8 @@
 #include "base/random.h"
 #include "dense/linear.h"
 #include "network/exact/exact.h"
+#include "network/noisy/noisy.h"
+#include "network/noisy/score.h"
 #include "network/pattern/pattern.h"
 
 enum { N = 200, D = 3, K = 2, M = 3 };
@@ -219,6 +221,312 @@ static void the_walk_of_gauss_newton_is_as_it_was(void **state)
     assert_near(rss_after(16, expm1_of, stuck), 0.123933, 1e-5);
 }
 
+/* ---- data ---- */
+
+static unrelu_status hold(double cell, double label)
+{
+    unrelu_error err = {0};
+    ur_data data;
+    UR_ARENA(arena);
+    set_labels((unrelu_activation){UNRELU_RELU, 0});
+    x[5] = cell;
+    for (size_t i = 0; i < N * M; i++)
+        a[i] *= label;
+    return ur_data_hold(N, D, M, x, a, NULL, &arena, &data, &err);
+}
+
+static void inputs_and_labels_that_can_be_squared_are_taken(void **state)
+{
+    (void)state;
+    assert_int_equal(hold(3e99, 1), UNRELU_OK);
+    assert_int_equal(hold(3e100, 1), UNRELU_EDATA);
+    assert_int_equal(hold(3e-100, 1), UNRELU_OK);
+    assert_int_equal(hold(3e-101, 1), UNRELU_EDATA);
+    assert_int_equal(hold(1, 1e-305), UNRELU_OK);
+    assert_int_equal(hold(1, 1e-307), UNRELU_EDATA);
+}
+
+/* ---- moments ---- */
+
+static int regress_on_features_with(double left)
+{
+    unrelu_error err = {0};
+    double gram[4] = {1, sqrt(1 - left), sqrt(1 - left), 1}, cross[2] = {1, 0};
+    int positive = 0;
+    must(ur_regression_solve(2, 1, gram, cross, 0, &positive, &err), &err);
+    return positive;
+}
+
+static void features_that_leave_1e_8_of_their_variance_are_regressed_on(void **state)
+{
+    (void)state;
+    assert_true(regress_on_features_with(1e-7));
+    assert_false(regress_on_features_with(1e-9));
+}
+
+/* labels of one neuron, and of another of this share of its size */
+static size_t combinations_of_labels(double share)
+{
+    unrelu_error err = {0};
+    ur_white white;
+    double *y = NULL;
+    size_t r = 0;
+    UR_ARENA(arena);
+    fill(N * D, x);
+    for (size_t i = 0; i < N; i++) {
+        a[i * 2] = fmax(0, x[i * D]);
+        a[i * 2 + 1] = a[i * 2] + share * fmax(0, x[i * D + 1]);
+    }
+    const ur_start start = {.sample = {N, D, 2, x, a}, .k = K, .f = {UNRELU_RELU, 0}};
+    must(ur_white_new(&start.sample, NULL, &arena, &white, &err), &err);
+    must(ur_score_labels(&start, &white, 1, &arena, &r, &y, &err), &err);
+    return r;
+}
+
+static void combinations_of_labels_below_1e_10_of_their_variance_are_rounding(void **state)
+{
+    (void)state;
+    assert_int_equal(combinations_of_labels(5e-5), 2);
+    assert_int_equal(combinations_of_labels(5e-6), 1);
+}
+
+/* of a neuron with this bias, beside one without */
+static double bias_found(double c)
+{
+    unrelu_error err = {0};
+    size_t weak;
+    double rows[K * D] = {1, 0, 0, 0, 1, 0}, found[K];
+    fill(N * D, x);
+    for (size_t i = 0; i < N; i++) {
+        a[i * 2] = fmax(0, x[i * D] + c);
+        a[i * 2 + 1] = fmax(0, x[i * D + 1]);
+    }
+    const ur_start start = {.sample = {N, D, 2, x, a}, .k = K, .f = {UNRELU_RELU, 0}, .hidden = 1};
+    must(ur_start_biases(&start, rows, found, &weak, &err), &err);
+    return found[0];
+}
+
+static void biases_are_held_within_four_deviations(void **state)
+{
+    (void)state;
+    assert_near(bias_found(1), 1, .2);
+    assert_near(bias_found(-3), -4, .3);
+}
+
+/* whether a neuron that is on for so many of a thousand samples is told to be weak */
+static int is_weak(size_t on)
+{
+    enum { ROWS = 1000, IN = 2, OUT = 2 };
+    static double z[ROWS * IN], b[ROWS * OUT], e[ROWS * OUT];
+    unrelu_error err = {0};
+    UR_ARENA(arena);
+    ur_outcome out = ur_outcome_in(&arena);
+    ur_problem given = {.options = {.activation = {UNRELU_RELU, 0}}};
+    ur_newton_fit fit;
+    ur_frame frame;
+    ur_random_normals(3, 97, 0, ROWS * IN, z);
+    ur_random_normals(3, 96, 0, ROWS * OUT, e);
+    for (size_t i = 0; i < ROWS; i++) {
+        z[i * IN + 1] = i < on ? fabs(z[i * IN + 1]) + 1 : -fabs(z[i * IN + 1]) - 1;
+        b[i * OUT] = fmax(0, z[i * IN]) + .01 * e[i * OUT];
+        b[i * OUT + 1] = fmax(0, z[i * IN + 1]) + .01 * e[i * OUT + 1];
+    }
+    must(ur_data_hold(ROWS, IN, OUT, z, b, NULL, &arena, &given.data, &err), &err);
+    must(ur_frame_make(&given.data, ROWS, (ur_terms){0, 0}, 0, &arena, &frame, &err), &err);
+    ur_newton problem = ur_frame_problem(&frame, given.options.activation, NULL);
+    must(ur_newton_alloc(&problem, 2, &arena, &fit, &err), &err);
+    double rows[] = {1, 0, 0, 1};
+    must(ur_frame_enter(&frame, given.options.activation, 2, rows, (double[2]){0}, fit.V, &err),
+         &err);
+    must(ur_likelihood(&given, &frame, &fit, &out, &err), &err);
+    int weak = 0;
+    for (const ur_note *note = out.notes.first; note; note = note->next)
+        weak |= strcmp(note->code, "weak-neuron") == 0;
+    return weak;
+}
+
+static void a_neuron_that_switches_for_less_than_6_in_1000_is_weak(void **state)
+{
+    (void)state;
+    assert_true(is_weak(4));
+    assert_false(is_weak(12));
+}
+
+/* ---- the search ---- */
+
+enum { LONG = 7000 };
+
+/* normal inputs z (n x d), k unit rows, and a basis of their outputs */
+static void set_neurons(size_t n, size_t d, size_t k, double *z, double *rows, double *basis)
+{
+    unrelu_error err = {0};
+    size_t rank = 0;
+    double *y = calloc(n * k, sizeof *y);
+    assert_non_null(y);
+    ur_random_normals(7, 99, 0, n * d, z);
+    ur_random_normals(7, 95, 0, k * d, rows);
+    ur_unit_rows(k, d, rows);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < k; j++)
+            y[i * k + j] = fmax(0, ur_short_dot(d, z + i * d, rows + j * d));
+    must(ur_qr_pivoted(n, k, y, 1e-10, &rank, basis, NULL, NULL, &err), &err);
+    assert_int_equal(rank, k);
+    free(y);
+}
+
+static size_t starts_of_a_search(size_t n)
+{
+    enum { NEURONS = 4 };
+    unrelu_error err = {0};
+    static double z[LONG * D], basis[LONG * NEURONS];
+    double rows[NEURONS * D];
+    ur_found found;
+    UR_ARENA(arena);
+    set_neurons(n, D, NEURONS, z, rows, basis);
+    const ur_frame frame = {.n = n, .p = D, .x = z};
+    const ur_search search = {.frame = &frame,
+                              .y = basis,
+                              .rank = NEURONS,
+                              .wanted = NEURONS,
+                              .degree = 1,
+                              .slack = 1e-9,
+                              .starts = 60,
+                              .patience = 60,
+                              .seed = 3};
+    must(ur_exact_search(&search, &arena, &found, &err), &err);
+    assert_int_equal(found.found, NEURONS);
+    return found.starts;
+}
+
+/* alone they know all that was found before, in rounds of eight what was before the round */
+static void starts_of_2e5_operations_a_step_come_in_rounds(void **state)
+{
+    (void)state;
+    assert_int_equal(starts_of_a_search(N), 35);
+    assert_int_equal(starts_of_a_search(LONG), 12);
+}
+
+/* Two of 400 starts, which end at other neurons where the power method ends a hundred times
+ * earlier. Where it ends later it is only slower. */
+static void rough_eigenvectors_lead_to_the_same_neurons(void **state)
+{
+    (void)state;
+    enum { ROWS = 200, WIDE = 10, NEURONS = 10 };
+    static const struct {
+        uint64_t start;
+        size_t end;
+    } known[] = {{223, 9}, {230, 4}};
+    static double z[ROWS * WIDE], basis[ROWS * NEURONS];
+    double rows[NEURONS * WIDE], v[WIDE], w[NEURONS];
+    UR_ARENA(arena);
+    set_neurons(ROWS, WIDE, NEURONS, z, rows, basis);
+    ur_pattern problem = {ROWS, WIDE, NEURONS, z, basis, 1};
+    ur_pattern_room *room = ur_pattern_room_in(&arena, &problem);
+    assert_false(ur_arena_failed(&arena));
+    for (size_t i = 0; i < 2; i++) {
+        ur_random_normals(7, 94, known[i].start * WIDE, WIDE, v);
+        assert_near(ur_pattern_run(&problem, room, NULL, 0, v, w).rho, 1, 1e-12);
+        assert_true(ur_is_row_of(1, WIDE, rows + known[i].end * WIDE, v));
+    }
+}
+
+/* Five neurons, of which the patterns of 28 samples show four: what these leave, .1 of labels of
+ * full rank, is no thin layer of noise, and Gauss-Newton finds the fifth. From a thinner layer it
+ * would only try in vain. */
+static void what_found_neurons_leave_is_filled_where_it_is_no_thin_layer(void **state)
+{
+    (void)state;
+    enum { ROWS = 28, WIDE = 5, NEURONS = 5, OUT = 5 };
+    unrelu_error err = {0};
+    double z[ROWS * WIDE], y[ROWS * NEURONS], b[ROWS * OUT], rows[NEURONS * WIDE];
+    double out[OUT * NEURONS];
+    UR_ARENA(arena);
+    ur_outcome found = ur_outcome_in(&arena);
+    ur_problem given = {.options = {.activation = {UNRELU_RELU, 0}, .seed = 1}};
+    ur_random_normals(27, 99, 0, ROWS * WIDE, z);
+    ur_random_normals(27, 95, 0, NEURONS * WIDE, rows);
+    ur_random_normals(27, 94, 0, OUT * NEURONS, out);
+    ur_unit_rows(NEURONS, WIDE, rows);
+    ur_multiply_nt(ROWS, WIDE, NEURONS, z, rows, y);
+    for (size_t i = 0; i < ROWS * NEURONS; i++)
+        y[i] = fmax(0, y[i]);
+    ur_multiply_nt(ROWS, NEURONS, OUT, y, out, b);
+    must(ur_data_hold(ROWS, WIDE, OUT, z, b, NULL, &arena, &given.data, &err), &err);
+    must(ur_exact(&given, (ur_terms){0, 0}, &found, &err), &err);
+    assert_int_equal(found.answer, UR_EXACT);
+}
+
+/* ---- facets ---- */
+
+/* facets of labels whose inputs are off by this share, in single precision where asked for */
+static unrelu_status facets_of(double off, int single, ur_start_note *note)
+{
+    unrelu_error err = {0};
+    double found[K * D], c[K];
+    static double e[N * D];
+    set_labels((unrelu_activation){UNRELU_RELU, 0});
+    ur_random_normals(7, 93, 0, N * D, e);
+    for (size_t i = 0; i < N * D; i++)
+        x[i] *= 1 + off * e[i];
+    for (size_t i = 0; i < N * M; i++)
+        a[i] = single ? (float)a[i] : a[i];
+    const ur_start start = {.sample = {N, D, M, x, a}, .k = K, .f = {UNRELU_RELU, 0}, .seed = 5};
+    unrelu_status status = ur_start_facets(&start, found, c, note, &err);
+    skip_what_is_left_out(&err);
+    return status;
+}
+
+static void a_facet_that_is_1e_6_off_its_inputs_is_no_neuron(void **state)
+{
+    (void)state;
+    ur_start_note note = {"", ""};
+    assert_int_equal(facets_of(1e-7, 0, &note), UNRELU_OK);
+    assert_int_equal(facets_of(1e-5, 0, &note), UNRELU_EDATA);
+}
+
+static void labels_in_single_precision_have_noise_of_3e_8(void **state)
+{
+    (void)state;
+    ur_start_note note = {"", ""};
+    assert_int_equal(facets_of(0, 1, &note), UNRELU_OK);
+    assert_non_null(strstr(note.assumption, "noise 3e-08"));
+}
+
+/* ---- Gauss-Newton by conjugate gradients ---- */
+
+/* 260 unknown weights: how sharply the first systems are solved */
+static void the_walk_by_conjugate_gradients_is_as_it_was(void **state)
+{
+    (void)state;
+    enum { ROWS = 400, WIDE = 26, NEURONS = 10, OUT = 12 };
+    static const double left[] = {.140561, .0637434, .0173025};
+    static double z[ROWS * WIDE], y[ROWS * NEURONS], b[ROWS * OUT];
+    static double rows[NEURONS * WIDE], start[NEURONS * WIDE], out[OUT * NEURONS];
+    unrelu_error err = {0};
+    double size = 0;
+    ur_random_normals(7, 92, 0, ROWS * WIDE, z);
+    ur_random_normals(7, 91, 0, NEURONS * WIDE, rows);
+    ur_random_normals(7, 90, 0, NEURONS * WIDE, start);
+    ur_random_normals(7, 89, 0, OUT * NEURONS, out);
+    ur_unit_rows(NEURONS, WIDE, rows);
+    ur_multiply_nt(ROWS, WIDE, NEURONS, z, rows, y);
+    for (size_t i = 0; i < ROWS * NEURONS; i++)
+        y[i] = fmax(0, y[i]);
+    ur_multiply_nt(ROWS, NEURONS, OUT, y, out, b);
+    for (size_t i = 0; i < ROWS * OUT; i++)
+        size += b[i] * b[i];
+    ur_newton problem = {.n = ROWS, .p = WIDE, .m = OUT, .x = z, .a = b, .f = {UNRELU_RELU, 0}};
+    for (int steps = 1; steps <= 3; steps++) {
+        UR_ARENA(arena);
+        ur_newton_fit fit;
+        must(ur_newton_alloc(&problem, NEURONS, &arena, &fit, &err), &err);
+        for (size_t i = 0; i < NEURONS * WIDE; i++)
+            fit.V[i] = rows[i] + .3 * start[i];
+        must(ur_newton_solve(&problem, steps, 0, 0, &fit, &err), &err);
+        assert_near(fit.rss / size / left[steps - 1], 1, 1e-3);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -229,6 +537,17 @@ int main(void)
         cmocka_unit_test(inputs_of_a_spread_below_1e_10_do_not_span),
         cmocka_unit_test(damped_patterns_end_where_rounding_begins),
         cmocka_unit_test(the_walk_of_gauss_newton_is_as_it_was),
+        cmocka_unit_test(inputs_and_labels_that_can_be_squared_are_taken),
+        cmocka_unit_test(features_that_leave_1e_8_of_their_variance_are_regressed_on),
+        cmocka_unit_test(combinations_of_labels_below_1e_10_of_their_variance_are_rounding),
+        cmocka_unit_test(biases_are_held_within_four_deviations),
+        cmocka_unit_test(a_neuron_that_switches_for_less_than_6_in_1000_is_weak),
+        cmocka_unit_test(starts_of_2e5_operations_a_step_come_in_rounds),
+        cmocka_unit_test(rough_eigenvectors_lead_to_the_same_neurons),
+        cmocka_unit_test(what_found_neurons_leave_is_filled_where_it_is_no_thin_layer),
+        cmocka_unit_test(a_facet_that_is_1e_6_off_its_inputs_is_no_neuron),
+        cmocka_unit_test(labels_in_single_precision_have_noise_of_3e_8),
+        cmocka_unit_test(the_walk_by_conjugate_gradients_is_as_it_was),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

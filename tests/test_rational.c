@@ -702,6 +702,48 @@ static void labels_of_too_low_a_rank_are_refused(void **state)
     whole_free(&w);
 }
 
+/* of an integer network whose rows are off by this much: why it is not exact, NULL where it is */
+static const char *why_of_rows_off_by(double off, ur_arena *arena)
+{
+    enum { N = 60, D = 3, K = 2, M = 2 };
+    static const double V[K * D] = {1, 2, -1, 2, -1, 1}, U[M * K] = {1, 2, -1, 3};
+    unrelu_error err = {0};
+    static double u[N * D], x[N * D], a[N * M];
+    double rows[K * D], outer[M * K], none[K] = {0};
+    ur_problem given = {0};
+    ur_outcome out = ur_outcome_in(arena);
+    ur_fractions fractions;
+    ur_random_uniforms(1, 9, 0, N * D, u);
+    for (size_t i = 0; i < N; i++) {
+        double t[K] = {0};
+        for (size_t l = 0; l < D; l++) /* v x is odd: no sample is on a kink */
+            x[i * D + l] = 4 * floor(9 * u[i * D + l]) - 16 + (l == 0);
+        for (size_t j = 0; j < K; j++)
+            for (size_t l = 0; l < D; l++)
+                t[j] += V[j * D + l] * x[i * D + l];
+        for (size_t r = 0; r < M; r++)
+            a[i * M + r] = U[r * K] * fmax(0, t[0]) + U[r * K + 1] * fmax(0, t[1]);
+    }
+    for (size_t i = 0; i < K * D; i++)
+        rows[i] = V[i] / sqrt(6) + off * (i % 2 ? 1 : -1);
+    memcpy(outer, U, sizeof outer);
+    out.answer = UR_EXACT;
+    out.weights = (ur_weights){
+        .d = D, .k = K, .m = M, .f = {UNRELU_RELU, 0}, .U = outer, .V = rows, .c = none, .e = none};
+    must(ur_data_hold(N, D, M, x, a, NULL, arena, &given.data, &err), &err);
+    must(ur_rational(&given, &out, UNRELU_VERDICT_EXACT, arena, &fractions, &err), &err);
+    return fractions.why;
+}
+
+static void rows_that_are_1e_6_off_are_not_those_of_the_fit(void **state)
+{
+    (void)state;
+    UR_ARENA(arena);
+    assert_null(why_of_rows_off_by(0, &arena));
+    assert_null(why_of_rows_off_by(2e-7, &arena));
+    assert_non_null(strstr(why_of_rows_off_by(1e-5, &arena), "is another one"));
+}
+
 static void without_the_option_nothing_is_said(void **state)
 {
     (void)state;
@@ -783,6 +825,7 @@ int main(void)
         cmocka_unit_test(random_doubles_are_refused),
         cmocka_unit_test(other_networks_are_refused_with_a_reason),
         cmocka_unit_test(labels_of_too_low_a_rank_are_refused),
+        cmocka_unit_test(rows_that_are_1e_6_off_are_not_those_of_the_fit),
         cmocka_unit_test(without_the_option_nothing_is_said),
         cmocka_unit_test(it_can_be_cancelled),
     };

@@ -470,6 +470,42 @@ static void it_can_be_cancelled(void **state)
     planted_free(&x);
 }
 
+/* ---- where the tolerances lie ---- */
+
+/* two units, alone in the first two samples, of which the second is of this size */
+static unrelu_status unmix_small(double size)
+{
+    double y[] = {1, 0, 0, size};
+    ur_normals found;
+    UR_ARENA(memory);
+    const ur_cone cone = {.n = 2, .d = 2, .p = 2, .x = y, .y = y, .tolerance = 1e-8};
+    return ur_unmix_separable(&cone, 1, NULL, &memory, &found, NULL);
+}
+
+static void a_sample_of_1e_12_of_the_others_is_not_0(void **state)
+{
+    (void)state;
+    assert_int_equal(unmix_small(1e-11), UNRELU_OK);
+    assert_int_equal(unmix_small(1e-13), UNRELU_EDATA);
+}
+
+/* two units whose columns are opposite but for `open`, half and half */
+static unrelu_status unmix_open(double open)
+{
+    double y[] = {1, open, -1, open, .5, open, -.3, open};
+    ur_normals found;
+    UR_ARENA(memory);
+    const ur_cone cone = {.n = 4, .d = 2, .p = 2, .x = y, .y = y, .tolerance = 1e-8};
+    return ur_unmix_separable(&cone, 1, NULL, &memory, &found, NULL);
+}
+
+static void a_cone_open_by_1e_9_has_a_side(void **state)
+{
+    (void)state;
+    assert_int_equal(unmix_open(1e-8), UNRELU_OK);
+    assert_int_equal(unmix_open(1e-10), UNRELU_EDATA);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -488,6 +524,8 @@ int main(void)
         cmocka_unit_test(with_noise_samples_are_separable_as_without),
         cmocka_unit_test(the_lengths_of_samples_do_not_matter),
         cmocka_unit_test(it_can_be_cancelled),
+        cmocka_unit_test(a_sample_of_1e_12_of_the_others_is_not_0),
+        cmocka_unit_test(a_cone_open_by_1e_9_has_a_side),
     };
     return cmocka_run_group_tests(tests, NULL, end_memory);
 }

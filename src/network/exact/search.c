@@ -22,9 +22,6 @@ enum { ROUND = 8 };
 /* operations of a step (rows times p (p + 2 rank)) below which starts go one by one: starting
  * threads costs about 50 microseconds. It decides what a round knows, hence the bits. */
 static const double HEAVY = 2e5;
-/* of a unit vector: what is left of it beside the found ones, below which it adds no dimension.
- * Starts only: with a dimension more or less they differ, what they find does not. */
-static const double NEW_DIRECTION = 1e-6;
 
 typedef struct {
     const ur_search *given;
@@ -85,8 +82,8 @@ static void look_at(search *s, size_t i)
         return;
     memcpy(found->V + found->found * p, v, p * sizeof *v);
     memcpy(found->w + found->found * k, w, k * sizeof *w);
-    ur_basis_grow(&s->V, v, NEW_DIRECTION);
-    ur_basis_grow(&s->w, w, NEW_DIRECTION);
+    ur_basis_grow(&s->V, v, UR_SAME_ROW);
+    ur_basis_grow(&s->w, w, UR_SAME_ROW);
     found->found++;
 }
 

@@ -12,6 +12,7 @@
 #include "network/problem/start.h"
 #include "network/problem/tolerance.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -24,7 +25,6 @@ static const double AGREE = 1e-4;
 static const double LEAST_ROW = 1e-3;
 /* 1 - rho of a fixed point that may lead to a neuron, with noise */
 static const double NEAR = 0.1;
-static const double NO_RSS = 1e-300; /* for the logarithm of 0 */
 /* rows beyond which a factorisation of the labels takes longer than a start is worth */
 enum { MOST_PATTERN_ROWS = 20000 };
 
@@ -242,7 +242,7 @@ unrelu_status ur_starts(const ur_problem *given, const ur_frame *frame, size_t k
     /* per cell, and for the cells of all rows: frames of different k may differ in rows */
     double cells = (double)(frame->n * frame->m), all = (double)(given->data.n * given->data.m);
     best->residual = sqrt(best->fit.rss / frame->size);
-    best->bic = all * log(fmax(best->fit.rss / cells, NO_RSS)) +
+    best->bic = all * log(fmax(best->fit.rss / cells, DBL_MIN)) +
                 ur_parameters(given, k, frame->terms) * log(all);
     return UNRELU_OK;
 }

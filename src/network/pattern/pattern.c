@@ -4,6 +4,7 @@
 #include "dense/blas.h"
 #include "dense/linear.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -13,12 +14,12 @@ enum { MAX_STEPS = 60, POWER_STEPS = 60 };
  * does. Ten times larger: more steps of the pattern, of cheaper power methods. */
 static const double ROUGH = 1e-8;
 /* Largest change of an entry of v at which a damped step (f = t^q) stands still: rounding. */
-static const double STILL = 1e-12;
+static const double STILL = 10 * UR_ROUNDING;
 /* Cosine above which a run is on its way to a row that is known. Nearer to 1: more runs end where
  * others did; farther: runs to a neuron beside it are lost. */
 static const double NEAR = 0.95;
 /* least 1 - rho_j in a pseudo-inverse: rounding of an eigenvalue that is 1 */
-static const double LEAST_GAP = 1e-15;
+static const double LEAST_GAP = 4 * DBL_EPSILON;
 
 struct ur_pattern_room {
     unsigned char *in, *next; /* n: pattern, and the one after it */
