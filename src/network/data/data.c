@@ -42,10 +42,21 @@ void ur_data_set_floor(ur_data *data, size_t j, int single, double rounding, int
     }
 }
 
-/* units and sizes of the columns of labels */
-static void measure_labels(ur_data *data)
+/* sizes, units and digits of the columns */
+static unrelu_status measure(const unrelu_source *labels, ur_arena *arena, ur_data *data,
+                             unrelu_error *err)
 {
-    size_t n = data->n, m = data->m;
+    size_t n = data->n, d = data->d, m = data->m;
+    data->input_rms = ur_take(arena, d, sizeof(double));
+    data->column_unit = ur_take(arena, m, sizeof(double));
+    data->column_rms = ur_take(arena, m, sizeof(double));
+    data->column_floor = ur_take(arena, m, sizeof(double));
+    UR_TRY(ur_arena_status(arena, err));
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < d; j++)
+            data->input_rms[j] += data->x[i * d + j] * data->x[i * d + j];
+    for (size_t j = 0; j < d; j++)
+        data->input_rms[j] = sqrt(data->input_rms[j] / (double)n);
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < m; j++)
             data->column_unit[j] = fmax(data->column_unit[j], fabs(data->a[i * m + j]));
@@ -54,6 +65,15 @@ static void measure_labels(ur_data *data)
         data->column_unit[j] = largest > 0 ? ldexp(1, ilogb(largest)) : 0;
         data->unit = fmax(data->unit, data->column_unit[j]);
     }
+    if (data->unit == 0)
+        return ur_fail(err, UNRELU_EDATA,
+                       "%s: all %zu labels are 0: no network can be learned from them",
+                       ur_source_label(labels), n * m);
+    if (data->unit < LEAST_LABEL)
+        return ur_fail(err, UNRELU_EDATA,
+                       "%s: the largest label is about %.1g, too small to be squared: change its "
+                       "unit",
+                       ur_source_label(labels), data->unit);
     for (size_t j = 0; j < m; j++) /* a column of zeros */
         data->column_unit[j] = data->column_unit[j] > 0 ? data->column_unit[j] : data->unit;
     for (size_t i = 0; i < n; i++)
@@ -61,38 +81,12 @@ static void measure_labels(ur_data *data)
             double a = data->a[i * m + j] / data->column_unit[j];
             data->column_rms[j] += a * a;
         }
-    for (size_t j = 0; j < m; j++)
-        data->column_rms[j] = sqrt(data->column_rms[j] / (double)n);
-}
-
-static unrelu_status measure(const unrelu_source *labels, ur_arena *arena, ur_data *data,
-                             unrelu_error *err)
-{
-    data->input_rms = ur_take(arena, data->d, sizeof(double));
-    data->column_unit = ur_take(arena, data->m, sizeof(double));
-    data->column_rms = ur_take(arena, data->m, sizeof(double));
-    data->column_floor = ur_take(arena, data->m, sizeof(double));
-    UR_TRY(ur_arena_status(arena, err));
-    for (size_t i = 0; i < data->n; i++)
-        for (size_t j = 0; j < data->d; j++)
-            data->input_rms[j] += data->x[i * data->d + j] * data->x[i * data->d + j];
-    for (size_t j = 0; j < data->d; j++)
-        data->input_rms[j] = sqrt(data->input_rms[j] / (double)data->n);
-    measure_labels(data);
-    if (data->unit == 0)
-        return ur_fail(err, UNRELU_EDATA,
-                       "%s: all %zu labels are 0: no network can be learned from them",
-                       ur_source_label(labels), data->n * data->m);
-    if (data->unit < LEAST_LABEL)
-        return ur_fail(err, UNRELU_EDATA,
-                       "%s: the largest label is about %.1g, too small to be squared: change its "
-                       "unit",
-                       ur_source_label(labels), data->unit);
     /* all of them: one column of small integers says nothing */
-    int single = ur_digits_single(data->n * data->m, data->a), digits = 0;
-    for (size_t j = 0; j < data->m; j++) {
+    int single = ur_digits_single(n * m, data->a), digits = 0;
+    for (size_t j = 0; j < m; j++) {
+        data->column_rms[j] = sqrt(data->column_rms[j] / (double)n);
         double rms = data->column_rms[j] * data->column_unit[j];
-        double rounding = ur_digits_rounding(data->n, data->m, data->a, j, rms, &digits);
+        double rounding = ur_digits_rounding(n, m, data->a, j, rms, &digits);
         ur_data_set_floor(data, j, single, rounding, digits);
     }
     return UNRELU_OK;

@@ -12,30 +12,6 @@
 
 enum { MANY = 20000 }; /* rows beyond which the factorisation of some serves for all */
 
-/* forth = R / sqrt(n) in the data's scales; back is its inverse, or the one of least norm */
-static unrelu_status set_maps(ur_frame *f, const double *R, const double *scale, double *eye,
-                              unrelu_error *err)
-{
-    double root = sqrt((double)f->n);
-    for (size_t i = 0; i < f->p; i++) {
-        eye[i * f->p + i] = 1;
-        for (size_t j = 0; j < f->q; j++)
-            f->forth[i * f->q + j] = R[i * f->q + j] / root * scale[j];
-    }
-    if (f->p < f->q)
-        return ur_least_squares(f->p, f->q, f->p, f->forth, eye, UR_ROUNDING, f->back, NULL, err);
-    /* in equilibrated columns, so that scales cost no digits */
-    for (size_t i = 0; i < f->p * f->q; i++)
-        f->forth[i] = R[i] / root;
-    unrelu_status status = ur_least_squares(f->p, f->q, f->p, f->forth, eye, 0, f->back, NULL, err);
-    for (size_t i = 0; i < f->p; i++)
-        for (size_t j = 0; j < f->q; j++) {
-            f->forth[i * f->q + j] *= scale[j];
-            f->back[j * f->p + i] /= scale[j];
-        }
-    return status;
-}
-
 /* the rows of f as they are in the data, with the ones */
 static void gather_rows(const ur_data *data, const ur_frame *f, size_t first, size_t rows,
                         double *raw)
@@ -67,9 +43,25 @@ static unrelu_status factor(const ur_data *data, ur_frame *f, unrelu_error *err)
     UR_TRY(ur_qr_pivoted(n, q, raw, UR_ROUNDING, &f->p, f->x, R, NULL, err));
     if (f->p == 0)
         return ur_fail(err, UNRELU_EDATA, "all inputs are 0: nothing can be learned from them");
+    double root = sqrt((double)n);
     for (size_t i = 0; i < n * f->p; i++)
-        f->x[i] *= sqrt((double)n);
-    return set_maps(f, R, scale, eye, err);
+        f->x[i] *= root;
+    /* forth = R / sqrt(n), back its inverse or the one of least norm: in equilibrated columns where
+     * there is an inverse, so that scales cost no digits */
+    int whole = f->p == q;
+    for (size_t i = 0; i < f->p; i++) {
+        eye[i * f->p + i] = 1;
+        for (size_t j = 0; j < q; j++)
+            f->forth[i * q + j] = R[i * q + j] / root * (whole ? 1 : scale[j]);
+    }
+    UR_TRY(ur_least_squares(f->p, q, f->p, f->forth, eye, whole ? 0 : UR_ROUNDING, f->back, NULL,
+                            err));
+    for (size_t i = 0; i < f->p && whole; i++)
+        for (size_t j = 0; j < q; j++) {
+            f->forth[i * q + j] *= scale[j];
+            f->back[j * f->p + i] /= scale[j];
+        }
+    return UNRELU_OK;
 }
 
 /* the maps of fewer rows, applied to all: white to within 1 / sqrt(MANY), which is enough */

@@ -123,29 +123,6 @@ static unrelu_status complete(const ur_problem *given, const ur_frame *frame, co
 
 /* ---- the search on some rows ---- */
 
-static size_t rows_wanted(const ur_problem *given, ur_terms terms)
-{
-    const ur_data *data = &given->data;
-    size_t q = data->d + (terms.hidden ? 1 : 0);
-    size_t k = given->options.k ? given->options.k : data->m, rows = 8 * q + 4 * (k < q ? k : q);
-    return rows + data->d + k <= data->n ? rows : data->n;
-}
-
-/* labels of rank k that are not just full: k is known, and so is that n is too small for it */
-static unrelu_status check_rows(const ur_problem *given, const ur_frame *frame, size_t rank,
-                                size_t k, unrelu_error *err)
-{
-    size_t full = frame->m + (frame->terms.constant ? 1 : 0);
-    full = full < frame->n ? full : frame->n;
-    if (frame->n >= frame->d + k || frame->n < given->data.n ||
-        (rank >= full && frame->m > frame->d))
-        return UNRELU_OK;
-    return ur_fail(err, UNRELU_EDATA,
-                   "%zu rows are too few for %zu inputs and %zu neurons (the rank of the labels): "
-                   "at least %zu are needed, and 6 for each input to be safe",
-                   frame->n, frame->d, k, frame->d + k);
-}
-
 /* *found_any: how many neurons the fixed points gave */
 static unrelu_status attempt(const ur_problem *given, ur_terms terms, size_t rows,
                              size_t *found_any, ur_outcome *out, unrelu_error *err)
@@ -159,9 +136,16 @@ static unrelu_status attempt(const ur_problem *given, ur_terms terms, size_t row
     UR_TRY(ur_arena_status(out->arena, err));
     UR_TRY(ur_frame_labels(&frame, given->data.tolerance, &rank, y, NULL, err));
     size_t k = rank - (terms.constant && rank > 0 ? 1 : 0);
-    if (o->k == 0)
-        UR_TRY(check_rows(given, &frame, rank, k, err));
-    if (k == 0 || frame.n < frame.d + k || (o->k > 0 && k > o->k))
+    int few = frame.n < frame.d + k;
+    size_t full = frame.m + (terms.constant ? 1 : 0);
+    full = full < frame.n ? full : frame.n;
+    /* labels of rank k that are not just full: k is known, and so is that n is too small for it */
+    if (few && o->k == 0 && frame.n == given->data.n && (rank < full || frame.m <= frame.d))
+        return ur_fail(err, UNRELU_EDATA,
+                       "%zu rows are too few for %zu inputs and %zu neurons (the rank of the "
+                       "labels): at least %zu are needed, and 6 for each input to be safe",
+                       frame.n, frame.d, k, frame.d + k);
+    if (few || k == 0 || (o->k > 0 && k > o->k))
         return UNRELU_OK;
     const ur_search search = {.frame = &frame,
                               .y = y,
@@ -197,8 +181,11 @@ static unrelu_status attempt(const ur_problem *given, ur_terms terms, size_t row
 
 unrelu_status ur_exact(const ur_problem *given, ur_terms terms, ur_outcome *out, unrelu_error *err)
 {
-    size_t rows = rows_wanted(given, terms), found = 0;
+    const ur_data *data = &given->data;
     unrelu_activation f = given->options.activation;
+    size_t q = data->d + (terms.hidden ? 1 : 0), found = 0;
+    size_t k = given->options.k ? given->options.k : data->m, rows = 8 * q + 4 * (k < q ? k : q);
+    rows = rows + data->d + k <= data->n ? rows : data->n;
     if (!ur_activation_rectifies(f) || ur_activation_degree(f) <= 0)
         return UNRELU_OK;
     for (;;) {
@@ -211,7 +198,7 @@ unrelu_status ur_exact(const ur_problem *given, ur_terms terms, ur_outcome *out,
             return UNRELU_OK;
         }
         out->closest = tried.closest;
-        if (found == 0 || rows >= given->data.n || rows >= MOST_ROWS)
+        if (found == 0 || rows >= data->n || rows >= MOST_ROWS)
             return UNRELU_OK;
         rows = 4 * rows < MOST_ROWS ? 4 * rows : MOST_ROWS; /* a neuron may be rarely on */
     }

@@ -31,7 +31,7 @@ static const double MOST_NOISE = 0.05;
 static const double SINGLE = 3e-8;
 /* Of |y|: h at the zeros of a certified facet, which are rounding; and in deviations of the noise.
  * Above these a neuron is on. Ten times larger: small outputs are left out of its regression. */
-static const double OFF = 1e-11, OFF_NOISE = 6;
+static const double OFF = 100 * UR_ROUNDING, OFF_NOISE = 6;
 /* Of f^-1(h) on x: above, h is no neuron. A neuron leaves rounding there, any other facet what is
  * not linear in x. */
 static const double RESIDUAL = 1e-6;

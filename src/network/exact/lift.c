@@ -81,25 +81,6 @@ typedef struct {
     double *block;        /* UR_LIFT_BLOCK x p */
 } table;
 
-static void measure(table *t, size_t j, int centred)
-{
-    double most = 0, sum = 0, squares = 0;
-    for (size_t i = 0; i < t->n; i++)
-        most = fmax(most, fabs(t->data[i * t->width + j]));
-    if (most == 0)
-        return;
-    for (size_t i = 0; i < t->n; i++)
-        sum += t->data[i * t->width + j] / most;
-    double mean = centred ? sum / (double)t->n : 0;
-    for (size_t i = 0; i < t->n; i++) {
-        double g = t->data[i * t->width + j] / most - mean;
-        squares += g * g;
-    }
-    double rms = sqrt(squares / (double)t->n);
-    t->mean[j] = mean * most;
-    t->scale[j] = rms > CONSTANT ? 1 / (rms * most) : 0;
-}
-
 static size_t load(const table *t, size_t first)
 {
     size_t rows = t->n - first < UR_LIFT_BLOCK ? t->n - first : UR_LIFT_BLOCK;
@@ -132,8 +113,23 @@ static unrelu_status whiten(table t, int centred, size_t most, const unrelu_exec
     *rank = 0;
     UR_TRY(ur_arena_status(&own, err));
     UR_TRY(ur_arena_status(arena, err));
-    for (size_t j = 0; j < t.width; j++)
-        measure(&t, j, centred);
+    for (size_t j = 0; j < t.width; j++) {
+        double most = 0, sum = 0, squares = 0;
+        for (size_t i = 0; i < t.n; i++)
+            most = fmax(most, fabs(t.data[i * t.width + j]));
+        if (most == 0)
+            continue;
+        for (size_t i = 0; i < t.n; i++)
+            sum += t.data[i * t.width + j] / most;
+        double mean = centred ? sum / (double)t.n : 0;
+        for (size_t i = 0; i < t.n; i++) {
+            double g = t.data[i * t.width + j] / most - mean;
+            squares += g * g;
+        }
+        double rms = sqrt(squares / (double)t.n);
+        t.mean[j] = mean * most;
+        t.scale[j] = rms > CONSTANT ? 1 / (rms * most) : 0;
+    }
     if (p > t.width)
         t.scale[t.width] = 1;
     for (size_t first = 0; first < t.n; first += UR_LIFT_BLOCK)

@@ -61,26 +61,10 @@ static unrelu_status check(const ur_start *start, unrelu_error *err)
     return UNRELU_OK;
 }
 
-static void fill(const lifted *t, size_t first, size_t rows, double *F)
-{
-    size_t k = t->l.k, r = t->l.r;
-    for (size_t i = 0; i < rows; i++) {
-        const double *y = t->l.y + (first + i) * k, *x = t->l.x + (first + i) * r;
-        double *out = F + i * t->D + t->pairs;
-        ur_lift_products(k, y, F + i * t->D);
-        for (size_t j = 0; j < k; j++)
-            for (size_t l = 0; l < r; l++)
-                *out++ = y[j] * x[l];
-        if (t->constant)
-            memcpy(out, x, r * sizeof *x);
-        ur_scale(t->D, t->l.factor[first + i] * t->l.factor[first + i], F + i * t->D);
-    }
-}
-
 /* from the Gram matrix of features of unit root mean square; sets rms, values, null, nullity */
 static unrelu_status null_space(lifted *t, const unrelu_exec *exec, unrelu_error *err)
 {
-    size_t D = t->D, n = t->l.n, k = t->l.k;
+    size_t D = t->D, n = t->l.n, k = t->l.k, r = t->l.r;
     UR_ARENA(arena);
     double *G = ur_take(&arena, D, D * sizeof *G);
     double *vectors = ur_take(&arena, D, D * sizeof *vectors);
@@ -89,7 +73,17 @@ static unrelu_status null_space(lifted *t, const unrelu_exec *exec, unrelu_error
     for (size_t first = 0; first < n; first += UR_LIFT_BLOCK) {
         size_t rows = n - first < UR_LIFT_BLOCK ? n - first : UR_LIFT_BLOCK;
         ur_progress(exec, "lifted features", (double)first / (double)n);
-        fill(t, first, rows, F);
+        for (size_t i = first; i < first + rows; i++) {
+            const double *y = t->l.y + i * k, *x = t->l.x + i * r;
+            double *f = F + (i - first) * D, *out = f + t->pairs;
+            ur_lift_products(k, y, f);
+            for (size_t j = 0; j < k; j++)
+                for (size_t l = 0; l < r; l++)
+                    *out++ = y[j] * x[l];
+            if (t->constant)
+                memcpy(out, x, r * sizeof *x);
+            ur_scale(D, t->l.factor[i] * t->l.factor[i], f);
+        }
         UR_TRY(ur_lift_add(exec, rows, D, F, D, F, 1, G, err));
     }
     for (size_t i = 0; i < D; i++)
@@ -184,21 +178,6 @@ static unrelu_status read_neurons(const lifted *t, uint64_t seed, double *Z, dou
     return UNRELU_OK;
 }
 
-static void describe(const lifted *t, double far, ur_start_note *note)
-{
-    size_t k = t->l.k, D = t->D;
-    double top = t->values[D - 1];
-    snprintf(note->guarantee, sizeof note->guarantee,
-             "none in the paper: (z.a)(z.a - w.x) = 0 on every sample, any input law; nullity = k "
-             "was %s",
-             t->nullity == k ? "checked" : "not met (labels with noise): an approximate start");
-    snprintf(note->assumption, sizeof note->assumption,
-             "nullity %zu of %zu lifted features for k = %zu, %zu samples; eigenvalue k %.2g, next "
-             "%.2g of the largest; worst distance of zz' from the null space %.2g",
-             t->nullity, D, k, t->l.n, fmax(0, t->values[k - 1] / top),
-             k < D ? t->values[k] / top : 1, far);
-}
-
 unrelu_status ur_start_lifted(const ur_start *start, double *V, double *c, ur_start_note *note,
                               unrelu_error *err)
 {
@@ -222,6 +201,15 @@ unrelu_status ur_start_lifted(const ur_start *start, double *V, double *c, ur_st
     UR_TRY(ur_lift_rows(&t.l, start->sample.d, w, V, c, err));
     for (size_t j = 0; j < k && !start->hidden; j++)
         c[j] = 0;
-    describe(&t, far, note);
+    double top = t.values[t.D - 1];
+    snprintf(note->guarantee, sizeof note->guarantee,
+             "none in the paper: (z.a)(z.a - w.x) = 0 on every sample, any input law; nullity = k "
+             "was %s",
+             t.nullity == k ? "checked" : "not met (labels with noise): an approximate start");
+    snprintf(note->assumption, sizeof note->assumption,
+             "nullity %zu of %zu lifted features for k = %zu, %zu samples; eigenvalue k %.2g, next "
+             "%.2g of the largest; worst distance of zz' from the null space %.2g",
+             t.nullity, t.D, k, t.l.n, fmax(0, t.values[k - 1] / top),
+             k < t.D ? t.values[k] / top : 1, far);
     return UNRELU_OK;
 }

@@ -68,35 +68,18 @@ int ur_is_row_of(size_t rows, size_t p, const double *V, const double *v)
     return 0;
 }
 
-/* Where e is fitted the constant function is a fixed point too, and so is any that is linear at
- * the samples but few: on everywhere, and no neuron. */
-static void look_at(search *s, size_t i)
-{
-    size_t p = s->problem.p, k = s->problem.k;
-    const double *v = s->run[i].v, *w = s->run[i].w;
-    ur_pattern_end end = s->run[i].end;
-    ur_found *found = s->found;
-    int constant = s->given->frame->terms.constant && s->problem.n - end.active < k;
-    found->starts++;
-    if (1 - end.rho > s->given->slack || constant || ur_is_row_of(found->found, p, found->V, v))
-        return;
-    memcpy(found->V + found->found * p, v, p * sizeof *v);
-    memcpy(found->w + found->found * k, w, k * sizeof *w);
-    ur_basis_grow(&s->V, v, UR_SAME_ROW);
-    ur_basis_grow(&s->w, w, UR_SAME_ROW);
-    found->found++;
-}
-
 static unrelu_status play_round(search *s, size_t count, int together, unrelu_error *err)
 {
     const unrelu_exec *exec = s->given->exec;
-    s->known = s->found->found;
+    ur_found *found = s->found;
+    size_t p = s->problem.p, k = s->problem.k;
+    s->known = found->found;
     s->in_V = s->V.count;
     s->in_w = s->w.count;
     /* later runs do not stop near a known row: it may have a close twin */
-    s->stops = s->found->starts < s->given->starts / 2;
+    s->stops = found->starts < s->given->starts / 2;
     for (size_t i = 0; i < count; i++)
-        s->run[i].index = s->found->starts + i;
+        s->run[i].index = found->starts + i;
     if (together) {
         unrelu_exec silent = exec ? *exec : (unrelu_exec){0};
         silent.progress = NULL;
@@ -104,10 +87,22 @@ static unrelu_status play_round(search *s, size_t count, int together, unrelu_er
     }
     if (ur_cancelled(exec))
         return ur_fail_cancelled(err);
-    for (size_t i = 0; i < count && s->found->found < s->found->k; i++) {
+    for (size_t i = 0; i < count && found->found < found->k; i++) {
         if (!together)
             run_one(s, i);
-        look_at(s, i);
+        const double *v = s->run[i].v, *w = s->run[i].w;
+        ur_pattern_end end = s->run[i].end;
+        /* Where e is fitted the constant function is a fixed point too, and so is any that is
+         * linear at the samples but few: on everywhere, and no neuron. */
+        int constant = s->given->frame->terms.constant && s->problem.n - end.active < k;
+        found->starts++;
+        if (1 - end.rho > s->given->slack || constant || ur_is_row_of(found->found, p, found->V, v))
+            continue;
+        memcpy(found->V + found->found * p, v, p * sizeof *v);
+        memcpy(found->w + found->found * k, w, k * sizeof *w);
+        ur_basis_grow(&s->V, v, UR_SAME_ROW);
+        ur_basis_grow(&s->w, w, UR_SAME_ROW);
+        found->found++;
     }
     return UNRELU_OK;
 }

@@ -116,23 +116,6 @@ static unrelu_status invert(const ur_newton_work *w, information *info, int *sin
     return UNRELU_OK;
 }
 
-/* G <- P G P' */
-static void fix_scales(const ur_newton_work *w, size_t unit, information *info)
-{
-    size_t p = w->p, kp = w->kp;
-    for (int side = 0; side < 2; side++)
-        for (size_t j = 0; j < w->k; j++) {
-            const double *v = w->now.V + j * p;
-            double squares = ur_dot(unit, v, v);
-            size_t across = side ? kp : 1, along = side ? 1 : kp;
-            double *G = info->G + j * p * along;
-            for (size_t i = 0; i < kp && squares > 0; i++, G += across) {
-                double part = ur_dot_steps(unit, v, 1, G, along) / squares;
-                ur_add_steps(p, -part, v, 1, G, along);
-            }
-        }
-}
-
 static unrelu_status errors_of_U(const ur_newton_work *w, const information *info, double sigma,
                                  double *U_se, double *e_se, unrelu_error *err)
 {
@@ -201,8 +184,17 @@ unrelu_status ur_newton_errors(const ur_newton *problem, const ur_newton_fit *fi
     UR_TRY(invert(&w, &info, singular, err));
     if (*singular)
         return UNRELU_OK;
-    if (gauge)
-        fix_scales(&w, unit, &info);
+    for (int side = 0; side < 2 && gauge; side++) /* G <- P G P' */
+        for (size_t j = 0; j < w.k; j++) {
+            const double *v = w.now.V + j * w.p;
+            double squares = ur_dot(unit, v, v);
+            size_t across = side ? kp : 1, along = side ? 1 : kp;
+            double *G = info.G + j * w.p * along;
+            for (size_t i = 0; i < kp && squares > 0; i++, G += across) {
+                double part = ur_dot_steps(unit, v, 1, G, along) / squares;
+                ur_add_steps(w.p, -part, v, 1, G, along);
+            }
+        }
     for (size_t j = 0; j < w.k; j++)
         *singular |= info.empty[j];
     for (size_t i = 0; i < kp; i++)

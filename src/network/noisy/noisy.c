@@ -28,17 +28,6 @@ static const double HOPELESS = 20; /* a rise of BIC after which no larger k is t
 static const double EDGE = 1.2;
 static const double CHEAP = 1e8; /* operations of a step that costs little */
 
-/* Where there are fewer labels than neurons only rows that were kept back can certify a fit. */
-static size_t rows_for(const ur_problem *given, size_t k)
-{
-    size_t rows = ROWS_A_WEIGHT * (given->data.d + k), n = given->data.n,
-           held = 2 * (given->data.d + k);
-    rows = rows < LEAST_ROWS ? LEAST_ROWS : rows;
-    if (k > given->data.m && n > 10 * held && rows > n - held)
-        rows = n - held;
-    return rows;
-}
-
 /* as many as the labels can tell, and not so many that the search would not end */
 static size_t most_neurons(const ur_problem *given)
 {
@@ -111,8 +100,13 @@ static void contest_swap(contest *a, contest *b)
 static unrelu_status contest_run(const ur_problem *given, size_t k, ur_terms terms, size_t agree,
                                  const contest *smaller, contest *c, unrelu_error *err)
 {
+    size_t n = given->data.n, d = given->data.d, held = 2 * (d + k), rows = ROWS_A_WEIGHT * (d + k);
+    rows = rows < LEAST_ROWS ? LEAST_ROWS : rows;
+    /* with fewer labels than neurons only rows that were kept back can certify a fit */
+    if (k > given->data.m && n > 10 * held && rows > n - held)
+        rows = n - held;
     c->k = k;
-    UR_TRY(ur_frame_make(&given->data, rows_for(given, k), terms, 0, &c->arena, &c->frame, err));
+    UR_TRY(ur_frame_make(&given->data, rows, terms, 0, &c->arena, &c->frame, err));
     int usable = smaller && smaller->ready && smaller->frame.q == c->frame.q;
     c->rows = ur_take(&c->arena, k, c->frame.q * sizeof *c->rows);
     UR_TRY(ur_starts(given, &c->frame, k, agree, usable ? smaller->rows : NULL,

@@ -51,29 +51,6 @@ static void add_gram(const void *context, size_t first, size_t rows, double *scr
     ur_gemm(UR_TURNED, UR_PLAIN, d, d, rows, 1, x, d, x, d, 1, sum, d);
 }
 
-/* the rank of Sigma, in units where its diagonal is 1 */
-static unrelu_status check_rank(size_t n, size_t d, const double *Sigma, unrelu_error *err)
-{
-    UR_ARENA(arena);
-    double *R = ur_take(&arena, d, d * sizeof *R), *values = ur_take(&arena, d, sizeof *values);
-    UR_TRY(ur_arena_status(&arena, err));
-    size_t rank = 0;
-    for (size_t i = 0; i < d; i++)
-        for (size_t j = 0; j < d; j++) {
-            double size = sqrt(Sigma[i * d + i]) * sqrt(Sigma[j * d + j]);
-            R[i * d + j] = size > 0 ? Sigma[i * d + j] / size : 0;
-        }
-    UR_TRY(ur_eigen_symmetric(d, R, values, NULL, err));
-    for (size_t j = 0; j < d; j++)
-        rank += values[j] > UR_ROUNDING * (double)d;
-    if (rank == d)
-        return UNRELU_OK;
-    return ur_fail(err, UNRELU_EDATA,
-                   "the %zu inputs have rank %zu about their mean over %zu samples: moments need "
-                   "rank %zu; leave out inputs that follow from others",
-                   d, rank, n, d);
-}
-
 static void whiten_rows(void *context, size_t block)
 {
     ur_white *w = context;
@@ -86,8 +63,10 @@ unrelu_status ur_white_new(const ur_sample *s, const unrelu_exec *exec, ur_arena
 {
     size_t n = s->n, d = s->d;
     int positive = 0;
+    size_t rank = 0;
     UR_ARENA(own);
-    double *Sigma = ur_take(&own, d, d * sizeof *Sigma);
+    double *Sigma = ur_take(&own, d, d * sizeof *Sigma), *R = ur_take(&own, d, d * sizeof *R);
+    double *values = ur_take(&own, d, sizeof *values);
     UR_TRY(ur_arena_status(&own, err));
     *w = (ur_white){.n = n,
                     .d = d,
@@ -103,7 +82,19 @@ unrelu_status ur_white_new(const ur_sample *s, const unrelu_exec *exec, ur_arena
         for (size_t j = 0; j < d; j++)
             w->x[i * d + j] = s->x[i * d + j] - w->mean[j];
     UR_TRY(ur_mean_of_rows(gram, d, exec, Sigma, err));
-    UR_TRY(check_rank(n, d, Sigma, err));
+    for (size_t i = 0; i < d; i++) /* its rank, in units where its diagonal is 1 */
+        for (size_t j = 0; j < d; j++) {
+            double size = sqrt(Sigma[i * d + i]) * sqrt(Sigma[j * d + j]);
+            R[i * d + j] = size > 0 ? Sigma[i * d + j] / size : 0;
+        }
+    UR_TRY(ur_eigen_symmetric(d, R, values, NULL, err));
+    for (size_t j = 0; j < d; j++)
+        rank += values[j] > UR_ROUNDING * (double)d;
+    if (rank < d)
+        return ur_fail(err, UNRELU_EDATA,
+                       "the %zu inputs have rank %zu about their mean over %zu samples: moments "
+                       "need rank %zu; leave out inputs that follow from others",
+                       d, rank, n, d);
     UR_TRY(ur_cholesky(d, Sigma, w->L, &positive, err));
     if (!positive)
         return ur_fail(err, UNRELU_EDATA,

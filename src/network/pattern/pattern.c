@@ -148,17 +148,6 @@ static double top_roughly(const ur_pattern *q, ur_pattern_room *r, double *w)
     return rho;
 }
 
-/* All eigenvalues, to rounding: for the end of a run */
-static double top_exactly(const ur_pattern *q, ur_pattern_room *r, double *w, double *second)
-{
-    size_t k = q->k;
-    if (!ur_eigen_in_place(k, r->M, r->values))
-        return 0;
-    memcpy(w, r->M + (k - 1) * k, k * sizeof *w);
-    *second = k > 1 ? r->values[k - 2] : 0;
-    return r->values[k - 1];
-}
-
 /* v from w: z = L^-T B w, signed so that w y is positive on S where v x is large, and joined with
  * the old v as the degree asks; returns how far v moved */
 static double step_to(const ur_pattern *q, ur_pattern_room *r, double *w, double *v)
@@ -189,7 +178,8 @@ static int is_near(const ur_pattern *q, const double *stop, size_t stops, const 
     return 0;
 }
 
-/* sums, factor and eigenvectors of the pattern of v, afresh */
+/* sums, factor and eigenvectors of the pattern of v, afresh and to rounding: for the end of a run
+ */
 static ur_pattern_end measure(const ur_pattern *q, ur_pattern_room *r, const double *v, double kink,
                               double *w)
 {
@@ -197,8 +187,12 @@ static ur_pattern_end measure(const ur_pattern *q, ur_pattern_room *r, const dou
     ur_pattern_end end = {.active = classify(q, r, v, kink, &changed)};
     move_pattern(q, r, end.active, end.active + 1);
     end.spread = reduce(q, r);
-    if (end.spread > UR_PATTERN_FLAT && q->k > 0)
-        end.rho = top_exactly(q, r, w, &end.second);
+    size_t k = q->k;
+    if (!(end.spread > UR_PATTERN_FLAT) || k == 0 || !ur_eigen_in_place(k, r->M, r->values))
+        return end;
+    memcpy(w, r->M + (k - 1) * k, k * sizeof *w);
+    end.rho = r->values[k - 1];
+    end.second = k > 1 ? r->values[k - 2] : 0;
     return end;
 }
 

@@ -133,22 +133,6 @@ static unrelu_status read_header(reader *r, ur_cnf *cnf, unrelu_error *err)
 
 /* ---- the clauses ---- */
 
-static unrelu_status put(ur_cnf *cnf, int literal, unrelu_error *err)
-{
-    if (cnf->count == cnf->capacity) {
-        size_t capacity = cnf->capacity ? 2 * cnf->capacity : 256;
-        int *more = capacity < SIZE_MAX / sizeof *more / 2
-                        ? realloc(cnf->literals, capacity * sizeof *more)
-                        : NULL;
-        if (!more)
-            return ur_fail_memory(err, capacity, "literals");
-        cnf->literals = more;
-        cnf->capacity = capacity;
-    }
-    cnf->literals[cnf->count++] = literal;
-    return UNRELU_OK;
-}
-
 static unrelu_status take_literal(const reader *r, ur_cnf *cnf, size_t clauses, unrelu_error *err)
 {
     long value = 0;
@@ -167,7 +151,18 @@ static unrelu_status take_literal(const reader *r, ur_cnf *cnf, size_t clauses, 
                        "%s: line %zu, column %zu: literal %s, where the header announces %zu "
                        "variables",
                        r->label, r->token_line, r->token_column, r->token, cnf->variables);
-    return put(cnf, (int)value, err);
+    if (cnf->count == cnf->capacity) {
+        size_t capacity = cnf->capacity ? 2 * cnf->capacity : 256;
+        int *more = capacity < SIZE_MAX / sizeof *more / 2
+                        ? realloc(cnf->literals, capacity * sizeof *more)
+                        : NULL;
+        if (!more)
+            return ur_fail_memory(err, capacity, "literals");
+        cnf->literals = more;
+        cnf->capacity = capacity;
+    }
+    cnf->literals[cnf->count++] = (int)value;
+    return UNRELU_OK;
 }
 
 static unrelu_status read_clauses(reader *r, ur_cnf *cnf, unrelu_error *err)

@@ -272,30 +272,6 @@ static unrelu_status regress(ica *p, regression *r, double *V, unrelu_error *err
     return UNRELU_OK;
 }
 
-static void write_note(const ica *p, const search *f, const regression *r, const double *V,
-                       ur_start_note *note)
-{
-    size_t d = p->sample->d, k = p->k;
-    double overlap = 0, low = INFINITY, high = -INFINITY;
-    for (size_t i = 0; i < k; i++) {
-        low = fmin(low, f->skewness[i]);
-        high = fmax(high, f->skewness[i]);
-        for (size_t j = 0; j < i; j++)
-            overlap = fmax(overlap, fabs(ur_dot(d, V + i * d, V + j * d)));
-    }
-    snprintf(note->guarantee, sizeof note->guarantee,
-             "Theorem 3 and Corollary 2 (U f(V x) to any accuracy from polynomially many samples), "
-             "then Theorem 4 (exact without noise): for standard normal x and orthonormal rows of "
-             "V only; elsewhere ICA is a guess that the fit must confirm");
-    double chance = 1 / sqrt((double)p->sample->n);
-    snprintf(note->assumption, sizeof note->assumption,
-             "%s in %d steps; largest |E s_i^2 s_j| of two sources %.2g (independent: about %.2g); "
-             "skewness %.3g to %.3g (rectified normal: %.4g); largest |<v_i, v_j>| of the rows "
-             "%.2g (orthonormal: about %.2g); inputs: largest |mean| %.2g, |covariance - I| %.2g",
-             f->converged ? "converged" : "NOT converged", f->steps, f->dependence, SOURCE * chance,
-             low, high, SKEWNESS_RELU, overlap, chance, r->mean, r->covariance);
-}
-
 unrelu_status ur_start_ica(const ur_start *start, double *V, double *c, ur_start_note *note,
                            unrelu_error *err)
 {
@@ -343,6 +319,22 @@ unrelu_status ur_start_ica(const ur_start *start, double *V, double *c, ur_start
     UR_TRY(whiten(&p, err));
     UR_TRY(separate(&p, start, &f, err));
     UR_TRY(regress(&p, &r, V, err));
-    write_note(&p, &f, &r, V, note);
+    double overlap = 0, low = INFINITY, high = -INFINITY, chance = 1 / sqrt((double)sample->n);
+    for (size_t i = 0; i < k; i++) {
+        low = fmin(low, f.skewness[i]);
+        high = fmax(high, f.skewness[i]);
+        for (size_t j = 0; j < i; j++)
+            overlap = fmax(overlap, fabs(ur_dot(d, V + i * d, V + j * d)));
+    }
+    snprintf(note->guarantee, sizeof note->guarantee,
+             "Theorem 3 and Corollary 2 (U f(V x) to any accuracy from polynomially many samples), "
+             "then Theorem 4 (exact without noise): for standard normal x and orthonormal rows of "
+             "V only; elsewhere ICA is a guess that the fit must confirm");
+    snprintf(note->assumption, sizeof note->assumption,
+             "%s in %d steps; largest |E s_i^2 s_j| of two sources %.2g (independent: about %.2g); "
+             "skewness %.3g to %.3g (rectified normal: %.4g); largest |<v_i, v_j>| of the rows "
+             "%.2g (orthonormal: about %.2g); inputs: largest |mean| %.2g, |covariance - I| %.2g",
+             f.converged ? "converged" : "NOT converged", f.steps, f.dependence, SOURCE * chance,
+             low, high, SKEWNESS_RELU, overlap, chance, r.mean, r.covariance);
     return UNRELU_OK;
 }

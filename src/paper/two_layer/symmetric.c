@@ -229,27 +229,6 @@ static unrelu_status least(size_t k, size_t pr, const double *T, double *span, d
     return UNRELU_OK;
 }
 
-static void describe(const ur_symmetry *test, size_t k, const double around[3], double far,
-                     ur_start_note *note)
-{
-    snprintf(note->guarantee, sizeof note->guarantee,
-             "Corollary 5 with Theorem 8 (Ge, Kuditipudi, Li, Wang) of the two-layer paper: exact "
-             "in polynomial time for inputs symmetric about 0 mixed with a normal law, U and V of "
-             "rank k, a distinguishing matrix of full rank, no biases");
-    int used = snprintf(note->assumption, sizeof note->assumption,
-                        "symmetry about 0 not rejected (chi2 = %.4g, %zu degrees of freedom, p = "
-                        "%.2g); ",
-                        test->statistic, test->degrees, test->p);
-    if (k > 1)
-        snprintf(note->assumption + used, sizeof note->assumption - (size_t)used,
-                 "distinguishing matrix: singular values %.2g (last of the null space), %.2g "
-                 "(next) of the largest; worst distance of zz' from it %.2g",
-                 around[0] / around[2], around[1] / around[2], far);
-    else
-        snprintf(note->assumption + used, sizeof note->assumption - (size_t)used,
-                 "one neuron: no distinguishing matrix");
-}
-
 unrelu_status ur_start_symmetric(const ur_start *start, double *V, double *c, ur_start_note *note,
                                  unrelu_error *err)
 {
@@ -289,6 +268,21 @@ unrelu_status ur_start_symmetric(const ur_start *start, double *V, double *c, ur
     }
     UR_TRY(ur_lift_regress(&l, start->exec, Z, 0, w, err));
     UR_TRY(ur_lift_rows(&l, start->sample.d, w, V, NULL, err));
-    describe(&test, k, around, far, note);
+    snprintf(note->guarantee, sizeof note->guarantee,
+             "Corollary 5 with Theorem 8 (Ge, Kuditipudi, Li, Wang) of the two-layer paper: exact "
+             "in polynomial time for inputs symmetric about 0 mixed with a normal law, U and V of "
+             "rank k, a distinguishing matrix of full rank, no biases");
+    int used = snprintf(note->assumption, sizeof note->assumption,
+                        "symmetry about 0 not rejected (chi2 = %.4g, %zu degrees of freedom, p = "
+                        "%.2g); ",
+                        test.statistic, test.degrees, test.p);
+    if (k > 1)
+        snprintf(note->assumption + used, sizeof note->assumption - (size_t)used,
+                 "distinguishing matrix: singular values %.2g (last of the null space), %.2g "
+                 "(next) of the largest; worst distance of zz' from it %.2g",
+                 around[0] / around[2], around[1] / around[2], far);
+    else
+        snprintf(note->assumption + used, sizeof note->assumption - (size_t)used,
+                 "one neuron: no distinguishing matrix");
     return UNRELU_OK;
 }

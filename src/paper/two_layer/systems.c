@@ -183,24 +183,6 @@ static void scale_columns(const double *rows, size_t l, size_t width, int ones, 
         out[i * p + width] = unit[width] = 1;
 }
 
-/* of two rows that found one neuron the later keeps its start */
-static void drop_repeated(const systems *y, const double *V, const double *c)
-{
-    size_t d = y->start->sample.d;
-    for (size_t j = 1; j < y->start->k; j++)
-        for (size_t i = 0; i < j && y->exact[j]; i++) {
-            double far = y->start->hidden ? fabs(y->c[i] - y->c[j]) : 0;
-            for (size_t q = 0; q < d; q++)
-                far = fmax(far, fabs(y->V[i * d + q] - y->V[j * d + q]));
-            if (!y->exact[i] || far > UR_SAME_ROW)
-                continue;
-            y->exact[j] = 0;
-            memcpy(y->V + j * d, V + j * d, d * sizeof *V);
-            if (y->start->hidden)
-                y->c[j] = c[j];
-        }
-}
-
 unrelu_status ur_exactify_systems(const ur_start *start, double *V, double *c, int *exact,
                                   unrelu_error *err)
 {
@@ -237,6 +219,17 @@ unrelu_status ur_exactify_systems(const ur_start *start, double *V, double *c, i
     UR_TRY(ur_qr_pivoted(l, p, y.x, UR_ROUNDING, &y.rank_x, Q, NULL, NULL, err));
     if (y.r > 0)
         UR_TRY(ur_each(start->exec, "systems", k, neuron, &y, err));
-    drop_repeated(&y, V_start, c_start);
+    for (size_t j = 1; j < k; j++) /* of two rows that found one neuron the later keeps its start */
+        for (size_t i = 0; i < j && exact[j]; i++) {
+            double far = start->hidden ? fabs(c[i] - c[j]) : 0;
+            for (size_t q = 0; q < d; q++)
+                far = fmax(far, fabs(V[i * d + q] - V[j * d + q]));
+            if (!exact[i] || far > UR_SAME_ROW)
+                continue;
+            exact[j] = 0;
+            memcpy(V + j * d, V_start + j * d, d * sizeof *V);
+            if (start->hidden)
+                c[j] = c_start[j];
+        }
     return UNRELU_OK;
 }

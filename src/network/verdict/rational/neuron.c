@@ -48,20 +48,15 @@ static int side_of(const job *b, size_t i)
 
 /* ---- equations ---- */
 
+/* the equation with_z B z = with_v X v of row i */
 static void set_row(job *b, size_t i, int with_z, int with_v)
 {
     const ur_verification *e = b->e;
     ur_quotients_row(&b->e->data, i, e->x, e->a);
     for (size_t l = 0; l < b->k; l++)
-        if (with_z)
-            mpz_set(b->row[l], e->a[e->basis[l]]);
-        else
-            mpz_set_ui(b->row[l], 0);
+        mpz_mul_si(b->row[l], e->a[e->basis[l]], with_z);
     for (size_t l = 0; l < b->d; l++)
-        if (with_v)
-            mpz_neg(b->row[b->k + l], e->x[l]);
-        else
-            mpz_set_ui(b->row[b->k + l], 0);
+        mpz_mul_si(b->row[b->k + l], e->x[l], -with_v);
 }
 
 static void add(job *b)
