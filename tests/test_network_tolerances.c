@@ -6,6 +6,7 @@
 #include "base/random.h"
 #include "dense/linear.h"
 #include "network/exact/exact.h"
+#include "network/exact/lift.h"
 #include "network/noisy/noisy.h"
 #include "network/noisy/score.h"
 #include "network/pattern/pattern.h"
@@ -89,7 +90,7 @@ static void directions_of_labels_below_their_tolerance_are_rounding(void **state
     assert_int_equal(rank_of_labels(3e-9, 0, 0), 3);
     assert_int_equal(rank_of_labels(1e-11, 0, 0), 2);
     assert_int_equal(rank_of_labels(3e-5, 1, 0), 3);
-    assert_int_equal(rank_of_labels(0, 1, 0), 2);
+    assert_int_equal(rank_of_labels(3e-7, 1, 0), 2);
     assert_int_equal(rank_of_labels(3e-2, 0, 2), 3); /* ten roundings are more than the most */
     assert_int_equal(rank_of_labels(0, 0, 2), 2);
 }
@@ -492,6 +493,37 @@ static void labels_in_single_precision_have_noise_of_3e_8(void **state)
     assert_non_null(strstr(note.assumption, "noise 3e-08"));
 }
 
+/* ---- lifting ---- */
+
+static void a_sample_at_0_weighs_as_one_of_a_length_of_root_3(void **state)
+{
+    (void)state;
+    unrelu_error err = {0};
+    ur_lift lift;
+    UR_ARENA(arena);
+    set_labels((unrelu_activation){UNRELU_RELU, 0});
+    memset(x, 0, D * sizeof *x);
+    const ur_start start = {.sample = {N, D, M, x, a}, .k = K, .f = {UNRELU_RELU, 0}};
+    must(ur_lift_new(&start, &(ur_lift_options){.method = "lifted"}, &arena, &lift, &err), &err);
+    assert_near(lift.factor[0], 1 / sqrt(.3), 1e-12);
+}
+
+/* noise of a tenth: the second eigenvalue is a twelfth of the next */
+static void a_gap_of_two_makes_a_start(void **state)
+{
+    (void)state;
+    unrelu_error err = {0};
+    ur_start_note note = {"", ""};
+    double found[K * D], c[K];
+    static double e[N * M];
+    set_labels((unrelu_activation){UNRELU_RELU, 0});
+    ur_random_normals(7, 88, 0, N * M, e);
+    for (size_t i = 0; i < N * M; i++)
+        a[i] += .1 * e[i];
+    const ur_start start = {.sample = {N, D, M, x, a}, .k = K, .f = {UNRELU_RELU, 0}, .seed = 5};
+    must(ur_start_lifted(&start, found, c, &note, &err), &err);
+}
+
 /* ---- Gauss-Newton by conjugate gradients ---- */
 
 /* 260 unknown weights: how sharply the first systems are solved */
@@ -547,6 +579,8 @@ int main(void)
         cmocka_unit_test(what_found_neurons_leave_is_filled_where_it_is_no_thin_layer),
         cmocka_unit_test(a_facet_that_is_1e_6_off_its_inputs_is_no_neuron),
         cmocka_unit_test(labels_in_single_precision_have_noise_of_3e_8),
+        cmocka_unit_test(a_sample_at_0_weighs_as_one_of_a_length_of_root_3),
+        cmocka_unit_test(a_gap_of_two_makes_a_start),
         cmocka_unit_test(the_walk_by_conjugate_gradients_is_as_it_was),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -268,6 +268,31 @@ static void the_pursuit_takes_as_many_steps_as_it_did(void **state)
     assert_int_equal(steps, 125);
 }
 
+/* of two neurons, the second of this share of the output */
+static int is_k_of_the_pursuit(const char *k, double share)
+{
+    unrelu_error err = {0};
+    UR_ARENA(arena);
+    ur_outcome out = ur_outcome_in(&arena);
+    ur_problem given = {
+        .options = {.activation = relu, .pcp = 1, .seed = 1, .biases = UNRELU_BIASES_NONE}};
+    ur_random_normals(7, 99, 0, N * D, x);
+    for (size_t i = 0; i < N; i++)
+        for (size_t r = 0; r < M; r++)
+            a[i * M + r] =
+                U[r * K] * fmax(0, x[i * D]) + share * U[r * K + 1] * fmax(0, x[i * D + 1]);
+    must(ur_data_hold(N, D, M, x, a, NULL, &arena, &given.data, &err), &err);
+    must(ur_pcp_recover(&given, &out, &err), &err);
+    return strstr(out.how_k, k) != NULL;
+}
+
+static void singular_values_of_the_pursuit_end_at_1e_6(void **state)
+{
+    (void)state;
+    assert_true(is_k_of_the_pursuit("(2)", 5e-3));
+    assert_true(is_k_of_the_pursuit("(1)", 5e-4));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -283,6 +308,7 @@ int main(void)
         cmocka_unit_test(equations_of_a_class_agree_to_1e_7),
         cmocka_unit_test(equations_that_span_to_1e_9_determine_a_neuron),
         cmocka_unit_test(the_pursuit_takes_as_many_steps_as_it_did),
+        cmocka_unit_test(singular_values_of_the_pursuit_end_at_1e_6),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
