@@ -91,6 +91,7 @@ static void directions_of_labels_below_their_tolerance_are_rounding(void **state
     assert_int_equal(rank_of_labels(1e-11, 0, 0), 2);
     assert_int_equal(rank_of_labels(3e-5, 1, 0), 3);
     assert_int_equal(rank_of_labels(3e-7, 1, 0), 2);
+    assert_int_equal(rank_of_labels(1e-3, 0, 5), 3);
     assert_int_equal(rank_of_labels(3e-2, 0, 2), 3); /* ten roundings are more than the most */
     assert_int_equal(rank_of_labels(0, 0, 2), 2);
 }
@@ -353,6 +354,57 @@ static void a_neuron_that_switches_for_less_than_6_in_1000_is_weak(void **state)
     assert_false(is_weak(12));
 }
 
+/* ---- starts with noise ---- */
+
+/* all starts that there are for three neurons: how many, and how many agree on the best */
+static ur_best run_starts(uint64_t seed, double noise)
+{
+    enum { ROWS = 300, WIDE = 4, NEURONS = 3, OUT = 4, NEVER = 50 };
+    static double z[ROWS * WIDE], y[ROWS * NEURONS], b[ROWS * OUT], e[ROWS * OUT];
+    double rows[NEURONS * WIDE], out[OUT * NEURONS];
+    unrelu_error err = {0};
+    UR_ARENA(arena);
+    ur_best best;
+    ur_frame frame;
+    ur_problem given = {.options = {.activation = {UNRELU_RELU, 0}, .seed = 1}};
+    ur_random_normals(seed, 99, 0, ROWS * WIDE, z);
+    ur_random_normals(seed, 95, 0, NEURONS * WIDE, rows);
+    ur_random_normals(seed, 94, 0, OUT * NEURONS, out);
+    ur_random_normals(seed, 93, 0, ROWS * OUT, e);
+    ur_unit_rows(NEURONS, WIDE, rows);
+    ur_multiply_nt(ROWS, WIDE, NEURONS, z, rows, y);
+    for (size_t i = 0; i < ROWS * NEURONS; i++)
+        y[i] = fmax(0, y[i]);
+    ur_multiply_nt(ROWS, NEURONS, OUT, y, out, b);
+    for (size_t i = 0; i < ROWS * OUT; i++)
+        b[i] += noise * e[i];
+    must(ur_data_hold(ROWS, WIDE, OUT, z, b, NULL, &arena, &given.data, &err), &err);
+    must(ur_frame_make(&given.data, ROWS, (ur_terms){0, 0}, 0, &arena, &frame, &err), &err);
+    must(ur_starts(&given, &frame, NEURONS, NEVER, NULL, 0, &arena, &best, &err), &err);
+    return best;
+}
+
+static void fixed_points_of_a_correlation_above_9_in_10_make_a_start(void **state)
+{
+    (void)state;
+    assert_int_equal(run_starts(1, .0316).starts, 6);
+    assert_int_equal(run_starts(1, .1).starts, 5);
+}
+
+static void starts_agree_where_they_are_within_1e_4_of_the_best(void **state)
+{
+    (void)state;
+    assert_int_equal(run_starts(5, .316).agree, 6);
+    assert_int_equal(run_starts(4, .316).agree, 3);
+}
+
+/* a start that is left where a step gains 1e-5 has not arrived; below 1e-7 it only takes longer */
+static void starts_are_led_to_their_minima(void **state)
+{
+    (void)state;
+    assert_int_equal(run_starts(2, .316).agree, 5);
+}
+
 /* ---- the search ---- */
 
 enum { LONG = 7000 };
@@ -574,6 +626,9 @@ int main(void)
         cmocka_unit_test(combinations_of_labels_below_1e_10_of_their_variance_are_rounding),
         cmocka_unit_test(biases_are_held_within_four_deviations),
         cmocka_unit_test(a_neuron_that_switches_for_less_than_6_in_1000_is_weak),
+        cmocka_unit_test(fixed_points_of_a_correlation_above_9_in_10_make_a_start),
+        cmocka_unit_test(starts_agree_where_they_are_within_1e_4_of_the_best),
+        cmocka_unit_test(starts_are_led_to_their_minima),
         cmocka_unit_test(starts_of_2e5_operations_a_step_come_in_rounds),
         cmocka_unit_test(rough_eigenvectors_lead_to_the_same_neurons),
         cmocka_unit_test(what_found_neurons_leave_is_filled_where_it_is_no_thin_layer),
