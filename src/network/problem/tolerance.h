@@ -73,7 +73,7 @@ static inline double ur_kink_width(const ur_data *data)
 /* of the length of a row: the outputs of closer neurons are known to five digits fewer than their
  * sum, as f(v x) of the two differs by so little */
 #define UR_TWINS 1e-5
-/* of the largest pivot: a row of V that lies in the span of others */
+/* of its length: what a row of V that lies in the span of others has outside of it */
 #define UR_SPANNED 1e-8
 
 #endif

@@ -7,6 +7,7 @@
  * (docs/numbers.md). */
 #include "model/rules.h"
 #include "base/error.h"
+#include "dense/basis.h"
 #include "dense/linear.h"
 #include "network/data/sides.h"
 #include "network/pattern/pattern.h"
@@ -130,23 +131,19 @@ static unrelu_status is_spanned(const ur_weights *w, const char *paired, int *sp
                                 unrelu_error *err)
 {
     UR_ARENA(arena);
-    size_t k = w->k, d = w->d, q = d + 1, count = 0, rank = 0, with = 0;
-    double *rows = ur_take(&arena, k, q * sizeof *rows); /* v_j, c_j */
-    double *M = ur_take(&arena, k, q * sizeof *M), *Q = ur_take(&arena, k, q * sizeof *Q);
+    size_t k = w->k, q = w->d + 1;
+    double *rows = ur_take(&arena, k, q * sizeof *rows); /* v_j, c_j at unit length */
+    ur_basis basis = {.length = q, .rows = ur_take(&arena, q, q * sizeof *rows)};
     UR_TRY(ur_arena_status(&arena, err));
-    ur_rows_join(k, d, q, w->V, w->c, rows);
+    ur_rows_join(k, w->d, q, w->V, w->c, rows);
+    ur_unit_rows(k, q, rows);
     for (size_t j = 0; j < k; j++)
         if (paired[j])
-            memcpy(M + count++ * q, rows + j * q, q * sizeof *M);
-    UR_TRY(ur_qr_pivoted(count, q, M, UR_SPANNED, &rank, Q, NULL, NULL, err));
+            ur_basis_grow(&basis, rows + j * q, UR_SPANNED);
     *spanned = 0;
-    for (size_t j = 0; j < k && !*spanned; j++) {
-        if (paired[j])
-            continue;
-        memcpy(M + count * q, rows + j * q, q * sizeof *M);
-        UR_TRY(ur_qr_pivoted(count + 1, q, M, UR_SPANNED, &with, Q, NULL, NULL, err));
-        *spanned = with == rank;
-    }
+    for (size_t j = 0; j < k; j++)
+        if (!paired[j])
+            *spanned |= ur_basis_remove(&basis, basis.count, rows + j * q) <= UR_SPANNED;
     return UNRELU_OK;
 }
 
