@@ -356,28 +356,42 @@ static void a_neuron_that_switches_for_less_than_6_in_1000_is_weak(void **state)
 
 /* ---- starts with noise ---- */
 
+/* normal inputs z (n x d), k unit rows (k x d), and labels b (n x m) of these neurons */
+static void set_network(uint64_t seed, size_t n, size_t d, size_t k, size_t m, double noise,
+                        double *z, double *rows, double *b)
+{
+    double *y = calloc(n * k, sizeof *y), *out = calloc(m * k, sizeof *out);
+    double *e = calloc(n * m, sizeof *e);
+    assert_non_null(y);
+    assert_non_null(out);
+    assert_non_null(e);
+    ur_random_normals(seed, 99, 0, n * d, z);
+    ur_random_normals(seed, 95, 0, k * d, rows);
+    ur_random_normals(seed, 94, 0, m * k, out);
+    ur_random_normals(seed, 93, 0, n * m, e);
+    ur_unit_rows(k, d, rows);
+    ur_multiply_nt(n, d, k, z, rows, y);
+    for (size_t i = 0; i < n * k; i++)
+        y[i] = fmax(0, y[i]);
+    ur_multiply_nt(n, k, m, y, out, b);
+    for (size_t i = 0; i < n * m; i++)
+        b[i] += noise * e[i];
+    free(y);
+    free(out);
+    free(e);
+}
+
 /* all starts that there are for three neurons: how many, and how many agree on the best */
 static ur_best run_starts(uint64_t seed, double noise)
 {
     enum { ROWS = 300, WIDE = 4, NEURONS = 3, OUT = 4, NEVER = 50 };
-    static double z[ROWS * WIDE], y[ROWS * NEURONS], b[ROWS * OUT], e[ROWS * OUT];
-    double rows[NEURONS * WIDE], out[OUT * NEURONS];
+    static double z[ROWS * WIDE], rows[NEURONS * WIDE], b[ROWS * OUT];
     unrelu_error err = {0};
     UR_ARENA(arena);
     ur_best best;
     ur_frame frame;
     ur_problem given = {.options = {.activation = {UNRELU_RELU, 0}, .seed = 1}};
-    ur_random_normals(seed, 99, 0, ROWS * WIDE, z);
-    ur_random_normals(seed, 95, 0, NEURONS * WIDE, rows);
-    ur_random_normals(seed, 94, 0, OUT * NEURONS, out);
-    ur_random_normals(seed, 93, 0, ROWS * OUT, e);
-    ur_unit_rows(NEURONS, WIDE, rows);
-    ur_multiply_nt(ROWS, WIDE, NEURONS, z, rows, y);
-    for (size_t i = 0; i < ROWS * NEURONS; i++)
-        y[i] = fmax(0, y[i]);
-    ur_multiply_nt(ROWS, NEURONS, OUT, y, out, b);
-    for (size_t i = 0; i < ROWS * OUT; i++)
-        b[i] += noise * e[i];
+    set_network(seed, ROWS, WIDE, NEURONS, OUT, noise, z, rows, b);
     must(ur_data_hold(ROWS, WIDE, OUT, z, b, NULL, &arena, &given.data, &err), &err);
     must(ur_frame_make(&given.data, ROWS, (ur_terms){0, 0}, 0, &arena, &frame, &err), &err);
     must(ur_starts(&given, &frame, NEURONS, NEVER, NULL, 0, &arena, &best, &err), &err);
@@ -403,6 +417,46 @@ static void starts_are_led_to_their_minima(void **state)
 {
     (void)state;
     assert_int_equal(run_starts(2, .316).agree, 5);
+}
+
+/* whether the search for k ended at `most`, of two neurons */
+static int is_most_tried(const char *most, size_t n, size_t d, size_t m)
+{
+    enum { CELLS = 24000 };
+    static double z[CELLS], rows[CELLS], b[CELLS];
+    unrelu_error err = {0};
+    UR_ARENA(arena);
+    ur_outcome out = ur_outcome_in(&arena);
+    ur_problem given = {
+        .options = {.activation = {UNRELU_RELU, 0}, .seed = 1, .biases = UNRELU_BIASES_NONE}};
+    set_network(1, n, d, 2, m, m > 1 ? .3 : .1, z, rows, b);
+    must(ur_data_hold(n, d, m, z, b, NULL, &arena, &given.data, &err), &err);
+    must(ur_noisy(&given, &out, &err), &err);
+    assert_non_null(strstr(out.how_k, "at k = 2"));
+    return strstr(out.how_k, most) != NULL;
+}
+
+/* a third neuron raises BIC by 6 ln 300, or by 2 ln 300 */
+static void no_more_neurons_are_tried_where_bic_rises_by_20(void **state)
+{
+    (void)state;
+    assert_true(is_most_tried("up to k = 3", 300, 6, 1));
+    assert_true(is_most_tried("up to k = 4", 300, 2, 1));
+}
+
+/* 2.6e6 operations a step: two starts for k = 3, whose rise of BIC then ends it. With more it would
+ * only take longer. */
+static void what_costs_little_is_tried_from_two_starts(void **state)
+{
+    (void)state;
+    assert_true(is_most_tried("up to k = 3", 2000, 12, 1));
+}
+
+/* of eight labels two are above the edge. From a larger edge on k would only be climbed to. */
+static void k_is_looked_for_from_the_edge_of_noise_on(void **state)
+{
+    (void)state;
+    assert_true(is_most_tried("up to k = 4", 300, 4, 8));
 }
 
 /* ---- the search ---- */
@@ -491,19 +545,11 @@ static void what_found_neurons_leave_is_filled_where_it_is_no_thin_layer(void **
     (void)state;
     enum { ROWS = 28, WIDE = 5, NEURONS = 5, OUT = 5 };
     unrelu_error err = {0};
-    double z[ROWS * WIDE], y[ROWS * NEURONS], b[ROWS * OUT], rows[NEURONS * WIDE];
-    double out[OUT * NEURONS];
+    double z[ROWS * WIDE], b[ROWS * OUT], rows[NEURONS * WIDE];
     UR_ARENA(arena);
     ur_outcome found = ur_outcome_in(&arena);
     ur_problem given = {.options = {.activation = {UNRELU_RELU, 0}, .seed = 1}};
-    ur_random_normals(27, 99, 0, ROWS * WIDE, z);
-    ur_random_normals(27, 95, 0, NEURONS * WIDE, rows);
-    ur_random_normals(27, 94, 0, OUT * NEURONS, out);
-    ur_unit_rows(NEURONS, WIDE, rows);
-    ur_multiply_nt(ROWS, WIDE, NEURONS, z, rows, y);
-    for (size_t i = 0; i < ROWS * NEURONS; i++)
-        y[i] = fmax(0, y[i]);
-    ur_multiply_nt(ROWS, NEURONS, OUT, y, out, b);
+    set_network(27, ROWS, WIDE, NEURONS, OUT, 0, z, rows, b);
     must(ur_data_hold(ROWS, WIDE, OUT, z, b, NULL, &arena, &given.data, &err), &err);
     must(ur_exact(&given, (ur_terms){0, 0}, &found, &err), &err);
     assert_int_equal(found.answer, UR_EXACT);
@@ -583,20 +629,12 @@ static void the_walk_by_conjugate_gradients_is_as_it_was(void **state)
 {
     (void)state;
     enum { ROWS = 400, WIDE = 26, NEURONS = 10, OUT = 12 };
-    static const double left[] = {.140561, .0637434, .0173025};
-    static double z[ROWS * WIDE], y[ROWS * NEURONS], b[ROWS * OUT];
-    static double rows[NEURONS * WIDE], start[NEURONS * WIDE], out[OUT * NEURONS];
+    static const double left[] = {.144593, .0399228, .0173744};
+    static double z[ROWS * WIDE], b[ROWS * OUT], rows[NEURONS * WIDE], start[NEURONS * WIDE];
     unrelu_error err = {0};
     double size = 0;
-    ur_random_normals(7, 92, 0, ROWS * WIDE, z);
-    ur_random_normals(7, 91, 0, NEURONS * WIDE, rows);
+    set_network(7, ROWS, WIDE, NEURONS, OUT, 0, z, rows, b);
     ur_random_normals(7, 90, 0, NEURONS * WIDE, start);
-    ur_random_normals(7, 89, 0, OUT * NEURONS, out);
-    ur_unit_rows(NEURONS, WIDE, rows);
-    ur_multiply_nt(ROWS, WIDE, NEURONS, z, rows, y);
-    for (size_t i = 0; i < ROWS * NEURONS; i++)
-        y[i] = fmax(0, y[i]);
-    ur_multiply_nt(ROWS, NEURONS, OUT, y, out, b);
     for (size_t i = 0; i < ROWS * OUT; i++)
         size += b[i] * b[i];
     ur_newton problem = {.n = ROWS, .p = WIDE, .m = OUT, .x = z, .a = b, .f = {UNRELU_RELU, 0}};
@@ -629,6 +667,9 @@ int main(void)
         cmocka_unit_test(fixed_points_of_a_correlation_above_9_in_10_make_a_start),
         cmocka_unit_test(starts_agree_where_they_are_within_1e_4_of_the_best),
         cmocka_unit_test(starts_are_led_to_their_minima),
+        cmocka_unit_test(no_more_neurons_are_tried_where_bic_rises_by_20),
+        cmocka_unit_test(what_costs_little_is_tried_from_two_starts),
+        cmocka_unit_test(k_is_looked_for_from_the_edge_of_noise_on),
         cmocka_unit_test(starts_of_2e5_operations_a_step_come_in_rounds),
         cmocka_unit_test(rough_eigenvectors_lead_to_the_same_neurons),
         cmocka_unit_test(what_found_neurons_leave_is_filled_where_it_is_no_thin_layer),
