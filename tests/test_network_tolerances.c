@@ -513,6 +513,43 @@ static void starts_of_2e5_operations_a_step_come_in_rounds(void **state)
     assert_int_equal(starts_of_a_search(LONG), 12);
 }
 
+/* neurons found in labels with this noise: their correlations are off by its square */
+static size_t neurons_found(double noise)
+{
+    unrelu_error err = {0};
+    ur_data data;
+    ur_frame frame;
+    ur_found found;
+    size_t rank = 0;
+    static double y[N * (M + 1)], e[N * M];
+    UR_ARENA(arena);
+    set_labels((unrelu_activation){UNRELU_RELU, 0});
+    ur_random_normals(7, 88, 0, N * M, e);
+    for (size_t i = 0; i < N * M; i++)
+        a[i] += noise * e[i];
+    must(ur_data_hold(N, D, M, x, a, NULL, &arena, &data, &err), &err);
+    must(ur_frame_make(&data, N, (ur_terms){0, 0}, 1, &arena, &frame, &err), &err);
+    must(ur_frame_labels(&frame, data.tolerance, &rank, y, NULL, &err), &err);
+    const ur_search search = {.frame = &frame,
+                              .y = y,
+                              .rank = rank,
+                              .wanted = K,
+                              .degree = 1,
+                              .slack = ur_exact_slack(&data),
+                              .starts = 40,
+                              .patience = 40,
+                              .seed = 1};
+    must(ur_exact_search(&search, &arena, &found, &err), &err);
+    return found.found;
+}
+
+static void a_correlation_that_is_1e_9_below_1_is_that_of_a_neuron(void **state)
+{
+    (void)state;
+    assert_int_equal(neurons_found(1e-5), 2);
+    assert_int_equal(neurons_found(1e-4), 0);
+}
+
 /* Two of 400 starts, which end at other neurons where the power method ends a hundred times
  * earlier. Where it ends later it is only slower. */
 static void rough_eigenvectors_lead_to_the_same_neurons(void **state)
@@ -671,6 +708,7 @@ int main(void)
         cmocka_unit_test(what_costs_little_is_tried_from_two_starts),
         cmocka_unit_test(k_is_looked_for_from_the_edge_of_noise_on),
         cmocka_unit_test(starts_of_2e5_operations_a_step_come_in_rounds),
+        cmocka_unit_test(a_correlation_that_is_1e_9_below_1_is_that_of_a_neuron),
         cmocka_unit_test(rough_eigenvectors_lead_to_the_same_neurons),
         cmocka_unit_test(what_found_neurons_leave_is_filled_where_it_is_no_thin_layer),
         cmocka_unit_test(a_facet_that_is_1e_6_off_its_inputs_is_no_neuron),
