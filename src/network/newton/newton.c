@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Levenberg-Marquardt on the model of newton_model.h: lambda 1e-3 at first; after a step that
+/* Levenberg-Marquardt on the model of newton_work.h: lambda 1e-3 at first; after a step that
  * gains the share rho of what the model promised, times 1 - (2 rho - 1)^3 but at least .2; after
  * steps that do not lower rss times 5, 10, 20, ... With noise the kinks of f make rss rough: gains
  * below 1e-6 of it (n m = 1e4 .. 1e5) are then a walk from kink to kink. */
@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "dense/blas.h"
 #include "dense/linear.h"
-#include "network/newton/newton_model.h"
+#include "network/newton/newton_work.h"
 #include "pass/parallel.h"
 
 #include <float.h>

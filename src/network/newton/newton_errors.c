@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Standard errors of (V, U, e) under normal noise of deviation sigma. With U and e eliminated the
- * information on V is H of newton_model.h. Where f is homogeneous H v_j = 0, and the scale is
+ * information on V is H of newton_work.h. Where f is homogeneous H v_j = 0, and the scale is
  * fixed by n_j'v_j = const, n_j = v_j on the first `unit` columns and 0 elsewhere:
  *   Cov V / sigma^2 = P (H + sum_j h_j v_j v_j')^-1 P',  P_j = I - v_j n_j' / n_j'v_j,
  * in which the gauge h_j drops out. B_r, row r of [U e], moves with V:
@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "dense/blas.h"
 #include "dense/linear.h"
-#include "network/newton/newton_sums.h"
+#include "network/newton/newton_work.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "network/newton/newton_model.h"
+#include "network/newton/newton_work.h"
 
 #include "base/error.h"
 #include "dense/blas.h"
@@ -9,11 +9,13 @@
 #include <math.h>
 #include <string.h>
 
+enum { DENSE = 250 }; /* largest k p for which H is formed */
+
 unrelu_status ur_newton_model_open(const ur_newton_work *w, ur_arena *arena, ur_newton_model *model,
                                    unrelu_error *err)
 {
     size_t kp = w->kp, k = w->k, q = w->q;
-    int dense = kp <= UR_NEWTON_DENSE;
+    int dense = kp <= DENSE;
     *model = (ur_newton_model){.dense = dense,
                                .gauge = ur_activation_degree(w->problem->f) > 0,
                                .C = ur_take(arena, k, k * sizeof(double)),

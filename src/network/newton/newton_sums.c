@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "network/newton/newton_sums.h"
+#include "network/newton/newton_work.h"
 
 #include "base/error.h"
 #include "dense/blas.h"
