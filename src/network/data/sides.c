@@ -5,6 +5,7 @@
 #include "network/data/sides.h"
 
 #include "base/error.h"
+#include "dense/blas.h"
 
 #include <math.h>
 
@@ -25,14 +26,6 @@ double ur_kink_neuron(const ur_data *data, const double *v)
     return sqrt(sum);
 }
 
-static int is_zero(const double *x, size_t d)
-{
-    for (size_t l = 0; l < d; l++)
-        if (x[l] != 0)
-            return 0;
-    return 1;
-}
-
 unrelu_status ur_sides_set(const ur_data *data, const ur_weights *weights, const ur_frame *frame,
                            ur_arena *arena, ur_sides *s, unrelu_error *err)
 {
@@ -48,7 +41,7 @@ unrelu_status ur_sides_set(const ur_data *data, const ur_weights *weights, const
     for (size_t i = 0; i < s->n; i++) {
         const double *x = data->x + frame->row[i] * d;
         double row = ur_kink_row(data, x), width = ur_kink_width(data);
-        int zero = is_zero(x, d);
+        int zero = ur_norm(d, x) == 0; /* inputs can be squared */
         for (size_t j = 0; j < k; j++) {
             double t = weights->c[j], kink = width * ur_kink(row, length[j], weights->c[j]);
             for (size_t l = 0; l < d; l++)

@@ -5,7 +5,7 @@
  *   slack      1 - rho of a fixed point that counts as a neuron, and the width of a kink
  *   doubt      fits that are met, and yet not called unique: the rules of verdict/rules.c
  * The first three grow with the rounding of the labels; for labels of full precision they are the
- * constants below. Tests: test_recover_data (floor, tolerance), test_pattern (slack),
+ * constants below. Tests: test_recover_data (floor), test_network_tolerances (tolerance, slack),
  * test_network_rules (kink, doubt). */
 #ifndef UR_TOLERANCE_H
 #define UR_TOLERANCE_H

@@ -26,8 +26,8 @@ typedef struct {
     size_t steps;
     double x1, x2; /* minibatch sums of x and x^2 */
     int filled;
-    double *result; /* B x 2 */
-    uint64_t drawn; /* normals taken from the stream */
+    double *result;               /* B x 2 */
+    uint64_t seed, stream, drawn; /* of normals; how many were taken */
     double normals[FETCH];
     size_t left;
 } descent;
@@ -37,10 +37,10 @@ typedef struct {
     descent **of_source; /* source columns; NULL: not fitted */
 } state;
 
-static double next_normal(descent *c, uint64_t seed, size_t column)
+static double next_normal(descent *c)
 {
     if (c->left == 0) {
-        ur_random_normals(seed, STREAM_SGD + column, c->drawn, FETCH, c->normals);
+        ur_random_normals(c->seed, c->stream, c->drawn, FETCH, c->normals);
         c->drawn += FETCH;
         c->left = FETCH;
     }
@@ -49,21 +49,20 @@ static double next_normal(descent *c, uint64_t seed, size_t column)
 
 /* z ~ N(mu, sigma^2) given z > lower. Plain rejection where it accepts often; far in the tail
  * the proposal is a shifted exponential, its uniform being Phi of a normal's worth of bits. */
-static double draw_truncated(descent *c, uint64_t seed, size_t column, double mu, double sigma)
+static double draw_truncated(descent *c, double mu, double sigma)
 {
     double a = (c->lower - mu) / sigma;
     if (a < TAIL) {
         double z;
         do
-            z = next_normal(c, seed, column);
+            z = next_normal(c);
         while (!(z > a));
         return mu + sigma * z;
     }
     double rate = (a + sqrt(a * a + 4)) / 2;
     for (;;) {
         /* a sum of two squared normals / 2 is a standard exponential */
-        double n1 = next_normal(c, seed, column), n2 = next_normal(c, seed, column);
-        double n3 = next_normal(c, seed, column), n4 = next_normal(c, seed, column);
+        double n1 = next_normal(c), n2 = next_normal(c), n3 = next_normal(c), n4 = next_normal(c);
         double z = a + (n1 * n1 + n2 * n2) / (2 * rate), miss = z - rate;
         if ((n3 * n3 + n4 * n4) / 2 >= miss * miss / 2)
             return mu + sigma * z;
@@ -75,11 +74,11 @@ static double clamp(double x, double low, double high)
     return x < low ? low : x > high ? high : x;
 }
 
-static void sgd_step(descent *c, const unrelu_gaussian_options *o, size_t column)
+static void sgd_step(descent *c, const unrelu_gaussian_options *o)
 {
     double mu = c->v[1] / c->v[0], sigma = 1 / sqrt(c->v[0]), z1 = 0, z2 = 0;
     for (int i = 0; i < o->minibatch; i++) {
-        double z = draw_truncated(c, o->seed, column, mu, sigma);
+        double z = draw_truncated(c, mu, sigma);
         z1 += z;
         z2 += z * z;
     }
@@ -121,7 +120,7 @@ static void fold_step(void *context, size_t column, const ur_block *block)
         c->x1 += y;
         c->x2 += y * y;
         if (++c->filled == o->minibatch)
-            sgd_step(c, o, column);
+            sgd_step(c, o);
         if (++c->seen == c->batch_size) {
             c->result[2 * c->batch] = c->sum[0] / (double)c->steps;
             c->result[2 * c->batch + 1] = c->sum[1] / (double)c->steps;
@@ -159,6 +158,8 @@ static unrelu_status start_column(const ur_fit *fit, const ur_fit_column *column
     c->lower = -c->mean / c->deviation;
     c->batch_size = (size_t)sums.positive / (size_t)o->batches;
     c->result = result;
+    c->seed = o->seed;
+    c->stream = STREAM_SGD + column->index;
     if (c->batch_size < (size_t)o->minibatch || !(c->deviation > 0))
         return ur_fail(err, UNRELU_EDATA,
                        "column %zu (%s) has %.0f positive values with deviation %g: projected SGD "

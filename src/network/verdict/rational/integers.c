@@ -56,7 +56,7 @@ void ur_integers_dot(size_t count, mpz_t *x, mpz_t *y, mpz_t out)
             mpz_addmul(out, x[i], y[i]);
 }
 
-long ur_integers_scale(size_t count, mpz_t *x, double *out)
+void ur_integers_scale(size_t count, mpz_t *x, double *out)
 {
     size_t bits = 0;
     for (size_t i = 0; i < count; i++)
@@ -68,7 +68,6 @@ long ur_integers_scale(size_t count, mpz_t *x, double *out)
         long shift = exponent - (long)bits;
         out[i] = shift > LEAST_EXPONENT ? ldexp(digits, (int)shift) : 0;
     }
-    return (long)bits;
 }
 
 /* ---- null spaces ---- */

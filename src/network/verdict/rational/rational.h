@@ -27,8 +27,8 @@ mpz_t *ur_integers(ur_arena *arena, size_t count);
 /* greatest common divisor 1; zeros stay */
 void ur_integers_reduce(mpz_t *x, size_t count);
 void ur_integers_dot(size_t count, mpz_t *x, mpz_t *y, mpz_t out);
-/* as doubles, the largest between 1/2 and 1 in size; returns the power of two left out */
-long ur_integers_scale(size_t count, mpz_t *x, double *out);
+/* as doubles over a power of two, the largest between 1/2 and 1 in size */
+void ur_integers_scale(size_t count, mpz_t *x, double *out);
 
 /* Integer vectors that span {w : row w = 0 for all rows so far}. Vector i has a coordinate own[i],
  * where the others are 0. */
