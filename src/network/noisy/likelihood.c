@@ -10,25 +10,8 @@
 #include <math.h>
 #include <string.h>
 
-enum { STEPS = 100 };
-/* of rss; the start is close, and steps are quadratic there */
-static const double GAIN = 1e-8;
 /* Phi(-2.5): a neuron that switches for a smaller share of the samples has hardly a kink to see */
 static const double HARDLY = 0.006;
-
-/* raw inputs, with the ones as last column where c is fitted; data->x itself where they are not */
-static const double *raw_inputs(const ur_data *data, ur_terms terms, ur_arena *arena)
-{
-    size_t d = data->d;
-    if (!terms.hidden)
-        return data->x;
-    double *own = ur_take(arena, data->n, (d + 1) * sizeof *own);
-    for (size_t i = 0; i < data->n && own; i++) {
-        memcpy(own + i * (d + 1), data->x + i * d, d * sizeof *own);
-        own[i * (d + 1) + d] = 1;
-    }
-    return own;
-}
 
 /* standard errors of the network of out; U and e in the unit of the labels on the way, so that
  * their squares are numbers */
@@ -43,10 +26,19 @@ static unrelu_status set_errors(const ur_problem *given, ur_outcome *out, unrelu
     ur_newton_fit fit;
     int singular = 0;
     double *V_se = ur_take(&arena, k, q * sizeof *V_se);
+    const double *x = data->x;
+    if (terms.hidden) { /* with the ones as last column */
+        double *own = ur_take(&arena, data->n, q * sizeof *own);
+        for (size_t i = 0; i < data->n && own; i++) {
+            memcpy(own + i * q, data->x + i * d, d * sizeof *own);
+            own[i * q + d] = 1;
+        }
+        x = own;
+    }
     ur_newton problem = {.n = data->n,
                          .p = q,
                          .m = m,
-                         .x = raw_inputs(data, terms, &arena),
+                         .x = x,
                          .a = data->a,
                          .f = w->f,
                          .constant = terms.constant,
@@ -97,7 +89,7 @@ unrelu_status ur_likelihood(const ur_problem *given, const ur_frame *frame,
     ur_frame_forth(&all, start->k, raw, fit.V);
     if (ur_activation_degree(f) > 0)
         ur_unit_rows(start->k, all.p, fit.V);
-    UR_TRY(ur_newton_solve(&problem, STEPS, GAIN, 0, &fit, err));
+    UR_TRY(ur_newton_solve(&problem, UR_LIKELIHOOD_STEPS, UR_LIKELIHOOD_GAIN, 0, &fit, err));
     UR_TRY(ur_certify_fit(given, &all, &fit, NULL, out, err));
     if (out->certificate.met) { /* there was no noise */
         ur_arena_give(&arena, out->arena);

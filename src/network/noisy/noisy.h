@@ -29,6 +29,12 @@ double ur_parameters(const ur_problem *given, size_t k, ur_terms terms);
 unrelu_status ur_joint_finish(const ur_problem *given, const ur_frame *frame, ur_newton_fit *fit,
                               ur_outcome *out, unrelu_error *err);
 
+/* Where Gauss-Newton ends from a start that is close, and steps are quadratic: relative gain of
+ * rss. Larger: the likelihood is lower by up to it. Smaller: with noise there is no more to be had
+ * (newton.h), it only takes longer. */
+#define UR_LIKELIHOOD_GAIN 1e-8
+enum { UR_LIKELIHOOD_STEPS = 100 };
+
 /* From a fit on the rows of a frame to the maximum likelihood over all rows, its noise and its
  * standard errors; exact where there turns out to be no noise. */
 unrelu_status ur_likelihood(const ur_problem *given, const ur_frame *frame,

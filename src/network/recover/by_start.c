@@ -16,9 +16,6 @@
 #include <math.h>
 #include <string.h>
 
-enum { STEPS = 100 };
-static const double GAIN = 1e-8; /* of rss: with noise there is no more to be had (newton.h) */
-
 typedef struct {
     const ur_problem *given;
     ur_outcome *out; /* whose arena holds all of these */
@@ -126,7 +123,8 @@ static unrelu_status descend(course *q, unrelu_error *err)
     UR_ARENA(arena);
     ur_newton_fit fit;
     UR_TRY(open_fit(q, &problem, &arena, &fit, err));
-    UR_TRY(ur_newton_solve(&problem, STEPS, GAIN, ur_newton_floor(&given->data), &fit, err));
+    UR_TRY(ur_newton_solve(&problem, UR_LIKELIHOOD_STEPS, UR_LIKELIHOOD_GAIN,
+                           ur_newton_floor(&given->data), &fit, err));
     UR_TRY(finish(q, fit.V, err));
     if (q->out->answer != UR_NONE || given->options.labels == UNRELU_LABELS_NOISELESS)
         return UNRELU_OK;
