@@ -92,24 +92,6 @@ static unrelu_status measure(const unrelu_source *labels, ur_arena *arena, ur_da
     return UNRELU_OK;
 }
 
-/* squares of the inputs must be numbers */
-static unrelu_status check_range(const unrelu_source *inputs, const ur_data *data,
-                                 unrelu_error *err)
-{
-    for (size_t i = 0; i < data->n * data->d; i++) {
-        double size = fabs(data->x[i]);
-        char label[160];
-        if (size < MOST_INPUT && (size == 0 || size > LEAST_INPUT))
-            continue;
-        ur_source_column_label(inputs, i % data->d, label, sizeof label);
-        return ur_fail(err, UNRELU_EDATA,
-                       "%s: row %zu, %s is %g, and inputs between 1e-100 and 1e100 can be squared: "
-                       "change the unit of that column",
-                       ur_source_label(inputs), i / data->d + 1, label, data->x[i]);
-    }
-    return UNRELU_OK;
-}
-
 unrelu_status ur_data_load(unrelu_source *inputs, unrelu_source *labels, const unrelu_exec *exec,
                            ur_arena *arena, ur_data *data, unrelu_error *err)
 {
@@ -123,7 +105,17 @@ unrelu_status ur_data_load(unrelu_source *inputs, unrelu_source *labels, const u
     if (x.rows == 0)
         return ur_fail(err, UNRELU_EDATA, "%s has no rows", ur_source_label(inputs));
     *data = (ur_data){.n = x.rows, .d = x.columns, .m = a.columns, .x = x.cells, .a = a.cells};
-    UR_TRY(check_range(inputs, data, err));
+    for (size_t i = 0; i < data->n * data->d; i++) {
+        double size = fabs(data->x[i]);
+        char label[160];
+        if (size < MOST_INPUT && (size == 0 || size > LEAST_INPUT))
+            continue;
+        ur_source_column_label(inputs, i % data->d, label, sizeof label);
+        return ur_fail(err, UNRELU_EDATA,
+                       "%s: row %zu, %s is %g, and inputs between 1e-100 and 1e100 can be squared: "
+                       "change the unit of that column",
+                       ur_source_label(inputs), i / data->d + 1, label, data->x[i]);
+    }
     return measure(labels, arena, data, err);
 }
 

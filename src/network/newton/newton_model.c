@@ -84,23 +84,6 @@ unrelu_status ur_newton_model_form(const ur_newton_work *w, ur_newton_model *mod
     return UNRELU_OK;
 }
 
-/* M = H + diag_j (t_j (lambda I + v_j v_j') + hold_j I), lower triangles */
-static void damp(const ur_newton_work *w, const ur_newton_model *model, double lambda)
-{
-    size_t p = w->p;
-    memcpy(model->M, model->H, w->kp * (model->dense ? w->kp : p) * sizeof(double));
-    for (size_t j = 0; j < w->k; j++) {
-        size_t stride;
-        double *M = block(w, model, model->M, j, j, &stride), t = model->t[j];
-        const double *v = w->now.V + j * p;
-        for (size_t a = 0; a < p; a++) {
-            M[a * (stride + 1)] += lambda * t + model->hold[j];
-            for (size_t b = 0; b <= a && model->gauge; b++)
-                M[a * stride + b] += t * v[a] * v[b];
-        }
-    }
-}
-
 /* ---- conjugate gradients ---- */
 
 /* Preconditioned by the diagonal blocks. H s in one pass over rows:
@@ -215,7 +198,18 @@ unrelu_status ur_newton_model_step(const ur_newton_work *w, ur_newton_model *mod
                                    unrelu_error *err)
 {
     size_t p = w->p, kp = w->kp;
-    damp(w, model, lambda);
+    /* M = H + diag_j (t_j (lambda I + v_j v_j') + hold_j I), lower triangles */
+    memcpy(model->M, model->H, kp * (model->dense ? kp : p) * sizeof(double));
+    for (size_t j = 0; j < w->k; j++) {
+        size_t stride;
+        double *M = block(w, model, model->M, j, j, &stride), t = model->t[j];
+        const double *v = w->now.V + j * p;
+        for (size_t a = 0; a < p; a++) {
+            M[a * (stride + 1)] += lambda * t + model->hold[j];
+            for (size_t b = 0; b <= a && model->gauge; b++)
+                M[a * stride + b] += t * v[a] * v[b];
+        }
+    }
     *positive = 1; /* a matrix that overflowed would be an error to LAPACK, not a step to refuse */
     for (size_t j = 0; j < w->k; j++)
         *positive &= isfinite(mean_diagonal(w, model, j)) && isfinite(model->t[j]);

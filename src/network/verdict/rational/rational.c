@@ -69,28 +69,21 @@ static unrelu_status find_basis(ur_verification *e, unrelu_error *err)
 
 /* ---- the certificate ---- */
 
-/* row i of (F, A), both times the same integer */
-static void set_features(ur_verification *e, size_t i, mpz_t *row)
-{
-    size_t d = e->weights->d, k = e->weights->k, m = e->weights->m;
-    ur_quotients_row(&e->data, i, e->x, e->a);
-    for (size_t j = 0; j < k; j++) {
-        ur_integers_dot(d, e->x, e->V + j * d, row[j]);
-        if (mpz_sgn(row[j]) < 0)
-            mpz_set_ui(row[j], 0);
-    }
-    for (size_t j = 0; j < m; j++)
-        mpz_set(row[k + j], e->a[j]);
-}
-
 static unrelu_status verify(ur_verification *e, ur_null *null, mpz_t *row, unrelu_error *err)
 {
     const ur_problem *given = e->given;
-    size_t k = e->weights->k, m = e->weights->m;
+    size_t d = e->weights->d, k = e->weights->k, m = e->weights->m;
     for (size_t i = 0; i < given->data.n; i++) {
         if (i % LOOK_UP == 0 && ur_cancelled(given->exec))
             return ur_fail_cancelled(err);
-        set_features(e, i, row);
+        ur_quotients_row(&e->data, i, e->x, e->a); /* (F, A), both times the same integer */
+        for (size_t j = 0; j < k; j++) {
+            ur_integers_dot(d, e->x, e->V + j * d, row[j]);
+            if (mpz_sgn(row[j]) < 0)
+                mpz_set_ui(row[j], 0);
+        }
+        for (size_t j = 0; j < m; j++)
+            mpz_set(row[k + j], e->a[j]);
         size_t lost = ur_null_add(null, row);
         if (lost == UR_NULL_HOLDS)
             continue;
