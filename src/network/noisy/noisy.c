@@ -193,29 +193,6 @@ static unrelu_status contest_all(const ur_problem *given, contest *c, size_t *tr
     return UNRELU_OK;
 }
 
-static void note_all(const ur_problem *given, const contest *c, ur_outcome *out)
-{
-    size_t d = given->data.d, m = given->data.m;
-    if (c->best.skipped && c->k > d)
-        ur_outcome_note(out, "moments-skipped",
-                        "k = %zu > d = %zu: the moment starts do not exist, random ones were used",
-                        c->k, d);
-    if (given->options.k == 0 && c->k == most_neurons(given))
-        ur_outcome_note(
-            out, "k-bound",
-            "k = %zu is the largest that was tried: if there are more neurons, give `k`", c->k);
-    if (c->k > m)
-        ur_outcome_note(out, "joint-solver",
-                        "%zu label%s and %zu neurons: all neurons were solved for at once, and no "
-                        "theorem says that the answer is unique",
-                        m, m == 1 ? "" : "s", c->k);
-    if (out->answer == UR_NOISY && c->best.starts > 2 && c->best.agree == 1)
-        ur_outcome_note(out, "few-starts-agree",
-                        "only one of %zu starts reached the best fit: it may not be the best there "
-                        "is; try other seeds or more samples",
-                        c->best.starts);
-}
-
 /* Neurons that the labels do without: a joint fit may meet them with more than are needed. */
 static unrelu_status prune(const ur_problem *given, const ur_frame *frame, ur_newton_fit *fit,
                            unrelu_error *err)
@@ -257,7 +234,7 @@ unrelu_status ur_joint_finish(const ur_problem *given, const ur_frame *frame, ur
 unrelu_status ur_noisy(const ur_problem *given, ur_outcome *out, unrelu_error *err)
 {
     CONTEST(c);
-    size_t tried = 0;
+    size_t d = given->data.d, m = given->data.m, tried = 0;
     UR_TRY(contest_all(given, &c, &tried, err));
     if (is_met(given, &c))
         UR_TRY(ur_joint_finish(given, &c.frame, &c.best.fit, out, err));
@@ -279,6 +256,23 @@ unrelu_status ur_noisy(const ur_problem *given, ur_outcome *out, unrelu_error *e
         out->how_k =
             ur_take_text(out->arena, "smallest BIC (%.6g at k = %zu) of those tried, up to k = %zu",
                          c.best.bic, c.k, tried);
-    note_all(given, &c, out);
+    if (c.best.skipped && c.k > d)
+        ur_outcome_note(out, "moments-skipped",
+                        "k = %zu > d = %zu: the moment starts do not exist, random ones were used",
+                        c.k, d);
+    if (given->options.k == 0 && c.k == most_neurons(given))
+        ur_outcome_note(
+            out, "k-bound",
+            "k = %zu is the largest that was tried: if there are more neurons, give `k`", c.k);
+    if (c.k > m)
+        ur_outcome_note(out, "joint-solver",
+                        "%zu label%s and %zu neurons: all neurons were solved for at once, and no "
+                        "theorem says that the answer is unique",
+                        m, m == 1 ? "" : "s", c.k);
+    if (out->answer == UR_NOISY && c.best.starts > 2 && c.best.agree == 1)
+        ur_outcome_note(out, "few-starts-agree",
+                        "only one of %zu starts reached the best fit: it may not be the best there "
+                        "is; try other seeds or more samples",
+                        c.best.starts);
     return UNRELU_OK;
 }

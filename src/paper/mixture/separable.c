@@ -126,21 +126,6 @@ static unrelu_status find_side(state *s, unrelu_error *err)
 
 /* ---- the edges ---- */
 
-/* |r| of sample i less 6 deviations of its noise; r the rest of y / h'y along the unit vector
- * v, which noise e moves by v'(e - r h'e) / h'y */
-static double lead(state *s, size_t i)
-{
-    size_t p = s->p;
-    const double *r = s->R + i * p;
-    double length = ur_norm(p, r);
-    if (!s->cone->noise || length == 0)
-        return length;
-    for (size_t j = 0; j < p; j++)
-        s->direction[j] = r[j] / length - length * s->h[j];
-    return length -
-           UR_NOISE_BEYOND * ur_cone_noise(s->cone, s->direction) / (s->size[i] * s->level[i]);
-}
-
 static unrelu_status find_edges(state *s, const unrelu_exec *exec, unrelu_error *err)
 {
     size_t p = s->p, rank;
@@ -153,7 +138,16 @@ static unrelu_status find_edges(state *s, const unrelu_exec *exec, unrelu_error 
         size_t row = 0;
         double most = -INFINITY;
         for (size_t i = 0; i < s->n; i++) {
-            double value = lead(s, i);
+            /* |r| less 6 deviations of its noise; r the rest of y / h'y along the unit vector v,
+             * which noise e moves by v'(e - r h'e) / h'y */
+            const double *r = s->R + i * p;
+            double length = ur_norm(p, r), value = length;
+            if (s->cone->noise && length > 0) {
+                for (size_t j = 0; j < p; j++)
+                    s->direction[j] = r[j] / length - length * s->h[j];
+                value -= UR_NOISE_BEYOND * ur_cone_noise(s->cone, s->direction) /
+                         (s->size[i] * s->level[i]);
+            }
             if (value > most) {
                 most = value;
                 row = i;

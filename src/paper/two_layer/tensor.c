@@ -73,30 +73,6 @@ static void add_fourth(const void *context, size_t first, size_t rows, double *s
     }
 }
 
-/* Mardia's kurtosis: E|x|^4 is d (d + 2) with variance 8 d (d + 2) / n for normal x */
-static unrelu_status describe(const ur_start *start, const ur_white *white, int order,
-                              ur_start_note *note, unrelu_error *err)
-{
-    size_t d = white->d, k = start->k, m = start->sample.m;
-    const ur_blocks mean = {
-        .n = white->n, .len = 1, .step = ROWS, .add = add_fourth, .context = white};
-    double found = 0, want = (double)d * (double)(d + 2);
-    UR_TRY(ur_mean_of_rows(mean, d, white->exec, &found, err));
-    double z = (found - want) / sqrt(8 * want / (double)white->n);
-    snprintf(note->guarantee, sizeof note->guarantee,
-             "Theorem 5 and Corollary 4 (Algorithm 4; Theorem 7 after exactification): V up to "
-             "signs and order, approximately, for Gaussian inputs and U, V of full rank k; here "
-             "the score of order %d%s, no noise added to the labels, alternating least squares "
-             "in place of the power method",
-             order, order == 3 ? "" : " in place of 3");
-    snprintf(note->assumption, sizeof note->assumption,
-             "Gaussian inputs: Mardia's kurtosis %.5g, expected %.5g, z = %.2f: %s at z = 3; "
-             "rank V = k needs k <= d: %zu <= %zu; rank U = k needs k <= m: %zu %s %zu%s",
-             found, want, z, fabs(z) > REJECTED ? "rejected" : "not rejected", k, d, k,
-             k <= m ? "<=" : ">", m, k <= m ? "" : ", does not hold");
-    return UNRELU_OK;
-}
-
 /* ---- order 3: S_3 = xxx but for terms in x, which labels without linear part do not see ---- */
 
 static unrelu_status third(const ur_start *start, const ur_white *white, work *w, double *V,
@@ -161,7 +137,24 @@ unrelu_status ur_start_tensor(const ur_start *start, int order, double *V, ur_st
     UR_TRY(check_signal(start->f, order, err));
     UR_TRY(ur_score_check(start, err));
     UR_TRY(ur_white_new(&start->sample, start->exec, &arena, &white, err));
-    UR_TRY(describe(start, &white, order, note, err));
+    /* Mardia's kurtosis: E|x|^4 is d (d + 2) with variance 8 d (d + 2) / n for normal x */
+    size_t d = white.d, k = start->k, m = start->sample.m;
+    const ur_blocks mean = {
+        .n = white.n, .len = 1, .step = ROWS, .add = add_fourth, .context = &white};
+    double found = 0, want = (double)d * (double)(d + 2);
+    UR_TRY(ur_mean_of_rows(mean, d, white.exec, &found, err));
+    double z = (found - want) / sqrt(8 * want / (double)white.n);
+    snprintf(note->guarantee, sizeof note->guarantee,
+             "Theorem 5 and Corollary 4 (Algorithm 4; Theorem 7 after exactification): V up to "
+             "signs and order, approximately, for Gaussian inputs and U, V of full rank k; here "
+             "the score of order %d%s, no noise added to the labels, alternating least squares "
+             "in place of the power method",
+             order, order == 3 ? "" : " in place of 3");
+    snprintf(note->assumption, sizeof note->assumption,
+             "Gaussian inputs: Mardia's kurtosis %.5g, expected %.5g, z = %.2f: %s at z = 3; "
+             "rank V = k needs k <= d: %zu <= %zu; rank U = k needs k <= m: %zu %s %zu%s",
+             found, want, z, fabs(z) > REJECTED ? "rejected" : "not rejected", k, d, k,
+             k <= m ? "<=" : ">", m, k <= m ? "" : ", does not hold");
     if (order == 2)
         return ur_start_moments(start, UR_MOMENTS_PLAIN, V, NULL, err);
     UR_TRY(ur_score_labels(start, &white, 1, &arena, &w.r, &w.y, err));
