@@ -152,13 +152,13 @@ static void marks_are_escaped_and_have_gaps(void **state)
                      .x = {.high = 4, .title = hostile},
                      .y = {.high = 4}};
     cli_plot_open(&plot);
-    cli_mark_line(&plot, "line first", 5, x, y, NULL, "%s", hostile);
+    cli_mark_line(&plot, "line first", 5, x, y, NULL, cli_say(plot.page, "%s", hostile));
     cli_mark_line(&plot, "area first", 5, x, y, x, "band");
     cli_mark_line(&plot, "line first", 2, x, none, NULL, "nothing");
     cli_mark_line(&plot, "area first", 2, x, none, x, "nothing");
-    cli_mark_dot(&plot, 1, 2, "%s", hostile);
-    cli_mark_bar(&plot, 1, 0, 2, 3, "%s", hostile);
-    cli_mark_rule(&plot, 1, 0, 2, 3, "%s", hostile);
+    cli_mark_dot(&plot, 1, 2, cli_page_escaped(plot.page, hostile));
+    cli_mark_bar(&plot, 1, 0, 2, 3, cli_page_escaped(plot.page, hostile));
+    cli_mark_rule(&plot, 1, 0, 2, 3, cli_page_escaped(plot.page, hostile));
     cli_plot_close(&plot);
     char *page = saved(plot.page);
     assert_null(strstr(page, "<script>x"));
@@ -368,7 +368,9 @@ static void bytes_that_are_no_text_become_question_marks(void **state)
     (void)state;
     cli_page *page = cli_page_open("test");
     /* a lone start, an overlong slash, a surrogate, beyond the last, a start at the end */
-    cli_page_text(page, "[ä€😀|\xc3|\xc0\xaf|\xed\xa0\x80|\xf4\x90\x80\x80|\t|\x7f|\xe2\x82]");
+    cli_page_html(page, "%s",
+                  cli_page_escaped(
+                      page, "[ä€😀|\xc3|\xc0\xaf|\xed\xa0\x80|\xf4\x90\x80\x80|\t|\x7f|\xe2\x82]"));
     char *text = saved(page);
     assert_non_null(strstr(text, "[ä€😀|?|??|???|????|?|?|??]"));
     free(text);

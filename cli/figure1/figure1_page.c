@@ -61,17 +61,18 @@ static void draw_method(const cli_plot *plot, const figure1 *f, const series *s,
     for (size_t i = 0; i < s->count; i++)
         if (s->sd[i] > 0)
             cli_mark_rule(plot, s->x[i], low_end(s, i), s->x[i], s->y[i] + s->sd[i],
-                          "%s: %.3g ± %.2g", names[method], s->y[i], s->sd[i]);
+                          cli_say(plot->page, "%s: %.3g ± %.2g", names[method], s->y[i], s->sd[i]));
     cli_page_html(plot->page, "</g>");
-    cli_mark_line(plot, lines[method], s->count, s->x, s->y, NULL, "%s", names[method]);
+    cli_mark_line(plot, lines[method], s->count, s->x, s->y, NULL, names[method]);
     cli_page_html(plot->page, "<g class=\"%s\" style=\"--size:7px\">", marks[method]);
     for (size_t i = 0; i < s->count; i++) {
         const figure1_point *p = &f->points[s->point[i]];
         cli_mark_dot(plot, s->x[i], s->y[i],
-                     "%s, n = %zu, d = %zu, " KAPPA " = %zu: mean %.3g, deviation %.2g, not PSD "
-                     "%zu of %zu",
-                     names[method], p->n, p->d, p->kappa, s->y[i], s->sd[i],
-                     f->rows[s->point[i]][method].not_psd, f->runs);
+                     cli_say(plot->page,
+                             "%s, n = %zu, d = %zu, " KAPPA
+                             " = %zu: mean %.3g, deviation %.2g, not PSD %zu of %zu",
+                             names[method], p->n, p->d, p->kappa, s->y[i], s->sd[i],
+                             f->rows[s->point[i]][method].not_psd, f->runs));
     }
     cli_page_html(plot->page, "</g>");
 }
@@ -109,7 +110,7 @@ static void draw_chart(cli_page *page, const figure1 *f, int panel, int metric)
     cli_axis_pad(&plot.x);
     cli_axis_pad(&plot.y);
     cli_plot_open(&plot);
-    cli_mark_line(&plot, lines[LIMIT], all[LIMIT].count, all[LIMIT].x, all[LIMIT].y, NULL, "%s",
+    cli_mark_line(&plot, lines[LIMIT], all[LIMIT].count, all[LIMIT].x, all[LIMIT].y, NULL,
                   names[LIMIT]);
     for (int m = 0; m < FIGURE1_METHODS; m++)
         draw_method(&plot, f, &all[m], m);

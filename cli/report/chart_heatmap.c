@@ -135,17 +135,14 @@ static void draw_cell(cli_page *page, const cli_heatmap *m, const layout *l, siz
         put_cell(page, l, column, row);
     cli_name_of(&m->row_names, row, one);
     cli_name_of(&m->column_names, column, two);
-    if (isnan(share)) {
-        cli_page_html(page, "\">");
-        cli_svg_title(page, "%s, %s", one, two);
-    } else {
-        cli_page_html(page, "\" opacity=\"%.2g\">", rint(100 * fabs(share)) / 100);
-        if (m->se && isfinite(m->se[i]) && m->se[i] > 0)
-            cli_svg_title(page, "%s, %s: %.3g (se %.2g)", one, two, m->values[i], m->se[i]);
-        else
-            cli_svg_title(page, "%s, %s: %.3g", one, two, m->values[i]);
-    }
-    cli_page_html(page, "</path>\n");
+    if (!isnan(share))
+        cli_page_html(page, "\" opacity=\"%.2g", rint(100 * fabs(share)) / 100);
+    cli_page_html(page, "\"><title>%s", cli_say(page, "%s, %s", one, two));
+    if (!isnan(share))
+        cli_page_html(page, ": %.3g", m->values[i]);
+    if (!isnan(share) && m->se && isfinite(m->se[i]) && m->se[i] > 0)
+        cli_page_html(page, " (se %.2g)", m->se[i]);
+    cli_page_html(page, "</title></path>\n");
 }
 
 static void draw_cells(cli_page *page, const cli_heatmap *m, const layout *l)
@@ -196,14 +193,12 @@ static void draw_strip(cli_page *page, const cli_heatmap *m, const layout *l, si
             best = i;
     cli_name_of(&m->row_names, row, name);
     cli_name_of(&m->column_names, best % m->columns, at);
-    cli_page_html(page, "<path d=\"M%g %gh%gv%gh-%gz\">", cli_px(l->left),
+    cli_page_html(page, "<path d=\"M%g %gh%gv%gh-%gz\"><title>%s</title></path>\n", cli_px(l->left),
                   cli_px(l->top + (double)row * l->tall), cli_px(l->cell * (double)m->columns),
-                  ceil(10 * l->tall) / 10, cli_px(l->cell * (double)m->columns));
-    if (isfinite(m->values[best]))
-        cli_svg_title(page, "%s: largest %.3g, at %s", name, m->values[best], at);
-    else
-        cli_svg_title(page, "%s", name);
-    cli_page_html(page, "</path>\n");
+                  ceil(10 * l->tall) / 10, cli_px(l->cell * (double)m->columns),
+                  isfinite(m->values[best])
+                      ? cli_say(page, "%s: largest %.3g, at %s", name, m->values[best], at)
+                      : cli_page_escaped(page, name));
 }
 
 static void draw_picture(cli_page *page, const cli_heatmap *m, const layout *l)
@@ -224,14 +219,14 @@ static void draw_picture(cli_page *page, const cli_heatmap *m, const layout *l)
         pixels ? cli_png_base64(m->columns, m->rows, pixels, colours, 2 * LEVELS + 2) : NULL;
     if (!picture)
         cli_page_fail(page);
-    cli_page_html(page,
-                  "<image class=\"%s\" x=\"%g\" y=\"%g\" width=\"%g\" height=\"%g\" "
-                  "preserveAspectRatio=\"none\" href=\"data:image/png;base64,%s\">",
-                  fmin(l->cell, l->tall) >= 1 ? "pixels" : "", cli_px(l->left), l->top,
-                  cli_px(l->cell * (double)m->columns), cli_px(l->tall * (double)m->rows),
-                  picture ? picture : "");
-    cli_svg_title(page, "%s", m->frame.title);
-    cli_page_html(page, "</image><g class=\"strips\">\n");
+    cli_page_html(
+        page,
+        "<image class=\"%s\" x=\"%g\" y=\"%g\" width=\"%g\" height=\"%g\" "
+        "preserveAspectRatio=\"none\" href=\"data:image/png;base64,%s\"><title>%s</title></image>"
+        "<g class=\"strips\">\n",
+        fmin(l->cell, l->tall) >= 1 ? "pixels" : "", cli_px(l->left), l->top,
+        cli_px(l->cell * (double)m->columns), cli_px(l->tall * (double)m->rows),
+        picture ? picture : "", cli_page_escaped(page, m->frame.title));
     for (size_t i = 0; i < m->rows; i++)
         draw_strip(page, m, l, i);
     cli_page_html(page, "</g>");
@@ -244,7 +239,7 @@ static void write_label(cli_page *page, const cli_names *names, size_t i)
     char name[CLI_NAME];
     cli_name_of(names, i, name);
     if (name[cli_text_cut(name, CUT)])
-        cli_svg_title(page, "%s", name);
+        cli_page_html(page, "<title>%s</title>", cli_page_escaped(page, name));
     cli_text_shorten(name, CUT);
     cli_page_html(page, "%s</text>", cli_page_escaped(page, name));
 }

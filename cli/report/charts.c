@@ -63,8 +63,8 @@ static void draw_curve(const cli_plot *plot, const cli_histogram *h, double from
     if (hidden)
         cli_mark_line(plot, "area second", count, x, y, foot, "hidden part of the fitted normal");
     cli_mark_line(plot, hidden ? "dash second" : "line second", count, x, y, NULL,
-                  "%s normal, mean %.4g, deviation %.4g", hidden ? "hidden part of the" : "fitted",
-                  h->mean, h->sd);
+                  cli_say(plot->page, "%s normal, mean %.4g, deviation %.4g",
+                          hidden ? "hidden part of the" : "fitted", h->mean, h->sd));
 }
 
 void cli_chart_histogram(cli_page *page, const cli_histogram *h)
@@ -92,8 +92,8 @@ void cli_chart_histogram(cli_page *page, const cli_histogram *h)
         if (h->expected)
             snprintf(expected, sizeof expected, ", expected %.1f", h->expected[k]);
         if (h->heights[k] > 0)
-            cli_mark_bar(&plot, from, 0, to, h->heights[k], "%.3g to %.3g: %.0f%s", from, to,
-                         h->counts[k], expected);
+            cli_mark_bar(&plot, from, 0, to, h->heights[k],
+                         cli_say(page, "%.3g to %.3g: %.0f%s", from, to, h->counts[k], expected));
     }
     cli_page_html(page, "</g>");
     if (h->sd > 0 && isfinite(h->mean)) {
@@ -126,7 +126,7 @@ static void draw_band(const cli_plot *plot, const cli_points *p)
         high[k] = p->high[i];
     }
     cli_mark_line(plot, "area second", BAND, x, high, low,
-                  "where 95 %% of the points lie if the model is right");
+                  "where 95 % of the points lie if the model is right");
 }
 
 void cli_chart_points(cli_page *page, const cli_points *p)
@@ -146,13 +146,15 @@ void cli_chart_points(cli_page *page, const cli_points *p)
     cli_plot_open(&plot);
     if (p->low)
         draw_band(&plot, p);
-    cli_mark_line(&plot, "line second", 2, ends, ends, NULL, "%s = %s", p->y_word, p->x_word);
+    cli_mark_line(&plot, "line second", 2, ends, ends, NULL,
+                  cli_say(page, "%s = %s", p->y_word, p->x_word));
     cli_page_html(page, "<g class=\"dots first\" style=\"--size:%gpx\">\n", p->size);
     for (size_t i = 0; i < p->count; i++) {
         char label[CLI_NAME];
         p->label(p->context, i, label);
-        cli_mark_dot(&plot, p->x[i], p->y[i], "%s: %s %.3g, %s %.3g", label, p->x_word, p->x[i],
-                     p->y_word, p->y[i]);
+        cli_mark_dot(
+            &plot, p->x[i], p->y[i],
+            cli_say(page, "%s: %s %.3g, %s %.3g", label, p->x_word, p->x[i], p->y_word, p->y[i]));
     }
     cli_page_html(page, "</g>");
     cli_plot_close(&plot);
@@ -178,8 +180,9 @@ void cli_chart_bars(cli_page *page, const cli_bars *b)
     cli_page_html(page, "<g class=\"bars %s\">\n", b->colour);
     for (size_t i = 0; i < b->count; i++) {
         double at = (double)i + 1, value = b->values[i];
-        cli_mark_bar(&plot, at - HALF, 0, at + HALF, value, "%s %zu: %.4g%s", b->one, i + 1,
-                     b->is_share ? 100 * value : value, b->is_share ? " %" : "");
+        cli_mark_bar(&plot, at - HALF, 0, at + HALF, value,
+                     cli_say(page, "%s %zu: %.4g%s", b->one, i + 1,
+                             b->is_share ? 100 * value : value, b->is_share ? " %" : ""));
     }
     cli_page_html(page, "</g>");
     cli_plot_close(&plot);
@@ -202,17 +205,18 @@ static void draw_estimates(const cli_plot *plot, const cli_estimates *e, int by_
                       is_point ? "dots" : "rules");
         for (size_t i = 0; i < e->count; i++) {
             char label[CLI_NAME], interval[64] = "";
+            const char *title;
             double at = by_row ? -(double)i : (double)i + 1, v = e->values[i];
             double h = e->half && isfinite(e->half[i]) ? e->half[i] : 0;
             e->label(e->context, i, 0, label);
             if (h > 0)
                 snprintf(interval, sizeof interval, " ± %.2g", h);
+            title = cli_say(plot->page, "%s: %.4g%s", label, v, interval);
             if (is_point)
-                cli_mark_dot(plot, by_row ? v : at, by_row ? at : v, "%s: %.4g%s", label, v,
-                             interval);
+                cli_mark_dot(plot, by_row ? v : at, by_row ? at : v, title);
             else if (h > 0)
                 cli_mark_rule(plot, by_row ? v - h : at, by_row ? at : v - h, by_row ? v + h : at,
-                              by_row ? at : v + h, "%s: %.4g%s", label, v, interval);
+                              by_row ? at : v + h, title);
         }
         cli_page_html(plot->page, "</g>");
     }

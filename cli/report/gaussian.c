@@ -102,11 +102,12 @@ static void add_facts(cli_page *page, const unrelu_gaussian *m, const unrelu_goo
         cli_html_fact_count(page, "samples learned from", (double)m->n);
     cli_html_fact_count(page, "columns", (double)m->d);
     if (cells > 0)
-        cli_html_fact(page, "of the cells censored", "%.3g %%", 100 * (censored / cells));
+        cli_html_fact(page, "of the cells censored",
+                      cli_say(page, "%.3g %%", 100 * (censored / cells)));
     if (m->method[0])
-        cli_html_fact(page, "method", "%s", m->method);
+        cli_html_fact(page, "method", cli_page_escaped(page, m->method));
     if (m->norms[0])
-        cli_html_fact(page, "norms, angles", "%s, %s", m->norms, m->angles);
+        cli_html_fact(page, "norms, angles", cli_say(page, "%s, %s", m->norms, m->angles));
     if (m->rows_dropped)
         cli_html_fact_count(page, "outlying rows left out", (double)m->rows_dropped);
     cli_html_facts(page, 0);

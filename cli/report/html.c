@@ -2,7 +2,6 @@
 #include "html.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -77,20 +76,15 @@ void cli_html_facts(cli_page *page, int open)
     cli_page_html(page, open ? "<dl class=\"facts\">\n" : "</dl>\n");
 }
 
-void cli_html_fact(cli_page *page, const char *name, const char *format, ...)
+void cli_html_fact(cli_page *page, const char *name, const char *fact)
 {
-    char text[256];
-    va_list list;
-    va_start(list, format);
-    vsnprintf(text, sizeof text, format, list);
-    va_end(list);
-    cli_page_html(page, "<div><dt>%s</dt><dd>%s</dd></div>\n", name, cli_page_escaped(page, text));
+    cli_page_html(page, "<div><dt>%s</dt><dd>%s</dd></div>\n", name, fact);
 }
 
 void cli_html_fact_count(cli_page *page, const char *name, double count)
 {
     char text[40];
-    cli_html_fact(page, name, "%s", cli_html_count(count, text));
+    cli_html_fact(page, name, cli_html_count(count, text));
 }
 
 /* ---- tables ---- */

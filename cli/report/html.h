@@ -30,8 +30,7 @@ int cli_html_finish(cli_page *page, const cli_shared *shared);
 
 /* ---- facts: a few numbers in large print, between cli_html_facts(page, 1) and (page, 0) ---- */
 void cli_html_facts(cli_page *page, int open);
-void cli_html_fact(cli_page *page, const char *name, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+void cli_html_fact(cli_page *page, const char *name, const char *fact);
 void cli_html_fact_count(cli_page *page, const char *name, double count);
 
 /* ---- tables ---- */

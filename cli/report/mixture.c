@@ -35,18 +35,18 @@ static void add_facts(cli_page *page, const unrelu_mixture *m)
     cli_html_facts(page, 1);
     if (m->verdict != UNRELU_VERDICT_PLANTED) {
         cli_html_fact_count(page, "samples", (double)m->n);
-        cli_html_fact(page, "residual", "%.2g", m->residual);
+        cli_html_fact(page, "residual", cli_say(page, "%.2g", m->residual));
         cli_html_fact_count(page, "facets found", (double)m->facets);
         cli_html_fact_count(page, "samples on the rarest facet", (double)m->min_off);
         cli_html_fact(page,
                       m->noise > 0 ? "units below 0, at most, in deviations of the noise"
                                    : "units below 0, at most, relative to their sample",
-                      "%.2g", m->negative);
+                      cli_say(page, "%.2g", m->negative));
     }
     if (m->noise > 0)
-        cli_html_fact(page, "standard deviation of the noise", "%.3g", m->noise);
+        cli_html_fact(page, "standard deviation of the noise", cli_say(page, "%.3g", m->noise));
     if (error >= 0)
-        cli_html_fact(page, "largest standard error in A", "%.2g", error);
+        cli_html_fact(page, "largest standard error in A", cli_say(page, "%.2g", error));
     cli_html_facts(page, 0);
 }
 

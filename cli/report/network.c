@@ -56,25 +56,20 @@ static void add_facts(cli_page *page, const unrelu_network *m)
     cli_html_fact_count(page, "inputs", (double)m->d);
     cli_html_fact_count(page, "neurons", (double)m->k);
     cli_html_fact_count(page, "outputs", (double)m->m);
-    cli_html_fact(page, "activation", "%s", activation);
+    cli_html_fact(page, "activation", cli_page_escaped(page, activation));
     if (m->method[0])
-        cli_html_fact(page, "method", "%s", m->method);
+        cli_html_fact(page, "method", cli_page_escaped(page, m->method));
     if (m->noise > 0)
-        cli_html_fact(page, "standard deviation of the noise", "%.3g", m->noise);
+        cli_html_fact(page, "standard deviation of the noise", cli_say(page, "%.3g", m->noise));
     cli_html_facts(page, 0);
 }
 
 /* ---- the certificate ---- */
 
-static void __attribute__((format(printf, 3, 4)))
-add_line(cli_page *page, const char *name, const char *format, ...)
+static void add_line(cli_page *page, const char *name, const char *outcome)
 {
-    va_list list;
-    va_start(list, format);
-    cli_page_html(page, "<tr><td class=\"wrap\">%s</td><td class=\"wrap\">", name);
-    cli_page_vsay(page, format, list);
-    cli_page_html(page, "</td></tr>\n");
-    va_end(list);
+    cli_page_html(page, "<tr><td class=\"wrap\">%s</td><td class=\"wrap\">%s</td></tr>\n", name,
+                  outcome);
 }
 
 static void add_certificate(cli_page *page, const unrelu_network *m)
@@ -84,29 +79,31 @@ static void add_certificate(cli_page *page, const unrelu_network *m)
                         "<div class=\"card\">");
     cli_html_table(page, "", "<check|<outcome");
     if (isfinite(m->residual))
-        add_line(page, "residual over all samples", "%.3g of the labels", m->residual);
+        add_line(page, "residual over all samples",
+                 cli_say(page, "%.3g of the labels", m->residual));
     if (isfinite(m->holdout_residual))
-        add_line(page, "on rows that the solver did not see", "%.3g of the labels",
-                 m->holdout_residual);
+        add_line(page, "on rows that the solver did not see",
+                 cli_say(page, "%.3g of the labels", m->holdout_residual));
     if (m->k && m->verdict != UNRELU_VERDICT_NOISY)
-        add_line(page, "rarest sides of a kink", "%zu samples on, %zu off", m->min_active,
-                 m->min_inactive);
+        add_line(page, "rarest sides of a kink",
+                 cli_say(page, "%zu samples on, %zu off", m->min_active, m->min_inactive));
     if (isfinite(m->gap))
-        add_line(page, "gap of the neurons' patterns", "%.3g", m->gap);
+        add_line(page, "gap of the neurons' patterns", cli_say(page, "%.3g", m->gap));
     if (m->starts > 1)
-        add_line(page, "starts", "%zu of %zu reached the best fit", m->starts_agree, m->starts);
+        add_line(page, "starts",
+                 cli_say(page, "%zu of %zu reached the best fit", m->starts_agree, m->starts));
     if (m->linear_rank)
-        add_line(page, "rank of the linear part", "%zu", m->linear_rank);
+        add_line(page, "rank of the linear part", cli_say(page, "%zu", m->linear_rank));
     if (m->objective > 0 && isfinite(m->objective))
-        add_line(page, "objective |A - U f(V X)|", "%.6g", m->objective);
+        add_line(page, "objective |A - U f(V X)|", cli_say(page, "%.6g", m->objective));
     if (m->incoherence > 0)
-        add_line(page, "labels that are not the network's", "%zu", m->corrupted);
+        add_line(page, "labels that are not the network's", cli_say(page, "%zu", m->corrupted));
     if (m->V_rational)
         add_line(page, "in exact arithmetic", "the labels are met with residual 0");
     if (m->guarantee[0])
-        add_line(page, "guarantee", "%s", cli_flagged(m->guarantee).text);
+        add_line(page, "guarantee", cli_page_escaped(page, cli_flagged(m->guarantee).text));
     if (m->assumption[0])
-        add_line(page, "assumption", "%s", cli_flagged(m->assumption).text);
+        add_line(page, "assumption", cli_page_escaped(page, cli_flagged(m->assumption).text));
     cli_html_table_end(page);
     cli_page_html(page, "</div></section>\n");
 }

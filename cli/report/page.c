@@ -4,6 +4,7 @@
  * in the head allows the page no request at all. */
 #include "page.h"
 
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 #include "unrelu/unrelu.h"
 
 #include "files.h"
-#include "talk.h"
+#include "scope.h"
 
 /* The assembler takes the files as they stand, each with a zero byte after it; CMakeLists.txt says
  * where they are. */
@@ -120,20 +121,17 @@ const char *cli_page_escaped(cli_page *page, const char *text)
     return copy ? copy : "";
 }
 
-void cli_page_text(cli_page *page, const char *text)
+const char *cli_say(cli_page *page, const char *format, ...)
 {
-    cli_page_html(page, "%s", cli_page_escaped(page, text));
-}
-
-void cli_page_vsay(cli_page *page, const char *format, va_list list)
-{
-    char *text = NULL;
+    CLI_MEMORY char *text = NULL;
+    va_list list;
+    va_start(list, format);
     if (vasprintf(&text, format, list) < 0) {
+        text = NULL;
         cli_page_fail(page);
-        return;
     }
-    cli_page_text(page, text);
-    free(text);
+    va_end(list);
+    return cli_page_escaped(page, text ? text : "");
 }
 
 size_t cli_page_next_chart(cli_page *page)

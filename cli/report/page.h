@@ -4,20 +4,17 @@
 #ifndef CLI_REPORT_PAGE_H
 #define CLI_REPORT_PAGE_H
 
-#include <stdarg.h>
 #include <stddef.h>
 
 typedef struct cli_page cli_page;
 
 cli_page *cli_page_open(const char *title);
-/* Taken as it stands: text that a file gave goes through one of those below. */
+/* Taken as it stands: text that a file gave is escaped first. */
 void cli_page_html(cli_page *page, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Escaped; bytes that are no text become '?'. */
-void cli_page_text(cli_page *page, const char *text);
-void cli_page_vsay(cli_page *page, const char *format, va_list list)
-    __attribute__((format(printf, 2, 0)));
-/* The same as an argument of cli_page_html; "" where memory runs out. Lives as long as the page. */
+/* Text and what printf makes of it, escaped, for an argument of cli_page_html; bytes that are no
+ * text become '?'. They live as long as the page, and are "" where memory runs out. */
 const char *cli_page_escaped(cli_page *page, const char *text);
+const char *cli_say(cli_page *page, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* count elements of size bytes, zeroed, that live as long as the page; NULL: the page failed. */
 void *cli_page_take(cli_page *page, size_t count, size_t size);
 void cli_page_fail(cli_page *page); /* memory ran out elsewhere */

@@ -2,7 +2,6 @@
 #include "svg.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -306,57 +305,28 @@ void cli_plot_close(const cli_plot *p)
 
 /* ---- marks ---- */
 
-static void put_mark_title(cli_page *page, const char *format, va_list list)
-{
-    cli_page_html(page, "<title>");
-    cli_page_vsay(page, format, list);
-    cli_page_html(page, "</title>");
-}
-
-/* expands to the end of a mark: its title, from the arguments after `last` */
-#define TITLE_AND_END(page, last)                                                                  \
-    do {                                                                                           \
-        va_list list;                                                                              \
-        va_start(list, last);                                                                      \
-        put_mark_title(page, last, list);                                                          \
-        va_end(list);                                                                              \
-        cli_page_html(page, "</path>\n");                                                          \
-    } while (0)
-
-void cli_svg_title(cli_page *page, const char *format, ...)
-{
-    va_list list;
-    va_start(list, format);
-    put_mark_title(page, format, list);
-    va_end(list);
-}
-
-void cli_mark_bar(const cli_plot *p, double x0, double y0, double x1, double y1, const char *title,
-                  ...)
+void cli_mark_bar(const cli_plot *p, double x0, double y0, double x1, double y1, const char *title)
 {
     double left = cli_plot_x(p, x0), top = cli_plot_y(p, y1), foot = cli_plot_y(p, y0);
     double width = cli_plot_x(p, x1) - left, gap = width > 3 ? 0.5 : 0;
-    cli_page_html(p->page, "<path d=\"M%g %gV%gh%gV%gz\">", left, foot, top,
-                  cli_px(fmax(0.3, width - gap)), foot);
-    TITLE_AND_END(p->page, title);
+    cli_page_html(p->page, "<path d=\"M%g %gV%gh%gV%gz\"><title>%s</title></path>\n", left, foot,
+                  top, cli_px(fmax(0.3, width - gap)), foot, title);
 }
 
-void cli_mark_dot(const cli_plot *p, double x, double y, const char *title, ...)
+void cli_mark_dot(const cli_plot *p, double x, double y, const char *title)
 {
-    cli_page_html(p->page, "<path d=\"M%g %gh0\">", cli_plot_x(p, x), cli_plot_y(p, y));
-    TITLE_AND_END(p->page, title);
+    cli_page_html(p->page, "<path d=\"M%g %gh0\"><title>%s</title></path>\n", cli_plot_x(p, x),
+                  cli_plot_y(p, y), title);
 }
 
-void cli_mark_rule(const cli_plot *p, double x0, double y0, double x1, double y1, const char *title,
-                   ...)
+void cli_mark_rule(const cli_plot *p, double x0, double y0, double x1, double y1, const char *title)
 {
-    cli_page_html(p->page, "<path d=\"M%g %gL%g %g\">", cli_plot_x(p, x0), cli_plot_y(p, y0),
-                  cli_plot_x(p, x1), cli_plot_y(p, y1));
-    TITLE_AND_END(p->page, title);
+    cli_page_html(p->page, "<path d=\"M%g %gL%g %g\"><title>%s</title></path>\n", cli_plot_x(p, x0),
+                  cli_plot_y(p, y0), cli_plot_x(p, x1), cli_plot_y(p, y1), title);
 }
 
 void cli_mark_line(const cli_plot *p, const char *class, size_t count, const double *x,
-                   const double *y, const double *under, const char *title, ...)
+                   const double *y, const double *under, const char *title)
 {
     size_t drawn = 0;
     const char *command = "M";
@@ -371,6 +341,5 @@ void cli_mark_line(const cli_plot *p, const char *class, size_t count, const dou
     for (size_t i = count; under && drawn && i-- > 0;)
         if (isfinite(x[i]) && isfinite(under[i]))
             cli_page_html(p->page, "L%g %g", cli_plot_x(p, x[i]), cli_plot_y(p, under[i]));
-    cli_page_html(p->page, "%s\">", under && drawn ? "z" : "");
-    TITLE_AND_END(p->page, title);
+    cli_page_html(p->page, "%s\"><title>%s</title></path>\n", under && drawn ? "z" : "", title);
 }

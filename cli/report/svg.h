@@ -50,22 +50,19 @@ void cli_plot_close(const cli_plot *plot);
 double cli_plot_x(const cli_plot *plot, double value);
 double cli_plot_y(const cli_plot *plot, double value);
 
-/* ---- marks, each with a title as by printf, which is escaped ---- */
+/* ---- marks, each with a title by cli_say ---- */
 void cli_mark_bar(const cli_plot *plot, double x0, double y0, double x1, double y1,
-                  const char *title, ...) __attribute__((format(printf, 6, 7)));
-void cli_mark_dot(const cli_plot *plot, double x, double y, const char *title, ...)
-    __attribute__((format(printf, 4, 5)));
+                  const char *title);
+void cli_mark_dot(const cli_plot *plot, double x, double y, const char *title);
 void cli_mark_rule(const cli_plot *plot, double x0, double y0, double x1, double y1,
-                   const char *title, ...) __attribute__((format(printf, 6, 7)));
+                   const char *title);
 /* Through count points; those that are not finite leave gaps. With under (NULL: none) it is the
  * area between y and that. */
 void cli_mark_line(const cli_plot *plot, const char *class, size_t count, const double *x,
-                   const double *y, const double *under, const char *title, ...)
-    __attribute__((format(printf, 7, 8)));
+                   const double *y, const double *under, const char *title);
 
 /* ---- what a chart without axes needs ---- */
 void cli_svg_open(const cli_plot *plot); /* axes are not looked at */
-void cli_svg_title(cli_page *page, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* a pixel to a tenth, which %g prints as short as can be */
 double cli_px(double pixels);
 /* 1, 2 or 5 times a power of ten: the nearest of these, by ratio */
