@@ -32,12 +32,6 @@ size_t cli_text_cut(const char *text, size_t most)
     return i;
 }
 
-void cli_text_shorten(char *text, int most)
-{
-    if (most > 0 && text[cli_text_cut(text, (size_t)most)])
-        strcpy(text + cli_text_cut(text, (size_t)most - 1), "…");
-}
-
 void cli_print_wrapped(const char *text, int column, int indent)
 {
     int most = cli_width(), fresh = 1; /* no word of the text is on this line yet */

@@ -11,8 +11,6 @@ int cli_width(void);
 int cli_text_width(const char *text, size_t length);
 /* Bytes of the first `most` characters, or of all where there are fewer. */
 size_t cli_text_cut(const char *text, size_t most);
-/* Cuts what has more than `most` characters (0: any number is fine) to these, "…" the last. */
-void cli_text_shorten(char *text, int most);
 /* Prints text to its end and ends the line, breaking lines at blanks where they get too long.
  * column: where the line stands now; indent: where the words start, on the next lines too. Line
  * breaks of the text stay. */

@@ -11,7 +11,13 @@
 #include "report/page.h"
 #include "report/svg.h"
 
-/* the whole of a page (which is freed), for the caller to free */
+static inline cli_page *new_page(void)
+{
+    static cli_page page;
+    return cli_page_open(&page, "test");
+}
+
+/* the whole of a page (which ends), for the caller to free */
 static inline char *saved(cli_page *page)
 {
     const char *path = files_path("page.html");

@@ -9,7 +9,7 @@ static const char hostile[] = "</title><script>x()</script>\"'&\n\xff";
 /* a plot with these axes, as the text of its chart; the page is kept in *page */
 static char *plotted(cli_plot *plot, double width, char **page)
 {
-    plot->page = cli_page_open("test");
+    plot->page = new_page();
     plot->frame = (cli_frame){"test", "test", NULL, width, 200};
     cli_plot_open(plot);
     cli_plot_close(plot);
@@ -147,18 +147,18 @@ static void marks_are_escaped_and_have_gaps(void **state)
 {
     (void)state;
     static const double x[] = {0, 1, 2, 3, 4}, y[] = {0, 1, NAN, 3, 4}, none[] = {NAN, NAN};
-    cli_plot plot = {.page = cli_page_open("test"),
+    cli_plot plot = {.page = new_page(),
                      .frame = {hostile, hostile, hostile, 100, 100},
                      .x = {.high = 4, .title = hostile},
                      .y = {.high = 4}};
     cli_plot_open(&plot);
-    cli_mark_line(&plot, "line first", 5, x, y, NULL, cli_say(plot.page, "%s", hostile));
+    cli_mark_line(&plot, "line first", 5, x, y, NULL, hostile);
     cli_mark_line(&plot, "area first", 5, x, y, x, "band");
     cli_mark_line(&plot, "line first", 2, x, none, NULL, "nothing");
     cli_mark_line(&plot, "area first", 2, x, none, x, "nothing");
-    cli_mark_dot(&plot, 1, 2, cli_page_escaped(plot.page, hostile));
-    cli_mark_bar(&plot, 1, 0, 2, 3, cli_page_escaped(plot.page, hostile));
-    cli_mark_rule(&plot, 1, 0, 2, 3, cli_page_escaped(plot.page, hostile));
+    cli_mark_dot(&plot, 1, 2, hostile);
+    cli_mark_bar(&plot, 1, 0, 2, 3, hostile);
+    cli_mark_rule(&plot, 1, 0, 2, 3, hostile);
     cli_plot_close(&plot);
     char *page = saved(plot.page);
     assert_null(strstr(page, "<script>x"));
@@ -173,17 +173,6 @@ static void marks_are_escaped_and_have_gaps(void **state)
 }
 
 /* ---- kinds ---- */
-
-static void label(const void *context, size_t i, char *text)
-{
-    snprintf(text, CLI_NAME, "%s %zu", (const char *)context, i);
-}
-
-static void label_row(const void *context, size_t i, int most, char *text)
-{
-    label(context, i, text);
-    (void)most;
-}
 
 static char *checked(cli_page *page)
 {
@@ -209,11 +198,8 @@ static void a_histogram_has_bars_and_two_parts_of_a_curve(void **state)
                        .expected = expected,
                        .low = -2,
                        .high = 3,
-                       .mean = 0.5,
-                       .sd = 1,
-                       .area = 1,
-                       .limit = 0};
-    cli_page *page = cli_page_open("test");
+                       .curve = {0.5, 1, 1, 0}};
+    cli_page *page = new_page();
     cli_chart_histogram(page, &h);
     char *text = checked(page);
     assert_non_null(strstr(text, "<title>0 to 1: 40, expected 38.0</title>"));
@@ -221,9 +207,9 @@ static void a_histogram_has_bars_and_two_parts_of_a_curve(void **state)
     assert_int_equal(times(text, "class=\"dash second\""), 1);
     assert_int_equal(times(text, "class=\"line second\""), 1);
     free(text);
-    h.sd = 0;
+    h.curve.sd = 0;
     h.expected = NULL;
-    page = cli_page_open("test");
+    page = new_page();
     cli_chart_histogram(page, &h);
     text = checked(page);
     assert_non_null(strstr(text, "<title>0 to 1: 40</title>"));
@@ -236,9 +222,9 @@ static void points_have_a_line_and_a_band(void **state)
     (void)state;
     static const double x[] = {1, 2, 3}, y[] = {1.1, 2.2, 1e6}, low[] = {0, 1, NAN},
                         high[] = {2, 3, INFINITY};
+    const char *labels[] = {hostile, "second", "third"};
     cli_points p = {.frame = {"title", "text", NULL, 200, 200},
                     .x_title = hostile,
-                    .y_title = hostile,
                     .x_word = "model",
                     .y_word = "samples",
                     .count = 3,
@@ -247,18 +233,17 @@ static void points_have_a_line_and_a_band(void **state)
                     .low = low,
                     .high = high,
                     .size = 3,
-                    .label = label,
-                    .context = hostile};
-    cli_page *page = cli_page_open("test");
+                    .labels = labels};
+    cli_page *page = new_page();
     cli_chart_points(page, &p);
     char *text = checked(page);
     assert_int_equal(times(text, "h0\"><title>"), 3);
-    assert_non_null(strstr(text, " 1: model 2, samples 2.2</title>"));
+    assert_non_null(strstr(text, "<title>second: model 2, samples 2.2</title>"));
     assert_int_equal(times(text, "class=\"area second\""), 1);
     free(text);
     p.low = p.high = NULL;
     p.count = 1;
-    page = cli_page_open("test");
+    page = new_page();
     cli_chart_points(page, &p);
     text = checked(page);
     assert_int_equal(times(text, "class=\"area second\""), 0);
@@ -269,8 +254,9 @@ static void bars_and_estimates_say_their_numbers(void **state)
 {
     (void)state;
     static const double values[] = {0.5, 0.25, -0.125}, half[] = {0.1, NAN, 0.2};
-    cli_page *page = cli_page_open("test");
-    cli_chart_bars(page, &(cli_bars){.frame = {.title = "title", .text = "text"},
+    const char *labels[] = {hostile, "second", "third"};
+    cli_page *page = new_page();
+    cli_chart_bars(page, &(cli_bars){.frame = {"title", "text", NULL, 480, 230},
                                      .y_title = "share",
                                      .one = "neuron",
                                      .colour = "first",
@@ -281,25 +267,26 @@ static void bars_and_estimates_say_their_numbers(void **state)
     assert_non_null(strstr(text, "<title>neuron 2: 25 %</title>"));
     assert_non_null(strstr(text, "100\u202f%"));
     free(text);
-    cli_estimates e = {.frame = {.title = "title", .text = "text", .caption = hostile},
+    cli_estimates e = {.frame = {"title", "text", hostile, 480, 260},
                        .axis_title = "value",
                        .count = 3,
                        .values = values,
                        .half = half,
                        .low = -1,
                        .high = 1,
-                       .label = label_row,
-                       .context = hostile};
-    page = cli_page_open("test");
-    cli_chart_estimates_by_row(page, &e);
+                       .labels = labels,
+                       .beside = labels};
+    page = new_page();
+    cli_chart_estimates(page, &e);
     text = checked(page);
-    assert_int_equal(times(text, " 0: 0.5 ± 0.1</title>"), 2); /* point and interval */
-    assert_int_equal(times(text, " 1: 0.25</title>"), 1);
+    assert_int_equal(times(text, ": 0.5 ± 0.1</title>"), 2); /* point and interval */
+    assert_int_equal(times(text, "<title>second: 0.25</title>"), 1);
     free(text);
-    page = cli_page_open("test");
-    cli_chart_estimates_by_number(page, &e);
+    page = new_page();
+    e.one = "number";
+    cli_chart_estimates(page, &e);
     text = checked(page);
-    assert_int_equal(times(text, " 2: -0.125 ± 0.2</title>"), 2);
+    assert_int_equal(times(text, "<title>number 3: -0.125 ± 0.2</title>"), 2);
     free(text);
 }
 
@@ -310,7 +297,7 @@ static char *mapped(size_t rows, size_t columns, const char *const *names)
     for (size_t i = 0; i < rows * columns; i++)
         values[i] = cos((double)(i / columns) * (double)(i % columns));
     values[0] = NAN;
-    cli_page *page = cli_page_open("test");
+    cli_page *page = new_page();
     cli_chart_heatmap(page, &(cli_heatmap){.frame = {hostile, hostile, hostile, 600, 0},
                                            .rows = rows,
                                            .columns = columns,
@@ -366,11 +353,11 @@ static void large_maps_are_pictures_with_rows(void **state)
 static void bytes_that_are_no_text_become_question_marks(void **state)
 {
     (void)state;
-    cli_page *page = cli_page_open("test");
+    cli_page *page = new_page();
     /* a lone start, an overlong slash, a surrogate, beyond the last, a start at the end */
-    cli_page_html(page, "%s",
-                  cli_page_escaped(
-                      page, "[ä€😀|\xc3|\xc0\xaf|\xed\xa0\x80|\xf4\x90\x80\x80|\t|\x7f|\xe2\x82]"));
+    cli_page_html(
+        page, "%s",
+        cli_escaped(page, "[ä€😀|\xc3|\xc0\xaf|\xed\xa0\x80|\xf4\x90\x80\x80|\t|\x7f|\xe2\x82]"));
     char *text = saved(page);
     assert_non_null(strstr(text, "[ä€😀|?|??|???|????|?|?|??]"));
     free(text);
@@ -379,14 +366,16 @@ static void bytes_that_are_no_text_become_question_marks(void **state)
 static void names_are_cut_at_characters(void **state)
 {
     (void)state;
-    char text[CLI_NAME], name[2 * 200 + 1] = "";
+    cli_page *page = new_page();
+    char name[2 * 200 + 1] = "";
     const char *const names[] = {name};
     const size_t which[] = {4, 0};
     for (int i = 0; i < 200; i++)
         strcat(name, "ä");
-    assert_int_equal(strlen(cli_name_of(&(cli_names){.names = names}, 0, text)), 2 * 60);
-    cli_name_of(&(cli_names){.letter = "u", .which = which}, 0, text);
-    assert_string_equal(text, "u5");
+    assert_int_equal(strlen(cli_name_of(page, &(cli_names){.names = names}, 0)), 2 * 60);
+    const cli_names numbered = {.letter = "u", .which = which};
+    assert_string_equal(cli_name_of(page, &numbered, 0), "u5");
+    cli_page_drop(page);
 }
 
 int main(void)

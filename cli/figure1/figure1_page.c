@@ -4,7 +4,6 @@
 #include "figure1.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "report/html.h"
 #include "report/svg.h"
@@ -60,19 +59,20 @@ static void draw_method(const cli_plot *plot, const figure1 *f, const series *s,
                   method == FIGURE1_PAPER ? "second" : "first");
     for (size_t i = 0; i < s->count; i++)
         if (s->sd[i] > 0)
-            cli_mark_rule(plot, s->x[i], low_end(s, i), s->x[i], s->y[i] + s->sd[i],
-                          cli_say(plot->page, "%s: %.3g ± %.2g", names[method], s->y[i], s->sd[i]));
+            cli_mark_rule(
+                plot, s->x[i], low_end(s, i), s->x[i], s->y[i] + s->sd[i],
+                cli_text(plot->page, "%s: %.3g ± %.2g", names[method], s->y[i], s->sd[i]));
     cli_page_html(plot->page, "</g>");
     cli_mark_line(plot, lines[method], s->count, s->x, s->y, NULL, names[method]);
     cli_page_html(plot->page, "<g class=\"%s\" style=\"--size:7px\">", marks[method]);
     for (size_t i = 0; i < s->count; i++) {
         const figure1_point *p = &f->points[s->point[i]];
         cli_mark_dot(plot, s->x[i], s->y[i],
-                     cli_say(plot->page,
-                             "%s, n = %zu, d = %zu, " KAPPA
-                             " = %zu: mean %.3g, deviation %.2g, not PSD %zu of %zu",
-                             names[method], p->n, p->d, p->kappa, s->y[i], s->sd[i],
-                             f->rows[s->point[i]][method].not_psd, f->runs));
+                     cli_text(plot->page,
+                              "%s, n = %zu, d = %zu, " KAPPA
+                              " = %zu: mean %.3g, deviation %.2g, not PSD %zu of %zu",
+                              names[method], p->n, p->d, p->kappa, s->y[i], s->sd[i],
+                              f->rows[s->point[i]][method].not_psd, f->runs));
     }
     cli_page_html(plot->page, "</g>");
 }
@@ -81,14 +81,14 @@ static void draw_chart(cli_page *page, const figure1 *f, int panel, int metric)
 {
     series all[FIGURE1_METHODS + 1];
     double ticks[FIGURE1_MOST_POINTS];
-    char title[128], text[256];
     size_t count = 0;
     for (size_t p = 0; p < f->count; p++)
         if (f->points[p].panel == panel)
             ticks[count++] = (double)cli_figure1_x(&f->points[p]);
-    snprintf(title, sizeof title, "%s against %s", titles[metric], axes[panel]);
-    snprintf(text, sizeof text, "%s of %s and of %s at %zu points, with the %s.", titles[metric],
-             names[FIGURE1_PAPER], names[FIGURE1_EFFICIENT], count, names[LIMIT]);
+    const char *title = cli_text(page, "%s against %s", titles[metric], axes[panel]);
+    const char *text =
+        cli_text(page, "%s of %s and of %s at %zu points, with the %s.", titles[metric],
+                 names[FIGURE1_PAPER], names[FIGURE1_EFFICIENT], count, names[LIMIT]);
     cli_plot plot = {
         .page = page,
         .frame = {title, text, NULL, 320, 240},
@@ -199,7 +199,7 @@ static void put_panel(cli_page *page, const figure1 *f, int panel)
 
 int cli_figure1_page(const figure1 *f, const char *path)
 {
-    cli_page *page = cli_page_open("Figure 1, reproduced");
+    cli_page opened, *page = cli_page_open(&opened, "Figure 1, reproduced");
     put_head(page, f);
     for (int panel = 0; panel < FIGURE1_PANELS; panel++)
         put_panel(page, f, panel);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The kinds of charts. Each is described by a struct and drawn into a page; text that
- * comes from files is escaped on the way. Sizes that a kind chooses itself need not be given. */
+ * comes from files is escaped on the way. */
 #ifndef CLI_REPORT_CHART_H
 #define CLI_REPORT_CHART_H
 
@@ -9,16 +9,14 @@
 #include "svg.h"
 
 /* ---- names ---- */
-enum { CLI_NAME = 512 }; /* bytes of a name, or of two: each is cut at 60 characters */
-
 /* of columns, units, ...: names[which[i]], or letter and number where there are no names */
 typedef struct {
     const char *const *names;
     const char *letter;  /* "x" */
     const size_t *which; /* NULL: all */
 } cli_names;
-/* text has room for CLI_NAME bytes */
-const char *cli_name_of(const cli_names *names, size_t i, char *text);
+/* cut at 60 characters; lives as long as the page */
+const char *cli_name_of(cli_page *page, const cli_names *names, size_t i);
 /* the largest |value| of those that are finite, or 0 */
 double cli_largest(const double *values, size_t count);
 
@@ -26,28 +24,27 @@ double cli_largest(const double *values, size_t count);
 typedef struct {
     cli_frame frame;
     const char *x_title, *y_title;
+    double low, high; /* the shown part of the axis */
     size_t bins;
     const double *edges, *heights; /* bins + 1; bins */
     const double *counts;          /* for the titles of bars */
     const double *expected;        /* by the curve, for these titles too; NULL: not told */
-    double low, high;              /* the shown part of the axis */
-    /* area times the density of N(mean, sd^2), dashed below the limit; sd 0: no curve */
-    double mean, sd, area, limit;
+    struct {
+        double mean, sd, area, limit;
+    } curve; /* area times the density of N(mean, sd^2), dashed below the limit; sd 0: none */
 } cli_histogram;
 void cli_chart_histogram(cli_page *page, const cli_histogram *histogram);
 
 /* ---- one number against another, both of the same kind ---- */
 typedef struct {
     cli_frame frame;
-    const char *x_title, *y_title;
+    const char *x_title;
     const char *x_word, *y_word; /* "model", "samples" in titles of points */
     size_t count;
     const double *x, *y;      /* finite */
     const double *low, *high; /* a band around the line y = x, increasing in x; NULL: none */
     double size;              /* of a point, pixels */
-    /* of point i, with CLI_NAME bytes of room: "5 %", "lead" */
-    void (*label)(const void *context, size_t i, char *text);
-    const void *context;
+    const char **labels;      /* of the points: "5 %", "lead" */
 } cli_points;
 void cli_chart_points(cli_page *page, const cli_points *points);
 
@@ -63,17 +60,15 @@ void cli_chart_bars(cli_page *page, const cli_bars *bars);
 
 /* ---- numbers with intervals ---- */
 typedef struct {
-    cli_frame frame;
+    cli_frame frame; /* of rows its height is not looked at */
     const char *axis_title;
+    const char *one; /* "eigenvalue": 1, 2, ... along x; NULL: one below the other */
     size_t count;
-    const double *values, *half; /* half-widths; NULL: none */
-    double low, high;            /* of the axis */
-    /* labels beside rows; of the i-th, with CLI_NAME bytes of room. NULL: 1, 2, ... along x */
-    void (*label)(const void *context, size_t i, int most, char *text);
-    const void *context;
+    const double *values, *half;   /* half-widths; NULL: none */
+    double low, high;              /* of the axis */
+    const char **labels, **beside; /* of rows: in titles, and shorter beside them */
 } cli_estimates;
-void cli_chart_estimates_by_row(cli_page *page, const cli_estimates *estimates);
-void cli_chart_estimates_by_number(cli_page *page, const cli_estimates *estimates);
+void cli_chart_estimates(cli_page *page, const cli_estimates *estimates);
 
 /* ---- a matrix as colours between -largest and largest ---- */
 typedef struct {

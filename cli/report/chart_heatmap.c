@@ -5,12 +5,10 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "chart.h"
 #include "png.h"
 #include "scope.h"
-#include "width.h"
 
 enum {
     HEIGHT = 520,  /* of its cells, at most */
@@ -47,16 +45,12 @@ typedef struct {
     size_t row_every, column_every; /* how many have one label */
 } layout;
 
-static double longest(const cli_names *names, size_t count, double font)
+static double longest(cli_page *page, const cli_names *names, size_t count, double font)
 {
     double widest = 0;
-    for (size_t i = 0; i < count; i++) {
-        char name[CLI_NAME];
-        cli_name_of(names, i, name);
-        double width = cli_svg_text_width(name, font);
-        widest = fmax(widest, fmin(width, CUT * cli_svg_text_width("x", font)));
-    }
-    return widest;
+    for (size_t i = 0; i < count; i++)
+        widest = fmax(widest, cli_svg_text_width(cli_name_of(page, names, i), font));
+    return fmin(widest, CUT * cli_svg_text_width("x", font));
 }
 
 static size_t labels_every(double cell)
@@ -64,11 +58,11 @@ static size_t labels_every(double cell)
     return cell >= LABELLED ? 1 : (size_t)cli_svg_step(APART / cell);
 }
 
-static layout layout_of(const cli_heatmap *m)
+static layout layout_of(cli_page *page, const cli_heatmap *m)
 {
     layout l = {.top = KEY};
     double rows = (double)m->rows, columns = (double)m->columns;
-    double names = longest(&m->row_names, m->rows, CLI_FONT) + 8;
+    double names = longest(page, &m->row_names, m->rows, CLI_FONT) + 8;
     l.left = names + (m->row_title ? TITLE : 0);
     l.tall = fmin(CELL, HEIGHT / rows);
     l.cell = fmin(CELL, (m->frame.width - l.left) / columns);
@@ -80,7 +74,7 @@ static layout layout_of(const cli_heatmap *m)
     l.font = fmin(CLI_FONT, pitch - 1);
     l.narrow = fmax(l.font, fmin(pitch - 2, cli_svg_narrow(l.left + columns * l.cell)));
     l.left += names * (fmax(1, l.narrow / CLI_FONT) - 1);
-    double widest = longest(&m->column_names, m->columns, l.narrow);
+    double widest = longest(page, &m->column_names, m->columns, l.narrow);
     l.upright = widest > (double)l.column_every * l.cell - 4;
     l.below = l.upright ? widest + 8 : TITLE;
     return l;
@@ -97,7 +91,7 @@ static double share_of(const cli_heatmap *m, size_t i)
 
 static void draw_key(cli_page *page, const cli_heatmap *m, const layout *l)
 {
-    size_t id = cli_page_charts(page);
+    size_t id = page->charts;
     double left = cli_px(l->left);
     cli_page_html(page,
                   "<linearGradient id=\"g%zu\"><stop class=\"low\"/><stop class=\"zero\" "
@@ -126,18 +120,17 @@ static void put_cell(cli_page *page, const layout *l, size_t row, size_t column)
 static void draw_cell(cli_page *page, const cli_heatmap *m, const layout *l, size_t row,
                       size_t column)
 {
-    char one[CLI_NAME], two[CLI_NAME];
     size_t i = row * m->columns + column;
     double share = share_of(m, i);
     cli_page_html(page, "<path d=\"");
     put_cell(page, l, row, column);
     if (m->is_symmetric && row != column)
         put_cell(page, l, column, row);
-    cli_name_of(&m->row_names, row, one);
-    cli_name_of(&m->column_names, column, two);
     if (!isnan(share))
         cli_page_html(page, "\" opacity=\"%.2g", rint(100 * fabs(share)) / 100);
-    cli_page_html(page, "\"><title>%s", cli_say(page, "%s, %s", one, two));
+    cli_page_html(page, "\"><title>%s, %s",
+                  cli_escaped(page, cli_name_of(page, &m->row_names, row)),
+                  cli_escaped(page, cli_name_of(page, &m->column_names, column)));
     if (!isnan(share))
         cli_page_html(page, ": %.3g", m->values[i]);
     if (!isnan(share) && m->se && isfinite(m->se[i]) && m->se[i] > 0)
@@ -186,19 +179,18 @@ static void write_numbers(cli_page *page, const cli_heatmap *m, const layout *l)
 
 static void draw_strip(cli_page *page, const cli_heatmap *m, const layout *l, size_t row)
 {
-    char name[CLI_NAME], at[CLI_NAME];
     size_t best = row * m->columns, end = best + m->columns;
+    double width = cli_px(l->cell * (double)m->columns);
     for (size_t i = best; i < end; i++)
         if (!(fabs(m->values[best]) >= fabs(m->values[i])) && isfinite(m->values[i]))
             best = i;
-    cli_name_of(&m->row_names, row, name);
-    cli_name_of(&m->column_names, best % m->columns, at);
-    cli_page_html(page, "<path d=\"M%g %gh%gv%gh-%gz\"><title>%s</title></path>\n", cli_px(l->left),
-                  cli_px(l->top + (double)row * l->tall), cli_px(l->cell * (double)m->columns),
-                  ceil(10 * l->tall) / 10, cli_px(l->cell * (double)m->columns),
-                  isfinite(m->values[best])
-                      ? cli_say(page, "%s: largest %.3g, at %s", name, m->values[best], at)
-                      : cli_page_escaped(page, name));
+    cli_page_html(page, "<path d=\"M%g %gh%gv%gh-%gz\"><title>%s", cli_px(l->left),
+                  cli_px(l->top + (double)row * l->tall), width, ceil(10 * l->tall) / 10, width,
+                  cli_escaped(page, cli_name_of(page, &m->row_names, row)));
+    if (isfinite(m->values[best]))
+        cli_page_html(page, ": largest %.3g, at %s", m->values[best],
+                      cli_escaped(page, cli_name_of(page, &m->column_names, best % m->columns)));
+    cli_page_html(page, "</title></path>\n");
 }
 
 static void draw_picture(cli_page *page, const cli_heatmap *m, const layout *l)
@@ -217,8 +209,7 @@ static void draw_picture(cli_page *page, const cli_heatmap *m, const layout *l)
     }
     CLI_MEMORY char *picture =
         pixels ? cli_png_base64(m->columns, m->rows, pixels, colours, 2 * LEVELS + 2) : NULL;
-    if (!picture)
-        cli_page_fail(page);
+    page->failed |= !picture;
     cli_page_html(
         page,
         "<image class=\"%s\" x=\"%g\" y=\"%g\" width=\"%g\" height=\"%g\" "
@@ -226,7 +217,7 @@ static void draw_picture(cli_page *page, const cli_heatmap *m, const layout *l)
         "<g class=\"strips\">\n",
         fmin(l->cell, l->tall) >= 1 ? "pixels" : "", cli_px(l->left), l->top,
         cli_px(l->cell * (double)m->columns), cli_px(l->tall * (double)m->rows),
-        picture ? picture : "", cli_page_escaped(page, m->frame.title));
+        picture ? picture : "", cli_escaped(page, m->frame.title));
     for (size_t i = 0; i < m->rows; i++)
         draw_strip(page, m, l, i);
     cli_page_html(page, "</g>");
@@ -236,12 +227,10 @@ static void draw_picture(cli_page *page, const cli_heatmap *m, const layout *l)
 
 static void write_label(cli_page *page, const cli_names *names, size_t i)
 {
-    char name[CLI_NAME];
-    cli_name_of(names, i, name);
-    if (name[cli_text_cut(name, CUT)])
-        cli_page_html(page, "<title>%s</title>", cli_page_escaped(page, name));
-    cli_text_shorten(name, CUT);
-    cli_page_html(page, "%s</text>", cli_page_escaped(page, name));
+    const char *name = cli_name_of(page, names, i), *cut = cli_shortened(page, name, CUT);
+    if (cut != name)
+        cli_page_html(page, "<title>%s</title>", cli_escaped(page, name));
+    cli_page_html(page, "%s</text>", cli_escaped(page, cut));
 }
 
 static void write_labels(cli_page *page, const cli_heatmap *m, const layout *l)
@@ -250,7 +239,7 @@ static void write_labels(cli_page *page, const cli_heatmap *m, const layout *l)
     cli_page_html(page, "<g class=\"end\">");
     for (size_t i = l->row_every - 1; i < m->rows; i += l->row_every) {
         cli_page_html(page, "<text x=\"%g\" y=\"%g\">", cli_px(l->left - 6),
-                      cli_px(l->top + ((double)i + 0.5) * l->tall + 0.35 * l->font));
+                      cli_px(l->top + ((double)i + 0.5) * l->tall + CLI_MIDDLE * l->font));
         write_label(page, &m->row_names, i);
     }
     cli_page_html(page, "</g><g class=\"%s\">", l->upright ? "end" : "middle");
@@ -258,7 +247,7 @@ static void write_labels(cli_page *page, const cli_heatmap *m, const layout *l)
         double x = l->left + ((double)i + 0.5) * l->cell;
         if (l->upright)
             cli_page_html(page, "<text transform=\"translate(%g %g)rotate(-90)\">",
-                          cli_px(x + 0.35 * l->font), cli_px(bottom + 6));
+                          cli_px(x + CLI_MIDDLE * l->font), cli_px(bottom + 6));
         else
             cli_page_html(page, "<text x=\"%g\" y=\"%g\">", cli_px(x), cli_px(bottom + 15));
         write_label(page, &m->column_names, i);
@@ -277,17 +266,16 @@ void cli_chart_heatmap(cli_page *page, const cli_heatmap *map)
 {
     cli_heatmap m = *map;
     m.largest = m.largest > 0 ? m.largest : 1;
-    layout l = layout_of(&m);
+    layout l = layout_of(page, &m);
     double wide = l.cell * (double)m.columns, tall = l.tall * (double)m.rows;
     double key = KEY_LENGTH + 10 + cli_svg_text_width(m.label, l.narrow);
-    char caption[256];
-    snprintf(caption, sizeof caption, "%s%sPoint at a %s.", m.frame.caption ? m.frame.caption : "",
-             m.frame.caption ? " " : "",
-             !has_cells(&m) ? "row for its largest value"
-             : m.se         ? "cell for its number and standard error"
-                            : "cell for its number");
     cli_plot plot = {.page = page, .frame = m.frame, .font = l.font, .narrow = l.narrow};
-    plot.frame.caption = caption;
+    plot.frame.caption =
+        cli_text(page, "%s%sPoint at a %s.", m.frame.caption ? m.frame.caption : "",
+                 m.frame.caption ? " " : "",
+                 !has_cells(&m) ? "row for its largest value"
+                 : m.se         ? "cell for its number and standard error"
+                                : "cell for its number");
     plot.frame.width = ceil(l.left + fmax(wide, key) + 2);
     plot.frame.height = ceil(l.top + tall + l.below + (m.column_title ? TITLE : 0));
     cli_svg_open(&plot);

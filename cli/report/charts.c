@@ -3,20 +3,16 @@
 #include "chart.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "width.h"
 
-const char *cli_name_of(const cli_names *names, size_t i, char *text)
+const char *cli_name_of(cli_page *page, const cli_names *names, size_t i)
 {
-    enum { CUT = 60 };
+    enum { MOST = 60 };
     size_t at = names->which ? names->which[i] : i;
-    if (names->names)
-        snprintf(text, CLI_NAME, "%.*s", (int)cli_text_cut(names->names[at], CUT),
-                 names->names[at]);
-    else
-        snprintf(text, CLI_NAME, "%s%zu", names->letter, at + 1);
-    return text;
+    const char *name = names->names ? names->names[at] : NULL;
+    return name ? cli_text(page, "%.*s", (int)cli_text_cut(name, MOST), name)
+                : cli_text(page, "%s%zu", names->letter, at + 1);
 }
 
 double cli_largest(const double *values, size_t count)
@@ -30,12 +26,8 @@ double cli_largest(const double *values, size_t count)
 /* 1, 2, ... of what it is called */
 static cli_axis numbers(const char *title, size_t count, size_t labels)
 {
-    return (cli_axis){.low = 0.5,
-                      .high = (double)count + 0.5,
-                      .title = title,
-                      .is_whole = 1,
-                      .count = labels,
-                      .has_labels = 1};
+    return (cli_axis){0.5,           (double)count + 0.5, title,
+                      .is_whole = 1, .count = labels,     .has_labels = 1};
 }
 
 /* ---- histogram ------------------------------------------------------------------------- */
@@ -44,8 +36,8 @@ enum { CURVE = 81, PIECE = 5 }; /* points of it, at most; pixels between them, a
 
 static double density(const cli_histogram *h, double x)
 {
-    double z = (x - h->mean) / h->sd;
-    return h->area * exp(-0.5 * z * z) / (h->sd * sqrt(2 * M_PI));
+    double z = (x - h->curve.mean) / h->curve.sd;
+    return h->curve.area * exp(-0.5 * z * z) / (h->curve.sd * sqrt(2 * M_PI));
 }
 
 static void draw_curve(const cli_plot *plot, const cli_histogram *h, double from, double to,
@@ -63,42 +55,36 @@ static void draw_curve(const cli_plot *plot, const cli_histogram *h, double from
     if (hidden)
         cli_mark_line(plot, "area second", count, x, y, foot, "hidden part of the fitted normal");
     cli_mark_line(plot, hidden ? "dash second" : "line second", count, x, y, NULL,
-                  cli_say(plot->page, "%s normal, mean %.4g, deviation %.4g",
-                          hidden ? "hidden part of the" : "fitted", h->mean, h->sd));
+                  cli_text(plot->page, "%s normal, mean %.4g, deviation %.4g",
+                           hidden ? "hidden part of the" : "fitted", h->curve.mean, h->curve.sd));
 }
 
 void cli_chart_histogram(cli_page *page, const cli_histogram *h)
 {
-    double top = h->sd > 0 ? density(h, fmin(h->high, fmax(h->low, h->mean))) : 0;
+    double top = h->curve.sd > 0 ? density(h, fmin(h->high, fmax(h->low, h->curve.mean))) : 0;
     for (size_t k = 0; k < h->bins; k++)
         if (h->edges[k] < h->high && h->edges[k + 1] > h->low)
             top = fmax(top, h->heights[k]);
     cli_plot plot = {
         .page = page,
         .frame = h->frame,
-        .x = {.low = h->low, .high = h->high, .title = h->x_title, .has_labels = 1},
-        .y = {.high = top,
-              .title = h->y_title,
-              .count = 4,
-              .is_nice = 1,
-              .has_grid = 1,
-              .has_labels = 1},
+        .x = {h->low, h->high, h->x_title, .has_labels = 1},
+        .y = {0, top, h->y_title, .count = 4, .is_nice = 1, .has_grid = 1, .has_labels = 1},
     };
     cli_plot_open(&plot);
     cli_page_html(page, "<g class=\"bars first\">\n");
     for (size_t k = 0; k < h->bins; k++) {
-        char expected[48] = "";
         double from = h->edges[k], to = h->edges[k + 1];
-        if (h->expected)
-            snprintf(expected, sizeof expected, ", expected %.1f", h->expected[k]);
         if (h->heights[k] > 0)
-            cli_mark_bar(&plot, from, 0, to, h->heights[k],
-                         cli_say(page, "%.3g to %.3g: %.0f%s", from, to, h->counts[k], expected));
+            cli_mark_bar(
+                &plot, from, 0, to, h->heights[k],
+                cli_text(page, "%.3g to %.3g: %.0f%s", from, to, h->counts[k],
+                         h->expected ? cli_text(page, ", expected %.1f", h->expected[k]) : ""));
     }
     cli_page_html(page, "</g>");
-    if (h->sd > 0 && isfinite(h->mean)) {
-        draw_curve(&plot, h, h->low, fmin(h->limit, h->high), 1);
-        draw_curve(&plot, h, fmax(h->limit, h->low), h->high, 0);
+    if (h->curve.sd > 0 && isfinite(h->curve.mean)) {
+        draw_curve(&plot, h, h->low, fmin(h->curve.limit, h->high), 1);
+        draw_curve(&plot, h, fmax(h->curve.limit, h->low), h->high, 0);
     }
     cli_plot_close(&plot);
 }
@@ -131,12 +117,12 @@ static void draw_band(const cli_plot *plot, const cli_points *p)
 
 void cli_chart_points(cli_page *page, const cli_points *p)
 {
-    const cli_axis axis = {.low = INFINITY, .high = -INFINITY, .count = 4, .has_labels = 1};
-    cli_plot plot = {.page = page, .frame = p->frame, .x = axis, .y = axis};
+    cli_plot plot = {
+        .page = page,
+        .frame = p->frame,
+        .x = {INFINITY, -INFINITY, p->x_title, .count = 4, .has_labels = 1},
+        .y = {INFINITY, -INFINITY, p->y_word, .count = 4, .has_grid = 1, .has_labels = 1}};
     const double *all[] = {p->x, p->y, p->low, p->high};
-    plot.x.title = p->x_title;
-    plot.y.title = p->y_title;
-    plot.y.has_grid = 1;
     widen(&plot.x, p->count, p->x);
     for (int k = 0; k < 4; k++)
         widen(&plot.y, p->count, all[k]);
@@ -147,15 +133,12 @@ void cli_chart_points(cli_page *page, const cli_points *p)
     if (p->low)
         draw_band(&plot, p);
     cli_mark_line(&plot, "line second", 2, ends, ends, NULL,
-                  cli_say(page, "%s = %s", p->y_word, p->x_word));
+                  cli_text(page, "%s = %s", p->y_word, p->x_word));
     cli_page_html(page, "<g class=\"dots first\" style=\"--size:%gpx\">\n", p->size);
-    for (size_t i = 0; i < p->count; i++) {
-        char label[CLI_NAME];
-        p->label(p->context, i, label);
-        cli_mark_dot(
-            &plot, p->x[i], p->y[i],
-            cli_say(page, "%s: %s %.3g, %s %.3g", label, p->x_word, p->x[i], p->y_word, p->y[i]));
-    }
+    for (size_t i = 0; i < p->count; i++)
+        cli_mark_dot(&plot, p->x[i], p->y[i],
+                     cli_text(page, "%s: %s %.3g, %s %.3g", p->labels[i], p->x_word, p->x[i],
+                              p->y_word, p->y[i]));
     cli_page_html(page, "</g>");
     cli_plot_close(&plot);
 }
@@ -166,14 +149,11 @@ void cli_chart_bars(cli_page *page, const cli_bars *b)
 {
     static const double HALF = 0.36; /* of a bar's width, where the next is 1 away */
     cli_plot plot = {.page = page,
-                     .frame = {b->frame.title, b->frame.text, b->frame.caption, 480, 230},
+                     .frame = b->frame,
                      .x = numbers(b->one, b->count, 10),
-                     .y = {.high = b->is_share,
-                           .title = b->y_title,
-                           .is_nice = 1,
-                           .is_share = b->is_share,
-                           .has_grid = 1,
-                           .has_labels = 1}};
+                     .y = {0, b->is_share, b->y_title, .is_nice = 1, .has_grid = 1}};
+    plot.y.is_share = b->is_share;
+    plot.y.has_labels = 1;
     for (size_t i = 0; i < b->count; i++)
         plot.y.high = isfinite(b->values[i]) ? fmax(plot.y.high, b->values[i]) : plot.y.high;
     cli_plot_open(&plot);
@@ -181,8 +161,8 @@ void cli_chart_bars(cli_page *page, const cli_bars *b)
     for (size_t i = 0; i < b->count; i++) {
         double at = (double)i + 1, value = b->values[i];
         cli_mark_bar(&plot, at - HALF, 0, at + HALF, value,
-                     cli_say(page, "%s %zu: %.4g%s", b->one, i + 1,
-                             b->is_share ? 100 * value : value, b->is_share ? " %" : ""));
+                     cli_text(page, "%s %zu: %.4g%s", b->one, i + 1,
+                              b->is_share ? 100 * value : value, b->is_share ? " %" : ""));
     }
     cli_page_html(page, "</g>");
     cli_plot_close(&plot);
@@ -190,83 +170,55 @@ void cli_chart_bars(cli_page *page, const cli_bars *b)
 
 /* ---- estimates ------------------------------------------------------------------------- */
 
-enum {
-    ROW = 30, /* pixels of a row */
-    WIDTH = 480,
-    BELOW = 54, /* pixels of the axis and above the rows */
-    CUT = 12,   /* characters of each name beside a row */
-};
+enum { ROW = 30, BELOW = 54 }; /* pixels of a row; of the axis and above the rows */
 
-/* intervals first, points above them */
-static void draw_estimates(const cli_plot *plot, const cli_estimates *e, int by_row)
+static void write_rows(cli_plot *plot, const cli_estimates *e)
 {
-    for (int is_point = 0; is_point < 2; is_point++) {
-        cli_page_html(plot->page, "<g class=\"%s first\" style=\"--size:7px\">\n",
+    cli_page_html(plot->page, "<g class=\"end\">");
+    for (size_t i = 0; i < e->count; i++)
+        cli_page_html(plot->page, "<text x=\"%g\" y=\"%g\">%s</text>", plot->left,
+                      cli_px(cli_plot_y(plot, -(double)i) + CLI_MIDDLE * CLI_FONT),
+                      cli_escaped(plot->page, e->beside[i]));
+    cli_page_html(plot->page, "</g>\n");
+    if (e->low < 0 && e->high > 0)
+        cli_page_html(plot->page, "<path class=\"axis\" d=\"M%g %gV%g\"/>", cli_plot_x(plot, 0),
+                      plot->y.from, plot->y.to);
+}
+
+void cli_chart_estimates(cli_page *page, const cli_estimates *e)
+{
+    const cli_axis axis = {e->low, e->high, e->axis_title, .has_grid = 1, .has_labels = 1};
+    cli_plot plot = {.page = page, .frame = e->frame, .x = axis, .y = axis};
+    int by_row = !e->one;
+    if (by_row) {
+        plot.frame.height = ROW * (double)e->count + BELOW;
+        plot.y = (cli_axis){.low = 0.5 - (double)e->count, .high = 0.5};
+    } else {
+        plot.x = numbers(cli_text(page, "number of the %s", e->one), e->count, 12);
+        plot.y.is_nice = 1;
+    }
+    for (size_t i = 0; i < e->count && by_row; i++)
+        plot.left =
+            fmax(plot.left, cli_svg_text_width(e->beside[i], cli_svg_narrow(plot.frame.width)));
+    cli_plot_open(&plot);
+    if (by_row)
+        write_rows(&plot, e);
+    for (int is_point = 0; is_point < 2; is_point++) { /* intervals first, points above them */
+        cli_page_html(page, "<g class=\"%s first\" style=\"--size:7px\">\n",
                       is_point ? "dots" : "rules");
         for (size_t i = 0; i < e->count; i++) {
-            char label[CLI_NAME], interval[64] = "";
-            const char *title;
             double at = by_row ? -(double)i : (double)i + 1, v = e->values[i];
             double h = e->half && isfinite(e->half[i]) ? e->half[i] : 0;
-            e->label(e->context, i, 0, label);
-            if (h > 0)
-                snprintf(interval, sizeof interval, " ± %.2g", h);
-            title = cli_say(plot->page, "%s: %.4g%s", label, v, interval);
+            const char *title = cli_text(
+                page, "%s: %.4g%s", by_row ? e->labels[i] : cli_text(page, "%s %zu", e->one, i + 1),
+                v, h > 0 ? cli_text(page, " ± %.2g", h) : "");
             if (is_point)
-                cli_mark_dot(plot, by_row ? v : at, by_row ? at : v, title);
+                cli_mark_dot(&plot, by_row ? v : at, by_row ? at : v, title);
             else if (h > 0)
-                cli_mark_rule(plot, by_row ? v - h : at, by_row ? at : v - h, by_row ? v + h : at,
+                cli_mark_rule(&plot, by_row ? v - h : at, by_row ? at : v - h, by_row ? v + h : at,
                               by_row ? at : v + h, title);
         }
-        cli_page_html(plot->page, "</g>");
+        cli_page_html(page, "</g>");
     }
-}
-
-void cli_chart_estimates_by_row(cli_page *page, const cli_estimates *e)
-{
-    double rows = (double)e->count;
-    char label[CLI_NAME];
-    cli_plot plot = {
-        .page = page,
-        .frame = {e->frame.title, e->frame.text, e->frame.caption, WIDTH, ROW * rows + BELOW},
-        .x = {.low = e->low,
-              .high = e->high,
-              .title = e->axis_title,
-              .has_grid = 1,
-              .has_labels = 1},
-        .y = {.low = 0.5 - rows, .high = 0.5}};
-    for (size_t i = 0; i < e->count; i++) {
-        e->label(e->context, i, CUT, label);
-        plot.left = fmax(plot.left, cli_svg_text_width(label, cli_svg_narrow(WIDTH)));
-    }
-    cli_plot_open(&plot);
-    cli_page_html(page, "<g class=\"end\">");
-    for (size_t i = 0; i < e->count; i++) {
-        e->label(e->context, i, CUT, label);
-        cli_page_html(page, "<text x=\"%g\" y=\"%g\">%s</text>", plot.left,
-                      cli_px(cli_plot_y(&plot, -(double)i) + 0.35 * CLI_FONT),
-                      cli_page_escaped(page, label));
-    }
-    cli_page_html(page, "</g>\n");
-    if (e->low < 0 && e->high > 0)
-        cli_page_html(page, "<path class=\"axis\" d=\"M%g %gV%g\"/>", cli_plot_x(&plot, 0),
-                      plot.y.from, plot.y.to);
-    draw_estimates(&plot, e, 1);
-    cli_plot_close(&plot);
-}
-
-void cli_chart_estimates_by_number(cli_page *page, const cli_estimates *e)
-{
-    cli_plot plot = {.page = page,
-                     .frame = {e->frame.title, e->frame.text, e->frame.caption, 640, 260},
-                     .x = numbers("number of the eigenvalue", e->count, 12),
-                     .y = {.low = e->low,
-                           .high = e->high,
-                           .title = e->axis_title,
-                           .is_nice = 1,
-                           .has_grid = 1,
-                           .has_labels = 1}};
-    cli_plot_open(&plot);
-    draw_estimates(&plot, e, 0);
     cli_plot_close(&plot);
 }

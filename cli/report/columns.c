@@ -12,7 +12,7 @@
 #include "report.h"
 #include "width.h"
 
-enum { DRAWN = 12, AXIS = 24, SENTENCE = CLI_NAME + 200 }; /* AXIS: characters of a name */
+enum { DRAWN = 12, AXIS = 24 }; /* AXIS: characters of a name */
 
 static const double TWO_SIDED = 1.959964, TAIL = 0.1;
 static const double Z_TAIL = 1.644854; /* of 5 % */
@@ -23,7 +23,8 @@ typedef struct {
     size_t i;
     double b, s, limit;      /* of the normal that its values are compared to */
     const char *name, *axis; /* axis: NULL where the name says all */
-    double *room;            /* 2 bins, or 5 points */
+    double *room;            /* 2 bins, or 4 points */
+    const char **labels;     /* points */
 } column;
 
 /* ---- values beside the density ---- */
@@ -44,44 +45,31 @@ static void draw_histogram(cli_page *page, const column *c)
     double right = last > 1.5 * first ? edges[g->bins - 1] + first : edges[g->bins];
     if (g->censored[c->i] > 0 && c->s > 0) /* room for the hidden part, up to as much as the rest */
         left = fmin(left, fmax(c->b - 3 * c->s, c->limit - fmax(right - c->limit, 0)));
-    char title[SENTENCE], text[SENTENCE];
     for (size_t k = 0; k < g->bins; k++) {
         double width = edges[k + 1] - edges[k];
         density[k] = width > 0 ? counts[k] / (n * width) : 0;
         expected[k] = n * (cdf(c, edges[k + 1]) - cdf(c, edges[k]));
     }
-    snprintf(title, sizeof title, "Values of %s", c->name);
-    snprintf(text, sizeof text,
-             "Histogram of the values above the limit, with the fitted normal of mean %.4g and "
-             "deviation %.4g; %.3g %% of %.0f values are censored.",
-             c->b, c->s, 100 * g->censored[c->i] / n, n);
-    cli_chart_histogram(page, &(cli_histogram){.frame = {title, text, NULL, 300, 200},
+    const char *text =
+        cli_text(page,
+                 "Histogram of the values above the limit, with the fitted normal of mean %.4g and "
+                 "deviation %.4g; %.3g %% of %.0f values are censored.",
+                 c->b, c->s, 100 * g->censored[c->i] / n, n);
+    cli_chart_histogram(page, &(cli_histogram){.frame = {cli_text(page, "Values of %s", c->name),
+                                                         text, NULL, 300, 200},
                                                .x_title = c->axis ? c->axis : "value",
                                                .y_title = "density",
+                                               .low = left,
+                                               .high = right,
                                                .bins = g->bins,
                                                .edges = edges,
                                                .heights = density,
                                                .counts = counts,
                                                .expected = expected,
-                                               .low = left,
-                                               .high = right,
-                                               .mean = c->b,
-                                               .sd = c->s,
-                                               .area = 1,
-                                               .limit = c->limit});
+                                               .curve = {c->b, c->s, 1, c->limit}});
 }
 
 /* ---- quantiles ---- */
-
-static void label_quantile(const void *context, size_t i, char *text)
-{
-    const double *share = context;
-    snprintf(text, CLI_NAME, "%.1f %%", 100 * share[i]);
-}
-
-#define QUANTILES                                                                                  \
-    "Quantiles of the samples against those of the model, with the band in which 95 % of them "    \
-    "lie where the model is right."
 
 /* nothing where all of them are censored */
 static void draw_quantiles(cli_page *page, const column *c)
@@ -90,7 +78,6 @@ static void draw_quantiles(cli_page *page, const column *c)
     const double *sample = g->sample_quantile + c->i * g->points;
     const double *model = g->model_quantile + c->i * g->points;
     double *x = c->room, *y = x + g->points, *low = y + g->points, *high = low + g->points;
-    double *shares = high + g->points;
     size_t count = 0;
     for (size_t k = 0; k < g->points; k++) {
         double share = ((double)k + 0.5) / (double)g->points, z = (model[k] - c->b) / c->s;
@@ -99,7 +86,7 @@ static void draw_quantiles(cli_page *page, const column *c)
         int middle = share > TAIL && share < 1 - TAIL; /* where they lie close together */
         if (!isfinite(sample[k]) || !(model[k] > c->limit) || (middle && k % 2))
             continue;
-        shares[count] = share;
+        c->labels[count] = cli_text(page, "%.1f %%", 100 * share);
         x[count] = model[k];
         y[count] = sample[k];
         low[count] = fmax(c->limit, model[k] - half);
@@ -107,36 +94,35 @@ static void draw_quantiles(cli_page *page, const column *c)
     }
     if (count < 2)
         return;
-    char title[SENTENCE], axis[SENTENCE];
-    snprintf(title, sizeof title, "Quantiles of %s", c->name);
-    snprintf(axis, sizeof axis, "model%s%.200s", c->axis ? ": " : "", c->axis ? c->axis : "");
-    cli_chart_points(page, &(cli_points){.frame = {title, QUANTILES, NULL, 200, 200},
-                                         .x_title = axis,
-                                         .y_title = "samples",
-                                         .x_word = "model",
-                                         .y_word = "samples",
-                                         .count = count,
-                                         .x = x,
-                                         .y = y,
-                                         .low = low,
-                                         .high = high,
-                                         .size = 3.5,
-                                         .label = label_quantile,
-                                         .context = shares});
+    cli_chart_points(
+        page, &(cli_points){.frame = {cli_text(page, "Quantiles of %s", c->name),
+                                      "Quantiles of the samples against those of the "
+                                      "model, with the band in which 95 % of them "
+                                      "lie where the model is right.",
+                                      NULL, 200, 200},
+                            .x_title = c->axis ? cli_text(page, "model: %s", c->axis) : "model",
+                            .x_word = "model",
+                            .y_word = "samples",
+                            .count = count,
+                            .x = x,
+                            .y = y,
+                            .low = low,
+                            .high = high,
+                            .size = 3.5,
+                            .labels = c->labels});
 }
 
 /* ---- one column ---- */
 
 static void add_column(cli_page *page, const unrelu_gaussian *m, const unrelu_goodness *g, size_t i,
-                       double *room)
+                       double *room, const char **labels)
 {
-    char name[CLI_NAME], axis[200];
+    const char *name = cli_name_of(page, &(cli_names){.names = m->names, .letter = "x"}, i);
     double count = 0;
     for (size_t k = 0; k < g->bins; k++)
         count += g->counts[i * g->bins + k];
-    cli_name_of(&(cli_names){.names = m->names, .letter = "x"}, i, name);
     cli_page_html(page, "<div class=\"card\"><h3>%s</h3>",
-                  cli_page_escaped(page, m->names ? m->names[i] : name));
+                  cli_escaped(page, m->names ? m->names[i] : name));
     if (count == 0) {
         cli_page_html(page, "<p class=\"note\">No value is above the %s.</p></div>\n",
                       g->observed[i] > g->censored[i]
@@ -144,20 +130,17 @@ static void add_column(cli_page *page, const unrelu_gaussian *m, const unrelu_go
                           : "limit");
         return;
     }
-    snprintf(axis, sizeof axis, "%s %.*s", unrelu_transform_name(m->transform),
-             (int)cli_text_cut(name, AXIS), name);
-    column c = {.g = g,
-                .i = i,
-                .name = name,
-                .axis = m->transform != UNRELU_TRANSFORM_NONE ? axis : NULL,
-                .room = room};
+    column c = {.g = g, .i = i, .name = name, .room = room, .labels = labels};
+    if (m->transform != UNRELU_TRANSFORM_NONE)
+        c.axis = cli_text(page, "%s %.*s", unrelu_transform_name(m->transform),
+                          (int)cli_text_cut(name, AXIS), name);
     unrelu_gaussian_margin(m, i, &c.b, &c.s, &c.limit);
     /* Where the model has no limit and cells have, the bars start at the largest of these. */
     if (c.limit == -INFINITY && g->censored[i] > 0)
         c.limit = g->edges[i * (g->bins + 1)];
-    cli_page_html(page, "<p class=\"note\">");
-    cli_html_counted(page, g->observed[i], "value");
-    cli_page_html(page, ", %.3g %% censored", 100 * g->censored[i] / g->observed[i]);
+    cli_page_html(page, "<p class=\"note\">%s, %.3g %% censored",
+                  cli_html_counted(page, g->observed[i], "value"),
+                  100 * g->censored[i] / g->observed[i]);
     if (isfinite(g->ks[i]))
         cli_page_html(page, " &middot; KS distance %.3g, p %s %.3g", g->ks[i],
                       cli_html_p_sign(g->ks_p[i]), g->ks_p[i]);
@@ -191,8 +174,9 @@ static int by_misfit(const void *a, const void *b)
 static void add_charts(cli_page *page, const unrelu_gaussian *m, const unrelu_goodness *g)
 {
     rank *ranks = cli_page_take(page, m->d, sizeof *ranks);
-    double *room = cli_page_take(page, g->bins + g->points, 5 * sizeof *room);
-    if (!ranks || !room)
+    double *room = cli_page_take(page, g->bins + g->points, 4 * sizeof *room);
+    const char **labels = cli_page_take(page, g->points, sizeof *labels);
+    if (!ranks || !room || !labels)
         return;
     for (size_t i = 0; i < m->d; i++)
         ranks[i] = (rank){g->ks_p[i], g->ks[i], i};
@@ -200,7 +184,7 @@ static void add_charts(cli_page *page, const unrelu_gaussian *m, const unrelu_go
         qsort(ranks, m->d, sizeof *ranks, by_misfit);
     cli_page_html(page, "<div class=\"grid\">\n");
     for (size_t k = 0; k < m->d && k < DRAWN; k++)
-        add_column(page, m, g, ranks[k].i, room);
+        add_column(page, m, g, ranks[k].i, room, labels);
     cli_page_html(page, "</div>\n");
 }
 
@@ -225,12 +209,12 @@ static void add_goodness(cli_page *page, const unrelu_goodness *g, size_t i)
 void cli_report_coordinates(cli_page *page, const unrelu_gaussian *m, const unrelu_goodness *g,
                             const cli_coordinates *words, double level)
 {
-    char titles[160];
     double z = cli_half_width(level);
     int has_shares = m->observed || g;
-    snprintf(titles, sizeof titles, "<%s%s%s%s|b|scale%s%s%s", words->one, has_shares ? "|" : "",
-             has_shares ? words->censored : "", m->limit ? "|limit" : "", m->noise ? "|noise" : "",
-             g ? "|KS distance|p|ties" : "", m->flags ? "|<flags" : "");
+    const char *titles = cli_text(page, "<%s%s%s%s|b|scale%s%s%s", words->one,
+                                  has_shares ? "|" : "", has_shares ? words->censored : "",
+                                  m->limit ? "|limit" : "", m->noise ? "|noise" : "",
+                                  g ? "|KS distance|p|ties" : "", m->flags ? "|<flags" : "");
     cli_page_html(page, "<div class=\"card\"><h3>All %s</h3><p class=\"note\">", words->many);
     if (cli_has_errors(m->b_se, m->d))
         cli_page_html(page, "± is the half-width of an interval of %g %%. ", 100 * level);
@@ -261,9 +245,8 @@ void cli_report_coordinates(cli_page *page, const unrelu_gaussian *m, const unre
  * normal's, mapped back. Means are not. */
 static void add_quantiles(cli_page *page, const unrelu_gaussian *m)
 {
-    char titles[128];
-    snprintf(titles, sizeof titles, "<column%s%s|5 %% quantile|median|95 %% quantile",
-             m->lambda ? "|lambda" : "", m->limit ? "|limit" : "");
+    const char *titles = cli_text(page, "<column%s%s|5 %% quantile|median|95 %% quantile",
+                                  m->lambda ? "|lambda" : "", m->limit ? "|limit" : "");
     cli_page_html(page, "<div class=\"card\" id=\"quantiles\"><h3>In the data's own scale</h3>"
                         "<p class=\"note\">What the model says of all values, the hidden ones "
                         "too: quantiles of each normal, mapped back.</p><div class=\"tall\">");

@@ -67,7 +67,7 @@ static void judge_fit(cli_page *page, const unrelu_gaussian *m, const unrelu_goo
     cli_page_html(page,
                   "The largest distance is %.3g, in <b>%s</b>: at some value the share of samples "
                   "below it is that far from the model's.",
-                  far, cli_page_escaped(page, m->names ? m->names[o.worst] : ""));
+                  far, cli_escaped(page, m->names ? m->names[o.worst] : ""));
     if (o.hidden)
         cli_page_html(page,
                       " %zu column%s could not be judged: no value is above the largest limit.",
@@ -97,19 +97,20 @@ static void add_facts(cli_page *page, const unrelu_gaussian *m, const unrelu_goo
     }
     cli_html_facts(page, 1);
     if (g)
-        cli_html_fact_count(page, "samples here", (double)g->n);
+        cli_html_fact(page, "samples here", cli_html_count(page, (double)g->n));
     if (m->method[0] && !(g && g->n == m->n))
-        cli_html_fact_count(page, "samples learned from", (double)m->n);
-    cli_html_fact_count(page, "columns", (double)m->d);
+        cli_html_fact(page, "samples learned from", cli_html_count(page, (double)m->n));
+    cli_html_fact(page, "columns", cli_html_count(page, (double)m->d));
     if (cells > 0)
         cli_html_fact(page, "of the cells censored",
-                      cli_say(page, "%.3g %%", 100 * (censored / cells)));
+                      cli_text(page, "%.3g %%", 100 * (censored / cells)));
     if (m->method[0])
-        cli_html_fact(page, "method", cli_page_escaped(page, m->method));
+        cli_html_fact(page, "method", m->method);
     if (m->norms[0])
-        cli_html_fact(page, "norms, angles", cli_say(page, "%s, %s", m->norms, m->angles));
+        cli_html_fact(page, "norms, angles", cli_text(page, "%s, %s", m->norms, m->angles));
     if (m->rows_dropped)
-        cli_html_fact_count(page, "outlying rows left out", (double)m->rows_dropped);
+        cli_html_fact(page, "outlying rows left out",
+                      cli_html_count(page, (double)m->rows_dropped));
     cli_html_facts(page, 0);
 }
 
@@ -121,8 +122,9 @@ static int write_page(const cli_shared *shared, const unrelu_gaussian *m, const 
     int transformed = m->transform != UNRELU_TRANSFORM_NONE;
     /* 'fit --rank' is refused where the likelihood is maximised */
     int ranked = m->method[0] && !transformed && strcmp(m->angles, "likelihood") != 0;
-    cli_page *page = cli_page_open("Rectified Gaussian: report");
-    cli_html_head(page, "Rectified Gaussian x = ReLU(W z + b)", shared->files[0]);
+    cli_page opened,
+        *page = cli_html_open(&opened, "Rectified Gaussian: report",
+                              "Rectified Gaussian x = ReLU(W z + b)", shared->files[0]);
     if (transformed)
         cli_page_html(page,
                       "<p>All of it is of values transformed by <b>%s</b>: limits, b, scale, "

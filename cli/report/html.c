@@ -10,10 +10,12 @@
 #include "table.h"
 #include "talk.h"
 
-void cli_html_head(cli_page *page, const char *kind, const char *title)
+cli_page *cli_html_open(cli_page *page, const char *title, const char *kind, const char *file)
 {
+    cli_page_open(page, title);
     cli_page_html(page, "<header><p class=\"kind\">%s</p><h1>%s</h1></header>\n",
-                  cli_page_escaped(page, kind), cli_page_escaped(page, title));
+                  cli_escaped(page, kind), cli_escaped(page, file));
+    return page;
 }
 
 void cli_html_warnings(cli_page *page, const unrelu_warning *warnings, size_t count)
@@ -21,8 +23,8 @@ void cli_html_warnings(cli_page *page, const unrelu_warning *warnings, size_t co
     for (size_t i = 0; i < count; i++)
         cli_page_html(page, "%s<li><code>%s</code> %s</li>\n%s",
                       i == 0 ? "<ul class=\"warnings\">\n" : "",
-                      cli_page_escaped(page, warnings[i].code),
-                      cli_page_escaped(page, cli_flagged(warnings[i].message).text),
+                      cli_escaped(page, warnings[i].code),
+                      cli_escaped(page, cli_flagged(warnings[i].message).text),
                       i + 1 == count ? "</ul>\n" : "");
 }
 
@@ -59,7 +61,7 @@ int cli_html_finish(cli_page *page, const cli_shared *shared)
                       i == 0          ? ""
                       : i + 1 < files ? ", "
                                       : " and ",
-                      cli_page_escaped(page, shared->files[i]));
+                      cli_escaped(page, shared->files[i]));
     cli_page_html(page, ".</p></footer>\n");
     int status = cli_page_save(page, shared->output, &size);
     if (status == 0 && size < 1000000)
@@ -78,13 +80,25 @@ void cli_html_facts(cli_page *page, int open)
 
 void cli_html_fact(cli_page *page, const char *name, const char *fact)
 {
-    cli_page_html(page, "<div><dt>%s</dt><dd>%s</dd></div>\n", name, fact);
+    cli_page_html(page, "<div><dt>%s</dt><dd>%s</dd></div>\n", name, cli_escaped(page, fact));
 }
 
-void cli_html_fact_count(cli_page *page, const char *name, double count)
+const char *cli_html_count(cli_page *page, double count)
 {
-    char text[40];
-    cli_html_fact(page, name, cli_html_count(count, text));
+    char text[64], digits[32], *to = text;
+    int length = snprintf(digits, sizeof digits, "%.0f", count);
+    for (int i = 0; digits[i]; i++) {
+        if (i > 0 && (length - i) % 3 == 0 && length > 4 && length <= 12)
+            to = stpcpy(to, "\u202f"); /* a thin blank that does not break */
+        *to++ = digits[i];
+    }
+    *to = '\0';
+    return cli_text(page, "%s", text);
+}
+
+const char *cli_html_counted(cli_page *page, double count, const char *what)
+{
+    return cli_text(page, "%s %s%s", cli_html_count(page, count), what, count == 1 ? "" : "s");
 }
 
 /* ---- tables ---- */
@@ -111,7 +125,7 @@ void cli_html_name(cli_page *page, const char *const *names, const char *letter,
         cli_page_html(page, "<td class=\"name\">%s%zu</td>", letter, i + 1);
         return;
     }
-    const char *name = cli_page_escaped(page, names[i]);
+    const char *name = cli_escaped(page, names[i]);
     cli_page_html(page, "<td class=\"name\" title=\"%s\">%s</td>", name, name);
 }
 
@@ -163,30 +177,8 @@ void cli_html_flags(cli_page *page, uint32_t flags)
         while (c->code && strcmp(c->code, code) != 0)
             c++;
         cli_page_html(page, "%s<abbr title=\"%s\">%s</abbr>", between,
-                      cli_page_escaped(page, c->code ? c->means : ""), code);
+                      cli_escaped(page, c->code ? c->means : ""), code);
         between = ", ";
     }
     cli_page_html(page, "</td>");
-}
-
-const char *cli_html_count(double count, char *text)
-{
-    char digits[32];
-    int length = snprintf(digits, sizeof digits, "%.0f", count);
-    char *to = text;
-    if (length > 12)
-        return strcpy(text, digits);
-    for (int i = 0; i < length; i++) {
-        if (i > 0 && (length - i) % 3 == 0 && length > 4)
-            to = stpcpy(to, "\u202f"); /* a thin blank that does not break */
-        *to++ = digits[i];
-    }
-    *to = '\0';
-    return text;
-}
-
-void cli_html_counted(cli_page *page, double count, const char *what)
-{
-    char text[40];
-    cli_page_html(page, "%s %s%s", cli_html_count(count, text), what, count == 1 ? "" : "s");
 }

@@ -17,7 +17,8 @@ typedef struct {
     const char *class, *headline;
 } cli_verdict;
 
-void cli_html_head(cli_page *page, const char *kind, const char *title);
+/* Opens the page, with its head. */
+cli_page *cli_html_open(cli_page *page, const char *title, const char *kind, const char *file);
 void cli_html_warnings(cli_page *page, const unrelu_warning *warnings, size_t count);
 /* Opens its box and a paragraph: until </p></div>. */
 void cli_html_verdict(cli_page *page, const cli_verdict *verdict);
@@ -31,7 +32,9 @@ int cli_html_finish(cli_page *page, const cli_shared *shared);
 /* ---- facts: a few numbers in large print, between cli_html_facts(page, 1) and (page, 0) ---- */
 void cli_html_facts(cli_page *page, int open);
 void cli_html_fact(cli_page *page, const char *name, const char *fact);
-void cli_html_fact_count(cli_page *page, const char *name, double count);
+/* "20 000" with thin blanks, and "1 column", "20 000 columns" */
+const char *cli_html_count(cli_page *page, double count);
+const char *cli_html_counted(cli_page *page, double count, const char *what);
 
 /* ---- tables ---- */
 /* class: "" or "sortable"; titles are split at '|', one that starts with '<' is of a column that is
@@ -47,10 +50,5 @@ void cli_html_estimate(cli_page *page, double value, double half);
 /* between p and its value: "=", or "&le;" where it is the smallest that 999 simulations give */
 const char *cli_html_p_sign(double p);
 void cli_html_flags(cli_page *page, uint32_t flags);
-
-/* "20 000" with thin blanks; text has room for 40 bytes */
-const char *cli_html_count(double count, char *text);
-/* "1 column", "20 000 columns" */
-void cli_html_counted(cli_page *page, double count, const char *what);
 
 #endif

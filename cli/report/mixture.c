@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdio.h>
-
 #include "chart.h"
 #include "flags.h"
 #include "html.h"
@@ -21,12 +19,10 @@ static const cli_verdict verdicts[] = {
 static void judge(cli_page *page, const unrelu_mixture *m)
 {
     cli_html_verdict(page, &verdicts[m->verdict]);
-    cli_html_counted(page, (double)m->p, "hidden unit");
-    cli_page_html(page, " in ");
-    cli_html_counted(page, (double)m->d, "column");
-    if (m->how_p[0])
-        cli_page_html(page, ": %s", cli_page_escaped(page, cli_flagged(m->how_p).text));
-    cli_page_html(page, ".</p></div>\n");
+    cli_page_html(page, "%s in %s%s%s.</p></div>\n",
+                  cli_html_counted(page, (double)m->p, "hidden unit"),
+                  cli_html_counted(page, (double)m->d, "column"), m->how_p[0] ? ": " : "",
+                  cli_escaped(page, cli_flagged(m->how_p).text));
 }
 
 static void add_facts(cli_page *page, const unrelu_mixture *m)
@@ -34,28 +30,28 @@ static void add_facts(cli_page *page, const unrelu_mixture *m)
     double error = cli_largest_error_of_a(m);
     cli_html_facts(page, 1);
     if (m->verdict != UNRELU_VERDICT_PLANTED) {
-        cli_html_fact_count(page, "samples", (double)m->n);
-        cli_html_fact(page, "residual", cli_say(page, "%.2g", m->residual));
-        cli_html_fact_count(page, "facets found", (double)m->facets);
-        cli_html_fact_count(page, "samples on the rarest facet", (double)m->min_off);
+        cli_html_fact(page, "samples", cli_html_count(page, (double)m->n));
+        cli_html_fact(page, "residual", cli_text(page, "%.2g", m->residual));
+        cli_html_fact(page, "facets found", cli_html_count(page, (double)m->facets));
+        cli_html_fact(page, "samples on the rarest facet",
+                      cli_html_count(page, (double)m->min_off));
         cli_html_fact(page,
                       m->noise > 0 ? "units below 0, at most, in deviations of the noise"
                                    : "units below 0, at most, relative to their sample",
-                      cli_say(page, "%.2g", m->negative));
+                      cli_text(page, "%.2g", m->negative));
     }
     if (m->noise > 0)
-        cli_html_fact(page, "standard deviation of the noise", cli_say(page, "%.3g", m->noise));
+        cli_html_fact(page, "standard deviation of the noise", cli_text(page, "%.3g", m->noise));
     if (error >= 0)
-        cli_html_fact(page, "largest standard error in A", cli_say(page, "%.2g", error));
+        cli_html_fact(page, "largest standard error in A", cli_text(page, "%.2g", error));
     cli_html_facts(page, 0);
 }
 
 static void add_table(cli_page *page, const unrelu_mixture *m)
 {
-    char titles[16 * TABLE_UNITS + 16] = "<column";
-    int used = 7;
+    const char *titles = "<column";
     for (size_t j = 0; j < m->p; j++)
-        used += snprintf(titles + used, sizeof titles - (size_t)used, "|u%zu", j + 1);
+        titles = cli_text(page, "%s|u%zu", titles, j + 1);
     cli_page_html(page, "<details><summary>The numbers</summary><div class=\"tall\">");
     cli_html_table(page, "", titles);
     for (size_t i = 0; i < m->d; i++) {
@@ -72,10 +68,9 @@ static void add_table(cli_page *page, const unrelu_mixture *m)
 static void add_matrix(cli_page *page, const unrelu_mixture *m)
 {
     size_t rows = m->d * m->p <= CELLS ? m->d : CELLS / m->p;
-    char caption[160], text[160];
-    snprintf(text, sizeof text, "Heat map of A: %zu columns of the samples by %zu hidden units.",
-             rows, m->p);
-    snprintf(caption, sizeof caption, "A, the first %zu of %zu rows.", rows, m->d);
+    const char *text = cli_text(
+        page, "Heat map of A: %zu columns of the samples by %zu hidden units.", rows, m->p);
+    const char *caption = cli_text(page, "A, the first %zu of %zu rows.", rows, m->d);
     cli_html_section(page, "matrix", "The mixing matrix A");
     cli_page_html(page, "<p>Column j of A is what hidden unit j puts into the samples, at unit "
                         "length; units are in the order of their size.</p><div class=\"card\">");
@@ -99,8 +94,8 @@ static void add_matrix(cli_page *page, const unrelu_mixture *m)
 int cli_report_mixture(const cli_shared *shared, const unrelu_mixture *m)
 {
     const cli_coordinates words = {"unit", "units", "off"};
-    cli_page *page = cli_page_open("Mixture: report");
-    cli_html_head(page, "Mixture x = A ReLU(W z + b)", shared->files[0]);
+    cli_page opened, *page = cli_html_open(&opened, "Mixture: report",
+                                           "Mixture x = A ReLU(W z + b)", shared->files[0]);
     judge(page, m);
     cli_html_warnings(page, m->warnings, m->warning_count);
     add_facts(page, m);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
-#include <stdio.h>
 
 #include "chart.h"
 #include "flags.h"
@@ -23,26 +22,21 @@ static const cli_verdict verdicts[] = {
 
 static void judge(cli_page *page, const unrelu_network *m)
 {
-    char wrong[40], all[40];
     cli_html_verdict(page, &verdicts[m->verdict]);
-    cli_html_counted(page, (double)m->k, "neuron");
-    if (m->how_k[0])
-        cli_page_html(page, ": %s", cli_page_escaped(page, cli_flagged(m->how_k).text));
-    cli_page_html(page, ". ");
-    if (m->verdict != UNRELU_VERDICT_PLANTED) {
-        cli_page_html(page, "The residual is %.2g of the labels over ", m->residual);
-        cli_html_counted(page, (double)m->samples_checked, "sample");
-        cli_page_html(page, ".");
-    }
+    cli_page_html(page, "%s%s%s. ", cli_html_counted(page, (double)m->k, "neuron"),
+                  m->how_k[0] ? ": " : "", cli_escaped(page, cli_flagged(m->how_k).text));
+    if (m->verdict != UNRELU_VERDICT_PLANTED)
+        cli_page_html(page, "The residual is %.2g of the labels over %s.", m->residual,
+                      cli_html_counted(page, (double)m->samples_checked, "sample"));
     if (m->corrupted)
         cli_page_html(page, " %s of %s labels are not the network's and are left out here.",
-                      cli_html_count((double)m->corrupted, wrong),
-                      cli_html_count((double)m->n * (double)m->m, all));
+                      cli_html_count(page, (double)m->corrupted),
+                      cli_html_count(page, (double)m->n * (double)m->m));
     if (m->V_rational && m->U_rational)
         cli_page_html(page, " Its weights are integers or fractions, verified in exact "
                             "arithmetic.");
     if (m->failure[0])
-        cli_page_html(page, " %s", cli_page_escaped(page, cli_flagged(m->failure).text));
+        cli_page_html(page, " %s", cli_escaped(page, cli_flagged(m->failure).text));
     cli_page_html(page, "</p></div>\n");
 }
 
@@ -52,15 +46,15 @@ static void add_facts(cli_page *page, const unrelu_network *m)
     unrelu_activation_name(m->activation, activation, sizeof activation);
     cli_html_facts(page, 1);
     if (m->n)
-        cli_html_fact_count(page, "samples", (double)m->n);
-    cli_html_fact_count(page, "inputs", (double)m->d);
-    cli_html_fact_count(page, "neurons", (double)m->k);
-    cli_html_fact_count(page, "outputs", (double)m->m);
-    cli_html_fact(page, "activation", cli_page_escaped(page, activation));
+        cli_html_fact(page, "samples", cli_html_count(page, (double)m->n));
+    cli_html_fact(page, "inputs", cli_html_count(page, (double)m->d));
+    cli_html_fact(page, "neurons", cli_html_count(page, (double)m->k));
+    cli_html_fact(page, "outputs", cli_html_count(page, (double)m->m));
+    cli_html_fact(page, "activation", activation);
     if (m->method[0])
-        cli_html_fact(page, "method", cli_page_escaped(page, m->method));
+        cli_html_fact(page, "method", m->method);
     if (m->noise > 0)
-        cli_html_fact(page, "standard deviation of the noise", cli_say(page, "%.3g", m->noise));
+        cli_html_fact(page, "standard deviation of the noise", cli_text(page, "%.3g", m->noise));
     cli_html_facts(page, 0);
 }
 
@@ -69,7 +63,7 @@ static void add_facts(cli_page *page, const unrelu_network *m)
 static void add_line(cli_page *page, const char *name, const char *outcome)
 {
     cli_page_html(page, "<tr><td class=\"wrap\">%s</td><td class=\"wrap\">%s</td></tr>\n", name,
-                  outcome);
+                  cli_escaped(page, outcome));
 }
 
 static void add_certificate(cli_page *page, const unrelu_network *m)
@@ -80,30 +74,30 @@ static void add_certificate(cli_page *page, const unrelu_network *m)
     cli_html_table(page, "", "<check|<outcome");
     if (isfinite(m->residual))
         add_line(page, "residual over all samples",
-                 cli_say(page, "%.3g of the labels", m->residual));
+                 cli_text(page, "%.3g of the labels", m->residual));
     if (isfinite(m->holdout_residual))
         add_line(page, "on rows that the solver did not see",
-                 cli_say(page, "%.3g of the labels", m->holdout_residual));
+                 cli_text(page, "%.3g of the labels", m->holdout_residual));
     if (m->k && m->verdict != UNRELU_VERDICT_NOISY)
         add_line(page, "rarest sides of a kink",
-                 cli_say(page, "%zu samples on, %zu off", m->min_active, m->min_inactive));
+                 cli_text(page, "%zu samples on, %zu off", m->min_active, m->min_inactive));
     if (isfinite(m->gap))
-        add_line(page, "gap of the neurons' patterns", cli_say(page, "%.3g", m->gap));
+        add_line(page, "gap of the neurons' patterns", cli_text(page, "%.3g", m->gap));
     if (m->starts > 1)
         add_line(page, "starts",
-                 cli_say(page, "%zu of %zu reached the best fit", m->starts_agree, m->starts));
+                 cli_text(page, "%zu of %zu reached the best fit", m->starts_agree, m->starts));
     if (m->linear_rank)
-        add_line(page, "rank of the linear part", cli_say(page, "%zu", m->linear_rank));
+        add_line(page, "rank of the linear part", cli_text(page, "%zu", m->linear_rank));
     if (m->objective > 0 && isfinite(m->objective))
-        add_line(page, "objective |A - U f(V X)|", cli_say(page, "%.6g", m->objective));
+        add_line(page, "objective |A - U f(V X)|", cli_text(page, "%.6g", m->objective));
     if (m->incoherence > 0)
-        add_line(page, "labels that are not the network's", cli_say(page, "%zu", m->corrupted));
+        add_line(page, "labels that are not the network's", cli_text(page, "%zu", m->corrupted));
     if (m->V_rational)
         add_line(page, "in exact arithmetic", "the labels are met with residual 0");
     if (m->guarantee[0])
-        add_line(page, "guarantee", cli_page_escaped(page, cli_flagged(m->guarantee).text));
+        add_line(page, "guarantee", cli_flagged(m->guarantee).text);
     if (m->assumption[0])
-        add_line(page, "assumption", cli_page_escaped(page, cli_flagged(m->assumption).text));
+        add_line(page, "assumption", cli_flagged(m->assumption).text);
     cli_html_table_end(page);
     cli_page_html(page, "</div></section>\n");
 }
@@ -115,46 +109,45 @@ static void add_bars(cli_page *page, const unrelu_network *m)
     double *norm = cli_page_take(page, m->k, sizeof *norm);
     for (size_t j = 0; norm && j < m->k; j++)
         norm[j] = cli_norm_of_u(m, j);
-    const cli_bars charts[] = {{.frame = {.title = "Weight in the outputs",
-                                          .text = "The norm of each neuron's column of U."},
-                                .y_title = "norm of its column of U",
-                                .colour = "first",
-                                .values = norm},
-                               {.frame = {.title = "How often it is on",
-                                          .text = "The share of the samples where a neuron is on."},
-                                .y_title = "share of the samples",
-                                .colour = "third",
-                                .values = m->active,
-                                .is_share = 1}};
+    const cli_bars charts[] = {
+        {{"Weight in the outputs", "The norm of each neuron's column of U.", NULL, 480, 230},
+         "norm of its column of U",
+         "neuron",
+         "first",
+         m->k,
+         norm,
+         0},
+        {{"How often it is on", "The share of the samples where a neuron is on.", NULL, 480, 230},
+         "share of the samples",
+         "neuron",
+         "third",
+         m->k,
+         m->active,
+         1}};
     cli_page_html(page, "<div class=\"grid\">");
-    for (int i = 0; i < 2; i++) {
-        cli_bars bars = charts[i];
-        bars.one = "neuron";
-        bars.count = m->k;
-        if (!bars.values)
-            continue;
-        cli_page_html(page, "<div class=\"card\"><h3>%s</h3>", bars.frame.title);
-        cli_chart_bars(page, &bars);
-        cli_page_html(page, "</div>");
-    }
+    for (int i = 0; i < 2; i++)
+        if (charts[i].values) {
+            cli_page_html(page, "<div class=\"card\"><h3>%s</h3>", charts[i].frame.title);
+            cli_chart_bars(page, &charts[i]);
+            cli_page_html(page, "</div>");
+        }
     cli_page_html(page, "</div>\n");
 }
 
 static void add_neurons(cli_page *page, const unrelu_network *m, double level)
 {
-    char titles[128];
     double z = cli_half_width(level);
     cli_html_section(page, "neurons", "Neurons");
     cli_page_html(page, "<p>In the order of their weight in the outputs. One that is almost always "
                         "on or off shows its kink in few samples.</p>\n");
     add_bars(page, m);
-    snprintf(titles, sizeof titles, "<neuron|norm of U|bias c%s%s", m->active ? "|on" : "",
-             m->V_se ? "|largest se in V" : "");
     cli_page_html(page, "<div class=\"card\"><h3>All neurons</h3><p class=\"note\">");
     if (cli_has_errors(m->c_se, m->k))
         cli_page_html(page, "± is the half-width of an interval of %g %%. ", 100 * level);
     cli_page_html(page, "A click on a title sorts.</p><div class=\"tall\">");
-    cli_html_table(page, "sortable", titles);
+    cli_html_table(page, "sortable",
+                   cli_text(page, "<neuron|norm of U|bias c%s%s", m->active ? "|on" : "",
+                            m->V_se ? "|largest se in V" : ""));
     for (size_t j = 0; j < m->k; j++) {
         cli_page_html(page, "<tr><td class=\"l\">%zu</td>", j + 1);
         cli_html_real(page, cli_norm_of_u(m, j), "%.6g");
@@ -176,10 +169,9 @@ static const char *const matrices[] = {"U: neurons to outputs", "V: inputs to ne
 /* V (k x d) or U (m x k) */
 static void add_map(cli_page *page, const unrelu_network *m, int inputs)
 {
-    char text[160];
     const cli_names neurons = {.letter = ""}, columns = {.names = m->input_names, .letter = "x"},
                     labels = {.names = m->label_names, .letter = "a"};
-    cli_heatmap map = {.frame = {matrices[inputs], text, NULL, 470, 0},
+    cli_heatmap map = {.frame = {matrices[inputs], NULL, NULL, 470, 0},
                        .rows = inputs ? m->k : m->m,
                        .columns = inputs ? m->d : m->k,
                        .values = inputs ? m->V : m->U,
@@ -190,8 +182,9 @@ static void add_map(cli_page *page, const unrelu_network *m, int inputs)
                        .row_title = inputs ? "neuron" : NULL,
                        .column_title = inputs ? NULL : "neuron"};
     map.largest = cli_largest(map.values, map.rows * map.columns);
-    snprintf(text, sizeof text, "Heat map of %zu rows and %zu columns; the largest weight is %.3g.",
-             map.rows, map.columns, map.largest);
+    map.frame.text =
+        cli_text(page, "Heat map of %zu rows and %zu columns; the largest weight is %.3g.",
+                 map.rows, map.columns, map.largest);
     cli_page_html(page, "<div class=\"card\"><h3>%s</h3>", map.frame.title);
     cli_chart_heatmap(page, &map);
     cli_page_html(page, "</div>");
@@ -210,11 +203,10 @@ static void add_weights(cli_page *page, const unrelu_network *m)
 /* of V or of U, with a column for each neuron */
 static void add_exact_table(cli_page *page, const unrelu_network *m, int inputs)
 {
-    char titles[16 + 5 * EXACT];
     const char *const *names = inputs ? m->input_names : m->label_names;
-    int length = snprintf(titles, sizeof titles, "<%s", inputs ? "input" : "output");
+    const char *titles = inputs ? "<input" : "<output";
     for (size_t j = 0; j < m->k; j++)
-        length += snprintf(titles + length, sizeof titles - (size_t)length, "|%zu", j + 1);
+        titles = cli_text(page, "%s|%zu", titles, j + 1);
     cli_page_html(page, "<div class=\"card\"><h3>%s</h3><div class=\"tall\">", matrices[inputs]);
     cli_html_table(page, "", titles);
     for (size_t i = 0; i < (inputs ? m->d : m->m); i++) {
@@ -222,8 +214,8 @@ static void add_exact_table(cli_page *page, const unrelu_network *m, int inputs)
         cli_html_name(page, names, inputs ? "x" : "a", i);
         for (size_t j = 0; j < m->k; j++)
             cli_page_html(page, "<td>%s</td>",
-                          cli_page_escaped(page, inputs ? m->V_rational[j * m->d + i]
-                                                        : m->U_rational[i * m->k + j]));
+                          cli_escaped(page, inputs ? m->V_rational[j * m->d + i]
+                                                   : m->U_rational[i * m->k + j]));
         cli_page_html(page, "</tr>\n");
     }
     cli_html_table_end(page);
@@ -247,8 +239,9 @@ static void add_exact(cli_page *page, const unrelu_network *m)
 int cli_report_network(const cli_shared *shared, const unrelu_network *m)
 {
     int status = 0, weights = m->k > 0 && m->U && m->V;
-    cli_page *page = cli_page_open("Network: report");
-    cli_html_head(page, "Two-layer network a = U f(V x + c) + e", shared->files[0]);
+    cli_page opened,
+        *page = cli_html_open(&opened, "Network: report", "Two-layer network a = U f(V x + c) + e",
+                              shared->files[0]);
     judge(page, m);
     cli_html_warnings(page, m->warnings, m->warning_count);
     add_facts(page, m);

@@ -14,6 +14,7 @@
 
 #include "files.h"
 #include "scope.h"
+#include "width.h"
 
 /* The assembler takes the files as they stand, each with a zero byte after it; CMakeLists.txt says
  * where they are. */
@@ -26,54 +27,36 @@
 EMBED(cli_page_css, PAGE_CSS);
 EMBED(cli_page_js, PAGE_JS);
 
-typedef struct piece {
-    struct piece *next;
+struct cli_piece {
+    struct cli_piece *next;
     max_align_t memory[];
-} piece;
-
-struct cli_page {
-    FILE *body;
-    char *text;
-    const char *title; /* escaped */
-    size_t size, charts;
-    piece *taken;
-    int failed;
 };
 
-cli_page *cli_page_open(const char *title)
+cli_page *cli_page_open(cli_page *page, const char *title)
 {
-    cli_page *page = calloc(1, sizeof *page);
-    if (!page)
-        return NULL;
-    page->title = cli_page_escaped(page, title);
+    *page = (cli_page){0};
+    page->title = cli_escaped(page, title);
     page->body = open_memstream(&page->text, &page->size);
     page->failed |= !page->body;
     return page;
 }
 
-void cli_page_fail(cli_page *page)
-{
-    if (page)
-        page->failed = 1;
-}
-
 void *cli_page_take(cli_page *page, size_t count, size_t size)
 {
-    size_t most = SIZE_MAX - sizeof(piece);
-    piece *new = page &&count <= most / size ? calloc(1, sizeof *new + count *size) : NULL;
-    if (!new) {
-        cli_page_fail(page);
+    size_t most = (SIZE_MAX - sizeof(struct cli_piece)) / size;
+    struct cli_piece *piece = count <= most ? calloc(1, sizeof *piece + count * size) : NULL;
+    page->failed |= !piece;
+    if (!piece)
         return NULL;
-    }
-    new->next = page->taken;
-    page->taken = new;
-    return new->memory;
+    piece->next = page->taken;
+    page->taken = piece;
+    return piece->memory;
 }
 
 void cli_page_html(cli_page *page, const char *format, ...)
 {
     va_list list;
-    if (!page || page->failed)
+    if (page->failed)
         return;
     va_start(list, format);
     page->failed = vfprintf(page->body, format, list) < 0;
@@ -105,7 +88,7 @@ static size_t character(const unsigned char *s)
 }
 
 /* '?' for control characters and for bytes that are not UTF-8 */
-const char *cli_page_escaped(cli_page *page, const char *text)
+const char *cli_escaped(cli_page *page, const char *text)
 {
     char *copy = cli_page_take(page, strlen(text) + 1, sizeof "&quot;"), *to = copy;
     for (const char *s = text; copy && *s;) {
@@ -121,34 +104,47 @@ const char *cli_page_escaped(cli_page *page, const char *text)
     return copy ? copy : "";
 }
 
-const char *cli_say(cli_page *page, const char *format, ...)
+const char *cli_text(cli_page *page, const char *format, ...)
 {
-    CLI_MEMORY char *text = NULL;
     va_list list;
     va_start(list, format);
-    if (vasprintf(&text, format, list) < 0) {
-        text = NULL;
-        cli_page_fail(page);
-    }
+    size_t size = 1 + (size_t)vsnprintf(NULL, 0, format, list);
     va_end(list);
-    return cli_page_escaped(page, text ? text : "");
+    char *text = cli_page_take(page, size, 1);
+    va_start(list, format);
+    if (text)
+        vsnprintf(text, size, format, list);
+    va_end(list);
+    return text ? text : "";
 }
 
-size_t cli_page_next_chart(cli_page *page)
+const char *cli_shortened(cli_page *page, const char *text, size_t most)
 {
-    return page ? ++page->charts : 0;
+    if (most == 0 || !text[cli_text_cut(text, most)])
+        return text;
+    return cli_text(page, "%.*s…", (int)cli_text_cut(text, most - 1), text);
 }
 
-size_t cli_page_charts(const cli_page *page)
+/* ---- the end ---- */
+
+void cli_page_drop(cli_page *page)
 {
-    return page ? page->charts : 0;
+    if (page->body)
+        fclose(page->body);
+    for (struct cli_piece *p = page->taken, *next; p; p = next) {
+        next = p->next;
+        free(p);
+    }
+    free(page->text);
 }
 
-/* ---- saving ---- */
-
-static void write_page(FILE *file, const cli_page *page)
+int cli_page_save(cli_page *page, const char *path, size_t *size)
 {
-    fprintf(file,
+    CLI_MEMORY char *text = NULL;
+    int length = -1, status = CLI_EXIT_INTERNAL;
+    if (!page->failed && fflush(page->body) == 0)
+        length = asprintf(
+            &text,
             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
             "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
             "<meta name=\"color-scheme\" content=\"light dark\">\n"
@@ -156,45 +152,16 @@ static void write_page(FILE *file, const cli_page *page)
             "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
             "style-src 'unsafe-inline'; img-src data:; script-src 'unsafe-inline'\">\n"
             "<link rel=\"icon\" href=\"data:,\">\n<title>%s</title>\n<style>\n%s</style>\n</head>\n"
-            "<body data-charts=\"%zu\">\n<main>\n",
-            unrelu_version(), page->title, cli_page_css, page->charts);
-    fwrite(page->text, 1, page->size, file);
-    fprintf(file, "</main>\n<script>\n%s</script>\n</body>\n</html>\n", cli_page_js);
-}
-
-void cli_page_drop(cli_page *page)
-{
-    if (!page)
-        return;
-    if (page->body)
-        fclose(page->body);
-    for (piece *p = page->taken, *next; p; p = next) {
-        next = p->next;
-        free(p);
-    }
-    free(page->text);
-    free(page);
-}
-
-int cli_page_save(cli_page *page, const char *path, size_t *size)
-{
-    char *text = NULL;
-    size_t length = 0;
-    int done = page && page->body && fflush(page->body) == 0 && !page->failed;
-    FILE *file = done ? open_memstream(&text, &length) : NULL;
-    if (file) {
-        write_page(file, page);
-        done = !ferror(file);
-        done = fclose(file) == 0 && done;
-    }
-    int status = CLI_EXIT_INTERNAL;
-    if (file && done)
-        status = cli_write_file(path, text, length);
-    else
+            "<body "
+            "data-charts=\"%zu\">\n<main>\n%s</main>\n<script>\n%s</script>\n</body>\n</html>\n",
+            unrelu_version(), page->title, cli_page_css, page->charts, page->text, cli_page_js);
+    if (length < 0) {
+        text = NULL; /* whatever asprintf left there */
         cli_error("%s: not enough memory for the page", path);
+    } else
+        status = cli_write_file(path, text, (size_t)length);
     if (size)
-        *size = length;
-    free(text);
+        *size = (size_t)length;
     cli_page_drop(page);
     return status;
 }

@@ -3,7 +3,6 @@
  * and a table by output. Cells that were found not to be the network's (sparse noise) are left out
  * where the labels have as many rows as those it was learned from. All is held in memory. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "chart.h"
@@ -85,7 +84,6 @@ static void draw_histogram(cli_page *page, const unrelu_network *m, const data *
 {
     double counts[BINS] = {0}, edges[BINS + 1], width = 2 * largest / BINS;
     size_t cells = d->n * d->m;
-    char text[200];
     for (int k = 0; k <= BINS; k++)
         edges[k] = largest * (2.0 * k / BINS - 1);
     for (size_t i = 0; i < cells; i++) {
@@ -94,63 +92,49 @@ static void draw_histogram(cli_page *page, const unrelu_network *m, const data *
         double at = floor((residual(d, i) + largest) / width);
         counts[(size_t)fmax(0, fmin(BINS - 1, at))]++;
     }
-    snprintf(text, sizeof text,
-             "Histogram of labels less what the network gives; the largest is %.3g.", largest);
+    const char *text = cli_text(
+        page, "Histogram of labels less what the network gives; the largest is %.3g.", largest);
+    double area = (double)(cells - d->left_out_count) * width;
     cli_chart_histogram(page, &(cli_histogram){.frame = {"Residuals", text, NULL, WIDTH, HEIGHT},
                                                .x_title = "label − network",
                                                .y_title = "labels",
+                                               .low = -largest,
+                                               .high = largest,
                                                .bins = BINS,
                                                .edges = edges,
                                                .heights = counts,
                                                .counts = counts,
-                                               .low = -largest,
-                                               .high = largest,
-                                               .sd = m->noise,
-                                               .area = (double)(cells - d->left_out_count) * width,
-                                               .limit = -INFINITY});
+                                               .curve = {0, m->noise, area, -INFINITY}});
 }
 
-/* some of all cells; which: where they are */
-typedef struct {
-    const unrelu_network *m;
-    size_t which[POINTS];
-    double fitted[POINTS], labels[POINTS];
-} points;
-
-static void label_output(const void *context, size_t i, char *text)
-{
-    const points *p = context;
-    cli_name_of(&(cli_names){.names = p->m->label_names, .letter = "a"}, p->which[i] % p->m->m,
-                text);
-}
-
+/* some of all cells */
 static void draw_points(cli_page *page, const unrelu_network *m, const data *d)
 {
     size_t cells = d->n * d->m, step = (cells + POINTS - 1) / POINTS, count = 0;
-    points p = {.m = m};
-    char text[200];
+    const cli_names outputs = {.names = m->label_names, .letter = "a"};
+    const char *names[POINTS];
+    double fitted[POINTS], labels[POINTS];
     if (step > 1 && step % d->m == 0)
         step++; /* all outputs in turn */
     for (size_t i = 0; i < cells; i += step) {
         if (d->left_out[i])
             continue;
-        p.which[count] = i;
-        p.fitted[count] = d->fitted[i];
-        p.labels[count++] = d->labels[i];
+        names[count] = cli_name_of(page, &outputs, i % d->m);
+        fitted[count] = d->fitted[i];
+        labels[count++] = d->labels[i];
     }
-    snprintf(text, sizeof text, "%zu of %zu labels against what the network gives.", count, cells);
+    const char *text =
+        cli_text(page, "%zu of %zu labels against what the network gives.", count, cells);
     cli_chart_points(
         page, &(cli_points){.frame = {"Labels against the network", text, NULL, WIDTH, HEIGHT},
                             .x_title = "network",
-                            .y_title = "label",
                             .x_word = "network",
                             .y_word = "label",
                             .count = count,
-                            .x = p.fitted,
-                            .y = p.labels,
+                            .x = fitted,
+                            .y = labels,
                             .size = 4,
-                            .label = label_output,
-                            .context = &p});
+                            .labels = names});
 }
 
 /* ---- by output ---- */
@@ -187,13 +171,12 @@ int cli_report_residuals(cli_page *page, const unrelu_network *m, const cli_shar
     for (size_t i = 0; i < d.n * d.m; i++)
         largest = d.left_out[i] ? largest : fmax(largest, fabs(residual(&d, i)));
     cli_html_section(page, "residuals", "Residuals");
-    cli_page_html(page, "<p>Labels less what the network gives, over ");
-    cli_html_counted(page, (double)d.n, "sample");
-    if (d.left_out_count) {
-        cli_page_html(page, ", without ");
-        cli_html_counted(page, (double)d.left_out_count, "label");
-        cli_page_html(page, " that %s not the network's", d.left_out_count == 1 ? "is" : "are");
-    }
+    cli_page_html(page, "<p>Labels less what the network gives, over %s",
+                  cli_html_counted(page, (double)d.n, "sample"));
+    if (d.left_out_count)
+        cli_page_html(page, ", without %s that %s not the network's",
+                      cli_html_counted(page, (double)d.left_out_count, "label"),
+                      d.left_out_count == 1 ? "is" : "are");
     cli_page_html(page, ". %s</p><div class=\"grid\">",
                   largest == 0 ? "Each of them is met to the last bit."
                   : m->noise > 0

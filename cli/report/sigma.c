@@ -2,7 +2,6 @@
 /* Sigma = W W'. Its correlations: all of them as a heat map, the strongest with intervals; of very
  * many columns the map has those that are correlated most. Then its eigenvalues. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,10 +9,10 @@
 #include "flags.h"
 #include "html.h"
 #include "report.h"
-#include "width.h"
 
 enum {
     STRONGEST = 20,
+    BESIDE = 12, /* characters of each name beside a row */
     MAPPED = 1000,
     SPECTRUM = 1000 /* columns, where the eigenvalues are not in the model: a few seconds */
 };
@@ -73,7 +72,6 @@ static void choose(const unrelu_gaussian *m, double (*sums)[2], size_t *which)
 static void add_map(cli_page *page, const unrelu_gaussian *m, const cli_coordinates *words,
                     double reach)
 {
-    char text[256], caption[256];
     size_t shown = m->d > MAPPED ? MAPPED : m->d;
     size_t *which = cli_page_take(page, shown, sizeof *which);
     double(*sums)[2] = cli_page_take(page, m->d, sizeof *sums);
@@ -91,13 +89,12 @@ static void add_map(cli_page *page, const unrelu_gaussian *m, const cli_coordina
         if (se)
             se[k] = i == j ? NAN : m->correlation_se[i * m->d + j];
     }
-    snprintf(text, sizeof text, "Heat map of the correlations of %zu %s, from -%g to %g.", shown,
-             words->many, reach, reach);
-    if (shown < m->d)
-        snprintf(caption, sizeof caption, "The %zu of %zu %s that are correlated most.", shown,
-                 m->d, words->many);
-    else
-        snprintf(caption, sizeof caption, "All pairs of %s.", words->many);
+    const char *text = cli_text(page, "Heat map of the correlations of %zu %s, from -%g to %g.",
+                                shown, words->many, reach, reach);
+    const char *caption = shown == m->d
+                              ? cli_text(page, "All pairs of %s.", words->many)
+                              : cli_text(page, "The %zu of %zu %s that are correlated most.", shown,
+                                         m->d, words->many);
     const cli_names names = {.names = m->names, .letter = "x", .which = which};
     cli_page_html(page, "<div class=\"card\">");
     cli_chart_heatmap(page, &(cli_heatmap){.frame = {"Correlations", text, caption, 600, 0},
@@ -115,39 +112,36 @@ static void add_map(cli_page *page, const unrelu_gaussian *m, const cli_coordina
 
 /* ---- the strongest ---- */
 
-static void label_pair(const void *context, size_t k, int most, char *text)
+static const char *name_pair(cli_page *page, const selection *s, size_t k, size_t most)
 {
-    const selection *s = context;
     const cli_names names = {.names = s->m->names, .letter = "x"};
-    char one[CLI_NAME], two[CLI_NAME];
-    cli_name_of(&names, s->top[k].i, one);
-    cli_name_of(&names, s->top[k].j, two);
-    cli_text_shorten(one, most);
-    cli_text_shorten(two, most);
-    snprintf(text, CLI_NAME, "%.250s · %.250s", one, two);
+    return cli_text(page, "%s · %s",
+                    cli_shortened(page, cli_name_of(page, &names, s->top[k].i), most),
+                    cli_shortened(page, cli_name_of(page, &names, s->top[k].j), most));
 }
 
 static void draw_strongest(cli_page *page, const selection *s, int errors, double z, double level)
 {
     double reach = reach_of(s, z), values[STRONGEST], half[STRONGEST];
-    char text[200], with[64] = "";
+    const char *labels[STRONGEST], *beside[STRONGEST];
     for (size_t k = 0; k < s->count; k++) {
         values[k] = s->m->correlation[s->top[k].i * s->m->d + s->top[k].j];
         half[k] = z * error_of(s->m, &s->top[k]);
+        labels[k] = name_pair(page, s, k, 0);
+        beside[k] = name_pair(page, s, k, BESIDE);
     }
-    if (errors)
-        snprintf(with, sizeof with, ", with intervals of %g %%", 100 * level);
-    snprintf(text, sizeof text, "The strongest %zu correlations%s", s->count, with);
-    cli_chart_estimates_by_row(page,
-                               &(cli_estimates){.frame = {.title = "Strongest pairs", .text = text},
-                                                .axis_title = "correlation",
-                                                .count = s->count,
-                                                .values = values,
-                                                .half = errors ? half : NULL,
-                                                .low = -reach,
-                                                .high = reach,
-                                                .label = label_pair,
-                                                .context = s});
+    const char *text =
+        cli_text(page, "The strongest %zu correlations%s", s->count,
+                 errors ? cli_text(page, ", with intervals of %g %%", 100 * level) : "");
+    cli_chart_estimates(page, &(cli_estimates){.frame = {"Strongest pairs", text, NULL, 480, 0},
+                                               .axis_title = "correlation",
+                                               .count = s->count,
+                                               .values = values,
+                                               .half = errors ? half : NULL,
+                                               .low = -reach,
+                                               .high = reach,
+                                               .labels = labels,
+                                               .beside = beside});
 }
 
 static void add_strongest(cli_page *page, const selection *s, const cli_coordinates *words,
@@ -156,20 +150,18 @@ static void add_strongest(cli_page *page, const selection *s, const cli_coordina
     const unrelu_gaussian *m = s->m;
     double z = cli_half_width(level), pairs = (double)m->d * (double)(m->d - 1) / 2;
     int errors = cli_has_errors(m->correlation_se, m->d * m->d);
-    char titles[128];
     cli_page_html(page, "<div class=\"card\"><h3>%s</h3><p class=\"note\">",
                   (double)s->count < pairs ? "The strongest pairs" : "Every pair");
     if (m->correlation_se)
         cli_page_html(page, "± and bars are intervals of %g %%. ", 100 * level);
-    if (s->few_joint) {
-        cli_html_counted(page, (double)s->few_joint, "pair");
-        cli_page_html(page, " with too few rows where both are above the limit left out.");
-    }
+    if (s->few_joint)
+        cli_page_html(page, "%s with too few rows where both are above the limit left out.",
+                      cli_html_counted(page, (double)s->few_joint, "pair"));
     cli_page_html(page, "</p><div class=\"grid\"><div>");
     draw_strongest(page, s, errors, z, level);
     cli_page_html(page, "</div><div>");
-    snprintf(titles, sizeof titles, "<%s|<and|correlation%s", words->one, m->n_pair ? "|rows" : "");
-    cli_html_table(page, "", titles);
+    cli_html_table(page, "",
+                   cli_text(page, "<%s|<and|correlation%s", words->one, m->n_pair ? "|rows" : ""));
     for (const cli_pair *p = s->top; p < s->top + s->count; p++) {
         cli_page_html(page, "<tr>");
         cli_html_name(page, m->names, "x", p->i);
@@ -208,33 +200,25 @@ void cli_report_correlations(cli_page *page, const unrelu_gaussian *m, const cli
 
 /* ---- the spectrum ---- */
 
-static void label_number(const void *context, size_t i, int most, char *text)
-{
-    (void)context, (void)most;
-    snprintf(text, CLI_NAME, "eigenvalue %zu", i + 1);
-}
-
 static void draw_spectrum(cli_page *page, size_t d, const double *values, const double *half,
                           const char *caption)
 {
-    char text[200];
     double low = 0, high = 0;
     for (size_t i = 0; i < d; i++) {
         low = fmin(low, values[i] - half[i]);
         high = fmax(high, values[i] + half[i]);
     }
-    snprintf(text, sizeof text,
-             "The %zu eigenvalues of Sigma in decreasing order, from %.4g to %.4g.", d, values[0],
-             values[d - 1]);
-    cli_chart_estimates_by_number(page,
-                                  &(cli_estimates){.frame = {"Eigenvalues", text, caption, 0, 0},
-                                                   .axis_title = "eigenvalue of Σ",
-                                                   .count = d,
-                                                   .values = values,
-                                                   .half = half,
-                                                   .low = low,
-                                                   .high = high,
-                                                   .label = label_number});
+    const char *text =
+        cli_text(page, "The %zu eigenvalues of Sigma in decreasing order, from %.4g to %.4g.", d,
+                 values[0], values[d - 1]);
+    cli_chart_estimates(page, &(cli_estimates){.frame = {"Eigenvalues", text, caption, 640, 260},
+                                               .axis_title = "eigenvalue of Σ",
+                                               .one = "eigenvalue",
+                                               .count = d,
+                                               .values = values,
+                                               .half = half,
+                                               .low = low,
+                                               .high = high});
 }
 
 void cli_report_spectrum(cli_page *page, const unrelu_gaussian *m, const char *hint, double level)
@@ -246,8 +230,7 @@ void cli_report_spectrum(cli_page *page, const unrelu_gaussian *m, const char *h
     if (!values || !half || m->d < 2 || !(m->eigenvalues || (m->d <= SPECTRUM && m->sigma)))
         return;
     unrelu_status status = unrelu_gaussian_eigenvalues(m, values, NULL);
-    if (status == UNRELU_ENOMEM)
-        cli_page_fail(page);
+    page->failed |= status == UNRELU_ENOMEM;
     if (status != UNRELU_OK)
         return;
     for (size_t i = 0; i < m->d; i++)
@@ -257,7 +240,7 @@ void cli_report_spectrum(cli_page *page, const unrelu_gaussian *m, const char *h
                         "each of its principal directions. ");
     if (m->how_k[0])
         cli_page_html(page, "W has %zu column%s: %s.", m->k, m->k == 1 ? "" : "s",
-                      cli_page_escaped(page, cli_flagged(m->how_k).text));
+                      cli_escaped(page, cli_flagged(m->how_k).text));
     cli_page_html(page, "</p><div class=\"card\">");
     draw_spectrum(page, m->d, values, half, se ? "In decreasing order, with intervals." : hint);
     cli_page_html(page, "<details><summary>The numbers</summary><div class=\"tall\">");

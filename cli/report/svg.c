@@ -115,7 +115,7 @@ static ticks ticks_of(cli_axis *a)
 
 /* ---- labels ---- */
 
-enum { TEXT = 64, TITLE = 80 }; /* bytes; characters */
+enum { TEXT = 64 }; /* bytes */
 
 /* "×10⁻⁵" */
 static void format_power(int exponent, char *text)
@@ -166,15 +166,14 @@ static double widest_label(const cli_axis *a, const ticks *t, double font)
 /* as much of it as the axis is long, with the power of ten that the labels leave out */
 static void put_title(const cli_plot *p, const cli_axis *a, const ticks *t)
 {
-    char power[TEXT] = "", title[4 * TITLE + 1] = "";
+    char power[TEXT] = "";
     double room = fabs(a->to - a->from) + TICK * 6, font = cli_svg_narrow(p->frame.width);
+    size_t most = (size_t)(room / cli_svg_text_width("x", font));
+    const char *title = cli_shortened(p->page, a->title ? a->title : "", most);
     if (t->exponent)
         format_power(t->exponent, power);
-    if (a->title)
-        snprintf(title, sizeof title, "%.*s", (int)cli_text_cut(a->title, TITLE - 1), a->title);
-    cli_text_shorten(title, (int)(room / cli_svg_text_width("x", font)));
     cli_page_html(p->page, title[0] && power[0] ? "%s (%s)</text>" : "%s%s</text>",
-                  cli_page_escaped(p->page, title), power);
+                  cli_escaped(p->page, title), power);
 }
 
 static int has_title(const cli_axis *a, const ticks *t)
@@ -221,7 +220,7 @@ static void draw_y(const cli_plot *p, const ticks *t)
         char text[TEXT];
         format_tick(a, t, t->at[i], text);
         cli_page_html(p->page, "<text x=\"%g\" y=\"%g\">%s</text>", cli_px(p->x.from - 2 * TICK),
-                      cli_px(pixel_of(a, t->at[i]) + 0.35 * CLI_FONT), text);
+                      cli_px(pixel_of(a, t->at[i]) + CLI_MIDDLE * CLI_FONT), text);
     }
     cli_page_html(p->page, "</g>");
     if (!has_title(a, t))
@@ -281,7 +280,7 @@ void cli_plot_open(cli_plot *p)
 
 void cli_svg_open(const cli_plot *p)
 {
-    size_t id = cli_page_next_chart(p->page);
+    size_t id = ++p->page->charts;
     cli_page_html(p->page,
                   "<figure class=\"chart\" style=\"max-width:%gpx\"><svg class=\"plot\" "
                   "viewBox=\"0 0 %g %g\" role=\"img\" aria-labelledby=\"t%zu d%zu\" "
@@ -290,8 +289,7 @@ void cli_svg_open(const cli_plot *p)
                   rint(STRETCH * p->frame.width), p->frame.width, p->frame.height, id, id,
                   cli_px(p->font > 0 ? p->font : CLI_FONT),
                   cli_px(p->narrow > 0 ? p->narrow : cli_svg_narrow(p->frame.width)), id,
-                  cli_page_escaped(p->page, p->frame.title), id,
-                  cli_page_escaped(p->page, p->frame.text));
+                  cli_escaped(p->page, p->frame.title), id, cli_escaped(p->page, p->frame.text));
 }
 
 void cli_plot_close(const cli_plot *p)
@@ -299,7 +297,7 @@ void cli_plot_close(const cli_plot *p)
     cli_page_html(p->page, "</svg>");
     if (p->frame.caption)
         cli_page_html(p->page, "<figcaption>%s</figcaption>",
-                      cli_page_escaped(p->page, p->frame.caption));
+                      cli_escaped(p->page, p->frame.caption));
     cli_page_html(p->page, "</figure>\n");
 }
 
@@ -310,19 +308,20 @@ void cli_mark_bar(const cli_plot *p, double x0, double y0, double x1, double y1,
     double left = cli_plot_x(p, x0), top = cli_plot_y(p, y1), foot = cli_plot_y(p, y0);
     double width = cli_plot_x(p, x1) - left, gap = width > 3 ? 0.5 : 0;
     cli_page_html(p->page, "<path d=\"M%g %gV%gh%gV%gz\"><title>%s</title></path>\n", left, foot,
-                  top, cli_px(fmax(0.3, width - gap)), foot, title);
+                  top, cli_px(fmax(0.3, width - gap)), foot, cli_escaped(p->page, title));
 }
 
 void cli_mark_dot(const cli_plot *p, double x, double y, const char *title)
 {
     cli_page_html(p->page, "<path d=\"M%g %gh0\"><title>%s</title></path>\n", cli_plot_x(p, x),
-                  cli_plot_y(p, y), title);
+                  cli_plot_y(p, y), cli_escaped(p->page, title));
 }
 
 void cli_mark_rule(const cli_plot *p, double x0, double y0, double x1, double y1, const char *title)
 {
     cli_page_html(p->page, "<path d=\"M%g %gL%g %g\"><title>%s</title></path>\n", cli_plot_x(p, x0),
-                  cli_plot_y(p, y0), cli_plot_x(p, x1), cli_plot_y(p, y1), title);
+                  cli_plot_y(p, y0), cli_plot_x(p, x1), cli_plot_y(p, y1),
+                  cli_escaped(p->page, title));
 }
 
 void cli_mark_line(const cli_plot *p, const char *class, size_t count, const double *x,
@@ -341,5 +340,6 @@ void cli_mark_line(const cli_plot *p, const char *class, size_t count, const dou
     for (size_t i = count; under && drawn && i-- > 0;)
         if (isfinite(x[i]) && isfinite(under[i]))
             cli_page_html(p->page, "L%g %g", cli_plot_x(p, x[i]), cli_plot_y(p, under[i]));
-    cli_page_html(p->page, "%s\"><title>%s</title></path>\n", under && drawn ? "z" : "", title);
+    cli_page_html(p->page, "%s\"><title>%s</title></path>\n", under && drawn ? "z" : "",
+                  cli_escaped(p->page, title));
 }

@@ -12,6 +12,7 @@
 #include "page.h"
 
 enum { CLI_FONT = 12 }; /* pixels of text, where the chart is as wide as it was drawn for */
+#define CLI_MIDDLE 0.35 /* of the font: from the middle of a line of text down to its foot */
 
 typedef struct {
     const char *title, *text; /* what a screen reader says of all of it; escaped */
@@ -50,7 +51,7 @@ void cli_plot_close(const cli_plot *plot);
 double cli_plot_x(const cli_plot *plot, double value);
 double cli_plot_y(const cli_plot *plot, double value);
 
-/* ---- marks, each with a title by cli_say ---- */
+/* ---- marks, each with a title, which is escaped ---- */
 void cli_mark_bar(const cli_plot *plot, double x0, double y0, double x1, double y1,
                   const char *title);
 void cli_mark_dot(const cli_plot *plot, double x, double y, const char *title);
