@@ -8,7 +8,6 @@
 
 #include "chart.h"
 #include "png.h"
-#include "scope.h"
 
 enum {
     HEIGHT = 520,  /* of its cells, at most */
@@ -198,18 +197,17 @@ static void draw_picture(cli_page *page, const cli_heatmap *m, const layout *l)
     cli_colour colours[2 * LEVELS + 2] = {NONE};
     size_t cells = m->rows * m->columns;
     unsigned char *pixels = cli_page_take(page, cells, 1);
+    if (!pixels)
+        return;
     for (int level = -LEVELS; level <= LEVELS; level++) {
         cli_colour *c = &colours[1 + LEVELS + level];
         *c = level < 0 ? LOW : HIGH;
         c->alpha = (unsigned char)(255 * abs(level) / LEVELS);
     }
-    for (size_t i = 0; pixels && i < cells; i++) {
+    for (size_t i = 0; i < cells; i++) {
         double share = share_of(m, i);
         pixels[i] = (unsigned char)(isnan(share) ? 0 : 1 + LEVELS + lrint(share * LEVELS));
     }
-    CLI_MEMORY char *picture =
-        pixels ? cli_png_base64(m->columns, m->rows, pixels, colours, 2 * LEVELS + 2) : NULL;
-    page->failed |= !picture;
     cli_page_html(
         page,
         "<image class=\"%s\" x=\"%g\" y=\"%g\" width=\"%g\" height=\"%g\" "
@@ -217,7 +215,8 @@ static void draw_picture(cli_page *page, const cli_heatmap *m, const layout *l)
         "<g class=\"strips\">\n",
         fmin(l->cell, l->tall) >= 1 ? "pixels" : "", cli_px(l->left), l->top,
         cli_px(l->cell * (double)m->columns), cli_px(l->tall * (double)m->rows),
-        picture ? picture : "", cli_escaped(page, m->frame.title));
+        cli_png_base64(page, m->columns, m->rows, pixels, colours, 2 * LEVELS + 2),
+        cli_escaped(page, m->frame.title));
     for (size_t i = 0; i < m->rows; i++)
         draw_strip(page, m, l, i);
     cli_page_html(page, "</g>");

@@ -5,7 +5,6 @@
 #include "png.h"
 
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
@@ -28,56 +27,33 @@ static unsigned char *put_chunk(unsigned char *to, const char *type, const unsig
     return put_number(start + 4 + size, (uint32_t)crc32(0, start, (uInt)(4 + size)));
 }
 
-/* the rows as IDAT has them */
-static unsigned char *compress_rows(size_t width, size_t height, const unsigned char *pixels,
-                                    size_t *size)
-{
-    size_t raw = (width + 1) * height;
-    uLongf room = compressBound((uLong)raw);
-    unsigned char *rows = calloc(raw, 1), *packed = malloc(room);
-    int done = rows && packed;
-    for (size_t i = 0; done && i < height; i++)
-        memcpy(rows + i * (width + 1) + 1, pixels + i * width, width);
-    done = done && compress2(packed, &room, rows, (uLong)raw, Z_BEST_COMPRESSION) == Z_OK;
-    free(rows);
-    if (!done) {
-        free(packed);
-        return NULL;
-    }
-    *size = room;
-    return packed;
-}
-
-static char *base64(const unsigned char *bytes, size_t size)
+static const char *base64(cli_page *page, const unsigned char *bytes, size_t size)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    char *text = malloc((size + 2) / 3 * 4 + 1), *to = text;
+    char *text = cli_page_take(page, (size + 2) / 3 * 4 + 1, 1), *to = text;
     for (size_t i = 0; text && i < size; i += 3) {
         uint32_t three = (uint32_t)bytes[i] << 16;
         three |= i + 1 < size ? (uint32_t)bytes[i + 1] << 8 : 0;
         three |= i + 2 < size ? bytes[i + 2] : 0U;
         *to++ = digits[three >> 18];
         *to++ = digits[three >> 12 & 63];
-        *to++ = '=';
-        *to++ = '=';
-        if (i + 1 < size)
-            to[-2] = digits[three >> 6 & 63];
-        if (i + 2 < size)
-            to[-1] = digits[three & 63];
+        *to++ = i + 1 < size ? digits[three >> 6 & 63] : '=';
+        *to++ = i + 2 < size ? digits[three & 63] : '=';
     }
-    if (text)
-        *to = '\0';
-    return text;
+    return text ? text : "";
 }
 
-char *cli_png_base64(size_t width, size_t height, const unsigned char *pixels,
-                     const cli_colour *colours, size_t count)
+const char *cli_png_base64(cli_page *page, size_t width, size_t height, const unsigned char *pixels,
+                           const cli_colour *colours, size_t count)
 {
     unsigned char header[HEADER] = {0}, palette[3 * PALETTE], alpha[PALETTE];
-    size_t size = 0;
-    unsigned char *data = compress_rows(width, height, pixels, &size);
-    unsigned char *file = data ? malloc(SIGNATURE + 5 * FRAME + HEADER + 4 * PALETTE + size) : NULL,
-                  *to = file;
+    size_t raw = (width + 1) * height;
+    uLongf size = compressBound((uLong)raw);
+    unsigned char *rows = cli_page_take(page, raw, 1), *data = cli_page_take(page, size, 1);
+    unsigned char *file =
+        cli_page_take(page, SIGNATURE + 5 * FRAME + HEADER + 4 * PALETTE + size, 1);
+    if (!rows || !data || !file)
+        return "";
     put_number(put_number(header, (uint32_t)width), (uint32_t)height);
     header[8] = 8; /* bits of an index */
     header[9] = 3; /* of a palette */
@@ -85,16 +61,14 @@ char *cli_png_base64(size_t width, size_t height, const unsigned char *pixels,
         memcpy(palette + 3 * i, &colours[i], 3);
         alpha[i] = colours[i].alpha;
     }
-    if (file) {
-        memcpy(to, "\x89PNG\r\n\x1a\n", SIGNATURE);
-        to = put_chunk(to + SIGNATURE, "IHDR", header, sizeof header);
-        to = put_chunk(to, "PLTE", palette, 3 * count);
-        to = put_chunk(to, "tRNS", alpha, count);
-        to = put_chunk(to, "IDAT", data, size);
-        to = put_chunk(to, "IEND", NULL, 0);
-    }
-    char *text = file ? base64(file, (size_t)(to - file)) : NULL;
-    free(data);
-    free(file);
-    return text;
+    for (size_t i = 0; i < height; i++)
+        memcpy(rows + i * (width + 1) + 1, pixels + i * width, width);
+    page->failed |= compress2(data, &size, rows, (uLong)raw, Z_BEST_COMPRESSION) != Z_OK;
+    memcpy(file, "\x89PNG\r\n\x1a\n", SIGNATURE);
+    unsigned char *to = put_chunk(file + SIGNATURE, "IHDR", header, sizeof header);
+    to = put_chunk(to, "PLTE", palette, 3 * count);
+    to = put_chunk(to, "tRNS", alpha, count);
+    to = put_chunk(to, "IDAT", data, size);
+    to = put_chunk(to, "IEND", NULL, 0);
+    return base64(page, file, (size_t)(to - file));
 }

@@ -5,13 +5,15 @@
 
 #include <stddef.h>
 
+#include "page.h"
+
 typedef struct {
     unsigned char red, green, blue, alpha; /* alpha 0: transparent, 255: opaque */
 } cli_colour;
 
 /* pixels: width x height indices of the count (up to 256) colours, row by row. Returns the file
- * in base64 for the caller to free, or NULL where memory ran out. */
-char *cli_png_base64(size_t width, size_t height, const unsigned char *pixels,
-                     const cli_colour *colours, size_t count);
+ * in base64, which lives as long as the page; "" where memory ran out. */
+const char *cli_png_base64(cli_page *page, size_t width, size_t height, const unsigned char *pixels,
+                           const cli_colour *colours, size_t count);
 
 #endif
