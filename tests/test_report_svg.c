@@ -122,12 +122,13 @@ static void values_have_their_pixels(void **state)
     char *page;
     cli_plot plot = {.x = {.low = 2, .high = 4}, .y = {.low = 0.01, .high = 1, .is_log = 1}};
     plotted(&plot, 400, &page);
-    assert_true(cli_plot_x(&plot, 2) == plot.x.from && cli_plot_x(&plot, 4) == plot.x.to);
-    assert_true(fabs(cli_plot_x(&plot, 3) - (plot.x.from + plot.x.to) / 2) <= 0.1);
-    assert_true(fabs(cli_plot_y(&plot, 0.1) - (plot.y.from + plot.y.to) / 2) <= 0.1);
+    assert_true(cli_pixel(&plot.x, 2) == plot.x.from && cli_pixel(&plot.x, 4) == plot.x.to);
+    assert_true(fabs(cli_pixel(&plot.x, 3) - (plot.x.from + plot.x.to) / 2) <= 0.1);
+    assert_true(fabs(cli_pixel(&plot.y, 0.1) - (plot.y.from + plot.y.to) / 2) <= 0.1);
     assert_true(plot.y.from > plot.y.to); /* upwards */
-    assert_true(cli_plot_x(&plot, -1e300) == plot.x.from && cli_plot_x(&plot, 1e300) == plot.x.to);
-    assert_true(cli_plot_y(&plot, 0) == plot.y.from);
+    assert_true(cli_pixel(&plot.x, -1e300) == plot.x.from &&
+                cli_pixel(&plot.x, 1e300) == plot.x.to);
+    assert_true(cli_pixel(&plot.y, 0) == plot.y.from);
     free(page);
 }
 

@@ -44,7 +44,7 @@ static void draw_curve(const cli_plot *plot, const cli_histogram *h, double from
                        int hidden)
 {
     double x[CURVE], y[CURVE], foot[CURVE] = {0};
-    double pixels = cli_plot_x(plot, to) - cli_plot_x(plot, from);
+    double pixels = cli_pixel(&plot->x, to) - cli_pixel(&plot->x, from);
     size_t count = (size_t)fmin(CURVE, fmax(2, pixels / PIECE));
     if (!(to > from))
         return;
@@ -177,11 +177,11 @@ static void write_rows(cli_plot *plot, const cli_estimates *e)
     cli_page_html(plot->page, "<g class=\"end\">");
     for (size_t i = 0; i < e->count; i++)
         cli_page_html(plot->page, "<text x=\"%g\" y=\"%g\">%s</text>", plot->left,
-                      cli_px(cli_plot_y(plot, -(double)i) + CLI_MIDDLE * CLI_FONT),
+                      cli_px(cli_pixel(&plot->y, -(double)i) + CLI_MIDDLE * CLI_FONT),
                       cli_escaped(plot->page, e->beside[i]));
     cli_page_html(plot->page, "</g>\n");
     if (e->low < 0 && e->high > 0)
-        cli_page_html(plot->page, "<path class=\"axis\" d=\"M%g %gV%g\"/>", cli_plot_x(plot, 0),
+        cli_page_html(plot->page, "<path class=\"axis\" d=\"M%g %gV%g\"/>", cli_pixel(&plot->x, 0),
                       plot->y.from, plot->y.to);
 }
 

@@ -274,7 +274,8 @@ void cli_report_columns(cli_page *page, const unrelu_gaussian *m, const unrelu_g
                         double level)
 {
     const cli_coordinates words = {"column", "columns", m->limit ? "censored" : "zeros"};
-    cli_html_section(page, "columns", g ? "Fit of each column" : "Columns");
+    cli_page_html(page, "<section id=\"columns\"><h2>%s</h2>\n",
+                  g ? "Fit of each column" : "Columns");
     if (g) {
         cli_page_html(page,
                       "<p>Bars are the values above the limit, the curve is the fitted normal, and "

@@ -95,7 +95,7 @@ static void add_facts(cli_page *page, const unrelu_gaussian *m, const unrelu_goo
         cells += g ? g->observed[i] : m->observed[i];
         censored += g ? g->censored[i] : m->observed[i] - m->positive[i];
     }
-    cli_html_facts(page, 1);
+    cli_page_html(page, "<dl class=\"facts\">\n");
     if (g)
         cli_html_fact(page, "samples here", cli_html_count(page, (double)g->n));
     if (m->method[0] && !(g && g->n == m->n))
@@ -111,7 +111,7 @@ static void add_facts(cli_page *page, const unrelu_gaussian *m, const unrelu_goo
     if (m->rows_dropped)
         cli_html_fact(page, "outlying rows left out",
                       cli_html_count(page, (double)m->rows_dropped));
-    cli_html_facts(page, 0);
+    cli_page_html(page, "</dl>\n");
 }
 
 /* ---- the page ---- */

@@ -34,11 +34,6 @@ void cli_html_verdict(cli_page *page, const cli_verdict *verdict)
                   verdict->headline);
 }
 
-void cli_html_section(cli_page *page, const char *id, const char *title)
-{
-    cli_page_html(page, "<section id=\"%s\"><h2>%s</h2>\n", id, title);
-}
-
 void cli_html_legend(cli_page *page, const char *entries)
 {
     cli_page_html(page, "<p class=\"legend\">");
@@ -72,11 +67,6 @@ int cli_html_finish(cli_page *page, const cli_shared *shared)
 }
 
 /* ---- facts ---- */
-
-void cli_html_facts(cli_page *page, int open)
-{
-    cli_page_html(page, open ? "<dl class=\"facts\">\n" : "</dl>\n");
-}
 
 void cli_html_fact(cli_page *page, const char *name, const char *fact)
 {
@@ -162,7 +152,8 @@ void cli_html_estimate(cli_page *page, double value, double half)
 
 const char *cli_html_p_sign(double p)
 {
-    return p < 0.00101 ? "&le;" : "=";
+    static const double SMALLEST = 0.00101; /* 1 / 1000, and rounding */
+    return p < SMALLEST ? "&le;" : "=";
 }
 
 void cli_html_flags(cli_page *page, uint32_t flags)

@@ -22,15 +22,13 @@ cli_page *cli_html_open(cli_page *page, const char *title, const char *kind, con
 void cli_html_warnings(cli_page *page, const unrelu_warning *warnings, size_t count);
 /* Opens its box and a paragraph: until </p></div>. */
 void cli_html_verdict(cli_page *page, const cli_verdict *verdict);
-void cli_html_section(cli_page *page, const char *id, const char *title); /* until </section> */
 /* What the marks of charts are: "bar first:values|line second:fitted normal"; a word of page.css
  * for the shape, one for the colour. */
 void cli_html_legend(cli_page *page, const char *entries);
 /* The last lines of a report, after <footer>; then it is saved, and its size told. */
 int cli_html_finish(cli_page *page, const cli_shared *shared);
 
-/* ---- facts: a few numbers in large print, between cli_html_facts(page, 1) and (page, 0) ---- */
-void cli_html_facts(cli_page *page, int open);
+/* ---- facts: a few numbers in large print, in <dl class="facts"> ---- */
 void cli_html_fact(cli_page *page, const char *name, const char *fact);
 /* "20 000" with thin blanks, and "1 column", "20 000 columns" */
 const char *cli_html_count(cli_page *page, double count);

@@ -28,7 +28,7 @@ static void judge(cli_page *page, const unrelu_mixture *m)
 static void add_facts(cli_page *page, const unrelu_mixture *m)
 {
     double error = cli_largest_error_of_a(m);
-    cli_html_facts(page, 1);
+    cli_page_html(page, "<dl class=\"facts\">\n");
     if (m->verdict != UNRELU_VERDICT_PLANTED) {
         cli_html_fact(page, "samples", cli_html_count(page, (double)m->n));
         cli_html_fact(page, "residual", cli_text(page, "%.2g", m->residual));
@@ -44,7 +44,7 @@ static void add_facts(cli_page *page, const unrelu_mixture *m)
         cli_html_fact(page, "standard deviation of the noise", cli_text(page, "%.3g", m->noise));
     if (error >= 0)
         cli_html_fact(page, "largest standard error in A", cli_text(page, "%.2g", error));
-    cli_html_facts(page, 0);
+    cli_page_html(page, "</dl>\n");
 }
 
 static void add_table(cli_page *page, const unrelu_mixture *m)
@@ -71,8 +71,8 @@ static void add_matrix(cli_page *page, const unrelu_mixture *m)
     const char *text = cli_text(
         page, "Heat map of A: %zu columns of the samples by %zu hidden units.", rows, m->p);
     const char *caption = cli_text(page, "A, the first %zu of %zu rows.", rows, m->d);
-    cli_html_section(page, "matrix", "The mixing matrix A");
-    cli_page_html(page, "<p>Column j of A is what hidden unit j puts into the samples, at unit "
+    cli_page_html(page, "<section id=\"matrix\"><h2>The mixing matrix A</h2>\n"
+                        "<p>Column j of A is what hidden unit j puts into the samples, at unit "
                         "length; units are in the order of their size.</p><div class=\"card\">");
     cli_chart_heatmap(page,
                       &(cli_heatmap){.frame = {"The mixing matrix A", text,
@@ -100,8 +100,8 @@ int cli_report_mixture(const cli_shared *shared, const unrelu_mixture *m)
     cli_html_warnings(page, m->warnings, m->warning_count);
     add_facts(page, m);
     add_matrix(page, m);
-    cli_html_section(page, "hidden", "The hidden layer");
     cli_page_html(page,
+                  "<section id=\"hidden\"><h2>The hidden layer</h2>\n"
                   "<p>The units are ReLU(W z + b): b and scale of each, before the rectifier."
                   "%s</p>",
                   m->hidden->b_se ? " Standard errors are given A." : "");

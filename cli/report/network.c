@@ -44,7 +44,7 @@ static void add_facts(cli_page *page, const unrelu_network *m)
 {
     char activation[32];
     unrelu_activation_name(m->activation, activation, sizeof activation);
-    cli_html_facts(page, 1);
+    cli_page_html(page, "<dl class=\"facts\">\n");
     if (m->n)
         cli_html_fact(page, "samples", cli_html_count(page, (double)m->n));
     cli_html_fact(page, "inputs", cli_html_count(page, (double)m->d));
@@ -55,7 +55,7 @@ static void add_facts(cli_page *page, const unrelu_network *m)
         cli_html_fact(page, "method", m->method);
     if (m->noise > 0)
         cli_html_fact(page, "standard deviation of the noise", cli_text(page, "%.3g", m->noise));
-    cli_html_facts(page, 0);
+    cli_page_html(page, "</dl>\n");
 }
 
 /* ---- the certificate ---- */
@@ -68,8 +68,8 @@ static void add_line(cli_page *page, const char *name, const char *outcome)
 
 static void add_certificate(cli_page *page, const unrelu_network *m)
 {
-    cli_html_section(page, "certificate", "Certificate");
-    cli_page_html(page, "<p>What was checked, and what theorem stands behind the method.</p>"
+    cli_page_html(page, "<section id=\"certificate\"><h2>Certificate</h2>\n"
+                        "<p>What was checked, and what theorem stands behind the method.</p>"
                         "<div class=\"card\">");
     cli_html_table(page, "", "<check|<outcome");
     if (isfinite(m->residual))
@@ -137,8 +137,8 @@ static void add_bars(cli_page *page, const unrelu_network *m)
 static void add_neurons(cli_page *page, const unrelu_network *m, double level)
 {
     double z = cli_half_width(level);
-    cli_html_section(page, "neurons", "Neurons");
-    cli_page_html(page, "<p>In the order of their weight in the outputs. One that is almost always "
+    cli_page_html(page, "<section id=\"neurons\"><h2>Neurons</h2>\n"
+                        "<p>In the order of their weight in the outputs. One that is almost always "
                         "on or off shows its kink in few samples.</p>\n");
     add_bars(page, m);
     cli_page_html(page, "<div class=\"card\"><h3>All neurons</h3><p class=\"note\">");
@@ -192,8 +192,8 @@ static void add_map(cli_page *page, const unrelu_network *m, int inputs)
 
 static void add_weights(cli_page *page, const unrelu_network *m)
 {
-    cli_html_section(page, "weights", "Weights");
-    cli_page_html(page, "<p>Rows of V (what a neuron looks for in the inputs) and columns of U "
+    cli_page_html(page, "<section id=\"weights\"><h2>Weights</h2>\n"
+                        "<p>Rows of V (what a neuron looks for in the inputs) and columns of U "
                         "(what it adds to the outputs).</p><div class=\"grid\">");
     add_map(page, m, 1);
     add_map(page, m, 0);
@@ -224,8 +224,8 @@ static void add_exact_table(cli_page *page, const unrelu_network *m, int inputs)
 
 static void add_exact(cli_page *page, const unrelu_network *m)
 {
-    cli_html_section(page, "exact", "Exact weights");
     cli_page_html(page,
+                  "<section id=\"exact\"><h2>Exact weights</h2>\n"
                   "<p>Verified in exact arithmetic: with these weights every label is met "
                   "with residual 0%s. A column is a neuron.</p>\n",
                   m->corrupted ? ", but for those that are not the network's" : "");

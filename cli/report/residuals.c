@@ -170,8 +170,9 @@ int cli_report_residuals(cli_page *page, const unrelu_network *m, const cli_shar
     CLI_TRY(predict(m, shared, &d));
     for (size_t i = 0; i < d.n * d.m; i++)
         largest = d.left_out[i] ? largest : fmax(largest, fabs(residual(&d, i)));
-    cli_html_section(page, "residuals", "Residuals");
-    cli_page_html(page, "<p>Labels less what the network gives, over %s",
+    cli_page_html(page,
+                  "<section id=\"residuals\"><h2>Residuals</h2>\n"
+                  "<p>Labels less what the network gives, over %s",
                   cli_html_counted(page, (double)d.n, "sample"));
     if (d.left_out_count)
         cli_page_html(page, ", without %s that %s not the network's",

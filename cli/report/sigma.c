@@ -183,8 +183,8 @@ void cli_report_correlations(cli_page *page, const unrelu_gaussian *m, const cli
     if (m->d < 2 || !m->correlation)
         return;
     s.count = cli_strongest_pairs(m, NULL, STRONGEST, s.top, &s.few_joint);
-    cli_html_section(page, "correlations", "Correlations");
-    cli_page_html(page, "<p>Of the Gaussian behind the rectifier, which the censored values alone "
+    cli_page_html(page, "<section id=\"correlations\"><h2>Correlations</h2>\n"
+                        "<p>Of the Gaussian behind the rectifier, which the censored values alone "
                         "do not show. ");
     if (m->method[0] && isfinite(m->lambda_min))
         cli_page_html(page, "The smallest eigenvalue of the estimates is %.3g%s.", m->lambda_min,
@@ -235,8 +235,8 @@ void cli_report_spectrum(cli_page *page, const unrelu_gaussian *m, const char *h
         return;
     for (size_t i = 0; i < m->d; i++)
         half[i] = se && isfinite(se[i]) ? z * se[i] : 0;
-    cli_html_section(page, "spectrum", "Eigenvalues");
-    cli_page_html(page, "<p>Of &Sigma; = W W&prime;: how much the hidden Gaussian varies along "
+    cli_page_html(page, "<section id=\"spectrum\"><h2>Eigenvalues</h2>\n"
+                        "<p>Of &Sigma; = W W&prime;: how much the hidden Gaussian varies along "
                         "each of its principal directions. ");
     if (m->how_k[0])
         cli_page_html(page, "W has %zu column%s: %s.", m->k, m->k == 1 ? "" : "s",

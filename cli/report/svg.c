@@ -10,6 +10,8 @@
 
 enum {
     MOST_TICKS = 24,
+    TICKS = 5,        /* of an axis that does not say how many, about */
+    DECADES = 7,      /* powers of ten with a label, about, at most */
     TICK = 4,         /* pixels of a tick, and of the gap to its label */
     LABEL = 18,       /* from an axis to the foot of its labels, and on to its title */
     SIDE = 10,        /* above and right of the plot */
@@ -18,8 +20,11 @@ enum {
     WIDEST_FONT = 17,
 };
 
-static const double CHARACTER = 0.6; /* of the font's size */
-static const double STRETCH = 1.12;  /* a chart grows by this much with its place */
+static const double SLACK = 1e-9;      /* of a step or end: rounding loses no tick at the ends */
+static const double FEW_DECADES = 2.5; /* below which twice and five times them are ticks too */
+static const double SMALL = 1e-2, LARGE = 1e5; /* between them labels need no power of ten */
+static const double CHARACTER = 0.6;           /* of the font's size */
+static const double STRETCH = 1.12;            /* a chart grows by this much with its place */
 
 double cli_px(double pixels)
 {
@@ -41,6 +46,7 @@ double cli_svg_narrow(double width)
 typedef struct {
     size_t count;
     double at[MOST_TICKS], step;
+    const char *label[MOST_TICKS];
     int exponent; /* labels are multiples of 10 to this */
 } ticks;
 
@@ -58,31 +64,46 @@ static void add_tick(ticks *t, double at)
 
 static void find_linear(cli_axis *a, ticks *t)
 {
-    t->step = cli_svg_step((a->high - a->low) / (double)(a->count ? a->count : 5));
+    t->step = cli_svg_step((a->high - a->low) / (double)(a->count ? a->count : TICKS));
     if (a->is_whole)
         t->step = fmax(1, t->step);
     if (a->is_nice) {
-        a->low = t->step * floor(a->low / t->step + 1e-9);
-        a->high = t->step * ceil(a->high / t->step - 1e-9);
+        a->low = t->step * floor(a->low / t->step + SLACK);
+        a->high = t->step * ceil(a->high / t->step - SLACK);
     }
-    for (double k = ceil(a->low / t->step - 1e-9); k <= floor(a->high / t->step + 1e-9); k++)
+    for (double k = ceil(a->low / t->step - SLACK); k <= floor(a->high / t->step + SLACK); k++)
         add_tick(t, k * t->step);
     double largest = fmax(fabs(a->low), fabs(a->high));
-    if (!a->is_share && (largest >= 1e5 || largest < 1e-2))
-        t->exponent = (int)floor(log10(largest) + 1e-9);
+    if (!a->is_share && (largest >= LARGE || largest < SMALL))
+        t->exponent = (int)floor(log10(largest) + SLACK);
 }
 
 /* powers of ten; where they are few, twice and five times these too */
 static void find_logarithmic(const cli_axis *a, ticks *t)
 {
     double low = log10(a->low), high = log10(a->high);
-    int many = high - low >= 2.5, every = 1 + (int)((high - low) / 7);
+    int many = high - low >= FEW_DECADES, every = 1 + (int)((high - low) / DECADES);
     for (int power = (int)floor(low); power <= high; power += every)
         for (int digit = 1; digit <= (many ? 1 : 5); digit += digit == 1 ? 1 : 3) {
             double at = digit * pow(10, power);
-            if (at >= a->low * (1 - 1e-9) && at <= a->high * (1 + 1e-9))
+            if (at >= a->low * (1 - SLACK) && at <= a->high * (1 + SLACK))
                 add_tick(t, at);
         }
+}
+
+static const char *label_of(cli_page *page, const cli_axis *a, const ticks *t, double value)
+{
+    double unit = a->is_share ? 0.01 : pow(10, t->exponent);
+    if (a->at) {
+        double large = value >= 1e6 ? 1e6 : value >= 1e4 ? 1e3 : 1;
+        return cli_text(page, "%g%s", value / large, large > 1e3 ? "M" : large > 1 ? "k" : "");
+    }
+    if (t->step == 0)
+        return cli_text(page, "%g", value);
+    int decimals = (int)fmax(0, -floor(log10(t->step / unit) + SLACK));
+    double shown = fabs(value) < t->step / 2 ? 0 : value / unit;
+    return cli_text(page, "%s%.*f%s", shown < 0 ? "−" : "", decimals, fabs(shown),
+                    a->is_share ? "\u202f%" : "");
 }
 
 static void settle(cli_axis *a)
@@ -92,13 +113,13 @@ static void settle(cli_axis *a)
         a->high = 1 + a->is_log;
     }
     double middle = (a->low + a->high) / 2, around = middle != 0 ? fabs(middle) / 2 : 0.5;
-    if (!(a->high - a->low > 1e-9 * fmax(fabs(a->low), fabs(a->high)))) {
+    if (!(a->high - a->low > SLACK * fmax(fabs(a->low), fabs(a->high)))) {
         a->low = middle - around;
         a->high = middle + around;
     }
 }
 
-static ticks ticks_of(cli_axis *a)
+static ticks ticks_of(cli_page *page, cli_axis *a)
 {
     ticks t = {0};
     settle(a);
@@ -110,70 +131,39 @@ static ticks ticks_of(cli_axis *a)
         t.count = 0;
         find_linear(a, &t);
     }
+    for (size_t i = 0; i < t.count; i++)
+        t.label[i] = a->has_labels ? label_of(page, a, &t, t.at[i]) : "";
     return t;
 }
 
-/* ---- labels ---- */
+/* ---- titles ---- */
 
-enum { TEXT = 64 }; /* bytes */
-
-/* "×10⁻⁵" */
-static void format_power(int exponent, char *text)
-{
-    static const char *const digits[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
-    char plain[16];
-    char *to = stpcpy(text, "×10");
-    snprintf(plain, sizeof plain, "%d", exponent);
-    for (const char *s = plain; *s; s++)
-        to = stpcpy(to, *s == '-' ? "⁻" : digits[*s - '0']);
-}
-
-static void format_count(double value, char *text)
-{
-    double unit = value >= 1e6 ? 1e6 : value >= 1e4 ? 1e3 : 1;
-    snprintf(text, TEXT, "%g%s", value / unit, unit == 1e6 ? "M" : unit == 1e3 ? "k" : "");
-}
-
-static void format_tick(const cli_axis *a, const ticks *t, double value, char *text)
-{
-    char plain[TEXT];
-    double unit = a->is_share ? 0.01 : pow(10, t->exponent);
-    if (!a->has_labels)
-        plain[0] = '\0';
-    else if (a->at)
-        format_count(value, plain);
-    else if (t->step > 0) {
-        int decimals = (int)fmax(0, -floor(log10(t->step / unit) + 1e-9));
-        double shown = fabs(value) < t->step / 2 ? 0 : value / unit;
-        snprintf(plain, sizeof plain, "%.*f", decimals, shown);
-    } else
-        snprintf(plain, sizeof plain, "%g", value);
-    snprintf(text, TEXT, "%s%s%s", plain[0] == '-' ? "−" : "", plain + (plain[0] == '-'),
-             a->is_share && plain[0] ? "\u202f%" : "");
-}
-
-static double widest_label(const cli_axis *a, const ticks *t, double font)
+static double widest_label(const ticks *t, double font)
 {
     double widest = 0;
-    for (size_t i = 0; i < t->count; i++) {
-        char text[TEXT];
-        format_tick(a, t, t->at[i], text);
-        widest = fmax(widest, cli_svg_text_width(text, font));
-    }
+    for (size_t i = 0; i < t->count; i++)
+        widest = fmax(widest, cli_svg_text_width(t->label[i], font));
     return widest;
+}
+
+/* "×10⁻⁵", or "" */
+static const char *power_of(cli_page *page, int exponent)
+{
+    static const char *const digits[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
+    const char *text = exponent ? "×10" : "";
+    for (const char *s = exponent ? cli_text(page, "%d", exponent) : ""; *s; s++)
+        text = cli_text(page, "%s%s", text, *s == '-' ? "⁻" : digits[*s - '0']);
+    return text;
 }
 
 /* as much of it as the axis is long, with the power of ten that the labels leave out */
 static void put_title(const cli_plot *p, const cli_axis *a, const ticks *t)
 {
-    char power[TEXT] = "";
     double room = fabs(a->to - a->from) + TICK * 6, font = cli_svg_narrow(p->frame.width);
     size_t most = (size_t)(room / cli_svg_text_width("x", font));
     const char *title = cli_shortened(p->page, a->title ? a->title : "", most);
-    if (t->exponent)
-        format_power(t->exponent, power);
-    cli_page_html(p->page, title[0] && power[0] ? "%s (%s)</text>" : "%s%s</text>",
-                  cli_escaped(p->page, title), power);
+    cli_page_html(p->page, title[0] && t->exponent ? "%s (%s)</text>" : "%s%s</text>",
+                  cli_escaped(p->page, title), power_of(p->page, t->exponent));
 }
 
 static int has_title(const cli_axis *a, const ticks *t)
@@ -183,21 +173,11 @@ static int has_title(const cli_axis *a, const ticks *t)
 
 /* ---- axes ---- */
 
-static double pixel_of(const cli_axis *a, double value)
+double cli_pixel(const cli_axis *a, double value)
 {
     double share = a->is_log ? log(value / a->low) / log(a->high / a->low)
                              : (value - a->low) / (a->high - a->low);
     return cli_px(a->from + fmin(1, fmax(0, share)) * (a->to - a->from));
-}
-
-double cli_plot_x(const cli_plot *plot, double value)
-{
-    return pixel_of(&plot->x, value);
-}
-
-double cli_plot_y(const cli_plot *plot, double value)
-{
-    return pixel_of(&plot->y, value);
 }
 
 void cli_axis_pad(cli_axis *a)
@@ -214,14 +194,11 @@ static void draw_y(const cli_plot *p, const ticks *t)
     const cli_axis *a = &p->y;
     for (size_t i = 0; i < t->count && a->has_grid; i++)
         cli_page_html(p->page, "%s%g %gH%g", i == 0 ? "<path class=\"guides\" d=\"M" : "M",
-                      p->x.from, pixel_of(a, t->at[i]), p->x.to);
+                      p->x.from, cli_pixel(a, t->at[i]), p->x.to);
     cli_page_html(p->page, "%s<g class=\"end\">", a->has_grid && t->count ? "\"/>" : "");
-    for (size_t i = 0; i < t->count && a->has_labels; i++) {
-        char text[TEXT];
-        format_tick(a, t, t->at[i], text);
+    for (size_t i = 0; i < t->count && a->has_labels; i++)
         cli_page_html(p->page, "<text x=\"%g\" y=\"%g\">%s</text>", cli_px(p->x.from - 2 * TICK),
-                      cli_px(pixel_of(a, t->at[i]) + CLI_MIDDLE * CLI_FONT), text);
-    }
+                      cli_px(cli_pixel(a, t->at[i]) + CLI_MIDDLE * CLI_FONT), t->label[i]);
     cli_page_html(p->page, "</g>");
     if (!has_title(a, t))
         return;
@@ -237,21 +214,20 @@ static void draw_x(const cli_plot *p, const ticks *t)
     double y = p->y.from, next = INFINITY;
     for (size_t i = 0; i < t->count && a->has_grid; i++)
         cli_page_html(p->page, "%s%g %gV%g", i == 0 ? "<path class=\"guides\" d=\"M" : "M",
-                      pixel_of(a, t->at[i]), p->y.to, y);
+                      cli_pixel(a, t->at[i]), p->y.to, y);
     cli_page_html(p->page, "%s<path class=\"axis\" d=\"M%g %gH%g",
                   a->has_grid && t->count ? "\"/>" : "", a->from, y, a->to);
     for (size_t i = 0; i < t->count; i++)
-        cli_page_html(p->page, "M%g %gv%d", pixel_of(a, t->at[i]), y, TICK);
+        cli_page_html(p->page, "M%g %gv%d", cli_pixel(a, t->at[i]), y, TICK);
     cli_page_html(p->page, "\"/><g class=\"middle\">");
     for (size_t i = t->count; a->has_labels && i-- > 0;) {
-        char text[TEXT];
-        format_tick(a, t, t->at[i], text);
-        double at = pixel_of(a, t->at[i]);
-        double half = cli_svg_text_width(text, cli_svg_narrow(p->frame.width)) / 2;
+        double at = cli_pixel(a, t->at[i]);
+        double half = cli_svg_text_width(t->label[i], cli_svg_narrow(p->frame.width)) / 2;
         if (at + half + CLI_FONT / 2 > next)
             continue;
         next = at - half;
-        cli_page_html(p->page, "<text x=\"%g\" y=\"%g\">%s</text>", at, cli_px(y + LABEL), text);
+        cli_page_html(p->page, "<text x=\"%g\" y=\"%g\">%s</text>", at, cli_px(y + LABEL),
+                      t->label[i]);
     }
     cli_page_html(p->page, "</g>");
     if (!has_title(a, t))
@@ -263,10 +239,10 @@ static void draw_x(const cli_plot *p, const ticks *t)
 
 void cli_plot_open(cli_plot *p)
 {
-    ticks x = ticks_of(&p->x), y = ticks_of(&p->y);
+    ticks x = ticks_of(p->page, &p->x), y = ticks_of(p->page, &p->y);
     double narrow = cli_svg_narrow(p->frame.width);
     double below = LABEL * (p->x.has_labels + has_title(&p->x, &x)) + TICK;
-    double labels = p->y.has_labels ? widest_label(&p->y, &y, narrow) + 2 * TICK : 0;
+    double labels = p->y.has_labels ? widest_label(&y, narrow) + 2 * TICK : 0;
     p->x.from = cli_px(p->left + labels + (has_title(&p->y, &y) ? LABEL + TICK : TICK));
     p->x.to = p->frame.width - SIDE - (p->x.has_labels ? TICK : 0);
     p->y.from = p->frame.height - below;
@@ -305,23 +281,23 @@ void cli_plot_close(const cli_plot *p)
 
 void cli_mark_bar(const cli_plot *p, double x0, double y0, double x1, double y1, const char *title)
 {
-    double left = cli_plot_x(p, x0), top = cli_plot_y(p, y1), foot = cli_plot_y(p, y0);
-    double width = cli_plot_x(p, x1) - left, gap = width > 3 ? 0.5 : 0;
+    double left = cli_pixel(&p->x, x0), top = cli_pixel(&p->y, y1), foot = cli_pixel(&p->y, y0);
+    double width = cli_pixel(&p->x, x1) - left, gap = width > 3 ? 0.5 : 0;
     cli_page_html(p->page, "<path d=\"M%g %gV%gh%gV%gz\"><title>%s</title></path>\n", left, foot,
                   top, cli_px(fmax(0.3, width - gap)), foot, cli_escaped(p->page, title));
 }
 
 void cli_mark_dot(const cli_plot *p, double x, double y, const char *title)
 {
-    cli_page_html(p->page, "<path d=\"M%g %gh0\"><title>%s</title></path>\n", cli_plot_x(p, x),
-                  cli_plot_y(p, y), cli_escaped(p->page, title));
+    cli_page_html(p->page, "<path d=\"M%g %gh0\"><title>%s</title></path>\n", cli_pixel(&p->x, x),
+                  cli_pixel(&p->y, y), cli_escaped(p->page, title));
 }
 
 void cli_mark_rule(const cli_plot *p, double x0, double y0, double x1, double y1, const char *title)
 {
-    cli_page_html(p->page, "<path d=\"M%g %gL%g %g\"><title>%s</title></path>\n", cli_plot_x(p, x0),
-                  cli_plot_y(p, y0), cli_plot_x(p, x1), cli_plot_y(p, y1),
-                  cli_escaped(p->page, title));
+    cli_page_html(p->page, "<path d=\"M%g %gL%g %g\"><title>%s</title></path>\n",
+                  cli_pixel(&p->x, x0), cli_pixel(&p->y, y0), cli_pixel(&p->x, x1),
+                  cli_pixel(&p->y, y1), cli_escaped(p->page, title));
 }
 
 void cli_mark_line(const cli_plot *p, const char *class, size_t count, const double *x,
@@ -333,13 +309,14 @@ void cli_mark_line(const cli_plot *p, const char *class, size_t count, const dou
     for (size_t i = 0; i < count; i++) {
         int seen = isfinite(x[i]) && isfinite(y[i]);
         if (seen)
-            cli_page_html(p->page, "%s%g %g", command, cli_plot_x(p, x[i]), cli_plot_y(p, y[i]));
+            cli_page_html(p->page, "%s%g %g", command, cli_pixel(&p->x, x[i]),
+                          cli_pixel(&p->y, y[i]));
         command = seen ? "L" : under ? command : "M";
         drawn += (size_t)seen;
     }
     for (size_t i = count; under && drawn && i-- > 0;)
         if (isfinite(x[i]) && isfinite(under[i]))
-            cli_page_html(p->page, "L%g %g", cli_plot_x(p, x[i]), cli_plot_y(p, under[i]));
+            cli_page_html(p->page, "L%g %g", cli_pixel(&p->x, x[i]), cli_pixel(&p->y, under[i]));
     cli_page_html(p->page, "%s\"><title>%s</title></path>\n", under && drawn ? "z" : "",
                   cli_escaped(p->page, title));
 }

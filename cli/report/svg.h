@@ -47,9 +47,8 @@ void cli_axis_pad(cli_axis *axis);
 void cli_plot_open(cli_plot *plot);
 void cli_plot_close(const cli_plot *plot);
 
-/* the pixel of a value, never beyond the axis, to a tenth */
-double cli_plot_x(const cli_plot *plot, double value);
-double cli_plot_y(const cli_plot *plot, double value);
+/* of a value, never beyond the axis, to a tenth */
+double cli_pixel(const cli_axis *axis, double value);
 
 /* ---- marks, each with a title, which is escaped ---- */
 void cli_mark_bar(const cli_plot *plot, double x0, double y0, double x1, double y1,
