@@ -13,40 +13,38 @@
 
 enum { FIGURE1_PANELS = 3, FIGURE1_MOST_POINTS = 24, FIGURE1_MOST_RUNS = 999 };
 enum { FIGURE1_ERR_B, FIGURE1_ERR_SIGMA, FIGURE1_SQRT_KL, FIGURE1_METRICS };
-enum { FIGURE1_PAPER, FIGURE1_EFFICIENT, FIGURE1_METHODS };
+/* of the limit: the root mean square at the Cramer-Rao bound, in place of a mean */
+enum { FIGURE1_PAPER, FIGURE1_EFFICIENT, FIGURE1_LIMIT, FIGURE1_ROWS, FIGURE1_METHODS = 2 };
 
 typedef struct {
-    int panel; /* what varies: n, d, kappa */
-    size_t n, d, kappa;
+    int panel;
+    size_t x, n, d, kappa; /* x: that of the others which varies */
 } figure1_point;
 
 /* over the runs of one point; what does not exist is NaN */
 typedef struct {
     int done;
     double mean[FIGURE1_METRICS], sd[FIGURE1_METRICS]; /* of sqrt(KL / 2): where it is finite */
-    double limit[FIGURE1_METRICS]; /* root mean square at the Cramer-Rao bound */
-    size_t not_psd;                /* runs without a KL divergence */
-    double seconds;                /* of one fit, mean */
+    size_t not_psd;                                    /* runs without a KL divergence */
+    double seconds;                                    /* of one fit, mean */
 } figure1_row;
 
 typedef struct {
     size_t runs, count;
     uint64_t seed;
     int quick;
+    char fixed[FIGURE1_PANELS][64]; /* "n = 500000, d = 5": what does not vary */
     figure1_point points[FIGURE1_MOST_POINTS];
-    figure1_row rows[FIGURE1_MOST_POINTS][FIGURE1_METHODS];
+    figure1_row rows[FIGURE1_MOST_POINTS][FIGURE1_ROWS];
 } figure1;
 
 /* --- figure1.c --- */
 void cli_figure1_plan(figure1 *f, size_t runs, uint64_t seed, int quick);
 uint64_t cli_figure1_seed(const figure1 *f, size_t point, size_t run); /* from 0 on */
-const char *cli_figure1_panel(int panel);                              /* "n", "d", "kappa" */
-const char *cli_figure1_method(int method);
-size_t cli_figure1_x(const figure1_point *point); /* what varies */
+extern const char *const cli_figure1_panels[FIGURE1_PANELS];           /* "n", "d", "kappa" */
+extern const char *const cli_figure1_methods[FIGURE1_METHODS];
 int cli_figure1_is_done(const figure1 *f, size_t point);
 size_t cli_figure1_done(const figure1 *f);
-/* "n = 500000, d = 5" of the rest */
-const char *cli_figure1_fixed(const figure1 *f, int panel, char *text, size_t size);
 
 /* --- figure1_run.c --- */
 typedef void figure1_step(void *context, size_t point, size_t run);

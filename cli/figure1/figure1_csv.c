@@ -15,21 +15,16 @@ static const char header[] =
     "panel,n,d,kappa,method,runs,err_b,err_b_sd,err_sigma,err_sigma_sd,sqrt_kl,sqrt_kl_sd,not_psd,"
     "limit_b,limit_sigma,limit_kl,seconds,seed,version";
 
-enum {
-    PANEL,
-    N,
-    D,
-    KAPPA,
-    METHOD,
-    RUNS,
-    FIRST_METRIC,
-    NOT_PSD = 12,
-    FIRST_LIMIT,
-    SECONDS = 16,
-    SEED,
-    VERSION,
-    FIELDS
-};
+enum { RUNS = 5, FIRST_METRIC, NOT_PSD = 12, FIRST_LIMIT, SECONDS = 16, SEED, VERSION, FIELDS };
+
+enum { KEY = 128 }; /* bytes of what a row begins with: panel,n,d,kappa,method, */
+
+static void put_key(const figure1 *f, size_t row, char key[KEY])
+{
+    const figure1_point *p = &f->points[row / FIGURE1_METHODS];
+    snprintf(key, KEY, "%s,%zu,%zu,%zu,%s,", cli_figure1_panels[p->panel], p->n, p->d, p->kappa,
+             cli_figure1_methods[row % FIGURE1_METHODS]);
+}
 
 /* ---- writing ------------------------------------------------------------------------- */
 
@@ -50,20 +45,19 @@ int cli_figure1_save(const figure1 *f, const char *path)
         return cli_no_memory();
     fprintf(out, "%s\n", header);
     for (size_t i = 0; i < f->count * FIGURE1_METHODS; i++) {
-        int method = (int)(i % FIGURE1_METHODS);
-        const figure1_point *p = &f->points[i / FIGURE1_METHODS];
-        const figure1_row *row = &f->rows[i / FIGURE1_METHODS][method];
+        char key[KEY];
+        const figure1_row *rows = f->rows[i / FIGURE1_METHODS], *row = &rows[i % FIGURE1_METHODS];
         if (!cli_figure1_is_done(f, i / FIGURE1_METHODS))
             continue;
-        fprintf(out, "%s,%zu,%zu,%zu,%s,%zu", cli_figure1_panel(p->panel), p->n, p->d, p->kappa,
-                cli_figure1_method(method), f->runs);
+        put_key(f, i, key);
+        fprintf(out, "%s%zu", key, f->runs);
         for (int k = 0; k < FIGURE1_METRICS; k++) {
             put_number(out, row->mean[k]);
             put_number(out, row->sd[k]);
         }
         fprintf(out, ",%zu", row->not_psd);
         for (int k = 0; k < FIGURE1_METRICS; k++)
-            put_number(out, row->limit[k]);
+            put_number(out, rows[FIGURE1_LIMIT].mean[k]);
         put_number(out, row->seconds);
         fprintf(out, ",%llu,%s\n", (unsigned long long)f->seed, unrelu_version());
     }
@@ -86,18 +80,6 @@ static int refuse_content(const char *path, size_t line, const char *why)
                            line, why);
 }
 
-static int find_point(const figure1 *f, char **field, size_t *point)
-{
-    for (*point = 0; *point < f->count; ++*point) {
-        const figure1_point *p = &f->points[*point];
-        if (strcmp(field[PANEL], cli_figure1_panel(p->panel)) == 0 &&
-            strtoull(field[N], NULL, 10) == p->n && strtoull(field[D], NULL, 10) == p->d &&
-            strtoull(field[KAPPA], NULL, 10) == p->kappa)
-            return 1;
-    }
-    return 0;
-}
-
 static int get_number(const char *text, double *x)
 {
     char *end;
@@ -105,14 +87,15 @@ static int get_number(const char *text, double *x)
     return !*text || (end != text && !*end);
 }
 
-static int get_row(char **field, figure1_row *row)
+static int get_row(char **field, figure1_row rows[FIGURE1_ROWS], size_t method)
 {
     char *end;
+    figure1_row *row = &rows[method];
     int good = 1;
     for (int k = 0; k < FIGURE1_METRICS; k++) {
         good &= get_number(field[FIRST_METRIC + 2 * k], &row->mean[k]);
         good &= get_number(field[FIRST_METRIC + 2 * k + 1], &row->sd[k]);
-        good &= get_number(field[FIRST_LIMIT + k], &row->limit[k]);
+        good &= get_number(field[FIRST_LIMIT + k], &rows[FIGURE1_LIMIT].mean[k]);
     }
     row->not_psd = strtoul(field[NOT_PSD], &end, 10);
     good &= end != field[NOT_PSD] && !*end;
@@ -122,9 +105,13 @@ static int get_row(char **field, figure1_row *row)
 
 static int take_line(figure1 *f, const char *path, size_t number, char *line)
 {
-    char *field[FIELDS], *rest = line;
-    size_t count = 0, point;
-    int method;
+    char *field[FIELDS], *rest = line, key[KEY];
+    size_t count = 0, row = 0, rows = f->count * FIGURE1_METHODS;
+    for (; row < rows; row++) {
+        put_key(f, row, key);
+        if (strncmp(line, key, strlen(key)) == 0)
+            break;
+    }
     while (rest && count < FIELDS)
         field[count++] = strsep(&rest, ",");
     if (count < FIELDS || rest)
@@ -135,13 +122,10 @@ static int take_line(figure1 *f, const char *path, size_t number, char *line)
         return refuse_settings(path, number, "is of another number of --runs");
     if (strcmp(field[VERSION], unrelu_version()) != 0)
         return refuse_settings(path, number, "is of another version of unrelu");
-    for (method = 0; method < FIGURE1_METHODS; method++)
-        if (strcmp(field[METHOD], cli_figure1_method(method)) == 0)
-            break;
-    if (method == FIGURE1_METHODS || !find_point(f, field, &point))
+    if (row == rows)
         return refuse_settings(
             path, number, f->quick ? "is no point of --quick" : "is no point of the full figure");
-    if (!get_row(field, &f->rows[point][method]))
+    if (!get_row(field, f->rows[row / FIGURE1_METHODS], row % FIGURE1_METHODS))
         return refuse_content(path, number, "has a field that is not a number");
     return 0;
 }

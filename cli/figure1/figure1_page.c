@@ -17,11 +17,10 @@ static const char *const axes[FIGURE1_PANELS] = {"samples n", "columns d",
                                                  "condition number \u03ba"};
 static const char *const headings[FIGURE1_PANELS] = {"More samples", "More columns",
                                                      "A larger condition number"};
-enum { LIMIT = FIGURE1_METHODS }; /* beside the methods */
-static const char *const names[] = {"paper\u2019s algorithm", "unrelu",
-                                    "Cram\u00e9r\u2013Rao limit"};
-static const char *const lines[] = {"line second", "line first", "dash soft"};
-static const char *const marks[] = {"squares second", "dots first"};
+static const char *const names[FIGURE1_ROWS] = {"paper\u2019s algorithm", "unrelu",
+                                                "Cram\u00e9r\u2013Rao limit"};
+static const char *const lines[FIGURE1_ROWS] = {"line second", "line first", "dash soft"};
+static const char *const marks[FIGURE1_METHODS] = {"squares second", "dots first"};
 
 /* ---- charts ---------------------------------------------------------------------------- */
 
@@ -31,18 +30,17 @@ typedef struct {
     double x[FIGURE1_MOST_POINTS], y[FIGURE1_MOST_POINTS], sd[FIGURE1_MOST_POINTS];
 } series;
 
-static series series_of(const figure1 *f, int panel, int metric, int method)
+static series series_of(const figure1 *f, int panel, int metric, int which)
 {
     series s = {0};
     for (size_t p = 0; p < f->count; p++) {
-        const figure1_row *row = &f->rows[p][method % FIGURE1_METHODS];
-        double y = method == LIMIT ? row->limit[metric] : row->mean[metric];
+        double y = f->rows[p][which].mean[metric], sd = f->rows[p][which].sd[metric];
         if (f->points[p].panel != panel || !isfinite(y))
             continue;
         s.point[s.count] = p;
-        s.x[s.count] = (double)cli_figure1_x(&f->points[p]);
+        s.x[s.count] = (double)f->points[p].x;
         s.y[s.count] = y;
-        s.sd[s.count++] = method != LIMIT && isfinite(row->sd[metric]) ? row->sd[metric] : 0;
+        s.sd[s.count++] = isfinite(sd) ? sd : 0;
     }
     return s;
 }
@@ -79,28 +77,23 @@ static void draw_method(const cli_plot *plot, const figure1 *f, const series *s,
 
 static void draw_chart(cli_page *page, const figure1 *f, int panel, int metric)
 {
-    series all[FIGURE1_METHODS + 1];
+    series all[FIGURE1_ROWS];
     double ticks[FIGURE1_MOST_POINTS];
     size_t count = 0;
     for (size_t p = 0; p < f->count; p++)
         if (f->points[p].panel == panel)
-            ticks[count++] = (double)cli_figure1_x(&f->points[p]);
+            ticks[count++] = (double)f->points[p].x;
     const char *title = cli_text(page, "%s against %s", titles[metric], axes[panel]);
     const char *text =
         cli_text(page, "%s of %s and of %s at %zu points, with the %s.", titles[metric],
-                 names[FIGURE1_PAPER], names[FIGURE1_EFFICIENT], count, names[LIMIT]);
+                 names[FIGURE1_PAPER], names[FIGURE1_EFFICIENT], count, names[FIGURE1_LIMIT]);
     cli_plot plot = {
         .page = page,
         .frame = {title, text, NULL, 320, 240},
-        .x = {.low = ticks[0],
-              .high = ticks[count - 1],
-              .title = axes[panel],
-              .is_log = panel == 0,
-              .at = ticks,
-              .count = count,
-              .has_labels = 1},
-        .y = {.low = INFINITY, .high = -INFINITY, .is_log = 1, .has_grid = 1, .has_labels = 1}};
-    for (int m = 0; m <= FIGURE1_METHODS; m++) {
+        .x = {ticks[0], ticks[count - 1], axes[panel], panel == 0, .at = ticks, .has_labels = 1},
+        .y = {INFINITY, -INFINITY, .is_log = 1, .has_grid = 1, .has_labels = 1}};
+    plot.x.count = count;
+    for (int m = 0; m < FIGURE1_ROWS; m++) {
         all[m] = series_of(f, panel, metric, m);
         for (size_t i = 0; i < all[m].count; i++) {
             plot.y.low = fmin(plot.y.low, low_end(&all[m], i));
@@ -110,8 +103,8 @@ static void draw_chart(cli_page *page, const figure1 *f, int panel, int metric)
     cli_axis_pad(&plot.x);
     cli_axis_pad(&plot.y);
     cli_plot_open(&plot);
-    cli_mark_line(&plot, lines[LIMIT], all[LIMIT].count, all[LIMIT].x, all[LIMIT].y, NULL,
-                  names[LIMIT]);
+    cli_mark_line(&plot, lines[FIGURE1_LIMIT], all[FIGURE1_LIMIT].count, all[FIGURE1_LIMIT].x,
+                  all[FIGURE1_LIMIT].y, NULL, names[FIGURE1_LIMIT]);
     for (int m = 0; m < FIGURE1_METHODS; m++)
         draw_method(&plot, f, &all[m], m);
     cli_plot_close(&plot);
@@ -158,31 +151,28 @@ static void put_table(cli_page *page, const figure1 *f, int panel)
     cli_page_html(page,
                   "<div class=\"card\"><details><summary>The numbers</summary><div "
                   "class=\"scroll\"><table><thead><tr><th>%s</th><th class=\"l\">method</th>",
-                  panel == FIGURE1_PANELS - 1 ? KAPPA : cli_figure1_panel(panel));
+                  panel == FIGURE1_PANELS - 1 ? KAPPA : cli_figure1_panels[panel]);
     for (int k = 0; k < FIGURE1_METRICS; k++)
         cli_page_html(page, "<th>%s</th>", titles[k]);
     cli_page_html(page, "<th>not PSD</th><th>seconds a fit</th></tr></thead><tbody>\n");
     for (size_t p = 0; p < f->count; p++)
-        for (int m = 0; m <= LIMIT && f->points[p].panel == panel; m++) {
-            const figure1_row *row = &f->rows[p][m % LIMIT];
-            cli_page_html(page, "<tr><td>%zu</td><td class=\"l\">%s</td>",
-                          cli_figure1_x(&f->points[p]), names[m]);
+        for (int m = 0; m < FIGURE1_ROWS && f->points[p].panel == panel; m++) {
+            const figure1_row *row = &f->rows[p][m];
+            cli_page_html(page, "<tr><td>%zu</td><td class=\"l\">%s</td>", f->points[p].x,
+                          names[m]);
             for (int k = 0; k < FIGURE1_METRICS; k++)
-                put_cell(page, m == LIMIT ? row->limit[k] : row->mean[k],
-                         m == LIMIT ? NAN : row->sd[k]);
-            if (m == LIMIT)
-                cli_page_html(page, "<td></td><td></td></tr>\n");
-            else
-                cli_page_html(page, "<td>%zu</td><td>%.2g</td></tr>\n", row->not_psd, row->seconds);
+                put_cell(page, row->mean[k], row->sd[k]);
+            cli_page_html(page,
+                          m == FIGURE1_LIMIT ? "<td></td><td></td></tr>\n"
+                                             : "<td>%zu</td><td>%.2g</td></tr>\n",
+                          row->not_psd, row->seconds);
         }
     cli_page_html(page, "</tbody></table></div></details></div>\n");
 }
 
 static void put_panel(cli_page *page, const figure1 *f, int panel)
 {
-    char fixed[64];
-    cli_page_html(page, "<section><h2>%s</h2>\n<p>%s</p>\n", headings[panel],
-                  cli_figure1_fixed(f, panel, fixed, sizeof fixed));
+    cli_page_html(page, "<section><h2>%s</h2>\n<p>%s</p>\n", headings[panel], f->fixed[panel]);
     cli_html_legend(page, "square second:paper\u2019s algorithm|dot first:unrelu|"
                           "dash soft:Cram\u00e9r\u2013Rao limit");
     cli_page_html(page, "<div class=\"grid\" style=\"grid-template-columns: repeat(auto-fit, "

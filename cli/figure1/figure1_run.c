@@ -144,8 +144,9 @@ static double six_digits(double x)
     return isfinite(x) ? strtod(text, NULL) : NAN;
 }
 
-static void summarise(const tallies *t, int method, figure1_row *row)
+static void summarise(const tallies *t, int method, figure1_row rows[FIGURE1_ROWS])
 {
+    figure1_row *row = &rows[method];
     row->done = 1;
     row->not_psd = t->not_psd[method];
     row->seconds = six_digits(mean_of(&t->seconds[method]));
@@ -153,7 +154,7 @@ static void summarise(const tallies *t, int method, figure1_row *row)
         const tally *x = &t->metric[method][k];
         row->mean[k] = six_digits(mean_of(x));
         row->sd[k] = x->count > 1 ? six_digits(sqrt(x->square / (double)(x->count - 1))) : NAN;
-        row->limit[k] = six_digits(sqrt(mean_of(&t->limit[k])));
+        rows[FIGURE1_LIMIT].mean[k] = six_digits(sqrt(mean_of(&t->limit[k])));
     }
 }
 
@@ -170,6 +171,6 @@ unrelu_status cli_figure1_run(figure1 *f, size_t point, const unrelu_exec *exec,
             step(context, point, r);
     }
     for (int m = 0; m < FIGURE1_METHODS && status == UNRELU_OK; m++)
-        summarise(&t, m, &f->rows[point][m]);
+        summarise(&t, m, f->rows[point]);
     return status;
 }

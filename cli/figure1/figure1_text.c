@@ -22,28 +22,25 @@ static void add_spread(cli_table *t, double mean, double sd)
 
 static void print_panel(const figure1 *f, int panel, cli_table *t)
 {
-    char fixed[64], titles[64];
-    printf("%s varies, %s\n", cli_figure1_panel(panel),
-           cli_figure1_fixed(f, panel, fixed, sizeof fixed));
+    static const char *const names[FIGURE1_ROWS] = {"paper", "ours", "limit"};
+    char titles[64];
+    printf("%s varies, %s\n", cli_figure1_panels[panel], f->fixed[panel]);
     snprintf(titles, sizeof titles, "%s||err_b|err_Sigma|sqrt(KL/2)|not PSD",
-             cli_figure1_panel(panel));
+             cli_figure1_panels[panel]);
     cli_table_titles(t, titles);
     for (size_t p = 0; p < f->count; p++) {
         if (f->points[p].panel != panel)
             continue;
-        cli_table_add(t, "%zu", cli_figure1_x(&f->points[p]));
-        for (int m = 0; m < FIGURE1_METHODS; m++) {
+        cli_table_add(t, "%zu", f->points[p].x);
+        for (int m = 0; m < FIGURE1_ROWS; m++) {
             const figure1_row *row = &f->rows[p][m];
-            cli_table_add(t, "%s", m == FIGURE1_PAPER ? "paper" : "ours");
+            cli_table_add(t, "%s", names[m]);
             for (int k = 0; k < FIGURE1_METRICS; k++)
                 add_spread(t, row->mean[k], row->sd[k]);
-            cli_table_add(t, "%zu", row->not_psd);
-            cli_table_add(t, "%s", ""); /* the number of the row below */
+            if (m < FIGURE1_LIMIT)
+                cli_table_add(t, "%zu", row->not_psd);
+            cli_table_add(t, "%s", ""); /* below the number, or no runs */
         }
-        cli_table_add(t, "limit");
-        for (int k = 0; k < FIGURE1_METRICS; k++)
-            cli_table_add_real(t, "%.3g", f->rows[p][0].limit[k]);
-        cli_table_add(t, "%s", "");
     }
     cli_table_print(t, "rlrrrr");
     putchar('\n');
@@ -96,14 +93,14 @@ static void append_row(cli_json *json, json_t *rows, const figure1 *f, size_t po
     const figure1_point *p = &f->points[point];
     const figure1_row *row = &f->rows[point][method];
     cli_json one = {.object = json_object()};
-    cli_json_text(&one, "panel", cli_figure1_panel(p->panel));
+    cli_json_text(&one, "panel", cli_figure1_panels[p->panel]);
     cli_json_whole(&one, "n", p->n);
     cli_json_whole(&one, "d", p->d);
     cli_json_whole(&one, "kappa", p->kappa);
-    cli_json_text(&one, "method", cli_figure1_method(method));
+    cli_json_text(&one, "method", cli_figure1_methods[method]);
     put_metrics(&one, "", row->mean);
     put_metrics(&one, "_sd", row->sd);
-    put_metrics(&one, "_limit", row->limit);
+    put_metrics(&one, "_limit", f->rows[point][FIGURE1_LIMIT].mean);
     cli_json_whole(&one, "not_psd", row->not_psd);
     cli_json_real(&one, "fit_seconds", row->seconds);
     cli_json_append_object(json, rows, &one);
