@@ -187,6 +187,8 @@ static int store(const cli_command *command, const cli_option *o, const char *ar
 
 /* ---- words ------------------------------------------------------------------------- */
 
+#define TRY "\ntry 'unrelu help %s'"
+
 enum { MATCH_NONE = -1, MATCH_MANY = -2 };
 
 /* Index of the row that --text names, exactly or as the prefix of one row only. */
@@ -213,13 +215,6 @@ static const cli_option *match_letter(const cli_command *command, int letter)
     return NULL;
 }
 
-/* to the end of what was said */
-static int refuse(const cli_command *command)
-{
-    cli_error("try 'unrelu help %s'", command->name);
-    return CLI_EXIT_USAGE;
-}
-
 static int refuse_name(const cli_command *command, const char *text, int length)
 {
     char name[64], list[1024] = "", near[96];
@@ -229,9 +224,8 @@ static int refuse_name(const cli_command *command, const char *text, int length)
         if (o->name)
             used += (size_t)snprintf(list + used, sizeof list - used, "%s|", o->name);
     snprintf(name, sizeof name, "%.*s", length, text);
-    cli_usage("%s: there is no option '--%s'%s", command->name, name,
-              cli_suggestion(name, list, "--", near, sizeof near));
-    return refuse(command);
+    return cli_usage("%s: there is no option '--%s'%s" TRY, command->name, name,
+                     cli_suggestion(name, list, "--", near, sizeof near), command->name);
 }
 
 /* Each takes what starts at *word, which may go on to the next one, and leaves it at its last. */
@@ -241,20 +235,15 @@ static int take_long(const cli_command *command, char ***word, void *arguments)
     int length = (int)strcspn(text, "="), found = match_long(command, text, (size_t)length);
     if (found == MATCH_NONE)
         return refuse_name(command, text, length);
-    if (found == MATCH_MANY) {
-        cli_usage("%s: '%.*s' is the start of more than one option", command->name, length + 2,
-                  **word);
-        return refuse(command);
-    }
+    if (found == MATCH_MANY)
+        return cli_usage("%s: '%.*s' is the start of more than one option" TRY, command->name,
+                         length + 2, **word, command->name);
     const cli_option *o = cli_option_at(command, (size_t)found);
-    if (o->kind == CLI_FLAG && value) {
-        cli_usage("%s: --%s takes no value", command->name, o->name);
-        return refuse(command);
-    }
-    if (o->kind != CLI_FLAG && !value && !(value = *++*word)) {
-        cli_usage("%s: --%s needs a value: --%s=%s", command->name, o->name, o->name, o->arg);
-        return refuse(command);
-    }
+    if (o->kind == CLI_FLAG && value)
+        return cli_usage("%s: --%s takes no value" TRY, command->name, o->name, command->name);
+    if (o->kind != CLI_FLAG && !value && !(value = *++*word))
+        return cli_usage("%s: --%s needs a value: --%s=%s" TRY, command->name, o->name, o->name,
+                         o->arg, command->name);
     return store(command, o, value, arguments) ? 0 : CLI_EXIT_USAGE;
 }
 
@@ -264,15 +253,12 @@ static int take_letters(const cli_command *command, char ***word, void *argument
     for (const char *s = token + 1; *s; s++) {
         const cli_option *o = match_letter(command, *s);
         const char *value = NULL;
-        if (!o) {
-            cli_usage("%s: there is no option '-%c' (a file of that name is ./%s)", command->name,
-                      *s, token);
-            return refuse(command);
-        }
-        if (o->kind != CLI_FLAG && !(value = s[1] ? s + 1 : *++*word)) {
-            cli_usage("%s: -%c needs a value: -%c %s", command->name, *s, *s, o->arg);
-            return refuse(command);
-        }
+        if (!o)
+            return cli_usage("%s: there is no option '-%c' (a file of that name is ./%s)" TRY,
+                             command->name, *s, token, command->name);
+        if (o->kind != CLI_FLAG && !(value = s[1] ? s + 1 : *++*word))
+            return cli_usage("%s: -%c needs a value: -%c %s" TRY, command->name, *s, *s, o->arg,
+                             command->name);
         if (!store(command, o, value, arguments))
             return CLI_EXIT_USAGE;
         if (value)
