@@ -221,8 +221,7 @@ void cli_report_coordinates(cli_page *page, const unrelu_gaussian *m, const unre
     cli_page_html(page, "%s</p><div class=\"tall\">", m->d > 1 ? "A click on a title sorts." : "");
     cli_html_table(page, m->d > 1 ? "sortable" : "", titles);
     for (size_t i = 0; i < m->d; i++) {
-        cli_page_html(page, "<tr>");
-        cli_html_name(page, m->names, "x", i);
+        cli_html_name(page, "<tr>", m->names, "x", i);
         if (has_shares)
             add_share(page, g ? g->censored[i] / g->observed[i] : cli_censored_share(m, i));
         if (m->limit)
@@ -237,8 +236,7 @@ void cli_report_coordinates(cli_page *page, const unrelu_gaussian *m, const unre
             cli_html_flags(page, m->flags[i]);
         cli_page_html(page, "</tr>\n");
     }
-    cli_html_table_end(page);
-    cli_page_html(page, "</div></div>\n");
+    cli_page_html(page, "</tbody></table></div>\n</div></div>\n");
 }
 
 /* Of a transformed model: a transform is increasing, so that quantiles of the hidden values are the
@@ -252,8 +250,7 @@ static void add_quantiles(cli_page *page, const unrelu_gaussian *m)
                         "too: quantiles of each normal, mapped back.</p><div class=\"tall\">");
     cli_html_table(page, m->d > 1 ? "sortable" : "", titles);
     for (size_t i = 0; i < m->d; i++) {
-        cli_page_html(page, "<tr>");
-        cli_html_name(page, m->names, "x", i);
+        cli_html_name(page, "<tr>", m->names, "x", i);
         if (m->lambda)
             cli_html_real(page, m->lambda[i], "%.3g");
         if (m->limit)
@@ -266,8 +263,7 @@ static void add_quantiles(cli_page *page, const unrelu_gaussian *m)
                           "%.4g");
         cli_page_html(page, "</tr>\n");
     }
-    cli_html_table_end(page);
-    cli_page_html(page, "</div></div>\n");
+    cli_page_html(page, "</tbody></table></div>\n</div></div>\n");
 }
 
 void cli_report_columns(cli_page *page, const unrelu_gaussian *m, const unrelu_goodness *g,

@@ -104,19 +104,14 @@ void cli_html_table(cli_page *page, const char *class, const char *titles)
     cli_page_html(page, "</tr></thead><tbody>\n");
 }
 
-void cli_html_table_end(cli_page *page)
+void cli_html_name(cli_page *page, const char *start, const char *const *names, const char *letter,
+                   size_t i)
 {
-    cli_page_html(page, "</tbody></table></div>\n");
-}
-
-void cli_html_name(cli_page *page, const char *const *names, const char *letter, size_t i)
-{
-    if (!names) {
-        cli_page_html(page, "<td class=\"name\">%s%zu</td>", letter, i + 1);
-        return;
-    }
-    const char *name = cli_escaped(page, names[i]);
-    cli_page_html(page, "<td class=\"name\" title=\"%s\">%s</td>", name, name);
+    const char *name = names ? cli_escaped(page, names[i]) : "";
+    if (names)
+        cli_page_html(page, "%s<td class=\"name\" title=\"%s\">%s</td>", start, name, name);
+    else
+        cli_page_html(page, "%s<td class=\"name\">%s%zu</td>", start, letter, i + 1);
 }
 
 void cli_html_real(cli_page *page, double value, const char *format)

@@ -35,12 +35,12 @@ const char *cli_html_count(cli_page *page, double count);
 const char *cli_html_counted(cli_page *page, double count, const char *what);
 
 /* ---- tables ---- */
-/* class: "" or "sortable"; titles are split at '|', one that starts with '<' is of a column that is
- * aligned left */
+/* Until </tbody></table></div>. class: "" or "sortable"; titles are split at '|', one that starts
+ * with '<' is of a column that is aligned left */
 void cli_html_table(cli_page *page, const char *class, const char *titles);
-void cli_html_table_end(cli_page *page);
-/* a cell with names[i], or with "x3" where there are no names; letter: "x" */
-void cli_html_name(cli_page *page, const char *const *names, const char *letter, size_t i);
+/* a cell with names[i], or with "x3" where there are no names; letter: "x". start: "<tr>" or "" */
+void cli_html_name(cli_page *page, const char *start, const char *const *names, const char *letter,
+                   size_t i);
 void cli_html_real(cli_page *page, double value, const char *format); /* "?" where it is NaN */
 void cli_html_limit(cli_page *page, double limit);                    /* "none" where it is -inf */
 /* value and the half-width of its interval; without one where half is negative */

@@ -55,14 +55,12 @@ static void add_table(cli_page *page, const unrelu_mixture *m)
     cli_page_html(page, "<details><summary>The numbers</summary><div class=\"tall\">");
     cli_html_table(page, "", titles);
     for (size_t i = 0; i < m->d; i++) {
-        cli_page_html(page, "<tr>");
-        cli_html_name(page, m->names, "x", i);
+        cli_html_name(page, "<tr>", m->names, "x", i);
         for (size_t j = 0; j < m->p; j++)
             cli_html_real(page, m->A[i * m->p + j], "%.4f");
         cli_page_html(page, "</tr>\n");
     }
-    cli_html_table_end(page);
-    cli_page_html(page, "</div></details>");
+    cli_page_html(page, "</tbody></table></div>\n</div></details>");
 }
 
 static void add_matrix(cli_page *page, const unrelu_mixture *m)

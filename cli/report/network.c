@@ -98,8 +98,7 @@ static void add_certificate(cli_page *page, const unrelu_network *m)
         add_line(page, "guarantee", cli_flagged(m->guarantee).text);
     if (m->assumption[0])
         add_line(page, "assumption", cli_flagged(m->assumption).text);
-    cli_html_table_end(page);
-    cli_page_html(page, "</div></section>\n");
+    cli_page_html(page, "</tbody></table></div>\n</div></section>\n");
 }
 
 /* ---- neurons ---- */
@@ -158,8 +157,7 @@ static void add_neurons(cli_page *page, const unrelu_network *m, double level)
             cli_html_real(page, cli_error_of_v(m, j), "%.2g");
         cli_page_html(page, "</tr>\n");
     }
-    cli_html_table_end(page);
-    cli_page_html(page, "</div></div>\n</section>\n");
+    cli_page_html(page, "</tbody></table></div>\n</div></div>\n</section>\n");
 }
 
 /* ---- weights ---- */
@@ -210,16 +208,14 @@ static void add_exact_table(cli_page *page, const unrelu_network *m, int inputs)
     cli_page_html(page, "<div class=\"card\"><h3>%s</h3><div class=\"tall\">", matrices[inputs]);
     cli_html_table(page, "", titles);
     for (size_t i = 0; i < (inputs ? m->d : m->m); i++) {
-        cli_page_html(page, "<tr>");
-        cli_html_name(page, names, inputs ? "x" : "a", i);
+        cli_html_name(page, "<tr>", names, inputs ? "x" : "a", i);
         for (size_t j = 0; j < m->k; j++)
             cli_page_html(page, "<td>%s</td>",
                           cli_escaped(page, inputs ? m->V_rational[j * m->d + i]
                                                    : m->U_rational[i * m->k + j]));
         cli_page_html(page, "</tr>\n");
     }
-    cli_html_table_end(page);
-    cli_page_html(page, "</div></div>\n");
+    cli_page_html(page, "</tbody></table></div>\n</div></div>\n");
 }
 
 static void add_exact(cli_page *page, const unrelu_network *m)

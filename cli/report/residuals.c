@@ -154,8 +154,7 @@ static void add_output(cli_page *page, const unrelu_network *m, const data *d, s
         left += r * r / n;
         largest = fmax(largest, fabs(r));
     }
-    cli_page_html(page, "<tr>");
-    cli_html_name(page, m->label_names, "a", j);
+    cli_html_name(page, "<tr>", m->label_names, "a", j);
     cli_html_real(page, sqrt(spread), "%.4g");
     cli_html_real(page, sqrt(left), "%.3g");
     cli_html_real(page, largest, "%.3g");
@@ -195,7 +194,6 @@ int cli_report_residuals(cli_page *page, const unrelu_network *m, const cli_shar
                    "<output|deviation of the labels|rms residual|largest|variance explained");
     for (size_t j = 0; j < d.m; j++)
         add_output(page, m, &d, j);
-    cli_html_table_end(page);
-    cli_page_html(page, "</div></div>\n</section>\n");
+    cli_page_html(page, "</tbody></table></div>\n</div></div>\n</section>\n");
     return 0;
 }

@@ -163,17 +163,15 @@ static void add_strongest(cli_page *page, const selection *s, const cli_coordina
     cli_html_table(page, "",
                    cli_text(page, "<%s|<and|correlation%s", words->one, m->n_pair ? "|rows" : ""));
     for (const cli_pair *p = s->top; p < s->top + s->count; p++) {
-        cli_page_html(page, "<tr>");
-        cli_html_name(page, m->names, "x", p->i);
-        cli_html_name(page, m->names, "x", p->j);
+        cli_html_name(page, "<tr>", m->names, "x", p->i);
+        cli_html_name(page, "", m->names, "x", p->j);
         cli_html_estimate(page, m->correlation[p->i * m->d + p->j],
                           errors ? z * error_of(m, p) : -1);
         if (m->n_pair)
             cli_html_real(page, m->n_pair[p->i * m->d + p->j], "%.0f");
         cli_page_html(page, "</tr>\n");
     }
-    cli_html_table_end(page);
-    cli_page_html(page, "</div></div></div>\n");
+    cli_page_html(page, "</tbody></table></div>\n</div></div></div>\n");
 }
 
 void cli_report_correlations(cli_page *page, const unrelu_gaussian *m, const cli_coordinates *words,
@@ -252,6 +250,5 @@ void cli_report_spectrum(cli_page *page, const unrelu_gaussian *m, const char *h
             cli_page_html(page, "<td class=\"l\">%s</td>", i < m->k ? "yes" : "");
         cli_page_html(page, "</tr>\n");
     }
-    cli_html_table_end(page);
-    cli_page_html(page, "</div></details></div></section>\n");
+    cli_page_html(page, "</tbody></table></div>\n</div></details></div></section>\n");
 }
