@@ -14,8 +14,13 @@
 
 enum { DRAWN = 12, AXIS = 24 }; /* AXIS: characters of a name */
 
-static const double TWO_SIDED = 1.959964, TAIL = 0.1;
-static const double Z_TAIL = 1.644854; /* of 5 % */
+static const double TWO_SIDED = 1.959964,
+                    Z_TAIL = 1.644854; /* of a normal: 95 %, on two sides, one */
+static const double TAIL = 0.1;        /* beyond which every quantile is drawn, not every other */
+static const double FAR = 1.5;         /* times the first bin: a last one that holds all beyond */
+static const double HIDDEN = 3;        /* deviations of the hidden part that are drawn */
+static const double MANY_TIES = 0.2;   /* share of the values, from which on they are told */
+static const double FAIR = 0.05, BAD = 0.01; /* p below these is coloured so */
 
 /* what both charts of a column share */
 typedef struct {
@@ -23,8 +28,6 @@ typedef struct {
     size_t i;
     double b, s, limit;      /* of the normal that its values are compared to */
     const char *name, *axis; /* axis: NULL where the name says all */
-    double *room;            /* 2 bins, or 4 points */
-    const char **labels;     /* points */
 } column;
 
 /* ---- values beside the density ---- */
@@ -38,13 +41,16 @@ static void draw_histogram(cli_page *page, const column *c)
 {
     const unrelu_goodness *g = c->g;
     const double *edges = g->edges + c->i * (g->bins + 1), *counts = g->counts + c->i * g->bins;
-    double *density = c->room, *expected = density + g->bins, n = g->observed[c->i];
+    double *density = cli_page_take(page, g->bins, 2 * sizeof *density), n = g->observed[c->i];
+    if (!density)
+        return;
+    double *expected = density + g->bins;
     /* Where one bin holds all that lies far out, the axis ends before it. */
     double first = edges[1] - edges[0], last = edges[g->bins] - edges[g->bins - 1];
     double left = edges[0];
-    double right = last > 1.5 * first ? edges[g->bins - 1] + first : edges[g->bins];
+    double right = last > FAR * first ? edges[g->bins - 1] + first : edges[g->bins];
     if (g->censored[c->i] > 0 && c->s > 0) /* room for the hidden part, up to as much as the rest */
-        left = fmin(left, fmax(c->b - 3 * c->s, c->limit - fmax(right - c->limit, 0)));
+        left = fmin(left, fmax(c->b - HIDDEN * c->s, c->limit - fmax(right - c->limit, 0)));
     for (size_t k = 0; k < g->bins; k++) {
         double width = edges[k + 1] - edges[k];
         density[k] = width > 0 ? counts[k] / (n * width) : 0;
@@ -77,7 +83,11 @@ static void draw_quantiles(cli_page *page, const column *c)
     const unrelu_goodness *g = c->g;
     const double *sample = g->sample_quantile + c->i * g->points;
     const double *model = g->model_quantile + c->i * g->points;
-    double *x = c->room, *y = x + g->points, *low = y + g->points, *high = low + g->points;
+    const char **labels = cli_page_take(page, g->points, sizeof *labels);
+    double *x = cli_page_take(page, g->points, 4 * sizeof *x);
+    if (!labels || !x)
+        return;
+    double *y = x + g->points, *low = y + g->points, *high = low + g->points;
     size_t count = 0;
     for (size_t k = 0; k < g->points; k++) {
         double share = ((double)k + 0.5) / (double)g->points, z = (model[k] - c->b) / c->s;
@@ -86,7 +96,7 @@ static void draw_quantiles(cli_page *page, const column *c)
         int middle = share > TAIL && share < 1 - TAIL; /* where they lie close together */
         if (!isfinite(sample[k]) || !(model[k] > c->limit) || (middle && k % 2))
             continue;
-        c->labels[count] = cli_text(page, "%.1f %%", 100 * share);
+        labels[count] = cli_text(page, "%.1f %%", 100 * share);
         x[count] = model[k];
         y[count] = sample[k];
         low[count] = fmax(c->limit, model[k] - half);
@@ -109,13 +119,12 @@ static void draw_quantiles(cli_page *page, const column *c)
                             .low = low,
                             .high = high,
                             .size = 3.5,
-                            .labels = c->labels});
+                            .labels = labels});
 }
 
 /* ---- one column ---- */
 
-static void add_column(cli_page *page, const unrelu_gaussian *m, const unrelu_goodness *g, size_t i,
-                       double *room, const char **labels)
+static void add_column(cli_page *page, const unrelu_gaussian *m, const unrelu_goodness *g, size_t i)
 {
     const char *name = cli_name_of(page, &(cli_names){.names = m->names, .letter = "x"}, i);
     double count = 0;
@@ -130,7 +139,7 @@ static void add_column(cli_page *page, const unrelu_gaussian *m, const unrelu_go
                           : "limit");
         return;
     }
-    column c = {.g = g, .i = i, .name = name, .room = room, .labels = labels};
+    column c = {.g = g, .i = i, .name = name};
     if (m->transform != UNRELU_TRANSFORM_NONE)
         c.axis = cli_text(page, "%s %.*s", unrelu_transform_name(m->transform),
                           (int)cli_text_cut(name, AXIS), name);
@@ -144,7 +153,7 @@ static void add_column(cli_page *page, const unrelu_gaussian *m, const unrelu_go
     if (isfinite(g->ks[i]))
         cli_page_html(page, " &middot; KS distance %.3g, p %s %.3g", g->ks[i],
                       cli_html_p_sign(g->ks_p[i]), g->ks_p[i]);
-    if (g->ties[i] > 0.2)
+    if (g->ties[i] > MANY_TIES)
         cli_page_html(page, " &middot; %.3g %% ties", 100 * g->ties[i]);
     cli_page_html(page, "</p><div class=\"pair\">");
     draw_histogram(page, &c);
@@ -174,9 +183,7 @@ static int by_misfit(const void *a, const void *b)
 static void add_charts(cli_page *page, const unrelu_gaussian *m, const unrelu_goodness *g)
 {
     rank *ranks = cli_page_take(page, m->d, sizeof *ranks);
-    double *room = cli_page_take(page, g->bins + g->points, 4 * sizeof *room);
-    const char **labels = cli_page_take(page, g->points, sizeof *labels);
-    if (!ranks || !room || !labels)
+    if (!ranks)
         return;
     for (size_t i = 0; i < m->d; i++)
         ranks[i] = (rank){g->ks_p[i], g->ks[i], i};
@@ -184,7 +191,7 @@ static void add_charts(cli_page *page, const unrelu_gaussian *m, const unrelu_go
         qsort(ranks, m->d, sizeof *ranks, by_misfit);
     cli_page_html(page, "<div class=\"grid\">\n");
     for (size_t k = 0; k < m->d && k < DRAWN; k++)
-        add_column(page, m, g, ranks[k].i, room, labels);
+        add_column(page, m, g, ranks[k].i);
     cli_page_html(page, "</div>\n");
 }
 
@@ -199,8 +206,8 @@ static void add_goodness(cli_page *page, const unrelu_goodness *g, size_t i)
 {
     double p = g->ks_p[i];
     cli_html_real(page, g->ks[i], "%.4f");
-    if (p < 0.05)
-        cli_page_html(page, "<td class=\"%s\">%.3g</td>", p < 0.01 ? "bad" : "fair", p);
+    if (p < FAIR)
+        cli_page_html(page, "<td class=\"%s\">%.3g</td>", p < BAD ? "bad" : "fair", p);
     else
         cli_html_real(page, p, "%.3g");
     add_share(page, g->ties[i]);

@@ -8,6 +8,10 @@
 #include "report.h"
 #include "scope.h"
 
+static const double FAIR = 0.05;  /* p below which a column speaks against the model */
+static const double RARE = 0.025; /* how often the smallest of all p may be that small by chance */
+static const double CLOSE = 0.02; /* distance below which what does not fit is close to it */
+
 /* ---- the verdict ---- */
 
 typedef struct {
@@ -29,7 +33,7 @@ static outcome outcome_of(const unrelu_goodness *g)
             o.worst = i;
         o.smallest = o.tested == 0 ? p : fmin(o.smallest, p);
         o.tested++;
-        o.rejected += p < 0.05;
+        o.rejected += p < FAIR;
     }
     return o;
 }
@@ -55,15 +59,15 @@ static void judge_fit(cli_page *page, const unrelu_gaussian *m, const unrelu_goo
     double far = g->ks[o.worst], n = (double)o.tested;
     /* more columns with p < 0.05 than two deviations above what chance gives, or one p so small
      * that the smallest of so many is that only once in 40 times */
-    int misfit =
-        (double)o.rejected > 0.05 * n + 2 * sqrt(0.05 * 0.95 * n) + 0.5 || n * o.smallest < 0.025;
-    cli_html_verdict(page, &verdicts[!misfit ? 0 : far < 0.02 ? 1 : 2]);
+    int misfit = (double)o.rejected > FAIR * n + 2 * sqrt(FAIR * (1 - FAIR) * n) + 0.5 ||
+                 n * o.smallest < RARE;
+    cli_html_verdict(page, &verdicts[!misfit ? 0 : far < CLOSE ? 1 : 2]);
     if (o.tested == 1)
         cli_page_html(page, "The test of the only column has p %s %.3g. ",
                       cli_html_p_sign(g->ks_p[o.worst]), g->ks_p[o.worst]);
     else
         cli_page_html(page, "%zu of %zu columns have p &lt; 0.05; chance alone gives about %.2g. ",
-                      o.rejected, o.tested, 0.05 * n);
+                      o.rejected, o.tested, FAIR * n);
     cli_page_html(page,
                   "The largest distance is %.3g, in <b>%s</b>: at some value the share of samples "
                   "below it is that far from the model's.",
