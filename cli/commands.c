@@ -37,8 +37,7 @@ const cli_command *cli_find_command(const char *name)
     for (size_t i = 0; i < cli_command_count; i++) {
         if (strcmp(cli_commands[i]->name, name) == 0)
             return cli_commands[i];
-        size_t used = strlen(list);
-        snprintf(list + used, sizeof list - used, "%s|", cli_commands[i]->name);
+        cli_append(list, sizeof list, "%s|", cli_commands[i]->name);
     }
     cli_error("there is no command '%s'%s", name,
               cli_suggestion(name, list, "", near, sizeof near));

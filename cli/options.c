@@ -114,10 +114,8 @@ static int parse_choice(const char *what, const char *text, const char *list, in
     *value = cli_word_index(list, text);
     if (*value >= 0)
         return 1;
-    for (size_t i = 0; cli_word(list, i, word, sizeof word); i++) {
-        size_t used = strlen(all);
-        snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", word);
-    }
+    for (size_t i = 0; cli_word(list, i, word, sizeof word); i++)
+        cli_append(all, sizeof all, "%s%s", i ? ", " : "", word);
     cli_usage("%s: '%s' is not one of %s%s", what, text, all,
               cli_suggestion(text, list, "", near, sizeof near));
     return 0;
@@ -219,10 +217,9 @@ static int refuse_name(const cli_command *command, const char *text, int length)
 {
     char name[64], list[1024] = "", near[96];
     const cli_option *o;
-    size_t used = 0;
-    for (size_t i = 0; (o = cli_option_at(command, i)) && used < sizeof list; i++)
+    for (size_t i = 0; (o = cli_option_at(command, i)); i++)
         if (o->name)
-            used += (size_t)snprintf(list + used, sizeof list - used, "%s|", o->name);
+            cli_append(list, sizeof list, "%s|", o->name);
     snprintf(name, sizeof name, "%.*s", length, text);
     return cli_usage("%s: there is no option '--%s'%s" TRY, command->name, name,
                      cli_suggestion(name, list, "--", near, sizeof near), command->name);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "flags.h"
+#include "words.h"
 
 static volatile sig_atomic_t interrupted, may_exit;
 static double started;
@@ -185,27 +186,18 @@ int cli_exit(unrelu_status status, const unrelu_error *err)
     return (size_t)status < sizeof codes / sizeof *codes ? codes[status] : CLI_EXIT_INTERNAL;
 }
 
-/* solvers come back to the same stages many times */
-static void tell_stage(const char *stage)
-{
-    char name[64];
-    size_t used = strlen(progress.said);
-    if (!verbose)
-        return;
-    snprintf(name, sizeof name, "|%s|", stage);
-    if (strstr(progress.said, name))
-        return;
-    snprintf(progress.said + used, sizeof progress.said - used, "%s", name);
-    cli_detail("%s", stage);
-}
-
 void cli_progress(void *context, const char *stage, double fraction)
 {
     (void)context;
+    char name[64];
     double t = now();
     if (!stage) /* too short to have a name */
         return;
-    tell_stage(stage);
+    snprintf(name, sizeof name, "|%s|", stage);
+    if (verbose && !strstr(progress.said, name)) { /* solvers come back to stages many times */
+        cli_append(progress.said, sizeof progress.said, "%s", name);
+        cli_detail("%s", stage);
+    }
     if (quiet || progress.stdout_shared || !isatty(STDERR_FILENO) || t - started < 1 ||
         t - progress.last < 0.1)
         return;

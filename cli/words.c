@@ -2,10 +2,20 @@
 #include "words.h"
 
 #include <ctype.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { WORD_MAX = 64 };
+
+void cli_append(char *text, size_t size, const char *format, ...)
+{
+    size_t used = strlen(text);
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text + used, size - used, format, list);
+    va_end(list);
+}
 
 static int is_placeholder(const char *word, size_t length)
 {

@@ -6,6 +6,9 @@
 
 #include <stddef.h>
 
+/* Writes after the text that is there, as much as there is room for. */
+void cli_append(char *text, size_t size, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /* Copies the i-th lower-case word of list into word; 0 where there is none. */
 int cli_word(const char *list, size_t i, char *word, size_t size);
 /* Index of the word that is exactly text, or -1. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "html.h"
 #include "report.h"
 #include "scope.h"
+#include "words.h"
 
 static const double FAIR = 0.05;  /* p below which a column speaks against the model */
 static const double RARE = 0.025; /* how often the smallest of all p may be that small by chance */
@@ -167,14 +167,14 @@ static void tell_left_out(const char *path, const unrelu_gaussian *m, const unre
     enum { NAMED = 5 };
     unrelu_error err = {0};
     char list[256] = "";
-    size_t width = unrelu_source_columns(samples), count = 0, used = 0;
+    size_t width = unrelu_source_columns(samples), count = 0;
     CLI_MEMORY size_t *place = calloc(width + 1, sizeof *place);
     if (!place || unrelu_gaussian_match(m, samples, place, &err) != UNRELU_OK)
         width = 0;
     for (size_t j = 0; j < width; j++)
         if (place[j] == m->d && count++ < NAMED)
-            used += (size_t)snprintf(list + used, sizeof list - used, "%s%.40s", used ? ", " : "",
-                                     unrelu_source_name(samples, j));
+            cli_append(list, sizeof list, "%s%.40s", *list ? ", " : "",
+                       unrelu_source_name(samples, j));
     if (count > 0)
         cli_note("%s: %zu column%s left out, which the model does not have (%s%s)", path, count,
                  count == 1 ? " is" : "s are", list, count > NAMED ? ", ..." : "");
