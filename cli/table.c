@@ -57,10 +57,7 @@ void cli_table_add_real(cli_table *table, const char *format, double value)
 void cli_table_add_estimate(cli_table *table, double value, double half)
 {
     char text[CLI_TABLE_CELL];
-    if (half < 0)
-        snprintf(text, sizeof text, "%.6g", value);
-    else
-        cli_format_estimate(text, sizeof text, value, half);
+    cli_format_estimate(text, sizeof text, value, half);
     cli_table_add(table, "%s", text);
 }
 
@@ -129,5 +126,5 @@ void cli_format_estimate(char *text, size_t size, double value, double half)
     if (isfinite(value) && isfinite(half) && half > 0)
         format_fixed(text, size, value, half);
     else
-        snprintf(text, size, half == 0 ? "%.6g +- 0" : "%.6g +- ?", value);
+        snprintf(text, size, half < 0 ? "%.6g" : half == 0 ? "%.6g +- 0" : "%.6g +- ?", value);
 }

@@ -21,7 +21,7 @@ void cli_table_add_name(cli_table *table, const char *name);
 /* "-" where it is NaN */
 void cli_table_add_real(cli_table *table, const char *format, double value)
     __attribute__((format(printf, 2, 0)));
-/* as cli_format_estimate, or six digits alone where half is negative: there is no error */
+/* as cli_format_estimate */
 void cli_table_add_estimate(cli_table *table, double value, double half);
 /* align: one letter a column, l or r; indented by two, no trailing blanks. A last column that gets
  * too long is broken at blanks. */
@@ -29,8 +29,8 @@ void cli_table_print(const cli_table *table, const char *align);
 /* of its longest line, the indent with it */
 int cli_table_width(const cli_table *table);
 
-/* "0.7312 +- 0.0044": two digits of the half-width decide how many the estimate gets; without
- * a half-width (NaN) six digits and "+- ?" */
+/* "0.7312 +- 0.0044": two digits of the half-width decide how many the estimate gets. Where that is
+ * not known (NaN) six digits and "+- ?"; where it is negative, for there is none, six digits. */
 void cli_format_estimate(char *text, size_t size, double value, double half);
 
 #endif

@@ -3,7 +3,6 @@
  * is large: so one picture serves light and dark pages. Small maps are a mark for each cell; large
  * ones a PNG with a pixel for each, under rows that tell of their largest value. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "chart.h"
@@ -22,6 +21,8 @@ enum {
     LEVELS = 32,        /* of each colour in a picture: entropy of the file, not of the eye */
     TITLE = 20,
 };
+
+static const double DARK = 0.55; /* of the largest: numbers on such a cell are light */
 
 /* as in page.css, whose dark half lightens pictures by a filter */
 static const cli_colour LOW = {0x2f, 0x6d, 0xb0, 0}, HIGH = {0xc0, 0x51, 0x2a, 0},
@@ -90,6 +91,7 @@ static double share_of(const cli_heatmap *m, size_t i)
 
 static void draw_key(cli_page *page, const cli_heatmap *m, const layout *l)
 {
+    static const char *const sides[] = {"start", "middle", "end"};
     size_t id = page->charts;
     double left = cli_px(l->left);
     cli_page_html(page,
@@ -98,33 +100,29 @@ static void draw_key(cli_page *page, const cli_heatmap *m, const layout *l)
                   "<path fill=\"url(#g%zu)\" d=\"M%g 2h%dv8h-%dz\"/>",
                   id, id, left, KEY_LENGTH, KEY_LENGTH);
     for (int side = -1; side <= 1; side++)
-        cli_page_html(page, "<text class=\"%s\" x=\"%g\" y=\"23\">%s%.3g</text>",
-                      side < 0    ? "start"
-                      : side == 0 ? "middle"
-                                  : "end",
+        cli_page_html(page, "<text class=\"%s\" x=\"%g\" y=\"23\">%s%.3g</text>", sides[side + 1],
                       left + (side + 1) * KEY_LENGTH / 2.0, side < 0 ? "−" : "",
                       fabs(side * m->largest));
     cli_page_html(page, "<text x=\"%g\" y=\"11\">%s</text>\n", left + KEY_LENGTH + 10, m->label);
 }
 
-/* ---- small maps ---- */
-
-static void put_cell(cli_page *page, const layout *l, size_t row, size_t column)
+/* a part of a path */
+static const char *box(cli_page *page, double x, double y, double width, double height)
 {
-    cli_page_html(page, "M%g %gh%gv%gh-%gz", cli_px(l->left + (double)column * l->cell),
-                  cli_px(l->top + (double)row * l->tall), cli_px(l->cell), cli_px(l->tall),
-                  cli_px(l->cell));
+    return cli_text(page, "M%g %gh%gv%gh-%gz", cli_px(x), cli_px(y), cli_px(width), cli_px(height),
+                    cli_px(width));
 }
+
+/* ---- small maps ---- */
 
 static void draw_cell(cli_page *page, const cli_heatmap *m, const layout *l, size_t row,
                       size_t column)
 {
     size_t i = row * m->columns + column;
-    double share = share_of(m, i);
-    cli_page_html(page, "<path d=\"");
-    put_cell(page, l, row, column);
-    if (m->is_symmetric && row != column)
-        put_cell(page, l, column, row);
+    double share = share_of(m, i), x = (double)column * l->cell, y = (double)row * l->tall;
+    cli_page_html(page, "<path d=\"%s", box(page, l->left + x, l->top + y, l->cell, l->tall));
+    if (m->is_symmetric && row != column) /* then cells are square */
+        cli_page_html(page, "%s", box(page, l->left + y, l->top + x, l->cell, l->tall));
     if (!isnan(share))
         cli_page_html(page, "\" opacity=\"%.2g", rint(100 * fabs(share)) / 100);
     cli_page_html(page, "\"><title>%s, %s",
@@ -155,18 +153,17 @@ static void draw_cells(cli_page *page, const cli_heatmap *m, const layout *l)
 /* where all have room */
 static void write_numbers(cli_page *page, const cli_heatmap *m, const layout *l)
 {
-    const char *format = m->largest >= 0.1 && m->largest < 100 ? "%.2f" : "%.1g";
+    int is_plain = m->largest >= 0.1 && m->largest < 100;
     if (m->rows * m->columns > WRITTEN || l->tall < CLI_FONT + 6)
         return;
     cli_page_html(page, "<g class=\"middle numbers\">");
     for (size_t i = 0; i < m->rows * m->columns; i++) {
-        char text[32];
         double share = share_of(m, i);
-        snprintf(text, sizeof text, format, fabs(m->values[i]));
+        const char *text = cli_text(page, is_plain ? "%.2f" : "%.1g", fabs(m->values[i]));
         if (isnan(share) || cli_svg_text_width(text, CLI_FONT) + CLI_FONT > l->cell)
             continue;
         cli_page_html(page, "<text%s x=\"%g\" y=\"%g\">%s%s</text>",
-                      fabs(share) > 0.55 ? " class=\"on\"" : "",
+                      fabs(share) > DARK ? " class=\"on\"" : "",
                       cli_px(l->left + ((double)(i % m->columns) + 0.5) * l->cell),
                       cli_px(l->top + ((double)(i / m->columns) + 0.5) * l->tall + 4),
                       m->values[i] < 0 ? "−" : "", text);
@@ -179,12 +176,12 @@ static void write_numbers(cli_page *page, const cli_heatmap *m, const layout *l)
 static void draw_strip(cli_page *page, const cli_heatmap *m, const layout *l, size_t row)
 {
     size_t best = row * m->columns, end = best + m->columns;
-    double width = cli_px(l->cell * (double)m->columns);
     for (size_t i = best; i < end; i++)
         if (!(fabs(m->values[best]) >= fabs(m->values[i])) && isfinite(m->values[i]))
             best = i;
-    cli_page_html(page, "<path d=\"M%g %gh%gv%gh-%gz\"><title>%s", cli_px(l->left),
-                  cli_px(l->top + (double)row * l->tall), width, ceil(10 * l->tall) / 10, width,
+    cli_page_html(page, "<path d=\"%s\"><title>%s",
+                  box(page, l->left, l->top + (double)row * l->tall, l->cell * (double)m->columns,
+                      ceil(10 * l->tall) / 10),
                   cli_escaped(page, cli_name_of(page, &m->row_names, row)));
     if (isfinite(m->values[best]))
         cli_page_html(page, ": largest %.3g, at %s", m->values[best],
@@ -279,8 +276,7 @@ void cli_chart_heatmap(cli_page *page, const cli_heatmap *map)
     plot.frame.height = ceil(l.top + tall + l.below + (m.column_title ? TITLE : 0));
     cli_svg_open(&plot);
     draw_key(page, &m, &l);
-    cli_page_html(page, "<path class=\"zero\" d=\"M%g %gh%gv%gh-%gz\"/>", cli_px(l.left), l.top,
-                  cli_px(wide), cli_px(tall), cli_px(wide));
+    cli_page_html(page, "<path class=\"zero\" d=\"%s\"/>", box(page, l.left, l.top, wide, tall));
     if (has_cells(&m)) {
         draw_cells(page, &m, &l);
         write_numbers(page, &m, &l);

@@ -133,10 +133,7 @@ void cli_html_limit(cli_page *page, double limit)
 void cli_html_estimate(cli_page *page, double value, double half)
 {
     char text[96];
-    if (half < 0)
-        snprintf(text, sizeof text, "%.6g", value);
-    else
-        cli_format_estimate(text, sizeof text, value, half);
+    cli_format_estimate(text, sizeof text, value, half);
     char *sign = strstr(text, "+-");
     if (sign)
         cli_page_html(page, "<td data-value=\"%.9g\">%.*s±%s</td>", value, (int)(sign - text), text,
