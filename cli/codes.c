@@ -8,15 +8,13 @@ const cli_code cli_codes[] = {
     {"no-zeros", "column: nothing was censored; plain mean and deviation"},
     {"duplicate",
      "column: a multiple of another one, or an affine map of it where neither has zeros"},
-    {"few-joint",
-     "pair: fewer than 10 rows where both are positive, or the standard error of the correlation "
-     "exceeds 0.2; at most its sign is known"},
+    {"few-joint", "pair: fewer than 10 rows where both are positive, or the standard error of the "
+                  "correlation exceeds 0.2; at most its sign is known"},
     {"negative-bias",
      "column: more than half is censored, so that b < 0 and the paper's theorem does not hold"},
     {"no-truncated-mle", "column: the likelihood of --norms truncated has no maximum; NaN"},
-    {"misfit",
-     "column: the share of zeros is far from what the fitted normal has: outliers, a header read "
-     "as data, or not a rectified Gaussian"},
+    {"misfit", "column: the share of zeros is far from what the fitted normal has: outliers, a "
+               "header read as data, or not a rectified Gaussian"},
     {"sigma-range", "column: the square of its scale leaves the range of a double"},
     {"missing", "cells are missing, with their number"},
     {"n-below-d", "fewer rows than columns"},
@@ -25,9 +23,8 @@ const cli_code cli_codes[] = {
     {"noise-unmeasured", "--additive-noise auto found too few negative values in some columns"},
     {"repaired", "the correlations were indefinite and were projected"},
     {"indefinite", "they are indefinite and were left so (--method paper)"},
-    {"limit-guessed",
-     "censored cells without a limit on the transformed scale: the smallest value of "
-     "the column was taken"},
+    {"limit-guessed", "censored cells without a limit on the transformed scale: the smallest value "
+                      "of the column was taken"},
     {"no-se", "which standard errors cannot be had, and why"},
     {"uncertified", "network, mixture: why the fit is not shown to be the only one"},
     {"not-identifiable",
@@ -37,9 +34,8 @@ const cli_code cli_codes[] = {
     {"linear-part", "network: part of the map is linear in the inputs, with its rank"},
     {"single-precision", "network: the labels carry fewer digits; exact to that precision"},
     {"no-exact-fit", "network: the best residual; the noisy fit was made in place of an exact one"},
-    {"joint-solver",
-     "network: the labels have a rank below the number of neurons; no theory says that the answer "
-     "is the only one"},
+    {"joint-solver", "network: the labels have a rank below the number of neurons; no theory says "
+                     "that the answer is the only one"},
     {"rank-deficient-inputs",
      "network: inputs are linearly dependent; rows of V are the shortest that fit"},
     {"near-duplicate", "network: two rows of V almost coincide"},
@@ -49,17 +45,14 @@ const cli_code cli_codes[] = {
     {"moments-skipped", "network: no start from moments, and why"},
     {"fallback", "network: the default found no exact network; which other methods were tried"},
     {"offset", "network: the noise of --method any-noise has a mean; --intercept fits it"},
-    {"dependent-rest",
-     "network: what --method any-noise leaves depends on the inputs: too few neurons or biases, or "
-     "noise that is not independent of them"},
+    {"dependent-rest", "network: what --method any-noise leaves depends on the inputs: too few "
+                       "neurons or biases, or noise that is not independent of them"},
     {"certify", "network: why --certify verified nothing in exact arithmetic"},
-    {"ambiguous",
-     "mixture: the samples have more facets than there are units; those with most samples were "
-     "taken"},
+    {"ambiguous", "mixture: the samples have more facets than there are units; those with most "
+                  "samples were taken"},
     {"noise-high", "mixture: noise above 3 % of the samples, so that facets may be missed"},
-    {"noise-uneven",
-     "mixture: the singular values beyond those of the units are not those of equal noise in every "
-     "column"},
+    {"noise-uneven", "mixture: the singular values beyond those of the units are not those of "
+                     "equal noise in every column"},
     {"p-unsure", "mixture: the gap behind the p-th singular value is small; give -p"},
     {"low-precision",
      "mixture: the samples carry fewer digits than a double; their rounding is taken as noise"},

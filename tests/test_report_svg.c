@@ -356,7 +356,7 @@ static void bytes_that_are_no_text_become_question_marks(void **state)
     (void)state;
     cli_page *page = new_page();
     /* a lone start, an overlong slash, a surrogate, beyond the last, a start at the end */
-    cli_page_html(
+    cli_html(
         page, "%s",
         cli_escaped(page, "[ä€😀|\xc3|\xc0\xaf|\xed\xa0\x80|\xf4\x90\x80\x80|\t|\x7f|\xe2\x82]"));
     char *text = saved(page);

@@ -53,16 +53,16 @@ static double low_end(const series *s, size_t i)
 
 static void draw_method(const cli_plot *plot, const figure1 *f, const series *s, int method)
 {
-    cli_page_html(plot->page, "<g class=\"rules %s\" opacity=\".55\">",
-                  method == FIGURE1_PAPER ? "second" : "first");
+    cli_html(plot->page, "<g class=\"rules %s\" opacity=\".55\">",
+             method == FIGURE1_PAPER ? "second" : "first");
     for (size_t i = 0; i < s->count; i++)
         if (s->sd[i] > 0)
             cli_mark_rule(
                 plot, s->x[i], low_end(s, i), s->x[i], s->y[i] + s->sd[i],
                 cli_text(plot->page, "%s: %.3g ± %.2g", names[method], s->y[i], s->sd[i]));
-    cli_page_html(plot->page, "</g>");
+    cli_html(plot->page, "</g>");
     cli_mark_line(plot, lines[method], s->count, s->x, s->y, NULL, names[method]);
-    cli_page_html(plot->page, "<g class=\"%s\" style=\"--size:7px\">", marks[method]);
+    cli_html(plot->page, "<g class=\"%s\" style=\"--size:7px\">", marks[method]);
     for (size_t i = 0; i < s->count; i++) {
         const figure1_point *p = &f->points[s->point[i]];
         cli_mark_dot(plot, s->x[i], s->y[i],
@@ -72,7 +72,7 @@ static void draw_method(const cli_plot *plot, const figure1 *f, const series *s,
                               names[method], p->n, p->d, p->kappa, s->y[i], s->sd[i],
                               f->rows[s->point[i]][method].not_psd, f->runs));
     }
-    cli_page_html(plot->page, "</g>");
+    cli_html(plot->page, "</g>");
 }
 
 static void draw_chart(cli_page *page, const figure1 *f, int panel, int metric)
@@ -114,77 +114,75 @@ static void draw_chart(cli_page *page, const figure1 *f, int panel, int metric)
 
 static void put_head(cli_page *page, const figure1 *f)
 {
-    cli_page_html(page,
-                  "<header><p class=\"kind\">x = ReLU(W z + b), %zu runs a point, seed %llu</p>\n"
-                  "<h1>Figure 1, reproduced</h1></header>\n",
-                  f->runs, (unsigned long long)f->seed);
-    cli_page_html(page,
-                  "<p>The experiments of Figure 1 of the one-layer paper, with <b "
-                  "style=\"color: var(--second)\">\u25a0 its algorithm</b> and with <b "
-                  "style=\"color: var(--first)\">\u25cf unrelu</b> on the same data. Points are "
-                  "means over the runs, bars one standard deviation; every run has a W and b of "
-                  "its own. <b style=\"color: var(--soft)\">\u2504 Dashed</b> is the "
-                  "Cram\u00e9r\u2013Rao limit: the root mean square error that no unbiased method "
-                  "goes below, for one coordinate or one pair at a time. A mean is a little below "
-                  "its root mean square, by 5 %% at d = 5.</p>\n");
-    cli_page_html(
-        page, "<p class=\"note\">error of b = |b \u2212 b*| / |W*|<sub>F</sub>; error of " SIGMA
-              " = |" SIGMA " \u2212 " SIGMA "*|<sub>F</sub> / |W*|<sub>F</sub>\u00b2; KL is the "
-              "smaller of the two divergences of the Gaussians before the rectifier. Where a "
-              "run of the paper\u2019s algorithm ends with a " SIGMA " that is not positive "
-              "definite there is none, and the run is left out of the mean. With " KAPPA
-              " &gt; 1 no limit of KL is known here.</p>\n");
+    cli_html(page,
+             "<header><p class=\"kind\">x = ReLU(W z + b), %zu runs a point, seed %llu</p>\n"
+             "<h1>Figure 1, reproduced</h1></header>\n",
+             f->runs, (unsigned long long)f->seed);
+    cli_html(page, "<p>The experiments of Figure 1 of the one-layer paper, with <b "
+                   "style=\"color: var(--second)\">\u25a0 its algorithm</b> and with <b "
+                   "style=\"color: var(--first)\">\u25cf unrelu</b> on the same data. Points are "
+                   "means over the runs, bars one standard deviation; every run has a W and b of "
+                   "its own. <b style=\"color: var(--soft)\">\u2504 Dashed</b> is the "
+                   "Cram\u00e9r\u2013Rao limit: the root mean square error that no unbiased method "
+                   "goes below, for one coordinate or one pair at a time. A mean is a little below "
+                   "its root mean square, by 5 %% at d = 5.</p>\n");
+    cli_html(page,
+             "<p class=\"note\">error of b = |b \u2212 b*| / |W*|<sub>F</sub>; error of " SIGMA
+             " = |" SIGMA " \u2212 " SIGMA "*|<sub>F</sub> / |W*|<sub>F</sub>\u00b2; KL is the "
+             "smaller of the two divergences of the Gaussians before the rectifier. Where a "
+             "run of the paper\u2019s algorithm ends with a " SIGMA " that is not positive "
+             "definite there is none, and the run is left out of the mean. With " KAPPA
+             " &gt; 1 no limit of KL is known here.</p>\n");
 }
 
 static void put_cell(cli_page *page, double mean, double sd)
 {
     if (isfinite(mean) && isfinite(sd))
-        cli_page_html(page, "<td>%.3g \u00b1 %.2g</td>", mean, sd);
+        cli_html(page, "<td>%.3g \u00b1 %.2g</td>", mean, sd);
     else if (isfinite(mean))
-        cli_page_html(page, "<td>%.3g</td>", mean);
+        cli_html(page, "<td>%.3g</td>", mean);
     else
-        cli_page_html(page, "<td>\u2013</td>");
+        cli_html(page, "<td>\u2013</td>");
 }
 
 static void put_table(cli_page *page, const figure1 *f, int panel)
 {
-    cli_page_html(page,
-                  "<div class=\"card\"><details><summary>The numbers</summary><div "
-                  "class=\"scroll\"><table><thead><tr><th>%s</th><th class=\"l\">method</th>",
-                  panel == FIGURE1_PANELS - 1 ? KAPPA : cli_figure1_panels[panel]);
+    cli_html(page,
+             "<div class=\"card\"><details><summary>The numbers</summary><div "
+             "class=\"scroll\"><table><thead><tr><th>%s</th><th class=\"l\">method</th>",
+             panel == FIGURE1_PANELS - 1 ? KAPPA : cli_figure1_panels[panel]);
     for (int k = 0; k < FIGURE1_METRICS; k++)
-        cli_page_html(page, "<th>%s</th>", titles[k]);
-    cli_page_html(page, "<th>not PSD</th><th>seconds a fit</th></tr></thead><tbody>\n");
+        cli_html(page, "<th>%s</th>", titles[k]);
+    cli_html(page, "<th>not PSD</th><th>seconds a fit</th></tr></thead><tbody>\n");
     for (size_t p = 0; p < f->count; p++)
         for (int m = 0; m < FIGURE1_ROWS && f->points[p].panel == panel; m++) {
             const figure1_row *row = &f->rows[p][m];
-            cli_page_html(page, "<tr><td>%zu</td><td class=\"l\">%s</td>", f->points[p].x,
-                          names[m]);
+            cli_html(page, "<tr><td>%zu</td><td class=\"l\">%s</td>", f->points[p].x, names[m]);
             for (int k = 0; k < FIGURE1_METRICS; k++)
                 put_cell(page, row->mean[k], row->sd[k]);
-            cli_page_html(page,
-                          m == FIGURE1_LIMIT ? "<td></td><td></td></tr>\n"
-                                             : "<td>%zu</td><td>%.2g</td></tr>\n",
-                          row->not_psd, row->seconds);
+            cli_html(page,
+                     m == FIGURE1_LIMIT ? "<td></td><td></td></tr>\n"
+                                        : "<td>%zu</td><td>%.2g</td></tr>\n",
+                     row->not_psd, row->seconds);
         }
-    cli_page_html(page, "</tbody></table></div></details></div>\n");
+    cli_html(page, "</tbody></table></div></details></div>\n");
 }
 
 static void put_panel(cli_page *page, const figure1 *f, int panel)
 {
-    cli_page_html(page, "<section><h2>%s</h2>\n<p>%s</p>\n", headings[panel], f->fixed[panel]);
+    cli_html(page, "<section><h2>%s</h2>\n<p>%s</p>\n", headings[panel], f->fixed[panel]);
     cli_html_legend(page, "square second:paper\u2019s algorithm|dot first:unrelu|"
                           "dash soft:Cram\u00e9r\u2013Rao limit");
-    cli_page_html(page, "<div class=\"grid\" style=\"grid-template-columns: repeat(auto-fit, "
-                        "minmax(min(280px, 100%%), 1fr))\">\n");
+    cli_html(page, "<div class=\"grid\" style=\"grid-template-columns: repeat(auto-fit, "
+                   "minmax(min(280px, 100%%), 1fr))\">\n");
     for (int k = 0; k < FIGURE1_METRICS; k++) {
-        cli_page_html(page, "<div class=\"card\"><h3>%s</h3>\n", titles[k]);
+        cli_html(page, "<div class=\"card\"><h3>%s</h3>\n", titles[k]);
         draw_chart(page, f, panel, k);
-        cli_page_html(page, "</div>\n");
+        cli_html(page, "</div>\n");
     }
-    cli_page_html(page, "</div>\n");
+    cli_html(page, "</div>\n");
     put_table(page, f, panel);
-    cli_page_html(page, "</section>\n");
+    cli_html(page, "</section>\n");
 }
 
 int cli_figure1_page(const figure1 *f, const char *path)
@@ -193,10 +191,9 @@ int cli_figure1_page(const figure1 *f, const char *path)
     put_head(page, f);
     for (int panel = 0; panel < FIGURE1_PANELS; panel++)
         put_panel(page, f, panel);
-    cli_page_html(page,
-                  "<footer>unrelu %s, <code>unrelu reproduce figure1 --runs %zu --seed "
-                  "%llu%s</code></footer>\n",
-                  unrelu_version(), f->runs, (unsigned long long)f->seed,
-                  f->quick ? " --quick" : "");
+    cli_html(page,
+             "<footer>unrelu %s, <code>unrelu reproduce figure1 --runs %zu --seed "
+             "%llu%s</code></footer>\n",
+             unrelu_version(), f->runs, (unsigned long long)f->seed, f->quick ? " --quick" : "");
     return cli_page_save(page, path, NULL);
 }

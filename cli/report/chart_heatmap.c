@@ -94,16 +94,16 @@ static void draw_key(cli_page *page, const cli_heatmap *m, const layout *l)
     static const char *const sides[] = {"start", "middle", "end"};
     size_t id = page->charts;
     double left = cli_px(l->left);
-    cli_page_html(page,
-                  "<linearGradient id=\"g%zu\"><stop class=\"low\"/><stop class=\"zero\" "
-                  "offset=\".5\"/><stop class=\"high\" offset=\"1\"/></linearGradient>"
-                  "<path fill=\"url(#g%zu)\" d=\"M%g 2h%dv8h-%dz\"/>",
-                  id, id, left, KEY_LENGTH, KEY_LENGTH);
+    cli_html(page,
+             "<linearGradient id=\"g%zu\"><stop class=\"low\"/><stop class=\"zero\" "
+             "offset=\".5\"/><stop class=\"high\" offset=\"1\"/></linearGradient><path "
+             "fill=\"url(#g%zu)\" d=\"M%g 2h%dv8h-%dz\"/>",
+             id, id, left, KEY_LENGTH, KEY_LENGTH);
     for (int side = -1; side <= 1; side++)
-        cli_page_html(page, "<text class=\"%s\" x=\"%g\" y=\"23\">%s%.3g</text>", sides[side + 1],
-                      left + (side + 1) * KEY_LENGTH / 2.0, side < 0 ? "−" : "",
-                      fabs(side * m->largest));
-    cli_page_html(page, "<text x=\"%g\" y=\"11\">%s</text>\n", left + KEY_LENGTH + 10, m->label);
+        cli_html(page, "<text class=\"%s\" x=\"%g\" y=\"23\">%s%.3g</text>", sides[side + 1],
+                 left + (side + 1) * KEY_LENGTH / 2.0, side < 0 ? "−" : "",
+                 fabs(side * m->largest));
+    cli_html(page, "<text x=\"%g\" y=\"11\">%s</text>\n", left + KEY_LENGTH + 10, m->label);
 }
 
 /* a part of a path */
@@ -120,33 +120,32 @@ static void draw_cell(cli_page *page, const cli_heatmap *m, const layout *l, siz
 {
     size_t i = row * m->columns + column;
     double share = share_of(m, i), x = (double)column * l->cell, y = (double)row * l->tall;
-    cli_page_html(page, "<path d=\"%s", box(page, l->left + x, l->top + y, l->cell, l->tall));
+    cli_html(page, "<path d=\"%s", box(page, l->left + x, l->top + y, l->cell, l->tall));
     if (m->is_symmetric && row != column) /* then cells are square */
-        cli_page_html(page, "%s", box(page, l->left + y, l->top + x, l->cell, l->tall));
+        cli_html(page, "%s", box(page, l->left + y, l->top + x, l->cell, l->tall));
     if (!isnan(share))
-        cli_page_html(page, "\" opacity=\"%.2g", rint(100 * fabs(share)) / 100);
-    cli_page_html(page, "\"><title>%s, %s",
-                  cli_escaped(page, cli_name_of(page, &m->row_names, row)),
-                  cli_escaped(page, cli_name_of(page, &m->column_names, column)));
+        cli_html(page, "\" opacity=\"%.2g", rint(100 * fabs(share)) / 100);
+    cli_html(page, "\"><title>%s, %s", cli_escaped(page, cli_name_of(page, &m->row_names, row)),
+             cli_escaped(page, cli_name_of(page, &m->column_names, column)));
     if (!isnan(share))
-        cli_page_html(page, ": %.3g", m->values[i]);
+        cli_html(page, ": %.3g", m->values[i]);
     if (!isnan(share) && m->se && isfinite(m->se[i]) && m->se[i] > 0)
-        cli_page_html(page, " (se %.2g)", m->se[i]);
-    cli_page_html(page, "</title></path>\n");
+        cli_html(page, " (se %.2g)", m->se[i]);
+    cli_html(page, "</title></path>\n");
 }
 
 static void draw_cells(cli_page *page, const cli_heatmap *m, const layout *l)
 {
     static const char *const classes[] = {"low", "high", "none"};
     for (int group = 0; group < 3; group++) {
-        cli_page_html(page, "<g class=\"cells %s\">\n", classes[group]);
+        cli_html(page, "<g class=\"cells %s\">\n", classes[group]);
         for (size_t i = 0; i < m->rows * m->columns; i++) {
             double share = share_of(m, i);
             size_t row = i / m->columns, column = i % m->columns;
             if ((isnan(share) ? 2 : share > 0) == group && !(m->is_symmetric && column < row))
                 draw_cell(page, m, l, row, column);
         }
-        cli_page_html(page, "</g>");
+        cli_html(page, "</g>");
     }
 }
 
@@ -156,19 +155,19 @@ static void write_numbers(cli_page *page, const cli_heatmap *m, const layout *l)
     int is_plain = m->largest >= 0.1 && m->largest < 100;
     if (m->rows * m->columns > WRITTEN || l->tall < CLI_FONT + 6)
         return;
-    cli_page_html(page, "<g class=\"middle numbers\">");
+    cli_html(page, "<g class=\"middle numbers\">");
     for (size_t i = 0; i < m->rows * m->columns; i++) {
         double share = share_of(m, i);
         const char *text = cli_text(page, is_plain ? "%.2f" : "%.1g", fabs(m->values[i]));
         if (isnan(share) || cli_svg_text_width(text, CLI_FONT) + CLI_FONT > l->cell)
             continue;
-        cli_page_html(page, "<text%s x=\"%g\" y=\"%g\">%s%s</text>",
-                      fabs(share) > DARK ? " class=\"on\"" : "",
-                      cli_px(l->left + ((double)(i % m->columns) + 0.5) * l->cell),
-                      cli_px(l->top + ((double)(i / m->columns) + 0.5) * l->tall + 4),
-                      m->values[i] < 0 ? "−" : "", text);
+        cli_html(page, "<text%s x=\"%g\" y=\"%g\">%s%s</text>",
+                 fabs(share) > DARK ? " class=\"on\"" : "",
+                 cli_px(l->left + ((double)(i % m->columns) + 0.5) * l->cell),
+                 cli_px(l->top + ((double)(i / m->columns) + 0.5) * l->tall + 4),
+                 m->values[i] < 0 ? "−" : "", text);
     }
-    cli_page_html(page, "</g>\n");
+    cli_html(page, "</g>\n");
 }
 
 /* ---- large maps ---- */
@@ -179,14 +178,14 @@ static void draw_strip(cli_page *page, const cli_heatmap *m, const layout *l, si
     for (size_t i = best; i < end; i++)
         if (!(fabs(m->values[best]) >= fabs(m->values[i])) && isfinite(m->values[i]))
             best = i;
-    cli_page_html(page, "<path d=\"%s\"><title>%s",
-                  box(page, l->left, l->top + (double)row * l->tall, l->cell * (double)m->columns,
-                      ceil(10 * l->tall) / 10),
-                  cli_escaped(page, cli_name_of(page, &m->row_names, row)));
+    cli_html(page, "<path d=\"%s\"><title>%s",
+             box(page, l->left, l->top + (double)row * l->tall, l->cell * (double)m->columns,
+                 ceil(10 * l->tall) / 10),
+             cli_escaped(page, cli_name_of(page, &m->row_names, row)));
     if (isfinite(m->values[best]))
-        cli_page_html(page, ": largest %.3g, at %s", m->values[best],
-                      cli_escaped(page, cli_name_of(page, &m->column_names, best % m->columns)));
-    cli_page_html(page, "</title></path>\n");
+        cli_html(page, ": largest %.3g, at %s", m->values[best],
+                 cli_escaped(page, cli_name_of(page, &m->column_names, best % m->columns)));
+    cli_html(page, "</title></path>\n");
 }
 
 static void draw_picture(cli_page *page, const cli_heatmap *m, const layout *l)
@@ -205,18 +204,17 @@ static void draw_picture(cli_page *page, const cli_heatmap *m, const layout *l)
         double share = share_of(m, i);
         pixels[i] = (unsigned char)(isnan(share) ? 0 : 1 + LEVELS + lrint(share * LEVELS));
     }
-    cli_page_html(
-        page,
-        "<image class=\"%s\" x=\"%g\" y=\"%g\" width=\"%g\" height=\"%g\" "
-        "preserveAspectRatio=\"none\" href=\"data:image/png;base64,%s\"><title>%s</title></image>"
-        "<g class=\"strips\">\n",
-        fmin(l->cell, l->tall) >= 1 ? "pixels" : "", cli_px(l->left), l->top,
-        cli_px(l->cell * (double)m->columns), cli_px(l->tall * (double)m->rows),
-        cli_png_base64(page, m->columns, m->rows, pixels, colours, 2 * LEVELS + 2),
-        cli_escaped(page, m->frame.title));
+    cli_html(page,
+             "<image class=\"%s\" x=\"%g\" y=\"%g\" width=\"%g\" height=\"%g\" "
+             "preserveAspectRatio=\"none\" "
+             "href=\"data:image/png;base64,%s\"><title>%s</title></image><g class=\"strips\">\n",
+             fmin(l->cell, l->tall) >= 1 ? "pixels" : "", cli_px(l->left), l->top,
+             cli_px(l->cell * (double)m->columns), cli_px(l->tall * (double)m->rows),
+             cli_png_base64(page, m->columns, m->rows, pixels, colours, 2 * LEVELS + 2),
+             cli_escaped(page, m->frame.title));
     for (size_t i = 0; i < m->rows; i++)
         draw_strip(page, m, l, i);
-    cli_page_html(page, "</g>");
+    cli_html(page, "</g>");
 }
 
 /* ---- labels ---- */
@@ -225,37 +223,36 @@ static void write_label(cli_page *page, const cli_names *names, size_t i)
 {
     const char *name = cli_name_of(page, names, i), *cut = cli_shortened(page, name, CUT);
     if (cut != name)
-        cli_page_html(page, "<title>%s</title>", cli_escaped(page, name));
-    cli_page_html(page, "%s</text>", cli_escaped(page, cut));
+        cli_html(page, "<title>%s</title>", cli_escaped(page, name));
+    cli_html(page, "%s</text>", cli_escaped(page, cut));
 }
 
 static void write_labels(cli_page *page, const cli_heatmap *m, const layout *l)
 {
     double bottom = l->top + l->tall * (double)m->rows, right = l->cell * (double)m->columns;
-    cli_page_html(page, "<g class=\"end\">");
+    cli_html(page, "<g class=\"end\">");
     for (size_t i = l->row_every - 1; i < m->rows; i += l->row_every) {
-        cli_page_html(page, "<text x=\"%g\" y=\"%g\">", cli_px(l->left - 6),
-                      cli_px(l->top + ((double)i + 0.5) * l->tall + CLI_MIDDLE * l->font));
+        cli_html(page, "<text x=\"%g\" y=\"%g\">", cli_px(l->left - 6),
+                 cli_px(l->top + ((double)i + 0.5) * l->tall + CLI_MIDDLE * l->font));
         write_label(page, &m->row_names, i);
     }
-    cli_page_html(page, "</g><g class=\"%s\">", l->upright ? "end" : "middle");
+    cli_html(page, "</g><g class=\"%s\">", l->upright ? "end" : "middle");
     for (size_t i = l->column_every - 1; i < m->columns; i += l->column_every) {
         double x = l->left + ((double)i + 0.5) * l->cell;
         if (l->upright)
-            cli_page_html(page, "<text transform=\"translate(%g %g)rotate(-90)\">",
-                          cli_px(x + CLI_MIDDLE * l->font), cli_px(bottom + 6));
+            cli_html(page, "<text transform=\"translate(%g %g)rotate(-90)\">",
+                     cli_px(x + CLI_MIDDLE * l->font), cli_px(bottom + 6));
         else
-            cli_page_html(page, "<text x=\"%g\" y=\"%g\">", cli_px(x), cli_px(bottom + 15));
+            cli_html(page, "<text x=\"%g\" y=\"%g\">", cli_px(x), cli_px(bottom + 15));
         write_label(page, &m->column_names, i);
     }
-    cli_page_html(page, "</g>");
+    cli_html(page, "</g>");
     if (m->column_title)
-        cli_page_html(page, "<text class=\"middle\" x=\"%g\" y=\"%g\">%s</text>",
-                      cli_px(l->left + right / 2), cli_px(bottom + l->below + 13), m->column_title);
+        cli_html(page, "<text class=\"middle\" x=\"%g\" y=\"%g\">%s</text>",
+                 cli_px(l->left + right / 2), cli_px(bottom + l->below + 13), m->column_title);
     if (m->row_title)
-        cli_page_html(page,
-                      "<text class=\"middle\" transform=\"translate(12 %g)rotate(-90)\">%s</text>",
-                      cli_px((l->top + bottom) / 2), m->row_title);
+        cli_html(page, "<text class=\"middle\" transform=\"translate(12 %g)rotate(-90)\">%s</text>",
+                 cli_px((l->top + bottom) / 2), m->row_title);
 }
 
 void cli_chart_heatmap(cli_page *page, const cli_heatmap *map)
@@ -276,7 +273,7 @@ void cli_chart_heatmap(cli_page *page, const cli_heatmap *map)
     plot.frame.height = ceil(l.top + tall + l.below + (m.column_title ? TITLE : 0));
     cli_svg_open(&plot);
     draw_key(page, &m, &l);
-    cli_page_html(page, "<path class=\"zero\" d=\"%s\"/>", box(page, l.left, l.top, wide, tall));
+    cli_html(page, "<path class=\"zero\" d=\"%s\"/>", box(page, l.left, l.top, wide, tall));
     if (has_cells(&m)) {
         draw_cells(page, &m, &l);
         write_numbers(page, &m, &l);

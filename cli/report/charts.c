@@ -72,7 +72,7 @@ void cli_chart_histogram(cli_page *page, const cli_histogram *h)
         .y = {0, top, h->y_title, .count = 4, .is_nice = 1, .has_grid = 1, .has_labels = 1},
     };
     cli_plot_open(&plot);
-    cli_page_html(page, "<g class=\"bars first\">\n");
+    cli_html(page, "<g class=\"bars first\">\n");
     for (size_t k = 0; k < h->bins; k++) {
         double from = h->edges[k], to = h->edges[k + 1];
         if (h->heights[k] > 0)
@@ -81,7 +81,7 @@ void cli_chart_histogram(cli_page *page, const cli_histogram *h)
                 cli_text(page, "%.3g to %.3g: %.0f%s", from, to, h->counts[k],
                          h->expected ? cli_text(page, ", expected %.1f", h->expected[k]) : ""));
     }
-    cli_page_html(page, "</g>");
+    cli_html(page, "</g>");
     if (h->curve.sd > 0 && isfinite(h->curve.mean)) {
         draw_curve(&plot, h, h->low, fmin(h->curve.limit, h->high), 1);
         draw_curve(&plot, h, fmax(h->curve.limit, h->low), h->high, 0);
@@ -134,12 +134,12 @@ void cli_chart_points(cli_page *page, const cli_points *p)
         draw_band(&plot, p);
     cli_mark_line(&plot, "line second", 2, ends, ends, NULL,
                   cli_text(page, "%s = %s", p->y_word, p->x_word));
-    cli_page_html(page, "<g class=\"dots first\" style=\"--size:%gpx\">\n", p->size);
+    cli_html(page, "<g class=\"dots first\" style=\"--size:%gpx\">\n", p->size);
     for (size_t i = 0; i < p->count; i++)
         cli_mark_dot(&plot, p->x[i], p->y[i],
                      cli_text(page, "%s: %s %.3g, %s %.3g", p->labels[i], p->x_word, p->x[i],
                               p->y_word, p->y[i]));
-    cli_page_html(page, "</g>");
+    cli_html(page, "</g>");
     cli_plot_close(&plot);
 }
 
@@ -157,14 +157,14 @@ void cli_chart_bars(cli_page *page, const cli_bars *b)
     for (size_t i = 0; i < b->count; i++)
         plot.y.high = isfinite(b->values[i]) ? fmax(plot.y.high, b->values[i]) : plot.y.high;
     cli_plot_open(&plot);
-    cli_page_html(page, "<g class=\"bars %s\">\n", b->colour);
+    cli_html(page, "<g class=\"bars %s\">\n", b->colour);
     for (size_t i = 0; i < b->count; i++) {
         double at = (double)i + 1, value = b->values[i];
         cli_mark_bar(&plot, at - HALF, 0, at + HALF, value,
                      cli_text(page, "%s %zu: %.4g%s", b->one, i + 1,
                               b->is_share ? 100 * value : value, b->is_share ? " %" : ""));
     }
-    cli_page_html(page, "</g>");
+    cli_html(page, "</g>");
     cli_plot_close(&plot);
 }
 
@@ -174,15 +174,15 @@ enum { ROW = 30, BELOW = 54 }; /* pixels of a row; of the axis and above the row
 
 static void write_rows(cli_plot *plot, const cli_estimates *e)
 {
-    cli_page_html(plot->page, "<g class=\"end\">");
+    cli_html(plot->page, "<g class=\"end\">");
     for (size_t i = 0; i < e->count; i++)
-        cli_page_html(plot->page, "<text x=\"%g\" y=\"%g\">%s</text>", plot->left,
-                      cli_px(cli_pixel(&plot->y, -(double)i) + CLI_MIDDLE * CLI_FONT),
-                      cli_escaped(plot->page, e->beside[i]));
-    cli_page_html(plot->page, "</g>\n");
+        cli_html(plot->page, "<text x=\"%g\" y=\"%g\">%s</text>", plot->left,
+                 cli_px(cli_pixel(&plot->y, -(double)i) + CLI_MIDDLE * CLI_FONT),
+                 cli_escaped(plot->page, e->beside[i]));
+    cli_html(plot->page, "</g>\n");
     if (e->low < 0 && e->high > 0)
-        cli_page_html(plot->page, "<path class=\"axis\" d=\"M%g %gV%g\"/>", cli_pixel(&plot->x, 0),
-                      plot->y.from, plot->y.to);
+        cli_html(plot->page, "<path class=\"axis\" d=\"M%g %gV%g\"/>", cli_pixel(&plot->x, 0),
+                 plot->y.from, plot->y.to);
 }
 
 void cli_chart_estimates(cli_page *page, const cli_estimates *e)
@@ -204,8 +204,8 @@ void cli_chart_estimates(cli_page *page, const cli_estimates *e)
     if (by_row)
         write_rows(&plot, e);
     for (int is_point = 0; is_point < 2; is_point++) { /* intervals first, points above them */
-        cli_page_html(page, "<g class=\"%s first\" style=\"--size:7px\">\n",
-                      is_point ? "dots" : "rules");
+        cli_html(page, "<g class=\"%s first\" style=\"--size:7px\">\n",
+                 is_point ? "dots" : "rules");
         for (size_t i = 0; i < e->count; i++) {
             double at = by_row ? -(double)i : (double)i + 1, v = e->values[i];
             double h = e->half && isfinite(e->half[i]) ? e->half[i] : 0;
@@ -218,7 +218,7 @@ void cli_chart_estimates(cli_page *page, const cli_estimates *e)
                 cli_mark_rule(&plot, by_row ? v - h : at, by_row ? at : v - h, by_row ? v + h : at,
                               by_row ? at : v + h, title);
         }
-        cli_page_html(page, "</g>");
+        cli_html(page, "</g>");
     }
     cli_plot_close(&plot);
 }

@@ -105,21 +105,21 @@ static void draw_quantiles(cli_page *page, const column *c)
     if (count < 2)
         return;
     cli_chart_points(
-        page, &(cli_points){.frame = {cli_text(page, "Quantiles of %s", c->name),
-                                      "Quantiles of the samples against those of the "
-                                      "model, with the band in which 95 % of them "
-                                      "lie where the model is right.",
-                                      NULL, 200, 200},
-                            .x_title = c->axis ? cli_text(page, "model: %s", c->axis) : "model",
-                            .x_word = "model",
-                            .y_word = "samples",
-                            .count = count,
-                            .x = x,
-                            .y = y,
-                            .low = low,
-                            .high = high,
-                            .size = 3.5,
-                            .labels = labels});
+        page,
+        &(cli_points){.frame = {cli_text(page, "Quantiles of %s", c->name),
+                                "Quantiles of the samples against those of the model, with the "
+                                "band in which 95 % of them lie where the model is right.",
+                                NULL, 200, 200},
+                      .x_title = c->axis ? cli_text(page, "model: %s", c->axis) : "model",
+                      .x_word = "model",
+                      .y_word = "samples",
+                      .count = count,
+                      .x = x,
+                      .y = y,
+                      .low = low,
+                      .high = high,
+                      .size = 3.5,
+                      .labels = labels});
 }
 
 /* ---- one column ---- */
@@ -130,13 +130,12 @@ static void add_column(cli_page *page, const unrelu_gaussian *m, const unrelu_go
     double count = 0;
     for (size_t k = 0; k < g->bins; k++)
         count += g->counts[i * g->bins + k];
-    cli_page_html(page, "<div class=\"card\"><h3>%s</h3>",
-                  cli_escaped(page, m->names ? m->names[i] : name));
+    cli_html(page, "<div class=\"card\"><h3>%s</h3>",
+             cli_escaped(page, m->names ? m->names[i] : name));
     if (count == 0) {
-        cli_page_html(page, "<p class=\"note\">No value is above the %s.</p></div>\n",
-                      g->observed[i] > g->censored[i]
-                          ? "largest limit: this column could not be judged"
-                          : "limit");
+        cli_html(page, "<p class=\"note\">No value is above the %s.</p></div>\n",
+                 g->observed[i] > g->censored[i] ? "largest limit: this column could not be judged"
+                                                 : "limit");
         return;
     }
     column c = {.g = g, .i = i, .name = name};
@@ -147,18 +146,18 @@ static void add_column(cli_page *page, const unrelu_gaussian *m, const unrelu_go
     /* Where the model has no limit and cells have, the bars start at the largest of these. */
     if (c.limit == -INFINITY && g->censored[i] > 0)
         c.limit = g->edges[i * (g->bins + 1)];
-    cli_page_html(page, "<p class=\"note\">%s, %.3g %% censored",
-                  cli_html_counted(page, g->observed[i], "value"),
-                  100 * g->censored[i] / g->observed[i]);
+    cli_html(page, "<p class=\"note\">%s, %.3g %% censored",
+             cli_html_counted(page, g->observed[i], "value"),
+             100 * g->censored[i] / g->observed[i]);
     if (isfinite(g->ks[i]))
-        cli_page_html(page, " &middot; KS distance %.3g, p %s %.3g", g->ks[i],
-                      cli_html_p_sign(g->ks_p[i]), g->ks_p[i]);
+        cli_html(page, " &middot; KS distance %.3g, p %s %.3g", g->ks[i],
+                 cli_html_p_sign(g->ks_p[i]), g->ks_p[i]);
     if (g->ties[i] > MANY_TIES)
-        cli_page_html(page, " &middot; %.3g %% ties", 100 * g->ties[i]);
-    cli_page_html(page, "</p><div class=\"pair\">");
+        cli_html(page, " &middot; %.3g %% ties", 100 * g->ties[i]);
+    cli_html(page, "</p><div class=\"pair\">");
     draw_histogram(page, &c);
     draw_quantiles(page, &c);
-    cli_page_html(page, "</div></div>\n");
+    cli_html(page, "</div></div>\n");
 }
 
 /* ---- which ---- */
@@ -189,10 +188,10 @@ static void add_charts(cli_page *page, const unrelu_gaussian *m, const unrelu_go
         ranks[i] = (rank){g->ks_p[i], g->ks[i], i};
     if (m->d > DRAWN)
         qsort(ranks, m->d, sizeof *ranks, by_misfit);
-    cli_page_html(page, "<div class=\"grid\">\n");
+    cli_html(page, "<div class=\"grid\">\n");
     for (size_t k = 0; k < m->d && k < DRAWN; k++)
         add_column(page, m, g, ranks[k].i);
-    cli_page_html(page, "</div>\n");
+    cli_html(page, "</div>\n");
 }
 
 /* ---- the table of all ---- */
@@ -207,7 +206,7 @@ static void add_goodness(cli_page *page, const unrelu_goodness *g, size_t i)
     double p = g->ks_p[i];
     cli_html_real(page, g->ks[i], "%.4f");
     if (p < FAIR)
-        cli_page_html(page, "<td class=\"%s\">%.3g</td>", p < BAD ? "bad" : "fair", p);
+        cli_html(page, "<td class=\"%s\">%.3g</td>", p < BAD ? "bad" : "fair", p);
     else
         cli_html_real(page, p, "%.3g");
     add_share(page, g->ties[i]);
@@ -222,10 +221,10 @@ void cli_report_coordinates(cli_page *page, const unrelu_gaussian *m, const unre
                                   has_shares ? "|" : "", has_shares ? words->censored : "",
                                   m->limit ? "|limit" : "", m->noise ? "|noise" : "",
                                   g ? "|KS distance|p|ties" : "", m->flags ? "|<flags" : "");
-    cli_page_html(page, "<div class=\"card\"><h3>All %s</h3><p class=\"note\">", words->many);
+    cli_html(page, "<div class=\"card\"><h3>All %s</h3><p class=\"note\">", words->many);
     if (cli_has_errors(m->b_se, m->d))
-        cli_page_html(page, "± is the half-width of an interval of %g %%. ", 100 * level);
-    cli_page_html(page, "%s</p><div class=\"tall\">", m->d > 1 ? "A click on a title sorts." : "");
+        cli_html(page, "± is the half-width of an interval of %g %%. ", 100 * level);
+    cli_html(page, "%s</p><div class=\"tall\">", m->d > 1 ? "A click on a title sorts." : "");
     cli_html_table(page, m->d > 1 ? "sortable" : "", titles);
     for (size_t i = 0; i < m->d; i++) {
         cli_html_name(page, "<tr>", m->names, "x", i);
@@ -241,9 +240,9 @@ void cli_report_coordinates(cli_page *page, const unrelu_gaussian *m, const unre
             add_goodness(page, g, i);
         if (m->flags)
             cli_html_flags(page, m->flags[i]);
-        cli_page_html(page, "</tr>\n");
+        cli_html(page, "</tr>\n");
     }
-    cli_page_html(page, "</tbody></table></div>\n</div></div>\n");
+    cli_html(page, "</tbody></table></div>\n</div></div>\n");
 }
 
 /* Of a transformed model: a transform is increasing, so that quantiles of the hidden values are the
@@ -252,9 +251,9 @@ static void add_quantiles(cli_page *page, const unrelu_gaussian *m)
 {
     const char *titles = cli_text(page, "<column%s%s|5 %% quantile|median|95 %% quantile",
                                   m->lambda ? "|lambda" : "", m->limit ? "|limit" : "");
-    cli_page_html(page, "<div class=\"card\" id=\"quantiles\"><h3>In the data's own scale</h3>"
-                        "<p class=\"note\">What the model says of all values, the hidden ones "
-                        "too: quantiles of each normal, mapped back.</p><div class=\"tall\">");
+    cli_html(page, "<div class=\"card\" id=\"quantiles\"><h3>In the data's own scale</h3><p "
+                   "class=\"note\">What the model says of all values, the hidden ones too: "
+                   "quantiles of each normal, mapped back.</p><div class=\"tall\">");
     cli_html_table(page, m->d > 1 ? "sortable" : "", titles);
     for (size_t i = 0; i < m->d; i++) {
         cli_html_name(page, "<tr>", m->names, "x", i);
@@ -268,35 +267,33 @@ static void add_quantiles(cli_page *page, const unrelu_gaussian *m)
             cli_html_real(page,
                           unrelu_gaussian_untransform(m, i, m->b[i] + side * Z_TAIL * m->scale[i]),
                           "%.4g");
-        cli_page_html(page, "</tr>\n");
+        cli_html(page, "</tr>\n");
     }
-    cli_page_html(page, "</tbody></table></div>\n</div></div>\n");
+    cli_html(page, "</tbody></table></div>\n</div></div>\n");
 }
 
 void cli_report_columns(cli_page *page, const unrelu_gaussian *m, const unrelu_goodness *g,
                         double level)
 {
     const cli_coordinates words = {"column", "columns", m->limit ? "censored" : "zeros"};
-    cli_page_html(page, "<section id=\"columns\"><h2>%s</h2>\n",
-                  g ? "Fit of each column" : "Columns");
+    cli_html(page, "<section id=\"columns\"><h2>%s</h2>\n", g ? "Fit of each column" : "Columns");
     if (g) {
-        cli_page_html(page,
-                      "<p>Bars are the values above the limit, the curve is the fitted normal, and "
-                      "its dashed part is what was hidden. Points are quantiles of the samples "
-                      "against those of the model: on the line where the fit is right, 95 %% of "
-                      "them in the band. Quantiles that are censored are not drawn.</p>\n");
+        cli_html(page, "<p>Bars are the values above the limit, the curve is the fitted normal, "
+                       "and its dashed part is what was hidden. Points are quantiles of the "
+                       "samples against those of the model: on the line where the fit is right, 95 "
+                       "%% of them in the band. Quantiles that are censored are not drawn.</p>\n");
         if (m->d > DRAWN)
-            cli_page_html(page,
-                          "<p>These are the %d of %zu columns that fit worst; the table below "
-                          "has all.</p>\n",
-                          DRAWN, m->d);
-        cli_html_legend(page, "bar first:values above the limit|line second:fitted normal|"
-                              "dash second:its hidden part|dot first:quantiles|"
-                              "area second:where 95 % of them lie");
+            cli_html(
+                page,
+                "<p>These are the %d of %zu columns that fit worst; the table below has all.</p>\n",
+                DRAWN, m->d);
+        cli_html_legend(
+            page, "bar first:values above the limit|line second:fitted normal|dash second:its "
+                  "hidden part|dot first:quantiles|area second:where 95 % of them lie");
         add_charts(page, m, g);
     }
     cli_report_coordinates(page, m, g, &words, level);
     if (m->transform != UNRELU_TRANSFORM_NONE)
         add_quantiles(page, m);
-    cli_page_html(page, "</section>\n");
+    cli_html(page, "</section>\n");
 }

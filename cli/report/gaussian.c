@@ -50,10 +50,10 @@ static void judge_fit(cli_page *page, const unrelu_gaussian *m, const unrelu_goo
     outcome o = outcome_of(g);
     if (o.tested == 0) {
         cli_html_verdict(page, &unknown);
-        cli_page_html(page, "%s</p></div>\n",
-                      o.hidden ? "No value is above the largest limit of its column: whether these "
-                                 "samples are a rectified Gaussian cannot be seen in them."
-                               : "");
+        cli_html(page, "%s</p></div>\n",
+                 o.hidden ? "No value is above the largest limit of its column: whether these "
+                            "samples are a rectified Gaussian cannot be seen in them."
+                          : "");
         return;
     }
     double far = g->ks[o.worst], n = (double)o.tested;
@@ -63,20 +63,19 @@ static void judge_fit(cli_page *page, const unrelu_gaussian *m, const unrelu_goo
                  n * o.smallest < RARE;
     cli_html_verdict(page, &verdicts[!misfit ? 0 : far < CLOSE ? 1 : 2]);
     if (o.tested == 1)
-        cli_page_html(page, "The test of the only column has p %s %.3g. ",
-                      cli_html_p_sign(g->ks_p[o.worst]), g->ks_p[o.worst]);
+        cli_html(page, "The test of the only column has p %s %.3g. ",
+                 cli_html_p_sign(g->ks_p[o.worst]), g->ks_p[o.worst]);
     else
-        cli_page_html(page, "%zu of %zu columns have p &lt; 0.05; chance alone gives about %.2g. ",
-                      o.rejected, o.tested, FAIR * n);
-    cli_page_html(page,
-                  "The largest distance is %.3g, in <b>%s</b>: at some value the share of samples "
-                  "below it is that far from the model's.",
-                  far, cli_escaped(page, m->names ? m->names[o.worst] : ""));
+        cli_html(page, "%zu of %zu columns have p &lt; 0.05; chance alone gives about %.2g. ",
+                 o.rejected, o.tested, FAIR * n);
+    cli_html(page,
+             "The largest distance is %.3g, in <b>%s</b>: at some value the share of samples below "
+             "it is that far from the model's.",
+             far, cli_escaped(page, m->names ? m->names[o.worst] : ""));
     if (o.hidden)
-        cli_page_html(page,
-                      " %zu column%s could not be judged: no value is above the largest limit.",
-                      o.hidden, o.hidden == 1 ? "" : "s");
-    cli_page_html(page, "</p></div>\n");
+        cli_html(page, " %zu column%s could not be judged: no value is above the largest limit.",
+                 o.hidden, o.hidden == 1 ? "" : "s");
+    cli_html(page, "</p></div>\n");
 }
 
 static void judge_model(cli_page *page, const unrelu_gaussian *m)
@@ -86,8 +85,8 @@ static void judge_model(cli_page *page, const unrelu_gaussian *m)
                                           !m->method[0] ? "A model that was planted, not learned."
                                           : doubts      ? "Learned, with warnings."
                                                         : "Learned without a warning."});
-    cli_page_html(page, "With the samples as a second file this page also shows how well the model "
-                        "fits them.</p></div>\n");
+    cli_html(page, "With the samples as a second file this page also shows how well the model fits "
+                   "them.</p></div>\n");
 }
 
 /* ---- facts ---- */
@@ -99,7 +98,7 @@ static void add_facts(cli_page *page, const unrelu_gaussian *m, const unrelu_goo
         cells += g ? g->observed[i] : m->observed[i];
         censored += g ? g->censored[i] : m->observed[i] - m->positive[i];
     }
-    cli_page_html(page, "<dl class=\"facts\">\n");
+    cli_html(page, "<dl class=\"facts\">\n");
     if (g)
         cli_html_fact(page, "samples here", cli_html_count(page, (double)g->n));
     if (m->method[0] && !(g && g->n == m->n))
@@ -115,7 +114,7 @@ static void add_facts(cli_page *page, const unrelu_gaussian *m, const unrelu_goo
     if (m->rows_dropped)
         cli_html_fact(page, "outlying rows left out",
                       cli_html_count(page, (double)m->rows_dropped));
-    cli_page_html(page, "</dl>\n");
+    cli_html(page, "</dl>\n");
 }
 
 /* ---- the page ---- */
@@ -130,11 +129,11 @@ static int write_page(const cli_shared *shared, const unrelu_gaussian *m, const 
         *page = cli_html_open(&opened, "Rectified Gaussian: report",
                               "Rectified Gaussian x = ReLU(W z + b)", shared->files[0]);
     if (transformed)
-        cli_page_html(page,
-                      "<p>All of it is of values transformed by <b>%s</b>: limits, b, scale, "
-                      "correlations and charts. <a href=\"#quantiles\">A table</a> has medians and "
-                      "quantiles in the data's own scale.</p>\n",
-                      unrelu_transform_name(m->transform));
+        cli_html(page,
+                 "<p>All of it is of values transformed by <b>%s</b>: limits, b, scale, "
+                 "correlations and charts. <a href=\"#quantiles\">A table</a> has medians and "
+                 "quantiles in the data's own scale.</p>\n",
+                 unrelu_transform_name(m->transform));
     if (g)
         judge_fit(page, m, g);
     else
@@ -149,15 +148,14 @@ static int write_page(const cli_shared *shared, const unrelu_gaussian *m, const 
                : "In decreasing order.",
         shared->level);
     if (g)
-        cli_page_html(
-            page,
-            "<footer><p>p is the share of simulated samples at least as far from their model, in "
-            "999 of them (seed %llu). Where the model was learned from these samples, each "
-            "simulated one is fitted again. Beyond about 400 values above the limit, distances are "
-            "scaled from samples of that size.</p>",
-            (unsigned long long)shared->seed);
+        cli_html(page,
+                 "<footer><p>p is the share of simulated samples at least as far from their model, "
+                 "in 999 of them (seed %llu). Where the model was learned from these samples, each "
+                 "simulated one is fitted again. Beyond about 400 values above the limit, "
+                 "distances are scaled from samples of that size.</p>",
+                 (unsigned long long)shared->seed);
     else
-        cli_page_html(page, "<footer>");
+        cli_html(page, "<footer>");
     return cli_html_finish(page, shared);
 }
 

@@ -19,16 +19,15 @@ static const cli_verdict verdicts[] = {
 static void judge(cli_page *page, const unrelu_mixture *m)
 {
     cli_html_verdict(page, &verdicts[m->verdict]);
-    cli_page_html(page, "%s in %s%s%s.</p></div>\n",
-                  cli_html_counted(page, (double)m->p, "hidden unit"),
-                  cli_html_counted(page, (double)m->d, "column"), m->how_p[0] ? ": " : "",
-                  cli_escaped(page, cli_flagged(m->how_p).text));
+    cli_html(page, "%s in %s%s%s.</p></div>\n", cli_html_counted(page, (double)m->p, "hidden unit"),
+             cli_html_counted(page, (double)m->d, "column"), m->how_p[0] ? ": " : "",
+             cli_escaped(page, cli_flagged(m->how_p).text));
 }
 
 static void add_facts(cli_page *page, const unrelu_mixture *m)
 {
     double error = cli_largest_error_of_a(m);
-    cli_page_html(page, "<dl class=\"facts\">\n");
+    cli_html(page, "<dl class=\"facts\">\n");
     if (m->verdict != UNRELU_VERDICT_PLANTED) {
         cli_html_fact(page, "samples", cli_html_count(page, (double)m->n));
         cli_html_fact(page, "residual", cli_text(page, "%.2g", m->residual));
@@ -44,7 +43,7 @@ static void add_facts(cli_page *page, const unrelu_mixture *m)
         cli_html_fact(page, "standard deviation of the noise", cli_text(page, "%.3g", m->noise));
     if (error >= 0)
         cli_html_fact(page, "largest standard error in A", cli_text(page, "%.2g", error));
-    cli_page_html(page, "</dl>\n");
+    cli_html(page, "</dl>\n");
 }
 
 static void add_table(cli_page *page, const unrelu_mixture *m)
@@ -52,15 +51,15 @@ static void add_table(cli_page *page, const unrelu_mixture *m)
     const char *titles = "<column";
     for (size_t j = 0; j < m->p; j++)
         titles = cli_text(page, "%s|u%zu", titles, j + 1);
-    cli_page_html(page, "<details><summary>The numbers</summary><div class=\"tall\">");
+    cli_html(page, "<details><summary>The numbers</summary><div class=\"tall\">");
     cli_html_table(page, "", titles);
     for (size_t i = 0; i < m->d; i++) {
         cli_html_name(page, "<tr>", m->names, "x", i);
         for (size_t j = 0; j < m->p; j++)
             cli_html_real(page, m->A[i * m->p + j], "%.4f");
-        cli_page_html(page, "</tr>\n");
+        cli_html(page, "</tr>\n");
     }
-    cli_page_html(page, "</tbody></table></div>\n</div></details>");
+    cli_html(page, "</tbody></table></div>\n</div></details>");
 }
 
 static void add_matrix(cli_page *page, const unrelu_mixture *m)
@@ -69,9 +68,9 @@ static void add_matrix(cli_page *page, const unrelu_mixture *m)
     const char *text = cli_text(
         page, "Heat map of A: %zu columns of the samples by %zu hidden units.", rows, m->p);
     const char *caption = cli_text(page, "A, the first %zu of %zu rows.", rows, m->d);
-    cli_page_html(page, "<section id=\"matrix\"><h2>The mixing matrix A</h2>\n"
-                        "<p>Column j of A is what hidden unit j puts into the samples, at unit "
-                        "length; units are in the order of their size.</p><div class=\"card\">");
+    cli_html(page, "<section id=\"matrix\"><h2>The mixing matrix A</h2>\n"
+                   "<p>Column j of A is what hidden unit j puts into the samples, at unit length; "
+                   "units are in the order of their size.</p><div class=\"card\">");
     cli_chart_heatmap(page,
                       &(cli_heatmap){.frame = {"The mixing matrix A", text,
                                                rows < m->d ? caption : "Every entry of A.", 600, 0},
@@ -86,7 +85,7 @@ static void add_matrix(cli_page *page, const unrelu_mixture *m)
                                      .column_title = "hidden unit"});
     if (m->p <= TABLE_UNITS && m->d <= TABLE_ROWS)
         add_table(page, m);
-    cli_page_html(page, "</div></section>\n");
+    cli_html(page, "</div></section>\n");
 }
 
 int cli_report_mixture(const cli_shared *shared, const unrelu_mixture *m)
@@ -98,15 +97,14 @@ int cli_report_mixture(const cli_shared *shared, const unrelu_mixture *m)
     cli_html_warnings(page, m->warnings, m->warning_count);
     add_facts(page, m);
     add_matrix(page, m);
-    cli_page_html(page,
-                  "<section id=\"hidden\"><h2>The hidden layer</h2>\n"
-                  "<p>The units are ReLU(W z + b): b and scale of each, before the rectifier."
-                  "%s</p>",
-                  m->hidden->b_se ? " Standard errors are given A." : "");
+    cli_html(page,
+             "<section id=\"hidden\"><h2>The hidden layer</h2>\n"
+             "<p>The units are ReLU(W z + b): b and scale of each, before the rectifier.%s</p>",
+             m->hidden->b_se ? " Standard errors are given A." : "");
     cli_report_coordinates(page, m->hidden, NULL, &words, shared->level);
-    cli_page_html(page, "</section>\n");
+    cli_html(page, "</section>\n");
     cli_report_correlations(page, m->hidden, &words, shared->level);
     cli_report_spectrum(page, m->hidden, "In decreasing order.", shared->level);
-    cli_page_html(page, "<footer>");
+    cli_html(page, "<footer>");
     return cli_html_finish(page, shared);
 }

@@ -23,28 +23,28 @@ static const cli_verdict verdicts[] = {
 static void judge(cli_page *page, const unrelu_network *m)
 {
     cli_html_verdict(page, &verdicts[m->verdict]);
-    cli_page_html(page, "%s%s%s. ", cli_html_counted(page, (double)m->k, "neuron"),
-                  m->how_k[0] ? ": " : "", cli_escaped(page, cli_flagged(m->how_k).text));
+    cli_html(page, "%s%s%s. ", cli_html_counted(page, (double)m->k, "neuron"),
+             m->how_k[0] ? ": " : "", cli_escaped(page, cli_flagged(m->how_k).text));
     if (m->verdict != UNRELU_VERDICT_PLANTED)
-        cli_page_html(page, "The residual is %.2g of the labels over %s.", m->residual,
-                      cli_html_counted(page, (double)m->samples_checked, "sample"));
+        cli_html(page, "The residual is %.2g of the labels over %s.", m->residual,
+                 cli_html_counted(page, (double)m->samples_checked, "sample"));
     if (m->corrupted)
-        cli_page_html(page, " %s of %s labels are not the network's and are left out here.",
-                      cli_html_count(page, (double)m->corrupted),
-                      cli_html_count(page, (double)m->n * (double)m->m));
+        cli_html(page, " %s of %s labels are not the network's and are left out here.",
+                 cli_html_count(page, (double)m->corrupted),
+                 cli_html_count(page, (double)m->n * (double)m->m));
     if (m->V_rational && m->U_rational)
-        cli_page_html(page, " Its weights are integers or fractions, verified in exact "
-                            "arithmetic.");
+        cli_html(page, " Its weights are integers or fractions, verified in exact "
+                       "arithmetic.");
     if (m->failure[0])
-        cli_page_html(page, " %s", cli_escaped(page, cli_flagged(m->failure).text));
-    cli_page_html(page, "</p></div>\n");
+        cli_html(page, " %s", cli_escaped(page, cli_flagged(m->failure).text));
+    cli_html(page, "</p></div>\n");
 }
 
 static void add_facts(cli_page *page, const unrelu_network *m)
 {
     char activation[32];
     unrelu_activation_name(m->activation, activation, sizeof activation);
-    cli_page_html(page, "<dl class=\"facts\">\n");
+    cli_html(page, "<dl class=\"facts\">\n");
     if (m->n)
         cli_html_fact(page, "samples", cli_html_count(page, (double)m->n));
     cli_html_fact(page, "inputs", cli_html_count(page, (double)m->d));
@@ -55,22 +55,22 @@ static void add_facts(cli_page *page, const unrelu_network *m)
         cli_html_fact(page, "method", m->method);
     if (m->noise > 0)
         cli_html_fact(page, "standard deviation of the noise", cli_text(page, "%.3g", m->noise));
-    cli_page_html(page, "</dl>\n");
+    cli_html(page, "</dl>\n");
 }
 
 /* ---- the certificate ---- */
 
 static void add_line(cli_page *page, const char *name, const char *outcome)
 {
-    cli_page_html(page, "<tr><td class=\"wrap\">%s</td><td class=\"wrap\">%s</td></tr>\n", name,
-                  cli_escaped(page, outcome));
+    cli_html(page, "<tr><td class=\"wrap\">%s</td><td class=\"wrap\">%s</td></tr>\n", name,
+             cli_escaped(page, outcome));
 }
 
 static void add_certificate(cli_page *page, const unrelu_network *m)
 {
-    cli_page_html(page, "<section id=\"certificate\"><h2>Certificate</h2>\n"
-                        "<p>What was checked, and what theorem stands behind the method.</p>"
-                        "<div class=\"card\">");
+    cli_html(page, "<section id=\"certificate\"><h2>Certificate</h2>\n"
+                   "<p>What was checked, and what theorem stands behind the method.</p>"
+                   "<div class=\"card\">");
     cli_html_table(page, "", "<check|<outcome");
     if (isfinite(m->residual))
         add_line(page, "residual over all samples",
@@ -98,7 +98,7 @@ static void add_certificate(cli_page *page, const unrelu_network *m)
         add_line(page, "guarantee", cli_flagged(m->guarantee).text);
     if (m->assumption[0])
         add_line(page, "assumption", cli_flagged(m->assumption).text);
-    cli_page_html(page, "</tbody></table></div>\n</div></section>\n");
+    cli_html(page, "</tbody></table></div>\n</div></section>\n");
 }
 
 /* ---- neurons ---- */
@@ -123,41 +123,41 @@ static void add_bars(cli_page *page, const unrelu_network *m)
          m->k,
          m->active,
          1}};
-    cli_page_html(page, "<div class=\"grid\">");
+    cli_html(page, "<div class=\"grid\">");
     for (int i = 0; i < 2; i++)
         if (charts[i].values) {
-            cli_page_html(page, "<div class=\"card\"><h3>%s</h3>", charts[i].frame.title);
+            cli_html(page, "<div class=\"card\"><h3>%s</h3>", charts[i].frame.title);
             cli_chart_bars(page, &charts[i]);
-            cli_page_html(page, "</div>");
+            cli_html(page, "</div>");
         }
-    cli_page_html(page, "</div>\n");
+    cli_html(page, "</div>\n");
 }
 
 static void add_neurons(cli_page *page, const unrelu_network *m, double level)
 {
     double z = cli_half_width(level);
-    cli_page_html(page, "<section id=\"neurons\"><h2>Neurons</h2>\n"
-                        "<p>In the order of their weight in the outputs. One that is almost always "
-                        "on or off shows its kink in few samples.</p>\n");
+    cli_html(page, "<section id=\"neurons\"><h2>Neurons</h2>\n"
+                   "<p>In the order of their weight in the outputs. One that is almost always "
+                   "on or off shows its kink in few samples.</p>\n");
     add_bars(page, m);
-    cli_page_html(page, "<div class=\"card\"><h3>All neurons</h3><p class=\"note\">");
+    cli_html(page, "<div class=\"card\"><h3>All neurons</h3><p class=\"note\">");
     if (cli_has_errors(m->c_se, m->k))
-        cli_page_html(page, "± is the half-width of an interval of %g %%. ", 100 * level);
-    cli_page_html(page, "A click on a title sorts.</p><div class=\"tall\">");
+        cli_html(page, "± is the half-width of an interval of %g %%. ", 100 * level);
+    cli_html(page, "A click on a title sorts.</p><div class=\"tall\">");
     cli_html_table(page, "sortable",
                    cli_text(page, "<neuron|norm of U|bias c%s%s", m->active ? "|on" : "",
                             m->V_se ? "|largest se in V" : ""));
     for (size_t j = 0; j < m->k; j++) {
-        cli_page_html(page, "<tr><td class=\"l\">%zu</td>", j + 1);
+        cli_html(page, "<tr><td class=\"l\">%zu</td>", j + 1);
         cli_html_real(page, cli_norm_of_u(m, j), "%.6g");
         cli_html_estimate(page, m->c ? m->c[j] : 0, cli_half_of(m->c_se, m->k, j, z));
         if (m->active)
             cli_html_real(page, 100 * m->active[j], "%.2f %%");
         if (m->V_se)
             cli_html_real(page, cli_error_of_v(m, j), "%.2g");
-        cli_page_html(page, "</tr>\n");
+        cli_html(page, "</tr>\n");
     }
-    cli_page_html(page, "</tbody></table></div>\n</div></div>\n</section>\n");
+    cli_html(page, "</tbody></table></div>\n</div></div>\n</section>\n");
 }
 
 /* ---- weights ---- */
@@ -183,19 +183,19 @@ static void add_map(cli_page *page, const unrelu_network *m, int inputs)
     map.frame.text =
         cli_text(page, "Heat map of %zu rows and %zu columns; the largest weight is %.3g.",
                  map.rows, map.columns, map.largest);
-    cli_page_html(page, "<div class=\"card\"><h3>%s</h3>", map.frame.title);
+    cli_html(page, "<div class=\"card\"><h3>%s</h3>", map.frame.title);
     cli_chart_heatmap(page, &map);
-    cli_page_html(page, "</div>");
+    cli_html(page, "</div>");
 }
 
 static void add_weights(cli_page *page, const unrelu_network *m)
 {
-    cli_page_html(page, "<section id=\"weights\"><h2>Weights</h2>\n"
-                        "<p>Rows of V (what a neuron looks for in the inputs) and columns of U "
-                        "(what it adds to the outputs).</p><div class=\"grid\">");
+    cli_html(page, "<section id=\"weights\"><h2>Weights</h2>\n"
+                   "<p>Rows of V (what a neuron looks for in the inputs) and columns of U "
+                   "(what it adds to the outputs).</p><div class=\"grid\">");
     add_map(page, m, 1);
     add_map(page, m, 0);
-    cli_page_html(page, "</div></section>\n");
+    cli_html(page, "</div></section>\n");
 }
 
 /* of V or of U, with a column for each neuron */
@@ -205,29 +205,29 @@ static void add_exact_table(cli_page *page, const unrelu_network *m, int inputs)
     const char *titles = inputs ? "<input" : "<output";
     for (size_t j = 0; j < m->k; j++)
         titles = cli_text(page, "%s|%zu", titles, j + 1);
-    cli_page_html(page, "<div class=\"card\"><h3>%s</h3><div class=\"tall\">", matrices[inputs]);
+    cli_html(page, "<div class=\"card\"><h3>%s</h3><div class=\"tall\">", matrices[inputs]);
     cli_html_table(page, "", titles);
     for (size_t i = 0; i < (inputs ? m->d : m->m); i++) {
         cli_html_name(page, "<tr>", names, inputs ? "x" : "a", i);
         for (size_t j = 0; j < m->k; j++)
-            cli_page_html(page, "<td>%s</td>",
-                          cli_escaped(page, inputs ? m->V_rational[j * m->d + i]
-                                                   : m->U_rational[i * m->k + j]));
-        cli_page_html(page, "</tr>\n");
+            cli_html(page, "<td>%s</td>",
+                     cli_escaped(page, inputs ? m->V_rational[j * m->d + i]
+                                              : m->U_rational[i * m->k + j]));
+        cli_html(page, "</tr>\n");
     }
-    cli_page_html(page, "</tbody></table></div>\n</div></div>\n");
+    cli_html(page, "</tbody></table></div>\n</div></div>\n");
 }
 
 static void add_exact(cli_page *page, const unrelu_network *m)
 {
-    cli_page_html(page,
-                  "<section id=\"exact\"><h2>Exact weights</h2>\n"
-                  "<p>Verified in exact arithmetic: with these weights every label is met "
-                  "with residual 0%s. A column is a neuron.</p>\n",
-                  m->corrupted ? ", but for those that are not the network's" : "");
+    cli_html(page,
+             "<section id=\"exact\"><h2>Exact weights</h2>\n"
+             "<p>Verified in exact arithmetic: with these weights every label is met "
+             "with residual 0%s. A column is a neuron.</p>\n",
+             m->corrupted ? ", but for those that are not the network's" : "");
     add_exact_table(page, m, 1);
     add_exact_table(page, m, 0);
-    cli_page_html(page, "</section>\n");
+    cli_html(page, "</section>\n");
 }
 
 /* ---- the page ---- */
@@ -251,10 +251,10 @@ int cli_report_network(const cli_shared *shared, const unrelu_network *m)
         add_weights(page, m);
     if (weights && m->V_rational && m->U_rational && m->d + m->m <= EXACT / m->k)
         add_exact(page, m);
-    cli_page_html(page, "<footer>");
+    cli_html(page, "<footer>");
     if (shared->file_count == 1)
-        cli_page_html(page, "<p>With the inputs and the labels as two more files this page also "
-                            "shows the residuals.</p>");
+        cli_html(page, "<p>With the inputs and the labels as two more files this page also "
+                       "shows the residuals.</p>");
     if (status == 0)
         return cli_html_finish(page, shared);
     cli_page_drop(page);

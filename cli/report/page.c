@@ -53,7 +53,7 @@ void *cli_page_take(cli_page *page, size_t count, size_t size)
     return piece->memory;
 }
 
-void cli_page_html(cli_page *page, const char *format, ...)
+void cli_html(cli_page *page, const char *format, ...)
 {
     va_list list;
     if (page->failed)

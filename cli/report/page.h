@@ -25,7 +25,7 @@ int cli_page_save(cli_page *page, const char *path, size_t *size);
 void cli_page_drop(cli_page *page); /* unsaved */
 
 /* Taken as it stands: text that a file gave is escaped first. */
-void cli_page_html(cli_page *page, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void cli_html(cli_page *page, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* ---- what lives as long as the page ---- */
 /* count elements of size bytes, zeroed; NULL: the page has failed */
@@ -34,7 +34,7 @@ void *cli_page_take(cli_page *page, size_t count, size_t size);
 const char *cli_text(cli_page *page, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* cut, where it has more characters than `most` (0: any number is fine), to these, "…" the last */
 const char *cli_shortened(cli_page *page, const char *text, size_t most);
-/* For cli_page_html; bytes that are no text become '?'. "" where memory runs out. */
+/* For cli_html; bytes that are no text become '?'. "" where memory runs out. */
 const char *cli_escaped(cli_page *page, const char *text);
 
 #endif

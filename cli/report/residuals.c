@@ -159,7 +159,7 @@ static void add_output(cli_page *page, const unrelu_network *m, const data *d, s
     cli_html_real(page, sqrt(left), "%.3g");
     cli_html_real(page, largest, "%.3g");
     cli_html_real(page, spread > 0 ? 100 * (1 - left / spread) : NAN, "%.4g %%");
-    cli_page_html(page, "</tr>\n");
+    cli_html(page, "</tr>\n");
 }
 
 int cli_report_residuals(cli_page *page, const unrelu_network *m, const cli_shared *shared)
@@ -169,31 +169,31 @@ int cli_report_residuals(cli_page *page, const unrelu_network *m, const cli_shar
     CLI_TRY(predict(m, shared, &d));
     for (size_t i = 0; i < d.n * d.m; i++)
         largest = d.left_out[i] ? largest : fmax(largest, fabs(residual(&d, i)));
-    cli_page_html(page,
-                  "<section id=\"residuals\"><h2>Residuals</h2>\n"
-                  "<p>Labels less what the network gives, over %s",
-                  cli_html_counted(page, (double)d.n, "sample"));
+    cli_html(page,
+             "<section id=\"residuals\"><h2>Residuals</h2>\n"
+             "<p>Labels less what the network gives, over %s",
+             cli_html_counted(page, (double)d.n, "sample"));
     if (d.left_out_count)
-        cli_page_html(page, ", without %s that %s not the network's",
-                      cli_html_counted(page, (double)d.left_out_count, "label"),
-                      d.left_out_count == 1 ? "is" : "are");
-    cli_page_html(page, ". %s</p><div class=\"grid\">",
-                  largest == 0 ? "Each of them is met to the last bit."
-                  : m->noise > 0
-                      ? "The line is a normal with the deviation that the network was learned with."
-                      : "");
+        cli_html(page, ", without %s that %s not the network's",
+                 cli_html_counted(page, (double)d.left_out_count, "label"),
+                 d.left_out_count == 1 ? "is" : "are");
+    cli_html(page, ". %s</p><div class=\"grid\">",
+             largest == 0 ? "Each of them is met to the last bit."
+             : m->noise > 0
+                 ? "The line is a normal with the deviation that the network was learned with."
+                 : "");
     if (largest > 0) {
-        cli_page_html(page, "<div class=\"card\"><h3>What is left</h3>");
+        cli_html(page, "<div class=\"card\"><h3>What is left</h3>");
         draw_histogram(page, m, &d, largest);
-        cli_page_html(page, "</div>");
+        cli_html(page, "</div>");
     }
-    cli_page_html(page, "<div class=\"card\"><h3>Labels against the network</h3>");
+    cli_html(page, "<div class=\"card\"><h3>Labels against the network</h3>");
     draw_points(page, m, &d);
-    cli_page_html(page, "</div></div>\n<div class=\"card\"><h3>By output</h3><div class=\"tall\">");
+    cli_html(page, "</div></div>\n<div class=\"card\"><h3>By output</h3><div class=\"tall\">");
     cli_html_table(page, d.m > 1 ? "sortable" : "",
                    "<output|deviation of the labels|rms residual|largest|variance explained");
     for (size_t j = 0; j < d.m; j++)
         add_output(page, m, &d, j);
-    cli_page_html(page, "</tbody></table></div>\n</div></div>\n</section>\n");
+    cli_html(page, "</tbody></table></div>\n</div></div>\n</section>\n");
     return 0;
 }

@@ -96,7 +96,7 @@ static void add_map(cli_page *page, const unrelu_gaussian *m, const cli_coordina
                               : cli_text(page, "The %zu of %zu %s that are correlated most.", shown,
                                          m->d, words->many);
     const cli_names names = {.names = m->names, .letter = "x", .which = which};
-    cli_page_html(page, "<div class=\"card\">");
+    cli_html(page, "<div class=\"card\">");
     cli_chart_heatmap(page, &(cli_heatmap){.frame = {"Correlations", text, caption, 600, 0},
                                            .rows = shown,
                                            .columns = shown,
@@ -107,7 +107,7 @@ static void add_map(cli_page *page, const unrelu_gaussian *m, const cli_coordina
                                            .largest = reach,
                                            .is_symmetric = 1,
                                            .label = "correlation"});
-    cli_page_html(page, "</div>\n");
+    cli_html(page, "</div>\n");
 }
 
 /* ---- the strongest ---- */
@@ -150,16 +150,16 @@ static void add_strongest(cli_page *page, const selection *s, const cli_coordina
     const unrelu_gaussian *m = s->m;
     double z = cli_half_width(level), pairs = (double)m->d * (double)(m->d - 1) / 2;
     int errors = cli_has_errors(m->correlation_se, m->d * m->d);
-    cli_page_html(page, "<div class=\"card\"><h3>%s</h3><p class=\"note\">",
-                  (double)s->count < pairs ? "The strongest pairs" : "Every pair");
+    cli_html(page, "<div class=\"card\"><h3>%s</h3><p class=\"note\">",
+             (double)s->count < pairs ? "The strongest pairs" : "Every pair");
     if (m->correlation_se)
-        cli_page_html(page, "± and bars are intervals of %g %%. ", 100 * level);
+        cli_html(page, "± and bars are intervals of %g %%. ", 100 * level);
     if (s->few_joint)
-        cli_page_html(page, "%s with too few rows where both are above the limit left out.",
-                      cli_html_counted(page, (double)s->few_joint, "pair"));
-    cli_page_html(page, "</p><div class=\"grid\"><div>");
+        cli_html(page, "%s with too few rows where both are above the limit left out.",
+                 cli_html_counted(page, (double)s->few_joint, "pair"));
+    cli_html(page, "</p><div class=\"grid\"><div>");
     draw_strongest(page, s, errors, z, level);
-    cli_page_html(page, "</div><div>");
+    cli_html(page, "</div><div>");
     cli_html_table(page, "",
                    cli_text(page, "<%s|<and|correlation%s", words->one, m->n_pair ? "|rows" : ""));
     for (const cli_pair *p = s->top; p < s->top + s->count; p++) {
@@ -169,9 +169,9 @@ static void add_strongest(cli_page *page, const selection *s, const cli_coordina
                           errors ? z * error_of(m, p) : -1);
         if (m->n_pair)
             cli_html_real(page, m->n_pair[p->i * m->d + p->j], "%.0f");
-        cli_page_html(page, "</tr>\n");
+        cli_html(page, "</tr>\n");
     }
-    cli_page_html(page, "</tbody></table></div>\n</div></div></div>\n");
+    cli_html(page, "</tbody></table></div>\n</div></div></div>\n");
 }
 
 void cli_report_correlations(cli_page *page, const unrelu_gaussian *m, const cli_coordinates *words,
@@ -181,19 +181,19 @@ void cli_report_correlations(cli_page *page, const unrelu_gaussian *m, const cli
     if (m->d < 2 || !m->correlation)
         return;
     s.count = cli_strongest_pairs(m, NULL, STRONGEST, s.top, &s.few_joint);
-    cli_page_html(page, "<section id=\"correlations\"><h2>Correlations</h2>\n"
-                        "<p>Of the Gaussian behind the rectifier, which the censored values alone "
-                        "do not show. ");
+    cli_html(page, "<section id=\"correlations\"><h2>Correlations</h2>\n"
+                   "<p>Of the Gaussian behind the rectifier, which the censored values alone "
+                   "do not show. ");
     if (m->method[0] && isfinite(m->lambda_min))
-        cli_page_html(page, "The smallest eigenvalue of the estimates is %.3g%s.", m->lambda_min,
-                      m->repaired              ? "; they were made positive semidefinite"
-                      : m->lambda_min < -1e-12 ? "; they were left so"
-                                               : ": no repair was needed");
-    cli_page_html(page, "</p>\n");
+        cli_html(page, "The smallest eigenvalue of the estimates is %.3g%s.", m->lambda_min,
+                 m->repaired              ? "; they were made positive semidefinite"
+                 : m->lambda_min < -1e-12 ? "; they were left so"
+                                          : ": no repair was needed");
+    cli_html(page, "</p>\n");
     add_map(page, m, words, reach_of(&s, 0));
     if (s.count > 0)
         add_strongest(page, &s, words, level);
-    cli_page_html(page, "</section>\n");
+    cli_html(page, "</section>\n");
 }
 
 /* ---- the spectrum ---- */
@@ -233,22 +233,22 @@ void cli_report_spectrum(cli_page *page, const unrelu_gaussian *m, const char *h
         return;
     for (size_t i = 0; i < m->d; i++)
         half[i] = se && isfinite(se[i]) ? z * se[i] : 0;
-    cli_page_html(page, "<section id=\"spectrum\"><h2>Eigenvalues</h2>\n"
-                        "<p>Of &Sigma; = W W&prime;: how much the hidden Gaussian varies along "
-                        "each of its principal directions. ");
+    cli_html(page, "<section id=\"spectrum\"><h2>Eigenvalues</h2>\n"
+                   "<p>Of &Sigma; = W W&prime;: how much the hidden Gaussian varies along "
+                   "each of its principal directions. ");
     if (m->how_k[0])
-        cli_page_html(page, "W has %zu column%s: %s.", m->k, m->k == 1 ? "" : "s",
-                      cli_escaped(page, cli_flagged(m->how_k).text));
-    cli_page_html(page, "</p><div class=\"card\">");
+        cli_html(page, "W has %zu column%s: %s.", m->k, m->k == 1 ? "" : "s",
+                 cli_escaped(page, cli_flagged(m->how_k).text));
+    cli_html(page, "</p><div class=\"card\">");
     draw_spectrum(page, m->d, values, half, se ? "In decreasing order, with intervals." : hint);
-    cli_page_html(page, "<details><summary>The numbers</summary><div class=\"tall\">");
+    cli_html(page, "<details><summary>The numbers</summary><div class=\"tall\">");
     cli_html_table(page, "", m->k ? "number|eigenvalue|<in W" : "number|eigenvalue");
     for (size_t i = 0; i < m->d; i++) {
-        cli_page_html(page, "<tr><td>%zu</td>", i + 1);
+        cli_html(page, "<tr><td>%zu</td>", i + 1);
         cli_html_estimate(page, values[i], se ? z * se[i] : -1);
         if (m->k)
-            cli_page_html(page, "<td class=\"l\">%s</td>", i < m->k ? "yes" : "");
-        cli_page_html(page, "</tr>\n");
+            cli_html(page, "<td class=\"l\">%s</td>", i < m->k ? "yes" : "");
+        cli_html(page, "</tr>\n");
     }
-    cli_page_html(page, "</tbody></table></div>\n</div></details></div></section>\n");
+    cli_html(page, "</tbody></table></div>\n</div></details></div></section>\n");
 }

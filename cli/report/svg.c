@@ -162,8 +162,8 @@ static void put_title(const cli_plot *p, const cli_axis *a, const ticks *t)
     double room = fabs(a->to - a->from) + TICK * 6, font = cli_svg_narrow(p->frame.width);
     size_t most = (size_t)(room / cli_svg_text_width("x", font));
     const char *title = cli_shortened(p->page, a->title ? a->title : "", most);
-    cli_page_html(p->page, title[0] && t->exponent ? "%s (%s)</text>" : "%s%s</text>",
-                  cli_escaped(p->page, title), power_of(p->page, t->exponent));
+    cli_html(p->page, title[0] && t->exponent ? "%s (%s)</text>" : "%s%s</text>",
+             cli_escaped(p->page, title), power_of(p->page, t->exponent));
 }
 
 static int has_title(const cli_axis *a, const ticks *t)
@@ -193,17 +193,17 @@ static void draw_y(const cli_plot *p, const ticks *t)
 {
     const cli_axis *a = &p->y;
     for (size_t i = 0; i < t->count && a->has_grid; i++)
-        cli_page_html(p->page, "%s%g %gH%g", i == 0 ? "<path class=\"guides\" d=\"M" : "M",
-                      p->x.from, cli_pixel(a, t->at[i]), p->x.to);
-    cli_page_html(p->page, "%s<g class=\"end\">", a->has_grid && t->count ? "\"/>" : "");
+        cli_html(p->page, "%s%g %gH%g", i == 0 ? "<path class=\"guides\" d=\"M" : "M", p->x.from,
+                 cli_pixel(a, t->at[i]), p->x.to);
+    cli_html(p->page, "%s<g class=\"end\">", a->has_grid && t->count ? "\"/>" : "");
     for (size_t i = 0; i < t->count && a->has_labels; i++)
-        cli_page_html(p->page, "<text x=\"%g\" y=\"%g\">%s</text>", cli_px(p->x.from - 2 * TICK),
-                      cli_px(cli_pixel(a, t->at[i]) + CLI_MIDDLE * CLI_FONT), t->label[i]);
-    cli_page_html(p->page, "</g>");
+        cli_html(p->page, "<text x=\"%g\" y=\"%g\">%s</text>", cli_px(p->x.from - 2 * TICK),
+                 cli_px(cli_pixel(a, t->at[i]) + CLI_MIDDLE * CLI_FONT), t->label[i]);
+    cli_html(p->page, "</g>");
     if (!has_title(a, t))
         return;
-    cli_page_html(p->page, "<text class=\"middle\" transform=\"translate(%d %g)rotate(-90)\">",
-                  CLI_FONT, cli_px((a->from + a->to) / 2));
+    cli_html(p->page, "<text class=\"middle\" transform=\"translate(%d %g)rotate(-90)\">", CLI_FONT,
+             cli_px((a->from + a->to) / 2));
     put_title(p, a, t);
 }
 
@@ -213,27 +213,26 @@ static void draw_x(const cli_plot *p, const ticks *t)
     const cli_axis *a = &p->x;
     double y = p->y.from, next = INFINITY;
     for (size_t i = 0; i < t->count && a->has_grid; i++)
-        cli_page_html(p->page, "%s%g %gV%g", i == 0 ? "<path class=\"guides\" d=\"M" : "M",
-                      cli_pixel(a, t->at[i]), p->y.to, y);
-    cli_page_html(p->page, "%s<path class=\"axis\" d=\"M%g %gH%g",
-                  a->has_grid && t->count ? "\"/>" : "", a->from, y, a->to);
+        cli_html(p->page, "%s%g %gV%g", i == 0 ? "<path class=\"guides\" d=\"M" : "M",
+                 cli_pixel(a, t->at[i]), p->y.to, y);
+    cli_html(p->page, "%s<path class=\"axis\" d=\"M%g %gH%g", a->has_grid && t->count ? "\"/>" : "",
+             a->from, y, a->to);
     for (size_t i = 0; i < t->count; i++)
-        cli_page_html(p->page, "M%g %gv%d", cli_pixel(a, t->at[i]), y, TICK);
-    cli_page_html(p->page, "\"/><g class=\"middle\">");
+        cli_html(p->page, "M%g %gv%d", cli_pixel(a, t->at[i]), y, TICK);
+    cli_html(p->page, "\"/><g class=\"middle\">");
     for (size_t i = t->count; a->has_labels && i-- > 0;) {
         double at = cli_pixel(a, t->at[i]);
         double half = cli_svg_text_width(t->label[i], cli_svg_narrow(p->frame.width)) / 2;
         if (at + half + CLI_FONT / 2 > next)
             continue;
         next = at - half;
-        cli_page_html(p->page, "<text x=\"%g\" y=\"%g\">%s</text>", at, cli_px(y + LABEL),
-                      t->label[i]);
+        cli_html(p->page, "<text x=\"%g\" y=\"%g\">%s</text>", at, cli_px(y + LABEL), t->label[i]);
     }
-    cli_page_html(p->page, "</g>");
+    cli_html(p->page, "</g>");
     if (!has_title(a, t))
         return;
-    cli_page_html(p->page, "<text class=\"middle\" x=\"%g\" y=\"%g\">",
-                  cli_px((a->from + a->to) / 2), cli_px(y + (a->has_labels ? 2 : 1) * LABEL));
+    cli_html(p->page, "<text class=\"middle\" x=\"%g\" y=\"%g\">", cli_px((a->from + a->to) / 2),
+             cli_px(y + (a->has_labels ? 2 : 1) * LABEL));
     put_title(p, a, t);
 }
 
@@ -257,24 +256,23 @@ void cli_plot_open(cli_plot *p)
 void cli_svg_open(const cli_plot *p)
 {
     size_t id = ++p->page->charts;
-    cli_page_html(p->page,
-                  "<figure class=\"chart\" style=\"max-width:%gpx\"><svg class=\"plot\" "
-                  "viewBox=\"0 0 %g %g\" role=\"img\" aria-labelledby=\"t%zu d%zu\" "
-                  "style=\"--font:%gpx;--narrow:%gpx\"><title id=\"t%zu\">%s</title>"
-                  "<desc id=\"d%zu\">%s</desc>\n",
-                  rint(STRETCH * p->frame.width), p->frame.width, p->frame.height, id, id,
-                  cli_px(p->font > 0 ? p->font : CLI_FONT),
-                  cli_px(p->narrow > 0 ? p->narrow : cli_svg_narrow(p->frame.width)), id,
-                  cli_escaped(p->page, p->frame.title), id, cli_escaped(p->page, p->frame.text));
+    cli_html(p->page,
+             "<figure class=\"chart\" style=\"max-width:%gpx\"><svg class=\"plot\" "
+             "viewBox=\"0 0 %g %g\" role=\"img\" aria-labelledby=\"t%zu d%zu\" "
+             "style=\"--font:%gpx;--narrow:%gpx\"><title id=\"t%zu\">%s</title>"
+             "<desc id=\"d%zu\">%s</desc>\n",
+             rint(STRETCH * p->frame.width), p->frame.width, p->frame.height, id, id,
+             cli_px(p->font > 0 ? p->font : CLI_FONT),
+             cli_px(p->narrow > 0 ? p->narrow : cli_svg_narrow(p->frame.width)), id,
+             cli_escaped(p->page, p->frame.title), id, cli_escaped(p->page, p->frame.text));
 }
 
 void cli_plot_close(const cli_plot *p)
 {
-    cli_page_html(p->page, "</svg>");
+    cli_html(p->page, "</svg>");
     if (p->frame.caption)
-        cli_page_html(p->page, "<figcaption>%s</figcaption>",
-                      cli_escaped(p->page, p->frame.caption));
-    cli_page_html(p->page, "</figure>\n");
+        cli_html(p->page, "<figcaption>%s</figcaption>", cli_escaped(p->page, p->frame.caption));
+    cli_html(p->page, "</figure>\n");
 }
 
 /* ---- marks ---- */
@@ -283,21 +281,21 @@ void cli_mark_bar(const cli_plot *p, double x0, double y0, double x1, double y1,
 {
     double left = cli_pixel(&p->x, x0), top = cli_pixel(&p->y, y1), foot = cli_pixel(&p->y, y0);
     double width = cli_pixel(&p->x, x1) - left, gap = width > 3 ? 0.5 : 0;
-    cli_page_html(p->page, "<path d=\"M%g %gV%gh%gV%gz\"><title>%s</title></path>\n", left, foot,
-                  top, cli_px(fmax(0.3, width - gap)), foot, cli_escaped(p->page, title));
+    cli_html(p->page, "<path d=\"M%g %gV%gh%gV%gz\"><title>%s</title></path>\n", left, foot, top,
+             cli_px(fmax(0.3, width - gap)), foot, cli_escaped(p->page, title));
 }
 
 void cli_mark_dot(const cli_plot *p, double x, double y, const char *title)
 {
-    cli_page_html(p->page, "<path d=\"M%g %gh0\"><title>%s</title></path>\n", cli_pixel(&p->x, x),
-                  cli_pixel(&p->y, y), cli_escaped(p->page, title));
+    cli_html(p->page, "<path d=\"M%g %gh0\"><title>%s</title></path>\n", cli_pixel(&p->x, x),
+             cli_pixel(&p->y, y), cli_escaped(p->page, title));
 }
 
 void cli_mark_rule(const cli_plot *p, double x0, double y0, double x1, double y1, const char *title)
 {
-    cli_page_html(p->page, "<path d=\"M%g %gL%g %g\"><title>%s</title></path>\n",
-                  cli_pixel(&p->x, x0), cli_pixel(&p->y, y0), cli_pixel(&p->x, x1),
-                  cli_pixel(&p->y, y1), cli_escaped(p->page, title));
+    cli_html(p->page, "<path d=\"M%g %gL%g %g\"><title>%s</title></path>\n", cli_pixel(&p->x, x0),
+             cli_pixel(&p->y, y0), cli_pixel(&p->x, x1), cli_pixel(&p->y, y1),
+             cli_escaped(p->page, title));
 }
 
 void cli_mark_line(const cli_plot *p, const char *class, size_t count, const double *x,
@@ -305,18 +303,17 @@ void cli_mark_line(const cli_plot *p, const char *class, size_t count, const dou
 {
     size_t drawn = 0;
     const char *command = "M";
-    cli_page_html(p->page, "<path class=\"%s\" d=\"", class);
+    cli_html(p->page, "<path class=\"%s\" d=\"", class);
     for (size_t i = 0; i < count; i++) {
         int seen = isfinite(x[i]) && isfinite(y[i]);
         if (seen)
-            cli_page_html(p->page, "%s%g %g", command, cli_pixel(&p->x, x[i]),
-                          cli_pixel(&p->y, y[i]));
+            cli_html(p->page, "%s%g %g", command, cli_pixel(&p->x, x[i]), cli_pixel(&p->y, y[i]));
         command = seen ? "L" : under ? command : "M";
         drawn += (size_t)seen;
     }
     for (size_t i = count; under && drawn && i-- > 0;)
         if (isfinite(x[i]) && isfinite(under[i]))
-            cli_page_html(p->page, "L%g %g", cli_pixel(&p->x, x[i]), cli_pixel(&p->y, under[i]));
-    cli_page_html(p->page, "%s\"><title>%s</title></path>\n", under && drawn ? "z" : "",
-                  cli_escaped(p->page, title));
+            cli_html(p->page, "L%g %g", cli_pixel(&p->x, x[i]), cli_pixel(&p->y, under[i]));
+    cli_html(p->page, "%s\"><title>%s</title></path>\n", under && drawn ? "z" : "",
+             cli_escaped(p->page, title));
 }
