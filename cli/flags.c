@@ -6,19 +6,14 @@
 
 #include "cli.h"
 
-static int is_called(const cli_option *o, const char *name, size_t length)
-{
-    if (length == 1)
-        return o->letter == name[0];
-    return o->name && strncmp(o->name, name, length) == 0 && o->name[length] == '\0';
-}
-
 static int is_option(const char *name, size_t length)
 {
     const cli_option *o;
     for (size_t c = 0; length > 0 && c < cli_command_count; c++)
         for (size_t i = 0; (o = cli_option_at(cli_commands[c], i)); i++)
-            if (is_called(o, name, length))
+            if (length == 1
+                    ? o->letter == name[0]
+                    : o->name && strlen(o->name) == length && !strncmp(o->name, name, length))
                 return 1;
     return 0;
 }

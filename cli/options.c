@@ -138,23 +138,12 @@ static int hand_over(const cli_command *command, const cli_option *o, const char
     return 0;
 }
 
-static int append(const char *arg, char **list)
-{
-    char *longer = NULL;
-    if (asprintf(&longer, "%s%s%s", *list ? *list : "", *list ? "," : "", arg) < 0) {
-        cli_no_memory();
-        return 0;
-    }
-    free(*list);
-    *list = longer;
-    return 1;
-}
-
 /* 0: it is refused, and why was said */
 static int store(const cli_command *command, const cli_option *o, const char *arg, void *arguments)
 {
-    char what[64];
+    char what[64], *longer = NULL;
     void *field = (char *)arguments + o->offset;
+    char **list = field;
     if (o->letter)
         snprintf(what, sizeof what, "-%c", o->letter);
     else
@@ -166,7 +155,13 @@ static int store(const cli_command *command, const cli_option *o, const char *ar
         *(const char **)field = arg;
         return 1;
     case CLI_LIST:
-        return append(arg, field);
+        if (asprintf(&longer, "%s%s%s", *list ? *list : "", *list ? "," : "", arg) < 0) {
+            cli_no_memory();
+            return 0;
+        }
+        free(*list);
+        *list = longer;
+        return 1;
     case CLI_CHOICE:
         return parse_choice(what, arg, o->arg, field);
     case CLI_WHOLE:
@@ -204,38 +199,24 @@ static int match_long(const cli_command *command, const char *text, size_t lengt
     return found;
 }
 
-static const cli_option *match_letter(const cli_command *command, int letter)
-{
-    const cli_option *o;
-    for (size_t i = 0; (o = cli_option_at(command, i)); i++)
-        if (o->letter && o->letter == letter)
-            return o;
-    return NULL;
-}
-
-static int refuse_name(const cli_command *command, const char *text, int length)
-{
-    char name[64], list[1024] = "", near[96];
-    const cli_option *o;
-    for (size_t i = 0; (o = cli_option_at(command, i)); i++)
-        if (o->name)
-            cli_append(list, sizeof list, "%s|", o->name);
-    snprintf(name, sizeof name, "%.*s", length, text);
-    return cli_usage("%s: there is no option '--%s'%s" TRY, command->name, name,
-                     cli_suggestion(name, list, "--", near, sizeof near), command->name);
-}
-
 /* Each takes what starts at *word, which may go on to the next one, and leaves it at its last. */
 static int take_long(const cli_command *command, char ***word, void *arguments)
 {
     const char *text = **word + 2, *equals = strchr(text, '='), *value = equals ? equals + 1 : NULL;
     int length = (int)strcspn(text, "="), found = match_long(command, text, (size_t)length);
+    char name[64], list[1024] = "", near[96];
+    const cli_option *o;
+    snprintf(name, sizeof name, "%.*s", length, text);
+    for (size_t i = 0; (o = cli_option_at(command, i)) && found == MATCH_NONE; i++)
+        if (o->name)
+            cli_append(list, sizeof list, "%s|", o->name);
     if (found == MATCH_NONE)
-        return refuse_name(command, text, length);
+        return cli_usage("%s: there is no option '--%s'%s" TRY, command->name, name,
+                         cli_suggestion(name, list, "--", near, sizeof near), command->name);
     if (found == MATCH_MANY)
         return cli_usage("%s: '%.*s' is the start of more than one option" TRY, command->name,
                          length + 2, **word, command->name);
-    const cli_option *o = cli_option_at(command, (size_t)found);
+    o = cli_option_at(command, (size_t)found);
     if (o->kind == CLI_FLAG && value)
         return cli_usage("%s: --%s takes no value" TRY, command->name, o->name, command->name);
     if (o->kind != CLI_FLAG && !value && !(value = *++*word))
@@ -248,8 +229,10 @@ static int take_letters(const cli_command *command, char ***word, void *argument
 {
     const char *token = **word;
     for (const char *s = token + 1; *s; s++) {
-        const cli_option *o = match_letter(command, *s);
+        const cli_option *o;
         const char *value = NULL;
+        for (size_t i = 0; (o = cli_option_at(command, i)) && o->letter != *s;)
+            i++;
         if (!o)
             return cli_usage("%s: there is no option '-%c' (a file of that name is ./%s)" TRY,
                              command->name, *s, token, command->name);

@@ -17,16 +17,11 @@ void cli_append(char *text, size_t size, const char *format, ...)
     va_end(list);
 }
 
-static int is_placeholder(const char *word, size_t length)
-{
-    return length == 0 || (word[0] >= 'A' && word[0] <= 'Z');
-}
-
 int cli_word(const char *list, size_t i, char *word, size_t size)
 {
     for (const char *s = list; s; s = strchr(s, '|') ? strchr(s, '|') + 1 : NULL) {
         size_t length = strcspn(s, "|");
-        if (is_placeholder(s, length) || i-- > 0)
+        if (length == 0 || (*s >= 'A' && *s <= 'Z') || i-- > 0)
             continue;
         snprintf(word, size, "%.*s", (int)length, s);
         return 1;

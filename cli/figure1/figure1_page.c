@@ -135,16 +135,6 @@ static void put_head(cli_page *page, const figure1 *f)
              " &gt; 1 no limit of KL is known here.</p>\n");
 }
 
-static void put_cell(cli_page *page, double mean, double sd)
-{
-    if (isfinite(mean) && isfinite(sd))
-        cli_html(page, "<td>%.3g \u00b1 %.2g</td>", mean, sd);
-    else if (isfinite(mean))
-        cli_html(page, "<td>%.3g</td>", mean);
-    else
-        cli_html(page, "<td>\u2013</td>");
-}
-
 static void put_table(cli_page *page, const figure1 *f, int panel)
 {
     cli_html(page,
@@ -159,7 +149,11 @@ static void put_table(cli_page *page, const figure1 *f, int panel)
             const figure1_row *row = &f->rows[p][m];
             cli_html(page, "<tr><td>%zu</td><td class=\"l\">%s</td>", f->points[p].x, names[m]);
             for (int k = 0; k < FIGURE1_METRICS; k++)
-                put_cell(page, row->mean[k], row->sd[k]);
+                cli_html(page,
+                         !isfinite(row->mean[k]) ? "<td>\u2013</td>"
+                         : isfinite(row->sd[k])  ? "<td>%.3g \u00b1 %.2g</td>"
+                                                 : "<td>%.3g</td>",
+                         row->mean[k], row->sd[k]);
             cli_html(page,
                      m == FIGURE1_LIMIT ? "<td></td><td></td></tr>\n"
                                         : "<td>%zu</td><td>%.2g</td></tr>\n",

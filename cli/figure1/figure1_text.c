@@ -12,14 +12,6 @@ static const char *const keys[FIGURE1_METRICS] = {"err_b", "err_sigma", "sqrt_kl
 
 /* ---- text ---------------------------------------------------------------------------- */
 
-static void add_spread(cli_table *t, double mean, double sd)
-{
-    if (isfinite(mean) && isfinite(sd))
-        cli_table_add(t, "%.3g (%.1g)", mean, sd);
-    else
-        cli_table_add_real(t, "%.3g", mean);
-}
-
 static void print_panel(const figure1 *f, int panel, cli_table *t)
 {
     static const char *const names[FIGURE1_ROWS] = {"paper", "ours", "limit"};
@@ -36,7 +28,10 @@ static void print_panel(const figure1 *f, int panel, cli_table *t)
             const figure1_row *row = &f->rows[p][m];
             cli_table_add(t, "%s", names[m]);
             for (int k = 0; k < FIGURE1_METRICS; k++)
-                add_spread(t, row->mean[k], row->sd[k]);
+                if (isfinite(row->mean[k]) && isfinite(row->sd[k]))
+                    cli_table_add(t, "%.3g (%.1g)", row->mean[k], row->sd[k]);
+                else
+                    cli_table_add_real(t, "%.3g", row->mean[k]);
             if (m < FIGURE1_LIMIT)
                 cli_table_add(t, "%zu", row->not_psd);
             cli_table_add(t, "%s", ""); /* below the number, or no runs */

@@ -196,22 +196,6 @@ static void add_charts(cli_page *page, const unrelu_gaussian *m, const unrelu_go
 
 /* ---- the table of all ---- */
 
-static void add_share(cli_page *page, double share)
-{
-    cli_html_real(page, 100 * share, "%.1f %%");
-}
-
-static void add_goodness(cli_page *page, const unrelu_goodness *g, size_t i)
-{
-    double p = g->ks_p[i];
-    cli_html_real(page, g->ks[i], "%.4f");
-    if (p < FAIR)
-        cli_html(page, "<td class=\"%s\">%.3g</td>", p < BAD ? "bad" : "fair", p);
-    else
-        cli_html_real(page, p, "%.3g");
-    add_share(page, g->ties[i]);
-}
-
 void cli_report_coordinates(cli_page *page, const unrelu_gaussian *m, const unrelu_goodness *g,
                             const cli_coordinates *words, double level)
 {
@@ -229,15 +213,24 @@ void cli_report_coordinates(cli_page *page, const unrelu_gaussian *m, const unre
     for (size_t i = 0; i < m->d; i++) {
         cli_html_name(page, "<tr>", m->names, "x", i);
         if (has_shares)
-            add_share(page, g ? g->censored[i] / g->observed[i] : cli_censored_share(m, i));
+            cli_html_real(page,
+                          100 * (g ? g->censored[i] / g->observed[i] : cli_censored_share(m, i)),
+                          "%.1f %%");
         if (m->limit)
             cli_html_limit(page, m->limit[i]);
         cli_html_estimate(page, m->b[i], cli_half_of(m->b_se, m->d, i, z));
         cli_html_estimate(page, m->scale[i], cli_half_of(m->scale_se, m->d, i, z));
         if (m->noise)
             cli_html_real(page, m->noise[i], "%.4g");
-        if (g)
-            add_goodness(page, g, i);
+        if (g) {
+            double p = g->ks_p[i];
+            cli_html_real(page, g->ks[i], "%.4f");
+            if (p < FAIR)
+                cli_html(page, "<td class=\"%s\">%.3g</td>", p < BAD ? "bad" : "fair", p);
+            else
+                cli_html_real(page, p, "%.3g");
+            cli_html_real(page, 100 * g->ties[i], "%.1f %%");
+        }
         if (m->flags)
             cli_html_flags(page, m->flags[i]);
         cli_html(page, "</tr>\n");

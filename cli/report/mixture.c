@@ -16,14 +16,6 @@ static const cli_verdict verdicts[] = {
     [UNRELU_VERDICT_FAILED] = {CLI_FAIR, "No model was found."},
 };
 
-static void judge(cli_page *page, const unrelu_mixture *m)
-{
-    cli_html_verdict(page, &verdicts[m->verdict]);
-    cli_html(page, "%s in %s%s%s.</p></div>\n", cli_html_counted(page, (double)m->p, "hidden unit"),
-             cli_html_counted(page, (double)m->d, "column"), m->how_p[0] ? ": " : "",
-             cli_escaped(page, cli_flagged(m->how_p).text));
-}
-
 static void add_facts(cli_page *page, const unrelu_mixture *m)
 {
     double error = cli_largest_error_of_a(m);
@@ -93,7 +85,10 @@ int cli_report_mixture(const cli_shared *shared, const unrelu_mixture *m)
     const cli_coordinates words = {"unit", "units", "off"};
     cli_page opened, *page = cli_html_open(&opened, "Mixture: report",
                                            "Mixture x = A ReLU(W z + b)", shared->files[0]);
-    judge(page, m);
+    cli_html_verdict(page, &verdicts[m->verdict]);
+    cli_html(page, "%s in %s%s%s.</p></div>\n", cli_html_counted(page, (double)m->p, "hidden unit"),
+             cli_html_counted(page, (double)m->d, "column"), m->how_p[0] ? ": " : "",
+             cli_escaped(page, cli_flagged(m->how_p).text));
     cli_html_warnings(page, m->warnings, m->warning_count);
     add_facts(page, m);
     add_matrix(page, m);

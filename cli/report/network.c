@@ -188,16 +188,6 @@ static void add_map(cli_page *page, const unrelu_network *m, int inputs)
     cli_html(page, "</div>");
 }
 
-static void add_weights(cli_page *page, const unrelu_network *m)
-{
-    cli_html(page, "<section id=\"weights\"><h2>Weights</h2>\n"
-                   "<p>Rows of V (what a neuron looks for in the inputs) and columns of U "
-                   "(what it adds to the outputs).</p><div class=\"grid\">");
-    add_map(page, m, 1);
-    add_map(page, m, 0);
-    cli_html(page, "</div></section>\n");
-}
-
 /* of V or of U, with a column for each neuron */
 static void add_exact_table(cli_page *page, const unrelu_network *m, int inputs)
 {
@@ -218,18 +208,6 @@ static void add_exact_table(cli_page *page, const unrelu_network *m, int inputs)
     cli_html(page, "</tbody></table></div>\n</div></div>\n");
 }
 
-static void add_exact(cli_page *page, const unrelu_network *m)
-{
-    cli_html(page,
-             "<section id=\"exact\"><h2>Exact weights</h2>\n"
-             "<p>Verified in exact arithmetic: with these weights every label is met "
-             "with residual 0%s. A column is a neuron.</p>\n",
-             m->corrupted ? ", but for those that are not the network's" : "");
-    add_exact_table(page, m, 1);
-    add_exact_table(page, m, 0);
-    cli_html(page, "</section>\n");
-}
-
 /* ---- the page ---- */
 
 int cli_report_network(const cli_shared *shared, const unrelu_network *m)
@@ -247,10 +225,24 @@ int cli_report_network(const cli_shared *shared, const unrelu_network *m)
         status = cli_report_residuals(page, m, shared);
     if (weights)
         add_neurons(page, m, shared->level);
-    if (weights && m->k * m->d <= CELLS && m->k * m->m <= CELLS)
-        add_weights(page, m);
-    if (weights && m->V_rational && m->U_rational && m->d + m->m <= EXACT / m->k)
-        add_exact(page, m);
+    if (weights && m->k * m->d <= CELLS && m->k * m->m <= CELLS) {
+        cli_html(page, "<section id=\"weights\"><h2>Weights</h2>\n"
+                       "<p>Rows of V (what a neuron looks for in the inputs) and columns of U "
+                       "(what it adds to the outputs).</p><div class=\"grid\">");
+        add_map(page, m, 1);
+        add_map(page, m, 0);
+        cli_html(page, "</div></section>\n");
+    }
+    if (weights && m->V_rational && m->U_rational && m->d + m->m <= EXACT / m->k) {
+        cli_html(page,
+                 "<section id=\"exact\"><h2>Exact weights</h2>\n"
+                 "<p>Verified in exact arithmetic: with these weights every label is met "
+                 "with residual 0%s. A column is a neuron.</p>\n",
+                 m->corrupted ? ", but for those that are not the network's" : "");
+        add_exact_table(page, m, 1);
+        add_exact_table(page, m, 0);
+        cli_html(page, "</section>\n");
+    }
     cli_html(page, "<footer>");
     if (shared->file_count == 1)
         cli_html(page, "<p>With the inputs and the labels as two more files this page also "

@@ -138,14 +138,6 @@ static ticks ticks_of(cli_page *page, cli_axis *a)
 
 /* ---- titles ---- */
 
-static double widest_label(const ticks *t, double font)
-{
-    double widest = 0;
-    for (size_t i = 0; i < t->count; i++)
-        widest = fmax(widest, cli_svg_text_width(t->label[i], font));
-    return widest;
-}
-
 /* "×10⁻⁵", or "" */
 static const char *power_of(cli_page *page, int exponent)
 {
@@ -241,7 +233,9 @@ void cli_plot_open(cli_plot *p)
     ticks x = ticks_of(p->page, &p->x), y = ticks_of(p->page, &p->y);
     double narrow = cli_svg_narrow(p->frame.width);
     double below = LABEL * (p->x.has_labels + has_title(&p->x, &x)) + TICK;
-    double labels = p->y.has_labels ? widest_label(&y, narrow) + 2 * TICK : 0;
+    double labels = 0;
+    for (size_t i = 0; i < y.count && p->y.has_labels; i++)
+        labels = fmax(labels, cli_svg_text_width(y.label[i], narrow) + 2 * TICK);
     p->x.from = cli_px(p->left + labels + (has_title(&p->y, &y) ? LABEL + TICK : TICK));
     p->x.to = p->frame.width - SIDE - (p->x.has_labels ? TICK : 0);
     p->y.from = p->frame.height - below;
