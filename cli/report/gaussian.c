@@ -14,30 +14,6 @@ static const double CLOSE = 0.02; /* distance below which what does not fit is c
 
 /* ---- the verdict ---- */
 
-typedef struct {
-    size_t tested, rejected, worst, hidden; /* hidden: without a value above all limits */
-    double smallest;                        /* p */
-} outcome;
-
-static outcome outcome_of(const unrelu_goodness *g)
-{
-    outcome o = {0};
-    for (size_t i = 0; i < g->d; i++) {
-        double count = 0, p = g->ks_p[i];
-        for (size_t k = 0; k < g->bins; k++)
-            count += g->counts[i * g->bins + k];
-        o.hidden += isnan(p) && g->observed[i] > 0 && count == 0;
-        if (isnan(p))
-            continue;
-        if (o.tested == 0 || g->ks[i] > g->ks[o.worst])
-            o.worst = i;
-        o.smallest = o.tested == 0 ? p : fmin(o.smallest, p);
-        o.tested++;
-        o.rejected += p < FAIR;
-    }
-    return o;
-}
-
 static void judge_fit(cli_page *page, const unrelu_gaussian *m, const unrelu_goodness *g)
 {
     static const cli_verdict
@@ -47,34 +23,47 @@ static void judge_fit(cli_page *page, const unrelu_gaussian *m, const unrelu_goo
             {CLI_FAIR, "The samples are not quite a rectified Gaussian, but close to one."},
             {CLI_BAD, "The samples are not a rectified Gaussian."},
         };
-    outcome o = outcome_of(g);
-    if (o.tested == 0) {
+    size_t tested = 0, rejected = 0, worst = 0, hidden = 0; /* hidden: all below some limit */
+    double smallest = 1;
+    for (size_t i = 0; i < g->d; i++) {
+        double count = 0, p = g->ks_p[i];
+        for (size_t k = 0; k < g->bins; k++)
+            count += g->counts[i * g->bins + k];
+        hidden += isnan(p) && g->observed[i] > 0 && count == 0;
+        if (isnan(p))
+            continue;
+        if (tested++ == 0 || g->ks[i] > g->ks[worst])
+            worst = i;
+        smallest = fmin(smallest, p);
+        rejected += p < FAIR;
+    }
+    if (tested == 0) {
         cli_html_verdict(page, &unknown);
         cli_html(page, "%s</p></div>\n",
-                 o.hidden ? "No value is above the largest limit of its column: whether these "
-                            "samples are a rectified Gaussian cannot be seen in them."
-                          : "");
+                 hidden ? "No value is above the largest limit of its column: whether these "
+                          "samples are a rectified Gaussian cannot be seen in them."
+                        : "");
         return;
     }
-    double far = g->ks[o.worst], n = (double)o.tested;
+    double far = g->ks[worst], n = (double)tested;
     /* more columns with p < 0.05 than two deviations above what chance gives, or one p so small
      * that the smallest of so many is that only once in 40 times */
-    int misfit = (double)o.rejected > FAIR * n + 2 * sqrt(FAIR * (1 - FAIR) * n) + 0.5 ||
-                 n * o.smallest < RARE;
+    int misfit =
+        (double)rejected > FAIR * n + 2 * sqrt(FAIR * (1 - FAIR) * n) + 0.5 || n * smallest < RARE;
     cli_html_verdict(page, &verdicts[!misfit ? 0 : far < CLOSE ? 1 : 2]);
-    if (o.tested == 1)
+    if (tested == 1)
         cli_html(page, "The test of the only column has p %s %.3g. ",
-                 cli_html_p_sign(g->ks_p[o.worst]), g->ks_p[o.worst]);
+                 cli_html_p_sign(g->ks_p[worst]), g->ks_p[worst]);
     else
         cli_html(page, "%zu of %zu columns have p &lt; 0.05; chance alone gives about %.2g. ",
-                 o.rejected, o.tested, FAIR * n);
+                 rejected, tested, FAIR * n);
     cli_html(page,
              "The largest distance is %.3g, in <b>%s</b>: at some value the share of samples below "
              "it is that far from the model's.",
-             far, cli_escaped(page, m->names ? m->names[o.worst] : ""));
-    if (o.hidden)
+             far, cli_escaped(page, m->names ? m->names[worst] : ""));
+    if (hidden)
         cli_html(page, " %zu column%s could not be judged: no value is above the largest limit.",
-                 o.hidden, o.hidden == 1 ? "" : "s");
+                 hidden, hidden == 1 ? "" : "s");
     cli_html(page, "</p></div>\n");
 }
 

@@ -17,25 +17,12 @@ enum {
     SPECTRUM = 1000 /* columns, where the eigenvalues are not in the model: a few seconds */
 };
 
-typedef struct {
-    const unrelu_gaussian *m;
-    cli_pair top[STRONGEST];
-    size_t count, few_joint;
-} selection;
-
-static double error_of(const unrelu_gaussian *m, const cli_pair *p)
-{
-    return m->correlation_se ? m->correlation_se[p->i * m->d + p->j] : NAN;
-}
-
-/* axis and colours reach 0.2, 0.5 or 1 on both sides */
-static double reach_of(const selection *s, double z)
+/* axis and colours reach 0.2, 0.5 or 1 on both sides; half-widths may be NULL, or NaN */
+static double reach_of(const cli_pair *top, const double *half, size_t count)
 {
     double farthest = 0;
-    for (size_t k = 0; k < s->count; k++) {
-        double se = error_of(s->m, &s->top[k]);
-        farthest = fmax(farthest, s->top[k].strength + (isfinite(se) ? z * se : 0));
-    }
+    for (size_t k = 0; k < count; k++)
+        farthest = fmax(farthest, top[k].strength + (half && isfinite(half[k]) ? half[k] : 0));
     return farthest <= 0.2 ? 0.2 : farthest <= 0.5 ? 0.5 : 1;
 }
 
@@ -112,63 +99,55 @@ static void add_map(cli_page *page, const unrelu_gaussian *m, const cli_coordina
 
 /* ---- the strongest ---- */
 
-static const char *name_pair(cli_page *page, const selection *s, size_t k, size_t most)
+static void add_strongest(cli_page *page, const unrelu_gaussian *m, const cli_pair *top,
+                          size_t count, size_t few_joint, const cli_coordinates *words,
+                          double level)
 {
-    const cli_names names = {.names = s->m->names, .letter = "x"};
-    return cli_text(page, "%s · %s",
-                    cli_shortened(page, cli_name_of(page, &names, s->top[k].i), most),
-                    cli_shortened(page, cli_name_of(page, &names, s->top[k].j), most));
-}
-
-static void draw_strongest(cli_page *page, const selection *s, int errors, double z, double level)
-{
-    double reach = reach_of(s, z), values[STRONGEST], half[STRONGEST];
+    const cli_names names = {.names = m->names, .letter = "x"};
+    double values[STRONGEST], half[STRONGEST];
+    double z = cli_half_width(level), pairs = (double)m->d * (double)(m->d - 1) / 2;
+    int errors = cli_has_errors(m->correlation_se, m->d * m->d);
     const char *labels[STRONGEST], *beside[STRONGEST];
-    for (size_t k = 0; k < s->count; k++) {
-        values[k] = s->m->correlation[s->top[k].i * s->m->d + s->top[k].j];
-        half[k] = z * error_of(s->m, &s->top[k]);
-        labels[k] = name_pair(page, s, k, 0);
-        beside[k] = name_pair(page, s, k, BESIDE);
+    for (size_t k = 0; k < count; k++) {
+        size_t ij = top[k].i * m->d + top[k].j;
+        const char *one = cli_name_of(page, &names, top[k].i);
+        const char *two = cli_name_of(page, &names, top[k].j);
+        values[k] = m->correlation[ij];
+        half[k] = errors ? z * m->correlation_se[ij] : -1;
+        labels[k] = cli_text(page, "%s · %s", one, two);
+        beside[k] = cli_text(page, "%s · %s", cli_shortened(page, one, BESIDE),
+                             cli_shortened(page, two, BESIDE));
     }
+    double reach = reach_of(top, errors ? half : NULL, count);
     const char *text =
-        cli_text(page, "The strongest %zu correlations%s", s->count,
+        cli_text(page, "The strongest %zu correlations%s", count,
                  errors ? cli_text(page, ", with intervals of %g %%", 100 * level) : "");
+    cli_html(page, "<div class=\"card\"><h3>%s</h3><p class=\"note\">",
+             (double)count < pairs ? "The strongest pairs" : "Every pair");
+    if (m->correlation_se)
+        cli_html(page, "± and bars are intervals of %g %%. ", 100 * level);
+    if (few_joint)
+        cli_html(page, "%s with too few rows where both are above the limit left out.",
+                 cli_html_counted(page, (double)few_joint, "pair"));
+    cli_html(page, "</p><div class=\"grid\"><div>");
     cli_chart_estimates(page, &(cli_estimates){.frame = {"Strongest pairs", text, NULL, 480, 0},
                                                .axis_title = "correlation",
-                                               .count = s->count,
+                                               .count = count,
                                                .values = values,
-                                               .half = errors ? half : NULL,
+                                               .half = half,
                                                .low = -reach,
                                                .high = reach,
                                                .labels = labels,
                                                .beside = beside});
-}
-
-static void add_strongest(cli_page *page, const selection *s, const cli_coordinates *words,
-                          double level)
-{
-    const unrelu_gaussian *m = s->m;
-    double z = cli_half_width(level), pairs = (double)m->d * (double)(m->d - 1) / 2;
-    int errors = cli_has_errors(m->correlation_se, m->d * m->d);
-    cli_html(page, "<div class=\"card\"><h3>%s</h3><p class=\"note\">",
-             (double)s->count < pairs ? "The strongest pairs" : "Every pair");
-    if (m->correlation_se)
-        cli_html(page, "± and bars are intervals of %g %%. ", 100 * level);
-    if (s->few_joint)
-        cli_html(page, "%s with too few rows where both are above the limit left out.",
-                 cli_html_counted(page, (double)s->few_joint, "pair"));
-    cli_html(page, "</p><div class=\"grid\"><div>");
-    draw_strongest(page, s, errors, z, level);
     cli_html(page, "</div><div>");
     cli_html_table(page, "",
                    cli_text(page, "<%s|<and|correlation%s", words->one, m->n_pair ? "|rows" : ""));
-    for (const cli_pair *p = s->top; p < s->top + s->count; p++) {
-        cli_html_name(page, "<tr>", m->names, "x", p->i);
-        cli_html_name(page, "", m->names, "x", p->j);
-        cli_html_estimate(page, m->correlation[p->i * m->d + p->j],
-                          errors ? z * error_of(m, p) : -1);
+    for (size_t k = 0; k < count; k++) {
+        cli_html_name(page, "<tr>", m->names, "x", top[k].i);
+        cli_html_name(page, "", m->names, "x", top[k].j);
+        cli_html_estimate(page, values[k], half[k]);
         if (m->n_pair)
-            cli_html_real(page, m->n_pair[p->i * m->d + p->j], "%.0f");
+            cli_html_real(page, m->n_pair[top[k].i * m->d + top[k].j], "%.0f");
         cli_html(page, "</tr>\n");
     }
     cli_html(page, "</tbody></table></div>\n</div></div></div>\n");
@@ -177,10 +156,11 @@ static void add_strongest(cli_page *page, const selection *s, const cli_coordina
 void cli_report_correlations(cli_page *page, const unrelu_gaussian *m, const cli_coordinates *words,
                              double level)
 {
-    selection s = {.m = m};
+    cli_pair top[STRONGEST];
+    size_t few_joint;
     if (m->d < 2 || !m->correlation)
         return;
-    s.count = cli_strongest_pairs(m, NULL, STRONGEST, s.top, &s.few_joint);
+    size_t count = cli_strongest_pairs(m, NULL, STRONGEST, top, &few_joint);
     cli_html(page, "<section id=\"correlations\"><h2>Correlations</h2>\n"
                    "<p>Of the Gaussian behind the rectifier, which the censored values alone "
                    "do not show. ");
@@ -190,38 +170,17 @@ void cli_report_correlations(cli_page *page, const unrelu_gaussian *m, const cli
                  : m->lambda_min < -1e-12 ? "; they were left so"
                                           : ": no repair was needed");
     cli_html(page, "</p>\n");
-    add_map(page, m, words, reach_of(&s, 0));
-    if (s.count > 0)
-        add_strongest(page, &s, words, level);
+    add_map(page, m, words, reach_of(top, NULL, count));
+    if (count > 0)
+        add_strongest(page, m, top, count, few_joint, words, level);
     cli_html(page, "</section>\n");
 }
 
 /* ---- the spectrum ---- */
 
-static void draw_spectrum(cli_page *page, size_t d, const double *values, const double *half,
-                          const char *caption)
-{
-    double low = 0, high = 0;
-    for (size_t i = 0; i < d; i++) {
-        low = fmin(low, values[i] - half[i]);
-        high = fmax(high, values[i] + half[i]);
-    }
-    const char *text =
-        cli_text(page, "The %zu eigenvalues of Sigma in decreasing order, from %.4g to %.4g.", d,
-                 values[0], values[d - 1]);
-    cli_chart_estimates(page, &(cli_estimates){.frame = {"Eigenvalues", text, caption, 640, 260},
-                                               .axis_title = "eigenvalue of Σ",
-                                               .one = "eigenvalue",
-                                               .count = d,
-                                               .values = values,
-                                               .half = half,
-                                               .low = low,
-                                               .high = high});
-}
-
 void cli_report_spectrum(cli_page *page, const unrelu_gaussian *m, const char *hint, double level)
 {
-    double z = cli_half_width(level);
+    double z = cli_half_width(level), low = 0, high = 0;
     double *values = cli_page_take(page, m->d, sizeof *values);
     double *half = cli_page_take(page, m->d, sizeof *half);
     const double *se = cli_has_errors(m->eigenvalues_se, m->d) ? m->eigenvalues_se : NULL;
@@ -231,8 +190,14 @@ void cli_report_spectrum(cli_page *page, const unrelu_gaussian *m, const char *h
     page->failed |= status == UNRELU_ENOMEM;
     if (status != UNRELU_OK)
         return;
-    for (size_t i = 0; i < m->d; i++)
+    for (size_t i = 0; i < m->d; i++) {
         half[i] = se && isfinite(se[i]) ? z * se[i] : 0;
+        low = fmin(low, values[i] - half[i]);
+        high = fmax(high, values[i] + half[i]);
+    }
+    const char *text =
+        cli_text(page, "The %zu eigenvalues of Sigma in decreasing order, from %.4g to %.4g.", m->d,
+                 values[0], values[m->d - 1]);
     cli_html(page, "<section id=\"spectrum\"><h2>Eigenvalues</h2>\n"
                    "<p>Of &Sigma; = W W&prime;: how much the hidden Gaussian varies along "
                    "each of its principal directions. ");
@@ -240,7 +205,15 @@ void cli_report_spectrum(cli_page *page, const unrelu_gaussian *m, const char *h
         cli_html(page, "W has %zu column%s: %s.", m->k, m->k == 1 ? "" : "s",
                  cli_escaped(page, cli_flagged(m->how_k).text));
     cli_html(page, "</p><div class=\"card\">");
-    draw_spectrum(page, m->d, values, half, se ? "In decreasing order, with intervals." : hint);
+    hint = se ? "In decreasing order, with intervals." : hint;
+    cli_chart_estimates(page, &(cli_estimates){.frame = {"Eigenvalues", text, hint, 640, 260},
+                                               .axis_title = "eigenvalue of Σ",
+                                               .one = "eigenvalue",
+                                               .count = m->d,
+                                               .values = values,
+                                               .half = half,
+                                               .low = low,
+                                               .high = high});
     cli_html(page, "<details><summary>The numbers</summary><div class=\"tall\">");
     cli_html_table(page, "", m->k ? "number|eigenvalue|<in W" : "number|eigenvalue");
     for (size_t i = 0; i < m->d; i++) {
