@@ -114,25 +114,6 @@ static void zsh_option(const cli_option *o)
     printf("' \\\n");
 }
 
-static void zsh_command(const cli_command *c)
-{
-    const cli_option *o;
-    printf("    %s)\n        _arguments -s -S \\\n", c->name);
-    for (size_t i = 0; (o = cli_option_at(c, i)); i++)
-        zsh_option(o);
-    if (strcmp(c->name, "help") == 0) {
-        printf("            '1:command:(");
-        print_command_names();
-        printf(")' ;;\n");
-    } else if (c->words) {
-        printf("            '1:kind:(");
-        print_words(c->words);
-        printf(")' ;;\n");
-    } else {
-        printf("            '*:file:_files' ;;\n");
-    }
-}
-
 void cli_write_zsh(void)
 {
     printf("#compdef unrelu\n# zsh completion of unrelu, generated from its option tables\n"
@@ -146,7 +127,22 @@ void cli_write_zsh(void)
            "        _describe command commands\n        return\n    fi\n"
            "    local command=$words[2]\n"
            "    shift words\n    ((CURRENT--))\n    case $command in\n");
-    for (size_t i = 0; i < cli_command_count; i++)
-        zsh_command(cli_commands[i]);
+    for (size_t k = 0; k < cli_command_count; k++) {
+        const cli_command *c = cli_commands[k];
+        printf("    %s)\n        _arguments -s -S \\\n", c->name);
+        for (size_t i = 0; cli_option_at(c, i); i++)
+            zsh_option(cli_option_at(c, i));
+        if (strcmp(c->name, "help") == 0) {
+            printf("            '1:command:(");
+            print_command_names();
+            printf(")' ;;\n");
+        } else if (c->words) {
+            printf("            '1:kind:(");
+            print_words(c->words);
+            printf(")' ;;\n");
+        } else {
+            printf("            '*:file:_files' ;;\n");
+        }
+    }
     printf("    esac\n}\n_unrelu \"$@\"\n");
 }

@@ -12,26 +12,19 @@
 #include "flags.h"
 #include "scope.h"
 
-/* data.npz:NAME is in the file data.npz */
-static int stat_input(const char *path, struct stat *s)
-{
-    char file[PATH_MAX];
-    const char *member = strstr(path, ".npz:");
-    if (stat(path, s) == 0)
-        return 0;
-    if (!member || (size_t)(member - path) + 5 > sizeof file)
-        return -1;
-    snprintf(file, sizeof file, "%.*s", (int)(member - path) + 4, path);
-    return stat(file, s);
-}
-
 static int is_same_file(const char *output, const char *input)
 {
     struct stat a, b;
+    char file[PATH_MAX];
+    const char *member = strstr(input, ".npz:"); /* data.npz:NAME is in the file data.npz */
     if (strcmp(output, input) == 0)
         return 1;
-    return stat(output, &a) == 0 && stat_input(input, &b) == 0 && a.st_dev == b.st_dev &&
-           a.st_ino == b.st_ino;
+    int found = stat(input, &b) == 0;
+    if (!found && member && (size_t)(member - input) + 5 <= sizeof file) {
+        snprintf(file, sizeof file, "%.*s", (int)(member - input) + 4, input);
+        found = stat(file, &b) == 0;
+    }
+    return found && stat(output, &a) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
 /* the folder that a new file of that name appears in */

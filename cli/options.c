@@ -247,8 +247,11 @@ static int take_letters(const cli_command *command, char ***word, void *argument
     return 0;
 }
 
-static int parse(const cli_command *command, char **argv, cli_shared *arguments)
+/* ---- the run ----------------------------------------------------------------------- */
+
+static int parse_and_run(const cli_command *command, char **argv, cli_shared *arguments)
 {
+    const char *name = command->name;
     int only_files = 0;
     for (char **word = argv + 1; *word; word++) {
         const char *s = *word;
@@ -260,15 +263,6 @@ static int parse(const cli_command *command, char **argv, cli_shared *arguments)
         else
             CLI_TRY((s[1] == '-' ? take_long : take_letters)(command, &word, arguments));
     }
-    return 0;
-}
-
-/* ---- the run ----------------------------------------------------------------------- */
-
-static int parse_and_run(const cli_command *command, char **argv, cli_shared *arguments)
-{
-    const char *name = command->name;
-    CLI_TRY(parse(command, argv, arguments));
     if (arguments->help || arguments->version) {
         if (arguments->help)
             cli_print_help(command);

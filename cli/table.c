@@ -84,31 +84,31 @@ int cli_table_width(const cli_table *table)
     return total;
 }
 
-static void print_row(const cli_table *table, size_t row, const int *widths, const char *align)
-{
-    int at = 0, start = 2; /* where the line stands, and where the cell starts */
-    for (size_t j = 0; j < table->columns; j++) {
-        const char *text = table->cell[row * table->columns + j];
-        int pad = align[j] == 'r' ? widths[j] - width(text) : 0;
-        if (j + 1 == table->columns)
-            cli_print_wrapped(text, at, start + pad);
-        else if (*text)
-            at += printf("%*s%s", start + pad - at, "", text) - (int)strlen(text) + width(text);
-        start += widths[j] + 2;
-    }
-}
-
 void cli_table_print(const cli_table *table, const char *align)
 {
     int widths[CLI_TABLE_COLUMNS];
     for (size_t j = 0; j < table->columns; j++)
         widths[j] = column_width(table, j);
-    for (size_t row = 0; row < table->cells / table->columns; row++)
-        print_row(table, row, widths, align);
+    for (size_t row = 0; row < table->cells / table->columns; row++) {
+        int at = 0, start = 2; /* where the line stands, and where the cell starts */
+        for (size_t j = 0; j < table->columns; j++) {
+            const char *text = table->cell[row * table->columns + j];
+            int pad = align[j] == 'r' ? widths[j] - width(text) : 0;
+            if (j + 1 == table->columns)
+                cli_print_wrapped(text, at, start + pad);
+            else if (*text)
+                at += printf("%*s%s", start + pad - at, "", text) - (int)strlen(text) + width(text);
+            start += widths[j] + 2;
+        }
+    }
 }
 
-static void format_fixed(char *text, size_t size, double value, double half)
+void cli_format_estimate(char *text, size_t size, double value, double half)
 {
+    if (!isfinite(value) || !isfinite(half) || half <= 0) {
+        snprintf(text, size, half < 0 ? "%.6g" : half == 0 ? "%.6g +- 0" : "%.6g +- ?", value);
+        return;
+    }
     int decimals = 1 - (int)floor(log10(half)); /* so that half shows two digits */
     if (decimals >= -3 && decimals <= 9 && fabs(value) < 1e9) {
         decimals = decimals > 0 ? decimals : 0;
@@ -119,12 +119,4 @@ static void format_fixed(char *text, size_t size, double value, double half)
     }
     double digits = value == 0 ? 0 : floor(log10(fabs(value))) - floor(log10(half)) + 1;
     snprintf(text, size, "%.*e +- %.1e", (int)fmin(fmax(digits, 0), 16), value, half);
-}
-
-void cli_format_estimate(char *text, size_t size, double value, double half)
-{
-    if (isfinite(value) && isfinite(half) && half > 0)
-        format_fixed(text, size, value, half);
-    else
-        snprintf(text, size, half < 0 ? "%.6g" : half == 0 ? "%.6g +- 0" : "%.6g +- ?", value);
 }

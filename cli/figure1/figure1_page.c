@@ -112,31 +112,19 @@ static void draw_chart(cli_page *page, const figure1 *f, int panel, int metric)
 
 /* ---- the page ------------------------------------------------------------------------- */
 
-static void put_head(cli_page *page, const figure1 *f)
+static void put_panel(cli_page *page, const figure1 *f, int panel)
 {
-    cli_html(page,
-             "<header><p class=\"kind\">x = ReLU(W z + b), %zu runs a point, seed %llu</p>\n"
-             "<h1>Figure 1, reproduced</h1></header>\n",
-             f->runs, (unsigned long long)f->seed);
-    cli_html(page, "<p>The experiments of Figure 1 of the one-layer paper, with <b "
-                   "style=\"color: var(--second)\">\u25a0 its algorithm</b> and with <b "
-                   "style=\"color: var(--first)\">\u25cf unrelu</b> on the same data. Points are "
-                   "means over the runs, bars one standard deviation; every run has a W and b of "
-                   "its own. <b style=\"color: var(--soft)\">\u2504 Dashed</b> is the "
-                   "Cram\u00e9r\u2013Rao limit: the root mean square error that no unbiased method "
-                   "goes below, for one coordinate or one pair at a time. A mean is a little below "
-                   "its root mean square, by 5 %% at d = 5.</p>\n");
-    cli_html(page,
-             "<p class=\"note\">error of b = |b \u2212 b*| / |W*|<sub>F</sub>; error of " SIGMA
-             " = |" SIGMA " \u2212 " SIGMA "*|<sub>F</sub> / |W*|<sub>F</sub>\u00b2; KL is the "
-             "smaller of the two divergences of the Gaussians before the rectifier. Where a "
-             "run of the paper\u2019s algorithm ends with a " SIGMA " that is not positive "
-             "definite there is none, and the run is left out of the mean. With " KAPPA
-             " &gt; 1 no limit of KL is known here.</p>\n");
-}
-
-static void put_table(cli_page *page, const figure1 *f, int panel)
-{
+    cli_html(page, "<section><h2>%s</h2>\n<p>%s</p>\n", headings[panel], f->fixed[panel]);
+    cli_html_legend(page, "square second:paper\u2019s algorithm|dot first:unrelu|"
+                          "dash soft:Cram\u00e9r\u2013Rao limit");
+    cli_html(page, "<div class=\"grid\" style=\"grid-template-columns: repeat(auto-fit, "
+                   "minmax(min(280px, 100%%), 1fr))\">\n");
+    for (int k = 0; k < FIGURE1_METRICS; k++) {
+        cli_html(page, "<div class=\"card\"><h3>%s</h3>\n", titles[k]);
+        draw_chart(page, f, panel, k);
+        cli_html(page, "</div>\n");
+    }
+    cli_html(page, "</div>\n");
     cli_html(page,
              "<div class=\"card\"><details><summary>The numbers</summary><div "
              "class=\"scroll\"><table><thead><tr><th>%s</th><th class=\"l\">method</th>",
@@ -160,29 +148,31 @@ static void put_table(cli_page *page, const figure1 *f, int panel)
                      row->not_psd, row->seconds);
         }
     cli_html(page, "</tbody></table></div></details></div>\n");
-}
-
-static void put_panel(cli_page *page, const figure1 *f, int panel)
-{
-    cli_html(page, "<section><h2>%s</h2>\n<p>%s</p>\n", headings[panel], f->fixed[panel]);
-    cli_html_legend(page, "square second:paper\u2019s algorithm|dot first:unrelu|"
-                          "dash soft:Cram\u00e9r\u2013Rao limit");
-    cli_html(page, "<div class=\"grid\" style=\"grid-template-columns: repeat(auto-fit, "
-                   "minmax(min(280px, 100%%), 1fr))\">\n");
-    for (int k = 0; k < FIGURE1_METRICS; k++) {
-        cli_html(page, "<div class=\"card\"><h3>%s</h3>\n", titles[k]);
-        draw_chart(page, f, panel, k);
-        cli_html(page, "</div>\n");
-    }
-    cli_html(page, "</div>\n");
-    put_table(page, f, panel);
     cli_html(page, "</section>\n");
 }
 
 int cli_figure1_page(const figure1 *f, const char *path)
 {
     cli_page opened, *page = cli_page_open(&opened, "Figure 1, reproduced");
-    put_head(page, f);
+    cli_html(page,
+             "<header><p class=\"kind\">x = ReLU(W z + b), %zu runs a point, seed %llu</p>\n"
+             "<h1>Figure 1, reproduced</h1></header>\n",
+             f->runs, (unsigned long long)f->seed);
+    cli_html(page, "<p>The experiments of Figure 1 of the one-layer paper, with <b "
+                   "style=\"color: var(--second)\">\u25a0 its algorithm</b> and with <b "
+                   "style=\"color: var(--first)\">\u25cf unrelu</b> on the same data. Points are "
+                   "means over the runs, bars one standard deviation; every run has a W and b of "
+                   "its own. <b style=\"color: var(--soft)\">\u2504 Dashed</b> is the "
+                   "Cram\u00e9r\u2013Rao limit: the root mean square error that no unbiased method "
+                   "goes below, for one coordinate or one pair at a time. A mean is a little below "
+                   "its root mean square, by 5 %% at d = 5.</p>\n");
+    cli_html(page,
+             "<p class=\"note\">error of b = |b \u2212 b*| / |W*|<sub>F</sub>; error of " SIGMA
+             " = |" SIGMA " \u2212 " SIGMA "*|<sub>F</sub> / |W*|<sub>F</sub>\u00b2; KL is the "
+             "smaller of the two divergences of the Gaussians before the rectifier. Where a "
+             "run of the paper\u2019s algorithm ends with a " SIGMA " that is not positive "
+             "definite there is none, and the run is left out of the mean. With " KAPPA
+             " &gt; 1 no limit of KL is known here.</p>\n");
     for (int panel = 0; panel < FIGURE1_PANELS; panel++)
         put_panel(page, f, panel);
     cli_html(page,

@@ -172,22 +172,6 @@ static void write_numbers(cli_page *page, const cli_heatmap *m, const layout *l)
 
 /* ---- large maps ---- */
 
-static void draw_strip(cli_page *page, const cli_heatmap *m, const layout *l, size_t row)
-{
-    size_t best = row * m->columns, end = best + m->columns;
-    for (size_t i = best; i < end; i++)
-        if (!(fabs(m->values[best]) >= fabs(m->values[i])) && isfinite(m->values[i]))
-            best = i;
-    cli_html(page, "<path d=\"%s\"><title>%s",
-             box(page, l->left, l->top + (double)row * l->tall, l->cell * (double)m->columns,
-                 ceil(10 * l->tall) / 10),
-             cli_escaped(page, cli_name_of(page, &m->row_names, row)));
-    if (isfinite(m->values[best]))
-        cli_html(page, ": largest %.3g, at %s", m->values[best],
-                 cli_escaped(page, cli_name_of(page, &m->column_names, best % m->columns)));
-    cli_html(page, "</title></path>\n");
-}
-
 static void draw_picture(cli_page *page, const cli_heatmap *m, const layout *l)
 {
     cli_colour colours[2 * LEVELS + 2] = {NONE};
@@ -212,8 +196,20 @@ static void draw_picture(cli_page *page, const cli_heatmap *m, const layout *l)
              cli_px(l->cell * (double)m->columns), cli_px(l->tall * (double)m->rows),
              cli_png_base64(page, m->columns, m->rows, pixels, colours, 2 * LEVELS + 2),
              cli_escaped(page, m->frame.title));
-    for (size_t i = 0; i < m->rows; i++)
-        draw_strip(page, m, l, i);
+    for (size_t row = 0; row < m->rows; row++) {
+        size_t best = row * m->columns, end = best + m->columns;
+        for (size_t i = best; i < end; i++)
+            if (!(fabs(m->values[best]) >= fabs(m->values[i])) && isfinite(m->values[i]))
+                best = i;
+        cli_html(page, "<path d=\"%s\"><title>%s",
+                 box(page, l->left, l->top + (double)row * l->tall, l->cell * (double)m->columns,
+                     ceil(10 * l->tall) / 10),
+                 cli_escaped(page, cli_name_of(page, &m->row_names, row)));
+        if (isfinite(m->values[best]))
+            cli_html(page, ": largest %.3g, at %s", m->values[best],
+                     cli_escaped(page, cli_name_of(page, &m->column_names, best % m->columns)));
+        cli_html(page, "</title></path>\n");
+    }
     cli_html(page, "</g>");
 }
 

@@ -100,21 +100,6 @@ static void widen(cli_axis *axis, size_t count, const double *values)
         }
 }
 
-/* it is smooth: some of its points will do */
-static void draw_band(const cli_plot *plot, const cli_points *p)
-{
-    enum { BAND = 16 };
-    double x[BAND], low[BAND], high[BAND];
-    for (size_t k = 0; k < BAND; k++) {
-        size_t i = k * (p->count - 1) / (BAND - 1);
-        x[k] = p->x[i];
-        low[k] = p->low[i];
-        high[k] = p->high[i];
-    }
-    cli_mark_line(plot, "area second", BAND, x, high, low,
-                  "where 95 % of the points lie if the model is right");
-}
-
 void cli_chart_points(cli_page *page, const cli_points *p)
 {
     cli_plot plot = {
@@ -130,8 +115,18 @@ void cli_chart_points(cli_page *page, const cli_points *p)
     cli_axis_pad(&plot.x);
     cli_axis_pad(&plot.y);
     cli_plot_open(&plot);
-    if (p->low)
-        draw_band(&plot, p);
+    if (p->low) {
+        enum { BAND = 16 }; /* it is smooth: some of its points will do */
+        double x[BAND], low[BAND], high[BAND];
+        for (size_t k = 0; k < BAND; k++) {
+            size_t i = k * (p->count - 1) / (BAND - 1);
+            x[k] = p->x[i];
+            low[k] = p->low[i];
+            high[k] = p->high[i];
+        }
+        cli_mark_line(&plot, "area second", BAND, x, high, low,
+                      "where 95 % of the points lie if the model is right");
+    }
     cli_mark_line(&plot, "line second", 2, ends, ends, NULL,
                   cli_text(page, "%s = %s", p->y_word, p->x_word));
     cli_html(page, "<g class=\"dots first\" style=\"--size:%gpx\">\n", p->size);

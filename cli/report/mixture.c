@@ -38,22 +38,6 @@ static void add_facts(cli_page *page, const unrelu_mixture *m)
     cli_html(page, "</dl>\n");
 }
 
-static void add_table(cli_page *page, const unrelu_mixture *m)
-{
-    const char *titles = "<column";
-    for (size_t j = 0; j < m->p; j++)
-        titles = cli_text(page, "%s|u%zu", titles, j + 1);
-    cli_html(page, "<details><summary>The numbers</summary><div class=\"tall\">");
-    cli_html_table(page, "", titles);
-    for (size_t i = 0; i < m->d; i++) {
-        cli_html_name(page, "<tr>", m->names, "x", i);
-        for (size_t j = 0; j < m->p; j++)
-            cli_html_real(page, m->A[i * m->p + j], "%.4f");
-        cli_html(page, "</tr>\n");
-    }
-    cli_html(page, "</tbody></table></div>\n</div></details>");
-}
-
 static void add_matrix(cli_page *page, const unrelu_mixture *m)
 {
     size_t rows = m->d * m->p <= CELLS ? m->d : CELLS / m->p;
@@ -75,8 +59,20 @@ static void add_matrix(cli_page *page, const unrelu_mixture *m)
                                      .largest = cli_largest(m->A, rows * m->p),
                                      .label = "entry of A",
                                      .column_title = "hidden unit"});
-    if (m->p <= TABLE_UNITS && m->d <= TABLE_ROWS)
-        add_table(page, m);
+    if (m->p <= TABLE_UNITS && m->d <= TABLE_ROWS) {
+        const char *titles = "<column";
+        for (size_t j = 0; j < m->p; j++)
+            titles = cli_text(page, "%s|u%zu", titles, j + 1);
+        cli_html(page, "<details><summary>The numbers</summary><div class=\"tall\">");
+        cli_html_table(page, "", titles);
+        for (size_t i = 0; i < m->d; i++) {
+            cli_html_name(page, "<tr>", m->names, "x", i);
+            for (size_t j = 0; j < m->p; j++)
+                cli_html_real(page, m->A[i * m->p + j], "%.4f");
+            cli_html(page, "</tr>\n");
+        }
+        cli_html(page, "</tbody></table></div>\n</div></details>");
+    }
     cli_html(page, "</div></section>\n");
 }
 

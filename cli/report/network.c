@@ -103,7 +103,7 @@ static void add_certificate(cli_page *page, const unrelu_network *m)
 
 /* ---- neurons ---- */
 
-static void add_bars(cli_page *page, const unrelu_network *m)
+static void add_neurons(cli_page *page, const unrelu_network *m, double level)
 {
     double *norm = cli_page_take(page, m->k, sizeof *norm);
     for (size_t j = 0; norm && j < m->k; j++)
@@ -123,6 +123,10 @@ static void add_bars(cli_page *page, const unrelu_network *m)
          m->k,
          m->active,
          1}};
+    double z = cli_half_width(level);
+    cli_html(page, "<section id=\"neurons\"><h2>Neurons</h2>\n"
+                   "<p>In the order of their weight in the outputs. One that is almost always "
+                   "on or off shows its kink in few samples.</p>\n");
     cli_html(page, "<div class=\"grid\">");
     for (int i = 0; i < 2; i++)
         if (charts[i].values) {
@@ -131,15 +135,6 @@ static void add_bars(cli_page *page, const unrelu_network *m)
             cli_html(page, "</div>");
         }
     cli_html(page, "</div>\n");
-}
-
-static void add_neurons(cli_page *page, const unrelu_network *m, double level)
-{
-    double z = cli_half_width(level);
-    cli_html(page, "<section id=\"neurons\"><h2>Neurons</h2>\n"
-                   "<p>In the order of their weight in the outputs. One that is almost always "
-                   "on or off shows its kink in few samples.</p>\n");
-    add_bars(page, m);
     cli_html(page, "<div class=\"card\"><h3>All neurons</h3><p class=\"note\">");
     if (cli_has_errors(m->c_se, m->k))
         cli_html(page, "± is the half-width of an interval of %g %%. ", 100 * level);
