@@ -124,9 +124,8 @@ static void put_panel(cli_page *page, const figure1 *f, int panel)
         draw_chart(page, f, panel, k);
         cli_html(page, "</div>\n");
     }
-    cli_html(page, "</div>\n");
     cli_html(page,
-             "<div class=\"card\"><details><summary>The numbers</summary><div "
+             "</div>\n<div class=\"card\"><details><summary>The numbers</summary><div "
              "class=\"scroll\"><table><thead><tr><th>%s</th><th class=\"l\">method</th>",
              panel == FIGURE1_PANELS - 1 ? KAPPA : cli_figure1_panels[panel]);
     for (int k = 0; k < FIGURE1_METRICS; k++)
@@ -147,8 +146,7 @@ static void put_panel(cli_page *page, const figure1 *f, int panel)
                                         : "<td>%zu</td><td>%.2g</td></tr>\n",
                      row->not_psd, row->seconds);
         }
-    cli_html(page, "</tbody></table></div></details></div>\n");
-    cli_html(page, "</section>\n");
+    cli_html(page, "</tbody></table></div></details></div>\n</section>\n");
 }
 
 int cli_figure1_page(const figure1 *f, const char *path)
