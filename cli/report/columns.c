@@ -4,7 +4,6 @@
  * in which 95 % of them lie where the model is right. Of many columns the worst are drawn, and a
  * table has all. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "chart.h"

@@ -3,7 +3,6 @@
  * many columns the map has those that are correlated most. Then its eigenvalues. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "chart.h"
 #include "flags.h"

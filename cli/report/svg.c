@@ -2,8 +2,6 @@
 #include "svg.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "width.h"
@@ -138,6 +136,11 @@ static ticks ticks_of(cli_page *page, cli_axis *a)
 
 /* ---- titles ---- */
 
+static int has_title(const cli_axis *a, const ticks *t)
+{
+    return a->title || t->exponent;
+}
+
 /* "×10⁻⁵", or "" */
 static const char *power_of(cli_page *page, int exponent)
 {
@@ -149,18 +152,17 @@ static const char *power_of(cli_page *page, int exponent)
 }
 
 /* as much of it as the axis is long, with the power of ten that the labels leave out */
-static void put_title(const cli_plot *p, const cli_axis *a, const ticks *t)
+static void put_title(const cli_plot *p, const cli_axis *a, const ticks *t, const char *where)
 {
+    if (!has_title(a, t))
+        return;
     double room = fabs(a->to - a->from) + TICK * 6, font = cli_svg_narrow(p->frame.width);
     size_t most = (size_t)(room / cli_svg_text_width("x", font));
     const char *title = cli_shortened(p->page, a->title ? a->title : "", most);
-    cli_html(p->page, title[0] && t->exponent ? "%s (%s)</text>" : "%s%s</text>",
-             cli_escaped(p->page, title), power_of(p->page, t->exponent));
-}
-
-static int has_title(const cli_axis *a, const ticks *t)
-{
-    return a->title || t->exponent;
+    int has_both = title[0] && t->exponent;
+    cli_html(p->page, "<text class=\"middle\" %s>%s%s%s%s</text>", where,
+             cli_escaped(p->page, title), has_both ? " (" : "", power_of(p->page, t->exponent),
+             has_both ? ")" : "");
 }
 
 /* ---- axes ---- */
@@ -192,11 +194,9 @@ static void draw_y(const cli_plot *p, const ticks *t)
         cli_html(p->page, "<text x=\"%g\" y=\"%g\">%s</text>", cli_px(p->x.from - 2 * TICK),
                  cli_px(cli_pixel(a, t->at[i]) + CLI_MIDDLE * CLI_FONT), t->label[i]);
     cli_html(p->page, "</g>");
-    if (!has_title(a, t))
-        return;
-    cli_html(p->page, "<text class=\"middle\" transform=\"translate(%d %g)rotate(-90)\">", CLI_FONT,
-             cli_px((a->from + a->to) / 2));
-    put_title(p, a, t);
+    put_title(p, a, t,
+              cli_text(p->page, "transform=\"translate(%d %g)rotate(-90)\"", CLI_FONT,
+                       cli_px((a->from + a->to) / 2)));
 }
 
 /* From the last on: a label that would touch the one after it is left out. */
@@ -221,11 +221,9 @@ static void draw_x(const cli_plot *p, const ticks *t)
         cli_html(p->page, "<text x=\"%g\" y=\"%g\">%s</text>", at, cli_px(y + LABEL), t->label[i]);
     }
     cli_html(p->page, "</g>");
-    if (!has_title(a, t))
-        return;
-    cli_html(p->page, "<text class=\"middle\" x=\"%g\" y=\"%g\">", cli_px((a->from + a->to) / 2),
-             cli_px(y + (a->has_labels ? 2 : 1) * LABEL));
-    put_title(p, a, t);
+    put_title(p, a, t,
+              cli_text(p->page, "x=\"%g\" y=\"%g\"", cli_px((a->from + a->to) / 2),
+                       cli_px(y + (a->has_labels ? 2 : 1) * LABEL)));
 }
 
 void cli_plot_open(cli_plot *p)
