@@ -17,9 +17,8 @@ int cli_parse_limits(const char *text, double **limits, size_t *count)
     if (!copy || !*limits)
         return cli_no_memory();
     for (char *rest = copy, *item; (item = strsep(&rest, ","));)
-        if (!cli_parse_real("--censor-at", item, -DBL_MAX, DBL_MAX, "a number",
-                            &(*limits)[(*count)++]))
-            return CLI_EXIT_USAGE;
+        CLI_TRY(cli_parse_real("--censor-at", item, -DBL_MAX, DBL_MAX, "a number",
+                               &(*limits)[(*count)++]));
     return 0;
 }
 
@@ -39,9 +38,7 @@ static int parse_limit(char *item, const unrelu_source *samples, double *limit)
     if (found == d)
         return cli_usage("--limit: no column is called '%s'; the first is '%s'", item,
                          unrelu_source_name(samples, 0));
-    return cli_parse_real("--limit", equals + 1, -DBL_MAX, DBL_MAX, "a number", &limit[found])
-               ? 0
-               : CLI_EXIT_USAGE;
+    return cli_parse_real("--limit", equals + 1, -DBL_MAX, DBL_MAX, "a number", &limit[found]);
 }
 
 /* NAME=V with commas between */

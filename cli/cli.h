@@ -92,12 +92,10 @@ const cli_option *cli_option_at(const cli_command *command, size_t i);
 /* Parses argv[1..] and runs; returns the exit status. */
 int cli_run(const cli_command *command, int argc, char **argv);
 
-/* What the rows of a table use, for the options that take a word or a number. `what` names the
- * option. On failure they say why and return 0. */
+/* A number from least to most; says why it is none, and that `want` is needed, and returns the exit
+ * status. what: the option. */
 int cli_parse_real(const char *what, const char *text, double least, double most, const char *want,
                    double *value);
-int cli_parse_whole(const char *what, const char *text, double least, double most, const char *want,
-                    size_t *value);
 
 extern const cli_command cli_fit, cli_recover, cli_unmix, cli_predict, cli_sample, cli_compare,
     cli_show, cli_report, cli_impute, cli_check, cli_plan, cli_summarize, cli_merge, cli_generate,

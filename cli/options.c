@@ -67,34 +67,26 @@ const cli_option *cli_option_at(const cli_command *command, size_t i)
 
 /* ---- values ------------------------------------------------------------------------ */
 
-static int refuse_value(const char *what, const char *text, const char *want)
-{
-    cli_usage("%s: '%s' is not %s", what, text, want);
-    return 0;
-}
-
 int cli_parse_real(const char *what, const char *text, double least, double most, const char *want,
                    double *value)
 {
     char *end;
     double x = strtod(text, &end);
     if (end == text || *end || !(x >= least && x <= most))
-        return refuse_value(what, text, want);
+        return cli_usage("%s: '%s' is not %s", what, text, want);
     *value = x;
-    return 1;
+    return 0;
 }
 
 /* 1e6 is a whole number too */
-int cli_parse_whole(const char *what, const char *text, double least, double most, const char *want,
-                    size_t *value)
+static int parse_whole(const char *what, const char *text, const cli_option *o, size_t *value)
 {
-    double x;
-    if (!cli_parse_real(what, text, least, fmin(most, 0x1p53), want, &x))
-        return 0;
+    double x = 0;
+    CLI_TRY(cli_parse_real(what, text, o->least, fmin(o->most, 0x1p53), o->want, &x));
     if (x != floor(x))
-        return refuse_value(what, text, want);
+        return cli_usage("%s: '%s' is not %s", what, text, o->want);
     *value = (size_t)x;
-    return 1;
+    return 0;
 }
 
 static int parse_seed(const char *what, const char *text, const char *want, uint64_t *value)
@@ -103,9 +95,9 @@ static int parse_seed(const char *what, const char *text, const char *want, uint
     errno = 0;
     unsigned long long x = strtoull(text, &end, 10);
     if (end == text || *end || strchr(text, '-') || errno || x > INT64_MAX)
-        return refuse_value(what, text, want);
+        return cli_usage("%s: '%s' is not %s", what, text, want);
     *value = x;
-    return 1;
+    return 0;
 }
 
 static int parse_choice(const char *what, const char *text, const char *list, int *value)
@@ -113,12 +105,11 @@ static int parse_choice(const char *what, const char *text, const char *list, in
     char word[64], near[96], all[256] = "";
     *value = cli_word_index(list, text);
     if (*value >= 0)
-        return 1;
+        return 0;
     for (size_t i = 0; cli_word(list, i, word, sizeof word); i++)
         cli_append(all, sizeof all, "%s%s", i ? ", " : "", word);
-    cli_usage("%s: '%s' is not one of %s%s", what, text, all,
-              cli_suggestion(text, list, "", near, sizeof near));
-    return 0;
+    return cli_usage("%s: '%s' is not one of %s%s", what, text, all,
+                     cli_suggestion(text, list, "", near, sizeof near));
 }
 
 /* What it may be is known to the library alone; a slip in one of a few words is told here. */
@@ -131,14 +122,13 @@ static int hand_over(const cli_command *command, const cli_option *o, const char
     if (o->offset)
         ++*(int *)((char *)arguments + o->offset);
     if (command->set(arguments, o->name, text, &err) == UNRELU_OK)
-        return 1;
+        return 0;
     if (!strpbrk(o->arg, letters))
         cli_suggestion(text, o->arg, "", near, sizeof near);
-    cli_usage("%s%s", cli_flagged(err.text).text, near);
-    return 0;
+    return cli_usage("%s%s", cli_flagged(err.text).text, near);
 }
 
-/* 0: it is refused, and why was said */
+/* Returns the exit status. */
 static int store(const cli_command *command, const cli_option *o, const char *arg, void *arguments)
 {
     char what[64], *longer = NULL;
@@ -150,22 +140,21 @@ static int store(const cli_command *command, const cli_option *o, const char *ar
         snprintf(what, sizeof what, "--%s", o->name);
     switch (o->kind) {
     case CLI_FLAG:
-        return *(int *)field = 1;
+        *(int *)field = 1;
+        return 0;
     case CLI_TEXT:
         *(const char **)field = arg;
-        return 1;
+        return 0;
     case CLI_LIST:
-        if (asprintf(&longer, "%s%s%s", *list ? *list : "", *list ? "," : "", arg) < 0) {
-            cli_no_memory();
-            return 0;
-        }
+        if (asprintf(&longer, "%s%s%s", *list ? *list : "", *list ? "," : "", arg) < 0)
+            return cli_no_memory();
         free(*list);
         *list = longer;
-        return 1;
+        return 0;
     case CLI_CHOICE:
         return parse_choice(what, arg, o->arg, field);
     case CLI_WHOLE:
-        return cli_parse_whole(what, arg, o->least, o->most, o->want, field);
+        return parse_whole(what, arg, o, field);
     case CLI_SEED:
         return parse_seed(what, arg, o->want, field);
     case CLI_REAL:
@@ -222,7 +211,7 @@ static int take_long(const cli_command *command, char ***word, void *arguments)
     if (o->kind != CLI_FLAG && !value && !(value = *++*word))
         return cli_usage("%s: --%s needs a value: --%s=%s" TRY, command->name, o->name, o->name,
                          o->arg, command->name);
-    return store(command, o, value, arguments) ? 0 : CLI_EXIT_USAGE;
+    return store(command, o, value, arguments);
 }
 
 static int take_letters(const cli_command *command, char ***word, void *arguments)
@@ -239,8 +228,7 @@ static int take_letters(const cli_command *command, char ***word, void *argument
         if (o->kind != CLI_FLAG && !(value = s[1] ? s + 1 : *++*word))
             return cli_usage("%s: -%c needs a value: -%c %s" TRY, command->name, *s, *s, o->arg,
                              command->name);
-        if (!store(command, o, value, arguments))
-            return CLI_EXIT_USAGE;
+        CLI_TRY(store(command, o, value, arguments));
         if (value)
             break;
     }

@@ -37,8 +37,8 @@ static const cli_option options[] = {
      "-o writes; auto finds how many the data tell from 0",
      CLI_TO_LIBRARY},
     {"precision", 0, "auto|double|single",
-     "arithmetic inside a block of rows; sums over blocks are in double (default auto: single "
-     "from 96 columns on)",
+     "arithmetic inside a block of rows; sums over blocks are in double (default auto: single from "
+     "96 columns on)",
      CLI_TO_LIBRARY},
     {.doc = "Data:", .kind = CLI_HEADING},
     {"censor-at", 0, "T[,T...]",
@@ -58,8 +58,8 @@ static const cli_option options[] = {
      "values, medians and quantiles are given in the data's",
      TO(CLI_TEXT, transform)},
     {"additive-noise", 0, "SD|auto",
-     "normal noise was added after the rectifier: take it out (auto: its size is learned from "
-     "the negative values)",
+     "normal noise was added after the rectifier: take it out (auto: its size is learned from the "
+     "negative values)",
      CLI_TO_LIBRARY},
     {"robust", 0, NULL, "leave out rows with gross outliers", TO(CLI_FLAG, options.robust)},
     {"drop", 0, NULL, "leave out columns that cannot be fitted, in place of stopping",
@@ -106,9 +106,7 @@ static int parse_transform(const char *text, unrelu_gaussian_options *o)
     if (text && strncmp(text, with, sizeof with - 1) == 0) {
         o->transform = UNRELU_TRANSFORM_BOXCOX;
         return cli_parse_real("--transform boxcox", text + sizeof with - 1, -10, 10,
-                              "a number from -10 to 10", &o->boxcox)
-                   ? 0
-                   : CLI_EXIT_USAGE;
+                              "a number from -10 to 10", &o->boxcox);
     }
     for (; text && strcmp(unrelu_transform_name(o->transform), text) != 0; ++o->transform)
         if (o->transform == UNRELU_TRANSFORM_BOXCOX)
@@ -212,16 +210,15 @@ const cli_command cli_fit = {
     .name = "fit",
     .files = {"SAMPLES", 1, 1},
     .brief = "Learn the Gaussian behind rectified samples",
-    .doc =
-        "SAMPLES holds one sample of x = ReLU(W z + b), z standard normal, in each row: a .npy "
-        "file, .npz or .npz:NAME, .csv or .tsv (also .gz), or - for CSV on standard input. Empty "
-        "cells, NA and NaN are missing values. A cell such as <0.25 is below that detection limit, "
-        "ND and 0 below the one that --limit or --limits gives; such data, and those of "
-        "--transform, are held in memory and fitted by the exact likelihood of cells and pairs. A "
-        "summary made by 'unrelu summarize' or 'unrelu merge' stands for the samples it was made "
-        "from.\n\nWhat is learned is b, the scale of each column (the row norms of W) and their "
-        "correlations, that is Sigma = W W', all with standard errors. What is off is flagged, and "
-        "said on standard error.",
+    .doc = "SAMPLES holds one sample of x = ReLU(W z + b), z standard normal, in each row: a .npy "
+           "file, .npz or .npz:NAME, .csv or .tsv (also .gz), or - for CSV on standard input. "
+           "Empty cells, NA and NaN are missing values. A cell such as <0.25 is below that "
+           "detection limit, ND and 0 below the one that --limit or --limits gives; such data, and "
+           "those of --transform, are held in memory and fitted by the exact likelihood of cells "
+           "and pairs. A summary made by 'unrelu summarize' or 'unrelu merge' stands for the "
+           "samples it was made from.\n\nWhat is learned is b, the scale of each column (the row "
+           "norms of W) and their correlations, that is Sigma = W W', all with standard errors. "
+           "What is off is flagged, and said on standard error.",
     .options = options,
     .has = CLI_HAS_SEED | CLI_HAS_THREADS | CLI_HAS_LEVEL | CLI_HAS_COLUMNS | CLI_HAS_JSON,
     .examples = examples,

@@ -129,9 +129,9 @@ static int parse_bias(const char *text, unrelu_bias_law *law, double *value)
 {
     int word = cli_word_index("rectified|normal", text);
     *law = word == 0 ? UNRELU_BIAS_RECTIFIED : word == 1 ? UNRELU_BIAS_NORMAL : UNRELU_BIAS_FIXED;
-    int good = word >= 0 || cli_parse_real("--bias", text, -DBL_MAX, DBL_MAX,
-                                           "rectified, normal or a number", value);
-    return good ? 0 : CLI_EXIT_USAGE;
+    return word >= 0 ? 0
+                     : cli_parse_real("--bias", text, -DBL_MAX, DBL_MAX,
+                                      "rectified, normal or a number", value);
 }
 
 static int plant_gaussian(const generate_arguments *a, unrelu_gaussian **truth)
@@ -176,10 +176,10 @@ static int fill_options(const generate_arguments *a, unrelu_network_plant_option
     o->noise = a->noise >= 0 ? a->noise : o->noise;
     o->inputs = a->inputs >= 0 ? (unrelu_inputs)a->inputs : o->inputs;
     o->seed = a->shared.seed;
-    if (a->bias &&
-        !cli_parse_real("--bias", a->bias, 0, DBL_MAX,
-                        "a number of at least 0: the standard deviation of the biases", &o->bias))
-        return CLI_EXIT_USAGE;
+    if (a->bias)
+        CLI_TRY(cli_parse_real("--bias", a->bias, 0, DBL_MAX,
+                               "a number of at least 0: the standard deviation of the biases",
+                               &o->bias));
     if (a->activation)
         CLI_CALL(unrelu_activation_parse(a->activation, &o->activation, &err));
     return 0;

@@ -50,36 +50,24 @@ static int encode(const hardness_arguments *a)
 
 /* ---- assign ---- */
 
-typedef struct {
-    int *literals;
-    size_t count;
-    int ended; /* by a 0 */
-} literal_list;
-
-static int add_word(literal_list *list, const char *word, size_t length)
-{
-    char *end;
-    long value = strtol(word, &end, 10);
-    int shown = (int)(length < 40 ? length : 40);
-    if (end != word + length || value > INT_MAX || value < -INT_MAX)
-        return cli_usage("hardness assign: '%.*s' is no literal: whole numbers are needed", shown,
-                         word);
-    if (list->ended)
-        return cli_usage("hardness assign: '%.*s' follows the 0 that ends the assignment", shown,
-                         word);
-    if (value == 0)
-        list->ended = 1;
-    else
-        list->literals[list->count++] = (int)value;
-    return 0;
-}
-
-static int add_words(literal_list *list, const char *text)
+/* the words of one argument; ended: by a 0 */
+static int add_words(const char *text, int *literals, size_t *count, int *ended)
 {
     static const char blanks[] = " \t\r\n";
     for (text += strspn(text, blanks); *text; text += strspn(text, blanks)) {
+        char *end;
         size_t length = strcspn(text, blanks);
-        CLI_TRY(add_word(list, text, length));
+        long value = strtol(text, &end, 10);
+        int shown = (int)(length < 40 ? length : 40);
+        if (end != text + length || value > INT_MAX || value < -INT_MAX)
+            return cli_usage("hardness assign: '%.*s' is no literal: whole numbers are needed",
+                             shown, text);
+        if (*ended)
+            return cli_usage("hardness assign: '%.*s' follows the 0 that ends the assignment",
+                             shown, text);
+        *ended = value == 0;
+        if (value != 0)
+            literals[(*count)++] = (int)value;
         text += length;
     }
     return 0;
@@ -105,18 +93,18 @@ static int assign(const hardness_arguments *a)
     CLI_TRY(cli_require_output("hardness assign", shared, "V goes"));
     CLI_TRY(cli_check_output(shared, ".npy"));
     CLI_CALL(unrelu_hardness_load(shared->files[1], &instance, &err));
-    size_t room = 1;
+    size_t room = 1, count = 0;
+    int ended = 0;
     for (size_t i = 2; i < shared->file_count; i++)
         room += strlen(shared->files[i]);
     CLI_MEMORY int *literals = calloc(room, sizeof *literals);
     CLI_MEMORY double *V = calloc(2 * instance->d, sizeof *V);
-    literal_list list = {.literals = literals};
     double residual = 0;
     if (!literals || !V)
         return cli_no_memory();
     for (size_t i = 2; i < shared->file_count; i++)
-        CLI_TRY(add_words(&list, shared->files[i]));
-    CLI_CALL(unrelu_hardness_assign(instance, literals, list.count, V, &err));
+        CLI_TRY(add_words(shared->files[i], literals, &count, &ended));
+    CLI_CALL(unrelu_hardness_assign(instance, literals, count, V, &err));
     CLI_CALL(unrelu_hardness_residual(instance, V, &residual, &err));
     CLI_CALL(write_v(shared->output, V, instance->d, &err));
     cli_note("%s: V is 2 x %zu, the assignment %s", shared->output, instance->d,
@@ -126,11 +114,24 @@ static int assign(const hardness_arguments *a)
 
 /* ---- check, decode ---- */
 
-static int tell_literals(const unrelu_hardness *instance, const double *V, double residual)
+static int read_v(const hardness_arguments *a)
 {
+    const cli_shared *shared = &a->shared;
+    CLI_SCOPE(free_instance) unrelu_hardness *instance = NULL;
+    CLI_SCOPE(cli_close) unrelu_source *source = NULL;
+    double residual = 0;
+    CLI_CALL(unrelu_hardness_load(shared->files[1], &instance, &err));
+    CLI_TRY(cli_open(shared->files[2], NULL, 1, &source));
+    CLI_MEMORY double *V = calloc(2 * instance->d, sizeof *V);
     CLI_MEMORY int *literals = calloc(instance->variables + 1, sizeof *literals);
-    if (!literals)
+    if (!V || !literals)
         return cli_no_memory();
+    CLI_CALL(unrelu_hardness_read(instance, source, V, &err));
+    CLI_CALL(unrelu_hardness_residual(instance, V, &residual, &err));
+    if (strcmp(shared->files[0], "check") == 0) {
+        printf("%.6g\n", residual);
+        return 0;
+    }
     CLI_CALL(unrelu_hardness_decode(instance, V, literals, &err));
     for (size_t i = 0; i < instance->variables; i++)
         printf("%d ", literals[i]);
@@ -140,35 +141,6 @@ static int tell_literals(const unrelu_hardness *instance, const double *V, doubl
                     "against the formula",
                     residual);
     return 0;
-}
-
-static int read_v(const hardness_arguments *a, int as_literals)
-{
-    const cli_shared *shared = &a->shared;
-    CLI_SCOPE(free_instance) unrelu_hardness *instance = NULL;
-    CLI_SCOPE(cli_close) unrelu_source *source = NULL;
-    double residual = 0;
-    CLI_CALL(unrelu_hardness_load(shared->files[1], &instance, &err));
-    CLI_TRY(cli_open(shared->files[2], NULL, 1, &source));
-    CLI_MEMORY double *V = calloc(2 * instance->d, sizeof *V);
-    if (!V)
-        return cli_no_memory();
-    CLI_CALL(unrelu_hardness_read(instance, source, V, &err));
-    CLI_CALL(unrelu_hardness_residual(instance, V, &residual, &err));
-    if (as_literals)
-        return tell_literals(instance, V, residual);
-    printf("%.6g\n", residual);
-    return 0;
-}
-
-static int check(const hardness_arguments *a)
-{
-    return read_v(a, 0);
-}
-
-static int decode(const hardness_arguments *a)
-{
-    return read_v(a, 1);
 }
 
 /* ---- the command ---- */
@@ -184,8 +156,8 @@ static const struct {
     /* in the order of actions */
     {encode, "FORMULA.cnf -o INSTANCE", 2, 2, 1},
     {assign, "INSTANCE LITERAL... -o V", 3, SIZE_MAX, 1},
-    {check, "INSTANCE V", 3, 3, 0},
-    {decode, "INSTANCE V", 3, 3, 0},
+    {read_v, "INSTANCE V", 3, 3, 0},
+    {read_v, "INSTANCE V", 3, 3, 0},
 };
 
 static int run(void *arguments)

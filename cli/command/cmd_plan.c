@@ -78,9 +78,8 @@ static int parse_list(const char *text, plan *p)
     for (char *rest = copy, *item; (item = strsep(&rest, ","));) {
         if (p->count == MOST_VALUES)
             return cli_usage("plan: --b lists more than %d values", MOST_VALUES);
-        if (!cli_parse_real("--b", item, B_LEAST, B_MOST, "a number from -6 to 1000",
-                            &p->value[p->count++]))
-            return CLI_EXIT_USAGE;
+        CLI_TRY(cli_parse_real("--b", item, B_LEAST, B_MOST, "a number from -6 to 1000",
+                               &p->value[p->count++]));
     }
     if (p->count > p->d)
         return cli_usage("plan: --b lists %zu values, and -d says %zu columns", p->count, p->d);
@@ -240,15 +239,14 @@ const cli_command cli_plan = {
     .name = "plan",
     .files = {"-d D --error E", 0, 0},
     .brief = "Tell how many samples a wanted accuracy needs",
-    .doc =
-        "For a rectified Gaussian x = ReLU(W z + b) with D columns that are not correlated: how "
-        "many samples until the errors are E, where a method is as exact as the Cramer-Rao bound "
-        "allows. 'unrelu fit' is, save at a few dozen samples, where columns are hardly ever "
-        "positive, or where correlations are near 1. An error is a root mean square over "
-        "repetitions: of b, scale and correlation that of one number, of err_b and err_Sigma "
-        "that of the paper's measure of all of them. Beside it stands the paper's bound (1/E^2) "
-        "ln(D/delta), whose constant is not known and is taken as 1. Correlated columns need "
-        "fewer samples for a correlation: its error falls with 1 - rho^2.",
+    .doc = "For a rectified Gaussian x = ReLU(W z + b) with D columns that are not correlated: how "
+           "many samples until the errors are E, where a method is as exact as the Cramer-Rao "
+           "bound allows. 'unrelu fit' is, save at a few dozen samples, where columns are hardly "
+           "ever positive, or where correlations are near 1. An error is a root mean square over "
+           "repetitions: of b, scale and correlation that of one number, of err_b and err_Sigma "
+           "that of the paper's measure of all of them. Beside it stands the paper's bound (1/E^2) "
+           "ln(D/delta), whose constant is not known and is taken as 1. Correlated columns need "
+           "fewer samples for a correlation: its error falls with 1 - rho^2.",
     .options = options,
     .has = CLI_HAS_JSON,
     .examples = examples,

@@ -157,34 +157,6 @@ static int report_failure(const cli_shared *shared, const unrelu_network *model,
     return status ? status : CLI_EXIT_DATA;
 }
 
-/* data that no network can be learned from are a failed recovery too */
-static int report_no_network(const recover_arguments *a, const unrelu_source *inputs,
-                             const unrelu_source *labels, const char *why)
-{
-    const unrelu_recover_options *o = &a->options;
-    unrelu_network none = {
-        .d = inputs ? unrelu_source_columns(inputs) : 0,
-        .m = labels ? unrelu_source_columns(labels) : 0,
-        .verdict = UNRELU_VERDICT_FAILED,
-        .residual = NAN,
-        .holdout_residual = NAN,
-        .gap = NAN,
-        .objective = NAN,
-        .objective_bound = NAN,
-        .incoherence = NAN,
-        .activation = o->activation,
-        .seed = o->seed,
-        .method = name_of(o->method),
-        .biases = "",
-        .precision = "",
-        .how_k = "",
-        .guarantee = "",
-        .assumption = "",
-        .failure = "",
-    };
-    return report_failure(&a->shared, &none, why);
-}
-
 static int learn(const recover_arguments *a, unrelu_network **model)
 {
     CLI_SCOPE(cli_close) unrelu_source *inputs = NULL;
@@ -197,9 +169,30 @@ static int learn(const recover_arguments *a, unrelu_network **model)
         status = cli_open_source(files[1], a->label_columns, 0, &labels, &err);
     if (status == UNRELU_OK)
         status = unrelu_recover(inputs, labels, &a->options, &exec, model, &err);
-    if (status == UNRELU_EDATA)
-        return report_no_network(a, inputs, labels, err.text);
-    return cli_exit(status, &err);
+    if (status != UNRELU_EDATA)
+        return cli_exit(status, &err);
+    /* data that no network can be learned from are a failed recovery too */
+    unrelu_network none = {
+        .d = inputs ? unrelu_source_columns(inputs) : 0,
+        .m = labels ? unrelu_source_columns(labels) : 0,
+        .verdict = UNRELU_VERDICT_FAILED,
+        .residual = NAN,
+        .holdout_residual = NAN,
+        .gap = NAN,
+        .objective = NAN,
+        .objective_bound = NAN,
+        .incoherence = NAN,
+        .activation = a->options.activation,
+        .seed = a->options.seed,
+        .method = name_of(a->options.method),
+        .biases = "",
+        .precision = "",
+        .how_k = "",
+        .guarantee = "",
+        .assumption = "",
+        .failure = "",
+    };
+    return report_failure(&a->shared, &none, err.text);
 }
 
 static int run(void *arguments)
