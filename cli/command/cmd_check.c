@@ -8,6 +8,7 @@
 #include "scope.h"
 #include "show/text.h"
 #include "width.h"
+#include "words.h"
 
 typedef struct {
     cli_shared shared;
@@ -82,16 +83,10 @@ static const char *transform_of(const unrelu_transform_advice *advice, char *tex
 
 /* ---- the sentence ------------------------------------------------------------------- */
 
-static void append(char *text, size_t size, const char *more)
-{
-    size_t used = strlen(text);
-    snprintf(text + used, size - used, "%s", more);
-}
-
 static const char *verdict_of(const findings *f, char *text)
 {
     size_t wrong = 0, judged = 0, listed = 0;
-    char name[64];
+    char name[TRANSFORM];
     for (size_t j = 0; j < f->d; j++) {
         wrong += (size_t)looks_wrong(f, j);
         judged += (size_t)is_judged(f, j);
@@ -109,16 +104,13 @@ static const char *verdict_of(const findings *f, char *text)
     for (size_t j = 0; j < f->d; j++) {
         if (!looks_wrong(f, j) || listed++ > NAMED)
             continue;
-        snprintf(name, sizeof name, "%.40s", unrelu_source_name(f->samples, j));
-        append(text, VERDICT, listed == 1 ? ": " : ", ");
-        append(text, VERDICT, listed > NAMED ? "..." : name);
+        cli_append(text, VERDICT, "%s%.40s", listed == 1 ? ": " : ", ",
+                   listed > NAMED ? "..." : unrelu_source_name(f->samples, j));
     }
     transform_of(&f->advice[f->d], name);
-    if (*name && strcmp(name, "none") != 0) {
-        append(text, VERDICT, wrong ? "; try --transform " : "; --transform ");
-        append(text, VERDICT, name);
-        append(text, VERDICT, wrong ? "" : " fits better");
-    }
+    if (*name && strcmp(name, "none") != 0)
+        cli_append(text, VERDICT, wrong ? "; try --transform %s" : "; --transform %s fits better",
+                   name);
     return text;
 }
 

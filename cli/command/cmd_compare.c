@@ -19,10 +19,9 @@ static int run(void *arguments)
     CLI_TRY(cli_find_model(files[0], CLI_ANY_MODEL, &truth.kind));
     CLI_TRY(cli_find_model(files[1], CLI_ANY_MODEL, &model.kind));
     if (truth.kind != model.kind)
-        return cli_refuse_file("%s is a %s and %s a %s: only models of the same kind can be "
-                               "compared",
-                               files[0], cli_model_name(truth.kind), files[1],
-                               cli_model_name(model.kind));
+        return cli_refuse_file(
+            "%s is a %s and %s a %s: only models of the same kind can be compared", files[0],
+            cli_model_name(truth.kind), files[1], cli_model_name(model.kind));
     CLI_TRY(cli_load_model(files[0], CLI_ANY_MODEL, &truth));
     CLI_TRY(cli_load_model(files[1], CLI_ANY_MODEL, &model));
     return cli_compare_models(shared, &truth, &model);

@@ -81,8 +81,8 @@ static int run(void *arguments)
                          shared->output);
     int printed = strcmp(shared->output, "-") == 0;
     if (shared->json && printed)
-        return cli_usage("impute: --json and the samples cannot both go to standard output: give "
-                         "-o a file");
+        return cli_usage(
+            "impute: --json and the samples cannot both go to standard output: give -o a file");
     CLI_TRY(cli_load_model(shared->files[0], 1U << CLI_GAUSSIAN, &loaded));
     CLI_TRY(impute(a, loaded.gaussian, &report));
     if (shared->json)
@@ -102,17 +102,16 @@ const cli_command cli_impute = {
     .name = "impute",
     .files = {"MODEL SAMPLES", 2, 2},
     .brief = "Fill the values that the rectifier or a detection limit hid, and missing ones",
-    .doc =
-        "MODEL is a rectified Gaussian, SAMPLES has its columns, by name or in its order. A cell "
-        "at or below the limit of the model (0 unless it was fitted with --censor-at), a cell "
-        "'<0.25', or 'ND' with --limit is below a limit; an empty cell, NA or NaN is missing. Both "
-        "kinds become their conditional means given the cells of the row that were seen, and given "
-        "that the others lie below their limits; all else stays as it is, bit for bit.\n\nWhat is "
-        "filled in for a cell below its limit is the value before the rectifier, W z + b: it lies "
-        "below the limit, and below 0 where the limit is 0. Of a model with --transform it is the "
-        "conditional mean of the transformed value, mapped back: under log the geometric "
-        "mean.\n\nMeans vary less than values do: for a variance or a correlation of the filled "
-        "table take --draws and average over the tables.",
+    .doc = "MODEL is a rectified Gaussian, SAMPLES has its columns, by name or in its order. A "
+           "cell at or below the limit of the model (0 unless it was fitted with --censor-at), a "
+           "cell '<0.25', or 'ND' with --limit is below a limit; an empty cell, NA or NaN is "
+           "missing. Both kinds become their conditional means given the cells of the row that "
+           "were seen, and given that the others lie below their limits; all else stays as it is, "
+           "bit for bit.\n\nWhat is filled in for a cell below its limit is the value before the "
+           "rectifier, W z + b: it lies below the limit, and below 0 where the limit is 0. Of a "
+           "model with --transform it is the conditional mean of the transformed value, mapped "
+           "back: under log the geometric mean.\n\nMeans vary less than values do: for a variance "
+           "or a correlation of the filled table take --draws and average over the tables.",
     .options = options,
     .has = CLI_HAS_SEED | CLI_HAS_THREADS | CLI_HAS_COLUMNS | CLI_HAS_JSON,
     .examples = examples,

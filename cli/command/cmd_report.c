@@ -27,22 +27,16 @@ static const cli_example examples[] = {
     {0},
 };
 
-static int check_limits(const report_arguments *a, cli_kind_of_model kind)
+static int check(const report_arguments *a, cli_kind_of_model kind)
 {
-    const char *given = a->limits.named ? "--limit" : "--limits";
-    if (!a->limits.named && !a->limits.file)
-        return 0;
-    if (kind != CLI_GAUSSIAN || a->shared.file_count < 2)
-        return cli_usage("report: %s is of the cells of SAMPLES of a rectified Gaussian: %s", given,
-                         kind == CLI_GAUSSIAN ? "give that file too" : "leave it out");
-    if (a->limits.file && strcmp(a->limits.file, a->shared.output) == 0)
+    const cli_shared *shared = &a->shared;
+    const char *limits = a->limits.named ? "--limit" : a->limits.file ? "--limits" : NULL;
+    if (limits && (kind != CLI_GAUSSIAN || shared->file_count < 2))
+        return cli_usage("report: %s is of the cells of SAMPLES of a rectified Gaussian: %s",
+                         limits, kind == CLI_GAUSSIAN ? "give that file too" : "leave it out");
+    if (a->limits.file && strcmp(a->limits.file, shared->output) == 0)
         return cli_usage("-o %s is the file of limits, which would be lost: give another name",
                          a->limits.file);
-    return 0;
-}
-
-static int check_samples(const cli_shared *shared, cli_kind_of_model kind)
-{
     if (kind == CLI_GAUSSIAN && shared->file_count > 2)
         return cli_usage("report: a rectified Gaussian has one file of samples, not two: MODEL "
                          "SAMPLES");
@@ -63,8 +57,7 @@ static int run(void *arguments)
     CLI_TRY(cli_require_output("report", shared, "the page goes"));
     CLI_TRY(cli_check_output(shared, ".html"));
     CLI_TRY(cli_find_model(shared->files[0], CLI_ANY_MODEL, &model.kind));
-    CLI_TRY(check_limits(a, model.kind));
-    CLI_TRY(check_samples(shared, model.kind));
+    CLI_TRY(check(a, model.kind));
     CLI_TRY(cli_load_model(shared->files[0], CLI_ANY_MODEL, &model));
     return model.kind == CLI_NETWORK   ? cli_report_network(shared, model.network)
            : model.kind == CLI_MIXTURE ? cli_report_mixture(shared, model.mixture)

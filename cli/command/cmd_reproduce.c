@@ -101,18 +101,6 @@ static int run_points(figure1 *f, const cli_shared *shared, const char *csv)
 
 /* ---- results -------------------------------------------------------------------------- */
 
-static int write_json(const figure1 *f, const char *path)
-{
-    cli_json json = cli_figure1_json(f);
-    CLI_MEMORY char *text =
-        json.failed ? NULL : json_dumps(json.object, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
-    json_decref(json.object);
-    if (text)
-        return cli_write_file(path, text, strlen(text));
-    cli_error("not enough memory for the JSON text");
-    return CLI_EXIT_INTERNAL;
-}
-
 static int report(const figure1 *f, const cli_shared *shared)
 {
     if (!shared->json) {
@@ -147,7 +135,15 @@ static int reproduce_figure1(const reproduce_arguments *a)
     if (cli_figure1_done(f) > 0)
         cli_note("%s holds %zu of %zu points already", csv, cli_figure1_done(f), f->count);
     CLI_TRY(run_points(f, shared, csv));
-    CLI_TRY(write_json(f, json));
+    cli_json all = cli_figure1_json(f);
+    CLI_MEMORY char *text =
+        all.failed ? NULL : json_dumps(all.object, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
+    json_decref(all.object);
+    if (!text) {
+        cli_error("not enough memory for the JSON text");
+        return CLI_EXIT_INTERNAL;
+    }
+    CLI_TRY(cli_write_file(json, text, strlen(text)));
     CLI_TRY(cli_figure1_page(f, page));
     CLI_TRY(report(f, shared));
     cli_note("%s/figure1.csv, .json and .html are written", folder);

@@ -6,6 +6,7 @@
 #include "flags.h"
 #include "text.h"
 #include "width.h"
+#include "words.h"
 
 enum {
     MANY = 30,  /* columns from which on not all are shown, but */
@@ -74,35 +75,13 @@ double cli_censored_share(const unrelu_gaussian *m, size_t i)
 const char *cli_flag_names(uint32_t flags, char *text, size_t size)
 {
     text[0] = '\0';
-    for (int bit = 0; *unrelu_flag_name(bit); bit++) {
-        size_t used = strlen(text);
+    for (int bit = 0; *unrelu_flag_name(bit); bit++)
         if (flags >> bit & 1)
-            snprintf(text + used, size - used, "%s%s", used ? ", " : "", unrelu_flag_name(bit));
-    }
+            cli_append(text, size, "%s%s", *text ? ", " : "", unrelu_flag_name(bit));
     return text;
 }
 
 /* ---- coordinates --------------------------------------------------------------------- */
-
-static void add_coordinate(cli_table *table, const unrelu_gaussian *m, size_t i, double z)
-{
-    char flags[CLI_TABLE_CELL];
-    double share = cli_censored_share(m, i);
-    cli_add_column_name(table, m, i);
-    if (isfinite(share))
-        cli_table_add(table, "%.2f %%", 100 * share);
-    else
-        cli_table_add(table, "%s", "");
-    if (m->limit && isinf(m->limit[i]))
-        cli_table_add(table, "none");
-    else if (m->limit)
-        cli_table_add(table, "%.4g", m->limit[i]);
-    cli_table_add_estimate(table, m->b[i], cli_half_of(m->b_se, m->d, i, z));
-    cli_table_add_estimate(table, m->scale[i], cli_half_of(m->scale_se, m->d, i, z));
-    if (m->noise)
-        cli_table_add(table, "%.4g", m->noise[i]);
-    cli_table_add(table, "%s", cli_flag_names(m->flags ? m->flags[i] : 0, flags, sizeof flags));
-}
 
 void cli_print_coordinates(const unrelu_gaussian *m, const cli_coordinates *names, double z)
 {
@@ -120,7 +99,23 @@ void cli_print_coordinates(const unrelu_gaussian *m, const cli_coordinates *name
         if (m->d > MANY && i >= FIRST && !(m->flags && m->flags[i] && flagged++ < FLAGGED))
             continue;
         shown++;
-        add_coordinate(&table, m, i, z);
+        char flags[CLI_TABLE_CELL];
+        double share = cli_censored_share(m, i);
+        cli_add_column_name(&table, m, i);
+        if (isfinite(share))
+            cli_table_add(&table, "%.2f %%", 100 * share);
+        else
+            cli_table_add(&table, "%s", "");
+        if (m->limit && isinf(m->limit[i]))
+            cli_table_add(&table, "none");
+        else if (m->limit)
+            cli_table_add(&table, "%.4g", m->limit[i]);
+        cli_table_add_estimate(&table, m->b[i], cli_half_of(m->b_se, m->d, i, z));
+        cli_table_add_estimate(&table, m->scale[i], cli_half_of(m->scale_se, m->d, i, z));
+        if (m->noise)
+            cli_table_add(&table, "%.4g", m->noise[i]);
+        cli_table_add(&table, "%s",
+                      cli_flag_names(m->flags ? m->flags[i] : 0, flags, sizeof flags));
     }
     cli_table_print(&table, align);
     if (shown < m->d)
@@ -180,14 +175,6 @@ size_t cli_strongest_pairs(const unrelu_gaussian *m, const double *se, size_t mo
     return count;
 }
 
-static const double *errors_of_pairs(const double *se, size_t d)
-{
-    for (size_t i = 0; se && i + 1 < d; i++) /* the upper triangle counts */
-        if (cli_has_errors(se + i * d + i + 1, d - i - 1))
-            return se;
-    return NULL;
-}
-
 void cli_print_correlations(const unrelu_gaussian *m, double z)
 {
     cli_table table;
@@ -195,7 +182,10 @@ void cli_print_correlations(const unrelu_gaussian *m, double z)
     size_t pairs = m->d * (m->d - 1) / 2, few_joint;
     if (!m->correlation)
         return;
-    const double *se = errors_of_pairs(m->correlation_se, m->d);
+    const double *se = NULL;
+    for (size_t i = 0; m->correlation_se && i + 1 < m->d; i++) /* the upper triangle counts */
+        if (cli_has_errors(m->correlation_se + i * m->d + i + 1, m->d - i - 1))
+            se = m->correlation_se;
     size_t shown = cli_strongest_pairs(m, se, STRONGEST, top, &few_joint);
     if (shown == 0 && few_joint == 0)
         return;
@@ -221,7 +211,7 @@ void cli_print_correlations(const unrelu_gaussian *m, double z)
     cli_table_print(&table, "llr");
 }
 
-/* ---- spectrum and head ------------------------------------------------------------- */
+/* ---- spectrum, and all of it ------------------------------------------------------------- */
 
 static void print_eigenvalues(const unrelu_gaussian *m, double level, double z)
 {
@@ -250,8 +240,10 @@ static void print_eigenvalues(const unrelu_gaussian *m, double level, double z)
         printf("  ... the first %d of %zu\n", EIGENVALUES, m->d);
 }
 
-static void print_head(const unrelu_gaussian *m, double level)
+void cli_print_gaussian(const unrelu_gaussian *m, double level)
 {
+    const cli_coordinates names = {"column", "columns", m->limit ? "censored" : "zeros"};
+    double z = cli_half_width(level);
     unsigned long long seed = m->seed;
     if (m->method[0])
         printf("rectified Gaussian, learned: n = %zu, d = %zu\n"
@@ -263,17 +255,10 @@ static void print_head(const unrelu_gaussian *m, double level)
         printf("all below is of values transformed by %s\n", unrelu_transform_name(m->transform));
     if (m->rows_dropped > 0)
         printf("%zu row%s with gross outliers left out\n", m->rows_dropped,
-               m->rows_dropped == 1 ? "" : "s");
+               cli_plural(m->rows_dropped));
     if (cli_has_errors(m->b_se, m->d))
         printf("+- is the half-width of a %.4g %% interval\n", 100 * level);
     putchar('\n');
-}
-
-void cli_print_gaussian(const unrelu_gaussian *m, double level)
-{
-    const cli_coordinates names = {"column", "columns", m->limit ? "censored" : "zeros"};
-    double z = cli_half_width(level);
-    print_head(m, level);
     cli_print_coordinates(m, &names, z);
     if (m->transform != UNRELU_TRANSFORM_NONE)
         print_quantiles(m, level);
