@@ -226,45 +226,40 @@ static void free_findings(findings *f)
     free(f->ks);
 }
 
-static int find(const check_arguments *a, const cli_limited *s, findings *f)
-{
-    unrelu_exec exec = cli_exec(&a->shared);
-    unrelu_goodness_options with = {
-        .size = sizeof with, .seed = a->shared.seed, .limit = s->limit, .limits = s->limits};
-    unrelu_gaussian_options o;
-    unrelu_gaussian_options_init(&o, sizeof o);
-    o.drop = 1;
-    o.limit = s->limit;
-    o.limits = s->limits;
-    f->advice = calloc(f->d + 1, sizeof *f->advice);
-    f->place = calloc(f->d, sizeof *f->place);
-    f->ks = calloc(f->d, 3 * sizeof *f->ks);
-    if (!f->advice || !f->place || !f->ks)
-        return cli_no_memory();
-    f->ks_p = f->ks + f->d;
-    f->ties = f->ks_p + f->d;
-    CLI_CALL(unrelu_gaussian_fit(s->source, &o, &exec, &f->model, &err));
-    CLI_CALL(unrelu_transform_suggest(s->source, s->limit, s->limits, &exec, f->advice, &err));
-    CLI_CALL(unrelu_columns_distance(s->source, &with, &exec, f->ks, f->ks_p, f->ties, &err));
-    /* the model's columns are those of the samples in their order, but for some */
-    const unrelu_gaussian *m = f->model;
-    for (size_t j = 0, i = 0; j < f->d; j++) {
-        int found = i < m->d && (m->d - i == f->d - j || !m->names ||
-                                 strcmp(m->names[i], unrelu_source_name(f->samples, j)) == 0);
-        f->place[j] = found ? i++ : m->d;
-    }
-    return 0;
-}
-
 static int run(void *arguments)
 {
     const check_arguments *a = arguments;
-    CLI_SCOPE(cli_close_limited) cli_limited samples = {0};
+    unrelu_exec exec = cli_exec(&a->shared);
+    unrelu_goodness_options with = {.size = sizeof with, .seed = a->shared.seed};
+    unrelu_gaussian_options o;
+    CLI_SCOPE(cli_close_limited) cli_limited s = {0};
     CLI_SCOPE(free_findings) findings f = {0};
-    CLI_TRY(cli_open_limited(&a->shared, a->shared.files[0], &a->limits, 0, &samples));
-    f.samples = samples.source;
-    f.d = unrelu_source_columns(samples.source);
-    CLI_TRY(find(a, &samples, &f));
+    CLI_TRY(cli_open_limited(&a->shared, a->shared.files[0], &a->limits, 0, &s));
+    f.samples = s.source;
+    f.d = unrelu_source_columns(s.source);
+    f.advice = calloc(f.d + 1, sizeof *f.advice);
+    f.place = calloc(f.d, sizeof *f.place);
+    f.ks = calloc(f.d, 3 * sizeof *f.ks);
+    if (!f.advice || !f.place || !f.ks)
+        return cli_no_memory();
+    f.ks_p = f.ks + f.d;
+    f.ties = f.ks_p + f.d;
+    unrelu_gaussian_options_init(&o, sizeof o);
+    o.drop = 1;
+    o.limit = s.limit;
+    o.limits = s.limits;
+    CLI_CALL(unrelu_gaussian_fit(s.source, &o, &exec, &f.model, &err));
+    CLI_CALL(unrelu_transform_suggest(s.source, s.limit, s.limits, &exec, f.advice, &err));
+    with.limit = s.limit;
+    with.limits = s.limits;
+    CLI_CALL(unrelu_columns_distance(s.source, &with, &exec, f.ks, f.ks_p, f.ties, &err));
+    /* the model's columns are those of the samples in their order, but for some */
+    const unrelu_gaussian *m = f.model;
+    for (size_t j = 0, i = 0; j < f.d; j++) {
+        int found = i < m->d && (m->d - i == f.d - j || !m->names ||
+                                 strcmp(m->names[i], unrelu_source_name(f.samples, j)) == 0);
+        f.place[j] = found ? i++ : m->d;
+    }
     if (a->shared.json)
         return print_json(&f, a->shared.seed);
     print_text(&f);

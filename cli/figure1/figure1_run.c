@@ -8,11 +8,12 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "unrelu/unrelu.h"
 
-#include "talk.h"
+#include "files.h"
+#include "scope.h"
+#include "show/models.h"
 
 /* mean and spread of what is finite */
 typedef struct {
@@ -49,24 +50,30 @@ static unrelu_status add_limits(const unrelu_gaussian *truth, const figure1_poin
                                 unrelu_error *err)
 {
     size_t d = p->d;
-    double *b_se = malloc(d * sizeof *b_se), *sigma_se = malloc(d * d * sizeof *sigma_se);
-    unrelu_status status = b_se && sigma_se ? UNRELU_OK : UNRELU_ENOMEM;
-    if (status == UNRELU_OK)
-        status = unrelu_gaussian_bound(truth, (double)p->n, b_se, NULL, sigma_se, NULL, err);
-    if (status == UNRELU_OK) {
-        double norm = square_sum(truth->scale, d);
-        double b = square_sum(b_se, d), sigma = square_sum(sigma_se, d * d);
-        tally_add(&t->limit[FIGURE1_ERR_B], b / norm);
-        tally_add(&t->limit[FIGURE1_ERR_SIGMA], sigma / (norm * norm));
-        tally_add(&t->limit[FIGURE1_SQRT_KL], p->kappa == 1 ? (sigma / 4 + b / 2) / 2 : NAN);
-    }
-    free(b_se);
-    free(sigma_se);
-    return status;
+    CLI_MEMORY double *b_se = malloc(d * sizeof *b_se);
+    CLI_MEMORY double *sigma_se = malloc(d * d * sizeof *sigma_se);
+    if (!b_se || !sigma_se)
+        return UNRELU_ENOMEM;
+    CLI_TRY(unrelu_gaussian_bound(truth, (double)p->n, b_se, NULL, sigma_se, NULL, err));
+    double norm = square_sum(truth->scale, d);
+    double b = square_sum(b_se, d), sigma = square_sum(sigma_se, d * d);
+    tally_add(&t->limit[FIGURE1_ERR_B], b / norm);
+    tally_add(&t->limit[FIGURE1_ERR_SIGMA], sigma / (norm * norm));
+    tally_add(&t->limit[FIGURE1_SQRT_KL], p->kappa == 1 ? (sigma / 4 + b / 2) / 2 : NAN);
+    return UNRELU_OK;
 }
 
-static unrelu_gaussian_options options_of(int method, uint64_t seed)
+static void free_gaussian(unrelu_gaussian **model)
 {
+    unrelu_gaussian_free(*model);
+}
+
+static unrelu_status fit(const unrelu_gaussian *truth, const double *x, size_t n, int method,
+                         uint64_t seed, const unrelu_exec *exec, tallies *t, unrelu_error *err)
+{
+    CLI_SCOPE(free_gaussian) unrelu_gaussian *model = NULL;
+    CLI_SCOPE(cli_close) unrelu_source *source = NULL;
+    unrelu_gaussian_distance far;
     unrelu_gaussian_options o;
     unrelu_gaussian_options_init(&o, sizeof o);
     o.seed = seed;
@@ -75,60 +82,39 @@ static unrelu_gaussian_options options_of(int method, uint64_t seed)
         o.angles = UNRELU_ANGLES_SIGNS;
         o.literal = 1;
     }
-    return o;
-}
-
-static unrelu_status fit(const unrelu_gaussian *truth, const double *x, size_t n, int method,
-                         uint64_t seed, const unrelu_exec *exec, tallies *t, unrelu_error *err)
-{
-    unrelu_gaussian_options o = options_of(method, seed);
-    unrelu_gaussian *model = NULL;
-    unrelu_gaussian_distance far;
-    unrelu_source *source = NULL;
     double start = cli_seconds();
-    unrelu_status status = unrelu_source_memory(x, n, truth->d, NULL, &source, err);
-    if (status == UNRELU_OK)
-        status = unrelu_gaussian_fit(source, &o, exec, &model, err);
+    CLI_TRY(unrelu_source_memory(x, n, truth->d, NULL, &source, err));
+    CLI_TRY(unrelu_gaussian_fit(source, &o, exec, &model, err));
     double seconds = cli_seconds() - start;
-    if (status == UNRELU_OK)
-        status = unrelu_gaussian_compare(truth, model, &far, err);
-    if (status == UNRELU_OK) {
-        double kl = fmin(far.kl, far.kl_reverse);
-        tally_add(&t->metric[method][FIGURE1_ERR_B], far.b_error);
-        tally_add(&t->metric[method][FIGURE1_ERR_SIGMA], far.sigma_error);
-        tally_add(&t->metric[method][FIGURE1_SQRT_KL], sqrt(kl / 2));
-        tally_add(&t->seconds[method], seconds);
-        t->not_psd[method] += isfinite(kl) ? 0 : 1;
-    }
-    unrelu_source_close(source);
-    unrelu_gaussian_free(model);
-    return status;
+    CLI_TRY(unrelu_gaussian_compare(truth, model, &far, err));
+    double kl = fmin(far.kl, far.kl_reverse);
+    tally_add(&t->metric[method][FIGURE1_ERR_B], far.b_error);
+    tally_add(&t->metric[method][FIGURE1_ERR_SIGMA], far.sigma_error);
+    tally_add(&t->metric[method][FIGURE1_SQRT_KL], sqrt(kl / 2));
+    tally_add(&t->seconds[method], seconds);
+    t->not_psd[method] += isfinite(kl) ? 0 : 1;
+    return UNRELU_OK;
 }
 
 static unrelu_status run_once(const figure1_point *p, uint64_t seed, const unrelu_exec *exec,
                               tallies *t, unrelu_error *err)
 {
+    CLI_SCOPE(free_gaussian) unrelu_gaussian *truth = NULL;
+    CLI_SCOPE(cli_free_sampler) unrelu_sampler *sampler = NULL;
+    CLI_MEMORY double *x = malloc(p->n * p->d * sizeof *x);
     unrelu_gaussian_plant_options o;
     unrelu_gaussian_plant_options_init(&o, sizeof o);
     o.d = p->d;
     o.kappa = (double)p->kappa;
     o.seed = seed;
-    unrelu_gaussian *truth = NULL;
-    unrelu_sampler *sampler = NULL;
-    double *x = malloc(p->n * p->d * sizeof *x);
-    unrelu_status status = x ? unrelu_gaussian_plant(&o, &truth, err) : UNRELU_ENOMEM;
-    if (status == UNRELU_OK)
-        status = unrelu_gaussian_sampler(truth, ~seed, &sampler, err); /* as generate does */
-    if (status == UNRELU_OK)
-        status = unrelu_sampler_draw(sampler, 0, p->n, exec, x, err);
-    for (int m = 0; m < FIGURE1_METHODS && status == UNRELU_OK; m++)
-        status = fit(truth, x, p->n, m, seed, exec, t, err);
-    if (status == UNRELU_OK)
-        status = add_limits(truth, p, t, err);
-    unrelu_sampler_free(sampler);
-    unrelu_gaussian_free(truth);
-    free(x);
-    return status;
+    if (!x)
+        return UNRELU_ENOMEM;
+    CLI_TRY(unrelu_gaussian_plant(&o, &truth, err));
+    CLI_TRY(unrelu_gaussian_sampler(truth, ~seed, &sampler, err)); /* as generate does */
+    CLI_TRY(unrelu_sampler_draw(sampler, 0, p->n, exec, x, err));
+    for (int m = 0; m < FIGURE1_METHODS; m++)
+        CLI_TRY(fit(truth, x, p->n, m, seed, exec, t, err));
+    return add_limits(truth, p, t, err);
 }
 
 static double mean_of(const tally *t)
@@ -162,15 +148,13 @@ unrelu_status cli_figure1_run(figure1 *f, size_t point, const unrelu_exec *exec,
                               void *context, unrelu_error *err)
 {
     tallies t = {0};
-    unrelu_status status = UNRELU_OK;
-    for (size_t r = 0; r < f->runs && status == UNRELU_OK; r++) {
-        status = run_once(&f->points[point], cli_figure1_seed(f, point, r), exec, &t, err);
-        if (status == UNRELU_OK && exec->cancelled && exec->cancelled(exec->context))
-            status = UNRELU_ECANCELLED;
-        if (status == UNRELU_OK)
-            step(context, point, r);
+    for (size_t r = 0; r < f->runs; r++) {
+        CLI_TRY(run_once(&f->points[point], cli_figure1_seed(f, point, r), exec, &t, err));
+        if (exec->cancelled && exec->cancelled(exec->context))
+            return UNRELU_ECANCELLED;
+        step(context, point, r);
     }
-    for (int m = 0; m < FIGURE1_METHODS && status == UNRELU_OK; m++)
+    for (int m = 0; m < FIGURE1_METHODS; m++)
         summarise(&t, m, f->rows[point]);
-    return status;
+    return UNRELU_OK;
 }

@@ -3,12 +3,11 @@
 
 #include <stddef.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "flags.h"
 #include "json.h"
+#include "scope.h"
 #include "table.h"
-#include "talk.h"
 
 typedef struct {
     const char *key, *title, *means;
@@ -54,24 +53,19 @@ static int print_json(const comparison *c)
     return cli_json_finish(&json);
 }
 
-/* "5 neurons matched, 1 of the truth missing" */
-static void print_matches(const comparison *c)
-{
-    printf("%zu %s%s matched", c->matched, c->part, c->matched == 1 ? "" : "s");
-    if (c->missing)
-        printf(", %zu of the truth missing", c->missing);
-    if (c->extra)
-        printf(", %zu of the model left over", c->extra);
-    putchar('\n');
-}
-
 static int print(const cli_shared *shared, const comparison *c)
 {
     cli_table table;
     if (shared->json)
         return print_json(c);
-    if (c->part)
-        print_matches(c);
+    if (c->part) { /* "5 neurons matched, 1 of the truth missing" */
+        printf("%zu %s%s matched", c->matched, c->part, c->matched == 1 ? "" : "s");
+        if (c->missing)
+            printf(", %zu of the truth missing", c->missing);
+        if (c->extra)
+            printf(", %zu of the model left over", c->extra);
+        putchar('\n');
+    }
     cli_table_start(&table, 3);
     for (const metric *m = c->metrics; m->key; m++) {
         cli_table_add(&table, "%s", m->title);
@@ -101,34 +95,21 @@ static const metric gaussian_metrics[] = {
 };
 #undef AT
 
-/* the same names at other places: columns are compared in their order */
-static int check_order(const unrelu_gaussian *truth, const unrelu_gaussian *model)
-{
-    for (size_t i = 0; i < model->d && truth->d == model->d; i++) {
-        size_t j = 0;
-        while (j < truth->d && strcmp(truth->names[j], model->names[i]) != 0)
-            j++;
-        if (j < truth->d && strcmp(truth->names[i], model->names[i]) != 0) {
-            cli_error("column %zu is '%.60s' in the truth and '%.60s' in the model: they need one "
-                      "order",
-                      i + 1, truth->names[i], model->names[i]);
-            return CLI_EXIT_FILE;
-        }
-    }
-    return 0;
-}
-
 int cli_compare_gaussians(const cli_shared *shared, const cli_model *truth, const cli_model *model)
 {
-    unrelu_error err = {0};
+    const unrelu_gaussian *a = truth->gaussian, *b = model->gaussian;
     unrelu_gaussian_distance x = {0};
-    int status = check_order(truth->gaussian, model->gaussian);
-    if (status == 0)
-        status =
-            cli_exit(unrelu_gaussian_compare(truth->gaussian, model->gaussian, &x, &err), &err);
-    if (status != 0)
-        return status;
-    return print(shared, &(comparison){.sizes = {{"d", truth->gaussian->d}},
+    for (size_t i = 0; i < b->d && a->d == b->d; i++) { /* columns are compared in their order */
+        size_t j = 0;
+        while (j < a->d && strcmp(a->names[j], b->names[i]) != 0)
+            j++;
+        if (j < a->d && strcmp(a->names[i], b->names[i]) != 0)
+            return cli_refuse_file("column %zu is '%.60s' in the truth and '%.60s' in the model: "
+                                   "they need one order",
+                                   i + 1, a->names[i], b->names[i]);
+    }
+    CLI_CALL(unrelu_gaussian_compare(a, b, &x, &err));
+    return print(shared, &(comparison){.sizes = {{"d", a->d}},
                                        .metrics = gaussian_metrics,
                                        .distance = &x,
                                        .note = x.note});
@@ -155,11 +136,8 @@ static const metric network_metrics[] = {
 int cli_compare_networks(const cli_shared *shared, const cli_model *truth, const cli_model *model)
 {
     const unrelu_network *a = truth->network, *b = model->network;
-    unrelu_error err = {0};
     unrelu_network_distance x = {0};
-    int status = cli_exit(unrelu_network_compare(a, b, &x, &err), &err);
-    if (status != 0)
-        return status;
+    CLI_CALL(unrelu_network_compare(a, b, &x, &err));
     return print(
         shared,
         &(comparison){.kind = "network",
@@ -196,11 +174,8 @@ static const metric mixture_metrics[] = {
 int cli_compare_mixtures(const cli_shared *shared, const cli_model *truth, const cli_model *model)
 {
     const unrelu_mixture *a = truth->mixture, *b = model->mixture;
-    unrelu_error err = {0};
     unrelu_mixture_distance x = {0};
-    int status = cli_exit(unrelu_mixture_compare(a, b, &x, &err), &err);
-    if (status != 0)
-        return status;
+    CLI_CALL(unrelu_mixture_compare(a, b, &x, &err));
     return print(shared, &(comparison){.kind = "mixture",
                                        .part = "unit",
                                        .sizes = {{"d", a->d}, {"p_truth", a->p}, {"p_model", b->p}},

@@ -2,7 +2,6 @@
 #include "models.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -11,6 +10,7 @@
 #include "rows.h"
 #include "scope.h"
 #include "text.h"
+#include "words.h"
 
 /* ---- the table ----------------------------------------------------------------------- */
 
@@ -92,62 +92,52 @@ size_t cli_model_columns(const cli_model *model)
 static const char *list_kinds(unsigned among, int makers, char *list, size_t size)
 {
     list[0] = '\0';
-    for (size_t i = 0; i < KINDS; i++) {
-        size_t used = strlen(list);
-        const char *between = !used ? "" : among >> (i + 1) ? ", " : " or ";
+    for (size_t i = 0; i < KINDS; i++)
         if (among >> i & 1)
-            snprintf(list + used, size - used, "%s%s", between,
-                     makers ? kinds[i].maker : kinds[i].name);
-    }
+            cli_append(list, size, "%s%s",
+                       !*list             ? ""
+                       : among >> (i + 1) ? ", "
+                                          : " or ",
+                       makers ? kinds[i].maker : kinds[i].name);
     return list;
-}
-
-static int refuse_kind(const char *path, const char *kind, unsigned among)
-{
-    char names[128], makers[128];
-    list_kinds(among, 0, names, sizeof names);
-    list_kinds(among, 1, makers, sizeof makers);
-    if (access(path, R_OK) != 0)
-        cli_error("cannot open %s: %s", path, strerror(errno));
-    else if (strcmp(kind, "summary") == 0)
-        cli_error("%s is a summary, not a model: 'unrelu fit %s' makes a model of it", path, path);
-    else if (*kind && among != CLI_ANY_MODEL)
-        cli_error("%s is of kind '%s', and a %s is needed here; %s makes one", path, kind, names,
-                  makers);
-    else if (*kind)
-        cli_error("%s is of kind '%s', which this version cannot use", path, kind);
-    else
-        cli_error("%s is not a model; %s makes one", path, makers);
-    return CLI_EXIT_FILE;
 }
 
 int cli_find_model(const char *path, unsigned among, cli_kind_of_model *found)
 {
-    char kind[64] = "";
-    unrelu_error err = {0};
-    int status = cli_exit(unrelu_file_kind(path, kind, sizeof kind, &err), &err);
-    if (status != 0)
-        return status;
-    for (size_t i = 0; i < KINDS; i++) {
-        if (!(among >> i & 1) || strcmp(kind, kinds[i].name) != 0)
-            continue;
-        *found = (cli_kind_of_model)i;
-        return 0;
-    }
-    return refuse_kind(path, kind, among);
+    char kind[64] = "", names[128], makers[128];
+    CLI_CALL(unrelu_file_kind(path, kind, sizeof kind, &err));
+    for (size_t i = 0; i < KINDS; i++)
+        if (among >> i & 1 && strcmp(kind, kinds[i].name) == 0) {
+            *found = (cli_kind_of_model)i;
+            return 0;
+        }
+    list_kinds(among, 0, names, sizeof names);
+    list_kinds(among, 1, makers, sizeof makers);
+    if (access(path, R_OK) != 0)
+        return cli_refuse_file("cannot open %s: %s", path, strerror(errno));
+    if (strcmp(kind, "summary") == 0)
+        return cli_refuse_file("%s is a summary, not a model: 'unrelu fit %s' makes a model of it",
+                               path, path);
+    if (*kind && among != CLI_ANY_MODEL)
+        return cli_refuse_file("%s is of kind '%s', and a %s is needed here; %s makes one", path,
+                               kind, names, makers);
+    if (*kind)
+        return cli_refuse_file("%s is of kind '%s', which this version cannot use", path, kind);
+    return cli_refuse_file("%s is not a model; %s makes one", path, makers);
 }
 
 int cli_load_model(const char *path, unsigned among, cli_model *model)
 {
-    unrelu_error err = {0};
-    int status = cli_find_model(path, among, &model->kind);
-    return status ? status : cli_exit(kinds[model->kind].load(path, model, &err), &err);
+    CLI_TRY(cli_find_model(path, among, &model->kind));
+    CLI_CALL(kinds[model->kind].load(path, model, &err));
+    return 0;
 }
 
 int cli_save_model(const cli_model *model, const char *path)
 {
-    unrelu_error err = {0};
-    return path ? cli_exit(kinds[model->kind].save(model, path, &err), &err) : 0;
+    if (path)
+        CLI_CALL(kinds[model->kind].save(model, path, &err));
+    return 0;
 }
 
 void cli_free_model(cli_model *model)
@@ -194,19 +184,20 @@ static unrelu_status draw(const void *from, size_t row, size_t rows, const unrel
     return unrelu_sampler_draw(from, row, rows, exec, x[0], err);
 }
 
+void cli_free_sampler(unrelu_sampler **sampler)
+{
+    unrelu_sampler_free(*sampler);
+}
+
 int cli_sample_model(const cli_shared *shared, const cli_model *model, uint64_t seed, size_t n,
                      const char *path)
 {
-    unrelu_error err = {0};
-    unrelu_sampler *sampler = NULL;
+    CLI_SCOPE(cli_free_sampler) unrelu_sampler *sampler = NULL;
     cli_rows_file to = {path, cli_model_columns(model),
                         model->kind == CLI_MIXTURE ? model->mixture->names
                                                    : model->gaussian->names};
-    int status = cli_exit(kinds[model->kind].draws(model, seed, &sampler, &err), &err);
-    if (status == 0)
-        status = cli_write_rows(shared, draw, sampler, n, &to, 1);
-    unrelu_sampler_free(sampler);
-    return status;
+    CLI_CALL(kinds[model->kind].draws(model, seed, &sampler, &err));
+    return cli_write_rows(shared, draw, sampler, n, &to, 1);
 }
 
 /* ---- summaries ----------------------------------------------------------------------- */

@@ -43,5 +43,6 @@ int cli_sample_model(const cli_shared *shared, const cli_model *model, uint64_t 
 /* Writes the summary to the output and reports it. */
 int cli_save_summary(const char *command, const cli_shared *shared, const unrelu_summary *summary);
 void cli_free_summary(unrelu_summary **summary); /* one of NULL too; for CLI_SCOPE */
+void cli_free_sampler(unrelu_sampler **sampler); /* likewise */
 
 #endif
