@@ -41,21 +41,6 @@ static int parse_limit(char *item, const unrelu_source *samples, double *limit)
     return cli_parse_real("--limit", equals + 1, -DBL_MAX, DBL_MAX, "a number", &limit[found]);
 }
 
-/* NAME=V with commas between */
-static int parse_named(const char *text, const unrelu_source *samples, double **limit)
-{
-    size_t d = unrelu_source_columns(samples);
-    CLI_MEMORY char *copy = strdup(text);
-    *limit = malloc(d * sizeof **limit);
-    if (!copy || !*limit)
-        return cli_no_memory();
-    for (size_t j = 0; j < d; j++)
-        (*limit)[j] = NAN;
-    for (char *rest = copy, *item; (item = strsep(&rest, ","));)
-        CLI_TRY(parse_limit(item, samples, *limit));
-    return 0;
-}
-
 int cli_open_limited(const cli_shared *shared, const char *path, const cli_limits *limits, int once,
                      cli_limited *samples)
 {
@@ -63,7 +48,18 @@ int cli_open_limited(const cli_shared *shared, const char *path, const cli_limit
     CLI_TRY(cli_open(path, shared->columns, once, &samples->source));
     if (limits->file)
         CLI_TRY(cli_open(limits->file, shared->columns, once, &samples->limits));
-    return limits->named ? parse_named(limits->named, samples->source, &samples->limit) : 0;
+    if (!limits->named)
+        return 0;
+    size_t d = unrelu_source_columns(samples->source);
+    CLI_MEMORY char *copy = strdup(limits->named);
+    samples->limit = malloc(d * sizeof *samples->limit);
+    if (!copy || !samples->limit)
+        return cli_no_memory();
+    for (size_t j = 0; j < d; j++)
+        samples->limit[j] = NAN;
+    for (char *rest = copy, *item; (item = strsep(&rest, ","));)
+        CLI_TRY(parse_limit(item, samples->source, samples->limit));
+    return 0;
 }
 
 void cli_close_limited(cli_limited *samples)

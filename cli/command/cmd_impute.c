@@ -35,23 +35,6 @@ static const cli_example examples[] = {
     {0},
 };
 
-static int print_json(const impute_arguments *a, const unrelu_gaussian *model,
-                      const unrelu_impute_report *report)
-{
-    cli_json json = cli_json_start("impute");
-    cli_json_whole(&json, "n", report->rows);
-    cli_json_whole(&json, "d", model->d);
-    cli_json_text(&json, "method", a->draws ? "draws" : "mean");
-    cli_json_whole(&json, "draws", a->draws);
-    cli_json_whole(&json, "censored", report->censored);
-    cli_json_whole(&json, "missing", report->missing);
-    cli_json_whole(&json, "rows", report->written);
-    cli_json_whole(&json, "seed", a->shared.seed);
-    cli_json_text(&json, "output", a->shared.output);
-    cli_json_warnings(&json, NULL, 0);
-    return cli_json_finish(&json);
-}
-
 static int impute(const impute_arguments *a, const unrelu_gaussian *model,
                   unrelu_impute_report *report)
 {
@@ -85,8 +68,20 @@ static int run(void *arguments)
             "impute: --json and the samples cannot both go to standard output: give -o a file");
     CLI_TRY(cli_load_model(shared->files[0], 1U << CLI_GAUSSIAN, &loaded));
     CLI_TRY(impute(a, loaded.gaussian, &report));
-    if (shared->json)
-        return print_json(a, loaded.gaussian, &report);
+    if (shared->json) {
+        cli_json json = cli_json_start("impute");
+        cli_json_whole(&json, "n", report.rows);
+        cli_json_whole(&json, "d", loaded.gaussian->d);
+        cli_json_text(&json, "method", a->draws ? "draws" : "mean");
+        cli_json_whole(&json, "draws", a->draws);
+        cli_json_whole(&json, "censored", report.censored);
+        cli_json_whole(&json, "missing", report.missing);
+        cli_json_whole(&json, "rows", report.written);
+        cli_json_whole(&json, "seed", a->shared.seed);
+        cli_json_text(&json, "output", a->shared.output);
+        cli_json_warnings(&json, NULL, 0);
+        return cli_json_finish(&json);
+    }
     char how[64] = "conditional means";
     if (a->draws)
         snprintf(how, sizeof how, "%zu draws of %zu rows", a->draws, report.rows);

@@ -97,8 +97,12 @@ typedef struct {
     double correlation[4 * MOST_VALUES * MOST_VALUES], rho_se[4 * MOST_VALUES * MOST_VALUES];
 } model;
 
-static unrelu_status set_bound(const plan *p, model *m, unrelu_error *err)
+static int set_errors(plan *p)
 {
+    CLI_MEMORY model *m = calloc(1, sizeof *m);
+    if (!m)
+        return cli_no_memory();
+    double d = (double)p->d, b = 0, sigma = 0, worst[3] = {0};
     size_t k = 2 * p->count;
     unrelu_gaussian gaussian = {
         .d = k, .b = m->b, .scale = m->scale, .correlation = m->correlation};
@@ -107,13 +111,7 @@ static unrelu_status set_bound(const plan *p, model *m, unrelu_error *err)
         m->scale[i] = 1;
         m->correlation[i * k + i] = 1;
     }
-    return unrelu_gaussian_bound(&gaussian, 1, m->b_se, m->scale_se, NULL, m->rho_se, err);
-}
-
-static void set_errors(plan *p, const model *m)
-{
-    double d = (double)p->d, b = 0, sigma = 0, worst[3] = {0};
-    size_t k = 2 * p->count;
+    CLI_CALL(unrelu_gaussian_bound(&gaussian, 1, m->b_se, m->scale_se, NULL, m->rho_se, &err));
     for (size_t i = 0; i < p->count; i++) {
         double b_se = m->b_se[2 * i], scale_se = m->scale_se[2 * i], ci = p->columns[i];
         worst[OF_B] = fmax(worst[OF_B], b_se);
@@ -133,6 +131,7 @@ static void set_errors(plan *p, const model *m)
     memcpy(p->unit, worst, sizeof worst);
     p->unit[OF_ERR_B] = sqrt(b / d);
     p->unit[OF_ERR_SIGMA] = sqrt(sigma) / d;
+    return 0;
 }
 
 /* NaN: no pair, no correlation */
@@ -229,9 +228,7 @@ static int run(void *arguments)
     plan p = {.d = a->d, .error = a->error};
     CLI_TRY(parse_list(a->b ? a->b : "0", &p));
     p.paper = ceil(log((double)a->d / a->failure) / (a->error * a->error));
-    CLI_MEMORY model *m = calloc(1, sizeof *m);
-    CLI_CALL(m ? set_bound(&p, m, &err) : UNRELU_ENOMEM);
-    set_errors(&p, m);
+    CLI_TRY(set_errors(&p));
     return a->shared.json ? print_json(&p, a->failure) : print(&p);
 }
 

@@ -38,15 +38,12 @@ typedef struct {
     figure1_row rows[FIGURE1_MOST_POINTS][FIGURE1_ROWS];
 } figure1;
 
-/* --- figure1.c --- */
+/* --- figure1_run.c --- */
 void cli_figure1_plan(figure1 *f, size_t runs, uint64_t seed, int quick);
-uint64_t cli_figure1_seed(const figure1 *f, size_t point, size_t run); /* from 0 on */
-extern const char *const cli_figure1_panels[FIGURE1_PANELS];           /* "n", "d", "kappa" */
+extern const char *const cli_figure1_panels[FIGURE1_PANELS]; /* "n", "d", "kappa" */
 extern const char *const cli_figure1_methods[FIGURE1_METHODS];
 int cli_figure1_is_done(const figure1 *f, size_t point);
 size_t cli_figure1_done(const figure1 *f);
-
-/* --- figure1_run.c --- */
 typedef void figure1_step(void *context, size_t point, size_t run);
 /* All runs of one point; step is called after each. */
 unrelu_status cli_figure1_run(figure1 *f, size_t point, const unrelu_exec *exec, figure1_step *step,

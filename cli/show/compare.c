@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "compare.h"
+#include "models.h"
 
 #include <stddef.h>
 #include <stdio.h>

@@ -5,7 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "compare.h"
 #include "json.h"
 #include "rows.h"
 #include "scope.h"

@@ -34,8 +34,11 @@ void cli_tell_model(const cli_model *model); /* its warnings */
  * NULL: the model is not new. */
 int cli_print_model(const char *command, const cli_shared *shared, const cli_model *model,
                     const char *done);
-/* both of the same kind */
+/* How far one is from another of its kind, as text or JSON; below by kind, in compare.c. */
 int cli_compare_models(const cli_shared *shared, const cli_model *truth, const cli_model *model);
+int cli_compare_gaussians(const cli_shared *shared, const cli_model *truth, const cli_model *model);
+int cli_compare_networks(const cli_shared *shared, const cli_model *truth, const cli_model *model);
+int cli_compare_mixtures(const cli_shared *shared, const cli_model *truth, const cli_model *model);
 /* Draws n samples of a rectified Gaussian or a mixture and writes them to path. */
 int cli_sample_model(const cli_shared *shared, const cli_model *model, uint64_t seed, size_t n,
                      const char *path);
