@@ -136,11 +136,15 @@ static int fill_options(fit_arguments *a, double **limits)
     return 0;
 }
 
-/* The first option that needs the samples themselves, or NULL: all can be had from a summary. */
-static const char *find_need(const fit_arguments *a)
+/* ---- the fit ----------------------------------------------------------------------- */
+
+static int fit_summary(const fit_arguments *a, unrelu_gaussian **model)
 {
+    CLI_SCOPE(cli_free_summary) unrelu_summary *summary = NULL;
+    unrelu_exec exec = cli_exec(&a->shared);
+    const char *path = a->shared.files[0];
     const unrelu_gaussian_options *o = &a->options;
-    const struct {
+    const struct { /* what needs the samples themselves */
         int asked;
         const char *option;
     } table[] = {
@@ -159,22 +163,10 @@ static const char *find_need(const fit_arguments *a)
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         if (table[i].asked)
-            return table[i].option;
-    return NULL;
-}
-
-/* ---- the fit ----------------------------------------------------------------------- */
-
-static int fit_summary(const fit_arguments *a, unrelu_gaussian **model)
-{
-    CLI_SCOPE(cli_free_summary) unrelu_summary *summary = NULL;
-    unrelu_exec exec = cli_exec(&a->shared);
-    const char *path = a->shared.files[0], *need = find_need(a);
-    if (need)
-        return cli_usage("%s is a summary, and %s needs the samples themselves: fit those", path,
-                         need);
+            return cli_usage("%s is a summary, and %s needs the samples themselves: fit those",
+                             path, table[i].option);
     CLI_CALL(unrelu_summary_load(path, &summary, &err));
-    CLI_CALL(unrelu_gaussian_fit_summary(summary, &a->options, &exec, model, &err));
+    CLI_CALL(unrelu_gaussian_fit_summary(summary, o, &exec, model, &err));
     return 0;
 }
 

@@ -134,35 +134,6 @@ static int parse_bias(const char *text, unrelu_bias_law *law, double *value)
                                       "rectified, normal or a number", value);
 }
 
-static int plant_gaussian(const generate_arguments *a, unrelu_gaussian **truth)
-{
-    unrelu_gaussian_plant_options o;
-    unrelu_gaussian_plant_options_init(&o, sizeof o);
-    o.d = a->d;
-    o.k = a->k;
-    o.kappa = a->kappa > 0 ? a->kappa : o.kappa;
-    o.seed = a->shared.seed;
-    if (a->bias)
-        CLI_TRY(parse_bias(a->bias, &o.bias, &o.bias_value));
-    CLI_CALL(unrelu_gaussian_plant(&o, truth, &err));
-    return 0;
-}
-
-static int plant_mixture(const generate_arguments *a, unrelu_mixture **truth)
-{
-    unrelu_mixture_plant_options o;
-    unrelu_mixture_plant_options_init(&o, sizeof o);
-    o.d = a->d;
-    o.p = a->p;
-    o.k = a->k;
-    o.kappa = a->kappa > 0 ? a->kappa : o.kappa;
-    o.noise = a->noise >= 0 ? a->noise : o.noise;
-    o.seed = a->shared.seed;
-    CLI_TRY(parse_bias(a->bias ? a->bias : "0", &o.bias, &o.bias_value));
-    CLI_CALL(unrelu_mixture_plant(&o, truth, &err));
-    return 0;
-}
-
 /* of a network, or of inputs alone */
 static int fill_options(const generate_arguments *a, unrelu_network_plant_options *o)
 {
@@ -265,10 +236,28 @@ static int generate(const generate_arguments *a, cli_kind_of_model kind)
     if (kind == CLI_NETWORK) {
         CLI_TRY(fill_options(a, &o));
         CLI_CALL(unrelu_network_plant(&o, &truth.network, &err));
-    } else if (kind == CLI_MIXTURE)
-        CLI_TRY(plant_mixture(a, &truth.mixture));
-    else
-        CLI_TRY(plant_gaussian(a, &truth.gaussian));
+    } else if (kind == CLI_MIXTURE) {
+        unrelu_mixture_plant_options with;
+        unrelu_mixture_plant_options_init(&with, sizeof with);
+        with.d = a->d;
+        with.p = a->p;
+        with.k = a->k;
+        with.kappa = a->kappa > 0 ? a->kappa : with.kappa;
+        with.noise = a->noise >= 0 ? a->noise : with.noise;
+        with.seed = a->shared.seed;
+        CLI_TRY(parse_bias(a->bias ? a->bias : "0", &with.bias, &with.bias_value));
+        CLI_CALL(unrelu_mixture_plant(&with, &truth.mixture, &err));
+    } else {
+        unrelu_gaussian_plant_options with;
+        unrelu_gaussian_plant_options_init(&with, sizeof with);
+        with.d = a->d;
+        with.k = a->k;
+        with.kappa = a->kappa > 0 ? a->kappa : with.kappa;
+        with.seed = a->shared.seed;
+        if (a->bias)
+            CLI_TRY(parse_bias(a->bias, &with.bias, &with.bias_value));
+        CLI_CALL(unrelu_gaussian_plant(&with, &truth.gaussian, &err));
+    }
     CLI_TRY(cli_make_folder(shared->output));
     if (kind == CLI_NETWORK) {
         const unrelu_network *network = truth.network;

@@ -87,25 +87,9 @@ static int get_number(const char *text, double *x)
     return !*text || (end != text && !*end);
 }
 
-static int get_row(char **field, figure1_row rows[FIGURE1_ROWS], size_t method)
-{
-    char *end;
-    figure1_row *row = &rows[method];
-    int good = 1;
-    for (int k = 0; k < FIGURE1_METRICS; k++) {
-        good &= get_number(field[FIRST_METRIC + 2 * k], &row->mean[k]);
-        good &= get_number(field[FIRST_METRIC + 2 * k + 1], &row->sd[k]);
-        good &= get_number(field[FIRST_LIMIT + k], &rows[FIGURE1_LIMIT].mean[k]);
-    }
-    row->not_psd = strtoul(field[NOT_PSD], &end, 10);
-    good &= end != field[NOT_PSD] && !*end;
-    row->done = good && get_number(field[SECONDS], &row->seconds);
-    return row->done;
-}
-
 static int take_line(figure1 *f, const char *path, size_t number, char *line)
 {
-    char *field[FIELDS], *rest = line, key[KEY];
+    char *field[FIELDS], *rest = line, *end, key[KEY];
     size_t count = 0, row = 0, rows = f->count * FIGURE1_METHODS;
     for (; row < rows; row++) {
         put_key(f, row, key);
@@ -125,9 +109,16 @@ static int take_line(figure1 *f, const char *path, size_t number, char *line)
     if (row == rows)
         return refuse_settings(
             path, number, f->quick ? "is no point of --quick" : "is no point of the full figure");
-    if (!get_row(field, f->rows[row / FIGURE1_METHODS], row % FIGURE1_METHODS))
-        return refuse_content(path, number, "has a field that is not a number");
-    return 0;
+    figure1_row *all = f->rows[row / FIGURE1_METHODS], *one = &all[row % FIGURE1_METHODS];
+    int good = get_number(field[SECONDS], &one->seconds);
+    for (int k = 0; k < FIGURE1_METRICS; k++) {
+        good &= get_number(field[FIRST_METRIC + 2 * k], &one->mean[k]);
+        good &= get_number(field[FIRST_METRIC + 2 * k + 1], &one->sd[k]);
+        good &= get_number(field[FIRST_LIMIT + k], &all[FIGURE1_LIMIT].mean[k]);
+    }
+    one->not_psd = strtoul(field[NOT_PSD], &end, 10);
+    one->done = good && end != field[NOT_PSD] && !*end;
+    return one->done ? 0 : refuse_content(path, number, "has a field that is not a number");
 }
 
 static void close_file(FILE **file)

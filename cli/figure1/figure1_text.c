@@ -83,33 +83,29 @@ static void put_metrics(cli_json *json, const char *ending, const double x[FIGUR
     }
 }
 
-static void append_row(cli_json *json, json_t *rows, const figure1 *f, size_t point, int method)
-{
-    const figure1_point *p = &f->points[point];
-    const figure1_row *row = &f->rows[point][method];
-    cli_json one = {.object = json_object()};
-    cli_json_text(&one, "panel", cli_figure1_panels[p->panel]);
-    cli_json_whole(&one, "n", p->n);
-    cli_json_whole(&one, "d", p->d);
-    cli_json_whole(&one, "kappa", p->kappa);
-    cli_json_text(&one, "method", cli_figure1_methods[method]);
-    put_metrics(&one, "", row->mean);
-    put_metrics(&one, "_sd", row->sd);
-    put_metrics(&one, "_limit", f->rows[point][FIGURE1_LIMIT].mean);
-    cli_json_whole(&one, "not_psd", row->not_psd);
-    cli_json_real(&one, "fit_seconds", row->seconds);
-    cli_json_append_object(json, rows, &one);
-}
-
 cli_json cli_figure1_json(const figure1 *f)
 {
     cli_json json = cli_json_start("reproduce"), paper = {.object = json_object()};
     json_t *rows = json_array();
     unrelu_gaussian_options o;
     unrelu_gaussian_options_init(&o, sizeof o);
-    for (size_t p = 0; p < f->count; p++)
-        for (int m = 0; m < FIGURE1_METHODS; m++)
-            append_row(&json, rows, f, p, m);
+    for (size_t i = 0; i < f->count; i++)
+        for (int m = 0; m < FIGURE1_METHODS; m++) {
+            const figure1_point *p = &f->points[i];
+            const figure1_row *row = &f->rows[i][m];
+            cli_json one = {.object = json_object()};
+            cli_json_text(&one, "panel", cli_figure1_panels[p->panel]);
+            cli_json_whole(&one, "n", p->n);
+            cli_json_whole(&one, "d", p->d);
+            cli_json_whole(&one, "kappa", p->kappa);
+            cli_json_text(&one, "method", cli_figure1_methods[m]);
+            put_metrics(&one, "", row->mean);
+            put_metrics(&one, "_sd", row->sd);
+            put_metrics(&one, "_limit", f->rows[i][FIGURE1_LIMIT].mean);
+            cli_json_whole(&one, "not_psd", row->not_psd);
+            cli_json_real(&one, "fit_seconds", row->seconds);
+            cli_json_append_object(&json, rows, &one);
+        }
     cli_json_text(&json, "kind", "figure1");
     cli_json_whole(&json, "runs", f->runs);
     cli_json_whole(&json, "seed", f->seed);

@@ -178,21 +178,6 @@ static int by_misfit(const void *a, const void *b)
     return x->i < y->i ? -1 : 1;
 }
 
-static void add_charts(cli_page *page, const unrelu_gaussian *m, const unrelu_goodness *g)
-{
-    rank *ranks = cli_page_take(page, m->d, sizeof *ranks);
-    if (!ranks)
-        return;
-    for (size_t i = 0; i < m->d; i++)
-        ranks[i] = (rank){g->ks_p[i], g->ks[i], i};
-    if (m->d > DRAWN)
-        qsort(ranks, m->d, sizeof *ranks, by_misfit);
-    cli_html(page, "<div class=\"grid\">\n");
-    for (size_t k = 0; k < m->d && k < DRAWN; k++)
-        add_column(page, m, g, ranks[k].i);
-    cli_html(page, "</div>\n");
-}
-
 /* ---- the table of all ---- */
 
 void cli_report_coordinates(cli_page *page, const unrelu_gaussian *m, const unrelu_goodness *g,
@@ -268,6 +253,9 @@ void cli_report_columns(cli_page *page, const unrelu_gaussian *m, const unrelu_g
                         double level)
 {
     const cli_coordinates words = {"column", "columns", m->limit ? "censored" : "zeros"};
+    rank *ranks = cli_page_take(page, m->d, sizeof *ranks);
+    if (!ranks)
+        return;
     cli_html(page, "<section id=\"columns\"><h2>%s</h2>\n", g ? "Fit of each column" : "Columns");
     if (g) {
         cli_html(page, "<p>Bars are the values above the limit, the curve is the fitted normal, "
@@ -282,7 +270,14 @@ void cli_report_columns(cli_page *page, const unrelu_gaussian *m, const unrelu_g
         cli_html_legend(
             page, "bar first:values above the limit|line second:fitted normal|dash second:its "
                   "hidden part|dot first:quantiles|area second:where 95 % of them lie");
-        add_charts(page, m, g);
+        for (size_t i = 0; i < m->d; i++)
+            ranks[i] = (rank){g->ks_p[i], g->ks[i], i};
+        if (m->d > DRAWN)
+            qsort(ranks, m->d, sizeof *ranks, by_misfit);
+        cli_html(page, "<div class=\"grid\">\n");
+        for (size_t k = 0; k < m->d && k < DRAWN; k++)
+            add_column(page, m, g, ranks[k].i);
+        cli_html(page, "</div>\n");
     }
     cli_report_coordinates(page, m, g, &words, level);
     if (m->transform != UNRELU_TRANSFORM_NONE)

@@ -61,29 +61,6 @@ static void print_verdict(const unrelu_mixture *m)
     }
 }
 
-static void print_method(const unrelu_mixture *m)
-{
-    unsigned long long seed = m->seed;
-    if (m->verdict == UNRELU_VERDICT_PLANTED) {
-        printf("mixture, planted: d = %zu, p = %zu, seed %llu\n", m->d, m->p, seed);
-        if (m->noise > 0) {
-            printf("noise of ");
-            cli_print_sigma(m->noise);
-            putchar('\n');
-        }
-        return;
-    }
-    printf("mixture, learned: n = %zu, d = %zu, p = %zu\n", m->n, m->d, m->p);
-    if (m->how_p[0]) {
-        int column = printf("p = %zu: ", m->p);
-        cli_print_wrapped(cli_flagged(m->how_p).text, column, 0);
-    }
-    printf("method %s, %zu tr%s, seed %llu\n", m->method, m->tries, m->tries == 1 ? "y" : "ies",
-           seed);
-    printf("residual %.2g over %zu sample%s\n", m->residual, m->samples_checked,
-           cli_plural(m->samples_checked));
-}
-
 /* false: it is too large for that */
 static int print_matrix(const unrelu_mixture *m)
 {
@@ -111,8 +88,23 @@ void cli_print_mixture(const unrelu_mixture *m, double level)
 {
     const cli_coordinates names = {"unit", "units", "off"};
     double z = cli_half_width(level);
+    unsigned long long seed = m->seed;
     print_verdict(m);
-    print_method(m);
+    if (m->verdict == UNRELU_VERDICT_PLANTED) {
+        printf("mixture, planted: d = %zu, p = %zu, seed %llu\n", m->d, m->p, seed);
+        if (m->noise > 0) {
+            printf("noise of ");
+            cli_print_sigma(m->noise);
+            putchar('\n');
+        }
+    } else {
+        printf("mixture, learned: n = %zu, d = %zu, p = %zu\n", m->n, m->d, m->p);
+        if (m->how_p[0])
+            cli_print_wrapped(cli_flagged(m->how_p).text, printf("p = %zu: ", m->p), 0);
+        printf("method %s, %zu tr%s, seed %llu\nresidual %.2g over %zu sample%s\n", m->method,
+               m->tries, m->tries == 1 ? "y" : "ies", seed, m->residual, m->samples_checked,
+               cli_plural(m->samples_checked));
+    }
     if (cli_has_errors(m->hidden->b_se, m->p))
         printf("+- is the half-width of a %.4g %% interval, given A\n", 100 * level);
     putchar('\n');

@@ -92,10 +92,8 @@ static void print_learned(const unrelu_network *m, const char *activation)
 {
     double cells = (double)m->n * (double)m->m;
     printf("network, learned: n = %zu, d = %zu, k = %zu, m = %zu\n", m->n, m->d, m->k, m->m);
-    if (m->how_k[0]) {
-        int column = printf("k = %zu: ", m->k);
-        cli_print_wrapped(cli_flagged(m->how_k).text, column, 0);
-    }
+    if (m->how_k[0])
+        cli_print_wrapped(cli_flagged(m->how_k).text, printf("k = %zu: ", m->k), 0);
     printf("method %s, activation %s, biases %s, seed %llu\n", m->method, activation, m->biases,
            (unsigned long long)m->seed);
     if (m->k && m->verdict != UNRELU_VERDICT_NOISY)
