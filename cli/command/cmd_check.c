@@ -270,17 +270,16 @@ const cli_command cli_check = {
     .name = "check",
     .files = {"SAMPLES", 1, 1},
     .brief = "Look at samples before a fit: what is off, and which transform may help",
-    .doc =
-        "SAMPLES is what 'unrelu fit' takes. Each column is fitted, and compared with what was "
-        "fitted: the Kolmogorov-Smirnov distance of the two distributions, above the limit, with "
-        "the share p of samples of the fitted one that are as far from a fit of their own, and "
-        "the share of values that occur again (rounded values, codes for something else). A column "
-        "looks wrong where p is below 0.05 / columns (at least 0.002) and the distance at least "
-        "0.02: with many samples far smaller ones are found, and do no harm.\n\nThe transform is "
-        "the plainest of none, sqrt, log and Box-Cox that the likelihood does not speak against "
-        "(at a level of 1 %); a value of 0 counts as below the smallest one there. At most 20000 "
-        "rows enter that.\n\nThe status is 0 also where columns look wrong, and 4 where nothing "
-        "can be fitted.",
+    .doc = "SAMPLES is what 'unrelu fit' takes. Each column is fitted, and compared with what was "
+           "fitted: the Kolmogorov-Smirnov distance of the two distributions, above the limit, "
+           "with the share p of samples of the fitted one that are as far from a fit of their own, "
+           "and the share of values that occur again (rounded values, codes for something else). A "
+           "column looks wrong where p is below 0.05 / columns (at least 0.002) and the distance "
+           "at least 0.02: with many samples far smaller ones are found, and do no harm.\n\nThe "
+           "transform is the plainest of none, sqrt, log and Box-Cox that the likelihood does not "
+           "speak against (at a level of 1 %); a value of 0 counts as below the smallest one "
+           "there. At most 20000 rows enter that.\n\nThe status is 0 also where columns look "
+           "wrong, and 4 where nothing can be fitted.",
     .options = options,
     .has = CLI_HAS_SEED | CLI_HAS_THREADS | CLI_HAS_COLUMNS | CLI_HAS_JSON,
     .examples = examples,
