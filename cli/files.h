@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What can be known about files before the long work starts. Those that return an int return an
- * exit status, and say why where it is not 0. */
+/* What can be known about files before the long work starts, and the writing of them. Those that
+ * return an int return an exit status, and say why where it is not 0. */
 #ifndef CLI_FILES_H
 #define CLI_FILES_H
 
@@ -22,5 +22,21 @@ unrelu_status cli_open_source(const char *path, const char *columns, int single_
                               unrelu_source **source, unrelu_error *err);
 int cli_open(const char *path, const char *columns, int single_pass, unrelu_source **source);
 void cli_close(unrelu_source **source); /* one of NULL too; for CLI_SCOPE */
+
+/* ---- rows ---- */
+/* Rows from `row` on, to x[i] those of the i-th file. */
+typedef unrelu_status cli_draw(const void *from, size_t row, size_t rows, const unrelu_exec *exec,
+                               double *const *x, unrelu_error *err);
+
+typedef struct {
+    const char *path;
+    size_t d; /* columns */
+    const char *const *names;
+} cli_rows_file;
+
+/* Draws n rows and writes them to `count` files (at most 2), a block at a time; returns the exit
+ * status. */
+int cli_write_rows(const cli_shared *shared, cli_draw *draw, const void *from, size_t n,
+                   const cli_rows_file *files, size_t count);
 
 #endif

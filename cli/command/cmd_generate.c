@@ -5,7 +5,6 @@
 
 #include "files.h"
 #include "json.h"
-#include "rows.h"
 #include "scope.h"
 #include "show/models.h"
 #include "words.h"

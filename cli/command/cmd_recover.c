@@ -112,19 +112,6 @@ static const char *name_of(unrelu_recover_method method)
     return row.name;
 }
 
-/* options that the method has no use for are told, not refused: a script may run all methods */
-static void tell_unused(const recover_arguments *a)
-{
-    const char signs[] = "auto|moments|tensor", exactify[] = "ica|tensor|symmetric|lifted|facets";
-    const char *method = name_of(a->options.method);
-    if (a->signs && cli_word_index(signs, method) < 0)
-        cli_warning("--signs is of no use with --method %s, which needs no signs", method);
-    if (a->exactify && cli_word_index(exactify, method) < 0)
-        cli_warning("--exactify is of no use with --method %s: it is for those that end with an "
-                    "approximation, %s",
-                    method, "ica, tensor, symmetric, lifted and facets");
-}
-
 static int check_options(const recover_arguments *a)
 {
     if (a->order && a->options.method != UNRELU_RECOVER_TENSOR)
@@ -199,6 +186,8 @@ static int run(void *arguments)
 {
     recover_arguments *a = arguments;
     const cli_shared *shared = &a->shared;
+    const char signs[] = "auto|moments|tensor", exactify[] = "ica|tensor|symmetric|lifted|facets";
+    const char *method = name_of(a->options.method);
     CLI_SCOPE(cli_free_model) cli_model model = {.kind = CLI_NETWORK};
     a->options.seed = shared->seed;
     if (a->activation)
@@ -206,7 +195,13 @@ static int run(void *arguments)
     CLI_TRY(check_options(a));
     if (a->intercept)
         a->options.biases = UNRELU_BIASES_OUTPUT;
-    tell_unused(a);
+    /* options that the method has no use for are told, not refused: a script may run all methods */
+    if (a->signs && cli_word_index(signs, method) < 0)
+        cli_warning("--signs is of no use with --method %s, which needs no signs", method);
+    if (a->exactify && cli_word_index(exactify, method) < 0)
+        cli_warning("--exactify is of no use with --method %s: it is for those that end with an "
+                    "approximation, %s",
+                    method, "ica, tensor, symmetric, lifted and facets");
     CLI_TRY(learn(a, &model.network));
     cli_tell_model(&model);
     if (model.network->verdict == UNRELU_VERDICT_FAILED)

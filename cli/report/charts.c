@@ -167,19 +167,6 @@ void cli_chart_bars(cli_page *page, const cli_bars *b)
 
 enum { ROW = 30, BELOW = 54 }; /* pixels of a row; of the axis and above the rows */
 
-static void write_rows(cli_plot *plot, const cli_estimates *e)
-{
-    cli_html(plot->page, "<g class=\"end\">");
-    for (size_t i = 0; i < e->count; i++)
-        cli_html(plot->page, "<text x=\"%g\" y=\"%g\">%s</text>", plot->left,
-                 cli_px(cli_pixel(&plot->y, -(double)i) + CLI_MIDDLE * CLI_FONT),
-                 cli_escaped(plot->page, e->beside[i]));
-    cli_html(plot->page, "</g>\n");
-    if (e->low < 0 && e->high > 0)
-        cli_html(plot->page, "<path class=\"axis\" d=\"M%g %gV%g\"/>", cli_pixel(&plot->x, 0),
-                 plot->y.from, plot->y.to);
-}
-
 void cli_chart_estimates(cli_page *page, const cli_estimates *e)
 {
     const cli_axis axis = {e->low, e->high, e->axis_title, .has_grid = 1, .has_labels = 1};
@@ -196,8 +183,17 @@ void cli_chart_estimates(cli_page *page, const cli_estimates *e)
         plot.left =
             fmax(plot.left, cli_svg_text_width(e->beside[i], cli_svg_narrow(plot.frame.width)));
     cli_plot_open(&plot);
-    if (by_row)
-        write_rows(&plot, e);
+    if (by_row) {
+        cli_html(page, "<g class=\"end\">");
+        for (size_t i = 0; i < e->count; i++)
+            cli_html(page, "<text x=\"%g\" y=\"%g\">%s</text>", plot.left,
+                     cli_px(cli_pixel(&plot.y, -(double)i) + CLI_MIDDLE * CLI_FONT),
+                     cli_escaped(page, e->beside[i]));
+        cli_html(page, "</g>\n");
+        if (e->low < 0 && e->high > 0)
+            cli_html(page, "<path class=\"axis\" d=\"M%g %gV%g\"/>", cli_pixel(&plot.x, 0),
+                     plot.y.from, plot.y.to);
+    }
     for (int is_point = 0; is_point < 2; is_point++) { /* intervals first, points above them */
         cli_html(page, "<g class=\"%s first\" style=\"--size:7px\">\n",
                  is_point ? "dots" : "rules");

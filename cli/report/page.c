@@ -65,15 +65,8 @@ void cli_html(cli_page *page, const char *format, ...)
 
 /* ---- text ---- */
 
-static const char *entity(char c)
-{
-    return c == '&'    ? "&amp;"
-           : c == '<'  ? "&lt;"
-           : c == '>'  ? "&gt;"
-           : c == '"'  ? "&quot;"
-           : c == '\'' ? "&#39;"
-                       : NULL;
-}
+static const char *const entities[256] = {
+    ['&'] = "&amp;", ['<'] = "&lt;", ['>'] = "&gt;", ['"'] = "&quot;", ['\''] = "&#39;"};
 
 /* bytes of the character that starts at s; 0: it is not UTF-8 */
 static size_t character(const unsigned char *s)
@@ -93,8 +86,8 @@ const char *cli_escaped(cli_page *page, const char *text)
     char *copy = cli_page_take(page, strlen(text) + 1, sizeof "&quot;"), *to = copy;
     for (const char *s = text; copy && *s;) {
         size_t length = character((const unsigned char *)s);
-        if (entity(*s))
-            to = stpcpy(to, entity(*s));
+        if (entities[(unsigned char)*s])
+            to = stpcpy(to, entities[(unsigned char)*s]);
         else if (length == 0 || (unsigned char)*s < ' ' || *s == 0x7f)
             *to++ = '?';
         else

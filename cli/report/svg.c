@@ -60,35 +60,6 @@ static void add_tick(ticks *t, double at)
         t->at[t->count++] = at;
 }
 
-static void find_linear(cli_axis *a, ticks *t)
-{
-    t->step = cli_svg_step((a->high - a->low) / (double)(a->count ? a->count : TICKS));
-    if (a->is_whole)
-        t->step = fmax(1, t->step);
-    if (a->is_nice) {
-        a->low = t->step * floor(a->low / t->step + SLACK);
-        a->high = t->step * ceil(a->high / t->step - SLACK);
-    }
-    for (double k = ceil(a->low / t->step - SLACK); k <= floor(a->high / t->step + SLACK); k++)
-        add_tick(t, k * t->step);
-    double largest = fmax(fabs(a->low), fabs(a->high));
-    if (!a->is_share && (largest >= LARGE || largest < SMALL))
-        t->exponent = (int)floor(log10(largest) + SLACK);
-}
-
-/* powers of ten; where they are few, twice and five times these too */
-static void find_logarithmic(const cli_axis *a, ticks *t)
-{
-    double low = log10(a->low), high = log10(a->high);
-    int many = high - low >= FEW_DECADES, every = 1 + (int)((high - low) / DECADES);
-    for (int power = (int)floor(low); power <= high; power += every)
-        for (int digit = 1; digit <= (many ? 1 : 5); digit += digit == 1 ? 1 : 3) {
-            double at = digit * pow(10, power);
-            if (at >= a->low * (1 - SLACK) && at <= a->high * (1 + SLACK))
-                add_tick(t, at);
-        }
-}
-
 static const char *label_of(cli_page *page, const cli_axis *a, const ticks *t, double value)
 {
     double unit = a->is_share ? 0.01 : pow(10, t->exponent);
@@ -123,11 +94,31 @@ static ticks ticks_of(cli_page *page, cli_axis *a)
     settle(a);
     for (size_t i = 0; a->at && i < a->count; i++)
         add_tick(&t, a->at[i]);
-    if (!a->at && a->is_log)
-        find_logarithmic(a, &t);
+    if (!a->at &&
+        a->is_log) { /* powers of ten; where they are few, twice and five times these too */
+        double low = log10(a->low), high = log10(a->high);
+        int many = high - low >= FEW_DECADES, every = 1 + (int)((high - low) / DECADES);
+        for (int power = (int)floor(low); power <= high; power += every)
+            for (int digit = 1; digit <= (many ? 1 : 5); digit += digit == 1 ? 1 : 3) {
+                double at = digit * pow(10, power);
+                if (at >= a->low * (1 - SLACK) && at <= a->high * (1 + SLACK))
+                    add_tick(&t, at);
+            }
+    }
     if (t.count < 2 && !a->at) {
         t.count = 0;
-        find_linear(a, &t);
+        t.step = cli_svg_step((a->high - a->low) / (double)(a->count ? a->count : TICKS));
+        if (a->is_whole)
+            t.step = fmax(1, t.step);
+        if (a->is_nice) {
+            a->low = t.step * floor(a->low / t.step + SLACK);
+            a->high = t.step * ceil(a->high / t.step - SLACK);
+        }
+        for (double k = ceil(a->low / t.step - SLACK); k <= floor(a->high / t.step + SLACK); k++)
+            add_tick(&t, k * t.step);
+        double largest = fmax(fabs(a->low), fabs(a->high));
+        if (!a->is_share && (largest >= LARGE || largest < SMALL))
+            t.exponent = (int)floor(log10(largest) + SLACK);
     }
     for (size_t i = 0; i < t.count; i++)
         t.label[i] = a->has_labels ? label_of(page, a, &t, t.at[i]) : "";

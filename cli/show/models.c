@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "files.h"
 #include "json.h"
-#include "rows.h"
 #include "scope.h"
 #include "text.h"
 #include "words.h"
