@@ -171,41 +171,31 @@ static int store(const cli_command *command, const cli_option *o, const char *ar
 
 #define TRY "\ntry 'unrelu help %s'"
 
-enum { MATCH_NONE = -1, MATCH_MANY = -2 };
-
-/* Index of the row that --text names, exactly or as the prefix of one row only. */
-static int match_long(const cli_command *command, const char *text, size_t length)
-{
-    int found = MATCH_NONE;
-    const cli_option *o;
-    for (size_t i = 0; (o = cli_option_at(command, i)); i++) {
-        if (!o->name || strncmp(o->name, text, length) != 0)
-            continue;
-        if (strlen(o->name) == length)
-            return (int)i;
-        found = found == MATCH_NONE ? (int)i : MATCH_MANY;
-    }
-    return found;
-}
-
 /* Each takes what starts at *word, which may go on to the next one, and leaves it at its last. */
 static int take_long(const cli_command *command, char ***word, void *arguments)
 {
     const char *text = **word + 2, *equals = strchr(text, '='), *value = equals ? equals + 1 : NULL;
-    int length = (int)strcspn(text, "="), found = match_long(command, text, (size_t)length);
     char name[64], list[1024] = "", near[96];
-    const cli_option *o;
-    snprintf(name, sizeof name, "%.*s", length, text);
-    for (size_t i = 0; (o = cli_option_at(command, i)) && found == MATCH_NONE; i++)
-        if (o->name)
-            cli_append(list, sizeof list, "%s|", o->name);
-    if (found == MATCH_NONE)
+    size_t length = strcspn(text, "="),
+           starts = 0; /* of rows that start so; 1 where one is equal */
+    const cli_option *o = NULL, *row;
+    for (size_t i = 0; (row = cli_option_at(command, i)) && (!o || strlen(o->name) != length);
+         i++) {
+        if (!row->name)
+            continue;
+        cli_append(list, sizeof list, "%s|", row->name);
+        if (strncmp(row->name, text, length) != 0)
+            continue;
+        starts = strlen(row->name) == length ? 1 : starts + 1;
+        o = row;
+    }
+    snprintf(name, sizeof name, "%.*s", (int)length, text);
+    if (starts == 0)
         return cli_usage("%s: there is no option '--%s'%s" TRY, command->name, name,
                          cli_suggestion(name, list, "--", near, sizeof near), command->name);
-    if (found == MATCH_MANY)
+    if (starts > 1)
         return cli_usage("%s: '%.*s' is the start of more than one option" TRY, command->name,
-                         length + 2, **word, command->name);
-    o = cli_option_at(command, (size_t)found);
+                         (int)length + 2, **word, command->name);
     if (o->kind == CLI_FLAG && value)
         return cli_usage("%s: --%s takes no value" TRY, command->name, o->name, command->name);
     if (o->kind != CLI_FLAG && !value && !(value = *++*word))
