@@ -12,6 +12,8 @@
 #define CLI_SCOPE(end) __attribute__((cleanup(end)))
 /* the same for a pointer to memory from malloc */
 #define CLI_MEMORY CLI_SCOPE(cli_free_memory)
+/* and for one to what the library made: a model, a goodness, a hard instance */
+#define CLI_MADE CLI_SCOPE(cli_free_made)
 
 /* Returns the status of the call, an exit status or one of the library, where it is not 0. */
 #define CLI_TRY(call)                                                                              \
@@ -33,6 +35,13 @@ static inline void cli_free_memory(void *pointer)
     void *memory;
     memcpy(&memory, pointer, sizeof memory);
     free(memory);
+}
+
+static inline void cli_free_made(void *pointer)
+{
+    unrelu_model *model;
+    memcpy(&model, pointer, sizeof model);
+    unrelu_model_free(model);
 }
 
 #endif

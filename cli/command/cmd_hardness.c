@@ -30,15 +30,10 @@ static const cli_example examples[] = {
     {0},
 };
 
-static void free_instance(unrelu_hardness **instance)
-{
-    unrelu_hardness_free(*instance);
-}
-
 static int encode(const hardness_arguments *a)
 {
     const cli_shared *shared = &a->shared;
-    CLI_SCOPE(free_instance) unrelu_hardness *instance = NULL;
+    CLI_MADE unrelu_hardness *instance = NULL;
     CLI_TRY(cli_require_output("hardness encode", shared, "the instance goes"));
     CLI_TRY(cli_check_output(shared, ".npz"));
     CLI_CALL(unrelu_hardness_encode(shared->files[1], a->variable_alpha, &instance, &err));
@@ -89,7 +84,7 @@ static unrelu_status write_v(const char *path, const double *V, size_t d, unrelu
 static int assign(const hardness_arguments *a)
 {
     const cli_shared *shared = &a->shared;
-    CLI_SCOPE(free_instance) unrelu_hardness *instance = NULL;
+    CLI_MADE unrelu_hardness *instance = NULL;
     CLI_TRY(cli_require_output("hardness assign", shared, "V goes"));
     CLI_TRY(cli_check_output(shared, ".npy"));
     CLI_CALL(unrelu_hardness_load(shared->files[1], &instance, &err));
@@ -117,7 +112,7 @@ static int assign(const hardness_arguments *a)
 static int read_v(const hardness_arguments *a)
 {
     const cli_shared *shared = &a->shared;
-    CLI_SCOPE(free_instance) unrelu_hardness *instance = NULL;
+    CLI_MADE unrelu_hardness *instance = NULL;
     CLI_SCOPE(cli_close) unrelu_source *source = NULL;
     double residual = 0;
     CLI_CALL(unrelu_hardness_load(shared->files[1], &instance, &err));

@@ -101,15 +101,10 @@ static unrelu_status add_limits(const unrelu_gaussian *truth, const figure1_poin
     return UNRELU_OK;
 }
 
-static void free_gaussian(unrelu_gaussian **model)
-{
-    unrelu_gaussian_free(*model);
-}
-
 static unrelu_status fit(const unrelu_gaussian *truth, const double *x, size_t n, int method,
                          uint64_t seed, const unrelu_exec *exec, tallies *t, unrelu_error *err)
 {
-    CLI_SCOPE(free_gaussian) unrelu_gaussian *model = NULL;
+    CLI_MADE unrelu_gaussian *model = NULL;
     CLI_SCOPE(cli_close) unrelu_source *source = NULL;
     unrelu_gaussian_distance far;
     unrelu_gaussian_options o;
@@ -137,7 +132,7 @@ static unrelu_status fit(const unrelu_gaussian *truth, const double *x, size_t n
 static unrelu_status run_once(const figure1_point *p, uint64_t seed, const unrelu_exec *exec,
                               tallies *t, unrelu_error *err)
 {
-    CLI_SCOPE(free_gaussian) unrelu_gaussian *truth = NULL;
+    CLI_MADE unrelu_gaussian *truth = NULL;
     CLI_SCOPE(cli_free_sampler) unrelu_sampler *sampler = NULL;
     CLI_MEMORY double *x = malloc(p->n * p->d * sizeof *x);
     unrelu_gaussian_plant_options o;

@@ -184,15 +184,10 @@ static int study(const cli_shared *shared, const cli_limits *limits, const unrel
     return 0;
 }
 
-static void free_goodness(unrelu_goodness **goodness)
-{
-    unrelu_goodness_free(*goodness);
-}
-
 int cli_report_gaussian(const cli_shared *shared, const unrelu_gaussian *model,
                         const cli_limits *limits)
 {
-    CLI_SCOPE(free_goodness) unrelu_goodness *goodness = NULL;
+    CLI_MADE unrelu_goodness *goodness = NULL;
     if (shared->file_count < 2)
         return write_page(shared, model, NULL);
     CLI_TRY(study(shared, limits, model, &goodness));
