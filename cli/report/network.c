@@ -108,34 +108,23 @@ static void add_neurons(cli_page *page, const unrelu_network *m, double level)
     double *norm = cli_page_take(page, m->k, sizeof *norm);
     for (size_t j = 0; norm && j < m->k; j++)
         norm[j] = cli_norm_of_u(m, j);
+    const cli_frame frames[] = {
+        {"Weight in the outputs", "The norm of each neuron's column of U.", NULL, 480, 230},
+        {"How often it is on", "The share of the samples where a neuron is on.", NULL, 480, 230}};
     const cli_bars charts[] = {
-        {{"Weight in the outputs", "The norm of each neuron's column of U.", NULL, 480, 230},
-         "norm of its column of U",
-         "neuron",
-         "first",
-         m->k,
-         norm,
-         0},
-        {{"How often it is on", "The share of the samples where a neuron is on.", NULL, 480, 230},
-         "share of the samples",
-         "neuron",
-         "third",
-         m->k,
-         m->active,
-         1}};
+        {frames[0], "norm of its column of U", "neuron", "first", m->k, norm, 0},
+        {frames[1], "share of the samples", "neuron", "third", m->k, m->active, 1}};
     double z = cli_half_width(level);
     cli_html(page, "<section id=\"neurons\"><h2>Neurons</h2>\n"
                    "<p>In the order of their weight in the outputs. One that is almost always "
-                   "on or off shows its kink in few samples.</p>\n");
-    cli_html(page, "<div class=\"grid\">");
+                   "on or off shows its kink in few samples.</p>\n<div class=\"grid\">");
     for (int i = 0; i < 2; i++)
         if (charts[i].values) {
             cli_html(page, "<div class=\"card\"><h3>%s</h3>", charts[i].frame.title);
             cli_chart_bars(page, &charts[i]);
             cli_html(page, "</div>");
         }
-    cli_html(page, "</div>\n");
-    cli_html(page, "<div class=\"card\"><h3>All neurons</h3><p class=\"note\">");
+    cli_html(page, "</div>\n<div class=\"card\"><h3>All neurons</h3><p class=\"note\">");
     if (cli_has_errors(m->c_se, m->k))
         cli_html(page, "± is the half-width of an interval of %g %%. ", 100 * level);
     cli_html(page, "A click on a title sorts.</p><div class=\"tall\">");

@@ -94,8 +94,8 @@ static ticks ticks_of(cli_page *page, cli_axis *a)
     settle(a);
     for (size_t i = 0; a->at && i < a->count; i++)
         add_tick(&t, a->at[i]);
-    if (!a->at &&
-        a->is_log) { /* powers of ten; where they are few, twice and five times these too */
+    /* powers of ten; where they are few, twice and five times these too */
+    if (!a->at && a->is_log) {
         double low = log10(a->low), high = log10(a->high);
         int many = high - low >= FEW_DECADES, every = 1 + (int)((high - low) / DECADES);
         for (int power = (int)floor(low); power <= high; power += every)
