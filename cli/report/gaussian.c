@@ -67,17 +67,6 @@ static void judge_fit(cli_page *page, const unrelu_gaussian *m, const unrelu_goo
     cli_html(page, "</p></div>\n");
 }
 
-static void judge_model(cli_page *page, const unrelu_gaussian *m)
-{
-    int doubts = m->warning_count > 0;
-    cli_html_verdict(page, &(cli_verdict){doubts ? CLI_FAIR : CLI_GOOD,
-                                          !m->method[0] ? "A model that was planted, not learned."
-                                          : doubts      ? "Learned, with warnings."
-                                                        : "Learned without a warning."});
-    cli_html(page, "With the samples as a second file this page also shows how well the model fits "
-                   "them.</p></div>\n");
-}
-
 /* ---- facts ---- */
 
 static void add_facts(cli_page *page, const unrelu_gaussian *m, const unrelu_goodness *g)
@@ -125,8 +114,17 @@ static int write_page(const cli_shared *shared, const unrelu_gaussian *m, const 
                  unrelu_transform_name(m->transform));
     if (g)
         judge_fit(page, m, g);
-    else
-        judge_model(page, m);
+    else {
+        int doubts = m->warning_count > 0;
+        cli_html_verdict(page,
+                         &(cli_verdict){doubts ? CLI_FAIR : CLI_GOOD,
+                                        !m->method[0] ? "A model that was planted, not learned."
+                                        : doubts      ? "Learned, with warnings."
+                                                      : "Learned without a warning."});
+        cli_html(page,
+                 "With the samples as a second file this page also shows how well the model fits "
+                 "them.</p></div>\n");
+    }
     cli_html_warnings(page, m->warnings, m->warning_count);
     add_facts(page, m, g);
     cli_report_columns(page, m, g, shared->level);

@@ -20,11 +20,13 @@ typedef struct {
 } count;
 
 typedef struct {
-    const char *kind;               /* NULL: not said */
-    const char *part;               /* "neuron"; NULL: parts need no matching */
-    count sizes[5];                 /* up to one without a key */
-    size_t matched, missing, extra; /* parts */
-    const metric *metrics;          /* up to one without a key */
+    const char *kind; /* NULL: not said */
+    const char *part; /* "neuron"; NULL: parts need no matching */
+    count sizes[5];   /* up to one without a key */
+    struct {
+        size_t matched, missing, extra;
+    } parts;
+    const metric *metrics; /* up to one without a key */
     const void *distance;
     const char *note; /* NULL: there is none */
 } comparison;
@@ -42,9 +44,9 @@ static int print_json(const comparison *c)
     for (const count *size = c->sizes; size->key; size++)
         cli_json_whole(&json, size->key, size->value);
     if (c->part) {
-        cli_json_whole(&json, "matched", c->matched);
-        cli_json_whole(&json, "missing", c->missing);
-        cli_json_whole(&json, "extra", c->extra);
+        cli_json_whole(&json, "matched", c->parts.matched);
+        cli_json_whole(&json, "missing", c->parts.missing);
+        cli_json_whole(&json, "extra", c->parts.extra);
     }
     for (const metric *m = c->metrics; m->key; m++)
         cli_json_real(&json, m->key, value_of(c, m));
@@ -59,11 +61,11 @@ static int print(const cli_shared *shared, const comparison *c)
     if (shared->json)
         return print_json(c);
     if (c->part) { /* "5 neurons matched, 1 of the truth missing" */
-        printf("%zu %s%s matched", c->matched, c->part, c->matched == 1 ? "" : "s");
-        if (c->missing)
-            printf(", %zu of the truth missing", c->missing);
-        if (c->extra)
-            printf(", %zu of the model left over", c->extra);
+        printf("%zu %s%s matched", c->parts.matched, c->part, c->parts.matched == 1 ? "" : "s");
+        if (c->parts.missing)
+            printf(", %zu of the truth missing", c->parts.missing);
+        if (c->parts.extra)
+            printf(", %zu of the model left over", c->parts.extra);
         putchar('\n');
     }
     cli_table_start(&table, 3);
@@ -143,9 +145,7 @@ int cli_compare_networks(const cli_shared *shared, const cli_model *truth, const
         &(comparison){.kind = "network",
                       .part = "neuron",
                       .sizes = {{"d", a->d}, {"m", a->m}, {"k_truth", a->k}, {"k_model", b->k}},
-                      .matched = x.matched,
-                      .missing = x.missing,
-                      .extra = x.extra,
+                      .parts = {x.matched, x.missing, x.extra},
                       .metrics = network_metrics,
                       .distance = &x});
 }
@@ -179,9 +179,7 @@ int cli_compare_mixtures(const cli_shared *shared, const cli_model *truth, const
     return print(shared, &(comparison){.kind = "mixture",
                                        .part = "unit",
                                        .sizes = {{"d", a->d}, {"p_truth", a->p}, {"p_model", b->p}},
-                                       .matched = x.matched,
-                                       .missing = x.missing,
-                                       .extra = x.extra,
+                                       .parts = {x.matched, x.missing, x.extra},
                                        .metrics = mixture_metrics,
                                        .distance = &x,
                                        .note = x.hidden.note});
