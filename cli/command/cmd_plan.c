@@ -137,10 +137,9 @@ static int set_errors(plan *p)
 /* NaN: no pair, no correlation */
 static double samples_for(const plan *p, int k)
 {
+    static const double ROUNDING = 1e-12; /* 10000, not 10001 for that of the ratio */
     double ratio = p->unit[k] / p->error;
-    return isnan(ratio)
-               ? NAN
-               : fmax(1, ceil(ratio * ratio * (1 - 1e-12))); /* 10000, not 10001 for its rounding */
+    return isnan(ratio) ? NAN : fmax(1, ceil(ratio * ratio * (1 - ROUNDING)));
 }
 
 /* ---- results -------------------------------------------------------------------------- */

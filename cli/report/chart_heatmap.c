@@ -152,7 +152,9 @@ static void draw_cells(cli_page *page, const cli_heatmap *m, const layout *l)
 /* where all have room */
 static void write_numbers(cli_page *page, const cli_heatmap *m, const layout *l)
 {
-    int is_plain = m->largest >= 0.1 && m->largest < 100;
+    static const double SMALL = 0.1,
+                        LARGE = 100; /* between them two decimals are enough, and fit */
+    int is_plain = m->largest >= SMALL && m->largest < LARGE;
     if (m->rows * m->columns > WRITTEN || l->tall < CLI_FONT + 6)
         return;
     cli_html(page, "<g class=\"middle numbers\">");

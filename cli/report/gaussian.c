@@ -171,9 +171,10 @@ static int study(const cli_shared *shared, const cli_limits *limits, const unrel
     CLI_SCOPE(cli_close_limited) cli_limited samples = {0};
     unrelu_exec exec = cli_exec(shared);
     CLI_TRY(cli_open_limited(shared, shared->files[1], limits, 1, &samples));
-    double n = m->n > 0 ? (double)m->n : 1e4;
+    enum { LEAST_BINS = 10, MOST_BINS = 30 }; /* the latter of planted models too */
+    double bins = m->n > 0 ? fmin(MOST_BINS, sqrt((double)m->n)) : MOST_BINS;
     unrelu_goodness_options options = {.size = sizeof options,
-                                       .bins = (size_t)fmax(10, fmin(30, sqrt(n))),
+                                       .bins = (size_t)fmax(LEAST_BINS, bins),
                                        .limit = samples.limit,
                                        .limits = samples.limits,
                                        .seed = shared->seed};

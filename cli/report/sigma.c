@@ -165,9 +165,9 @@ void cli_report_correlations(cli_page *page, const unrelu_gaussian *m, const cli
                    "do not show. ");
     if (m->method[0] && isfinite(m->lambda_min))
         cli_html(page, "The smallest eigenvalue of the estimates is %.3g%s.", m->lambda_min,
-                 m->repaired              ? "; they were made positive semidefinite"
-                 : m->lambda_min < -1e-12 ? "; they were left so"
-                                          : ": no repair was needed");
+                 m->repaired                     ? "; they were made positive semidefinite"
+                 : m->lambda_min < -CLI_ROUNDING ? "; they were left so"
+                                                 : ": no repair was needed");
     cli_html(page, "</p>\n");
     add_map(page, m, words, reach_of(top, NULL, count));
     if (count > 0)

@@ -263,9 +263,10 @@ void cli_plot_close(const cli_plot *p)
 void cli_mark_bar(const cli_plot *p, double x0, double y0, double x1, double y1, const char *title)
 {
     double left = cli_pixel(&p->x, x0), top = cli_pixel(&p->y, y1), foot = cli_pixel(&p->y, y0);
-    double width = cli_pixel(&p->x, x1) - left, gap = width > 3 ? 0.5 : 0;
+    static const double GAP = 0.5, WIDE = 3, THINNEST = 0.3; /* pixels; a gap after wide bars */
+    double width = cli_pixel(&p->x, x1) - left, gap = width > WIDE ? GAP : 0;
     cli_html(p->page, "<path d=\"M%g %gV%gh%gV%gz\"><title>%s</title></path>\n", left, foot, top,
-             cli_px(fmax(0.3, width - gap)), foot, cli_escaped(p->page, title));
+             cli_px(fmax(THINNEST, width - gap)), foot, cli_escaped(p->page, title));
 }
 
 void cli_mark_dot(const cli_plot *p, double x, double y, const char *title)

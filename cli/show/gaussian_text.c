@@ -161,7 +161,7 @@ size_t cli_strongest_pairs(const unrelu_gaussian *m, const double *se, size_t mo
                 ++*few_joint;
                 continue;
             }
-            if (!(pair.strength > 1e-12) || /* rounding, in a planted model */
+            if (!(pair.strength > CLI_ROUNDING) || /* rounding, in a planted model */
                 (se && !isfinite(se[ij])))
                 continue;
             if (count < most)
@@ -267,7 +267,7 @@ void cli_print_gaussian(const unrelu_gaussian *m, double level)
         print_eigenvalues(m, level, z);
     if (m->method[0] && isfinite(m->lambda_min) && m->d > 1)
         printf("\nsmallest eigenvalue of the correlations %.4g: %s\n", m->lambda_min,
-               m->repaired              ? "made positive semidefinite"
-               : m->lambda_min < -1e-12 ? "not repaired"
-                                        : "no repair was needed");
+               m->repaired                     ? "made positive semidefinite"
+               : m->lambda_min < -CLI_ROUNDING ? "not repaired"
+                                               : "no repair was needed");
 }

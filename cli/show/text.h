@@ -15,6 +15,8 @@ void cli_print_network(const unrelu_network *model, double level);
 void cli_print_mixture(const unrelu_mixture *model, double level);
 
 /* ---- numbers of models ---- */
+/* correlations, and eigenvalues of theirs below 0, that are smaller are rounding */
+#define CLI_ROUNDING 1e-12
 /* P(|Z| < z) = level for a standard normal Z */
 double cli_half_width(double level);
 
