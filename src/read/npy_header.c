@@ -78,25 +78,21 @@ static unrelu_status refuse_dtype(const cursor *c, const char *descr, const char
 
 static unrelu_status refuse_unknown_dtype(const cursor *c, const char *descr)
 {
-    static const struct {
-        char code;
-        const char *why;
-    } reasons[] = {
-        {'O', "holds Python objects, which are not read"},
-        {'c', "is complex"},
-        {'S', "holds text"},
-        {'a', "holds text"},
-        {'U', "holds text"},
-        {'V', "is structured"},
-        {'M', "holds dates"},
-        {'m', "holds durations"},
-        {'f', "is a float of an unsupported size"},
+    static const char *const reasons[128] = {
+        ['O'] = "holds Python objects, which are not read",
+        ['c'] = "is complex",
+        ['S'] = "holds text",
+        ['a'] = "holds text",
+        ['U'] = "holds text",
+        ['V'] = "is structured",
+        ['M'] = "holds dates",
+        ['m'] = "holds durations",
+        ['f'] = "is a float of an unsupported size",
     };
-    char code = descr[0] && strchr("<>|=", descr[0]) ? descr[1] : descr[0];
-    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
-        if (code && code == reasons[i].code)
-            return refuse_dtype(c, descr, reasons[i].why);
-    return refuse_dtype(c, descr, "is not known");
+    unsigned char code =
+        (unsigned char)(descr[0] && strchr("<>|=", descr[0]) ? descr[1] : descr[0]);
+    const char *why = code < 128 ? reasons[code] : NULL;
+    return refuse_dtype(c, descr, why ? why : "is not known");
 }
 
 static int read_text_dtype(const char *descr, ur_npy *out)
@@ -231,25 +227,6 @@ static unrelu_status parse(cursor *c, ur_npy *out)
     return seen[0] && seen[1] && seen[2] ? UNRELU_OK : refuse_header(c, "a key is missing");
 }
 
-static unrelu_status check_size(const ur_npy *a, uint64_t total, const char *label,
-                                unrelu_error *err)
-{
-    int overflow = 0;
-    uint64_t have = total - a->data;
-    size_t need = ur_product(a->count, a->item, &overflow);
-    if (overflow)
-        return ur_fail(err, UNRELU_EFORMAT,
-                       "%s: the header promises %zu elements of %zu bytes, more than any file "
-                       "holds; the file is damaged",
-                       label, a->count, a->item);
-    if (need > have)
-        return ur_fail(err, UNRELU_EFORMAT,
-                       "%s: the header promises %zu elements (%zu bytes), but only %" PRIu64
-                       " bytes follow it: the file is truncated; write or copy it again",
-                       label, a->count, need, have);
-    return UNRELU_OK;
-}
-
 /* Length of the header that follows the magic and version; *data is set to where it starts. */
 static unrelu_status read_prefix(ur_read_next next, void *context, uint64_t total,
                                  const char *label, size_t *length, size_t *data, unrelu_error *err)
@@ -309,7 +286,19 @@ unrelu_status ur_npy_read(ur_read_next next, void *context, uint64_t total, cons
     cursor c = {text, text + length, label, err};
     UR_TRY(parse(&c, out));
     out->data = data + length;
-    return check_size(out, total, label, err);
+    int overflow = 0;
+    size_t need = ur_product(out->count, out->item, &overflow);
+    if (overflow)
+        return ur_fail(err, UNRELU_EFORMAT,
+                       "%s: the header promises %zu elements of %zu bytes, more than any file "
+                       "holds; the file is damaged",
+                       label, out->count, out->item);
+    if (need > total - out->data)
+        return ur_fail(err, UNRELU_EFORMAT,
+                       "%s: the header promises %zu elements (%zu bytes), but only %" PRIu64
+                       " bytes follow it: the file is truncated; write or copy it again",
+                       label, out->count, need, total - out->data);
+    return UNRELU_OK;
 }
 
 /* memcpy: a member of an archive need not be aligned */

@@ -39,19 +39,6 @@ static void list_arrays(const ur_archive *archive, char *out, size_t size)
     }
 }
 
-static unrelu_status refuse_kind(const unrelu_source *source, const char *kind, unrelu_error *err)
-{
-    if (!strcmp(kind, "summary"))
-        return ur_fail(err, UNRELU_EFORMAT,
-                       "%s is a summary, not samples; give it to 'unrelu fit' or 'unrelu merge', "
-                       "or name the file it was made of",
-                       source->label);
-    return ur_fail(err, UNRELU_EFORMAT,
-                   "%s is a %.40s model, not samples; name a sample file, or one array of it as "
-                   "%s:NAME",
-                   source->label, kind, source->label);
-}
-
 /* Without a name: the only array, of a file that does not say it is something else. */
 static unrelu_status find_only_array(const unrelu_source *source, const char *path,
                                      const ur_archive *archive, zip_int64_t *index,
@@ -59,8 +46,16 @@ static unrelu_status find_only_array(const unrelu_source *source, const char *pa
 {
     char kind[64], names[600] = "";
     UR_TRY(unrelu_file_kind(path, kind, sizeof kind, err));
+    if (!strcmp(kind, "summary"))
+        return ur_fail(err, UNRELU_EFORMAT,
+                       "%s is a summary, not samples; give it to 'unrelu fit' or 'unrelu merge', "
+                       "or name the file it was made of",
+                       source->label);
     if (*kind)
-        return refuse_kind(source, kind, err);
+        return ur_fail(err, UNRELU_EFORMAT,
+                       "%s is a %.40s model, not samples; name a sample file, or one array of it "
+                       "as %s:NAME",
+                       source->label, kind, source->label);
     size_t arrays = 0;
     zip_int64_t count = zip_get_num_entries(archive->zip, 0);
     for (zip_int64_t i = 0; i < count; i++)
