@@ -97,18 +97,6 @@ static void times(als *a, const double *F)
     ur_multiply_nt(p->r * p->q, p->q, p->k, p->T, F, a->W);
 }
 
-/* W = T C' on entry and on exit */
-static unrelu_status sweep(als *a, unrelu_error *err)
-{
-    UR_TRY(update_vectors(a, a->C, a->B, err));
-    UR_TRY(update_weights(a, a->B, a->C, err));
-    times(a, a->B);
-    UR_TRY(update_vectors(a, a->B, a->C, err));
-    UR_TRY(update_weights(a, a->C, a->B, err));
-    times(a, a->C);
-    return UNRELU_OK;
-}
-
 /* |T - sum_j g_j (x) b_j c_j'| / |T|; spoils W */
 static double residual(als *a)
 {
@@ -124,12 +112,18 @@ static double residual(als *a)
     return sqrt(ur_short_dot(r * q * q, a->rest, a->rest)) / a->norm;
 }
 
+/* sweeps with W = T C' before and after each */
 static unrelu_status iterate(als *a, int steps, unrelu_error *err)
 {
     double last = INFINITY;
     UR_TRY(update_weights(a, a->B, a->C, err));
     for (int step = 1; step <= steps; step++) {
-        UR_TRY(sweep(a, err));
+        UR_TRY(update_vectors(a, a->C, a->B, err));
+        UR_TRY(update_weights(a, a->B, a->C, err));
+        times(a, a->B);
+        UR_TRY(update_vectors(a, a->B, a->C, err));
+        UR_TRY(update_weights(a, a->C, a->B, err));
+        times(a, a->C);
         if (step % SWEEPS_PER_TEST != 0)
             continue;
         double now = residual(a);

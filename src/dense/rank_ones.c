@@ -109,34 +109,6 @@ static unrelu_status find_positive(space *s, unrelu_error *err)
     return UNRELU_OK;
 }
 
-/* M = S_2^-1 S_1; *usable = 0 where S_2 is singular */
-static unrelu_status divide(space *s, int *usable, unrelu_error *err)
-{
-    size_t k = s->k;
-    UR_TRY(ur_eigen_symmetric(k, s->S2, s->values, s->vectors, err));
-    double most = fmax(fabs(s->values[0]), fabs(s->values[k - 1])), least = INFINITY;
-    for (size_t i = 0; i < k; i++)
-        least = fmin(least, fabs(s->values[i]));
-    *usable = most > 0 && least > SINGULAR * most;
-    if (!*usable)
-        return UNRELU_OK;
-    ur_multiply_tn(k, k, k, s->vectors, s->S1, s->P);
-    for (size_t i = 0; i < k; i++)
-        for (size_t j = 0; j < k; j++)
-            s->P[i * k + j] /= s->values[i];
-    ur_multiply(k, k, k, s->vectors, s->P, s->M);
-    return UNRELU_OK;
-}
-
-static int normalise(size_t k, double *z)
-{
-    double size = ur_norm(k, z);
-    if (!(size > 0) || !isfinite(size))
-        return 0;
-    ur_scale(k, 1 / size, z);
-    return 1;
-}
-
 /* A complex pair a +- ib stands for two close z, perturbed past their meeting: with the phase
  * that makes a and b orthogonal and a the longer, z = a +- b. */
 static void make_real(size_t k, double *a, double *b)
@@ -155,11 +127,18 @@ static void make_real(size_t k, double *a, double *b)
 static unrelu_status split_pair(space *s, double *worst, unrelu_error *err)
 {
     size_t k = s->k;
-    int usable = 0;
     *worst = INFINITY;
-    UR_TRY(divide(s, &usable, err));
-    if (!usable)
+    UR_TRY(ur_eigen_symmetric(k, s->S2, s->values, s->vectors, err));
+    double most = fmax(fabs(s->values[0]), fabs(s->values[k - 1])), least = INFINITY;
+    for (size_t i = 0; i < k; i++)
+        least = fmin(least, fabs(s->values[i]));
+    if (!(most > 0 && least > SINGULAR * most))
         return UNRELU_OK;
+    ur_multiply_tn(k, k, k, s->vectors, s->S1, s->P); /* M = S_2^-1 S_1 */
+    for (size_t i = 0; i < k; i++)
+        for (size_t j = 0; j < k; j++)
+            s->P[i * k + j] /= s->values[i];
+    ur_multiply(k, k, k, s->vectors, s->P, s->M);
     UR_TRY(ur_eigen_general(k, s->M, s->values, s->imaginary, s->vectors, err));
     ur_multiply_tn(k, k, k, s->vectors, s->S2, s->Z); /* row i: (S_2 w_i)' */
     for (size_t i = 0; i + 1 < k; i++)
@@ -167,9 +146,11 @@ static unrelu_status split_pair(space *s, double *worst, unrelu_error *err)
             make_real(k, s->Z + i * k, s->Z + (i + 1) * k);
     double far = 0;
     for (size_t i = 0; i < k; i++) {
-        if (!normalise(k, s->Z + i * k))
+        double *z = s->Z + i * k, size = ur_norm(k, z);
+        if (!(size > 0) || !isfinite(size))
             return UNRELU_OK;
-        far = fmax(far, project(s, s->Z + i * k));
+        ur_scale(k, 1 / size, z);
+        far = fmax(far, project(s, z));
     }
     *worst = far;
     return UNRELU_OK;
