@@ -83,6 +83,12 @@ static const double *row_of(const cone *c, size_t i)
     return c->Y + i * c->k;
 }
 
+/* of row i on ray r */
+static double height(const cone *c, size_t i, size_t r)
+{
+    return ur_short_dot(c->k, row_of(c, i), c->z + r * c->k);
+}
+
 static uint64_t *zeros_of(const cone *c, size_t r)
 {
     return c->zero + r * c->words;
@@ -292,28 +298,6 @@ static unrelu_status open_table(cone *c, size_t entries, unrelu_error *err)
     return UNRELU_OK;
 }
 
-/* all entries of this key, one a call; *at: where to look on, from the key on */
-static size_t look_up(const cone *c, uint64_t key, size_t *at)
-{
-    for (;; ++*at) {
-        const edge *e = c->table + (*at & (c->slots - 1));
-        if (e->slot == 0)
-            return SIZE_MAX;
-        if (e->key == key) {
-            ++*at;
-            return e->slot - 1;
-        }
-    }
-}
-
-static void put(cone *c, uint64_t key, size_t r)
-{
-    size_t at = (size_t)key;
-    while (c->table[at & (c->slots - 1)].slot != 0)
-        at++;
-    c->table[at & (c->slots - 1)] = (edge){r + 1, key};
-}
-
 /* the rays between ray r above and its neighbours among the rays below in the table */
 static unrelu_status join_neighbours(cone *c, size_t r, unrelu_error *err)
 {
@@ -321,10 +305,13 @@ static unrelu_status join_neighbours(cone *c, size_t r, unrelu_error *err)
         /* zeros_of anew each time: add_between may move them */
         for (uint64_t bits = zeros_of(c, r)[w]; bits; bits &= bits - 1) {
             uint64_t key = c->ray[r].key ^ mark(64 * w + (size_t)__builtin_ctzll(bits));
-            size_t at = (size_t)key, s;
-            while ((s = look_up(c, key, &at)) != SIZE_MAX)
-                if (count_common(c, r, s) + 2 == c->k)
-                    UR_TRY(add_between(c, s, r, err));
+            for (size_t at = (size_t)key;; at++) {
+                const edge *e = c->table + (at & (c->slots - 1));
+                if (e->slot == 0)
+                    break;
+                if (e->key == key && count_common(c, r, e->slot - 1) + 2 == c->k)
+                    UR_TRY(add_between(c, e->slot - 1, r, err));
+            }
         }
     return UNRELU_OK;
 }
@@ -337,8 +324,13 @@ static unrelu_status join_plain(cone *c, unrelu_error *err)
         size_t r = c->side[0][i];
         const uint64_t *zero = zeros_of(c, r);
         for (size_t w = 0; w < c->words; w++)
-            for (uint64_t bits = zero[w]; bits; bits &= bits - 1)
-                put(c, c->ray[r].key ^ mark(64 * w + (size_t)__builtin_ctzll(bits)), r);
+            for (uint64_t bits = zero[w]; bits; bits &= bits - 1) {
+                uint64_t key = c->ray[r].key ^ mark(64 * w + (size_t)__builtin_ctzll(bits));
+                size_t at = (size_t)key;
+                while (c->table[at & (c->slots - 1)].slot != 0)
+                    at++;
+                c->table[at & (c->slots - 1)] = (edge){r + 1, key};
+            }
     }
     for (size_t i = c->crowded[1]; i < c->sides[1] && !c->full; i++) {
         UR_TRY(poll(c, err));
@@ -366,20 +358,19 @@ static unrelu_status join_crowded(cone *c, unrelu_error *err)
     return UNRELU_OK;
 }
 
-/* the fresh rays at h = 0, one between each two neighbours on both sides; c->full where they are
- * too many */
-static unrelu_status join(cone *c, unrelu_error *err)
-{
-    sort_sides(c);
-    UR_TRY(join_plain(c, err));
-    if (!c->full)
-        UR_TRY(join_crowded(c, err));
-    if (c->full)
-        c->fresh = 0;
-    return UNRELU_OK;
-}
-
 /* ---- rows ---- */
+
+/* row i waits at ray r, where it is at h */
+static void wait_at(cone *c, size_t r, size_t i, double h)
+{
+    ray_state *ray = c->ray + r;
+    c->next[i] = ray->head;
+    ray->head = i + 1;
+    if (h < ray->worst) {
+        ray->worst = h;
+        ray->worst_row = i;
+    }
+}
 
 /* row i to wait at the ray among `side[0]` that violates it most; none: it is met */
 static void assign(cone *c, size_t i)
@@ -388,21 +379,14 @@ static void assign(cone *c, size_t i)
     size_t at = SIZE_MAX;
     for (size_t j = 0; j < c->sides[0]; j++) {
         size_t r = c->side[0][j];
-        double h = ur_short_dot(c->k, row_of(c, i), c->z + r * c->k);
+        double h = height(c, i, r);
         if (h < worst) {
             worst = h;
             at = r;
         }
     }
-    if (at == SIZE_MAX)
-        return;
-    ray_state *ray = c->ray + at;
-    c->next[i] = ray->head;
-    ray->head = i + 1;
-    if (worst < ray->worst) {
-        ray->worst = worst;
-        ray->worst_row = i;
-    }
+    if (at != SIZE_MAX)
+        wait_at(c, at, i, worst);
 }
 
 /* rays below h = 0 leave, those at h = 0 get the zero and become side[0], new ones come; rows of
@@ -444,12 +428,17 @@ static unrelu_status insert(cone *c, size_t row, unrelu_error *err)
     if (c->inserted == 64 * c->words)
         UR_TRY(widen(c, err));
     for (size_t r = 0; r < c->count; r++) {
-        double h = ur_short_dot(c->k, row_of(c, row), c->z + r * c->k);
+        double h = height(c, row, r);
         c->ray[r].h = fabs(h) <= c->tolerance ? 0 : h;
     }
-    UR_TRY(join(c, err));
-    if (c->full)
+    sort_sides(c);
+    UR_TRY(join_plain(c, err));
+    if (!c->full)
+        UR_TRY(join_crowded(c, err));
+    if (c->full) {
+        c->fresh = 0;
         return UNRELU_OK;
+    }
     c->in[row] = 1;
     c->order[c->inserted++] = row;
     for (size_t i = replace_rays(c), after; i > 0; i = after) {
@@ -463,28 +452,19 @@ static unrelu_status insert(cone *c, size_t row, unrelu_error *err)
 /* A ray that was led back onto its zeros may meet rows that waited there. */
 static int is_violated(const cone *c, size_t r, size_t row)
 {
-    double h = ur_short_dot(c->k, row_of(c, row), c->z + r * c->k);
-    return !c->in[row] && h < -c->tolerance;
+    return !c->in[row] && height(c, row, r) < -c->tolerance;
 }
 
 /* the list of ray r without the rows that it meets */
 static void refresh(cone *c, size_t r)
 {
-    ray_state *ray = c->ray + r;
-    size_t head = ray->head;
-    ray->head = 0;
-    ray->worst = 0;
+    size_t head = c->ray[r].head;
+    c->ray[r].head = 0;
+    c->ray[r].worst = 0;
     for (size_t i = head, after; i > 0; i = after) {
         after = c->next[i - 1];
-        if (!is_violated(c, r, i - 1))
-            continue;
-        double h = ur_short_dot(c->k, row_of(c, i - 1), c->z + r * c->k);
-        c->next[i - 1] = ray->head;
-        ray->head = i;
-        if (h < ray->worst) {
-            ray->worst = h;
-            ray->worst_row = i - 1;
-        }
+        if (is_violated(c, r, i - 1))
+            wait_at(c, r, i - 1, height(c, i - 1, r));
     }
 }
 
