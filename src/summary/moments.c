@@ -2,12 +2,10 @@
 #include "summary/moments.h"
 
 #include "base/error.h"
-#include "base/memory.h"
 #include "summary/column_sums.h"
 #include "summary/panel.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* A cell may exceed the unit by 2^30 before the unit is raised: squares of 2^60 and their sums
@@ -250,22 +248,6 @@ static unrelu_status align(const void *context, double *s, const unrelu_exec *ex
 
 /* ---- plan ---- */
 
-unrelu_status ur_moments_plan_init(ur_moments_plan *plan, size_t d, unrelu_error *err)
-{
-    memset(plan, 0, sizeof *plan);
-    plan->d = d;
-    plan->groups = 1;
-    plan->shift = ur_alloc(d, 2 * sizeof *plan->shift);
-    plan->exponent = plan->shift + d;
-    return plan->shift ? UNRELU_OK : ur_fail_memory(err, d, "columns");
-}
-
-void ur_moments_plan_free(ur_moments_plan *plan)
-{
-    free(plan->shift);
-    plan->shift = plan->exponent = NULL;
-}
-
 /* x to 10 significant bits */
 static double rounded(double x)
 {
@@ -306,7 +288,7 @@ static unrelu_status begin(void *context, const ur_block *block, unrelu_error *e
     size_t enough = 256 + 65536 / plan->d; /* any shift near the mean will do */
     pilot.rows = block->rows < enough ? block->rows : enough;
     for (size_t j = 0; j < plan->d; j++)
-        choose_head(plan, &pilot, j, &plan->shift[j], &plan->exponent[j]);
+        choose_head(plan, &pilot, j, &plan->head[j], &plan->head[plan->d + j]);
     return UNRELU_OK;
 }
 
@@ -395,9 +377,9 @@ static int fit_head(const ur_moments_plan *plan, scratch *w, double *s, const ur
             continue;
         double needed = ilogb(top) - UR_NO_EXPONENT;
         chosen |= exponent[j] == 0;
-        if (exponent[j] == 0 && plan->exponent[j] != 0) {
-            shift[j] = target[j] = plan->shift[j];
-            exponent[j] = target[d + j] = plan->exponent[j];
+        if (exponent[j] == 0 && plan->head[d + j] != 0) {
+            shift[j] = target[j] = plan->head[j];
+            exponent[j] = target[d + j] = plan->head[d + j];
         } else if (exponent[j] == 0) {
             choose_head(plan, part, j, &shift[j], &exponent[j]);
             target[j] = shift[j];
