@@ -239,15 +239,8 @@ static void set_tilt(const ur_law *law, double *tilt, double *mean)
     }
 }
 
-/* point number `point` of the shifted lattice, folded so that its ends meet */
-static double lattice_point(const ur_points *points, size_t k, size_t point)
-{
-    double x = points->start[k] + (double)point * points->lattice[k];
-    x -= floor(x);
-    return fmin(fmax(fabs(2 * x - 1), 0x1p-53), 1 - 0x1p-53);
-}
-
-/* the log of its weight; smooth: z_r is its mean */
+/* z: point number `point` of the shifted lattice, which is folded so that its ends meet; the log of
+ * its weight. smooth: z_r is its mean */
 static double set_point(const ur_law *law, const ur_points *points, size_t point, int smooth,
                         double *z)
 {
@@ -261,7 +254,8 @@ static double set_point(const ur_law *law, const ur_points *points, size_t point
             log_mass = ur_truncated_log_mass(lower, upper);
             z[k] = ur_truncated_mean(lower, upper);
         } else {
-            double u = lattice_point(points, k, point);
+            double x = points->start[k] + (double)point * points->lattice[k];
+            double u = fmin(fmax(fabs(2 * (x - floor(x)) - 1), 0x1p-53), 1 - 0x1p-53);
             z[k] = tilt + ur_truncated_draw(lower - tilt, upper - tilt, u, &log_mass);
             log_weight += tilt * (0.5 * tilt - z[k]);
         }
@@ -328,14 +322,6 @@ void ur_law_draw(ur_law *law, ur_points *points, size_t sweeps, ur_uniforms *ran
 
 /* ---- means ---- */
 
-static void average(const ur_law *law, const ur_points *points, size_t count, double *z)
-{
-    memset(z, 0, law->rank * sizeof *z);
-    for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; points->weight[i] > 0 && k < law->rank; k++)
-            z[k] += points->weight[i] * points->z[i * law->rank + k];
-}
-
 /* two limits, full rank: E of each in its own deviations; 0: too rare for Phi2 */
 static int mean_of_two(const ur_law *law, double *z)
 {
@@ -361,7 +347,10 @@ void ur_law_mean(ur_law *law, ur_points *points, size_t sweeps, ur_uniforms *ran
     if (count == POINTS && worth < POINTS / 4)
         worth = set_points(law, points, count = UR_POINTS_MOST, 1, random);
     if (worth >= (count == UR_POINTS_MOST ? POINTS : count == POINTS ? POINTS / 4 : 1)) {
-        average(law, points, count, z);
+        memset(z, 0, law->rank * sizeof *z);
+        for (size_t i = 0; i < count; i++)
+            for (size_t k = 0; points->weight[i] > 0 && k < law->rank; k++)
+                z[k] += points->weight[i] * points->z[i * law->rank + k];
         return;
     }
     worth = set_points(law, points, count, 0, random); /* with means they need not be points */
