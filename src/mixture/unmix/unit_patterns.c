@@ -55,10 +55,14 @@ static entry read_pattern(const double *m, size_t p, size_t row)
     return e;
 }
 
-/* Z (rows x units): the centred values of the units that vary, at length 1; their number */
-static size_t centre(const double *M, size_t p, const entry *group, size_t rows, double *Z)
+/* the rank of rows of one pattern, by the centred values of the units that vary, at length 1 */
+static unrelu_status measure(const double *M, size_t p, const entry *group, size_t rows,
+                             ur_latent *found, unrelu_error *err)
 {
-    size_t units = 0, on = group->on;
+    size_t units = 0, on = group->on, rank = 0;
+    UR_ARENA(arena);
+    double *Z = ur_take(&arena, rows, on * sizeof *Z), *Q = ur_take(&arena, rows, on * sizeof *Q);
+    UR_TRY(ur_arena_status(&arena, err));
     for (size_t k = 0; k < p; k++) {
         double mean = 0, size = 0;
         if (!(M[group->row * p + k] > 0))
@@ -78,17 +82,6 @@ static size_t centre(const double *M, size_t p, const entry *group, size_t rows,
     for (size_t i = 0; i < rows && units < on; i++) /* close the gaps of units that are constant */
         for (size_t k = 0; k < units; k++)
             Z[i * units + k] = Z[i * on + k];
-    return units;
-}
-
-static unrelu_status measure(const double *M, size_t p, const entry *group, size_t rows,
-                             ur_latent *found, unrelu_error *err)
-{
-    size_t on = group->on, rank = 0;
-    UR_ARENA(arena);
-    double *Z = ur_take(&arena, rows, on * sizeof *Z), *Q = ur_take(&arena, rows, on * sizeof *Q);
-    UR_TRY(ur_arena_status(&arena, err));
-    size_t units = centre(M, p, group, rows, Z);
     UR_TRY(ur_qr_pivoted(rows, units, Z, UR_UNMIX_LATENT, &rank, Q, NULL, NULL, err));
     if (rank < units)
         *found = (ur_latent){rows, units, rank};
@@ -181,27 +174,19 @@ static void free_sampler(void *sampler)
     unrelu_sampler_free(sampler);
 }
 
-static unrelu_status draw(const unrelu_gaussian *hidden, const unrelu_exec *exec, ur_arena *arena,
-                          ur_patterns *out, unrelu_error *err)
-{
-    unrelu_sampler *sampler;
-    UR_ARENA(own);
-    double *m = ur_take(&own, DRAWN, hidden->d * sizeof *m);
-    UR_TRY(ur_arena_status(&own, err));
-    UR_TRY(unrelu_sampler_new(hidden, 1, &sampler, err));
-    sampler = ur_arena_adopt(&own, sampler, free_sampler);
-    UR_TRY(ur_arena_status(&own, err));
-    UR_TRY(unrelu_sampler_draw(sampler, 0, DRAWN, exec, m, err));
-    return ur_patterns_make(DRAWN, hidden->d, m, arena, out, err);
-}
-
 unrelu_status ur_unmix_ridge(size_t n, const double *M, const unrelu_gaussian *hidden,
                              const unrelu_exec *exec, ur_ridge *worst, unrelu_error *err)
 {
     ur_patterns seen, drawn;
+    unrelu_sampler *sampler;
     UR_ARENA(arena);
+    double *m = ur_take(&arena, DRAWN, hidden->d * sizeof *m);
     UR_TRY(ur_patterns_make(n, hidden->d, M, &arena, &seen, err));
-    UR_TRY(draw(hidden, exec, &arena, &drawn, err));
+    UR_TRY(unrelu_sampler_new(hidden, 1, &sampler, err));
+    ur_arena_adopt(&arena, sampler, free_sampler);
+    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(unrelu_sampler_draw(sampler, 0, DRAWN, exec, m, err));
+    UR_TRY(ur_patterns_make(DRAWN, hidden->d, m, &arena, &drawn, err));
     *worst = ur_patterns_ridge(&seen, &drawn);
     return UNRELU_OK;
 }
