@@ -37,27 +37,23 @@ static void *new_scratch(const void *context, ur_arena *arena)
     return w;
 }
 
-static void missing_bits(const ur_block *part, size_t d, uint64_t *bits, double *missing)
+static void add_part(const ur_exceed_plan *plan, const ur_block *part, uint64_t *bits,
+                     const ur_exceed_view *v)
 {
+    size_t d = plan->d;
+    memset(bits, 0, d * WORDS * sizeof *bits);
+    ur_bits_above(part->x, part->rows, d, part->stride, plan->threshold, bits, WORDS);
+    ur_bits_gram(bits, d, WORDS, v->above);
+    if (!plan->missing)
+        return;
     memset(bits, 0, d * WORDS * sizeof *bits);
     for (size_t r = 0; r < part->rows; r++)
         for (size_t j = 0; j < d; j++)
             if (isnan(part->x[r * part->stride + j])) {
                 bits[j * WORDS + r / 64] |= UINT64_C(1) << r % 64;
-                missing[j]++;
+                v->missing[j]++;
             }
-}
-
-static void add_part(const ur_exceed_plan *plan, const ur_block *part, uint64_t *bits,
-                     const ur_exceed_view *v)
-{
-    memset(bits, 0, plan->d * WORDS * sizeof *bits);
-    ur_bits_above(part->x, part->rows, plan->d, part->stride, plan->threshold, bits, WORDS);
-    ur_bits_gram(bits, plan->d, WORDS, v->above);
-    if (plan->missing) {
-        missing_bits(part, plan->d, bits, v->missing);
-        ur_bits_gram(bits, plan->d, WORDS, v->both_absent);
-    }
+    ur_bits_gram(bits, d, WORDS, v->both_absent);
 }
 
 static unrelu_status update(const void *context, void *scratch, double *s, const ur_block *block,

@@ -101,23 +101,13 @@ typedef struct {
     double *a, *delta; /* d */
 } map;
 
-static void map_columns(const ur_moments_plan *plan, const ur_moments_view *v, const map *m)
-{
-    for (size_t j = 0; j < plan->d; j++) {
-        double a = m->a[j], delta = m->delta[j];
-        v->square[j] =
-            a * a * v->square[j] + 2 * a * delta * v->sum[j] + delta * delta * v->positive[j];
-        v->sum[j] = a * v->sum[j] + delta * v->positive[j];
-    }
-}
-
-/* sums of (bit_i t_j) and (bit_i t_j^2), given the counts of (bit_i G_j) */
-static void map_bits(size_t d, size_t i, const double *count, double *bt, double *btt, const map *m)
+/* sums of t_j and t_j^2 over d columns, given the counts of G_j in the same rows */
+static void map_sums(size_t d, const double *count, double *t, double *tt, const map *m)
 {
     for (size_t j = 0; j < d; j++) {
-        double a = m->a[j], delta = m->delta[j], *t = &bt[i * d + j], *tt = &btt[i * d + j];
-        *tt = a * a * *tt + 2 * a * delta * *t + delta * delta * count[j];
-        *t = a * *t + delta * count[j];
+        double a = m->a[j], delta = m->delta[j];
+        tt[j] = a * a * tt[j] + 2 * a * delta * t[j] + delta * delta * count[j];
+        t[j] = a * t[j] + delta * count[j];
     }
 }
 
@@ -134,10 +124,10 @@ static void map_pairs(const ur_moments_plan *plan, const ur_moments_view *v, con
     for (size_t i = 0; i < d; i++) {
         for (size_t j = 0; j < d; j++)
             count[j] = i <= j ? v->gg[i * d + j] : v->gg[j * d + i];
-        map_bits(d, i, count, v->gt, v->gtt, m);
+        map_sums(d, count, v->gt + i * d, v->gtt + i * d, m);
     }
     for (size_t i = 0; i<d && * v->missing_cells> 0; i++)
-        map_bits(d, i, v->mg + i * d, v->mt, v->mtt, m);
+        map_sums(d, v->mg + i * d, v->mt + i * d, v->mtt + i * d, m);
 }
 
 /* Re-expresses every group of s at the given head. Needs 3 d doubles of room. */
@@ -166,7 +156,7 @@ static void re_express(const ur_moments_plan *plan, double *s, const double *shi
         ur_moments_view v = ur_moments_view_of(plan, ur_moments_group(plan, s, g));
         if (plan->pairs)
             map_pairs(plan, &v, &m, room + 2 * d); /* before the columns: nothing of them used */
-        map_columns(plan, &v, &m);
+        map_sums(d, v.positive, v.sum, v.square, &m);
     }
 }
 
