@@ -93,17 +93,6 @@ static double draw(uniforms *u)
     return u->batch[--u->left];
 }
 
-/* how many of n are above the limit; at most `room` */
-static size_t draw_count(uniforms *u, double n, double share, size_t room)
-{
-    double gap = log1p(-share), at = 0;
-    for (size_t count = 0;; count++) {
-        at += floor(log(draw(u)) / gap) + 1;
-        if (at > n || count == room)
-            return count;
-    }
-}
-
 /* x_k = gamma - Phi^-1(share u_k), u decreasing */
 static void draw_values(uniforms *u, double gamma, double share, size_t count, double *x)
 {
@@ -136,10 +125,12 @@ static int fit_again(const double *x, size_t count, double n, double *b, double 
 
 static double simulate_once(uniforms *u, const law *l, double *x, size_t room)
 {
-    double gamma = (double)l->gamma / STEPS, share = ur_normal_cdf(gamma);
+    double gamma = (double)l->gamma / STEPS, share = ur_normal_cdf(gamma), gap = log1p(-share);
     for (int i = 0; i < TRIES; i++) {
-        double b = gamma, s = 1;
-        size_t count = draw_count(u, l->n, share, room);
+        double b = gamma, s = 1, at = 0;
+        size_t count = 0; /* of n that are above the limit */
+        while ((at += floor(log(draw(u)) / gap) + 1) <= l->n && count < room)
+            count++;
         draw_values(u, gamma, share, count, x);
         ur_censored_column column = {x, count, l->n, 0};
         if (!l->fitted || fit_again(x, count, l->n, &b, &s))
@@ -165,17 +156,6 @@ static unrelu_status simulate_law(void *context, size_t i, unrelu_error *err)
 
 /* ---- tests ---- */
 
-static double p_value(const law *l, size_t runs, const ur_distance_test *t)
-{
-    double own = modified(t->observed, clamped(t->gamma), t->distance, t->fitted);
-    double at_least = 1, all = 1;
-    for (size_t i = 0; i < runs; i++) {
-        all += !isnan(l->distance[i]);
-        at_least += l->distance[i] >= own;
-    }
-    return at_least / all;
-}
-
 unrelu_status ur_distance_tests(ur_distance_test *tests, size_t count, size_t runs, uint64_t seed,
                                 const unrelu_exec *exec, unrelu_error *err)
 {
@@ -194,7 +174,15 @@ unrelu_status ur_distance_tests(ur_distance_test *tests, size_t count, size_t ru
     UR_TRY(ur_arena_status(&arena, err));
     if (laws > 0)
         UR_TRY(ur_each(exec, "simulating", laws, simulate_law, &s, err));
-    for (size_t i = 0; i < count; i++)
-        tests[i].p = of[i] < laws ? p_value(&s.laws[of[i]], s.runs, &tests[i]) : NAN;
+    for (size_t i = 0; i < count; i++) {
+        ur_distance_test *t = &tests[i];
+        double own = modified(t->observed, clamped(t->gamma), t->distance, t->fitted);
+        double at_least = 1, all = 1;
+        for (size_t run = 0; of[i] < laws && run < s.runs; run++) {
+            all += !isnan(s.laws[of[i]].distance[run]);
+            at_least += s.laws[of[i]].distance[run] >= own;
+        }
+        t->p = of[i] < laws ? at_least / all : NAN;
+    }
     return UNRELU_OK;
 }
