@@ -559,24 +559,7 @@ static unrelu_status open_cone(cone *c, unrelu_error *err)
 
 /* ---- the end ---- */
 
-/* ray r with h = Y z (rows): `out` keeps it where it violates no row, else rows may wait there */
-static void keep(cone *c, size_t r, const double *h, ur_rays *out)
-{
-    uint64_t *zero = out->zeros + out->count * out->words;
-    size_t below = 0;
-    memset(zero, 0, out->words * sizeof *zero);
-    for (size_t i = 0; i < c->rows; i++) {
-        if (fabs(h[i]) <= c->tolerance)
-            ur_bit_set(zero, i);
-        below += h[i] < -c->tolerance;
-    }
-    if (below == 0)
-        memcpy(out->z + c->k * out->count++, c->z + r * c->k, c->k * sizeof *c->z);
-    else
-        c->side[0][c->sides[0]++] = r;
-}
-
-/* all rows meet all rays; side[0]: rays that violate rows */
+/* All rows meet all rays: `out` keeps those that violate none, the others become side[0]. */
 static unrelu_status check(cone *c, ur_rays *out, unrelu_error *err)
 {
     size_t k = c->k;
@@ -593,8 +576,21 @@ static unrelu_status check(cone *c, ur_rays *out, unrelu_error *err)
     for (size_t first = 0; first < c->count; first += BLOCK) {
         size_t rays = c->count - first < BLOCK ? c->count - first : BLOCK;
         ur_multiply_nt(rays, k, c->rows, c->z + first * k, c->Y, h);
-        for (size_t r = 0; r < rays; r++)
-            keep(c, first + r, h + r * c->rows, out);
+        for (size_t r = first; r < first + rays; r++) {
+            const double *own = h + (r - first) * c->rows;
+            uint64_t *zero = out->zeros + out->count * out->words;
+            size_t below = 0;
+            memset(zero, 0, out->words * sizeof *zero);
+            for (size_t i = 0; i < c->rows; i++) {
+                if (fabs(own[i]) <= c->tolerance)
+                    ur_bit_set(zero, i);
+                below += own[i] < -c->tolerance;
+            }
+            if (below == 0)
+                memcpy(out->z + k * out->count++, c->z + r * k, k * sizeof *c->z);
+            else
+                c->side[0][c->sides[0]++] = r;
+        }
     }
     return UNRELU_OK;
 }

@@ -230,8 +230,9 @@ static int is_single(const state *s, size_t within)
     return s->values[1] > SINGLE * sigma * sigma * (double)within;
 }
 
-/* Z: the samples of the band with a leverage above 1/2, of which there are fewer than 2 p */
-static size_t collect_leverage(const state *s)
+/* No coloop: also without any one of the samples only one direction is left. Asked of the samples
+ * of the band with a leverage above 1/2, of which there are fewer than 2 p. */
+static unrelu_status check_coloops(state *s, size_t within, int *accepted, unrelu_error *err)
 {
     size_t p = s->p, count = 0;
     for (size_t i = 0; i < s->n; i++) {
@@ -245,13 +246,6 @@ static size_t collect_leverage(const state *s)
         if (leverage > HIGH_LEVERAGE && count < 2 * p)
             memcpy(s->Z + p * count++, s->Y + i * p, p * sizeof *s->Z);
     }
-    return count;
-}
-
-/* no coloop: also without any one of the samples only one direction is left */
-static unrelu_status check_coloops(state *s, size_t within, int *accepted, unrelu_error *err)
-{
-    size_t p = s->p, count = collect_leverage(s);
     for (size_t c = 0; c < count && *accepted; c++) {
         const double *y = s->Z + c * p;
         for (size_t i = 0; i < p * p; i++)
@@ -313,16 +307,6 @@ static int is_known(state *s, const ur_facets *facets)
     return 0;
 }
 
-/* r: a random direction of length 1, orthogonal to the facets found where that is asked for */
-static void draw(state *s, int deflated)
-{
-    ur_random_normals(s->search->seed, s->search->stream, s->drawn, s->p, s->r);
-    s->drawn += s->p;
-    double length =
-        deflated ? ur_basis_remove(&s->basis, s->basis.count, s->r) : ur_norm(s->p, s->r);
-    ur_scale(s->p, 1 / length, s->r);
-}
-
 /* The price of u is mean(y)'u, from the second round on y'u of a random sample and a tenth of the
  * mean: where that sample is one of the zeros, a unit that is seldom off is found too. */
 static unrelu_status solve_programme(state *s, double *u, int *proposed, unrelu_error *err)
@@ -355,10 +339,16 @@ static unrelu_status propose(state *s, ur_facet_way *way, int *proposed, unrelu_
     if (*way == UR_FACET_DEFLATED && !deflated)
         *way = UR_FACET_RANDOM;
     *proposed = 1;
-    if (*way == UR_FACET_RAY && place == 2)
+    if (*way == UR_FACET_RAY && place == 2) {
         ur_scale(s->p, -1, s->r);
-    else
-        draw(s, deflated && *way != UR_FACET_RANDOM);
+    } else { /* r: a random direction of length 1, orthogonal to the facets found */
+        ur_random_normals(s->search->seed, s->search->stream, s->drawn, s->p, s->r);
+        s->drawn += s->p;
+        double length = deflated && *way != UR_FACET_RANDOM
+                            ? ur_basis_remove(&s->basis, s->basis.count, s->r)
+                            : ur_norm(s->p, s->r);
+        ur_scale(s->p, 1 / length, s->r);
+    }
     memcpy(s->u, s->r, s->p * sizeof *s->u);
     if (*way != UR_FACET_RAY)
         return descend(s, s->u, err);

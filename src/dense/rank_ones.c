@@ -156,33 +156,26 @@ static unrelu_status split_pair(space *s, double *worst, unrelu_error *err)
     return UNRELU_OK;
 }
 
-/* z <- leading eigenvector of its projection, while that comes closer */
-static unrelu_status polish(space *s, double *z, unrelu_error *err)
+/* Z <- leading eigenvectors of the projections, while these come closer, save one that came closer
+ * to another row of best than to its own */
+static unrelu_status polish(space *s, double *Z, double *worst, unrelu_error *err)
 {
     size_t k = s->k;
-    double *next = s->imaginary, far = project(s, z);
-    for (int step = 0; step < POLISH; step++) {
-        UR_TRY(ur_eigen_symmetric(k, s->P, s->values, s->vectors, err));
-        for (size_t j = 0; j < k; j++)
-            next[j] = s->vectors[j * k + k - 1];
-        double closer = project(s, next);
-        if (!(closer < far))
-            break;
-        memcpy(z, next, k * sizeof *z);
-        far = closer;
-    }
-    return UNRELU_OK;
-}
-
-/* polished rows go to Z, save one that came closer to another row of best than to its own */
-static unrelu_status polish_all(space *s, double *Z, double *worst, unrelu_error *err)
-{
-    size_t k = s->k;
-    memcpy(s->Z, s->best, k * k * sizeof *s->Z);
+    double *next = s->imaginary;
+    memcpy(Z, s->best, k * k * sizeof *Z);
     *worst = 0;
     for (size_t i = 0; i < k; i++) {
-        double *z = s->Z + i * k;
-        UR_TRY(polish(s, z, err));
+        double *z = Z + i * k, far = project(s, z);
+        for (int step = 0; step < POLISH; step++) {
+            UR_TRY(ur_eigen_symmetric(k, s->P, s->values, s->vectors, err));
+            for (size_t j = 0; j < k; j++)
+                next[j] = s->vectors[j * k + k - 1];
+            double closer = project(s, next);
+            if (!(closer < far))
+                break;
+            memcpy(z, next, k * sizeof *z);
+            far = closer;
+        }
         double own = fabs(ur_dot(k, z, s->best + i * k));
         for (size_t j = 0; j < k; j++)
             if (j != i && fabs(ur_dot(k, z, s->best + j * k)) > own) {
@@ -191,7 +184,6 @@ static unrelu_status polish_all(space *s, double *Z, double *worst, unrelu_error
             }
         *worst = fmax(*worst, project(s, z));
     }
-    memcpy(Z, s->Z, k * k * sizeof *Z);
     return UNRELU_OK;
 }
 
@@ -218,5 +210,5 @@ unrelu_status ur_span_split(size_t k, const double *span, uint64_t seed, uint64_
             memcpy(s.best, s.Z, k * k * sizeof *s.best);
         }
     }
-    return isfinite(best) ? polish_all(&s, Z, worst, err) : UNRELU_OK;
+    return isfinite(best) ? polish(&s, Z, worst, err) : UNRELU_OK;
 }
