@@ -452,16 +452,6 @@ static const ur_format csv_format = {
     .met_limit = csv_met_limit,
 };
 
-/* By the size of the file alone: threads get work from small files, large ones big pieces. */
-static size_t choose_goal(const ur_bytes *in)
-{
-    if (!in->regular)
-        return GOAL_PIPE;
-    uint64_t text = in->gz ? 4 * in->size : in->size; /* numbers pack about 4 to 1 at most */
-    uint64_t goal = text / GOAL_SHARE;
-    return goal < GOAL_LEAST ? GOAL_LEAST : goal > GOAL_MOST ? GOAL_MOST : (size_t)goal;
-}
-
 unrelu_status ur_csv_open(unrelu_source *source, const char *path, const ur_csv_options *options,
                           unrelu_error *err)
 {
@@ -475,7 +465,13 @@ unrelu_status ur_csv_open(unrelu_source *source, const char *path, const ur_csv_
     if (!csv->c_locale)
         return ur_fail_memory(err, 1, "locale");
     UR_TRY(ur_bytes_open(&csv->in, path, source->label, options->gzip, options->spool, err));
-    csv->goal = choose_goal(&csv->in);
+    /* by the size of the file alone: threads get work from small files, large ones big pieces */
+    uint64_t text = csv->in.gz ? 4 * csv->in.size : csv->in.size; /* packed 4 to 1 at most */
+    uint64_t goal = text / GOAL_SHARE;
+    csv->goal = !csv->in.regular    ? GOAL_PIPE
+                : goal < GOAL_LEAST ? GOAL_LEAST
+                : goal > GOAL_MOST  ? GOAL_MOST
+                                    : (size_t)goal;
     UR_TRY(read_head(source, csv, options, err));
     csv->next_line = csv->data_line;
     if (!source->pick)

@@ -95,19 +95,6 @@ static unrelu_status refuse_unknown_dtype(const cursor *c, const char *descr)
     return refuse_dtype(c, descr, why ? why : "is not known");
 }
 
-static int read_text_dtype(const char *descr, ur_npy *out)
-{
-    char *end;
-    if (descr[0] != '<' || descr[1] != 'U' || descr[2] < '0' || descr[2] > '9')
-        return 0;
-    unsigned long points = strtoul(descr + 2, &end, 10);
-    if (*end || points > SIZE_MAX / 8)
-        return 0;
-    out->dtype = UR_TEXT;
-    out->item = 4 * points;
-    return 1;
-}
-
 static unrelu_status read_dtype(cursor *c, ur_npy *out)
 {
     static const struct {
@@ -140,7 +127,14 @@ static unrelu_status read_dtype(cursor *c, ur_npy *out)
         out->item = known[i].item;
         return UNRELU_OK;
     }
-    return read_text_dtype(descr, out) ? UNRELU_OK : refuse_unknown_dtype(c, descr);
+    char *end = "";
+    int text = descr[0] == '<' && descr[1] == 'U' && descr[2] >= '0' && descr[2] <= '9';
+    unsigned long points = text ? strtoul(descr + 2, &end, 10) : 0;
+    if (!text || *end || points > SIZE_MAX / 8)
+        return refuse_unknown_dtype(c, descr);
+    out->dtype = UR_TEXT;
+    out->item = 4 * points;
+    return UNRELU_OK;
 }
 
 static unrelu_status read_order(cursor *c, ur_npy *out)

@@ -194,45 +194,35 @@ static void absorb(const void *context, double *into, double *from, double *room
     memset(from, 0, head_len(plan) * sizeof *from);
 }
 
-/* The largest exponent over ranks by sums alone: bit by bit from the top, a rank whose exponent
- * still matches the prefix adds 1 where its bit is set. */
-static unrelu_status largest_exponent(size_t d, const double *mine, double *largest,
-                                      const unrelu_exec *exec, double *room, unrelu_error *err)
-{
-    for (size_t j = 0; j < d; j++)
-        largest[j] = 0;
-    for (int bit = 12; bit >= 0; bit--) {
-        double step = ldexp(1, bit);
-        for (size_t j = 0; j < d; j++)
-            room[j] = mine[j] >= largest[j] + step;
-        UR_TRY(exec->rank_sum(exec->context, room, d, err));
-        for (size_t j = 0; j < d; j++)
-            if (room[j] > 0)
-                largest[j] += step;
-    }
-    return UNRELU_OK;
-}
-
 static unrelu_status align(const void *context, double *s, const unrelu_exec *exec, double *room,
                            unrelu_error *err)
 {
     const ur_moments_plan *plan = context;
     size_t d = plan->d;
-    double *target = room, *part = room + 2 * d;
+    double *target = room, *largest = room + d, *part = room + 2 * d;
     const double *shift = ur_moments_shift(plan, s), *exponent = ur_moments_exponent(plan, s);
-    UR_TRY(largest_exponent(d, exponent, target + d, exec, part, err));
+    /* the largest exponent over ranks by sums alone: bit by bit from the top, a rank whose exponent
+     * still matches the prefix adds 1 where its bit is set */
+    memset(largest, 0, d * sizeof *largest);
+    for (int bit = 12; bit >= 0; bit--) {
+        double step = ldexp(1, bit);
+        for (size_t j = 0; j < d; j++)
+            part[j] = exponent[j] >= largest[j] + step;
+        UR_TRY(exec->rank_sum(exec->context, part, d, err));
+        for (size_t j = 0; j < d; j++)
+            largest[j] += part[j] > 0 ? step : 0;
+    }
     /* one shift: the mean over the ranks that have one, summed in the largest unit */
     for (size_t j = 0; j < d; j++) {
         int has = exponent[j] != 0;
-        part[j] = has ? ldexp(shift[j], -(int)(target[d + j] + UR_NO_EXPONENT)) : 0;
+        part[j] = has ? ldexp(shift[j], -(int)(largest[j] + UR_NO_EXPONENT)) : 0;
         part[d + j] = has;
     }
     UR_TRY(exec->rank_sum(exec->context, part, 2 * d, err));
     for (size_t j = 0; j < d; j++)
-        target[j] = part[d + j] > 0
-                        ? ldexp(part[j] / part[d + j], (int)(target[d + j] + UR_NO_EXPONENT))
-                        : 0;
-    re_express(plan, s, target, target + d, part);
+        target[j] =
+            part[d + j] > 0 ? ldexp(part[j] / part[d + j], (int)(largest[j] + UR_NO_EXPONENT)) : 0;
+    re_express(plan, s, target, largest, part);
     return UNRELU_OK;
 }
 

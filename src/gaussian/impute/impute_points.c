@@ -193,26 +193,6 @@ void ur_law_mode(const ur_law *law, double *dual, double *z)
 
 /* ---- points ---- */
 
-/* between which z_k lies, given those before */
-static void bounds(const ur_law *law, const double *z, size_t k, double *lower, double *upper)
-{
-    *lower = -INFINITY;
-    *upper = INFINITY;
-    for (size_t i = k; i < law->below; i = i == k ? law->rank : i + 1) {
-        const double *row = law->L + i * law->stride;
-        if (law->last[i] != k)
-            continue;
-        double left = law->u[i];
-        for (size_t l = 0; l < k; l++)
-            left -= row[l] * z[l];
-        left /= row[k];
-        if (row[k] > 0)
-            *upper = fmin(*upper, left);
-        else
-            *lower = fmax(*lower, left);
-    }
-}
-
 /* z_k is drawn from N(tilt_k, 1) in place of N(0, 1), such that the weights vary little (the saddle
  * point of Botev 2017): with m_k the mean of the cut N(tilt_k, 1), given z_l = m_l before,
  *   tilt_j = -sum over k > j of (tilt_k - m_k) L_kj / L_kk,
@@ -244,10 +224,23 @@ static void set_tilt(const ur_law *law, double *tilt, double *mean)
 static double set_point(const ur_law *law, const ur_points *points, size_t point, int smooth,
                         double *z)
 {
-    double log_weight = 0, lower, upper, log_mass = 0;
+    double log_weight = 0, log_mass = 0;
     for (size_t k = 0; k < law->rank; k++) {
-        double tilt = points->tilt[k];
-        bounds(law, z, k, &lower, &upper);
+        double tilt = points->tilt[k], lower = -INFINITY, upper = INFINITY;
+        /* of z_k, given those before: by row k, and by rows that follow from others */
+        for (size_t i = k; i < law->below; i = i == k ? law->rank : i + 1) {
+            const double *row = law->L + i * law->stride;
+            if (law->last[i] != k)
+                continue;
+            double left = law->u[i];
+            for (size_t l = 0; l < k; l++)
+                left -= row[l] * z[l];
+            left /= row[k];
+            if (row[k] > 0)
+                upper = fmin(upper, left);
+            else
+                lower = fmax(lower, left);
+        }
         if (!(lower < upper))
             return -INFINITY;
         if (smooth && k + 1 == law->rank) {
