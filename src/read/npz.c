@@ -170,26 +170,41 @@ static size_t encode(uint32_t point, char *out)
 }
 
 /* An element is padded with zero code points; one inside the text ends it. */
+static unrelu_status encode_element(const array *a, const unsigned char *raw, char **out,
+                                    unrelu_error *err)
+{
+    size_t points = a->npy.item / 4, used = 0;
+    char *text = ur_alloc(points + 1, 4);
+    if (!text)
+        return ur_fail_memory(err, points, "characters");
+    for (size_t i = 0; i < points; i++) {
+        uint32_t point;
+        memcpy(&point, raw + 4 * i, sizeof point);
+        if (!point)
+            break;
+        size_t size = encode(point, text + used);
+        if (!size) {
+            free(text);
+            return ur_fail(err, UNRELU_EFORMAT,
+                           "%s: 0x%x is no Unicode character; the file is "
+                           "damaged",
+                           a->label, (unsigned)point);
+        }
+        used += size;
+    }
+    *out = text;
+    return UNRELU_OK;
+}
+
 static unrelu_status read_strings(array *a, char **out, unrelu_error *err)
 {
     UR_ARENA(arena);
-    size_t points = a->npy.item / 4;
     unsigned char *raw = ur_take(&arena, a->npy.count, a->npy.item);
     UR_TRY(ur_arena_status(&arena, err));
     UR_TRY(read_elements(a, raw, err));
     for (size_t i = 0; i < a->npy.count; i++) {
-        size_t from = a->npy.fortran ? turned_index(&a->npy, i) : i, used = 0, size = 1;
-        if (!(out[i] = ur_alloc(points + 1, 4)))
-            return ur_fail_memory(err, points, "characters");
-        for (size_t k = 0; k < points && size > 0; k++, used += size) {
-            uint32_t point;
-            memcpy(&point, raw + from * a->npy.item + 4 * k, sizeof point);
-            size = point ? encode(point, out[i] + used) : 0;
-            if (point && !size)
-                return ur_fail(err, UNRELU_EFORMAT,
-                               "%s: 0x%x is no Unicode character; the file is damaged", a->label,
-                               (unsigned)point);
-        }
+        size_t from = a->npy.fortran ? turned_index(&a->npy, i) : i;
+        UR_TRY(encode_element(a, raw + from * a->npy.item, &out[i], err));
     }
     return UNRELU_OK;
 }

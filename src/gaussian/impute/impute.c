@@ -57,28 +57,29 @@ static unrelu_status match(const unrelu_gaussian *m, const unrelu_source *sample
                            unrelu_error *err)
 {
     size_t width = unrelu_source_columns(samples), missing, column = 0;
-    char *const *names = ur_source_names(samples);
     if (width != m->d)
         return ur_fail(
             err, UNRELU_EFORMAT,
             "%s has %zu column%s, and the model has %zu: choose the model's columns with "
             "`columns`",
             ur_source_label(samples), width, width == 1 ? "" : "s", m->d);
-    if (ur_names_match(names, width, m->names, m->d, place, &missing) == UR_NAMES_FOUND)
+    if (ur_names_match(ur_source_names(samples), width, m->names, m->d, place, &missing) ==
+        UR_NAMES_FOUND)
         return UNRELU_OK;
     /* the first that the model does not have, or has not as often */
     for (int known = 1; known && column < m->d; column += (size_t)known) {
+        const char *name = unrelu_source_name(samples, column);
         size_t here = 0, there = 0;
         for (size_t i = 0; i <= column; i++)
-            here += strcmp(names[i], names[column]) == 0;
+            here += strcmp(unrelu_source_name(samples, i), name) == 0;
         for (size_t i = 0; i < m->d; i++)
-            there += (size_t)ur_name_same(names[column], m->names[i]);
+            there += (size_t)ur_name_same(name, m->names[i]);
         known = here <= there;
     }
     return ur_fail(err, UNRELU_EFORMAT,
                    "%s: column %zu is called '%.60s', and the model's columns are '%.60s'%s: fill "
                    "samples of the columns that the model was fitted to",
-                   ur_source_label(samples), column + 1, column < width ? names[column] : "",
+                   ur_source_label(samples), column + 1, unrelu_source_name(samples, column),
                    m->names[0], m->d > 1 ? ", ..." : "");
 }
 

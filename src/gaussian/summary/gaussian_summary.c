@@ -10,7 +10,6 @@
 #include "dense/blas_pin.h"
 #include "dense/linear.h"
 #include "model/fields.h"
-#include "model/owned.h"
 #include "pass/parallel.h"
 #include "pass/pass.h"
 #include "pass/ranks.h"
@@ -26,7 +25,9 @@ enum {
 
 void unrelu_summary_free(unrelu_summary *summary)
 {
-    ur_owned_free(summary);
+    if (summary)
+        ur_arena_end(&summary->arena);
+    free(summary);
 }
 
 size_t unrelu_summary_columns(const unrelu_summary *summary)
@@ -42,16 +43,27 @@ size_t unrelu_summary_rows(const unrelu_summary *summary)
     return (size_t)rows;
 }
 
+/* where a call fails there is no summary */
+static unrelu_status settle(unrelu_status status, unrelu_summary **out)
+{
+    if (status != UNRELU_OK) {
+        unrelu_summary_free(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
 /* an empty summary of d columns, without names yet */
 static unrelu_status allocate(size_t d, size_t groups, int pairs, unrelu_summary **out,
                               unrelu_error *err)
 {
-    unrelu_summary *summary = *out = ur_owned_new(sizeof *summary);
-    UR_TRY(ur_owned_status(summary, err));
+    unrelu_summary *summary = *out = ur_alloc(1, sizeof *summary);
+    if (!summary)
+        return ur_fail_memory(err, 1, "summary");
     if (d > MAX_COLUMNS)
         return ur_fail(err, UNRELU_ENOMEM, "%zu columns are more than a summary of pairs can hold",
                        d);
-    ur_arena *arena = ur_owned_arena(summary);
+    ur_arena *arena = &summary->arena;
     summary->limit = ur_take(arena, d, sizeof *summary->limit);
     summary->plan = (ur_moments_plan){.d = d,
                                       .groups = groups,
@@ -73,8 +85,8 @@ static unrelu_status collect(unrelu_source *source, const ur_collect_rules *rule
     UR_TRY(allocate(d, rules->groups, rules->pairs, out, err));
     unrelu_summary *summary = *out;
     memcpy(summary->limit, rules->limit, d * sizeof *summary->limit);
-    summary->names = ur_take_copies(ur_owned_arena(summary), ur_source_names(source), d);
-    UR_TRY(ur_owned_status(summary, err));
+    summary->names = ur_take_copies(&summary->arena, ur_source_names(source), d);
+    UR_TRY(ur_arena_status(&summary->arena, err));
     ur_moments_plan *plan = &summary->plan;
     plan->single = rules->single;
     plan->negatives = rules->negatives;
@@ -91,8 +103,7 @@ unrelu_status ur_summary_collect_rules(unrelu_source *source, const ur_collect_r
                                        const unrelu_exec *exec, unrelu_summary **out,
                                        unrelu_error *err)
 {
-    unrelu_status status = collect(source, rules, exec, out, err);
-    return ur_owned_hand(*out, status, out);
+    return settle(collect(source, rules, exec, out, err), out);
 }
 
 unrelu_status ur_limits(const unrelu_gaussian_options *options, size_t d, double *limit,
@@ -148,7 +159,7 @@ unrelu_status unrelu_summary_collect(unrelu_source *source, const unrelu_gaussia
     UR_TRY(ur_exec_read(&exec, &here, err));
     exec = ur_ranks_begin(&ranks, source ? unrelu_source_columns(source) : 0, exec);
     unrelu_status status = collect_samples(source, options, groups, exec, out, err);
-    return ur_owned_hand(*out, ur_ranks_end(&ranks, status, err), out);
+    return settle(ur_ranks_end(&ranks, status, err), out);
 }
 
 /* ---- merge ---- */
@@ -203,7 +214,7 @@ unrelu_status unrelu_summary_merge(unrelu_summary *into, const unrelu_summary *f
     UR_TRY(ur_arena_status(&arena, err));
     UR_TRY(ur_arena_status(&fresh, err));
     ur_moments.absorb(&plan, own, copy, room);
-    ur_arena_give(&fresh, ur_owned_arena(into));
+    ur_arena_give(&fresh, &into->arena);
     into->s = own;
     into->plan.groups = plan.groups;
     return UNRELU_OK;
@@ -407,9 +418,9 @@ static unrelu_status load(const char *path, unrelu_summary **out, unrelu_error *
     UR_TRY(allocate(d, (size_t)groups, 1, out, err));
     unrelu_summary *summary = *out;
     UR_TRY(ur_npz_strings(npz, "names", &names, &count, err));
-    summary->names = ur_take_copies(ur_owned_arena(summary), names, count);
+    summary->names = ur_take_copies(&summary->arena, names, count);
     ur_strings_free(names, count);
-    UR_TRY(ur_owned_status(summary, err));
+    UR_TRY(ur_arena_status(&summary->arena, err));
     if (count != d)
         return ur_fail(err, UNRELU_EFORMAT, "%s: %zu names for %zu columns", path, count, d);
     UR_TRY(load_vector(npz, "limit", d, summary->limit, err));
@@ -422,6 +433,5 @@ static unrelu_status load(const char *path, unrelu_summary **out, unrelu_error *
 unrelu_status unrelu_summary_load(const char *path, unrelu_summary **out, unrelu_error *err)
 {
     *out = NULL;
-    unrelu_status status = load(path, out, err);
-    return ur_owned_hand(*out, status, out);
+    return settle(load(path, out, err), out);
 }

@@ -3,13 +3,15 @@
 #ifndef UR_GAUSSIAN_SUMMARY_H
 #define UR_GAUSSIAN_SUMMARY_H
 
+#include "base/arena.h"
 #include "summary/moments.h"
 
 struct unrelu_summary {
     ur_moments_plan plan;
-    double *limit; /* d: values at or below are censored */
-    char **names;  /* d */
-    double *s;     /* ur_moments.len(&plan) */
+    ur_arena arena; /* of all that follows, and of the plan's head */
+    double *limit;  /* d: values at or below are censored */
+    char **names;   /* d */
+    double *s;      /* ur_moments.len(&plan) */
 };
 
 /* what a pass over samples is to collect */
