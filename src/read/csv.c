@@ -367,13 +367,13 @@ static unrelu_status read_names(const csv_state *csv, const unsigned char *line,
     return UNRELU_OK;
 }
 
-static void write_note(unrelu_source *source, const csv_state *csv, const ur_csv_options *options,
+static void write_note(unrelu_source *source, const csv_state *csv, int tabs,
                        const unsigned char *line, size_t width)
 {
     ur_cell first = ur_cell_find(line, csv->separator);
-    const char *separator = csv->separator == ';'                      ? "; the separator is ';'"
-                            : csv->separator == '\t' && !options->tabs ? "; the separator is a tab"
-                                                                       : "";
+    const char *separator = csv->separator == ';'             ? "; the separator is ';'"
+                            : csv->separator == '\t' && !tabs ? "; the separator is a tab"
+                                                              : "";
     if (!csv->header)
         snprintf(source->note, sizeof source->note, "no header row%s", separator);
     else
@@ -386,13 +386,13 @@ static void write_note(unrelu_source *source, const csv_state *csv, const ur_csv
 
 /* Reads to the end of the first line that is not blank; sets separator, header, data_at, data_line,
  * the columns and the note. Leaves what follows in `ahead`. */
-static unrelu_status read_head(unrelu_source *source, csv_state *csv, const ur_csv_options *options,
+static unrelu_status read_head(unrelu_source *source, csv_state *csv, int tabs, const char *columns,
                                unrelu_error *err)
 {
     UR_ARENA(arena);
     size_t at = 0, lines;
     char **names = NULL;
-    csv->separator = options->tabs ? '\t' : '\0'; /* none yet: all blanks are blank */
+    csv->separator = tabs ? '\t' : '\0'; /* none yet: all blanks are blank */
     UR_TRY(find_first_line(csv, &at, err));
     const unsigned char *line = csv->ahead.bytes + at;
     for (const unsigned char *s = line; *s != '\n'; s++)
@@ -401,13 +401,13 @@ static unrelu_status read_head(unrelu_source *source, csv_state *csv, const ur_c
                            "%s: line %zu holds a carriage return inside; lines must end in LF or "
                            "CR LF, not in CR alone",
                            csv->in.label, csv->data_line);
-    if (!options->tabs)
+    if (!tabs)
         csv->separator = find_separator(line);
     size_t width = ur_cell_count(line, csv->separator);
     csv->header = is_header(csv, line, width);
     if (csv->header)
         UR_TRY(read_names(csv, line, width, &arena, &names, err));
-    write_note(source, csv, options, line, width);
+    write_note(source, csv, tabs, line, width);
     if (csv->header) {
         const unsigned char *feed = memchr(line, '\n', csv->ahead.size - at);
         at = (size_t)(feed - csv->ahead.bytes) + 1;
@@ -416,7 +416,7 @@ static unrelu_status read_head(unrelu_source *source, csv_state *csv, const ur_c
     csv->data_at = at; /* what lies before goes out of `ahead` */
     csv->ahead.size -= at;
     memmove(csv->ahead.bytes, csv->ahead.bytes + at, csv->ahead.size);
-    UR_TRY(ur_columns_choose(source, options->columns, width, names, err));
+    UR_TRY(ur_columns_choose(source, columns, width, names, err));
     if (csv->ended && !count_rows(csv->ahead.bytes, csv->ahead.size, csv->separator, &lines))
         return ur_fail(err, UNRELU_EDATA, "%s has a header but no rows; nothing can be learned",
                        source->label);
@@ -452,8 +452,8 @@ static const ur_format csv_format = {
     .met_limit = csv_met_limit,
 };
 
-unrelu_status ur_csv_open(unrelu_source *source, const char *path, const ur_csv_options *options,
-                          unrelu_error *err)
+unrelu_status ur_csv_open(unrelu_source *source, const char *path, int tabs, int gzip,
+                          const unrelu_source_options *options, unrelu_error *err)
 {
     csv_state *csv = ur_take(&source->arena, 1, sizeof *csv);
     if (csv)
@@ -464,7 +464,7 @@ unrelu_status ur_csv_open(unrelu_source *source, const char *path, const ur_csv_
     csv->c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     if (!csv->c_locale)
         return ur_fail_memory(err, 1, "locale");
-    UR_TRY(ur_bytes_open(&csv->in, path, source->label, options->gzip, options->spool, err));
+    UR_TRY(ur_bytes_open(&csv->in, path, source->label, gzip, !options->single_pass, err));
     /* by the size of the file alone: threads get work from small files, large ones big pieces */
     uint64_t text = csv->in.gz ? 4 * csv->in.size : csv->in.size; /* packed 4 to 1 at most */
     uint64_t goal = text / GOAL_SHARE;
@@ -472,7 +472,7 @@ unrelu_status ur_csv_open(unrelu_source *source, const char *path, const ur_csv_
                 : goal < GOAL_LEAST ? GOAL_LEAST
                 : goal > GOAL_MOST  ? GOAL_MOST
                                     : (size_t)goal;
-    UR_TRY(read_head(source, csv, options, err));
+    UR_TRY(read_head(source, csv, tabs, options->columns, err));
     csv->next_line = csv->data_line;
     if (!source->pick)
         return UNRELU_OK;
