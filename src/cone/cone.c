@@ -24,14 +24,14 @@
 #include "dense/linear.h"
 #include "pass/parallel.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* part of a unit row beside the span of others: below it is rounding, and there is no first cone */
-static const double DEPENDENT = 1e-13;
-/* a ray of unit length that is off its zeros by more is projected back onto them */
-static const double DRIFT = 1e-14;
+/* A ray of unit length that is off its zeros by more than the rounding of a product is projected
+ * back onto them; with less that is asked more often, which takes longer. */
+static const double DRIFT = 45 * DBL_EPSILON;
 /* part of a zero's row beside the span of others below which it adds nothing to a projection. Rows
  * of one face are dependent to rounding only: smaller, noise would count as a direction. */
 static const double REDUNDANT = 1e-10;
@@ -509,7 +509,7 @@ static unrelu_status choose_rows(cone *c, double *B, unrelu_error *err)
                 best = i;
             }
         }
-        if (!(most > DEPENDENT * DEPENDENT))
+        if (!(most > UR_ROUNDING * UR_ROUNDING)) /* there is no first cone */
             return ur_fail(err, UNRELU_EDATA,
                            "%zu rows of %zu columns have rank %zu: their cone holds a line",
                            c->rows, k, b);

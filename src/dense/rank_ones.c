@@ -18,13 +18,11 @@
 #include <string.h>
 
 enum { PAIRS = 12, POLISH = 25, CLIMB = 40 };
-/* of S_2, relative: its inverse would be rounding */
-static const double SINGULAR = 1e-13;
 /* smallest over largest eigenvalue of a member that is positive enough: a search for more takes
  * long, and with less the inverse of S_2 costs more than two digits */
 static const double DEFINITE = 1e-2;
-static const double SPAN_RANK =
-    1e-14; /* of the first matrix: below, one adds nothing to the span */
+/* of the first matrix: below, one adds nothing to the span */
+static const double SPAN_RANK = 1e-14;
 
 typedef struct {
     size_t k, rank;
@@ -104,7 +102,7 @@ static unrelu_status find_positive(space *s, unrelu_error *err)
         if (s->values[0] > DEFINITE * s->values[k - 1])
             return UNRELU_OK;
     }
-    if (s->values[0] <= SINGULAR * fabs(s->values[k - 1]))
+    if (s->values[0] <= UR_ROUNDING * fabs(s->values[k - 1]))
         memset(S, 0, k * k * sizeof *S);
     return UNRELU_OK;
 }
@@ -132,8 +130,8 @@ static unrelu_status split_pair(space *s, double *worst, unrelu_error *err)
     double most = fmax(fabs(s->values[0]), fabs(s->values[k - 1])), least = INFINITY;
     for (size_t i = 0; i < k; i++)
         least = fmin(least, fabs(s->values[i]));
-    if (!(most > 0 && least > SINGULAR * most))
-        return UNRELU_OK;
+    if (!(most > 0 && least > UR_ROUNDING * most))
+        return UNRELU_OK;                             /* the inverse would be rounding */
     ur_multiply_tn(k, k, k, s->vectors, s->S1, s->P); /* M = S_2^-1 S_1 */
     for (size_t i = 0; i < k; i++)
         for (size_t j = 0; j < k; j++)
