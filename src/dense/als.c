@@ -135,19 +135,6 @@ static unrelu_status iterate(als *a, int steps, unrelu_error *err)
     return UNRELU_OK;
 }
 
-/* v_j = b_j + sign(b_j c_j) c_j */
-static void symmetrise(als *a)
-{
-    size_t q = a->problem->q, k = a->problem->k;
-    for (size_t j = 0; j < k; j++) {
-        double *b = a->B + j * q, *c = a->C + j * q, dot = ur_short_dot(q, b, c);
-        for (size_t i = 0; i < q; i++)
-            b[i] += dot < 0 ? -c[i] : c[i];
-    }
-    normalise_rows(k, q, a->B);
-    memcpy(a->C, a->B, k * q * sizeof *a->C);
-}
-
 unrelu_status ur_als_run(const ur_als *p, int steps, double *V, double *G, double *fit,
                          unrelu_error *err)
 {
@@ -172,7 +159,13 @@ unrelu_status ur_als_run(const ur_als *p, int steps, double *V, double *G, doubl
     memcpy(a.C, V, k * q * sizeof *V);
     times(&a, a.C);
     UR_TRY(iterate(&a, steps, err));
-    symmetrise(&a);
+    for (size_t j = 0; j < k; j++) { /* v_j = b_j + sign(b_j c_j) c_j */
+        double *b = a.B + j * q, *c = a.C + j * q, dot = ur_short_dot(q, b, c);
+        for (size_t i = 0; i < q; i++)
+            b[i] += dot < 0 ? -c[i] : c[i];
+    }
+    normalise_rows(k, q, a.B);
+    memcpy(a.C, a.B, k * q * sizeof *a.C);
     times(&a, a.C);
     UR_TRY(update_weights(&a, a.B, a.C, err));
     memcpy(V, a.B, k * q * sizeof *V);

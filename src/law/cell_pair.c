@@ -55,26 +55,6 @@ enum { ROOM = 5 + 4 + sizeof(corner) / sizeof(double) };
 
 /* ---- a column ---- */
 
-static void standardise(ur_cell_column *c, const double *x)
-{
-    const ur_margin *m = &c->margin.margin;
-    const double *V = c->margin.V;
-    for (size_t i = 0; i < c->n; i++) {
-        c->a[i] = c->state[i] == UR_MISSING ? 0 : (x[i] - m->b) / m->s;
-        c->expected[i] = -c->a[i];
-    }
-    ur_normal_hazards(c->n, c->expected, c->below);
-    for (size_t i = 0; i < c->n; i++) {
-        int below = c->state[i] == UR_BELOW;
-        c->expected[i] = below ? -c->below[i] : c->a[i];
-        c->below[i] = below ? ur_normal_cdf(c->a[i]) : 0;
-        double by_b = c->expected[i] / m->s;
-        double by_s = (c->a[i] * c->expected[i] - (c->state[i] == UR_SEEN)) / m->s;
-        c->b_by[i] = V[0] * by_b + V[1] * by_s;
-        c->s_by[i] = V[1] * by_b + V[2] * by_s;
-    }
-}
-
 unrelu_status ur_cell_column_open(ur_arena *arena, size_t n, const double *x,
                                   const unsigned char *state, ur_cell_column *out,
                                   unrelu_error *err)
@@ -90,12 +70,25 @@ unrelu_status ur_cell_column_open(ur_arena *arena, size_t n, const double *x,
     UR_TRY(ur_arena_status(&own, err));
     UR_TRY(ur_arena_status(arena, err));
     UR_TRY(ur_cell_margin_fit(n, x, state, &out->margin, err));
-    if (!(out->margin.margin.s > 0))
+    const double *V = out->margin.V, b = out->margin.margin.b, s = out->margin.margin.s;
+    if (!(s > 0))
         return UNRELU_OK;
-    standardise(out, x);
-    for (size_t i = 0; i < n; i++)
-        if (state[i] == UR_BELOW)
+    for (size_t i = 0; i < n; i++) {
+        out->a[i] = state[i] == UR_MISSING ? 0 : (x[i] - b) / s;
+        out->expected[i] = -out->a[i];
+    }
+    ur_normal_hazards(n, out->expected, out->below);
+    for (size_t i = 0; i < n; i++) {
+        int hidden = state[i] == UR_BELOW;
+        if (hidden)
             limit[below++] = (ur_keyed){out->a[i], i};
+        out->expected[i] = hidden ? -out->below[i] : out->a[i];
+        out->below[i] = hidden ? ur_normal_cdf(out->a[i]) : 0;
+        double by_b = out->expected[i] / s;
+        double by_s = (out->a[i] * out->expected[i] - (state[i] == UR_SEEN)) / s;
+        out->b_by[i] = V[0] * by_b + V[1] * by_s;
+        out->s_by[i] = V[1] * by_b + V[2] * by_s;
+    }
     ur_sort_keyed(limit, scratch, below);
     for (size_t i = 0; i < below; i++) {
         out->levels += i == 0 || limit[i].key != limit[i - 1].key;

@@ -145,32 +145,22 @@ static unrelu_status read_order(cursor *c, ur_npy *out)
     return refuse_header(c, "'fortran_order' is neither True nor False");
 }
 
-static int read_length(cursor *c, size_t *out, int *overflow)
-{
-    skip_blanks(c);
-    if (c->s == c->end || *c->s < '0' || *c->s > '9')
-        return 0;
-    size_t value = 0;
-    for (; c->s < c->end && *c->s >= '0' && *c->s <= '9'; c->s++)
-        if (__builtin_mul_overflow(value, (size_t)10, &value) ||
-            __builtin_add_overflow(value, (size_t)(*c->s - '0'), &value))
-            *overflow = 1;
-    if (c->s < c->end && *c->s == 'L') /* Python 2 */
-        c->s++;
-    *out = value;
-    return 1;
-}
-
 static unrelu_status read_shape(cursor *c, ur_npy *out)
 {
     int overflow = 0, empty = 0;
-    size_t length;
     out->ndim = 0;
     out->count = 1;
     if (!accept(c, '('))
         return refuse_header(c, "no tuple after 'shape'");
     const char *start = c->s;
-    while (read_length(c, &length, &overflow)) {
+    for (skip_blanks(c); c->s < c->end && *c->s >= '0' && *c->s <= '9'; skip_blanks(c)) {
+        size_t length = 0;
+        for (; c->s < c->end && *c->s >= '0' && *c->s <= '9'; c->s++)
+            if (__builtin_mul_overflow(length, (size_t)10, &length) ||
+                __builtin_add_overflow(length, (size_t)(*c->s - '0'), &length))
+                overflow = 1;
+        if (c->s < c->end && *c->s == 'L') /* Python 2 */
+            c->s++;
         if (out->ndim < 4)
             out->shape[out->ndim] = length;
         out->ndim++;

@@ -55,26 +55,6 @@ static double clamped(double gamma)
     return fmax(LEAST_GAMMA, fmin(MOST_GAMMA, gamma));
 }
 
-static law law_of(const ur_distance_test *t)
-{
-    int gamma = (int)lround(clamped(t->gamma) * STEPS);
-    double n = fmin(t->observed, ceil(ABOVE / ur_normal_cdf((double)gamma / STEPS)));
-    if (n > EXACT) {
-        double unit = ldexp(1, ilogb(n) - 4);
-        n = unit * rint(n / unit);
-    }
-    return (law){.n = n, .gamma = gamma, .fitted = t->fitted};
-}
-
-static size_t find(const law *laws, size_t count, const law *wanted)
-{
-    size_t i = 0;
-    while (i < count && (laws[i].n != wanted->n || laws[i].gamma != wanted->gamma ||
-                         laws[i].fitted != wanted->fitted))
-        i++;
-    return i;
-}
-
 /* ---- one simulated sample ---- */
 
 typedef struct {
@@ -164,12 +144,20 @@ unrelu_status ur_distance_tests(ur_distance_test *tests, size_t count, size_t ru
     simulation s = {ur_take(&arena, count, sizeof *s.laws), runs ? runs : RUNS, seed};
     UR_TRY(ur_arena_status(&arena, err));
     for (size_t i = 0; i < count; i++) {
-        law wanted = law_of(&tests[i]);
-        of[i] = isnan(tests[i].distance) ? count : find(s.laws, laws, &wanted);
-        if (of[i] != laws)
-            continue;
-        wanted.distance = ur_take(&arena, s.runs, sizeof *wanted.distance);
-        s.laws[laws++] = wanted;
+        int gamma = (int)lround(clamped(tests[i].gamma) * STEPS), fitted = tests[i].fitted;
+        double n = fmin(tests[i].observed, ceil(ABOVE / ur_normal_cdf((double)gamma / STEPS)));
+        if (n > EXACT) {
+            double unit = ldexp(1, ilogb(n) - 4);
+            n = unit * rint(n / unit);
+        }
+        size_t k = 0;
+        while (k < laws &&
+               (s.laws[k].n != n || s.laws[k].gamma != gamma || s.laws[k].fitted != fitted))
+            k++;
+        of[i] = isnan(tests[i].distance) ? count : k;
+        if (of[i] == laws)
+            s.laws[laws++] =
+                (law){n, gamma, fitted, ur_take(&arena, s.runs, sizeof *s.laws->distance)};
     }
     UR_TRY(ur_arena_status(&arena, err));
     if (laws > 0)

@@ -31,8 +31,8 @@ static const double LARGEST_SHARE = 0.999;
 /* ---- the rank of W ---- */
 
 typedef struct {
-    uint64_t pattern;
-    size_t row, on;
+    uint64_t pattern; /* a hash of the units that are on */
+    size_t row, on;   /* their number */
 } entry;
 
 static int by_pattern(const void *a, const void *b)
@@ -41,18 +41,6 @@ static int by_pattern(const void *a, const void *b)
     if (x->pattern != y->pattern)
         return x->pattern < y->pattern ? -1 : 1;
     return (x->row > y->row) - (x->row < y->row);
-}
-
-/* a hash of the units that are on, and their number */
-static entry read_pattern(const double *m, size_t p, size_t row)
-{
-    entry e = {.pattern = UINT64_C(14695981039346656037), .row = row};
-    for (size_t k = 0; k < p; k++)
-        if (m[k] > 0) {
-            e.pattern = (e.pattern ^ (k + 1)) * UINT64_C(1099511628211);
-            e.on++;
-        }
-    return e;
 }
 
 /* the rank of rows of one pattern, by the centred values of the units that vary, at length 1 */
@@ -95,8 +83,15 @@ unrelu_status ur_unmix_latent(size_t n, size_t p, const double *M, ur_latent *fo
     entry *entries = ur_take(&arena, n, sizeof *entries);
     *found = (ur_latent){0};
     UR_TRY(ur_arena_status(&arena, err));
-    for (size_t i = 0; i < n; i++)
-        entries[i] = read_pattern(M + i * p, p, i);
+    for (size_t i = 0; i < n; i++) {
+        entry e = {.pattern = UINT64_C(14695981039346656037), .row = i};
+        for (size_t k = 0; k < p; k++)
+            if (M[i * p + k] > 0) {
+                e.pattern = (e.pattern ^ (k + 1)) * UINT64_C(1099511628211);
+                e.on++;
+            }
+        entries[i] = e;
+    }
     qsort(entries, n, sizeof *entries, by_pattern);
     for (size_t first = 0, next; first < n && found->samples == 0; first = next) {
         size_t enough = SAMPLES_A_UNIT * entries[first].on + SAMPLES_MORE;
