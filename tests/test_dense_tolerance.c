@@ -5,6 +5,7 @@
 
 #include "base/random.h"
 #include "cone/cone.h"
+#include "cone/facet.h"
 #include "dense/als.h"
 #include "dense/linear.h"
 #include "dense/lp.h"
@@ -33,6 +34,96 @@ static void a_row_adds_to_a_projection_from_1e_10_on(void **state)
         const double *rows[] = {first, second};
         assert_int_equal(ur_cone_project(3, 2, rows, q, z), adds ? 2 : 1);
         assert_near(z[1], adds ? 0 : sqrt(0.5), 1e-6);
+    }
+}
+
+enum { EACH = 50 };
+
+/* the quarter plane, and one sample more at (length, length off): facets found, and samples on that
+ * of the first axis */
+static size_t search_quarter_plane(double length, double off, size_t *zeros)
+{
+    double Y[2 * (3 * EACH + 1)];
+    unrelu_error err = {0};
+    UR_ARENA(arena);
+    ur_facets found;
+    for (size_t i = 0; i < EACH; i++) {
+        double s = 1 + 0.01 * (double)i;
+        memcpy(Y + 6 * i, (double[]){s, 0, 0, s, s, 2 - 0.9 * s}, 6 * sizeof *Y);
+    }
+    memcpy(Y + 6 * EACH, (double[]){length, length * off}, 2 * sizeof *Y);
+    ur_facet_search search = {.n = 3 * EACH + 1, .p = 2, .Y = Y, .wanted = 2, .extra = 5};
+    must(ur_facets_find(&search, &arena, &found, &err), &err);
+    *zeros = 0;
+    for (size_t k = 0; k < found.count; k++)
+        if (fabs(found.U[2 * k + 1]) > 0.9)
+            *zeros = found.zeros[k];
+    return found.count;
+}
+
+static void a_sample_next_to_a_facet_hides_it_up_to_1e_8(void **state)
+{
+    (void)state;
+    size_t zeros;
+    assert_int_equal(search_quarter_plane(1.7, 1e-7, &zeros), 2);
+    assert_int_equal(search_quarter_plane(1.7, 3e-9, &zeros), 1);
+}
+
+static void a_sample_is_on_a_refined_facet_up_to_1e_11(void **state)
+{
+    (void)state;
+    size_t zeros;
+    search_quarter_plane(1.7, 1e-10, &zeros);
+    assert_int_equal(zeros, EACH);
+    search_quarter_plane(1.7, 1e-12, &zeros);
+    assert_int_equal(zeros, EACH + 1);
+}
+
+static void a_row_is_0_below_1e_12_of_the_others(void **state)
+{
+    (void)state;
+    size_t zeros;
+    search_quarter_plane(1e-11, 0, &zeros);
+    assert_int_equal(zeros, EACH + 1);
+    search_quarter_plane(1e-13, 0, &zeros);
+    assert_int_equal(zeros, EACH);
+}
+
+/* a half-plane but for an angle: its two normals differ by that */
+static void facets_are_one_up_to_a_difference_of_1e_6(void **state)
+{
+    (void)state;
+    for (int two = 0; two < 2; two++) {
+        double Y[6 * EACH], angle = two ? 1e-5 : 1e-7;
+        unrelu_error err = {0};
+        UR_ARENA(arena);
+        ur_facets found;
+        for (size_t i = 0; i < EACH; i++) {
+            double s = 1 + 0.01 * (double)i;
+            memcpy(Y + 6 * i, (double[]){s, 0, -s, s * angle, s - 1.2, s}, 6 * sizeof *Y);
+        }
+        ur_facet_search search = {.n = 3 * EACH, .p = 2, .Y = Y, .wanted = 2, .extra = 5};
+        must(ur_facets_find(&search, &arena, &found, &err), &err);
+        assert_int_equal(found.count, two ? 2 : 1);
+    }
+}
+
+/* samples on a facet of three dimensions, that lie on a line but for an angle */
+static void samples_on_a_facet_span_it_from_an_angle_of_1e_7_on(void **state)
+{
+    (void)state;
+    for (int spans = 0; spans < 2; spans++) {
+        double Y[9 * EACH], angle = spans ? 1e-6 : 1e-8, U[] = {0, 0, 1};
+        unrelu_error err = {0};
+        size_t certified;
+        for (size_t i = 0; i < EACH; i++) {
+            double s = 1 + 0.01 * (double)i;
+            memcpy(Y + 9 * i, (double[]){s, 0, 0, s, s * angle, 0, s - 1.2, 2 - s, s},
+                   9 * sizeof *Y);
+        }
+        ur_facet_search search = {.n = 3 * EACH, .p = 3, .Y = Y};
+        must(ur_facets_check(&search, 1, U, &certified, &err), &err);
+        assert_int_equal(certified, spans);
     }
 }
 
@@ -160,6 +251,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_span_the_plane_from_an_angle_of_1e_13_on),
         cmocka_unit_test(a_row_adds_to_a_projection_from_1e_10_on),
+        cmocka_unit_test(a_sample_next_to_a_facet_hides_it_up_to_1e_8),
+        cmocka_unit_test(a_sample_is_on_a_refined_facet_up_to_1e_11),
+        cmocka_unit_test(a_row_is_0_below_1e_12_of_the_others),
+        cmocka_unit_test(facets_are_one_up_to_a_difference_of_1e_6),
+        cmocka_unit_test(samples_on_a_facet_span_it_from_an_angle_of_1e_7_on),
         cmocka_unit_test(a_matrix_adds_to_a_span_from_1e_14_of_the_first_on),
         cmocka_unit_test(members_of_a_span_are_invertible_from_1e_13_on),
         cmocka_unit_test(sweeps_end_where_five_gain_1e_10_of_the_residual),
