@@ -282,22 +282,6 @@ static void sort_sides(cone *c)
     }
 }
 
-static unrelu_status open_table(cone *c, size_t entries, unrelu_error *err)
-{
-    size_t slots = LEAST_SLOTS;
-    while (slots < 2 * entries)
-        slots *= 2;
-    if (slots > c->slots) {
-        free(c->table);
-        c->slots = 0;
-        if (!(c->table = ur_alloc(slots, sizeof *c->table)))
-            return ur_fail_memory(err, slots, "edges of a cone");
-        c->slots = slots;
-    }
-    memset(c->table, 0, c->slots * sizeof *c->table);
-    return UNRELU_OK;
-}
-
 /* the rays between ray r above and its neighbours among the rays below in the table */
 static unrelu_status join_neighbours(cone *c, size_t r, unrelu_error *err)
 {
@@ -319,7 +303,17 @@ static unrelu_status join_neighbours(cone *c, size_t r, unrelu_error *err)
 /* pairs with k - 1 zeros each */
 static unrelu_status join_plain(cone *c, unrelu_error *err)
 {
-    UR_TRY(open_table(c, (c->sides[0] - c->crowded[0]) * c->k, err));
+    size_t slots = LEAST_SLOTS;
+    while (slots < 2 * (c->sides[0] - c->crowded[0]) * c->k)
+        slots *= 2;
+    if (slots > c->slots) {
+        free(c->table);
+        c->slots = 0;
+        if (!(c->table = ur_alloc(slots, sizeof *c->table)))
+            return ur_fail_memory(err, slots, "edges of a cone");
+        c->slots = slots;
+    }
+    memset(c->table, 0, c->slots * sizeof *c->table);
     for (size_t i = c->crowded[0]; i < c->sides[0]; i++) {
         size_t r = c->side[0][i];
         const uint64_t *zero = zeros_of(c, r);

@@ -94,9 +94,12 @@ static void edge_moments(double g1, double g2, double rho, double o2, double C0,
     }
 }
 
-static void quadrant_moments(const pair *p, double M[ORDER][ORDER])
+/* scores as polynomials in 1, z1, z2, z1^2, z1 z2, z2^2 */
+static const int power_of[TERMS][2] = {{0, 0}, {1, 0}, {0, 1}, {2, 0}, {1, 1}, {0, 2}};
+
+static void add_quadrant(const pair *p, double information[N][N])
 {
-    double C[ORDER], B[ORDER], power2 = 1;
+    double C[ORDER], B[ORDER], M[ORDER][ORDER], power2 = 1;
     edge_moments(p->g1, p->g2, p->rho, p->o2, p->C0, p->density, C);
     edge_moments(p->g2, p->g1, p->rho, p->o2, p->B0, p->density, B);
     M[0][0] = ur_bivariate_normal(p->g1, p->g2, p->rho);
@@ -116,14 +119,7 @@ static void quadrant_moments(const pair *p, double M[ORDER][ORDER])
         }
         power2 *= -p->g2;
     }
-}
-
-/* scores as polynomials in 1, z1, z2, z1^2, z1 z2, z2^2 */
-static const int power_of[TERMS][2] = {{0, 0}, {1, 0}, {0, 1}, {2, 0}, {1, 1}, {0, 2}};
-
-static void add_quadrant(const pair *p, double information[N][N])
-{
-    double i2 = 1 / p->o2, i4 = i2 * i2, r = p->rho, M[ORDER][ORDER];
+    double i2 = 1 / p->o2, i4 = i2 * i2, r = p->rho;
     const double a[N][TERMS] = {
         [UR_B1] = {0, i2, -r * i2, 0, 0, 0},
         [UR_S1] = {-1, 0, 0, i2, -r * i2, 0},
@@ -131,7 +127,6 @@ static void add_quadrant(const pair *p, double information[N][N])
         [UR_S2] = {-1, 0, 0, 0, -r * i2, i2},
         [UR_RHO] = {r * i2, 0, 0, -r * i4, (1 + r * r) * i4, -r * i4},
     };
-    quadrant_moments(p, M);
     for (int i = 0; i < N; i++)
         for (int j = 0; j < N; j++)
             for (int s = 0; s < TERMS; s++)

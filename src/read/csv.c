@@ -367,23 +367,6 @@ static unrelu_status read_names(const csv_state *csv, const unsigned char *line,
     return UNRELU_OK;
 }
 
-static void write_note(unrelu_source *source, const csv_state *csv, int tabs,
-                       const unsigned char *line, size_t width)
-{
-    ur_cell first = ur_cell_find(line, csv->separator);
-    const char *separator = csv->separator == ';'             ? "; the separator is ';'"
-                            : csv->separator == '\t' && !tabs ? "; the separator is a tab"
-                                                              : "";
-    if (!csv->header)
-        snprintf(source->note, sizeof source->note, "no header row%s", separator);
-    else
-        snprintf(source->note, sizeof source->note, "header row found, %zu column name%s kept%s%s",
-                 width, width == 1 ? "" : "s", separator,
-                 first.start < first.end ? ""
-                                         : "; column 1 has no name: if it numbers the rows, leave "
-                                           "it out with `columns`");
-}
-
 /* Reads to the end of the first line that is not blank; sets separator, header, data_at, data_line,
  * the columns and the note. Leaves what follows in `ahead`. */
 static unrelu_status read_head(unrelu_source *source, csv_state *csv, int tabs, const char *columns,
@@ -405,10 +388,18 @@ static unrelu_status read_head(unrelu_source *source, csv_state *csv, int tabs, 
         csv->separator = find_separator(line);
     size_t width = ur_cell_count(line, csv->separator);
     csv->header = is_header(csv, line, width);
-    if (csv->header)
-        UR_TRY(read_names(csv, line, width, &arena, &names, err));
-    write_note(source, csv, tabs, line, width);
+    const char *separator = csv->separator == ';'             ? "; the separator is ';'"
+                            : csv->separator == '\t' && !tabs ? "; the separator is a tab"
+                                                              : "";
+    snprintf(source->note, sizeof source->note, "no header row%s", separator);
     if (csv->header) {
+        UR_TRY(read_names(csv, line, width, &arena, &names, err));
+        ur_cell first = ur_cell_find(line, csv->separator);
+        snprintf(source->note, sizeof source->note, "header row found, %zu column name%s kept%s%s",
+                 width, width == 1 ? "" : "s", separator,
+                 first.start < first.end ? ""
+                                         : "; column 1 has no name: if it numbers the rows, leave "
+                                           "it out with `columns`");
         const unsigned char *feed = memchr(line, '\n', csv->ahead.size - at);
         at = (size_t)(feed - csv->ahead.bytes) + 1;
         csv->data_line++;
