@@ -127,6 +127,61 @@ static void samples_on_a_facet_span_it_from_an_angle_of_1e_7_on(void **state)
     }
 }
 
+/* The quarter plane with noise of deviation 0.01; samples on the first axis times `size`, and some
+ * more at (at, off). Facets found, and samples on that of the first axis. */
+static size_t search_with_noise(double size, size_t more, double at, double off, size_t *zeros)
+{
+    enum { MOST = 20 };
+    double Y[2 * (3 * EACH + MOST)];
+    const double noise[] = {1e-4, 0, 0, 1e-4};
+    unrelu_error err = {0};
+    UR_ARENA(arena);
+    ur_facets found;
+    for (size_t i = 0; i < EACH; i++) {
+        double s = 1 + 0.01 * (double)i;
+        memcpy(Y + 6 * i, (double[]){s * size, 0, 0, s, s, 2 - 0.9 * s}, 6 * sizeof *Y);
+    }
+    for (size_t i = 0; i < more; i++)
+        memcpy(Y + 2 * (3 * EACH + i), (double[]){at + 0.01 * (double)i, off}, 2 * sizeof *Y);
+    ur_facet_search search = {
+        .n = 3 * EACH + more, .p = 2, .Y = Y, .noise = noise, .wanted = 2, .extra = 5};
+    must(ur_facets_find(&search, &arena, &found, &err), &err);
+    *zeros = 0;
+    for (size_t k = 0; k < found.count; k++)
+        if (fabs(found.U[2 * k + 1]) > 0.9)
+            *zeros = found.zeros[k];
+    return found.count;
+}
+
+/* chi-square 100 and 8 of 2 degrees: the mean and 6 deviations are 14 */
+static void a_sample_is_noise_up_to_six_deviations_of_its_size(void **state)
+{
+    (void)state;
+    size_t zeros;
+    search_with_noise(1, 1, 0.1, 0, &zeros);
+    assert_int_equal(zeros, EACH + 1);
+    search_with_noise(1, 1, sqrt(8) * 0.01, 0, &zeros);
+    assert_int_equal(zeros, EACH);
+}
+
+static void samples_on_a_facet_vary_from_three_deviations_on(void **state)
+{
+    (void)state;
+    size_t zeros;
+    search_with_noise(0.1, 0, 0, 0, &zeros);
+    assert_int_equal(zeros, EACH);
+}
+
+static void a_facet_has_a_gap_of_nine_deviations_above_it(void **state)
+{
+    (void)state;
+    size_t zeros;
+    search_with_noise(1, 20, 1, 0.12, &zeros);
+    assert_int_equal(zeros, EACH);
+    search_with_noise(1, 20, 1, 0.05, &zeros);
+    assert_int_equal(zeros, 0);
+}
+
 /* ---- rank-one matrices in a span ---- */
 
 /* e1 e1', e2 e2', and e1 e1' + t e3 e3' */
@@ -256,6 +311,9 @@ int main(void)
         cmocka_unit_test(a_row_is_0_below_1e_12_of_the_others),
         cmocka_unit_test(facets_are_one_up_to_a_difference_of_1e_6),
         cmocka_unit_test(samples_on_a_facet_span_it_from_an_angle_of_1e_7_on),
+        cmocka_unit_test(a_sample_is_noise_up_to_six_deviations_of_its_size),
+        cmocka_unit_test(samples_on_a_facet_vary_from_three_deviations_on),
+        cmocka_unit_test(a_facet_has_a_gap_of_nine_deviations_above_it),
         cmocka_unit_test(a_matrix_adds_to_a_span_from_1e_14_of_the_first_on),
         cmocka_unit_test(members_of_a_span_are_invertible_from_1e_13_on),
         cmocka_unit_test(sweeps_end_where_five_gain_1e_10_of_the_residual),
