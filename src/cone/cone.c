@@ -449,19 +449,6 @@ static int is_violated(const cone *c, size_t r, size_t row)
     return !c->in[row] && height(c, row, r) < -c->tolerance;
 }
 
-/* the list of ray r without the rows that it meets */
-static void refresh(cone *c, size_t r)
-{
-    size_t head = c->ray[r].head;
-    c->ray[r].head = 0;
-    c->ray[r].worst = 0;
-    for (size_t i = head, after; i > 0; i = after) {
-        after = c->next[i - 1];
-        if (is_violated(c, r, i - 1))
-            wait_at(c, r, i - 1, height(c, i - 1, r));
-    }
-}
-
 /* inserts rows for as long as one is violated */
 static unrelu_status insert_all(cone *c, unrelu_error *err)
 {
@@ -472,13 +459,20 @@ static unrelu_status insert_all(cone *c, unrelu_error *err)
                 at = r;
         if (at == SIZE_MAX)
             break;
-        if (!is_violated(c, at, c->ray[at].worst_row)) {
-            refresh(c, at);
+        if (is_violated(c, at, c->ray[at].worst_row)) {
+            c->polls = 0;
+            UR_TRY(poll(c, err));
+            UR_TRY(insert(c, c->ray[at].worst_row, err));
             continue;
         }
-        c->polls = 0;
-        UR_TRY(poll(c, err));
-        UR_TRY(insert(c, c->ray[at].worst_row, err));
+        size_t head = c->ray[at].head; /* its list again, without the rows that it meets */
+        c->ray[at].head = 0;
+        c->ray[at].worst = 0;
+        for (size_t i = head, after; i > 0; i = after) {
+            after = c->next[i - 1];
+            if (is_violated(c, at, i - 1))
+                wait_at(c, at, i - 1, height(c, i - 1, at));
+        }
     }
     return UNRELU_OK;
 }

@@ -214,17 +214,6 @@ static void set_nodes(quadrature *q)
     }
 }
 
-/* f(t) exp(-g^2 / 2) */
-static double weighted(const quadrature *q, double g)
-{
-    double t = q->scale * g + q->shift, value;
-    double power = q->f.kind == UNRELU_EXPM1 ? t : q->f.kind == UNRELU_EXPM1SQ ? t * t : 0;
-    if (t > 0 && power > LARGE_POWER)
-        return exp(power - g * g / 2);
-    ur_activation_apply(q->f, 1, &t, &value, NULL);
-    return value * exp(-g * g / 2);
-}
-
 /* from a to b; graded: the integrand has a kink at a */
 static double panel(const quadrature *q, double a, double b, int graded)
 {
@@ -232,13 +221,18 @@ static double panel(const quadrature *q, double a, double b, int graded)
     for (int i = 0; i < NODES; i++) {
         double w = q->node[i], at = graded ? w * w * w * w : w;
         double g = a + (b - a) * at, rate = graded ? 4 * w * w * w : 1;
-        double hermite = 1, before = 0;
+        double t = q->scale * g + q->shift, weighted, hermite = 1, before = 0;
+        double power = q->f.kind == UNRELU_EXPM1 ? t : q->f.kind == UNRELU_EXPM1SQ ? t * t : 0;
+        ur_activation_apply(q->f, 1, &t, &weighted, NULL);
+        weighted *= exp(-g * g / 2); /* f(t) exp(-g^2 / 2) */
+        if (t > 0 && power > LARGE_POWER)
+            weighted = exp(power - g * g / 2);
         for (int p = 0; p < q->order; p++) {
             double next = g * hermite - p * before;
             before = hermite;
             hermite = next;
         }
-        sum += q->weight[i] * rate * weighted(q, g) * hermite;
+        sum += q->weight[i] * rate * weighted * hermite;
     }
     return sum * (b - a);
 }

@@ -71,23 +71,8 @@ static unrelu_status find_array(const unrelu_source *source, const char *path,
     return UNRELU_OK;
 }
 
-static unrelu_status spool_member(const unrelu_source *source, ur_array *a, unrelu_error *err)
-{
-    UR_ARENA(arena);
-    unsigned char *chunk = ur_take(&arena, SPOOL_CHUNK, 1);
-    size_t total = a->npy.count * a->npy.item;
-    UR_TRY(ur_arena_status(&arena, err));
-    UR_TRY(ur_spool_open(source->label, &a->fd, err));
-    for (size_t done = 0; done < total;) {
-        size_t size = total - done < SPOOL_CHUNK ? total - done : SPOOL_CHUNK;
-        UR_TRY(ur_member_next(&a->member, chunk, size, err));
-        UR_TRY(ur_spool_write(a->fd, source->label, chunk, size, done, err));
-        done += size;
-    }
-    return ur_member_finish(&a->member, err);
-}
-
-/* Reads the rows at an offset where that is possible; else leaves the member open as a stream. */
+/* Rows are read at an offset where that is possible, in Fortran order from a spool; else the member
+ * stays open as a stream. */
 static unrelu_status place_rows(const unrelu_source *source, const char *path, ur_array *a,
                                 unrelu_error *err)
 {
@@ -104,7 +89,20 @@ static unrelu_status place_rows(const unrelu_source *source, const char *path, u
         }
         close(fd);
     }
-    return a->npy.fortran ? spool_member(source, a, err) : UNRELU_OK;
+    if (!a->npy.fortran)
+        return UNRELU_OK;
+    UR_ARENA(arena);
+    unsigned char *chunk = ur_take(&arena, SPOOL_CHUNK, 1);
+    size_t total = a->npy.count * a->npy.item;
+    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(ur_spool_open(source->label, &a->fd, err));
+    for (size_t done = 0; done < total;) {
+        size_t part = total - done < SPOOL_CHUNK ? total - done : SPOOL_CHUNK;
+        UR_TRY(ur_member_next(&a->member, chunk, part, err));
+        UR_TRY(ur_spool_write(a->fd, source->label, chunk, part, done, err));
+        done += part;
+    }
+    return ur_member_finish(&a->member, err);
 }
 
 unrelu_status ur_npz_member_open(unrelu_source *source, const char *path, const char *member,
