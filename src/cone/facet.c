@@ -307,26 +307,10 @@ static int is_known(state *s, const ur_facets *facets)
     return 0;
 }
 
-/* The price of u is mean(y)'u, from the second round on y'u of a random sample and a tenth of the
- * mean: where that sample is one of the zeros, a unit that is seldom off is found too. */
-static unrelu_status solve_programme(state *s, double *u, int *proposed, unrelu_error *err)
-{
-    ur_lp_outcome outcome;
-    memcpy(s->price, s->mean, s->p * sizeof *s->price);
-    if (s->failures >= ROUND) {
-        double t;
-        ur_random_uniforms(s->search->seed, s->search->stream, s->drawn++, 1, &t);
-        size_t row = (size_t)(t * (double)(s->n - 1) + 0.5);
-        ur_scale(s->p, MEAN_PRICE, s->price);
-        ur_add(s->p, 1, s->unit + row * s->p, s->price);
-    }
-    UR_TRY(ur_lp_ray(s->n, s->p, s->unit, s->price, s->r, u, &outcome, err));
-    *proposed = outcome == UR_LP_OPTIMAL;
-    return UNRELU_OK;
-}
-
-/* the ways in turn; every other round without deflation, for then the space left may have but
- * one direction, which was tried */
+/* The ways in turn; every other round without deflation, for then the space left may have but one
+ * direction, which was tried. The price of u in a programme is mean(y)'u, from the second round on
+ * y'u of a random sample and a tenth of the mean: where that sample is one of the zeros, a unit
+ * that is seldom off is found too. */
 static unrelu_status propose(state *s, ur_facet_way *way, int *proposed, unrelu_error *err)
 {
     static const ur_facet_way turn[ROUND] = {UR_FACET_DEFLATED, UR_FACET_RAY, UR_FACET_RAY,
@@ -352,7 +336,18 @@ static unrelu_status propose(state *s, ur_facet_way *way, int *proposed, unrelu_
     memcpy(s->u, s->r, s->p * sizeof *s->u);
     if (*way != UR_FACET_RAY)
         return descend(s, s->u, err);
-    return solve_programme(s, s->u, proposed, err);
+    ur_lp_outcome outcome;
+    memcpy(s->price, s->mean, s->p * sizeof *s->price);
+    if (s->failures >= ROUND) {
+        double t;
+        ur_random_uniforms(s->search->seed, s->search->stream, s->drawn++, 1, &t);
+        size_t row = (size_t)(t * (double)(s->n - 1) + 0.5);
+        ur_scale(s->p, MEAN_PRICE, s->price);
+        ur_add(s->p, 1, s->unit + row * s->p, s->price);
+    }
+    UR_TRY(ur_lp_ray(s->n, s->p, s->unit, s->price, s->r, s->u, &outcome, err));
+    *proposed = outcome == UR_LP_OPTIMAL;
+    return UNRELU_OK;
 }
 
 /* scales u and, where it leads to a facet not yet known, makes it that */

@@ -73,19 +73,6 @@ static double draw(uniforms *u)
     return u->batch[--u->left];
 }
 
-/* x_k = gamma - Phi^-1(share u_k), u decreasing */
-static void draw_values(uniforms *u, double gamma, double share, size_t count, double *x)
-{
-    double total = 0;
-    for (size_t k = 0; k < count; k++) {
-        total -= log(draw(u));
-        x[count - 1 - k] = total;
-    }
-    total -= log(draw(u));
-    for (size_t k = 0; k < count; k++)
-        x[k] = fmax(0, gamma - ur_normal_quantile(share * x[k] / total));
-}
-
 static int fit_again(const double *x, size_t count, double n, double *b, double *s)
 {
     ur_margin_sums sums = {.n = n, .positive = (double)count};
@@ -107,11 +94,17 @@ static double simulate_once(uniforms *u, const law *l, double *x, size_t room)
 {
     double gamma = (double)l->gamma / STEPS, share = ur_normal_cdf(gamma), gap = log1p(-share);
     for (int i = 0; i < TRIES; i++) {
-        double b = gamma, s = 1, at = 0;
+        double b = gamma, s = 1, at = 0, total = 0;
         size_t count = 0; /* of n that are above the limit */
         while ((at += floor(log(draw(u)) / gap) + 1) <= l->n && count < room)
             count++;
-        draw_values(u, gamma, share, count, x);
+        for (size_t k = 0; k < count; k++) { /* x_k = gamma - Phi^-1(share u_k), u decreasing */
+            total -= log(draw(u));
+            x[count - 1 - k] = total;
+        }
+        total -= log(draw(u));
+        for (size_t k = 0; k < count; k++)
+            x[k] = fmax(0, gamma - ur_normal_quantile(share * x[k] / total));
         ur_censored_column column = {x, count, l->n, 0};
         if (!l->fitted || fit_again(x, count, l->n, &b, &s))
             return modified(l->n, gamma, ur_censored_distance(&column, b, s), l->fitted);
