@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "law/hazard.h"
 #include "law/normal.h"
 
 #include <math.h>

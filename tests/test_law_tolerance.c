@@ -48,6 +48,48 @@ static void a_column_that_is_hardly_ever_positive_has_no_errors(void **state)
     assert_true(isnan(V[0]));
 }
 
+/* N(g, 1) above 0, for g far below: its moments by their series in 1 / g^2 */
+static ur_margin fit_far_below(double g)
+{
+    double a = 1 / (g * g), n = 1000;
+    double mean = -(1 + a * (-2 + a * (10 - 74 * a))) / g;
+    double variance = a * (1 + a * (-6 + a * (50 - 518 * a)));
+    ur_margin_sums sums = {n, n, mean, 0, n * variance};
+    ur_margin out;
+    ur_margin_truncated(&sums, &out);
+    return out;
+}
+
+static void truncated_margins_have_errors_while_their_information_has_digits(void **state)
+{
+    (void)state;
+    assert_true(isfinite(fit_far_below(-40).b_se));
+    assert_true(isnan(fit_far_below(-80).b_se));
+}
+
+static void truncated_margins_are_found_far_below(void **state)
+{
+    (void)state;
+    assert_near(fit_far_below(-800).gamma / -800, 1, 1e-7);
+}
+
+static void a_column_that_is_never_positive_has_pairs_that_are_numbers(void **state)
+{
+    (void)state;
+    ur_pair_margin m;
+    ur_pair_margin_set(-40, &m);
+    assert_true(isfinite(m.V[0]) && isfinite(m.V[1]) && isfinite(m.V[2]));
+}
+
+static void hazards_far_below_are_0(void **state)
+{
+    (void)state;
+    double g[] = {-40, -100, -1000, -3000}, h[4];
+    ur_normal_hazards(4, g, h);
+    for (size_t i = 0; i < 4; i++)
+        assert_true(h[i] >= 0 && h[i] < 1e-300);
+}
+
 /* ---- pairs of cells with limits ---- */
 
 enum { ROWS = 1001 };
@@ -256,6 +298,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(margins_end_after_few_steps),
         cmocka_unit_test(a_column_that_is_hardly_ever_positive_has_no_errors),
+        cmocka_unit_test(truncated_margins_have_errors_while_their_information_has_digits),
+        cmocka_unit_test(truncated_margins_are_found_far_below),
+        cmocka_unit_test(a_column_that_is_never_positive_has_pairs_that_are_numbers),
+        cmocka_unit_test(hazards_far_below_are_0),
         cmocka_unit_test(a_corner_counts_while_its_probability_has_digits),
         cmocka_unit_test(searches_for_cells_end_where_their_bracket_is_closed),
         cmocka_unit_test(long_steps_of_rho_lose_no_digits),

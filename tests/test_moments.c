@@ -17,11 +17,12 @@ static moments summarise_as(const double *x, size_t n, size_t groups, int single
     moments m;
     unrelu_error err = {0};
     unrelu_source *source = NULL;
-    must(ur_moments_plan_init(&m.plan, D, &err), &err);
-    m.plan.groups = groups;
-    m.plan.pairs = pairs;
-    m.plan.single = single;
-    m.plan.limit = no_limit;
+    m.plan = (ur_moments_plan){.d = D,
+                               .groups = groups,
+                               .pairs = pairs,
+                               .single = single,
+                               .limit = no_limit,
+                               .head = calloc(2 * D, sizeof *m.plan.head)};
     m.s = calloc(ur_moments.len(&m.plan), sizeof *m.s);
     must(unrelu_source_memory(x, n, D, NULL, &source, &err), &err);
     must(ur_pass(source, &ur_moments, &m.plan, NULL, "test", m.s, &err), &err);
@@ -36,7 +37,7 @@ static moments summarise(const double *x, size_t n, size_t groups, int single)
 
 static void moments_free(moments *m)
 {
-    ur_moments_plan_free(&m->plan);
+    free(m->plan.head);
     free(m->s);
 }
 

@@ -16,15 +16,6 @@ const char *unrelu_status_name(unrelu_status status)
     return (size_t)status < sizeof names / sizeof *names ? names[status] : "unknown";
 }
 
-/* the first word in backquotes */
-static void find_option(unrelu_error *err)
-{
-    const char *from = strchr(err->text, '`'), *to = from ? strchr(from + 1, '`') : NULL;
-    size_t length = to ? (size_t)(to - from - 1) : 0;
-    if (length < sizeof err->option)
-        memcpy(err->option, from ? from + 1 : "", length);
-}
-
 static void write_error(unrelu_error *err, unrelu_status status, const char *format, va_list args)
 {
     if (!err)
@@ -34,7 +25,10 @@ static void write_error(unrelu_error *err, unrelu_status status, const char *for
     memset(err, 0, sizeof *err);
     memcpy(err->text, text, sizeof text);
     err->code = status;
-    find_option(err);
+    const char *from = strchr(text, '`'), *to = from ? strchr(from + 1, '`') : NULL;
+    size_t length = to ? (size_t)(to - from - 1) : 0; /* of the first word in backquotes */
+    if (length < sizeof err->option)
+        memcpy(err->option, from ? from + 1 : "", length);
 }
 
 unrelu_status ur_fail(unrelu_error *err, unrelu_status status, const char *format, ...)

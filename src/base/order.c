@@ -6,30 +6,9 @@
 
 enum { DIGIT = 11, SWEEPS = 6, BUCKETS = 1 << DIGIT, FEW = 96 };
 
-static void insert_all(double *x, size_t n)
-{
-    for (size_t i = 1; i < n; i++) {
-        double moved = x[i];
-        size_t at = i;
-        for (; at > 0 && x[at - 1] > moved; at--)
-            x[at] = x[at - 1];
-        x[at] = moved;
-    }
-}
-
 static inline size_t digit_of(double x, int sweep)
 {
     return ur_ordered_bits(x) >> (sweep * DIGIT) & (BUCKETS - 1);
-}
-
-static void count_digits(const double *x, size_t n, size_t count[SWEEPS][BUCKETS])
-{
-    memset(count, 0, SWEEPS * sizeof *count);
-    for (size_t i = 0; i < n; i++) {
-        uint64_t bits = ur_ordered_bits(x[i]);
-        for (int sweep = 0; sweep < SWEEPS; sweep++)
-            count[sweep][bits >> (sweep * DIGIT) & (BUCKETS - 1)]++;
-    }
 }
 
 /* counts become the places where the buckets start */
@@ -47,11 +26,19 @@ void ur_sort(double *x, double *scratch, size_t n)
 {
     size_t count[SWEEPS][BUCKETS];
     double *from = x, *to = scratch;
-    if (n <= FEW) {
-        insert_all(x, n);
-        return;
+    for (size_t i = 1; n <= FEW && i < n; i++) {
+        double moved = x[i];
+        size_t at = i;
+        for (; at > 0 && x[at - 1] > moved; at--)
+            x[at] = x[at - 1];
+        x[at] = moved;
     }
-    count_digits(x, n, count);
+    if (n <= FEW)
+        return;
+    memset(count, 0, sizeof count);
+    for (size_t i = 0; i < n; i++)
+        for (int sweep = 0; sweep < SWEEPS; sweep++)
+            count[sweep][digit_of(x[i], sweep)]++;
     for (int sweep = 0; sweep < SWEEPS; sweep++) {
         if (count[sweep][digit_of(from[0], sweep)] == n)
             continue;

@@ -24,14 +24,14 @@
 #include "dense/linear.h"
 #include "pass/parallel.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* part of a unit row beside the span of others: below it is rounding, and there is no first cone */
-static const double DEPENDENT = 1e-13;
-/* a ray of unit length that is off its zeros by more is projected back onto them */
-static const double DRIFT = 1e-14;
+/* A ray of unit length that is off its zeros by more than the rounding of a product is projected
+ * back onto them; with less that is asked more often, which takes longer. */
+static const double DRIFT = 45 * DBL_EPSILON;
 /* part of a zero's row beside the span of others below which it adds nothing to a projection. Rows
  * of one face are dependent to rounding only: smaller, noise would count as a direction. */
 static const double REDUNDANT = 1e-10;
@@ -81,6 +81,12 @@ typedef struct {
 static const double *row_of(const cone *c, size_t i)
 {
     return c->Y + i * c->k;
+}
+
+/* of row i on ray r */
+static double height(const cone *c, size_t i, size_t r)
+{
+    return ur_short_dot(c->k, row_of(c, i), c->z + r * c->k);
 }
 
 static uint64_t *zeros_of(const cone *c, size_t r)
@@ -276,10 +282,29 @@ static void sort_sides(cone *c)
     }
 }
 
-static unrelu_status open_table(cone *c, size_t entries, unrelu_error *err)
+/* the rays between ray r above and its neighbours among the rays below in the table */
+static unrelu_status join_neighbours(cone *c, size_t r, unrelu_error *err)
+{
+    for (size_t w = 0; w < c->words; w++)
+        /* zeros_of anew each time: add_between may move them */
+        for (uint64_t bits = zeros_of(c, r)[w]; bits; bits &= bits - 1) {
+            uint64_t key = c->ray[r].key ^ mark(64 * w + (size_t)__builtin_ctzll(bits));
+            for (size_t at = (size_t)key;; at++) {
+                const edge *e = c->table + (at & (c->slots - 1));
+                if (e->slot == 0)
+                    break;
+                if (e->key == key && count_common(c, r, e->slot - 1) + 2 == c->k)
+                    UR_TRY(add_between(c, e->slot - 1, r, err));
+            }
+        }
+    return UNRELU_OK;
+}
+
+/* pairs with k - 1 zeros each */
+static unrelu_status join_plain(cone *c, unrelu_error *err)
 {
     size_t slots = LEAST_SLOTS;
-    while (slots < 2 * entries)
+    while (slots < 2 * (c->sides[0] - c->crowded[0]) * c->k)
         slots *= 2;
     if (slots > c->slots) {
         free(c->table);
@@ -289,56 +314,17 @@ static unrelu_status open_table(cone *c, size_t entries, unrelu_error *err)
         c->slots = slots;
     }
     memset(c->table, 0, c->slots * sizeof *c->table);
-    return UNRELU_OK;
-}
-
-/* all entries of this key, one a call; *at: where to look on, from the key on */
-static size_t look_up(const cone *c, uint64_t key, size_t *at)
-{
-    for (;; ++*at) {
-        const edge *e = c->table + (*at & (c->slots - 1));
-        if (e->slot == 0)
-            return SIZE_MAX;
-        if (e->key == key) {
-            ++*at;
-            return e->slot - 1;
-        }
-    }
-}
-
-static void put(cone *c, uint64_t key, size_t r)
-{
-    size_t at = (size_t)key;
-    while (c->table[at & (c->slots - 1)].slot != 0)
-        at++;
-    c->table[at & (c->slots - 1)] = (edge){r + 1, key};
-}
-
-/* the rays between ray r above and its neighbours among the rays below in the table */
-static unrelu_status join_neighbours(cone *c, size_t r, unrelu_error *err)
-{
-    for (size_t w = 0; w < c->words; w++)
-        /* zeros_of anew each time: add_between may move them */
-        for (uint64_t bits = zeros_of(c, r)[w]; bits; bits &= bits - 1) {
-            uint64_t key = c->ray[r].key ^ mark(64 * w + (size_t)__builtin_ctzll(bits));
-            size_t at = (size_t)key, s;
-            while ((s = look_up(c, key, &at)) != SIZE_MAX)
-                if (count_common(c, r, s) + 2 == c->k)
-                    UR_TRY(add_between(c, s, r, err));
-        }
-    return UNRELU_OK;
-}
-
-/* pairs with k - 1 zeros each */
-static unrelu_status join_plain(cone *c, unrelu_error *err)
-{
-    UR_TRY(open_table(c, (c->sides[0] - c->crowded[0]) * c->k, err));
     for (size_t i = c->crowded[0]; i < c->sides[0]; i++) {
         size_t r = c->side[0][i];
         const uint64_t *zero = zeros_of(c, r);
         for (size_t w = 0; w < c->words; w++)
-            for (uint64_t bits = zero[w]; bits; bits &= bits - 1)
-                put(c, c->ray[r].key ^ mark(64 * w + (size_t)__builtin_ctzll(bits)), r);
+            for (uint64_t bits = zero[w]; bits; bits &= bits - 1) {
+                uint64_t key = c->ray[r].key ^ mark(64 * w + (size_t)__builtin_ctzll(bits));
+                size_t at = (size_t)key;
+                while (c->table[at & (c->slots - 1)].slot != 0)
+                    at++;
+                c->table[at & (c->slots - 1)] = (edge){r + 1, key};
+            }
     }
     for (size_t i = c->crowded[1]; i < c->sides[1] && !c->full; i++) {
         UR_TRY(poll(c, err));
@@ -366,20 +352,19 @@ static unrelu_status join_crowded(cone *c, unrelu_error *err)
     return UNRELU_OK;
 }
 
-/* the fresh rays at h = 0, one between each two neighbours on both sides; c->full where they are
- * too many */
-static unrelu_status join(cone *c, unrelu_error *err)
-{
-    sort_sides(c);
-    UR_TRY(join_plain(c, err));
-    if (!c->full)
-        UR_TRY(join_crowded(c, err));
-    if (c->full)
-        c->fresh = 0;
-    return UNRELU_OK;
-}
-
 /* ---- rows ---- */
+
+/* row i waits at ray r, where it is at h */
+static void wait_at(cone *c, size_t r, size_t i, double h)
+{
+    ray_state *ray = c->ray + r;
+    c->next[i] = ray->head;
+    ray->head = i + 1;
+    if (h < ray->worst) {
+        ray->worst = h;
+        ray->worst_row = i;
+    }
+}
 
 /* row i to wait at the ray among `side[0]` that violates it most; none: it is met */
 static void assign(cone *c, size_t i)
@@ -388,21 +373,14 @@ static void assign(cone *c, size_t i)
     size_t at = SIZE_MAX;
     for (size_t j = 0; j < c->sides[0]; j++) {
         size_t r = c->side[0][j];
-        double h = ur_short_dot(c->k, row_of(c, i), c->z + r * c->k);
+        double h = height(c, i, r);
         if (h < worst) {
             worst = h;
             at = r;
         }
     }
-    if (at == SIZE_MAX)
-        return;
-    ray_state *ray = c->ray + at;
-    c->next[i] = ray->head;
-    ray->head = i + 1;
-    if (worst < ray->worst) {
-        ray->worst = worst;
-        ray->worst_row = i;
-    }
+    if (at != SIZE_MAX)
+        wait_at(c, at, i, worst);
 }
 
 /* rays below h = 0 leave, those at h = 0 get the zero and become side[0], new ones come; rows of
@@ -444,12 +422,17 @@ static unrelu_status insert(cone *c, size_t row, unrelu_error *err)
     if (c->inserted == 64 * c->words)
         UR_TRY(widen(c, err));
     for (size_t r = 0; r < c->count; r++) {
-        double h = ur_short_dot(c->k, row_of(c, row), c->z + r * c->k);
+        double h = height(c, row, r);
         c->ray[r].h = fabs(h) <= c->tolerance ? 0 : h;
     }
-    UR_TRY(join(c, err));
-    if (c->full)
+    sort_sides(c);
+    UR_TRY(join_plain(c, err));
+    if (!c->full)
+        UR_TRY(join_crowded(c, err));
+    if (c->full) {
+        c->fresh = 0;
         return UNRELU_OK;
+    }
     c->in[row] = 1;
     c->order[c->inserted++] = row;
     for (size_t i = replace_rays(c), after; i > 0; i = after) {
@@ -463,29 +446,7 @@ static unrelu_status insert(cone *c, size_t row, unrelu_error *err)
 /* A ray that was led back onto its zeros may meet rows that waited there. */
 static int is_violated(const cone *c, size_t r, size_t row)
 {
-    double h = ur_short_dot(c->k, row_of(c, row), c->z + r * c->k);
-    return !c->in[row] && h < -c->tolerance;
-}
-
-/* the list of ray r without the rows that it meets */
-static void refresh(cone *c, size_t r)
-{
-    ray_state *ray = c->ray + r;
-    size_t head = ray->head;
-    ray->head = 0;
-    ray->worst = 0;
-    for (size_t i = head, after; i > 0; i = after) {
-        after = c->next[i - 1];
-        if (!is_violated(c, r, i - 1))
-            continue;
-        double h = ur_short_dot(c->k, row_of(c, i - 1), c->z + r * c->k);
-        c->next[i - 1] = ray->head;
-        ray->head = i;
-        if (h < ray->worst) {
-            ray->worst = h;
-            ray->worst_row = i - 1;
-        }
-    }
+    return !c->in[row] && height(c, row, r) < -c->tolerance;
 }
 
 /* inserts rows for as long as one is violated */
@@ -498,13 +459,20 @@ static unrelu_status insert_all(cone *c, unrelu_error *err)
                 at = r;
         if (at == SIZE_MAX)
             break;
-        if (!is_violated(c, at, c->ray[at].worst_row)) {
-            refresh(c, at);
+        if (is_violated(c, at, c->ray[at].worst_row)) {
+            c->polls = 0;
+            UR_TRY(poll(c, err));
+            UR_TRY(insert(c, c->ray[at].worst_row, err));
             continue;
         }
-        c->polls = 0;
-        UR_TRY(poll(c, err));
-        UR_TRY(insert(c, c->ray[at].worst_row, err));
+        size_t head = c->ray[at].head; /* its list again, without the rows that it meets */
+        c->ray[at].head = 0;
+        c->ray[at].worst = 0;
+        for (size_t i = head, after; i > 0; i = after) {
+            after = c->next[i - 1];
+            if (is_violated(c, at, i - 1))
+                wait_at(c, at, i - 1, height(c, i - 1, at));
+        }
     }
     return UNRELU_OK;
 }
@@ -529,7 +497,7 @@ static unrelu_status choose_rows(cone *c, double *B, unrelu_error *err)
                 best = i;
             }
         }
-        if (!(most > DEPENDENT * DEPENDENT))
+        if (!(most > UR_ROUNDING * UR_ROUNDING)) /* there is no first cone */
             return ur_fail(err, UNRELU_EDATA,
                            "%zu rows of %zu columns have rank %zu: their cone holds a line",
                            c->rows, k, b);
@@ -579,24 +547,7 @@ static unrelu_status open_cone(cone *c, unrelu_error *err)
 
 /* ---- the end ---- */
 
-/* ray r with h = Y z (rows): `out` keeps it where it violates no row, else rows may wait there */
-static void keep(cone *c, size_t r, const double *h, ur_rays *out)
-{
-    uint64_t *zero = out->zeros + out->count * out->words;
-    size_t below = 0;
-    memset(zero, 0, out->words * sizeof *zero);
-    for (size_t i = 0; i < c->rows; i++) {
-        if (fabs(h[i]) <= c->tolerance)
-            ur_bit_set(zero, i);
-        below += h[i] < -c->tolerance;
-    }
-    if (below == 0)
-        memcpy(out->z + c->k * out->count++, c->z + r * c->k, c->k * sizeof *c->z);
-    else
-        c->side[0][c->sides[0]++] = r;
-}
-
-/* all rows meet all rays; side[0]: rays that violate rows */
+/* All rows meet all rays: `out` keeps those that violate none, the others become side[0]. */
 static unrelu_status check(cone *c, ur_rays *out, unrelu_error *err)
 {
     size_t k = c->k;
@@ -613,8 +564,21 @@ static unrelu_status check(cone *c, ur_rays *out, unrelu_error *err)
     for (size_t first = 0; first < c->count; first += BLOCK) {
         size_t rays = c->count - first < BLOCK ? c->count - first : BLOCK;
         ur_multiply_nt(rays, k, c->rows, c->z + first * k, c->Y, h);
-        for (size_t r = 0; r < rays; r++)
-            keep(c, first + r, h + r * c->rows, out);
+        for (size_t r = first; r < first + rays; r++) {
+            const double *own = h + (r - first) * c->rows;
+            uint64_t *zero = out->zeros + out->count * out->words;
+            size_t below = 0;
+            memset(zero, 0, out->words * sizeof *zero);
+            for (size_t i = 0; i < c->rows; i++) {
+                if (fabs(own[i]) <= c->tolerance)
+                    ur_bit_set(zero, i);
+                below += own[i] < -c->tolerance;
+            }
+            if (below == 0)
+                memcpy(out->z + k * out->count++, c->z + r * k, k * sizeof *c->z);
+            else
+                c->side[0][c->sides[0]++] = r;
+        }
     }
     return UNRELU_OK;
 }

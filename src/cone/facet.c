@@ -105,14 +105,6 @@ static void turn_to_samples(const state *s, double *u)
     ur_scale(s->n, -1, s->h);
 }
 
-static double median_size(state *s)
-{
-    for (size_t i = 0; i < s->n; i++)
-        s->weight[i] = fabs(s->h[i]);
-    ur_sort(s->weight, s->Z, s->n);
-    return s->weight[s->n / 2];
-}
-
 /* G = Y' diag(weight) Y, by blocks that stay in the cache */
 static void weighted_gram(state *s)
 {
@@ -143,24 +135,17 @@ static int stand_apart(const state *s, double delta)
     return within >= s->p && within == near;
 }
 
-/* how far u is from the u before, which it replaces */
-static double move(size_t p, const double *u, double *before)
-{
-    double most = 0;
-    for (size_t j = 0; j < p; j++) {
-        most = fmax(most, fabs(u[j] - before[j]));
-        before[j] = u[j];
-    }
-    return most;
-}
-
 /* Where the zeros stand apart, delta falls to the rounding at once; with noise, it ends where u
  * only trembles below the least size. */
 static unrelu_status descend(state *s, double *u, unrelu_error *err)
 {
+    double *before = s->price;
     turn_to_samples(s, u);
-    double delta = median_size(s), least = ROUNDING * delta;
-    memcpy(s->price, u, s->p * sizeof *u);
+    for (size_t i = 0; i < s->n; i++)
+        s->weight[i] = fabs(s->h[i]);
+    ur_sort(s->weight, s->Z, s->n);
+    double delta = s->weight[s->n / 2], least = ROUNDING * delta;
+    memcpy(before, u, s->p * sizeof *u);
     for (int step = 0; step < STEPS && delta > least; step++) {
         double least_size = fmax(delta, NOISE_FLOOR * noise_of(s, u));
         double below = s->search->noise ? -least_size : 0;
@@ -177,7 +162,10 @@ static unrelu_status descend(state *s, double *u, unrelu_error *err)
             return UNRELU_OK; /* delta has reached the rounding */
         ur_scale(s->p, 1 / length, u);
         apply(s, u, s->h);
-        double moved = move(s->p, u, s->price);
+        double moved = 0;
+        for (size_t j = 0; j < s->p; j++)
+            moved = fmax(moved, fabs(u[j] - before[j]));
+        memcpy(before, u, s->p * sizeof *u);
         if (s->search->noise && moved < least_size && delta < NOISE_ARRIVED * least_size)
             break;
         delta *= !s->search->noise && stand_apart(s, delta) ? LEAP : SHRINK;
@@ -195,20 +183,6 @@ static size_t collect_zeros(state *s, double tolerance)
     return count;
 }
 
-/* u of the null space of the first `count` rows of Z, where its dimension is 1; Q: their basis */
-static unrelu_status null_vector(state *s, size_t count, double *u, int *unique, unrelu_error *err)
-{
-    size_t p = s->p, rank;
-    memset(s->G, 0, p * p * sizeof *s->G); /* rows beyond the rank stay 0 */
-    UR_TRY(ur_qr_pivoted(count, p, s->Z, ZEROS_RANK * s->tolerance, &rank, s->Q, s->G, NULL, err));
-    *unique = rank == p - 1;
-    if (!*unique)
-        return UNRELU_OK;
-    UR_TRY(ur_svd(p, p, s->G, s->left, s->values, s->vt, err));
-    memcpy(u, s->vt + (p - 1) * p, p * sizeof *u);
-    return UNRELU_OK;
-}
-
 /* whether one of the zeros has leverage 1: without it the rank would fall */
 static int has_coloop(const state *s, size_t count)
 {
@@ -219,30 +193,29 @@ static int has_coloop(const state *s, size_t count)
     return 0;
 }
 
-static int is_below(const state *s)
-{
-    for (size_t i = 0; i < s->n; i++)
-        if (s->h[i] < -s->tolerance * s->size[i])
-            return 1;
-    return 0;
-}
-
 /* where u leads to a certified facet, u becomes it and *accepted is set */
 static unrelu_status certify(state *s, double *u, size_t *zeros, int *accepted, unrelu_error *err)
 {
     const double near[] = {s->tolerance, s->tolerance * SETTLED};
+    size_t p = s->p, rank;
     turn_to_samples(s, u);
-    for (int i = 0; i < 2 && s->p > 1; i++) {
-        int unique;
+    for (int i = 0; i < 2 && p > 1; i++) {
         *zeros = collect_zeros(s, near[i]);
-        if (*zeros < s->p)
+        if (*zeros < p)
             return UNRELU_OK;
-        UR_TRY(null_vector(s, *zeros, u, &unique, err));
-        if (!unique)
+        memset(s->G, 0, p * p * sizeof *s->G); /* rows beyond the rank stay 0 */
+        UR_TRY(ur_qr_pivoted(*zeros, p, s->Z, ZEROS_RANK * s->tolerance, &rank, s->Q, s->G, NULL,
+                             err));
+        if (rank != p - 1)
             return UNRELU_OK;
+        UR_TRY(ur_svd(p, p, s->G, s->left, s->values, s->vt, err)); /* the null space */
+        memcpy(u, s->vt + (p - 1) * p, p * sizeof *u);
         turn_to_samples(s, u);
     }
-    *accepted = !is_below(s) && !(s->p > 1 && has_coloop(s, *zeros));
+    for (size_t i = 0; i < s->n; i++)
+        if (s->h[i] < -s->tolerance * s->size[i])
+            return UNRELU_OK;
+    *accepted = !(p > 1 && has_coloop(s, *zeros));
     return UNRELU_OK;
 }
 
@@ -257,8 +230,9 @@ static int is_single(const state *s, size_t within)
     return s->values[1] > SINGLE * sigma * sigma * (double)within;
 }
 
-/* Z: the samples of the band with a leverage above 1/2, of which there are fewer than 2 p */
-static size_t collect_leverage(const state *s)
+/* No coloop: also without any one of the samples only one direction is left. Asked of the samples
+ * of the band with a leverage above 1/2, of which there are fewer than 2 p. */
+static unrelu_status check_coloops(state *s, size_t within, int *accepted, unrelu_error *err)
 {
     size_t p = s->p, count = 0;
     for (size_t i = 0; i < s->n; i++) {
@@ -272,13 +246,6 @@ static size_t collect_leverage(const state *s)
         if (leverage > HIGH_LEVERAGE && count < 2 * p)
             memcpy(s->Z + p * count++, s->Y + i * p, p * sizeof *s->Z);
     }
-    return count;
-}
-
-/* no coloop: also without any one of the samples only one direction is left */
-static unrelu_status check_coloops(state *s, size_t within, int *accepted, unrelu_error *err)
-{
-    size_t p = s->p, count = collect_leverage(s);
     for (size_t c = 0; c < count && *accepted; c++) {
         const double *y = s->Z + c * p;
         for (size_t i = 0; i < p * p; i++)
@@ -340,46 +307,10 @@ static int is_known(state *s, const ur_facets *facets)
     return 0;
 }
 
-static void keep(state *s, ur_facets *facets, ur_facet_way way, size_t zeros)
-{
-    size_t p = s->p;
-    memcpy(facets->U + facets->count * p, s->u, p * sizeof *s->u);
-    facets->zeros[facets->count] = zeros;
-    facets->way[facets->count++] = way;
-    if (ur_basis_grow(&s->basis, s->u, SAME))
-        s->first[s->basis.count - 1] = facets->count - 1;
-}
-
-/* r: a random direction of length 1, orthogonal to the facets found where that is asked for */
-static void draw(state *s, int deflated)
-{
-    ur_random_normals(s->search->seed, s->search->stream, s->drawn, s->p, s->r);
-    s->drawn += s->p;
-    double length =
-        deflated ? ur_basis_remove(&s->basis, s->basis.count, s->r) : ur_norm(s->p, s->r);
-    ur_scale(s->p, 1 / length, s->r);
-}
-
-/* The price of u is mean(y)'u, from the second round on y'u of a random sample and a tenth of the
- * mean: where that sample is one of the zeros, a unit that is seldom off is found too. */
-static unrelu_status solve_programme(state *s, double *u, int *proposed, unrelu_error *err)
-{
-    ur_lp_outcome outcome;
-    memcpy(s->price, s->mean, s->p * sizeof *s->price);
-    if (s->failures >= ROUND) {
-        double t;
-        ur_random_uniforms(s->search->seed, s->search->stream, s->drawn++, 1, &t);
-        size_t row = (size_t)(t * (double)(s->n - 1) + 0.5);
-        ur_scale(s->p, MEAN_PRICE, s->price);
-        ur_add(s->p, 1, s->unit + row * s->p, s->price);
-    }
-    UR_TRY(ur_lp_ray(s->n, s->p, s->unit, s->price, s->r, u, &outcome, err));
-    *proposed = outcome == UR_LP_OPTIMAL;
-    return UNRELU_OK;
-}
-
-/* the ways in turn; every other round without deflation, for then the space left may have but
- * one direction, which was tried */
+/* The ways in turn; every other round without deflation, for then the space left may have but one
+ * direction, which was tried. The price of u in a programme is mean(y)'u, from the second round on
+ * y'u of a random sample and a tenth of the mean: where that sample is one of the zeros, a unit
+ * that is seldom off is found too. */
 static unrelu_status propose(state *s, ur_facet_way *way, int *proposed, unrelu_error *err)
 {
     static const ur_facet_way turn[ROUND] = {UR_FACET_DEFLATED, UR_FACET_RAY, UR_FACET_RAY,
@@ -392,14 +323,31 @@ static unrelu_status propose(state *s, ur_facet_way *way, int *proposed, unrelu_
     if (*way == UR_FACET_DEFLATED && !deflated)
         *way = UR_FACET_RANDOM;
     *proposed = 1;
-    if (*way == UR_FACET_RAY && place == 2)
+    if (*way == UR_FACET_RAY && place == 2) {
         ur_scale(s->p, -1, s->r);
-    else
-        draw(s, deflated && *way != UR_FACET_RANDOM);
+    } else { /* r: a random direction of length 1, orthogonal to the facets found */
+        ur_random_normals(s->search->seed, s->search->stream, s->drawn, s->p, s->r);
+        s->drawn += s->p;
+        double length = deflated && *way != UR_FACET_RANDOM
+                            ? ur_basis_remove(&s->basis, s->basis.count, s->r)
+                            : ur_norm(s->p, s->r);
+        ur_scale(s->p, 1 / length, s->r);
+    }
     memcpy(s->u, s->r, s->p * sizeof *s->u);
     if (*way != UR_FACET_RAY)
         return descend(s, s->u, err);
-    return solve_programme(s, s->u, proposed, err);
+    ur_lp_outcome outcome;
+    memcpy(s->price, s->mean, s->p * sizeof *s->price);
+    if (s->failures >= ROUND) {
+        double t;
+        ur_random_uniforms(s->search->seed, s->search->stream, s->drawn++, 1, &t);
+        size_t row = (size_t)(t * (double)(s->n - 1) + 0.5);
+        ur_scale(s->p, MEAN_PRICE, s->price);
+        ur_add(s->p, 1, s->unit + row * s->p, s->price);
+    }
+    UR_TRY(ur_lp_ray(s->n, s->p, s->unit, s->price, s->r, s->u, &outcome, err));
+    *proposed = outcome == UR_LP_OPTIMAL;
+    return UNRELU_OK;
 }
 
 /* scales u and, where it leads to a facet not yet known, makes it that */
@@ -414,37 +362,36 @@ static unrelu_status check_facet(state *s, const ur_facets *facets, size_t *zero
                             : certify(s, s->u, zeros, accepted, err);
 }
 
-static unrelu_status try_once(state *s, ur_facets *facets, unrelu_error *err)
-{
-    ur_facet_way way;
-    int proposed, accepted = 0;
-    size_t zeros = 0;
-    UR_TRY(propose(s, &way, &proposed, err));
-    if (proposed)
-        UR_TRY(check_facet(s, facets, &zeros, &accepted, err));
-    facets->tries++;
-    s->failures++;
-    if (accepted && !is_known(s, facets)) {
-        keep(s, facets, way, zeros);
-        s->failures = 0;
-    }
-    return UNRELU_OK;
-}
-
 /* Another facet is a combination of p independent ones, with a coefficient below 0: a start where
  * that of the next one is -1, all others being 1. */
-static unrelu_status try_opposite(state *s, ur_facets *facets, unrelu_error *err)
+static unrelu_status start_opposite(state *s, const ur_facets *facets, unrelu_error *err)
 {
-    size_t p = s->p, next = s->opposed++, zeros;
-    int accepted = 0;
+    size_t p = s->p, next = s->opposed++;
     memset(s->u, 0, p * sizeof *s->u);
     for (size_t k = 0; k < p; k++)
         ur_add(p, k == next ? -1 : 1, facets->U + s->first[k] * p, s->u);
+    return descend(s, s->u, err);
+}
+
+static unrelu_status try_once(state *s, ur_facets *facets, int opposite, unrelu_error *err)
+{
+    ur_facet_way way = UR_FACET_OPPOSITE;
+    int proposed = 1, accepted = 0;
+    size_t p = s->p, zeros = 0;
+    UR_TRY(opposite ? start_opposite(s, facets, err) : propose(s, &way, &proposed, err));
+    if (proposed)
+        UR_TRY(check_facet(s, facets, &zeros, &accepted, err));
+    int found = accepted && !is_known(s, facets);
     facets->tries++;
-    UR_TRY(descend(s, s->u, err));
-    UR_TRY(check_facet(s, facets, &zeros, &accepted, err));
-    if (accepted && !is_known(s, facets))
-        keep(s, facets, UR_FACET_OPPOSITE, zeros);
+    if (!opposite)
+        s->failures = found ? 0 : s->failures + 1;
+    if (!found)
+        return UNRELU_OK;
+    memcpy(facets->U + facets->count * p, s->u, p * sizeof *s->u);
+    facets->zeros[facets->count] = zeros;
+    facets->way[facets->count++] = way;
+    if (ur_basis_grow(&s->basis, s->u, SAME))
+        s->first[s->basis.count - 1] = facets->count - 1;
     return UNRELU_OK;
 }
 
@@ -456,21 +403,6 @@ static int is_double(const void *of, size_t a, size_t b)
     for (size_t l = 0; l < s->p; l++)
         far = fmax(far, fabs(s->unit[a * s->p + l] - s->unit[b * s->p + l]));
     return far <= s->tolerance * SETTLED;
-}
-
-/* Marks rows that repeat an earlier one: a coloop could hide behind its double. */
-static unrelu_status mark_doubles(const state *s, size_t n, char *doubled, unrelu_error *err)
-{
-    UR_ARENA(arena);
-    ur_near_rows near = {n, s->p, s->unit, s->tolerance * SETTLED, is_double, s};
-    ur_row_classes same;
-    char *seen = ur_take(&arena, n, 1); /* classes */
-    UR_TRY(ur_near_rows_class(&near, s->search->seed, s->search->stream, &arena, &same, err));
-    for (size_t i = 0; i < n; i++) {
-        doubled[i] |= seen[same.of[i]];
-        seen[same.of[i]] = 1;
-    }
-    return UNRELU_OK;
 }
 
 static unrelu_status mark_silent(state *s, char *skip, unrelu_error *err)
@@ -496,7 +428,7 @@ static unrelu_status take_rows(state *s, unrelu_error *err)
     size_t p = s->p;
     double least = f->noise ? 0 : SMALL_ROW * ur_norm(f->n * p, f->Y) / sqrt((double)f->n);
     UR_ARENA(arena);
-    char *skip = ur_take(&arena, f->n, 1);
+    char *skip = ur_take(&arena, f->n, 1), *seen = ur_take(&arena, f->n, 1); /* of classes */
     UR_TRY(ur_arena_status(&arena, err));
     for (size_t i = 0; i < f->n; i++) {
         double length = ur_norm(p, f->Y + i * p);
@@ -507,10 +439,17 @@ static unrelu_status take_rows(state *s, unrelu_error *err)
         else
             skip[i] = 1;
     }
-    if (f->noise)
+    if (f->noise) {
         UR_TRY(mark_silent(s, skip, err));
-    else if (p > 1)
-        UR_TRY(mark_doubles(s, f->n, skip, err));
+    } else if (p > 1) { /* rows that repeat an earlier one: a coloop could hide behind its double */
+        ur_near_rows near = {f->n, p, s->unit, s->tolerance * SETTLED, is_double, s};
+        ur_row_classes same;
+        UR_TRY(ur_near_rows_class(&near, f->seed, f->stream, &arena, &same, err));
+        for (size_t i = 0; i < f->n; i++) {
+            skip[i] |= seen[same.of[i]];
+            seen[same.of[i]] = 1;
+        }
+    }
     for (size_t i = 0; i < f->n; i++) {
         if (skip[i])
             continue;
@@ -579,10 +518,8 @@ unrelu_status ur_facets_find(const ur_facet_search *search, ur_arena *arena, ur_
                     fmin(1, (double)facets->count / (double)wanted));
         if (ur_cancelled(search->exec))
             return ur_fail_cancelled(err);
-        if (!few && search->extra > 0 && s.basis.count == p && s.opposed < p)
-            UR_TRY(try_opposite(&s, facets, err));
-        else
-            UR_TRY(try_once(&s, facets, err));
+        int opposite = !few && search->extra > 0 && s.basis.count == p && s.opposed < p;
+        UR_TRY(try_once(&s, facets, opposite, err));
     }
     return UNRELU_OK;
 }

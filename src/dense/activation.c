@@ -17,85 +17,58 @@
 
 /* ---- values ---- */
 
-#define EACH(out, expression)                                                                      \
-    for (size_t i = 0; i < count; i++) {                                                           \
-        double t = at[i];                                                                          \
-        (out)[i] = (expression);                                                                   \
-    }
-
-static void values(unrelu_activation f, size_t count, const double *at, double *out)
-{
-    double p = f.parameter;
-    switch (f.kind) {
-    case UNRELU_RELU:
-        EACH(out, t > 0 ? t : 0)
-        break;
-    case UNRELU_POWER:
-        if (p == 2)
-            EACH(out, t > 0 ? t * t : 0)
-        else if (p == 3)
-            EACH(out, t > 0 ? t * t * t : 0)
-        else
-            EACH(out, t > 0 ? pow(t, p) : 0)
-        break;
-    case UNRELU_EXPM1:
-        EACH(out, t > 0 ? expm1(t) : 0)
-        break;
-    case UNRELU_EXPM1SQ:
-        EACH(out, t > 0 ? expm1(t * t) : 0)
-        break;
-    case UNRELU_LEAKY:
-        EACH(out, t > 0 ? t : p * t)
-        break;
-    case UNRELU_TANH_POS:
-        EACH(out, t > 0 ? tanh(t) : 0)
-        break;
-    }
-}
-
 static double sech_squared(double t)
 {
     double y = 2 * exp(-t) / (1 + exp(-2 * t)); /* 1 - tanh^2 would lose its digits */
     return y * y;
 }
 
-static void slopes(unrelu_activation f, size_t count, const double *at, double *out)
+/* out may be NULL */
+#define EACH(out, expression)                                                                      \
+    for (size_t i = 0, end = (out) ? count : 0; i < end; i++) {                                    \
+        double t = at[i];                                                                          \
+        (out)[i] = (expression);                                                                   \
+    }
+
+/* slopes first: value may be what it is taken of */
+void ur_activation_apply(unrelu_activation f, size_t count, const double *at, double *value,
+                         double *slope)
 {
     double p = f.parameter;
     switch (f.kind) {
     case UNRELU_RELU:
-        EACH(out, t > 0 ? 1 : 0)
+        EACH(slope, t > 0 ? 1 : 0)
+        EACH(value, t > 0 ? t : 0)
         break;
     case UNRELU_POWER:
-        if (p == 2)
-            EACH(out, t > 0 ? 2 * t : 0)
-        else if (p == 3)
-            EACH(out, t > 0 ? 3 * t * t : 0)
-        else
-            EACH(out, t > 0 ? p * pow(t, p - 1) : 0)
+        if (p == 2) {
+            EACH(slope, t > 0 ? 2 * t : 0)
+            EACH(value, t > 0 ? t * t : 0)
+        } else if (p == 3) {
+            EACH(slope, t > 0 ? 3 * t * t : 0)
+            EACH(value, t > 0 ? t * t * t : 0)
+        } else {
+            EACH(slope, t > 0 ? p * pow(t, p - 1) : 0)
+            EACH(value, t > 0 ? pow(t, p) : 0)
+        }
         break;
     case UNRELU_EXPM1:
-        EACH(out, t > 0 ? exp(t) : 0)
+        EACH(slope, t > 0 ? exp(t) : 0)
+        EACH(value, t > 0 ? expm1(t) : 0)
         break;
     case UNRELU_EXPM1SQ:
-        EACH(out, t > 0 ? 2 * t * exp(t * t) : 0)
+        EACH(slope, t > 0 ? 2 * t * exp(t * t) : 0)
+        EACH(value, t > 0 ? expm1(t * t) : 0)
         break;
     case UNRELU_LEAKY:
-        EACH(out, t > 0 ? 1 : p)
+        EACH(slope, t > 0 ? 1 : p)
+        EACH(value, t > 0 ? t : p * t)
         break;
     case UNRELU_TANH_POS:
-        EACH(out, t > 0 ? sech_squared(t) : 0)
+        EACH(slope, t > 0 ? sech_squared(t) : 0)
+        EACH(value, t > 0 ? tanh(t) : 0)
         break;
     }
-}
-
-void ur_activation_apply(unrelu_activation f, size_t count, const double *t, double *value,
-                         double *slope)
-{
-    if (slope)
-        slopes(f, count, t, slope);
-    if (value)
-        values(f, count, t, value);
 }
 
 double ur_activation_inverse(unrelu_activation f, double y)
@@ -144,50 +117,42 @@ static const struct {
 };
 enum { KNOWN = sizeof known / sizeof *known };
 
-static unrelu_status check_parameter(const char *text, unrelu_activation *f, unrelu_error *err)
+unrelu_status unrelu_activation_parse(const char *text, unrelu_activation *out, unrelu_error *err)
 {
-    double p = f->parameter;
-    if (f->kind == UNRELU_POWER && !(p > 0))
+    *out = (unrelu_activation){UNRELU_RELU, 0};
+    size_t length = text ? strcspn(text, ":") : 0, i = 0;
+    while (text && i < KNOWN &&
+           (strlen(known[i].name) != length || strncmp(text, known[i].name, length) != 0))
+        i++;
+    if (!text || i == KNOWN)
+        return ur_fail(err, UNRELU_EUSAGE,
+                       "'%.80s' is no activation; there are relu, power:C, expm1, expm1sq, leaky:S "
+                       "and tanh",
+                       text ? text : "");
+    double p = 0;
+    int power = known[i].kind == UNRELU_POWER, leaky = known[i].kind == UNRELU_LEAKY;
+    if (!known[i].example && text[length])
+        return ur_fail(err, UNRELU_EUSAGE, "the activation %s takes no parameter, not %.80s",
+                       known[i].name, text);
+    if (known[i].example && (!text[length] || !ur_text_number(text + length + 1, &p)))
+        return ur_fail(err, UNRELU_EUSAGE,
+                       "the activation %.80s needs a number after the colon, as in %s", text,
+                       known[i].example);
+    if (power && !(p > 0))
         return ur_fail(err, UNRELU_EUSAGE, "the activation %.80s needs an exponent above 0", text);
-    if (f->kind == UNRELU_LEAKY && p == 1)
+    if (leaky && p == 1)
         return ur_fail(err, UNRELU_EUSAGE,
                        "the activation %.80s is the identity: the network would be linear, and its "
                        "neurons cannot be told apart",
                        text);
-    if (f->kind == UNRELU_LEAKY && p > 1)
+    if (leaky && p > 1)
         return ur_fail(err, UNRELU_EUSAGE,
                        "the activation %.80s needs a slope below 1: leaky:%g with the signs of U, "
                        "V and c turned is the same network",
                        text, 1 / p);
-    if ((f->kind == UNRELU_POWER && p == 1) || (f->kind == UNRELU_LEAKY && p == 0))
-        *f = (unrelu_activation){UNRELU_RELU, 0};
+    if (!(power && p == 1) && !(leaky && p == 0)) /* which are the ReLU */
+        *out = (unrelu_activation){known[i].kind, p};
     return UNRELU_OK;
-}
-
-unrelu_status unrelu_activation_parse(const char *text, unrelu_activation *out, unrelu_error *err)
-{
-    *out = (unrelu_activation){UNRELU_RELU, 0};
-    size_t length = text ? strcspn(text, ":") : 0;
-    for (size_t i = 0; text && i < KNOWN; i++) {
-        if (strlen(known[i].name) != length || strncmp(text, known[i].name, length) != 0)
-            continue;
-        unrelu_activation f = {known[i].kind, 0};
-        if (!known[i].example && text[length])
-            return ur_fail(err, UNRELU_EUSAGE, "the activation %s takes no parameter, not %.80s",
-                           known[i].name, text);
-        if (known[i].example && (!text[length] || !ur_text_number(text + length + 1, &f.parameter)))
-            return ur_fail(err, UNRELU_EUSAGE,
-                           "the activation %.80s needs a number after the colon, as in %s", text,
-                           known[i].example);
-        unrelu_status status = check_parameter(text, &f, err);
-        if (status == UNRELU_OK)
-            *out = f;
-        return status;
-    }
-    return ur_fail(err, UNRELU_EUSAGE,
-                   "'%.80s' is no activation; there are relu, power:C, expm1, expm1sq, leaky:S and "
-                   "tanh",
-                   text ? text : "");
 }
 
 void unrelu_activation_name(unrelu_activation f, char *out, size_t size)
@@ -249,28 +214,6 @@ static void set_nodes(quadrature *q)
     }
 }
 
-static double hermite(int order, double g)
-{
-    double h = 1, before = 0;
-    for (int p = 0; p < order; p++) {
-        double next = g * h - p * before;
-        before = h;
-        h = next;
-    }
-    return h;
-}
-
-/* f(t) exp(-g^2 / 2) */
-static double weighted(const quadrature *q, double g)
-{
-    double t = q->scale * g + q->shift, value;
-    double power = q->f.kind == UNRELU_EXPM1 ? t : q->f.kind == UNRELU_EXPM1SQ ? t * t : 0;
-    if (t > 0 && power > LARGE_POWER)
-        return exp(power - g * g / 2);
-    values(q->f, 1, &t, &value);
-    return value * exp(-g * g / 2);
-}
-
 /* from a to b; graded: the integrand has a kink at a */
 static double panel(const quadrature *q, double a, double b, int graded)
 {
@@ -278,7 +221,18 @@ static double panel(const quadrature *q, double a, double b, int graded)
     for (int i = 0; i < NODES; i++) {
         double w = q->node[i], at = graded ? w * w * w * w : w;
         double g = a + (b - a) * at, rate = graded ? 4 * w * w * w : 1;
-        sum += q->weight[i] * rate * weighted(q, g) * hermite(q->order, g);
+        double t = q->scale * g + q->shift, weighted, hermite = 1, before = 0;
+        double power = q->f.kind == UNRELU_EXPM1 ? t : q->f.kind == UNRELU_EXPM1SQ ? t * t : 0;
+        ur_activation_apply(q->f, 1, &t, &weighted, NULL);
+        weighted *= exp(-g * g / 2); /* f(t) exp(-g^2 / 2) */
+        if (t > 0 && power > LARGE_POWER)
+            weighted = exp(power - g * g / 2);
+        for (int p = 0; p < q->order; p++) {
+            double next = g * hermite - p * before;
+            before = hermite;
+            hermite = next;
+        }
+        sum += q->weight[i] * rate * weighted * hermite;
     }
     return sum * (b - a);
 }
@@ -307,7 +261,7 @@ double ur_activation_hermite(unrelu_activation f, double scale, double shift, in
     quadrature q = {.f = f, .scale = scale, .shift = shift, .order = order};
     double mean = 0, width = 1, reach = REACH; /* where f exp(-g^2 / 2) lives */
     if (scale == 0) {
-        values(f, 1, &shift, &mean);
+        ur_activation_apply(f, 1, &shift, &mean, NULL);
         return order == 0 ? mean : 0;
     }
     if (f.kind == UNRELU_EXPM1SQ) {

@@ -97,18 +97,6 @@ static void times(als *a, const double *F)
     ur_multiply_nt(p->r * p->q, p->q, p->k, p->T, F, a->W);
 }
 
-/* W = T C' on entry and on exit */
-static unrelu_status sweep(als *a, unrelu_error *err)
-{
-    UR_TRY(update_vectors(a, a->C, a->B, err));
-    UR_TRY(update_weights(a, a->B, a->C, err));
-    times(a, a->B);
-    UR_TRY(update_vectors(a, a->B, a->C, err));
-    UR_TRY(update_weights(a, a->C, a->B, err));
-    times(a, a->C);
-    return UNRELU_OK;
-}
-
 /* |T - sum_j g_j (x) b_j c_j'| / |T|; spoils W */
 static double residual(als *a)
 {
@@ -124,12 +112,18 @@ static double residual(als *a)
     return sqrt(ur_short_dot(r * q * q, a->rest, a->rest)) / a->norm;
 }
 
+/* sweeps with W = T C' before and after each */
 static unrelu_status iterate(als *a, int steps, unrelu_error *err)
 {
     double last = INFINITY;
     UR_TRY(update_weights(a, a->B, a->C, err));
     for (int step = 1; step <= steps; step++) {
-        UR_TRY(sweep(a, err));
+        UR_TRY(update_vectors(a, a->C, a->B, err));
+        UR_TRY(update_weights(a, a->B, a->C, err));
+        times(a, a->B);
+        UR_TRY(update_vectors(a, a->B, a->C, err));
+        UR_TRY(update_weights(a, a->C, a->B, err));
+        times(a, a->C);
         if (step % SWEEPS_PER_TEST != 0)
             continue;
         double now = residual(a);
@@ -139,19 +133,6 @@ static unrelu_status iterate(als *a, int steps, unrelu_error *err)
         times(a, a->C);
     }
     return UNRELU_OK;
-}
-
-/* v_j = b_j + sign(b_j c_j) c_j */
-static void symmetrise(als *a)
-{
-    size_t q = a->problem->q, k = a->problem->k;
-    for (size_t j = 0; j < k; j++) {
-        double *b = a->B + j * q, *c = a->C + j * q, dot = ur_short_dot(q, b, c);
-        for (size_t i = 0; i < q; i++)
-            b[i] += dot < 0 ? -c[i] : c[i];
-    }
-    normalise_rows(k, q, a->B);
-    memcpy(a->C, a->B, k * q * sizeof *a->C);
 }
 
 unrelu_status ur_als_run(const ur_als *p, int steps, double *V, double *G, double *fit,
@@ -178,7 +159,13 @@ unrelu_status ur_als_run(const ur_als *p, int steps, double *V, double *G, doubl
     memcpy(a.C, V, k * q * sizeof *V);
     times(&a, a.C);
     UR_TRY(iterate(&a, steps, err));
-    symmetrise(&a);
+    for (size_t j = 0; j < k; j++) { /* v_j = b_j + sign(b_j c_j) c_j */
+        double *b = a.B + j * q, *c = a.C + j * q, dot = ur_short_dot(q, b, c);
+        for (size_t i = 0; i < q; i++)
+            b[i] += dot < 0 ? -c[i] : c[i];
+    }
+    normalise_rows(k, q, a.B);
+    memcpy(a.C, a.B, k * q * sizeof *a.C);
     times(&a, a.C);
     UR_TRY(update_weights(&a, a.B, a.C, err));
     memcpy(V, a.B, k * q * sizeof *V);

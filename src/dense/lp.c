@@ -27,29 +27,6 @@ typedef struct {
     double *value, *lower, *cost;
 } dual;
 
-static unrelu_status dual_build(size_t n, size_t p, const double *R, const double *r,
-                                ur_arena *arena, dual *out, unrelu_error *err)
-{
-    size_t columns = n + 1, count = columns * p;
-    *out = (dual){.rows = (int)p,
-                  .columns = (int)columns,
-                  .start = ur_take(arena, columns + 1, sizeof *out->start),
-                  .index = ur_take(arena, count, sizeof *out->index),
-                  .value = ur_take(arena, count, sizeof *out->value),
-                  .lower = ur_take(arena, columns, sizeof *out->lower),
-                  .cost = ur_take(arena, columns, sizeof *out->cost)};
-    UR_TRY(ur_arena_status(arena, err));
-    memcpy(out->value, R, n * p * sizeof *R);
-    memcpy(out->value + n * p, r, p * sizeof *r);
-    for (size_t i = 0; i < count; i++)
-        out->index[i] = (int)(i % p);
-    for (size_t i = 0; i <= columns; i++)
-        out->start[i] = (CoinBigIndex)(i * p);
-    out->lower[n] = -INFINITY;
-    out->cost[n] = -1;
-    return UNRELU_OK;
-}
-
 /* Clp's status for right-hand side c; u may be NULL */
 static int dual_solve(const dual *d, const double *c, double *u)
 {
@@ -89,18 +66,30 @@ unrelu_status ur_lp_ray(size_t n, size_t p, const double *R, const double *c, co
         return ur_fail(err, UNRELU_EDATA,
                        "a linear programme of %zu rows and %zu unknowns is too large", n, p);
     UR_ARENA(arena);
-    dual d;
-    UR_TRY(dual_build(n, p, R, r, &arena, &d, err));
+    size_t columns = n + 1, count = columns * p;
+    dual d = {.rows = (int)p,
+              .columns = (int)columns,
+              .start = ur_take(&arena, columns + 1, sizeof *d.start),
+              .index = ur_take(&arena, count, sizeof *d.index),
+              .value = ur_take(&arena, count, sizeof *d.value),
+              .lower = ur_take(&arena, columns, sizeof *d.lower),
+              .cost = ur_take(&arena, columns, sizeof *d.cost)};
+    const double *zero = ur_take(&arena, p, sizeof *zero);
+    UR_TRY(ur_arena_status(&arena, err));
+    memcpy(d.value, R, n * p * sizeof *R);
+    memcpy(d.value + n * p, r, p * sizeof *r);
+    for (size_t i = 0; i < count; i++)
+        d.index[i] = (int)(i % p);
+    for (size_t i = 0; i <= columns; i++)
+        d.start[i] = (CoinBigIndex)(i * p);
+    d.lower[n] = -INFINITY;
+    d.cost[n] = -1;
     int found = dual_solve(&d, c, u);
-    if (found == CLP_OPTIMAL) {
+    if (found == CLP_OPTIMAL)
         *outcome = UR_LP_OPTIMAL;
-    } else if (found == CLP_INFEASIBLE) {
-        const double *zero = ur_take(&arena, p, sizeof *zero);
-        UR_TRY(ur_arena_status(&arena, err));
-        if (dual_solve(&d, zero, NULL) == CLP_OPTIMAL)
-            *outcome = UR_LP_UNBOUNDED;
-    } else if (found != CLP_UNBOUNDED) {
+    else if (found == CLP_INFEASIBLE && dual_solve(&d, zero, NULL) == CLP_OPTIMAL)
+        *outcome = UR_LP_UNBOUNDED;
+    else if (found != CLP_INFEASIBLE && found != CLP_UNBOUNDED)
         *outcome = UR_LP_STALLED;
-    }
     return UNRELU_OK;
 }

@@ -18,13 +18,11 @@
 #include <string.h>
 
 enum { PAIRS = 12, POLISH = 25, CLIMB = 40 };
-/* of S_2, relative: its inverse would be rounding */
-static const double SINGULAR = 1e-13;
 /* smallest over largest eigenvalue of a member that is positive enough: a search for more takes
  * long, and with less the inverse of S_2 costs more than two digits */
 static const double DEFINITE = 1e-2;
-static const double SPAN_RANK =
-    1e-14; /* of the first matrix: below, one adds nothing to the span */
+/* of the first matrix: below, one adds nothing to the span */
+static const double SPAN_RANK = 1e-14;
 
 typedef struct {
     size_t k, rank;
@@ -104,37 +102,9 @@ static unrelu_status find_positive(space *s, unrelu_error *err)
         if (s->values[0] > DEFINITE * s->values[k - 1])
             return UNRELU_OK;
     }
-    if (s->values[0] <= SINGULAR * fabs(s->values[k - 1]))
+    if (s->values[0] <= UR_ROUNDING * fabs(s->values[k - 1]))
         memset(S, 0, k * k * sizeof *S);
     return UNRELU_OK;
-}
-
-/* M = S_2^-1 S_1; *usable = 0 where S_2 is singular */
-static unrelu_status divide(space *s, int *usable, unrelu_error *err)
-{
-    size_t k = s->k;
-    UR_TRY(ur_eigen_symmetric(k, s->S2, s->values, s->vectors, err));
-    double most = fmax(fabs(s->values[0]), fabs(s->values[k - 1])), least = INFINITY;
-    for (size_t i = 0; i < k; i++)
-        least = fmin(least, fabs(s->values[i]));
-    *usable = most > 0 && least > SINGULAR * most;
-    if (!*usable)
-        return UNRELU_OK;
-    ur_multiply_tn(k, k, k, s->vectors, s->S1, s->P);
-    for (size_t i = 0; i < k; i++)
-        for (size_t j = 0; j < k; j++)
-            s->P[i * k + j] /= s->values[i];
-    ur_multiply(k, k, k, s->vectors, s->P, s->M);
-    return UNRELU_OK;
-}
-
-static int normalise(size_t k, double *z)
-{
-    double size = ur_norm(k, z);
-    if (!(size > 0) || !isfinite(size))
-        return 0;
-    ur_scale(k, 1 / size, z);
-    return 1;
 }
 
 /* A complex pair a +- ib stands for two close z, perturbed past their meeting: with the phase
@@ -155,11 +125,18 @@ static void make_real(size_t k, double *a, double *b)
 static unrelu_status split_pair(space *s, double *worst, unrelu_error *err)
 {
     size_t k = s->k;
-    int usable = 0;
     *worst = INFINITY;
-    UR_TRY(divide(s, &usable, err));
-    if (!usable)
-        return UNRELU_OK;
+    UR_TRY(ur_eigen_symmetric(k, s->S2, s->values, s->vectors, err));
+    double most = fmax(fabs(s->values[0]), fabs(s->values[k - 1])), least = INFINITY;
+    for (size_t i = 0; i < k; i++)
+        least = fmin(least, fabs(s->values[i]));
+    if (!(most > 0 && least > UR_ROUNDING * most))
+        return UNRELU_OK;                             /* the inverse would be rounding */
+    ur_multiply_tn(k, k, k, s->vectors, s->S1, s->P); /* M = S_2^-1 S_1 */
+    for (size_t i = 0; i < k; i++)
+        for (size_t j = 0; j < k; j++)
+            s->P[i * k + j] /= s->values[i];
+    ur_multiply(k, k, k, s->vectors, s->P, s->M);
     UR_TRY(ur_eigen_general(k, s->M, s->values, s->imaginary, s->vectors, err));
     ur_multiply_tn(k, k, k, s->vectors, s->S2, s->Z); /* row i: (S_2 w_i)' */
     for (size_t i = 0; i + 1 < k; i++)
@@ -167,41 +144,36 @@ static unrelu_status split_pair(space *s, double *worst, unrelu_error *err)
             make_real(k, s->Z + i * k, s->Z + (i + 1) * k);
     double far = 0;
     for (size_t i = 0; i < k; i++) {
-        if (!normalise(k, s->Z + i * k))
+        double *z = s->Z + i * k, size = ur_norm(k, z);
+        if (!(size > 0) || !isfinite(size))
             return UNRELU_OK;
-        far = fmax(far, project(s, s->Z + i * k));
+        ur_scale(k, 1 / size, z);
+        far = fmax(far, project(s, z));
     }
     *worst = far;
     return UNRELU_OK;
 }
 
-/* z <- leading eigenvector of its projection, while that comes closer */
-static unrelu_status polish(space *s, double *z, unrelu_error *err)
+/* Z <- leading eigenvectors of the projections, while these come closer, save one that came closer
+ * to another row of best than to its own */
+static unrelu_status polish(space *s, double *Z, double *worst, unrelu_error *err)
 {
     size_t k = s->k;
-    double *next = s->imaginary, far = project(s, z);
-    for (int step = 0; step < POLISH; step++) {
-        UR_TRY(ur_eigen_symmetric(k, s->P, s->values, s->vectors, err));
-        for (size_t j = 0; j < k; j++)
-            next[j] = s->vectors[j * k + k - 1];
-        double closer = project(s, next);
-        if (!(closer < far))
-            break;
-        memcpy(z, next, k * sizeof *z);
-        far = closer;
-    }
-    return UNRELU_OK;
-}
-
-/* polished rows go to Z, save one that came closer to another row of best than to its own */
-static unrelu_status polish_all(space *s, double *Z, double *worst, unrelu_error *err)
-{
-    size_t k = s->k;
-    memcpy(s->Z, s->best, k * k * sizeof *s->Z);
+    double *next = s->imaginary;
+    memcpy(Z, s->best, k * k * sizeof *Z);
     *worst = 0;
     for (size_t i = 0; i < k; i++) {
-        double *z = s->Z + i * k;
-        UR_TRY(polish(s, z, err));
+        double *z = Z + i * k, far = project(s, z);
+        for (int step = 0; step < POLISH; step++) {
+            UR_TRY(ur_eigen_symmetric(k, s->P, s->values, s->vectors, err));
+            for (size_t j = 0; j < k; j++)
+                next[j] = s->vectors[j * k + k - 1];
+            double closer = project(s, next);
+            if (!(closer < far))
+                break;
+            memcpy(z, next, k * sizeof *z);
+            far = closer;
+        }
         double own = fabs(ur_dot(k, z, s->best + i * k));
         for (size_t j = 0; j < k; j++)
             if (j != i && fabs(ur_dot(k, z, s->best + j * k)) > own) {
@@ -210,7 +182,6 @@ static unrelu_status polish_all(space *s, double *Z, double *worst, unrelu_error
             }
         *worst = fmax(*worst, project(s, z));
     }
-    memcpy(Z, s->Z, k * k * sizeof *Z);
     return UNRELU_OK;
 }
 
@@ -237,5 +208,5 @@ unrelu_status ur_span_split(size_t k, const double *span, uint64_t seed, uint64_
             memcpy(s.best, s.Z, k * k * sizeof *s.best);
         }
     }
-    return isfinite(best) ? polish_all(&s, Z, worst, err) : UNRELU_OK;
+    return isfinite(best) ? polish(&s, Z, worst, err) : UNRELU_OK;
 }

@@ -33,21 +33,6 @@ typedef struct {
     double g[2], h[3]; /* gradient, minus the second derivatives: ee, et, tt */
 } expansion;
 
-/* sorted, equal ones counted */
-static void group_limits(sample *s, size_t below)
-{
-    size_t groups = 0;
-    ur_sort(s->limit, s->count, below);
-    for (size_t i = 0; i < below; i++) {
-        if (groups == 0 || s->limit[i] != s->limit[groups - 1]) {
-            s->limit[groups] = s->limit[i];
-            s->count[groups++] = 0;
-        }
-        s->count[groups - 1]++;
-    }
-    s->limits = groups;
-}
-
 static void measure(size_t n, const double *x, const unsigned char *state, ur_cell_margin *out,
                     sample *s)
 {
@@ -66,7 +51,14 @@ static void measure(size_t n, const double *x, const unsigned char *state, ur_ce
         if (state[i] == UR_SEEN)
             square += (x[i] - s->center) * (x[i] - s->center);
     s->unit = sqrt(square / fmax(s->n, 1));
-    group_limits(s, out->below);
+    ur_sort(s->limit, s->count, out->below);
+    for (size_t i = 0; i < out->below; i++) { /* equal ones are counted */
+        if (s->limits == 0 || s->limit[i] != s->limit[s->limits - 1]) {
+            s->limit[s->limits] = s->limit[i];
+            s->count[s->limits++] = 0;
+        }
+        s->count[s->limits - 1]++;
+    }
     if (!(s->unit > 0)) /* one value alone: by its distance from the limits */
         for (size_t i = 0; i < s->limits; i++)
             s->unit = fmax(s->unit, fabs(s->center - s->limit[i]));
@@ -158,12 +150,6 @@ static void finish(const sample *s, double e, double t, const expansion *f, ur_c
     out->likelihood = f->value - s->n * (LOG_SQRT_2PI + log(u));
 }
 
-/* all values equal: is there a limit that keeps s away from 0? */
-static int is_bounded(const sample *s)
-{
-    return s->square > 0 || (s->limits && s->limit[0] < 0);
-}
-
 unrelu_status ur_cell_margin_fit(size_t n, const double *x, const unsigned char *state,
                                  ur_cell_margin *out, unrelu_error *err)
 {
@@ -175,11 +161,13 @@ unrelu_status ur_cell_margin_fit(size_t n, const double *x, const unsigned char 
     *out = (ur_cell_margin){.V = {NAN, NAN, NAN}, .likelihood = NAN};
     UR_TRY(ur_arena_status(&arena, err));
     measure(n, x, state, out, &s);
+    /* all values equal: is there a limit that keeps s away from 0? */
+    int bounded = s.square > 0 || (s.limits && s.limit[0] < 0);
     if (out->seen == 0)
         set_nan(&out->margin, UR_MARGIN_ALL_ZERO);
-    else if (!is_bounded(&s) && !s.limits)
+    else if (!bounded && !s.limits)
         out->margin = (ur_margin){UR_MARGIN_CONSTANT, s.center, 0, INFINITY, 0, 0, NAN, 0};
-    else if (!is_bounded(&s) || !solve(&s, &e, &t, &f, &out->margin.iterations))
+    else if (!bounded || !solve(&s, &e, &t, &f, &out->margin.iterations))
         set_nan(&out->margin, UR_MARGIN_NO_MAXIMUM);
     else
         finish(&s, e, t, &f, out);

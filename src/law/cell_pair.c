@@ -12,7 +12,6 @@
 
 #include "base/error.h"
 #include "base/order.h"
-#include "law/hazard.h"
 #include "law/normal.h"
 
 #include <math.h>
@@ -54,41 +53,7 @@ typedef struct {
 /* doubles and sizes of a row in the room of a pair */
 enum { ROOM = 5 + 4 + sizeof(corner) / sizeof(double) };
 
-static void divide_room(double *room, size_t n, pair *p)
-{
-    p->u = room;
-    p->l = p->u + n;
-    p->g = p->l + n;
-    p->m = p->g + n;
-    p->score = p->m + n;
-    p->mixed_row = (size_t *)(p->score + n);
-    p->corner_row = p->mixed_row + n;
-    p->corner_of = p->corner_row + n;
-    p->table = p->corner_of + n;
-    p->corner = (corner *)(p->table + n);
-}
-
 /* ---- a column ---- */
-
-static void standardise(ur_cell_column *c, const double *x)
-{
-    const ur_margin *m = &c->margin.margin;
-    const double *V = c->margin.V;
-    for (size_t i = 0; i < c->n; i++) {
-        c->a[i] = c->state[i] == UR_MISSING ? 0 : (x[i] - m->b) / m->s;
-        c->expected[i] = -c->a[i];
-    }
-    ur_normal_hazards(c->n, c->expected, c->below);
-    for (size_t i = 0; i < c->n; i++) {
-        int below = c->state[i] == UR_BELOW;
-        c->expected[i] = below ? -c->below[i] : c->a[i];
-        c->below[i] = below ? ur_normal_cdf(c->a[i]) : 0;
-        double by_b = c->expected[i] / m->s;
-        double by_s = (c->a[i] * c->expected[i] - (c->state[i] == UR_SEEN)) / m->s;
-        c->b_by[i] = V[0] * by_b + V[1] * by_s;
-        c->s_by[i] = V[1] * by_b + V[2] * by_s;
-    }
-}
 
 unrelu_status ur_cell_column_open(ur_arena *arena, size_t n, const double *x,
                                   const unsigned char *state, ur_cell_column *out,
@@ -105,12 +70,25 @@ unrelu_status ur_cell_column_open(ur_arena *arena, size_t n, const double *x,
     UR_TRY(ur_arena_status(&own, err));
     UR_TRY(ur_arena_status(arena, err));
     UR_TRY(ur_cell_margin_fit(n, x, state, &out->margin, err));
-    if (!(out->margin.margin.s > 0))
+    const double *V = out->margin.V, b = out->margin.margin.b, s = out->margin.margin.s;
+    if (!(s > 0))
         return UNRELU_OK;
-    standardise(out, x);
-    for (size_t i = 0; i < n; i++)
-        if (state[i] == UR_BELOW)
+    for (size_t i = 0; i < n; i++) {
+        out->a[i] = state[i] == UR_MISSING ? 0 : (x[i] - b) / s;
+        out->expected[i] = -out->a[i];
+    }
+    ur_normal_hazards(n, out->expected, out->below);
+    for (size_t i = 0; i < n; i++) {
+        int hidden = state[i] == UR_BELOW;
+        if (hidden)
             limit[below++] = (ur_keyed){out->a[i], i};
+        out->expected[i] = hidden ? -out->below[i] : out->a[i];
+        out->below[i] = hidden ? ur_normal_cdf(out->a[i]) : 0;
+        double by_b = out->expected[i] / s;
+        double by_s = (out->a[i] * out->expected[i] - (state[i] == UR_SEEN)) / s;
+        out->b_by[i] = V[0] * by_b + V[1] * by_s;
+        out->s_by[i] = V[1] * by_b + V[2] * by_s;
+    }
     ur_sort_keyed(limit, scratch, below);
     for (size_t i = 0; i < below; i++) {
         out->levels += i == 0 || limit[i].key != limit[i - 1].key;
@@ -210,24 +188,18 @@ static slope sum_mixed(pair *p, double r, double o2)
     return sum;
 }
 
-/* known: both is that of `from` */
-static void move_corner(corner *c, double from, double to, int known)
-{
-    double nearest = 1 - fmax(fabs(from), fabs(to));
-    c->both = known && fabs(to - from) <= MOVED_MOST * nearest
-                  ? c->both + ur_bivariate_move(c->l1, c->l2, from, to)
-                  : ur_bivariate_at(c->l1, c->l2, c->Phi1, c->Phi2, to);
-    c->both = fmax(0, fmin(c->both, fmin(c->Phi1, c->Phi2)));
-}
-
+/* known: both is that of p->rho */
 static slope sum_corners(pair *p, double r, double o2, int known)
 {
     slope sum = {0, 0};
     double q = r / o2, inverse = 1 / o2, density = 1 / (2 * M_PI * sqrt(o2));
+    int moved = known && fabs(r - p->rho) <= MOVED_MOST * (1 - fmax(fabs(p->rho), fabs(r)));
     for (size_t i = 0; i < p->corners; i++) {
         corner *c = &p->corner[i];
         double squares = c->l1 * c->l1 + c->l2 * c->l2, product = c->l1 * c->l2;
-        move_corner(c, p->rho, r, known);
+        c->both = moved ? c->both + ur_bivariate_move(c->l1, c->l2, p->rho, r)
+                        : ur_bivariate_at(c->l1, c->l2, c->Phi1, c->Phi2, r);
+        c->both = fmax(0, fmin(c->both, fmin(c->Phi1, c->Phi2)));
         c->score = 0;
         if (!(c->both > LEAST_CORNER))
             continue;
@@ -239,22 +211,16 @@ static slope sum_corners(pair *p, double r, double o2, int known)
     return sum;
 }
 
-static slope evaluate(pair *p, double r, int known)
-{
-    double o2 = (1 - r) * (1 + r);
-    slope seen = sum_seen(p, r, o2), mixed = sum_mixed(p, r, o2),
-          corners = sum_corners(p, r, o2, known);
-    p->rho = r;
-    return (slope){seen.score + mixed.score + corners.score,
-                   seen.information + mixed.information + corners.information};
-}
-
 static double solve(pair *p, ur_pair *out, double *information)
 {
     double most = atanh(UR_PAIR_LIMIT), low = -most, high = most, z = atanh(p->start);
     for (out->evaluations = 1; out->evaluations <= STEPS; out->evaluations++) {
         double r = tanh(z), o2 = (1 - r) * (1 + r);
-        slope at = evaluate(p, r, out->evaluations > 1);
+        slope seen = sum_seen(p, r, o2), mixed = sum_mixed(p, r, o2),
+              corners = sum_corners(p, r, o2, out->evaluations > 1);
+        slope at = {seen.score + mixed.score + corners.score,
+                    seen.information + mixed.information + corners.information};
+        p->rho = r;
         *information = at.information;
         if (at.score > 0)
             low = z;
@@ -314,33 +280,24 @@ static void add_corners(const pair *p, double J[2][2])
         p->score[p->corner_row[i]] = p->corner[p->corner_of[i]].score;
 }
 
-static void set_slopes(const pair *p, const ur_cell_column *c1, const ur_cell_column *c2,
-                       double J[2][2])
-{
-    double r = p->rho, o2 = (1 - r) * (1 + r), o4 = o2 * o2, q = 1 + r * r;
-    J[0][0] = (q * p->s2 - 2 * r * p->s1) / o4;
-    J[0][1] = (q * p->s12 - 2 * r * p->s11) / o4;
-    J[1][0] = (q * p->s1 - 2 * r * p->s2) / o4;
-    J[1][1] = (q * p->s12 - 2 * r * p->s22) / o4;
-    add_mixed(p, c1, J);
-    add_corners(p, J);
-    for (int k = 0; k < 2; k++) {
-        J[0][k] /= c1->margin.margin.s;
-        J[1][k] /= c2->margin.margin.s;
-    }
-}
-
 /* a row where one is missing tells of the other's margin alone */
 static void set_errors(const pair *p, const ur_cell_column *c1, const ur_cell_column *c2, double H,
                        ur_pair *out)
 {
-    double J[2][2], r = p->rho, o2 = (1 - r) * (1 + r), q = r / o2, o4 = o2 * o2;
+    double r = p->rho, o2 = (1 - r) * (1 + r), o4 = o2 * o2, q = 1 + r * r;
     double s1 = c1->margin.margin.s, s2 = c2->margin.margin.s, variance = 0, product = 0;
-    set_slopes(p, c1, c2, J);
+    double J[2][2] = {{(q * p->s2 - 2 * r * p->s1) / o4, (q * p->s12 - 2 * r * p->s11) / o4},
+                      {(q * p->s1 - 2 * r * p->s2) / o4, (q * p->s12 - 2 * r * p->s22) / o4}};
+    add_mixed(p, c1, J);
+    add_corners(p, J);
+    for (int k = 0; k < 2; k++) {
+        J[0][k] /= s1;
+        J[1][k] /= s2;
+    }
     for (size_t i = 0; i < c1->n; i++) {
         double a1 = c1->a[i], a2 = c2->a[i], score = p->score[i];
         if (c1->state[i] == UR_SEEN && c2->state[i] == UR_SEEN)
-            score = q + (a1 * a2 * (1 + r * r) - r * (a1 * a1 + a2 * a2)) / o4;
+            score = r / o2 + (a1 * a2 * q - r * (a1 * a1 + a2 * a2)) / o4;
         double moved = (score - J[0][0] * c1->b_by[i] - J[0][1] * c1->s_by[i] -
                         J[1][0] * c2->b_by[i] - J[1][1] * c2->s_by[i]) /
                        H;
@@ -362,12 +319,21 @@ double *ur_cell_pair_room(ur_arena *arena, size_t n)
 void ur_cell_pair_fit(const ur_cell_column *c1, const ur_cell_column *c2, double *room,
                       ur_pair *out)
 {
-    pair p = {0};
+    size_t n = c1->n, *rows = (size_t *)(room + 5 * n);
+    pair p = {.u = room,
+              .l = room + n,
+              .g = room + 2 * n,
+              .m = room + 3 * n,
+              .score = room + 4 * n,
+              .mixed_row = rows,
+              .corner_row = rows + n,
+              .corner_of = rows + 2 * n,
+              .table = rows + 3 * n,
+              .corner = (corner *)(rows + 4 * n)};
     double information = 0;
     *out = (ur_pair){.rho_se = NAN, .product_se = NAN};
     if (!(c1->margin.margin.s > 0) || !(c2->margin.margin.s > 0))
         return;
-    divide_room(room, c1->n, &p);
     gather(c1, c2, &p);
     if (p.n + (double)(p.mixeds + p.corner_rows) == 0)
         return;

@@ -5,9 +5,8 @@
  * 23 where the rest is 4e-17, is written here in powers of y (no coefficient is above 2, so that
  * rounding stays at some units in the last place). One plain expression without branches, which
  * the compiler turns into vectors. */
-#include "law/hazard.h"
-
 #include "law/exponential.h"
+#include "law/normal.h"
 
 #include <math.h>
 

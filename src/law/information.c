@@ -22,7 +22,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <string.h>
 
 enum { N = UR_PAIR_PARAMETERS, TERMS = 6, ORDER = 5 };
 
@@ -95,9 +94,12 @@ static void edge_moments(double g1, double g2, double rho, double o2, double C0,
     }
 }
 
-static void quadrant_moments(const pair *p, double M[ORDER][ORDER])
+/* scores as polynomials in 1, z1, z2, z1^2, z1 z2, z2^2 */
+static const int power_of[TERMS][2] = {{0, 0}, {1, 0}, {0, 1}, {2, 0}, {1, 1}, {0, 2}};
+
+static void add_quadrant(const pair *p, double information[N][N])
 {
-    double C[ORDER], B[ORDER], power2 = 1;
+    double C[ORDER], B[ORDER], M[ORDER][ORDER], power2 = 1;
     edge_moments(p->g1, p->g2, p->rho, p->o2, p->C0, p->density, C);
     edge_moments(p->g2, p->g1, p->rho, p->o2, p->B0, p->density, B);
     M[0][0] = ur_bivariate_normal(p->g1, p->g2, p->rho);
@@ -117,29 +119,14 @@ static void quadrant_moments(const pair *p, double M[ORDER][ORDER])
         }
         power2 *= -p->g2;
     }
-}
-
-/* scores as polynomials in 1, z1, z2, z1^2, z1 z2, z2^2 */
-static const int power_of[TERMS][2] = {{0, 0}, {1, 0}, {0, 1}, {2, 0}, {1, 1}, {0, 2}};
-
-static void set_polynomials(const pair *p, double a[N][TERMS])
-{
     double i2 = 1 / p->o2, i4 = i2 * i2, r = p->rho;
-    const double rows[N][TERMS] = {
+    const double a[N][TERMS] = {
         [UR_B1] = {0, i2, -r * i2, 0, 0, 0},
         [UR_S1] = {-1, 0, 0, i2, -r * i2, 0},
         [UR_B2] = {0, -r * i2, i2, 0, 0, 0},
         [UR_S2] = {-1, 0, 0, 0, -r * i2, i2},
         [UR_RHO] = {r * i2, 0, 0, -r * i4, (1 + r * r) * i4, -r * i4},
     };
-    memcpy(a, rows, sizeof rows);
-}
-
-static void add_quadrant(const pair *p, double information[N][N])
-{
-    double M[ORDER][ORDER], a[N][TERMS];
-    quadrant_moments(p, M);
-    set_polynomials(p, a);
     for (int i = 0; i < N; i++)
         for (int j = 0; j < N; j++)
             for (int s = 0; s < TERMS; s++)
@@ -185,18 +172,6 @@ static void add_edge(const pair *p, const int order[N], double information[N][N]
     }
 }
 
-/* ---- both zero ----------------------------------------------------------------------- */
-
-static void add_corner(const pair *p, double information[N][N])
-{
-    double P = ur_bivariate_normal(-p->g1, -p->g2, p->rho);
-    double slope1 = ur_normal_pdf(p->g1) * ur_normal_cdf(-(p->g2 - p->rho * p->g1) / p->o);
-    double slope2 = ur_normal_pdf(p->g2) * ur_normal_cdf(-(p->g1 - p->rho * p->g2) / p->o);
-    const double gradient[N] = {-slope1, p->g1 * slope1, -slope2, p->g2 * slope2, p->density};
-    if (P > NEVER)
-        add_outer(information, gradient, 1 / P);
-}
-
 void ur_information_pair(double gamma1, double gamma2, double rho, double information[N][N])
 {
     static const int straight[N] = {UR_B1, UR_S1, UR_B2, UR_S2, UR_RHO};
@@ -212,7 +187,12 @@ void ur_information_pair(double gamma1, double gamma2, double rho, double inform
     add_quadrant(&p, information);
     add_edge(&p, straight, information);
     add_edge(&q, exchanged, information);
-    add_corner(&p, information);
+    double P = ur_bivariate_normal(-g1, -g2, rho); /* both zero */
+    double slope1 = ur_normal_pdf(g1) * ur_normal_cdf(-(g2 - rho * g1) / p.o);
+    double slope2 = ur_normal_pdf(g2) * ur_normal_cdf(-(g1 - rho * g2) / p.o);
+    const double gradient[N] = {-slope1, g1 * slope1, -slope2, g2 * slope2, p.density};
+    if (P > NEVER)
+        add_outer(information, gradient, 1 / P);
 }
 
 /* ---- bounds -------------------------------------------------------------------------- */
@@ -236,14 +216,14 @@ void ur_information_bounds(double gamma1, double gamma2, double rho, double *rho
     double information[N][N], L[N * N], unit[N];
     *rho_variance = *product_variance = NAN;
     ur_information_pair(gamma1, gamma2, rho, information);
-    for (int i = 0; i < N; i++)
+    for (int i = 0; i < N; i++) {
         unit[i] = sqrt(information[i][i]);
+        if (!(unit[i] > 0))
+            return;
+    }
     for (int i = 0; i < N; i++)
         for (int j = 0; j < N; j++)
             L[i * N + j] = information[i][j] / (unit[i] * unit[j]);
-    for (int i = 0; i < N; i++)
-        if (!(unit[i] > 0))
-            return;
     if (!ur_cholesky_in_place(N, L))
         return;
     for (int i = 0; i < N; i++)

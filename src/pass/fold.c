@@ -39,17 +39,6 @@ static void walk(void *context, size_t column)
         w->fold->step(w->state, column, &w->blocks[i]);
 }
 
-static unrelu_status fill(unrelu_source *source, window *w, unrelu_error *err)
-{
-    int more = 1;
-    for (w->count = 0; w->count < UR_FOLD_WINDOW; w->count++) {
-        UR_TRY(ur_source_take(source, &w->pieces[w->count], &more, err));
-        if (!more)
-            break;
-    }
-    return UNRELU_OK;
-}
-
 unrelu_status ur_fold_run(unrelu_source *source, const ur_fold *fold, void *state,
                           const unrelu_exec *exec, const char *stage, unrelu_error *err)
 {
@@ -61,7 +50,12 @@ unrelu_status ur_fold_run(unrelu_source *source, const ur_fold *fold, void *stat
     unrelu_exec quiet = exec ? *exec : (unrelu_exec){0};
     quiet.progress = NULL; /* the file's fraction is told instead */
     for (;;) {
-        UR_TRY(fill(source, w, err));
+        int more = 1;
+        for (w->count = 0; w->count < UR_FOLD_WINDOW; w->count++) {
+            UR_TRY(ur_source_take(source, &w->pieces[w->count], &more, err));
+            if (!more)
+                break;
+        }
         if (w->count == 0)
             return UNRELU_OK;
         ur_progress(exec, stage, ur_source_fraction(source));

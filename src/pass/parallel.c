@@ -96,17 +96,6 @@ typedef struct {
     unrelu_error why;
 } loop;
 
-static void note_failure(loop *l, size_t i, unrelu_status status, const unrelu_error *why)
-{
-    pthread_mutex_lock(&l->lock);
-    if (i < atomic_load(&l->first)) {
-        atomic_store(&l->first, i);
-        l->status = status;
-        l->why = *why;
-    }
-    pthread_mutex_unlock(&l->lock);
-}
-
 static void loop_work(void *context, int thread)
 {
     loop *l = context;
@@ -121,8 +110,15 @@ static void loop_work(void *context, int thread)
                 atomic_store(&l->cancelled, 1);
         }
         unrelu_status status = l->body(l->context, i, &why);
-        if (status != UNRELU_OK)
-            note_failure(l, i, status, &why);
+        if (status == UNRELU_OK)
+            continue;
+        pthread_mutex_lock(&l->lock);
+        if (i < atomic_load(&l->first)) {
+            atomic_store(&l->first, i);
+            l->status = status;
+            l->why = why;
+        }
+        pthread_mutex_unlock(&l->lock);
     }
 }
 

@@ -51,20 +51,6 @@ static unrelu_status spread_text(const ur_rank_call *call, unrelu_status mine, u
                              : mine;
 }
 
-static unrelu_status end_all(const ur_rank_call *call, const ballot *sum, unrelu_status mine,
-                             unrelu_error *err)
-{
-    double failed = sum->ranks - sum->statuses[UNRELU_OK];
-    int theirs = UNRELU_OK + 1;
-    while (sum->statuses[theirs] == 0)
-        theirs++;
-    if (failed == 1)
-        return spread_text(call, mine, (unrelu_status)theirs, err);
-    return mine == UNRELU_OK
-               ? ur_fail(err, (unrelu_status)theirs, "%.0f other ranks failed", failed)
-               : mine;
-}
-
 /* len: of the sum that is next; 0: the call ends */
 static unrelu_status agree(ur_rank_call *call, unrelu_status mine, size_t len, unrelu_error *err)
 {
@@ -76,8 +62,14 @@ static unrelu_status agree(ur_rank_call *call, unrelu_status mine, size_t len, u
     call->parted = 1; /* unless all is well */
     UR_TRY(call->user->rank_sum(call->user->context, (double *)&sum, sizeof sum / sizeof(double),
                                 err));
-    if (sum.statuses[UNRELU_OK] < sum.ranks)
-        return end_all(call, &sum, mine, err);
+    double failed = sum.ranks - sum.statuses[UNRELU_OK];
+    unrelu_status theirs = UNRELU_OK;
+    while (failed > 0 && (theirs == UNRELU_OK || sum.statuses[theirs] == 0))
+        theirs++;
+    if (failed == 1)
+        return spread_text(call, mine, theirs, err);
+    if (failed > 0)
+        return mine == UNRELU_OK ? ur_fail(err, theirs, "%.0f other ranks failed", failed) : mine;
     if (!is_common(own.columns, sum.columns, sum.ranks))
         return ur_fail(err, UNRELU_EFORMAT,
                        "the samples of this rank have %zu columns, those of another rank have "

@@ -12,18 +12,6 @@
 /* deflate emits at most 258 bytes for 2 bits: 1032 to 1 */
 enum { DEFLATE_RATIO = 1032 };
 
-static unrelu_status refuse_zip(const char *label, int code, unrelu_error *err)
-{
-    zip_error_t error;
-    zip_error_init_with_code(&error, code);
-    unrelu_status status =
-        ur_fail(err, code == ZIP_ER_MEMORY ? UNRELU_ENOMEM : UNRELU_EFORMAT,
-                "%s is not a readable .npz archive (%s); write it with numpy.savez", label,
-                zip_error_strerror(&error));
-    zip_error_fini(&error);
-    return status;
-}
-
 unrelu_status ur_archive_open(const char *path, const char *label, ur_archive *out,
                               unrelu_error *err)
 {
@@ -36,11 +24,17 @@ unrelu_status ur_archive_open(const char *path, const char *label, ur_archive *o
                        regular ? "is empty (0 bytes)" : "is not a regular file");
     }
     out->zip = zip_fdopen(fd, 0, &code);
-    if (!out->zip) {
-        close(fd);
-        return refuse_zip(label, code, err);
-    }
-    return UNRELU_OK;
+    if (out->zip)
+        return UNRELU_OK;
+    close(fd);
+    zip_error_t error;
+    zip_error_init_with_code(&error, code);
+    unrelu_status status =
+        ur_fail(err, code == ZIP_ER_MEMORY ? UNRELU_ENOMEM : UNRELU_EFORMAT,
+                "%s is not a readable .npz archive (%s); write it with numpy.savez", label,
+                zip_error_strerror(&error));
+    zip_error_fini(&error);
+    return status;
 }
 
 void ur_archive_close(ur_archive *archive)
@@ -60,21 +54,6 @@ zip_int64_t ur_archive_find(const ur_archive *archive, const char *name)
     return index >= 0 ? index : zip_name_locate(archive->zip, name, 0);
 }
 
-static unrelu_status check_claim(const ur_archive *archive, const zip_stat_t *info,
-                                 const char *label, unrelu_error *err)
-{
-    uint64_t packed = info->comp_size, most = packed;
-    if (info->comp_method != ZIP_CM_STORE &&
-        __builtin_mul_overflow(packed, (uint64_t)DEFLATE_RATIO, &most))
-        most = UINT64_MAX;
-    if (packed <= archive->file_size && info->size <= most)
-        return UNRELU_OK;
-    return ur_fail(err, UNRELU_EFORMAT,
-                   "%s claims %" PRIu64 " bytes packed into %" PRIu64 ", in a file of %" PRIu64
-                   " bytes: the archive is damaged; write it again",
-                   label, (uint64_t)info->size, packed, archive->file_size);
-}
-
 unrelu_status ur_member_open(const ur_archive *archive, zip_int64_t index, const char *label,
                              ur_member *out, unrelu_error *err)
 {
@@ -85,7 +64,15 @@ unrelu_status ur_member_open(const ur_archive *archive, zip_int64_t index, const
         (info.valid & needed) != needed)
         return ur_fail(err, UNRELU_EFORMAT, "%s: the archive is damaged (%s); write it again",
                        label, zip_strerror(archive->zip));
-    UR_TRY(check_claim(archive, &info, label, err));
+    uint64_t packed = info.comp_size, most = packed;
+    if (info.comp_method != ZIP_CM_STORE &&
+        __builtin_mul_overflow(packed, (uint64_t)DEFLATE_RATIO, &most))
+        most = UINT64_MAX;
+    if (packed > archive->file_size || info.size > most)
+        return ur_fail(err, UNRELU_EFORMAT,
+                       "%s claims %" PRIu64 " bytes packed into %" PRIu64 ", in a file of %" PRIu64
+                       " bytes: the archive is damaged; write it again",
+                       label, (uint64_t)info.size, packed, archive->file_size);
     out->label = label;
     out->size = info.size;
     out->stored = info.comp_method == ZIP_CM_STORE && (!(info.valid & ZIP_STAT_ENCRYPTION_METHOD) ||

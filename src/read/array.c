@@ -72,23 +72,6 @@ static void convert_rows(const unrelu_source *source, const unsigned char *raw, 
     }
 }
 
-static unrelu_status decode_rows(const unrelu_source *source, const ur_piece *piece,
-                                 ur_block *block, unrelu_error *err)
-{
-    const ur_array *a = source->state;
-    size_t size = piece->rows * source->width * a->npy.item;
-    if (a->fd < 0) {
-        convert_rows(source, piece->bytes, block);
-        return UNRELU_OK;
-    }
-    if (a->npy.dtype == UR_F8 && !source->pick)
-        return ur_file_read_at(a->fd, source->label, block->own, size, piece->offset, err);
-    UR_TRY(ur_block_scratch(block, size, err));
-    UR_TRY(ur_file_read_at(a->fd, source->label, block->bytes, size, piece->offset, err));
-    convert_rows(source, block->bytes, block);
-    return UNRELU_OK;
-}
-
 /* Fortran order: the rows of a piece lie in d runs, n elements apart */
 static unrelu_status decode_columns(const unrelu_source *source, const ur_piece *piece,
                                     ur_block *block, unrelu_error *err)
@@ -128,9 +111,19 @@ static unrelu_status decode_array(const unrelu_source *source, const ur_piece *p
         for (size_t j = 0; j < source->d; j++)
             block->own[i * source->d + j] =
                 a->lent[(piece->first_row + i) * source->width + source->pick[j]];
-    return a->lent          ? UNRELU_OK
-           : a->npy.fortran ? decode_columns(source, piece, block, err)
-                            : decode_rows(source, piece, block, err);
+    if (a->lent)
+        return UNRELU_OK;
+    if (a->npy.fortran)
+        return decode_columns(source, piece, block, err);
+    size_t size = piece->rows * source->width * a->npy.item;
+    if (a->fd >= 0 && a->npy.dtype == UR_F8 && !source->pick)
+        return ur_file_read_at(a->fd, source->label, block->own, size, piece->offset, err);
+    if (a->fd >= 0) {
+        UR_TRY(ur_block_scratch(block, size, err));
+        UR_TRY(ur_file_read_at(a->fd, source->label, block->bytes, size, piece->offset, err));
+    }
+    convert_rows(source, a->fd >= 0 ? block->bytes : piece->bytes, block);
+    return UNRELU_OK;
 }
 
 static double array_fraction(const unrelu_source *source)
@@ -219,9 +212,15 @@ unrelu_status ur_npy_open(unrelu_source *source, const char *path, const char *c
 
 /* ---- a matrix in the caller's memory: lent to the blocks, copied only for some columns ---- */
 
-static unrelu_status check_matrix(const double *x, size_t n, size_t d, unrelu_error *err)
+unrelu_status unrelu_source_memory(const double *x, size_t n, size_t d,
+                                   const unrelu_source_options *options, unrelu_source **out,
+                                   unrelu_error *err)
 {
     int overflow = 0;
+    ur_array *a = NULL;
+    unrelu_source_options given = {0};
+    *out = NULL;
+    UR_TRY(ur_sized_copy(&given, sizeof given, options, "the options", err));
     size_t bytes = ur_product(ur_product(n, d, &overflow), sizeof *x, &overflow);
     if (overflow || bytes > PTRDIFF_MAX)
         return ur_fail(err, UNRELU_EUSAGE, "a matrix of %zu x %zu doubles fits no memory", n, d);
@@ -231,33 +230,17 @@ static unrelu_status check_matrix(const double *x, size_t n, size_t d, unrelu_er
         return ur_fail(err, UNRELU_EDATA, "the matrix has no rows (0 x %zu)", d);
     if (!x)
         return ur_fail(err, UNRELU_EUSAGE, "the matrix (%zu x %zu) is NULL", n, d);
-    return UNRELU_OK;
-}
-
-static unrelu_status open_matrix(unrelu_source *source, const double *x, size_t n, size_t d,
-                                 const char *columns, unrelu_error *err)
-{
-    ur_array *a = NULL;
-    source->label = "matrix in memory";
-    UR_TRY(ur_array_new(source, &a, err));
-    a->lent = x;
-    a->n = n;
-    a->piece_rows = ur_piece_rows(n, d);
-    return ur_columns_choose(source, columns, d, NULL, err);
-}
-
-unrelu_status unrelu_source_memory(const double *x, size_t n, size_t d,
-                                   const unrelu_source_options *options, unrelu_source **out,
-                                   unrelu_error *err)
-{
-    unrelu_source_options given = {0};
-    *out = NULL;
-    UR_TRY(ur_sized_copy(&given, sizeof given, options, "the options", err));
-    UR_TRY(check_matrix(x, n, d, err));
     unrelu_source *source = ur_alloc(1, sizeof *source);
     if (!source)
         return ur_fail_memory(err, 1, "source");
-    unrelu_status status = open_matrix(source, x, n, d, given.columns, err);
+    source->label = "matrix in memory";
+    unrelu_status status = ur_array_new(source, &a, err);
+    if (!status) {
+        a->lent = x;
+        a->n = n;
+        a->piece_rows = ur_piece_rows(n, d);
+        status = ur_columns_choose(source, given.columns, d, NULL, err);
+    }
     if (status)
         unrelu_source_close(source);
     else

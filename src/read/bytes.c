@@ -18,8 +18,7 @@ enum { INFLATE_BUFFER = 1 << 17 };
 static unrelu_status open_standard_input(ur_bytes *b, unrelu_error *err)
 {
     struct stat info;
-    b->fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
-    if (b->fd < 0 || fstat(b->fd, &info) != 0)
+    if (fstat(STDIN_FILENO, &info) != 0 || (b->fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)) < 0)
         return ur_fail(err, UNRELU_EIO, "cannot read standard input: %s", strerror(errno));
     off_t at = S_ISREG(info.st_mode) ? lseek(b->fd, 0, SEEK_CUR) : -1;
     if (at >= 0) {
@@ -30,8 +29,14 @@ static unrelu_status open_standard_input(ur_bytes *b, unrelu_error *err)
     return UNRELU_OK;
 }
 
-static unrelu_status open_gzip(ur_bytes *b, unrelu_error *err)
+unrelu_status ur_bytes_open(ur_bytes *b, const char *path, const char *label, int gzip, int keep,
+                            unrelu_error *err)
 {
+    *b = (ur_bytes){.label = label, .fd = -1, .spool = -1};
+    UR_TRY(path ? ur_file_open_read(path, &b->fd, &b->size, &b->regular, err)
+                : open_standard_input(b, err));
+    if (!gzip)
+        return b->regular || !keep ? UNRELU_OK : ur_spool_open(label, &b->spool, err);
     if (!b->regular)
         return ur_fail(err, UNRELU_EIO,
                        "%s is compressed and no regular file; unpack it on the way, as in "
@@ -45,21 +50,6 @@ static unrelu_status open_gzip(ur_bytes *b, unrelu_error *err)
     return UNRELU_OK;
 }
 
-unrelu_status ur_bytes_open(ur_bytes *b, const char *path, const char *label, int gzip, int keep,
-                            unrelu_error *err)
-{
-    *b = (ur_bytes){.label = label, .fd = -1, .spool = -1};
-    unrelu_status status = path ? ur_file_open_read(path, &b->fd, &b->size, &b->regular, err)
-                                : open_standard_input(b, err);
-    if (!status && gzip)
-        status = open_gzip(b, err);
-    else if (!status && !b->regular && keep)
-        status = ur_spool_open(label, &b->spool, err);
-    if (status)
-        ur_bytes_close(b);
-    return status;
-}
-
 void ur_bytes_close(ur_bytes *b)
 {
     if (b->gz)
@@ -70,14 +60,6 @@ void ur_bytes_close(ur_bytes *b)
         close(b->spool);
     b->gz = NULL;
     b->fd = b->spool = -1;
-}
-
-static unrelu_status read_regular(ur_bytes *b, unsigned char *bytes, size_t size, size_t *got,
-                                  unrelu_error *err)
-{
-    uint64_t left = b->size - b->position;
-    *got = left < size ? (size_t)left : size;
-    return ur_file_read_at(b->fd, b->label, bytes, *got, b->base + b->position, err);
 }
 
 static unrelu_status read_gzip(ur_bytes *b, unsigned char *bytes, size_t size, size_t *got,
@@ -118,31 +100,29 @@ static unrelu_status read_pipe(ur_bytes *b, unsigned char *bytes, size_t size, s
     return UNRELU_OK;
 }
 
-/* What was read before comes from the spool, the rest from the pipe and into the spool. */
-static unrelu_status read_spooled(ur_bytes *b, unsigned char *bytes, size_t size, size_t *got,
-                                  unrelu_error *err)
-{
-    if (b->spool < 0)
-        return read_pipe(b, bytes, size, got, err);
-    uint64_t kept = b->spooled - b->position;
-    size_t again = kept < size ? (size_t)kept : size;
-    UR_TRY(ur_file_read_at(b->spool, b->label, bytes, again, b->position, err));
-    *got = again;
-    UR_TRY(read_pipe(b, bytes, size, got, err));
-    UR_TRY(ur_spool_write(b->spool, b->label, bytes + again, *got - again, b->spooled, err));
-    b->spooled += *got - again;
-    return UNRELU_OK;
-}
-
 unrelu_status ur_bytes_read(ur_bytes *b, unsigned char *bytes, size_t size, size_t *got,
                             unrelu_error *err)
 {
     *got = 0;
-    unrelu_status status = b->gz        ? read_gzip(b, bytes, size, got, err)
-                           : b->regular ? read_regular(b, bytes, size, got, err)
-                                        : read_spooled(b, bytes, size, got, err);
+    if (b->gz) {
+        UR_TRY(read_gzip(b, bytes, size, got, err));
+    } else if (b->regular) {
+        uint64_t left = b->size - b->position;
+        *got = left < size ? (size_t)left : size;
+        UR_TRY(ur_file_read_at(b->fd, b->label, bytes, *got, b->base + b->position, err));
+    } else if (b->spool < 0) {
+        UR_TRY(read_pipe(b, bytes, size, got, err));
+    } else { /* what was read before comes from the spool, the rest goes from the pipe into it */
+        uint64_t kept = b->spooled - b->position;
+        size_t again = kept < size ? (size_t)kept : size;
+        UR_TRY(ur_file_read_at(b->spool, b->label, bytes, again, b->position, err));
+        *got = again;
+        UR_TRY(read_pipe(b, bytes, size, got, err));
+        UR_TRY(ur_spool_write(b->spool, b->label, bytes + again, *got - again, b->spooled, err));
+        b->spooled += *got - again;
+    }
     b->position += *got;
-    return status;
+    return UNRELU_OK;
 }
 
 unrelu_status ur_bytes_seek(ur_bytes *b, uint64_t position, unrelu_error *err)

@@ -20,7 +20,8 @@ typedef struct {
     uint64_t spooled;
 } ur_bytes;
 
-/* path NULL: standard input. keep: a pipe's bytes are wanted again. label must outlive it. */
+/* path NULL: standard input. keep: a pipe's bytes are wanted again. label must outlive it. To be
+ * closed also where it fails. */
 unrelu_status ur_bytes_open(ur_bytes *b, const char *path, const char *label, int gzip, int keep,
                             unrelu_error *err);
 void ur_bytes_close(ur_bytes *b);

@@ -16,16 +16,10 @@ typedef struct {
     unsigned char *used; /* width */
 } choice;
 
-static size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-static unrelu_status refuse_entry(const choice *c, const char *entry, size_t size,
+static unrelu_status refuse_entry(const choice *c, const char *entry, size_t size, int shown,
                                   unrelu_error *err)
 {
     const char *label = c->source->label;
-    int shown = (int)smaller(size, NAME_SHOWN);
     const char *near = ur_names_nearest(c->names, c->width, entry, size);
     if (near)
         return ur_fail(err, UNRELU_EUSAGE, "%s: no column is called '%.*s'; did you mean '%.*s'?",
@@ -41,16 +35,6 @@ static unrelu_status refuse_entry(const choice *c, const char *entry, size_t siz
                    label, shown, entry, c->width);
 }
 
-static unrelu_status add(choice *c, size_t column, unrelu_error *err)
-{
-    if (c->used[column])
-        return ur_fail(err, UNRELU_EUSAGE, "%s: column %zu is chosen twice; name each column once",
-                       c->source->label, column + 1);
-    c->used[column] = 1;
-    c->pick[c->count++] = column;
-    return UNRELU_OK;
-}
-
 /* A run of digits, saturating; 0 digits read: NULL */
 static const char *read_count(const char *s, const char *end, size_t *out)
 {
@@ -62,38 +46,41 @@ static const char *read_count(const char *s, const char *end, size_t *out)
     return s > start ? s : NULL;
 }
 
-static unrelu_status add_range(choice *c, const char *entry, size_t size, unrelu_error *err)
-{
-    size_t first, last;
-    const char *end = entry + size, *s = read_count(entry, end, &first);
-    last = first;
-    if (s && s < end && *s == '-')
-        s = read_count(s + 1, end, &last);
-    if (!s || s != end)
-        return refuse_entry(c, entry, size, err);
-    if (first < 1 || last > c->width || first > last)
-        return ur_fail(err, UNRELU_EUSAGE,
-                       "%s: there is no column %.*s; the file has columns 1 to %zu",
-                       c->source->label, (int)smaller(size, NAME_SHOWN), entry, c->width);
-    for (size_t j = first; j <= last; j++)
-        UR_TRY(add(c, j - 1, err));
-    return UNRELU_OK;
-}
-
+/* the column of that name, or a number or range of columns */
 static unrelu_status add_entry(choice *c, const char *entry, size_t size, unrelu_error *err)
 {
-    size_t found = SIZE_MAX;
+    const char *label = c->source->label, *end = entry + size;
+    int shown = size < NAME_SHOWN ? (int)size : NAME_SHOWN;
+    size_t first = 0, last = 0; /* 1-based */
     for (size_t j = 0; c->names && j < c->width; j++) {
         if (strlen(c->names[j]) != size || memcmp(c->names[j], entry, size) != 0)
             continue;
-        if (found != SIZE_MAX)
+        if (first)
             return ur_fail(err, UNRELU_EUSAGE,
                            "%s: columns %zu and %zu are both called '%.*s'; choose by number",
-                           c->source->label, found + 1, j + 1, (int)smaller(size, NAME_SHOWN),
-                           entry);
-        found = j;
+                           label, first, j + 1, shown, entry);
+        first = last = j + 1;
     }
-    return found != SIZE_MAX ? add(c, found, err) : add_range(c, entry, size, err);
+    if (!first) {
+        const char *s = read_count(entry, end, &first);
+        last = first;
+        if (s && s < end && *s == '-')
+            s = read_count(s + 1, end, &last);
+        if (s != end)
+            return refuse_entry(c, entry, size, shown, err);
+        if (first < 1 || last > c->width || first > last)
+            return ur_fail(err, UNRELU_EUSAGE,
+                           "%s: there is no column %.*s; the file has columns 1 to %zu", label,
+                           shown, entry, c->width);
+    }
+    for (size_t j = first; j <= last; j++) {
+        if (c->used[j - 1])
+            return ur_fail(err, UNRELU_EUSAGE,
+                           "%s: column %zu is chosen twice; name each column once", label, j);
+        c->used[j - 1] = 1;
+        c->pick[c->count++] = j - 1;
+    }
+    return UNRELU_OK;
 }
 
 static unrelu_status add_entries(choice *c, const char *spec, unrelu_error *err)
@@ -115,14 +102,6 @@ static unrelu_status add_entries(choice *c, const char *spec, unrelu_error *err)
     }
 }
 
-static int is_everything(const choice *c)
-{
-    for (size_t j = 0; j < c->count; j++)
-        if (c->pick[j] != j)
-            return 0;
-    return c->count == c->width;
-}
-
 unrelu_status ur_columns_choose(unrelu_source *source, const char *spec, size_t width,
                                 const char *const *names, unrelu_error *err)
 {
@@ -137,7 +116,10 @@ unrelu_status ur_columns_choose(unrelu_source *source, const char *spec, size_t 
         UR_TRY(ur_arena_status(&arena, err));
         UR_TRY(ur_arena_status(&source->arena, err));
         UR_TRY(add_entries(&c, spec, err));
-        if (!is_everything(&c)) {
+        size_t in_place = 0;
+        while (in_place < c.count && c.pick[in_place] == in_place)
+            in_place++;
+        if (in_place < width) { /* not everything, as it is */
             source->pick = c.pick;
             source->d = c.count;
         }

@@ -85,40 +85,34 @@ static unrelu_status fill(csv_state *csv, ur_piece *piece, size_t goal, unrelu_e
     return UNRELU_OK;
 }
 
-/* What lies behind the last line feed goes back to `ahead`; *whole = 0 where there is none. */
-static unrelu_status cut_lines(csv_state *csv, ur_piece *piece, int *whole, unrelu_error *err)
+static unrelu_status refuse_length(const csv_state *csv, size_t line, unrelu_error *err)
 {
-    size_t keep = piece->size;
-    while (keep > 0 && piece->bytes[keep - 1] != '\n')
-        keep--;
-    size_t rest = piece->size - keep;
-    *whole = keep > 0;
-    if (!*whole || rest == 0)
-        return UNRELU_OK;
-    size_t size = csv->ahead.size;
+    return ur_fail(err, UNRELU_EFORMAT,
+                   "%s: line %zu is longer than %d MiB; this is no table of numbers", csv->in.label,
+                   line, LINE_MOST >> 20);
+}
+
+/* The next whole lines, none at the end of the file; what lies behind the last line feed goes back
+ * to `ahead`. */
+static unrelu_status next_lines(csv_state *csv, ur_piece *piece, unrelu_error *err)
+{
+    size_t keep = 0;
+    piece->size = 0;
+    for (size_t goal = csv->goal; keep == 0; goal *= 2) {
+        UR_TRY(fill(csv, piece, goal, err));
+        if (piece->size == 0)
+            return UNRELU_OK;
+        for (keep = piece->size; keep > 0 && piece->bytes[keep - 1] != '\n';)
+            keep--;
+        if (keep == 0 && goal >= LINE_MOST)
+            return refuse_length(csv, csv->next_line, err);
+    }
+    size_t rest = piece->size - keep, size = csv->ahead.size;
     UR_TRY(ur_piece_reserve(&csv->ahead, size + rest + PAD, err));
     memmove(csv->ahead.bytes + rest, csv->ahead.bytes, size);
     memcpy(csv->ahead.bytes, piece->bytes + keep, rest);
     csv->ahead.size += rest;
     piece->size = keep;
-    return UNRELU_OK;
-}
-
-/* The next whole lines, none at the end of the file */
-static unrelu_status next_lines(csv_state *csv, ur_piece *piece, unrelu_error *err)
-{
-    int whole = 0;
-    piece->size = 0;
-    for (size_t goal = csv->goal; !whole; goal *= 2) {
-        UR_TRY(fill(csv, piece, goal, err));
-        if (piece->size == 0)
-            return UNRELU_OK;
-        UR_TRY(cut_lines(csv, piece, &whole, err));
-        if (!whole && goal >= LINE_MOST)
-            return ur_fail(err, UNRELU_EFORMAT,
-                           "%s: line %zu is longer than %d MiB; this is no table of numbers",
-                           csv->in.label, csv->next_line, LINE_MOST >> 20);
-    }
     return UNRELU_OK;
 }
 
@@ -167,25 +161,6 @@ typedef struct {
     unrelu_error *err;
 } place;
 
-static unrelu_status refuse_width(const place *at, const unsigned char *start)
-{
-    size_t cells = ur_cell_count(start, at->csv->separator);
-    return ur_fail(at->err, UNRELU_EFORMAT,
-                   "%s: row %zu (line %zu) has %zu cell%s, expected %zu as in the %s",
-                   at->source->label, at->row + 1, at->line, cells, cells == 1 ? "" : "s",
-                   at->source->width, at->csv->header ? "header row" : "first row");
-}
-
-static unrelu_status refuse_cell(const place *at, const ur_cell *cell, ur_cell_kind kind,
-                                 size_t column)
-{
-    char label[128], where[512];
-    ur_source_column_label(at->source, column, label, sizeof label);
-    snprintf(where, sizeof where, "%.310s: row %zu (line %zu), %s", at->source->label, at->row + 1,
-             at->line, label);
-    return ur_cell_refuse(cell, kind, at->csv->separator, where, at->err);
-}
-
 /* What the fast way did not take: quoted, padded, missing, long, or wrong */
 static unrelu_status read_odd_cell(const place *at, const unsigned char *s, size_t column,
                                    double *out, const unsigned char **next)
@@ -199,9 +174,15 @@ static unrelu_status read_odd_cell(const place *at, const unsigned char *s, size
         at->block->below = at->below;
         return UNRELU_OK;
     }
+    if (kind <= UR_CELL_MISSING)
+        return UNRELU_OK;
     if (kind == UR_CELL_LIMIT)
         atomic_store(&at->csv->met_limit, 1);
-    return kind <= UR_CELL_MISSING ? UNRELU_OK : refuse_cell(at, &cell, kind, column);
+    char label[128], where[512];
+    ur_source_column_label(at->source, column, label, sizeof label);
+    snprintf(where, sizeof where, "%.310s: row %zu (line %zu), %s", at->source->label, at->row + 1,
+             at->line, label);
+    return ur_cell_refuse(&cell, kind, at->csv->separator, where, at->err);
 }
 
 /* One line from s into out (d); *end is its line feed */
@@ -225,8 +206,13 @@ static unrelu_status read_row(const place *at, const unsigned char *start, doubl
             if (!next || (*next != separator && *next != '\n'))
                 UR_TRY(read_odd_cell(at, s, to, &out[to], &next));
         }
-        if ((*next == '\n') != (j == last))
-            return refuse_width(at, start);
+        if ((*next == '\n') != (j == last)) {
+            size_t cells = ur_cell_count(start, separator);
+            return ur_fail(at->err, UNRELU_EFORMAT,
+                           "%s: row %zu (line %zu) has %zu cell%s, expected %zu as in the %s",
+                           at->source->label, at->row + 1, at->line, cells, cells == 1 ? "" : "s",
+                           last + 1, at->csv->header ? "header row" : "first row");
+        }
         if (j == last) {
             *end = next;
             return UNRELU_OK;
@@ -327,23 +313,8 @@ static unrelu_status find_first_line(csv_state *csv, size_t *at, unrelu_error *e
             return ur_fail(err, UNRELU_EFORMAT, "%s %s; expected a table of numbers", csv->in.label,
                            csv->ahead.size ? "holds only blank lines" : "is empty (0 bytes)");
         if (csv->ahead.size - start >= LINE_MOST)
-            return ur_fail(err, UNRELU_EFORMAT,
-                           "%s: line %zu is longer than %d MiB; this is no table of numbers",
-                           csv->in.label, line, LINE_MOST >> 20);
+            return refuse_length(csv, line, err);
     }
-}
-
-/* Lines that end in CR alone would be one long line. */
-static unrelu_status check_line_end(const csv_state *csv, const unsigned char *line,
-                                    unrelu_error *err)
-{
-    for (; *line != '\n'; line++)
-        if (*line == '\r' && line[1] != '\n')
-            return ur_fail(err, UNRELU_EFORMAT,
-                           "%s: line %zu holds a carriage return inside; lines must end in LF or "
-                           "CR LF, not in CR alone",
-                           csv->in.label, csv->data_line);
-    return UNRELU_OK;
 }
 
 /* A comma unless the line has none but semicolons, or else tabs. */
@@ -396,43 +367,39 @@ static unrelu_status read_names(const csv_state *csv, const unsigned char *line,
     return UNRELU_OK;
 }
 
-static void write_note(unrelu_source *source, const csv_state *csv, const ur_csv_options *options,
-                       const unsigned char *line, size_t width)
-{
-    ur_cell first = ur_cell_find(line, csv->separator);
-    const char *separator = csv->separator == ';'                      ? "; the separator is ';'"
-                            : csv->separator == '\t' && !options->tabs ? "; the separator is a tab"
-                                                                       : "";
-    if (!csv->header)
-        snprintf(source->note, sizeof source->note, "no header row%s", separator);
-    else
-        snprintf(source->note, sizeof source->note, "header row found, %zu column name%s kept%s%s",
-                 width, width == 1 ? "" : "s", separator,
-                 first.start < first.end ? ""
-                                         : "; column 1 has no name: if it numbers the rows, leave "
-                                           "it out with `columns`");
-}
-
 /* Reads to the end of the first line that is not blank; sets separator, header, data_at, data_line,
  * the columns and the note. Leaves what follows in `ahead`. */
-static unrelu_status read_head(unrelu_source *source, csv_state *csv, const ur_csv_options *options,
+static unrelu_status read_head(unrelu_source *source, csv_state *csv, int tabs, const char *columns,
                                unrelu_error *err)
 {
     UR_ARENA(arena);
     size_t at = 0, lines;
     const char **names = NULL;
-    csv->separator = options->tabs ? '\t' : '\0'; /* none yet: all blanks are blank */
+    csv->separator = tabs ? '\t' : '\0'; /* none yet: all blanks are blank */
     UR_TRY(find_first_line(csv, &at, err));
     const unsigned char *line = csv->ahead.bytes + at;
-    UR_TRY(check_line_end(csv, line, err));
-    if (!options->tabs)
+    for (const unsigned char *s = line; *s != '\n'; s++)
+        if (*s == '\r' && s[1] != '\n') /* lines that end so would be one long line */
+            return ur_fail(err, UNRELU_EFORMAT,
+                           "%s: line %zu holds a carriage return inside; lines must end in LF or "
+                           "CR LF, not in CR alone",
+                           csv->in.label, csv->data_line);
+    if (!tabs)
         csv->separator = find_separator(line);
     size_t width = ur_cell_count(line, csv->separator);
     csv->header = is_header(csv, line, width);
-    if (csv->header)
-        UR_TRY(read_names(csv, line, width, &arena, &names, err));
-    write_note(source, csv, options, line, width);
+    const char *separator = csv->separator == ';'             ? "; the separator is ';'"
+                            : csv->separator == '\t' && !tabs ? "; the separator is a tab"
+                                                              : "";
+    snprintf(source->note, sizeof source->note, "no header row%s", separator);
     if (csv->header) {
+        UR_TRY(read_names(csv, line, width, &arena, &names, err));
+        ur_cell first = ur_cell_find(line, csv->separator);
+        snprintf(source->note, sizeof source->note, "header row found, %zu column name%s kept%s%s",
+                 width, width == 1 ? "" : "s", separator,
+                 first.start < first.end ? ""
+                                         : "; column 1 has no name: if it numbers the rows, leave "
+                                           "it out with `columns`");
         const unsigned char *feed = memchr(line, '\n', csv->ahead.size - at);
         at = (size_t)(feed - csv->ahead.bytes) + 1;
         csv->data_line++;
@@ -440,7 +407,7 @@ static unrelu_status read_head(unrelu_source *source, csv_state *csv, const ur_c
     csv->data_at = at; /* what lies before goes out of `ahead` */
     csv->ahead.size -= at;
     memmove(csv->ahead.bytes, csv->ahead.bytes + at, csv->ahead.size);
-    UR_TRY(ur_columns_choose(source, options->columns, width, names, err));
+    UR_TRY(ur_columns_choose(source, columns, width, names, err));
     if (csv->ended && !count_rows(csv->ahead.bytes, csv->ahead.size, csv->separator, &lines))
         return ur_fail(err, UNRELU_EDATA, "%s has a header but no rows; nothing can be learned",
                        source->label);
@@ -476,18 +443,8 @@ static const ur_format csv_format = {
     .met_limit = csv_met_limit,
 };
 
-/* By the size of the file alone: threads get work from small files, large ones big pieces. */
-static size_t choose_goal(const ur_bytes *in)
-{
-    if (!in->regular)
-        return GOAL_PIPE;
-    uint64_t text = in->gz ? 4 * in->size : in->size; /* numbers pack about 4 to 1 at most */
-    uint64_t goal = text / GOAL_SHARE;
-    return goal < GOAL_LEAST ? GOAL_LEAST : goal > GOAL_MOST ? GOAL_MOST : (size_t)goal;
-}
-
-unrelu_status ur_csv_open(unrelu_source *source, const char *path, const ur_csv_options *options,
-                          unrelu_error *err)
+unrelu_status ur_csv_open(unrelu_source *source, const char *path, int tabs, int gzip,
+                          const unrelu_source_options *options, unrelu_error *err)
 {
     csv_state *csv = ur_take(&source->arena, 1, sizeof *csv);
     if (csv)
@@ -498,9 +455,15 @@ unrelu_status ur_csv_open(unrelu_source *source, const char *path, const ur_csv_
     csv->c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     if (!csv->c_locale)
         return ur_fail_memory(err, 1, "locale");
-    UR_TRY(ur_bytes_open(&csv->in, path, source->label, options->gzip, options->spool, err));
-    csv->goal = choose_goal(&csv->in);
-    UR_TRY(read_head(source, csv, options, err));
+    UR_TRY(ur_bytes_open(&csv->in, path, source->label, gzip, !options->single_pass, err));
+    /* by the size of the file alone: threads get work from small files, large ones big pieces */
+    uint64_t text = csv->in.gz ? 4 * csv->in.size : csv->in.size; /* packed 4 to 1 at most */
+    uint64_t goal = text / GOAL_SHARE;
+    csv->goal = !csv->in.regular    ? GOAL_PIPE
+                : goal < GOAL_LEAST ? GOAL_LEAST
+                : goal > GOAL_MOST  ? GOAL_MOST
+                                    : (size_t)goal;
+    UR_TRY(read_head(source, csv, tabs, options->columns, err));
     csv->next_line = csv->data_line;
     if (!source->pick)
         return UNRELU_OK;

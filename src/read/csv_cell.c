@@ -59,17 +59,6 @@ static int equals(const ur_cell *cell, const char *word)
            !strncasecmp((const char *)cell->start, word, size);
 }
 
-static int is_limit(const ur_cell *cell, locale_t c_locale, double *value)
-{
-    if (equals(cell, "ND"))
-        return 1;
-    if (cell->start == cell->end || *cell->start != '<')
-        return 0;
-    ur_cell rest = {.start = cell->start + 1, .end = cell->end};
-    trim(&rest);
-    return ur_number_exact(rest.start, rest.end, c_locale, value) && isfinite(*value);
-}
-
 ur_cell_kind ur_cell_read(const ur_cell *cell, locale_t c_locale, double *value)
 {
     static const char *const infinite[] = {"inf",      "+inf",      "-inf",
@@ -86,7 +75,15 @@ ur_cell_kind ur_cell_read(const ur_cell *cell, locale_t c_locale, double *value)
     for (size_t i = 0; i < sizeof infinite / sizeof *infinite; i++)
         if (equals(cell, infinite[i]))
             return UR_CELL_INFINITE;
-    return is_limit(cell, c_locale, value) ? UR_CELL_LIMIT : UR_CELL_TEXT;
+    if (equals(cell, "ND"))
+        return UR_CELL_LIMIT;
+    if (*cell->start != '<')
+        return UR_CELL_TEXT;
+    ur_cell limit = {.start = cell->start + 1, .end = cell->end};
+    trim(&limit);
+    return ur_number_exact(limit.start, limit.end, c_locale, value) && isfinite(*value)
+               ? UR_CELL_LIMIT
+               : UR_CELL_TEXT;
 }
 
 char *ur_cell_name(ur_arena *arena, const ur_cell *cell)

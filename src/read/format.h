@@ -34,15 +34,9 @@ unrelu_status ur_npy_open(unrelu_source *source, const char *path, const char *c
                           unrelu_error *err);
 unrelu_status ur_npz_member_open(unrelu_source *source, const char *path, const char *member,
                                  const char *columns, unrelu_error *err);
-typedef struct {
-    const char *columns;
-    int tabs;  /* the name says .tsv */
-    int gzip;  /* the content is compressed */
-    int spool; /* keep what a pipe delivers for a second pass */
-} ur_csv_options;
-/* path NULL: standard input */
-unrelu_status ur_csv_open(unrelu_source *source, const char *path, const ur_csv_options *options,
-                          unrelu_error *err);
+/* path NULL: standard input; tabs: the name says .tsv; gzip: the content is compressed */
+unrelu_status ur_csv_open(unrelu_source *source, const char *path, int tabs, int gzip,
+                          const unrelu_source_options *options, unrelu_error *err);
 
 /* Which columns of a file are handed out, "lead,3,5-9": sets width, d, pick and names of the
  * source. names (width of them) may be NULL: then columns are called x1, x2, ... spec may be NULL:

@@ -78,38 +78,21 @@ static unrelu_status refuse_dtype(const cursor *c, const char *descr, const char
 
 static unrelu_status refuse_unknown_dtype(const cursor *c, const char *descr)
 {
-    static const struct {
-        char code;
-        const char *why;
-    } reasons[] = {
-        {'O', "holds Python objects, which are not read"},
-        {'c', "is complex"},
-        {'S', "holds text"},
-        {'a', "holds text"},
-        {'U', "holds text"},
-        {'V', "is structured"},
-        {'M', "holds dates"},
-        {'m', "holds durations"},
-        {'f', "is a float of an unsupported size"},
+    static const char *const reasons[128] = {
+        ['O'] = "holds Python objects, which are not read",
+        ['c'] = "is complex",
+        ['S'] = "holds text",
+        ['a'] = "holds text",
+        ['U'] = "holds text",
+        ['V'] = "is structured",
+        ['M'] = "holds dates",
+        ['m'] = "holds durations",
+        ['f'] = "is a float of an unsupported size",
     };
-    char code = descr[0] && strchr("<>|=", descr[0]) ? descr[1] : descr[0];
-    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
-        if (code && code == reasons[i].code)
-            return refuse_dtype(c, descr, reasons[i].why);
-    return refuse_dtype(c, descr, "is not known");
-}
-
-static int read_text_dtype(const char *descr, ur_npy *out)
-{
-    char *end;
-    if (descr[0] != '<' || descr[1] != 'U' || descr[2] < '0' || descr[2] > '9')
-        return 0;
-    unsigned long points = strtoul(descr + 2, &end, 10);
-    if (*end || points > SIZE_MAX / 8)
-        return 0;
-    out->dtype = UR_TEXT;
-    out->item = 4 * points;
-    return 1;
+    unsigned char code =
+        (unsigned char)(descr[0] && strchr("<>|=", descr[0]) ? descr[1] : descr[0]);
+    const char *why = code < 128 ? reasons[code] : NULL;
+    return refuse_dtype(c, descr, why ? why : "is not known");
 }
 
 static unrelu_status read_dtype(cursor *c, ur_npy *out)
@@ -144,7 +127,14 @@ static unrelu_status read_dtype(cursor *c, ur_npy *out)
         out->item = known[i].item;
         return UNRELU_OK;
     }
-    return read_text_dtype(descr, out) ? UNRELU_OK : refuse_unknown_dtype(c, descr);
+    char *end = "";
+    int text = descr[0] == '<' && descr[1] == 'U' && descr[2] >= '0' && descr[2] <= '9';
+    unsigned long points = text ? strtoul(descr + 2, &end, 10) : 0;
+    if (!text || *end || points > SIZE_MAX / 8)
+        return refuse_unknown_dtype(c, descr);
+    out->dtype = UR_TEXT;
+    out->item = 4 * points;
+    return UNRELU_OK;
 }
 
 static unrelu_status read_order(cursor *c, ur_npy *out)
@@ -155,32 +145,22 @@ static unrelu_status read_order(cursor *c, ur_npy *out)
     return refuse_header(c, "'fortran_order' is neither True nor False");
 }
 
-static int read_length(cursor *c, size_t *out, int *overflow)
-{
-    skip_blanks(c);
-    if (c->s == c->end || *c->s < '0' || *c->s > '9')
-        return 0;
-    size_t value = 0;
-    for (; c->s < c->end && *c->s >= '0' && *c->s <= '9'; c->s++)
-        if (__builtin_mul_overflow(value, (size_t)10, &value) ||
-            __builtin_add_overflow(value, (size_t)(*c->s - '0'), &value))
-            *overflow = 1;
-    if (c->s < c->end && *c->s == 'L') /* Python 2 */
-        c->s++;
-    *out = value;
-    return 1;
-}
-
 static unrelu_status read_shape(cursor *c, ur_npy *out)
 {
     int overflow = 0, empty = 0;
-    size_t length;
     out->ndim = 0;
     out->count = 1;
     if (!accept(c, '('))
         return refuse_header(c, "no tuple after 'shape'");
     const char *start = c->s;
-    while (read_length(c, &length, &overflow)) {
+    for (skip_blanks(c); c->s < c->end && *c->s >= '0' && *c->s <= '9'; skip_blanks(c)) {
+        size_t length = 0;
+        for (; c->s < c->end && *c->s >= '0' && *c->s <= '9'; c->s++)
+            if (__builtin_mul_overflow(length, (size_t)10, &length) ||
+                __builtin_add_overflow(length, (size_t)(*c->s - '0'), &length))
+                overflow = 1;
+        if (c->s < c->end && *c->s == 'L') /* Python 2 */
+            c->s++;
         if (out->ndim < 4)
             out->shape[out->ndim] = length;
         out->ndim++;
@@ -229,25 +209,6 @@ static unrelu_status parse(cursor *c, ur_npy *out)
         }
     }
     return seen[0] && seen[1] && seen[2] ? UNRELU_OK : refuse_header(c, "a key is missing");
-}
-
-static unrelu_status check_size(const ur_npy *a, uint64_t total, const char *label,
-                                unrelu_error *err)
-{
-    int overflow = 0;
-    uint64_t have = total - a->data;
-    size_t need = ur_product(a->count, a->item, &overflow);
-    if (overflow)
-        return ur_fail(err, UNRELU_EFORMAT,
-                       "%s: the header promises %zu elements of %zu bytes, more than any file "
-                       "holds; the file is damaged",
-                       label, a->count, a->item);
-    if (need > have)
-        return ur_fail(err, UNRELU_EFORMAT,
-                       "%s: the header promises %zu elements (%zu bytes), but only %" PRIu64
-                       " bytes follow it: the file is truncated; write or copy it again",
-                       label, a->count, need, have);
-    return UNRELU_OK;
 }
 
 /* Length of the header that follows the magic and version; *data is set to where it starts. */
@@ -309,7 +270,19 @@ unrelu_status ur_npy_read(ur_read_next next, void *context, uint64_t total, cons
     cursor c = {text, text + length, label, err};
     UR_TRY(parse(&c, out));
     out->data = data + length;
-    return check_size(out, total, label, err);
+    int overflow = 0;
+    size_t need = ur_product(out->count, out->item, &overflow);
+    if (overflow)
+        return ur_fail(err, UNRELU_EFORMAT,
+                       "%s: the header promises %zu elements of %zu bytes, more than any file "
+                       "holds; the file is damaged",
+                       label, out->count, out->item);
+    if (need > total - out->data)
+        return ur_fail(err, UNRELU_EFORMAT,
+                       "%s: the header promises %zu elements (%zu bytes), but only %" PRIu64
+                       " bytes follow it: the file is truncated; write or copy it again",
+                       label, out->count, need, total - out->data);
+    return UNRELU_OK;
 }
 
 /* memcpy: a member of an archive need not be aligned */

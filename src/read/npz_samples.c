@@ -13,101 +13,66 @@
 
 enum { SPOOL_CHUNK = 1 << 18 };
 
-static int is_array_name(const char *name)
+/* How many arrays there are; the last of them; and "a, b, c" of the first few. */
+static size_t list_arrays(const ur_archive *archive, zip_int64_t *last, char *out, size_t size)
 {
-    size_t size = name ? strlen(name) : 0;
-    return size > 4 && !strcmp(name + size - 4, ".npy");
-}
-
-/* "'a', 'b', 'c'" of the first few */
-static void list_arrays(const ur_archive *archive, char *out, size_t size)
-{
-    enum { SHOWN = 12 };
-    size_t used = 0, listed = 0;
-    zip_int64_t count = zip_get_num_entries(archive->zip, 0);
-    for (zip_int64_t i = 0; i < count && used < size; i++) {
+    enum { SHOWN = 12, WIDTH = 40 };
+    size_t used = 0, arrays = 0;
+    zip_int64_t entries = zip_get_num_entries(archive->zip, 0);
+    for (zip_int64_t i = 0; i < entries; i++) {
         const char *name = zip_get_name(archive->zip, (zip_uint64_t)i, 0);
-        if (!is_array_name(name))
+        size_t length = name ? strlen(name) : 0;
+        if (length <= 4 || strcmp(name + length - 4, ".npy") != 0)
             continue;
-        if (listed++ == SHOWN) {
+        *last = i;
+        int shown = length - 4 > WIDTH ? WIDTH : (int)length - 4;
+        if (arrays == SHOWN && used < size)
             snprintf(out + used, size - used, ", ...");
-            return;
-        }
-        int wrote = snprintf(out + used, size - used, "%s%.*s", listed > 1 ? ", " : "",
-                             (int)(strlen(name) - 4 > 40 ? 40 : strlen(name) - 4), name);
-        used += wrote > 0 ? (size_t)wrote : 0;
+        else if (arrays < SHOWN && used < size)
+            used += (size_t)snprintf(out + used, size - used, "%s%.*s", arrays ? ", " : "", shown,
+                                     name);
+        arrays++;
     }
+    return arrays;
 }
 
-static unrelu_status refuse_kind(const unrelu_source *source, const char *kind, unrelu_error *err)
+/* Without a name: the only array, of a file that does not say it is something else. */
+static unrelu_status find_array(const unrelu_source *source, const char *path,
+                                const ur_archive *archive, const char *member, zip_int64_t *index,
+                                unrelu_error *err)
 {
+    char kind[64] = "", names[600] = "";
+    *index = member ? ur_archive_find(archive, member) : -1;
+    if (*index >= 0)
+        return UNRELU_OK;
+    if (!member)
+        UR_TRY(unrelu_file_kind(path, kind, sizeof kind, err));
     if (!strcmp(kind, "summary"))
         return ur_fail(err, UNRELU_EFORMAT,
                        "%s is a summary, not samples; give it to 'unrelu fit' or 'unrelu merge', "
                        "or name the file it was made of",
                        source->label);
-    return ur_fail(err, UNRELU_EFORMAT,
-                   "%s is a %.40s model, not samples; name a sample file, or one array of it as "
-                   "%s:NAME",
-                   source->label, kind, source->label);
-}
-
-/* Without a name: the only array, of a file that does not say it is something else. */
-static unrelu_status find_only_array(const unrelu_source *source, const char *path,
-                                     const ur_archive *archive, zip_int64_t *index,
-                                     unrelu_error *err)
-{
-    char kind[64], names[600] = "";
-    UR_TRY(unrelu_file_kind(path, kind, sizeof kind, err));
     if (*kind)
-        return refuse_kind(source, kind, err);
-    size_t arrays = 0;
-    zip_int64_t count = zip_get_num_entries(archive->zip, 0);
-    for (zip_int64_t i = 0; i < count; i++)
-        if (is_array_name(zip_get_name(archive->zip, (zip_uint64_t)i, 0))) {
-            *index = i;
-            arrays++;
-        }
-    if (arrays == 1)
-        return UNRELU_OK;
+        return ur_fail(err, UNRELU_EFORMAT,
+                       "%s is a %.40s model, not samples; name a sample file, or one array of it "
+                       "as %s:NAME",
+                       source->label, kind, source->label);
+    size_t arrays = list_arrays(archive, index, names, sizeof names);
+    if (member)
+        return ur_fail(err, UNRELU_EFORMAT, "%s: there is no array of that name; the file holds %s",
+                       source->label, *names ? names : "no arrays");
     if (arrays == 0)
         return ur_fail(err, UNRELU_EFORMAT,
                        "%s holds no arrays; write it with numpy.savez(file, x=samples)",
                        source->label);
-    list_arrays(archive, names, sizeof names);
-    return ur_fail(err, UNRELU_EFORMAT, "%s holds %zu arrays (%s); name one, as %s:NAME",
-                   source->label, arrays, names, source->label);
+    if (arrays > 1)
+        return ur_fail(err, UNRELU_EFORMAT, "%s holds %zu arrays (%s); name one, as %s:NAME",
+                       source->label, arrays, names, source->label);
+    return UNRELU_OK;
 }
 
-static unrelu_status find_array(const unrelu_source *source, const ur_archive *archive,
-                                const char *member, zip_int64_t *index, unrelu_error *err)
-{
-    char names[600] = "";
-    *index = ur_archive_find(archive, member);
-    if (*index >= 0)
-        return UNRELU_OK;
-    list_arrays(archive, names, sizeof names);
-    return ur_fail(err, UNRELU_EFORMAT, "%s: there is no array of that name; the file holds %s",
-                   source->label, *names ? names : "no arrays");
-}
-
-static unrelu_status spool_member(const unrelu_source *source, ur_array *a, unrelu_error *err)
-{
-    UR_ARENA(arena);
-    unsigned char *chunk = ur_take(&arena, SPOOL_CHUNK, 1);
-    size_t total = a->npy.count * a->npy.item;
-    UR_TRY(ur_arena_status(&arena, err));
-    UR_TRY(ur_spool_open(source->label, &a->fd, err));
-    for (size_t done = 0; done < total;) {
-        size_t size = total - done < SPOOL_CHUNK ? total - done : SPOOL_CHUNK;
-        UR_TRY(ur_member_next(&a->member, chunk, size, err));
-        UR_TRY(ur_spool_write(a->fd, source->label, chunk, size, done, err));
-        done += size;
-    }
-    return ur_member_finish(&a->member, err);
-}
-
-/* Reads the rows at an offset where that is possible; else leaves the member open as a stream. */
+/* Rows are read at an offset where that is possible, in Fortran order from a spool; else the member
+ * stays open as a stream. */
 static unrelu_status place_rows(const unrelu_source *source, const char *path, ur_array *a,
                                 unrelu_error *err)
 {
@@ -124,7 +89,20 @@ static unrelu_status place_rows(const unrelu_source *source, const char *path, u
         }
         close(fd);
     }
-    return a->npy.fortran ? spool_member(source, a, err) : UNRELU_OK;
+    if (!a->npy.fortran)
+        return UNRELU_OK;
+    UR_ARENA(arena);
+    unsigned char *chunk = ur_take(&arena, SPOOL_CHUNK, 1);
+    size_t total = a->npy.count * a->npy.item;
+    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(ur_spool_open(source->label, &a->fd, err));
+    for (size_t done = 0; done < total;) {
+        size_t part = total - done < SPOOL_CHUNK ? total - done : SPOOL_CHUNK;
+        UR_TRY(ur_member_next(&a->member, chunk, part, err));
+        UR_TRY(ur_spool_write(a->fd, source->label, chunk, part, done, err));
+        done += part;
+    }
+    return ur_member_finish(&a->member, err);
 }
 
 unrelu_status ur_npz_member_open(unrelu_source *source, const char *path, const char *member,
@@ -133,8 +111,7 @@ unrelu_status ur_npz_member_open(unrelu_source *source, const char *path, const 
     ur_array *a = NULL;
     UR_TRY(ur_array_new(source, &a, err));
     UR_TRY(ur_archive_open(path, source->label, &a->archive, err));
-    UR_TRY(member ? find_array(source, &a->archive, member, &a->index, err)
-                  : find_only_array(source, path, &a->archive, &a->index, err));
+    UR_TRY(find_array(source, path, &a->archive, member, &a->index, err));
     UR_TRY(ur_member_open(&a->archive, a->index, source->label, &a->member, err));
     UR_TRY(ur_npy_read(ur_member_next, &a->member, a->member.size, source->label, &a->npy, err));
     UR_TRY(ur_array_start(source, columns, err));

@@ -137,60 +137,42 @@ static named split_name(ur_arena *arena, const char *path)
     return out;
 }
 
-static unrelu_status open_text(unrelu_source *source, const named *name, int gzip,
-                               const unrelu_source_options *options, unrelu_error *err)
-{
-    ur_csv_options csv = {
-        .columns = options->columns,
-        .tabs = name->tsv,
-        .gzip = gzip,
-        .spool = !options->single_pass,
-    };
-    return ur_csv_open(source, name->file, &csv, err);
-}
-
-static void note_guess(unrelu_source *source, const char *what)
-{
-    char told[sizeof source->note];
-    snprintf(told, sizeof told, "%s", source->note);
-    snprintf(source->note, sizeof source->note, "the content is %s%s%.300s", what,
-             *told ? "; " : "", told);
-}
-
 /* The content decides, the extension only where the content has no mark of its own. */
 static unrelu_status open_named(unrelu_source *source, const named *name,
                                 const unrelu_source_options *options, unrelu_error *err)
 {
     ur_file_start start;
+    const char *guess = NULL;
     UR_TRY(ur_file_look(name->file, &start, err));
+    int unmarked = start == UR_FILE_TEXT || start == UR_FILE_BINARY;
     if (start == UR_FILE_PIPE && (name->npy || name->npz))
         return ur_fail(err, UNRELU_EIO,
                        "%s is not a regular file, and arrays are read at offsets; save it as "
                        "a file first",
                        source->label);
-    if (start == UR_FILE_PIPE)
-        return open_text(source, name, 0, options, err);
-    int unmarked = start == UR_FILE_TEXT || start == UR_FILE_BINARY;
-    if (name->member || start == UR_FILE_ZIP || (name->npz && unmarked)) {
+    if (start == UR_FILE_PIPE) {
+        UR_TRY(ur_csv_open(source, name->file, name->tsv, 0, options, err));
+    } else if (name->member || start == UR_FILE_ZIP || (name->npz && unmarked)) {
         UR_TRY(ur_npz_member_open(source, name->file, name->member, options->columns, err));
-        if (!name->npz)
-            note_guess(source, "a .npz archive");
-        return UNRELU_OK;
-    }
-    if (start == UR_FILE_NPY || (name->npy && unmarked)) {
+        guess = name->npz ? NULL : "a .npz archive";
+    } else if (start == UR_FILE_NPY || (name->npy && unmarked)) {
         UR_TRY(ur_npy_open(source, name->file, options->columns, err));
-        if (!name->npy)
-            note_guess(source, "a .npy array");
-        return UNRELU_OK;
-    }
-    if (start == UR_FILE_BINARY && !name->text)
+        guess = name->npy ? NULL : "a .npy array";
+    } else if (start == UR_FILE_BINARY && !name->text) {
         return ur_fail(err, UNRELU_EFORMAT,
                        "%s is neither text nor a .npy or .npz file; samples are read from .npy, "
                        ".npz, .csv, .tsv, and .csv.gz or .tsv.gz",
                        source->label);
-    UR_TRY(open_text(source, name, start == UR_FILE_GZIP, options, err));
-    if (!name->text)
-        note_guess(source, "read as CSV");
+    } else {
+        int gzip = start == UR_FILE_GZIP;
+        UR_TRY(ur_csv_open(source, name->file, name->tsv, gzip, options, err));
+        guess = name->text ? NULL : "read as CSV";
+    }
+    char told[sizeof source->note];
+    snprintf(told, sizeof told, "%s", source->note);
+    if (guess)
+        snprintf(source->note, sizeof source->note, "the content is %s%s%.300s", guess,
+                 *told ? "; " : "", told);
     return UNRELU_OK;
 }
 
@@ -201,7 +183,7 @@ static unrelu_status open_source(unrelu_source *source, const char *path,
     size_t size = strlen(path), cut = size > LABEL_MOST ? size - LABEL_MOST : 0;
     if (!strcmp(path, "-")) {
         source->label = "standard input";
-        return open_text(source, &(named){0}, 0, options, err);
+        return ur_csv_open(source, NULL, 0, 0, options, err);
     }
     /* long paths keep their end, which is what tells files apart */
     source->label = ur_take_text(&source->arena, "%s%s", cut ? "..." : "", path + cut);

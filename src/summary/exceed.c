@@ -37,43 +37,33 @@ static void *new_scratch(const void *context, ur_arena *arena)
     return w;
 }
 
-static void missing_bits(const ur_block *part, size_t d, uint64_t *bits, double *missing)
-{
-    memset(bits, 0, d * WORDS * sizeof *bits);
-    for (size_t r = 0; r < part->rows; r++)
-        for (size_t j = 0; j < d; j++)
-            if (isnan(part->x[r * part->stride + j])) {
-                bits[j * WORDS + r / 64] |= UINT64_C(1) << r % 64;
-                missing[j]++;
-            }
-}
-
-static void add_part(const ur_exceed_plan *plan, const ur_block *part, uint64_t *bits,
-                     const ur_exceed_view *v)
-{
-    memset(bits, 0, plan->d * WORDS * sizeof *bits);
-    ur_bits_above(part->x, part->rows, plan->d, part->stride, plan->threshold, bits, WORDS);
-    ur_bits_gram(bits, plan->d, WORDS, v->above);
-    if (plan->missing) {
-        missing_bits(part, plan->d, bits, v->missing);
-        ur_bits_gram(bits, plan->d, WORDS, v->both_absent);
-    }
-}
-
 static unrelu_status update(const void *context, void *scratch, double *s, const ur_block *block,
                             unrelu_error *err)
 {
     (void)err;
     const ur_exceed_plan *plan = context;
     room *w = scratch;
+    size_t d = plan->d, size = d * WORDS * sizeof *w->bits;
     ur_exceed_view v = ur_exceed_view_of(plan, s);
-    for (size_t r = 0; r < block->rows; r += PART) {
+    for (size_t first = 0; first < block->rows; first += PART) {
         ur_block part = *block;
-        part.x += r * block->stride;
-        part.rows = block->rows - r < PART ? block->rows - r : PART;
+        part.x += first * block->stride;
+        part.rows = block->rows - first < PART ? block->rows - first : PART;
         if (plan->cut)
             part = ur_rows_kept(&part, plan->cut, w->kept);
-        add_part(plan, &part, w->bits, &v);
+        memset(w->bits, 0, size);
+        ur_bits_above(part.x, part.rows, d, part.stride, plan->threshold, w->bits, WORDS);
+        ur_bits_gram(w->bits, d, WORDS, v.above);
+        if (!plan->missing)
+            continue;
+        memset(w->bits, 0, size);
+        for (size_t r = 0; r < part.rows; r++)
+            for (size_t j = 0; j < d; j++)
+                if (isnan(part.x[r * part.stride + j])) {
+                    w->bits[j * WORDS + r / 64] |= UINT64_C(1) << r % 64;
+                    v.missing[j]++;
+                }
+        ur_bits_gram(w->bits, d, WORDS, v.both_absent);
     }
     return UNRELU_OK;
 }

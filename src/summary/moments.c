@@ -2,12 +2,10 @@
 #include "summary/moments.h"
 
 #include "base/error.h"
-#include "base/memory.h"
 #include "summary/column_sums.h"
 #include "summary/panel.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* A cell may exceed the unit by 2^30 before the unit is raised: squares of 2^60 and their sums
@@ -103,23 +101,13 @@ typedef struct {
     double *a, *delta; /* d */
 } map;
 
-static void map_columns(const ur_moments_plan *plan, const ur_moments_view *v, const map *m)
-{
-    for (size_t j = 0; j < plan->d; j++) {
-        double a = m->a[j], delta = m->delta[j];
-        v->square[j] =
-            a * a * v->square[j] + 2 * a * delta * v->sum[j] + delta * delta * v->positive[j];
-        v->sum[j] = a * v->sum[j] + delta * v->positive[j];
-    }
-}
-
-/* sums of (bit_i t_j) and (bit_i t_j^2), given the counts of (bit_i G_j) */
-static void map_bits(size_t d, size_t i, const double *count, double *bt, double *btt, const map *m)
+/* sums of t_j and t_j^2 over d columns, given the counts of G_j in the same rows */
+static void map_sums(size_t d, const double *count, double *t, double *tt, const map *m)
 {
     for (size_t j = 0; j < d; j++) {
-        double a = m->a[j], delta = m->delta[j], *t = &bt[i * d + j], *tt = &btt[i * d + j];
-        *tt = a * a * *tt + 2 * a * delta * *t + delta * delta * count[j];
-        *t = a * *t + delta * count[j];
+        double a = m->a[j], delta = m->delta[j];
+        tt[j] = a * a * tt[j] + 2 * a * delta * t[j] + delta * delta * count[j];
+        t[j] = a * t[j] + delta * count[j];
     }
 }
 
@@ -136,10 +124,10 @@ static void map_pairs(const ur_moments_plan *plan, const ur_moments_view *v, con
     for (size_t i = 0; i < d; i++) {
         for (size_t j = 0; j < d; j++)
             count[j] = i <= j ? v->gg[i * d + j] : v->gg[j * d + i];
-        map_bits(d, i, count, v->gt, v->gtt, m);
+        map_sums(d, count, v->gt + i * d, v->gtt + i * d, m);
     }
     for (size_t i = 0; i<d && * v->missing_cells> 0; i++)
-        map_bits(d, i, v->mg + i * d, v->mt, v->mtt, m);
+        map_sums(d, v->mg + i * d, v->mt + i * d, v->mtt + i * d, m);
 }
 
 /* Re-expresses every group of s at the given head. Needs 3 d doubles of room. */
@@ -168,7 +156,7 @@ static void re_express(const ur_moments_plan *plan, double *s, const double *shi
         ur_moments_view v = ur_moments_view_of(plan, ur_moments_group(plan, s, g));
         if (plan->pairs)
             map_pairs(plan, &v, &m, room + 2 * d); /* before the columns: nothing of them used */
-        map_columns(plan, &v, &m);
+        map_sums(d, v.positive, v.sum, v.square, &m);
     }
 }
 
@@ -206,65 +194,39 @@ static void absorb(const void *context, double *into, double *from, double *room
     memset(from, 0, head_len(plan) * sizeof *from);
 }
 
-/* The largest exponent over ranks by sums alone: bit by bit from the top, a rank whose exponent
- * still matches the prefix adds 1 where its bit is set. */
-static unrelu_status largest_exponent(size_t d, const double *mine, double *largest,
-                                      const unrelu_exec *exec, double *room, unrelu_error *err)
-{
-    for (size_t j = 0; j < d; j++)
-        largest[j] = 0;
-    for (int bit = 12; bit >= 0; bit--) {
-        double step = ldexp(1, bit);
-        for (size_t j = 0; j < d; j++)
-            room[j] = mine[j] >= largest[j] + step;
-        UR_TRY(exec->rank_sum(exec->context, room, d, err));
-        for (size_t j = 0; j < d; j++)
-            if (room[j] > 0)
-                largest[j] += step;
-    }
-    return UNRELU_OK;
-}
-
 static unrelu_status align(const void *context, double *s, const unrelu_exec *exec, double *room,
                            unrelu_error *err)
 {
     const ur_moments_plan *plan = context;
     size_t d = plan->d;
-    double *target = room, *part = room + 2 * d;
+    double *target = room, *largest = room + d, *part = room + 2 * d;
     const double *shift = ur_moments_shift(plan, s), *exponent = ur_moments_exponent(plan, s);
-    UR_TRY(largest_exponent(d, exponent, target + d, exec, part, err));
+    /* the largest exponent over ranks by sums alone: bit by bit from the top, a rank whose exponent
+     * still matches the prefix adds 1 where its bit is set */
+    memset(largest, 0, d * sizeof *largest);
+    for (int bit = 12; bit >= 0; bit--) {
+        double step = ldexp(1, bit);
+        for (size_t j = 0; j < d; j++)
+            part[j] = exponent[j] >= largest[j] + step;
+        UR_TRY(exec->rank_sum(exec->context, part, d, err));
+        for (size_t j = 0; j < d; j++)
+            largest[j] += part[j] > 0 ? step : 0;
+    }
     /* one shift: the mean over the ranks that have one, summed in the largest unit */
     for (size_t j = 0; j < d; j++) {
         int has = exponent[j] != 0;
-        part[j] = has ? ldexp(shift[j], -(int)(target[d + j] + UR_NO_EXPONENT)) : 0;
+        part[j] = has ? ldexp(shift[j], -(int)(largest[j] + UR_NO_EXPONENT)) : 0;
         part[d + j] = has;
     }
     UR_TRY(exec->rank_sum(exec->context, part, 2 * d, err));
     for (size_t j = 0; j < d; j++)
-        target[j] = part[d + j] > 0
-                        ? ldexp(part[j] / part[d + j], (int)(target[d + j] + UR_NO_EXPONENT))
-                        : 0;
-    re_express(plan, s, target, target + d, part);
+        target[j] =
+            part[d + j] > 0 ? ldexp(part[j] / part[d + j], (int)(largest[j] + UR_NO_EXPONENT)) : 0;
+    re_express(plan, s, target, largest, part);
     return UNRELU_OK;
 }
 
 /* ---- plan ---- */
-
-unrelu_status ur_moments_plan_init(ur_moments_plan *plan, size_t d, unrelu_error *err)
-{
-    memset(plan, 0, sizeof *plan);
-    plan->d = d;
-    plan->groups = 1;
-    plan->shift = ur_alloc(d, 2 * sizeof *plan->shift);
-    plan->exponent = plan->shift + d;
-    return plan->shift ? UNRELU_OK : ur_fail_memory(err, d, "columns");
-}
-
-void ur_moments_plan_free(ur_moments_plan *plan)
-{
-    free(plan->shift);
-    plan->shift = plan->exponent = NULL;
-}
 
 /* x to 10 significant bits */
 static double rounded(double x)
@@ -306,7 +268,7 @@ static unrelu_status begin(void *context, const ur_block *block, unrelu_error *e
     size_t enough = 256 + 65536 / plan->d; /* any shift near the mean will do */
     pilot.rows = block->rows < enough ? block->rows : enough;
     for (size_t j = 0; j < plan->d; j++)
-        choose_head(plan, &pilot, j, &plan->shift[j], &plan->exponent[j]);
+        choose_head(plan, &pilot, j, &plan->head[j], &plan->head[plan->d + j]);
     return UNRELU_OK;
 }
 
@@ -395,9 +357,9 @@ static int fit_head(const ur_moments_plan *plan, scratch *w, double *s, const ur
             continue;
         double needed = ilogb(top) - UR_NO_EXPONENT;
         chosen |= exponent[j] == 0;
-        if (exponent[j] == 0 && plan->exponent[j] != 0) {
-            shift[j] = target[j] = plan->shift[j];
-            exponent[j] = target[d + j] = plan->exponent[j];
+        if (exponent[j] == 0 && plan->head[d + j] != 0) {
+            shift[j] = target[j] = plan->head[j];
+            exponent[j] = target[d + j] = plan->head[d + j];
         } else if (exponent[j] == 0) {
             choose_head(plan, part, j, &shift[j], &exponent[j]);
             target[j] = shift[j];

@@ -19,14 +19,10 @@ typedef struct {
     int negatives;               /* nonzero: negative cells are censored, not an error */
     const double *cut;           /* d, or NULL: rows with a cell above it are dropped */
     const unrelu_source *source; /* names for messages; NULL: none */
-    double *shift, *exponent;    /* d: filled by begin, ur_moments_plan_free frees */
+    double *head;                /* 2 d: shift and exponent, 0 at first; filled by begin */
 } ur_moments_plan;
 
 extern const ur_summary ur_moments;
-
-/* allocates shift and exponent; the rest is the caller's to set */
-unrelu_status ur_moments_plan_init(ur_moments_plan *plan, size_t d, unrelu_error *err);
-void ur_moments_plan_free(ur_moments_plan *plan);
 
 /* One group's arrays inside a summary (or all groups added up). Pair arrays are NULL without
  * pairs. */

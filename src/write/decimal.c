@@ -9,8 +9,6 @@
  * strtod take 1400. */
 #include "write/decimal.h"
 
-#include "base/c_locale.h"
-#include "base/memory.h"
 #include "base/powers_of_five.h"
 
 #include <math.h>
@@ -24,35 +22,14 @@ enum { DIGITS = 17, PLACES_MOST = 20 };
 
 static const uint64_t ten16 = 10000000000000000u;
 
-struct ur_decimal {
-    locale_t c_locale;
-};
-
-ur_decimal *ur_decimal_new(void)
-{
-    ur_decimal *decimal = ur_alloc(1, sizeof *decimal);
-    if (decimal && !(decimal->c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0))) {
-        free(decimal);
-        return NULL;
-    }
-    return decimal;
-}
-
-void ur_decimal_free(ur_decimal *decimal)
-{
-    if (decimal)
-        freelocale(decimal->c_locale);
-    free(decimal);
-}
-
-size_t ur_decimal_write_slow(const ur_decimal *decimal, double x, char out[UR_DECIMAL_MOST])
+size_t ur_decimal_write_slow(locale_t c_locale, double x, char out[UR_DECIMAL_MOST])
 {
     int size = 0;
     if (isnan(x)) {
         memcpy(out, "NA", 2);
         return 2;
     }
-    locale_t before = uselocale(decimal->c_locale); /* of this thread only */
+    locale_t before = uselocale(c_locale); /* of this thread only */
     for (int digits = 15; digits <= DIGITS; digits++) {
         size = snprintf(out, UR_DECIMAL_MOST, "%.*g", digits, x);
         if (strtod(out, NULL) == x)
@@ -137,12 +114,12 @@ static size_t write_fast(double x, char *out)
     return write_digits(c, v.places, x < 0, out);
 }
 
-size_t ur_decimal_write(const ur_decimal *decimal, double x, char out[UR_DECIMAL_MOST])
+size_t ur_decimal_write(locale_t c_locale, double x, char out[UR_DECIMAL_MOST])
 {
     double a = fabs(x);
     if (x == 0 && !signbit(x)) { /* half of a rectified table */
         out[0] = '0';
         return 1;
     }
-    return a >= 1e-4 && a < 1e15 ? write_fast(x, out) : ur_decimal_write_slow(decimal, x, out);
+    return a >= 1e-4 && a < 1e15 ? write_fast(x, out) : ur_decimal_write_slow(c_locale, x, out);
 }

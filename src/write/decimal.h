@@ -5,17 +5,15 @@
 #ifndef UR_DECIMAL_H
 #define UR_DECIMAL_H
 
-#include <stddef.h>
+#include "base/c_locale.h"
 
-typedef struct ur_decimal ur_decimal;
+#include <stddef.h>
 
 enum { UR_DECIMAL_MOST = 32 };
 
-ur_decimal *ur_decimal_new(void); /* NULL without memory */
-void ur_decimal_free(ur_decimal *decimal);
-/* returns the length; out is not terminated */
-size_t ur_decimal_write(const ur_decimal *decimal, double x, char out[UR_DECIMAL_MOST]);
+/* returns the length; out is not terminated; c_locale is newlocale(..., "C") */
+size_t ur_decimal_write(locale_t c_locale, double x, char out[UR_DECIMAL_MOST]);
 /* by printf and strtod: for every double, and the oracle of the fast way */
-size_t ur_decimal_write_slow(const ur_decimal *decimal, double x, char out[UR_DECIMAL_MOST]);
+size_t ur_decimal_write_slow(locale_t c_locale, double x, char out[UR_DECIMAL_MOST]);
 
 #endif

@@ -205,14 +205,6 @@ static uint32_t next_point(const char **text)
     return point;
 }
 
-static size_t count_points(const char *text)
-{
-    size_t count = 0;
-    for (; *text; count++)
-        next_point(&text);
-    return count;
-}
-
 void ur_npz_add_texts(ur_npz_writer *w, const char *name, const char *const *strings, size_t ndim,
                       const size_t *shape)
 {
@@ -220,7 +212,9 @@ void ur_npz_add_texts(ur_npz_writer *w, const char *name, const char *const *str
     int overflow = 0;
     size_t points = 1, count = count_of(ndim, shape, &overflow); /* <U0 is no type of numpy's */
     for (size_t i = 0; i < count; i++) {
-        size_t size = count_points(strings[i]);
+        size_t size = 0;
+        for (const char *text = strings[i]; *text; size++)
+            next_point(&text);
         points = size > points ? size : points;
     }
     unsigned char *data = ur_take(&w->arena, count, 4 * points);
@@ -253,10 +247,17 @@ typedef struct {
     size_t size;
 } record;
 
-static void le(record *r, uint64_t value, int bytes)
+typedef struct {
+    uint64_t value;
+    int bytes;
+} field;
+
+/* little-endian; those of 0 bytes are left out */
+static void add_fields(record *r, size_t count, const field *fields)
 {
-    for (; bytes--; value >>= 8)
-        r->bytes[r->size++] = (unsigned char)value;
+    for (size_t i = 0; i < count; i++)
+        for (int k = 0; k < fields[i].bytes; k++)
+            r->bytes[r->size++] = (unsigned char)(fields[i].value >> 8 * k);
 }
 
 static uint64_t low32(uint64_t value)
@@ -269,94 +270,55 @@ static uint64_t member_size(const member *m)
     return (uint64_t)m->header_size + m->size;
 }
 
-/* Version to the two lengths: what local header and directory entry share. */
-static void put_common(record *r, const member *m, size_t extra)
+/* the local header of a member, or its entry in the directory */
+static void make_header(record *r, const member *m, int entry)
 {
-    le(r, extra ? VERSION_ZIP64 : VERSION, 2);
-    le(r, UTF8_NAME, 2);
-    le(r, 0, 2); /* stored */
-    le(r, 0, 2); /* midnight */
-    le(r, DATE_1980_01_01, 2);
-    le(r, m->crc, 4);
-    le(r, low32(member_size(m)), 4);
-    le(r, low32(member_size(m)), 4);
-    le(r, strlen(m->name), 2);
-    le(r, extra, 2);
-}
-
-static void put_name(record *r, const member *m)
-{
-    memcpy(r->bytes + r->size, m->name, strlen(m->name));
-    r->size += strlen(m->name);
-}
-
-static void make_local(record *r, const member *m)
-{
-    int large = member_size(m) >= UINT32_MAX;
+    uint64_t size = member_size(m), name = strlen(m->name);
+    int large = size >= UINT32_MAX, far = entry && m->offset >= UINT32_MAX;
+    uint64_t extra = large || far ? 4 + 16 * (uint64_t)large + 8 * (uint64_t)far : 0;
+    uint64_t version = extra ? VERSION_ZIP64 : VERSION, mark = entry ? 0x02014b50 : 0x04034b50;
+    int two = entry ? 2 : 0, four = entry ? 4 : 0; /* bytes of what the directory alone has */
+    const field before[] = {{mark, 4},
+                            {version, two},
+                            {version, 2},
+                            {UTF8_NAME, 2},
+                            {0, 2}, /* stored */
+                            {0, 2}, /* midnight */
+                            {DATE_1980_01_01, 2},
+                            {m->crc, 4},
+                            {low32(size), 4},
+                            {low32(size), 4},
+                            {name, 2},
+                            {extra, 2},
+                            {0, two}, /* comment */
+                            {0, two}, /* disk */
+                            {0, two},
+                            {0, four},
+                            {low32(m->offset), four}};
+    const field wide[] = {{1, 2}, {extra - 4, 2}}, sizes[] = {{size, 8}, {size, 8}};
     r->size = 0;
-    le(r, 0x04034b50, 4);
-    put_common(r, m, large ? 20 : 0);
-    put_name(r, m);
-    if (large) {
-        le(r, 1, 2);
-        le(r, 16, 2);
-        le(r, member_size(m), 8);
-        le(r, member_size(m), 8);
-    }
+    add_fields(r, sizeof before / sizeof *before, before);
+    memcpy(r->bytes + r->size, m->name, name);
+    r->size += name;
+    add_fields(r, extra ? 2 : 0, wide);
+    add_fields(r, large ? 2 : 0, sizes);
+    add_fields(r, 1, &(field){m->offset, far ? 8 : 0});
 }
 
-static void make_entry(record *r, const member *m)
+static void make_end(record *r, uint64_t count, uint64_t start, uint64_t size)
 {
-    int large = member_size(m) >= UINT32_MAX, far = m->offset >= UINT32_MAX;
-    size_t extra = large || far ? 4 + 16 * (size_t)large + 8 * (size_t)far : 0;
+    uint64_t few = count < UINT16_MAX ? count : UINT16_MAX;
+    int large = count >= UINT16_MAX || start >= UINT32_MAX || size >= UINT32_MAX;
+    const field end64[] = {{0x06064b50, 4},    {44, 8},         {VERSION_ZIP64, 2},
+                           {VERSION_ZIP64, 2}, {0, 4},          {0, 4},
+                           {count, 8},         {count, 8},      {size, 8},
+                           {start, 8},         {0x07064b50, 4}, {0, 4},
+                           {start + size, 8},  {1, 4}};
+    const field end[] = {{0x06054b50, 4},   {0, 4}, {few, 2}, {few, 2}, {low32(size), 4},
+                         {low32(start), 4}, {0, 2}};
     r->size = 0;
-    le(r, 0x02014b50, 4);
-    le(r, extra ? VERSION_ZIP64 : VERSION, 2);
-    put_common(r, m, extra);
-    le(r, 0, 2); /* comment */
-    le(r, 0, 2); /* disk */
-    le(r, 0, 2);
-    le(r, 0, 4);
-    le(r, low32(m->offset), 4);
-    put_name(r, m);
-    if (extra) {
-        le(r, 1, 2);
-        le(r, extra - 4, 2);
-    }
-    if (large) {
-        le(r, member_size(m), 8);
-        le(r, member_size(m), 8);
-    }
-    if (far)
-        le(r, m->offset, 8);
-}
-
-static void make_end(record *r, size_t count, uint64_t start, uint64_t size)
-{
-    r->size = 0;
-    if (count >= UINT16_MAX || start >= UINT32_MAX || size >= UINT32_MAX) {
-        le(r, 0x06064b50, 4);
-        le(r, 44, 8);
-        le(r, VERSION_ZIP64, 2);
-        le(r, VERSION_ZIP64, 2);
-        le(r, 0, 4);
-        le(r, 0, 4);
-        le(r, count, 8);
-        le(r, count, 8);
-        le(r, size, 8);
-        le(r, start, 8);
-        le(r, 0x07064b50, 4);
-        le(r, 0, 4);
-        le(r, start + size, 8);
-        le(r, 1, 4);
-    }
-    le(r, 0x06054b50, 4);
-    le(r, 0, 4);
-    le(r, count < UINT16_MAX ? count : UINT16_MAX, 2);
-    le(r, count < UINT16_MAX ? count : UINT16_MAX, 2);
-    le(r, low32(size), 4);
-    le(r, low32(start), 4);
-    le(r, 0, 2);
+    add_fields(r, large ? sizeof end64 / sizeof *end64 : 0, end64);
+    add_fields(r, sizeof end / sizeof *end, end);
 }
 
 static void put(ur_npz_writer *w, const void *bytes, size_t size)
@@ -373,32 +335,26 @@ static void write_member(ur_npz_writer *w, member *m)
     m->crc = (uint32_t)crc32_z(0, (const unsigned char *)m->header, m->header_size);
     if (m->size)
         m->crc = (uint32_t)crc32_z(m->crc, m->data, m->size);
-    make_local(&local, m);
+    make_header(&local, m, 0);
     put(w, local.bytes, local.size);
     put(w, m->header, m->header_size);
     put(w, m->data, m->size);
 }
 
-/* what the whole archive takes, for the message of a full disk */
-static uint64_t total_size(const ur_npz_writer *w)
-{
-    uint64_t total = 22;
-    for (const member *m = w->first; m; m = m->next)
-        total += member_size(m) + LOCAL_SIZE + ENTRY_SIZE + 2 * strlen(m->name);
-    return total;
-}
-
 unrelu_status ur_npz_commit(ur_npz_writer *w, unrelu_error *err)
 {
     record r;
+    uint64_t total = 22; /* what the whole archive takes, for the message of a full disk */
+    for (const member *m = w->first; m; m = m->next)
+        total += member_size(m) + LOCAL_SIZE + ENTRY_SIZE + 2 * strlen(m->name);
+    ur_file_expect(w->file, total);
     if (!w->failed)
         w->failed = ur_arena_status(&w->arena, &w->failure);
-    ur_file_expect(w->file, total_size(w));
     for (member *m = w->first; m && !w->failed; m = m->next)
         write_member(w, m);
     uint64_t start = w->written;
     for (const member *m = w->first; m; m = m->next) {
-        make_entry(&r, m);
+        make_header(&r, m, 1);
         put(w, r.bytes, r.size);
     }
     make_end(&r, w->count, start, w->written - start);

@@ -14,28 +14,8 @@ struct unrelu_sink {
     char *path;
     char separator; /* 0: .npy */
     size_t n, d, rows;
-    ur_decimal *decimal; /* NULL: .npy */
+    locale_t c_locale; /* not for .npy */
 };
-
-static unrelu_status choose_format(const char *path, char *separator, unrelu_error *err)
-{
-    static const struct {
-        const char *ending;
-        char separator;
-    } known[] = {{".npy", '\0'}, {".csv", ','}, {".tsv", '\t'}};
-    *separator = ',';
-    if (!strcmp(path, "-"))
-        return UNRELU_OK;
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (ur_text_ends(path, strlen(path), known[i].ending)) {
-            *separator = known[i].separator;
-            return UNRELU_OK;
-        }
-    return ur_fail(err, UNRELU_EUSAGE,
-                   "cannot tell the format of %s; samples are written as .npy, .csv or .tsv, or as "
-                   "CSV to - (standard output)",
-                   path);
-}
 
 static unrelu_status write_name(unrelu_sink *sink, const char *name, unrelu_error *err)
 {
@@ -60,13 +40,20 @@ static unrelu_status open_sink(unrelu_sink *sink, const char *path, const char *
     if (overflow || sink->d == 0)
         return ur_fail(err, UNRELU_EUSAGE, "cannot write %s: %zu rows of %zu columns", path,
                        sink->n, sink->d);
-    UR_TRY(choose_format(path, &sink->separator, err));
-    if (!sink->separator) {
+    int npy = ur_text_ends(path, strlen(path), ".npy"),
+        tsv = ur_text_ends(path, strlen(path), ".tsv");
+    if (!npy && !tsv && !ur_text_ends(path, strlen(path), ".csv") && strcmp(path, "-") != 0)
+        return ur_fail(err, UNRELU_EUSAGE,
+                       "cannot tell the format of %s; samples are written as .npy, .csv or .tsv, "
+                       "or as CSV to - (standard output)",
+                       path);
+    sink->separator = npy ? '\0' : tsv ? '\t' : ',';
+    if (npy) {
         size_t size = ur_npy_header(header, "<f8", 2, shape);
         UR_TRY(ur_file_open(path, bytes + size, &sink->file, err));
         return ur_file_write(sink->file, header, size, err);
     }
-    if (!(sink->decimal = ur_decimal_new()))
+    if (!(sink->c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0)))
         return ur_fail_memory(err, 1, "locale");
     UR_TRY(ur_file_open(path, 0, &sink->file, err));
     for (size_t j = 0; names && j < sink->d; j++) {
@@ -110,7 +97,7 @@ unrelu_status unrelu_sink_write(unrelu_sink *sink, const double *x, size_t rows,
     for (; rows > 0; rows--)
         for (size_t j = 0; j < sink->d; j++) {
             char cell[UR_DECIMAL_MOST + 1];
-            size_t size = ur_decimal_write(sink->decimal, *x++, cell);
+            size_t size = ur_decimal_write(sink->c_locale, *x++, cell);
             cell[size++] = j + 1 < sink->d ? sink->separator : '\n';
             UR_TRY(ur_file_write(sink->file, cell, size, err));
         }
@@ -136,7 +123,8 @@ void unrelu_sink_abort(unrelu_sink *sink)
     if (!sink)
         return;
     ur_file_abort(sink->file);
-    ur_decimal_free(sink->decimal);
+    if (sink->c_locale)
+        freelocale(sink->c_locale);
     free(sink->path);
     free(sink);
 }

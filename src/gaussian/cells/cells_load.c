@@ -14,15 +14,6 @@ typedef struct {
     ur_table samples, limits; /* limits: empty where there are none */
 } reader;
 
-static unrelu_status refuse(const reader *r, size_t row, size_t column, const char *what,
-                            unrelu_error *err)
-{
-    char label[160];
-    ur_source_column_label(r->source, column, label, sizeof label);
-    return ur_fail(err, UNRELU_EFORMAT, "%s: row %zu, %s %s", ur_source_label(r->source), row + 1,
-                   label, what);
-}
-
 /* NaN: none */
 static double limit_of(const reader *r, size_t row, size_t column)
 {
@@ -32,57 +23,48 @@ static double limit_of(const reader *r, size_t row, size_t column)
     return limit;
 }
 
-static unrelu_status read_number(const reader *r, size_t row, size_t column, double x,
-                                 double *value, unsigned char *state, unrelu_error *err)
+static unrelu_status read_cell(const reader *r, size_t row, size_t column, double *value,
+                               unsigned char *state, unrelu_error *err)
 {
-    double limit = limit_of(r, row, column);
+    size_t cell = row * r->samples.columns + column;
+    unsigned char below = r->samples.below ? r->samples.below[cell] : 0;
+    double x = r->samples.cells[cell], limit = limit_of(r, row, column);
     double at = r->rules->at ? r->rules->at[column] : 0;
-    char what[256];
-    *value = x;
-    *state = UR_SEEN;
-    if (isinf(x))
-        return refuse(r, row, column, "is infinite: every value must be finite", err);
+    char what[256] = "", label[160];
     if (x == 0 && isnan(limit) && r->rules->zero)
         limit = r->rules->zero[column];
-    if (x == 0 && !isnan(limit)) {
+    *value = x;
+    *state = below ? UR_BELOW : isnan(x) ? UR_MISSING : UR_SEEN;
+    if (below == UR_BELOW_UNKNOWN && isnan(*value = limit)) {
+        snprintf(what, sizeof what,
+                 "is 'ND' (not detected), and its limit is not known: give it with `limit` "
+                 "NAME=VALUE, or in a file with `limits`");
+    } else if (*state != UR_SEEN) {
+        return UNRELU_OK;
+    } else if (isinf(x)) {
+        snprintf(what, sizeof what, "is infinite: every value must be finite");
+    } else if (x == 0 && !isnan(limit)) {
         *value = limit;
         *state = UR_BELOW;
-    } else if (!isnan(limit) && x < limit) {
+    } else if (x < limit) {
         snprintf(what, sizeof what,
                  "is %g, below the detection limit %g of that cell: a value was seen there, or it "
                  "was not; correct one of the two",
                  x, limit);
-        return refuse(r, row, column, what, err);
     } else if (x <= at && !r->rules->negative) {
-        if (x < 0 && at >= 0) {
+        if (x < 0 && at >= 0)
             snprintf(what, sizeof what,
                      "is %g, and a rectified value is at least 0: correct it, or leave the column "
                      "out with `columns`",
                      x);
-            return refuse(r, row, column, what, err);
-        }
         *value = at;
         *state = UR_BELOW;
     }
-    return UNRELU_OK;
-}
-
-static unrelu_status read_cell(const reader *r, size_t row, size_t column, double *value,
-                               unsigned char *state, unrelu_error *err)
-{
-    size_t at = row * r->samples.columns + column;
-    double x = r->samples.cells[at];
-    unsigned char below = r->samples.below ? r->samples.below[at] : 0;
-    *value = x;
-    *state = below ? UR_BELOW : UR_MISSING;
-    if (below == UR_BELOW_UNKNOWN && isnan(*value = limit_of(r, row, column)))
-        return refuse(r, row, column,
-                      "is 'ND' (not detected), and its limit is not known: give it with `limit` "
-                      "NAME=VALUE, or in a file with `limits`",
-                      err);
-    if (below || isnan(x))
+    if (!*what)
         return UNRELU_OK;
-    return read_number(r, row, column, x, value, state, err);
+    ur_source_column_label(r->source, column, label, sizeof label);
+    return ur_fail(err, UNRELU_EFORMAT, "%s: row %zu, %s %s", ur_source_label(r->source), row + 1,
+                   label, what);
 }
 
 static unrelu_status check_limits(const reader *r, const unrelu_source *limits, unrelu_error *err)

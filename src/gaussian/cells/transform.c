@@ -29,15 +29,6 @@ double unrelu_gaussian_transform(const unrelu_gaussian *model, size_t column, do
     return ur_transform(model->transform, model->lambda ? model->lambda[column] : 0, x);
 }
 
-static double smallest_seen(size_t n, const double *x, const unsigned char *state)
-{
-    double least = INFINITY;
-    for (size_t i = 0; i < n; i++)
-        if (state[i] == UR_SEEN)
-            least = fmin(least, x[i]);
-    return least;
-}
-
 /* values that have an image; limits that are not negative */
 static unrelu_status check_column(size_t n, const double *x, const unsigned char *state,
                                   const char *label, unrelu_error *err)
@@ -65,7 +56,10 @@ unrelu_status ur_transform_column(unrelu_transform transform, double lambda, siz
     if (transform == UNRELU_TRANSFORM_NONE)
         return UNRELU_OK;
     UR_TRY(check_column(n, x, state, label, err));
-    double least = smallest_seen(n, x, state);
+    double least = INFINITY; /* that was seen */
+    for (size_t i = 0; i < n; i++)
+        if (state[i] == UR_SEEN)
+            least = fmin(least, x[i]);
     for (size_t i = 0; i < n; i++) {
         if (state[i] == UR_MISSING)
             continue;

@@ -55,26 +55,6 @@ static double clamped(double gamma)
     return fmax(LEAST_GAMMA, fmin(MOST_GAMMA, gamma));
 }
 
-static law law_of(const ur_distance_test *t)
-{
-    int gamma = (int)lround(clamped(t->gamma) * STEPS);
-    double n = fmin(t->observed, ceil(ABOVE / ur_normal_cdf((double)gamma / STEPS)));
-    if (n > EXACT) {
-        double unit = ldexp(1, ilogb(n) - 4);
-        n = unit * rint(n / unit);
-    }
-    return (law){.n = n, .gamma = gamma, .fitted = t->fitted};
-}
-
-static size_t find(const law *laws, size_t count, const law *wanted)
-{
-    size_t i = 0;
-    while (i < count && (laws[i].n != wanted->n || laws[i].gamma != wanted->gamma ||
-                         laws[i].fitted != wanted->fitted))
-        i++;
-    return i;
-}
-
 /* ---- one simulated sample ---- */
 
 typedef struct {
@@ -91,30 +71,6 @@ static double draw(uniforms *u)
         u->left = BATCH;
     }
     return u->batch[--u->left];
-}
-
-/* how many of n are above the limit; at most `room` */
-static size_t draw_count(uniforms *u, double n, double share, size_t room)
-{
-    double gap = log1p(-share), at = 0;
-    for (size_t count = 0;; count++) {
-        at += floor(log(draw(u)) / gap) + 1;
-        if (at > n || count == room)
-            return count;
-    }
-}
-
-/* x_k = gamma - Phi^-1(share u_k), u decreasing */
-static void draw_values(uniforms *u, double gamma, double share, size_t count, double *x)
-{
-    double total = 0;
-    for (size_t k = 0; k < count; k++) {
-        total -= log(draw(u));
-        x[count - 1 - k] = total;
-    }
-    total -= log(draw(u));
-    for (size_t k = 0; k < count; k++)
-        x[k] = fmax(0, gamma - ur_normal_quantile(share * x[k] / total));
 }
 
 static int fit_again(const double *x, size_t count, double n, double *b, double *s)
@@ -136,11 +92,19 @@ static int fit_again(const double *x, size_t count, double n, double *b, double 
 
 static double simulate_once(uniforms *u, const law *l, double *x, size_t room)
 {
-    double gamma = (double)l->gamma / STEPS, share = ur_normal_cdf(gamma);
+    double gamma = (double)l->gamma / STEPS, share = ur_normal_cdf(gamma), gap = log1p(-share);
     for (int i = 0; i < TRIES; i++) {
-        double b = gamma, s = 1;
-        size_t count = draw_count(u, l->n, share, room);
-        draw_values(u, gamma, share, count, x);
+        double b = gamma, s = 1, at = 0, total = 0;
+        size_t count = 0; /* of n that are above the limit */
+        while ((at += floor(log(draw(u)) / gap) + 1) <= l->n && count < room)
+            count++;
+        for (size_t k = 0; k < count; k++) { /* x_k = gamma - Phi^-1(share u_k), u decreasing */
+            total -= log(draw(u));
+            x[count - 1 - k] = total;
+        }
+        total -= log(draw(u));
+        for (size_t k = 0; k < count; k++)
+            x[k] = fmax(0, gamma - ur_normal_quantile(share * x[k] / total));
         ur_censored_column column = {x, count, l->n, 0};
         if (!l->fitted || fit_again(x, count, l->n, &b, &s))
             return modified(l->n, gamma, ur_censored_distance(&column, b, s), l->fitted);
@@ -165,17 +129,6 @@ static unrelu_status simulate_law(void *context, size_t i, unrelu_error *err)
 
 /* ---- tests ---- */
 
-static double p_value(const law *l, size_t runs, const ur_distance_test *t)
-{
-    double own = modified(t->observed, clamped(t->gamma), t->distance, t->fitted);
-    double at_least = 1, all = 1;
-    for (size_t i = 0; i < runs; i++) {
-        all += !isnan(l->distance[i]);
-        at_least += l->distance[i] >= own;
-    }
-    return at_least / all;
-}
-
 unrelu_status ur_distance_tests(ur_distance_test *tests, size_t count, size_t runs, uint64_t seed,
                                 const unrelu_exec *exec, unrelu_error *err)
 {
@@ -184,17 +137,33 @@ unrelu_status ur_distance_tests(ur_distance_test *tests, size_t count, size_t ru
     simulation s = {ur_take(&arena, count, sizeof *s.laws), runs ? runs : RUNS, seed};
     UR_TRY(ur_arena_status(&arena, err));
     for (size_t i = 0; i < count; i++) {
-        law wanted = law_of(&tests[i]);
-        of[i] = isnan(tests[i].distance) ? count : find(s.laws, laws, &wanted);
-        if (of[i] != laws)
-            continue;
-        wanted.distance = ur_take(&arena, s.runs, sizeof *wanted.distance);
-        s.laws[laws++] = wanted;
+        int gamma = (int)lround(clamped(tests[i].gamma) * STEPS), fitted = tests[i].fitted;
+        double n = fmin(tests[i].observed, ceil(ABOVE / ur_normal_cdf((double)gamma / STEPS)));
+        if (n > EXACT) {
+            double unit = ldexp(1, ilogb(n) - 4);
+            n = unit * rint(n / unit);
+        }
+        size_t k = 0;
+        while (k < laws &&
+               (s.laws[k].n != n || s.laws[k].gamma != gamma || s.laws[k].fitted != fitted))
+            k++;
+        of[i] = isnan(tests[i].distance) ? count : k;
+        if (of[i] == laws)
+            s.laws[laws++] =
+                (law){n, gamma, fitted, ur_take(&arena, s.runs, sizeof *s.laws->distance)};
     }
     UR_TRY(ur_arena_status(&arena, err));
     if (laws > 0)
         UR_TRY(ur_each(exec, "simulating", laws, simulate_law, &s, err));
-    for (size_t i = 0; i < count; i++)
-        tests[i].p = of[i] < laws ? p_value(&s.laws[of[i]], s.runs, &tests[i]) : NAN;
+    for (size_t i = 0; i < count; i++) {
+        ur_distance_test *t = &tests[i];
+        double own = modified(t->observed, clamped(t->gamma), t->distance, t->fitted);
+        double at_least = 1, all = 1;
+        for (size_t run = 0; of[i] < laws && run < s.runs; run++) {
+            all += !isnan(s.laws[of[i]].distance[run]);
+            at_least += s.laws[of[i]].distance[run] >= own;
+        }
+        t->p = of[i] < laws ? at_least / all : NAN;
+    }
     return UNRELU_OK;
 }

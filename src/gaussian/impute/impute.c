@@ -52,27 +52,11 @@ typedef struct {
 
 /* ---- which models can fill samples, and which column is which ---- */
 
-/* the first column of the samples that the model does not have, or has not as often */
-static size_t unknown_column(const unrelu_gaussian *m, const unrelu_source *samples)
-{
-    size_t column = 0;
-    for (int known = 1; known && column < m->d; column += (size_t)known) {
-        const char *name = unrelu_source_name(samples, column);
-        size_t here = 0, there = 0;
-        for (size_t i = 0; i <= column; i++)
-            here += strcmp(unrelu_source_name(samples, i), name) == 0;
-        for (size_t i = 0; i < m->d; i++)
-            there += (size_t)ur_name_same(name, m->names[i]);
-        known = here <= there;
-    }
-    return column;
-}
-
 /* place (d): of the samples' columns in the model */
 static unrelu_status match(const unrelu_gaussian *m, const unrelu_source *samples, size_t *place,
                            unrelu_error *err)
 {
-    size_t width = unrelu_source_columns(samples), missing;
+    size_t width = unrelu_source_columns(samples), missing, column = 0;
     if (width != m->d)
         return ur_fail(
             err, UNRELU_EFORMAT,
@@ -82,7 +66,16 @@ static unrelu_status match(const unrelu_gaussian *m, const unrelu_source *sample
     if (ur_names_match(ur_source_names(samples), width, m->names, m->d, place, &missing) ==
         UR_NAMES_FOUND)
         return UNRELU_OK;
-    size_t column = unknown_column(m, samples);
+    /* the first that the model does not have, or has not as often */
+    for (int known = 1; known && column < m->d; column += (size_t)known) {
+        const char *name = unrelu_source_name(samples, column);
+        size_t here = 0, there = 0;
+        for (size_t i = 0; i <= column; i++)
+            here += strcmp(unrelu_source_name(samples, i), name) == 0;
+        for (size_t i = 0; i < m->d; i++)
+            there += (size_t)ur_name_same(name, m->names[i]);
+        known = here <= there;
+    }
     return ur_fail(err, UNRELU_EFORMAT,
                    "%s: column %zu is called '%.60s', and the model's columns are '%.60s'%s: fill "
                    "samples of the columns that the model was fitted to",
@@ -171,21 +164,6 @@ static int by_state(const void *a, const void *b)
     return order ? order : (left->row > right->row) - (left->row < right->row);
 }
 
-static unrelu_status sort_rows(imputation *p, unrelu_error *err)
-{
-    size_t n = p->n, d = p->d;
-    p->state = ur_take(p->arena, n, d);
-    p->rows = ur_take(p->arena, n, sizeof *p->rows);
-    UR_TRY(ur_arena_status(p->arena, err));
-    for (size_t j = 0; j < d; j++)
-        for (size_t i = 0; i < n; i++)
-            p->state[i * d + p->place[j]] = p->cells.state[j * n + i];
-    for (size_t i = 0; i < n; i++)
-        p->rows[i] = (sorted_row){i, d, p->state + i * d};
-    qsort(p->rows, n, sizeof *p->rows, by_state);
-    return UNRELU_OK;
-}
-
 /* fractions of the roots of the primes */
 static void set_lattice(double *lattice, size_t d)
 {
@@ -235,36 +213,29 @@ static room *room_new(const imputation *p, ur_arena *arena)
     return r;
 }
 
-static void set_row(const imputation *p, size_t row, room *r)
+/* out (d): the row, with the mean of what it hides or a draw of that */
+static void fill_row(const imputation *p, size_t row, size_t draw, room *r, double *out)
 {
     const unrelu_gaussian *m = p->model;
-    for (size_t j = 0; j < p->d; j++) {
-        size_t i = p->place[j];
-        r->x[i] = p->x[j * p->n + row];
-        r->t[i] = p->varies[i] ? (r->x[i] - m->b[i]) / m->scale[i] : 0;
+    ur_law *law = &r->law;
+    size_t columns = p->options.draws ? law->columns : law->rank;
+    uint64_t start = (uint64_t)draw << 32;
+    r->random = (ur_uniforms){
+        .seed = p->options.seed, .stream = STREAM + row, .next = start, .at = UR_UNIFORMS};
+    if (p->options.draws) {
+        ur_law_draw(law, &r->points, p->options.sweeps, &r->random, r->z);
+        ur_random_normals(p->options.seed, STREAM + row, start, columns - law->rank,
+                          r->z + law->rank);
+    } else {
+        ur_law_mean(law, &r->points, p->options.sweeps, &r->random, r->z);
     }
-    ur_impute_pattern_mean(&r->pattern, r->t, r->w, r->mu);
-    for (size_t i = 0; i < r->pattern.below; i++)
-        r->limit[i] = r->t[r->pattern.index[r->pattern.seen + i]];
-    ur_law_set(&r->law, &r->pattern, r->mu, r->limit);
-}
-
-/* t becomes mu + L z in the hidden cells */
-static void set_hidden(room *r, size_t columns)
-{
-    const ur_law *law = &r->law;
-    for (size_t i = 0; i < law->hidden; i++) {
+    for (size_t i = 0; i < law->hidden; i++) { /* t = mu + L z */
         size_t cell = law->order[i];
         double t = r->mu[cell];
         for (size_t k = 0; k < columns; k++)
             t += law->L[i * law->stride + k] * r->z[k];
         r->t[r->pattern.index[r->pattern.seen + cell]] = t;
     }
-}
-
-static void store(const imputation *p, size_t row, const room *r, double *out)
-{
-    const unrelu_gaussian *m = p->model;
     for (size_t j = 0; j < p->d; j++) {
         size_t i = p->place[j];
         unsigned char state = p->state[row * p->d + i];
@@ -276,39 +247,30 @@ static void store(const imputation *p, size_t row, const room *r, double *out)
     }
 }
 
-/* the row's mean, or its draws of this batch */
-static void fill_row(const imputation *p, size_t row, room *r)
-{
-    for (size_t i = 0; i < p->batch && p->first + i < p->draws; i++) {
-        uint64_t start = (uint64_t)(p->first + i) << 32;
-        r->random = (ur_uniforms){
-            .seed = p->options.seed, .stream = STREAM + row, .next = start, .at = UR_UNIFORMS};
-        if (p->options.draws) {
-            ur_law_draw(&r->law, &r->points, p->options.sweeps, &r->random, r->z);
-            ur_random_normals(p->options.seed, STREAM + row, start, r->law.columns - r->law.rank,
-                              r->z + r->law.rank);
-        } else {
-            ur_law_mean(&r->law, &r->points, p->options.sweeps, &r->random, r->z);
-        }
-        set_hidden(r, p->options.draws ? r->law.columns : r->law.rank);
-        store(p, row, r, p->out + (i * p->n + row) * p->d);
-    }
-}
-
 static unrelu_status fill_block(void *context, size_t block, unrelu_error *err)
 {
     UR_ARENA(arena);
     const imputation *p = context;
+    const unrelu_gaussian *m = p->model;
     const unsigned char *known = NULL;
     room *r = room_new(p, &arena);
     UR_TRY(ur_arena_status(&arena, err));
     for (size_t at = block * BLOCK; at < p->n && at < (block + 1) * BLOCK; at++) {
         const sorted_row *s = &p->rows[at];
         if (!known || memcmp(known, s->state, p->d) != 0)
-            ur_impute_pattern_set(&r->pattern, p->model->correlation, s->state, p->varies);
+            ur_impute_pattern_set(&r->pattern, m->correlation, s->state, p->varies);
         known = s->state;
-        set_row(p, s->row, r);
-        fill_row(p, s->row, r);
+        for (size_t j = 0; j < p->d; j++) {
+            size_t i = p->place[j];
+            r->x[i] = p->x[j * p->n + s->row];
+            r->t[i] = p->varies[i] ? (r->x[i] - m->b[i]) / m->scale[i] : 0;
+        }
+        ur_impute_pattern_mean(&r->pattern, r->t, r->w, r->mu);
+        for (size_t i = 0; i < r->pattern.below; i++)
+            r->limit[i] = r->t[r->pattern.index[r->pattern.seen + i]];
+        ur_law_set(&r->law, &r->pattern, r->mu, r->limit);
+        for (size_t i = 0; i < p->batch && p->first + i < p->draws; i++)
+            fill_row(p, s->row, p->first + i, r, p->out + (i * p->n + s->row) * p->d);
     }
     return UNRELU_OK;
 }
@@ -350,11 +312,19 @@ static unrelu_status prepare(imputation *p, unrelu_source *samples, const unrelu
     set_lattice(p->lattice, d);
     UR_TRY(match(p->model, samples, p->place, err));
     UR_TRY(load(p, samples, exec, err));
-    UR_TRY(sort_rows(p, err));
-    size_t most = BATCH_CELLS / p->n / d;
+    size_t n = p->n, most = BATCH_CELLS / n / d;
     p->batch = p->draws < most ? p->draws : most ? most : 1;
-    p->out = ur_take(p->arena, p->n, p->batch * d * sizeof *p->out);
-    return ur_arena_status(p->arena, err);
+    p->state = ur_take(p->arena, n, d);
+    p->rows = ur_take(p->arena, n, sizeof *p->rows);
+    p->out = ur_take(p->arena, n, p->batch * d * sizeof *p->out);
+    UR_TRY(ur_arena_status(p->arena, err));
+    for (size_t j = 0; j < d; j++)
+        for (size_t i = 0; i < n; i++)
+            p->state[i * d + p->place[j]] = p->cells.state[j * n + i];
+    for (size_t i = 0; i < n; i++)
+        p->rows[i] = (sorted_row){i, d, p->state + i * d};
+    qsort(p->rows, n, sizeof *p->rows, by_state);
+    return UNRELU_OK;
 }
 
 unrelu_status unrelu_gaussian_impute(const unrelu_gaussian *model, unrelu_source *samples,

@@ -38,6 +38,20 @@ static double less_products(const double *a, const double *g, size_t k, double v
     return value;
 }
 
+static void swap(double *a, double *b)
+{
+    double value = *a;
+    *a = *b;
+    *b = value;
+}
+
+static void swap_indices(size_t *index, size_t i, size_t j)
+{
+    size_t at = index[i];
+    index[i] = index[j];
+    index[j] = at;
+}
+
 /* the first seen cells of index, in an order such that G exists; the others are dropped */
 static void factor_seen(ur_impute_pattern *p, const double *R)
 {
@@ -57,15 +71,10 @@ static void factor_seen(ur_impute_pattern *p, const double *R)
             p->seen = k;
             return;
         }
-        size_t cell = p->index[k];
-        p->index[k] = p->index[best];
-        p->index[best] = cell;
-        double *row = p->G + k * d, *other = p->G + best * d;
-        for (size_t l = 0; l < k; l++) {
-            double value = row[l];
-            row[l] = other[l];
-            other[l] = value;
-        }
+        double *row = p->G + k * d;
+        swap_indices(p->index, k, best);
+        for (size_t l = 0; l < k; l++)
+            swap(&row[l], &p->G[best * d + l]);
         row[k] = sqrt(most);
         for (size_t i = k + 1; i < count; i++)
             p->G[i * d + k] =
@@ -106,23 +115,13 @@ void ur_impute_pattern_mean(const ur_impute_pattern *p, const double *t, double 
 
 static void swap_rows(ur_law *law, size_t i, size_t j, size_t columns)
 {
-    if (i == j)
-        return;
-    double *a = law->L + i * law->stride, *b = law->L + j * law->stride;
-    for (size_t k = 0; k < columns; k++) {
-        double value = a[k];
-        a[k] = b[k];
-        b[k] = value;
-    }
-    double *const pairs[] = {law->rest, law->shift, law->u};
-    for (size_t k = 0; k < (j < law->below ? 3 : 2); k++) {
-        double value = pairs[k][i];
-        pairs[k][i] = pairs[k][j];
-        pairs[k][j] = value;
-    }
-    size_t cell = law->order[i];
-    law->order[i] = law->order[j];
-    law->order[j] = cell;
+    for (size_t k = 0; k < columns; k++)
+        swap(&law->L[i * law->stride + k], &law->L[j * law->stride + k]);
+    swap(&law->rest[i], &law->rest[j]);
+    swap(&law->shift[i], &law->shift[j]);
+    if (j < law->below)
+        swap(&law->u[i], &law->u[j]);
+    swap_indices(law->order, i, j);
 }
 
 /* of rows first .. end - 1 the one to be next, end: none has variance left */
@@ -151,9 +150,8 @@ static void add_column(ur_law *law, const ur_impute_pattern *p, size_t i, size_t
     if (i < law->below)
         mean = ur_truncated_mean(-INFINITY, (law->u[i] - law->shift[i]) / root);
     for (size_t j = first; j < law->hidden; j++) {
-        double *other = law->L + j * law->stride, value = c[law->order[j]];
-        for (size_t l = 0; l < k; l++)
-            value -= row[l] * other[l];
+        double *other = law->L + j * law->stride;
+        double value = less_products(row, other, k, c[law->order[j]]);
         other[k] = j == i ? root : value / root;
         law->rest[j] -= other[k] * other[k];
         law->shift[j] += other[k] * mean;

@@ -193,26 +193,6 @@ void ur_law_mode(const ur_law *law, double *dual, double *z)
 
 /* ---- points ---- */
 
-/* between which z_k lies, given those before */
-static void bounds(const ur_law *law, const double *z, size_t k, double *lower, double *upper)
-{
-    *lower = -INFINITY;
-    *upper = INFINITY;
-    for (size_t i = k; i < law->below; i = i == k ? law->rank : i + 1) {
-        const double *row = law->L + i * law->stride;
-        if (law->last[i] != k)
-            continue;
-        double left = law->u[i];
-        for (size_t l = 0; l < k; l++)
-            left -= row[l] * z[l];
-        left /= row[k];
-        if (row[k] > 0)
-            *upper = fmin(*upper, left);
-        else
-            *lower = fmax(*lower, left);
-    }
-}
-
 /* z_k is drawn from N(tilt_k, 1) in place of N(0, 1), such that the weights vary little (the saddle
  * point of Botev 2017): with m_k the mean of the cut N(tilt_k, 1), given z_l = m_l before,
  *   tilt_j = -sum over k > j of (tilt_k - m_k) L_kj / L_kk,
@@ -239,29 +219,36 @@ static void set_tilt(const ur_law *law, double *tilt, double *mean)
     }
 }
 
-/* point number `point` of the shifted lattice, folded so that its ends meet */
-static double lattice_point(const ur_points *points, size_t k, size_t point)
-{
-    double x = points->start[k] + (double)point * points->lattice[k];
-    x -= floor(x);
-    return fmin(fmax(fabs(2 * x - 1), 0x1p-53), 1 - 0x1p-53);
-}
-
-/* the log of its weight; smooth: z_r is its mean */
+/* z: point number `point` of the shifted lattice, which is folded so that its ends meet; the log of
+ * its weight. smooth: z_r is its mean */
 static double set_point(const ur_law *law, const ur_points *points, size_t point, int smooth,
                         double *z)
 {
-    double log_weight = 0, lower, upper, log_mass = 0;
+    double log_weight = 0, log_mass = 0;
     for (size_t k = 0; k < law->rank; k++) {
-        double tilt = points->tilt[k];
-        bounds(law, z, k, &lower, &upper);
+        double tilt = points->tilt[k], lower = -INFINITY, upper = INFINITY;
+        /* of z_k, given those before: by row k, and by rows that follow from others */
+        for (size_t i = k; i < law->below; i = i == k ? law->rank : i + 1) {
+            const double *row = law->L + i * law->stride;
+            if (law->last[i] != k)
+                continue;
+            double left = law->u[i];
+            for (size_t l = 0; l < k; l++)
+                left -= row[l] * z[l];
+            left /= row[k];
+            if (row[k] > 0)
+                upper = fmin(upper, left);
+            else
+                lower = fmax(lower, left);
+        }
         if (!(lower < upper))
             return -INFINITY;
         if (smooth && k + 1 == law->rank) {
             log_mass = ur_truncated_log_mass(lower, upper);
             z[k] = ur_truncated_mean(lower, upper);
         } else {
-            double u = lattice_point(points, k, point);
+            double x = points->start[k] + (double)point * points->lattice[k];
+            double u = fmin(fmax(fabs(2 * (x - floor(x)) - 1), 0x1p-53), 1 - 0x1p-53);
             z[k] = tilt + ur_truncated_draw(lower - tilt, upper - tilt, u, &log_mass);
             log_weight += tilt * (0.5 * tilt - z[k]);
         }
@@ -328,14 +315,6 @@ void ur_law_draw(ur_law *law, ur_points *points, size_t sweeps, ur_uniforms *ran
 
 /* ---- means ---- */
 
-static void average(const ur_law *law, const ur_points *points, size_t count, double *z)
-{
-    memset(z, 0, law->rank * sizeof *z);
-    for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; points->weight[i] > 0 && k < law->rank; k++)
-            z[k] += points->weight[i] * points->z[i * law->rank + k];
-}
-
 /* two limits, full rank: E of each in its own deviations; 0: too rare for Phi2 */
 static int mean_of_two(const ur_law *law, double *z)
 {
@@ -361,7 +340,10 @@ void ur_law_mean(ur_law *law, ur_points *points, size_t sweeps, ur_uniforms *ran
     if (count == POINTS && worth < POINTS / 4)
         worth = set_points(law, points, count = UR_POINTS_MOST, 1, random);
     if (worth >= (count == UR_POINTS_MOST ? POINTS : count == POINTS ? POINTS / 4 : 1)) {
-        average(law, points, count, z);
+        memset(z, 0, law->rank * sizeof *z);
+        for (size_t i = 0; i < count; i++)
+            for (size_t k = 0; points->weight[i] > 0 && k < law->rank; k++)
+                z[k] += points->weight[i] * points->z[i * law->rank + k];
         return;
     }
     worth = set_points(law, points, count, 0, random); /* with means they need not be points */

@@ -25,11 +25,8 @@ enum {
 
 void unrelu_summary_free(unrelu_summary *summary)
 {
-    if (!summary)
-        return;
-    ur_arena_end(&summary->arena);
-    free(summary->s);
-    ur_moments_plan_free(&summary->plan);
+    if (summary)
+        ur_arena_end(&summary->arena);
     free(summary);
 }
 
@@ -56,23 +53,25 @@ static unrelu_status settle(unrelu_status status, unrelu_summary **out)
     return status;
 }
 
-/* an empty summary of d columns, names not yet set */
+/* an empty summary of d columns, without names yet */
 static unrelu_status allocate(size_t d, size_t groups, int pairs, unrelu_summary **out,
                               unrelu_error *err)
 {
     unrelu_summary *summary = *out = ur_alloc(1, sizeof *summary);
     if (!summary)
         return ur_fail_memory(err, 1, "summary");
-    UR_TRY(ur_moments_plan_init(&summary->plan, d, err));
-    summary->plan.groups = groups;
-    summary->plan.pairs = pairs;
     if (d > MAX_COLUMNS)
         return ur_fail(err, UNRELU_ENOMEM, "%zu columns are more than a summary of pairs can hold",
                        d);
-    summary->limit = ur_take(&summary->arena, d, sizeof *summary->limit);
-    summary->s = ur_doubles(ur_moments.len(&summary->plan));
-    summary->plan.limit = summary->limit;
-    if (!summary->limit || !summary->s)
+    ur_arena *arena = &summary->arena;
+    summary->limit = ur_take(arena, d, sizeof *summary->limit);
+    summary->plan = (ur_moments_plan){.d = d,
+                                      .groups = groups,
+                                      .pairs = pairs,
+                                      .limit = summary->limit,
+                                      .head = ur_take(arena, d, 2 * sizeof(double))};
+    summary->s = ur_take(arena, ur_moments.len(&summary->plan), sizeof *summary->s);
+    if (ur_arena_failed(arena))
         return ur_fail(err, UNRELU_ENOMEM,
                        "not enough memory for the sums of %zu columns and their pairs (%.1f GB)", d,
                        8e-9 * (double)ur_moments.len(&summary->plan));
@@ -80,9 +79,11 @@ static unrelu_status allocate(size_t d, size_t groups, int pairs, unrelu_summary
 }
 
 static unrelu_status collect(unrelu_source *source, const ur_collect_rules *rules,
-                             const unrelu_exec *exec, unrelu_summary *summary, unrelu_error *err)
+                             const unrelu_exec *exec, unrelu_summary **out, unrelu_error *err)
 {
-    size_t d = summary->plan.d;
+    size_t d = unrelu_source_columns(source);
+    UR_TRY(allocate(d, rules->groups, rules->pairs, out, err));
+    unrelu_summary *summary = *out;
     memcpy(summary->limit, rules->limit, d * sizeof *summary->limit);
     summary->names = ur_take_copies(&summary->arena, ur_source_names(source), d);
     UR_TRY(ur_arena_status(&summary->arena, err));
@@ -102,11 +103,7 @@ unrelu_status ur_summary_collect_rules(unrelu_source *source, const ur_collect_r
                                        const unrelu_exec *exec, unrelu_summary **out,
                                        unrelu_error *err)
 {
-    unrelu_status status =
-        allocate(unrelu_source_columns(source), rules->groups, rules->pairs, out, err);
-    if (status == UNRELU_OK)
-        status = collect(source, rules, exec, *out, err);
-    return settle(status, out);
+    return settle(collect(source, rules, exec, out, err), out);
 }
 
 unrelu_status ur_limits(const unrelu_gaussian_options *options, size_t d, double *limit,
@@ -162,8 +159,7 @@ unrelu_status unrelu_summary_collect(unrelu_source *source, const unrelu_gaussia
     UR_TRY(ur_exec_read(&exec, &here, err));
     exec = ur_ranks_begin(&ranks, source ? unrelu_source_columns(source) : 0, exec);
     unrelu_status status = collect_samples(source, options, groups, exec, out, err);
-    status = ur_ranks_end(&ranks, status, err);
-    return settle(status, out);
+    return settle(ur_ranks_end(&ranks, status, err), out);
 }
 
 /* ---- merge ---- */
@@ -192,9 +188,9 @@ static unrelu_status check_same(const unrelu_summary *into, const unrelu_summary
 }
 
 /* a copy of s with the groups of `plan`, or with all of them added up where there is one only */
-static double *copy_sums(const unrelu_summary *from, const ur_moments_plan *plan)
+static double *copy_sums(ur_arena *arena, const unrelu_summary *from, const ur_moments_plan *plan)
 {
-    double *copy = ur_doubles(ur_moments.len(plan));
+    double *copy = ur_take(arena, ur_moments.len(plan), sizeof *copy);
     if (!copy)
         return NULL;
     if (plan->groups == from->plan.groups)
@@ -210,20 +206,15 @@ unrelu_status unrelu_summary_merge(unrelu_summary *into, const unrelu_summary *f
     UR_TRY(check_same(into, from, err));
     ur_moments_plan plan = into->plan;
     UR_ARENA(arena);
+    UR_ARENA(fresh); /* what fails here does not fail the summary */
     double *room = ur_take(&arena, ur_moments.room(&plan), sizeof *room);
-    UR_TRY(ur_arena_status(&arena, err));
     plan.groups = into->plan.groups == from->plan.groups ? plan.groups : 1;
-    double *own = plan.groups < into->plan.groups ? copy_sums(into, &plan) : into->s;
-    double *copy = own ? copy_sums(from, &plan) : NULL; /* absorb empties what it adds */
-    if (!copy) {
-        if (own != into->s)
-            free(own);
-        return ur_fail_memory(err, ur_moments.len(&plan), "doubles of a summary");
-    }
+    double *own = plan.groups < into->plan.groups ? copy_sums(&fresh, into, &plan) : into->s;
+    double *copy = copy_sums(&arena, from, &plan); /* absorb empties what it adds */
+    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(ur_arena_status(&fresh, err));
     ur_moments.absorb(&plan, own, copy, room);
-    free(copy);
-    if (own != into->s)
-        free(into->s);
+    ur_arena_give(&fresh, &into->arena);
     into->s = own;
     into->plan.groups = plan.groups;
     return UNRELU_OK;

@@ -8,7 +8,7 @@
 
 struct unrelu_summary {
     ur_moments_plan plan;
-    ur_arena arena;     /* of limit and names */
+    ur_arena arena;     /* of all that follows, and of the plan's head */
     double *limit;      /* d: values at or below are censored */
     const char **names; /* d */
     double *s;          /* ur_moments.len(&plan) */

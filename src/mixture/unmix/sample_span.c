@@ -133,27 +133,13 @@ static unrelu_status factor(const double *X, const double *unit, size_t rows, si
     return UNRELU_OK;
 }
 
-static unrelu_status decompose(ur_span *s, unrelu_error *err)
-{
-    size_t d = s->d;
-    UR_ARENA(arena);
-    double *same = ur_take(&arena, d, d * sizeof *same);
-    double *left = ur_take(&arena, d, d * sizeof *left);
-    UR_TRY(ur_arena_status(&arena, err));
-    for (size_t i = 0; i < d * d; i++)
-        same[i] = s->R[i] * (s->unit[i % d] / s->common);
-    UR_TRY(ur_svd(d, d, s->R, left, s->each, s->each_vt, err));
-    UR_TRY(ur_svd(d, d, same, left, s->same, s->same_vt, err));
-    while (s->rank < s->most && s->each[s->rank] > UR_UNMIX_RANK * s->each[0])
-        s->rank++;
-    return UNRELU_OK;
-}
-
 unrelu_status ur_span_measure(const unrelu_source *source, const ur_table *x,
                               const unrelu_exec *exec, ur_arena *arena, ur_span *s,
                               unrelu_error *err)
 {
     size_t n = x->rows, d = x->columns;
+    UR_ARENA(own);
+    double *same = ur_take(&own, d, d * sizeof *same), *left = ur_take(&own, d, d * sizeof *left);
     *s = (ur_span){.n = n, .d = d, .x = x->cells, .most = n < d ? n : d};
     double **const lists[] = {&s->unit, &s->even, &s->each, &s->same};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
@@ -162,10 +148,17 @@ unrelu_status ur_span_measure(const unrelu_source *source, const ur_table *x,
     for (size_t i = 0; i < sizeof squares / sizeof *squares; i++)
         *squares[i] = ur_take(arena, d, d * sizeof(double));
     UR_TRY(ur_arena_status(arena, err));
+    UR_TRY(ur_arena_status(&own, err));
     UR_TRY(measure_columns(source, s, err));
     measure_precision(s);
     UR_TRY(factor(s->x, s->unit, n, d, s->R, exec, err));
-    return decompose(s, err);
+    for (size_t i = 0; i < d * d; i++)
+        same[i] = s->R[i] * (s->unit[i % d] / s->common);
+    UR_TRY(ur_svd(d, d, s->R, left, s->each, s->each_vt, err));
+    UR_TRY(ur_svd(d, d, same, left, s->same, s->same_vt, err));
+    while (s->rank < s->most && s->each[s->rank] > UR_UNMIX_RANK * s->each[0])
+        s->rank++;
+    return UNRELU_OK;
 }
 
 /* ---- p and noise ---- */

@@ -31,8 +31,8 @@ static const double LARGEST_SHARE = 0.999;
 /* ---- the rank of W ---- */
 
 typedef struct {
-    uint64_t pattern;
-    size_t row, on;
+    uint64_t pattern; /* a hash of the units that are on */
+    size_t row, on;   /* their number */
 } entry;
 
 static int by_pattern(const void *a, const void *b)
@@ -43,22 +43,14 @@ static int by_pattern(const void *a, const void *b)
     return (x->row > y->row) - (x->row < y->row);
 }
 
-/* a hash of the units that are on, and their number */
-static entry read_pattern(const double *m, size_t p, size_t row)
+/* the rank of rows of one pattern, by the centred values of the units that vary, at length 1 */
+static unrelu_status measure(const double *M, size_t p, const entry *group, size_t rows,
+                             ur_latent *found, unrelu_error *err)
 {
-    entry e = {.pattern = UINT64_C(14695981039346656037), .row = row};
-    for (size_t k = 0; k < p; k++)
-        if (m[k] > 0) {
-            e.pattern = (e.pattern ^ (k + 1)) * UINT64_C(1099511628211);
-            e.on++;
-        }
-    return e;
-}
-
-/* Z (rows x units): the centred values of the units that vary, at length 1; their number */
-static size_t centre(const double *M, size_t p, const entry *group, size_t rows, double *Z)
-{
-    size_t units = 0, on = group->on;
+    size_t units = 0, on = group->on, rank = 0;
+    UR_ARENA(arena);
+    double *Z = ur_take(&arena, rows, on * sizeof *Z), *Q = ur_take(&arena, rows, on * sizeof *Q);
+    UR_TRY(ur_arena_status(&arena, err));
     for (size_t k = 0; k < p; k++) {
         double mean = 0, size = 0;
         if (!(M[group->row * p + k] > 0))
@@ -78,17 +70,6 @@ static size_t centre(const double *M, size_t p, const entry *group, size_t rows,
     for (size_t i = 0; i < rows && units < on; i++) /* close the gaps of units that are constant */
         for (size_t k = 0; k < units; k++)
             Z[i * units + k] = Z[i * on + k];
-    return units;
-}
-
-static unrelu_status measure(const double *M, size_t p, const entry *group, size_t rows,
-                             ur_latent *found, unrelu_error *err)
-{
-    size_t on = group->on, rank = 0;
-    UR_ARENA(arena);
-    double *Z = ur_take(&arena, rows, on * sizeof *Z), *Q = ur_take(&arena, rows, on * sizeof *Q);
-    UR_TRY(ur_arena_status(&arena, err));
-    size_t units = centre(M, p, group, rows, Z);
     UR_TRY(ur_qr_pivoted(rows, units, Z, UR_UNMIX_LATENT, &rank, Q, NULL, NULL, err));
     if (rank < units)
         *found = (ur_latent){rows, units, rank};
@@ -102,8 +83,15 @@ unrelu_status ur_unmix_latent(size_t n, size_t p, const double *M, ur_latent *fo
     entry *entries = ur_take(&arena, n, sizeof *entries);
     *found = (ur_latent){0};
     UR_TRY(ur_arena_status(&arena, err));
-    for (size_t i = 0; i < n; i++)
-        entries[i] = read_pattern(M + i * p, p, i);
+    for (size_t i = 0; i < n; i++) {
+        entry e = {.pattern = UINT64_C(14695981039346656037), .row = i};
+        for (size_t k = 0; k < p; k++)
+            if (M[i * p + k] > 0) {
+                e.pattern = (e.pattern ^ (k + 1)) * UINT64_C(1099511628211);
+                e.on++;
+            }
+        entries[i] = e;
+    }
     qsort(entries, n, sizeof *entries, by_pattern);
     for (size_t first = 0, next; first < n && found->samples == 0; first = next) {
         size_t enough = SAMPLES_A_UNIT * entries[first].on + SAMPLES_MORE;
@@ -181,27 +169,19 @@ static void free_sampler(void *sampler)
     unrelu_sampler_free(sampler);
 }
 
-static unrelu_status draw(const unrelu_gaussian *hidden, const unrelu_exec *exec, ur_arena *arena,
-                          ur_patterns *out, unrelu_error *err)
-{
-    unrelu_sampler *sampler;
-    UR_ARENA(own);
-    double *m = ur_take(&own, DRAWN, hidden->d * sizeof *m);
-    UR_TRY(ur_arena_status(&own, err));
-    UR_TRY(unrelu_gaussian_sampler(hidden, 1, &sampler, err));
-    sampler = ur_arena_adopt(&own, sampler, free_sampler);
-    UR_TRY(ur_arena_status(&own, err));
-    UR_TRY(unrelu_sampler_draw(sampler, 0, DRAWN, exec, m, err));
-    return ur_patterns_make(DRAWN, hidden->d, m, arena, out, err);
-}
-
 unrelu_status ur_unmix_ridge(size_t n, const double *M, const unrelu_gaussian *hidden,
                              const unrelu_exec *exec, ur_ridge *worst, unrelu_error *err)
 {
     ur_patterns seen, drawn;
+    unrelu_sampler *sampler;
     UR_ARENA(arena);
+    double *m = ur_take(&arena, DRAWN, hidden->d * sizeof *m);
     UR_TRY(ur_patterns_make(n, hidden->d, M, &arena, &seen, err));
-    UR_TRY(draw(hidden, exec, &arena, &drawn, err));
+    UR_TRY(unrelu_gaussian_sampler(hidden, 1, &sampler, err));
+    ur_arena_adopt(&arena, sampler, free_sampler);
+    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(unrelu_sampler_draw(sampler, 0, DRAWN, exec, m, err));
+    UR_TRY(ur_patterns_make(DRAWN, hidden->d, m, &arena, &drawn, err));
     *worst = ur_patterns_ridge(&seen, &drawn);
     return UNRELU_OK;
 }

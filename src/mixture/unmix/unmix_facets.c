@@ -63,25 +63,6 @@ typedef struct {
     outliers blamed; /* of a round that found p facets, before their like were among the rows */
 } search;
 
-/* evenly spread rows, and those that were beyond a facet */
-static unrelu_status take_rows(search *s, size_t rows, ur_arena *arena, unrelu_error *err)
-{
-    const ur_cone *c = s->cone;
-    size_t p = c->p, extra = 0;
-    for (size_t i = 0; i < c->n; i++)
-        extra += s->beyond[i];
-    s->n = 0;
-    s->y = ur_take(arena, rows + extra, p * sizeof *s->y);
-    UR_TRY(ur_arena_status(arena, err));
-    for (size_t i = 0, taken = 0; i < c->n; i++) {
-        int turn = taken < rows && i == (size_t)((double)taken * ((double)c->n / (double)rows));
-        taken += (size_t)turn;
-        if (turn || s->beyond[i])
-            memcpy(s->y + p * s->n++, c->y + i * p, p * sizeof *s->y);
-    }
-    return UNRELU_OK;
-}
-
 /* samples on facet u, over all; 0 where more are beyond it than may be */
 static size_t check_facet(search *s, const double *u)
 {
@@ -134,8 +115,6 @@ static unrelu_status find(search *s, size_t round, size_t extra, ur_arena *arena
     return UNRELU_OK;
 }
 
-/* ---- which of them ---- */
-
 /* the facet with most samples among those not taken, that is independent of them as long as they do
  * not span everything; SIZE_MAX: none */
 static size_t best(const search *s, const unsigned char *taken, const ur_basis *basis)
@@ -152,25 +131,6 @@ static size_t best(const search *s, const unsigned char *taken, const ur_basis *
             chosen = k;
     }
     return chosen;
-}
-
-/* by decreasing number of samples, p independent ones first; *rank of these */
-static unrelu_status order(const search *s, ur_arena *arena, ur_normals *out, size_t *rank,
-                           unrelu_error *err)
-{
-    size_t p = s->cone->p, k;
-    unsigned char *taken = ur_take(arena, s->found.count, 1);
-    ur_basis basis = {p, 0, ur_take(arena, p, p * sizeof *basis.rows)};
-    *out = (ur_normals){.U = ur_take(arena, s->found.count, p * sizeof *out->U)};
-    UR_TRY(ur_arena_status(arena, err));
-    while ((k = best(s, taken, &basis)) != SIZE_MAX) {
-        const double *u = s->found.U + k * p;
-        memcpy(out->U + p * out->count++, u, p * sizeof *u);
-        taken[k] = 1;
-        ur_basis_grow(&basis, u, 0);
-    }
-    *rank = basis.count;
-    return UNRELU_OK;
 }
 
 /* ---- the way ---- */
@@ -214,14 +174,39 @@ static unrelu_status refuse(search *s, size_t rank, size_t round, unrelu_error *
                    c->noise ? " too much noise, or" : "");
 }
 
-/* one round; what it took is in its arena, and ends with the next round */
+/* One round, of evenly spread rows and those that were beyond a facet: normals by decreasing number
+ * of samples, p independent ones first, and the rank of these. What it took is in its arena, and
+ * ends with the next round. */
 static unrelu_status look(search *s, size_t rows, size_t round, size_t extra, ur_arena *arena,
                           ur_normals *normals, size_t *rank, unrelu_error *err)
 {
+    const ur_cone *c = s->cone;
+    size_t p = c->p, most = rows, k;
     ur_arena_end(arena);
-    UR_TRY(take_rows(s, rows, arena, err));
+    for (size_t i = 0; i < c->n; i++)
+        most += s->beyond[i];
+    s->n = 0;
+    s->y = ur_take(arena, most, p * sizeof *s->y);
+    UR_TRY(ur_arena_status(arena, err));
+    for (size_t i = 0, taken = 0; i < c->n; i++) {
+        int turn = taken < rows && i == (size_t)((double)taken * ((double)c->n / (double)rows));
+        taken += (size_t)turn;
+        if (turn || s->beyond[i])
+            memcpy(s->y + p * s->n++, c->y + i * p, p * sizeof *s->y);
+    }
     UR_TRY(find(s, round, extra, arena, err));
-    return order(s, arena, normals, rank, err);
+    unsigned char *taken = ur_take(arena, s->found.count, 1);
+    ur_basis basis = {p, 0, ur_take(arena, p, p * sizeof *basis.rows)};
+    *normals = (ur_normals){.U = ur_take(arena, s->found.count, p * sizeof *normals->U)};
+    UR_TRY(ur_arena_status(arena, err));
+    while ((k = best(s, taken, &basis)) != SIZE_MAX) {
+        const double *u = s->found.U + k * p;
+        memcpy(normals->U + p * normals->count++, u, p * sizeof *u);
+        taken[k] = 1;
+        ur_basis_grow(&basis, u, 0);
+    }
+    *rank = basis.count;
+    return UNRELU_OK;
 }
 
 /* whether the p normals may not be all, by the samples that were taken */

@@ -121,27 +121,6 @@ static unrelu_status invert(size_t p, const double *u, double *G, double *invers
     return UNRELU_OK;
 }
 
-/* The residual of a sample that u was fitted to is too small by its leverage z'G^-1 z; dividing by
- * 1 - leverage makes up for it, in the variance more than that (HC3), as few samples ask for. */
-static void set_score(const ur_cone *c, const double *u, const double *inverse, sums *w, size_t k,
-                      double *score)
-{
-    size_t p = c->p;
-    double *z = w->Z, *Gz = w->Z + p;
-    set_noise(c, u, w);
-    for (size_t i = 0; i < c->n; i++) {
-        const double *y = c->y + i * p;
-        double h = ur_dot(p, y, u), t = h / w->s, leverage = 0;
-        if (fabs(t) < BAND) {
-            for (size_t j = 0; j < p; j++)
-                z[j] = y[j] - w->Nu[j] * h;
-            ur_multiply(p, p, 1, inverse, z, Gz);
-            leverage = ur_dot(p, z, Gz);
-        }
-        score[i * p + k] = w->s * psi(t) / (1 - fmax(0, fmin(leverage, MOST_LEVERAGE)));
-    }
-}
-
 static unrelu_status polish(void *context, size_t k, unrelu_error *err)
 {
     const polishing *to = context;
@@ -178,7 +157,23 @@ static unrelu_status polish(void *context, size_t k, unrelu_error *err)
         for (size_t i = 0; i < p * p; i++)
             inverse[i] = NAN;
     }
-    set_score(c, u, inverse, &w, k, to->influence->score);
+    /* The residual of a sample that u was fitted to is too small by its leverage z'G^-1 z; dividing
+     * by 1 - leverage makes up for it, in the variance more than that (HC3), as few samples ask
+     * for. */
+    double *z = w.Z, *Gz = w.Z + p;
+    set_noise(c, u, &w);
+    for (size_t i = 0; i < c->n; i++) {
+        const double *y = c->y + i * p;
+        double h = ur_dot(p, y, u), t = h / w.s, leverage = 0;
+        if (fabs(t) < BAND) {
+            for (size_t j = 0; j < p; j++)
+                z[j] = y[j] - w.Nu[j] * h;
+            ur_multiply(p, p, 1, inverse, z, Gz);
+            leverage = ur_dot(p, z, Gz);
+        }
+        to->influence->score[i * p + k] =
+            w.s * psi(t) / (1 - fmax(0, fmin(leverage, MOST_LEVERAGE)));
+    }
     return UNRELU_OK;
 }
 
