@@ -274,8 +274,8 @@ static uint64_t member_size(const member *m)
 static void make_header(record *r, const member *m, int entry)
 {
     uint64_t size = member_size(m), name = strlen(m->name);
-    int large = size >= UINT32_MAX, far = entry && m->offset >= UINT32_MAX;
-    uint64_t extra = large || far ? 4 + 16 * (uint64_t)large + 8 * (uint64_t)far : 0;
+    int large = size >= UINT32_MAX, distant = entry && m->offset >= UINT32_MAX;
+    uint64_t extra = large || distant ? 4 + 16 * (uint64_t)large + 8 * (uint64_t)distant : 0;
     uint64_t version = extra ? VERSION_ZIP64 : VERSION, mark = entry ? 0x02014b50 : 0x04034b50;
     int two = entry ? 2 : 0, four = entry ? 4 : 0; /* bytes of what the directory alone has */
     const field before[] = {{mark, 4},
@@ -302,7 +302,7 @@ static void make_header(record *r, const member *m, int entry)
     r->size += name;
     add_fields(r, extra ? 2 : 0, wide);
     add_fields(r, large ? 2 : 0, sizes);
-    add_fields(r, 1, &(field){m->offset, far ? 8 : 0});
+    add_fields(r, 1, &(field){m->offset, distant ? 8 : 0});
 }
 
 static void make_end(record *r, uint64_t count, uint64_t start, uint64_t size)
