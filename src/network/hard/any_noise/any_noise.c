@@ -162,7 +162,7 @@ static unrelu_status compare_offset(course *q, unrelu_error *err)
     problem.constant = !frame->terms.constant;
     UR_ARENA(arena);
     ur_newton_fit fit;
-    double unit = q->given->data.unit, least = q->given->data.floor, before = q->best.fit.rss;
+    double unit = q->given->data.unit, before = q->best.fit.rss;
     UR_TRY(ur_newton_alloc(&problem, q->k, &arena, &fit, err));
     memcpy(fit.V, q->best.fit.V, q->k * frame->p * sizeof *fit.V);
     UR_TRY(ur_newton_outer(&problem, &fit, err));
@@ -179,7 +179,7 @@ static unrelu_status compare_offset(course *q, unrelu_error *err)
     for (size_t i = 0; i < n * m; i++)
         R[i] = frame->a[i] - R[i] - with->e[i % m];
     UR_TRY(ur_any_shown(&q->all, R, 0, q->given->options.seed, &shown, err));
-    q->depends = shown > 0 && with->rss > least * least * frame->size;
+    q->depends = shown > 0 && !ur_any_is_met(q->given, frame, with);
     q->here = unit * sqrt(before);
     q->other = unit * sqrt(fit.rss);
     return UNRELU_OK;
@@ -219,8 +219,7 @@ static unrelu_status finish_noisy(course *q, unrelu_error *err)
 
 static int is_met(const course *q)
 {
-    double least = q->given->data.floor;
-    return q->best.fit.rss <= least * least * q->frame.size;
+    return ur_any_is_met(q->given, &q->frame, &q->best.fit);
 }
 
 /* the best of the starts for q->k neurons, and how it is without or with e */
@@ -231,8 +230,7 @@ static unrelu_status fit_k(course *q, unrelu_error *err)
     ur_arena_end(q->round);
     UR_TRY(ur_any_rows_make(&given->data, &q->frame, few < FEW_ROWS ? FEW_ROWS : few, q->round,
                             &q->rows, err));
-    UR_TRY(ur_any_race(given, &q->frame, &q->rows, q->k, given->options.budget, q->round, &q->best,
-                       err));
+    UR_TRY(ur_any_race(given, &q->rows, q->k, q->round, &q->best, err));
     return is_met(q) ? UNRELU_OK : compare_offset(q, err);
 }
 

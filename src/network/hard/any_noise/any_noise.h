@@ -5,7 +5,7 @@
  *   count       how many neurons the labels show
  *   choose      which of many half-spaces, or which signs, explain the labels best
  *   halfspaces  the singular spaces of A'X / n; step 3c of Algorithm 8 in closed form
- *   race        starts, Gauss-Newton from each, the best of them
+ *   race        starts of all kinds, Gauss-Newton from each, the best of them
  *   promise     the objective, its lower bound, and what Theorem 13 says */
 #ifndef UR_ANY_NOISE_H
 #define UR_ANY_NOISE_H
@@ -42,44 +42,30 @@ unrelu_status ur_any_shown(const ur_any_rows *rows, const double *a, int cut, ui
 unrelu_status ur_any_count(const ur_any_rows *rows, uint64_t seed, size_t *k, unrelu_error *err);
 
 /* --- choose.c --- */
-/* Products of the features f(w x) of c candidate rows with each other and with labels; the
- * constant is projected out where it is fitted. */
-typedef struct {
-    size_t c, m;
-    double *G, *C; /* c x c, c x m */
-} ur_any_features;
-
-unrelu_status ur_any_features_make(size_t n, size_t p, size_t m, const double *x, const double *a,
-                                   size_t c, const double *W, int constant, ur_arena *arena,
-                                   ur_any_features *out, unrelu_error *err);
-/* sum of squares that the regression on k of them explains; G and C stay */
-unrelu_status ur_any_explained(const ur_any_features *features, size_t k, const size_t *which,
-                               double *explained, unrelu_error *err);
-/* orthogonal matching pursuit: k of them, one by one; G and C are spoiled */
-void ur_any_choose(ur_any_features *features, size_t k, size_t *which);
+/* V (k x p): those of c candidate rows W whose features f(w x) explain the labels b best, one by
+ * one (orthogonal matching pursuit) */
+unrelu_status ur_any_choose(const ur_any_rows *rows, size_t c, const double *W, size_t k, double *V,
+                            unrelu_error *err);
+/* rows of V (k x p) up to sign get the signs that explain most: all are tried */
+unrelu_status ur_any_choose_signs(const ur_any_rows *rows, size_t k, double *V, unrelu_error *err);
 
 /* --- halfspaces.c --- */
-/* A'X / n, A centred, = P diag(s) Q': r = min(m, p) */
+/* A'X / n, A (labels b) centred, = P diag(s) Q': r = min(m, p) */
 typedef struct {
     size_t r;
     double *P, *s, *Q; /* (m, r), r, (r, p) */
 } ur_any_spaces;
 
-unrelu_status ur_any_spaces_make(size_t n, size_t p, size_t m, const double *x, const double *a,
-                                 ur_arena *arena, ur_any_spaces *out, unrelu_error *err);
-/* w (p) = mean of (2 Phi((row a - shift) / eta) - 1) x about the means, to unit length: the
- * expectation over the dither g of argmax_{|w| <= 1} sum sign(row a - shift + eta g) w x */
-void ur_any_halfspace(size_t n, size_t p, size_t m, const double *x, const double *a,
-                      const double *row, double shift, double eta, double *w);
+unrelu_status ur_any_spaces_make(const ur_any_rows *rows, ur_arena *arena, ur_any_spaces *out,
+                                 unrelu_error *err);
+/* w (p) = mean of (2 Phi((row b - shift) / eta) - 1) x about the means, to unit length: the
+ * expectation over the dither g of argmax_{|w| <= 1} sum sign(row b - shift + eta g) w x */
+void ur_any_halfspace(const ur_any_rows *rows, const double *row, double shift, double eta,
+                      double *w);
 /* V (k x p): the choice among the half-spaces of random rows, of both signs */
 unrelu_status ur_any_halfspaces(const ur_any_rows *rows, const ur_any_spaces *spaces, size_t k,
                                 uint64_t seed, const unrelu_exec *exec, double *V,
                                 unrelu_error *err);
-
-/* --- moments_start.c --- */
-/* V (k x p) from moments, signed; *exists = 0 where these data have no such start */
-unrelu_status ur_any_moments(const ur_problem *given, const ur_any_rows *rows, size_t k,
-                             ur_moments_kind kind, double *V, int *exists, unrelu_error *err);
 
 /* --- race.c --- */
 typedef struct {
@@ -89,12 +75,20 @@ typedef struct {
 } ur_any_best;
 
 /* the best of at most `budget` starts (0: 8, fewer where three agree) on the rows of a frame */
-unrelu_status ur_any_race(const ur_problem *given, const ur_frame *frame, const ur_any_rows *rows,
-                          size_t k, uint64_t budget, ur_arena *arena, ur_any_best *best,
-                          unrelu_error *err);
+unrelu_status ur_any_race(const ur_problem *given, const ur_any_rows *rows, size_t k,
+                          ur_arena *arena, ur_any_best *best, unrelu_error *err);
+/* V (k x p) from moments, signed */
+unrelu_status ur_any_moments(const ur_problem *given, const ur_any_rows *rows, size_t k,
+                             ur_moments_kind kind, double *V, unrelu_error *err);
 /* steps until one gains 1e-6 or less of the sum of squares; last: 1e-7 */
 unrelu_status ur_any_descend(const ur_problem *given, const ur_newton *problem, int last,
                              ur_newton_fit *fit, unrelu_error *err);
+/* whether a fit leaves rounding of the labels of a frame */
+static inline int ur_any_is_met(const ur_problem *given, const ur_frame *frame,
+                                const ur_newton_fit *fit)
+{
+    return fit->rss <= given->data.floor * given->data.floor * frame->size;
+}
 
 /* --- promise.c --- */
 typedef struct {

@@ -23,8 +23,7 @@ enum {
     MOST_CELLS = 4000000, /* of the features; */
     LEAST_ROWS = 1000     /* so many rows in any case */
 };
-static const double DEVIATIONS = 4;   /* of the shuffles: 1 in 30000 by chance, if normal */
-static const double ROUNDING = 1e-14; /* of squares: singular values beyond 1e-7 are not seen */
+static const double DEVIATIONS = 4; /* of the shuffles: 1 in 30000 by chance, if normal */
 
 /* G <- (I - u u') G (I - u u') */
 static void project_out(size_t m, const double *u, double *G)
@@ -41,44 +40,35 @@ static void project_out(size_t m, const double *u, double *G)
     }
 }
 
-/* Whether the root of `value` is above those of the shuffles, whose M M' are G (SHUFFLES, m, m). */
-static unrelu_status test_value(size_t m, const double *G, double value, double *values, int *clear,
-                                unrelu_error *err)
-{
-    double sum = 0, squares = 0, most = 0, root = sqrt(fmax(0, value));
-    for (size_t t = 0; t < SHUFFLES; t++) {
-        UR_TRY(ur_eigen_symmetric(m, G + t * m * m, values, NULL, err));
-        double top = sqrt(fmax(0, values[m - 1]));
-        sum += top;
-        squares += top * top;
-        most = fmax(most, top);
-    }
-    double mean = sum / SHUFFLES, variance = fmax(0, squares / SHUFFLES - mean * mean);
-    *clear = root > most && root > mean + DEVIATIONS * sqrt(variance);
-    return UNRELU_OK;
-}
-
-/* how many eigenvalues of G stand out; `shuffled` is spoiled */
-static unrelu_status test_all(size_t m, const double *G, double *shuffled, size_t *k,
-                              unrelu_error *err)
+/* How many eigenvalues of G stand out from those of the shuffles' `shuffled` (SHUFFLES, m, m),
+ * which are spoiled. They are squares: singular values below 3e-7 of the largest are rounding. */
+static unrelu_status count_clear(size_t m, const double *G, double *shuffled, size_t *k,
+                                 unrelu_error *err)
 {
     UR_ARENA(arena);
     double *values = ur_take(&arena, m, sizeof *values);
     double *vectors = ur_take(&arena, m, m * sizeof *vectors);
-    double *scratch = ur_take(&arena, m, sizeof *scratch), *u = ur_take(&arena, m, sizeof *u);
-    int clear = 1;
+    double *theirs = ur_take(&arena, m, sizeof *theirs), *u = ur_take(&arena, m, sizeof *u);
     UR_TRY(ur_arena_status(&arena, err));
     UR_TRY(ur_eigen_symmetric(m, G, values, vectors, err));
-    while (clear && *k < m) {
+    for (*k = 0; *k < m; ++*k) {
         size_t at = m - 1 - *k;
-        if (!(values[at] > ROUNDING * values[m - 1]))
+        double sum = 0, squares = 0, most = 0;
+        for (size_t t = 0; t < SHUFFLES; t++) {
+            UR_TRY(ur_eigen_symmetric(m, shuffled + t * m * m, theirs, NULL, err));
+            double top = sqrt(fmax(0, theirs[m - 1]));
+            sum += top;
+            squares += top * top;
+            most = fmax(most, top);
+        }
+        double mean = sum / SHUFFLES, variance = fmax(0, squares / SHUFFLES - mean * mean);
+        double clear = fmax(most, mean + DEVIATIONS * sqrt(variance));
+        if (!(values[at] > UR_ROUNDING * values[m - 1] && sqrt(values[at]) > clear))
             break;
-        UR_TRY(test_value(m, shuffled, values[at], scratch, &clear, err));
         for (size_t j = 0; j < m; j++)
             u[j] = vectors[j * m + at];
-        for (size_t t = 0; t < SHUFFLES && clear; t++)
+        for (size_t t = 0; t < SHUFFLES; t++)
             project_out(m, u, shuffled + t * m * m);
-        *k += clear != 0;
     }
     return UNRELU_OK;
 }
@@ -99,7 +89,6 @@ unrelu_status ur_any_shown(const ur_any_rows *rows, const double *labels, int cu
     double *G = ur_take(&arena, (1 + SHUFFLES) * m, m * sizeof *G); /* M M', each shuffle's */
     double *uniform = ur_take(&arena, n, sizeof *uniform);
     size_t *order = ur_take(&arena, n, sizeof *order);
-    *k = 0;
     UR_TRY(ur_arena_status(&arena, err));
     for (size_t i = 0; i < n; i++) { /* x, then x_a x_b, all of unit variance for normal x */
         const double *x = rows->x + i * p;
@@ -121,7 +110,7 @@ unrelu_status ur_any_shown(const ur_any_rows *rows, const double *labels, int cu
         ur_multiply_tn(n, m, q, shuffled, phi, M);
         ur_gram(m, q, M, G + (t + 1) * m * m);
     }
-    return test_all(m, G, G + m * m, k, err);
+    return count_clear(m, G, G + m * m, k, err);
 }
 
 unrelu_status ur_any_count(const ur_any_rows *rows, uint64_t seed, size_t *k, unrelu_error *err)

@@ -14,6 +14,7 @@
 #include "network/hard/any_noise/any_noise.h"
 #include "pass/parallel.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -22,39 +23,43 @@ static const double dither[] = {.1, .3, 1}; /* of the root mean square of row a,
 
 /* For white normal x and E independent of it, whatever its mean, E[A'X / n] = U diag(P(on)) V
  * (U V / 2 without biases): its singular spaces are those of U and V. n m p operations. */
-unrelu_status ur_any_spaces_make(size_t n, size_t p, size_t m, const double *x, const double *a,
-                                 ur_arena *arena, ur_any_spaces *s, unrelu_error *err)
+unrelu_status ur_any_spaces_make(const ur_any_rows *rows, ur_arena *arena, ur_any_spaces *s,
+                                 unrelu_error *err)
 {
     UR_ARENA(own);
-    size_t r = m < p ? m : p;
+    size_t n = rows->n, m = rows->m, p = rows->p, r = m < p ? m : p;
     double *centred = ur_take(&own, n, m * sizeof *centred), *M = ur_take(&own, m, p * sizeof *M);
-    *s = (ur_any_spaces){.r = r,
-                         .P = ur_take(arena, m, r * sizeof *s->P),
-                         .s = ur_take(arena, r, sizeof *s->s),
-                         .Q = ur_take(arena, r, p * sizeof *s->Q)};
+    s->r = r;
+    s->P = ur_take(arena, m, r * sizeof *s->P);
+    s->s = ur_take(arena, r, sizeof *s->s);
+    s->Q = ur_take(arena, r, p * sizeof *s->Q);
     UR_TRY(ur_arena_status(&own, err));
     UR_TRY(ur_arena_status(arena, err));
-    ur_any_centre(n, m, a, centred);
-    ur_multiply_tn(n, m, p, centred, x, M);
+    ur_any_centre(n, m, rows->b, centred);
+    ur_multiply_tn(n, m, p, centred, rows->x, M);
     for (size_t i = 0; i < m * p; i++)
         M[i] /= (double)n;
     return ur_svd(m, p, M, s->P, s->s, s->Q, err);
 }
 
-void ur_any_halfspace(size_t n, size_t p, size_t m, const double *x, const double *a,
-                      const double *row, double shift, double eta, double *w)
+/* 2 Phi((row a - shift) / eta) - 1 of row i; the sign where eta is 0 */
+static double expected_sign(const ur_any_rows *rows, size_t i, const double *row, double shift,
+                            double eta)
 {
+    double t = ur_dot(rows->m, row, rows->b + i * rows->m) - shift;
+    return erf(t / (fmax(eta, DBL_MIN) * M_SQRT2));
+}
+
+void ur_any_halfspace(const ur_any_rows *rows, const double *row, double shift, double eta,
+                      double *w)
+{
+    size_t n = rows->n, p = rows->p;
     double mean = 0;
-    for (size_t i = 0; i < n; i++) {
-        double t = ur_dot(m, row, a + i * m) - shift;
-        mean += (eta > 0 ? erf(t / (eta * M_SQRT2)) : (t > 0) - (t < 0)) / (double)n;
-    }
+    for (size_t i = 0; i < n; i++)
+        mean += expected_sign(rows, i, row, shift, eta) / (double)n;
     memset(w, 0, p * sizeof *w);
-    for (size_t i = 0; i < n; i++) {
-        double t = ur_dot(m, row, a + i * m) - shift;
-        double y = eta > 0 ? erf(t / (eta * M_SQRT2)) : (t > 0) - (t < 0);
-        ur_add(p, y - mean, x + i * p, w);
-    }
+    for (size_t i = 0; i < n; i++)
+        ur_add(p, expected_sign(rows, i, row, shift, eta) - mean, rows->x + i * p, w);
     ur_unit_rows(1, p, w);
 }
 
@@ -62,9 +67,9 @@ typedef struct {
     const ur_any_rows *rows;
     const ur_any_spaces *spaces;
     size_t dims;
-    const double *z; /* (DIRECTIONS, dims) */
-    double *row;     /* (DIRECTIONS, m) */
-    double *W;       /* (2 DIRECTIONS, p): w, then -w */
+    double *z;   /* (DIRECTIONS, dims) */
+    double *row; /* (DIRECTIONS, m) */
+    double *W;   /* (2 DIRECTIONS, p): w, then -w */
 } search;
 
 static void look(void *context, size_t t)
@@ -85,8 +90,7 @@ static void look(void *context, size_t t)
         squares += y * y / (double)n;
     }
     /* noise with a mean moves 0: every other row is taken about its own */
-    ur_any_halfspace(n, p, m, rows->x, rows->b, row, t % 2 ? mean : 0,
-                     dither[t % 3] * sqrt(squares), w);
+    ur_any_halfspace(rows, row, t % 2 ? mean : 0, dither[t % 3] * sqrt(squares), w);
     for (size_t l = 0; l < p; l++)
         w[p + l] = -w[l];
 }
@@ -96,23 +100,12 @@ unrelu_status ur_any_halfspaces(const ur_any_rows *rows, const ur_any_spaces *sp
                                 unrelu_error *err)
 {
     UR_ARENA(arena);
-    size_t p = rows->p, dims = k < spaces->r ? k : spaces->r;
-    size_t *which = ur_take(&arena, k, sizeof *which);
-    double *z = ur_take(&arena, DIRECTIONS, dims * sizeof *z);
-    search s = {.rows = rows,
-                .spaces = spaces,
-                .dims = dims,
-                .z = z,
-                .row = ur_take(&arena, DIRECTIONS, rows->m * sizeof *s.row),
-                .W = ur_take(&arena, 2 * DIRECTIONS, p * sizeof *s.W)};
-    ur_any_features features;
+    search s = {rows, spaces, .dims = k < spaces->r ? k : spaces->r};
+    s.z = ur_take(&arena, DIRECTIONS, s.dims * sizeof *s.z);
+    s.row = ur_take(&arena, DIRECTIONS, rows->m * sizeof *s.row);
+    s.W = ur_take(&arena, 2 * DIRECTIONS, rows->p * sizeof *s.W);
     UR_TRY(ur_arena_status(&arena, err));
-    ur_random_normals(seed, UR_STREAM_ANY_DIRECTION, 0, DIRECTIONS * dims, z);
+    ur_random_normals(seed, UR_STREAM_ANY_DIRECTION, 0, DIRECTIONS * s.dims, s.z);
     UR_TRY(ur_parallel_for(exec, "half-spaces", DIRECTIONS, look, &s, err));
-    UR_TRY(ur_any_features_make(rows->n, p, rows->m, rows->x, rows->b, 2 * DIRECTIONS, s.W,
-                                rows->frame->terms.constant, &arena, &features, err));
-    ur_any_choose(&features, k, which);
-    for (size_t j = 0; j < k; j++)
-        memcpy(V + j * p, s.W + which[j] * p, p * sizeof *V);
-    return UNRELU_OK;
+    return ur_any_choose(rows, 2 * DIRECTIONS, s.W, k, V, err);
 }

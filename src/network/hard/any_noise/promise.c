@@ -15,8 +15,6 @@
 #include <math.h>
 
 enum { ROWS = 512 }; /* whose rests are held at a time */
-/* Singular values of this share of the largest are rounding. */
-static const double RANK = 1e-12;
 
 double ur_any_epsilon(size_t n, size_t d, size_t k, double kappa)
 {
@@ -37,7 +35,7 @@ double ur_any_guesses(double epsilon, size_t k, double kappa)
     return 800 * (double)(k * k) * log10((double)k * kappa / epsilon);
 }
 
-/* squares of what is left and its products (m x m), in units of the labels */
+/* squares of what is left and its products (m x m, upper half), in units of the labels */
 static unrelu_status measure_rest(const ur_problem *given, const ur_weights *weights,
                                   double *squares, double *S, unrelu_error *err)
 {
@@ -55,11 +53,8 @@ static unrelu_status measure_rest(const ur_problem *given, const ur_weights *wei
             y[i] = data->a[first * m + i] / data->unit - y[i] / data->unit;
             *squares += y[i] * y[i];
         }
-        ur_syrk(UR_LOWER, UR_TURNED, m, rows, 1, y, m, 1, S, m);
+        ur_syrk(UR_UPPER, UR_TURNED, m, rows, 1, y, m, 1, S, m);
     }
-    for (size_t i = 0; i < m; i++)
-        for (size_t j = 0; j < i; j++)
-            S[j * m + i] = S[i * m + j];
     return UNRELU_OK;
 }
 
@@ -73,18 +68,15 @@ static unrelu_status measure_bound(const ur_data *data, size_t k, int constant, 
     double *s = ur_take(&arena, m, sizeof *s);
     UR_TRY(ur_arena_status(&arena, err));
     *bound = 0;
-    for (size_t j = 0; j < m; j++) {
-        double mean = 0;
-        for (size_t i = 0; i < n && constant; i++)
-            mean += data->a[i * m + j] / data->unit / (double)n;
-        for (size_t i = 0; i < n; i++)
-            A[i * m + j] = data->a[i * m + j] / data->unit - mean;
-    }
+    for (size_t i = 0; i < n * m; i++)
+        A[i] = data->a[i] / data->unit;
+    if (constant)
+        ur_any_centre(n, m, A, A);
     UR_TRY(ur_qr_triangle(n, m, A, R, err));
     UR_TRY(ur_svd(m, m, R, NULL, s, NULL, err));
     for (size_t j = k; j < m; j++)
         *bound = hypot(*bound, s[j]);
-    if (*bound < RANK * s[0])
+    if (*bound < UR_ROUNDING * s[0])
         *bound = 0;
     return UNRELU_OK;
 }
@@ -99,7 +91,7 @@ static unrelu_status condition(size_t n, size_t p, size_t k, const double *A, do
     UR_TRY(ur_arena_status(&arena, err));
     UR_TRY(ur_svd(n, p, A, NULL, s, NULL, err));
     *largest = s[0];
-    *kappa = k <= r && s[k - 1] > RANK * s[0] ? s[0] / s[k - 1] : INFINITY;
+    *kappa = k <= r && s[k - 1] > UR_ROUNDING * s[0] ? s[0] / s[k - 1] : INFINITY;
     return UNRELU_OK;
 }
 

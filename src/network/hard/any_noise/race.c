@@ -16,6 +16,7 @@
 #include <string.h>
 
 enum { FIRST_STEPS = 25, STEPS = 40, LAST_STEPS = 200, STARTS = 8, ENOUGH = 3 };
+enum { TRY_ALL = 6 }; /* neurons: 64 regressions of at most six features */
 /* A step that gains less of the sum of squares is the last: of a start on few rows, of the best on
  * the rows of the frame, and over all rows, where it is the result. */
 static const double FIRST_GAIN = 1e-4, GAIN = 1e-6, LAST_GAIN = 1e-7;
@@ -24,9 +25,8 @@ static const double AGREE = 1e-4;
 
 typedef struct {
     const ur_problem *given;
-    const ur_frame *frame;
     const ur_any_rows *rows;
-    ur_newton whole;
+    ur_newton whole; /* on all rows of the frame */
     ur_any_spaces spaces;
     size_t k;
     uint64_t budget;
@@ -74,12 +74,48 @@ static unrelu_status enter(race *s, int cut, unrelu_error *err)
     return UNRELU_OK;
 }
 
+/* Rows up to sign from second moments, to which E adds nothing whatever its law (start.h). Signs:
+ * all 2^k of them are tried for few neurons; beyond, and with hidden biases, those of start.h. */
+unrelu_status ur_any_moments(const ur_problem *given, const ur_any_rows *rows, size_t k,
+                             ur_moments_kind kind, double *V, unrelu_error *err)
+{
+    UR_ARENA(arena);
+    const ur_frame *frame = rows->frame;
+    int hidden = frame->terms.hidden;
+    size_t weak = 0;
+    ur_start start = {.sample = {rows->n, hidden ? rows->d : rows->p, rows->m,
+                                 hidden ? rows->raw : rows->x, rows->b},
+                      .k = k,
+                      .f = given->options.activation,
+                      .hidden = hidden,
+                      .constant = frame->terms.constant,
+                      .seed = given->options.seed,
+                      .exec = given->exec};
+    if (!hidden) {
+        UR_TRY(ur_start_moments(&start, kind, V, NULL, err));
+        return k <= TRY_ALL ? ur_any_choose_signs(rows, k, V, err)
+                            : ur_start_signs(&start, UNRELU_SIGNS_REGRESSION, V, err);
+    }
+    /* found in the data's own coordinates, with c */
+    double *raw = ur_take(&arena, k, rows->d * sizeof *raw), *c = ur_take(&arena, k, sizeof *c);
+    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(ur_start_moments(&start, kind, raw, NULL, err));
+    UR_TRY(ur_start_biases(&start, raw, c, &weak, err));
+    return ur_frame_enter(frame, start.f, k, raw, c, V, err);
+}
+
 static unrelu_status try_moments(race *s, ur_moments_kind kind, unrelu_error *err)
 {
-    int exists;
-    UR_TRY(ur_any_moments(s->given, s->rows, s->k, kind, s->V, &exists, err));
-    s->best->skipped |= !exists;
-    return exists ? enter(s, 1, err) : UNRELU_OK;
+    unrelu_error why = {0};
+    unrelu_status status = ur_any_moments(s->given, s->rows, s->k, kind, s->V, &why);
+    if (status == UNRELU_OK)
+        return enter(s, 1, err);
+    s->best->skipped = 1;
+    if (status == UNRELU_EDATA) /* the others remain */
+        return UNRELU_OK;
+    if (err)
+        *err = why;
+    return status;
 }
 
 /* within the k leading rows of Q, where there are so many */
@@ -101,22 +137,17 @@ static unrelu_status try_random(race *s, unrelu_error *err)
 
 static int is_over(const race *s)
 {
-    const ur_newton_fit *fit = &s->best->fit;
-    double least = s->given->data.floor;
-    if (fit->rss <= least * least * s->frame->size)
-        return 1;
-    return s->best->starts >= s->budget ||
+    return ur_any_is_met(s->given, s->rows->frame, &s->best->fit) || s->best->starts >= s->budget ||
            (s->given->options.budget == 0 && s->best->agree >= ENOUGH);
 }
 
-unrelu_status ur_any_race(const ur_problem *given, const ur_frame *frame, const ur_any_rows *rows,
-                          size_t k, uint64_t budget, ur_arena *arena, ur_any_best *best,
-                          unrelu_error *err)
+unrelu_status ur_any_race(const ur_problem *given, const ur_any_rows *rows, size_t k,
+                          ur_arena *arena, ur_any_best *best, unrelu_error *err)
 {
     UR_ARENA(own);
-    race s = {.given = given, .frame = frame, .rows = rows, .k = k, .best = best};
-    s.whole = ur_frame_problem(frame, given->options.activation, given->exec);
-    s.budget = budget > 0 ? budget : STARTS;
+    uint64_t budget = given->options.budget > 0 ? given->options.budget : STARTS;
+    race s = {.given = given, .rows = rows, .k = k, .budget = budget, .best = best};
+    s.whole = ur_frame_problem(rows->frame, given->options.activation, given->exec);
     s.V = ur_take(&own, k, rows->p * sizeof *s.V);
     *best = (ur_any_best){0};
     UR_TRY(ur_newton_alloc(&s.whole, k, arena, &best->fit, err));
@@ -124,7 +155,7 @@ unrelu_status ur_any_race(const ur_problem *given, const ur_frame *frame, const 
     UR_TRY(ur_newton_alloc(&s.whole, k, arena, &s.other, err));
     best->fit.rss = s.second.rss = INFINITY;
     UR_TRY(ur_arena_status(&own, err));
-    UR_TRY(ur_any_spaces_make(rows->n, rows->p, rows->m, rows->x, rows->b, &own, &s.spaces, err));
+    UR_TRY(ur_any_spaces_make(rows, &own, &s.spaces, err));
     UR_TRY(try_moments(&s, UR_MOMENTS_REDUCED, err));
     if (!is_over(&s)) {
         UR_TRY(ur_any_halfspaces(rows, &s.spaces, k, given->options.seed, given->exec, s.V, err));
