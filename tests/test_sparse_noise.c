@@ -694,7 +694,7 @@ static void columns_that_were_lost_are_repaired(void **state)
     for (size_t i = 0; i < N; i++)
         row[i] = i;
     must(ur_consensus_run(&cells, N, row, K, B, &arena, &c, &err), &err);
-    must(ur_repair(&cells, &c, B, &repaired, &err), &err);
+    must(ur_consensus_repair(&cells, &c, B, &repaired, &err), &err);
     assert_int_equal(repaired, 2);
     for (size_t j = 0; j < M * K; j++)
         assert_near(B[j], right[j], 1e-13);

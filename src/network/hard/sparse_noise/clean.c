@@ -15,7 +15,6 @@
 /* least pivot of B'B over the clean cells of a row (1 is best): those it determines lose two digits
  * at most */
 static const double FIRM = 0.01;
-static const double ROUNDING = 1e-13; /* of cells: what a basis of full precision leaves */
 enum { CANDIDATES = 20000 };
 
 /* whether the clean cells of row i determine the others to all but one or two digits */
@@ -121,24 +120,14 @@ static unrelu_status refit(const ur_sparse_cells *cells, const ur_consensus *c, 
                      &miss, err);
 }
 
-/* consensus with the basis as it is now */
-static unrelu_status again(const ur_sparse_cells *cells, const size_t *row, ur_subspace *s,
-                           ur_arena *arena, ur_consensus *c, unrelu_error *err)
-{
-    size_t rows = c->rows;
-    ur_arena_end(arena); /* the last consensus */
-    UR_TRY(ur_orthonormalise(cells->m, s->r, s->B, err));
-    return ur_consensus_run(cells, rows, row, s->r, s->B, arena, c, err);
-}
-
 unrelu_status ur_clean_make(const ur_problem *given, const ur_sparse_cells *cells, size_t rows,
                             ur_subspace *s, ur_arena *arena, ur_clean *clean, int *accepted,
                             unrelu_error *err)
 {
     UR_ARENA(own);
     UR_ARENA(voted); /* the consensus */
-    size_t n = cells->n, firm = 0, repaired = 0;
-    ur_consensus c = {0};
+    size_t n = cells->n, firm = 0;
+    ur_consensus c;
     *clean = (ur_clean){0};
     rows = rows < n ? rows : n;
     size_t *row = ur_take(&own, rows, sizeof *row);
@@ -146,13 +135,12 @@ unrelu_status ur_clean_make(const ur_problem *given, const ur_sparse_cells *cell
     for (size_t i = 0; i < rows; i++)
         row[i] = (size_t)((double)i * ((double)n / (double)rows));
     /* where columns are met less than others, or the basis shows an error, with a better one */
-    UR_TRY(ur_consensus_run(cells, rows, row, s->r, s->B, &voted, &c, err));
-    UR_TRY(ur_repair(cells, &c, s->B, &repaired, err));
-    if (repaired > 0)
-        UR_TRY(again(cells, row, s, &voted, &c, err));
-    if (largest_miss(cells, &c) > ROUNDING) {
+    UR_TRY(ur_consensus_find(cells, rows, row, s->r, s->B, &voted, &c, err));
+    if (largest_miss(cells, &c) > UR_ROUNDING) { /* more than a basis of full precision leaves */
         UR_TRY(refit(cells, &c, s->B, err));
-        UR_TRY(again(cells, row, s, &voted, &c, err));
+        ur_arena_end(&voted);
+        UR_TRY(ur_orthonormalise(cells->m, s->r, s->B, err));
+        UR_TRY(ur_consensus_run(cells, rows, row, s->r, s->B, &voted, &c, err));
     }
     UR_TRY(ur_subspace_judge(&c, s, err));
     for (size_t i = 0; i < c.rows; i++)

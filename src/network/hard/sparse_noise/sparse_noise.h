@@ -4,8 +4,8 @@
  *   wrong_cells  columns of the labels in units of their median cell
  *   altproj      the column space of L by alternating projections on some rows
  *   polish       the same to rounding, by least squares on the cells that are met
- *   consensus    each row of L by itself: r of its cells say what most of the others are
- *   repair       columns that are met less than the others, by consensus as well
+ *   consensus    each row of L by itself: r of its cells say what most of the others are; and
+ *                columns that are met less than the others
  *   subspace     which rank; the rule by which a column space is accepted
  *   clean        the rows so found without their wrong cells, and their exact network
  *   audit        all cells of all rows against that network, apart from all of the above: E
@@ -83,19 +83,17 @@ uint64_t ur_consensus_draws(const ur_sparse_cells *cells, size_t r);
 unrelu_status ur_consensus_run(const ur_sparse_cells *cells, size_t rows, const size_t *row,
                                size_t r, const double *B, ur_arena *arena, ur_consensus *c,
                                unrelu_error *err);
+/* the same once more where columns are met less than the others: their rows of B are replaced, and
+ * B is orthonormal again. The arena holds c alone. */
+unrelu_status ur_consensus_find(const ur_sparse_cells *cells, size_t rows, const size_t *row,
+                                size_t r, double *B, ur_arena *arena, ur_consensus *c,
+                                unrelu_error *err);
+/* of those columns alone; *repaired: how many changed */
+unrelu_status ur_consensus_repair(const ur_sparse_cells *cells, const ur_consensus *c, double *B,
+                                  size_t *repaired, unrelu_error *err);
 /* A (r x (r + 1)) holds a system and its right side: solves it, A is destroyed; 0 where it is
  * singular to six digits */
 int ur_eliminate(size_t r, double *A, double *x);
-/* whether a cell y is b'at, to the tolerance */
-int ur_cell_agrees(size_t r, const double *b, const double *at, double y, double tolerance);
-/* at (r) by least squares, y = B at, on those of count cells that are clean, as by ur_eliminate */
-int ur_cells_refine(size_t r, size_t count, const double *B, const double *y,
-                    const unsigned char *clean, double *A, double *at);
-
-/* --- repair.c --- */
-/* rows of B (m x r) of columns that are met less than the others; *repaired: how many changed */
-unrelu_status ur_repair(const ur_sparse_cells *cells, const ur_consensus *c, double *B,
-                        size_t *repaired, unrelu_error *err);
 
 /* --- subspace.c --- */
 typedef struct {
@@ -173,12 +171,10 @@ typedef struct {
 unrelu_status ur_incoherence_measure(const ur_problem *given, const ur_weights *weights,
                                      ur_incoherence *out, unrelu_error *err);
 
-/* --- looks.c --- */
+/* --- sparse_noise.c --- */
 /* A cheap test, for --method auto, whether the labels look like low rank plus sparse errors:
  * *looks = 0 for clean labels, for labels with noise in every cell, and below 8 columns. */
 unrelu_status ur_sparse_noise_looks(const ur_problem *given, int *looks, unrelu_error *err);
-
-/* --- sparse_noise.c --- */
 unrelu_status ur_sparse_noise(const ur_problem *given, ur_outcome *out, unrelu_error *err);
 
 #endif

@@ -106,17 +106,13 @@ static unrelu_status judge_space(search *q, size_t r, ur_subspace *s, unrelu_err
 {
     UR_ARENA(arena);
     ur_consensus c;
-    size_t repaired = 0, few = q->checks < FIRST ? q->checks : FIRST;
+    size_t few = q->checks < FIRST ? q->checks : FIRST;
     UR_TRY(ur_consensus_run(q->cells, few, q->check, r, q->B, &arena, &c, err));
     UR_TRY(ur_subspace_judge(&c, s, err));
     if (s->undecided > HOPELESS) /* all draws of the others can be saved */
         return UNRELU_OK;
-    UR_TRY(ur_consensus_run(q->cells, q->checks, q->check, r, q->B, &arena, &c, err));
-    UR_TRY(ur_repair(q->cells, &c, q->B, &repaired, err));
-    if (repaired > 0) {
-        UR_TRY(ur_orthonormalise(q->m, r, q->B, err));
-        UR_TRY(ur_consensus_run(q->cells, q->checks, q->check, r, q->B, &arena, &c, err));
-    }
+    ur_arena_end(&arena);
+    UR_TRY(ur_consensus_find(q->cells, q->checks, q->check, r, q->B, &arena, &c, err));
     return ur_subspace_judge(&c, s, err);
 }
 

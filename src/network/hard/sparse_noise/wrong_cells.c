@@ -17,35 +17,28 @@ enum {
  * (tolerance.h). */
 static const double DOUBLE = 1e-9, ROUNDINGS = 12;
 
+/* Hoare's FIND */
 double ur_median(size_t count, double *v)
 {
-    if (count == 0)
-        return 0;
-    size_t low = 0, high = count - 1, middle = count / 2;
+    ptrdiff_t low = 0, high = (ptrdiff_t)count - 1, middle = (ptrdiff_t)count / 2;
     while (low < high) {
-        double pivot = v[(low + high) / 2];
-        size_t i = low, j = high;
-        for (;;) {
+        double pivot = v[middle];
+        ptrdiff_t i = low, j = high;
+        while (i <= j) {
             while (v[i] < pivot)
                 i++;
             while (v[j] > pivot)
                 j--;
-            if (i >= j)
+            if (i > j)
                 break;
             double swap = v[i];
             v[i++] = v[j];
             v[j--] = swap;
         }
-        if (i == j)
-            j += v[j] <= pivot;
-        else
-            j = i;
-        if (middle < j)
-            high = j - 1;
-        else
-            low = j;
+        low = j < middle ? i : low;
+        high = middle < i ? j : high;
     }
-    return v[middle];
+    return count > 0 ? v[middle] : 0;
 }
 
 unrelu_status ur_sparse_cells_open(const ur_problem *given, ur_arena *arena, ur_sparse_cells *c,
