@@ -56,7 +56,7 @@ unrelu_status ur_neurons_open(const ur_frame *frame, const double *y, size_t ran
                               uint64_t budget, uint64_t seed, const unrelu_exec *exec,
                               ur_arena *arena, ur_neurons *neurons, unrelu_error *err);
 /* z with Y z >= 0 (within tolerance): if it is independent of those found and has a v, it becomes
- * one of them and *grew = 1. Rows of S that do not span the inputs: by ur_face_try. */
+ * one of them and *grew = 1. Rows of S that do not span the inputs: by ur_face_look. */
 unrelu_status ur_neurons_try(ur_neurons *neurons, const double *z, int *grew, unrelu_error *err);
 /* the same for a z known to a few digits: again with a tolerance 100 times as large */
 unrelu_status ur_neurons_try_rough(ur_neurons *neurons, const double *z, int *grew,
@@ -94,41 +94,17 @@ uint64_t ur_sample_trials(size_t k);
  * with Y z >= 0 lies in the span of those found, and there is no network. */
 unrelu_status ur_ray_neurons(ur_neurons *neurons, int *spanned, unrelu_error *err);
 
-/* --- face.c: one face of the cone of the labels after another, in the same memory --- */
+/* --- face.c --- */
 typedef struct {
-    ur_neurons *hunt;
-    size_t wide;     /* k + p: unknowns z and v */
-    double *M, *Q;   /* (max(n, 2 wide), wide) */
-    double *R, *U;   /* wide x wide */
-    double *s, *Vt;  /* wide, wide x wide */
-    double *span;    /* (k, k): rows that span the face */
-    double *W, *N;   /* (wide, wide): rows that span solutions of the equations */
-    double *B;       /* (wide, k) */
-    double *t, *z;   /* wide, k */
-    double *v;       /* p */
-    double *project; /* wide x wide */
-    size_t *on;      /* n: rows of S */
-    size_t count;    /* of them */
-    /* of one face at a time: */
-    double *G; /* (inequalities, e): G t >= 0, rows of unit length */
-    const double **tight;
-    size_t inequalities;
-} ur_face;
-
-typedef struct {
-    size_t grew;
-    int closed; /* no face that contains this one has neurons independent of those found */
+    size_t grew; /* neurons that were added */
+    int closed;  /* no face that contains this one has neurons independent of those found */
     int unsure; /* the linear programme, or the neuron that it led to, does not hold to tolerance */
 } ur_face_end;
 
-unrelu_status ur_face_open(ur_neurons *neurons, ur_arena *arena, ur_face *face, unrelu_error *err);
-/* K of the face with these zeros, as ur_face_try does it */
-unrelu_status ur_face_look(ur_face *face, const unsigned char *zero, ur_face_end *end,
-                           unrelu_error *err);
 /* K of the face whose zeros among the rows of Y are `zero` (marks): adds neurons whose z are
- * independent of those found for as long as K has any; *grew counts them. */
-unrelu_status ur_face_try(ur_neurons *neurons, const unsigned char *zero, size_t *grew,
-                          unrelu_error *err);
+ * independent of those found for as long as K has any */
+unrelu_status ur_face_look(ur_neurons *neurons, const unsigned char *zero, ur_face_end *end,
+                           unrelu_error *err);
 
 /* --- faces.c --- */
 /* Rays first, then all faces, the largest sets of zeros first. *finished = 1: every face was

@@ -37,35 +37,11 @@ static const double LOOSE = 10;       /* tolerances that f(x v) = y z may be mis
 /* Weights of the rows in the price of a corner: 1 + the multiples of it modulo 1, all different. */
 static const double GOLDEN = 0.6180339887498949;
 
-unrelu_status ur_face_open(ur_neurons *hunt, ur_arena *arena, ur_face *f, unrelu_error *err)
-{
-    size_t wide = hunt->k + hunt->p, rows = hunt->n > 2 * wide ? hunt->n : 2 * wide;
-    *f = (ur_face){.hunt = hunt,
-                   .wide = wide,
-                   .M = ur_take(arena, rows, wide * sizeof *f->M),
-                   .Q = ur_take(arena, 2 * wide, wide * sizeof *f->Q),
-                   .R = ur_take(arena, wide, wide * sizeof *f->R),
-                   .U = ur_take(arena, wide, wide * sizeof *f->U),
-                   .s = ur_take(arena, wide, sizeof *f->s),
-                   .Vt = ur_take(arena, wide, wide * sizeof *f->Vt),
-                   .span = ur_take(arena, hunt->k, hunt->k * sizeof *f->span),
-                   .W = ur_take(arena, wide, wide * sizeof *f->W),
-                   .N = ur_take(arena, wide, wide * sizeof *f->N),
-                   .B = ur_take(arena, wide, hunt->k * sizeof *f->B),
-                   .t = ur_take(arena, 2 * wide, sizeof *f->t),
-                   .z = ur_take(arena, hunt->k, sizeof *f->z),
-                   .v = ur_take(arena, hunt->p, sizeof *f->v),
-                   .project = ur_take(arena, wide, wide * sizeof *f->project),
-                   .on = ur_take(arena, hunt->n, sizeof *f->on)};
-    return ur_arena_status(arena, err);
-}
-
 /* ---- equations ---- */
 
 /* sqrt(n) y z - x v = 0 at row i of the data, to unit length */
-static void set_equation(const ur_face *f, size_t i, double *row)
+static void set_equation(const ur_neurons *hunt, size_t i, double *row)
 {
-    const ur_neurons *hunt = f->hunt;
     double root = sqrt((double)hunt->n), size = hypot(root * hunt->y_size[i], hunt->x_size[i]);
     for (size_t j = 0; j < hunt->k; j++)
         row[j] = root * hunt->y[i * hunt->k + j] / size;
@@ -73,83 +49,85 @@ static void set_equation(const ur_face *f, size_t i, double *row)
         row[hunt->k + j] = -hunt->x[i * hunt->p + j] / size;
 }
 
-/* Vt[*first ..] : rows that span the null space of M (rows x wide, destroyed). Singular values up
- * to tolerance times `unit` count as 0, or times the largest where unit is 0. */
-static unrelu_status null_space(ur_face *f, size_t rows, size_t wide, double unit, size_t *first,
-                                unrelu_error *err)
+/* Rows that span the null space of M (rows x wide, room for one at least, destroyed), and how many.
+ * Singular values up to tolerance times `unit` count as 0, or times the largest where unit is 0. */
+static unrelu_status null_space(const ur_neurons *hunt, size_t rows, size_t wide, double unit,
+                                double *M, double *span, size_t *dimension, unrelu_error *err)
 {
+    UR_ARENA(arena);
+    double *R = ur_take(&arena, wide, wide * sizeof *R),
+           *U = ur_take(&arena, wide, wide * sizeof *U);
+    double *Vt = ur_take(&arena, wide, wide * sizeof *Vt), *s = ur_take(&arena, wide, sizeof *s);
+    size_t rank = 0;
+    UR_TRY(ur_arena_status(&arena, err));
     if (rows == 0)
-        memset(f->M, 0, wide * sizeof *f->M);
-    UR_TRY(ur_qr_triangle(rows > 0 ? rows : 1, wide, f->M, f->R, err));
-    UR_TRY(ur_svd(wide, wide, f->R, f->U, f->s, f->Vt, err));
-    *first = 0;
-    while (*first < wide && f->s[*first] > f->hunt->tolerance * (unit > 0 ? unit : f->s[0]))
-        ++*first;
+        memset(M, 0, wide * sizeof *M);
+    UR_TRY(ur_qr_triangle(rows > 0 ? rows : 1, wide, M, R, err));
+    UR_TRY(ur_svd(wide, wide, R, U, s, Vt, err));
+    while (rank < wide && s[rank] > hunt->tolerance * (unit > 0 ? unit : s[0]))
+        rank++;
+    *dimension = wide - rank;
+    memcpy(span, Vt + rank * wide, *dimension * wide * sizeof *span);
     return UNRELU_OK;
 }
 
-/* S: rows whose labels do not vanish on the span */
-static void set_sides(ur_face *f, size_t dimension)
+/* Directions t (*count, rows; room rows x rows) in which the z of the rows of A (rows x (k + p))
+ * leave the span of those found */
+static unrelu_status leaving(const ur_neurons *hunt, size_t rows, const double *A, double *t,
+                             size_t *count, unrelu_error *err)
 {
-    const ur_neurons *hunt = f->hunt;
-    f->count = 0;
-    for (size_t i = 0; i < hunt->n; i++) {
-        double square = 0, allowed = hunt->tolerance * hunt->y_size[i] + ROUNDING;
-        for (size_t j = 0; j < dimension; j++) {
-            double h = ur_dot(hunt->k, hunt->y + i * hunt->k, f->span + j * hunt->k);
-            square += h * h;
-        }
-        if (hunt->y_size[i] > hunt->small && sqrt(square) > allowed)
-            f->on[f->count++] = i;
-    }
-}
-
-/* Directions t in which the z of the rows of A (rows x wide) leave the span of those found: the
- * first *count rows of Vt (rows wide), by how much in s */
-static unrelu_status set_directions(ur_face *f, size_t rows, const double *A, size_t *count,
-                                    unrelu_error *err)
-{
-    const ur_neurons *hunt = f->hunt;
+    UR_ARENA(arena);
     size_t k = hunt->k, most = rows < k ? rows : k;
-    for (size_t i = 0; i < rows; i++) {
-        memcpy(f->B + i * k, A + i * f->wide, k * sizeof *f->B);
-        ur_basis_sweep(&hunt->basis, hunt->found, f->B + i * k);
+    double *B = ur_take(&arena, k, rows * sizeof *B), *U = ur_take(&arena, k, most * sizeof *U);
+    double *s = ur_take(&arena, most, sizeof *s), *z = ur_take(&arena, k, sizeof *z);
+    UR_TRY(ur_arena_status(&arena, err));
+    for (size_t j = 0; j < rows; j++) {
+        memcpy(z, A + j * (k + hunt->p), k * sizeof *z);
+        ur_basis_sweep(&hunt->basis, hunt->found, z);
+        for (size_t i = 0; i < k; i++)
+            B[i * rows + j] = z[i];
     }
-    for (size_t i = 0; i < k; i++) /* k x rows */
-        for (size_t j = 0; j < rows; j++)
-            f->M[i * rows + j] = f->B[j * k + i];
-    UR_TRY(ur_svd(k, rows, f->M, f->U, f->s, f->Vt, err));
+    UR_TRY(ur_svd(k, rows, B, U, s, t, err));
     *count = 0;
-    while (*count < most && f->s[*count] > NEW)
+    while (*count < most && s[*count] > NEW)
         ++*count;
     return UNRELU_OK;
 }
 
 /* ---- neurons ---- */
 
+/* N and what is asked of t, the coordinates in it */
+typedef struct {
+    ur_neurons *hunt;
+    size_t e;             /* dimension */
+    double *N;            /* (e, k + p) */
+    double *z, *v;        /* k, p: the neuron of a t */
+    size_t count;         /* of inequalities */
+    double *G;            /* (count, e): G t >= 0, rows of unit length */
+    const double **tight; /* count */
+} slice;
+
 /* z and v of t, to |z| = 1; 0 where z is 0 or f(x v) = y z does not hold */
-static int set_neuron(ur_face *f, size_t e, const double *t)
+static int set_neuron(slice *f, const double *t)
 {
     const ur_neurons *hunt = f->hunt;
-    double root = sqrt((double)hunt->n), size_v, size_z;
-    memset(f->z, 0, hunt->k * sizeof *f->z);
-    memset(f->v, 0, hunt->p * sizeof *f->v);
-    for (size_t j = 0; j < e; j++) {
-        ur_add(hunt->k, root * t[j], f->N + j * f->wide, f->z);
-        ur_add(hunt->p, t[j], f->N + j * f->wide + hunt->k, f->v);
+    size_t k = hunt->k, p = hunt->p, wide = k + p;
+    memset(f->z, 0, k * sizeof *f->z);
+    memset(f->v, 0, p * sizeof *f->v);
+    for (size_t j = 0; j < f->e; j++) {
+        ur_add(k, sqrt((double)hunt->n) * t[j], f->N + j * wide, f->z);
+        ur_add(p, t[j], f->N + j * wide + k, f->v);
     }
-    size_z = ur_norm(hunt->k, f->z);
+    double size_z = ur_norm(k, f->z);
     if (!(size_z > NEW))
         return 0;
-    ur_scale(hunt->k, 1 / size_z, f->z);
-    ur_scale(hunt->p, 1 / size_z, f->v);
-    size_v = ur_norm(hunt->p, f->v);
+    ur_scale(k, 1 / size_z, f->z);
+    ur_scale(p, 1 / size_z, f->v);
+    double size_v = ur_norm(p, f->v);
     for (size_t i = 0; i < hunt->n; i++) {
-        double s = ur_dot(hunt->p, hunt->x + i * hunt->p, f->v);
-        double y = ur_dot(hunt->k, hunt->y + i * hunt->k, f->z);
-        double allowed =
-            LOOSE * hunt->tolerance * (hunt->x_size[i] * size_v + hunt->y_size[i]) + ROUNDING;
-        if (!(fabs(fmax(0, s) - y) <= allowed))
+        double s = ur_dot(p, hunt->x + i * p, f->v), y = ur_dot(k, hunt->y + i * k, f->z);
+        double terms = hunt->x_size[i] * size_v + hunt->y_size[i];
+        if (!(fabs(fmax(0, s) - y) <= LOOSE * hunt->tolerance * terms + ROUNDING))
             return 0;
     }
     return 1;
@@ -163,120 +141,141 @@ static void clean(size_t count, double *cells)
             cells[i] = 0;
 }
 
-/* G = rows of inequalities in t: y z >= 0 where the face is not 0, x v <= 0 on T */
-static void set_inequalities(ur_face *f, const unsigned char *zero, size_t e)
+/* G: y z >= 0 where the face is not 0, x v <= 0 on T, the rows that are not in S (on, of `count`)
+ */
+static void set_inequalities(slice *f, const unsigned char *zero, size_t count, const size_t *on)
 {
     const ur_neurons *hunt = f->hunt;
-    f->inequalities = 0;
+    size_t k = hunt->k, p = hunt->p, e = f->e;
     for (size_t i = 0, next = 0; i < hunt->rows + hunt->n; i++) {
         int labels = i < hunt->rows;
-        size_t at = labels ? i : i - hunt->rows, length = labels ? hunt->k : hunt->p;
-        const double *row = labels ? hunt->Y + at * hunt->k : hunt->x + at * hunt->p;
-        double *g = f->G + f->inequalities * e, unit = labels ? 1 : -hunt->x_size[at];
-        if (labels ? zero[at] : next < f->count && f->on[next] == at) {
+        size_t at = labels ? i : i - hunt->rows;
+        const double *row = labels ? hunt->Y + at * k : hunt->x + at * p;
+        double *g = f->G + f->count * e, unit = labels ? 1 : -hunt->x_size[at];
+        if (labels ? zero[at] : next < count && on[next] == at) {
             next += labels ? 0 : 1;
             continue;
         }
         if (fabs(unit) <= ZERO * hunt->longest)
             continue;
         for (size_t j = 0; j < e; j++)
-            g[j] = ur_dot(length, row, f->N + j * f->wide + (labels ? 0 : hunt->k)) / unit;
+            g[j] = ur_dot(labels ? k : p, row, f->N + j * (k + p) + (labels ? 0 : k)) / unit;
         double size = ur_norm(e, g);
         if (!(size > hunt->tolerance))
             continue; /* 0 >= 0 */
         ur_scale(e, 1 / size, g);
-        f->inequalities++;
+        f->count++;
     }
-    clean(f->inequalities * e, f->G);
-}
-
-/* t to unit length and onto the rows of G where it is 0 but for rounding */
-static void settle(ur_face *f, size_t e)
-{
-    double length = ur_norm(e, f->t), *before = f->s; /* no longer needed */
-    size_t tight = 0;
-    if (!(length > 0) || !isfinite(length))
-        return;
-    ur_scale(e, 1 / length, f->t);
-    for (size_t i = 0; i < f->inequalities; i++)
-        if (fabs(ur_dot(e, f->G + i * e, f->t)) <= TIGHT)
-            f->tight[tight++] = f->G + i * e;
-    memcpy(before, f->t, e * sizeof *before);
-    if (ur_cone_project(e, tight, f->tight, f->project, f->t) == e)
-        memcpy(f->t, before, e * sizeof *before);
+    clean(f->count * e, f->G);
 }
 
 /* one programme for each direction and sign, until one adds a neuron */
-static unrelu_status try_directions(ur_face *f, size_t e, ur_face_end *end, int *grew,
-                                    unrelu_error *err)
+static unrelu_status try_directions(slice *f, ur_face_end *end, int *grew, unrelu_error *err)
 {
-    size_t directions;
-    double *price = f->t + f->wide, *b = f->M; /* M: no longer needed */
+    UR_ARENA(arena);
+    size_t e = f->e, directions;
+    double *b = ur_take(&arena, e, e * sizeof *b), *price = ur_take(&arena, e, sizeof *price);
+    double *t = ur_take(&arena, e, sizeof *t), *before = ur_take(&arena, e, sizeof *before);
+    double *project = ur_take(&arena, e, e * sizeof *project);
     *grew = 0;
-    UR_TRY(set_directions(f, e, f->N, &directions, err));
-    memcpy(b, f->Vt, directions * e * sizeof *b);
+    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(leaving(f->hunt, e, f->N, b, &directions, err));
     clean(directions * e, b);
-    memset(price, 0, e * sizeof *price);
-    for (size_t i = 0; i < f->inequalities; i++) { /* bounded below, and its t a corner */
-        double w = 1 + fmod((double)i * GOLDEN, 1);
-        ur_add(e, w / (double)f->inequalities, f->G + i * e, price);
-    }
+    for (size_t i = 0; i < f->count; i++) /* bounded below, and its t a corner */
+        ur_add(e, (1 + fmod((double)i * GOLDEN, 1)) / (double)f->count, f->G + i * e, price);
     clean(e, price);
     for (size_t i = 0; i < 2 * directions && !*grew; i++) {
         double *r = b + i / 2 * e;
         ur_lp_outcome outcome;
-        UR_TRY(ur_lp_ray(f->inequalities, e, f->G, price, r, f->t, &outcome, err));
+        UR_TRY(ur_lp_ray(f->count, e, f->G, price, r, t, &outcome, err));
         ur_scale(e, -1, r);
         if (outcome == UR_LP_INFEASIBLE)
             continue;
-        if (outcome == UR_LP_OPTIMAL) {
-            double reach = 1 / ur_norm(e, f->t); /* r t, at |t| = 1 */
-            settle(f, e);
-            if (set_neuron(f, e, f->t))
-                *grew = ur_neurons_add(f->hunt, f->z, f->v, 0);
-            else
-                end->unsure |= reach > NEW;
-        } else {
+        if (outcome != UR_LP_OPTIMAL) {
             end->unsure = 1;
+            continue;
         }
+        double length = ur_norm(e, t); /* 1 / length: r t, at |t| = 1 */
+        if (length > 0 &&
+            isfinite(length)) { /* onto the rows of G where it is 0 but for rounding */
+            size_t tight = 0;
+            ur_scale(e, 1 / length, t);
+            for (size_t l = 0; l < f->count; l++)
+                if (fabs(ur_dot(e, f->G + l * e, t)) <= TIGHT)
+                    f->tight[tight++] = f->G + l * e;
+            memcpy(before, t, e * sizeof *before);
+            if (ur_cone_project(e, tight, f->tight, project, t) == e)
+                memcpy(t, before, e * sizeof *before);
+        }
+        if (set_neuron(f, t))
+            *grew = ur_neurons_add(f->hunt, f->z, f->v, 0);
+        else
+            end->unsure |= 1 / length > NEW;
     }
     end->grew += (size_t)*grew;
     return UNRELU_OK;
 }
 
-unrelu_status ur_face_look(ur_face *f, const unsigned char *zero, ur_face_end *end,
-                           unrelu_error *err)
+/* ---- the face ---- */
+
+/* whether the equations of a few rows of S have no solution */
+static unrelu_status is_clear(const ur_neurons *hunt, const unsigned char *zero, int *clear,
+                              unrelu_error *err)
 {
-    const ur_neurons *hunt = f->hunt;
-    size_t k = hunt->k, wide = f->wide, rows = 0, rank = 0, first = 0, outside = 0;
-    *end = (ur_face_end){0};
-    /* whether the equations of a few rows of S have no solution */
+    UR_ARENA(arena);
+    size_t wide = hunt->k + hunt->p, rows = 0, rank = 0;
+    double *M = ur_take(&arena, 2 * wide, wide * sizeof *M);
+    double *Q = ur_take(&arena, 2 * wide, wide * sizeof *Q);
+    UR_TRY(ur_arena_status(&arena, err));
     for (size_t i = 0; i < hunt->rows && rows < 2 * wide; i++)
         if (!zero[i])
-            set_equation(f, hunt->of[i], f->M + wide * rows++);
+            set_equation(hunt, hunt->of[i], M + wide * rows++);
     if (rows >= wide)
-        UR_TRY(ur_qr_pivoted(rows, wide, f->M, CLEAR, &rank, f->Q, NULL, NULL, err));
-    end->closed = rank == wide;
+        UR_TRY(ur_qr_pivoted(rows, wide, M, CLEAR, &rank, Q, NULL, NULL, err));
+    *clear = rank == wide;
+    return UNRELU_OK;
+}
+
+unrelu_status ur_face_look(ur_neurons *hunt, const unsigned char *zero, ur_face_end *end,
+                           unrelu_error *err)
+{
+    *end = (ur_face_end){0};
+    UR_TRY(is_clear(hunt, zero, &end->closed, err));
     if (end->closed)
         return UNRELU_OK;
+    UR_ARENA(arena);
+    size_t n = hunt->n, k = hunt->k, p = hunt->p, wide = k + p, rows = 0, count = 0;
+    size_t dimension, solutions, outside = 0;
+    double *M = ur_take(&arena, n > wide ? n : wide, wide * sizeof *M);
+    double *span = ur_take(&arena, wide, wide * sizeof *span);
+    double *W = ur_take(&arena, wide, wide * sizeof *W);
+    size_t *on = ur_take(&arena, n, sizeof *on);
+    slice f = {.hunt = hunt, .N = ur_take(&arena, wide, wide * sizeof *f.N)};
+    f.z = ur_take(&arena, k, sizeof *f.z);
+    f.v = ur_take(&arena, p, sizeof *f.v);
+    UR_TRY(ur_arena_status(&arena, err));
     /* the span of the face: the null space of its zeros */
-    rows = 0;
     for (size_t i = 0; i < hunt->rows; i++)
         if (zero[i])
-            memcpy(f->M + k * rows++, hunt->Y + k * i, k * sizeof *f->M);
-    UR_TRY(null_space(f, rows, k, 1, &first, err));
-    if (first == k)
+            memcpy(M + k * rows++, hunt->Y + k * i, k * sizeof *M);
+    UR_TRY(null_space(hunt, rows, k, 1, M, span, &dimension, err));
+    if (dimension == 0)
         return UNRELU_OK;
-    memcpy(f->span, f->Vt + first * k, (k - first) * k * sizeof *f->span);
-    set_sides(f, k - first);
-    /* W */
-    for (size_t i = 0; i < f->count; i++)
-        set_equation(f, f->on[i], f->M + i * wide);
-    UR_TRY(null_space(f, f->count, wide, 0, &first, err));
-    size_t solutions = wide - first;
-    memcpy(f->W, f->Vt + first * wide, solutions * wide * sizeof *f->W);
+    /* S, the rows whose labels do not vanish on it, and W */
+    for (size_t i = 0; i < n; i++) {
+        double square = 0, allowed = hunt->tolerance * hunt->y_size[i] + ROUNDING;
+        for (size_t j = 0; j < dimension; j++) {
+            double h = ur_dot(k, hunt->y + i * k, span + j * k);
+            square += h * h;
+        }
+        if (!(hunt->y_size[i] > hunt->small && sqrt(square) > allowed))
+            continue;
+        set_equation(hunt, i, M + count * wide);
+        on[count++] = i;
+    }
+    UR_TRY(null_space(hunt, count, wide, 0, M, W, &solutions, err));
     if (solutions > 0)
-        UR_TRY(set_directions(f, solutions, f->W, &outside, err));
+        UR_TRY(leaving(hunt, solutions, W, span, &outside, err));
     end->closed = outside == 0;
     if (end->closed)
         return UNRELU_OK;
@@ -284,37 +283,22 @@ unrelu_status ur_face_look(ur_face *f, const unsigned char *zero, ur_face_end *e
     rows = 0;
     for (size_t i = 0; i < hunt->rows; i++) {
         for (size_t j = 0; j < solutions && zero[i]; j++)
-            f->M[rows * solutions + j] = ur_dot(k, hunt->Y + i * k, f->W + j * wide);
+            M[rows * solutions + j] = ur_dot(k, hunt->Y + i * k, W + j * wide);
         rows += zero[i];
     }
-    UR_TRY(null_space(f, rows, solutions, 1, &first, err));
-    size_t e = solutions - first;
-    if (e > 0)
-        ur_multiply(e, solutions, wide, f->Vt + first * solutions, f->W, f->N);
-    for (double t = 1; e == 1 && t >= -1 && end->grew == 0; t -= 2)
-        if (set_neuron(f, 1, &t))
-            end->grew += (size_t)ur_neurons_add(f->hunt, f->z, f->v, 1);
-    if (e < 2)
+    UR_TRY(null_space(hunt, rows, solutions, 1, M, span, &f.e, err));
+    if (f.e > 0)
+        ur_multiply(f.e, solutions, wide, span, W, f.N);
+    for (double t = 1; f.e == 1 && t >= -1 && end->grew == 0; t -= 2)
+        if (set_neuron(&f, &t))
+            end->grew += (size_t)ur_neurons_add(hunt, f.z, f.v, 1);
+    if (f.e < 2)
         return UNRELU_OK;
-    UR_ARENA(arena);
-    f->G = ur_take(&arena, hunt->rows + hunt->n, e * sizeof *f->G);
-    f->tight = ur_take(&arena, hunt->rows + hunt->n, sizeof *f->tight);
+    f.G = ur_take(&arena, hunt->rows + n, f.e * sizeof *f.G);
+    f.tight = ur_take(&arena, hunt->rows + n, sizeof *f.tight);
     UR_TRY(ur_arena_status(&arena, err));
-    set_inequalities(f, zero, e);
+    set_inequalities(&f, zero, count, on);
     for (int grew = 1; grew && hunt->found < hunt->wanted;)
-        UR_TRY(try_directions(f, e, end, &grew, err));
-    return UNRELU_OK;
-}
-
-unrelu_status ur_face_try(ur_neurons *hunt, const unsigned char *zero, size_t *grew,
-                          unrelu_error *err)
-{
-    UR_ARENA(arena);
-    ur_face face;
-    ur_face_end end;
-    *grew = 0;
-    UR_TRY(ur_face_open(hunt, &arena, &face, err));
-    UR_TRY(ur_face_look(&face, zero, &end, err));
-    *grew = end.grew;
+        UR_TRY(try_directions(&f, end, &grew, err));
     return UNRELU_OK;
 }

@@ -22,7 +22,6 @@ static const size_t MOST_CELLS = (size_t)1 << 26; /* words of sets of zeros: 512
 
 typedef struct {
     ur_neurons *hunt;
-    ur_face face;
     ur_rays rays;
     size_t *open; /* rays that are not closed */
     size_t opened;
@@ -125,7 +124,7 @@ static unrelu_status look(walk *w, const uint64_t *set, int *closed, unrelu_erro
         return ur_fail_cancelled(err);
     for (size_t i = 0; i < hunt->rows; i++)
         w->zero[i] = (unsigned char)ur_bit(set, i);
-    UR_TRY(ur_face_look(&w->face, w->zero, &end, err));
+    UR_TRY(ur_face_look(hunt, w->zero, &end, err));
     hunt->budget--;
     hunt->tried++;
     w->looked++;
@@ -170,7 +169,6 @@ unrelu_status ur_faces_walk(ur_neurons *hunt, int *finished, size_t *rays, size_
         ur_rays_find(hunt->rows, hunt->k, hunt->Y, hunt->tolerance, most, hunt->exec, &w.rays, err);
     ur_arena_adopt(&arena, &w.rays, end_rays);
     UR_TRY(status);
-    UR_TRY(ur_face_open(hunt, &arena, &w.face, err));
     w.open = ur_take(&arena, w.rays.count, sizeof *w.open);
     w.waiting = ur_take(&arena, hunt->rows + 1, sizeof *w.waiting);
     w.zero = ur_take(&arena, hunt->rows, 1);

@@ -287,10 +287,10 @@ unrelu_status ur_neurons_try(ur_neurons *hunt, const double *z, int *grew, unrel
     if (fits) {
         *grew = ur_neurons_add(hunt, c.z, c.v, c.rank == hunt->p && c.count > hunt->p);
     } else if (c.rank < hunt->p) { /* another of the v may be off there */
-        size_t more = 0;
+        ur_face_end end;
         mark_zeros(hunt, c.z, c.zero);
-        UR_TRY(ur_face_try(hunt, c.zero, &more, err));
-        *grew = more > 0;
+        UR_TRY(ur_face_look(hunt, c.zero, &end, err));
+        *grew = end.grew > 0;
     }
     return UNRELU_OK;
 }
