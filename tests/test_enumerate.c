@@ -700,8 +700,8 @@ static void every_way_finds_all_by_itself(void **state)
         opened s = open_planted(10, 8, 9, 1000, 6);
         unrelu_error err = {0};
         int spanned = 0;
-        must(way == 0   ? ur_sample_neurons(&s.neurons, 0, &err)
-             : way == 1 ? ur_nested_neurons(&s.neurons, 0, &err)
+        must(way == 0   ? ur_sample_neurons(&s.neurons, ur_sample_trials(s.neurons.k), &err)
+             : way == 1 ? ur_nested_neurons(&s.neurons, ur_sample_trials(s.neurons.k), &err)
                         : ur_ray_neurons(&s.neurons, &spanned, &err),
              &err);
         assert_int_equal(s.neurons.found, 8);

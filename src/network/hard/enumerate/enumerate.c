@@ -29,8 +29,7 @@ static const double RANK_IS_PROVED = 10;
 /* tolerances of the faces, one after another: "no" that depends on them is no proof */
 static const double FACTORS[] = {1, 1e-2, 1e2};
 static const double LARGEST_INTEGER = 0x1p20; /* beyond it rounded labels look like integers too */
-enum { STEPS = 30 };
-static const double GAIN = 1e-13; /* of rss: rounding */
+enum { STEPS = 30 };                          /* of a last attempt to meet the labels */
 /* as a fallback: labels of so few dimensions, or of full rank but for some and no more than these
  */
 enum { FEW_LABELS = 12, MOST_LABELS = 26 };
@@ -52,54 +51,41 @@ typedef struct {
     int spanned; /* no other z than those found are in the cone */
 } course;
 
-/* y = [a, 1] R^+ with R = y'[a, 1]. The factorisation errs by rounding of the largest rows in every
- * row, so that rows of zeros come out as noise; this errs in proportion to each row. */
-static unrelu_status sharpen(course *c, unrelu_error *err)
+/* ---- the labels ---- */
+
+/* The frame, y and what is said of them. The factorisation errs by rounding of the largest rows in
+ * every row, so that rows of zeros come out as noise; y = [a, 1] R^+ with R = y'[a, 1] errs in
+ * proportion to each row. */
+static unrelu_status open_course(course *c, unrelu_error *err)
 {
-    const ur_frame *frame = &c->frame;
-    size_t n = frame->n, m = frame->m, rank = c->rank, wide = m + (frame->terms.constant ? 1 : 0);
-    UR_ARENA(arena);
-    double *labels = ur_take(&arena, n, wide * sizeof *labels);
-    double *R = ur_take(&arena, rank, wide * sizeof *R);
-    double *eye = ur_take(&arena, rank, rank * sizeof *eye);
-    double *P = ur_take(&arena, wide, rank * sizeof *P);
-    UR_TRY(ur_arena_status(&arena, err));
+    UR_ARENA(own);
+    const ur_data *data = &c->given->data;
+    ur_outcome *out = c->out;
+    ur_terms terms = ur_terms_of(c->given->options.biases);
+    size_t n = data->n, m = data->m, wide = m + (terms.constant ? 1 : 0), k = c->given->options.k;
+    UR_TRY(ur_frame_make(data, n, terms, 1, out->arena, &c->frame, err));
+    c->y = ur_take(out->arena, n, (m + 1) * sizeof *c->y);
+    c->diagonal = ur_take(out->arena, m + 1, sizeof *c->diagonal);
+    UR_TRY(ur_arena_status(out->arena, err));
+    UR_TRY(ur_frame_labels(&c->frame, data->tolerance, &c->rank, c->y, c->diagonal, err));
+    c->k = c->rank - (terms.constant && c->rank > 0 ? 1 : 0);
+    if (c->k == 0)
+        return ur_fail(err, UNRELU_EDATA,
+                       "the labels are constant to within rounding: there is no neuron to find");
+    size_t rank = c->rank;
+    double *labels = ur_take(&own, n, wide * sizeof *labels);
+    double *R = ur_take(&own, rank, wide * sizeof *R), *P = ur_take(&own, wide, rank * sizeof *P);
+    double *eye = ur_take(&own, rank, rank * sizeof *eye);
+    UR_TRY(ur_arena_status(&own, err));
     for (size_t i = 0; i < n; i++) {
-        memcpy(labels + i * wide, frame->a + i * m, m * sizeof *labels);
-        if (wide > m)
-            labels[i * wide + m] = 1;
+        labels[i * wide + wide - 1] = 1;
+        memcpy(labels + i * wide, c->frame.a + i * m, m * sizeof *labels);
     }
     for (size_t j = 0; j < rank; j++)
         eye[j * rank + j] = 1;
     ur_multiply_tn(n, rank, wide, c->y, labels, R);
     UR_TRY(ur_least_squares(rank, wide, rank, R, eye, 0, P, NULL, err));
     ur_multiply(n, wide, rank, labels, P, c->y);
-    return UNRELU_OK;
-}
-
-static unrelu_status open_course(course *c, unrelu_error *err)
-{
-    const ur_data *data = &c->given->data;
-    ur_arena *arena = c->out->arena;
-    ur_terms terms = ur_terms_of(c->given->options.biases);
-    UR_TRY(ur_frame_make(data, data->n, terms, 1, arena, &c->frame, err));
-    c->y = ur_take(arena, data->n, (data->m + 1) * sizeof *c->y);
-    c->diagonal = ur_take(arena, data->m + 1, sizeof *c->diagonal);
-    UR_TRY(ur_arena_status(arena, err));
-    UR_TRY(ur_frame_labels(&c->frame, data->tolerance, &c->rank, c->y, c->diagonal, err));
-    c->k = c->rank - (terms.constant && c->rank > 0 ? 1 : 0);
-    if (c->k == 0)
-        return ur_fail(err, UNRELU_EDATA,
-                       "the labels are constant to within rounding: there is no neuron to find");
-    return sharpen(c, err);
-}
-
-/* ---- what is said ---- */
-
-static void state(course *c)
-{
-    ur_outcome *out = c->out;
-    size_t k = c->given->options.k;
     out->how_k = ur_take_text(out->arena, "%s%zu%s",
                               k ? "given, and the rank of the labels is " : "rank of the labels (",
                               c->k, k ? "" : ")");
@@ -109,8 +95,9 @@ static void state(course *c)
     out->assumption = ur_take_text(
         out->arena,
         "rank(A) = k: the labels%s have rank %zu to within %.1g, and %zu neuron%s sought",
-        c->frame.terms.constant ? " with a constant" : "", c->rank, c->given->data.tolerance, c->k,
+        terms.constant ? " with a constant" : "", rank, data->tolerance, c->k,
         c->k == 1 ? " is" : "s are");
+    return UNRELU_OK;
 }
 
 static void tell_failure(course *c)
@@ -161,7 +148,7 @@ static unrelu_status sample(course *c, uint64_t most, unrelu_error *err)
     ur_neurons *q = &c->neurons;
     uint64_t trials = ur_sample_trials(q->k), before = q->tried;
     trials = trials < most ? trials : most;
-    if (q->found == q->wanted || q->budget == 0)
+    if (q->found == q->k || q->budget == 0)
         return UNRELU_OK;
     unrelu_status status =
         q->k >= NESTED ? ur_nested_neurons(q, trials, err) : ur_sample_neurons(q, trials, err);
@@ -189,8 +176,8 @@ static unrelu_status search(course *c, ur_arena *arena, unrelu_error *err)
     /* again with other tolerances before anything is taken for proved */
     ur_neurons *q = &c->neurons;
     unrelu_status status = UNRELU_OK;
-    c->finished = q->found == q->wanted;
-    for (size_t i = 0; i < sizeof FACTORS / sizeof *FACTORS && q->found < q->wanted; i++) {
+    c->finished = q->found == q->k;
+    for (size_t i = 0; i < sizeof FACTORS / sizeof *FACTORS && q->found < q->k; i++) {
         if (o->budget == 0)
             q->budget = FACES;
         q->tolerance = tolerance * FACTORS[i];
@@ -217,7 +204,8 @@ static unrelu_status finish(course *c, unrelu_error *err)
         ur_newton_fit fit;
         UR_TRY(ur_newton_alloc(&problem, c->k, &arena, &fit, err));
         memcpy(fit.V, V, c->k * c->frame.p * sizeof *V);
-        UR_TRY(ur_newton_solve(&problem, STEPS, GAIN, ur_newton_floor(&given->data), &fit, err));
+        UR_TRY(ur_newton_solve(&problem, STEPS, UR_ROUNDING, ur_newton_floor(&given->data), &fit,
+                               err));
         UR_TRY(ur_exact_finish(given, &c->frame, c->y, c->rank, c->k, fit.V, 0, out, err));
     }
     if (out->answer == UR_NONE)
@@ -237,7 +225,6 @@ unrelu_status ur_enumerate(const ur_problem *given, ur_outcome *out, unrelu_erro
     size_t k = given->options.k;
     UR_TRY(ur_lp_ready("the method 'enumerate'", err));
     UR_TRY(open_course(&c, err));
-    state(&c);
     if (k > c.k)
         return ur_fail(err, UNRELU_EDATA,
                        "%zu neurons are asked for and the labels have rank %zu: `method` enumerate "
@@ -258,7 +245,7 @@ unrelu_status ur_enumerate(const ur_problem *given, ur_outcome *out, unrelu_erro
     }
     UR_ARENA(arena); /* of the neurons */
     UR_TRY(search(&c, &arena, err));
-    if (c.neurons.found == c.neurons.wanted)
+    if (c.neurons.found == c.neurons.k)
         return finish(&c, err);
     tell_failure(&c);
     return UNRELU_OK;

@@ -40,8 +40,7 @@ typedef struct {
     uint64_t tried;   /* candidates so far */
     uint64_t seed;
     const unrelu_exec *exec;
-    size_t wanted; /* neurons that make a network: k */
-    size_t found;
+    size_t found;            /* k of them make a network */
     double *z;               /* (k, k): independent, unit length */
     double *v;               /* (k, p) */
     int *unique;             /* k: the face and the inputs leave no other v for this pattern */
@@ -83,12 +82,12 @@ unrelu_status ur_planes_search(const ur_planes *planes, uint64_t first, uint64_t
                                const unrelu_exec *exec, double *z, size_t *hits, uint64_t *used,
                                unrelu_error *err);
 
-/* Until all are found or the share of the budget is used. `trials` of 0: 256 and 4 2^(k-2) H_k
- * planes, four times what neurons that are off on every second row need. */
+/* Until all are found, or so many planes or the budget are used. */
 unrelu_status ur_sample_neurons(ur_neurons *neurons, uint64_t trials, unrelu_error *err);
+/* 256 and 4 2^(k-2) H_k planes, four times what neurons that are off on every second row need */
+uint64_t ur_sample_trials(size_t k);
 /* --- nested.c --- */
 unrelu_status ur_nested_neurons(ur_neurons *neurons, uint64_t trials, unrelu_error *err);
-uint64_t ur_sample_trials(size_t k);
 /* --- rays.c --- */
 /* By linear programmes, until all are found or three in a row are no neurons. *spanned = 1: every z
  * with Y z >= 0 lies in the span of those found, and there is no network. */

@@ -246,7 +246,7 @@ unrelu_status ur_face_look(ur_neurons *hunt, const unsigned char *zero, ur_face_
     UR_ARENA(arena);
     size_t n = hunt->n, k = hunt->k, p = hunt->p, wide = k + p, rows = 0, count = 0;
     size_t dimension, solutions, outside = 0;
-    double *M = ur_take(&arena, n > wide ? n : wide, wide * sizeof *M);
+    double *M = ur_take(&arena, n, wide * sizeof *M);
     double *span = ur_take(&arena, wide, wide * sizeof *span);
     double *W = ur_take(&arena, wide, wide * sizeof *W);
     size_t *on = ur_take(&arena, n, sizeof *on);
@@ -298,7 +298,7 @@ unrelu_status ur_face_look(ur_neurons *hunt, const unsigned char *zero, ur_face_
     f.tight = ur_take(&arena, hunt->rows + n, sizeof *f.tight);
     UR_TRY(ur_arena_status(&arena, err));
     set_inequalities(&f, zero, count, on);
-    for (int grew = 1; grew && hunt->found < hunt->wanted;)
+    for (int grew = 1; grew && hunt->found < hunt->k;)
         UR_TRY(try_directions(&f, end, &grew, err));
     return UNRELU_OK;
 }

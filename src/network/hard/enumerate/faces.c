@@ -107,7 +107,7 @@ static unrelu_status add_set(walk *w, const uint64_t *set, int *fresh, unrelu_er
 
 static int is_done(const walk *w)
 {
-    return w->hunt->found == w->hunt->wanted || w->hunt->budget == 0;
+    return w->hunt->found == w->hunt->k || w->hunt->budget == 0;
 }
 
 /* more faces wait than the budget allows */
@@ -159,7 +159,7 @@ unrelu_status ur_faces_walk(ur_neurons *hunt, int *finished, size_t *rays, size_
     UR_ARENA(arena);
     UR_ARENA(store);
     w.store = &store;
-    *finished = hunt->found == hunt->wanted;
+    *finished = hunt->found == hunt->k;
     *rays = *faces = 0;
     if (*finished || hunt->budget == 0)
         return UNRELU_OK;
@@ -214,6 +214,6 @@ unrelu_status ur_faces_walk(ur_neurons *hunt, int *finished, size_t *rays, size_
         w.missed |= w.waiting[zeros] > 0;
     *rays = w.rays.count;
     *faces = w.looked;
-    *finished = hunt->found == hunt->wanted || !w.missed;
+    *finished = hunt->found == hunt->k || !w.missed;
     return UNRELU_OK;
 }

@@ -174,7 +174,7 @@ static unrelu_status attempt(nest *s, uint64_t left, uint64_t *used, unrelu_erro
     /* with nothing known yet there is no other set to try */
     most = s->in == 0 || most > left ? left : most;
     UR_TRY(ur_planes_search(&planes, hunt->tried, most, hunt->exec, s->z, &hits, used, err));
-    for (size_t l = 0; l < hits && hunt->found < hunt->wanted; l++) {
+    for (size_t l = 0; l < hits && hunt->found < hunt->k; l++) {
         int grew = 0;
         if (insert(s, r, s->z + l * r))
             UR_TRY(ur_neurons_try_rough(hunt, s->whole, &grew, err));
@@ -205,10 +205,9 @@ unrelu_status ur_nested_neurons(ur_neurons *hunt, uint64_t trials, unrelu_error 
               .whole = ur_take(&arena, k, sizeof *s.whole),
               .uniforms = ur_take(&arena, k, sizeof *s.uniforms)};
     UR_TRY(ur_arena_status(&arena, err));
-    uint64_t left = trials ? trials : ur_sample_trials(k), used = 0;
-    left = left < hunt->budget ? left : hunt->budget;
-    while (hunt->found < hunt->wanted && left > 0 && s.rejected < REJECTED) {
-        ur_progress(hunt->exec, "sampling", (double)hunt->found / (double)hunt->wanted);
+    uint64_t left = trials < hunt->budget ? trials : hunt->budget, used = 0;
+    while (hunt->found < hunt->k && left > 0 && s.rejected < REJECTED) {
+        ur_progress(hunt->exec, "sampling", (double)hunt->found / (double)hunt->k);
         UR_TRY(attempt(&s, left, &used, err));
         if (ur_cancelled(hunt->exec))
             return ur_fail_cancelled(err);

@@ -39,16 +39,11 @@ static const double ROUGH = 100; /* tolerances for a z that is known to a few di
 
 /* ---- the rows ---- */
 
-typedef struct {
-    size_t k;
-    const double *unit;
-} unit_rows;
-
 static int is_same(const void *context, size_t a, size_t b)
 {
-    const unit_rows *rows = context;
-    const double *x = rows->unit + a * rows->k, *y = rows->unit + b * rows->k;
-    for (size_t j = 0; j < rows->k; j++)
+    const ur_near_rows *near = context;
+    const double *x = near->rows + a * near->length, *y = near->rows + b * near->length;
+    for (size_t j = 0; j < near->length; j++)
         if (!(fabs(x[j] - y[j]) <= SAME))
             return 0;
     return 1;
@@ -61,11 +56,7 @@ static unrelu_status set_rows(ur_arena *arena, ur_neurons *hunt, unrelu_error *e
     size_t n = hunt->n, k = hunt->k, rows = 0;
     double *unit = ur_take(&own, n, k * sizeof *unit), *uniform = ur_take(&own, n, sizeof *uniform);
     size_t *row = ur_take(&own, n, sizeof *row);
-    double longest = 0;
     UR_TRY(ur_arena_status(&own, err));
-    for (size_t i = 0; i < n; i++)
-        longest = fmax(longest, hunt->y_size[i]);
-    hunt->small = ZERO * longest;
     for (size_t i = 0; i < n; i++) {
         if (!(hunt->y_size[i] > hunt->small))
             continue;
@@ -73,7 +64,7 @@ static unrelu_status set_rows(ur_arena *arena, ur_neurons *hunt, unrelu_error *e
             unit[rows * k + j] = hunt->y[i * k + j] / hunt->y_size[i];
         row[rows++] = i;
     }
-    ur_near_rows near = {rows, k, unit, SAME * sqrt((double)k), is_same, &(unit_rows){k, unit}};
+    ur_near_rows near = {rows, k, unit, SAME * sqrt((double)k), is_same, &near};
     ur_row_classes classes;
     UR_TRY(ur_near_rows_class(&near, hunt->seed, UR_STREAM_ENUMERATE_ORDER, &own, &classes, err));
     hunt->rows = classes.count;
@@ -98,8 +89,6 @@ unrelu_status ur_neurons_open(const ur_frame *frame, const double *y, size_t ran
                               uint64_t budget, uint64_t seed, const unrelu_exec *exec,
                               ur_arena *arena, ur_neurons *hunt, unrelu_error *err)
 {
-    UR_ARENA(own);
-    double *z = ur_take(&own, rank, sizeof *z);
     *hunt = (ur_neurons){.n = frame->n,
                          .p = frame->p,
                          .k = rank,
@@ -109,7 +98,6 @@ unrelu_status ur_neurons_open(const ur_frame *frame, const double *y, size_t ran
                          .budget = budget,
                          .seed = seed,
                          .exec = exec,
-                         .wanted = rank,
                          .z = ur_take(arena, rank, rank * sizeof *hunt->z),
                          .v = ur_take(arena, rank, frame->p * sizeof *hunt->v),
                          .unique = ur_take(arena, rank, sizeof *hunt->unique),
@@ -117,20 +105,19 @@ unrelu_status ur_neurons_open(const ur_frame *frame, const double *y, size_t ran
                          .x_size = ur_take(arena, frame->n, sizeof *hunt->x_size),
                          .basis = {.length = rank}};
     hunt->basis.rows = ur_take(arena, rank, rank * sizeof *hunt->basis.rows);
-    UR_TRY(ur_arena_status(&own, err));
     UR_TRY(ur_arena_status(arena, err));
     for (size_t i = 0; i < hunt->n; i++) {
         hunt->y_size[i] = ur_norm(rank, y + i * rank);
         hunt->x_size[i] = ur_norm(hunt->p, hunt->x + i * hunt->p);
         hunt->longest = fmax(hunt->longest, hunt->x_size[i]);
+        hunt->small = fmax(hunt->small, ZERO * hunt->y_size[i]);
     }
-    UR_TRY(set_rows(arena, hunt, err));
-    if (!frame->terms.constant)
-        return UNRELU_OK;
-    for (size_t i = 0; i < hunt->n; i++) /* z of the function 1: y'1, as y is orthonormal */
-        ur_add(rank, 1, y + i * rank, z);
-    hunt->constant = (size_t)ur_neurons_add(hunt, z, hunt->v, 1);
-    return UNRELU_OK;
+    for (size_t i = 0; i < hunt->n && frame->terms.constant;
+         i++) /* z of the function 1: y'1, as y is orthonormal */
+        ur_add(rank, 1, y + i * rank, hunt->z);
+    if (frame->terms.constant)
+        hunt->constant = (size_t)ur_neurons_add(hunt, hunt->z, hunt->v, 1);
+    return set_rows(arena, hunt, err);
 }
 
 /* ---- independence ---- */
@@ -164,7 +151,6 @@ typedef struct {
     size_t *on;          /* n: rows of S */
     size_t count;        /* of them */
     double *v;           /* p */
-    double slope;        /* max over S of y z / |x|, at most |v| */
     size_t rank;         /* of X_S */
     unsigned char *zero; /* rows of Y */
 } candidate;
@@ -206,26 +192,6 @@ static unrelu_status refine(const ur_neurons *hunt, candidate *c, unrelu_error *
     return UNRELU_OK;
 }
 
-/* t, S and the slope; 0 where y z is below 0 somewhere */
-static int set_sides(const ur_neurons *hunt, candidate *c)
-{
-    ur_gemv(UR_PLAIN, hunt->n, hunt->k, 1, hunt->y, hunt->k, c->z, 0, c->t);
-    c->count = 0;
-    c->slope = 0;
-    for (size_t i = 0; i < hunt->n; i++) {
-        double allowed = fmax(hunt->tolerance * hunt->y_size[i], hunt->small);
-        if (c->t[i] < -allowed)
-            return 0;
-        if (c->t[i] <= allowed)
-            continue;
-        if (!(hunt->x_size[i] > ZERO * hunt->longest))
-            return 0; /* an input of zeros with a label */
-        c->on[c->count++] = i;
-        c->slope = fmax(c->slope, c->t[i] / hunt->x_size[i]);
-    }
-    return c->count > 0;
-}
-
 /* v of least norm from every step-th row of S */
 static unrelu_status solve(const ur_neurons *hunt, candidate *c, size_t step, unrelu_error *err)
 {
@@ -252,6 +218,7 @@ unrelu_status ur_neurons_try(ur_neurons *hunt, const double *z, int *grew, unrel
 {
     UR_ARENA(arena);
     double size = ur_norm(hunt->k, z), *rest = ur_take(&arena, hunt->k, sizeof *rest);
+    double slope = 0; /* max over S of y z / |x|, at most |v| */
     candidate c = {.z = ur_take(&arena, hunt->k, sizeof *c.z),
                    .t = ur_take(&arena, hunt->n, sizeof *c.t),
                    .on = ur_take(&arena, hunt->n, sizeof *c.on),
@@ -259,14 +226,27 @@ unrelu_status ur_neurons_try(ur_neurons *hunt, const double *z, int *grew, unrel
                    .zero = ur_take(&arena, hunt->rows, 1)};
     *grew = 0;
     UR_TRY(ur_arena_status(&arena, err));
-    if (hunt->found == hunt->wanted || !(size > 0))
+    if (hunt->found == hunt->k || !(size > 0))
         return UNRELU_OK;
     for (size_t j = 0; j < hunt->k; j++)
         c.z[j] = rest[j] = z[j] / size;
     if (!(ur_basis_remove(&hunt->basis, hunt->found, rest) > least_remainder(hunt)))
         return UNRELU_OK;
     UR_TRY(refine(hunt, &c, err));
-    if (!set_sides(hunt, &c))
+    /* t, S and the slope */
+    ur_gemv(UR_PLAIN, hunt->n, hunt->k, 1, hunt->y, hunt->k, c.z, 0, c.t);
+    for (size_t i = 0; i < hunt->n; i++) {
+        double allowed = fmax(hunt->tolerance * hunt->y_size[i], hunt->small);
+        if (c.t[i] < -allowed)
+            return UNRELU_OK;
+        if (c.t[i] <= allowed)
+            continue;
+        if (!(hunt->x_size[i] > ZERO * hunt->longest))
+            return UNRELU_OK; /* an input of zeros with a label */
+        c.on[c.count++] = i;
+        slope = fmax(slope, c.t[i] / hunt->x_size[i]);
+    }
+    if (c.count == 0)
         return UNRELU_OK;
     size_t step = c.count / (ROWS + ROWS_FOR_EACH_INPUT * hunt->p);
     UR_TRY(solve(hunt, &c, step > 1 ? step : 1, err));
@@ -278,7 +258,7 @@ unrelu_status ur_neurons_try(ur_neurons *hunt, const double *z, int *grew, unrel
         double s = ur_dot(hunt->p, hunt->x + i * hunt->p, c.v);
         double miss = on ? fabs(s - c.t[i]) : s;
         next += on ? 1 : 0;
-        if (miss <= LOOSE * hunt->tolerance * hunt->x_size[i] * c.slope + hunt->small)
+        if (miss <= LOOSE * hunt->tolerance * hunt->x_size[i] * slope + hunt->small)
             continue;
         if (on)
             return UNRELU_OK;

@@ -90,11 +90,10 @@ unrelu_status ur_ray_neurons(ur_neurons *hunt, int *spanned, unrelu_error *err)
     for (size_t i = 0; i < first; i++)
         take(&p, i);
     for (uint64_t number = 0;
-         hunt->found < hunt->wanted && idle < TRIES && empty < TRIES && hunt->budget > 0;
-         number++) {
+         hunt->found < hunt->k && idle < TRIES && empty < TRIES && hunt->budget > 0; number++) {
         ur_lp_outcome outcome = UR_LP_STALLED, opposite = UR_LP_STALLED;
         int grew = 0;
-        ur_progress(hunt->exec, "rays", (double)hunt->found / (double)hunt->wanted);
+        ur_progress(hunt->exec, "rays", (double)hunt->found / (double)hunt->k);
         /* along a random direction orthogonal to those known, or its opposite */
         ur_random_normals(hunt->seed, UR_STREAM_ENUMERATE_RAYS, number * k, k, p.r);
         double length = ur_basis_remove(&hunt->basis, hunt->found, p.r);

@@ -284,10 +284,9 @@ unrelu_status ur_sample_neurons(ur_neurons *hunt, uint64_t trials, unrelu_error 
                         .known = known,
                         .seed = hunt->seed,
                         .stride = k};
-    uint64_t left = trials ? trials : ur_sample_trials(k), used = 0;
-    left = left < hunt->budget ? left : hunt->budget;
-    while (hunt->found < hunt->wanted && left > 0 && seen < SEEN) {
-        ur_progress(hunt->exec, "sampling", (double)hunt->found / (double)hunt->wanted);
+    uint64_t left = trials < hunt->budget ? trials : hunt->budget, used = 0;
+    while (hunt->found < hunt->k && left > 0 && seen < SEEN) {
+        ur_progress(hunt->exec, "sampling", (double)hunt->found / (double)hunt->k);
         planes.count = seen;
         UR_TRY(ur_planes_search(&planes, hunt->tried, left, hunt->exec, z, &hits, &used, err));
         left -= used < left ? used : left;
