@@ -3,61 +3,33 @@
  * C(k, 2) n_2^2 5 tolerance, n_2 rows where the same two neurons are on. */
 #include "base/error.h"
 #include "base/order.h"
+#include "dense/linear.h"
 #include "dense/near_rows.h"
 #include "network/hard/one_sparse/one_sparse.h"
 
 #include <math.h>
-#include <string.h>
 
-/* Squares between these neither overflow nor lose digits. */
-static const double TINY = 1e-200, HUGE_SUM = 1e200;
 /* Square of the part of an input across another, of its own: below, 1e-7 of it, it is a multiple.
  */
 static const double SAME_INPUT = 1e-14;
 
-typedef struct {
-    size_t m;
-    const double *unit;
-    double tolerance;
-} unit_rows;
-
-static double length_of(size_t m, const double *row)
-{
-    double top = 0, sum = 0;
-    for (size_t j = 0; j < m; j++)
-        sum += row[j] * row[j];
-    if (sum > TINY && sum < HUGE_SUM)
-        return sqrt(sum);
-    sum = 0;
-    for (size_t j = 0; j < m; j++)
-        top = fmax(top, fabs(row[j]));
-    for (size_t j = 0; j < m && top > 0; j++)
-        sum += row[j] / top * (row[j] / top);
-    return top * sqrt(sum);
-}
-
 static int is_near(const void *context, size_t a, size_t b)
 {
-    const unit_rows *rows = context;
-    const double *x = rows->unit + a * rows->m, *y = rows->unit + b * rows->m;
+    const ur_near_rows *near = context;
+    const double *x = near->rows + a * near->length, *y = near->rows + b * near->length;
     double sum = 0;
-    for (size_t j = 0; j < rows->m; j++)
+    for (size_t j = 0; j < near->length; j++)
         sum += (x[j] - y[j]) * (x[j] - y[j]);
-    return sqrt(sum) <= rows->tolerance;
+    return sqrt(sum) <= near->reach;
 }
 
 /* whether x and y are not multiples of each other */
 static int is_apart(size_t p, const double *x, const double *y)
 {
-    double xx = 0, xy = 0, yy = 0, rest = 0;
-    for (size_t j = 0; j < p; j++) {
-        xx += x[j] * x[j];
-        xy += x[j] * y[j];
-        yy += y[j] * y[j];
-    }
+    double xx = ur_short_dot(p, x, x), xy = ur_short_dot(p, x, y), rest = 0;
     for (size_t j = 0; j < p && xx > 0; j++)
         rest += (y[j] - xy / xx * x[j]) * (y[j] - xy / xx * x[j]);
-    return rest > SAME_INPUT * yy;
+    return rest > SAME_INPUT * ur_short_dot(p, y, y);
 }
 
 unrelu_status ur_group(size_t n, size_t m, const double *rows, const unsigned char *skip, size_t p,
@@ -71,15 +43,16 @@ unrelu_status ur_group(size_t n, size_t m, const double *rows, const unsigned ch
     UR_TRY(ur_arena_status(&own, err));
     UR_TRY(ur_arena_status(arena, err));
     for (size_t i = 0; i < n; i++) {
-        double length = skip && skip[i] ? 0 : length_of(m, rows + i * m);
+        const double *u = rows + i * m;
+        double length = skip && skip[i] ? 0 : sqrt(ur_short_dot(m, u, u));
         g->of[i] = UR_ALONE;
         if (!(length > 0))
             continue;
         for (size_t j = 0; j < m; j++)
-            unit[count * m + j] = rows[i * m + j] / length;
+            unit[count * m + j] = u[j] / length;
         row[count++] = i;
     }
-    ur_near_rows near = {count, m, unit, tolerance, is_near, &(unit_rows){m, unit, tolerance}};
+    ur_near_rows near = {count, m, unit, tolerance, is_near, &near};
     ur_row_classes classes;
     UR_TRY(ur_near_rows_class(&near, seed, UR_STREAM_GROUP, &own, &classes, err));
     /* classes of two and more are numbered by size, then by their first rows */
@@ -118,9 +91,9 @@ unrelu_status ur_group(size_t n, size_t m, const double *rows, const unsigned ch
             g->direction[c * m + j] += rows[row[i] * m + j];
     }
     for (size_t c = 0; c < g->count; c++) {
-        double length = length_of(m, g->direction + c * m);
+        double *u = g->direction + c * m, length = sqrt(ur_short_dot(m, u, u));
         for (size_t j = 0; j < m; j++)
-            g->direction[c * m + j] /= length;
+            u[j] /= length;
     }
     return UNRELU_OK;
 }

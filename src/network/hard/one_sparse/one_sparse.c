@@ -18,8 +18,7 @@
 
 enum { ROWS_FIRST = 20000, JOINT_STEPS = 60 };
 static const uint64_t BUDGET = 300000000;
-static const double GAIN = 1e-13; /* of rss: rounding */
-enum { FEW_LABELS = 12 };         /* as a fallback */
+enum { FEW_LABELS = 12 }; /* as a fallback */
 /* A direction that did not show is alone in about 1 of n rows: 2 + 2.3 sqrt 2 times as many show it
  * twice; planes of rows (m >= 3) need fewer (k = 8, m = 4: 1 in 10 networks from 100, 3 in 4 from
  * 200) */
@@ -157,31 +156,12 @@ static unrelu_status solve_jointly(const ur_problem *given, ur_peel *q, int *rea
     ur_newton_fit fit;
     UR_TRY(ur_newton_alloc(&problem, q->k, &arena, &fit, err));
     memcpy(fit.V, q->W, q->k * frame->p * sizeof *fit.V);
-    UR_TRY(ur_newton_solve(&problem, JOINT_STEPS, GAIN, ur_newton_floor(&given->data), &fit, err));
+    UR_TRY(ur_newton_solve(&problem, JOINT_STEPS, UR_ROUNDING, ur_newton_floor(&given->data), &fit,
+                           err));
     *ready = sqrt(fit.rss / frame->size) <= given->data.floor;
     if (*ready)
         memcpy(q->W, fit.V, q->k * frame->p * sizeof *fit.V);
     return UNRELU_OK;
-}
-
-static void judge_k(const ur_problem *given, const ur_peel *q, ur_outcome *out)
-{
-    size_t asked = given->options.k, k = out->weights.k;
-    out->how_k = asked > 0 ? "given"
-                           : ur_take_text(out->arena,
-                                          "peeled until nothing was left: %zu neuron%s; %zu "
-                                          "direction%s repeated in the labels",
-                                          k, plural(k), q->first, plural(q->first));
-    if (asked > 0 && k > asked) {
-        out->answer = UR_NONE;
-        out->failure = ur_take_text(
-            out->arena,
-            "%zu neurons were asked for and the labels are met by %zu, each with a direction of "
-            "its own: leave out `k`, or give %zu",
-            asked, k, k);
-    } else {
-        ur_outcome_note_merged(given, out);
-    }
 }
 
 static double rest_of(const ur_peel *q)
@@ -240,15 +220,30 @@ unrelu_status ur_one_sparse(const ur_problem *given, ur_one_sparse_way way, ur_o
         state_assumption(given, &q, out);
         if (ready)
             UR_TRY(finish(given, &q, &arena, out, err));
+        k = out->weights.k;
         if (out->answer == UR_EXACT)
-            judge_k(given, &q, out);
+            out->how_k = asked > 0 ? "given"
+                                   : ur_take_text(out->arena,
+                                                  "peeled until nothing was left: %zu neuron%s; "
+                                                  "%zu direction%s repeated in the labels",
+                                                  k, plural(k), q.first, plural(q.first));
+        if (out->answer == UR_EXACT && asked > 0 && k > asked) {
+            out->answer = UR_NONE;
+            out->failure = ur_take_text(
+                out->arena,
+                "%zu neurons were asked for and the labels are met by %zu, each with a direction "
+                "of its own: leave out `k`, or give %zu",
+                asked, k, k);
+        }
         if (out->answer == UR_EXACT)
             ur_arena_give(&arena, out->arena);
         budget -= q.spent;
         rows = rows == usable ? n : rows < usable / 8 ? 8 * rows : usable;
     }
-    if (out->answer == UR_EXACT)
+    if (out->answer == UR_EXACT) {
         out->failure = "";
+        ur_outcome_note_merged(given, out);
+    }
     return UNRELU_OK;
 }
 

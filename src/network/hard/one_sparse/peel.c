@@ -32,46 +32,27 @@ static const double PAIR = 10;
 
 /* ---- one neuron from its equations w x_i = c_i ---- */
 
-/* By least squares, accepted where there is at least one equation more than inputs, these span the
- * inputs, all are met to 100 tolerances, and w x <= 0 in the rows whose neurons are known not to be
- * this one (one in 50 of them may be a row decoded by chance). As many equations as inputs are met
- * by any w: then 24 such rows are needed, and all of them. Of many equations some determine w and
- * all must agree. */
 static int is_on(const ur_decoded *d, size_t i, size_t j, unsigned char top)
 {
     return d->t[i] != UR_UNDECODED && d->t[i] <= top && d->C[i * d->r + j] > 0;
 }
 
-static int agrees(const ur_peel *peel, const ur_decoded *d, size_t j, unsigned char top,
-                  const double *w)
+/* By least squares, accepted where there is at least one equation more than inputs, these span the
+ * inputs, all are met to 100 tolerances, and w x <= 0 in the rows whose neurons are known not to be
+ * this one (one in 50 of them may be a row decoded by chance). As many equations as inputs are met
+ * by any w: then 24 such rows are needed, and all of them. Of many equations some determine w and
+ * all must agree. */
+unrelu_status ur_solve_direction(const ur_peel *peel, const ur_decoded *d, size_t j,
+                                 unsigned char top, double *w, ur_solved *solved, unrelu_error *err)
 {
-    size_t p = peel->frame->p, rows = 0, off = 0, wrong = 0;
+    UR_ARENA(arena);
+    size_t p = peel->frame->p, most = MOST_FOR_EACH * p + MORE_EQUATIONS, rows = 0;
     double size = 0;
     for (size_t i = 0; i < d->count; i++)
         if (is_on(d, i, j, top)) {
             size += pow(d->C[i * d->r + j], 2);
             rows++;
         }
-    double close = MET * peel->tolerance * sqrt(size / (double)rows);
-    for (size_t i = 0; i < d->count; i++) {
-        if (d->t[i] == UR_UNDECODED || d->t[i] > top)
-            continue;
-        double c = d->C[i * d->r + j], t = ur_short_dot(p, w, peel->frame->x + d->row[i] * p);
-        if (c > 0 && !(fabs(t - c) <= close))
-            return 0;
-        off += c > 0 ? 0 : 1;
-        wrong += c <= 0 && t > close;
-    }
-    return rows > p ? ROWS_FOR_A_WRONG_ONE * wrong <= off : off >= ENOUGH_OFF && wrong == 0;
-}
-
-unrelu_status ur_solve_direction(const ur_peel *peel, const ur_decoded *d, size_t j,
-                                 unsigned char top, double *w, ur_solved *solved, unrelu_error *err)
-{
-    UR_ARENA(arena);
-    size_t p = peel->frame->p, most = MOST_FOR_EACH * p + MORE_EQUATIONS, rows = 0;
-    for (size_t i = 0; i < d->count; i++)
-        rows += (size_t)is_on(d, i, j, top);
     *solved = (ur_solved){.rows = rows};
     if (rows < p)
         return UNRELU_OK;
@@ -85,7 +66,19 @@ unrelu_status ur_solve_direction(const ur_peel *peel, const ur_decoded *d, size_
             c[used++] = d->C[i * d->r + j];
         }
     UR_TRY(ur_least_squares(used, p, 1, X, c, FLAT, w, &rank, err));
-    solved->agree = rank == p && agrees(peel, d, j, top, w);
+    double close = MET * peel->tolerance * sqrt(size / (double)rows);
+    size_t off = 0, wrong = 0;
+    int met = rank == p;
+    for (size_t i = 0; i < d->count && met; i++) {
+        if (d->t[i] == UR_UNDECODED || d->t[i] > top)
+            continue;
+        double on = d->C[i * d->r + j], t = ur_short_dot(p, w, peel->frame->x + d->row[i] * p);
+        met = on <= 0 || fabs(t - on) <= close;
+        off += on > 0 ? 0 : 1;
+        wrong += on <= 0 && t > close;
+    }
+    solved->agree =
+        met && (rows > p ? ROWS_FOR_A_WRONG_ONE * wrong <= off : off >= ENOUGH_OFF && wrong == 0);
     return UNRELU_OK;
 }
 
@@ -169,6 +162,8 @@ static unrelu_status fit_pair(ur_peel *peel, const ur_decoded *d, size_t j, unsi
     double *x = ur_take(&arena, d->count, p * sizeof *x), *r = ur_take(&arena, d->count, sizeof *r);
     double *w = ur_take(&arena, 2 * p, sizeof *w);
     int met;
+    if (ur_cancelled(peel->exec))
+        return ur_fail_cancelled(err);
     UR_TRY(ur_arena_status(&arena, err));
     UR_TRY(ur_peel_reserve(peel, 2, err));
     for (size_t i = 0; i < d->count; i++) {
@@ -192,22 +187,6 @@ static unrelu_status fit_pair(ur_peel *peel, const ur_decoded *d, size_t j, unsi
     return keep_if_better(peel, before, peel->left, progress, err);
 }
 
-static unrelu_status peel_pairs(ur_peel *peel, const ur_decoded *d, int *progress,
-                                unrelu_error *err)
-{
-    for (size_t j = 0; j < d->r && !*progress; j++) {
-        if (d->opposite[j] == UR_ALONE || d->opposite[j] < j || !is_used(d, j) ||
-            !is_used(d, d->opposite[j]))
-            continue;
-        for (unsigned char top = d->top; top > 0 && !*progress; top--) {
-            if (ur_cancelled(peel->exec))
-                return ur_fail_cancelled(err);
-            UR_TRY(fit_pair(peel, d, j, top, progress, err));
-        }
-    }
-    return UNRELU_OK;
-}
-
 /* what the directions of the groups give */
 static unrelu_status peel_groups(ur_peel *peel, const ur_groups *groups, int *progress,
                                  unrelu_error *err)
@@ -219,40 +198,42 @@ static unrelu_status peel_groups(ur_peel *peel, const ur_groups *groups, int *pr
         return UNRELU_OK;
     UR_TRY(ur_decode(peel, groups, &arena, &decoded, err));
     UR_TRY(peel_singles(peel, &decoded, progress, err));
-    return *progress ? UNRELU_OK : peel_pairs(peel, &decoded, progress, err);
-}
-
-static unrelu_status peel_once(ur_peel *peel, int *progress, unrelu_error *err)
-{
-    UR_ARENA(arena);
-    const ur_frame *frame = peel->frame;
-    ur_groups groups;
-    size_t lines = 0;
-    *progress = 0;
-    UR_TRY(ur_group(frame->n, frame->m, peel->R, peel->faint, frame->p,
-                    frame->p > 1 ? frame->x : NULL, peel->tolerance, peel->seed, &arena, &groups,
-                    err));
-    if (peel->k == 0) {
-        peel->first = groups.count;
-        peel->rarest = groups.count > 0 ? groups.size[groups.count - 1] : 0;
+    for (size_t j = 0; j < decoded.r && !*progress; j++) {
+        size_t opposite = decoded.opposite[j]; /* UR_ALONE, or pairs once */
+        if (opposite < j || !is_used(&decoded, j) || !is_used(&decoded, opposite))
+            continue;
+        for (unsigned char top = decoded.top; top > 0 && !*progress; top--)
+            UR_TRY(fit_pair(peel, &decoded, j, top, progress, err));
     }
-    peel->stuck = groups.count;
-    UR_TRY(peel_groups(peel, &groups, progress, err));
-    if (!*progress && frame->m > 2 && peel->contradicting == 0)
-        UR_TRY(ur_plane_directions(peel, &arena, &groups, &lines, err));
-    if (lines == 0)
-        return UNRELU_OK;
-    peel->stuck += lines;
-    return peel_groups(peel, &groups, progress, err);
+    return UNRELU_OK;
 }
 
 unrelu_status ur_peel_run(ur_peel *peel, unrelu_error *err)
 {
+    const ur_frame *frame = peel->frame;
     for (int progress = 1; progress && peel->left > 0;) {
-        ur_progress(peel->exec, "peeling", 1 - (double)peel->left / (double)peel->frame->n);
+        UR_ARENA(arena);
+        ur_groups groups;
+        size_t lines = 0;
+        progress = 0;
+        ur_progress(peel->exec, "peeling", 1 - (double)peel->left / (double)frame->n);
         if (ur_cancelled(peel->exec))
             return ur_fail_cancelled(err);
-        UR_TRY(peel_once(peel, &progress, err));
+        UR_TRY(ur_group(frame->n, frame->m, peel->R, peel->faint, frame->p,
+                        frame->p > 1 ? frame->x : NULL, peel->tolerance, peel->seed, &arena,
+                        &groups, err));
+        if (peel->k == 0) {
+            peel->first = groups.count;
+            peel->rarest = groups.count > 0 ? groups.size[groups.count - 1] : 0;
+        }
+        peel->stuck = groups.count;
+        UR_TRY(peel_groups(peel, &groups, &progress, err));
+        if (progress || frame->m < 3 || peel->contradicting > 0)
+            continue;
+        UR_TRY(ur_plane_directions(peel, &arena, &groups, &lines, err));
+        peel->stuck += lines;
+        if (lines > 0)
+            UR_TRY(peel_groups(peel, &groups, &progress, err));
     }
     return UNRELU_OK;
 }

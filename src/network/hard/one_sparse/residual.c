@@ -101,28 +101,46 @@ unrelu_status ur_peel_residual(ur_peel *peel, unrelu_error *err)
     return UNRELU_OK;
 }
 
-/* ---- refinement ---- */
-
-/* W, U by a step on the chosen rows, where it has one */
-static unrelu_status step(ur_peel *peel, const unsigned char *chosen, size_t count,
-                          unrelu_error *err)
+unrelu_status ur_peel_refine(ur_peel *peel, unrelu_error *err)
 {
     UR_ARENA(arena);
-    size_t p = peel->frame->p, m = peel->frame->m, k = peel->k, at = 0;
+    const ur_frame *frame = peel->frame;
+    size_t p = frame->p, m = frame->m, k = peel->k, count = 0, left = peel->left;
+    size_t quota = ROWS_FOR_EACH * p + MORE_ROWS, *have = ur_take(&arena, k, sizeof *have);
+    size_t *chosen = ur_take(&arena, frame->n, sizeof *chosen);
+    unsigned char *on = ur_take(&arena, k, 1);
+    double *W = ur_take(&arena, k, p * sizeof *W), *U = ur_take(&arena, k, m * sizeof *U);
+    UR_TRY(ur_arena_status(&arena, err));
+    /* explained rows, so many at least of each neuron where there are as many */
+    for (size_t i = 0, filled = 0; i < frame->n && filled < k; i++) {
+        int wanted = 0;
+        for (size_t j = 0; j < k && peel->zero[i]; j++) {
+            on[j] = ur_short_dot(p, peel->W + j * p, frame->x + i * p) > 0;
+            wanted |= on[j] && have[j] < quota;
+        }
+        if (!wanted)
+            continue;
+        chosen[count++] = i;
+        for (size_t j = 0; j < k; j++)
+            filled += on[j] && ++have[j] == quota;
+    }
+    if (count == 0)
+        return UNRELU_OK;
+    /* a step on them, where it has one */
     double *x = ur_take(&arena, count, p * sizeof *x), *a = ur_take(&arena, count, m * sizeof *a);
     ur_newton problem = {.n = count, .p = p, .m = m, .x = x, .a = a, .exec = peel->exec};
     problem.f = (unrelu_activation){UNRELU_RELU, 0};
     ur_newton_fit fit;
     UR_TRY(ur_newton_alloc(&problem, k, &arena, &fit, err));
-    UR_TRY(ur_arena_status(&arena, err));
-    for (size_t i = 0; i < peel->frame->n; i++)
-        if (chosen[i]) {
-            memcpy(x + at * p, peel->frame->x + i * p, p * sizeof *x);
-            memcpy(a + at++ * m, peel->frame->a + i * m, m * sizeof *a);
-        }
+    for (size_t i = 0; i < count; i++) {
+        memcpy(x + i * p, frame->x + chosen[i] * p, p * sizeof *x);
+        memcpy(a + i * m, frame->a + chosen[i] * m, m * sizeof *a);
+    }
     memcpy(fit.V, peel->W, k * p * sizeof *fit.V);
     ur_unit_rows(k, p, fit.V);
     UR_TRY(ur_newton_polish(&problem, &fit, err));
+    memcpy(W, peel->W, k * p * sizeof *W);
+    memcpy(U, peel->U, k * m * sizeof *U);
     for (size_t j = 0; j < k && isfinite(fit.rss); j++) { /* rows of U to unit length */
         double length = 0;
         for (size_t l = 0; l < m; l++)
@@ -132,35 +150,6 @@ static unrelu_status step(ur_peel *peel, const unsigned char *chosen, size_t cou
         for (size_t l = 0; l < m; l++)
             peel->U[j * m + l] = length > 0 ? fit.U[l * k + j] / length : 0;
     }
-    return UNRELU_OK;
-}
-
-unrelu_status ur_peel_refine(ur_peel *peel, unrelu_error *err)
-{
-    UR_ARENA(arena);
-    size_t p = peel->frame->p, m = peel->frame->m, k = peel->k, count = 0, left = peel->left;
-    size_t quota = ROWS_FOR_EACH * p + MORE_ROWS, *have = ur_take(&arena, k, sizeof *have);
-    unsigned char *chosen = ur_take(&arena, peel->frame->n, 1), *on = ur_take(&arena, k, 1);
-    double *W = ur_take(&arena, k, p * sizeof *W), *U = ur_take(&arena, k, m * sizeof *U);
-    UR_TRY(ur_arena_status(&arena, err));
-    /* explained rows, so many at least of each neuron where there are as many */
-    for (size_t i = 0, filled = 0; i < peel->frame->n && filled < k; i++) {
-        if (!peel->zero[i])
-            continue;
-        for (size_t j = 0; j < k; j++) {
-            on[j] = ur_short_dot(p, peel->W + j * p, peel->frame->x + i * p) > 0;
-            chosen[i] |= on[j] && have[j] < quota;
-        }
-        count += chosen[i];
-        for (size_t j = 0; j < k && chosen[i]; j++)
-            if (on[j] && ++have[j] == quota)
-                filled++;
-    }
-    if (count == 0)
-        return UNRELU_OK;
-    memcpy(W, peel->W, k * p * sizeof *W);
-    memcpy(U, peel->U, k * m * sizeof *U);
-    UR_TRY(step(peel, chosen, count, err));
     UR_TRY(ur_peel_residual(peel, err));
     if (peel->left <= left)
         return UNRELU_OK;
