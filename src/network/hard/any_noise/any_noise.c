@@ -73,50 +73,41 @@ static void report_exact(const ur_problem *given, ur_outcome *out)
     ur_outcome_note_merged(given, out);
 }
 
-static const char *promise(const course *q, const ur_any_measures *s)
-{
-    size_t n = q->given->data.n, m = q->given->data.m, p = q->frame.p, k = q->k;
-    double error = sqrt(s->sigma * EPSILON * sqrt((double)n * (double)m) * s->spectral);
-    if (!isfinite(s->kappa_u) || !isfinite(s->kappa_v))
-        return ur_take_text(q->out->arena,
-                            "none: Theorem 13 needs U and V of rank k = %zu, and %s is not", k,
-                            isfinite(s->kappa_v) ? "U" : "V");
-    return ur_take_text(
-        q->out->arena,
-        "Theorem 13 with its constants as 1: epsilon %.1g needs n = %.0e, 1e%.0f guesses, and "
-        "leaves |E|_F + %.2g; n = %zu is enough for epsilon %.2g, and it asks for epsilon < 1/k. "
-        "No theorem covers what was done: Gauss-Newton from %zu start%s",
-        EPSILON, ur_any_needed(EPSILON, p, k, s->kappa_u), ur_any_guesses(EPSILON, k, s->kappa_u),
-        error, n, ur_any_epsilon(n, p, k, s->kappa_u), q->best.starts,
-        q->best.starts == 1 ? "" : "s");
-}
-
-static const char *assumption(const course *q, const ur_any_measures *s)
-{
-    int constant = q->frame.terms.constant;
-    const char *bound = "";
-    if (s->bound > 0)
-        bound = ur_take_text(q->out->arena,
-                             "; objective %.5g times that of the best labels of rank %zu%s",
-                             s->objective / s->bound, q->k, constant ? " + e" : "");
-    return ur_take_text(
-        q->out->arena,
-        "what is left %s on x beyond 20 shuffles; excess kurtosis of inputs up to %.2g (normal: 0 "
-        "+- %.1g); kappa(U) %.3g, kappa(V) %.3g%s; with an intercept %.6g, without %.6g (%zu rows)",
-        q->depends ? "depends" : "does not depend", s->kurtosis,
-        sqrt(24 / (double)q->given->data.n), s->kappa_u, s->kappa_v, bound,
-        constant ? q->here : q->other, constant ? q->other : q->here, q->frame.n);
-}
-
 static void report_noisy(const course *q, const ur_any_measures *s)
 {
     ur_outcome *out = q->out;
-    size_t k = q->k, m = q->given->data.m;
+    size_t n = q->given->data.n, m = q->given->data.m, p = q->frame.p, k = q->k;
+    int constant = q->frame.terms.constant;
+    double cells = sqrt((double)n * (double)m),
+           error = sqrt(s->sigma * EPSILON * cells * s->spectral);
+    const char *bound = "";
     out->objective = s->objective;
     out->objective_bound = s->bound;
-    out->noise = s->objective / sqrt((double)q->given->data.n * (double)m);
-    out->guarantee = promise(q, s);
-    out->assumption = assumption(q, s);
+    out->noise = s->objective / cells;
+    if (!isfinite(s->kappa_u) || !isfinite(s->kappa_v))
+        out->guarantee = ur_take_text(
+            out->arena, "none: Theorem 13 needs U and V of rank k = %zu, and %s is not", k,
+            isfinite(s->kappa_v) ? "U" : "V");
+    else
+        out->guarantee = ur_take_text(
+            out->arena,
+            "Theorem 13 with its constants as 1: epsilon %.1g needs n = %.0e, 1e%.0f guesses, and "
+            "leaves |E|_F + %.2g; n = %zu is enough for epsilon %.2g, and it asks for epsilon < "
+            "1/k. No theorem covers what was done: Gauss-Newton from %zu start%s",
+            EPSILON, ur_any_needed(EPSILON, p, k, s->kappa_u),
+            ur_any_guesses(EPSILON, k, s->kappa_u), error, n, ur_any_epsilon(n, p, k, s->kappa_u),
+            q->best.starts, q->best.starts == 1 ? "" : "s");
+    if (s->bound > 0)
+        bound =
+            ur_take_text(out->arena, "; objective %.5g times that of the best labels of rank %zu%s",
+                         s->objective / s->bound, k, constant ? " + e" : "");
+    out->assumption = ur_take_text(
+        out->arena,
+        "what is left %s on x beyond 20 shuffles; excess kurtosis of inputs up to %.2g (normal: 0 "
+        "+- %.1g); kappa(U) %.3g, kappa(V) %.3g%s; with an intercept %.6g, without %.6g (%zu rows)",
+        q->depends ? "depends" : "does not depend", s->kurtosis, sqrt(24 / (double)n), s->kappa_u,
+        s->kappa_v, bound, constant ? q->here : q->other, constant ? q->other : q->here,
+        q->frame.n);
     ur_outcome_note(
         out, "no-se",
         "no standard errors: they need the law of the noise (its variance, its "

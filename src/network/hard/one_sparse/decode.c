@@ -26,9 +26,6 @@ enum {
 static const double FLAT = 1e-3;
 /* Tolerances of the sum of two opposite directions, which are means of rows each. */
 static const double OPPOSITE = 10;
-/* Of t directions in R^m some axis is sqrt(1 - t / m) outside; the first that has nearly as much.
- */
-static const double NEARLY = .999;
 
 /* ---- rows ---- */
 
@@ -89,7 +86,7 @@ static unrelu_status open_decoded(const ur_peel *peel, const ur_groups *g, ur_ar
 typedef struct {
     size_t m, t;
     double *Q, *L; /* (t, m) orthonormal, t x t: u_a = sum_{b <= a} L_ab q_b */
-    double *out;   /* m: of unit length, orthogonal to all (m > t) */
+    double *out;   /* m: of unit length, orthogonal to all (t < m): most rows fail by it alone */
     double *c;     /* t */
 } basis;
 
@@ -134,16 +131,20 @@ static int basis_set(basis *b, const double *direction, const size_t *T)
         for (size_t l = 0; l < m; l++)
             v[l] /= length;
     }
-    for (size_t axis = 0; axis < m && t < m; axis++) { /* one is at least sqrt(1 - t / m) long */
-        memset(b->out, 0, m * sizeof *b->out);
-        b->out[axis] = 1;
-        double length = project_out(b, t, b->out, NULL);
-        if (length * length < NEARLY * (double)(m - t) / (double)m)
-            continue;
-        for (size_t l = 0; l < m; l++)
-            b->out[l] /= length;
-        break;
+    size_t axis = 0; /* the one that is farthest from the span */
+    double least = INFINITY;
+    for (size_t l = 0; l < m && t < m; l++) {
+        double inside = 0;
+        for (size_t a = 0; a < t; a++)
+            inside += b->Q[a * m + l] * b->Q[a * m + l];
+        axis = inside < least ? l : axis;
+        least = fmin(least, inside);
     }
+    memset(b->out, 0, m * sizeof *b->out);
+    b->out[axis] = 1;
+    double length = project_out(b, t, b->out, NULL);
+    for (size_t l = 0; l < m; l++)
+        b->out[l] /= length;
     return 1;
 }
 
@@ -239,15 +240,6 @@ static unrelu_status decode_sets(ur_peel *peel, size_t t, ur_decoded *d, unrelu_
     return UNRELU_OK;
 }
 
-/* all sets of t directions against all rows */
-static double price(const ur_decoded *d, size_t t)
-{
-    double sets = 1;
-    for (size_t a = 0; a < t; a++)
-        sets *= (double)(d->r - a) / (double)(a + 1);
-    return rint(sets) * (double)d->count;
-}
-
 /* ---- independent directions ---- */
 
 static unrelu_status decode_independent(const ur_peel *peel, ur_decoded *d, int *independent,
@@ -291,12 +283,15 @@ unrelu_status ur_decode(ur_peel *peel, const ur_groups *g, ur_arena *arena, ur_d
         UR_TRY(decode_independent(peel, d, &independent, err));
     most = most < MOST_ON ? most : MOST_ON;
     most = most < d->r ? most : d->r;
+    double sets = (double)d->r;
     for (size_t t = 2; t <= most && !independent; t++) {
-        if (price(d, t) > (double)(peel->budget - peel->spent)) {
+        sets *= (double)(d->r - t + 1) / (double)t;
+        double price = rint(sets) * (double)d->count; /* all of them against all rows */
+        if (price > (double)(peel->budget - peel->spent)) {
             peel->exhausted = 1;
             break;
         }
-        peel->spent += (uint64_t)price(d, t);
+        peel->spent += (uint64_t)price;
         UR_TRY(decode_sets(peel, t, d, err));
     }
     return UNRELU_OK;

@@ -47,40 +47,35 @@ static double normalise(size_t m, double *v)
     return length;
 }
 
-/* the directions, and rows in none of their classes */
-static void take_rows(const ur_peel *peel, const ur_groups *g, work *w)
+/* the directions, and rows in none of their classes; of parallel ones only the first: two of them
+ * and any third would lie in a plane */
+static unrelu_status take_rows(const ur_peel *peel, const ur_groups *g, work *w, unrelu_error *err)
 {
-    size_t n = peel->frame->n, m = w->m, others = 0, seen = 0;
-    for (size_t c = 0; c < g->count && w->rows < MOST_ROWS / 2; c++)
-        memcpy(w->unit + w->rows++ * m, g->direction + c * m, m * sizeof *w->unit);
+    UR_ARENA(arena);
+    size_t n = peel->frame->n, m = w->m, others = 0, seen = 0, rows = 0;
+    ur_groups parallel;
+    for (; rows < g->count && rows < MOST_ROWS / 2; rows++)
+        memcpy(w->unit + rows * m, g->direction + rows * m, m * sizeof *w->unit);
     for (size_t i = 0; i < n; i++)
         others += !peel->faint[i] && g->of[i] == UR_ALONE;
-    size_t room = MOST_ROWS - w->rows, step = others > room ? (others + room - 1) / room : 1;
+    size_t room = MOST_ROWS - rows, step = others > room ? (others + room - 1) / room : 1;
     for (size_t i = 0; i < n; i++) {
         if (peel->faint[i] || g->of[i] != UR_ALONE || seen++ % step != 0)
             continue;
-        double *unit = w->unit + w->rows++ * m;
+        double *unit = w->unit + rows++ * m;
         memcpy(unit, peel->R + i * m, m * sizeof *unit);
         normalise(m, unit);
     }
-}
-
-/* of parallel rows only the first stays: two of them and any third would lie in a plane */
-static unrelu_status drop_parallels(const ur_peel *peel, work *w, unrelu_error *err)
-{
-    UR_ARENA(arena);
-    size_t m = w->m, kept = 0;
-    ur_groups g;
-    UR_TRY(ur_group(w->rows, m, w->unit, NULL, 0, NULL, w->tolerance, peel->seed, &arena, &g, err));
-    for (size_t i = 0; i < w->rows; i++) {
-        size_t c = g.of[i];
-        if (c != UR_ALONE && g.size[c] == 0)
+    UR_TRY(ur_group(rows, m, w->unit, NULL, 0, NULL, w->tolerance, peel->seed, &arena, &parallel,
+                    err));
+    for (size_t i = 0; i < rows; i++) {
+        size_t c = parallel.of[i];
+        if (c != UR_ALONE && parallel.size[c] == 0)
             continue;
         if (c != UR_ALONE)
-            g.size[c] = 0; /* seen */
-        memmove(w->unit + kept++ * m, w->unit + i * m, m * sizeof *w->unit);
+            parallel.size[c] = 0; /* seen */
+        memmove(w->unit + w->rows++ * m, w->unit + i * m, m * sizeof *w->unit);
     }
-    w->rows = kept;
     return UNRELU_OK;
 }
 
@@ -138,33 +133,25 @@ static unrelu_status find_planes(const ur_peel *peel, work *w, unrelu_error *err
     return UNRELU_OK;
 }
 
-/* v: the line of planes a and b; 0 where they have none, or are the same */
-static int intersect(const work *w, size_t a, size_t b, double *v)
-{
-    size_t m = w->m;
-    const double *e = w->plane + a * 2 * m, *f = w->plane + b * 2 * m;
-    double ee = ur_short_dot(m, e, f), ef = ur_short_dot(m, e, f + m),
-           fe = ur_short_dot(m, e + m, f), ff = ur_short_dot(m, e + m, f + m);
-    /* G = (ee ef; fe ff): cosines; top eigenvector of G G' */
-    double p = ee * ee + ef * ef, s = ee * fe + ef * ff, r = fe * fe + ff * ff;
-    double angle = .5 * atan2(2 * s, p - r), least = .5 * (p + r) - hypot(.5 * (p - r), s);
-    if (least > 1 - ONE_PLANE)
-        return 0;
-    for (size_t l = 0; l < m; l++)
-        v[l] = cos(angle) * e[l] + sin(angle) * e[m + l];
-    normalise(m, v);
-    return is_in_plane(w, b, v, MEETING * w->tolerance);
-}
-
 static void find_lines(const ur_groups *g, work *w)
 {
     size_t m = w->m, least = m > 3 ? 2 : 3;
     for (size_t a = 0; a < w->planes; a++)
         for (size_t b = 0; b < a && w->lines < MOST_LINES; b++) {
-            size_t through = 0;
-            int known = 0;
-            if (!intersect(w, a, b, w->v))
+            const double *e = w->plane + a * 2 * m, *f = w->plane + b * 2 * m;
+            double ee = ur_short_dot(m, e, f), ef = ur_short_dot(m, e, f + m),
+                   fe = ur_short_dot(m, e + m, f), ff = ur_short_dot(m, e + m, f + m);
+            /* G = (ee ef; fe ff): cosines; top eigenvector of G G' */
+            double p = ee * ee + ef * ef, s = ee * fe + ef * ff, r = fe * fe + ff * ff;
+            double angle = .5 * atan2(2 * s, p - r),
+                   smaller = .5 * (p + r) - hypot(.5 * (p - r), s);
+            if (smaller > 1 - ONE_PLANE)
                 continue;
+            for (size_t l = 0; l < m; l++)
+                w->v[l] = cos(angle) * e[l] + sin(angle) * e[m + l];
+            normalise(m, w->v);
+            int known = !is_in_plane(w, b, w->v, MEETING * w->tolerance); /* or no line */
+            size_t through = 0;
             for (size_t c = 0; c < w->lines; c++)
                 known |= fabs(ur_short_dot(m, w->v, w->line + c * m)) > 1 - ONE_LINE;
             for (size_t c = 0; c < g->count; c++)
@@ -190,8 +177,7 @@ unrelu_status ur_plane_directions(ur_peel *peel, ur_arena *arena, ur_groups *g, 
               .v = ur_take(&own, m, sizeof *w.v)};
     *lines = 0;
     UR_TRY(ur_arena_status(&own, err));
-    take_rows(peel, g, &w);
-    UR_TRY(drop_parallels(peel, &w, err));
+    UR_TRY(take_rows(peel, g, &w, err));
     uint64_t price = (uint64_t)w.rows * w.rows / 2; /* pairs of rows are candidates */
     if (price <= peel->budget - peel->spent) {
         peel->spent += price;

@@ -35,38 +35,25 @@ typedef struct {
     double *P, *B;   /* (n, r), (m, r) */
     double *miss;    /* (n, m): of the last rows' solve */
     double cut;
+    int rows; /* are solved for, else columns */
 } task;
 
-/* what one row or column is solved with */
-typedef struct {
-    double *F, *y; /* (count, r), count: the met ones */
-    double *G;     /* r (r + 1) */
-} lines;
-
-static unrelu_status lines_open(ur_arena *arena, size_t count, size_t r, lines *w,
-                                unrelu_error *err)
-{
-    w->F = ur_take(arena, count, r * sizeof *w->F);
-    w->y = ur_take(arena, count, sizeof *w->y);
-    w->G = ur_take(arena, r, (r + 1) * sizeof *w->G);
-    return ur_arena_status(arena, err);
-}
-
-/* c (r) by least squares on the cells with |miss| <= cut; kept where they do not determine it */
+/* c (r) by least squares on the cells with |miss| <= cut, of a row or column; kept where they do
+ * not determine it. met (count, r + 1) and G (r, r + 1): scratch */
 static void solve(size_t r, size_t count, const double *F, const double *y, const double *miss,
-                  size_t stride, double cut, lines *w, double *c)
+                  size_t stride, double cut, double *met, double *G, double *c)
 {
-    double *G = w->G, *b = w->G + r * r, trace = 0;
-    size_t met = 0;
+    double *x = met + count * r, *b = G + r * r, trace = 0;
+    size_t rows = 0;
     for (size_t i = 0; i < count; i++)
         if (fabs(miss[i * stride]) <= cut) {
-            memcpy(w->F + met * r, F + i * r, r * sizeof *F);
-            w->y[met++] = y[i];
+            memcpy(met + rows * r, F + i * r, r * sizeof *F);
+            x[rows++] = y[i];
         }
-    if (met < r)
+    if (rows < r)
         return;
-    ur_syrk(UR_LOWER, UR_TURNED, r, met, 1, w->F, r, 0, G, r);
-    ur_gemv(UR_TURNED, met, r, 1, w->F, r, w->y, 0, b);
+    ur_syrk(UR_LOWER, UR_TURNED, r, rows, 1, met, r, 0, G, r);
+    ur_gemv(UR_TURNED, rows, r, 1, met, r, x, 0, b);
     for (size_t a = 0; a < r; a++)
         trace += G[a * r + a];
     for (size_t a = 0; a < r; a++) /* directions that no cell shows */
@@ -78,32 +65,27 @@ static void solve(size_t r, size_t count, const double *F, const double *y, cons
     memcpy(c, b, r * sizeof *c);
 }
 
-static unrelu_status rows_block(void *context, size_t block, unrelu_error *err)
+/* some rows and what they miss, or some columns */
+static unrelu_status solve_block(void *context, size_t block, unrelu_error *err)
 {
     UR_ARENA(arena);
     task *t = context;
-    size_t last = (block + 1) * BLOCK < t->n ? (block + 1) * BLOCK : t->n, m = t->m, r = t->r;
-    lines w;
-    UR_TRY(lines_open(&arena, m, r, &w, err));
+    size_t n = t->n, m = t->m, r = t->r, count = t->rows ? n : m, length = t->rows ? m : n;
+    size_t last = (block + 1) * BLOCK < count ? (block + 1) * BLOCK : count;
+    double *met = ur_take(&arena, length, (r + 1) * sizeof *met);
+    double *G = ur_take(&arena, r, (r + 1) * sizeof *G);
+    UR_TRY(ur_arena_status(&arena, err));
     for (size_t i = block * BLOCK; i < last; i++) {
-        double *c = t->P + i * r, *miss = t->miss + i * m;
+        double *miss = t->miss + i * m, *c = t->P + i * r;
         const double *y = t->M + i * m;
-        solve(r, m, t->B, y, miss, 1, t->cut, &w, c);
+        if (!t->rows) {
+            solve(r, n, t->P, t->Mt + i * n, t->miss + i, m, t->cut, met, G, t->B + i * r);
+            continue;
+        }
+        solve(r, m, t->B, y, miss, 1, t->cut, met, G, c);
         memcpy(miss, y, m * sizeof *miss);
         ur_gemv(UR_PLAIN, m, r, -1, t->B, r, c, 1, miss);
     }
-    return UNRELU_OK;
-}
-
-static unrelu_status columns_block(void *context, size_t block, unrelu_error *err)
-{
-    UR_ARENA(arena);
-    task *t = context;
-    size_t last = (block + 1) * BLOCK < t->m ? (block + 1) * BLOCK : t->m, r = t->r;
-    lines w;
-    UR_TRY(lines_open(&arena, t->n, r, &w, err));
-    for (size_t j = block * BLOCK; j < last; j++)
-        solve(r, t->n, t->P, t->Mt + j * t->n, t->miss + j, t->m, t->cut, &w, t->B + j * r);
     return UNRELU_OK;
 }
 
@@ -122,7 +104,6 @@ unrelu_status ur_polish(size_t n, size_t m, const double *M, const double *D, si
               .P = ur_take(&arena, n, r * sizeof *t.P),
               .miss = ur_take(&arena, n, m * sizeof *t.miss)};
     double *looked = ur_take(&arena, CELLS, sizeof *looked), before[SWEEPS];
-    size_t row_blocks = (n + BLOCK - 1) / BLOCK, column_blocks = (m + BLOCK - 1) / BLOCK;
     size_t look = n * m > CELLS ? n * m / CELLS : 1;
     look += look % 2 == 0; /* not the same columns again and again */
     int more = LAST;
@@ -135,13 +116,15 @@ unrelu_status ur_polish(size_t n, size_t m, const double *M, const double *D, si
         t.miss[i] = D[i] == M[i] ? 0 : INFINITY;
     for (int s = 0; s < SWEEPS; s++) {
         size_t kept = 0;
-        UR_TRY(ur_each(exec, "separating", row_blocks, rows_block, &t, err));
+        t.rows = 1;
+        UR_TRY(ur_each(exec, "separating", (n + BLOCK - 1) / BLOCK, solve_block, &t, err));
         for (size_t i = 0; i < n * m && kept < CELLS; i += look)
             looked[kept++] = fabs(t.miss[i]);
         *miss = before[s] = ur_median(kept, looked);
         t.cut = fmax(fmax(SHRINK * t.cut, MEDIANS * *miss), tolerance);
         UR_TRY(ur_orthonormalise(n, r, t.P, err));
-        UR_TRY(ur_each(exec, "separating", column_blocks, columns_block, &t, err));
+        t.rows = 0;
+        UR_TRY(ur_each(exec, "separating", (m + BLOCK - 1) / BLOCK, solve_block, &t, err));
         UR_TRY(ur_orthonormalise(m, r, B, err));
         int rests = s >= LEAST && *miss > SLOW_NEAR * before[s - 2];
         if (*miss <= tolerance && t.cut <= tolerance && rests && more-- == 0)

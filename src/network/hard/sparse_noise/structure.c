@@ -45,21 +45,19 @@ static unrelu_status test_neurons(const ur_data *data, const ur_outcome *model, 
     const ur_weights *weights = &model->weights;
     size_t n = data->n, m = data->m, k = weights->k;
     UR_ARENA(arena);
-    unsigned char *on = ur_take(&arena, n, k);
     double *t = ur_take(&arena, BLOCK, k * sizeof *t), *y = ur_take(&arena, BLOCK, m * sizeof *y);
     double *wrong = ur_take(&arena, m, k * sizeof *wrong), *of = ur_take(&arena, k, sizeof *of);
     UR_TRY(ur_arena_status(&arena, err));
-    for (size_t first = 0; first < n; first += BLOCK) {
+    for (size_t first = 0, at = 0; first < n; first += BLOCK) {
         size_t rows = n - first < BLOCK ? n - first : BLOCK;
         ur_network_forward(weights, data->x + first * data->d, rows, t, y);
-        for (size_t i = 0; i < rows * k; i++) {
-            on[first * k + i] = t[i] > 0;
+        for (size_t i = 0; i < rows * k; i++)
             of[i % k] += t[i] > 0;
-        }
+        for (; at < model->corrupted && model->E_row[at] < (double)(first + rows); at++)
+            for (size_t l = 0; l < k; l++)
+                wrong[(size_t)model->E_column[at] * k + l] +=
+                    t[((size_t)model->E_row[at] - first) * k + l] > 0;
     }
-    for (size_t i = 0; i < model->corrupted; i++)
-        for (size_t l = 0; l < k; l++)
-            wrong[(size_t)model->E_column[i] * k + l] += on[(size_t)model->E_row[i] * k + l];
     for (size_t i = 0; i < m * k; i++) {
         double share = of[i % k] > 0 ? wrong[i] / of[i % k] : 0;
         if (share > *worst) {
@@ -129,7 +127,7 @@ static unrelu_status test_inputs(const ur_data *data, const ur_outcome *model,
     double *G = ur_take(&arena, p, p * sizeof *G);           /* x'x */
     double *sums = ur_take(&arena, w, p * sizeof *sums);     /* x'y of what is regressed */
     double *solved = ur_take(&arena, p, w * sizeof *solved); /* G^-1 of them */
-    double *total = ur_take(&arena, w, sizeof *total), *square = ur_take(&arena, w, sizeof *square);
+    double *total = ur_take(&arena, w, sizeof *total), squares = 0; /* of the rows' numbers */
     UR_TRY(ur_arena_status(&arena, err));
     for (size_t i = 0; i < frame.n; i++) {
         double missed = (double)audit->missed[frame.row[i]];
@@ -138,7 +136,7 @@ static unrelu_status test_inputs(const ur_data *data, const ur_outcome *model,
         place[frame.row[i]] = i + 1;
         count++;
         total[m] += missed;
-        square[m] += missed * missed;
+        squares += missed * missed;
         for (size_t a = 0; a < p; a++)
             for (size_t b = 0; b < p; b++)
                 G[a * p + b] += frame.x[i * p + a] * frame.x[i * p + b];
@@ -152,7 +150,6 @@ static unrelu_status test_inputs(const ur_data *data, const ur_outcome *model,
             sums[m * p + l] += frame.x[(row - 1) * p + l];
         }
         total[j]++;
-        square[j]++;
     }
     for (size_t j = 0; j < w; j++)
         for (size_t l = 0; l < p; l++)
@@ -160,7 +157,8 @@ static unrelu_status test_inputs(const ur_data *data, const ur_outcome *model,
     UR_TRY(ur_solve_positive(p, w, G, solved, &positive, err));
     double n = (double)count;
     for (size_t j = 0; j < w && positive; j++) {
-        double mean = total[j] / n, spread = square[j] / n - mean * mean, explained = 0;
+        double mean = total[j] / n, spread = (j < m ? total[j] : squares) / n - mean * mean;
+        double explained = 0;
         if (total[j] < FEWEST || (j < m && n - total[j] < FEWEST) || !(spread > 0))
             continue;
         for (size_t l = 0; l < p; l++)
