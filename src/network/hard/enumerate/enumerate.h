@@ -27,6 +27,11 @@ enum {
     UR_STREAM_ENUMERATE_RAYS,
 };
 
+/* In tolerances of Y z = 0: what follows from a z is known to LOOSE, a z that lines of a plane or a
+ * programme give to ROUGH of them. */
+#define UR_LOOSE 10
+#define UR_ROUGH 100
+
 /* --- neurons.c --- */
 typedef struct {
     size_t n, p, k; /* k: columns of y, the constant among them where e is fitted */
@@ -46,9 +51,8 @@ typedef struct {
     int *unique;             /* k: the face and the inputs leave no other v for this pattern */
     size_t constant;         /* 1: the first of z is the constant, no neuron; else 0 */
     ur_basis basis;          /* of z */
-    double small;            /* rows of y of no larger size are zeros */
     double *y_size, *x_size; /* n: lengths of rows */
-    double longest;          /* of x_size */
+    double y_small, x_small; /* rows that are no longer are zeros */
 } ur_neurons;
 
 unrelu_status ur_neurons_open(const ur_frame *frame, const double *y, size_t rank, double tolerance,
@@ -62,6 +66,9 @@ unrelu_status ur_neurons_try_rough(ur_neurons *neurons, const double *z, int *gr
                                    unrelu_error *err);
 /* appends a neuron that the caller has verified; 0 where z is not independent of those found */
 int ur_neurons_add(ur_neurons *neurons, const double *z, const double *v, int unique);
+
+/* part of a unit z outside the span of those found that makes it another neuron */
+double ur_neurons_least(const ur_neurons *neurons);
 
 /* --- sample.c --- */
 /* Unit rows Y (rows x k) in random order; `known` (count x k, unit length) are of no interest. */

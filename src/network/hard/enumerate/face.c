@@ -24,16 +24,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Inputs of this share of the longest are rounding of larger ones. */
-static const double ZERO = 1e-12;
 /* Pivots of a few unit equations, of the largest: above, their rank needs no second look. */
 static const double CLEAR = 1e-4;
-/* Part of z outside the span of those found that makes another neuron of it. */
-static const double NEW = 1e-7;
-/* Inequalities that a programme leaves at 0: its own tolerance is 1e-9. */
-static const double TIGHT = 1e-9;
-static const double ROUNDING = 1e-14; /* of numbers of size 1 after a few hundred operations */
-static const double LOOSE = 10;       /* tolerances that f(x v) = y z may be missed by */
 /* Weights of the rows in the price of a corner: 1 + the multiples of it modulo 1, all different. */
 static const double GOLDEN = 0.6180339887498949;
 
@@ -89,7 +81,7 @@ static unrelu_status leaving(const ur_neurons *hunt, size_t rows, const double *
     }
     UR_TRY(ur_svd(k, rows, B, U, s, t, err));
     *count = 0;
-    while (*count < most && s[*count] > NEW)
+    while (*count < most && s[*count] > ur_neurons_least(hunt))
         ++*count;
     return UNRELU_OK;
 }
@@ -119,7 +111,7 @@ static int set_neuron(slice *f, const double *t)
         ur_add(p, t[j], f->N + j * wide + k, f->v);
     }
     double size_z = ur_norm(k, f->z);
-    if (!(size_z > NEW))
+    if (!(size_z > ur_neurons_least(f->hunt)))
         return 0;
     ur_scale(k, 1 / size_z, f->z);
     ur_scale(p, 1 / size_z, f->v);
@@ -127,7 +119,7 @@ static int set_neuron(slice *f, const double *t)
     for (size_t i = 0; i < hunt->n; i++) {
         double s = ur_dot(p, hunt->x + i * p, f->v), y = ur_dot(k, hunt->y + i * k, f->z);
         double terms = hunt->x_size[i] * size_v + hunt->y_size[i];
-        if (!(fabs(fmax(0, s) - y) <= LOOSE * hunt->tolerance * terms + ROUNDING))
+        if (!(fabs(fmax(0, s) - y) <= UR_LOOSE * hunt->tolerance * terms + UR_ROUNDING))
             return 0;
     }
     return 1;
@@ -137,7 +129,7 @@ static int set_neuron(slice *f, const double *t)
 static void clean(size_t count, double *cells)
 {
     for (size_t i = 0; i < count; i++)
-        if (fabs(cells[i]) < ROUNDING)
+        if (fabs(cells[i]) < UR_ROUNDING)
             cells[i] = 0;
 }
 
@@ -156,7 +148,7 @@ static void set_inequalities(slice *f, const unsigned char *zero, size_t count, 
             next += labels ? 0 : 1;
             continue;
         }
-        if (fabs(unit) <= ZERO * hunt->longest)
+        if (fabs(unit) <= hunt->x_small)
             continue;
         for (size_t j = 0; j < e; j++)
             g[j] = ur_dot(labels ? k : p, row, f->N + j * (k + p) + (labels ? 0 : k)) / unit;
@@ -201,7 +193,7 @@ static unrelu_status try_directions(slice *f, ur_face_end *end, int *grew, unrel
             size_t tight = 0;
             ur_scale(e, 1 / length, t);
             for (size_t l = 0; l < f->count; l++)
-                if (fabs(ur_dot(e, f->G + l * e, t)) <= TIGHT)
+                if (fabs(ur_dot(e, f->G + l * e, t)) <= f->hunt->tolerance)
                     f->tight[tight++] = f->G + l * e;
             memcpy(before, t, e * sizeof *before);
             if (ur_cone_project(e, tight, f->tight, project, t) == e)
@@ -210,7 +202,7 @@ static unrelu_status try_directions(slice *f, ur_face_end *end, int *grew, unrel
         if (set_neuron(f, t))
             *grew = ur_neurons_add(f->hunt, f->z, f->v, 0);
         else
-            end->unsure |= 1 / length > NEW;
+            end->unsure |= 1 / length > ur_neurons_least(f->hunt);
     }
     end->grew += (size_t)*grew;
     return UNRELU_OK;
@@ -263,12 +255,12 @@ unrelu_status ur_face_look(ur_neurons *hunt, const unsigned char *zero, ur_face_
         return UNRELU_OK;
     /* S, the rows whose labels do not vanish on it, and W */
     for (size_t i = 0; i < n; i++) {
-        double square = 0, allowed = hunt->tolerance * hunt->y_size[i] + ROUNDING;
+        double square = 0, allowed = hunt->tolerance * hunt->y_size[i] + UR_ROUNDING;
         for (size_t j = 0; j < dimension; j++) {
             double h = ur_dot(k, hunt->y + i * k, span + j * k);
             square += h * h;
         }
-        if (!(hunt->y_size[i] > hunt->small && sqrt(square) > allowed))
+        if (!(hunt->y_size[i] > hunt->y_small && sqrt(square) > allowed))
             continue;
         set_equation(hunt, i, M + count * wide);
         on[count++] = i;

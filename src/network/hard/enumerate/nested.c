@@ -27,12 +27,6 @@ enum {
 };
 /* y z_i below which the quotient is not looked at: it would multiply errors by 1000 */
 static const double WEAK = 1e-3;
-/* Pivots of the projector I - Q Q', whose eigenvalues are 0 and 1: only a z in F twice, to 8
- * digits, makes another. */
-static const double PROJECTOR_RANK = 1e-8;
-/* Length of a known unit z outside the span of F below which its direction there is rounding. */
-static const double SHORT = 1e-6;
-static const double LOOSE = 10, ROUGH = 100; /* tolerances: of zeros of a known z, of lines */
 
 typedef struct {
     ur_neurons *hunt;
@@ -87,7 +81,7 @@ static void choose_set(nest *s)
     }
 }
 
-/* B, and the rows that are left in its coordinates; *r = 0 where there is no use in them */
+/* B, and the rows that are left in its coordinates */
 static unrelu_status set_coordinates(nest *s, size_t *r, unrelu_error *err)
 {
     UR_ARENA(arena);
@@ -104,10 +98,8 @@ static unrelu_status set_coordinates(nest *s, size_t *r, unrelu_error *err)
     }
     for (size_t i = 0; i < k * k; i++) /* P = I - Q Q' */
         P[i] = (i % (k + 1) == 0) - P[i];
-    UR_TRY(ur_qr_pivoted(k, k, P, PROJECTOR_RANK, r, s->B, NULL, NULL, err));
-    if (*r != k - s->in)
-        *r = 0;
-    for (size_t i = 0; i<hunt->rows && * r> 0; i++)
+    UR_TRY(ur_qr_pivoted(k, k, P, UR_ROUNDING, r, s->B, NULL, NULL, err));
+    for (size_t i = 0; i < hunt->rows; i++)
         if (s->off[i] == 0)
             ur_multiply(1, k, *r, hunt->Y + i * k, s->B, s->C + filled++ * *r);
     return UNRELU_OK;
@@ -148,24 +140,16 @@ static unrelu_status attempt(nest *s, uint64_t left, uint64_t *used, unrelu_erro
     for (; s->marked < hunt->found; s->marked++)
         for (size_t i = 0; i < hunt->rows; i++)
             s->zero[s->marked * hunt->rows + i] =
-                fabs(at(hunt, i, hunt->z + s->marked * hunt->k)) <= LOOSE * hunt->tolerance;
+                fabs(at(hunt, i, hunt->z + s->marked * hunt->k)) <= UR_LOOSE * hunt->tolerance;
     choose_set(s);
     UR_TRY(set_coordinates(s, &r, err));
-    if (r == 0)
-        return UNRELU_OK;
-    for (size_t l = s->in; l < before; l++) { /* the known neurons that are not in F */
-        double *row = s->known + known * r;
-        ur_multiply(1, hunt->k, r, hunt->z + s->order[l] * hunt->k, s->B, row);
-        double size = ur_norm(r, row);
-        if (!(size > SHORT))
-            continue;
-        ur_scale(r, 1 / size, row);
-        known++;
-    }
+    for (size_t l = s->in; l < before; l++, known++) /* the known neurons that are not in F */
+        ur_multiply(1, hunt->k, r, hunt->z + s->order[l] * hunt->k, s->B, s->known + known * r);
+    ur_unit_rows(known, r, s->known);
     ur_planes planes = {.rows = s->alive,
                         .k = r,
                         .Y = s->C,
-                        .tolerance = ROUGH * hunt->tolerance,
+                        .tolerance = UR_ROUGH * hunt->tolerance,
                         .known = s->known,
                         .count = known,
                         .seed = hunt->seed,

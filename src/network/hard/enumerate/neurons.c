@@ -8,7 +8,6 @@
  */
 #include "network/hard/enumerate/enumerate.h"
 
-#include "base/arena.h"
 #include "base/error.h"
 #include "base/order.h"
 #include "base/random.h"
@@ -34,8 +33,6 @@ static const double INDEPENDENT = 1e-7;
 /* Second smallest singular value of a z's zeros, of the largest: below, the null vector is one of
  * many, and z stays as it came. */
 static const double NULL_GAP = 1e-6;
-static const double LOOSE = 10;  /* tolerances that residuals of v may have */
-static const double ROUGH = 100; /* tolerances for a z that is known to a few digits */
 
 /* ---- the rows ---- */
 
@@ -58,7 +55,7 @@ static unrelu_status set_rows(ur_arena *arena, ur_neurons *hunt, unrelu_error *e
     size_t *row = ur_take(&own, n, sizeof *row);
     UR_TRY(ur_arena_status(&own, err));
     for (size_t i = 0; i < n; i++) {
-        if (!(hunt->y_size[i] > hunt->small))
+        if (!(hunt->y_size[i] > hunt->y_small))
             continue;
         for (size_t j = 0; j < k; j++)
             unit[rows * k + j] = hunt->y[i * k + j] / hunt->y_size[i];
@@ -109,8 +106,8 @@ unrelu_status ur_neurons_open(const ur_frame *frame, const double *y, size_t ran
     for (size_t i = 0; i < hunt->n; i++) {
         hunt->y_size[i] = ur_norm(rank, y + i * rank);
         hunt->x_size[i] = ur_norm(hunt->p, hunt->x + i * hunt->p);
-        hunt->longest = fmax(hunt->longest, hunt->x_size[i]);
-        hunt->small = fmax(hunt->small, ZERO * hunt->y_size[i]);
+        hunt->x_small = fmax(hunt->x_small, ZERO * hunt->x_size[i]);
+        hunt->y_small = fmax(hunt->y_small, ZERO * hunt->y_size[i]);
     }
     for (size_t i = 0; i < hunt->n && frame->terms.constant;
          i++) /* z of the function 1: y'1, as y is orthonormal */
@@ -122,9 +119,9 @@ unrelu_status ur_neurons_open(const ur_frame *frame, const double *y, size_t ran
 
 /* ---- independence ---- */
 
-static double least_remainder(const ur_neurons *hunt)
+double ur_neurons_least(const ur_neurons *hunt)
 {
-    return fmax(INDEPENDENT, LOOSE * hunt->tolerance);
+    return fmax(INDEPENDENT, UR_LOOSE * hunt->tolerance);
 }
 
 int ur_neurons_add(ur_neurons *hunt, const double *z, const double *v, int unique)
@@ -135,7 +132,7 @@ int ur_neurons_add(ur_neurons *hunt, const double *z, const double *v, int uniqu
     double *row = hunt->z + hunt->found * hunt->k;
     for (size_t j = 0; j < hunt->k; j++)
         row[j] = z[j] / size;
-    if (!ur_basis_grow(&hunt->basis, row, least_remainder(hunt)))
+    if (!ur_basis_grow(&hunt->basis, row, ur_neurons_least(hunt)))
         return 0;
     for (size_t j = 0; j < hunt->p; j++)
         hunt->v[hunt->found * hunt->p + j] = v[j] / size;
@@ -183,7 +180,7 @@ static unrelu_status refine(const ur_neurons *hunt, candidate *c, unrelu_error *
             memcpy(A + filled++ * k, hunt->Y + i * k, k * sizeof *A);
     UR_TRY(ur_qr_triangle(count, k, A, R, err));
     UR_TRY(ur_svd(k, k, R, U, s, Vt, err));
-    if (!(s[k - 2] > fmax(NULL_GAP, LOOSE * hunt->tolerance) * s[0]))
+    if (!(s[k - 2] > fmax(NULL_GAP, UR_LOOSE * hunt->tolerance) * s[0]))
         return UNRELU_OK;
     const double *null = Vt + (k - 1) * k;
     double sign = ur_dot(k, null, c->z) < 0 ? -1 : 1;
@@ -230,18 +227,18 @@ unrelu_status ur_neurons_try(ur_neurons *hunt, const double *z, int *grew, unrel
         return UNRELU_OK;
     for (size_t j = 0; j < hunt->k; j++)
         c.z[j] = rest[j] = z[j] / size;
-    if (!(ur_basis_remove(&hunt->basis, hunt->found, rest) > least_remainder(hunt)))
+    if (!(ur_basis_remove(&hunt->basis, hunt->found, rest) > ur_neurons_least(hunt)))
         return UNRELU_OK;
     UR_TRY(refine(hunt, &c, err));
     /* t, S and the slope */
     ur_gemv(UR_PLAIN, hunt->n, hunt->k, 1, hunt->y, hunt->k, c.z, 0, c.t);
     for (size_t i = 0; i < hunt->n; i++) {
-        double allowed = fmax(hunt->tolerance * hunt->y_size[i], hunt->small);
+        double allowed = fmax(hunt->tolerance * hunt->y_size[i], hunt->y_small);
         if (c.t[i] < -allowed)
             return UNRELU_OK;
         if (c.t[i] <= allowed)
             continue;
-        if (!(hunt->x_size[i] > ZERO * hunt->longest))
+        if (!(hunt->x_size[i] > hunt->x_small))
             return UNRELU_OK; /* an input of zeros with a label */
         c.on[c.count++] = i;
         slope = fmax(slope, c.t[i] / hunt->x_size[i]);
@@ -258,7 +255,7 @@ unrelu_status ur_neurons_try(ur_neurons *hunt, const double *z, int *grew, unrel
         double s = ur_dot(hunt->p, hunt->x + i * hunt->p, c.v);
         double miss = on ? fabs(s - c.t[i]) : s;
         next += on ? 1 : 0;
-        if (miss <= LOOSE * hunt->tolerance * hunt->x_size[i] * slope + hunt->small)
+        if (miss <= UR_LOOSE * hunt->tolerance * hunt->x_size[i] * slope + hunt->y_small)
             continue;
         if (on)
             return UNRELU_OK;
@@ -281,7 +278,7 @@ unrelu_status ur_neurons_try_rough(ur_neurons *hunt, const double *z, int *grew,
     UR_TRY(ur_neurons_try(hunt, z, grew, err));
     if (*grew)
         return UNRELU_OK;
-    hunt->tolerance = ROUGH * tolerance;
+    hunt->tolerance = UR_ROUGH * tolerance;
     unrelu_status status = ur_neurons_try(hunt, z, grew, err);
     hunt->tolerance = tolerance;
     return status;

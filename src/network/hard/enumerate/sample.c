@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
+#include "dense/linear.h"
 #include "pass/parallel.h"
 
 #include <math.h>
@@ -26,14 +27,6 @@ enum {
         8, /* tasks from which threads are started: that costs as much as some tens of planes */
     SPARE = 256 /* planes beyond those that the rule asks for: few neurons need luck, too */
 };
-/* Unit rows of which less is left in the plane are no lines there: they are spanned by its rows. */
-static const double SHORT = 1e-6;
-/* Pivots of unit rows: below, the rows of a plane depend on each other and leave more than one. */
-static const double DEPENDENT = 1e-9;
-/* Two z are one where they agree to this in each place: hits are known to a few digits. */
-static const double SAME = 1e-6;
-static const double LOOSE = 10, ROUGH = 100; /* tolerances: of equal z, of lines that coincide */
-
 typedef struct {
     const ur_planes *planes;
     double *M;             /* (k - 2, k) */
@@ -67,7 +60,7 @@ static int eliminate(size_t rows, size_t k, double *restrict M, size_t *order)
         size_t pivot = s;
         for (size_t j = s + 1; j < k; j++)
             pivot = fabs(top[j]) > fabs(top[pivot]) ? j : pivot;
-        if (!(fabs(top[pivot]) > DEPENDENT))
+        if (!(fabs(top[pivot]) > UR_ROUNDING))
             return 0;
         if (pivot != s) {
             size_t column = order[s];
@@ -159,7 +152,7 @@ static int has_one_sign(const ur_planes *p, double *z)
 static void look_at(block *b)
 {
     const ur_planes *p = b->planes;
-    double line[LOOK][2], same = fmax(SAME, LOOSE * p->tolerance);
+    double line[LOOK][2], same = UR_LOOSE * p->tolerance;
     size_t k = p->k, look = p->rows < LOOK ? p->rows : LOOK, count = 0;
     size_t start = pick(b->uniforms, k - 2, p->rows);
     for (size_t i = 0; i < look; i++) {
@@ -170,7 +163,7 @@ static void look_at(block *b)
             y += row[j] * b->plane[k + j];
         }
         double size = sqrt(x * x + y * y);
-        if (size > SHORT) {
+        if (size > p->tolerance) { /* else it is spanned by the rows of the plane */
             line[count][0] = x / size;
             line[count++][1] = y / size;
         }
@@ -183,8 +176,7 @@ static void look_at(block *b)
             for (size_t j = 0; j < k; j++)
                 b->x[j] = line[i][0] * b->plane[k + j] - line[i][1] * b->plane[j];
             if (b->hits < HITS && !is_known(p->known, p->count, k, b->x, same) &&
-                !is_known(b->z, b->hits, k, b->x, same) && has_one_sign(p, b->x) &&
-                !is_known(p->known, p->count, k, b->x, same))
+                !is_known(b->z, b->hits, k, b->x, same) && has_one_sign(p, b->x))
                 memcpy(b->z + b->hits++ * k, b->x, k * sizeof *b->x);
             break;
         }
@@ -217,7 +209,7 @@ unrelu_status ur_planes_search(const ur_planes *p, uint64_t first, uint64_t most
     UR_ARENA(arena);
     block blocks[ROUND];
     size_t k = p->k;
-    double same = fmax(SAME, LOOSE * p->tolerance);
+    double same = UR_LOOSE * p->tolerance;
     *hits = 0;
     *used = k < 2;
     if (k < 2) { /* in one dimension there is nothing to draw: z = 1 or -1 */
@@ -280,7 +272,7 @@ unrelu_status ur_sample_neurons(ur_neurons *hunt, uint64_t trials, unrelu_error 
     ur_planes planes = {.rows = hunt->rows,
                         .k = k,
                         .Y = hunt->Y,
-                        .tolerance = ROUGH * hunt->tolerance,
+                        .tolerance = UR_ROUGH * hunt->tolerance,
                         .known = known,
                         .seed = hunt->seed,
                         .stride = k};
