@@ -26,8 +26,6 @@ enum {
     LOOK = 301  /* rows of which a column's median is taken */
 };
 static const double CUT_OFF = 0.75;
-/* Share of S above which the sweeps end: most cells are met, or the rank is wrong. */
-static const double TOO_MANY = 0.5;
 
 struct ur_altproj {
     size_t n, m;
@@ -41,6 +39,7 @@ struct ur_altproj {
     double *values; /* b */
     size_t b;       /* directions */
     size_t r;       /* of the sweep */
+    int squares;    /* are summed, and not products */
     double zeta, median;
     double *centre, *looked; /* m, LOOK */
     uint64_t seed;
@@ -118,25 +117,15 @@ static unrelu_status each_block(ur_altproj *p, addition add, size_t len, double 
     return ur_blocks_sum(&blocks, p->exec, "separating", total, err);
 }
 
-/* Y = D Q, and D'Y */
-static void add_iterate(const void *context, size_t first, size_t rows, double *scratch,
-                        double *sum)
+/* Y = D Q, and D'Y, or Y'Y */
+static void add_products(const void *context, size_t first, size_t rows, double *scratch,
+                         double *sum)
 {
     const ur_altproj *p = context;
     double *D = p->D + first * p->m, *Y = p->Y + first * p->b;
     (void)scratch;
     ur_multiply(rows, p->m, p->b, D, p->Q, Y);
-    ur_multiply_tn(rows, p->m, p->b, D, Y, sum);
-}
-
-/* Y = D Q, and Y'Y */
-static void add_square(const void *context, size_t first, size_t rows, double *scratch, double *sum)
-{
-    const ur_altproj *p = context;
-    double *Y = p->Y + first * p->b;
-    (void)scratch;
-    ur_multiply(rows, p->m, p->b, p->D + first * p->m, p->Q, Y);
-    ur_multiply_tn(rows, p->b, p->b, Y, Y, sum);
+    ur_multiply_tn(rows, p->squares ? p->b : p->m, p->b, p->squares ? Y : D, Y, sum);
 }
 
 /* D = L = Y (turn Q'), which is in p->sum */
@@ -167,7 +156,8 @@ static void add_threshold(const void *context, size_t first, size_t rows, double
 
 static unrelu_status iterate(ur_altproj *p, unrelu_error *err)
 {
-    UR_TRY(each_block(p, add_iterate, p->m * p->b, p->sum, err));
+    p->squares = 0;
+    UR_TRY(each_block(p, add_products, p->m * p->b, p->sum, err));
     memcpy(p->Q, p->sum, p->m * p->b * sizeof *p->Q);
     return ur_orthonormalise(p->m, p->b, p->Q, err);
 }
@@ -176,7 +166,8 @@ static unrelu_status sweep(ur_altproj *p, double *share, unrelu_error *err)
 {
     size_t b = p->b, m = p->m, step = p->n / LOOK + 1;
     UR_TRY(iterate(p, err));
-    UR_TRY(each_block(p, add_square, b * b, p->square, err));
+    p->squares = 1;
+    UR_TRY(each_block(p, add_products, b * b, p->square, err));
     UR_TRY(ur_eigen_symmetric(b, p->square, p->values, p->turn, err));
     for (size_t i = 0; i < b; i++) /* Q turned to singular directions, decreasing */
         for (size_t j = 0; j < b; j++)
@@ -208,7 +199,7 @@ unrelu_status ur_altproj_run(ur_altproj *p, size_t r, double start, double g, in
         p->D[i] = fmax(-most, fmin(most, p->M[i]));
     for (int i = 0; i < WARM; i++)
         UR_TRY(iterate(p, err));
-    for (int t = 0; t < sweeps && *share <= TOO_MANY; t++) {
+    for (int t = 0; t < sweeps && *share <= UR_MAJORITY; t++) {
         p->zeta = start * p->median * pow(g, t);
         UR_TRY(sweep(p, share, err));
     }

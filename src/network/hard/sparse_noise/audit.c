@@ -79,29 +79,6 @@ static double relative(double rss, double size)
     return rss > 0 ? sqrt(rss / size) : 0;
 }
 
-static void read_columns(const ur_data *data, const double *sums, ur_audit *audit)
-{
-    double rss = 0, size = 0, held_rss = 0, held_size = 0;
-    audit->columns_met = 1;
-    audit->worst = 1;
-    for (size_t j = 0; j < data->m; j++) {
-        const double *sum = sums + A_COLUMN * j;
-        double unit = data->column_unit[j] / data->unit, square = unit * unit;
-        double share = sum[LIVE] > 0 ? sum[MET] / sum[LIVE] : 1;
-        rss += square * sum[RSS];
-        size += square * sum[SIZE];
-        held_rss += square * sum[HELD_RSS];
-        held_size += square * sum[HELD_SIZE];
-        audit->columns_met &= relative(sum[RSS], sum[SIZE]) <= data->column_floor[j];
-        if (share < audit->worst) {
-            audit->worst = share;
-            audit->worst_column = j;
-        }
-    }
-    audit->residual = relative(rss, size);
-    audit->held = held_size > 0 ? relative(held_rss, held_size) : NAN;
-}
-
 unrelu_status ur_audit_run(const ur_problem *given, const ur_clean *clean, ur_arena *kept,
                            ur_outcome *out, ur_audit *audit, unrelu_error *err)
 {
@@ -110,8 +87,8 @@ unrelu_status ur_audit_run(const ur_problem *given, const ur_clean *clean, ur_ar
     UR_ARENA(arena);
     unsigned char *used = ur_take(&arena, n, 1);
     double *sums = ur_take(&arena, m, A_COLUMN * sizeof *sums);
-    *audit =
-        (ur_audit){.missed = ur_take(kept, n, sizeof *audit->missed), .idle = ur_take(kept, n, 1)};
+    *audit = (ur_audit){.columns_met = 1, .worst = 1, .idle = ur_take(kept, n, 1)};
+    audit->missed = ur_take(kept, n, sizeof *audit->missed);
     task t = {.data = &given->data,
               .floors = &clean->data,
               .out = out,
@@ -135,7 +112,23 @@ unrelu_status ur_audit_run(const ur_problem *given, const ur_clean *clean, ur_ar
     for (size_t i = 0; i < m * w->k; i++)
         t.largest[i / w->k] = fmax(t.largest[i / w->k], fabs(w->U[i]));
     UR_TRY(ur_blocks_sum(&blocks, given->exec, "certifying", sums, err));
-    read_columns(&clean->data, sums, audit);
+    double rss = 0, size = 0, held_rss = 0, held_size = 0;
+    for (size_t j = 0; j < m; j++) {
+        const double *sum = sums + A_COLUMN * j;
+        double unit = clean->data.column_unit[j] / clean->data.unit, square = unit * unit;
+        double share = sum[LIVE] > 0 ? sum[MET] / sum[LIVE] : 1;
+        rss += square * sum[RSS];
+        size += square * sum[SIZE];
+        held_rss += square * sum[HELD_RSS];
+        held_size += square * sum[HELD_SIZE];
+        audit->columns_met &= relative(sum[RSS], sum[SIZE]) <= clean->data.column_floor[j];
+        if (share < audit->worst) {
+            audit->worst = share;
+            audit->worst_column = j;
+        }
+    }
+    audit->residual = relative(rss, size);
+    audit->held = held_size > 0 ? relative(held_rss, held_size) : NAN;
     for (size_t i = 0; i < n; i++) {
         t.first[i] = count;
         count += t.missed[i];

@@ -23,30 +23,6 @@ static int is_firm(const ur_consensus *c, size_t i)
     return c->met[i] > 0 && c->spread[i] > FIRM;
 }
 
-/* the firm rows, in the arena */
-static unrelu_status gather(const ur_problem *given, const ur_sparse_cells *cells,
-                            const ur_consensus *c, size_t count, ur_arena *arena, ur_clean *clean,
-                            unrelu_error *err)
-{
-    const ur_data *data = &given->data;
-    size_t d = data->d, m = c->m;
-    double *x = ur_take(arena, count, d * sizeof *x), *a = ur_take(arena, count, m * sizeof *a);
-    clean->row = ur_take(arena, count, sizeof *clean->row);
-    UR_TRY(ur_arena_status(arena, err));
-    for (size_t i = 0; i < c->rows; i++) {
-        if (!is_firm(c, i))
-            continue;
-        size_t row = c->row[i], to = clean->rows++;
-        clean->row[to] = row;
-        memcpy(x + to * d, data->x + row * d, d * sizeof *x);
-        for (size_t j = 0; j < m; j++) {
-            double fit = ur_short_dot(c->r, c->B + j * c->r, c->at + i * c->r);
-            a[to * m + j] = c->clean[i * m + j] ? cells->a[row * m + j] : fit / cells->per_unit[j];
-        }
-    }
-    return ur_data_hold(count, d, m, x, a, given->exec, arena, &clean->data, err);
-}
-
 /* ---- how many digits the cells that agree carry ---- */
 
 /* those of column j in room; how many */
@@ -148,7 +124,22 @@ unrelu_status ur_clean_make(const ur_problem *given, const ur_sparse_cells *cell
     *accepted = ur_subspace_accepted(s) && firm >= given->data.d + s->r;
     if (!*accepted)
         return UNRELU_OK;
-    UR_TRY(gather(given, cells, &c, firm, arena, clean, err));
+    size_t d = given->data.d, m = c.m;
+    double *x = ur_take(arena, firm, d * sizeof *x), *a = ur_take(arena, firm, m * sizeof *a);
+    clean->row = ur_take(arena, firm, sizeof *clean->row);
+    UR_TRY(ur_arena_status(arena, err));
+    for (size_t i = 0; i < c.rows; i++) {
+        if (!is_firm(&c, i))
+            continue;
+        size_t from = c.row[i], to = clean->rows++;
+        clean->row[to] = from;
+        memcpy(x + to * d, given->data.x + from * d, d * sizeof *x);
+        for (size_t j = 0; j < m; j++) {
+            double fit = ur_short_dot(c.r, c.B + j * c.r, c.at + i * c.r);
+            a[to * m + j] = c.clean[i * m + j] ? cells->a[from * m + j] : fit / cells->per_unit[j];
+        }
+    }
+    UR_TRY(ur_data_hold(firm, d, m, x, a, given->exec, arena, &clean->data, err));
     return judge(cells, &c, &clean->data, err);
 }
 

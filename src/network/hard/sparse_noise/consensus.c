@@ -338,8 +338,9 @@ static int improve(vote *v, size_t draws, const double *random, size_t *line, do
     return 1;
 }
 
-unrelu_status ur_consensus_repair(const ur_sparse_cells *cells, const ur_consensus *c, double *B,
-                                  size_t *repaired, unrelu_error *err)
+/* rows of B of columns that are met less than the others; *repaired: how many changed */
+static unrelu_status repair(const ur_sparse_cells *cells, const ur_consensus *c, double *B,
+                            size_t *repaired, unrelu_error *err)
 {
     UR_ARENA(arena);
     size_t m = c->m, r = c->r, draws = COLUMN_DRAWS + COLUMN_DRAWS_A_RANK * r, live = 0, n = 0;
@@ -382,7 +383,7 @@ unrelu_status ur_consensus_find(const ur_sparse_cells *cells, size_t rows, const
 {
     size_t repaired = 0;
     UR_TRY(ur_consensus_run(cells, rows, row, r, B, arena, c, err));
-    UR_TRY(ur_consensus_repair(cells, c, B, &repaired, err));
+    UR_TRY(repair(cells, c, B, &repaired, err));
     if (repaired == 0)
         return UNRELU_OK;
     ur_arena_end(arena);

@@ -39,7 +39,7 @@ static const char *say_no_space(const ur_problem *given, const ur_sparse_cells *
             "cells, or more than %zu neurons for their %zu columns; `k` names a rank to search "
             "longer, `method` any-noise takes noise of any kind",
             s->largest, cells->tolerance, s->largest, given->data.m);
-    if (s->most > 0.5 && s->worst <= 0.5)
+    if (s->most > UR_MAJORITY && s->worst <= UR_MAJORITY)
         return ur_take_text(
             arena,
             "the best column space (%zu dimensions) meets most cells of %.0f %% of the rows, but "
@@ -72,7 +72,7 @@ static const char *say_no_network(const ur_problem *given, const ur_subspace *s,
             column = j;
         }
     }
-    if (leverage > 0.5)
+    if (leverage > UR_MAJORITY)
         return ur_take_text(
             arena,
             "the labels are of rank %zu but for %.1f %% of their cells, and no network fits %zu "
@@ -103,7 +103,7 @@ static unrelu_status check_all(const ur_problem *given, const ur_clean *clean, u
     out->certificate.residual = audit.residual;
     out->certificate.holdout_residual = audit.held;
     out->certificate.precision = ur_take_copy(out->arena, clean->data.precision);
-    if (!audit.columns_met || audit.worst <= 0.5 || 2 * audit.rows_met <= audit.rows) {
+    if (!audit.columns_met || audit.worst <= UR_MAJORITY || 2 * audit.rows_met <= audit.rows) {
         out->answer = UR_NONE;
         out->failure = ur_take_text(out->arena,
                                     "a network fits the cleaned rows, but over all rows it meets "

@@ -25,6 +25,9 @@ enum {
     UR_STREAM_SPARSE_REPAIR,
 };
 
+/* Of cells, rows or samples: what more than half of them say counts. */
+#define UR_MAJORITY 0.5
+
 /* --- wrong_cells.c --- */
 typedef struct {
     size_t n, m;
@@ -88,9 +91,6 @@ unrelu_status ur_consensus_run(const ur_sparse_cells *cells, size_t rows, const 
 unrelu_status ur_consensus_find(const ur_sparse_cells *cells, size_t rows, const size_t *row,
                                 size_t r, double *B, ur_arena *arena, ur_consensus *c,
                                 unrelu_error *err);
-/* of those columns alone; *repaired: how many changed */
-unrelu_status ur_consensus_repair(const ur_sparse_cells *cells, const ur_consensus *c, double *B,
-                                  size_t *repaired, unrelu_error *err);
 /* A (r x (r + 1)) holds a system and its right side: solves it, A is destroyed; 0 where it is
  * singular to six digits */
 int ur_eliminate(size_t r, double *A, double *x);

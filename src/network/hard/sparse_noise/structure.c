@@ -18,7 +18,6 @@ enum {
 };
 static const double DEVIATES = 4.5;  /* 1 in 300000 by chance, for each column */
 static const double EXPECTED = 0.01; /* dead rows that a support at random may have */
-static const double MAJORITY = 0.5;  /* of the samples of a neuron in which a column is met */
 /* Share of variance that is left, at least: an indicator that the inputs explain is a deviate of
  * thousands, and not infinite. */
 static const double LEFT = 1e-12;
@@ -184,7 +183,7 @@ unrelu_status ur_structure_test(const ur_problem *given, const ur_outcome *out,
     UR_TRY(test_neurons(data, out, &share, &column, &neuron, err));
     UR_TRY(count_dead(data, audit, &dead, err));
     UR_TRY(test_inputs(data, out, audit, &worst, &where, err));
-    if (share >= MAJORITY)
+    if (share >= UR_MAJORITY)
         *why = ur_take_text(
             out->arena,
             "label column %zu is not met in %.0f %% of the samples where neuron %zu is on, and "

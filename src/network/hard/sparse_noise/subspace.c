@@ -26,7 +26,6 @@ enum {
     SCHEDULES = 4
 };
 static const double NOISE = 0.1; /* a typical cell is 1: what is left is noise, or a weak neuron */
-static const double MAJORITY = 0.5; /* of rows with most cells met, of rows in which a column is */
 /* Undecided rows beyond twice those of a support at random: one in 200, that of rows of zeros. */
 static const double UNDECIDED = 0.005;
 static const double HOPELESS = 0.8; /* of the first rows undecided: the others are not looked at */
@@ -81,7 +80,7 @@ unrelu_status ur_subspace_judge(const ur_consensus *c, ur_subspace *s, unrelu_er
 
 int ur_subspace_accepted(const ur_subspace *s)
 {
-    return s->most > MAJORITY && s->worst > MAJORITY && s->judged >= FEWEST;
+    return s->most > UR_MAJORITY && s->worst > UR_MAJORITY && s->judged >= FEWEST;
 }
 
 /* ---- the search ---- */
@@ -123,7 +122,7 @@ static unrelu_status attempt(search *q, size_t r, const schedule *c, int *hopele
 {
     double miss, share, tolerance = q->cells->tolerance;
     UR_TRY(ur_altproj_run(q->p, r, c->start, c->g, c->sweeps, &share, err));
-    *hopeless = share > MAJORITY;
+    *hopeless = share > UR_MAJORITY;
     if (*hopeless)
         return UNRELU_OK;
     const double *D = ur_altproj_basis(q->p, q->B);
