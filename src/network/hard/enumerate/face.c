@@ -24,8 +24,6 @@
 #include <math.h>
 #include <string.h>
 
-/* Pivots of a few unit equations, of the largest: above, their rank needs no second look. */
-static const double CLEAR = 1e-4;
 /* Weights of the rows in the price of a corner: 1 + the multiples of it modulo 1, all different. */
 static const double GOLDEN = 0.6180339887498949;
 
@@ -210,7 +208,7 @@ static unrelu_status try_directions(slice *f, ur_face_end *end, int *grew, unrel
 
 /* ---- the face ---- */
 
-/* whether the equations of a few rows of S have no solution */
+/* whether the equations of a few rows of S have no solution: pivots far above the tolerance */
 static unrelu_status is_clear(const ur_neurons *hunt, const unsigned char *zero, int *clear,
                               unrelu_error *err)
 {
@@ -223,7 +221,8 @@ static unrelu_status is_clear(const ur_neurons *hunt, const unsigned char *zero,
         if (!zero[i])
             set_equation(hunt, hunt->of[i], M + wide * rows++);
     if (rows >= wide)
-        UR_TRY(ur_qr_pivoted(rows, wide, M, CLEAR, &rank, Q, NULL, NULL, err));
+        UR_TRY(ur_qr_pivoted(rows, wide, M, UR_LOOSE * UR_ROUGH * hunt->tolerance, &rank, Q, NULL,
+                             NULL, err));
     *clear = rank == wide;
     return UNRELU_OK;
 }

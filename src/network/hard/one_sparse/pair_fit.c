@@ -16,22 +16,16 @@
 #include <string.h>
 
 enum { STEPS = 60, ROWS_FOR_EACH = 40 };
-/* Of the trace, added to the normal equations' diagonal: rounding of a direction that no row has
- * does not end the search, and patterns do not see an error of this size. */
-static const double RIDGE = 1e-12;
-/* Largest misfit, of the size of r, that least squares by normal equations may leave. */
-static const double NEARLY = 1e-6;
 /* Singular values of the equations, of the largest: below, the pair is not determined. */
 static const double FLAT = 1e-10;
 
 typedef struct {
     size_t n, p;
     const double *x, *r;
-    double size, tolerance; /* root mean square of r; of the residual, relative to it */
-    double *t;              /* (n, 2): w x */
-    double *Z;              /* (n, 2 p): x where the first is on, -x where the second is */
-    double *G, *b;          /* (2 p)^2, 2 p */
-    unsigned char *on;      /* n: bits 1, 2 */
+    double *t;         /* (n, 2): w x */
+    double *Z;         /* (n, 2 p): x where the first is on, -x where the second is */
+    double *G, *b;     /* (2 p)^2, 2 p */
+    unsigned char *on; /* n: bits 1, 2 */
 } fit;
 
 static unrelu_status fit_open(ur_arena *arena, fit *o, unrelu_error *err)
@@ -66,18 +60,20 @@ static int set_patterns(fit *o, const double *w)
     return changed;
 }
 
-/* largest |r - max(0, w_1 x) + max(0, w_2 x)|, over the size of r */
+/* largest |r - max(0, w_1 x) + max(0, w_2 x)| */
 static double misfit(fit *o, const double *w)
 {
     double worst = 0;
     ur_multiply_nt(o->n, o->p, 2, o->x, w, o->t);
     for (size_t i = 0; i < o->n; i++)
         worst = fmax(worst, fabs(o->r[i] - fmax(0, o->t[2 * i]) + fmax(0, o->t[2 * i + 1])));
-    return worst / o->size;
+    return worst;
 }
 
-/* to a fixed point of patterns and least squares, by normal equations; whether it fits, nearly */
-static int alternate(fit *o, double *w)
+/* To a fixed point of patterns and least squares, by normal equations. Rounding of the trace on
+ * their diagonal: a direction that no row has does not end the search, and patterns do not see it.
+ */
+static void alternate(fit *o, double *w)
 {
     size_t n = o->n, wide = 2 * o->p;
     memset(o->on, 0, n);
@@ -88,14 +84,13 @@ static int alternate(fit *o, double *w)
         for (size_t j = 0; j < wide; j++)
             trace += o->G[j * wide + j];
         for (size_t j = 0; j < wide; j++)
-            o->G[j * wide + j] += RIDGE * trace;
+            o->G[j * wide + j] += UR_ROUNDING * trace;
         if (!ur_cholesky_in_place(wide, o->G))
-            return 0;
+            return;
         ur_trsv(UR_LOWER, UR_PLAIN, wide, o->G, wide, o->b);
         ur_trsv(UR_LOWER, UR_TURNED, wide, o->G, wide, o->b);
         memcpy(w, o->b, wide * sizeof *w);
     }
-    return misfit(o, w) < NEARLY + o->tolerance;
 }
 
 unrelu_status ur_pair_fit(size_t n, size_t p, const double *x, const double *r, double tolerance,
@@ -115,21 +110,17 @@ unrelu_status ur_pair_fit(size_t n, size_t p, const double *x, const double *r, 
         memcpy(x_few + i * p, x + i * step * p, p * sizeof *x);
         r_few[i] = r[i * step];
     }
-    fit all = {.n = n, .p = p, .x = x, .r = r, .size = sqrt(squares / (double)n)}, few = all;
-    all.tolerance = few.tolerance = tolerance;
-    few.n = rows;
-    few.x = x_few;
-    few.r = r_few;
+    double close = tolerance * sqrt(squares / (double)n);
+    fit all = {.n = n, .p = p, .x = x, .r = r}, few = {.n = rows, .p = p, .x = x_few, .r = r_few};
     UR_TRY(fit_open(&arena, &all, err));
     UR_TRY(fit_open(&arena, &few, err));
     for (size_t start = 0; start < most && !*met; start++) {
         ++*starts;
         ur_random_normals(seed, UR_STREAM_PAIR, start * wide, wide, w);
-        if (!alternate(&few, w))
-            continue;
+        alternate(&few, w);
         set_patterns(&all, w); /* w of its own patterns on all rows, by a QR factorisation */
         UR_TRY(ur_least_squares(n, wide, 1, all.Z, r, FLAT, sharp, &rank, err));
-        *met = rank == wide && misfit(&all, sharp) <= tolerance;
+        *met = rank == wide && misfit(&all, sharp) <= close;
         if (*met)
             memcpy(w, sharp, wide * sizeof *w);
     }

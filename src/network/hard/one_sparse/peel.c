@@ -27,8 +27,6 @@ static const double FLAT = 1e-9;
 /* Tolerances of an equation: coefficients of nearly dependent directions, and their right-hand
  * sides, have up to a hundred times the error of a row. */
 static const double MET = 100;
-/* tolerances of a pair's misfit: w of two neurons is less well determined than that of one */
-static const double PAIR = 10;
 
 /* ---- one neuron from its equations w x_i = c_i ---- */
 
@@ -176,8 +174,8 @@ static unrelu_status fit_pair(ur_peel *peel, const ur_decoded *d, size_t j, unsi
     if (on <= 2 * p)
         return UNRELU_OK;
     peel->exhausted |= rest < STARTS;
-    UR_TRY(ur_pair_fit(count, p, x, r, PAIR * peel->tolerance, peel->seed,
-                       rest < STARTS ? rest : STARTS, w, &starts, &met, err));
+    UR_TRY(ur_pair_fit(count, p, x, r, peel->tolerance, peel->seed, rest < STARTS ? rest : STARTS,
+                       w, &starts, &met, err));
     peel->spent += starts;
     peel->pairs += starts;
     if (!met)

@@ -19,14 +19,13 @@ enum { MOST_ROWS = 2000, MOST_PLANES = 200, MOST_LINES = 28 };
 /* Part of a unit row across another below which the two span no plane: it is known to tolerance
  * over this. */
 static const double ACROSS = 1e-4;
-/* A row this near to a plane lies in it: one that was found from another row is not added again. */
-static const double IN_PLANE = 1e-6;
 /* Square of the smaller cosine between two planes, less than 1: above 1 minus this they are one. */
 static const double ONE_PLANE = 1e-6;
 /* Cosine between directions, less than 1: lines within 1.4e-6 of a known direction are that one. */
 static const double ONE_LINE = 1e-12;
-/* Tolerances that the line of two planes may be off: its own planes', and others that it lies in.
- * Planes are known to tolerance over ACROSS at worst, and about the tolerance in most cases. */
+/* Tolerances that the line of two planes may be off: its own planes', and others that it lies in;
+ * to the latter two planes are one that was found from different rows. Planes are known to
+ * tolerance over ACROSS at worst, and about the tolerance in most cases. */
 static const double MEETING = 100, THROUGH = 1000;
 
 typedef struct {
@@ -79,13 +78,13 @@ static unrelu_status take_rows(const ur_peel *peel, const ur_groups *g, work *w,
     return UNRELU_OK;
 }
 
-static int is_in_plane(const work *w, size_t a, const double *v, double tolerance)
+static int is_in_plane(const work *w, size_t a, const double *v, double tolerances)
 {
     const double *e = w->plane + a * 2 * w->m, *f = e + w->m;
     double along_e = ur_short_dot(w->m, v, e), along_f = ur_short_dot(w->m, v, f), rest = 0;
     for (size_t l = 0; l < w->m; l++)
         rest += pow(v[l] - along_e * e[l] - along_f * f[l], 2);
-    return sqrt(rest) <= tolerance;
+    return sqrt(rest) <= tolerances * w->tolerance;
 }
 
 /* a plane whose first row is i, unless it was found from an earlier one */
@@ -94,7 +93,7 @@ static void add_plane(work *w, size_t i, const double *z)
     size_t m = w->m;
     double *e = w->plane + w->planes * 2 * m;
     for (size_t a = 0; a < w->planes; a++)
-        if (is_in_plane(w, a, w->unit + i * m, IN_PLANE) && is_in_plane(w, a, z, IN_PLANE))
+        if (is_in_plane(w, a, w->unit + i * m, THROUGH) && is_in_plane(w, a, z, THROUGH))
             return;
     if (w->planes == MOST_PLANES)
         return;
@@ -150,14 +149,14 @@ static void find_lines(const ur_groups *g, work *w)
             for (size_t l = 0; l < m; l++)
                 w->v[l] = cos(angle) * e[l] + sin(angle) * e[m + l];
             normalise(m, w->v);
-            int known = !is_in_plane(w, b, w->v, MEETING * w->tolerance); /* or no line */
+            int known = !is_in_plane(w, b, w->v, MEETING); /* or no line */
             size_t through = 0;
             for (size_t c = 0; c < w->lines; c++)
                 known |= fabs(ur_short_dot(m, w->v, w->line + c * m)) > 1 - ONE_LINE;
             for (size_t c = 0; c < g->count; c++)
                 known |= fabs(ur_short_dot(m, w->v, g->direction + c * m)) > 1 - ONE_LINE;
             for (size_t c = 0; c < w->planes && !known; c++)
-                through += (size_t)is_in_plane(w, c, w->v, THROUGH * w->tolerance);
+                through += (size_t)is_in_plane(w, c, w->v, THROUGH);
             if (through >= least)
                 memcpy(w->line + w->lines++ * m, w->v, m * sizeof *w->v);
         }
