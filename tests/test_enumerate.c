@@ -730,6 +730,129 @@ static void rounded_labels_that_look_like_integers_prove_nothing(void **state)
     }
 }
 
+/* ---- tolerances, each from both sides ---- */
+
+/* whether it is a proof that no network of k neurons gives two functions, or noise, of which the
+ * labels have the second at size `weak` */
+static int is_proved(double weak, int noise, size_t k)
+{
+    enum { N = 40, D = 3 };
+    double x[N * D], a[N * 2], g[N * 2];
+    unrelu_recover_options o = by_enumeration();
+    o.k = k;
+    ur_random_normals(1, 8, 0, N * D, x);
+    ur_random_normals(1, 9, 0, N * 2, g);
+    for (size_t i = 0; i < N; i++) {
+        double first = noise ? g[2 * i] : fmax(0, x[i * D] + .5 * x[i * D + 1]);
+        double second = noise ? g[2 * i + 1] : fmax(0, x[i * D + 2] - .3 * x[i * D]);
+        a[2 * i] = first;
+        a[2 * i + 1] = first + weak * second;
+    }
+    unrelu_network *model = enumerate(x, a, N, D, 2, &o);
+    assert_int_equal(model->verdict, UNRELU_VERDICT_FAILED);
+    int proof = model->proof;
+    unrelu_network_free(model);
+    return proof;
+}
+
+/* labels of rank 2 are no network of one neuron: a second direction of 1e-8 of the first is a
+ * proof, one of 4e-10, within ten times the tolerance of the rank, is none */
+static void a_direction_near_the_tolerance_of_the_rank_proves_nothing(void **state)
+{
+    (void)state;
+    assert_true(is_proved(2e-8, 0, 1));
+    assert_false(is_proved(6e-10, 0, 1));
+}
+
+/* noise is no network: labels of condition 5e3 prove it; in those of 4e5 the last digit of a label
+ * is a 1e-10th, and what counts as 0 is not a hundred times that */
+static void labels_too_ill_conditioned_for_their_digits_prove_nothing(void **state)
+{
+    (void)state;
+    assert_true(is_proved(3e-4, 1, 0));
+    assert_false(is_proved(4e-6, 1, 0));
+}
+
+/* Neuron z = e_1 vanishes on rows that have a second direction by `width` only; z comes with an
+ * error along it. */
+static int is_refined(double width)
+{
+    enum { N = 90, D = 3 };
+    UR_ARENA(arena);
+    double x[N * D], y[N * D], z[D] = {1, 0, 3e-5};
+    ur_frame frame = {.n = N, .p = D, .q = D, .d = D, .m = D, .x = x};
+    ur_neurons q;
+    unrelu_error err = {0};
+    int grew;
+    ur_random_normals(1, 8, 0, N * D, x);
+    for (size_t i = 0; i < N; i++) {
+        if (x[i * D] < 0) {
+            x[i * D + 1] = fabs(x[i * D + 1]);
+            x[i * D + 2] *= width;
+        }
+        for (size_t j = 0; j < D; j++)
+            y[i * D + j] = fmax(0, x[i * D + j]);
+    }
+    must(ur_neurons_open(&frame, y, D, 1e-9, 10, 1, NULL, &arena, &q, &err), &err);
+    must(ur_neurons_try(&q, z, &grew, &err), &err);
+    return grew;
+}
+
+/* zeros that span their hyperplane by 1e-5 give z back, by 1e-7 they do not */
+static void zeros_that_span_a_hyperplane_make_a_candidate_exact(void **state)
+{
+    (void)state;
+    assert_true(is_refined(1e-5));
+    assert_false(is_refined(1e-7));
+}
+
+static int is_met(double off)
+{
+    enum { N = 40, D = 2 };
+    UR_ARENA(arena);
+    double x[N * D], y[N], one = 1;
+    ur_frame frame = {.n = N, .p = D, .q = D, .d = D, .m = 1, .x = x};
+    ur_neurons q;
+    unrelu_error err = {0};
+    int grew;
+    ur_random_normals(1, 8, 0, N * D, x);
+    for (size_t i = 0; i < N; i++)
+        y[i] = fmax(0, x[i * D]) * (i % 7 == 3 ? 1 + off : 1);
+    must(ur_neurons_open(&frame, y, 1, 1e-9, 10, 1, NULL, &arena, &q, &err), &err);
+    must(ur_neurons_try(&q, &one, &grew, &err), &err);
+    return grew;
+}
+
+/* labels that are off by three tolerances are met, by a hundred they are not */
+static void a_neuron_meets_its_labels_to_ten_tolerances(void **state)
+{
+    (void)state;
+    assert_true(is_met(3e-9));
+    assert_false(is_met(1e-7));
+}
+
+/* a z that is off by 6e-8 is one that is known to a few digits, off by 3e-6 it is none */
+static void a_rough_candidate_is_known_to_a_hundred_tolerances(void **state)
+{
+    (void)state;
+    static const double off[] = {6e-8, 3e-6};
+    for (size_t c = 0; c < 2; c++) {
+        opened s = open_planted(6, 4, 5, 80, 5);
+        double z[4], size = 0;
+        unrelu_error err = {0};
+        int grew;
+        true_z(&s, 1, z);
+        for (size_t l = 0; l < 4; l++)
+            size = hypot(size, z[l]);
+        z[2] += off[c] * size;
+        must(ur_neurons_try(&s.neurons, z, &grew, &err), &err);
+        assert_int_equal(grew, 0);
+        must(ur_neurons_try_rough(&s.neurons, z, &grew, &err), &err);
+        assert_int_equal(grew, c == 0);
+        opened_free(&s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -756,6 +879,11 @@ int main(void)
         cmocka_unit_test(hits_are_known_to_six_digits),
         cmocka_unit_test(every_way_finds_all_by_itself),
         cmocka_unit_test(rounded_labels_that_look_like_integers_prove_nothing),
+        cmocka_unit_test(a_direction_near_the_tolerance_of_the_rank_proves_nothing),
+        cmocka_unit_test(labels_too_ill_conditioned_for_their_digits_prove_nothing),
+        cmocka_unit_test(zeros_that_span_a_hyperplane_make_a_candidate_exact),
+        cmocka_unit_test(a_neuron_meets_its_labels_to_ten_tolerances),
+        cmocka_unit_test(a_rough_candidate_is_known_to_a_hundred_tolerances),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -796,6 +796,96 @@ static void it_can_be_cancelled(void **state)
     planted_network_free(&p);
 }
 
+/* ---- tolerances, each from both sides ---- */
+
+/* u and -u are opposite where they are off by three tolerances, and not by a hundred */
+static void directions_are_opposite_to_ten_tolerances(void **state)
+{
+    (void)state;
+    enum { N = 6, M = 3, P = 2 };
+    static const double off[] = {3e-9, 1e-7};
+    for (size_t c = 0; c < 2; c++) {
+        UR_ARENA(arena);
+        double a[N * M] = {0}, x[N * P], direction[2 * M] = {1, 0, 0, -1, off[c], 0};
+        size_t of[N], size[2] = {3, 3};
+        ur_frame frame = {.n = N, .p = P, .q = P, .d = P, .m = M, .x = x, .a = a, .size = N};
+        ur_groups g = {.count = 2, .size = size, .direction = direction, .of = of};
+        ur_decoded d;
+        ur_peel peel;
+        unrelu_error err = {0};
+        ur_random_normals(1, 2, 0, N * P, x);
+        for (size_t i = 0; i < N; i++) {
+            of[i] = i / 3;
+            for (size_t l = 0; l < M; l++)
+                a[i * M + l] = (double)(i + 1) * direction[of[i] * M + l];
+        }
+        must(ur_peel_open(&frame, 1e-12, 1, 1000000, NULL, &arena, &peel, &err), &err);
+        must(ur_decode(&peel, &g, &arena, &d, &err), &err);
+        assert_true(d.opposite[0] == (c == 0 ? 1 : UR_ALONE));
+    }
+}
+
+/* lines of three planes through e_1, the last of them `off` it */
+static size_t count_lines_of_three(double off)
+{
+    enum { N = 9, M = 3, P = 2 };
+    UR_ARENA(arena);
+    static const double second[3][M] = {{0, 1, 0}, {0, 0, 1}, {0, 1, 1}};
+    double a[N * M], x[N * P];
+    ur_frame frame = {.n = N, .p = P, .q = P, .d = P, .m = M, .x = x, .a = a, .size = N};
+    ur_peel peel;
+    ur_groups g;
+    size_t lines;
+    unrelu_error err = {0};
+    ur_random_normals(1, 2, 0, N * P, x);
+    for (size_t i = 0; i < N * M; i++) {
+        size_t row = i / M, l = i % M;
+        double t = 1 + .5 * (double)(row % 3) + .2 * (double)(row / 3);
+        a[i] = (l == 0) + t * second[row / 3][l] + (row >= 6 && l == 1 ? off : 0);
+    }
+    must(ur_peel_open(&frame, 1e-12, 1, 1000000, NULL, &arena, &peel, &err), &err);
+    must(ur_group(N, M, peel.R, peel.faint, P, x, peel.tolerance, 1, &arena, &g, &err), &err);
+    must(ur_plane_directions(&peel, &arena, &g, &lines, &err), &err);
+    return lines;
+}
+
+/* with three labels any two planes have a line: a third that misses it by a hundred tolerances
+ * makes it a direction, by ten thousand it does not */
+static void a_line_lies_in_a_plane_to_a_thousand_tolerances(void **state)
+{
+    (void)state;
+    assert_true(count_lines_of_three(1e-7) > 0);
+    assert_int_equal(count_lines_of_three(1e-5), 0);
+}
+
+/* One neuron takes all of each row but for `rest`: of its terms, 1e-4 has a direction to the
+ * tolerance and 1e-6 has none. Rows of labels of 3e-11 of the others are none of zeros, those of
+ * 3e-13 are. */
+static void small_rests_have_no_direction_and_tiny_rows_are_zeros(void **state)
+{
+    (void)state;
+    enum { N = 40, M = 2 };
+    UR_ARENA(arena);
+    static const double rest[] = {1e-4, 1e-6}, tiny[] = {3e-11, 3e-13};
+    double a[N * M], x[N];
+    ur_frame frame = {.n = N, .p = 1, .q = 1, .d = 1, .m = M, .x = x, .a = a, .size = N};
+    ur_peel peel;
+    unrelu_error err = {0};
+    for (size_t i = 0; i < N; i++) {
+        x[i] = i < 2 ? -1 : 1;
+        a[i * M] = i < 2 ? 0 : 1;
+        a[i * M + 1] = i < 2 ? tiny[i] : i < 4 ? rest[i - 2] : 0;
+    }
+    must(ur_peel_open(&frame, 1e-12, 1, 1000, NULL, &arena, &peel, &err), &err);
+    assert_int_equal(peel.left, N - 1);
+    must(ur_peel_reserve(&peel, 1, &err), &err);
+    peel.k = 1;
+    peel.W[0] = peel.U[0] = 1;
+    must(ur_peel_residual(&peel, &err), &err);
+    assert_true(!peel.zero[0] && peel.zero[1]);
+    assert_true(!peel.faint[2] && !peel.zero[3] && peel.faint[3] && peel.zero[4]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -830,6 +920,9 @@ int main(void)
         cmocka_unit_test(literal_fails_for_antiparallel_columns),
         cmocka_unit_test(threads_and_turns_give_the_same_bits),
         cmocka_unit_test(it_can_be_cancelled),
+        cmocka_unit_test(directions_are_opposite_to_ten_tolerances),
+        cmocka_unit_test(a_line_lies_in_a_plane_to_a_thousand_tolerances),
+        cmocka_unit_test(small_rests_have_no_direction_and_tiny_rows_are_zeros),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
