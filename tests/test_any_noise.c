@@ -45,6 +45,7 @@ static void the_objective_is_at_most_that_of_the_noise_for_all_ten_shapes(void *
                         objective / (sqrt(1200. * 4) * root_mean_square(p.a, 1200 * 4)), 1e-9);
             assert_null(model->V_se);
             assert_non_null(warning_of(model, "no-se"));
+            assert_non_null(strstr(model->guarantee, "epsilon 0.1 needs n = "));
             unrelu_network_free(model);
             planted_network_free(&p);
         }
@@ -556,6 +557,121 @@ static void neurons_that_the_labels_do_without_are_left_out(void **state)
     planted_network_free(&p);
 }
 
+/* ---- tolerances, each from both sides ---- */
+
+/* 21 exchangeable values: the largest is that of the data once in 21, but 4 deviations off rarely
+ */
+static void chance_shows_a_neuron_in_few_of_many_samples(void **state)
+{
+    (void)state;
+    enum { N = 100, P = 2, M = 2, SAMPLES = 300 };
+    double x[N * P], E[N * M];
+    size_t shown = 0, k;
+    unrelu_error err = {0};
+    for (uint64_t seed = 0; seed < SAMPLES; seed++) {
+        ur_any_rows rows = {.n = N, .p = P, .d = P, .m = M, .x = x, .a = E, .b = E};
+        ur_random_normals(seed, 907, 0, N * P, x);
+        ur_random_normals(seed, 908, 0, N * M, E);
+        must(ur_any_shown(&rows, E, 0, seed, &k, &err), &err);
+        shown += k > 0;
+    }
+    assert_true(shown <= SAMPLES / 50);
+}
+
+/* singular values are roots of eigenvalues: 1e-6 of the largest is a neuron, 1e-7 is rounding */
+static void neurons_show_down_to_rounding_of_the_labels(void **state)
+{
+    (void)state;
+    enum { N = 2000, P = 3 };
+    static const double weak[] = {1e-6, 1e-7};
+    double *x = malloc(N * P * sizeof *x), *a = malloc(N * P * sizeof *a);
+    unrelu_error err = {0};
+    ur_random_normals(1, 907, 0, N * P, x);
+    for (size_t c = 0; c < 2; c++) {
+        size_t k = 99;
+        ur_any_rows rows = {.n = N, .p = P, .d = P, .m = P, .x = x, .a = a, .b = a};
+        for (size_t i = 0; i < N * P; i++)
+            a[i] = fmax(0, x[i]) * (i % P == 2 ? weak[c] : 1);
+        must(ur_any_shown(&rows, a, 0, 1, &k, &err), &err);
+        assert_int_equal(k, c == 0 ? 3 : 2);
+    }
+    free(x);
+    free(a);
+}
+
+/* rows of V, and of U, that depend on each other but for 1e-12 have a condition, for 1e-14 none */
+static void the_condition_ends_at_rounding(void **state)
+{
+    (void)state;
+    enum { N = 50 };
+    static const double weak[] = {1e-12, 1e-14};
+    for (size_t c = 0; c < 2; c++) {
+        double x[N * 2], a[N * 2], U[4] = {1, 0, 0, weak[c]}, V[4] = {1, 0, 0, 1}, none[2] = {0};
+        ur_random_normals(1, 907, 0, N * 2, x);
+        for (size_t i = 0; i < N * 2; i++)
+            a[i] = fmax(0, x[i]) + 1;
+        ur_problem given = {.data = {.n = N, .d = 2, .m = 2, .x = x, .a = a, .unit = 1}};
+        ur_weights weights = {.d = 2, .k = 2, .m = 2, .U = U, .V = V, .c = none, .e = none};
+        ur_newton_fit fit = {.k = 2, .U = U, .V = V};
+        ur_frame frame = {.p = 2};
+        ur_any_measures s;
+        unrelu_error err = {0};
+        must(ur_any_measure(&given, &weights, &frame, &fit, &s, &err), &err);
+        assert_int_equal(isfinite(s.kappa_u), c == 0);
+        assert_near(s.kappa_v, 1, 1e-12);
+        fit.U = V;
+        fit.V = U;
+        must(ur_any_measure(&given, &weights, &frame, &fit, &s, &err), &err);
+        assert_int_equal(isfinite(s.kappa_v), c == 0);
+    }
+}
+
+/* m labels, noise as large as the signal, 12 starts */
+static unrelu_network *race_of(size_t m, uint64_t seed, planted_network *p)
+{
+    *p = plant_network(6, 3, m, 1500, 0, seed + 10);
+    add_noise(p, NOISE_NORMAL, 1, seed);
+    unrelu_recover_options o = any_noise(3, UNRELU_BIASES_NONE);
+    o.budget = 12;
+    return recover(p, &o);
+}
+
+/* Four labels and three neurons: all starts end in one minimum, and are led near enough to agree.
+ * One label: there are many, and of sums of squares that differ by less than a hundredth. */
+static void starts_agree_that_end_in_one_minimum(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 3; seed++)
+        for (size_t m = 1; m <= 4; m += 3) {
+            planted_network p;
+            unrelu_network *model = race_of(m, seed > 1 || m > 1 ? seed : 6, &p);
+            assert_int_equal(model->starts, 12);
+            assert_true(m > 1 ? model->starts_agree >= 10 : model->starts_agree <= 6);
+            unrelu_network_free(model);
+            planted_network_free(&p);
+        }
+}
+
+/* many more steps than any_noise takes gain less than 2e-6 of the sum of squares */
+static void the_last_descent_leaves_nothing_to_gain(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 6; seed++) {
+        UR_ARENA(arena);
+        planted_network p;
+        unrelu_network *model = race_of(1, seed, &p);
+        ur_newton problem = {.n = p.n, .p = p.d, .m = 1, .x = p.x, .a = p.a, .f = {UNRELU_RELU, 0}};
+        ur_newton_fit fit;
+        unrelu_error err = {0};
+        must(ur_newton_alloc(&problem, 3, &arena, &fit, &err), &err);
+        memcpy(fit.V, model->V, 3 * p.d * sizeof *fit.V);
+        must(ur_newton_solve(&problem, 500, 1e-13, 0, &fit, &err), &err);
+        assert_near(model->objective * model->objective / fit.rss, 1, 2e-6);
+        unrelu_network_free(model);
+        planted_network_free(&p);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -581,6 +697,11 @@ int main(void)
         cmocka_unit_test(labels_in_other_units_give_the_same_network),
         cmocka_unit_test(it_says_what_it_cannot_do),
         cmocka_unit_test(neurons_that_the_labels_do_without_are_left_out),
+        cmocka_unit_test(chance_shows_a_neuron_in_few_of_many_samples),
+        cmocka_unit_test(neurons_show_down_to_rounding_of_the_labels),
+        cmocka_unit_test(the_condition_ends_at_rounding),
+        cmocka_unit_test(starts_agree_that_end_in_one_minimum),
+        cmocka_unit_test(the_last_descent_leaves_nothing_to_gain),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
