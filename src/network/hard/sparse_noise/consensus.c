@@ -40,7 +40,6 @@ enum { WRONG_IN_ZEROS = 10 };
 static const double SURE = 8, SURE_AGAIN = 7;
 /* Deviations below the median from which a row is looked at again: 1 in 160 by chance. */
 static const double UNUSUAL = 2.5;
-static const double LEAST_SHARE = 0.1; /* of cells met: bounds the draws */
 /* Pivots, of the largest cell: below, six digits are lost, and the cells determine nothing. */
 static const double SINGULAR = 1e-6;
 /* Rows of the basis, of its largest cell: below, the column is rounding, and not reached. */
@@ -303,8 +302,7 @@ unrelu_status ur_consensus_run(const ur_sparse_cells *cells, size_t rows, const 
             met[count++] = (double)c->met[i];
     double median = ur_median(count, met), share = median / (double)c->width;
     t.usual = (size_t)fmax(0, median - UNUSUAL * sqrt(median * (1 - share)) - 1);
-    t.draws =
-        (uint64_t)fmin((double)cells->draws, SURE_AGAIN / pow(fmax(share, LEAST_SHARE), (double)r));
+    t.draws = (uint64_t)fmin((double)cells->draws, SURE_AGAIN / pow(share, (double)r));
     return t.usual > 0 ? ur_each(cells->exec, "cleaning", blocks, decide_block, &t, err)
                        : UNRELU_OK;
 }

@@ -13,8 +13,6 @@
 #include <string.h>
 
 enum { ROWS = 256 }; /* of a block */
-/* Eigenvalues of F'F, of the largest: below, they are rounding of it. */
-static const double ROUNDING = 1e-13;
 /* Singular values of L, of the largest: its factors have half of the digits. */
 static const double RANK = 1e-7;
 
@@ -68,7 +66,7 @@ static unrelu_status factor(task *t, const double *FF, unrelu_error *err)
     UR_TRY(ur_arena_status(&arena, err));
     UR_TRY(ur_eigen_symmetric(w, FF, values, Z, err));
     for (size_t l = 0; l < w; l++) {
-        double root = values[l] > ROUNDING * values[w - 1] ? sqrt(values[l]) : 0;
+        double root = values[l] > UR_ROUNDING * values[w - 1] ? sqrt(values[l]) : 0;
         for (size_t j = 0; j < m; j++) {
             for (size_t i = 0; i < k; i++)
                 K[l * m + j] += root * Z[i * w + l] * model->U[j * k + i];

@@ -9,6 +9,7 @@
 #include "dense/linear.h"
 #include "network/hard/sparse_noise/sparse_noise.h"
 
+#include <float.h>
 #include <math.h>
 
 enum {
@@ -18,9 +19,6 @@ enum {
 };
 static const double DEVIATES = 4.5;  /* 1 in 300000 by chance, for each column */
 static const double EXPECTED = 0.01; /* dead rows that a support at random may have */
-/* Share of variance that is left, at least: an indicator that the inputs explain is a deviate of
- * thousands, and not infinite. */
-static const double LEFT = 1e-12;
 
 double ur_binomial_below(size_t n, double p, size_t t)
 {
@@ -101,13 +99,15 @@ static unrelu_status count_dead(const ur_data *data, const ur_audit *audit, size
 
 /* ---- the inputs ---- */
 
-/* normal deviate of a share R2 of explained variance by q of n - 1 degrees of freedom */
+/* normal deviate of a share R2 of explained variance by q of n - 1 degrees of freedom; never
+ * infinite
+ */
 static double deviate(double R2, size_t q, size_t n)
 {
     double left = (double)n - 1 - (double)q;
     if (q == 0 || left < FEWEST)
         return 0;
-    double F = R2 / (double)q / (fmax(1 - R2, LEFT) / left), c = 2 / (9 * (double)q);
+    double F = R2 / (double)q / (fmax(1 - R2, DBL_EPSILON) / left), c = 2 / (9 * (double)q);
     return (cbrt(F) - (1 - c)) / sqrt(c);
 }
 
