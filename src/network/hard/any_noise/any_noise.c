@@ -176,38 +176,6 @@ static unrelu_status compare_offset(course *q, unrelu_error *err)
     return UNRELU_OK;
 }
 
-/* ---- labels with noise ---- */
-
-/* the best of the frame, descended over all rows */
-static unrelu_status finish_noisy(course *q, unrelu_error *err)
-{
-    const ur_problem *given = q->given;
-    const ur_frame *frame = &q->frame;
-    ur_outcome *out = q->out;
-    UR_ARENA(arena);
-    ur_frame all;
-    ur_newton_fit fit;
-    ur_any_measures s;
-    UR_TRY(ur_frame_make(&given->data, given->data.n, frame->terms, 0, &arena, &all, err));
-    ur_newton problem = ur_frame_problem(&all, given->options.activation, given->exec);
-    double *raw = ur_take(&arena, q->k, frame->q * sizeof *raw);
-    UR_TRY(ur_newton_alloc(&problem, q->k, &arena, &fit, err));
-    ur_frame_back(frame, q->k, q->best.fit.V, raw);
-    ur_frame_forth(&all, q->k, raw, fit.V);
-    UR_TRY(ur_any_descend(given, &problem, 1, &fit, err));
-    UR_TRY(ur_certify_fit(given, &all, &fit, NULL, out, err));
-    if (out->certificate.met) {
-        ur_arena_give(&arena, out->arena);
-        UR_TRY(ur_certify_exact(given, &all, NULL, 0, 0, out, err));
-        report_exact(given, out);
-        return UNRELU_OK;
-    }
-    out->answer = UR_NOISY;
-    UR_TRY(ur_any_measure(given, &out->weights, &all, &fit, &s, err));
-    report_noisy(q, &s);
-    return UNRELU_OK;
-}
-
 static int is_met(const course *q)
 {
     return ur_any_is_met(q->given, &q->frame, &q->best.fit);
@@ -262,7 +230,29 @@ static unrelu_status fit_noisy(course *q, unrelu_error *err)
     }
     if (is_met(q)) /* on the rows of the frame, and not on all */
         UR_TRY(compare_offset(q, err));
-    return finish_noisy(q, err);
+    /* the best of the frame, descended over all rows */
+    UR_ARENA(arena);
+    ur_frame all;
+    ur_newton_fit fit;
+    ur_any_measures s;
+    UR_TRY(ur_frame_make(data, data->n, q->frame.terms, 0, &arena, &all, err));
+    ur_newton problem = ur_frame_problem(&all, given->options.activation, given->exec);
+    double *raw = ur_take(&arena, q->k, all.q * sizeof *raw);
+    UR_TRY(ur_newton_alloc(&problem, q->k, &arena, &fit, err));
+    ur_frame_back(&q->frame, q->k, q->best.fit.V, raw);
+    ur_frame_forth(&all, q->k, raw, fit.V);
+    UR_TRY(ur_any_descend(given, &problem, 1, &fit, err));
+    UR_TRY(ur_certify_fit(given, &all, &fit, NULL, out, err));
+    if (out->certificate.met) {
+        ur_arena_give(&arena, out->arena);
+        UR_TRY(ur_certify_exact(given, &all, NULL, 0, 0, out, err));
+        report_exact(given, out);
+        return UNRELU_OK;
+    }
+    out->answer = UR_NOISY;
+    UR_TRY(ur_any_measure(given, &out->weights, &all, &fit, &s, err));
+    report_noisy(q, &s);
+    return UNRELU_OK;
 }
 
 unrelu_status ur_any_noise(const ur_problem *given, ur_outcome *out, unrelu_error *err)

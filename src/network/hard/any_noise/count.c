@@ -11,6 +11,7 @@
  * less where a neuron adds less than sqrt((m + q) / n) of the noise. */
 #include "base/error.h"
 #include "base/random.h"
+#include "dense/blas.h"
 #include "dense/linear.h"
 #include "network/hard/any_noise/any_noise.h"
 
@@ -24,21 +25,6 @@ enum {
     LEAST_ROWS = 1000     /* so many rows in any case */
 };
 static const double DEVIATIONS = 4; /* of the shuffles: 1 in 30000 by chance, if normal */
-
-/* G <- (I - u u') G (I - u u') */
-static void project_out(size_t m, const double *u, double *G)
-{
-    for (int side = 0; side < 2; side++) {
-        size_t along = side ? m : 1, across = side ? 1 : m;
-        for (size_t i = 0; i < m; i++) {
-            double dot = 0;
-            for (size_t j = 0; j < m; j++)
-                dot += u[j] * G[i * across + j * along];
-            for (size_t j = 0; j < m; j++)
-                G[i * across + j * along] -= dot * u[j];
-        }
-    }
-}
 
 /* How many eigenvalues of G stand out from those of the shuffles' `shuffled` (SHUFFLES, m, m),
  * which are spoiled. They are squares: singular values below 3e-7 of the largest are rounding. */
@@ -67,8 +53,13 @@ static unrelu_status count_clear(size_t m, const double *G, double *shuffled, si
             break;
         for (size_t j = 0; j < m; j++)
             u[j] = vectors[j * m + at];
-        for (size_t t = 0; t < SHUFFLES; t++)
-            project_out(m, u, shuffled + t * m * m);
+        for (size_t t = 0; t < SHUFFLES; t++) { /* (I - u u') S (I - u u') */
+            double *S = shuffled + t * m * m, *w = theirs;
+            ur_gemv(UR_PLAIN, m, m, 1, S, m, u, 0, w);
+            ur_add(m, -ur_dot(m, u, w) / 2, u, w);
+            ur_ger(m, m, -1, u, w, S, m);
+            ur_ger(m, m, -1, w, u, S, m);
+        }
     }
     return UNRELU_OK;
 }

@@ -26,16 +26,6 @@ static double spread(size_t n, size_t m, const double *a, size_t j)
     return sum;
 }
 
-static void cut(ur_any_rows *rows, size_t j, double *sorted, double *scratch)
-{
-    size_t n = rows->n, m = rows->m, tail = n / TAIL;
-    for (size_t i = 0; i < n; i++)
-        sorted[i] = rows->a[i * m + j];
-    ur_sort(sorted, scratch, n);
-    for (size_t i = 0; i < n; i++)
-        rows->b[i * m + j] = fmin(fmax(rows->a[i * m + j], sorted[tail]), sorted[n - 1 - tail]);
-}
-
 unrelu_status ur_any_rows_make(const ur_data *data, const ur_frame *frame, size_t most,
                                ur_arena *arena, ur_any_rows *rows, unrelu_error *err)
 {
@@ -63,7 +53,12 @@ unrelu_status ur_any_rows_make(const ur_data *data, const ur_frame *frame, size_
             memcpy(rows->raw + i * d, data->x + frame->row[from] * d, d * sizeof *rows->raw);
     }
     for (size_t j = 0; j < m; j++) {
-        cut(rows, j, sorted, scratch);
+        for (size_t i = 0; i < n; i++)
+            sorted[i] = rows->a[i * m + j];
+        ur_sort(sorted, scratch, n);
+        double low = sorted[n / TAIL], high = sorted[n - 1 - n / TAIL];
+        for (size_t i = 0; i < n; i++)
+            rows->b[i * m + j] = fmin(fmax(rows->a[i * m + j], low), high);
         before += spread(n, m, rows->a, j);
         after += spread(n, m, rows->b, j);
     }

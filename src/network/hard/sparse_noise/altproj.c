@@ -188,8 +188,8 @@ static unrelu_status sweep(ur_altproj *p, double *share, unrelu_error *err)
     return UNRELU_OK;
 }
 
-unrelu_status ur_altproj_run(ur_altproj *p, size_t r, double start, double g, int sweeps,
-                             double *share, unrelu_error *err)
+unrelu_status ur_altproj_run(ur_altproj *p, size_t r, double start, double g, int sweeps, double *B,
+                             const double **D, double *share, unrelu_error *err)
 {
     double most = CUT_OFF * start * p->median;
     p->r = r;
@@ -203,12 +203,8 @@ unrelu_status ur_altproj_run(ur_altproj *p, size_t r, double start, double g, in
         p->zeta = start * p->median * pow(g, t);
         UR_TRY(sweep(p, share, err));
     }
-    return UNRELU_OK;
-}
-
-const double *ur_altproj_basis(const ur_altproj *p, double *B)
-{
     for (size_t i = 0; i < p->m; i++)
-        memcpy(B + i * p->r, p->Q + i * p->b, p->r * sizeof *B);
-    return p->D;
+        memcpy(B + i * r, p->Q + i * p->b, r * sizeof *B);
+    *D = p->D;
+    return UNRELU_OK;
 }

@@ -56,44 +56,33 @@ static unrelu_status judge(const ur_sparse_cells *cells, const ur_consensus *c, 
 
 /* ---- the basis once more ---- */
 
-/* what the agreeing cells leave, at most */
-static double largest_miss(const ur_sparse_cells *cells, const ur_consensus *c)
-{
-    double largest = 0;
-    for (size_t i = 0; i < c->rows; i++)
-        for (size_t j = 0; j < c->m && c->met[i] > 0; j++) {
-            double y = cells->a[c->row[i] * c->m + j] * cells->per_unit[j];
-            double fit = ur_short_dot(c->r, c->B + j * c->r, c->at + i * c->r);
-            if (c->clean[i * c->m + j])
-                largest = fmax(largest, fabs(y - fit) / (1 + fabs(fit)));
-        }
-    return largest;
-}
-
-/* B by least squares on all cells that agree */
+/* B by least squares on all cells that agree, where they leave more than a basis of full precision
+ * would; *again: B is another */
 static unrelu_status refit(const ur_sparse_cells *cells, const ur_consensus *c, double *B,
-                           unrelu_error *err)
+                           int *again, unrelu_error *err)
 {
-    size_t m = c->m, count = 0;
     UR_ARENA(arena);
-    double *M = ur_take(&arena, c->rows, m * sizeof *M),
-           *D = ur_take(&arena, c->rows, m * sizeof *D);
-    double miss;
+    size_t m = c->m, r = c->r, count = 0;
+    double *M = ur_take(&arena, c->rows, m * sizeof *M), largest = 0, miss;
+    double *D = ur_take(&arena, c->rows, m * sizeof *D);
     UR_TRY(ur_arena_status(&arena, err));
     for (size_t i = 0; i < c->rows; i++) {
-        if (!is_firm(c, i) || c->idle[i])
-            continue;
-        for (size_t j = 0; j < m; j++) {
+        for (size_t j = 0; j < m && c->met[i] > 0; j++) {
             double y = cells->a[c->row[i] * m + j] * cells->per_unit[j];
+            double fit = ur_short_dot(r, c->B + j * r, c->at + i * r);
+            int clean = c->clean[i * m + j];
+            largest = clean ? fmax(largest, fabs(y - fit) / (1 + fabs(fit))) : largest;
             M[count * m + j] = y;
-            D[count * m + j] = c->clean[i * m + j] ? y : y + 1 + fabs(y);
+            D[count * m + j] = clean ? y : y + 1 + fabs(y);
         }
-        count++;
+        count += is_firm(c, i) && !c->idle[i];
     }
-    if (count <= c->r)
+    *again = largest > UR_ROUNDING;
+    if (!*again || count <= r)
         return UNRELU_OK;
-    return ur_polish(count, m, M, D, c->r, cells->tolerance, cells->tolerance, cells->exec, B,
-                     &miss, err);
+    UR_TRY(ur_polish(count, m, M, D, r, cells->tolerance, cells->tolerance, cells->exec, B, &miss,
+                     err));
+    return ur_orthonormalise(m, r, B, err);
 }
 
 unrelu_status ur_clean_make(const ur_problem *given, const ur_sparse_cells *cells, size_t rows,
@@ -103,6 +92,7 @@ unrelu_status ur_clean_make(const ur_problem *given, const ur_sparse_cells *cell
     UR_ARENA(own);
     UR_ARENA(voted); /* the consensus */
     size_t n = cells->n, firm = 0;
+    int again;
     ur_consensus c;
     *clean = (ur_clean){0};
     rows = rows < n ? rows : n;
@@ -112,10 +102,9 @@ unrelu_status ur_clean_make(const ur_problem *given, const ur_sparse_cells *cell
         row[i] = (size_t)((double)i * ((double)n / (double)rows));
     /* where columns are met less than others, or the basis shows an error, with a better one */
     UR_TRY(ur_consensus_find(cells, rows, row, s->r, s->B, &voted, &c, err));
-    if (largest_miss(cells, &c) > UR_ROUNDING) { /* more than a basis of full precision leaves */
-        UR_TRY(refit(cells, &c, s->B, err));
+    UR_TRY(refit(cells, &c, s->B, &again, err));
+    if (again) {
         ur_arena_end(&voted);
-        UR_TRY(ur_orthonormalise(cells->m, s->r, s->B, err));
         UR_TRY(ur_consensus_run(cells, rows, row, s->r, s->B, &voted, &c, err));
     }
     UR_TRY(ur_subspace_judge(&c, s, err));

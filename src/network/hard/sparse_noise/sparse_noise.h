@@ -49,12 +49,11 @@ typedef struct ur_altproj ur_altproj;
 unrelu_status ur_altproj_new(size_t n, size_t m, const double *M, size_t r_most, uint64_t seed,
                              const unrelu_exec *exec, ur_arena *arena, ur_altproj **out,
                              unrelu_error *err);
-/* Sweeps of rank r < min(n, m) with thresholds start g^t, in medians of |M|; *share: of S. Ends
- * early where that passes 50 %: r or start is wrong. */
-unrelu_status ur_altproj_run(ur_altproj *p, size_t r, double start, double g, int sweeps,
-                             double *share, unrelu_error *err);
-/* row-space basis of the L of the last run: m x r, orthonormal; returns M - S (n x m) */
-const double *ur_altproj_basis(const ur_altproj *p, double *B);
+/* Sweeps of rank r < min(n, m) with thresholds start g^t, in medians of |M|: a basis B (m x r,
+ * orthonormal) of the row space of L, D = M - S (n x m, until the next run), and the share of S.
+ * Ends early where that passes 50 %: r or start is wrong. */
+unrelu_status ur_altproj_run(ur_altproj *p, size_t r, double start, double g, int sweeps, double *B,
+                             const double **D, double *share, unrelu_error *err);
 
 /* --- polish.c --- */
 /* B (m x r, orthonormal columns), near the row space of the cells of M that are the same in D, to

@@ -121,11 +121,11 @@ static unrelu_status attempt(search *q, size_t r, const schedule *c, int *hopele
                              unrelu_error *err)
 {
     double miss, share, tolerance = q->cells->tolerance;
-    UR_TRY(ur_altproj_run(q->p, r, c->start, c->g, c->sweeps, &share, err));
+    const double *D;
+    UR_TRY(ur_altproj_run(q->p, r, c->start, c->g, c->sweeps, q->B, &D, &share, err));
     *hopeless = share > UR_MAJORITY;
     if (*hopeless)
         return UNRELU_OK;
-    const double *D = ur_altproj_basis(q->p, q->B);
     double cut = FIRST_CUT * c->start * pow(c->g, c->sweeps);
     UR_TRY(ur_polish(q->n, q->m, q->M, D, r, cut, tolerance, q->cells->exec, q->B, &miss, err));
     if (miss > tolerance) {
