@@ -191,34 +191,6 @@ static unrelu_status search(course *c, ur_arena *arena, unrelu_error *err)
 
 /* ---- the network ---- */
 
-static unrelu_status finish(course *c, unrelu_error *err)
-{
-    const ur_problem *given = c->given;
-    const ur_neurons *q = &c->neurons;
-    ur_outcome *out = c->out;
-    double *V = q->v + q->constant * q->p;
-    UR_TRY(ur_exact_finish(given, &c->frame, c->y, c->rank, c->k, V, 0, out, err));
-    if (out->answer == UR_NONE) {
-        UR_ARENA(arena);
-        ur_newton problem = ur_frame_problem(&c->frame, given->options.activation, given->exec);
-        ur_newton_fit fit;
-        UR_TRY(ur_newton_alloc(&problem, c->k, &arena, &fit, err));
-        memcpy(fit.V, V, c->k * c->frame.p * sizeof *V);
-        UR_TRY(ur_newton_solve(&problem, STEPS, UR_ROUNDING, ur_newton_floor(&given->data), &fit,
-                               err));
-        UR_TRY(ur_exact_finish(given, &c->frame, c->y, c->rank, c->k, fit.V, 0, out, err));
-    }
-    if (out->answer == UR_NONE)
-        out->failure = ur_take_text(
-            out->arena,
-            "%zu neurons were found, but their network leaves a residual of %.2g where %.2g is "
-            "needed: they are too nearly dependent for the digits of the labels",
-            c->k, out->closest, given->data.floor);
-    for (size_t j = q->constant; out->answer == UR_EXACT && j < q->found; j++)
-        out->evidence.loose += !q->unique[j];
-    return UNRELU_OK;
-}
-
 unrelu_status ur_enumerate(const ur_problem *given, ur_outcome *out, unrelu_error *err)
 {
     course c = {.given = given, .out = out};
@@ -245,9 +217,30 @@ unrelu_status ur_enumerate(const ur_problem *given, ur_outcome *out, unrelu_erro
     }
     UR_ARENA(arena); /* of the neurons */
     UR_TRY(search(&c, &arena, err));
-    if (c.neurons.found == c.neurons.k)
-        return finish(&c, err);
-    tell_failure(&c);
+    const ur_neurons *q = &c.neurons;
+    if (q->found < q->k) {
+        tell_failure(&c);
+        return UNRELU_OK;
+    }
+    const double *V = q->v + q->constant * q->p;
+    UR_TRY(ur_exact_finish(given, &c.frame, c.y, c.rank, c.k, V, 0, out, err));
+    if (out->answer == UR_NONE) {
+        ur_newton problem = ur_frame_problem(&c.frame, given->options.activation, given->exec);
+        ur_newton_fit fit;
+        UR_TRY(ur_newton_alloc(&problem, c.k, &arena, &fit, err));
+        memcpy(fit.V, V, c.k * q->p * sizeof *V);
+        UR_TRY(ur_newton_solve(&problem, STEPS, UR_ROUNDING, ur_newton_floor(&given->data), &fit,
+                               err));
+        UR_TRY(ur_exact_finish(given, &c.frame, c.y, c.rank, c.k, fit.V, 0, out, err));
+    }
+    if (out->answer == UR_NONE)
+        out->failure = ur_take_text(
+            out->arena,
+            "%zu neurons were found, but their network leaves a residual of %.2g where %.2g is "
+            "needed: they are too nearly dependent for the digits of the labels",
+            c.k, out->closest, given->data.floor);
+    for (size_t j = q->constant; out->answer == UR_EXACT && j < q->found; j++)
+        out->evidence.loose += !q->unique[j];
     return UNRELU_OK;
 }
 

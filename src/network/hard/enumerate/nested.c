@@ -81,30 +81,6 @@ static void choose_set(nest *s)
     }
 }
 
-/* B, and the rows that are left in its coordinates */
-static unrelu_status set_coordinates(nest *s, size_t *r, unrelu_error *err)
-{
-    UR_ARENA(arena);
-    const ur_neurons *hunt = s->hunt;
-    size_t k = hunt->k, filled = 0;
-    double *P = ur_take(&arena, k, k * sizeof *P), *Q = ur_take(&arena, k, k * sizeof *Q);
-    UR_TRY(ur_arena_status(&arena, err));
-    for (size_t j = 0; j < s->in; j++)
-        for (size_t i = 0; i < k; i++)
-            Q[i * s->in + j] = hunt->z[s->order[j] * k + i];
-    if (s->in > 0) {
-        UR_TRY(ur_orthonormalise(k, s->in, Q, err));
-        ur_gram(k, s->in, Q, P);
-    }
-    for (size_t i = 0; i < k * k; i++) /* P = I - Q Q' */
-        P[i] = (i % (k + 1) == 0) - P[i];
-    UR_TRY(ur_qr_pivoted(k, k, P, UR_ROUNDING, r, s->B, NULL, NULL, err));
-    for (size_t i = 0; i < hunt->rows; i++)
-        if (s->off[i] == 0)
-            ur_multiply(1, k, *r, hunt->Y + i * k, s->B, s->C + filled++ * *r);
-    return UNRELU_OK;
-}
-
 /* ---- back to all rows ---- */
 
 /* whole = B z' + sum t_i z_i; 0 where a t_i shows on no row */
@@ -135,16 +111,32 @@ static int insert(nest *s, size_t r, const double *z)
 static unrelu_status attempt(nest *s, uint64_t left, uint64_t *used, unrelu_error *err)
 {
     ur_neurons *hunt = s->hunt;
-    size_t r = 0, hits = 0, known = 0, before = hunt->found;
+    size_t k = hunt->k, r = 0, hits = 0, known = 0, filled = 0, before = hunt->found;
     *used = 1;
     for (; s->marked < hunt->found; s->marked++)
         for (size_t i = 0; i < hunt->rows; i++)
             s->zero[s->marked * hunt->rows + i] =
-                fabs(at(hunt, i, hunt->z + s->marked * hunt->k)) <= UR_LOOSE * hunt->tolerance;
+                fabs(at(hunt, i, hunt->z + s->marked * k)) <= UR_LOOSE * hunt->tolerance;
     choose_set(s);
-    UR_TRY(set_coordinates(s, &r, err));
+    /* B: the span of I - Q Q', and the rows that are left in its coordinates */
+    UR_ARENA(arena);
+    double *P = ur_take(&arena, k, k * sizeof *P), *Q = ur_take(&arena, k, k * sizeof *Q);
+    UR_TRY(ur_arena_status(&arena, err));
+    for (size_t j = 0; j < s->in; j++)
+        for (size_t i = 0; i < k; i++)
+            Q[i * s->in + j] = hunt->z[s->order[j] * k + i];
+    if (s->in > 0) {
+        UR_TRY(ur_orthonormalise(k, s->in, Q, err));
+        ur_gram(k, s->in, Q, P);
+    }
+    for (size_t i = 0; i < k * k; i++)
+        P[i] = (i % (k + 1) == 0) - P[i];
+    UR_TRY(ur_qr_pivoted(k, k, P, UR_ROUNDING, &r, s->B, NULL, NULL, err));
+    for (size_t i = 0; i < hunt->rows; i++)
+        if (s->off[i] == 0)
+            ur_multiply(1, k, r, hunt->Y + i * k, s->B, s->C + filled++ * r);
     for (size_t l = s->in; l < before; l++, known++) /* the known neurons that are not in F */
-        ur_multiply(1, hunt->k, r, hunt->z + s->order[l] * hunt->k, s->B, s->known + known * r);
+        ur_multiply(1, k, r, hunt->z + s->order[l] * k, s->B, s->known + known * r);
     ur_unit_rows(known, r, s->known);
     ur_planes planes = {.rows = s->alive,
                         .k = r,
@@ -153,7 +145,7 @@ static unrelu_status attempt(nest *s, uint64_t left, uint64_t *used, unrelu_erro
                         .known = s->known,
                         .count = known,
                         .seed = hunt->seed,
-                        .stride = hunt->k};
+                        .stride = k};
     uint64_t most = r < 60 ? ((uint64_t)1 << r) + 16 : left;
     /* with nothing known yet there is no other set to try */
     most = s->in == 0 || most > left ? left : most;

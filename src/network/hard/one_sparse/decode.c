@@ -27,60 +27,6 @@ static const double FLAT = 1e-3;
 /* Tolerances of the sum of two opposite directions, which are means of rows each. */
 static const double OPPOSITE = 10;
 
-/* ---- rows ---- */
-
-static unrelu_status open_decoded(const ur_peel *peel, const ur_groups *g, ur_arena *arena,
-                                  ur_decoded *d, unrelu_error *err)
-{
-    size_t n = peel->frame->n, m = peel->frame->m;
-    size_t r = g->count < MOST_DIRECTIONS ? g->count : MOST_DIRECTIONS;
-    size_t total[MOST_DIRECTIONS + 2] = {0}, seen[MOST_DIRECTIONS + 2] = {0};
-    *d = (ur_decoded){.r = r, .top = 1, .row = ur_take(arena, n, sizeof *d->row)};
-    UR_TRY(ur_arena_status(arena, err));
-    /* at most so many rows of each class, of those in none, of zeros; evenly spread */
-    for (int taking = 0; taking < 2; taking++)
-        for (size_t i = 0; i < n; i++) {
-            size_t c = peel->zero[i] ? r + 1 : g->of[i] < r ? g->of[i] : r;
-            if (c == r && peel->faint[i])
-                continue;
-            if (!taking) {
-                total[c]++;
-                continue;
-            }
-            size_t most = c < r    ? ROWS_OF_A_CLASS * peel->frame->p + MORE_OF_A_CLASS
-                          : c == r ? (size_t)OTHER_ROWS
-                                   : (size_t)ZERO_ROWS;
-            size_t step = total[c] > most ? (total[c] + most - 1) / most : 1;
-            if (seen[c]++ % step == 0)
-                d->row[d->count++] = i;
-        }
-    d->C = ur_take(arena, d->count, r * sizeof *d->C);
-    d->t = ur_take(arena, d->count, 1);
-    d->direction = ur_take(arena, r, m * sizeof *d->direction);
-    d->opposite = ur_take(arena, r, sizeof *d->opposite);
-    UR_TRY(ur_arena_status(arena, err));
-    memcpy(d->direction, g->direction, r * m * sizeof *d->direction);
-    for (size_t a = 0; a < r; a++) {
-        d->opposite[a] = UR_ALONE;
-        for (size_t b = 0; b < a; b++) {
-            double sum = 0;
-            for (size_t l = 0; l < m; l++)
-                sum += pow(d->direction[a * m + l] + d->direction[b * m + l], 2);
-            if (sqrt(sum) <= OPPOSITE * peel->tolerance) {
-                d->opposite[a] = b;
-                d->opposite[b] = a;
-            }
-        }
-    }
-    for (size_t i = 0; i < d->count; i++) {
-        size_t c = g->of[d->row[i]];
-        d->t[i] = peel->zero[d->row[i]] ? 0 : c < r ? 1 : UR_UNDECODED;
-        if (d->t[i] == 1)
-            d->C[i * r + c] = peel->norm[d->row[i]];
-    }
-    return UNRELU_OK;
-}
-
 /* ---- one set of directions ---- */
 
 typedef struct {
@@ -276,16 +222,61 @@ static unrelu_status decode_independent(const ur_peel *peel, ur_decoded *d, int 
 unrelu_status ur_decode(ur_peel *peel, const ur_groups *g, ur_arena *arena, ur_decoded *d,
                         unrelu_error *err)
 {
-    size_t m = peel->frame->m, most = m > 1 ? m - 1 : 1;
+    size_t n = peel->frame->n, m = peel->frame->m;
+    size_t r = g->count < MOST_DIRECTIONS ? g->count : MOST_DIRECTIONS;
+    size_t total[MOST_DIRECTIONS + 2] = {0}, seen[MOST_DIRECTIONS + 2] = {0};
+    *d = (ur_decoded){.r = r, .top = 1, .row = ur_take(arena, n, sizeof *d->row)};
+    UR_TRY(ur_arena_status(arena, err));
+    /* at most so many rows of each class, of those in none, of zeros; evenly spread */
+    for (int taking = 0; taking < 2; taking++)
+        for (size_t i = 0; i < n; i++) {
+            size_t c = peel->zero[i] ? r + 1 : g->of[i] < r ? g->of[i] : r;
+            if (c == r && peel->faint[i])
+                continue;
+            if (!taking) {
+                total[c]++;
+                continue;
+            }
+            size_t most = c < r    ? ROWS_OF_A_CLASS * peel->frame->p + MORE_OF_A_CLASS
+                          : c == r ? (size_t)OTHER_ROWS
+                                   : (size_t)ZERO_ROWS;
+            size_t step = total[c] > most ? (total[c] + most - 1) / most : 1;
+            if (seen[c]++ % step == 0)
+                d->row[d->count++] = i;
+        }
+    d->C = ur_take(arena, d->count, r * sizeof *d->C);
+    d->t = ur_take(arena, d->count, 1);
+    d->direction = ur_take(arena, r, m * sizeof *d->direction);
+    d->opposite = ur_take(arena, r, sizeof *d->opposite);
+    UR_TRY(ur_arena_status(arena, err));
+    memcpy(d->direction, g->direction, r * m * sizeof *d->direction);
+    for (size_t a = 0; a < r; a++) {
+        d->opposite[a] = UR_ALONE;
+        for (size_t b = 0; b < a; b++) {
+            double sum = 0;
+            for (size_t l = 0; l < m; l++)
+                sum += pow(d->direction[a * m + l] + d->direction[b * m + l], 2);
+            if (sqrt(sum) <= OPPOSITE * peel->tolerance) {
+                d->opposite[a] = b;
+                d->opposite[b] = a;
+            }
+        }
+    }
+    for (size_t i = 0; i < d->count; i++) {
+        size_t c = g->of[d->row[i]];
+        d->t[i] = peel->zero[d->row[i]] ? 0 : c < r ? 1 : UR_UNDECODED;
+        if (d->t[i] == 1)
+            d->C[i * r + c] = peel->norm[d->row[i]];
+    }
     int independent = 0;
-    UR_TRY(open_decoded(peel, g, arena, d, err));
-    if (d->r > 1 && d->r <= m)
+    if (r > 1 && r <= m)
         UR_TRY(decode_independent(peel, d, &independent, err));
+    size_t most = m > 1 ? m - 1 : 1;
     most = most < MOST_ON ? most : MOST_ON;
-    most = most < d->r ? most : d->r;
-    double sets = (double)d->r;
+    most = most < r ? most : r;
+    double sets = (double)r;
     for (size_t t = 2; t <= most && !independent; t++) {
-        sets *= (double)(d->r - t + 1) / (double)t;
+        sets *= (double)(r - t + 1) / (double)t;
         double price = rint(sets) * (double)d->count; /* all of them against all rows */
         if (price > (double)(peel->budget - peel->spent)) {
             peel->exhausted = 1;

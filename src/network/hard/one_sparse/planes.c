@@ -87,25 +87,6 @@ static int is_in_plane(const work *w, size_t a, const double *v, double toleranc
     return sqrt(rest) <= tolerances * w->tolerance;
 }
 
-/* a plane whose first row is i, unless it was found from an earlier one */
-static void add_plane(work *w, size_t i, const double *z)
-{
-    size_t m = w->m;
-    double *e = w->plane + w->planes * 2 * m;
-    for (size_t a = 0; a < w->planes; a++)
-        if (is_in_plane(w, a, w->unit + i * m, THROUGH) && is_in_plane(w, a, z, THROUGH))
-            return;
-    if (w->planes == MOST_PLANES)
-        return;
-    memcpy(e, w->unit + i * m, m * sizeof *e);
-    memcpy(e + m, z, m * sizeof *e);
-    double along = ur_short_dot(m, e, e + m);
-    for (size_t l = 0; l < m; l++)
-        e[m + l] -= along * e[l];
-    normalise(m, e + m);
-    w->planes++;
-}
-
 static unrelu_status find_planes(const ur_peel *peel, work *w, unrelu_error *err)
 {
     size_t m = w->m;
@@ -126,8 +107,19 @@ static unrelu_status find_planes(const ur_peel *peel, work *w, unrelu_error *err
             return ur_fail_cancelled(err);
         UR_TRY(ur_group(w->rows - i - 1, m, w->z, NULL, 0, NULL, w->tolerance, peel->seed, &arena,
                         &g, err));
-        for (size_t c = 0; c < g.count; c++)
-            add_plane(w, i, g.direction + c * m);
+        for (size_t c = 0; c < g.count && w->planes < MOST_PLANES; c++) {
+            double *e = w->plane + w->planes * 2 * m, *f = e + m;
+            int found = 0; /* from an earlier row */
+            memcpy(e, w->unit + i * m, m * sizeof *e);
+            memcpy(f, g.direction + c * m, m * sizeof *f);
+            for (size_t a = 0; a < w->planes && !found; a++)
+                found = is_in_plane(w, a, e, THROUGH) && is_in_plane(w, a, f, THROUGH);
+            double along = ur_short_dot(m, e, f);
+            for (size_t l = 0; l < m; l++)
+                f[l] -= along * e[l];
+            normalise(m, f);
+            w->planes += !found;
+        }
     }
     return UNRELU_OK;
 }

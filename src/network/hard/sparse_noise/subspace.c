@@ -100,21 +100,6 @@ typedef struct {
     size_t stalled;      /* and ranks since that fell by a third */
 } search;
 
-/* consensus and the rule; columns are repaired where the first consensus calls for it */
-static unrelu_status judge_space(search *q, size_t r, ur_subspace *s, unrelu_error *err)
-{
-    UR_ARENA(arena);
-    ur_consensus c;
-    size_t few = q->checks < FIRST ? q->checks : FIRST;
-    UR_TRY(ur_consensus_run(q->cells, few, q->check, r, q->B, &arena, &c, err));
-    UR_TRY(ur_subspace_judge(&c, s, err));
-    if (s->undecided > HOPELESS) /* all draws of the others can be saved */
-        return UNRELU_OK;
-    ur_arena_end(&arena);
-    UR_TRY(ur_consensus_find(q->cells, q->checks, q->check, r, q->B, &arena, &c, err));
-    return ur_subspace_judge(&c, s, err);
-}
-
 /* One schedule of alternating projections at rank r; *hopeless: most cells are not met. The space,
  * polished, becomes the best where fewer rows stay undecided. */
 static unrelu_status attempt(search *q, size_t r, const schedule *c, int *hopeless,
@@ -135,8 +120,17 @@ static unrelu_status attempt(search *q, size_t r, const schedule *c, int *hopele
         }
         return UNRELU_OK;
     }
+    UR_ARENA(arena);
     ur_subspace s = {.r = r, .B = q->best->B};
-    UR_TRY(judge_space(q, r, &s, err));
+    ur_consensus v;
+    size_t few = q->checks < FIRST ? q->checks : FIRST;
+    UR_TRY(ur_consensus_run(q->cells, few, q->check, r, q->B, &arena, &v, err));
+    UR_TRY(ur_subspace_judge(&v, &s, err));
+    if (s.undecided <= HOPELESS) { /* else all draws of the others can be saved */
+        ur_arena_end(&arena);
+        UR_TRY(ur_consensus_find(q->cells, q->checks, q->check, r, q->B, &arena, &v, err));
+        UR_TRY(ur_subspace_judge(&v, &s, err));
+    }
     int passed = ur_subspace_accepted(&s);
     if (q->best->r == 0 || passed > q->passed ||
         (passed == q->passed && s.undecided < BETTER * q->best->undecided)) {
