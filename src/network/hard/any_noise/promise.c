@@ -14,8 +14,6 @@
 
 #include <math.h>
 
-enum { ROWS = 512 }; /* whose rests are held at a time */
-
 double ur_any_epsilon(size_t n, size_t d, size_t k, double kappa)
 {
     double rate = sqrt((double)d / (double)n) + pow((double)n, -.25);
@@ -33,52 +31,6 @@ double ur_any_needed(double epsilon, size_t d, size_t k, double kappa)
 double ur_any_guesses(double epsilon, size_t k, double kappa)
 {
     return 800 * (double)(k * k) * log10((double)k * kappa / epsilon);
-}
-
-/* squares of what is left and its products (m x m, upper half), in units of the labels */
-static unrelu_status measure_rest(const ur_problem *given, const ur_weights *weights,
-                                  double *squares, double *S, unrelu_error *err)
-{
-    const ur_data *data = &given->data;
-    size_t m = data->m, d = data->d;
-    UR_ARENA(arena);
-    double *t = ur_take(&arena, ROWS, weights->k * sizeof *t);
-    double *y = ur_take(&arena, ROWS, m * sizeof *y);
-    UR_TRY(ur_arena_status(&arena, err));
-    *squares = 0;
-    for (size_t first = 0; first < data->n; first += ROWS) {
-        size_t rows = data->n - first < ROWS ? data->n - first : ROWS;
-        ur_network_forward(weights, data->x + first * d, rows, t, y);
-        for (size_t i = 0; i < rows * m; i++) {
-            y[i] = data->a[first * m + i] / data->unit - y[i] / data->unit;
-            *squares += y[i] * y[i];
-        }
-        ur_syrk(UR_UPPER, UR_TURNED, m, rows, 1, y, m, 1, S, m);
-    }
-    return UNRELU_OK;
-}
-
-/* in units of the labels; 0 where it is rounding */
-static unrelu_status measure_bound(const ur_data *data, size_t k, int constant, double *bound,
-                                   unrelu_error *err)
-{
-    UR_ARENA(arena);
-    size_t n = data->n, m = data->m;
-    double *A = ur_take(&arena, n, m * sizeof *A), *R = ur_take(&arena, m, m * sizeof *R);
-    double *s = ur_take(&arena, m, sizeof *s);
-    UR_TRY(ur_arena_status(&arena, err));
-    *bound = 0;
-    for (size_t i = 0; i < n * m; i++)
-        A[i] = data->a[i] / data->unit;
-    if (constant)
-        ur_any_centre(n, m, A, A);
-    UR_TRY(ur_qr_triangle(n, m, A, R, err));
-    UR_TRY(ur_svd(m, m, R, NULL, s, NULL, err));
-    for (size_t j = k; j < m; j++)
-        *bound = hypot(*bound, s[j]);
-    if (*bound < UR_ROUNDING * s[0])
-        *bound = 0;
-    return UNRELU_OK;
 }
 
 /* the largest singular value and its ratio to the k-th; infinite where there is none */
@@ -118,20 +70,33 @@ unrelu_status ur_any_measure(const ur_problem *given, const ur_weights *weights,
 {
     UR_ARENA(arena);
     const ur_data *data = &given->data;
-    size_t m = data->m, k = fit->k;
-    double *S = ur_take(&arena, m, m * sizeof *S), *values = ur_take(&arena, m, sizeof *values);
-    double squares, largest;
-    *out = (ur_any_measures){0};
+    size_t n = data->n, m = data->m, k = fit->k;
+    double *y = ur_take(&arena, n, m * sizeof *y), *S = ur_take(&arena, m, m * sizeof *S);
+    double *s = ur_take(&arena, m, sizeof *s), squares = 0, largest;
+    *out = (ur_any_measures){.kurtosis = excess(data)};
     UR_TRY(ur_arena_status(&arena, err));
-    UR_TRY(measure_rest(given, weights, &squares, S, err));
-    UR_TRY(ur_eigen_symmetric(m, S, values, NULL, err));
-    UR_TRY(measure_bound(data, k, frame->terms.constant, &out->bound, err));
+    /* what is left, in units of the labels, and its products (upper half) */
+    UR_TRY(ur_network_outputs(weights, data->x, n, given->exec, y, err));
+    for (size_t i = 0; i < n * m; i++) {
+        y[i] = data->a[i] / data->unit - y[i] / data->unit;
+        squares += y[i] * y[i];
+    }
+    ur_syrk(UR_UPPER, UR_TURNED, m, n, 1, y, m, 0, S, m);
+    UR_TRY(ur_eigen_symmetric(m, S, s, NULL, err));
+    out->objective = data->unit * sqrt(squares);
+    out->spectral = data->unit * sqrt(fmax(0, s[m - 1]));
+    /* the bound; 0 where it is rounding */
+    for (size_t i = 0; i < n * m; i++)
+        y[i] = data->a[i] / data->unit;
+    if (frame->terms.constant)
+        ur_any_centre(n, m, y, y);
+    UR_TRY(ur_qr_triangle(n, m, y, S, err));
+    UR_TRY(ur_svd(m, m, S, NULL, s, NULL, err));
+    for (size_t j = k; j < m; j++)
+        out->bound = hypot(out->bound, s[j]);
+    out->bound = out->bound < UR_ROUNDING * s[0] ? 0 : out->bound * data->unit;
     UR_TRY(condition(m, k, k, fit->U, &out->sigma, &out->kappa_u, err));
     UR_TRY(condition(k, frame->p, k, fit->V, &largest, &out->kappa_v, err));
-    out->objective = data->unit * sqrt(squares);
-    out->spectral = data->unit * sqrt(fmax(0, values[m - 1]));
-    out->bound *= data->unit;
     out->sigma *= data->unit;
-    out->kurtosis = excess(data);
     return UNRELU_OK;
 }

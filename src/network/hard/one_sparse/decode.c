@@ -246,10 +246,9 @@ unrelu_status ur_decode(ur_peel *peel, const ur_groups *g, ur_arena *arena, ur_d
         }
     d->C = ur_take(arena, d->count, r * sizeof *d->C);
     d->t = ur_take(arena, d->count, 1);
-    d->direction = ur_take(arena, r, m * sizeof *d->direction);
+    d->direction = g->direction;
     d->opposite = ur_take(arena, r, sizeof *d->opposite);
     UR_TRY(ur_arena_status(arena, err));
-    memcpy(d->direction, g->direction, r * m * sizeof *d->direction);
     for (size_t a = 0; a < r; a++) {
         d->opposite[a] = UR_ALONE;
         for (size_t b = 0; b < a; b++) {
@@ -271,11 +270,8 @@ unrelu_status ur_decode(ur_peel *peel, const ur_groups *g, ur_arena *arena, ur_d
     int independent = 0;
     if (r > 1 && r <= m)
         UR_TRY(decode_independent(peel, d, &independent, err));
-    size_t most = m > 1 ? m - 1 : 1;
-    most = most < MOST_ON ? most : MOST_ON;
-    most = most < r ? most : r;
     double sets = (double)r;
-    for (size_t t = 2; t <= most && !independent; t++) {
+    for (size_t t = 2; t < m && t <= MOST_ON && t <= r && !independent; t++) {
         sets *= (double)(r - t + 1) / (double)t;
         double price = rint(sets) * (double)d->count; /* all of them against all rows */
         if (price > (double)(peel->budget - peel->spent)) {

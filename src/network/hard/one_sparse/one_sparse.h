@@ -80,7 +80,7 @@ typedef struct {
     double *C;         /* (count, r): coefficients, >= 0 */
     unsigned char *t;  /* count: how many are above 0; 0 where R is zero; or UR_UNDECODED */
     unsigned char top; /* the largest t */
-    double *direction; /* (r, m) */
+    double *direction; /* (r, m): those of the groups */
     size_t *opposite;  /* r: the direction that is -u, or UR_ALONE */
 } ur_decoded;
 
