@@ -991,6 +991,53 @@ static void a_space_is_accepted_for_most_cells_of_most_rows(void **state)
     }
 }
 
+/* whether one row with so many of its 20 cells wrong, where the others have four, is told */
+static int is_dead(size_t wrong)
+{
+    enum { N = 40, M = 20 };
+    UR_ARENA(arena);
+    planted_network p = plant_network(5, 3, M, N, 0, 3);
+    ur_problem given = {.data = {.n = N, .d = 5, .m = M, .x = p.x, .a = p.a}};
+    double row[5 * N], column[5 * N];
+    size_t missed[N];
+    unsigned char idle[N] = {0};
+    ur_outcome out = {.arena = &arena, .weights = ur_network_weights(p.truth)};
+    ur_audit audit = {.missed = missed, .idle = idle};
+    const char *why;
+    unrelu_error err = {0};
+    for (size_t i = 0; i < N; i++) {
+        missed[i] = i == 20 ? wrong : 4;
+        for (size_t l = 0; l < missed[i]; l++) {
+            row[out.corrupted] = (double)i;
+            column[out.corrupted++] = (double)((i * 7 + l * 3) % M);
+        }
+    }
+    double a_unit[M], a_rms[M], x_rms[5], floors[M];
+    for (size_t j = 0; j < M; j++)
+        a_unit[j] = a_rms[j] = floors[j] = x_rms[j % 5] = 1;
+    given.data.unit = 1;
+    given.data.column_unit = a_unit;
+    given.data.column_rms = a_rms;
+    given.data.column_floor = floors;
+    given.data.input_rms = x_rms;
+    out.E_row = row;
+    out.E_column = column;
+    must(ur_structure_test(&given, &out, &audit, &why, &err), &err);
+    int dead = why && strstr(why, "wrong nearly everywhere");
+    assert_true(dead || !why);
+    planted_network_free(&p);
+    return dead;
+}
+
+/* of 100 rows of 20 cells with a tenth wrong, .008 are expected to have nine wrong ones or more,
+ * .06 to have eight */
+static void rows_are_dead_of_which_a_hundredth_is_expected(void **state)
+{
+    (void)state;
+    assert_false(is_dead(11));
+    assert_true(is_dead(12));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1030,6 +1077,7 @@ int main(void)
         cmocka_unit_test(rows_of_fewer_cells_than_usual_are_looked_at_again),
         cmocka_unit_test(cells_agree_at_first_to_ten_tolerances),
         cmocka_unit_test(a_space_is_accepted_for_most_cells_of_most_rows),
+        cmocka_unit_test(rows_are_dead_of_which_a_hundredth_is_expected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
