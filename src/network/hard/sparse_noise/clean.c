@@ -86,8 +86,7 @@ static unrelu_status refit(const ur_sparse_cells *cells, const ur_consensus *c, 
 }
 
 unrelu_status ur_clean_make(const ur_problem *given, const ur_sparse_cells *cells, size_t rows,
-                            ur_subspace *s, ur_arena *arena, ur_clean *clean, int *accepted,
-                            unrelu_error *err)
+                            ur_subspace *s, ur_arena *arena, ur_clean *clean, unrelu_error *err)
 {
     UR_ARENA(own);
     UR_ARENA(voted); /* the consensus */
@@ -110,8 +109,7 @@ unrelu_status ur_clean_make(const ur_problem *given, const ur_sparse_cells *cell
     UR_TRY(ur_subspace_judge(&c, s, err));
     for (size_t i = 0; i < c.rows; i++)
         firm += (size_t)is_firm(&c, i);
-    *accepted = ur_subspace_accepted(s) && firm >= given->data.d + s->r;
-    if (!*accepted)
+    if (!ur_subspace_accepted(s) || firm < given->data.d + s->r)
         return UNRELU_OK;
     size_t d = given->data.d, m = c.m;
     double *x = ur_take(arena, firm, d * sizeof *x), *a = ur_take(arena, firm, m * sizeof *a);

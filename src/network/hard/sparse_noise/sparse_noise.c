@@ -88,58 +88,23 @@ static const char *say_no_network(const ur_problem *given, const ur_subspace *s,
         s->r, 100 * s->wrong, clean->rows, closest);
 }
 
-/* ---- the certificate ---- */
-
-/* An exact network of the cleaned rows against all labels: counts of samples are over all rows, the
- * residual over the cells that are met. */
-static unrelu_status check_all(const ur_problem *given, const ur_clean *clean, ur_outcome *out,
-                               unrelu_error *err)
-{
-    UR_ARENA(arena);
-    ur_audit audit;
-    ur_incoherence mu = {0};
-    UR_TRY(ur_certify(given, &out->weights, NULL, out->arena, &out->certificate, err));
-    UR_TRY(ur_audit_run(given, clean, &arena, out, &audit, err));
-    out->certificate.residual = audit.residual;
-    out->certificate.holdout_residual = audit.held;
-    out->certificate.precision = ur_take_copy(out->arena, clean->data.precision);
-    if (!audit.columns_met || audit.worst <= UR_MAJORITY || 2 * audit.rows_met <= audit.rows) {
-        out->answer = UR_NONE;
-        out->failure = ur_take_text(out->arena,
-                                    "a network fits the cleaned rows, but over all rows it meets "
-                                    "most cells of %zu of %zu rows "
-                                    "and column %zu of the labels in %.0f %% of them (residual "
-                                    "%.2g on cells that it meets): "
-                                    "more than half is needed, and too many cells are wrong",
-                                    audit.rows_met, audit.rows, audit.worst_column + 1,
-                                    100 * audit.worst, audit.residual);
-        return UNRELU_OK;
-    }
-    UR_TRY(ur_structure_test(given, out, &audit, &out->evidence.doubt, err));
-    UR_TRY(ur_incoherence_measure(given, &out->weights, &mu, err));
-    out->incoherence = mu.mu;
-    out->assumption = ur_take_text(
-        out->arena,
-        "%.3g %% of the cells are wrong; mu = %.3g (rows %.2g, columns %.2g, both %.2g; 1 is "
-        "best): the theorem wants k = %zu below a constant times m / (mu log^2 n) = %.2g; whether "
-        "wrong cells are at random was tested against the inputs; the inputs' law was not",
-        100 * audit.wrong, mu.mu, mu.rows, mu.columns, mu.joint, out->weights.k, mu.bound);
-    return UNRELU_OK;
-}
-
 /* ---- the walk ---- */
 
-/* the network of some cleaned rows; *over: more rows would not help */
+/* The network of some cleaned rows, held against all labels: counts of samples are over all rows,
+ * the residual over the cells that are met. *over: more rows would not help. */
 static unrelu_status attempt(const ur_problem *given, const ur_sparse_cells *cells, size_t rows,
                              ur_subspace *s, int *over, ur_outcome *out, unrelu_error *err)
 {
+    UR_ARENA(own);
     UR_ARENA(arena);
     UR_ARENA(cleaned); /* rows that the rules will look at */
     ur_outcome found = ur_outcome_in(&arena);
     ur_clean clean;
-    int accepted = 0;
-    UR_TRY(ur_clean_make(given, cells, rows, s, &cleaned, &clean, &accepted, err));
-    if (!accepted) {
+    ur_audit audit;
+    ur_incoherence mu = {0};
+    int asked = given->options.k > 0;
+    UR_TRY(ur_clean_make(given, cells, rows, s, &cleaned, &clean, err));
+    if (clean.rows == 0) {
         *over = 1;
         out->failure = say_no_space(given, cells, s, out->arena);
         return UNRELU_OK;
@@ -153,21 +118,41 @@ static unrelu_status attempt(const ur_problem *given, const ur_sparse_cells *cel
         return UNRELU_OK;
     }
     *over = 1;
+    UR_TRY(ur_certify(given, &found.weights, NULL, &arena, &found.certificate, err));
+    UR_TRY(ur_audit_run(given, &clean, &own, &found, &audit, err));
+    found.certificate.residual = audit.residual;
+    found.certificate.holdout_residual = audit.held;
+    found.certificate.precision = ur_take_copy(&arena, clean.data.precision);
     found.guarantee = out->guarantee;
-    UR_TRY(check_all(given, &clean, &found, err));
-    if (found.answer == UR_EXACT) {
-        int asked = given->options.k > 0;
-        found.how_k = ur_take_text(
-            found.arena,
-            "%s the labels without their wrong cells have rank %zu, %s at which most cells of most "
-            "rows agree (%.1f %% of the rows that were looked at)",
-            asked ? "given;" : "found out:", s->r, asked ? "a rank" : "the smallest",
-            100 * (1 - s->undecided));
-        ur_outcome_note_merged(given, &found);
-        ur_arena_give(&cleaned, found.arena);
-    } else {
-        found.how_k = "";
+    found.how_k = "";
+    if (!audit.columns_met || audit.worst <= UR_MAJORITY || 2 * audit.rows_met <= audit.rows) {
+        found.answer = UR_NONE;
+        found.failure = ur_take_text(
+            &arena,
+            "a network fits the cleaned rows, but over all rows it meets most cells of %zu of %zu "
+            "rows and column %zu of the labels in %.0f %% of them (residual %.2g on cells that it "
+            "meets): more than half is needed, and too many cells are wrong",
+            audit.rows_met, audit.rows, audit.worst_column + 1, 100 * audit.worst, audit.residual);
+        ur_outcome_keep(&found, out);
+        return UNRELU_OK;
     }
+    UR_TRY(ur_structure_test(given, &found, &audit, &found.evidence.doubt, err));
+    UR_TRY(ur_incoherence_measure(given, &found.weights, &mu, err));
+    found.incoherence = mu.mu;
+    found.assumption = ur_take_text(
+        &arena,
+        "%.3g %% of the cells are wrong; mu = %.3g (rows %.2g, columns %.2g, both %.2g; 1 is "
+        "best): the theorem wants k = %zu below a constant times m / (mu log^2 n) = %.2g; whether "
+        "wrong cells are at random was tested against the inputs; the inputs' law was not",
+        100 * audit.wrong, mu.mu, mu.rows, mu.columns, mu.joint, found.weights.k, mu.bound);
+    found.how_k = ur_take_text(
+        &arena,
+        "%s the labels without their wrong cells have rank %zu, %s at which most cells of most "
+        "rows agree (%.1f %% of the rows that were looked at)",
+        asked ? "given;" : "found out:", s->r, asked ? "a rank" : "the smallest",
+        100 * (1 - s->undecided));
+    ur_outcome_note_merged(given, &found);
+    ur_arena_give(&cleaned, &arena);
     ur_outcome_keep(&found, out);
     return UNRELU_OK;
 }
@@ -177,8 +162,8 @@ unrelu_status ur_sparse_noise(const ur_problem *given, ur_outcome *out, unrelu_e
     size_t m = given->data.m, k = given->options.k;
     size_t least = k + 4 > LEAST_COLUMNS ? k + 4 : LEAST_COLUMNS;
     UR_ARENA(arena);
-    ur_sparse_cells cells = {0};
-    ur_subspace s = {0};
+    ur_sparse_cells cells;
+    ur_subspace s;
     out->guarantee =
         "Theorem 14 and Corollary 8 (normal inputs, incoherent labels, a small constant share of "
         "wrong cells at random; the printed program lacks lambda and returns E = 0); here the "
@@ -194,10 +179,10 @@ unrelu_status ur_sparse_noise(const ur_problem *given, ur_outcome *out, unrelu_e
     size_t rows = ROWS_A_COLUMN * m > LEAST_ROWS ? ROWS_A_COLUMN * m : LEAST_ROWS;
     size_t most = k + 1 > LARGEST_RANK ? k + 1 : LARGEST_RANK;
     unrelu_biases biases = given->options.biases;
-    int found = 0, constant = biases != UNRELU_BIASES_NONE && biases != UNRELU_BIASES_HIDDEN;
+    int constant = biases != UNRELU_BIASES_NONE && biases != UNRELU_BIASES_HIDDEN;
     UR_TRY(ur_sparse_cells_open(given, &arena, &cells, err));
-    UR_TRY(ur_subspace_find(&cells, k, constant, rows, most, 1, &arena, &s, &found, err));
-    if (!found) {
+    UR_TRY(ur_subspace_find(&cells, k, constant, rows, most, 1, &arena, &s, err));
+    if (!ur_subspace_accepted(&s)) {
         out->failure = say_no_space(given, &cells, &s, out->arena);
         return UNRELU_OK;
     }
@@ -246,7 +231,6 @@ unrelu_status ur_sparse_noise_looks(const ur_problem *given, int *looks, unrelu_
     ur_subspace s;
     size_t m = given->data.m < LOOK_COLUMNS ? given->data.m : LOOK_COLUMNS, kept = 0;
     size_t n = given->data.n < LOOK_ROWS ? given->data.n : LOOK_ROWS;
-    int found = 0;
     *looks = 0;
     if (m < LOOK_LEAST || n < LOOK_LEAST)
         return UNRELU_OK;
@@ -272,7 +256,8 @@ unrelu_status ur_sparse_noise_looks(const ur_problem *given, int *looks, unrelu_
         for (size_t j = 0; j < m; j++)
             a[i * m + j] = all.a[row * all.m + column[j]];
     }
-    UR_TRY(ur_subspace_find(&few, 0, 0, n, LOOK_RANK, 0, &arena, &s, &found, err));
-    *looks = found && (s.wrong > 0 || s.worst < 1 || is_off(&all, column, m, &s));
+    UR_TRY(ur_subspace_find(&few, 0, 0, n, LOOK_RANK, 0, &arena, &s, err));
+    *looks =
+        ur_subspace_accepted(&s) && (s.wrong > 0 || s.worst < 1 || is_off(&all, column, m, &s));
     return UNRELU_OK;
 }

@@ -112,12 +112,12 @@ typedef struct {
 /* the rule of acceptance, of rows that were decided */
 unrelu_status ur_subspace_judge(const ur_consensus *c, ur_subspace *s, unrelu_error *err);
 int ur_subspace_accepted(const ur_subspace *s);
-/* k: as asked, or 0. *found = 0: none of the ranks was accepted, s holds the best that was seen.
+/* k: as asked, or 0. Where none of the ranks is accepted s holds the best that was seen.
  * Cells of at most n_most rows are looked at, ranks up to r_most; thorough: also by schedules
  * for rare cases. */
 unrelu_status ur_subspace_find(const ur_sparse_cells *cells, size_t k, int constant, size_t n_most,
                                size_t r_most, int thorough, ur_arena *arena, ur_subspace *s,
-                               int *found, unrelu_error *err);
+                               unrelu_error *err);
 
 /* --- clean.c --- */
 typedef struct {
@@ -126,10 +126,9 @@ typedef struct {
     ur_data data; /* of these, wrong cells replaced; floors are those of the cells that are right */
 } ur_clean;
 
-/* `rows` of the data, evenly spread; s is judged anew on them, *accepted says whether it holds */
+/* `rows` of the data, evenly spread; s is judged anew on them: none where it does not hold */
 unrelu_status ur_clean_make(const ur_problem *given, const ur_sparse_cells *cells, size_t rows,
-                            ur_subspace *s, ur_arena *arena, ur_clean *clean, int *accepted,
-                            unrelu_error *err);
+                            ur_subspace *s, ur_arena *arena, ur_clean *clean, unrelu_error *err);
 /* the exact network of the cleaned rows, which the rules of uniqueness will look at */
 unrelu_status ur_clean_recover(const ur_problem *given, const ur_clean *clean, ur_outcome *out,
                                unrelu_error *err);

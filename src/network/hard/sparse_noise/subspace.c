@@ -166,7 +166,7 @@ static unrelu_status scan(search *q, size_t from, size_t to, size_t first, size_
 
 unrelu_status ur_subspace_find(const ur_sparse_cells *cells, size_t k, int constant, size_t n_most,
                                size_t r_most, int thorough, ur_arena *arena, ur_subspace *s,
-                               int *found, unrelu_error *err)
+                               unrelu_error *err)
 {
     UR_ARENA(own);
     size_t n = n_most < cells->n ? n_most : cells->n, m = cells->m;
@@ -175,7 +175,6 @@ unrelu_status ur_subspace_find(const ur_sparse_cells *cells, size_t k, int const
     most = most + 1 < n ? most : n > 2 ? n - 2 : 1;
     size_t top = k ? k + (constant ? 1 : 0) : most;
     top = top < most ? top : most;
-    *found = 0;
     *s = (ur_subspace){.B = ur_take(arena, m, most * sizeof *s->B)};
     size_t checks = CHECK < cells->n ? CHECK : cells->n;
     double *random = ur_take(&own, n, sizeof *random), step = (double)cells->n / (double)n;
@@ -207,7 +206,6 @@ unrelu_status ur_subspace_find(const ur_sparse_cells *cells, size_t k, int const
         UR_TRY(scan(&q, k, top, 1, SCHEDULES - 1, 0, err));
     if (!q.passed && thorough && k == 0 && q.stalled <= STALLED)
         UR_TRY(scan(&q, 1, top < FEW_RANKS ? top : FEW_RANKS, 1, SCHEDULES - 1, 0, err));
-    *found = q.passed;
     s->largest = top;
     s->left = q.left;
     return UNRELU_OK;
