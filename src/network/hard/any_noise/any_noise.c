@@ -39,21 +39,6 @@ typedef struct {
 
 /* ---- what is told: standard errors never, as they need a law of the noise ---- */
 
-static const char *how_k(const course *q)
-{
-    ur_arena *arena = q->out->arena;
-    if (q->given->options.k > 0)
-        return "given";
-    const char *more = q->k > q->shown
-                           ? ur_take_text(arena, "; what %zu neuron%s leave depends on x", q->k - 1,
-                                          q->k == 2 ? "" : "s")
-                           : "";
-    return ur_take_text(arena,
-                        "%zu singular value%s of the labels' moments with x above those of 20 "
-                        "shuffles of the rows%s",
-                        q->shown, q->shown == 1 ? "" : "s", more);
-}
-
 static void report_exact(const ur_problem *given, ur_outcome *out)
 {
     const ur_data *data = &given->data;
@@ -206,7 +191,16 @@ static unrelu_status fit_noisy(course *q, unrelu_error *err)
         q->k++;
         UR_TRY(fit_k(q, err));
     }
-    out->how_k = how_k(q);
+    const char *more = q->k > q->shown
+                           ? ur_take_text(out->arena, "; what %zu neuron%s leave depends on x",
+                                          q->k - 1, q->k == 2 ? "" : "s")
+                           : "";
+    out->how_k = given->options.k > 0
+                     ? "given"
+                     : ur_take_text(out->arena,
+                                    "%zu singular value%s of the labels' moments with x above "
+                                    "those of 20 shuffles of the rows%s",
+                                    q->shown, q->shown == 1 ? "" : "s", more);
     out->starts = q->best.starts;
     out->starts_agree = q->best.agree;
     if (is_met(q)) {

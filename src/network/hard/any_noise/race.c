@@ -118,23 +118,6 @@ static unrelu_status try_moments(race *s, ur_moments_kind kind, unrelu_error *er
     return status;
 }
 
-/* within the k leading rows of Q, where there are so many */
-static unrelu_status try_random(race *s, unrelu_error *err)
-{
-    UR_ARENA(arena);
-    size_t k = s->k, p = s->rows->p, number = s->best->starts, first = number * k * p;
-    double *z = ur_take(&arena, k, k * sizeof *z);
-    UR_TRY(ur_arena_status(&arena, err));
-    if (k <= s->spaces.r) {
-        ur_random_normals(s->given->options.seed, UR_STREAM_ANY_RANDOM, first, k * k, z);
-        ur_multiply(k, k, p, z, s->spaces.Q, s->V);
-    } else {
-        ur_random_normals(s->given->options.seed, UR_STREAM_ANY_RANDOM, first, k * p, s->V);
-    }
-    ur_unit_rows(k, p, s->V);
-    return enter(s, number % 2 == 0, err);
-}
-
 static int is_over(const race *s)
 {
     return ur_any_is_met(s->given, s->rows->frame, &s->best->fit) || s->best->starts >= s->budget ||
@@ -149,6 +132,7 @@ unrelu_status ur_any_race(const ur_problem *given, const ur_any_rows *rows, size
     race s = {.given = given, .rows = rows, .k = k, .budget = budget, .best = best};
     s.whole = ur_frame_problem(rows->frame, given->options.activation, given->exec);
     s.V = ur_take(&own, k, rows->p * sizeof *s.V);
+    double *z = ur_take(&own, k, (k + rows->p) * sizeof *z);
     *best = (ur_any_best){0};
     UR_TRY(ur_newton_alloc(&s.whole, k, arena, &best->fit, err));
     UR_TRY(ur_newton_alloc(&s.whole, k, arena, &s.second, err));
@@ -166,7 +150,15 @@ unrelu_status ur_any_race(const ur_problem *given, const ur_any_rows *rows, size
     while (!is_over(&s)) {
         if (ur_cancelled(given->exec))
             return ur_fail_cancelled(err);
-        UR_TRY(try_random(&s, err));
+        /* random, within the k leading rows of Q where there are so many */
+        size_t p = rows->p, first = best->starts * k * p, wide = k <= s.spaces.r ? k : p;
+        ur_random_normals(given->options.seed, UR_STREAM_ANY_RANDOM, first, k * wide, z);
+        if (k <= s.spaces.r)
+            ur_multiply(k, k, p, z, s.spaces.Q, s.V);
+        else
+            memcpy(s.V, z, k * p * sizeof *z);
+        ur_unit_rows(k, p, s.V);
+        UR_TRY(enter(&s, best->starts % 2 == 0, err));
     }
     /* the first, and the second where few agree on the first, on all rows of the frame */
     UR_TRY(ur_any_descend(given, &s.whole, 0, &best->fit, err));

@@ -145,25 +145,6 @@ static unrelu_status finish(const ur_problem *given, const ur_peel *q, ur_arena 
     return UNRELU_OK;
 }
 
-/* A neuron that was accepted with a wrong equation leaves rows along its own direction: joint
- * Gauss-Newton from all of them may mend it. */
-static unrelu_status solve_jointly(const ur_problem *given, ur_peel *q, int *ready,
-                                   unrelu_error *err)
-{
-    const ur_frame *frame = q->frame;
-    ur_newton problem = ur_frame_problem(frame, given->options.activation, given->exec);
-    UR_ARENA(arena);
-    ur_newton_fit fit;
-    UR_TRY(ur_newton_alloc(&problem, q->k, &arena, &fit, err));
-    memcpy(fit.V, q->W, q->k * frame->p * sizeof *fit.V);
-    UR_TRY(ur_newton_solve(&problem, JOINT_STEPS, UR_ROUNDING, ur_newton_floor(&given->data), &fit,
-                           err));
-    *ready = sqrt(fit.rss / frame->size) <= given->data.floor;
-    if (*ready)
-        memcpy(q->W, fit.V, q->k * frame->p * sizeof *fit.V);
-    return UNRELU_OK;
-}
-
 static double rest_of(const ur_peel *q)
 {
     double squares = 0;
@@ -178,8 +159,21 @@ unrelu_status ur_peel_all(const ur_problem *given, ur_peel *q, int *ready, ur_ou
     UR_TRY(ur_peel_run(q, err));
     /* labels of few digits may leave rows that are not quite zero */
     *ready = q->left == 0 || (q->k > 0 && rest_of(q) <= given->data.floor);
-    if (!*ready && q->k > 0 && q->contradicting > 0 && q->frame->n <= ROWS_FIRST)
-        UR_TRY(solve_jointly(given, q, ready, err));
+    if (!*ready && q->k > 0 && q->contradicting > 0 && q->frame->n <= ROWS_FIRST) {
+        /* A neuron that was accepted with a wrong equation leaves rows along its own direction:
+         * joint Gauss-Newton from all of them may mend it. */
+        UR_ARENA(arena);
+        ur_newton problem = ur_frame_problem(q->frame, given->options.activation, given->exec);
+        ur_newton_fit fit;
+        size_t size = q->k * q->frame->p * sizeof *fit.V;
+        UR_TRY(ur_newton_alloc(&problem, q->k, &arena, &fit, err));
+        memcpy(fit.V, q->W, size);
+        UR_TRY(ur_newton_solve(&problem, JOINT_STEPS, UR_ROUNDING, ur_newton_floor(&given->data),
+                               &fit, err));
+        *ready = sqrt(fit.rss / q->frame->size) <= given->data.floor;
+        if (*ready)
+            memcpy(q->W, fit.V, size);
+    }
     if (!*ready) {
         out->closest = fmin(out->closest, rest_of(q));
         out->failure = say_why(given, q, out->arena);

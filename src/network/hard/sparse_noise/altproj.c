@@ -81,27 +81,20 @@ unrelu_status ur_altproj_new(size_t n, size_t m, const double *M, size_t r_most,
     return UNRELU_OK;
 }
 
-/* to b directions: new ones are random */
+/* to b directions: the first of them, new ones are random */
 static unrelu_status widen(ur_altproj *p, size_t b, unrelu_error *err)
 {
-    size_t old = p->b;
+    size_t old = p->b, m = p->m;
     p->b = b;
-    if (b == old)
-        return UNRELU_OK;
-    if (b < old) { /* the first of them */
-        for (size_t i = 0; i < p->m; i++)
-            memmove(p->Q + i * b, p->Q + i * old, b * sizeof *p->Q);
-        return UNRELU_OK;
-    }
-    for (size_t i = p->m; i-- > 0;)
-        for (size_t j = b; j-- > 0;)
-            p->Q[i * b + j] = j < old ? p->Q[i * old + j] : 0;
+    memcpy(p->sum, p->Q, m * old * sizeof *p->Q);
+    for (size_t i = 0; i < m; i++)
+        memcpy(p->Q + i * b, p->sum + i * old, (b < old ? b : old) * sizeof *p->Q);
     for (size_t j = old; j < b; j++) {
-        ur_random_normals(p->seed, UR_STREAM_SPARSE_START, j * p->m, p->m, p->sum);
-        for (size_t i = 0; i < p->m; i++)
+        ur_random_normals(p->seed, UR_STREAM_SPARSE_START, j * m, m, p->sum);
+        for (size_t i = 0; i < m; i++)
             p->Q[i * b + j] = p->sum[i];
     }
-    return ur_orthonormalise(p->m, b, p->Q, err);
+    return b > old ? ur_orthonormalise(m, b, p->Q, err) : UNRELU_OK;
 }
 
 /* ---- a sweep ---- */

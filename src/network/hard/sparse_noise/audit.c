@@ -5,6 +5,7 @@
  * Rows that are 0 in the network count neither for nor against it, nor do cells that are 0 there
  * and in the labels, but in columns without any output. Cost 4 n k (d + m) flops. */
 #include "base/error.h"
+#include "dense/blas.h"
 #include "network/hard/sparse_noise/sparse_noise.h"
 #include "network/verdict/verdict.h"
 #include "pass/blocks.h"
@@ -25,14 +26,6 @@ typedef struct {
     int listing;               /* E is written, and nothing summed up */
 } task;
 
-static double sum_of_sizes(size_t count, const double *x)
-{
-    double sum = 0;
-    for (size_t j = 0; j < count; j++)
-        sum += fabs(x[j]);
-    return sum;
-}
-
 /* sums of each column, and wrong cells of each row; or E, by row and column */
 static void add_rows(const void *context, size_t first, size_t rows, double *scratch, double *sums)
 {
@@ -43,7 +36,7 @@ static void add_rows(const void *context, size_t first, size_t rows, double *scr
     for (size_t i = 0; i < rows; i++) {
         size_t row = first + i, at = t->first[row];
         const double *a = t->data->a + row * w->m, *y = outputs + i * w->m;
-        double terms = sum_of_sizes(w->k, hidden + i * w->k), size = sum_of_sizes(w->m, y);
+        double terms = ur_sum_sizes(w->k, hidden + i * w->k, 1), size = ur_sum_sizes(w->m, y, 1);
         t->idle[row] = size == 0;
         for (size_t j = 0; j < w->m; j++) {
             double *sum = sums + A_COLUMN * j, miss = a[j] - y[j];

@@ -6,11 +6,13 @@
  *   a support that depends on x: the indicator of a column's wrong cells, and the number of them
  *   in a row, regressed on the inputs (an F test; its Wilson-Hilferty normal deviate above 4.5). */
 #include "base/error.h"
+#include "dense/blas.h"
 #include "dense/linear.h"
 #include "network/hard/sparse_noise/sparse_noise.h"
 
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 enum {
     BLOCK = 256,       /* rows whose neurons are held at a time */
@@ -124,7 +126,7 @@ static unrelu_status test_inputs(const ur_data *data, const ur_outcome *model,
     int positive = 0;
     size_t *place = ur_take(&arena, data->n, sizeof *place); /* 1 + where a row is; 0: nowhere */
     double *G = ur_take(&arena, p, p * sizeof *G);           /* x'x */
-    double *sums = ur_take(&arena, w, p * sizeof *sums);     /* x'y of what is regressed */
+    double *sums = ur_take(&arena, p, w * sizeof *sums);     /* x'y of what is regressed */
     double *solved = ur_take(&arena, p, w * sizeof *solved); /* G^-1 of them */
     double *total = ur_take(&arena, w, sizeof *total), squares = 0; /* of the rows' numbers */
     UR_TRY(ur_arena_status(&arena, err));
@@ -136,23 +138,19 @@ static unrelu_status test_inputs(const ur_data *data, const ur_outcome *model,
         count++;
         total[m] += missed;
         squares += missed * missed;
-        for (size_t a = 0; a < p; a++)
-            for (size_t b = 0; b < p; b++)
-                G[a * p + b] += frame.x[i * p + a] * frame.x[i * p + b];
+        ur_ger(p, p, 1, frame.x + i * p, frame.x + i * p, G, p);
     }
     for (size_t i = 0; i < model->corrupted; i++) {
         size_t row = place[(size_t)model->E_row[i]], j = (size_t)model->E_column[i];
         if (row == 0)
             continue;
         for (size_t l = 0; l < p; l++) {
-            sums[j * p + l] += frame.x[(row - 1) * p + l];
-            sums[m * p + l] += frame.x[(row - 1) * p + l];
+            sums[l * w + j] += frame.x[(row - 1) * p + l];
+            sums[l * w + m] += frame.x[(row - 1) * p + l];
         }
         total[j]++;
     }
-    for (size_t j = 0; j < w; j++)
-        for (size_t l = 0; l < p; l++)
-            solved[l * w + j] = sums[j * p + l];
+    memcpy(solved, sums, p * w * sizeof *solved);
     UR_TRY(ur_solve_positive(p, w, G, solved, &positive, err));
     double n = (double)count;
     for (size_t j = 0; j < w && positive; j++) {
@@ -161,7 +159,7 @@ static unrelu_status test_inputs(const ur_data *data, const ur_outcome *model,
         if (total[j] < FEWEST || (j < m && n - total[j] < FEWEST) || !(spread > 0))
             continue;
         for (size_t l = 0; l < p; l++)
-            explained += sums[j * p + l] * solved[l * w + j] / n;
+            explained += sums[l * w + j] * solved[l * w + j] / n;
         double z = deviate(fmin(fmax(0, explained - mean * mean) / spread, 1), p - 1, count);
         if (z > *worst) {
             *worst = z;

@@ -8,7 +8,6 @@
  * next ranks are looked at, for as long as fewer rows stay undecided. */
 #include "base/error.h"
 #include "base/random.h"
-#include "dense/linear.h"
 #include "network/hard/sparse_noise/sparse_noise.h"
 #include "pass/parallel.h"
 
