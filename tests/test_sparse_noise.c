@@ -1037,6 +1037,28 @@ static void rows_are_dead_of_which_a_hundredth_is_expected(void **state)
     assert_true(is_dead(12));
 }
 
+/* cells of 16 digits are the same to 1e-9 of their median, those of six decimals to 12 times half
+ * of the last one */
+static void cells_are_the_same_to_a_few_of_their_roundings(void **state)
+{
+    (void)state;
+    for (int decimals = 0; decimals < 2; decimals++) {
+        UR_ARENA(arena);
+        wrong_labels w = plant_wrong(5, 2, 12, 300, .1, EITHER_SIGN, 36);
+        unrelu_recover_options o = sparse_options();
+        for (size_t i = 0; i < w.p.n * w.p.m && decimals; i++)
+            w.p.a[i] = rint(w.p.a[i] * 1e6) / 1e6;
+        ur_sparse_cells cells = cells_of(&w, &o, &arena);
+        double sizes[12], expected = 1e-9; /* sizes: to a factor of 2 */
+        for (size_t j = 0; j < 12; j++)
+            sizes[j] = 1 / cells.per_unit[j];
+        if (decimals)
+            expected = 12 * 5e-7 / ur_median(12, sizes);
+        assert_true(cells.tolerance > expected / 5 && cells.tolerance < 5 * expected);
+        wrong_free(&w);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1077,6 +1099,7 @@ int main(void)
         cmocka_unit_test(cells_agree_at_first_to_ten_tolerances),
         cmocka_unit_test(a_space_is_accepted_for_most_cells_of_most_rows),
         cmocka_unit_test(rows_are_dead_of_which_a_hundredth_is_expected),
+        cmocka_unit_test(cells_are_the_same_to_a_few_of_their_roundings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
