@@ -90,24 +90,15 @@ static void solve_plane(size_t k, const double *M, const size_t *order, double *
     for (size_t side = 0; side < 2; side++) {
         memset(z, 0, k * sizeof *z);
         z[rows + side] = 1;
-        for (size_t s = rows; s-- > 0;) {
-            double sum = 0;
-            for (size_t j = s + 1; j < k; j++)
-                sum += M[s * k + j] * z[j];
-            z[s] = -sum / M[s * k + s];
-        }
+        for (size_t s = rows; s-- > 0;)
+            z[s] = -ur_short_dot(k - s - 1, M + s * k + s + 1, z + s + 1) / M[s * k + s];
         for (size_t j = 0; j < k; j++)
             plane[side * k + order[j]] = z[j];
     }
-    double *a = plane, *b = plane + k, aa = 0, ab = 0, bb = 0;
-    for (size_t j = 0; j < k; j++) {
-        aa += a[j] * a[j];
-        ab += a[j] * b[j];
-    }
-    for (size_t j = 0; j < k; j++) {
+    double *a = plane, *b = plane + k, aa = ur_short_dot(k, a, a), ab = ur_short_dot(k, a, b);
+    for (size_t j = 0; j < k; j++)
         b[j] -= ab / aa * a[j];
-        bb += b[j] * b[j];
-    }
+    double bb = ur_short_dot(k, b, b);
     for (size_t j = 0; j < k; j++) {
         a[j] /= sqrt(aa);
         b[j] /= sqrt(bb);
@@ -116,15 +107,16 @@ static void solve_plane(size_t k, const double *M, const size_t *order, double *
 
 /* ---- what a plane gives ---- */
 
-static int is_known(const double *known, size_t count, size_t k, const double *z, double tolerance)
+/* whether z or -z is one of these, to within ten tolerances */
+static int is_known(const ur_planes *p, size_t count, const double *known, const double *z)
 {
     for (size_t l = 0; l < count; l++) {
         double plus = 0, minus = 0;
-        for (size_t j = 0; j < k; j++) {
-            minus = fmax(minus, fabs(z[j] - known[l * k + j]));
-            plus = fmax(plus, fabs(z[j] + known[l * k + j]));
+        for (size_t j = 0; j < p->k; j++) {
+            minus = fmax(minus, fabs(z[j] - known[l * p->k + j]));
+            plus = fmax(plus, fabs(z[j] + known[l * p->k + j]));
         }
-        if (fmin(minus, plus) <= tolerance)
+        if (fmin(minus, plus) <= UR_LOOSE * p->tolerance)
             return 1;
     }
     return 0;
@@ -135,9 +127,7 @@ static int has_one_sign(const ur_planes *p, double *z)
 {
     int above = 0, below = 0;
     for (size_t i = 0; i < p->rows; i++) {
-        double t = 0;
-        for (size_t j = 0; j < p->k; j++)
-            t += p->Y[i * p->k + j] * z[j];
+        double t = ur_short_dot(p->k, p->Y + i * p->k, z);
         above |= t > p->tolerance;
         below |= t < -p->tolerance;
         if (above && below)
@@ -152,16 +142,12 @@ static int has_one_sign(const ur_planes *p, double *z)
 static void look_at(block *b)
 {
     const ur_planes *p = b->planes;
-    double line[LOOK][2], same = UR_LOOSE * p->tolerance;
+    double line[LOOK][2];
     size_t k = p->k, look = p->rows < LOOK ? p->rows : LOOK, count = 0;
     size_t start = pick(b->uniforms, k - 2, p->rows);
     for (size_t i = 0; i < look; i++) {
         const double *row = p->Y + (start + i) % p->rows * k;
-        double x = 0, y = 0;
-        for (size_t j = 0; j < k; j++) {
-            x += row[j] * b->plane[j];
-            y += row[j] * b->plane[k + j];
-        }
+        double x = ur_short_dot(k, row, b->plane), y = ur_short_dot(k, row, b->plane + k);
         double size = sqrt(x * x + y * y);
         if (size > p->tolerance) { /* else it is spanned by the rows of the plane */
             line[count][0] = x / size;
@@ -175,8 +161,8 @@ static void look_at(block *b)
                 continue;
             for (size_t j = 0; j < k; j++)
                 b->x[j] = line[i][0] * b->plane[k + j] - line[i][1] * b->plane[j];
-            if (b->hits < HITS && !is_known(p->known, p->count, k, b->x, same) &&
-                !is_known(b->z, b->hits, k, b->x, same) && has_one_sign(p, b->x))
+            if (b->hits < HITS && !is_known(p, p->count, p->known, b->x) &&
+                !is_known(p, b->hits, b->z, b->x) && has_one_sign(p, b->x))
                 memcpy(b->z + b->hits++ * k, b->x, k * sizeof *b->x);
             break;
         }
@@ -209,12 +195,11 @@ unrelu_status ur_planes_search(const ur_planes *p, uint64_t first, uint64_t most
     UR_ARENA(arena);
     block blocks[ROUND];
     size_t k = p->k;
-    double same = UR_LOOSE * p->tolerance;
     *hits = 0;
     *used = k < 2;
     if (k < 2) { /* in one dimension there is nothing to draw: z = 1 or -1 */
         z[0] = 1;
-        *hits = has_one_sign(p, z) && !is_known(p->known, p->count, 1, z, 0.5);
+        *hits = has_one_sign(p, z) && !is_known(p, p->count, p->known, z);
         return UNRELU_OK;
     }
     for (size_t i = 0; i < ROUND; i++)
@@ -244,7 +229,7 @@ unrelu_status ur_planes_search(const ur_planes *p, uint64_t first, uint64_t most
             const block *b = &blocks[i];
             *used += b->count;
             for (size_t l = 0; l < b->hits && *hits < UR_PLANES_HITS; l++)
-                if (!is_known(z, *hits, k, b->z + l * k, same))
+                if (!is_known(p, *hits, z, b->z + l * k))
                     memcpy(z + (*hits)++ * k, b->z + l * k, k * sizeof *z);
         }
     }
