@@ -1059,6 +1059,24 @@ static void cells_are_the_same_to_a_few_of_their_roundings(void **state)
     }
 }
 
+/* labels with noise of a hundredth in every cell are told from those that are nothing but noise */
+static void noise_beside_labels_is_told_from_noise_alone(void **state)
+{
+    (void)state;
+    for (int alone = 0; alone < 2; alone++) {
+        planted_network p = plant_network(5, 3, 14, 600, .02, 5);
+        if (alone)
+            ur_random_normals(1, 903, 0, p.n * p.m, p.a);
+        unrelu_recover_options o = sparse_options();
+        unrelu_network *model = recover(&p, &o);
+        assert_int_equal(model->verdict, UNRELU_VERDICT_FAILED);
+        assert_non_null(strstr(model->failure,
+                               alone ? "no column space of up to" : "of a typical cell, and half"));
+        unrelu_network_free(model);
+        planted_network_free(&p);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1100,6 +1118,7 @@ int main(void)
         cmocka_unit_test(a_space_is_accepted_for_most_cells_of_most_rows),
         cmocka_unit_test(rows_are_dead_of_which_a_hundredth_is_expected),
         cmocka_unit_test(cells_are_the_same_to_a_few_of_their_roundings),
+        cmocka_unit_test(noise_beside_labels_is_told_from_noise_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

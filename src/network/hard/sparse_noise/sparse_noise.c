@@ -16,15 +16,13 @@
 #include <math.h>
 
 enum { LEAST_COLUMNS = 5, ROWS_A_COLUMN = 5, LEAST_ROWS = 1000, LARGEST_RANK = 40 };
-/* of a typical cell: a space that leaves less has found the labels, and noise beside them */
-static const double NEARLY = 0.1;
 
 /* ---- what is told ---- */
 
 static const char *say_no_space(const ur_problem *given, const ur_sparse_cells *cells,
                                 const ur_subspace *s, ur_arena *arena)
 {
-    if (s->r == 0 && s->left < NEARLY)
+    if (s->r == 0 && s->left < UR_NEARLY)
         return ur_take_text(
             arena,
             "the labels have noise in every cell, or too few columns (%zu) for their rank: a "

@@ -27,6 +27,9 @@ enum {
 
 /* Of cells, rows or samples: what more than half of them say counts. */
 #define UR_MAJORITY 0.5
+/* Of a typical cell: a space that leaves less has found the labels, and noise (or a weak neuron)
+ * beside them. */
+#define UR_NEARLY 0.1
 
 /* --- wrong_cells.c --- */
 typedef struct {

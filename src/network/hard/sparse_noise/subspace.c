@@ -24,7 +24,6 @@ enum {
     FEW_RANKS = 10, /* by all schedules */
     SCHEDULES = 4
 };
-static const double NOISE = 0.1; /* a typical cell is 1: what is left is noise, or a weak neuron */
 /* Undecided rows beyond twice those of a support at random: one in 200, that of rows of zeros. */
 static const double UNDECIDED = 0.005;
 static const double HOPELESS = 0.8; /* of the first rows undecided: the others are not looked at */
@@ -155,7 +154,7 @@ static unrelu_status scan(search *q, size_t from, size_t to, size_t first, size_
                 break;
         }
         q->since += q->passed ? 1 : 0;
-        q->stalled += q->left < NOISE ? 1 : 0;
+        q->stalled += q->left < UR_NEARLY ? 1 : 0;
         if (q->settled || q->since > PATIENCE || q->stalled > STALLED)
             break;
         ur_progress(q->cells->exec, "separating", (double)r / (double)to);
