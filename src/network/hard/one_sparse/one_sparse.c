@@ -147,10 +147,7 @@ static unrelu_status finish(const ur_problem *given, const ur_peel *q, ur_arena 
 
 static double rest_of(const ur_peel *q)
 {
-    double squares = 0;
-    for (size_t i = 0; i < q->frame->n; i++)
-        squares += q->norm[i] * q->norm[i];
-    return sqrt(squares / q->frame->size);
+    return sqrt(ur_short_dot(q->frame->n, q->norm, q->norm) / q->frame->size);
 }
 
 unrelu_status ur_peel_all(const ur_problem *given, ur_peel *q, int *ready, ur_outcome *out,

@@ -101,16 +101,14 @@ unrelu_status ur_pair_fit(size_t n, size_t p, const double *x, const double *r, 
     size_t wide = 2 * p, step = (n + ROWS_FOR_EACH * wide - 1) / (ROWS_FOR_EACH * wide), rank = 0;
     size_t rows = (n + step - 1) / step; /* evenly spread */
     double *x_few = ur_take(&arena, rows, p * sizeof *x), *r_few = ur_take(&arena, rows, sizeof *r);
-    double *sharp = ur_take(&arena, wide, sizeof *sharp), squares = 0;
+    double *sharp = ur_take(&arena, wide, sizeof *sharp);
     *met = 0;
     UR_TRY(ur_arena_status(&arena, err));
-    for (size_t i = 0; i < n; i++)
-        squares += r[i] * r[i];
     for (size_t i = 0; i < rows; i++) {
         memcpy(x_few + i * p, x + i * step * p, p * sizeof *x);
         r_few[i] = r[i * step];
     }
-    double close = tolerance * sqrt(squares / (double)n);
+    double close = tolerance * sqrt(ur_short_dot(n, r, r) / (double)n);
     fit all = {.n = n, .p = p, .x = x, .r = r}, few = {.n = rows, .p = p, .x = x_few, .r = r_few};
     UR_TRY(fit_open(&arena, &all, err));
     UR_TRY(fit_open(&arena, &few, err));
