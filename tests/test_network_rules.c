@@ -72,8 +72,8 @@ static void judge(court *c, size_t d, size_t k, double *V, int single)
 
 static int says(const court *c, const char *words)
 {
-    for (const ur_note *note = c->judgement.notes.first; note; note = note->next)
-        if (strstr(note->text, words))
+    for (size_t i = 0; i < c->judgement.notes.count; i++)
+        if (strstr(c->judgement.notes.list[i].message, words))
             return 1;
     return 0;
 }
@@ -86,7 +86,8 @@ static void expect(size_t d, size_t k, double *V, int single, const char *words,
     unrelu_verdict verdict = broken ? UNRELU_VERDICT_UNCERTIFIED : UNRELU_VERDICT_EXACT;
     if (c.judgement.verdict != verdict || says(&c, words) != broken)
         fail_msg("%s, gap %g, first note: %s", unrelu_verdict_name(c.judgement.verdict),
-                 c.judgement.gap, c.judgement.notes.first ? c.judgement.notes.first->text : "none");
+                 c.judgement.gap,
+                 c.judgement.notes.count ? c.judgement.notes.list[0].message : "none");
     ur_arena_end(&c.arena);
 }
 

@@ -342,8 +342,8 @@ static int is_weak(size_t on)
          &err);
     must(ur_likelihood(&given, &frame, &fit, &out, &err), &err);
     int weak = 0;
-    for (const ur_note *note = out.notes.first; note; note = note->next)
-        weak |= strcmp(note->code, "weak-neuron") == 0;
+    for (size_t i = 0; i < out.notes.count; i++)
+        weak |= strcmp(out.notes.list[i].code, "weak-neuron") == 0;
     return weak;
 }
 

@@ -2,7 +2,6 @@
 #include "model/kind.h"
 
 #include "base/error.h"
-#include "model/warnings.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -61,10 +60,19 @@ void ur_model_warn(void *model, const char *code, const char *format, ...)
     const ur_kind *kind = head_of(model)->is.kind;
     const unrelu_warning **list = (void *)((char *)model + kind->warnings);
     size_t *count = (void *)((char *)model + kind->warning_count);
+    ur_warnings all = {*list, *count};
     va_list values;
     va_start(values, format);
-    ur_warnings_add(ur_model_arena(model), list, count, code, format, values);
+    ur_warnings_add(&all, ur_model_arena(model), code, format, values);
     va_end(values);
+    *list = all.list;
+    *count = all.count;
+}
+
+void ur_model_warn_all(void *model, const ur_warnings *w)
+{
+    for (size_t i = 0; i < w->count; i++)
+        ur_model_warn(model, w->list[i].code, "%s", w->list[i].message);
 }
 
 void ur_model_free(void *model)

@@ -6,6 +6,7 @@
 #define UR_KIND_H
 
 #include "model/fields.h"
+#include "model/warnings.h"
 
 enum { UR_MOST_SIZES = 4, UR_MOST_TABLES = 6 };
 
@@ -41,6 +42,7 @@ unrelu_status ur_model_take_arrays(void *model, unrelu_error *err);
 /* where memory ends the arena keeps the failure, which ur_model_hand tells */
 void ur_model_warn(void *model, const char *code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+void ur_model_warn_all(void *model, const ur_warnings *warnings);
 /* What a function ends with: *out = model where status and its arena are OK; else it is freed and
  * *out = NULL. model NULL: there was no memory for it. */
 unrelu_status ur_model_hand(void *model, unrelu_status status, void *out, unrelu_error *err);

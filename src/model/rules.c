@@ -18,20 +18,20 @@ void ur_breach_tell(ur_breach *breach, const char *format, ...)
     va_list values;
     breach->broken = 1;
     va_start(values, format);
-    ur_notes_add_values(breach->notes, breach->arena, breach->code, format, values);
+    ur_warnings_add(breach->notes, breach->arena, breach->code, format, values);
     va_end(values);
 }
 
 int ur_breach_is_told(const ur_breach *breach)
 {
-    for (const ur_note *note = breach->notes->first; note; note = note->next)
-        if (strcmp(note->code, breach->code) == 0)
+    for (size_t i = 0; i < breach->notes->count; i++)
+        if (strcmp(breach->notes->list[i].code, breach->code) == 0)
             return 1;
     return 0;
 }
 
 unrelu_status ur_rules_ask(const ur_rule *rules, size_t count, const void *facts, ur_arena *arena,
-                           ur_notes *notes, unrelu_verdict *verdict, unrelu_error *err)
+                           ur_warnings *notes, unrelu_verdict *verdict, unrelu_error *err)
 {
     int lost = 0; /* a rule has given the verdict */
     for (const ur_rule *rule = rules; rule < rules + count; rule++) {

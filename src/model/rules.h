@@ -5,13 +5,13 @@
 #ifndef UR_RULES_H
 #define UR_RULES_H
 
-#include "model/notes.h"
+#include "model/warnings.h"
 
 /* where the test of a rule tells that it is broken */
 typedef struct {
     const char *code;
     ur_arena *arena;
-    ur_notes *notes;
+    ur_warnings *notes;
     int broken;
     unrelu_error *err; /* of a test that cannot be made */
 } ur_breach;
@@ -34,7 +34,7 @@ int ur_breach_is_told(const ur_breach *breach);
 
 /* notes lie in the arena. *verdict: where no rule is broken on entry, the model's on return */
 unrelu_status ur_rules_ask(const ur_rule *rules, size_t count, const void *facts, ur_arena *arena,
-                           ur_notes *notes, unrelu_verdict *verdict, unrelu_error *err);
+                           ur_warnings *notes, unrelu_verdict *verdict, unrelu_error *err);
 /* rule i for tables of docs: 1, or 0 after the last */
 int ur_rules_show(const ur_rule *rules, size_t count, size_t i, unrelu_rule *out);
 

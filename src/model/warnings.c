@@ -5,17 +5,17 @@
 
 #include <string.h>
 
-void ur_warnings_add(ur_arena *arena, const unrelu_warning **list, size_t *count, const char *code,
-                     const char *format, va_list values)
+void ur_warnings_add(ur_warnings *w, ur_arena *arena, const char *code, const char *format,
+                     va_list values)
 {
-    unrelu_warning *grown = ur_take(arena, *count + 1, sizeof *grown);
+    unrelu_warning *grown = ur_take(arena, w->count + 1, sizeof *grown);
     if (!grown)
         return;
-    if (*count > 0)
-        memcpy(grown, *list, *count * sizeof *grown);
-    grown[(*count)++] =
+    if (w->count > 0)
+        memcpy(grown, w->list, w->count * sizeof *grown);
+    grown[w->count] =
         (unrelu_warning){ur_take_copy(arena, code), ur_take_values(arena, format, values)};
-    *list = grown;
+    *w = (ur_warnings){grown, w->count + 1};
 }
 
 unrelu_status ur_warnings_save(ur_npz_writer *w, const unrelu_warning *list, size_t count,

@@ -205,10 +205,9 @@ unrelu_status ur_unmix_judge(ur_unmix *w, const ur_cone *c, const ur_normals *no
     unrelu_mixture *m = w->model;
     facts f = {w, m, c, normals, M};
     UR_ARENA(arena);
-    ur_notes notes = {0};
+    ur_warnings notes = {0};
     m->verdict = c->noise ? UNRELU_VERDICT_NOISY : UNRELU_VERDICT_EXACT;
     UR_TRY(ur_rules_ask(rules, RULES, &f, &arena, &notes, &m->verdict, err));
-    for (const ur_note *note = notes.first; note; note = note->next)
-        ur_model_warn(m, note->code, "%s", note->text);
+    ur_model_warn_all(m, &notes);
     return UNRELU_OK;
 }

@@ -35,7 +35,7 @@ void ur_outcome_note(ur_outcome *out, const char *code, const char *format, ...)
 {
     va_list values;
     va_start(values, format);
-    ur_notes_add_values(&out->notes, out->arena, code, format, values);
+    ur_warnings_add(&out->notes, out->arena, code, format, values);
     va_end(values);
 }
 

@@ -5,7 +5,7 @@
 #ifndef UR_OUTCOME_H
 #define UR_OUTCOME_H
 
-#include "model/notes.h"
+#include "model/warnings.h"
 #include "network/problem/problem.h"
 
 /* one pass over all rows, from the weights alone: verdict/certify.c */
@@ -52,9 +52,9 @@ typedef struct {
     double *E_row, *E_column, *E_value;
     const char *method; /* that answered, where another was asked for; NULL: that one */
     const char *how_k, *guarantee, *assumption, *failure;
-    int proof;      /* the failure is one */
-    double closest; /* smallest residual of any exact attempt, at most 1 */
-    ur_notes notes;
+    int proof;         /* the failure is one */
+    double closest;    /* smallest residual of any exact attempt, at most 1 */
+    ur_warnings notes; /* warnings, where the outcome is kept */
 } ur_outcome;
 
 ur_outcome ur_outcome_in(ur_arena *arena);

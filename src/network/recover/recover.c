@@ -105,12 +105,6 @@ static void copy_weights(const ur_outcome *out, unrelu_network *model)
     model->active = ur_take_doubles(arena, out->certificate.active, k);
 }
 
-static void copy_notes(const ur_notes *notes, unrelu_network *model)
-{
-    for (const ur_note *note = notes->first; note; note = note->next)
-        ur_model_warn(model, note->code, "%s", note->text);
-}
-
 /* of the methods that were asked for by name; most state their own */
 static const char *guarantee_of(const ur_outcome *out, const ur_method *method)
 {
@@ -145,8 +139,8 @@ static unrelu_status set_model(const ur_outcome *out, const ur_judgement *judgem
     model->objective = out->objective;
     model->objective_bound = out->objective_bound;
     model->incoherence = out->incoherence;
-    copy_notes(&judgement->notes, model);
-    copy_notes(&out->notes, model);
+    ur_model_warn_all(model, &judgement->notes);
+    ur_model_warn_all(model, &out->notes);
     if (c->active) { /* there is one, of a network that was refused too */
         model->biases = ur_terms_name(out->terms);
         model->precision = ur_take_copy(arena, c->precision);

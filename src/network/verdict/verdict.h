@@ -29,7 +29,7 @@ double ur_certify_reach(const ur_data *data, size_t j, double per_unit, double l
 typedef struct {
     unrelu_verdict verdict;
     double gap; /* smallest 1 - rho_2 of the neurons' patterns; NaN: not measured */
-    ur_notes notes;
+    ur_warnings notes;
 } ur_judgement;
 
 /* By the rules of uniqueness where the labels are met; the notes lie in the arena of out. */
