@@ -91,8 +91,7 @@ static void the_limits_of_the_model_count(void **state)
     (void)state;
     const double b[] = {0.5}, sigma[] = {4}, x[] = {0.8, 1, 1.25};
     unrelu_gaussian *m = make_model(1, b, sigma);
-    m->limit = ur_doubles(1);
-    m->limit[0] = 1;
+    m->limit = (double[]){1};
     double *y = impute(m, x, 3, (unrelu_impute_options){.size = sizeof(unrelu_impute_options)});
     double want = 0.5 - 2 * hazard_below(0.25);
     assert_near(y[0], want, 1e-13);

@@ -409,8 +409,7 @@ static void normalising_keeps_the_function(void **state)
     for (size_t f = 0; f < 5; f++) {
         unrelu_network *m = rough(all[f], f + 1), *before = rough(all[f], f + 1);
         unrelu_error err = {0};
-        m->V_se = calloc(24, sizeof(double));
-        memcpy(m->V_se, m->V, 24 * sizeof(double));
+        m->V_se = ur_take_doubles(ur_model_arena(m), m->V, 24);
         for (size_t j = 0; j < 6; j++)
             m->active[j] = m->V[j * 4];
         must(ur_network_normalise(m, &err), &err);

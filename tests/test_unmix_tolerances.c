@@ -63,6 +63,7 @@ static void noise_of_a_low_rank_is_tried_from_1e_14_on(void **state)
         ur_unmix w = samples_with(&o, m, same, 3, 1);
         must(ur_attempts_choose(&w, &err), &err);
         assert_int_equal(w.attempt_count, 1 + i);
+        unrelu_mixture_free(m);
     }
 }
 
@@ -99,7 +100,9 @@ static double excess_of(double fourth)
     unrelu_mixture *m = ur_mixture_new(NULL);
     double same[D] = {100, 50, 1, fourth};
     ur_unmix w = samples_with(&o, m, same, D, 0);
-    return ur_span_excess(&w.span, 2);
+    double excess = ur_span_excess(&w.span, 2);
+    unrelu_mixture_free(m);
+    return excess;
 }
 
 static void singular_values_are_flat_up_to_1_1_times_what_noise_makes(void **state)
@@ -113,6 +116,7 @@ static void singular_values_are_flat_up_to_1_1_times_what_noise_makes(void **sta
         double same[D] = {100, 50, 1, fourth[i]};
         ur_unmix w = samples_with(&o, m, same, D, 0);
         assert_int_equal(ur_span_flat(&w.span), 2 + i);
+        unrelu_mixture_free(m);
     }
 }
 
@@ -160,6 +164,7 @@ static void a_unit_counts_from_two_samples_on(void **state)
     assert_int_equal(ur_attempts_choose(&w, NULL), UNRELU_OK);
     w.span.nonzero = 5;
     assert_int_equal(ur_attempts_choose(&w, NULL), UNRELU_EDATA);
+    unrelu_mixture_free(m);
 }
 
 /* ---- samples ---- */
@@ -257,7 +262,7 @@ static void noise_that_grows_with_the_samples_is_refused_from_1e_6_on(void **sta
     for (size_t i = 0; i < 2; i++) {
         planted_mixture planted = plant_mixture(6, 3, 0, 600, 0, 0, 4);
         double *e = malloc(600 * 6 * sizeof *e);
-        unrelu_mixture *m = ur_mixture_new(NULL);
+        unrelu_mixture *m = NULL;
         unrelu_error err = {0};
         assert_non_null(e);
         ur_random_normals(9, 1, 0, 600 * 6, e);
