@@ -22,19 +22,6 @@ typedef struct {
     double *rows, *length; /* p x d, p */
 } side;
 
-static unrelu_status check(const unrelu_mixture *truth, const unrelu_mixture *model,
-                           unrelu_error *err)
-{
-    if (!truth->A || !model->A)
-        return ur_fail(err, UNRELU_EFORMAT, "the %s has no A: there is nothing to compare",
-                       truth->A ? "model" : "truth");
-    if (truth->d != model->d)
-        return ur_fail(err, UNRELU_EFORMAT,
-                       "the truth has %zu columns and the model %zu: they cannot be compared",
-                       truth->d, model->d);
-    return UNRELU_OK;
-}
-
 static unrelu_status prepare(side *s, ur_arena *arena, unrelu_error *err)
 {
     size_t d = s->m->d, p = s->m->p;
@@ -63,45 +50,6 @@ static double distance(size_t d, const double *x, const double *y)
     return sqrt(square);
 }
 
-/* match[i]: the model's unit for the truth's unit i */
-static unrelu_status pair_units(const side *t, const side *m, size_t *match, unrelu_error *err)
-{
-    size_t d = t->m->d, rows = t->m->p, columns = m->m->p;
-    UR_ARENA(arena);
-    double *cost = ur_take(&arena, rows, columns * sizeof *cost);
-    UR_TRY(ur_arena_status(&arena, err));
-    for (size_t i = 0; i < rows; i++)
-        for (size_t j = 0; j < columns; j++)
-            cost[i * columns + j] = distance(d, t->rows + i * d, m->rows + j * d);
-    return ur_match(rows, columns, cost, match, err);
-}
-
-static void errors_of_A(const side *t, const side *m, const size_t *match,
-                        unrelu_mixture_distance *out)
-{
-    size_t d = t->m->d;
-    double squares = 0;
-    for (size_t i = 0; i < t->m->p; i++) {
-        if (match[i] == UR_UNMATCHED)
-            continue;
-        const double *x = t->rows + i * d, *y = m->rows + match[i] * d;
-        double column = distance(d, x, y);
-        for (size_t l = 0; l < d; l++)
-            out->A_max = fmax(out->A_max, fabs(y[l] - x[l]));
-        out->A_column = fmax(out->A_column, column);
-        squares += column * column;
-        out->matched++;
-    }
-    out->A_frobenius = sqrt(squares);
-    out->missing = t->m->p - out->matched;
-    out->extra = m->m->p - out->matched;
-}
-
-static void free_gaussian(void *gaussian)
-{
-    unrelu_gaussian_free(gaussian);
-}
-
 /* unit i of *out is unit units[i] of the side, for a column of A of unit length */
 static unrelu_status take_units(const side *s, const size_t *units, size_t count, ur_arena *arena,
                                 unrelu_gaussian **out, unrelu_error *err)
@@ -111,7 +59,7 @@ static unrelu_status take_units(const side *s, const size_t *units, size_t count
     unrelu_gaussian *to = *out = ur_gaussian_new(err);
     if (!to)
         return UNRELU_ENOMEM;
-    ur_arena_adopt(arena, to, free_gaussian);
+    ur_arena_adopt(arena, to, ur_model_free);
     const char **names = ur_take(arena, count, sizeof *names);
     UR_TRY(ur_arena_status(arena, err));
     UR_TRY(ur_gaussian_allocate(to, count, 0, err));
@@ -136,50 +84,55 @@ static double larger(double most, double x)
     return isnan(most) || x <= most ? most : x;
 }
 
-static unrelu_status errors_of_hidden(const side *t, const side *m, const size_t *match,
-                                      unrelu_mixture_distance *out, unrelu_error *err)
-{
-    size_t count = out->matched, found = 0;
-    unrelu_gaussian *truth, *model;
-    UR_ARENA(arena);
-    size_t *units = ur_take(&arena, count, 2 * sizeof *units);
-    UR_TRY(ur_arena_status(&arena, err));
-    for (size_t i = 0; i < t->m->p; i++)
-        if (match[i] != UR_UNMATCHED) {
-            units[found] = i;
-            units[count + found++] = match[i];
-        }
-    UR_TRY(take_units(t, units, count, &arena, &truth, err));
-    UR_TRY(take_units(m, units + count, count, &arena, &model, err));
-    UR_TRY(unrelu_gaussian_compare(truth, model, &out->hidden, err));
-    for (size_t i = 0; i < count; i++)
-        out->b_max = larger(out->b_max, fabs(model->b[i] - truth->b[i]));
-    for (size_t i = 0; i < count * count; i++)
-        out->sigma_max = larger(out->sigma_max, fabs(model->sigma[i] - truth->sigma[i]));
-    return UNRELU_OK;
-}
-
-static unrelu_status compare(const unrelu_mixture *truth, const unrelu_mixture *model,
-                             unrelu_mixture_distance *out, unrelu_error *err)
-{
-    side t = {.m = truth, .who = "truth"}, m = {.m = model, .who = "model"};
-    UR_ARENA(arena);
-    UR_BLAS_PINNED;
-    UR_TRY(check(truth, model, err));
-    size_t *match = ur_take(&arena, truth->p, sizeof *match);
-    UR_TRY(prepare(&t, &arena, err));
-    UR_TRY(prepare(&m, &arena, err));
-    UR_TRY(pair_units(&t, &m, match, err));
-    errors_of_A(&t, &m, match, out);
-    return errors_of_hidden(&t, &m, match, out, err);
-}
-
 unrelu_status unrelu_mixture_compare(const unrelu_mixture *truth, const unrelu_mixture *model,
                                      unrelu_mixture_distance *out, unrelu_error *err)
 {
+    side t = {.m = truth, .who = "truth"}, m = {.m = model, .who = "model"};
+    unrelu_mixture_distance found = {0};
+    unrelu_gaussian *true_units, *found_units;
+    double squares = 0;
+    UR_ARENA(arena);
+    UR_BLAS_PINNED;
     memset(out, 0, sizeof *out);
-    unrelu_status status = compare(truth, model, out, err);
-    if (status != UNRELU_OK)
-        memset(out, 0, sizeof *out);
-    return status;
+    if (!truth->A || !model->A)
+        return ur_fail(err, UNRELU_EFORMAT, "the %s has no A: there is nothing to compare",
+                       truth->A ? "model" : "truth");
+    if (truth->d != model->d)
+        return ur_fail(err, UNRELU_EFORMAT,
+                       "the truth has %zu columns and the model %zu: they cannot be compared",
+                       truth->d, model->d);
+    size_t d = truth->d, p = model->p, *units = ur_take(&arena, truth->p, sizeof *units);
+    size_t *match = ur_take(&arena, truth->p, sizeof *match); /* the model's, for each of units */
+    double *cost = ur_take(&arena, truth->p, p * sizeof *cost);
+    UR_TRY(prepare(&t, &arena, err));
+    UR_TRY(prepare(&m, &arena, err));
+    for (size_t i = 0; i < truth->p; i++)
+        for (size_t j = 0; j < p; j++)
+            cost[i * p + j] = distance(d, t.rows + i * d, m.rows + j * d);
+    UR_TRY(ur_match(truth->p, p, cost, match, err));
+    for (size_t i = 0; i < truth->p; i++) {
+        size_t j = match[i];
+        if (j == UR_UNMATCHED)
+            continue;
+        for (size_t l = 0; l < d; l++)
+            found.A_max = fmax(found.A_max, fabs(m.rows[j * d + l] - t.rows[i * d + l]));
+        found.A_column = fmax(found.A_column, cost[i * p + j]);
+        squares += cost[i * p + j] * cost[i * p + j];
+        units[found.matched] = i;
+        match[found.matched++] = j;
+    }
+    size_t count = found.matched;
+    found.A_frobenius = sqrt(squares);
+    found.missing = truth->p - count;
+    found.extra = p - count;
+    UR_TRY(take_units(&t, units, count, &arena, &true_units, err));
+    UR_TRY(take_units(&m, match, count, &arena, &found_units, err));
+    UR_TRY(unrelu_gaussian_compare(true_units, found_units, &found.hidden, err));
+    for (size_t i = 0; i < count; i++)
+        found.b_max = larger(found.b_max, fabs(found_units->b[i] - true_units->b[i]));
+    for (size_t i = 0; i < count * count; i++)
+        found.sigma_max =
+            larger(found.sigma_max, fabs(found_units->sigma[i] - true_units->sigma[i]));
+    *out = found;
+    return UNRELU_OK;
 }
