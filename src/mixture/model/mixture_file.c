@@ -52,33 +52,25 @@ const ur_kind ur_mixture_kind = {
     .part_offset = offsetof(unrelu_mixture, hidden),
 };
 
-/* the tables of a file, of the mixture's members and of its hidden layer's */
-typedef struct {
-    size_t sizes[UR_MOST_SIZES];
-    ur_fields own, hidden;
-} tables;
-
-static void set_tables(const unrelu_mixture *m, tables *t)
-{
-    set_sizes(m, t->sizes);
-    t->own = (ur_fields){fields, sizeof fields / sizeof *fields, "dp", t->sizes};
-    t->hidden = (ur_fields){hidden, sizeof hidden / sizeof *hidden, "dp", t->sizes};
-}
+#define FIELDS(table, sizes)                                                                       \
+    &(ur_fields)                                                                                   \
+    {                                                                                              \
+        table, sizeof(table) / sizeof *(table), "dp", sizes                                        \
+    }
 
 unrelu_status unrelu_mixture_save(const unrelu_mixture *m, const char *path, unrelu_error *err)
 {
     ur_npz_writer *w = NULL;
+    const size_t sizes[] = {m->d, m->p};
     if (!m->A || !m->hidden)
         return ur_fail(err, UNRELU_EUSAGE, "the mixture has no A or no hidden units to save");
     UR_TRY(ur_model_create(path, "mixture", &w, err));
-    tables t;
-    set_tables(m, &t);
     ur_npz_add_string(w, "verdict", unrelu_verdict_name(m->verdict));
     ur_seed_save(w, m->seed);
     if (m->names)
         ur_npz_add_strings(w, "names", m->names, m->d);
-    ur_fields_save(w, &t.own, m);
-    ur_fields_save(w, &t.hidden, m->hidden);
+    ur_fields_save(w, FIELDS(fields, sizes), m);
+    ur_fields_save(w, FIELDS(hidden, sizes), m->hidden);
     unrelu_status status = ur_gaussian_put(w, m->hidden, err);
     if (status == UNRELU_OK)
         status = ur_warnings_save(w, m->warnings, m->warning_count, err);
@@ -87,9 +79,13 @@ unrelu_status unrelu_mixture_save(const unrelu_mixture *m, const char *path, unr
 
 /* ---- load ---- */
 
-static unrelu_status load_sizes(ur_npz *npz, const char *path, unrelu_mixture *m, unrelu_error *err)
+static unrelu_status load(const char *path, unrelu_mixture *m, unrelu_error *err)
 {
+    UR_ARENA(arena);
+    ur_npz *npz = NULL;
+    ur_arena *own = ur_model_arena(m);
     size_t ndim = 0, shape[4] = {0};
+    UR_TRY(ur_model_open(&arena, path, "mixture", &npz, err));
     UR_TRY(ur_npz_shape(npz, "A", &ndim, shape, err));
     if (ndim != 2)
         return ur_fail(err, UNRELU_EFORMAT,
@@ -100,54 +96,29 @@ static unrelu_status load_sizes(ur_npz *npz, const char *path, unrelu_mixture *m
                        path, shape[0], shape[1]);
     m->d = shape[0];
     m->p = shape[1];
-    return UNRELU_OK;
-}
-
-static unrelu_status load_hidden(ur_npz *npz, const char *path, const ur_fields *table,
-                                 unrelu_mixture *m, unrelu_error *err)
-{
-    size_t p = m->p;
-    unrelu_gaussian *hidden = ur_gaussian_new(err);
-    if (!hidden)
-        return UNRELU_ENOMEM;
-    UR_TRY(ur_mixture_hold(m, hidden, err));
-    hidden->d = p;
-    hidden->n = m->n;
-    hidden->seed = m->seed;
-    UR_TRY(ur_fields_load(npz, path, table, ur_model_arena(hidden), hidden, err));
-    UR_TRY(ur_gaussian_get(npz, path, hidden, err));
-    UR_TRY(ur_finite_check(path, "b", hidden->b, p, 1, err));
-    UR_TRY(ur_finite_check(path, "scale", hidden->scale, p, 1, err));
-    UR_TRY(ur_finite_check(path, "correlation", hidden->correlation, p, p, err));
-    hidden->names = ur_take_numbered(ur_model_arena(hidden), 'u', p);
-    return ur_arena_status(ur_model_arena(hidden), err);
-}
-
-static unrelu_status check_noise(const char *path, unrelu_mixture *m, unrelu_error *err)
-{
+    UR_TRY(ur_verdict_load(npz, path, "a mixture", &m->verdict, err));
+    UR_TRY(ur_seed_load(npz, path, &m->seed, err));
+    UR_TRY(ur_names_load(npz, path, "names", m->d, own, &m->names, err));
+    UR_TRY(ur_fields_load(npz, path, FIELDS(fields, shape), own, m, err));
     if (!(m->noise >= 0 && m->noise < INFINITY))
         return ur_fail(err, UNRELU_EFORMAT, "%s: noise is %g, where a standard deviation is needed",
                        path, m->noise);
     if (m->noise == 0)
         m->relative_noise = 0;
-    return UNRELU_OK;
-}
-
-static unrelu_status load(const char *path, unrelu_mixture *m, unrelu_error *err)
-{
-    UR_ARENA(arena);
-    ur_npz *npz = NULL;
-    UR_TRY(ur_model_open(&arena, path, "mixture", &npz, err));
-    UR_TRY(load_sizes(npz, path, m, err));
-    tables t;
-    ur_arena *own = ur_model_arena(m);
-    set_tables(m, &t);
-    UR_TRY(ur_verdict_load(npz, path, "a mixture", &m->verdict, err));
-    UR_TRY(ur_seed_load(npz, path, &m->seed, err));
-    UR_TRY(ur_names_load(npz, path, "names", m->d, own, &m->names, err));
-    UR_TRY(ur_fields_load(npz, path, &t.own, own, m, err));
-    UR_TRY(check_noise(path, m, err));
-    UR_TRY(load_hidden(npz, path, &t.hidden, m, err));
+    unrelu_gaussian *h = ur_gaussian_new(err);
+    if (!h)
+        return UNRELU_ENOMEM;
+    UR_TRY(ur_mixture_hold(m, h, err));
+    h->d = m->p;
+    h->n = m->n;
+    h->seed = m->seed;
+    UR_TRY(ur_fields_load(npz, path, FIELDS(hidden, shape), ur_model_arena(h), h, err));
+    UR_TRY(ur_gaussian_get(npz, path, h, err));
+    UR_TRY(ur_finite_check(path, "b", h->b, h->d, 1, err));
+    UR_TRY(ur_finite_check(path, "scale", h->scale, h->d, 1, err));
+    UR_TRY(ur_finite_check(path, "correlation", h->correlation, h->d, h->d, err));
+    h->names = ur_take_numbered(ur_model_arena(h), 'u', h->d);
+    UR_TRY(ur_arena_status(ur_model_arena(h), err));
     UR_TRY(ur_mixture_alloc(m, err));
     if (!ur_npz_has(npz, "warning_codes"))
         return UNRELU_OK;
