@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/error.h"
+#include "gaussian/model/gaussian_model.h"
 #include "mixture/model/mixture.h"
 
 #include <limits.h>
+#include <math.h>
 
 void unrelu_mixture_free(unrelu_mixture *m)
 {
@@ -17,14 +19,9 @@ unrelu_mixture *ur_mixture_new(unrelu_error *err)
     return m;
 }
 
-static void free_gaussian(void *gaussian)
-{
-    unrelu_gaussian_free(gaussian);
-}
-
 unrelu_status ur_mixture_hold(unrelu_mixture *m, unrelu_gaussian *hidden, unrelu_error *err)
 {
-    m->hidden = ur_arena_adopt(ur_model_arena(m), hidden, free_gaussian);
+    m->hidden = ur_arena_adopt(ur_model_arena(m), hidden, ur_model_free);
     return ur_arena_status(ur_model_arena(m), err);
 }
 
@@ -39,4 +36,28 @@ unrelu_status ur_mixture_alloc(unrelu_mixture *m, unrelu_error *err)
     if (!m->names)
         m->names = ur_take_numbered(arena, 'x', m->d);
     return ur_arena_status(arena, err);
+}
+
+unrelu_status unrelu_mixture_sampler(const unrelu_mixture *model, uint64_t seed,
+                                     unrelu_sampler **out, unrelu_error *err)
+{
+    const unrelu_gaussian *hidden = model->hidden;
+    *out = NULL;
+    if (!model->A || hidden->d != model->p)
+        return ur_fail(err, UNRELU_EUSAGE, "the mixture has %s: no samples can be drawn",
+                       model->A ? "another number of units than of columns of A" : "no A");
+    for (size_t i = 0; i < model->d * model->p; i++)
+        if (!isfinite(model->A[i]))
+            return ur_fail(err, UNRELU_EDATA,
+                           "A has %g at row %zu, column %zu: no samples can be drawn", model->A[i],
+                           i / model->p + 1, i % model->p + 1);
+    if (!(model->noise >= 0 && model->noise < INFINITY))
+        return ur_fail(err, UNRELU_EDATA, "the noise is %g: no samples can be drawn", model->noise);
+    UR_TRY(ur_gaussian_check_sampled(hidden, err));
+    ur_sampled law = ur_gaussian_sampled(hidden);
+    law.limit = NULL; /* units are off at 0, whatever they were fitted by */
+    law.d = model->d;
+    law.A = model->A;
+    law.noise = model->noise;
+    return ur_sampler_make(&law, seed, out, err);
 }
