@@ -7,6 +7,7 @@
  * 1e-14 (1 + g^2): mean squares below 1e-9 (units on once in ten million) are refused. */
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/order.h"
 #include "base/random.h"
 #include "base/sized.h"
 #include "dense/blas_pin.h"
@@ -18,7 +19,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define KAPPA 9 /* the default condition of W */
@@ -49,21 +49,6 @@ static unrelu_status check(const unrelu_mixture_plant_options *o, size_t k, unre
     return UNRELU_OK;
 }
 
-static unrelu_status plant_hidden(const unrelu_mixture_plant_options *o, size_t k,
-                                  unrelu_mixture *m, unrelu_error *err)
-{
-    unrelu_gaussian_plant_options layer = {.size = sizeof layer,
-                                           .d = o->p,
-                                           .k = k,
-                                           .kappa = k == o->p ? o->kappa : 1,
-                                           .bias = o->bias,
-                                           .bias_value = o->bias_value,
-                                           .seed = o->seed};
-    unrelu_gaussian *hidden;
-    UR_TRY(ur_gaussian_plant(&layer, 'u', &hidden, err));
-    return ur_mixture_hold(m, hidden, err);
-}
-
 static double product_mean(double g, double h, double r)
 {
     if (fmin(g, h) < FAR_BELOW)
@@ -76,40 +61,18 @@ static double product_mean(double g, double h, double r)
            h * phi_g * ur_normal_cdf(t) + o * phi_g * ur_normal_pdf(t);
 }
 
-static void set_moments(const unrelu_gaussian *m, double *S)
-{
-    size_t p = m->d;
-    for (size_t i = 0; i < p; i++)
-        for (size_t j = 0; j <= i; j++) {
-            double si = m->scale[i], sj = m->scale[j], r = i == j ? 1 : m->correlation[i * p + j];
-            S[i * p + j] = S[j * p + i] = si * sj * product_mean(m->b[i] / si, m->b[j] / sj, r);
-        }
-}
-
-typedef struct {
-    double square;
-    size_t unit;
-} rank;
-
-static int by_square(const void *a, const void *b)
-{
-    const rank *x = a, *y = b;
-    return x->square != y->square ? (x->square < y->square) - (x->square > y->square)
-                                  : (x->unit > y->unit) - (x->unit < y->unit);
-}
-
 /* rows of x (p x width) in the order */
-static void permute_rows(size_t p, size_t width, const rank *order, double *x, double *scratch)
+static void permute_rows(size_t p, size_t width, const ur_keyed *order, double *x, double *scratch)
 {
     for (size_t i = 0; i < p; i++)
-        memcpy(scratch + i * width, x + order[i].unit * width, width * sizeof *x);
+        memcpy(scratch + i * width, x + order[i].at * width, width * sizeof *x);
     memcpy(x, scratch, p * width * sizeof *x);
 }
 
-static void permute_both(size_t p, const rank *order, double *x, double *scratch)
+static void permute_both(size_t p, const ur_keyed *order, double *x, double *scratch)
 {
     for (size_t i = 0; i < p * p; i++)
-        scratch[i] = x[order[i / p].unit * p + order[i % p].unit];
+        scratch[i] = x[order[i / p].at * p + order[i % p].at];
     memcpy(x, scratch, p * p * sizeof *x);
 }
 
@@ -118,12 +81,12 @@ static unrelu_status order_units(unrelu_gaussian *m, double *S, unrelu_error *er
 {
     size_t p = m->d, width = m->k > p ? m->k : p;
     UR_ARENA(arena);
-    rank *order = ur_take(&arena, p, sizeof *order);
+    ur_keyed *order = ur_take(&arena, p, sizeof *order), *room = ur_take(&arena, p, sizeof *room);
     double *scratch = ur_take(&arena, p, width * sizeof *scratch);
     UR_TRY(ur_arena_status(&arena, err));
     for (size_t i = 0; i < p; i++)
-        order[i] = (rank){S[i * p + i], i};
-    qsort(order, p, sizeof *order, by_square);
+        order[i] = (ur_keyed){-S[i * p + i], i};
+    ur_sort_keyed(order, room, p);
     permute_rows(p, 1, order, m->b, scratch);
     permute_rows(p, 1, order, m->scale, scratch);
     permute_rows(p, m->k, order, m->W, scratch);
@@ -133,9 +96,31 @@ static unrelu_status order_units(unrelu_gaussian *m, double *S, unrelu_error *er
     return UNRELU_OK;
 }
 
-static void set_A(const unrelu_mixture_plant_options *o, unrelu_mixture *m)
+static unrelu_status plant(const unrelu_mixture_plant_options *o, size_t k, unrelu_mixture *m,
+                           unrelu_error *err)
 {
+    unrelu_gaussian_plant_options layer = {.size = sizeof layer,
+                                           .d = o->p,
+                                           .k = k,
+                                           .kappa = k == o->p ? o->kappa : 1,
+                                           .bias = o->bias,
+                                           .bias_value = o->bias_value,
+                                           .seed = o->seed};
     size_t d = m->d, p = m->p;
+    unrelu_gaussian *h;
+    UR_ARENA(arena);
+    UR_BLAS_PINNED;
+    UR_TRY(ur_mixture_alloc(m, err));
+    UR_TRY(ur_gaussian_plant(&layer, 'u', &h, err));
+    UR_TRY(ur_mixture_hold(m, h, err));
+    double *S = ur_take(&arena, p, p * sizeof *S), *G = ur_take(&arena, p, p * sizeof *G);
+    UR_TRY(ur_arena_status(&arena, err));
+    for (size_t i = 0; i < p; i++)
+        for (size_t j = 0; j <= i; j++) {
+            double si = h->scale[i], sj = h->scale[j], r = i == j ? 1 : h->correlation[i * p + j];
+            S[i * p + j] = S[j * p + i] = si * sj * product_mean(h->b[i] / si, h->b[j] / sj, r);
+        }
+    UR_TRY(order_units(h, S, err));
     ur_random_normals(o->seed, UR_STREAM_PLANT_A, 0, (uint64_t)d * p, m->A);
     for (size_t j = 0; j < p; j++) {
         double square = 0;
@@ -144,50 +129,26 @@ static void set_A(const unrelu_mixture_plant_options *o, unrelu_mixture *m)
         for (size_t i = 0; i < d; i++)
             m->A[i * p + j] /= sqrt(square);
     }
-}
-
-/* tr(A S A') / d = sum of (A'A) S / d; G is room for p x p */
-static double mean_square(const unrelu_mixture *m, const double *S, double *G)
-{
-    double sum = 0;
-    ur_multiply_tn(m->d, m->p, m->p, m->A, m->A, G);
-    for (size_t i = 0; i < m->p * m->p; i++)
-        sum += G[i] * S[i];
-    return sum / (double)m->d;
-}
-
-static void scale_hidden(unrelu_gaussian *m, double factor)
-{
-    for (size_t i = 0; i < m->d; i++) {
-        m->b[i] *= factor;
-        m->scale[i] *= factor;
-    }
-    for (size_t i = 0; i < m->d * m->k; i++)
-        m->W[i] *= factor;
-    for (size_t i = 0; i < m->d * m->d; i++)
-        m->sigma[i] *= factor * factor;
-}
-
-static unrelu_status plant(const unrelu_mixture_plant_options *o, size_t k, unrelu_mixture *m,
-                           unrelu_error *err)
-{
-    size_t p = m->p;
-    UR_ARENA(arena);
-    UR_BLAS_PINNED;
-    UR_TRY(ur_mixture_alloc(m, err));
-    UR_TRY(plant_hidden(o, k, m, err));
-    double *S = ur_take(&arena, p, p * sizeof *S), *G = ur_take(&arena, p, p * sizeof *G);
-    UR_TRY(ur_arena_status(&arena, err));
-    set_moments(m->hidden, S);
-    UR_TRY(order_units(m->hidden, S, err));
-    set_A(o, m);
-    double size = mean_square(m, S, G);
+    /* tr(A S A') / d = sum of (A'A) S / d */
+    double size = 0;
+    ur_multiply_tn(d, p, p, m->A, m->A, G);
+    for (size_t i = 0; i < p * p; i++)
+        size += G[i] * S[i];
+    size /= (double)d;
     if (!(size > LEAST_SIZE))
         return ur_fail(err, UNRELU_EDATA,
                        "samples have a root mean square of %.3g before scaling: units are hardly "
                        "ever on; choose a larger bias",
                        sqrt(fmax(0, size)));
-    scale_hidden(m->hidden, 1 / sqrt(size));
+    double factor = 1 / sqrt(size);
+    for (size_t i = 0; i < p; i++) {
+        h->b[i] *= factor;
+        h->scale[i] *= factor;
+    }
+    for (size_t i = 0; i < p * k; i++)
+        h->W[i] *= factor;
+    for (size_t i = 0; i < p * p; i++)
+        h->sigma[i] *= factor * factor;
     return UNRELU_OK;
 }
 
