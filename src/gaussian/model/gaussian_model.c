@@ -2,9 +2,14 @@
 #include "gaussian/model/gaussian_model.h"
 
 #include "base/error.h"
+#include "base/names.h"
+#include "dense/blas_pin.h"
+#include "dense/linear.h"
 #include "gaussian/problem/tolerance.h"
+#include "read/source.h"
 
 #include <math.h>
+#include <string.h>
 
 unrelu_gaussian *ur_gaussian_new(unrelu_error *err)
 {
@@ -41,6 +46,90 @@ void unrelu_gaussian_margin(const unrelu_gaussian *m, size_t column, double *b, 
     *limit = m->limit ? m->limit[column] : 0;
     if (m->noise)
         *limit = fmax(*limit, UR_NOISE_CENSORING * noise);
+}
+
+unrelu_status unrelu_gaussian_eigenvalues(const unrelu_gaussian *m, double *values,
+                                          unrelu_error *err)
+{
+    if (!m->eigenvalues && !m->sigma)
+        return ur_fail(err, UNRELU_EUSAGE, "the model has no Sigma");
+    if (m->eigenvalues) {
+        memcpy(values, m->eigenvalues, m->d * sizeof *values);
+        return UNRELU_OK;
+    }
+    for (size_t i = 0; i < m->d * m->d; i++)
+        if (!isfinite(m->sigma[i]))
+            return ur_fail(err, UNRELU_EDATA,
+                           "entry (%zu, %zu) of Sigma is not finite: it has no eigenvalues",
+                           i / m->d + 1, i % m->d + 1);
+    UR_BLAS_PINNED;
+    UR_TRY(ur_eigen_symmetric(m->d, m->sigma, values, NULL, err));
+    for (size_t i = 0; i < m->d / 2; i++) { /* LAPACK's increase */
+        double kept = values[i];
+        values[i] = values[m->d - 1 - i];
+        values[m->d - 1 - i] = kept;
+    }
+    return UNRELU_OK;
+}
+
+unrelu_status unrelu_gaussian_match(const unrelu_gaussian *m, const unrelu_source *samples,
+                                    size_t *place, unrelu_error *err)
+{
+    size_t width = unrelu_source_columns(samples), missing;
+    const char *label = ur_source_label(samples);
+    switch (ur_names_match(ur_source_names(samples), width, m->names, m->d, place, &missing)) {
+    case UR_NAMES_FOUND:
+        break;
+    case UR_NAMES_COUNT:
+        return ur_fail(err, UNRELU_EFORMAT,
+                       "%s has %zu columns, and the model %zu: give the samples of the model, or "
+                       "choose its columns with `columns`",
+                       label, width, m->d);
+    case UR_NAMES_MISSING:
+        return ur_fail(err, UNRELU_EFORMAT,
+                       "%s has no column '%.80s', which the model has: its %zu columns are "
+                       "'%.80s'%s",
+                       label, m->names[missing], width, unrelu_source_name(samples, 0),
+                       width > 1 ? ", ..." : "");
+    }
+    return UNRELU_OK;
+}
+
+/* ---- samples ---- */
+
+unrelu_status ur_gaussian_check_sampled(const unrelu_gaussian *m, unrelu_error *err)
+{
+    for (size_t i = 0; i < m->d; i++)
+        if (!isfinite(m->b[i]) || !isfinite(m->scale[i]))
+            return ur_fail(err, UNRELU_EDATA,
+                           "column %zu (%s) has b %g and scale %g: no samples can be drawn", i + 1,
+                           m->names[i], m->b[i], m->scale[i]);
+    for (size_t i = 0; i < m->d * m->d; i++)
+        if (!isfinite(m->correlation[i]))
+            return ur_fail(err, UNRELU_EDATA,
+                           "a correlation is not a number: no samples can be drawn");
+    return UNRELU_OK;
+}
+
+ur_sampled ur_gaussian_sampled(const unrelu_gaussian *m)
+{
+    return (ur_sampled){.d = m->d,
+                        .p = m->d,
+                        .b = m->b,
+                        .scale = m->scale,
+                        .correlation = m->correlation,
+                        .limit = m->limit,
+                        .transform = m->transform,
+                        .lambda = m->lambda};
+}
+
+unrelu_status unrelu_gaussian_sampler(const unrelu_gaussian *model, uint64_t seed,
+                                      unrelu_sampler **out, unrelu_error *err)
+{
+    *out = NULL;
+    UR_TRY(ur_gaussian_check_sampled(model, err));
+    const ur_sampled law = ur_gaussian_sampled(model);
+    return ur_sampler_make(&law, seed, out, err);
 }
 
 void unrelu_gaussian_free(unrelu_gaussian *m)

@@ -13,14 +13,13 @@ unrelu_gaussian *ur_gaussian_new(unrelu_error *err);
 /* Takes b, scale, sigma and correlation from the model's arena; with `errors` also their standard
  * errors, counts and flags. */
 unrelu_status ur_gaussian_allocate(unrelu_gaussian *model, size_t d, int errors, unrelu_error *err);
+/* what a sampler draws, for a model that passed the check */
+unrelu_status ur_gaussian_check_sampled(const unrelu_gaussian *model, unrelu_error *err);
+ur_sampled ur_gaussian_sampled(const unrelu_gaussian *model);
 
 /* --- gaussian_plant.c: columns are x1, x2, ... for the letter x --- */
 unrelu_status ur_gaussian_plant(const unrelu_gaussian_plant_options *options, char letter,
                                 unrelu_gaussian **model, unrelu_error *err);
-
-/* --- gaussian_sampler.c: what a sampler draws, for a model that passed the check --- */
-unrelu_status ur_gaussian_check_sampled(const unrelu_gaussian *model, unrelu_error *err);
-ur_sampled ur_gaussian_sampled(const unrelu_gaussian *model);
 
 /* --- finish.c --- */
 void ur_gaussian_set_sigma(unrelu_gaussian *model); /* from scale and correlation */
