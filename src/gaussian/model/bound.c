@@ -13,20 +13,6 @@
 
 #include <math.h>
 
-static unrelu_status check(const unrelu_gaussian *m, double n, unrelu_error *err)
-{
-    if (!(n > 0 && isfinite(n)))
-        return ur_fail(err, UNRELU_EUSAGE, "the number of samples must be above 0, not %g", n);
-    if (m->d < 1 || !m->b || !m->scale || !m->correlation)
-        return ur_fail(err, UNRELU_EUSAGE, "a bound needs a model with b, scales and correlations");
-    for (size_t i = 0; i < m->d; i++)
-        if (!isfinite(m->b[i]) || !isfinite(m->scale[i]) || m->scale[i] < 0)
-            return ur_fail(err, UNRELU_EDATA,
-                           "column %zu has b %g and scale %g: no bound is defined", i + 1, m->b[i],
-                           m->scale[i]);
-    return UNRELU_OK;
-}
-
 static double gamma_of(const unrelu_gaussian *m, size_t i)
 {
     double above = m->b[i] - (m->limit ? m->limit[i] : 0);
@@ -44,9 +30,15 @@ unrelu_status unrelu_gaussian_bound(const unrelu_gaussian *m, double n, double *
                                     unrelu_error *err)
 {
     size_t d = m->d;
-    unrelu_status status = check(m, n, err);
-    if (status != UNRELU_OK)
-        return status;
+    if (!(n > 0 && isfinite(n)))
+        return ur_fail(err, UNRELU_EUSAGE, "the number of samples must be above 0, not %g", n);
+    if (m->d < 1 || !m->b || !m->scale || !m->correlation)
+        return ur_fail(err, UNRELU_EUSAGE, "a bound needs a model with b, scales and correlations");
+    for (size_t i = 0; i < m->d; i++)
+        if (!isfinite(m->b[i]) || !isfinite(m->scale[i]) || m->scale[i] < 0)
+            return ur_fail(err, UNRELU_EDATA,
+                           "column %zu has b %g and scale %g: no bound is defined", i + 1, m->b[i],
+                           m->scale[i]);
     UR_BLAS_PINNED;
     for (size_t i = 0; i < d; i++) {
         double V[3], s = m->scale[i], g = gamma_of(m, i);

@@ -24,16 +24,17 @@ typedef struct {
     int positive;
     double lambda_min; /* of the correlation */
     const char *flat;  /* the first column of scale 0, or NULL */
+    const char *who;   /* for the note */
 } side;
 
-static unrelu_status prepare(ur_arena *arena, const unrelu_gaussian *m, const double *unit, side *s,
-                             unrelu_error *err)
+static unrelu_status prepare(ur_arena *arena, const unrelu_gaussian *m, const double *unit,
+                             const char *who, side *s, unrelu_error *err)
 {
     size_t d = m->d;
     *s = (side){.S = ur_take(arena, d, d * sizeof *s->S),
                 .b = ur_take(arena, d, sizeof *s->b),
                 .L = ur_take(arena, d, d * sizeof *s->L),
-                .lambda_min = NAN};
+                .who = who};
     double *values = ur_take(arena, d, sizeof *values);
     UR_TRY(ur_arena_status(arena, err));
     for (size_t i = 0; i < d; i++) {
@@ -58,14 +59,6 @@ static unrelu_status prepare(ur_arena *arena, const unrelu_gaussian *m, const do
     return UNRELU_OK;
 }
 
-static double sum_of_squares(size_t d, const double *y)
-{
-    double sum = 0;
-    for (size_t i = 0; i < d; i++)
-        sum += y[i] * y[i];
-    return sum;
-}
-
 /* KL(p || q); y is room for d doubles. tr(Sq^-1 Sp) = |Lq^-1 Lp|_F^2 */
 static double divergence(size_t d, const side *p, const side *q, double *y)
 {
@@ -74,22 +67,21 @@ static double divergence(size_t d, const side *p, const side *q, double *y)
         for (size_t i = 0; i < d; i++)
             y[i] = i >= k ? p->L[i * d + k] : 0;
         ur_solve_lower(d, q->L, y);
-        trace += sum_of_squares(d, y);
+        trace += ur_short_dot(d, y, y);
         logdet += 2 * log(q->L[k * d + k] / p->L[k * d + k]);
     }
     for (size_t i = 0; i < d; i++)
         y[i] = q->b[i] - p->b[i];
     ur_solve_lower(d, q->L, y);
-    return fmax(0, (trace + sum_of_squares(d, y) - (double)d + logdet) / 2);
+    return fmax(0, (trace + ur_short_dot(d, y, y) - (double)d + logdet) / 2);
 }
 
-static void parameter_errors(const unrelu_gaussian *truth, const unrelu_gaussian *model,
+/* top: the largest scale of the truth */
+static void parameter_errors(const unrelu_gaussian *truth, const unrelu_gaussian *model, double top,
                              unrelu_gaussian_distance *out)
 {
     size_t d = truth->d;
-    double top = 0, norm = 0, db = 0, dS = 0, rho = 0;
-    for (size_t i = 0; i < d; i++)
-        top = fmax(top, truth->scale[i]);
+    double norm = 0, db = 0, dS = 0, rho = 0;
     for (size_t i = 0; i < d; i++) {
         double si = truth->scale[i] / top, ti = model->scale[i] / top;
         norm += si * si;
@@ -106,39 +98,18 @@ static void parameter_errors(const unrelu_gaussian *truth, const unrelu_gaussian
     out->correlation_rms = d > 1 ? sqrt(rho / ((double)d * (double)(d - 1) / 2)) : 0;
 }
 
-static void explain(const side *truth, const side *model, unrelu_gaussian_distance *out)
+unrelu_status unrelu_gaussian_compare(const unrelu_gaussian *truth, const unrelu_gaussian *model,
+                                      unrelu_gaussian_distance *out, unrelu_error *err)
 {
-    const struct {
-        const side *s;
-        const char *who;
-    } sides[] = {{truth, "truth"}, {model, "model"}};
-    size_t used = 0;
-    for (int i = 0; i < 2; i++) {
-        const side *s = sides[i].s;
-        if (s->positive || used >= sizeof out->note)
-            continue;
-        const char *link = used ? "; " : "no KL divergence exists: ";
-        int wrote =
-            s->flat
-                ? snprintf(out->note + used, sizeof out->note - used,
-                           "%scolumn %.40s of the %s has scale 0", link, s->flat, sides[i].who)
-                : snprintf(out->note + used, sizeof out->note - used,
-                           "%sthe %s's correlation matrix is %s (smallest eigenvalue %.3g)", link,
-                           sides[i].who, s->lambda_min < -SINGULAR ? "indefinite" : "singular",
-                           s->lambda_min);
-        used += (size_t)wrote;
-    }
-}
-
-static unrelu_status check(const unrelu_gaussian *truth, const unrelu_gaussian *model,
-                           unrelu_error *err)
-{
+    UR_ARENA(arena);
+    memset(out, 0, sizeof *out);
     if (truth->d != model->d)
         return ur_fail(err, UNRELU_EFORMAT,
                        "the truth has %zu columns and the model %zu: they cannot be compared",
                        truth->d, model->d);
+    size_t d = truth->d, used = 0;
     int same = truth->transform == model->transform;
-    for (size_t i = 0; i < truth->d && same && truth->lambda && model->lambda; i++)
+    for (size_t i = 0; i < d && same && truth->lambda && model->lambda; i++)
         same = fabs(truth->lambda[i] - model->lambda[i]) <= SAME_LAMBDA;
     if (!same)
         return ur_fail(err, UNRELU_EFORMAT,
@@ -148,30 +119,20 @@ static unrelu_status check(const unrelu_gaussian *truth, const unrelu_gaussian *
                        unrelu_transform_name(model->transform),
                        truth->transform == model->transform ? " of another lambda" : "");
     double top = 0;
-    for (size_t i = 0; i < truth->d; i++)
+    for (size_t i = 0; i < d; i++)
         top = fmax(top, truth->scale[i]);
     if (!(top > 0))
         return ur_fail(err, UNRELU_EDATA,
                        "all scales of the truth are 0: no relative error is defined");
-    return UNRELU_OK;
-}
-
-unrelu_status unrelu_gaussian_compare(const unrelu_gaussian *truth, const unrelu_gaussian *model,
-                                      unrelu_gaussian_distance *out, unrelu_error *err)
-{
-    UR_ARENA(arena);
-    memset(out, 0, sizeof *out);
-    UR_TRY(check(truth, model, err));
-    side t = {0}, m = {0};
     UR_BLAS_PINNED;
-    size_t d = truth->d;
     double *y = ur_take(&arena, d, sizeof *y), *unit = ur_take(&arena, d, sizeof *unit);
     UR_TRY(ur_arena_status(&arena, err));
     for (size_t i = 0; i < d; i++)
         unit[i] = truth->scale[i] > 0 ? truth->scale[i] : model->scale[i] > 0 ? model->scale[i] : 1;
-    UR_TRY(prepare(&arena, truth, unit, &t, err));
-    UR_TRY(prepare(&arena, model, unit, &m, err));
-    parameter_errors(truth, model, out);
+    side t, m;
+    UR_TRY(prepare(&arena, truth, unit, "truth", &t, err));
+    UR_TRY(prepare(&arena, model, unit, "model", &m, err));
+    parameter_errors(truth, model, top, out);
     out->kl = out->kl_reverse = INFINITY;
     if (t.positive && m.positive) {
         out->kl = divergence(d, &m, &t, y);
@@ -180,6 +141,17 @@ unrelu_status unrelu_gaussian_compare(const unrelu_gaussian *truth, const unrelu
     out->tv_bound = fmin(1, sqrt(fmin(out->kl, out->kl_reverse) / 2));
     out->lambda_min_truth = t.lambda_min;
     out->lambda_min_model = m.lambda_min;
-    explain(&t, &m, out);
+    for (const side *s = &t; s; s = s == &t ? &m : NULL) { /* why there is no KL divergence */
+        size_t room = sizeof out->note - used;
+        const char *link = used ? "; " : "no KL divergence exists: ";
+        if (!s->positive && s->flat)
+            used += (size_t)snprintf(out->note + used, room, "%scolumn %.40s of the %s has scale 0",
+                                     link, s->flat, s->who);
+        else if (!s->positive)
+            used += (size_t)snprintf(
+                out->note + used, room,
+                "%sthe %s's correlation matrix is %s (smallest eigenvalue %.3g)", link, s->who,
+                s->lambda_min < -SINGULAR ? "indefinite" : "singular", s->lambda_min);
+    }
     return UNRELU_OK;
 }
