@@ -7,7 +7,6 @@
 #include "model/warnings.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #define FIELD(member, kind, letters, needed)                                                       \
@@ -81,41 +80,19 @@ static unrelu_status get(ur_npz *npz, const char *path, unrelu_gaussian *m, cons
 }
 
 /* "no-zeros,few-joint" */
-static void flags_to_text(uint32_t flags, char *text, size_t size)
-{
-    size_t used = 0;
-    text[0] = 0;
-    for (int bit = 0; *unrelu_flag_name(bit); bit++)
-        if (flags >> bit & 1 && used < size)
-            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? "," : "",
-                                     unrelu_flag_name(bit));
-}
-
-static uint32_t flags_from_text(const char *text)
-{
-    uint32_t flags = 0;
-    while (*text) {
-        size_t length = strcspn(text, ",");
-        for (int bit = 0; *unrelu_flag_name(bit); bit++)
-            if (strlen(unrelu_flag_name(bit)) == length &&
-                strncmp(text, unrelu_flag_name(bit), length) == 0)
-                flags |= UINT32_C(1) << bit;
-        text += length + (text[length] == ',');
-    }
-    return flags;
-}
-
 static unrelu_status put_flags(ur_npz_writer *w, const unrelu_gaussian *m, unrelu_error *err)
 {
-    enum { TEXT = 128 };
     UR_ARENA(arena);
     const char **texts = ur_take(&arena, m->d, sizeof *texts);
-    char *room = ur_take(&arena, m->d, TEXT);
     UR_TRY(ur_arena_status(&arena, err));
-    for (size_t j = 0; j < m->d; j++, room += TEXT) {
-        flags_to_text(m->flags[j], room, TEXT);
-        texts[j] = room;
+    for (size_t j = 0; j < m->d; j++) {
+        texts[j] = "";
+        for (int bit = 0; *unrelu_flag_name(bit); bit++)
+            if (m->flags[j] >> bit & 1)
+                texts[j] = ur_take_text(&arena, "%s%s%s", texts[j], *texts[j] ? "," : "",
+                                        unrelu_flag_name(bit));
     }
+    UR_TRY(ur_arena_status(&arena, err));
     ur_npz_add_strings(w, "flags", texts, m->d);
     return UNRELU_OK;
 }
@@ -167,58 +144,44 @@ static unrelu_status get_flags(ur_npz *npz, const char *path, unrelu_gaussian *m
     m->flags = ur_take(ur_model_arena(m), m->d, sizeof *m->flags);
     UR_TRY(ur_arena_status(ur_model_arena(m), err));
     for (size_t j = 0; j < m->d; j++)
-        m->flags[j] = flags_from_text(texts[j]);
-    return UNRELU_OK;
-}
-
-static unrelu_status get_factor(ur_npz *npz, const char *path, unrelu_gaussian *m,
-                                unrelu_error *err)
-{
-    size_t ndim = 0, shape[4] = {0};
-    UR_TRY(ur_npz_shape(npz, "W", &ndim, shape, err));
-    m->k = shape[1];
-    return get(npz, path, m, factor, COUNT(factor), err);
-}
-
-static unrelu_status derive_scale(const char *path, unrelu_gaussian *m, unrelu_error *err)
-{
-    m->scale = ur_take(ur_model_arena(m), m->d, sizeof *m->scale);
-    UR_TRY(ur_arena_status(ur_model_arena(m), err));
-    for (size_t i = 0; i < m->d; i++) {
-        double variance = m->sigma[i * m->d + i];
-        if (!(variance >= 0 && variance < INFINITY))
-            return ur_fail(err, UNRELU_EFORMAT,
-                           "%s: sigma has %g at row %zu, column %zu, where a variance is needed",
-                           path, variance, i + 1, i + 1);
-        m->scale[i] = sqrt(variance);
-    }
-    return UNRELU_OK;
-}
-
-static unrelu_status derive_correlation(unrelu_gaussian *m, unrelu_error *err)
-{
-    size_t d = m->d;
-    m->correlation = ur_take(ur_model_arena(m), d, d * sizeof *m->correlation);
-    UR_TRY(ur_arena_status(ur_model_arena(m), err));
-    for (size_t i = 0; i < d; i++)
-        for (size_t j = 0; j < d; j++) {
-            double si = m->scale[i], sj = m->scale[j];
-            m->correlation[i * d + j] = i == j               ? 1
-                                        : si == 0 || sj == 0 ? 0
-                                                             : m->sigma[i * d + j] / si / sj;
+        for (const char *text = texts[j]; *text;) {
+            size_t length = strcspn(text, ",");
+            for (int bit = 0; *unrelu_flag_name(bit); bit++)
+                if (strlen(unrelu_flag_name(bit)) == length &&
+                    strncmp(text, unrelu_flag_name(bit), length) == 0)
+                    m->flags[j] |= UINT32_C(1) << bit;
+            text += length + (text[length] == ',');
         }
     return UNRELU_OK;
 }
 
 unrelu_status ur_gaussian_get(ur_npz *npz, const char *path, unrelu_gaussian *m, unrelu_error *err)
 {
+    size_t d = m->d, ndim = 0, shape[4] = {0};
     UR_TRY(get(npz, path, m, arrays, COUNT(arrays), err));
-    if (!m->scale)
-        UR_TRY(derive_scale(path, m, err));
-    if (!m->correlation)
-        UR_TRY(derive_correlation(m, err));
-    if (ur_npz_has(npz, "W"))
-        UR_TRY(get_factor(npz, path, m, err));
+    int no_scale = !m->scale, no_correlation = !m->correlation;
+    if (no_scale)
+        m->scale = ur_take(ur_model_arena(m), d, sizeof *m->scale);
+    if (no_correlation)
+        m->correlation = ur_take(ur_model_arena(m), d, d * sizeof *m->correlation);
+    UR_TRY(ur_arena_status(ur_model_arena(m), err));
+    for (size_t i = 0; i < d && no_scale; i++) {
+        double variance = m->sigma[i * d + i];
+        if (!(variance >= 0 && variance < INFINITY))
+            return ur_fail(err, UNRELU_EFORMAT,
+                           "%s: sigma has %g at row %zu, column %zu, where a variance is needed",
+                           path, variance, i + 1, i + 1);
+        m->scale[i] = sqrt(variance);
+    }
+    for (size_t i = 0; i < d * d && no_correlation; i++) {
+        double si = m->scale[i / d], sj = m->scale[i % d];
+        m->correlation[i] = i / d == i % d ? 1 : si == 0 || sj == 0 ? 0 : m->sigma[i] / si / sj;
+    }
+    if (ur_npz_has(npz, "W")) {
+        UR_TRY(ur_npz_shape(npz, "W", &ndim, shape, err));
+        m->k = shape[1];
+        UR_TRY(get(npz, path, m, factor, COUNT(factor), err));
+    }
     if (!ur_npz_has(npz, "flags"))
         return UNRELU_OK;
     UR_TRY(get(npz, path, m, learned, COUNT(learned), err));
