@@ -33,37 +33,6 @@ static unrelu_status check(const unrelu_gaussian_plant_options *o, size_t k, unr
     return UNRELU_OK;
 }
 
-static unrelu_status set_W(const unrelu_gaussian_plant_options *o, unrelu_gaussian *m,
-                           unrelu_error *err)
-{
-    size_t d = m->d, k = m->k;
-    m->W = ur_take(ur_model_arena(m), d, k * sizeof *m->W);
-    UR_TRY(ur_arena_status(ur_model_arena(m), err));
-    ur_random_normals(o->seed, STREAM_W, 0, (uint64_t)d * k, m->W);
-    if (k != d) {
-        ur_unit_rows(d, k, m->W);
-        return UNRELU_OK;
-    }
-    UR_TRY(ur_orthonormalise(d, k, m->W, err));
-    /* W = U diag(l^0, l^-1, ...): the ratio of the extreme squares is kappa */
-    double ratio = d > 1 ? pow(o->kappa, 0.5 / (double)(d - 1)) : 1;
-    for (size_t i = 0; i < d; i++)
-        for (size_t j = 0; j < k; j++)
-            m->W[i * k + j] *= pow(ratio, -(double)j);
-    return UNRELU_OK;
-}
-
-static void set_b(const unrelu_gaussian_plant_options *o, unrelu_gaussian *m)
-{
-    ur_random_normals(o->seed, STREAM_B, 0, m->d, m->b);
-    for (size_t i = 0; i < m->d; i++) {
-        if (o->bias == UNRELU_BIAS_RECTIFIED)
-            m->b[i] = fmax(0, m->b[i]);
-        else if (o->bias == UNRELU_BIAS_FIXED)
-            m->b[i] = o->bias_value * m->scale[i];
-    }
-}
-
 static unrelu_status plant(const unrelu_gaussian_plant_options *o, char letter, unrelu_gaussian *m,
                            unrelu_error *err)
 {
@@ -74,13 +43,29 @@ static unrelu_status plant(const unrelu_gaussian_plant_options *o, char letter, 
     m->k = k;
     m->seed = o->seed;
     m->names = ur_take_numbered(ur_model_arena(m), letter, d);
-    UR_TRY(set_W(o, m, err));
+    m->W = ur_take(ur_model_arena(m), d, k * sizeof *m->W);
+    UR_TRY(ur_arena_status(ur_model_arena(m), err));
+    ur_random_normals(o->seed, STREAM_W, 0, (uint64_t)d * k, m->W);
+    if (k == d) { /* W = U diag(l^0, l^-1, ...): the ratio of the extreme squares is kappa */
+        double ratio = d > 1 ? pow(o->kappa, 0.5 / (double)(d - 1)) : 1;
+        UR_TRY(ur_orthonormalise(d, k, m->W, err));
+        for (size_t i = 0; i < d * k; i++)
+            m->W[i] *= pow(ratio, -(double)(i % k));
+    } else {
+        ur_unit_rows(d, k, m->W);
+    }
     ur_gram(d, k, m->W, m->sigma);
     for (size_t i = 0; i < d; i++)
         m->scale[i] = sqrt(m->sigma[i * d + i]);
     for (size_t i = 0; i < d * d; i++)
         m->correlation[i] = i / d == i % d ? 1 : m->sigma[i] / (m->scale[i / d] * m->scale[i % d]);
-    set_b(o, m);
+    ur_random_normals(o->seed, STREAM_B, 0, d, m->b);
+    for (size_t i = 0; i < d; i++) {
+        if (o->bias == UNRELU_BIAS_RECTIFIED)
+            m->b[i] = fmax(0, m->b[i]);
+        else if (o->bias == UNRELU_BIAS_FIXED)
+            m->b[i] = o->bias_value * m->scale[i];
+    }
     return UNRELU_OK;
 }
 
