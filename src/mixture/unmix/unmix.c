@@ -40,57 +40,51 @@ static unrelu_status set_A(ur_unmix *w, const ur_cone *c, ur_units *units, unrel
         return UNRELU_OK;
     m->A_se = ur_take(ur_model_arena(m), d, p * sizeof *m->A_se);
     UR_TRY(ur_arena_status(ur_model_arena(m), err));
-    if (polished) {
-        UR_TRY(ur_unmix_errors(c, w->exec, units, &influence, m->A_se, err));
-        size_t unknown = 0;
-        for (size_t k = 0; k < p; k++)
-            unknown += isnan(m->A_se[k]) != 0;
-        if (unknown > 0)
-            ur_model_warn(m, "no-se",
-                          "%zu of %zu columns of A have no standard errors: too few samples are "
-                          "near a facet",
-                          unknown, p);
-        return UNRELU_OK;
-    }
     for (size_t i = 0; i < d * p; i++)
         m->A_se[i] = NAN;
-    ur_model_warn(m, "no-se",
-                  "columns of A are single samples, chosen as the most extreme ones with their "
-                  "noise: no standard error can be had; `method` facets has one, and is several "
-                  "times as accurate");
+    if (!polished) {
+        ur_model_warn(m, "no-se",
+                      "columns of A are single samples, chosen as the most extreme ones with their "
+                      "noise: no standard error can be had; `method` facets has one, and is "
+                      "several times as accurate");
+        return UNRELU_OK;
+    }
+    UR_TRY(ur_unmix_errors(c, w->exec, units, &influence, m->A_se, err));
+    size_t unknown = 0;
+    for (size_t k = 0; k < p; k++)
+        unknown += isnan(m->A_se[k]) != 0;
+    if (unknown > 0)
+        ur_model_warn(m, "no-se",
+                      "%zu of %zu columns of A have no standard errors: too few samples are near a "
+                      "facet",
+                      unknown, p);
     return UNRELU_OK;
 }
 
-/* of all units the least number of samples where it is off and another is on */
-static size_t least_off(size_t n, size_t p, const double *M)
+/* M, what it leaves of the samples, and its law */
+static unrelu_status set_hidden(ur_unmix *w, const ur_cone *c, const ur_units *units, double *M,
+                                unrelu_error *err)
 {
-    size_t least = n;
+    unrelu_mixture *m = w->model;
+    size_t n = c->n, p = c->p;
+    ur_certificate all;
+    unrelu_gaussian *hidden;
+    UR_TRY(ur_units_fill(c, units, w->exec, M, &all, err));
+    UR_TRY(ur_units_fit(c, units, M, w->options->seed, w->exec, &hidden, err));
+    UR_TRY(ur_mixture_hold(m, hidden, err));
+    m->residual = sqrt(all.left / all.total);
+    m->negative = all.negative;
+    m->samples_checked = m->min_off = n;
     for (size_t k = 0; k < p; k++) {
-        size_t off = 0;
+        size_t off = 0; /* samples where unit k is off and another is on */
         for (size_t i = 0; i < n; i++) {
             int any = 0;
             for (size_t l = 0; l < p; l++)
                 any |= M[i * p + l] > 0;
             off += any && !(M[i * p + k] > 0);
         }
-        least = off < least ? off : least;
+        m->min_off = off < m->min_off ? off : m->min_off;
     }
-    return least;
-}
-
-static unrelu_status set_hidden(ur_unmix *w, const ur_cone *c, const ur_units *units, double *M,
-                                unrelu_error *err)
-{
-    unrelu_mixture *m = w->model;
-    ur_certificate all;
-    UR_TRY(ur_units_fill(c, units, w->exec, M, &all, err));
-    unrelu_gaussian *hidden;
-    UR_TRY(ur_units_fit(c, units, M, w->options->seed, w->exec, &hidden, err));
-    UR_TRY(ur_mixture_hold(m, hidden, err));
-    m->residual = sqrt(all.left / all.total);
-    m->negative = all.negative;
-    m->samples_checked = c->n;
-    m->min_off = least_off(c->n, c->p, M);
     if (c->noise)
         UR_TRY(ur_certificate_check(c, &all, err));
     for (size_t i = 0; i < hidden->warning_count; i++) /* those of its fit become the model's */
@@ -124,15 +118,27 @@ static unrelu_status check_growth(ur_unmix *w, const ur_attempt *t, const ur_con
                    c->p, sqrt(ratio), c->p);
 }
 
+/* a model of its own, in place of that of an attempt before it */
 static unrelu_status attempt(ur_unmix *w, const ur_attempt *t, unrelu_error *err)
 {
     const ur_span *s = &w->span;
-    unrelu_mixture *m = w->model;
+    int separable = w->options->method == UNRELU_UNMIX_SEPARABLE;
     size_t p = t->p;
     ur_cone cone;
     ur_normals normals;
     ur_units units;
     UR_ARENA(arena);
+    ur_model_free(w->model);
+    unrelu_mixture *m = w->model = ur_mixture_new(err);
+    if (!m)
+        return UNRELU_ENOMEM;
+    m->d = s->d;
+    m->n = s->n;
+    m->seed = w->options->seed;
+    m->method = separable ? "separable" : "facets";
+    m->precision = ur_take_copy(ur_model_arena(m), s->precision);
+    m->names = ur_take_copies(ur_model_arena(m), ur_source_names(w->source), m->d);
+    UR_TRY(ur_arena_status(ur_model_arena(m), err));
     if (s->nonzero < UR_FEWEST_A_UNIT * p)
         return ur_fail(err, UNRELU_EDATA,
                        "%zu samples that are not 0 have rank %zu, and cannot tell so many units "
@@ -142,9 +148,8 @@ static unrelu_status attempt(ur_unmix *w, const ur_attempt *t, unrelu_error *err
     double sigma = ur_is_rounding(s, t->sigma) ? UR_NOISE_ROUNDING * t->sigma : t->sigma;
     UR_TRY(ur_cone_make(s, p, sigma, w->exec, &arena, &cone, err));
     UR_TRY(check_growth(w, t, &cone, err));
-    UR_TRY(w->options->method == UNRELU_UNMIX_SEPARABLE
-               ? ur_unmix_separable(&cone, w->options->seed, w->exec, &arena, &normals, err)
-               : ur_unmix_facets(&cone, w->options->seed, w->exec, &arena, &normals, err));
+    UR_TRY(separable ? ur_unmix_separable(&cone, w->options->seed, w->exec, &arena, &normals, err)
+                     : ur_unmix_facets(&cone, w->options->seed, w->exec, &arena, &normals, err));
     ur_attempt_describe(w, t);
     m->p = p;
     m->facets = normals.count;
@@ -162,23 +167,6 @@ static unrelu_status attempt(ur_unmix *w, const ur_attempt *t, unrelu_error *err
 }
 
 /* ---- the walk ---- */
-
-/* an empty model for the next attempt */
-static unrelu_status begin(ur_unmix *w, unrelu_error *err)
-{
-    ur_model_free(w->model);
-    unrelu_mixture *m = w->model = ur_mixture_new(err);
-    if (!m)
-        return UNRELU_ENOMEM;
-    ur_arena *arena = ur_model_arena(m);
-    m->d = w->span.d;
-    m->n = w->span.n;
-    m->seed = w->options->seed;
-    m->method = w->options->method == UNRELU_UNMIX_SEPARABLE ? "separable" : "facets";
-    m->precision = ur_take_copy(arena, w->span.precision);
-    m->names = ur_take_copies(arena, ur_source_names(w->source), m->d);
-    return ur_arena_status(arena, err);
-}
 
 static void tell_noise(const ur_unmix *w, unrelu_error *err)
 {
@@ -209,9 +197,7 @@ static unrelu_status run(ur_unmix *w, unrelu_error *err)
     int told = 0;
     for (size_t i = 0; i < w->attempt_count && status == UNRELU_EDATA; i++) {
         unrelu_error why = {0};
-        status = begin(w, &why);
-        if (status == UNRELU_OK)
-            status = attempt(w, &w->attempts[i], &why);
+        status = attempt(w, &w->attempts[i], &why);
         if (status == UNRELU_OK)
             return UNRELU_OK;
         /* of several attempts, what the first with noise says helps most */
