@@ -42,9 +42,7 @@ static unrelu_status choose_by_rank(ur_unmix *w, unrelu_error *err)
                        s->each[s->rank] / s->each[0], p, s->most, s->rank);
     add_attempt(w, s->rank, 0);
     double sigma = ur_span_noise(s, s->rank);
-    int tiny =
-        ur_relative_noise(s, sigma) > UR_UNMIX_FLOOR; /* noise that only short samples show */
-    if (tiny)
+    if (ur_relative_noise(s, sigma) > UR_UNMIX_FLOOR) /* noise that only short samples show */
         add_attempt(w, s->rank, sigma);
     return UNRELU_OK;
 }
@@ -115,19 +113,19 @@ unrelu_status ur_attempts_choose(ur_unmix *w, unrelu_error *err)
 
 /* ---- what is told ---- */
 
-/* whether the singular values tell of more units than p, which was not given */
 int ur_is_too_few(const ur_unmix *w, size_t p)
 {
     const ur_span *s = &w->span;
     return s->rank == s->most && w->options->p == 0 && p < ur_span_flat(s);
 }
 
-static void describe_p(ur_unmix *w, const ur_attempt *t)
+void ur_attempt_describe(ur_unmix *w, const ur_attempt *t)
 {
     const ur_span *s = &w->span;
     unrelu_mixture *m = w->model;
     ur_arena *arena = ur_model_arena(m);
     size_t p = t->p;
+    int beyond = t->sigma > 0 && p < s->most; /* noise that the singular values tell of */
     const char *given = w->options->p ? "given, and " : "";
     if (t->sigma == 0 && s->rank < s->most)
         m->how_p = ur_take_text(
@@ -145,15 +143,6 @@ static void describe_p(ur_unmix *w, const ur_attempt *t)
             s->same[p - 1] / s->same[p], t->sigma, ur_span_excess(s, p));
     else
         m->how_p = ur_take_text(arena, "%sthe number of columns, with rounding for noise", given);
-}
-
-void ur_attempt_describe(ur_unmix *w, const ur_attempt *t)
-{
-    const ur_span *s = &w->span;
-    unrelu_mixture *m = w->model;
-    size_t p = t->p;
-    int beyond = t->sigma > 0 && p < s->most; /* noise that the singular values tell of */
-    describe_p(w, t);
     if (ur_is_rounding(s, t->sigma))
         ur_model_warn(m, "low-precision",
                       "the samples carry %s precision: its rounding, of deviation %.2g, "
