@@ -76,44 +76,40 @@ typedef struct {
     ur_certificate *part; /* for each block */
 } filling;
 
-static void fill_sample(const filling *f, size_t i, ur_certificate *part, double *fit)
-{
-    const ur_cone *c = f->cone;
-    const ur_units *units = f->units;
-    size_t p = c->p, d = c->d;
-    const double *x = c->x + i * d;
-    double *m = f->M + i * p, size = ur_norm(p, c->y + i * p), left = 0;
-    memset(fit, 0, d * sizeof *fit);
-    for (size_t k = 0; k < p; k++) {
-        double h = m[k], unit = c->noise ? units->deviation[k] : size;
-        if (unit > 0)
-            part->negative = fmax(part->negative, -h / unit);
-        int on = ur_side_of(c, h, size, units->deviation[k]) == UR_ABOVE;
-        m[k] = on ? h * units->length[k] : 0;
-        ur_add(d, m[k] / units->length[k], units->G + k * d, fit);
-    }
-    for (size_t j = 0; j < d; j++) {
-        double away = (x[j] - fit[j]) / c->unit[j];
-        left += away * away;
-        part->total += x[j] / c->unit[j] * (x[j] / c->unit[j]);
-    }
-    part->left += left;
-    for (size_t k = 0; k < p; k++)
-        if (c->noise && m[k] <= UR_NOISE_ON * units->deviation[k] * units->length[k])
-            m[k] = 0;
-}
-
 static unrelu_status fill_block(void *context, size_t b, unrelu_error *err)
 {
     const filling *f = context;
     const ur_cone *c = f->cone;
-    size_t first = b * BLOCK, rows = c->n - first < BLOCK ? c->n - first : BLOCK;
+    const ur_units *units = f->units;
+    ur_certificate *part = &f->part[b];
+    size_t p = c->p, d = c->d, first = b * BLOCK;
+    size_t rows = c->n - first < BLOCK ? c->n - first : BLOCK;
     UR_ARENA(arena);
-    double *fit = ur_take(&arena, c->d, sizeof *fit);
+    double *fit = ur_take(&arena, d, sizeof *fit);
     UR_TRY(ur_arena_status(&arena, err));
-    ur_multiply_nt(rows, c->p, c->p, c->y + first * c->p, f->units->U, f->M + first * c->p);
-    for (size_t i = first; i < first + rows; i++)
-        fill_sample(f, i, &f->part[b], fit);
+    ur_multiply_nt(rows, p, p, c->y + first * p, units->U, f->M + first * p);
+    for (size_t i = first; i < first + rows; i++) {
+        const double *x = c->x + i * d;
+        double *m = f->M + i * p, size = ur_norm(p, c->y + i * p), left = 0;
+        memset(fit, 0, d * sizeof *fit);
+        for (size_t k = 0; k < p; k++) {
+            double h = m[k], unit = c->noise ? units->deviation[k] : size;
+            if (unit > 0)
+                part->negative = fmax(part->negative, -h / unit);
+            int on = ur_side_of(c, h, size, units->deviation[k]) == UR_ABOVE;
+            m[k] = on ? h * units->length[k] : 0;
+            ur_add(d, m[k] / units->length[k], units->G + k * d, fit);
+        }
+        for (size_t j = 0; j < d; j++) {
+            double away = (x[j] - fit[j]) / c->unit[j];
+            left += away * away;
+            part->total += x[j] / c->unit[j] * (x[j] / c->unit[j]);
+        }
+        part->left += left;
+        for (size_t k = 0; k < p; k++)
+            if (c->noise && m[k] <= UR_NOISE_ON * units->deviation[k] * units->length[k])
+                m[k] = 0;
+    }
     return UNRELU_OK;
 }
 
