@@ -133,34 +133,30 @@ static size_t count(const ur_patterns *t, size_t i, size_t j, size_t l, size_t *
     return both;
 }
 
-static void visit(const ur_patterns *seen, const ur_patterns *drawn, ur_ridge r, ur_ridge *worst)
-{
-    size_t all, drawn_all;
-    r.off = count(seen, r.i, r.j, r.l, &all);
-    if (r.off < UR_FEWEST_RIDGE || (all != r.off && (all > 0 || !drawn)))
-        return;
-    double share = 0.5;
-    r.on = all == 0;
-    if (drawn) {
-        size_t both = count(drawn, r.i, r.j, r.l, &drawn_all);
-        size_t other = r.on ? drawn_all : both - drawn_all;
-        share = both > 0 ? (double)other / (double)both : 0;
-    }
-    r.expected = share * (double)r.off;
-    r.surprise =
-        -log1p(-fmin(share, LARGEST_SHARE)) * (double)r.off; /* -ln of the chance of none */
-    if (r.surprise > worst->surprise)
-        *worst = r;
-}
-
 ur_ridge ur_patterns_ridge(const ur_patterns *seen, const ur_patterns *drawn)
 {
     ur_ridge worst = {0};
-    for (size_t i = 0; i < seen->p; i++)
-        for (size_t j = 0; j < i; j++)
-            for (size_t l = 0; l < seen->p; l++)
-                if (l != i && l != j)
-                    visit(seen, drawn, (ur_ridge){.i = i, .j = j, .l = l}, &worst);
+    for (size_t at = 0; at < seen->p * seen->p * seen->p; at++) {
+        ur_ridge r = {.i = at / seen->p / seen->p, .j = at / seen->p % seen->p, .l = at % seen->p};
+        if (r.j >= r.i || r.l == r.i || r.l == r.j)
+            continue;
+        size_t all, drawn_all;
+        r.off = count(seen, r.i, r.j, r.l, &all);
+        if (r.off < UR_FEWEST_RIDGE || (all != r.off && (all > 0 || !drawn)))
+            continue;
+        double share = 0.5;
+        r.on = all == 0;
+        if (drawn) {
+            size_t both = count(drawn, r.i, r.j, r.l, &drawn_all);
+            size_t other = r.on ? drawn_all : both - drawn_all;
+            share = both > 0 ? (double)other / (double)both : 0;
+        }
+        r.expected = share * (double)r.off;
+        /* -ln of the chance of none */
+        r.surprise = -log1p(-fmin(share, LARGEST_SHARE)) * (double)r.off;
+        if (r.surprise > worst.surprise)
+            worst = r;
+    }
     return worst;
 }
 
