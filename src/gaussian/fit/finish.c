@@ -82,30 +82,24 @@ static unrelu_status take_noise_out(unrelu_gaussian *m, double *product_se, unre
     return UNRELU_OK;
 }
 
-static void set_sigma_se(const ur_estimate *e)
+unrelu_status ur_fit_finish(const ur_estimate *e, unrelu_error *err)
 {
     unrelu_gaussian *m = e->model;
     size_t d = m->d;
+    UR_TRY(take_noise_out(m, e->product_se, err));
+    ur_gaussian_set_sigma(m);
     /* product_se knows how the errors of rho and of censored scales go together, of no others */
     double known = e->options->norms == UNRELU_NORMS_CENSORED ? 1 : NAN;
     for (size_t i = 0; i < d; i++) {
-        for (size_t j = 0; j < d; j++)
+        for (size_t j = 0; j < d; j++) {
             m->sigma_se[i * d + j] = known * m->scale[i] * e->product_se[i * d + j] * m->scale[j];
+            m->flags[i] |= m->pair_flags[i * d + j];
+        }
         m->sigma_se[i * d + i] = 2 * m->scale[i] * m->scale_se[i];
         double square = m->sigma[i * d + i];
         if (m->scale[i] > 0 && (isinf(square) || square < LEAST_VARIANCE))
             m->flags[i] |= UNRELU_FLAG_SIGMA_RANGE;
     }
-}
-
-unrelu_status ur_fit_finish(const ur_estimate *e, unrelu_error *err)
-{
-    unrelu_gaussian *m = e->model;
-    UR_TRY(take_noise_out(m, e->product_se, err));
-    ur_gaussian_set_sigma(m);
-    set_sigma_se(e);
-    for (size_t i = 0; i < m->d * m->d; i++)
-        m->flags[i / m->d] |= m->pair_flags[i];
     UR_TRY(ur_fit_rank(e, err));
     UR_TRY(ur_gaussian_repair(m, !e->options->literal, err));
     ur_fit_warn(e);
