@@ -18,8 +18,12 @@ enum {
     SINGLE_FROM = 96, /* columns: below it double costs no time worth the digits */
 };
 
-static unrelu_status check_options(const unrelu_gaussian_options *o, unrelu_error *err)
+/* *o: those given over the defaults */
+static unrelu_status read_options(const unrelu_gaussian_options *options,
+                                  unrelu_gaussian_options *o, unrelu_error *err)
 {
+    unrelu_gaussian_options_init(o, sizeof *o);
+    UR_TRY(ur_sized_copy(o, sizeof *o, options, "the options", err));
     if ((unsigned)o->norms > UNRELU_NORMS_SGD || (unsigned)o->angles > UNRELU_ANGLES_LIKELIHOOD ||
         (unsigned)o->precision > UNRELU_PRECISION_SINGLE)
         return ur_fail(err, UNRELU_EUSAGE, "there are no norms %d, angles %d or precision %d",
@@ -42,33 +46,6 @@ static unrelu_status check_options(const unrelu_gaussian_options *o, unrelu_erro
         return ur_fail(err, UNRELU_EUSAGE,
                        "additive noise must be auto or a standard deviation >= 0, not %g",
                        o->additive_noise);
-    return UNRELU_OK;
-}
-
-static unrelu_status read_options(const unrelu_gaussian_options *options,
-                                  unrelu_gaussian_options *out, unrelu_error *err)
-{
-    unrelu_gaussian_options_init(out, sizeof *out);
-    UR_TRY(ur_sized_copy(out, sizeof *out, options, "the options", err));
-    return check_options(out, err);
-}
-
-static unrelu_status check_one_pass(const unrelu_gaussian_options *o, unrelu_error *err)
-{
-    const char *what = o->norms == UNRELU_NORMS_SGD       ? "projected SGD (`norms` sgd)"
-                       : o->norms == UNRELU_NORMS_MEDIAN  ? "`norms` median"
-                       : o->angles == UNRELU_ANGLES_SIGNS ? "`angles` signs"
-                       : o->additive_noise != 0           ? "`additive-noise`"
-                       : o->robust                        ? "`robust`"
-                       : o->censor_at                     ? "`censor-at`"
-                       : ur_fit_needs_cells(o)
-                           ? "a limit of each cell, a transform, or `angles` likelihood"
-                           : NULL;
-    if (what)
-        return ur_fail(err, UNRELU_EUSAGE,
-                       "%s needs the samples themselves, and a summary does not hold them: give "
-                       "the sample file, or use the default method",
-                       what);
     return UNRELU_OK;
 }
 
@@ -197,7 +174,20 @@ static unrelu_status fit_summary(const unrelu_summary *summary,
     unrelu_gaussian_options o;
     ur_fit fit = {&o, exec, &arena, .summary = summary, .limit = summary->limit, .model = model};
     UR_TRY(read_options(options, &o, err));
-    UR_TRY(check_one_pass(&o, err));
+    const char *what = o.norms == UNRELU_NORMS_SGD       ? "projected SGD (`norms` sgd)"
+                       : o.norms == UNRELU_NORMS_MEDIAN  ? "`norms` median"
+                       : o.angles == UNRELU_ANGLES_SIGNS ? "`angles` signs"
+                       : o.additive_noise != 0           ? "`additive-noise`"
+                       : o.robust                        ? "`robust`"
+                       : o.censor_at                     ? "`censor-at`"
+                       : ur_fit_needs_cells(&o)
+                           ? "a limit of each cell, a transform, or `angles` likelihood"
+                           : NULL;
+    if (what)
+        return ur_fail(err, UNRELU_EUSAGE,
+                       "%s needs the samples themselves, and a summary does not hold them: give "
+                       "the sample file, or use the default method",
+                       what);
     return estimate(&fit, err);
 }
 
