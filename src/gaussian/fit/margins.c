@@ -53,7 +53,15 @@ static unrelu_status refuse_zeros(const ur_fit *fit, size_t j, unrelu_error *err
                    label, fit->summary->limit[j], fit->v.observed[j]);
 }
 
-static unrelu_status choose_columns(ur_fit *fit, unrelu_error *err)
+void ur_fit_likelihood(const ur_fit *fit, const ur_margin_sums *sums, ur_margin *out)
+{
+    ur_margin_censored(sums, out);
+    if (fit->options->norms == UNRELU_NORMS_TRUNCATED &&
+        (out->verdict == UR_MARGIN_FITTED || out->verdict == UR_MARGIN_NO_ZEROS))
+        ur_margin_truncated(sums, out);
+}
+
+unrelu_status ur_fit_margins(ur_fit *fit, unrelu_error *err)
 {
     const unrelu_summary *summary = fit->summary;
     size_t all = summary->plan.d;
@@ -80,20 +88,6 @@ static unrelu_status choose_columns(ur_fit *fit, unrelu_error *err)
         ur_model_warn(fit->model, "dropped",
                       "left out for want of a positive value: %zu of %zu columns", all - fit->d,
                       all);
-    return UNRELU_OK;
-}
-
-void ur_fit_likelihood(const ur_fit *fit, const ur_margin_sums *sums, ur_margin *out)
-{
-    ur_margin_censored(sums, out);
-    if (fit->options->norms == UNRELU_NORMS_TRUNCATED &&
-        (out->verdict == UR_MARGIN_FITTED || out->verdict == UR_MARGIN_NO_ZEROS))
-        ur_margin_truncated(sums, out);
-}
-
-unrelu_status ur_fit_margins(ur_fit *fit, unrelu_error *err)
-{
-    UR_TRY(choose_columns(fit, err));
     for (size_t i = 0; i < fit->d; i++) {
         ur_fit_column *c = &fit->columns[i];
         ur_margin_sums sums = ur_fit_margin_sums(fit, &fit->v, c, NULL);
@@ -149,24 +143,6 @@ static int is_misfit(double n, double zeros, double gamma)
     return far || inexplicable;
 }
 
-static uint32_t flags_of(const ur_fit *fit, const ur_fit_column *c)
-{
-    double n = fit->v.observed[c->index], positive = fit->v.positive[c->index],
-           zeros = n - positive;
-    const ur_margin *m = &c->censored;
-    uint32_t flags = ur_fit_flags(n, positive, m);
-    if (flags & UNRELU_FLAG_CONSTANT)
-        return flags;
-    if (c->margin.verdict == UR_MARGIN_NO_MAXIMUM)
-        flags |= UNRELU_FLAG_NO_TRUNCATED;
-    if (zeros - n / 2 > NEGATIVE_BIAS_DEVIATIONS * sqrt(n) / 2 &&
-        (fit->options->literal || fit->options->norms >= UNRELU_NORMS_MEDIAN))
-        flags |= UNRELU_FLAG_NEGATIVE_BIAS;
-    if (m->verdict == UR_MARGIN_FITTED && is_misfit(n, zeros, m->gamma))
-        flags |= UNRELU_FLAG_MISFIT;
-    return flags;
-}
-
 unrelu_status ur_fit_set_columns(const ur_fit *fit, unrelu_error *err)
 {
     unrelu_gaussian *m = fit->model;
@@ -175,7 +151,8 @@ unrelu_status ur_fit_set_columns(const ur_fit *fit, unrelu_error *err)
     ur_fit_name_method(m, fit->options);
     ur_arena *arena = ur_model_arena(m);
     const char **names = ur_take(arena, m->d, sizeof *names);
-    int limited = 0;
+    /* whether the norms take b >= 0 for granted */
+    int assumed = fit->options->literal || fit->options->norms >= UNRELU_NORMS_MEDIAN, limited = 0;
     for (size_t i = 0; i < fit->d; i++)
         limited |= fit->limit[fit->columns[i].index] != 0;
     m->noise = fit->noise ? ur_take(arena, m->d, sizeof *m->noise) : NULL;
@@ -185,14 +162,22 @@ unrelu_status ur_fit_set_columns(const ur_fit *fit, unrelu_error *err)
     for (size_t i = 0; i < fit->d; i++) {
         const ur_fit_column *c = &fit->columns[i];
         int e = c->exponent;
-        names[i] = ur_take_copy(arena, fit->summary->names[c->index]);
-        m->observed[i] = fit->v.observed[c->index];
+        double n = fit->v.observed[c->index], zeros = n - fit->v.positive[c->index];
+        m->observed[i] = n;
         m->positive[i] = fit->v.positive[c->index];
+        names[i] = ur_take_copy(arena, fit->summary->names[c->index]);
         m->b[i] = c->limit + ldexp(c->margin.b, e);
         m->b_se[i] = ldexp(c->margin.b_se, e);
         m->scale[i] = ldexp(c->margin.s, e);
         m->scale_se[i] = ldexp(c->margin.s_se, e);
-        m->flags[i] = flags_of(fit, c);
+        m->flags[i] = ur_fit_flags(n, m->positive[i], &c->censored);
+        int varies = !(m->flags[i] & UNRELU_FLAG_CONSTANT);
+        if (varies && c->margin.verdict == UR_MARGIN_NO_MAXIMUM)
+            m->flags[i] |= UNRELU_FLAG_NO_TRUNCATED;
+        if (varies && assumed && zeros - n / 2 > NEGATIVE_BIAS_DEVIATIONS * sqrt(n) / 2)
+            m->flags[i] |= UNRELU_FLAG_NEGATIVE_BIAS;
+        if (c->censored.verdict == UR_MARGIN_FITTED && is_misfit(n, zeros, c->censored.gamma))
+            m->flags[i] |= UNRELU_FLAG_MISFIT;
         if (m->noise)
             m->noise[i] = fit->noise[c->index];
         if (m->limit)
