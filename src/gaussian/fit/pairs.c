@@ -103,18 +103,6 @@ void ur_fit_store(const ur_fit_pairs *out, size_t d, size_t i, size_t j, double 
     }
 }
 
-/* both without zeros: Pearson's correlation, also closer to +-1 than the solver goes */
-static ur_pair pearson(const cross *x, const ur_margin_sums sums[2])
-{
-    double n = x->gg;
-    centred at = centre(x, sums);
-    double rho = fmax(-1, fmin(1, at.xx / sqrt(at.x1) / sqrt(at.x2)));
-    return (ur_pair){.rho = rho,
-                     .rho_se = (1 - rho * rho) / sqrt(n),
-                     .product_se = sqrt((1 + rho * rho) / n),
-                     .converged = 1};
-}
-
 static void solve(const pairs *p, size_t i, size_t j)
 {
     const ur_fit *fit = p->fit;
@@ -152,8 +140,11 @@ static void solve(const pairs *p, size_t i, size_t j)
             pair.rho_se = 0;
             pair.product_se = 2 * p->margins[i].s_se / p->margins[i].s;
         }
-    } else if (!partial && !zeros) {
-        pair = pearson(&x, sums);
+    } else if (!partial && !zeros) { /* Pearson's, also closer to +-1 than the solver goes */
+        centred at = centre(&x, sums);
+        double rho = pair.rho = fmax(-1, fmin(1, at.xx / sqrt(at.x1) / sqrt(at.x2)));
+        pair.rho_se = (1 - rho * rho) / sqrt(x.gg);
+        pair.product_se = sqrt((1 + rho * rho) / x.gg);
     } else {
         ur_pair_moments m = moments_of(&x, n, c, margins);
         ur_pair_margin prepared[2] = {p->prepared[i], p->prepared[j]};
