@@ -87,25 +87,6 @@ unrelu_status ur_fit_quantiles(const ur_fit *fit, size_t quantiles, const double
     return UNRELU_OK;
 }
 
-/* the share of cells above the limit decides which quantiles are among the positives */
-static unrelu_status choose_levels(ur_fit *fit, const double *limit, double *level,
-                                   unrelu_error *err)
-{
-    size_t d = unrelu_source_columns(fit->source);
-    ur_collect_rules rules = {.groups = 1, .limit = limit, .negatives = 1};
-    unrelu_summary *summary = NULL;
-    UR_TRY(ur_summary_collect_rules(fit->source, &rules, fit->exec, &summary, err));
-    ur_moments_view v =
-        ur_moments_view_of(&summary->plan, ur_moments_group(&summary->plan, summary->s, 0));
-    for (size_t j = 0; j < d; j++) {
-        double share = v.observed[j] > 0 ? v.positive[j] / v.observed[j] : 0;
-        level[j] = fmax(LOW_LEVEL, 1 - LOW_OF_POSITIVES * share);
-        level[d + j] = fmax(HIGH_LEVEL, 1 - HIGH_OF_POSITIVES * share);
-    }
-    unrelu_summary_free(summary);
-    return UNRELU_OK;
-}
-
 unrelu_status ur_fit_cut(ur_fit *fit, const double *limit, unrelu_error *err)
 {
     enum { LEVELS = 3 }; /* relative error 2^-24 */
@@ -118,7 +99,18 @@ unrelu_status ur_fit_cut(ur_fit *fit, const double *limit, unrelu_error *err)
     double *value = ur_take(&arena, d, 2 * sizeof *value);
     UR_TRY(ur_arena_status(&arena, err));
     UR_TRY(ur_arena_status(fit->arena, err));
-    UR_TRY(choose_levels(fit, limit, level, err));
+    /* the share of cells above the limit decides which quantiles are among the positives */
+    ur_collect_rules rules = {.groups = 1, .limit = limit, .negatives = 1};
+    unrelu_summary *summary = NULL;
+    UR_TRY(ur_summary_collect_rules(fit->source, &rules, fit->exec, &summary, err));
+    ur_moments_view v =
+        ur_moments_view_of(&summary->plan, ur_moments_group(&summary->plan, summary->s, 0));
+    for (size_t j = 0; j < d; j++) {
+        double share = v.observed[j] > 0 ? v.positive[j] / v.observed[j] : 0;
+        level[j] = fmax(LOW_LEVEL, 1 - LOW_OF_POSITIVES * share);
+        level[d + j] = fmax(HIGH_LEVEL, 1 - HIGH_OF_POSITIVES * share);
+    }
+    unrelu_summary_free(summary);
     UR_TRY(ur_fit_quantiles(fit, 2, level, LEVELS, value, err));
     UR_TRY(ur_source_rewind(fit->source, err));
     for (size_t j = 0; j < d; j++) {
