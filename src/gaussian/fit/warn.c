@@ -52,8 +52,50 @@ static void warn_guarantee(unrelu_gaussian *m)
     warn_flagged(m, UNRELU_FLAG_NEGATIVE_BIAS, meaning);
 }
 
-static void warn_pairs(unrelu_gaussian *m)
+void ur_warn_missing(unrelu_gaussian *m, double missing, double cells)
 {
+    ur_model_warn(m, "missing",
+                  "%.0f of %.0f cells are missing: pairs use the rows where both are observed",
+                  missing, cells);
+}
+
+static const struct {
+    uint32_t flag;
+    const char *meaning;
+} meanings[] = {
+    {UNRELU_FLAG_CONSTANT,
+     "no change at all: scale 0, b is the constant, correlations are set to 0"},
+    {UNRELU_FLAG_NO_ZEROS, "no zeros: nothing was censored, plain mean and deviation"},
+    {UNRELU_FLAG_FEW_POSITIVES, "too few positive values for a reliable fit"},
+    {UNRELU_FLAG_DUPLICATE,
+     "a copy of another column up to scale: correlation 1 or -1 to within 1e-5"},
+    {UNRELU_FLAG_MISFIT,
+     "the share of zeros is far from what the fitted normal has, so that it is no rectified "
+     "Gaussian: look for outliers (`robust`), a header read as data, another scale"},
+    {UNRELU_FLAG_NO_TRUNCATED,
+     "no truncated maximum likelihood (mean of squares >= 2 mean^2): NaN"},
+    {UNRELU_FLAG_SIGMA_RANGE,
+     "a variance outside the range of a double: sigma holds inf or 0 there, scale and "
+     "correlation are right"},
+};
+
+void ur_fit_warn(const ur_estimate *e)
+{
+    unrelu_gaussian *m = e->model;
+    const ur_fit *fit = e->moments;
+    const unrelu_gaussian_options *o = e->options;
+    if (fit && *fit->v.missing_cells > 0)
+        ur_warn_missing(m, *fit->v.missing_cells, *fit->v.rows * (double)fit->summary->plan.d);
+    if (m->n < m->d)
+        ur_model_warn(m, "n-below-d",
+                      "%zu rows for %zu columns: Sigma cannot have full "
+                      "rank, and few of its entries are known well",
+                      m->n, m->d);
+    if (m->rows_dropped > 0)
+        ur_model_warn(m, "outliers", "%zu rows with gross outliers were dropped, %zu kept",
+                      m->rows_dropped, m->n);
+    for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++)
+        warn_flagged(m, meanings[i].flag, meanings[i].meaning);
     size_t weak = 0, first = 0;
     for (size_t i = 0; i < m->d; i++)
         for (size_t j = i + 1; j < m->d; j++)
@@ -65,12 +107,7 @@ static void warn_pairs(unrelu_gaussian *m)
             "%zu pair%s (the first: %.40s, %.40s): too few joint positives, or a standard "
             "error above 0.2: the correlation is a bound or a sign at most",
             weak, weak == 1 ? "" : "s", m->names[first / m->d], m->names[first % m->d]);
-}
-
-static void warn_errors(const ur_estimate *e)
-{
-    unrelu_gaussian *m = e->model;
-    const unrelu_gaussian_options *o = e->options;
+    warn_guarantee(m);
     const char *why = NULL;
     if (o->norms == UNRELU_NORMS_SGD)
         why = "projected SGD has no standard errors: its iterates' spread is not the estimate's; "
@@ -78,7 +115,7 @@ static void warn_errors(const ur_estimate *e)
     else if (o->angles == UNRELU_ANGLES_SIGNS && (o->literal || o->norms != UNRELU_NORMS_CENSORED))
         why = "correlations have no standard errors: `angles` signs has them with `norms` censored "
               "only";
-    else if (o->angles == UNRELU_ANGLES_SIGNS && e->moments && *e->moments->v.missing_cells > 0)
+    else if (o->angles == UNRELU_ANGLES_SIGNS && fit && *fit->v.missing_cells > 0)
         why = "correlations of columns with missing cells have no standard errors: `angles` h6 has "
               "them";
     else if (o->norms != UNRELU_NORMS_CENSORED)
@@ -86,53 +123,6 @@ static void warn_errors(const ur_estimate *e)
               "has them";
     if (why)
         ur_model_warn(m, "no-se", "%s", why);
-}
-
-void ur_warn_missing(unrelu_gaussian *m, double missing, double cells)
-{
-    ur_model_warn(m, "missing",
-                  "%.0f of %.0f cells are missing: pairs use the rows where both are observed",
-                  missing, cells);
-}
-
-void ur_fit_warn(const ur_estimate *e)
-{
-    static const struct {
-        uint32_t flag;
-        const char *meaning;
-    } flags[] = {
-        {UNRELU_FLAG_CONSTANT,
-         "no change at all: scale 0, b is the constant, correlations are set to 0"},
-        {UNRELU_FLAG_NO_ZEROS, "no zeros: nothing was censored, plain mean and deviation"},
-        {UNRELU_FLAG_FEW_POSITIVES, "too few positive values for a reliable fit"},
-        {UNRELU_FLAG_DUPLICATE,
-         "a copy of another column up to scale: correlation 1 or -1 to within 1e-5"},
-        {UNRELU_FLAG_MISFIT,
-         "the share of zeros is far from what the fitted normal has, so that it is no rectified "
-         "Gaussian: look for outliers (`robust`), a header read as data, another scale"},
-        {UNRELU_FLAG_NO_TRUNCATED,
-         "no truncated maximum likelihood (mean of squares >= 2 mean^2): NaN"},
-        {UNRELU_FLAG_SIGMA_RANGE,
-         "a variance outside the range of a double: sigma holds inf or 0 there, scale and "
-         "correlation are right"},
-    };
-    unrelu_gaussian *m = e->model;
-    const ur_fit *fit = e->moments;
-    if (fit && *fit->v.missing_cells > 0)
-        ur_warn_missing(m, *fit->v.missing_cells, *fit->v.rows * (double)fit->summary->plan.d);
-    if (m->n < m->d)
-        ur_model_warn(m, "n-below-d",
-                      "%zu rows for %zu columns: Sigma cannot have full "
-                      "rank, and few of its entries are known well",
-                      m->n, m->d);
-    if (m->rows_dropped > 0)
-        ur_model_warn(m, "outliers", "%zu rows with gross outliers were dropped, %zu kept",
-                      m->rows_dropped, m->n);
-    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
-        warn_flagged(m, flags[i].flag, flags[i].meaning);
-    warn_pairs(m);
-    warn_guarantee(m);
-    warn_errors(e);
     if (m->repaired)
         ur_model_warn(m, "repaired",
                       "the correlations were indefinite (smallest eigenvalue %.3g) and were "
