@@ -21,7 +21,6 @@ enum { FAR_EXPONENT = 200 };
 
 typedef struct {
     const unrelu_gaussian_options *options;
-    const unrelu_exec *exec;
     unrelu_source *source;
     unrelu_gaussian *model;
     ur_arena *arena;
@@ -36,29 +35,10 @@ typedef struct {
     size_t guessed, guessed_columns; /* cells without an image of their limit */
 } work;
 
-static unrelu_status load(work *w, unrelu_error *err)
-{
-    const unrelu_gaussian_options *o = w->options;
-    size_t d = unrelu_source_columns(w->source);
-    w->at = ur_take(w->arena, d, sizeof *w->at);
-    w->columns = ur_take(w->arena, d, sizeof *w->columns);
-    w->index = ur_take(w->arena, d, sizeof *w->index);
-    w->lambda = ur_take(w->arena, d, sizeof *w->lambda);
-    w->exponent = ur_take(w->arena, d, sizeof *w->exponent);
-    UR_TRY(ur_arena_status(w->arena, err));
-    UR_TRY(ur_limits(o, d, w->at, err));
-    ur_cells_rules rules = {.at = w->at, .limit = o->limit, .limits = o->limits};
-    UR_TRY(ur_cells_load(w->source, &rules, w->exec, w->arena, &w->cells, err));
-    if (w->cells.n < UR_FEWEST_ROWS)
-        return ur_fail(err, UNRELU_EDATA, "%zu row%s cannot support a fit: at least %d are needed",
-                       w->cells.n, w->cells.n == 1 ? "" : "s", UR_FEWEST_ROWS);
-    return UNRELU_OK;
-}
-
 /* ---- margins ---- */
 
-/* on the model's scale, and in a unit in which squares of cells are numbers */
-static unrelu_status transform(work *w, size_t j, unrelu_error *err)
+/* column j on the model's scale, in a unit in which squares of cells are numbers, and its margin */
+static unrelu_status fit_margin(work *w, size_t j, unrelu_error *err)
 {
     const unrelu_gaussian_options *o = w->options;
     size_t n = w->cells.n, guessed = 0;
@@ -78,47 +58,24 @@ static unrelu_status transform(work *w, size_t j, unrelu_error *err)
     w->exponent[j] = abs(e) > FAR_EXPONENT ? e : 0;
     for (size_t i = 0; i < n && w->exponent[j] != 0; i++)
         x[i] = ldexp(x[i], -e);
-    return UNRELU_OK;
-}
-
-static unrelu_status refuse_column(const work *w, size_t j, unrelu_error *err)
-{
-    char label[160];
-    ur_source_column_label(w->source, j, label, sizeof label);
-    if (w->columns[j].margin.below == 0 && w->columns[j].margin.seen == 0)
+    UR_TRY(ur_cell_column_open(w->arena, n, x, state, &w->columns[j], err));
+    const ur_cell_margin *m = &w->columns[j].margin;
+    int flat = m->margin.verdict == UR_MARGIN_NO_MAXIMUM;
+    if (m->margin.verdict != UR_MARGIN_ALL_ZERO && !flat)
+        w->index[w->d++] = j;
+    else if (!o->drop && m->below == 0 && m->seen == 0)
         return ur_fail(err, UNRELU_EDATA, "%s has no observed value: leave it out with `drop`",
                        label);
-    if (w->columns[j].margin.margin.verdict == UR_MARGIN_NO_MAXIMUM)
+    else if (!o->drop && flat)
         return ur_fail(err, UNRELU_EDATA,
                        "%s: its %zu seen values are equal and none of its limits lies below them: "
                        "its scale cannot be learned; leave such columns out with `drop`",
-                       label, w->columns[j].margin.seen);
-    return ur_fail(err, UNRELU_EDATA,
-                   "%s: all of its %zu cells are below their limits: its bias and scale cannot be "
-                   "learned; leave such columns out with `drop`",
-                   label, w->columns[j].margin.below);
-}
-
-static unrelu_status fit_margins(work *w, unrelu_error *err)
-{
-    size_t n = w->cells.n, all = w->cells.d;
-    for (size_t j = 0; j < all; j++) {
-        UR_TRY(transform(w, j, err));
-        UR_TRY(ur_cell_column_open(w->arena, n, w->cells.x + j * n, w->cells.state + j * n,
-                                   &w->columns[j], err));
-        ur_margin_verdict verdict = w->columns[j].margin.margin.verdict;
-        if (verdict != UR_MARGIN_ALL_ZERO && verdict != UR_MARGIN_NO_MAXIMUM)
-            w->index[w->d++] = j;
-        else if (!w->options->drop)
-            return refuse_column(w, j, err);
-    }
-    if (w->d == 0)
-        return ur_fail(err, UNRELU_EDATA, "none of the %zu columns has a value above its limits",
-                       all);
-    if (w->d < all)
-        ur_model_warn(w->model, "dropped",
-                      "left out for want of a value above its limits: %zu of %zu columns",
-                      all - w->d, all);
+                       label, m->seen);
+    else if (!o->drop)
+        return ur_fail(err, UNRELU_EDATA,
+                       "%s: all of its %zu cells are below their limits: its bias and scale cannot "
+                       "be learned; leave such columns out with `drop`",
+                       label, m->below);
     return UNRELU_OK;
 }
 
@@ -204,23 +161,7 @@ static unrelu_status solve_row(void *context, size_t i, unrelu_error *err)
     return UNRELU_OK;
 }
 
-/* ---- warnings of this way alone ---- */
-
-static void warn_cells(work *w)
-{
-    size_t missing = 0, all = w->cells.n * w->cells.d;
-    for (size_t i = 0; i < all; i++)
-        missing += w->cells.state[i] == UR_MISSING;
-    if (missing > 0)
-        ur_warn_missing(w->model, (double)missing, (double)all);
-    if (w->guessed > 0)
-        ur_model_warn(w->model, "limit-guessed",
-                      "%zu cell%s of %zu column%s are censored and have no limit on this scale: "
-                      "the smallest value of the column was taken; give limits with `limit` or "
-                      "`limits`",
-                      w->guessed, w->guessed == 1 ? "" : "s", w->guessed_columns,
-                      w->guessed_columns == 1 ? "" : "s");
-}
+/* ---- the walk ---- */
 
 int ur_fit_needs_cells(const unrelu_gaussian_options *o)
 {
@@ -228,42 +169,66 @@ int ur_fit_needs_cells(const unrelu_gaussian_options *o)
            o->limit || o->limits;
 }
 
-/* what this way cannot do is said, not ignored */
-static unrelu_status check_options(const unrelu_gaussian_options *o, unrelu_error *err)
-{
-    const char *what = o->norms != UNRELU_NORMS_CENSORED  ? "`norms` other than censored"
-                       : o->angles == UNRELU_ANGLES_SIGNS ? "`angles` signs"
-                       : o->literal                       ? "`method` paper"
-                       : o->additive_noise != 0           ? "`additive-noise`"
-                       : o->robust                        ? "`robust`"
-                                                          : NULL;
-    if (what)
-        return ur_fail(err, UNRELU_EUSAGE,
-                       "%s does not go with limits of single cells, transforms and `angles` "
-                       "likelihood: these are fitted by the censored likelihood alone",
-                       what);
-    if (o->transform != UNRELU_TRANSFORM_NONE && o->censor_at)
-        return ur_fail(err, UNRELU_EUSAGE,
-                       "`censor-at` does not go with `transform`: give limits with `limit` or "
-                       "`limits`");
-    return UNRELU_OK;
-}
-
 unrelu_status ur_fit_cells(unrelu_source *source, const unrelu_gaussian_options *options,
                            const unrelu_exec *exec, unrelu_gaussian *model, unrelu_error *err)
 {
     UR_ARENA(arena);
     unrelu_gaussian_options o = *options;
+    /* what this way cannot do is said, not ignored */
+    const char *what = o.norms != UNRELU_NORMS_CENSORED  ? "`norms` other than censored"
+                       : o.angles == UNRELU_ANGLES_SIGNS ? "`angles` signs"
+                       : o.literal                       ? "`method` paper"
+                       : o.additive_noise != 0           ? "`additive-noise`"
+                       : o.robust                        ? "`robust`"
+                                                         : NULL;
+    if (what)
+        return ur_fail(err, UNRELU_EUSAGE,
+                       "%s does not go with limits of single cells, transforms and `angles` "
+                       "likelihood: these are fitted by the censored likelihood alone",
+                       what);
+    if (o.transform != UNRELU_TRANSFORM_NONE && o.censor_at)
+        return ur_fail(err, UNRELU_EUSAGE,
+                       "`censor-at` does not go with `transform`: give limits with `limit` or "
+                       "`limits`");
     o.angles = UNRELU_ANGLES_LIKELIHOOD; /* also where the file alone asks for it */
-    work w = {.options = &o, .exec = exec, .source = source, .model = model, .arena = &arena};
-    UR_TRY(check_options(options, err));
-    UR_TRY(load(&w, err));
-    UR_TRY(fit_margins(&w, err));
+    size_t all = unrelu_source_columns(source), missing = 0;
+    work w = {.options = &o, .source = source, .model = model, .arena = &arena};
+    w.at = ur_take(&arena, all, sizeof *w.at);
+    w.columns = ur_take(&arena, all, sizeof *w.columns);
+    w.index = ur_take(&arena, all, sizeof *w.index);
+    w.lambda = ur_take(&arena, all, sizeof *w.lambda);
+    w.exponent = ur_take(&arena, all, sizeof *w.exponent);
+    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(ur_limits(&o, all, w.at, err));
+    ur_cells_rules rules = {.at = w.at, .limit = o.limit, .limits = o.limits};
+    UR_TRY(ur_cells_load(source, &rules, exec, &arena, &w.cells, err));
+    if (w.cells.n < UR_FEWEST_ROWS)
+        return ur_fail(err, UNRELU_EDATA, "%zu row%s cannot support a fit: at least %d are needed",
+                       w.cells.n, w.cells.n == 1 ? "" : "s", UR_FEWEST_ROWS);
+    for (size_t j = 0; j < all; j++)
+        UR_TRY(fit_margin(&w, j, err));
+    if (w.d == 0)
+        return ur_fail(err, UNRELU_EDATA, "none of the %zu columns has a value above its limits",
+                       all);
+    if (w.d < all)
+        ur_model_warn(model, "dropped",
+                      "left out for want of a value above its limits: %zu of %zu columns",
+                      all - w.d, all);
     UR_TRY(ur_gaussian_allocate(model, w.d, 1, err));
     UR_TRY(set_columns(&w, err));
     w.product_se = ur_take(&arena, w.d, w.d * sizeof *w.product_se);
     UR_TRY(ur_arena_status(&arena, err));
     UR_TRY(ur_each(exec, "pairs", w.d, solve_row, &w, err));
-    warn_cells(&w);
+    for (size_t i = 0; i < w.cells.n * all; i++)
+        missing += w.cells.state[i] == UR_MISSING;
+    if (missing > 0)
+        ur_warn_missing(model, (double)missing, (double)(w.cells.n * all));
+    if (w.guessed > 0)
+        ur_model_warn(model, "limit-guessed",
+                      "%zu cell%s of %zu column%s are censored and have no limit on this scale: "
+                      "the smallest value of the column was taken; give limits with `limit` or "
+                      "`limits`",
+                      w.guessed, w.guessed == 1 ? "" : "s", w.guessed_columns,
+                      w.guessed_columns == 1 ? "" : "s");
     return ur_fit_finish(&(ur_estimate){&o, model, w.product_se, NULL}, err);
 }
