@@ -14,23 +14,16 @@ typedef struct {
     ur_table samples, limits; /* limits: empty where there are none */
 } reader;
 
-/* NaN: none */
-static double limit_of(const reader *r, size_t row, size_t column)
-{
-    double limit = r->limits.cells ? r->limits.cells[row * r->samples.columns + column] : NAN;
-    if (isnan(limit) && r->rules->limit)
-        limit = r->rules->limit[column];
-    return limit;
-}
-
 static unrelu_status read_cell(const reader *r, size_t row, size_t column, double *value,
                                unsigned char *state, unrelu_error *err)
 {
     size_t cell = row * r->samples.columns + column;
     unsigned char below = r->samples.below ? r->samples.below[cell] : 0;
-    double x = r->samples.cells[cell], limit = limit_of(r, row, column);
-    double at = r->rules->at ? r->rules->at[column] : 0;
+    double x = r->samples.cells[cell], at = r->rules->at ? r->rules->at[column] : 0;
+    double limit = r->limits.cells ? r->limits.cells[cell] : NAN; /* NaN: none */
     char what[256] = "", label[160];
+    if (isnan(limit) && r->rules->limit)
+        limit = r->rules->limit[column];
     if (x == 0 && isnan(limit) && r->rules->zero)
         limit = r->rules->zero[column];
     *value = x;
