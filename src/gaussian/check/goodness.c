@@ -53,7 +53,6 @@ typedef struct {
 
 typedef struct {
     const unrelu_gaussian *model;
-    const unrelu_source *source;
     ur_arena *arena;
     const double *limit; /* of the source's columns, or NULL */
     ur_cells limits;     /* of its cells: n is 0 where there are none */
@@ -124,72 +123,62 @@ static void step(void *state, size_t first, const ur_block *block)
             keep(s, &s->columns[s->place[at]], block, at);
 }
 
-static unrelu_status refuse(const study *s, const column *c, size_t at, unrelu_error *err)
-{
-    const char *label = ur_source_label(s->source);
-    char name[160];
-    ur_source_column_label(s->source, at, name, sizeof name);
-    if (isinf(c->x))
-        return ur_fail(err, UNRELU_EFORMAT, "%s: row %zu, %s is infinite: mend it, or make it NaN",
-                       label, c->refused, name);
-    if (isnan(c->x))
-        return ur_fail(err, UNRELU_EFORMAT,
-                       "%s: row %zu, %s is 'ND' (not detected), and its limit is not known: give "
-                       "it with `limit` NAME=VALUE, or in a file with `limits`",
-                       label, c->refused, name);
-    return ur_fail(err, UNRELU_EFORMAT,
-                   "%s: row %zu, %s is %g, below the detection limit %g of that cell: a value was "
-                   "seen there, or it was not; correct one of the two",
-                   label, c->refused, name, c->x, c->x_limit);
-}
-
-/* held in memory */
-static unrelu_status read_limits(study *s, unrelu_source *limits, const unrelu_exec *exec,
-                                 unrelu_error *err)
-{
-    const ur_cells_rules rules = {.negative = 1};
-    size_t width = unrelu_source_columns(s->source);
-    if (unrelu_source_columns(limits) != width)
-        return ur_fail(err, UNRELU_EFORMAT,
-                       "%s has %zu columns and %s %zu: each limit belongs to the cell at its place",
-                       ur_source_label(s->source), width, ur_source_label(limits),
-                       unrelu_source_columns(limits));
-    size_t i = ur_names_conflict(ur_source_names(s->source), ur_source_names(limits), width);
-    if (i < width)
-        return ur_fail(err, UNRELU_EFORMAT,
-                       "column %zu is '%.60s' in %s and '%.60s' in %s: each limit belongs to "
-                       "the cell at its place",
-                       i + 1, unrelu_source_name(s->source, i), ur_source_label(s->source),
-                       unrelu_source_name(limits, i), ur_source_label(limits));
-    return ur_cells_load(limits, &rules, exec, s->arena, &s->limits, err);
-}
-
 static unrelu_status read_columns(study *s, unrelu_source *samples, unrelu_source *limits,
                                   const unrelu_exec *exec, unrelu_error *err)
 {
     static const ur_fold fold = {.step = step, .limits = 1};
+    const ur_cells_rules rules = {.negative = 1}; /* of the file of limits */
     const unrelu_gaussian *m = s->model;
+    const char *label = ur_source_label(samples), *others = limits ? ur_source_label(limits) : "";
+    size_t width = unrelu_source_columns(samples);
     for (size_t i = 0; i < m->d; i++) {
         s->columns[i] = (column){
             .top = -INFINITY, .transform = m->transform, .lambda = m->lambda ? m->lambda[i] : 0};
         unrelu_gaussian_margin(m, i, &s->columns[i].b, &s->columns[i].s, &s->columns[i].limit);
     }
-    if (limits)
-        UR_TRY(read_limits(s, limits, exec, err));
+    if (limits && unrelu_source_columns(limits) != width)
+        return ur_fail(err, UNRELU_EFORMAT,
+                       "%s has %zu columns and %s %zu: each limit belongs to the cell at its place",
+                       label, width, others, unrelu_source_columns(limits));
+    if (limits) { /* held in memory */
+        size_t i = ur_names_conflict(ur_source_names(samples), ur_source_names(limits), width);
+        if (i < width)
+            return ur_fail(err, UNRELU_EFORMAT,
+                           "column %zu is '%.60s' in %s and '%.60s' in %s: each limit belongs to "
+                           "the cell at its place",
+                           i + 1, unrelu_source_name(samples, i), label,
+                           unrelu_source_name(limits, i), others);
+        UR_TRY(ur_cells_load(limits, &rules, exec, s->arena, &s->limits, err));
+    }
     UR_TRY(ur_source_rewind(samples, err));
     UR_TRY(ur_fold_run(samples, &fold, s, exec, "reading", err));
     if (limits && s->limits.n != s->rows)
         return ur_fail(err, UNRELU_EFORMAT,
                        "%s has %zu rows and %s %zu: each limit belongs to the cell at its place",
-                       ur_source_label(s->source), s->rows, ur_source_label(limits), s->limits.n);
+                       label, s->rows, others, s->limits.n);
     if (s->rows == 0)
-        return ur_fail(err, UNRELU_EDATA, "%s has no rows", ur_source_label(s->source));
-    for (size_t at = 0; at < unrelu_source_columns(s->source); at++) {
+        return ur_fail(err, UNRELU_EDATA, "%s has no rows", label);
+    for (size_t at = 0; at < width; at++) {
         const column *c = s->place[at] < m->d ? &s->columns[s->place[at]] : NULL;
+        char name[160];
         if (c && c->status != UNRELU_OK)
             return ur_fail_memory(err, s->rows * m->d, "cells");
-        if (c && c->refused)
-            return refuse(s, c, at, err);
+        if (!c || !c->refused)
+            continue;
+        ur_source_column_label(samples, at, name, sizeof name);
+        if (isinf(c->x))
+            return ur_fail(err, UNRELU_EFORMAT,
+                           "%s: row %zu, %s is infinite: mend it, or make it NaN", label,
+                           c->refused, name);
+        if (isnan(c->x))
+            return ur_fail(err, UNRELU_EFORMAT,
+                           "%s: row %zu, %s is 'ND' (not detected), and its limit is not known: "
+                           "give it with `limit` NAME=VALUE, or in a file with `limits`",
+                           label, c->refused, name);
+        return ur_fail(err, UNRELU_EFORMAT,
+                       "%s: row %zu, %s is %g, below the detection limit %g of that cell: a value "
+                       "was seen there, or it was not; correct one of the two",
+                       label, c->refused, name, c->x, c->x_limit);
     }
     return UNRELU_OK;
 }
@@ -365,7 +354,6 @@ unrelu_status unrelu_gaussian_goodness(const unrelu_gaussian *model, unrelu_sour
     g->points = o.points ? o.points : POINTS;
     UR_ARENA(arena);
     study s = {.model = model,
-               .source = samples,
                .arena = &arena,
                .limit = o.limit,
                .place = ur_take(&arena, unrelu_source_columns(samples), sizeof *s.place),
