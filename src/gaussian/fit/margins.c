@@ -38,21 +38,6 @@ ur_margin_sums ur_fit_margin_sums(const ur_fit *fit, const ur_moments_view *v,
     return sums;
 }
 
-static unrelu_status refuse_zeros(const ur_fit *fit, size_t j, unrelu_error *err)
-{
-    char label[128];
-    snprintf(label, sizeof label, "column %zu (%.60s)", j + 1, fit->summary->names[j]);
-    if (fit->source)
-        ur_source_column_label(fit->source, j, label, sizeof label);
-    if (fit->v.observed[j] == 0)
-        return ur_fail(err, UNRELU_EDATA, "%s has no observed value: leave it out with `drop`",
-                       label);
-    return ur_fail(err, UNRELU_EDATA,
-                   "%s has no value above %g among %.0f: its bias and scale cannot be learned; "
-                   "leave such columns out with `drop`",
-                   label, fit->summary->limit[j], fit->v.observed[j]);
-}
-
 void ur_fit_likelihood(const ur_fit *fit, const ur_margin_sums *sums, ur_margin *out)
 {
     ur_margin_censored(sums, out);
@@ -69,10 +54,20 @@ unrelu_status ur_fit_margins(ur_fit *fit, unrelu_error *err)
     UR_TRY(ur_arena_status(fit->arena, err));
     for (size_t j = 0; j < all; j++) {
         double e = ur_moments_exponent(&summary->plan, summary->s)[j];
-        if (!(fit->v.positive[j] > 0)) {
-            if (!fit->options->drop)
-                return refuse_zeros(fit, j, err);
+        if (!(fit->v.positive[j] > 0) && fit->options->drop)
             continue;
+        if (!(fit->v.positive[j] > 0)) {
+            char label[128];
+            snprintf(label, sizeof label, "column %zu (%.60s)", j + 1, summary->names[j]);
+            if (fit->source)
+                ur_source_column_label(fit->source, j, label, sizeof label);
+            if (fit->v.observed[j] == 0)
+                return ur_fail(err, UNRELU_EDATA,
+                               "%s has no observed value: leave it out with `drop`", label);
+            return ur_fail(err, UNRELU_EDATA,
+                           "%s has no value above %g among %.0f: its bias and scale cannot be "
+                           "learned; leave such columns out with `drop`",
+                           label, summary->limit[j], fit->v.observed[j]);
         }
         ur_fit_column *c = &fit->columns[fit->d++];
         c->index = j;
