@@ -19,45 +19,34 @@ static const double DISTINCT_SE = 4, DISTINCT_NEGATIVE = 3;
 /* in each group, so that a jackknife leaves something to fit */
 static const double FEWEST_ROWS = 4;
 
-/* form[i] = v_i' Sigma(all but group) v_i */
-static unrelu_status leave_one_out(const ur_fit *fit, size_t group, const double *vectors,
-                                   double *form, unrelu_error *err)
-{
-    UR_ARENA(arena);
-    size_t d = fit->d;
-    const ur_moments_plan *plan = &fit->summary->plan;
-    double *body = ur_take(&arena, ur_moments_body_len(plan), sizeof *body);
-    double *rho = ur_take(&arena, d, d * sizeof *rho), *scale = ur_take(&arena, d, sizeof *scale);
-    double *product = ur_take(&arena, d, d * sizeof *product);
-    UR_TRY(ur_arena_status(&arena, err));
-    ur_moments_total(plan, fit->summary->s, group, body);
-    ur_moments_view v = ur_moments_view_of(plan, body);
-    ur_fit_pairs out = {.rho = rho};
-    UR_TRY(ur_fit_h6(fit, &v, &out, err));
-    for (size_t i = 0; i < d; i++) {
-        ur_margin_sums sums = ur_fit_margin_sums(fit, &v, &fit->columns[i], NULL);
-        ur_margin m;
-        ur_fit_likelihood(fit, &sums, &m);
-        scale[i] = ldexp(m.s, fit->columns[i].exponent);
-    }
-    for (size_t i = 0; i < d * d; i++)
-        rho[i] *= scale[i / d] * scale[i % d];
-    ur_multiply(d, d, d, rho, vectors, product);
-    for (size_t i = 0; i < d; i++)
-        for (size_t k = 0; k < d; k++)
-            form[k] += vectors[i * d + k] * product[i * d + k];
-    return UNRELU_OK;
-}
-
 static unrelu_status jackknife(const ur_fit *fit, const double *vectors, double *se,
                                unrelu_error *err)
 {
     UR_ARENA(arena);
-    size_t d = fit->d, groups = fit->summary->plan.groups;
-    double *by_group = ur_take(&arena, groups, d * sizeof *by_group);
+    const ur_moments_plan *plan = &fit->summary->plan;
+    size_t d = fit->d, groups = plan->groups;
+    double *by_group = ur_take(&arena, groups, d * sizeof *by_group); /* lambda_i(g) */
+    double *body = ur_take(&arena, ur_moments_body_len(plan), sizeof *body);
+    double *rho = ur_take(&arena, d, d * sizeof *rho), *scale = ur_take(&arena, d, sizeof *scale);
+    double *product = ur_take(&arena, d, d * sizeof *product);
     UR_TRY(ur_arena_status(&arena, err));
-    for (size_t g = 0; g < groups; g++)
-        UR_TRY(leave_one_out(fit, g, vectors, by_group + g * d, err));
+    for (size_t g = 0; g < groups; g++) {
+        ur_moments_total(plan, fit->summary->s, g, body);
+        ur_moments_view v = ur_moments_view_of(plan, body);
+        UR_TRY(ur_fit_h6(fit, &v, &(ur_fit_pairs){.rho = rho}, err));
+        for (size_t i = 0; i < d; i++) {
+            ur_margin_sums sums = ur_fit_margin_sums(fit, &v, &fit->columns[i], NULL);
+            ur_margin m;
+            ur_fit_likelihood(fit, &sums, &m);
+            scale[i] = ldexp(m.s, fit->columns[i].exponent);
+        }
+        for (size_t i = 0; i < d * d; i++)
+            rho[i] *= scale[i / d] * scale[i % d];
+        ur_multiply(d, d, d, rho, vectors, product);
+        for (size_t i = 0; i < d; i++)
+            for (size_t k = 0; k < d; k++)
+                by_group[g * d + k] += vectors[i * d + k] * product[i * d + k];
+    }
     for (size_t k = 0; k < d; k++) {
         double mean = 0, spread = 0;
         for (size_t g = 0; g < groups; g++)
