@@ -13,8 +13,10 @@
 
 enum { STREAM_W = 1, STREAM_B = 2 };
 
-static unrelu_status check(const unrelu_gaussian_plant_options *o, size_t k, unrelu_error *err)
+static unrelu_status plant(const unrelu_gaussian_plant_options *o, char letter, unrelu_gaussian *m,
+                           unrelu_error *err)
 {
+    size_t d = o->d, k = o->k ? o->k : d;
     if (o->d < 1)
         return ur_fail(err, UNRELU_EUSAGE, "d must be at least 1");
     if (o->d > INT_MAX || k > INT_MAX)
@@ -30,14 +32,6 @@ static unrelu_status check(const unrelu_gaussian_plant_options *o, size_t k, unr
                        o->d);
     if (!isfinite(o->bias_value))
         return ur_fail(err, UNRELU_EUSAGE, "the bias must be a number");
-    return UNRELU_OK;
-}
-
-static unrelu_status plant(const unrelu_gaussian_plant_options *o, char letter, unrelu_gaussian *m,
-                           unrelu_error *err)
-{
-    size_t d = o->d, k = o->k ? o->k : d;
-    UR_TRY(check(o, k, err));
     UR_BLAS_PINNED;
     UR_TRY(ur_gaussian_allocate(m, d, 0, err));
     m->k = k;
