@@ -27,28 +27,6 @@ static const double LEAST_SIZE = 1e-9; /* mean square; see above */
 static const double MOST_BIAS = 1e100; /* its square is a double */
 static const double FAR_BELOW = -38;   /* Phi(-38) = 3e-316: never on */
 
-static unrelu_status check(const unrelu_mixture_plant_options *o, size_t k, unrelu_error *err)
-{
-    if (o->p < 1)
-        return ur_fail(err, UNRELU_EUSAGE, "p must be at least 1");
-    if (o->d < o->p)
-        return ur_fail(err, UNRELU_EUSAGE,
-                       "d >= p is needed, not d = %zu with p = %zu: A (d x p) cannot have full "
-                       "column rank",
-                       o->d, o->p);
-    if (k != o->p && o->kappa != KAPPA && o->kappa != 1)
-        return ur_fail(err, UNRELU_EUSAGE,
-                       "kappa needs k = p, not k = %zu with p = %zu: leave out one of the two", k,
-                       o->p);
-    if (!(fabs(o->bias_value) <= MOST_BIAS))
-        return ur_fail(err, UNRELU_EUSAGE, "the bias must be a number from -1e100 to 1e100, not %g",
-                       o->bias_value);
-    if (!(o->noise >= 0 && o->noise < INFINITY))
-        return ur_fail(err, UNRELU_EUSAGE, "the noise must be a number of at least 0, not %g",
-                       o->noise);
-    return UNRELU_OK;
-}
-
 static double product_mean(double g, double h, double r)
 {
     if (fmin(g, h) < FAR_BELOW)
@@ -160,7 +138,23 @@ unrelu_status unrelu_mixture_plant(const unrelu_mixture_plant_options *options,
     unrelu_mixture_plant_options_init(&o, sizeof o);
     UR_TRY(ur_sized_copy(&o, sizeof o, options, "the options", err));
     size_t k = o.k ? o.k : o.p;
-    UR_TRY(check(&o, k, err));
+    if (o.p < 1)
+        return ur_fail(err, UNRELU_EUSAGE, "p must be at least 1");
+    if (o.d < o.p)
+        return ur_fail(err, UNRELU_EUSAGE,
+                       "d >= p is needed, not d = %zu with p = %zu: A (d x p) cannot have full "
+                       "column rank",
+                       o.d, o.p);
+    if (k != o.p && o.kappa != KAPPA && o.kappa != 1)
+        return ur_fail(err, UNRELU_EUSAGE,
+                       "kappa needs k = p, not k = %zu with p = %zu: leave out one of the two", k,
+                       o.p);
+    if (!(fabs(o.bias_value) <= MOST_BIAS))
+        return ur_fail(err, UNRELU_EUSAGE, "the bias must be a number from -1e100 to 1e100, not %g",
+                       o.bias_value);
+    if (!(o.noise >= 0 && o.noise < INFINITY))
+        return ur_fail(err, UNRELU_EUSAGE, "the noise must be a number of at least 0, not %g",
+                       o.noise);
     unrelu_mixture *m = ur_mixture_new(err);
     if (!m)
         return UNRELU_ENOMEM;
