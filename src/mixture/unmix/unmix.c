@@ -168,21 +168,6 @@ static unrelu_status attempt(ur_unmix *w, const ur_attempt *t, unrelu_error *err
 
 /* ---- the walk ---- */
 
-static void tell_noise(const ur_unmix *w, unrelu_error *err)
-{
-    size_t used = err ? strlen(err->text) : 0, p = w->too_noisy;
-    double sigma = ur_span_noise(&w->span, p);
-    if (err && w->options->p == w->span.d && w->attempt_count == 1)
-        snprintf(err->text + used, sizeof err->text - used,
-                 "; with noise, p must be below the number of columns, %zu", w->span.d);
-    if (err && p > 0)
-        snprintf(err->text + used, sizeof err->text - used,
-                 "; or there %s %zu unit%s and noise of deviation %.3g, %.2g %% of the samples' "
-                 "root mean square, where facets are found up to about 3 to 5 %%",
-                 p == 1 ? "is" : "are", p, p == 1 ? "" : "s", sigma,
-                 100 * ur_relative_noise(&w->span, sigma));
-}
-
 static unrelu_status run(ur_unmix *w, unrelu_error *err)
 {
     static const char remedy[] = "unmix needs every cell; leave such rows out";
@@ -205,8 +190,19 @@ static unrelu_status run(ur_unmix *w, unrelu_error *err)
             *err = why;
         told |= w->attempts[i].sigma > 0;
     }
-    if (status == UNRELU_EDATA)
-        tell_noise(w, err);
+    if (status != UNRELU_EDATA || !err)
+        return status;
+    size_t used = strlen(err->text), p = w->too_noisy;
+    double sigma = ur_span_noise(&w->span, p);
+    if (w->options->p == w->span.d && w->attempt_count == 1)
+        snprintf(err->text + used, sizeof err->text - used,
+                 "; with noise, p must be below the number of columns, %zu", w->span.d);
+    if (p > 0)
+        snprintf(err->text + used, sizeof err->text - used,
+                 "; or there %s %zu unit%s and noise of deviation %.3g, %.2g %% of the samples' "
+                 "root mean square, where facets are found up to about 3 to 5 %%",
+                 p == 1 ? "is" : "are", p, p == 1 ? "" : "s", sigma,
+                 100 * ur_relative_noise(&w->span, sigma));
     return status;
 }
 
