@@ -54,7 +54,6 @@ typedef struct {
 } polishing;
 
 typedef struct {
-    size_t p;
     double *Z;  /* block x p */
     double *G;  /* p x p, lower */
     double *g;  /* p */
@@ -130,8 +129,7 @@ static unrelu_status polish(void *context, size_t k, unrelu_error *err)
         return UNRELU_OK; /* nothing to turn, and no error of it */
     double *u = to->U + k * p, *inverse = to->influence->response + k * p * p;
     UR_ARENA(arena);
-    sums w = {.p = p,
-              .Z = ur_take(&arena, BLOCK, p * sizeof *w.Z),
+    sums w = {.Z = ur_take(&arena, BLOCK, p * sizeof *w.Z),
               .G = ur_take(&arena, p, p * sizeof *w.G),
               .g = ur_take(&arena, p, sizeof *w.g),
               .Nu = ur_take(&arena, p, sizeof *w.Nu)};
