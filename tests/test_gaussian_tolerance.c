@@ -5,6 +5,7 @@
 #include "gaussian/model/gaussian_model.h"
 #include "gaussian/problem/fit.h"
 #include "law/cell_margin.h"
+#include "law/normal.h"
 #include "planted.h"
 
 enum { N = 256 };
@@ -294,6 +295,85 @@ static void a_misfit_of_few_rows_is_chance(void **state)
     unrelu_gaussian_free(truth);
 }
 
+/* a share of zeros that is off by 0.03 of all cells is sure among 20000, and does not matter */
+static void a_misfit_must_matter(void **state)
+{
+    (void)state;
+    enum { MANY = 20000 };
+    unrelu_gaussian *truth = pair_of(0);
+    for (int matters = 0; matters < 2; matters++) {
+        double *x = draw(truth, MANY, 10);
+        for (size_t i = 0; i < 2 * MANY; i++)
+            x[i] = pow(x[i], matters ? 3 : 1.4);
+        unrelu_gaussian *m = fit(x, MANY, 2, NULL);
+        assert_int_equal(!!(m->flags[0] & UNRELU_FLAG_MISFIT), matters);
+        unrelu_gaussian_free(m);
+        free(x);
+    }
+    unrelu_gaussian_free(truth);
+}
+
+static void a_fit_needs_three_rows(void **state)
+{
+    (void)state;
+    static const double x[] = {1, 2, 1.5, 2.5, 1.2, 3};
+    unrelu_error err = {0};
+    unrelu_gaussian *m;
+    must(try_fit(x, 3, 2, NULL, &m, &err), &err);
+    unrelu_gaussian_free(m);
+    assert_int_equal(try_fit(x, 2, 2, NULL, &m, &err), UNRELU_EDATA);
+    assert_non_null(strstr(err.text, "2 rows cannot support a fit: at least 3"));
+}
+
+/* of rank 2 in 5 columns: the other eigenvalues are noise, and of either sign */
+static void eigenvalues_of_noise_are_not_counted(void **state)
+{
+    (void)state;
+    unrelu_error err = {0};
+    unrelu_gaussian_options o;
+    unrelu_gaussian_plant_options plant;
+    unrelu_gaussian_options_init(&o, sizeof o);
+    unrelu_gaussian_plant_options_init(&plant, sizeof plant);
+    o.rank = UNRELU_RANK_AUTO;
+    plant.k = 2;
+    for (plant.seed = 1; plant.seed <= 30; plant.seed++) {
+        unrelu_gaussian *truth;
+        must(unrelu_gaussian_plant(&plant, &truth, &err), &err);
+        double *x = draw(truth, 2000, 11);
+        unrelu_gaussian *m = fit(x, 2000, 5, &o);
+        assert_int_equal(m->k, 2);
+        unrelu_gaussian_free(m);
+        free(x);
+        unrelu_gaussian_free(truth);
+    }
+}
+
+/* Outlier cuts are of the normal through two upper quantiles: where half of the cells are another
+ * law's, where the last 15 % are wider than the others, and where only 8 % are positive. */
+static void outliers_are_told_by_the_upper_tail(void **state)
+{
+    (void)state;
+    enum { ROWS = 1000 };
+    static const size_t dropped[] = {1, 0, 1};
+    unrelu_gaussian_options o;
+    unrelu_gaussian_options_init(&o, sizeof o);
+    o.robust = 1;
+    for (int k = 0; k < 3; k++) {
+        double x[ROWS];
+        for (size_t i = 0; i < ROWS; i++) {
+            double q = ((double)i + 0.5) / ROWS, z = ur_normal_quantile(q);
+            x[i] = k == 0   ? q < 0.5 ? 0.1 + q : 5 + z
+                   : k == 1 ? 5 + (q < 0.85 ? 0.01 : 1) * z
+                            : fmax(0, z - ur_normal_quantile(0.92));
+        }
+        if (k != 1)
+            x[ROWS - 1] = k == 0 ? 10 : 5;
+        unrelu_gaussian *m = fit(x, ROWS, 1, &o);
+        assert_int_equal(m->rows_dropped, dropped[k]);
+        unrelu_gaussian_free(m);
+    }
+}
+
 static void a_jackknife_needs_some_rows_in_each_group(void **state)
 {
     (void)state;
@@ -346,6 +426,10 @@ int main(void)
         cmocka_unit_test(two_joint_positives_make_no_copy),
         cmocka_unit_test(zeros_are_inexplicable_from_three_on),
         cmocka_unit_test(a_misfit_of_few_rows_is_chance),
+        cmocka_unit_test(a_misfit_must_matter),
+        cmocka_unit_test(a_fit_needs_three_rows),
+        cmocka_unit_test(eigenvalues_of_noise_are_not_counted),
+        cmocka_unit_test(outliers_are_told_by_the_upper_tail),
         cmocka_unit_test(a_jackknife_needs_some_rows_in_each_group),
         cmocka_unit_test(samples_have_no_direction_that_is_rounding),
     };
