@@ -348,6 +348,32 @@ static void eigenvalues_of_noise_are_not_counted(void **state)
     }
 }
 
+/* Of rank 2 and no Gaussian any more: others are above 0 by 14 and more of their standard errors,
+ * and 0.8 and 0.4 of what the most negative one is below it. */
+static void eigenvalues_like_the_most_negative_are_not_counted(void **state)
+{
+    (void)state;
+    enum { MANY = 20000 };
+    unrelu_error err = {0};
+    unrelu_gaussian_options o;
+    unrelu_gaussian_plant_options plant;
+    unrelu_gaussian *truth;
+    unrelu_gaussian_options_init(&o, sizeof o);
+    unrelu_gaussian_plant_options_init(&plant, sizeof plant);
+    o.rank = UNRELU_RANK_AUTO;
+    plant.k = 2;
+    must(unrelu_gaussian_plant(&plant, &truth, &err), &err);
+    double *x = draw(truth, MANY, 3);
+    for (size_t i = 0; i < 5 * MANY; i++)
+        x[i] = pow(x[i], 1.5);
+    unrelu_gaussian *m = fit(x, MANY, 5, &o);
+    assert_int_equal(m->k, 2);
+    assert_true(m->eigenvalues[2] > 8 * m->eigenvalues_se[2]);
+    unrelu_gaussian_free(m);
+    free(x);
+    unrelu_gaussian_free(truth);
+}
+
 /* Outlier cuts are of the normal through two upper quantiles: where half of the cells are another
  * law's, where the last 15 % are wider than the others, and where only 8 % are positive. */
 static void outliers_are_told_by_the_upper_tail(void **state)
@@ -429,6 +455,7 @@ int main(void)
         cmocka_unit_test(a_misfit_must_matter),
         cmocka_unit_test(a_fit_needs_three_rows),
         cmocka_unit_test(eigenvalues_of_noise_are_not_counted),
+        cmocka_unit_test(eigenvalues_like_the_most_negative_are_not_counted),
         cmocka_unit_test(outliers_are_told_by_the_upper_tail),
         cmocka_unit_test(a_jackknife_needs_some_rows_in_each_group),
         cmocka_unit_test(samples_have_no_direction_that_is_rounding),
