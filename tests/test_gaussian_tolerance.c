@@ -375,7 +375,7 @@ static void eigenvalues_like_the_most_negative_are_not_counted(void **state)
 }
 
 /* Outlier cuts are of the normal through two upper quantiles: where half of the cells are another
- * law's, where the last 15 % are wider than the others, and where only 8 % are positive. */
+ * law's, where the last 15 % are wider than the others, and where only 5 % are positive. */
 static void outliers_are_told_by_the_upper_tail(void **state)
 {
     (void)state;
@@ -390,7 +390,7 @@ static void outliers_are_told_by_the_upper_tail(void **state)
             double q = ((double)i + 0.5) / ROWS, z = ur_normal_quantile(q);
             x[i] = k == 0   ? q < 0.5 ? 0.1 + q : 5 + z
                    : k == 1 ? 5 + (q < 0.85 ? 0.01 : 1) * z
-                            : fmax(0, z - ur_normal_quantile(0.92));
+                            : fmax(0, z - ur_normal_quantile(0.95));
         }
         if (k != 1)
             x[ROWS - 1] = k == 0 ? 10 : 5;
