@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The default way: facets of the samples' cone (dense/facet.h), searched among some rows and
+/* The default way: facets of the samples' cone (cone/facet.h), searched among some rows and
  * checked over all of them. Each unit must be off in enough samples: n = 10 p / P(off) found every
  * facet in all of the runs measured, which is 20 p where b = 0; and with all of them certified, A
  * was right to rounding.
