@@ -3,8 +3,8 @@
  * and for every law of x: linear in z (z; -w)', so a null vector of the features
  *     F = [vech(yy'); y (x) x].
  * The null space has dimension k where nothing else holds on the samples (checked, not proven);
- * the parts that belong to vech(yy') span {z_i z_i'}, which span.c takes apart, and the rest of
- * the vector of zz' is z (-w)'. With a hidden bias x holds a 1. With an output bias y is centred
+ * the parts that belong to vech(yy') span {z_i z_i'}, which rank_ones.c takes apart, and the rest
+ * of the vector of zz' is z (-w)'. With a hidden bias x holds a 1. With an output bias y is centred
  * and neuron i is z.y + t, t unknown:
  *     (z.y + t)(z.y + t - w.x) = <zz', yy'> - (z.y)(g.x) - t (g + t one).x,  g = w - 2t one,
  * with one.x = 1: F gets x as well, the leading part stays zz'.

@@ -38,7 +38,7 @@ unrelu_status ur_start_moments(const ur_start *start, ur_moments_kind kind, doub
 unrelu_status ur_start_tensor(const ur_start *start, int order, double *V, ur_start_note *note,
                               unrelu_error *err);
 
-/* --- signs.c --- */
+/* --- row_signs.c --- */
 /* flips rows of V to the signs of the network */
 unrelu_status ur_start_signs(const ur_start *start, unrelu_signs method, double *V,
                              unrelu_error *err);
@@ -58,7 +58,7 @@ unrelu_status ur_start_symmetric(const ur_start *start, double *V, double *c, ur
 /* --- lifted.c --- */
 unrelu_status ur_start_lifted(const ur_start *start, double *V, double *c, ur_start_note *note,
                               unrelu_error *err);
-/* --- facets.c --- */
+/* --- label_facets.c --- */
 unrelu_status ur_start_facets(const ur_start *start, double *V, double *c, ur_start_note *note,
                               unrelu_error *err);
 

@@ -5,8 +5,8 @@
  *     B = E[y x'], s = B x (the odd part of y), e = y - s (the even part, U |V x| / 2),
  *     T = E[(vech(ee') - vech(ss')) vech(xx')'],
  * and u'(ee' - ss')u = (u.y)(u.y - 2 u'Bx) vanishes where u.y is one neuron: the k least left
- * singular vectors of T span {z_i z_i'}, z_i . y = neuron i, which span.c takes apart. Noise of
- * constant covariance adds multiples of one known row to those of T: projected out, always. Each
+ * singular vectors of T span {z_i z_i'}, z_i . y = neuron i, which rank_ones.c takes apart. Noise
+ * of constant covariance adds multiples of one known row to those of T: projected out, always. Each
  * sample is first scaled by 1 / sqrt(0.3 + |x|^2 / d): still the same network and a symmetric law,
  * but a bounded one (Student's t with 3 degrees of freedom: angle 0.02 in place of 0.5 at n =
  * 5000). The angle of z falls as n^-1/2; then each row of V is a regression of z.y on x over its
@@ -41,7 +41,7 @@ enum { WAVES = 8, ROUNDS = 100000 };
 static const double LENGTHS[] = {0.5, 1, 2}; /* of omega */
 static const double CLIP = 3;     /* root mean squares: cubes of heavy tails have a mean, too */
 static const double RANK = 1e-10; /* of products of functions, of the largest: below, no function */
-static const uint64_t OMEGAS_FIRST = (uint64_t)1 << 40; /* the rest of the stream is span.c's */
+static const uint64_t OMEGAS_FIRST = (uint64_t)1 << 40; /* rank_ones.c has the rest */
 
 /* Gamma(a, x) / Gamma(a): the series of the lower function below x = a + 1, the continued
  * fraction of the upper one (modified Lentz) above; until terms no longer count */
