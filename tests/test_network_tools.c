@@ -237,6 +237,117 @@ static void condition_numbers_are_planted_below_1e15(void **state)
     }
 }
 
+/* ---- Lemma 16 ---- */
+
+static unrelu_network_plant_options lemma16(double a, uint64_t seed)
+{
+    unrelu_network_plant_options o = sizes(2, 2, 1);
+    o.lemma16 = a;
+    o.seed = seed;
+    return o;
+}
+
+static void the_network_of_lemma_16_is_planted(void **state)
+{
+    (void)state;
+    static const double all[] = {1, 0.5, 0.02, 2e-15};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        double a = all[i];
+        unrelu_network *m = planted(lemma16(a, 1));
+        assert_true(m->d == 2 && m->k == 2 && m->m == 1);
+        for (size_t j = 0; j < 2; j++) {
+            assert_near(norm(m->V + 2 * j, 2, 1), 1, 1e-15);
+            assert_near(m->V[2 * j + 1] / m->V[2 * j], j == 0 ? a : -a, 1e-15 * a);
+            assert_near(m->U[j] * m->V[2 * j], 0.5, 1e-15);
+            assert_near(m->active[j], 0.5, 0.06); /* 5 standard errors of 2000 rows */
+            assert_true(m->c[j] == 0);
+        }
+        assert_true(m->e[0] == 0 && m->noise == 0);
+        if (a > 1e-3)
+            assert_near(condition(2, 2, m->V), 1 / a, 1e-10 / a);
+        unrelu_network_free(m);
+    }
+}
+
+/* By name the sizes come with it. */
+static void lemma_16_knows_its_sizes(void **state)
+{
+    (void)state;
+    unrelu_error err = {0};
+    unrelu_network_plant_options o;
+    unrelu_network_plant_options_init(&o, sizeof o);
+    must(unrelu_network_plant_options_set(&o, "lemma16", "0.25", &err), &err);
+    unrelu_network *m = planted(o);
+    assert_near(m->V[1] / m->V[0], 0.25, 1e-15);
+    unrelu_network_free(m);
+    must(unrelu_network_plant_options_set(&o, "d", "3", &err), &err);
+    assert_int_equal(unrelu_network_plant(&o, &m, &err), UNRELU_EUSAGE);
+    assert_string_equal(err.text, "the network of `lemma16` has `d` = 2, `k` = 2 and `m` = 1, not "
+                                  "3, 2 and 1");
+    static const char *const wrong[] = {"0", "-1", "1.01", "x"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_int_equal(unrelu_network_plant_options_set(&o, "lemma16", wrong[i], &err),
+                         UNRELU_EUSAGE);
+    static const double values[] = {-0.1, 1.5, 1e-15, NAN};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        o = lemma16(values[i], 1);
+        assert_int_equal(unrelu_network_plant(&o, &m, &err), UNRELU_EUSAGE);
+    }
+    static const char *const others[][2] = {
+        {"kappa-v", "2"}, {"kappa-u", "2"}, {"bias", "1"}, {"noise", "0.1"}, {"activation", "tanh"},
+    };
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        char sentence[128];
+        o = lemma16(0.1, 1);
+        must(unrelu_network_plant_options_set(&o, others[i][0], others[i][1], &err), &err);
+        assert_int_equal(unrelu_network_plant(&o, &m, &err), UNRELU_EUSAGE);
+        snprintf(sentence, sizeof sentence,
+                 "the network of `lemma16` is given, and its labels are exact: leave out `%s`",
+                 others[i][0]);
+        assert_string_equal(err.text, sentence);
+    }
+}
+
+/* The proof of the lemma: labels of a and of 2 a are one and the same wherever |x1| > 2 a |x2|,
+ * and differ wherever |x1| < 2 a |x2|. So n rows tell them apart with the probability
+ * 1 - (1 - p)^n, p = 2 atan(2 a) / pi: the transition is at n = c kappa, with one c for all a. */
+static void n_grows_with_kappa_where_lemma_16_can_be_told(void **state)
+{
+    (void)state;
+    enum { RUNS = 400 };
+    static const double all[] = {0.2, 0.05, 0.0125}, over_kappa[] = {0.3, 1, 3};
+    const double pi = acos(-1);
+    for (size_t i = 0; i < 3; i++)
+        for (size_t j = 0; j < 3; j++) {
+            double a = all[i], p = 2 * atan(2 * a) / pi, told = 0;
+            size_t n = (size_t)lround(over_kappa[j] / a);
+            for (uint64_t seed = 1; seed <= RUNS; seed++) {
+                double x[2 * 240], one[240], two[240];
+                unrelu_error err = {0};
+                unrelu_network_plant_options o = lemma16(a, seed), twice = lemma16(2 * a, seed);
+                unrelu_network *m = planted(o), *other = planted(twice);
+                must(unrelu_network_draw(&o, m, 0, n, NULL, x, one, &err), &err);
+                must(unrelu_network_draw(&twice, other, 0, n, NULL, x, two, &err), &err);
+                int differ = 0;
+                for (size_t r = 0; r < n; r++) {
+                    int between = fabs(x[2 * r]) < 2 * a * fabs(x[2 * r + 1]);
+                    assert_near(one[r], naive_label(m, x + 2 * r, 0), 1e-15);
+                    if (!between) {
+                        assert_near(one[r], fmax(0, x[2 * r]), 1e-14);
+                        assert_near(two[r], one[r], 1e-14);
+                    }
+                    differ |= fabs(two[r] - one[r]) > 1e-14;
+                    assert_true(!between || fabs(two[r] - one[r]) > 0);
+                }
+                told += differ;
+                unrelu_network_free(m);
+                unrelu_network_free(other);
+            }
+            double expected = 1 - pow(1 - p, (double)n);
+            assert_near(told / RUNS, expected, 5 * sqrt(expected * (1 - expected) / RUNS));
+        }
+}
+
 /* ---- draw ---- */
 
 static void a_slice_of_a_draw_has_the_same_bits(void **state)
@@ -1083,6 +1194,9 @@ int main(void)
         cmocka_unit_test(planted_biases_have_their_spread),
         cmocka_unit_test(a_plan_that_cannot_be_is_refused),
         cmocka_unit_test(condition_numbers_are_planted_below_1e15),
+        cmocka_unit_test(the_network_of_lemma_16_is_planted),
+        cmocka_unit_test(lemma_16_knows_its_sizes),
+        cmocka_unit_test(n_grows_with_kappa_where_lemma_16_can_be_told),
         cmocka_unit_test(a_slice_of_a_draw_has_the_same_bits),
         cmocka_unit_test(laws_have_their_moments),
         cmocka_unit_test(the_mixture_is_centred_but_not_symmetric),

@@ -14,6 +14,7 @@ typedef struct {
     size_t d, k, m, p, n;           /* 0: not said */
     double kappa, kappa_v, kappa_u; /* 0: not said */
     double noise;                   /* negative: not said */
+    double lemma16;                 /* 0: not said */
     int inputs;                     /* -1: not said */
     const char *bias, *activation;
 } generate_arguments;
@@ -63,6 +64,10 @@ static const cli_option options[] = {
      FIELD(kappa_v), 1, DBL_MAX, AT_LEAST_1},
     {"kappa-u", 0, "X", "condition number of U (default: as a random matrix has it)", CLI_REAL,
      FIELD(kappa_u), 1, DBL_MAX, AT_LEAST_1},
+    {"lemma16", 0, "A",
+     "the network of Lemma 16 of the two-layer paper: d = k = 2, m = 1, labels (f(x1 + A x2) + "
+     "f(x1 - A x2)) / 2, V of condition number 1 / A",
+     CLI_REAL, FIELD(lemma16), 1e-15, 1, "a number above 1e-15 and at most 1"},
     {0},
 };
 
@@ -73,6 +78,8 @@ static const cli_example examples[] = {
     {"unrelu generate network -d 20 -k 10 -m 12 -n 200 -o net", "ten neurons, exact labels"},
     {"unrelu generate network -d 10 -k 5 -m 8 -n 1e4 --noise 0.1 --bias 0.5 -o net",
      "with noise and biases"},
+    {"unrelu generate network --lemma16 0.05 -n 100 -o net",
+     "two neurons that 3 % of the inputs tell apart"},
     {"unrelu generate mixture -d 12 -p 8 -n 400 -o mix", "eight hidden units in twelve columns"},
     {"unrelu generate mixture -d 12 -p 8 -n 5000 --noise 0.01 --bias 0.5 -o mix",
      "noise of 1 %, units that are off less often"},
@@ -104,6 +111,7 @@ static int check(const generate_arguments *a, int kind)
         {a->activation != NULL, OF_NETWORK, "--activation"},
         {a->kappa_v > 0, OF_NETWORK, "--kappa-v"},
         {a->kappa_u > 0, OF_NETWORK, "--kappa-u"},
+        {a->lemma16 > 0, OF_NETWORK, "--lemma16"},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         if (table[i].said && !(table[i].kinds >> kind & 1))
@@ -144,6 +152,7 @@ static int fill_options(const generate_arguments *a, unrelu_network_plant_option
     o->kappa_v = a->kappa_v > 0 ? a->kappa_v : o->kappa_v;
     o->kappa_u = a->kappa_u > 0 ? a->kappa_u : o->kappa_u;
     o->noise = a->noise >= 0 ? a->noise : o->noise;
+    o->lemma16 = a->lemma16;
     o->inputs = a->inputs >= 0 ? (unrelu_inputs)a->inputs : o->inputs;
     o->seed = a->shared.seed;
     if (a->bias)
@@ -179,7 +188,7 @@ static int report(const generate_arguments *a, const char *kind, const char *x, 
     else
         cli_note("%s: %zu rows of %zu columns, seed %llu", x, a->n, a->d, seed);
     if (labels)
-        cli_note("%s: their labels, %zu columns", labels, a->m);
+        cli_note("%s: their labels, %zu column%s", labels, a->m, a->m == 1 ? "" : "s");
     if (truth)
         cli_note("%s: the planted %s", truth, labels ? "network" : "model");
     if (!a->shared.json)
@@ -269,14 +278,24 @@ static int generate(const generate_arguments *a, cli_kind_of_model kind)
     return report(a, cli_model_name(kind), x, kind == CLI_NETWORK ? labels : NULL, path);
 }
 
+/* its network has one size, which need not be said */
+static void take_lemma16(generate_arguments *a)
+{
+    a->d = a->d ? a->d : 2;
+    a->k = a->k ? a->k : 2;
+    a->m = a->m ? a->m : 1;
+}
+
 static int run(void *arguments)
 {
-    const generate_arguments *a = arguments;
+    generate_arguments *a = arguments;
     int kind = cli_word_index(kinds, a->shared.files[0]);
     if (kind < 0)
         return cli_usage("generate: this version has no kind of model '%s'; it has: gaussian, "
                          "network, mixture, and inputs alone",
                          a->shared.files[0]);
+    if (kind == CLI_NETWORK && a->lemma16 > 0)
+        take_lemma16(a);
     CLI_TRY(check(a, kind));
     return kind == INPUTS ? generate_inputs(a) : generate(a, (cli_kind_of_model)kind);
 }
@@ -285,16 +304,20 @@ const cli_command cli_generate = {
     .name = "generate",
     .files = {"gaussian|network|mixture|inputs", 1, 1},
     .brief = "Plant a random model and draw samples from it",
-    .doc = "gaussian: writes DIR/x.npy, the samples, and DIR/truth.npz, the model, which 'unrelu "
-           "compare' holds a fit against. With K = D, W is a random rotation times a diagonal that "
-           "gives W W' the condition number --kappa; with another K, W has normal entries and rows "
-           "of unit length.\n\nnetwork: writes DIR/x.npy, the inputs, DIR/a.npy, their labels, and "
-           "DIR/truth.npz, a random two-layer network a = U f(V x + c) + e. Rows of V have unit "
-           "length; U is scaled such that the labels have a root mean square of 1 about their "
-           "mean.\n\nmixture: writes DIR/x.npy, samples of x = A ReLU(W z + b) with noise, and "
-           "DIR/truth.npz. A (D x P) has normal entries and columns of unit length, W is that of "
-           "gaussian for P columns, times a factor such that the samples have a root mean square "
-           "of 1.\n\ninputs: writes inputs alone to the file that -o names.",
+    .doc =
+        "gaussian: writes DIR/x.npy, the samples, and DIR/truth.npz, the model, which 'unrelu "
+        "compare' holds a fit against. With K = D, W is a random rotation times a diagonal that "
+        "gives W W' the condition number --kappa; with another K, W has normal entries and rows "
+        "of unit length.\n\nnetwork: writes DIR/x.npy, the inputs, DIR/a.npy, their labels, and "
+        "DIR/truth.npz, a random two-layer network a = U f(V x + c) + e. Rows of V have unit "
+        "length; U is scaled such that the labels have a root mean square of 1 about their "
+        "mean. With --lemma16 A the network is that of Lemma 16 of the two-layer paper, and its U "
+        "is not scaled: rows with |x1| > A |x2| have the label max(0, x1), whatever A is, and "
+        "only the others, a share of 2 atan(A) / pi, tell the two neurons apart.\n\nmixture: "
+        "writes DIR/x.npy, samples of x = A ReLU(W z + b) with noise, and "
+        "DIR/truth.npz. A (D x P) has normal entries and columns of unit length, W is that of "
+        "gaussian for P columns, times a factor such that the samples have a root mean square "
+        "of 1.\n\ninputs: writes inputs alone to the file that -o names.",
     .words = kinds,
     .options = options,
     .has = CLI_HAS_SEED | CLI_HAS_THREADS | CLI_HAS_JSON,

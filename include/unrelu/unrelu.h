@@ -747,6 +747,10 @@ typedef struct {
     double kappa_x; /* condition number of the inputs' covariance; 1: as the law has it */
     double noise;   /* of the labels, relative to their root mean square about the mean */
     uint64_t seed;
+    /* above 0 (at most 1): not a random network but that of Lemma 16 of the two-layer paper, whose
+     * V has the condition number 1 / lemma16. Needs d = k = 2 and m = 1, ReLU, no biases and no
+     * noise; set by name it sets d, k and m too. */
+    double lemma16;
 } unrelu_network_plant_options;
 UNRELU_API void unrelu_network_plant_options_init(unrelu_network_plant_options *options,
                                                   size_t size);
@@ -755,7 +759,7 @@ UNRELU_API unrelu_status unrelu_network_plant_options_set(unrelu_network_plant_o
                                                           unrelu_error *err);
 UNRELU_API int unrelu_network_plant_option(size_t i, unrelu_option *out);
 /* U is scaled such that the labels have unit root mean square about their mean (estimated from
- * 2000 inputs of the law) */
+ * 2000 inputs of the law); with lemma16 the labels are (f(x1 + A x2) + f(x1 - A x2)) / 2 */
 UNRELU_API unrelu_status unrelu_network_plant(const unrelu_network_plant_options *options,
                                               unrelu_network **model, unrelu_error *err);
 /* Rows first_row .. of the stream of inputs (rows x d) that options name, and of labels with

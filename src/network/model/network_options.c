@@ -2,6 +2,8 @@
 /* Options of recoveries and planted networks, by name. */
 #include "model/options.h"
 
+#include "base/text.h"
+
 #include <float.h>
 #include <limits.h>
 
@@ -78,6 +80,19 @@ static int read_plant_activation(void *options, const char *text)
     return parse_activation(text, &((unrelu_network_plant_options *)options)->activation);
 }
 
+/* its network has one size */
+static int read_lemma16(void *options, const char *text)
+{
+    unrelu_network_plant_options *o = options;
+    double a;
+    if (!ur_text_number(text, &a) || !(a > 0 && a <= 1))
+        return 0;
+    o->lemma16 = a;
+    o->d = o->k = 2;
+    o->m = 1;
+    return 1;
+}
+
 static const ur_option plant_table[] = {
     {"d", UR_OPTION_SIZE, AT(d), "D", 1, INT_MAX, WHOLE, NULL},
     {"k", UR_OPTION_SIZE, AT(k), "K", 1, INT_MAX, WHOLE, NULL},
@@ -92,6 +107,8 @@ static const ur_option plant_table[] = {
      NULL},
     {"activation", UR_OPTION_OWN, AT(activation), activations, 0, 0, is_activation,
      read_plant_activation},
+    {"lemma16", UR_OPTION_OWN, AT(lemma16), "A", 0, 0, "a number above 0 and at most 1",
+     read_lemma16},
     {"seed", UR_OPTION_SEED, AT(seed), "S", 0, 0, SEED, NULL},
     {0},
 };

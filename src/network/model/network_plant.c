@@ -8,6 +8,10 @@
  * on [.5, 1.5], or 1 where a condition number is asked for; .3 for exp(t^2) - 1, so that its
  * moments exist.
  *
+ * The network of Lemma 16 is no random one: rows (1, a) and (1, -a) of V, brought to unit length,
+ * and a U that gives the labels (f(x1 + a x2) + f(x1 - a x2)) / 2. Its labels are not scaled: those
+ * of a and 2 a shall agree wherever |x1| > 2 a |x2|.
+ *
  * Row i of inputs and labels is a function of the seed and i alone, and products are formed in
  * chunks of fixed rows: any slice of rows has the same bits. */
 #include "base/arena.h"
@@ -211,6 +215,37 @@ static unrelu_status check_kappa(const char *name, double kappa, size_t least, i
     return UNRELU_OK;
 }
 
+static unrelu_status check_lemma16(const unrelu_network_plant_options *o, unrelu_error *err)
+{
+    if (o->lemma16 == 0)
+        return UNRELU_OK;
+    if (!(o->lemma16 > 1 / KAPPA_MOST && o->lemma16 <= 1))
+        return ur_fail(err, UNRELU_EUSAGE,
+                       "`lemma16` must be above 1e-15 and at most 1 (or 0: a random network), not "
+                       "%g",
+                       o->lemma16);
+    if (o->d != 2 || o->k != 2 || o->m != 1)
+        return ur_fail(err, UNRELU_EUSAGE,
+                       "the network of `lemma16` has `d` = 2, `k` = 2 and `m` = 1, not %zu, %zu "
+                       "and %zu",
+                       o->d, o->k, o->m);
+    const struct {
+        int said;
+        const char *name;
+    } others[] = {{o->kappa_v > 0, "kappa-v"},
+                  {o->kappa_u > 0, "kappa-u"},
+                  {o->bias != 0, "bias"},
+                  {o->noise != 0, "noise"},
+                  {o->activation.kind != UNRELU_RELU, "activation"}};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (others[i].said)
+            return ur_fail(err, UNRELU_EUSAGE,
+                           "the network of `lemma16` is given, and its labels are exact: leave out "
+                           "`%s`",
+                           others[i].name);
+    return UNRELU_OK;
+}
+
 static unrelu_status check(const unrelu_network_plant_options *o, unrelu_error *err)
 {
     size_t v = o->k < o->d ? o->k : o->d, u = o->m < o->k ? o->m : o->k;
@@ -229,6 +264,7 @@ static unrelu_status check(const unrelu_network_plant_options *o, unrelu_error *
     unrelu_activation read_back;
     unrelu_activation_name(o->activation, name, sizeof name);
     UR_TRY(unrelu_activation_parse(name, &read_back, err));
+    UR_TRY(check_lemma16(o, err));
     UR_TRY(check_kappa("V", o->kappa_v, v, 1, err));
     UR_TRY(check_kappa("U", o->kappa_u, u, 1, err));
     return check_kappa("the inputs' covariance", o->kappa_x, o->d, 0, err);
@@ -365,6 +401,16 @@ static unrelu_status set_U(const unrelu_network_plant_options *o, unrelu_network
     return UNRELU_OK;
 }
 
+static void set_lemma16(double a, unrelu_network *m)
+{
+    double length = hypot(1, a);
+    for (size_t j = 0; j < 2; j++) {
+        m->V[2 * j] = 1 / length;
+        m->V[2 * j + 1] = (j == 0 ? a : -a) / length;
+        m->U[j] = length / 2;
+    }
+}
+
 static void set_bias(const unrelu_network_plant_options *o, uint64_t first, size_t count,
                      double *bias)
 {
@@ -389,7 +435,7 @@ static double centred_rms(size_t n, size_t m, const double *y)
     return sqrt(sum / ((double)n * (double)m));
 }
 
-/* scales U to labels of unit size, and counts how often each neuron is on */
+/* scales U to labels of unit size (but that of Lemma 16), and counts how often each neuron is on */
 static unrelu_status set_scale(const unrelu_network_plant_options *o, unrelu_network *m,
                                unrelu_error *err)
 {
@@ -401,7 +447,7 @@ static unrelu_status set_scale(const unrelu_network_plant_options *o, unrelu_net
     UR_TRY(unrelu_network_draw(o, NULL, 0, n, NULL, x, NULL, err));
     ur_weights weights = ur_network_weights(m);
     ur_network_forward(&weights, x, n, t, y);
-    double rms = centred_rms(n, m->m, y);
+    double rms = o->lemma16 > 0 ? 1 : centred_rms(n, m->m, y);
     if (!(rms > 0 && rms < INFINITY))
         return ur_fail(err, UNRELU_EDATA,
                        "labels at %zu inputs have a root mean square of %g about their mean: no "
@@ -427,8 +473,12 @@ static unrelu_status plant(const unrelu_network_plant_options *o, unrelu_network
     m->seed = o->seed;
     m->biases = o->bias != 0 ? "both" : "none";
     UR_TRY(ur_network_alloc(m, err));
-    UR_TRY(set_V(o, m, err));
-    UR_TRY(set_U(o, m, err));
+    if (o->lemma16 > 0)
+        set_lemma16(o->lemma16, m);
+    else {
+        UR_TRY(set_V(o, m, err));
+        UR_TRY(set_U(o, m, err));
+    }
     set_bias(o, 0, m->k, m->c);
     UR_TRY(set_scale(o, m, err)); /* before e, which would only add rounding */
     set_bias(o, m->k, m->m, m->e);
