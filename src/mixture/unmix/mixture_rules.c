@@ -188,7 +188,7 @@ static const ur_rule rules[] = {
      "where two units are off, each third one is off in some of the samples and on in others, as "
      "often as W W' and b let expect",
      has_a_law, test_ridges, UNRELU_VERDICT_AMBIGUOUS},
-    {"uncertified", "without noise, `--method separable`: every facet has its certificate",
+    {"uncertified", "without noise, by `method` separable: every facet has its certificate",
      is_exactly_separable, test_separable, UNRELU_VERDICT_UNCERTIFIED},
 };
 

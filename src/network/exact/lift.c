@@ -187,8 +187,8 @@ unrelu_status ur_lift_new(const ur_start *start, const ur_lift_options *options,
     UR_TRY(whiten(labels, options->centred, l->k, start->exec, arena, &l->y, &E, &rank, err));
     if (rank < l->k)
         return ur_fail(err, UNRELU_EDATA,
-                       "the labels have rank %zu, below the %zu neurons: --method %s needs at "
-                       "least as many independent labels as neurons; use --method auto",
+                       "the labels have rank %zu, below the %zu neurons: `method` %s needs at "
+                       "least as many independent labels as neurons; use `method` auto",
                        rank, l->k, options->method);
     l->one = ur_take(arena, l->r, sizeof *l->one);
     UR_TRY(ur_arena_status(arena, err));

@@ -170,7 +170,7 @@ static unrelu_status by_projection(const frame *c, double *V, unrelu_error *err)
     if (k > d && (kind == UNRELU_RELU || kind == UNRELU_LEAKY))
         return ur_fail(err, UNRELU_EDATA,
                        "Algorithm 6 needs k <= d, found k = %zu and d = %zu: f(v x) - f(-v x) is "
-                       "linear in x; use --signs regression",
+                       "linear in x; use `signs` regression",
                        k, d);
     if (rows <= p)
         return ur_fail(err, UNRELU_EDATA,
