@@ -3,7 +3,7 @@
 # folders.sh ROOT: which folder of src/ includes which, as docs/design.md has it. No cycle; what the
 # rooms of recover share (network/problem) includes none of them, and none includes the corridor
 # (network/recover); each foreign library has one folder; the command sees the public header only,
-# and the library knows none of its flags.
+# and the library knows none of its flags. No name of a file twice.
 set -eu
 shopt -s lastpipe # complain, last in its pipe, sets a variable of this shell
 cd "$1"
@@ -44,6 +44,11 @@ END
 folders=$(cd src && find . -name '*.h' | sed 's|^\./\([^/]*\)/.*|\1|' | sort -u | paste -sd '|')
 { grep -rnE --include='*.[ch]' "^#include \"($folders)/" cli || true; } |
     complain "the command includes what is not public:"
+# a debugger, a profiler and a reader see the name alone; each model has its tolerance.h
+for ending in c h; do
+    find src cli -name "*.$ending" -printf '%f\n' | sort | uniq -d | { grep -vx tolerance.h || true; } |
+        complain "two files have this name:"
+done
 { grep -rnE --include='*.[ch]' '"[^"]*--[a-z]' src || true; } |
     complain "the library names a flag of the command; options are named in backquotes:"
 [ $failed = 0 ] && echo "$(wc -l <<< "$edges") edges between folders, no cycle"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When an exact fit may be called exact: every rule of rules.c and certify.c with data that break
- * it and, where it is close, data that keep it. */
+/* When an exact fit may be called exact: every rule of network_rules.c and certify.c with data that
+ * break it and, where it is close, data that keep it. */
 #include "networks.h"
 
 #include "base/random.h"

@@ -6,7 +6,7 @@
 #include "flags.h"
 #include "json.h"
 #include "scope.h"
-#include "show/text.h"
+#include "show/model_text.h"
 #include "width.h"
 #include "words.h"
 

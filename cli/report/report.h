@@ -8,7 +8,7 @@
 #include "censor.h"
 #include "cli.h"
 #include "page.h"
-#include "show/text.h"
+#include "show/model_text.h"
 
 /* All of a page, of the model and the samples in shared->files behind it; they return the exit
  * status. */
@@ -17,7 +17,7 @@ int cli_report_gaussian(const cli_shared *shared, const unrelu_gaussian *model,
 int cli_report_network(const cli_shared *shared, const unrelu_network *model);
 int cli_report_mixture(const cli_shared *shared, const unrelu_mixture *model);
 
-/* --- columns.c --- */
+/* --- column_charts.c --- */
 /* How each column fits. goodness may be NULL: then the table alone, of the model's numbers. */
 void cli_report_columns(cli_page *page, const unrelu_gaussian *model,
                         const unrelu_goodness *goodness, double level);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "flags.h"
-#include "text.h"
+#include "model_text.h"
 #include "width.h"
 #include "words.h"
 

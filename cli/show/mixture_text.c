@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "flags.h"
-#include "text.h"
+#include "model_text.h"
 #include "width.h"
 
 enum { FEW_COLUMNS = 20, FEW_UNITS = 8 }; /* up to these A is printed */

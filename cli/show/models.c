@@ -7,8 +7,8 @@
 
 #include "files.h"
 #include "json.h"
+#include "model_text.h"
 #include "scope.h"
-#include "text.h"
 #include "words.h"
 
 /* ---- the table ----------------------------------------------------------------------- */

@@ -2,7 +2,7 @@
 /* Models as JSON: all that they say but their matrices. */
 #include "flags.h"
 #include "json.h"
-#include "text.h"
+#include "model_text.h"
 
 /* counts are doubles in the model, as they add up over shards */
 static void put_counts(cli_json *json, const char *key, const double *values, size_t count)

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "flags.h"
-#include "text.h"
+#include "model_text.h"
 #include "width.h"
 
 enum { MANY = 30, FIRST = 20 }; /* rows from which on not all are shown, but the first of them */

@@ -3,7 +3,7 @@
  *   floor      relative residual at which a column of labels counts as met: what its digits leave
  *   tolerance  of the rank of the labels: directions below it are rounding
  *   slack      1 - rho of a fixed point that counts as a neuron, and the width of a kink
- *   doubt      fits that are met, and yet not called unique: the rules of verdict/rules.c
+ *   doubt      fits that are met, and yet not called unique: the rules of verdict/network_rules.c
  * The first three grow with the rounding of the labels; for labels of full precision they are the
  * constants below. Tests: test_recover_data (floor), test_network_tolerances (tolerance, slack),
  * test_network_rules (kink, doubt). */

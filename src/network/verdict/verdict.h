@@ -25,7 +25,7 @@ unrelu_status ur_certify_exact(const ur_problem *given, const ur_frame *frame, c
 double ur_certify_reach(const ur_data *data, size_t j, double per_unit, double largest,
                         double terms, double e);
 
-/* --- rules.c --- */
+/* --- network_rules.c --- */
 typedef struct {
     unrelu_verdict verdict;
     double gap; /* smallest 1 - rho_2 of the neurons' patterns; NaN: not measured */

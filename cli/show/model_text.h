@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Models for a reader. Intervals cover with probability level. */
-#ifndef CLI_TEXT_H
-#define CLI_TEXT_H
+#ifndef CLI_MODEL_TEXT_H
+#define CLI_MODEL_TEXT_H
 
 #include "unrelu/unrelu.h"
 
