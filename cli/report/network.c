@@ -23,6 +23,9 @@ static const cli_verdict verdicts[] = {
 static void judge(cli_page *page, const unrelu_network *m)
 {
     cli_html_verdict(page, &verdicts[m->verdict]);
+    if (m->corrupted) /* rounded down: 100 % is all of them */
+        cli_html(page, "It meets %.3g %% of the labels. ",
+                 floor(1000 - 1000 * (double)m->corrupted / ((double)m->n * (double)m->m)) / 10);
     cli_html(page, "%s%s%s. ", cli_html_counted(page, (double)m->k, "neuron"),
              m->how_k[0] ? ": " : "", cli_escaped(page, cli_flagged(m->how_k).text));
     if (m->verdict != UNRELU_VERDICT_PLANTED)

@@ -39,6 +39,15 @@ static int has_output_bias(const unrelu_network *m)
 
 /* ---- verdict ----------------------------------------------------------------------- */
 
+/* of labels some of which are not the network's; rounded down, so that 100 % is all of them */
+static void print_met(const unrelu_network *m)
+{
+    double cells = (double)m->n * (double)m->m;
+    double tenths = floor(1000 * (cells - (double)m->corrupted) / cells);
+    if (m->corrupted)
+        printf(", meets %.3g %% of the labels", tenths / 10);
+}
+
 static void print_fit(const unrelu_network *m, const char *what, const char *then)
 {
     static const char digits[] = "digits:";
@@ -47,8 +56,10 @@ static void print_fit(const unrelu_network *m, const char *what, const char *the
         printf(", to single precision");
     else if (strncmp(m->precision, digits, sizeof digits - 1) == 0)
         printf(", to %s digits", m->precision + sizeof digits - 1);
-    printf("%s: %zu neuron%s, residual %.2g over %zu sample%s", then, m->k, cli_plural(m->k),
-           m->residual, m->samples_checked, cli_plural(m->samples_checked));
+    printf("%s: %zu neuron%s", then, m->k, cli_plural(m->k));
+    print_met(m);
+    printf(", residual %.2g%s over %zu sample%s", m->residual, m->corrupted ? " on these" : "",
+           m->samples_checked, cli_plural(m->samples_checked));
 }
 
 static void print_verdict(const unrelu_network *m)
@@ -72,7 +83,9 @@ static void print_verdict(const unrelu_network *m)
     case UNRELU_VERDICT_NOISY:
         printf("noisy: ");
         cli_print_sigma(m->noise);
-        printf(", %zu neuron%s, residual %.2g", m->k, cli_plural(m->k), m->residual);
+        printf(", %zu neuron%s", m->k, cli_plural(m->k));
+        print_met(m);
+        printf(", residual %.2g", m->residual);
         if (m->starts > 1)
             printf(", %zu of %zu starts agree", m->starts_agree, m->starts);
         putchar('\n');

@@ -10,6 +10,11 @@
 
 #include <math.h>
 
+/* Share of the labels that a fallback may call wrong. Larger, and a network that lacks neurons is
+ * taken for one whose other labels are wrong: by name sparse-noise goes to 40 %, where somebody
+ * knows that labels are wrong. */
+static const double MOST_WRONG = 0.2;
+
 /* the notes and k of a fit that was refused stay, its network does not */
 static void fail_exact(const ur_problem *given, ur_outcome *out)
 {
@@ -44,7 +49,9 @@ static unrelu_status try_fallback(const ur_problem *given, const ur_method *meth
         return UNRELU_OK;
     if (status != UNRELU_OK && err)
         *err = why;
-    if (status == UNRELU_OK && tried.answer != UR_NONE) {
+    double cells = (double)given->data.n * (double)given->data.m;
+    int plausible = (double)tried.corrupted <= MOST_WRONG * cells;
+    if (status == UNRELU_OK && tried.answer != UR_NONE && plausible) {
         tried.method = method->name;
         ur_outcome_keep(&tried, out);
     }

@@ -199,8 +199,9 @@ unrelu_status ur_sparse_noise(const ur_problem *given, ur_outcome *out, unrelu_e
 /* A submatrix of labels that are low rank plus sparse errors is one as well, so that some rows and
  * columns are enough to tell, for ranks up to 10. A rank that meets most of its cells to rounding
  * is proof; then some cell of all rows must be off. 0.05 to 0.4 s of processor time for any size of
- * labels. */
-enum { LOOK_LEAST = 8, LOOK_COLUMNS = 40, LOOK_ROWS = 500, LOOK_RANK = 10, LOOK_DRAWS = 500 };
+ * labels. Below LOOK_LEAST columns nobody looks: a network that lacks neurons meets most cells of
+ * most rows there, and calls the others wrong. */
+enum { LOOK_LEAST = 20, LOOK_COLUMNS = 40, LOOK_ROWS = 500, LOOK_RANK = 10, LOOK_DRAWS = 500 };
 
 /* whether some row of all is not in the space */
 static int is_off(const ur_sparse_cells *all, const size_t *column, size_t m, const ur_subspace *s)
@@ -230,7 +231,7 @@ unrelu_status ur_sparse_noise_looks(const ur_problem *given, int *looks, unrelu_
     size_t m = given->data.m < LOOK_COLUMNS ? given->data.m : LOOK_COLUMNS, kept = 0;
     size_t n = given->data.n < LOOK_ROWS ? given->data.n : LOOK_ROWS;
     *looks = 0;
-    if (m < LOOK_LEAST || n < LOOK_LEAST)
+    if (m < LOOK_LEAST)
         return UNRELU_OK;
     UR_TRY(ur_sparse_cells_open(given, &arena, &all, err));
     size_t *column = ur_take(&arena, m, sizeof *column);

@@ -174,7 +174,7 @@ unrelu_status ur_incoherence_measure(const ur_problem *given, const ur_weights *
 
 /* --- sparse_noise.c --- */
 /* A cheap test, for --method auto, whether the labels look like low rank plus sparse errors:
- * *looks = 0 for clean labels, for labels with noise in every cell, and below 8 columns. */
+ * *looks = 0 for clean labels, for labels with noise in every cell, and below 20 columns. */
 unrelu_status ur_sparse_noise_looks(const ur_problem *given, int *looks, unrelu_error *err);
 unrelu_status ur_sparse_noise(const ur_problem *given, ur_outcome *out, unrelu_error *err);
 
