@@ -2,9 +2,9 @@
 #include <limits.h>
 #include <stdio.h>
 
-#include "figure1/figure1.h"
 #include "files.h"
 #include "json.h"
+#include "reproduce/study.h"
 #include "scope.h"
 #include "words.h"
 
@@ -23,7 +23,7 @@ static const cli_option options[] = {
      "points that a figure1.csv there holds already are not run again",
      TO(CLI_TEXT, shared.output)},
     {"runs", 0, "R", "runs of every point (default 10; with --quick 2)", CLI_WHOLE, FIELD(runs), 1,
-     FIGURE1_MOST_RUNS, "a whole number from 1 to 999"},
+     STUDY_MOST_RUNS, "a whole number from 1 to 999"},
     {"quick", 0, NULL, "six small points with n up to 50000, in a few seconds",
      TO(CLI_FLAG, quick)},
     {"restart", 0, NULL, "run all points again, whatever DIR holds", TO(CLI_FLAG, restart)},
@@ -38,104 +38,79 @@ static const cli_example examples[] = {
 };
 
 static const char things[] = "figure1";
+static const study_kind *const kinds[] = {&cli_study_figure1}; /* as these */
+enum { KINDS = sizeof kinds / sizeof *kinds };
 
 /* ---- where it stands ------------------------------------------------------------------ */
 
 typedef struct {
-    const figure1 *f;
-    double total, done; /* samples times columns, which is what time goes with */
+    const study *s;
+    double total, done; /* work, which is what time goes with */
     double start;
     int verbose;
 } clock_of_work;
 
-static double work_of(const figure1_point *p)
-{
-    return (double)p->n * (double)p->d;
-}
-
-static void tell_step(void *context, size_t point, size_t run)
+static void tell_step(void *context, size_t point)
 {
     clock_of_work *c = context;
     char stage[96];
-    (void)run;
-    c->done += work_of(&c->f->points[point]);
+    c->done += c->s->points[point].work;
     double left = (cli_seconds() - c->start) * (c->total - c->done) / c->done;
     if (c->verbose) /* which tells every new stage */
-        snprintf(stage, sizeof stage, "figure1");
+        snprintf(stage, sizeof stage, "%s", c->s->kind->name);
     else if (left < 100)
-        snprintf(stage, sizeof stage, "point %zu of %zu, %.0f s left", point + 1, c->f->count,
+        snprintf(stage, sizeof stage, "point %zu of %zu, %.0f s left", point + 1, c->s->count,
                  left);
     else
-        snprintf(stage, sizeof stage, "point %zu of %zu, %.0f min left", point + 1, c->f->count,
+        snprintf(stage, sizeof stage, "point %zu of %zu, %.0f min left", point + 1, c->s->count,
                  left / 60);
     cli_progress(NULL, stage, c->done / c->total);
 }
 
 /* csv: NULL where nothing is kept */
-static int run_points(figure1 *f, const cli_shared *shared, const char *csv)
+static int run_points(study *s, const cli_shared *shared, const char *csv)
 {
     unrelu_error err = {0};
     unrelu_exec exec = cli_exec(shared);
     exec.progress = NULL; /* of one fit: short */
-    clock_of_work clock = {.f = f, .start = cli_seconds(), .verbose = shared->verbose};
-    for (size_t p = 0; p < f->count; p++)
-        clock.total += cli_figure1_is_done(f, p) ? 0 : (double)f->runs * work_of(&f->points[p]);
-    for (size_t p = 0; p < f->count; p++) {
-        if (cli_figure1_is_done(f, p))
+    clock_of_work clock = {.s = s, .start = cli_seconds(), .verbose = shared->verbose};
+    for (size_t p = 0; p < s->count; p++)
+        clock.total += cli_study_is_done(s, p) ? 0 : (double)s->runs * s->points[p].work;
+    for (size_t p = 0; p < s->count; p++) {
+        if (cli_study_is_done(s, p))
             continue;
-        unrelu_status status = cli_figure1_run(f, p, &exec, tell_step, &clock, &err);
-        if (status == UNRELU_ECANCELLED && csv && cli_figure1_done(f) > 0) {
+        unrelu_status status = cli_study_run(s, p, &exec, tell_step, &clock, &err);
+        if (status == UNRELU_ECANCELLED && csv && cli_study_done(s) > 0) {
             cli_error("interrupted; %s holds %zu of %zu points, and the same command goes on from "
                       "there",
-                      csv, cli_figure1_done(f), f->count);
+                      csv, cli_study_done(s), s->count);
             return CLI_EXIT_INTERRUPTED;
         }
         CLI_TRY(cli_exit(status, &err));
-        cli_detail("n = %zu, d = %zu, kappa = %zu: done", f->points[p].n, f->points[p].d,
-                   f->points[p].kappa);
+        cli_detail("%s, %s = %.15g: done", cli_study_panel(s, p)->key,
+                   cli_study_panel(s, p)->varies, s->points[p].x);
         if (csv)
-            CLI_TRY(cli_figure1_save(f, csv));
+            CLI_TRY(cli_study_save(s, csv));
     }
     return 0;
 }
 
 /* ---- results -------------------------------------------------------------------------- */
 
-static int report(const figure1 *f, const cli_shared *shared)
+static int report(const study *s, const cli_shared *shared)
 {
     if (!shared->json) {
-        cli_figure1_print(f);
+        cli_study_print(s);
         return 0;
     }
-    cli_json json = cli_figure1_json(f);
+    cli_json json = cli_study_json(s);
     cli_json_text(&json, "output", shared->output);
     return cli_json_finish(&json);
 }
 
-static int reproduce_figure1(const reproduce_arguments *a)
+static int write_json(const study *s, const char *path)
 {
-    const cli_shared *shared = &a->shared;
-    const char *folder = shared->output;
-    char csv[PATH_MAX], json[PATH_MAX], page[PATH_MAX];
-    CLI_MEMORY figure1 *f = calloc(1, sizeof *f);
-    if (!f)
-        return cli_no_memory();
-    cli_figure1_plan(f, a->runs ? a->runs : a->quick ? 2 : 10, shared->seed, a->quick);
-    if (!folder) {
-        CLI_TRY(run_points(f, shared, NULL));
-        return report(f, shared);
-    }
-    snprintf(csv, sizeof csv, "%s/figure1.csv", folder);
-    snprintf(json, sizeof json, "%s/figure1.json", folder);
-    if (snprintf(page, sizeof page, "%s/figure1.html", folder) >= PATH_MAX)
-        return cli_usage("-o: the name of the folder is too long");
-    CLI_TRY(cli_make_folder(folder));
-    if (!a->restart)
-        CLI_TRY(cli_figure1_load(f, csv));
-    if (cli_figure1_done(f) > 0)
-        cli_note("%s holds %zu of %zu points already", csv, cli_figure1_done(f), f->count);
-    CLI_TRY(run_points(f, shared, csv));
-    cli_json all = cli_figure1_json(f);
+    cli_json all = cli_study_json(s);
     CLI_MEMORY char *text =
         all.failed ? NULL : json_dumps(all.object, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
     json_decref(all.object);
@@ -143,28 +118,53 @@ static int reproduce_figure1(const reproduce_arguments *a)
         cli_error("not enough memory for the JSON text");
         return CLI_EXIT_INTERNAL;
     }
-    CLI_TRY(cli_write_file(json, text, strlen(text)));
-    CLI_TRY(cli_figure1_page(f, page));
-    CLI_TRY(report(f, shared));
-    cli_note("%s/figure1.csv, .json and .html are written", folder);
+    return cli_write_file(path, text, strlen(text));
+}
+
+static int reproduce(const reproduce_arguments *a, const study_kind *kind)
+{
+    const cli_shared *shared = &a->shared;
+    const char *folder = shared->output, *name = kind->name;
+    char csv[PATH_MAX], json[PATH_MAX], page[PATH_MAX];
+    CLI_MEMORY study *s = malloc(sizeof *s);
+    if (!s)
+        return cli_no_memory();
+    cli_study_plan(s, kind, a->runs, shared->seed, a->quick);
+    if (!folder) {
+        CLI_TRY(run_points(s, shared, NULL));
+        return report(s, shared);
+    }
+    snprintf(csv, sizeof csv, "%s/%s.csv", folder, name);
+    snprintf(json, sizeof json, "%s/%s.json", folder, name);
+    if (snprintf(page, sizeof page, "%s/%s.html", folder, name) >= PATH_MAX)
+        return cli_usage("-o: the name of the folder is too long");
+    CLI_TRY(cli_make_folder(folder));
+    if (!a->restart)
+        CLI_TRY(cli_study_load(s, csv));
+    if (cli_study_done(s) > 0)
+        cli_note("%s holds %zu of %zu points already", csv, cli_study_done(s), s->count);
+    CLI_TRY(run_points(s, shared, csv));
+    CLI_TRY(write_json(s, json));
+    CLI_TRY(cli_study_page(s, page));
+    CLI_TRY(report(s, shared));
+    cli_note("%s/%s.csv, .json and .html are written", folder, name);
     return 0;
 }
 
 static int run(void *arguments)
 {
     const reproduce_arguments *a = arguments;
-    if (a->shared.file_count == 0) {
-        printf("figure1   the three panels of Figure 1 of the one-layer paper: errors against "
-               "samples,\n"
-               "          columns and condition number, its algorithm and ours on the same data\n");
+    for (size_t i = 0; a->shared.file_count == 0 && i < KINDS; i++)
+        printf("%-10s%s\n%10s%s\n", kinds[i]->name, kinds[i]->brief[0], "", kinds[i]->brief[1]);
+    if (a->shared.file_count == 0)
         return 0;
-    }
-    if (cli_word_index(things, a->shared.files[0]) < 0)
+    int thing = cli_word_index(things, a->shared.files[0]);
+    if (thing < 0)
         return cli_usage("reproduce: there is no '%s' to reproduce; there is: figure1",
                          a->shared.files[0]);
     if (a->restart && !a->shared.output)
         return cli_usage("reproduce: --restart is about the files of -o, and there is no -o");
-    return reproduce_figure1(a);
+    return reproduce(a, kinds[thing]);
 }
 
 const cli_command cli_reproduce = {
