@@ -5,10 +5,10 @@
  * theirs. They know of the data, the weights and the rows that the solver saw, not of the solver.
  * No rule is a proof for every law of inputs; in 10^5 planted networks none that passed was wrong
  * (docs/numbers.md). */
-#include "model/rules.h"
 #include "base/error.h"
 #include "dense/basis.h"
 #include "dense/linear.h"
+#include "model/rules.h"
 #include "network/data/sides.h"
 #include "network/pattern/pattern.h"
 #include "network/problem/tolerance.h"
