@@ -35,13 +35,13 @@ static int digits_of(double x, int *decimals)
 double ur_digits_rounding(size_t n, size_t m, const double *cells, size_t j, double rms,
                           int *digits)
 {
-    enum { CELLS = 500 };
+    enum { CELLS = 500, MOST_DIGITS = 13 }; /* with more, a cell is a double that was not rounded */
     size_t step = n > CELLS ? n / CELLS : 1;
     int decimals = -400;
     *digits = 0;
     for (size_t i = 0; i < n; i += step) {
         int after, count = digits_of(cells[i * m + j], &after);
-        if (count > 13)
+        if (count > MOST_DIGITS)
             return 0;
         *digits = count > *digits ? count : *digits;
         decimals = after > decimals ? after : decimals;

@@ -20,7 +20,7 @@ enum {
 };
 
 static const double powers[POWERS] = {1, 0.5, 0};
-static const double UNSEEN = 0.002;
+static const double CHANCE = 4, UNSEEN = 0.002; /* deviations; of each value: see above */
 
 typedef struct {
     const ur_cells *cells;
@@ -32,7 +32,7 @@ static unrelu_transform choose(const double lost[POWERS], double columns, double
 {
     static const unrelu_transform names[POWERS] = {UNRELU_TRANSFORM_NONE, UNRELU_TRANSFORM_SQRT,
                                                    UNRELU_TRANSFORM_LOG};
-    double bearable = fmax(columns + 4 * sqrt(2 * columns), UNSEEN * values);
+    double bearable = fmax(columns + CHANCE * sqrt(2 * columns), UNSEEN * values);
     if (!(lost[0] > bearable))
         return UNRELU_TRANSFORM_NONE;
     int best = lost[1] <= lost[2] ? 1 : 2;

@@ -11,6 +11,8 @@
 #include <string.h>
 
 enum { MANY = 20000 }; /* rows beyond which the factorisation of some serves for all */
+/* rows kept back, for each input and neuron; unless they are a tenth of all */
+enum { KEPT_A_WEIGHT = 2, LEAST_OF_KEPT = 10 };
 
 /* the rows of f as they are in the data, with the ones */
 static void gather_rows(const ur_data *data, const ur_frame *f, size_t first, size_t rows,
@@ -81,6 +83,12 @@ static unrelu_status borrow(const ur_data *data, ur_frame *f, unrelu_error *err)
         ur_multiply(rows, f->q, f->p, raw, f->back, f->x + first * f->p);
     }
     return UNRELU_OK;
+}
+
+size_t ur_frame_rows(const ur_data *data, size_t k)
+{
+    size_t kept = KEPT_A_WEIGHT * (data->d + k);
+    return data->n > LEAST_OF_KEPT * kept ? data->n - kept : data->n;
 }
 
 unrelu_status ur_frame_make(const ur_data *data, size_t rows, ur_terms terms, int each,

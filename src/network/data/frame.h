@@ -22,6 +22,9 @@ typedef struct ur_frame {
 /* each: every column of labels in its own unit, for labels without noise; else one for all */
 unrelu_status ur_frame_make(const ur_data *data, size_t rows, ur_terms terms, int each,
                             ur_arena *arena, ur_frame *frame, unrelu_error *err);
+/* Rows that k neurons may be fitted to: with fewer labels than neurons only rows that were kept
+ * back can certify a fit. All of them where too few would be left. */
+size_t ur_frame_rows(const ur_data *data, size_t k);
 /* marks of the rows in the frame; NULL where it has all of them, or is NULL, or memory ends */
 unsigned char *ur_frame_mark(const ur_frame *frame, size_t n, ur_arena *arena);
 /* rows of V (k x q in the data's coordinates: v, and c where it is fitted) <-> rows (k x p) */

@@ -18,6 +18,9 @@
 #include <string.h>
 
 enum { FILLS = 6, FILL_STEPS = 80, MOST_ROWS = 50000 };
+/* rows of the first attempt, and how many times as many the next one has: a neuron may be rarely
+ * on */
+enum { ROWS_AN_INPUT = 8, ROWS_A_NEURON = 4, NEXT_ROWS = 4 };
 /* Residual of the found neurons: labels of full rank that leave less are these neurons and noise,
  * which no further neuron removes. Larger, and neurons of small output are taken for noise. */
 static const double THIN_LAYER = 1e-3;
@@ -184,7 +187,8 @@ unrelu_status ur_exact(const ur_problem *given, ur_terms terms, ur_outcome *out,
     const ur_data *data = &given->data;
     unrelu_activation f = given->options.activation;
     size_t q = data->d + (terms.hidden ? 1 : 0), found = 0;
-    size_t k = given->options.k ? given->options.k : data->m, rows = 8 * q + 4 * (k < q ? k : q);
+    size_t k = given->options.k ? given->options.k : data->m;
+    size_t rows = ROWS_AN_INPUT * q + ROWS_A_NEURON * (k < q ? k : q);
     rows = rows + data->d + k <= data->n ? rows : data->n;
     if (!ur_activation_rectifies(f) || ur_activation_degree(f) <= 0)
         return UNRELU_OK;
@@ -200,7 +204,7 @@ unrelu_status ur_exact(const ur_problem *given, ur_terms terms, ur_outcome *out,
         out->closest = tried.closest;
         if (found == 0 || rows >= data->n || rows >= MOST_ROWS)
             return UNRELU_OK;
-        rows = 4 * rows < MOST_ROWS ? 4 * rows : MOST_ROWS; /* a neuron may be rarely on */
+        rows = NEXT_ROWS * rows < MOST_ROWS ? NEXT_ROWS * rows : MOST_ROWS;
     }
 }
 

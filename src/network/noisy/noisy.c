@@ -100,11 +100,10 @@ static void contest_swap(contest *a, contest *b)
 static unrelu_status contest_run(const ur_problem *given, size_t k, ur_terms terms, size_t agree,
                                  const contest *smaller, contest *c, unrelu_error *err)
 {
-    size_t n = given->data.n, d = given->data.d, held = 2 * (d + k), rows = ROWS_A_WEIGHT * (d + k);
+    size_t rows = ROWS_A_WEIGHT * (given->data.d + k), most = ur_frame_rows(&given->data, k);
     rows = rows < LEAST_ROWS ? LEAST_ROWS : rows;
-    /* with fewer labels than neurons only rows that were kept back can certify a fit */
-    if (k > given->data.m && n > 10 * held && rows > n - held)
-        rows = n - held;
+    if (k > given->data.m && rows > most)
+        rows = most;
     c->k = k;
     UR_TRY(ur_frame_make(&given->data, rows, terms, 0, &c->arena, &c->frame, err));
     int usable = smaller && smaller->ready && smaller->frame.q == c->frame.q;

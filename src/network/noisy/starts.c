@@ -26,7 +26,7 @@ static const double LEAST_ROW = 1e-3;
 /* 1 - rho of a fixed point that may lead to a neuron, with noise */
 static const double NEAR = 0.1;
 /* rows beyond which a factorisation of the labels takes longer than a start is worth */
-enum { MOST_PATTERN_ROWS = 20000 };
+enum { MOST_PATTERN_ROWS = 20000, TRIES_A_NEURON = 4, LEAST_TRIES = 20, PATIENCE = 12 };
 
 double ur_parameters(const ur_problem *given, size_t k, ur_terms terms)
 {
@@ -170,8 +170,8 @@ static unrelu_status try_patterns(race *q, unrelu_error *err)
                               .wanted = k,
                               .degree = ur_activation_degree(q->start.f),
                               .slack = NEAR,
-                              .starts = 4 * k + 20,
-                              .patience = 12,
+                              .starts = TRIES_A_NEURON * k + LEAST_TRIES,
+                              .patience = PATIENCE,
                               .seed = q->start.seed,
                               .exec = q->given->exec};
     UR_TRY(ur_exact_search(&search, &arena, &found, err));

@@ -41,13 +41,13 @@ static unrelu_status solve_classes(ur_peel *q, const ur_groups *g, int *ready, u
             worst = fmax(worst, fabs(ur_short_dot(p, w, X + i * p) - b[i]));
         double gap = worst / sqrt(size / (double)rows); /* the largest that is left of one */
         if (rank < p) {
-            double share = (double)rows / (double)frame->n, wide = (double)p;
+            double share = (double)rows / (double)frame->n;
             out->failure = ur_take_text(
                 out->arena,
                 "Algorithm 7 needs %zu rows with one neuron on for every neuron, and direction "
                 "%zu has %zu of %zu: p = %.2g, so that about (d + 2.3 sqrt d) / p = %.3g rows are "
                 "needed; peeling (without `literal`) needs far fewer",
-                p, c + 1, rows, frame->n, share, (wide + 2.3 * sqrt(wide)) / share);
+                p, c + 1, rows, frame->n, share, ur_pure_rows(p) / share);
             return UNRELU_OK;
         }
         if (gap > CONTRADICTION * q->tolerance) {

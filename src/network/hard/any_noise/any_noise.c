@@ -19,7 +19,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_ROWS = 20000, FEW_ROWS = 4000, MORE = 5 };
+enum { MOST_ROWS = 20000, FEW_ROWS = 4000, ROWS_A_WEIGHT = 100, MORE = 5 };
 static const double CHANCE = 16; /* four deviations squared: what an offset must gain */
 
 static const double EPSILON = .1; /* at which the theorem is put into numbers */
@@ -170,7 +170,7 @@ static int is_met(const course *q)
 static unrelu_status fit_k(course *q, unrelu_error *err)
 {
     const ur_problem *given = q->given;
-    size_t few = 100 * (given->data.d + q->k);
+    size_t few = ROWS_A_WEIGHT * (given->data.d + q->k);
     ur_arena_end(q->round);
     UR_TRY(ur_any_rows_make(&given->data, &q->frame, few < FEW_ROWS ? FEW_ROWS : few, q->round,
                             &q->rows, err));
@@ -255,11 +255,11 @@ unrelu_status ur_any_noise(const ur_problem *given, ur_outcome *out, unrelu_erro
     UR_ARENA(round);
     course q = {.given = given, .out = out, .round = &round};
     ur_problem known = *given;
-    size_t n = given->data.n, k = given->options.k, held = 2 * (given->data.d + k);
-    /* where there are fewer labels than neurons only rows that were kept back can certify a fit */
-    int keeps = k > given->data.m && n > 10 * held && MOST_ROWS > n - held;
-    UR_TRY(ur_frame_make(&given->data, keeps ? n - held : MOST_ROWS,
-                         ur_terms_of(given->options.biases), 0, out->arena, &q.frame, err));
+    size_t k = given->options.k, rows = ur_frame_rows(&given->data, k);
+    if (k <= given->data.m || rows > MOST_ROWS)
+        rows = MOST_ROWS;
+    UR_TRY(ur_frame_make(&given->data, rows, ur_terms_of(given->options.biases), 0, out->arena,
+                         &q.frame, err));
     UR_TRY(ur_any_rows_make(&given->data, &q.frame, q.frame.n, &own, &q.all, err));
     q.shown = k;
     if (k == 0)

@@ -33,6 +33,7 @@ enum { STEPS = 30 };                          /* of a last attempt to meet the l
 /* as a fallback: labels of so few dimensions, or of full rank but for some and no more than these
  */
 enum { FEW_LABELS = 12, MOST_LABELS = 26 };
+enum { ROWS_A_DIMENSION = 2, LEAST_ROWS = 50 }; /* that show the rank of the labels */
 static const uint64_t QUICK = (uint64_t)1 << 14, PLANES = (uint64_t)1 << 20,
                       FACES = (uint64_t)1 << 15;
 
@@ -253,8 +254,8 @@ unrelu_status ur_enumerate_applies(const ur_problem *given, int *yes, unrelu_err
     *yes = 0;
     if (ur_lp_ready("", NULL) != UNRELU_OK)
         return UNRELU_OK;
-    UR_TRY(ur_frame_make(data, 2 * (m + data->d) + 50, ur_terms_of(given->options.biases), 1,
-                         &arena, &frame, err));
+    UR_TRY(ur_frame_make(data, ROWS_A_DIMENSION * (m + data->d) + LEAST_ROWS,
+                         ur_terms_of(given->options.biases), 1, &arena, &frame, err));
     double *y = ur_take(&arena, frame.n, (m + 1) * sizeof *y);
     UR_TRY(ur_arena_status(&arena, err));
     UR_TRY(ur_frame_labels(&frame, data->tolerance, &rank, y, NULL, err));

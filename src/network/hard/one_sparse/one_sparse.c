@@ -60,6 +60,12 @@ static uint64_t budget_of(const ur_problem *given)
     return given->options.budget ? given->options.budget : BUDGET;
 }
 
+double ur_pure_rows(size_t p)
+{
+    static const double AT_99 = 2.3;
+    return (double)p + AT_99 * sqrt((double)p);
+}
+
 /* why peeling did not come to an end */
 static const char *say_why(const ur_problem *given, const ur_peel *q, ur_arena *arena)
 {
@@ -100,12 +106,12 @@ static const char *say_why(const ur_problem *given, const ur_peel *q, ur_arena *
             "inputs of few values make rows parallel by chance (%zu neuron%s found beside it); "
             "leave out `method`%s",
             q->contradicting, q->k, plural(q->k), bias);
-    double p = (double)q->frame->p, rows = (double)n, need = rows;
+    double pure = ur_pure_rows(q->frame->p), rows = (double)n, need = rows;
     double rarest = q->rarest > 0 ? (double)q->rarest : 1;
     if (q->stuck == 0 || shown < k || k == 0)
         need = times_as_many(q) * rows;
     if (q->stuck > 0)
-        need = fmax(need, rows * (p + 1 + 2.3 * sqrt(p)) / (double)(q->most > 0 ? q->most : 1));
+        need = fmax(need, rows * (1 + pure) / (double)(q->most > 0 ? q->most : 1));
     return ur_take_text(
         arena,
         "only %zu%s direction%s repeated in %zu rows, as parallel rows or in planes of three (%zu "
@@ -114,7 +120,7 @@ static const char *say_why(const ur_problem *given, const ur_peel *q, ur_arena *
         "direction has %zu (p = %.2g), so (d + 2.3 sqrt d) / p = %.2g",
         shown, k > 0 ? ur_take_text(arena, " of %zu", k) : "", plural(shown), n, q->k, plural(q->k),
         q->most, q->frame->p + 1, need, q->frame->p, q->rarest, rarest / rows,
-        (p + 2.3 * sqrt(p)) * rows / rarest);
+        pure * rows / rarest);
 }
 
 /* ---- from neurons to the network ---- */
@@ -184,10 +190,8 @@ unrelu_status ur_one_sparse(const ur_problem *given, ur_one_sparse_way way, ur_o
     ur_terms terms = ur_terms_of(given->options.biases);
     uint64_t budget = budget_of(given);
     size_t n = given->data.n, asked = given->options.k, k = asked ? asked : 2 * given->data.m + 2;
-    size_t held = 2 * (given->data.d + k);
-    /* with fewer labels than neurons only rows that were kept back can certify a fit */
-    int keeps = (asked == 0 || k > given->data.m) && n > 10 * held;
-    size_t usable = keeps ? n - held : n, rows = usable < ROWS_FIRST ? usable : ROWS_FIRST;
+    size_t usable = asked == 0 || k > given->data.m ? ur_frame_rows(&given->data, k) : n;
+    size_t rows = usable < ROWS_FIRST ? usable : ROWS_FIRST;
     if (terms.constant)
         return ur_fail(err, UNRELU_EUSAGE,
                        "`method` one-sparse compares directions of the rows of labels, which a "

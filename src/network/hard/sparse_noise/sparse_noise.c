@@ -16,6 +16,9 @@
 #include <math.h>
 
 enum { LEAST_COLUMNS = 5, ROWS_A_COLUMN = 5, LEAST_ROWS = 1000, LARGEST_RANK = 40 };
+/* rows for the exact network: it takes 12 for each input, four times as many where a neuron is
+ * rarely on */
+enum { EXACT_AN_INPUT = 50, EXACT_A_NEURON = 10 };
 
 /* ---- what is told ---- */
 
@@ -184,9 +187,7 @@ unrelu_status ur_sparse_noise(const ur_problem *given, ur_outcome *out, unrelu_e
         out->failure = say_no_space(given, &cells, &s, out->arena);
         return UNRELU_OK;
     }
-    /* rows for the exact network: it takes 12 for each input, four times as many where a neuron is
-     * rarely on */
-    rows = 50 * (given->data.d + 1) + 10 * s.r + LEAST_ROWS;
+    rows = EXACT_AN_INPUT * (given->data.d + 1) + EXACT_A_NEURON * s.r + LEAST_ROWS;
     for (int over = 0; !over; rows = given->data.n) {
         over = rows >= given->data.n;
         UR_TRY(attempt(given, &cells, rows, &s, &over, out, err));
