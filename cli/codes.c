@@ -21,7 +21,10 @@ const cli_code cli_codes[] = {
     {"outliers", "rows were left out by --robust"},
     {"dropped", "columns were left out by --drop"},
     {"noise-unmeasured", "--additive-noise auto found too few negative values in some columns"},
-    {"repaired", "the correlations were indefinite and were projected"},
+    {"repaired",
+     "the correlations were indefinite and were moved to the nearest that are not, in units "
+     "of their standard errors"},
+    {"repair-moved", "the repair moved correlations by more than their standard error"},
     {"indefinite", "they are indefinite and were left so (--method paper)"},
     {"limit-guessed", "censored cells without a limit on the transformed scale: the smallest value "
                       "of the column was taken"},

@@ -339,6 +339,140 @@ static void refusals_name_the_place_and_the_remedy(void **state)
     free(x);
 }
 
+/* the correlation of two columns, and its error, with no other column beside them */
+static void fit_alone(const double *x, size_t n, size_t d, size_t i, size_t j, double *rho,
+                      double *se)
+{
+    double *two = malloc(2 * n * sizeof *two);
+    assert_non_null(two);
+    for (size_t r = 0; r < n; r++) {
+        two[2 * r] = x[r * d + i];
+        two[2 * r + 1] = x[r * d + j];
+    }
+    unrelu_gaussian *m = fit(two, n, 2, NULL);
+    *rho = m->correlation[1];
+    *se = m->correlation_se[1];
+    unrelu_gaussian_free(m);
+    free(two);
+}
+
+/* rank 2, biases of both signs: clipping moved pairs by hundreds of their errors, untold */
+static void repair_leaves_what_is_known_well(void **state)
+{
+    (void)state;
+    enum { N = 3000, D = 6 };
+    size_t told = 0, repaired = 0;
+    for (uint64_t seed = 1; seed <= 12; seed++) {
+        unrelu_gaussian_plant_options o = setting(D, 1, seed);
+        o.k = 2;
+        o.bias = UNRELU_BIAS_NORMAL;
+        unrelu_gaussian *truth = plant(o);
+        double *x = draw(truth, N, seed + 100), farthest = 0;
+        unrelu_gaussian *m = fit(x, N, D, NULL);
+        repaired += (size_t)m->repaired;
+        for (size_t i = 0; i < D; i++)
+            for (size_t j = i + 1; j < D; j++) {
+                double rho, se;
+                fit_alone(x, N, D, i, j, &rho, &se);
+                double moved = fabs(m->correlation[i * D + j] - rho) / fmax(se, 1e-6);
+                assert_true(isnan(se) || m->correlation_se[i * D + j] == se);
+                farthest = isnan(se) ? farthest : fmax(farthest, moved);
+                if (se < 1e-3)
+                    assert_true(moved < 1);
+            }
+        assert_true(farthest < 5);
+        assert_int_equal(has_warning(m, "repair-moved"), farthest > 1);
+        told += farthest > 1;
+        unrelu_gaussian_free(m);
+        unrelu_gaussian_free(truth);
+        free(x);
+    }
+    assert_true(repaired >= 10 && told > 0 && told < 6);
+}
+
+/* sums of single precision are off by 1e-7: a total of other columns then has an eigenvalue below 0
+ */
+static void repair_of_rounding_moves_nothing(void **state)
+{
+    (void)state;
+    enum { N = 2000, D = 8 };
+    size_t repaired = 0;
+    for (uint64_t seed = 1; seed <= 4; seed++) {
+        unrelu_gaussian_plant_options o = setting(D, 1, seed);
+        o.bias = UNRELU_BIAS_FIXED;
+        o.bias_value = 9;
+        unrelu_gaussian *truth = plant(o);
+        double *x = draw(truth, N, seed + 50);
+        for (size_t r = 0; r < N; r++)
+            for (size_t j = 4; j < D; j++)
+                x[r * D + j] = x[r * D] + (double)j * x[r * D + 1] + x[r * D + j - 3];
+        unrelu_gaussian_options with = defaults();
+        unrelu_gaussian *exact = fit(x, N, D, &with);
+        with.precision = UNRELU_PRECISION_SINGLE;
+        unrelu_gaussian *m = fit(x, N, D, &with);
+        repaired += (size_t)m->repaired;
+        assert_false(has_warning(m, "repair-moved"));
+        for (size_t i = 0; i < D * D; i++)
+            assert_near(m->correlation[i], exact->correlation[i], 1e-5);
+        unrelu_gaussian_free(exact);
+        unrelu_gaussian_free(m);
+        unrelu_gaussian_free(truth);
+        free(x);
+    }
+    assert_true(repaired > 0);
+}
+
+/* copies beside weak pairs, and a constant: the copies stay copies, the constant is alone */
+static void repair_knows_copies_and_constants(void **state)
+{
+    (void)state;
+    enum { N = 60, D = 14 };
+    unrelu_gaussian_plant_options o = setting(D, 1, 5);
+    o.k = 3;
+    o.bias = UNRELU_BIAS_NORMAL;
+    unrelu_gaussian *truth = plant(o);
+    for (int single = 0; single < 2; single++) {
+        double *x = draw(truth, N, 6);
+        for (size_t r = 0; r < N; r++) {
+            x[r * D + 1] = 3 * x[r * D];
+            x[r * D + 2] = 7;
+        }
+        unrelu_gaussian_options with = defaults();
+        with.precision = single ? UNRELU_PRECISION_SINGLE : UNRELU_PRECISION_DOUBLE;
+        with.drop = 1;
+        unrelu_gaussian *m = fit(x, N, D, &with);
+        assert_true(m->repaired && m->pair_flags[1] == UNRELU_FLAG_DUPLICATE);
+        assert_near(m->correlation[1], 1, 2e-5);
+        for (size_t j = 3; j < m->d; j++)
+            assert_true(m->correlation[2 * m->d + j] == 0);
+        unrelu_gaussian_free(m);
+        free(x);
+    }
+    unrelu_gaussian_free(truth);
+}
+
+/* `norms` truncated with `angles` signs: correlations without errors, all of them moved alike */
+static void repair_without_errors_takes_all_alike(void **state)
+{
+    (void)state;
+    enum { N = 300, D = 12 };
+    unrelu_gaussian_plant_options o = setting(D, 1, 8);
+    o.k = 2;
+    unrelu_gaussian *truth = plant(o);
+    double *x = draw(truth, N, 9);
+    unrelu_gaussian_options with = defaults();
+    with.norms = UNRELU_NORMS_MEDIAN;
+    with.angles = UNRELU_ANGLES_SIGNS;
+    unrelu_gaussian *m = fit(x, N, D, &with);
+    assert_true(m->repaired && isnan(m->correlation_se[1]));
+    assert_false(has_warning(m, "repair-moved"));
+    unrelu_gaussian_distance far = distance(truth, m);
+    assert_true(far.lambda_min_model > -1e-12 * D && far.correlation_rms < 0.15);
+    unrelu_gaussian_free(m);
+    unrelu_gaussian_free(truth);
+    free(x);
+}
+
 static void fewer_rows_than_columns_fit_with_a_warning(void **state)
 {
     (void)state;
@@ -865,6 +999,10 @@ int main(void)
         cmocka_unit_test(no_zeros_gives_the_plain_gaussian),
         cmocka_unit_test(special_columns_are_flagged),
         cmocka_unit_test(refusals_name_the_place_and_the_remedy),
+        cmocka_unit_test(repair_leaves_what_is_known_well),
+        cmocka_unit_test(repair_of_rounding_moves_nothing),
+        cmocka_unit_test(repair_knows_copies_and_constants),
+        cmocka_unit_test(repair_without_errors_takes_all_alike),
         cmocka_unit_test(fewer_rows_than_columns_fit_with_a_warning),
         cmocka_unit_test(additive_noise_is_taken_out),
         cmocka_unit_test(gross_outliers_are_dropped),

@@ -34,7 +34,7 @@ static void correlations_are_repaired_beyond_rounding(void **state)
     unrelu_error err = {0};
     for (int beyond = 0; beyond < 2; beyond++) {
         unrelu_gaussian *m = pair_of(beyond ? 1 + 0x1p-43 : 1 + 0x1p-50); /* 1.1e-13, 8.9e-16 */
-        must(ur_gaussian_repair(m, 1, &err), &err);
+        must(ur_gaussian_repair(m, 1, &(ur_repair){0}, &err), &err);
         assert_int_equal(m->repaired, beyond);
         unrelu_gaussian_free(m);
     }

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From estimates to the model: noise taken out, Sigma, then rank, repair and warnings. Estimates of
- * single pairs need not make a covariance: the eigenvalues of the correlation are clipped at 0 and
- * its diagonal is restored, so that the scales stay. */
+/* From estimates to the model: noise taken out, Sigma, then rank, repair and warnings. */
 #include "base/error.h"
-#include "dense/linear.h"
 #include "gaussian/model/gaussian_model.h"
 #include "gaussian/problem/fit.h"
 
@@ -11,49 +8,6 @@
 
 /* a smaller variance is near or below DBL_MIN and has lost digits */
 static const double LEAST_VARIANCE = 1e-307;
-
-/* ---- a covariance ---- */
-
-void ur_gaussian_set_sigma(unrelu_gaussian *m)
-{
-    size_t d = m->d;
-    for (size_t i = 0; i < d; i++)
-        for (size_t j = 0; j < d; j++)
-            m->sigma[i * d + j] = m->scale[i] * m->correlation[i * d + j] * m->scale[j];
-}
-
-unrelu_status ur_gaussian_repair(unrelu_gaussian *m, int allowed, unrelu_error *err)
-{
-    size_t d = m->d;
-    UR_ARENA(arena);
-    double *values = ur_take(&arena, d, sizeof *values);
-    double *vectors = ur_take(&arena, d, d * sizeof *vectors);
-    UR_TRY(ur_arena_status(&arena, err));
-    for (size_t i = 0; i < d * d; i++)
-        if (!isfinite(m->correlation[i]))
-            return ur_fail(err, UNRELU_EINTERNAL, "correlation %zu is not finite", i);
-    /* without vectors it takes a fifth of the time */
-    UR_TRY(ur_eigen_symmetric(d, m->correlation, values, NULL, err));
-    m->lambda_min = values[0];
-    m->repaired = allowed && values[0] < -UR_INDEFINITE * (double)d;
-    if (m->repaired) {
-        UR_TRY(ur_eigen_symmetric(d, m->correlation, values, vectors, err));
-        for (size_t i = 0; i < d; i++)
-            for (size_t k = 0; k < d; k++)
-                vectors[i * d + k] *= sqrt(fmax(values[k], 0));
-        ur_gram(d, d, vectors, m->correlation);
-        for (size_t i = 0; i < d; i++)
-            values[i] = 1 / sqrt(m->correlation[i * d + i]);
-        for (size_t i = 0; i < d; i++)
-            for (size_t j = 0; j < d; j++)
-                m->correlation[i * d + j] =
-                    i == j ? 1 : m->correlation[i * d + j] * values[i] * values[j];
-    }
-    ur_gaussian_set_sigma(m);
-    return UNRELU_OK;
-}
-
-/* ---- the end of a fit ---- */
 
 /* Var of the latent = Var of what was seen - noise^2; covariances between columns stay. */
 static unrelu_status take_noise_out(unrelu_gaussian *m, double *product_se, unrelu_error *err)
@@ -101,7 +55,8 @@ unrelu_status ur_fit_finish(const ur_estimate *e, unrelu_error *err)
             m->flags[i] |= UNRELU_FLAG_SIGMA_RANGE;
     }
     UR_TRY(ur_fit_rank(e, err));
-    UR_TRY(ur_gaussian_repair(m, !e->options->literal, err));
-    ur_fit_warn(e);
+    ur_repair moved;
+    UR_TRY(ur_gaussian_repair(m, !e->options->literal, &moved, err));
+    ur_fit_warn(e, &moved);
     return UNRELU_OK;
 }

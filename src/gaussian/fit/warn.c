@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "gaussian/model/gaussian_model.h"
 #include "gaussian/problem/fit.h"
 #include "model/kind.h"
 
@@ -79,7 +80,7 @@ static const struct {
      "correlation are right"},
 };
 
-void ur_fit_warn(const ur_estimate *e)
+void ur_fit_warn(const ur_estimate *e, const ur_repair *moved)
 {
     unrelu_gaussian *m = e->model;
     const ur_fit *fit = e->moments;
@@ -126,9 +127,17 @@ void ur_fit_warn(const ur_estimate *e)
     if (m->repaired)
         ur_model_warn(m, "repaired",
                       "the correlations were indefinite (smallest eigenvalue %.3g) and were "
-                      "projected to the nearest positive semidefinite ones by clipping",
+                      "moved to the nearest positive semidefinite ones, in units of their standard "
+                      "errors",
                       m->lambda_min);
-    else if (m->lambda_min < -UR_INDEFINITE * (double)m->d)
+    if (moved->pairs > 0)
+        ur_model_warn(m, "repair-moved",
+                      "the repair moved %zu correlation%s by more than the standard error, that of "
+                      "%.40s and %.40s by most: %.2g of them, from %.5g to %.5g",
+                      moved->pairs, moved->pairs == 1 ? "" : "s", m->names[moved->worst / m->d],
+                      m->names[moved->worst % m->d], moved->errors, moved->from,
+                      m->correlation[moved->worst]);
+    if (!m->repaired && m->lambda_min < -UR_INDEFINITE * (double)m->d)
         ur_model_warn(m, "indefinite",
                       "the correlations are indefinite (smallest eigenvalue %.3g): the paper's "
                       "algorithm does not repair them",

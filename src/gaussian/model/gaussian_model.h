@@ -21,11 +21,18 @@ ur_sampled ur_gaussian_sampled(const unrelu_gaussian *model);
 unrelu_status ur_gaussian_plant(const unrelu_gaussian_plant_options *options, char letter,
                                 unrelu_gaussian **model, unrelu_error *err);
 
-/* --- finish.c --- */
+/* --- repair.c --- */
 void ur_gaussian_set_sigma(unrelu_gaussian *model); /* from scale and correlation */
+typedef struct ur_repair {
+    size_t pairs;  /* that moved by more than their standard error */
+    size_t worst;  /* i d + j of the one that moved by most of them, */
+    double errors; /* by how many, */
+    double from;   /* and what its correlation was before */
+} ur_repair;
 /* sets lambda_min; where it is negative and that is allowed, the correlation is repaired. Sets
  * sigma. */
-unrelu_status ur_gaussian_repair(unrelu_gaussian *model, int allowed, unrelu_error *err);
+unrelu_status ur_gaussian_repair(unrelu_gaussian *model, int allowed, ur_repair *moved,
+                                 unrelu_error *err);
 
 /* --- gaussian_file.c --- */
 /* What a file of any kind holds of a rectified Gaussian: its arrays, W, flags, repair. Not kind,

@@ -108,6 +108,7 @@ unrelu_status ur_fit_quantiles(const ur_fit *fit, size_t quantiles, const double
 /* --- warn.c --- */
 void ur_warn_missing(unrelu_gaussian *model, double missing, double cells);
 /* all that the user should know about this fit */
-void ur_fit_warn(const ur_estimate *estimate);
+struct ur_repair; /* gaussian_model.h */
+void ur_fit_warn(const ur_estimate *estimate, const struct ur_repair *moved);
 
 #endif

@@ -175,7 +175,7 @@ static unrelu_status take_noise_out(const ur_cone *c, const ur_units *units, unr
             double rho = m->sigma[i * p + j] / (m->scale[i] * m->scale[j]);
             m->correlation[i * p + j] = i == j ? 1 : fmax(-1, fmin(1, rho));
         }
-    return ur_gaussian_repair(m, 1, err);
+    return ur_gaussian_repair(m, 1, &(ur_repair){0}, err);
 }
 
 static void close_source(void *source)
