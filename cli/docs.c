@@ -237,6 +237,27 @@ static void markdown_rules(int (*rule_at)(size_t i, unrelu_rule *out))
     }
 }
 
+static void write_conditions(void)
+{
+    unrelu_method method;
+    unrelu_condition condition;
+    printf(
+        "\n## When the promise of a method holds\n\nA run asks each condition of the theorem and "
+        "tells in `guarantee` whether it holds: `no` where one is broken,\n`untested` where one "
+        "cannot be tested, else `yes`, with the figures that decide. Tests of laws reject what "
+        "holds with\nthe chance that is told, and do not prove what they do not reject; \"n large "
+        "enough\" is not asked, as the theorems do\nnot say how large.\n\n"
+        "| method | theorem | condition | how it is tested |\n|---|---|---|---|\n");
+    for (size_t i = 0; unrelu_recover_method_at(i, &method); i++)
+        for (size_t j = 0; unrelu_recover_condition_at(i, j, &condition); j++) {
+            printf("| `%s` | %s | ", method.name, condition.theorem);
+            markdown_cell(condition.what);
+            printf(" | ");
+            markdown_cell(condition.how);
+            printf(" |\n");
+        }
+}
+
 static void write_methods(void)
 {
     unrelu_method method;
@@ -255,6 +276,7 @@ static void write_methods(void)
         }
         printf(" |\n");
     }
+    write_conditions();
     printf("\n## What can be wrong with an exact fit of `recover`\n\nA network that meets the "
            "labels is `exact` where it keeps these rules. All of them are asked, in this order;\n"
            "each one that is broken is told by a warning, and the first gives the verdict. Why "

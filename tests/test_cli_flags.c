@@ -126,11 +126,12 @@ static void a_network_is_shown_with_flags(void **state)
     model->verdict = UNRELU_VERDICT_UNCERTIFIED;
     model->how_k = SENTENCE;
     model->guarantee = SENTENCE;
+    model->guarantee_because = SENTENCE;
     model->assumption = SENTENCE;
     model->warnings = warn("uncertified", &model->warning_count);
     assert_int_equal(unrelu_network_save(model, "model.npz", &err), UNRELU_OK);
     unrelu_network_free(model);
-    check_shown(5, 4, 4); /* how_k, guarantee, assumption, the warning: in text twice */
+    check_shown(6, 5, 5); /* how_k, guarantee, because, assumption, the warning: in text twice */
 }
 
 static void a_mixture_is_shown_with_flags(void **state)

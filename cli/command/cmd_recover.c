@@ -178,6 +178,8 @@ static int learn(const recover_arguments *a, unrelu_network **model)
         .guarantee = "",
         .assumption = "",
         .failure = "",
+        .guarantee_holds = "untested",
+        .guarantee_because = "",
     };
     return report_failure(&a->shared, &none, err.text);
 }

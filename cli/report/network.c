@@ -99,6 +99,10 @@ static void add_certificate(cli_page *page, const unrelu_network *m)
         add_line(page, "in exact arithmetic", "the labels are met with residual 0");
     if (m->guarantee[0])
         add_line(page, "guarantee", cli_flagged(m->guarantee).text);
+    if (m->guarantee_because[0])
+        add_line(
+            page, "whether it holds",
+            cli_text(page, "%s: %s", m->guarantee_holds, cli_flagged(m->guarantee_because).text));
     if (m->assumption[0])
         add_line(page, "assumption", cli_flagged(m->assumption).text);
     cli_html(page, "</tbody></table></div>\n</div></section>\n");

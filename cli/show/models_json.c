@@ -79,6 +79,16 @@ void cli_json_gaussian(cli_json *json, const unrelu_gaussian *m)
     cli_json_warnings(json, m->warnings, m->warning_count);
 }
 
+static void put_guarantee(cli_json *json, const unrelu_network *m)
+{
+    cli_json part = {.object = json_object()};
+    cli_json_text(&part, "theorem", cli_flagged(m->guarantee).text);
+    cli_json_text(&part, "holds", m->guarantee_holds[0] ? m->guarantee_holds : "untested");
+    cli_json_text(&part, "because", cli_flagged(m->guarantee_because).text);
+    json->failed |= part.failed;
+    cli_json_put(json, "guarantee", part.object);
+}
+
 void cli_json_network(cli_json *json, const unrelu_network *m)
 {
     char activation[32];
@@ -111,7 +121,7 @@ void cli_json_network(cli_json *json, const unrelu_network *m)
     cli_json_text(json, "biases", m->biases);
     cli_json_text(json, "activation", activation);
     cli_json_whole(json, "linear_rank", m->linear_rank);
-    cli_json_text(json, "guarantee", cli_flagged(m->guarantee).text);
+    put_guarantee(json, m);
     cli_json_text(json, "assumption", cli_flagged(m->assumption).text);
     cli_json_reals(json, "active", m->active, m->k);
     cli_json_reals(json, "c", m->c, m->k);

@@ -198,6 +198,14 @@ static void print_rational(const unrelu_network *m)
     cli_table_print(&table, "rrrrrrrrr");
 }
 
+/* "holds: no" and the like, before what decides */
+static const char *label_of_holds(const unrelu_network *m)
+{
+    return strcmp(m->guarantee_holds, "yes") == 0  ? "it holds"
+           : strcmp(m->guarantee_holds, "no") == 0 ? "it does not hold"
+                                                   : "untested";
+}
+
 static void print_theory(const char *what, const char *text)
 {
     if (!text[0])
@@ -225,6 +233,9 @@ void cli_print_network(const unrelu_network *m, double level)
         print_outputs(m, z);
     if (m->V_rational && m->d + m->m <= CLI_TABLE_COLUMNS)
         print_rational(m);
-    print_theory("guarantee", m->guarantee);
+    if (strcmp(m->method, "auto") != 0) { /* the default claims no theorem */
+        print_theory("guarantee", m->guarantee);
+        print_theory(label_of_holds(m), m->guarantee_because);
+    }
     print_theory("assumption", m->assumption);
 }

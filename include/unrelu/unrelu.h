@@ -575,10 +575,17 @@ typedef struct {
     const char *name;    /* "one-sparse" */
     const char *needs;   /* of the data */
     const char *theorem; /* what is promised */
-    const char *checks;  /* what a run can check of that */
+    const char *checks;  /* what a run can check beside its conditions */
 } unrelu_method;
 /* the methods in the order of unrelu_recover_method: 1, or 0 after the last */
 UNRELU_API int unrelu_recover_method_at(size_t i, unrelu_method *out);
+/* the conditions of its theorem, and how a run tests them: 1, or 0 after the last */
+typedef struct {
+    const char *theorem; /* "Theorem 10" */
+    const char *what;    /* is asked */
+    const char *how;     /* it is tested */
+} unrelu_condition;
+UNRELU_API int unrelu_recover_condition_at(size_t method, size_t i, unrelu_condition *out);
 
 typedef enum {
     UNRELU_SIGNS_REGRESSION = 0,
@@ -691,6 +698,8 @@ typedef struct {
     uint64_t seed;
     const unrelu_warning *warnings;
     size_t warning_count;
+    const char *guarantee_holds; /* "yes", "no", "untested": whether its theorem's conditions do */
+    const char *guarantee_because; /* the figures that decide */
 } unrelu_network;
 
 /* inputs (n, d) and labels (n, m), row by row. Both are held in memory. The status is OK also

@@ -48,6 +48,8 @@ static const ur_field fields[] = {
     NUMBER(incoherence, NAN),
     TEXTS(V_rational, "kd"),
     TEXTS(U_rational, "mk"),
+    WORD(guarantee_holds),
+    WORD(guarantee_because),
 };
 
 /* wrong labels, where there are any: z of them */

@@ -23,7 +23,7 @@ unrelu_network *ur_network_new(unrelu_error *err)
         return NULL;
     m->holdout_residual = m->gap = m->objective = m->objective_bound = m->incoherence = NAN;
     m->method = m->biases = m->precision = m->how_k = m->guarantee = m->assumption = m->failure =
-        "";
+        m->guarantee_holds = m->guarantee_because = "";
     m->activation_name = "relu";
     return m;
 }

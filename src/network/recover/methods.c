@@ -8,6 +8,8 @@
 #include "network/hard/sparse_noise/sparse_noise.h"
 #include "paper/two_layer/two_layer.h"
 
+#include <string.h>
+
 /* ---- ways of one method ---- */
 
 static unrelu_status begin_tensor(const ur_start *start, double *V, double *c, ur_start_note *note,
@@ -30,36 +32,33 @@ static unrelu_status run_sparse_noise(const ur_problem *given, ur_outcome *out, 
 
 /* ---- the table ---- */
 
-#define BY_RULES                                                                                   \
-    "the residual over all samples and the rules of uniqueness; no theorem of the paper"
-
 static const ur_method methods[] = {
     {.id = UNRELU_RECOVER_AUTO,
      .name = "auto",
      .wing = "default",
      .needs = "nothing",
-     .theorem = "that of the method which answers",
+     .theorem = NULL,
      .checks = "the labels are met, and the rules of uniqueness; else standard errors",
      .run = ur_by_default},
     {.id = UNRELU_RECOVER_EXACT,
      .name = "exact",
      .wing = "default",
      .needs = "labels without noise; any inputs",
-     .theorem = BY_RULES,
+     .theorem = &ur_none,
      .checks = "the labels are met, and the rules of uniqueness",
      .run = ur_by_default},
     {.id = UNRELU_RECOVER_MOMENTS,
      .name = "moments",
      .wing = "default",
      .needs = "labels with normal noise; normal inputs for the theorem",
-     .theorem = "Theorem 10 for the start; the maximum likelihood is better by a constant factor",
+     .theorem = &ur_theorem_10,
      .checks = "how many starts agree; standard errors",
      .run = ur_by_default},
     {.id = UNRELU_RECOVER_ICA,
      .name = "ica",
      .wing = "start",
      .needs = "normal inputs, k at most d, labels of rank k",
-     .theorem = "Algorithm 3",
+     .theorem = &ur_theorem_4,
      .checks = "the labels are met, and the rules of uniqueness",
      .run = ur_by_start,
      .begin = ur_start_ica},
@@ -67,7 +66,7 @@ static const ur_method methods[] = {
      .name = "tensor",
      .wing = "start",
      .needs = "normal inputs; order 2: k at most d",
-     .theorem = "Algorithm 4",
+     .theorem = &ur_theorem_7,
      .checks = "the labels are met, and the rules of uniqueness",
      .run = ur_by_start,
      .begin = begin_tensor},
@@ -75,7 +74,7 @@ static const ur_method methods[] = {
      .name = "symmetric",
      .wing = "start",
      .needs = "symmetric inputs, k at most d and m",
-     .theorem = "section 4.3 (Ge, Kuditipudi, Li and Wang)",
+     .theorem = &ur_corollary_5,
      .checks = "whether the inputs look symmetric; the labels are met, and the rules of uniqueness",
      .run = ur_by_start,
      .begin = ur_start_symmetric},
@@ -83,7 +82,7 @@ static const ur_method methods[] = {
      .name = "lifted",
      .wing = "start",
      .needs = "labels without noise, of rank k; any inputs",
-     .theorem = "none: the null space of the lifted complementarity",
+     .theorem = &ur_none,
      .checks = "the labels are met, and the rules of uniqueness",
      .run = ur_by_start,
      .begin = ur_start_lifted},
@@ -91,7 +90,7 @@ static const ur_method methods[] = {
      .name = "facets",
      .wing = "start",
      .needs = "labels without noise, of rank k; any inputs",
-     .theorem = "none: facets of the cone of the labels",
+     .theorem = &ur_none,
      .checks = "the labels are met, and the rules of uniqueness",
      .run = ur_by_start,
      .begin = ur_start_facets},
@@ -99,7 +98,7 @@ static const ur_method methods[] = {
      .name = "enumerate",
      .wing = "hard",
      .needs = "relu; labels without noise, of rank k; any inputs",
-     .theorem = "Theorem 1",
+     .theorem = &ur_theorem_1,
      .checks = "the labels are met, and the rules of uniqueness; or that no network of k neurons "
                "fits",
      .relu = 1,
@@ -110,7 +109,7 @@ static const ur_method methods[] = {
      .name = "one-sparse",
      .wing = "hard",
      .needs = "relu; labels without noise, fewer than neurons too; every neuron on alone twice",
-     .theorem = "Theorem 11, Algorithm 7",
+     .theorem = &ur_theorem_11,
      .checks = "how often directions repeat; the labels are met, and the rules of uniqueness",
      .relu = 1,
      .fallback = 10000000,
@@ -120,7 +119,7 @@ static const ur_method methods[] = {
      .name = "any-noise",
      .wing = "hard",
      .needs = "relu; noise of any shape that is independent of the inputs",
-     .theorem = "Theorem 13, Algorithm 8",
+     .theorem = &ur_theorem_13,
      .checks = "the objective beside its lower bound; whether what is left depends on the inputs",
      .relu = 1,
      .run = ur_any_noise},
@@ -129,7 +128,7 @@ static const ur_method methods[] = {
      .wing = "hard",
      .needs = "relu; some labels wrong by any amount, the others without noise; four more labels "
               "than neurons",
-     .theorem = "Theorem 14, Corollary 8",
+     .theorem = &ur_theorem_14,
      .checks = "most cells of most rows and of every column are met; whether wrong ones are at "
                "random",
      .relu = 1,
@@ -154,6 +153,14 @@ const ur_method *ur_method_of(unrelu_recover_method id)
     return method;
 }
 
+const ur_method *ur_method_named(const char *name)
+{
+    const ur_method *method = methods;
+    for (size_t i = 0; (method = ur_method_at(i)) && strcmp(method->name, name) != 0; i++)
+        continue;
+    return method;
+}
+
 const ur_method *ur_method_fallback(size_t i)
 {
     return i < sizeof fallbacks / sizeof *fallbacks ? ur_method_of(fallbacks[i]) : NULL;
@@ -164,6 +171,20 @@ int unrelu_recover_method_at(size_t i, unrelu_method *out)
     const ur_method *method = ur_method_at(i);
     if (!method)
         return 0;
-    *out = (unrelu_method){method->name, method->needs, method->theorem, method->checks};
+    const char *promise = method->theorem
+                              ? method->theorem->promise
+                              : "that of the method which answers: `exact` or `moments`, "
+                                "or a fallback";
+    *out = (unrelu_method){method->name, method->needs, promise, method->checks};
+    return 1;
+}
+
+int unrelu_recover_condition_at(size_t method, size_t i, unrelu_condition *out)
+{
+    const ur_method *row = ur_method_at(method);
+    if (!row || !row->theorem || i >= UR_CONDITIONS || !row->theorem->conditions[i])
+        return 0;
+    const ur_condition *condition = row->theorem->conditions[i];
+    *out = (unrelu_condition){row->theorem->name, condition->what, condition->how};
     return 1;
 }

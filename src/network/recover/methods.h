@@ -6,16 +6,17 @@
 
 #include "network/problem/outcome.h"
 #include "network/problem/start.h"
+#include "network/promise/promise.h"
 
 typedef struct {
     unrelu_recover_method id;
     const char *name;
-    const char *wing;    /* where it lives: "default", "start", "hard" */
-    const char *needs;   /* of the data, for docs */
-    const char *theorem; /* what is promised, for docs */
-    const char *checks;  /* what a run can check of it, for docs */
-    int relu;            /* only for max(0, t) */
-    uint64_t fallback;   /* candidates as a fallback of auto; 0: it is none */
+    const char *wing;          /* where it lives: "default", "start", "hard" */
+    const char *needs;         /* of the data, for docs */
+    const ur_theorem *theorem; /* what is promised, and its conditions */
+    const char *checks;        /* what a run can check beside these, for docs */
+    int relu;                  /* only for max(0, t) */
+    uint64_t fallback;         /* candidates as a fallback of auto; 0: it is none */
     /* whether it may apply where the default found no exact network */
     unrelu_status (*applies)(const ur_problem *given, int *yes, unrelu_error *err);
     unrelu_status (*run)(const ur_problem *given, ur_outcome *out, unrelu_error *err);
@@ -28,6 +29,8 @@ typedef struct {
 /* by its number in the table, NULL behind the last; the fallbacks of auto in their order too */
 const ur_method *ur_method_at(size_t i);
 const ur_method *ur_method_fallback(size_t i);
+/* by its name; NULL: there is none */
+const ur_method *ur_method_named(const char *name);
 /* by what the user asked for; NULL: there is no such method */
 const ur_method *ur_method_of(unrelu_recover_method id);
 

@@ -105,18 +105,30 @@ static void copy_weights(const ur_outcome *out, unrelu_network *model)
     model->active = ur_take_doubles(arena, out->certificate.active, k);
 }
 
-/* of the methods that were asked for by name; most state their own */
-static const char *guarantee_of(const ur_outcome *out, const ur_method *method)
+/* the theorem of the method that answered: of the default it is that of the branch that did */
+static const ur_theorem *theorem_of(const ur_outcome *out, const ur_method *method)
 {
-    if (out->guarantee[0] || method->id == UNRELU_RECOVER_AUTO)
-        return out->guarantee;
-    return out->answer == UR_EXACT
-               ? "none of the paper's theorems: the residual over all samples and the rules of "
-                 "uniqueness of docs/method-network.md"
-           : out->answer == UR_NOISY
-               ? "Theorem 10 (Gaussian inputs, sub-Gaussian noise, U and V of rank k) for the "
-                 "start from moments; the maximum likelihood is better by a constant factor"
-               : "";
+    const char *answered = out->method               ? out->method
+                           : out->answer == UR_NOISY ? "moments"
+                           : out->answer == UR_EXACT ? "exact"
+                                                     : method->name;
+    if (out->method || method->run == ur_by_default)
+        method = ur_method_named(method->id == UNRELU_RECOVER_MOMENTS ? "moments" : answered);
+    return method->theorem ? method->theorem : &ur_none;
+}
+
+/* what is promised, in the words of the method where it has some, and whether that holds */
+static unrelu_status state_guarantee(const ur_problem *given, const ur_outcome *out,
+                                     const ur_method *method, unrelu_network *model,
+                                     unrelu_error *err)
+{
+    const ur_theorem *theorem = theorem_of(out, method);
+    ur_arena *arena = ur_model_arena(model);
+    ur_holds holds;
+    model->guarantee = ur_take_copy(arena, out->guarantee[0] ? out->guarantee : theorem->promise);
+    UR_TRY(ur_theorem_ask(theorem, given, out, arena, &holds, &model->guarantee_because, err));
+    model->guarantee_holds = ur_holds_name(holds);
+    return UNRELU_OK;
 }
 
 static unrelu_status set_model(const ur_outcome *out, const ur_judgement *judgement,
@@ -127,7 +139,6 @@ static unrelu_status set_model(const ur_outcome *out, const ur_judgement *judgem
     UR_TRY(ur_arena_status(out->arena, err));
     model->method = ur_take_copy(arena, out->method ? out->method : method->name);
     model->how_k = ur_take_copy(arena, out->how_k);
-    model->guarantee = ur_take_copy(arena, guarantee_of(out, method));
     model->assumption = ur_take_copy(arena, out->assumption);
     model->failure = ur_take_copy(arena, out->failure);
     model->verdict = judgement->verdict;
@@ -208,6 +219,7 @@ static unrelu_status recover(unrelu_source *inputs, unrelu_source *labels, ur_pr
     UR_TRY(method->run(given, &out, err));
     UR_TRY(ur_judge(given, &out, &judgement, err));
     UR_TRY(set_model(&out, &judgement, method, model, err));
+    UR_TRY(state_guarantee(given, &out, method, model, err));
     UR_TRY(certify(given, &out, model, err));
     warn_inputs(&out, model);
     return UNRELU_OK;
