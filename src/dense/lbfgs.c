@@ -108,7 +108,7 @@ unrelu_status ur_lbfgs_minimise(const ur_lbfgs *search, double *x, double *value
     UR_TRY(ur_arena_status(&arena, err));
     *value = evaluate(&st, x, st.gradient);
     int quiet = 0;
-    for (int i = 0; i < search->most && quiet<QUIET && * value> search->enough; i++) {
+    for (int i = 0; i < search->most && (quiet < QUIET) && (*value > search->enough); i++) {
         set_direction(&st);
         double found = find_step(&st, x, *value);
         if (isnan(found))
