@@ -31,7 +31,8 @@ const cli_code cli_codes[] = {
     {"no-se", "which standard errors cannot be had, and why"},
     {"uncertified", "network, mixture: why the fit is not shown to be the only one"},
     {"not-identifiable",
-     "network: a neuron has too few samples on one side of its kink, with its share of samples"},
+     "network: the inputs do not span their space, or a neuron has too few samples on one side of "
+     "its kink, with its share of samples"},
     {"merged",
      "network: fewer neurons than asked for: two coincide, one has no output or is never on"},
     {"linear-part", "network: part of the map is linear in the inputs, with its rank"},

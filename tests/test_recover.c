@@ -529,17 +529,19 @@ static void a_constant_input_column_beside_a_bias_is_rank_deficient(void **state
 {
     (void)state;
     planted_network p = plant_network(5, 3, 5, 120, 0, 3);
+    unrelu_recover_options o;
+    unrelu_recover_options_init(&o, sizeof o);
     for (size_t i = 0; i < p.n; i++)
         p.x[i * 5 + 4] = 1;
     relabel(&p);
-    unrelu_network *model = recover(&p, NULL); /* without a bias it is one */
+    o.biases = UNRELU_BIASES_NONE; /* it is one */
+    unrelu_network *model = recover(&p, &o);
     assert_verdict(model, UNRELU_VERDICT_EXACT);
     assert_near(error_of_V(p.truth, model), 0, 1e-9);
     unrelu_network_free(model);
-    unrelu_recover_options o;
-    unrelu_recover_options_init(&o, sizeof o);
     o.biases = UNRELU_BIASES_HIDDEN;
     model = recover(&p, &o);
+    assert_verdict(model, UNRELU_VERDICT_UNCERTIFIED);
     assert_near(naive_residual(model, p.x, p.a, p.n), 0, 1e-12);
     assert_warned(model, "rank-deficient-inputs");
     unrelu_network_free(model);

@@ -220,6 +220,126 @@ static void few_values_are_not_confirmed_by_more_rows_of_them(void **state)
     planted_network_free(&p);
 }
 
+/* ---- inputs that do not span their space ---- */
+
+typedef enum { ZERO, CONSTANT, SUM, AFFINE, RANK_3 } lack;
+
+/* planted weights, and inputs that lack a dimension (RANK_3: all but three, and noise) */
+static planted_network plant_lacking(lack what, double noise, uint64_t seed)
+{
+    planted_network p = plant_network(7, 4, 6, 500, 0, seed);
+    double z[3 * 7], *e = malloc(p.n * 7 * sizeof *e);
+    ur_random_normals(seed, 98, 0, 3 * 7, z);
+    ur_random_normals(seed, 99, 0, p.n * 7, e);
+    for (size_t i = 0; i < p.n; i++) {
+        double *x = p.x + i * 7, three[3] = {x[0], x[1], x[2]};
+        if (what == AFFINE) /* of the first three columns one is 1 */
+            for (size_t l = 0; l < 3; l++)
+                x[l] = l == i % 3;
+        else if (what == RANK_3)
+            for (size_t l = 0; l < 7; l++)
+                x[l] = three[0] * z[l] + three[1] * z[7 + l] + three[2] * z[14 + l] +
+                       noise * e[i * 7 + l];
+        else
+            x[6] = what == ZERO ? 0 : what == CONSTANT ? -.7 : x[0] + x[1];
+    }
+    free(e);
+    relabel(&p);
+    return p;
+}
+
+static void expect_rank(const planted_network *p, const unrelu_recover_options *o, size_t rank)
+{
+    unrelu_network *m = recover(p, o);
+    assert_int_equal(m->inputs_rank, rank);
+    unrelu_verdict verdict = rank < p->d ? UNRELU_VERDICT_UNCERTIFIED : UNRELU_VERDICT_EXACT;
+    if (m->verdict != verdict)
+        fail_msg("%s with rank %zu; %s", unrelu_verdict_name(m->verdict), rank,
+                 m->warning_count ? m->warnings[0].message : "no warning");
+    if (rank == p->d)
+        assert_near(error_of_V(p->truth, m), 0, 1e-8);
+    else
+        assert_true(says(m, "the inputs have rank"));
+    assert_near(m->residual, 0, 1e-12);
+    unrelu_network_free(m);
+}
+
+static void inputs_that_do_not_span_their_space_are_not_certified(void **state)
+{
+    (void)state;
+    static const struct {
+        lack what;
+        unrelu_biases biases;
+        size_t rank;
+    } cases[] = {
+        {ZERO, UNRELU_BIASES_AUTO, 6},     {ZERO, UNRELU_BIASES_NONE, 6},
+        {CONSTANT, UNRELU_BIASES_AUTO, 6}, {CONSTANT, UNRELU_BIASES_HIDDEN, 6},
+        {CONSTANT, UNRELU_BIASES_BOTH, 6}, {CONSTANT, UNRELU_BIASES_NONE, 7},
+        {SUM, UNRELU_BIASES_AUTO, 6},      {SUM, UNRELU_BIASES_BOTH, 6},
+        {AFFINE, UNRELU_BIASES_AUTO, 6},   {RANK_3, UNRELU_BIASES_AUTO, 3},
+    };
+    for (size_t t = 0; t < sizeof cases / sizeof *cases; t++) {
+        planted_network p = plant_lacking(cases[t].what, 0, 21);
+        unrelu_recover_options o;
+        unrelu_recover_options_init(&o, sizeof o);
+        o.biases = cases[t].biases;
+        expect_rank(&p, &o, cases[t].rank);
+        planted_network_free(&p);
+    }
+}
+
+/* whichever way the network is found */
+static void no_method_certifies_inputs_that_do_not_span_their_space(void **state)
+{
+    (void)state;
+    static const unrelu_recover_method methods[] = {
+        UNRELU_RECOVER_EXACT,     UNRELU_RECOVER_LIFTED,     UNRELU_RECOVER_FACETS,
+        UNRELU_RECOVER_ENUMERATE, UNRELU_RECOVER_ONE_SPARSE,
+    };
+    planted_network p = plant_lacking(SUM, 0, 22);
+    for (size_t t = 0; t < sizeof methods / sizeof *methods; t++) {
+        unrelu_recover_options o;
+        unrelu_recover_options_init(&o, sizeof o);
+        o.method = methods[t];
+        o.k = 4;
+        expect_rank(&p, &o, 6);
+    }
+    planted_network_free(&p);
+}
+
+/* a few directions and noise: V is known to the digits that these leave */
+static void noise_of_1e_6_in_the_other_directions_is_enough(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 31; seed < 41; seed++) {
+        planted_network p = plant_lacking(RANK_3, 1e-6, seed);
+        expect_rank(&p, NULL, 7);
+        planted_network_free(&p);
+        p = plant_lacking(RANK_3, 1e-9, seed);
+        expect(&p, NULL, UNRELU_VERDICT_UNCERTIFIED, "nearly dependent");
+        planted_network_free(&p);
+    }
+}
+
+/* The solver sees about 90 of 20000 rows, none of those where x_7 is not 0: the rank is that of all
+ * rows, and what the solver did not see is not certified. */
+static void a_column_that_few_rows_have_counts_for_the_rank(void **state)
+{
+    (void)state;
+    planted_network p = plant_network(7, 4, 6, 20000, 0, 23);
+    for (size_t j = 0; j < 4; j++)
+        p.truth->V[j * 7 + 6] = 0;
+    for (size_t i = 0; i < p.n; i++)
+        if (i < 11 || i > 15)
+            p.x[i * 7 + 6] = 0;
+    relabel(&p);
+    unrelu_network *m = recover(&p, NULL);
+    assert_int_equal(m->inputs_rank, 7);
+    assert_int_equal(m->verdict, UNRELU_VERDICT_UNCERTIFIED);
+    unrelu_network_free(m);
+    planted_network_free(&p);
+}
+
 /* ---- what is refused ---- */
 
 static void expect_refusal(const planted_network *p, const char *words)
@@ -285,6 +405,10 @@ int main(void)
         cmocka_unit_test(an_antiparallel_pair_beside_output_biases_is_not_unique),
         cmocka_unit_test(nearly_dependent_inputs_cost_the_certificate),
         cmocka_unit_test(few_values_are_not_confirmed_by_more_rows_of_them),
+        cmocka_unit_test(inputs_that_do_not_span_their_space_are_not_certified),
+        cmocka_unit_test(no_method_certifies_inputs_that_do_not_span_their_space),
+        cmocka_unit_test(noise_of_1e_6_in_the_other_directions_is_enough),
+        cmocka_unit_test(a_column_that_few_rows_have_counts_for_the_rank),
         cmocka_unit_test(labels_that_never_change_are_refused),
         cmocka_unit_test(inputs_that_cannot_be_squared_are_refused),
         cmocka_unit_test(labels_of_any_size_have_standard_errors),

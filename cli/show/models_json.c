@@ -121,6 +121,8 @@ void cli_json_network(cli_json *json, const unrelu_network *m)
     cli_json_text(json, "biases", m->biases);
     cli_json_text(json, "activation", activation);
     cli_json_whole(json, "linear_rank", m->linear_rank);
+    cli_json_put(json, "inputs_rank",
+                 m->inputs_rank ? json_integer((json_int_t)m->inputs_rank) : json_null());
     put_guarantee(json, m);
     cli_json_text(json, "assumption", cli_flagged(m->assumption).text);
     cli_json_reals(json, "active", m->active, m->k);

@@ -62,10 +62,22 @@ static void print_fit(const unrelu_network *m, const char *what, const char *the
            m->samples_checked, cli_plural(m->samples_checked));
 }
 
+/* "exact fit, uniqueness not certified", or where it holds */
+static void print_uncertified(const unrelu_network *m)
+{
+    char span[96];
+    snprintf(span, sizeof span, "exact on the span of the inputs (rank %zu of %zu)", m->inputs_rank,
+             m->d);
+    if (m->inputs_rank > 0 && m->inputs_rank < m->d)
+        print_fit(m, span, "");
+    else
+        print_fit(m, "exact fit", ", uniqueness not certified");
+}
+
 static void print_verdict(const unrelu_network *m)
 {
-    static const char *const codes[] = {"uncertified",    "not-identifiable", "joint-solver",
-                                        "near-duplicate", "linear-part",      NULL};
+    static const char *const codes[] = {"not-identifiable", "uncertified", "joint-solver",
+                                        "near-duplicate",   "linear-part", NULL};
     switch (m->verdict) {
     case UNRELU_VERDICT_EXACT:
         print_fit(m, "exact", "");
@@ -76,7 +88,7 @@ static void print_verdict(const unrelu_network *m)
         putchar('\n');
         break;
     case UNRELU_VERDICT_UNCERTIFIED:
-        print_fit(m, "exact fit", ", uniqueness not certified");
+        print_uncertified(m);
         putchar('\n');
         cli_print_reason(m->warnings, m->warning_count, codes);
         break;

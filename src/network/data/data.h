@@ -18,6 +18,11 @@ unrelu_status ur_data_hold(size_t n, size_t d, size_t m, const double *x, const 
  * digits); data->floor is 0 before the first */
 void ur_data_set_floor(ur_data *data, size_t j, int single, double rounding, int digits);
 
+/* --- input_rank.c --- */
+/* rank of x (n x d), or of [x 1] where `ones`, over all rows and to within rounding */
+unrelu_status ur_input_rank(const ur_data *data, int ones, const unrelu_exec *exec, size_t *rank,
+                            unrelu_error *err);
+
 /* --- distinct.c --- */
 /* how many rows of x (n x d) differ from each other, from those of `used` (marks, may be NULL:
  * those rows do not count either); stops at `enough` */

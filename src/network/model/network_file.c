@@ -50,6 +50,7 @@ static const ur_field fields[] = {
     TEXTS(U_rational, "mk"),
     WORD(guarantee_holds),
     WORD(guarantee_because),
+    COUNT(inputs_rank),
 };
 
 /* wrong labels, where there are any: z of them */

@@ -143,6 +143,7 @@ static unrelu_status set_model(const ur_outcome *out, const ur_judgement *judgem
     model->failure = ur_take_copy(arena, out->failure);
     model->verdict = judgement->verdict;
     model->gap = judgement->gap;
+    model->inputs_rank = judgement->inputs_rank;
     model->proof = out->proof;
     model->noise = out->noise;
     model->starts = out->starts;

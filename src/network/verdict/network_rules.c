@@ -7,6 +7,7 @@
  * (docs/numbers.md). */
 #include "base/error.h"
 #include "dense/basis.h"
+#include "dense/blas.h"
 #include "dense/linear.h"
 #include "model/rules.h"
 #include "network/data/sides.h"
@@ -34,9 +35,36 @@ typedef struct {
     ur_pattern_end *ends; /* k: of the patterns */
     double leverage;      /* the largest of them */
     double gap;           /* smallest 1 - rho_2 of them; NaN: not measured */
+    int ones;             /* c is fitted, or might have been: */
+    size_t rank;          /* of x over all rows, or of [x 1] less 1 */
 } look;
 
 /* ---- rows ---- */
+
+/* Off the span of the inputs nothing is known. What the labels say of `bias` auto is that no bias
+ * is needed, not that there is none: where the ones are among the inputs, v x is c as well. */
+static unrelu_status test_rank(const void *facts, ur_breach *breach)
+{
+    const look *l = facts;
+    const ur_frame *frame = l->frame;
+    size_t d = l->data->d;
+    if (l->rank < d && frame->p == frame->q)
+        ur_breach_tell(breach,
+                       "the inputs have rank %zu of %zu beside a constant: weights of V can be "
+                       "exchanged for biases; give `bias` none if the network has none",
+                       l->rank, d);
+    else if (l->rank < d)
+        ur_breach_tell(breach,
+                       "the inputs have rank %zu of %zu%s: the network is known on their span and "
+                       "not off it, where other rows of V with the same labels differ",
+                       l->rank, d, l->ones ? " beside a constant" : "");
+    else if (frame->p < frame->q)
+        ur_breach_tell(breach,
+                       "the %zu rows that the solver saw have rank %zu of %zu, which all %zu rows "
+                       "have: rows of V are the shortest of those that fit",
+                       frame->n, frame->p, frame->q, l->data->n);
+    return UNRELU_OK;
+}
 
 static unrelu_status test_rows(const void *facts, ur_breach *breach)
 {
@@ -268,7 +296,8 @@ static unrelu_status test_information(const void *facts, ur_breach *breach)
     return UNRELU_OK;
 }
 
-/* V = back V~: digits that nearly dependent inputs cost */
+/* V = back V~, and V~ errs by what is left of the labels: relative to its length, a row of V errs
+ * by that times |back| |V~_j| / |V_j| at most */
 static unrelu_status test_condition(const void *facts, ur_breach *breach)
 {
     const look *l = facts;
@@ -276,21 +305,21 @@ static unrelu_status test_condition(const void *facts, ur_breach *breach)
     size_t p = l->frame->p, q = l->frame->q;
     UR_ARENA(arena);
     double *rows = ur_take(&arena, w->k, q * sizeof *rows);
-    double *V = ur_take(&arena, w->k, p * sizeof *V), back = 0, forth = 0;
+    double *V = ur_take(&arena, w->k, p * sizeof *V), *s = ur_take(&arena, p, sizeof *s);
+    double largest = 0, left = fmax(l->evidence->certificate.residual, DBL_EPSILON);
     UR_TRY(ur_arena_status(&arena, breach->err));
     ur_rows_join(w->k, w->d, q, w->V, w->c, rows);
     ur_frame_forth(l->frame, w->k, rows, V);
-    for (size_t i = 0; i < w->k * p; i++)
-        forth = hypot(forth, V[i]);
-    for (size_t i = 0; i < q * p; i++)
-        back = hypot(back, l->frame->back[i]);
-    double digits = DBL_EPSILON * back * forth / sqrt((double)w->k);
-    if (digits > UR_DIGITS_LOST)
+    UR_TRY(ur_svd(q, p, l->frame->back, NULL, s, NULL, breach->err));
+    for (size_t j = 0; j < w->k; j++)
+        largest = fmax(largest, ur_norm(p, V + j * p) / ur_norm(q, rows + j * q));
+    double condition = s[0] * largest;
+    if (left * condition > pow(left, UR_DIGITS_OF_V))
         ur_breach_tell(
             breach,
             "the inputs are nearly dependent (condition about %.1g): rows of V are known to "
             "about %.0e",
-            digits / DBL_EPSILON, digits);
+            condition, left * condition);
     return UNRELU_OK;
 }
 
@@ -397,6 +426,10 @@ static int has_doubt(const void *facts)
 #define TELLS  UNRELU_VERDICT_EXACT
 
 static const ur_rule rules[] = {
+    {"not-identifiable",
+     "the inputs have rank d over all rows and over those that the solver saw; with a column of "
+     "ones d + 1, but for `bias` none and output",
+     NULL, test_rank, LOWERS},
     {"uncertified",
      "there are max(6 d, 50) different rows, or max(d + k, 10) that the solver did not see; the "
      "latter in any case where the labels have fewer dimensions than neurons",
@@ -420,7 +453,8 @@ static const ur_rule rules[] = {
      test_hinge, LOWERS},
     {"uncertified", "where patterns are not looked at: the Gauss-Newton matrix is regular",
      is_untested, test_information, LOWERS},
-    {"uncertified", "the inputs leave V more than nine digits", NULL, test_condition, LOWERS},
+    {"uncertified", "the inputs leave V half of the digits of the labels", NULL, test_condition,
+     LOWERS},
     {"linear-part", "no part of the map is linear in x", has_linear_part, test_linear, LOWERS},
     {"near-duplicate", "no two rows of V are within 1e-5 of their length", NULL, test_twins, TELLS},
     {"single-precision", "the labels carry all digits of a double", NULL, test_precision, TELLS},
@@ -442,7 +476,11 @@ unrelu_status ur_judge(const ur_problem *given, const ur_outcome *out, ur_judgem
     static const unrelu_verdict verdicts[] = {[UR_NONE] = UNRELU_VERDICT_FAILED,
                                               [UR_EXACT] = UNRELU_VERDICT_EXACT,
                                               [UR_NOISY] = UNRELU_VERDICT_NOISY};
+    unrelu_biases biases = given->options.biases;
+    int ones = biases != UNRELU_BIASES_NONE && biases != UNRELU_BIASES_OUTPUT;
     *judgement = (ur_judgement){.verdict = verdicts[out->answer], .gap = NAN};
+    UR_TRY(ur_input_rank(&given->data, ones, given->exec, &judgement->inputs_rank, err));
+    judgement->inputs_rank -= ones ? 1 : 0;
     if (out->answer != UR_EXACT)
         return UNRELU_OK;
     unrelu_activation f = out->weights.f;
@@ -453,7 +491,9 @@ unrelu_status ur_judge(const ur_problem *given, const ur_outcome *out, ur_judgem
               .weights = &out->weights,
               .evidence = &out->evidence,
               .tested = out->evidence.y && patterned,
-              .gap = NAN};
+              .gap = NAN,
+              .ones = ones,
+              .rank = judgement->inputs_rank};
     UR_ARENA(arena);
     UR_TRY(ur_sides_set(l.data, l.weights, l.frame, &arena, &l.sides, err));
     UR_TRY(measure_patterns(&l, &arena, err));

@@ -28,7 +28,8 @@ double ur_certify_reach(const ur_data *data, size_t j, double per_unit, double l
 /* --- network_rules.c --- */
 typedef struct {
     unrelu_verdict verdict;
-    double gap; /* smallest 1 - rho_2 of the neurons' patterns; NaN: not measured */
+    double gap;         /* smallest 1 - rho_2 of the neurons' patterns; NaN: not measured */
+    size_t inputs_rank; /* of all rows; of [x 1] less 1 where c is fitted, or might have been */
     ur_warnings notes;
 } ur_judgement;
 
