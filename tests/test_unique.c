@@ -277,6 +277,7 @@ static void inputs_that_do_not_span_their_space_are_not_certified(void **state)
         {CONSTANT, UNRELU_BIASES_BOTH, 6}, {CONSTANT, UNRELU_BIASES_NONE, 7},
         {SUM, UNRELU_BIASES_AUTO, 6},      {SUM, UNRELU_BIASES_BOTH, 6},
         {AFFINE, UNRELU_BIASES_AUTO, 6},   {RANK_3, UNRELU_BIASES_AUTO, 3},
+        {AFFINE, UNRELU_BIASES_NONE, 7}, /* by more rows than the solver saw */
     };
     for (size_t t = 0; t < sizeof cases / sizeof *cases; t++) {
         planted_network p = plant_lacking(cases[t].what, 0, 21);
@@ -338,6 +339,57 @@ static void a_column_that_few_rows_have_counts_for_the_rank(void **state)
     assert_int_equal(m->verdict, UNRELU_VERDICT_UNCERTIFIED);
     unrelu_network_free(m);
     planted_network_free(&p);
+}
+
+/* Dummies that add up to 1 can give the constant e: a neuron that is never off, and one more than
+ * there are. */
+static void the_constant_is_not_counted_as_a_neuron(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 6; seed++) {
+        planted_network p = plant_lacking(AFFINE, 0, seed);
+        for (size_t j = 0; j < 4; j++)
+            p.truth->c[j] = .3 - .2 * (double)j;
+        for (size_t i = 0; i < 6; i++)
+            p.truth->e[i] = 1 + .2 * (double)i;
+        relabel(&p);
+        unrelu_network *m = recover(&p, NULL);
+        assert_int_equal(m->k, 4);
+        assert_string_equal(m->biases, "both");
+        assert_int_equal(m->verdict, UNRELU_VERDICT_UNCERTIFIED);
+        unrelu_network_free(m);
+        planted_network_free(&p);
+    }
+}
+
+/* more labels than neurons, without noise and without patterns: their rank is k */
+static void labels_of_leaky_neurons_have_no_more_neurons_than_dimensions(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 8; seed++) {
+        unrelu_network_plant_options plant;
+        unrelu_network_plant_options_init(&plant, sizeof plant);
+        plant.d = 6;
+        plant.k = 4;
+        plant.m = 14;
+        plant.seed = seed;
+        plant.activation = (unrelu_activation){UNRELU_LEAKY, .01};
+        planted_network p = plant_network_with(plant, 400);
+        for (size_t j = 0; j < 4 && seed % 2; j++)
+            p.truth->c[j] = .4 * (double)j - .5;
+        for (size_t i = 0; i < 14 && seed % 2; i++)
+            p.truth->e[i] = 1 - .1 * (double)i;
+        relabel(&p);
+        unrelu_recover_options o;
+        unrelu_recover_options_init(&o, sizeof o);
+        o.activation = plant.activation;
+        unrelu_network *m = recover(&p, &o);
+        assert_int_equal(m->k, 4);
+        assert_int_equal(m->verdict, UNRELU_VERDICT_EXACT);
+        assert_near(error_of_V(p.truth, m), 0, 1e-9);
+        unrelu_network_free(m);
+        planted_network_free(&p);
+    }
 }
 
 /* ---- what is refused ---- */
@@ -409,6 +461,8 @@ int main(void)
         cmocka_unit_test(no_method_certifies_inputs_that_do_not_span_their_space),
         cmocka_unit_test(noise_of_1e_6_in_the_other_directions_is_enough),
         cmocka_unit_test(a_column_that_few_rows_have_counts_for_the_rank),
+        cmocka_unit_test(the_constant_is_not_counted_as_a_neuron),
+        cmocka_unit_test(labels_of_leaky_neurons_have_no_more_neurons_than_dimensions),
         cmocka_unit_test(labels_that_never_change_are_refused),
         cmocka_unit_test(inputs_that_cannot_be_squared_are_refused),
         cmocka_unit_test(labels_of_any_size_have_standard_errors),

@@ -211,8 +211,19 @@ unrelu_status ur_exact(const ur_problem *given, ur_terms terms, ur_outcome *out,
 unrelu_status ur_exact_biases(const ur_problem *given, ur_outcome *out, unrelu_error *err)
 {
     unrelu_biases biases = given->options.biases;
+    ur_terms both = ur_terms_of(UNRELU_BIASES_BOTH);
     UR_TRY(ur_exact(given, ur_terms_of(biases), out, err));
-    if (out->answer == UR_NONE && biases == UNRELU_BIASES_AUTO)
-        UR_TRY(ur_exact(given, ur_terms_of(UNRELU_BIASES_BOTH), out, err));
+    if (biases != UNRELU_BIASES_AUTO)
+        return UNRELU_OK;
+    if (out->answer == UR_NONE)
+        return ur_exact(given, both, out, err);
+    if (out->certificate.min_inactive > 0)
+        return UNRELU_OK;
+    /* A neuron that is never off may be the constant e: inputs that add up to 1 can give it. */
+    UR_ARENA(arena);
+    ur_outcome tried = ur_outcome_in(&arena);
+    UR_TRY(ur_exact(given, both, &tried, err));
+    if (tried.answer == UR_EXACT && tried.weights.k < out->weights.k)
+        ur_outcome_keep(&tried, out);
     return UNRELU_OK;
 }

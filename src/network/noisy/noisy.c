@@ -149,11 +149,37 @@ static unrelu_status climb(const ur_problem *given, ur_terms terms, size_t first
     return UNRELU_OK;
 }
 
+/* Labels without noise that have a dimension to spare are of as many neurons as they have others,
+ * apart from the constant: that many are tried from all starts before any other number. */
+static unrelu_status try_rank(const ur_problem *given, ur_terms terms, contest *c, size_t *tried,
+                              unrelu_error *err)
+{
+    UR_ARENA(arena);
+    ur_frame frame;
+    size_t rank = 0, m = given->data.m, constant = terms.constant ? 1 : 0;
+    UR_TRY(ur_frame_make(&given->data, LEAST_ROWS, terms, 0, &arena, &frame, err));
+    double *y = ur_take(&arena, frame.n, (m + 1) * sizeof *y);
+    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(ur_frame_labels(&frame, given->data.tolerance, &rank, y, NULL, err));
+    if (rank <= constant || rank >= m + constant)
+        return UNRELU_OK;
+    CONTEST(other);
+    UR_TRY(contest_run(given, rank - constant, terms, AGREED, NULL, &other, err));
+    if (!is_met(given, &other))
+        return UNRELU_OK;
+    *tried = rank - constant;
+    contest_swap(c, &other);
+    return UNRELU_OK;
+}
+
 static unrelu_status choose_k(const ur_problem *given, ur_terms terms, contest *c, size_t *tried,
                               unrelu_error *err)
 {
     size_t most = most_neurons(given), middle = 1;
     double rise = 0;
+    UR_TRY(try_rank(given, terms, c, tried, err));
+    if (is_met(given, c))
+        return UNRELU_OK;
     UR_TRY(guess_k(given, terms, &middle, err));
     middle = middle < most ? middle : most;
     UR_TRY(climb(given, terms, middle, most, SCAN, c, tried, err));

@@ -22,12 +22,19 @@
 /* inputs are rarely on a kink by chance; deviations that are allowed for where kinks are wide */
 static const double CHANCE = 3;
 enum { ROWS_AN_INPUT = 6, LEAST_ROWS = 50, LEAST_HELD = 10 };
+/* Rows that are looked at: the network meets all rows, and a few times as many as the solver needed
+ * show a level of a factor that few rows have, a neuron that is rarely on. Patterns of more would
+ * take longer than the search. */
+enum { JUDGED_ROWS = 2000, JUDGED_TIMES = 4 };
 
 /* what the rules look at */
 typedef struct {
     const ur_problem *given;
     const ur_data *data;
-    const ur_frame *frame;
+    const ur_frame *seen; /* the rows that the solver saw */
+    ur_frame frame;       /* those that sides and patterns are of */
+    const double *y;      /* basis of their labels; NULL: fewer dimensions than neurons */
+    size_t y_rank;
     const ur_weights *weights;
     const ur_evidence *evidence;
     int tested; /* the labels show each neuron by itself: its pattern is looked at */
@@ -46,7 +53,7 @@ typedef struct {
 static unrelu_status test_rank(const void *facts, ur_breach *breach)
 {
     const look *l = facts;
-    const ur_frame *frame = l->frame;
+    const ur_frame *frame = l->seen;
     size_t d = l->data->d;
     if (l->rank < d && frame->p == frame->q)
         ur_breach_tell(breach,
@@ -76,7 +83,7 @@ static unrelu_status test_rows(const void *facts, ur_breach *breach)
     least = least > LEAST_ROWS ? least : LEAST_ROWS;
     held = held > LEAST_HELD ? held : LEAST_HELD; /* of few values two new ones say little */
     UR_TRY(ur_distinct(data->x, data->n, d, NULL, least, &rows, breach->err));
-    unsigned char *used = ur_frame_mark(l->frame, data->n, &arena);
+    unsigned char *used = ur_frame_mark(l->seen, data->n, &arena);
     UR_TRY(ur_arena_status(&arena, breach->err));
     if (used) /* the certificate has seen that the others fit */
         UR_TRY(ur_distinct(data->x, data->n, d, used, held, &fresh, breach->err));
@@ -105,7 +112,7 @@ static unrelu_status test_sides(const void *facts, ur_breach *breach)
 {
     const look *l = facts;
     const ur_weights *w = l->weights;
-    ur_terms terms = l->frame->terms;
+    ur_terms terms = l->frame.terms;
     size_t on = w->d + 1 + (terms.hidden ? 1 : 0);
     size_t off = ur_activation_rectifies(w->f) ? w->k - 1 + (terms.constant ? 1 : 0) : on;
     off = off > 0 ? off : 1;
@@ -197,7 +204,7 @@ static unrelu_status test_opposite(const void *facts, ur_breach *breach)
     if (pairs == 0)
         return UNRELU_OK;
     UR_TRY(is_spanned(l->weights, paired, &spanned, breach->err));
-    if (!same && (!l->tested || l->frame->terms.constant || spanned))
+    if (!same && (!l->tested || l->frame.terms.constant || spanned))
         ur_breach_tell(breach,
                        "two neurons are on for opposite samples: their difference is linear in x, "
                        "and other networks move it elsewhere");
@@ -211,12 +218,11 @@ static unrelu_status test_opposite(const void *facts, ur_breach *breach)
 static unrelu_status measure_patterns(look *l, ur_arena *kept, unrelu_error *err)
 {
     const ur_weights *w = l->weights;
-    const ur_frame *frame = l->frame;
-    const double *y = l->tested ? l->evidence->y : NULL;
+    const ur_frame *frame = &l->frame;
+    const double *y = l->tested ? l->y : NULL;
     size_t p = frame->p, k = w->k;
     double degree = ur_activation_degree(w->f);
-    ur_pattern problem = {frame->n, p, y ? l->evidence->rank : 0,
-                          frame->x, y, degree > 0 ? degree : 1};
+    ur_pattern problem = {frame->n, p, y ? l->y_rank : 0, frame->x, y, degree > 0 ? degree : 1};
     UR_ARENA(arena);
     double *V = ur_take(&arena, k, p * sizeof *V);
     ur_pattern_room *room = ur_pattern_room_in(&arena, &problem);
@@ -244,7 +250,7 @@ static unrelu_status test_span(const void *facts, ur_breach *breach)
                 breach,
                 "the %zu inputs where neuron %zu is on do not span the %zu dimensions of "
                 "its row: it is not identifiable from this sample",
-                l->ends[j].active, j + 1, l->frame->p);
+                l->ends[j].active, j + 1, l->frame.p);
     return UNRELU_OK;
 }
 
@@ -278,15 +284,15 @@ static unrelu_status test_information(const void *facts, ur_breach *breach)
 {
     const look *l = facts;
     const ur_weights *w = l->weights;
-    size_t p = l->frame->p;
-    ur_newton problem = ur_frame_problem(l->frame, w->f, l->given->exec);
+    size_t p = l->seen->p;
+    ur_newton problem = ur_frame_problem(l->seen, w->f, l->given->exec);
     UR_ARENA(arena);
     ur_newton_fit fit;
     int singular = 0;
     double *V_se = ur_take(&arena, w->k, p * sizeof *V_se);
     double *U_se = ur_take(&arena, w->m, w->k * sizeof *U_se);
     UR_TRY(ur_newton_alloc(&problem, w->k, &arena, &fit, breach->err));
-    UR_TRY(ur_frame_enter(l->frame, w->f, w->k, w->V, w->c, fit.V, breach->err));
+    UR_TRY(ur_frame_enter(l->seen, w->f, w->k, w->V, w->c, fit.V, breach->err));
     UR_TRY(ur_newton_outer(&problem, &fit, breach->err));
     UR_TRY(ur_newton_errors(&problem, &fit, p, 1, V_se, U_se, NULL, &singular, breach->err));
     if (singular)
@@ -302,15 +308,15 @@ static unrelu_status test_condition(const void *facts, ur_breach *breach)
 {
     const look *l = facts;
     const ur_weights *w = l->weights;
-    size_t p = l->frame->p, q = l->frame->q;
+    size_t p = l->seen->p, q = l->seen->q;
     UR_ARENA(arena);
     double *rows = ur_take(&arena, w->k, q * sizeof *rows);
     double *V = ur_take(&arena, w->k, p * sizeof *V), *s = ur_take(&arena, p, sizeof *s);
     double largest = 0, left = fmax(l->evidence->certificate.residual, DBL_EPSILON);
     UR_TRY(ur_arena_status(&arena, breach->err));
     ur_rows_join(w->k, w->d, q, w->V, w->c, rows);
-    ur_frame_forth(l->frame, w->k, rows, V);
-    UR_TRY(ur_svd(q, p, l->frame->back, NULL, s, NULL, breach->err));
+    ur_frame_forth(l->seen, w->k, rows, V);
+    UR_TRY(ur_svd(q, p, l->seen->back, NULL, s, NULL, breach->err));
     for (size_t j = 0; j < w->k; j++)
         largest = fmax(largest, ur_norm(p, V + j * p) / ur_norm(q, rows + j * q));
     double condition = s[0] * largest;
@@ -384,7 +390,7 @@ static unrelu_status test_loose(const void *facts, ur_breach *breach)
             breach,
             "%zu of %zu neurons are not unique: the inputs of the samples where they are "
             "on, at most %zu or of too low a rank, leave other rows of V",
-            l->evidence->loose, l->weights->k, l->frame->p);
+            l->evidence->loose, l->weights->k, l->seen->p);
     return UNRELU_OK;
 }
 
@@ -470,6 +476,32 @@ int unrelu_recover_rule_at(size_t i, unrelu_rule *out)
     return ur_rules_show(rules, RULES, i, out);
 }
 
+/* the rows that sides and patterns are of, in `arena` */
+static unrelu_status open_rows(look *l, ur_arena *arena, unrelu_error *err)
+{
+    const ur_frame *seen = l->seen;
+    const ur_evidence *evidence = l->evidence;
+    size_t rows = JUDGED_TIMES * seen->n, constant = seen->terms.constant ? 1 : 0;
+    rows = rows > JUDGED_ROWS ? rows : JUDGED_ROWS;
+    l->frame = *seen;
+    l->y = evidence->y;
+    l->y_rank = evidence->rank;
+    if (seen->n == l->data->n)
+        return UNRELU_OK;
+    ur_frame more;
+    size_t rank = 0;
+    UR_TRY(ur_frame_make(l->data, rows, seen->terms, 1, arena, &more, err));
+    double *y = ur_take(arena, more.n, (more.m + 1) * sizeof *y);
+    UR_TRY(ur_arena_status(arena, err));
+    UR_TRY(ur_frame_labels(&more, l->data->tolerance, &rank, y, NULL, err));
+    if (evidence->y && rank < l->weights->k + constant)
+        return UNRELU_OK; /* rows of another size: a direction of the labels looks like rounding */
+    l->frame = more;
+    l->y = evidence->y ? y : NULL;
+    l->y_rank = rank;
+    return UNRELU_OK;
+}
+
 unrelu_status ur_judge(const ur_problem *given, const ur_outcome *out, ur_judgement *judgement,
                        unrelu_error *err)
 {
@@ -487,7 +519,7 @@ unrelu_status ur_judge(const ur_problem *given, const ur_outcome *out, ur_judgem
     int patterned = ur_activation_rectifies(f) && ur_activation_degree(f) > 0;
     look l = {.given = given,
               .data = out->evidence.data,
-              .frame = out->evidence.frame,
+              .seen = out->evidence.frame,
               .weights = &out->weights,
               .evidence = &out->evidence,
               .tested = out->evidence.y && patterned,
@@ -495,7 +527,8 @@ unrelu_status ur_judge(const ur_problem *given, const ur_outcome *out, ur_judgem
               .ones = ones,
               .rank = judgement->inputs_rank};
     UR_ARENA(arena);
-    UR_TRY(ur_sides_set(l.data, l.weights, l.frame, &arena, &l.sides, err));
+    UR_TRY(open_rows(&l, &arena, err));
+    UR_TRY(ur_sides_set(l.data, l.weights, &l.frame, &arena, &l.sides, err));
     UR_TRY(measure_patterns(&l, &arena, err));
     judgement->gap = l.gap;
     return ur_rules_ask(rules, RULES, &l, out->arena, &judgement->notes, &judgement->verdict, err);
