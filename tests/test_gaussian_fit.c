@@ -645,6 +645,85 @@ static void paper_finds_nonnegative_biases_and_says_where_it_cannot(void **state
     free(x);
 }
 
+/* b far below 0 makes joint positives rare, which the count takes for a correlation of -1 */
+static void paper_takes_no_rare_column_for_a_copy(void **state)
+{
+    (void)state;
+    enum { N = 20000, D = 4 };
+    unrelu_gaussian *truth = plant(setting(D, 1, 41));
+    for (size_t i = 0; i < D; i++)
+        truth->b[i] = i == 3 ? -3.2 : 0.4;
+    double *x = draw(truth, N, 42);
+    for (int rows = 0; rows < 2; rows++) { /* some joint positives, and none at all */
+        unrelu_gaussian_options o = paper();
+        o.norms = UNRELU_NORMS_CENSORED;
+        for (size_t r = 0; rows && r < N; r++)
+            if (x[r * D + 3] > 0)
+                x[r * D] = x[r * D + 1] = 0;
+        unrelu_gaussian *m = fit(x, N, D, &o);
+        assert_true(m->flags[3] & UNRELU_FLAG_NEGATIVE_BIAS);
+        for (size_t i = 0; i < D; i++) {
+            assert_false(m->flags[i] & UNRELU_FLAG_DUPLICATE);
+            if (i < 2)
+                assert_int_equal(m->pair_flags[i * D + 3], UNRELU_FLAG_FEW_JOINT);
+        }
+        assert_int_equal(m->pair_flags[1], 0);
+        unrelu_gaussian_free(m);
+    }
+    for (size_t r = 0; r < N; r++) /* a copy is still one */
+        x[r * D + 1] = 2 * x[r * D];
+    unrelu_gaussian_options o = paper();
+    o.norms = UNRELU_NORMS_MEDIAN;
+    x[3] = 1; /* column 3 is 0 in all but few rows */
+    unrelu_gaussian *m = fit(x, N, D, &o);
+    assert_true(m->flags[0] & m->flags[1] & UNRELU_FLAG_DUPLICATE);
+    unrelu_gaussian_free(m);
+    unrelu_gaussian_free(truth);
+    free(x);
+}
+
+/* footnote 3: a zero row of W, with a bias of 2.5 or of 0 */
+static void paper_sets_a_constant_apart(void **state)
+{
+    (void)state;
+    enum { N = 5000, D = 4 };
+    unrelu_gaussian *truth = plant(setting(D, 1, 43));
+    double *x = draw(truth, N, 44);
+    for (int zero = 0; zero < 2; zero++) {
+        for (size_t r = 0; r < N; r++)
+            x[r * D + 2] = zero ? 0 : 2.5;
+        for (unrelu_norms norms = UNRELU_NORMS_CENSORED; norms <= UNRELU_NORMS_SGD; norms++) {
+            unrelu_gaussian_options o = paper();
+            o.norms = norms;
+            o.drop = norms == UNRELU_NORMS_SGD; /* which has nothing to leave out */
+            unrelu_gaussian *m = fit(x, N, D, &o);
+            assert_int_equal(m->d, D);
+            assert_int_equal(m->flags[2], UNRELU_FLAG_CONSTANT);
+            assert_true(m->b[2] == (zero ? 0 : 2.5) && m->scale[2] == 0);
+            for (size_t i = 0; i < D; i++) {
+                assert_true(m->correlation[2 * D + i] == (i == 2));
+                assert_true(m->sigma[2 * D + i] == 0);
+                assert_int_equal(m->pair_flags[2 * D + i], 0);
+                assert_false(m->flags[i] & UNRELU_FLAG_FEW_JOINT);
+            }
+            double *drawn = draw(m, 10, 1);
+            for (size_t r = 0; r < 10; r++)
+                assert_true(drawn[r * D + 2] == m->b[2]);
+            free(drawn);
+            unrelu_gaussian_free(m);
+        }
+    }
+    unrelu_gaussian *none;
+    unrelu_error err = {0};
+    assert_int_equal(try_fit(x, N, D, NULL, &none, &err), UNRELU_EDATA); /* any sign of b */
+    for (size_t r = 0; r < N; r++)
+        x[r * D + 2] = NAN;
+    unrelu_gaussian_options o = paper();
+    assert_int_equal(try_fit(x, N, D, &o, &none, &err), UNRELU_EDATA);
+    unrelu_gaussian_free(truth);
+    free(x);
+}
+
 static void sgd_draws_follow_the_seed(void **state)
 {
     (void)state;
@@ -1009,6 +1088,8 @@ int main(void)
         cmocka_unit_test(truncated_median_and_signs_agree_with_the_truth),
         cmocka_unit_test(paper_angles_are_the_literal_count),
         cmocka_unit_test(paper_finds_nonnegative_biases_and_says_where_it_cannot),
+        cmocka_unit_test(paper_takes_no_rare_column_for_a_copy),
+        cmocka_unit_test(paper_sets_a_constant_apart),
         cmocka_unit_test(sgd_draws_follow_the_seed),
         cmocka_unit_test(robust_holds_for_all_norms_and_angles),
         cmocka_unit_test(errors_of_all_norms_are_calibrated),

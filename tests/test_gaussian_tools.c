@@ -189,6 +189,41 @@ static void samples_stop_at_the_limit_of_the_model(void **state)
 
 /* ---- compare ---- */
 
+static void indefinite_correlations_are_clipped_and_told(void **state)
+{
+    (void)state;
+    enum { N = 200000, D = 3 };
+    unrelu_sampler *sampler = NULL;
+    unrelu_error err = {0};
+    unrelu_gaussian_plant_options o;
+    unrelu_gaussian_plant_options_init(&o, sizeof o);
+    o.d = D;
+    unrelu_gaussian *m = plant(o);
+    for (size_t i = 0; i < D; i++) {
+        m->b[i] = 100;
+        m->scale[i] = (double)i + 1;
+    }
+    must(unrelu_gaussian_sampler(m, 5, &sampler, &err), &err);
+    assert_true(unrelu_sampler_clipped(sampler) == 0);
+    unrelu_sampler_free(sampler);
+    m->correlation[1] = m->correlation[3] = m->correlation[5] = m->correlation[7] = 0.9;
+    m->correlation[2] = m->correlation[6] = -0.9; /* 1 - 2 0.9 cos(pi / 3) ... : -0.8 */
+    must(unrelu_gaussian_sampler(m, 5, &sampler, &err), &err);
+    assert_near(unrelu_sampler_clipped(sampler), -0.8, 1e-12);
+    double *x = malloc(N * D * sizeof *x);
+    assert_non_null(x);
+    must(unrelu_sampler_draw(sampler, 0, N, NULL, x, &err), &err);
+    for (size_t j = 0; j < D; j++) { /* the scales are the model's */
+        double square = 0;
+        for (size_t r = 0; r < N; r++)
+            square += pow(x[r * D + j] - 100, 2) / N;
+        assert_near(sqrt(square) / m->scale[j], 1, 5 / sqrt(2.0 * N));
+    }
+    unrelu_sampler_free(sampler);
+    unrelu_gaussian_free(m);
+    free(x);
+}
+
 static void distances_match_the_formulas(void **state)
 {
     (void)state;
@@ -384,6 +419,7 @@ int main(void)
         cmocka_unit_test(samples_have_the_moments_of_a_rectified_gaussian),
         cmocka_unit_test(any_slice_has_the_same_bits),
         cmocka_unit_test(samples_stop_at_the_limit_of_the_model),
+        cmocka_unit_test(indefinite_correlations_are_clipped_and_told),
         cmocka_unit_test(distances_match_the_formulas),
         cmocka_unit_test(singular_and_indefinite_are_told),
         cmocka_unit_test(a_model_survives_its_file),

@@ -196,6 +196,12 @@ int cli_sample_model(const cli_shared *shared, const cli_model *model, uint64_t 
                         model->kind == CLI_MIXTURE ? model->mixture->names
                                                    : model->gaussian->names};
     CLI_CALL(kinds[model->kind].draws(model, seed, &sampler, &err));
+    double clipped = unrelu_sampler_clipped(sampler);
+    if (clipped < 0)
+        cli_warning("the correlations of the model are indefinite (smallest eigenvalue %.3g): "
+                    "samples are of the nearest that are not; 'unrelu fit' without --method paper "
+                    "repairs them by their standard errors",
+                    clipped);
     return cli_write_rows(shared, draw, sampler, n, &to, 1);
 }
 

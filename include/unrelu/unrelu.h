@@ -342,6 +342,10 @@ UNRELU_API unrelu_status unrelu_gaussian_sampler(const unrelu_gaussian *model, u
 UNRELU_API unrelu_status unrelu_sampler_draw(const unrelu_sampler *sampler, size_t first_row,
                                              size_t rows, const unrelu_exec *exec, double *x,
                                              unrelu_error *err);
+/* The smallest eigenvalue of the model's correlations where these are indefinite, as those of the
+ * paper's algorithm may be: samples are then of the nearest correlations that are not (eigenvalues
+ * clipped at 0, scales kept). Else 0. */
+UNRELU_API double unrelu_sampler_clipped(const unrelu_sampler *sampler);
 UNRELU_API void unrelu_sampler_free(unrelu_sampler *sampler);
 
 /* The metrics of section 6 of the one-layer paper. A KL divergence that does not exist

@@ -11,6 +11,11 @@
  * loses a dimension. */
 #define UR_ROUNDING 1e-13
 
+/* An eigenvalue of a correlation of d columns that is this far below 0, times d, is not rounding
+ * (LAPACK's error is d DBL_EPSILON of the largest, which is at most d). 10 times larger would leave
+ * estimates unrepaired that are no covariances. */
+#define UR_INDEFINITE 1e-14
+
 /* eigenvalues (d, increasing) of symmetric A (d x d, kept); vectors (d x d, column j in
  * vectors[i * d + j]) may be NULL */
 unrelu_status ur_eigen_symmetric(size_t d, const double *A, double *values, double *vectors,

@@ -53,7 +53,7 @@ static void refuse(ur_margin *out, ur_margin_verdict verdict)
     *out = (ur_margin){verdict, NAN, NAN, NAN, NAN, NAN, NAN, out->iterations};
 }
 
-static void fill_constant(ur_margin *out, double value)
+void ur_margin_constant(double value, ur_margin *out)
 {
     *out = (ur_margin){UR_MARGIN_CONSTANT, value, 0, INFINITY, 0, 0, NAN, 0};
 }
@@ -132,7 +132,7 @@ void ur_margin_censored(const ur_margin_sums *sums, ur_margin *out)
     spread x = spread_of(sums);
     if (!(zeros > 0)) {
         if (x.constant) {
-            fill_constant(out, x.mean);
+            ur_margin_constant(x.mean, out);
             return;
         }
         double s = sqrt(x.variance);
@@ -193,7 +193,7 @@ void ur_margin_truncated(const ur_margin_sums *sums, ur_margin *out)
     }
     spread x = spread_of(sums);
     if (x.constant) {
-        fill_constant(out, x.mean);
+        ur_margin_constant(x.mean, out);
         return;
     }
     double ratio = x.variance / (x.mean * x.mean);

@@ -31,6 +31,8 @@ typedef struct {
     int iterations;
 } ur_margin;
 
+/* a column that never changes */
+void ur_margin_constant(double value, ur_margin *out);
 /* censored (Tobit) maximum likelihood: profiled Newton */
 void ur_margin_censored(const ur_margin_sums *sums, ur_margin *out);
 /* truncated maximum likelihood: the positives alone */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* m = max(limit, D F z + b), the limit being 0 for a ReLU, with D the scales and F F' the
- * correlation (eigenvalues below 0, if the model has any, count as 0). A rectified Gaussian yields
+ * correlation (eigenvalues below 0, if the model has any, count as 0, and rows of F are made unit
+ * again, so that scales stay). A rectified Gaussian yields
  * x = m, a mixture x = A m + noise e. Row r uses normals r k .. r k + k - 1 of one stream for z and
  * r d .. r d + d - 1 of another for e, and products are formed in chunks of fixed rows: any slice
  * of rows has the same bits. */
@@ -28,6 +29,7 @@ struct unrelu_sampler {
     uint64_t seed;
     unrelu_transform transform;
     double noise;
+    double clipped;  /* the eigenvalue below 0, or 0 */
     double *factor;  /* k x p: F' */
     double *columns; /* 4 x p: scale, b, limit, lambda */
     double *At;      /* p x d: A'; NULL: x = m */
@@ -57,7 +59,20 @@ static unrelu_status set_factor(unrelu_sampler *s, const double *correlation, un
                 s->factor[s->k * p + i] = vectors[i * p + j] * sqrt(values[j]);
             s->k++;
         }
+    s->clipped = values[0] < -UR_INDEFINITE * (double)p ? values[0] : 0;
+    for (size_t i = 0; s->clipped < 0 && i < p; i++) {
+        double square = 0;
+        for (size_t j = 0; j < s->k; j++)
+            square += s->factor[j * p + i] * s->factor[j * p + i];
+        for (size_t j = 0; j < s->k; j++)
+            s->factor[j * p + i] /= sqrt(square);
+    }
     return UNRELU_OK;
+}
+
+double unrelu_sampler_clipped(const unrelu_sampler *s)
+{
+    return s->clipped;
 }
 
 static unrelu_status fill(unrelu_sampler *s, const ur_sampled *law, unrelu_error *err)
@@ -86,7 +101,8 @@ unrelu_status ur_sampler_make(const ur_sampled *law, uint64_t seed, unrelu_sampl
     if (!s)
         return ur_fail_memory(err, 1, "sampler");
     UR_BLAS_PINNED;
-    *s = (unrelu_sampler){law->d, law->p, 0, seed, law->transform, law->noise, NULL, NULL, NULL};
+    *s = (unrelu_sampler){
+        .d = law->d, .p = law->p, .seed = seed, .transform = law->transform, .noise = law->noise};
     unrelu_status status = fill(s, law, err);
     if (status == UNRELU_OK)
         *out = s;

@@ -46,7 +46,31 @@ void ur_fit_likelihood(const ur_fit *fit, const ur_margin_sums *sums, ur_margin 
         ur_margin_truncated(sums, out);
 }
 
-unrelu_status ur_fit_margins(ur_fit *fit, unrelu_error *err)
+/* Under b >= 0, which the paper assumes, a column of zeros is a zero row of W with bias 0 (footnote
+ * 3): had its row any length, half of it at least would be positive. */
+static int is_zero_row(const ur_fit *fit, size_t j)
+{
+    return fit->options->literal && fit->v.positive[j] == 0 && fit->v.observed[j] > 0;
+}
+
+static unrelu_status refuse_column(const ur_fit *fit, size_t j, unrelu_error *err)
+{
+    const unrelu_summary *summary = fit->summary;
+    char label[128];
+    snprintf(label, sizeof label, "column %zu (%.60s)", j + 1, summary->names[j]);
+    if (fit->source)
+        ur_source_column_label(fit->source, j, label, sizeof label);
+    if (fit->v.observed[j] == 0)
+        return ur_fail(err, UNRELU_EDATA, "%s has no observed value: leave it out with `drop`",
+                       label);
+    return ur_fail(err, UNRELU_EDATA,
+                   "%s has no value above %g among %.0f: its bias and scale cannot be learned; "
+                   "leave such columns out with `drop`",
+                   label, summary->limit[j], fit->v.observed[j]);
+}
+
+/* fit->columns: those that can be fitted */
+static unrelu_status choose_columns(ur_fit *fit, unrelu_error *err)
 {
     const unrelu_summary *summary = fit->summary;
     size_t all = summary->plan.d;
@@ -54,21 +78,11 @@ unrelu_status ur_fit_margins(ur_fit *fit, unrelu_error *err)
     UR_TRY(ur_arena_status(fit->arena, err));
     for (size_t j = 0; j < all; j++) {
         double e = ur_moments_exponent(&summary->plan, summary->s)[j];
-        if (!(fit->v.positive[j] > 0) && fit->options->drop)
+        int usable = fit->v.positive[j] > 0 || is_zero_row(fit, j);
+        if (!usable && fit->options->drop)
             continue;
-        if (!(fit->v.positive[j] > 0)) {
-            char label[128];
-            snprintf(label, sizeof label, "column %zu (%.60s)", j + 1, summary->names[j]);
-            if (fit->source)
-                ur_source_column_label(fit->source, j, label, sizeof label);
-            if (fit->v.observed[j] == 0)
-                return ur_fail(err, UNRELU_EDATA,
-                               "%s has no observed value: leave it out with `drop`", label);
-            return ur_fail(err, UNRELU_EDATA,
-                           "%s has no value above %g among %.0f: its bias and scale cannot be "
-                           "learned; leave such columns out with `drop`",
-                           label, summary->limit[j], fit->v.observed[j]);
-        }
+        if (!usable)
+            return refuse_column(fit, j, err);
         ur_fit_column *c = &fit->columns[fit->d++];
         c->index = j;
         c->exponent = e == 0 ? 0 : (int)(e + UR_NO_EXPONENT);
@@ -83,11 +97,21 @@ unrelu_status ur_fit_margins(ur_fit *fit, unrelu_error *err)
         ur_model_warn(fit->model, "dropped",
                       "left out for want of a positive value: %zu of %zu columns", all - fit->d,
                       all);
+    return UNRELU_OK;
+}
+
+unrelu_status ur_fit_margins(ur_fit *fit, unrelu_error *err)
+{
+    UR_TRY(choose_columns(fit, err));
     for (size_t i = 0; i < fit->d; i++) {
         ur_fit_column *c = &fit->columns[i];
         ur_margin_sums sums = ur_fit_margin_sums(fit, &fit->v, c, NULL);
         ur_margin_censored(&sums, &c->censored);
         ur_fit_likelihood(fit, &sums, &c->margin);
+        if (is_zero_row(fit, c->index)) {
+            ur_margin_constant(0, &c->censored);
+            c->margin = c->censored;
+        }
     }
     if (fit->options->norms == UNRELU_NORMS_MEDIAN)
         UR_TRY(ur_fit_median(fit, err));

@@ -78,7 +78,7 @@ void ur_fit_store(const ur_fit_pairs *out, size_t d, size_t i, size_t j, double 
                   ur_pair pair)
 {
     uint8_t flag = 0;
-    if (fabs(pair.rho) == 1) {
+    if (fabs(pair.rho) == 1 && joint >= FEWEST_OF_A_COPY) {
         flag = UNRELU_FLAG_DUPLICATE;
     } else if (joint < ENOUGH_JOINT) {
         flag = UNRELU_FLAG_FEW_JOINT;

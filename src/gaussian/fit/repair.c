@@ -6,7 +6,6 @@
 #include "dense/linear.h"
 #include "dense/nearest_correlation.h"
 #include "gaussian/model/gaussian_model.h"
-#include "gaussian/problem/tolerance.h"
 #include "law/pair.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "dense/linear.h"
 #include "gaussian/model/gaussian_model.h"
 #include "gaussian/problem/fit.h"
 #include "model/kind.h"

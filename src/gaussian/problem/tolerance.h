@@ -10,9 +10,4 @@
 /* Rows that a fit needs: two for a deviation, one more for its error. */
 #define UR_FEWEST_ROWS 3
 
-/* An eigenvalue of a correlation of d columns that is this far below 0, times d, is not rounding
- * (LAPACK's error is d DBL_EPSILON of the largest, which is at most d). 10 times larger would leave
- * estimates unrepaired that are no covariances. */
-#define UR_INDEFINITE 1e-14
-
 #endif

@@ -48,14 +48,21 @@ static void solve_row(void *context, size_t i)
     double rows = *s->fit->v.rows;
     s->out->rho[i * d + i] = 1;
     s->out->n_pair[i * d + i] = rows - s->v->missing[a->index];
+    const unrelu_gaussian *m = s->fit->model;
     for (size_t j = i + 1; j < d; j++) {
         const ur_fit_column *b = &s->fit->columns[j];
+        uint32_t flags = m->flags[i] | m->flags[j];
         size_t at = a->index * s->d + b->index;
         double n = rows - s->v->missing[a->index] - s->v->missing[b->index] + s->v->both_absent[at];
         ur_pair pair = {.rho = 0, .rho_se = NAN, .product_se = NAN};
         if (n > 0)
             pair = solve(s, a, b, n, s->v->above[at]);
-        ur_fit_store(s->out, d, i, j, n, s->v->above[at], pair);
+        double joint = s->v->above[at];
+        if (flags & UNRELU_FLAG_CONSTANT)
+            joint = INFINITY; /* footnote 3: nothing was to be counted */
+        else if (flags & UNRELU_FLAG_NEGATIVE_BIAS && fabs(pair.rho) >= UR_PAIR_LIMIT)
+            joint = 0; /* P is small for b < 0, not for a correlation of -1 */
+        ur_fit_store(s->out, d, i, j, n, joint, pair);
     }
 }
 
