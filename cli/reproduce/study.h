@@ -96,7 +96,7 @@ typedef struct {
     void (*intro)(const study *s, cli_page *page);
 } study_kind;
 
-extern const study_kind cli_study_figure1;
+extern const study_kind cli_study_figure1, cli_study_two_layer;
 
 struct study {
     const study_kind *kind;

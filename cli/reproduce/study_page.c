@@ -196,8 +196,11 @@ static void put_panel(cli_page *page, const study *s, size_t which)
         cli_html(page, "<p>%s</p>\n", panel->says);
     cli_html(page, "<p>%s</p>\n", s->fixed[which]);
     put_legend(page, panel);
-    cli_html(page, "<div class=\"grid\" style=\"grid-template-columns: repeat(auto-fit, "
-                   "minmax(min(280px, 100%%), 1fr))\">\n");
+    /* a chart alone is not as wide as the page */
+    cli_html(page,
+             "<div class=\"grid\" style=\"grid-template-columns: repeat(auto-fit, "
+             "minmax(min(280px, 100%%), %s))\">\n",
+             panel->shows[1] < 0 ? "560px" : "1fr");
     for (const int *k = panel->shows; *k >= 0; k++) {
         cli_html(page, "<div class=\"card\"><h3>%s</h3>\n", s->kind->metrics[*k].title);
         draw_chart(page, s, which, *k);

@@ -16,8 +16,11 @@ void cli_study_plan(study *s, const study_kind *kind, size_t runs, uint64_t seed
     s->seed = seed;
     s->quick = quick;
     kind->plan(s);
-    for (size_t i = 0; i < s->count * STUDY_METRICS; i++)
-        s->rows[i / STUDY_METRICS][STUDY_LIMIT].sd[i % STUDY_METRICS] = NAN;
+    for (size_t i = 0; i < STUDY_POINTS * STUDY_ROWS; i++)
+        for (int k = 0; k < STUDY_METRICS; k++) {
+            study_row *row = &s->rows[i / STUDY_ROWS][i % STUDY_ROWS];
+            row->mean[k] = row->sd[k] = NAN;
+        }
 }
 
 study_point *cli_study_add(study *s, size_t panel, double x, double work)

@@ -55,6 +55,7 @@ awk -F, -v OFS=, 'NR == 1 { print "lead", "<b>zinc</b>" } NR > 1 {
 "$unrelu" report -q many/truth.npz many/x.npy -o many.html
 
 "$unrelu" reproduce figure1 -q --quick -o . > /dev/null
+"$unrelu" reproduce two-layer -q --quick --runs 1 -o . > /dev/null
 
 python3 -B "$here/browser.py" "$browser" ${shots:+--shots "$shots"} ./*.html
 [ "$browser" != - ] || skip "Chromium is not installed"
