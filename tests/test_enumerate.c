@@ -100,6 +100,53 @@ static void planted_networks_come_back(void **state)
         }
 }
 
+/* delta solves share = 10 k log(k / delta) / n; the share is counted, over rows of V and planes */
+static void lemma_4_is_computed_and_told(void **state)
+{
+    (void)state;
+    const double share = .4, n = 900, k = 4;
+    double delta = ur_rank_delta(share, (size_t)n, (size_t)k);
+    assert_near(10 * k * log(k / delta) / n, share, 1e-12);
+    assert_near(ur_rank_delta(share, 10, 4), 1, 0); /* 10 k log(k) / n is above the share */
+
+    planted_network p = plant_network(5, 3, 4, 600, 0, 4);
+    unrelu_recover_options o = by_enumeration();
+    unrelu_network *model = recover(&p, &o);
+    double least = 1, found;
+    for (size_t j = 0; j < 3; j++) { /* the rarest neuron bounds it from above */
+        size_t on = 0;
+        for (size_t i = 0; i < p.n; i++)
+            on += ur_short_dot(5, p.truth->V + j * 5, p.x + i * 5) > 0;
+        least = fmin(least, (double)on / (double)p.n);
+    }
+    const char *at = strstr(model->assumption, "as at least ");
+    assert_non_null(at);
+    found = strtod(at + strlen("as at least "), NULL);
+    assert_true(found <= least + 5e-4 && found > .4);
+    at = strstr(model->assumption, "with probability O(");
+    assert_non_null(at);
+    assert_near(strtod(at + strlen("with probability O("), NULL) / ur_rank_delta(found, p.n, 3), 1,
+                .1);
+    unrelu_network_free(model);
+
+    ur_data data = {.n = p.n, .d = p.d, .x = p.x};
+    double low, mixed[2] = {0};
+    unrelu_error err = {0};
+    for (size_t i = 0; i < p.n * p.d; i++) /* all behind one plane, though not behind an axis */
+        p.x[i] += 1.5;
+    must(ur_least_share(&data, 0, NULL, &low, &err), &err);
+    for (size_t i = 0; i < p.n; i++) { /* the naive count of the least axis and of the sum */
+        double sum = 0;
+        for (size_t j = 0; j < p.d; j++)
+            sum += p.x[i * p.d + j];
+        mixed[0] += p.x[i * p.d] < 0;
+        mixed[1] += sum < 0;
+    }
+    assert_true(low <= mixed[0] / 600 && low < .01);
+    assert_true(mixed[0] / 600 > .02); /* an axis alone would say more */
+    planted_network_free(&p);
+}
+
 static void nested_sampling_and_programmes_find_many_neurons(void **state)
 {
     (void)state;
@@ -857,6 +904,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(planted_networks_come_back),
+        cmocka_unit_test(lemma_4_is_computed_and_told),
         cmocka_unit_test(nested_sampling_and_programmes_find_many_neurons),
         cmocka_unit_test(repeated_scaled_and_zero_rows_change_nothing),
         cmocka_unit_test(small_integers_are_met),

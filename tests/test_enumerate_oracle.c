@@ -73,13 +73,13 @@ static void the_exact_programme_solves_and_refuses(void **state)
 
 /* ---- the method ---- */
 
-static void verdicts_are_those_of_the_oracle(void **state)
+/* how many are feasible */
+static int compare_verdicts(int runs, int few)
 {
-    (void)state;
-    int feasible = 0, runs = 120;
+    int feasible = 0;
     for (int i = 0; i < runs; i++) {
         int shape, origin;
-        literal_instance in = tiny_instance(10000 + i, &shape, &origin);
+        literal_instance in = tiny_draw(10000 + i, few, &shape, &origin);
         int truth = literal_feasible(&in, NULL), said = tiny_verdict(&in);
         if (origin == TINY_NETWORK)
             assert_int_equal(truth, 1);
@@ -89,7 +89,41 @@ static void verdicts_are_those_of_the_oracle(void **state)
         tiny_print(&in);
         fail_msg("instance %d: the oracle says %d, --method enumerate %d", i, truth, said);
     }
-    assert_in_range(feasible, runs / 3, 2 * runs / 3); /* both kinds are there */
+    return feasible;
+}
+
+static void verdicts_are_those_of_the_oracle(void **state)
+{
+    (void)state;
+    enum { RUNS = 120 };
+    assert_in_range(compare_verdicts(RUNS, 0), RUNS / 3, 2 * RUNS / 3); /* both kinds are there */
+}
+
+/* n <= d and the like: an instance of Theorem 1 as any other */
+static void so_they_are_with_fewer_rows_than_weights(void **state)
+{
+    (void)state;
+    enum { RUNS = 240 };
+    assert_in_range(compare_verdicts(RUNS, 1), RUNS / 3, RUNS - RUNS / 12);
+}
+
+/* Ten inputs in five rows are met, and other weights are as well: never called the only ones. */
+static void few_rows_are_never_certified(void **state)
+{
+    (void)state;
+    for (size_t n = 3; n <= 12; n++) {
+        planted_network p = plant_network(10, 2, 3, n, 0, n);
+        unrelu_recover_options o;
+        unrelu_network *model;
+        unrelu_error err = {0};
+        unrelu_recover_options_init(&o, sizeof o);
+        o.method = UNRELU_RECOVER_ENUMERATE;
+        must(try_recover(p.x, p.a, n, p.d, p.m, &o, NULL, &model, &err), &err);
+        assert_int_equal(model->verdict, UNRELU_VERDICT_UNCERTIFIED);
+        assert_true(model->residual <= 1e-12);
+        unrelu_network_free(model);
+        planted_network_free(&p);
+    }
 }
 
 /* one neuron of each is never off: no ray, but a face */
@@ -148,6 +182,8 @@ int main(void)
         cmocka_unit_test(the_oracle_knows_that_one_side_has_one_neuron),
         cmocka_unit_test(the_exact_programme_solves_and_refuses),
         cmocka_unit_test(verdicts_are_those_of_the_oracle),
+        cmocka_unit_test(so_they_are_with_fewer_rows_than_weights),
+        cmocka_unit_test(few_rows_are_never_certified),
         cmocka_unit_test(a_neuron_that_is_never_off_is_a_face),
         cmocka_unit_test(a_small_budget_proves_nothing),
         cmocka_unit_test(rays_alone_prove_it_on_data_in_general_position),

@@ -62,7 +62,12 @@ static inline void tiny_labels(tiny_draws *draws, int shape, int origin, literal
         memset(in->A[in->n - 1], 0, sizeof in->A[0]);
 }
 
-/* enough rows for the public call, rank k, neither inputs nor labels all the same */
+static inline int tiny_has_rows(const literal_instance *in)
+{
+    return in->n >= in->d + in->k && in->k * (in->d + in->m - 1) <= in->n * in->m;
+}
+
+/* rank k, neither inputs nor labels all the same */
 static inline int tiny_usable(const literal_instance *in)
 {
     int cells[LITERAL_N * LITERAL_M], pivots[LITERAL_M], inputs = 0, labels = 0;
@@ -74,12 +79,11 @@ static inline int tiny_usable(const literal_instance *in)
     for (int i = 0; i < in->n; i++)
         for (int j = 0; j < in->d; j++)
             inputs |= in->X[i][j] != 0;
-    return inputs && labels && in->n >= in->d + in->k &&
-           in->k * (in->d + in->m - 1) <= in->n * in->m &&
-           literal_rank(in->n, in->m, cells, pivots) == in->k;
+    return inputs && labels && literal_rank(in->n, in->m, cells, pivots) == in->k;
 }
 
-static inline literal_instance tiny_instance(int number, int *shape, int *origin)
+/* few: fewer rows than weights, which only Theorem 1 takes; else more */
+static inline literal_instance tiny_draw(int number, int few, int *shape, int *origin)
 {
     tiny_draws draws = {.seed = (uint64_t)number + 1};
     literal_instance in;
@@ -89,12 +93,17 @@ static inline literal_instance tiny_instance(int number, int *shape, int *origin
         memset(&in, 0, sizeof in);
         in.k = tiny_between(&draws, 1, 3);
         in.d = tiny_between(&draws, 1, 3);
-        in.n = tiny_between(&draws, in.d + in.k, 7);
+        in.n = few ? tiny_between(&draws, 2, in.d + 1) : tiny_between(&draws, in.d + in.k, 7);
         in.m = in.k + (*origin == TINY_NETWORK ? tiny_between(&draws, 0, 1) : 0);
         tiny_inputs(&draws, *shape, &in);
         tiny_labels(&draws, *shape, *origin, &in);
-    } while (!tiny_usable(&in));
+    } while (tiny_has_rows(&in) == few || !tiny_usable(&in));
     return in;
+}
+
+static inline literal_instance tiny_instance(int number, int *shape, int *origin)
+{
+    return tiny_draw(number, 0, shape, origin);
 }
 
 /* what --method enumerate says: 1 a network to 1e-12, 0 proved that there is none, -1 neither */

@@ -103,6 +103,7 @@ static const ur_method methods[] = {
                "fits",
      .relu = 1,
      .fallback = 20000,
+     .any_rows = 1,
      .applies = ur_enumerate_applies,
      .run = ur_enumerate},
     {.id = UNRELU_RECOVER_ONE_SPARSE,

@@ -16,6 +16,7 @@ typedef struct {
     const ur_theorem *theorem; /* what is promised, and its conditions */
     const char *checks;        /* what a run can check beside these, for docs */
     int relu;                  /* only for max(0, t) */
+    int any_rows;              /* it takes any number of rows: its theorem asks for none */
     uint64_t fallback;         /* candidates as a fallback of auto; 0: it is none */
     /* whether it may apply where the default found no exact network */
     unrelu_status (*applies)(const ur_problem *given, int *yes, unrelu_error *err);

@@ -206,7 +206,8 @@ static unrelu_status recover(unrelu_source *inputs, unrelu_source *labels, ur_pr
     ur_judgement judgement;
     UR_TRY(check_options(&given->options, method, err));
     UR_TRY(ur_data_load(inputs, labels, given->exec, &arena, &given->data, err));
-    UR_TRY(check_size(given, err));
+    if (!method->any_rows)
+        UR_TRY(check_size(given, err));
     UR_TRY(check_labels(&given->data, err));
     model->n = given->data.n;
     model->d = given->data.d;

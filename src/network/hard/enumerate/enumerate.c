@@ -101,6 +101,28 @@ static unrelu_status open_course(course *c, unrelu_error *err)
     return UNRELU_OK;
 }
 
+/* Lemma 4 on these inputs, for k neurons with these rows (NULL: not known) */
+static unrelu_status tell_lemma(const course *c, size_t k, const double *V, const char **said,
+                                unrelu_error *err)
+{
+    const ur_data *data = &c->given->data;
+    double share;
+    UR_TRY(ur_least_share(data, V ? k : 0, V, &share, err));
+    double delta = ur_rank_delta(share, data->n, k), wide = (double)k;
+    if (delta < 1)
+        *said = ur_take_text(c->out->arena,
+                             "Lemma 4 and Corollary 1: labels of U and V of rank %zu have rank %zu "
+                             "but with probability O(%.2g), as at least %.3g of the samples lie "
+                             "before each plane that was looked at",
+                             k, k, delta, share);
+    else
+        *said = ur_take_text(c->out->arena,
+                             "Lemma 4 says nothing of their rank: %.3g of the samples lie before "
+                             "some plane, and more than 10 k log(k) / n = %.3g must",
+                             share, 10 * wide * log(wide) / (double)data->n);
+    return UNRELU_OK;
+}
+
 static void tell_failure(course *c)
 {
     ur_outcome *out = c->out;
@@ -198,12 +220,15 @@ unrelu_status ur_enumerate(const ur_problem *given, ur_outcome *out, unrelu_erro
     size_t k = given->options.k;
     UR_TRY(ur_lp_ready("the method 'enumerate'", err));
     UR_TRY(open_course(&c, err));
-    if (k > c.k)
+    if (k > c.k) {
+        const char *lemma;
+        UR_TRY(tell_lemma(&c, k, NULL, &lemma, err));
         return ur_fail(err, UNRELU_EDATA,
                        "%zu neurons are asked for and the labels have rank %zu: `method` enumerate "
                        "needs labels of rank k, and below it the problem is NP-hard (section 3 of "
-                       "the paper); try `method` one-sparse, or leave out `method`",
-                       k, c.k);
+                       "the paper); %s; try `method` one-sparse, or leave out `method`",
+                       k, c.k, lemma);
+    }
     if (k > 0 && k < c.k) {
         double size = c.diagonal[c.rank - 1] / c.diagonal[0];
         out->proof = size > RANK_IS_PROVED * given->data.tolerance;
@@ -242,6 +267,11 @@ unrelu_status ur_enumerate(const ur_problem *given, ur_outcome *out, unrelu_erro
             c.k, out->closest, given->data.floor);
     for (size_t j = q->constant; out->answer == UR_EXACT && j < q->found; j++)
         out->evidence.loose += !q->unique[j];
+    if (out->answer == UR_EXACT && !c.frame.terms.hidden) { /* planes through 0 */
+        const char *lemma;
+        UR_TRY(tell_lemma(&c, out->weights.k, out->weights.V, &lemma, err));
+        out->assumption = ur_take_text(out->arena, "%s; %s", out->assumption, lemma);
+    }
     return UNRELU_OK;
 }
 

@@ -11,7 +11,8 @@
  *   nested    the same on the rows where known neurons are off; from k = 16 on
  *   rays      extreme rays of C that are not spanned yet, by linear programmes
  *   faces     all extreme rays (cone/cone.h) and faces of C; K of each by elimination and linear
- * programmes */
+ *             programmes
+ *   lemma4    whether labels of rank k are to be expected */
 #ifndef UR_ENUMERATE_H
 #define UR_ENUMERATE_H
 
@@ -117,6 +118,13 @@ unrelu_status ur_face_look(ur_neurons *neurons, const unsigned char *zero, ur_fa
  * looked at, or all neurons are found; 0: the budget ran out (rays, faces: how far it came). */
 unrelu_status ur_faces_walk(ur_neurons *neurons, int *finished, size_t *rays, size_t *faces,
                             unrelu_error *err);
+
+/* --- lemma4.c --- */
+/* delta with which labels of n rows have rank k by Lemma 4, 1 where it says nothing */
+double ur_rank_delta(double share, size_t n, size_t k);
+/* least share of the samples with v x > 0, over the rows of V (k x d) and some other directions */
+unrelu_status ur_least_share(const ur_data *data, size_t k, const double *V, double *share,
+                             unrelu_error *err);
 
 /* --- enumerate.c --- */
 unrelu_status ur_enumerate(const ur_problem *given, ur_outcome *out, unrelu_error *err);
