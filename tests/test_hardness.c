@@ -688,6 +688,59 @@ static void an_instance_is_read_as_it_was_written(void **state)
     }
 }
 
+/* Padded, the same V solve it, whatever the neurons without weight are; labels are alpha f(V x). */
+static void a_padded_instance_asks_the_same(void **state)
+{
+    (void)state;
+    unrelu_error err = {0};
+    const int good[] = {1, 2}, bad[] = {-1, 3};
+    unrelu_hardness *read, *h = encoded_text("p cnf 3 2\n1 -3 0\n2 3 0\n", 0);
+    const char *path = files_path("padded.npz");
+    double *before = malloc(h->n * sizeof *before), V[5 * 6], residual;
+    memcpy(before, h->A, h->n * sizeof *before);
+    must(unrelu_hardness_pad(h, 5, 3, &err), &err);
+    must(unrelu_hardness_save(h, path, &err), &err);
+    must(unrelu_hardness_load(path, &read, &err), &err);
+    assert_int_equal(read->k, 5);
+    assert_int_equal(read->m, 3);
+    assert_int_equal(read->d, 6);
+    for (size_t i = 0; i < 15; i++)
+        assert_true(read->alpha[i] == (i < 2));
+    for (size_t i = 0; i < 3 * h->n; i++)
+        assert_true(read->A[i] == (i % 3 == 0 ? before[i / 3] : 0));
+    for (int satisfies = 0; satisfies < 2; satisfies++) {
+        must(unrelu_hardness_assign(read, satisfies ? good : bad, 2, V, &err), &err);
+        for (size_t j = 12; j < 30; j++) {
+            assert_true(V[j] == 0);
+            V[j] = (double)j; /* no weight */
+        }
+        must(unrelu_hardness_residual(read, V, &residual, &err), &err);
+        assert_true(residual == !satisfies);
+        double worst = 0; /* naive, with the whole alpha */
+        for (size_t i = 0; i < read->n; i++)
+            for (size_t l = 0; l < 3; l++) {
+                double sum = -read->A[i * 3 + l];
+                for (size_t j = 0; j < 5; j++) {
+                    double t = 0;
+                    for (size_t q = 0; q < 6; q++)
+                        t += V[j * 6 + q] * read->X[i * 6 + q];
+                    sum += t > 0 ? read->alpha[l * 5 + j] * t : 0;
+                }
+                worst = fabs(sum) > worst ? fabs(sum) : worst;
+            }
+        assert_true(worst == residual);
+    }
+    unrelu_hardness_free(read);
+    unrelu_hardness_free(h);
+    free(before);
+    h = encoded_text("p cnf 1 1\n1 0\n", 1);
+    assert_int_equal(unrelu_hardness_pad(h, 3, 1, &err), UNRELU_EUSAGE);
+    assert_non_null(strstr(err.text, "of k = 2 alone"));
+    must(unrelu_hardness_pad(h, 2, 1, &err), &err);
+    assert_int_equal(unrelu_hardness_pad(h, 1, 1, &err), UNRELU_EUSAGE);
+    unrelu_hardness_free(h);
+}
+
 static void expect_bad_instance(const char *kind, const size_t x[2], const size_t a[2],
                                 const double *alpha, const char *why)
 {
@@ -719,7 +772,8 @@ static void what_is_no_instance_is_refused(void **state)
     (void)state;
     expect_bad_instance("network", x, a, ones, "is of kind 'network', where an instance");
     expect_bad_instance(NULL, x, a, ones, "is of no kind, where an instance");
-    expect_bad_instance("hardness", x, a, other, "alpha is (1, 2), where (1, 1) is needed");
+    expect_bad_instance("hardness", x, a, other,
+                        "alpha has 2 in row 1, column 2, where (1, 1) is needed");
     expect_bad_instance("hardness", narrow, a, ones, "at least 3 columns");
     expect_bad_instance("hardness", three, a, NULL, "at least 4 columns");
     expect_bad_instance("hardness", x, a4, ones, "A is 4 x 1, where 5 x 1 is needed");
@@ -745,6 +799,7 @@ int main(void)
         cmocka_unit_test(a_formula_too_large_for_its_matrix_is_refused),
         cmocka_unit_test(any_bytes_are_read_or_refused),
         cmocka_unit_test(an_instance_is_read_as_it_was_written),
+        cmocka_unit_test(a_padded_instance_asks_the_same),
         cmocka_unit_test(what_is_no_instance_is_refused),
     };
     return cmocka_run_group_tests(tests, files_setup, files_teardown);

@@ -9,6 +9,7 @@
 typedef struct {
     cli_shared shared;
     int variable_alpha;
+    size_t k, m; /* 0: not given */
 } hardness_arguments;
 
 #define TO(kind, field) CLI_TO(kind, hardness_arguments, field)
@@ -19,6 +20,12 @@ static const cli_option options[] = {
      TO(CLI_TEXT, shared.output)},
     {"variable-alpha", 0, NULL, "encode: the weights of the two neurons are to be found too",
      TO(CLI_FLAG, variable_alpha)},
+    {"neurons", 'k', "K",
+     "encode: pad the instance to K neurons, all but two of which have no weight (default 2)",
+     CLI_WHOLE, offsetof(hardness_arguments, k), 2, INT_MAX, "a whole number of at least 2"},
+    {"labels", 'm', "M",
+     "encode: pad the instance to M labels, all but one of which are 0 (default 1)", CLI_WHOLE,
+     offsetof(hardness_arguments, m), 1, INT_MAX, "a whole number of at least 1"},
     {0},
 };
 
@@ -37,9 +44,13 @@ static int encode(const hardness_arguments *a)
     CLI_TRY(cli_require_output("hardness encode", shared, "the instance goes"));
     CLI_TRY(cli_check_output(shared, ".npz"));
     CLI_CALL(unrelu_hardness_encode(shared->files[1], a->variable_alpha, &instance, &err));
+    CLI_CALL(unrelu_hardness_pad(instance, a->k ? a->k : 2, a->m ? a->m : 1, &err));
     CLI_CALL(unrelu_hardness_save(instance, shared->output, &err));
     cli_note("%s: %zu variables, X is %zu x %zu, alpha %s", shared->output, instance->variables,
              instance->n, instance->d, a->variable_alpha ? "variable" : "(1, 1)");
+    if (a->k || a->m)
+        cli_note("%s: padded with zeros to %zu neurons and %zu labels", shared->output, instance->k,
+                 instance->m);
     return 0;
 }
 
@@ -68,13 +79,14 @@ static int add_words(const char *text, int *literals, size_t *count, int *ended)
     return 0;
 }
 
-static unrelu_status write_v(const char *path, const double *V, size_t d, unrelu_error *err)
+static unrelu_status write_v(const char *path, const double *V, size_t k, size_t d,
+                             unrelu_error *err)
 {
     unrelu_sink *sink = NULL;
-    unrelu_status status = unrelu_sink_open(path, 2, d, NULL, &sink, err);
+    unrelu_status status = unrelu_sink_open(path, k, d, NULL, &sink, err);
     if (status != UNRELU_OK)
         return status;
-    status = unrelu_sink_write(sink, V, 2, err);
+    status = unrelu_sink_write(sink, V, k, err);
     if (status == UNRELU_OK)
         return unrelu_sink_commit(sink, err);
     unrelu_sink_abort(sink);
@@ -93,7 +105,7 @@ static int assign(const hardness_arguments *a)
     for (size_t i = 2; i < shared->file_count; i++)
         room += strlen(shared->files[i]);
     CLI_MEMORY int *literals = calloc(room, sizeof *literals);
-    CLI_MEMORY double *V = calloc(2 * instance->d, sizeof *V);
+    CLI_MEMORY double *V = calloc(instance->k * instance->d, sizeof *V);
     double residual = 0;
     if (!literals || !V)
         return cli_no_memory();
@@ -101,8 +113,8 @@ static int assign(const hardness_arguments *a)
         CLI_TRY(add_words(shared->files[i], literals, &count, &ended));
     CLI_CALL(unrelu_hardness_assign(instance, literals, count, V, &err));
     CLI_CALL(unrelu_hardness_residual(instance, V, &residual, &err));
-    CLI_CALL(write_v(shared->output, V, instance->d, &err));
-    cli_note("%s: V is 2 x %zu, the assignment %s", shared->output, instance->d,
+    CLI_CALL(write_v(shared->output, V, instance->k, instance->d, &err));
+    cli_note("%s: V is %zu x %zu, the assignment %s", shared->output, instance->k, instance->d,
              residual == 0 ? "satisfies the formula" : "does not satisfy the formula");
     return 0;
 }
@@ -117,7 +129,7 @@ static int read_v(const hardness_arguments *a)
     double residual = 0;
     CLI_CALL(unrelu_hardness_load(shared->files[1], &instance, &err));
     CLI_TRY(cli_open(shared->files[2], NULL, 1, &source));
-    CLI_MEMORY double *V = calloc(2 * instance->d, sizeof *V);
+    CLI_MEMORY double *V = calloc(instance->k * instance->d, sizeof *V);
     CLI_MEMORY int *literals = calloc(instance->variables + 1, sizeof *literals);
     if (!V || !literals)
         return cli_no_memory();
@@ -173,6 +185,9 @@ static int run(void *arguments)
     if (a->variable_alpha && table[i].run != encode)
         return cli_usage("hardness: --variable-alpha does not apply to '%s': the instance says it",
                          word);
+    if ((a->k || a->m) && table[i].run != encode)
+        return cli_usage("hardness: %s does not apply to '%s': the instance says it",
+                         a->k ? "-k" : "-m", word);
     return table[i].run(a);
 }
 
@@ -183,8 +198,10 @@ const cli_command cli_hardness = {
     .doc = "To find two neurons that give known labels is as hard as to satisfy a formula. These "
            "make instances of it whose answer is known.\n\nencode FORMULA.cnf: writes the formula, "
            "in DIMACS, as inputs X and labels A with weights alpha = (1, 1): V with alpha f(V x) = "
-           "a for every row exists exactly where the formula can be satisfied.\n\nassign INSTANCE "
-           "LITERAL...: writes V (2 x d) for an assignment: 3 makes variable 3 true, -3 false, as "
+           "a for every row exists exactly where the formula can be satisfied. -k and -m ask the "
+           "same of more neurons and labels, as Theorem 2 does: with zeros.\n\nassign INSTANCE "
+           "LITERAL...: writes V (2 x d, or K x d) for an assignment: 3 makes variable 3 true, -3 "
+           "false, as "
            "is any that is not mentioned; a final 0 may stand. V is written as well where the "
            "assignment does not satisfy the formula.\n\ncheck INSTANCE V: prints the residual, the "
            "largest |alpha f(V x) - a|, which is exactly 0 for an assignment that satisfies the "

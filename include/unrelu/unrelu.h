@@ -881,32 +881,40 @@ UNRELU_API unrelu_status unrelu_mixture_plant(const unrelu_mixture_plant_options
 
 /* ---- the hardness reduction ----------------------------------------------------------- */
 
-/* A formula as a question to two neurons: is there V (2 x d) with alpha f(V X') = A', f the ReLU
- * and alpha = (1, 1), or any where variable_alpha says so? There is exactly where the formula can
- * be satisfied. All numbers are small integers and halves. */
+/* A formula as a question to two neurons: is there V (k x d, k = 2) with alpha f(V X') = A', f the
+ * ReLU and alpha = (1, 1), or any where variable_alpha says so? There is exactly where the formula
+ * can be satisfied. All numbers are small integers and halves. Padded (Theorem 2), alpha has m rows
+ * and k columns: zeros but for the first two of the first row, and A columns of zeros. */
 typedef struct {
     unrelu_model model;
     size_t variables; /* of the formula; d is 3 more, or 4 where alpha is variable */
     size_t d, n;
     int variable_alpha;
     double *X;     /* n x d */
-    double *A;     /* n */
+    double *A;     /* n x m */
+    size_t k, m;   /* 2 and 1, or more where it is padded */
+    double *alpha; /* m x k; NULL where it is variable */
 } unrelu_hardness; /* made by the library */
 
 /* The formula of a DIMACS file, "-": standard input. What does not parse is EFORMAT with line and
  * column. */
 UNRELU_API unrelu_status unrelu_hardness_encode(const char *path, int variable_alpha,
                                                 unrelu_hardness **instance, unrelu_error *err);
+/* The same question of k >= 2 neurons and m >= 1 labels: alpha and A get columns and rows of zeros.
+ * A variable alpha is EUSAGE: the theorem says it of k = 2 alone. */
+UNRELU_API unrelu_status unrelu_hardness_pad(unrelu_hardness *instance, size_t k, size_t m,
+                                             unrelu_error *err);
 UNRELU_API void unrelu_hardness_free(unrelu_hardness *instance); /* takes NULL */
 UNRELU_API unrelu_status unrelu_hardness_save(const unrelu_hardness *instance, const char *path,
                                               unrelu_error *err);
 UNRELU_API unrelu_status unrelu_hardness_load(const char *path, unrelu_hardness **instance,
                                               unrelu_error *err);
-/* V (2 x d) of an assignment: 3 is x3 true, -3 is x3 false, and so is what is not mentioned. */
+/* V (k x d) of an assignment: 3 is x3 true, -3 is x3 false, and so is what is not mentioned. Rows
+ * beyond the second, which alpha does not look at, are 0. */
 UNRELU_API unrelu_status unrelu_hardness_assign(const unrelu_hardness *instance,
                                                 const int *literals, size_t count, double *V,
                                                 unrelu_error *err);
-/* V (2 x d) from a file of two rows; any other shape is EFORMAT */
+/* V (k x d) from a file of k rows; any other shape is EFORMAT */
 UNRELU_API unrelu_status unrelu_hardness_read(const unrelu_hardness *instance,
                                               unrelu_source *source, double *V, unrelu_error *err);
 /* The largest |alpha f(V x) - a| over all rows: exactly 0 for V of an assignment that satisfies

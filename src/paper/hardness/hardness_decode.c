@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What V says of a formula.
  *
- * Residual: the largest |alpha f(V x) - a| over the rows. With variable alpha, (alpha_1 x, alpha_2
+ * Residual: the largest |alpha f(V x) - a| over the rows; labels beyond the first are 0, as is what
+ * alpha makes of them. With variable alpha, (alpha_1 x, alpha_2
  * y) is put in place of V: alpha_i = 1 / |last entry of row i| is what the last two rows of X
  * demand (their residual is 1 or more where these entries do not have opposite signs). Dividing
  * last keeps integers exact. n d operations.
@@ -20,7 +21,7 @@
 
 static unrelu_status check_finite(const unrelu_hardness *h, const double *V, unrelu_error *err)
 {
-    for (size_t i = 0; i < 2 * h->d; i++)
+    for (size_t i = 0; i < h->k * h->d; i++)
         if (!isfinite(V[i]))
             return ur_fail(err, UNRELU_EDATA,
                            "V has %g at row %zu, column %zu, where a finite number is needed", V[i],
@@ -45,7 +46,7 @@ unrelu_status unrelu_hardness_residual(const unrelu_hardness *h, const double *V
     UR_TRY(check_finite(h, V, err));
     for (size_t i = 0; i < h->n; i++) {
         const double *x = h->X + i * h->d;
-        double off = fabs(output(h, V, x) + output(h, V + h->d, x) - h->A[i]);
+        double off = fabs(output(h, V, x) + output(h, V + h->d, x) - h->A[i * h->m]);
         if (!(off <= worst))
             worst = isnan(off) ? INFINITY : off;
     }
@@ -74,11 +75,12 @@ unrelu_status unrelu_hardness_read(const unrelu_hardness *h, unrelu_source *sour
     unrelu_exec_init(&exec, sizeof exec);
     ur_table t;
     UR_ARENA(arena);
-    memset(V, 0, 2 * h->d * sizeof *V);
+    memset(V, 0, h->k * h->d * sizeof *V);
     UR_TRY(ur_table_load(source, &exec, remedy, &arena, &t, err));
-    if (t.rows != 2 || t.columns != h->d)
-        return ur_fail(err, UNRELU_EFORMAT, "%s: V is %zu x %zu, where the instance needs 2 x %zu",
-                       ur_source_label(source), t.rows, t.columns, h->d);
-    memcpy(V, t.cells, 2 * h->d * sizeof *V);
+    if (t.rows != h->k || t.columns != h->d)
+        return ur_fail(err, UNRELU_EFORMAT,
+                       "%s: V is %zu x %zu, where the instance needs %zu x %zu",
+                       ur_source_label(source), t.rows, t.columns, h->k, h->d);
+    memcpy(V, t.cells, h->k * h->d * sizeof *V);
     return UNRELU_OK;
 }

@@ -17,6 +17,9 @@
  * With variable alpha, e_l and -e_l of one more coordinate have label 1: alpha is positive then,
  * and the rows (alpha_1 x, alpha_2 y) solve the rest with (1, 1).
  *
+ * Padding to k neurons and m labels adds zeros to alpha and A: neurons without weight are free, and
+ * labels without neurons are 0.
+ *
  * X has 2 C + 2 (variables + 1) + 5 rows (2 more); over 2^30 numbers are refused before any memory
  * is asked for. */
 #include "base/error.h"
@@ -35,7 +38,7 @@ typedef struct {
 
 static double *next_row(filler *f, double label)
 {
-    f->h->A[f->row] = label;
+    f->h->A[f->row * f->h->m] = label;
     return f->h->X + f->row++ * f->h->d;
 }
 
@@ -86,7 +89,8 @@ static void fill(unrelu_hardness *h, const ur_cnf *cnf)
 
 static const ur_field fields[] = {
     UR_ARRAY_FIELD(unrelu_hardness, X, "nd"),
-    UR_ARRAY_FIELD(unrelu_hardness, A, "n"),
+    UR_ARRAY_FIELD(unrelu_hardness, A, "nm"),
+    UR_ARRAY_FIELD(unrelu_hardness, alpha, "mk"),
     UR_COUNT_FIELD(unrelu_hardness, variables),
     UR_FIELD(unrelu_hardness, variable_alpha, UR_SWITCH, NULL, 0, 0),
 };
@@ -96,11 +100,13 @@ static void set_sizes(const void *instance, size_t *sizes)
     const unrelu_hardness *h = instance;
     sizes[0] = h->n;
     sizes[1] = h->d;
+    sizes[2] = h->k;
+    sizes[3] = h->m;
 }
 
 const ur_kind ur_hardness_kind = {.name = "hardness",
                                   .size = sizeof(unrelu_hardness),
-                                  .letters = "nd",
+                                  .letters = "ndkm",
                                   .set_sizes = set_sizes,
                                   .tables = {UR_KIND_TABLE(fields)}};
 
@@ -119,8 +125,47 @@ static unrelu_status encode(const char *path, const ur_cnf *cnf, unrelu_hardness
                        path, h->n, h->d, most_numbers);
     h->X = ur_take(arena, h->n, h->d * sizeof *h->X);
     h->A = ur_take(arena, h->n, sizeof *h->A);
+    h->k = 2;
+    h->m = 1;
+    if (!h->variable_alpha)
+        h->alpha = ur_take(arena, 2, sizeof *h->alpha);
     UR_TRY(ur_arena_status(arena, err));
+    for (size_t j = 0; j < 2 && h->alpha; j++)
+        h->alpha[j] = 1;
     fill(h, cnf);
+    return UNRELU_OK;
+}
+
+unrelu_status unrelu_hardness_pad(unrelu_hardness *h, size_t k, size_t m, unrelu_error *err)
+{
+    int overflow = 0;
+    ur_arena *arena = ur_model_arena(h);
+    if (k < h->k || m < h->m)
+        return ur_fail(err, UNRELU_EUSAGE,
+                       "%zu neurons and %zu labels, where the instance has %zu and %zu already", k,
+                       m, h->k, h->m);
+    if (h->variable_alpha && (k > h->k || m > h->m))
+        return ur_fail(err, UNRELU_EUSAGE,
+                       "a variable alpha is not padded: with more than two neurons it could use "
+                       "the others, and Theorem 2 says it of k = 2 alone");
+    if (ur_product(h->n, m, &overflow) > most_numbers ||
+        ur_product(k, m, &overflow) > most_numbers ||
+        ur_product(k, h->d, &overflow) > most_numbers || overflow)
+        return ur_fail(err, UNRELU_EUSAGE,
+                       "%zu neurons and %zu labels need more than %zu numbers: take fewer", k, m,
+                       most_numbers);
+    double *A = ur_take(arena, h->n, m * sizeof *A), *alpha = NULL;
+    if (!h->variable_alpha)
+        alpha = ur_take(arena, m, k * sizeof *alpha);
+    UR_TRY(ur_arena_status(arena, err));
+    for (size_t i = 0; i < h->n; i++)
+        A[i * m] = h->A[i * h->m];
+    for (size_t j = 0; j < 2 && alpha; j++)
+        alpha[j] = 1;
+    h->A = A;
+    h->alpha = alpha;
+    h->k = k;
+    h->m = m;
     return UNRELU_OK;
 }
 
@@ -172,10 +217,10 @@ unrelu_status unrelu_hardness_assign(const unrelu_hardness *h, const int *litera
 {
     double *x = V, *y = V + h->d;
     size_t s = h->variables;
-    memset(V, 0, 2 * h->d * sizeof *V);
+    memset(V, 0, h->k * h->d * sizeof *V);
     unrelu_status status = set_literals(h, literals, count, x, err);
     if (status != UNRELU_OK) {
-        memset(V, 0, 2 * h->d * sizeof *V);
+        memset(V, 0, h->k * h->d * sizeof *V);
         return status;
     }
     for (size_t i = 0; i <= s; i++) {
