@@ -99,6 +99,31 @@ static inline double add_noise(planted_network *p, noise_shape shape, double lev
     return size * sqrt((double)(p->n * p->m));
 }
 
+/* Student noise of `degrees` (1: Cauchy; infinite: normal), scale `level` times the labels' root
+ * mean square, by Bailey's way; returns |E|_F */
+static inline double add_student(planted_network *p, double degrees, double level, uint64_t seed)
+{
+    size_t cells = p->n * p->m;
+    double size = level * root_mean_square(p->a, cells), squares = 0;
+    double *u = malloc(2 * cells * sizeof *u);
+    assert_non_null(u);
+    ur_random_uniforms(seed, 906, 0, 2 * cells, u);
+    for (size_t i = 0; i < cells; i++) {
+        double r2 =
+            isfinite(degrees) ? degrees * (pow(u[2 * i], -2 / degrees) - 1) : -2 * log(u[2 * i]);
+        double e = size * sqrt(r2) * cos(2 * M_PI * u[2 * i + 1]);
+        p->a[i] += e;
+        squares += e * e;
+    }
+    free(u);
+    return sqrt(squares);
+}
+
+static inline double add_cauchy(planted_network *p, double level, uint64_t seed)
+{
+    return add_student(p, 1, level, seed);
+}
+
 /* |A - U f(V X + c) - e|_F by plain loops */
 static inline double objective_of(const unrelu_network *model, const planted_network *p)
 {

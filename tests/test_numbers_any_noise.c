@@ -65,6 +65,29 @@ static void weights_beside_an_offset(int full)
     row("any-noise, constant offset, intercept, k <= 5", "largest error of V", worst, 0, 1e-6, "");
 }
 
+/* Cauchy noise whose scale is the root mean square of the signal */
+static void weights_under_cauchy_noise(int full)
+{
+    static const shape sizes[] = {
+        {5, 3, 3, 40000}, {8, 4, 6, 40000}, {10, 5, 8, 40000}, {10, 3, 4, 40000}};
+    double worst = 0, ratio = 0;
+    int runs = runs_of(full);
+    for (int run = 0; run < runs; run++) {
+        const shape *s = &sizes[run % 4];
+        uint64_t seed = (uint64_t)run + 800;
+        planted_network p = plant_network(s->d, s->k, s->m, s->n, 0, seed);
+        double size = add_cauchy(&p, 1, seed);
+        unrelu_network *model = fit_of(&p, run / 4 % 2);
+        worst = fmax(worst, error_of_V(p.truth, model));
+        ratio = fmax(ratio, objective_of(model, &p) / size);
+        unrelu_network_free(model);
+        planted_network_free(&p);
+    }
+    const char *title = "any-noise, Cauchy of the signal's size, n = 40000";
+    row(title, "largest error of V", worst, 0, .1, "");
+    row(title, "largest objective / noise", ratio, 0, 1.001, "");
+}
+
 int main(int argc, char **argv)
 {
     numbers_begin(argc, argv, .1, "Noise of any shape");
@@ -73,5 +96,6 @@ int main(int argc, char **argv)
     for (int noise = 0; noise < NOISES; noise++)
         ratios((noise_shape)noise, 1, 20);
     weights_beside_an_offset(100);
+    weights_under_cauchy_noise(40);
     return numbers_end();
 }

@@ -632,6 +632,7 @@ typedef struct {
     int certify;     /* integer or rational data: the exact fit again, in exact arithmetic */
     uint64_t budget; /* candidates after which the last four methods give up; 0: a default */
     uint64_t seed;
+    int robust; /* labels with noise by Huber's objective instead of least squares */
 } unrelu_recover_options;
 
 UNRELU_API void unrelu_recover_options_init(unrelu_recover_options *options, size_t size);

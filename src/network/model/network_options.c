@@ -47,6 +47,7 @@ static const ur_option recover_table[] = {
      read_activation},
     {"literal", UR_OPTION_YES, AT(literal), NULL, 0, 0, "yes or no", NULL},
     {"pcp", UR_OPTION_YES, AT(pcp), NULL, 0, 0, "yes or no", NULL},
+    {"robust", UR_OPTION_YES, AT(robust), NULL, 0, 0, "yes or no", NULL},
     {"certify", UR_OPTION_YES, AT(certify), NULL, 0, 0, "yes or no", NULL},
     {"budget", UR_OPTION_SEED, AT(budget), "N", 0, 0, COUNT, NULL},
     {"seed", UR_OPTION_SEED, AT(seed), "S", 0, 0, SEED, NULL},

@@ -11,6 +11,7 @@
 #define UR_NEWTON_H
 
 #include "base/arena.h"
+#include "dense/huber.h"
 #include "network/model/network.h"
 
 typedef struct {
@@ -47,6 +48,16 @@ unrelu_status ur_newton_solve(const ur_newton *problem, int steps, double tolera
                               ur_newton_fit *fit, unrelu_error *err);
 /* One undamped step from V, kept only where it lowers rss; U, e, rss of the V it ends with */
 unrelu_status ur_newton_polish(const ur_newton *problem, ur_newton_fit *fit, unrelu_error *err);
+
+/* R (n x m) = a - U f(V x) - e */
+unrelu_status ur_newton_rest(const ur_newton *problem, const ur_newton_fit *fit, double *R,
+                             unrelu_error *err);
+/* From V, U and e of fit to where the objective of huber.h over all cells is least nearby: rounds
+ * of `steps` steps of ur_newton_solve (0: V stays as it is, of unit rows where f is homogeneous)
+ * until one gains less than tolerance times n m s, s its scale. No weights. U is not the least squares of V then, and
+ * rss not the least. */
+unrelu_status ur_newton_huber(const ur_newton *problem, int rounds, int steps, double tolerance,
+                              ur_newton_fit *fit, ur_huber *huber, unrelu_error *err);
 
 /* Standard errors at the optimum for noise sigma. Here x holds the raw inputs, with the ones as
  * LAST column where c is fitted (p = d + 1); where f is homogeneous the scale is fixed by

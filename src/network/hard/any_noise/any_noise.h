@@ -23,8 +23,8 @@ typedef struct {
     double *x;   /* (n, p), as in the frame */
     double *raw; /* (n, d): the data's own inputs where c is fitted, else NULL */
     double *a;   /* (n, m): the frame's labels */
-    double *b;   /* (n, m): with 1 % of each column cut at both ends where heavy, else as a */
-    int heavy;   /* cutting takes more than a third off the squares about the mean */
+    double *b;   /* (n, m): every column cut at both ends where heavy, else as a */
+    int heavy;   /* cutting 1 % takes more than a third off the squares about the mean */
 } ur_any_rows;
 
 /* at most so many, evenly spread */
@@ -70,19 +70,28 @@ unrelu_status ur_any_halfspaces(const ur_any_rows *rows, const ur_any_spaces *sp
 /* --- race.c --- */
 typedef struct {
     ur_newton_fit fit; /* in the frame */
+    double cost;       /* rss; robust: that of ur_student_squares */
+    ur_huber huber;    /* robust: of what is left */
+} ur_any_fit;
+
+typedef struct {
+    ur_any_fit now;
     size_t starts, agree;
     int skipped; /* no start from moments */
 } ur_any_best;
 
-/* the best of at most `budget` starts (0: 8, fewer where three agree) on the rows of a frame */
-unrelu_status ur_any_race(const ur_problem *given, const ur_any_rows *rows, size_t k,
+/* the best of at most `budget` starts (0: 8, fewer where three agree) on the rows of a frame, by
+ * least squares or, robust, by Huber's objective */
+unrelu_status ur_any_race(const ur_problem *given, const ur_any_rows *rows, size_t k, int robust,
                           ur_arena *arena, ur_any_best *best, unrelu_error *err);
 /* V (k x p) from moments, signed */
 unrelu_status ur_any_moments(const ur_problem *given, const ur_any_rows *rows, size_t k,
                              ur_moments_kind kind, double *V, unrelu_error *err);
-/* steps until one gains 1e-6 or less of the sum of squares; last: 1e-7 */
-unrelu_status ur_any_descend(const ur_problem *given, const ur_newton *problem, int last,
-                             ur_newton_fit *fit, unrelu_error *err);
+/* From U, V and e down to where a step gains 1e-6 or less of the cost, or 1e-7 at the last;
+ * steady: V stays. */
+typedef enum { UR_ANY_STEADY, UR_ANY_DOWN, UR_ANY_LAST } ur_any_stage;
+unrelu_status ur_any_descend(const ur_problem *given, const ur_newton *problem, ur_any_stage stage,
+                             int robust, ur_any_fit *fit, unrelu_error *err);
 /* whether a fit leaves rounding of the labels of a frame */
 static inline int ur_any_is_met(const ur_problem *given, const ur_frame *frame,
                                 const ur_newton_fit *fit)
