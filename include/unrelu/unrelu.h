@@ -705,8 +705,8 @@ typedef struct {
     size_t warning_count;
     const char *guarantee_holds; /* "yes", "no", "untested": whether its theorem's conditions do */
     const char *guarantee_because; /* the figures that decide */
-    /* of all rows: of [x 1] less 1 where c is fitted or `biases` is auto, else of x; below d nothing
-     * is known off the span of the inputs. 0: not known */
+    /* of all rows: of [x 1] less 1 where c is fitted or `biases` is auto, else of x; below d
+     * nothing is known off the span of the inputs. 0: not known */
     size_t inputs_rank;
 } unrelu_network;
 

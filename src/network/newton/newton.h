@@ -54,8 +54,8 @@ unrelu_status ur_newton_rest(const ur_newton *problem, const ur_newton_fit *fit,
                              unrelu_error *err);
 /* From V, U and e of fit to where the objective of huber.h over all cells is least nearby: rounds
  * of `steps` steps of ur_newton_solve (0: V stays as it is, of unit rows where f is homogeneous)
- * until one gains less than tolerance times n m s, s its scale. No weights. U is not the least squares of V then, and
- * rss not the least. */
+ * until one gains less than tolerance times n m s, s its scale. No weights. U is not the least
+ * squares of V then, and rss not the least. */
 unrelu_status ur_newton_huber(const ur_newton *problem, int rounds, int steps, double tolerance,
                               ur_newton_fit *fit, ur_huber *huber, unrelu_error *err);
 
