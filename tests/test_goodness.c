@@ -154,6 +154,25 @@ static void values_far_out_get_one_wide_bin(void **state)
     free(x);
 }
 
+/* values from 100 to 101 above the limit 0, then from 10 to 101 */
+static void a_histogram_starts_at_the_limit_unless_half_of_it_were_empty(void **state)
+{
+    unrelu_gaussian *model = plant((unrelu_gaussian_plant_options){
+        .size = sizeof(unrelu_gaussian_plant_options), .d = 1, .kappa = 1, .seed = 2});
+    double *x = draw(model, N, 1);
+    (void)state;
+    for (int empty = 0; empty < 2; empty++) {
+        double first = empty ? 100 : 10;
+        for (size_t i = 0; i < N; i++)
+            x[i] = first + (101 - first) * (double)i / (N - 1);
+        unrelu_goodness *g = goodness_of(model, x, N);
+        assert_true(g->edges[0] == (empty ? first : 0));
+        unrelu_goodness_free(g);
+    }
+    unrelu_gaussian_free(model);
+    free(x);
+}
+
 /* ---- p-values ---- */
 
 /* a bootstrap as one would write it: n normals, censored, sorted, fitted again */
@@ -428,6 +447,7 @@ int main(void)
         cmocka_unit_test(sort_is_that_of_the_standard_library),
         cmocka_unit_test(numbers_are_those_of_loops_over_the_cells),
         cmocka_unit_test(values_far_out_get_one_wide_bin),
+        cmocka_unit_test(a_histogram_starts_at_the_limit_unless_half_of_it_were_empty),
         cmocka_unit_test(p_values_are_those_of_a_plain_bootstrap),
         cmocka_unit_test(p_values_are_uniform_where_the_model_is_right),
         cmocka_unit_test(a_wrong_model_is_found_out),
