@@ -22,9 +22,9 @@
 #include <string.h>
 
 /* The descent: delta falls by SHRINK a step, and by LEAP where the zeros stand apart, from the
- * median of |h| to ROUNDING of it. At SHRINK 0.6 60 steps reach 5e-14. */
+ * median of |h| to UR_ROUNDING of it. At SHRINK 0.6 60 steps reach 5e-14. */
 enum { STEPS = 60 };
-static const double SHRINK = 0.6, LEAP = 1e-4, ROUNDING = 1e-13;
+static const double SHRINK = 0.6, LEAP = 1e-4;
 static const double ASYMMETRY = 100; /* 10 finds fewer at n = 6 p, 0 next to nothing */
 /* zeros stand apart where none is between delta and so many times it */
 static const double APART = 10;
@@ -38,9 +38,6 @@ static const double SETTLED = 1e-3;
 static const double ZEROS_RANK = 10;
 /* of the root mean square: a row that is 0 */
 static const double SMALL_ROW = 1e-12;
-/* of h: two facets that differ less are one. Also the part of a unit normal beside the span of
- * others. */
-static const double SAME = 1e-6;
 
 /* with noise: refinements of u; where the gap above the zeros ends, in deviations, and zeros for
  * each sample in it; variance of the samples on a facet over that of the noise; and the leverage
@@ -144,7 +141,7 @@ static unrelu_status descend(state *s, double *u, unrelu_error *err)
     for (size_t i = 0; i < s->n; i++)
         s->weight[i] = fabs(s->h[i]);
     ur_sort(s->weight, s->Z, s->n);
-    double delta = s->weight[s->n / 2], least = ROUNDING * delta;
+    double delta = s->weight[s->n / 2], least = UR_ROUNDING * delta;
     memcpy(before, u, s->p * sizeof *u);
     for (int step = 0; step < STEPS && delta > least; step++) {
         double least_size = fmax(delta, NOISE_FLOOR * noise_of(s, u));
@@ -295,8 +292,8 @@ static unrelu_status certify_noisy(state *s, double *u, size_t *zeros, int *acce
 /* whether Y u differs from the h of a facet found by no more than the accuracy of both */
 static int is_known(state *s, const ur_facets *facets)
 {
-    double allowed =
-        fmax(SAME * ur_norm(s->n, s->h), UR_FACET_BAND * noise_of(s, s->u) * sqrt((double)s->n));
+    double allowed = fmax(UR_FACET_SAME * ur_norm(s->n, s->h),
+                          UR_FACET_BAND * noise_of(s, s->u) * sqrt((double)s->n));
     for (size_t k = 0; k < facets->count; k++) {
         for (size_t j = 0; j < s->p; j++)
             s->values[j] = s->u[j] - facets->U[k * s->p + j];
@@ -390,7 +387,7 @@ static unrelu_status try_once(state *s, ur_facets *facets, int opposite, unrelu_
     memcpy(facets->U + facets->count * p, s->u, p * sizeof *s->u);
     facets->zeros[facets->count] = zeros;
     facets->way[facets->count++] = way;
-    if (ur_basis_grow(&s->basis, s->u, SAME))
+    if (ur_basis_grow(&s->basis, s->u, UR_FACET_SAME))
         s->first[s->basis.count - 1] = facets->count - 1;
     return UNRELU_OK;
 }
@@ -537,7 +534,7 @@ unrelu_status ur_facets_check(const ur_facet_search *search, size_t count, const
         size_t zeros;
         memcpy(s.u, U + k * s.p, s.p * sizeof *s.u);
         UR_TRY(check_facet(&s, &none, &zeros, &accepted, err));
-        *certified += accepted && ur_dot(s.p, s.u, U + k * s.p) > 1 - SAME;
+        *certified += accepted && ur_dot(s.p, s.u, U + k * s.p) > 1 - UR_FACET_SAME;
     }
     return UNRELU_OK;
 }

@@ -22,6 +22,9 @@
 /* Without noise: h below this share of |y| is 0, unless the search says otherwise. Facets of exact
  * samples are known to 1e-12; larger: samples next to a facet count as on it. */
 #define UR_FACET_TOLERANCE 1e-8
+/* of h: two facets that differ less are one. Also the part of a unit normal beside the span of
+ * others, from which on it is independent of them. */
+#define UR_FACET_SAME 1e-6
 /* With noise, in deviations of h: a sample on the facet (one in 370 is outside), and one beyond it
  * (noise alone makes one in 10^9), of which one in so many samples may be. */
 #define UR_FACET_BAND   3.0

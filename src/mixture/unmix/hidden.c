@@ -16,12 +16,13 @@
 #include "mixture/problem/unmix.h"
 #include "pass/parallel.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
-/* of the largest column of the normals: p of them were found independent by 1e-6, so that below
- * this only a mistake of ours can be */
-static const double NORMALS_RANK = 1e-15;
+/* of the largest column of the normals: p of them were found independent by UR_FACET_SAME, so that
+ * below this only a mistake of ours can be */
+static const double NORMALS_RANK = 4 * DBL_EPSILON;
 
 enum { BLOCK = 2048 };
 

@@ -22,8 +22,6 @@
 enum { FEWEST_ROWS = 4000, ROWS_A_UNIT = 200, GROWTH = 4 };
 enum { EXTRA = 10, MANY_EXTRA = 200 }; /* tries after the p-th facet; where it may be a false one */
 enum { FEW_OUTLIERS = 20, PARTS = 3 }; /* one in so many samples; where all were searched */
-/* length of a unit normal beside the span of others: facets of units differ by more */
-static const double DEPENDENT = 1e-6;
 /* A sample of this leverage carries a dimension alone. Asked only from 10 p samples on: among fewer
  * a large leverage is no wonder. */
 static const double LONELY = 0.9;
@@ -127,7 +125,7 @@ static size_t best(const search *s, const unsigned char *taken, const ur_basis *
             continue;
         memcpy(rest, s->found.U + k * p, p * sizeof *rest);
         ur_basis_sweep(basis, basis->count, rest);
-        if (basis->count == p || ur_norm(p, rest) > DEPENDENT)
+        if (basis->count == p || ur_norm(p, rest) > UR_FACET_SAME)
             chosen = k;
     }
     return chosen;
