@@ -369,6 +369,99 @@ static void a_missing_ridge_is_an_alarm_below_a_chance_of_1_in_4007(void **state
     }
 }
 
+/* ---- polishing ---- */
+
+/* Samples (x, h) in the plane whose facet h = 0 is polished from a normal that is turned by angle,
+ * with noise of deviation sigma in both coordinates: how far it is turned in the end. response gets
+ * the inverse of G along the facet, score (n) what each sample does. */
+static double polished(size_t n, const double *xh, double sigma, double angle, double *response,
+                       double *score)
+{
+    double U[] = {sin(angle), cos(angle), 1, 0};
+    double noise[] = {sigma * sigma, 0, 0, sigma * sigma}, inverse[8],
+           *scores = malloc(2 * n * sizeof *scores);
+    ur_cone c = {.n = n, .p = 2, .y = (double *)xh, .noise = noise};
+    unrelu_error err = {0};
+    must(ur_unmix_polish(&c, NULL, U, &(ur_influence){inverse, scores}, &err), &err);
+    *response = inverse[0];
+    for (size_t i = 0; score && i < n; i++)
+        score[i] = scores[2 * i];
+    free(scores);
+    return U[0];
+}
+
+/* Samples that are just on have the density Phi(h / sigma), here as x on a grid of h; others lie on
+ * the facet, evenly to both sides. */
+static void samples_that_are_just_on_do_not_turn_a_facet(void **state)
+{
+    (void)state;
+    enum { GRID = 1800, ON = 2000 };
+    const double sigma = .01;
+    double *xh = malloc(2 * (GRID + ON) * sizeof *xh), response;
+    for (size_t i = 0; i < GRID; i++) {
+        double t = -9 + .01 * ((double)i + .5);
+        xh[2 * i] = .5 * erfc(-t * M_SQRT1_2);
+        xh[2 * i + 1] = sigma * t;
+    }
+    for (size_t i = 0; i < ON; i++) {
+        xh[2 * (GRID + i)] = 1;
+        xh[2 * (GRID + i) + 1] = sigma * (-2 + 4 * ((double)i + .5) / ON);
+    }
+    assert_true(fabs(polished(GRID + ON, xh, sigma, 0, &response, NULL)) < 1e-3 * sigma);
+    assert_true(response > 0); /* not given up */
+    free(xh);
+}
+
+/* Samples at x = 1, evenly to both sides of the facet. What is cut at 3 deviations makes the mean
+ * of psi rise by less than the share of the samples that is in the band. */
+static void a_facet_is_polished_to_a_millionth_of_the_noise(void **state)
+{
+    (void)state;
+    enum { ON = 300 };
+    const double sigma = .01, pi = acos(-1), inside = erf(3 * M_SQRT1_2);
+    double xh[2 * ON], response;
+    for (size_t i = 0; i < ON; i++) {
+        xh[2 * i] = 1;
+        xh[2 * i + 1] = sigma * (-1.5 + 3 * ((double)i + .5) / ON);
+    }
+    assert_true(fabs(polished(ON, xh, sigma, .5 * sigma, &response, NULL)) < 1e-6 * sigma);
+    double slope = (inside - 6 * exp(-4.5) / sqrt(2 * pi)) / inside;
+    assert_true(fabs(1 / (response * ON) - slope) < 1e-4);
+}
+
+/* x of one sample is as large as all others together, so that the facet goes through it */
+static void a_sample_alone_on_its_facet_keeps_a_twentieth(void **state)
+{
+    (void)state;
+    enum { ON = 101 };
+    const double sigma = .01;
+    double xh[2 * ON], score[ON], response;
+    for (size_t i = 0; i < ON; i++) {
+        xh[2 * i] = i ? 1 : 100;
+        xh[2 * i + 1] = i ? sigma : 0;
+    }
+    double turned = polished(ON, xh, sigma, 0, &response, score);
+    double h = xh[0] * turned;
+    assert_true(h < -.5 * sigma);
+    assert_true(fabs(score[0] - h / (1 - .95)) < 1e-9 * sigma);
+}
+
+/* from a normal with this cosine to the facet */
+static void a_facet_that_turns_by_more_than_a_cosine_of_09_is_another(void **state)
+{
+    (void)state;
+    enum { ON = 100 };
+    double xh[2 * ON], response;
+    for (size_t i = 0; i < ON; i++) {
+        xh[2 * i] = 1 + (double)i / ON;
+        xh[2 * i + 1] = 0;
+    }
+    assert_true(fabs(polished(ON, xh, .5, acos(.95), &response, NULL)) < 1e-6);
+    assert_true(response > 0);
+    assert_true(polished(ON, xh, .5, acos(.85), &response, NULL) == sin(acos(.85)));
+    assert_true(isnan(response));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -388,6 +481,10 @@ int main(void)
         cmocka_unit_test(units_are_dependent_below_1e_7),
         cmocka_unit_test(a_residual_up_to_1e_9_is_exact),
         cmocka_unit_test(a_missing_ridge_is_an_alarm_below_a_chance_of_1_in_4007),
+        cmocka_unit_test(samples_that_are_just_on_do_not_turn_a_facet),
+        cmocka_unit_test(a_facet_is_polished_to_a_millionth_of_the_noise),
+        cmocka_unit_test(a_sample_alone_on_its_facet_keeps_a_twentieth),
+        cmocka_unit_test(a_facet_that_turns_by_more_than_a_cosine_of_09_is_another),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
