@@ -592,15 +592,21 @@ static void invert(size_t d, double *A)
     free(E);
 }
 
-/* standard errors of (V, U, e) from the Jacobian by differences and the constraints' multipliers */
-static double *naive_errors(const ur_newton *problem, const ur_newton_fit *fit, size_t unit,
-                            double sigma)
+/* the Jacobian J (n m x count) of (V, U, e) by differences, and the inverse KKT (all x all) of J'J
+ * with the constraints' multipliers: its first count rows and columns are the covariance */
+typedef struct {
+    size_t count, all;
+    double *J, *KKT;
+} naive_information;
+
+static naive_information differences(const ur_newton *problem, const ur_newton_fit *fit,
+                                     size_t unit)
 {
     size_t k = fit->k, p = problem->p, m = problem->m, nm = problem->n * m;
     size_t count = k * p + m * k + (problem->constant ? m : 0);
     size_t fixed = ur_activation_degree(problem->f) > 0 ? k : 0, all = count + fixed;
     double *at = numbers(k * p + m * k + m), *J = numbers(nm * count), *up = numbers(nm);
-    double *down = numbers(nm), *KKT = numbers(all * all), *se = numbers(count), h = 1e-6;
+    double *down = numbers(nm), *KKT = numbers(all * all), h = 1e-6;
     memcpy(at, fit->V, k * p * sizeof *at);
     memcpy(at + k * p, fit->U, m * k * sizeof *at);
     memcpy(at + k * p + m * k, fit->e, m * sizeof *at);
@@ -623,14 +629,56 @@ static double *naive_errors(const ur_newton *problem, const ur_newton_fit *fit, 
             KKT[(count + j) * all + j * p + i] = KKT[(j * p + i) * all + count + j] =
                 fit->V[j * p + i];
     invert(all, KKT);
-    for (size_t c = 0; c < count; c++)
-        se[c] = sigma * sqrt(KKT[c * all + c]);
     free(at);
-    free(J);
     free(up);
     free(down);
-    free(KKT);
+    return (naive_information){count, all, J, KKT};
+}
+
+static double *naive_errors(const ur_newton *problem, const ur_newton_fit *fit, size_t unit,
+                            double sigma)
+{
+    naive_information naive = differences(problem, fit, unit);
+    double *se = numbers(naive.count);
+    for (size_t c = 0; c < naive.count; c++)
+        se[c] = sigma * sqrt(naive.KKT[c * naive.all + c]);
+    free(naive.J);
+    free(naive.KKT);
     return se;
+}
+
+/* the largest eigenvalue of J_i (J'J)^-1 J_i' over all samples i, by many products */
+static double naive_leverage(const ur_newton *problem, const ur_newton_fit *fit, size_t unit,
+                             size_t *row)
+{
+    naive_information naive = differences(problem, fit, unit);
+    size_t m = problem->m, count = naive.count;
+    double largest = 0, *right = numbers(count);
+    for (size_t i = 0; i < problem->n; i++) {
+        const double *J = naive.J + i * m * count;
+        double t[8] = {1, .7, -.4}, value = 0;
+        for (int step = 0; step < 400; step++) {
+            value = norm(m, t);
+            memset(right, 0, count * sizeof *right);
+            for (size_t a = 0; a < count; a++)
+                for (size_t b = 0; b < count; b++)
+                    for (size_t r = 0; r < m; r++)
+                        right[a] += naive.KKT[a * naive.all + b] * J[r * count + b] * t[r] / value;
+            for (size_t r = 0; r < m; r++) {
+                t[r] = 0;
+                for (size_t a = 0; a < count; a++)
+                    t[r] += J[r * count + a] * right[a];
+            }
+        }
+        if (norm(m, t) > largest) {
+            largest = norm(m, t);
+            *row = i;
+        }
+    }
+    free(right);
+    free(naive.J);
+    free(naive.KKT);
+    return largest;
 }
 
 /* a column of ones behind d inputs of different scales */
@@ -675,6 +723,55 @@ static void errors_equal_the_naive_information(void **state)
                 assert_true(e_se[i] == 0);
         free(se);
         end(&w);
+    }
+}
+
+static void leverages_equal_the_naive_ones(void **state)
+{
+    (void)state;
+    unrelu_activation f[] = {RELU, SQUARE, LEAKY, EXPM1};
+    for (size_t t = 0; t < 8; t++) {
+        planted_problem w = with_bias(f[t / 2], 40, t % 2 ? .5 : 0);
+        ur_newton_fit fit = new_fit(&w.problem, 2, w.V);
+        ur_newton_hinge hinge;
+        size_t row = 0;
+        unrelu_error err = {0};
+        memcpy(fit.U, w.U, 6 * sizeof *fit.U);
+        must(ur_newton_leverage(&w.problem, &fit, &hinge, &err), &err);
+        assert_false(hinge.singular);
+        assert_near(hinge.leverage, naive_leverage(&w.problem, &fit, 3, &row), 1e-6);
+        assert_int_equal(hinge.row, row);
+        assert_true(hinge.blur < 1e-9);
+        end(&w);
+    }
+}
+
+/* Two neurons that p samples tell apart, and one more: without any of the former each of the rest
+ * has leverage 1. */
+static void a_network_that_hinges_on_a_sample_is_found_out(void **state)
+{
+    (void)state;
+    enum { N = 40 };
+    for (size_t between = 1; between <= 3; between++) {
+        double x[2 * N], a[N], V[4] = {1, .02, 1, -.02}, U[2] = {.5, .5};
+        for (size_t i = 0; i < N; i++) {
+            x[2 * i + 1] = sin(3. * (double)i + 1);
+            x[2 * i] = i < between
+                           ? .01 * x[2 * i + 1] * (i == 2 ? .3 : 1) * (i == 1 ? -1 : 1)
+                           : (i % 2 ? 1 : -1) * (.1 + cos(5. * (double)i) * cos(5. * (double)i));
+            a[i] = .5 * fmax(0, x[2 * i] + .02 * x[2 * i + 1]) +
+                   .5 * fmax(0, x[2 * i] - .02 * x[2 * i + 1]);
+        }
+        ur_newton problem = {.n = N, .p = 2, .m = 1, .x = x, .a = a, .f = RELU};
+        ur_newton_fit fit = new_fit(&problem, 2, V);
+        ur_newton_hinge hinge;
+        unrelu_error err = {0};
+        memcpy(fit.U, U, sizeof U);
+        must(ur_newton_leverage(&problem, &fit, &hinge, &err), &err);
+        int hinges = hinge.singular || 1 - hinge.leverage < 1e-6 + hinge.blur;
+        assert_int_equal(hinges, between < 3);
+        if (between == 3)
+            assert_true(hinge.row < 3 && hinge.blur < 1e-6);
     }
 }
 
@@ -782,6 +879,8 @@ int main(void)
         cmocka_unit_test(steps_floor_and_cancel_end_it),
         cmocka_unit_test(overflow_is_an_infinite_rss),
         cmocka_unit_test(errors_equal_the_naive_information),
+        cmocka_unit_test(leverages_equal_the_naive_ones),
+        cmocka_unit_test(a_network_that_hinges_on_a_sample_is_found_out),
         cmocka_unit_test(neuron_without_information_has_no_errors_of_its_own),
         cmocka_unit_test(errors_of_too_many_parameters_are_refused),
     };

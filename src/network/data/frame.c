@@ -6,13 +6,18 @@
 #include "network/data/frame.h"
 #include "base/error.h"
 #include "dense/linear.h"
+#include "network/problem/tolerance.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { MANY = 20000 }; /* rows beyond which the factorisation of some serves for all */
-/* rows kept back, for each input and neuron; unless they are a tenth of all */
-enum { KEPT_A_WEIGHT = 2, LEAST_OF_KEPT = 10 };
+/* rows kept back: twice as many as the rule wants for each input and neuron, two more than it wants
+ * at least, as some may be alike */
+enum { KEPT_A_WEIGHT = 2, LEAST_KEPT = UR_LEAST_HELD + 2 };
+/* labels for each weight that the others must have: exact fits are found with 1.6 to 2.5. Larger,
+ * and small samples are never certified. */
+enum { LABELS_A_WEIGHT = 2 };
 
 /* the rows of f as they are in the data, with the ones */
 static void gather_rows(const ur_data *data, const ur_frame *f, size_t first, size_t rows,
@@ -87,8 +92,10 @@ static unrelu_status borrow(const ur_data *data, ur_frame *f, unrelu_error *err)
 
 size_t ur_frame_rows(const ur_data *data, size_t k)
 {
-    size_t kept = KEPT_A_WEIGHT * (data->d + k);
-    return data->n > LEAST_OF_KEPT * kept ? data->n - kept : data->n;
+    size_t kept = KEPT_A_WEIGHT * (data->d + k), weights = k * (data->d + data->m) + data->m;
+    kept = kept > LEAST_KEPT ? kept : LEAST_KEPT;
+    int enough = data->n > kept && (data->n - kept) * data->m >= LABELS_A_WEIGHT * weights;
+    return enough ? data->n - kept : data->n;
 }
 
 unrelu_status ur_frame_make(const ur_data *data, size_t rows, ur_terms terms, int each,

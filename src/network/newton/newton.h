@@ -68,4 +68,15 @@ unrelu_status ur_newton_errors(const ur_newton *problem, const ur_newton_fit *fi
                                double sigma, double *V_se, double *U_se, double *e_se,
                                int *singular, unrelu_error *err);
 
+/* How much a sample decides on all weights at once, at most: its leverage is 1 where they are not
+ * determined without it. */
+typedef struct {
+    int singular;    /* they are not determined with it either, to rounding; or k p is above 6000 */
+    double leverage; /* the largest, of `row` */
+    size_t row;
+    double blur; /* by how much rounding may have moved it */
+} ur_newton_hinge;
+unrelu_status ur_newton_leverage(const ur_newton *problem, const ur_newton_fit *fit,
+                                 ur_newton_hinge *hinge, unrelu_error *err);
+
 #endif

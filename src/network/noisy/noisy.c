@@ -18,15 +18,22 @@
 enum {
     ROWS_A_WEIGHT = 200, /* for each input and neuron, and at least */
     LEAST_ROWS = 5000,
-    PATIENCE = 2, /* values of k without a smaller BIC */
-    SCAN = 1,     /* starts that agree, on the way to k */
-    CLOSE = 2,    /* near it */
-    AGREED = 3,   /* for a k that is given */
+    MORE_ROWS = 4, /* times as many */
+    PATIENCE = 2,  /* values of k without a smaller BIC */
+    SCAN = 1,      /* starts that agree, on the way to k */
+    CLOSE = 2,     /* near it */
+    AGREED = 3,    /* for a k that is given */
 };
 static const double HOPELESS = 20; /* a rise of BIC after which no larger k is tried */
 /* of the edge of noise: its largest eigenvalue scatters about the edge. A guess, BIC decides. */
 static const double EDGE = 1.2;
 static const double CHEAP = 1e8; /* operations of a step that costs little */
+
+/* what all contests of one search share */
+typedef struct {
+    const ur_problem *given;
+    size_t least; /* rows, where fewer gave networks that others do not meet */
+} quest;
 
 /* as many as the labels can tell, and not so many that the search would not end */
 static size_t most_neurons(const ur_problem *given)
@@ -96,19 +103,24 @@ static void contest_swap(contest *a, contest *b)
     *b = c;
 }
 
+static size_t rows_of(const quest *q, size_t k)
+{
+    const ur_data *data = &q->given->data;
+    size_t rows = ROWS_A_WEIGHT * (data->d + k), most = ur_frame_rows(data, k);
+    rows = rows < LEAST_ROWS ? LEAST_ROWS : rows;
+    rows = rows < q->least ? q->least : rows;
+    return k > data->m && rows > most && q->least < data->n ? most : rows;
+}
+
 /* smaller: a contest of fewer neurons to start from, or NULL; c is empty */
-static unrelu_status contest_run(const ur_problem *given, size_t k, ur_terms terms, size_t agree,
+static unrelu_status contest_run(const quest *q, size_t k, ur_terms terms, size_t agree,
                                  const contest *smaller, contest *c, unrelu_error *err)
 {
-    size_t rows = ROWS_A_WEIGHT * (given->data.d + k), most = ur_frame_rows(&given->data, k);
-    rows = rows < LEAST_ROWS ? LEAST_ROWS : rows;
-    if (k > given->data.m && rows > most)
-        rows = most;
     c->k = k;
-    UR_TRY(ur_frame_make(&given->data, rows, terms, 0, &c->arena, &c->frame, err));
+    UR_TRY(ur_frame_make(&q->given->data, rows_of(q, k), terms, 0, &c->arena, &c->frame, err));
     int usable = smaller && smaller->ready && smaller->frame.q == c->frame.q;
     c->rows = ur_take(&c->arena, k, c->frame.q * sizeof *c->rows);
-    UR_TRY(ur_starts(given, &c->frame, k, agree, usable ? smaller->rows : NULL,
+    UR_TRY(ur_starts(q->given, &c->frame, k, agree, usable ? smaller->rows : NULL,
                      usable ? smaller->k : 0, &c->arena, &c->best, err));
     ur_frame_back(&c->frame, k, c->best.fit.V, c->rows);
     c->ready = 1;
@@ -121,11 +133,11 @@ static int is_met(const ur_problem *given, const contest *c)
 }
 
 /* runs a contest and keeps the better of the two; *rise: by how much the new one is worse */
-static unrelu_status challenge(const ur_problem *given, size_t k, ur_terms terms, size_t agree,
+static unrelu_status challenge(const quest *q, size_t k, ur_terms terms, size_t agree,
                                contest *kept, double *rise, unrelu_error *err)
 {
     CONTEST(other);
-    UR_TRY(contest_run(given, k, terms, agree, kept, &other, err));
+    UR_TRY(contest_run(q, k, terms, agree, kept, &other, err));
     *rise = kept->ready ? other.best.bic - kept->best.bic : -1;
     if (*rise <= 0)
         contest_swap(kept, &other);
@@ -133,16 +145,17 @@ static unrelu_status challenge(const ur_problem *given, size_t k, ur_terms terms
 }
 
 /* k = first, first + 1, ... for as long as BIC falls */
-static unrelu_status climb(const ur_problem *given, ur_terms terms, size_t first, size_t most,
-                           size_t agree, contest *c, size_t *tried, unrelu_error *err)
+static unrelu_status climb(const quest *q, ur_terms terms, size_t first, size_t most, size_t agree,
+                           contest *c, size_t *tried, unrelu_error *err)
 {
+    const ur_problem *given = q->given;
     int idle = 0;
     double rise = 0;
     for (size_t k = first; k <= most && idle < PATIENCE && !is_met(given, c); k++) {
         /* with fewer labels than neurons one start says little; where it costs little, take more */
         double step = (double)given->data.n * pow((double)(k * given->data.d), 2);
         size_t wanted = k > given->data.m && agree < CLOSE && step < CHEAP ? CLOSE : agree;
-        UR_TRY(challenge(given, k, terms, wanted, c, &rise, err));
+        UR_TRY(challenge(q, k, terms, wanted, c, &rise, err));
         idle = rise < 0 ? 0 : rise > HOPELESS && wanted > SCAN ? PATIENCE : idle + 1;
         *tried = k > *tried ? k : *tried;
     }
@@ -151,9 +164,10 @@ static unrelu_status climb(const ur_problem *given, ur_terms terms, size_t first
 
 /* Labels without noise that have a dimension to spare are of as many neurons as they have others,
  * apart from the constant: that many are tried from all starts before any other number. */
-static unrelu_status try_rank(const ur_problem *given, ur_terms terms, contest *c, size_t *tried,
+static unrelu_status try_rank(const quest *q, ur_terms terms, contest *c, size_t *tried,
                               unrelu_error *err)
 {
+    const ur_problem *given = q->given;
     UR_ARENA(arena);
     ur_frame frame;
     size_t rank = 0, m = given->data.m, constant = terms.constant ? 1 : 0;
@@ -164,7 +178,7 @@ static unrelu_status try_rank(const ur_problem *given, ur_terms terms, contest *
     if (rank <= constant || rank >= m + constant)
         return UNRELU_OK;
     CONTEST(other);
-    UR_TRY(contest_run(given, rank - constant, terms, AGREED, NULL, &other, err));
+    UR_TRY(contest_run(q, rank - constant, terms, AGREED, NULL, &other, err));
     if (!is_met(given, &other))
         return UNRELU_OK;
     *tried = rank - constant;
@@ -172,71 +186,50 @@ static unrelu_status try_rank(const ur_problem *given, ur_terms terms, contest *
     return UNRELU_OK;
 }
 
-static unrelu_status choose_k(const ur_problem *given, ur_terms terms, contest *c, size_t *tried,
+static unrelu_status choose_k(const quest *q, ur_terms terms, contest *c, size_t *tried,
                               unrelu_error *err)
 {
+    const ur_problem *given = q->given;
     size_t most = most_neurons(given), middle = 1;
     double rise = 0;
-    UR_TRY(try_rank(given, terms, c, tried, err));
+    UR_TRY(try_rank(q, terms, c, tried, err));
     if (is_met(given, c))
         return UNRELU_OK;
     UR_TRY(guess_k(given, terms, &middle, err));
     middle = middle < most ? middle : most;
-    UR_TRY(climb(given, terms, middle, most, SCAN, c, tried, err));
+    UR_TRY(climb(q, terms, middle, most, SCAN, c, tried, err));
     if (!is_met(given, c))
-        UR_TRY(challenge(given, c->k, terms, CLOSE, c, &rise, err));
+        UR_TRY(challenge(q, c->k, terms, CLOSE, c, &rise, err));
     if (!is_met(given, c))
-        UR_TRY(climb(given, terms, c->k + 1, most, CLOSE, c, tried, err));
+        UR_TRY(climb(q, terms, c->k + 1, most, CLOSE, c, tried, err));
     for (size_t k = middle, idle = 0;
          k > 1 && idle < PATIENCE && !is_met(given, c) && c->k <= middle; k--) {
-        UR_TRY(challenge(given, k - 1, terms, CLOSE, c, &rise, err));
+        UR_TRY(challenge(q, k - 1, terms, CLOSE, c, &rise, err));
         idle = rise < 0 ? 0 : rise > HOPELESS ? PATIENCE : idle + 1;
     }
     return UNRELU_OK;
 }
 
-static unrelu_status contest_all(const ur_problem *given, contest *c, size_t *tried,
-                                 unrelu_error *err)
+static unrelu_status contest_all(const quest *q, contest *c, size_t *tried, unrelu_error *err)
 {
+    const ur_problem *given = q->given;
     const unrelu_recover_options *o = &given->options;
     ur_terms none = ur_terms_of(UNRELU_BIASES_NONE);
     int open = o->biases == UNRELU_BIASES_AUTO;
     ur_terms first = ur_terms_of(open ? UNRELU_BIASES_BOTH : o->biases);
     double rise = 0;
     *tried = o->k;
-    UR_TRY(o->k ? contest_run(given, o->k, first, AGREED, NULL, c, err)
-                : choose_k(given, first, c, tried, err));
+    UR_TRY(o->k ? contest_run(q, o->k, first, AGREED, NULL, c, err)
+                : choose_k(q, first, c, tried, err));
     if (!open)
         return UNRELU_OK;
     if (!is_met(given, c))
-        return challenge(given, c->k, none, o->k ? AGREED : CLOSE, c, &rise, err);
+        return challenge(q, c->k, none, o->k ? AGREED : CLOSE, c, &rise, err);
     /* labels that are met with biases may be met without: at that level BIC compares rounding */
     CONTEST(other);
-    UR_TRY(contest_run(given, c->k, none, CLOSE, NULL, &other, err));
+    UR_TRY(contest_run(q, c->k, none, CLOSE, NULL, &other, err));
     if (is_met(given, &other))
         contest_swap(c, &other);
-    return UNRELU_OK;
-}
-
-/* Neurons that the labels do without: a joint fit may meet them with more than are needed. */
-static unrelu_status prune(const ur_problem *given, const ur_frame *frame, ur_newton_fit *fit,
-                           unrelu_error *err)
-{
-    ur_newton problem = ur_frame_problem(frame, given->options.activation, given->exec);
-    size_t p = frame->p;
-    double floor = given->data.floor;
-    for (size_t j = 0; j < fit->k && fit->k > 1;) {
-        UR_ARENA(arena);
-        ur_newton_fit less;
-        UR_TRY(ur_newton_alloc(&problem, fit->k - 1, &arena, &less, err));
-        memcpy(less.V, fit->V, j * p * sizeof *less.V);
-        memcpy(less.V + j * p, fit->V + (j + 1) * p, (fit->k - 1 - j) * p * sizeof *less.V);
-        UR_TRY(ur_newton_outer(&problem, &less, err));
-        if (less.rss <= floor * floor * frame->size)
-            ur_newton_copy(&problem, &less, fit);
-        else
-            j++;
-    }
     return UNRELU_OK;
 }
 
@@ -247,7 +240,7 @@ unrelu_status ur_joint_finish(const ur_problem *given, const ur_frame *frame, ur
     size_t rank = 0;
     double *y = ur_take(&arena, frame->n, (frame->m + 1) * sizeof *y);
     UR_TRY(ur_arena_status(&arena, err));
-    UR_TRY(prune(given, frame, fit, err));
+    UR_TRY(ur_fewer(given, frame, fit, err));
     UR_TRY(ur_frame_labels(frame, given->data.tolerance, &rank, y, NULL, err));
     int enough = rank >= fit->k + (frame->terms.constant ? 1 : 0);
     UR_TRY(ur_exact_finish(given, frame, enough ? y : NULL, rank, fit->k, fit->V, 0, out, err));
@@ -256,13 +249,27 @@ unrelu_status ur_joint_finish(const ur_problem *given, const ur_frame *frame, ur
     return UNRELU_OK;
 }
 
+static size_t more_rows(const ur_frame *frame, size_t n)
+{
+    return MORE_ROWS * frame->n < n ? MORE_ROWS * frame->n : n;
+}
+
 unrelu_status ur_noisy(const ur_problem *given, ur_outcome *out, unrelu_error *err)
 {
     CONTEST(c);
-    size_t d = given->data.d, m = given->data.m, tried = 0;
-    UR_TRY(contest_all(given, &c, &tried, err));
-    if (is_met(given, &c))
+    size_t n = given->data.n, d = given->data.d, m = given->data.m, tried = 0;
+    /* A network that meets some rows and not the others lacks what only the others show: more rows,
+     * in the end all of them. */
+    for (quest q = {.given = given};; q.least = more_rows(&c.frame, n)) {
+        CONTEST(next);
+        UR_TRY(contest_all(&q, &next, &tried, err));
+        contest_swap(&c, &next);
+        if (!is_met(given, &c))
+            break;
         UR_TRY(ur_joint_finish(given, &c.frame, &c.best.fit, out, err));
+        if (out->answer == UR_EXACT || c.frame.n >= n)
+            break;
+    }
     c.k = c.best.fit.k;
     if (out->answer == UR_EXACT)
         ur_arena_give(&c.arena, out->arena); /* the rows of the frame */

@@ -29,6 +29,11 @@ double ur_parameters(const ur_problem *given, size_t k, ur_terms terms);
 unrelu_status ur_joint_finish(const ur_problem *given, const ur_frame *frame, ur_newton_fit *fit,
                               ur_outcome *out, unrelu_error *err);
 
+/* --- fewer.c --- */
+/* A fit that meets the labels with neurons that it can do without loses them. */
+unrelu_status ur_fewer(const ur_problem *given, const ur_frame *frame, ur_newton_fit *fit,
+                       unrelu_error *err);
+
 /* Where Gauss-Newton ends from a start that is close, and steps are quadratic: relative gain of
  * rss. Larger: the likelihood is lower by up to it. Smaller: with noise there is no more to be had
  * (newton.h), it only takes longer. */

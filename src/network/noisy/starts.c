@@ -6,6 +6,7 @@
  * that agrees is reported. */
 #include "base/error.h"
 #include "base/random.h"
+#include "dense/blas.h"
 #include "dense/linear.h"
 #include "network/exact/exact.h"
 #include "network/noisy/noisy.h"
@@ -16,7 +17,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { STEPS = 40, RANDOM_STARTS = 2 }; /* what is slower leads to no better place */
+enum { STEPS = 40, RANDOM_STARTS = 2, SPLITS = 4 }; /* what is slower leads to no better place */
 /* of rss: with noise the kinks of f make it rough below that (newton.h) */
 static const double GAIN = 1e-7;
 /* of rss: starts that differ by less reached one minimum */
@@ -201,6 +202,38 @@ static unrelu_status try_grown(race *q, const double *before, size_t smaller, un
     return try_random(q, 500, smaller, err);
 }
 
+/* A neuron of the best fit with fewer becomes two, a step to both sides of it: two kinks that are
+ * close together look like one to fewer neurons, and lie beyond the reach of random rows. */
+static unrelu_status try_split(race *q, const double *before, size_t smaller, size_t number,
+                               unrelu_error *err)
+{
+    static const double step[] = {0.3, 0.03}; /* of the length of the row, in the frame */
+    size_t k = q->start.k, d = q->frame->d, wide = q->frame->q, p = q->frame->p;
+    size_t which = number % smaller;
+    if (!before || smaller + 1 != k)
+        return UNRELU_OK;
+    UR_ARENA(arena);
+    double *inside = ur_take(&arena, k, wide * sizeof *inside);
+    double *aside = ur_take(&arena, p, sizeof *aside);
+    UR_TRY(ur_arena_status(&arena, err));
+    for (size_t j = 0; j < k; j++) {
+        const double *row = before + (j < smaller ? j : which) * wide;
+        memcpy(q->raw + j * d, row, d * sizeof *q->raw);
+        q->c[j] = wide > d ? row[d] : 0;
+    }
+    UR_TRY(ur_frame_enter(q->frame, q->start.f, k, q->raw, q->c, inside, err));
+    double *one = inside + which * p, *other = inside + smaller * p;
+    uint64_t first = (2000000 + number * 1000 + k) * 1000003;
+    ur_random_normals(q->start.seed, UR_STREAM_FILL, first, p, aside);
+    double along = ur_dot(p, aside, one) / ur_dot(p, one, one);
+    ur_add(p, -along, one, aside);
+    ur_unit_rows(1, p, aside);
+    double size = step[number / smaller % 2] * ur_norm(p, one);
+    ur_add(p, size, aside, one);
+    ur_add(p, -size, aside, other);
+    return enter(q, inside, err);
+}
+
 static size_t count_agreeing(const race *q)
 {
     size_t agree = 0;
@@ -229,6 +262,8 @@ unrelu_status ur_starts(const ur_problem *given, const ur_frame *frame, size_t k
     UR_TRY(open_race(&q, k, &own, arena, err));
     if (joint)
         UR_TRY(try_grown(&q, before, smaller, err));
+    for (size_t i = 0; joint && enough > 1 && i < SPLITS && !is_over(&q, SIZE_MAX); i++)
+        UR_TRY(try_split(&q, before, smaller, i, err));
     for (size_t i = 0; i < 3 && !is_over(&q, enough); i++)
         UR_TRY(try_moments(&q, kinds[i], err));
     if (!is_over(&q, enough))

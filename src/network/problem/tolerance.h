@@ -61,6 +61,10 @@ static inline double ur_kink_width(const ur_data *data)
 
 /* ---- doubt ---- */
 
+/* rows that the solver did not see, d + k of them and at least so many: of few values two new ones
+ * say little */
+#define UR_LEAST_HELD 10
+
 /* 1 - rho_2 of a neuron's pattern, a hundred times the slack within which rho of the neuron itself
  * is 1: a second direction this close to it may be one that rounding moved. Larger, and networks
  * with neurons at small angles are doubted. */
@@ -72,6 +76,12 @@ static inline double ur_kink_width(const ur_data *data)
  * of sixteen, for inputs of condition 3e7; four of eight for labels in single precision. Larger,
  * and inputs with noise of 1e-6 on a few dimensions are doubted, of which V is known to 1e-9. */
 #define UR_DIGITS_OF_V 0.5
+/* The same where labels carry few digits, in floors: an error of a thousandth must show. */
+#define UR_HINGE_FLOORS 1000
+static inline double ur_hinge(const ur_data *data)
+{
+    return fmin(1, fmax(UR_HINGE, UR_HINGE_FLOORS * data->floor));
+}
 /* of the length of a row: the outputs of closer neurons are known to five digits fewer than their
  * sum, as f(v x) of the two differs by so little */
 #define UR_TWINS 1e-5

@@ -21,7 +21,7 @@
 
 /* inputs are rarely on a kink by chance; deviations that are allowed for where kinks are wide */
 static const double CHANCE = 3;
-enum { ROWS_AN_INPUT = 6, LEAST_ROWS = 50, LEAST_HELD = 10 };
+enum { ROWS_AN_INPUT = 6, LEAST_ROWS = 50 };
 /* Rows that are looked at: the network meets all rows, and a few times as many as the solver needed
  * show a level of a factor that few rows have, a neuron that is rarely on. Patterns of more would
  * take longer than the search. */
@@ -44,6 +44,7 @@ typedef struct {
     double gap;           /* smallest 1 - rho_2 of them; NaN: not measured */
     int ones;             /* c is fitted, or might have been: */
     size_t rank;          /* of x over all rows, or of [x 1] less 1 */
+    ur_apart apart;       /* where it is not tested */
 } look;
 
 /* ---- rows ---- */
@@ -81,7 +82,7 @@ static unrelu_status test_rows(const void *facts, ur_breach *breach)
     int patterns = l->evidence->y != NULL && l->evidence->linear_rank == 0;
     UR_ARENA(arena);
     least = least > LEAST_ROWS ? least : LEAST_ROWS;
-    held = held > LEAST_HELD ? held : LEAST_HELD; /* of few values two new ones say little */
+    held = held > UR_LEAST_HELD ? held : UR_LEAST_HELD;
     UR_TRY(ur_distinct(data->x, data->n, d, NULL, least, &rows, breach->err));
     unsigned char *used = ur_frame_mark(l->seen, data->n, &arena);
     UR_TRY(ur_arena_status(&arena, breach->err));
@@ -283,22 +284,36 @@ static unrelu_status test_hinge(const void *facts, ur_breach *breach)
 static unrelu_status test_information(const void *facts, ur_breach *breach)
 {
     const look *l = facts;
-    const ur_weights *w = l->weights;
-    size_t p = l->seen->p;
-    ur_newton problem = ur_frame_problem(l->seen, w->f, l->given->exec);
-    UR_ARENA(arena);
-    ur_newton_fit fit;
-    int singular = 0;
-    double *V_se = ur_take(&arena, w->k, p * sizeof *V_se);
-    double *U_se = ur_take(&arena, w->m, w->k * sizeof *U_se);
-    UR_TRY(ur_newton_alloc(&problem, w->k, &arena, &fit, breach->err));
-    UR_TRY(ur_frame_enter(l->seen, w->f, w->k, w->V, w->c, fit.V, breach->err));
-    UR_TRY(ur_newton_outer(&problem, &fit, breach->err));
-    UR_TRY(ur_newton_errors(&problem, &fit, p, 1, V_se, U_se, NULL, &singular, breach->err));
-    if (singular)
+    if (l->apart.hinge.singular)
         ur_breach_tell(breach,
                        "the weights are not determined one by one: neurons share a pattern of "
                        "samples, or there are more of them than needed");
+    return UNRELU_OK;
+}
+
+/* p samples between two kinks tell the neurons apart, one more checks it */
+static unrelu_status test_between(const void *facts, ur_breach *breach)
+{
+    const ur_apart *apart = &((const look *)facts)->apart;
+    if (apart->counted && apart->between <= apart->p)
+        ur_breach_tell(breach,
+                       "%zu of %zu samples %s between the kinks of neurons %zu and %zu, and %zu "
+                       "are needed to tell the two apart: other networks fit as well",
+                       apart->between, apart->rows, apart->between == 1 ? "lies" : "lie",
+                       apart->first + 1, apart->second + 1, apart->p + 1);
+    return UNRELU_OK;
+}
+
+static unrelu_status test_leverage(const void *facts, ur_breach *breach)
+{
+    const look *l = facts;
+    const ur_newton_hinge *hinge = &l->apart.hinge;
+    if (!hinge->singular && hinge->leverage > 1 - ur_hinge(l->data) - hinge->blur)
+        ur_breach_tell(breach,
+                       "the network hinges on sample %zu (1 - leverage is %.1g, above %.1g is "
+                       "needed): with that sample left out other networks fit as well; more "
+                       "samples would tell",
+                       hinge->row + 1, 1 - hinge->leverage, ur_hinge(l->data) + hinge->blur);
     return UNRELU_OK;
 }
 
@@ -459,6 +474,13 @@ static const ur_rule rules[] = {
      test_hinge, LOWERS},
     {"uncertified", "where patterns are not looked at: the Gauss-Newton matrix is regular",
      is_untested, test_information, LOWERS},
+    {"not-identifiable",
+     "with one label, a sample more than a row of V has dimensions lies between any two kinks",
+     is_untested, test_between, LOWERS},
+    {"uncertified",
+     "where patterns are not looked at: no sample has a leverage on all weights above 1 - 1e-6 "
+     "(less where labels carry few digits)",
+     is_untested, test_leverage, LOWERS},
     {"uncertified", "the inputs leave V half of the digits of the labels", NULL, test_condition,
      LOWERS},
     {"linear-part", "no part of the map is linear in x", has_linear_part, test_linear, LOWERS},
@@ -530,6 +552,8 @@ unrelu_status ur_judge(const ur_problem *given, const ur_outcome *out, ur_judgem
     UR_TRY(open_rows(&l, &arena, err));
     UR_TRY(ur_sides_set(l.data, l.weights, &l.frame, &arena, &l.sides, err));
     UR_TRY(measure_patterns(&l, &arena, err));
+    if (!l.tested)
+        UR_TRY(ur_apart_measure(given, l.data, l.seen, l.weights, &l.apart, err));
     judgement->gap = l.gap;
     return ur_rules_ask(rules, RULES, &l, out->arena, &judgement->notes, &judgement->verdict, err);
 }

@@ -25,6 +25,17 @@ unrelu_status ur_certify_exact(const ur_problem *given, const ur_frame *frame, c
 double ur_certify_reach(const ur_data *data, size_t j, double per_unit, double largest,
                         double terms, double e);
 
+/* --- apart.c --- */
+/* what the samples say of all neurons at once */
+typedef struct {
+    size_t rows, p; /* that were looked at, all where time allows; dimensions of a row of V */
+    ur_newton_hinge hinge;         /* its row is one of the data */
+    int counted;                   /* one label, relu: */
+    size_t between, first, second; /* samples between the kinks of the two that have fewest */
+} ur_apart;
+unrelu_status ur_apart_measure(const ur_problem *given, const ur_data *data, const ur_frame *seen,
+                               const ur_weights *weights, ur_apart *apart, unrelu_error *err);
+
 /* --- network_rules.c --- */
 typedef struct {
     unrelu_verdict verdict;
