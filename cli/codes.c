@@ -21,6 +21,9 @@ const cli_code cli_codes[] = {
     {"outliers", "rows were left out by --robust"},
     {"dropped", "columns were left out by --drop"},
     {"noise-unmeasured", "--additive-noise auto found too few negative values in some columns"},
+    {"noise-shape",
+     "--additive-noise auto: negative values are not those of normal noise: gross cells, "
+     "or noise of another shape"},
     {"repaired",
      "the correlations were indefinite and were moved to the nearest that are not, in units "
      "of their standard errors"},

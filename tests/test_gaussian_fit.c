@@ -526,6 +526,51 @@ static void additive_noise_is_taken_out(void **state)
     unrelu_gaussian_free(truth);
 }
 
+/* noise by the uniforms u1, u2: 0 normal, 1 of Laplace, 2 uniform */
+static double noise_of(int shape, double u1, double u2)
+{
+    return shape == 0   ? sqrt(-2 * log(u1)) * cos(6.283185307179586 * u2)
+           : shape == 1 ? (u2 < 0.5 ? log(u1) : -log(u1))
+                        : 2 * u1 - 1;
+}
+
+/* noise of other shapes, and one cell in a hundred of +-20: a fifth of it negative */
+static void noise_is_measured_and_judged_by_its_middle(void **state)
+{
+    (void)state;
+    enum { N = 4000, D = 4 };
+    unrelu_gaussian *truth = plant(setting(D, 1, 61));
+    double *clean = draw(truth, N, 62), *x = malloc(N * D * sizeof *x);
+    double *u = malloc(3 * N * D * sizeof *u);
+    assert_true(x && u);
+    uint64_t next = 1;
+    for (size_t i = 0; i < 3 * N * D; i++) {
+        next = next * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        u[i] = ((double)(next >> 12) + 0.5) * 0x1p-52;
+    }
+    for (int shape = 0; shape < 4; shape++) { /* 3: normal with gross cells */
+        for (size_t i = 0; i < N * D; i++) {
+            const double *v = u + 3 * i;
+            x[i] = clean[i] + 0.2 * noise_of(shape % 3, v[0], v[1]);
+            x[i] += shape == 3 && v[2] < 0.01 ? (v[2] < 0.005 ? -20 : 20) : 0;
+        }
+        unrelu_gaussian_options o = defaults();
+        o.additive_noise = UNRELU_NOISE_AUTO;
+        o.robust = shape == 3;
+        unrelu_gaussian *m = fit(x, N, D, &o);
+        assert_int_equal(has_warning(m, "noise-shape"), shape > 0);
+        for (size_t i = 0; shape % 3 == 0 && i < D; i++)
+            assert_near(m->noise[i], 0.2, 0.03);
+        if (shape % 3 == 0)
+            assert_true(distance(truth, m).b_error < 0.06);
+        unrelu_gaussian_free(m);
+    }
+    free(u);
+    free(x);
+    free(clean);
+    unrelu_gaussian_free(truth);
+}
+
 static void gross_outliers_are_dropped(void **state)
 {
     (void)state;
@@ -1084,6 +1129,7 @@ int main(void)
         cmocka_unit_test(repair_without_errors_takes_all_alike),
         cmocka_unit_test(fewer_rows_than_columns_fit_with_a_warning),
         cmocka_unit_test(additive_noise_is_taken_out),
+        cmocka_unit_test(noise_is_measured_and_judged_by_its_middle),
         cmocka_unit_test(gross_outliers_are_dropped),
         cmocka_unit_test(truncated_median_and_signs_agree_with_the_truth),
         cmocka_unit_test(paper_angles_are_the_literal_count),

@@ -322,6 +322,53 @@ static void repair(size_t d, size_t k, size_t n, int full)
     row(what, "in standard errors", sqrt(all.errors / alone.errors), 0, 1, "");
 }
 
+/* ---- noise added after the rectifier, measured by the negative values ---- */
+
+static void noisy_coverage(size_t n, double noise, int full)
+{
+    enum { D = 5 };
+    static const double gamma[D] = {-.7, 0, .5, 1, 1.5};
+    int runs = runs_of(full);
+    double in = 0, z = 1.959963984540054, size = 0;
+    for (int run = 0; run < runs; run++) {
+        unrelu_gaussian_plant_options plan;
+        unrelu_gaussian_plant_options_init(&plan, sizeof plan);
+        plan.d = D;
+        plan.kappa = 4;
+        plan.seed = (uint64_t)run + 1;
+        unrelu_gaussian *truth = plant(plan);
+        for (size_t i = 0; i < D; i++)
+            truth->b[i] = gamma[i] * truth->scale[i];
+        double *x = draw(truth, n, (uint64_t)run + 40000);
+        plan.kappa = 1; /* independent normals, far from 0 */
+        plan.bias = UNRELU_BIAS_FIXED;
+        plan.bias_value = 50;
+        unrelu_gaussian *normals = plant(plan);
+        double *e = draw(normals, n, (uint64_t)run + 50000);
+        for (size_t i = 0; i < n * D; i++)
+            x[i] += noise * truth->scale[i % D] * (e[i] - 50);
+        unrelu_gaussian_options o;
+        unrelu_gaussian_options_init(&o, sizeof o);
+        o.additive_noise = UNRELU_NOISE_AUTO;
+        unrelu_gaussian *m = fit(x, n, D, &o);
+        for (size_t i = 0; i < D; i++) {
+            size_t at = i * D + i;
+            in += fabs(m->sigma[at] - truth->sigma[at]) <= z * m->sigma_se[at];
+            size += m->noise[i] / (noise * truth->scale[i]) / (runs * D);
+        }
+        unrelu_gaussian_free(m);
+        unrelu_gaussian_free(normals);
+        unrelu_gaussian_free(truth);
+        free(e);
+        free(x);
+    }
+    char what[64];
+    snprintf(what, sizeof what, "noise %g scales, n=%zu", noise, n);
+    double slack = share < 1 ? 3 * sqrt(.95 * .05 / (runs * D)) : 0;
+    row(what, "95 % intervals of Sigma_ii", in / runs / D, .93 - slack, .97 + slack, "");
+    row(what, "noise / planted", size, .99, 1.01, "");
+}
+
 /* ---- rank: how often auto finds the planted k ---- */
 
 static void rank_found(size_t d, size_t k, size_t n, double wanted)
@@ -361,6 +408,10 @@ int main(int argc, char **argv)
     repair(10, 3, 3000, 200);
     repair(25, 3, 3000, 40);
     repair(6, 2, 100000, 80);
+    noisy_coverage(2000, .2, 400);
+    noisy_coverage(2000, .4, 400);
+    noisy_coverage(20000, .2, 200);
+    noisy_coverage(100000, .1, 80);
     rank_found(10, 3, 2000, full ? .95 : .5);
     rank_found(25, 5, 2000, full ? .95 : .5);
     return numbers_end();

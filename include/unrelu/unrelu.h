@@ -329,7 +329,7 @@ UNRELU_API unrelu_status unrelu_gaussian_match(const unrelu_gaussian *model,
                                                const unrelu_source *samples, size_t *place,
                                                unrelu_error *err);
 /* The normal N(b, s^2) that values of a column above `limit` are of, on the model's scale: with
- * additive noise, which is in s then, the limit lies three deviations of it above 0. */
+ * additive noise, which is in s then, the limit lies 3.5 deviations of it above 0. */
 UNRELU_API void unrelu_gaussian_margin(const unrelu_gaussian *model, size_t column, double *b,
                                        double *s, double *limit);
 UNRELU_API const char *unrelu_transform_name(unrelu_transform transform); /* "none", "sqrt", ... */

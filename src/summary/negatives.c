@@ -3,12 +3,11 @@
 
 #include <math.h>
 
-enum { SIZES = 3 };
-static const double unit[SIZES] = {0x1p700, 1, 0x1p-700}; /* tiny, common, huge */
+enum { OBSERVED, NEGATIVE, BEYOND, INNER, SQUARE, NUMBERS };
 
 static size_t len(const void *plan)
 {
-    return (1 + SIZES) * ((const ur_negatives_plan *)plan)->d;
+    return NUMBERS * ((const ur_negatives_plan *)plan)->d;
 }
 
 static unrelu_status update(const void *context, void *scratch, double *s, const ur_block *block,
@@ -16,34 +15,29 @@ static unrelu_status update(const void *context, void *scratch, double *s, const
 {
     (void)scratch;
     (void)err;
-    size_t d = ((const ur_negatives_plan *)context)->d;
+    const ur_negatives_plan *plan = context;
     for (size_t r = 0; r < block->rows; r++)
-        for (size_t j = 0; j < d; j++) {
-            double x = block->x[r * block->stride + j];
+        for (size_t j = 0; j < plan->d; j++) {
+            double x = block->x[r * block->stride + j], *own = s + NUMBERS * j;
+            own[OBSERVED] += !isnan(x);
             if (!(x < 0))
                 continue;
-            size_t size = x > -0x1p-400 ? 0 : x > -0x1p400 ? 1 : 2;
-            double scaled = x * unit[size];
-            s[j]++;
-            s[(1 + size) * d + j] += scaled * scaled;
+            own[NEGATIVE]++;
+            if (!plan->bound)
+                continue;
+            double part = -x / plan->bound[j];
+            own[BEYOND] += part > 1;
+            own[INNER] += part <= plan->inner;
+            own[SQUARE] += part > 1 ? 0 : part * part;
         }
     return UNRELU_OK;
 }
 
-double ur_negatives_count(const ur_negatives_plan *plan, const double *s, size_t column)
+ur_negatives_view ur_negatives_of(const ur_negatives_plan *plan, const double *s, size_t column)
 {
     (void)plan;
-    return s[column];
-}
-
-double ur_negatives_rms(const ur_negatives_plan *plan, const double *s, size_t column)
-{
-    for (size_t size = SIZES; size-- > 0;) { /* the largest present swamp all others */
-        double sum = s[(1 + size) * plan->d + column];
-        if (sum > 0)
-            return sqrt(sum / s[column]) / unit[size];
-    }
-    return 0;
+    const double *own = s + NUMBERS * column;
+    return (ur_negatives_view){own[OBSERVED], own[NEGATIVE], own[BEYOND], own[INNER], own[SQUARE]};
 }
 
 const ur_summary ur_negatives = {.len = len, .update = update};

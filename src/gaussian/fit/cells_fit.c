@@ -230,5 +230,5 @@ unrelu_status ur_fit_cells(unrelu_source *source, const unrelu_gaussian_options 
                       "`limits`",
                       w.guessed, w.guessed == 1 ? "" : "s", w.guessed_columns,
                       w.guessed_columns == 1 ? "" : "s");
-    return ur_fit_finish(&(ur_estimate){&o, model, w.product_se, NULL}, err);
+    return ur_fit_finish(&(ur_estimate){&o, model, w.product_se, NULL, NULL}, err);
 }

@@ -9,8 +9,10 @@
 /* a smaller variance is near or below DBL_MIN and has lost digits */
 static const double LEAST_VARIANCE = 1e-307;
 
-/* Var of the latent = Var of what was seen - noise^2; covariances between columns stay. */
-static unrelu_status take_noise_out(unrelu_gaussian *m, double *product_se, unrelu_error *err)
+/* Var of the latent = Var of what was seen - noise^2; covariances between columns stay. noise_se:
+ * of noise^2, or NULL. */
+static unrelu_status take_noise_out(unrelu_gaussian *m, double *product_se, const double *noise_se,
+                                    unrelu_error *err)
 {
     size_t d = m->d;
     for (size_t i = 0; m->noise && i < d; i++) {
@@ -33,6 +35,15 @@ static unrelu_status take_noise_out(unrelu_gaussian *m, double *product_se, unre
                 *pair[k] = k < 2 ? fmax(-1, fmin(1, *pair[k] / shrink)) : *pair[k] / shrink;
         }
     }
+    for (size_t i = 0; noise_se && i < d; i++) { /* and what is not known of the noise itself */
+        double own = m->scale[i] > 0 ? noise_se[i] / m->scale[i] / m->scale[i] / 2 : 0;
+        m->scale_se[i] = hypot(m->scale_se[i], own * m->scale[i]);
+        for (size_t j = 0; j < d; j++)
+            if (j != i) {
+                double *se = &m->correlation_se[i * d + j], *turned = &m->correlation_se[j * d + i];
+                *se = *turned = hypot(*se, own * m->correlation[i * d + j]);
+            }
+    }
     return UNRELU_OK;
 }
 
@@ -40,7 +51,7 @@ unrelu_status ur_fit_finish(const ur_estimate *e, unrelu_error *err)
 {
     unrelu_gaussian *m = e->model;
     size_t d = m->d;
-    UR_TRY(take_noise_out(m, e->product_se, err));
+    UR_TRY(take_noise_out(m, e->product_se, e->noise_se, err));
     ur_gaussian_set_sigma(m);
     /* product_se knows how the errors of rho and of censored scales go together, of no others */
     double known = e->options->norms == UNRELU_NORMS_CENSORED ? 1 : NAN;

@@ -67,12 +67,16 @@ static unrelu_status estimate(ur_fit *fit, unrelu_error *err)
     UR_TRY(ur_fit_set_columns(fit, err));
     double *product_se = ur_take(fit->arena, fit->d, fit->d * sizeof *product_se);
     UR_TRY(ur_arena_status(fit->arena, err));
+    double *noise_se = fit->negatives ? ur_take(fit->arena, fit->d, sizeof *noise_se) : NULL;
+    UR_TRY(ur_arena_status(fit->arena, err));
+    if (noise_se)
+        ur_fit_settle_noise(fit, noise_se);
     ur_fit_pairs out = {m->correlation, m->correlation_se, product_se, m->n_pair, m->pair_flags};
     if (fit->options->angles == UNRELU_ANGLES_SIGNS)
         UR_TRY(ur_fit_signs(fit, &out, err));
     else
         UR_TRY(ur_fit_h6(fit, &fit->v, &out, err));
-    return ur_fit_finish(&(ur_estimate){fit->options, m, product_se, fit}, err);
+    return ur_fit_finish(&(ur_estimate){fit->options, m, product_se, fit, noise_se}, err);
 }
 
 static void free_summary(void *summary)

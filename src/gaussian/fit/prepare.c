@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What must be known before the main pass.
  *
- * Additive noise: x = ReLU(y) + e. Negative cells are noise alone, so their root mean square is
- * its deviation; censoring at 3 deviations leaves values that are y + e again, normal with
- * variance s^2 + noise^2, and the noise is taken out of the diagonal at the end.
- *
  * Gross outliers: two upper quantiles of a column, taken among its positives, give a mean and a
  * deviation that a few per cent of wild cells cannot move; rows with a cell beyond mean + 4
  * deviations are dropped (dropping beats clipping by 2.4 to 11 times in the error of Sigma). */
@@ -13,48 +9,15 @@
 #include "law/normal.h"
 #include "pass/pass.h"
 #include "summary/histogram.h"
-#include "summary/negatives.h"
 
 #include <math.h>
 #include <string.h>
 
-static const double ENOUGH_NEGATIVES = 10; /* their mean square is then known to 45 % */
-static const double OUTLIER = 4;           /* deviations; of normal rows 1 in 30000 cells is lost */
+static const double OUTLIER = 4; /* deviations; of normal rows 1 in 30000 cells is lost */
 /* Levels of the two quantiles: as a share of the positives where these are few, and not below what
  * keeps a few per cent of wild cells out. */
 static const double LOW_LEVEL = 0.6, HIGH_LEVEL = 0.9;
 static const double LOW_OF_POSITIVES = 0.7, HIGH_OF_POSITIVES = 0.2;
-
-unrelu_status ur_fit_noise(ur_fit *fit, double *limit, unrelu_error *err)
-{
-    UR_ARENA(arena);
-    size_t d = unrelu_source_columns(fit->source), unmeasured = 0;
-    double given = fit->options->additive_noise;
-    if (given == 0)
-        return UNRELU_OK;
-    ur_negatives_plan plan = {d};
-    double *s = ur_take(&arena, ur_negatives.len(&plan), sizeof *s);
-    fit->noise = ur_take(fit->arena, d, sizeof *fit->noise);
-    UR_TRY(ur_arena_status(&arena, err));
-    UR_TRY(ur_arena_status(fit->arena, err));
-    if (given == UNRELU_NOISE_AUTO) {
-        UR_TRY(ur_pass(fit->source, &ur_negatives, &plan, fit->exec, "measuring noise", s, err));
-        UR_TRY(ur_source_rewind(fit->source, err));
-    }
-    for (size_t j = 0; j < d; j++) {
-        int known = given != UNRELU_NOISE_AUTO;
-        int enough = known || ur_negatives_count(&plan, s, j) >= ENOUGH_NEGATIVES;
-        fit->noise[j] = known ? given : enough ? ur_negatives_rms(&plan, s, j) : 0;
-        unmeasured += !enough;
-        limit[j] = fmax(limit[j], UR_NOISE_CENSORING * fit->noise[j]);
-    }
-    if (unmeasured > 0)
-        ur_model_warn(fit->model, "noise-unmeasured",
-                      "%zu of %zu columns have fewer than %.0f negative values to measure noise "
-                      "by and are taken as free of it; or give `additive-noise` SD",
-                      unmeasured, d, ENOUGH_NEGATIVES);
-    return UNRELU_OK;
-}
 
 /* by a few passes, each of which counts values in finer bins */
 unrelu_status ur_fit_quantiles(const ur_fit *fit, size_t quantiles, const double *level, int levels,

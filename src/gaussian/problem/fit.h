@@ -26,6 +26,13 @@ typedef struct {
     ur_margin margin;    /* by the chosen norms */
 } ur_fit_column;
 
+/* Negative values of a column, by which its noise is measured. */
+typedef struct {
+    double bound;          /* data units */
+    double within, square; /* how many lie above -bound, and their mean square in units of it */
+    double inner, beyond;  /* how many lie well within, and below -bound */
+} ur_fit_negatives;
+
 typedef struct {
     const unrelu_gaussian_options *options;
     const unrelu_exec *exec;
@@ -36,9 +43,10 @@ typedef struct {
     ur_moments_view v;
     size_t d; /* columns that are fitted */
     ur_fit_column *columns;
-    double *limit; /* source columns: as the user asked, before noise raised it */
-    double *noise; /* source columns: standard deviation in data units, or NULL */
-    double *cut;   /* source columns, or NULL */
+    double *limit;               /* source columns: as the user asked, before noise raised it */
+    double *noise;               /* source columns: standard deviation in data units, or NULL */
+    double *cut;                 /* source columns, or NULL */
+    ur_fit_negatives *negatives; /* source columns, or NULL: the noise was not measured */
     unrelu_gaussian *model;
 } ur_fit;
 
@@ -46,8 +54,9 @@ typedef struct {
 typedef struct {
     const unrelu_gaussian_options *options;
     unrelu_gaussian *model;
-    double *product_se;    /* d x d: see ur_fit_pairs */
-    const ur_fit *moments; /* what a jackknife leaves parts of out; NULL: there are none */
+    double *product_se;     /* d x d: see ur_fit_pairs */
+    const ur_fit *moments;  /* what a jackknife leaves parts of out; NULL: there are none */
+    const double *noise_se; /* d: standard errors of the squares of the noise; NULL: it is known */
 } ur_estimate;
 
 /* --- margins.c --- */
@@ -98,8 +107,13 @@ unrelu_status ur_fit_cells(unrelu_source *source, const unrelu_gaussian_options 
 /* --- rank.c: W and the eigenvalues of sigma --- */
 unrelu_status ur_fit_rank(const ur_estimate *estimate, unrelu_error *err);
 
-/* --- prepare.c --- */
+/* --- noise.c --- */
 unrelu_status ur_fit_noise(ur_fit *fit, double *limit, unrelu_error *err);
+/* The model's noise again, now that its b and scales (of what was seen) are known, and the standard
+ * errors (d) of its square; warns where negative values are not normal. */
+void ur_fit_settle_noise(const ur_fit *fit, double *variance_se);
+
+/* --- prepare.c --- */
 unrelu_status ur_fit_cut(ur_fit *fit, const double *limit, unrelu_error *err);
 /* level[q * d + j] of every source column, by `levels` passes */
 unrelu_status ur_fit_quantiles(const ur_fit *fit, size_t quantiles, const double *level, int levels,
