@@ -430,6 +430,80 @@ static void the_note_tells_what_the_score_sees(void **state)
     planted_network_free(&p);
 }
 
+/* ---- Algorithm 4 as it is printed ---- */
+
+static double literal_error(const char *activation, int order, size_t n, int threads)
+{
+    unrelu_network_plant_options o;
+    unrelu_exec exec;
+    unrelu_error err = {0};
+    unrelu_network_plant_options_init(&o, sizeof o);
+    unrelu_exec_init(&exec, sizeof exec);
+    exec.threads = threads;
+    o.d = 3, o.k = 2, o.m = 1, o.kappa_v = 1;
+    must(unrelu_activation_parse(activation, &o.activation, &err), &err);
+    planted_network p = plant_network_with(o, n);
+    p.truth->U[0] = 1; /* theta meets both columns alike, whatever it is */
+    p.truth->U[1] = 1.2;
+    must(unrelu_network_predict(p.truth, p.x, p.n, NULL, p.a, &err), &err);
+    ur_start start = start_of(&p);
+    ur_start_note note;
+    double V[6], worst = 0;
+    start.exec = &exec;
+    must(ur_start_algorithm_4(&start, order, V, &note, &err), &err);
+    assert_non_null(strstr(note.assumption, "of one sign with all columns of U"));
+    for (size_t j = 0; j < 2; j++) { /* the sine of the angle to the closest row found */
+        double best = 0, *v = p.truth->V + j * 3;
+        for (size_t l = 0; l < 2; l++)
+            best = fmax(best, fabs(ur_short_dot(3, v, V + l * 3)) / sqrt(ur_short_dot(3, v, v)));
+        worst = fmax(worst, sqrt(fmax(0, 1 - best * best)));
+    }
+    planted_network_free(&p);
+    return worst;
+}
+
+/* The noise that is added is larger than the labels: n is, too. Order 4 has more variance. */
+static void algorithm_4_as_printed_finds_the_rows(void **state)
+{
+    (void)state;
+    double third = literal_error("tanh", 3, 200000, 1);
+    assert_true(third < .1 && third < .7 * literal_error("tanh", 3, 50000, 1));
+    assert_true(literal_error("tanh", 3, 200000, 2) == third);
+    assert_true(literal_error("relu", 4, 200000, 1) < .3);
+}
+
+static void algorithm_4_as_printed_is_refused_for_relu(void **state)
+{
+    (void)state;
+    planted_network p = plant_network(10, 5, 8, 500, 0, 1);
+    ur_start start = start_of(&p);
+    ur_start_note note;
+    unrelu_error err = {0};
+    double V[50];
+    assert_int_equal(ur_start_algorithm_4(&start, 3, V, &note, &err), UNRELU_EDATA);
+    const char *number = strstr(err.text, "E f''' = ");
+    assert_non_null(number);
+    assert_true(fabs(strtod(number + strlen("E f''' = "), NULL)) < 1e-12);
+    assert_non_null(strstr(err.text, "every lambda_j"));
+    planted_network_free(&p);
+}
+
+/* no theta has one sign with columns u and -u: one draw in 2^(k - 1) is no more than that */
+static void algorithm_4_needs_a_theta_of_one_sign(void **state)
+{
+    (void)state;
+    planted_network p = plant_network(3, 2, 1, 50000, 0, 1);
+    unrelu_error err = {0};
+    ur_start_note note;
+    double V[6];
+    p.truth->U[1] = -p.truth->U[0];
+    must(unrelu_network_predict(p.truth, p.x, p.n, NULL, p.a, &err), &err);
+    ur_start start = start_of(&p);
+    assert_int_equal(ur_start_algorithm_4(&start, 4, V, &note, &err), UNRELU_EDATA);
+    assert_non_null(strstr(err.text, "one sign"));
+    planted_network_free(&p);
+}
+
 /* ---- signs ---- */
 
 /* x <- correlated, with a mean; labels anew */
@@ -753,6 +827,9 @@ int main(void)
         cmocka_unit_test(what_moments_cannot_do_is_refused_with_numbers),
         cmocka_unit_test(binary_inputs_fall_back_to_the_moment),
         cmocka_unit_test(the_note_tells_what_the_score_sees),
+        cmocka_unit_test(algorithm_4_as_printed_finds_the_rows),
+        cmocka_unit_test(algorithm_4_as_printed_is_refused_for_relu),
+        cmocka_unit_test(algorithm_4_needs_a_theta_of_one_sign),
         cmocka_unit_test(every_method_finds_the_signs),
         cmocka_unit_test(inputs_with_mean_and_covariance_keep_their_signs),
         cmocka_unit_test(an_output_bias_does_not_confuse_the_signs),

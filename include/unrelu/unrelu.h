@@ -627,9 +627,10 @@ typedef struct {
     unrelu_labels labels;
     unrelu_biases biases;
     unrelu_activation activation;
-    int literal;     /* one-sparse: Algorithm 7 as it is printed, and nothing else */
-    int pcp;         /* sparse-noise: by principal component pursuit, as the paper does it */
-    int certify;     /* integer or rational data: the exact fit again, in exact arithmetic */
+    int literal; /* one-sparse: Algorithm 7 as it is printed, and nothing else; tensor: Algorithm
+                    4, whose order is 3 unless it is 4 */
+    int pcp;     /* sparse-noise: by principal component pursuit, as the paper does it */
+    int certify; /* integer or rational data: the exact fit again, in exact arithmetic */
     uint64_t budget; /* candidates after which the last four methods give up; 0: a default */
     uint64_t seed;
     int robust; /* labels with noise by Huber's objective instead of least squares */

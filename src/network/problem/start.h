@@ -19,6 +19,7 @@ typedef struct {
     int hidden;         /* c is fitted too */
     int constant;       /* e is fitted too */
     int order;          /* of a tensor's score */
+    int literal;        /* a tensor by the steps that are printed */
     unrelu_signs signs; /* how those of a tensor are found */
     uint64_t seed;
     const unrelu_exec *exec;
@@ -37,6 +38,14 @@ unrelu_status ur_start_moments(const ur_start *start, ur_moments_kind kind, doub
 /* Algorithm 4 with the order-2, 3 or 4 score; rows up to sign */
 unrelu_status ur_start_tensor(const ur_start *start, int order, double *V, ur_start_note *note,
                               unrelu_error *err);
+
+/* the same by the steps that are printed, order 3, or 4 in its place */
+unrelu_status ur_start_algorithm_4(const ur_start *start, int order, double *V, ur_start_note *note,
+                                   unrelu_error *err);
+/* of a Hermite coefficient: quadrature leaves 1e-15 of one that is 0 */
+#define UR_NO_SIGNAL 1e-6
+/* fails with EDATA where the Hermite coefficient of the order is 0 or infinite */
+unrelu_status ur_tensor_signal(unrelu_activation f, int order, unrelu_error *err);
 
 /* --- row_signs.c --- */
 /* flips rows of V to the signs of the network */

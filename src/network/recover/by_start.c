@@ -54,6 +54,7 @@ static unrelu_status open_course(course *q, unrelu_error *err)
                           .hidden = frame->terms.hidden,
                           .constant = frame->terms.constant,
                           .order = o->order,
+                          .literal = o->literal,
                           .signs = o->signs,
                           .seed = o->seed,
                           .exec = given->exec};

@@ -16,7 +16,9 @@ static unrelu_status begin_tensor(const ur_start *start, double *V, double *c, u
                                   unrelu_error *err)
 {
     (void)c;
-    UR_TRY(ur_start_tensor(start, start->order, V, note, err));
+    /* order 2 is not printed: 3 unless 4 is asked for */
+    UR_TRY(start->literal ? ur_start_algorithm_4(start, start->order == 4 ? 4 : 3, V, note, err)
+                          : ur_start_tensor(start, start->order, V, note, err));
     return ur_start_signs(start, start->signs, V, err);
 }
 

@@ -20,8 +20,6 @@
 #include <math.h>
 #include <stdio.h>
 
-static const double NO_SIGNAL = 1e-6; /* of c_p: quadrature leaves 1e-15 */
-
 typedef struct {
     size_t r;
     double *y;    /* (n, r) */
@@ -41,12 +39,12 @@ static unrelu_status work_open(ur_arena *arena, size_t rows, size_t d, size_t k,
 
 static const char *const primes[] = {"''", "'''", "''''"}; /* of orders 2 to 4 */
 
-static unrelu_status check_signal(unrelu_activation f, int order, unrelu_error *err)
+unrelu_status ur_tensor_signal(unrelu_activation f, int order, unrelu_error *err)
 {
     static const char *const ordinal[] = {"second", "third", "fourth"};
     double c = ur_activation_hermite(f, 1, 0, order);
     char name[48];
-    if (isfinite(c) && fabs(c) >= NO_SIGNAL)
+    if (isfinite(c) && fabs(c) >= UR_NO_SIGNAL)
         return UNRELU_OK;
     unrelu_activation_name(f, name, sizeof name);
     if (!isfinite(c))
@@ -121,7 +119,7 @@ unrelu_status ur_start_tensor(const ur_start *start, int order, double *V, ur_st
     work w = {0};
     if (order < 2 || order > 4)
         return ur_fail(err, UNRELU_EUSAGE, "order %d: a tensor has order 2, 3 or 4", order);
-    UR_TRY(check_signal(start->f, order, err));
+    UR_TRY(ur_tensor_signal(start->f, order, err));
     UR_TRY(ur_score_check(start, err));
     UR_TRY(ur_white_new(&start->sample, start->exec, &arena, &white, err));
     snprintf(note->guarantee, sizeof note->guarantee,
