@@ -60,6 +60,8 @@ const cli_code cli_codes[] = {
     {"noise-high", "mixture: noise above 3 % of the samples, so that facets may be missed"},
     {"noise-uneven", "mixture: the singular values beyond those of the units are not those of "
                      "equal noise in every column"},
+    {"not-noise", "mixture: what the units leave of the samples is taken for noise and is not like "
+                  "it: a unit may be in it"},
     {"p-unsure", "mixture: the gap behind the p-th singular value is small; give -p"},
     {"low-precision",
      "mixture: the samples carry fewer digits than a double; their rounding is taken as noise"},

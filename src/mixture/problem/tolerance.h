@@ -51,6 +51,15 @@
  * gives 1, units that were not counted the ratio of the samples themselves, 5 and more. */
 #define UR_NOISE_GROWTH 3.0
 
+/* Noise above so many deviations of the samples' rounding is asked to be like noise. Rounding alone
+ * leaves 0.3 to 1.8 of them, which is larger in large cells and would not pass. */
+#define UR_ROUNDING_SURE 2.5
+/* -ln of the chance at which what is left of the samples is no noise: true noise reached 5 in 200
+ * runs, units that were not counted 12 and more. */
+#define UR_REMAINDER_SURPRISE 10.0
+/* The same where it has one dimension (d = p + 1), and singular values can say nothing of it */
+#define UR_REMAINDER_ALONE 6.0
+
 /* ---- singular values ---- */
 
 #define UR_GAP_DECISIVE 100.0 /* ratio of neighbours that no unevenness of noise explains */

@@ -166,6 +166,28 @@ ur_ridge ur_patterns_ridge(const ur_patterns *seen, const ur_patterns *drawn);
 unrelu_status ur_unmix_ridge(size_t n, const double *M, const unrelu_gaussian *hidden,
                              const unrelu_exec *exec, ur_ridge *worst, unrelu_error *err);
 
+/* --- remainder.c --- */
+typedef enum {
+    UR_REMAINDER_LONGEST, /* it is `value` deviations long in sample `at` */
+    UR_REMAINDER_SPREAD,  /* its mean size is `value` times that of normal noise of its deviation */
+    UR_REMAINDER_SIZE,    /* its size has the correlation `value` with that of the samples */
+    UR_REMAINDER_SCALE,   /* or with whether unit `at` is on */
+    UR_REMAINDER_SHIFT    /* its mean is off 0 by `value` of its deviations where unit `at` is on,
+                             p: in all samples */
+} ur_remainder_kind;
+
+/* what speaks most against taking what p units leave of the samples for noise */
+typedef struct {
+    ur_remainder_kind kind;
+    size_t at;
+    double value, surprise; /* surprise: -ln of a bound of the chance, were it noise */
+} ur_remainder;
+
+/* direction (d): of the samples over their units, the singular vector behind the p-th;
+ * M (n x p): which units are on */
+unrelu_status ur_unmix_remainder(const ur_cone *cone, const double *direction, const double *M,
+                                 ur_remainder *worst, unrelu_error *err);
+
 /* --- unmix.c --- */
 typedef struct {
     size_t p;

@@ -146,7 +146,7 @@ void ur_attempt_describe(ur_unmix *w, const ur_attempt *t)
     if (ur_is_rounding(s, t->sigma))
         ur_model_warn(m, "low-precision",
                       "the samples carry %s precision: its rounding, of deviation %.2g, "
-                      "is taken for noise",
+                      "is taken for noise, and a unit weaker than that is not seen",
                       s->precision, t->sigma);
     else if (beyond && ur_span_excess(s, p) > UR_EXCESS_EVEN)
         ur_model_warn(

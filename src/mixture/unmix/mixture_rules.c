@@ -8,6 +8,8 @@
 #include "model/rules.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 typedef struct {
     const ur_unmix *work;
@@ -56,6 +58,62 @@ static unrelu_status test_p(const void *context, ur_breach *breach)
 {
     const facts *f = context;
     breach->broken = ur_is_too_few(f->work, f->cone->p); /* told where p was chosen */
+    return UNRELU_OK;
+}
+
+/* there are directions beyond those of the units, and more in them than rounding makes */
+static int leaves_a_remainder(const void *context)
+{
+    const facts *f = context;
+    const ur_cone *c = f->cone;
+    return c->noise && c->p < f->work->span.most &&
+           f->model->noise > UR_ROUNDING_SURE * f->work->span.rounding;
+}
+
+/* what the remainder does that noise does not, as the middle of a sentence */
+static void describe_remainder(const ur_remainder *r, size_t p, char *text, size_t size)
+{
+    switch (r->kind) {
+    case UR_REMAINDER_LONGEST:
+        snprintf(text, size, "row %zu has %.3g deviations of it", r->at + 1, r->value);
+        return;
+    case UR_REMAINDER_SPREAD:
+        snprintf(text, size, "its mean size is %.3g times that of normal noise of its deviation",
+                 r->value);
+        return;
+    case UR_REMAINDER_SIZE:
+        snprintf(text, size, "it is %s in long samples (a correlation of %.2g)",
+                 r->value > 0 ? "larger" : "smaller", r->value);
+        return;
+    case UR_REMAINDER_SCALE:
+        snprintf(text, size, "it is %s where unit %zu is on (a correlation of %.2g)",
+                 r->value > 0 ? "larger" : "smaller", r->at + 1, r->value);
+        return;
+    case UR_REMAINDER_SHIFT:
+        snprintf(text, size, "its mean is %.3g deviations away from 0", r->value);
+        if (r->at < p)
+            snprintf(text + strlen(text), size - strlen(text), " where unit %zu is on", r->at + 1);
+        return;
+    }
+}
+
+static unrelu_status test_remainder(const void *context, ur_breach *breach)
+{
+    const facts *f = context;
+    const ur_cone *c = f->cone;
+    const ur_span *s = &f->work->span;
+    ur_remainder worst;
+    char what[160] = "";
+    UR_TRY(ur_unmix_remainder(c, s->same_vt + c->p * s->d, f->M, &worst, breach->err));
+    double least = s->most - c->p == 1 ? UR_REMAINDER_ALONE : UR_REMAINDER_SURPRISE;
+    if (worst.surprise < least)
+        return UNRELU_OK;
+    describe_remainder(&worst, c->p, what, sizeof what);
+    ur_breach_tell(breach,
+                   "what p = %zu units leave of the samples is not like noise: %s, which noise "
+                   "does with a chance below %.1g; a unit that is seldom on, or that is nearly a "
+                   "sum of others, may be in it: another `p`, more samples, or more columns",
+                   c->p, what, exp(-worst.surprise));
     return UNRELU_OK;
 }
 
@@ -172,6 +230,10 @@ static const ur_rule rules[] = {
      UNRELU_VERDICT_AMBIGUOUS},
     {"p-unsure", "noise explains no more units than the p that gave facets", is_noisy, test_p,
      UNRELU_VERDICT_AMBIGUOUS},
+    {"not-noise",
+     "with noise, what the units leave of the samples is as noise is: normal, of one size in all "
+     "samples, whichever units are on",
+     leaves_a_remainder, test_remainder, UNRELU_VERDICT_AMBIGUOUS},
     {"uncertified",
      "without noise, each unit is off in at least 4 p samples where another is on (p > 1)",
      has_exact_pairs, test_off, UNRELU_VERDICT_UNCERTIFIED},
