@@ -23,7 +23,7 @@ static const cli_option options[] = {
      "made if missing; the points that a NAME.csv there holds already are not run again",
      TO(CLI_TEXT, shared.output)},
     {"runs", 0, "R",
-     "runs of every point (default: 10 of figure1, 30 of two-layer; with --quick 2 and 3)",
+     "runs of every point (default: 10 of figure1, 20 of two-layer; with --quick 2 and 3)",
      CLI_WHOLE, FIELD(runs), 1, STUDY_MOST_RUNS, "a whole number from 1 to 999"},
     {"quick", 0, NULL, "a few small points, in some seconds", TO(CLI_FLAG, quick)},
     {"restart", 0, NULL, "run all points again, whatever DIR holds", TO(CLI_FLAG, restart)},

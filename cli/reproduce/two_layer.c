@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which claims of the two-layer paper are run, at which sizes, and what is said of them. */
-#include "two_layer.h"
+#include "two_layer_study.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -386,7 +386,7 @@ const study_kind cli_study_two_layer = {
     .title = "The two-layer paper, reproduced",
     .model = "a = U f(V x)",
     .figure = "study",
-    .runs = 30,
+    .runs = 20,
     .quick_runs = 3,
     .keys = {"n", "d", "k", "m", "kappa", "noise"},
     .metric_count = TWO_LAYER_METRICS,

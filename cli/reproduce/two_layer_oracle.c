@@ -11,7 +11,7 @@
 #include <math.h>
 
 #include "scope.h"
-#include "two_layer.h"
+#include "two_layer_study.h"
 
 enum { SMALLEST_POWER = -6, LARGEST_POWER = 6 }; /* of 2, about the size of M S E */
 

@@ -3,7 +3,7 @@
  *   unrelu generate network -d D -k K -m M -n N --kappa-v KAPPA --seed J   (or --lemma16 1/KAPPA)
  * and its labels, made wrong or noisy where the panel says so, go to 'unrelu recover --seed J' with
  * the options of the series. Series with the same keys see the same data. */
-#include "two_layer.h"
+#include "two_layer_study.h"
 
 #include <math.h>
 

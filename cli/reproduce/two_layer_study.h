@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The claims of the two-layer paper as a study. Tables and words are in two_layer.c, one run in
  * two_layer_run.c, and Algorithm 8 with its guess given in two_layer_oracle.c. */
-#ifndef CLI_TWO_LAYER_H
-#define CLI_TWO_LAYER_H
+#ifndef CLI_TWO_LAYER_STUDY_H
+#define CLI_TWO_LAYER_STUDY_H
 
 #include "study.h"
 
