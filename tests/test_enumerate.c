@@ -757,6 +757,15 @@ static void every_way_finds_all_by_itself(void **state)
     }
 }
 
+static void print_labels(size_t n, double *a, const char *format, double size)
+{
+    for (size_t i = 0; i < n; i++) {
+        char text[32];
+        snprintf(text, sizeof text, format, size * a[i]);
+        a[i] = strtod(text, NULL);
+    }
+}
+
 /* six digits of labels near 1e12: integers by their look */
 static void rounded_labels_that_look_like_integers_prove_nothing(void **state)
 {
@@ -764,12 +773,9 @@ static void rounded_labels_that_look_like_integers_prove_nothing(void **state)
     unrelu_recover_options o = by_enumeration();
     for (uint64_t seed = 1; seed <= 5; seed++) {
         planted_network p = plant_network(4, 2, 3, 200, 0, seed);
-        for (size_t i = 0; i < p.n * p.m; i++) {
-            char text[32];
-            snprintf(text, sizeof text, "%.6g", 1e12 * p.a[i]);
-            p.a[i] = strtod(text, NULL);
+        print_labels(p.n * p.m, p.a, "%.6g", 1e12);
+        for (size_t i = 0; i < p.n * p.m; i++)
             assert_true(p.a[i] == rint(p.a[i]) || fabs(p.a[i]) < 1e6);
-        }
         unrelu_network *model = recover(&p, &o);
         assert_false(model->proof);
         unrelu_network_free(model);
@@ -818,6 +824,46 @@ static void labels_too_ill_conditioned_for_their_digits_prove_nothing(void **sta
     (void)state;
     assert_true(is_proved(3e-4, 1, 0));
     assert_false(is_proved(4e-6, 1, 0));
+}
+
+/* Noise of this size as a file would have it. Small integers are exact; large ones, and decimals,
+ * may have been rounded, and then what counts as 0 is no more than 20 times that. */
+static int is_printed_noise_disproved(const char *format, double size)
+{
+    enum { N = 40, D = 3 };
+    double x[N * D], a[N * 2];
+    unrelu_recover_options o = by_enumeration();
+    ur_random_normals(1, 8, 0, N * D, x);
+    ur_random_normals(1, 9, 0, N * 2, a);
+    print_labels(N * 2, a, format, size);
+    unrelu_network *model = enumerate(x, a, N, D, 2, &o);
+    assert_int_equal(model->verdict, UNRELU_VERDICT_FAILED);
+    int proof = model->proof;
+    unrelu_network_free(model);
+    return proof;
+}
+
+static void only_integers_up_to_a_million_are_exact_labels(void **state)
+{
+    (void)state;
+    assert_true(is_printed_noise_disproved("%.0f", 1e5));
+    assert_false(is_printed_noise_disproved("%.0f", 1e7));
+    assert_false(is_printed_noise_disproved("%.9g", 1));
+}
+
+static void neurons_of_rounded_labels_vanish_to_their_digits(void **state)
+{
+    (void)state;
+    unrelu_recover_options o = by_enumeration();
+    for (int digits = 6; digits <= 8; digits += 2) {
+        planted_network p = plant_network(4, 3, 4, 200, 0, 1);
+        print_labels(p.n * p.m, p.a, digits == 6 ? "%.6g" : "%.8g", 1);
+        unrelu_network *model = recover(&p, &o);
+        assert_int_equal(model->verdict, UNRELU_VERDICT_EXACT);
+        assert_int_equal(model->k, 3);
+        unrelu_network_free(model);
+        planted_network_free(&p);
+    }
 }
 
 /* Neuron z = e_1 vanishes on rows that have a second direction by `width` only; z comes with an
@@ -927,6 +973,8 @@ int main(void)
         cmocka_unit_test(hits_are_known_to_six_digits),
         cmocka_unit_test(every_way_finds_all_by_itself),
         cmocka_unit_test(rounded_labels_that_look_like_integers_prove_nothing),
+        cmocka_unit_test(only_integers_up_to_a_million_are_exact_labels),
+        cmocka_unit_test(neurons_of_rounded_labels_vanish_to_their_digits),
         cmocka_unit_test(a_direction_near_the_tolerance_of_the_rank_proves_nothing),
         cmocka_unit_test(labels_too_ill_conditioned_for_their_digits_prove_nothing),
         cmocka_unit_test(zeros_that_span_a_hyperplane_make_a_candidate_exact),
