@@ -107,7 +107,7 @@ unrelu_status ur_fit_cells(unrelu_source *source, const unrelu_gaussian_options 
 /* --- rank.c: W and the eigenvalues of sigma --- */
 unrelu_status ur_fit_rank(const ur_estimate *estimate, unrelu_error *err);
 
-/* --- noise.c --- */
+/* --- additive_noise.c --- */
 unrelu_status ur_fit_noise(ur_fit *fit, double *limit, unrelu_error *err);
 /* The model's noise again, now that its b and scales (of what was seen) are known, and the standard
  * errors (d) of its square; warns where negative values are not normal. */
