@@ -23,10 +23,15 @@ static void fill(size_t count, double *to)
     ur_random_normals(7, 99, 0, count, to);
 }
 
+static int own_labels;      /* every neuron has a label of its own, */
+static double other_labels; /* with so much of the others in it */
+
 /* a (N x k) = relu(V x) U for the first d columns of x, rows of V scaled to unit length */
 static void set_labels(size_t d, size_t k, double *V, double *U)
 {
     ur_random_normals(8, 99, 0, k * k, U);
+    for (size_t i = 0; i < k * k && own_labels; i++)
+        U[i] = i % (k + 1) ? other_labels : 1;
     memset(a, 0, sizeof a);
     for (size_t j = 0; j < k; j++) {
         double length = 0;
@@ -218,6 +223,34 @@ static void few_samples_on_a_wide_kink_are_chance(void **state)
     expect_on_kink(5, 0, 1, 1);
 }
 
+/* ---- gaps ---- */
+
+/* of neurons that one label each shows, but for `rest`; values of v_1 x are `apart` wider apart at
+ * 0 than they are */
+static void expect_gap(double apart, double rest, int told)
+{
+    double V[] = {1, 0, 0, .5, .6, -.7};
+    fill(N * D, x);
+    for (size_t i = 0; i < N; i++)
+        x[i * D] += copysign(apart / 2, x[i * D]);
+    own_labels = 1;
+    other_labels = rest;
+    expect(D, 2, V, 0, "lies in a gap", told);
+    own_labels = 0;
+}
+
+/* Without `apart` the gap is an ordinary one. Values next to 0 are 1 / (300 phi(0)) = 0.008 apart,
+ * 20 of them 0.17: by (1 - u)^20 (1 + 20 u) < 1e-4 a gap of 0.12 is doubted. */
+static void a_kink_in_a_gap_is_told_where_one_label_shows_the_neuron(void **state)
+{
+    (void)state;
+    expect_gap(0, 0, 0);
+    expect_gap(.085, 0, 0);
+    expect_gap(.17, 0, 1);
+    expect_gap(.17, 3e-8, 1);
+    expect_gap(.17, 5e-5, 0); /* two labels show it */
+}
+
 /* ---- the certificate ---- */
 
 /* whether labels are met of which one, in a row that the solver did not see where held, is off by
@@ -265,6 +298,7 @@ int main(void)
         cmocka_unit_test(a_sample_within_1e_9_of_a_kink_lies_on_it),
         cmocka_unit_test(kinks_of_labels_in_single_precision_are_wider),
         cmocka_unit_test(few_samples_on_a_wide_kink_are_chance),
+        cmocka_unit_test(a_kink_in_a_gap_is_told_where_one_label_shows_the_neuron),
         cmocka_unit_test(rows_kept_back_may_be_off_by_ten_floors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -146,6 +146,21 @@ static unrelu_status test_on_kinks(const void *facts, ur_breach *breach)
     return UNRELU_OK;
 }
 
+static unrelu_status test_gaps(const void *facts, ur_breach *breach)
+{
+    const look *l = facts;
+    ur_kink_gaps widest;
+    UR_TRY(ur_kink_gap(l->data, l->weights, &widest, breach->err));
+    if (widest.chance < UR_GAP_CHANCE)
+        ur_breach_tell(
+            breach,
+            "the kink of neuron %zu lies in a gap of %.2g between the values of v x + c, "
+            "far wider than those beside it: of several neurons with kinks in that gap "
+            "and parallel outputs only the sum is determined",
+            widest.neuron + 1, widest.gap);
+    return UNRELU_OK;
+}
+
 /* ---- patterns of two neurons ---- */
 
 static unrelu_status test_same(const void *facts, ur_breach *breach)
@@ -460,6 +475,11 @@ static const ur_rule rules[] = {
      "1",
      NULL, test_sides, LOWERS},
     {"uncertified", "no sample lies on the kink of a neuron", NULL, test_on_kinks, LOWERS},
+    {"uncertified",
+     "no neuron that one label shows, or whose outputs are parallel to another's, has its kink in "
+     "a "
+     "gap whose width beside the 20 next on either side has a chance below 1e-4",
+     NULL, test_gaps, LOWERS},
     {"uncertified", "no two neurons are on for the same samples", NULL, test_same, LOWERS},
     {"uncertified",
      "two neurons are on for opposite samples only where the labels show each of them, e is not "

@@ -36,6 +36,16 @@ typedef struct {
 unrelu_status ur_apart_measure(const ur_problem *given, const ur_data *data, const ur_frame *seen,
                                const ur_weights *weights, ur_apart *apart, unrelu_error *err);
 
+/* --- kink_gap.c --- */
+typedef struct {
+    size_t neuron;
+    double gap;    /* of the values of v x + c, about 0 */
+    double chance; /* of one so wide beside the values next to it; 1: no neuron to ask */
+} ur_kink_gaps;
+/* the least likely gap of the neurons that one label shows, or that have parallel outputs */
+unrelu_status ur_kink_gap(const ur_data *data, const ur_weights *weights, ur_kink_gaps *widest,
+                          unrelu_error *err);
+
 /* --- network_rules.c --- */
 typedef struct {
     unrelu_verdict verdict;
