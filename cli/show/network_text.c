@@ -48,6 +48,18 @@ static void print_met(const unrelu_network *m)
         printf(", meets %.3g %% of the labels", tenths / 10);
 }
 
+/* a neuron that is on in no row cannot be known */
+static void print_region(void)
+{
+    printf(", in the region of these inputs");
+}
+
+static void print_holdout(const unrelu_network *m)
+{
+    if (isfinite(m->holdout_residual))
+        printf(" (%.2g on rows that the solver did not see)", m->holdout_residual);
+}
+
 static void print_fit(const unrelu_network *m, const char *what, const char *then)
 {
     static const char digits[] = "digits:";
@@ -58,8 +70,10 @@ static void print_fit(const unrelu_network *m, const char *what, const char *the
         printf(", to %s digits", m->precision + sizeof digits - 1);
     printf("%s: %zu neuron%s", then, m->k, cli_plural(m->k));
     print_met(m);
-    printf(", residual %.2g%s over %zu sample%s", m->residual, m->corrupted ? " on these" : "",
-           m->samples_checked, cli_plural(m->samples_checked));
+    printf(", residual %.2g%s", m->residual, m->corrupted ? " on these" : "");
+    if (m->verdict != UNRELU_VERDICT_EXACT)
+        print_holdout(m);
+    printf(" over %zu sample%s", m->samples_checked, cli_plural(m->samples_checked));
 }
 
 /* "exact fit, uniqueness not certified", or where it holds */
@@ -85,10 +99,12 @@ static void print_verdict(const unrelu_network *m)
             printf(", a linear part of rank %zu", m->linear_rank);
         if (m->k && m->min_active && m->min_inactive)
             printf(", %s on both sides of its kink", m->k == 1 ? "seen" : "every neuron seen");
+        print_region();
         putchar('\n');
         break;
     case UNRELU_VERDICT_UNCERTIFIED:
         print_uncertified(m);
+        print_region();
         putchar('\n');
         cli_print_reason(m->warnings, m->warning_count, codes);
         break;
@@ -98,6 +114,7 @@ static void print_verdict(const unrelu_network *m)
         printf(", %zu neuron%s", m->k, cli_plural(m->k));
         print_met(m);
         printf(", residual %.2g", m->residual);
+        print_holdout(m);
         if (m->starts > 1)
             printf(", %zu of %zu starts agree", m->starts_agree, m->starts);
         putchar('\n');
@@ -124,7 +141,7 @@ static void print_learned(const unrelu_network *m, const char *activation)
     if (m->k && m->verdict != UNRELU_VERDICT_NOISY)
         printf("rarest sides of a kink: %zu sample%s on, %zu off\n", m->min_active,
                cli_plural(m->min_active), m->min_inactive);
-    if (isfinite(m->holdout_residual))
+    if (m->verdict == UNRELU_VERDICT_EXACT && isfinite(m->holdout_residual))
         printf("residual %.2g on rows that the solver did not see\n", m->holdout_residual);
     if (m->V_rational)
         printf("verified in exact arithmetic: the labels are met with residual 0\n");
