@@ -10,7 +10,7 @@ typedef struct {
     cli_shared shared;
     unrelu_gaussian_options options;
     int paper;
-    int norms, angles, steps; /* how often said */
+    int norms, angles, steps, activation; /* how often said */
     const char *censor_at, *transform;
     cli_limits limits;
 } fit_arguments;
@@ -57,6 +57,10 @@ static const cli_option options[] = {
      "with L as given or, for boxcox, estimated for each column; the model is of transformed "
      "values, medians and quantiles are given in the data's",
      TO(CLI_TEXT, transform)},
+    {"activation", 0, "leaky:S|sigmoid",
+     "samples are f(W z + b) of this invertible f in place of the ReLU: it is undone, and what is "
+     "left has a plain mean and covariance; values may have any sign",
+     TO(CLI_LIBRARY, activation)},
     {"additive-noise", 0, "SD|auto",
      "normal noise was added after the rectifier: take it out (auto: its size is learned from the "
      "negative values)",
@@ -80,6 +84,7 @@ static const cli_example examples[] = {
     {"unrelu fit water.csv --transform log --limit lead=0.5", "cells <v and ND, lognormal values"},
     {"unrelu fit x.npy --rank auto --json", "also how many latent dimensions, as JSON"},
     {"unrelu fit x.npy --method paper --seed 7", "the published algorithm"},
+    {"unrelu fit y.npy --activation leaky:0.1", "samples of leaky ReLUs, which hide nothing"},
     {"unrelu fit all.npz -o model.npz", "from a summary that 'unrelu merge' made"},
     {0},
 };
@@ -101,14 +106,16 @@ static unrelu_status set(void *arguments, const char *name, const char *value, u
 static int parse_transform(const char *text, unrelu_gaussian_options *o)
 {
     static const char with[] = "boxcox:";
+    if (!text)
+        return 0;
     o->transform = UNRELU_TRANSFORM_NONE;
     o->boxcox = NAN;
-    if (text && strncmp(text, with, sizeof with - 1) == 0) {
+    if (strncmp(text, with, sizeof with - 1) == 0) {
         o->transform = UNRELU_TRANSFORM_BOXCOX;
         return cli_parse_real("--transform boxcox", text + sizeof with - 1, -10, 10,
                               "a number from -10 to 10", &o->boxcox);
     }
-    for (; text && strcmp(unrelu_transform_name(o->transform), text) != 0; ++o->transform)
+    for (; strcmp(unrelu_transform_name(o->transform), text) != 0; ++o->transform)
         if (o->transform == UNRELU_TRANSFORM_BOXCOX)
             return cli_usage("--transform: '%s' is not one of none, sqrt, log, boxcox, boxcox:L",
                              text);
@@ -125,6 +132,9 @@ static int fill_options(fit_arguments *a, double **limits)
     if (a->paper && !a->angles)
         o->angles = UNRELU_ANGLES_SIGNS;
     o->seed = a->shared.seed;
+    if (a->transform && a->activation)
+        return cli_usage("fit: --transform and --activation do not go together: values that an "
+                         "activation gave are normal once it is undone");
     CLI_TRY(parse_transform(a->transform, o));
     CLI_TRY(cli_parse_limits(a->censor_at, limits, &o->censor_count));
     o->censor_at = *limits;
@@ -155,6 +165,7 @@ static int fit_summary(const fit_arguments *a, unrelu_gaussian **model)
         {o->angles == UNRELU_ANGLES_LIKELIHOOD, "--angles likelihood"},
         {a->limits.named != NULL, "--limit"},
         {a->limits.file != NULL, "--limits"},
+        {a->activation, "--activation"},
         {o->transform != UNRELU_TRANSFORM_NONE, "--transform"},
         {o->additive_noise != 0, "--additive-noise"},
         {o->robust, "--robust"},

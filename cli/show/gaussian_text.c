@@ -251,7 +251,9 @@ void cli_print_gaussian(const unrelu_gaussian *m, double level)
                m->n, m->d, m->method, m->norms, m->angles, seed);
     else
         printf("rectified Gaussian, planted: d = %zu, seed %llu\n", m->d, seed);
-    if (m->transform != UNRELU_TRANSFORM_NONE)
+    if (*m->activation)
+        printf("samples went through %s: all below is of values before it\n", m->activation);
+    else if (m->transform != UNRELU_TRANSFORM_NONE)
         printf("all below is of values transformed by %s\n", unrelu_transform_name(m->transform));
     if (m->rows_dropped > 0)
         printf("%zu row%s with gross outliers left out\n", m->rows_dropped,

@@ -59,6 +59,8 @@ void cli_json_gaussian(cli_json *json, const unrelu_gaussian *m)
     if (m->transform != UNRELU_TRANSFORM_NONE) {
         const double z = 1.6448536269514722; /* of 95 % */
         cli_json_text(json, "transform", unrelu_transform_name(m->transform));
+        if (*m->activation)
+            cli_json_text(json, "activation", m->activation);
         if (m->lambda)
             cli_json_reals(json, "lambda", m->lambda, m->d);
         put_quantile(json, "median", m, 0);

@@ -220,6 +220,10 @@ typedef enum {
     UNRELU_TRANSFORM_SQRT = 1,
     UNRELU_TRANSFORM_LOG = 2,
     UNRELU_TRANSFORM_BOXCOX = 3, /* (x^lambda - 1) / lambda */
+    /* Samples x = f(W z + b) of an invertible f (footnote 2 of the paper): undone, they are normal,
+     * and nothing is censored. Fitted in one pass. */
+    UNRELU_TRANSFORM_LEAKY = 4,   /* f(y) = y for y > 0, else lambda y; lambda > 0 */
+    UNRELU_TRANSFORM_SIGMOID = 5, /* f(y) = 1 / (1 + exp(-y)) */
 } unrelu_transform;
 
 #define UNRELU_RANK_NONE  0
@@ -248,7 +252,7 @@ typedef struct {
     int drop;                /* leave out columns that cannot be fitted */
     unrelu_precision precision;
     unrelu_transform transform;
-    double boxcox;         /* its lambda; NaN: estimated for each column */
+    double boxcox;         /* its lambda (NaN: estimated for each column), or that of leaky */
     const double *limit;   /* NULL, or one for each column: of cells 'ND' and 0; NaN: none */
     unrelu_source *limits; /* NULL, or n x d: of each such cell; NaN: none */
     uint64_t seed;         /* sgd draws */
@@ -298,7 +302,7 @@ typedef struct {
         *limit; /* d: values at or below were censored; NULL: all at 0. Where cells have limits
                    of their own, the largest below all values seen; may be -inf under a transform */
     unrelu_transform transform; /* b, scale, limit and all below are of transformed values */
-    double *lambda;             /* d: of Box-Cox; NULL: another transform, or none */
+    double *lambda;             /* d: of Box-Cox or leaky; NULL: another transform, or none */
     double *noise;              /* d: standard deviation of the additive noise taken out */
     size_t rows_dropped;        /* by robust */
     size_t k;                   /* columns of W; 0 without rank */
@@ -307,6 +311,7 @@ typedef struct {
     const char *how_k;                    /* how k was chosen, with its numbers */
     const unrelu_warning *warnings;
     size_t warning_count;
+    const char *activation; /* that samples went through: "leaky:0.1", "sigmoid"; "": the ReLU */
 } unrelu_gaussian;
 
 UNRELU_API unrelu_status unrelu_gaussian_fit(unrelu_source *source,

@@ -12,6 +12,10 @@ double ur_transform(unrelu_transform transform, double lambda, double x)
         return sqrt(x);
     case UNRELU_TRANSFORM_LOG:
         return log(x);
+    case UNRELU_TRANSFORM_LEAKY:
+        return x < 0 ? x / lambda : x;
+    case UNRELU_TRANSFORM_SIGMOID:
+        return log(x) - log1p(-x);
     case UNRELU_TRANSFORM_BOXCOX:
         break;
     }
@@ -29,6 +33,10 @@ double ur_untransform(unrelu_transform transform, double lambda, double y)
         return y > 0 ? y * y : 0;
     case UNRELU_TRANSFORM_LOG:
         return exp(y);
+    case UNRELU_TRANSFORM_LEAKY:
+        return y < 0 ? lambda * y : y;
+    case UNRELU_TRANSFORM_SIGMOID:
+        return 1 / (1 + exp(-y));
     case UNRELU_TRANSFORM_BOXCOX:
         break;
     }
@@ -38,9 +46,15 @@ double ur_untransform(unrelu_transform transform, double lambda, double y)
     return power > 0 ? exp(log1p(lambda * y) / lambda) : lambda > 0 ? 0 : INFINITY;
 }
 
-const char *const ur_transform_words[] = {"none", "sqrt", "log", "boxcox"};
+int ur_transform_undoes(unrelu_transform transform)
+{
+    return transform == UNRELU_TRANSFORM_LEAKY || transform == UNRELU_TRANSFORM_SIGMOID;
+}
+
+const char *const ur_transform_words[] = {"none",   "sqrt",          "log",
+                                          "boxcox", "inverse-leaky", "inverse-sigmoid"};
 
 const char *unrelu_transform_name(unrelu_transform transform)
 {
-    return (size_t)transform <= UNRELU_TRANSFORM_BOXCOX ? ur_transform_words[transform] : "";
+    return (size_t)transform <= UNRELU_TRANSFORM_SIGMOID ? ur_transform_words[transform] : "";
 }

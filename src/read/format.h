@@ -22,11 +22,12 @@ struct unrelu_source {
     void *state;
     const char *label;
     char note[384];
-    int moved;          /* take was called since open or the last rewind */
-    size_t width;       /* columns of the file */
-    size_t d;           /* columns handed out */
-    size_t *pick;       /* d: their 0-based places in the file; NULL: all, in order */
-    const char **names; /* d */
+    int moved;           /* take was called since open or the last rewind */
+    size_t width;        /* columns of the file */
+    size_t d;            /* columns handed out */
+    size_t *pick;        /* d: their 0-based places in the file; NULL: all, in order */
+    const char **names;  /* d */
+    const ur_undo *undo; /* NULL: values as they stand */
 };
 
 /* Each sets format, state, columns and note of a source that has its label. */

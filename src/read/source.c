@@ -8,6 +8,7 @@
 #include "read/format.h"
 #include "read/input_file.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -291,8 +292,41 @@ unrelu_status ur_source_take(unrelu_source *source, ur_piece *piece, int *more, 
     return status;
 }
 
+void ur_source_undo(unrelu_source *source, const ur_undo *undo)
+{
+    source->undo = undo;
+}
+
+static unrelu_status undo_block(const unrelu_source *source, ur_block *block, unrelu_error *err)
+{
+    const ur_undo *undo = source->undo;
+    const double *x = block->x;
+    const unsigned char *below = block->below;
+    size_t d = block->d, stride = block->stride;
+    if (x != block->own) /* lent memory stays as it is */
+        UR_TRY(ur_block_reserve(block, block->rows, d, err));
+    block->below = below;
+    for (size_t r = 0; r < block->rows; r++)
+        for (size_t j = 0; j < d; j++) {
+            double value = x[r * stride + j], *to = block->own + r * block->stride + j;
+            if (isfinite(undo->low) && (value <= undo->low || value >= undo->high)) {
+                char column[128];
+                size_t row = block->first_row + r + 1;
+                ur_source_column_label(source, j, column, sizeof column);
+                return ur_fail_at(err, UNRELU_EFORMAT, row, j + 1,
+                                  "%s: row %zu, %s: the value is %g, which no %s gives: it lies "
+                                  "between %g and %g; mend the value, or leave out `activation`",
+                                  source->label, row, column, value, undo->activation, undo->low,
+                                  undo->high);
+            }
+            *to = undo->of(undo->parameter, value); /* NaN stays missing */
+        }
+    return UNRELU_OK;
+}
+
 unrelu_status ur_source_decode(const unrelu_source *source, const ur_piece *piece, ur_block *block,
                                unrelu_error *err)
 {
-    return source->format->decode(source, piece, block, err);
+    UR_TRY(source->format->decode(source, piece, block, err));
+    return source->undo ? undo_block(source, block, err) : UNRELU_OK;
 }

@@ -36,6 +36,15 @@ typedef struct {
 
 enum { UR_BELOW_GIVEN = 1, UR_BELOW_UNKNOWN };
 
+/* What is done to every value that is read, before anyone sees it. */
+typedef struct {
+    double (*of)(double parameter, double x);
+    double parameter, low, high; /* x lies between, ends left out; -inf: anywhere */
+    const char *activation;      /* whose inverse it is: for messages */
+} ur_undo;
+/* undo is borrowed; NULL: values as they stand */
+void ur_source_undo(unrelu_source *source, const ur_undo *undo);
+
 unrelu_status ur_source_rewind(unrelu_source *source, unrelu_error *err);
 /* *more = 0 and no piece at the end */
 unrelu_status ur_source_take(unrelu_source *source, ur_piece *piece, int *more, unrelu_error *err);

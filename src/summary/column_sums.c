@@ -21,7 +21,7 @@ static void add_plain(const sweep *s, size_t first, size_t last, size_t from, si
             out->min[j] = x < out->min[j] ? x : out->min[j];
             out->max[j] = x > out->max[j] ? x : out->max[j];
             if (x > s->limit[j]) {
-                double t = (x - s->limit[j] - s->shift[j]) * s->unit[j];
+                double t = (x - ur_origin(s->limit[j]) - s->shift[j]) * s->unit[j];
                 out->positive[j]++;
                 out->sum[j] += t;
                 out->square[j] += t * t;
@@ -50,6 +50,8 @@ __attribute__((target("avx2,fma"))) static inline void add_square(const sweep *s
     const __m256d one = _mm256_set1_pd(1);
     __m256d limit = _mm256_loadu_pd(s->limit + j), shift = _mm256_loadu_pd(s->shift + j);
     __m256d unit = _mm256_loadu_pd(s->unit + j);
+    __m256d none = _mm256_cmp_pd(limit, _mm256_set1_pd(-DBL_MAX), _CMP_LT_OQ);
+    __m256d origin = _mm256_andnot_pd(none, limit);
     __m256d low = _mm256_loadu_pd(out->min + j), high = _mm256_loadu_pd(out->max + j);
     __m256d missing = _mm256_setzero_pd(), above = missing, sum = missing, square = missing;
     for (size_t k = 0; k < ROWS; k++) {
@@ -57,7 +59,7 @@ __attribute__((target("avx2,fma"))) static inline void add_square(const sweep *s
         __m256d x = _mm256_loadu_pd(at);
         _mm_prefetch((const char *)(at + AHEAD * s->stride), _MM_HINT_T0);
         __m256d is_above = _mm256_cmp_pd(x, limit, _CMP_GT_OQ);
-        __m256d t = _mm256_mul_pd(_mm256_sub_pd(_mm256_sub_pd(x, limit), shift), unit);
+        __m256d t = _mm256_mul_pd(_mm256_sub_pd(_mm256_sub_pd(x, origin), shift), unit);
         t = _mm256_and_pd(t, is_above);
         low = _mm256_min_pd(x, low); /* the second operand where x is NaN */
         high = _mm256_max_pd(x, high);

@@ -4,9 +4,16 @@
 #ifndef UR_COLUMN_SUMS_H
 #define UR_COLUMN_SUMS_H
 
+#include <float.h>
 #include <stddef.h>
 
-/* d each; with t = (x - limit - shift) unit where x > limit */
+/* where values are counted from: their limit, or 0 where they have none (-inf) */
+static inline double ur_origin(double limit)
+{
+    return limit < -DBL_MAX ? 0 : limit;
+}
+
+/* d each; with t = (x - origin of limit - shift) unit where x > limit */
 typedef struct {
     double *min, *max;    /* of the cells that are numbers; +inf, -inf where all are NaN */
     double *missing;      /* NaN cells */

@@ -245,19 +245,21 @@ static void choose_head(const ur_moments_plan *plan, const ur_block *block, size
                         double *exponent)
 {
     double limit = plan->limit[j], low = INFINITY, high = -INFINITY, mean = 0, count = 0;
+    double origin = ur_origin(limit);
     for (size_t r = 0; r < block->rows; r++) {
         double x = block->x[r * block->stride + j];
         if (x > limit && x < INFINITY) {
             count++;
-            mean += (x - limit - mean) / count;
-            low = fmin(low, x - limit);
-            high = fmax(high, x - limit);
+            mean += (x - origin - mean) / count;
+            low = fmin(low, x - origin);
+            high = fmax(high, x - origin);
         }
     }
     if (count == 0)
         return;
     *shift = low == high ? low : rounded(mean);
-    *exponent = fmax(ilogb(high), LOWEST_EXPONENT) - UR_NO_EXPONENT; /* 2^1074 is no double */
+    *exponent =
+        fmax(ilogb(fmax(high, -low)), LOWEST_EXPONENT) - UR_NO_EXPONENT; /* 2^1074 is no double */
 }
 
 static unrelu_status begin(void *context, const ur_block *block, unrelu_error *err)
@@ -352,7 +354,9 @@ static int fit_head(const ur_moments_plan *plan, scratch *w, double *s, const ur
     int raise = 0, chosen = 0;
     memcpy(target, s, 2 * d * sizeof *s);
     for (size_t j = 0; j < d; j++) {
-        double top = w->columns.max[j] - plan->limit[j];
+        double top = w->columns.max[j] - ur_origin(plan->limit[j]);
+        if (plan->limit[j] < -DBL_MAX) /* values of any sign count */
+            top = fmax(top, -w->columns.min[j]);
         if (!(top > 0))
             continue;
         double needed = ilogb(top) - UR_NO_EXPONENT;

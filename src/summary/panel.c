@@ -39,7 +39,7 @@ ur_panel *ur_panel_new_plain(ur_arena *arena, size_t d, int single)
         .g_at = ur_take_aligned(arena, pitch, column),
         .m_at = ur_take_aligned(arena, pitch, column),
         .m_column = ur_take(arena, pitch, sizeof(size_t)),
-        .padded = ur_take_aligned(arena, pitch, 7 * sizeof(double)),
+        .padded = ur_take_aligned(arena, pitch, 8 * sizeof(double)),
         .table = ur_take_aligned(arena, UR_PANEL_TABLES << UR_PANEL_GROUP, UR_PANEL_ENTRY),
         .product = ur_take_aligned(arena, pitch + 2, 2 * UR_PANEL_ENTRY),
     };
@@ -81,7 +81,7 @@ static void pack_plain(ur_panel *panel, const double *x, size_t stride, const do
             }
             if (value > limit[j]) {
                 panel->g[word] |= bit;
-                scaled = (value - limit[j] - shift[j]) * unit[j];
+                scaled = (value - ur_origin(limit[j]) - shift[j]) * unit[j];
             }
             t[r * d + j] = panel->single ? (double)(float)scaled : scaled;
         }

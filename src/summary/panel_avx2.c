@@ -177,7 +177,7 @@ AVX2 void ur_bits_above_avx2(const double *x, size_t rows, size_t d, size_t stri
 enum { PACK_RUN = 20 };
 
 typedef struct { /* pitch each; beyond d no cell is above */
-    double *limit, *shift, *unit, *sum, *square, *min, *max;
+    double *limit, *origin, *shift, *unit, *sum, *square, *min, *max;
 } padded_columns;
 
 AVX2 static padded_columns pad(const ur_panel *panel, const double *limit, const double *shift,
@@ -185,9 +185,11 @@ AVX2 static padded_columns pad(const ur_panel *panel, const double *limit, const
 {
     size_t d = panel->d, n = panel->pitch;
     double *p = panel->padded;
-    padded_columns at = {p, p + n, p + 2 * n, p + 3 * n, p + 4 * n, p + 5 * n, p + 6 * n};
+    padded_columns at = {p,         p + n,     p + 2 * n, p + 3 * n,
+                         p + 4 * n, p + 5 * n, p + 6 * n, p + 7 * n};
     for (size_t j = 0; j < n; j++) {
         at.limit[j] = j < d ? limit[j] : INFINITY;
+        at.origin[j] = j < d ? ur_origin(limit[j]) : 0;
         at.shift[j] = j < d ? shift[j] : 0;
         at.unit[j] = j < d ? unit[j] : 0;
         at.sum[j] = at.square[j] = 0;
@@ -199,7 +201,7 @@ AVX2 static padded_columns pad(const ur_panel *panel, const double *limit, const
 
 /* the running results of four columns */
 typedef struct {
-    __m256d limit, shift, unit, sum, square, min, max, missing;
+    __m256d limit, origin, shift, unit, sum, square, min, max, missing;
     __m256i bits;
 } four_columns;
 
@@ -214,7 +216,7 @@ INLINE void pack_four(const ur_panel *panel, const double *x, size_t stride, siz
     for (size_t k = 0; k < 4; k++) {
         _mm_prefetch((const char *)(x + (PACK_RUN + k) * stride), _MM_HINT_T0);
         above[k] = k < valid ? _mm256_cmp_pd(row[k], at->limit, _CMP_GT_OQ) : _mm256_setzero_pd();
-        __m256d t = _mm256_sub_pd(_mm256_sub_pd(row[k], at->limit), at->shift);
+        __m256d t = _mm256_sub_pd(_mm256_sub_pd(row[k], at->origin), at->shift);
         t = _mm256_and_pd(above[k], _mm256_mul_pd(t, at->unit));
         at->min = _mm256_min_pd(row[k], at->min); /* the second operand where the first is NaN */
         at->max = _mm256_max_pd(row[k], at->max);
@@ -240,6 +242,7 @@ INLINE int pack_run(const ur_panel *panel, const double *x, size_t stride, size_
     __m256i *word = (__m256i *)(panel->g_at + r / UR_PANEL_SPAN * panel->pitch + j);
     four_columns at = {
         .limit = _mm256_load_pd(all->limit + j),
+        .origin = _mm256_load_pd(all->origin + j),
         .shift = _mm256_load_pd(all->shift + j),
         .unit = _mm256_load_pd(all->unit + j),
         .sum = _mm256_load_pd(all->sum + j),

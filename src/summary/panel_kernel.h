@@ -28,7 +28,7 @@ struct ur_panel {
     uint64_t *m_at;  /* likewise, but only the m_columns columns that miss a cell: */
     size_t *m_column;
     size_t m_columns;
-    double *padded; /* limit, shift, unit, sum, square, min, max: pitch each */
+    double *padded; /* limit, origin, shift, unit, sum, square, min, max: pitch each */
     void *table;    /* UR_PANEL_TABLES tables of 2^GROUP entries; each first one is 0 */
     void *product;  /* 2 lines a column: the products with one tile, before they become double */
 };

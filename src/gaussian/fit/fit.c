@@ -6,6 +6,7 @@
 #include "dense/blas_pin.h"
 #include "dense/linear.h"
 #include "gaussian/model/gaussian_model.h"
+#include "law/power.h"
 #include "pass/parallel.h"
 #include "pass/pass.h"
 #include "pass/ranks.h"
@@ -28,6 +29,8 @@ static unrelu_status read_options(const unrelu_gaussian_options *options,
         (unsigned)o->precision > UNRELU_PRECISION_SINGLE)
         return ur_fail(err, UNRELU_EUSAGE, "there are no norms %d, angles %d or precision %d",
                        (int)o->norms, (int)o->angles, (int)o->precision);
+    if ((unsigned)o->transform > UNRELU_TRANSFORM_SIGMOID)
+        return ur_fail(err, UNRELU_EUSAGE, "there is no transform %d", (int)o->transform);
     if (o->censor_at && o->censor_count == 0)
         return ur_fail(err, UNRELU_EUSAGE, "an empty list of censoring limits was given");
     if (o->batches < 1 || o->minibatch < 1)
@@ -65,6 +68,7 @@ static unrelu_status estimate(ur_fit *fit, unrelu_error *err)
     UR_TRY(ur_fit_margins(fit, err));
     UR_TRY(ur_gaussian_allocate(m, fit->d, 1, err));
     UR_TRY(ur_fit_set_columns(fit, err));
+    UR_TRY(ur_gaussian_set_activation(m, fit->options->transform, fit->options->boxcox, err));
     double *product_se = ur_take(fit->arena, fit->d, fit->d * sizeof *product_se);
     UR_TRY(ur_arena_status(fit->arena, err));
     double *noise_se = fit->negatives ? ur_take(fit->arena, fit->d, sizeof *noise_se) : NULL;
@@ -93,6 +97,8 @@ static unrelu_status collect(ur_fit *fit, unrelu_error *err)
     fit->limit = ur_take(fit->arena, d, sizeof *fit->limit);
     UR_TRY(ur_arena_status(fit->arena, err));
     UR_TRY(ur_limits(o, d, fit->limit, err));
+    for (size_t j = 0; ur_transform_undoes(o->transform) && j < d; j++)
+        fit->limit[j] = -INFINITY;
     UR_TRY(ur_source_rewind(fit->source, err));
     memcpy(limit, fit->limit, d * sizeof *limit);
     UR_TRY(ur_fit_noise(fit, limit, err));
@@ -133,6 +139,46 @@ static unrelu_status fit_samples(unrelu_source *source, const unrelu_gaussian_op
     return ur_model_hand(m, status, model, err);
 }
 
+static double undo_leaky(double slope, double x)
+{
+    return ur_transform(UNRELU_TRANSFORM_LEAKY, slope, x);
+}
+
+static double undo_sigmoid(double none, double x)
+{
+    return ur_transform(UNRELU_TRANSFORM_SIGMOID, none, x);
+}
+
+/* Footnote 2 of the paper: what went through an invertible activation is undone where it is read,
+ * and the moments are those of plain normals. */
+static unrelu_status fit_undone(unrelu_source *source, const unrelu_gaussian_options *o,
+                                const unrelu_exec *exec, unrelu_gaussian **model, unrelu_error *err)
+{
+    int leaky = o->transform == UNRELU_TRANSFORM_LEAKY, again;
+    const char *what = o->literal                              ? "`method` paper"
+                       : o->norms != UNRELU_NORMS_CENSORED     ? "`norms` other than censored"
+                       : o->angles != UNRELU_ANGLES_H6         ? "`angles` other than h6"
+                       : o->additive_noise != 0                ? "`additive-noise`"
+                       : o->robust                             ? "`robust`"
+                       : o->censor_at || o->limit || o->limits ? "a limit"
+                                                               : NULL;
+    if (what)
+        return ur_fail(err, UNRELU_EUSAGE,
+                       "%s does not go with `activation`: what an invertible activation gave is "
+                       "undone, and has a plain mean and covariance",
+                       what);
+    if (leaky && !(o->boxcox > 0 && o->boxcox < INFINITY))
+        return ur_fail(err, UNRELU_EUSAGE,
+                       "`activation` leaky needs a slope above 0, not %g: it is not invertible",
+                       o->boxcox);
+    const ur_undo undo = {leaky ? undo_leaky : undo_sigmoid, o->boxcox, leaky ? -INFINITY : 0,
+                          leaky ? INFINITY : 1, leaky ? "leaky ReLU" : "sigmoid"};
+    ur_source_undo(source, &undo);
+    unrelu_status status = fit_samples(source, o, exec, 0, &again, model, err);
+    ur_source_undo(source, NULL);
+    return status;
+}
+
 static unrelu_status fit_source(unrelu_source *source, const unrelu_gaussian_options *options,
                                 const unrelu_exec *exec, unrelu_gaussian **model, unrelu_error *err)
 {
@@ -141,6 +187,8 @@ static unrelu_status fit_source(unrelu_source *source, const unrelu_gaussian_opt
     if (!source)
         return ur_fail(err, UNRELU_EDATA, "there are no samples: the source is NULL");
     UR_TRY(read_options(options, &o, err));
+    if (ur_transform_undoes(o.transform))
+        return fit_undone(source, &o, exec, model, err);
     if (o.norms == UNRELU_NORMS_SGD)
         UR_TRY(ur_ranks_refuse(exec, "projected SGD", err));
     if (!ur_fit_needs_cells(&o)) {

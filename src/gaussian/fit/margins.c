@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "gaussian/problem/fit.h"
 #include "law/normal.h"
+#include "summary/column_sums.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -86,7 +87,7 @@ static unrelu_status choose_columns(ur_fit *fit, unrelu_error *err)
         ur_fit_column *c = &fit->columns[fit->d++];
         c->index = j;
         c->exponent = e == 0 ? 0 : (int)(e + UR_NO_EXPONENT);
-        c->limit = summary->limit[j];
+        c->limit = ur_origin(summary->limit[j]);
         c->shift = ldexp(ur_moments_shift(&summary->plan, summary->s)[j], -c->exponent);
     }
     if (fit->d == 0)
@@ -190,6 +191,8 @@ unrelu_status ur_fit_set_columns(const ur_fit *fit, unrelu_error *err)
         m->scale[i] = ldexp(c->margin.s, e);
         m->scale_se[i] = ldexp(c->margin.s_se, e);
         m->flags[i] = ur_fit_flags(n, m->positive[i], &c->censored);
+        if (isinf(fit->limit[c->index])) /* none was to be expected */
+            m->flags[i] &= ~(uint32_t)UNRELU_FLAG_NO_ZEROS;
         int varies = !(m->flags[i] & UNRELU_FLAG_CONSTANT);
         if (varies && c->margin.verdict == UR_MARGIN_NO_MAXIMUM)
             m->flags[i] |= UNRELU_FLAG_NO_TRUNCATED;

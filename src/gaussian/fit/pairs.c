@@ -28,12 +28,18 @@ typedef struct {
     double gg, tt, t1g2, t2g1, t1t1g2, t2t2g1;
 } cross;
 
-/* with v = alpha t + beta on the positives: v = (x - max(b, 0)) / s, as pair.h wants it */
+/* what v is taken from: max(b, 0), and b itself where nothing is censored */
+static double anchor_of(const ur_margin *m)
+{
+    return m->verdict == UR_MARGIN_NO_ZEROS ? m->b : fmax(m->b, 0);
+}
+
+/* with v = alpha t + beta on the positives: v = (x - anchor) / s, as pair.h wants it */
 static ur_pair_moments moments_of(const cross *x, double n, const ur_fit_column *const c[2],
                                   const ur_margin m[2])
 {
-    double a1 = 1 / m[0].s, b1 = (c[0]->shift - fmax(m[0].b, 0)) / m[0].s;
-    double a2 = 1 / m[1].s, b2 = (c[1]->shift - fmax(m[1].b, 0)) / m[1].s;
+    double a1 = 1 / m[0].s, b1 = (c[0]->shift - anchor_of(&m[0])) / m[0].s;
+    double a2 = 1 / m[1].s, b2 = (c[1]->shift - anchor_of(&m[1])) / m[1].s;
     return (ur_pair_moments){
         .n = n,
         .gg = x->gg / n,

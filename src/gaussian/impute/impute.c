@@ -90,6 +90,11 @@ unrelu_status ur_impute_check(const unrelu_gaussian *m, unrelu_error *err)
                        m->d == 0         ? "columns"
                        : !m->correlation ? "correlation"
                                          : "b or scale");
+    if (m->activation && *m->activation)
+        return ur_fail(err, UNRELU_EDATA,
+                       "samples of the model went through %s, which is invertible: nothing was "
+                       "hidden, and nothing can be imputed",
+                       m->activation);
     for (size_t i = 0; i < m->d; i++) {
         const char *name = m->names ? m->names[i] : "";
         if (!isfinite(m->b[i]) || !isfinite(m->scale[i]) || m->scale[i] < 0)

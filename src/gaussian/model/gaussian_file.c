@@ -42,6 +42,7 @@ static const ur_field alone_learned[] = {WORD(method), FIELD(n, UR_COUNT, NULL, 
 static const ur_field others[] = {
     FIELD(names, UR_TEXTS, "d", 0),
     FIELD(seed, UR_SEED, NULL, 0),
+    FIELD(activation, UR_WORD, NULL, 0),
     {"transform", UR_CHOICE, offsetof(unrelu_gaussian, transform), NULL, 0, 0, ur_transform_words},
 };
 
@@ -120,7 +121,9 @@ unrelu_status unrelu_gaussian_save(const unrelu_gaussian *m, const char *path, u
     UR_TRY(ur_model_create(path, "rectified-gaussian", &w, err));
     ur_npz_add_strings(w, "names", m->names, m->d);
     ur_seed_save(w, m->seed);
-    if (m->transform != UNRELU_TRANSFORM_NONE)
+    if (*m->activation)
+        ur_npz_add_string(w, "activation", m->activation);
+    else if (m->transform != UNRELU_TRANSFORM_NONE)
         ur_npz_add_string(w, "transform", unrelu_transform_name(m->transform));
     put(w, m, alone, COUNT(alone));
     unrelu_status status = ur_gaussian_put(w, m, err);
@@ -204,6 +207,22 @@ static unrelu_status get_transform(ur_npz *npz, const char *path, unrelu_gaussia
     return UNRELU_OK;
 }
 
+static unrelu_status get_activation(ur_npz *npz, const char *path, unrelu_gaussian *m,
+                                    unrelu_error *err)
+{
+    const char *text;
+    unrelu_transform inverse;
+    double slope;
+    if (!ur_npz_has(npz, "activation"))
+        return UNRELU_OK;
+    UR_TRY(ur_npz_string(npz, "activation", ur_model_arena(m), &text, err));
+    if (!ur_activation_read(text, &inverse, &slope))
+        return ur_fail(err, UNRELU_EFORMAT,
+                       "%s: the activation '%.40s' is neither sigmoid nor leaky:S with S above 0",
+                       path, text);
+    return ur_gaussian_set_activation(m, inverse, slope, err);
+}
+
 static unrelu_status load(const char *path, unrelu_gaussian *m, unrelu_error *err)
 {
     static const char *const needed[] = {"scale", "correlation", "b"};
@@ -220,6 +239,7 @@ static unrelu_status load(const char *path, unrelu_gaussian *m, unrelu_error *er
     UR_TRY(ur_gaussian_get(npz, path, m, err));
     UR_TRY(get(npz, path, m, alone, COUNT(alone), err));
     UR_TRY(get_transform(npz, path, m, err));
+    UR_TRY(get_activation(npz, path, m, err));
     UR_TRY(ur_names_load(npz, path, "names", m->d, ur_model_arena(m), &m->names, err));
     if (!m->names)
         m->names = ur_take_numbered(ur_model_arena(m), 'x', m->d);

@@ -3,9 +3,11 @@
 
 #include "base/error.h"
 #include "base/names.h"
+#include "base/text.h"
 #include "dense/blas_pin.h"
 #include "dense/linear.h"
 #include "gaussian/problem/tolerance.h"
+#include "law/power.h"
 #include "read/source.h"
 
 #include <math.h>
@@ -15,7 +17,7 @@ unrelu_gaussian *ur_gaussian_new(unrelu_error *err)
 {
     unrelu_gaussian *m = ur_model_new(&ur_gaussian_kind, err);
     if (m)
-        m->method = m->norms = m->angles = m->how_k = "";
+        m->method = m->norms = m->angles = m->how_k = m->activation = "";
     return m;
 }
 
@@ -35,6 +37,38 @@ unrelu_status ur_gaussian_allocate(unrelu_gaussian *m, size_t d, int errors, unr
         m->pair_flags = ur_take(arena, d, d);
     }
     return ur_arena_status(arena, err);
+}
+
+unrelu_status ur_gaussian_set_activation(unrelu_gaussian *m, unrelu_transform inverse, double slope,
+                                         unrelu_error *err)
+{
+    char name[64];
+    ur_arena *arena = ur_model_arena(m);
+    if (!ur_transform_undoes(inverse))
+        return UNRELU_OK;
+    m->transform = inverse;
+    m->activation = "sigmoid";
+    if (inverse == UNRELU_TRANSFORM_SIGMOID)
+        return UNRELU_OK;
+    unrelu_activation_name((unrelu_activation){UNRELU_LEAKY, slope}, name, sizeof name);
+    m->activation = ur_take_copy(arena, name);
+    m->lambda = ur_take(arena, m->d, sizeof *m->lambda);
+    UR_TRY(ur_arena_status(arena, err));
+    for (size_t i = 0; i < m->d; i++)
+        m->lambda[i] = slope;
+    return UNRELU_OK;
+}
+
+int ur_activation_read(const char *text, unrelu_transform *inverse, double *slope)
+{
+    static const char with[] = "leaky:";
+    *slope = NAN;
+    *inverse = UNRELU_TRANSFORM_SIGMOID;
+    if (strcmp(text, "sigmoid") == 0)
+        return 1;
+    *inverse = UNRELU_TRANSFORM_LEAKY;
+    return strncmp(text, with, sizeof with - 1) == 0 &&
+           ur_text_number(text + sizeof with - 1, slope) && *slope > 0 && *slope < INFINITY;
 }
 
 void unrelu_gaussian_margin(const unrelu_gaussian *m, size_t column, double *b, double *s,

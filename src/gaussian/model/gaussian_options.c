@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Options of fits, checks, imputations and planted models, by name. */
 #include "base/text.h"
+#include "gaussian/model/gaussian_model.h"
 #include "model/options.h"
 
 #include <float.h>
@@ -67,6 +68,12 @@ static int read_transform(void *options, const char *text)
     return 1;
 }
 
+static int read_activation(void *options, const char *text)
+{
+    unrelu_gaussian_options *o = options;
+    return ur_activation_read(text, &o->transform, &o->boxcox);
+}
+
 static const ur_option fit_table[] = {
     {"method", UR_OPTION_OWN, AT(angles), "efficient|paper", 0, 0, "one of efficient, paper",
      read_method},
@@ -77,6 +84,8 @@ static const ur_option fit_table[] = {
     {"precision", UR_OPTION_CHOICE, AT(precision), "auto|double|single", 0, 0, NULL, NULL},
     {"transform", UR_OPTION_OWN, AT(boxcox), "none|sqrt|log|boxcox|boxcox:L", 0, 0,
      "one of none, sqrt, log, boxcox, boxcox:L with L from -10 to 10", read_transform},
+    {"activation", UR_OPTION_OWN, AT(boxcox), "leaky:S|sigmoid", 0, 0,
+     "leaky:S with a slope S above 0, or sigmoid", read_activation},
     {"additive-noise", UR_OPTION_OWN, AT(additive_noise), "SD|auto", 0, 0,
      "a number above 0, or auto", read_additive_noise},
     {"robust", UR_OPTION_YES, AT(robust), NULL, 0, 0, "yes or no", NULL},
