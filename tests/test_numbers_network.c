@@ -2,7 +2,7 @@
 /* What is promised of `unrelu recover`: how often a planted network comes back exactly, that no
  * wrong answer is called exact, and how far noisy fits are from the Cramer-Rao bound. A tenth of
  * the runs in the tests; `--full` does them all. */
-#include "networks.h"
+#include "noises.h"
 #include "numbers.h"
 
 #include "network/newton/newton.h"
@@ -249,6 +249,46 @@ static void k_found(size_t d, size_t k, size_t m, size_t n, double sigma, int fu
     row(what, "share where k was found", (double)good / runs, .95, 1, "");
 }
 
+/* ---- noise of Student's law, --robust ---- */
+
+/* scale .5 as the normal noise of k_found: k and biases found out, then coverage with k given */
+static void student(double degrees, int full)
+{
+    int runs = runs_of(full), good = 0, told = 0;
+    noisy_sums s = {0};
+    for (int run = 0; run < runs; run++) {
+        planted_network p = plant_network(10, 5, 8, 2000, 0, (uint64_t)run + 1);
+        add_student(&p, degrees, .5 / root_mean_square(p.a, 2000 * 8), (uint64_t)run);
+        unrelu_recover_options o;
+        unrelu_recover_options_init(&o, sizeof o);
+        o.labels = UNRELU_LABELS_NOISY;
+        o.robust = 1;
+        if (run % 5 == 0) {
+            unrelu_network *model = recover(&p, &o);
+            good += model->k == 5 && strcmp(model->biases, "none") == 0;
+            unrelu_network_free(model);
+        }
+        o.k = 5;
+        o.biases = UNRELU_BIASES_NONE;
+        unrelu_network *model = recover(&p, &o);
+        add_noisy(&p, model, &s);
+        unrelu_network_free(model);
+        o.robust = 0;
+        model = recover(&p, &o);
+        for (size_t i = 0; i < model->warning_count; i++)
+            told += strcmp(model->warnings[i].code, "heavy-tails") == 0;
+        unrelu_network_free(model);
+        planted_network_free(&p);
+    }
+    char what[96];
+    snprintf(what, sizeof what, "Student noise, %g degrees, (10,5,8) scale .5 n=2000", degrees);
+    row(what, "share where k was found, robust", good / ceil(runs / 5.), .9, 1, "");
+    row(what, "coverage of 95 % intervals, robust", s.in / s.of, share < 1 ? .91 : .93,
+        share < 1 ? .98 : .97, "");
+    row(what, "share where heavy tails are told", (double)told / runs, isfinite(degrees),
+        isfinite(degrees), "");
+}
+
 /* ---- methods by name: exact after their own start ---- */
 
 typedef struct {
@@ -382,6 +422,9 @@ int main(int argc, char **argv)
     k_found(10, 5, 5, 1000, .5, 20);
     k_found(10, 5, 8, 2000, 1, 20);
     k_found(20, 10, 12, 2000, .1, 10);
+    student(2, 100);
+    student(3, 100);
+    student(INFINITY, 100);
     for (size_t i = 0; i < sizeof method_points / sizeof *method_points; i++)
         by_method(&method_points[i]);
     for (size_t i = 0; i < sizeof raw_points / sizeof *raw_points; i++)

@@ -27,6 +27,7 @@ static void every_kind_of_value_is_read(void **state)
     must(unrelu_recover_options_set(&r, "k", "1e2", &err), &err);
     must(unrelu_recover_options_set(&r, "pcp", NULL, &err), &err);
     must(unrelu_recover_options_set(&r, "certify", "yes", &err), &err);
+    must(unrelu_recover_options_set(&r, "robust", "yes", &err), &err);
     must(unrelu_recover_options_set(&r, "activation", "leaky:0.25", &err), &err);
     must(unrelu_recover_options_set(&r, "seed", "9223372036854775807", &err), &err);
     assert_int_equal(r.biases, UNRELU_BIASES_NONE);
@@ -34,6 +35,7 @@ static void every_kind_of_value_is_read(void **state)
     assert_int_equal(r.k, 100);
     assert_int_equal(r.pcp, 1);
     assert_int_equal(r.certify, 1);
+    assert_int_equal(r.robust, 1);
     assert_int_equal(r.activation.kind, UNRELU_LEAKY);
     assert_true(r.activation.parameter == 0.25);
     assert_true(r.seed == INT64_MAX);
@@ -99,7 +101,7 @@ static void every_name_is_listed(void **state)
         if (first[0] >= 'a' || (first[0] >= '0' && first[0] <= '9'))
             must(unrelu_recover_options_set(&r, o.name, first, &err), &err);
     }
-    assert_int_equal(count, 13);
+    assert_int_equal(count, 14);
     assert_true(unrelu_gaussian_option(0, &o) && unrelu_gaussian_plant_option(0, &o) &&
                 unrelu_goodness_option(0, &o) && unrelu_impute_option(0, &o) &&
                 unrelu_network_plant_option(0, &o) && unrelu_unmix_option(0, &o) &&

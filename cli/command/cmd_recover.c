@@ -42,6 +42,9 @@ static const cli_option options[] = {
      "whether the labels are exact or carry normal noise (default auto: exact, or noise where no "
      "network fits to rounding)",
      CLI_TO_LIBRARY},
+    {"robust", 0, NULL,
+     "noisy labels by Huber's objective instead of least squares: for noise with heavy tails",
+     TO(CLI_FLAG, options.robust)},
     {.doc = "Method:", .kind = CLI_HEADING},
     {"method", 0, methods,
      "auto (default): exact, then moments where the labels are noisy; exact: fixed points of sign "

@@ -3,12 +3,15 @@
  *   BIC(k) = n m ln(RSS / n m) + (parameters) ln(n m)
  * from the number of eigenvalues of the labels' covariance above the edge of pure noise, up and
  * down for as long as it falls; biases by the same criterion. Starts race on at most
- * max(5000, 200 (d + k)) rows; only the winner sees all. Labels may turn out to be met exactly
- * (fewer labels than neurons, smooth activations): then the verdict is that of the certificate. */
+ * max(5000, 200 (d + k)) rows; only the winner sees all. With `robust` fits are by Huber's
+ * objective, and RSS is that of the likeliest Student law (dense/student.h), which few cells cannot
+ * decide on. Labels may turn out to be met exactly (fewer labels than neurons, smooth activations):
+ * then the verdict is that of the certificate. */
 #include "network/noisy/noisy.h"
 
 #include "base/error.h"
 #include "dense/linear.h"
+#include "network/data/cut_tails.h"
 #include "network/exact/exact.h"
 #include "network/problem/tolerance.h"
 
@@ -58,7 +61,11 @@ static unrelu_status guess_k(const ur_problem *given, ur_terms terms, size_t *k,
     double *A = ur_take(&arena, n, m * sizeof *A), *C = ur_take(&arena, m, m * sizeof *C);
     double *values = ur_take(&arena, m, sizeof *values);
     UR_TRY(ur_arena_status(&arena, err));
-    memcpy(A, frame.a, n * m * sizeof *A);
+    int heavy = 0;
+    if (given->options.robust)
+        UR_TRY(ur_cut_tails(n, m, frame.a, A, &heavy, err));
+    else
+        memcpy(A, frame.a, n * m * sizeof *A);
     for (size_t j = 0; j < m; j++) {
         double mean = 0;
         for (size_t i = 0; i < n; i++)
@@ -285,9 +292,9 @@ unrelu_status ur_noisy(const ur_problem *given, ur_outcome *out, unrelu_error *e
                                   "those tried",
                                   c.k, c.k == 1 ? "" : "s");
     else
-        out->how_k =
-            ur_take_text(out->arena, "smallest BIC (%.6g at k = %zu) of those tried, up to k = %zu",
-                         c.best.bic, c.k, tried);
+        out->how_k = ur_take_text(
+            out->arena, "smallest BIC (%.6g at k = %zu%s) of those tried, up to k = %zu",
+            c.best.bic, c.k, given->options.robust ? ", by the likeliest Student law" : "", tried);
     if (c.best.skipped && c.k > d)
         ur_outcome_note(out, "moments-skipped",
                         "k = %zu > d = %zu: the moment starts do not exist, random ones were used",

@@ -10,6 +10,7 @@
 /* the best of several starts on the rows of a frame */
 typedef struct {
     ur_newton_fit fit; /* in the frame */
+    double cost;       /* rss; with `robust` that of ur_student_squares */
     double residual;   /* relative */
     double bic;
     size_t starts, agree;
@@ -39,9 +40,12 @@ unrelu_status ur_fewer(const ur_problem *given, const ur_frame *frame, ur_newton
  * (newton.h), it only takes longer. */
 #define UR_LIKELIHOOD_GAIN 1e-8
 enum { UR_LIKELIHOOD_STEPS = 100 };
+/* of Huber's objective, and steps in each: 5 to 12 rounds are the usual */
+enum { UR_HUBER_ROUNDS = 60, UR_HUBER_STEPS = 6 };
 
-/* From a fit on the rows of a frame to the maximum likelihood over all rows, its noise and its
- * standard errors; exact where there turns out to be no noise. */
+/* From a fit on the rows of a frame to the maximum likelihood over all rows (with `robust` to the
+ * least of Huber's objective), its noise and its standard errors; exact where there turns out to be
+ * no noise. */
 unrelu_status ur_likelihood(const ur_problem *given, const ur_frame *frame,
                             const ur_newton_fit *start, ur_outcome *out, unrelu_error *err);
 

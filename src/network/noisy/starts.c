@@ -8,6 +8,8 @@
 #include "base/random.h"
 #include "dense/blas.h"
 #include "dense/linear.h"
+#include "dense/student.h"
+#include "network/data/cut_tails.h"
 #include "network/exact/exact.h"
 #include "network/noisy/noisy.h"
 #include "network/problem/start.h"
@@ -44,9 +46,10 @@ typedef struct {
     ur_start start; /* raw rows of the frame */
     double *x;      /* (n, d) */
     double *weight; /* n, or NULL */
+    double *cut;    /* (n, m): robust: labels with cut tails; else NULL */
     double *raw;    /* (k, q): a start in the data's coordinates */
     double *c;      /* k */
-    double *rss;    /* of every start that ran */
+    double *cost;   /* of every start that ran */
     ur_best *best;
 } race;
 
@@ -61,12 +64,17 @@ static unrelu_status open_race(race *q, size_t k, ur_arena *arena, ur_arena *kep
     q->x = ur_take(arena, frame->n, frame->d * sizeof *q->x);
     q->raw = ur_take(arena, k, (frame->q + 1) * sizeof *q->raw);
     q->c = ur_take(arena, k, sizeof *q->c);
-    q->rss = ur_take(arena, 64, sizeof *q->rss);
+    q->cost = ur_take(arena, 64, sizeof *q->cost);
+    if (o->robust)
+        q->cut = ur_take(arena, frame->n, frame->m * sizeof *q->cut);
     /* exp(t^2) has no moments to speak of: rows are weighted by the inverse of their labels */
     if (o->activation.kind == UNRELU_EXPM1SQ)
         q->weight = ur_take(arena, frame->n, sizeof *q->weight);
     UR_TRY(ur_arena_status(arena, err));
     UR_TRY(ur_newton_alloc(&q->problem, k, kept, &q->best->fit, err));
+    int heavy = 0;
+    if (q->cut)
+        UR_TRY(ur_cut_tails(frame->n, frame->m, frame->a, q->cut, &heavy, err));
     for (size_t i = 0; i < frame->n; i++)
         memcpy(q->x + i * frame->d, data->x + frame->row[i] * frame->d, frame->d * sizeof *q->x);
     double mean = sqrt(frame->size / (double)frame->n);
@@ -76,13 +84,28 @@ static unrelu_status open_race(race *q, size_t k, ur_arena *arena, ur_arena *kep
             norm = hypot(norm, frame->a[i * frame->m + j]);
         q->weight[i] = 1 / fmax(norm, LEAST_ROW * mean);
     }
-    q->start = (ur_start){.sample = {frame->n, frame->d, frame->m, q->x, frame->a},
-                          .k = k,
-                          .f = o->activation,
-                          .hidden = frame->terms.hidden,
-                          .constant = frame->terms.constant,
-                          .seed = o->seed,
-                          .exec = q->given->exec};
+    q->start =
+        (ur_start){.sample = {frame->n, frame->d, frame->m, q->x, q->cut ? q->cut : frame->a},
+                   .k = k,
+                   .f = o->activation,
+                   .hidden = frame->terms.hidden,
+                   .constant = frame->terms.constant,
+                   .seed = o->seed,
+                   .exec = q->given->exec};
+    return UNRELU_OK;
+}
+
+/* from the minimum for labels with cut tails to that of Huber's objective for the labels */
+static unrelu_status go_on(const race *q, ur_newton_fit *fit, double *cost, unrelu_error *err)
+{
+    UR_ARENA(arena);
+    size_t cells = q->problem.n * q->problem.m;
+    double *R = ur_take(&arena, cells, sizeof *R);
+    ur_huber huber;
+    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(ur_newton_huber(&q->problem, UR_HUBER_ROUNDS, UR_HUBER_STEPS, GAIN, fit, &huber, err));
+    UR_TRY(ur_newton_rest(&q->problem, fit, R, err));
+    *cost = ur_student_squares(cells, R);
     return UNRELU_OK;
 }
 
@@ -100,10 +123,17 @@ static unrelu_status enter(race *q, const double *V, unrelu_error *err)
         weighted.weight = q->weight;
         UR_TRY(ur_newton_solve(&weighted, STEPS, GAIN, enough, &fit, err));
     }
-    UR_TRY(ur_newton_solve(&q->problem, STEPS, GAIN, enough, &fit, err));
-    if (q->best->starts == 0 || fit.rss < q->best->fit.rss)
+    ur_newton first = q->problem;
+    first.a = q->cut ? q->cut : first.a;
+    UR_TRY(ur_newton_solve(&first, STEPS, GAIN, enough, &fit, err));
+    double cost = fit.rss;
+    if (q->cut)
+        UR_TRY(go_on(q, &fit, &cost, err));
+    if (q->best->starts == 0 || cost < q->best->cost) {
         ur_newton_copy(&q->problem, &fit, &q->best->fit);
-    q->rss[q->best->starts++] = fit.rss;
+        q->best->cost = cost;
+    }
+    q->cost[q->best->starts++] = cost;
     return UNRELU_OK;
 }
 
@@ -238,7 +268,7 @@ static size_t count_agreeing(const race *q)
 {
     size_t agree = 0;
     for (size_t i = 0; i < q->best->starts; i++)
-        agree += q->rss[i] <= q->best->fit.rss * (1 + AGREE);
+        agree += q->cost[i] <= q->best->cost * (1 + AGREE);
     return agree;
 }
 
@@ -277,7 +307,7 @@ unrelu_status ur_starts(const ur_problem *given, const ur_frame *frame, size_t k
     /* per cell, and for the cells of all rows: frames of different k may differ in rows */
     double cells = (double)(frame->n * frame->m), all = (double)(given->data.n * given->data.m);
     best->residual = sqrt(best->fit.rss / frame->size);
-    best->bic = all * log(fmax(best->fit.rss / cells, DBL_MIN)) +
+    best->bic = all * log(fmax(best->cost / cells, DBL_MIN)) +
                 ur_parameters(given, k, frame->terms) * log(all);
     return UNRELU_OK;
 }
