@@ -32,8 +32,9 @@ static unrelu_status solve_classes(ur_peel *q, const ur_groups *g, int *ready, u
         for (size_t i = 0; i < frame->n; i++)
             if (g->of[i] == c) {
                 memcpy(X + at * p, frame->x + i * p, p * sizeof *X);
-                b[at++] = q->norm[i];
-                size += q->norm[i] * q->norm[i];
+                b[at] = ur_peel_root(q, q->norm[i]);
+                size += b[at] * b[at];
+                at++;
             }
         if (rows >= p)
             UR_TRY(ur_least_squares(rows, p, 1, X, b, EQUATIONS_RANK, w, &rank, err));

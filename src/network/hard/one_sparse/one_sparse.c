@@ -184,6 +184,27 @@ unrelu_status ur_peel_all(const ur_problem *given, ur_peel *q, int *ready, ur_ou
     return UNRELU_OK;
 }
 
+/* Where one neuron is on alone the label is u f(w x): its direction is u, and w x follows from its
+ * length where f is 0 on one side and a power on the other. */
+static unrelu_status check_activation(unrelu_activation f, unrelu_error *err)
+{
+    char name[48];
+    unrelu_activation_name(f, name, sizeof name);
+    if (!ur_activation_rectifies(f))
+        return ur_fail(err, UNRELU_EUSAGE,
+                       "`method` one-sparse needs rows of labels with one neuron on, and %s is "
+                       "never 0: every row shows all neurons; leave out `method`",
+                       name);
+    if (!(ur_activation_degree(f) > 0))
+        return ur_fail(
+            err, UNRELU_EUSAGE,
+            "`method` one-sparse solves u f(w x) = a for w x, and %s is not homogeneous: "
+            "the length of u stays unknown, and f^-1(a / |u|) is not linear in what is "
+            "known; leave out `method`, or use power:C",
+            name);
+    return UNRELU_OK;
+}
+
 unrelu_status ur_one_sparse(const ur_problem *given, ur_one_sparse_way way, ur_outcome *out,
                             unrelu_error *err)
 {
@@ -192,6 +213,7 @@ unrelu_status ur_one_sparse(const ur_problem *given, ur_one_sparse_way way, ur_o
     size_t n = given->data.n, asked = given->options.k, k = asked ? asked : 2 * given->data.m + 2;
     size_t usable = asked == 0 || k > given->data.m ? ur_frame_rows(&given->data, k) : n;
     size_t rows = usable < ROWS_FIRST ? usable : ROWS_FIRST;
+    UR_TRY(check_activation(given->options.activation, err));
     if (terms.constant)
         return ur_fail(err, UNRELU_EUSAGE,
                        "`method` one-sparse compares directions of the rows of labels, which a "
@@ -210,6 +232,7 @@ unrelu_status ur_one_sparse(const ur_problem *given, ur_one_sparse_way way, ur_o
         UR_TRY(ur_frame_make(&given->data, rows, terms, 1, &arena, &frame, err));
         UR_TRY(ur_peel_open(&frame, given->data.floor, given->options.seed, budget, given->exec,
                             &peeled, &q, err));
+        q.degree = ur_activation_degree(given->options.activation);
         int ready = 0;
         UR_TRY(way(given, &q, &ready, out, err));
         state_assumption(given, &q, out);

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Labels where few neurons are on. A row of labels is sum_j u_j max(0, w_j x); where one neuron is
  * on alone the row is a positive multiple of u_j, whatever x is, and two such rows are parallel.
- *   group     classes of parallel rows: the directions u_j
- *   planes    directions that no two rows show, from rows of two neurons
- *   decode    rows as positive combinations of few directions: equations w_j x = c
- *   pair_fit  u, -u: r = max(0, w_1 x) - max(0, w_2 x) along one direction
- *   peel      the w_j whose equations are enough and agree; what is found is subtracted, the rest
- *             has fewer neurons on, and so on */
+ * With max(0, t)^q for max(0, t) (section 9.1) all holds of q-th roots of the multiples, but for
+ * the pair fit. group     classes of parallel rows: the directions u_j planes    directions that no
+ * two rows show, from rows of two neurons decode    rows as positive combinations of few
+ * directions: equations w_j x = c pair_fit  u, -u: r = max(0, w_1 x) - max(0, w_2 x) along one
+ * direction peel      the w_j whose equations are enough and agree; what is found is subtracted,
+ * the rest has fewer neurons on, and so on */
 #ifndef UR_ONE_SPARSE_H
 #define UR_ONE_SPARSE_H
 
 #include "network/data/frame.h"
 #include "network/problem/outcome.h"
+
+#include <math.h>
 
 enum { UR_STREAM_GROUP = 110, UR_STREAM_PAIR, UR_STREAM_PLANES };
 
@@ -38,6 +40,7 @@ typedef struct {
     ur_arena *arena;              /* that holds all this */
     uint64_t seed, budget, spent; /* candidates: see say_exhausted in one_sparse.c */
     double tolerance;             /* of parallel unit rows */
+    double degree;                /* f(t) = t^degree for t > 0: rows of W have u's length in them */
 
     size_t k, capacity;
     double *W,
@@ -59,6 +62,15 @@ typedef struct {
 unrelu_status ur_peel_open(const ur_frame *frame, double floor, uint64_t seed, uint64_t budget,
                            const unrelu_exec *exec, ur_arena *arena, ur_peel *peel,
                            unrelu_error *err);
+/* t > 0 with f(t) = y, and f(t): 1 is the relu */
+static inline double ur_peel_root(const ur_peel *peel, double y)
+{
+    return peel->degree == 1 ? y : pow(y, 1 / peel->degree);
+}
+static inline double ur_peel_power(const ur_peel *peel, double t)
+{
+    return peel->degree == 1 ? t : pow(t, peel->degree);
+}
 /* R, norm, zero, faint, left of the k neurons */
 unrelu_status ur_peel_residual(ur_peel *peel, unrelu_error *err);
 /* room for `more` neurons beyond k */

@@ -48,7 +48,7 @@ unrelu_status ur_solve_direction(const ur_peel *peel, const ur_decoded *d, size_
     double size = 0;
     for (size_t i = 0; i < d->count; i++)
         if (is_on(d, i, j, top)) {
-            size += pow(d->C[i * d->r + j], 2);
+            size += pow(ur_peel_root(peel, d->C[i * d->r + j]), 2);
             rows++;
         }
     *solved = (ur_solved){.rows = rows};
@@ -61,7 +61,7 @@ unrelu_status ur_solve_direction(const ur_peel *peel, const ur_decoded *d, size_
     for (size_t i = 0; i < d->count; i++)
         if (is_on(d, i, j, top) && seen++ % step == 0) {
             memcpy(X + used * p, peel->frame->x + d->row[i] * p, p * sizeof *X);
-            c[used++] = d->C[i * d->r + j];
+            c[used++] = ur_peel_root(peel, d->C[i * d->r + j]);
         }
     UR_TRY(ur_least_squares(used, p, 1, X, c, FLAT, w, &rank, err));
     double close = MET * peel->tolerance * sqrt(size / (double)rows);
@@ -71,7 +71,7 @@ unrelu_status ur_solve_direction(const ur_peel *peel, const ur_decoded *d, size_
         if (d->t[i] == UR_UNDECODED || d->t[i] > top)
             continue;
         double on = d->C[i * d->r + j], t = ur_short_dot(p, w, peel->frame->x + d->row[i] * p);
-        met = on <= 0 || fabs(t - on) <= close;
+        met = on <= 0 || fabs(t - ur_peel_root(peel, on)) <= close;
         off += on > 0 ? 0 : 1;
         wrong += on <= 0 && t > close;
     }
@@ -171,7 +171,7 @@ static unrelu_status fit_pair(ur_peel *peel, const ur_decoded *d, size_t j, unsi
         r[count] = d->C[i * d->r + j] - d->C[i * d->r + d->opposite[j]];
         on += r[count++] != 0;
     }
-    if (on <= 2 * p)
+    if (on <= 2 * p || peel->degree != 1) /* u and -u are told apart for the relu alone */
         return UNRELU_OK;
     peel->exhausted |= rest < STARTS;
     UR_TRY(ur_pair_fit(count, p, x, r, peel->tolerance, peel->seed, rest < STARTS ? rest : STARTS,

@@ -34,6 +34,7 @@ unrelu_status ur_peel_open(const ur_frame *frame, double floor, uint64_t seed, u
                       .arena = arena,
                       .seed = seed,
                       .budget = budget,
+                      .degree = 1,
                       .tolerance = fmax(TOLERANCE, FLOORS * floor),
                       .R = ur_take(arena, n, frame->m * sizeof *peel->R),
                       .norm = ur_take(arena, n, sizeof *peel->norm),
@@ -86,9 +87,10 @@ unrelu_status ur_peel_residual(ur_peel *peel, unrelu_error *err)
             for (size_t j = 0; j < peel->k; j++) {
                 if (!(on[j] > 0))
                     continue;
-                terms += on[j];
+                double value = ur_peel_power(peel, on[j]);
+                terms += value;
                 for (size_t l = 0; l < m; l++)
-                    R[l] -= on[j] * peel->U[j * m + l];
+                    R[l] -= value * peel->U[j * m + l];
             }
             terms = label + terms;
             peel->norm[i] = sqrt(ur_short_dot(m, R, R));
@@ -129,7 +131,8 @@ unrelu_status ur_peel_refine(ur_peel *peel, unrelu_error *err)
     /* a step on them, where it has one */
     double *x = ur_take(&arena, count, p * sizeof *x), *a = ur_take(&arena, count, m * sizeof *a);
     ur_newton problem = {.n = count, .p = p, .m = m, .x = x, .a = a, .exec = peel->exec};
-    problem.f = (unrelu_activation){UNRELU_RELU, 0};
+    problem.f = peel->degree == 1 ? (unrelu_activation){UNRELU_RELU, 0}
+                                  : (unrelu_activation){UNRELU_POWER, peel->degree};
     ur_newton_fit fit;
     UR_TRY(ur_newton_alloc(&problem, k, &arena, &fit, err));
     for (size_t i = 0; i < count; i++) {
@@ -146,7 +149,7 @@ unrelu_status ur_peel_refine(ur_peel *peel, unrelu_error *err)
         for (size_t l = 0; l < m; l++)
             length = hypot(length, fit.U[l * k + j]);
         for (size_t i = 0; i < p; i++)
-            peel->W[j * p + i] = fit.V[j * p + i] * length;
+            peel->W[j * p + i] = fit.V[j * p + i] * ur_peel_root(peel, length);
         for (size_t l = 0; l < m; l++)
             peel->U[j * m + l] = length > 0 ? fit.U[l * k + j] / length : 0;
     }

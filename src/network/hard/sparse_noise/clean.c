@@ -8,6 +8,7 @@
 #include "network/exact/exact.h"
 #include "network/hard/enumerate/enumerate.h"
 #include "network/hard/sparse_noise/sparse_noise.h"
+#include "network/noisy/noisy.h"
 
 #include <math.h>
 #include <string.h>
@@ -139,5 +140,16 @@ unrelu_status ur_clean_recover(const ur_problem *given, const ur_clean *clean, u
     within.data = clean->data;
     within.options.budget = CANDIDATES; /* of the enumeration: those given are draws */
     UR_TRY(ur_exact_biases(&within, out, err));
-    return out->answer == UR_NONE ? ur_enumerate(&within, out, err) : UNRELU_OK;
+    unrelu_activation f = given->options.activation;
+    if (out->answer == UR_NONE && f.kind == UNRELU_RELU)
+        return ur_enumerate(&within, out, err);
+    if (out->answer != UR_NONE || (ur_activation_rectifies(f) && ur_activation_degree(f) > 0))
+        return UNRELU_OK;
+    /* without patterns: joint Gauss-Newton, which meets labels without noise */
+    UR_TRY(ur_noisy(&within, out, err));
+    if (out->answer == UR_NOISY) {
+        out->closest = fmin(out->closest, out->certificate.residual);
+        out->answer = UR_NONE;
+    }
+    return UNRELU_OK;
 }
