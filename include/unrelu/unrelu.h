@@ -406,6 +406,66 @@ UNRELU_API unrelu_status unrelu_gaussian_bound(const unrelu_gaussian *model, dou
                                                double *scale_se, double *sigma_se,
                                                double *correlation_se, unrelu_error *err);
 
+/* ---- how many samples ----------------------------------------------------------------- */
+
+typedef enum {
+    UNRELU_PLAN_GAUSSIAN = 0, /* x = ReLU(W z + b) for an error of b and W W' */
+    UNRELU_PLAN_NETWORK = 1,  /* a = U f(V x + c) without noise, recovered exactly */
+    UNRELU_PLAN_MIXTURE = 2,  /* x = A ReLU(W z + b) without noise, A recovered exactly */
+} unrelu_plan_model;
+
+enum { UNRELU_PLAN_BIASES = 100 };
+
+typedef struct {
+    size_t size; /* by unrelu_plan_options_init */
+    unrelu_plan_model model;
+    size_t d;       /* columns of a sample or input; a mixture may leave it 0: not said */
+    size_t k, m;    /* of a network: neurons, columns of a label (0: as many as neurons) */
+    size_t p;       /* of a mixture: units */
+    double error;   /* Gaussian: that is wanted */
+    double failure; /* delta: how often it may fail; 0.05 */
+    double kappa;   /* condition number of W W', of a network of V; 1 */
+    size_t b_count; /* 0: all are 0 */
+    double b[UNRELU_PLAN_BIASES]; /* over the scale of their column, unit or neuron; a shorter list
+                                     is gone through again */
+} unrelu_plan_options;
+UNRELU_API void unrelu_plan_options_init(unrelu_plan_options *options, size_t size);
+UNRELU_API unrelu_status unrelu_plan_options_set(unrelu_plan_options *options, const char *name,
+                                                 const char *value, unrelu_error *err);
+UNRELU_API int unrelu_plan_option(size_t i, unrelu_option *out);
+
+typedef enum {
+    UNRELU_BOUND_ENOUGH = 0, /* n is enough */
+    UNRELU_BOUND_NEEDED = 1, /* with fewer than n nobody can, or nobody can always */
+} unrelu_bound_role;
+typedef enum {
+    UNRELU_CONSTANT_EXPLICIT = 0, /* n is what the bound says */
+    UNRELU_CONSTANT_OPEN = 1,     /* a rate, O(.) or Omega(.), whose constant is taken as 1 */
+    UNRELU_CONSTANT_MEASURED = 2, /* n is what was enough in runs, and `source` says which */
+} unrelu_bound_constant;
+
+typedef struct {
+    const char *name;  /* "theorem-1", for programs */
+    const char *title; /* "Theorem 1", for people */
+    const char *says;  /* what n is for, and the formula */
+    const char *assumes;
+    const char *source;
+    unrelu_bound_role role;
+    unrelu_bound_constant constant;
+    int holds;           /* whether what it assumes holds for the options */
+    const char *because; /* where it does not: the reason */
+    double n;            /* NaN where it does not hold; infinite beyond the range of a double */
+    double error_at_one; /* of the Cramer-Rao bound: the error is this over sqrt(n); else NaN */
+} unrelu_plan_bound;
+
+typedef struct unrelu_plan unrelu_plan;
+/* Every bound that speaks of such a model, those that do not apply with their reason. */
+UNRELU_API unrelu_status unrelu_plan_make(const unrelu_plan_options *options, unrelu_plan **plan,
+                                          unrelu_error *err);
+UNRELU_API const unrelu_plan_bound *unrelu_plan_bound_at(const unrelu_plan *plan,
+                                                         size_t i); /* NULL after the last */
+UNRELU_API void unrelu_plan_free(unrelu_plan *plan);                /* takes NULL */
+
 /* The eigenvalues (d, decreasing) of the model's sigma: those it has, or computed now.
  * UNRELU_EDATA where an entry of sigma is not finite. */
 UNRELU_API unrelu_status unrelu_gaussian_eigenvalues(const unrelu_gaussian *model, double *values,
