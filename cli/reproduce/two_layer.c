@@ -160,7 +160,8 @@ static const study_panel panels[PANELS] = {
                    "min |Y|<sub>*</sub> + |E|<sub>1</sub>, has E = 0 as its solution whatever "
                    "the labels are, for |E|<sub>1</sub> \u2265 |E|<sub>*</sub>: what is learned "
                    "after it is learned from the wrong labels. With \u03bb before "
-                   "|E|<sub>1</sub> it finds most of them; in stages, all.",
+                   "|E|<sub>1</sub> it finds most of them; in stages all, up to a "
+                   "share of some 30 %.",
                .is_log = 1,
                SERIES(wrong_series),
                .shows = {RIGHT, ERR_V, -1},
