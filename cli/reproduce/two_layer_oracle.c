@@ -133,8 +133,9 @@ unrelu_status cli_two_layer_objective(const two_layer_data *data, const unrelu_n
     return UNRELU_OK;
 }
 
-unrelu_status cli_two_layer_oracle(const two_layer_data *data, int dither, const unrelu_exec *exec,
-                                   unrelu_network *model, unrelu_error *err)
+unrelu_status cli_two_layer_oracle(const two_layer_data *data, two_layer_dither dither,
+                                   const unrelu_exec *exec, unrelu_network *model,
+                                   unrelu_error *err)
 {
     size_t n = data->n, k = data->k;
     unrelu_network_plant_options normal;

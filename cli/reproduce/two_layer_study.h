@@ -24,11 +24,14 @@ typedef struct {
     int signs_free; /* rows of V are compared up to their signs */
 } two_layer_setting;
 
+/* of step 3a of Algorithm 8 */
+typedef enum { DITHER_PRINTED, DITHER_BEST } two_layer_dither;
+
 /* of a series: options of unrelu_recover by name, or Algorithm 8 with the right M */
 typedef struct {
     const char *options; /* "method=one-sparse literal=yes"; NULL: the oracle */
     int knows_k;         /* k is given */
-    enum { DITHER_PRINTED, DITHER_BEST } dither;
+    two_layer_dither dither;
 } two_layer_method;
 
 unrelu_status cli_two_layer_run(const study *s, const study_point *point, uint64_t seed,
@@ -46,8 +49,9 @@ typedef struct {
 
 /* Steps 3 and 4 of Algorithm 8 where step 2 has guessed M S = U^+: writes U and V of model, a
  * network of these sizes. */
-unrelu_status cli_two_layer_oracle(const two_layer_data *data, int dither, const unrelu_exec *exec,
-                                   unrelu_network *model, unrelu_error *err);
+unrelu_status cli_two_layer_oracle(const two_layer_data *data, two_layer_dither dither,
+                                   const unrelu_exec *exec, unrelu_network *model,
+                                   unrelu_error *err);
 /* |A - U f(V X)|_F */
 unrelu_status cli_two_layer_objective(const two_layer_data *data, const unrelu_network *model,
                                       const unrelu_exec *exec, double *objective,
