@@ -4,9 +4,9 @@
  * median, so that gross cells do not count. Censoring at some deviations leaves values that are y +
  * e again, normal with variance s^2 + noise^2, and the noise is taken out of the diagonal at the
  * end: where b and s are known, so is the share of y above 0 among the negative values. */
-#include "law/noise.h"
 #include "base/error.h"
 #include "gaussian/problem/fit.h"
+#include "law/noise.h"
 #include "law/normal.h"
 #include "pass/pass.h"
 #include "summary/negatives.h"
