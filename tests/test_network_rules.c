@@ -287,6 +287,37 @@ static void rows_kept_back_may_be_off_by_ten_floors(void **state)
     assert_true(is_met_off_by(14, 0));
 }
 
+/* one cell of so many rows, of the size of the others, is off by 20 floors and by 200: 0.06 and 0.6
+ * of all rows, so that only the cell itself can show it */
+static void one_wrong_cell_does_not_drown_in_many_rows(void **state)
+{
+    (void)state;
+    enum { ROWS = 100000 };
+    double *input = malloc(2 * ROWS * sizeof *input), *label = malloc(ROWS * sizeof *label);
+    for (int wrong = 0; wrong < 2; wrong++) {
+        double V[] = {1, 0}, U[] = {1}, none[] = {0};
+        ur_problem given = {0};
+        ur_certificate certificate;
+        ur_frame seen;
+        unrelu_error err = {0};
+        UR_ARENA(arena);
+        fill(2 * ROWS, input);
+        for (size_t i = 0; i < ROWS; i++)
+            label[i] = fmax(0, input[2 * i]);
+        size_t row = 0;
+        while (fabs(label[row] - M_SQRT1_2) > .05)
+            row++;
+        label[row] += (wrong ? 200 : 20) * UR_FLOOR_DOUBLE * M_SQRT1_2;
+        ur_weights w = {2, 1, 1, {UNRELU_RELU, 0}, U, V, none, none};
+        must(ur_data_hold(ROWS, 2, 1, input, label, NULL, &arena, &given.data, &err), &err);
+        must(ur_frame_make(&given.data, ROWS, (ur_terms){0, 0}, 1, &arena, &seen, &err), &err);
+        must(ur_certify(&given, &w, &seen, &arena, &certificate, &err), &err);
+        assert_int_equal(certificate.met, !wrong);
+    }
+    free(input);
+    free(label);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -300,6 +331,7 @@ int main(void)
         cmocka_unit_test(few_samples_on_a_wide_kink_are_chance),
         cmocka_unit_test(a_kink_in_a_gap_is_told_where_one_label_shows_the_neuron),
         cmocka_unit_test(rows_kept_back_may_be_off_by_ten_floors),
+        cmocka_unit_test(one_wrong_cell_does_not_drown_in_many_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
