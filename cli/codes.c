@@ -41,6 +41,7 @@ const cli_code cli_codes[] = {
     {"linear-part", "network: part of the map is linear in the inputs, with its rank"},
     {"single-precision", "network: the labels carry fewer digits; exact to that precision"},
     {"no-exact-fit", "network: the best residual; the noisy fit was made in place of an exact one"},
+    {"approximate", "network: why what is left of the labels cannot be noise"},
     {"joint-solver", "network: the labels have a rank below the number of neurons; no theory says "
                      "that the answer is the only one"},
     {"rank-deficient-inputs",

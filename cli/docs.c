@@ -23,7 +23,8 @@ static const cli_code exits[] = {
     {"2", "usage: options that do not exist, contradict each other or are out of range"},
     {"3", "a file could not be read or written, or its content is invalid"},
     {"4", "the data cannot support the model"},
-    {"5", "finished, but without the certificate that the answer is the only one"},
+    {"5", "finished, but without the certificate that the answer is the only one, or with an "
+          "approximation of labels that carry no noise"},
     {"130", "interrupted (143: terminated); nothing was written"},
 };
 

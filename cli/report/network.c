@@ -17,6 +17,9 @@ static const cli_verdict verdicts[] = {
     [UNRELU_VERDICT_NOISY] = {CLI_GOOD, "Learned from labels with noise."},
     [UNRELU_VERDICT_PLANTED] = {CLI_GOOD, "A network that was planted, not learned."},
     [UNRELU_VERDICT_FAILED] = {CLI_BAD, "No network was found."},
+    [UNRELU_VERDICT_APPROXIMATE] =
+        {CLI_FAIR, "Approximate: no network that was found meets the labels, and what this one "
+                   "leaves is a function of the inputs, not noise."},
     [UNRELU_VERDICT_AMBIGUOUS] = {CLI_GOOD, "No network was found."}, /* of mixtures only */
 };
 

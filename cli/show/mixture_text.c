@@ -57,6 +57,7 @@ static void print_verdict(const unrelu_mixture *m)
         break;
     case UNRELU_VERDICT_PLANTED:
     case UNRELU_VERDICT_FAILED: /* of networks only */
+    case UNRELU_VERDICT_APPROXIMATE:
         break;
     }
 }

@@ -92,6 +92,7 @@ static void print_verdict(const unrelu_network *m)
 {
     static const char *const codes[] = {"not-identifiable", "uncertified", "joint-solver",
                                         "near-duplicate",   "linear-part", NULL};
+    static const char *const reasons[] = {"approximate", NULL};
     switch (m->verdict) {
     case UNRELU_VERDICT_EXACT:
         print_fit(m, "exact", "");
@@ -118,6 +119,13 @@ static void print_verdict(const unrelu_network *m)
         if (m->starts > 1)
             printf(", %zu of %zu starts agree", m->starts_agree, m->starts);
         putchar('\n');
+        break;
+    case UNRELU_VERDICT_APPROXIMATE:
+        printf("approximate: %zu neuron%s, residual %.2g", m->k, cli_plural(m->k), m->residual);
+        if (isfinite(m->holdout_residual))
+            printf(", %.2g on rows kept back", m->holdout_residual);
+        printf(" over %zu sample%s\n", m->samples_checked, cli_plural(m->samples_checked));
+        cli_print_reason(m->warnings, m->warning_count, reasons);
         break;
     case UNRELU_VERDICT_FAILED:
         printf("failed\n");

@@ -715,6 +715,9 @@ typedef enum {
     UNRELU_VERDICT_NOISY = 3,
     UNRELU_VERDICT_FAILED = 4,    /* no network: U, V, c, e are NULL, `failure` says why */
     UNRELU_VERDICT_AMBIGUOUS = 5, /* mixtures: more facets than units, the likeliest were taken */
+    /* networks: none that was found meets the labels, and what the best one leaves is a function of
+     * the inputs, not noise; there are no standard errors */
+    UNRELU_VERDICT_APPROXIMATE = 6,
 } unrelu_verdict;
 UNRELU_API const char *unrelu_verdict_name(unrelu_verdict verdict);
 

@@ -5,12 +5,12 @@
 
 #include <string.h>
 
-const char *const ur_verdict_words[] = {"planted", "exact",  "exact-uncertified",
-                                        "noisy",   "failed", "ambiguous"};
+const char *const ur_verdict_words[] = {"planted", "exact",     "exact-uncertified", "noisy",
+                                        "failed",  "ambiguous", "approximate"};
 
 const char *unrelu_verdict_name(unrelu_verdict verdict)
 {
-    return (size_t)verdict <= UNRELU_VERDICT_AMBIGUOUS ? ur_verdict_words[verdict] : "";
+    return (size_t)verdict <= UR_LAST_VERDICT ? ur_verdict_words[verdict] : "";
 }
 
 void ur_breach_tell(ur_breach *breach, const char *format, ...)

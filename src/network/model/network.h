@@ -35,6 +35,7 @@ enum {
     UR_STREAM_SPAN,
     UR_STREAM_FACETS,
     UR_STREAM_TENSOR,
+    UR_STREAM_REST, /* signs of residuals */
 };
 
 /* --- network_model.c --- */

@@ -13,7 +13,9 @@
 #include "dense/linear.h"
 #include "network/data/cut_tails.h"
 #include "network/exact/exact.h"
+#include "network/noisy/rest.h"
 #include "network/problem/tolerance.h"
+#include "network/verdict/verdict.h"
 
 #include <math.h>
 #include <string.h>
@@ -21,11 +23,12 @@
 enum {
     ROWS_A_WEIGHT = 200, /* for each input and neuron, and at least */
     LEAST_ROWS = 5000,
-    MORE_ROWS = 4, /* times as many */
-    PATIENCE = 2,  /* values of k without a smaller BIC */
-    SCAN = 1,      /* starts that agree, on the way to k */
-    CLOSE = 2,     /* near it */
-    AGREED = 3,    /* for a k that is given */
+    HELD_SHARE = 10, /* one in so many rows is kept back from a fit that is only judged by them */
+    MORE_ROWS = 4,   /* times as many */
+    PATIENCE = 2,    /* values of k without a smaller BIC */
+    SCAN = 1,        /* starts that agree, on the way to k */
+    CLOSE = 2,       /* near it */
+    AGREED = 3,      /* for a k that is given */
 };
 static const double HOPELESS = 20; /* a rise of BIC after which no larger k is tried */
 /* of the edge of noise: its largest eigenvalue scatters about the edge. A guess, BIC decides. */
@@ -261,6 +264,55 @@ static size_t more_rows(const ur_frame *frame, size_t n)
     return MORE_ROWS * frame->n < n ? MORE_ROWS * frame->n : n;
 }
 
+/* residual of the same fit to most rows on the others */
+static unrelu_status hold_out(const ur_problem *given, size_t k, ur_terms terms, ur_outcome *out,
+                              unrelu_error *err)
+{
+    size_t n = given->data.n, kept = n / HELD_SHARE > 0 ? n / HELD_SHARE : 1;
+    UR_ARENA(arena);
+    ur_frame frame;
+    ur_best best;
+    ur_outcome other = ur_outcome_in(&arena);
+    UR_TRY(ur_frame_make(&given->data, n - kept, terms, 0, &arena, &frame, err));
+    UR_TRY(ur_starts(given, &frame, k, CLOSE, NULL, 0, &arena, &best, err));
+    UR_TRY(ur_certify_fit(given, &frame, &best.fit, &frame, &other, err));
+    out->certificate.holdout_residual = other.certificate.holdout_residual;
+    return UNRELU_OK;
+}
+
+/* whether it is noise that the likelihood leaves: else it has no standard errors, and no sigma */
+static unrelu_status judge_rest(const ur_problem *given, ur_outcome *out, unrelu_error *err)
+{
+    ur_rest rest;
+    UR_TRY(ur_rest_test(given, &out->weights, &rest, err));
+    if (!rest.is_function) {
+        out->assumption = ur_take_text(
+            out->arena,
+            "what is left is noise: it %s (%.2g deviations, and noise has up to %.2g in 499 of 500 "
+            "samples; %zu different rows)",
+            rest.rows == 0 ? "could not be tested" : "does not go along with the inputs",
+            rest.deviates, rest.limit, rest.rows);
+        return UNRELU_OK;
+    }
+    out->answer = UR_APPROXIMATE;
+    out->noise = 0;
+    out->U_se = out->V_se = out->c_se = out->e_se = NULL;
+    UR_TRY(hold_out(given, out->weights.k, out->terms, out, err));
+    if (rest.deviates > rest.limit)
+        ur_outcome_note(out, "approximate",
+                        "what the network leaves of the labels goes along with %s (%.2g "
+                        "deviations, and noise has up to %.2g): it is a function of the inputs, "
+                        "not noise alone; more neurons, biases or another activation may meet the "
+                        "labels",
+                        rest.with, rest.deviates, rest.limit);
+    else
+        ur_outcome_note(out, "approximate",
+                        "%.3g %% of the labels are met to rounding and the others are far off: "
+                        "that is no noise; a neuron is missing, or these labels are wrong",
+                        100 * rest.met);
+    return UNRELU_OK;
+}
+
 unrelu_status ur_noisy(const ur_problem *given, ur_outcome *out, unrelu_error *err)
 {
     CONTEST(c);
@@ -282,6 +334,8 @@ unrelu_status ur_noisy(const ur_problem *given, ur_outcome *out, unrelu_error *e
         ur_arena_give(&c.arena, out->arena); /* the rows of the frame */
     else
         UR_TRY(ur_likelihood(given, &c.frame, &c.best.fit, out, err));
+    if (out->answer == UR_NOISY)
+        UR_TRY(judge_rest(given, out, err));
     out->starts = c.best.starts;
     out->starts_agree = c.best.agree;
     if (given->options.k > 0)
@@ -308,7 +362,7 @@ unrelu_status ur_noisy(const ur_problem *given, ur_outcome *out, unrelu_error *e
                         "%zu label%s and %zu neurons: all neurons were solved for at once, and no "
                         "theorem says that the answer is unique",
                         m, m == 1 ? "" : "s", c.k);
-    if (out->answer == UR_NOISY && c.best.starts > 2 && c.best.agree == 1)
+    if (out->answer != UR_EXACT && c.best.starts > 2 && c.best.agree == 1)
         ur_outcome_note(out, "few-starts-agree",
                         "only one of %zu starts reached the best fit: it may not be the best there "
                         "is; try other seeds or more samples",

@@ -34,6 +34,7 @@ typedef enum {
     UR_NONE,  /* no network: `failure` says why */
     UR_EXACT, /* it meets the labels: the rules decide on the verdict */
     UR_NOISY,
+    UR_APPROXIMATE, /* it does not, and what it leaves is no noise */
 } ur_answer;
 
 typedef struct {

@@ -40,7 +40,8 @@ static const ur_method methods[] = {
      .wing = "default",
      .needs = "nothing",
      .theorem = NULL,
-     .checks = "the labels are met, and the rules of uniqueness; else standard errors",
+     .checks = "the labels are met, and the rules of uniqueness; else whether what is left "
+               "is noise, and standard errors",
      .run = ur_by_default},
     {.id = UNRELU_RECOVER_EXACT,
      .name = "exact",

@@ -549,7 +549,8 @@ unrelu_status ur_judge(const ur_problem *given, const ur_outcome *out, ur_judgem
 {
     static const unrelu_verdict verdicts[] = {[UR_NONE] = UNRELU_VERDICT_FAILED,
                                               [UR_EXACT] = UNRELU_VERDICT_EXACT,
-                                              [UR_NOISY] = UNRELU_VERDICT_NOISY};
+                                              [UR_NOISY] = UNRELU_VERDICT_NOISY,
+                                              [UR_APPROXIMATE] = UNRELU_VERDICT_APPROXIMATE};
     unrelu_biases biases = given->options.biases;
     int ones = biases != UNRELU_BIASES_NONE && biases != UNRELU_BIASES_OUTPUT;
     *judgement = (ur_judgement){.verdict = verdicts[out->answer], .gap = NAN};

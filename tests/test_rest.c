@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The test of noise: labels with noise of many kinds stay `noisy`, labels that are a function of
+ * the inputs and of no network that is found are `approximate`. Truth is planted. */
+#include "networks.h"
+
+#include "base/random.h"
+
+typedef enum { NORMAL, HEAVY, UNEVEN } law;
+
+/* labels of the planted network with noise of the law, of relative size .1 */
+static planted_network plant_noisy(size_t d, size_t k, size_t m, size_t n, law noise, uint64_t seed)
+{
+    planted_network p = plant_network(d, k, m, n, 0, seed);
+    double *z = malloc(3 * n * m * sizeof *z);
+    assert_non_null(z);
+    ur_random_normals(seed, 901, 0, 3 * n * m, z);
+    for (size_t i = 0; i < n * m; i++) {
+        double *e = z + 3 * i;
+        p.a[i] += .1 * (noise == NORMAL  ? e[0]
+                        : noise == HEAVY ? e[0] / hypot(e[1], e[2])
+                                         : e[0] * exp(p.x[i / m * d]));
+    }
+    free(z);
+    return p;
+}
+
+static void labels_with_noise_are_called_noisy(void **state)
+{
+    (void)state;
+    for (int noise = NORMAL; noise <= UNEVEN; noise++)
+        for (uint64_t seed = 1; seed <= 6; seed++) {
+            planted_network p = plant_noisy(3, 2, seed % 2 ? 3 : 1, 200, (law)noise, seed);
+            unrelu_recover_options o;
+            unrelu_recover_options_init(&o, sizeof o);
+            o.k = 2;
+            unrelu_network *model = recover(&p, &o);
+            assert_int_equal(model->verdict, UNRELU_VERDICT_NOISY);
+            assert_non_null(strstr(model->assumption, "does not go along with the inputs"));
+            assert_non_null(model->V_se);
+            unrelu_network_free(model);
+            planted_network_free(&p);
+        }
+}
+
+static void expect_approximate(const planted_network *p, const unrelu_recover_options *o)
+{
+    unrelu_network *model = recover(p, o);
+    int told = 0;
+    assert_int_equal(model->verdict, UNRELU_VERDICT_APPROXIMATE);
+    assert_string_equal(unrelu_verdict_name(model->verdict), "approximate");
+    assert_true(model->residual > 0 && model->holdout_residual > 0);
+    assert_true(model->noise == 0 && !model->V_se && !model->U_se && model->V);
+    for (size_t i = 0; i < model->warning_count; i++)
+        told += strcmp(model->warnings[i].code, "approximate") == 0;
+    assert_int_equal(told, 1);
+    unrelu_network_free(model);
+}
+
+static void functions_that_are_no_network_are_called_approximate(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 4; seed++) {
+        planted_network p = plant_network(2, 2, 1, 300, 0, seed);
+        unrelu_recover_options o;
+        unrelu_recover_options_init(&o, sizeof o);
+        o.k = 3;
+        for (size_t i = 0; i < p.n; i++)
+            p.a[i] = sin(3 * p.x[2 * i]) + p.x[2 * i + 1] * p.x[2 * i];
+        expect_approximate(&p, &o);
+        planted_network_free(&p);
+    }
+}
+
+/* k is too small for exact labels */
+static void networks_of_too_few_neurons_are_called_approximate(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 4; seed++) {
+        planted_network p = plant_network(4, 4, 3, 400, 0, seed);
+        unrelu_recover_options o;
+        unrelu_recover_options_init(&o, sizeof o);
+        o.k = 2;
+        expect_approximate(&p, &o);
+        planted_network_free(&p);
+    }
+}
+
+/* rows that are copies of others have copies of their noise: they count once */
+static void copies_of_rows_are_no_neighbours(void **state)
+{
+    (void)state;
+    planted_network p = plant_noisy(3, 2, 1, 300, NORMAL, 5);
+    unrelu_recover_options o;
+    unrelu_recover_options_init(&o, sizeof o);
+    o.k = 2;
+    memcpy(p.x + 450, p.x, 450 * sizeof *p.x);
+    memcpy(p.a + 150, p.a, 150 * sizeof *p.a);
+    unrelu_network *model = recover(&p, &o);
+    assert_int_equal(model->verdict, UNRELU_VERDICT_NOISY);
+    unrelu_network_free(model);
+    planted_network_free(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(labels_with_noise_are_called_noisy),
+        cmocka_unit_test(functions_that_are_no_network_are_called_approximate),
+        cmocka_unit_test(networks_of_too_few_neurons_are_called_approximate),
+        cmocka_unit_test(copies_of_rows_are_no_neighbours),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
