@@ -363,6 +363,54 @@ static void cut_tails_show_the_neurons_that_outliers_hide(void **state)
     planted_network_free(&p);
 }
 
+/* 3 powers, both signs and 0 for each of two entries of M, 13 sizes of the dither: 49 * 13 tries.
+ * Halfspaces of 4000 rows err by about sqrt(d / n) over the share of signs that the noise leaves.
+ */
+static void algorithm_8_finds_one_neuron_and_counts_its_tries(void **state)
+{
+    (void)state;
+    static const noise_shape shapes[] = {NOISE_NORMAL, NOISE_CAUCHY, NOISE_RANK_ONE};
+    for (int i = 0; i < 3; i++) {
+        planted_network p = plant_network(4, 1, 2, 4000, 0, (uint64_t)i + 70);
+        double noise = add_noise(&p, shapes[i], .5, 3);
+        unrelu_recover_options o = any_noise(1, UNRELU_BIASES_NONE);
+        o.literal = 1;
+        unrelu_network *model = recover(&p, &o);
+        assert_int_equal(model->verdict, UNRELU_VERDICT_NOISY);
+        assert_non_null(strstr(model->guarantee, "best of 637 tries, 13 sizes"));
+        assert_true(error_of_V(p.truth, model) < .15);
+        assert_true(objective_of(model, &p) <= 1.01 * noise);
+        assert_near(model->objective, objective_of(model, &p), 1e-9 * noise);
+        unrelu_network_free(model);
+        o.budget = 636;
+        model = recover(&p, &o);
+        assert_int_equal(model->verdict, UNRELU_VERDICT_FAILED);
+        assert_non_null(strstr(model->failure, "1e2.8 matrices"));
+        assert_non_null(strstr(model->failure, "`budget` allows 636"));
+        unrelu_network_free(model);
+        planted_network_free(&p);
+    }
+}
+
+static void algorithm_8_refuses_what_has_no_end(void **state)
+{
+    (void)state;
+    planted_network p = plant_network(4, 2, 2, 500, .1, 7);
+    unrelu_recover_options o = any_noise(2, UNRELU_BIASES_NONE);
+    unrelu_network *model;
+    unrelu_error err = {0};
+    o.literal = 1;
+    model = recover(&p, &o); /* (2 * 152244 + 1)^4 * 10 */
+    assert_int_equal(model->verdict, UNRELU_VERDICT_FAILED);
+    assert_non_null(strstr(model->failure, "for k = 2, 2 labels and epsilon = 0.45"));
+    assert_non_null(strstr(model->failure, "1e22.9"));
+    unrelu_network_free(model);
+    o.k = 0;
+    assert_int_equal(try_recover(p.x, p.a, 500, 4, 2, &o, NULL, &model, &err), UNRELU_EUSAGE);
+    assert_non_null(strstr(err.text, "`literal`"));
+    planted_network_free(&p);
+}
+
 /* ---- the stations ---- */
 
 /* a wrong sign is 2 off, second moments of 20000 rows by less than a tenth of that */
@@ -788,6 +836,8 @@ int main(void)
         cmocka_unit_test(k_is_found_from_shuffles),
         cmocka_unit_test(k_grows_while_what_is_left_depends_on_the_inputs),
         cmocka_unit_test(noise_shows_no_neuron),
+        cmocka_unit_test(algorithm_8_finds_one_neuron_and_counts_its_tries),
+        cmocka_unit_test(algorithm_8_refuses_what_has_no_end),
         cmocka_unit_test(cut_tails_show_the_neurons_that_outliers_hide),
         cmocka_unit_test(moments_give_the_rows_with_their_signs),
         cmocka_unit_test(the_half_space_is_the_mean_over_dithers),

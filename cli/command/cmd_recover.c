@@ -66,7 +66,8 @@ static const cli_option options[] = {
      TO(CLI_LIBRARY, exactify)},
     {"literal", 0, NULL,
      "--method one-sparse: Algorithm 7 as it is printed, and nothing else; --method tensor: "
-     "Algorithm 4 as it is printed, of order 3 (or 4), for which --exactify systems is the rest",
+     "Algorithm 4 as it is printed, of order 3 (or 4), for which --exactify systems is the rest; "
+     "--method any-noise: Algorithm 8 as it is printed, for one neuron and few labels",
      TO(CLI_FLAG, options.literal)},
     {"pcp", 0, NULL,
      "--method sparse-noise: by principal component pursuit, as the paper does it (approximate)",
@@ -122,8 +123,8 @@ static int check_options(const recover_arguments *a)
     if (a->order && a->options.method != UNRELU_RECOVER_TENSOR)
         return cli_usage("recover: --order is for --method tensor, and this run does not use it");
     if (a->options.literal && a->options.method != UNRELU_RECOVER_ONE_SPARSE &&
-        a->options.method != UNRELU_RECOVER_TENSOR)
-        return cli_usage("recover: --literal is for --method one-sparse and tensor");
+        a->options.method != UNRELU_RECOVER_TENSOR && a->options.method != UNRELU_RECOVER_ANY_NOISE)
+        return cli_usage("recover: --literal is for --method one-sparse, tensor and any-noise");
     if (a->options.pcp && a->options.method != UNRELU_RECOVER_SPARSE_NOISE)
         return cli_usage("recover: --pcp is for --method sparse-noise");
     if (a->intercept && a->bias && a->options.biases != UNRELU_BIASES_OUTPUT)

@@ -693,7 +693,7 @@ typedef struct {
     unrelu_biases biases;
     unrelu_activation activation;
     int literal; /* one-sparse: Algorithm 7 as it is printed, and nothing else; tensor: Algorithm
-                    4, whose order is 3 unless it is 4 */
+                    4, whose order is 3 unless it is 4; any-noise: Algorithm 8 */
     int pcp;     /* sparse-noise: by principal component pursuit, as the paper does it */
     int certify; /* integer or rational data: the exact fit again, in exact arithmetic */
     uint64_t budget; /* candidates after which the last four methods give up; 0: a default */

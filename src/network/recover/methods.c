@@ -27,6 +27,11 @@ static unrelu_status run_one_sparse(const ur_problem *given, ur_outcome *out, un
     return ur_one_sparse(given, given->options.literal ? ur_literal : ur_peel_all, out, err);
 }
 
+static unrelu_status run_any_noise(const ur_problem *given, ur_outcome *out, unrelu_error *err)
+{
+    return given->options.literal ? ur_algorithm_8(given, out, err) : ur_any_noise(given, out, err);
+}
+
 static unrelu_status run_sparse_noise(const ur_problem *given, ur_outcome *out, unrelu_error *err)
 {
     return given->options.pcp ? ur_pcp_recover(given, out, err) : ur_sparse_noise(given, out, err);
@@ -126,7 +131,7 @@ static const ur_method methods[] = {
      .needs = "noise of any shape that is independent of the inputs",
      .theorem = &ur_theorem_13,
      .checks = "the objective beside its lower bound; whether what is left depends on the inputs",
-     .run = ur_any_noise},
+     .run = run_any_noise},
     {.id = UNRELU_RECOVER_SPARSE_NOISE,
      .name = "sparse-noise",
      .wing = "hard",

@@ -12,6 +12,10 @@
 unrelu_status ur_literal(const ur_problem *given, ur_peel *peel, int *ready, ur_outcome *out,
                          unrelu_error *err);
 
+/* --- algorithm_8.c --- */
+/* any-noise by Algorithm 8 alone; no network, and the number of tries, where they are too many */
+unrelu_status ur_algorithm_8(const ur_problem *given, ur_outcome *out, unrelu_error *err);
+
 /* --- symmetric.c --- */
 typedef struct {
     double statistic, p; /* p: chance of so large a statistic under symmetry about 0 */

@@ -14,7 +14,12 @@
 #include "network/problem/outcome.h"
 #include "network/problem/start.h"
 
-enum { UR_STREAM_ANY_SHUFFLE = 120, UR_STREAM_ANY_DIRECTION, UR_STREAM_ANY_RANDOM };
+enum {
+    UR_STREAM_ANY_SHUFFLE = 120,
+    UR_STREAM_ANY_DIRECTION,
+    UR_STREAM_ANY_RANDOM,
+    UR_STREAM_ANY_DITHER
+};
 
 /* --- rows.c --- */
 typedef struct {
