@@ -239,9 +239,9 @@ static unrelu_status try_split(race *q, const double *before, size_t smaller, si
 {
     static const double step[] = {0.3, 0.03}; /* of the length of the row, in the frame */
     size_t k = q->start.k, d = q->frame->d, wide = q->frame->q, p = q->frame->p;
-    size_t which = number % smaller;
     if (!before || smaller + 1 != k)
         return UNRELU_OK;
+    size_t which = number % smaller;
     UR_ARENA(arena);
     double *inside = ur_take(&arena, k, wide * sizeof *inside);
     double *aside = ur_take(&arena, p, sizeof *aside);
