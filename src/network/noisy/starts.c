@@ -239,7 +239,7 @@ static unrelu_status try_split(race *q, const double *before, size_t smaller, si
 {
     static const double step[] = {0.3, 0.03}; /* of the length of the row, in the frame */
     size_t k = q->start.k, d = q->frame->d, wide = q->frame->q, p = q->frame->p;
-    if (!before || smaller + 1 != k)
+    if (!before || smaller == 0 || smaller + 1 != k)
         return UNRELU_OK;
     size_t which = number % smaller;
     UR_ARENA(arena);
