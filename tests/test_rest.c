@@ -5,7 +5,7 @@
 
 #include "base/random.h"
 
-typedef enum { NORMAL, HEAVY, UNEVEN } law;
+typedef enum { NORMAL, HEAVY, UNEVEN, SKEW } law;
 
 /* labels of the planted network with noise of the law, of relative size .1 */
 static planted_network plant_noisy(size_t d, size_t k, size_t m, size_t n, law noise, uint64_t seed)
@@ -18,6 +18,7 @@ static planted_network plant_noisy(size_t d, size_t k, size_t m, size_t n, law n
         double *e = z + 3 * i;
         p.a[i] += .1 * (noise == NORMAL  ? e[0]
                         : noise == HEAVY ? e[0] / hypot(e[1], e[2])
+                        : noise == SKEW  ? (e[0] * e[0] + e[1] * e[1]) / 2 - 1
                                          : e[0] * exp(p.x[i / m * d]));
     }
     free(z);
@@ -27,7 +28,7 @@ static planted_network plant_noisy(size_t d, size_t k, size_t m, size_t n, law n
 static void labels_with_noise_are_called_noisy(void **state)
 {
     (void)state;
-    for (int noise = NORMAL; noise <= UNEVEN; noise++)
+    for (int noise = NORMAL; noise <= SKEW; noise++)
         for (uint64_t seed = 1; seed <= 6; seed++) {
             planted_network p = plant_noisy(3, 2, seed % 2 ? 3 : 1, 200, (law)noise, seed);
             unrelu_recover_options o;

@@ -2,7 +2,7 @@
 /* A test of noise. Noise that is independent from row to row keeps its law if the residuals of any
  * rows change their signs (all labels of a row together), whatever its spread and tails, if it is
  * symmetric; what is a function of the inputs does not: neighbours have residuals alike. So
- *   T = sum_{i != j} W_ij <s_i, s_j>,  s = r / (|r| + median |r|) for each label,
+ *   T = sum_{i != j} W_ij <s_i, s_j>,  s = r in units of the root mean square of its label,
  * for weights W that join neighbours, is held against T for DRAWS draws of signs, the same ones for
  * all W: the largest of T in units of its deviation must be beyond that of all draws, which noise
  * is once in DRAWS + 1. The fit makes residuals of neighbours less alike, which is on the safe
@@ -72,25 +72,18 @@ static double median_of(double *x, double *scratch, size_t n)
     return n > 0 ? x[n / 2] : 0;
 }
 
-/* scores of residuals r (n x m): odd, bounded, and in no unit */
-static unrelu_status score(test *t, const double *r, unrelu_error *err)
+/* residuals r (n x m) in units of their columns. No bounded score: of noise that is not symmetric
+ * it would have a mean, and of noise that differs from place to place it would show the error of
+ * the fit where noise is small. */
+static void score(test *t, const double *r)
 {
-    UR_ARENA(arena);
-    double *sizes = ur_take(&arena, t->n, sizeof *sizes);
-    double *scratch = ur_take(&arena, t->n, sizeof *scratch);
-    UR_TRY(ur_arena_status(&arena, err));
     for (size_t j = 0; j < t->m; j++) {
-        size_t count = 0;
+        double squares = 0;
         for (size_t i = 0; i < t->n; i++)
-            if (r[i * t->m + j] != 0)
-                sizes[count++] = fabs(r[i * t->m + j]);
-        double middle = median_of(sizes, scratch, count);
-        for (size_t i = 0; i < t->n; i++) {
-            double cell = r[i * t->m + j];
-            t->s[i * t->m + j] = cell != 0 ? cell / (fabs(cell) + middle) : 0;
-        }
+            squares += r[i * t->m + j] * r[i * t->m + j] / (double)t->n;
+        for (size_t i = 0; i < t->n; i++)
+            t->s[i * t->m + j] = squares > 0 ? r[i * t->m + j] / sqrt(squares) : 0;
     }
-    return UNRELU_OK;
 }
 
 /* share of the cells that are met, of those where a neuron is on, among others that are far off */
@@ -275,7 +268,7 @@ unrelu_status ur_rest_test(const ur_problem *given, const ur_weights *w, ur_rest
     for (size_t i = 0; i < n * m; i++)
         r[i] = (data->a[frame.row[i / m] * m + i % m] - y[i]) / data->column_unit[i % m];
     rest->met = share_met(data, w, n, hidden, r);
-    UR_TRY(score(&t, r, err));
+    score(&t, r);
     UR_TRY(try_system(&t, frame.x, frame.p, "the inputs", rest, err));
     if (k < frame.p)
         UR_TRY(try_system(&t, hidden, k, "the hidden units", rest, err));
