@@ -47,6 +47,8 @@ const cli_code cli_codes[] = {
     {"rank-deficient-inputs",
      "network: inputs are linearly dependent; rows of V are the shortest that fit"},
     {"near-duplicate", "network: two rows of V almost coincide"},
+    {"heavy-tails",
+     "network: the noise of the labels has heavier tails than normal noise; see --robust"},
     {"weak-neuron", "network: a bias beyond 2.5 deviations of its input: it hardly switches"},
     {"few-starts-agree", "network: the best noisy fit was reached from one start only"},
     {"k-bound", "network: the number of neurons is at the edge of what was tried"},

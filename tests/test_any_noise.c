@@ -668,11 +668,6 @@ static void it_says_what_it_cannot_do(void **state)
     planted_network p = plant_network(4, 2, 3, 400, .3, 4);
     unrelu_recover_options o = any_noise(2, UNRELU_BIASES_NONE);
     unrelu_network *model;
-    unrelu_error err = {0};
-    o.activation.kind = UNRELU_LEAKY;
-    o.activation.parameter = .1;
-    assert_int_equal(try_recover(p.x, p.a, 400, 4, 3, &o, NULL, &model, &err), UNRELU_EUSAGE);
-    o = any_noise(2, UNRELU_BIASES_NONE);
     o.labels = UNRELU_LABELS_NOISELESS;
     model = recover(&p, &o);
     assert_int_equal(model->verdict, UNRELU_VERDICT_FAILED);

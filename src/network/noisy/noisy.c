@@ -286,12 +286,18 @@ static unrelu_status judge_rest(const ur_problem *given, ur_outcome *out, unrelu
     ur_rest rest;
     UR_TRY(ur_rest_test(given, &out->weights, &rest, err));
     if (!rest.is_function) {
-        out->assumption = ur_take_text(
-            out->arena,
-            "what is left is noise: it %s (%.2g deviations, and noise has up to %.2g in 499 of 500 "
-            "samples; %zu different rows)",
-            rest.rows == 0 ? "could not be tested" : "does not go along with the inputs",
-            rest.deviates, rest.limit, rest.rows);
+        const char *before = out->assumption, *then = before[0] ? "; " : "";
+        out->assumption =
+            rest.rows == 0
+                ? ur_take_text(out->arena,
+                               "%s%swhat is left is noise, which was not tested: too few "
+                               "different rows",
+                               before, then)
+                : ur_take_text(out->arena,
+                               "%s%swhat is left is noise: it does not go along with the inputs "
+                               "(%.2g deviations, and with random signs up to %.2g in 499 of 500 "
+                               "draws; %zu different rows)",
+                               before, then, rest.deviates, rest.limit, rest.rows);
         return UNRELU_OK;
     }
     out->answer = UR_APPROXIMATE;
