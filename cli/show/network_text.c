@@ -70,10 +70,10 @@ static void print_fit(const unrelu_network *m, const char *what, const char *the
         printf(", to %s digits", m->precision + sizeof digits - 1);
     printf("%s: %zu neuron%s", then, m->k, cli_plural(m->k));
     print_met(m);
-    printf(", residual %.2g%s", m->residual, m->corrupted ? " on these" : "");
+    printf(", residual %.2g%s over %zu sample%s", m->residual, m->corrupted ? " on these" : "",
+           m->samples_checked, cli_plural(m->samples_checked));
     if (m->verdict != UNRELU_VERDICT_EXACT)
         print_holdout(m);
-    printf(" over %zu sample%s", m->samples_checked, cli_plural(m->samples_checked));
 }
 
 /* "exact fit, uniqueness not certified", or where it holds */
@@ -121,10 +121,8 @@ static void print_verdict(const unrelu_network *m)
         putchar('\n');
         break;
     case UNRELU_VERDICT_APPROXIMATE:
-        printf("approximate: %zu neuron%s, residual %.2g", m->k, cli_plural(m->k), m->residual);
-        if (isfinite(m->holdout_residual))
-            printf(", %.2g on rows kept back", m->holdout_residual);
-        printf(" over %zu sample%s\n", m->samples_checked, cli_plural(m->samples_checked));
+        print_fit(m, "approximate", "");
+        putchar('\n');
         cli_print_reason(m->warnings, m->warning_count, reasons);
         break;
     case UNRELU_VERDICT_FAILED:

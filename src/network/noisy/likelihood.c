@@ -77,6 +77,7 @@ static unrelu_status set_errors(const ur_problem *given, double deviation, ur_ou
     return UNRELU_OK;
 }
 
+/* the tails are told where what is left turns out to be noise */
 static unrelu_status tell_tails(const ur_newton *problem, const ur_newton_fit *fit, int robust,
                                 ur_outcome *out, unrelu_error *err)
 {
@@ -86,12 +87,12 @@ static unrelu_status tell_tails(const ur_newton *problem, const ur_newton_fit *f
     UR_TRY(ur_newton_rest(problem, fit, R, err));
     ur_tails tails = ur_tails_of(problem->n, problem->m, R);
     if (!robust && ur_tails_heavy(tails))
-        ur_outcome_note(out, "heavy-tails",
-                        "what is left has heavier tails than normal noise: a root mean square of "
-                        "%.3g times its scale by Huber, %.3g deviations from that of normal noise, "
-                        "so that a few cells decide on k and on the weights; with `robust` errors "
-                        "are about %.0f %% smaller",
-                        tails.ratio, tails.z, 100 * (1 - 1 / tails.gain));
+        out->tails = ur_take_text(
+            out->arena,
+            "what is left has heavier tails than normal noise: a root mean square of %.3g times "
+            "its scale by Huber, %.3g deviations from that of normal noise, so that a few cells "
+            "decide on k and on the weights; with `robust` errors are about %.0f %% smaller",
+            tails.ratio, tails.z, 100 * (1 - 1 / tails.gain));
     return UNRELU_OK;
 }
 

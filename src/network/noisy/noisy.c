@@ -280,8 +280,7 @@ static unrelu_status hold_out(const ur_problem *given, size_t k, ur_terms terms,
     return UNRELU_OK;
 }
 
-/* whether it is noise that the likelihood leaves: else it has no standard errors, and no sigma */
-static unrelu_status judge_rest(const ur_problem *given, ur_outcome *out, unrelu_error *err)
+unrelu_status ur_noisy_judge(const ur_problem *given, ur_outcome *out, unrelu_error *err)
 {
     ur_rest rest;
     UR_TRY(ur_rest_test(given, &out->weights, &rest, err));
@@ -340,8 +339,6 @@ unrelu_status ur_noisy(const ur_problem *given, ur_outcome *out, unrelu_error *e
         ur_arena_give(&c.arena, out->arena); /* the rows of the frame */
     else
         UR_TRY(ur_likelihood(given, &c.frame, &c.best.fit, out, err));
-    if (out->answer == UR_NOISY)
-        UR_TRY(judge_rest(given, out, err));
     out->starts = c.best.starts;
     out->starts_agree = c.best.agree;
     if (given->options.k > 0)

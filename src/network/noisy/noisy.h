@@ -53,5 +53,8 @@ unrelu_status ur_likelihood(const ur_problem *given, const ur_frame *frame,
 /* maximum likelihood, k and biases as asked or found; exact where the labels are met to the floor
  */
 unrelu_status ur_noisy(const ur_problem *given, ur_outcome *out, unrelu_error *err);
+/* Whether it is noise that the likelihood leaves: else the outcome is approximate, without standard
+ * errors and without sigma, and says what rows that were kept back leave. */
+unrelu_status ur_noisy_judge(const ur_problem *given, ur_outcome *out, unrelu_error *err);
 
 #endif

@@ -46,6 +46,7 @@ typedef struct {
     ur_certificate certificate;
     ur_evidence evidence;              /* UR_EXACT */
     double noise;                      /* UR_NOISY: standard deviation */
+    const char *tails;                 /* UR_NOISY: a sentence where they are heavy; else NULL */
     double *U_se, *V_se, *c_se, *e_se; /* NULL: none */
     size_t starts, starts_agree;
     double objective, objective_bound, incoherence; /* NaN: not measured */

@@ -105,11 +105,13 @@ unrelu_status ur_by_default(const ur_problem *given, ur_outcome *out, unrelu_err
     if (o->labels == UNRELU_LABELS_NOISELESS) {
         out->closest = fmin(out->closest, out->certificate.residual);
         fail_exact(given, out);
-    } else if (o->labels == UNRELU_LABELS_AUTO && asked_auto) {
+        return UNRELU_OK;
+    }
+    UR_TRY(ur_noisy_judge(given, out, err));
+    if (o->labels == UNRELU_LABELS_AUTO && asked_auto)
         ur_outcome_note(out, "no-exact-fit", "no exact fit (best residual %.2g; tried exact%s): %s",
                         fmin(out->closest, out->certificate.residual), tried,
                         out->answer == UR_NOISY ? "the labels are taken as noisy"
                                                 : "this is the closest that was found");
-    }
     return UNRELU_OK;
 }

@@ -219,6 +219,7 @@ unrelu_status ur_pcp_recover(const ur_problem *given, ur_outcome *out, unrelu_er
     UR_TRY(ur_incoherence_measure(given, &out->weights, &mu, err));
     out->incoherence = mu.mu;
     out->answer = UR_NOISY;
+    out->tails = NULL; /* of L, not of the labels */
     out->U_se = out->V_se = out->c_se = out->e_se = NULL;
     out->guarantee =
         "Theorem 14 with lambda = 1 / sqrt(max(n, m)), which the printed program lacks: exact for "
