@@ -40,9 +40,9 @@ static void normal_inputs_are_rejected_as_rarely_as_stated(void **state)
         rejected += law.p < UR_CONDITION_LEVEL;
         moved += law.mean_p < .05;
     }
-    assert_true(below > RUNS * .025 && below < RUNS * .065);
+    assert_true((double)below > RUNS * .025 && (double)below < RUNS * .065);
     assert_true(rejected <= 12); /* 3 expected */
-    assert_true(moved > RUNS * .035 && moved < RUNS * .065);
+    assert_true((double)moved > RUNS * .035 && (double)moved < RUNS * .065);
 }
 
 /* 1 / chi2 with A degrees of freedom, the law that the transform is made for: mean 1 / (A - 2),
