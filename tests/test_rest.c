@@ -3,7 +3,10 @@
  * the inputs and of no network that is found are `approximate`. Truth is planted. */
 #include "networks.h"
 
+#include "base/arena.h"
 #include "base/random.h"
+#include "network/data/data.h"
+#include "network/noisy/rest.h"
 
 typedef enum { NORMAL, HEAVY, UNEVEN, SKEW } law;
 
@@ -86,6 +89,88 @@ static void networks_of_too_few_neurons_are_called_approximate(void **state)
     }
 }
 
+/* Labels of three layers, which 4 to 9 neurons nearly interpolate: what these leave goes along with
+ * nothing, but about many rows the labels are linear to rounding. */
+static void labels_that_are_linear_piece_by_piece_are_no_noise(void **state)
+{
+    (void)state;
+    size_t told = 0, noisy = 0;
+    for (uint64_t seed = 1; seed <= 12; seed++) {
+        planted_network p = plant_network(3, 2, 2, 400, 0, seed);
+        double z[12];
+        ur_random_normals(seed, 902, 0, 12, z);
+        for (size_t i = 0; i < p.n; i++) {
+            double t[2], s[2];
+            for (size_t j = 0; j < 2; j++)
+                t[j] = fmax(0, z[3 * j] * p.x[3 * i] + z[3 * j + 1] * p.x[3 * i + 1] +
+                                   z[3 * j + 2] * p.x[3 * i + 2] + .3);
+            for (size_t j = 0; j < 2; j++)
+                s[j] = fmax(0, z[6 + 2 * j] * t[0] + z[7 + 2 * j] * t[1] + .2 * z[10 + j]);
+            p.a[2 * i] = s[0] + s[1];
+            p.a[2 * i + 1] = s[0] - 2 * s[1] + .1;
+        }
+        unrelu_network *model = recover(&p, NULL);
+        noisy += model->verdict == UNRELU_VERDICT_NOISY;
+        for (size_t i = 0; i < model->warning_count; i++)
+            told += strstr(model->warnings[i].message, "linear in the inputs to rounding") != NULL;
+        unrelu_network_free(model);
+        planted_network_free(&p);
+    }
+    assert_true(told > 0);
+    assert_true(noisy <= 1); /* where few rows have labels other than 0 */
+}
+
+/* share of rows about which |x| + noise is linear, in single precision or in double */
+static double share_of_pieces(size_t n, double noise, int single)
+{
+    UR_ARENA(arena);
+    double *x = ur_take(&arena, n, sizeof *x), *a = ur_take(&arena, n, sizeof *a), share;
+    unrelu_exec exec = {.size = sizeof exec, .threads = 1};
+    unrelu_error err = {0};
+    ur_data data;
+    ur_frame frame;
+    must(ur_arena_status(&arena, &err), &err);
+    ur_random_normals(3, 903, 0, n, x);
+    ur_random_normals(3, 904, 0, n, a);
+    for (size_t i = 0; i < n; i++)
+        a[i] = single ? (double)(float)fabs(x[i]) : fabs(x[i]) + noise * a[i];
+    must(ur_data_hold(n, 1, 1, x, a, &exec, &arena, &data, &err), &err);
+    must(ur_frame_make(&data, n, (ur_terms){1, 0}, 0, &arena, &frame, &err), &err);
+    must(ur_rest_pieces(&data, &frame, n, &share, &err), &err);
+    return share;
+}
+
+static void labels_are_linear_to_rounding_or_not(void **state)
+{
+    (void)state;
+    assert_true(share_of_pieces(500, 0, 0) > .95); /* but next to 0 */
+    assert_true(share_of_pieces(500, 0, 1) > .9);
+    assert_true(share_of_pieces(500, 1e-12, 0) < .01);
+    assert_true(share_of_pieces(500, 1e-3, 0) == 0);
+}
+
+/* Whole numbers with a noise of 0 or 1 on a grid are linear about one row in fifty. */
+static void whole_numbers_are_linear_by_chance(void **state)
+{
+    (void)state;
+    planted_network p = plant_network(1, 1, 1, 400, 0, 1);
+    double *z = malloc(p.n * sizeof *z);
+    assert_non_null(z);
+    ur_random_uniforms(1, 905, 0, p.n, z);
+    for (size_t i = 0; i < p.n; i++) {
+        p.x[i] = (double)i - 200;
+        p.a[i] = fmax(0, p.x[i]) + floor(2 * z[i]);
+    }
+    free(z);
+    unrelu_recover_options o;
+    unrelu_recover_options_init(&o, sizeof o);
+    o.k = 1;
+    unrelu_network *model = recover(&p, &o);
+    assert_int_equal(model->verdict, UNRELU_VERDICT_NOISY);
+    unrelu_network_free(model);
+    planted_network_free(&p);
+}
+
 /* rows that are copies of others have copies of their noise: they count once */
 static void copies_of_rows_are_no_neighbours(void **state)
 {
@@ -108,6 +193,9 @@ int main(void)
         cmocka_unit_test(labels_with_noise_are_called_noisy),
         cmocka_unit_test(functions_that_are_no_network_are_called_approximate),
         cmocka_unit_test(networks_of_too_few_neurons_are_called_approximate),
+        cmocka_unit_test(labels_that_are_linear_piece_by_piece_are_no_noise),
+        cmocka_unit_test(labels_are_linear_to_rounding_or_not),
+        cmocka_unit_test(whole_numbers_are_linear_by_chance),
         cmocka_unit_test(copies_of_rows_are_no_neighbours),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

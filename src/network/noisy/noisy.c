@@ -310,11 +310,18 @@ unrelu_status ur_noisy_judge(const ur_problem *given, ur_outcome *out, unrelu_er
                         "not noise alone; more neurons, biases or another activation may meet the "
                         "labels",
                         rest.with, rest.deviates, rest.limit);
-    else
+    else if (rest.met > 0)
         ur_outcome_note(out, "approximate",
                         "%.3g %% of the labels are met to rounding and the others are far off: "
                         "that is no noise; a neuron is missing, or these labels are wrong",
                         100 * rest.met);
+    else
+        ur_outcome_note(
+            out, "approximate",
+            "about %.3g %% of the rows the labels are linear in the inputs to rounding, "
+            "which noise never leaves: a network with more neurons, biases or layers "
+            "may meet them",
+            100 * rest.linear);
     return UNRELU_OK;
 }
 

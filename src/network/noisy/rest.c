@@ -10,7 +10,8 @@
  * network gives; W is exp(-distance / h), near ones (h small), or of a ridge regression with
  * that kernel, which weighs slow and fast functions alike. Rows that repeat count once: copies of
  * a row have copies of its noise.
- * Beside it: cells that are met to the floor, among others that are far off, are no noise either.
+ * Beside it: cells that are met to the floor, among others that are far off, are no noise either,
+ * and neither is what leaves labels linear in x to rounding about some rows (affine_pieces.c).
  */
 #include "network/noisy/rest.h"
 
@@ -35,6 +36,9 @@ static const double RIDGE = 0.1; /* of the diagonal of the kernel */
 /* Cells that are met, and how far off the others are on average, in floors: of noise that large the
  * former would be one in a thousand. */
 static const double MET = 0.1, FAR = 1000;
+/* Rows about which the labels are linear to rounding: noise has none, whole numbers with noise of a
+ * few units on a grid of inputs have some. */
+static const double LINEAR = 0.05;
 
 typedef struct {
     size_t n, m, wide;
@@ -276,6 +280,9 @@ unrelu_status ur_rest_test(const ur_problem *given, const ur_weights *w, ur_rest
         UR_TRY(try_system(&t, y, m, "the labels that the network gives", rest, err));
     for (size_t b = 0; b < DRAWS; b++)
         rest->limit = fmax(rest->limit, t.T[b]);
-    rest->is_function = rest->deviates > rest->limit || rest->met > MET;
+    UR_TRY(ur_rest_pieces(data, &frame, n, &rest->linear, err));
+    rest->met = rest->met > MET ? rest->met : 0;
+    rest->linear = rest->linear > LINEAR ? rest->linear : 0;
+    rest->is_function = rest->deviates > rest->limit || rest->met > 0 || rest->linear > 0;
     return UNRELU_OK;
 }
