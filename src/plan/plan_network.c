@@ -44,7 +44,8 @@ static void add_counts(ur_planning *w, int biases)
                         ? "every neuron on in D + 1 samples but for delta: else V is not determined"
                         : "every neuron on in D samples but for delta: else V is not determined",
             .assumes = "inputs of a symmetric law (biases: normal)",
-            .source = "binomial counts and a union bound over the neurons"},
+            .source = "binomial counts and a union bound over the neurons",
+            .role = UNRELU_BOUND_NEEDED},
         ur_count_enough(w->count, share, of, least, o->failure), NULL);
 }
 
