@@ -243,6 +243,92 @@ static void threads_change_no_bit(void **state)
     free(y);
 }
 
+static unrelu_summary *summary_of(const double *x, size_t n, const char *activation)
+{
+    unrelu_source *source;
+    unrelu_summary *made;
+    unrelu_error err = {0};
+    unrelu_gaussian_options o;
+    unrelu_gaussian_options_init(&o, sizeof o);
+    if (activation)
+        o = with(activation);
+    must(unrelu_source_memory(x, n, D, NULL, &source, &err), &err);
+    must(unrelu_summary_collect(source, &o, 10, NULL, &made, &err), &err);
+    unrelu_source_close(source);
+    return made;
+}
+
+/* shards in files, merged, are the samples: plain mean and covariance, and the activation */
+static void a_summary_keeps_its_activation(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < 2; kind++) {
+        const char *name = kind ? "sigmoid" : "leaky:0.1";
+        double *y = latent(11), *x = malloc(N * D * sizeof *x);
+        assert_non_null(x);
+        for (size_t i = 0; i < N * D; i++)
+            x[i] = kind ? sigmoid(y[i]) : leaky(y[i]);
+        unrelu_summary *first = summary_of(x, 1000, name);
+        unrelu_summary *rest = summary_of(x + 1000 * D, N - 1000, name), *kept;
+        unrelu_gaussian *m;
+        unrelu_error err = {0};
+        const char *path = files_path("undone_summary.npz");
+        must(unrelu_summary_save(rest, path, &err), &err);
+        must(unrelu_summary_load(path, &kept, &err), &err);
+        assert_string_equal(unrelu_summary_activation(kept), name);
+        must(unrelu_summary_merge(first, kept, &err), &err);
+        must(unrelu_gaussian_fit_summary(first, NULL, NULL, &m, &err), &err);
+        assert_string_equal(m->activation, name);
+        assert_plain(m, y, 1e-10);
+        unrelu_gaussian_free(m);
+        unrelu_gaussian_options o = with(name); /* said again */
+        must(unrelu_gaussian_fit_summary(first, &o, NULL, &m, &err), &err);
+        assert_plain(m, y, 1e-10);
+        unrelu_gaussian_free(m);
+        o.norms = UNRELU_NORMS_TRUNCATED;
+        assert_int_equal(unrelu_gaussian_fit_summary(first, &o, NULL, &m, &err), UNRELU_EUSAGE);
+        assert_non_null(strstr(err.text, "`norms` other than censored does not go"));
+        unrelu_summary_free(first);
+        unrelu_summary_free(rest);
+        unrelu_summary_free(kept);
+        free(x);
+        free(y);
+    }
+}
+
+static void summaries_of_different_activations_do_not_add_up(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"leaky:0.1", "leaky:0.2", "sigmoid", NULL};
+    enum { KINDS = sizeof names / sizeof *names };
+    double x[5 * D];
+    unrelu_summary *of[KINDS];
+    unrelu_error err = {0};
+    for (size_t i = 0; i < 5 * D; i++)
+        x[i] = 0.1 + 0.04 * (double)((7 * i) % 20); /* what each of them gives */
+    for (size_t i = 0; i < KINDS; i++)
+        of[i] = summary_of(x, 5, names[i]);
+    assert_string_equal(unrelu_summary_activation(of[KINDS - 1]), "relu");
+    for (size_t i = 0; i < KINDS; i++)
+        for (size_t j = 0; j < KINDS; j++) {
+            unrelu_gaussian *m = NULL;
+            unrelu_gaussian_options o;
+            unrelu_gaussian_options_init(&o, sizeof o);
+            if (names[j])
+                o = with(names[j]);
+            unrelu_status fitted = unrelu_gaussian_fit_summary(of[i], &o, NULL, &m, &err);
+            assert_int_equal(fitted, i == j || !names[j] ? UNRELU_OK : UNRELU_EUSAGE);
+            unrelu_gaussian_free(m);
+            if (i == j)
+                continue;
+            assert_int_equal(unrelu_summary_merge(of[i], of[j], &err), UNRELU_EFORMAT);
+            assert_non_null(strstr(err.text, "the same `activation`"));
+            assert_int_equal(unrelu_summary_rows(of[i]), 5);
+        }
+    for (size_t i = 0; i < KINDS; i++)
+        unrelu_summary_free(of[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -252,6 +338,8 @@ int main(void)
         cmocka_unit_test(what_does_not_go_with_it_is_refused),
         cmocka_unit_test(a_model_is_kept_and_sampled),
         cmocka_unit_test(threads_change_no_bit),
+        cmocka_unit_test(a_summary_keeps_its_activation),
+        cmocka_unit_test(summaries_of_different_activations_do_not_add_up),
     };
     return cmocka_run_group_tests(tests, files_setup, files_teardown);
 }

@@ -48,7 +48,8 @@ const cli_command cli_merge = {
     .name = "merge",
     .files = {"SUMMARY...", 1, SIZE_MAX},
     .brief = "Add summaries of shards into one",
-    .doc = "All must be of the same columns and limits. Where some were made with another --groups "
+    .doc = "All must be of the same columns, limits and activation. Where some were made with "
+           "another --groups "
            "than others, the sum keeps one group.",
     .options = options,
     .has = CLI_HAS_JSON,

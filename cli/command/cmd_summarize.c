@@ -6,6 +6,7 @@
 
 typedef struct {
     cli_shared shared;
+    unrelu_gaussian_options options;
     size_t groups;
     const char *censor_at;
 } summarize_arguments;
@@ -23,39 +24,52 @@ static const cli_option options[] = {
     {"censor-at", 0, "T[,T...]",
      "values at or below T are censored, in place of 0: one T, or one for each column",
      TO(CLI_TEXT, censor_at)},
+    {"activation", 0, "leaky:S|sigmoid",
+     "samples are f(W z + b) of this invertible f in place of the ReLU: it is undone where they "
+     "are read, and the summary keeps its name, so that 'fit' need not be told",
+     CLI_TO_LIBRARY},
     {0},
 };
 
 static const cli_example examples[] = {
     {"unrelu summarize monday.npy -o monday.npz", "a few kilobytes that stand for monday.npy"},
+    {"unrelu summarize y.npy --activation leaky:0.1 -o y.npz", "of samples of leaky ReLUs"},
     {"zcat big.csv.gz | unrelu summarize - -o big.npz", "from a stream, in one pass"},
     {0},
 };
 
-static const summarize_arguments defaults = {.groups = 1};
+static void start(void *arguments)
+{
+    summarize_arguments *a = arguments;
+    a->groups = 1;
+    unrelu_gaussian_options_init(&a->options, sizeof a->options);
+}
 
-static int collect(const summarize_arguments *a, const unrelu_gaussian_options *o,
-                   unrelu_summary **summary)
+static unrelu_status set(void *arguments, const char *name, const char *value, unrelu_error *err)
+{
+    summarize_arguments *a = arguments;
+    return unrelu_gaussian_options_set(&a->options, name, value, err);
+}
+
+static int collect(const summarize_arguments *a, unrelu_summary **summary)
 {
     CLI_SCOPE(cli_close) unrelu_source *source = NULL;
     unrelu_exec exec = cli_exec(&a->shared);
     CLI_TRY(cli_open(a->shared.files[0], a->shared.columns, 1, &source));
-    CLI_CALL(unrelu_summary_collect(source, o, a->groups, &exec, summary, &err));
+    CLI_CALL(unrelu_summary_collect(source, &a->options, a->groups, &exec, summary, &err));
     return 0;
 }
 
 static int run(void *arguments)
 {
-    const summarize_arguments *a = arguments;
+    summarize_arguments *a = arguments;
     CLI_SCOPE(cli_free_summary) unrelu_summary *summary = NULL;
     CLI_MEMORY double *limits = NULL;
-    unrelu_gaussian_options o;
-    unrelu_gaussian_options_init(&o, sizeof o);
     CLI_TRY(cli_require_output("summarize", &a->shared, "the summary goes"));
-    CLI_TRY(cli_parse_limits(a->censor_at, &limits, &o.censor_count));
-    o.censor_at = limits;
+    CLI_TRY(cli_parse_limits(a->censor_at, &limits, &a->options.censor_count));
+    a->options.censor_at = limits;
     CLI_TRY(cli_check_output(&a->shared, ".npz"));
-    CLI_TRY(collect(a, &o, &summary));
+    CLI_TRY(collect(a, &summary));
     return cli_save_summary("summarize", &a->shared, summary);
 }
 
@@ -70,6 +84,7 @@ const cli_command cli_summarize = {
     .has = CLI_HAS_THREADS | CLI_HAS_COLUMNS | CLI_HAS_JSON,
     .examples = examples,
     .size = sizeof(summarize_arguments),
-    .defaults = &defaults,
+    .start = start,
+    .set = set,
     .run = run,
 };

@@ -216,13 +216,18 @@ int cli_save_summary(const char *command, const cli_shared *shared, const unrelu
 {
     size_t n = unrelu_summary_rows(summary), d = unrelu_summary_columns(summary);
     CLI_CALL(unrelu_summary_save(summary, shared->output, &err));
-    cli_note("%s: a summary of %zu rows of %zu columns", shared->output, n, d);
+    const char *activation = unrelu_summary_activation(summary);
+    int undone = strcmp(activation, "relu") != 0;
+    cli_note("%s: a summary of %zu rows of %zu columns%s%s", shared->output, n, d,
+             undone ? ", which went through " : "", undone ? activation : "");
     if (!shared->json)
         return 0;
     cli_json json = cli_json_start(command);
     cli_json_whole(&json, "n", n);
     cli_json_whole(&json, "d", d);
     cli_json_text(&json, "output", shared->output);
+    if (undone)
+        cli_json_text(&json, "activation", activation);
     cli_json_put(&json, "warnings", json_array());
     return cli_json_finish(&json);
 }

@@ -579,7 +579,8 @@ UNRELU_API unrelu_status unrelu_gaussian_impute(const unrelu_gaussian *model,
 
 typedef struct unrelu_summary unrelu_summary;
 
-/* One pass, always in double. options: censor_at only is looked at (NULL: defaults). groups:
+/* One pass, always in double. options (NULL: defaults): censor_at is looked at, and a transform
+ * that undoes an activation, which the summary keeps. groups:
  * 10 keeps ten sub-sums for the jackknife errors of eigenvalues, 1 keeps none. */
 UNRELU_API unrelu_status unrelu_summary_collect(unrelu_source *source,
                                                 const unrelu_gaussian_options *options,
@@ -589,13 +590,15 @@ UNRELU_API unrelu_status unrelu_summary_load(const char *path, unrelu_summary **
                                              unrelu_error *err);
 UNRELU_API unrelu_status unrelu_summary_save(const unrelu_summary *summary, const char *path,
                                              unrelu_error *err);
-/* into += from; both must be of the same columns and limits. Where they have different numbers of
- * groups, into has one then. */
+/* into += from; both must be of the same columns, limits and activation. Where they have different
+ * numbers of groups, into has one then. */
 UNRELU_API unrelu_status unrelu_summary_merge(unrelu_summary *into, const unrelu_summary *from,
                                               unrelu_error *err);
 UNRELU_API void unrelu_summary_free(unrelu_summary *summary);
 UNRELU_API size_t unrelu_summary_rows(const unrelu_summary *summary);
 UNRELU_API size_t unrelu_summary_columns(const unrelu_summary *summary);
+/* that samples went through, undone where they were read: "leaky:0.1", "sigmoid"; else "relu" */
+UNRELU_API const char *unrelu_summary_activation(const unrelu_summary *summary);
 UNRELU_API unrelu_status unrelu_gaussian_fit_summary(const unrelu_summary *summary,
                                                      const unrelu_gaussian_options *options,
                                                      const unrelu_exec *exec,

@@ -139,40 +139,14 @@ static unrelu_status fit_samples(unrelu_source *source, const unrelu_gaussian_op
     return ur_model_hand(m, status, model, err);
 }
 
-static double undo_leaky(double slope, double x)
-{
-    return ur_transform(UNRELU_TRANSFORM_LEAKY, slope, x);
-}
-
-static double undo_sigmoid(double none, double x)
-{
-    return ur_transform(UNRELU_TRANSFORM_SIGMOID, none, x);
-}
-
 /* Footnote 2 of the paper: what went through an invertible activation is undone where it is read,
  * and the moments are those of plain normals. */
 static unrelu_status fit_undone(unrelu_source *source, const unrelu_gaussian_options *o,
                                 const unrelu_exec *exec, unrelu_gaussian **model, unrelu_error *err)
 {
-    int leaky = o->transform == UNRELU_TRANSFORM_LEAKY, again;
-    const char *what = o->literal                              ? "`method` paper"
-                       : o->norms != UNRELU_NORMS_CENSORED     ? "`norms` other than censored"
-                       : o->angles != UNRELU_ANGLES_H6         ? "`angles` other than h6"
-                       : o->additive_noise != 0                ? "`additive-noise`"
-                       : o->robust                             ? "`robust`"
-                       : o->censor_at || o->limit || o->limits ? "a limit"
-                                                               : NULL;
-    if (what)
-        return ur_fail(err, UNRELU_EUSAGE,
-                       "%s does not go with `activation`: what an invertible activation gave is "
-                       "undone, and has a plain mean and covariance",
-                       what);
-    if (leaky && !(o->boxcox > 0 && o->boxcox < INFINITY))
-        return ur_fail(err, UNRELU_EUSAGE,
-                       "`activation` leaky needs a slope above 0, not %g: it is not invertible",
-                       o->boxcox);
-    const ur_undo undo = {leaky ? undo_leaky : undo_sigmoid, o->boxcox, leaky ? -INFINITY : 0,
-                          leaky ? INFINITY : 1, leaky ? "leaky ReLU" : "sigmoid"};
+    int again;
+    ur_undo undo;
+    UR_TRY(ur_undo_of(o, &undo, err));
     ur_source_undo(source, &undo);
     unrelu_status status = fit_samples(source, o, exec, 0, &again, model, err);
     ur_source_undo(source, NULL);
@@ -218,6 +192,30 @@ unrelu_status unrelu_gaussian_fit(unrelu_source *source, const unrelu_gaussian_o
     return ur_model_hand(*model, status, model, err);
 }
 
+/* A summary knows what its samples went through: options may say the same, or nothing. */
+static unrelu_status take_activation(const unrelu_summary *summary, unrelu_gaussian_options *o,
+                                     unrelu_error *err)
+{
+    const ur_activation_undone asked = {o->transform, o->boxcox}, *own = &summary->undone;
+    char said[UR_ACTIVATION_NAME];
+    ur_undo undo;
+    ur_activation_write(asked.inverse, asked.slope, said);
+    if (*said && !ur_activation_same(&asked, own))
+        return ur_fail(err, UNRELU_EUSAGE,
+                       "`activation` %s is not what the summary was made with, which is %s: leave "
+                       "it out, or summarize the samples again",
+                       said, unrelu_summary_activation(summary));
+    if (own->inverse == UNRELU_TRANSFORM_NONE)
+        return UNRELU_OK;
+    if (asked.inverse != UNRELU_TRANSFORM_NONE && !*said)
+        return ur_fail(err, UNRELU_EUSAGE,
+                       "`transform` does not go with a summary of samples that went through %s",
+                       unrelu_summary_activation(summary));
+    o->transform = own->inverse;
+    o->boxcox = own->slope;
+    return ur_undo_of(o, &undo, err);
+}
+
 static unrelu_status fit_summary(const unrelu_summary *summary,
                                  const unrelu_gaussian_options *options, const unrelu_exec *exec,
                                  unrelu_gaussian *model, unrelu_error *err)
@@ -226,13 +224,14 @@ static unrelu_status fit_summary(const unrelu_summary *summary,
     unrelu_gaussian_options o;
     ur_fit fit = {&o, exec, &arena, .summary = summary, .limit = summary->limit, .model = model};
     UR_TRY(read_options(options, &o, err));
+    UR_TRY(take_activation(summary, &o, err));
     const char *what = o.norms == UNRELU_NORMS_SGD       ? "projected SGD (`norms` sgd)"
                        : o.norms == UNRELU_NORMS_MEDIAN  ? "`norms` median"
                        : o.angles == UNRELU_ANGLES_SIGNS ? "`angles` signs"
                        : o.additive_noise != 0           ? "`additive-noise`"
                        : o.robust                        ? "`robust`"
                        : o.censor_at                     ? "`censor-at`"
-                       : ur_fit_needs_cells(&o)
+                       : ur_fit_needs_cells(&o) && !ur_transform_undoes(o.transform)
                            ? "a limit of each cell, a transform, or `angles` likelihood"
                            : NULL;
     if (what)

@@ -3,6 +3,7 @@
  * arrays. */
 #include "base/error.h"
 #include "gaussian/model/gaussian_model.h"
+#include "gaussian/summary/undone.h"
 #include "law/power.h"
 #include "model/warnings.h"
 

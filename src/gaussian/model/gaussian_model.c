@@ -7,6 +7,7 @@
 #include "dense/blas_pin.h"
 #include "dense/linear.h"
 #include "gaussian/problem/tolerance.h"
+#include "gaussian/summary/undone.h"
 #include "law/power.h"
 #include "read/source.h"
 
@@ -42,33 +43,20 @@ unrelu_status ur_gaussian_allocate(unrelu_gaussian *m, size_t d, int errors, unr
 unrelu_status ur_gaussian_set_activation(unrelu_gaussian *m, unrelu_transform inverse, double slope,
                                          unrelu_error *err)
 {
-    char name[64];
+    char name[UR_ACTIVATION_NAME];
     ur_arena *arena = ur_model_arena(m);
     if (!ur_transform_undoes(inverse))
         return UNRELU_OK;
+    ur_activation_write(inverse, slope, name);
     m->transform = inverse;
-    m->activation = "sigmoid";
-    if (inverse == UNRELU_TRANSFORM_SIGMOID)
-        return UNRELU_OK;
-    unrelu_activation_name((unrelu_activation){UNRELU_LEAKY, slope}, name, sizeof name);
     m->activation = ur_take_copy(arena, name);
+    if (inverse == UNRELU_TRANSFORM_SIGMOID)
+        return ur_arena_status(arena, err);
     m->lambda = ur_take(arena, m->d, sizeof *m->lambda);
     UR_TRY(ur_arena_status(arena, err));
     for (size_t i = 0; i < m->d; i++)
         m->lambda[i] = slope;
     return UNRELU_OK;
-}
-
-int ur_activation_read(const char *text, unrelu_transform *inverse, double *slope)
-{
-    static const char with[] = "leaky:";
-    *slope = NAN;
-    *inverse = UNRELU_TRANSFORM_SIGMOID;
-    if (strcmp(text, "sigmoid") == 0)
-        return 1;
-    *inverse = UNRELU_TRANSFORM_LEAKY;
-    return strncmp(text, with, sizeof with - 1) == 0 &&
-           ur_text_number(text + sizeof with - 1, slope) && *slope > 0 && *slope < INFINITY;
 }
 
 void unrelu_gaussian_margin(const unrelu_gaussian *m, size_t column, double *b, double *s,

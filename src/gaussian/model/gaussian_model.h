@@ -16,8 +16,6 @@ unrelu_status ur_gaussian_allocate(unrelu_gaussian *model, size_t d, int errors,
 /* Sets transform, lambda and activation where the transform undoes one. */
 unrelu_status ur_gaussian_set_activation(unrelu_gaussian *model, unrelu_transform inverse,
                                          double slope, unrelu_error *err);
-/* "leaky:0.1", "sigmoid": its inverse; 0 where it is none of them */
-int ur_activation_read(const char *text, unrelu_transform *inverse, double *slope);
 /* what a sampler draws, for a model that passed the check */
 unrelu_status ur_gaussian_check_sampled(const unrelu_gaussian *model, unrelu_error *err);
 ur_sampled ur_gaussian_sampled(const unrelu_gaussian *model);

@@ -2,6 +2,7 @@
 /* Options of fits, checks, imputations and planted models, by name. */
 #include "base/text.h"
 #include "gaussian/model/gaussian_model.h"
+#include "gaussian/summary/undone.h"
 #include "model/options.h"
 
 #include <float.h>

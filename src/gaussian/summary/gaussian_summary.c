@@ -9,6 +9,7 @@
 #include "base/sized.h"
 #include "dense/blas_pin.h"
 #include "dense/linear.h"
+#include "law/power.h"
 #include "model/fields.h"
 #include "pass/parallel.h"
 #include "pass/pass.h"
@@ -33,6 +34,11 @@ void unrelu_summary_free(unrelu_summary *summary)
 size_t unrelu_summary_columns(const unrelu_summary *summary)
 {
     return summary->plan.d;
+}
+
+const char *unrelu_summary_activation(const unrelu_summary *summary)
+{
+    return *summary->activation ? summary->activation : "relu";
 }
 
 size_t unrelu_summary_rows(const unrelu_summary *summary)
@@ -124,6 +130,30 @@ unrelu_status ur_limits(const unrelu_gaussian_options *options, size_t d, double
     return UNRELU_OK;
 }
 
+static void set_activation(unrelu_summary *summary, unrelu_transform inverse, double slope)
+{
+    summary->undone = (ur_activation_undone){inverse, slope};
+    ur_activation_write(inverse, slope, summary->activation);
+}
+
+/* limit: d, none of which counts */
+static unrelu_status collect_undone(unrelu_source *source, const unrelu_gaussian_options *o,
+                                    ur_collect_rules rules, double *limit, const unrelu_exec *exec,
+                                    unrelu_summary **out, unrelu_error *err)
+{
+    ur_undo undo;
+    UR_TRY(ur_undo_of(o, &undo, err));
+    for (size_t j = 0; j < unrelu_source_columns(source); j++)
+        limit[j] = -INFINITY;
+    rules.limit = limit;
+    ur_source_undo(source, &undo);
+    unrelu_status status = ur_summary_collect_rules(source, &rules, exec, out, err);
+    ur_source_undo(source, NULL);
+    if (status == UNRELU_OK)
+        set_activation(*out, o->transform, o->boxcox);
+    return status;
+}
+
 static unrelu_status collect_samples(unrelu_source *source, const unrelu_gaussian_options *options,
                                      size_t groups, const unrelu_exec *exec, unrelu_summary **out,
                                      unrelu_error *err)
@@ -144,7 +174,9 @@ static unrelu_status collect_samples(unrelu_source *source, const unrelu_gaussia
     UR_TRY(ur_limits(&o, d, limit, err));
     UR_TRY(ur_source_rewind(source, err));
     ur_collect_rules rules = {.pairs = 1, .groups = groups, .limit = limit};
-    return ur_summary_collect_rules(source, &rules, exec, out, err);
+    return ur_transform_undoes(o.transform)
+               ? collect_undone(source, &o, rules, limit, exec, out, err)
+               : ur_summary_collect_rules(source, &rules, exec, out, err);
 }
 
 unrelu_status unrelu_summary_collect(unrelu_source *source, const unrelu_gaussian_options *options,
@@ -172,6 +204,11 @@ static unrelu_status check_same(const unrelu_summary *into, const unrelu_summary
                        "summaries of %zu and %zu columns cannot be merged: they are of different "
                        "data",
                        into->plan.d, from->plan.d);
+    if (!ur_activation_same(&into->undone, &from->undone))
+        return ur_fail(err, UNRELU_EFORMAT,
+                       "the samples of one summary went through %s and those of another through "
+                       "%s: summarize all shards with the same `activation`",
+                       unrelu_summary_activation(into), unrelu_summary_activation(from));
     for (size_t j = 0; j < into->plan.d; j++) {
         if (strcmp(into->names[j], from->names[j]) != 0)
             return ur_fail(err, UNRELU_EFORMAT,
@@ -314,6 +351,8 @@ unrelu_status unrelu_summary_save(const unrelu_summary *summary, const char *pat
     ur_npz_writer *w = NULL;
     UR_TRY(ur_model_create(path, "summary", &w, err));
     ur_npz_add_string(w, "of", "rectified-gaussian");
+    if (*summary->activation)
+        ur_npz_add_string(w, "activation", summary->activation);
     ur_npz_add_integer(w, "groups", (int64_t)plan->groups);
     ur_npz_add_strings(w, "names", summary->names, plan->d);
     ur_npz_add(w, "limit", summary->limit, 1, &plan->d);
@@ -396,6 +435,31 @@ static unrelu_status check_content(const unrelu_summary *summary, const char *pa
     return UNRELU_OK;
 }
 
+/* what there is to undo, and limits that fit it */
+static unrelu_status load_activation(ur_npz *npz, const char *path, unrelu_summary *summary,
+                                     unrelu_error *err)
+{
+    unrelu_transform inverse = UNRELU_TRANSFORM_NONE;
+    double slope = NAN;
+    const char *text = "";
+    if (ur_npz_has(npz, "activation")) {
+        UR_TRY(ur_npz_string(npz, "activation", &summary->arena, &text, err));
+        if (!ur_activation_read(text, &inverse, &slope))
+            return ur_fail(
+                err, UNRELU_EFORMAT,
+                "%s: the activation '%.40s' is neither sigmoid nor leaky:S with S above 0", path,
+                text);
+    }
+    set_activation(summary, inverse, slope);
+    for (size_t j = 0; j < summary->plan.d; j++)
+        if (inverse ? summary->limit[j] != -INFINITY : !isfinite(summary->limit[j]))
+            return ur_fail(err, UNRELU_EFORMAT,
+                           "%s: column %zu has the limit %g, which does not go with the "
+                           "activation %s: the summary is damaged",
+                           path, j + 1, summary->limit[j], unrelu_summary_activation(summary));
+    return UNRELU_OK;
+}
+
 static unrelu_status load(const char *path, unrelu_summary **out, unrelu_error *err)
 {
     UR_ARENA(arena);
@@ -418,6 +482,7 @@ static unrelu_status load(const char *path, unrelu_summary **out, unrelu_error *
     if (count != d)
         return ur_fail(err, UNRELU_EFORMAT, "%s: %zu names for %zu columns", path, count, d);
     UR_TRY(load_vector(npz, "limit", d, summary->limit, err));
+    UR_TRY(load_activation(npz, path, summary, err));
     UR_TRY(load_vector(npz, "shift", d, ur_moments_shift(&summary->plan, summary->s), err));
     UR_TRY(load_vector(npz, "exponent", d, ur_moments_exponent(&summary->plan, summary->s), err));
     UR_TRY(load_sums(npz, path, format, summary, err));

@@ -4,6 +4,7 @@
 #define UR_GAUSSIAN_SUMMARY_H
 
 #include "base/arena.h"
+#include "gaussian/summary/undone.h"
 #include "summary/moments.h"
 
 struct unrelu_summary {
@@ -11,7 +12,9 @@ struct unrelu_summary {
     ur_arena arena;     /* of all that follows, and of the plan's head */
     double *limit;      /* d: values at or below are censored */
     const char **names; /* d */
-    double *s;          /* ur_moments.len(&plan) */
+    ur_activation_undone undone;
+    char activation[UR_ACTIVATION_NAME]; /* its name; "": the ReLU, and nothing was undone */
+    double *s;                           /* ur_moments.len(&plan) */
 };
 
 /* what a pass over samples is to collect */
