@@ -357,6 +357,41 @@ static void other_samples_are_refused(void **state)
     unrelu_gaussian_free(model);
 }
 
+/* they have no image: counted as missing, they would hide that the samples are other ones */
+static void values_that_no_transform_takes_are_refused(void **state)
+{
+    static const struct {
+        unrelu_transform transform;
+        double x;
+        int taken;
+    } cases[] = {{UNRELU_TRANSFORM_SIGMOID, 0, 0},   {UNRELU_TRANSFORM_SIGMOID, 1, 0},
+                 {UNRELU_TRANSFORM_SIGMOID, -.5, 0}, {UNRELU_TRANSFORM_SIGMOID, 1.25, 0},
+                 {UNRELU_TRANSFORM_SIGMOID, NAN, 1}, {UNRELU_TRANSFORM_SIGMOID, .5, 1},
+                 {UNRELU_TRANSFORM_LOG, -.5, 0},     {UNRELU_TRANSFORM_SQRT, -.5, 0},
+                 {UNRELU_TRANSFORM_LOG, NAN, 1},     {UNRELU_TRANSFORM_LOG, 0, 1},
+                 {UNRELU_TRANSFORM_LEAKY, -.5, 1}};
+    double slope[] = {.1, .1}, none[] = {-INFINITY, -INFINITY};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double x[] = {.2, .3, .4, .9, .6, cases[i].x, .7, .1};
+        unrelu_gaussian *model = plant((unrelu_gaussian_plant_options){
+            .size = sizeof(unrelu_gaussian_plant_options), .d = 2, .kappa = 4, .seed = 6});
+        model->transform = cases[i].transform;
+        model->lambda = cases[i].transform == UNRELU_TRANSFORM_LEAKY ? slope : NULL;
+        model->limit = none;
+        unrelu_goodness *g = NULL;
+        unrelu_error err = {0};
+        unrelu_status status = try_goodness(model, x, 4, 2, NULL, &g, &err);
+        assert_int_equal(status, cases[i].taken ? UNRELU_OK : UNRELU_EFORMAT);
+        if (cases[i].taken)
+            assert_true(g->observed[1] == (isnan(cases[i].x) ? 3 : 4));
+        else
+            assert_non_null(strstr(err.text, "row 3, column 2 is "));
+        unrelu_goodness_free(g);
+        unrelu_gaussian_free(model);
+    }
+}
+
 static void columns_without_values_have_no_test(void **state)
 {
     double x[6] = {NAN, 0, NAN, 0, NAN, 0};
@@ -454,6 +489,7 @@ int main(void)
         cmocka_unit_test(threads_change_no_bit),
         cmocka_unit_test(columns_are_found_by_name),
         cmocka_unit_test(other_samples_are_refused),
+        cmocka_unit_test(values_that_no_transform_takes_are_refused),
         cmocka_unit_test(columns_without_values_have_no_test),
         cmocka_unit_test(cells_are_compared_above_the_largest_limit_and_counted_as_they_are),
         cmocka_unit_test(a_column_below_its_largest_limit_is_not_tested),

@@ -46,6 +46,13 @@ double ur_untransform(unrelu_transform transform, double lambda, double y)
     return power > 0 ? exp(log1p(lambda * y) / lambda) : lambda > 0 ? 0 : INFINITY;
 }
 
+int ur_transform_takes(unrelu_transform transform, double x)
+{
+    if (transform == UNRELU_TRANSFORM_NONE || transform == UNRELU_TRANSFORM_LEAKY)
+        return 1;
+    return transform == UNRELU_TRANSFORM_SIGMOID ? x > 0 && x < 1 : x >= 0;
+}
+
 int ur_transform_undoes(unrelu_transform transform)
 {
     return transform == UNRELU_TRANSFORM_LEAKY || transform == UNRELU_TRANSFORM_SIGMOID;

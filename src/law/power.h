@@ -10,6 +10,9 @@
 double ur_transform(unrelu_transform transform, double lambda, double x);
 double ur_untransform(unrelu_transform transform, double lambda, double y);
 
+/* whether x is a value of such data: between 0 and 1 of a sigmoid, not negative of a power */
+int ur_transform_takes(unrelu_transform transform, double x);
+
 /* whether it is the inverse of an activation: there is no limit then */
 int ur_transform_undoes(unrelu_transform transform);
 

@@ -47,7 +47,8 @@ typedef struct {
     unrelu_transform transform;
     double lambda;
     size_t refused;    /* 1 + the first row that cannot be read, 0: none */
-    double x, x_limit; /* that cell: infinite, NaN (not detected), or a value below its limit */
+    double x, x_limit; /* that cell: infinite, NaN (not detected), a value below its limit, or one
+                          that the transform does not take */
     unrelu_status status;
 } column;
 
@@ -90,7 +91,9 @@ static void keep(const study *s, column *c, const ur_block *block, size_t at)
         size_t row = block->first_row + i;
         double x = block->x[i * block->stride + at], limit = limit_of(s, row, at);
         int below = block->below && block->below[i * block->d + at];
-        int wrong = below ? isnan(x) && isnan(limit) : isinf(x) || (x != 0 && x < limit);
+        int wrong = below ? isnan(x) && isnan(limit)
+                          : isinf(x) || (x != 0 && x < limit) ||
+                                (!isnan(x) && !ur_transform_takes(c->transform, x));
         if (wrong && !c->refused) {
             c->refused = row + 1;
             c->x = x;
@@ -175,6 +178,14 @@ static unrelu_status read_columns(study *s, unrelu_source *samples, unrelu_sourc
                            "%s: row %zu, %s is 'ND' (not detected), and its limit is not known: "
                            "give it with `limit` NAME=VALUE, or in a file with `limits`",
                            label, c->refused, name);
+        if (!ur_transform_takes(c->transform, c->x))
+            return ur_fail(err, UNRELU_EFORMAT,
+                           "%s: row %zu, %s is %g, and the model is of values %s: mend it, or "
+                           "make it NaN",
+                           label, c->refused, name, c->x,
+                           c->transform == UNRELU_TRANSFORM_SIGMOID
+                               ? "that a sigmoid gave, which lie between 0 and 1"
+                               : "whose power or logarithm was taken, which are not negative");
         return ur_fail(err, UNRELU_EFORMAT,
                        "%s: row %zu, %s is %g, below the detection limit %g of that cell: a value "
                        "was seen there, or it was not; correct one of the two",
