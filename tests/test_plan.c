@@ -5,6 +5,8 @@
 #include "base/random.h"
 #include "plan/plan.h"
 
+#include <float.h>
+
 static unrelu_plan_options asking(unrelu_plan_model model, size_t size, const char *b)
 {
     unrelu_plan_options o;
@@ -114,9 +116,26 @@ static void n_is_the_least_that_is_enough(void **state)
     assert_true(3 * naive_below((int)n, .5, 7) + 2 * naive_below((int)n, .1, 7) <= .05);
     assert_true(3 * naive_below((int)n - 1, .5, 7) + 2 * naive_below((int)n - 1, .1, 7) > .05);
     assert_true(isinf(ur_count_enough(1, (const double[]){0}, of, 1, .05)));
-    /* -ln(.05) / 1e-15, were n not whole, to 1e-9 */
-    assert_near(ur_count_enough(1, (const double[]){1e-15}, (const double[]){1}, 1, .05) * 1e-15,
-                -log(.05), 3e-9);
+    /* -ln(.05) / share, beyond where n is whole and up to the largest double */
+    for (double rare = 1e-15; rare > 1e-306; rare *= 1e-29)
+        assert_near(ur_count_enough(1, &rare, (const double[]){1}, 1, .05) * rare, -log(.05),
+                    1e-14);
+    assert_true(isinf(ur_count_enough(1, (const double[]){DBL_TRUE_MIN}, of, 1, .05)));
+}
+
+static double rounded(double n)
+{
+    unrelu_plan plan = {.count = 0};
+    ur_plan_add(&(ur_planning){.plan = &plan}, (unrelu_plan_bound){.name = "n"}, n, NULL);
+    return plan.bounds[0].n;
+}
+
+static void n_is_rounded_up_but_for_1e_12_of_it(void **state)
+{
+    (void)state;
+    assert_near(rounded(1e4 * (1 + 1e-13)), 1e4, 0);
+    assert_near(rounded(1e4 * (1 + 1e-11)), 1e4 + 1, 0);
+    assert_near(rounded(1e11 + 1), 1e11 + 1, 0);
 }
 
 /* how often some neuron of k, of biases b, is on in fewer than `least` of n samples */
@@ -212,6 +231,9 @@ static void wrong_options_are_refused(void **state)
     unrelu_option shown;
     assert_int_equal(unrelu_plan_options_set(&o, "b", "1,,2", &err), UNRELU_EUSAGE);
     assert_int_equal(unrelu_plan_options_set(&o, "b", "", &err), UNRELU_EUSAGE);
+    assert_int_equal(unrelu_plan_options_set(&o, "b", "-6.1", &err), UNRELU_EUSAGE);
+    assert_int_equal(unrelu_plan_options_set(&o, "b", "1001", &err), UNRELU_EUSAGE);
+    must(unrelu_plan_options_set(&o, "b", "-6,1000", &err), &err);
     assert_int_equal(unrelu_plan_options_set(&o, "kappa", ".5", &err), UNRELU_EUSAGE);
     assert_int_equal(o.b_count, 2);
     must(unrelu_plan_options_set(&o, "model", "mixture", &err), &err);
@@ -235,6 +257,7 @@ int main(void)
         cmocka_unit_test(the_papers_bounds_are_those_by_hand),
         cmocka_unit_test(chances_are_those_of_naive_sums),
         cmocka_unit_test(n_is_the_least_that_is_enough),
+        cmocka_unit_test(n_is_rounded_up_but_for_1e_12_of_it),
         cmocka_unit_test(drawn_neurons_are_on_as_often_as_planned),
         cmocka_unit_test(networks_are_planned_by_hand),
         cmocka_unit_test(mixtures_are_planned_by_hand),

@@ -10,9 +10,9 @@
 #include <float.h>
 #include <math.h>
 
-/* beyond it no double tells n from n + 1, and the search ends at this share of n */
-static const double RESOLUTION = 1e-13;
-static const double BEYOND = 1e300; /* more samples than that are infinitely many */
+/* of n, where doubles do not tell n from n + 1: the search ends some of them apart, so that there
+ * is always one between */
+static const double RESOLUTION = 8 * DBL_EPSILON;
 
 /* ln j! - (j + 1/2) ln j + j - ln(2 pi) / 2 */
 static double stirling_error(double j)
@@ -85,12 +85,12 @@ double ur_count_enough(size_t kinds, const double *share, const double *of, doub
 {
     double low = least - 1, high = least;
     for (size_t i = 0; i < kinds; i++)
-        if (!(share[i] > 1 / BEYOND))
+        if (!(share[i] > 0))
             return INFINITY;
     while (!is_enough(high, kinds, share, of, least, failure)) {
         low = high;
         high *= 2;
-        if (high > BEYOND)
+        if (isinf(high))
             return INFINITY;
     }
     while (high - low > fmax(1, high * RESOLUTION)) {
