@@ -48,6 +48,20 @@ static void a_column_that_is_hardly_ever_positive_has_no_errors(void **state)
     assert_true(isnan(V[0]));
 }
 
+/* Pivots of the information of a pair, over its diagonal, are of order 1 - rho^2, here 2e-6, and
+ * fall with gamma: 2.2e-7 at -5 and 8.6e-8 at -8. */
+static void a_pair_has_errors_while_its_information_has_digits(void **state)
+{
+    (void)state;
+    double rho, product;
+    ur_information_bounds(1, 1, 0.999999, &rho, &product);
+    assert_true(isfinite(rho) && isfinite(product));
+    ur_information_bounds(-5, -5, 0.999999, &rho, &product);
+    assert_true(isfinite(rho) && isfinite(product));
+    ur_information_bounds(-8, -8, 0.999999, &rho, &product);
+    assert_true(isnan(rho) && isnan(product));
+}
+
 /* N(g, 1) above 0, for g far below: its moments by their series in 1 / g^2 */
 static ur_margin fit_far_below(double g)
 {
@@ -298,6 +312,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(margins_end_after_few_steps),
         cmocka_unit_test(a_column_that_is_hardly_ever_positive_has_no_errors),
+        cmocka_unit_test(a_pair_has_errors_while_its_information_has_digits),
         cmocka_unit_test(truncated_margins_have_errors_while_their_information_has_digits),
         cmocka_unit_test(truncated_margins_are_found_far_below),
         cmocka_unit_test(a_column_that_is_never_positive_has_pairs_that_are_numbers),

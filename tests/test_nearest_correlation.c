@@ -277,6 +277,31 @@ static void a_change_without_curvature_is_forgotten(void **state)
     }
 }
 
+/* falls everywhere; the gradient is 1 at 0 and 1 - share elsewhere */
+static double steep(void *context, const double *x, double *gradient)
+{
+    plan *p = context;
+    p->x[p->count++ % 8] = x[0];
+    gradient[0] = x[0] == 0 ? 1 : 1 - p->share;
+    return -p->count * (1 + p->share * p->share);
+}
+
+/* s't / t^2 is 1 / share: the second step is g s't / t^2, or g where that is rounding */
+static void a_change_counts_from_1e_12_of_the_curvature_on(void **state)
+{
+    (void)state;
+    for (int rounding = 0; rounding < 2; rounding++) {
+        plan p = {.share = rounding ? 1e13 : 1e11};
+        double x = 0, value, curvature = 1;
+        unrelu_error err = {0};
+        const ur_lbfgs search = {steep, &p, 1, &curvature, -INFINITY, 2};
+        must(ur_lbfgs_minimise(&search, &x, &value, NULL, &err), &err);
+        assert_int_equal(p.count, 3);
+        assert_near(p.x[1], -1, 1e-12);
+        assert_near(p.x[2] / (rounding ? 1e13 : 1), rounding ? 1 : 0, 1e-9);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -286,6 +311,7 @@ int main(void)
         cmocka_unit_test(a_step_must_keep_a_share_of_its_promise),
         cmocka_unit_test(a_known_curvature_needs_one_step),
         cmocka_unit_test(a_change_without_curvature_is_forgotten),
+        cmocka_unit_test(a_change_counts_from_1e_12_of_the_curvature_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

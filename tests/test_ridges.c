@@ -174,6 +174,18 @@ static void draws_without_the_pair_expect_nothing(void **state)
     assert_true(r.off == 0 && r.surprise == 0);
 }
 
+/* every draw has the third on where two are off, and no sample has it: as if it were so in 99.9 %
+ */
+static void what_every_draw_has_is_expected_in_999_of_1000(void **state)
+{
+    (void)state;
+    double draws[64 * 3] = {0};
+    for (size_t i = 0; i < 64; i++)
+        draws[3 * i + i % 3] = 1;
+    ur_patterns seen = all_off_together(10), drawn = patterns_of(64, 3, draws);
+    assert_near(ur_patterns_ridge(&seen, &drawn).surprise, 10 * log(1000), 1e-9);
+}
+
 /* ---- against the fitted hidden layer ---- */
 
 static ur_ridge ridge(const unrelu_gaussian *hidden, size_t n, const double *M)
@@ -246,6 +258,7 @@ int main(void)
         cmocka_unit_test(the_worst_ridge_is_that_of_a_loop),
         cmocka_unit_test(fewer_than_ten_samples_are_no_ridge),
         cmocka_unit_test(draws_without_the_pair_expect_nothing),
+        cmocka_unit_test(what_every_draw_has_is_expected_in_999_of_1000),
         cmocka_unit_test(units_of_full_rank_give_no_alarm),
         cmocka_unit_test(a_facet_beside_the_units_is_an_alarm),
     };

@@ -32,7 +32,6 @@ static const double FAR = 9; /* phi(9) = 1e-18 */
 static const double WIDEST = 0.75;
 /* share of a panel's distance from the step that it may be wide */
 static const double GROWTH = 0.5;
-static const double SINGULAR = UR_MARGIN_SINGULAR;
 /* a corner as rare as ten times the error of Phi2 tells nothing */
 static const double NEVER = 450 * DBL_EPSILON;
 /* Phi(-8) = 6e-16: as if nothing were censored; phi(38) = 1e-314 */
@@ -49,7 +48,7 @@ void ur_information_margin(double gamma, double V[3])
     double w = phi * (ur_normal_hazard(g) - g);
     double bb = Phi + w, bs = phi - g * w, ss = 2 * Phi - g * phi + g * g * w;
     double det = bb * ss - bs * bs;
-    if (!(det > SINGULAR * bb * ss))
+    if (!(det > UR_MARGIN_SINGULAR * bb * ss))
         det = NAN;
     V[0] = ss / det;
     V[1] = -bs / det;
@@ -227,7 +226,7 @@ void ur_information_bounds(double gamma1, double gamma2, double rho, double *rho
     if (!ur_cholesky_in_place(N, L))
         return;
     for (int i = 0; i < N; i++)
-        if (L[i * N + i] * L[i * N + i] < SINGULAR)
+        if (L[i * N + i] * L[i * N + i] < UR_MARGIN_SINGULAR)
             return;
     *rho_variance = quadratic(L, unit, of_rho);
     *product_variance = quadratic(L, unit, of_product);
