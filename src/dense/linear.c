@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Row-major in, row-major out, without a transposed copy of the input: a symmetric matrix is
- * its own transpose, and the QR of a row-major A is the LQ of the column-major A'. */
+ * its own transpose, and the QR of a row-major A is the LQ of the column-major A'.
+ *
+ * Workspaces are ours: LAPACKE is called by its _work forms, each twice, first to ask how much it
+ * would like (where a size is ASK). Its plain forms allocate by themselves and print where that
+ * fails. What these forms look for before, NaN, which LAPACK may turn around for ever, is ours to
+ * look for too. */
 #include "dense/linear.h"
 
 #include "base/arena.h"
@@ -13,10 +18,10 @@
 #include <math.h>
 #include <string.h>
 
+enum { ASK = -1 };
+
 static unrelu_status check(const char *routine, lapack_int info, unrelu_error *err)
 {
-    if (info == LAPACK_WORK_MEMORY_ERROR || info == LAPACK_TRANSPOSE_MEMORY_ERROR)
-        return ur_fail(err, UNRELU_ENOMEM, "not enough memory for LAPACK %s", routine);
     if (info != 0)
         return ur_fail(err, UNRELU_EINTERNAL, "LAPACK %s failed with info %ld", routine,
                        (long)info);
@@ -28,6 +33,21 @@ static unrelu_status check_size(size_t d, unrelu_error *err)
     if (d > INT_MAX / 8)
         return ur_fail(err, UNRELU_EINTERNAL, "a matrix of order %zu is too large for LAPACK", d);
     return UNRELU_OK;
+}
+
+static unrelu_status refuse_nan(const char *routine, size_t count, const double *A,
+                                unrelu_error *err)
+{
+    for (size_t i = 0; i < count; i++)
+        if (isnan(A[i]))
+            return ur_fail(err, UNRELU_EINTERNAL, "LAPACK %s was given NaN", routine);
+    return UNRELU_OK;
+}
+
+/* as many doubles as a routine asked for, by the first element of its workspace */
+static double *take_room(ur_arena *arena, double asked)
+{
+    return ur_take(arena, asked > 1 ? (size_t)asked : 1, sizeof(double));
 }
 
 /* B (p x n) = A' of A (n x p) */
@@ -47,10 +67,20 @@ unrelu_status ur_eigen_symmetric(size_t d, const double *A, double *values, doub
         return UNRELU_OK;
     double *Z = ur_take(&arena, d, d * sizeof *Z);
     UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(refuse_nan("dsyevd", d * d, A, err));
     memcpy(Z, A, d * d * sizeof *Z);
-    lapack_int order = (lapack_int)d;
-    lapack_int info =
-        LAPACKE_dsyevd(LAPACK_COL_MAJOR, vectors ? 'V' : 'N', 'L', order, Z, order, values);
+    lapack_int order = (lapack_int)d, whole = 0;
+    char job = vectors ? 'V' : 'N';
+    double asked = 0;
+    UR_TRY(check("dsyevd",
+                 LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, job, 'L', order, Z, order, values, &asked,
+                                     ASK, &whole, ASK),
+                 err));
+    double *room = take_room(&arena, asked);
+    lapack_int *indices = ur_take(&arena, (size_t)whole, sizeof *indices);
+    UR_TRY(ur_arena_status(&arena, err));
+    lapack_int info = LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, job, 'L', order, Z, order, values, room,
+                                          (lapack_int)asked, indices, whole);
     UR_TRY(check("dsyevd", info, err));
     if (vectors)
         transpose(d, d, Z, vectors);
@@ -62,9 +92,12 @@ unrelu_status ur_cholesky(size_t d, const double *A, double *L, int *positive, u
     *positive = 0;
     UR_TRY(check_size(d, err));
     if (d > 0) {
+        for (size_t i = 0; i < d; i++)
+            UR_TRY(refuse_nan("dpotrf", i + 1, A + i * d, err));
         memmove(L, A, d * d * sizeof *L);
         /* upper in column-major = lower in row-major */
-        lapack_int info = LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'U', (lapack_int)d, L, (lapack_int)d);
+        lapack_int info =
+            LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'U', (lapack_int)d, L, (lapack_int)d);
         if (info > 0)
             return UNRELU_OK;
         UR_TRY(check("dpotrf", info, err));
@@ -81,9 +114,57 @@ int ur_cholesky_in_place(size_t d, double *A)
     return LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'U', (lapack_int)d, A, (lapack_int)d) == 0;
 }
 
-int ur_eigen_in_place(size_t d, double *A, double *values)
+size_t ur_eigen_room(size_t d)
 {
-    return LAPACKE_dsyev(LAPACK_COL_MAJOR, 'V', 'U', (lapack_int)d, A, (lapack_int)d, values) == 0;
+    lapack_int order = d > 0 ? (lapack_int)d : 1;
+    double A = 0, values = 0, asked = 0;
+    LAPACKE_dsyev_work(LAPACK_COL_MAJOR, 'V', 'U', order, &A, order, &values, &asked, ASK);
+    return (size_t)asked;
+}
+
+int ur_eigen_in_place(size_t d, double *A, double *values, size_t size, double *room)
+{
+    for (size_t i = 0; i < d; i++)
+        if (refuse_nan("dsyev", i + 1, A + i * d, NULL) != UNRELU_OK)
+            return 0;
+    return LAPACKE_dsyev_work(LAPACK_COL_MAJOR, 'V', 'U', (lapack_int)d, A, (lapack_int)d, values,
+                              room, (lapack_int)size) == 0;
+}
+
+/* A' (p x n in column-major) = L Q: L below the diagonal of A, Q by the rest and tau */
+static unrelu_status factor_lq(size_t n, size_t p, double *A, double *tau, unrelu_error *err)
+{
+    UR_ARENA(arena);
+    lapack_int rows = (lapack_int)p, columns = (lapack_int)n;
+    double asked = 0;
+    UR_TRY(refuse_nan("dgelqf", n * p, A, err));
+    UR_TRY(check("dgelqf",
+                 LAPACKE_dgelqf_work(LAPACK_COL_MAJOR, rows, columns, A, rows, tau, &asked, ASK),
+                 err));
+    double *room = take_room(&arena, asked);
+    UR_TRY(ur_arena_status(&arena, err));
+    return check(
+        "dgelqf",
+        LAPACKE_dgelqf_work(LAPACK_COL_MAJOR, rows, columns, A, rows, tau, room, (lapack_int)asked),
+        err);
+}
+
+/* Q (k x m in column-major) of what factor_lq left */
+static unrelu_status unfold_lq(size_t m, size_t k, double *A, const double *tau, unrelu_error *err)
+{
+    UR_ARENA(arena);
+    lapack_int rows = (lapack_int)k, columns = (lapack_int)m;
+    double asked = 0;
+    UR_TRY(
+        check("dorglq",
+              LAPACKE_dorglq_work(LAPACK_COL_MAJOR, rows, columns, rows, A, rows, tau, &asked, ASK),
+              err));
+    double *room = take_room(&arena, asked);
+    UR_TRY(ur_arena_status(&arena, err));
+    return check("dorglq",
+                 LAPACKE_dorglq_work(LAPACK_COL_MAJOR, rows, columns, rows, A, rows, tau, room,
+                                     (lapack_int)asked),
+                 err);
 }
 
 unrelu_status ur_orthonormalise(size_t m, size_t k, double *A, unrelu_error *err)
@@ -93,17 +174,14 @@ unrelu_status ur_orthonormalise(size_t m, size_t k, double *A, unrelu_error *err
     UR_TRY(check_size(m, err));
     if (k == 0)
         return UNRELU_OK;
-    lapack_int rows = (lapack_int)k, columns = (lapack_int)m;
     double *tau = ur_take(&arena, k, sizeof *tau);
     double *diagonal = ur_take(&arena, k, sizeof *diagonal);
     UR_TRY(ur_arena_status(&arena, err));
     /* A' = L Q, so A = Q' R with R = L' */
-    lapack_int info = LAPACKE_dgelqf(LAPACK_COL_MAJOR, rows, columns, A, rows, tau);
-    UR_TRY(check("dgelqf", info, err));
+    UR_TRY(factor_lq(m, k, A, tau, err));
     for (size_t j = 0; j < k; j++)
         diagonal[j] = A[j * k + j];
-    info = LAPACKE_dorglq(LAPACK_COL_MAJOR, rows, columns, rows, A, rows, tau);
-    UR_TRY(check("dorglq", info, err));
+    UR_TRY(unfold_lq(m, k, A, tau, err));
     for (size_t i = 0; i < m; i++)
         for (size_t j = 0; j < k; j++)
             if (diagonal[j] < 0)
@@ -121,12 +199,49 @@ unrelu_status ur_qr_triangle(size_t n, size_t p, double *A, double *R, unrelu_er
         return UNRELU_OK;
     double *tau = ur_take(&arena, least, sizeof *tau);
     UR_TRY(ur_arena_status(&arena, err));
-    lapack_int rows = (lapack_int)p;
-    lapack_int info = LAPACKE_dgelqf(LAPACK_COL_MAJOR, rows, (lapack_int)n, A, rows, tau);
-    UR_TRY(check("dgelqf", info, err));
+    UR_TRY(factor_lq(n, p, A, tau, err));
     for (size_t i = 0; i < least; i++) /* column i of L is row i of R */
         memcpy(R + i * p + i, A + i * p + i, (p - i) * sizeof *R);
     return UNRELU_OK;
+}
+
+/* F (n x p in column-major) with pivoted columns = Q R */
+static unrelu_status factor_pivoted(size_t n, size_t p, double *F, lapack_int *pivot, double *tau,
+                                    unrelu_error *err)
+{
+    UR_ARENA(arena);
+    lapack_int rows = (lapack_int)n, columns = (lapack_int)p;
+    double asked = 0;
+    UR_TRY(refuse_nan("dgeqp3", n * p, F, err));
+    UR_TRY(check(
+        "dgeqp3",
+        LAPACKE_dgeqp3_work(LAPACK_COL_MAJOR, rows, columns, F, rows, pivot, tau, &asked, ASK),
+        err));
+    double *room = take_room(&arena, asked);
+    UR_TRY(ur_arena_status(&arena, err));
+    return check("dgeqp3",
+                 LAPACKE_dgeqp3_work(LAPACK_COL_MAJOR, rows, columns, F, rows, pivot, tau, room,
+                                     (lapack_int)asked),
+                 err);
+}
+
+/* the first r columns of Q of what factor_pivoted left */
+static unrelu_status unfold_pivoted(size_t n, size_t r, double *F, const double *tau,
+                                    unrelu_error *err)
+{
+    UR_ARENA(arena);
+    lapack_int rows = (lapack_int)n, columns = (lapack_int)r;
+    double asked = 0;
+    UR_TRY(check(
+        "dorgqr",
+        LAPACKE_dorgqr_work(LAPACK_COL_MAJOR, rows, columns, columns, F, rows, tau, &asked, ASK),
+        err));
+    double *room = take_room(&arena, asked);
+    UR_TRY(ur_arena_status(&arena, err));
+    return check("dorgqr",
+                 LAPACKE_dorgqr_work(LAPACK_COL_MAJOR, rows, columns, columns, F, rows, tau, room,
+                                     (lapack_int)asked),
+                 err);
 }
 
 unrelu_status ur_qr_pivoted(size_t n, size_t p, const double *A, double tolerance, size_t *rank,
@@ -139,11 +254,10 @@ unrelu_status ur_qr_pivoted(size_t n, size_t p, const double *A, double toleranc
     if (least == 0)
         return UNRELU_OK;
     double *F = ur_take(&arena, n, p * sizeof *F), *tau = ur_take(&arena, least, sizeof *tau);
-    lapack_int *pivot = ur_take(&arena, p, sizeof *pivot), rows = (lapack_int)n;
+    lapack_int *pivot = ur_take(&arena, p, sizeof *pivot);
     UR_TRY(ur_arena_status(&arena, err));
     transpose(n, p, A, F);
-    lapack_int info = LAPACKE_dgeqp3(LAPACK_COL_MAJOR, rows, (lapack_int)p, F, rows, pivot, tau);
-    UR_TRY(check("dgeqp3", info, err));
+    UR_TRY(factor_pivoted(n, p, F, pivot, tau, err));
     for (size_t j = 0; j < least; j++) {
         double size = fabs(F[j * n + j]);
         if (diagonal)
@@ -158,8 +272,7 @@ unrelu_status ur_qr_pivoted(size_t n, size_t p, const double *A, double toleranc
     *rank = r;
     if (r == 0)
         return UNRELU_OK;
-    info = LAPACKE_dorgqr(LAPACK_COL_MAJOR, rows, (lapack_int)r, (lapack_int)r, F, rows, tau);
-    UR_TRY(check("dorgqr", info, err));
+    UR_TRY(unfold_pivoted(n, r, F, tau, err));
     transpose(r, n, F, Q);
     return UNRELU_OK;
 }
@@ -168,7 +281,8 @@ unrelu_status ur_least_squares(size_t n, size_t p, size_t q, const double *A, co
                                double tolerance, double *X, size_t *rank, unrelu_error *err)
 {
     size_t tall = n > p ? n : p, least = n < p ? n : p;
-    lapack_int found = 0;
+    lapack_int found = 0, whole = 0;
+    double asked = 0;
     UR_ARENA(arena);
     if (rank)
         *rank = 0;
@@ -182,9 +296,21 @@ unrelu_status ur_least_squares(size_t n, size_t p, size_t q, const double *A, co
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < q; j++)
             G[j * tall + i] = B[i * q + j];
-    lapack_int info = LAPACKE_dgelsd(LAPACK_COL_MAJOR, (lapack_int)n, (lapack_int)p, (lapack_int)q,
-                                     F, (lapack_int)n, G, (lapack_int)tall, s, tolerance, &found);
-    UR_TRY(check("dgelsd", info, err));
+    UR_TRY(refuse_nan("dgelsd", n * p, F, err));
+    UR_TRY(refuse_nan("dgelsd", tall * q, G, err));
+    lapack_int rows = (lapack_int)n, columns = (lapack_int)p, sides = (lapack_int)q;
+    UR_TRY(check("dgelsd",
+                 LAPACKE_dgelsd_work(LAPACK_COL_MAJOR, rows, columns, sides, F, rows, G,
+                                     (lapack_int)tall, s, tolerance, &found, &asked, ASK, &whole),
+                 err));
+    double *room = take_room(&arena, asked);
+    lapack_int *indices = ur_take(&arena, (size_t)whole, sizeof *indices);
+    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(check("dgelsd",
+                 LAPACKE_dgelsd_work(LAPACK_COL_MAJOR, rows, columns, sides, F, rows, G,
+                                     (lapack_int)tall, s, tolerance, &found, room,
+                                     (lapack_int)asked, indices),
+                 err));
     for (size_t i = 0; i < p; i++)
         for (size_t j = 0; j < q; j++)
             X[i * q + j] = G[j * tall + i];
@@ -225,13 +351,24 @@ unrelu_status ur_svd(size_t n, size_t p, const double *A, double *U, double *s, 
     UR_TRY(check_size(n > p ? n : p, err));
     if (least == 0)
         return UNRELU_OK;
-    double *F = ur_take(&arena, n, p * sizeof *F);
+    double *F = ur_take(&arena, n, p * sizeof *F), asked = 0;
+    lapack_int *indices = ur_take(&arena, 8 * least, sizeof *indices); /* as dgesdd demands */
+    lapack_int rows = (lapack_int)p, columns = (lapack_int)n, both = (lapack_int)least;
+    char job = U ? 'S' : 'N';
     UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(refuse_nan("dgesdd", n * p, A, err));
     /* row-major A is column-major A' = Vt' diag(s) U': the factors change places */
     memcpy(F, A, n * p * sizeof *F);
-    lapack_int info = LAPACKE_dgesdd(LAPACK_COL_MAJOR, U ? 'S' : 'N', (lapack_int)p, (lapack_int)n,
-                                     F, (lapack_int)p, s, Vt, (lapack_int)p, U, (lapack_int)least);
-    return check("dgesdd", info, err);
+    UR_TRY(check("dgesdd",
+                 LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, job, rows, columns, F, rows, s, Vt, rows, U,
+                                     both, &asked, ASK, indices),
+                 err));
+    double *room = take_room(&arena, asked);
+    UR_TRY(ur_arena_status(&arena, err));
+    return check("dgesdd",
+                 LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, job, rows, columns, F, rows, s, Vt, rows, U,
+                                     both, room, (lapack_int)asked, indices),
+                 err);
 }
 
 unrelu_status ur_eigen_general(size_t d, const double *A, double *real, double *imaginary,
@@ -243,11 +380,20 @@ unrelu_status ur_eigen_general(size_t d, const double *A, double *real, double *
         return UNRELU_OK;
     double *F = ur_take(&arena, d, d * sizeof *F), *Z = ur_take(&arena, d, d * sizeof *Z);
     lapack_int order = (lapack_int)d;
+    double asked = 0;
     UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(refuse_nan("dgeev", d * d, A, err));
     transpose(d, d, A, F);
-    lapack_int info = LAPACKE_dgeev(LAPACK_COL_MAJOR, 'N', 'V', order, F, order, real, imaginary,
-                                    NULL, 1, Z, order);
-    UR_TRY(check("dgeev", info, err));
+    UR_TRY(check("dgeev",
+                 LAPACKE_dgeev_work(LAPACK_COL_MAJOR, 'N', 'V', order, F, order, real, imaginary,
+                                    NULL, 1, Z, order, &asked, ASK),
+                 err));
+    double *room = take_room(&arena, asked);
+    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(check("dgeev",
+                 LAPACKE_dgeev_work(LAPACK_COL_MAJOR, 'N', 'V', order, F, order, real, imaginary,
+                                    NULL, 1, Z, order, room, (lapack_int)asked),
+                 err));
     transpose(d, d, Z, vectors);
     return UNRELU_OK;
 }

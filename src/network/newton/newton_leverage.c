@@ -24,6 +24,8 @@ typedef struct {
     double *T; /* (kp, BLOCK m): L^-1 J', a column for each label of each sample */
     double *h; /* m x m */
     double *values;
+    size_t size; /* of room, for eigenvalues */
+    double *room;
 } leverages;
 
 /* J and T of samples first .. first + rows - 1 */
@@ -67,7 +69,7 @@ static double leverage_of(const leverages *l, size_t first, size_t i, size_t row
         }
     if (m == 1 || !(trace > least)) /* the largest eigenvalue is no larger */
         return trace > least ? trace : 0;
-    return ur_eigen_in_place(m, l->h, l->values) ? l->values[m - 1] : trace;
+    return ur_eigen_in_place(m, l->h, l->values, l->size, l->room) ? l->values[m - 1] : trace;
 }
 
 unrelu_status ur_newton_leverage(const ur_newton *problem, const ur_newton_fit *fit,
@@ -86,7 +88,9 @@ unrelu_status ur_newton_leverage(const ur_newton *problem, const ur_newton_fit *
                    .J = ur_take(&arena, BLOCK, kp * sizeof *l.J),
                    .T = ur_take(&arena, BLOCK * m, kp * sizeof *l.T),
                    .h = ur_take(&arena, m, m * sizeof *l.h),
-                   .values = ur_take(&arena, m, sizeof *l.values)};
+                   .values = ur_take(&arena, m, sizeof *l.values),
+                   .size = ur_eigen_room(m)};
+    l.room = ur_take(&arena, l.size, sizeof *l.room);
     UR_TRY(ur_arena_status(&arena, err));
     double blur = ROUNDINGS * DBL_EPSILON / info.share / info.pivot;
     if (!(blur < 1))

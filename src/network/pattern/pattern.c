@@ -28,12 +28,14 @@ struct ur_pattern_room {
     double *G, *C;            /* sums over S: x x' (p x p), x y' (p x k) */
     double *L, *B;            /* G = L L', B = L^-1 C */
     double *M, *values;       /* B'B (k x k), its eigenvalues */
-    double *z, *old;          /* p, k */
+    double *eigen;            /* eigen_size: for them */
+    size_t eigen_size;
+    double *z, *old; /* p, k */
 };
 
 ur_pattern_room *ur_pattern_room_in(ur_arena *arena, const ur_pattern *q)
 {
-    size_t n = q->n, p = q->p, k = q->k, number = sizeof(double);
+    size_t n = q->n, p = q->p, k = q->k, number = sizeof(double), eigen = ur_eigen_room(k);
     ur_pattern_room *r = ur_take(arena, 1, sizeof *r);
     if (r)
         *r = (ur_pattern_room){.in = ur_take(arena, n, 1),
@@ -48,6 +50,8 @@ ur_pattern_room *ur_pattern_room_in(ur_arena *arena, const ur_pattern *q)
                                .B = ur_take(arena, p, k * number),
                                .M = ur_take(arena, k, k * number),
                                .values = ur_take(arena, k, number),
+                               .eigen = ur_take(arena, eigen, number),
+                               .eigen_size = eigen,
                                .z = ur_take(arena, p, number),
                                .old = ur_take(arena, k, number)};
     return r;
@@ -188,7 +192,8 @@ static ur_pattern_end measure(const ur_pattern *q, ur_pattern_room *r, const dou
     move_pattern(q, r, end.active, end.active + 1);
     end.spread = reduce(q, r);
     size_t k = q->k;
-    if (!(end.spread > UR_PATTERN_FLAT) || k == 0 || !ur_eigen_in_place(k, r->M, r->values))
+    if (!(end.spread > UR_PATTERN_FLAT) || k == 0 ||
+        !ur_eigen_in_place(k, r->M, r->values, r->eigen_size, r->eigen))
         return end;
     memcpy(w, r->M + (k - 1) * k, k * sizeof *w);
     end.rho = r->values[k - 1];
