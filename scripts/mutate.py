@@ -14,6 +14,11 @@ once as it is, which says what constants it reads. A constant is then moved, up 
 that read it run, the nearest and shortest first, until one fails. Prints a row a constant: its value, and for each
 direction the test that failed, or 'NOT NOTICED' (with 'slower' where a test ran into its limit). Exit
 status 1 where something was not noticed. Needs Python and rsync.
+
+Left out is what no test can hold: constants of mathematics, what follows from the precision of doubles,
+and what only sets the pace of a search whose outcome is judged by something else. The last says so itself,
+in the comment before it or beside it: 'Pace:', and what judges. Nothing that decides a verdict, a
+certificate, a number of neurons or a standard error may say it.
 """
 import argparse
 import glob
@@ -43,7 +48,7 @@ LEFT_OUT = {
     "UR_LN2_HIGH": "a constant of mathematics", "UR_LN2_LOW": "a constant of mathematics",
 }
 DIGITS_OF_MATHEMATICS = 14
-INTEGERS = {"UR_FEWEST_ROWS"} # others are compared with doubles
+INTEGERS = {"UR_FEWEST_ROWS", "UR_LEAST_HELD"} # others are compared with doubles
 
 HOOKS = """/* made by scripts/mutate.py */
 #include <stdio.h>
@@ -86,6 +91,17 @@ def declared(text):
             yield found.start(), found.end(), [(name, found.group(1), value) for name, value in pairs]
 
 
+def pace(text, start, end):
+    """why a statement only sets the pace of a search: what its comment says after 'Pace:', or None"""
+    before = re.search(r"/\*((?:(?!\*/).)*)\*/\s*$", text[:start], re.S)
+    beside = re.match(r"[ \t]*/\*((?:(?!\*/).)*)\*/", text[end:], re.S)
+    for comment in (beside, before):
+        said = comment and re.search(r"\b[Pp]ace: *(.*)", re.sub(r"\s*\n\s*\*\s*", " ", comment.group(1)), re.S)
+        if said:
+            return "pace: " + said.group(1).strip().rstrip(".")
+    return None
+
+
 def left_out(name, value):
     if name in LEFT_OUT:
         return LEFT_OUT[name]
@@ -101,9 +117,11 @@ def constants():
     found = []
     for path in sorted(glob.glob(os.path.join(TOP, "src", "**", "*.[ch]"), recursive=True)):
         with open(path) as file:
-            for _, _, several in declared(file.read()):
+            text = file.read()
+            for start, end, several in declared(text):
                 for name, _, value in several:
-                    found.append((f"{os.path.relpath(path, TOP)}:{name}", value, left_out(name, value)))
+                    why = left_out(name, value) or pace(text, start, end)
+                    found.append((f"{os.path.relpath(path, TOP)}:{name}", value, why))
     return found
 
 

@@ -14,7 +14,7 @@
 enum { MANY = 20000 }; /* rows beyond which the factorisation of some serves for all */
 /* rows kept back: twice as many as the rule wants for each input and neuron, two more than it wants
  * at least, as some may be alike */
-enum { KEPT_A_WEIGHT = 2, LEAST_KEPT = UR_LEAST_HELD + 2 };
+enum { KEPT_A_WEIGHT = 2, MORE_KEPT = 2 };
 /* labels for each weight that the others must have: exact fits are found with 1.6 to 2.5. Larger,
  * and small samples are never certified. */
 enum { LABELS_A_WEIGHT = 2 };
@@ -92,8 +92,9 @@ static unrelu_status borrow(const ur_data *data, ur_frame *f, unrelu_error *err)
 
 size_t ur_frame_rows(const ur_data *data, size_t k)
 {
-    size_t kept = KEPT_A_WEIGHT * (data->d + k), weights = k * (data->d + data->m) + data->m;
-    kept = kept > LEAST_KEPT ? kept : LEAST_KEPT;
+    size_t kept = KEPT_A_WEIGHT * (data->d + k), least = UR_LEAST_HELD + MORE_KEPT;
+    size_t weights = k * (data->d + data->m) + data->m;
+    kept = kept > least ? kept : least;
     int enough = data->n > kept && (data->n - kept) * data->m >= LABELS_A_WEIGHT * weights;
     return enough ? data->n - kept : data->n;
 }
