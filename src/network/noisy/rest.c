@@ -115,7 +115,8 @@ static double share_met(const ur_data *data, const ur_weights *w, size_t n, cons
 
 /* ---- weights ---- */
 
-/* columns of z to unit spread; whether there is any */
+/* columns of z to unit spread, those of one value (the ones of the frame) to 0; whether there is
+ * any other */
 static int standardise(size_t n, size_t wide, double *z)
 {
     int any = 0;
@@ -127,9 +128,10 @@ static int standardise(size_t n, size_t wide, double *z)
             z[i * wide + j] -= mean;
             squares += z[i * wide + j] * z[i * wide + j] / (double)n;
         }
-        any |= squares > 0;
-        for (size_t i = 0; i < n && squares > 0; i++)
-            z[i * wide + j] /= sqrt(squares);
+        int varies = sqrt(squares) > UR_ROUNDING * fabs(mean);
+        any |= varies;
+        for (size_t i = 0; i < n; i++)
+            z[i * wide + j] = varies ? z[i * wide + j] / sqrt(squares) : 0;
     }
     return any;
 }

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where the tolerances of labels with noise lie: a case on either side of each, on pieces alone, so
+ * that one that moves by 100 is noticed. */
+#include "planted.h"
+
+#include "base/random.h"
+#include "network/data/cut_tails.h"
+#include "network/data/data.h"
+#include "network/noisy/noisy.h"
+#include "network/noisy/rest.h"
+
+enum { N = 400 };
+
+/* ---- tails ---- */
+
+/* A thousand numbers evenly from -1 to 1, whose squares add up to 333, and eight of which, beyond
+ * the outer hundredths, are +-`far`. */
+static int has_heavy_tails(double far)
+{
+    enum { ROWS = 1000 };
+    static double a[ROWS], b[ROWS];
+    unrelu_error err = {0};
+    int heavy = 0;
+    for (size_t i = 0; i < ROWS; i++)
+        a[i] = i < 4 ? -far : i >= ROWS - 4 ? far : (2 * (double)i + 1) / ROWS - 1;
+    must(ur_cut_tails(ROWS, 1, a, b, &heavy, &err), &err);
+    return heavy;
+}
+
+/* squares of 1.35 and 1.7 times those of the cut numbers */
+static void tails_are_heavy_that_hold_a_third_of_the_squares(void **state)
+{
+    (void)state;
+    assert_false(has_heavy_tails(sqrt(.35 * 333 / 8)));
+    assert_true(has_heavy_tails(sqrt(.7 * 333 / 8)));
+}
+
+/* Quantiles of Cauchy's law: the outer eighths begin at tan(3 pi / 8), the cut is twice as far. */
+static void heavy_tails_are_cut_where_half_the_range_of_the_rest_ends(void **state)
+{
+    (void)state;
+    enum { ROWS = 2000 };
+    static double a[ROWS], b[ROWS];
+    const double pi = acos(-1);
+    unrelu_error err = {0};
+    int heavy = 0;
+    for (size_t i = 0; i < ROWS; i++)
+        a[i] = tan(pi * (((double)i + .5) / ROWS - .5));
+    must(ur_cut_tails(ROWS, 1, a, b, &heavy, &err), &err);
+    assert_true(heavy);
+    assert_near(b[ROWS - 1], 2 * tan(3 * pi / 8), .05);
+    assert_near(b[0], -2 * tan(3 * pi / 8), .05);
+    assert_true(b[ROWS / 2] == a[ROWS / 2]);
+}
+
+/* ---- what is left ---- */
+
+static const double V[] = {.6, .8, -.8, .6}, U[] = {1, .5, -.7, 1.2}, none[2] = {0};
+static const ur_weights two = {
+    2, 2, 2, {UNRELU_RELU, 0}, (double *)U, (double *)V, (double *)none, (double *)none};
+static double x[2 * N], a[2 * N], noise[2 * N];
+
+/* labels of two neurons; sizes: what the floor of a cell is in units of */
+static void set_labels(double *sizes)
+{
+    double rms[2] = {0};
+    ur_random_normals(3, 99, 0, 2 * N, x);
+    ur_random_normals(3, 98, 0, 2 * N, noise);
+    for (size_t i = 0; i < N; i++)
+        for (size_t j = 0; j < 2; j++) {
+            double first = U[2 * j] * fmax(0, V[0] * x[2 * i] + V[1] * x[2 * i + 1]);
+            double second = U[2 * j + 1] * fmax(0, V[2] * x[2 * i] + V[3] * x[2 * i + 1]);
+            a[2 * i + j] = first + second;
+            sizes[2 * i + j] = fabs(first) + fabs(second);
+            rms[j] += a[2 * i + j] * a[2 * i + j] / N;
+        }
+    for (size_t i = 0; i < 2 * N; i++)
+        sizes[i] += sqrt(rms[i % 2]);
+}
+
+static ur_rest rest_of(size_t n, size_t d, size_t m, const ur_weights *w)
+{
+    UR_ARENA(arena);
+    ur_problem given = {.options = {.seed = 1}};
+    ur_rest rest;
+    unrelu_error err = {0};
+    must(ur_data_hold(n, d, m, x, a, NULL, &arena, &given.data, &err), &err);
+    must(ur_rest_test(&given, w, &rest, &err), &err);
+    return rest;
+}
+
+/* labels of which all but this share are off by so many floors of doubles, which are 1e-12 */
+static int cells_are_met(double share, double floors)
+{
+    static double sizes[2 * N], draws[2 * N];
+    set_labels(sizes);
+    ur_random_uniforms(3, 97, 0, 2 * N, draws);
+    for (size_t i = 0; i < 2 * N; i++)
+        if (draws[i] >= share)
+            a[i] += floors * 1e-12 * sizes[i] * (noise[i] > 0 ? 1 : -1);
+    ur_rest rest = rest_of(N, 2, 2, &two);
+    assert_true(rest.met == 0 || fabs(rest.met - share) < .05);
+    return rest.met > 0;
+}
+
+static void cells_that_are_met_among_others_are_no_noise(void **state)
+{
+    (void)state;
+    assert_true(cells_are_met(.2, 1e5));
+    assert_false(cells_are_met(.05, 1e5)); /* too few */
+    assert_true(cells_are_met(.5, 3000));
+    assert_false(cells_are_met(.5, 300)); /* the others are nearly met too */
+}
+
+/* |x|, with noise but for the last rows */
+static int rows_are_linear(size_t last)
+{
+    static const double one[] = {1}, zero[] = {0};
+    static const ur_weights w = {
+        1, 1, 1, {UNRELU_RELU, 0}, (double *)one, (double *)one, (double *)zero, (double *)zero};
+    ur_random_normals(3, 96, 0, N, noise);
+    for (size_t i = 0; i < N; i++) {
+        x[i] = (double)i / N - .5;
+        a[i] = fabs(x[i]) + (i + last < N ? .1 * noise[i] : 0);
+    }
+    return rest_of(N, 1, 1, &w).linear > 0;
+}
+
+/* 3 in 100, and 9, but for the neighbours of others */
+static void rows_about_which_labels_are_linear_are_no_noise_from_1_in_20_on(void **state)
+{
+    (void)state;
+    assert_false(rows_are_linear(16));
+    assert_true(rows_are_linear(41));
+}
+
+/* ---- the statistic ---- */
+
+/* inverse of A (n x n) by Gauss and Jordan, positive definite */
+static void invert(size_t n, double *A)
+{
+    for (size_t p = 0; p < n; p++) {
+        double pivot = A[p * n + p];
+        A[p * n + p] = 1;
+        for (size_t j = 0; j < n; j++)
+            A[p * n + j] /= pivot;
+        for (size_t i = 0; i < n; i++) {
+            double factor = A[i * n + p];
+            if (i == p)
+                continue;
+            A[i * n + p] = 0;
+            for (size_t j = 0; j < n; j++)
+                A[i * n + j] -= factor * A[p * n + j];
+        }
+    }
+}
+
+enum { FEW = 60 };
+
+/* sum_{i != j} W_ij s_i s_j over its deviation, by plain loops */
+static double naive_statistic(const double *W, const double *s)
+{
+    double sum = 0, squares = 0;
+    for (size_t i = 0; i < FEW; i++)
+        for (size_t j = 0; j < FEW; j++) {
+            double cell = i == j ? 0 : W[i * FEW + j] * s[i] * s[j];
+            sum += cell;
+            squares += cell * cell;
+        }
+    return sum / sqrt(2 * squares);
+}
+
+/* weights exp(-distance / .2 median), and of a ridge of .1 with exp(-distance / median) */
+static void naive_statistics(const double *s, double *near, double *ridge)
+{
+    static double W[FEW * FEW], K[FEW * FEW], M[FEW * FEW], all[FEW * FEW / 2];
+    size_t count = 0;
+    for (size_t i = 0; i < FEW; i++)
+        for (size_t j = 0; j < i; j++) {
+            size_t at = count++;
+            for (; at > 0 && all[at - 1] > fabs(x[i] - x[j]); at--)
+                all[at] = all[at - 1];
+            all[at] = fabs(x[i] - x[j]);
+        }
+    double median = all[count / 2];
+    for (size_t i = 0; i < FEW; i++)
+        for (size_t j = 0; j < FEW; j++) {
+            double apart = fabs(x[i] - x[j]) / median;
+            W[i * FEW + j] = exp(-apart / .2);
+            K[i * FEW + j] = exp(-apart);
+            M[i * FEW + j] = K[i * FEW + j] + (i == j ? .1 : 0);
+        }
+    *near = naive_statistic(W, s);
+    invert(FEW, M);
+    for (size_t i = 0; i < FEW; i++)
+        for (size_t j = 0; j < FEW; j++) {
+            W[i * FEW + j] = 0;
+            for (size_t l = 0; l < FEW; l++)
+                W[i * FEW + j] += K[i * FEW + l] * M[l * FEW + j];
+        }
+    *ridge = naive_statistic(W, s);
+}
+
+/* What a network without outputs leaves of two equal labels of one input: neighbours are those in
+ * the inputs alone. A wave of `length` and noise. */
+static void expect_statistic(double length, double spread, int ridge_is_larger)
+{
+    static const double zeros[4] = {0}, ones[2] = {1, 1};
+    static const ur_weights w = {1,
+                                 2,
+                                 2,
+                                 {UNRELU_RELU, 0},
+                                 (double *)zeros,
+                                 (double *)ones,
+                                 (double *)zeros,
+                                 (double *)zeros};
+    double s[FEW], squares = 0, near, ridge;
+    ur_random_normals(5, 99, 0, FEW, x);
+    ur_random_normals(5, 98, 0, FEW, noise);
+    for (size_t i = 0; i < FEW; i++) {
+        s[i] = a[2 * i] = a[2 * i + 1] = sin(x[i] / length) + spread * noise[i];
+        squares += s[i] * s[i] / FEW;
+    }
+    for (size_t i = 0; i < FEW; i++)
+        s[i] *= sqrt(2 / squares); /* both labels */
+    naive_statistics(s, &near, &ridge);
+    assert_int_equal(ridge > near, ridge_is_larger);
+    assert_near(rest_of(FEW, 1, 2, &w).deviates, fmax(near, ridge), 1e-9);
+}
+
+static void what_neighbours_have_alike_is_that_of_naive_loops(void **state)
+{
+    (void)state;
+    expect_statistic(.5, .5, 0);
+    expect_statistic(.1, 0, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tails_are_heavy_that_hold_a_third_of_the_squares),
+        cmocka_unit_test(heavy_tails_are_cut_where_half_the_range_of_the_rest_ends),
+        cmocka_unit_test(cells_that_are_met_among_others_are_no_noise),
+        cmocka_unit_test(rows_about_which_labels_are_linear_are_no_noise_from_1_in_20_on),
+        cmocka_unit_test(what_neighbours_have_alike_is_that_of_naive_loops),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
