@@ -100,6 +100,31 @@ static void planted_networks_come_back(void **state)
         }
 }
 
+/* Labels of six to eight decimals: Y z is 0 to within what that leaves, and not to within a
+ * hundredth of it. */
+static void labels_of_few_decimals_come_back(void **state)
+{
+    static const struct {
+        size_t k, m;
+        uint64_t seed;
+    } known[] = {{2, 3, 2}, {4, 4, 3}, {2, 3, 4}};
+    (void)state;
+    unrelu_recover_options o = by_enumeration();
+    o.biases = UNRELU_BIASES_NONE;
+    for (size_t c = 0; c < 3; c++)
+        for (int decimals = 6; decimals <= 8; decimals++) {
+            planted_network p = plant_network(4, known[c].k, known[c].m, 150, 0, known[c].seed);
+            double units = pow(10, decimals);
+            for (size_t i = 0; i < p.n * p.m; i++)
+                p.a[i] = rint(p.a[i] * units) / units;
+            unrelu_network *model = recover(&p, &o);
+            assert_int_equal(model->verdict, UNRELU_VERDICT_EXACT);
+            assert_true(error_of_V(p.truth, model) <= 100 / units);
+            unrelu_network_free(model);
+            planted_network_free(&p);
+        }
+}
+
 /* delta solves share = 10 k log(k / delta) / n; the share is counted, over rows of V and planes */
 static void lemma_4_is_computed_and_told(void **state)
 {
@@ -950,6 +975,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(planted_networks_come_back),
+        cmocka_unit_test(labels_of_few_decimals_come_back),
         cmocka_unit_test(lemma_4_is_computed_and_told),
         cmocka_unit_test(nested_sampling_and_programmes_find_many_neurons),
         cmocka_unit_test(repeated_scaled_and_zero_rows_change_nothing),

@@ -358,6 +358,32 @@ static void a_deficient_distinguishing_matrix_is_seen(void **state)
     assert_true(ratio > .01);
 }
 
+/* whether so many neurons of d = 10 inputs are asked about: 2 rows a pair, each 55 k^2 / 2
+ * multiply-adds, in all 2e7 for 30 and 3e9 for 100 */
+static int is_distinguishing_worth_it(size_t k, size_t n)
+{
+    enum { D = 10 };
+    double *x = malloc(n * D * sizeof *x), *V = malloc(k * D * sizeof *V), rms[D], ratio;
+    unrelu_error err = {0};
+    ur_data data = {.n = n, .d = D, .x = x, .input_rms = rms};
+    ur_weights w = {.d = D, .k = k, .m = k, .V = V};
+    ur_random_normals(1, 2, 0, n * D, x);
+    ur_random_normals(1, 3, 0, k * D, V);
+    for (size_t l = 0; l < D; l++)
+        rms[l] = 1;
+    must(ur_distinguishing(&data, &w, &ratio, &err), &err);
+    free(x);
+    free(V);
+    return isfinite(ratio);
+}
+
+static void the_distinguishing_matrix_is_made_where_that_takes_a_second(void **state)
+{
+    (void)state;
+    assert_true(is_distinguishing_worth_it(30, 900));
+    assert_false(is_distinguishing_worth_it(100, 10000));
+}
+
 static void the_table_of_methods_lists_its_conditions(void **state)
 {
     (void)state;
@@ -384,6 +410,7 @@ int main(void)
         cmocka_unit_test(conditions_break_where_they_say),
         cmocka_unit_test(heavy_tails_and_an_offset_break_theorem_10),
         cmocka_unit_test(a_deficient_distinguishing_matrix_is_seen),
+        cmocka_unit_test(the_distinguishing_matrix_is_made_where_that_takes_a_second),
         cmocka_unit_test(the_table_of_methods_lists_its_conditions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

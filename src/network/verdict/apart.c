@@ -13,7 +13,7 @@
 /* operations that are worth it; the rows that the solver saw are taken in any case */
 static const double COST = 2e10;
 
-static size_t count_rows(const ur_data *data, const ur_frame *seen, size_t k)
+size_t ur_apart_rows(const ur_data *data, const ur_frame *seen, size_t k)
 {
     double each = pow((double)(k * seen->p), 2) * (double)data->m;
     size_t most = (size_t)fmin((double)data->n, COST / each);
@@ -44,7 +44,7 @@ unrelu_status ur_apart_measure(const ur_problem *given, const ur_data *data, con
     ur_frame all;
     ur_sides sides;
     ur_newton_fit fit;
-    *apart = (ur_apart){.rows = count_rows(data, seen, w->k)};
+    *apart = (ur_apart){.rows = ur_apart_rows(data, seen, w->k)};
     UR_TRY(ur_frame_make(data, apart->rows, seen->terms, 0, &arena, &all, err));
     ur_newton problem = ur_frame_problem(&all, w->f, given->exec);
     UR_TRY(ur_newton_alloc(&problem, w->k, &arena, &fit, err));

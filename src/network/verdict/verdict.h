@@ -33,6 +33,8 @@ typedef struct {
     int counted;                   /* one label, relu: */
     size_t between, first, second; /* samples between the kinks of the two that have fewest */
 } ur_apart;
+/* how many rows are worth looking at: all, or those of some seconds; at least those seen */
+size_t ur_apart_rows(const ur_data *data, const ur_frame *seen, size_t k);
 unrelu_status ur_apart_measure(const ur_problem *given, const ur_data *data, const ur_frame *seen,
                                const ur_weights *weights, ur_apart *apart, unrelu_error *err);
 
