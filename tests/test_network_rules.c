@@ -287,6 +287,34 @@ static void rows_kept_back_may_be_off_by_ten_floors(void **state)
     assert_true(is_met_off_by(14, 0));
 }
 
+/* whether labels of six decimals are met of which every cell is off by so many units of the last */
+static int is_met_off_by_units(double units)
+{
+    double V[] = {1, 0, 0, .5, .6, -.7}, U[4], none[2] = {0};
+    ur_problem given = {0};
+    ur_certificate certificate;
+    unrelu_error err = {0};
+    UR_ARENA(arena);
+    fill(N * D, x);
+    set_labels(D, 2, V, U);
+    for (size_t i = 0; i < N * 2; i++)
+        a[i] = (rint(a[i] * 1e6) + (i % 3 ? units : -units)) / 1e6;
+    ur_weights w = {D, 2, 2, {UNRELU_RELU, 0}, U, V, none, none};
+    must(ur_data_hold(N, D, 2, x, a, NULL, &arena, &given.data, &err), &err);
+    must(ur_certify(&given, &w, NULL, &arena, &certificate, &err), &err);
+    return certificate.met;
+}
+
+/* the floor is four halves of a unit */
+static void labels_of_six_decimals_may_be_off_by_two_units(void **state)
+{
+    (void)state;
+    assert_true(is_met_off_by_units(0));
+    assert_true(is_met_off_by_units(1));
+    assert_false(is_met_off_by_units(4));
+    assert_false(is_met_off_by_units(100));
+}
+
 /* one cell of so many rows, of the size of the others, is off by 20 floors and by 200: 0.06 and 0.6
  * of all rows, so that only the cell itself can show it */
 static void one_wrong_cell_does_not_drown_in_many_rows(void **state)
@@ -331,6 +359,7 @@ int main(void)
         cmocka_unit_test(few_samples_on_a_wide_kink_are_chance),
         cmocka_unit_test(a_kink_in_a_gap_is_told_where_one_label_shows_the_neuron),
         cmocka_unit_test(rows_kept_back_may_be_off_by_ten_floors),
+        cmocka_unit_test(labels_of_six_decimals_may_be_off_by_two_units),
         cmocka_unit_test(one_wrong_cell_does_not_drown_in_many_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
