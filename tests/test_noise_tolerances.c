@@ -6,6 +6,7 @@
 #include "base/random.h"
 #include "network/data/cut_tails.h"
 #include "network/data/data.h"
+#include "network/hard/any_noise/any_noise.h"
 #include "network/noisy/noisy.h"
 #include "network/noisy/rest.h"
 
@@ -276,6 +277,29 @@ static void the_largest_likelihood_is_found_to_1e_8(void **state)
         assert_true(left_to_gain(.3, seed) < 5e-8);
 }
 
+/* the same of the best of a race on the rows of its frame, which ends at 1e-6 */
+static void the_best_of_a_race_is_led_to_1e_6_of_its_minimum(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 30; seed++) {
+        UR_ARENA(arena);
+        planted_network p = plant_network(3, 2, 2, 300, .5, seed);
+        const ur_problem given = {.options = {.activation = {UNRELU_RELU, 0}}};
+        ur_newton problem = {.n = p.n, .p = 3, .m = 2, .x = p.x, .a = p.a, .f = {UNRELU_RELU, 0}};
+        ur_any_fit fit = {.cost = 0};
+        unrelu_error err = {0};
+        must(ur_newton_alloc(&problem, 2, &arena, &fit.fit, &err), &err);
+        ur_random_normals(seed, 95, 0, 6, fit.fit.V);
+        for (size_t i = 0; i < 6; i++)
+            fit.fit.V[i] = p.truth->V[i] + .3 * fit.fit.V[i];
+        must(ur_any_descend(&given, &problem, UR_ANY_DOWN, 0, &fit, &err), &err);
+        double before = fit.cost;
+        must(ur_newton_solve(&problem, 500, 0, 0, &fit.fit, &err), &err);
+        assert_true(1 - fit.fit.rss / before < 5e-6);
+        planted_network_free(&p);
+    }
+}
+
 /* labels without noise but for one cell in a hundred, where those of one label are half of
  * the truth: after 60 rounds of Huber's objective they are all met */
 static void labels_that_lag_catch_up(void **state)
@@ -317,6 +341,7 @@ int main(void)
         cmocka_unit_test(rows_about_which_labels_are_linear_are_no_noise_from_1_in_20_on),
         cmocka_unit_test(what_neighbours_have_alike_is_that_of_naive_loops),
         cmocka_unit_test(the_largest_likelihood_is_found_to_1e_8),
+        cmocka_unit_test(the_best_of_a_race_is_led_to_1e_6_of_its_minimum),
         cmocka_unit_test(labels_that_lag_catch_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
