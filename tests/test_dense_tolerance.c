@@ -264,6 +264,23 @@ static void the_first_ridge_is_rounding(void **state)
     assert_true(decompose(0.01, 0, 1, 1, &gain) < 5e-13);
 }
 
+/* Of many terms that coincide the system is singular to more than the first ridge: the second, 100
+ * times as large, shares the weight among them and costs no digit of the sum. */
+static void ridges_grow_while_they_cost_no_digit(void **state)
+{
+    (void)state;
+    enum { SAME = 60 };
+    double V[SAME * Q], G[SAME * R], T[R * Q * Q], fit;
+    unrelu_error err = {0};
+    for (size_t i = 0; i < SAME * Q; i++)
+        V[i] = (const double[]){.6, .64, .48}[i % Q];
+    for (size_t i = 0; i < R * Q * Q; i++)
+        T[i] = (1 + (double)(i / Q / Q)) * V[i / Q % Q] * V[i % Q];
+    const ur_als problem = {.r = R, .q = Q, .k = SAME, .T = T};
+    must(ur_als_run(&problem, 1, V, G, &fit, &err), &err);
+    assert_true(fit < 1e-13);
+}
+
 /* ---- linear programmes ---- */
 
 /* rows of mixtures with noise of 1e-10: vertices that are next to each other */
@@ -319,6 +336,7 @@ int main(void)
         cmocka_unit_test(sweeps_end_where_five_gain_1e_10_of_the_residual),
         cmocka_unit_test(sweeps_of_exact_tensors_end_at_rounding),
         cmocka_unit_test(the_first_ridge_is_rounding),
+        cmocka_unit_test(ridges_grow_while_they_cost_no_digit),
         cmocka_unit_test(vertices_are_told_apart_by_1e_11),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
