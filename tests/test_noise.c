@@ -52,6 +52,10 @@ static void population_moments_give_the_noise(void **state)
             assert_near(is.sigma / sigma, 1, 1e-6);
         }
     assert_near(ur_noise_from(100, 0.0576 * 0.99, 0, 0).sigma, 0.24, 0.002); /* half-normal */
+    for (double gamma = -1; gamma <= 1; gamma++) { /* 93 % of the variance is noise */
+        double s = 0.24 / 3.6, square = 0.0576 * ur_negative_part_of(gamma, 3.6, 1 / 0.24).square;
+        assert_near(ur_noise_from(100, square, gamma * s, hypot(s, 0.24)).sigma, 0.24, 1e-6);
+    }
 }
 
 /* the spread of sigma^2 over samples is what its error says */

@@ -24,10 +24,11 @@
 /* The descent: delta falls by SHRINK a step, and by LEAP where the zeros stand apart, from the
  * median of |h| to UR_ROUNDING of it. At SHRINK 0.6 60 steps reach 5e-14. */
 enum { STEPS = 60 };
-static const double SHRINK = 0.6, LEAP = 1e-4;
+static const double SHRINK = 0.6;
+/* Zeros stand apart where none is between delta and APART times it. Pace: certify takes nothing but
+ * facets, however u got there. */
+static const double LEAP = 1e-4, APART = 10;
 static const double ASYMMETRY = 100; /* 10 finds fewer at n = 6 p, 0 next to nothing */
-/* zeros stand apart where none is between delta and so many times it */
-static const double APART = 10;
 /* with noise, least delta of the weights in deviations of h, and the share of that from which on a
  * u that moves less than it has arrived */
 static const double NOISE_FLOOR = 2, NOISE_ARRIVED = 0.3;

@@ -18,8 +18,9 @@
 #include <string.h>
 
 enum { PAIRS = 12, POLISH = 25, CLIMB = 40 };
-/* smallest over largest eigenvalue of a member that is positive enough: a search for more takes
- * long, and with less the inverse of S_2 costs more than two digits */
+/* Smallest over largest eigenvalue of a member that is positive enough: a search for more takes
+ * long, and with less the inverse of S_2 costs more than two digits. Pace: the pair whose z are
+ * closest to the span is kept, and how close they are is returned. */
 static const double DEFINITE = 1e-2;
 /* of the first matrix: below, one adds nothing to the span */
 static const double SPAN_RANK = 1e-14;

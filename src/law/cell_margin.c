@@ -18,7 +18,7 @@
 enum { STEPS = 200 };
 /* The rise that a Newton step promises, for each value seen: done below the first; below the
  * second, the root of DBL_EPSILON, rounding may hide it, and the step is good as it is. */
-static const double DONE = 1e-22, NEAR = 0x1p-26;
+static const double DONE = 1e-22, NEAR = 0x1p26 * DBL_EPSILON;
 /* (b - limit) / s where no cell is below a limit: as good as infinite, and finite */
 static const double NO_LIMIT_GAMMA = 8;
 typedef struct {
