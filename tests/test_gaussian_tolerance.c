@@ -225,6 +225,42 @@ static void noise_is_measured_by_some_negatives(void **state)
     unrelu_gaussian_free(truth);
 }
 
+/* Negative values that are noise alone, of deviation 1, taken within 4 of them: whether so many
+ * within 1.5 and beyond 4 are called odd. Of normal ones 0.866 and 0.000063 are. */
+static int is_odd(double n, double inner, double beyond)
+{
+    unrelu_gaussian *m = pair_of(0);
+    double noise[2] = {1, 0}, variance_se[2];
+    uint32_t flags[2] = {0};
+    ur_fit_column columns[2] = {{.index = 0}, {.index = 1}};
+    ur_fit_negatives negatives[2] = {
+        {.bound = 4, .within = n - beyond, .square = 1 / 16.0, .inner = inner, .beyond = beyond}};
+    m->noise = noise;
+    m->flags = flags;
+    m->b[0] = -100;
+    m->scale[0] = 10;
+    ur_fit_settle_noise(&(ur_fit){.columns = columns, .negatives = negatives, .model = m},
+                        variance_se);
+    int odd = has_warning(m, "noise-shape");
+    assert_near(noise[0], 1, 0.01);
+    unrelu_gaussian_free(m);
+    return odd;
+}
+
+/* in deviations of the share within 1.5: 9 and 23 of 10000 values, 3 and 7 of 100 */
+static void noise_is_odd_where_its_shape_matters_and_is_sure(void **state)
+{
+    (void)state;
+    assert_false(is_odd(10000, 10000 * (0.866 - 0.03), 0));
+    assert_true(is_odd(10000, 10000 * (0.866 - 0.08), 0));
+    assert_false(is_odd(100, 100 * (0.866 - 0.1), 0));
+    assert_true(is_odd(100, 100 * (0.866 - 0.25), 0));
+    assert_false(is_odd(100, 86, 2)); /* beyond 4: chance, and some outliers */
+    assert_true(is_odd(100, 86, 6));
+    assert_false(is_odd(1e6, 866000, 90)); /* 63, and 5 of its deviations */
+    assert_true(is_odd(1e6, 866000, 130));
+}
+
 /* a share of zeros above 1/2 by 1 and by 6 of its deviations */
 static void a_negative_bias_must_be_shown(void **state)
 {
@@ -448,6 +484,7 @@ int main(void)
         cmocka_unit_test(columns_are_weak_by_their_positives_and_by_their_error),
         cmocka_unit_test(pairs_are_weak_by_joint_positives_and_by_their_error),
         cmocka_unit_test(noise_is_measured_by_some_negatives),
+        cmocka_unit_test(noise_is_odd_where_its_shape_matters_and_is_sure),
         cmocka_unit_test(a_negative_bias_must_be_shown),
         cmocka_unit_test(two_joint_positives_make_no_copy),
         cmocka_unit_test(zeros_are_inexplicable_from_three_on),
