@@ -674,10 +674,14 @@ static void noisy_labels_have_no_parallel_rows(void **state)
 {
     (void)state;
     unrelu_recover_options o = one_sparse();
-    planted_network p = plant_network(6, 5, 3, 500, .01, 1);
+    planted_network p = plant_network(6, 5, 2, 500, .01, 1);
     unrelu_network *model;
     unrelu_error err = {0};
+    expect_refused(&p, &o, "n of about 2.6e+03 or more is needed"); /* 2 + 2.3 sqrt 2 times 500 */
+    planted_network_free(&p);
+    p = plant_network(6, 5, 3, 500, .01, 1);
     expect_refused(&p, &o, "no two of the 500 rows of labels are parallel: either they are noisy");
+    expect_refused(&p, &o, "n of about 1.2e+03 or more is needed");
     o.labels = UNRELU_LABELS_NOISY;
     assert_int_equal(try_recover(p.x, p.a, p.n, p.d, p.m, &o, NULL, &model, &err), UNRELU_EUSAGE);
     planted_network_free(&p);

@@ -44,6 +44,9 @@ static void every_kind_of_value_is_read(void **state)
     unrelu_gaussian_options_init(&g, sizeof g);
     must(unrelu_gaussian_options_set(&g, "rank", "auto", &err), &err);
     must(unrelu_gaussian_options_set(&g, "additive_noise", "0.5", &err), &err);
+    assert_int_equal(unrelu_gaussian_options_set(&g, "transform", "boxcox:11", &err),
+                     UNRELU_EUSAGE);
+    must(unrelu_gaussian_options_set(&g, "transform", "boxcox:9", &err), &err);
     must(unrelu_gaussian_options_set(&g, "transform", "boxcox:-0.5", &err), &err);
     must(unrelu_gaussian_options_set(&g, "method", "paper", &err), &err);
     must(unrelu_gaussian_options_set(&g, "angles", "h6", &err), &err);

@@ -16,6 +16,7 @@
 /* of Halley's iteration: in the middle the series leaves 1e-4, cubed twice; in the tail it ends
  * with a step so small, relative, that the next would be below rounding */
 enum { MIDDLE_STEPS = 2, TAIL_STEPS = 20 };
+static const double TAIL = 0.25; /* P of either */
 static const double LAST_STEP = 1e-6;
 
 double ur_normal_pdf(double x)
@@ -77,9 +78,9 @@ double ur_normal_quantile(double p)
         return -INFINITY;
     if (p == 1)
         return INFINITY;
-    if (p < 0.25)
+    if (p < TAIL)
         return -tail(p);
-    if (p > 0.75)
+    if (p > 1 - TAIL)
         return tail(1 - p);
     return middle(p - 0.5);
 }

@@ -21,6 +21,8 @@ __extension__ typedef unsigned __int128 wide;
 enum { DIGITS = 17, PLACES_MOST = 20 };
 
 static const uint64_t ten16 = 10000000000000000u;
+/* of |x|: printf writes no exponent here, and V fits 128 bits */
+static const double PLAIN_LEAST = 1e-4, PLAIN_MOST = 1e15;
 
 size_t ur_decimal_write_slow(locale_t c_locale, double x, char out[UR_DECIMAL_MOST])
 {
@@ -121,5 +123,6 @@ size_t ur_decimal_write(locale_t c_locale, double x, char out[UR_DECIMAL_MOST])
         out[0] = '0';
         return 1;
     }
-    return a >= 1e-4 && a < 1e15 ? write_fast(x, out) : ur_decimal_write_slow(c_locale, x, out);
+    return a >= PLAIN_LEAST && a < PLAIN_MOST ? write_fast(x, out)
+                                              : ur_decimal_write_slow(c_locale, x, out);
 }

@@ -51,6 +51,8 @@ static int read_additive_noise(void *options, const char *text)
     return 1;
 }
 
+static const double MOST_LAMBDA = 10; /* of either sign: no one takes such a power */
+
 static int read_transform(void *options, const char *text)
 {
     unrelu_gaussian_options *o = options;
@@ -59,7 +61,7 @@ static int read_transform(void *options, const char *text)
     int transform = ur_text_index("none|sqrt|log|boxcox", text);
     if (strncmp(text, with, sizeof with - 1) == 0) {
         transform = UNRELU_TRANSFORM_BOXCOX;
-        if (!ur_text_number(text + sizeof with - 1, &lambda) || fabs(lambda) > 10)
+        if (!ur_text_number(text + sizeof with - 1, &lambda) || fabs(lambda) > MOST_LAMBDA)
             return 0;
     }
     if (transform < 0)

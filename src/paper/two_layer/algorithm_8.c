@@ -111,7 +111,7 @@ static double open_tries(const ur_frame *frame, size_t k, tries *t)
     t->least = INFINITY;
     t->guesses = (size_t)ceil(log2((double)frame->n)) + 1;
     double powers = floor(pow((double)k / t->epsilon, 8)) + 1;
-    t->powers = powers < 1e6 ? (size_t)powers : 0;
+    t->powers = (size_t)fmin(powers, (double)(SIZE_MAX / 4)); /* more than a budget can be */
     return (double)(k * rows) * log10(2 * powers + 1) + log10((double)t->guesses);
 }
 

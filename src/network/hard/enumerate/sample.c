@@ -244,7 +244,7 @@ uint64_t ur_sample_trials(size_t k)
     for (size_t j = 1; j <= k; j++)
         sum += 1 / (double)j;
     double trials = ceil(4 * exp2((double)k - 2) * sum) + SPARE;
-    return trials < 1e18 ? (uint64_t)trials : (uint64_t)1e18; /* fits 64 bits */
+    return (uint64_t)fmin(trials, (double)INT64_MAX); /* fits 64 bits */
 }
 
 unrelu_status ur_sample_neurons(ur_neurons *hunt, uint64_t trials, unrelu_error *err)

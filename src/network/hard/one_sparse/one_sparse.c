@@ -22,9 +22,10 @@ enum { FEW_LABELS = 12 }; /* as a fallback */
 /* A direction that did not show is alone in about 1 of n rows: 2 + 2.3 sqrt 2 times as many show it
  * twice; planes of rows (m >= 3) need fewer (k = 8, m = 4: 1 in 10 networks from 100, 3 in 4 from
  * 200) */
+static const double TIMES_FOR_PLANES = 2.5;
 static double times_as_many(const ur_peel *q)
 {
-    return q->frame->m > 2 ? 2.5 : 5.3;
+    return q->frame->m > 2 ? TIMES_FOR_PLANES : ur_pure_rows(2);
 }
 
 static const char *plural(size_t count)
