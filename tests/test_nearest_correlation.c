@@ -168,6 +168,23 @@ static void what_is_known_well_stays(void **state)
     assert_true(smallest(D, R) > -1e-14);
 }
 
+/* the last column cannot be what it says, and nothing is known of it */
+static void a_column_without_weights_moves_no_other(void **state)
+{
+    (void)state;
+    enum { D = 4 };
+    double C[] = {1, .5, .3, .9, .5, 1, .2, .9, .3, .2, 1, -.9, .9, .9, -.9, 1};
+    double weight[D * D], R[D * D];
+    unrelu_error err = {0};
+    UR_BLAS_PINNED;
+    for (size_t i = 0; i < D * D; i++)
+        weight[i] = i / D < 3 && i % D < 3 ? 1e4 : 0;
+    assert_true(smallest(D, C) < -.5);
+    must(ur_nearest_correlation(D, C, weight, R, NULL, &err), &err);
+    for (size_t i = 0; i < D * D; i++)
+        assert_near(R[i], weight[i] > 0 ? C[i] : R[i], 1e-11);
+}
+
 static void a_correlation_matrix_is_its_own_nearest(void **state)
 {
     (void)state;
@@ -307,6 +324,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_minimum_is_certified_by_duality),
         cmocka_unit_test(what_is_known_well_stays),
+        cmocka_unit_test(a_column_without_weights_moves_no_other),
         cmocka_unit_test(a_correlation_matrix_is_its_own_nearest),
         cmocka_unit_test(a_step_must_keep_a_share_of_its_promise),
         cmocka_unit_test(a_known_curvature_needs_one_step),

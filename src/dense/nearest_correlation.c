@@ -26,7 +26,8 @@
  * 1e-6 costs three times as much. */
 static const double ENOUGH = 1e-4;
 enum { MOST_STEPS = 500 }; /* five times what was ever needed */
-/* of the largest row of weights: a column without known pairs stays where it is */
+/* Of the largest row of weights, where a column has no known pairs: it moves the others by about
+ * this much, and its own row keeps the digits that the fourth root of it leaves. */
 static const double LEAST_ROW = 1e-12;
 
 typedef struct {
