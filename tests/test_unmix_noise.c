@@ -414,6 +414,80 @@ static void rounding_counts_as_noise(void **state)
             }
 }
 
+/* ---- nested units ---- */
+
+enum { NESTED_N = 240, NESTED_D = 7, NESTED_P = 4 };
+
+/* Rows 1 and 2 of W are nearly parallel, with another bias each: one unit is on only where the
+ * other is, and no sample shows the facet of the latter. x (n x d) with 2 % noise, A (d x p) */
+static void draw_nested(uint64_t seed, double *x, double *A)
+{
+    enum { N = NESTED_N, D = NESTED_D, P = NESTED_P };
+    double W[P * P], apart[P], b[P], *z = numbers(N * (P + D)), square = 0;
+    ur_random_normals(seed, 1, 0, P * P, W);
+    ur_random_normals(seed, 1, 100, P, apart);
+    ur_random_normals(seed, 1, 200, P, b);
+    ur_random_normals(seed, 1, 300, D * P, A);
+    ur_random_normals(seed, 1, 400, N * (P + D), z);
+    for (size_t k = 0; k < P; k++)
+        W[P + k] = W[k] + 0.01 * apart[k];
+    for (size_t i = 0; i < N; i++)
+        for (size_t j = 0; j < D; j++) {
+            x[i * D + j] = 0;
+            for (size_t k = 0; k < P; k++) {
+                double *w = W + k * P, *own = z + i * P;
+                double length = sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2] + w[3] * w[3]);
+                double h = w[0] * own[0] + w[1] * own[1] + w[2] * own[2] + w[3] * own[3];
+                x[i * D + j] += A[j * P + k] * fmax(0, h + 0.5 * b[k] * length);
+            }
+            square += x[i * D + j] * x[i * D + j] / (N * D);
+        }
+    for (size_t i = 0; i < N * D; i++)
+        x[i] += 0.02 * sqrt(square) * z[N * P + i];
+    free(z);
+}
+
+/* the largest distance of a column of A, at length 1, to the nearest of the model's */
+static double farthest_column(const double *A, const unrelu_mixture *m)
+{
+    double worst = 0;
+    for (size_t k = 0; k < NESTED_P; k++) {
+        double length = 0, nearest = INFINITY;
+        for (size_t j = 0; j < NESTED_D; j++)
+            length += A[j * NESTED_P + k] * A[j * NESTED_P + k];
+        for (size_t c = 0; c < m->p; c++) {
+            double far = 0;
+            for (size_t j = 0; j < NESTED_D; j++)
+                far += pow(A[j * NESTED_P + k] / sqrt(length) - m->A[j * m->p + c], 2);
+            nearest = fmin(nearest, sqrt(far));
+        }
+        worst = fmax(worst, nearest);
+    }
+    return worst;
+}
+
+/* As many units as there are, and one of them a difference of two: that is never without doubt. */
+static void a_facet_that_does_not_stand_apart_is_doubted(void **state)
+{
+    double *x = numbers(NESTED_N * NESTED_D), A[NESTED_D * NESTED_P];
+    size_t doubted = 0;
+    (void)state;
+    for (uint64_t seed = 1; seed <= 16; seed++) {
+        unrelu_mixture *m;
+        unrelu_error err = {0};
+        draw_nested(seed, x, A);
+        if (try_unmix(x, NESTED_N, NESTED_D, NULL, NULL, &m, &err) != UNRELU_OK)
+            continue;
+        int wrong = m->p == NESTED_P && farthest_column(A, m) > 0.2;
+        assert_false(wrong && m->verdict == UNRELU_VERDICT_NOISY);
+        for (size_t i = 0; wrong && i < m->warning_count; i++)
+            doubted += strstr(m->warnings[i].message, "does not stand apart there") != NULL;
+        unrelu_mixture_free(m);
+    }
+    assert_true(doubted >= 2);
+    free(x);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -432,6 +506,7 @@ int main(void)
         cmocka_unit_test(b_and_sigma_err_as_their_standard_errors_say),
         cmocka_unit_test(the_noise_is_taken_out_of_sigma),
         cmocka_unit_test(the_papers_way_has_no_standard_errors),
+        cmocka_unit_test(a_facet_that_does_not_stand_apart_is_doubted),
         cmocka_unit_test(rounding_counts_as_noise),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

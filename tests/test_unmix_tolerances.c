@@ -320,7 +320,7 @@ static unrelu_verdict judge(double residual, double negative)
     must(unrelu_gaussian_plant(&layer, &hidden, &err), &err);
     must(ur_mixture_hold(m, hidden, &err), &err);
     hidden->positive = (double[]){6};
-    must(ur_unmix_judge(&w, &c, &normals, M, &err), &err);
+    must(ur_unmix_judge(&w, &c, &normals, NULL, M, &err), &err);
     unrelu_verdict verdict = m->verdict;
     assert_int_equal(warns(m, "uncertified"), verdict != UNRELU_VERDICT_EXACT);
     unrelu_mixture_free(m);
@@ -349,6 +349,7 @@ static void a_missing_ridge_is_an_alarm_below_a_chance_of_1_in_4007(void **state
         ur_unmix w = samples_with(&o, m, same, P, 0);
         ur_cone cone = {.n = ROWS, .d = P, .p = P, .noise = noise};
         ur_normals normals = {.count = P};
+        ur_units units = {.length = same, .deviation = (double[]){1e-3, 1e-3, 1e-3}};
         unrelu_gaussian *hidden = ur_gaussian_new(&err);
         must(ur_mixture_hold(m, hidden, &err), &err);
         must(ur_gaussian_allocate(hidden, P, 1, &err), &err);
@@ -363,7 +364,7 @@ static void a_missing_ridge_is_an_alarm_below_a_chance_of_1_in_4007(void **state
             M[i * P + 1] = !together && (i % 8 < 2 || i % 8 >= 4);
             M[i * P + 2] = !together && i / 8 % 2;
         }
-        must(ur_unmix_judge(&w, &cone, &normals, M, &err), &err);
+        must(ur_unmix_judge(&w, &cone, &normals, &units, M, &err), &err);
         assert_int_equal(m->verdict, alarm ? UNRELU_VERDICT_AMBIGUOUS : UNRELU_VERDICT_NOISY);
         unrelu_mixture_free(m);
     }

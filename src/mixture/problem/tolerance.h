@@ -76,6 +76,13 @@ enum {
     UR_FEWEST_A_UNIT = 2, /* that are not 0; there are fewer than p facets below it */
     UR_USUAL_A_UNIT = 20, /* found every facet where units are off half the time */
 };
+/* With noise, of two units i and j: samples where i is off and j on, for each one where j is on and
+ * i just above the noise, and more than these. A facet of a unit has an atom of samples on it, also
+ * among those where j is on. Where i is no unit but i less a part of j (rows of W nearly parallel),
+ * the samples thin out towards the facet, and no more are within the noise than just above: 2 a + 3
+ * of them have a chance of 1 in 8. Larger: units that are nearly always on or off together are
+ * doubted. */
+enum { UR_ATOM_A_NEAR = 2, UR_ATOM_FEWEST = 3 };
 /* -ln of the chance at which a missing ridge is an alarm: 1 in 150 for each way to have one */
 #define UR_RIDGE_SURPRISE 5.0
 

@@ -221,6 +221,6 @@ int ur_is_too_few(const ur_unmix *w, size_t p);
 /* --- mixture_rules.c --- */
 /* sets the verdict; every rule that is broken is told by a warning */
 unrelu_status ur_unmix_judge(ur_unmix *w, const ur_cone *cone, const ur_normals *normals,
-                             const double *M, unrelu_error *err);
+                             const ur_units *units, const double *M, unrelu_error *err);
 
 #endif

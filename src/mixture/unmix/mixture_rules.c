@@ -16,6 +16,7 @@ typedef struct {
     const unrelu_mixture *model;
     const ur_cone *cone;
     const ur_normals *normals;
+    const ur_units *units;
     const double *M; /* n x p */
 } facts;
 
@@ -139,6 +140,50 @@ static unrelu_status test_off(const void *context, ur_breach *breach)
     return UNRELU_OK;
 }
 
+/* samples where unit j is on: those where i is off, and those where it is just above the noise, in
+ * a stretch as long as that from where noise ends below 0 to where a unit counts as on */
+static void count_beside(const facts *f, size_t i, size_t j, size_t *off, size_t *near)
+{
+    static const double END = 2 * UR_NOISE_ON + UR_NOISE_BAND;
+    size_t p = f->cone->p;
+    double most = END * f->units->deviation[i] * f->units->length[i];
+    *off = *near = 0;
+    for (size_t r = 0; r < f->cone->n; r++) {
+        double m = f->M[r * p + i];
+        int on = f->M[r * p + j] > 0;
+        *off += on && m == 0;
+        *near += on && m > 0 && m <= most;
+    }
+}
+
+/* Of the pairs, the one that lacks most. */
+static unrelu_status test_atoms(const void *context, ur_breach *breach)
+{
+    const facts *f = context;
+    size_t p = f->cone->p, worst = 0, at = 0, least = 0, close = 0;
+    for (size_t k = 0; k < p * p; k++) {
+        size_t off, near, needed;
+        if (k / p == k % p)
+            continue;
+        count_beside(f, k / p, k % p, &off, &near);
+        needed = UR_ATOM_A_NEAR * near + UR_ATOM_FEWEST;
+        if (off < needed && needed - off > worst) {
+            worst = needed - off;
+            at = k;
+            least = off;
+            close = near;
+        }
+    }
+    if (worst > 0)
+        ur_breach_tell(breach,
+                       "where unit %zu is on, unit %zu is off in %zu samples and just above the "
+                       "noise in %zu: its facet does not stand apart there, and unit %zu may be a "
+                       "difference of two, as where rows of W are nearly parallel: more samples, "
+                       "or less noise",
+                       at % p + 1, at / p + 1, least, close, at / p + 1);
+    return UNRELU_OK;
+}
+
 /* the first unit that is on in one or two samples; p: none */
 static size_t find_outlier(const facts *f)
 {
@@ -240,6 +285,10 @@ static const ur_rule rules[] = {
     {"uncertified",
      "with noise, each unit is off in at least 4 p samples where another is on (p > 1)",
      has_noisy_pairs, test_off, UNRELU_VERDICT_AMBIGUOUS},
+    {"ambiguous",
+     "with noise, where any other unit is on, each unit is off in at least 3 samples more than "
+     "twice those where it is just above the noise",
+     has_noisy_pairs, test_atoms, UNRELU_VERDICT_AMBIGUOUS},
     {"ambiguous", "each unit is on in at least 3 samples: otherwise these may be outliers", NULL,
      test_outliers, UNRELU_VERDICT_AMBIGUOUS},
     {"ambiguous",
@@ -262,10 +311,10 @@ int unrelu_unmix_rule_at(size_t i, unrelu_rule *out)
 }
 
 unrelu_status ur_unmix_judge(ur_unmix *w, const ur_cone *c, const ur_normals *normals,
-                             const double *M, unrelu_error *err)
+                             const ur_units *units, const double *M, unrelu_error *err)
 {
     unrelu_mixture *m = w->model;
-    facts f = {w, m, c, normals, M};
+    facts f = {w, m, c, normals, units, M};
     UR_ARENA(arena);
     ur_warnings notes = {0};
     m->verdict = c->noise ? UNRELU_VERDICT_NOISY : UNRELU_VERDICT_EXACT;

@@ -163,7 +163,7 @@ static unrelu_status attempt(ur_unmix *w, const ur_attempt *t, unrelu_error *err
     double *M = ur_take(&arena, cone.n, p * sizeof *M);
     UR_TRY(ur_arena_status(&arena, err));
     UR_TRY(set_hidden(w, &cone, &units, M, err));
-    return ur_unmix_judge(w, &cone, &normals, M, err);
+    return ur_unmix_judge(w, &cone, &normals, &units, M, err);
 }
 
 /* ---- the walk ---- */
