@@ -753,6 +753,70 @@ static void too_few_samples_are_told_how_many_are_needed(void **state)
     assert_true(refused >= 4);
 }
 
+/* Where unit `rare` is on in few samples, a unit shows its facet if it is off in two of these at
+ * least: in one, that sample is a coloop, and in none the others leave two directions. By the true
+ * units, in how many is it so? */
+static size_t facets_shown(const planted_mixture *planted, size_t rare, size_t *on)
+{
+    size_t n = planted->n, p = planted->truth->p, shown = 1;
+    double *M = hidden_units(planted);
+    *on = 0;
+    for (size_t i = 0; i < n; i++)
+        *on += M[i * p + rare] > 0;
+    for (size_t k = 0; k < p; k++) {
+        size_t off = 0;
+        for (size_t i = 0; i < n; i++)
+            off += M[i * p + rare] > 0 && M[i * p + k] == 0;
+        shown += k != rare && off >= 2;
+    }
+    free(M);
+    return shown;
+}
+
+/* p = 20, one unit on in about 10 rows, without noise: all 20 are found and right where the samples
+ * show their facets, else it is refused with as many as they show. Never is it 19 units and noise,
+ * not even where d = p and nothing tells the seldom unit from noise. */
+static void a_unit_that_is_seldom_on_is_found_or_told(void **state)
+{
+    static const struct {
+        size_t d, n;
+        double bias;
+    } cases[] = {{23, 800, -2.1}, {20, 700, -2}, {40, 400, -2}};
+    enum { P = 20, RARE = 7 };
+    size_t exact = 0, refused = 0;
+    (void)state;
+    for (size_t c = 0; c < 3; c++)
+        for (uint64_t seed = 1; seed <= 4; seed++) {
+            size_t d = cases[c].d, n = cases[c].n, on;
+            planted_mixture planted = plant_mixture(d, P, 0, n, 0, 0, seed);
+            unrelu_gaussian *hidden = planted.truth->hidden;
+            hidden->b[RARE] = cases[c].bias * hidden->scale[RARE];
+            free(planted.x);
+            planted.x = draw_mixture(planted.truth, n, seed);
+            size_t shown = facets_shown(&planted, RARE, &on);
+            unrelu_mixture *m;
+            unrelu_error err = {0};
+            unrelu_status status = try_unmix(planted.x, n, d, NULL, NULL, &m, &err);
+            char told[160];
+            assert_in_range(on, 3, 19);
+            snprintf(told, sizeof told, "found %zu of 20 facets|a unit is on in %zu samples", shown,
+                     on);
+            if (shown == P) {
+                must(status, &err);
+                assert_exact(&planted, m, 1e-10);
+                exact++;
+            } else {
+                assert_int_equal(status, UNRELU_EDATA);
+                if (d > P) /* else the last attempt speaks, which was made with noise */
+                    assert_says(&err, told);
+                refused++;
+            }
+            unrelu_mixture_free(m);
+            planted_mixture_free(&planted);
+        }
+    assert_true(exact >= 4 && refused >= 4);
+}
+
 static void what_is_no_mixture_is_refused(void **state)
 {
     (void)state;
@@ -918,6 +982,7 @@ int main(void)
         cmocka_unit_test(residual_and_negative_are_those_of_A),
         cmocka_unit_test(samples_that_say_nothing_are_refused),
         cmocka_unit_test(too_few_samples_are_told_how_many_are_needed),
+        cmocka_unit_test(a_unit_that_is_seldom_on_is_found_or_told),
         cmocka_unit_test(what_is_no_mixture_is_refused),
         cmocka_unit_test(a_row_beyond_the_cone_is_named),
         cmocka_unit_test(numbers_out_of_range_are_refused),
