@@ -9,7 +9,9 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -199,9 +201,9 @@ static void pins_overlap_and_the_last_restores(void **state)
 {
     (void)state;
     int before = openblas_get_num_threads();
-    int first = ur_blas_pin();
+    int first = ur_blas_pin(NULL);
     assert_int_equal(openblas_get_num_threads(), 1);
-    int second = ur_blas_pin();
+    int second = ur_blas_pin(NULL);
     ur_blas_unpin(&first);
     assert_int_equal(openblas_get_num_threads(), 1);
     ur_blas_unpin(&second);
@@ -211,6 +213,48 @@ static void pins_overlap_and_the_last_restores(void **state)
         assert_int_equal(openblas_get_num_threads(), 1);
     }
     assert_int_equal(openblas_get_num_threads(), before);
+}
+
+/* ---- buffers of BLAS ---- */
+
+void *blas_memory_alloc(int position);
+void blas_memory_free(void *buffer);
+
+static size_t address_space(void)
+{
+    size_t pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%zu", &pages), 1);
+    fclose(file);
+    return pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* what is asked for before a call is what BLAS takes inside of it: three at once, of which none
+ * is new once three threads are pinned */
+static void a_pin_takes_the_buffers_that_blas_would(void **state)
+{
+    (void)state;
+    enum { THREADS = 3 };
+    int threads = THREADS;
+    void *held[THREADS];
+    size_t before = address_space();
+    UR_BLAS_PIN(&threads);
+    size_t pinned = address_space();
+    assert_int_equal(threads, THREADS);
+    assert_int_equal(ur_blas_pinned, THREADS);
+    assert_in_range(pinned - before, UR_BLAS_BUFFER, THREADS * UR_BLAS_BUFFER);
+    for (int i = 0; i < THREADS; i++)
+        held[i] = blas_memory_alloc(0);
+    assert_true(address_space() == pinned);
+    for (int i = 0; i < THREADS; i++)
+        blas_memory_free(held[i]);
+    int inner = 2 * THREADS; /* a call inside of the call has what that has */
+    {
+        UR_BLAS_PIN(&inner);
+        assert_int_equal(inner, THREADS);
+        assert_true(address_space() == pinned);
+    }
 }
 
 int main(void)
@@ -223,6 +267,7 @@ int main(void)
         cmocka_unit_test(triangle_has_the_gram_of_the_matrix),
         cmocka_unit_test(multiply_is_the_triple_loop),
         cmocka_unit_test(pins_overlap_and_the_last_restores),
+        cmocka_unit_test(a_pin_takes_the_buffers_that_blas_would),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

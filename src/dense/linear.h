@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The only LAPACK calls. BLAS is pinned to one thread by UR_BLAS_PINNED in each public call. */
+/* The only LAPACK calls. BLAS is pinned to one thread by UR_BLAS_BEGIN in each public call. */
 #ifndef UR_LINEAR_H
 #define UR_LINEAR_H
 

@@ -97,10 +97,10 @@ unrelu_status ur_sampler_make(const ur_sampled *law, uint64_t seed, unrelu_sampl
                               unrelu_error *err)
 {
     *out = NULL;
+    UR_BLAS_BEGIN(NULL, err);
     unrelu_sampler *s = ur_alloc(1, sizeof *s);
     if (!s)
         return ur_fail_memory(err, 1, "sampler");
-    UR_BLAS_PINNED;
     *s = (unrelu_sampler){
         .d = law->d, .p = law->p, .seed = seed, .transform = law->transform, .noise = law->noise};
     unrelu_status status = fill(s, law, err);
@@ -170,6 +170,6 @@ unrelu_status unrelu_sampler_draw(const unrelu_sampler *s, size_t first_row, siz
         return UNRELU_OK;
     size_t chunks = (first_row + rows - 1) / CHUNK - first_row / CHUNK + 1;
     draw w = {s, first_row, rows, x};
-    UR_BLAS_PINNED;
+    UR_BLAS_BEGIN(&here.threads, err);
     return ur_each(exec, "drawing", chunks, draw_chunk, &w, err);
 }

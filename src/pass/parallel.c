@@ -22,6 +22,7 @@ unrelu_status ur_exec_read(const unrelu_exec **exec, unrelu_exec *copy, unrelu_e
 {
     *copy = (unrelu_exec){.size = sizeof *copy};
     UR_TRY(ur_sized_copy(copy, sizeof *copy, *exec, "the members of exec", err));
+    copy->threads = ur_threads(copy);
     *exec = copy;
     return UNRELU_OK;
 }

@@ -5,8 +5,8 @@
 
 #include "unrelu/unrelu.h"
 
-/* What a public function does first: *exec, which may be NULL or of an older version, becomes copy.
- */
+/* What a public function does first: *exec, which may be NULL or of an older version, becomes copy,
+ * whose threads are a number, at least 1. */
 unrelu_status ur_exec_read(const unrelu_exec **exec, unrelu_exec *copy, unrelu_error *err);
 /* threads of exec, at least 1 (0 and NULL mean all the cores this process may use) */
 int ur_threads(const unrelu_exec *exec);

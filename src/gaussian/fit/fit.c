@@ -179,15 +179,17 @@ unrelu_status unrelu_gaussian_fit(unrelu_source *source, const unrelu_gaussian_o
                                   const unrelu_exec *exec, unrelu_gaussian **model,
                                   unrelu_error *err)
 {
-    UR_BLAS_PINNED;
     unrelu_exec here;
     unrelu_error own;
     ur_rank_call ranks;
     err = err ? err : &own;
     *model = NULL;
     UR_TRY(ur_exec_read(&exec, &here, err));
+    UR_BLAS_PIN(&here.threads);
     exec = ur_ranks_begin(&ranks, source ? unrelu_source_columns(source) : 0, exec);
-    unrelu_status status = fit_source(source, options, exec, model, err);
+    unrelu_status status = ur_blas_check(ur_blas_pinned, err);
+    if (status == UNRELU_OK)
+        status = fit_source(source, options, exec, model, err);
     status = ur_ranks_end(&ranks, status, err);
     return ur_model_hand(*model, status, model, err);
 }
@@ -247,10 +249,10 @@ unrelu_status unrelu_gaussian_fit_summary(const unrelu_summary *summary,
                                           const unrelu_exec *exec, unrelu_gaussian **model,
                                           unrelu_error *err)
 {
-    UR_BLAS_PINNED;
     unrelu_exec here;
     *model = NULL;
     UR_TRY(ur_exec_read(&exec, &here, err));
+    UR_BLAS_BEGIN(&here.threads, err);
     unrelu_gaussian *m = ur_gaussian_new(err);
     unrelu_status status = m ? fit_summary(summary, options, exec, m, err) : UNRELU_ENOMEM;
     return ur_model_hand(m, status, model, err);

@@ -39,7 +39,7 @@ unrelu_status unrelu_gaussian_bound(const unrelu_gaussian *m, double n, double *
             return ur_fail(err, UNRELU_EDATA,
                            "column %zu has b %g and scale %g: no bound is defined", i + 1, m->b[i],
                            m->scale[i]);
-    UR_BLAS_PINNED;
+    UR_BLAS_BEGIN(NULL, err);
     for (size_t i = 0; i < d; i++) {
         double V[3], s = m->scale[i], g = gamma_of(m, i);
         ur_information_margin(g, V);

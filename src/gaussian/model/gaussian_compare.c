@@ -124,7 +124,7 @@ unrelu_status unrelu_gaussian_compare(const unrelu_gaussian *truth, const unrelu
     if (!(top > 0))
         return ur_fail(err, UNRELU_EDATA,
                        "all scales of the truth are 0: no relative error is defined");
-    UR_BLAS_PINNED;
+    UR_BLAS_BEGIN(NULL, err);
     double *y = ur_take(&arena, d, sizeof *y), *unit = ur_take(&arena, d, sizeof *unit);
     UR_TRY(ur_arena_status(&arena, err));
     for (size_t i = 0; i < d; i++)

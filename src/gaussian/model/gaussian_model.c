@@ -84,7 +84,7 @@ unrelu_status unrelu_gaussian_eigenvalues(const unrelu_gaussian *m, double *valu
             return ur_fail(err, UNRELU_EDATA,
                            "entry (%zu, %zu) of Sigma is not finite: it has no eigenvalues",
                            i / m->d + 1, i % m->d + 1);
-    UR_BLAS_PINNED;
+    UR_BLAS_BEGIN(NULL, err);
     UR_TRY(ur_eigen_symmetric(m->d, m->sigma, values, NULL, err));
     for (size_t i = 0; i < m->d / 2; i++) { /* LAPACK's increase */
         double kept = values[i];

@@ -32,7 +32,7 @@ static unrelu_status plant(const unrelu_gaussian_plant_options *o, char letter, 
                        o->d);
     if (!isfinite(o->bias_value))
         return ur_fail(err, UNRELU_EUSAGE, "the bias must be a number");
-    UR_BLAS_PINNED;
+    UR_BLAS_BEGIN(NULL, err);
     UR_TRY(ur_gaussian_allocate(m, d, 0, err));
     m->k = k;
     m->seed = o->seed;

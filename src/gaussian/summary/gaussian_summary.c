@@ -7,7 +7,6 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/sized.h"
-#include "dense/blas_pin.h"
 #include "dense/linear.h"
 #include "law/power.h"
 #include "model/fields.h"
@@ -158,7 +157,6 @@ static unrelu_status collect_samples(unrelu_source *source, const unrelu_gaussia
                                      size_t groups, const unrelu_exec *exec, unrelu_summary **out,
                                      unrelu_error *err)
 {
-    UR_BLAS_PINNED;
     unrelu_gaussian_options o;
     unrelu_gaussian_options_init(&o, sizeof o);
     UR_TRY(ur_sized_copy(&o, sizeof o, options, "the options", err));

@@ -92,7 +92,7 @@ unrelu_status unrelu_mixture_compare(const unrelu_mixture *truth, const unrelu_m
     unrelu_gaussian *true_units, *found_units;
     double squares = 0;
     UR_ARENA(arena);
-    UR_BLAS_PINNED;
+    UR_BLAS_BEGIN(NULL, err);
     memset(out, 0, sizeof *out);
     if (!truth->A || !model->A)
         return ur_fail(err, UNRELU_EFORMAT, "the %s has no A: there is nothing to compare",

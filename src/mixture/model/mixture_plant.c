@@ -87,7 +87,7 @@ static unrelu_status plant(const unrelu_mixture_plant_options *o, size_t k, unre
     size_t d = m->d, p = m->p;
     unrelu_gaussian *h;
     UR_ARENA(arena);
-    UR_BLAS_PINNED;
+    UR_BLAS_BEGIN(NULL, err);
     UR_TRY(ur_mixture_alloc(m, err));
     UR_TRY(ur_gaussian_plant(&layer, 'u', &h, err));
     UR_TRY(ur_mixture_hold(m, h, err));

@@ -219,7 +219,7 @@ unrelu_status unrelu_unmix(unrelu_source *source, const unrelu_unmix_options *op
     UR_TRY(ur_ranks_refuse(exec, "unmix", err));
     if ((unsigned)w.options->method > UNRELU_UNMIX_SEPARABLE)
         return ur_fail(err, UNRELU_EUSAGE, "there is no method %d", (int)w.options->method);
-    UR_BLAS_PINNED;
+    UR_BLAS_BEGIN(&here.threads, err);
     UR_TRY(ur_lp_ready("unmixing", err));
     unrelu_status status = run(&w, err);
     return ur_model_hand(w.model, status, model, err);

@@ -163,7 +163,7 @@ unrelu_status unrelu_network_compare(const unrelu_network *truth, const unrelu_n
 {
     memset(out, 0, sizeof *out);
     UR_TRY(check(truth, model, err));
-    UR_BLAS_PINNED;
+    UR_BLAS_BEGIN(NULL, err);
     unrelu_status status = compare(truth, model, out, err);
     if (status != UNRELU_OK)
         memset(out, 0, sizeof *out);

@@ -293,7 +293,7 @@ unrelu_status unrelu_network_draw(const unrelu_network_plant_options *options,
     if (a && truth->d != o.d)
         return ur_fail(err, UNRELU_EUSAGE, "the network takes %zu inputs, not d = %zu", truth->d,
                        o.d);
-    UR_BLAS_PINNED;
+    UR_BLAS_BEGIN(&here.threads, err);
     UR_ARENA(arena);
     UR_TRY(law_new(&o, &arena, &w.l, err));
     if (rows == 0)
@@ -491,7 +491,7 @@ unrelu_status unrelu_network_plant(const unrelu_network_plant_options *options,
     unrelu_network_plant_options o;
     *out = NULL;
     UR_TRY(read_options(options, &o, err));
-    UR_BLAS_PINNED;
+    UR_BLAS_BEGIN(NULL, err);
     unrelu_network *m = ur_network_new(err);
     return ur_model_hand(m, m ? plant(&o, m, err) : UNRELU_ENOMEM, out, err);
 }

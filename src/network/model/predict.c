@@ -94,7 +94,7 @@ unrelu_status unrelu_network_predict(const unrelu_network *m, const double *x, s
     ur_weights weights = ur_network_weights(m);
     UR_TRY(ur_exec_read(&exec, &here, err));
     UR_TRY(check_weights(m, err));
-    UR_BLAS_PINNED;
+    UR_BLAS_BEGIN(&here.threads, err);
     unrelu_status status = ur_network_outputs(&weights, x, n, exec, y, err);
     if (status != UNRELU_OK)
         memset(y, 0, n * m->m * sizeof *y);
@@ -209,7 +209,7 @@ unrelu_status unrelu_network_predict_source(const unrelu_network *m, unrelu_sour
     if (columns != m->d)
         return ur_fail(err, UNRELU_EFORMAT, "%s has %zu columns, but the network takes %zu inputs",
                        ur_source_label(inputs), columns, m->d);
-    UR_BLAS_PINNED;
+    UR_BLAS_BEGIN(&here.threads, err);
     UR_TRY(check_inputs(inputs, &here, &count, err));
     UR_TRY(unrelu_sink_open(path, count, m->m, m->label_names, &sink, err));
     unrelu_status status = write_labels(m, inputs, &here, sink, err);

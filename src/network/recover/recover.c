@@ -241,7 +241,7 @@ unrelu_status unrelu_recover(unrelu_source *inputs, unrelu_source *labels,
     UR_TRY(ur_exec_read(&exec, &here, err));
     given.exec = exec;
     UR_TRY(ur_ranks_refuse(exec, "recover", err));
-    UR_BLAS_PINNED;
+    UR_BLAS_BEGIN(&here.threads, err);
     unrelu_network *m = ur_network_new(err);
     unrelu_status status = m ? recover(inputs, labels, &given, m, err) : UNRELU_ENOMEM;
     return ur_model_hand(m, status, model, err);
