@@ -5,7 +5,7 @@ DESTDIR ?=
 JOBS ?= $(shell nproc 2> /dev/null || getconf _NPROCESSORS_ONLN)
 CMAKE_FLAGS ?=
 MAKEFLAGS += --no-print-directory
-SOURCES = $(shell find include src cli tests bench docs -name '*.[ch]')
+SOURCES = $(shell find include src cli tests bench docs -name '*.[ch]' -o -name '*.cpp')
 
 # what is installed, and no more
 build: configure

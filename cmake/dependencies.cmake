@@ -45,4 +45,10 @@ if("UNRELU_CLP" IN_LIST UNRELU_MODULES)
   list(FILTER UNRELU_CLP_LDFLAGS INCLUDE REGEX "^-L|^-lClp$")
   set_property(TARGET PkgConfig::UNRELU_CLP PROPERTY
                INTERFACE_LINK_LIBRARIES ${UNRELU_CLP_LINK_LIBRARIES})
+  # what catches its exceptions is C++, in a library that is linked as C
+  set(UNRELU_CXX_LIBRARY stdc++)
+  if(APPLE)
+    set(UNRELU_CXX_LIBRARY c++)
+  endif()
+  list(APPEND UNRELU_LIBRARIES ${UNRELU_CXX_LIBRARY})
 endif()

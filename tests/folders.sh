@@ -29,7 +29,7 @@ awk '$2 == "network/recover"' <<< "$edges" | complain "a room includes the corri
 
 # a header of another library, and the folder that may include it
 while read -r header folder; do
-    { grep -rl --include='*.[ch]' "^#include <$header>" src || true; } | { grep -v "^$folder/" || true; } |
+    { grep -rl --include='*.[ch]' --include='*.cpp' "^#include <$header>" src || true; } | { grep -v "^$folder/" || true; } |
         complain "<$header> is for $folder alone:"
 done << 'END'
 cblas.h src/dense

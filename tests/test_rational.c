@@ -801,9 +801,87 @@ static void it_can_be_cancelled(void **state)
     whole_free(&w);
 }
 
+/* ---- a program that uses GMP itself ---- */
+
+static size_t their_calls; /* of their functions, which mark what they hand out */
+enum { MARK = 64 };
+
+static void *their_allocate(size_t size)
+{
+    unsigned char *memory = malloc(MARK + size);
+    assert_non_null(memory);
+    memset(memory, 0xa5, MARK);
+    their_calls++;
+    return memory + MARK;
+}
+
+static void their_free(void *memory, size_t size)
+{
+    unsigned char *whole = (unsigned char *)memory - MARK;
+    (void)size;
+    for (int i = 0; i < MARK; i++)
+        assert_int_equal(whole[i], 0xa5);
+    their_calls++;
+    free(whole);
+}
+
+static void *their_resize(void *memory, size_t from, size_t to)
+{
+    void *copy = their_allocate(to);
+    memcpy(copy, memory, from < to ? from : to);
+    their_free(memory, from);
+    return copy;
+}
+
+static void grow(void *context, const char *stage, double fraction)
+{
+    mpz_t *power = context;
+    (void)stage;
+    (void)fraction;
+    mpz_mul_2exp(*power, *power, 1000);
+    mpz_add_ui(*power, *power, 1);
+}
+
+/* what is theirs stays theirs: numbers from before, and such that change while a verification
+ * asks them how to go on */
+static void a_program_keeps_its_memory_functions_of_gmp(void **state)
+{
+    (void)state;
+    void *(*allocate)(size_t), *(*resize)(void *, size_t, size_t);
+    void (*release)(void *, size_t);
+    void *(*before_allocate)(size_t), *(*before_resize)(void *, size_t, size_t);
+    void (*before_release)(void *, size_t);
+    mp_get_memory_functions(&before_allocate, &before_resize, &before_release);
+    mp_set_memory_functions(their_allocate, their_resize, their_free);
+    mpz_t power;
+    mpz_init_set_ui(power, 1);
+    whole w = plant_whole(60, 4, 2, 3, 9, 5);
+    unrelu_recover_options o;
+    unrelu_recover_options_init(&o, sizeof o);
+    o.certify = 1;
+    o.biases = UNRELU_BIASES_NONE;
+    unrelu_exec exec = {.size = sizeof exec, .threads = 1, .progress = grow, .context = &power};
+    unrelu_network *model;
+    unrelu_error err = {0};
+    must(try_recover(w.x, w.a, w.n, w.d, w.m, &o, &exec, &model, &err), &err);
+    assert_non_null(model->V_rational);
+    mp_get_memory_functions(&allocate, &resize, &release);
+    assert_true(allocate == their_allocate && resize == their_resize && release == their_free);
+    assert_true(mpz_sizeinbase(power, 2) > 2000); /* it was asked more than once */
+    assert_true(mpz_scan1(power, 1) == 1000);
+    size_t bits = mpz_popcount(power), calls = their_calls;
+    assert_int_equal(mpz_sizeinbase(power, 2), 1000 * (bits - 1) + 1);
+    mpz_clear(power);
+    assert_int_equal(their_calls, calls + 1);
+    unrelu_network_free(model);
+    whole_free(&w);
+    mp_set_memory_functions(before_allocate, before_resize, before_release);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_program_keeps_its_memory_functions_of_gmp),
         cmocka_unit_test(the_simplest_fraction_is_that_of_brute_force),
         cmocka_unit_test(a_quotient_is_known_again),
         cmocka_unit_test(a_random_double_is_no_fraction),

@@ -44,7 +44,17 @@ char *ur_string_copy(const char *s)
     return copy;
 }
 
-void unrelu_free(void *memory)
+void *ur_resize(void *memory, size_t size)
+{
+    return realloc(memory, size ? size : 1);
+}
+
+void ur_free(void *memory)
 {
     free(memory);
+}
+
+void unrelu_free(void *memory)
+{
+    ur_free(memory);
 }

@@ -14,6 +14,9 @@ void *ur_alloc_aligned(size_t count, size_t size);
 /* a * b, or 0 with *overflow set */
 size_t ur_product(size_t a, size_t b, int *overflow);
 char *ur_string_copy(const char *s);
+/* as realloc, for size 0 as for 1 */
+void *ur_resize(void *memory, size_t size);
+void ur_free(void *memory); /* takes NULL */
 
 static inline double *ur_doubles(size_t count)
 {

@@ -8,8 +8,8 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "dense/clp.h"
 
-#include <Clp_C_Interface.h>
 #include <limits.h>
 #include <math.h>
 #include <string.h>
@@ -18,35 +18,25 @@
  * vertices off by as much; a smaller one makes it give up */
 static const double TOLERANCE = 1e-11;
 
-enum { CLP_OPTIMAL, CLP_INFEASIBLE, CLP_UNBOUNDED, CLP_GAVE_UP };
-
-typedef struct {
-    int rows, columns; /* p, n + 1 */
-    CoinBigIndex *start;
-    int *index;
-    double *value, *lower, *cost;
-} dual;
-
-/* Clp's status for right-hand side c; u may be NULL */
-static int dual_solve(const dual *d, const double *c, double *u)
+/* Clp's end for right-hand side c; u may be NULL */
+static unrelu_status solve_dual(const ur_clp *dual, const double *c, double *u, ur_clp_end *end,
+                                unrelu_error *err)
 {
-    Clp_Simplex *model = Clp_newModel();
-    Clp_setLogLevel(model, 0);
-    Clp_loadProblem(model, d->columns, d->rows, d->start, d->index, d->value, d->lower, NULL,
-                    d->cost, c, c);
-    Clp_setDualTolerance(model, TOLERANCE); /* of R u >= 0 */
-    Clp_setPerturbation(model, 100);        /* none */
-    Clp_scaling(model, 0); /* cells of 1e-17 make its scaling end "optimal" far off */
-    int status = Clp_primal(model, 0);
-    if (status == CLP_OPTIMAL && Clp_secondaryStatus(model) != 0)
-        status = CLP_GAVE_UP;
-    if (status == CLP_OPTIMAL && u) {
-        const double *price = Clp_dualRowSolution(model);
-        for (int j = 0; j < d->rows; j++)
-            u[j] = -price[j];
-    }
-    Clp_deleteModel(model);
-    return status;
+    size_t cells = (size_t)dual->rows * (size_t)dual->columns;
+    *end = ur_clp_solve(dual, c, TOLERANCE, u);
+    if (*end == UR_CLP_NO_MEMORY)
+        return ur_fail(err, UNRELU_ENOMEM,
+                       "not enough memory: at least %zu bytes were wanted for a linear programme "
+                       "of %d rows and %d columns",
+                       cells * (sizeof(double) + sizeof(int)), dual->rows, dual->columns);
+    if (*end == UR_CLP_THREW)
+        return ur_fail(err, UNRELU_EINTERNAL,
+                       "Clp failed on a linear programme of %d rows and %d "
+                       "columns",
+                       dual->rows, dual->columns);
+    for (int j = 0; *end == UR_CLP_OPTIMAL && u && j < dual->rows; j++)
+        u[j] = -u[j];
+    return UNRELU_OK;
 }
 
 unrelu_status ur_lp_ready(const char *user, unrelu_error *err)
@@ -67,29 +57,32 @@ unrelu_status ur_lp_ray(size_t n, size_t p, const double *R, const double *c, co
                        "a linear programme of %zu rows and %zu unknowns is too large", n, p);
     UR_ARENA(arena);
     size_t columns = n + 1, count = columns * p;
-    dual d = {.rows = (int)p,
-              .columns = (int)columns,
-              .start = ur_take(&arena, columns + 1, sizeof *d.start),
-              .index = ur_take(&arena, count, sizeof *d.index),
-              .value = ur_take(&arena, count, sizeof *d.value),
-              .lower = ur_take(&arena, columns, sizeof *d.lower),
-              .cost = ur_take(&arena, columns, sizeof *d.cost)};
-    const double *zero = ur_take(&arena, p, sizeof *zero);
+    int *start = ur_take(&arena, columns + 1, sizeof *start);
+    int *index = ur_take(&arena, count, sizeof *index);
+    double *value = ur_take(&arena, count, sizeof *value);
+    double *lower = ur_take(&arena, columns, sizeof *lower);
+    double *cost = ur_take(&arena, columns, sizeof *cost);
+    double *zero = ur_take(&arena, p, sizeof *zero), *found = ur_take(&arena, p, sizeof *found);
     UR_TRY(ur_arena_status(&arena, err));
-    memcpy(d.value, R, n * p * sizeof *R);
-    memcpy(d.value + n * p, r, p * sizeof *r);
+    memcpy(value, R, n * p * sizeof *R);
+    memcpy(value + n * p, r, p * sizeof *r);
     for (size_t i = 0; i < count; i++)
-        d.index[i] = (int)(i % p);
+        index[i] = (int)(i % p);
     for (size_t i = 0; i <= columns; i++)
-        d.start[i] = (CoinBigIndex)(i * p);
-    d.lower[n] = -INFINITY;
-    d.cost[n] = -1;
-    int found = dual_solve(&d, c, u);
-    if (found == CLP_OPTIMAL)
+        start[i] = (int)(i * p);
+    lower[n] = -INFINITY;
+    cost[n] = -1;
+    ur_clp dual = {(int)p, (int)columns, start, index, value, lower, cost};
+    ur_clp_end end, of_zero = UR_CLP_GAVE_UP;
+    UR_TRY(solve_dual(&dual, c, found, &end, err));
+    if (end == UR_CLP_INFEASIBLE)
+        UR_TRY(solve_dual(&dual, zero, NULL, &of_zero, err));
+    if (end == UR_CLP_OPTIMAL) {
         *outcome = UR_LP_OPTIMAL;
-    else if (found == CLP_INFEASIBLE && dual_solve(&d, zero, NULL) == CLP_OPTIMAL)
+        memcpy(u, found, p * sizeof *u);
+    } else if (end == UR_CLP_INFEASIBLE && of_zero == UR_CLP_OPTIMAL)
         *outcome = UR_LP_UNBOUNDED;
-    else if (found != CLP_INFEASIBLE && found != CLP_UNBOUNDED)
+    else if (end != UR_CLP_INFEASIBLE && end != UR_CLP_UNBOUNDED)
         *outcome = UR_LP_STALLED;
     return UNRELU_OK;
 }

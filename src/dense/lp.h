@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The only calls of Clp: one linear programme, tall and dense. lp_none.c stands in for lp.c where
- * the library is built without Clp. */
+/* One linear programme, tall and dense, by Clp (clp.cpp). lp_none.c stands in for lp.c where the
+ * library is built without Clp. */
 #ifndef UR_LP_H
 #define UR_LP_H
 

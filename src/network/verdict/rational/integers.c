@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Integers of any size: arrays, null spaces, and data as fractions of them. The arrays are ours;
- * the digits are GMP's, which ends the program where memory for them is short: they are few. */
+/* Integers of any size: arrays, null spaces, and data as fractions of them. */
 #include "network/verdict/rational/rational.h"
 
 #include "base/error.h"

@@ -203,7 +203,7 @@ static unrelu_status solve(job *b, mpz_t *v, unrelu_error *err)
 
 unrelu_status ur_verify_neuron(ur_verification *e, size_t j, unrelu_error *err)
 {
-    UR_ARENA(arena);
+    ur_arena *arena = &e->step;
     size_t d = e->weights->d, k = e->weights->k, size = k + d;
     const double *v = e->weights->V + j * d;
     job b = {.e = e,
@@ -213,13 +213,13 @@ unrelu_status ur_verify_neuron(ur_verification *e, size_t j, unrelu_error *err)
              .n = e->given->data.n,
              .v = v,
              .length = ur_kink_neuron(&e->given->data, v),
-             .row = ur_integers(&arena, size),
-             .part = ur_integers(&arena, 1),
-             .common = ur_integers(&arena, 1),
-             .N = ur_take(&arena, d, size * sizeof *b.N),
-             .t = ur_take(&arena, size, sizeof *b.t),
-             .all = ur_take(&arena, size, sizeof *b.all)};
-    UR_TRY(ur_null_make(size, &arena, &b.null, err));
+             .row = ur_integers(arena, size),
+             .part = ur_integers(arena, 1),
+             .common = ur_integers(arena, 1),
+             .N = ur_take(arena, d, size * sizeof *b.N),
+             .t = ur_take(arena, size, sizeof *b.t),
+             .all = ur_take(arena, size, sizeof *b.all)};
+    UR_TRY(ur_null_make(size, arena, &b.null, err));
     UR_TRY(add_sides(&b, err));
     if (e->why[0])
         return UNRELU_OK;

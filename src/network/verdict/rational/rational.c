@@ -42,9 +42,8 @@ static unrelu_status find_basis(ur_verification *e, unrelu_error *err)
 {
     const ur_problem *given = e->given;
     size_t k = e->weights->k, m = e->weights->m, rank = 0;
-    UR_ARENA(arena);
     ur_null null;
-    UR_TRY(ur_null_make(m, &arena, &null, err));
+    UR_TRY(ur_null_make(m, &e->step, &null, err));
     for (size_t i = 0; i < given->data.n && !e->why[0]; i++) {
         ur_quotients_row(&e->data, i, e->x, e->a);
         size_t column = ur_null_add(&null, e->a);
@@ -145,29 +144,50 @@ static unrelu_status write_weights(const ur_verification *e, ur_null *null, ur_a
 
 /* ---- the walk ---- */
 
-static unrelu_status walk(ur_verification *e, ur_arena *kept, ur_fractions *f, unrelu_error *err)
+typedef struct {
+    ur_verification e;
+    ur_arena *kept; /* of what is found */
+    ur_fractions *fractions;
+} walking;
+
+static unrelu_status end_step(ur_verification *e, unrelu_status status)
 {
-    UR_ARENA(arena);
+    ur_arena_end(&e->step);
+    return status;
+}
+
+static unrelu_status walk(void *context, unrelu_error *err)
+{
+    walking *w = context;
+    ur_verification *e = &w->e;
+    ur_arena *arena = &e->arena;
     const ur_problem *given = e->given;
     size_t d = e->weights->d, k = e->weights->k, m = e->weights->m;
     ur_null null;
-    e->basis = ur_take(&arena, k, sizeof *e->basis);
-    e->x = ur_integers(&arena, d);
-    e->a = ur_integers(&arena, m);
-    e->V = ur_integers(&arena, k * d);
-    UR_TRY(ur_quotients_make(&given->data, given->exec, &arena, &e->data, e->why, err));
+    e->basis = ur_take(arena, k, sizeof *e->basis);
+    e->x = ur_integers(arena, d);
+    e->a = ur_integers(arena, m);
+    e->V = ur_integers(arena, k * d);
+    UR_TRY(ur_quotients_make(&given->data, given->exec, arena, &e->data, e->why, err));
     if (!e->why[0])
-        UR_TRY(find_basis(e, err));
+        UR_TRY(end_step(e, find_basis(e, err)));
     for (size_t j = 0; !e->why[0] && j < k; j++) {
         ur_progress(given->exec, STAGE, (double)j / (double)(k + 1));
-        UR_TRY(ur_verify_neuron(e, j, err));
+        UR_TRY(end_step(e, ur_verify_neuron(e, j, err)));
     }
     if (e->why[0])
         return UNRELU_OK;
-    mpz_t *row = ur_integers(&arena, k + m);
-    UR_TRY(ur_null_make(k + m, &arena, &null, err));
+    mpz_t *row = ur_integers(arena, k + m);
+    UR_TRY(ur_null_make(k + m, arena, &null, err));
     UR_TRY(verify(e, &null, row, err));
-    return e->why[0] ? UNRELU_OK : write_weights(e, &null, kept, f, err);
+    return e->why[0] ? UNRELU_OK : write_weights(e, &null, w->kept, w->fractions, err);
+}
+
+static void end_walk(void *context)
+{
+    walking *w = context;
+    ur_arena_end(&w->e.step);
+    ur_arena_end(&w->e.arena);
 }
 
 unrelu_status ur_rational_ready(unrelu_error *err)
@@ -179,11 +199,16 @@ unrelu_status ur_rational_ready(unrelu_error *err)
 unrelu_status ur_rational(const ur_problem *given, const ur_outcome *out, unrelu_verdict verdict,
                           ur_arena *arena, ur_fractions *fractions, unrelu_error *err)
 {
-    ur_verification e = {.given = given, .weights = &out->weights};
+    unrelu_exec theirs = given->exec ? *given->exec : (unrelu_exec){.size = sizeof theirs};
+    unrelu_exec exec = ur_gmp_exec(&theirs);
+    ur_problem inside = *given;
+    walking w = {
+        .e = {.given = &inside, .weights = &out->weights}, .kept = arena, .fractions = fractions};
+    inside.exec = &exec;
     *fractions = (ur_fractions){0};
-    if (is_eligible(out, verdict, e.why))
-        UR_TRY(walk(&e, arena, fractions, err));
-    if (e.why[0])
-        fractions->why = ur_take_text(arena, "not verified in exact arithmetic: %s", e.why);
+    if (is_eligible(out, verdict, w.e.why))
+        UR_TRY(ur_gmp_run(walk, end_walk, &w, err));
+    if (w.e.why[0])
+        fractions->why = ur_take_text(arena, "not verified in exact arithmetic: %s", w.e.why);
     return ur_arena_status(arena, err);
 }

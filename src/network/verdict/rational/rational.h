@@ -21,7 +21,17 @@ int ur_fraction_between(double low, double high, double most, ur_fraction *out);
 /* The one that x stands for: 0.1 is 1/10. 0 where x is none; *most: the denominators looked at. */
 int ur_fraction_of(double x, ur_fraction *out, double *most);
 
+/* --- gmp_memory.c --- */
+/* work(context, err) where it may call GMP: ENOMEM with how much was wanted where memory is short.
+ * work is then left from within, wherever it is, so that what it holds is not its own but the
+ * context's; end(context), in either case, ends that. No integer is left afterwards. */
+unrelu_status ur_gmp_run(unrelu_status (*work)(void *context, unrelu_error *err),
+                         void (*end)(void *context), void *context, unrelu_error *err);
+/* theirs, for use in there: their functions run as if outside. It lives as long as theirs. */
+unrelu_exec ur_gmp_exec(unrelu_exec *theirs);
+
 /* --- integers.c --- */
+/* All of these run inside of ur_gmp_run. */
 /* count zeros; NULL where memory is short */
 mpz_t *ur_integers(ur_arena *arena, size_t count);
 /* greatest common divisor 1; zeros stay */
@@ -71,9 +81,12 @@ typedef struct {
     size_t *basis;    /* k columns of labels, independent */
     mpz_t *x, *a, *V; /* d, m: a row; (k, d): neurons */
     char why[UR_WHY]; /* what is not exact */
+    ur_arena arena;   /* what ends with the verification */
+    ur_arena step;    /* what ends with the labels' basis, or with one neuron */
 } ur_verification;
 
-/* v (d integers without common factor) of neuron j, by the signs of the network's own */
+/* v (d integers without common factor) of neuron j, by the signs of the network's own; what it
+ * takes from e->step is the caller's to end */
 unrelu_status ur_verify_neuron(ur_verification *e, size_t j, unrelu_error *err);
 
 #endif
