@@ -86,7 +86,7 @@ static ur_rest rest_of(size_t n, size_t d, size_t m, const ur_weights *w)
     ur_rest rest;
     unrelu_error err = {0};
     must(ur_data_hold(n, d, m, x, a, NULL, &arena, &given.data, &err), &err);
-    must(ur_rest_test(&given, w, &rest, &err), &err);
+    must(ur_rest_test(&given, w, (ur_terms){0, 0}, &rest, &err), &err);
     return rest;
 }
 
@@ -137,103 +137,109 @@ static void rows_about_which_labels_are_linear_are_no_noise_from_1_in_20_on(void
 
 /* ---- the statistic ---- */
 
-/* inverse of A (n x n) by Gauss and Jordan, positive definite */
-static void invert(size_t n, double *A)
-{
-    for (size_t p = 0; p < n; p++) {
-        double pivot = A[p * n + p];
-        A[p * n + p] = 1;
-        for (size_t j = 0; j < n; j++)
-            A[p * n + j] /= pivot;
-        for (size_t i = 0; i < n; i++) {
-            double factor = A[i * n + p];
-            if (i == p)
-                continue;
-            A[i * n + p] = 0;
-            for (size_t j = 0; j < n; j++)
-                A[i * n + j] -= factor * A[p * n + j];
-        }
-    }
-}
+enum { FEW = 60, DRAWS = 499, KINDS = 2 };
+static const size_t near_rows[KINDS] = {4, 12};
 
-enum { FEW = 60 };
-
-/* sum_{i != j} W_ij s_i s_j over its deviation, by plain loops */
-static double naive_statistic(const double *W, const double *s)
+/* sums of s_i s_j over the 4 and the 12 nearest rows j of each i, by plain loops */
+static void naive_sums(const double *s, double *sums)
 {
-    double sum = 0, squares = 0;
+    sums[0] = sums[1] = 0;
     for (size_t i = 0; i < FEW; i++)
         for (size_t j = 0; j < FEW; j++) {
-            double cell = i == j ? 0 : W[i * FEW + j] * s[i] * s[j];
-            sum += cell;
-            squares += cell * cell;
-        }
-    return sum / sqrt(2 * squares);
-}
-
-/* weights exp(-distance / .2 median), and of a ridge of .1 with exp(-distance / median) */
-static void naive_statistics(const double *s, double *near, double *ridge)
-{
-    static double W[FEW * FEW], K[FEW * FEW], M[FEW * FEW], all[FEW * FEW / 2];
-    size_t count = 0;
-    for (size_t i = 0; i < FEW; i++)
-        for (size_t j = 0; j < i; j++) {
-            size_t at = count++;
-            for (; at > 0 && all[at - 1] > fabs(x[i] - x[j]); at--)
-                all[at] = all[at - 1];
-            all[at] = fabs(x[i] - x[j]);
-        }
-    double median = all[count / 2];
-    for (size_t i = 0; i < FEW; i++)
-        for (size_t j = 0; j < FEW; j++) {
-            double apart = fabs(x[i] - x[j]) / median;
-            W[i * FEW + j] = exp(-apart / .2);
-            K[i * FEW + j] = exp(-apart);
-            M[i * FEW + j] = K[i * FEW + j] + (i == j ? .1 : 0);
-        }
-    *near = naive_statistic(W, s);
-    invert(FEW, M);
-    for (size_t i = 0; i < FEW; i++)
-        for (size_t j = 0; j < FEW; j++) {
-            W[i * FEW + j] = 0;
+            size_t nearer = 0;
             for (size_t l = 0; l < FEW; l++)
-                W[i * FEW + j] += K[i * FEW + l] * M[l * FEW + j];
+                nearer += l != i && fabs(x[i] - x[l]) < fabs(x[i] - x[j]);
+            for (size_t kind = 0; kind < KINDS; kind++)
+                sums[kind] += j != i && nearer < near_rows[kind] ? s[i] * s[j] : 0;
         }
-    *ridge = naive_statistic(W, s);
 }
 
-/* What a network without outputs leaves of two equal labels of one input: neighbours are those in
- * the inputs alone. A wave of `length` and noise. */
-static void expect_statistic(double length, double spread, int ridge_is_larger)
+/* The same of draws of noise: signs, or the order of rows, of the residuals as large as they were
+ * before the fit of an output to one neuron f, whose part is then taken off. */
+static void naive_draw(int in_order, size_t number, const double *s, const double *f, double *sums)
+{
+    double uniform[FEW], e[FEW], mean = 0, along = 0;
+    size_t order[FEW];
+    ur_random_uniforms(1, UR_STREAM_REST, (number + (in_order ? DRAWS : 0)) * FEW, FEW, uniform);
+    ur_shuffle(FEW, uniform, order);
+    for (size_t i = 0; i < FEW; i++)
+        mean += s[i] / sqrt(1 - f[i] * f[i]) / FEW;
+    for (size_t i = 0; i < FEW; i++) {
+        size_t from = in_order ? order[i] : i;
+        e[i] = s[from] / sqrt(1 - f[from] * f[from]) - mean;
+        e[i] *= !in_order && uniform[i] < .5 ? -1 : 1;
+        along += e[i] * f[i];
+    }
+    for (size_t i = 0; i < FEW; i++)
+        e[i] -= along * f[i];
+    naive_sums(e, sums);
+}
+
+static int by_size(const void *one, const void *other)
+{
+    double a = *(const double *)one, b = *(const double *)other;
+    return (a > b) - (a < b);
+}
+
+/* the larger sum, in what 4 of the 499 draws exceed, from their middle on */
+static double naive_statistic(int in_order, const double *s, const double *f)
+{
+    static double T[KINDS][DRAWS];
+    double seen[KINDS], sums[KINDS], largest = 0;
+    naive_sums(s, seen);
+    for (size_t b = 0; b < DRAWS; b++) {
+        naive_draw(in_order, b, s, f, sums);
+        for (size_t kind = 0; kind < KINDS; kind++)
+            T[kind][b] = sums[kind];
+    }
+    for (size_t kind = 0; kind < KINDS; kind++) {
+        qsort(T[kind], DRAWS, sizeof(double), by_size);
+        double middle = T[kind][249];
+        largest = fmax(largest, (seen[kind] - middle) / (T[kind][494] - middle));
+    }
+    return largest;
+}
+
+/* What a network without outputs leaves of two equal labels of one input, a wave of `length` and
+ * noise: neighbours are those in the inputs alone, as all else is 0. */
+static void expect_statistic(double length, double spread, int is_function)
 {
     static const double zeros[4] = {0}, ones[2] = {1, 1};
     static const ur_weights w = {1,
-                                 2,
+                                 1,
                                  2,
                                  {UNRELU_RELU, 0},
                                  (double *)zeros,
                                  (double *)ones,
                                  (double *)zeros,
                                  (double *)zeros};
-    double s[FEW], squares = 0, near, ridge;
+    double s[FEW], f[FEW], squares = 0, size = 0;
     ur_random_normals(5, 99, 0, FEW, x);
     ur_random_normals(5, 98, 0, FEW, noise);
     for (size_t i = 0; i < FEW; i++) {
         s[i] = a[2 * i] = a[2 * i + 1] = sin(x[i] / length) + spread * noise[i];
         squares += s[i] * s[i] / FEW;
+        size += pow(fmax(0, x[i]), 2);
     }
-    for (size_t i = 0; i < FEW; i++)
+    for (size_t i = 0; i < FEW; i++) {
         s[i] *= sqrt(2 / squares); /* both labels */
-    naive_statistics(s, &near, &ridge);
-    assert_int_equal(ridge > near, ridge_is_larger);
-    assert_near(rest_of(FEW, 1, 2, &w).deviates, fmax(near, ridge), 1e-9);
+        f[i] = fmax(0, x[i]) / sqrt(size);
+    }
+    ur_rest rest = rest_of(FEW, 1, 2, &w);
+    double signs = naive_statistic(0, s, f), order = naive_statistic(1, s, f);
+    assert_int_equal(rest.is_function, is_function);
+    if (!is_function) /* the order of rows is not looked at */
+        assert_near(rest.deviates, signs, 1e-9);
+    else
+        assert_near(fmin(fabs(rest.deviates - signs), fabs(rest.deviates - order)), 0, 1e-9);
 }
 
 static void what_neighbours_have_alike_is_that_of_naive_loops(void **state)
 {
     (void)state;
-    expect_statistic(.5, .5, 0);
-    expect_statistic(.1, 0, 1);
+    expect_statistic(.5, .5, 1);
+    expect_statistic(.1, .1, 1);
+    expect_statistic(.5, 4, 0);
 }
 
 /* ---- where descents end ---- */

@@ -283,7 +283,7 @@ static unrelu_status hold_out(const ur_problem *given, size_t k, ur_terms terms,
 unrelu_status ur_noisy_judge(const ur_problem *given, ur_outcome *out, unrelu_error *err)
 {
     ur_rest rest;
-    UR_TRY(ur_rest_test(given, &out->weights, &rest, err));
+    UR_TRY(ur_rest_test(given, &out->weights, out->terms, &rest, err));
     if (!rest.is_function) {
         const char *before = out->assumption, *then = before[0] ? "; " : "";
         out->assumption =
@@ -292,11 +292,12 @@ unrelu_status ur_noisy_judge(const ur_problem *given, ur_outcome *out, unrelu_er
                                "%s%swhat is left is noise, which was not tested: too few "
                                "different rows",
                                before, then)
-                : ur_take_text(out->arena,
-                               "%s%swhat is left is noise: it does not go along with the inputs "
-                               "(%.2g deviations, and with random signs up to %.2g in 499 of 500 "
-                               "draws; %zu different rows)",
-                               before, then, rest.deviates, rest.limit, rest.rows);
+                : ur_take_text(
+                      out->arena,
+                      "%s%swhat is left is noise: it does not go along with the inputs "
+                      "(%.2g, where one draw of noise in 100 is above 1 and the largest of "
+                      "499 is %.2g; %zu different rows)",
+                      before, then, rest.deviates, rest.limit, rest.rows);
         return UNRELU_OK;
     }
     out->answer = UR_APPROXIMATE;
@@ -305,10 +306,10 @@ unrelu_status ur_noisy_judge(const ur_problem *given, ur_outcome *out, unrelu_er
     UR_TRY(hold_out(given, out->weights.k, out->terms, out, err));
     if (rest.deviates > rest.limit)
         ur_outcome_note(out, "approximate",
-                        "what the network leaves of the labels goes along with %s (%.2g "
-                        "deviations, and noise has up to %.2g): it is a function of the inputs, "
-                        "not noise alone; more neurons, biases or another activation may meet the "
-                        "labels",
+                        "what the network leaves of the labels goes along with %s (%.2g, where "
+                        "one draw of noise in 100 is above 1 and the largest of 499 is %.2g): it "
+                        "is a function of the inputs, not noise alone; more neurons, biases or "
+                        "another activation may meet the labels",
                         rest.with, rest.deviates, rest.limit);
     else if (rest.met > 0)
         ur_outcome_note(out, "approximate",

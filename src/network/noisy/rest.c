@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A test of noise. Noise that is independent from row to row keeps its law if the residuals of any
- * rows change their signs (all labels of a row together), whatever its spread and tails, if it is
- * symmetric; what is a function of the inputs does not: neighbours have residuals alike. So
- *   T = sum_{i != j} W_ij <s_i, s_j>,  s = r in units of the root mean square of its label,
- * for weights W that join neighbours, is held against T for DRAWS draws of signs, the same ones for
- * all W: the largest of T in units of its deviation must be beyond that of all draws, which noise
- * is once in DRAWS + 1. The fit makes residuals of neighbours less alike, which is on the safe
- * side. Neighbours are those in the whitened inputs, in the hidden units and in the labels that the
- * network gives; W is exp(-distance / h), near ones (h small), or of a ridge regression with
- * that kernel, which weighs slow and fast functions alike. Rows that repeat count once: copies of
- * a row have copies of its noise.
- * Beside it: cells that are met to the floor, among others that are far off, are no noise either,
- * and neither is what leaves labels linear in x to rounding about some rows (affine_pieces.c).
+/* A test of noise. What is a function of the inputs has residuals alike at neighbours, noise that
+ * is independent from row to row has not: T = sum_i sum_{j near i} <s_i, s_j>,  s = r in units of
+ * the root mean square of its label, over the NEAR nearest rows of each one. T is held against
+ * draws of noise like what is left, each put through the same fit (tangent.h), which makes
+ * residuals of neighbours less alike: residuals with random signs (all labels of a row together),
+ * which have the law of noise that is symmetric, whatever its spread from place to place, and
+ * residuals of the rows in random order, which have that of noise alike everywhere, whatever its
+ * shape. What is called a function is beyond all DRAWS draws of both. Neighbours are those in the
+ * whitened inputs, in the inputs as the network weighs them, in its hidden units and in the labels
+ * that it gives. The largest of these T counts, each in units of what one draw in ONE_IN exceeds.
+ * Rows that repeat count once: copies of a row have copies of its noise. Beside it: cells that are
+ * met to the floor, among others that are far off, are no noise either, and neither is what leaves
+ * labels linear in x to rounding about some rows (affine_pieces.c).
  */
 #include "network/noisy/rest.h"
 
@@ -21,18 +21,25 @@
 #include "dense/blas.h"
 #include "dense/linear.h"
 #include "network/data/frame.h"
+#include "network/noisy/tangent.h"
 
 #include <math.h>
 #include <string.h>
 
 enum {
     DRAWS = 499,
+    BATCH = 50, /* draws at a time: memory */
+    ONE_IN = 100,
     MOST_ROWS = 800, /* 1 s of processor time */
     LEAST_ROWS = 24, /* fewer have too few signs to tell anything */
-    KINDS = 2,       /* of weights */
+    SYSTEMS = 4,     /* of coordinates */
+    KINDS = 2,       /* numbers of neighbours */
+    MOST_NEAR = 12,
 };
-static const double NEAR = 0.2;  /* h of near neighbours, in medians of the distances */
-static const double RIDGE = 0.1; /* of the diagonal of the kernel */
+/* Few neighbours see functions that vary fast, many those that vary slowly, with less noise. */
+static const size_t NEAR[KINDS] = {4, MOST_NEAR};
+/* 1 - leverage, at least: residuals are divided by its root, so that draws are as large as noise */
+static const double LEAST_FREE = 0.05;
 /* Cells that are met, and how far off the others are on average, in floors: of noise that large the
  * former would be one in a thousand. */
 static const double MET = 0.1, FAR = 1000;
@@ -40,17 +47,28 @@ static const double MET = 0.1, FAR = 1000;
  * few units on a grid of inputs have some. */
 static const double LINEAR = 0.05;
 
+typedef enum { SIGNS, ORDER } scheme;
+
 typedef struct {
-    size_t n, m, wide;
-    double *s;     /* (n, m): scores of the residuals */
-    double *z;     /* (n, wide): coordinates */
-    double *W, *M; /* n x n */
-    double *signs; /* (n, DRAWS) */
-    double *T;     /* DRAWS: largest so far */
-    double *room;  /* (n, DRAWS) */
+    const char *with; /* what neighbours are near in */
+    size_t *near;     /* (n, MOST_NEAR), nearest first */
+} neighbours;
+
+typedef struct {
+    size_t n, m, systems;
+    double *r;    /* (n, m): residuals, all labels in one unit */
+    double *free; /* (n, m): the same, as large as the noise that the fit has reduced */
+    double *unit; /* m: root mean squares of r */
+    neighbours system[SYSTEMS];
+    ur_tangent tangent;
+    uint64_t seed;
+    double *E;                                         /* (n m, BATCH) */
+    double *room;                                      /* of ur_tangent_leave */
+    double *T[SYSTEMS * KINDS];                        /* DRAWS */
+    double seen[SYSTEMS * KINDS], sums[KINDS * BATCH]; /* of r; of one system */
 } test;
 
-/* ---- rows and scores ---- */
+/* ---- rows ---- */
 
 /* rows of the frame, each value of x once */
 static size_t drop_copies(const ur_data *data, ur_frame *f)
@@ -68,26 +86,6 @@ static size_t drop_copies(const ur_data *data, ur_frame *f)
         kept++;
     }
     return kept;
-}
-
-static double median_of(double *x, double *scratch, size_t n)
-{
-    ur_sort(x, scratch, n);
-    return n > 0 ? x[n / 2] : 0;
-}
-
-/* residuals r (n x m) in units of their columns. No bounded score: of noise that is not symmetric
- * it would have a mean, and of noise that differs from place to place it would show the error of
- * the fit where noise is small. */
-static void score(test *t, const double *r)
-{
-    for (size_t j = 0; j < t->m; j++) {
-        double squares = 0;
-        for (size_t i = 0; i < t->n; i++)
-            squares += r[i * t->m + j] * r[i * t->m + j] / (double)t->n;
-        for (size_t i = 0; i < t->n; i++)
-            t->s[i * t->m + j] = squares > 0 ? r[i * t->m + j] / sqrt(squares) : 0;
-    }
 }
 
 /* share of the cells that are met, of those where a neuron is on, among others that are far off */
@@ -113,146 +111,224 @@ static double share_met(const ur_data *data, const ur_weights *w, size_t n, cons
     return others > 0 && squares > FAR * FAR * (double)others ? (double)met / (double)cells : 0;
 }
 
-/* ---- weights ---- */
+/* ---- neighbours ---- */
 
-/* columns of z to unit spread, those of one value (the ones of the frame) to 0; whether there is
- * any other */
-static int standardise(size_t n, size_t wide, double *z)
+/* the rows of z (n x wide) nearest to each; fewer than MOST_NEAR + 1 rows are never looked at */
+static void find_neighbours(size_t n, size_t wide, const double *z, size_t *near)
 {
-    int any = 0;
-    for (size_t j = 0; j < wide; j++) {
-        double mean = 0, squares = 0;
-        for (size_t i = 0; i < n; i++)
-            mean += z[i * wide + j] / (double)n;
-        for (size_t i = 0; i < n; i++) {
-            z[i * wide + j] -= mean;
-            squares += z[i * wide + j] * z[i * wide + j] / (double)n;
-        }
-        int varies = sqrt(squares) > UR_ROUNDING * fabs(mean);
-        any |= varies;
-        for (size_t i = 0; i < n; i++)
-            z[i * wide + j] = varies ? z[i * wide + j] / sqrt(squares) : 0;
-    }
-    return any;
-}
-
-/* W = distances over their median */
-static unrelu_status set_distances(const test *t, unrelu_error *err)
-{
-    size_t n = t->n, pairs = n * (n - 1) / 2, at = 0;
-    UR_ARENA(arena);
-    double *all = ur_take(&arena, pairs, sizeof *all),
-           *scratch = ur_take(&arena, pairs, sizeof *all);
-    UR_TRY(ur_arena_status(&arena, err));
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < i; j++) {
+    for (size_t i = 0; i < n; i++) {
+        size_t *best = near + i * MOST_NEAR, count = 0;
+        double distance[MOST_NEAR];
+        for (size_t j = 0; j < n; j++) {
             double square = 0;
-            for (size_t l = 0; l < t->wide; l++) {
-                double step = t->z[i * t->wide + l] - t->z[j * t->wide + l];
+            for (size_t l = 0; l < wide; l++) {
+                double step = z[i * wide + l] - z[j * wide + l];
                 square += step * step;
             }
-            t->W[i * n + j] = t->W[j * n + i] = all[at++] = sqrt(square);
+            if (j == i || (count == MOST_NEAR && !(square < distance[count - 1])))
+                continue;
+            size_t at = count < MOST_NEAR ? count++ : count - 1;
+            for (; at > 0 && square < distance[at - 1]; at--) {
+                distance[at] = distance[at - 1];
+                best[at] = best[at - 1];
+            }
+            distance[at] = square;
+            best[at] = j;
         }
-    double middle = median_of(all, scratch, pairs);
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < n; j++)
-            t->W[i * n + j] = i == j ? 0 : middle > 0 ? t->W[i * n + j] / middle : 1;
+    }
+}
+
+static unrelu_status add_system(test *t, const char *with, size_t wide, const double *z,
+                                ur_arena *arena, unrelu_error *err)
+{
+    neighbours *system = &t->system[t->systems];
+    *system = (neighbours){with, ur_take(arena, t->n, MOST_NEAR * sizeof(size_t))};
+    UR_TRY(ur_arena_status(arena, err));
+    find_neighbours(t->n, wide, z, system->near);
+    t->systems++;
     return UNRELU_OK;
 }
 
-/* M = W of the kind, from the distances in t->W; no weight on the diagonal */
-static unrelu_status set_weights(const test *t, int kind, unrelu_error *err)
+/* x (n x d) and y (n x m) in their own units, hidden (n x k) */
+static unrelu_status set_systems(test *t, const ur_frame *frame, const ur_weights *w,
+                                 const double *x, const double *hidden, const double *y,
+                                 ur_arena *arena, unrelu_error *err)
 {
-    size_t n = t->n;
-    double h = kind == 0 ? NEAR : 1;
-    int positive = 1;
-    for (size_t i = 0; i < n * n; i++)
-        t->M[i] = exp(-t->W[i] / h);
-    if (kind > 0) { /* K (K + ridge)^-1 = I - ridge (K + ridge)^-1 */
-        UR_ARENA(arena);
-        double *K = ur_take(&arena, n, n * sizeof *K);
-        UR_TRY(ur_arena_status(&arena, err));
-        memcpy(K, t->M, n * n * sizeof *K);
-        memset(t->M, 0, n * n * sizeof *t->M);
-        for (size_t i = 0; i < n; i++) {
-            K[i * (n + 1)] += RIDGE;
-            t->M[i * (n + 1)] = -RIDGE;
-        }
-        UR_TRY(ur_solve_positive(n, n, K, t->M, &positive, err));
-    }
-    for (size_t i = 0; i < n; i++)
-        t->M[i * (n + 1)] = 0;
-    if (!positive)
-        memset(t->M, 0, n * n * sizeof *t->M);
-    return UNRELU_OK;
+    size_t n = t->n, m = t->m, k = w->k, wide = k > m ? k : m;
+    UR_ARENA(own);
+    double *z = ur_take(&own, n, wide * sizeof *z), *size = ur_take(&own, k, sizeof *size);
+    UR_TRY(ur_arena_status(&own, err));
+    for (size_t j = 0; j < k; j++) /* of the labels, in their noise */
+        for (size_t r = 0; r < m; r++)
+            size[j] = hypot(size[j], w->U[r * k + j] / t->unit[r]);
+    UR_TRY(add_system(t, "the inputs", frame->p, frame->x, arena, err));
+    ur_gemm(UR_PLAIN, UR_TURNED, n, k, w->d, 1, x, w->d, w->V, w->d, 0, z, k);
+    for (size_t i = 0; i < n * k; i++)
+        z[i] *= size[i % k];
+    UR_TRY(add_system(t, "the inputs as the network weighs them", k, z, arena, err));
+    for (size_t i = 0; i < n * k; i++)
+        z[i] = hidden[i] * size[i % k];
+    UR_TRY(add_system(t, "the hidden units", k, z, arena, err));
+    for (size_t i = 0; i < n * m; i++)
+        z[i] = y[i] / t->unit[i % m];
+    return add_system(t, "the labels that the network gives", m, z, arena, err);
 }
 
 /* ---- the statistic ---- */
 
-/* T of the residuals and of all draws, in deviations of the latter */
-static void compare(const test *t, const char *with, ur_rest *rest)
+/* T of the columns of E (n m x columns), KINDS numbers of neighbours, into t->sums */
+static void sum_products(test *t, const neighbours *system, size_t columns, const double *E)
 {
-    size_t n = t->n;
-    double seen = 0, squares = 0;
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < n; j++) {
-            double *cell = &t->M[i * n + j];
-            *cell *= ur_short_dot(t->m, t->s + i * t->m, t->s + j * t->m);
-            seen += *cell;
-            squares += *cell * *cell;
+    size_t m = t->m, wide = m * columns;
+    double *few = t->sums, *many = t->sums + BATCH;
+    memset(t->sums, 0, sizeof t->sums);
+    for (size_t i = 0; i < t->n; i++)
+        for (size_t l = 0; l < MOST_NEAR; l++) {
+            const double *one = E + i * wide, *other = E + system->near[i * MOST_NEAR + l] * wide;
+            double *sums = l < NEAR[0] ? few : many;
+            for (size_t r = 0; r < m; r++)
+                for (size_t b = 0; b < columns; b++)
+                    sums[b] += one[r * columns + b] * other[r * columns + b];
         }
-    double deviation = sqrt(2 * squares); /* over all signs */
-    if (!(deviation > 0))
-        return;
-    ur_gemm(UR_PLAIN, UR_PLAIN, n, DRAWS, n, 1, t->M, n, t->signs, DRAWS, 0, t->room, DRAWS);
-    for (size_t b = 0; b < DRAWS; b++) {
-        double drawn = 0;
-        for (size_t i = 0; i < n; i++)
-            drawn += t->signs[i * DRAWS + b] * t->room[i * DRAWS + b];
-        t->T[b] = fmax(t->T[b], drawn / deviation);
-    }
-    if (seen / deviation > rest->deviates) {
-        rest->deviates = seen / deviation;
-        rest->with = with;
-    }
+    for (size_t b = 0; b < columns; b++)
+        many[b] += few[b];
 }
 
-static unrelu_status try_system(test *t, const double *z, size_t wide, const char *with,
-                                ur_rest *rest, unrelu_error *err)
+/* E (n m x columns) = draws first .. first + columns - 1 of noise, fitted, in units of the labels
+ */
+static unrelu_status draw(const test *t, scheme how, size_t first, size_t columns,
+                          unrelu_error *err)
 {
-    t->wide = wide;
-    memcpy(t->z, z, t->n * wide * sizeof *z);
-    if (!standardise(t->n, wide, t->z))
+    size_t n = t->n, m = t->m;
+    UR_ARENA(arena);
+    double *uniform = ur_take(&arena, n, sizeof *uniform);
+    size_t *order = ur_take(&arena, n, sizeof *order);
+    UR_TRY(ur_arena_status(&arena, err));
+    for (size_t b = 0; b < columns; b++) {
+        size_t number = first + b + (how == SIGNS ? 0 : DRAWS);
+        ur_random_uniforms(t->seed, UR_STREAM_REST, number * n, n, uniform);
+        if (how == ORDER)
+            ur_shuffle(n, uniform, order);
+        for (size_t i = 0; i < n; i++) {
+            const double *from = t->free + (how == SIGNS ? i : order[i]) * m;
+            double sign = how == SIGNS && uniform[i] < .5 ? -1 : 1;
+            for (size_t r = 0; r < m; r++)
+                t->E[(i * m + r) * columns + b] = sign * from[r];
+        }
+    }
+    ur_tangent_leave(&t->tangent, columns, t->E, t->room);
+    for (size_t i = 0; i < n * m; i++)
+        ur_scale(columns, 1 / t->unit[i % m], t->E + i * columns);
+    return UNRELU_OK;
+}
+
+/* the middle of the draws, and what one in ONE_IN is above it */
+static unrelu_status scale_of(const double *T, double *middle, double *step, unrelu_error *err)
+{
+    UR_ARENA(arena);
+    double *sorted = ur_take_doubles(&arena, T, DRAWS);
+    double *scratch = ur_take(&arena, DRAWS, sizeof *scratch);
+    UR_TRY(ur_arena_status(&arena, err));
+    ur_sort(sorted, scratch, DRAWS);
+    *middle = sorted[DRAWS / 2];
+    *step = sorted[DRAWS - 1 - DRAWS / ONE_IN] - *middle;
+    return UNRELU_OK;
+}
+
+/* the largest T of the residuals, and of all draws of one kind */
+static unrelu_status compare(test *t, scheme how, ur_rest *rest, unrelu_error *err)
+{
+    double largest[DRAWS] = {0};
+    rest->deviates = rest->limit = 0;
+    for (size_t first = 0; first < DRAWS; first += BATCH) {
+        size_t columns = DRAWS - first < BATCH ? DRAWS - first : BATCH;
+        UR_TRY(draw(t, how, first, columns, err));
+        for (size_t s = 0; s < t->systems; s++) {
+            sum_products(t, &t->system[s], columns, t->E);
+            for (size_t kind = 0; kind < KINDS; kind++)
+                memcpy(t->T[s * KINDS + kind] + first, t->sums + kind * BATCH,
+                       columns * sizeof(double));
+        }
+    }
+    for (size_t s = 0; s < t->systems * KINDS; s++) {
+        double middle, step;
+        UR_TRY(scale_of(t->T[s], &middle, &step, err));
+        if (!(step > 0))
+            continue;
+        for (size_t b = 0; b < DRAWS; b++)
+            largest[b] = fmax(largest[b], (t->T[s][b] - middle) / step);
+        if ((t->seen[s] - middle) / step > rest->deviates) {
+            rest->deviates = (t->seen[s] - middle) / step;
+            rest->with = t->system[s / KINDS].with;
+        }
+    }
+    for (size_t b = 0; b < DRAWS; b++)
+        rest->limit = fmax(rest->limit, largest[b]);
+    return UNRELU_OK;
+}
+
+/* signs first; the order of rows only where these find something. The smaller of the two counts. */
+static unrelu_status compare_both(test *t, ur_rest *rest, unrelu_error *err)
+{
+    ur_rest other = *rest;
+    for (size_t i = 0; i < t->n * t->m; i++)
+        t->E[i] = t->r[i] / t->unit[i % t->m];
+    for (size_t s = 0; s < t->systems; s++) {
+        sum_products(t, &t->system[s], 1, t->E);
+        for (size_t kind = 0; kind < KINDS; kind++)
+            t->seen[s * KINDS + kind] = t->sums[kind * BATCH];
+    }
+    UR_TRY(compare(t, SIGNS, rest, err));
+    if (!(rest->deviates > rest->limit))
         return UNRELU_OK;
-    for (int kind = 0; kind < KINDS; kind++) {
-        UR_TRY(set_distances(t, err));
-        UR_TRY(set_weights(t, kind, err));
-        compare(t, with, rest);
-    }
+    UR_TRY(compare(t, ORDER, &other, err));
+    if (other.deviates * rest->limit < rest->deviates * other.limit)
+        *rest = other;
     return UNRELU_OK;
 }
 
-static unrelu_status open_test(const ur_problem *given, size_t n, size_t wide, ur_arena *arena,
-                               test *t, unrelu_error *err)
+/* ---- the test ---- */
+
+/* unit and free of the residuals */
+static void size_residuals(test *t)
 {
-    *t = (test){.n = n,
-                .m = given->data.m,
-                .s = ur_take(arena, n, given->data.m * sizeof(double)),
-                .z = ur_take(arena, n, wide * sizeof(double)),
-                .W = ur_take(arena, n, n * sizeof(double)),
-                .M = ur_take(arena, n, n * sizeof(double)),
-                .signs = ur_take(arena, n, DRAWS * sizeof(double)),
-                .T = ur_take(arena, DRAWS, sizeof(double)),
-                .room = ur_take(arena, n, DRAWS * sizeof(double))};
-    UR_TRY(ur_arena_status(arena, err));
-    ur_random_uniforms(given->options.seed, UR_STREAM_REST, 0, n * DRAWS, t->signs);
-    for (size_t i = 0; i < n * DRAWS; i++)
-        t->signs[i] = t->signs[i] < .5 ? -1 : 1;
-    return UNRELU_OK;
+    size_t n = t->n, m = t->m;
+    for (size_t r = 0; r < m; r++) {
+        double squares = 0, mean = 0;
+        for (size_t i = 0; i < n; i++) {
+            size_t cell = i * m + r;
+            squares += t->r[cell] * t->r[cell] / (double)n;
+            t->free[cell] = t->r[cell] / sqrt(fmax(LEAST_FREE, 1 - t->tangent.leverage[cell]));
+            mean += t->free[cell] / (double)n;
+        }
+        for (size_t i = 0; i < n; i++)
+            t->free[i * m + r] -= mean;
+        t->unit[r] = squares > 0 ? sqrt(squares) : 1;
+    }
 }
 
-unrelu_status ur_rest_test(const ur_problem *given, const ur_weights *w, ur_rest *rest,
-                           unrelu_error *err)
+static unrelu_status open_test(const ur_problem *given, const ur_weights *w, ur_terms terms,
+                               size_t n, const double *x, ur_arena *arena, test *t,
+                               unrelu_error *err)
+{
+    size_t m = given->data.m;
+    *t = (test){.n = n,
+                .m = m,
+                .r = ur_take(arena, n, m * sizeof(double)),
+                .free = ur_take(arena, n, m * sizeof(double)),
+                .unit = ur_take(arena, m, sizeof(double)),
+                .seed = given->options.seed,
+                .E = ur_take(arena, n * m, BATCH * sizeof(double))};
+    for (size_t s = 0; s < SYSTEMS * KINDS; s++)
+        t->T[s] = ur_take(arena, DRAWS, sizeof(double));
+    UR_TRY(ur_arena_status(arena, err));
+    UR_TRY(ur_tangent_make(w, terms, n, given->data.n, x, arena, &t->tangent, err));
+    t->room = ur_take(arena, t->tangent.outer * m + t->tangent.inner + 1, BATCH * sizeof(double));
+    return ur_arena_status(arena, err);
+}
+
+unrelu_status ur_rest_test(const ur_problem *given, const ur_weights *w, ur_terms terms,
+                           ur_rest *rest, unrelu_error *err)
 {
     const ur_data *data = &given->data;
     size_t d = data->d, m = data->m, k = w->k;
@@ -260,28 +336,27 @@ unrelu_status ur_rest_test(const ur_problem *given, const ur_weights *w, ur_rest
     ur_frame frame;
     test t;
     UR_TRY(ur_frame_make(data, MOST_ROWS, (ur_terms){1, 0}, 0, &arena, &frame, err));
-    size_t n = drop_copies(data, &frame), widest = frame.p > k ? frame.p : k;
+    size_t n = drop_copies(data, &frame);
     *rest = (ur_rest){.rows = n, .with = "the inputs"};
     if (n < LEAST_ROWS)
         return UNRELU_OK;
-    UR_TRY(open_test(given, n, widest > m ? widest : m, &arena, &t, err));
     double *x = ur_take(&arena, n, d * sizeof *x), *hidden = ur_take(&arena, n, k * sizeof *x);
-    double *y = ur_take(&arena, n, m * sizeof *y), *r = ur_take(&arena, n, m * sizeof *r);
+    double *y = ur_take(&arena, n, m * sizeof *y), *cell = ur_take(&arena, n, m * sizeof *cell);
     UR_TRY(ur_arena_status(&arena, err));
     for (size_t i = 0; i < n; i++)
         memcpy(x + i * d, data->x + frame.row[i] * d, d * sizeof *x);
+    UR_TRY(open_test(given, w, terms, n, x, &arena, &t, err));
     ur_network_forward(w, x, n, hidden, y);
-    for (size_t i = 0; i < n * m; i++)
-        r[i] = (data->a[frame.row[i / m] * m + i % m] - y[i]) / data->column_unit[i % m];
-    rest->met = share_met(data, w, n, hidden, r);
-    score(&t, r);
-    UR_TRY(try_system(&t, frame.x, frame.p, "the inputs", rest, err));
-    if (k < frame.p)
-        UR_TRY(try_system(&t, hidden, k, "the hidden units", rest, err));
-    if (m < frame.p)
-        UR_TRY(try_system(&t, y, m, "the labels that the network gives", rest, err));
-    for (size_t b = 0; b < DRAWS; b++)
-        rest->limit = fmax(rest->limit, t.T[b]);
+    for (size_t i = 0; i < n * m; i++) {
+        double left = data->a[frame.row[i / m] * m + i % m] - y[i];
+        cell[i] = left / data->column_unit[i % m];
+        t.r[i] = left / data->unit;
+        y[i] /= data->unit;
+    }
+    rest->met = share_met(data, w, n, hidden, cell);
+    size_residuals(&t);
+    UR_TRY(set_systems(&t, &frame, w, x, hidden, y, &arena, err));
+    UR_TRY(compare_both(&t, rest, err));
     UR_TRY(ur_rest_pieces(data, &frame, n, &rest->linear, err));
     rest->met = rest->met > MET ? rest->met : 0;
     rest->linear = rest->linear > LINEAR ? rest->linear : 0;

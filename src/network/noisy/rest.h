@@ -8,8 +8,8 @@
 
 typedef struct {
     size_t rows;     /* different ones that were looked at; too few: nothing is told */
-    double deviates; /* the largest of the statistics, in their deviations under noise */
-    double limit; /* the largest of all draws of signs: noise is below it but once in DRAWS + 1 */
+    double deviates; /* the largest of the statistics, in what one draw of noise in 100 exceeds */
+    double limit;    /* of all 499 draws: noise is below it but once in 500 */
     /* shares of cells where a neuron is on that the network meets to the floor, and of rows about
      * which the labels are linear in x to it; 0: no more than noise may have */
     double met, linear;
@@ -17,8 +17,9 @@ typedef struct {
     const char *with; /* what it goes along with, of the largest: "the inputs" */
 } ur_rest;
 
-unrelu_status ur_rest_test(const ur_problem *given, const ur_weights *weights, ur_rest *rest,
-                           unrelu_error *err);
+/* of weights that were fitted with these terms */
+unrelu_status ur_rest_test(const ur_problem *given, const ur_weights *weights, ur_terms terms,
+                           ur_rest *rest, unrelu_error *err);
 
 /* --- affine_pieces.c --- */
 /* of the first n rows of a frame with ones, those about which labels vary; 0 beyond 40 columns */
