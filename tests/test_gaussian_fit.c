@@ -971,6 +971,36 @@ static void truncated_norms_learn_from_positives_alone(void **state)
     free(x);
 }
 
+/* Most is censored, and a few gross cells: b and the scale move together so that the share of zeros
+ * fits, by far more than their errors. Without these cells there is no flag. */
+static void gross_cells_in_a_column_that_is_mostly_censored_are_flagged(void **state)
+{
+    (void)state;
+    enum { N = 4000, D = 3 };
+    static const double b[D] = {-0.4, -1, -1.6}, size[] = {6, 10, 50};
+    for (uint64_t seed = 1; seed <= 6; seed++) {
+        unrelu_gaussian *truth = plant(setting(D, 1, seed));
+        for (size_t i = 0; i < D; i++)
+            truth->b[i] = b[i];
+        double *x = draw(truth, N, seed + 50);
+        unrelu_gaussian *m = fit(x, N, D, NULL);
+        for (size_t i = 0; i < D; i++)
+            assert_int_equal(m->flags[i], 0);
+        unrelu_gaussian_free(m);
+        for (size_t r = seed; r < N; r += 250) /* 0.4 % */
+            for (size_t i = 0; i < D; i++)
+                x[r * D + i] = size[seed % 3] * (0.5 + (double)(r / 250 % 3));
+        m = fit(x, N, D, NULL);
+        for (size_t i = 0; i < D; i++) {
+            assert_true(fabs(m->b[i] - truth->b[i]) > 5 * m->b_se[i]);
+            assert_int_equal(m->flags[i], UNRELU_FLAG_MISFIT);
+        }
+        unrelu_gaussian_free(m);
+        unrelu_gaussian_free(truth);
+        free(x);
+    }
+}
+
 static void a_column_that_is_no_rectified_gaussian_is_flagged(void **state)
 {
     (void)state;
@@ -1143,6 +1173,7 @@ int main(void)
         cmocka_unit_test(a_source_can_be_fitted_twice),
         cmocka_unit_test(truncated_norms_learn_from_positives_alone),
         cmocka_unit_test(a_column_that_is_no_rectified_gaussian_is_flagged),
+        cmocka_unit_test(gross_cells_in_a_column_that_is_mostly_censored_are_flagged),
         cmocka_unit_test(correlations_beyond_the_solver_have_no_error_and_a_flag),
         cmocka_unit_test(constant_columns_and_noise_do_not_meet),
         cmocka_unit_test(rank_auto_counts_what_the_data_show),

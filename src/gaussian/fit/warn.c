@@ -72,8 +72,9 @@ static const struct {
     {UNRELU_FLAG_DUPLICATE,
      "a copy of another column up to scale: correlation 1 or -1 to within 1e-5"},
     {UNRELU_FLAG_MISFIT,
-     "the share of zeros is far from what the fitted normal has, so that it is no rectified "
-     "Gaussian: look for outliers (`robust`), a header read as data, another scale"},
+     "the share of zeros, or the spread of the values, is far from what the fitted normal has, so "
+     "that it is no rectified Gaussian: look for outliers (`robust`), a header read as data, "
+     "another scale"},
     {UNRELU_FLAG_NO_TRUNCATED,
      "no truncated maximum likelihood (mean of squares >= 2 mean^2): NaN"},
     {UNRELU_FLAG_SIGMA_RANGE,
