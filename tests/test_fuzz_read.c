@@ -201,7 +201,7 @@ static void read_model(const char *path)
         return;
     status[0] = ur_npz_string(npz, "kind", &arena, &kind, NULL);
     status[1] = ur_npz_doubles(npz, "x", 60, &arena, &x, NULL);
-    status[2] = ur_npz_strings(npz, "names", &arena, &names, &count, NULL);
+    status[2] = ur_npz_strings(npz, "names", 1000, 1000, &arena, &names, &count, NULL);
     if (!ur_npz_shape(npz, "x", &ndim, shape, NULL) && ndim == 2) {
         int overflow = 0;
         count = ur_product(shape[0], shape[1], &overflow);

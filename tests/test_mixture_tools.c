@@ -781,7 +781,7 @@ static void damaged_files_are_refused_with_a_sentence(void **state)
         {{.kind = "mixture", .extra = "noise", .value = -1},
          ": noise is -1, where a standard deviation is needed"},
         {{.kind = "mixture", .extra = "n", .value = 1.5}, ": n is 1.5, where a count is needed"},
-        {{.kind = "mixture", .extra = "names"}, ": names has 2 names for 3 columns"},
+        {{.kind = "mixture", .extra = "names"}, ": names has 2 entries for 3 columns"},
         {{.kind = "mixture", .verdict = "good"}, ": 'good' is no verdict of a mixture"},
         {{.kind = "mixture", .verdict = "failed"}, ": 'failed' is no verdict of a mixture"},
         {{.kind = "mixture", .seed = "7a"}, ": '7a' is no seed"},

@@ -43,7 +43,9 @@ static int encode(const hardness_arguments *a)
     CLI_MADE unrelu_hardness *instance = NULL;
     CLI_TRY(cli_require_output("hardness encode", shared, "the instance goes"));
     CLI_TRY(cli_check_output(shared, ".npz"));
+    cli_interrupt_at_once(1); /* nothing is written yet */
     CLI_CALL(unrelu_hardness_encode(shared->files[1], a->variable_alpha, &instance, &err));
+    cli_interrupt_at_once(0);
     CLI_CALL(unrelu_hardness_pad(instance, a->k ? a->k : 2, a->m ? a->m : 1, &err));
     CLI_CALL(unrelu_hardness_save(instance, shared->output, &err));
     cli_note("%s: %zu variables, X is %zu x %zu, alpha %s", shared->output, instance->variables,

@@ -2,6 +2,7 @@
 #include "model/fields.h"
 
 #include "base/error.h"
+#include "base/limits.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -188,6 +189,17 @@ static unrelu_status load_field(ur_npz *npz, const char *path, const ur_fields *
     return UNRELU_OK;
 }
 
+unrelu_status ur_fields_check(ur_npz *npz, const char *path, const ur_fields *t, unrelu_error *err)
+{
+    for (size_t i = 0; i < t->count; i++) {
+        const ur_field *f = &t->fields[i];
+        size_t shape[3], count = 0;
+        if (f->shape && (f->needed || ur_npz_has(npz, f->name)))
+            UR_TRY(check_shape(npz, path, f->name, spell(t, f->shape, shape), shape, &count, err));
+    }
+    return UNRELU_OK;
+}
+
 unrelu_status ur_fields_load(ur_npz *npz, const char *path, const ur_fields *t, ur_arena *arena,
                              void *model, unrelu_error *err)
 {
@@ -296,13 +308,15 @@ unrelu_status ur_names_load(ur_npz *npz, const char *path, const char *name, siz
                             ur_arena *arena, const char *const **out, unrelu_error *err)
 {
     const char **names = NULL;
-    size_t found = 0;
+    size_t ndim = 0, shape[4] = {1}, found = 0;
     if (!ur_npz_has(npz, name))
         return UNRELU_OK;
-    UR_TRY(ur_npz_strings(npz, name, arena, &names, &found, err));
-    if (found != count)
-        return ur_fail(err, UNRELU_EFORMAT, "%s: %s has %zu names for %zu columns", path, name,
+    UR_TRY(ur_npz_shape(npz, name, &ndim, shape, err));
+    found = ndim ? shape[0] : 1;
+    if (ndim < 2 && found != count)
+        return ur_fail(err, UNRELU_EFORMAT, "%s: %s has %zu entries for %zu columns", path, name,
                        found, count);
+    UR_TRY(ur_npz_strings(npz, name, count, UR_NAME_MOST, arena, &names, &found, err));
     *out = names;
     return UNRELU_OK;
 }

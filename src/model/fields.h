@@ -58,6 +58,9 @@ typedef struct {
 } ur_fields;
 
 void ur_fields_save(ur_npz_writer *w, const ur_fields *table, const void *model);
+/* shapes alone: before anything is allocated by what one of them says */
+unrelu_status ur_fields_check(ur_npz *npz, const char *path, const ur_fields *table,
+                              unrelu_error *err);
 /* those that the file has, and those that it must have; arrays and texts lie in the arena */
 unrelu_status ur_fields_load(ur_npz *npz, const char *path, const ur_fields *table, ur_arena *arena,
                              void *model, unrelu_error *err);
@@ -86,7 +89,7 @@ unrelu_status ur_finite_check(const char *path, const char *name, const double *
 /* as text: a double does not hold all of a seed */
 void ur_seed_save(ur_npz_writer *w, uint64_t seed);
 unrelu_status ur_seed_load(ur_npz *npz, const char *path, uint64_t *seed, unrelu_error *err);
-/* `count` names, where the file has them */
+/* `count` names, or lists of flags, where the file has them */
 unrelu_status ur_names_load(ur_npz *npz, const char *path, const char *name, size_t count,
                             ur_arena *arena, const char *const **out, unrelu_error *err);
 /* but for "failed"; what: "a network with weights" */

@@ -2,6 +2,7 @@
 #include "model/warnings.h"
 
 #include "base/error.h"
+#include "base/limits.h"
 
 #include <string.h>
 
@@ -39,8 +40,10 @@ unrelu_status ur_warnings_load(ur_npz *npz, const char *path, ur_arena *arena,
 {
     const char **codes, **messages;
     size_t code_count, message_count;
-    UR_TRY(ur_npz_strings(npz, "warning_codes", arena, &codes, &code_count, err));
-    UR_TRY(ur_npz_strings(npz, "warning_messages", arena, &messages, &message_count, err));
+    UR_TRY(ur_npz_strings(npz, "warning_codes", UR_WARNINGS_MOST, UR_TEXT_MOST, arena, &codes,
+                          &code_count, err));
+    UR_TRY(ur_npz_strings(npz, "warning_messages", UR_WARNINGS_MOST, UR_TEXT_MOST, arena, &messages,
+                          &message_count, err));
     if (code_count != message_count)
         return ur_fail(err, UNRELU_EFORMAT, "%s: %zu warning codes for %zu messages", path,
                        code_count, message_count);

@@ -2,6 +2,7 @@
 #include "read/archive.h"
 
 #include "base/error.h"
+#include "base/limits.h"
 #include "read/input_file.h"
 
 #include <inttypes.h>
@@ -11,6 +12,18 @@
 
 /* deflate emits at most 258 bytes for 2 bits: 1032 to 1 */
 enum { DEFLATE_RATIO = 1032 };
+
+/* libzip takes some hundred bytes for each */
+static unrelu_status check_members(const ur_archive *archive, const char *label, unrelu_error *err)
+{
+    zip_int64_t members = zip_get_num_entries(archive->zip, 0);
+    if (members <= UR_MEMBERS_MOST)
+        return UNRELU_OK;
+    return ur_fail(err, UNRELU_EFORMAT,
+                   "%s has %" PRId64 " members, where at most %d are read; keep fewer arrays in a "
+                   "file",
+                   label, (int64_t)members, UR_MEMBERS_MOST);
+}
 
 unrelu_status ur_archive_open(const char *path, const char *label, ur_archive *out,
                               unrelu_error *err)
@@ -25,7 +38,7 @@ unrelu_status ur_archive_open(const char *path, const char *label, ur_archive *o
     }
     out->zip = zip_fdopen(fd, 0, &code);
     if (out->zip)
-        return UNRELU_OK;
+        return check_members(out, label, err);
     close(fd);
     zip_error_t error;
     zip_error_init_with_code(&error, code);
@@ -52,6 +65,29 @@ zip_int64_t ur_archive_find(const ur_archive *archive, const char *name)
     if (size > 0 && (size_t)size < sizeof file)
         index = zip_name_locate(archive->zip, file, 0);
     return index >= 0 ? index : zip_name_locate(archive->zip, name, 0);
+}
+
+unrelu_status ur_archive_check_expansion(const ur_archive *archive, const char *label,
+                                         unrelu_error *err)
+{
+    uint64_t total = 0, most = UR_EXPANSION_FREE;
+    zip_int64_t members = zip_get_num_entries(archive->zip, 0);
+    if (archive->file_size > UR_EXPANSION_FREE / UR_EXPANSION_MOST &&
+        __builtin_mul_overflow(archive->file_size, (uint64_t)UR_EXPANSION_MOST, &most))
+        return UNRELU_OK;
+    for (zip_int64_t i = 0; i < members; i++) {
+        zip_stat_t info;
+        if (zip_stat_index(archive->zip, (zip_uint64_t)i, 0, &info) == 0 &&
+            info.valid & ZIP_STAT_SIZE && __builtin_add_overflow(total, info.size, &total))
+            total = UINT64_MAX;
+    }
+    if (total <= most)
+        return UNRELU_OK;
+    return ur_fail(err, UNRELU_EFORMAT,
+                   "%s would unpack from %" PRIu64 " to %" PRIu64
+                   " bytes, where at most %d times as many "
+                   "are read (beyond %d MiB); write it with numpy.savez, which does not compress",
+                   label, archive->file_size, total, UR_EXPANSION_MOST, UR_EXPANSION_FREE >> 20);
 }
 
 unrelu_status ur_member_open(const ur_archive *archive, zip_int64_t index, const char *label,
@@ -114,8 +150,14 @@ unrelu_status ur_member_finish(ur_member *member, unrelu_error *err)
 {
     char rest[4096];
     zip_int64_t got;
-    while ((got = zip_fread(member->file, rest, sizeof rest)) > 0)
-        ;
+    while ((got = zip_fread(member->file, rest, sizeof rest)) > 0) {
+        member->position += (uint64_t)got;
+        if (member->position > member->size)
+            return ur_fail(err, UNRELU_EFORMAT,
+                           "%s holds more than the %" PRIu64 " bytes that were promised: the "
+                           "archive is damaged; write it again",
+                           member->label, member->size);
+    }
     if (got < 0)
         return ur_fail(err, UNRELU_EFORMAT, "%s cannot be unpacked (%s); write it again",
                        member->label, zip_file_strerror(member->file));

@@ -27,6 +27,10 @@ void ur_archive_close(ur_archive *archive); /* a zeroed one is fine */
 /* index of NAME.npy (or NAME itself), or -1 */
 zip_int64_t ur_archive_find(const ur_archive *archive, const char *name);
 
+/* refuses what unpacks to more than UR_EXPANSION_MOST times the file */
+unrelu_status ur_archive_check_expansion(const ur_archive *archive, const char *label,
+                                         unrelu_error *err);
+
 /* Opens a member and refuses one that claims to unpack to more than its bytes in the file can
  * hold: what is allocated later is bounded by the file. label must outlive the member. */
 unrelu_status ur_member_open(const ur_archive *archive, zip_int64_t index, const char *label,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/error.h"
+#include "base/limits.h"
 #include "base/names.h"
 #include "read/format.h"
 
@@ -106,6 +107,7 @@ unrelu_status ur_columns_choose(unrelu_source *source, const char *spec, size_t 
                                 const char *const *names, unrelu_error *err)
 {
     UR_ARENA(arena);
+    UR_TRY(ur_columns_check(source->label, width, err));
     source->width = source->d = width;
     if (spec) {
         choice c = {.source = source,

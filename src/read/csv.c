@@ -2,6 +2,7 @@
 /* Text is cut at line ends into pieces of up to 1 MiB (take: one memchr a line), and a piece is
  * parsed by whoever decodes it. A line is a row: line breaks inside quotes are refused. */
 #include "base/error.h"
+#include "base/limits.h"
 #include "read/bytes.h"
 #include "read/csv_cell.h"
 #include "read/format.h"
@@ -12,10 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum {
-    PAD = 16,            /* readable bytes behind the text: numbers are read by eights */
-    LINE_MOST = 64 << 20 /* a longer line is no table */
-};
+enum { PAD = 16 }; /* readable bytes behind the text: numbers are read by eights */
 enum { GOAL_LEAST = 64 << 10, GOAL_MOST = 1 << 20, GOAL_PIPE = 256 << 10, GOAL_SHARE = 16 };
 
 #define SKIPPED SIZE_MAX
@@ -89,7 +87,20 @@ static unrelu_status refuse_length(const csv_state *csv, size_t line, unrelu_err
 {
     return ur_fail(err, UNRELU_EFORMAT,
                    "%s: line %zu is longer than %d MiB; this is no table of numbers", csv->in.label,
-                   line, LINE_MOST >> 20);
+                   line, UR_LINE_MOST >> 20);
+}
+
+static unrelu_status refuse_blanks(const csv_state *csv, size_t line, unrelu_error *err)
+{
+    return ur_fail(err, UNRELU_EFORMAT,
+                   "%s: line %zu ends more than %d MiB of blank lines; this is no table of numbers",
+                   csv->in.label, line, UR_BLANK_MOST >> 20);
+}
+
+/* how much to read next where no line ends in `goal` bytes */
+static size_t larger_goal(size_t goal)
+{
+    return goal <= UR_LINE_MOST / 2 ? 2 * goal : UR_LINE_MOST + 1;
 }
 
 /* The next whole lines, none at the end of the file; what lies behind the last line feed goes back
@@ -98,13 +109,13 @@ static unrelu_status next_lines(csv_state *csv, ur_piece *piece, unrelu_error *e
 {
     size_t keep = 0;
     piece->size = 0;
-    for (size_t goal = csv->goal; keep == 0; goal *= 2) {
+    for (size_t goal = csv->goal; keep == 0; goal = larger_goal(goal)) {
         UR_TRY(fill(csv, piece, goal, err));
         if (piece->size == 0)
             return UNRELU_OK;
         for (keep = piece->size; keep > 0 && piece->bytes[keep - 1] != '\n';)
             keep--;
-        if (keep == 0 && goal >= LINE_MOST)
+        if (keep == 0 && piece->size > UR_LINE_MOST)
             return refuse_length(csv, csv->next_line, err);
     }
     size_t rest = piece->size - keep, size = csv->ahead.size;
@@ -119,13 +130,16 @@ static unrelu_status next_lines(csv_state *csv, ur_piece *piece, unrelu_error *e
 static unrelu_status take_csv(unrelu_source *source, ur_piece *piece, int *more, unrelu_error *err)
 {
     csv_state *csv = source->state;
-    size_t lines = 0;
+    size_t lines = 0, blank = 0;
     for (piece->rows = 0; piece->rows == 0; csv->next_line += lines) {
         UR_TRY(next_lines(csv, piece, err));
         if (piece->size == 0)
             break;
         piece->rows = count_rows(piece->bytes, piece->size, csv->separator, &lines);
         piece->first_line = csv->next_line;
+        blank += piece->rows ? 0 : piece->size;
+        if (blank > UR_BLANK_MOST)
+            return refuse_blanks(csv, csv->next_line + lines - 1, err);
     }
     *more = piece->rows > 0;
     if (!*more && csv->next_row == 0)
@@ -166,7 +180,9 @@ static unrelu_status read_odd_cell(const place *at, const unsigned char *s, size
                                    double *out, const unsigned char **next)
 {
     ur_cell cell = ur_cell_find(s, at->csv->separator);
-    ur_cell_kind kind = ur_cell_read(&cell, at->csv->c_locale, out);
+    size_t size = (size_t)(cell.end - cell.start);
+    ur_cell_kind kind =
+        size > UR_CELL_MOST ? UR_CELL_LONG : ur_cell_read(&cell, at->csv->c_locale, out);
     *next = cell.next;
     if (kind == UR_CELL_LIMIT && at->below) {
         size_t row = at->row - at->first_row;
@@ -285,35 +301,54 @@ static unrelu_status refuse_encoding(const csv_state *csv, unrelu_error *err)
     return UNRELU_OK;
 }
 
-/* Makes sure that `ahead` holds the first line that is not blank, whole; *at is its offset. */
-static unrelu_status find_first_line(csv_state *csv, size_t *at, unrelu_error *err)
+/* Takes the first bytes of `ahead` away: they lie before the first row. */
+static void drop(csv_state *csv, size_t size)
 {
-    size_t start = 0, line = 1;
-    for (size_t goal = csv->goal;; goal *= 2) {
-        UR_TRY(fill(csv, &csv->ahead, goal, err));
-        const unsigned char *bytes = csv->ahead.bytes;
-        if (start == 0) {
-            UR_TRY(refuse_encoding(csv, err));
-            if (csv->ahead.size >= 3 && !memcmp(bytes, "\xef\xbb\xbf", 3))
-                start = 3;
-        }
-        while (start < csv->ahead.size) {
-            const unsigned char *feed = memchr(bytes + start, '\n', csv->ahead.size - start);
-            if (!feed)
-                break;
-            if (!is_blank_line(bytes + start, csv->separator)) {
-                csv->data_line = line;
-                *at = start;
-                return UNRELU_OK;
-            }
-            start = (size_t)(feed - bytes) + 1;
-            line++;
-        }
+    csv->data_at += size;
+    csv->ahead.size -= size;
+    memmove(csv->ahead.bytes, csv->ahead.bytes + size, csv->ahead.size);
+}
+
+/* Drops blank lines from the start of `ahead`; *found: a whole line follows that is not blank. */
+static unrelu_status drop_blanks(csv_state *csv, int *found, unrelu_error *err)
+{
+    const unsigned char *bytes = csv->ahead.bytes, *feed;
+    size_t start = 0;
+    *found = 0;
+    while ((feed = memchr(bytes + start, '\n', csv->ahead.size - start))) {
+        *found = !is_blank_line(bytes + start, csv->separator);
+        if (*found)
+            break;
+        start = (size_t)(feed - bytes) + 1;
+        if (csv->data_at + start > UR_BLANK_MOST)
+            return refuse_blanks(csv, csv->data_line, err);
+        csv->data_line++;
+    }
+    drop(csv, start);
+    return UNRELU_OK;
+}
+
+/* Makes `ahead` start with the first line that is not blank, whole. */
+static unrelu_status find_first_line(csv_state *csv, unrelu_error *err)
+{
+    int found = 0;
+    csv->data_line = 1;
+    UR_TRY(fill(csv, &csv->ahead, csv->goal, err));
+    UR_TRY(refuse_encoding(csv, err));
+    if (csv->ahead.size >= 3 && !memcmp(csv->ahead.bytes, "\xef\xbb\xbf", 3))
+        drop(csv, 3);
+    for (size_t goal = csv->goal;; goal = larger_goal(goal)) {
+        UR_TRY(drop_blanks(csv, &found, err));
+        if (found)
+            return UNRELU_OK;
         if (csv->ended)
             return ur_fail(err, UNRELU_EFORMAT, "%s %s; expected a table of numbers", csv->in.label,
-                           csv->ahead.size ? "holds only blank lines" : "is empty (0 bytes)");
-        if (csv->ahead.size - start >= LINE_MOST)
-            return refuse_length(csv, line, err);
+                           csv->data_at ? "holds only blank lines" : "is empty (0 bytes)");
+        if (csv->ahead.size > UR_LINE_MOST)
+            return refuse_length(csv, csv->data_line, err);
+        if (csv->ahead.size < csv->goal)
+            goal = csv->goal; /* what there was is gone */
+        UR_TRY(fill(csv, &csv->ahead, goal, err));
     }
 }
 
@@ -356,6 +391,12 @@ static unrelu_status read_names(const csv_state *csv, const unsigned char *line,
                            "%s: line %zu, column %zu: a quoted column name does not end on its "
                            "line; line breaks inside cells are not read",
                            csv->in.label, csv->data_line, j + 1);
+        if (cell.end - cell.start > UR_NAME_MOST)
+            return ur_fail(err, UNRELU_EFORMAT,
+                           "%s: line %zu, column %zu: a column name of %zu bytes, where at most %d "
+                           "are read; shorten it",
+                           csv->in.label, csv->data_line, j + 1, (size_t)(cell.end - cell.start),
+                           UR_NAME_MOST);
         const char *name =
             cell.start < cell.end ? ur_cell_name(arena, &cell) : ur_take_text(arena, "x%zu", j + 1);
         UR_TRY(ur_arena_status(arena, err));
@@ -373,11 +414,11 @@ static unrelu_status read_head(unrelu_source *source, csv_state *csv, int tabs, 
                                unrelu_error *err)
 {
     UR_ARENA(arena);
-    size_t at = 0, lines;
+    size_t lines;
     const char **names = NULL;
     csv->separator = tabs ? '\t' : '\0'; /* none yet: all blanks are blank */
-    UR_TRY(find_first_line(csv, &at, err));
-    const unsigned char *line = csv->ahead.bytes + at;
+    UR_TRY(find_first_line(csv, err));
+    const unsigned char *line = csv->ahead.bytes;
     for (const unsigned char *s = line; *s != '\n'; s++)
         if (*s == '\r' && s[1] != '\n') /* lines that end so would be one long line */
             return ur_fail(err, UNRELU_EFORMAT,
@@ -387,6 +428,7 @@ static unrelu_status read_head(unrelu_source *source, csv_state *csv, int tabs, 
     if (!tabs)
         csv->separator = find_separator(line);
     size_t width = ur_cell_count(line, csv->separator);
+    UR_TRY(ur_columns_check(source->label, width, err));
     csv->header = is_header(csv, line, width);
     const char *separator = csv->separator == ';'             ? "; the separator is ';'"
                             : csv->separator == '\t' && !tabs ? "; the separator is a tab"
@@ -400,13 +442,10 @@ static unrelu_status read_head(unrelu_source *source, csv_state *csv, int tabs, 
                  first.start < first.end ? ""
                                          : "; column 1 has no name: if it numbers the rows, leave "
                                            "it out with `columns`");
-        const unsigned char *feed = memchr(line, '\n', csv->ahead.size - at);
-        at = (size_t)(feed - csv->ahead.bytes) + 1;
+        const unsigned char *feed = memchr(line, '\n', csv->ahead.size);
+        drop(csv, (size_t)(feed - line) + 1);
         csv->data_line++;
     }
-    csv->data_at = at; /* what lies before goes out of `ahead` */
-    csv->ahead.size -= at;
-    memmove(csv->ahead.bytes, csv->ahead.bytes + at, csv->ahead.size);
     UR_TRY(ur_columns_choose(source, columns, width, names, err));
     if (csv->ended && !count_rows(csv->ahead.bytes, csv->ahead.size, csv->separator, &lines))
         return ur_fail(err, UNRELU_EDATA, "%s has a header but no rows; nothing can be learned",

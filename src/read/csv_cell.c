@@ -2,6 +2,7 @@
 #include "read/csv_cell.h"
 
 #include "base/error.h"
+#include "base/limits.h"
 #include "read/number.h"
 
 #include <math.h>
@@ -162,6 +163,11 @@ unrelu_status ur_cell_refuse(const ur_cell *cell, ur_cell_kind kind, unsigned ch
                        "%s: the quoted cell '%s' does not end on its line, or text follows its "
                        "closing quote; line breaks inside cells are not read",
                        where, text);
+    case UR_CELL_LONG:
+        return ur_fail(err, UNRELU_EFORMAT,
+                       "%s: '%s' has %zu bytes, where a number takes %d at most; correct it, or "
+                       "leave the column out with `columns`",
+                       where, text, (size_t)(cell->end - cell->start), UR_CELL_MOST);
     default:
         return ur_fail(err, UNRELU_EFORMAT, "%s: '%s' is not a number; %s", where, text,
                        remedy(cell, separator));

@@ -13,6 +13,7 @@ typedef enum {
     UR_CELL_INFINITE, /* Inf, or a number too large for a double */
     UR_CELL_TEXT,
     UR_CELL_OPEN, /* a quote that is not closed on its line */
+    UR_CELL_LONG, /* longer than UR_CELL_MOST; ur_cell_read does not say so */
 } ur_cell_kind;
 
 typedef struct {

@@ -2,6 +2,7 @@
 #include "read/npz.h"
 
 #include "base/error.h"
+#include "base/limits.h"
 #include "read/archive.h"
 #include "read/input_file.h"
 #include "read/npy_header.h"
@@ -28,7 +29,7 @@ static void close_npz(void *npz)
     ur_archive_close(&((ur_npz *)npz)->archive);
 }
 
-unrelu_status ur_npz_open(const char *path, ur_arena *arena, ur_npz **out, unrelu_error *err)
+static unrelu_status open_any(const char *path, ur_arena *arena, ur_npz **out, unrelu_error *err)
 {
     ur_npz *npz = *out = ur_take(arena, 1, sizeof *npz);
     ur_arena_adopt(arena, npz, close_npz);
@@ -36,6 +37,12 @@ unrelu_status ur_npz_open(const char *path, ur_arena *arena, ur_npz **out, unrel
     UR_TRY(ur_arena_status(arena, err));
     npz->path = copy;
     return ur_archive_open(path, path, &npz->archive, err);
+}
+
+unrelu_status ur_npz_open(const char *path, ur_arena *arena, ur_npz **out, unrelu_error *err)
+{
+    UR_TRY(open_any(path, arena, out, err));
+    return ur_archive_check_expansion(&(*out)->archive, path, err);
 }
 
 int ur_npz_has(const ur_npz *npz, const char *name)
@@ -73,15 +80,18 @@ static unrelu_status read_elements(array *a, void *bytes, unrelu_error *err)
     return ur_member_finish(&a->member, err);
 }
 
-/* where element i of C order lies in Fortran order (first index fastest) */
-static size_t turned_index(const ur_npy *npy, size_t i)
+/* where the i-th element of the file lies in C order; in Fortran order the first index is fastest
+ */
+static size_t index_of(const ur_npy *npy, size_t i)
 {
-    size_t step = npy->count, from = 0;
-    for (size_t k = npy->ndim; k-- > 0; i /= npy->shape[k]) {
+    size_t step = npy->count, to = 0;
+    if (!npy->fortran)
+        return i;
+    for (size_t k = 0; k < npy->ndim; i /= npy->shape[k++]) {
         step /= npy->shape[k];
-        from += i % npy->shape[k] * step;
+        to += i % npy->shape[k] * step;
     }
-    return from;
+    return to;
 }
 
 static unrelu_status read_doubles(array *a, double *out, unrelu_error *err)
@@ -96,7 +106,7 @@ static unrelu_status read_doubles(array *a, double *out, unrelu_error *err)
     UR_TRY(read_elements(a, raw, err));
     ur_npy_convert(npy->dtype, raw, 1, numbers, 1, npy->count);
     for (size_t i = 0; npy->fortran && i < npy->count; i++)
-        out[i] = numbers[turned_index(npy, i)];
+        out[index_of(npy, i)] = numbers[i];
     return UNRELU_OK;
 }
 
@@ -152,13 +162,12 @@ static size_t encode(uint32_t point, char *out)
     return more + 1;
 }
 
-/* An element is padded with zero code points; one inside the text ends it. */
-static unrelu_status encode_element(const array *a, const unsigned char *raw, ur_arena *to,
-                                    const char **out, unrelu_error *err)
+/* An element is padded with zero code points; one inside the text ends it. text has room for 4
+ * bytes a point and a zero. */
+static unrelu_status encode_element(const array *a, const unsigned char *raw, char *text,
+                                    unrelu_error *err)
 {
     size_t points = a->npy.item / 4, used = 0;
-    char *text = ur_take(to, points + 1, 4);
-    UR_TRY(ur_arena_status(to, err));
     for (size_t i = 0; i < points; i++) {
         uint32_t point;
         memcpy(&point, raw + 4 * i, sizeof point);
@@ -171,12 +180,13 @@ static unrelu_status encode_element(const array *a, const unsigned char *raw, ur
                            (unsigned)point);
         used += size;
     }
-    *out = text;
+    text[used] = '\0';
     return UNRELU_OK;
 }
 
-/* <U0 takes no bytes, so that a count in the header would be free to claim any size */
-static unrelu_status check_strings(const array *a, size_t dimensions, unrelu_error *err)
+/* what the header says, before anything is allocated by it */
+static unrelu_status check_strings(const array *a, size_t dimensions, size_t most, size_t longest,
+                                   unrelu_error *err)
 {
     if (a->npy.dtype != UR_TEXT)
         return ur_fail(err, UNRELU_EFORMAT, "%s holds numbers (dtype '%s'), expected text",
@@ -184,48 +194,62 @@ static unrelu_status check_strings(const array *a, size_t dimensions, unrelu_err
     if (a->npy.ndim > dimensions)
         return ur_fail(err, UNRELU_EFORMAT, "%s has %zu dimensions, expected %s", a->label,
                        a->npy.ndim, dimensions == 1 ? "a list of strings" : "at most 4");
-    if (a->npy.item == 0 && a->npy.count > a->member.size)
+    if (a->npy.count > most)
+        return ur_fail(err, UNRELU_EFORMAT, "%s holds %zu strings, expected %zu%s", a->label,
+                       a->npy.count, most, most == 1 ? "" : " at most");
+    if (a->npy.item / 4 > longest)
         return ur_fail(err, UNRELU_EFORMAT,
-                       "%s claims %zu strings in %zu bytes; the file is "
-                       "damaged",
-                       a->label, a->npy.count, (size_t)a->member.size);
+                       "%s has texts of %zu characters, where at most %zu are read; shorten them",
+                       a->label, a->npy.item / 4, longest);
     return UNRELU_OK;
 }
 
-static unrelu_status load_strings(ur_npz *npz, const char *name, size_t dimensions, ur_arena *to,
-                                  const char ***out, size_t *count, unrelu_error *err)
+/* One at a time, and only as long as it is: an element has room for the longest of them. */
+static unrelu_status read_strings(array *a, ur_arena *to, const char **strings, unrelu_error *err)
+{
+    UR_ARENA(arena);
+    size_t item = a->npy.item;
+    unsigned char *raw = ur_take(&arena, item, 1);
+    char *text = ur_take(&arena, item + 1, 1);
+    UR_TRY(ur_arena_status(&arena, err));
+    for (size_t i = 0; i < a->npy.count; i++) {
+        UR_TRY(ur_member_next(&a->member, raw, item, err));
+        UR_TRY(encode_element(a, raw, text, err));
+        strings[index_of(&a->npy, i)] = ur_take_copy(to, text);
+        UR_TRY(ur_arena_status(to, err));
+    }
+    return ur_member_finish(&a->member, err);
+}
+
+static unrelu_status load_strings(ur_npz *npz, const char *name, size_t dimensions, size_t most,
+                                  size_t longest, ur_arena *to, const char ***out, size_t *count,
+                                  unrelu_error *err)
 {
     UR_ARENA(arena);
     array *a = NULL;
     *out = NULL;
     *count = 0;
     UR_TRY(open_array(npz, name, &arena, &a, err));
-    UR_TRY(check_strings(a, dimensions, err));
+    UR_TRY(check_strings(a, dimensions, most, longest, err));
     const char **strings = ur_take(to, a->npy.count, sizeof *strings);
-    unsigned char *raw = ur_take(&arena, a->npy.count, a->npy.item);
     UR_TRY(ur_arena_status(to, err));
-    UR_TRY(ur_arena_status(&arena, err));
-    UR_TRY(read_elements(a, raw, err));
-    for (size_t i = 0; i < a->npy.count; i++) {
-        size_t from = a->npy.fortran ? turned_index(&a->npy, i) : i;
-        UR_TRY(encode_element(a, raw + from * a->npy.item, to, &strings[i], err));
-    }
+    UR_TRY(read_strings(a, to, strings, err));
     *out = strings;
     *count = a->npy.count;
     return UNRELU_OK;
 }
 
-unrelu_status ur_npz_strings(ur_npz *npz, const char *name, ur_arena *to, const char ***out,
-                             size_t *count, unrelu_error *err)
+unrelu_status ur_npz_strings(ur_npz *npz, const char *name, size_t most, size_t longest,
+                             ur_arena *to, const char ***out, size_t *count, unrelu_error *err)
 {
-    return load_strings(npz, name, 1, to, out, count, err);
+    return load_strings(npz, name, 1, most, longest, to, out, count, err);
 }
 
 unrelu_status ur_npz_texts(ur_npz *npz, const char *name, size_t count, ur_arena *to,
                            const char ***out, unrelu_error *err)
 {
     size_t found;
-    UR_TRY(load_strings(npz, name, 4, to, out, &found, err));
+    UR_TRY(load_strings(npz, name, 4, count, UR_TEXT_MOST, to, out, &found, err));
     if (found == count)
         return UNRELU_OK;
     *out = NULL;
@@ -239,7 +263,7 @@ unrelu_status ur_npz_string(ur_npz *npz, const char *name, ur_arena *to, const c
     const char **strings;
     size_t count;
     *out = "";
-    UR_TRY(ur_npz_strings(npz, name, to, &strings, &count, err));
+    UR_TRY(ur_npz_strings(npz, name, 1, UR_TEXT_MOST, to, &strings, &count, err));
     if (count != 1)
         return ur_fail(err, UNRELU_EFORMAT, "%s:%s holds %zu strings, expected 1", npz->path, name,
                        count);
@@ -271,7 +295,7 @@ unrelu_status unrelu_file_kind(const char *path, char *kind, size_t size, unrelu
     *kind = '\0';
     if (ur_file_look(path, &start, NULL) || start != UR_FILE_ZIP)
         return UNRELU_OK;
-    UR_TRY(ur_npz_open(path, &arena, &npz, err));
+    UR_TRY(open_any(path, &arena, &npz, err)); /* samples may be packed as they like */
     if (!ur_npz_has(npz, "kind"))
         return UNRELU_OK;
     UR_TRY(open_array(npz, "kind", &arena, &a, err));

@@ -7,7 +7,8 @@
 
 typedef struct ur_npz ur_npz;
 
-/* closed with the arena */
+/* Closed with the arena. An archive that unpacks to far more than it is (base/limits.h) is refused:
+ * its arrays are read whole. */
 unrelu_status ur_npz_open(const char *path, ur_arena *arena, ur_npz **out, unrelu_error *err);
 int ur_npz_has(const ur_npz *npz, const char *name);
 
@@ -18,9 +19,9 @@ unrelu_status ur_npz_doubles(ur_npz *npz, const char *name, size_t count, ur_are
                              double **out, unrelu_error *err);
 /* a 0-d or 1-element array */
 unrelu_status ur_npz_number(ur_npz *npz, const char *name, double *out, unrelu_error *err);
-/* a <U array as UTF-8 strings */
-unrelu_status ur_npz_strings(ur_npz *npz, const char *name, ur_arena *to, const char ***out,
-                             size_t *count, unrelu_error *err);
+/* a <U array of up to `most` UTF-8 strings, each of up to `longest` characters */
+unrelu_status ur_npz_strings(ur_npz *npz, const char *name, size_t most, size_t longest,
+                             ur_arena *to, const char ***out, size_t *count, unrelu_error *err);
 /* the same of an array of up to 4 dimensions and exactly `count` strings, in C order */
 unrelu_status ur_npz_texts(ur_npz *npz, const char *name, size_t count, ur_arena *to,
                            const char ***out, unrelu_error *err);

@@ -91,6 +91,7 @@ static unrelu_status place_rows(const unrelu_source *source, const char *path, u
     }
     if (!a->npy.fortran)
         return UNRELU_OK;
+    UR_TRY(ur_archive_check_expansion(&a->archive, source->label, err));
     UR_ARENA(arena);
     unsigned char *chunk = ur_take(&arena, SPOOL_CHUNK, 1);
     size_t total = a->npy.count * a->npy.item;

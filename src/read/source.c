@@ -2,6 +2,7 @@
 #include "read/source.h"
 
 #include "base/error.h"
+#include "base/limits.h"
 #include "base/memory.h"
 #include "base/sized.h"
 #include "base/text.h"
@@ -237,6 +238,11 @@ unrelu_status unrelu_source_rename(unrelu_source *source, const char *const *nam
                                    unrelu_error *err)
 {
     UR_ARENA(fresh); /* what fails here does not fail the source */
+    for (size_t j = 0; j < source->d; j++)
+        if (strlen(names[j]) > UR_NAME_MOST)
+            return ur_fail(err, UNRELU_EUSAGE,
+                           "column %zu: a name of %zu bytes, where at most %d are read; shorten it",
+                           j + 1, strlen(names[j]), UR_NAME_MOST);
     const char **copies = ur_take_copies(&fresh, names, source->d);
     UR_TRY(ur_arena_status(&fresh, err));
     ur_arena_give(&fresh, &source->arena);

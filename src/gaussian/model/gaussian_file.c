@@ -2,6 +2,7 @@
 /* A rectified Gaussian as a .npz file, or as a part of another model's; docs/formats.md lists the
  * arrays. */
 #include "base/error.h"
+#include "base/limits.h"
 #include "gaussian/model/gaussian_model.h"
 #include "gaussian/summary/undone.h"
 #include "law/power.h"
@@ -140,11 +141,8 @@ unrelu_status unrelu_gaussian_save(const unrelu_gaussian *m, const char *path, u
 static unrelu_status get_flags(ur_npz *npz, const char *path, unrelu_gaussian *m, unrelu_error *err)
 {
     UR_ARENA(arena);
-    const char **texts;
-    size_t count;
-    UR_TRY(ur_npz_strings(npz, "flags", &arena, &texts, &count, err));
-    if (count != m->d)
-        return ur_fail(err, UNRELU_EFORMAT, "%s: %zu flags for %zu columns", path, count, m->d);
+    const char *const *texts = NULL;
+    UR_TRY(ur_names_load(npz, path, "flags", m->d, &arena, &texts, err));
     m->flags = ur_take(ur_model_arena(m), m->d, sizeof *m->flags);
     UR_TRY(ur_arena_status(ur_model_arena(m), err));
     for (size_t j = 0; j < m->d; j++)
@@ -236,6 +234,7 @@ static unrelu_status load(const char *path, unrelu_gaussian *m, unrelu_error *er
     if (ndim != 1 || shape[0] == 0)
         return ur_fail(err, UNRELU_EFORMAT, "%s: b must be a vector, not of %zu dimensions", path,
                        ndim);
+    UR_TRY(ur_columns_check(path, shape[0], err));
     m->d = shape[0];
     UR_TRY(ur_gaussian_get(npz, path, m, err));
     UR_TRY(get(npz, path, m, alone, COUNT(alone), err));

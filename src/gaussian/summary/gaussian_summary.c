@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/limits.h"
 #include "base/memory.h"
 #include "base/sized.h"
 #include "dense/linear.h"
@@ -18,10 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    MAX_GROUPS = 1000,
-    MAX_COLUMNS = 1 << 20, /* 8 d^2 doubles of more would fit in no memory, nor in 64 bits */
-};
+enum { MAX_GROUPS = 1000 };
 
 void unrelu_summary_free(unrelu_summary *summary)
 {
@@ -65,9 +63,6 @@ static unrelu_status allocate(size_t d, size_t groups, int pairs, unrelu_summary
     unrelu_summary *summary = *out = ur_alloc(1, sizeof *summary);
     if (!summary)
         return ur_fail_memory(err, 1, "summary");
-    if (d > MAX_COLUMNS)
-        return ur_fail(err, UNRELU_ENOMEM, "%zu columns are more than a summary of pairs can hold",
-                       d);
     ur_arena *arena = &summary->arena;
     summary->limit = ur_take(arena, d, sizeof *summary->limit);
     summary->plan = (ur_moments_plan){.d = d,
@@ -370,17 +365,23 @@ static unrelu_status load_vector(ur_npz *npz, const char *name, size_t d, double
     return UNRELU_OK;
 }
 
+static ur_field field_of(size_t i, int format)
+{
+    ur_field f = fields[i];
+    if (format == 0 && strcmp(f.shape, "gt") == 0)
+        f.shape = "gdd";
+    return f;
+}
+
 /* one at a time, so that a file needs little more memory than its summary */
 static unrelu_status load_sums(ur_npz *npz, const char *path, int format, unrelu_summary *summary,
                                unrelu_error *err)
 {
     for (size_t i = 0; i < FIELDS && i < fields_of(summary); i++) {
         UR_ARENA(arena);
-        ur_field f = fields[i];
+        const ur_field f = field_of(i, format);
         ur_moments_view one = {0};
         sizes_of sizes;
-        if (format == 0 && strcmp(f.shape, "gt") == 0)
-            f.shape = "gdd";
         const ur_fields table = table_of(summary, &f, 1, sizes);
         UR_TRY(ur_fields_load(npz, path, &table, &arena, &one, err));
         convert(summary, &f, *member_of(&one, &f), 0);
@@ -458,12 +459,28 @@ static unrelu_status load_activation(ur_npz *npz, const char *path, unrelu_summa
     return UNRELU_OK;
 }
 
+/* every array is there, in its shape: d and groups are what they all say */
+static unrelu_status check_shapes(ur_npz *npz, const char *path, int format, size_t d,
+                                  size_t groups, unrelu_error *err)
+{
+    const unrelu_summary claimed = {.plan = {.d = d, .groups = groups}};
+    for (size_t i = 0; i < FIELDS; i++) {
+        ur_field f = field_of(i, format);
+        sizes_of sizes;
+        const ur_fields table = table_of(&claimed, &f, 1, sizes);
+        f.needed = i < FIELDS - OF_MISSING;
+        UR_TRY(ur_fields_check(npz, path, &table, err));
+    }
+    return UNRELU_OK;
+}
+
 static unrelu_status load(const char *path, unrelu_summary **out, unrelu_error *err)
 {
     UR_ARENA(arena);
     ur_npz *npz = NULL;
     double groups = 0;
-    size_t ndim = 0, shape[4] = {0}, count = 0;
+    size_t ndim = 0, shape[4] = {0};
+    const char *const *names = NULL;
     int format = 0;
     UR_TRY(ur_model_open(&arena, path, "summary", &npz, err));
     UR_TRY(ur_format_check(npz, path, &format, err));
@@ -474,11 +491,15 @@ static unrelu_status load(const char *path, unrelu_summary **out, unrelu_error *
                        "%s: %g groups of pair sums in %zu dimensions: not a summary of ours", path,
                        groups, ndim);
     size_t d = shape[1];
+    UR_TRY(ur_columns_check(path, d, err));
+    UR_TRY(check_shapes(npz, path, format, d, (size_t)groups, err));
+    UR_TRY(ur_names_load(npz, path, "names", d, &arena, &names, err));
+    if (!names)
+        return ur_fail(err, UNRELU_EFORMAT, "%s has no array 'names': not a summary of ours", path);
     UR_TRY(allocate(d, (size_t)groups, 1, out, err));
     unrelu_summary *summary = *out;
-    UR_TRY(ur_npz_strings(npz, "names", &summary->arena, &summary->names, &count, err));
-    if (count != d)
-        return ur_fail(err, UNRELU_EFORMAT, "%s: %zu names for %zu columns", path, count, d);
+    summary->names = ur_take_copies(&summary->arena, names, d);
+    UR_TRY(ur_arena_status(&summary->arena, err));
     UR_TRY(load_vector(npz, "limit", d, summary->limit, err));
     UR_TRY(load_activation(npz, path, summary, err));
     UR_TRY(load_vector(npz, "shift", d, ur_moments_shift(&summary->plan, summary->s), err));

@@ -4,6 +4,7 @@
  * what else is missing is no noise, no errors, numbered names; scales and correlations follow from
  * sigma. */
 #include "base/error.h"
+#include "base/limits.h"
 #include "gaussian/model/gaussian_model.h"
 #include "mixture/model/mixture.h"
 #include "model/rules.h"
@@ -94,6 +95,8 @@ static unrelu_status load(const char *path, unrelu_mixture *m, unrelu_error *err
         return ur_fail(err, UNRELU_EFORMAT,
                        "%s: A is %zu x %zu, where at least one column and one unit are needed",
                        path, shape[0], shape[1]);
+    UR_TRY(ur_columns_check(path, shape[0], err));
+    UR_TRY(ur_columns_check(path, shape[1], err));
     m->d = shape[0];
     m->p = shape[1];
     UR_TRY(ur_verdict_load(npz, path, "a mixture", &m->verdict, err));

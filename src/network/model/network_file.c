@@ -2,6 +2,7 @@
 /* A network as a .npz file; docs/formats.md lists the arrays. To be read it needs kind, U and V
  * alone: what else is missing is relu, zero biases, no errors, numbered names. */
 #include "base/error.h"
+#include "base/limits.h"
 #include "model/rules.h"
 #include "model/warnings.h"
 #include "network/model/network.h"
@@ -129,6 +130,8 @@ static unrelu_status load_sizes(ur_npz *npz, const char *path, unrelu_network *m
     if (V[0] == 0 && !(ur_npz_has(npz, "input_names") && ur_npz_has(npz, "label_names")))
         return ur_fail(err, UNRELU_EFORMAT, "%s: V is 0 x %zu: the network has no neurons", path,
                        V[1]);
+    UR_TRY(ur_columns_check(path, V[1], err));
+    UR_TRY(ur_columns_check(path, U[0], err));
     m->m = U[0];
     m->k = V[0];
     m->d = V[1];

@@ -2,8 +2,10 @@
 /* Reads DIMACS: lines that start with c are comments, then 'p cnf VARIABLES CLAUSES', then
  * literals, a 0 behind each clause, over any lines. A line that starts with % ends the formula. As
  * many clauses must be there as the header says, an empty one among them is fine. What is wrong is
- * named by line and column. Memory grows with what was read, never with what the header says. */
+ * named by line and column. Memory grows with what was read, never with what the header says; a
+ * word is read no further than any literal goes, and the whole to UR_FORMULA_MOST bytes. */
 #include "base/error.h"
+#include "base/limits.h"
 #include "paper/hardness/hardness.h"
 #include "read/bytes.h"
 
@@ -34,6 +36,12 @@ static unrelu_status look(reader *r, int *byte, unrelu_error *err)
     if (r->used == r->filled) {
         r->used = r->filled = 0;
         UR_TRY(ur_bytes_read(&r->bytes, r->buffer, BUFFER, &r->filled, err));
+        if (r->bytes.position > UR_FORMULA_MOST)
+            return ur_fail(err, UNRELU_EFORMAT,
+                           "%s: the formula goes on at line %zu after %d MiB, where at most so "
+                           "many are read: no memory holds what it would be encoded to; take a "
+                           "smaller formula",
+                           r->label, r->line, UR_FORMULA_MOST >> 20);
     }
     if (r->used < r->filled)
         *byte = r->buffer[r->used];
@@ -75,6 +83,8 @@ static unrelu_status next(reader *r, unrelu_error *err)
         while (byte != EOF && !is_blank(byte)) {
             if (length < LONGEST)
                 r->token[length++] = (char)(byte > ' ' && byte < 127 ? byte : '?');
+            else if (!first || r->token[0] != 'c')
+                break; /* whoever asked for it refuses it */
             UR_TRY(step(r, &byte, err));
         }
         r->token[length] = '\0';
