@@ -2,6 +2,7 @@
 /* From a command's table to its arguments. Words are taken as getopt_long takes them: options and
  * files in any order, --name=value or --name value, --name cut short, -abc, -ovalue, -- before what
  * are files all. */
+#include <ctype.h>
 #include <errno.h>
 #include <float.h>
 #include <math.h>
@@ -12,6 +13,7 @@
 #include "cli.h"
 #include "docs.h"
 #include "flags.h"
+#include "memory_default.h"
 #include "scope.h"
 #include "words.h"
 
@@ -37,6 +39,13 @@ static const struct {
     {CLI_HAS_THREADS,
      {"threads", 0, "N", "number of threads (default: one for each core)", CLI_WHOLE,
       offsetof(cli_shared, threads), 1, 65536, "a whole number from 1 to 65536"}},
+    {0,
+     {"max-memory", 0, "BYTES",
+      "memory that samples, models and workspaces may take together, as a number or with K, M or G "
+      "behind it (default: three quarters of what the machine or its control group has); what "
+      "needs more stops with exit code 1",
+      CLI_BYTES, offsetof(cli_shared, max_memory), 1, 0x1p62,
+      "a number of bytes, as in 500M or 4G"}},
     {CLI_HAS_JSON,
      {"json", 0, NULL, "print one JSON object in place of the text", TO(CLI_FLAG, json)}},
     {0, {"quiet", 'q', NULL, "say nothing on standard error but errors", TO(CLI_FLAG, quiet)}},
@@ -84,6 +93,23 @@ static int parse_whole(const char *what, const char *text, const cli_option *o, 
     double x = 0;
     CLI_TRY(cli_parse_real(what, text, o->least, fmin(o->most, 0x1p53), o->want, &x));
     if (x != floor(x))
+        return cli_usage("%s: '%s' is not %s", what, text, o->want);
+    *value = (size_t)x;
+    return 0;
+}
+
+/* 1.5G is a number of bytes too; K, M and G are powers of 1024 */
+static int parse_bytes(const char *what, const char *text, const cli_option *o, size_t *value)
+{
+    static const char units[] = "KMG";
+    char *end;
+    double x = strtod(text, &end);
+    const char *unit = end != text && *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
+    if (unit) {
+        x = ldexp(x, 10 * (int)(unit - units + 1));
+        end++;
+    }
+    if (end == text || *end || !(x >= o->least && x <= o->most))
         return cli_usage("%s: '%s' is not %s", what, text, o->want);
     *value = (size_t)x;
     return 0;
@@ -155,6 +181,8 @@ static int store(const cli_command *command, const cli_option *o, const char *ar
         return parse_choice(what, arg, o->arg, field);
     case CLI_WHOLE:
         return parse_whole(what, arg, o, field);
+    case CLI_BYTES:
+        return parse_bytes(what, arg, o, field);
     case CLI_SEED:
         return parse_seed(what, arg, o->want, field);
     case CLI_REAL:
@@ -257,6 +285,7 @@ static int parse_and_run(const cli_command *command, char **argv, cli_shared *ar
                          arguments->files[command->files.most], name, command->files.usage);
     if (arguments->output && !*arguments->output)
         return cli_usage("%s: -o: the name of the output is empty", name);
+    unrelu_memory_limit(arguments->max_memory ? arguments->max_memory : cli_memory_default());
     return command->run(arguments);
 }
 

@@ -15,6 +15,7 @@ typedef struct {
     double level;
     uint64_t seed;
     size_t threads;
+    size_t max_memory; /* 0: most of what the machine has */
     int json, quiet, verbose, help, version;
     char **files; /* arguments that are not options */
     size_t file_count;
@@ -27,6 +28,7 @@ typedef enum {
     CLI_LIST, /* char *: texts of all times it is given, with commas between; freed after the run */
     CLI_CHOICE,  /* int: index among the words of arg */
     CLI_WHOLE,   /* size_t */
+    CLI_BYTES,   /* size_t, of text such as 500M */
     CLI_SEED,    /* uint64_t */
     CLI_REAL,    /* double */
     CLI_LIBRARY, /* int, or offset 0: how often it was said; its value goes to the library's options

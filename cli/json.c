@@ -7,8 +7,14 @@
 #include "flags.h"
 #include "talk.h"
 
+static void *take(size_t size)
+{
+    return unrelu_alloc(1, size);
+}
+
 cli_json cli_json_start(const char *command)
 {
+    json_set_alloc_funcs(take, unrelu_free); /* so that --max-memory counts it */
     cli_json json = {.object = json_object()};
     cli_json_text(&json, "schema", "unrelu/1");
     cli_json_text(&json, "command", command);

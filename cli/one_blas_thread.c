@@ -14,18 +14,14 @@
 enum { MOST_VARIABLES = 4096 };
 static char one[] = "OPENBLAS_NUM_THREADS=1";
 
-static int is_limited(int what)
-{
-    struct rlimit limit;
-    return getrlimit(what, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
-}
-
 static void start_again(int argc, char **argv, char **variables)
 {
     static char *changed[MOST_VARIABLES + 2], path[PATH_MAX];
+    struct rlimit space, data;
     size_t count = 0;
     (void)argc;
-    if (!is_limited(RLIMIT_AS) && !is_limited(RLIMIT_DATA))
+    if (getrlimit(RLIMIT_AS, &space) != 0 || getrlimit(RLIMIT_DATA, &data) != 0 ||
+        (space.rlim_cur == RLIM_INFINITY && data.rlim_cur == RLIM_INFINITY))
         return;
     for (; variables[count]; count++) {
         if (count == MOST_VARIABLES || strcmp(variables[count], one) == 0)

@@ -94,9 +94,8 @@ static void say(const char *label, const char *format, va_list list)
 {
     const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
     int coloured = *label && isatty(STDERR_FILENO) && !(no && *no) && term && strcmp(term, "dumb");
-    char *text = NULL;
-    if (vasprintf(&text, format, list) < 0)
-        return;
+    char text[8192]; /* of the stack: what is said may be that memory is short */
+    vsnprintf(text, sizeof text, format, list);
     erase_progress();
     for (const char *s = text; *s; s += *s == '\n') {
         fprintf(stderr, "unrelu: %s%s%s", coloured ? "\033[33m" : "", label,
@@ -105,7 +104,6 @@ static void say(const char *label, const char *format, va_list list)
             fputc((unsigned char)*s < ' ' || *s == 0x7f ? '?' : *s, stderr);
         fputc('\n', stderr);
     }
-    free(text);
 }
 
 #define SAY(label, format)                                                                         \

@@ -62,6 +62,19 @@ typedef struct {
     size_t row, column; /* the cell of the data that it is about, from 1 on; 0: no one cell */
 } unrelu_error;
 
+/* ---- memory ------------------------------------------------------------------------- */
+
+/* Most bytes that what the library allocated in this process may hold together; returns the former
+ * limit. 0, as at the start: none but the system's. What would need more fails with UNRELU_ENOMEM
+ * and the number that was wanted. Counted are samples in memory, models, summaries, workspaces of
+ * LAPACK and integers of GMP; not counted are the buffers of BLAS (20 MB or less are used for each
+ * thread), the workspace of Clp, and what libraries for files hold. Only where the system tells the
+ * size of an allocation (Linux) is it the sum that counts; elsewhere each one by itself. */
+UNRELU_API size_t unrelu_memory_limit(size_t bytes);
+UNRELU_API size_t unrelu_memory_used(void); /* bytes that count now */
+/* count elements of size bytes, zeroed, which count too; NULL where there are none to be had */
+UNRELU_API void *unrelu_alloc(size_t count, size_t size);
+
 /* ---- where it runs ----------------------------------------------------------------- */
 
 typedef struct {
@@ -132,7 +145,8 @@ UNRELU_API const char *unrelu_source_note(const unrelu_source *source);
 UNRELU_API unrelu_status unrelu_source_load(unrelu_source *source, const unrelu_exec *exec,
                                             double **x, size_t *n, unrelu_error *err);
 
-UNRELU_API void unrelu_free(void *memory); /* of arrays that the library hands out; takes NULL */
+/* of arrays that the library hands out, and of unrelu_alloc; takes NULL */
+UNRELU_API void unrelu_free(void *memory);
 
 /* The `kind` a .npz file states ("rectified-gaussian", "summary", ...), or "" where it is
  * not a .npz file or states none. */

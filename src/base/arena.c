@@ -6,7 +6,6 @@
 #include "base/memory.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { ALIGNMENT = 64 };
@@ -20,14 +19,14 @@ typedef struct ur_taken {
 /* bytes from a piece to what is handed out, for alignment as of malloc */
 enum { HEAD = (sizeof(taken) + 15) / 16 * 16 };
 
-static void *fail(ur_arena *arena, size_t wanted)
+static void *fail(ur_arena *arena, ur_shortage why)
 {
-    if (!arena->wanted)
-        arena->wanted = wanted ? wanted : 1;
+    if (!arena->why.wanted)
+        arena->why = why;
     return NULL;
 }
 
-/* count * size + head, SIZE_MAX where that is too large */
+/* count * size + head, SIZE_MAX where that is too large: it is never to be had */
 static size_t bytes_of(size_t count, size_t size, size_t head)
 {
     size_t bytes;
@@ -43,23 +42,29 @@ static void *link_piece(ur_arena *arena, taken *p, size_t head)
     return (char *)p + head;
 }
 
+/* p, which was just asked for, as a part of the arena */
+static void *hold(ur_arena *arena, taken *p, size_t bytes, size_t head)
+{
+    if (p)
+        return link_piece(arena, p, head);
+    ur_shortage why = ur_memory_shortage();
+    return fail(arena, bytes == SIZE_MAX ? (ur_shortage){.wanted = SIZE_MAX} : why);
+}
+
 void *ur_take(ur_arena *arena, size_t count, size_t size)
 {
     size_t bytes = bytes_of(count, size, HEAD);
-    taken *p = arena->wanted || bytes == SIZE_MAX ? NULL : calloc(1, bytes);
-    return p ? link_piece(arena, p, HEAD) : fail(arena, bytes);
+    if (arena->why.wanted)
+        return NULL;
+    return hold(arena, bytes == SIZE_MAX ? NULL : ur_alloc(1, bytes), bytes, HEAD);
 }
 
 void *ur_take_aligned(ur_arena *arena, size_t count, size_t size)
 {
     size_t bytes = bytes_of(count, size, ALIGNMENT);
-    if (bytes != SIZE_MAX)
-        bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    taken *p = arena->wanted || bytes == SIZE_MAX ? NULL : aligned_alloc(ALIGNMENT, bytes);
-    if (!p)
-        return fail(arena, bytes);
-    memset(p, 0, bytes);
-    return link_piece(arena, p, ALIGNMENT);
+    if (arena->why.wanted)
+        return NULL;
+    return hold(arena, bytes == SIZE_MAX ? NULL : ur_alloc_aligned(1, bytes), bytes, ALIGNMENT);
 }
 
 double *ur_take_doubles(ur_arena *arena, const double *from, size_t count)
@@ -81,7 +86,8 @@ const char *ur_take_values(ur_arena *arena, const char *format, va_list values)
     va_copy(again, values);
     int length = vsnprintf(NULL, 0, format, again);
     va_end(again);
-    char *text = length < 0 ? fail(arena, 1) : ur_take(arena, (size_t)length + 1, 1);
+    char *text = length < 0 ? fail(arena, (ur_shortage){.wanted = 1})
+                            : ur_take(arena, (size_t)length + 1, 1);
     if (text)
         vsnprintf(text, (size_t)length + 1, format, values);
     return text ? text : "";
@@ -119,11 +125,11 @@ const char **ur_take_numbered(ur_arena *arena, char letter, size_t count)
 void *ur_arena_adopt(ur_arena *arena, void *thing, void (*end)(void *thing))
 {
     if (!thing)
-        return fail(arena, sizeof(taken));
-    taken *p = arena->wanted ? NULL : calloc(1, sizeof *p);
+        return fail(arena, (ur_shortage){.wanted = sizeof(taken)});
+    taken *p = arena->why.wanted ? NULL : ur_alloc(1, sizeof *p);
     if (!p) {
         end(thing);
-        return fail(arena, sizeof *p);
+        return fail(arena, ur_memory_shortage());
     }
     *p = (taken){.thing = thing, .end = end};
     link_piece(arena, p, 0);
@@ -132,12 +138,7 @@ void *ur_arena_adopt(ur_arena *arena, void *thing, void (*end)(void *thing))
 
 unrelu_status ur_arena_status(const ur_arena *arena, unrelu_error *err)
 {
-    if (!arena->wanted)
-        return UNRELU_OK;
-    if (arena->wanted == SIZE_MAX)
-        return ur_fail(err, UNRELU_ENOMEM,
-                       "not enough memory: more bytes were wanted than can be counted");
-    return ur_fail(err, UNRELU_ENOMEM, "not enough memory: %zu bytes were wanted", arena->wanted);
+    return arena->why.wanted ? ur_fail_shortage(err, arena->why) : UNRELU_OK;
 }
 
 void ur_arena_give(ur_arena *from, ur_arena *to)
@@ -149,8 +150,8 @@ void ur_arena_give(ur_arena *from, ur_arena *to)
         first->before = to->last;
         to->last = from->last;
     }
-    if (!to->wanted)
-        to->wanted = from->wanted;
+    if (!to->why.wanted)
+        to->why = from->why;
     *from = (ur_arena){0};
 }
 
@@ -161,7 +162,7 @@ void ur_arena_end(ur_arena *arena)
         arena->last = p->before;
         if (p->end)
             p->end(p->thing);
-        free(p);
+        ur_free(p);
     }
-    arena->wanted = 0;
+    arena->why = (ur_shortage){0};
 }

@@ -12,13 +12,14 @@
 #ifndef UR_ARENA_H
 #define UR_ARENA_H
 
+#include "base/memory.h"
 #include "unrelu/unrelu.h"
 
 #include <stdarg.h>
 
 typedef struct {
     struct ur_taken *last; /* a list of all that was taken */
-    size_t wanted;         /* bytes of the take that failed first; 0: none did */
+    ur_shortage why;       /* of the take that failed first; wanted 0: none did */
 } ur_arena;
 
 #define UR_ARENA(name) __attribute__((cleanup(ur_arena_end))) ur_arena name = {0}
@@ -47,7 +48,7 @@ void *ur_arena_adopt(ur_arena *arena, void *thing, void (*end)(void *thing));
 
 static inline int ur_arena_failed(const ur_arena *arena)
 {
-    return arena->wanted != 0;
+    return arena->why.wanted != 0;
 }
 /* "not enough memory: ... were wanted"; OK where nothing failed */
 unrelu_status ur_arena_status(const ur_arena *arena, unrelu_error *err);

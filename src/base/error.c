@@ -54,7 +54,35 @@ unrelu_status ur_fail_at(unrelu_error *err, unrelu_status status, size_t row, si
     return status;
 }
 
+/* ", and ...", or nothing */
+typedef struct {
+    char text[160];
+} limit_note;
+
+static limit_note tell_limit(ur_shortage why)
+{
+    limit_note note = {""};
+    if (why.limit)
+        snprintf(note.text, sizeof note.text,
+                 ", %zu are in use, and `max-memory` is %zu: a larger one may do", why.used,
+                 why.limit);
+    return note;
+}
+
+unrelu_status ur_fail_shortage(unrelu_error *err, ur_shortage why)
+{
+    if (why.wanted == SIZE_MAX)
+        return ur_fail(err, UNRELU_ENOMEM,
+                       "not enough memory: more bytes were wanted than can be counted");
+    return ur_fail(err, UNRELU_ENOMEM, "not enough memory: %zu bytes were wanted%s", why.wanted,
+                   tell_limit(why).text);
+}
+
 unrelu_status ur_fail_memory(unrelu_error *err, size_t count, const char *what)
 {
+    ur_shortage why = ur_memory_shortage();
+    if (why.limit)
+        return ur_fail(err, UNRELU_ENOMEM, "not enough memory for %zu %s: %zu bytes were wanted%s",
+                       count, what, why.wanted, tell_limit(why).text);
     return ur_fail(err, UNRELU_ENOMEM, "not enough memory for %zu %s", count, what);
 }

@@ -3,6 +3,7 @@
 #ifndef UR_ERROR_H
 #define UR_ERROR_H
 
+#include "base/memory.h"
 #include "unrelu/unrelu.h"
 
 /* Writes the sentence (err may be NULL) and returns status:
@@ -23,7 +24,10 @@ unrelu_status ur_fail_at(unrelu_error *err, unrelu_status status, size_t row, si
             return ur_try_status;                                                                  \
     } while (0)
 
-/* "not enough memory for <count> <what>" */
+/* "not enough memory: <wanted> bytes were wanted", and where the limit is in the way, which it is
+ */
+unrelu_status ur_fail_shortage(unrelu_error *err, ur_shortage why);
+/* "not enough memory for <count> <what>", and the same, right after an allocation that failed */
 unrelu_status ur_fail_memory(unrelu_error *err, size_t count, const char *what);
 
 #endif

@@ -3,6 +3,9 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#if defined(__linux__)
+#include <malloc.h>
+#endif
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +25,16 @@ int ur_cores(void)
         return CPU_COUNT(&cpus);
 #endif
     return ur_cores_online();
+}
+
+size_t ur_allocated_size(void *memory)
+{
+#if defined(__linux__) && !defined(UR_POSIX_ONLY)
+    return malloc_usable_size(memory);
+#else
+    (void)memory;
+    return 0;
+#endif
 }
 
 int ur_temporary_open_named(void)

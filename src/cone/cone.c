@@ -119,12 +119,12 @@ static void unit(size_t k, double *z)
 static void free_grown(void *of)
 {
     cone *c = of;
-    free(c->ray);
-    free(c->z);
-    free(c->zero);
-    free(c->side[0]);
-    free(c->side[1]);
-    free(c->table);
+    ur_free(c->ray);
+    ur_free(c->z);
+    ur_free(c->zero);
+    ur_free(c->side[0]);
+    ur_free(c->side[1]);
+    ur_free(c->table);
 }
 
 /* *old becomes room for count elements, the first `used` of them kept */
@@ -135,7 +135,7 @@ static int grow(void **old, size_t used, size_t count, size_t size)
         return 0;
     if (used > 0)
         memcpy(larger, *old, used * size);
-    free(*old);
+    ur_free(*old);
     *old = larger;
     return 1;
 }
@@ -166,7 +166,7 @@ static unrelu_status widen(cone *c, unrelu_error *err)
         return ur_fail_memory(err, c->room, "rays of a cone");
     for (size_t r = 0; r < c->count; r++)
         memcpy(zero + r * words, zeros_of(c, r), c->words * sizeof *zero);
-    free(c->zero);
+    ur_free(c->zero);
     c->zero = zero;
     c->words = words;
     c->common = ur_take(c->arena, words, sizeof *c->common);
@@ -307,7 +307,7 @@ static unrelu_status join_plain(cone *c, unrelu_error *err)
     while (slots < 2 * (c->sides[0] - c->crowded[0]) * c->k)
         slots *= 2;
     if (slots > c->slots) {
-        free(c->table);
+        ur_free(c->table);
         c->slots = 0;
         if (!(c->table = ur_alloc(slots, sizeof *c->table)))
             return ur_fail_memory(err, slots, "edges of a cone");
@@ -642,7 +642,7 @@ unrelu_status ur_rays_find(size_t rows, size_t k, const double *Y, double tolera
 
 void ur_rays_free(ur_rays *rays)
 {
-    free(rays->z);
-    free(rays->zeros);
+    ur_free(rays->z);
+    ur_free(rays->zeros);
     *rays = (ur_rays){0};
 }

@@ -2,6 +2,7 @@
 #include "model/kind.h"
 
 #include "base/error.h"
+#include "base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,7 @@ static head *head_of(const void *model)
 
 void *ur_model_new(const ur_kind *kind, unrelu_error *err)
 {
-    head *h = calloc(1, sizeof *h + kind->size);
+    head *h = ur_alloc(1, sizeof *h + kind->size);
     if (!h) {
         ur_fail_memory(err, 1, "model");
         return NULL;
@@ -80,7 +81,7 @@ void ur_model_free(void *model)
     if (!model)
         return;
     ur_arena_end(ur_model_arena(model));
-    free(head_of(model));
+    ur_free(head_of(model));
 }
 
 unrelu_status ur_model_hand(void *model, unrelu_status status, void *out, unrelu_error *err)

@@ -39,10 +39,10 @@ void unrelu_sampler_free(unrelu_sampler *s)
 {
     if (!s)
         return;
-    free(s->factor);
-    free(s->columns);
-    free(s->At);
-    free(s);
+    ur_free(s->factor);
+    ur_free(s->columns);
+    ur_free(s->At);
+    ur_free(s);
 }
 
 static unrelu_status set_factor(unrelu_sampler *s, const double *correlation, unrelu_error *err)

@@ -20,12 +20,12 @@ static unrelu_status grow(ur_table *t, size_t rows, unrelu_error *err)
     int overflow = 0;
     size_t count = ur_product(capacity, t->columns, &overflow);
     size_t size = ur_product(count, sizeof(double), &overflow);
-    double *own = overflow ? NULL : realloc(t->own, size ? size : 1);
+    double *own = overflow ? NULL : ur_resize(t->own, size ? size : 1);
     if (own && !t->own && t->rows > 0)
         memcpy(own, t->cells, t->rows * t->columns * sizeof *own);
     t->own = own ? own : t->own;
     t->cells = t->own ? t->own : t->cells;
-    unsigned char *below = own && t->below ? realloc(t->below, count ? count : 1) : NULL;
+    unsigned char *below = own && t->below ? ur_resize(t->below, count ? count : 1) : NULL;
     if (!own || (t->below && !below))
         return ur_fail_memory(err, capacity * t->columns, "cells");
     if (below) {
@@ -135,7 +135,7 @@ unrelu_status unrelu_source_load(unrelu_source *source, const unrelu_exec *exec,
     if (status == UNRELU_OK && !t.own)
         status = grow(&t, t.rows ? t.rows : 1, err);
     if (status != UNRELU_OK) {
-        free(t.own);
+        ur_free(t.own);
         return status;
     }
     *x = t.own;

@@ -2,6 +2,7 @@
 #include "plan/plan.h"
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "model/options.h"
 
@@ -110,7 +111,7 @@ void unrelu_plan_free(unrelu_plan *plan)
 {
     if (plan)
         ur_arena_end(&plan->arena);
-    free(plan);
+    ur_free(plan);
 }
 
 static unrelu_status check(const unrelu_plan_options *o, unrelu_error *err)
@@ -164,7 +165,7 @@ unrelu_status unrelu_plan_make(const unrelu_plan_options *options, unrelu_plan *
     unrelu_plan_options_init(&o, sizeof o);
     UR_TRY(ur_sized_copy(&o, sizeof o, options, "the options", err));
     UR_TRY(check(&o, err));
-    ur_planning w = {.options = &o, .plan = calloc(1, sizeof(unrelu_plan))};
+    ur_planning w = {.options = &o, .plan = ur_alloc(1, sizeof(unrelu_plan))};
     if (!w.plan)
         return ur_fail(err, UNRELU_ENOMEM, "not enough memory for a plan");
     unrelu_status status = set_values(&w, err);

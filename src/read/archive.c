@@ -5,10 +5,12 @@
 #include "base/limits.h"
 #include "read/input_file.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#include <zlib.h>
 
 /* deflate emits at most 258 bytes for 2 bits: 1032 to 1 */
 enum { DEFLATE_RATIO = 1032 };
@@ -25,6 +27,19 @@ static unrelu_status check_members(const ur_archive *archive, const char *label,
                    label, (int64_t)members, UR_MEMBERS_MOST);
 }
 
+/* libzip tells some allocations that failed as damage, and zlib's as its own error */
+static int is_memory(zip_error_t *error)
+{
+    int code = zip_error_code_zip(error);
+    return code == ZIP_ER_MEMORY || errno == ENOMEM ||
+           (code == ZIP_ER_ZLIB && zip_error_code_system(error) == Z_MEM_ERROR);
+}
+
+static unrelu_status fail_memory(const char *label, unrelu_error *err)
+{
+    return ur_fail(err, UNRELU_ENOMEM, "not enough memory to unpack %s", label);
+}
+
 unrelu_status ur_archive_open(const char *path, const char *label, ur_archive *out,
                               unrelu_error *err)
 {
@@ -36,17 +51,20 @@ unrelu_status ur_archive_open(const char *path, const char *label, ur_archive *o
         return ur_fail(err, UNRELU_EFORMAT, "%s %s; expected a .npz archive", label,
                        regular ? "is empty (0 bytes)" : "is not a regular file");
     }
+    errno = 0;
     out->zip = zip_fdopen(fd, 0, &code);
     if (out->zip)
         return check_members(out, label, err);
-    close(fd);
     zip_error_t error;
     zip_error_init_with_code(&error, code);
     unrelu_status status =
-        ur_fail(err, code == ZIP_ER_MEMORY ? UNRELU_ENOMEM : UNRELU_EFORMAT,
-                "%s is not a readable .npz archive (%s); write it with numpy.savez", label,
-                zip_error_strerror(&error));
+        is_memory(&error)
+            ? fail_memory(label, err)
+            : ur_fail(err, UNRELU_EFORMAT,
+                      "%s is not a readable .npz archive (%s); write it with numpy.savez", label,
+                      zip_error_strerror(&error));
     zip_error_fini(&error);
+    close(fd);
     return status;
 }
 
@@ -113,7 +131,10 @@ unrelu_status ur_member_open(const ur_archive *archive, zip_int64_t index, const
     out->size = info.size;
     out->stored = info.comp_method == ZIP_CM_STORE && (!(info.valid & ZIP_STAT_ENCRYPTION_METHOD) ||
                                                        info.encryption_method == ZIP_EM_NONE);
+    errno = 0;
     out->file = zip_fopen_index(archive->zip, (zip_uint64_t)index, 0);
+    if (!out->file && is_memory(zip_get_error(archive->zip)))
+        return fail_memory(label, err);
     if (!out->file)
         return ur_fail(err, UNRELU_EFORMAT, "%s cannot be unpacked (%s); write it with numpy.savez",
                        label, zip_strerror(archive->zip));
@@ -131,7 +152,10 @@ unrelu_status ur_member_next(void *context, void *bytes, size_t size, unrelu_err
 {
     ur_member *member = context;
     for (size_t done = 0; done < size;) {
+        errno = 0;
         zip_int64_t got = zip_fread(member->file, (char *)bytes + done, size - done);
+        if (got < 0 && is_memory(zip_file_get_error(member->file)))
+            return fail_memory(member->label, err);
         if (got < 0)
             return ur_fail(err, UNRELU_EFORMAT, "%s cannot be unpacked (%s); write it again",
                            member->label, zip_file_strerror(member->file));

@@ -45,7 +45,7 @@ unrelu_status ur_piece_reserve(ur_piece *piece, size_t size, unrelu_error *err)
 {
     if (size <= piece->capacity)
         return UNRELU_OK;
-    unsigned char *grown = realloc(piece->bytes, size);
+    unsigned char *grown = ur_resize(piece->bytes, size);
     if (!grown)
         return ur_fail_memory(err, size, "bytes of a piece");
     piece->bytes = grown;
@@ -62,7 +62,7 @@ unrelu_status ur_block_reserve(ur_block *block, size_t rows, size_t d, unrelu_er
         if (!grown)
             return ur_fail(err, UNRELU_ENOMEM, "not enough memory for a block of %zu x %zu numbers",
                            rows, d);
-        free(block->own);
+        ur_free(block->own);
         block->own = grown;
         block->capacity = count;
     }
@@ -77,10 +77,10 @@ unrelu_status ur_block_scratch(ur_block *block, size_t size, unrelu_error *err)
 {
     if (size <= block->bytes_capacity)
         return UNRELU_OK;
-    unsigned char *grown = malloc(size);
+    unsigned char *grown = ur_resize(NULL, size);
     if (!grown)
         return ur_fail_memory(err, size, "bytes of a block");
-    free(block->bytes);
+    ur_free(block->bytes);
     block->bytes = grown;
     block->bytes_capacity = size;
     return UNRELU_OK;
@@ -88,14 +88,14 @@ unrelu_status ur_block_scratch(ur_block *block, size_t size, unrelu_error *err)
 
 void ur_piece_free(ur_piece *piece)
 {
-    free(piece->bytes);
+    ur_free(piece->bytes);
     memset(piece, 0, sizeof *piece);
 }
 
 void ur_block_free(ur_block *block)
 {
-    free(block->own);
-    free(block->bytes);
+    ur_free(block->own);
+    ur_free(block->bytes);
     memset(block, 0, sizeof *block);
 }
 
@@ -226,7 +226,7 @@ void unrelu_source_close(unrelu_source *source)
 {
     if (source)
         ur_arena_end(&source->arena);
-    free(source);
+    ur_free(source);
 }
 
 size_t unrelu_source_columns(const unrelu_source *source)

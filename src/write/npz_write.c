@@ -71,7 +71,7 @@ void ur_npz_abort(ur_npz_writer *w)
         return;
     ur_file_abort(w->file);
     ur_arena_end(&w->arena);
-    free(w);
+    ur_free(w);
 }
 
 /* ---- collecting members ---- */

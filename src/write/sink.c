@@ -125,6 +125,6 @@ void unrelu_sink_abort(unrelu_sink *sink)
     ur_file_abort(sink->file);
     if (sink->c_locale)
         freelocale(sink->c_locale);
-    free(sink->path);
-    free(sink);
+    ur_free(sink->path);
+    ur_free(sink);
 }

@@ -69,7 +69,7 @@ expect 'show' unrelu sho
 expect 'sample show summarize' unrelu s
 expect 'truncated' unrelu fit --norms t
 expect 'median' unrelu fit --norms = m
-expect '--method --minibatch' unrelu fit --m
+expect '--method --minibatch --max-memory' unrelu fit --m
 expect '' unrelu fit --batches ''
 expect 'cli.md' unrelu fit c
 expect 'unrelu.1' unrelu fit -o unrelu.1

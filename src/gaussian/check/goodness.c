@@ -80,7 +80,7 @@ static void keep(const study *s, column *c, const ur_block *block, size_t at)
     if (wanted > c->capacity) {
         wanted += c->capacity / 2;
         double *grown =
-            wanted < SIZE_MAX / sizeof *grown ? realloc(c->value, wanted * sizeof *grown) : NULL;
+            wanted < SIZE_MAX / sizeof *grown ? ur_resize(c->value, wanted * sizeof *grown) : NULL;
         c->status = grown ? UNRELU_OK : UNRELU_ENOMEM;
         if (!grown)
             return;
@@ -374,7 +374,7 @@ unrelu_status unrelu_gaussian_goodness(const unrelu_gaussian *model, unrelu_sour
     if (status == UNRELU_OK)
         status = study_all(&s, samples, &o, exec, err);
     for (size_t i = 0; s.columns && i < model->d; i++)
-        free(s.columns[i].value);
+        ur_free(s.columns[i].value);
     return ur_model_hand(g, status, out, err);
 }
 

@@ -25,7 +25,7 @@ void unrelu_summary_free(unrelu_summary *summary)
 {
     if (summary)
         ur_arena_end(&summary->arena);
-    free(summary);
+    ur_free(summary);
 }
 
 size_t unrelu_summary_columns(const unrelu_summary *summary)

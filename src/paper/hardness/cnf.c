@@ -6,6 +6,7 @@
  * word is read no further than any literal goes, and the whole to UR_FORMULA_MOST bytes. */
 #include "base/error.h"
 #include "base/limits.h"
+#include "base/memory.h"
 #include "paper/hardness/hardness.h"
 #include "read/bytes.h"
 
@@ -164,7 +165,7 @@ static unrelu_status take_literal(const reader *r, ur_cnf *cnf, size_t clauses, 
     if (cnf->count == cnf->capacity) {
         size_t capacity = cnf->capacity ? 2 * cnf->capacity : 256;
         int *more = capacity < SIZE_MAX / sizeof *more / 2
-                        ? realloc(cnf->literals, capacity * sizeof *more)
+                        ? ur_resize(cnf->literals, capacity * sizeof *more)
                         : NULL;
         if (!more)
             return ur_fail_memory(err, capacity, "literals");
@@ -205,7 +206,7 @@ static void close_bytes(void *bytes)
 
 static void free_literals(void *cnf)
 {
-    free(((ur_cnf *)cnf)->literals);
+    ur_free(((ur_cnf *)cnf)->literals);
 }
 
 unrelu_status ur_cnf_read(const char *path, ur_arena *arena, ur_cnf *cnf, unrelu_error *err)

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The default of --max-memory, on planted files of control groups. */
+#include "files.h"
+
+#include "memory_default.h"
+
+#include <sys/stat.h>
+
+static const char *folder(const char *name)
+{
+    const char *path = files_path(name);
+    assert_int_equal(mkdir(path, 0700), 0);
+    return path;
+}
+
+static size_t limit_of(const char *lines)
+{
+    char cgroup[512], root[512];
+    strcpy(cgroup, files_text("cgroup", lines));
+    strcpy(root, files_path("fs"));
+    return cli_memory_of_group(cgroup, root);
+}
+
+static void the_smallest_limit_on_the_way_up_counts(void **state)
+{
+    (void)state;
+    folder("fs");
+    folder("fs/jobs");
+    folder("fs/jobs/42");
+    files_text("fs/jobs/memory.max", "3000000\n");
+    files_text("fs/jobs/42/memory.max", "max\n");
+    assert_int_equal(limit_of("0::/jobs/42\n"), 3000000);
+    files_text("fs/jobs/42/memory.max", "2000000\n");
+    assert_int_equal(limit_of("0::/jobs/42\n"), 2000000);
+    assert_int_equal(limit_of("0::/jobs\n"), 3000000);
+    assert_true(limit_of("0::/\n") == SIZE_MAX);
+    files_text("fs/memory.max", "1000\n"); /* of a container, which sees itself as the root */
+    assert_int_equal(limit_of("0::/\n"), 1000);
+    assert_int_equal(limit_of("0::/jobs/42\n"), 1000);
+}
+
+static void groups_of_version_1_count_too(void **state)
+{
+    (void)state;
+    folder("fs/memory");
+    folder("fs/memory/batch");
+    files_text("fs/memory.max", "max\n");
+    files_text("fs/memory/batch/memory.limit_in_bytes", "123456789\n");
+    files_text("fs/memory/memory.limit_in_bytes", "9223372036854771712\n"); /* none */
+    assert_int_equal(limit_of("5:cpu,cpuacct:/batch\n4:memory:/batch\n0::/\n"), 123456789);
+    assert_true(limit_of("5:cpu,cpuacct:/batch\n4:memory:/\n") == SIZE_MAX);
+}
+
+static void what_cannot_be_read_is_no_limit(void **state)
+{
+    (void)state;
+    assert_true(limit_of("") == SIZE_MAX);
+    assert_true(limit_of("nonsense\n0:\n::") == SIZE_MAX);
+    assert_true(cli_memory_of_group("/nowhere", "/nowhere") == SIZE_MAX);
+}
+
+static void three_quarters_of_this_machine_are_the_most(void **state)
+{
+    (void)state;
+    size_t total = 0, kilobytes = cli_memory_default() / 1024;
+    FILE *file = fopen("/proc/meminfo", "r");
+    if (!file || fscanf(file, "MemTotal: %zu", &total) != 1)
+        total = 0;
+    if (file)
+        fclose(file);
+    if (total == 0)
+        skip();
+    assert_in_range(kilobytes, 1, total / 4 * 3 + 4);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_smallest_limit_on_the_way_up_counts),
+        cmocka_unit_test(groups_of_version_1_count_too),
+        cmocka_unit_test(what_cannot_be_read_is_no_limit),
+        cmocka_unit_test(three_quarters_of_this_machine_are_the_most),
+    };
+    return cmocka_run_group_tests(tests, files_setup, files_teardown);
+}
