@@ -44,6 +44,9 @@ END
 folders=$(cd src && find . -name '*.h' | sed 's|^\./\([^/]*\)/.*|\1|' | sort -u | paste -sd '|')
 { grep -rnE --include='*.[ch]' "^#include \"($folders)/" cli || true; } |
     complain "the command includes what is not public:"
+# memory that base/ does not hand out is not counted by unrelu_memory_limit (write/ asks realpath for some)
+{ grep -rnE --include='*.c' '\<(malloc|calloc|realloc|aligned_alloc|strdup|asprintf|free)\(' src || true; } |
+    { grep -vE '^src/(base|write)/' || true; } | complain "memory that is not counted (base/memory.h, base/arena.h):"
 # a debugger, a profiler and a reader see the name alone; each model has its tolerance.h
 for ending in c h; do
     find src cli -name "*.$ending" -printf '%f\n' | sort | uniq -d | { grep -vx tolerance.h || true; } |

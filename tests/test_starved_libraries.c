@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Each allocation of the whole process fails in turn, in whatever library it is: malloc and its kin
- * are this program's own, and LAPACKE, Clp and GMP call them too. A call then says ENOMEM, or
- * could do without and gives the bits that it always gives; nothing is printed, nobody aborts. */
+ * are this program's own, and LAPACKE, Clp, GMP, libzip and zlib call them too. A call then says
+ * ENOMEM, or could do without and gives the bits that it always gives; nothing is printed, nobody
+ * aborts. */
+#include "files.h"
 #include "left_out.h"
 #include "mixtures.h"
 #include "networks.h"
@@ -9,6 +11,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <unistd.h>
+#include <zlib.h>
 
 /* ---- malloc and its kin, by glibc's own ---- */
 
@@ -163,6 +166,56 @@ static void a_recovery_survives_memory_that_lapack_lacks(void **state)
     planted_network_free(&net);
 }
 
+/* ---- libzip and zlib ---- */
+
+static char model_file[512], packed_file[512];
+
+static unrelu_status load_network(digest *out, unrelu_error *err)
+{
+    unrelu_network *model;
+    unrelu_status status = unrelu_network_load(model_file, &model, err);
+    atomic_store(&countdown, 0);
+    if (status == UNRELU_OK)
+        note(out, model->V, model->k * model->d);
+    unrelu_network_free(model);
+    return status;
+}
+
+static unrelu_status load_packed(digest *out, unrelu_error *err)
+{
+    unrelu_exec exec = {.size = sizeof exec, .threads = 1};
+    unrelu_source *source = NULL;
+    double *x = NULL;
+    size_t n = 0;
+    unrelu_status status = unrelu_source_open(packed_file, NULL, &source, err);
+    if (status == UNRELU_OK)
+        status = unrelu_source_load(source, &exec, &x, &n, err);
+    atomic_store(&countdown, 0);
+    note(out, x, 2 * n);
+    unrelu_free(x);
+    unrelu_source_close(source);
+    return status;
+}
+
+/* not as a file that is damaged */
+static void files_survive_memory_that_libzip_or_zlib_lacks(void **state)
+{
+    (void)state;
+    unrelu_error err = {0};
+    strcpy(model_file, files_path("net.npz"));
+    strcpy(packed_file, files_path("x.csv.gz"));
+    net = plant_network(4, 2, 3, 10, 0, 1);
+    must(unrelu_network_save(net.truth, model_file, &err), &err);
+    assert_true(starve(load_network, 10000, 1) > 100);
+    planted_network_free(&net);
+    gzFile packed = gzopen(packed_file, "wb");
+    assert_non_null(packed);
+    for (int i = 0; i < 50; i++)
+        gzprintf(packed, "%d,%d\n", i, i * i % 7);
+    assert_int_equal(gzclose(packed), Z_OK);
+    assert_true(starve(load_packed, 10000, 1) > 10);
+}
+
 /* ---- GMP ---- */
 
 /* a network of small whole numbers, verified as fractions */
@@ -225,8 +278,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_recovery_survives_memory_that_lapack_lacks),
+        cmocka_unit_test(files_survive_memory_that_libzip_or_zlib_lacks),
         cmocka_unit_test(a_verification_survives_memory_that_gmp_lacks),
         cmocka_unit_test(an_unmixing_survives_memory_that_clp_lacks),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, files_setup, files_teardown);
 }
