@@ -44,7 +44,7 @@ cli_page *cli_page_open(cli_page *page, const char *title)
 void *cli_page_take(cli_page *page, size_t count, size_t size)
 {
     size_t most = (SIZE_MAX - sizeof(struct cli_piece)) / size;
-    struct cli_piece *piece = count <= most ? calloc(1, sizeof *piece + count * size) : NULL;
+    struct cli_piece *piece = count <= most ? unrelu_alloc(1, sizeof *piece + count * size) : NULL;
     page->failed |= !piece;
     if (!piece)
         return NULL;
@@ -126,7 +126,7 @@ void cli_page_drop(cli_page *page)
         fclose(page->body);
     for (struct cli_piece *p = page->taken, *next; p; p = next) {
         next = p->next;
-        free(p);
+        unrelu_free(p);
     }
     free(page->text);
 }

@@ -8,6 +8,7 @@
 #include "flags.h"
 #include "html.h"
 #include "report.h"
+#include "talk.h"
 
 enum {
     STRONGEST = 20,
@@ -185,8 +186,10 @@ void cli_report_spectrum(cli_page *page, const unrelu_gaussian *m, const char *h
     const double *se = cli_has_errors(m->eigenvalues_se, m->d) ? m->eigenvalues_se : NULL;
     if (!values || !half || m->d < 2 || !(m->eigenvalues || (m->d <= SPECTRUM && m->sigma)))
         return;
-    unrelu_status status = unrelu_gaussian_eigenvalues(m, values, NULL);
-    page->failed |= status == UNRELU_ENOMEM;
+    unrelu_error err = {0};
+    unrelu_status status = unrelu_gaussian_eigenvalues(m, values, &err);
+    if (status == UNRELU_ENOMEM)
+        page->failed = cli_exit(status, &err);
     if (status != UNRELU_OK)
         return;
     for (size_t i = 0; i < m->d; i++) {
