@@ -169,7 +169,7 @@ int cli_write_rows(const cli_shared *shared, cli_draw *draw, const void *from, s
         CLI_CALL(
             unrelu_sink_open(files[i].path, n, files[i].d, files[i].names, &sinks.of[i], &err));
     size_t block = width < BLOCK_CELLS ? BLOCK_CELLS / width : 1;
-    CLI_MEMORY double *room = malloc(block * width * sizeof *room);
+    CLI_ARRAY double *room = unrelu_alloc(block * width, sizeof *room);
     if (!room)
         return cli_no_memory();
     for (size_t i = 0; i < count; before += files[i++].d)

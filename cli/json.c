@@ -116,10 +116,8 @@ int cli_json_finish(cli_json *json)
     if (!failed)
         failed = json_dumpf(json->object, stdout, JSON_REAL_PRECISION(17)) != 0 && !ferror(stdout);
     json_decref(json->object);
-    if (failed) {
-        cli_error("not enough memory for the JSON text");
-        return CLI_EXIT_INTERNAL;
-    }
+    if (failed)
+        return cli_no_memory_for("the JSON text");
     putchar('\n'); /* a failure to write is seen when standard output is flushed */
     return 0;
 }

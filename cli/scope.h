@@ -12,6 +12,9 @@
 #define CLI_SCOPE(end) __attribute__((cleanup(end)))
 /* the same for a pointer to memory from malloc */
 #define CLI_MEMORY CLI_SCOPE(cli_free_memory)
+/* for one to memory from unrelu_alloc or of the library, which --max-memory counts: what grows with
+ * the data */
+#define CLI_ARRAY CLI_SCOPE(cli_free_array)
 /* and for one to what the library made: a model, a goodness, a hard instance */
 #define CLI_MADE CLI_SCOPE(cli_free_made)
 
@@ -35,6 +38,13 @@ static inline void cli_free_memory(void *pointer)
     void *memory;
     memcpy(&memory, pointer, sizeof memory);
     free(memory);
+}
+
+static inline void cli_free_array(void *pointer)
+{
+    void *memory;
+    memcpy(&memory, pointer, sizeof memory);
+    unrelu_free(memory);
 }
 
 static inline void cli_free_made(void *pointer)

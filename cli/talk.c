@@ -155,10 +155,18 @@ int cli_refuse_file(const char *format, ...)
     return CLI_EXIT_FILE;
 }
 
+int cli_no_memory_for(const char *what)
+{
+    size_t limit = unrelu_memory_limit(0); /* there is no other way to ask for it */
+    unrelu_memory_limit(limit);
+    cli_error("not enough memory for %s: %zu bytes are in use, and --max-memory is %zu", what,
+              unrelu_memory_used(), limit);
+    return CLI_EXIT_INTERNAL;
+}
+
 int cli_no_memory(void)
 {
-    cli_error("not enough memory");
-    return CLI_EXIT_INTERNAL;
+    return cli_no_memory_for("the command");
 }
 
 int cli_exit(unrelu_status status, const unrelu_error *err)
@@ -179,8 +187,9 @@ int cli_exit(unrelu_status status, const unrelu_error *err)
         cli_error("interrupted; nothing was written");
         return interrupted ? 128 + interrupted : CLI_EXIT_INTERRUPTED;
     }
-    const char *plain = status == UNRELU_ENOMEM ? "not enough memory" : "internal error";
-    cli_error("%s", cli_flagged(err->text[0] ? err->text : plain).text);
+    if (status == UNRELU_ENOMEM && !err->text[0])
+        return cli_no_memory();
+    cli_error("%s", cli_flagged(err->text[0] ? err->text : "internal error").text);
     return (size_t)status < sizeof codes / sizeof *codes ? codes[status] : CLI_EXIT_INTERNAL;
 }
 

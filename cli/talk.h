@@ -37,6 +37,7 @@ void cli_tell_warnings(const unrelu_warning *warnings, size_t count); /* of a mo
 int cli_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int cli_refuse_file(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int cli_no_memory(void);
+int cli_no_memory_for(const char *what); /* "the page" */
 
 /* The exit status that a library status stands for; says the sentence where it is a failure. */
 int cli_exit(unrelu_status status, const unrelu_error *err);

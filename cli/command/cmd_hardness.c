@@ -106,8 +106,8 @@ static int assign(const hardness_arguments *a)
     int ended = 0;
     for (size_t i = 2; i < shared->file_count; i++)
         room += strlen(shared->files[i]);
-    CLI_MEMORY int *literals = calloc(room, sizeof *literals);
-    CLI_MEMORY double *V = calloc(instance->k * instance->d, sizeof *V);
+    CLI_ARRAY int *literals = unrelu_alloc(room, sizeof *literals);
+    CLI_ARRAY double *V = unrelu_alloc(instance->k * instance->d, sizeof *V);
     double residual = 0;
     if (!literals || !V)
         return cli_no_memory();
@@ -131,8 +131,8 @@ static int read_v(const hardness_arguments *a)
     double residual = 0;
     CLI_CALL(unrelu_hardness_load(shared->files[1], &instance, &err));
     CLI_TRY(cli_open(shared->files[2], NULL, 1, &source));
-    CLI_MEMORY double *V = calloc(instance->k * instance->d, sizeof *V);
-    CLI_MEMORY int *literals = calloc(instance->variables + 1, sizeof *literals);
+    CLI_ARRAY double *V = unrelu_alloc(instance->k * instance->d, sizeof *V);
+    CLI_ARRAY int *literals = unrelu_alloc(instance->variables + 1, sizeof *literals);
     if (!V || !literals)
         return cli_no_memory();
     CLI_CALL(unrelu_hardness_read(instance, source, V, &err));

@@ -115,10 +115,8 @@ static int write_json(const study *s, const char *path)
     CLI_MEMORY char *text =
         all.failed ? NULL : json_dumps(all.object, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
     json_decref(all.object);
-    if (!text) {
-        cli_error("not enough memory for the JSON text");
-        return CLI_EXIT_INTERNAL;
-    }
+    if (!text)
+        return cli_no_memory_for("the JSON text");
     return cli_write_file(path, text, strlen(text));
 }
 

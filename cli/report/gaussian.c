@@ -153,7 +153,7 @@ static void tell_left_out(const char *path, const unrelu_gaussian *m, const unre
     unrelu_error err = {0};
     char list[256] = "";
     size_t width = unrelu_source_columns(samples), count = 0;
-    CLI_MEMORY size_t *place = calloc(width + 1, sizeof *place);
+    CLI_ARRAY size_t *place = unrelu_alloc(width + 1, sizeof *place);
     if (!place || unrelu_gaussian_match(m, samples, place, &err) != UNRELU_OK)
         width = 0;
     for (size_t j = 0; j < width; j++)

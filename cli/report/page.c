@@ -150,7 +150,7 @@ int cli_page_save(cli_page *page, const char *path, size_t *size)
             unrelu_version(), page->title, cli_page_css, page->charts, page->text, cli_page_js);
     if (length < 0) {
         text = NULL; /* whatever asprintf left there */
-        cli_error("%s: not enough memory for the page", path);
+        cli_no_memory_for("the page");
     } else
         status = cli_write_file(path, text, (size_t)length);
     if (size)

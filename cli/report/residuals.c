@@ -22,10 +22,10 @@ typedef struct {
 
 static void free_data(data *d)
 {
-    free(d->x);
-    free(d->labels);
-    free(d->fitted);
-    free(d->left_out);
+    unrelu_free(d->x);
+    unrelu_free(d->labels);
+    unrelu_free(d->fitted);
+    unrelu_free(d->left_out);
 }
 
 static int load(const cli_shared *shared, const char *path, const char *columns, size_t wanted,
@@ -56,8 +56,8 @@ static int predict(const unrelu_network *m, const cli_shared *shared, data *d)
         return CLI_EXIT_DATA;
     }
     d->m = m->m;
-    d->fitted = malloc(d->n * d->m * sizeof *d->fitted);
-    d->left_out = calloc(d->n, d->m);
+    d->fitted = unrelu_alloc(d->n, d->m * sizeof *d->fitted);
+    d->left_out = unrelu_alloc(d->n, d->m);
     if (!d->fitted || !d->left_out)
         return cli_no_memory();
     size_t count = m->E_row && m->E_column && d->n == m->n ? m->corrupted : 0;

@@ -86,8 +86,8 @@ static unrelu_status add_limits(const unrelu_gaussian *truth, double n, double k
                                 study_result *out, unrelu_error *err)
 {
     size_t d = truth->d;
-    CLI_MEMORY double *b_se = malloc(d * sizeof *b_se);
-    CLI_MEMORY double *sigma_se = malloc(d * d * sizeof *sigma_se);
+    CLI_ARRAY double *b_se = unrelu_alloc(d, sizeof *b_se);
+    CLI_ARRAY double *sigma_se = unrelu_alloc(d * d, sizeof *sigma_se);
     if (!b_se || !sigma_se)
         return UNRELU_ENOMEM;
     CLI_TRY(unrelu_gaussian_bound(truth, n, b_se, NULL, sigma_se, NULL, err));
@@ -134,7 +134,7 @@ static unrelu_status run(const study *s, const study_point *p, uint64_t seed,
     size_t n = (size_t)key[N], d = (size_t)key[D];
     CLI_MADE unrelu_gaussian *truth = NULL;
     CLI_SCOPE(cli_free_sampler) unrelu_sampler *sampler = NULL;
-    CLI_MEMORY double *x = malloc(n * d * sizeof *x);
+    CLI_ARRAY double *x = unrelu_alloc(n * d, sizeof *x);
     unrelu_gaussian_plant_options o;
     unrelu_gaussian_plant_options_init(&o, sizeof o);
     (void)s;

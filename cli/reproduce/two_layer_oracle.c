@@ -57,8 +57,8 @@ static unrelu_status by_neurons(const two_layer_data *data, const double *A, dou
 {
     size_t n = data->n, k = data->k, m = data->m;
     const double *U = data->truth->U;
-    CLI_MEMORY double *G = malloc(k * k * sizeof *G);
-    CLI_MEMORY double *inverse = malloc(k * m * sizeof *inverse);
+    CLI_ARRAY double *G = unrelu_alloc(k * k, sizeof *G);
+    CLI_ARRAY double *inverse = unrelu_alloc(k * m, sizeof *inverse);
     if (!G || !inverse)
         return UNRELU_ENOMEM;
     multiply_tn(m, k, U, k, U, G);
@@ -99,9 +99,9 @@ static void half_spaces(const two_layer_data *data, const double *Y, const doubl
 static unrelu_status regress(const two_layer_data *data, unrelu_network *model)
 {
     size_t n = data->n, d = data->d, k = data->k, m = data->m;
-    CLI_MEMORY double *F = malloc(n * k * sizeof *F);
-    CLI_MEMORY double *G = malloc(k * k * sizeof *G);
-    CLI_MEMORY double *B = malloc(k * m * sizeof *B);
+    CLI_ARRAY double *F = unrelu_alloc(n * k, sizeof *F);
+    CLI_ARRAY double *G = unrelu_alloc(k * k, sizeof *G);
+    CLI_ARRAY double *B = unrelu_alloc(k * m, sizeof *B);
     if (!F || !G || !B)
         return UNRELU_ENOMEM;
     for (size_t i = 0; i < n * k; i++) {
@@ -123,7 +123,7 @@ unrelu_status cli_two_layer_objective(const two_layer_data *data, const unrelu_n
 {
     size_t cells = data->n * data->m;
     double sum = 0;
-    CLI_MEMORY double *y = malloc(cells * sizeof *y);
+    CLI_ARRAY double *y = unrelu_alloc(cells, sizeof *y);
     if (!y)
         return UNRELU_ENOMEM;
     CLI_TRY(unrelu_network_predict(model, data->x, data->n, exec, y, err));
@@ -142,8 +142,8 @@ unrelu_status cli_two_layer_oracle(const two_layer_data *data, two_layer_dither 
     unrelu_network_plant_options_init(&normal, sizeof normal);
     normal.d = k;
     normal.seed = ~data->seed & INT64_MAX; /* other numbers than those of the inputs */
-    CLI_MEMORY double *Y = malloc(n * k * sizeof *Y);
-    CLI_MEMORY double *normals = malloc(n * k * sizeof *normals);
+    CLI_ARRAY double *Y = unrelu_alloc(n * k, sizeof *Y);
+    CLI_ARRAY double *normals = unrelu_alloc(n * k, sizeof *normals);
     if (!Y || !normals)
         return UNRELU_ENOMEM;
     CLI_TRY(by_neurons(data, data->E, Y));

@@ -32,9 +32,9 @@ typedef struct {
 static void drawn_free(drawn *w)
 {
     unrelu_network_free(w->truth);
-    free(w->x);
-    free(w->a);
-    free(w->E);
+    unrelu_free(w->x);
+    unrelu_free(w->a);
+    unrelu_free(w->E);
 }
 
 /* numbers of some law, one for every cell of the labels */
@@ -63,8 +63,8 @@ static unrelu_status spoil(drawn *w, two_layer_labels labels, double noise, cons
 {
     size_t cells = w->n * w->truth->m;
     double size = cli_two_layer_norm(cells, w->a);
-    w->E = malloc(cells * sizeof *w->E);
-    CLI_MEMORY double *chance = malloc(cells * sizeof *chance);
+    w->E = unrelu_alloc(cells, sizeof *w->E);
+    CLI_ARRAY double *chance = unrelu_alloc(cells, sizeof *chance);
     if (!w->E || !chance)
         return UNRELU_ENOMEM;
     if (labels == LABELS_NOISY) {
@@ -103,8 +103,8 @@ static unrelu_status draw(drawn *w, const two_layer_setting *setting, const doub
         o->lemma16 = 1 / key[KEY_KAPPA];
     else if (isfinite(key[KEY_KAPPA]))
         o->kappa_v = key[KEY_KAPPA];
-    w->x = malloc(w->n * o->d * sizeof *w->x);
-    w->a = malloc(w->n * o->m * sizeof *w->a);
+    w->x = unrelu_alloc(w->n * o->d, sizeof *w->x);
+    w->a = unrelu_alloc(w->n * o->m, sizeof *w->a);
     if (!w->x || !w->a)
         return UNRELU_ENOMEM;
     CLI_TRY(unrelu_network_plant(o, &w->truth, err));
@@ -230,7 +230,7 @@ static unrelu_status tell_apart(const drawn *w, const unrelu_exec *exec, double 
                                 unrelu_error *err)
 {
     CLI_MADE unrelu_network *twice = NULL;
-    CLI_MEMORY double *a = malloc(w->n * sizeof *a);
+    CLI_ARRAY double *a = unrelu_alloc(w->n, sizeof *a);
     unrelu_network_plant_options o = w->plant;
     o.lemma16 *= 2;
     if (!a)
