@@ -17,10 +17,13 @@ enum {
 };
 
 /* Squares of pivots of F'F at unit diagonal above which its Cholesky factor serves: 5 digits are
- * left then; with a smaller one the eigenvectors are taken, those above UR_ROUNDING. */
+ * left then; with a smaller one the eigenvectors are taken, those above UR_ROUNDING. Pace: both
+ * span the same features as long as none is left out, and the eigenvectors cost ten times as much.
+ */
 static const double SAFE_PIVOT = 100 * UR_ROUNDING;
 /* rss / |A|^2 below which B is refined: an error of 1e-16 cond(F) in F B adds its square to rss.
- * Ten times larger costs one more pass, in more steps. */
+ * Pace: ten times larger costs one more pass, in more steps. Above 1e-20 that square does not show
+ * in what is left, which the certificate judges. */
 static const double REFINED = 1e-6;
 
 static void state_take(ur_arena *arena, const ur_newton_work *w, ur_newton_state *s)

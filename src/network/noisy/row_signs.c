@@ -26,8 +26,8 @@
 #include <string.h>
 
 /* Of a feature's variance, added to it so that dependent features have coefficients too, which are
- * shared among them: above the rounding of the Gram matrix, below what the labels could tell. */
-static const double RIDGE = 10 * UR_ROUNDING;
+ * shared among them: the rounding of a mean of 4096^2 products. */
+static const double RIDGE = 4096 * DBL_EPSILON;
 static const double WEAK_BIAS = 2.5, LARGEST_BIAS = 4;
 static const double WRONG = 0.5; /* b_j / s is 0 or 1, but for errors */
 /* Samples that Algorithm 6 looks at: signs need no more. */

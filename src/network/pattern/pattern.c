@@ -13,7 +13,8 @@ enum { MAX_STEPS = 60, POWER_STEPS = 60 };
 /* The squared change of w at which the power method ends: on the way to a fixed point a rough w
  * does. Ten times larger: more steps of the pattern, of cheaper power methods. */
 static const double ROUGH = 1e-8;
-/* Largest change of an entry of v at which a damped step (f = t^q) stands still: rounding. */
+/* Largest change of an entry of v at which a damped step (f = t^q) stands still. Pace: one step
+ * more follows, rho judges what it leads to, and Gauss-Newton makes it exact. */
 static const double STILL = 10 * UR_ROUNDING;
 /* Cosine above which a run is on its way to a row that is known. Nearer to 1: more runs end where
  * others did; farther: runs to a neuron beside it are lost. */

@@ -20,6 +20,7 @@
 #include "network/noisy/score.h"
 #include "pass/parallel.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -31,8 +32,8 @@ enum {
     ROWS = 256,     /* of a step of a mean */
     MOST = 1 << 22, /* numbers of T */
 };
-/* 1 - |<v, next v>| at which the power method stands still */
-static const double STILL = 1e-14;
+/* 1 - |<v, next v>| at which the power method stands still: the rounding of 64 products */
+static const double STILL = 64 * DBL_EPSILON;
 
 typedef struct {
     const ur_start *start;
