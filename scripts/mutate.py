@@ -202,7 +202,7 @@ def play(test, limit, **environment):
     began = resource.getrusage(resource.RUSAGE_CHILDREN)
     process = subprocess.Popen(command[2:] if command[0].endswith("limit.sh") else command, cwd=folder, text=True, errors="replace",
                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, preexec_fn=limited,
-                               env={**os.environ, **environment})
+                               env={**os.environ, "OPENBLAS_NUM_THREADS": "1", **environment})
     failed = False
     for line in process.stderr:
         if re.search(r"\[  (FAILED|ERROR)", line):
