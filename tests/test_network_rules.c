@@ -49,6 +49,8 @@ static void set_labels(size_t d, size_t k, double *V, double *U)
     }
 }
 
+static int no_patterns; /* of the labels: the network is judged as a whole */
+
 /* what the rules say of that network; single: of labels in single precision */
 static void judge(court *c, size_t d, size_t k, double *V, int single)
 {
@@ -71,7 +73,9 @@ static void judge(court *c, size_t d, size_t k, double *V, int single)
     must(ur_certify(&c->given, &c->out.weights, NULL, &c->arena, &c->out.certificate, &err), &err);
     assert_true(c->out.certificate.met);
     assert_int_equal(rank, k);
-    must(ur_certify_exact(&c->given, &frame, y, rank, 0, &c->out, &err), &err);
+    must(ur_certify_exact(&c->given, &frame, no_patterns ? NULL : y, no_patterns ? 0 : rank, 0,
+                          &c->out, &err),
+         &err);
     must(ur_judge(&c->given, &c->out, &c->judgement, &err), &err);
 }
 
@@ -149,6 +153,28 @@ static void a_neuron_hinges_on_a_sample_of_leverage_above_1_less_1e_6(void **sta
     expect(4, 2, V, 0, "hinges on one sample", 0);
     let_two_samples_decide(5e-4, V);
     expect(4, 2, V, 0, "hinges on one sample", 1);
+}
+
+/* whether that sample is told of labels in single precision, whose floor is 5e-7 */
+static int network_hinges(double rest)
+{
+    double V[2 * 4];
+    court c;
+    let_two_samples_decide(rest, V);
+    no_patterns = 1;
+    judge(&c, 4, 2, V, 1);
+    no_patterns = 0;
+    int told = says(&c, "the network hinges on sample 1 ");
+    ur_arena_end(&c.arena);
+    return told;
+}
+
+/* 1 - leverage is the square of the rest: .01, and 1e-4 */
+static void a_thousand_floors_of_the_labels_must_show_in_one_sample(void **state)
+{
+    (void)state;
+    assert_false(network_hinges(.1));
+    assert_true(network_hinges(.01));
 }
 
 /* doubles: eight digits of V are left where the inputs differ by 1e-7, single precision: four where
@@ -351,6 +377,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_second_direction_is_told_below_1e_7),
         cmocka_unit_test(a_neuron_hinges_on_a_sample_of_leverage_above_1_less_1e_6),
+        cmocka_unit_test(a_thousand_floors_of_the_labels_must_show_in_one_sample),
         cmocka_unit_test(inputs_that_leave_V_less_than_half_of_the_digits_are_told),
         cmocka_unit_test(rows_within_1e_5_are_told_as_twins),
         cmocka_unit_test(a_row_in_the_span_of_opposite_pairs_is_told),
