@@ -620,6 +620,26 @@ static void a_facet_that_is_1e_6_off_its_inputs_is_no_neuron(void **state)
     assert_int_equal(facets_of(1e-5, 0, &note), UNRELU_EDATA);
 }
 
+/* labels off by the floor of doubles: what is off is known all the same */
+static void facets_of_labels_that_are_1e_12_off_are_neurons(void **state)
+{
+    (void)state;
+    unrelu_error err = {0};
+    ur_start_note note = {"", ""};
+    double found[K * D], c[K];
+    static double e[N * M];
+    set_labels((unrelu_activation){UNRELU_RELU, 0});
+    ur_random_normals(7, 93, 0, N * M, e);
+    for (size_t i = 0; i < N * M; i++)
+        a[i] *= 1 + 1e-12 * e[i];
+    const ur_start start = {.sample = {N, D, M, x, a}, .k = K, .f = {UNRELU_RELU, 0}, .seed = 5};
+    unrelu_status status = ur_start_facets(&start, found, c, &note, &err);
+    skip_what_is_left_out(&err);
+    must(status, &err);
+    for (size_t j = 0; j < K; j++)
+        assert_true(ur_is_row_of(K, D, V, found + j * D));
+}
+
 static void labels_in_single_precision_have_noise_of_3e_8(void **state)
 {
     (void)state;
@@ -712,6 +732,7 @@ int main(void)
         cmocka_unit_test(rough_eigenvectors_lead_to_the_same_neurons),
         cmocka_unit_test(what_found_neurons_leave_is_filled_where_it_is_no_thin_layer),
         cmocka_unit_test(a_facet_that_is_1e_6_off_its_inputs_is_no_neuron),
+        cmocka_unit_test(facets_of_labels_that_are_1e_12_off_are_neurons),
         cmocka_unit_test(labels_in_single_precision_have_noise_of_3e_8),
         cmocka_unit_test(a_sample_at_0_weighs_as_one_of_a_length_of_root_3),
         cmocka_unit_test(a_gap_of_two_makes_a_start),
