@@ -51,10 +51,18 @@ static int check_folder(const char *path)
     return why ? cli_refuse_file("%s: cannot be written: %s: %s", path, where, strerror(why)) : 0;
 }
 
+/* a device or a pipe, which is written to as it is: its name says nothing, and nothing is lost */
+static int is_direct(const char *path)
+{
+    struct stat s;
+    return strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/self/fd/", 14) == 0 ||
+           (stat(path, &s) == 0 && !S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode));
+}
+
 int cli_check_output(const cli_shared *shared, const char *extension)
 {
     const char *path = shared->output;
-    if (!path || (strcmp(path, "-") == 0 && !extension))
+    if (!path || (strcmp(path, "-") == 0 && !extension) || is_direct(path))
         return 0;
     size_t length = strlen(path), tail = extension ? strlen(extension) : 0;
     if (tail && !(length > tail && strcmp(path + length - tail, extension) == 0))
@@ -93,22 +101,8 @@ int cli_make_folder(const char *path)
 
 int cli_write_file(const char *path, const char *text, size_t size)
 {
-    char beside[PATH_MAX] = "";
-    errno = ENAMETOOLONG;
-    FILE *file = NULL;
-    if (snprintf(beside, sizeof beside, "%s.%ld.tmp", path, (long)getpid()) < (int)sizeof beside)
-        file = fopen(beside, "wb");
-    int failed = !file || fwrite(text, 1, size, file) != size || fflush(file) != 0, why = errno;
-    if (file && fclose(file) != 0 && !failed) {
-        failed = 1;
-        why = errno;
-    }
-    if (!failed && rename(beside, path) == 0)
-        return 0;
-    why = failed ? why : errno;
-    if (file)
-        remove(beside);
-    return cli_refuse_file("%s: cannot be written: %s", path, strerror(why));
+    CLI_CALL(unrelu_file_write(path, text, size, &err));
+    return 0;
 }
 
 unrelu_status cli_open_source(const char *path, const char *columns, int single_pass,

@@ -8,11 +8,12 @@
 
 #include "cli.h"
 
-/* The output is not one of the inputs, and its folder exists and can be written. extension: what
- * the name must end in, or NULL. An output of NULL is fine where it is not required. */
+/* The output is not one of the inputs, and its folder exists and can be written; or it is a device
+ * or a pipe. extension: what the name must end in, or NULL. An output of NULL is fine where it is
+ * not required. */
 int cli_check_output(const cli_shared *shared, const char *extension);
 int cli_require_output(const char *command, const cli_shared *shared, const char *what);
-/* Writes beside path and renames, so that a file that was there stays whole. */
+/* All of it or nothing, as everything is written: see unrelu_file_write. */
 int cli_write_file(const char *path, const char *text, size_t size);
 /* makes path and what is missing above it */
 int cli_make_folder(const char *path);

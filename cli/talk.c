@@ -2,6 +2,7 @@
 #include "talk.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -57,8 +58,19 @@ void cli_interrupt_at_once(int yes)
     may_exit = yes;
 }
 
+/* Where a program is started with one of its first three descriptors closed, the next file that is
+ * opened would get its number, and what is said on standard error would go into that file. What
+ * stands there instead cannot be read or written. */
+static void keep_standard_descriptors(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+            (void)!open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
 void cli_talk_start(void)
 {
+    keep_standard_descriptors();
     struct sigaction action = {.sa_handler = interrupt};
     sigaddset(&action.sa_mask, SIGINT);
     sigaddset(&action.sa_mask, SIGTERM);

@@ -157,8 +157,9 @@ UNRELU_API unrelu_status unrelu_file_kind(const char *path, char *kind, size_t s
 
 typedef struct unrelu_sink unrelu_sink;
 
-/* Writes n rows of d columns to .npy, .csv, .tsv, or "-" (CSV on standard output). names may
- * be NULL. The file appears under its name only when unrelu_sink_commit succeeds. */
+/* Writes n rows of d columns to .npy, .csv, .tsv, or as CSV to "-" (standard output), a device or a
+ * pipe. names may be NULL. The file appears under its name only when unrelu_sink_commit succeeds.
+ */
 UNRELU_API unrelu_status unrelu_sink_open(const char *path, size_t n, size_t d,
                                           const char *const *names, unrelu_sink **out,
                                           unrelu_error *err);
@@ -166,6 +167,12 @@ UNRELU_API unrelu_status unrelu_sink_write(unrelu_sink *sink, const double *x, s
                                            unrelu_error *err);
 UNRELU_API unrelu_status unrelu_sink_commit(unrelu_sink *sink, unrelu_error *err); /* closes */
 UNRELU_API void unrelu_sink_abort(unrelu_sink *sink); /* closes, leaves nothing behind */
+
+/* A whole file of any bytes, written as samples and models are: beside its name, synced, and then
+ * under it, with the owner and the permissions of the file that it replaces. docs/formats.md,
+ * "How files are written", has the details. */
+UNRELU_API unrelu_status unrelu_file_write(const char *path, const void *bytes, size_t size,
+                                           unrelu_error *err);
 
 /* ---- models -------------------------------------------------------------------------- */
 

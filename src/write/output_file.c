@@ -3,25 +3,29 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/text.h"
+#include "write/beside.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BUFFER = 1 << 18, TRIES = 1000 };
+enum { BUFFER = 1 << 18 };
 
 struct ur_file {
-    ur_arena arena; /* of its names */
-    int fd;
-    const char *path;      /* as given: for messages */
-    const char *target;    /* where it goes: links followed */
-    const char *directory; /* of the target; NULL where it is written directly */
-    const char *temporary; /* beside the target */
+    ur_arena arena;   /* of its names */
+    const char *path; /* as given: for messages */
+    int direct;       /* what is written to as it is; -1: it is written beside its name */
+    ur_beside beside;
+    const char *directory, *name; /* where it goes: links followed */
+    int replaces;                 /* the file that `old` is of */
+    struct stat old;
     uint64_t expected, written;
     size_t used;
     unrelu_status failed;
@@ -29,65 +33,105 @@ struct ur_file {
     unsigned char buffer[BUFFER];
 };
 
-static unrelu_status refuse_open(const ur_file *f, unrelu_error *err)
+/* ---- where it goes ---- */
+
+/* /dev/stdout, /dev/fd/3: which descriptor of the process it is, or -1. Opening these would write
+ * over the start of a file that standard output was redirected to, or replace it. */
+static int descriptor_of(const char *path)
 {
-    int code = errno;
-    if (code == ENOENT || code == ENOTDIR)
+    static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
+    if (!strcmp(path, "-") || !strcmp(path, "/dev/stdout"))
+        return STDOUT_FILENO;
+    if (!strcmp(path, "/dev/stderr"))
+        return STDERR_FILENO;
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        size_t size = strlen(folders[i]);
+        uint64_t number;
+        if (!strncmp(path, folders[i], size) && ur_text_whole(path + size, &number) &&
+            number < INT_MAX)
+            return (int)number;
+    }
+    return -1;
+}
+
+int ur_file_is_direct(const char *path)
+{
+    struct stat info;
+    return descriptor_of(path) >= 0 ||
+           (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode));
+}
+
+static unrelu_status refuse(const ur_file *f, int code, unrelu_error *err)
+{
+    return ur_fail(err, UNRELU_EIO, "cannot write %s: %s", f->path, strerror(code));
+}
+
+static unrelu_status refuse_link(const ur_file *f, unrelu_error *err)
+{
+    return ur_fail(err, UNRELU_EIO,
+                   "cannot write %s: it is a symbolic link to a file that does not exist; remove "
+                   "the link, or make that file first",
+                   f->path);
+}
+
+/* which directory, and which name in it */
+static unrelu_status find_place(ur_file *f, unrelu_error *err)
+{
+    char *real = f->replaces ? realpath(f->path, NULL) : NULL; /* a link stays, its file goes */
+    if (f->replaces && !real)
+        return refuse(f, errno, err);
+    const char *target = ur_take_copy(&f->arena, real ? real : f->path);
+    free(real);
+    const char *slash = strrchr(target, '/');
+    f->name = slash ? slash + 1 : target;
+    f->directory =
+        slash ? ur_take_text(&f->arena, "%.*s", (int)(slash - target + 1), target) : "./";
+    return ur_arena_status(&f->arena, err);
+}
+
+static unrelu_status open_beside(ur_file *f, unrelu_error *err)
+{
+    UR_TRY(find_place(f, err));
+    int why = ur_beside_open(&f->beside, f->directory, f->replaces ? 0600 : 0666);
+    if (why == ENOENT || why == ENOTDIR)
         return ur_fail(err, UNRELU_EIO,
                        "cannot write %s: the directory %s does not exist; make it first", f->path,
                        f->directory);
-    return ur_fail(err, UNRELU_EIO, "cannot write %s in %s: %s", f->path, f->directory,
-                   strerror(code));
+    if (why != 0)
+        return ur_fail(err, UNRELU_EIO, "cannot write %s in %s: %s", f->path, f->directory,
+                       strerror(why));
+    if (f->replaces)
+        ur_beside_take_over(&f->beside, &f->old);
+    return UNRELU_OK;
 }
 
-/* A new file beside the target: the name carries the process, so that two runs do not meet. */
-static unrelu_status open_beside(ur_file *f, mode_t mode, unrelu_error *err)
+static unrelu_status open_direct(ur_file *f, int descriptor, unrelu_error *err)
 {
-    const char *slash = strrchr(f->target, '/');
-    f->directory =
-        slash ? ur_take_text(&f->arena, "%.*s", (int)(slash - f->target + 1), f->target) : "./";
-    for (int i = 0; i < TRIES; i++) {
-        const char *name =
-            ur_take_text(&f->arena, "%s.unrelu-%ld-%d.tmp", f->directory, (long)getpid(), i);
-        UR_TRY(ur_arena_status(&f->arena, err));
-        f->fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-        if (f->fd >= 0) {
-            f->temporary = name;
-            return UNRELU_OK;
-        }
-        if (errno != EEXIST)
-            break;
-    }
-    return refuse_open(f, err);
+    f->direct = descriptor >= 0 ? fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
+                                : open(f->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    return f->direct >= 0 ? UNRELU_OK : refuse(f, errno, err);
 }
 
 static unrelu_status open_file(ur_file *f, unrelu_error *err)
 {
-    struct stat info;
-    if (!strcmp(f->path, "-")) {
-        f->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-    } else if (stat(f->target, &info) != 0) {
-        return open_beside(f, 0666, err);
-    } else if (S_ISDIR(info.st_mode)) {
+    int descriptor = descriptor_of(f->path);
+    struct stat link;
+    if (descriptor >= 0)
+        return open_direct(f, descriptor, err);
+    if (stat(f->path, &f->old) != 0) {
+        if (errno != ENOENT && errno != ENOTDIR)
+            return refuse(f, errno, err);
+        return lstat(f->path, &link) == 0 ? refuse_link(f, err) : open_beside(f, err);
+    }
+    if (S_ISDIR(f->old.st_mode))
         return ur_fail(err, UNRELU_EIO, "cannot write %s: it is a directory; name a file in it",
                        f->path);
-    } else if (S_ISREG(info.st_mode)) {
-        UR_TRY(open_beside(f, info.st_mode & 0777, err));
-        (void)!fchmod(f->fd, info.st_mode & 0777); /* whatever the umask */
-        return UNRELU_OK;
-    } else {
-        f->fd = open(f->target, O_WRONLY | O_CLOEXEC);
-    }
-    return f->fd >= 0 ? UNRELU_OK
-                      : ur_fail(err, UNRELU_EIO, "cannot write %s: %s", f->path, strerror(errno));
-}
-
-static void free_file(ur_file *f)
-{
-    if (f->fd >= 0)
-        close(f->fd);
-    ur_arena_end(&f->arena);
-    free(f);
+    if (!S_ISREG(f->old.st_mode))
+        return open_direct(f, -1, err);
+    if (faccessat(AT_FDCWD, f->path, W_OK, AT_EACCESS) != 0) /* to replace it is to write it */
+        return refuse(f, errno, err);
+    f->replaces = 1;
+    return open_beside(f, err);
 }
 
 unrelu_status ur_file_open(const char *path, uint64_t expected, ur_file **out, unrelu_error *err)
@@ -99,21 +143,21 @@ unrelu_status ur_file_open(const char *path, uint64_t expected, ur_file **out, u
     if (!f)
         return ur_fail_memory(err, sizeof *f, "bytes of output buffer");
     memset(f, 0, offsetof(ur_file, buffer));
-    f->fd = -1;
+    f->direct = -1;
+    f->beside = (ur_beside){.directory = -1, .fd = -1};
     f->expected = expected;
-    char *real = realpath(path, NULL); /* a link stays, its file is replaced */
     f->path = ur_take_copy(&f->arena, path);
-    f->target = real ? ur_take_copy(&f->arena, real) : f->path;
-    free(real);
     unrelu_status status = ur_arena_status(&f->arena, err);
     if (!status)
         status = open_file(f, err);
     if (status)
-        free_file(f);
+        ur_file_abort(f);
     else
         *out = f;
     return status;
 }
+
+/* ---- what is written ---- */
 
 void ur_file_expect(ur_file *f, uint64_t expected)
 {
@@ -133,8 +177,9 @@ static unrelu_status fail(ur_file *f, int code)
 
 static void put(ur_file *f, const unsigned char *bytes, size_t size)
 {
+    int fd = f->direct >= 0 ? f->direct : f->beside.fd;
     while (size && !f->failed) {
-        ssize_t done = write(f->fd, bytes, size);
+        ssize_t done = write(fd, bytes, size);
         if (done < 0 && errno == EINTR)
             continue;
         if (done <= 0) {
@@ -171,33 +216,22 @@ unrelu_status ur_file_write(ur_file *f, const void *bytes, size_t size, unrelu_e
     return tell(f, err);
 }
 
-/* The name is safe on disk only when its directory is; a file system that cannot is let be. */
-static void sync_directory(const ur_file *f)
-{
-    int fd = open(f->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd >= 0) {
-        (void)!fsync(fd);
-        close(fd);
-    }
-}
+/* ---- its end ---- */
 
 unrelu_status ur_file_commit(ur_file *f, unrelu_error *err)
 {
+    int why = 0;
     flush(f);
-    if (!f->failed && f->temporary && fsync(f->fd) != 0)
-        fail(f, errno);
-    if (close(f->fd) != 0 && !f->failed)
-        fail(f, errno);
-    f->fd = -1;
-    if (!f->failed && f->temporary && rename(f->temporary, f->target) != 0)
-        fail(f, errno);
-    if (!f->failed && f->temporary)
-        sync_directory(f);
+    if (f->direct >= 0) {
+        why = close(f->direct) == 0 ? 0 : errno;
+        f->direct = -1;
+    } else if (!f->failed) {
+        why = ur_beside_commit(&f->beside, f->name);
+    }
+    if (why != 0 && !f->failed)
+        fail(f, why);
     unrelu_status status = tell(f, err);
-    if (status)
-        ur_file_abort(f);
-    else
-        free_file(f);
+    ur_file_abort(f);
     return status;
 }
 
@@ -205,7 +239,20 @@ void ur_file_abort(ur_file *f)
 {
     if (!f)
         return;
-    if (f->temporary)
-        unlink(f->temporary);
-    free_file(f);
+    if (f->direct >= 0)
+        close(f->direct);
+    ur_beside_drop(&f->beside);
+    ur_arena_end(&f->arena);
+    free(f);
+}
+
+unrelu_status unrelu_file_write(const char *path, const void *bytes, size_t size, unrelu_error *err)
+{
+    ur_file *file;
+    UR_TRY(ur_file_open(path, size, &file, err));
+    unrelu_status status = ur_file_write(file, bytes, size, err);
+    if (status == UNRELU_OK)
+        return ur_file_commit(file, err);
+    ur_file_abort(file);
+    return status;
 }

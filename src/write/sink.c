@@ -42,7 +42,7 @@ static unrelu_status open_sink(unrelu_sink *sink, const char *path, const char *
                        sink->n, sink->d);
     int npy = ur_text_ends(path, strlen(path), ".npy"),
         tsv = ur_text_ends(path, strlen(path), ".tsv");
-    if (!npy && !tsv && !ur_text_ends(path, strlen(path), ".csv") && strcmp(path, "-") != 0)
+    if (!npy && !tsv && !ur_text_ends(path, strlen(path), ".csv") && !ur_file_is_direct(path))
         return ur_fail(err, UNRELU_EUSAGE,
                        "cannot tell the format of %s; samples are written as .npy, .csv or .tsv, "
                        "or as CSV to - (standard output)",
