@@ -25,7 +25,9 @@ static const cli_code exits[] = {
     {"4", "the data cannot support the model"},
     {"5", "finished, but without the certificate that the answer is the only one, or with an "
           "approximation of labels that carry no noise"},
-    {"130", "interrupted (143: terminated); nothing was written"},
+    {"130",
+     "interrupted; nothing was written. 143: terminated; 129: hung up; 152: at the limit of CPU "
+     "time"},
 };
 
 enum { EXITS = sizeof exits / sizeof *exits };

@@ -102,6 +102,7 @@ int cli_make_folder(const char *path)
 int cli_write_file(const char *path, const char *text, size_t size)
 {
     CLI_CALL(unrelu_file_write(path, text, size, &err));
+    cli_wrote_file();
     return 0;
 }
 
@@ -180,6 +181,7 @@ int cli_write_rows(const cli_shared *shared, cli_draw *draw, const void *from, s
         unrelu_sink *sink = sinks.of[i];
         sinks.of[i] = NULL;
         CLI_CALL(unrelu_sink_commit(sink, &err));
+        cli_wrote_file();
     }
     return 0;
 }

@@ -14,14 +14,14 @@
 #include "flags.h"
 #include "words.h"
 
-static volatile sig_atomic_t interrupted, may_exit;
+static volatile sig_atomic_t interrupted, may_exit, written;
 static double started;
 static int quiet, verbose;
 static struct {
-    int shown;         /* a line that must be erased before anything else is said */
-    double last;       /* when it was drawn */
-    char said[512];    /* stages that --verbose has told: each once, "|a|b|" */
-    int stdout_shared; /* results scroll by on the same terminal */
+    volatile sig_atomic_t shown; /* a line that must be erased before anything else is said */
+    double last;                 /* when it was drawn */
+    char said[512];              /* stages that --verbose has told: each once, "|a|b|" */
+    int stdout_shared;           /* results scroll by on the same terminal */
 } progress;
 
 static double now(void)
@@ -31,31 +31,93 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* ---- signals ------------------------------------------------------------------------ */
+
 /* timeout(1) sends its signal twice at once, a user presses ^C again after this many seconds */
 static const double PATIENCE = 0.3;
+/* A command that did not end by itself so many seconds after a signal is ended: it may stand in one
+ * long call of LAPACK, or wait for a pipe. Docker kills after 10 seconds, slurm after 30. */
+enum { GRACE_SECONDS = 3 };
+
+static const char *reason(int signal)
+{
+    if (signal == SIGPIPE) /* who reads has seen enough, and need not be told */
+        return "";
+    if (signal == SIGXCPU)
+        return written ? "the limit of CPU time (ulimit -t) is reached; files that were written "
+                         "are whole"
+                       : "the limit of CPU time (ulimit -t) is reached; nothing was written";
+    return written ? "interrupted; files that were written are whole"
+                   : "interrupted; nothing was written";
+}
+
+/* may be called by a handler */
+static _Noreturn void leave(int signal)
+{
+    const char *parts[] = {progress.shown ? "\r\033[K" : "", "unrelu: ", reason(signal), "\n"};
+    for (size_t i = 0; *reason(signal) && i < sizeof parts / sizeof *parts; i++)
+        (void)!write(STDERR_FILENO, parts[i], strlen(parts[i]));
+    _exit(128 + signal);
+}
 
 static void interrupt(int signal)
 {
-    static const char text[] = "unrelu: interrupted; nothing was written\n";
     static volatile double first;
+    int before = errno;
     double t = now();
     if (interrupted) { /* a second one kills, should the first not be seen */
         if (t - first > PATIENCE)
-            _exit(128 + signal);
-        return;
+            leave(signal);
+    } else {
+        first = t;
+        interrupted = signal;
+        if (may_exit)
+            leave(signal);
+        alarm(GRACE_SECONDS);
     }
-    first = t;
-    interrupted = signal;
-    if (!may_exit)
-        return;
-    ssize_t said = write(STDERR_FILENO, text, sizeof text - 1);
-    (void)said;
-    _exit(128 + signal);
+    errno = before;
+}
+
+static void end_of_grace(int signal)
+{
+    (void)signal;
+    leave(interrupted);
+}
+
+/* The write that it is about fails, with its own sentence. It is not SIG_IGN, which programs that
+ * are started from here would inherit. */
+static void let_it_fail(int signal)
+{
+    (void)signal;
+}
+
+static void catch_signals(void)
+{
+    static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU, SIGPIPE};
+    struct sigaction action = {.sa_handler = interrupt}, other = {0}, before;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        sigaddset(&action.sa_mask, ends[i]);
+    sigaddset(&action.sa_mask, SIGALRM);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        sigaction(ends[i], NULL, &before);
+        /* nohup, and programs that want to see EPIPE; ^C is wanted in a background job too */
+        if (ends[i] == SIGINT || before.sa_handler != SIG_IGN)
+            sigaction(ends[i], &action, NULL);
+    }
+    other.sa_handler = end_of_grace;
+    sigaction(SIGALRM, &other, NULL);
+    other.sa_handler = let_it_fail;
+    sigaction(SIGXFSZ, &other, NULL);
 }
 
 void cli_interrupt_at_once(int yes)
 {
     may_exit = yes;
+}
+
+void cli_wrote_file(void)
+{
+    written = 1;
 }
 
 /* Where a program is started with one of its first three descriptors closed, the next file that is
@@ -71,11 +133,7 @@ static void keep_standard_descriptors(void)
 void cli_talk_start(void)
 {
     keep_standard_descriptors();
-    struct sigaction action = {.sa_handler = interrupt};
-    sigaddset(&action.sa_mask, SIGINT);
-    sigaddset(&action.sa_mask, SIGTERM);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    catch_signals();
     started = now();
 }
 
@@ -93,6 +151,11 @@ double cli_seconds(void)
 int cli_interrupted(void)
 {
     return interrupted != 0;
+}
+
+int cli_exit_interrupted(void)
+{
+    return interrupted ? 128 + interrupted : CLI_EXIT_INTERRUPTED;
 }
 
 static void erase_progress(void)
@@ -196,8 +259,9 @@ int cli_exit(unrelu_status status, const unrelu_error *err)
     if (status == UNRELU_OK)
         return 0;
     if (status == UNRELU_ECANCELLED || cli_interrupted()) {
-        cli_error("interrupted; nothing was written");
-        return interrupted ? 128 + interrupted : CLI_EXIT_INTERRUPTED;
+        if (*reason(interrupted))
+            cli_error("%s", reason(interrupted));
+        return cli_exit_interrupted();
     }
     if (status == UNRELU_ENOMEM && !err->text[0])
         return cli_no_memory();
@@ -254,6 +318,8 @@ int cli_talk_finish(int status)
     int done = status == 0 || status == CLI_EXIT_UNCERTIFIED;
     if (!done || !(failed || ferror(stdout)))
         return status;
+    if (interrupted == SIGPIPE)
+        return cli_exit_interrupted();
     cli_error("standard output: %s", why ? strerror(why) : "write failed");
     return CLI_EXIT_FILE;
 }

@@ -16,13 +16,15 @@ enum {
     CLI_EXIT_INTERRUPTED = 130
 };
 
-void cli_talk_start(void); /* catches SIGINT and SIGTERM, starts the clock */
+void cli_talk_start(void); /* catches signals, starts the clock */
 void cli_talk_set(int quiet, int verbose);
 double cli_seconds(void); /* since the start */
 int cli_interrupted(void);
+int cli_exit_interrupted(void); /* the exit status: 128 and the number of the signal */
 /* Whether a signal may end the program where it stands: while it waits for a pipe, which may never
  * say more, and has nothing half-written. */
 void cli_interrupt_at_once(int yes);
+void cli_wrote_file(void); /* a signal after it does not say that nothing was written */
 
 void cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* not with --quiet */

@@ -85,7 +85,7 @@ static int run_points(study *s, const cli_shared *shared, const char *csv)
             cli_error("interrupted; %s holds %zu of %zu points, and the same command goes on from "
                       "there",
                       csv, cli_study_done(s), s->count);
-            return CLI_EXIT_INTERRUPTED;
+            return cli_exit_interrupted();
         }
         CLI_TRY(cli_exit(status, &err));
         cli_detail("%s, %s = %.15g: done", cli_study_panel(s, p)->key,

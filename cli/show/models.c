@@ -134,8 +134,10 @@ int cli_load_model(const char *path, unsigned among, cli_model *model)
 
 int cli_save_model(const cli_model *model, const char *path)
 {
-    if (path)
-        CLI_CALL(kinds[model->kind].save(model, path, &err));
+    if (!path)
+        return 0;
+    CLI_CALL(kinds[model->kind].save(model, path, &err));
+    cli_wrote_file();
     return 0;
 }
 
