@@ -20,7 +20,7 @@ static unrelu_status open_standard_input(ur_bytes *b, unrelu_error *err)
     struct stat info;
     if (fstat(STDIN_FILENO, &info) != 0 || (b->fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)) < 0)
         return ur_fail(err, UNRELU_EIO, "cannot read standard input: %s", strerror(errno));
-    off_t at = S_ISREG(info.st_mode) ? lseek(b->fd, 0, SEEK_CUR) : -1;
+    off_t at = ur_file_has_size(b->fd, &info) ? lseek(b->fd, 0, SEEK_CUR) : -1;
     if (at >= 0) {
         b->regular = 1;
         b->base = (uint64_t)at;

@@ -12,6 +12,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+int ur_file_has_size(int fd, const struct stat *info)
+{
+    char first;
+    return S_ISREG(info->st_mode) && (info->st_size > 0 || pread(fd, &first, 1, 0) <= 0);
+}
+
 unrelu_status ur_file_open_read(const char *path, int *fd, uint64_t *size, int *regular,
                                 unrelu_error *err)
 {
@@ -29,7 +35,7 @@ unrelu_status ur_file_open_read(const char *path, int *fd, uint64_t *size, int *
         *fd = -1;
         return ur_fail(err, UNRELU_EIO, "cannot read %s: %s", path, problem);
     }
-    *regular = S_ISREG(info.st_mode);
+    *regular = ur_file_has_size(*fd, &info);
     *size = *regular ? (uint64_t)info.st_size : 0;
     return UNRELU_OK;
 }
@@ -72,7 +78,10 @@ unrelu_status ur_file_look(const char *path, ur_file_start *start, unrelu_error 
         return UNRELU_OK;
     UR_TRY(ur_file_open_read(path, &fd, &size, &regular, err));
     size_t have = size < sizeof bytes ? (size_t)size : sizeof bytes;
-    unrelu_status status = ur_file_read_at(fd, path, bytes, have, 0, err);
+    ssize_t got = regular ? 0 : pread(fd, bytes, sizeof bytes, 0); /* a file of /proc */
+    if (got > 0)
+        have = (size_t)got;
+    unrelu_status status = regular ? ur_file_read_at(fd, path, bytes, have, 0, err) : UNRELU_OK;
     close(fd);
     *start = status == UNRELU_OK && memchr(bytes, '\0', have) ? UR_FILE_BINARY : UR_FILE_TEXT;
     for (size_t i = 0; status == UNRELU_OK && i < sizeof marks / sizeof *marks; i++)

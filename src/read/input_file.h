@@ -6,7 +6,13 @@
 
 #include "unrelu/unrelu.h"
 
-/* EIO for what is missing, a directory, or not permitted. *size is 0 for a pipe. */
+#include <sys/stat.h>
+
+/* Whether it is a regular file that ends where its size says. Files of /proc have the size 0 and
+ * content all the same: they are read as a pipe is, to their end. */
+int ur_file_has_size(int fd, const struct stat *info);
+/* EIO for what is missing, a directory, or not permitted. *size is 0 for a pipe, and *regular too.
+ */
 unrelu_status ur_file_open_read(const char *path, int *fd, uint64_t *size, int *regular,
                                 unrelu_error *err);
 typedef enum {
