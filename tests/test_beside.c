@@ -305,6 +305,32 @@ static void pipes_and_descriptors_are_written_to_as_they_are(void **state)
     unrelu_sink_abort(sink);
 }
 
+/* A name that became a directory while the file was written, and a directory that went away. */
+static void a_rename_that_fails_is_told_and_leaves_nothing(void **state)
+{
+    (void)state;
+    unrelu_error err = {0};
+    char sentence[700];
+    ur_file *file;
+    assert_int_equal(ur_file_open(files_path("name"), 0, &file, &err), UNRELU_OK);
+    assert_int_equal(ur_file_write(file, "abc", 3, &err), UNRELU_OK);
+    assert_int_equal(mkdir(files_path("name"), 0777), 0);
+    assert_int_equal(ur_file_commit(file, &err), UNRELU_EIO);
+    snprintf(sentence, sizeof sentence, "cannot write %s: Is a directory (wrote 3 bytes)",
+             files_path("name"));
+    assert_string_equal(err.text, sentence);
+    assert_int_equal(count(".unrelu-"), 0);
+    assert_int_equal(rmdir(files_path("name")), 0);
+    assert_int_equal(mkdir(files_path("gone"), 0777), 0);
+    assert_int_equal(ur_file_open(files_path("gone/file"), 0, &file, &err), UNRELU_OK);
+    if (rmdir(files_path("gone")) == 0) { /* not where temporary files have names */
+        assert_int_equal(ur_file_commit(file, &err), UNRELU_EIO);
+        assert_non_null(strstr(err.text, "No such file or directory"));
+    } else {
+        ur_file_abort(file);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -316,6 +342,7 @@ int main(void)
         cmocka_unit_test(permissions_stay_and_new_files_obey_the_umask),
         cmocka_unit_test(the_owner_stays_where_that_may_be_done),
         cmocka_unit_test(a_group_that_cannot_be_kept_gives_nobody_more),
+        cmocka_unit_test(a_rename_that_fails_is_told_and_leaves_nothing),
         cmocka_unit_test(links_are_followed_to_files_and_refused_to_nothing),
         cmocka_unit_test(pipes_and_descriptors_are_written_to_as_they_are),
     };

@@ -110,7 +110,7 @@ static int open_unnamed(ur_beside *b, mode_t mode)
         close(b->fd);
     b->fd = -1;
 #else
-    (void)mode;
+    (void)b, (void)mode;
 #endif
     return ENOTSUP;
 }
