@@ -26,8 +26,7 @@ static _Thread_local int depth, own;
 
 static int has_room(size_t bytes)
 {
-    void *trial = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *trial = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return trial != MAP_FAILED && munmap(trial, bytes) == 0;
 }
 
