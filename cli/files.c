@@ -26,16 +26,17 @@ static int is_same_file(const char *output, const char *input)
     return found && stat(output, &a) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-/* the folder that a new file of that name appears in */
+/* the folder that a new file of that name appears in: where it is a link, that of its file */
 static int check_folder(const char *path)
 {
-    char folder[PATH_MAX];
+    char folder[PATH_MAX], real[PATH_MAX];
     struct stat s;
-    const char *slash = strrchr(path, '/'), *where = folder;
-    int length = slash ? (int)(slash - path) : 0, why = 0;
+    const char *target = realpath(path, real) ? real : path, *slash = strrchr(target, '/'),
+               *where = folder;
+    int length = slash ? (int)(slash - target) : 0, why = 0;
     if (strlen(path) >= sizeof folder)
         return cli_refuse_file("%s: cannot be written: its name: %s", path, strerror(ENAMETOOLONG));
-    snprintf(folder, sizeof folder, "%.*s", length, path);
+    snprintf(folder, sizeof folder, "%.*s", length, target);
     if (length == 0)
         strcpy(folder, slash ? "/" : ".");
     if (stat(folder, &s) != 0)
