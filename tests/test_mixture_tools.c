@@ -557,6 +557,15 @@ static double *numbers(const void *model, size_t count, uint64_t stream)
     return x;
 }
 
+/* the same without their signs */
+static double *unsigned_numbers(const void *model, size_t count, uint64_t stream)
+{
+    double *x = numbers(model, count, stream);
+    for (size_t i = 0; i < count; i++)
+        x[i] = fabs(x[i]);
+    return x;
+}
+
 enum { D = 7, P = 4 };
 
 /* every field has a value of its own */
@@ -568,12 +577,21 @@ static unrelu_mixture *learned(void)
                           &h->eigenvalues, &h->eigenvalues_se, &h->noise,    &h->limit};
     double **squares[] = {&h->sigma_se, &h->correlation_se, &h->n_pair};
     for (size_t i = 0; i < 8; i++)
-        *vectors[i] = numbers(h, P, i);
-    for (size_t i = 0; i < 3; i++)
-        *squares[i] = numbers(h, P * P, 10 + i);
-    m->A_se = numbers(m, D * P, 20);
-    m->A_se[3] = h->sigma_se[1] = NAN;
-    h->sigma[2] = INFINITY;
+        *vectors[i] = i == 4 || i == 7 ? numbers(h, P, i) : unsigned_numbers(h, P, i);
+    for (size_t i = 0; i < 3; i++) {
+        *squares[i] = unsigned_numbers(h, P * P, 10 + i);
+        for (size_t k = 0; k < P * P; k++)
+            (*squares[i])[k % P * P + k / P] = (*squares[i])[k];
+    }
+    for (size_t k = 0; k < P * P; k++)
+        h->n_pair[k] = ceil(1000 * h->n_pair[k]);
+    for (size_t j = 0; j < P; j++) {
+        h->positive[j] = ceil(1000 * h->positive[j]);
+        h->observed[j] = h->positive[j] + (double)j;
+    }
+    m->A_se = unsigned_numbers(m, D * P, 20);
+    m->A_se[3] = h->sigma_se[1] = h->sigma_se[P] = NAN;
+    h->sigma[2] = h->sigma[2 * P] = INFINITY;
     h->flags = ur_take(ur_model_arena(h), P, sizeof *h->flags);
     h->pair_flags = ur_take(ur_model_arena(h), P, P);
     h->flags[1] = UNRELU_FLAG_NO_ZEROS | UNRELU_FLAG_MISFIT;
@@ -701,6 +719,8 @@ static const char *write_parts(parts p)
         ur_npz_add_strings(w, "names", names, 2);
     else if (p.extra)
         ur_npz_add(w, p.extra, extra, p.extra_ndim, p.extra_shape);
+    if (p.bad && strcmp(p.bad, "sigma") == 0)
+        sigma[2] = p.value; /* both halves */
     const size_t shape[] = {3, 2}, square[] = {2, 2}, length = p.b ? p.b : 2;
     add(w, &p, "A", A, p.ndim ? p.ndim : 2, p.ndim ? p.shape : shape);
     add(w, &p, "b", b, 1, &length);
@@ -777,9 +797,10 @@ static void damaged_files_are_refused_with_a_sentence(void **state)
         {{.kind = "mixture", .bad = "b", .value = -INFINITY},
          ": b has -inf at row 2, column 1, where a finite number is needed"},
         {{.kind = "mixture", .bad = "sigma", .value = NAN},
-         ": correlation has nan at row 1, column 2, where a finite number is needed"},
+         ": sigma has nan at row 1, column 2, where a number is needed unless the column has the "
+         "flag no-truncated-mle"},
         {{.kind = "mixture", .extra = "noise", .value = -1},
-         ": noise is -1, where a standard deviation is needed"},
+         ": noise is -1, where a finite number of at least 0 is needed"},
         {{.kind = "mixture", .extra = "n", .value = 1.5}, ": n is 1.5, where a count is needed"},
         {{.kind = "mixture", .extra = "names"}, ": names has 2 entries for 3 columns"},
         {{.kind = "mixture", .verdict = "good"}, ": 'good' is no verdict of a mixture"},

@@ -856,10 +856,13 @@ static const char **fractions(const void *model, size_t count)
 static unrelu_network *learned(void)
 {
     unrelu_network *m = rough(leaky, 4);
-    m->U_se = numbers(m, 18, 1);
-    m->V_se = numbers(m, 24, 2);
-    m->c_se = numbers(m, 6, 3);
-    m->e_se = numbers(m, 3, 4);
+    double **errors[] = {&m->U_se, &m->V_se, &m->c_se, &m->e_se};
+    static const size_t counts[] = {18, 24, 6, 3};
+    for (size_t i = 0; i < 4; i++) {
+        *errors[i] = numbers(m, counts[i], i + 1);
+        for (size_t k = 0; k < counts[i]; k++)
+            (*errors[i])[k] = fabs((*errors[i])[k]);
+    }
     m->V_se[3] = NAN;
     m->verdict = UNRELU_VERDICT_UNCERTIFIED;
     m->noise = 0.1;
@@ -870,8 +873,8 @@ static unrelu_network *learned(void)
     m->samples_checked = 11;
     m->min_active = 12;
     m->min_inactive = 13;
-    m->starts = 14;
-    m->starts_agree = 15;
+    m->starts = 15;
+    m->starts_agree = 14;
     m->linear_rank = 1;
     m->objective = 2.5;
     m->objective_bound = NAN;

@@ -113,7 +113,8 @@ unrelu_status ur_array_load(ur_npz *npz, const char *path, const char *name, siz
     return ur_npz_doubles(npz, name, count, arena, out, err);
 }
 
-/* numbers outside the range of a byte become 0 */
+static const ur_range is_byte = {.least = 0, .most = 255, .whole = 1, .needed = "a byte"};
+
 static unrelu_status load_bytes(ur_npz *npz, const char *path, const char *name, size_t ndim,
                                 const size_t *shape, ur_arena *arena, uint8_t **out,
                                 unrelu_error *err)
@@ -123,10 +124,12 @@ static unrelu_status load_bytes(ur_npz *npz, const char *path, const char *name,
     double *numbers = NULL;
     UR_TRY(check_shape(npz, path, name, ndim, shape, &count, err));
     UR_TRY(ur_npz_doubles(npz, name, count, &own, &numbers, err));
+    UR_TRY(
+        ur_range_check(path, name, &is_byte, numbers, shape[0], ndim > 1 ? shape[1] : 1, 0, err));
     *out = ur_take(arena, count, 1);
     UR_TRY(ur_arena_status(arena, err));
     for (size_t i = 0; i < count; i++)
-        (*out)[i] = numbers[i] >= 0 && numbers[i] < 256 ? (uint8_t)numbers[i] : 0;
+        (*out)[i] = (uint8_t)numbers[i];
     return UNRELU_OK;
 }
 
@@ -146,12 +149,25 @@ unrelu_status ur_count_load(ur_npz *npz, const char *path, const char *name, siz
 unrelu_status ur_finite_check(const char *path, const char *name, const double *x, size_t rows,
                               size_t columns, unrelu_error *err)
 {
-    for (size_t i = 0; i < rows * columns; i++)
-        if (!isfinite(x[i]))
-            return ur_fail(err, UNRELU_EFORMAT,
-                           "%s: %s has %g at row %zu, column %zu, where a finite number is needed",
-                           path, name, x[i], i / columns + 1, i % columns + 1);
-    return UNRELU_OK;
+    return ur_range_check(path, name, &ur_is_finite, x, rows, columns, 0, err);
+}
+
+/* numbers that were loaded into a member, against the row of the table; model: for the bound */
+static unrelu_status check_numbers(const char *path, const ur_field *f, const size_t *shape,
+                                   const void *model, const void *member, unrelu_error *err)
+{
+    const char *start = model;
+    size_t most = f->bound ? *(const size_t *)(const void *)(start + f->bound) : 0;
+    const double *x = f->shape ? *(double *const *)member : member;
+    double number;
+    if (f->kind == UR_COUNT) {
+        number = (double)*(const size_t *)member;
+        x = &number;
+    }
+    if (!f->range)
+        return UNRELU_OK;
+    return ur_range_check(path, f->name, f->range, x, shape[0], f->shape ? shape[1] * shape[2] : 0,
+                          most, err);
 }
 
 static unrelu_status load_field(ur_npz *npz, const char *path, const ur_fields *t,
@@ -161,11 +177,9 @@ static unrelu_status load_field(ur_npz *npz, const char *path, const ur_fields *
     double number = 0;
     switch (f->kind) {
     case UR_ARRAY:
+    case UR_FINITE:
     case UR_COUNTS:
         return ur_array_load(npz, path, f->name, ndim, shape, arena, member, err);
-    case UR_FINITE:
-        UR_TRY(ur_array_load(npz, path, f->name, ndim, shape, arena, member, err));
-        return ur_finite_check(path, f->name, *(double **)member, shape[0], shape[1], err);
     case UR_BYTES:
         return load_bytes(npz, path, f->name, ndim, shape, arena, member, err);
     case UR_NUMBER:
@@ -206,9 +220,13 @@ unrelu_status ur_fields_load(ur_npz *npz, const char *path, const ur_fields *t, 
     for (size_t i = 0; i < t->count; i++) {
         const ur_field *f = &t->fields[i];
         char *member = (char *)model + f->offset;
-        if (f->needed || ur_npz_has(npz, f->name))
+        size_t shape[3] = {1, 1, 1};
+        if (f->shape)
+            spell(t, f->shape, shape);
+        if (f->needed || ur_npz_has(npz, f->name)) {
             UR_TRY(load_field(npz, path, t, f, arena, member, err));
-        else if (f->kind == UR_NUMBER)
+            UR_TRY(check_numbers(path, f, shape, model, member, err));
+        } else if (f->kind == UR_NUMBER)
             *(double *)(void *)member = f->missing;
     }
     return UNRELU_OK;

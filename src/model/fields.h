@@ -5,6 +5,7 @@
 #define UR_FIELDS_H
 
 #include "base/arena.h"
+#include "model/ranges.h"
 #include "read/npz.h"
 #include "write/npz_write.h"
 
@@ -35,19 +36,34 @@ typedef struct {
     double missing;           /* a number that the file does not have */
     int needed;               /* a file without it is refused */
     const char *const *words; /* of a choice */
+    const ur_range *range;    /* of numbers: what a file may hold; NULL: anything */
+    size_t bound;             /* of counts: the size_t that they do not exceed; 0: none */
 } ur_field;
 
 /* rows of a table for a model of type T */
-#define UR_FIELD(T, member, kind, letters, without, needed)                                        \
+#define UR_FIELD(T, member, kind_, letters, without, needed_)                                      \
     {                                                                                              \
-#member, kind, offsetof(T, member), letters, without, needed, NULL                         \
+        .name = #member, .kind = kind_, .offset = offsetof(T, member), .shape = letters,           \
+        .missing = without, .needed = needed_                                                      \
     }
-#define UR_ARRAY_FIELD(T, member, letters)  UR_FIELD(T, member, UR_ARRAY, letters, 0, 0)
-#define UR_FINITE_FIELD(T, member, letters) UR_FIELD(T, member, UR_FINITE, letters, 0, 0)
-#define UR_NUMBER_FIELD(T, member, without) UR_FIELD(T, member, UR_NUMBER, NULL, without, 0)
-#define UR_COUNT_FIELD(T, member)           UR_FIELD(T, member, UR_COUNT, NULL, 0, 0)
-#define UR_WORD_FIELD(T, member)            UR_FIELD(T, member, UR_WORD, NULL, 0, 0)
-#define UR_TEXTS_FIELD(T, member, letters)  UR_FIELD(T, member, UR_TEXTS, letters, 0, 0)
+/* the same with a range; bound_: offsetof a size_t, or 0 */
+#define UR_RANGED(T, member, kind_, letters, without, needed_, range_, bound_)                     \
+    {                                                                                              \
+        .name = #member, .kind = kind_, .offset = offsetof(T, member), .shape = letters,           \
+        .missing = without, .needed = needed_, .range = &(range_), .bound = bound_                 \
+    }
+#define UR_ARRAY_FIELD(T, member, letters) UR_FIELD(T, member, UR_ARRAY, letters, 0, 0)
+#define UR_ARRAY_IN(T, member, letters, range)                                                     \
+    UR_RANGED(T, member, UR_ARRAY, letters, 0, 0, range, 0)
+#define UR_FINITE_FIELD(T, member, letters)                                                        \
+    UR_RANGED(T, member, UR_FINITE, letters, 0, 0, ur_is_finite, 0)
+#define UR_NUMBER_IN(T, member, without, range)                                                    \
+    UR_RANGED(T, member, UR_NUMBER, NULL, without, 0, range, 0)
+#define UR_COUNT_FIELD(T, member) UR_FIELD(T, member, UR_COUNT, NULL, 0, 0)
+#define UR_COUNT_UP_TO(T, member, bound)                                                           \
+    UR_RANGED(T, member, UR_COUNT, NULL, 0, 0, ur_is_count, offsetof(T, bound))
+#define UR_WORD_FIELD(T, member)           UR_FIELD(T, member, UR_WORD, NULL, 0, 0)
+#define UR_TEXTS_FIELD(T, member, letters) UR_FIELD(T, member, UR_TEXTS, letters, 0, 0)
 
 /* sizes[i] is what letters[i] stands for */
 typedef struct {

@@ -13,19 +13,31 @@
 
 #define FIELD(member, kind, letters, needed)                                                       \
     UR_FIELD(unrelu_gaussian, member, kind, letters, 0, needed)
-#define ARRAY(member, letters) FIELD(member, UR_ARRAY, letters, 0)
-#define WORD(member)           FIELD(member, UR_WORD, NULL, 1)
+#define IN(member, letters, range) UR_ARRAY_IN(unrelu_gaussian, member, letters, range)
+#define NEEDED(member, letters, range)                                                             \
+    UR_RANGED(unrelu_gaussian, member, UR_ARRAY, letters, 0, 1, range, 0)
+#define UP_TO_N(member, letters, range)                                                            \
+    UR_RANGED(unrelu_gaussian, member, UR_ARRAY, letters, 0, 0, range, offsetof(unrelu_gaussian, n))
+#define WORD(member) FIELD(member, UR_WORD, NULL, 1)
 
+/* b, scale, sigma and correlation are NaN in columns with the flag no-truncated-mle alone: see
+ * check_unknown */
 static const ur_field arrays[] = {
-    FIELD(b, UR_ARRAY, "d", 1), FIELD(sigma, UR_ARRAY, "dd", 1),
-    ARRAY(scale, "d"),          ARRAY(correlation, "dd"),
-    ARRAY(b_se, "d"),           ARRAY(scale_se, "d"),
-    ARRAY(sigma_se, "dd"),      ARRAY(correlation_se, "dd"),
-    ARRAY(n_pair, "dd"),        ARRAY(observed, "d"),
-    ARRAY(positive, "d"),       ARRAY(eigenvalues, "d"),
-    ARRAY(eigenvalues_se, "d"),
+    NEEDED(b, "d", ur_is_known),
+    NEEDED(sigma, "dd", ur_are_covariances),
+    IN(scale, "d", ur_is_size_or_unknown),
+    IN(correlation, "dd", ur_are_correlations),
+    IN(b_se, "d", ur_is_error),
+    IN(scale_se, "d", ur_is_error),
+    IN(sigma_se, "dd", ur_are_errors),
+    IN(correlation_se, "dd", ur_are_errors),
+    UP_TO_N(n_pair, "dd", ur_are_counts),
+    UP_TO_N(observed, "d", ur_is_count),
+    UP_TO_N(positive, "d", ur_is_count),
+    UR_ARRAY_FIELD(unrelu_gaussian, eigenvalues, "d"),
+    IN(eigenvalues_se, "d", ur_is_error),
 };
-static const ur_field factor[] = {FIELD(W, UR_ARRAY, "dk", 1),
+static const ur_field factor[] = {NEEDED(W, "dk", ur_is_known),
                                   UR_WORD_FIELD(unrelu_gaussian, how_k)};
 /* of a learned model */
 static const ur_field learned[] = {
@@ -33,19 +45,23 @@ static const ur_field learned[] = {
     WORD(angles),
     FIELD(rows_dropped, UR_COUNT, NULL, 1),
     FIELD(repaired, UR_SWITCH, NULL, 1),
-    FIELD(lambda_min, UR_NUMBER, NULL, 1),
+    UR_RANGED(unrelu_gaussian, lambda_min, UR_NUMBER, NULL, 0, 1, ur_is_known, 0),
     FIELD(pair_flags, UR_BYTES, "dd", 1),
     FIELD(flags, UR_BITS, "d", 0),
 };
 /* of a rectified-gaussian file alone */
-static const ur_field alone[] = {ARRAY(noise, "d"), ARRAY(limit, "d"), ARRAY(lambda, "d")};
+static const ur_field alone[] = {IN(noise, "d", ur_is_size), IN(limit, "d", ur_is_limit),
+                                 IN(lambda, "d", ur_is_finite)};
 static const ur_field alone_learned[] = {WORD(method), FIELD(n, UR_COUNT, NULL, 1)};
 /* written in ways of their own, below */
 static const ur_field others[] = {
     FIELD(names, UR_TEXTS, "d", 0),
     FIELD(seed, UR_SEED, NULL, 0),
     FIELD(activation, UR_WORD, NULL, 0),
-    {"transform", UR_CHOICE, offsetof(unrelu_gaussian, transform), NULL, 0, 0, ur_transform_words},
+    {.name = "transform",
+     .kind = UR_CHOICE,
+     .offset = offsetof(unrelu_gaussian, transform),
+     .words = ur_transform_words},
 };
 
 static void set_sizes(const void *model, size_t *sizes)
@@ -138,6 +154,18 @@ unrelu_status unrelu_gaussian_save(const unrelu_gaussian *m, const char *path, u
 
 /* ---- load ---- */
 
+enum { FLAG_SHOWN = 40 };
+
+/* 0: it is none */
+static uint32_t flag_of(const char *text, size_t length)
+{
+    for (int bit = 0; *unrelu_flag_name(bit); bit++)
+        if (strlen(unrelu_flag_name(bit)) == length &&
+            strncmp(text, unrelu_flag_name(bit), length) == 0)
+            return UINT32_C(1) << bit;
+    return 0;
+}
+
 static unrelu_status get_flags(ur_npz *npz, const char *path, unrelu_gaussian *m, unrelu_error *err)
 {
     UR_ARENA(arena);
@@ -148,12 +176,55 @@ static unrelu_status get_flags(ur_npz *npz, const char *path, unrelu_gaussian *m
     for (size_t j = 0; j < m->d; j++)
         for (const char *text = texts[j]; *text;) {
             size_t length = strcspn(text, ",");
-            for (int bit = 0; *unrelu_flag_name(bit); bit++)
-                if (strlen(unrelu_flag_name(bit)) == length &&
-                    strncmp(text, unrelu_flag_name(bit), length) == 0)
-                    m->flags[j] |= UINT32_C(1) << bit;
+            uint32_t flag = flag_of(text, length);
+            if (!flag)
+                return ur_fail(err, UNRELU_EFORMAT,
+                               "%s: flags has '%.*s' for column %zu, which is no flag", path,
+                               (int)(length < FLAG_SHOWN ? length : FLAG_SHOWN), text, j + 1);
+            m->flags[j] |= flag;
             text += length + (text[length] == ',');
         }
+    return UNRELU_OK;
+}
+
+/* What could not be had is NaN, and the flag says so; nothing else may be. */
+static unrelu_status check_unknown(const char *path, const unrelu_gaussian *m, unrelu_error *err)
+{
+    size_t d = m->d;
+    for (size_t i = 0; i < d * d; i++) {
+        uint32_t flags = m->flags ? m->flags[i / d] | m->flags[i % d] : 0;
+        size_t row = i / d, column = i % d;
+        const char *name = isnan(m->sigma[i])         ? "sigma"
+                           : isnan(m->correlation[i]) ? "correlation"
+                           : isnan(m->b[row])         ? "b"
+                           : isnan(m->scale[row])     ? "scale"
+                                                      : NULL;
+        if (name && !(flags & UNRELU_FLAG_NO_TRUNCATED))
+            return ur_fail(err, UNRELU_EFORMAT,
+                           "%s: %s has nan at row %zu, column %zu, where a number is needed unless "
+                           "the column has the flag %s",
+                           path, name, row + 1, *name == 'b' || name[1] == 'c' ? 1 : column + 1,
+                           unrelu_flag_name(__builtin_ctz(UNRELU_FLAG_NO_TRUNCATED)));
+    }
+    return UNRELU_OK;
+}
+
+/* counts that hold for one column */
+static unrelu_status check_counts(const char *path, const unrelu_gaussian *m, unrelu_error *err)
+{
+    static const int known = UNRELU_FLAG_DUPLICATE | UNRELU_FLAG_FEW_JOINT;
+    for (size_t j = 0; m->positive && m->observed && j < m->d; j++)
+        if (m->positive[j] > m->observed[j])
+            return ur_fail(err, UNRELU_EFORMAT,
+                           "%s: positive has %g at row %zu, column 1, where %g cells are observed",
+                           path, m->positive[j], j + 1, m->observed[j]);
+    for (size_t i = 0; m->pair_flags && i < m->d * m->d; i++)
+        if (m->pair_flags[i] & ~known)
+            return ur_fail(err, UNRELU_EFORMAT,
+                           "%s: pair_flags has %d at row %zu, column %zu, where %d and %d are the "
+                           "only flags",
+                           path, m->pair_flags[i], i / m->d + 1, i % m->d + 1,
+                           UNRELU_FLAG_DUPLICATE, UNRELU_FLAG_FEW_JOINT);
     return UNRELU_OK;
 }
 
@@ -184,10 +255,12 @@ unrelu_status ur_gaussian_get(ur_npz *npz, const char *path, unrelu_gaussian *m,
         m->k = shape[1];
         UR_TRY(get(npz, path, m, factor, COUNT(factor), err));
     }
-    if (!ur_npz_has(npz, "flags"))
-        return UNRELU_OK;
-    UR_TRY(get(npz, path, m, learned, COUNT(learned), err));
-    return get_flags(npz, path, m, err);
+    if (ur_npz_has(npz, "flags")) {
+        UR_TRY(get(npz, path, m, learned, COUNT(learned), err));
+        UR_TRY(get_flags(npz, path, m, err));
+    }
+    UR_TRY(check_counts(path, m, err));
+    return check_unknown(path, m, err);
 }
 
 static unrelu_status get_transform(ur_npz *npz, const char *path, unrelu_gaussian *m,
@@ -203,6 +276,8 @@ static unrelu_status get_transform(ur_npz *npz, const char *path, unrelu_gaussia
             return ur_fail(err, UNRELU_EFORMAT, "%s: there is no transform '%.20s'", path, text);
     if (m->transform == UNRELU_TRANSFORM_BOXCOX && !m->lambda)
         return ur_fail(err, UNRELU_EFORMAT, "%s: a Box-Cox transform needs the array lambda", path);
+    if (m->transform == UNRELU_TRANSFORM_BOXCOX)
+        return ur_range_check(path, "lambda", &ur_is_boxcox, m->lambda, m->d, 1, 0, err);
     return UNRELU_OK;
 }
 
@@ -236,6 +311,8 @@ static unrelu_status load(const char *path, unrelu_gaussian *m, unrelu_error *er
                        ndim);
     UR_TRY(ur_columns_check(path, shape[0], err));
     m->d = shape[0];
+    if (ur_npz_has(npz, "flags")) /* n first, which bounds counts */
+        UR_TRY(get(npz, path, m, alone_learned, COUNT(alone_learned), err));
     UR_TRY(ur_gaussian_get(npz, path, m, err));
     UR_TRY(get(npz, path, m, alone, COUNT(alone), err));
     UR_TRY(get_transform(npz, path, m, err));
@@ -246,7 +323,6 @@ static unrelu_status load(const char *path, unrelu_gaussian *m, unrelu_error *er
     UR_TRY(ur_seed_load(npz, path, &m->seed, err));
     if (!ur_npz_has(npz, "flags"))
         return UNRELU_OK;
-    UR_TRY(get(npz, path, m, alone_learned, COUNT(alone_learned), err));
     return ur_warnings_load(npz, path, ur_model_arena(m), &m->warnings, &m->warning_count, err);
 }
 

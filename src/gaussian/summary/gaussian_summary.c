@@ -389,6 +389,27 @@ static unrelu_status load_sums(ur_npz *npz, const char *path, int format, unrelu
     return UNRELU_OK;
 }
 
+/* two cells are above their limits in no more rows than either; squares are not negative */
+static unrelu_status check_pairs(const ur_moments_view *v, size_t d, const char *path,
+                                 unrelu_error *err)
+{
+    for (size_t i = 0; i < d; i++) {
+        if (!(v->square[i] >= 0))
+            return ur_fail(err, UNRELU_EFORMAT,
+                           "%s: square has %g for column %zu, where a sum of squares is needed: "
+                           "the summary is damaged",
+                           path, v->square[i], i + 1);
+        for (size_t j = i; j < d; j++)
+            if (v->gg[i * d + j] > fmin(v->positive[i], v->positive[j]))
+                return ur_fail(err, UNRELU_EFORMAT,
+                               "%s: gg counts %g rows where columns %zu and %zu are both above "
+                               "their limits, which %g and %g are: the summary is damaged",
+                               path, v->gg[i * d + j], i + 1, j + 1, v->positive[i],
+                               v->positive[j]);
+    }
+    return UNRELU_OK;
+}
+
 static unrelu_status check_counts(const unrelu_summary *summary, size_t g, const char *path,
                                   unrelu_error *err)
 {
@@ -409,7 +430,7 @@ static unrelu_status check_counts(const unrelu_summary *summary, size_t g, const
                                "%s: %s has %g, where a count is needed: the summary is damaged",
                                path, fields[i].name, x[k]);
     }
-    return UNRELU_OK;
+    return check_pairs(&v, d, path, err);
 }
 
 /* sums are finite, counts are counts, exponents are ones we could have set */

@@ -12,29 +12,49 @@
 
 #include <math.h>
 
-#define ARRAY(member, letters)  UR_ARRAY_FIELD(unrelu_mixture, member, letters)
-#define FINITE(member, letters) UR_FINITE_FIELD(unrelu_mixture, member, letters)
-#define NUMBER(member, without) UR_NUMBER_FIELD(unrelu_mixture, member, without)
-#define COUNT(member)           UR_COUNT_FIELD(unrelu_mixture, member)
-#define WORD(member)            UR_WORD_FIELD(unrelu_mixture, member)
+#define NUMBER(member, without, range) UR_NUMBER_IN(unrelu_mixture, member, without, range)
+#define UP_TO_N(member)                UR_COUNT_UP_TO(unrelu_mixture, member, n)
+#define COUNT(member)                  UR_COUNT_FIELD(unrelu_mixture, member)
+#define WORD(member)                   UR_WORD_FIELD(unrelu_mixture, member)
 
 static const ur_field fields[] = {
-    FINITE(A, "dp"),     ARRAY(A_se, "dp"),   NUMBER(noise, 0), NUMBER(relative_noise, NAN),
-    NUMBER(residual, 0), NUMBER(negative, 0), COUNT(n),         COUNT(samples_checked),
-    COUNT(facets),       COUNT(min_off),      COUNT(tries),     WORD(method),
-    WORD(precision),     WORD(how_p),
+    UR_FINITE_FIELD(unrelu_mixture, A, "dp"),
+    UR_ARRAY_IN(unrelu_mixture, A_se, "dp", ur_is_error),
+    NUMBER(noise, 0, ur_is_size),
+    NUMBER(relative_noise, NAN, ur_is_error),
+    NUMBER(residual, 0, ur_is_error),
+    NUMBER(negative, 0, ur_is_known),
+    COUNT(n),
+    UP_TO_N(samples_checked),
+    COUNT(facets),
+    UP_TO_N(min_off),
+    COUNT(tries),
+    WORD(method),
+    WORD(precision),
+    WORD(how_p),
 };
 /* written in ways of their own, below */
 static const ur_field others[] = {
     UR_TEXTS_FIELD(unrelu_mixture, names, "d"),
-    {"verdict", UR_CHOICE, offsetof(unrelu_mixture, verdict), NULL, 0, 0, ur_verdict_words},
-    {"seed", UR_SEED, offsetof(unrelu_mixture, seed), NULL, 0, 0, NULL},
+    {.name = "verdict",
+     .kind = UR_CHOICE,
+     .offset = offsetof(unrelu_mixture, verdict),
+     .words = ur_verdict_words},
+    UR_FIELD(unrelu_mixture, seed, UR_SEED, NULL, 0, 0),
 };
 /* of the hidden layer, under names that the mixture does not have itself */
 static const ur_field hidden[] = {
-    {"hidden_noise", UR_ARRAY, offsetof(unrelu_gaussian, noise), "p", 0, 0, NULL},
-    {"hidden_limit", UR_ARRAY, offsetof(unrelu_gaussian, limit), "p", 0, 0, NULL},
-    {"hidden_method", UR_WORD, offsetof(unrelu_gaussian, method), NULL, 0, 0, NULL},
+    {.name = "hidden_noise",
+     .kind = UR_ARRAY,
+     .offset = offsetof(unrelu_gaussian, noise),
+     .shape = "p",
+     .range = &ur_is_size},
+    {.name = "hidden_limit",
+     .kind = UR_ARRAY,
+     .offset = offsetof(unrelu_gaussian, limit),
+     .shape = "p",
+     .range = &ur_is_limit},
+    {.name = "hidden_method", .kind = UR_WORD, .offset = offsetof(unrelu_gaussian, method)},
 };
 
 static void set_sizes(const void *model, size_t *sizes)
@@ -103,9 +123,6 @@ static unrelu_status load(const char *path, unrelu_mixture *m, unrelu_error *err
     UR_TRY(ur_seed_load(npz, path, &m->seed, err));
     UR_TRY(ur_names_load(npz, path, "names", m->d, own, &m->names, err));
     UR_TRY(ur_fields_load(npz, path, FIELDS(fields, shape), own, m, err));
-    if (!(m->noise >= 0 && m->noise < INFINITY))
-        return ur_fail(err, UNRELU_EFORMAT, "%s: noise is %g, where a standard deviation is needed",
-                       path, m->noise);
     if (m->noise == 0)
         m->relative_noise = 0;
     unrelu_gaussian *h = ur_gaussian_new(err);

@@ -10,10 +10,11 @@
 #include <math.h>
 #include <string.h>
 
-#define ARRAY(member, letters)  UR_ARRAY_FIELD(unrelu_network, member, letters)
+#define ERRORS(member, letters) UR_ARRAY_IN(unrelu_network, member, letters, ur_is_error)
 #define FINITE(member, letters) UR_FINITE_FIELD(unrelu_network, member, letters)
-#define NUMBER(member, without) UR_NUMBER_FIELD(unrelu_network, member, without)
+#define NUMBER(member, without) UR_NUMBER_IN(unrelu_network, member, without, ur_is_error)
 #define COUNT(member)           UR_COUNT_FIELD(unrelu_network, member)
+#define UP_TO(member, bound)    UR_COUNT_UP_TO(unrelu_network, member, bound)
 #define WORD(member)            UR_WORD_FIELD(unrelu_network, member)
 #define TEXTS(member, letters)  UR_TEXTS_FIELD(unrelu_network, member, letters)
 
@@ -22,22 +23,22 @@ static const ur_field fields[] = {
     FINITE(V, "kd"),
     FINITE(c, "k"),
     FINITE(e, "m"),
-    ARRAY(U_se, "mk"),
-    ARRAY(V_se, "kd"),
-    ARRAY(c_se, "k"),
-    ARRAY(e_se, "m"),
-    ARRAY(active, "k"),
+    ERRORS(U_se, "mk"),
+    ERRORS(V_se, "kd"),
+    ERRORS(c_se, "k"),
+    ERRORS(e_se, "m"),
+    UR_ARRAY_IN(unrelu_network, active, "k", ur_is_share),
     NUMBER(residual, 0),
-    NUMBER(noise, 0),
+    UR_NUMBER_IN(unrelu_network, noise, 0, ur_is_size),
     NUMBER(holdout_residual, NAN),
-    NUMBER(gap, NAN),
+    UR_NUMBER_IN(unrelu_network, gap, NAN, ur_is_known),
     COUNT(n),
-    COUNT(samples_checked),
-    COUNT(min_active),
-    COUNT(min_inactive),
+    UP_TO(samples_checked, n),
+    UP_TO(min_active, n),
+    UP_TO(min_inactive, n),
     COUNT(starts),
-    COUNT(starts_agree),
-    COUNT(linear_rank),
+    UP_TO(starts_agree, starts),
+    UP_TO(linear_rank, d),
     WORD(method),
     WORD(biases),
     WORD(precision),
@@ -51,7 +52,7 @@ static const ur_field fields[] = {
     TEXTS(U_rational, "mk"),
     WORD(guarantee_holds),
     WORD(guarantee_because),
-    COUNT(inputs_rank),
+    UP_TO(inputs_rank, d),
 };
 
 /* wrong labels, where there are any: z of them */
@@ -60,9 +61,12 @@ static const ur_field wrong[] = {FINITE(E_row, "z"), FINITE(E_column, "z"), FINI
 static const ur_field others[] = {
     TEXTS(input_names, "d"),
     TEXTS(label_names, "m"),
-    {"activation", UR_WORD, offsetof(unrelu_network, activation_name), NULL, 0, 0, NULL},
-    {"verdict", UR_CHOICE, offsetof(unrelu_network, verdict), NULL, 0, 0, ur_verdict_words},
-    {"seed", UR_SEED, offsetof(unrelu_network, seed), NULL, 0, 0, NULL},
+    {.name = "activation", .kind = UR_WORD, .offset = offsetof(unrelu_network, activation_name)},
+    {.name = "verdict",
+     .kind = UR_CHOICE,
+     .offset = offsetof(unrelu_network, verdict),
+     .words = ur_verdict_words},
+    UR_FIELD(unrelu_network, seed, UR_SEED, NULL, 0, 0),
     WORD(failure),
 };
 enum { FIELDS = sizeof fields / sizeof *fields, WRONG = sizeof wrong / sizeof *wrong };
