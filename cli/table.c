@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "escape.h"
 #include "width.h"
 
 enum { NAME = 20 };
@@ -29,20 +30,20 @@ void cli_table_add(cli_table *table, const char *format, ...)
 {
     if (table->cells == CLI_TABLE_ROWS * table->columns)
         return;
-    char *cell = table->cell[table->cells++];
+    char *cell = table->cell[table->cells++], text[CLI_TABLE_CELL];
     va_list list;
     va_start(list, format);
-    vsnprintf(cell, CLI_TABLE_CELL, format, list);
+    vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    for (char *s = cell; *s; s++) /* names come from files, and go to a terminal */
-        if ((unsigned char)*s < ' ' || *s == 0x7f)
-            *s = '?';
+    cli_escape(cell, CLI_TABLE_CELL, text);
 }
 
 void cli_table_add_name(cli_table *table, const char *name)
 {
-    int cut = name[cli_text_cut(name, NAME)] != '\0';
-    cli_table_add(table, "%.*s%s", (int)cli_text_cut(name, cut ? NAME - 3 : NAME), name,
+    char shown[CLI_TABLE_CELL];
+    cli_escape(shown, sizeof shown, name);
+    int cut = shown[cli_text_cut(shown, NAME)] != '\0';
+    cli_table_add(table, "%.*s%s", (int)cli_text_cut(shown, cut ? NAME - 3 : NAME), shown,
                   cut ? "..." : "");
 }
 

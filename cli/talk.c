@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "escape.h"
 #include "flags.h"
 #include "words.h"
 
@@ -175,9 +176,10 @@ static void say(const char *label, const char *format, va_list list)
     for (const char *s = text; *s; s += *s == '\n') {
         fprintf(stderr, "unrelu: %s%s%s", coloured ? "\033[33m" : "", label,
                 coloured ? "\033[0m" : "");
-        for (; *s && *s != '\n'; s++) /* control characters, of a column's name, say, are gone */
-            fputc((unsigned char)*s < ' ' || *s == 0x7f ? '?' : *s, stderr);
+        size_t length = strcspn(s, "\n");
+        cli_show_text(stderr, s, length);
         fputc('\n', stderr);
+        s += length;
     }
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "width.h"
 
+#include "escape.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +39,7 @@ void cli_print_wrapped(const char *text, int column, int indent)
     int most = cli_width(), fresh = 1; /* no word of the text is on this line yet */
     for (const char *s = text + strspn(text, " "); *s; s += strspn(s, " ")) {
         size_t length = strcspn(s, " \n");
-        int width = cli_text_width(s, length);
+        int width = cli_show_text(NULL, s, length);
         if (*s == '\n' || (!fresh && column + 1 + width > most)) {
             putchar('\n');
             s += *s == '\n';
@@ -46,8 +48,7 @@ void cli_print_wrapped(const char *text, int column, int indent)
             continue;
         }
         int blanks = !fresh ? 1 : column < indent ? indent - column : 0;
-        printf("%*s%.*s", blanks, "", (int)length, s);
-        column += blanks + width;
+        column += printf("%*s", blanks, "") + cli_show_text(stdout, s, length);
         fresh = 0;
         s += length;
     }

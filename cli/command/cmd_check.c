@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "censor.h"
+#include "escape.h"
 #include "flags.h"
 #include "json.h"
 #include "scope.h"
@@ -187,9 +188,10 @@ static void print_text(const findings *f)
     cli_table table;
     size_t shown = 0, others = 0, left_out = 0;
     char verdict[VERDICT];
-    printf("%zu rows, %zu column%s; KS is the largest distance of the distribution from the fitted "
-           "one,\np the share of samples of the fitted one that are as far from theirs\n\n",
-           m->n, f->d, cli_plural(f->d));
+    cli_print(
+        "%zu rows, %zu column%s; KS is the largest distance of the distribution from the fitted "
+        "one,\np the share of samples of the fitted one that are as far from theirs\n\n",
+        m->n, f->d, cli_plural(f->d));
     cli_table_titles(&table, "column|censored|KS|p|ties|transform|remarks");
     for (size_t j = 0; j < f->d; j++) {
         int stands_out = looks_wrong(f, j) || !is_fitted(f, j) || flags_of(f, j);
@@ -200,18 +202,18 @@ static void print_text(const findings *f)
     }
     cli_table_print(&table, "lrrrrll");
     if (shown < f->d)
-        printf("  ... the first %d and some that stand out of %zu columns: --json has all\n", FIRST,
-               f->d);
-    printf("\n%s\n", m->warning_count ? "a fit would warn:" : "a fit would not warn");
+        cli_print("  ... the first %d and some that stand out of %zu columns: --json has all\n",
+                  FIRST, f->d);
+    cli_print("\n%s\n", m->warning_count ? "a fit would warn:" : "a fit would not warn");
     for (size_t i = 0; i < m->warning_count; i++) {
-        int column = printf("  %s: ", m->warnings[i].code);
+        int column = cli_print("  %s: ", m->warnings[i].code);
         cli_print_wrapped(cli_flagged(m->warnings[i].message).text, column, 4);
     }
     while (left_out < f->d && is_fitted(f, left_out))
         left_out++;
     if (left_out < f->d)
-        printf("a fit stops at column %s, which cannot be fitted, unless --drop leaves it out\n",
-               unrelu_source_name(f->samples, left_out));
+        cli_print("a fit stops at column %s, which cannot be fitted, unless --drop leaves it out\n",
+                  unrelu_source_name(f->samples, left_out));
     putchar('\n');
     cli_print_wrapped(verdict_of(f, verdict), 0, 0);
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "escape.h"
 #include "models.h"
 
 #include <stddef.h>
@@ -61,11 +62,11 @@ static int print(const cli_shared *shared, const comparison *c)
     if (shared->json)
         return print_json(c);
     if (c->part) { /* "5 neurons matched, 1 of the truth missing" */
-        printf("%zu %s%s matched", c->parts.matched, c->part, c->parts.matched == 1 ? "" : "s");
+        cli_print("%zu %s%s matched", c->parts.matched, c->part, c->parts.matched == 1 ? "" : "s");
         if (c->parts.missing)
-            printf(", %zu of the truth missing", c->parts.missing);
+            cli_print(", %zu of the truth missing", c->parts.missing);
         if (c->parts.extra)
-            printf(", %zu of the model left over", c->parts.extra);
+            cli_print(", %zu of the model left over", c->parts.extra);
         putchar('\n');
     }
     cli_table_start(&table, 3);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "escape.h"
 #include "flags.h"
 #include "model_text.h"
 #include "width.h"
@@ -38,9 +39,9 @@ void cli_print_sigma(double sigma)
 {
     double decimals = 1 - floor(log10(sigma));
     if (decimals >= 1 && decimals <= 6)
-        printf("sigma %.*f", (int)decimals, sigma);
+        cli_print("sigma %.*f", (int)decimals, sigma);
     else
-        printf("sigma %.2g", sigma);
+        cli_print("sigma %.2g", sigma);
 }
 
 void cli_print_reason(const unrelu_warning *warnings, size_t count, const char *const *codes)
@@ -119,7 +120,7 @@ void cli_print_coordinates(const unrelu_gaussian *m, const cli_coordinates *name
     }
     cli_table_print(&table, align);
     if (shown < m->d)
-        printf("  ... the first %d and the flagged of %zu %s\n", FIRST, m->d, names->many);
+        cli_print("  ... the first %d and the flagged of %zu %s\n", FIRST, m->d, names->many);
 }
 
 /* medians and quantiles of transformed columns, in the data's own scale */
@@ -129,9 +130,9 @@ static void print_quantiles(const unrelu_gaussian *m, double level)
     double z = cli_half_width(level);
     const double sides[] = {0, -z, z};
     size_t shown = m->d < MANY ? m->d : MANY;
-    printf("\nin the data's own scale: median and the middle %.4g %% of values, censored ones "
-           "included\n",
-           100 * level);
+    cli_print("\nin the data's own scale: median and the middle %.4g %% of values, censored ones "
+              "included\n",
+              100 * level);
     cli_table_titles(&table, m->lambda ? "column|lambda|median|from|to" : "column|median|from|to");
     for (size_t i = 0; i < shown; i++) {
         cli_add_column_name(&table, m, i);
@@ -143,7 +144,7 @@ static void print_quantiles(const unrelu_gaussian *m, double level)
     }
     cli_table_print(&table, m->lambda ? "lrrrr" : "lrrr");
     if (shown < m->d)
-        printf("  ... the first %zu of %zu columns\n", shown, m->d);
+        cli_print("  ... the first %zu of %zu columns\n", shown, m->d);
 }
 
 /* ---- correlations -------------------------------------------------------------------- */
@@ -190,17 +191,18 @@ void cli_print_correlations(const unrelu_gaussian *m, double z)
     if (shown == 0 && few_joint == 0)
         return;
     if (shown == 0 && few_joint < pairs)
-        printf("\ncorrelations: %zu of %zu pairs are few-joint, the others 0\n", few_joint, pairs);
+        cli_print("\ncorrelations: %zu of %zu pairs are few-joint, the others 0\n", few_joint,
+                  pairs);
     else if (shown == 0)
-        printf("\ncorrelations: %s few-joint: too few rows where both are positive\n",
-               pairs == 1 ? "the only pair is" : "every pair is");
+        cli_print("\ncorrelations: %s few-joint: too few rows where both are positive\n",
+                  pairs == 1 ? "the only pair is" : "every pair is");
     else if (shown == pairs)
-        printf("\ncorrelations\n");
+        cli_print("\ncorrelations\n");
     else if (few_joint)
-        printf("\nstrongest correlations (%zu of %zu pairs; %zu few-joint left out)\n", shown,
-               pairs, few_joint);
+        cli_print("\nstrongest correlations (%zu of %zu pairs; %zu few-joint left out)\n", shown,
+                  pairs, few_joint);
     else
-        printf("\nstrongest correlations (%zu of %zu pairs)\n", shown, pairs);
+        cli_print("\nstrongest correlations (%zu of %zu pairs)\n", shown, pairs);
     cli_table_start(&table, 3);
     for (size_t r = 0; r < shown; r++) {
         size_t ij = top[r].i * m->d + top[r].j;
@@ -222,11 +224,11 @@ static void print_eigenvalues(const unrelu_gaussian *m, double level, double z)
         cli_print_wrapped(cli_flagged(m->how_k).text, 0, 0);
     }
     if (m->k)
-        printf("W (%zu x %zu) is the array W of the model file, which 'fit -o FILE' writes\n", m->d,
-               m->k);
-    printf("\neigenvalues of Sigma");
+        cli_print("W (%zu x %zu) is the array W of the model file, which 'fit -o FILE' writes\n",
+                  m->d, m->k);
+    cli_print("\neigenvalues of Sigma");
     if (cli_has_errors(m->eigenvalues_se, m->d))
-        printf(" (+- is the half-width of a %.4g %% interval)", 100 * level);
+        cli_print(" (+- is the half-width of a %.4g %% interval)", 100 * level);
     putchar('\n');
     cli_table_start(&table, 3);
     for (size_t i = 0; i < shown; i++) {
@@ -237,7 +239,7 @@ static void print_eigenvalues(const unrelu_gaussian *m, double level, double z)
     }
     cli_table_print(&table, "rrl");
     if (shown < m->d)
-        printf("  ... the first %d of %zu\n", EIGENVALUES, m->d);
+        cli_print("  ... the first %d of %zu\n", EIGENVALUES, m->d);
 }
 
 void cli_print_gaussian(const unrelu_gaussian *m, double level)
@@ -246,20 +248,21 @@ void cli_print_gaussian(const unrelu_gaussian *m, double level)
     double z = cli_half_width(level);
     unsigned long long seed = m->seed;
     if (m->method[0])
-        printf("rectified Gaussian, learned: n = %zu, d = %zu\n"
-               "method %s (norms %s, angles %s), seed %llu\n",
-               m->n, m->d, m->method, m->norms, m->angles, seed);
+        cli_print("rectified Gaussian, learned: n = %zu, d = %zu\n"
+                  "method %s (norms %s, angles %s), seed %llu\n",
+                  m->n, m->d, m->method, m->norms, m->angles, seed);
     else
-        printf("rectified Gaussian, planted: d = %zu, seed %llu\n", m->d, seed);
+        cli_print("rectified Gaussian, planted: d = %zu, seed %llu\n", m->d, seed);
     if (*m->activation)
-        printf("samples went through %s: all below is of values before it\n", m->activation);
+        cli_print("samples went through %s: all below is of values before it\n", m->activation);
     else if (m->transform != UNRELU_TRANSFORM_NONE)
-        printf("all below is of values transformed by %s\n", unrelu_transform_name(m->transform));
+        cli_print("all below is of values transformed by %s\n",
+                  unrelu_transform_name(m->transform));
     if (m->rows_dropped > 0)
-        printf("%zu row%s with gross outliers left out\n", m->rows_dropped,
-               cli_plural(m->rows_dropped));
+        cli_print("%zu row%s with gross outliers left out\n", m->rows_dropped,
+                  cli_plural(m->rows_dropped));
     if (cli_has_errors(m->b_se, m->d))
-        printf("+- is the half-width of a %.4g %% interval\n", 100 * level);
+        cli_print("+- is the half-width of a %.4g %% interval\n", 100 * level);
     putchar('\n');
     cli_print_coordinates(m, &names, z);
     if (m->transform != UNRELU_TRANSFORM_NONE)
@@ -268,8 +271,8 @@ void cli_print_gaussian(const unrelu_gaussian *m, double level)
     if (m->eigenvalues)
         print_eigenvalues(m, level, z);
     if (m->method[0] && isfinite(m->lambda_min) && m->d > 1)
-        printf("\nsmallest eigenvalue of the correlations %.4g: %s\n", m->lambda_min,
-               m->repaired                     ? "made positive semidefinite"
-               : m->lambda_min < -CLI_ROUNDING ? "not repaired"
-                                               : "no repair was needed");
+        cli_print("\nsmallest eigenvalue of the correlations %.4g: %s\n", m->lambda_min,
+                  m->repaired                     ? "made positive semidefinite"
+                  : m->lambda_min < -CLI_ROUNDING ? "not repaired"
+                                                  : "no repair was needed");
 }

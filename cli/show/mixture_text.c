@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "escape.h"
 #include "flags.h"
 #include "model_text.h"
 #include "width.h"
@@ -31,25 +32,25 @@ static void print_verdict(const unrelu_mixture *m)
              m->samples_checked, cli_plural(m->samples_checked));
     switch (m->verdict) {
     case UNRELU_VERDICT_EXACT:
-        printf("exact: %s, every facet certified (fewest samples on one: %zu), %s\n", sizes,
-               m->min_off, checked);
+        cli_print("exact: %s, every facet certified (fewest samples on one: %zu), %s\n", sizes,
+                  m->min_off, checked);
         break;
     case UNRELU_VERDICT_UNCERTIFIED:
-        printf("exact fit, uniqueness not certified: %s, %s\n", sizes, checked);
+        cli_print("exact fit, uniqueness not certified: %s, %s\n", sizes, checked);
         cli_print_reason(m->warnings, m->warning_count, rules);
         break;
     case UNRELU_VERDICT_NOISY:
-        printf("noisy: ");
+        cli_print("noisy: ");
         cli_print_sigma(m->noise);
-        printf(" (%.2g %% of the samples), %s", 100 * m->relative_noise, sizes);
+        cli_print(" (%.2g %% of the samples), %s", 100 * m->relative_noise, sizes);
         if (error >= 0)
-            printf(", standard errors of A up to %.2g", error);
+            cli_print(", standard errors of A up to %.2g", error);
         putchar('\n');
         break;
     case UNRELU_VERDICT_AMBIGUOUS:
-        printf("ambiguous: %s, at least %zu samples on each facet", sizes, m->min_off);
+        cli_print("ambiguous: %s, at least %zu samples on each facet", sizes, m->min_off);
         if (m->noise > 0) {
-            printf(", with noise of ");
+            cli_print(", with noise of ");
             cli_print_sigma(m->noise);
         }
         putchar('\n');
@@ -92,27 +93,27 @@ void cli_print_mixture(const unrelu_mixture *m, double level)
     unsigned long long seed = m->seed;
     print_verdict(m);
     if (m->verdict == UNRELU_VERDICT_PLANTED) {
-        printf("mixture, planted: d = %zu, p = %zu, seed %llu\n", m->d, m->p, seed);
+        cli_print("mixture, planted: d = %zu, p = %zu, seed %llu\n", m->d, m->p, seed);
         if (m->noise > 0) {
-            printf("noise of ");
+            cli_print("noise of ");
             cli_print_sigma(m->noise);
             putchar('\n');
         }
     } else {
-        printf("mixture, learned: n = %zu, d = %zu, p = %zu\n", m->n, m->d, m->p);
+        cli_print("mixture, learned: n = %zu, d = %zu, p = %zu\n", m->n, m->d, m->p);
         if (m->how_p[0])
-            cli_print_wrapped(cli_flagged(m->how_p).text, printf("p = %zu: ", m->p), 0);
-        printf("method %s, %zu tr%s, seed %llu\nresidual %.2g over %zu sample%s\n", m->method,
-               m->tries, m->tries == 1 ? "y" : "ies", seed, m->residual, m->samples_checked,
-               cli_plural(m->samples_checked));
+            cli_print_wrapped(cli_flagged(m->how_p).text, cli_print("p = %zu: ", m->p), 0);
+        cli_print("method %s, %zu tr%s, seed %llu\nresidual %.2g over %zu sample%s\n", m->method,
+                  m->tries, m->tries == 1 ? "y" : "ies", seed, m->residual, m->samples_checked,
+                  cli_plural(m->samples_checked));
     }
     if (cli_has_errors(m->hidden->b_se, m->p))
-        printf("+- is the half-width of a %.4g %% interval, given A\n", 100 * level);
+        cli_print("+- is the half-width of a %.4g %% interval, given A\n", 100 * level);
     putchar('\n');
     cli_print_coordinates(m->hidden, &names, z);
     cli_print_correlations(m->hidden, z);
     putchar('\n');
     if (!print_matrix(m))
-        printf("A (%zu x %zu) is the array A of the model file, which 'unmix -o FILE' writes\n",
-               m->d, m->p);
+        cli_print("A (%zu x %zu) is the array A of the model file, which 'unmix -o FILE' writes\n",
+                  m->d, m->p);
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "escape.h"
 #include "flags.h"
 #include "model_text.h"
 #include "width.h"
@@ -45,33 +46,33 @@ static void print_met(const unrelu_network *m)
     double cells = (double)m->n * (double)m->m;
     double tenths = floor(1000 * (cells - (double)m->corrupted) / cells);
     if (m->corrupted)
-        printf(", meets %.3g %% of the labels", tenths / 10);
+        cli_print(", meets %.3g %% of the labels", tenths / 10);
 }
 
 /* a neuron that is on in no row cannot be known */
 static void print_region(void)
 {
-    printf(", in the region of these inputs");
+    cli_print(", in the region of these inputs");
 }
 
 static void print_holdout(const unrelu_network *m)
 {
     if (isfinite(m->holdout_residual))
-        printf(" (%.2g on rows that the solver did not see)", m->holdout_residual);
+        cli_print(" (%.2g on rows that the solver did not see)", m->holdout_residual);
 }
 
 static void print_fit(const unrelu_network *m, const char *what, const char *then)
 {
     static const char digits[] = "digits:";
-    printf("%s", what);
+    cli_print("%s", what);
     if (strcmp(m->precision, "single") == 0)
-        printf(", to single precision");
+        cli_print(", to single precision");
     else if (strncmp(m->precision, digits, sizeof digits - 1) == 0)
-        printf(", to %s digits", m->precision + sizeof digits - 1);
-    printf("%s: %zu neuron%s", then, m->k, cli_plural(m->k));
+        cli_print(", to %s digits", m->precision + sizeof digits - 1);
+    cli_print("%s: %zu neuron%s", then, m->k, cli_plural(m->k));
     print_met(m);
-    printf(", residual %.2g%s over %zu sample%s", m->residual, m->corrupted ? " on these" : "",
-           m->samples_checked, cli_plural(m->samples_checked));
+    cli_print(", residual %.2g%s over %zu sample%s", m->residual, m->corrupted ? " on these" : "",
+              m->samples_checked, cli_plural(m->samples_checked));
     if (m->verdict != UNRELU_VERDICT_EXACT)
         print_holdout(m);
 }
@@ -97,9 +98,9 @@ static void print_verdict(const unrelu_network *m)
     case UNRELU_VERDICT_EXACT:
         print_fit(m, "exact", "");
         if (m->linear_rank)
-            printf(", a linear part of rank %zu", m->linear_rank);
+            cli_print(", a linear part of rank %zu", m->linear_rank);
         if (m->k && m->min_active && m->min_inactive)
-            printf(", %s on both sides of its kink", m->k == 1 ? "seen" : "every neuron seen");
+            cli_print(", %s on both sides of its kink", m->k == 1 ? "seen" : "every neuron seen");
         print_region();
         putchar('\n');
         break;
@@ -110,14 +111,14 @@ static void print_verdict(const unrelu_network *m)
         cli_print_reason(m->warnings, m->warning_count, codes);
         break;
     case UNRELU_VERDICT_NOISY:
-        printf("noisy: ");
+        cli_print("noisy: ");
         cli_print_sigma(m->noise);
-        printf(", %zu neuron%s", m->k, cli_plural(m->k));
+        cli_print(", %zu neuron%s", m->k, cli_plural(m->k));
         print_met(m);
-        printf(", residual %.2g", m->residual);
+        cli_print(", residual %.2g", m->residual);
         print_holdout(m);
         if (m->starts > 1)
-            printf(", %zu of %zu starts agree", m->starts_agree, m->starts);
+            cli_print(", %zu of %zu starts agree", m->starts_agree, m->starts);
         putchar('\n');
         break;
     case UNRELU_VERDICT_APPROXIMATE:
@@ -126,7 +127,7 @@ static void print_verdict(const unrelu_network *m)
         cli_print_reason(m->warnings, m->warning_count, reasons);
         break;
     case UNRELU_VERDICT_FAILED:
-        printf("failed\n");
+        cli_print("failed\n");
         break;
     case UNRELU_VERDICT_PLANTED:
     case UNRELU_VERDICT_AMBIGUOUS: /* of mixtures only */
@@ -139,28 +140,28 @@ static void print_verdict(const unrelu_network *m)
 static void print_learned(const unrelu_network *m, const char *activation)
 {
     double cells = (double)m->n * (double)m->m;
-    printf("network, learned: n = %zu, d = %zu, k = %zu, m = %zu\n", m->n, m->d, m->k, m->m);
+    cli_print("network, learned: n = %zu, d = %zu, k = %zu, m = %zu\n", m->n, m->d, m->k, m->m);
     if (m->how_k[0])
-        cli_print_wrapped(cli_flagged(m->how_k).text, printf("k = %zu: ", m->k), 0);
-    printf("method %s, activation %s, biases %s, seed %llu\n", m->method, activation, m->biases,
-           (unsigned long long)m->seed);
+        cli_print_wrapped(cli_flagged(m->how_k).text, cli_print("k = %zu: ", m->k), 0);
+    cli_print("method %s, activation %s, biases %s, seed %llu\n", m->method, activation, m->biases,
+              (unsigned long long)m->seed);
     if (m->k && m->verdict != UNRELU_VERDICT_NOISY)
-        printf("rarest sides of a kink: %zu sample%s on, %zu off\n", m->min_active,
-               cli_plural(m->min_active), m->min_inactive);
+        cli_print("rarest sides of a kink: %zu sample%s on, %zu off\n", m->min_active,
+                  cli_plural(m->min_active), m->min_inactive);
     if (m->verdict == UNRELU_VERDICT_EXACT && isfinite(m->holdout_residual))
-        printf("residual %.2g on rows that the solver did not see\n", m->holdout_residual);
+        cli_print("residual %.2g on rows that the solver did not see\n", m->holdout_residual);
     if (m->V_rational)
-        printf("verified in exact arithmetic: the labels are met with residual 0\n");
+        cli_print("verified in exact arithmetic: the labels are met with residual 0\n");
     if (isfinite(m->objective)) {
-        printf("objective |A - U f(V X)%s|_F = %.6g", has_output_bias(m) ? " - e" : "",
-               m->objective);
+        cli_print("objective |A - U f(V X)%s|_F = %.6g", has_output_bias(m) ? " - e" : "",
+                  m->objective);
         if (m->objective_bound > 0)
-            printf(", %.4g times a lower bound of it", m->objective / m->objective_bound);
+            cli_print(", %.4g times a lower bound of it", m->objective / m->objective_bound);
         putchar('\n');
     }
     if (isfinite(m->incoherence))
-        printf("%zu of %.0f labels (%.3g %%) are not the network's; incoherence %.3g\n",
-               m->corrupted, cells, 100 * (double)m->corrupted / cells, m->incoherence);
+        cli_print("%zu of %.0f labels (%.3g %%) are not the network's; incoherence %.3g\n",
+                  m->corrupted, cells, 100 * (double)m->corrupted / cells, m->incoherence);
 }
 
 /* ---- neurons and outputs -------------------------------------------------------------- */
@@ -194,7 +195,7 @@ static void print_neurons(const unrelu_network *m, double z)
     }
     cli_table_print(&table, "rrrrrrr");
     if (shown < m->k)
-        printf("  ... the first %zu of %zu neurons\n", shown, m->k);
+        cli_print("  ... the first %zu of %zu neurons\n", shown, m->k);
 }
 
 static void print_outputs(const unrelu_network *m, double z)
@@ -211,14 +212,14 @@ static void print_outputs(const unrelu_network *m, double z)
     }
     cli_table_print(&table, "lr");
     if (shown < m->m)
-        printf("  ... the first %zu of %zu outputs\n", shown, m->m);
+        cli_print("  ... the first %zu of %zu outputs\n", shown, m->m);
 }
 
 /* the weights as fractions */
 static void print_rational(const unrelu_network *m)
 {
     cli_table table;
-    printf("\nweights of an exact solution: rows of V, then columns of U\n");
+    cli_print("\nweights of an exact solution: rows of V, then columns of U\n");
     cli_table_start(&table, m->d + m->m);
     for (size_t i = 0; i < m->d; i++)
         cli_table_add_name(&table, m->input_names ? m->input_names[i] : "");
@@ -245,7 +246,7 @@ static void print_theory(const char *what, const char *text)
 {
     if (!text[0])
         return;
-    int column = printf("\n%s: ", what) - 1;
+    int column = cli_print("\n%s: ", what) - 1;
     cli_print_wrapped(cli_flagged(text).text, column, column);
 }
 
@@ -256,12 +257,12 @@ void cli_print_network(const unrelu_network *m, double level)
     unrelu_activation_name(m->activation, activation, sizeof activation);
     print_verdict(m);
     if (m->verdict == UNRELU_VERDICT_PLANTED)
-        printf("network, planted: d = %zu, k = %zu, m = %zu\nactivation %s, seed %llu\n", m->d,
-               m->k, m->m, activation, (unsigned long long)m->seed);
+        cli_print("network, planted: d = %zu, k = %zu, m = %zu\nactivation %s, seed %llu\n", m->d,
+                  m->k, m->m, activation, (unsigned long long)m->seed);
     else
         print_learned(m, activation);
     if (cli_has_errors(m->c_se, m->k) || cli_has_errors(m->e_se, m->m))
-        printf("+- is the half-width of a %.4g %% interval\n", 100 * level);
+        cli_print("+- is the half-width of a %.4g %% interval\n", 100 * level);
     if (m->k > 0)
         print_neurons(m, z);
     if (has_output_bias(m))

@@ -21,7 +21,8 @@ extern const ur_range ur_is_boxcox; /* |lambda| at most 10, as options have it *
 extern const ur_range ur_is_count;
 extern const ur_range ur_are_covariances, ur_are_correlations, ur_are_errors, ur_are_counts;
 
-/* x is rows x columns, or one number where columns is 0; most: of counts, how many there can be; 0: not known */
+/* x is rows x columns, or one number where columns is 0; most: of counts, how many there can be; 0:
+ * not known */
 unrelu_status ur_range_check(const char *path, const char *name, const ur_range *range,
                              const double *x, size_t rows, size_t columns, size_t most,
                              unrelu_error *err);
