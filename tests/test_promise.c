@@ -384,6 +384,24 @@ static void the_distinguishing_matrix_is_made_where_that_takes_a_second(void **s
     assert_false(is_distinguishing_worth_it(100, 10000));
 }
 
+/* What three conditions ask of a network that was not found is told once. */
+static void a_reason_is_told_once(void **state)
+{
+    (void)state;
+    planted_network p = plant_network(5, 3, 4, 300, .3, 3);
+    unrelu_recover_options o;
+    unrelu_recover_options_init(&o, sizeof o);
+    o.method = UNRELU_RECOVER_SPARSE_NOISE;
+    o.k = 3;
+    unrelu_network *model = recover(&p, &o);
+    assert_int_equal(model->verdict, UNRELU_VERDICT_FAILED);
+    const char *first = strstr(model->guarantee_because, "no network was found");
+    assert_non_null(first);
+    assert_null(strstr(first + 1, "no network was found"));
+    unrelu_network_free(model);
+    planted_network_free(&p);
+}
+
 static void the_table_of_methods_lists_its_conditions(void **state)
 {
     (void)state;
@@ -411,6 +429,7 @@ int main(void)
         cmocka_unit_test(heavy_tails_and_an_offset_break_theorem_10),
         cmocka_unit_test(a_deficient_distinguishing_matrix_is_seen),
         cmocka_unit_test(the_distinguishing_matrix_is_made_where_that_takes_a_second),
+        cmocka_unit_test(a_reason_is_told_once),
         cmocka_unit_test(the_table_of_methods_lists_its_conditions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,7 @@
 #include "network/promise/promise.h"
 
 #include <math.h>
+#include <string.h>
 
 const ur_theorem ur_none = {
     .promise = "none of the paper's theorems: the residual over all samples and the rules of "
@@ -84,6 +85,15 @@ const char *ur_holds_name(ur_holds holds)
     return holds == UR_KEPT ? "yes" : holds == UR_BROKEN ? "no" : "untested";
 }
 
+/* of several conditions that cannot be asked for one reason the reason is told once */
+static int is_told(const ur_finding *found, size_t i)
+{
+    for (size_t j = 0; j < i; j++)
+        if (found[j].holds == found[i].holds && strcmp(found[j].figure, found[i].figure) == 0)
+            return 1;
+    return 0;
+}
+
 unrelu_status ur_theorem_ask(const ur_theorem *theorem, const ur_problem *given,
                              const ur_outcome *out, ur_arena *arena, ur_holds *holds,
                              const char **because, unrelu_error *err)
@@ -103,7 +113,7 @@ unrelu_status ur_theorem_ask(const ur_theorem *theorem, const ur_problem *given,
             *holds = found[count].holds;
     }
     for (size_t i = 0; i < count; i++)
-        if (found[i].holds == *holds)
+        if (found[i].holds == *holds && !is_told(found, i))
             *because =
                 ur_take_text(arena, "%s%s%s", *because, (*because)[0] ? "; " : "", found[i].figure);
     return ur_arena_status(arena, err);
