@@ -149,8 +149,8 @@ static unrelu_status add_system(test *t, const char *with, size_t wide, const do
     return UNRELU_OK;
 }
 
-/* x (n x d) and y (n x m) in their own units, hidden (n x k) */
-static unrelu_status set_systems(test *t, const ur_frame *frame, const ur_weights *w,
+/* x (n x d) in its own unit, y (n x m) as the residuals in `unit`, hidden (n x k) */
+static unrelu_status set_systems(test *t, const ur_frame *frame, const ur_weights *w, double unit,
                                  const double *x, const double *hidden, const double *y,
                                  ur_arena *arena, unrelu_error *err)
 {
@@ -160,7 +160,7 @@ static unrelu_status set_systems(test *t, const ur_frame *frame, const ur_weight
     UR_TRY(ur_arena_status(&own, err));
     for (size_t j = 0; j < k; j++) /* of the labels, in their noise */
         for (size_t r = 0; r < m; r++)
-            size[j] = hypot(size[j], w->U[r * k + j] / t->unit[r]);
+            size[j] = hypot(size[j], w->U[r * k + j] / unit / t->unit[r]);
     UR_TRY(add_system(t, "the inputs", frame->p, frame->x, arena, err));
     ur_gemm(UR_PLAIN, UR_TURNED, n, k, w->d, 1, x, w->d, w->V, w->d, 0, z, k);
     for (size_t i = 0; i < n * k; i++)
@@ -355,7 +355,7 @@ unrelu_status ur_rest_test(const ur_problem *given, const ur_weights *w, ur_term
     }
     rest->met = share_met(data, w, n, hidden, cell);
     size_residuals(&t);
-    UR_TRY(set_systems(&t, &frame, w, x, hidden, y, &arena, err));
+    UR_TRY(set_systems(&t, &frame, w, data->unit, x, hidden, y, &arena, err));
     UR_TRY(compare_both(&t, rest, err));
     UR_TRY(ur_rest_pieces(data, &frame, n, &rest->linear, err));
     rest->met = rest->met > MET ? rest->met : 0;

@@ -50,12 +50,16 @@ static unrelu_status set_inner(const ur_weights *w, ur_terms terms, const double
     double *G = ur_take(&arena, kp, kp * sizeof *G), *L = ur_take(&arena, kp, kp * sizeof *L);
     double *room = ur_take(&arena, t->outer + 1, m * kp * sizeof *room);
     double *scale = ur_take(&arena, kp, sizeof *scale);
+    double unit = 0; /* of U, whose squares may be no numbers */
     int positive = 1;
     UR_TRY(ur_arena_status(&arena, err));
+    for (size_t i = 0; i < m * k; i++)
+        unit = fmax(unit, fabs(w->U[i]));
+    unit = unit > 0 ? unit : 1;
     for (size_t i = 0; i < n * m; i++)
         for (size_t c = 0; c < kp; c++) {
             double input = c % p < d ? x[i / m * d + c % p] : 1;
-            t->J[i * kp + c] = w->U[i % m * k + c / p] * D[i / m * k + c / p] * input;
+            t->J[i * kp + c] = w->U[i % m * k + c / p] / unit * D[i / m * k + c / p] * input;
         }
     leave_outer(t, 1, m * kp, t->J, room);
     ur_multiply_tn(n * m, kp, kp, t->J, t->J, G);
