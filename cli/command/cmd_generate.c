@@ -273,7 +273,7 @@ static int generate(const generate_arguments *a, cli_kind_of_model kind)
                                        {labels, a->m, network->label_names}};
         CLI_TRY(cli_write_rows(shared, draw, &(drawing){&o, network}, a->n, files, 2));
     } else
-        CLI_TRY(cli_sample_model(shared, &truth, ~shared->seed, a->n, x));
+        CLI_TRY(cli_sample_model(shared, &truth, ~shared->seed, a->n, x, cli_model_names(&truth)));
     CLI_TRY(cli_save_model(&truth, path));
     return report(a, cli_model_name(kind), x, kind == CLI_NETWORK ? labels : NULL, path);
 }

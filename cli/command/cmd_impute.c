@@ -6,10 +6,12 @@
 #include "json.h"
 #include "scope.h"
 #include "show/models.h"
+#include "spreadsheet.h"
 
 typedef struct {
     cli_shared shared;
     size_t draws;
+    int spreadsheet_safe;
     cli_limits limits;
 } impute_arguments;
 
@@ -22,6 +24,7 @@ static const cli_option options[] = {
      "in place of conditional means, M draws of every hidden cell from its conditional law: M "
      "times the rows of SAMPLES, draw after draw",
      CLI_WHOLE, offsetof(impute_arguments, draws), 1, 0x1p31, "a whole number of at least 1"},
+    CLI_SPREADSHEET_ROW(impute_arguments, spreadsheet_safe),
     CLI_LIMIT_ROWS(impute_arguments),
     {0},
 };
@@ -41,11 +44,19 @@ static int impute(const impute_arguments *a, const unrelu_gaussian *model,
     CLI_SCOPE(cli_close_limited) cli_limited samples = {0};
     unrelu_exec exec = cli_exec(&a->shared);
     CLI_TRY(cli_open_limited(&a->shared, a->shared.files[1], &a->limits, 1, &samples));
+    size_t d = unrelu_source_columns(samples.source);
+    CLI_MEMORY const char **own = calloc(d, sizeof *own);
+    for (size_t j = 0; own && j < d; j++)
+        own[j] = unrelu_source_name(samples.source, j);
+    CLI_MEMORY const char **safe = own && a->spreadsheet_safe ? cli_safe_names(own, d) : NULL;
+    if (!own || (a->spreadsheet_safe && !safe))
+        return cli_no_memory();
     unrelu_impute_options o = {.size = sizeof o,
                                .draws = a->draws,
                                .limit = samples.limit,
                                .limits = samples.limits,
-                               .seed = a->shared.seed};
+                               .seed = a->shared.seed,
+                               .names = safe};
     CLI_CALL(
         unrelu_gaussian_impute(model, samples.source, &o, a->shared.output, &exec, report, &err));
     return 0;

@@ -2,16 +2,23 @@
 #include "files.h"
 #include "scope.h"
 #include "show/models.h"
+#include "spreadsheet.h"
 
-#define TO(kind, field) CLI_TO(kind, cli_shared, field)
+typedef struct {
+    cli_shared shared;
+    int spreadsheet_safe;
+} predict_arguments;
+
+#define TO(kind, field) CLI_TO(kind, predict_arguments, field)
 
 static const cli_option options[] = {
     {"output", 'o', "FILE", "write to FILE: .npy, .csv or .tsv (default -: CSV on standard output)",
-     TO(CLI_TEXT, output)},
+     TO(CLI_TEXT, shared.output)},
     {"columns", 0, "LIST",
      "use these columns of INPUTS only, in this order: names or numbers and ranges from 1 on, as "
      "in lead,3,5-9",
-     TO(CLI_TEXT, columns)},
+     TO(CLI_TEXT, shared.columns)},
+    CLI_SPREADSHEET_ROW(predict_arguments, spreadsheet_safe),
     {0},
 };
 
@@ -32,11 +39,19 @@ static int predict(const cli_shared *shared, const unrelu_network *model, size_t
 
 static int run(void *arguments)
 {
-    const cli_shared *shared = arguments;
+    const predict_arguments *a = arguments;
+    const cli_shared *shared = &a->shared;
     CLI_SCOPE(cli_free_model) cli_model model = {0};
     size_t rows = 0;
     CLI_TRY(cli_check_output(shared, NULL));
     CLI_TRY(cli_load_model(shared->files[0], 1U << CLI_NETWORK, &model));
+    const char *const *own = model.network->label_names; /* NULL: y1, y2, ... need nothing */
+    CLI_MEMORY const char **safe =
+        a->spreadsheet_safe && own ? cli_safe_names(own, model.network->m) : NULL;
+    if (a->spreadsheet_safe && own && !safe)
+        return cli_no_memory();
+    if (safe)
+        model.network->label_names = (const char *const *)safe;
     CLI_TRY(predict(shared, model.network, &rows));
     if (strcmp(shared->output, "-") != 0)
         cli_note("%s: %zu rows of %zu columns", shared->output, rows, model.network->m);
@@ -53,5 +68,6 @@ const cli_command cli_predict = {
     .has = CLI_HAS_THREADS,
     .examples = examples,
     .output = "-",
+    .size = sizeof(predict_arguments),
     .run = run,
 };

@@ -2,10 +2,12 @@
 #include "files.h"
 #include "scope.h"
 #include "show/models.h"
+#include "spreadsheet.h"
 
 typedef struct {
     cli_shared shared;
     size_t n;
+    int spreadsheet_safe;
 } sample_arguments;
 
 #define TO(kind, field) CLI_TO(kind, sample_arguments, field)
@@ -15,6 +17,7 @@ static const cli_option options[] = {
      0x1p53, "a whole number of at least 1"},
     {"output", 'o', "FILE", "write to FILE: .npy, .csv or .tsv (default -: CSV on standard output)",
      TO(CLI_TEXT, shared.output)},
+    CLI_SPREADSHEET_ROW(sample_arguments, spreadsheet_safe),
     {0},
 };
 
@@ -34,7 +37,13 @@ static int run(void *arguments)
         return cli_usage("sample: say how many samples: -n N");
     CLI_TRY(cli_check_output(shared, NULL));
     CLI_TRY(cli_load_model(shared->files[0], 1U << CLI_GAUSSIAN | 1U << CLI_MIXTURE, &model));
-    CLI_TRY(cli_sample_model(shared, &model, shared->seed, a->n, shared->output));
+    const char *const *own = cli_model_names(&model);
+    CLI_MEMORY const char **safe =
+        a->spreadsheet_safe ? cli_safe_names(own, cli_model_columns(&model)) : NULL;
+    if (a->spreadsheet_safe && !safe)
+        return cli_no_memory();
+    CLI_TRY(cli_sample_model(shared, &model, shared->seed, a->n, shared->output,
+                             safe ? (const char *const *)safe : own));
     if (strcmp(shared->output, "-") == 0)
         cli_note("seed %llu", seed);
     else

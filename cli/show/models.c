@@ -190,13 +190,16 @@ void cli_free_sampler(unrelu_sampler **sampler)
     unrelu_sampler_free(*sampler);
 }
 
+const char *const *cli_model_names(const cli_model *model)
+{
+    return model->kind == CLI_MIXTURE ? model->mixture->names : model->gaussian->names;
+}
+
 int cli_sample_model(const cli_shared *shared, const cli_model *model, uint64_t seed, size_t n,
-                     const char *path)
+                     const char *path, const char *const *names)
 {
     CLI_SCOPE(cli_free_sampler) unrelu_sampler *sampler = NULL;
-    cli_rows_file to = {path, cli_model_columns(model),
-                        model->kind == CLI_MIXTURE ? model->mixture->names
-                                                   : model->gaussian->names};
+    cli_rows_file to = {path, cli_model_columns(model), names};
     CLI_CALL(kinds[model->kind].draws(model, seed, &sampler, &err));
     double clipped = unrelu_sampler_clipped(sampler);
     if (clipped < 0)

@@ -39,9 +39,11 @@ int cli_compare_models(const cli_shared *shared, const cli_model *truth, const c
 int cli_compare_gaussians(const cli_shared *shared, const cli_model *truth, const cli_model *model);
 int cli_compare_networks(const cli_shared *shared, const cli_model *truth, const cli_model *model);
 int cli_compare_mixtures(const cli_shared *shared, const cli_model *truth, const cli_model *model);
-/* Draws n samples of a rectified Gaussian or a mixture and writes them to path. */
+/* of the columns of a rectified Gaussian or a mixture */
+const char *const *cli_model_names(const cli_model *model);
+/* Draws n samples of one and writes them to path, under these names. */
 int cli_sample_model(const cli_shared *shared, const cli_model *model, uint64_t seed, size_t n,
-                     const char *path);
+                     const char *path, const char *const *names);
 
 /* Writes the summary to the output and reports it. */
 int cli_save_summary(const char *command, const cli_shared *shared, const unrelu_summary *summary);

@@ -574,6 +574,7 @@ typedef struct {
     const double *limit;   /* d, or NULL: of cells 'ND' and 0; NaN: the column has none */
     unrelu_source *limits; /* n x d, or NULL: of each such cell; NaN: none */
     uint64_t seed;
+    const char *const *names; /* of the output's columns; NULL: those of the samples */
 } unrelu_impute_options;
 
 UNRELU_API void unrelu_impute_options_init(unrelu_impute_options *options, size_t size);

@@ -290,7 +290,8 @@ static unrelu_status write_all(imputation *p, unrelu_source *samples, const char
     size_t rows = ur_product(p->draws, p->n, &overflow), blocks = p->n / BLOCK + (p->n % BLOCK > 0);
     if (overflow)
         return ur_fail(err, UNRELU_EUSAGE, "%zu draws of %zu rows are too many", p->draws, p->n);
-    UR_TRY(unrelu_sink_open(path, rows, p->d, ur_source_names(samples), &sink, err));
+    const char *const *names = p->options.names ? p->options.names : ur_source_names(samples);
+    UR_TRY(unrelu_sink_open(path, rows, p->d, names, &sink, err));
     unrelu_status status = UNRELU_OK;
     for (; p->first < p->draws && status == UNRELU_OK; p->first += p->batch) {
         size_t count = p->draws - p->first < p->batch ? p->draws - p->first : p->batch;
