@@ -315,8 +315,8 @@ static void repair(size_t d, size_t k, size_t n, int full)
         row(what, "95 % intervals of rho", all.in / all.of, .93 - quick, .985 + quick, "");
     row(what, "coverage / that of the pairs alone", all.in / all.of / (alone.in / alone.of),
         1 - slack / 3, 1.06, "");
-    row(what, "|rho| > .9", all.strong_in / all.strong_of, .90 - quick, 1, "");
-    row(what, "|rho| > .9 / that of the pairs alone",
+    row(what, "rho beyond .9", all.strong_in / all.strong_of, .90 - quick, 1, "");
+    row(what, "rho beyond .9 / that of the pairs alone",
         all.strong_in / all.strong_of / (alone.strong_in / alone.strong_of), 1 - slack, 1.06, "");
     row(what, "rms error / that of the pairs alone", sqrt(all.square / alone.square), 0, 1, "");
     row(what, "in standard errors", sqrt(all.errors / alone.errors), 0, 1, "");
