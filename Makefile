@@ -48,6 +48,11 @@ bench: configure
 golden: build-tests
 	@tests/golden/run.sh build/unrelu build/tests/golden_arrays $(RECORD)
 
+# files that no memory holds: minutes, and no space, as they are sparse
+test-large: configure
+	cmake --build build -j $(JOBS) --target unrelu
+	@scripts/large.sh build
+
 numbers: build-tests
 	@scripts/numbers.sh build
 
@@ -88,6 +93,7 @@ help:
 	@echo 'make test          all tests, plain and under the sanitizers'
 	@echo 'make bench         ratios of times, measured side by side'
 	@echo 'make golden        every method on planted data, bit by bit as recorded'
+	@echo 'make test-large    files of up to 50 GB (sparse), into docs/numbers.md'
 	@echo 'make numbers       every demanded number in full, into docs/numbers.md'
 	@echo 'make docs          docs/cli.md and docs/methods.md from the tables'
 	@echo 'make install       to PREFIX ($(PREFIX)), below DESTDIR where that is set'
@@ -99,5 +105,5 @@ help:
 	@echo 'make format        clang-format; check-format only looks'
 	@echo 'make clean         removes what was built'
 
-.PHONY: help build configure setup run test build-tests build-asan build-tsan setup-tests bench golden numbers docs install \
+.PHONY: help test-large build configure setup run test build-tests build-asan build-tsan setup-tests bench golden numbers docs install \
 	uninstall dist coverage format check-format clean
