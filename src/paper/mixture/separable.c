@@ -268,6 +268,7 @@ static unrelu_status refuse(const state *s, verdict v, uint64_t seed, const unre
     double number = fmin(DBL_MAX, (log((double)s->p) + HALF) * exp(-alone));
     const char *digits = ur_take_text(&arena, "%.2g", number); /* to two digits */
     const char *needed = ur_take_text(&arena, number < 1e6 ? "%.0f" : "%.2g", strtod(digits, NULL));
+    UR_TRY(ur_arena_status(&arena, err));
     return ur_fail(err, UNRELU_EDATA,
                    "%s; about %s samples would be needed for independent units, more for others, "
                    "%s",
