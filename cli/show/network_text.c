@@ -246,7 +246,7 @@ static void print_theory(const char *what, const char *text)
 {
     if (!text[0])
         return;
-    int column = cli_print("\n%s: ", what) - 1;
+    int column = cli_print("\n%s: ", what); /* line feeds are not counted */
     cli_print_wrapped(cli_flagged(text).text, column, column);
 }
 
