@@ -43,7 +43,8 @@ const char **ur_take_copies(ur_arena *arena, const char *const *texts, size_t co
 const char **ur_take_numbered(ur_arena *arena, char letter, size_t count);
 
 /* thing is ended with the arena by end(thing), later things first; returns it. Where the arena
- * failed it is ended at once and NULL is returned. NULL is not taken. */
+ * failed it is ended at once and NULL is returned. NULL is not taken. A thing on the stack is
+ * declared before the arena: scopes end last first. */
 void *ur_arena_adopt(ur_arena *arena, void *thing, void (*end)(void *thing));
 
 static inline int ur_arena_failed(const ur_arena *arena)

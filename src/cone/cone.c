@@ -616,20 +616,20 @@ static unrelu_status find(cone *c, ur_rays *rays, unrelu_error *err)
 unrelu_status ur_rays_find(size_t rows, size_t k, const double *Y, double tolerance, size_t most,
                            const unrelu_exec *exec, ur_rays *rays, unrelu_error *err)
 {
-    UR_ARENA(arena);
     cone c = {.rows = rows,
               .k = k,
               .most = most > k ? most : k,
               .Y = Y,
               .tolerance = tolerance,
               .exec = exec,
-              .arena = &arena,
-              .words = k < 64 ? 4 : k / 16, /* bits for 4 k rows at first */
-              .order = ur_take(&arena, rows, sizeof *c.order),
-              .next = ur_take(&arena, rows, sizeof *c.next),
-              .in = ur_take(&arena, rows, 1),
-              .tight = ur_take(&arena, rows, sizeof *c.tight),
-              .q = ur_take(&arena, k, k * sizeof *c.q)};
+              .words = k < 64 ? 4 : k / 16}; /* bits for 4 k rows at first */
+    UR_ARENA(arena);                         /* after c, which it ends: scopes end last first */
+    c.arena = &arena;
+    c.order = ur_take(&arena, rows, sizeof *c.order);
+    c.next = ur_take(&arena, rows, sizeof *c.next);
+    c.in = ur_take(&arena, rows, 1);
+    c.tight = ur_take(&arena, rows, sizeof *c.tight);
+    c.q = ur_take(&arena, k, k * sizeof *c.q);
     *rays = (ur_rays){0};
     c.common = ur_take(&arena, c.words, sizeof *c.common);
     ur_arena_adopt(&arena, &c, free_grown);

@@ -212,12 +212,9 @@ static void free_literals(void *cnf)
 unrelu_status ur_cnf_read(const char *path, ur_arena *arena, ur_cnf *cnf, unrelu_error *err)
 {
     int standard = strcmp(path, "-") == 0;
-    UR_ARENA(own);
-    reader r = {.label = standard ? "standard input" : path,
-                .buffer = ur_take(&own, BUFFER, 1),
-                .line = 1,
-                .column = 1,
-                .fresh = 1};
+    reader r = {.label = standard ? "standard input" : path, .line = 1, .column = 1, .fresh = 1};
+    UR_ARENA(own); /* after r, whose bytes it closes: scopes end last first */
+    r.buffer = ur_take(&own, BUFFER, 1);
     *cnf = (ur_cnf){0};
     ur_arena_adopt(arena, cnf, free_literals);
     UR_TRY(ur_arena_status(arena, err));
