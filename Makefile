@@ -5,7 +5,7 @@ DESTDIR ?=
 JOBS ?= $(shell nproc 2> /dev/null || getconf _NPROCESSORS_ONLN)
 CMAKE_FLAGS ?=
 MAKEFLAGS += --no-print-directory
-SOURCES = $(shell find include src cli tests bench docs -name '*.[ch]' -o -name '*.cpp')
+SOURCES = $(shell find include src cli tests fuzz bench docs -name '*.[ch]' -o -name '*.cpp')
 
 # what is installed, and no more
 build: configure
@@ -74,6 +74,14 @@ uninstall:
 dist:
 	@scripts/release.sh
 
+# random inputs for everything that reads: SECONDS for each target
+SECONDS ?= 10
+fuzz:
+	@scripts/setup.sh --fuzz
+	cmake -S . -B build-fuzz -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DUNRELU_FUZZ=ON $(CMAKE_FLAGS)
+	cmake --build build-fuzz -j $(JOBS)
+	@scripts/fuzz.sh build-fuzz $(SECONDS)
+
 coverage:
 	@scripts/setup.sh --coverage
 	@scripts/coverage.sh $(JOBS)
@@ -85,7 +93,7 @@ check-format:
 	@clang-format --dry-run --Werror $(SOURCES)
 
 clean:
-	rm -rf build build-asan build-tsan build-clang build-without build-coverage build-mutate
+	rm -rf build build-asan build-tsan build-clang build-without build-coverage build-fuzz build-mutate
 
 help:
 	@echo 'make build         ./build/unrelu and the libraries (the default)'
@@ -100,10 +108,11 @@ help:
 	@echo 'make uninstall     removes what make install put there'
 	@echo 'make dist          a source tarball of what is committed, in build/dist'
 	@echo 'make coverage      which lines the tests reach, in build-coverage/coverage'
+	@echo 'make fuzz          random inputs for all that reads, SECONDS=10 for each target (clang)'
 	@echo 'make setup         installs the packages that the build needs (Debian)'
 	@echo 'make build-tests   the test programs too; build-asan the same with the sanitizers'
 	@echo 'make format        clang-format; check-format only looks'
 	@echo 'make clean         removes what was built'
 
-.PHONY: help test-large build configure setup run test build-tests build-asan build-tsan setup-tests bench golden numbers docs install \
-	uninstall dist coverage format check-format clean
+.PHONY: help test-large build configure setup run test build-tests build-asan build-tsan setup-tests bench golden \
+	numbers docs install uninstall dist coverage format check-format clean fuzz

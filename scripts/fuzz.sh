@@ -1,0 +1,45 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# fuzz.sh BUILD SECONDS [TARGET...]: runs each fuzzer of BUILD (all of them) that long, from the
+# seeds of fuzz/seeds and from what earlier runs kept in BUILD/corpus. BUILD/executions adds up how
+# many inputs each has seen. A finding ends it: the input is in BUILD/findings; it becomes a seed,
+# so that the tests run it from then on.
+set -u
+build=$(realpath "$1")
+seconds=$2
+shift 2
+cd "$(dirname "$0")/../fuzz" || exit 1
+[ $# -gt 0 ] || set -- fuzz_*.c
+
+# the words that a target may be told
+dictionary() {
+    case $1 in
+    tsv | gz) echo csv ;;
+    gaussian | network | mixture | summary | instance) echo model ;;
+    *) echo "$1" ;;
+    esac
+}
+
+failed=0
+mkdir -p "$build/findings"
+touch "$build/executions"
+for name; do
+    name=${name#fuzz_} name=${name%.c}
+    mkdir -p "$build/corpus/$name"
+    log=$build/$name.log
+    "$build/fuzz/fuzz_$name" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=1024 -max_len=4096 \
+        -print_final_stats=1 -artifact_prefix="$build/findings/$name-" \
+        -dict="dictionaries/$(dictionary "$name")" "$build/corpus/$name" "$PWD/seeds/$name" > "$log" 2>&1
+    status=$?
+    count=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
+    echo "$name ${count:-0}" >> "$build/executions"
+    total=$(awk -v name="$name" '$1 == name { sum += $2 } END { print sum }' "$build/executions")
+    if [ $status = 0 ]; then
+        echo "$name: ${count:-0} inputs, $total in all runs"
+    else
+        failed=1
+        echo "$name: stopped with status $status; the end of $log:"
+        grep -E 'ERROR|SUMMARY|runtime error|sentence|Test unit' "$log" || tail -n 5 "$log"
+    fi
+done
+exit $failed
