@@ -74,6 +74,15 @@ uninstall:
 dist:
 	@scripts/release.sh
 
+# every call of the system that a command makes fails in turn
+faults: build-tests
+	@tests/faults/run.sh build/unrelu build/tests/libinject.so full
+
+# every command on tiny data and the kernels of sums, under memcheck
+valgrind: build-tests
+	@scripts/setup.sh --valgrind
+	@scripts/valgrind.sh build
+
 # random inputs for everything that reads: SECONDS for each target
 SECONDS ?= 10
 fuzz:
@@ -108,6 +117,8 @@ help:
 	@echo 'make uninstall     removes what make install put there'
 	@echo 'make dist          a source tarball of what is committed, in build/dist'
 	@echo 'make coverage      which lines the tests reach, in build-coverage/coverage'
+	@echo 'make faults        every command while each call of the system fails in turn'
+	@echo 'make valgrind      every command, and the kernels of sums, under memcheck'
 	@echo 'make fuzz          random inputs for all that reads, SECONDS=10 for each target (clang)'
 	@echo 'make setup         installs the packages that the build needs (Debian)'
 	@echo 'make build-tests   the test programs too; build-asan the same with the sanitizers'
@@ -115,4 +126,4 @@ help:
 	@echo 'make clean         removes what was built'
 
 .PHONY: help test-large build configure setup run test build-tests build-asan build-tsan setup-tests bench golden \
-	numbers docs install uninstall dist coverage format check-format clean fuzz
+	numbers docs install uninstall dist coverage format check-format clean fuzz faults valgrind

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Installs the packages that the build needs and that are missing; --tests adds those of the tests,
-# --coverage those of make coverage, --fuzz those of make fuzz, --dev those of .ci/run. --browser:
-# what the tests of pages and of formulas need (commands that are there stay as they are).
+# --coverage, --valgrind and --fuzz those of make coverage, valgrind and fuzz, --dev those of .ci/run.
+# --browser: what the tests of pages and of formulas need (commands that are there stay as they are).
 set -eu
 
 packages="build-essential cmake pkg-config libopenblas-dev liblapacke-dev
@@ -10,6 +10,7 @@ packages="build-essential cmake pkg-config libopenblas-dev liblapacke-dev
 case ${1:-} in
 --tests) packages="$packages libcmocka-dev" ;;
 --coverage) packages="$packages libcmocka-dev gcovr" ;;
+--valgrind) packages="$packages libcmocka-dev valgrind" ;;
 --fuzz) packages="$packages clang libclang-rt-dev" ;;
 --dev) packages="$packages libcmocka-dev clang libclang-rt-dev clang-format shellcheck debootstrap" ;;
 --browser)

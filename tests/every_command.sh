@@ -1,0 +1,65 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Every command of unrelu on tiny data, for those who watch it from outside: faults/run.sh and
+# scripts/watch.sh read this file. It works in the folder where it is called.
+
+# make_data UNRELU: the files that the commands below read
+make_data() {
+    local unrelu=$1
+    (
+        set -e
+        "$unrelu" generate gaussian -q -d 3 -n 40 --bias normal -o g
+        "$unrelu" generate network -q -d 3 -k 2 -m 2 -n 40 -o n
+        "$unrelu" generate mixture -q -d 3 -p 2 -n 40 -o m
+        "$unrelu" sample -q g/truth.npz -n 30 -o g.csv
+        gzip -c g.csv > g.csv.gz
+        "$unrelu" fit -q g/x.npy -o fit.npz
+        "$unrelu" recover -q n/x.npy n/a.npy -o net.npz
+        "$unrelu" summarize -q g/x.npy -o one.npz
+        "$unrelu" summarize -q g.csv -o two.npz
+        printf 'p cnf 3 2\n1 -2 0\n2 3 0\n' > f.cnf
+        "$unrelu" hardness encode -q f.cnf -o inst.npz
+        "$unrelu" hardness assign -q inst.npz 1 2 3 -o V.npy
+        printf '1,2\n2,-1\n-1,3\n-3,-2\n3,3\n-2,1\n1,-4\n4,1\n' > wx.csv
+        awk -F, '{ u = $1 + $2; v = $1 - $2; print (u > 0 ? u : 0) "," (v > 0 ? v : 0) }' wx.csv > wa.csv
+        "$unrelu" reproduce figure1 -q --quick -o study
+    ) > making 2>&1 || {
+        cat making
+        echo "the data could not be made"
+        return 1
+    }
+}
+
+# whether the command takes --threads
+has_threads() {
+    case $1 in
+    fit | recover | unmix | predict | sample | impute | check | summarize | generate | report | reproduce) ;;
+    *) return 1 ;;
+    esac
+}
+
+# every_command ACTION: calls ACTION NAME ARGUMENTS... for each; what they write goes to 'out'
+every_command() {
+    "$1" fit fit g.csv -o out/m.npz
+    "$1" fit-gz fit g.csv.gz --json
+    "$1" fit-summary fit one.npz -o out/m.npz
+    "$1" recover recover n/x.npy n/a.npy --json -o out/m.npz
+    "$1" recover-certify recover wx.csv wa.csv --certify -o out/m.npz
+    "$1" unmix unmix m/x.npy -o out/m.npz
+    "$1" predict predict net.npz n/x.npy -o out/y.csv
+    "$1" sample sample fit.npz -n 20 -o out/x.npy
+    "$1" impute impute fit.npz g.csv -o out/x.csv
+    "$1" check check g.csv
+    "$1" summarize summarize g/x.npy -o out/s.npz
+    "$1" merge merge one.npz two.npz -o out/s.npz
+    "$1" generate generate mixture -d 3 -p 2 -n 20 -o out
+    "$1" plan plan gaussian -d 3 --error 0.1
+    "$1" compare compare g/truth.npz fit.npz
+    "$1" show show net.npz
+    "$1" report report fit.npz g.csv -o out/page.html
+    "$1" reproduce reproduce figure1 --quick -o out
+    "$1" encode hardness encode f.cnf -o out/i.npz
+    "$1" assign hardness assign inst.npz 1 2 3 -o out/V.npy
+    "$1" decode hardness decode inst.npz V.npy
+    "$1" help help fit
+}

@@ -1,0 +1,116 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# run.sh UNRELU INJECT [full|NUMBER]: every command on tiny data, while the k-th call of the system
+# fails, once or from then on (inject.c), for memory, mmap, open, read, write, rename and fsync.
+# Each run must end with a documented exit status, and where that is not what it is without a fault,
+# with a sentence on standard error; what it leaves is what it leaves without a fault, or nothing.
+# k: NUMBER values of each (4), spread over the calls that the command makes; full: all of them.
+set -u
+unrelu=$(realpath "$1")
+inject=$(realpath "$2")
+here=$(realpath "$(dirname "$0")")
+most=${3:-4}
+shelf=/dev/shm # files in memory: fsync of thousands of them on a busy disk takes minutes
+[ -w $shelf ] || shelf=/tmp
+work=$(mktemp -d -p $shelf)
+trap 'cd /; rm -rf "$work"' EXIT
+cd "$work" || exit 1
+export LC_ALL=C OPENBLAS_NUM_THREADS=1
+unset NO_COLOR COLUMNS
+
+# shellcheck source=tests/every_command.sh
+. "$here/../every_command.sh"
+make_data "$unrelu" || exit 1
+
+# ---- one run ----
+
+# run FAULT ARGUMENTS...: in the folder 'out', whose files are what it writes
+run() {
+    local fault=$1
+    shift
+    rm -rf out
+    mkdir out
+    [ "$1" != reproduce ] || cp study/figure1.csv out/
+    if has_threads "$1"; then # one of them, so that calls come in the same order
+        set -- "$@" --threads 1
+    fi
+    timeout -s KILL 60 env UNRELU_FAULT="$fault" UNRELU_FAULT_COUNT="$PWD/count" \
+        LD_PRELOAD="$inject" "$unrelu" "$@" > stdout 2> stderr < /dev/null
+    status=$?
+    sed -i -E 's/"seconds": [^,}]*//' stdout
+}
+
+failures=0 runs=0
+# complain NAME FAULT WHAT
+complain() {
+    echo "$1, $2: $3 (exit $status)"
+    sed -n '1,3s/^/    /p' stderr
+    failures=$((failures + 1))
+}
+
+# judge NAME FAULT: against what is in the folder 'right'
+judge() {
+    local file
+    runs=$((runs + 1))
+    case $status in
+    0 | 1 | 2 | 3 | 4 | 5 | 130) ;;
+    137) complain "$1" "$2" "it was still running after 60 s, or was killed" ;;
+    *) complain "$1" "$2" "no documented exit status" ;;
+    esac
+    if [ "$status" = "$right" ]; then
+        cmp -s stdout right.stdout || complain "$1" "$2" "other results"
+    elif ! [ -s stderr ]; then
+        complain "$1" "$2" "nothing was said"
+    fi
+    for file in out/* out/.[!.]*; do
+        [ -e "$file" ] || continue
+        if [ -e "right/${file#out/}" ]; then
+            cmp -s "$file" "right/${file#out/}" || complain "$1" "$2" "$file is not as it should be"
+        else
+            complain "$1" "$2" "$file is left behind"
+        fi
+    done
+    if [ "$status" = "$right" ] && [ "$status" = 0 ]; then
+        for file in right/*; do
+            [ ! -e "$file" ] || [ -e "out/${file#right/}" ] || complain "$1" "$2" "${file#right/} is missing"
+        done
+    fi
+}
+
+# the k that are tried of N calls
+some_of() {
+    if [ "$most" = full ] || [ "$1" -le "$most" ]; then
+        seq 1 "$1"
+    else
+        awk -v n="$1" -v most="$most" 'BEGIN { for (i = 0; i < most; i++) print 1 + int(i * (n - 1) / (most - 1)) }'
+    fi
+}
+
+# faults NAME ARGUMENTS...
+faults() {
+    local name=$1 call count k how
+    shift
+    run none "$@"
+    right=$status
+    rm -rf right
+    mv out right
+    mv stdout right.stdout
+    mv count counts
+    grep -q '^memory [1-9]' counts || complain "$name" none "no call was counted"
+    case $right in
+    0 | 4 | 5) ;;
+    *) complain "$name" none "it fails by itself" ;;
+    esac
+    while read -r call count <&3; do
+        for k in $(some_of "$count"); do
+            for how in once on; do
+                run "$call:$k:$how" "$@"
+                judge "$name" "$call:$k:$how"
+            done
+        done
+    done 3< counts
+}
+
+every_command faults
+echo "$runs runs with a fault, $failures complaints"
+[ $failures = 0 ]
