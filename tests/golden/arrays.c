@@ -2,8 +2,10 @@
 /* arrays PREFIX FILE: a line for each array of a .npz or .npy file,
  *   PREFIX NAME dtype,shape HASH NORM
  * HASH is FNV-1a (64 bit) of its bytes, NORM the root mean square of the finite numbers of a double
- * array ("-" of any other). arrays --machine names what bits depend on. It reads the files by
- * itself: the oracle of a reader of ours must not be that reader. */
+ * array ("-" of any other). arrays --values FILE: a line for each number of the double arrays,
+ *   NAME INDEX VALUE
+ * and the bytes of the others as "NAME bytes HASH". arrays --machine names what bits depend on. It
+ * reads the files by itself: the oracle of a reader of ours must not be that reader. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -55,6 +57,19 @@ static void print_type(const char *header)
             putchar(*shape == ',' ? 'x' : *shape);
 }
 
+static void print_values(const char *name, const unsigned char *bytes, size_t size, int doubles)
+{
+    int length = (int)strcspn(name, ".");
+    double value;
+    if (!doubles)
+        printf("%.*s bytes %016llx\n", length, name, (unsigned long long)hash_of(bytes, size));
+    for (size_t i = 0; doubles && i + sizeof value <= size; i += sizeof value) {
+        memcpy(&value, bytes + i, sizeof value);
+        printf("%.*s %zu %.17g\n", length, name, i / sizeof value, value);
+    }
+}
+
+/* prefix NULL: the values */
 static void print_array(const char *prefix, const char *name, const unsigned char *npy, size_t size)
 {
     enum { MAGIC = 10 }; /* bytes before the header of version 1 */
@@ -67,6 +82,11 @@ static void print_array(const char *prefix, const char *name, const unsigned cha
     memcpy(header, npy + MAGIC, length);
     const unsigned char *data = npy + MAGIC + length;
     size -= MAGIC + length;
+    if (!prefix) {
+        print_values(name, data, size, strstr(header, "'<f8'") != NULL);
+        free(header);
+        return;
+    }
     printf("%s %.*s ", prefix, (int)strcspn(name, "."), name);
     print_type(header);
     printf(" %016llx", (unsigned long long)hash_of(data, size));
@@ -121,11 +141,12 @@ int main(int argc, char **argv)
         return 0;
     }
     if (argc != 3)
-        fail("usage", "arrays PREFIX FILE | arrays --machine");
+        fail("usage", "arrays PREFIX FILE | arrays --values FILE | arrays --machine");
+    const char *prefix = strcmp(argv[1], "--values") == 0 ? NULL : argv[1];
     size_t length = strlen(argv[2]);
     if (length > 4 && strcmp(argv[2] + length - 4, ".npz") == 0)
-        print_npz(argv[1], argv[2]);
+        print_npz(prefix, argv[2]);
     else
-        print_npy(argv[1], argv[2]);
+        print_npy(prefix, argv[2]);
     return 0;
 }
