@@ -281,6 +281,70 @@ static void a_noisy_recovery_survives_a_failed_allocation(void **state)
     planted_network_free(&net.planted);
 }
 
+static void a_robust_recovery_survives_a_failed_allocation(void **state)
+{
+    (void)state;
+    begin_network(80, .1, 0);
+    net.options.robust = 1;
+    net.options.labels = UNRELU_LABELS_NOISY;
+    net.options.biases = UNRELU_BIASES_NONE;
+    exhaust_by(recover_network, 200, 53);
+    net.options.k = 0;
+    net.error = INFINITY;
+    exhaust_by(recover_network, 1, 997);
+    planted_network_free(&net.planted);
+}
+
+/* labels that are a function and of no network of two neurons: a fit to most rows beside it */
+static void an_approximate_recovery_survives_a_failed_allocation(void **state)
+{
+    (void)state;
+    begin_network(80, 0, 0);
+    planted_network *p = &net.planted;
+    for (size_t i = 0; i < p->n * p->m; i++)
+        p->a[i] = sin(2 * p->x[i / p->m * p->d] + (double)(i % p->m));
+    net.options.labels = UNRELU_LABELS_NOISY;
+    net.options.biases = UNRELU_BIASES_BOTH;
+    net.verdict = UNRELU_VERDICT_APPROXIMATE;
+    net.error = INFINITY;
+    exhaust_by(recover_network, 100, 53);
+    planted_network_free(p);
+}
+
+static unrelu_status plan_samples(unrelu_error *err)
+{
+    static const unrelu_plan_model models[] = {UNRELU_PLAN_GAUSSIAN, UNRELU_PLAN_NETWORK,
+                                               UNRELU_PLAN_MIXTURE};
+    unrelu_status status = UNRELU_OK;
+    for (size_t i = 0; status == UNRELU_OK && i < sizeof models / sizeof *models; i++) {
+        unrelu_plan_options o;
+        unrelu_plan *plan = NULL;
+        unrelu_plan_options_init(&o, sizeof o);
+        o.model = models[i];
+        o.d = 5;
+        o.k = 3;
+        o.p = 3;
+        o.error = .1;
+        o.kappa = 4;
+        o.b_count = 2; /* bounds for b >= 0 give a reason, which is a text */
+        o.b[0] = -1;
+        o.b[1] = .5;
+        status = unrelu_plan_make(&o, &plan, err);
+        if (status == UNRELU_OK)
+            assert_non_null(unrelu_plan_bound_at(plan, 0));
+        else
+            assert_null(plan);
+        unrelu_plan_free(plan);
+    }
+    return status;
+}
+
+static void a_plan_survives_a_failed_allocation(void **state)
+{
+    (void)state;
+    exhaust(plan_samples);
+}
+
 static void every_method_of_recovery_survives_a_failed_allocation(void **state)
 {
     (void)state;
@@ -508,6 +572,9 @@ int main(void)
         cmocka_unit_test(an_exact_recovery_survives_a_failed_allocation),
         cmocka_unit_test(a_recovery_with_a_linear_part_survives_a_failed_allocation),
         cmocka_unit_test(a_noisy_recovery_survives_a_failed_allocation),
+        cmocka_unit_test(a_robust_recovery_survives_a_failed_allocation),
+        cmocka_unit_test(an_approximate_recovery_survives_a_failed_allocation),
+        cmocka_unit_test(a_plan_survives_a_failed_allocation),
         cmocka_unit_test(every_method_of_recovery_survives_a_failed_allocation),
         cmocka_unit_test(an_exact_unmixing_survives_a_failed_allocation),
         cmocka_unit_test(a_noisy_unmixing_survives_a_failed_allocation),
