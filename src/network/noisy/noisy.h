@@ -14,6 +14,7 @@ typedef struct {
     double residual;   /* relative */
     double bic;
     size_t starts, agree;
+    double work; /* of all steps of all starts: n (k p)^2 operations each */
     int skipped; /* the moment starts could not be had */
 } ur_best;
 

@@ -126,6 +126,7 @@ static unrelu_status enter(race *q, const double *V, unrelu_error *err)
     ur_newton first = q->problem;
     first.a = q->cut ? q->cut : first.a;
     UR_TRY(ur_newton_solve(&first, STEPS, GAIN, enough, &fit, err));
+    q->best->work += (double)fit.steps * (double)q->frame->n * pow((double)(k * q->frame->p), 2);
     double cost = fit.rss;
     if (q->cut)
         UR_TRY(go_on(q, &fit, &cost, err));
