@@ -411,6 +411,30 @@ static void algorithm_8_refuses_what_has_no_end(void **state)
     planted_network_free(&p);
 }
 
+/* Tries that are allowed where no budget is given, for one neuron and six labels: 7^6 * 5 = 0.59e6
+ * for 16 rows, 7^6 * 9 = 1.06e6 for 129; five labels have 0.08e6. */
+static void algorithm_8_allows_a_million_tries(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t m, n;
+        int allowed;
+    } cases[] = {{5, 16, 1}, {6, 16, 1}, {6, 129, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        planted_network p = plant_network(2, 1, cases[i].m, cases[i].n, .1, 8);
+        unrelu_recover_options o = any_noise(1, UNRELU_BIASES_NONE);
+        o.literal = 1;
+        unrelu_network *model = recover(&p, &o);
+        if (cases[i].allowed)
+            assert_int_equal(model->verdict, UNRELU_VERDICT_NOISY);
+        else
+            assert_non_null(strstr(model->failure, "1e6.0 matrices"));
+        assert_int_equal(model->verdict == UNRELU_VERDICT_FAILED, !cases[i].allowed);
+        unrelu_network_free(model);
+        planted_network_free(&p);
+    }
+}
+
 /* ---- the stations ---- */
 
 /* a wrong sign is 2 off, second moments of 20000 rows by less than a tenth of that */
@@ -833,6 +857,7 @@ int main(void)
         cmocka_unit_test(noise_shows_no_neuron),
         cmocka_unit_test(algorithm_8_finds_one_neuron_and_counts_its_tries),
         cmocka_unit_test(algorithm_8_refuses_what_has_no_end),
+        cmocka_unit_test(algorithm_8_allows_a_million_tries),
         cmocka_unit_test(cut_tails_show_the_neurons_that_outliers_hide),
         cmocka_unit_test(moments_give_the_rows_with_their_signs),
         cmocka_unit_test(the_half_space_is_the_mean_over_dithers),

@@ -20,9 +20,10 @@
 #include <math.h>
 #include <string.h>
 
-enum { SKETCH = 100 };            /* rows of S for a neuron: c_1 / delta^2, delta = 1/10 */
-static const double PART = .9;    /* of 1 / k is epsilon */
-static const double BUDGET = 1e6; /* tries, unless another is given */
+enum { SKETCH = 100 };         /* rows of S for a neuron: c_1 / delta^2, delta = 1/10 */
+static const double PART = .9; /* of 1 / k is epsilon */
+/* tries, unless another is given: seconds for some hundred rows */
+static const double BUDGET = 1e6;
 
 typedef struct {
     size_t n, p, m, k;
