@@ -85,6 +85,13 @@ int cli_show_text(FILE *stream, const char *text, size_t length)
     return characters;
 }
 
+static int lost; /* a text that there was no memory for */
+
+int cli_print_lost(void)
+{
+    return lost;
+}
+
 int cli_print(const char *format, ...)
 {
     char *text = NULL;
@@ -93,7 +100,7 @@ int cli_print(const char *format, ...)
     int size = vasprintf(&text, format, list), shown = 0;
     va_end(list);
     if (size < 0) {
-        fputs("not enough memory\n", stdout);
+        lost = 1;
         return 0;
     }
     shown = cli_show_text(stdout, text, (size_t)size);

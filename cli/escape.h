@@ -17,5 +17,7 @@ void cli_escape(char *out, size_t size, const char *text);
 int cli_show_text(FILE *stream, const char *text, size_t length);
 /* As printf, through cli_show_text: for whatever holds text of others. */
 int cli_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* whether memory ended in one of these, so that what was printed is not whole */
+int cli_print_lost(void);
 
 #endif

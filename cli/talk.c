@@ -318,6 +318,8 @@ int cli_talk_finish(int status)
     errno = 0;
     int failed = fflush(stdout) != 0, why = errno; /* of an earlier failure too, mostly */
     int done = status == 0 || status == CLI_EXIT_UNCERTIFIED;
+    if (done && cli_print_lost())
+        return cli_no_memory();
     if (!done || !(failed || ferror(stdout)))
         return status;
     if (interrupted == SIGPIPE)

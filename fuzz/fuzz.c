@@ -14,7 +14,7 @@ static struct {
     int descriptor;
 } files[FILES];
 
-static void stop(const char *what, const char *about)
+_Noreturn void fuzz_stop(const char *what, const char *about)
 {
     dprintf(STDERR_FILENO, "%s: %s\n", what, about);
     abort();
@@ -48,7 +48,7 @@ static void make_folder(void)
     snprintf(folder, sizeof folder, "%s/unrelu-fuzz-XXXXXX",
              access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
     if (!mkdtemp(folder))
-        stop("cannot make a folder", folder);
+        fuzz_stop("cannot make a folder", folder);
     atexit(leave);
 }
 
@@ -57,7 +57,7 @@ void fuzz_enter(void)
     if (!*folder)
         make_folder();
     if (chdir(folder) != 0)
-        stop("cannot enter", folder);
+        fuzz_stop("cannot enter", folder);
 }
 
 static size_t place_of(const char *name)
@@ -69,7 +69,7 @@ static size_t place_of(const char *name)
         if (strcmp(strrchr(files[i].path, '/') + 1, name) == 0)
             return i;
     if (i == FILES)
-        stop("too many files", name);
+        fuzz_stop("too many files", name);
     snprintf(files[i].path, sizeof files[i].path, "%s/%s", folder, name);
     files[i].descriptor = -1;
     return i;
@@ -87,7 +87,7 @@ const char *fuzz_file(const char *name, const void *bytes, size_t size)
         files[i].descriptor = open(files[i].path, O_RDWR | O_CREAT, 0600);
     if (ftruncate(files[i].descriptor, (off_t)size) != 0 ||
         pwrite(files[i].descriptor, bytes, size, 0) != (ssize_t)size)
-        stop("cannot write", files[i].path);
+        fuzz_stop("cannot write", files[i].path);
     return files[i].path;
 }
 
@@ -95,7 +95,7 @@ void fuzz_silence(void)
 {
     FILE *nowhere = fopen("/dev/null", "w");
     if (!nowhere || !freopen("/dev/null", "r", stdin) || !freopen("/dev/null", "w", stdout))
-        stop("cannot open", "/dev/null");
+        fuzz_stop("cannot open", "/dev/null");
     stderr = nowhere;
 }
 
@@ -106,9 +106,9 @@ int fuzz_failed(unrelu_status status, const unrelu_error *err)
     if (status == UNRELU_OK)
         return 0;
     if (!*err->text || err->code != status)
-        stop("a failure without its sentence or code", unrelu_status_name(status));
+        fuzz_stop("a failure without its sentence or code", unrelu_status_name(status));
     if (status == UNRELU_EINTERNAL || status == UNRELU_ENOMEM)
-        stop(unrelu_status_name(status), err->text);
+        fuzz_stop(unrelu_status_name(status), err->text);
     return 1;
 }
 
@@ -142,7 +142,7 @@ void fuzz_samples(const char *path, const char *columns)
     if (sum != sum) /* NaN is refused by unrelu_source_load */
         for (size_t i = 0; i < n * d; i++)
             if (x[i] != x[i])
-                stop("a cell is not finite", path);
+                fuzz_stop("a cell is not finite", path);
     unrelu_free(x);
     unrelu_source_close(source);
 }

@@ -32,6 +32,8 @@ void fuzz_enter(void);
 /* whatever lies in it is removed */
 void fuzz_tidy(void);
 
+/* says it, and ends the process as a finding */
+_Noreturn void fuzz_stop(const char *what, const char *about);
 /* Stops the process where a failure has no sentence, another code, or is a bug by its own name. */
 int fuzz_failed(unrelu_status status, const unrelu_error *err);
 /* a call of the library whose last argument is &err: nonzero where it failed in good order */

@@ -37,6 +37,7 @@ static void begin(void)
     fuzz_enter();
     cli_talk_start();
     raise(SIGINT);
+    alarm(0); /* which would end a command that does not end by itself */
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)

@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         use(model);
     if (size % FUZZ_RARELY == 1 && (FUZZ_FAILED(unrelu_network_save(model, copy, &err)) ||
                                     FUZZ_FAILED(unrelu_network_load(copy, &again, &err))))
-        abort();
+        fuzz_stop("what was read cannot be written and read again", err.text);
     unrelu_network_free(again);
     unrelu_network_free(model);
     return 0;

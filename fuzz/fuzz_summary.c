@@ -23,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         fit(summary);
     if (FUZZ_FAILED(unrelu_summary_save(summary, copy, &err)) ||
         FUZZ_FAILED(unrelu_summary_load(copy, &again, &err)))
-        abort();
+        fuzz_stop("what was read cannot be written and read again", err.text);
     if (!FUZZ_FAILED(unrelu_summary_merge(again, summary, &err)) && size % FUZZ_RARELY == 1)
         fit(again);
     unrelu_summary_free(again);

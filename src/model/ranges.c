@@ -78,7 +78,8 @@ static unrelu_status check_symmetry(const char *path, const char *name, const do
         for (size_t j = 0; j < i; j++) {
             double a = x[i * d + j], b = x[j * d + i];
             double unit = sqrt(fabs(x[i * d + i])) * sqrt(fabs(x[j * d + j]));
-            unit = fmax(unit, fmax(fabs(a), fabs(b))); /* where variances underflow */
+            if (!(unit >= fmax(fabs(a), fabs(b))) || isinf(unit)) /* variances leave the range */
+                unit = fmax(fabs(a), fabs(b));
             if (a == b || (isnan(a) && isnan(b)) || fabs(a - b) <= ASYMMETRY_MOST * unit)
                 continue;
             return ur_fail(err, UNRELU_EFORMAT,

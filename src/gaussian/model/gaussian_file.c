@@ -247,8 +247,10 @@ unrelu_status ur_gaussian_get(ur_npz *npz, const char *path, unrelu_gaussian *m,
         m->scale[i] = sqrt(variance);
     }
     for (size_t i = 0; i < d * d && no_correlation; i++) {
-        double si = m->scale[i / d], sj = m->scale[i % d];
-        m->correlation[i] = i / d == i % d ? 1 : si == 0 || sj == 0 ? 0 : m->sigma[i] / si / sj;
+        size_t row = i / d, column = i % d; /* sigma may be off symmetry by rounding */
+        double si = m->scale[row], sj = m->scale[column];
+        double covariance = m->sigma[row < column ? i : column * d + row];
+        m->correlation[i] = row == column ? 1 : si == 0 || sj == 0 ? 0 : covariance / si / sj;
     }
     if (ur_npz_has(npz, "W")) {
         UR_TRY(ur_npz_shape(npz, "W", &ndim, shape, err));
