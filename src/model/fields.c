@@ -166,8 +166,8 @@ static unrelu_status check_numbers(const char *path, const ur_field *f, const si
     }
     if (!f->range)
         return UNRELU_OK;
-    return ur_range_check(path, f->name, f->range, x, shape[0], f->shape ? shape[1] * shape[2] : 0,
-                          most, err);
+    size_t columns = f->shape ? shape[1] * shape[2] : UR_ONE_NUMBER;
+    return ur_range_check(path, f->name, f->range, x, shape[0], columns, most, err);
 }
 
 static unrelu_status load_field(ur_npz *npz, const char *path, const ur_fields *t,

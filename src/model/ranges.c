@@ -105,7 +105,7 @@ unrelu_status ur_range_check(const char *path, const char *name, const ur_range 
                              unrelu_error *err)
 {
     char needed[128];
-    int alone = columns == 0;
+    int alone = columns == UR_ONE_NUMBER;
     size_t width = alone ? 1 : columns;
     for (size_t i = 0; i < rows * width; i++) {
         size_t row = i / width, column = i % width;

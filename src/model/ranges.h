@@ -6,6 +6,8 @@
 
 #include "unrelu/unrelu.h"
 
+#include <stdint.h>
+
 typedef struct {
     double least, most;
     int unknown;   /* NaN is fine too: what could not be had */
@@ -21,8 +23,10 @@ extern const ur_range ur_is_boxcox; /* |lambda| at most 10, as options have it *
 extern const ur_range ur_is_count;
 extern const ur_range ur_are_covariances, ur_are_correlations, ur_are_errors, ur_are_counts;
 
-/* x is rows x columns, or one number where columns is 0; most: of counts, how many there can be; 0:
- * not known */
+/* for columns: x is one number, and no matrix; a matrix may have none, as U of no neurons */
+#define UR_ONE_NUMBER SIZE_MAX
+
+/* x is rows x columns; most: of counts, how many there can be; 0: not known */
 unrelu_status ur_range_check(const char *path, const char *name, const ur_range *range,
                              const double *x, size_t rows, size_t columns, size_t most,
                              unrelu_error *err);
