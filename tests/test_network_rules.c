@@ -49,7 +49,8 @@ static void set_labels(size_t d, size_t k, double *V, double *U)
     }
 }
 
-static int no_patterns; /* of the labels: the network is judged as a whole */
+static int no_patterns;  /* of the labels: the network is judged as a whole */
+static size_t kept_back; /* rows that the solver did not see */
 
 /* what the rules say of that network; single: of labels in single precision */
 static void judge(court *c, size_t d, size_t k, double *V, int single)
@@ -67,7 +68,8 @@ static void judge(court *c, size_t d, size_t k, double *V, int single)
     c->out = ur_outcome_in(&c->arena);
     c->out.weights = (ur_weights){d, k, k, {UNRELU_RELU, 0}, U, V, none, none};
     must(ur_data_hold(N, d, k, x, a, NULL, &c->arena, &c->given.data, &err), &err);
-    must(ur_frame_make(&c->given.data, N, (ur_terms){0, 0}, 1, &c->arena, &frame, &err), &err);
+    must(ur_frame_make(&c->given.data, N - kept_back, (ur_terms){0, 0}, 1, &c->arena, &frame, &err),
+         &err);
     double *y = ur_take(&c->arena, N, (k + 1) * sizeof *y);
     must(ur_frame_labels(&frame, c->given.data.tolerance, &rank, y, NULL, &err), &err);
     must(ur_certify(&c->given, &c->out.weights, NULL, &c->arena, &c->out.certificate, &err), &err);
@@ -277,6 +279,20 @@ static void a_kink_in_a_gap_is_told_where_one_label_shows_the_neuron(void **stat
     expect_gap(.17, 5e-5, 0); /* two labels show it */
 }
 
+/* d + k are 5, of which a network could meet some by chance: ten are asked for */
+static void ten_rows_that_the_solver_did_not_see_are_enough(void **state)
+{
+    (void)state;
+    no_patterns = 1;
+    for (kept_back = 9; kept_back <= 10; kept_back++) {
+        double V[] = {1, 0, 0, .5, .6, -.7};
+        fill(N * D, x);
+        expect(D, 2, V, 0, "10 beside the ones it used, and there are 9", kept_back == 9);
+    }
+    no_patterns = 0;
+    kept_back = 0;
+}
+
 /* ---- the certificate ---- */
 
 /* whether labels are met of which one, in a row that the solver did not see where held, is off by
@@ -385,6 +401,7 @@ int main(void)
         cmocka_unit_test(kinks_of_labels_in_single_precision_are_wider),
         cmocka_unit_test(few_samples_on_a_wide_kink_are_chance),
         cmocka_unit_test(a_kink_in_a_gap_is_told_where_one_label_shows_the_neuron),
+        cmocka_unit_test(ten_rows_that_the_solver_did_not_see_are_enough),
         cmocka_unit_test(rows_kept_back_may_be_off_by_ten_floors),
         cmocka_unit_test(labels_of_six_decimals_may_be_off_by_two_units),
         cmocka_unit_test(one_wrong_cell_does_not_drown_in_many_rows),
