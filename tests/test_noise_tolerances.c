@@ -9,6 +9,7 @@
 #include "network/hard/any_noise/any_noise.h"
 #include "network/noisy/noisy.h"
 #include "network/noisy/rest.h"
+#include "network/noisy/tangent.h"
 
 enum { N = 400 };
 
@@ -154,6 +155,13 @@ static void naive_sums(const double *s, double *sums)
         }
 }
 
+/* what a fit leaves of the noise in a row of unit vector f, as a twentieth of the square at least
+ */
+static double left_free(double f)
+{
+    return sqrt(fmax(.05, 1 - f * f));
+}
+
 /* The same of draws of noise: signs, or the order of rows, of the residuals as large as they were
  * before the fit of an output to one neuron f, whose part is then taken off. */
 static void naive_draw(int in_order, size_t number, const double *s, const double *f, double *sums)
@@ -163,10 +171,10 @@ static void naive_draw(int in_order, size_t number, const double *s, const doubl
     ur_random_uniforms(1, UR_STREAM_REST, (number + (in_order ? DRAWS : 0)) * FEW, FEW, uniform);
     ur_shuffle(FEW, uniform, order);
     for (size_t i = 0; i < FEW; i++)
-        mean += s[i] / sqrt(1 - f[i] * f[i]) / FEW;
+        mean += s[i] / left_free(f[i]) / FEW;
     for (size_t i = 0; i < FEW; i++) {
         size_t from = in_order ? order[i] : i;
-        e[i] = s[from] / sqrt(1 - f[from] * f[from]) - mean;
+        e[i] = s[from] / left_free(f[from]) - mean;
         e[i] *= !in_order && uniform[i] < .5 ? -1 : 1;
         along += e[i] * f[i];
     }
@@ -201,8 +209,8 @@ static double naive_statistic(int in_order, const double *s, const double *f)
 }
 
 /* What a network without outputs leaves of two equal labels of one input, a wave of `length` and
- * noise: neighbours are those in the inputs alone, as all else is 0. */
-static void expect_statistic(double length, double spread, int is_function)
+ * noise: neighbours are those in the inputs alone, as all else is 0. The last row is `far` off. */
+static void expect_statistic(double length, double spread, double far, int is_function)
 {
     static const double zeros[4] = {0}, ones[2] = {1, 1};
     static const ur_weights w = {1,
@@ -216,6 +224,7 @@ static void expect_statistic(double length, double spread, int is_function)
     double s[FEW], f[FEW], squares = 0, size = 0;
     ur_random_normals(5, 99, 0, FEW, x);
     ur_random_normals(5, 98, 0, FEW, noise);
+    x[FEW - 1] += far;
     for (size_t i = 0; i < FEW; i++) {
         s[i] = a[2 * i] = a[2 * i + 1] = sin(x[i] / length) + spread * noise[i];
         squares += s[i] * s[i] / FEW;
@@ -237,9 +246,68 @@ static void expect_statistic(double length, double spread, int is_function)
 static void what_neighbours_have_alike_is_that_of_naive_loops(void **state)
 {
     (void)state;
-    expect_statistic(.5, .5, 1);
-    expect_statistic(.1, .1, 1);
-    expect_statistic(.5, 4, 0);
+    expect_statistic(.5, .5, 0, 1);
+    expect_statistic(.1, .1, 0, 1);
+    expect_statistic(.5, 4, 0, 0);
+    expect_statistic(.5, 4, 15, 0); /* 1 - leverage of the last row: about 0.1 */
+    expect_statistic(.5, 4, 60, 0); /* about 0.01, below what is divided by */
+}
+
+/* ---- what a fit takes away ---- */
+
+/* whether V counts among what is fitted, for n rows of 100 labels and ten weights of V */
+static int rows_of_V_are_followed(size_t n)
+{
+    enum { K = 2, P = 5, LABELS = 100 };
+    UR_ARENA(arena);
+    double rows[K * P], outer[LABELS * K], zeros[LABELS] = {0};
+    double *inputs = ur_take(&arena, n, P * sizeof *inputs);
+    ur_weights w = {P, K, LABELS, {UNRELU_RELU, 0}, outer, rows, zeros, zeros};
+    ur_tangent tangent;
+    unrelu_error err = {0};
+    must(ur_arena_status(&arena, &err), &err);
+    ur_random_normals(6, 99, 0, n * P, inputs);
+    ur_random_normals(6, 98, 0, K * P, rows);
+    ur_random_normals(6, 97, 0, LABELS * K, outer);
+    must(ur_tangent_make(&w, (ur_terms){0, 0}, n, n, inputs, &arena, &tangent, &err), &err);
+    assert_true(tangent.inner == 0 || tangent.inner == K * P);
+    return tangent.inner > 0;
+}
+
+static void rows_of_V_are_known_beyond_ten_million_numbers(void **state)
+{
+    (void)state;
+    assert_true(rows_of_V_are_followed(9000));
+    assert_false(rows_of_V_are_followed(11000));
+}
+
+/* How many weights of one neuron of three inputs the rows determine, of which the third is the
+ * second but for so much: the length of v counts once, with u. */
+static double weights_determined(double apart)
+{
+    static double inputs[3 * N];
+    double row[3] = {.6, .5, -.4}, one[1] = {1}, zero[1] = {0}, count = 0;
+    ur_weights w = {3, 1, 1, {UNRELU_RELU, 0}, one, row, zero, zero};
+    UR_ARENA(arena);
+    ur_tangent tangent;
+    unrelu_error err = {0};
+    ur_random_normals(6, 96, 0, 3 * N, inputs);
+    for (size_t i = 0; i < N; i++)
+        inputs[3 * i + 2] = inputs[3 * i + 1] + apart * inputs[3 * i + 2];
+    must(ur_tangent_make(&w, (ur_terms){0, 0}, N, N, inputs, &arena, &tangent, &err), &err);
+    for (size_t i = 0; i < N; i++)
+        count += tangent.leverage[i];
+    return count;
+}
+
+/* Of the Gram matrix of the rest, with ones on its diagonal, the least eigenvalue beside the length
+ * is about 1e-7 for the second and 1e-9 for the third. */
+static void weights_count_that_the_rows_determine_to_1e_8(void **state)
+{
+    (void)state;
+    assert_near(weights_determined(.1), 3, 1e-3);
+    assert_near(weights_determined(9e-5), 3, .3);
+    assert_near(weights_determined(9e-6), 2, .3);
 }
 
 /* ---- where descents end ---- */
@@ -346,6 +414,8 @@ int main(void)
         cmocka_unit_test(cells_that_are_met_among_others_are_no_noise),
         cmocka_unit_test(rows_about_which_labels_are_linear_are_no_noise_from_1_in_20_on),
         cmocka_unit_test(what_neighbours_have_alike_is_that_of_naive_loops),
+        cmocka_unit_test(rows_of_V_are_known_beyond_ten_million_numbers),
+        cmocka_unit_test(weights_count_that_the_rows_determine_to_1e_8),
         cmocka_unit_test(the_largest_likelihood_is_found_to_1e_8),
         cmocka_unit_test(the_best_of_a_race_is_led_to_1e_6_of_its_minimum),
         cmocka_unit_test(labels_that_lag_catch_up),
