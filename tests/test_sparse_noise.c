@@ -632,6 +632,19 @@ static void consensus_decides_rightly_or_not_at_all(void **state)
     wrong_free(&w);
 }
 
+/* Half of the cells of a row are wrong: r of them are right in one draw of 2^r. */
+static void a_row_stays_undecided_with_a_chance_of_e_to_the_minus_8(void **state)
+{
+    (void)state;
+    ur_sparse_cells cells = {.draws = 1000000};
+    for (size_t r = 4; r <= 12; r++) {
+        double draws = (double)ur_consensus_draws(&cells, r);
+        assert_near(draws * log1p(-pow(.5, (double)r)), -8, .3);
+    }
+    cells.draws = 100;
+    assert_int_equal(ur_consensus_draws(&cells, 12), 100);
+}
+
 /* pivots of 1e-5 of the largest cell are solved, of 1e-7 they are not */
 static void systems_are_singular_to_six_digits(void **state)
 {
@@ -1260,6 +1273,7 @@ int main(void)
         cmocka_unit_test(medians_and_tails_are_those_of_naive_loops),
         cmocka_unit_test(the_column_space_is_found_to_rounding),
         cmocka_unit_test(consensus_decides_rightly_or_not_at_all),
+        cmocka_unit_test(a_row_stays_undecided_with_a_chance_of_e_to_the_minus_8),
         cmocka_unit_test(systems_are_singular_to_six_digits),
         cmocka_unit_test(columns_that_the_basis_hardly_reaches_do_not_count),
         cmocka_unit_test(columns_that_were_lost_are_repaired),
