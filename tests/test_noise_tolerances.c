@@ -155,8 +155,8 @@ static void naive_sums(const double *s, double *sums)
         }
 }
 
-/* what a fit leaves of the noise in a row of unit vector f, as a twentieth of the square at least
- */
+/* The share of its noise that a fit leaves in a row, f of a unit vector; its square counts as a
+ * twentieth at least. */
 static double left_free(double f)
 {
     return sqrt(fmax(.05, 1 - f * f));
