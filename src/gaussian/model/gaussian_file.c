@@ -228,6 +228,24 @@ static unrelu_status check_counts(const char *path, const unrelu_gaussian *m, un
     return UNRELU_OK;
 }
 
+/* of a file that has none: from sigma and scale, which must then go together */
+static unrelu_status set_correlations(const char *path, unrelu_gaussian *m, unrelu_error *err)
+{
+    for (size_t i = 0; i < m->d * m->d; i++) {
+        size_t row = i / m->d, column = i % m->d; /* sigma may be off symmetry by rounding */
+        double si = m->scale[row], sj = m->scale[column];
+        double covariance = m->sigma[row < column ? i : column * m->d + row];
+        double r = row == column ? 1 : si == 0 || sj == 0 ? 0 : covariance / si / sj;
+        if (fabs(r) > ur_are_correlations.most)
+            return ur_fail(err, UNRELU_EFORMAT,
+                           "%s: sigma has %g at row %zu, column %zu, where deviations of %g and %g "
+                           "allow %g at most",
+                           path, covariance, row + 1, column + 1, si, sj, si * sj);
+        m->correlation[i] = r > 1 ? 1 : r < -1 ? -1 : r; /* NaN stays, and is looked at later */
+    }
+    return UNRELU_OK;
+}
+
 unrelu_status ur_gaussian_get(ur_npz *npz, const char *path, unrelu_gaussian *m, unrelu_error *err)
 {
     size_t d = m->d, ndim = 0, shape[4] = {0};
@@ -246,12 +264,8 @@ unrelu_status ur_gaussian_get(ur_npz *npz, const char *path, unrelu_gaussian *m,
                            path, variance, i + 1, i + 1);
         m->scale[i] = sqrt(variance);
     }
-    for (size_t i = 0; i < d * d && no_correlation; i++) {
-        size_t row = i / d, column = i % d; /* sigma may be off symmetry by rounding */
-        double si = m->scale[row], sj = m->scale[column];
-        double covariance = m->sigma[row < column ? i : column * d + row];
-        m->correlation[i] = row == column ? 1 : si == 0 || sj == 0 ? 0 : covariance / si / sj;
-    }
+    if (no_correlation)
+        UR_TRY(set_correlations(path, m, err));
     if (ur_npz_has(npz, "W")) {
         UR_TRY(ur_npz_shape(npz, "W", &ndim, shape, err));
         m->k = shape[1];
