@@ -83,13 +83,14 @@ valgrind: build-tests
 	@scripts/setup.sh --valgrind
 	@scripts/valgrind.sh build
 
-# random inputs for everything that reads: SECONDS for each target
+# random inputs for everything that reads: SECONDS for each target; SEED repeats a run
 SECONDS ?= 10
+SEED ?= 0
 fuzz:
 	@scripts/setup.sh --fuzz
 	cmake -S . -B build-fuzz -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DUNRELU_FUZZ=ON $(CMAKE_FLAGS)
 	cmake --build build-fuzz -j $(JOBS)
-	@scripts/fuzz.sh build-fuzz $(SECONDS)
+	@scripts/fuzz.sh build-fuzz $(SECONDS) $(SEED)
 
 coverage:
 	@scripts/setup.sh --coverage

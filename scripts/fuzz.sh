@@ -1,13 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# fuzz.sh BUILD SECONDS [TARGET...]: runs each fuzzer of BUILD (all of them) that long, from the
-# seeds of fuzz/seeds and from what earlier runs kept in BUILD/corpus. BUILD/executions adds up how
-# many inputs each has seen. A finding ends it: the input is in BUILD/findings; it becomes a seed,
+# fuzz.sh BUILD SECONDS SEED [TARGET...]: runs each fuzzer of BUILD (all of them) that long, with
+# random numbers of that seed (0: others each time), from the seeds of fuzz/seeds and from what
+# earlier runs kept in BUILD/corpus. BUILD/executions adds up how many inputs each has seen. A finding ends it: the input is in BUILD/findings; it becomes a seed,
 # so that the tests run it from then on.
 set -u
 build=$(realpath "$1")
 seconds=$2
-shift 2
+seed=$3
+shift 3
 cd "$(dirname "$0")/../fuzz" || exit 1
 [ $# -gt 0 ] || set -- fuzz_*.c
 
@@ -27,7 +28,7 @@ for name; do
     name=${name#fuzz_} name=${name%.c}
     mkdir -p "$build/corpus/$name"
     log=$build/$name.log
-    "$build/fuzz/fuzz_$name" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=1024 -max_len=4096 \
+    "$build/fuzz/fuzz_$name" -seed="$seed" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=1024 -max_len=4096 \
         -print_final_stats=1 -artifact_prefix="$build/findings/$name-" \
         -dict="dictionaries/$(dictionary "$name")" "$build/corpus/$name" "$PWD/seeds/$name" > "$log" 2>&1
     status=$?
