@@ -12,7 +12,7 @@ typedef struct {
     double least, most;
     int unknown;   /* NaN is fine too: what could not be had */
     int whole;     /* no fractions */
-    int symmetric; /* a square matrix, to UR_ASYMMETRY_MOST; and its diagonal: */
+    int symmetric; /* a square matrix, to within rounding; and its diagonal: */
     double diagonal_least, diagonal_most;
     const char *needed; /* "a standard error", for the message */
 } ur_range;
