@@ -54,7 +54,7 @@ static void plant(sample *s, int limits)
             }
     }
     for (size_t j = 0; j < s->d; j++)
-        must(ur_cell_column_open(&s->arena, s->n, s->x + j * s->n, s->state + j * s->n,
+        must(ur_cell_column_open(&s->arena, s->n, s->x + j * s->n, NULL, s->state + j * s->n,
                                  &s->column[j], &err),
              &err);
 }

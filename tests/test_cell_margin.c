@@ -29,7 +29,7 @@ static ur_cell_margin fit(const sample *s)
 {
     ur_cell_margin out;
     unrelu_error err = {0};
-    if (ur_cell_margin_fit(s->n, s->x, s->state, &out, &err))
+    if (ur_cell_margin_fit(s->n, s->x, NULL, s->state, &out, &err))
         fail_msg("%s", err.text);
     return out;
 }

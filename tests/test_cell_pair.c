@@ -69,7 +69,7 @@ static ur_pair fit(const sample *s, int first, double scales[2])
     ur_pair out;
     for (int k = 0; k < 2; k++) {
         int j = k ? 1 - first : first;
-        assert_int_equal(ur_cell_column_open(&arena, s->n, s->x[j], s->state[j], &c[k], NULL),
+        assert_int_equal(ur_cell_column_open(&arena, s->n, s->x[j], NULL, s->state[j], &c[k], NULL),
                          UNRELU_OK);
         if (scales)
             scales[k] = c[k].margin.margin.s;
@@ -173,7 +173,7 @@ static void expect_maximum(const setting *set, size_t n, uint64_t seed)
     draw(set, n, seed, &s);
     for (int k = 0; k < 2; k++) {
         ur_cell_margin m;
-        assert_int_equal(ur_cell_margin_fit(n, s.x[k], s.state[k], &m, NULL), UNRELU_OK);
+        assert_int_equal(ur_cell_margin_fit(n, s.x[k], NULL, s.state[k], &m, NULL), UNRELU_OK);
         f.b[k] = m.margin.b;
         f.scale[k] = m.margin.s;
     }
@@ -213,7 +213,7 @@ static void searches_end_in_time(void **state)
             evaluations += fit(&s, 0, NULL).evaluations;
             for (int j = 0; j < 2; j++) {
                 ur_cell_margin m;
-                ur_cell_margin_fit(s.n, s.x[j], s.state[j], &m, NULL);
+                ur_cell_margin_fit(s.n, s.x[j], NULL, s.state[j], &m, NULL);
                 iterations += m.margin.iterations;
             }
         }
@@ -291,7 +291,8 @@ static void fit_h6(const sample *s, ur_pair *out)
     double anchor[2], scale[2];
     for (int k = 0; k < 2; k++) {
         ur_cell_margin margin;
-        assert_int_equal(ur_cell_margin_fit(s->n, s->x[k], s->state[k], &margin, NULL), UNRELU_OK);
+        assert_int_equal(ur_cell_margin_fit(s->n, s->x[k], NULL, s->state[k], &margin, NULL),
+                         UNRELU_OK);
         ur_pair_margin_set(margin.margin.gamma, &m[k]);
         anchor[k] = fmax(margin.margin.b, 0);
         scale[k] = margin.margin.s;
@@ -422,8 +423,8 @@ static void the_room_is_used_again(void **state)
         ur_pair out;
         draw(&set, sizes[t], t, &s);
         for (int k = 0; k < 2; k++)
-            assert_int_equal(ur_cell_column_open(&arena, s.n, s.x[k], s.state[k], &c[k], NULL),
-                             UNRELU_OK);
+            assert_int_equal(
+                ur_cell_column_open(&arena, s.n, s.x[k], NULL, s.state[k], &c[k], NULL), UNRELU_OK);
         ur_cell_pair_fit(&c[0], &c[1], room, &out);
         ur_pair fresh = fit(&s, 0, NULL);
         assert_true(out.rho == fresh.rho && out.rho_se == fresh.rho_se);

@@ -256,17 +256,18 @@ static void columns_are_transformed_with_their_limits(void **state)
     const unsigned char kinds[] = {UR_SEEN, UR_BELOW, UR_MISSING, UR_BELOW};
     double x[] = {4, 0.25, NAN, 0};
     size_t guessed = 9;
-    assert_int_equal(
-        ur_transform_column(UNRELU_TRANSFORM_SQRT, 0, 4, x, kinds, "column 1", &guessed, NULL),
-        UNRELU_OK);
+    assert_int_equal(ur_transform_column(UNRELU_TRANSFORM_SQRT, 0, 4, x, NULL, kinds, "column 1",
+                                         &guessed, NULL),
+                     UNRELU_OK);
     assert_true(x[0] == 2 && x[1] == 0.5 && isnan(x[2]) && x[3] == 0);
     assert_int_equal(guessed, 0);
     double y[] = {4, 0.25, NAN, 0};
-    ur_transform_column(UNRELU_TRANSFORM_BOXCOX, 0.5, 4, y, kinds, "column 1", &guessed, NULL);
+    ur_transform_column(UNRELU_TRANSFORM_BOXCOX, 0.5, 4, y, NULL, kinds, "column 1", &guessed,
+                        NULL);
     assert_true(y[0] == 2 && y[1] == -1 && isnan(y[2]) && y[3] == -2);
     assert_int_equal(guessed, 0);
     double z[] = {-4, -0.25, NAN, 0};
-    ur_transform_column(UNRELU_TRANSFORM_NONE, 0, 4, z, kinds, "column 1", &guessed, NULL);
+    ur_transform_column(UNRELU_TRANSFORM_NONE, 0, 4, z, NULL, kinds, "column 1", &guessed, NULL);
     assert_true(z[0] == -4 && z[1] == -0.25 && z[3] == 0);
 }
 
@@ -278,14 +279,14 @@ static void limits_without_an_image_are_guessed_and_counted(void **state)
     double x[5];
     size_t guessed;
     memcpy(x, given, sizeof x);
-    ur_transform_column(UNRELU_TRANSFORM_LOG, 0, 5, x, kinds, "column 1", &guessed, NULL);
+    ur_transform_column(UNRELU_TRANSFORM_LOG, 0, 5, x, NULL, kinds, "column 1", &guessed, NULL);
     near(x[0], log(4), 1e-15);
     near(x[1], log(0.25), 1e-15);
     near(x[3], log(3), 1e-15);
     near(x[4], log(3), 1e-15);
     assert_int_equal(guessed, 2);
     memcpy(x, given, sizeof x);
-    ur_transform_column(UNRELU_TRANSFORM_BOXCOX, -1, 5, x, kinds, "column 1", &guessed, NULL);
+    ur_transform_column(UNRELU_TRANSFORM_BOXCOX, -1, 5, x, NULL, kinds, "column 1", &guessed, NULL);
     near(x[3], 1 - 1 / 3.0, 1e-15);
     assert_int_equal(guessed, 2);
 }
@@ -297,22 +298,22 @@ static void values_without_an_image_are_refused(void **state)
     double negative[] = {1, -2, 0}, zero[] = {1, 0, 0}, limit[] = {1, 2, -0.5}, lambda;
     size_t guessed;
     unrelu_error err = {0};
-    assert_int_equal(ur_transform_column(UNRELU_TRANSFORM_SQRT, 0, 3, negative, kinds,
+    assert_int_equal(ur_transform_column(UNRELU_TRANSFORM_SQRT, 0, 3, negative, NULL, kinds,
                                          "column 2 (lead)", &guessed, &err),
                      UNRELU_EDATA);
     assert_string_equal(err.text, "column 2 (lead), row 2 is -2: a transform is for values above "
                                   "0; leave the column out or use `transform` none");
-    assert_int_equal(
-        ur_transform_column(UNRELU_TRANSFORM_LOG, 0, 3, zero, kinds, "column 1", &guessed, &err),
-        UNRELU_EDATA);
+    assert_int_equal(ur_transform_column(UNRELU_TRANSFORM_LOG, 0, 3, zero, NULL, kinds, "column 1",
+                                         &guessed, &err),
+                     UNRELU_EDATA);
     assert_string_equal(err.text, "column 1, row 2 is 0: a transform is for values above 0; leave "
                                   "the column out or use `transform` none");
-    assert_int_equal(
-        ur_transform_column(UNRELU_TRANSFORM_LOG, 0, 3, limit, kinds, "column 1", &guessed, &err),
-        UNRELU_EDATA);
+    assert_int_equal(ur_transform_column(UNRELU_TRANSFORM_LOG, 0, 3, limit, NULL, kinds, "column 1",
+                                         &guessed, &err),
+                     UNRELU_EDATA);
     assert_string_equal(err.text, "column 1, row 3 is below the limit -0.5: a transform needs "
                                   "limits of at least 0");
-    assert_int_equal(ur_transform_estimate(3, negative, kinds, "column 7", &lambda, &err),
+    assert_int_equal(ur_transform_estimate(3, negative, NULL, kinds, "column 7", &lambda, &err),
                      UNRELU_EDATA);
     assert_string_equal(err.text, "column 7, row 2 is -2: a transform is for values above 0; leave "
                                   "the column out or use `transform` none");
@@ -355,7 +356,7 @@ static void a_planted_lambda_is_found_within_its_error(void **state)
         for (uint64_t seed = 0; seed < SAMPLES; seed++) {
             double found;
             plant(cases[k].lambda, cases[k].b, cases[k].s, cases[k].limits, 10 + seed, x, kinds);
-            assert_int_equal(ur_transform_estimate(N, x, kinds, "", &found, NULL), UNRELU_OK);
+            assert_int_equal(ur_transform_estimate(N, x, NULL, kinds, "", &found, NULL), UNRELU_OK);
             sum += found - cases[k].lambda;
             square += pow(found - cases[k].lambda, 2);
         }
@@ -374,7 +375,7 @@ static void lambda_is_where_the_likelihood_is_largest(void **state)
         double x[N], y[N], f[3], found, mean = 0, seen = 0;
         unsigned char kinds[N];
         plant(0.4, 1, 1, (double[]){0.1, 0.3, 0.5}, seed, x, kinds);
-        assert_int_equal(ur_transform_estimate(N, x, kinds, "", &found, NULL), UNRELU_OK);
+        assert_int_equal(ur_transform_estimate(N, x, NULL, kinds, "", &found, NULL), UNRELU_OK);
         for (size_t i = 0; i < N; i++)
             if (kinds[i] == UR_SEEN) {
                 mean += log(x[i]);
@@ -383,7 +384,7 @@ static void lambda_is_where_the_likelihood_is_largest(void **state)
         for (size_t i = 0; i < N; i++)
             x[i] /= exp(mean / seen);
         for (int k = 0; k < 3; k++)
-            ur_transform_likelihood(N, x, kinds, found + (k - 1) * h, y, &f[k], NULL);
+            ur_transform_likelihood(N, x, NULL, kinds, found + (k - 1) * h, y, &f[k], NULL);
         near(h * (f[2] - f[0]) / (f[0] - 2 * f[1] + f[2]) / 2, 0, 2e-6);
     }
 }
@@ -399,7 +400,8 @@ static void units_do_not_change_lambda(void **state)
         double found;
         for (size_t i = 0; i < N; i++)
             scaled[i] = units[k] * x[i];
-        assert_int_equal(ur_transform_estimate(N, scaled, kinds, "", &found, NULL), UNRELU_OK);
+        assert_int_equal(ur_transform_estimate(N, scaled, NULL, kinds, "", &found, NULL),
+                         UNRELU_OK);
         first = isnan(first) ? found : first;
         near(found, first, 1e-5);
     }

@@ -168,7 +168,7 @@ static void searches_for_cells_end_where_their_bracket_is_closed(void **state)
         x[i] = fmax(0, ur_normal_quantile(((double)i + 0.5) / N));
         cells[i] = (unsigned char)(x[i] > 0 ? UR_SEEN : UR_BELOW);
     }
-    must(ur_cell_column_open(&arena, N, x, cells, &c, &err), &err);
+    must(ur_cell_column_open(&arena, N, x, NULL, cells, &c, &err), &err);
     double *room = ur_cell_pair_room(&arena, N);
     assert_non_null(room);
     ur_cell_pair_fit(&c, &c, room, &pair);
@@ -197,7 +197,7 @@ static void long_steps_of_rho_lose_no_digits(void **state)
             x[k][i] = fmax(y, 1.2);
         }
     for (int k = 0; k < 2; k++)
-        must(ur_cell_column_open(&arena, N, x[k], cells[k], &c[k], &err), &err);
+        must(ur_cell_column_open(&arena, N, x[k], NULL, cells[k], &c[k], &err), &err);
     double *room = ur_cell_pair_room(&arena, N), score = 0;
     assert_non_null(room);
     ur_cell_pair_fit(&c[0], &c[1], room, &pair);

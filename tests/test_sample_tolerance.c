@@ -44,7 +44,7 @@ static double estimate(double power)
         x[i] = pow(10 + ur_normal_quantile(((double)i + 0.5) / N), 1 / power);
         seen[i] = UR_SEEN;
     }
-    must(ur_transform_estimate(N, x, seen, "x", &lambda, &err), &err);
+    must(ur_transform_estimate(N, x, NULL, seen, "x", &lambda, &err), &err);
     return lambda;
 }
 

@@ -213,7 +213,7 @@ static void a_unit_is_off_below_1e_8_of_the_sample(void **state)
     must(ur_cone_make(&s, 1, 0, NULL, &arena, &c, &err), &err);
     assert_int_equal(ur_side_of(&c, 3e-9 * 7, 7, 0), UR_ON);
     assert_int_equal(ur_side_of(&c, -3e-9 * 7, 7, 0), UR_ON);
-    assert_int_equal(ur_side_of(&c, 3e-8 * 7, 7, 0), UR_ABOVE);
+    assert_int_equal(ur_side_of(&c, 3e-8 * 7, 7, 0), UR_ABOVE_FACET);
     assert_int_equal(ur_side_of(&c, -3e-8 * 7, 7, 0), UR_BEYOND);
     assert_int_equal(ur_most_beyond(&c), 0);
 }
@@ -223,7 +223,7 @@ static void with_noise_a_unit_is_off_up_to_3_deviations_and_beyond_from_6_on(voi
     (void)state;
     ur_cone c = {.n = 1000, .noise = (double[]){1}};
     assert_int_equal(ur_side_of(&c, 2.9, 100, 1), UR_ON);
-    assert_int_equal(ur_side_of(&c, 3.1, 100, 1), UR_ABOVE);
+    assert_int_equal(ur_side_of(&c, 3.1, 100, 1), UR_ABOVE_FACET);
     assert_int_equal(ur_side_of(&c, -5.9, 100, 1), UR_ON);
     assert_int_equal(ur_side_of(&c, -6.1, 100, 1), UR_BEYOND);
     assert_int_equal(ur_most_beyond(&c), 5);

@@ -150,14 +150,15 @@ static void finish(const sample *s, double e, double t, const expansion *f, ur_c
     out->likelihood = f->value - s->n * (LOG_SQRT_2PI + log(u));
 }
 
-unrelu_status ur_cell_margin_fit(size_t n, const double *x, const unsigned char *state,
-                                 ur_cell_margin *out, unrelu_error *err)
+unrelu_status ur_cell_margin_fit(size_t n, const double *x, const double *upper,
+                                 const unsigned char *state, ur_cell_margin *out, unrelu_error *err)
 {
     UR_ARENA(arena);
     sample s = {.limit = ur_take(&arena, n, sizeof *s.limit),
                 .count = ur_take(&arena, n, sizeof *s.count)};
     expansion f;
     double e = 0, t = 1;
+    (void)upper;
     *out = (ur_cell_margin){.V = {NAN, NAN, NAN}, .likelihood = NAN};
     UR_TRY(ur_arena_status(&arena, err));
     measure(n, x, state, out, &s);

@@ -55,21 +55,21 @@ enum { ROOM = 5 + 4 + sizeof(corner) / sizeof(double) };
 
 /* ---- a column ---- */
 
-unrelu_status ur_cell_column_open(ur_arena *arena, size_t n, const double *x,
+unrelu_status ur_cell_column_open(ur_arena *arena, size_t n, const double *x, const double *upper,
                                   const unsigned char *state, ur_cell_column *out,
                                   unrelu_error *err)
 {
     UR_ARENA(own);
     ur_keyed *limit = ur_take(&own, n, sizeof *limit), *scratch = ur_take(&own, n, sizeof *scratch);
     size_t below = 0;
-    *out = (ur_cell_column){.n = n, .state = state};
+    *out = (ur_cell_column){.n = n, .state = state, .upper = upper};
     double **const arrays[] = {&out->a, &out->expected, &out->below, &out->b_by, &out->s_by};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         *arrays[i] = ur_take(arena, n, sizeof(double));
     out->level = ur_take(arena, n, sizeof *out->level);
     UR_TRY(ur_arena_status(&own, err));
     UR_TRY(ur_arena_status(arena, err));
-    UR_TRY(ur_cell_margin_fit(n, x, state, &out->margin, err));
+    UR_TRY(ur_cell_margin_fit(n, x, upper, state, &out->margin, err));
     const double *V = out->margin.V, b = out->margin.margin.b, s = out->margin.margin.s;
     if (!(s > 0))
         return UNRELU_OK;

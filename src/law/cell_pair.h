@@ -12,10 +12,11 @@
 
 #include <stddef.h>
 
-/* A column as its pairs need it: state is borrowed, the rest lives in an arena */
+/* A column as its pairs need it: state and upper are borrowed, the rest lives in an arena */
 typedef struct {
     size_t n;
     const unsigned char *state;
+    const double *upper; /* as it was given: the upper end of cells between; or NULL */
     ur_cell_margin margin;
     double *a;        /* n: (x - b) / s, of the value or of the limit; 0: missing */
     double *expected; /* n: a, or the mean of what lies below it: a margin's score in b, times s */
@@ -25,7 +26,7 @@ typedef struct {
 } ur_cell_column;
 
 /* with its margin fitted */
-unrelu_status ur_cell_column_open(ur_arena *arena, size_t n, const double *x,
+unrelu_status ur_cell_column_open(ur_arena *arena, size_t n, const double *x, const double *upper,
                                   const unsigned char *state, ur_cell_column *out,
                                   unrelu_error *err);
 

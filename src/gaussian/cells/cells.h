@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A whole file in memory, with what is known of each cell: a value, that it lies at or below a
- * limit of its own, or nothing. What real data need that one limit a column cannot say. */
+ * limit of its own, at or above one, between two ends, or nothing. What real data need that one
+ * limit a column cannot say. */
 #ifndef UR_CELLS_H
 #define UR_CELLS_H
 
@@ -9,8 +10,9 @@
 
 typedef struct {
     size_t n, d;
-    double *x;            /* (d, n), column by column: the value, or the limit; NaN: missing */
+    double *x; /* (d, n), column by column: the value, the limit, the lower end; NaN: missing */
     unsigned char *state; /* (d, n) */
+    double *upper;        /* (d, n), the upper end of cells between, NaN elsewhere; NULL: none */
 } ur_cells;
 
 /* --- cells_load.c --- */
@@ -30,18 +32,21 @@ unrelu_status ur_cells_load(unrelu_source *source, const ur_cells_rules *rules,
                             unrelu_error *err);
 
 /* --- transform.c --- */
-/* The cells of column j (n), values and limits. Limits that have no image (0 under log) become
- * that of the smallest value, *guessed counts them. Refused: a value below 0, or at it where it has
- * no image; a negative limit. label names the column. */
+/* The cells of a column (n), values, limits and ends. Limits that have no image (0 under log)
+ * become that of the smallest value, *guessed counts them; a lower end without one becomes -inf.
+ * Refused: a value below 0, or at it where it has no image; a negative limit. label names the
+ * column. */
 unrelu_status ur_transform_column(unrelu_transform transform, double lambda, size_t n, double *x,
-                                  const unsigned char *state, const char *label, size_t *guessed,
-                                  unrelu_error *err);
-/* The logarithm of the likelihood of a power, at the best b and s of the transformed values. x in
- * units of the geometric mean of those seen; y is scratch (n). */
-unrelu_status ur_transform_likelihood(size_t n, const double *x, const unsigned char *state,
-                                      double lambda, double *y, double *value, unrelu_error *err);
+                                  double *upper, const unsigned char *state, const char *label,
+                                  size_t *guessed, unrelu_error *err);
+/* The logarithm of the likelihood of a power, at the best b and s of the transformed values. x and
+ * upper in units of the geometric mean of those seen; y is scratch (n, or 2 n with upper). */
+unrelu_status ur_transform_likelihood(size_t n, const double *x, const double *upper,
+                                      const unsigned char *state, double lambda, double *y,
+                                      double *value, unrelu_error *err);
 /* The lambda in [-3, 3] of largest censored likelihood of the column */
-unrelu_status ur_transform_estimate(size_t n, const double *x, const unsigned char *state,
-                                    const char *label, double *lambda, unrelu_error *err);
+unrelu_status ur_transform_estimate(size_t n, const double *x, const double *upper,
+                                    const unsigned char *state, const char *label, double *lambda,
+                                    unrelu_error *err);
 
 #endif

@@ -93,7 +93,7 @@ unrelu_status ur_cells_load(unrelu_source *source, const ur_cells_rules *rules,
         UR_TRY(check_limits(&r, rules->limits, err));
     }
     size_t n = r.samples.rows, d = r.samples.columns;
-    ur_cells read = {n, d, ur_take(arena, n, d * sizeof *read.x), ur_take(arena, n, d)};
+    ur_cells read = {n, d, ur_take(arena, n, d * sizeof *read.x), ur_take(arena, n, d), NULL};
     UR_TRY(ur_arena_status(arena, err));
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < d; j++)

@@ -29,6 +29,10 @@ double unrelu_gaussian_transform(const unrelu_gaussian *model, size_t column, do
     return ur_transform(model->transform, model->lambda ? model->lambda[column] : 0, x);
 }
 
+static const char *const limit_words[] = {[UR_BELOW] = "below the limit",
+                                          [UR_ABOVE] = "above the limit",
+                                          [UR_BETWEEN] = "in an interval from"};
+
 /* values that have an image; limits that are not negative */
 static unrelu_status check_column(size_t n, const double *x, const unsigned char *state,
                                   const char *label, unrelu_error *err)
@@ -39,18 +43,17 @@ static unrelu_status check_column(size_t n, const double *x, const unsigned char
                            "%s, row %zu is %g: a transform is for values above 0; leave the column "
                            "out or use `transform` none",
                            label, i + 1, x[i]);
-        if (state[i] == UR_BELOW && x[i] < 0)
+        if (state[i] != UR_SEEN && x[i] < 0)
             return ur_fail(err, UNRELU_EDATA,
-                           "%s, row %zu is below the limit %g: a transform needs limits of at "
-                           "least 0",
-                           label, i + 1, x[i]);
+                           "%s, row %zu is %s %g: a transform needs limits of at least 0", label,
+                           i + 1, limit_words[state[i]], x[i]);
     }
     return UNRELU_OK;
 }
 
 unrelu_status ur_transform_column(unrelu_transform transform, double lambda, size_t n, double *x,
-                                  const unsigned char *state, const char *label, size_t *guessed,
-                                  unrelu_error *err)
+                                  double *upper, const unsigned char *state, const char *label,
+                                  size_t *guessed, unrelu_error *err)
 {
     *guessed = 0;
     if (transform == UNRELU_TRANSFORM_NONE)
@@ -69,6 +72,8 @@ unrelu_status ur_transform_column(unrelu_transform transform, double lambda, siz
             ++*guessed;
         }
         x[i] = y;
+        if (state[i] == UR_BETWEEN)
+            upper[i] = ur_transform(transform, lambda, upper[i]);
     }
     return UNRELU_OK;
 }
@@ -77,22 +82,27 @@ unrelu_status ur_transform_column(unrelu_transform transform, double lambda, siz
 
 /* x: in units of the geometric mean of those seen, so that their logarithms add up to 0 and the
  * Jacobian is 1; y: scratch */
-unrelu_status ur_transform_likelihood(size_t n, const double *x, const unsigned char *state,
-                                      double lambda, double *y, double *value, unrelu_error *err)
+unrelu_status ur_transform_likelihood(size_t n, const double *x, const double *upper,
+                                      const unsigned char *state, double lambda, double *y,
+                                      double *value, unrelu_error *err)
 {
     ur_cell_margin margin;
     size_t guessed;
+    double *high = upper ? y + n : NULL;
     memcpy(y, x, n * sizeof *y);
+    if (upper)
+        memcpy(high, upper, n * sizeof *high);
     *value = NAN;
-    UR_TRY(ur_transform_column(UNRELU_TRANSFORM_BOXCOX, lambda, n, y, state, "", &guessed, err));
-    UR_TRY(ur_cell_margin_fit(n, y, state, &margin, err));
+    UR_TRY(
+        ur_transform_column(UNRELU_TRANSFORM_BOXCOX, lambda, n, y, high, state, "", &guessed, err));
+    UR_TRY(ur_cell_margin_fit(n, y, high, state, &margin, err));
     *value = margin.likelihood;
     return UNRELU_OK;
 }
 
 typedef struct {
     size_t n;
-    const double *unit;
+    const double *unit, *upper;
     const unsigned char *state;
     double *y;
 } profile;
@@ -100,16 +110,18 @@ typedef struct {
 static unrelu_status negative_likelihood(void *of, double lambda, double *value, unrelu_error *err)
 {
     const profile *p = of;
-    UR_TRY(ur_transform_likelihood(p->n, p->unit, p->state, lambda, p->y, value, err));
+    UR_TRY(ur_transform_likelihood(p->n, p->unit, p->upper, p->state, lambda, p->y, value, err));
     *value = -*value;
     return UNRELU_OK;
 }
 
-unrelu_status ur_transform_estimate(size_t n, const double *x, const unsigned char *state,
-                                    const char *label, double *lambda, unrelu_error *err)
+unrelu_status ur_transform_estimate(size_t n, const double *x, const double *upper,
+                                    const unsigned char *state, const char *label, double *lambda,
+                                    unrelu_error *err)
 {
     UR_ARENA(arena);
-    double *unit = ur_take(&arena, n, sizeof *unit), *y = ur_take(&arena, n, sizeof *y), mean = 0;
+    double *unit = ur_take(&arena, n, 2 * sizeof *unit), *y = ur_take(&arena, n, 2 * sizeof *y);
+    double mean = 0;
     size_t seen = 0;
     UR_TRY(ur_arena_status(&arena, err));
     UR_TRY(check_column(n, x, state, label, err));
@@ -121,7 +133,9 @@ unrelu_status ur_transform_estimate(size_t n, const double *x, const unsigned ch
     mean = seen ? exp(mean / (double)seen) : 1;
     for (size_t i = 0; i < n; i++)
         unit[i] = x[i] / mean;
-    profile p = {n, unit, state, y};
+    for (size_t i = 0; i < n && upper; i++)
+        unit[n + i] = upper[i] / mean;
+    profile p = {n, unit, upper ? unit + n : NULL, state, y};
     ur_minimum search = {.f = negative_likelihood,
                          .context = &p,
                          .from = -LAMBDA_MOST,

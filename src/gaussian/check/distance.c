@@ -50,7 +50,7 @@ static unrelu_status compare(void *context, size_t j, unrelu_error *err)
     }
     ur_sort(value, scratch, c.count);
     s->ties[j] = ur_censored_ties(&c);
-    UR_TRY(ur_cell_margin_fit(n, x, state, &fit, err));
+    UR_TRY(ur_cell_margin_fit(n, x, NULL, state, &fit, err));
     if (fit.margin.s > 0) {
         test->distance = ur_censored_distance(&c, fit.margin.b, fit.margin.s);
         test->observed = c.observed;

@@ -46,7 +46,8 @@ static unrelu_status suggest(void *context, size_t j, unrelu_error *err)
     const study *s = context;
     const ur_cells *cells = s->cells;
     size_t rows = cells->n / s->step + 1, n = 0;
-    double *x = ur_take(&arena, rows, sizeof *x), *y = ur_take(&arena, rows, sizeof *y);
+    double *x = ur_take(&arena, rows, sizeof *x), *y = ur_take(&arena, rows, 2 * sizeof *y);
+    double *upper = cells->upper ? ur_take(&arena, rows, sizeof *upper) : NULL;
     unsigned char *state = ur_take(&arena, rows, 1);
     unrelu_transform_advice *a = &s->advice[j];
     double mean = 0, least = INFINITY, most = 0, best = NAN, value = NAN;
@@ -55,7 +56,9 @@ static unrelu_status suggest(void *context, size_t j, unrelu_error *err)
     for (size_t i = j * cells->n; i < (j + 1) * cells->n; i += s->step, n++) {
         x[n] = cells->x[i];
         state[n] = cells->state[i];
-        if ((state[n] == UR_SEEN && !(x[n] > 0)) || (state[n] == UR_BELOW && x[n] < 0))
+        if (upper)
+            upper[n] = cells->upper[i];
+        if ((state[n] == UR_SEEN && !(x[n] > 0)) || (state[n] != UR_SEEN && x[n] < 0))
             return UNRELU_OK; /* no power can be taken */
         if (state[n] != UR_SEEN)
             continue;
@@ -69,10 +72,12 @@ static unrelu_status suggest(void *context, size_t j, unrelu_error *err)
     mean = exp(mean / (double)a->values);
     for (size_t i = 0; i < n; i++)
         x[i] = (state[i] == UR_BELOW && x[i] == 0 ? least : x[i]) / mean;
-    UR_TRY(ur_transform_estimate(n, x, state, "", &a->lambda, err));
-    UR_TRY(ur_transform_likelihood(n, x, state, a->lambda, y, &best, err));
+    for (size_t i = 0; i < n && upper; i++)
+        upper[i] /= mean;
+    UR_TRY(ur_transform_estimate(n, x, upper, state, "", &a->lambda, err));
+    UR_TRY(ur_transform_likelihood(n, x, upper, state, a->lambda, y, &best, err));
     for (int k = 0; k < POWERS; k++) {
-        UR_TRY(ur_transform_likelihood(n, x, state, powers[k], y, &value, err));
+        UR_TRY(ur_transform_likelihood(n, x, upper, state, powers[k], y, &value, err));
         a->lost[k] = fmax(0, 2 * (best - value));
     }
     if (isfinite(best))

@@ -43,22 +43,28 @@ static unrelu_status fit_margin(work *w, size_t j, unrelu_error *err)
     const unrelu_gaussian_options *o = w->options;
     size_t n = w->cells.n, guessed = 0;
     double *x = w->cells.x + j * n, top = 0;
+    double *upper = w->cells.upper ? w->cells.upper + j * n : NULL;
     const unsigned char *state = w->cells.state + j * n;
     char label[160];
     ur_source_column_label(w->source, j, label, sizeof label);
     w->lambda[j] = o->transform == UNRELU_TRANSFORM_BOXCOX ? o->boxcox : 0;
     if (o->transform == UNRELU_TRANSFORM_BOXCOX && isnan(o->boxcox))
-        UR_TRY(ur_transform_estimate(n, x, state, label, &w->lambda[j], err));
-    UR_TRY(ur_transform_column(o->transform, w->lambda[j], n, x, state, label, &guessed, err));
+        UR_TRY(ur_transform_estimate(n, x, upper, state, label, &w->lambda[j], err));
+    UR_TRY(
+        ur_transform_column(o->transform, w->lambda[j], n, x, upper, state, label, &guessed, err));
     w->guessed += guessed;
     w->guessed_columns += guessed > 0;
     for (size_t i = 0; i < n; i++)
         top = isfinite(x[i]) ? fmax(top, fabs(x[i])) : top;
+    for (size_t i = 0; i < n && upper; i++)
+        top = isfinite(upper[i]) ? fmax(top, fabs(upper[i])) : top;
     int e = top > 0 ? ilogb(top) : 0;
     w->exponent[j] = abs(e) > FAR_EXPONENT ? e : 0;
     for (size_t i = 0; i < n && w->exponent[j] != 0; i++)
         x[i] = ldexp(x[i], -e);
-    UR_TRY(ur_cell_column_open(w->arena, n, x, state, &w->columns[j], err));
+    for (size_t i = 0; i < n && upper && w->exponent[j] != 0; i++)
+        upper[i] = ldexp(upper[i], -e);
+    UR_TRY(ur_cell_column_open(w->arena, n, x, upper, state, &w->columns[j], err));
     const ur_cell_margin *m = &w->columns[j].margin;
     int flat = m->margin.verdict == UR_MARGIN_NO_MAXIMUM;
     if (m->margin.verdict != UR_MARGIN_ALL_ZERO && !flat)

@@ -150,7 +150,7 @@ static unrelu_status load(imputation *p, unrelu_source *samples, const unrelu_ex
         size_t guessed;
         char label[160];
         ur_source_column_label(samples, j, label, sizeof label);
-        UR_TRY(ur_transform_column(m->transform, lambda, n, x + j * n, p->cells.state + j * n,
+        UR_TRY(ur_transform_column(m->transform, lambda, n, x + j * n, NULL, p->cells.state + j * n,
                                    label, &guessed, err));
         if (guessed > 0)
             return ur_fail(err, UNRELU_EDATA,

@@ -79,7 +79,7 @@ typedef struct {
 /* --- unmix_facets.c --- */
 /* Whether a sample is beyond the facet or on it. Without noise: h < -tolerance |y|, |h| <=
  * tolerance |y|. With noise: h < -6 s, |h| <= 3 s. */
-typedef enum { UR_ABOVE, UR_ON, UR_BEYOND } ur_side;
+typedef enum { UR_ABOVE_FACET, UR_ON, UR_BEYOND } ur_side;
 ur_side ur_side_of(const ur_cone *cone, double h, double size, double s);
 /* how many samples may be beyond a facet */
 size_t ur_most_beyond(const ur_cone *cone);

@@ -97,7 +97,7 @@ static unrelu_status fill_block(void *context, size_t b, unrelu_error *err)
             double h = m[k], unit = c->noise ? units->deviation[k] : size;
             if (unit > 0)
                 part->negative = fmax(part->negative, -h / unit);
-            int on = ur_side_of(c, h, size, units->deviation[k]) == UR_ABOVE;
+            int on = ur_side_of(c, h, size, units->deviation[k]) == UR_ABOVE_FACET;
             m[k] = on ? h * units->length[k] : 0;
             ur_add(d, m[k] / units->length[k], units->G + k * d, fit);
         }

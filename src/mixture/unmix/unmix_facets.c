@@ -35,7 +35,7 @@ ur_side ur_side_of(const ur_cone *cone, double h, double size, double s)
 {
     double on = cone->noise ? UR_NOISE_BAND * s : cone->tolerance * size;
     double beyond = cone->noise ? UR_NOISE_BEYOND * s : on;
-    return h < -beyond ? UR_BEYOND : h > on ? UR_ABOVE : UR_ON;
+    return h < -beyond ? UR_BEYOND : h > on ? UR_ABOVE_FACET : UR_ON;
 }
 
 size_t ur_most_beyond(const ur_cone *cone)
@@ -263,7 +263,7 @@ static unrelu_status suspect(const search *s, const ur_normals *normals, int *su
     for (size_t i = 0; i < s->n; i++) {
         double size = ur_norm(p, s->y + i * p);
         for (size_t k = 0; k < p; k++)
-            h[i * p + k] = ur_side_of(c, h[i * p + k], size, deviation[k]) == UR_ABOVE;
+            h[i * p + k] = ur_side_of(c, h[i * p + k], size, deviation[k]) == UR_ABOVE_FACET;
     }
     UR_TRY(ur_patterns_make(s->n, p, h, &arena, &patterns, err));
     *suspicious = ur_patterns_ridge(&patterns, NULL).off > 0;

@@ -207,7 +207,7 @@ static verdict verify(state *s, const double *U)
         v.beyond += beyond;
         for (size_t a = 0; a < p && cone->noise; a++)
             for (size_t b = 0; b < p && s->side[a] == UR_ON; b++)
-                s->pairs[a * p + b] += s->side[b] == UR_ABOVE;
+                s->pairs[a * p + b] += s->side[b] == UR_ABOVE_FACET;
     }
     for (size_t i = 0; i < p * p && cone->noise; i++)
         if (i % (p + 1) != 0 && s->pairs[i] < v.pairs)
