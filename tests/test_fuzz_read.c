@@ -171,7 +171,7 @@ static void read_samples(const char *path, const seed_file *s, size_t size)
     unrelu_source *source;
     unrelu_error err = {0};
     ur_piece piece = {0};
-    ur_block block = {.limits_wanted = size % 2 != 0};
+    ur_block block = {.wanted = (ur_marks_wanted)(size % 3)};
     int more = 1;
     size_t ratio = s->packed ? 1032 : 1, most = ratio * 8 * size + BLOCK_SLACK;
     unrelu_status status = unrelu_source_open(path, NULL, &source, &err);

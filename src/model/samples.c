@@ -25,13 +25,16 @@ static unrelu_status grow(ur_table *t, size_t rows, unrelu_error *err)
         memcpy(own, t->cells, t->rows * t->columns * sizeof *own);
     t->own = own ? own : t->own;
     t->cells = t->own ? t->own : t->cells;
-    unsigned char *below = own && t->below ? ur_resize(t->below, count ? count : 1) : NULL;
-    if (!own || (t->below && !below))
+    unsigned char *mark = own && t->mark ? ur_resize(t->mark, count ? count : 1) : NULL;
+    t->mark = mark ? mark : t->mark;
+    double *upper = own && t->upper ? ur_resize(t->upper, size ? size : 1) : NULL;
+    t->upper = upper ? upper : t->upper;
+    if (!own || (t->mark && !mark) || (t->upper && !upper))
         return ur_fail_memory(err, capacity * t->columns, "cells");
-    if (below) {
-        t->below = below;
-        memset(below + t->rows * t->columns, 0, count - t->rows * t->columns);
-    }
+    for (size_t i = t->rows * t->columns; i < count && mark; i++)
+        mark[i] = 0;
+    for (size_t i = t->rows * t->columns; i < count && upper; i++)
+        upper[i] = NAN;
     t->capacity = capacity;
     return UNRELU_OK;
 }
@@ -64,8 +67,26 @@ static unrelu_status check_cells(const unrelu_source *source, const ur_block *bl
 static int is_lent(const ur_table *t, const ur_block *block)
 {
     const double *next = t->rows > 0 ? t->cells + t->rows * t->columns : block->x;
-    return !t->own && !block->below && block->x != block->own && block->stride == t->columns &&
+    return !t->own && !block->mark && block->x != block->own && block->stride == t->columns &&
            block->x == next;
+}
+
+static unrelu_status append_marks(const ur_block *block, size_t end, ur_table *t, unrelu_error *err)
+{
+    size_t room = t->capacity * t->columns, cells = block->rows * t->columns;
+    if (block->mark && !t->mark && !(t->mark = ur_alloc(room, 1)))
+        return ur_fail_memory(err, room, "cells");
+    if (block->upper && !t->upper) {
+        if (!(t->upper = ur_alloc(room, sizeof *t->upper)))
+            return ur_fail_memory(err, room, "cells");
+        for (size_t i = 0; i < room; i++)
+            t->upper[i] = NAN;
+    }
+    if (block->mark)
+        memcpy(t->mark + end, block->mark, cells);
+    if (block->upper)
+        memcpy(t->upper + end, block->upper, cells * sizeof *t->upper);
+    return UNRELU_OK;
 }
 
 static unrelu_status append(const unrelu_source *source, const ur_block *block, const char *remedy,
@@ -81,21 +102,18 @@ static unrelu_status append(const unrelu_source *source, const ur_block *block, 
         for (size_t i = 0; i < block->rows; i++)
             memcpy(t->own + end + i * t->columns, block->x + i * block->stride,
                    t->columns * sizeof *t->own);
-        if (block->below && !t->below && !(t->below = ur_alloc(t->capacity, t->columns)))
-            return ur_fail_memory(err, t->capacity * t->columns, "cells");
-        if (block->below)
-            memcpy(t->below + end, block->below, block->rows * t->columns);
+        UR_TRY(append_marks(block, end, t, err));
     }
     t->rows += block->rows;
     return UNRELU_OK;
 }
 
-/* own and below are the caller's, also where it fails */
+/* own, mark and upper are the caller's, also where it fails */
 static unrelu_status read_all(unrelu_source *source, const unrelu_exec *exec, const char *remedy,
                               ur_table *t, unrelu_error *err)
 {
     ur_piece piece = {0};
-    ur_block block = {.limits_wanted = !remedy};
+    ur_block block = {.wanted = remedy ? UR_VALUES_ONLY : UR_ALL_MARKS};
     int more = 0;
     *t = (ur_table){.columns = unrelu_source_columns(source)};
     unrelu_status status = ur_source_rewind(source, err);
@@ -118,8 +136,10 @@ unrelu_status ur_table_load(unrelu_source *source, const unrelu_exec *exec, cons
     unrelu_status status = read_all(source, exec, remedy, t, err);
     if (t->own)
         ur_arena_adopt(arena, t->own, free);
-    if (t->below)
-        ur_arena_adopt(arena, t->below, free);
+    if (t->mark)
+        ur_arena_adopt(arena, t->mark, free);
+    if (t->upper)
+        ur_arena_adopt(arena, t->upper, free);
     return status == UNRELU_OK ? ur_arena_status(arena, err) : status;
 }
 

@@ -27,7 +27,7 @@ static void window_end(void *thing)
 static unrelu_status decode(void *context, size_t i, unrelu_error *err)
 {
     window *w = context;
-    w->blocks[i].limits_wanted = w->fold->limits;
+    w->blocks[i].wanted = w->fold->wanted;
     UR_TRY(ur_source_decode(w->source, &w->pieces[i], &w->blocks[i], err));
     return w->fold->turn ? w->fold->turn(w->state, i, &w->blocks[i], err) : UNRELU_OK;
 }

@@ -21,7 +21,7 @@ typedef struct {
     void (*step)(void *state, size_t column, const ur_block *block);
     /* then sees every block in order, on the calling thread */
     unrelu_status (*drain)(void *state, size_t slot, const ur_block *block, unrelu_error *err);
-    int limits; /* cells below detection limits are read too (block->below) */
+    ur_marks_wanted wanted; /* of cells that are no value (block->mark) */
 } ur_fold;
 unrelu_status ur_fold_run(unrelu_source *source, const ur_fold *fold, void *state,
                           const unrelu_exec *exec, const char *stage, unrelu_error *err);

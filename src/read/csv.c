@@ -30,7 +30,7 @@ typedef struct {
     ur_piece ahead;   /* bytes that were read but not yet handed out */
     int ended;        /* nothing is left to read behind them */
     size_t next_row, next_line, next_index;
-    atomic_int met_limit; /* a cell below a detection limit was refused */
+    atomic_int met_limit; /* a cell whose value lies below, above or between limits was refused */
 } csv_state;
 
 /* ---- take ---- */
@@ -169,11 +169,23 @@ typedef struct {
     const unrelu_source *source;
     csv_state *csv;
     ur_block *block;
-    unsigned char *below; /* its marks of limits, or NULL: not wanted */
-    size_t first_row;     /* of the piece */
-    size_t row, line;     /* 0-based in the file, 1-based */
+    size_t first_row; /* of the piece */
+    size_t row, line; /* 0-based in the file, 1-based */
     unrelu_error *err;
 } place;
+
+static unrelu_status mark_cell(const place *at, size_t column, ur_cell_kind kind, double value,
+                               double upper)
+{
+    size_t cell = (at->row - at->first_row) * at->source->d + column;
+    unsigned char mark = kind == UR_CELL_ABOVE     ? UR_ABOVE_GIVEN
+                         : kind == UR_CELL_BETWEEN ? UR_BETWEEN_GIVEN
+                         : isnan(value)            ? UR_BELOW_UNKNOWN
+                                                   : UR_BELOW_GIVEN;
+    if (kind == UR_CELL_BETWEEN)
+        UR_TRY(ur_block_upper(at->block, cell, upper, at->err));
+    return ur_block_mark(at->block, cell, mark, at->err);
+}
 
 /* What the fast way did not take: quoted, padded, missing, long, or wrong */
 static unrelu_status read_odd_cell(const place *at, const unsigned char *s, size_t column,
@@ -181,18 +193,16 @@ static unrelu_status read_odd_cell(const place *at, const unsigned char *s, size
 {
     ur_cell cell = ur_cell_find(s, at->csv->separator);
     size_t size = (size_t)(cell.end - cell.start);
+    double upper;
     ur_cell_kind kind =
-        size > UR_CELL_MOST ? UR_CELL_LONG : ur_cell_read(&cell, at->csv->c_locale, out);
+        size > UR_CELL_MOST ? UR_CELL_LONG : ur_cell_read(&cell, at->csv->c_locale, out, &upper);
     *next = cell.next;
-    if (kind == UR_CELL_LIMIT && at->below) {
-        size_t row = at->row - at->first_row;
-        at->below[row * at->source->d + column] = isnan(*out) ? UR_BELOW_UNKNOWN : UR_BELOW_GIVEN;
-        at->block->below = at->below;
-        return UNRELU_OK;
-    }
     if (kind <= UR_CELL_MISSING)
         return UNRELU_OK;
-    if (kind == UR_CELL_LIMIT)
+    int limited = kind == UR_CELL_BELOW || kind == UR_CELL_ABOVE || kind == UR_CELL_BETWEEN;
+    if (at->block->wanted >= (kind == UR_CELL_BELOW ? UR_BELOW_TOO : UR_ALL_MARKS) && limited)
+        return mark_cell(at, column, kind, *out, upper);
+    if (limited)
         atomic_store(&at->csv->met_limit, 1);
     char label[128], where[512];
     ur_source_column_label(at->source, column, label, sizeof label);
@@ -247,18 +257,13 @@ static unrelu_status decode_csv(const unrelu_source *source, const ur_piece *pie
     size_t rows = piece->rows < most ? piece->rows : most;
     block->first_row = piece->first_row;
     UR_TRY(ur_block_reserve(block, rows, source->d, err));
-    if (block->limits_wanted)
-        UR_TRY(ur_block_scratch(block, rows * source->d, err));
     place at = {.source = source,
                 .csv = csv,
                 .block = block,
-                .below = block->limits_wanted ? block->bytes : NULL,
                 .first_row = piece->first_row,
                 .row = piece->first_row,
                 .line = piece->first_line,
                 .err = err};
-    if (at.below)
-        memset(at.below, 0, rows * source->d);
     const unsigned char *s = piece->bytes, *end = s + piece->size;
     double *out = block->own;
     for (; s < end; s++, at.line++) {
@@ -371,9 +376,9 @@ static unsigned char find_separator(const unsigned char *line)
 static int is_header(const csv_state *csv, const unsigned char *line, size_t width)
 {
     for (size_t j = 0; j < width; j++) {
-        double value;
+        double value, upper;
         ur_cell cell = ur_cell_find(line, csv->separator);
-        if (ur_cell_read(&cell, csv->c_locale, &value) == UR_CELL_TEXT)
+        if (ur_cell_read(&cell, csv->c_locale, &value, &upper) == UR_CELL_TEXT)
             return 1;
         line = cell.next + 1;
     }

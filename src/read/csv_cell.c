@@ -3,23 +3,14 @@
 
 #include "base/error.h"
 #include "base/limits.h"
-#include "read/number.h"
-
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
-
-static int is_blank(unsigned char c)
-{
-    return c == ' ' || c == '\t' || c == '\r';
-}
 
 static void trim(ur_cell *cell)
 {
-    while (cell->start < cell->end && is_blank(*cell->start))
+    while (cell->start < cell->end && ur_is_blank(*cell->start))
         cell->start++;
-    while (cell->end > cell->start && is_blank(cell->end[-1]))
+    while (cell->end > cell->start && ur_is_blank(cell->end[-1]))
         cell->end--;
 }
 
@@ -33,7 +24,7 @@ static ur_cell find_quoted(const unsigned char *s, unsigned char separator)
     cell.open = *s != '"';
     if (!cell.open)
         for (s++; *s != separator && *s != '\n'; s++)
-            cell.open |= !is_blank(*s);
+            cell.open |= !ur_is_blank(*s);
     cell.next = s;
     trim(&cell);
     return cell;
@@ -41,7 +32,7 @@ static ur_cell find_quoted(const unsigned char *s, unsigned char separator)
 
 ur_cell ur_cell_find(const unsigned char *s, unsigned char separator)
 {
-    while (is_blank(*s) && *s != separator)
+    while (ur_is_blank(*s) && *s != separator)
         s++;
     if (*s == '"')
         return find_quoted(s + 1, separator);
@@ -51,40 +42,6 @@ ur_cell ur_cell_find(const unsigned char *s, unsigned char separator)
     cell.end = cell.next = s;
     trim(&cell);
     return cell;
-}
-
-static int equals(const ur_cell *cell, const char *word)
-{
-    size_t size = strlen(word);
-    return (size_t)(cell->end - cell->start) == size &&
-           !strncasecmp((const char *)cell->start, word, size);
-}
-
-ur_cell_kind ur_cell_read(const ur_cell *cell, locale_t c_locale, double *value)
-{
-    static const char *const infinite[] = {"inf",      "+inf",      "-inf",
-                                           "infinity", "+infinity", "-infinity"};
-    static const char *const missing[] = {"", "NA", "NaN", "-NaN"}; /* printf writes -nan */
-    *value = NAN;
-    if (cell->open)
-        return UR_CELL_OPEN;
-    if (ur_number_exact(cell->start, cell->end, c_locale, value))
-        return isinf(*value) ? UR_CELL_INFINITE : UR_CELL_NUMBER;
-    for (size_t i = 0; i < sizeof missing / sizeof *missing; i++)
-        if (equals(cell, missing[i]))
-            return UR_CELL_MISSING;
-    for (size_t i = 0; i < sizeof infinite / sizeof *infinite; i++)
-        if (equals(cell, infinite[i]))
-            return UR_CELL_INFINITE;
-    if (equals(cell, "ND"))
-        return UR_CELL_LIMIT;
-    if (*cell->start != '<')
-        return UR_CELL_TEXT;
-    ur_cell limit = {.start = cell->start + 1, .end = cell->end};
-    trim(&limit);
-    return ur_number_exact(limit.start, limit.end, c_locale, value) && isfinite(*value)
-               ? UR_CELL_LIMIT
-               : UR_CELL_TEXT;
 }
 
 char *ur_cell_name(ur_arena *arena, const ur_cell *cell)
@@ -148,11 +105,20 @@ unrelu_status ur_cell_refuse(const ur_cell *cell, ur_cell_kind kind, unsigned ch
     char text[200];
     show(cell, text, sizeof text);
     switch (kind) {
-    case UR_CELL_LIMIT:
+    case UR_CELL_BELOW:
+    case UR_CELL_ABOVE:
+    case UR_CELL_BETWEEN:
         return ur_fail(err, UNRELU_EFORMAT,
-                       "%s: '%s' is a value below a detection limit, which only 'unrelu fit', "
+                       "%s: '%s' is a value %s, which only 'unrelu fit', "
                        "'check', 'report' and 'impute' read; leave the column out with `columns`",
-                       where, text);
+                       where, text,
+                       kind == UR_CELL_BELOW   ? "below a detection limit"
+                       : kind == UR_CELL_ABOVE ? "above a limit"
+                                               : "between two limits");
+    case UR_CELL_BACKWARDS:
+        return ur_fail(err, UNRELU_EFORMAT,
+                       "%s: '%s' starts above its end; write the smaller number first", where,
+                       text);
     case UR_CELL_INFINITE:
         return ur_fail(err, UNRELU_EFORMAT,
                        "%s: '%s' is infinite or too large for a double; every value must be finite "

@@ -8,9 +8,12 @@
 
 typedef enum {
     UR_CELL_NUMBER,
-    UR_CELL_MISSING,  /* empty, NA, NaN in any case */
-    UR_CELL_LIMIT,    /* <0.25, ND: below a detection limit */
-    UR_CELL_INFINITE, /* Inf, or a number too large for a double */
+    UR_CELL_MISSING,   /* empty, NA, NaN, ... in any case */
+    UR_CELL_BELOW,     /* <0.25, ND: below a detection limit */
+    UR_CELL_ABOVE,     /* >900: above a limit */
+    UR_CELL_BETWEEN,   /* 0.2..0.5 */
+    UR_CELL_BACKWARDS, /* 0.5..0.2 */
+    UR_CELL_INFINITE,  /* Inf, or a number too large for a double */
     UR_CELL_TEXT,
     UR_CELL_OPEN, /* a quote that is not closed on its line */
     UR_CELL_LONG, /* longer than UR_CELL_MOST; ur_cell_read does not say so */
@@ -24,8 +27,14 @@ typedef struct {
 
 /* The cell that starts at s, in a text that ends with a line feed. */
 ur_cell ur_cell_find(const unsigned char *s, unsigned char separator);
-/* *value: the number, or the limit; NaN for a missing one and for ND */
-ur_cell_kind ur_cell_read(const ur_cell *cell, locale_t c_locale, double *value);
+/* what blanks around a cell are, besides the separator */
+static inline int ur_is_blank(unsigned char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+/* csv_token.c. *value: the number, the limit, or the lower end; NaN for a missing one and for ND.
+ * *upper: the upper end of an interval, else NaN. */
+ur_cell_kind ur_cell_read(const ur_cell *cell, locale_t c_locale, double *value, double *upper);
 /* its text with "" -> "; NULL where memory ends */
 char *ur_cell_name(ur_arena *arena, const ur_cell *cell);
 /* cells of the line that starts at s */

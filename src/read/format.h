@@ -55,5 +55,9 @@ size_t ur_piece_rows(size_t n, size_t d);
 unrelu_status ur_piece_reserve(ur_piece *piece, size_t size, unrelu_error *err);
 unrelu_status ur_block_reserve(ur_block *block, size_t rows, size_t d, unrelu_error *err);
 unrelu_status ur_block_scratch(ur_block *block, size_t size, unrelu_error *err);
+/* Marks a cell (row * d + column) of a block whose rows are reserved, and an interval's upper end.
+ */
+unrelu_status ur_block_mark(ur_block *block, size_t cell, unsigned char mark, unrelu_error *err);
+unrelu_status ur_block_upper(ur_block *block, size_t cell, double upper, unrelu_error *err);
 
 #endif

@@ -67,7 +67,8 @@ unrelu_status ur_block_reserve(ur_block *block, size_t rows, size_t d, unrelu_er
         block->capacity = count;
     }
     block->x = block->own;
-    block->below = NULL;
+    block->mark = NULL;
+    block->upper = NULL;
     block->rows = rows;
     block->d = block->stride = d;
     return UNRELU_OK;
@@ -86,6 +87,45 @@ unrelu_status ur_block_scratch(ur_block *block, size_t size, unrelu_error *err)
     return UNRELU_OK;
 }
 
+unrelu_status ur_block_mark(ur_block *block, size_t cell, unsigned char mark, unrelu_error *err)
+{
+    size_t count = block->rows * block->d;
+    if (!block->mark) {
+        if (count > block->mark_capacity) {
+            ur_free(block->own_mark);
+            block->mark_capacity = 0;
+            block->own_mark = ur_resize(NULL, count);
+            if (!block->own_mark)
+                return ur_fail_memory(err, count, "bytes of a block");
+            block->mark_capacity = count;
+        }
+        memset(block->own_mark, 0, count);
+        block->mark = block->own_mark;
+    }
+    block->own_mark[cell] = mark;
+    return UNRELU_OK;
+}
+
+unrelu_status ur_block_upper(ur_block *block, size_t cell, double upper, unrelu_error *err)
+{
+    size_t count = block->rows * block->d;
+    if (!block->upper) {
+        if (count > block->upper_capacity) {
+            ur_free(block->own_upper);
+            block->upper_capacity = 0;
+            block->own_upper = ur_resize(NULL, count * sizeof *block->own_upper);
+            if (!block->own_upper)
+                return ur_fail_memory(err, count, "ends of intervals");
+            block->upper_capacity = count;
+        }
+        for (size_t i = 0; i < count; i++)
+            block->own_upper[i] = NAN;
+        block->upper = block->own_upper;
+    }
+    block->own_upper[cell] = upper;
+    return UNRELU_OK;
+}
+
 void ur_piece_free(ur_piece *piece)
 {
     ur_free(piece->bytes);
@@ -96,6 +136,8 @@ void ur_block_free(ur_block *block)
 {
     ur_free(block->own);
     ur_free(block->bytes);
+    ur_free(block->own_mark);
+    ur_free(block->own_upper);
     memset(block, 0, sizeof *block);
 }
 
@@ -307,11 +349,13 @@ static unrelu_status undo_block(const unrelu_source *source, ur_block *block, un
 {
     const ur_undo *undo = source->undo;
     const double *x = block->x;
-    const unsigned char *below = block->below;
+    const unsigned char *mark = block->mark;
+    const double *upper = block->upper;
     size_t d = block->d, stride = block->stride;
     if (x != block->own) /* lent memory stays as it is */
         UR_TRY(ur_block_reserve(block, block->rows, d, err));
-    block->below = below;
+    block->mark = mark;
+    block->upper = upper;
     for (size_t r = 0; r < block->rows; r++)
         for (size_t j = 0; j < d; j++) {
             double value = x[r * stride + j], *to = block->own + r * block->stride + j;

@@ -18,23 +18,35 @@ typedef struct {
     size_t size, capacity; /* bytes in use, bytes allocated */
 } ur_piece;
 
+enum {
+    UR_BELOW_GIVEN = 1, /* '<0.25': x is the limit that the value lies below */
+    UR_BELOW_UNKNOWN,   /* 'ND': the file does not give the limit, x is NaN */
+    UR_ABOVE_GIVEN,     /* '>900': x is the limit that the value lies above */
+    UR_BETWEEN_GIVEN,   /* '0.2..0.5': x is the lower end */
+};
+
+typedef enum { UR_VALUES_ONLY, UR_BELOW_TOO, UR_ALL_MARKS } ur_marks_wanted;
+
 typedef struct {
     const double
         *x; /* (rows, d) with `stride` doubles from row to row; NaN: missing. Infinities pass: a
                sweep of their own would cost 5 % of a fit; summaries find them by the way */
     size_t rows, d, stride, first_row;
-    /* Cells below a detection limit, where the caller sets limits_wanted: 1 where x is the limit
-     * ('<0.25'), 2 where the file does not give it ('ND', x is NaN), 0 elsewhere (rows x d). NULL:
-     * the block has none. Where limits are not wanted such a cell is refused. */
-    const unsigned char *below;
-    int limits_wanted;
+    /* What is known of cells that are no value (rows x d, row by row without a stride):
+     * UR_..._GIVEN or UR_BELOW_UNKNOWN; 0: a value, or missing. NULL: the block has none. A cell
+     * whose kind is not wanted is refused. */
+    const unsigned char *mark;
+    const double
+        *upper; /* the upper ends of UR_BETWEEN_GIVEN, NaN elsewhere; NULL: there is none */
+    ur_marks_wanted wanted;
     double *own; /* x points here unless the source could lend its memory */
     size_t capacity;
+    unsigned char *own_mark;
+    double *own_upper;
+    size_t mark_capacity, upper_capacity;
     unsigned char *bytes; /* scratch of decode */
     size_t bytes_capacity;
 } ur_block;
-
-enum { UR_BELOW_GIVEN = 1, UR_BELOW_UNKNOWN };
 
 /* What is done to every value that is read, before anyone sees it. */
 typedef struct {
@@ -52,7 +64,7 @@ unrelu_status ur_source_decode(const unrelu_source *source, const ur_piece *piec
                                unrelu_error *err);
 /* how much of the file take has passed, in [0, 1]; negative where not known */
 double ur_source_fraction(const unrelu_source *source);
-/* whether a cell was refused because it is below a detection limit, and could be read */
+/* whether a cell was refused because of its mark, which could be read */
 int ur_source_met_limit(const unrelu_source *source);
 /* of all its columns */
 const char *const *ur_source_names(const unrelu_source *source);

@@ -18,7 +18,7 @@ static unrelu_status read_cell(const reader *r, size_t row, size_t column, doubl
                                unsigned char *state, unrelu_error *err)
 {
     size_t cell = row * r->samples.columns + column;
-    unsigned char below = r->samples.below ? r->samples.below[cell] : 0;
+    unsigned char mark = r->samples.mark ? r->samples.mark[cell] : 0;
     double x = r->samples.cells[cell], at = r->rules->at ? r->rules->at[column] : 0;
     double limit = r->limits.cells ? r->limits.cells[cell] : NAN; /* NaN: none */
     char what[256] = "", label[160];
@@ -27,8 +27,12 @@ static unrelu_status read_cell(const reader *r, size_t row, size_t column, doubl
     if (x == 0 && isnan(limit) && r->rules->zero)
         limit = r->rules->zero[column];
     *value = x;
-    *state = below ? UR_BELOW : isnan(x) ? UR_MISSING : UR_SEEN;
-    if (below == UR_BELOW_UNKNOWN && isnan(*value = limit)) {
+    *state = mark ? UR_BELOW : isnan(x) ? UR_MISSING : UR_SEEN;
+    if (mark == UR_ABOVE_GIVEN || mark == UR_BETWEEN_GIVEN) {
+        snprintf(what, sizeof what,
+                 "lies above a limit or between two, which no fit takes: leave the column out with "
+                 "`columns`");
+    } else if (mark == UR_BELOW_UNKNOWN && isnan(*value = limit)) {
         snprintf(what, sizeof what,
                  "is 'ND' (not detected), and its limit is not known: give it with `limit` "
                  "NAME=VALUE, or in a file with `limits`");

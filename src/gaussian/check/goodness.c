@@ -90,7 +90,7 @@ static void keep(const study *s, column *c, const ur_block *block, size_t at)
     for (size_t i = 0; i < block->rows; i++) {
         size_t row = block->first_row + i;
         double x = block->x[i * block->stride + at], limit = limit_of(s, row, at);
-        int below = block->below && block->below[i * block->d + at];
+        int below = block->mark && block->mark[i * block->d + at];
         int wrong = below ? isnan(x) && isnan(limit)
                           : isinf(x) || (x != 0 && x < limit) ||
                                 (!isnan(x) && !ur_transform_takes(c->transform, x));
@@ -129,7 +129,7 @@ static void step(void *state, size_t first, const ur_block *block)
 static unrelu_status read_columns(study *s, unrelu_source *samples, unrelu_source *limits,
                                   const unrelu_exec *exec, unrelu_error *err)
 {
-    static const ur_fold fold = {.step = step, .limits = 1};
+    static const ur_fold fold = {.step = step, .wanted = UR_BELOW_TOO};
     const ur_cells_rules rules = {.negative = 1}; /* of the file of limits */
     const unrelu_gaussian *m = s->model;
     const char *label = ur_source_label(samples), *others = limits ? ur_source_label(limits) : "";
