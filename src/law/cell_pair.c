@@ -7,7 +7,8 @@
  *                 from step to step by the integral of phi2 between them.
  * The error of rho is that of sum_i (score_i - J V margin score_i) / H over rows, H and J the
  * information of rho and of rho with the margins: the spread of these terms, whatever the law. It
- * is taken at the last point of the search, whose step was below 1e-7. */
+ * is taken at the last point of the search, whose step was below 1e-7. The terms are kept for those
+ * who sum them over clusters of rows; model_rho_se is what the error would be under the model. */
 #include "law/cell_pair.h"
 
 #include "base/error.h"
@@ -280,8 +281,39 @@ static void add_corners(const pair *p, double J[2][2])
         p->score[p->corner_row[i]] = p->corner[p->corner_of[i]].score;
 }
 
+/* As if the model were right: the score of rho has variance H then and nothing to do with either
+ * margin's, so that Var(rho) = 1 / H + a' M a, a = -J / H and M the covariance of (b1, s1, b2, s2):
+ * the inverse informations of the margins, and between them the sum over rows. */
+static void set_model_errors(const ur_cell_column *c1, const ur_cell_column *c2, double rho,
+                             const double J[2][2], double H, ur_pair *out)
+{
+    const double *V[2] = {c1->margin.V, c2->margin.V};
+    double s[2] = {c1->margin.margin.s, c2->margin.margin.s}, M[4][4] = {{0}}, variance[2];
+    for (size_t i = 0; i < c1->n; i++) {
+        M[0][2] += c1->b_by[i] * c2->b_by[i];
+        M[0][3] += c1->b_by[i] * c2->s_by[i];
+        M[1][2] += c1->s_by[i] * c2->b_by[i];
+        M[1][3] += c1->s_by[i] * c2->s_by[i];
+    }
+    for (int k = 0; k < 4; k++) {
+        M[k][k] = V[k / 2][k % 2 ? 2 : 0];
+        M[k][k ^ 1] = V[k / 2][1];
+        M[2 + k / 2][k % 2] = M[k % 2][2 + k / 2];
+    }
+    for (int product = 0; product < 2; product++) {
+        double a[4];
+        variance[product] = 1 / H;
+        for (int k = 0; k < 4; k++)
+            a[k] = -J[k / 2][k % 2] / H + (product && k % 2 ? rho / s[k / 2] : 0);
+        for (int k = 0; k < 16; k++)
+            variance[product] += a[k / 4] * M[k / 4][k % 4] * a[k % 4];
+    }
+    out->model_rho_se = H > 0 ? sqrt(variance[0]) : NAN;
+    out->model_product_se = H > 0 ? sqrt(variance[1]) : NAN;
+}
+
 /* a row where one is missing tells of the other's margin alone */
-static void set_errors(const pair *p, const ur_cell_column *c1, const ur_cell_column *c2, double H,
+static void set_errors(pair *p, const ur_cell_column *c1, const ur_cell_column *c2, double H,
                        ur_pair *out)
 {
     double r = p->rho, o2 = (1 - r) * (1 + r), o4 = o2 * o2, q = 1 + r * r;
@@ -304,7 +336,10 @@ static void set_errors(const pair *p, const ur_cell_column *c1, const ur_cell_co
         double scaled = moved + r * (c1->s_by[i] / s1 + c2->s_by[i] / s2);
         variance += moved * moved;
         product += scaled * scaled;
+        p->score[i] = moved;
     }
+    out->by_row = p->score;
+    set_model_errors(c1, c2, r, J, H, out);
     out->rho_se = H > 0 ? sqrt(variance) : NAN;
     out->product_se = H > 0 ? sqrt(product) : NAN;
 }
@@ -331,7 +366,8 @@ void ur_cell_pair_fit(const ur_cell_column *c1, const ur_cell_column *c2, double
               .table = rows + 3 * n,
               .corner = (corner *)(rows + 4 * n)};
     double information = 0;
-    *out = (ur_pair){.rho_se = NAN, .product_se = NAN};
+    *out =
+        (ur_pair){.rho_se = NAN, .product_se = NAN, .model_rho_se = NAN, .model_product_se = NAN};
     if (!(c1->margin.margin.s > 0) || !(c2->margin.margin.s > 0))
         return;
     gather(c1, c2, &p);

@@ -36,6 +36,10 @@ typedef struct {
                       * few joint positives; with none, where half of one is expected */
     int converged;   /* 0: rho is start */
     int evaluations; /* of the model's moments, for the bench */
+    /* cell by cell alone (cell_pair.h), whose rho_se and product_se hold whatever the law: those of
+     * the model, and how rho moves with each row (n, in the room of the pair; NULL: not known) */
+    double model_rho_se, model_product_se;
+    const double *by_row;
 } ur_pair;
 
 /* margins_n: rows behind the scales that will multiply rho into Sigma; equal to n without
