@@ -197,7 +197,12 @@ static int store(const cli_command *command, const cli_option *o, const char *ar
 
 /* ---- words ------------------------------------------------------------------------- */
 
-#define TRY "\ntry 'unrelu help %s'"
+/* after what is wrong with the usage of a command: its status, and where there is help */
+static int and_help(const cli_command *command, int status)
+{
+    cli_error("try 'unrelu help %s'", command->name);
+    return status;
+}
 
 /* Each takes what starts at *word, which may go on to the next one, and leaves it at its last. */
 static int take_long(const cli_command *command, char ***word, void *arguments)
@@ -219,16 +224,16 @@ static int take_long(const cli_command *command, char ***word, void *arguments)
     }
     snprintf(name, sizeof name, "%.*s", (int)length, text);
     if (starts == 0)
-        return cli_usage("%s: there is no option '--%s'%s" TRY, command->name, name,
-                         cli_suggestion(name, list, "--", near, sizeof near), command->name);
+        return and_help(command, cli_usage("%s: there is no option '--%s'%s", command->name, name,
+                                           cli_suggestion(name, list, "--", near, sizeof near)));
     if (starts > 1)
-        return cli_usage("%s: '%.*s' is the start of more than one option" TRY, command->name,
-                         (int)length + 2, **word, command->name);
+        return and_help(command, cli_usage("%s: '%.*s' is the start of more than one option",
+                                           command->name, (int)length + 2, **word));
     if (o->kind == CLI_FLAG && value)
-        return cli_usage("%s: --%s takes no value" TRY, command->name, o->name, command->name);
+        return and_help(command, cli_usage("%s: --%s takes no value", command->name, o->name));
     if (o->kind != CLI_FLAG && !value && !(value = *++*word))
-        return cli_usage("%s: --%s needs a value: --%s=%s" TRY, command->name, o->name, o->name,
-                         o->arg, command->name);
+        return and_help(command, cli_usage("%s: --%s needs a value: --%s=%s", command->name,
+                                           o->name, o->name, o->arg));
     return store(command, o, value, arguments);
 }
 
@@ -241,11 +246,12 @@ static int take_letters(const cli_command *command, char ***word, void *argument
         for (size_t i = 0; (o = cli_option_at(command, i)) && o->letter != *s;)
             i++;
         if (!o)
-            return cli_usage("%s: there is no option '-%c' (a file of that name is ./%s)" TRY,
-                             command->name, *s, token, command->name);
+            return and_help(command,
+                            cli_usage("%s: there is no option '-%c' (a file of that name is ./%s)",
+                                      command->name, *s, token));
         if (o->kind != CLI_FLAG && !(value = s[1] ? s + 1 : *++*word))
-            return cli_usage("%s: -%c needs a value: -%c %s" TRY, command->name, *s, *s, o->arg,
-                             command->name);
+            return and_help(
+                command, cli_usage("%s: -%c needs a value: -%c %s", command->name, *s, *s, o->arg));
         CLI_TRY(store(command, o, value, arguments));
         if (value)
             break;

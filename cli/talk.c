@@ -173,14 +173,15 @@ static void say(const char *label, const char *format, va_list list)
     char text[8192]; /* of the stack: what is said may be that memory is short */
     vsnprintf(text, sizeof text, format, list);
     erase_progress();
-    for (const char *s = text; *s; s += *s == '\n') {
-        fprintf(stderr, "unrelu: %s%s%s", coloured ? "\033[33m" : "", label,
-                coloured ? "\033[0m" : "");
-        size_t length = strcspn(s, "\n");
-        cli_show_text(stderr, s, length);
-        fputc('\n', stderr);
-        s += length;
+    fprintf(stderr, "unrelu: %s%s%s", coloured ? "\033[33m" : "", label, coloured ? "\033[0m" : "");
+    /* one line, whatever the names in it hold */
+    for (const char *s = text, *end; *s; s = end) {
+        end = s + strcspn(s, "\n");
+        cli_show_text(stderr, s, (size_t)(end - s));
+        for (; *end == '\n'; end++)
+            fputs("\\x0a", stderr);
     }
+    fputc('\n', stderr);
 }
 
 #define SAY(label, format)                                                                         \
@@ -236,8 +237,12 @@ int cli_no_memory_for(const char *what)
 {
     size_t limit = unrelu_memory_limit(0); /* there is no other way to ask for it */
     unrelu_memory_limit(limit);
-    cli_error("not enough memory for %s: %zu bytes are in use, and --max-memory is %zu", what,
-              unrelu_memory_used(), limit);
+    if (limit)
+        cli_error("not enough memory for %s: %zu bytes are in use, and --max-memory is %zu", what,
+                  unrelu_memory_used(), limit);
+    else
+        cli_error("not enough memory for %s: %zu bytes are in use, and the system gives no more",
+                  what, unrelu_memory_used());
     return CLI_EXIT_INTERNAL;
 }
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The default of --max-memory, on planted files of control groups. */
+/* The default of --max-memory, on planted files of control groups; what is said where it is short.
+ */
 #include "files.h"
 
 #include "memory_default.h"
+#include "talk.h"
 
 #include <sys/stat.h>
 
@@ -73,6 +75,36 @@ static void three_quarters_of_this_machine_are_the_most(void **state)
     assert_in_range(kilobytes, 1, total / 4 * 3 + 4);
 }
 
+/* what is said on standard error where memory ends under this limit */
+static const char *said(size_t limit)
+{
+    static char text[512];
+    FILE *file = fopen(files_path("stderr"), "w+");
+    assert_non_null(file);
+    int before = dup(STDERR_FILENO);
+    dup2(fileno(file), STDERR_FILENO);
+    unrelu_memory_limit(limit);
+    int status = cli_no_memory_for("the page");
+    unrelu_memory_limit(0);
+    dup2(before, STDERR_FILENO);
+    close(before);
+    assert_int_equal(status, CLI_EXIT_INTERNAL);
+    rewind(file);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    return text;
+}
+
+static void the_limit_is_blamed_only_where_there_is_one(void **state)
+{
+    (void)state;
+    assert_string_equal(said(4096),
+                        "unrelu: not enough memory for the page: 0 bytes are in use, and "
+                        "--max-memory is 4096\n");
+    assert_string_equal(said(0), "unrelu: not enough memory for the page: 0 bytes are in use, and "
+                                 "the system gives no more\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -80,6 +112,7 @@ int main(void)
         cmocka_unit_test(groups_of_version_1_count_too),
         cmocka_unit_test(what_cannot_be_read_is_no_limit),
         cmocka_unit_test(three_quarters_of_this_machine_are_the_most),
+        cmocka_unit_test(the_limit_is_blamed_only_where_there_is_one),
     };
     return cmocka_run_group_tests(tests, files_setup, files_teardown);
 }
