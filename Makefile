@@ -83,14 +83,16 @@ valgrind: build-tests
 	@scripts/setup.sh --valgrind
 	@scripts/valgrind.sh build
 
-# random inputs for everything that reads: SECONDS for each target; SEED repeats a run
-SECONDS ?= 10
+# random inputs for everything that reads: SECONDS for each target, or RUNS inputs of each, however
+# long they take; SEED repeats a run
+RUNS ?= -1
+SECONDS ?= $(if $(filter -1,$(RUNS)),10,0)
 SEED ?= 0
 fuzz:
 	@scripts/setup.sh --fuzz
 	cmake -S . -B build-fuzz -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DUNRELU_FUZZ=ON $(CMAKE_FLAGS)
 	cmake --build build-fuzz -j $(JOBS)
-	@scripts/fuzz.sh build-fuzz $(SECONDS) $(SEED)
+	@scripts/fuzz.sh build-fuzz $(SECONDS) $(SEED) $(RUNS)
 
 coverage:
 	@scripts/setup.sh --coverage
@@ -120,7 +122,7 @@ help:
 	@echo 'make coverage      which lines the tests reach, in build-coverage/coverage'
 	@echo 'make faults        every command while each call of the system fails in turn'
 	@echo 'make valgrind      every command, and the kernels of sums, under memcheck'
-	@echo 'make fuzz          random inputs for all that reads, SECONDS=10 for each target (clang)'
+	@echo 'make fuzz          random inputs for all that reads, SECONDS=10 or RUNS=1000000 for each target (clang)'
 	@echo 'make setup         installs the packages that the build needs (Debian)'
 	@echo 'make build-tests   the test programs too; build-asan the same with the sanitizers'
 	@echo 'make format        clang-format; check-format only looks'

@@ -1,36 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Formulas of up to a thousand variables: X is dense, and that of 10000 is 1.6 GB by right. */
+/* Formulas. X is dense, and that of a header of twelve bytes is 1.6 GB by right: what goes beyond
+ * LIMIT is refused with the number of bytes, and all that was taken is given back. */
 #include "fuzz.h"
 
-#include <limits.h>
 #include <string.h>
 
-enum { MOST = 1000 };
+/* bytes: twice the reader's buffer, and instances of up to 90 variables */
+enum { LIMIT = 1 << 17 };
+/* by which the system may round allocations up: a page each, of a few */
+enum { SLACK = 1 << 14 };
 
-static int is_large(const uint8_t *bytes, size_t size)
+static int failed(unrelu_status status, const unrelu_error *err)
 {
-    const uint8_t *header = size ? memmem(bytes, size, "cnf", 3) : NULL;
-    char text[32];
-    if (!header)
-        return 0;
-    snprintf(text, sizeof text, "%.*s", (int)(size - (size_t)(header - bytes)) - 3, header + 3);
-    long long variables = atoll(text);
-    return variables > MOST && variables <= INT_MAX;
+    if (status != UNRELU_ENOMEM)
+        return fuzz_failed(status, err);
+    if (err->code != status || !strstr(err->text, "bytes were wanted"))
+        fuzz_stop("memory is refused without a number", err->text);
+    return 1;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-    unrelu_error err;
+    unrelu_error err = {0};
     unrelu_hardness *instance = NULL;
-    if (is_large(bytes, size))
-        return 0;
+    unrelu_memory_limit(LIMIT);
     const char *path = fuzz_file("f.cnf", bytes, size);
     for (int variable = 0; variable < 2; variable++) {
-        if (FUZZ_FAILED(unrelu_hardness_encode(path, variable, &instance, &err)))
+        if (failed(unrelu_hardness_encode(path, variable, &instance, &err), &err))
             continue;
+        if (unrelu_memory_used() > LIMIT + SLACK)
+            fuzz_stop("the limit is not kept", path);
         fuzz_members(&instance->model);
-        (void)FUZZ_FAILED(unrelu_hardness_pad(instance, 4, 2, &err));
+        (void)failed(unrelu_hardness_pad(instance, 4, 2, &err), &err);
         unrelu_hardness_free(instance);
     }
+    if (unrelu_memory_used() > 0)
+        fuzz_stop("memory is not given back", path);
     return 0;
 }

@@ -1,14 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# fuzz.sh BUILD SECONDS SEED [TARGET...]: runs each fuzzer of BUILD (all of them) that long, with
+# fuzz.sh BUILD SECONDS SEED RUNS [TARGET...]: runs each fuzzer of BUILD (all of them) that long, or
+# for that many inputs (-1: as many as come in that time; SECONDS 0: however long they take), with
 # random numbers of that seed (0: others each time), from the seeds of fuzz/seeds and from what
-# earlier runs kept in BUILD/corpus. BUILD/executions adds up how many inputs each has seen. A finding ends it: the input is in BUILD/findings; it becomes a seed,
-# so that the tests run it from then on.
+# earlier runs kept in BUILD/corpus. BUILD/executions adds up how many inputs each has seen. A
+# finding ends it: the input is in BUILD/findings; it becomes a seed, so that the tests run it from
+# then on.
 set -u
 build=$(realpath "$1")
 seconds=$2
 seed=$3
-shift 3
+runs=$4
+shift 4
 cd "$(dirname "$0")/../fuzz" || exit 1
 [ $# -gt 0 ] || set -- fuzz_*.c
 
@@ -21,6 +24,8 @@ dictionary() {
     esac
 }
 
+# What was freed is kept for some inputs, not for thousands: memory that was just used is fast.
+export ASAN_OPTIONS="quarantine_size_mb=2${ASAN_OPTIONS:+:$ASAN_OPTIONS}"
 failed=0
 mkdir -p "$build/findings"
 touch "$build/executions"
@@ -28,7 +33,7 @@ for name; do
     name=${name#fuzz_} name=${name%.c}
     mkdir -p "$build/corpus/$name"
     log=$build/$name.log
-    "$build/fuzz/fuzz_$name" -seed="$seed" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=1024 -max_len=4096 \
+    "$build/fuzz/fuzz_$name" -seed="$seed" -max_total_time="$seconds" -runs="$runs" -timeout=20 -rss_limit_mb=1024 -max_len=4096 \
         -print_final_stats=1 -artifact_prefix="$build/findings/$name-" \
         -dict="dictionaries/$(dictionary "$name")" "$build/corpus/$name" "$PWD/seeds/$name" > "$log" 2>&1
     status=$?
