@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The test of noise: labels with noise of many kinds stay `noisy`, labels that are a function of
  * the inputs and of no network that is found are `approximate`. Truth is planted. */
-#include "networks.h"
+#include "noises.h"
 
 #include "base/arena.h"
 #include "base/random.h"
@@ -64,6 +64,28 @@ static void few_fits_of_skew_or_uneven_noise_are_called_a_function(void **state)
             planted_network_free(&p);
         }
     assert_true(told <= 2); /* 1 in 100 of 200 */
+}
+
+/* One cell of 16000 may hold half of the squares of such noise: it moves the network, and what that
+ * leaves at all other rows, which noise alone does not explain. These are of the hundred networks
+ * of docs/numbers.md those where most of the test's rows did not see it. */
+static void huge_cells_make_no_function_of_noise(void **state)
+{
+    (void)state;
+    static const uint64_t seeds[] = {11, 14, 60, 62};
+    for (size_t i = 0; i < sizeof seeds / sizeof *seeds; i++) {
+        planted_network p = plant_network(10, 5, 8, 2000, 0, seeds[i] + 1);
+        add_student(&p, 2, .5 / root_mean_square(p.a, 2000 * 8), seeds[i]);
+        unrelu_recover_options o;
+        unrelu_recover_options_init(&o, sizeof o);
+        o.labels = UNRELU_LABELS_NOISY;
+        o.biases = UNRELU_BIASES_NONE;
+        o.k = 5;
+        unrelu_network *model = recover(&p, &o);
+        assert_int_equal(model->verdict, UNRELU_VERDICT_NOISY);
+        unrelu_network_free(model);
+        planted_network_free(&p);
+    }
 }
 
 static void expect_approximate(const planted_network *p, const unrelu_recover_options *o)
@@ -146,17 +168,13 @@ static void what_a_fit_leaves_is_beside_all_that_weights_can_do(void **state)
     planted_network p = plant_network(D, K, M, N, 0, 7);
     ur_weights w = ur_network_weights(p.truth);
     UR_ARENA(arena);
-    ur_tangent tangent, part;
+    ur_tangent tangent;
     unrelu_error err = {0};
-    double E[CELLS], kept[CELLS], some[CELLS], y[CELLS], z[CELLS], t[N * K], lost = 0;
+    double kept[CELLS], y[CELLS], z[CELLS], t[N * K], lost = 0;
     double *room = ur_take(&arena, 100, sizeof *room);
-    must(ur_tangent_make(&w, (ur_terms){1, 1}, N, N, p.x, &arena, &tangent, &err), &err);
-    must(ur_tangent_make(&w, (ur_terms){1, 1}, N, 2 * N, p.x, &arena, &part, &err), &err);
-    ur_random_normals(7, 906, 0, CELLS, E);
-    memcpy(kept, E, sizeof kept);
-    memcpy(some, E, sizeof some);
+    must(ur_tangent_make(&w, (ur_terms){1, 1}, N, p.x, &arena, &tangent, &err), &err);
+    ur_random_normals(7, 906, 0, CELLS, kept);
     ur_tangent_leave(&tangent, 1, kept, room);
-    ur_tangent_leave(&part, 1, some, room);
     for (size_t at = 0; at < K * D + K + M * K + M; at++) {
         double along = 0, size = 0;
         labels_of_moved(&w, at, STEP, N, p.x, t, y);
@@ -167,12 +185,8 @@ static void what_a_fit_leaves_is_beside_all_that_weights_can_do(void **state)
         }
         assert_true(size > 0 && fabs(along) < 1e-6 * sqrt(size));
     }
-    for (size_t i = 0; i < CELLS; i++) {
+    for (size_t i = 0; i < CELLS; i++)
         lost += tangent.leverage[i];
-        /* half of the rows: (1 - sqrt(1/2)) of the projection, whose leverages are half */
-        assert_true(fabs(some[i] - E[i] - (1 - sqrt(.5)) * (kept[i] - E[i])) < 1e-9);
-        assert_true(fabs(part.leverage[i] - tangent.leverage[i] / 2) < 1e-9);
-    }
     /* weights less the lengths of rows of V */
     assert_true(fabs(lost - (K * (D + 1) + M * (K + 1) - K)) < 1e-5);
     planted_network_free(&p);
@@ -296,6 +310,7 @@ int main(void)
         cmocka_unit_test(labels_with_noise_are_called_noisy),
         cmocka_unit_test(functions_that_are_no_network_are_called_approximate),
         cmocka_unit_test(few_fits_of_skew_or_uneven_noise_are_called_a_function),
+        cmocka_unit_test(huge_cells_make_no_function_of_noise),
         cmocka_unit_test(smooth_functions_that_are_nearly_met_are_no_noise),
         cmocka_unit_test(what_a_fit_leaves_is_beside_all_that_weights_can_do),
         cmocka_unit_test(networks_of_too_few_neurons_are_called_approximate),

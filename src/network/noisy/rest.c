@@ -3,15 +3,17 @@
  * is independent from row to row has not: T = sum_i sum_{j near i} <s_i, s_j>,  s = r in units of
  * the root mean square of its label, over the NEAR nearest rows of each one. T is held against
  * draws of noise like what is left, each put through the same fit (tangent.h), which makes
- * residuals of neighbours less alike: residuals with random signs (all labels of a row together),
- * which have the law of noise that is symmetric, whatever its spread from place to place, and
- * residuals of the rows in random order, which have that of noise alike everywhere, whatever its
- * shape. What is called a function is beyond all DRAWS draws of both. Neighbours are those in the
- * whitened inputs, in the inputs as the network weighs them, in its hidden units and in the labels
- * that it gives. The largest of these T counts, each in units of what one draw in ONE_IN exceeds.
- * Rows that repeat count once: copies of a row have copies of its noise. Beside it: cells that are
- * met to the floor, among others that are far off, are no noise either, and neither is what leaves
- * labels linear in x to rounding about some rows (affine_pieces.c).
+ * residuals of neighbours less alike; so is what is left, as the network was fitted to other rows
+ * too, and one huge cell there moves all that it gives. The draws are residuals with random signs
+ * (all labels of a row together), which have the law of noise that is symmetric, whatever its
+ * spread from place to place, and residuals of the rows in random order, which have that of noise
+ * alike everywhere, whatever its shape. What is called a function is beyond all DRAWS draws of
+ * both. Neighbours are those in the whitened inputs, in the inputs as the network weighs them, in
+ * its hidden units and in the labels that it gives. The largest of these T counts, each in units of
+ * what one draw in ONE_IN exceeds. Rows that repeat count once: copies of a row have copies of its
+ * noise. Beside it: cells that are met to the floor, among others that are far off, are no noise
+ * either, and neither is what leaves labels linear in x to rounding about some rows
+ * (affine_pieces.c).
  */
 #include "network/noisy/rest.h"
 
@@ -322,7 +324,7 @@ static unrelu_status open_test(const ur_problem *given, const ur_weights *w, ur_
     for (size_t s = 0; s < SYSTEMS * KINDS; s++)
         t->T[s] = ur_take(arena, DRAWS, sizeof(double));
     UR_TRY(ur_arena_status(arena, err));
-    UR_TRY(ur_tangent_make(w, terms, n, given->data.n, x, arena, &t->tangent, err));
+    UR_TRY(ur_tangent_make(w, terms, n, x, arena, &t->tangent, err));
     t->room = ur_take(arena, t->tangent.outer * m + t->tangent.inner + 1, BATCH * sizeof(double));
     return ur_arena_status(arena, err);
 }
@@ -354,6 +356,7 @@ unrelu_status ur_rest_test(const ur_problem *given, const ur_weights *w, ur_term
         y[i] /= data->unit;
     }
     rest->met = share_met(data, w, n, hidden, cell);
+    ur_tangent_leave(&t.tangent, 1, t.r, t.room);
     size_residuals(&t);
     UR_TRY(set_systems(&t, &frame, w, data->unit, x, hidden, y, &arena, err));
     UR_TRY(compare_both(&t, rest, err));

@@ -33,11 +33,11 @@ static void set_features(const ur_weights *w, ur_terms terms, size_t n, const do
 }
 
 /* C = C - Q Q'C, C (n x columns) */
-static void leave_outer(const ur_tangent *t, double part, size_t columns, double *C, double *room)
+static void leave_outer(const ur_tangent *t, size_t columns, double *C, double *room)
 {
     ur_gemm(UR_TURNED, UR_PLAIN, t->outer, columns, t->n, 1, t->Q, t->outer, C, columns, 0, room,
             columns);
-    ur_gemm(UR_PLAIN, UR_PLAIN, t->n, columns, t->outer, -part, t->Q, t->outer, room, columns, 1, C,
+    ur_gemm(UR_PLAIN, UR_PLAIN, t->n, columns, t->outer, -1, t->Q, t->outer, room, columns, 1, C,
             columns);
 }
 
@@ -61,7 +61,7 @@ static unrelu_status set_inner(const ur_weights *w, ur_terms terms, const double
             double input = c % p < d ? x[i / m * d + c % p] : 1;
             t->J[i * kp + c] = w->U[i % m * k + c / p] / unit * D[i / m * k + c / p] * input;
         }
-    leave_outer(t, 1, m * kp, t->J, room);
+    leave_outer(t, m * kp, t->J, room);
     ur_multiply_tn(n * m, kp, kp, t->J, t->J, G);
     for (size_t c = 0; c < kp; c++)
         scale[c] = G[c * (kp + 1)] > 0 ? 1 / sqrt(G[c * (kp + 1)]) : 0;
@@ -76,8 +76,8 @@ static unrelu_status set_inner(const ur_weights *w, ur_terms terms, const double
     return UNRELU_OK;
 }
 
-unrelu_status ur_tangent_make(const ur_weights *w, ur_terms terms, size_t n, size_t all,
-                              const double *x, ur_arena *arena, ur_tangent *t, unrelu_error *err)
+unrelu_status ur_tangent_make(const ur_weights *w, ur_terms terms, size_t n, const double *x,
+                              ur_arena *arena, ur_tangent *t, unrelu_error *err)
 {
     size_t m = w->m, k = w->k, q = k + (terms.constant ? 1 : 0);
     size_t kp = k * (w->d + (terms.hidden ? 1 : 0));
@@ -88,7 +88,6 @@ unrelu_status ur_tangent_make(const ur_weights *w, ur_terms terms, size_t n, siz
                       .m = m,
                       .inner = (double)(n * m) * (double)kp <= LARGEST ? kp : 0,
                       .Q = ur_take(arena, n, q * sizeof(double)),
-                      .part = (double)n / (double)all,
                       .leverage = ur_take(arena, n, m * sizeof(double))};
     t->J = ur_take(arena, n * m, t->inner * sizeof(double));
     UR_TRY(ur_arena_status(&own, err));
@@ -99,21 +98,19 @@ unrelu_status ur_tangent_make(const ur_weights *w, ur_terms terms, size_t n, siz
         UR_TRY(set_inner(w, terms, x, D, t, err));
     for (size_t i = 0; i < n * m; i++) {
         const double *Q = t->Q + i / m * t->outer, *J = t->J + i * t->inner;
-        t->leverage[i] = t->part * (ur_dot(t->outer, Q, Q) + ur_dot(t->inner, J, J));
+        t->leverage[i] = ur_dot(t->outer, Q, Q) + ur_dot(t->inner, J, J);
     }
     return UNRELU_OK;
 }
 
 void ur_tangent_leave(const ur_tangent *t, size_t columns, double *E, double *room)
 {
-    /* (I - s H)^2 = I - part H for s = 1 - sqrt(1 - part) */
-    double s = 1 - sqrt(fmax(0, 1 - t->part));
     double *inner = room + t->outer * t->m * columns;
     if (t->inner > 0) /* J is beside Q: both see the same E */
         ur_gemm(UR_TURNED, UR_PLAIN, t->inner, columns, t->n * t->m, 1, t->J, t->inner, E, columns,
                 0, inner, columns);
-    leave_outer(t, s, t->m * columns, E, room);
+    leave_outer(t, t->m * columns, E, room);
     if (t->inner > 0)
-        ur_gemm(UR_PLAIN, UR_PLAIN, t->n * t->m, columns, t->inner, -s, t->J, t->inner, inner,
+        ur_gemm(UR_PLAIN, UR_PLAIN, t->n * t->m, columns, t->inner, -1, t->J, t->inner, inner,
                 columns, 1, E, columns);
 }

@@ -14,17 +14,14 @@ typedef struct {
     size_t outer;     /* columns of Q (n x outer) */
     size_t inner;     /* columns of J (n m x inner); 0 where they would be too many */
     double *Q, *J;    /* J: cell (i, r) in row i m + r */
-    double part;      /* of the rows of the fit, those here */
-    double *leverage; /* n m: diagonal of H, of the fit to all its rows */
+    double *leverage; /* n m: diagonal of H */
 } ur_tangent;
 
-/* x (n x d): some of the rows that the network was fitted to, `all` of them */
-unrelu_status ur_tangent_make(const ur_weights *w, ur_terms terms, size_t n, size_t all,
-                              const double *x, ur_arena *arena, ur_tangent *tangent,
-                              unrelu_error *err);
-/* E (n m x columns), each column independent noise with variances alike, becomes one with the
- * covariance of residuals, I - part H; where all rows are here E - H E. room:
- * (outer m + inner) columns */
+/* x (n x d): rows that the network was fitted to, or some of them */
+unrelu_status ur_tangent_make(const ur_weights *w, ur_terms terms, size_t n, const double *x,
+                              ur_arena *arena, ur_tangent *tangent, unrelu_error *err);
+/* E (n m x columns) becomes E - H E. Of what the network leaves at these rows it takes away what
+ * the fit to others has brought. room: (outer m + inner) columns */
 void ur_tangent_leave(const ur_tangent *tangent, size_t columns, double *E, double *room);
 
 #endif
