@@ -98,13 +98,17 @@ static void standard_errors_are_those_of_the_estimates(void **state)
     unrelu_gaussian *truth = plant_three(3);
     unrelu_gaussian_options o;
     unrelu_gaussian_options_init(&o, sizeof o);
-    double b = 0, scale = 0, sigma = 0;
+    double b = 0, scale = 0, sigma = 0, sum = 0, difference = 0;
     for (uint64_t run = 0; run < RUNS; run++) {
         double *x = draw_rows(truth, N, 10 + run), *limits = hide(x, N);
         unrelu_gaussian *m = fit_cells(x, limits, N, o);
         for (size_t i = 0; i < D; i++) {
             b += pow((m->b[i] - truth->b[i]) / m->b_se[i], 2);
             scale += pow((m->scale[i] - truth->scale[i]) / m->scale_se[i], 2);
+            double of_b = m->b[i] - truth->b[i], of_scale = m->scale[i] - truth->scale[i];
+            double squares = pow(m->b_se[i], 2) + pow(m->scale_se[i], 2);
+            sum += pow(of_b + of_scale, 2) / (squares + 2 * m->b_scale_cov[i]);
+            difference += pow(of_b - of_scale, 2) / (squares - 2 * m->b_scale_cov[i]);
             for (size_t j = 0; j < i; j++)
                 sigma += pow(
                     (m->sigma[i * D + j] - truth->sigma[i * D + j]) / m->sigma_se[i * D + j], 2);
@@ -115,6 +119,8 @@ static void standard_errors_are_those_of_the_estimates(void **state)
     }
     assert_near(sqrt(b / RUNS / D), 1, .12);
     assert_near(sqrt(scale / RUNS / D), 1, .12);
+    assert_near(sqrt(sum / RUNS / D), 1, .12); /* their covariance */
+    assert_near(sqrt(difference / RUNS / D), 1, .12);
     assert_near(sqrt(sigma / RUNS / D), 1, .12);
     unrelu_gaussian_free(truth);
 }

@@ -518,6 +518,17 @@ static void additive_noise_is_taken_out(void **state)
         o.additive_noise = levels[k];
         m = fit(y, N, D, &o);
         assert_true(distance(truth, m).sigma_error < most[k]);
+        /* scale^2 = (what was seen)^2 - noise^2: scale times its covariance with b stays */
+        double seen = hypot(m->scale[0], m->noise[0]), limit = 3.5 * levels[k];
+        o.additive_noise = 0;
+        o.censor_at = &limit;
+        o.censor_count = 1;
+        for (size_t i = 0; i < N * D; i++)
+            y[i] = fmax(y[i], 0);
+        unrelu_gaussian *plain = fit(y, N, D, &o);
+        assert_near(plain->scale[0], seen, 1e-9);
+        assert_near(m->b_scale_cov[0] * m->scale[0] / (plain->b_scale_cov[0] * seen), 1, 1e-9);
+        unrelu_gaussian_free(plain);
         unrelu_gaussian_free(m);
     }
     free(e);
@@ -865,7 +876,7 @@ static void errors_of_all_norms_are_calibrated(void **state)
     enum { N = 2000, D = 3, RUNS = 150 };
     const double gamma[D] = {0.4, 0.9, 1.6};
     for (int norms = UNRELU_NORMS_CENSORED; norms <= UNRELU_NORMS_MEDIAN; norms++) {
-        double b2 = 0, s2 = 0;
+        double b2 = 0, s2 = 0, up2 = 0, down2 = 0; /* of b + scale, b - scale */
         unrelu_gaussian_options o = defaults();
         o.norms = (unrelu_norms)norms;
         for (uint64_t run = 0; run < RUNS; run++) {
@@ -877,6 +888,10 @@ static void errors_of_all_norms_are_calibrated(void **state)
             for (size_t i = 0; i < D; i++) {
                 b2 += pow((m->b[i] - truth->b[i]) / m->b_se[i], 2) / (D * RUNS);
                 s2 += pow((m->scale[i] - truth->scale[i]) / m->scale_se[i], 2) / (D * RUNS);
+                double b = m->b[i] - truth->b[i], s = m->scale[i] - truth->scale[i];
+                double squares = pow(m->b_se[i], 2) + pow(m->scale_se[i], 2);
+                up2 += pow(b + s, 2) / (squares + 2 * m->b_scale_cov[i]) / (D * RUNS);
+                down2 += pow(b - s, 2) / (squares - 2 * m->b_scale_cov[i]) / (D * RUNS);
             }
             unrelu_gaussian_free(m);
             unrelu_gaussian_free(truth);
@@ -885,6 +900,8 @@ static void errors_of_all_norms_are_calibrated(void **state)
         /* the rms of 450 standard normals is 1 +- 0.033 */
         assert_near(sqrt(b2), 1, 0.14);
         assert_near(sqrt(s2), 1, 0.14);
+        assert_near(sqrt(up2), 1, 0.14); /* no covariance: 0.8 and 1.3 */
+        assert_near(sqrt(down2), 1, 0.14);
     }
 }
 

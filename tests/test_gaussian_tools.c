@@ -309,6 +309,7 @@ static void a_model_survives_its_file(void **state)
     double *pairs[][2] = {{m->b, loaded->b},
                           {m->b_se, loaded->b_se},
                           {m->scale, loaded->scale},
+                          {m->b_scale_cov, loaded->b_scale_cov},
                           {m->observed, loaded->observed},
                           {m->eigenvalues, loaded->eigenvalues},
                           {m->eigenvalues_se, loaded->eigenvalues_se},
@@ -316,8 +317,8 @@ static void a_model_survives_its_file(void **state)
                           {m->sigma_se, loaded->sigma_se},
                           {m->correlation_se, loaded->correlation_se},
                           {m->n_pair, loaded->n_pair}};
-    for (size_t i = 0; i < 10; i++)
-        assert_memory_equal(pairs[i][0], pairs[i][1], (i < 6 ? D : D * D) * sizeof(double));
+    for (size_t i = 0; i < 11; i++)
+        assert_memory_equal(pairs[i][0], pairs[i][1], (i < 7 ? D : D * D) * sizeof(double));
     assert_memory_equal(m->flags, loaded->flags, D * sizeof *m->flags);
     assert_memory_equal(m->pair_flags, loaded->pair_flags, D * D);
     assert_memory_equal(m->W, loaded->W, D * 2 * sizeof(double));

@@ -74,6 +74,7 @@ static void assert_plain(const unrelu_gaussian *m, const double *y, double toler
         assert_near(m->scale[i], s, tolerance * s);
         assert_near(m->b_se[i], s / sqrt(n), 2 * tolerance * s);
         assert_near(m->scale_se[i], s / sqrt(2 * n), 2 * tolerance * s);
+        assert_true(m->b_scale_cov[i] == 0);
         assert_true(m->limit[i] == -INFINITY && m->positive[i] == n && m->flags[i] == 0);
         for (size_t j = 0; j < i; j++)
             assert_near(m->correlation[i * D + j],

@@ -333,6 +333,7 @@ typedef struct {
     const unrelu_warning *warnings;
     size_t warning_count;
     const char *activation; /* that samples went through: "leaky:0.1", "sigmoid"; "": the ReLU */
+    double *b_scale_cov;    /* d: covariance of the errors of b and scale; NaN: not known */
 } unrelu_gaussian;
 
 UNRELU_API unrelu_status unrelu_gaussian_fit(unrelu_source *source,

@@ -126,7 +126,7 @@ static int solve(const sample *s, double *e, double *t, expansion *f, int *steps
 
 static void set_nan(ur_margin *m, ur_margin_verdict verdict)
 {
-    *m = (ur_margin){verdict, NAN, NAN, NAN, NAN, NAN, NAN, 0};
+    *m = (ur_margin){verdict, NAN, NAN, NAN, NAN, NAN, NAN, 0, NAN};
 }
 
 static void finish(const sample *s, double e, double t, const expansion *f, ur_cell_margin *out)
@@ -144,6 +144,7 @@ static void finish(const sample *s, double e, double t, const expansion *f, ur_c
     out->V[2] = u * u * tt / (t * t * t * t);
     m->b_se = sqrt(out->V[0]);
     m->s_se = sqrt(out->V[2]);
+    m->bs = out->V[1];
     double top = s->limits ? s->limit[s->limits - 1] : 0;
     m->gamma = s->limits ? e - t * top : NO_LIMIT_GAMMA;
     m->gamma_se = s->limits ? sqrt(ee - 2 * top * et + top * top * tt) : m->b_se / m->s;
@@ -167,7 +168,7 @@ unrelu_status ur_cell_margin_fit(size_t n, const double *x, const double *upper,
     if (out->seen == 0)
         set_nan(&out->margin, UR_MARGIN_ALL_ZERO);
     else if (!bounded && !s.limits)
-        out->margin = (ur_margin){UR_MARGIN_CONSTANT, s.center, 0, INFINITY, 0, 0, NAN, 0};
+        out->margin = (ur_margin){UR_MARGIN_CONSTANT, s.center, 0, INFINITY, 0, 0, NAN, 0, 0};
     else if (!bounded || !solve(&s, &e, &t, &f, &out->margin.iterations))
         set_nan(&out->margin, UR_MARGIN_NO_MAXIMUM);
     else

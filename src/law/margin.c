@@ -50,12 +50,12 @@ static spread spread_of(const ur_margin_sums *sums)
 
 static void refuse(ur_margin *out, ur_margin_verdict verdict)
 {
-    *out = (ur_margin){verdict, NAN, NAN, NAN, NAN, NAN, NAN, out->iterations};
+    *out = (ur_margin){verdict, NAN, NAN, NAN, NAN, NAN, NAN, out->iterations, NAN};
 }
 
 void ur_margin_constant(double value, ur_margin *out)
 {
-    *out = (ur_margin){UR_MARGIN_CONSTANT, value, 0, INFINITY, 0, 0, NAN, 0};
+    *out = (ur_margin){UR_MARGIN_CONSTANT, value, 0, INFINITY, 0, 0, NAN, 0, 0};
 }
 
 /* standard errors from the information of (b, s) at s = 1 in n samples */
@@ -66,6 +66,7 @@ static void fill_errors(ur_margin *out, double n, double bb, double bs, double s
     double unit = singular ? NAN : 1 / sqrt(n * det);
     out->b_se = out->s * unit * sqrt(ss);
     out->s_se = out->s * unit * sqrt(bb);
+    out->bs = -out->s * unit * bs * unit * out->s;
     out->gamma_se = unit * sqrt(ss + g * (2 * bs + g * bb));
 }
 

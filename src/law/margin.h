@@ -29,6 +29,7 @@ typedef struct {
      * is b_se / s: the error of the anchor. */
     double b_se, s_se, gamma_se;
     int iterations;
+    double bs; /* covariance of the errors of b and s; NaN where these are */
 } ur_margin;
 
 /* a column that never changes */

@@ -131,6 +131,7 @@ static unrelu_status set_columns(work *w, unrelu_error *err)
         m->b_se[i] = ldexp(margin->b_se, e);
         m->scale[i] = ldexp(margin->s, e);
         m->scale_se[i] = ldexp(margin->s_se, e);
+        m->b_scale_cov[i] = ur_fit_covariance(margin->bs, e);
         m->flags[i] = ur_fit_flags(m->observed[i], m->positive[i], margin);
         if (m->lambda)
             m->lambda[i] = w->lambda[j];

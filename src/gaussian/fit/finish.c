@@ -27,6 +27,7 @@ static unrelu_status take_noise_out(unrelu_gaussian *m, double *product_se, cons
         double shrink = sqrt(left);
         m->scale[i] *= shrink;
         m->scale_se[i] /= shrink;
+        m->b_scale_cov[i] /= shrink;
         for (size_t j = 0; j < d; j++) {
             double *pair[] = {&m->correlation[i * d + j],    &m->correlation[j * d + i],
                               &m->correlation_se[i * d + j], &m->correlation_se[j * d + i],

@@ -145,6 +145,12 @@ void ur_fit_name_method(unrelu_gaussian *m, const unrelu_gaussian_options *o)
     m->seed = o->seed;
 }
 
+double ur_fit_covariance(double bs, int exponent)
+{
+    double covariance = ldexp(bs, 2 * exponent);
+    return isfinite(covariance) ? covariance : NAN;
+}
+
 uint32_t ur_fit_flags(double observed, double positive, const ur_margin *m)
 {
     uint32_t flags = 0;
@@ -212,6 +218,7 @@ unrelu_status ur_fit_set_columns(const ur_fit *fit, unrelu_error *err)
         m->b_se[i] = ldexp(c->margin.b_se, e);
         m->scale[i] = ldexp(c->margin.s, e);
         m->scale_se[i] = ldexp(c->margin.s_se, e);
+        m->b_scale_cov[i] = ur_fit_covariance(c->margin.bs, e);
         m->flags[i] = ur_fit_flags(n, m->positive[i], &c->censored);
         if (isinf(fit->limit[c->index])) /* none was to be expected */
             m->flags[i] &= ~(uint32_t)UNRELU_FLAG_NO_ZEROS;

@@ -29,6 +29,7 @@ static const ur_field arrays[] = {
     IN(correlation, "dd", ur_are_correlations),
     IN(b_se, "d", ur_is_error),
     IN(scale_se, "d", ur_is_error),
+    IN(b_scale_cov, "d", ur_is_known),
     IN(sigma_se, "dd", ur_are_errors),
     IN(correlation_se, "dd", ur_are_errors),
     UP_TO_N(n_pair, "dd", ur_are_counts),

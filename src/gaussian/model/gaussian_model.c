@@ -24,9 +24,10 @@ unrelu_gaussian *ur_gaussian_new(unrelu_error *err)
 
 unrelu_status ur_gaussian_allocate(unrelu_gaussian *m, size_t d, int errors, unrelu_error *err)
 {
-    double **vectors[] = {&m->b, &m->scale, &m->b_se, &m->scale_se, &m->observed, &m->positive};
+    double **vectors[] = {&m->b,        &m->scale,    &m->b_se,       &m->scale_se,
+                          &m->observed, &m->positive, &m->b_scale_cov};
     double **squares[] = {&m->sigma, &m->correlation, &m->sigma_se, &m->correlation_se, &m->n_pair};
-    size_t vector_count = errors ? 6 : 2, square_count = errors ? 5 : 2;
+    size_t vector_count = errors ? 7 : 2, square_count = errors ? 5 : 2;
     ur_arena *arena = ur_model_arena(m);
     m->d = d;
     for (size_t i = 0; i < vector_count; i++)

@@ -71,6 +71,9 @@ void ur_fit_likelihood(const ur_fit *fit, const ur_margin_sums *sums, ur_margin 
 /* from margins in units to the model in the data's */
 void ur_fit_name_method(unrelu_gaussian *model, const unrelu_gaussian_options *options);
 unrelu_status ur_fit_set_columns(const ur_fit *fit, unrelu_error *err);
+/* the covariance of b and s in the data's unit, from units of 2^exponent; NaN beyond the range of a
+ * double */
+double ur_fit_covariance(double bs, int exponent);
 /* flags of a column with these many cells, and above their limits */
 uint32_t ur_fit_flags(double observed, double positive, const ur_margin *margin);
 

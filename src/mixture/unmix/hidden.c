@@ -166,6 +166,7 @@ static unrelu_status take_noise_out(const ur_cone *c, const ur_units *units, unr
                            i + 1, units->length[i] * units->deviation[i], scale);
         m->scale[i] = sqrt(left);
         m->scale_se[i] *= scale / m->scale[i];
+        m->b_scale_cov[i] *= scale / m->scale[i];
         for (size_t j = 0; j < p; j++) {
             m->correlation_se[i * p + j] *= scale / m->scale[i];
             m->correlation_se[j * p + i] *= scale / m->scale[i];

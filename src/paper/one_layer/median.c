@@ -2,7 +2,8 @@
 /* Footnote 4 of the one-layer paper: where b >= 0 the median of x is b. Half the mass lies
  * above it, so that s^2 = 2 E (x - b)_+^2. Influence functions at z = (y - b) / s:
  *   b / s:  (1(z > 0) - 1/2) / phi(0)            variance pi / 2
- *   s^2 / s^2:  2 z_+^2 - 1 - 4 (1(z > 0) - 1/2) variance 5                              */
+ *   s^2 / s^2:  2 z_+^2 - 1 - 4 (1(z > 0) - 1/2) variance 5
+ * and the covariance of the two is -sqrt(pi / 2). */
 #include "base/error.h"
 #include "gaussian/problem/fit.h"
 
@@ -24,6 +25,7 @@ static void set_margin(ur_fit_column *c, double n, double median, const unrelu_s
     m->gamma = m->b / m->s;
     m->b_se = m->s * sqrt(acos(-1) / 2 / n);
     m->s_se = m->s * sqrt(5 / n) / 2;
+    m->bs = -m->s * m->s * sqrt(acos(-1) / 2) / 2 / n; /* ds = s d(s^2 / s^2) / 2 */
     m->gamma_se = NAN;
 }
 

@@ -199,7 +199,7 @@ unrelu_status ur_fit_sgd(ur_fit *fit, unrelu_error *err)
         m->b = c->mean + c->deviation * v[1] / v[0];
         m->s = c->deviation / sqrt(v[0]);
         m->gamma = m->b / m->s;
-        m->b_se = m->s_se = m->gamma_se = NAN;
+        m->b_se = m->s_se = m->gamma_se = m->bs = NAN;
     }
     return UNRELU_OK;
 }
