@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-enum { SEEN, BELOW, MISSING, MOST = 400, RUNS = 400 };
+enum { SEEN, BELOW, MISSING, ABOVE, BETWEEN, MOST = 400, RUNS = 400 };
 
 static void near(double found, double want, double tolerance)
 {
@@ -23,13 +23,15 @@ typedef struct {
     size_t n;
     double x[MOST];
     unsigned char state[MOST];
+    double upper[MOST];
 } sample;
 
 static ur_cell_margin fit(const sample *s)
 {
     ur_cell_margin out;
     unrelu_error err = {0};
-    if (ur_cell_margin_fit(s->n, s->x, NULL, s->state, &out, &err))
+    const double *upper = memchr(s->state, BETWEEN, s->n) ? s->upper : NULL;
+    if (ur_cell_margin_fit(s->n, s->x, upper, s->state, &out, &err))
         fail_msg("%s", err.text);
     return out;
 }
@@ -52,7 +54,7 @@ static void draw(double b, double s, const double *limit, size_t limits, double 
 static void tobin_1958(void **state)
 {
     (void)state;
-    sample s = {20, {0.7, 10.4, 3.7, 3.0, 3.5, 6.1, 1.5}, {0}};
+    sample s = {20, {0.7, 10.4, 3.7, 3.0, 3.5, 6.1, 1.5}, {0}, {0}};
     memset(s.state + 7, BELOW, 13);
     ur_cell_margin out = fit(&s);
     assert_int_equal(out.margin.verdict, UR_MARGIN_FITTED);
@@ -97,11 +99,16 @@ static long double log_likelihood(const sample *s, long double b, long double sc
 {
     long double sum = 0;
     for (size_t i = 0; i < s->n; i++) {
-        long double z = (s->x[i] - b) / scale;
+        long double z = (s->x[i] - b) / scale, top = (s->upper[i] - b) / scale;
         if (s->state[i] == SEEN)
             sum -= z * z / 2 + logl(scale) + logl(2 * acosl(-1)) / 2;
         else if (s->state[i] == BELOW)
             sum += logl(erfcl(-z / sqrtl(2)) / 2);
+        else if (s->state[i] == ABOVE)
+            sum += logl(erfcl(z / sqrtl(2)) / 2);
+        else if (s->state[i] == BETWEEN) /* in the tail on its side, where digits are */
+            sum += z > 0 ? logl((erfcl(z / sqrtl(2)) - erfcl(top / sqrtl(2))) / 2)
+                         : logl((erfcl(-top / sqrtl(2)) - erfcl(-z / sqrtl(2))) / 2);
     }
     return sum;
 }
@@ -150,9 +157,111 @@ static void it_is_where_a_naive_likelihood_is_largest(void **state)
     draw(0.3, 1, NULL, 0, 0, 30, 4, &s);
     expect_maximum(&s);
     /* one value alone, held apart from its limits */
-    expect_maximum(&(sample){4, {2, 1, 0.5, 1.5}, {SEEN, BELOW, BELOW, BELOW}});
+    expect_maximum(&(sample){4, {2, 1, 0.5, 1.5}, {SEEN, BELOW, BELOW, BELOW}, {0}});
     /* a cell below a limit that is above all values */
-    expect_maximum(&(sample){5, {1, 2, 4, 9, 0.5}, {SEEN, SEEN, SEEN, BELOW, BELOW}});
+    expect_maximum(&(sample){5, {1, 2, 4, 9, 0.5}, {SEEN, SEEN, SEEN, BELOW, BELOW}, {0}});
+}
+
+/* as draw; of the values that are seen, those above top are known to be above it, and every third
+ * of the others lies in an interval of this width */
+static void draw_all_kinds(double b, double scale, double top, double width, size_t n,
+                           uint64_t seed, sample *out)
+{
+    static const double limits[] = {-0.5, 0.25};
+    draw(b, scale, limits, 2, 0.1, n, seed, out);
+    for (size_t i = 0; i < n; i++) {
+        if (out->state[i] == SEEN && out->x[i] > top) {
+            out->state[i] = ABOVE;
+            out->x[i] = top;
+        } else if (out->state[i] == SEEN && i % 3 == 0) {
+            out->state[i] = BETWEEN;
+            out->x[i] = floor((out->x[i] - limits[0]) / width) * width + limits[0];
+            out->upper[i] = out->x[i] + width;
+        }
+    }
+}
+
+static void cells_above_and_between_enter_the_likelihood(void **state)
+{
+    (void)state;
+    static const double widths[] = {0.01, 0.3, 2};
+    sample s;
+    for (uint64_t k = 0; k < 3; k++) {
+        draw_all_kinds(0.6, 1.2, 1.4, widths[k], 40, 70 + k, &s);
+        expect_maximum(&s);
+    }
+    /* nothing is seen: intervals alone, with both ends or one */
+    expect_maximum(&(sample){
+        5, {0, 1, 2, 1, 3}, {BETWEEN, BETWEEN, BETWEEN, BETWEEN, ABOVE}, {1, 2, 3, 2, NAN}});
+    /* limits of either side alone, that overlap */
+    expect_maximum(
+        &(sample){6, {0, 1, 3, 1, 2, 0.5}, {BELOW, BELOW, BELOW, ABOVE, ABOVE, ABOVE}, {0}});
+}
+
+/* Values with a cell in place of each: an interval so narrow that it is the value, but for the
+ * logarithm of its width. */
+static void a_narrow_interval_is_a_value(void **state)
+{
+    (void)state;
+    for (int digits = 3; digits <= 12; digits += 3) {
+        sample s, narrow;
+        double width = pow(10, -digits);
+        draw(0.4, 1, (double[]){0}, 1, 0.1, MOST, 5, &s);
+        narrow = s;
+        ur_cell_margin out = fit(&s);
+        for (size_t i = 0; i < s.n; i++)
+            if (s.state[i] == SEEN) {
+                narrow.state[i] = BETWEEN;
+                narrow.x[i] = s.x[i] - width / 2;
+                narrow.upper[i] = s.x[i] + width / 2;
+            }
+        ur_cell_margin other = fit(&narrow);
+        double tolerance = fmax(width * width, 1e-15 / width) + 1e-10;
+        near(other.margin.b, out.margin.b, tolerance);
+        near(other.margin.s, out.margin.s, tolerance);
+        near(other.margin.b_se, out.margin.b_se, tolerance);
+        near(other.margin.s_se, out.margin.s_se, tolerance);
+        near(other.likelihood - (double)out.seen * log(width), out.likelihood,
+             (double)MOST * tolerance);
+        assert_int_equal(other.between, out.seen);
+    }
+}
+
+/* mirrored data: what was below is above */
+static void above_is_the_mirror_image_of_below(void **state)
+{
+    (void)state;
+    sample s, mirror;
+    draw_all_kinds(0.3, 1, 1, 0.5, MOST, 8, &s);
+    mirror = s;
+    for (size_t i = 0; i < s.n; i++) {
+        int between = s.state[i] == BETWEEN;
+        mirror.x[i] = between ? -s.upper[i] : -s.x[i];
+        mirror.upper[i] = -s.x[i];
+        mirror.state[i] = (unsigned char)(s.state[i] == BELOW   ? ABOVE
+                                          : s.state[i] == ABOVE ? BELOW
+                                                                : s.state[i]);
+    }
+    ur_cell_margin one = fit(&s), other = fit(&mirror);
+    near(one.margin.b, -other.margin.b, 1e-12);
+    near(one.margin.s, other.margin.s, 1e-12);
+    near(one.V[1], -other.V[1], 1e-12);
+    near(one.likelihood, other.likelihood, 1e-9);
+    assert_int_equal(one.above, other.below);
+    assert_int_equal(one.between, other.between);
+}
+
+static void an_infinite_end_is_none(void **state)
+{
+    (void)state;
+    sample s = {5, {1, 2, 4, 9, 0.5}, {SEEN, SEEN, SEEN, BELOW, ABOVE}, {0}}, ends = s;
+    ends.state[3] = ends.state[4] = BETWEEN;
+    ends.x[3] = -INFINITY;
+    ends.upper[3] = 9;
+    ends.upper[4] = INFINITY;
+    ur_cell_margin one = fit(&s), other = fit(&ends);
+    assert_true(one.margin.b == other.margin.b && one.margin.s == other.margin.s);
+    assert_true(other.below == 1 && other.above == 1 && other.between == 0);
 }
 
 static void affine_maps_move_it_with_the_data(void **state)
@@ -207,20 +316,58 @@ static void without_limits_it_is_mean_and_deviation(void **state)
 static void what_has_no_maximum_is_told(void **state)
 {
     (void)state;
-    ur_cell_margin out = fit(&(sample){3, {1, 2, NAN}, {BELOW, BELOW, MISSING}});
+    ur_cell_margin out = fit(&(sample){3, {1, 2, NAN}, {BELOW, BELOW, MISSING}, {0}});
     assert_int_equal(out.margin.verdict, UR_MARGIN_ALL_ZERO);
     assert_true(isnan(out.margin.b) && isnan(out.margin.s) && isnan(out.likelihood));
-    out = fit(&(sample){2, {NAN, NAN}, {MISSING, MISSING}});
+    out = fit(&(sample){2, {NAN, NAN}, {MISSING, MISSING}, {0}});
     assert_int_equal(out.margin.verdict, UR_MARGIN_ALL_ZERO);
-    out = fit(&(sample){0, {0}, {0}});
+    out = fit(&(sample){0, {0}, {0}, {0}});
     assert_int_equal(out.margin.verdict, UR_MARGIN_ALL_ZERO);
-    out = fit(&(sample){4, {3, 3, NAN, 3}, {SEEN, SEEN, MISSING, SEEN}});
+    out = fit(&(sample){4, {3, 3, NAN, 3}, {SEEN, SEEN, MISSING, SEEN}, {0}});
     assert_int_equal(out.margin.verdict, UR_MARGIN_CONSTANT);
     assert_true(out.margin.b == 3 && out.margin.s == 0);
     /* equal values at or below every limit: s -> 0 is ever better */
-    out = fit(&(sample){4, {3, 3, 3, 5}, {SEEN, SEEN, BELOW, BELOW}});
+    out = fit(&(sample){4, {3, 3, 3, 5}, {SEEN, SEEN, BELOW, BELOW}, {0}});
     assert_int_equal(out.margin.verdict, UR_MARGIN_NO_MAXIMUM);
     assert_true(isnan(out.margin.b) && isnan(out.margin.s) && isnan(out.margin.b_se));
+}
+
+static void cells_that_agree_with_one_value_have_no_maximum(void **state)
+{
+    (void)state;
+    static const struct {
+        sample s;
+        ur_margin_verdict verdict;
+    } cases[] = {
+        {{2, {1, 2}, {ABOVE, ABOVE}, {0}}, UR_MARGIN_ALL_ZERO},
+        /* in all of them lies 2.5; 3 is an end of all */
+        {{3, {2, 1, 0}, {BETWEEN, BETWEEN, ABOVE}, {3, 4}}, UR_MARGIN_NO_MAXIMUM},
+        {{3, {2, 3, 1}, {BETWEEN, BETWEEN, ABOVE}, {3, 4}}, UR_MARGIN_NO_MAXIMUM},
+        {{3, {5, 5, 4}, {SEEN, ABOVE, ABOVE}, {0}}, UR_MARGIN_NO_MAXIMUM},
+        /* below 1 and above 2: ever wider is ever better */
+        {{4, {1, 0, 2, 3}, {BELOW, BELOW, ABOVE, ABOVE}, {0}}, UR_MARGIN_NO_MAXIMUM},
+        {{3, {5, 6, 4}, {SEEN, ABOVE, ABOVE}, {0}}, UR_MARGIN_FITTED},
+        {{3, {2, 3.5, 1}, {BETWEEN, BETWEEN, ABOVE}, {3, 4}}, UR_MARGIN_FITTED},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
+        if (fit(&cases[k].s).margin.verdict != cases[k].verdict)
+            fail_msg("case %zu: verdict %d", k, fit(&cases[k].s).margin.verdict);
+}
+
+static void errors_with_cells_of_all_kinds_are_calibrated(void **state)
+{
+    (void)state;
+    double z2[3] = {0};
+    for (uint64_t run = 0; run < RUNS; run++) {
+        sample s;
+        draw_all_kinds(0.4, 1, 1, 0.75, MOST, 5000 + run, &s);
+        ur_cell_margin out = fit(&s);
+        z2[0] += pow(out.margin.b - 0.4, 2) / out.V[0];
+        z2[1] += pow(out.margin.s - 1, 2) / out.V[2];
+        z2[2] += pow(out.margin.b + out.margin.s - 1.4, 2) / (out.V[0] + 2 * out.V[1] + out.V[2]);
+    }
+    for (int k = 0; k < 3; k++)
+        near(sqrt(z2[k] / RUNS), 1, 0.08);
 }
 
 static void standard_errors_are_calibrated(void **state)
@@ -264,6 +411,12 @@ int main(void)
         cmocka_unit_test(tobin_1958),
         cmocka_unit_test(limits_of_0_give_the_margin_of_plain_zeros),
         cmocka_unit_test(it_is_where_a_naive_likelihood_is_largest),
+        cmocka_unit_test(cells_above_and_between_enter_the_likelihood),
+        cmocka_unit_test(a_narrow_interval_is_a_value),
+        cmocka_unit_test(above_is_the_mirror_image_of_below),
+        cmocka_unit_test(an_infinite_end_is_none),
+        cmocka_unit_test(cells_that_agree_with_one_value_have_no_maximum),
+        cmocka_unit_test(errors_with_cells_of_all_kinds_are_calibrated),
         cmocka_unit_test(affine_maps_move_it_with_the_data),
         cmocka_unit_test(without_limits_it_is_mean_and_deviation),
         cmocka_unit_test(what_has_no_maximum_is_told),

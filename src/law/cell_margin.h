@@ -5,8 +5,11 @@
 #ifndef UR_CELL_MARGIN_H
 #define UR_CELL_MARGIN_H
 
+#include "law/interval.h"
 #include "law/margin.h"
 #include "unrelu/unrelu.h"
+
+#include <stddef.h>
 
 /* What is known of a cell: its value, that it lies at or below a limit, nothing, that it lies at or
  * above a limit, that it lies between two ends. x holds the value, the limit, or the lower end;
@@ -14,14 +17,24 @@
  */
 enum { UR_SEEN, UR_BELOW, UR_MISSING, UR_ABOVE, UR_BETWEEN };
 
+/* A cell as the likelihood takes it: ends that are equal are a value, an infinite end is none.
+ * upper may be NULL where the column has none, i is the row. */
 typedef struct {
-    ur_margin margin;   /* gamma = (b - limit) / s for the largest limit, 8 where none is below */
-    double V[3];        /* covariance of (b, s): bb, bs, ss */
-    double likelihood;  /* logarithm, at the maximum */
-    size_t seen, below; /* cells */
+    unsigned char state;
+    double at, width; /* the value, the limit, or the middle; width: of UR_BETWEEN, else 0 */
+} ur_cell;
+ur_cell ur_cell_at(const double *x, const double *upper, const unsigned char *state, size_t i);
+
+typedef struct {
+    ur_margin margin;  /* gamma = (b - limit) / s for the largest limit, 8 where none is below */
+    double V[3];       /* covariance of (b, s): bb, bs, ss */
+    double likelihood; /* logarithm, at the maximum */
+    size_t seen, below, above, between; /* cells */
 } ur_cell_margin;
 
-/* verdict ALL_ZERO: no cell is seen. Standard errors from the observed information. */
+/* verdict ALL_ZERO: every cell lies below a limit, or every one above, or all are missing;
+ * NO_MAXIMUM: one value agrees with all cells, or none but limits of either side are known and they
+ * leave the scale open. Standard errors from the observed information. */
 unrelu_status ur_cell_margin_fit(size_t n, const double *x, const double *upper,
                                  const unsigned char *state, ur_cell_margin *out,
                                  unrelu_error *err);

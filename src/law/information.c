@@ -17,6 +17,7 @@
 
 #include "dense/linear.h"
 #include "law/bivariate.h"
+#include "law/gauss8.h"
 #include "law/margin.h"
 #include "law/normal.h"
 
@@ -137,12 +138,6 @@ static void add_quadrant(const pair *p, double information[N][N])
 
 /* ---- one positive -------------------------------------------------------------------- */
 
-/* Gauss-Legendre on [-1, 1], 8 nodes: those above 0 */
-static const double node8[4] = {0.183434642495649805, 0.525532409916328986, 0.796666477413626740,
-                                0.960289856497536232};
-static const double weight8[4] = {0.362683783378361983, 0.313706645877887287, 0.222381034453374471,
-                                  0.101228536290376259};
-
 /* order: where the scores of the positive coordinate and of the other go */
 static void add_at(const pair *p, double z, double weight, const int order[N],
                    double information[N][N])
@@ -164,8 +159,8 @@ static void add_edge(const pair *p, const int order[N], double information[N][N]
     while (z < end) {
         double h = fmin(WIDEST, fmax(width, GROWTH * fabs(z - centre)));
         for (int i = 0; i < 4; i++) {
-            add_at(p, z + 0.5 * h * (1 - node8[i]), 0.5 * h * weight8[i], order, information);
-            add_at(p, z + 0.5 * h * (1 + node8[i]), 0.5 * h * weight8[i], order, information);
+            add_at(p, z + 0.5 * h * (1 - ur_node8[i]), 0.5 * h * ur_weight8[i], order, information);
+            add_at(p, z + 0.5 * h * (1 + ur_node8[i]), 0.5 * h * ur_weight8[i], order, information);
         }
         z += h;
     }
