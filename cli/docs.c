@@ -64,7 +64,7 @@ void cli_print_help(const cli_command *command)
         }
         cli_print_wrapped(o->doc, column, DOC_COLUMN);
     }
-    printf("\n Examples:\n");
+    printf("\n Examples, as they run one after another in the folder 'examples':\n");
     for (const cli_example *e = command->examples; e->line; e++)
         printf("  %s\n      %s\n", e->line, e->does);
 }
@@ -147,7 +147,7 @@ static void write_man(void)
         putchar('\n');
         for (size_t i = 0; cli_option_at(c, i); i++)
             man_option(cli_option_at(c, i));
-        printf(".P\nExamples:\n");
+        printf(".P\nExamples, as they run one after another in the folder 'examples':\n");
         for (const cli_example *e = c->examples; e->line; e++)
             man_item(e->line, e->does);
     }
@@ -218,7 +218,7 @@ static void write_markdown(void)
         printf("| option | |\n|---|---|\n");
         for (size_t i = 0; cli_option_at(c, i); i++)
             markdown_option(cli_option_at(c, i));
-        printf("\n```\n");
+        printf("\nExamples, as they run one after another in the folder `examples`:\n\n```\n");
         for (const cli_example *e = c->examples; e->line; e++)
             printf("%s   # %s\n", e->line, e->does);
         printf("```\n");

@@ -19,8 +19,10 @@ typedef struct {
 static const cli_option options[] = {CLI_LIMIT_ROWS(check_arguments), {0}};
 
 static const cli_example examples[] = {
-    {"unrelu check samples.csv", "before a fit: what is off, and which transform may help"},
-    {"unrelu check lab.csv --columns lead,zinc --limit lead=0.5", "two columns of a laboratory"},
+    {"unrelu check rain.csv --columns seattle,new_york",
+     "before a fit: what is off, and which transform may help"},
+    {"unrelu check water.csv --columns copper,zinc --json",
+     "metals in wells, cells such as <10; as JSON"},
     {0},
 };
 

@@ -3,10 +3,12 @@
 #include "show/models.h"
 
 static const cli_example examples[] = {
-    {"unrelu compare plant/truth.npz model.npz", "how far a fit is from the planted model"},
-    {"unrelu compare plant/truth.npz net.npz", "and a recovered network from the planted one"},
-    {"unrelu compare plant/truth.npz mix.npz", "or an unmixed model from the planted mixture"},
-    {"unrelu compare a.npz b.npz --json", "two fits, as JSON"},
+    {"unrelu generate gaussian -d 5 -n 20000 -o plant", "a model, and samples of it"},
+    {"unrelu fit plant/x.npy -o model.npz", "learned from the samples"},
+    {"unrelu compare plant/truth.npz model.npz", "how far the fit is from the planted model"},
+    {"unrelu generate network -d 20 -k 10 -m 12 -n 200 -o net", "networks and mixtures alike"},
+    {"unrelu recover net/x.npy net/a.npy -o net.npz", "learned from inputs and labels"},
+    {"unrelu compare net/truth.npz net.npz --json", "as JSON"},
     {0},
 };
 

@@ -79,13 +79,14 @@ static const cli_option options[] = {
 };
 
 static const cli_example examples[] = {
-    {"unrelu fit x.npy -o model.npz", "learn from all of x.npy and keep the model"},
-    {"unrelu fit lab.csv --columns lead,zinc --drop", "two columns by name, if they can be fitted"},
-    {"unrelu fit water.csv --transform log --limit lead=0.5", "cells <v and ND, lognormal values"},
-    {"unrelu fit x.npy --rank auto --json", "also how many latent dimensions, as JSON"},
-    {"unrelu fit x.npy --method paper --seed 7", "the published algorithm"},
-    {"unrelu fit y.npy --activation leaky:0.1", "samples of leaky ReLUs, which hide nothing"},
-    {"unrelu fit all.npz -o model.npz", "from a summary that 'unrelu merge' made"},
+    {"unrelu fit water.csv --columns copper,zinc --transform log -o water.npz",
+     "metals in wells, cells such as <10: lognormal values"},
+    {"unrelu fit rain.csv --columns seattle,new_york --transform boxcox",
+     "rain, where zeros are censored at 0"},
+    {"unrelu generate gaussian -d 5 -n 20000 -o plant", "samples to try the rest on"},
+    {"unrelu fit plant/x.npy --rank auto --json", "also how many latent dimensions, as JSON"},
+    {"unrelu fit plant/x.npy --method paper --seed 7", "the published algorithm"},
+    {"unrelu fit leaky.csv --activation leaky:0.1", "samples of leaky ReLUs, which hide nothing"},
     {0},
 };
 

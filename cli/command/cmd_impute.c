@@ -30,11 +30,12 @@ static const cli_option options[] = {
 };
 
 static const cli_example examples[] = {
-    {"unrelu impute model.npz samples.csv -o filled.csv", "conditional means"},
-    {"unrelu impute model.npz samples.csv --draws 20 -o filled.npy",
+    {"unrelu fit water.csv --columns copper,zinc --transform log -o water.npz",
+     "the model that tells what is likely"},
+    {"unrelu impute water.npz water.csv --columns copper,zinc -o filled.csv",
+     "conditional means in place of cells such as <10, and of missing ones"},
+    {"unrelu impute water.npz water.csv --columns copper,zinc --draws 20 -o i.csv",
      "twenty completed tables, one below the other"},
-    {"unrelu impute model.npz samples.csv --limit lead=0.5,zinc=2 -o filled.csv",
-     "detection limits of cells 'ND' and 0"},
     {0},
 };
 

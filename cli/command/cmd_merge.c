@@ -12,6 +12,10 @@ static const cli_option options[] = {
 };
 
 static const cli_example examples[] = {
+    {"unrelu generate gaussian -d 5 -n 20000 --bias 0.5 -o monday", "samples of one day"},
+    {"unrelu generate gaussian -d 5 -n 30000 --bias 0.5 -o tuesday", "and of the next"},
+    {"unrelu summarize monday/x.npy -o monday.npz", "a few kilobytes that stand for monday/x.npy"},
+    {"unrelu summarize tuesday/x.npy -o tuesday.npz", "and for tuesday/x.npy"},
     {"unrelu merge monday.npz tuesday.npz -o week.npz", "two days in one"},
     {"unrelu fit week.npz -o model.npz", "and the model of both"},
     {0},

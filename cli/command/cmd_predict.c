@@ -23,8 +23,11 @@ static const cli_option options[] = {
 };
 
 static const cli_example examples[] = {
-    {"unrelu predict net.npz new_x.npy -o y.npy", "the labels of new inputs"},
-    {"unrelu predict net.npz new_x.csv", "as CSV on the terminal"},
+    {"unrelu generate network -d 20 -k 10 -m 12 -n 200 -o net", "inputs and labels of a network"},
+    {"unrelu recover net/x.npy net/a.npy -o net.npz", "the network"},
+    {"unrelu generate inputs -d 20 -n 1000 -o new.npy", "other inputs"},
+    {"unrelu predict net.npz new.npy -o labels.npy", "and their labels, in a file"},
+    {"unrelu predict net.npz new.npy", "or as CSV on the terminal"},
     {0},
 };
 

@@ -88,13 +88,21 @@ static const cli_option options[] = {
 };
 
 static const cli_example examples[] = {
-    {"unrelu recover x.npy a.npy -o net.npz", "number of neurons, biases and noise are found out"},
-    {"unrelu recover x.npy a.npy -k 10 --noise gaussian --json", "ten neurons, noisy labels"},
-    {"unrelu recover x.csv a.csv --bias both --activation leaky:0.1", "another network"},
-    {"unrelu recover x.npy a.npy --method tensor --signs projection", "as the paper does it"},
-    {"unrelu recover x.npy a.npy --method sparse-noise -o net.npz", "some labels are wrong"},
-    {"unrelu recover x.csv a.csv --method enumerate --certify", "integers: found and proven"},
-    {"unrelu recover t.csv t.csv --columns 1-5 --label-columns y", "both from one table"},
+    {"unrelu recover network.csv network.csv --columns 1-5 --label-columns 6-8",
+     "both from one table; neurons, biases and noise are found out"},
+    {"unrelu recover integers-x.csv integers-a.csv --method enumerate --certify",
+     "integers: found and proven"},
+    {"unrelu generate network -d 20 -k 10 -m 12 -n 1e4 -o net",
+     "inputs and labels to try the rest on"},
+    {"unrelu recover net/x.npy net/a.npy -o net.npz", "from two files; the network is kept"},
+    {"unrelu recover net/x.npy net/a.npy --method tensor --signs projection",
+     "as the paper does it"},
+    {"unrelu generate network -d 10 -k 5 -m 8 -n 1e4 --noise 0.1 -o noisy", "labels with noise"},
+    {"unrelu recover noisy/x.npy noisy/a.npy -k 5 --noise gaussian --json",
+     "five neurons, with standard errors, as JSON"},
+    {"unrelu generate network -d 20 -k 4 -m 40 -n 800 -o wide", "many labels for each input"},
+    {"unrelu recover wide/x.npy wide/a.npy --method sparse-noise",
+     "where some of them may be wrong"},
     {0},
 };
 

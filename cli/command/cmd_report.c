@@ -19,11 +19,14 @@ static const cli_option options[] = {
 };
 
 static const cli_example examples[] = {
-    {"unrelu report model.npz x.npy -o report.html", "what was learned, and how well it fits"},
-    {"unrelu report model.npz -o report.html", "without the samples"},
-    {"unrelu report model.npz x.csv --limit lead=0.5 -o report.html",
-     "the detection limit of cells 'ND' and 0"},
-    {"unrelu report net.npz x.npy a.npy -o net.html", "a network, with its residuals"},
+    {"unrelu fit water.csv --columns copper,zinc --transform log -o water.npz",
+     "a model of metals in wells"},
+    {"unrelu report water.npz water.csv --columns copper,zinc -o water.html",
+     "what was learned, and how well it fits"},
+    {"unrelu report water.npz -o model.html", "without the samples"},
+    {"unrelu generate network -d 20 -k 10 -m 12 -n 200 -o net", "inputs and labels of a network"},
+    {"unrelu recover net/x.npy net/a.npy -o net.npz", "the network"},
+    {"unrelu report net.npz net/x.npy net/a.npy -o net.html", "with its residuals"},
     {0},
 };
 

@@ -22,8 +22,10 @@ static const cli_option options[] = {
 };
 
 static const cli_example examples[] = {
-    {"unrelu sample model.npz -n 5", "five rows of CSV on the terminal"},
-    {"unrelu sample model.npz -n 1e6 --seed 2 -o new.npy", "a million rows, another stream"},
+    {"unrelu fit water.csv --columns copper,zinc --transform log -o water.npz",
+     "a model of metals in wells"},
+    {"unrelu sample water.npz -n 5", "five rows of CSV on the terminal"},
+    {"unrelu sample water.npz -n 1e6 --seed 2 -o new.npy", "a million rows, another stream"},
     {0},
 };
 

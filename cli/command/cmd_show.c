@@ -3,8 +3,10 @@
 #include "show/models.h"
 
 static const cli_example examples[] = {
-    {"unrelu show model.npz", "the model as 'unrelu fit', 'recover' or 'unmix' printed it"},
-    {"unrelu show model.npz --level 0.99", "with wider intervals"},
+    {"unrelu fit water.csv --columns copper,zinc --transform log -o water.npz",
+     "a model of metals in wells"},
+    {"unrelu show water.npz", "as 'unrelu fit' printed it; 'recover' and 'unmix' alike"},
+    {"unrelu show water.npz --level 0.99", "with wider intervals"},
     {0},
 };
 

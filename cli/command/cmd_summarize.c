@@ -32,9 +32,11 @@ static const cli_option options[] = {
 };
 
 static const cli_example examples[] = {
-    {"unrelu summarize monday.npy -o monday.npz", "a few kilobytes that stand for monday.npy"},
-    {"unrelu summarize y.npy --activation leaky:0.1 -o y.npz", "of samples of leaky ReLUs"},
-    {"zcat big.csv.gz | unrelu summarize - -o big.npz", "from a stream, in one pass"},
+    {"unrelu generate gaussian -d 5 -n 1e5 -o plant", "samples"},
+    {"unrelu summarize plant/x.npy -o plant.npz", "a few kilobytes that stand for them"},
+    {"unrelu fit plant.npz -o model.npz", "and a fit of these alone"},
+    {"unrelu summarize leaky.csv --activation leaky:0.1 -o leaky.npz", "of samples of leaky ReLUs"},
+    {"cut -d, -f2,3 rain.csv | unrelu summarize - -o rain.npz", "from a pipe, in one pass"},
     {0},
 };
 

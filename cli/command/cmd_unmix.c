@@ -28,10 +28,12 @@ static const cli_option options[] = {
 };
 
 static const cli_example examples[] = {
-    {"unrelu unmix x.npy -o mix.npz", "the number of hidden units is found out"},
-    {"unrelu unmix x.csv -p 8 --json", "eight units, as JSON"},
-    {"unrelu unmix x.npy --method separable", "as the paper does it"},
-    {"unrelu compare plant/truth.npz mix.npz", "how far it is from what 'generate' planted"},
+    {"unrelu generate mixture -d 12 -p 5 -n 2000 -o mix",
+     "samples of five units in twelve columns"},
+    {"unrelu unmix mix/x.npy -o mix.npz", "the number of hidden units is found out"},
+    {"unrelu compare mix/truth.npz mix.npz", "how far it is from what 'generate' planted"},
+    {"unrelu unmix mix/x.npy -p 5 --json", "five units, as JSON"},
+    {"unrelu unmix mix/x.npy --method separable", "as the paper does it"},
     {0},
 };
 
