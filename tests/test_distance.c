@@ -2,6 +2,7 @@
 #include "files.h"
 
 #include "base/random.h"
+#include "gaussian/check/goodness.h"
 #include "unrelu/unrelu.h"
 
 #include <math.h>
@@ -100,25 +101,123 @@ static void several_limits_do_not_disturb_p(void **state)
     assert_int_equal(right, 0);
 }
 
-/* what lies between two limits counts as below: by hand with limits 0.5 and 2 */
-static void values_below_the_largest_limit_do_not_enter(void **state)
+/* F of the steps by its definition: the product over values above x of 1 - seen there / known to
+ * lie there or below */
+static double naive_below(const double *x, const unsigned char *below, size_t n, double at,
+                          int with)
+{
+    double F = 1;
+    for (size_t i = 0; i < n; i++) {
+        double same = 0, known = 0, first = 1;
+        if (below[i] || (with ? x[i] <= at : x[i] < at))
+            continue;
+        for (size_t k = 0; k < n; k++) {
+            first = k < i && !below[k] && x[k] == x[i] ? 0 : first;
+            same += !below[k] && x[k] == x[i];
+            known += x[k] <= x[i];
+        }
+        F *= first > 0 ? 1 - same / known : 1;
+    }
+    return F;
+}
+
+static void steps_are_the_product_over_the_values_above(void **state)
 {
     (void)state;
-    const char *one = "<2\n1\n<0.5\n3\n3\n4.5\n6\nNA\n", *other = "0\n0\n0\n1\n1\n2.5\n4\nNA\n";
-    double ks[2], p[2], ties[2];
-    unrelu_goodness_options g = {.size = sizeof g, .runs = 19};
-    for (int k = 0; k < 2; k++) {
-        unrelu_source *source;
-        unrelu_error err = {0};
-        assert_int_equal(
-            unrelu_source_open(files_text("s.csv", k ? other : one), NULL, &source, &err),
-            UNRELU_OK);
-        if (unrelu_columns_distance(source, &g, NULL, &ks[k], &p[k], &ties[k], &err))
-            fail_msg("%s", err.text);
-        unrelu_source_close(source);
+    static double x[N * D];
+    static unsigned char below[N * D], cells[N];
+    double column[N];
+    ur_steps steps;
+    unrelu_error err = {0};
+    UR_ARENA(arena);
+    plant(7, x, below);
+    for (size_t i = 0; i < N; i++) { /* ties among values, and of values with limits */
+        column[i] = i % 3 ? x[i * D] : round(10 * x[i * D]) / 10;
+        cells[i] = below[i * D] ? UR_BELOW : UR_SEEN;
     }
-    assert_true(fabs(ks[0] - ks[1]) < 1e-12 && p[0] == p[1]);
-    assert_true(ties[0] == 0.5 && ties[1] == 0.5);
+    assert_int_equal(ur_steps_find(&arena, &(ur_known){N, column, cells}, &steps, &err), UNRELU_OK);
+    double largest = 0, smallest = INFINITY;
+    for (size_t i = 0; i < N; i++)
+        smallest = fmin(smallest, cells[i] == UR_SEEN ? column[i] : INFINITY);
+    for (size_t i = 0; i < N; i++) {
+        double v = column[i], F = 0.5 * erfc((1.1 - v) / (0.9 * sqrt(2)));
+        double before = naive_below(column, cells, N, v, 0),
+               up_to = naive_below(column, cells, N, v, 1);
+        if (cells[i] == UR_BELOW && v > smallest)
+            continue; /* nothing is seen there */
+        assert_true(fabs(ur_steps_before(&steps, v) - before) < 1e-12);
+        largest = fmax(largest, fabs(F - before));
+        largest = fmax(largest, cells[i] == UR_SEEN ? fabs(F - up_to) : 0);
+    }
+    assert_true(steps.limits == KINDS && steps.observed == N);
+    assert_true(fabs(ur_steps_distance(&steps, 1.1, 0.9) - largest) < 1e-12);
+    for (size_t k = 1; k < 20; k++) { /* a quantile: the first value that has the share */
+        double share = (double)k / 20, q = ur_steps_quantile(&steps, share);
+        if (isnan(q))
+            assert_true(naive_below(column, cells, N, smallest, 0) >= share - 1e-12);
+        else
+            assert_true(naive_below(column, cells, N, q, 0) < share &&
+                        naive_below(column, cells, N, q, 1) >= share - 1e-12);
+    }
+}
+
+/* lognormal, with limit 0.5 and one cell below 8: judged above 8 alone they would pass */
+static void one_large_limit_does_not_hide_that_a_normal_is_wrong(void **state)
+{
+    (void)state;
+    enum { SETS = 40, ROWS = 100 };
+    unrelu_goodness_options g = {.size = sizeof g, .seed = 5};
+    char *text = malloc(ROWS * SETS * 30), *end = text;
+    double z[ROWS * SETS], ks[SETS], p[SETS], ties[SETS];
+    unrelu_source *source;
+    unrelu_error err = {0};
+    int found = 0;
+    ur_random_normals(3, 1, 0, ROWS * SETS, z);
+    for (size_t i = 0; i < ROWS * SETS; i++) {
+        double v = exp(z[i]);
+        end += i < SETS   ? sprintf(end, "<8")
+               : v <= 0.5 ? sprintf(end, "<0.5")
+                          : sprintf(end, "%.17g", v);
+        end += sprintf(end, "%c", i % SETS + 1 < SETS ? ',' : '\n');
+    }
+    if (unrelu_source_open(files_text("s.csv", text), NULL, &source, &err))
+        fail_msg("%s", err.text);
+    if (unrelu_columns_distance(source, &g, NULL, ks, p, ties, &err))
+        fail_msg("%s", err.text);
+    for (size_t j = 0; j < SETS; j++)
+        found += p[j] < 0.01 && ks[j] > 0.05;
+    assert_true(found >= 38);
+    unrelu_source_close(source);
+    free(text);
+}
+
+/* one limit is the plainest pattern: both ways of simulating it give one p */
+static void a_pattern_of_one_limit_has_the_p_of_its_law(void **state)
+{
+    (void)state;
+    static const double distances[] = {0.04, 0.05, 0.06};
+    double z[N], x[N];
+    unsigned char cells[N];
+    unrelu_error err = {0};
+    ur_steps steps;
+    UR_ARENA(arena);
+    ur_random_normals(4, 4, 0, N, z);
+    for (size_t i = 0; i < N; i++) {
+        cells[i] = z[i] <= -0.5 ? UR_BELOW : UR_SEEN;
+        x[i] = fmax(z[i], -0.5);
+    }
+    assert_int_equal(ur_steps_find(&arena, &(ur_known){N, x, cells}, &steps, &err), UNRELU_OK);
+    for (size_t k = 0; k < 6; k++) {
+        int fitted = k < 3;
+        double p, distance = distances[k % 3] - (fitted ? 0.01 : 0);
+        const ur_pattern_test test = {&steps, distance, 0, 1, fitted, 0};
+        ur_distance_test law = {distance, N, 0.5, fitted, 0};
+        assert_int_equal(ur_pattern_p(&test, 1999, 1, &p, &err), UNRELU_OK);
+        assert_int_equal(ur_distance_tests(&law, 1, 1999, 2, NULL, &err), UNRELU_OK);
+        /* ENOUGH far ones leave 10 % of p, 1999 runs sqrt(p / 1999) */
+        if (fabs(p - law.p) > 4 * (0.1 * law.p + sqrt(law.p / 1999)))
+            fail_msg("distance %g: p %g and %g", distance, p, law.p);
+    }
 }
 
 static void what_cannot_be_fitted_is_nan(void **state)
@@ -142,7 +241,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plain_zeros_give_the_goodness_of_the_model),
         cmocka_unit_test(several_limits_do_not_disturb_p),
-        cmocka_unit_test(values_below_the_largest_limit_do_not_enter),
+        cmocka_unit_test(steps_are_the_product_over_the_values_above),
+        cmocka_unit_test(one_large_limit_does_not_hide_that_a_normal_is_wrong),
+        cmocka_unit_test(a_pattern_of_one_limit_has_the_p_of_its_law),
         cmocka_unit_test(what_cannot_be_fitted_is_nan),
     };
     return cmocka_run_group_tests(tests, files_setup, files_teardown);

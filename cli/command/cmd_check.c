@@ -275,7 +275,9 @@ const cli_command cli_check = {
     .files = {"SAMPLES", 1, 1},
     .brief = "Look at samples before a fit: what is off, and which transform may help",
     .doc = "SAMPLES is what 'unrelu fit' takes. Each column is fitted, and compared with what was "
-           "fitted: the Kolmogorov-Smirnov distance of the two distributions, above the limit, "
+           "fitted: the Kolmogorov-Smirnov distance of the two distributions, over all values that "
+           "were "
+           "seen (where cells have limits of their own, by the reversed Kaplan-Meier estimate), "
            "with the share p of samples of the fitted one that are as far from a fit of their own, "
            "and the share of values that occur again (rounded values, codes for something else). A "
            "column looks wrong where p is below 0.05 / columns (at least 0.002) and the distance "

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Above the largest limit of a column every cell is known to be what it is, or below: the empirical
- * distribution needs no estimate there. The column is censored anew at that limit, fitted, and
- * compared with its fit; what distance is to be expected comes from simulated columns of the same
- * share of censored cells, fitted likewise. */
+/* A column is fitted, and its fit compared with the distribution that no law is assumed of
+ * (steps.h): over all that was seen, whatever limits other cells have. What distance is to be
+ * expected comes from simulated columns, fitted likewise: of the same share of censored cells where
+ * there is one limit (goodness_null.c), else with the limits of the column (pattern_null.c). */
 #include "unrelu/unrelu.h"
 
 #include "base/error.h"
-#include "base/order.h"
 #include "base/sized.h"
 #include "gaussian/cells/cells.h"
 #include "gaussian/check/goodness.h"
@@ -17,46 +16,44 @@
 
 typedef struct {
     ur_cells cells;
-    ur_distance_test *tests; /* d */
-    double *ties;            /* d */
+    size_t runs;
+    uint64_t seed;
+    ur_distance_test *tests; /* d; NaN distances of columns with several limits */
+    double *ks, *ks_p, *ties;
 } study;
+
+/* one limit, below all values, or none */
+static int has_one_limit(const ur_steps *s)
+{
+    return s->limits == 0 || (s->limits == 1 && s->open);
+}
 
 static unrelu_status compare(void *context, size_t j, unrelu_error *err)
 {
     UR_ARENA(arena);
     study *s = context;
     size_t n = s->cells.n;
-    double *x = s->cells.x + j * n, *value = ur_take(&arena, n, sizeof *value);
-    double *scratch = ur_take(&arena, n, sizeof *scratch);
-    unsigned char *state = s->cells.state + j * n;
+    ur_known known = {n, s->cells.x + j * n, s->cells.state + j * n};
     ur_cell_margin fit;
-    ur_distance_test *test = &s->tests[j];
-    *test = (ur_distance_test){.distance = NAN, .p = NAN, .fitted = 1};
-    UR_TRY(ur_arena_status(&arena, err));
-    ur_censored_column c = {.value = value, .limit = 0};
-    for (size_t i = 0; i < n; i++)
-        if (state[i] == UR_BELOW)
-            c.limit = fmax(c.limit, x[i]);
-    for (size_t i = 0; i < n; i++) { /* censored anew at the largest limit */
-        if (state[i] == UR_MISSING)
-            continue;
-        c.observed++;
-        if (state[i] == UR_SEEN && x[i] > c.limit) {
-            value[c.count++] = x[i];
-        } else {
-            state[i] = UR_BELOW;
-            x[i] = c.limit;
-        }
+    ur_steps steps;
+    s->tests[j] = (ur_distance_test){.distance = NAN, .p = NAN, .fitted = 1};
+    UR_TRY(ur_steps_find(&arena, &known, &steps, err));
+    UR_TRY(ur_cell_margin_fit(n, known.x, NULL, known.state, &fit, err));
+    double b = fit.margin.b, scale = fit.margin.s;
+    s->ks[j] = scale > 0 ? ur_steps_distance(&steps, b, scale) : NAN;
+    s->ks_p[j] = NAN;
+    s->ties[j] = steps.seen > 0 ? (steps.seen - steps.alone) / steps.seen : NAN;
+    if (isnan(s->ks[j]))
+        return UNRELU_OK;
+    if (has_one_limit(&steps)) {
+        double limit = steps.limits ? steps.limit[0] : 0;
+        s->tests[j].distance = s->ks[j];
+        s->tests[j].observed = steps.observed;
+        s->tests[j].gamma = (b - limit) / scale;
+        return UNRELU_OK;
     }
-    ur_sort(value, scratch, c.count);
-    s->ties[j] = ur_censored_ties(&c);
-    UR_TRY(ur_cell_margin_fit(n, x, NULL, state, &fit, err));
-    if (fit.margin.s > 0) {
-        test->distance = ur_censored_distance(&c, fit.margin.b, fit.margin.s);
-        test->observed = c.observed;
-        test->gamma = (fit.margin.b - c.limit) / fit.margin.s;
-    }
-    return UNRELU_OK;
+    const ur_pattern_test test = {&steps, s->ks[j], b, scale, 1, j};
+    return ur_pattern_p(&test, s->runs, s->seed, &s->ks_p[j], err);
 }
 
 unrelu_status unrelu_columns_distance(unrelu_source *samples,
@@ -72,15 +69,19 @@ unrelu_status unrelu_columns_distance(unrelu_source *samples,
     UR_TRY(ur_ranks_refuse(exec, "a distance of columns from their law", err));
     UR_ARENA(arena);
     size_t d = unrelu_source_columns(samples);
-    study s = {.tests = ur_take(&arena, d, sizeof *s.tests), .ties = ties};
+    study s = {.runs = o.runs,
+               .seed = o.seed,
+               .tests = ur_take(&arena, d, sizeof *s.tests),
+               .ks = ks,
+               .ks_p = ks_p,
+               .ties = ties};
     ur_cells_rules rules = {.limit = o.limit, .limits = o.limits};
     UR_TRY(ur_arena_status(&arena, err));
     UR_TRY(ur_cells_load(samples, &rules, exec, &arena, &s.cells, err));
     UR_TRY(ur_each(exec, "sorting", d, compare, &s, err));
     UR_TRY(ur_distance_tests(s.tests, d, o.runs, o.seed, exec, err));
-    for (size_t j = 0; j < d; j++) {
-        ks[j] = s.tests[j].distance;
-        ks_p[j] = s.tests[j].p;
-    }
+    for (size_t j = 0; j < d; j++)
+        if (!isnan(s.tests[j].distance))
+            ks_p[j] = s.tests[j].p;
     return UNRELU_OK;
 }

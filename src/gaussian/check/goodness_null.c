@@ -23,9 +23,8 @@
 #include <math.h>
 
 enum { RUNS = 999, ABOVE = 400, EXACT = 64, STEPS = 4, BATCH = 256, TRIES = 100 };
-/* Stephens (1974), table 1A: a and c of sqrt n + a + c / sqrt n with nothing and with both
- * parameters estimated */
-static const double STRETCH[2][2] = {{0.12, 0.11}, {-0.01, 0.85}};
+/* a and c as of goodness.h, with nothing and with both parameters estimated */
+static const double STRETCH[2][2] = {{0.12, 0.11}, {UR_STEPHENS_A, UR_STEPHENS_C}};
 /* outside of these the law of gamma is that of the end: all or none of the values are censored */
 static const double LEAST_GAMMA = -6, MOST_GAMMA = 5;
 
