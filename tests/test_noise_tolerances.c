@@ -258,6 +258,34 @@ static void what_neighbours_have_alike_is_that_of_naive_loops(void **state)
     expect_statistic(.5, 4, 60, 0); /* about 0.01, below what is divided by */
 }
 
+/* different rows that are looked at, of 1000 with m labels of nothing but noise */
+static size_t rows_seen(size_t m)
+{
+    enum { ROWS = 1000 };
+    UR_ARENA(arena);
+    double *inputs = ur_take(&arena, ROWS, sizeof *inputs);
+    double *labels = ur_take(&arena, ROWS, m * sizeof *labels);
+    double *zeros = ur_take(&arena, m, sizeof *zeros), one[1] = {1}, zero[1] = {0};
+    ur_weights w = {1, 1, m, {UNRELU_RELU, 0}, zeros, one, zero, zeros};
+    ur_problem given = {.options = {.seed = 1}};
+    ur_rest rest;
+    unrelu_error err = {0};
+    must(ur_arena_status(&arena, &err), &err);
+    ur_random_normals(7, 99, 0, ROWS, inputs);
+    ur_random_normals(7, 98, 0, ROWS * m, labels);
+    must(ur_data_hold(ROWS, 1, m, inputs, labels, NULL, &arena, &given.data, &err), &err);
+    must(ur_rest_test(&given, &w, (ur_terms){0, 0}, &rest, &err), &err);
+    return rest.rows;
+}
+
+static void at_most_800_rows_and_6400_cells_are_looked_at_but_200_rows_always(void **state)
+{
+    (void)state;
+    assert_int_equal(rows_seen(1), 800);
+    assert_int_equal(rows_seen(16), 400);
+    assert_int_equal(rows_seen(40), 200);
+}
+
 /* ---- what a fit takes away ---- */
 
 /* whether V counts among what is fitted, for n rows of 100 labels and ten weights of V */
@@ -419,6 +447,7 @@ int main(void)
         cmocka_unit_test(cells_that_are_met_among_others_are_no_noise),
         cmocka_unit_test(rows_about_which_labels_are_linear_are_no_noise_from_1_in_20_on),
         cmocka_unit_test(what_neighbours_have_alike_is_that_of_naive_loops),
+        cmocka_unit_test(at_most_800_rows_and_6400_cells_are_looked_at_but_200_rows_always),
         cmocka_unit_test(rows_of_V_are_known_beyond_ten_million_numbers),
         cmocka_unit_test(weights_count_that_the_rows_determine_to_1e_8),
         cmocka_unit_test(the_largest_likelihood_is_found_to_1e_8),

@@ -144,6 +144,26 @@ static void smooth_functions_that_are_nearly_met_are_no_noise(void **state)
         }
 }
 
+/* With 50 labels 200 rows are looked at: they tell noise of the size of the labels from what a
+ * network of too few neurons leaves. */
+static void few_rows_of_many_labels_tell_noise_from_functions(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 4; seed++)
+        for (int noise = 0; noise < 2; noise++) {
+            planted_network p = plant_network(6, 4, 50, 500, noise, seed);
+            unrelu_recover_options o;
+            unrelu_recover_options_init(&o, sizeof o);
+            o.labels = UNRELU_LABELS_NOISY;
+            o.k = noise ? 4 : 3;
+            unrelu_network *model = recover(&p, &o);
+            assert_int_equal(model->verdict,
+                             noise ? UNRELU_VERDICT_NOISY : UNRELU_VERDICT_APPROXIMATE);
+            unrelu_network_free(model);
+            planted_network_free(&p);
+        }
+}
+
 /* labels of the weights with number `at` of V, c, U, e moved by a step */
 static void labels_of_moved(const ur_weights *w, size_t at, double step, size_t n, const double *x,
                             double *t, double *y)
@@ -311,6 +331,7 @@ int main(void)
         cmocka_unit_test(functions_that_are_no_network_are_called_approximate),
         cmocka_unit_test(few_fits_of_skew_or_uneven_noise_are_called_a_function),
         cmocka_unit_test(huge_cells_make_no_function_of_noise),
+        cmocka_unit_test(few_rows_of_many_labels_tell_noise_from_functions),
         cmocka_unit_test(smooth_functions_that_are_nearly_met_are_no_noise),
         cmocka_unit_test(what_a_fit_leaves_is_beside_all_that_weights_can_do),
         cmocka_unit_test(networks_of_too_few_neurons_are_called_approximate),

@@ -32,10 +32,12 @@ enum {
     DRAWS = 499,
     BATCH = 50, /* draws at a time: memory */
     ONE_IN = 100,
-    MOST_ROWS = 800, /* 1 s of processor time */
-    LEAST_ROWS = 24, /* fewer have too few signs to tell anything */
-    SYSTEMS = 4,     /* of coordinates */
-    KINDS = 2,       /* numbers of neighbours */
+    MOST_ROWS = 800, /* with one label, as many cells with more: 1/4 s of processor time, but */
+    MOST_CELLS = 6400,
+    FEWEST_ROWS = 200, /* whatever the cells: neighbours are to be near */
+    LEAST_ROWS = 24,   /* fewer have too few signs to tell anything */
+    SYSTEMS = 4,       /* of coordinates */
+    KINDS = 2,         /* numbers of neighbours */
     MOST_NEAR = 12,
 };
 /* Few neighbours see functions that vary fast, many those that vary slowly, with less noise. */
@@ -329,6 +331,12 @@ static unrelu_status open_test(const ur_problem *given, const ur_weights *w, ur_
     return ur_arena_status(arena, err);
 }
 
+static size_t most_rows(size_t m)
+{
+    size_t rows = MOST_CELLS / m;
+    return rows > MOST_ROWS ? MOST_ROWS : rows < FEWEST_ROWS ? FEWEST_ROWS : rows;
+}
+
 unrelu_status ur_rest_test(const ur_problem *given, const ur_weights *w, ur_terms terms,
                            ur_rest *rest, unrelu_error *err)
 {
@@ -337,7 +345,7 @@ unrelu_status ur_rest_test(const ur_problem *given, const ur_weights *w, ur_term
     UR_ARENA(arena);
     ur_frame frame;
     test t;
-    UR_TRY(ur_frame_make(data, MOST_ROWS, (ur_terms){1, 0}, 0, &arena, &frame, err));
+    UR_TRY(ur_frame_make(data, most_rows(m), (ur_terms){1, 0}, 0, &arena, &frame, err));
     size_t n = drop_copies(data, &frame);
     *rest = (ur_rest){.rows = n, .with = "the inputs"};
     if (n < LEAST_ROWS)
