@@ -94,6 +94,7 @@ fuzz:
 	cmake --build build-fuzz -j $(JOBS)
 	@scripts/fuzz.sh build-fuzz $(SECONDS) $(SEED) $(RUNS)
 
+# which lines the tests reach; fails below 95 % of them
 coverage:
 	@scripts/setup.sh --coverage
 	@scripts/coverage.sh $(JOBS)
@@ -119,7 +120,7 @@ help:
 	@echo 'make install       to PREFIX ($(PREFIX)), below DESTDIR where that is set'
 	@echo 'make uninstall     removes what make install put there'
 	@echo 'make dist          a source tarball of what is committed, in build/dist'
-	@echo 'make coverage      which lines the tests reach, in build-coverage/coverage'
+	@echo 'make coverage      which lines the tests reach, by folder in docs/coverage.md (gcovr)'
 	@echo 'make faults        every command while each call of the system fails in turn'
 	@echo 'make valgrind      every command, and the kernels of sums, under memcheck'
 	@echo 'make fuzz          random inputs for all that reads, SECONDS=10 or RUNS=1000000 for each target (clang)'
