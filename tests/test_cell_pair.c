@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-enum { SEEN, BELOW, MISSING, ROWS = 500, RUNS = 300 };
+enum { SEEN, BELOW, MISSING, ABOVE, BETWEEN, ROWS = 500, RUNS = 300 };
 
 static void near(double found, double want, double tolerance)
 {
@@ -23,7 +23,11 @@ static void near(double found, double want, double tolerance)
 
 /* ---- planted pairs ---- */
 
-typedef enum { ONE_LIMIT, SEVERAL, OF_EACH_CELL } limits_kind;
+typedef enum { ONE_LIMIT, SEVERAL, OF_EACH_CELL, ALL_KINDS } limits_kind;
+/* of ALL_KINDS: cells are below -0.5, above 0.9, and each second one of the others in intervals,
+ * all relative to the scale */
+static const double KINDS_LOW = -0.5, KINDS_TOP = 0.9;
+static double kinds_width = 0.7;
 
 typedef struct {
     limits_kind limits;
@@ -34,7 +38,23 @@ typedef struct {
     size_t n;
     double x[2][ROWS];
     unsigned char state[2][ROWS];
+    double upper[2][ROWS]; /* where kinds is set */
+    int kinds;
 } sample;
+
+static void hide_kinds(double scale, double y, size_t i, int k, sample *s)
+{
+    double z = y / scale, at = KINDS_LOW + floor((z - KINDS_LOW) / kinds_width) * kinds_width;
+    s->state[k][i] = (unsigned char)(z <= KINDS_LOW   ? BELOW
+                                     : z >= KINDS_TOP ? ABOVE
+                                     : (i >> k) % 2   ? BETWEEN
+                                                      : SEEN);
+    s->x[k][i] = scale * (s->state[k][i] == BELOW     ? KINDS_LOW
+                          : s->state[k][i] == ABOVE   ? KINDS_TOP
+                          : s->state[k][i] == BETWEEN ? at
+                                                      : z);
+    s->upper[k][i] = s->state[k][i] == BETWEEN ? scale * fmin(at + kinds_width, KINDS_TOP) : NAN;
+}
 
 static double limit_at(limits_kind kind, size_t row, double u)
 {
@@ -58,6 +78,9 @@ static void draw(const setting *set, size_t n, uint64_t seed, sample *s)
             double y = set->scale[k] * (set->gamma[k] + z[k][i]);
             s->state[k][i] = u[2 + k][i] < set->missing ? MISSING : y <= l ? BELOW : SEEN;
             s->x[k][i] = s->state[k][i] == MISSING ? NAN : fmax(y, l);
+            s->kinds = set->limits == ALL_KINDS;
+            if (s->kinds && s->state[k][i] != MISSING)
+                hide_kinds(set->scale[k], y, i, k, s);
         }
     }
 }
@@ -69,7 +92,8 @@ static ur_pair fit(const sample *s, int first, double scales[2])
     ur_pair out;
     for (int k = 0; k < 2; k++) {
         int j = k ? 1 - first : first;
-        assert_int_equal(ur_cell_column_open(&arena, s->n, s->x[j], NULL, s->state[j], &c[k], NULL),
+        assert_int_equal(ur_cell_column_open(&arena, s->n, s->x[j], s->kinds ? s->upper[j] : NULL,
+                                             s->state[j], &c[k], NULL),
                          UNRELU_OK);
         if (scales)
             scales[k] = c[k].margin.margin.s;
@@ -88,6 +112,29 @@ static double normal_density(double x)
 static double normal_below(double x)
 {
     return erfc(-x / sqrt(2)) / 2;
+}
+
+/* what is left open of a cell */
+static void ends_of(int state, double a, double upper, double end[2])
+{
+    end[0] = state == BELOW ? -9 : a;
+    end[1] = state == BELOW || state == SEEN ? a : state == ABOVE ? 9 : upper;
+}
+
+/* P(z1 and z2 in their cells), by Simpson's rule over z1 unless it is seen; without phi(u) then */
+static double inside_both(const double e1[2], const double e2[2], double rho)
+{
+    enum { PIECES = 400 };
+    double h = (e1[1] - e1[0]) / PIECES, o = sqrt(1 - rho * rho), sum = 0;
+    int seen = e1[0] == e1[1];
+    for (int i = 0; i <= PIECES; i++) {
+        double t = e1[0] + i * h;
+        double below = normal_below((e2[1] - rho * t) / o) - normal_below((e2[0] - rho * t) / o);
+        if (seen)
+            return below;
+        sum += (i == 0 || i == PIECES ? 1 : i % 2 ? 4 : 2) * normal_density(t) * below;
+    }
+    return sum * h / 3;
 }
 
 /* P(z1 <= l1, z2 <= l2) = int phi(t) P(z2 <= l2 | t) dt up to l1, by Simpson's rule */
@@ -131,7 +178,14 @@ static double log_likelihood(const likelihood *f, double rho)
             continue;
         for (int k = 0; k < 2; k++)
             a[k] = (f->s->x[k][i] - f->b[k]) / f->scale[k];
-        sum += log_row(a[0], a[1], s1 == BELOW, s2 == BELOW, rho);
+        if (s1 > MISSING || s2 > MISSING) {
+            double e[2][2];
+            for (int k = 0; k < 2; k++)
+                ends_of(f->s->state[k][i], a[k], (f->s->upper[k][i] - f->b[k]) / f->scale[k], e[k]);
+            sum += log(s2 == SEEN ? inside_both(e[1], e[0], rho) : inside_both(e[0], e[1], rho));
+        } else {
+            sum += log_row(a[0], a[1], s1 == BELOW, s2 == BELOW, rho);
+        }
     }
     return sum;
 }
@@ -173,7 +227,9 @@ static void expect_maximum(const setting *set, size_t n, uint64_t seed)
     draw(set, n, seed, &s);
     for (int k = 0; k < 2; k++) {
         ur_cell_margin m;
-        assert_int_equal(ur_cell_margin_fit(n, s.x[k], NULL, s.state[k], &m, NULL), UNRELU_OK);
+        assert_int_equal(
+            ur_cell_margin_fit(n, s.x[k], s.kinds ? s.upper[k] : NULL, s.state[k], &m, NULL),
+            UNRELU_OK);
         f.b[k] = m.margin.b;
         f.scale[k] = m.margin.s;
     }
@@ -193,6 +249,21 @@ static void rho_is_where_a_naive_likelihood_is_largest(void **state)
     };
     for (uint64_t i = 0; i < sizeof settings / sizeof *settings; i++)
         expect_maximum(&settings[i], 80, 100 + i);
+}
+
+static void cells_above_and_between_enter_the_likelihood(void **state)
+{
+    (void)state;
+    static const double widths[] = {0.01, 0.2, 0.7, 1.4};
+    setting set = {ALL_KINDS, 0, {0.3, 0.1}, {1, 2}, 0.1};
+    for (uint64_t k = 0; k < 4; k++) {
+        kinds_width = widths[k];
+        set.rho = 0.55 - 0.45 * (double)k;
+        expect_maximum(&set, 60, 300 + k);
+    }
+    kinds_width = 0.7;
+    set.rho = 0.93;
+    expect_maximum(&set, 60, 310);
 }
 
 /* Searches end where the next step would be below rounding: a looser end saves, a tighter one
@@ -253,7 +324,7 @@ static void standard_errors_are_calibrated(void **state)
     static const setting settings[] = {
         {ONE_LIMIT, 0.6, {0.2, -0.3}, {1, 2}, 0},   {ONE_LIMIT, -0.5, {0.5, 0.5}, {1, 3}, 0.2},
         {SEVERAL, 0, {0, 0.5}, {1, 2}, 0},          {SEVERAL, 0.8, {0.3, 0.5}, {1, 2}, 0.15},
-        {OF_EACH_CELL, 0.4, {0, 0}, {0.1, 2}, 0.1},
+        {OF_EACH_CELL, 0.4, {0, 0}, {0.1, 2}, 0.1}, {ALL_KINDS, -0.5, {0.2, 0.1}, {1, 2}, 0.1},
     };
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
         expect_calibrated(&settings[i]);
@@ -268,8 +339,9 @@ static void standard_errors_are_those_of_the_jackknife(void **state)
         {ONE_LIMIT, 0.6, {0.2, -0.3}, {1, 2}, 0},
         {SEVERAL, -0.7, {0.3, 0.1}, {1, 2}, 0.15},
         {OF_EACH_CELL, 0.4, {0, 0}, {0.1, 2}, 0.1},
+        {ALL_KINDS, 0.6, {0.2, 0.1}, {1, 2}, 0.1},
     };
-    for (uint64_t k = 0; k < 3; k++) {
+    for (uint64_t k = 0; k < 4; k++) {
         sample s;
         double scale[2], all = 0, product = 0;
         draw(&settings[k], ROWS, 40 + k, &s);
@@ -343,7 +415,7 @@ static void plain_zeros_give_what_six_statistics_give(void **state)
 static void the_order_of_the_two_does_not_matter(void **state)
 {
     (void)state;
-    for (int kind = ONE_LIMIT; kind <= OF_EACH_CELL; kind++) {
+    for (int kind = ONE_LIMIT; kind <= ALL_KINDS; kind++) {
         setting set = {(limits_kind)kind, 0.55, {0.4, -0.2}, {1, 7}, 0.1};
         sample s;
         draw(&set, ROWS, 7, &s);
@@ -443,6 +515,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rho_is_where_a_naive_likelihood_is_largest),
+        cmocka_unit_test(cells_above_and_between_enter_the_likelihood),
         cmocka_unit_test(searches_end_in_time),
         cmocka_unit_test(standard_errors_are_calibrated),
         cmocka_unit_test(standard_errors_are_those_of_the_jackknife),

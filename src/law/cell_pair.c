@@ -5,6 +5,8 @@
  *   seen, below   m(w) w', w = (l - rho u) / o, w' = (rho l - u) / o^3, m = phi / Phi
  *   below, below  phi2 / Phi2: a corner. Equal corners are counted together, and Phi2 is carried
  *                 from step to step by the integral of phi2 between them.
+ *   above         as below, mirrored
+ *   between       rectangle.c
  * The error of rho is that of sum_i (score_i - J V margin score_i) / H over rows, H and J the
  * information of rho and of rho with the margins: the spread of these terms, whatever the law. It
  * is taken at the last point of the search, whose step was below 1e-7. The terms are kept for those
@@ -14,6 +16,7 @@
 #include "base/error.h"
 #include "base/order.h"
 #include "law/normal.h"
+#include "law/rectangle.h"
 
 #include <math.h>
 #include <string.h>
@@ -34,7 +37,8 @@ static const double MOVED_MOST = 0.25;
 
 typedef struct {
     double l1, l2, Phi1, Phi2, count;
-    double both; /* Phi2(l1, l2; rho) at the pair's rho */
+    double turn1, turn2; /* -1: the cell is above -l, and mirrored */
+    double both;         /* Phi2(l1, l2; turned rho) at the pair's rho */
     double score;
 } corner;
 
@@ -42,19 +46,34 @@ typedef struct {
     double n, s1, s2, s11, s12, s22; /* sums over rows where both are seen */
     double start;                    /* correlation of what is expected */
     double rho;                      /* where m and the corners were evaluated last */
-    size_t mixeds, corners, corner_rows;
+    size_t mixeds, corners, corner_rows, ranges;
     double *u, *l, *g, *m;          /* mixeds: one seen at u, the other below l; -w, m(w) */
     size_t *mixed_row;              /* mixeds */
     size_t *corner_row, *corner_of; /* corner_rows */
     size_t *table;                  /* of corners by both levels, plus one */
+    size_t *range_row;              /* ranges: rows with a cell between two ends */
     double *score;                  /* n: of each row but those where both are seen */
     corner *corner;
 } pair;
 
 /* doubles and sizes of a row in the room of a pair */
-enum { ROOM = 5 + 4 + sizeof(corner) / sizeof(double) };
+enum { ROOM = 5 + 5 + sizeof(corner) / sizeof(double) };
 
 /* ---- a column ---- */
+
+/* of the different limits of one side, after those that have one */
+static void set_levels(ur_cell_column *c, unsigned char side, ur_keyed *limit, ur_keyed *scratch)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < c->n; i++)
+        if (c->state[i] == side)
+            limit[count++] = (ur_keyed){c->a[i], i};
+    ur_sort_keyed(limit, scratch, count);
+    for (size_t i = 0; i < count; i++) {
+        c->levels += i == 0 || limit[i].key != limit[i - 1].key;
+        c->level[limit[i].at] = c->levels - 1;
+    }
+}
 
 unrelu_status ur_cell_column_open(ur_arena *arena, size_t n, const double *x, const double *upper,
                                   const unsigned char *state, ur_cell_column *out,
@@ -62,39 +81,46 @@ unrelu_status ur_cell_column_open(ur_arena *arena, size_t n, const double *x, co
 {
     UR_ARENA(own);
     ur_keyed *limit = ur_take(&own, n, sizeof *limit), *scratch = ur_take(&own, n, sizeof *scratch);
-    size_t below = 0;
-    *out = (ur_cell_column){.n = n, .state = state, .upper = upper};
+    unsigned char *kinds = ur_take(arena, n, 1);
+    *out = (ur_cell_column){.n = n, .state = kinds};
     double **const arrays[] = {&out->a, &out->expected, &out->below, &out->b_by, &out->s_by};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         *arrays[i] = ur_take(arena, n, sizeof(double));
     out->level = ur_take(arena, n, sizeof *out->level);
+    out->width = upper ? ur_take(arena, n, sizeof *out->width) : NULL;
     UR_TRY(ur_arena_status(&own, err));
     UR_TRY(ur_arena_status(arena, err));
     UR_TRY(ur_cell_margin_fit(n, x, upper, state, &out->margin, err));
     const double *V = out->margin.V, b = out->margin.margin.b, s = out->margin.margin.s;
+    for (size_t i = 0; i < n; i++)
+        kinds[i] = ur_cell_at(x, upper, state, i).state;
     if (!(s > 0))
         return UNRELU_OK;
     for (size_t i = 0; i < n; i++) {
-        out->a[i] = state[i] == UR_MISSING ? 0 : (x[i] - b) / s;
-        out->expected[i] = -out->a[i];
+        ur_cell c = ur_cell_at(x, upper, state, i);
+        out->a[i] = c.state == UR_MISSING ? 0 : (c.at - b) / s;
+        if (upper)
+            out->width[i] = c.width / s;
+        out->expected[i] = c.state == UR_ABOVE ? out->a[i] : -out->a[i];
     }
     ur_normal_hazards(n, out->expected, out->below);
     for (size_t i = 0; i < n; i++) {
-        int hidden = state[i] == UR_BELOW;
-        if (hidden)
-            limit[below++] = (ur_keyed){out->a[i], i};
-        out->expected[i] = hidden ? -out->below[i] : out->a[i];
-        out->below[i] = hidden ? ur_normal_cdf(out->a[i]) : 0;
+        double a = out->a[i], side = kinds[i] == UR_ABOVE ? 1 : -1, by_width = 0;
+        int limited = kinds[i] == UR_BELOW || kinds[i] == UR_ABOVE;
+        out->expected[i] = limited ? side * out->below[i] : a;
+        out->below[i] = limited ? ur_normal_cdf(-side * a) : 0;
+        if (kinds[i] == UR_BETWEEN) {
+            ur_interval f = ur_interval_at((ur_hidden){0, a, out->width[i]});
+            out->expected[i] = -f.by_m;
+            by_width = f.by_w;
+        }
         double by_b = out->expected[i] / s;
-        double by_s = (out->a[i] * out->expected[i] - (state[i] == UR_SEEN)) / s;
+        double by_s = (a * out->expected[i] - (kinds[i] == UR_SEEN) - by_width) / s;
         out->b_by[i] = V[0] * by_b + V[1] * by_s;
         out->s_by[i] = V[1] * by_b + V[2] * by_s;
     }
-    ur_sort_keyed(limit, scratch, below);
-    for (size_t i = 0; i < below; i++) {
-        out->levels += i == 0 || limit[i].key != limit[i - 1].key;
-        out->level[limit[i].at] = out->levels - 1;
-    }
+    set_levels(out, UR_BELOW, limit, scratch);
+    set_levels(out, UR_ABOVE, limit, scratch);
     return UNRELU_OK;
 }
 
@@ -105,14 +131,24 @@ static double clamp(double x, double most)
     return fmax(-most, fmin(most, x));
 }
 
+/* Above l is below -l of the mirrored coordinate. Where one of two is mirrored, so is rho; where
+ * one is seen, both are mirrored, and rho stays. */
+static double turn_of(unsigned char state)
+{
+    return state == UR_ABOVE ? -1 : 1;
+}
+
 static void add_corner(pair *p, const ur_cell_column *c1, const ur_cell_column *c2, size_t i,
                        int tabled)
 {
     size_t *at = tabled ? &p->table[c1->level[i] * c2->levels + c2->level[i]] : NULL;
+    double turn1 = turn_of(c1->state[i]), turn2 = turn_of(c2->state[i]);
     if (!at || !*at) {
         p->corner[p->corners++] = (corner){
-            .l1 = clamp(c1->a[i], FAR),
-            .l2 = clamp(c2->a[i], FAR),
+            .turn1 = turn1,
+            .turn2 = turn2,
+            .l1 = turn1 * clamp(c1->a[i], FAR),
+            .l2 = turn2 * clamp(c2->a[i], FAR),
             .Phi1 = c1->below[i],
             .Phi2 = c2->below[i],
         };
@@ -147,11 +183,14 @@ static void gather(const ur_cell_column *c1, const ur_cell_column *c2, pair *p)
             p->s11 += a1 * a1;
             p->s12 += a1 * a2;
             p->s22 += a2 * a2;
-        } else if (state1 == state2) {
+        } else if (state1 == UR_BETWEEN || state2 == UR_BETWEEN) {
+            p->range_row[p->ranges++] = i;
+        } else if (state1 != UR_SEEN && state2 != UR_SEEN) {
             add_corner(p, c1, c2, i, tabled);
         } else {
-            p->u[p->mixeds] = state1 == UR_SEEN ? a1 : a2;
-            p->l[p->mixeds] = state1 == UR_SEEN ? a2 : a1;
+            double turn = turn_of(state1 == UR_SEEN ? state2 : state1);
+            p->u[p->mixeds] = turn * (state1 == UR_SEEN ? a1 : a2);
+            p->l[p->mixeds] = turn * (state1 == UR_SEEN ? a2 : a1);
             p->mixed_row[p->mixeds++] = i;
         }
     }
@@ -193,34 +232,68 @@ static slope sum_mixed(pair *p, double r, double o2)
 static slope sum_corners(pair *p, double r, double o2, int known)
 {
     slope sum = {0, 0};
-    double q = r / o2, inverse = 1 / o2, density = 1 / (2 * M_PI * sqrt(o2));
+    double inverse = 1 / o2, density = 1 / (2 * M_PI * sqrt(o2));
     int moved = known && fabs(r - p->rho) <= MOVED_MOST * (1 - fmax(fabs(p->rho), fabs(r)));
     for (size_t i = 0; i < p->corners; i++) {
         corner *c = &p->corner[i];
         double squares = c->l1 * c->l1 + c->l2 * c->l2, product = c->l1 * c->l2;
-        c->both = moved ? c->both + ur_bivariate_move(c->l1, c->l2, p->rho, r)
-                        : ur_bivariate_at(c->l1, c->l2, c->Phi1, c->Phi2, r);
+        double turn = c->turn1 * c->turn2, rho = turn * r, q = rho / o2;
+        c->both = moved ? c->both + ur_bivariate_move(c->l1, c->l2, turn * p->rho, rho)
+                        : ur_bivariate_at(c->l1, c->l2, c->Phi1, c->Phi2, rho);
         c->both = fmax(0, fmin(c->both, fmin(c->Phi1, c->Phi2)));
         c->score = 0;
         if (!(c->both > LEAST_CORNER))
             continue;
-        c->score = density * exp((r * product - squares / 2) * inverse) / c->both;
-        double top = (product * (1 + r * r) - r * squares) * inverse * inverse;
+        double share = density * exp((rho * product - squares / 2) * inverse) / c->both;
+        double top = (product * (1 + r * r) - rho * squares) * inverse * inverse;
+        c->score = turn * share;
         sum.score += c->count * c->score;
-        sum.information += c->count * c->score * (c->score - q - top);
+        sum.information += c->count * share * (share - q - top);
     }
     return sum;
 }
 
-static double solve(pair *p, ur_pair *out, double *information)
+static void range_at(const ur_cell_column *c1, const ur_cell_column *c2, size_t i, double rho,
+                     ur_rectangle *out)
+{
+    const ur_cell_column *c[2] = {c1, c2};
+    ur_hidden cell[2];
+    int seen[2];
+    for (int k = 0; k < 2; k++) {
+        unsigned char state = c[k]->state[i];
+        seen[k] = state == UR_SEEN;
+        cell[k] = (ur_hidden){state == UR_BELOW   ? -1
+                              : state == UR_ABOVE ? 1
+                                                  : 0,
+                              c[k]->a[i], state == UR_BETWEEN ? c[k]->width[i] : 0};
+    }
+    ur_rectangle_at(cell, seen, rho, out);
+}
+
+static slope sum_ranges(const pair *p, const ur_cell_column *c1, const ur_cell_column *c2, double r)
+{
+    slope sum = {0, 0};
+    for (size_t i = 0; i < p->ranges; i++) {
+        ur_rectangle at;
+        range_at(c1, c2, p->range_row[i], r, &at);
+        sum.score += at.by_r;
+        sum.information -= at.by_rr;
+    }
+    return sum;
+}
+
+static double solve(pair *p, const ur_cell_column *c1, const ur_cell_column *c2, ur_pair *out,
+                    double *information)
 {
     double most = atanh(UR_PAIR_LIMIT), low = -most, high = most, z = atanh(p->start);
     for (out->evaluations = 1; out->evaluations <= STEPS; out->evaluations++) {
         double r = tanh(z), o2 = (1 - r) * (1 + r);
         slope seen = sum_seen(p, r, o2), mixed = sum_mixed(p, r, o2),
-              corners = sum_corners(p, r, o2, out->evaluations > 1);
-        slope at = {seen.score + mixed.score + corners.score,
-                    seen.information + mixed.information + corners.information};
+              corners = sum_corners(p, r, o2, out->evaluations > 1),
+              ranges = sum_ranges(p, c1, c2, r);
+        slope at = {seen.score + mixed.score + corners.score + ranges.score,
+                    seen.information + mixed.information + corners.information +
+                        ranges.information};
         p->rho = r;
         *information = at.information;
         if (at.score > 0)
@@ -250,35 +323,52 @@ static void add_slopes(double J[2][2], double by_1, double by_2, double a1, doub
     J[1][1] += count * by_2 * a2;
 }
 
-static void add_mixed(const pair *p, const ur_cell_column *c1, double J[2][2])
+static void add_mixed(const pair *p, const ur_cell_column *c1, const ur_cell_column *c2,
+                      double J[2][2])
 {
     double r = p->rho, o2 = (1 - r) * (1 + r), o = sqrt(o2), o3 = o * o2;
     for (size_t i = 0; i < p->mixeds; i++) {
         double u = p->u[i], l = p->l[i], m = p->m[i], moved = (r * l - u) / o3;
         double bent = m * (p->g[i] - m), by_u = -bent * moved * r / o - m / o3;
         double by_l = bent * moved / o + m * r / o3;
-        if (c1->state[p->mixed_row[i]] == UR_SEEN)
-            add_slopes(J, by_u, by_l, u, l, 1);
+        int first = c1->state[p->mixed_row[i]] == UR_SEEN;
+        double turn = turn_of((first ? c2 : c1)->state[p->mixed_row[i]]);
+        if (first)
+            add_slopes(J, turn * by_u, turn * by_l, turn * u, turn * l, 1);
         else
-            add_slopes(J, by_l, by_u, l, u, 1);
+            add_slopes(J, turn * by_l, turn * by_u, turn * l, turn * u, 1);
         p->score[p->mixed_row[i]] = m * moved;
     }
 }
 
 static void add_corners(const pair *p, double J[2][2])
 {
-    double r = p->rho, o2 = (1 - r) * (1 + r), o = sqrt(o2);
+    double o = sqrt((1 - p->rho) * (1 + p->rho));
     for (size_t i = 0; i < p->corners; i++) {
         const corner *c = &p->corner[i];
-        double l1 = c->l1, l2 = c->l2, w1 = (l1 - r * l2) / o, w2 = (l2 - r * l1) / o;
-        if (!(c->score > 0))
+        double r = c->turn1 * c->turn2 * p->rho, l1 = c->l1, l2 = c->l2;
+        double w1 = (l1 - r * l2) / o, w2 = (l2 - r * l1) / o;
+        if (c->score == 0)
             continue;
         double e1 = ur_normal_pdf(l1) * ur_normal_cdf(w2) / c->both;
         double e2 = ur_normal_pdf(l2) * ur_normal_cdf(w1) / c->both;
-        add_slopes(J, -c->score * (w1 / o + e1), -c->score * (w2 / o + e2), l1, l2, c->count);
+        add_slopes(J, -c->turn1 * c->score * (w1 / o + e1), -c->turn2 * c->score * (w2 / o + e2),
+                   c->turn1 * l1, c->turn2 * l2, c->count);
     }
     for (size_t i = 0; i < p->corner_rows; i++)
         p->score[p->corner_row[i]] = p->corner[p->corner_of[i]].score;
+}
+
+static void add_ranges(const pair *p, const ur_cell_column *c1, const ur_cell_column *c2,
+                       double J[2][2])
+{
+    for (size_t i = 0; i < p->ranges; i++) {
+        ur_rectangle at;
+        range_at(c1, c2, p->range_row[i], p->rho, &at);
+        for (int k = 0; k < 4; k++)
+            J[k / 2][k % 2] += at.by_r_of[k / 2][k % 2];
+        p->score[p->range_row[i]] = at.by_r;
+    }
 }
 
 /* As if the model were right: the score of rho has variance H then and nothing to do with either
@@ -320,8 +410,9 @@ static void set_errors(pair *p, const ur_cell_column *c1, const ur_cell_column *
     double s1 = c1->margin.margin.s, s2 = c2->margin.margin.s, variance = 0, product = 0;
     double J[2][2] = {{(q * p->s2 - 2 * r * p->s1) / o4, (q * p->s12 - 2 * r * p->s11) / o4},
                       {(q * p->s1 - 2 * r * p->s2) / o4, (q * p->s12 - 2 * r * p->s22) / o4}};
-    add_mixed(p, c1, J);
+    add_mixed(p, c1, c2, J);
     add_corners(p, J);
+    add_ranges(p, c1, c2, J);
     for (int k = 0; k < 2; k++) {
         J[0][k] /= s1;
         J[1][k] /= s2;
@@ -364,16 +455,17 @@ void ur_cell_pair_fit(const ur_cell_column *c1, const ur_cell_column *c2, double
               .corner_row = rows + n,
               .corner_of = rows + 2 * n,
               .table = rows + 3 * n,
-              .corner = (corner *)(rows + 4 * n)};
+              .range_row = rows + 4 * n,
+              .corner = (corner *)(rows + 5 * n)};
     double information = 0;
     *out =
         (ur_pair){.rho_se = NAN, .product_se = NAN, .model_rho_se = NAN, .model_product_se = NAN};
     if (!(c1->margin.margin.s > 0) || !(c2->margin.margin.s > 0))
         return;
     gather(c1, c2, &p);
-    if (p.n + (double)(p.mixeds + p.corner_rows) == 0)
+    if (p.n + (double)(p.mixeds + p.corner_rows + p.ranges) == 0)
         return;
     out->start = p.start;
-    out->rho = solve(&p, out, &information);
+    out->rho = solve(&p, c1, c2, out, &information);
     set_errors(&p, c1, c2, information, out);
 }

@@ -2,7 +2,8 @@
 /* The correlation of two coordinates with limits of their own in each cell, by the exact
  * likelihood of the pair given the two margins:
  *   both seen: phi2;  one below: phi(u1) Phi((l2 - rho u1) / sqrt(1 - rho^2));  both: Phi2(l1, l2),
- * u and l standardised by the margins. Its standard error accounts for those of the margins. */
+ * u and l standardised by the margins; cells above a limit or between two ends by the probability
+ * of what they leave open. Its standard error accounts for those of the margins. */
 #ifndef UR_CELL_PAIR_H
 #define UR_CELL_PAIR_H
 
@@ -12,17 +13,17 @@
 
 #include <stddef.h>
 
-/* A column as its pairs need it: state and upper are borrowed, the rest lives in an arena */
+/* A column as its pairs need it: all of it lives in an arena */
 typedef struct {
     size_t n;
     const unsigned char *state;
-    const double *upper; /* as it was given: the upper end of cells between; or NULL */
     ur_cell_margin margin;
-    double *a;        /* n: (x - b) / s, of the value or of the limit; 0: missing */
-    double *expected; /* n: a, or the mean of what lies below it: a margin's score in b, times s */
-    double *below;    /* n: Phi(a) where below */
+    double *a;        /* n: (x - b) / s, of the value, the limit, the middle; 0: missing */
+    double *width;    /* n: of cells between, divided by s; NULL: there are none */
+    double *expected; /* n: a, or the mean of what it leaves open: a margin's score in b, times s */
+    double *below;    /* n: Phi(a) where below, Phi(-a) where above */
     double *b_by, *s_by;   /* n: how (b, s) move with the row: V times the margin's score */
-    size_t *level, levels; /* n: which of the different limits, where below */
+    size_t *level, levels; /* n: which of the different limits, where below or above */
 } ur_cell_column;
 
 /* with its margin fitted */
