@@ -220,6 +220,26 @@ static void a_pattern_of_one_limit_has_the_p_of_its_law(void **state)
     }
 }
 
+/* by p and by size, on both sides of each bound */
+static void words_are_by_p_and_by_distance(void **state)
+{
+    (void)state;
+    static const struct {
+        double ks, p;
+        size_t columns;
+        const char *word;
+    } cases[] = {
+        {0.03, 0.001, 1, "slight"}, {0.049, 0.001, 1, "slight"}, {0.051, 0.001, 1, "poor"},
+        {0.3, 0.049, 1, "poor"},    {0.3, 0.051, 1, "good"},     {0.3, 0.0049, 10, "poor"},
+        {0.3, 0.0051, 10, "good"},  {0.3, 0.0019, 1000, "poor"}, {0.3, 0.0021, 1000, "good"},
+        {NAN, 0.001, 1, ""},        {0.3, NAN, 1, ""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_string_equal(
+            unrelu_fit_word_name(unrelu_fit_judge(cases[i].ks, cases[i].p, cases[i].columns)),
+            cases[i].word);
+}
+
 static void what_cannot_be_fitted_is_nan(void **state)
 {
     (void)state;
@@ -244,6 +264,7 @@ int main(void)
         cmocka_unit_test(steps_are_the_product_over_the_values_above),
         cmocka_unit_test(one_large_limit_does_not_hide_that_a_normal_is_wrong),
         cmocka_unit_test(a_pattern_of_one_limit_has_the_p_of_its_law),
+        cmocka_unit_test(words_are_by_p_and_by_distance),
         cmocka_unit_test(what_cannot_be_fitted_is_nan),
     };
     return cmocka_run_group_tests(tests, files_setup, files_teardown);

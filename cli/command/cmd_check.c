@@ -38,7 +38,6 @@ enum {
 };
 
 static const double MANY_TIES = 0.5;
-static const double FAR = 0.02; /* a distance below it does no harm, whatever its p */
 
 typedef struct {
     size_t d; /* columns of the samples */
@@ -64,11 +63,14 @@ static int is_judged(const findings *f, size_t j)
     return isfinite(f->ks[j]) && isfinite(f->ks_p[j]);
 }
 
+static unrelu_fit_word word_of(const findings *f, size_t j)
+{
+    return unrelu_fit_judge(f->ks[j], f->ks_p[j], f->model->d);
+}
+
 static int looks_wrong(const findings *f, size_t j)
 {
-    /* 5 % over all columns; p-values are multiples of 0.001 */
-    double level = fmax(0.05 / (double)(f->model->d ? f->model->d : 1), 0.002);
-    return is_judged(f, j) && f->ks_p[j] < level && f->ks[j] >= FAR;
+    return word_of(f, j) == UNRELU_FIT_POOR;
 }
 
 /* "log", "boxcox:0.31"; "" where nothing can be said */
@@ -147,6 +149,7 @@ static int print_json(const findings *f, uint64_t seed)
         cli_json_real(&one, "ks", f->ks[j]);
         cli_json_real(&one, "ks_p", f->ks_p[j]);
         cli_json_real(&one, "ties", f->ties[j]);
+        cli_json_put(&one, "fit", text_or_null(unrelu_fit_word_name(word_of(f, j))));
         cli_json_put(&one, "looks_right",
                      is_judged(f, j) ? json_boolean(!looks_wrong(f, j)) : json_null());
         cli_json_put(&one, "transform", text_or_null(transform_of(a, transform)));
@@ -168,9 +171,9 @@ static int print_json(const findings *f, uint64_t seed)
 static void add_column(cli_table *table, const findings *f, size_t j)
 {
     char transform[TRANSFORM], flags[CLI_TABLE_CELL];
-    const char *wrong = !looks_wrong(f, j)       ? ""
-                        : f->ties[j] > MANY_TIES ? "looks wrong (rounded?)"
-                                                 : "looks wrong";
+    const char *rounded = f->ties[j] > MANY_TIES ? " (rounded?)" : "";
+    const char *wrong =
+        word_of(f, j) < UNRELU_FIT_SLIGHT ? "" : unrelu_fit_word_name(word_of(f, j));
     double share = is_fitted(f, j) ? cli_censored_share(f->model, f->place[j]) : NAN;
     transform_of(&f->advice[j], transform);
     cli_flag_names(flags_of(f, j), flags, sizeof flags);
@@ -180,8 +183,8 @@ static void add_column(cli_table *table, const findings *f, size_t j)
     cli_table_add_real(table, "%.3f", f->ks_p[j]);
     cli_table_add_real(table, "%.1f %%", 100 * f->ties[j]);
     cli_table_add(table, "%s", *transform ? transform : "-");
-    cli_table_add(table, "%s%s%s%s", is_fitted(f, j) ? "" : "cannot be fitted", wrong,
-                  *wrong && *flags ? ", " : "", flags);
+    cli_table_add(table, "%s%s%s%s%s", is_fitted(f, j) ? "" : "cannot be fitted", wrong,
+                  *wrong ? rounded : "", *wrong && *flags ? ", " : "", flags);
 }
 
 static void print_text(const findings *f)
@@ -274,18 +277,21 @@ const cli_command cli_check = {
     .name = "check",
     .files = {"SAMPLES", 1, 1},
     .brief = "Look at samples before a fit: what is off, and which transform may help",
-    .doc = "SAMPLES is what 'unrelu fit' takes. Each column is fitted, and compared with what was "
-           "fitted: the Kolmogorov-Smirnov distance of the two distributions, over all values that "
-           "were "
-           "seen (where cells have limits of their own, by the reversed Kaplan-Meier estimate), "
-           "with the share p of samples of the fitted one that are as far from a fit of their own, "
-           "and the share of values that occur again (rounded values, codes for something else). A "
-           "column looks wrong where p is below 0.05 / columns (at least 0.002) and the distance "
-           "at least 0.02: with many samples far smaller ones are found, and do no harm.\n\nThe "
-           "transform is the plainest of none, sqrt, log and Box-Cox that the likelihood does not "
-           "speak against (at a level of 1 %); a value of 0 counts as below the smallest one "
-           "there. At most 20000 rows enter that.\n\nThe status is 0 also where columns look "
-           "wrong, and 4 where nothing can be fitted.",
+    .doc =
+        "SAMPLES is what 'unrelu fit' takes. Each column is fitted, and compared with what was "
+        "fitted: the Kolmogorov-Smirnov distance of the two distributions, over all values that "
+        "were "
+        "seen (where cells have limits of their own, by the reversed Kaplan-Meier estimate), "
+        "with the share p of samples of the fitted one that are as far from a fit of their own, "
+        "and the share of values that occur again (rounded values, codes for something else). "
+        "Where p "
+        "is below 0.05 / columns (at least 0.002), a fit is slight at a distance below 0.05 - with "
+        "many samples far smaller ones are found, and do no harm - and poor at a larger one; else "
+        "it is good.\n\nThe "
+        "transform is the plainest of none, sqrt, log and Box-Cox that the likelihood does not "
+        "speak against (at a level of 1 %); a value of 0 counts as below the smallest one "
+        "there. At most 20000 rows enter that.\n\nThe status is 0 also where columns fit "
+        "poorly, and 4 where nothing can be fitted.",
     .options = options,
     .has = CLI_HAS_SEED | CLI_HAS_THREADS | CLI_HAS_COLUMNS | CLI_HAS_JSON,
     .examples = examples,

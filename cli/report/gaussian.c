@@ -8,9 +8,7 @@
 #include "scope.h"
 #include "words.h"
 
-static const double FAIR = 0.05;  /* p below which a column speaks against the model */
-static const double RARE = 0.025; /* how often the smallest of all p may be that small by chance */
-static const double CLOSE = 0.02; /* distance below which what does not fit is close to it */
+static const double FAIR = 0.05; /* p below which a column speaks against the model */
 
 /* ---- the verdict ---- */
 
@@ -24,9 +22,11 @@ static void judge_fit(cli_page *page, const unrelu_gaussian *m, const unrelu_goo
             {CLI_BAD, "The samples are not a rectified Gaussian."},
         };
     size_t tested = 0, rejected = 0, worst = 0, hidden = 0; /* hidden: all below some limit */
-    double smallest = 1;
+    unrelu_fit_word verdict = UNRELU_FIT_GOOD;              /* the worst */
     for (size_t i = 0; i < g->d; i++) {
         double count = 0, p = g->ks_p[i];
+        unrelu_fit_word word = unrelu_fit_judge(g->ks[i], p, g->d);
+        verdict = word > verdict ? word : verdict;
         for (size_t k = 0; k < g->bins; k++)
             count += g->counts[i * g->bins + k];
         hidden += isnan(p) && g->observed[i] > 0 && count == 0;
@@ -34,7 +34,6 @@ static void judge_fit(cli_page *page, const unrelu_gaussian *m, const unrelu_goo
             continue;
         if (tested++ == 0 || g->ks[i] > g->ks[worst])
             worst = i;
-        smallest = fmin(smallest, p);
         rejected += p < FAIR;
     }
     if (tested == 0) {
@@ -46,11 +45,7 @@ static void judge_fit(cli_page *page, const unrelu_gaussian *m, const unrelu_goo
         return;
     }
     double far = g->ks[worst], n = (double)tested;
-    /* more columns with p < 0.05 than two deviations above what chance gives, or one p so small
-     * that the smallest of so many is that only once in 40 times */
-    int misfit =
-        (double)rejected > FAIR * n + 2 * sqrt(FAIR * (1 - FAIR) * n) + 0.5 || n * smallest < RARE;
-    cli_html_verdict(page, &verdicts[!misfit ? 0 : far < CLOSE ? 1 : 2]);
+    cli_html_verdict(page, &verdicts[verdict - UNRELU_FIT_GOOD]);
     if (tested == 1)
         cli_html(page, "The test of the only column has p %s %.3g. ",
                  cli_html_p_sign(g->ks_p[worst]), g->ks_p[worst]);
