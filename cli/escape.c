@@ -28,6 +28,15 @@ static size_t decode(const unsigned char *s, uint32_t *point)
                : 0;
 }
 
+int cli_is_utf8(const char *text)
+{
+    uint32_t point;
+    for (size_t size; *text; text += size)
+        if (!(size = decode((const unsigned char *)text, &point)))
+            return 0;
+    return 1;
+}
+
 /* controls, C1 too; marks, embeddings, overrides and isolates of direction; separators of lines */
 static int is_harmful(uint32_t point)
 {

@@ -12,6 +12,8 @@
 
 /* as much as fits, ended by a zero, never half a character */
 void cli_escape(char *out, size_t size, const char *text);
+/* whether all of it is UTF-8 */
+int cli_is_utf8(const char *text);
 /* The first `length` bytes to a stream; line feeds stay. Returns the characters that were shown.
  * stream NULL: counts them only. */
 int cli_show_text(FILE *stream, const char *text, size_t length);

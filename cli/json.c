@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "escape.h"
 #include "flags.h"
 #include "talk.h"
 
@@ -31,9 +32,8 @@ void cli_json_put(cli_json *json, const char *key, json_t *value)
 json_t *cli_json_string(const char *text)
 {
     char clean[512];
-    json_t *value = json_string(text);
-    if (value)
-        return value;
+    if (cli_is_utf8(text))
+        return json_string(text);
     size_t i = 0;
     for (; text[i] && i + 1 < sizeof clean; i++)
         clean[i] = (unsigned char)text[i] < 0x80 ? text[i] : '?';
@@ -107,6 +107,21 @@ void cli_json_warnings(cli_json *json, const unrelu_warning *warnings, size_t co
         cli_json_append_object(json, array, &one);
     }
     cli_json_put(json, "warnings", array);
+}
+
+/* Into memory of its full length: json_dumps, which lets its text grow, leaves out parts of keys
+ * where it cannot. */
+char *cli_json_dump(cli_json *json, size_t *length)
+{
+    static const size_t flags = JSON_INDENT(1) | JSON_REAL_PRECISION(6);
+    *length = json->failed ? 0 : json_dumpb(json->object, NULL, 0, flags);
+    char *text = *length ? unrelu_alloc(*length, 1) : NULL;
+    int whole = text && json_dumpb(json->object, text, *length, flags) == *length;
+    json_decref(json->object);
+    if (whole)
+        return text;
+    unrelu_free(text);
+    return NULL;
 }
 
 int cli_json_finish(cli_json *json)

@@ -30,6 +30,9 @@ void cli_json_warnings(cli_json *json, const unrelu_warning *warnings, size_t co
 void cli_json_gaussian(cli_json *json, const unrelu_gaussian *model);
 void cli_json_network(cli_json *json, const unrelu_network *model);
 void cli_json_mixture(cli_json *json, const unrelu_mixture *model);
+/* Frees it; its text, indented, of six digits, for unrelu_free; NULL where memory ended, now or
+ * before. No zero ends it. */
+char *cli_json_dump(cli_json *json, size_t *length);
 /* Adds the seconds, prints and frees; returns the exit status. */
 int cli_json_finish(cli_json *json);
 

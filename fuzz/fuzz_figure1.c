@@ -33,7 +33,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     const char *path = fuzz_file("figure1.csv", text, fill_in(bytes + first, size - first, text));
     if (cli_study_load(&s, path) != 0)
         return 0;
-    cli_study_print(&s);
+    (void)cli_study_print(&s);
     cli_json json = cli_study_json(&s);
     json_decref(json.object);
     return 0;

@@ -100,10 +100,8 @@ static int run_points(study *s, const cli_shared *shared, const char *csv)
 
 static int report(const study *s, const cli_shared *shared)
 {
-    if (!shared->json) {
-        cli_study_print(s);
-        return 0;
-    }
+    if (!shared->json)
+        return cli_study_print(s);
     cli_json json = cli_study_json(s);
     cli_json_text(&json, "output", shared->output);
     return cli_json_finish(&json);
@@ -111,13 +109,12 @@ static int report(const study *s, const cli_shared *shared)
 
 static int write_json(const study *s, const char *path)
 {
+    size_t length;
     cli_json all = cli_study_json(s);
-    CLI_MEMORY char *text =
-        all.failed ? NULL : json_dumps(all.object, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
-    json_decref(all.object);
+    CLI_ARRAY char *text = cli_json_dump(&all, &length);
     if (!text)
         return cli_no_memory_for("the JSON text");
-    return cli_write_file(path, text, strlen(text));
+    return cli_write_file(path, text, length);
 }
 
 static int reproduce(const reproduce_arguments *a, const study_kind *kind)

@@ -127,7 +127,7 @@ int cli_study_load(study *s, const char *path);
 int cli_study_save(const study *s, const char *path);
 
 /* --- study_text.c --- */
-void cli_study_print(const study *s);
+int cli_study_print(const study *s); /* exit status */
 /* the object of --json and of the file, without seconds */
 cli_json cli_study_json(const study *s);
 

@@ -65,13 +65,16 @@ static void print_panel(const study *s, size_t which, cli_table *t)
     putchar('\n');
 }
 
-void cli_study_print(const study *s)
+int cli_study_print(const study *s)
 {
     CLI_MEMORY cli_table *t = malloc(sizeof *t); /* too large for a stack */
+    if (!t)
+        return cli_no_memory_for("the tables");
     s->kind->print_head(s);
-    for (size_t panel = 0; t && panel < s->kind->panel_count; panel++)
+    for (size_t panel = 0; panel < s->kind->panel_count; panel++)
         print_panel(s, panel, t);
     s->kind->print_end(s);
+    return 0;
 }
 
 /* ---- JSON ---------------------------------------------------------------------------- */

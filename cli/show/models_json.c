@@ -26,6 +26,14 @@ static void put_quantile(cli_json *json, const char *key, const unrelu_gaussian 
     cli_json_put(json, key, array);
 }
 
+static void put_names(cli_json *json, const unrelu_gaussian *m)
+{
+    json_t *names = json_array();
+    for (size_t i = 0; i < m->d; i++)
+        cli_json_append(json, names, cli_json_string(m->names[i]));
+    cli_json_put(json, "names", names);
+}
+
 void cli_json_gaussian(cli_json *json, const unrelu_gaussian *m)
 {
     const struct {
@@ -48,11 +56,8 @@ void cli_json_gaussian(cli_json *json, const unrelu_gaussian *m)
     cli_json_text(json, "norms", m->norms);
     cli_json_text(json, "angles", m->angles);
     cli_json_whole(json, "seed", m->seed);
-    json_t *names = m->names ? json_array() : NULL;
-    for (size_t i = 0; names && i < m->d; i++)
-        cli_json_append(json, names, cli_json_string(m->names[i]));
-    if (names)
-        cli_json_put(json, "names", names);
+    if (m->names)
+        put_names(json, m);
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         if (arrays[i].values)
             cli_json_reals(json, arrays[i].key, arrays[i].values, m->d);
