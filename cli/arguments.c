@@ -26,7 +26,8 @@ static const struct {
     {0, {.doc = "Common:", .kind = CLI_HEADING}},
     {CLI_HAS_COLUMNS,
      {"columns", 0, "LIST",
-      "use these columns only: names or numbers and ranges from 1 on, as in lead,3,5-9",
+      "use these columns only: names, numbers from 1 on, ranges, patterns, exclusions, as in "
+      "lead,3,5-9,rain*,^rain3; a name with a comma in double quotes",
       TO(CLI_TEXT, columns)}},
     {CLI_HAS_LEVEL,
      {"level", 0, "P", "probability that the printed intervals cover (default 0.95)", CLI_REAL,

@@ -91,6 +91,35 @@ static void columns_are_chosen_by_name_number_and_range(void **state)
     expect_table(path, "tin, lead", note, 2, 2, picked);
     expect_table(path, "3", note, 2, 1, named); /* the name wins over the number */
     expect_table(path, "2-5", note, 2, 4, all); /* text may stand in the others */
+    expect_table(path, "2-", note, 2, 4, all);
+    expect_table(path, "lead:tin", note, 2, 4, all);
+    expect_table(path, "2:tin", note, 2, 4, all);
+    expect_table(path, "^id", note, 2, 4, all);
+    expect_table(path, "^1", note, 2, 4, all);
+    expect_table(path, "*in*,lead,^zinc", note, 2, 2, picked); /* tin, lead */
+    expect_refusal(path, "tin:lead", UNRELU_EUSAGE,
+                   "%s: the columns 'tin:lead' end before they start: write the first one first");
+    expect_refusal(path, "lead,lead", UNRELU_EUSAGE,
+                   "%s: column 2 is chosen twice; name each column once");
+    expect_refusal(path, "lead,^lead", UNRELU_EUSAGE,
+                   "%s: no column is left of those chosen: exclude fewer");
+    expect_refusal(path, "^", UNRELU_EUSAGE,
+                   "%s: empty entry in the list of columns '^'; write for example \"1,3,5-9\"");
+    expect_refusal(path, "rain*", UNRELU_EUSAGE,
+                   "%s: no column is called 'rain*'; give a name of the header row or a number "
+                   "from 1 to 5");
+    expect_refusal(path, "^zink", UNRELU_EUSAGE,
+                   "%s: no column is called 'zink'; did you mean 'zinc'?");
+    expect_refusal(path, "\"lead", UNRELU_EUSAGE,
+                   "%s: a quote in the list of columns is not closed: '\"lead'");
+    expect_refusal(path, "\"lead\"x", UNRELU_EUSAGE,
+                   "%s: text follows a closing quote in the list of columns: 'x'");
+    expect_refusal(path, "\"2-5\"", UNRELU_EUSAGE,
+                   "%s: no column is called '2-5'; give a name of the header row or a number from "
+                   "1 to 5");
+    expect_table(files_text("c.csv", "\"a, \"\"b\"\"\",^c,d*\n1,2,3\n"), "d*,\"a, \"\"b\"\"\",^c",
+                 "header row found, 3 column names kept", 1, 3, (double[]){3, 1, 2});
+    path = files_text("c.csv", "id,lead,3,zinc,tin\nx17,1,2,3,4\n\"y,1\",5,6,7,8\n");
     expect_refusal(path, "zink", UNRELU_EUSAGE,
                    "%s: no column is called 'zink'; did you mean 'zinc'?");
     expect_refusal(path, "LEAD", UNRELU_EUSAGE,

@@ -117,9 +117,11 @@ typedef struct {
 typedef struct unrelu_source unrelu_source;
 
 typedef struct {
-    size_t size;         /* by unrelu_source_options_init */
-    const char *columns; /* NULL: all; else names or 1-based numbers and ranges: "lead,3,5-9" */
-    int single_pass;     /* nonzero: standard input need not be spooled for a second pass */
+    size_t size; /* by unrelu_source_options_init */
+    /* NULL: all; else names, 1-based numbers, ranges, patterns, and exclusions behind ^:
+     * "lead,3,5-9,tin:zinc,rain*,^rain_total"; a name with a comma stands in double quotes */
+    const char *columns;
+    int single_pass; /* nonzero: standard input need not be spooled for a second pass */
 } unrelu_source_options;
 UNRELU_API void unrelu_source_options_init(unrelu_source_options *options, size_t size);
 

@@ -184,7 +184,7 @@ unrelu_status ur_array_start(unrelu_source *source, const char *columns, unrelu_
     if (width == 1 || a->n == 1)
         npy->fortran = 0; /* both orders are one */
     a->piece_rows = ur_piece_rows(a->n, width);
-    return ur_columns_choose(source, columns, width, NULL, err);
+    return ur_columns_choose(source, columns, width, NULL, NULL, err);
 }
 
 /* ---- a .npy file ---- */
@@ -239,7 +239,7 @@ unrelu_status unrelu_source_memory(const double *x, size_t n, size_t d,
         a->lent = x;
         a->n = n;
         a->piece_rows = ur_piece_rows(n, d);
-        status = ur_columns_choose(source, given.columns, d, NULL, err);
+        status = ur_columns_choose(source, given.columns, d, NULL, NULL, err);
     }
     if (status)
         unrelu_source_close(source);

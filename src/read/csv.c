@@ -451,7 +451,7 @@ static unrelu_status read_head(unrelu_source *source, csv_state *csv, int tabs, 
         drop(csv, (size_t)(feed - line) + 1);
         csv->data_line++;
     }
-    UR_TRY(ur_columns_choose(source, columns, width, names, err));
+    UR_TRY(ur_columns_choose(source, columns, width, names, NULL, err));
     if (csv->ended && !count_rows(csv->ahead.bytes, csv->ahead.size, csv->separator, &lines))
         return ur_fail(err, UNRELU_EDATA, "%s has a header but no rows; nothing can be learned",
                        source->label);

@@ -39,12 +39,15 @@ unrelu_status ur_npz_member_open(unrelu_source *source, const char *path, const 
 unrelu_status ur_csv_open(unrelu_source *source, const char *path, int tabs, int gzip,
                           const unrelu_source_options *options, unrelu_error *err);
 
-/* Which columns of a file are handed out, "lead,3,5-9": sets width, d, pick and names of the
- * source. names (width of them) may be NULL: then columns are called x1, x2, ... spec may be NULL:
- * all columns. An entry that equals a name means that column, else it is a 1-based number or range;
- * the order of the entries is kept. */
+/* Which columns of a file are handed out, "lead,3,5-9,rain*,^rain_total": sets width, d, pick and
+ * names of the source. names (width of them) may be NULL: then columns are called x1, x2, ... spec
+ * may be NULL: all columns. An entry that equals a name means that column (in quotes where it
+ * holds a comma), else it is a 1-based number, a range (2-5, 2-, lead:zinc) or a pattern with *;
+ * the order of the entries is kept, and what an entry behind ^ means is left out. unasked (width,
+ * or NULL): columns that are left out where no entry asks for them. */
 unrelu_status ur_columns_choose(unrelu_source *source, const char *spec, size_t width,
-                                const char *const *names, unrelu_error *err);
+                                const char *const *names, const unsigned char *unasked,
+                                unrelu_error *err);
 
 /* Rows of one piece of an n-by-d array: about 1 MiB of doubles where rows are short, at least
  * 4096 rows where they are long (the pair kernels want tall blocks) but never above 64 MiB,
