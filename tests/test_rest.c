@@ -144,6 +144,42 @@ static void smooth_functions_that_are_nearly_met_are_no_noise(void **state)
         }
 }
 
+/* The start of the tensor does not exist for such inputs, and where the descent from it ends the
+ * labels are not met: they have no noise, and none is claimed. */
+static void a_method_by_name_claims_no_noise_for_labels_without(void **state)
+{
+    (void)state;
+    size_t unmet = 0;
+    for (uint64_t seed = 1; seed <= 8; seed++) {
+        planted_network p = plant_network(6, 4, 5, 300, 0, seed);
+        unrelu_recover_options o;
+        unrelu_recover_options_init(&o, sizeof o);
+        o.method = UNRELU_RECOVER_TENSOR;
+        o.k = 4;
+        ur_random_uniforms(seed, 907, 0, p.n * p.d, p.x);
+        for (size_t i = 0; i < p.n * p.d; i++)
+            p.x[i] = -log(p.x[i]);
+        for (size_t i = 0; i < p.n * p.m; i++) {
+            p.a[i] = 0;
+            for (size_t j = 0; j < p.k; j++) {
+                double t = 0;
+                for (size_t l = 0; l < p.d; l++)
+                    t += p.truth->V[j * p.d + l] * p.x[i / p.m * p.d + l];
+                p.a[i] += p.truth->U[i % p.m * p.k + j] * fmax(0, t);
+            }
+        }
+        unrelu_network *model;
+        unrelu_error err = {0};
+        if (try_recover(p.x, p.a, p.n, p.d, p.m, &o, NULL, &model, &err) == UNRELU_OK) {
+            assert_int_not_equal(model->verdict, UNRELU_VERDICT_NOISY);
+            unmet += model->verdict == UNRELU_VERDICT_APPROXIMATE;
+        }
+        unrelu_network_free(model);
+        planted_network_free(&p);
+    }
+    assert_true(unmet > 0);
+}
+
 /* With 50 labels 200 rows are looked at: they tell noise of the size of the labels from what a
  * network of too few neurons leaves. */
 static void few_rows_of_many_labels_tell_noise_from_functions(void **state)
@@ -331,6 +367,7 @@ int main(void)
         cmocka_unit_test(functions_that_are_no_network_are_called_approximate),
         cmocka_unit_test(few_fits_of_skew_or_uneven_noise_are_called_a_function),
         cmocka_unit_test(huge_cells_make_no_function_of_noise),
+        cmocka_unit_test(a_method_by_name_claims_no_noise_for_labels_without),
         cmocka_unit_test(few_rows_of_many_labels_tell_noise_from_functions),
         cmocka_unit_test(smooth_functions_that_are_nearly_met_are_no_noise),
         cmocka_unit_test(what_a_fit_leaves_is_beside_all_that_weights_can_do),

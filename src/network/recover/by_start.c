@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An approximate start, then what --exactify asks.
  *   cca      pattern-CCA from every row of the start, joint Gauss-Newton for rows it does not
- *            make exact; labels with noise end in the maximum likelihood
+ *            make exact; labels with noise end in the maximum likelihood,
+ *            if what it leaves can be noise
  *   systems  the paper's linear systems (Algorithm 5), exact or not at all
  *   none     U by least squares for the rows as they are */
 #include "base/error.h"
@@ -130,7 +131,8 @@ static unrelu_status descend(course *q, unrelu_error *err)
     if (q->out->answer != UR_NONE || given->options.labels == UNRELU_LABELS_NOISELESS)
         return UNRELU_OK;
     q->out->starts = q->out->starts_agree = 1;
-    return ur_likelihood(given, &q->frame, &fit, q->out, err);
+    UR_TRY(ur_likelihood(given, &q->frame, &fit, q->out, err));
+    return q->out->answer == UR_NOISY ? ur_noisy_judge(given, q->out, err) : UNRELU_OK;
 }
 
 static unrelu_status by_cca(course *q, unrelu_error *err)
