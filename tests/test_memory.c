@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "model/samples.h"
 #include "pass/parallel.h"
 
 enum { LIMIT = 1 << 20 };
@@ -177,6 +178,25 @@ static void a_recovery_keeps_every_limit(void **state)
     planted_network_free(&net);
 }
 
+/* what was read into memory is no longer counted once it is freed */
+static void samples_are_counted_until_they_are_freed(void **state)
+{
+    (void)state;
+    size_t before = unrelu_memory_used();
+    unrelu_source *source = NULL;
+    assert_int_equal(
+        unrelu_source_open(files_text("rows.csv", "a,b\n1,2\n<3,4\n5,6\n"), NULL, &source, NULL),
+        UNRELU_OK);
+    ur_arena arena = {0};
+    ur_table t;
+    assert_int_equal(ur_table_load(source, NULL, NULL, &arena, &t, NULL), UNRELU_OK);
+    assert_int_equal(t.rows, 3);
+    assert_non_null(t.mark);
+    ur_arena_end(&arena);
+    unrelu_source_close(source);
+    assert_int_equal(unrelu_memory_used(), before);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -186,6 +206,7 @@ int main(void)
         cmocka_unit_test(calls_give_back_what_they_took),
         cmocka_unit_test(an_unmixing_gives_back_what_it_took),
         cmocka_unit_test(a_recovery_keeps_every_limit),
+        cmocka_unit_test(samples_are_counted_until_they_are_freed),
     };
     return cmocka_run_group_tests(tests, files_setup, files_teardown);
 }

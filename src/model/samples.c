@@ -7,7 +7,6 @@
 #include "read/source.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* room for more rows; what was lent so far is copied first */
@@ -135,11 +134,11 @@ unrelu_status ur_table_load(unrelu_source *source, const unrelu_exec *exec, cons
 {
     unrelu_status status = read_all(source, exec, remedy, t, err);
     if (t->own)
-        ur_arena_adopt(arena, t->own, free);
+        ur_arena_adopt(arena, t->own, ur_free);
     if (t->mark)
-        ur_arena_adopt(arena, t->mark, free);
+        ur_arena_adopt(arena, t->mark, ur_free);
     if (t->upper)
-        ur_arena_adopt(arena, t->upper, free);
+        ur_arena_adopt(arena, t->upper, ur_free);
     return status == UNRELU_OK ? ur_arena_status(arena, err) : status;
 }
 
