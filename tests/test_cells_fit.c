@@ -125,6 +125,56 @@ static void standard_errors_are_those_of_the_estimates(void **state)
     unrelu_gaussian_free(truth);
 }
 
+/* The square of a rectified normal is far from one. Robust errors are those of the jackknife, which
+ * leaves out one row after the other and knows of no law; those of the model may be too small. */
+static void robust_errors_are_those_of_the_jackknife(void **state)
+{
+    (void)state;
+    enum { N = 400 };
+    unrelu_gaussian *truth = plant_three(3);
+    unrelu_gaussian_options o;
+    unrelu_gaussian_options_init(&o, sizeof o);
+    double *x = draw_rows(truth, N, 5);
+    for (size_t i = 0; i < N * D; i++)
+        x[i] *= x[i];
+    double *limits = hide(x, N), b[D] = {0}, scale[D] = {0}, both[D] = {0}, sigma[D * D] = {0};
+    o.errors = UNRELU_ERRORS_MODEL;
+    unrelu_gaussian *model = fit_cells(x, limits, N, o);
+    o.errors = UNRELU_ERRORS_AUTO;
+    unrelu_gaussian *m = fit_cells(x, limits, N, o);
+    for (size_t row = 0; row < N; row++) {
+        double kept[D];
+        memcpy(kept, x + row * D, sizeof kept);
+        for (size_t j = 0; j < D; j++)
+            x[row * D + j] = NAN;
+        unrelu_gaussian *without = fit_cells(x, limits, N, o);
+        memcpy(x + row * D, kept, sizeof kept);
+        for (size_t i = 0; i < D; i++) {
+            b[i] += pow(without->b[i] - m->b[i], 2);
+            scale[i] += pow(without->scale[i] - m->scale[i], 2);
+            both[i] += (without->b[i] - m->b[i]) * (without->scale[i] - m->scale[i]);
+        }
+        for (size_t i = 0; i < D * D; i++)
+            sigma[i] += pow(without->sigma[i] - m->sigma[i], 2);
+        unrelu_gaussian_free(without);
+    }
+    assert_string_equal(model->errors, "model");
+    assert_string_equal(m->errors, "robust");
+    assert_true(model->scale_se[0] < .8 * sqrt(scale[0])); /* the column farthest from normal */
+    for (size_t i = 0; i < D; i++) {
+        assert_near(m->b_se[i] / sqrt(b[i]), 1, .05);
+        assert_near(m->scale_se[i] / sqrt(scale[i]), 1, .05);
+        assert_near((m->b_scale_cov[i] - both[i]) / sqrt(b[i] * scale[i]), 0, .1); /* a square */
+        for (size_t j = 0; j <= i; j++)
+            assert_near(m->sigma_se[i * D + j] / sqrt(sigma[i * D + j]), 1, .05);
+    }
+    unrelu_gaussian_free(m);
+    unrelu_gaussian_free(model);
+    unrelu_gaussian_free(truth);
+    free(limits);
+    free(x);
+}
+
 static void threads_do_not_change_a_bit(void **state)
 {
     (void)state;
@@ -188,6 +238,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plain_zeros_give_what_six_statistics_give),
         cmocka_unit_test(standard_errors_are_those_of_the_estimates),
+        cmocka_unit_test(robust_errors_are_those_of_the_jackknife),
         cmocka_unit_test(threads_do_not_change_a_bit),
         cmocka_unit_test(a_transformed_model_draws_what_it_was_fitted_to),
     };

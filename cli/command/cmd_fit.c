@@ -36,6 +36,11 @@ static const cli_option options[] = {
      "also give the eigenvalues of Sigma with their errors, and W with K columns in the model that "
      "-o writes; auto finds how many the data tell from 0",
      CLI_TO_LIBRARY},
+    {"errors", 0, "auto|model|robust",
+     "which standard errors: model, those of the normal law; robust, those that hold whatever the "
+     "law (the sandwich), in a fit cell by cell (--angles likelihood and all that needs it); auto "
+     "(default): robust there, model in a fit of one pass",
+     CLI_TO_LIBRARY},
     {"precision", 0, "auto|double|single",
      "arithmetic inside a block of rows; sums over blocks are in double (default auto: single from "
      "96 columns on)",

@@ -262,7 +262,8 @@ void cli_print_gaussian(const unrelu_gaussian *m, double level)
         cli_print("%zu row%s with gross outliers left out\n", m->rows_dropped,
                   cli_plural(m->rows_dropped));
     if (cli_has_errors(m->b_se, m->d))
-        cli_print("+- is the half-width of a %.4g %% interval\n", 100 * level);
+        cli_print("+- is the half-width of a %.4g %% interval%s%s%s\n", 100 * level,
+                  *m->errors ? ", by " : "", m->errors, *m->errors ? " errors" : "");
     putchar('\n');
     cli_print_coordinates(m, &names, z);
     if (m->transform != UNRELU_TRANSFORM_NONE)

@@ -259,6 +259,10 @@ typedef enum {
     UNRELU_PRECISION_SINGLE = 2, /* single inside a block, double over blocks */
 } unrelu_precision;
 
+/* Which standard errors: those of the model (inverse information), or those that hold whatever the
+ * law (the sandwich). AUTO: robust in a fit cell by cell, model in one of a single pass. */
+typedef enum { UNRELU_ERRORS_AUTO, UNRELU_ERRORS_MODEL, UNRELU_ERRORS_ROBUST } unrelu_errors;
+
 typedef struct {
     size_t size; /* by unrelu_gaussian_options_init */
     unrelu_norms norms;
@@ -279,6 +283,7 @@ typedef struct {
     const double *limit;   /* NULL, or one for each column: of cells 'ND' and 0; NaN: none */
     unrelu_source *limits; /* NULL, or n x d: of each such cell; NaN: none */
     uint64_t seed;         /* sgd draws */
+    unrelu_errors errors;
 } unrelu_gaussian_options;
 
 UNRELU_API void unrelu_gaussian_options_init(unrelu_gaussian_options *options, size_t size);
@@ -336,6 +341,7 @@ typedef struct {
     size_t warning_count;
     const char *activation; /* that samples went through: "leaky:0.1", "sigmoid"; "": the ReLU */
     double *b_scale_cov;    /* d: covariance of the errors of b and scale; NaN: not known */
+    const char *errors;     /* which standard errors: "model", "robust"; "": not said */
 } unrelu_gaussian;
 
 UNRELU_API unrelu_status unrelu_gaussian_fit(unrelu_source *source,

@@ -31,6 +31,7 @@ typedef struct {
     double *lambda;                  /* of the file */
     int *exponent;                   /* of the file: cells are in units of 2^exponent */
     double *at;                      /* of the file: --censor-at */
+    int robust;                      /* which errors */
     double *product_se;              /* d x d */
     size_t guessed, guessed_columns; /* cells without an image of their limit */
 } work;
@@ -105,12 +106,38 @@ static double common_limit(const work *w, size_t j)
                : limit;
 }
 
+/* The errors of b and scale: of the model, or the spread of what each row moves them by, which
+ * holds whatever the law (the sandwich). */
+static void set_margin_errors(const work *w, size_t j, size_t i)
+{
+    unrelu_gaussian *m = w->model;
+    const ur_cell_column *c = &w->columns[j];
+    const ur_margin *margin = &c->margin.margin;
+    int e = w->exponent[j];
+    double b_se = margin->b_se, s_se = margin->s_se, bs = margin->bs;
+    if (w->robust && margin->s > 0 && isfinite(b_se) && isfinite(s_se)) {
+        double bb = 0, ss = 0;
+        bs = 0;
+        for (size_t k = 0; k < c->n; k++) {
+            bb += c->b_by[k] * c->b_by[k];
+            ss += c->s_by[k] * c->s_by[k];
+            bs += c->b_by[k] * c->s_by[k];
+        }
+        b_se = sqrt(bb);
+        s_se = sqrt(ss);
+    }
+    m->b_se[i] = ldexp(b_se, e);
+    m->scale_se[i] = ldexp(s_se, e);
+    m->b_scale_cov[i] = ur_fit_covariance(bs, e);
+}
+
 static unrelu_status set_columns(work *w, unrelu_error *err)
 {
     unrelu_gaussian *m = w->model;
     const unrelu_gaussian_options *o = w->options;
     ur_fit_name_method(m, o);
     m->n = w->cells.n;
+    m->errors = w->robust ? "robust" : "model";
     m->transform = o->transform;
     ur_arena *arena = ur_model_arena(m);
     const char **names = ur_take(arena, m->d, sizeof *names);
@@ -128,10 +155,8 @@ static unrelu_status set_columns(work *w, unrelu_error *err)
         m->positive[i] = (double)w->columns[j].margin.seen;
         m->limit[i] = ldexp(common_limit(w, j), e);
         m->b[i] = ldexp(margin->b, e);
-        m->b_se[i] = ldexp(margin->b_se, e);
         m->scale[i] = ldexp(margin->s, e);
-        m->scale_se[i] = ldexp(margin->s_se, e);
-        m->b_scale_cov[i] = ur_fit_covariance(margin->bs, e);
+        set_margin_errors(w, j, i);
         m->flags[i] = ur_fit_flags(m->observed[i], m->positive[i], margin);
         if (m->lambda)
             m->lambda[i] = w->lambda[j];
@@ -163,6 +188,10 @@ static unrelu_status solve_row(void *context, size_t i, unrelu_error *err)
             seen += a->state[k] == UR_SEEN && b->state[k] == UR_SEEN;
         }
         ur_cell_pair_fit(b, a, room, &pair);
+        if (!w->robust) {
+            pair.rho_se = pair.model_rho_se;
+            pair.product_se = pair.model_product_se;
+        }
         ur_fit_store(&out, m->d, j, i, (double)both, constant ? INFINITY : (double)seen, pair);
     }
     return UNRELU_OK;
@@ -200,6 +229,7 @@ unrelu_status ur_fit_cells(unrelu_source *source, const unrelu_gaussian_options 
     o.angles = UNRELU_ANGLES_LIKELIHOOD; /* also where the file alone asks for it */
     size_t all = unrelu_source_columns(source), missing = 0;
     work w = {.options = &o, .source = source, .model = model, .arena = &arena};
+    w.robust = o.errors != UNRELU_ERRORS_MODEL;
     w.at = ur_take(&arena, all, sizeof *w.at);
     w.columns = ur_take(&arena, all, sizeof *w.columns);
     w.index = ur_take(&arena, all, sizeof *w.index);

@@ -29,6 +29,8 @@ static unrelu_status read_options(const unrelu_gaussian_options *options,
         (unsigned)o->precision > UNRELU_PRECISION_SINGLE)
         return ur_fail(err, UNRELU_EUSAGE, "there are no norms %d, angles %d or precision %d",
                        (int)o->norms, (int)o->angles, (int)o->precision);
+    if ((unsigned)o->errors > UNRELU_ERRORS_ROBUST)
+        return ur_fail(err, UNRELU_EUSAGE, "there are no errors %d", (int)o->errors);
     if ((unsigned)o->transform > UNRELU_TRANSFORM_SIGMOID)
         return ur_fail(err, UNRELU_EUSAGE, "there is no transform %d", (int)o->transform);
     if (o->censor_at && o->censor_count == 0)
@@ -57,6 +59,11 @@ static unrelu_status read_options(const unrelu_gaussian_options *options,
 static unrelu_status estimate(ur_fit *fit, unrelu_error *err)
 {
     unrelu_gaussian *m = fit->model;
+    if (fit->options->errors == UNRELU_ERRORS_ROBUST)
+        return ur_fail(err, UNRELU_EUSAGE,
+                       "`errors` robust needs the influence of every row, which the sums of one "
+                       "pass do not hold: fit the samples cell by cell, with `angles` likelihood");
+    m->errors = "model";
     const ur_moments_plan *plan = &fit->summary->plan;
     double *body = ur_take(fit->arena, ur_moments_body_len(plan), sizeof *body);
     UR_TRY(ur_arena_status(fit->arena, err));

@@ -53,7 +53,8 @@ static const ur_field learned[] = {
 /* of a rectified-gaussian file alone */
 static const ur_field alone[] = {IN(noise, "d", ur_is_size), IN(limit, "d", ur_is_limit),
                                  IN(lambda, "d", ur_is_finite)};
-static const ur_field alone_learned[] = {WORD(method), FIELD(n, UR_COUNT, NULL, 1)};
+static const ur_field alone_learned[] = {WORD(method), FIELD(n, UR_COUNT, NULL, 1),
+                                         UR_WORD_FIELD(unrelu_gaussian, errors)};
 /* written in ways of their own, below */
 static const ur_field others[] = {
     FIELD(names, UR_TEXTS, "d", 0),

@@ -18,7 +18,7 @@ unrelu_gaussian *ur_gaussian_new(unrelu_error *err)
 {
     unrelu_gaussian *m = ur_model_new(&ur_gaussian_kind, err);
     if (m)
-        m->method = m->norms = m->angles = m->how_k = m->activation = "";
+        m->method = m->norms = m->angles = m->how_k = m->activation = m->errors = "";
     return m;
 }
 

@@ -98,6 +98,7 @@ static const ur_option fit_table[] = {
     {"lambda", UR_OPTION_REAL, AT(lambda), "L", DBL_MIN, DBL_MAX, "a number above 0", NULL},
     {"minibatch", UR_OPTION_INT, AT(minibatch), "M", 1, INT_MAX, WHOLE, NULL},
     {"seed", UR_OPTION_SEED, AT(seed), "S", 0, 0, SEED, NULL},
+    {"errors", UR_OPTION_CHOICE, AT(errors), "auto|model|robust", 0, 0, NULL, NULL},
     {0},
 };
 #undef AT
