@@ -119,11 +119,23 @@ static unrelu_status set(void *arguments, const char *name, const char *value, u
     return unrelu_recover_options_set(&((recover_arguments *)arguments)->options, name, value, err);
 }
 
+static unrelu_method row_of(unrelu_recover_method method)
+{
+    unrelu_method row = {.name = "", .theorem = ""};
+    unrelu_recover_method_at((size_t)method, &row);
+    return row;
+}
+
 static const char *name_of(unrelu_recover_method method)
 {
-    unrelu_method row = {.name = ""};
-    unrelu_recover_method_at((size_t)method, &row);
-    return row.name;
+    return row_of(method).name;
+}
+
+/* has a theorem of its own */
+static int is_promised(unrelu_recover_method method)
+{
+    unrelu_condition first;
+    return unrelu_recover_condition_at((size_t)method, 0, &first);
 }
 
 static int check_options(const recover_arguments *a)
@@ -174,6 +186,7 @@ static int learn(const recover_arguments *a, unrelu_network **model)
     if (status != UNRELU_EDATA)
         return cli_exit(status, &err);
     /* data that no network can be learned from are a failed recovery too */
+    const unrelu_method method = row_of(a->options.method);
     unrelu_network none = {
         .d = inputs ? unrelu_source_columns(inputs) : 0,
         .m = labels ? unrelu_source_columns(labels) : 0,
@@ -186,15 +199,16 @@ static int learn(const recover_arguments *a, unrelu_network **model)
         .incoherence = NAN,
         .activation = a->options.activation,
         .seed = a->options.seed,
-        .method = name_of(a->options.method),
+        .method = method.name,
         .biases = "",
         .precision = "",
         .how_k = "",
-        .guarantee = "",
+        .guarantee = method.theorem,
         .assumption = "",
         .failure = "",
-        .guarantee_holds = "untested",
-        .guarantee_because = "",
+        /* a theorem promises nothing of data that its method cannot run on */
+        .guarantee_holds = is_promised(a->options.method) ? "no" : "untested",
+        .guarantee_because = err.text,
     };
     return report_failure(&a->shared, &none, err.text);
 }
