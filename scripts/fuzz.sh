@@ -18,7 +18,7 @@ cd "$(dirname "$0")/../fuzz" || exit 1
 # the words that a target may be told
 dictionary() {
     case $1 in
-    tsv | gz) echo csv ;;
+    tsv | gz | fit) echo csv ;;
     gaussian | network | mixture | summary | instance) echo model ;;
     *) echo "$1" ;;
     esac
