@@ -317,11 +317,21 @@ unrelu_exec cli_exec(const cli_shared *shared)
     return exec;
 }
 
+/* Files on other machines may tell only at a close that they could not be written: a copy of the
+ * descriptor is closed, as standard output itself has others that use it. */
+static int end_output(void)
+{
+    if (fflush(stdout) != 0)
+        return 1;
+    int copy = dup(STDOUT_FILENO);
+    return copy >= 0 && close(copy) != 0;
+}
+
 int cli_talk_finish(int status)
 {
     erase_progress();
     errno = 0;
-    int failed = fflush(stdout) != 0, why = errno; /* of an earlier failure too, mostly */
+    int failed = end_output(), why = errno; /* of an earlier failure too, mostly */
     int done = status == 0 || status == CLI_EXIT_UNCERTIFIED;
     if (done && cli_print_lost())
         return cli_no_memory();

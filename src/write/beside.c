@@ -158,14 +158,6 @@ static int give_name(ur_beside *b)
     return why;
 }
 
-/* A file system that cannot sync a directory is let be, and so is one that cannot be listed. */
-static int sync_directory(const ur_beside *b)
-{
-    if (fsync(b->directory) == 0 || errno == EINVAL || errno == ENOTSUP || errno == EBADF)
-        return 0;
-    return errno;
-}
-
 int ur_beside_commit(ur_beside *b, const char *name)
 {
     int why = fsync(b->fd) == 0 ? 0 : errno;
@@ -176,10 +168,17 @@ int ur_beside_commit(ur_beside *b, const char *name)
     b->fd = -1;
     if (why == 0 && renameat(b->directory, b->name, b->directory, name) != 0)
         why = errno;
-    if (why != 0)
-        return why;
-    b->name[0] = '\0';
-    return sync_directory(b);
+    if (why == 0)
+        b->name[0] = '\0';
+    return why;
+}
+
+/* A file system that cannot sync a directory is let be, and so is one that cannot be listed. */
+int ur_beside_settle(const ur_beside *b)
+{
+    if (fsync(b->directory) == 0 || errno == EINVAL || errno == ENOTSUP || errno == EBADF)
+        return 0;
+    return errno;
 }
 
 void ur_beside_drop(ur_beside *b)

@@ -29,6 +29,8 @@ int ur_beside_open_named(ur_beside *b, const char *path, mode_t mode);
 void ur_beside_take_over(const ur_beside *b, const struct stat *old);
 /* Safe on disk, closed, and under this name, which it takes from what had it. */
 int ur_beside_commit(ur_beside *b, const char *name);
+/* After that: the name is safe on disk too. Where this fails the file is there, whole. */
+int ur_beside_settle(const ur_beside *b);
 /* Closes; removes the file where it was not committed. */
 void ur_beside_drop(ur_beside *b);
 

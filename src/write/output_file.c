@@ -218,18 +218,35 @@ unrelu_status ur_file_write(ur_file *f, const void *bytes, size_t size, unrelu_e
 
 /* ---- its end ---- */
 
-unrelu_status ur_file_commit(ur_file *f, unrelu_error *err)
+static void commit_direct(ur_file *f)
 {
-    int why = 0;
-    flush(f);
-    if (f->direct >= 0) {
-        why = close(f->direct) == 0 ? 0 : errno;
-        f->direct = -1;
-    } else if (!f->failed) {
-        why = ur_beside_commit(&f->beside, f->name);
-    }
+    int why = close(f->direct) == 0 ? 0 : errno;
+    f->direct = -1;
     if (why != 0 && !f->failed)
         fail(f, why);
+}
+
+static void commit_beside(ur_file *f)
+{
+    int why = ur_beside_commit(&f->beside, f->name);
+    if (why != 0) {
+        fail(f, why);
+    } else if ((why = ur_beside_settle(&f->beside)) != 0) {
+        f->failed = UNRELU_EIO;
+        ur_fail(&f->failure, UNRELU_EIO,
+                "%s is written, but its directory %s could not be synced: %s; the file may be gone "
+                "after a loss of power: check the disk, and write it again",
+                f->path, f->directory, strerror(why));
+    }
+}
+
+unrelu_status ur_file_commit(ur_file *f, unrelu_error *err)
+{
+    flush(f);
+    if (f->direct >= 0)
+        commit_direct(f);
+    else if (!f->failed)
+        commit_beside(f);
     unrelu_status status = tell(f, err);
     ur_file_abort(f);
     return status;

@@ -4,9 +4,10 @@
  *   UNRELU_FAULT=CALL:K:once   the K-th call from main on fails, K from 1
  *   UNRELU_FAULT=CALL:K:on     that one and all after it
  *   UNRELU_FAULT_COUNT=FILE    at exit, how many calls of each kind there were: "CALL N" a line
- * CALL is memory (malloc and its kin), map (mmap), open, read, write, rename or sync. What the C
- * library calls inside of itself is not seen: of stdio the functions are what fails, with the flag
- * of an error in the FILE. */
+ * CALL is memory (malloc and its kin), map (mmap), open, read, write, rename, sync or close. What
+ * the C library calls inside of itself is not seen: of stdio the functions are what fails, with the
+ * flag of an error in the FILE. */
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +19,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { MEMORY, MAP, OPEN, READ, WRITE, RENAME, SYNC, CALLS };
+enum { MEMORY, MAP, OPEN, READ, WRITE, RENAME, SYNC, CLOSE, CALLS };
 
 static const struct {
     const char *name;
@@ -26,7 +27,7 @@ static const struct {
 } calls[CALLS] = {
     [MEMORY] = {"memory", ENOMEM}, [MAP] = {"map", ENOMEM},     [OPEN] = {"open", EMFILE},
     [READ] = {"read", EIO},        [WRITE] = {"write", ENOSPC}, [RENAME] = {"rename", EIO},
-    [SYNC] = {"sync", EIO},
+    [SYNC] = {"sync", EIO},        [CLOSE] = {"close", EIO},
 };
 
 static atomic_long seen[CALLS];
@@ -210,6 +211,14 @@ int fdatasync(int fd)
     return fails(SYNC) ? -1 : next(fd);
 }
 
+/* that fails has closed all the same, as the system does */
+int close(int fd)
+{
+    NEXT(close);
+    int result = next(fd);
+    return fails(CLOSE) ? -1 : result;
+}
+
 /* ---- stdio: the same, as far as its functions are called from outside ---- */
 
 enum { ERROR_FLAG = 0x20 }; /* what ferror looks at, in the C library of GNU */
@@ -250,6 +259,20 @@ int fflush(FILE *file)
 {
     NEXT(fflush);
     return file && fails_with(WRITE, file) ? EOF : next(file);
+}
+
+int fclose(FILE *file)
+{
+    NEXT(fclose);
+    int result = next(file);
+    return fails(CLOSE) ? EOF : result;
+}
+
+int closedir(DIR *directory)
+{
+    NEXT(closedir);
+    int result = next(directory);
+    return fails(CLOSE) ? -1 : result;
 }
 
 /* ---- from main to the end ---- */
