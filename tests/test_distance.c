@@ -3,6 +3,7 @@
 
 #include "base/random.h"
 #include "gaussian/check/goodness.h"
+#include "gaussian/check/judge.h"
 #include "unrelu/unrelu.h"
 
 #include <math.h>
@@ -135,7 +136,8 @@ static void steps_are_the_product_over_the_values_above(void **state)
         column[i] = i % 3 ? x[i * D] : round(10 * x[i * D]) / 10;
         cells[i] = below[i * D] ? UR_BELOW : UR_SEEN;
     }
-    assert_int_equal(ur_steps_find(&arena, &(ur_known){N, column, cells}, &steps, &err), UNRELU_OK);
+    assert_int_equal(ur_steps_find(&arena, &(ur_known){N, column, NULL, cells}, &steps, &err),
+                     UNRELU_OK);
     double largest = 0, smallest = INFINITY;
     for (size_t i = 0; i < N; i++)
         smallest = fmin(smallest, cells[i] == UR_SEEN ? column[i] : INFINITY);
@@ -149,7 +151,7 @@ static void steps_are_the_product_over_the_values_above(void **state)
         largest = fmax(largest, fabs(F - before));
         largest = fmax(largest, cells[i] == UR_SEEN ? fabs(F - up_to) : 0);
     }
-    assert_true(steps.limits == KINDS && steps.observed == N);
+    assert_true(steps.hidings == KINDS && steps.observed == N);
     assert_true(fabs(ur_steps_distance(&steps, 1.1, 0.9) - largest) < 1e-12);
     for (size_t k = 1; k < 20; k++) { /* a quantile: the first value that has the share */
         double share = (double)k / 20, q = ur_steps_quantile(&steps, share);
@@ -159,6 +161,151 @@ static void steps_are_the_product_over_the_values_above(void **state)
             assert_true(naive_below(column, cells, N, q, 0) < share &&
                         naive_below(column, cells, N, q, 1) >= share - 1e-12);
     }
+}
+
+/* ---- cells above limits, and between two ---- */
+
+/* Finkelstein and Wolfe (1985), table 1, radiotherapy: months between the last visit before and the
+ * first after cosmetic retraction; 0 above the other: not seen by then */
+static const double visits[][2] = {
+    {0, 7},   {0, 8},   {0, 5},   {4, 11},  {5, 12},  {5, 11},  {6, 10},  {7, 16},
+    {7, 14},  {11, 15}, {11, 18}, {15, 0},  {17, 0},  {17, 25}, {17, 25}, {18, 0},
+    {19, 35}, {18, 26}, {22, 0},  {24, 0},  {24, 0},  {25, 37}, {26, 40}, {27, 34},
+    {32, 0},  {33, 0},  {34, 0},  {36, 44}, {36, 48}, {36, 0},  {36, 0},  {37, 44},
+    {37, 0},  {37, 0},  {37, 0},  {38, 0},  {40, 0},  {45, 0},  {46, 0},  {46, 0},
+    {46, 0},  {46, 0},  {46, 0},  {46, 0},  {46, 0},  {46, 0},
+};
+
+static void visits_of_patients_have_the_published_masses(void **state)
+{
+    (void)state;
+    enum { COUNT = sizeof visits / sizeof *visits, MASSES = 8 };
+    static const double published[MASSES][3] = {{4, 5, .0463},   {6, 7, .0334},   {7, 8, .0887},
+                                                {11, 12, .0708}, {24, 25, .0926}, {33, 34, .0818},
+                                                {38, 40, .1209}, {46, 48, .4656}};
+    double low[COUNT], high[COUNT];
+    unsigned char cells[COUNT];
+    ur_steps steps;
+    unrelu_error err = {0};
+    UR_ARENA(arena);
+    for (size_t i = 0; i < COUNT; i++) {
+        cells[i] = visits[i][1] == 0 ? UR_ABOVE : visits[i][0] == 0 ? UR_BELOW : UR_BETWEEN;
+        low[i] = visits[i][cells[i] == UR_BELOW];
+        high[i] = cells[i] == UR_BETWEEN ? visits[i][1] : NAN;
+    }
+    assert_int_equal(ur_steps_find(&arena, &(ur_known){COUNT, low, high, cells}, &steps, &err),
+                     UNRELU_OK);
+    size_t found = 0;
+    for (size_t k = 0; k < steps.count; k++) {
+        double mass = steps.sum[k] - (k ? steps.sum[k - 1] : 0);
+        if (mass < 5e-5)
+            continue;
+        assert_true(found < MASSES && steps.low[k] == published[found][0]);
+        assert_true(steps.value[k] == published[found][1]);
+        assert_true(fabs(mass - published[found++][2]) < 6e-5);
+    }
+    assert_int_equal(found, MASSES);
+}
+
+/* a column with cells of every kind, and values among ends and limits */
+static void plant_every_kind(uint64_t seed, size_t n, double *x, double *upper,
+                             unsigned char *cells)
+{
+    double *z = malloc(2 * n * sizeof *z);
+    ur_random_normals(seed, 1, 0, n, z);
+    ur_random_uniforms(seed, 1, 0, n, z + n);
+    for (size_t i = 0; i < n; i++) {
+        double y = z[i], u = z[n + i], wide = u < .3 ? .5 : 1.5;
+        upper[i] = NAN;
+        cells[i] = u < .2 && y < -.5 ? UR_BELOW : u > .8 && y > 1 ? UR_ABOVE : UR_SEEN;
+        x[i] = cells[i] == UR_BELOW ? -.5 : cells[i] == UR_ABOVE ? 1 : y;
+        if (cells[i] == UR_SEEN && u < .5) { /* on one of two grids */
+            cells[i] = UR_BETWEEN;
+            x[i] = wide * floor(y / wide);
+            upper[i] = x[i] + wide;
+        } else if (cells[i] == UR_SEEN && i % 4 == 0)
+            x[i] = round(2 * y) / 2;
+    }
+    free(z);
+}
+
+static int holds(const double *x, const double *upper, const unsigned char *cells, size_t i,
+                 double at)
+{
+    return cells[i] == UR_SEEN    ? at == x[i]
+           : cells[i] == UR_BELOW ? at < x[i]
+           : cells[i] == UR_ABOVE ? at > x[i]
+                                  : at > x[i] && at < upper[i];
+}
+
+/* The likelihood is at its maximum where no place holds more than its share: for every place y, the
+ * mean over the cells of 1{y may be i's value} / mass of i is at most 1; and 1 where there is mass.
+ */
+static void masses_are_the_maximum_of_the_likelihood(void **state)
+{
+    (void)state;
+    enum { ROWS = 300 };
+    double x[ROWS], upper[ROWS], mass[ROWS], places[4 * ROWS];
+    unsigned char cells[ROWS];
+    ur_steps steps;
+    unrelu_error err = {0};
+    UR_ARENA(arena);
+    plant_every_kind(5, ROWS, x, upper, cells);
+    assert_int_equal(ur_steps_find(&arena, &(ur_known){ROWS, x, upper, cells}, &steps, &err),
+                     UNRELU_OK);
+    assert_true(steps.observed == ROWS && steps.sum[steps.count - 1] == 1);
+    size_t gaps = 0, count = 0;
+    for (size_t i = 0; i < ROWS; i++) {
+        mass[i] = 0;
+        for (size_t k = 0; k < steps.count; k++) {
+            double at = fmax(-9, fmin(9, steps.low[k])), to = fmax(-9, fmin(9, steps.value[k]));
+            double p = steps.sum[k] - (k ? steps.sum[k - 1] : 0);
+            mass[i] += holds(x, upper, cells, i, at + (to - at) / 2) ? p : 0;
+            gaps += i == 0 && to > at;
+        }
+        places[count++] = x[i] - 1e-9;
+        places[count++] = x[i];
+        places[count++] = x[i] + 1e-9;
+        places[count++] = isnan(upper[i]) ? 3 : upper[i] - 1e-9;
+    }
+    assert_true(gaps > 0);
+    for (size_t k = 0; k < count; k++) {
+        double share = 0;
+        for (size_t i = 0; i < ROWS; i++)
+            share += holds(x, upper, cells, i, places[k]) ? 1 / mass[i] / ROWS : 0;
+        assert_true(share <= 1 + 2e-6);
+    }
+}
+
+/* the same chances of hiding, so that p is uniform where the law is right */
+static void cells_of_every_kind_do_not_disturb_p(void **state)
+{
+    (void)state;
+    enum { ROWS = 150, COLUMNS = 60 };
+    static double x[ROWS * COLUMNS], upper[ROWS * COLUMNS];
+    static unsigned char cells[ROWS * COLUMNS];
+    double ks[COLUMNS], p[COLUMNS], ties[COLUMNS], mean = 0;
+    int small = 0, right = 0;
+    ur_cells all = {ROWS, COLUMNS, x, cells, upper};
+    unrelu_error err = {0};
+    const ur_judging how = {.cells = &all, .runs = 199, .seed = 3};
+    for (size_t j = 0; j < COLUMNS; j++)
+        plant_every_kind(100 + j, ROWS, x + j * ROWS, upper + j * ROWS, cells + j * ROWS);
+    assert_int_equal(ur_judge_columns(&how, NULL, ks, p, ties, &err), UNRELU_OK);
+    for (size_t j = 0; j < COLUMNS; j++) {
+        mean += p[j] / COLUMNS;
+        small += p[j] < 0.1;
+    }
+    assert_true(fabs(mean - 0.5) < 4 * sqrt(1 / 12.0 / COLUMNS));
+    assert_true(small <= 14);
+    for (size_t i = 0; i < ROWS * COLUMNS; i++) {
+        x[i] = exp(1.5 * x[i]);
+        upper[i] = exp(1.5 * upper[i]);
+    }
+    assert_int_equal(ur_judge_columns(&how, NULL, ks, p, ties, &err), UNRELU_OK);
+    for (size_t j = 0; j < COLUMNS; j++)
+        right += p[j] > 0.01;
+    assert_int_equal(right, 0);
 }
 
 /* lognormal, with limit 0.5 and one cell below 8: judged above 8 alone they would pass */
@@ -206,7 +353,8 @@ static void a_pattern_of_one_limit_has_the_p_of_its_law(void **state)
         cells[i] = z[i] <= -0.5 ? UR_BELOW : UR_SEEN;
         x[i] = fmax(z[i], -0.5);
     }
-    assert_int_equal(ur_steps_find(&arena, &(ur_known){N, x, cells}, &steps, &err), UNRELU_OK);
+    assert_int_equal(ur_steps_find(&arena, &(ur_known){N, x, NULL, cells}, &steps, &err),
+                     UNRELU_OK);
     for (size_t k = 0; k < 6; k++) {
         int fitted = k < 3;
         double p, distance = distances[k % 3] - (fitted ? 0.01 : 0);
@@ -262,6 +410,9 @@ int main(void)
         cmocka_unit_test(plain_zeros_give_the_goodness_of_the_model),
         cmocka_unit_test(several_limits_do_not_disturb_p),
         cmocka_unit_test(steps_are_the_product_over_the_values_above),
+        cmocka_unit_test(visits_of_patients_have_the_published_masses),
+        cmocka_unit_test(masses_are_the_maximum_of_the_likelihood),
+        cmocka_unit_test(cells_of_every_kind_do_not_disturb_p),
         cmocka_unit_test(one_large_limit_does_not_hide_that_a_normal_is_wrong),
         cmocka_unit_test(a_pattern_of_one_limit_has_the_p_of_its_law),
         cmocka_unit_test(words_are_by_p_and_by_distance),

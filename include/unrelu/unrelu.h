@@ -550,8 +550,9 @@ UNRELU_API void unrelu_goodness_free(unrelu_goodness *goodness); /* takes NULL *
 
 /* How far each column is from the censored normal fitted to it, where cells may have limits of
  * their own; NaN where a column cannot be fitted. ks, ks_p and ties (d) as of unrelu_goodness, over
- * all values seen, by the reversed Kaplan-Meier estimate of their distribution; p by simulation
- * with the column's limits. There are no bins and no points. */
+ * all values seen, by the reversed Kaplan-Meier estimate of their distribution (Turnbull's where
+ * cells lie above limits or between two); p by simulation with the column's limits. There are no
+ * bins and no points. */
 UNRELU_API unrelu_status unrelu_columns_distance(unrelu_source *samples,
                                                  const unrelu_goodness_options *options,
                                                  const unrelu_exec *exec, double *ks, double *ks_p,

@@ -3,11 +3,10 @@
  * (steps.h): over all that was seen, whatever limits other cells have. What distance is to be
  * expected comes from simulated columns, fitted likewise: of the same share of censored cells where
  * there is one limit (goodness_null.c), else with the limits of the column (pattern_null.c). */
-#include "unrelu/unrelu.h"
+#include "gaussian/check/judge.h"
 
 #include "base/error.h"
 #include "base/sized.h"
-#include "gaussian/cells/cells.h"
 #include "gaussian/check/goodness.h"
 #include "pass/parallel.h"
 #include "pass/ranks.h"
@@ -15,45 +14,70 @@
 #include <math.h>
 
 typedef struct {
-    ur_cells cells;
-    size_t runs;
-    uint64_t seed;
+    const ur_judging *how;
     ur_distance_test *tests; /* d; NaN distances of columns with several limits */
     double *ks, *ks_p, *ties;
 } study;
 
-/* one limit, below all values, or none */
-static int has_one_limit(const ur_steps *s)
+static unrelu_status find_normal(const ur_judging *how, const ur_known *known, size_t j, double *b,
+                                 double *scale, unrelu_error *err)
 {
-    return s->limits == 0 || (s->limits == 1 && s->open);
+    ur_cell_margin fit;
+    if (how->b) {
+        *b = how->b[j];
+        *scale = how->scale[j];
+        return UNRELU_OK;
+    }
+    UR_TRY(ur_cell_margin_fit(known->n, known->x, known->upper, known->state, &fit, err));
+    *b = fit.margin.b;
+    *scale = fit.margin.s;
+    return UNRELU_OK;
 }
 
 static unrelu_status compare(void *context, size_t j, unrelu_error *err)
 {
     UR_ARENA(arena);
     study *s = context;
-    size_t n = s->cells.n;
-    ur_known known = {n, s->cells.x + j * n, s->cells.state + j * n};
-    ur_cell_margin fit;
+    const ur_cells *cells = s->how->cells;
+    size_t n = cells->n;
+    ur_known known = {n, cells->x + j * n, cells->upper ? cells->upper + j * n : NULL,
+                      cells->state + j * n};
+    int fitted = !s->how->fitted || s->how->fitted[j];
     ur_steps steps;
-    s->tests[j] = (ur_distance_test){.distance = NAN, .p = NAN, .fitted = 1};
+    double b, scale;
+    s->tests[j] = (ur_distance_test){.distance = NAN, .p = NAN, .fitted = fitted};
     UR_TRY(ur_steps_find(&arena, &known, &steps, err));
-    UR_TRY(ur_cell_margin_fit(n, known.x, NULL, known.state, &fit, err));
-    double b = fit.margin.b, scale = fit.margin.s;
-    s->ks[j] = scale > 0 ? ur_steps_distance(&steps, b, scale) : NAN;
+    UR_TRY(find_normal(s->how, &known, j, &b, &scale, err));
+    int is_known = scale > 0 && scale < INFINITY && isfinite(b);
+    s->ks[j] = is_known ? ur_steps_distance(&steps, b, scale) : NAN;
     s->ks_p[j] = NAN;
     s->ties[j] = steps.seen > 0 ? (steps.seen - steps.alone) / steps.seen : NAN;
     if (isnan(s->ks[j]))
         return UNRELU_OK;
-    if (has_one_limit(&steps)) {
-        double limit = steps.limits ? steps.limit[0] : 0;
+    if (ur_steps_one_limit(&steps)) {
+        double limit = steps.hidings ? steps.hiding[0].high : 0;
         s->tests[j].distance = s->ks[j];
         s->tests[j].observed = steps.observed;
         s->tests[j].gamma = (b - limit) / scale;
         return UNRELU_OK;
     }
-    const ur_pattern_test test = {&steps, s->ks[j], b, scale, 1, j};
-    return ur_pattern_p(&test, s->runs, s->seed, &s->ks_p[j], err);
+    const ur_pattern_test test = {&steps, s->ks[j], b, scale, fitted, j};
+    return ur_pattern_p(&test, s->how->runs, s->how->seed, &s->ks_p[j], err);
+}
+
+unrelu_status ur_judge_columns(const ur_judging *how, const unrelu_exec *exec, double *ks,
+                               double *ks_p, double *ties, unrelu_error *err)
+{
+    UR_ARENA(arena);
+    size_t d = how->cells->d;
+    study s = {how, ur_take(&arena, d, sizeof *s.tests), ks, ks_p, ties};
+    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(ur_each(exec, "sorting", d, compare, &s, err));
+    UR_TRY(ur_distance_tests(s.tests, d, how->runs, how->seed, exec, err));
+    for (size_t j = 0; j < d; j++)
+        if (!isnan(s.tests[j].distance))
+            ks_p[j] = s.tests[j].p;
+    return UNRELU_OK;
 }
 
 unrelu_status unrelu_columns_distance(unrelu_source *samples,
@@ -68,20 +92,9 @@ unrelu_status unrelu_columns_distance(unrelu_source *samples,
     UR_TRY(ur_exec_read(&exec, &here, err));
     UR_TRY(ur_ranks_refuse(exec, "a distance of columns from their law", err));
     UR_ARENA(arena);
-    size_t d = unrelu_source_columns(samples);
-    study s = {.runs = o.runs,
-               .seed = o.seed,
-               .tests = ur_take(&arena, d, sizeof *s.tests),
-               .ks = ks,
-               .ks_p = ks_p,
-               .ties = ties};
+    ur_cells cells;
     ur_cells_rules rules = {.limit = o.limit, .limits = o.limits};
-    UR_TRY(ur_arena_status(&arena, err));
-    UR_TRY(ur_cells_load(samples, &rules, exec, &arena, &s.cells, err));
-    UR_TRY(ur_each(exec, "sorting", d, compare, &s, err));
-    UR_TRY(ur_distance_tests(s.tests, d, o.runs, o.seed, exec, err));
-    for (size_t j = 0; j < d; j++)
-        if (!isnan(s.tests[j].distance))
-            ks_p[j] = s.tests[j].p;
-    return UNRELU_OK;
+    UR_TRY(ur_cells_load(samples, &rules, exec, &arena, &cells, err));
+    const ur_judging how = {.cells = &cells, .runs = o.runs, .seed = o.seed};
+    return ur_judge_columns(&how, exec, ks, ks_p, ties, err);
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the distance of a column with several limits is where its law is right: p = (r + 1) /
  * (runs + 1), r of `runs` simulated columns being at least as far from theirs. A simulated cell is
- * normal, and has a limit with the chances that the column's cells have: of c cells below a limit
- * l among n, c / (n F(l)), F being the column's own steps. These are the chances of a limit that
- * knows nothing of the value (with the steps they are a maximum of the likelihood); what is left
- * over has no limit. So no limit of a cell that was seen need be known.
+ * normal, and hides as the column's cells do: of c cells among n that are known to lie in A alone,
+ * a value in A hides so with chance c / (n F(A)), F being the column's own steps. These are the
+ * chances where what is hidden knows of the value no more than that it lies in A (with the steps
+ * they are a maximum of the likelihood); what is left over is seen. So no limit of a cell that was
+ * seen need be known.
  *
  * sqrt n D has a law that depends on n little (Stephens 1974): beyond what has 400 values seen,
  * smaller columns are simulated. A run stops where enough are as far, with p = r / runs, which is
@@ -18,36 +19,105 @@
 /* ENOUGH: a p of 0.1 is then known to a tenth of it */
 enum { RUNS = 999, SEEN = 400, MOST_CELLS = 8000, ENOUGH = 100 };
 
-/* Limits from the largest down, in deviations from b, and the chance of this one or a larger. */
+/* Limits in deviations from b, of cells below from the largest down, above from the smallest up:
+ * the chance of this one or one before it; and intervals with the chance of each. */
 typedef struct {
-    size_t limits;
-    double *limit, *chance;
+    size_t belows, aboves, betweens;
+    double *below, *below_chance, *above, *above_chance;
+    ur_hiding *between; /* cells: the chance */
 } pattern;
+
+static double chance_of(const ur_steps *s, const ur_hiding *h)
+{
+    double up_to = h->high == INFINITY ? 1 : ur_steps_before(s, h->high);
+    double mass = up_to - (h->low == -INFINITY ? 0 : ur_steps_up_to(s, h->low));
+    return mass > 0 ? fmin(1, h->cells / (s->observed * mass)) : 0;
+}
 
 static void find_pattern(const ur_steps *s, double b, double scale, pattern *p)
 {
     double total = 0;
-    for (size_t k = s->limits; k > 0; k--) {
-        double mass = ur_steps_before(s, s->limit[k - 1]);
-        total += mass > 0 ? s->limited[k - 1] / (s->observed * mass) : 0;
-        p->limit[p->limits] = (s->limit[k - 1] - b) / scale;
-        p->chance[p->limits++] = fmin(1, total);
+    size_t belows = 0;
+    while (belows < s->hidings && s->hiding[belows].low == -INFINITY)
+        belows++;
+    for (size_t k = belows; k > 0; k--) {
+        total += chance_of(s, &s->hiding[k - 1]);
+        p->below[p->belows] = (s->hiding[k - 1].high - b) / scale;
+        p->below_chance[p->belows++] = fmin(1, total);
+    }
+    total = 0;
+    for (size_t k = belows; k < s->hidings; k++) {
+        const ur_hiding *h = &s->hiding[k];
+        double low = (h->low - b) / scale, chance = chance_of(s, h);
+        if (h->high < INFINITY) {
+            p->between[p->betweens++] = (ur_hiding){low, (h->high - b) / scale, chance};
+            continue;
+        }
+        total += chance;
+        p->above[p->aboves] = low;
+        p->above_chance[p->aboves++] = fmin(1, total);
     }
 }
 
-static double limit_of(const pattern *p, double u)
+/* the first of which the chance is above u */
+static size_t drawn(const double *chance, size_t count, double u)
 {
-    size_t from = 0, to = p->limits;
+    size_t from = 0, to = count;
     while (from < to) {
         size_t k = (from + to) / 2;
-        *(p->chance[k] <= u ? &from : &to) = p->chance[k] <= u ? k + 1 : k;
+        *(chance[k] <= u ? &from : &to) = chance[k] <= u ? k + 1 : k;
     }
-    return from < p->limits ? p->limit[from] : -INFINITY;
+    return from;
+}
+
+/* the chance that x hides below a limit: of those at or above it */
+static double chance_below(const pattern *p, double x)
+{
+    size_t from = 0, to = p->belows;
+    while (from < to) {
+        size_t k = (from + to) / 2;
+        *(p->below[k] >= x ? &from : &to) = p->below[k] >= x ? k + 1 : k;
+    }
+    return from ? p->below_chance[from - 1] : 0;
+}
+
+/* Of u in (0, 1), small ones hide x below a limit, large ones above, and those next to the former
+ * between two ends. */
+static unsigned char hide(const pattern *p, double u, double *x, double *upper)
+{
+    size_t below = drawn(p->below_chance, p->belows, u);
+    size_t above = drawn(p->above_chance, p->aboves, 1 - u);
+    double y = *x, left = u - (p->betweens ? chance_below(p, y) : 0);
+    if (below < p->belows && y <= p->below[below]) {
+        *x = p->below[below];
+        return UR_BELOW;
+    }
+    if (above < p->aboves && y >= p->above[above]) {
+        *x = p->above[above];
+        return UR_ABOVE;
+    }
+    for (size_t k = 0; k < p->betweens && p->between[k].low < y; k++) {
+        if (y >= p->between[k].high || (left -= p->between[k].cells) >= 0)
+            continue;
+        *x = p->between[k].low;
+        *upper = p->between[k].high;
+        return UR_BETWEEN;
+    }
+    return UR_SEEN;
 }
 
 static double stretched(double n, double distance)
 {
     return distance * (sqrt(n) + UR_STEPHENS_A + UR_STEPHENS_C / sqrt(n));
+}
+
+/* cells that lie between two ends: as good as seen where these are close */
+static double intervals_of(const ur_steps *s)
+{
+    double cells = 0;
+    for (size_t k = 0; k < s->hidings; k++)
+        cells += isfinite(s->hiding[k].low) && isfinite(s->hiding[k].high) ? s->hiding[k].cells : 0;
+    return cells;
 }
 
 /* NaN: it could not be fitted */
@@ -56,23 +126,24 @@ static unrelu_status simulate(const pattern *p, size_t n, const ur_pattern_test 
                               unrelu_error *err)
 {
     UR_ARENA(arena);
-    double *x = room, *u = room + n;
+    double *x = room, *u = room + n, *upper = u + n;
+    ur_known known = {n, x, p->betweens ? upper : NULL, NULL};
     unsigned char *state = ur_take(&arena, n, 1);
     ur_cell_margin fit = {.margin = {.b = 0, .s = 1}};
     ur_steps steps;
     *distance = NAN;
     UR_TRY(ur_arena_status(&arena, err));
+    known.state = state;
     ur_random_normals(seed, test->stream, run * n, n, x);
     ur_random_uniforms(seed, test->stream, run * n, n, u);
     for (size_t i = 0; i < n; i++) {
-        double limit = limit_of(p, u[i]);
-        state[i] = x[i] <= limit ? UR_BELOW : UR_SEEN;
-        x[i] = fmax(x[i], limit);
+        upper[i] = NAN;
+        state[i] = hide(p, u[i], &x[i], &upper[i]);
     }
     if (test->fitted)
-        UR_TRY(ur_cell_margin_fit(n, x, NULL, state, &fit, err));
-    UR_TRY(ur_steps_find(&arena, &(ur_known){n, x, state}, &steps, err));
-    if (fit.margin.s > 0 && isfinite(fit.margin.b) && steps.seen > 0)
+        UR_TRY(ur_cell_margin_fit(n, x, known.upper, state, &fit, err));
+    UR_TRY(ur_steps_find(&arena, &known, &steps, err));
+    if (fit.margin.s > 0 && isfinite(fit.margin.b) && steps.count > 0)
         *distance = ur_steps_distance(&steps, fit.margin.b, fit.margin.s);
     return UNRELU_OK;
 }
@@ -82,17 +153,22 @@ unrelu_status ur_pattern_p(const ur_pattern_test *test, size_t runs, uint64_t se
 {
     UR_ARENA(arena);
     const ur_steps *s = test->steps;
-    pattern limits = {0, ur_take(&arena, s->limits, sizeof *limits.limit),
-                      ur_take(&arena, s->limits, sizeof *limits.chance)};
-    double n = fmin(s->observed, ceil(SEEN * s->observed / fmax(s->seen, 1)));
+    double *limits = ur_take(&arena, s->hidings, 4 * sizeof *limits);
+    double told = fmax(s->seen + intervals_of(s), 1);
+    double n = fmin(s->observed, ceil(SEEN * s->observed / told));
     size_t cells = (size_t)fmin(n, MOST_CELLS), far = 0, done = 0, want = runs ? runs : RUNS;
-    double *room = ur_take(&arena, cells, 2 * sizeof *room), distance;
+    double *room = ur_take(&arena, cells, 3 * sizeof *room), distance;
     double own = stretched(s->observed, test->distance);
+    pattern hidden = {.below = limits,
+                      .below_chance = limits + s->hidings,
+                      .above = limits + 2 * s->hidings,
+                      .above_chance = limits + 3 * s->hidings,
+                      .between = ur_take(&arena, s->hidings, sizeof *hidden.between)};
     *p = NAN;
     UR_TRY(ur_arena_status(&arena, err));
-    find_pattern(s, test->b, test->s, &limits);
+    find_pattern(s, test->b, test->s, &hidden);
     for (size_t run = 0; run < want && far < ENOUGH; run++) {
-        UR_TRY(simulate(&limits, cells, test, seed, run, room, &distance, err));
+        UR_TRY(simulate(&hidden, cells, test, seed, run, room, &distance, err));
         done += (size_t)!isnan(distance);
         far += (size_t)(stretched((double)cells, distance) >= own);
     }

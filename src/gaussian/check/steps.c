@@ -15,38 +15,54 @@
 static const double SHARE_ROUNDING = 64 * DBL_EPSILON;
 
 /* steps from the largest value down, into places from the end of the room; returns the first */
-static size_t descend(const double *seen, size_t count, const double *below, size_t limits,
-                      size_t room, ur_steps *out)
+static size_t descend(const double *seen, size_t count, size_t room, ur_steps *out)
 {
-    double left = 1, known = (double)(count + limits);
-    size_t at = room;
+    double left = 1, known = out->observed;
+    size_t at = room, h = out->hidings;
     for (size_t i = count, first; i > 0; i = first) {
         double v = seen[i - 1];
         for (first = i - 1; first > 0 && seen[first - 1] == v;)
             first--;
-        for (; limits > 0 && below[limits - 1] > v; limits--)
-            known--;
+        for (; h > 0 && out->hiding[h - 1].high > v; h--)
+            known -= out->hiding[h - 1].cells;
         double same = (double)(i - first);
         out->alone += same == 1;
-        out->value[--at] = v;
+        out->low[--at] = v;
+        out->value[at] = v;
         out->sum[at] = left;
         left = same < known ? left * (1 - same / known) : 0;
         known -= same;
     }
-    if (limits > 0 && left > 0) { /* all that is left lies below the smallest limit */
-        out->value[--at] = below[0];
+    if (h > 0 && left > 0) { /* all that is left lies below the smallest limit */
+        out->low[--at] = -INFINITY;
+        out->value[at] = out->hiding[0].high;
         out->sum[at] = left;
-        out->open = 1;
     }
     return at;
 }
 
-static void count_limits(const double *below, size_t n, ur_steps *out)
+static ur_hiding hiding_of(const ur_known *known, size_t i, ur_cell c)
 {
-    for (size_t i = 0; i < n; i++) {
-        if (out->limits == 0 || below[i] != out->limit[out->limits - 1])
-            out->limit[out->limits++] = below[i];
-        out->limited[out->limits - 1]++;
+    if (c.state == UR_BETWEEN)
+        return (ur_hiding){known->x[i], known->upper[i], 0};
+    return c.state == UR_BELOW ? (ur_hiding){-INFINITY, c.at, 0} : (ur_hiding){c.at, INFINITY, 0};
+}
+
+/* different ones of cells (hidden of them), sorted and counted */
+static void group_hidings(const ur_hiding *cells, size_t hidden, ur_keyed *keys, ur_steps *out)
+{
+    ur_keyed *scratch = keys + hidden;
+    for (size_t i = 0; i < hidden; i++)
+        keys[i] = (ur_keyed){cells[i].high, i};
+    ur_sort_keyed(keys, scratch, hidden);
+    for (size_t i = 0; i < hidden; i++)
+        keys[i].key = cells[keys[i].at].low;
+    ur_sort_keyed(keys, scratch, hidden); /* which leaves equal ones by their other end */
+    for (size_t i = 0; i < hidden; i++) {
+        const ur_hiding *h = &cells[keys[i].at], *last = out->hiding + out->hidings - 1;
+        if (out->hidings == 0 || h->low != last->low || h->high != last->high)
+            out->hiding[out->hidings++] = *h;
+        out->hiding[out->hidings - 1].cells++;
     }
 }
 
@@ -54,28 +70,37 @@ unrelu_status ur_steps_find(ur_arena *arena, const ur_known *known, ur_steps *ou
                             unrelu_error *err)
 {
     UR_ARENA(own);
-    size_t n = known->n, seen = 0, limits = 0;
-    double *value = ur_take(&own, n, sizeof *value), *below = ur_take(&own, n, sizeof *below);
-    double *scratch = ur_take(&own, n, sizeof *scratch);
+    size_t n = known->n, seen = 0, hidden = 0;
+    double *value = ur_take(&own, n, sizeof *value), *scratch = ur_take(&own, n, sizeof *scratch);
+    ur_hiding *cells = ur_take(&own, n, sizeof *cells);
+    int below_only = 1;
     *out = (ur_steps){0};
     UR_TRY(ur_arena_status(&own, err));
-    for (size_t i = 0; i < n; i++)
-        if (known->state[i] == UR_SEEN)
-            value[seen++] = known->x[i];
-        else if (known->state[i] == UR_BELOW)
-            below[limits++] = known->x[i];
+    for (size_t i = 0; i < n; i++) {
+        ur_cell c = ur_cell_at(known->x, known->upper, known->state, i);
+        if (c.state == UR_SEEN)
+            value[seen++] = c.at;
+        else if (c.state != UR_MISSING)
+            cells[hidden++] = hiding_of(known, i, c);
+        below_only &= c.state != UR_ABOVE && c.state != UR_BETWEEN;
+    }
     size_t room = seen + 1;
-    out->value = ur_take(arena, room, sizeof *out->value);
-    out->sum = ur_take(arena, room, sizeof *out->sum);
-    out->limit = ur_take(arena, limits, sizeof *out->limit);
-    out->limited = ur_take(arena, limits, sizeof *out->limited);
+    ur_keyed *keys = ur_take(&own, hidden, 2 * sizeof *keys);
+    out->hiding = ur_take(arena, hidden, sizeof *out->hiding);
+    UR_TRY(ur_arena_status(&own, err));
     UR_TRY(ur_arena_status(arena, err));
-    out->observed = (double)(seen + limits);
+    out->observed = (double)(seen + hidden);
     out->seen = (double)seen;
     ur_sort(value, scratch, seen);
-    ur_sort(below, scratch, limits);
-    count_limits(below, limits, out);
-    size_t first = descend(value, seen, below, limits, room, out);
+    group_hidings(cells, hidden, keys, out);
+    if (!below_only)
+        return ur_steps_settle(arena, value, seen, out, err);
+    out->low = ur_take(arena, room, sizeof *out->low);
+    out->value = ur_take(arena, room, sizeof *out->value);
+    out->sum = ur_take(arena, room, sizeof *out->sum);
+    UR_TRY(ur_arena_status(arena, err));
+    size_t first = descend(value, seen, room, out);
+    out->low += first;
     out->value += first;
     out->sum += first;
     out->count = room - first;
@@ -84,15 +109,27 @@ unrelu_status ur_steps_find(ur_arena *arena, const ur_known *known, ur_steps *ou
 
 /* ---- what steps say ---- */
 
-double ur_steps_before(const ur_steps *s, double x)
+/* of all steps that end before x, or at it */
+static double mass_of_first(const ur_steps *s, double x, int with_seen)
 {
     size_t from = 0, to = s->count;
-    while (from < to) { /* an open step's mass lies below its value */
+    while (from < to) { /* the mass of a gap lies below its upper end */
         size_t k = (from + to) / 2;
-        int before = s->value[k] < x || (k == 0 && s->open && s->value[k] == x);
+        int gap = s->low[k] < s->value[k];
+        int before = s->value[k] < x || (s->value[k] == x && (gap || with_seen));
         *(before ? &from : &to) = before ? k + 1 : k;
     }
     return from ? s->sum[from - 1] : 0;
+}
+
+double ur_steps_before(const ur_steps *s, double x)
+{
+    return mass_of_first(s, x, 0);
+}
+
+double ur_steps_up_to(const ur_steps *s, double x)
+{
+    return mass_of_first(s, x, 1);
 }
 
 double ur_steps_quantile(const ur_steps *s, double share)
@@ -103,18 +140,24 @@ double ur_steps_quantile(const ur_steps *s, double share)
         int less = s->sum[k] < share * (1 - SHARE_ROUNDING);
         *(less ? &from : &to) = less ? k + 1 : k;
     }
-    return from < s->count && !(from == 0 && s->open) ? s->value[from] : NAN;
+    return from < s->count && s->low[from] == s->value[from] ? s->value[from] : NAN;
 }
 
 double ur_steps_distance(const ur_steps *steps, double b, double s)
 {
     double largest = 0, before = 0;
     for (size_t k = 0; k < steps->count; k++) {
-        double F = ur_normal_cdf((steps->value[k] - b) / s);
-        if (k > 0 || !steps->open)
-            largest = fmax(largest, F - before);
-        largest = fmax(largest, fabs(steps->sum[k] - F));
+        double low = ur_normal_cdf((steps->low[k] - b) / s), F = low;
+        if (steps->value[k] > steps->low[k])
+            F = ur_normal_cdf((steps->value[k] - b) / s);
+        largest = fmax(largest, fmax(fabs(low - before), fabs(steps->sum[k] - F)));
         before = steps->sum[k];
     }
     return steps->count ? largest : NAN;
+}
+
+int ur_steps_one_limit(const ur_steps *s)
+{
+    return s->hidings == 0 || (s->hidings == 1 && s->count > 0 && s->low[0] == -INFINITY &&
+                               s->hiding[0].low == -INFINITY);
 }

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How far columns are from their normals: what fit, check and report all ask. */
+#ifndef UR_JUDGE_H
+#define UR_JUDGE_H
+
+#include "gaussian/cells/cells.h"
+
+typedef struct {
+    const ur_cells *cells;
+    const double *b, *scale;     /* cells.d; NULL: fitted to the cells here */
+    const unsigned char *fitted; /* cells.d: whether b and scale were; NULL: they were */
+    size_t runs;                 /* simulated columns behind a p; 0: 999 */
+    uint64_t seed;
+} ur_judging;
+
+/* ks, ks_p, ties: cells.d, as of unrelu_goodness; NaN where a column cannot be fitted, or b or
+ * scale is not finite */
+unrelu_status ur_judge_columns(const ur_judging *how, const unrelu_exec *exec, double *ks,
+                               double *ks_p, double *ties, unrelu_error *err);
+
+#endif
