@@ -713,6 +713,189 @@ static void the_unit_and_the_order_of_columns_do_not_matter(void **state)
     unrelu_gaussian_free(turned);
 }
 
+/* ---- in the unit of the data ---- */
+
+static double normal_cdf(double x)
+{
+    return 0.5 * erfc(-x / sqrt(2));
+}
+
+/* latent b, sigma on the scale of the transform; limits above 0 in the unit of the data */
+static void a_hidden_cell_of_logarithms_gets_its_mean_in_their_unit(void **state)
+{
+    (void)state;
+    const double b[] = {0.5, -1}, sigma[] = {1, 0.6, 0.6, 1};
+    unrelu_gaussian *m = make_model(2, b, sigma);
+    m->transform = UNRELU_TRANSFORM_LOG;
+    m->limit = (double[]){log(0.7), log(0.2)};
+    for (int median = 0; median < 2; median++) {
+        unrelu_impute_options o = {.size = sizeof o, .median = median};
+        double x[] = {0.7, 0.9, NAN, 0.9, 2, NAN}, *y = impute(m, x, 3, o);
+        double mean = 0.5 + 0.6 * (log(0.9) + 1), s = 0.8, u = (log(0.7) - mean) / s;
+        double share = normal_cdf(u - s) / normal_cdf(u);
+        assert_near(median ? normal_cdf((log(y[0]) - mean) / s) : y[0],
+                    median ? 0.5 * normal_cdf(u) : exp(mean + s * s / 2) * share, 1e-9);
+        assert_near(y[2], median ? exp(mean) : exp(mean + s * s / 2), 1e-9);
+        assert_near(y[5], exp(-1 + 0.6 * (log(2) - 0.5) + (median ? 0 : 0.32)), 1e-9);
+        assert_true(y[1] == 0.9 && y[4] == 2 && y[0] < 0.7);
+        free(y);
+    }
+    unrelu_gaussian_free(m);
+}
+
+/* cells that rejection keeps, in the unit of the data: x[i] is the limit (hidden 1) */
+static void check_unit(unrelu_gaussian *m, const double *x, const int *hidden, double tolerance)
+{
+    enum { TRIES = 200000 };
+    size_t d = m->d, kept = 0;
+    double y[MOST], limit[MOST], *column[MOST], cells[MOST], z[MOST];
+    for (size_t j = 0; j < d; j++) {
+        column[j] = malloc(TRIES * sizeof *column[j]);
+        y[j] = hidden[j] == 2 ? 0 : unrelu_gaussian_transform(m, j, x[j]);
+        limit[j] = hidden[j] ? y[j] : unrelu_gaussian_transform(m, j, x[j] / 2);
+        cells[j] = hidden[j] == 2 ? NAN : hidden[j] ? 0.5 * x[j] : x[j];
+    }
+    m->limit = limit;
+    conditional c = condition(m, y, hidden);
+    for (size_t i = 0; i < TRIES; i++) {
+        int good = 1;
+        ur_random_normals(98, 7, i * MOST, MOST, z);
+        for (size_t j = 0; j < c.h; j++) {
+            double t = c.mu[j];
+            for (size_t k = 0; k <= j; k++)
+                t += c.factor[j * MOST + k] * z[k];
+            good &= hidden[c.cell[j]] == 2 || t <= y[c.cell[j]];
+            column[c.cell[j]][kept] = unrelu_gaussian_untransform(m, c.cell[j], t);
+        }
+        kept += (size_t)good;
+    }
+    assert_true(kept > 2000);
+    double *mean =
+        impute(m, cells, 1, (unrelu_impute_options){.size = sizeof(unrelu_impute_options)});
+    double *median = impute(
+        m, cells, 1, (unrelu_impute_options){.size = sizeof(unrelu_impute_options), .median = 1});
+    for (size_t j = 0; j < d; j++) {
+        double sum = 0, square = 0, n = (double)kept, below = 0, upto = 0;
+        for (size_t i = 0; hidden[j] && i < kept; i++) {
+            sum += column[j][i];
+            square += column[j][i] * column[j][i];
+            below += column[j][i] < median[j];
+            upto += column[j][i] <= median[j]; /* 0 may have a probability */
+        }
+        double spread = sqrt(square / n - sum / n * sum / n);
+        if (hidden[j]) {
+            assert_near(mean[j], sum / n, spread * (4 / sqrt(n) + tolerance));
+            assert_true(below / n < 0.5 + 2 / sqrt(n) + tolerance);
+            assert_true(upto / n > 0.5 - 2 / sqrt(n) - tolerance);
+        }
+        free(column[j]);
+    }
+    free(mean);
+    free(median);
+}
+
+static void rejection_gives_the_same_means_and_medians_of_transformed_cells(void **state)
+{
+    (void)state;
+    const double b[] = {0.6, 1, 0.3}, S[] = {1, 0.8, -0.3, 0.8, 2, 0.1, -0.3, 0.1, 0.5};
+    static const int hidden[][3] = {{1, 1, 0}, {1, 1, 1}, {2, 1, 1}, {1, 0, 2}};
+    const double x[] = {1.2, 2.2, 1.5}, lambda[] = {0.3, 0.2, 0.4};
+    static const unrelu_transform transforms[] = {UNRELU_TRANSFORM_LOG, UNRELU_TRANSFORM_SQRT,
+                                                  UNRELU_TRANSFORM_BOXCOX};
+    unrelu_gaussian *m = make_model(3, b, S);
+    m->lambda = (double[]){lambda[0], lambda[1], lambda[2]};
+    for (size_t k = 0; k < 3; k++)
+        for (size_t i = 0; i < 4; i++) {
+            m->transform = transforms[k];
+            check_unit(m, x, hidden[i], 0.01);
+        }
+    unrelu_gaussian_free(m);
+}
+
+/* Limits ten deviations out. With t = -10 - e and correlations of 1/2 the density is that of
+ * exponentials of rate 5 times exp(-e'R^-1 e / 2), R^-1 = 2 I - 1/2: e is drawn and weighted so. */
+static void medians_and_means_far_out_agree_with_weighted_exponentials(void **state)
+{
+    (void)state;
+    enum { TRIES = 200000 };
+    const double b[] = {0, 0, 0}, S[] = {1, 0.5, 0.5, 0.5, 1, 0.5, 0.5, 0.5, 1};
+    unrelu_gaussian *m = make_model(3, b, S);
+    m->transform = UNRELU_TRANSFORM_LOG;
+    m->limit = (double[]){-10, -10, -10};
+    const double x[] = {exp(-10), exp(-10), exp(-10)};
+    unrelu_impute_options o = {.size = sizeof o};
+    double *mean = impute(m, x, 1, o), mass = 0, sum[3] = {0}, below[3] = {0};
+    o.median = 1;
+    double *median = impute(m, x, 1, o);
+    for (size_t i = 0; i < TRIES; i++) {
+        double e[3], all = 0, square = 0;
+        ur_random_uniforms(4, 4, 4 * i, 3, e);
+        for (size_t j = 0; j < 3; j++) {
+            e[j] = -log(e[j]) / 5;
+            all += e[j];
+            square += e[j] * e[j];
+        }
+        double weight = exp(-0.5 * (2 * square - 0.5 * all * all));
+        mass += weight;
+        for (size_t j = 0; j < 3; j++) {
+            sum[j] += weight * exp(-10 - e[j]);
+            below[j] += weight * (exp(-10 - e[j]) <= median[j]);
+        }
+    }
+    for (size_t j = 0; j < 3; j++) {
+        assert_true(median[j] < x[j] && mean[j] < x[j]);
+        assert_near(mean[j] / (sum[j] / mass), 1, 0.005);
+        assert_near(below[j] / mass, 0.5, 0.01);
+    }
+    free(mean);
+    free(median);
+    unrelu_gaussian_free(m);
+}
+
+/* t_2 = t_1 and t_3 = -t_1: limits of both are ends of one */
+static void a_singular_model_of_logarithms_is_exact(void **state)
+{
+    (void)state;
+    const double b[] = {0, 0, 0}, S[] = {1, 1, -1, 1, 1, -1, -1, -1, 1};
+    unrelu_gaussian *m = make_model(3, b, S);
+    m->transform = UNRELU_TRANSFORM_LOG;
+    m->limit = (double[]){0.5, 1, 0.25};
+    const double x[] = {exp(0.5), exp(1), exp(0.25)};
+    double *y = impute(m, x, 1, (unrelu_impute_options){.size = sizeof(unrelu_impute_options)});
+    double mass = normal_cdf(0.5) - normal_cdf(-0.25);
+    double up = exp(0.5) * (normal_cdf(-0.5) - normal_cdf(-1.25)) / mass;
+    double down = exp(0.5) * (normal_cdf(-0.75) - normal_cdf(-1.5)) / mass;
+    assert_near(y[0], up, 1e-9);
+    assert_near(y[1], up, 1e-9);
+    assert_near(y[2], down, 1e-9);
+    free(y);
+    unrelu_gaussian_free(m);
+}
+
+static void means_that_are_infinite_are_refused_and_medians_are_not(void **state)
+{
+    (void)state;
+    const double b[] = {0}, sigma[] = {1}, x[] = {1, NAN};
+    unrelu_gaussian *m = make_model(1, b, sigma);
+    table out;
+    unrelu_error err = {0};
+    m->transform = UNRELU_TRANSFORM_BOXCOX;
+    m->lambda = (double[]){-0.5};
+    m->limit = (double[]){-3};
+    unrelu_impute_options o = {.size = sizeof o};
+    assert_int_equal(try_impute(m, x, 2, 1, o, 1, &out, &err), UNRELU_EDATA);
+    assert_non_null(strstr(err.text, "row 2, column 1 (x1) is hidden, and the mean of its law is "
+                                     "infinite (Box-Cox lambda -0.5): fill it with `median`"));
+    o.median = 1;
+    double *y = impute(m, x, 2, o);
+    assert_near(y[1], 1, 1e-12);
+    free(y);
+    o.draws = 2;
+    assert_int_equal(try_impute(m, x, 2, 1, o, 1, &out, &err), UNRELU_EUSAGE);
+    assert_non_null(strstr(err.text, "`median` and `draws` exclude each other"));
+    unrelu_gaussian_free(m);
+}
+
 /* ---- files with names and limits ---- */
 
 static unrelu_status impute_file(const unrelu_gaussian *m, const char *text, const double *limit,
@@ -841,6 +1024,11 @@ int main(void)
         cmocka_unit_test(threads_and_other_draws_change_no_bit),
         cmocka_unit_test(rows_that_are_alike_get_draws_of_their_own),
         cmocka_unit_test(the_unit_and_the_order_of_columns_do_not_matter),
+        cmocka_unit_test(a_hidden_cell_of_logarithms_gets_its_mean_in_their_unit),
+        cmocka_unit_test(rejection_gives_the_same_means_and_medians_of_transformed_cells),
+        cmocka_unit_test(medians_and_means_far_out_agree_with_weighted_exponentials),
+        cmocka_unit_test(a_singular_model_of_logarithms_is_exact),
+        cmocka_unit_test(means_that_are_infinite_are_refused_and_medians_are_not),
         cmocka_unit_test(cells_below_limits_of_their_own_are_read_by_name),
         cmocka_unit_test(what_cannot_be_imputed_is_refused),
         cmocka_unit_test(a_cancelled_run_writes_nothing),

@@ -11,6 +11,7 @@
 typedef struct {
     cli_shared shared;
     size_t draws;
+    int median;
     int spreadsheet_safe;
     cli_limits limits;
 } impute_arguments;
@@ -24,6 +25,7 @@ static const cli_option options[] = {
      "in place of conditional means, M draws of every hidden cell from its conditional law: M "
      "times the rows of SAMPLES, draw after draw",
      CLI_WHOLE, offsetof(impute_arguments, draws), 1, 0x1p31, "a whole number of at least 1"},
+    {"median", 0, NULL, "conditional medians in place of conditional means", TO(CLI_FLAG, median)},
     CLI_SPREADSHEET_ROW(impute_arguments, spreadsheet_safe),
     CLI_LIMIT_ROWS(impute_arguments),
     {0},
@@ -57,7 +59,8 @@ static int impute(const impute_arguments *a, const unrelu_gaussian *model,
                                .limit = samples.limit,
                                .limits = samples.limits,
                                .seed = a->shared.seed,
-                               .names = safe};
+                               .names = safe,
+                               .median = a->median};
     CLI_CALL(
         unrelu_gaussian_impute(model, samples.source, &o, a->shared.output, &exec, report, &err));
     return 0;
@@ -84,7 +87,7 @@ static int run(void *arguments)
         cli_json json = cli_json_start("impute");
         cli_json_whole(&json, "n", report.rows);
         cli_json_whole(&json, "d", loaded.gaussian->d);
-        cli_json_text(&json, "method", a->draws ? "draws" : "mean");
+        cli_json_text(&json, "method", a->draws ? "draws" : a->median ? "median" : "mean");
         cli_json_whole(&json, "draws", a->draws);
         cli_json_whole(&json, "censored", report.censored);
         cli_json_whole(&json, "missing", report.missing);
@@ -94,7 +97,8 @@ static int run(void *arguments)
         cli_json_warnings(&json, NULL, 0);
         return cli_json_finish(&json);
     }
-    char how[64] = "conditional means";
+    char how[64];
+    snprintf(how, sizeof how, "conditional %s", a->median ? "medians" : "means");
     if (a->draws)
         snprintf(how, sizeof how, "%zu draws of %zu rows", a->draws, report.rows);
     cli_note("%zu of %zu cells are below their limit, and %zu missing", report.censored,
@@ -115,9 +119,10 @@ const cli_command cli_impute = {
            "missing. Both kinds become their conditional means given the cells of the row that "
            "were seen, and given that the others lie below their limits; all else stays as it is, "
            "bit for bit.\n\nWhat is filled in for a cell below its limit is the value before the "
-           "rectifier, W z + b: it lies below the limit, and below 0 where the limit is 0. Of a "
-           "model with --transform it is the conditional mean of the transformed value, mapped "
-           "back: under log the geometric mean.\n\nMeans vary less than values do: for a variance "
+           "rectifier, W z + b: it lies below the limit, and below 0 where the limit is 0. Means "
+           "are in the unit of the data, also of a model with --transform, where --median gives "
+           "what lies in the middle (under log the geometric mean, if nothing cuts "
+           "it).\n\nMeans vary less than values do: for a variance "
            "or a correlation of the filled table take --draws and average over the tables.",
     .options = options,
     .has = CLI_HAS_SEED | CLI_HAS_THREADS | CLI_HAS_COLUMNS | CLI_HAS_JSON,

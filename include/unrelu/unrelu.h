@@ -599,6 +599,7 @@ typedef struct {
     unrelu_source *limits; /* n x d, or NULL: of each such cell; NaN: none */
     uint64_t seed;
     const char *const *names; /* of the output's columns; NULL: those of the samples */
+    int median;               /* conditional medians in place of means */
 } unrelu_impute_options;
 
 UNRELU_API void unrelu_impute_options_init(unrelu_impute_options *options, size_t size);
@@ -613,8 +614,9 @@ typedef struct {
 
 /* Samples of the model's columns, by name or place, to a file (as unrelu_sink_open): censored and
  * missing cells become their conditional means given the cells of the row that were seen (and that
- * the others lie below their limits), or draws from their conditional law, draw after draw; all
- * other cells stay as they are. */
+ * the others lie below their limits), in the unit of the data: of a transformed model E[x], not the
+ * mean of the transform mapped back. Or their medians, or draws from their conditional law, draw
+ * after draw; all other cells stay as they are. */
 UNRELU_API unrelu_status unrelu_gaussian_impute(const unrelu_gaussian *model,
                                                 unrelu_source *samples,
                                                 const unrelu_impute_options *options,

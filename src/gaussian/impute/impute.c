@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The cells that a row hides, from those it shows and from the limits it hides them below: their
- * conditional means, or independent draws of them. What is filled in is the value before the
- * rectifier, which lies below the limit and may be negative. Everything is held in memory, 9 n d
- * bytes and as much again for the output (of draws a few at a time).
+ * conditional means or medians in the unit of the data, or independent draws of them. What is
+ * filled in is the value before the rectifier, which lies below the limit and may be negative.
+ * Everything is held in memory, 9 n d bytes and as much again for the output (of draws a few at a
+ * time).
  *
  * Rows are sorted by which cells they show and hide, so that neighbours share a factorisation, and
  * taken in blocks. Draw number m of row i uses positions from m 2^32 on of stream i: nothing
@@ -190,6 +191,9 @@ typedef struct {
     ur_points points;
     ur_uniforms random;
     double *x, *t, *limit, *mu, *w, *z; /* d */
+    double *y;                          /* d: hidden cells in the unit of the data */
+    double *limited;                    /* UR_POINTS_MOST x d: L z of each point */
+    ur_cut_normal *parts;               /* UR_POINTS_MOST */
 } room;
 
 static room *room_new(const imputation *p, ur_arena *arena)
@@ -201,9 +205,9 @@ static room *room_new(const imputation *p, ur_arena *arena)
     double **const squares[] = {&r->pattern.G, &r->pattern.V, &r->pattern.C,
                                 &r->law.L,     &r->law.along, &r->law.effect};
     double **const lines[] = {
-        &r->law.u,    &r->law.rest, &r->law.shift, &r->points.start, &r->points.tilt,
-        &r->points.y, &r->x,        &r->t,         &r->limit,        &r->points.mode,
-        &r->mu,       &r->w,        &r->z};
+        &r->law.u, &r->law.rest, &r->law.shift, &r->points.start, &r->points.tilt, &r->points.y,
+        &r->x,     &r->t,        &r->limit,     &r->points.mode,  &r->mu,          &r->w,
+        &r->z,     &r->y};
     size_t **const indices[] = {&r->pattern.index, &r->law.order, &r->law.last};
     for (size_t i = 0; i < sizeof squares / sizeof *squares; i++)
         *squares[i] = ur_take(arena, d, d * sizeof(double));
@@ -214,19 +218,17 @@ static room *room_new(const imputation *p, ur_arena *arena)
     r->points.z = ur_take(arena, UR_POINTS_MOST, d * sizeof(double));
     r->points.weight = ur_take(arena, UR_POINTS_MOST, sizeof(double));
     r->points.lattice = p->lattice;
+    r->limited = ur_take(arena, UR_POINTS_MOST, d * sizeof(double));
+    r->parts = ur_take(arena, UR_POINTS_MOST, sizeof *r->parts);
     r->pattern.d = d;
     return r;
 }
 
-/* out (d): the row, with the mean of what it hides or a draw of that */
-static void fill_row(const imputation *p, size_t row, size_t draw, room *r, double *out)
+/* y: hidden cells in deviations, by a draw or by their means */
+static void fill_latent(const imputation *p, size_t row, uint64_t start, room *r)
 {
-    const unrelu_gaussian *m = p->model;
     ur_law *law = &r->law;
     size_t columns = p->options.draws ? law->columns : law->rank;
-    uint64_t start = (uint64_t)draw << 32;
-    r->random = (ur_uniforms){
-        .seed = p->options.seed, .stream = STREAM + row, .next = start, .at = UR_UNIFORMS};
     if (p->options.draws) {
         ur_law_draw(law, &r->points, p->options.sweeps, &r->random, r->z);
         ur_random_normals(p->options.seed, STREAM + row, start, columns - law->rank,
@@ -235,21 +237,73 @@ static void fill_row(const imputation *p, size_t row, size_t draw, room *r, doub
         ur_law_mean(law, &r->points, p->options.sweeps, &r->random, r->z);
     }
     for (size_t i = 0; i < law->hidden; i++) { /* t = mu + L z */
-        size_t cell = law->order[i];
+        size_t cell = law->order[i], column = r->pattern.index[r->pattern.seen + cell];
         double t = r->mu[cell];
         for (size_t k = 0; k < columns; k++)
             t += law->L[i * law->stride + k] * r->z[k];
-        r->t[r->pattern.index[r->pattern.seen + cell]] = t;
+        r->y[column] = unrelu_gaussian_untransform(
+            p->model, column, p->model->b[column] + p->model->scale[column] * t);
     }
+}
+
+/* y: hidden cells, by their means in the unit of the data or by their medians */
+static void fill_in_unit(const imputation *p, room *r)
+{
+    const unrelu_gaussian *m = p->model;
+    ur_law *law = &r->law;
+    size_t count = ur_law_points(law, &r->points, p->options.sweeps, &r->random), d = p->d;
+    for (size_t k = 0; k < count; k++)
+        ur_law_multiply(law, r->points.z + k * law->rank, r->limited + k * d);
+    for (size_t i = 0; i < law->hidden; i++) {
+        size_t cell = law->order[i], column = r->pattern.index[r->pattern.seen + cell];
+        ur_unit unit = {m->transform, m->lambda ? m->lambda[column] : 0, m->b[column],
+                        m->scale[column]};
+        for (size_t k = 0; k < count; k++) {
+            r->parts[k] = ur_law_cell(law, i, r->points.z + k * law->rank, r->limited + k * d);
+            r->parts[k].mean += r->mu[cell];
+        }
+        r->y[column] = (p->options.median ? ur_unit_median : ur_unit_mean)(&unit, r->points.weight,
+                                                                           r->parts, count);
+    }
+}
+
+/* out (d): the row, with the mean or the median of what it hides, or a draw of that */
+static unrelu_status fill_row(const imputation *p, size_t row, size_t draw, room *r, double *out,
+                              unrelu_error *err)
+{
+    const unrelu_gaussian *m = p->model;
+    uint64_t start = (uint64_t)draw << 32;
+    r->random = (ur_uniforms){
+        .seed = p->options.seed, .stream = STREAM + row, .next = start, .at = UR_UNIFORMS};
+    if (!p->options.draws && (p->options.median || m->transform != UNRELU_TRANSFORM_NONE))
+        fill_in_unit(p, r);
+    else
+        fill_latent(p, row, start, r);
     for (size_t j = 0; j < p->d; j++) {
         size_t i = p->place[j];
         unsigned char state = p->state[row * p->d + i];
-        double y = p->varies[i] ? m->b[i] + m->scale[i] * r->t[i] : m->b[i];
+        double x = p->cells.x[j * p->n + row];
+        if (state == UR_SEEN) {
+            out[j] = x;
+            continue;
+        }
+        out[j] = p->varies[i] ? r->y[i] : unrelu_gaussian_untransform(m, i, m->b[i]);
         if (state == UR_BELOW)
-            y = fmin(y, r->x[i]);
-        out[j] =
-            state == UR_SEEN ? p->cells.x[j * p->n + row] : unrelu_gaussian_untransform(m, i, y);
+            out[j] = fmin(out[j], x);
+        if (!isfinite(out[j]))
+            return ur_fail(err, UNRELU_EDATA,
+                           "row %zu, column %zu (%.60s) is hidden, and %s of its law is infinite "
+                           "(Box-Cox lambda %g): %s",
+                           row + 1, j + 1, m->names ? m->names[i] : "",
+                           p->options.draws    ? "a draw"
+                           : p->options.median ? "the median"
+                                               : "the mean",
+                           m->lambda ? m->lambda[i] : NAN,
+                           p->options.draws || p->options.median
+                               ? "fit with `transform` log"
+                               : "fill it with `median`, or fit with `transform` log");
     }
+    return UNRELU_OK;
 }
 
 static unrelu_status fill_block(void *context, size_t block, unrelu_error *err)
@@ -275,7 +329,7 @@ static unrelu_status fill_block(void *context, size_t block, unrelu_error *err)
             r->limit[i] = r->t[r->pattern.index[r->pattern.seen + i]];
         ur_law_set(&r->law, &r->pattern, r->mu, r->limit);
         for (size_t i = 0; i < p->batch && p->first + i < p->draws; i++)
-            fill_row(p, s->row, p->first + i, r, p->out + (i * p->n + s->row) * p->d);
+            UR_TRY(fill_row(p, s->row, p->first + i, r, p->out + (i * p->n + s->row) * p->d, err));
     }
     return UNRELU_OK;
 }
@@ -348,6 +402,10 @@ unrelu_status unrelu_gaussian_impute(const unrelu_gaussian *model, unrelu_source
     UR_TRY(ur_sized_copy(&p.options, sizeof p.options, options, "the options", err));
     UR_TRY(ur_exec_read(&exec, &here, err));
     p.draws = p.options.draws ? p.options.draws : 1;
+    if (p.options.median && p.options.draws)
+        return ur_fail(
+            err, UNRELU_EUSAGE,
+            "`median` and `draws` exclude each other: a draw is neither mean nor median");
     UR_TRY(ur_impute_check(model, err));
     UR_TRY(prepare(&p, samples, exec, err));
     UR_TRY(write_all(&p, samples, path, exec, err));

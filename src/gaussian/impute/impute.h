@@ -76,11 +76,35 @@ typedef struct {
 void ur_law_mean(ur_law *law, ur_points *points, size_t sweeps, ur_uniforms *random, double *z);
 void ur_law_draw(ur_law *law, ur_points *points, size_t sweeps, ur_uniforms *random, double *z);
 
+/* z and weight of points: a sample of the law, whose size is returned */
+size_t ur_law_points(ur_law *law, ur_points *points, size_t sweeps, ur_uniforms *random);
+
+/* y (below) = L z */
+void ur_law_multiply(const ur_law *law, const double *z, double *y);
+/* Row i of L z given all that z says of the others: mean + deviation e, e standard normal between
+ * lower and upper. y = L z. */
+typedef struct {
+    double mean, deviation, lower, upper;
+} ur_cut_normal;
+ur_cut_normal ur_law_cell(ur_law *law, size_t i, const double *z, const double *y);
+
 /* z (rank) is moved by `sweeps` sweeps; mean (rank, or NULL) gets the average of the conditional
  * means on the way. y is room for `below`. */
 void ur_law_sweep(ur_law *law, size_t sweeps, ur_uniforms *random, double *z, double *y,
                   double *mean);
 /* the z of largest density; dual is room for `below` */
 void ur_law_mode(const ur_law *law, double *dual, double *z);
+
+/* --- impute_unit.c --- */
+/* a column in deviations, and the way back to its unit: g(b + scale t) */
+typedef struct {
+    unrelu_transform transform;
+    double lambda, b, scale;
+} ur_unit;
+/* E g(b + scale t), and its median, of a t that has with each weight the law of a cell (count). */
+double ur_unit_mean(const ur_unit *unit, const double *weight, const ur_cut_normal *cells,
+                    size_t count);
+double ur_unit_median(const ur_unit *unit, const double *weight, const ur_cut_normal *cells,
+                      size_t count);
 
 #endif

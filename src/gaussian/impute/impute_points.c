@@ -62,7 +62,7 @@ static double next_uniform(ur_uniforms *random)
 
 /* ---- sweeps ---- */
 
-static void multiply(const ur_law *law, const double *z, double *y)
+void ur_law_multiply(const ur_law *law, const double *z, double *y)
 {
     for (size_t i = 0; i < law->below; i++) {
         y[i] = 0;
@@ -87,7 +87,7 @@ static void set_directions(ur_law *law)
         for (size_t i = 0; i < r; i++)
             v[i] /= norm;
         double *effect = law->effect + j * law->stride;
-        multiply(law, v, effect);
+        ur_law_multiply(law, v, effect);
         for (size_t i = 0; i < r; i++)
             effect[i] = i == j ? 1 / norm : 0;
     }
@@ -106,6 +106,43 @@ static void line_bounds(const ur_law *law, double at, const double *y, const dou
         else if (a < -TINY)
             *lower = fmax(*lower, at + (law->u[i] - y[i]) / a);
     }
+}
+
+ur_cut_normal ur_law_cell(ur_law *law, size_t i, const double *z, const double *y)
+{
+    size_t stride = law->stride, r = law->rank;
+    const double *row = law->L + i * stride;
+    ur_cut_normal cell = {.lower = -INFINITY, .upper = INFINITY};
+    if (!law->directed)
+        set_directions(law);
+    if (i >= law->below) { /* missing */
+        for (size_t k = 0; k < law->columns; k++)
+            if (k < r)
+                cell.mean += row[k] * z[k];
+            else
+                cell.deviation = hypot(cell.deviation, row[k]);
+        return cell;
+    }
+    if (law->last[i] == r) /* nothing moves it */
+        return cell.mean = y[i], cell;
+    /* along the line that moves it alone, or along the last axis that moves it */
+    const double *v = law->along + i * stride;
+    double at = 0, effect = i < r ? law->effect[i * (stride + 1)] : row[law->last[i]];
+    for (size_t l = 0; i < r && l < r; l++)
+        at += v[l] * z[l];
+    if (i < r) {
+        line_bounds(law, at, y, law->effect + i * stride, 1, &cell.lower, &cell.upper);
+    } else {
+        at = z[law->last[i]];
+        line_bounds(law, at, y, law->L + law->last[i], stride, &cell.lower, &cell.upper);
+    }
+    if (effect < 0)
+        cell = (ur_cut_normal){.lower = -cell.upper, .upper = -cell.lower};
+    cell.mean = y[i] - at * effect;
+    cell.deviation = fabs(effect);
+    if (!(cell.lower < cell.upper)) /* the row contradicts the model */
+        cell = (ur_cut_normal){.mean = y[i]};
+    return cell;
 }
 
 static void step_axis(const ur_law *law, size_t k, double u, double *z, double *y, double *mean)
@@ -154,7 +191,7 @@ void ur_law_sweep(ur_law *law, size_t sweeps, ur_uniforms *random, double *z, do
     if (mean)
         memset(mean, 0, r * sizeof *mean);
     for (size_t s = 0; s < sweeps; s++) {
-        multiply(law, z, y);
+        ur_law_multiply(law, z, y);
         for (size_t k = 0; k < r; k++)
             step_axis(law, k, next_uniform(random), z, y, mean);
         for (size_t j = 0; j < r; j++)
@@ -331,22 +368,61 @@ static int mean_of_two(const ur_law *law, double *z)
     return 1;
 }
 
+/* the ladder of points; how many they are, 0: their weights are worth too little */
+static size_t enough_points(const ur_law *law, ur_points *points, int smooth, ur_uniforms *random)
+{
+    /* one cell alone is known whatever the point, and so are means of what is linear in it */
+    int alone = law->rank == 1 && (smooth || law->hidden == law->below);
+    size_t count = alone ? 1 : smooth && law->below == 2 ? UR_POINTS_MOST : POINTS;
+    double worth = set_points(law, points, count, smooth, random);
+    if (count == POINTS && worth < POINTS / 4)
+        worth = set_points(law, points, count = UR_POINTS_MOST, smooth, random);
+    return worth >= (count == UR_POINTS_MOST ? POINTS
+                     : count == POINTS       ? POINTS / 4
+                                             : 1)
+               ? count
+               : 0;
+}
+
+/* where sweeps begin that points are too few for */
+static void begin_sweeps(const ur_law *law, ur_points *points, ur_uniforms *random)
+{
+    size_t count = law->rank == 1 ? 1 : UR_POINTS_MOST;
+    double worth = set_points(law, points, count, 0, random); /* means need not be points */
+    pick(law, points, count, worth, next_uniform(random), points->mode);
+}
+
 void ur_law_mean(ur_law *law, ur_points *points, size_t sweeps, ur_uniforms *random, double *z)
 {
     if (law->rank == 0 || (law->rank == 2 && law->below == 2 && mean_of_two(law, z)))
         return;
-    size_t count = law->rank == 1 ? 1 : law->below == 2 ? UR_POINTS_MOST : POINTS;
-    double worth = set_points(law, points, count, 1, random);
-    if (count == POINTS && worth < POINTS / 4)
-        worth = set_points(law, points, count = UR_POINTS_MOST, 1, random);
-    if (worth >= (count == UR_POINTS_MOST ? POINTS : count == POINTS ? POINTS / 4 : 1)) {
+    size_t count = enough_points(law, points, 1, random);
+    if (count) {
         memset(z, 0, law->rank * sizeof *z);
         for (size_t i = 0; i < count; i++)
             for (size_t k = 0; points->weight[i] > 0 && k < law->rank; k++)
                 z[k] += points->weight[i] * points->z[i * law->rank + k];
         return;
     }
-    worth = set_points(law, points, count, 0, random); /* with means they need not be points */
-    pick(law, points, count, worth, next_uniform(random), points->mode);
+    begin_sweeps(law, points, random);
     ur_law_sweep(law, sweeps ? sweeps : MEAN_SWEEPS, random, points->mode, points->y, z);
+}
+
+size_t ur_law_points(ur_law *law, ur_points *points, size_t sweeps, ur_uniforms *random)
+{
+    points->weight[0] = 1;
+    if (law->rank == 0)
+        return 1;
+    size_t count = enough_points(law, points, 0, random), total = sweeps ? sweeps : MEAN_SWEEPS;
+    if (count)
+        return count;
+    begin_sweeps(law, points, random);
+    count = total < UR_POINTS_MOST ? total : UR_POINTS_MOST;
+    for (size_t i = 0; i < count; i++) {
+        size_t more = (i + 1) * total / count - i * total / count;
+        ur_law_sweep(law, more, random, points->mode, points->y, NULL);
+        memcpy(points->z + i * law->rank, points->mode, law->rank * sizeof *points->z);
+        points->weight[i] = 1 / (double)count;
+    }
+    return count;
 }
