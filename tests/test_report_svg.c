@@ -379,6 +379,25 @@ static void names_are_cut_at_characters(void **state)
     cli_page_drop(page);
 }
 
+static void the_text_of_a_page_counts_as_memory(void **state)
+{
+    (void)state;
+    enum { LINES = 20000, LINE = 100 };
+    size_t before = unrelu_memory_used();
+    cli_page *page = new_page();
+    for (int i = 0; i < LINES; i++)
+        cli_html(page, "%*d\n", LINE - 1, i);
+    assert_int_equal(page->size, LINES * LINE);
+    assert_int_equal(atoi(page->body + LINES * LINE - LINE), LINES - 1);
+    assert_true(unrelu_memory_used() - before >= LINES * LINE);
+    size_t limit = unrelu_memory_limit(unrelu_memory_used() + LINES * LINE); /* for it once more */
+    cli_html(page, "%*d\n", 4 * LINES * LINE, 0);
+    unrelu_memory_limit(limit);
+    assert_true(page->failed);
+    cli_page_drop(page);
+    assert_int_equal(unrelu_memory_used(), before);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -396,6 +415,7 @@ int main(void)
         cmocka_unit_test(large_maps_are_pictures_with_rows),
         cmocka_unit_test(bytes_that_are_no_text_become_question_marks),
         cmocka_unit_test(names_are_cut_at_characters),
+        cmocka_unit_test(the_text_of_a_page_counts_as_memory),
     };
     return cmocka_run_group_tests(tests, files_setup, files_teardown);
 }

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The body grows in memory; head, style and script are put around it when it is saved. What comes
- * from files cannot leave its place: & < > " ' are entities, control characters are gone. A policy
- * in the head allows the page no request at all. */
+/* The body grows in memory that --max-memory counts; head, style and script are put around it when
+ * it is saved. What comes from files cannot leave its place: & < > " ' are entities, control
+ * characters are gone. A policy in the head allows the page no request at all. */
 #include "page.h"
 
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "unrelu/unrelu.h"
 
 #include "files.h"
-#include "scope.h"
+#include "talk.h"
 #include "width.h"
 
 /* The assembler takes the files as they stand, each with a zero byte after it; CMakeLists.txt says
@@ -36,8 +35,6 @@ cli_page *cli_page_open(cli_page *page, const char *title)
 {
     *page = (cli_page){0};
     page->title = cli_escaped(page, title);
-    page->body = open_memstream(&page->text, &page->size);
-    page->failed |= !page->body;
     return page;
 }
 
@@ -53,14 +50,43 @@ void *cli_page_take(cli_page *page, size_t count, size_t size)
     return piece->memory;
 }
 
+/* room for `more` bytes behind the body, and a zero byte: at least twice what there was, so that
+ * few copies are made */
+static int make_room(cli_page *page, size_t more)
+{
+    enum { FIRST = 1 << 14 };
+    size_t room = page->room ? page->room : FIRST;
+    while (room <= page->size + more)
+        room *= 2;
+    if (page->body && room == page->room)
+        return 1;
+    char *body = unrelu_alloc(room, 1);
+    if (body && page->body)
+        memcpy(body, page->body, page->size);
+    page->failed |= !body;
+    if (!body)
+        return 0;
+    unrelu_free(page->body);
+    page->body = body;
+    page->room = room;
+    return 1;
+}
+
 void cli_html(cli_page *page, const char *format, ...)
 {
     va_list list;
     if (page->failed)
         return;
     va_start(list, format);
-    page->failed = vfprintf(page->body, format, list) < 0;
+    int length = vsnprintf(NULL, 0, format, list);
     va_end(list);
+    page->failed = length < 0; /* of more than 2 GB */
+    if (page->failed || !make_room(page, (size_t)length))
+        return;
+    va_start(list, format);
+    vsnprintf(page->body + page->size, (size_t)length + 1, format, list);
+    va_end(list);
+    page->size += (size_t)length;
 }
 
 /* ---- text ---- */
@@ -101,12 +127,13 @@ const char *cli_text(cli_page *page, const char *format, ...)
 {
     va_list list;
     va_start(list, format);
-    size_t size = 1 + (size_t)vsnprintf(NULL, 0, format, list);
+    int length = vsnprintf(NULL, 0, format, list);
     va_end(list);
-    char *text = cli_page_take(page, size, 1);
+    page->failed |= length < 0; /* of more than 2 GB */
+    char *text = length < 0 ? NULL : cli_page_take(page, (size_t)length + 1, 1);
     va_start(list, format);
     if (text)
-        vsnprintf(text, size, format, list);
+        vsnprintf(text, (size_t)length + 1, format, list);
     va_end(list);
     return text ? text : "";
 }
@@ -122,39 +149,32 @@ const char *cli_shortened(cli_page *page, const char *text, size_t most)
 
 void cli_page_drop(cli_page *page)
 {
-    if (page->body)
-        fclose(page->body);
     for (struct cli_piece *p = page->taken, *next; p; p = next) {
         next = p->next;
         unrelu_free(p);
     }
-    free(page->text);
+    unrelu_free(page->body);
 }
 
 int cli_page_save(cli_page *page, const char *path, size_t *size)
 {
-    CLI_MEMORY char *text = NULL;
-    int length = -1, status = CLI_EXIT_INTERNAL;
-    if (!page->failed && fflush(page->body) == 0)
-        length = asprintf(
-            &text,
-            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-            "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-            "<meta name=\"color-scheme\" content=\"light dark\">\n"
-            "<meta name=\"generator\" content=\"unrelu %s\">\n"
-            "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-            "style-src 'unsafe-inline'; img-src data:; script-src 'unsafe-inline'\">\n"
-            "<link rel=\"icon\" href=\"data:,\">\n<title>%s</title>\n<style>\n%s</style>\n</head>\n"
-            "<body "
-            "data-charts=\"%zu\">\n<main>\n%s</main>\n<script>\n%s</script>\n</body>\n</html>\n",
-            unrelu_version(), page->title, cli_page_css, page->charts, page->text, cli_page_js);
-    if (length < 0) {
-        text = NULL; /* whatever asprintf left there */
-        cli_no_memory_for("the page");
-    } else
-        status = cli_write_file(path, text, (size_t)length);
+    const char *text = cli_text(
+        page,
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+        "<meta name=\"color-scheme\" content=\"light dark\">\n"
+        "<meta name=\"generator\" content=\"unrelu %s\">\n"
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+        "style-src 'unsafe-inline'; img-src data:; script-src 'unsafe-inline'\">\n"
+        "<link rel=\"icon\" href=\"data:,\">\n<title>%s</title>\n<style>\n%s</style>\n</head>\n"
+        "<body "
+        "data-charts=\"%zu\">\n<main>\n%s</main>\n<script>\n%s</script>\n</body>\n</html>\n",
+        unrelu_version(), page->title, cli_page_css, page->charts, page->body ? page->body : "",
+        cli_page_js);
+    size_t length = strlen(text);
+    int status = page->failed ? cli_no_memory_for("the page") : cli_write_file(path, text, length);
     if (size)
-        *size = (size_t)length;
+        *size = length;
     cli_page_drop(page);
     return status;
 }

@@ -5,12 +5,10 @@
 #define CLI_REPORT_PAGE_H
 
 #include <stddef.h>
-#include <stdio.h>
 
 typedef struct {
-    FILE *body;
-    char *text; /* of the body, of `size` bytes */
-    size_t size;
+    char *body; /* `size` bytes of text, and a zero byte; NULL: none yet */
+    size_t size, room;
     const char *title;       /* escaped */
     size_t charts;           /* so far; they begin with <figure class="chart"> */
     struct cli_piece *taken; /* by cli_page_take */
