@@ -36,7 +36,7 @@ static unrelu_status load(const char *text, const char *limits, ur_cells_rules r
     return status;
 }
 
-/* what is known, row by row: "=1.5" seen, "<0.25" below, "?" missing */
+/* what is known, row by row: "=1.5" seen, "<0.25" below, ">5" above, "1..2" between, "?" missing */
 static void expect(const char *text, const char *limits, ur_cells_rules rules, const char *known)
 {
     UR_ARENA(arena);
@@ -52,8 +52,12 @@ static void expect(const char *text, const char *limits, ur_cells_rules rules, c
             int state = cells.state[j * cells.n + i];
             if (state == UR_MISSING)
                 assert_true(isnan(x));
+            else if (state == UR_BETWEEN)
+                snprintf(cell, sizeof cell, "%g..%g", x, cells.upper[j * cells.n + i]);
             else
-                snprintf(cell, sizeof cell, "%c%g", state == UR_SEEN ? '=' : '<', x);
+                snprintf(cell, sizeof cell, "%c%g", "=<?>"[state], x);
+            if (state != UR_BETWEEN && cells.upper)
+                assert_true(isnan(cells.upper[j * cells.n + i]));
             strcat(found, cell);
             strcat(found, j + 1 < cells.d ? " " : "\n");
         }
@@ -100,6 +104,15 @@ static void a_cell_may_give_its_own_limit(void **state)
     /* and it wins over other limits */
     expect("a,b\n<0.25,<9\n", NULL, limit, "<0.25 <9\n");
     expect("a,b\n<0.25,8\n", "3,5\n", limit, "<0.25 =8\n");
+}
+
+static void cells_may_lie_above_a_limit_or_between_two(void **state)
+{
+    (void)state;
+    ur_cells_rules none = {0}, limit = {.limit = (double[]){2, NAN}, .at = (double[]){0, 1}};
+    expect("a,b\n>5,1\n2,0.2..0.5\n<1,>=-3\n", NULL, none, ">5 =1\n=2 0.2..0.5\n<1 >-3\n");
+    /* what they say of themselves wins over other limits */
+    expect("a,b\n>1,-2..3\n0..5,0.5\n", NULL, limit, ">1 -2..3\n0..5 <1\n");
 }
 
 static void nd_and_0_are_below_the_limit_of_the_column(void **state)
@@ -198,6 +211,25 @@ static void negative_and_infinite_values_are_refused(void **state)
     assert_string_equal(err.text, "matrix in memory: row 2, column 1 is infinite: every value must "
                                   "be finite");
     unrelu_source_close(source);
+}
+
+static void cells_above_and_between_are_refused_where_only_below_is_known(void **state)
+{
+    (void)state;
+    ur_cells_rules below = {.below_only = 1}, none = {0};
+    expect("a,b\n<5,1\n", NULL, below, "<5 =1\n");
+    expect_refused("a,b\n1,>5\n", NULL, below,
+                   "%s: row 1, column 2 (b) lies above a limit, which only a fit takes: leave the "
+                   "column out with `columns`");
+    expect_refused("a,b\n1,5..6\n", NULL, below,
+                   "%s: row 1, column 2 (b) lies between two limits, which only a fit takes: leave "
+                   "the column out with `columns`");
+    expect_refused("a,b\n1,2\n3,0\n", "a,b\n1,1\n1,>2\n", none,
+                   "%.0s%s: row 2, column 2 (b) lies above a limit, and a detection limit is one "
+                   "number: correct it, or leave it empty where the cell has none");
+    expect_refused("a,b\n1,2\n3,0\n", "a,b\n0..1,1\n1,2\n", none,
+                   "%.0s%s: row 1, column 1 (a) lies between two limits, and a detection limit is "
+                   "one number: correct it, or leave it empty where the cell has none");
 }
 
 static void limits_of_another_shape_are_refused(void **state)
@@ -412,6 +444,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plain_numbers_are_seen_and_zeros_below_0),
         cmocka_unit_test(a_cell_may_give_its_own_limit),
+        cmocka_unit_test(cells_may_lie_above_a_limit_or_between_two),
         cmocka_unit_test(nd_and_0_are_below_the_limit_of_the_column),
         cmocka_unit_test(limits_of_a_file_come_before_those_of_columns),
         cmocka_unit_test(values_at_or_below_censor_at_are_below_it),
@@ -420,6 +453,7 @@ int main(void)
         cmocka_unit_test(nd_without_a_limit_is_refused),
         cmocka_unit_test(a_value_below_its_limit_is_refused),
         cmocka_unit_test(negative_and_infinite_values_are_refused),
+        cmocka_unit_test(cells_above_and_between_are_refused_where_only_below_is_known),
         cmocka_unit_test(limits_of_another_shape_are_refused),
         cmocka_unit_test(transforms_go_forth_and_back),
         cmocka_unit_test(ends_of_the_ranges_are_told),

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The fit of cells with limits of their own, through the public call. */
+#include "files.h"
 #include "planted.h"
+
+#include "base/random.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -233,6 +236,172 @@ static void a_transformed_model_draws_what_it_was_fitted_to(void **state)
     free(x);
 }
 
+/* ---- cells below, above and between, as a file has them ---- */
+
+enum { TOKENS = 1500, PAIR = 2 };
+static const double planted_b[PAIR] = {3, 2.5}, planted_s[PAIR] = {1, 0.5}, planted_rho = 0.6;
+static const double lows[] = {1.8, 2.4}, highs[] = {3.2, 4};
+
+/* a cell of the table: below low, above high, its ends, or the value */
+static void token_of(size_t i, double y, int exponential, char *out, size_t size)
+{
+    double low = lows[i % 2], high = highs[i / 2 % 2], step = 0.75;
+    double from = floor(y / step) * step, to = from + step;
+    if (exponential) {
+        y = exp(y);
+        low = exp(low);
+        high = exp(high);
+        from = exp(from);
+        to = exp(to);
+    }
+    if (y <= low)
+        snprintf(out, size, "<%.17g", low);
+    else if (y >= high)
+        snprintf(out, size, ">%.17g", high);
+    else if (i % 5 == 0)
+        snprintf(out, size, "%.17g..%.17g", from, to);
+    else
+        snprintf(out, size, "%.17g", y);
+}
+
+/* TOKENS rows of a planted pair, or exponentials of them; y (TOKENS x PAIR) is what they hide */
+static char *plant_tokens(double *y, int exponential)
+{
+    size_t room = TOKENS * PAIR * 64, used = 0;
+    char *text = malloc(room);
+    assert_non_null(text);
+    ur_random_normals(77, 1, 0, TOKENS * PAIR, y);
+    for (size_t i = 0; i < TOKENS; i++) {
+        double *row = y + i * PAIR;
+        row[1] = planted_rho * row[0] + sqrt(1 - planted_rho * planted_rho) * row[1];
+        for (size_t j = 0; j < PAIR; j++) {
+            row[j] = planted_b[j] + planted_s[j] * row[j];
+            token_of(i + j, row[j], exponential, text + used, room - used);
+            used += strlen(text + used);
+            text[used++] = j + 1 < PAIR ? ',' : '\n';
+        }
+    }
+    text[used] = '\0';
+    return text;
+}
+
+static unrelu_gaussian *fit_text(const char *text, unrelu_transform transform)
+{
+    unrelu_gaussian *model;
+    unrelu_source *source = NULL;
+    unrelu_error err = {0};
+    unrelu_gaussian_options o;
+    unrelu_gaussian_options_init(&o, sizeof o);
+    o.transform = transform;
+    must(unrelu_source_open(files_text("tokens.csv", text), NULL, &source, &err), &err);
+    must(unrelu_gaussian_fit(source, &o, NULL, &model, &err), &err);
+    unrelu_source_close(source);
+    return model;
+}
+
+static double Phi(double t)
+{
+    return erfc(-t / sqrt(2)) / 2;
+}
+
+/* of column j, cell by cell from the values that tokens hide */
+static double naive_likelihood(const double *y, size_t j, double b, double s)
+{
+    double sum = 0;
+    for (size_t i = 0; i < TOKENS; i++) {
+        double low = lows[(i + j) % 2], high = highs[(i + j) / 2 % 2], v = y[i * PAIR + j];
+        double from = floor(v / 0.75) * 0.75, t = (v - b) / s;
+        if (v <= low)
+            sum += log(Phi((low - b) / s));
+        else if (v >= high)
+            sum += log(Phi((b - high) / s));
+        else if ((i + j) % 5 == 0)
+            sum += log(Phi((from + 0.75 - b) / s) - Phi((from - b) / s));
+        else
+            sum -= t * t / 2 + log(s);
+    }
+    return sum;
+}
+
+static void tokens_of_either_side_are_fitted_by_their_likelihood(void **state)
+{
+    (void)state;
+    double *y = malloc(TOKENS * PAIR * sizeof *y);
+    char *text = plant_tokens(y, 0);
+    unrelu_gaussian *m = fit_text(text, UNRELU_TRANSFORM_NONE);
+    assert_string_equal(m->angles, "likelihood");
+    assert_near(m->correlation[1], planted_rho, 4 * m->correlation_se[1]);
+    assert_true(m->correlation_se[1] > 0 && m->correlation_se[1] < .04);
+    for (size_t j = 0; j < PAIR; j++) {
+        double b = m->b[j], s = m->scale[j], top = naive_likelihood(y, j, b, s), h = 1e-3;
+        assert_near(b, planted_b[j], 4 * m->b_se[j]);
+        assert_near(s, planted_s[j], 4 * m->scale_se[j]);
+        assert_true(m->observed[j] == TOKENS && m->positive[j] < TOKENS);
+        /* the maximum: of a parabola through three values in each direction */
+        for (int k = 0; k < 2; k++) {
+            double up = naive_likelihood(y, j, b + h * (k == 0), s + h * (k == 1));
+            double down = naive_likelihood(y, j, b - h * (k == 0), s - h * (k == 1));
+            assert_near(h * (up - down) / (2 * (2 * top - up - down)), 0, 1e-5);
+        }
+    }
+    unrelu_gaussian_free(m);
+    free(text);
+    free(y);
+}
+
+/* exp(y) under log is y */
+static void transforms_take_cells_of_either_side(void **state)
+{
+    (void)state;
+    double *y = malloc(TOKENS * PAIR * sizeof *y);
+    char *plain = plant_tokens(y, 0), *exponential = plant_tokens(y, 1);
+    unrelu_gaussian *a = fit_text(plain, UNRELU_TRANSFORM_NONE);
+    unrelu_gaussian *b = fit_text(exponential, UNRELU_TRANSFORM_LOG);
+    for (size_t j = 0; j < PAIR; j++) {
+        assert_near(b->b[j], a->b[j], 1e-9);
+        assert_near(b->scale[j], a->scale[j], 1e-9);
+        assert_near(b->b_se[j], a->b_se[j], 1e-9);
+    }
+    assert_near(b->correlation[1], a->correlation[1], 1e-8);
+    assert_near(b->correlation_se[1], a->correlation_se[1], 1e-8);
+    unrelu_gaussian_free(a);
+    unrelu_gaussian_free(b);
+    free(plain);
+    free(exponential);
+    free(y);
+}
+
+static void refuse_text(const char *text, unrelu_transform transform, const char *sentence)
+{
+    unrelu_gaussian *model;
+    unrelu_source *source = NULL;
+    unrelu_error err = {0};
+    unrelu_gaussian_options o;
+    unrelu_gaussian_options_init(&o, sizeof o);
+    o.transform = transform;
+    must(unrelu_source_open(files_text("refused.csv", text), NULL, &source, &err), &err);
+    unrelu_status status = unrelu_gaussian_fit(source, &o, NULL, &model, &err);
+    assert_string_equal(err.text, sentence);
+    assert_int_equal(status, UNRELU_EDATA);
+    assert_null(model);
+    unrelu_source_close(source);
+}
+
+static void columns_whose_limits_tell_no_scale_are_refused(void **state)
+{
+    (void)state;
+    refuse_text("a,b\n>5,1\n>4,2\n>5,3\n", UNRELU_TRANSFORM_NONE,
+                "column 1 (a): all of its 3 cells are above their limits: its bias and scale "
+                "cannot be learned; leave such columns out with `drop`");
+    refuse_text("a,b\n1,>5\n2,<6\n3,2..8\n", UNRELU_TRANSFORM_NONE,
+                "column 2 (b): one and the same value agrees with each of its 3 cells, seen, "
+                "above limits, below them or between two: its scale cannot be learned; leave "
+                "such columns out with `drop`");
+    refuse_text("a,b\n>5,1\n>-4,2\n5,3\n", UNRELU_TRANSFORM_LOG,
+                "column 1 (a), row 2 is above the limit -4: a transform needs limits of at "
+                "least 0");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -241,6 +410,9 @@ int main(void)
         cmocka_unit_test(robust_errors_are_those_of_the_jackknife),
         cmocka_unit_test(threads_do_not_change_a_bit),
         cmocka_unit_test(a_transformed_model_draws_what_it_was_fitted_to),
+        cmocka_unit_test(tokens_of_either_side_are_fitted_by_their_likelihood),
+        cmocka_unit_test(transforms_take_cells_of_either_side),
+        cmocka_unit_test(columns_whose_limits_tell_no_scale_are_refused),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, files_setup, files_teardown);
 }

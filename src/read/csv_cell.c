@@ -109,12 +109,12 @@ unrelu_status ur_cell_refuse(const ur_cell *cell, ur_cell_kind kind, unsigned ch
     case UR_CELL_ABOVE:
     case UR_CELL_BETWEEN:
         return ur_fail(err, UNRELU_EFORMAT,
-                       "%s: '%s' is a value %s, which only 'unrelu fit', "
-                       "'check', 'report' and 'impute' read; leave the column out with `columns`",
-                       where, text,
-                       kind == UR_CELL_BELOW   ? "below a detection limit"
-                       : kind == UR_CELL_ABOVE ? "above a limit"
-                                               : "between two limits");
+                       "%s: '%s' is a value %s; leave the column out with `columns`", where, text,
+                       kind == UR_CELL_BELOW ? "below a detection limit, which only 'unrelu fit', "
+                                               "'check', 'report' and 'impute' read"
+                       : kind == UR_CELL_ABOVE
+                           ? "above a limit, which only 'unrelu fit' reads"
+                           : "between two limits, which only 'unrelu fit' reads");
     case UR_CELL_BACKWARDS:
         return ur_fail(err, UNRELU_EFORMAT,
                        "%s: '%s' starts above its end; write the smaller number first", where,

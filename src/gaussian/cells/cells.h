@@ -22,11 +22,12 @@ typedef struct {
     unrelu_source *limits; /* n x d, or NULL: of each such cell (NaN: none) */
     const double *zero; /* d, or NULL: where a 0 without such a limit is censored, in place of at */
     int negative;       /* values below 0 are values */
+    int below_only;     /* cells above a limit and between two are refused */
 } ur_cells_rules;
 
-/* A cell '<v' is below v; 'ND' and 0 are below the limit of the cell, else of the column; a 0
- * without either is below 0. Refused: 'ND' without a limit, a value other than 0 below its limit,
- * a negative value. */
+/* A cell '<v' is below v, '>v' above it, 'a..b' between; 'ND' and 0 are below the limit of the
+ * cell, else of the column; a 0 without either is below 0. Refused: 'ND' without a limit, a value
+ * other than 0 below its limit, a negative value; in limits a cell above a limit or between two. */
 unrelu_status ur_cells_load(unrelu_source *source, const ur_cells_rules *rules,
                             const unrelu_exec *exec, ur_arena *arena, ur_cells *cells,
                             unrelu_error *err);

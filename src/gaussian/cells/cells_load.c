@@ -14,6 +14,13 @@ typedef struct {
     ur_table samples, limits; /* limits: empty where there are none */
 } reader;
 
+static const unsigned char states[] = {[UR_BELOW_GIVEN] = UR_BELOW,
+                                       [UR_BELOW_UNKNOWN] = UR_BELOW,
+                                       [UR_ABOVE_GIVEN] = UR_ABOVE,
+                                       [UR_BETWEEN_GIVEN] = UR_BETWEEN};
+static const char *const words[] = {
+    [UR_ABOVE] = "above a limit", [UR_BETWEEN] = "between two limits"};
+
 static unrelu_status read_cell(const reader *r, size_t row, size_t column, double *value,
                                unsigned char *state, unrelu_error *err)
 {
@@ -27,11 +34,11 @@ static unrelu_status read_cell(const reader *r, size_t row, size_t column, doubl
     if (x == 0 && isnan(limit) && r->rules->zero)
         limit = r->rules->zero[column];
     *value = x;
-    *state = mark ? UR_BELOW : isnan(x) ? UR_MISSING : UR_SEEN;
-    if (mark == UR_ABOVE_GIVEN || mark == UR_BETWEEN_GIVEN) {
+    *state = mark ? states[mark] : isnan(x) ? UR_MISSING : UR_SEEN;
+    if (r->rules->below_only && (*state == UR_ABOVE || *state == UR_BETWEEN)) {
         snprintf(what, sizeof what,
-                 "lies above a limit or between two, which no fit takes: leave the column out with "
-                 "`columns`");
+                 "lies %s, which only a fit takes: leave the column out with `columns`",
+                 words[*state]);
     } else if (mark == UR_BELOW_UNKNOWN && isnan(*value = limit)) {
         snprintf(what, sizeof what,
                  "is 'ND' (not detected), and its limit is not known: give it with `limit` "
@@ -81,6 +88,16 @@ static unrelu_status check_limits(const reader *r, const unrelu_source *limits, 
                        "place",
                        ur_source_label(r->source), x->rows, x->columns, ur_source_label(limits),
                        l->rows, l->columns);
+    for (size_t i = 0; l->mark && i < l->rows * l->columns; i++)
+        if (l->mark[i] == UR_ABOVE_GIVEN || l->mark[i] == UR_BETWEEN_GIVEN) {
+            char label[160];
+            ur_source_column_label(limits, i % l->columns, label, sizeof label);
+            return ur_fail(err, UNRELU_EFORMAT,
+                           "%s: row %zu, %s lies %s, and a detection limit is one number: correct "
+                           "it, or leave it empty where the cell has none",
+                           ur_source_label(limits), i / l->columns + 1, label,
+                           words[states[l->mark[i]]]);
+        }
     return UNRELU_OK;
 }
 
@@ -98,10 +115,15 @@ unrelu_status ur_cells_load(unrelu_source *source, const ur_cells_rules *rules,
     }
     size_t n = r.samples.rows, d = r.samples.columns;
     ur_cells read = {n, d, ur_take(arena, n, d * sizeof *read.x), ur_take(arena, n, d), NULL};
+    if (r.samples.upper)
+        read.upper = ur_take(arena, n, d * sizeof *read.upper);
     UR_TRY(ur_arena_status(arena, err));
     for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < d; j++)
+        for (size_t j = 0; j < d; j++) {
             UR_TRY(read_cell(&r, i, j, &read.x[j * n + i], &read.state[j * n + i], err));
+            if (read.upper)
+                read.upper[j * n + i] = r.samples.upper[i * d + j];
+        }
     *cells = read;
     return UNRELU_OK;
 }

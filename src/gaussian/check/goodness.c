@@ -130,7 +130,7 @@ static unrelu_status read_columns(study *s, unrelu_source *samples, unrelu_sourc
                                   const unrelu_exec *exec, unrelu_error *err)
 {
     static const ur_fold fold = {.step = step, .wanted = UR_BELOW_TOO};
-    const ur_cells_rules rules = {.negative = 1}; /* of the file of limits */
+    const ur_cells_rules rules = {.negative = 1, .below_only = 1}; /* of the file of limits */
     const unrelu_gaussian *m = s->model;
     const char *label = ur_source_label(samples), *others = limits ? ur_source_label(limits) : "";
     size_t width = unrelu_source_columns(samples);

@@ -70,9 +70,15 @@ static unrelu_status fit_margin(work *w, size_t j, unrelu_error *err)
     int flat = m->margin.verdict == UR_MARGIN_NO_MAXIMUM;
     if (m->margin.verdict != UR_MARGIN_ALL_ZERO && !flat)
         w->index[w->d++] = j;
-    else if (!o->drop && m->below == 0 && m->seen == 0)
+    else if (!o->drop && m->below + m->above + m->between + m->seen == 0)
         return ur_fail(err, UNRELU_EDATA, "%s has no observed value: leave it out with `drop`",
                        label);
+    else if (!o->drop && flat && m->above + m->between > 0)
+        return ur_fail(err, UNRELU_EDATA,
+                       "%s: one and the same value agrees with each of its %zu cells, seen, above "
+                       "limits, below them or between two: its scale cannot be learned; leave such "
+                       "columns out with `drop`",
+                       label, m->seen + m->above + m->below + m->between);
     else if (!o->drop && flat)
         return ur_fail(err, UNRELU_EDATA,
                        "%s: its %zu seen values are equal and none of its limits lies below them: "
@@ -80,9 +86,9 @@ static unrelu_status fit_margin(work *w, size_t j, unrelu_error *err)
                        label, m->seen);
     else if (!o->drop)
         return ur_fail(err, UNRELU_EDATA,
-                       "%s: all of its %zu cells are below their limits: its bias and scale cannot "
+                       "%s: all of its %zu cells are %s their limits: its bias and scale cannot "
                        "be learned; leave such columns out with `drop`",
-                       label, m->below);
+                       label, m->below + m->above, m->below ? "below" : "above");
     return UNRELU_OK;
 }
 
@@ -148,11 +154,12 @@ static unrelu_status set_columns(work *w, unrelu_error *err)
     m->names = names;
     for (size_t i = 0; i < m->d; i++) {
         size_t j = w->index[i];
-        const ur_margin *margin = &w->columns[j].margin.margin;
+        const ur_cell_margin *cells = &w->columns[j].margin;
+        const ur_margin *margin = &cells->margin;
         int e = w->exponent[j];
         names[i] = ur_take_copy(arena, unrelu_source_name(w->source, j));
-        m->observed[i] = (double)(w->columns[j].margin.seen + w->columns[j].margin.below);
-        m->positive[i] = (double)w->columns[j].margin.seen;
+        m->observed[i] = (double)(cells->seen + cells->below + cells->above + cells->between);
+        m->positive[i] = (double)cells->seen;
         m->limit[i] = ldexp(common_limit(w, j), e);
         m->b[i] = ldexp(margin->b, e);
         m->scale[i] = ldexp(margin->s, e);

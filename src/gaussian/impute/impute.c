@@ -132,7 +132,8 @@ static unrelu_status load(imputation *p, unrelu_source *samples, const unrelu_ex
     ur_cells_rules rules = {.at = cells ? NULL : at,
                             .limit = p->options.limit,
                             .limits = p->options.limits,
-                            .zero = cells ? at : NULL};
+                            .zero = cells ? at : NULL,
+                            .below_only = 1};
     UR_TRY(ur_arena_status(p->arena, err));
     for (size_t j = 0; j < p->d; j++)
         at[j] = m->limit ? unrelu_gaussian_untransform(m, p->place[j], m->limit[p->place[j]]) : 0;
