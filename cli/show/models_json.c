@@ -55,7 +55,7 @@ void cli_json_gaussian(cli_json *json, const unrelu_gaussian *m)
     cli_json_text(json, "method", m->method);
     cli_json_text(json, "norms", m->norms);
     cli_json_text(json, "angles", m->angles);
-    if (*m->errors)
+    if (m->errors && *m->errors)
         cli_json_text(json, "errors", m->errors);
     cli_json_whole(json, "seed", m->seed);
     if (m->names)
