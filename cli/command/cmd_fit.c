@@ -38,8 +38,9 @@ static const cli_option options[] = {
      CLI_TO_LIBRARY},
     {"errors", 0, "auto|model|robust",
      "which standard errors: model, those of the normal law; robust, those that hold whatever the "
-     "law (the sandwich), in a fit cell by cell (--angles likelihood and all that needs it); auto "
-     "(default): robust there, model in a fit of one pass",
+     "law (the sandwich; a second pass over the file); auto (default): robust in a fit cell by "
+     "cell "
+     "(--angles likelihood and all that needs it), model in a fit of one pass",
      CLI_TO_LIBRARY},
     {"precision", 0, "auto|double|single",
      "arithmetic inside a block of rows; sums over blocks are in double (default auto: single from "

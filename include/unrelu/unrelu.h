@@ -260,7 +260,8 @@ typedef enum {
 } unrelu_precision;
 
 /* Which standard errors: those of the model (inverse information), or those that hold whatever the
- * law (the sandwich). AUTO: robust in a fit cell by cell, model in one of a single pass. */
+ * law (the sandwich; a second pass). AUTO: robust in a fit cell by cell, model in one of a single
+ * pass. */
 typedef enum { UNRELU_ERRORS_AUTO, UNRELU_ERRORS_MODEL, UNRELU_ERRORS_ROBUST } unrelu_errors;
 
 typedef struct {

@@ -394,14 +394,15 @@ static int solve_orthant(double g1, double g2, double P, double *rho, int *evalu
     return fabs(angle) < limit - ANGLE_AT_LIMIT;
 }
 
-void ur_pair_six_statistics(const ur_pair_margin *m1, const ur_pair_margin *m2,
-                            const ur_pair_moments *t, const double margins_n[2], ur_pair *out)
+/* as: NULL, or whose choice of weights is taken */
+static void solve_six(const ur_pair_margin *m1, const ur_pair_margin *m2, const ur_pair_moments *t,
+                      const double margins_n[2], const ur_pair *as, ur_pair *out)
 {
     double T[6] = {t->gg, t->v1g2, t->v2g1, t->v1v2, t->v1v1g2, t->v2v2g1};
     model at;
     covariance c;
     double w[6];
-    out->evaluations = 0;
+    out->evaluations = out->reweighed = 0;
     if (t->gg > 0) {
         out->start = solve_start(m1, m2, T, &at, &out->evaluations);
     } else { /* only an upper bound is identified: where half a joint positive is expected */
@@ -424,7 +425,8 @@ void ur_pair_six_statistics(const ur_pair_margin *m1, const ur_pair_margin *m2,
             break;
         move_model(m1, m2, rho, &at);
         out->evaluations++;
-        if (i == 0 && moved > REWEIGHT) {
+        if (i == 0 && (as ? as->reweighed : moved > REWEIGHT)) {
+            out->reweighed = 1;
             set_covariance(m1, m2, &at, &c);
             information = set_weights(&c, at.D, w);
         }
@@ -440,6 +442,18 @@ void ur_pair_six_statistics(const ur_pair_margin *m1, const ur_pair_margin *m2,
                 wA[3] * c.S[3][s]) /
                information;
     set_errors(m1, m2, rho, c.S, r, t->gg > 0 ? 1 / information : NAN, t->n, margins_n, out);
+}
+
+void ur_pair_six_statistics(const ur_pair_margin *m1, const ur_pair_margin *m2,
+                            const ur_pair_moments *t, const double margins_n[2], ur_pair *out)
+{
+    solve_six(m1, m2, t, margins_n, NULL, out);
+}
+
+void ur_pair_six_again(const ur_pair_margin *m1, const ur_pair_margin *m2, const ur_pair_moments *t,
+                       const double margins_n[2], const ur_pair *as, ur_pair *out)
+{
+    solve_six(m1, m2, t, margins_n, as, out);
 }
 
 /* what start_model looks at, with kappa = min(gamma, 0) in the place of gamma */

@@ -36,6 +36,7 @@ typedef struct {
                       * few joint positives; with none, where half of one is expected */
     int converged;   /* 0: rho is start */
     int evaluations; /* of the model's moments, for the bench */
+    int reweighed;   /* h6: the weights were set anew after the first step */
     /* cell by cell alone (cell_pair.h), whose rho_se and product_se hold whatever the law: those of
      * the model, and how rho moves with each row (n, in the room of the pair; NULL: not known) */
     double model_rho_se, model_product_se;
@@ -47,6 +48,9 @@ typedef struct {
 #define UR_PAIR_LIMIT 0.99999
 void ur_pair_six_statistics(const ur_pair_margin *m1, const ur_pair_margin *m2,
                             const ur_pair_moments *t, const double margins_n[2], ur_pair *out);
+/* the same, with new weights if and only if `as` took them: a smooth function of the moments */
+void ur_pair_six_again(const ur_pair_margin *m1, const ur_pair_margin *m2, const ur_pair_moments *t,
+                       const double margins_n[2], const ur_pair *as, ur_pair *out);
 
 /* above: share of the n rows with x_i > max(0, b_i) for both. Inverts the orthant probability
  * P = Phi2(min(gamma1, 0), min(gamma2, 0); rho). Margins are the censored fits of the same rows;

@@ -31,6 +31,11 @@ static unrelu_status read_options(const unrelu_gaussian_options *options,
                        (int)o->norms, (int)o->angles, (int)o->precision);
     if ((unsigned)o->errors > UNRELU_ERRORS_ROBUST)
         return ur_fail(err, UNRELU_EUSAGE, "there are no errors %d", (int)o->errors);
+    if (o->errors == UNRELU_ERRORS_ROBUST &&
+        (o->literal || o->norms >= UNRELU_NORMS_MEDIAN || o->angles == UNRELU_ANGLES_SIGNS))
+        return ur_fail(err, UNRELU_EUSAGE,
+                       "`errors` robust goes with `norms` censored or truncated and `angles` h6 or "
+                       "likelihood, whose estimates move smoothly with each row");
     if ((unsigned)o->transform > UNRELU_TRANSFORM_SIGMOID)
         return ur_fail(err, UNRELU_EUSAGE, "there is no transform %d", (int)o->transform);
     if (o->censor_at && o->censor_count == 0)
@@ -59,11 +64,8 @@ static unrelu_status read_options(const unrelu_gaussian_options *options,
 static unrelu_status estimate(ur_fit *fit, unrelu_error *err)
 {
     unrelu_gaussian *m = fit->model;
-    if (fit->options->errors == UNRELU_ERRORS_ROBUST)
-        return ur_fail(err, UNRELU_EUSAGE,
-                       "`errors` robust needs the influence of every row, which the sums of one "
-                       "pass do not hold: fit the samples cell by cell, with `angles` likelihood");
-    m->errors = "model";
+    int robust = fit->options->errors == UNRELU_ERRORS_ROBUST;
+    m->errors = robust ? "robust" : "model";
     const ur_moments_plan *plan = &fit->summary->plan;
     double *body = ur_take(fit->arena, ur_moments_body_len(plan), sizeof *body);
     UR_TRY(ur_arena_status(fit->arena, err));
@@ -87,6 +89,8 @@ static unrelu_status estimate(ur_fit *fit, unrelu_error *err)
         UR_TRY(ur_fit_signs(fit, &out, err));
     else
         UR_TRY(ur_fit_h6(fit, &fit->v, &out, err));
+    if (robust)
+        UR_TRY(ur_fit_robust(fit, product_se, err));
     return ur_fit_finish(&(ur_estimate){fit->options, m, product_se, fit, noise_se}, err);
 }
 
@@ -234,12 +238,13 @@ static unrelu_status fit_summary(const unrelu_summary *summary,
     ur_fit fit = {&o, exec, &arena, .summary = summary, .limit = summary->limit, .model = model};
     UR_TRY(read_options(options, &o, err));
     UR_TRY(take_activation(summary, &o, err));
-    const char *what = o.norms == UNRELU_NORMS_SGD       ? "projected SGD (`norms` sgd)"
-                       : o.norms == UNRELU_NORMS_MEDIAN  ? "`norms` median"
-                       : o.angles == UNRELU_ANGLES_SIGNS ? "`angles` signs"
-                       : o.additive_noise != 0           ? "`additive-noise`"
-                       : o.robust                        ? "`robust`"
-                       : o.censor_at                     ? "`censor-at`"
+    const char *what = o.norms == UNRELU_NORMS_SGD        ? "projected SGD (`norms` sgd)"
+                       : o.norms == UNRELU_NORMS_MEDIAN   ? "`norms` median"
+                       : o.angles == UNRELU_ANGLES_SIGNS  ? "`angles` signs"
+                       : o.additive_noise != 0            ? "`additive-noise`"
+                       : o.robust                         ? "`robust`"
+                       : o.errors == UNRELU_ERRORS_ROBUST ? "`errors` robust"
+                       : o.censor_at                      ? "`censor-at`"
                        : ur_fit_needs_cells(&o) && !ur_transform_undoes(o.transform)
                            ? "a limit of each cell, a transform, or `angles` likelihood"
                            : NULL;

@@ -23,20 +23,14 @@ typedef struct {
     const ur_fit_pairs *out;
 } pairs;
 
-/* the cross sums of a pair in the caller's order; t1g2: sum of t_1 G_2 */
-typedef struct {
-    double gg, tt, t1g2, t2g1, t1t1g2, t2t2g1;
-} cross;
-
 /* what v is taken from: max(b, 0), and b itself where nothing is censored */
 static double anchor_of(const ur_margin *m)
 {
     return m->verdict == UR_MARGIN_NO_ZEROS ? m->b : fmax(m->b, 0);
 }
 
-/* with v = alpha t + beta on the positives: v = (x - anchor) / s, as pair.h wants it */
-static ur_pair_moments moments_of(const cross *x, double n, const ur_fit_column *const c[2],
-                                  const ur_margin m[2])
+ur_pair_moments ur_fit_pair_moments(const ur_fit_cross *x, double n,
+                                    const ur_fit_column *const c[2], const ur_margin m[2])
 {
     double a1 = 1 / m[0].s, b1 = (c[0]->shift - anchor_of(&m[0])) / m[0].s;
     double a2 = 1 / m[1].s, b2 = (c[1]->shift - anchor_of(&m[1])) / m[1].s;
@@ -51,12 +45,20 @@ static ur_pair_moments moments_of(const cross *x, double n, const ur_fit_column 
     };
 }
 
+ur_fit_cross ur_fit_cross_of(const ur_fit *fit, const ur_moments_view *v,
+                             const ur_fit_column *const c[2])
+{
+    size_t d = fit->summary->plan.d, a = c[0]->index, b = c[1]->index;
+    return (ur_fit_cross){v->gg[a * d + b], v->tt[a * d + b],  v->gt[b * d + a],
+                          v->gt[a * d + b], v->gtt[b * d + a], v->gtt[a * d + b]};
+}
+
 /* squares and product about the means of two columns without zeros */
 typedef struct {
     double x1, x2, xx;
 } centred;
 
-static centred centre(const cross *x, const ur_margin_sums s[2])
+static centred centre(const ur_fit_cross *x, const ur_margin_sums s[2])
 {
     return (centred){s[0].square - s[0].sum * s[0].sum / x->gg,
                      s[1].square - s[1].sum * s[1].sum / x->gg,
@@ -65,7 +67,8 @@ static centred centre(const cross *x, const ur_margin_sums s[2])
 
 /* Is one column a positive multiple of the other (or, without zeros, an affine map of it)?
  * Equality in Cauchy-Schwarz on the rows where both are observed. Returns the sign, or 0. */
-static int multiple(const cross *x, const ur_margin_sums sums[2], int zeros, double tolerance)
+static int multiple(const ur_fit_cross *x, const ur_margin_sums sums[2], int zeros,
+                    double tolerance)
 {
     double n1 = sums[0].positive, n2 = sums[1].positive, c1 = sums[0].shift, c2 = sums[1].shift;
     if (x->gg != n1 || x->gg != n2)
@@ -114,7 +117,7 @@ static void solve(const pairs *p, size_t i, size_t j)
     const ur_fit *fit = p->fit;
     const ur_moments_view *v = p->v;
     const ur_fit_column *const c[2] = {&fit->columns[i], &fit->columns[j]};
-    size_t d = fit->summary->plan.d, a = c[0]->index, b = c[1]->index; /* a < b, since i < j */
+    size_t a = c[0]->index, b = c[1]->index; /* a < b, since i < j */
     ur_margin margins[2] = {p->margins[i], p->margins[j]};
     ur_margin_sums sums[2];
     double margins_n[2] = {v->observed[a], v->observed[b]};
@@ -130,8 +133,7 @@ static void solve(const pairs *p, size_t i, size_t j)
         zeros |= verdict != UR_MARGIN_NO_ZEROS;
     }
     double n = sums[0].n;
-    cross x = {v->gg[a * d + b], v->tt[a * d + b],  v->gt[b * d + a],
-               v->gt[a * d + b], v->gtt[b * d + a], v->gtt[a * d + b]};
+    ur_fit_cross x = ur_fit_cross_of(fit, v, c);
     ur_pair pair = {.rho = 0, .rho_se = NAN, .product_se = NAN};
     if (!usable || !(n > 0)) { /* a constant column, or one without positives on the common rows */
         ur_fit_store(p->out, fit->d, i, j, n, constant ? ENOUGH_JOINT : 0, pair);
@@ -152,7 +154,7 @@ static void solve(const pairs *p, size_t i, size_t j)
         pair.rho_se = (1 - rho * rho) / sqrt(x.gg);
         pair.product_se = sqrt((1 + rho * rho) / x.gg);
     } else {
-        ur_pair_moments m = moments_of(&x, n, c, margins);
+        ur_pair_moments m = ur_fit_pair_moments(&x, n, c, margins);
         ur_pair_margin prepared[2] = {p->prepared[i], p->prepared[j]};
         for (int k = 0; k < 2 && partial; k++)
             ur_pair_margin_set(margins[k].gamma, &prepared[k]);

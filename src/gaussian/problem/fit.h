@@ -94,6 +94,21 @@ void ur_fit_store(const ur_fit_pairs *out, size_t d, size_t i, size_t j, double 
                   ur_pair pair);
 unrelu_status ur_fit_h6(const ur_fit *fit, const ur_moments_view *v, const ur_fit_pairs *out,
                         unrelu_error *err);
+/* the cross sums of a pair in the caller's order, which is that of the source; t1g2: sum of t_1 G_2
+ */
+typedef struct {
+    double gg, tt, t1g2, t2g1, t1t1g2, t2t2g1;
+} ur_fit_cross;
+ur_fit_cross ur_fit_cross_of(const ur_fit *fit, const ur_moments_view *v,
+                             const ur_fit_column *const c[2]);
+/* with v = alpha t + beta on the positives: v = (x - anchor) / s, as pair.h wants it */
+ur_pair_moments ur_fit_pair_moments(const ur_fit_cross *x, double n,
+                                    const ur_fit_column *const c[2], const ur_margin m[2]);
+/* --- robust.c --- */
+/* Puts errors that hold whatever the law in the place of those of the model, by a pass over the
+ * source. Margins by likelihood, pairs by h6. */
+unrelu_status ur_fit_robust(const ur_fit *fit, double *product_se, unrelu_error *err);
+
 /* --- sign_counts.c --- */
 unrelu_status ur_fit_signs(const ur_fit *fit, const ur_fit_pairs *out, unrelu_error *err);
 
