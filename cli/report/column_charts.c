@@ -13,13 +13,11 @@
 
 enum { DRAWN = 12, AXIS = 24 }; /* AXIS: characters of a name */
 
-static const double TWO_SIDED = 1.959964,
-                    Z_TAIL = 1.644854; /* of a normal: 95 %, on two sides, one */
-static const double TAIL = 0.1;        /* beyond which every quantile is drawn, not every other */
-static const double FAR = 1.5;         /* times the first bin: a last one that holds all beyond */
-static const double HIDDEN = 3;        /* deviations of the hidden part that are drawn */
-static const double MANY_TIES = 0.2;   /* share of the values, from which on they are told */
-static const double FAIR = 0.05, BAD = 0.01; /* p below these is coloured so */
+static const double TWO_SIDED = 1.959964; /* of a normal: 95 %, on two sides */
+static const double TAIL = 0.1;      /* beyond which every quantile is drawn, not every other */
+static const double FAR = 1.5;       /* times the first bin: a last one that holds all beyond */
+static const double HIDDEN = 3;      /* deviations of the hidden part that are drawn */
+static const double MANY_TIES = 0.2; /* share of the values, from which on they are told */
 
 /* what both charts of a column share */
 typedef struct {
@@ -178,77 +176,6 @@ static int by_misfit(const void *a, const void *b)
     return x->i < y->i ? -1 : 1;
 }
 
-/* ---- the table of all ---- */
-
-void cli_report_coordinates(cli_page *page, const unrelu_gaussian *m, const unrelu_goodness *g,
-                            const cli_coordinates *words, double level)
-{
-    double z = cli_half_width(level);
-    int has_shares = m->observed || g;
-    const char *titles = cli_text(page, "<%s%s%s%s|b|scale%s%s%s", words->one,
-                                  has_shares ? "|" : "", has_shares ? words->censored : "",
-                                  m->limit ? "|limit" : "", m->noise ? "|noise" : "",
-                                  g ? "|KS distance|p|ties" : "", m->flags ? "|<flags" : "");
-    cli_html(page, "<div class=\"card\"><h3>All %s</h3><p class=\"note\">", words->many);
-    if (cli_has_errors(m->b_se, m->d))
-        cli_html(page, "± is the half-width of an interval of %g %%. ", 100 * level);
-    cli_html(page, "%s</p><div class=\"tall\">", m->d > 1 ? "A click on a title sorts." : "");
-    cli_html_table(page, m->d > 1 ? "sortable" : "", titles);
-    for (size_t i = 0; i < m->d; i++) {
-        cli_html_name(page, "<tr>", m->names, "x", i);
-        if (has_shares)
-            cli_html_real(page,
-                          100 * (g ? g->censored[i] / g->observed[i] : cli_censored_share(m, i)),
-                          "%.1f %%");
-        if (m->limit)
-            cli_html_limit(page, m->limit[i]);
-        cli_html_estimate(page, m->b[i], cli_half_of(m->b_se, m->d, i, z));
-        cli_html_estimate(page, m->scale[i], cli_half_of(m->scale_se, m->d, i, z));
-        if (m->noise)
-            cli_html_real(page, m->noise[i], "%.4g");
-        if (g) {
-            double p = g->ks_p[i];
-            cli_html_real(page, g->ks[i], "%.4f");
-            if (p < FAIR)
-                cli_html(page, "<td class=\"%s\">%.3g</td>", p < BAD ? "bad" : "fair", p);
-            else
-                cli_html_real(page, p, "%.3g");
-            cli_html_real(page, 100 * g->ties[i], "%.1f %%");
-        }
-        if (m->flags)
-            cli_html_flags(page, m->flags[i]);
-        cli_html(page, "</tr>\n");
-    }
-    cli_html(page, "</tbody></table></div>\n</div></div>\n");
-}
-
-/* Of a transformed model: a transform is increasing, so that quantiles of the hidden values are the
- * normal's, mapped back. Means are not. */
-static void add_quantiles(cli_page *page, const unrelu_gaussian *m)
-{
-    const char *titles = cli_text(page, "<column%s%s|5 %% quantile|median|95 %% quantile",
-                                  m->lambda ? "|lambda" : "", m->limit ? "|limit" : "");
-    cli_html(page, "<div class=\"card\" id=\"quantiles\"><h3>In the data's own scale</h3><p "
-                   "class=\"note\">What the model says of all values, the hidden ones too: "
-                   "quantiles of each normal, mapped back.</p><div class=\"tall\">");
-    cli_html_table(page, m->d > 1 ? "sortable" : "", titles);
-    for (size_t i = 0; i < m->d; i++) {
-        cli_html_name(page, "<tr>", m->names, "x", i);
-        if (m->lambda)
-            cli_html_real(page, m->lambda[i], "%.3g");
-        if (m->limit)
-            cli_html_limit(page, m->limit[i] == -INFINITY
-                                     ? -INFINITY
-                                     : unrelu_gaussian_untransform(m, i, m->limit[i]));
-        for (int side = -1; side <= 1; side++)
-            cli_html_real(page,
-                          unrelu_gaussian_untransform(m, i, m->b[i] + side * Z_TAIL * m->scale[i]),
-                          "%.4g");
-        cli_html(page, "</tr>\n");
-    }
-    cli_html(page, "</tbody></table></div>\n</div></div>\n");
-}
-
 void cli_report_columns(cli_page *page, const unrelu_gaussian *m, const unrelu_goodness *g,
                         double level)
 {
@@ -280,7 +207,5 @@ void cli_report_columns(cli_page *page, const unrelu_gaussian *m, const unrelu_g
         cli_html(page, "</div>\n");
     }
     cli_report_coordinates(page, m, g, &words, level);
-    if (m->transform != UNRELU_TRANSFORM_NONE)
-        add_quantiles(page, m);
     cli_html(page, "</section>\n");
 }

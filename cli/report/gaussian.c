@@ -80,10 +80,6 @@ static void add_facts(cli_page *page, const unrelu_gaussian *m, const unrelu_goo
     if (cells > 0)
         cli_html_fact(page, "of the cells censored",
                       cli_text(page, "%.3g %%", 100 * (censored / cells)));
-    if (m->method[0])
-        cli_html_fact(page, "method", m->method);
-    if (m->norms[0])
-        cli_html_fact(page, "norms, angles", cli_text(page, "%s, %s", m->norms, m->angles));
     if (m->rows_dropped)
         cli_html_fact(page, "outlying rows left out",
                       cli_html_count(page, (double)m->rows_dropped));
@@ -100,13 +96,8 @@ static int write_page(const cli_shared *shared, const unrelu_gaussian *m, const 
     int ranked = m->method[0] && !transformed && strcmp(m->angles, "likelihood") != 0;
     cli_page opened,
         *page = cli_html_open(&opened, "Rectified Gaussian: report",
-                              "Rectified Gaussian x = ReLU(W z + b)", shared->files[0]);
-    if (transformed)
-        cli_html(page,
-                 "<p>All of it is of values transformed by <b>%s</b>: limits, b, scale, "
-                 "correlations and charts. <a href=\"#quantiles\">A table</a> has medians and "
-                 "quantiles in the data's own scale.</p>\n",
-                 unrelu_transform_name(m->transform));
+                              "Normal values, hidden below a limit (rectified Gaussian)",
+                              shared->files[0]);
     if (g)
         judge_fit(page, m, g);
     else {
@@ -120,6 +111,7 @@ static int write_page(const cli_shared *shared, const unrelu_gaussian *m, const 
                  "With the samples as a second file this page also shows how well the model fits "
                  "them.</p></div>\n");
     }
+    cli_report_answer(page, m, g, shared->level);
     cli_html_warnings(page, m->warnings, m->warning_count);
     add_facts(page, m, g);
     cli_report_columns(page, m, g, shared->level);
@@ -138,6 +130,11 @@ static int write_page(const cli_shared *shared, const unrelu_gaussian *m, const 
                  (unsigned long long)shared->seed);
     else
         cli_html(page, "<footer>");
+    if (m->method[0])
+        cli_html(page, "<p>Fitted by the method %s%s.</p>", cli_escaped(page, m->method),
+                 m->norms[0] ? cli_text(page, ": norms %s, angles %s", cli_escaped(page, m->norms),
+                                        cli_escaped(page, m->angles))
+                             : "");
     return cli_html_finish(page, shared);
 }
 

@@ -64,7 +64,7 @@ static void add_matrix(cli_page *page, const unrelu_mixture *m)
         const char *titles = "<column";
         for (size_t j = 0; j < m->p; j++)
             titles = cli_text(page, "%s|u%zu", titles, j + 1);
-        cli_html(page, "<details><summary>The numbers</summary><div class=\"tall\">");
+        cli_html(page, "<details><summary>The numbers</summary>");
         cli_html_table(page, "", titles);
         for (size_t i = 0; i < m->d; i++) {
             cli_html_name(page, "<tr>", m->names, "x", i);
@@ -72,7 +72,7 @@ static void add_matrix(cli_page *page, const unrelu_mixture *m)
                 cli_html_real(page, m->A[i * m->p + j], "%.4f");
             cli_html(page, "</tr>\n");
         }
-        cli_html(page, "</tbody></table></div>\n</div></details>");
+        cli_html(page, "</tbody></table></div></details>");
     }
     cli_html(page, "</div></section>\n");
 }

@@ -137,7 +137,7 @@ static void add_neurons(cli_page *page, const unrelu_network *m, double level)
     cli_html(page, "</div>\n<div class=\"card\"><h3>All neurons</h3><p class=\"note\">");
     if (cli_has_errors(m->c_se, m->k))
         cli_html(page, "± is the half-width of an interval of %g %%. ", 100 * level);
-    cli_html(page, "A click on a title sorts.</p><div class=\"tall\">");
+    cli_html(page, "A click on a title sorts.</p>");
     cli_html_table(page, "sortable",
                    cli_text(page, "<neuron|norm of U|bias c%s%s", m->active ? "|on" : "",
                             m->V_se ? "|largest se in V" : ""));
@@ -151,7 +151,7 @@ static void add_neurons(cli_page *page, const unrelu_network *m, double level)
             cli_html_real(page, cli_error_of_v(m, j), "%.2g");
         cli_html(page, "</tr>\n");
     }
-    cli_html(page, "</tbody></table></div>\n</div></div>\n</section>\n");
+    cli_html(page, "</tbody></table></div></div>\n</section>\n");
 }
 
 /* ---- weights ---- */
@@ -189,7 +189,7 @@ static void add_exact_table(cli_page *page, const unrelu_network *m, int inputs)
     const char *titles = inputs ? "<input" : "<output";
     for (size_t j = 0; j < m->k; j++)
         titles = cli_text(page, "%s|%zu", titles, j + 1);
-    cli_html(page, "<div class=\"card\"><h3>%s</h3><div class=\"tall\">", matrices[inputs]);
+    cli_html(page, "<div class=\"card\"><h3>%s</h3>", matrices[inputs]);
     cli_html_table(page, "", titles);
     for (size_t i = 0; i < (inputs ? m->d : m->m); i++) {
         cli_html_name(page, "<tr>", names, inputs ? "x" : "a", i);
@@ -199,7 +199,7 @@ static void add_exact_table(cli_page *page, const unrelu_network *m, int inputs)
                                               : m->U_rational[i * m->k + j]));
         cli_html(page, "</tr>\n");
     }
-    cli_html(page, "</tbody></table></div>\n</div></div>\n");
+    cli_html(page, "</tbody></table></div></div>\n");
 }
 
 /* ---- the page ---- */

@@ -21,7 +21,14 @@ int cli_report_mixture(const cli_shared *shared, const unrelu_mixture *model);
 /* How each column fits. goodness may be NULL: then the table alone, of the model's numbers. */
 void cli_report_columns(cli_page *page, const unrelu_gaussian *model,
                         const unrelu_goodness *goodness, double level);
-/* the table */
+
+/* --- column_tables.c --- */
+/* what b and scale are of: "x", "log(x)", ... */
+const char *cli_report_scale(const unrelu_gaussian *model);
+/* What the values of each column are like, hidden ones included; goodness may be NULL. */
+void cli_report_answer(cli_page *page, const unrelu_gaussian *model,
+                       const unrelu_goodness *goodness, double level);
+/* Parameters and tests of each; goodness may be NULL. */
 void cli_report_coordinates(cli_page *page, const unrelu_gaussian *model,
                             const unrelu_goodness *goodness, const cli_coordinates *words,
                             double level);

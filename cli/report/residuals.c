@@ -189,11 +189,11 @@ int cli_report_residuals(cli_page *page, const unrelu_network *m, const cli_shar
     }
     cli_html(page, "<div class=\"card\"><h3>Labels against the network</h3>");
     draw_points(page, m, &d);
-    cli_html(page, "</div></div>\n<div class=\"card\"><h3>By output</h3><div class=\"tall\">");
+    cli_html(page, "</div></div>\n<div class=\"card\"><h3>By output</h3>");
     cli_html_table(page, d.m > 1 ? "sortable" : "",
                    "<output|deviation of the labels|rms residual|largest|variance explained");
     for (size_t j = 0; j < d.m; j++)
         add_output(page, m, &d, j);
-    cli_html(page, "</tbody></table></div>\n</div></div>\n</section>\n");
+    cli_html(page, "</tbody></table></div></div>\n</section>\n");
     return 0;
 }

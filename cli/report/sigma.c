@@ -216,7 +216,7 @@ void cli_report_spectrum(cli_page *page, const unrelu_gaussian *m, const char *h
                                                .half = half,
                                                .low = low,
                                                .high = high});
-    cli_html(page, "<details><summary>The numbers</summary><div class=\"tall\">");
+    cli_html(page, "<details><summary>The numbers</summary>");
     cli_html_table(page, "", m->k ? "number|eigenvalue|<in W" : "number|eigenvalue");
     for (size_t i = 0; i < m->d; i++) {
         cli_html(page, "<tr><td>%zu</td>", i + 1);
@@ -225,5 +225,5 @@ void cli_report_spectrum(cli_page *page, const unrelu_gaussian *m, const char *h
             cli_html(page, "<td class=\"l\">%s</td>", i < m->k ? "yes" : "");
         cli_html(page, "</tr>\n");
     }
-    cli_html(page, "</tbody></table></div>\n</div></details></div></section>\n");
+    cli_html(page, "</tbody></table></div></details></div></section>\n");
 }

@@ -43,7 +43,20 @@ STATE = """(() => {
   };
   const wide = [...document.querySelectorAll('main *')].filter((element) =>
     !element.closest('.scroll, svg') && element.getBoundingClientRect().right > innerWidth + 0.5);
+  /* a scroll bar that reaches nothing, or names of rows that leave the window with their numbers */
+  const boxes = [...document.querySelectorAll('.scroll')].filter((box) => box.clientWidth > 0);
+  const idle = boxes.filter((box) => box.scrollWidth > box.clientWidth &&
+    box.querySelector('table').getBoundingClientRect().width <= box.clientWidth);
+  const lost = boxes.filter((box) => {
+    const first = box.querySelector('tbody tr').cells[0], before = box.scrollLeft;
+    box.scrollLeft = 1e6;
+    const away = Math.abs(first.getBoundingClientRect().left - box.getBoundingClientRect().left);
+    box.scrollLeft = before;
+    return away > 1;
+  });
+  const nested = document.querySelectorAll('.scroll .scroll, .tall .scroll').length;
   return {
+    tables: idle.length + lost.length + nested,
     charts: Number(document.body.dataset.charts), drawn: charts.filter(isDrawn).length,
     overlap: charts.filter(overlaps).map((svg) => svg.querySelector('title').textContent),
     untitled: document.querySelectorAll('svg.plot:not(:has(> title + desc)), .bars > :not(:has(> title)), ' +
@@ -205,6 +218,8 @@ def look(browser, path, width, scheme, shots):
         wrong.append("the browser is not %s at %d" % (scheme, width))
     if (lightness(state["ink"]) > lightness(state["ground"])) != (scheme == "dark"):
         wrong.append("%(ink)s on %(ground)s" % state)
+    if state["tables"]:
+        wrong.append("%(tables)d tables scroll for nothing, or lose the names of their rows" % state)
     if state["alerts"]:
         wrong.append("a column's name was run as a script")
     if shots:
