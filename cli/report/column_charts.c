@@ -46,8 +46,8 @@ static void draw_histogram(cli_page *page, const column *c)
     double first = edges[1] - edges[0], last = edges[g->bins] - edges[g->bins - 1];
     double left = edges[0];
     double right = last > FAR * first ? edges[g->bins - 1] + first : edges[g->bins];
-    if (g->censored[c->i] > 0 && c->s > 0) /* room for the hidden part, up to as much as the rest */
-        left = fmin(left, fmax(c->b - HIDDEN * c->s, c->limit - fmax(right - c->limit, 0)));
+    if (g->censored[c->i] > 0 && c->s > 0) /* room for all of the hidden part */
+        left = fmin(left, c->b - HIDDEN * c->s);
     for (size_t k = 0; k < g->bins; k++) {
         double width = edges[k + 1] - edges[k];
         density[k] = width > 0 ? counts[k] / (n * width) : 0;
