@@ -48,10 +48,25 @@ static unrelu_status take_noise_out(unrelu_gaussian *m, double *product_se, cons
     return UNRELU_OK;
 }
 
+/* Of values near the end of a double's range, b and scale may lie beyond it: no file holds that. */
+static unrelu_status check_range(const unrelu_gaussian *m, unrelu_error *err)
+{
+    for (size_t i = 0; i < m->d; i++)
+        if (isinf(m->b[i]) || isinf(m->scale[i]))
+            return ur_fail(
+                err, UNRELU_EDATA,
+                "column %zu (%s): its values are so large that %s is beyond 1.8e308, the "
+                "largest number that a double holds; divide them by a power of ten, or leave the "
+                "column out with `columns`",
+                i + 1, m->names[i], isinf(m->b[i]) ? "b" : "scale");
+    return UNRELU_OK;
+}
+
 unrelu_status ur_fit_finish(const ur_estimate *e, unrelu_error *err)
 {
     unrelu_gaussian *m = e->model;
     size_t d = m->d;
+    UR_TRY(check_range(m, err));
     UR_TRY(take_noise_out(m, e->product_se, e->noise_se, err));
     ur_gaussian_set_sigma(m);
     /* product_se knows how the errors of rho and of censored scales go together, of no others */
