@@ -13,6 +13,8 @@ make_data() {
         "$unrelu" generate mixture -q -d 3 -p 2 -n 40 -o m
         "$unrelu" sample -q g/truth.npz -n 30 -o g.csv
         gzip -c g.csv > g.csv.gz
+        awk -F, 'NR > 1 { if (NR % 5 == 0) $1 = "<0.5"; if (NR % 7 == 0) $2 = ">1"; if (NR % 6 == 0) $3 = "0.2..0.9" }
+            { print $1 "," $2 "," $3 }' g.csv > cells.csv
         "$unrelu" fit -q g/x.npy -o fit.npz
         "$unrelu" recover -q n/x.npy n/a.npy -o net.npz
         "$unrelu" summarize -q g/x.npy -o one.npz
@@ -42,6 +44,8 @@ has_threads() {
 every_command() {
     "$1" fit fit g.csv -o out/m.npz
     "$1" fit-gz fit g.csv.gz --json
+    "$1" fit-robust fit g.csv --errors robust --json -o out/m.npz
+    "$1" fit-cells fit cells.csv -o out/m.npz
     "$1" fit-summary fit one.npz -o out/m.npz
     "$1" recover recover n/x.npy n/a.npy --json -o out/m.npz
     "$1" recover-certify recover wx.csv wa.csv --certify -o out/m.npz
@@ -49,7 +53,9 @@ every_command() {
     "$1" predict predict net.npz n/x.npy -o out/y.csv
     "$1" sample sample fit.npz -n 20 -o out/x.npy
     "$1" impute impute fit.npz g.csv -o out/x.csv
+    "$1" impute-median impute fit.npz g.csv --median -o out/x.csv
     "$1" check check g.csv
+    "$1" check-cells check cells.csv
     "$1" summarize summarize g/x.npy -o out/s.npz
     "$1" merge merge one.npz two.npz -o out/s.npz
     "$1" generate generate mixture -d 3 -p 2 -n 20 -o out
