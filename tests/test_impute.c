@@ -637,9 +637,12 @@ static void threads_and_other_draws_change_no_bit(void **state)
     unrelu_gaussian_plant_options_init(&o, sizeof o);
     o.d = D;
     unrelu_gaussian *m = plant(o);
-    double *x = draw(m, N, 1);
+    double *x = draw(m, N, 1), error[D * D];
     for (size_t i = 0; i < N * D; i += 7)
         x[i] = NAN;
+    for (size_t i = 0; i < (size_t)D * D; i++)
+        error[i] = 0.1;
+    m->b_se = m->scale_se = m->correlation_se = error;
     for (size_t draws = 0; draws < 4; draws += 3) {
         table out[3];
         unrelu_error err = {0};
@@ -689,6 +692,109 @@ static void rows_that_are_alike_get_draws_of_their_own(void **state)
         impute(m, x, 4, (unrelu_impute_options){.size = sizeof(unrelu_impute_options), .draws = 1});
     for (size_t j = 0; j < 2; j++)
         assert_true(y[j] != y[2 + j] && y[4 + j] != y[6 + j]);
+    free(y);
+    unrelu_gaussian_free(m);
+}
+
+/* ---- parameters are drawn from their errors before the cells ---- */
+
+enum { PROPER = 40000 };
+
+static void near_mean(const double *values, size_t n, double want) /* within 5 standard errors */
+{
+    double sum = 0, square = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += values[i];
+    for (size_t i = 0; i < n; i++)
+        square += pow(values[i] - sum / (double)n, 2);
+    double error = sqrt(square) / (double)n;
+    if (!(fabs(sum / (double)n - want) <= 5 * error))
+        fail_msg("%g, where %g +- %g was expected", sum / (double)n, want, error);
+}
+
+/* Two missing rows of one column are y = b* + s* z: E y y' = Var b*, E (y - y')^2 / 2 = E s*^2, and
+ * E (y - y')^2 (y + y') / 4 = E b* s*^2, where log s* and b* are jointly normal. */
+static void draws_know_the_errors_of_b_and_scale(void **state)
+{
+    (void)state;
+    const double b[] = {0}, sigma[] = {4}, x[] = {NAN, NAN};
+    const double b_se = 1.5, q = 0.25, r = -0.6; /* q = scale_se / scale */
+    static double product[PROPER], spread[PROPER], third[PROPER];
+    unrelu_gaussian *m = make_model(1, b, sigma);
+    m->b_se = (double[]){b_se};
+    m->scale_se = (double[]){2 * q};
+    m->b_scale_cov = (double[]){r * b_se * 2 * q};
+    for (int fixed = 0; fixed < 2; fixed++) {
+        double *y = impute(m, x, 2,
+                           (unrelu_impute_options){.size = sizeof(unrelu_impute_options),
+                                                   .draws = PROPER,
+                                                   .fixed_parameters = fixed});
+        for (size_t k = 0; k < PROPER; k++) {
+            double first = y[2 * k], second = y[2 * k + 1], away = pow(first - second, 2);
+            product[k] = first * second;
+            spread[k] = away / 2;
+            third[k] = away * (first + second) / 4;
+        }
+        near_mean(product, PROPER, fixed ? 0 : b_se * b_se);
+        near_mean(spread, PROPER, fixed ? 4 : 4 * exp(2 * q * q));
+        near_mean(third, PROPER, fixed ? 0 : b_se * r * 4 * 2 * q * exp(2 * q * q));
+        free(y);
+    }
+    unrelu_gaussian_free(m);
+}
+
+/* A cell that is missing beside one t deviations above its mean is rho* t + sqrt(1 - rho*^2) z: of
+ * two such rows E y = t E rho*, E y y' = t^2 E rho*^2, by quadrature over the error of atanh rho.
+ */
+static void draws_know_the_errors_of_correlations(void **state)
+{
+    (void)state;
+    const double b[] = {9, 0}, sigma[] = {1, 0.5, 0.5, 1}, t = 2, se = 0.3;
+    double x[] = {9 + t, NAN, 9 + t, NAN}, mass = 0, once = 0, twice = 0;
+    static double mean[PROPER], product[PROPER];
+    unrelu_gaussian *m = make_model(2, b, sigma);
+    m->correlation_se = (double[]){0, se, se, 0};
+    for (double g = -8; g <= 8; g += 0.01) {
+        double rho = tanh(atanh(0.5) + se / 0.75 * g), weight = exp(-g * g / 2);
+        mass += weight;
+        once += weight * rho;
+        twice += weight * rho * rho;
+    }
+    for (int fixed = 0; fixed < 2; fixed++) {
+        double *y = impute(m, x, 2,
+                           (unrelu_impute_options){.size = sizeof(unrelu_impute_options),
+                                                   .draws = PROPER,
+                                                   .seed = 3,
+                                                   .fixed_parameters = fixed});
+        for (size_t k = 0; k < PROPER; k++) {
+            mean[k] = (y[4 * k + 1] + y[4 * k + 3]) / 2;
+            product[k] = y[4 * k + 1] * y[4 * k + 3];
+        }
+        near_mean(mean, PROPER, t * (fixed ? 0.5 : once / mass));
+        near_mean(product, PROPER, t * t * (fixed ? 0.25 : twice / mass));
+        free(y);
+    }
+    unrelu_gaussian_free(m);
+}
+
+/* errors so large that drawn correlations are none, and errors that are unknown */
+static void draws_are_finite_whatever_the_errors(void **state)
+{
+    (void)state;
+    const double b[] = {1, 2, 3}, sigma[] = {1, .9, -.9, .9, 1, -.9, -.9, -.9, 1};
+    const double x[] = {0, NAN, 3, NAN, 0, 0, 2, 1, NAN};
+    unrelu_gaussian *m = make_model(3, b, sigma);
+    m->correlation_se = (double[]){0, 5, NAN, 5, 0, 5, NAN, 5, 0};
+    m->b_se = (double[]){NAN, 1, INFINITY};
+    m->scale_se = (double[]){1, NAN, 0};
+    m->b_scale_cov = (double[]){NAN, 7, -7};
+    double *y = impute(
+        m, x, 3, (unrelu_impute_options){.size = sizeof(unrelu_impute_options), .draws = 300});
+    for (size_t i = 0; i < (size_t)300 * 9; i++) {
+        double seen = x[i % 9];
+        assert_true(isfinite(y[i]));
+        assert_true(isnan(seen) || (seen > 0 ? y[i] == seen : y[i] <= 0));
+    }
     free(y);
     unrelu_gaussian_free(m);
 }
@@ -1023,6 +1129,9 @@ int main(void)
         cmocka_unit_test(a_row_that_contradicts_a_singular_model_gets_its_limit),
         cmocka_unit_test(threads_and_other_draws_change_no_bit),
         cmocka_unit_test(rows_that_are_alike_get_draws_of_their_own),
+        cmocka_unit_test(draws_know_the_errors_of_b_and_scale),
+        cmocka_unit_test(draws_know_the_errors_of_correlations),
+        cmocka_unit_test(draws_are_finite_whatever_the_errors),
         cmocka_unit_test(the_unit_and_the_order_of_columns_do_not_matter),
         cmocka_unit_test(a_hidden_cell_of_logarithms_gets_its_mean_in_their_unit),
         cmocka_unit_test(rejection_gives_the_same_means_and_medians_of_transformed_cells),

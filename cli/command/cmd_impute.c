@@ -11,7 +11,7 @@
 typedef struct {
     cli_shared shared;
     size_t draws;
-    int median;
+    int median, fixed_parameters;
     int spreadsheet_safe;
     cli_limits limits;
 } impute_arguments;
@@ -26,6 +26,10 @@ static const cli_option options[] = {
      "times the rows of SAMPLES, draw after draw",
      CLI_WHOLE, offsetof(impute_arguments, draws), 1, 0x1p31, "a whole number of at least 1"},
     {"median", 0, NULL, "conditional medians in place of conditional means", TO(CLI_FLAG, median)},
+    {"fixed-parameters", 0, NULL,
+     "draws by the model as it stands; else b, scale and correlation are drawn from their errors "
+     "before each of them",
+     TO(CLI_FLAG, fixed_parameters)},
     CLI_SPREADSHEET_ROW(impute_arguments, spreadsheet_safe),
     CLI_LIMIT_ROWS(impute_arguments),
     {0},
@@ -60,7 +64,8 @@ static int impute(const impute_arguments *a, const unrelu_gaussian *model,
                                .limits = samples.limits,
                                .seed = a->shared.seed,
                                .names = safe,
-                               .median = a->median};
+                               .median = a->median,
+                               .fixed_parameters = a->fixed_parameters};
     CLI_CALL(
         unrelu_gaussian_impute(model, samples.source, &o, a->shared.output, &exec, report, &err));
     return 0;
@@ -123,7 +128,9 @@ const cli_command cli_impute = {
            "are in the unit of the data, also of a model with --transform, where --median gives "
            "what lies in the middle (under log the geometric mean, if nothing cuts "
            "it).\n\nMeans vary less than values do: for a variance "
-           "or a correlation of the filled table take --draws and average over the tables.",
+           "or a correlation of the filled table take --draws and average over the tables. What is "
+           "computed of M such tables has an interval by Rubin's rules, the error of the model "
+           "included.",
     .options = options,
     .has = CLI_HAS_SEED | CLI_HAS_THREADS | CLI_HAS_COLUMNS | CLI_HAS_JSON,
     .examples = examples,

@@ -601,6 +601,10 @@ typedef struct {
     uint64_t seed;
     const char *const *names; /* of the output's columns; NULL: those of the samples */
     int median;               /* conditional medians in place of means */
+    /* draws: 1: all of the model as it stands; 0: before each of them b, scale and correlation are
+     * drawn from their errors, so that intervals of what is computed of the imputations (Rubin's
+     * rules) know of these */
+    int fixed_parameters;
 } unrelu_impute_options;
 
 UNRELU_API void unrelu_impute_options_init(unrelu_impute_options *options, size_t size);

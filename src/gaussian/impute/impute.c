@@ -7,8 +7,9 @@
  *
  * Rows are sorted by which cells they show and hide, so that neighbours share a factorisation, and
  * taken in blocks. Draw number m of row i uses positions from m 2^32 on of stream i: nothing
- * depends on the threads, nor on the other rows. Where a singular model and the seen cells of a
- * row contradict a limit, the limit is filled in. */
+ * depends on the threads, nor on the other rows. Before each draw the parameters are drawn from
+ * their errors (impute_parameters.c). Where a singular model and the seen cells of a row contradict
+ * a limit, the limit is filled in. */
 #include "gaussian/impute/impute.h"
 
 #include "base/error.h"
@@ -48,6 +49,8 @@ typedef struct {
     sorted_row *rows;      /* n */
     size_t first, batch;   /* draws that are made together */
     double *out;           /* batch x n x d, in the samples' order of columns */
+    ur_parameters errors;
+    double *b, *scale, *R; /* batch x d, d, d x d: of each draw; of means those of the model */
     ur_arena *arena;
 } imputation;
 
@@ -191,10 +194,10 @@ typedef struct {
     ur_law law;
     ur_points points;
     ur_uniforms random;
-    double *x, *t, *limit, *mu, *w, *z; /* d */
-    double *y;                          /* d: hidden cells in the unit of the data */
-    double *limited;                    /* UR_POINTS_MOST x d: L z of each point */
-    ur_cut_normal *parts;               /* UR_POINTS_MOST */
+    double *t, *limit, *mu, *w, *z; /* d */
+    double *y;                      /* d: hidden cells in the unit of the data */
+    double *limited;                /* UR_POINTS_MOST x d: L z of each point */
+    ur_cut_normal *parts;           /* UR_POINTS_MOST */
 } room;
 
 static room *room_new(const imputation *p, ur_arena *arena)
@@ -206,9 +209,9 @@ static room *room_new(const imputation *p, ur_arena *arena)
     double **const squares[] = {&r->pattern.G, &r->pattern.V, &r->pattern.C,
                                 &r->law.L,     &r->law.along, &r->law.effect};
     double **const lines[] = {
-        &r->law.u, &r->law.rest, &r->law.shift, &r->points.start, &r->points.tilt, &r->points.y,
-        &r->x,     &r->t,        &r->limit,     &r->points.mode,  &r->mu,          &r->w,
-        &r->z,     &r->y};
+        &r->law.u,    &r->law.rest, &r->law.shift, &r->points.start, &r->points.tilt,
+        &r->points.y, &r->t,        &r->limit,     &r->points.mode,  &r->mu,
+        &r->w,        &r->z,        &r->y};
     size_t **const indices[] = {&r->pattern.index, &r->law.order, &r->law.last};
     for (size_t i = 0; i < sizeof squares / sizeof *squares; i++)
         *squares[i] = ur_take(arena, d, d * sizeof(double));
@@ -226,8 +229,9 @@ static room *room_new(const imputation *p, ur_arena *arena)
 }
 
 /* y: hidden cells in deviations, by a draw or by their means */
-static void fill_latent(const imputation *p, size_t row, uint64_t start, room *r)
+static void fill_latent(const imputation *p, size_t row, uint64_t start, size_t place, room *r)
 {
+    const double *b = p->b + place * p->d, *scale = p->scale + place * p->d;
     ur_law *law = &r->law;
     size_t columns = p->options.draws ? law->columns : law->rank;
     if (p->options.draws) {
@@ -242,8 +246,7 @@ static void fill_latent(const imputation *p, size_t row, uint64_t start, room *r
         double t = r->mu[cell];
         for (size_t k = 0; k < columns; k++)
             t += law->L[i * law->stride + k] * r->z[k];
-        r->y[column] = unrelu_gaussian_untransform(
-            p->model, column, p->model->b[column] + p->model->scale[column] * t);
+        r->y[column] = unrelu_gaussian_untransform(p->model, column, b[column] + scale[column] * t);
     }
 }
 
@@ -268,18 +271,20 @@ static void fill_in_unit(const imputation *p, room *r)
     }
 }
 
-/* out (d): the row, with the mean or the median of what it hides, or a draw of that */
-static unrelu_status fill_row(const imputation *p, size_t row, size_t draw, room *r, double *out,
+/* the row, with the mean or the median of what it hides, or a draw of that: number `place` of those
+ * made together */
+static unrelu_status fill_row(const imputation *p, size_t row, size_t place, room *r,
                               unrelu_error *err)
 {
     const unrelu_gaussian *m = p->model;
-    uint64_t start = (uint64_t)draw << 32;
+    double *out = p->out + (place * p->n + row) * p->d;
+    uint64_t start = (uint64_t)(p->first + place) << 32;
     r->random = (ur_uniforms){
         .seed = p->options.seed, .stream = STREAM + row, .next = start, .at = UR_UNIFORMS};
     if (!p->options.draws && (p->options.median || m->transform != UNRELU_TRANSFORM_NONE))
         fill_in_unit(p, r);
     else
-        fill_latent(p, row, start, r);
+        fill_latent(p, row, start, place, r);
     for (size_t j = 0; j < p->d; j++) {
         size_t i = p->place[j];
         unsigned char state = p->state[row * p->d + i];
@@ -307,35 +312,60 @@ static unrelu_status fill_row(const imputation *p, size_t row, size_t draw, room
     return UNRELU_OK;
 }
 
+/* what is known of the row, given the parameters of one draw */
+static void set_row(const imputation *p, const sorted_row *s, size_t place, room *r)
+{
+    const double *b = p->b + place * p->d, *scale = p->scale + place * p->d;
+    for (size_t j = 0; j < p->d; j++) {
+        size_t i = p->place[j];
+        double x = p->x[j * p->n + s->row];
+        r->t[i] = p->varies[i] ? (x - b[i]) / scale[i] : 0;
+    }
+    ur_impute_pattern_mean(&r->pattern, r->t, r->w, r->mu);
+    for (size_t i = 0; i < r->pattern.below; i++)
+        r->limit[i] = r->t[r->pattern.index[r->pattern.seen + i]];
+    ur_law_set(&r->law, &r->pattern, r->mu, r->limit);
+}
+
 static unrelu_status fill_block(void *context, size_t block, unrelu_error *err)
 {
     UR_ARENA(arena);
     const imputation *p = context;
-    const unrelu_gaussian *m = p->model;
-    const unsigned char *known = NULL;
     room *r = room_new(p, &arena);
     UR_TRY(ur_arena_status(&arena, err));
-    for (size_t at = block * BLOCK; at < p->n && at < (block + 1) * BLOCK; at++) {
-        const sorted_row *s = &p->rows[at];
-        if (!known || memcmp(known, s->state, p->d) != 0)
-            ur_impute_pattern_set(&r->pattern, m->correlation, s->state, p->varies);
-        known = s->state;
-        for (size_t j = 0; j < p->d; j++) {
-            size_t i = p->place[j];
-            r->x[i] = p->x[j * p->n + s->row];
-            r->t[i] = p->varies[i] ? (r->x[i] - m->b[i]) / m->scale[i] : 0;
+    size_t end = p->n < (block + 1) * BLOCK ? p->n : (block + 1) * BLOCK;
+    for (size_t place = 0; place < p->batch && p->first + place < p->draws; place++) {
+        const unsigned char *known = NULL;
+        for (size_t at = block * BLOCK; at < end; at++) {
+            const sorted_row *s = &p->rows[at];
+            if (!known || memcmp(known, s->state, p->d) != 0)
+                ur_impute_pattern_set(&r->pattern, p->R + place * p->d * p->d, s->state, p->varies);
+            known = s->state;
+            set_row(p, s, place, r);
+            UR_TRY(fill_row(p, s->row, place, r, err));
         }
-        ur_impute_pattern_mean(&r->pattern, r->t, r->w, r->mu);
-        for (size_t i = 0; i < r->pattern.below; i++)
-            r->limit[i] = r->t[r->pattern.index[r->pattern.seen + i]];
-        ur_law_set(&r->law, &r->pattern, r->mu, r->limit);
-        for (size_t i = 0; i < p->batch && p->first + i < p->draws; i++)
-            UR_TRY(fill_row(p, s->row, p->first + i, r, p->out + (i * p->n + s->row) * p->d, err));
     }
     return UNRELU_OK;
 }
 
 /* ---- all rows ---- */
+
+static unrelu_status set_parameters(imputation *p, size_t count, unrelu_error *err)
+{
+    const unrelu_gaussian *m = p->model;
+    size_t d = p->d;
+    for (size_t i = 0; i < count; i++) {
+        double *b = p->b + i * d, *scale = p->scale + i * d, *R = p->R + i * d * d;
+        if (p->options.draws && !p->options.fixed_parameters) {
+            UR_TRY(ur_parameters_draw(&p->errors, p->options.seed, p->first + i, b, scale, R, err));
+            continue;
+        }
+        memcpy(b, m->b, d * sizeof *b);
+        memcpy(scale, m->scale, d * sizeof *scale);
+        memcpy(R, m->correlation, d * d * sizeof *R);
+    }
+    return UNRELU_OK;
+}
 
 static unrelu_status write_all(imputation *p, unrelu_source *samples, const char *path,
                                const unrelu_exec *exec, unrelu_error *err)
@@ -350,7 +380,9 @@ static unrelu_status write_all(imputation *p, unrelu_source *samples, const char
     unrelu_status status = UNRELU_OK;
     for (; p->first < p->draws && status == UNRELU_OK; p->first += p->batch) {
         size_t count = p->draws - p->first < p->batch ? p->draws - p->first : p->batch;
-        status = ur_each(exec, "imputing", blocks, fill_block, p, err);
+        status = set_parameters(p, count, err);
+        if (status == UNRELU_OK)
+            status = ur_each(exec, "imputing", blocks, fill_block, p, err);
         if (status == UNRELU_OK)
             status = unrelu_sink_write(sink, p->out, count * p->n, err);
     }
@@ -373,12 +405,16 @@ static unrelu_status prepare(imputation *p, unrelu_source *samples, const unrelu
     set_lattice(p->lattice, d);
     UR_TRY(match(p->model, samples, p->place, err));
     UR_TRY(load(p, samples, exec, err));
-    size_t n = p->n, most = BATCH_CELLS / n / d;
+    size_t n = p->n, most = BATCH_CELLS / (n > d ? n : d) / d;
     p->batch = p->draws < most ? p->draws : most ? most : 1;
     p->state = ur_take(p->arena, n, d);
     p->rows = ur_take(p->arena, n, sizeof *p->rows);
     p->out = ur_take(p->arena, n, p->batch * d * sizeof *p->out);
+    p->b = ur_take(p->arena, p->batch, d * sizeof *p->b);
+    p->scale = ur_take(p->arena, p->batch, d * sizeof *p->scale);
+    p->R = ur_take(p->arena, p->batch, d * d * sizeof *p->R);
     UR_TRY(ur_arena_status(p->arena, err));
+    UR_TRY(ur_parameters_begin(p->model, &p->errors, p->arena, err));
     for (size_t j = 0; j < d; j++)
         for (size_t i = 0; i < n; i++)
             p->state[i * d + p->place[j]] = p->cells.state[j * n + i];

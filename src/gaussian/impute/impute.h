@@ -4,6 +4,7 @@
 #ifndef UR_IMPUTE_H
 #define UR_IMPUTE_H
 
+#include "base/arena.h"
 #include "unrelu/unrelu.h"
 
 #include <stdint.h>
@@ -17,6 +18,17 @@
 /* --- impute.c --- */
 /* a model that can fill samples */
 unrelu_status ur_impute_check(const unrelu_gaussian *m, unrelu_error *err);
+
+/* --- impute_parameters.c --- */
+typedef struct {
+    const unrelu_gaussian *model;
+    double *for_b, *for_scale; /* d x d: factors of the correlations of their errors */
+} ur_parameters;
+unrelu_status ur_parameters_begin(const unrelu_gaussian *m, ur_parameters *p, ur_arena *arena,
+                                  unrelu_error *err);
+/* Of imputation number `draw`: b and scale (d), correlation R (d x d), drawn from their errors. */
+unrelu_status ur_parameters_draw(const ur_parameters *p, uint64_t seed, size_t draw, double *b,
+                                 double *scale, double *R, unrelu_error *err);
 
 /* --- impute_law.c: rows in which the same cells are seen, below a limit, and missing --- */
 /* t_H given t_S is normal with mean V' w, w = G^-1 t_S, and covariance C = R_HH - V' V, where

@@ -198,6 +198,7 @@ static const ur_option impute_table[] = {
     {"draws", UR_OPTION_SIZE, AT(draws), "M", 0, INT_MAX, COUNT, NULL},
     {"sweeps", UR_OPTION_SIZE, AT(sweeps), "N", 0, INT_MAX, COUNT, NULL},
     {"seed", UR_OPTION_SEED, AT(seed), "S", 0, 0, SEED, NULL},
+    {"fixed-parameters", UR_OPTION_YES, AT(fixed_parameters), NULL, 0, 0, "yes or no", NULL},
     {"median", UR_OPTION_YES, AT(median), NULL, 0, 0, "yes or no", NULL},
     {0},
 };
