@@ -33,10 +33,6 @@ static void headers_are_detected_and_told(void **state)
     expect_table(files_text("a.csv", "1,zinc\n1,2\n3,4\n"), NULL, found, 2, 2, two_by_two);
     const double missing[] = {NAN, 1, 3, 4};
     expect_table(files_text("a.csv", "NA,1\n3,4\n"), NULL, none, 2, 2, missing);
-    expect_table(files_text("a.csv", ",zinc\n1,2\n3,4\n"), NULL,
-                 "header row found, 2 column names kept; column 1 has no name: if it numbers the "
-                 "rows, leave it out with `columns`",
-                 2, 2, two_by_two);
     table t = table_of(files_text("a.csv", "\" a \"\"b\"\" \",,# c\n1,2,3\n"), NULL);
     assert_string_equal(t.names[0], "a \"b\"");
     assert_string_equal(t.names[1], "x2");
@@ -45,6 +41,86 @@ static void headers_are_detected_and_told(void **state)
     t = table_of(files_text("a.csv", "# a,b\n1,2\n"), NULL); /* numpy.savetxt(header=...) */
     assert_string_equal(t.names[0], "a");
     table_free(&t);
+}
+
+static void text_and_row_names_are_left_out_and_named(void **state)
+{
+    (void)state;
+    const double second[] = {2, 4}, third[] = {2, 4, 6}, *x = two_by_two;
+    const double pair[] = {1, 2, 2, 4};
+    static const char two[] = "header row found, 2 column names kept";
+#define TWO   "header row found, 2 column names kept; left out: "
+#define THREE "header row found, 3 column names kept; left out: "
+    expect_table(files_text("a.csv", "site,lead,zinc\nA,1,2\nB,3,4\n"), NULL, THREE "'site' (text)",
+                 2, 2, x);
+    expect_table(files_text("a.csv", "lead,day,zinc\n1,2012-05-01,2\n3,2012-05-02,4\n"), NULL,
+                 THREE "'day' (text)", 2, 2, x);
+    expect_table(files_text("a.csv", "site,lead,zinc\nA,1,2\nB,3,4\n"), "^lead",
+                 THREE "'site' (text)", 2, 1, second);
+    /* row names: by their name, by counting, by increasing under the name that R gives */
+    expect_table(files_text("a.csv", ",zinc\n1,2\n3,4\n"), NULL, TWO "column 1 (row names)", 2, 1,
+                 second);
+    expect_table(files_text("a.csv", "rownames,zinc\n7,2\n3,4\n"), NULL,
+                 TWO "'rownames' (row names)", 2, 1, second);
+    expect_table(files_text("a.csv", "Unnamed: 0,zinc\n0,2\n1,4\n"), NULL,
+                 TWO "'Unnamed: 0' (row names)", 2, 1, second);
+    expect_table(files_text("a.csv", "X,zinc\n1,2\n3,4\n"), NULL, TWO "'X' (row names)", 2, 1,
+                 second);
+    expect_table(files_text("a.csv", "id,zinc\n1,2\n2,4\n3,6\n"), NULL, TWO "'id' (row names)", 3,
+                 1, third);
+    /* measured, as far as anyone can tell: two rows that count, X that falls, no header */
+    expect_table(files_text("a.csv", "id,zinc\n1,2\n2,4\n"), NULL, two, 2, 2, pair);
+    const double falling[] = {3, 2, 1, 4}, counting[] = {1, 2, 2, 4, 3, 6};
+    expect_table(files_text("a.csv", "X,zinc\n3,2\n1,4\n"), NULL, two, 2, 2, falling);
+    expect_table(files_text("a.csv", "1,2\n2,4\n3,6\n"), NULL, "no header row", 3, 2, counting);
+    /* what is asked for is taken */
+    expect_table(files_text("a.csv", "id,zinc\n1,2\n2,4\n3,6\n"), "id,zinc", two, 3, 2, counting);
+    /* more than half of the cells; missing ones do not count; the fifth name is not told */
+    const double fourth[] = {2, 4, 6, 8};
+    expect_table(files_text("a.csv", "b,zinc\nx,2\n,4\ny,6\n5,8\n"), NULL, TWO "'b' (text)", 4, 1,
+                 fourth);
+    expect_table(files_text("a.csv", "a,b,c,d,e,zinc\nu,u,u,u,u,2\nv,v,v,v,v,4\n"), NULL,
+                 "header row found, 6 column names kept; left out: 'a' (text), 'b' (text), 'c' "
+                 "(text), 'd' (text), ...",
+                 2, 1, second);
+#undef TWO
+#undef THREE
+}
+
+static void columns_that_may_be_numbers_are_not_left_out(void **state)
+{
+    (void)state;
+#define REMEDY                                                                                     \
+    " is not a number; correct it, leave the column out with `columns`, or mark a missing value "  \
+    "by an empty cell, NA or NaN"
+    /* one cell; half of the cells; a whole table of text; commas in numbers */
+    expect_refusal(files_text("w.csv", "a,b\n1,2\n2,x\n4,5\n"), NULL, UNRELU_EFORMAT,
+                   "%s: row 2 (line 3), column 2 (b): 'x'" REMEDY);
+    expect_refusal(files_text("w.csv", "a,b\n1,x\n"), NULL, UNRELU_EFORMAT,
+                   "%s: row 1 (line 2), column 2 (b): 'x'" REMEDY);
+    expect_refusal(files_text("w.csv", "a,b\n1,2\n2,x\n4,5\n5,y\n"), NULL, UNRELU_EFORMAT,
+                   "%s: row 2 (line 3), column 2 (b): 'x'" REMEDY);
+    expect_refusal(files_text("w.csv", "a,b\nx,y\nz,w\n"), NULL, UNRELU_EFORMAT,
+                   "%s: row 1 (line 2), column 1 (a): 'x'" REMEDY);
+    expect_refusal(files_text("w.csv", "a;b\n3;0,5\n2;1,5\n1;2,5\n"), NULL, UNRELU_EFORMAT,
+                   "%s: row 1 (line 2), column 2 (b): '0,5' is not a number; write numbers with a "
+                   "decimal point and without thousands separators");
+#undef REMEDY
+}
+
+/* The start of the file decides: text far behind it is a wrong cell of a column of numbers. */
+static void only_the_start_of_a_file_is_looked_at_for_text(void **state)
+{
+    (void)state;
+    enum { ROWS = 20000, BYTES = 5 }; /* more than the 64 KiB that are looked at */
+    static char text[ROWS * BYTES + 64];
+    size_t used = (size_t)sprintf(text, "a,b\n");
+    for (size_t i = 0; i < ROWS; i++)
+        used += (size_t)sprintf(text + used, "%s", i < ROWS - 2 ? "1,NA\n" : "1,xx\n");
+    expect_refusal(files_text("w.csv", text), NULL, UNRELU_EFORMAT,
+                   "%s: row 19999 (line 20000), column 2 (b): 'xx' is not a number; correct it, "
+                   "leave the column out with `columns`, or mark a missing value by an empty cell, "
+                   "NA or NaN");
 }
 
 static void separators_line_ends_marks_and_blanks_do_not_matter(void **state)
@@ -541,6 +617,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(headers_are_detected_and_told),
+        cmocka_unit_test(text_and_row_names_are_left_out_and_named),
+        cmocka_unit_test(columns_that_may_be_numbers_are_not_left_out),
+        cmocka_unit_test(only_the_start_of_a_file_is_looked_at_for_text),
         cmocka_unit_test(separators_line_ends_marks_and_blanks_do_not_matter),
         cmocka_unit_test(missing_values_are_nan),
         cmocka_unit_test(columns_are_chosen_by_name_number_and_range),

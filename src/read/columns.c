@@ -242,12 +242,15 @@ static unrelu_status add_entries(choice *c, const char *spec, unrelu_error *err)
 
 /* Where there are exclusions alone, all others are taken, but for those that nobody asked for; then
  * exclusions are taken out. */
-static unrelu_status settle(choice *c, const unsigned char *unasked, unrelu_error *err)
+static unrelu_status settle(choice *c, unsigned char *unasked, unrelu_error *err)
 {
     size_t kept = 0;
     for (size_t j = 0; !c->included && j < c->width; j++)
         if (!unasked || !unasked[j])
             c->pick[c->count++] = j;
+    for (size_t j = 0; unasked && j < c->width; j++)
+        if (c->included || c->excluded[j])
+            unasked[j] = 0;
     for (size_t i = 0; i < c->count; i++)
         if (!c->excluded[c->pick[i]])
             c->pick[kept++] = c->pick[i];
@@ -258,8 +261,7 @@ static unrelu_status settle(choice *c, const unsigned char *unasked, unrelu_erro
 }
 
 unrelu_status ur_columns_choose(unrelu_source *source, const char *spec, size_t width,
-                                const char *const *names, const unsigned char *unasked,
-                                unrelu_error *err)
+                                const char *const *names, unsigned char *unasked, unrelu_error *err)
 {
     UR_ARENA(arena);
     UR_TRY(ur_columns_check(source->label, width, err));

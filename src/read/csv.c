@@ -5,6 +5,7 @@
 #include "base/limits.h"
 #include "read/bytes.h"
 #include "read/csv_cell.h"
+#include "read/csv_look.h"
 #include "read/format.h"
 #include "read/number.h"
 
@@ -413,6 +414,17 @@ static unrelu_status read_names(const csv_state *csv, const unsigned char *line,
     return UNRELU_OK;
 }
 
+/* Makes `ahead` hold a whole row, where the header took all that was read. */
+static unrelu_status read_ahead(csv_state *csv, unrelu_error *err)
+{
+    UR_TRY(fill(csv, &csv->ahead, csv->goal, err));
+    for (size_t goal = csv->goal;
+         !csv->ended && !memchr(csv->ahead.bytes, '\n', csv->ahead.size) && goal <= UR_LINE_MOST;
+         goal = larger_goal(goal))
+        UR_TRY(fill(csv, &csv->ahead, larger_goal(goal), err));
+    return UNRELU_OK;
+}
+
 /* Reads to the end of the first line that is not blank; sets separator, header, data_at, data_line,
  * the columns and the note. Leaves what follows in `ahead`. */
 static unrelu_status read_head(unrelu_source *source, csv_state *csv, int tabs, const char *columns,
@@ -421,6 +433,8 @@ static unrelu_status read_head(unrelu_source *source, csv_state *csv, int tabs, 
     UR_ARENA(arena);
     size_t lines;
     const char **names = NULL;
+    unsigned char *unasked = NULL;
+    int unnamed = 0;
     csv->separator = tabs ? '\t' : '\0'; /* none yet: all blanks are blank */
     UR_TRY(find_first_line(csv, err));
     const unsigned char *line = csv->ahead.bytes;
@@ -442,16 +456,28 @@ static unrelu_status read_head(unrelu_source *source, csv_state *csv, int tabs, 
     if (csv->header) {
         UR_TRY(read_names(csv, line, width, &arena, &names, err));
         ur_cell first = ur_cell_find(line, csv->separator);
-        snprintf(source->note, sizeof source->note, "header row found, %zu column name%s kept%s%s",
-                 width, width == 1 ? "" : "s", separator,
-                 first.start < first.end ? ""
-                                         : "; column 1 has no name: if it numbers the rows, leave "
-                                           "it out with `columns`");
+        unnamed = first.start == first.end;
+        snprintf(source->note, sizeof source->note, "header row found, %zu column name%s kept%s",
+                 width, width == 1 ? "" : "s", separator);
         const unsigned char *feed = memchr(line, '\n', csv->ahead.size);
         drop(csv, (size_t)(feed - line) + 1);
         csv->data_line++;
     }
-    UR_TRY(ur_columns_choose(source, columns, width, names, NULL, err));
+    ur_look look = {.width = width,
+                    .separator = csv->separator,
+                    .c_locale = csv->c_locale,
+                    .names = names,
+                    .unnamed = unnamed};
+    if (!columns || strchr(columns, '^')) { /* the others are not asked for one by one */
+        UR_TRY(read_ahead(csv, err));
+        look.bytes = csv->ahead.bytes;
+        for (look.size = csv->ahead.size; look.size && look.bytes[look.size - 1] != '\n';)
+            look.size--;
+        UR_TRY(ur_csv_look(&look, &arena, &unasked, err));
+    }
+    UR_TRY(ur_columns_choose(source, columns, width, names, unasked, err));
+    if (unasked)
+        ur_csv_tell(&look, unasked, source->note, sizeof source->note);
     if (csv->ended && !count_rows(csv->ahead.bytes, csv->ahead.size, csv->separator, &lines))
         return ur_fail(err, UNRELU_EDATA, "%s has a header but no rows; nothing can be learned",
                        source->label);

@@ -44,9 +44,10 @@ unrelu_status ur_csv_open(unrelu_source *source, const char *path, int tabs, int
  * may be NULL: all columns. An entry that equals a name means that column (in quotes where it
  * holds a comma), else it is a 1-based number, a range (2-5, 2-, lead:zinc) or a pattern with *;
  * the order of the entries is kept, and what an entry behind ^ means is left out. unasked (width,
- * or NULL): columns that are left out where no entry asks for them. */
+ * or NULL): columns that are left out where no entry asks for them; set to 0 where it is spec that
+ * decides about them. */
 unrelu_status ur_columns_choose(unrelu_source *source, const char *spec, size_t width,
-                                const char *const *names, const unsigned char *unasked,
+                                const char *const *names, unsigned char *unasked,
                                 unrelu_error *err);
 
 /* Rows of one piece of an n-by-d array: about 1 MiB of doubles where rows are short, at least

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which columns of a text table are no numbers. Tables of R, pandas and laboratories have a column
+ * of row names, of places, of dates beside the numbers; nobody wants to list the others for that.
+ *
+ * What is looked at is the start of the file, up to UR_LOOK_MOST bytes of whole lines: the decision
+ * depends on the file alone. A column is text where more than half of its cells that are not
+ * missing, and at least UR_TEXT_LEAST, are neither numbers nor below, above or between limits:
+ * single wrong cells in a column of numbers stay an error, and so do numbers with a comma. The
+ * first column of a table with a header holds row names where it has no name, or is called rownames
+ * or 'Unnamed: 0'; where it is called X and holds whole numbers that increase (R's read.csv calls
+ * it so); and where it counts 1, 2, 3, ... over at least UR_COUNTED_LEAST rows. Where nothing would
+ * be left, nothing is left out. */
+#ifndef UR_CSV_LOOK_H
+#define UR_CSV_LOOK_H
+
+#include "base/arena.h"
+#include "base/c_locale.h"
+
+enum {
+    /* a part of what is read anyway; for a larger file the second look is not felt */
+    UR_LOOK_MOST = 64 << 10,
+    /* a single one may be a number that went wrong */
+    UR_TEXT_LEAST = 2,
+    /* fewer numbers 1, 2, .. may well be measured */
+    UR_COUNTED_LEAST = 3,
+};
+
+typedef struct {
+    const unsigned char *bytes; /* whole lines, and 16 readable bytes behind them */
+    size_t size, width;
+    unsigned char separator;
+    locale_t c_locale;
+    const char *const *names; /* width, or NULL: there is no header */
+    int unnamed;              /* the first name is empty in the file */
+} ur_look;
+
+enum { UR_TEXT_COLUMN = 1, UR_ROW_NAMES };
+
+/* *unasked (width, of the arena): one of these for columns to be left out, 0 for others; NULL: none
+ * is to be left out */
+unrelu_status ur_csv_look(const ur_look *look, ur_arena *arena, unsigned char **unasked,
+                          unrelu_error *err);
+/* Appends "; left out: 'site' (text)" to note, a text of `size` bytes, for columns so marked. */
+void ur_csv_tell(const ur_look *look, const unsigned char *unasked, char *note, size_t size);
+
+#endif
