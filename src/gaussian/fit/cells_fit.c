@@ -229,10 +229,6 @@ unrelu_status ur_fit_cells(unrelu_source *source, const unrelu_gaussian_options 
                        "%s does not go with limits of single cells, transforms and `angles` "
                        "likelihood: these are fitted by the censored likelihood alone",
                        what);
-    if (o.transform != UNRELU_TRANSFORM_NONE && o.censor_at)
-        return ur_fail(err, UNRELU_EUSAGE,
-                       "`censor-at` does not go with `transform`: give limits with `limit` or "
-                       "`limits`");
     o.angles = UNRELU_ANGLES_LIKELIHOOD; /* also where the file alone asks for it */
     size_t all = unrelu_source_columns(source), missing = 0;
     work w = {.options = &o, .source = source, .model = model, .arena = &arena};
@@ -244,6 +240,13 @@ unrelu_status ur_fit_cells(unrelu_source *source, const unrelu_gaussian_options 
     w.exponent = ur_take(&arena, all, sizeof *w.exponent);
     UR_TRY(ur_arena_status(&arena, err));
     UR_TRY(ur_limits(&o, all, w.at, err));
+    for (size_t j = 0; j < all && o.transform != UNRELU_TRANSFORM_NONE; j++)
+        if (w.at[j] < 0)
+            return ur_fail(
+                err, UNRELU_EUSAGE,
+                "`censor-at` is %g for column %zu (%.60s), and `transform` is for values "
+                "above 0: give a limit of at least 0",
+                w.at[j], j + 1, unrelu_source_name(source, j));
     ur_cells_rules rules = {.at = w.at, .limit = o.limit, .limits = o.limits};
     UR_TRY(ur_cells_load(source, &rules, exec, &arena, &w.cells, err));
     if (w.cells.n < UR_FEWEST_ROWS)
