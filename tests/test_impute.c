@@ -379,26 +379,27 @@ static void rejection_gives_the_same_where_cells_are_nearly_one(void **state)
 typedef struct {
     ur_impute_pattern pattern;
     ur_law law;
-    double squares[6][9], lines[3][3];
+    double squares[6][9], lines[4][3];
     size_t indices[3][3];
 } three_cells;
 
 static void set_three(three_cells *c, const double *R, const double *limit)
 {
     static const unsigned char below[] = {1, 1, 1}, all[] = {1, 1, 1};
-    static const double zero[3];
+    static const double zero[3], none[] = {-INFINITY, -INFINITY, -INFINITY};
     c->pattern = (ur_impute_pattern){
         .d = 3, .index = c->indices[0], .G = c->squares[0], .V = c->squares[1], .C = c->squares[2]};
     c->law = (ur_law){.L = c->squares[3],
                       .along = c->squares[4],
                       .effect = c->squares[5],
+                      .l = c->lines[3],
                       .u = c->lines[0],
                       .rest = c->lines[1],
                       .shift = c->lines[2],
                       .order = c->indices[1],
                       .last = c->indices[2]};
     ur_impute_pattern_set(&c->pattern, R, below, all);
-    ur_law_set(&c->law, &c->pattern, zero, limit);
+    ur_law_set(&c->law, &c->pattern, zero, none, limit);
 }
 
 /* L z, in the order of the columns */
@@ -484,6 +485,33 @@ static void the_mode_is_the_nearest_point_below_the_limits(void **state)
             }
     double norm = z[0] * z[0] + z[1] * z[1] + z[2] * z[2];
     assert_true(norm <= best + 1e-9 && norm > best - 0.1);
+}
+
+static void the_mode_is_the_nearest_point_of_a_box(void **state)
+{
+    (void)state;
+    const double R[] = {1, 0.9, -0.5, 0.9, 1, -0.3, -0.5, -0.3, 1};
+    const double limit[] = {-0.5, 0.9, INFINITY}, least[] = {-INFINITY, 0.2, 0.7};
+    three_cells c;
+    double z[3], dual[3], t[3], best = INFINITY;
+    set_three(&c, R, limit);
+    ur_law_set(&c.law, &c.pattern, (const double[]){0, 0, 0}, least, limit);
+    ur_law_mode(&c.law, dual, z);
+    cells_of(&c, z, t);
+    for (size_t j = 0; j < 3; j++)
+        assert_true(t[j] <= limit[j] + 1e-9 && t[j] >= least[j] - 1e-9);
+    for (double z1 = -4; z1 <= 4; z1 += 0.04)
+        for (double z2 = -4; z2 <= 4; z2 += 0.04)
+            for (double z3 = -4; z3 <= 4; z3 += 0.04) {
+                int inside = 1;
+                cells_of(&c, (const double[]){z1, z2, z3}, t);
+                for (size_t j = 0; j < 3; j++)
+                    inside &= t[j] <= limit[j] && t[j] >= least[j];
+                if (inside)
+                    best = fmin(best, z1 * z1 + z2 * z2 + z3 * z3);
+            }
+    double norm = z[0] * z[0] + z[1] * z[1] + z[2] * z[2];
+    assert_true(norm <= best + 1e-9 && norm > best - 0.4);
 }
 
 /* ---- singular models ---- */
@@ -1051,6 +1079,112 @@ static void cells_below_limits_of_their_own_are_read_by_name(void **state)
     unrelu_gaussian_free(m);
 }
 
+/* ---- cells above a limit, and between two ---- */
+
+static table filled_file(const unrelu_gaussian *m, const char *text, size_t draws)
+{
+    unrelu_source *samples = NULL;
+    unrelu_error err = {0};
+    unrelu_impute_options o = {.size = sizeof o, .draws = draws};
+    unrelu_impute_report report;
+    must(unrelu_source_open(files_text("in.csv", text), NULL, &samples, &err), &err);
+    must(unrelu_gaussian_impute(m, samples, &o, files_path("out.npy"), NULL, &report, &err), &err);
+    unrelu_source_close(samples);
+    return table_of(files_path("out.npy"), NULL);
+}
+
+static void one_cell_above_or_between_is_the_mean_of_the_truncated_normal(void **state)
+{
+    (void)state;
+    unrelu_gaussian *m = named_model();
+    table t = filled_file(m, "a,b\n>2.5,<1.5\n0.5..3,4\n1..1,>1\n", 0);
+    double between = exp(-0.125) - exp(-2); /* of the densities, times sqrt(2 pi) */
+    assert_near(t.x[0], 1 + hazard_below(-1.5), 1e-12);
+    assert_near(t.x[1], 2 - 2 * hazard_below(-0.25), 1e-12);
+    assert_near(t.x[2], 1 + between / sqrt(2 * M_PI) / (normal_cdf(2) - normal_cdf(-0.5)), 1e-12);
+    assert_true(t.x[3] == 4 && t.x[4] == 1);
+    assert_near(t.x[5], 2 + 2 * hazard_below(0.5), 1e-12);
+    table_free(&t);
+    unrelu_gaussian_free(m);
+}
+
+/* -x is below -v where x is above v */
+static void two_cells_above_limits_are_the_mirror_image_of_two_below(void **state)
+{
+    (void)state;
+    const double b[] = {1, 2, 0.5}, minus[] = {-1, -2, -0.5};
+    const double sigma[] = {2, 1, 0.5, 1, 3, -1, 0.5, -1, 1}, x[] = {-2, -2.5, -0.7};
+    unrelu_gaussian *m = make_model(3, b, sigma), *mirror = make_model(3, minus, sigma);
+    mirror->limit = (double[]){-2, -2.5, -100};
+    table t = filled_file(m, "x1,x2,x3\n>2,>2.5,0.7\n", 0);
+    double *y =
+        impute(mirror, x, 1, (unrelu_impute_options){.size = sizeof(unrelu_impute_options)});
+    for (size_t j = 0; j < 3; j++)
+        assert_near(t.x[j], -y[j], 1e-12);
+    assert_true(t.x[0] > 2 && t.x[1] > 2.5);
+    table_free(&t);
+    free(y);
+    unrelu_gaussian_free(m);
+    unrelu_gaussian_free(mirror);
+}
+
+/* a cell seen, one above a limit, one between two, one below; also of logarithms */
+static void rejection_gives_the_same_within_a_box(void **state)
+{
+    (void)state;
+    enum { TRIES = 400000, D = 4, TABLES = 4000 };
+    const double b[] = {1, 1.5, 2, 1}, x[] = {1.4, NAN, NAN, NAN};
+    const double sigma[] = {1, .6, .3, .5, .6, 1, .5, .4, .3, .5, 1, -.2, .5, .4, -.2, 1};
+    const double least[] = {1.4, 2, 1.2, -INFINITY}, most[] = {1.4, INFINITY, 2.1, .8};
+    const int hidden[] = {0, 1, 1, 1};
+    for (int logs = 0; logs < 2; logs++) {
+        unrelu_gaussian *m = make_model(D, b, sigma);
+        conditional c = condition(m, x, hidden);
+        double sum[D] = {0}, square[D] = {0}, accepted = 0, z[CHUNK * MOST];
+        m->transform = logs ? UNRELU_TRANSFORM_LOG : UNRELU_TRANSFORM_NONE;
+        for (size_t i = 0; i < TRIES; i++) {
+            double y[3];
+            int good = 1;
+            if (i % CHUNK == 0)
+                ur_random_normals(5, 8, i * MOST, CHUNK * MOST, z);
+            for (size_t j = 0; j < 3; j++) {
+                y[j] = c.mu[j];
+                for (size_t k = 0; k <= j; k++)
+                    y[j] += c.factor[j * MOST + k] * z[i % CHUNK * MOST + k];
+                good &= y[j] >= least[j + 1] && y[j] <= most[j + 1];
+                y[j] = logs ? exp(y[j]) : y[j];
+            }
+            accepted += good;
+            for (size_t j = 0; good && j < 3; j++) {
+                sum[j + 1] += y[j];
+                square[j + 1] += y[j] * y[j];
+            }
+        }
+        assert_true(accepted > 2000);
+        double ends[D + 1] = {1.4, 2, 1.2, 2.1, .8};
+        for (size_t j = 0; logs && j <= D; j++)
+            ends[j] = exp(ends[j]);
+        char text[256];
+        snprintf(text, sizeof text, "x1,x2,x3,x4\n%.17g,>%.17g,%.17g..%.17g,<%.17g\n", ends[0],
+                 ends[1], ends[2], ends[3], ends[4]);
+        table means = filled_file(m, text, 0), draws = filled_file(m, text, TABLES);
+        for (size_t j = 1; j < D; j++) {
+            double want = sum[j] / accepted, drawn = 0;
+            double deviation = sqrt(square[j] / accepted - want * want);
+            for (size_t k = 0; k < TABLES; k++) {
+                double y = draws.x[k * D + j], at = logs ? log(y) : y;
+                assert_true(at >= least[j] - 1e-12 && at <= most[j] + 1e-12);
+                drawn += y / TABLES;
+            }
+            assert_near(means.x[j], want, deviation * (4 / sqrt(accepted) + 0.03));
+            assert_near(drawn, want, deviation * (4 / sqrt(accepted) + 4 / sqrt(TABLES)));
+        }
+        table_free(&means);
+        table_free(&draws);
+        unrelu_gaussian_free(m);
+    }
+}
+
 static void expect_failure(const unrelu_gaussian *m, const char *text, unrelu_status wanted,
                            const char *part)
 {
@@ -1139,6 +1273,10 @@ int main(void)
         cmocka_unit_test(a_singular_model_of_logarithms_is_exact),
         cmocka_unit_test(means_that_are_infinite_are_refused_and_medians_are_not),
         cmocka_unit_test(cells_below_limits_of_their_own_are_read_by_name),
+        cmocka_unit_test(the_mode_is_the_nearest_point_of_a_box),
+        cmocka_unit_test(one_cell_above_or_between_is_the_mean_of_the_truncated_normal),
+        cmocka_unit_test(two_cells_above_limits_are_the_mirror_image_of_two_below),
+        cmocka_unit_test(rejection_gives_the_same_within_a_box),
         cmocka_unit_test(what_cannot_be_imputed_is_refused),
         cmocka_unit_test(a_cancelled_run_writes_nothing),
     };

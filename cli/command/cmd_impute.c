@@ -106,7 +106,7 @@ static int run(void *arguments)
     snprintf(how, sizeof how, "conditional %s", a->median ? "medians" : "means");
     if (a->draws)
         snprintf(how, sizeof how, "%zu draws of %zu rows", a->draws, report.rows);
-    cli_note("%zu of %zu cells are below their limit, and %zu missing", report.censored,
+    cli_note("%zu of %zu cells are censored, and %zu missing", report.censored,
              report.rows * loaded.gaussian->d, report.missing);
     cli_note("%s: %zu rows of %zu columns, %s, seed %llu",
              printed ? "standard output" : shared->output, report.written, loaded.gaussian->d, how,
@@ -120,10 +120,11 @@ const cli_command cli_impute = {
     .brief = "Fill the values that the rectifier or a detection limit hid, and missing ones",
     .doc = "MODEL is a rectified Gaussian, SAMPLES has its columns, by name or in its order. A "
            "cell at or below the limit of the model (0 unless it was fitted with --censor-at), a "
-           "cell '<0.25', or 'ND' with --limit is below a limit; an empty cell, NA or NaN is "
-           "missing. Both kinds become their conditional means given the cells of the row that "
-           "were seen, and given that the others lie below their limits; all else stays as it is, "
-           "bit for bit.\n\nWhat is filled in for a cell below its limit is the value before the "
+           "cell '<0.25', or 'ND' with --limit is below a limit, '>900' above one, '0.2..0.5' "
+           "between two; an empty cell, NA or NaN is missing. All these become their conditional "
+           "means given the cells of the row that were seen, and given that the others lie within "
+           "their limits; all else stays as it is, bit for bit.\n\nWhat is filled in for a cell "
+           "below its limit is the value before the "
            "rectifier, W z + b: it lies below the limit, and below 0 where the limit is 0. Means "
            "are in the unit of the data, also of a model with --transform, where --median gives "
            "what lies in the middle (under log the geometric mean, if nothing cuts "

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The cells that a row hides, from those it shows and from the limits it hides them below: their
+/* The cells that a row hides, from those it shows and from the limits it hides them below or above,
+ * or between: their
  * conditional means or medians in the unit of the data, or independent draws of them. What is
- * filled in is the value before the rectifier, which lies below the limit and may be negative.
+ * filled in is the value before the rectifier, which lies within the limits and may be negative.
  * Everything is held in memory, 9 n d bytes and as much again for the output (of draws a few at a
  * time).
  *
@@ -42,8 +43,9 @@ typedef struct {
     size_t n, d;
     size_t *place; /* of the samples' columns in the model */
     ur_cells cells;
-    const double *x;      /* the cells on the model's scale, column by column: cells.x, or a copy */
-    unsigned char *state; /* n x d, in the model's order of columns */
+    /* the cells on the model's scale, column by column: those of cells, or copies */
+    const double *x, *upper;
+    unsigned char *state;  /* n x d, in the model's order of columns */
     unsigned char *varies; /* d: columns of the model with a scale above 0 */
     double *lattice;       /* d */
     sorted_row *rows;      /* n */
@@ -135,8 +137,7 @@ static unrelu_status load(imputation *p, unrelu_source *samples, const unrelu_ex
     ur_cells_rules rules = {.at = cells ? NULL : at,
                             .limit = p->options.limit,
                             .limits = p->options.limits,
-                            .zero = cells ? at : NULL,
-                            .below_only = 1};
+                            .zero = cells ? at : NULL};
     UR_TRY(ur_arena_status(p->arena, err));
     for (size_t j = 0; j < p->d; j++)
         at[j] = m->limit ? unrelu_gaussian_untransform(m, p->place[j], m->limit[p->place[j]]) : 0;
@@ -145,18 +146,23 @@ static unrelu_status load(imputation *p, unrelu_source *samples, const unrelu_ex
     if (n == 0)
         return ur_fail(err, UNRELU_EDATA, "%s has no rows", ur_source_label(samples));
     p->x = p->cells.x;
+    p->upper = p->cells.upper;
     if (m->transform == UNRELU_TRANSFORM_NONE)
         return UNRELU_OK;
-    double *x = ur_take(p->arena, n, p->d * sizeof *x);
+    double *x = ur_take(p->arena, n, p->d * sizeof *x), *upper = NULL;
+    if (p->upper)
+        upper = ur_take(p->arena, n, p->d * sizeof *upper);
     UR_TRY(ur_arena_status(p->arena, err));
     memcpy(x, p->cells.x, n * p->d * sizeof *x);
+    if (upper)
+        memcpy(upper, p->upper, n * p->d * sizeof *upper);
     for (size_t j = 0; j < p->d; j++) {
         double lambda = m->lambda ? m->lambda[p->place[j]] : 0;
         size_t guessed;
         char label[160];
         ur_source_column_label(samples, j, label, sizeof label);
-        UR_TRY(ur_transform_column(m->transform, lambda, n, x + j * n, NULL, p->cells.state + j * n,
-                                   label, &guessed, err));
+        UR_TRY(ur_transform_column(m->transform, lambda, n, x + j * n, upper ? upper + j * n : NULL,
+                                   p->cells.state + j * n, label, &guessed, err));
         if (guessed > 0)
             return ur_fail(err, UNRELU_EDATA,
                            "%s: %zu cell%s censored at 0, which has no image on the model's "
@@ -164,6 +170,7 @@ static unrelu_status load(imputation *p, unrelu_source *samples, const unrelu_ex
                            label, guessed, guessed == 1 ? " is" : "s are");
     }
     p->x = x;
+    p->upper = upper;
     return UNRELU_OK;
 }
 
@@ -194,10 +201,12 @@ typedef struct {
     ur_law law;
     ur_points points;
     ur_uniforms random;
-    double *t, *limit, *mu, *w, *z; /* d */
-    double *y;                      /* d: hidden cells in the unit of the data */
-    double *limited;                /* UR_POINTS_MOST x d: L z of each point */
-    ur_cut_normal *parts;           /* UR_POINTS_MOST */
+    double *t, *end;       /* d: values and limits; upper ends of cells between */
+    double *lower, *upper; /* d: of the limited cells */
+    double *mu, *w, *z;    /* d */
+    double *y;             /* d: hidden cells in the unit of the data */
+    double *limited;       /* UR_POINTS_MOST x d: L z of each point */
+    ur_cut_normal *parts;  /* UR_POINTS_MOST */
 } room;
 
 static room *room_new(const imputation *p, ur_arena *arena)
@@ -208,10 +217,10 @@ static room *room_new(const imputation *p, ur_arena *arena)
         return NULL;
     double **const squares[] = {&r->pattern.G, &r->pattern.V, &r->pattern.C,
                                 &r->law.L,     &r->law.along, &r->law.effect};
-    double **const lines[] = {
-        &r->law.u,    &r->law.rest, &r->law.shift, &r->points.start, &r->points.tilt,
-        &r->points.y, &r->t,        &r->limit,     &r->points.mode,  &r->mu,
-        &r->w,        &r->z,        &r->y};
+    double **const lines[] = {&r->law.u,       &r->law.rest, &r->law.shift, &r->points.start,
+                              &r->points.tilt, &r->points.y, &r->law.l,     &r->t,
+                              &r->end,         &r->lower,    &r->upper,     &r->points.mode,
+                              &r->mu,          &r->w,        &r->z,         &r->y};
     size_t **const indices[] = {&r->pattern.index, &r->law.order, &r->law.last};
     for (size_t i = 0; i < sizeof squares / sizeof *squares; i++)
         *squares[i] = ur_take(arena, d, d * sizeof(double));
@@ -296,6 +305,10 @@ static unrelu_status fill_row(const imputation *p, size_t row, size_t place, roo
         out[j] = p->varies[i] ? r->y[i] : unrelu_gaussian_untransform(m, i, m->b[i]);
         if (state == UR_BELOW)
             out[j] = fmin(out[j], x);
+        else if (state != UR_MISSING)
+            out[j] = fmax(out[j], x);
+        if (state == UR_BETWEEN)
+            out[j] = fmin(out[j], p->cells.upper[j * p->n + row]);
         if (!isfinite(out[j]))
             return ur_fail(err, UNRELU_EDATA,
                            "row %zu, column %zu (%.60s) is hidden, and %s of its law is infinite "
@@ -320,11 +333,18 @@ static void set_row(const imputation *p, const sorted_row *s, size_t place, room
         size_t i = p->place[j];
         double x = p->x[j * p->n + s->row];
         r->t[i] = p->varies[i] ? (x - b[i]) / scale[i] : 0;
+        r->end[i] = p->upper && p->varies[i] ? (p->upper[j * p->n + s->row] - b[i]) / scale[i] : 0;
     }
     ur_impute_pattern_mean(&r->pattern, r->t, r->w, r->mu);
-    for (size_t i = 0; i < r->pattern.below; i++)
-        r->limit[i] = r->t[r->pattern.index[r->pattern.seen + i]];
-    ur_law_set(&r->law, &r->pattern, r->mu, r->limit);
+    for (size_t i = 0; i < r->pattern.limited; i++) {
+        size_t column = r->pattern.index[r->pattern.seen + i];
+        unsigned char state = s->state[column];
+        r->lower[i] = state == UR_BELOW ? -INFINITY : r->t[column];
+        r->upper[i] = state == UR_BELOW     ? r->t[column]
+                      : state == UR_BETWEEN ? r->end[column]
+                                            : INFINITY;
+    }
+    ur_law_set(&r->law, &r->pattern, r->mu, r->lower, r->upper);
 }
 
 static unrelu_status fill_block(void *context, size_t block, unrelu_error *err)
@@ -448,8 +468,9 @@ unrelu_status unrelu_gaussian_impute(const unrelu_gaussian *model, unrelu_source
     UR_TRY(write_all(&p, samples, path, exec, err));
     *report = (unrelu_impute_report){.rows = p.n, .written = p.draws * p.n};
     for (size_t i = 0; i < p.n * p.d; i++) {
-        report->censored += p.cells.state[i] == UR_BELOW;
-        report->missing += p.cells.state[i] == UR_MISSING;
+        unsigned char state = p.cells.state[i];
+        report->missing += state == UR_MISSING;
+        report->censored += state != UR_MISSING && state != UR_SEEN;
     }
     return UNRELU_OK;
 }

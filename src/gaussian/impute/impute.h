@@ -30,13 +30,14 @@ unrelu_status ur_parameters_begin(const unrelu_gaussian *m, ur_parameters *p, ur
 unrelu_status ur_parameters_draw(const ur_parameters *p, uint64_t seed, size_t draw, double *b,
                                  double *scale, double *R, unrelu_error *err);
 
-/* --- impute_law.c: rows in which the same cells are seen, below a limit, and missing --- */
+/* --- impute_law.c: rows in which the same cells are seen, limited (below a limit, above one, or
+ * between two), and missing --- */
 /* t_H given t_S is normal with mean V' w, w = G^-1 t_S, and covariance C = R_HH - V' V, where
  * R_SS = G G' over those seen cells that do not follow from others. */
 typedef struct {
     size_t d;
-    size_t seen, below, missing;
-    size_t *index; /* d: columns of the seen cells that count, of those below, of those missing */
+    size_t seen, limited, missing;
+    size_t *index; /* d: columns of the seen cells that count, of those limited, of those missing */
     double *G;     /* seen x seen, stride d */
     double *V;     /* hidden x seen, stride d: the rows are the columns of V above */
     double *C;     /* hidden x hidden, stride d */
@@ -48,24 +49,28 @@ void ur_impute_pattern_set(ur_impute_pattern *p, const double *R, const unsigned
 /* t (d); w has room for d; mu for the hidden cells */
 void ur_impute_pattern_mean(const ur_impute_pattern *p, const double *t, double *w, double *mu);
 
+/* of a normal between two ends, which rounding may have made one */
+double ur_cut_mean(double lower, double upper);
+
 /* one row */
-/* t_H = mu + L z, z standard normal, with L z <= u in the first `below` rows. The first `rank`
- * columns of L are those that move these rows. */
+/* t_H = mu + L z, z standard normal, with l <= L z <= u in the first `limited` rows. The first
+ * `rank` columns of L are those that move these rows. */
 typedef struct {
-    size_t below, hidden, rank, columns, stride;
+    size_t limited, hidden, rank, columns, stride;
     double *L;      /* hidden x columns */
-    double *u;      /* below */
+    double *l, *u;  /* limited: -inf and inf where there is none */
     size_t *order;  /* hidden: row i of L is hidden cell order[i] */
-    size_t *last;   /* below: the last column that moves the row; `rank`: none does */
+    size_t *last;   /* limited: the last column that moves the row; `rank`: none does */
     double *rest;   /* hidden: variance that is left while L is built */
     double *shift;  /* hidden: what earlier columns are expected to add */
     double *along;  /* rank x rank: directions that move one limited row alone, */
-    double *effect; /* rank x below: and what they do to these rows */
+    double *effect; /* rank x limited: and what they do to these rows */
     int directed;   /* the two are set */
 } ur_law;
 
+/* lower, upper: of the limited cells (-inf, inf: none) */
 void ur_law_set(ur_law *law, const ur_impute_pattern *pattern, const double *mu,
-                const double *limit);
+                const double *lower, const double *upper);
 
 /* --- impute_points.c --- */
 /* uniforms of one stream, some at a time */
@@ -91,7 +96,7 @@ void ur_law_draw(ur_law *law, ur_points *points, size_t sweeps, ur_uniforms *ran
 /* z and weight of points: a sample of the law, whose size is returned */
 size_t ur_law_points(ur_law *law, ur_points *points, size_t sweeps, ur_uniforms *random);
 
-/* y (below) = L z */
+/* y (limited) = L z */
 void ur_law_multiply(const ur_law *law, const double *z, double *y);
 /* Row i of L z given all that z says of the others: mean + deviation e, e standard normal between
  * lower and upper. y = L z. */
@@ -101,10 +106,10 @@ typedef struct {
 ur_cut_normal ur_law_cell(ur_law *law, size_t i, const double *z, const double *y);
 
 /* z (rank) is moved by `sweeps` sweeps; mean (rank, or NULL) gets the average of the conditional
- * means on the way. y is room for `below`. */
+ * means on the way. y is room for `limited`. */
 void ur_law_sweep(ur_law *law, size_t sweeps, ur_uniforms *random, double *z, double *y,
                   double *mean);
-/* the z of largest density; dual is room for `below` */
+/* the z of largest density; dual is room for `limited` */
 void ur_law_mode(const ur_law *law, double *dual, double *z);
 
 /* --- impute_unit.c --- */

@@ -64,7 +64,7 @@ static double next_uniform(ur_uniforms *random)
 
 void ur_law_multiply(const ur_law *law, const double *z, double *y)
 {
-    for (size_t i = 0; i < law->below; i++) {
+    for (size_t i = 0; i < law->limited; i++) {
         y[i] = 0;
         for (size_t k = 0; k < law->rank; k++)
             y[i] += law->L[i * law->stride + k] * z[k];
@@ -99,12 +99,13 @@ static void line_bounds(const ur_law *law, double at, const double *y, const dou
 {
     *lower = -INFINITY;
     *upper = INFINITY;
-    for (size_t i = 0; i < law->below; i++) {
+    for (size_t i = 0; i < law->limited; i++) {
         double a = effect[i * stride];
-        if (a > TINY)
-            *upper = fmin(*upper, at + (law->u[i] - y[i]) / a);
-        else if (a < -TINY)
-            *lower = fmax(*lower, at + (law->u[i] - y[i]) / a);
+        if (!(fabs(a) > TINY))
+            continue;
+        double to_u = at + (law->u[i] - y[i]) / a, to_l = at + (law->l[i] - y[i]) / a;
+        *upper = fmin(*upper, a > 0 ? to_u : to_l);
+        *lower = fmax(*lower, a > 0 ? to_l : to_u);
     }
 }
 
@@ -115,7 +116,7 @@ ur_cut_normal ur_law_cell(ur_law *law, size_t i, const double *z, const double *
     ur_cut_normal cell = {.lower = -INFINITY, .upper = INFINITY};
     if (!law->directed)
         set_directions(law);
-    if (i >= law->below) { /* missing */
+    if (i >= law->limited) { /* missing */
         for (size_t k = 0; k < law->columns; k++)
             if (k < r)
                 cell.mean += row[k] * z[k];
@@ -158,7 +159,7 @@ static void step_axis(const ur_law *law, size_t k, double u, double *z, double *
     if (mean)
         mean[k] += ur_truncated_mean(lower, upper) - z[k];
     z[k] = next;
-    for (size_t i = 0; i < law->below; i++)
+    for (size_t i = 0; i < law->limited; i++)
         y[i] += move * law->L[i * law->stride + k];
 }
 
@@ -178,7 +179,7 @@ static void step_cell(const ur_law *law, size_t j, double u, double *z, double *
     double move = ur_truncated_draw(lower, upper, u, NULL) - at;
     for (size_t l = 0; l < law->rank; l++)
         z[l] += move * v[l];
-    for (size_t i = 0; i < law->below; i++)
+    for (size_t i = 0; i < law->limited; i++)
         y[i] += move * effect[i];
 }
 
@@ -201,23 +202,25 @@ void ur_law_sweep(ur_law *law, size_t sweeps, ur_uniforms *random, double *z, do
         mean[k] /= (double)(2 * r * sweeps);
 }
 
-/* the point of L z <= u that is nearest to 0: coordinate ascent of the dual, z = -L' dual */
+/* the point of l <= L z <= u that is nearest to 0: coordinate ascent of the dual, z = -L' dual, of
+ * which a part above 0 belongs to u and one below 0 to l */
 void ur_law_mode(const ur_law *law, double *dual, double *z)
 {
-    memset(dual, 0, law->below * sizeof *dual);
+    memset(dual, 0, law->limited * sizeof *dual);
     memset(z, 0, law->rank * sizeof *z);
     for (int round = 0; round < MODE_ROUNDS; round++) {
         double moved = 0;
-        for (size_t i = 0; i < law->below; i++) {
+        for (size_t i = 0; i < law->limited; i++) {
             const double *row = law->L + i * law->stride;
-            double above = -law->u[i], square = 0;
+            double at = 0, square = 0;
             for (size_t k = 0; k < law->rank; k++) {
-                above += row[k] * z[k];
+                at += row[k] * z[k];
                 square += row[k] * row[k];
             }
             if (square == 0)
                 continue;
-            double step = fmax(above / square, -dual[i]);
+            double step =
+                fmax((at - law->u[i]) / square, fmin((at - law->l[i]) / square, -dual[i]));
             dual[i] += step;
             for (size_t k = 0; k < law->rank; k++)
                 z[k] -= step * row[k];
@@ -240,11 +243,11 @@ static void set_tilt(const ur_law *law, double *tilt, double *mean)
     memset(tilt, 0, r * sizeof *tilt);
     for (int round = 0; round < TILT_ROUNDS; round++) {
         for (size_t k = 0; k < r; k++) {
-            double left = law->u[k];
+            double before = 0, own = law->L[k * law->stride + k];
             for (size_t l = 0; l < k; l++)
-                left -= law->L[k * law->stride + l] * mean[l];
-            double cut = left / law->L[k * law->stride + k] - tilt[k];
-            mean[k] = tilt[k] - ur_normal_hazard(-cut);
+                before += law->L[k * law->stride + l] * mean[l];
+            mean[k] = tilt[k] + ur_cut_mean((law->l[k] - before) / own - tilt[k],
+                                            (law->u[k] - before) / own - tilt[k]);
         }
         for (size_t j = 0; j + 1 < r; j++) {
             double sum = 0;
@@ -265,18 +268,16 @@ static double set_point(const ur_law *law, const ur_points *points, size_t point
     for (size_t k = 0; k < law->rank; k++) {
         double tilt = points->tilt[k], lower = -INFINITY, upper = INFINITY;
         /* of z_k, given those before: by row k, and by rows that follow from others */
-        for (size_t i = k; i < law->below; i = i == k ? law->rank : i + 1) {
+        for (size_t i = k; i < law->limited; i = i == k ? law->rank : i + 1) {
             const double *row = law->L + i * law->stride;
             if (law->last[i] != k)
                 continue;
-            double left = law->u[i];
+            double before = 0;
             for (size_t l = 0; l < k; l++)
-                left -= row[l] * z[l];
-            left /= row[k];
-            if (row[k] > 0)
-                upper = fmin(upper, left);
-            else
-                lower = fmax(lower, left);
+                before += row[l] * z[l];
+            double to_u = (law->u[i] - before) / row[k], to_l = (law->l[i] - before) / row[k];
+            upper = fmin(upper, row[k] > 0 ? to_u : to_l);
+            lower = fmax(lower, row[k] > 0 ? to_l : to_u);
         }
         if (!(lower < upper))
             return -INFINITY;
@@ -352,19 +353,25 @@ void ur_law_draw(ur_law *law, ur_points *points, size_t sweeps, ur_uniforms *ran
 
 /* ---- means ---- */
 
-/* two limits, full rank: E of each in its own deviations; 0: too rare for Phi2 */
+/* two limits, full rank: E of each in its own deviations, those above a limit reflected; 0: too
+ * rare for Phi2, or between two */
 static int mean_of_two(const ur_law *law, double *z)
 {
+    double first = law->u[0] < INFINITY ? 1 : -1, second = law->u[1] < INFINITY ? 1 : -1;
+    if ((first > 0 && law->l[0] > -INFINITY) || (second > 0 && law->l[1] > -INFINITY))
+        return 0;
     double l11 = law->L[0], l21 = law->L[law->stride], l22 = law->L[law->stride + 1];
-    double s = hypot(l21, l22), rho = l21 / s, root = l22 / s;
-    double a = law->u[0] / l11, b = law->u[1] / s;
+    double s = hypot(l21, l22), rho = first * second * l21 / s, root = l22 / s;
+    double a = (first > 0 ? law->u[0] : -law->l[0]) / l11;
+    double b = (second > 0 ? law->u[1] : -law->l[1]) / s;
     double mass = ur_bivariate_normal(a, b, rho);
     if (!(mass > TWO_LEAST) || root < UR_NO_DEVIATION)
         return 0;
     double at_a = ur_normal_pdf(a) * ur_normal_cdf((b - rho * a) / root);
     double at_b = ur_normal_pdf(b) * ur_normal_cdf((a - rho * b) / root);
-    z[0] = -(at_a + rho * at_b) / mass;
-    z[1] = -root * at_b / mass; /* E t_2 = -(at_b + rho at_a) / mass = rho z_1 + root z_2 */
+    z[0] = -first * (at_a + rho * at_b) / mass;
+    z[1] =
+        -second * root * at_b / mass; /* E t_2 = -(at_b + rho at_a) / mass = rho z_1 + root z_2 */
     return 1;
 }
 
@@ -372,8 +379,8 @@ static int mean_of_two(const ur_law *law, double *z)
 static size_t enough_points(const ur_law *law, ur_points *points, int smooth, ur_uniforms *random)
 {
     /* one cell alone is known whatever the point, and so are means of what is linear in it */
-    int alone = law->rank == 1 && (smooth || law->hidden == law->below);
-    size_t count = alone ? 1 : smooth && law->below == 2 ? UR_POINTS_MOST : POINTS;
+    int alone = law->rank == 1 && (smooth || law->hidden == law->limited);
+    size_t count = alone ? 1 : smooth && law->limited == 2 ? UR_POINTS_MOST : POINTS;
     double worth = set_points(law, points, count, smooth, random);
     if (count == POINTS && worth < POINTS / 4)
         worth = set_points(law, points, count = UR_POINTS_MOST, smooth, random);
@@ -394,7 +401,7 @@ static void begin_sweeps(const ur_law *law, ur_points *points, ur_uniforms *rand
 
 void ur_law_mean(ur_law *law, ur_points *points, size_t sweeps, ur_uniforms *random, double *z)
 {
-    if (law->rank == 0 || (law->rank == 2 && law->below == 2 && mean_of_two(law, z)))
+    if (law->rank == 0 || (law->rank == 2 && law->limited == 2 && mean_of_two(law, z)))
         return;
     size_t count = enough_points(law, points, 1, random);
     if (count) {
