@@ -140,8 +140,19 @@ static void long_titles_are_cut(void **state)
                      .y = {.high = 1}};
     const char *svg = plotted(&plot, 200, &page);
     assert_null(strstr(svg, plot.x.title));
-    assert_non_null(strstr(svg, "…</text>"));
+    assert_non_null(strstr(svg, "…"));
     free(page);
+}
+
+static void names_that_are_cut_keep_both_ends(void **state)
+{
+    (void)state;
+    cli_page *page = new_page();
+    assert_string_equal(cli_shortened(page, "concentration_10", 8), "conc…_10");
+    assert_string_equal(cli_shortened(page, "concentration_10", 16), "concentration_10");
+    assert_string_equal(cli_shortened(page, "größere_übung", 5), "gr…ng");
+    assert_string_equal(cli_shortened(page, "concentration_10", 1), "…");
+    cli_page_drop(page);
 }
 
 static void marks_are_escaped_and_have_gaps(void **state)
@@ -226,6 +237,7 @@ static void points_have_a_line_and_a_band(void **state)
     const char *labels[] = {hostile, "second", "third"};
     cli_points p = {.frame = {"title", "text", NULL, 200, 200},
                     .x_title = hostile,
+                    .y_title = "samples: lead",
                     .x_word = "model",
                     .y_word = "samples",
                     .count = 3,
@@ -407,6 +419,7 @@ int main(void)
         cmocka_unit_test(labels_do_not_touch),
         cmocka_unit_test(values_have_their_pixels),
         cmocka_unit_test(long_titles_are_cut),
+        cmocka_unit_test(names_that_are_cut_keep_both_ends),
         cmocka_unit_test(marks_are_escaped_and_have_gaps),
         cmocka_unit_test(a_histogram_has_bars_and_two_parts_of_a_curve),
         cmocka_unit_test(points_have_a_line_and_a_band),

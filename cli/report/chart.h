@@ -38,7 +38,7 @@ void cli_chart_histogram(cli_page *page, const cli_histogram *histogram);
 /* ---- one number against another, both of the same kind ---- */
 typedef struct {
     cli_frame frame;
-    const char *x_title;
+    const char *x_title, *y_title;
     const char *x_word, *y_word; /* "model", "samples" in titles of points */
     size_t count;
     const double *x, *y;      /* finite */

@@ -106,7 +106,7 @@ void cli_chart_points(cli_page *page, const cli_points *p)
         .page = page,
         .frame = p->frame,
         .x = {INFINITY, -INFINITY, p->x_title, .count = 4, .has_labels = 1},
-        .y = {INFINITY, -INFINITY, p->y_word, .count = 4, .has_grid = 1, .has_labels = 1}};
+        .y = {INFINITY, -INFINITY, p->y_title, .count = 4, .has_grid = 1, .has_labels = 1}};
     const double *all[] = {p->x, p->y, p->low, p->high};
     widen(&plot.x, p->count, p->x);
     for (int k = 0; k < 4; k++)

@@ -9,9 +9,8 @@
 #include "chart.h"
 #include "html.h"
 #include "report.h"
-#include "width.h"
 
-enum { DRAWN = 12, AXIS = 24 }; /* AXIS: characters of a name */
+enum { DRAWN = 12 };
 
 static const double TWO_SIDED = 1.959964; /* of a normal: 95 %, on two sides */
 static const double TAIL = 0.1;      /* beyond which every quantile is drawn, not every other */
@@ -24,7 +23,7 @@ typedef struct {
     const unrelu_goodness *g;
     size_t i;
     double b, s, limit;      /* of the normal that its values are compared to */
-    const char *name, *axis; /* axis: NULL where the name says all */
+    const char *name, *axis; /* axis: what its values are of: "log(lead)" */
 } column;
 
 /* ---- values beside the density ---- */
@@ -60,7 +59,7 @@ static void draw_histogram(cli_page *page, const column *c)
                  c->b, c->s, 100 * g->censored[c->i] / n, n);
     cli_chart_histogram(page, &(cli_histogram){.frame = {cli_text(page, "Values of %s", c->name),
                                                          text, NULL, 300, 200},
-                                               .x_title = c->axis ? c->axis : "value",
+                                               .x_title = c->axis,
                                                .y_title = "density",
                                                .low = left,
                                                .high = right,
@@ -107,7 +106,8 @@ static void draw_quantiles(cli_page *page, const column *c)
                                 "Quantiles of the samples against those of the model, with the "
                                 "band in which 95 % of them lie where the model is right.",
                                 NULL, 200, 200},
-                      .x_title = c->axis ? cli_text(page, "model: %s", c->axis) : "model",
+                      .x_title = cli_text(page, "model: %s", c->axis),
+                      .y_title = cli_text(page, "samples: %s", c->axis),
                       .x_word = "model",
                       .y_word = "samples",
                       .count = count,
@@ -136,9 +136,7 @@ static void add_column(cli_page *page, const unrelu_gaussian *m, const unrelu_go
         return;
     }
     column c = {.g = g, .i = i, .name = name};
-    if (m->transform != UNRELU_TRANSFORM_NONE)
-        c.axis = cli_text(page, "%s %.*s", unrelu_transform_name(m->transform),
-                          (int)cli_text_cut(name, AXIS), name);
+    c.axis = cli_report_scale(page, m, name);
     unrelu_gaussian_margin(m, i, &c.b, &c.s, &c.limit);
     /* Where the model has no limit and cells have, the bars start at the largest of these. */
     if (c.limit == -INFINITY && g->censored[i] > 0)

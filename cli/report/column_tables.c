@@ -9,23 +9,18 @@
 static const double Z_TAIL = 1.644854;       /* 5 % of a normal lie beyond, on one side */
 static const double FAIR = 0.05, BAD = 0.01; /* p below these is coloured so */
 
-const char *cli_report_scale(const unrelu_gaussian *m)
+const char *cli_report_scale(cli_page *page, const unrelu_gaussian *m, const char *name)
 {
     switch (m->transform) {
     case UNRELU_TRANSFORM_NONE:
-        return "x";
-    case UNRELU_TRANSFORM_SQRT:
-        return "sqrt(x)";
-    case UNRELU_TRANSFORM_LOG:
-        return "log(x)";
-    case UNRELU_TRANSFORM_BOXCOX:
-        return "boxcox(x)";
+        return name;
     case UNRELU_TRANSFORM_LEAKY:
-        return "x before the leaky ReLU";
+        return cli_text(page, "%s before the leaky ReLU", name);
     case UNRELU_TRANSFORM_SIGMOID:
-        return "x before the sigmoid";
+        return cli_text(page, "%s before the sigmoid", name);
+    default:
+        return cli_text(page, "%s(%s)", unrelu_transform_name(m->transform), name);
     }
-    return unrelu_transform_name(m->transform);
 }
 
 /* ---- the answer ---- */
@@ -43,7 +38,7 @@ void cli_report_answer(cli_page *page, const unrelu_gaussian *m, const unrelu_go
                        double level)
 {
     double z = cli_half_width(level);
-    const char *scale = cli_report_scale(m);
+    const char *scale = cli_report_scale(page, m, "x");
     int is_plain = m->transform == UNRELU_TRANSFORM_NONE, has_counts = g || m->observed;
     const char *of = is_plain ? "" : cli_text(page, " of %s", scale);
     cli_html(page, "<div class=\"card\" id=\"answer\"><h2>What each column is like</h2>"
@@ -108,7 +103,7 @@ void cli_report_coordinates(cli_page *page, const unrelu_gaussian *m, const unre
     cli_html(page,
              "<div class=\"card\"><h3>All %s, in the words of files</h3><p class=\"note\">b and "
              "scale are the mean and the standard deviation of %s before censoring%s. ",
-             words->many, cli_report_scale(m),
+             words->many, cli_report_scale(page, m, "x"),
              m->limit && m->transform != UNRELU_TRANSFORM_NONE ? ", and limits are of it too" : "");
     if (cli_has_errors(m->b_se, m->d))
         cli_html(page, "± is the half-width of an interval of %g %%. ", 100 * level);

@@ -142,7 +142,10 @@ const char *cli_shortened(cli_page *page, const char *text, size_t most)
 {
     if (most == 0 || !text[cli_text_cut(text, most)])
         return text;
-    return cli_text(page, "%.*s…", (int)cli_text_cut(text, most - 1), text);
+    const char *end = text;
+    while (end[cli_text_cut(end, (most - 1) / 2)])
+        end += cli_text_cut(end, 1);
+    return cli_text(page, "%.*s…%s", (int)cli_text_cut(text, most / 2), text, end);
 }
 
 /* ---- the end ---- */

@@ -30,7 +30,8 @@ void cli_html(cli_page *page, const char *format, ...) __attribute__((format(pri
 void *cli_page_take(cli_page *page, size_t count, size_t size);
 /* as printf has it; "" where memory runs out */
 const char *cli_text(cli_page *page, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* cut, where it has more characters than `most` (0: any number is fine), to these, "…" the last */
+/* cut, where it has more characters than `most` (0: any number is fine), to these, with "…" in
+ * the middle: names often differ at their ends */
 const char *cli_shortened(cli_page *page, const char *text, size_t most);
 /* For cli_html; bytes that are no text become '?'. "" where memory runs out. */
 const char *cli_escaped(cli_page *page, const char *text);

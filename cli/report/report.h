@@ -23,8 +23,8 @@ void cli_report_columns(cli_page *page, const unrelu_gaussian *model,
                         const unrelu_goodness *goodness, double level);
 
 /* --- column_tables.c --- */
-/* what b and scale are of: "x", "log(x)", ... */
-const char *cli_report_scale(const unrelu_gaussian *model);
+/* what b and scale of a column are of: "lead", "log(lead)", ... */
+const char *cli_report_scale(cli_page *page, const unrelu_gaussian *model, const char *name);
 /* What the values of each column are like, hidden ones included; goodness may be NULL. */
 void cli_report_answer(cli_page *page, const unrelu_gaussian *model,
                        const unrelu_goodness *goodness, double level);

@@ -128,6 +128,7 @@ static void draw_points(cli_page *page, const unrelu_network *m, const data *d)
     cli_chart_points(
         page, &(cli_points){.frame = {"Labels against the network", text, NULL, WIDTH, HEIGHT},
                             .x_title = "network",
+                            .y_title = "label",
                             .x_word = "network",
                             .y_word = "label",
                             .count = count,
