@@ -43,6 +43,26 @@ static void headers_are_detected_and_told(void **state)
     table_free(&t);
 }
 
+static void quoted_numbers_above_plain_ones_are_names(void **state)
+{
+    (void)state;
+    const char *found = "header row found, 2 column names kept", *none = "no header row";
+    const double second[] = {2, 4}, three[] = {2019, 2020, 1, 2, 3, 4};
+    const char *path = files_text("a.csv", "\"2019\",\"2020\"\n\n1,2\n3,4\n");
+    expect_table(path, NULL, found, 2, 2, two_by_two);
+    expect_table(path, "2020", found, 2, 1, second);
+    /* write.csv of R quotes row names too */
+    expect_table(files_text("a.csv", "\"\",\"2020\"\n\"1\",2\n\"3\",4\n"), NULL,
+                 "header row found, 2 column names kept; left out: column 1 (row names)", 2, 1,
+                 second);
+    /* all cells are quoted, or the first line is not, or there is no other */
+    expect_table(files_text("a.csv", "\"2019\",\"2020\"\n\"1\",\"2\"\n\"3\",\"4\"\n"), NULL, none,
+                 3, 2, three);
+    expect_table(files_text("a.csv", "\"2019\",2020\n1,2\n3,4\n"), NULL, none, 3, 2, three);
+    expect_table(files_text("a.csv", "\"2019\",\"2020\"\n"), NULL, none, 1, 2, three);
+    expect_table(files_text("a.csv", "\"2019\",\"2020\"\n\n\n"), NULL, none, 1, 2, three);
+}
+
 static void text_and_row_names_are_left_out_and_named(void **state)
 {
     (void)state;
@@ -617,6 +637,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(headers_are_detected_and_told),
+        cmocka_unit_test(quoted_numbers_above_plain_ones_are_names),
         cmocka_unit_test(text_and_row_names_are_left_out_and_named),
         cmocka_unit_test(columns_that_may_be_numbers_are_not_left_out),
         cmocka_unit_test(only_the_start_of_a_file_is_looked_at_for_text),

@@ -285,7 +285,8 @@ static unrelu_status decode_csv(const unrelu_source *source, const ur_piece *pie
 }
 
 /* ---- the first line tells encoding, separator, how many columns, and whether it is a header (some
- * cell is neither a number nor missing); the decisions go into the note for the user ---- */
+ * cell is neither a number nor missing, or all are quoted and not all of the next line); the
+ * decisions go into the note for the user ---- */
 
 static unrelu_status refuse_encoding(const csv_state *csv, unrelu_error *err)
 {
@@ -374,16 +375,42 @@ static unsigned char find_separator(const unsigned char *line)
     return semicolons ? ';' : tabs ? '\t' : ',';
 }
 
+static size_t count_quoted(const unsigned char *line, unsigned char separator)
+{
+    for (size_t quoted = 0;; line++) {
+        while (ur_is_blank(*line) && *line != separator)
+            line++;
+        quoted += *line == '"';
+        line = ur_cell_find(line, separator).next;
+        if (*line == '\n')
+            return quoted;
+    }
+}
+
+/* "2019","2020" above 3,4: whoever quotes all of the first line, and not all of the next one that
+ * is not blank, quotes names. In a table of quoted numbers alone nothing tells. */
+static int is_quoted_header(const csv_state *csv, const unsigned char *line, size_t width)
+{
+    const unsigned char *end = csv->ahead.bytes + csv->ahead.size;
+    if (count_quoted(line, csv->separator) < width)
+        return 0;
+    do
+        line = (const unsigned char *)memchr(line, '\n', (size_t)(end - line)) + 1;
+    while (memchr(line, '\n', (size_t)(end - line)) && is_blank_line(line, csv->separator));
+    return memchr(line, '\n', (size_t)(end - line)) && count_quoted(line, csv->separator) < width;
+}
+
 static int is_header(const csv_state *csv, const unsigned char *line, size_t width)
 {
+    const unsigned char *s = line;
     for (size_t j = 0; j < width; j++) {
         double value, upper;
-        ur_cell cell = ur_cell_find(line, csv->separator);
+        ur_cell cell = ur_cell_find(s, csv->separator);
         if (ur_cell_read(&cell, csv->c_locale, &value, &upper) == UR_CELL_TEXT)
             return 1;
-        line = cell.next + 1;
+        s = cell.next + 1;
     }
-    return 0;
+    return is_quoted_header(csv, line, width);
 }
 
 static unrelu_status read_names(const csv_state *csv, const unsigned char *line, size_t width,
