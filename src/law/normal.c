@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tails keep their relative accuracy: the cdf is erfc, the hazard is the scaled erfcx. The
- * quantile is Halley's iteration from a series: on erf in the middle (p - 1/2 is exact there),
- * on log Phi = log phi(x) - log h(-x) in the tail. */
+/* Tails keep their relative accuracy: the cdf is erfc, the hazard is the scaled erfcx. The quantile
+ * is one of three rational functions (M. J. Wichura, Applied Statistics 37, 1988, algorithm 241),
+ * of p - 1/2 in the middle, which is exact there, and of sqrt(-log p) in the tail. */
 #include "law/normal.h"
 
 #include "unrelu/unrelu.h"
@@ -12,12 +12,6 @@
 #define SQRT_2PI  2.50662827463100050242
 #define LOG_2PI   1.83787706640934548356
 #define SQRT_2_PI 0.79788456080286535588 /* sqrt(2 / pi) */
-
-/* of Halley's iteration: in the middle the series leaves 1e-4, cubed twice; in the tail it ends
- * with a step so small, relative, that the next would be below rounding */
-enum { MIDDLE_STEPS = 2, TAIL_STEPS = 20 };
-static const double TAIL = 0.25; /* P of either */
-static const double LAST_STEP = 1e-6;
 
 double ur_normal_pdf(double x)
 {
@@ -41,33 +35,49 @@ double ur_normal_hazard(double g)
     return SQRT_2_PI / erfcx(g * M_SQRT1_2); /* erfcx overflows below -37: 0 */
 }
 
-/* x with Phi(x) - 1/2 = a, |a| <= 1/4 */
-static double middle(double a)
+/* Wichura's rational functions (1988): numerator and denominator of degree 7, lowest power first */
+static const double middle_ratio[2][8] = {
+    {3.3871328727963666080e0, 1.3314166789178437745e2, 1.9715909503065514427e3,
+     1.3731693765509461125e4, 4.5921953931549871457e4, 6.7265770927008700853e4,
+     3.3430575583588128105e4, 2.5090809287301226727e3},
+    {1, 4.2313330701600911252e1, 6.8718700749205790830e2, 5.3941960214247511077e3,
+     2.1213794301586595867e4, 3.9307895800092710610e4, 2.8729085735721942674e4,
+     5.2264952788528545610e3}};
+static const double tail_ratio[2][8] = {
+    {1.42343711074968357734e0, 4.63033784615654529590e0, 5.76949722146069140550e0,
+     3.64784832476320460504e0, 1.27045825245236838258e0, 2.41780725177450611770e-1,
+     2.27238449892691845833e-2, 7.74545014278341407640e-4},
+    {1, 2.05319162663775882187e0, 1.67638483018380384940e0, 6.89767334985100004550e-1,
+     1.48103976427480074590e-1, 1.51986665636164571966e-2, 5.47593808499534494600e-4,
+     1.05075007164441684324e-9}};
+static const double far_ratio[2][8] = {
+    {6.65790464350110377720e0, 5.46378491116411436990e0, 1.78482653991729133580e0,
+     2.96560571828504891230e-1, 2.65321895265761230930e-2, 1.24266094738807843860e-3,
+     2.71155556874348757815e-5, 2.01033439929228813265e-7},
+    {1, 5.99832206555887937690e-1, 1.36929880922735805310e-1, 1.48753612908506148525e-2,
+     7.86869131145613259100e-4, 1.84631831751005468180e-5, 1.42151175831644588870e-7,
+     2.04426310338993978564e-15}};
+/* where one function ends and the next begins: |p - 1/2|, and sqrt(-log p); and the places around
+ * which they are expanded. They belong to the coefficients. */
+#define MIDDLE_END 0.425
+#define TAIL_END   5.0
+#define TAIL_FROM  1.6
+
+static double ratio(const double c[2][8], double r)
 {
-    double y = SQRT_2PI * a, y2 = y * y;
-    double x = y * (1 + y2 * (1 / 6.0 + y2 * (7 / 120.0 + y2 * 127 / 5040.0)));
-    for (int i = 0; i < MIDDLE_STEPS; i++) {
-        double f = (0.5 * erf(x * M_SQRT1_2) - a) * SQRT_2PI * exp(0.5 * x * x);
-        x -= f / (1 + 0.5 * f * x); /* f'' / f' = -x */
+    double above = c[0][7], below = c[1][7];
+    for (int i = 6; i >= 0; i--) {
+        above = above * r + c[0][i];
+        below = below * r + c[1][i];
     }
-    return x;
+    return above / below;
 }
 
-/* t > 0 with Phi(-t) = p <= 1/4 */
+/* t > 0 with Phi(-t) = p */
 static double tail(double p)
 {
-    double want = log(p), l = -2 * want;
-    double t = sqrt(l) - 0.5 * (LOG_2PI + log(l)) / sqrt(l);
-    for (int i = 0; i < TAIL_STEPS; i++) {
-        double h = ur_normal_hazard(t);
-        double f = -0.5 * (t * t + LOG_2PI) - log(h) - want;
-        double step = f / h; /* d log Phi(-t) = -h, second derivative -h (h - t) */
-        step /= 1 + 0.5 * step * (h - t);
-        t += step;
-        if (fabs(step) <= LAST_STEP * t)
-            break;
-    }
-    return t;
+    double r = sqrt(-log(p));
+    return r <= TAIL_END ? ratio(tail_ratio, r - TAIL_FROM) : ratio(far_ratio, r - TAIL_END);
 }
 
 double ur_normal_quantile(double p)
@@ -78,11 +88,10 @@ double ur_normal_quantile(double p)
         return -INFINITY;
     if (p == 1)
         return INFINITY;
-    if (p < TAIL)
-        return -tail(p);
-    if (p > 1 - TAIL)
-        return tail(1 - p);
-    return middle(p - 0.5);
+    double q = p - 0.5;
+    if (fabs(q) <= MIDDLE_END)
+        return q * ratio(middle_ratio, MIDDLE_END * MIDDLE_END - q * q);
+    return q < 0 ? -tail(p) : tail(1 - p);
 }
 
 double unrelu_normal_quantile(double p)
