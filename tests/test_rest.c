@@ -117,6 +117,25 @@ static void functions_that_are_no_network_are_called_approximate(void **state)
     }
 }
 
+/* moments of few labels show fewer neurons than are tried: rows of V that are 0 */
+static void sums_of_squares_are_called_approximate(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 4; seed++) {
+        planted_network p = plant_network(5, 2, 2, 200, 0, seed);
+        unrelu_recover_options o;
+        unrelu_recover_options_init(&o, sizeof o);
+        o.k = 5;
+        for (size_t i = 0; i < p.n; i++) {
+            const double *x = p.x + 5 * i;
+            p.a[2 * i] = x[0] * x[0] - x[1] * x[1] + x[2] * x[2];
+            p.a[2 * i + 1] = x[1] * x[1] + x[2] * x[0];
+        }
+        expect_approximate(&p, &o);
+        planted_network_free(&p);
+    }
+}
+
 /* Smooth functions, which 8 to 14 neurons meet to 1 to 8 %: residuals of neighbours are no more
  * alike than those of noise, but for what the fit has taken away. */
 static void smooth_functions_that_are_nearly_met_are_no_noise(void **state)
@@ -365,6 +384,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(labels_with_noise_are_called_noisy),
         cmocka_unit_test(functions_that_are_no_network_are_called_approximate),
+        cmocka_unit_test(sums_of_squares_are_called_approximate),
         cmocka_unit_test(few_fits_of_skew_or_uneven_noise_are_called_a_function),
         cmocka_unit_test(huge_cells_make_no_function_of_noise),
         cmocka_unit_test(a_method_by_name_claims_no_noise_for_labels_without),

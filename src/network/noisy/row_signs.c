@@ -229,6 +229,11 @@ static unrelu_status hermite_fit(frame *c, ur_arena *arena, hermite *h, unrelu_e
     UR_TRY(ur_arena_status(arena, err));
     for (size_t j = 0; j < k; j++) {
         h->scale[j] = ur_norm(d, c->W + j * d);
+        if (!(h->scale[j] > 0))
+            return ur_fail(err, UNRELU_EDATA,
+                           "row %zu that was found for V is 0: the moments of the labels show "
+                           "fewer than %zu neurons",
+                           j + 1, k);
         ur_scale(d, 1 / h->scale[j], c->W + j * d);
     }
     memset(c->shift, 0, k * sizeof *c->shift);
