@@ -78,6 +78,24 @@ static void the_descent_ends_where_no_weight_lowers_the_objective(void **state)
     }
 }
 
+/* A few huge cells decide on k; with 3 neurons for 5 what is left is a function of the inputs, and
+ * that their tails are heavy is still told. */
+static void heavy_tails_are_told_where_they_led_to_too_few_neurons(void **state)
+{
+    (void)state;
+    planted_network p = plant_network(10, 5, 8, 2000, 0, 26);
+    add_student(&p, 2, .5, 26);
+    unrelu_recover_options o;
+    unrelu_recover_options_init(&o, sizeof o);
+    unrelu_network *model = recover(&p, &o);
+    assert_int_equal(model->verdict, UNRELU_VERDICT_APPROXIMATE);
+    assert_true(model->k < 5);
+    assert_non_null(warning_of(model, "heavy-tails"));
+    assert_non_null(warning_of(model, "approximate"));
+    unrelu_network_free(model);
+    planted_network_free(&p);
+}
+
 static void heavy_tails_are_told_and_robust_finds_k(void **state)
 {
     (void)state;
@@ -215,6 +233,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_descent_ends_where_no_weight_lowers_the_objective),
+        cmocka_unit_test(heavy_tails_are_told_where_they_led_to_too_few_neurons),
         cmocka_unit_test(heavy_tails_are_told_and_robust_finds_k),
         cmocka_unit_test(normal_noise_is_not_called_heavy),
         cmocka_unit_test(errors_are_the_sandwich_of_the_estimate),

@@ -77,7 +77,8 @@ static unrelu_status set_errors(const ur_problem *given, double deviation, ur_ou
     return UNRELU_OK;
 }
 
-/* the tails are told where what is left turns out to be noise */
+/* also where what is left turns out to be a function of the inputs: a few huge cells may have led
+ * to a network that leaves one */
 static unrelu_status tell_tails(const ur_newton *problem, const ur_newton_fit *fit, int robust,
                                 ur_outcome *out, unrelu_error *err)
 {

@@ -44,9 +44,9 @@ typedef struct {
     ur_terms terms;
     size_t inputs, p; /* columns of the inputs (and ones), and their rank */
     ur_certificate certificate;
-    ur_evidence evidence;              /* UR_EXACT */
-    double noise;                      /* UR_NOISY: standard deviation */
-    const char *tails;                 /* UR_NOISY: a sentence where they are heavy; else NULL */
+    ur_evidence evidence; /* UR_EXACT */
+    double noise;         /* UR_NOISY: standard deviation */
+    const char *tails;    /* of what is left: a sentence where they are heavy; else NULL */
     double *U_se, *V_se, *c_se, *e_se; /* NULL: none */
     size_t starts, starts_agree;
     double objective, objective_bound, incoherence; /* NaN: not measured */

@@ -153,7 +153,7 @@ static unrelu_status set_model(const ur_outcome *out, const ur_judgement *judgem
     model->incoherence = out->incoherence;
     ur_model_warn_all(model, &judgement->notes);
     ur_model_warn_all(model, &out->notes);
-    if (out->answer == UR_NOISY && out->tails)
+    if ((out->answer == UR_NOISY || out->answer == UR_APPROXIMATE) && out->tails)
         ur_model_warn(model, "heavy-tails", "%s", out->tails);
     if (c->active) { /* there is one, of a network that was refused too */
         model->biases = ur_terms_name(out->terms);
