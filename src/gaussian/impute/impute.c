@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The cells that a row hides, from those it shows and from the limits it hides them below or above,
- * or between: their
- * conditional means or medians in the unit of the data, or independent draws of them. What is
- * filled in is the value before the rectifier, which lies within the limits and may be negative.
- * Everything is held in memory, 9 n d bytes and as much again for the output (of draws a few at a
- * time).
+/* The cells that a row hides, from those it shows and from the limits it hides them below, above
+ * or between: their conditional means or medians in the unit of the data, or independent draws of
+ * them. What is filled in is the value before the rectifier, which lies within the limits and may
+ * be negative. Everything is held in memory, 9 n d bytes and as much again for the output (of draws
+ * a few at a time).
  *
  * Rows are sorted by which cells they show and hide, so that neighbours share a factorisation, and
  * taken in blocks. Draw number m of row i uses positions from m 2^32 on of stream i: nothing
@@ -370,13 +369,18 @@ static unrelu_status fill_block(void *context, size_t block, unrelu_error *err)
 
 /* ---- all rows ---- */
 
+static int draws_parameters(const imputation *p)
+{
+    return p->options.draws && !p->options.fixed_parameters;
+}
+
 static unrelu_status set_parameters(imputation *p, size_t count, unrelu_error *err)
 {
     const unrelu_gaussian *m = p->model;
     size_t d = p->d;
     for (size_t i = 0; i < count; i++) {
         double *b = p->b + i * d, *scale = p->scale + i * d, *R = p->R + i * d * d;
-        if (p->options.draws && !p->options.fixed_parameters) {
+        if (draws_parameters(p)) {
             UR_TRY(ur_parameters_draw(&p->errors, p->options.seed, p->first + i, b, scale, R, err));
             continue;
         }
@@ -434,7 +438,8 @@ static unrelu_status prepare(imputation *p, unrelu_source *samples, const unrelu
     p->scale = ur_take(p->arena, p->batch, d * sizeof *p->scale);
     p->R = ur_take(p->arena, p->batch, d * d * sizeof *p->R);
     UR_TRY(ur_arena_status(p->arena, err));
-    UR_TRY(ur_parameters_begin(p->model, &p->errors, p->arena, err));
+    if (draws_parameters(p))
+        UR_TRY(ur_parameters_begin(p->model, &p->errors, p->arena, err));
     for (size_t j = 0; j < d; j++)
         for (size_t i = 0; i < n; i++)
             p->state[i * d + p->place[j]] = p->cells.state[j * n + i];

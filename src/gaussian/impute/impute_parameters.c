@@ -6,7 +6,8 @@
  *   b* = b + b_se (r e + sqrt(1 - r^2) f),          f ~ N(0, R),  r from b_scale_cov
  *   atanh rho* = atanh rho + rho_se / (1 - rho^2) g, g independent
  *
- * R and R o R are the correlations that errors of means and of scales of complete columns have.
+ * R and R o R are the correlations that errors of means and of scales of complete columns have;
+ * their roots are symmetric, which rounding of equal eigenvalues cannot turn.
  * Eigenvalues below 0 of the matrix of rho* are cut off, and its diagonal made 1 again. What has no
  * error stays as it is; so do the correlations of a model with a rank, which errors would raise. */
 #include "gaussian/impute/impute.h"
@@ -14,6 +15,8 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/random.h"
+#include "dense/blas.h"
+#include "dense/blas_pin.h"
 #include "dense/linear.h"
 
 #include <math.h>
@@ -28,21 +31,22 @@ static double error_at(const double *se, size_t i)
     return se && isfinite(se[i]) && se[i] > 0 ? se[i] : 0;
 }
 
-/* F (d x d) with F F' = A but for eigenvalues below 0; rows of unit length */
-static unrelu_status set_factor(size_t d, const double *A, double *F, unrelu_error *err)
+/* F (d x d), symmetric but for the lengths of its rows, which are 1: F F' = A but for eigenvalues
+ * below 0 */
+static unrelu_status set_root(size_t d, const double *A, double *F, unrelu_error *err)
 {
     UR_ARENA(arena);
     double *values = ur_take(&arena, d, sizeof *values);
+    double *V = ur_take(&arena, d, d * sizeof *V), *rooted = ur_take(&arena, d, d * sizeof *V);
     UR_TRY(ur_arena_status(&arena, err));
-    UR_TRY(ur_eigen_symmetric(d, A, values, F, err));
+    UR_TRY(ur_eigen_symmetric(d, A, values, V, err));
+    for (size_t i = 0; i < d * d; i++)
+        rooted[i] = V[i] * sqrt(fmax(0, values[i % d]));
+    ur_gemm(UR_PLAIN, UR_TURNED, d, d, d, 1, rooted, d, V, d, 0, F, d);
     for (size_t i = 0; i < d; i++) {
-        double norm = 0;
-        for (size_t k = 0; k < d; k++) {
-            F[i * d + k] *= sqrt(fmax(0, values[k]));
-            norm = hypot(norm, F[i * d + k]);
-        }
-        for (size_t k = 0; k < d && norm > 0; k++)
-            F[i * d + k] /= norm;
+        double norm = ur_norm(d, F + i * d);
+        if (norm > 0)
+            ur_scale(d, 1 / norm, F + i * d);
     }
     return UNRELU_OK;
 }
@@ -50,6 +54,7 @@ static unrelu_status set_factor(size_t d, const double *A, double *F, unrelu_err
 unrelu_status ur_parameters_begin(const unrelu_gaussian *m, ur_parameters *p, ur_arena *arena,
                                   unrelu_error *err)
 {
+    UR_BLAS_BEGIN(NULL, err);
     size_t d = m->d;
     *p = (ur_parameters){.model = m};
     p->for_b = ur_take(arena, d, d * sizeof *p->for_b);
@@ -58,8 +63,8 @@ unrelu_status ur_parameters_begin(const unrelu_gaussian *m, ur_parameters *p, ur
     UR_TRY(ur_arena_status(arena, err));
     for (size_t i = 0; i < d * d; i++)
         square[i] = m->correlation[i] * m->correlation[i];
-    UR_TRY(set_factor(d, m->correlation, p->for_b, err));
-    return set_factor(d, square, p->for_scale, err);
+    UR_TRY(set_root(d, m->correlation, p->for_b, err));
+    return set_root(d, square, p->for_scale, err);
 }
 
 static double product(size_t d, const double *row, const double *z)
@@ -98,16 +103,17 @@ static unrelu_status draw_correlation(const unrelu_gaussian *m, const double *z,
                 rho = tanh(atanh(rho) + se / (1 - rho * rho) * z[at]);
             R[i * d + j] = R[j * d + i] = rho;
         }
-    UR_TRY(set_factor(d, R, F, err));
+    UR_TRY(set_root(d, R, F, err));
+    ur_gemm(UR_PLAIN, UR_TURNED, d, d, d, 1, F, d, F, d, 0, R, d);
     for (size_t i = 0; i < d; i++)
-        for (size_t j = 0; j < i; j++)
-            R[i * d + j] = R[j * d + i] = product(d, F + i * d, F + j * d);
+        R[i * d + i] = 1;
     return UNRELU_OK;
 }
 
 unrelu_status ur_parameters_draw(const ur_parameters *p, uint64_t seed, size_t draw, double *b,
                                  double *scale, double *R, unrelu_error *err)
 {
+    UR_BLAS_BEGIN(NULL, err);
     UR_ARENA(arena);
     const unrelu_gaussian *m = p->model;
     size_t d = m->d, count = 2 * d + d * (d - 1) / 2;
