@@ -210,7 +210,8 @@ static int run(void *arguments)
     CLI_TRY(cli_check_output(&a->shared, ".npz"));
     CLI_CALL(unrelu_file_kind(a->shared.files[0], kind, sizeof kind, &err));
     CLI_TRY((strcmp(kind, "summary") == 0 ? fit_summary : fit_samples)(a, &model.gaussian));
-    CLI_TRY(cli_save_model(&model, a->shared.output));
+    CLI_TRY(cli_save_model(&model, a->shared.output)); /* its intervals are of 95 % */
+    CLI_CALL(unrelu_gaussian_answer(model.gaussian, a->shared.level, &err));
     cli_tell_model(&model);
     return cli_print_model("fit", &a->shared, &model, "fitted");
 }

@@ -15,6 +15,8 @@ static int run(void *arguments)
     const cli_shared *shared = arguments;
     CLI_SCOPE(cli_free_model) cli_model model = {0};
     CLI_TRY(cli_load_model(shared->files[0], CLI_ANY_MODEL, &model));
+    if (model.kind == CLI_GAUSSIAN && model.gaussian->mean)
+        CLI_CALL(unrelu_gaussian_answer(model.gaussian, shared->level, &err));
     cli_tell_model(&model);
     return cli_print_model("show", shared, &model, NULL);
 }

@@ -109,8 +109,8 @@ void cli_print_coordinates(const unrelu_gaussian *m, const cli_coordinates *name
             cli_table_add(&table, "%s", "");
         if (m->limit && isinf(m->limit[i]))
             cli_table_add(&table, "none");
-        else if (m->limit)
-            cli_table_add(&table, "%.4g", m->limit[i]);
+        else if (m->limit) /* in the data's unit */
+            cli_table_add(&table, "%.4g", unrelu_gaussian_untransform(m, i, m->limit[i]));
         cli_table_add_estimate(&table, m->b[i], cli_half_of(m->b_se, m->d, i, z));
         cli_table_add_estimate(&table, m->scale[i], cli_half_of(m->scale_se, m->d, i, z));
         if (m->noise)
@@ -123,26 +123,44 @@ void cli_print_coordinates(const unrelu_gaussian *m, const cli_coordinates *name
         cli_print("  ... the first %d and the flagged of %zu %s\n", FIRST, m->d, names->many);
 }
 
-/* medians and quantiles of transformed columns, in the data's own scale */
-static void print_quantiles(const unrelu_gaussian *m, double level)
+/* ---- answers in the data's own unit ---------------------------------------------------- */
+
+/* "3.88 (3.22 to 4.74)" */
+static void add_answer(cli_table *table, double value, const double *ci)
 {
-    cli_table table;
-    double z = cli_half_width(level);
-    const double sides[] = {0, -z, z};
+    if (isnan(value))
+        cli_table_add(table, "-");
+    else if (isfinite(ci[0]) && isfinite(ci[1]))
+        cli_table_add(table, "%.3g (%.3g to %.3g)", value, ci[0], ci[1]);
+    else
+        cli_table_add(table, "%.3g", value);
+}
+
+/* two tables, each as wide as a terminal */
+static void print_answers(const unrelu_gaussian *m)
+{
+    cli_table moments, quantiles;
     size_t shown = m->d < MANY ? m->d : MANY;
-    cli_print("\nin the data's own scale: median and the middle %.4g %% of values, censored ones "
-              "included\n",
-              100 * level);
-    cli_table_titles(&table, m->lambda ? "column|lambda|median|from|to" : "column|median|from|to");
+    cli_print("\nin the data's own unit, before censoring (in brackets %.4g %% intervals)\n",
+              100 * m->level);
+    cli_table_titles(&moments, "column|mean|UCL95|sd");
+    cli_table_titles(&quantiles, m->lambda ? "column|median|5 % quantile|95 % quantile|lambda"
+                                           : "column|median|5 % quantile|95 % quantile");
     for (size_t i = 0; i < shown; i++) {
-        cli_add_column_name(&table, m, i);
+        cli_add_column_name(&moments, m, i);
+        add_answer(&moments, m->mean[i], &m->mean_ci[2 * i]);
+        cli_table_add_real(&moments, "%.3g", m->ucl95[i]);
+        add_answer(&moments, m->sd[i], &m->sd_ci[2 * i]);
+        cli_add_column_name(&quantiles, m, i);
+        add_answer(&quantiles, m->median[i], &m->median_ci[2 * i]);
+        add_answer(&quantiles, m->quantiles[2 * i], &m->quantiles_ci[4 * i]);
+        add_answer(&quantiles, m->quantiles[2 * i + 1], &m->quantiles_ci[4 * i + 2]);
         if (m->lambda)
-            cli_table_add(&table, "%.3f", m->lambda[i]);
-        for (int k = 0; k < 3; k++)
-            cli_table_add(&table, "%.4g",
-                          unrelu_gaussian_untransform(m, i, m->b[i] + sides[k] * m->scale[i]));
+            cli_table_add(&quantiles, "%.3f", m->lambda[i]);
     }
-    cli_table_print(&table, m->lambda ? "lrrrr" : "lrrr");
+    cli_table_print(&moments, "lrrr");
+    putchar('\n');
+    cli_table_print(&quantiles, m->lambda ? "lrrrr" : "lrrr");
     if (shown < m->d)
         cli_print("  ... the first %zu of %zu columns\n", shown, m->d);
 }
@@ -266,8 +284,8 @@ void cli_print_gaussian(const unrelu_gaussian *m, double level)
                   *m->errors ? ", by " : "", m->errors, *m->errors ? " errors" : "");
     putchar('\n');
     cli_print_coordinates(m, &names, z);
-    if (m->transform != UNRELU_TRANSFORM_NONE)
-        print_quantiles(m, level);
+    if (m->mean && m->transform != UNRELU_TRANSFORM_NONE) /* else b and scale say it */
+        print_answers(m);
     cli_print_correlations(m, z);
     if (m->eigenvalues)
         print_eigenvalues(m, level, z);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Models as JSON: all that they say but their matrices. */
+/* Models as JSON: all that they say, of a rectified Gaussian its matrices too. */
 #include "flags.h"
 #include "json.h"
 #include "model_text.h"
@@ -15,15 +15,66 @@ static void put_counts(cli_json *json, const char *key, const double *values, si
     cli_json_put(json, key, array);
 }
 
-/* the data's scale again */
-static void put_quantile(cli_json *json, const char *key, const unrelu_gaussian *m, double z)
+/* ---- members by their tables ---- */
+
+/* beyond it no matrices: six of 500 columns are 30 MB of text */
+enum { MOST_IN_MATRIX = 500 };
+
+static json_t *item_of(const unrelu_array *a, size_t i)
 {
-    json_t *array = json_array();
-    for (size_t i = 0; i < m->d; i++)
-        cli_json_append(
-            json, array,
-            cli_json_number(unrelu_gaussian_untransform(m, i, m->b[i] + z * m->scale[i])));
-    cli_json_put(json, key, array);
+    switch (a->type) {
+    case UNRELU_DOUBLES:
+        return cli_json_number(((const double *)a->data)[i]);
+    case UNRELU_TEXTS:
+        return cli_json_string(((const char *const *)a->data)[i]);
+    case UNRELU_SIZES:
+        return json_integer((json_int_t)((const size_t *)a->data)[i]);
+    case UNRELU_INTS:
+        return json_integer(((const int *)a->data)[i]);
+    case UNRELU_BYTES:
+        return json_integer(((const uint8_t *)a->data)[i]);
+    case UNRELU_UINT32S:
+        return json_integer(((const uint32_t *)a->data)[i]);
+    case UNRELU_UINT64S:
+        return json_integer((json_int_t)((const uint64_t *)a->data)[i]);
+    }
+    return json_null();
+}
+
+/* `count` items of an array from `first` on, of the dimensions from `level` on: lists in lists */
+static json_t *nested(cli_json *json, const unrelu_array *a, size_t level, size_t first,
+                      size_t count)
+{
+    if (level >= a->dimensions || level >= sizeof a->shape / sizeof *a->shape)
+        return item_of(a, first);
+    size_t rows = a->shape[level], each = rows ? count / rows : 0;
+    json_t *list = json_array();
+    for (size_t i = 0; i < rows; i++)
+        cli_json_append(json, list, nested(json, a, level + 1, first + i * each, each));
+    return list;
+}
+
+static size_t count_of(const unrelu_array *a)
+{
+    size_t count = 1;
+    for (size_t k = 0; k < a->dimensions && k < sizeof a->shape / sizeof *a->shape; k++)
+        count *= a->shape[k];
+    return count;
+}
+
+/* what the object does not have yet, under the names of the file's arrays */
+static void put_other_members(cli_json *json, const unrelu_model *model)
+{
+    unrelu_array member;
+    if (!model->kind) /* a caller's own struct: it has no tables */
+        return;
+    for (size_t i = 0; unrelu_model_at(model, i, &member); i++) {
+        int large = member.dimensions > 1 && member.shape[1] > MOST_IN_MATRIX;
+        int unsaid = member.dimensions == 0 && member.type == UNRELU_TEXTS &&
+                     !**(const char *const *)member.data;
+        if (!large && !unsaid && !json_object_get(json->object, member.name))
+            cli_json_put(json, member.name, nested(json, &member, 0, 0, count_of(&member)));
+    }
 }
 
 static void put_names(cli_json *json, const unrelu_gaussian *m)
@@ -64,15 +115,11 @@ void cli_json_gaussian(cli_json *json, const unrelu_gaussian *m)
         if (arrays[i].values)
             cli_json_reals(json, arrays[i].key, arrays[i].values, m->d);
     if (m->transform != UNRELU_TRANSFORM_NONE) {
-        const double z = 1.6448536269514722; /* of 95 % */
         cli_json_text(json, "transform", unrelu_transform_name(m->transform));
         if (*m->activation)
             cli_json_text(json, "activation", m->activation);
         if (m->lambda)
             cli_json_reals(json, "lambda", m->lambda, m->d);
-        put_quantile(json, "median", m, 0);
-        put_quantile(json, "quantile_05", m, -z);
-        put_quantile(json, "quantile_95", m, z);
     }
     put_counts(json, "observed", m->observed, m->d);
     put_counts(json, "positive", m->positive, m->d);
@@ -85,6 +132,7 @@ void cli_json_gaussian(cli_json *json, const unrelu_gaussian *m)
         cli_json_text(json, "how_k", cli_flagged(m->how_k).text);
     }
     cli_json_whole(json, "rows_dropped", m->rows_dropped);
+    put_other_members(json, &m->model);
     cli_json_warnings(json, m->warnings, m->warning_count);
 }
 

@@ -343,6 +343,17 @@ typedef struct {
     const char *activation; /* that samples went through: "leaky:0.1", "sigmoid"; "": the ReLU */
     double *b_scale_cov;    /* d: covariance of the errors of b and scale; NaN: not known */
     const char *errors;     /* which standard errors: "model", "robust"; "": not said */
+    /* Answers in the data's own unit, of x before censoring: set by fits, and by
+     * unrelu_gaussian_answer; NULL in planted models. NaN where a number does not exist (the mean
+     * under a Box-Cox power below 0) or its error is not known. Intervals (..._ci) have a lower and
+     * an upper end. */
+    double level;                     /* of the intervals: 0.95; 0: there are none */
+    double *mean, *mean_ci;           /* d, d x 2 */
+    double *sd, *sd_ci;               /* d, d x 2 */
+    double *median, *median_ci;       /* d, d x 2 */
+    double *quantiles, *quantiles_ci; /* d x 2, d x 2 x 2: of 5 % and of 95 % of all values */
+    double *ucl95;                    /* d: the mean lies below it with 95 % */
+    double *rectified_mean, *rectified_mean_ci; /* d, d x 2: of max(limit, x), as recorded */
 } unrelu_gaussian;
 
 UNRELU_API unrelu_status unrelu_gaussian_fit(unrelu_source *source,
@@ -354,6 +365,16 @@ UNRELU_API unrelu_status unrelu_gaussian_save(const unrelu_gaussian *model, cons
                                               unrelu_error *err);
 UNRELU_API unrelu_status unrelu_gaussian_load(const char *path, unrelu_gaussian **model,
                                               unrelu_error *err);
+
+/* Sets mean, sd, median, quantiles, ucl95, rectified_mean and their intervals anew, for another
+ * level; fits have set those of 0.95. The power of Box-Cox is taken as known. */
+UNRELU_API unrelu_status unrelu_gaussian_answer(unrelu_gaussian *model, double level,
+                                                unrelu_error *err);
+/* The share of x before censoring above a value (of the data's unit) in a column, and the ends
+ * ci[2] of its interval, NaN where errors are not known. */
+UNRELU_API unrelu_status unrelu_gaussian_exceed(const unrelu_gaussian *model, size_t column,
+                                                double value, double level, double *share,
+                                                double *ci, unrelu_error *err);
 
 /* y (of the model's scale) to x (of the data's) and back, in column j; increasing */
 UNRELU_API double unrelu_gaussian_untransform(const unrelu_gaussian *model, size_t column,

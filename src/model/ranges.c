@@ -19,6 +19,8 @@ static const double ASYMMETRY_MOST = 1e-6;
 const ur_range ur_is_finite = {.least = -DBL_MAX, .most = DBL_MAX, .needed = "a finite number"};
 const ur_range ur_is_known = {
     .least = -DBL_MAX, .most = DBL_MAX, .unknown = 1, .needed = "a finite number"};
+const ur_range ur_is_bounded = {
+    .least = -INFINITY, .most = INFINITY, .unknown = 1, .needed = "a number, or NaN"};
 const ur_range ur_is_size = {
     .least = 0, .most = DBL_MAX, .needed = "a finite number of at least 0"};
 const ur_range ur_is_size_or_unknown = {

@@ -6,6 +6,8 @@
 
 #include <math.h>
 
+/* of intervals, unless unrelu_gaussian_answer is asked for others */
+static const double ANSWERS_LEVEL = 0.95;
 /* a smaller variance is near or below DBL_MIN and has lost digits */
 static const double LEAST_VARIANCE = 1e-307;
 
@@ -85,5 +87,5 @@ unrelu_status ur_fit_finish(const ur_estimate *e, unrelu_error *err)
     ur_repair moved;
     UR_TRY(ur_gaussian_repair(m, !e->options->literal, &moved, err));
     ur_fit_warn(e, &moved);
-    return UNRELU_OK;
+    return unrelu_gaussian_answer(m, ANSWERS_LEVEL, err);
 }

@@ -53,6 +53,21 @@ static const ur_field learned[] = {
 /* of a rectified-gaussian file alone */
 static const ur_field alone[] = {IN(noise, "d", ur_is_size), IN(limit, "d", ur_is_limit),
                                  IN(lambda, "d", ur_is_finite)};
+/* in the data's unit; 2: ends of an interval, or quantiles */
+static const ur_field answers[] = {
+    UR_NUMBER_IN(unrelu_gaussian, level, 0, ur_is_share),
+    IN(mean, "d", ur_is_bounded),
+    IN(mean_ci, "d2", ur_is_bounded),
+    IN(sd, "d", ur_is_error),
+    IN(sd_ci, "d2", ur_is_error),
+    IN(median, "d", ur_is_bounded),
+    IN(median_ci, "d2", ur_is_bounded),
+    IN(quantiles, "d2", ur_is_bounded),
+    IN(quantiles_ci, "d22", ur_is_bounded),
+    IN(ucl95, "d", ur_is_bounded),
+    IN(rectified_mean, "d", ur_is_bounded),
+    IN(rectified_mean_ci, "d2", ur_is_bounded),
+};
 static const ur_field alone_learned[] = {WORD(method), FIELD(n, UR_COUNT, NULL, 1),
                                          UR_WORD_FIELD(unrelu_gaussian, errors)};
 /* written in ways of their own, below */
@@ -71,32 +86,34 @@ static void set_sizes(const void *model, size_t *sizes)
     const unrelu_gaussian *m = model;
     sizes[0] = m->d;
     sizes[1] = m->k;
+    sizes[2] = 2;
 }
 
 const ur_kind ur_gaussian_part = {
-    .letters = "dk",
+    .letters = "dk2",
     .set_sizes = set_sizes,
     .tables = {UR_KIND_TABLE(arrays), UR_KIND_TABLE(factor), UR_KIND_TABLE(learned)},
 };
 const ur_kind ur_gaussian_kind = {
     UR_KIND_OF(unrelu_gaussian, "rectified-gaussian"),
-    .letters = "dk",
+    .letters = "dk2",
     .set_sizes = set_sizes,
     .tables = {UR_KIND_TABLE(alone), UR_KIND_TABLE(alone_learned), UR_KIND_TABLE(others),
-               UR_KIND_TABLE(arrays), UR_KIND_TABLE(factor), UR_KIND_TABLE(learned)},
+               UR_KIND_TABLE(arrays), UR_KIND_TABLE(factor), UR_KIND_TABLE(learned),
+               UR_KIND_TABLE(answers)},
 };
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
 static void put(ur_npz_writer *w, const unrelu_gaussian *m, const ur_field *fields, size_t count)
 {
-    ur_fields_save(w, &(ur_fields){fields, count, "dk", (size_t[]){m->d, m->k}}, m);
+    ur_fields_save(w, &(ur_fields){fields, count, "dk2", (size_t[]){m->d, m->k, 2}}, m);
 }
 
 static unrelu_status get(ur_npz *npz, const char *path, unrelu_gaussian *m, const ur_field *fields,
                          size_t count, unrelu_error *err)
 {
-    const ur_fields table = {fields, count, "dk", (size_t[]){m->d, m->k}};
+    const ur_fields table = {fields, count, "dk2", (size_t[]){m->d, m->k, 2}};
     return ur_fields_load(npz, path, &table, ur_model_arena(m), m, err);
 }
 
@@ -149,6 +166,8 @@ unrelu_status unrelu_gaussian_save(const unrelu_gaussian *m, const char *path, u
     unrelu_status status = ur_gaussian_put(w, m, err);
     if (status == UNRELU_OK && is_learned(m)) {
         put(w, m, alone_learned, COUNT(alone_learned));
+        if (m->mean)
+            put(w, m, answers, COUNT(answers));
         status = ur_warnings_save(w, m->warnings, m->warning_count, err);
     }
     return ur_model_commit(w, status, err);
@@ -331,6 +350,7 @@ static unrelu_status load(const char *path, unrelu_gaussian *m, unrelu_error *er
     m->d = shape[0];
     if (ur_npz_has(npz, "flags")) /* n first, which bounds counts */
         UR_TRY(get(npz, path, m, alone_learned, COUNT(alone_learned), err));
+    UR_TRY(get(npz, path, m, answers, COUNT(answers), err));
     UR_TRY(ur_gaussian_get(npz, path, m, err));
     UR_TRY(get(npz, path, m, alone, COUNT(alone), err));
     UR_TRY(get_transform(npz, path, m, err));
