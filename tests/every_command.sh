@@ -53,7 +53,9 @@ every_command() {
     "$1" predict predict net.npz n/x.npy -o out/y.csv
     "$1" sample sample fit.npz -n 20 -o out/x.npy
     "$1" impute impute fit.npz g.csv -o out/x.csv
-    "$1" impute-median impute fit.npz g.csv --median -o out/x.csv
+    "$1" impute-cells impute fit.npz cells.csv -o out/x.csv
+    "$1" impute-median impute fit.npz cells.csv --median -o out/x.csv
+    "$1" impute-draws impute fit.npz cells.csv --draws 2 -o out/x.csv
     "$1" check check g.csv
     "$1" check-cells check cells.csv
     "$1" summarize summarize g/x.npy -o out/s.npz
@@ -62,7 +64,9 @@ every_command() {
     "$1" plan plan gaussian -d 3 --error 0.1
     "$1" compare compare g/truth.npz fit.npz
     "$1" show show net.npz
+    "$1" show-json show fit.npz --json
     "$1" report report fit.npz g.csv -o out/page.html
+    "$1" report-network report net.npz n/x.npy n/a.npy -o out/page.html
     "$1" reproduce reproduce figure1 --quick -o out
     "$1" encode hardness encode f.cnf -o out/i.npz
     "$1" assign hardness assign inst.npz 1 2 3 -o out/V.npy
