@@ -286,11 +286,13 @@ static void cells_of_every_kind_do_not_disturb_p(void **state)
     static unsigned char cells[ROWS * COLUMNS];
     double ks[COLUMNS], p[COLUMNS], ties[COLUMNS], mean = 0;
     int small = 0, right = 0;
-    ur_cells all = {ROWS, COLUMNS, x, cells, upper};
+    ur_known columns[COLUMNS];
     unrelu_error err = {0};
-    const ur_judging how = {.cells = &all, .runs = 199, .seed = 3};
-    for (size_t j = 0; j < COLUMNS; j++)
+    const ur_judging how = {.d = COLUMNS, .columns = columns, .runs = 199, .seed = 3};
+    for (size_t j = 0; j < COLUMNS; j++) {
+        columns[j] = (ur_known){ROWS, x + j * ROWS, upper + j * ROWS, cells + j * ROWS};
         plant_every_kind(100 + j, ROWS, x + j * ROWS, upper + j * ROWS, cells + j * ROWS);
+    }
     assert_int_equal(ur_judge_columns(&how, NULL, ks, p, ties, &err), UNRELU_OK);
     for (size_t j = 0; j < COLUMNS; j++) {
         mean += p[j] / COLUMNS;

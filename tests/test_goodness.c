@@ -438,41 +438,75 @@ static unrelu_gaussian standard_normal(double *numbers)
                              .limit = numbers + 2};
 }
 
-static void cells_are_compared_above_the_largest_limit_and_counted_as_they_are(void **state)
+/* the product over values t above x (from x on, where it is to lie below x) of 1 - how many were
+ * seen at t / how many are known to lie at or below t */
+static double reversed_product(const double *x, const double *limit, size_t n, double at, int from)
 {
-    double x[N], limits[N], raised[N], numbers[3], column = 0.9;
+    double product = 1;
+    for (size_t i = 0; i < n; i++) {
+        double equal = 0, below = 0;
+        int first = x[i] > 0 && (x[i] > at || (from && x[i] == at));
+        for (size_t j = 0; j < n; j++) {
+            first &= !(j < i && x[j] == x[i]);
+            equal += x[j] == x[i];
+            below += (x[j] > 0 ? x[j] : limit[j]) <= x[i];
+        }
+        product *= first ? 1 - equal / below : 1;
+    }
+    return product;
+}
+
+static double standard_cdf(double x)
+{
+    return 0.5 * erfc(-x / sqrt(2));
+}
+
+static void values_below_the_limits_of_others_are_compared_and_drawn(void **state)
+{
+    double x[N], limits[N], given[N], numbers[3], column = 0.9, drawn = 0, most = 0, zeros = 0;
     unrelu_gaussian model = standard_normal(numbers);
-    double zeros = 0;
     (void)state;
     ur_random_normals(11, 0, 0, N, x);
     for (size_t i = 0; i < N; i++) {
-        double at = i % 2 ? 0.5 : 0.9;
-        x[i] = 1 + x[i] <= at ? 0 : 1 + x[i];
-        limits[i] = i % 2 ? at : NAN; /* the others have that of the column */
+        limits[i] = i % 2 ? 0.5 : 0.9;
+        given[i] = i % 2 ? 0.5 : NAN; /* the others have that of the column */
+        x[i] = 1 + x[i] <= limits[i] ? 0 : 1 + x[i];
         zeros += x[i] == 0;
-        raised[i] = fmax(x[i], 0.9);
+        most = fmax(most, x[i]);
     }
-    unrelu_goodness *g = with_limit(&model, x, N, &column, limits);
-    double want = naive_distance(raised, N, 0.9, 1, 1);
-    assert_true(g->censored[0] == zeros);
-    assert_true(fabs(g->ks[0] - want) < 1e-14 && want < 0.1);
-    double drawn = 0, above = 0;
+    unrelu_goodness *g = with_limit(&model, x, N, &column, given);
+    double low = reversed_product(x, limits, N, 0.5, 0), want = fabs(low - standard_cdf(-0.5));
     for (size_t i = 0; i < N; i++)
-        above += x[i] > 0.9;
+        for (int from = 0; from < 2 && x[i] > 0; from++)
+            want = fmax(want,
+                        fabs(reversed_product(x, limits, N, x[i], from) - standard_cdf(x[i] - 1)));
+    assert_true(g->censored[0] == zeros);
+    assert_true(fabs(g->ks[0] - want) < 1e-12 && want < 0.1);
     for (size_t k = 0; k < g->bins; k++)
         drawn += g->counts[k];
-    assert_true(drawn == above && above < N - zeros);
+    assert_true(fabs(drawn - (1 - low) * N) < 1e-9 && g->edges[0] >= 0.5 && g->edges[0] < 0.9);
+    assert_true(g->edges[g->bins] == most);
+    /* the median of the samples: the estimate reaches a half there, and not before */
+    double middle = g->sample_quantile[g->points / 2], share = 0.5 + 0.5 / (double)g->points;
+    assert_true(reversed_product(x, limits, N, middle, 0) >= share);
+    assert_true(reversed_product(x, limits, N, middle, 1) < share);
     unrelu_goodness_free(g);
 }
 
-static void a_column_below_its_largest_limit_is_not_tested(void **state)
+/* that it lies below 3 says nothing of a cell where all values seen do */
+static void a_limit_above_all_values_changes_nothing(void **state)
 {
-    double x[4] = {1, 2, 0, 1.5}, limits[4] = {NAN, NAN, 3, NAN}, numbers[3];
+    double x[4] = {1, 2, 0, 1.5}, limits[4] = {NAN, NAN, 3, NAN}, numbers[3], drawn = 0;
+    double seen[3] = {1, 2, 1.5};
     unrelu_gaussian model = standard_normal(numbers);
     (void)state;
     unrelu_goodness *g = with_limit(&model, x, 4, NULL, limits);
-    assert_true(isnan(g->ks[0]) && isnan(g->ks_p[0]));
+    assert_true(fabs(g->ks[0] - naive_distance(seen, 3, 0, 1, 1)) < 1e-14);
+    assert_true(g->ks_p[0] > 0 && g->ks_p[0] <= 1);
     assert_true(g->observed[0] == 4 && g->censored[0] == 1);
+    for (size_t k = 0; k < g->bins; k++)
+        drawn += g->counts[k];
+    assert_true(fabs(drawn - 4) < 1e-12);
     unrelu_goodness_free(g);
 }
 
@@ -491,8 +525,8 @@ int main(void)
         cmocka_unit_test(other_samples_are_refused),
         cmocka_unit_test(values_that_no_transform_takes_are_refused),
         cmocka_unit_test(columns_without_values_have_no_test),
-        cmocka_unit_test(cells_are_compared_above_the_largest_limit_and_counted_as_they_are),
-        cmocka_unit_test(a_column_below_its_largest_limit_is_not_tested),
+        cmocka_unit_test(values_below_the_limits_of_others_are_compared_and_drawn),
+        cmocka_unit_test(a_limit_above_all_values_changes_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -78,8 +78,9 @@ const cli_command cli_report = {
         "by simulation; of more than 12 columns the worst are drawn, and a table has all), the "
         "correlations, the strongest pairs, the eigenvalues. SAMPLES has the columns of the model, "
         "by name or in their order; a cell '<0.25', or 'ND' with --limit, is below a limit of its "
-        "own, and all is compared above the largest limit of its column. Of a model with "
-        "--transform the charts are of transformed values, and a table has quantiles in the data's "
+        "own, and every value that was seen is compared and drawn, with the weight that the "
+        "Kaplan-Meier estimate gives it. Of a model with --transform the charts are of transformed "
+        "values, and a table has quantiles in the data's "
         "own scale.\n\nOf a network: its certificate, neurons and weights, and the residuals where "
         "INPUTS and LABELS are given. Of a mixture: A and the hidden layer.",
     .options = options,

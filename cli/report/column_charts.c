@@ -54,7 +54,7 @@ static void draw_histogram(cli_page *page, const column *c)
     }
     const char *text =
         cli_text(page,
-                 "Histogram of the values above the limit, with the fitted normal of mean %.4g and "
+                 "Histogram of the values that were seen, with the fitted normal of mean %.4g and "
                  "deviation %.4g; %.3g %% of %.0f values are censored.",
                  c->b, c->s, 100 * g->censored[c->i] / n, n);
     cli_chart_histogram(page, &(cli_histogram){.frame = {cli_text(page, "Values of %s", c->name),
@@ -130,15 +130,13 @@ static void add_column(cli_page *page, const unrelu_gaussian *m, const unrelu_go
     cli_html(page, "<div class=\"card\"><h3>%s</h3>",
              cli_escaped(page, m->names ? m->names[i] : name));
     if (count == 0) {
-        cli_html(page, "<p class=\"note\">No value is above the %s.</p></div>\n",
-                 g->observed[i] > g->censored[i] ? "largest limit: this column could not be judged"
-                                                 : "limit");
+        cli_html(page, "<p class=\"note\">No value is above the limit.</p></div>\n");
         return;
     }
     column c = {.g = g, .i = i, .name = name};
     c.axis = cli_report_scale(page, m, name);
     unrelu_gaussian_margin(m, i, &c.b, &c.s, &c.limit);
-    /* Where the model has no limit and cells have, the bars start at the largest of these. */
+    /* Where the model has no limit and cells have, the bars start at the smallest of these. */
     if (c.limit == -INFINITY && g->censored[i] > 0)
         c.limit = g->edges[i * (g->bins + 1)];
     cli_html(page, "<p class=\"note\">%s, %.3g %% censored",
@@ -183,7 +181,7 @@ void cli_report_columns(cli_page *page, const unrelu_gaussian *m, const unrelu_g
         return;
     cli_html(page, "<section id=\"columns\"><h2>%s</h2>\n", g ? "Fit of each column" : "Columns");
     if (g) {
-        cli_html(page, "<p>Bars are the values above the limit, the curve is the fitted normal, "
+        cli_html(page, "<p>Bars are the values that were seen, the curve is the fitted normal, "
                        "and its dashed part is what was hidden. Points are quantiles of the "
                        "samples against those of the model: on the line where the fit is right, 95 "
                        "%% of them in the band. Quantiles that are censored are not drawn.</p>\n");

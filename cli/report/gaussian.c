@@ -39,8 +39,8 @@ static void judge_fit(cli_page *page, const unrelu_gaussian *m, const unrelu_goo
     if (tested == 0) {
         cli_html_verdict(page, &unknown);
         cli_html(page, "%s</p></div>\n",
-                 hidden ? "No value is above the largest limit of its column: whether these "
-                          "samples are a rectified Gaussian cannot be seen in them."
+                 hidden ? "No value was seen, all are censored: whether these samples are a "
+                          "rectified Gaussian cannot be told."
                         : "");
         return;
     }
@@ -57,8 +57,8 @@ static void judge_fit(cli_page *page, const unrelu_gaussian *m, const unrelu_goo
              "it is that far from the model's.",
              far, cli_escaped(page, m->names ? m->names[worst] : ""));
     if (hidden)
-        cli_html(page, " %zu column%s could not be judged: no value is above the largest limit.",
-                 hidden, hidden == 1 ? "" : "s");
+        cli_html(page, " %zu column%s could not be judged: no value was seen.", hidden,
+                 hidden == 1 ? "" : "s");
     cli_html(page, "</p></div>\n");
 }
 

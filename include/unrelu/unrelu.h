@@ -553,12 +553,13 @@ typedef struct {
     size_t d, n, bins, points;
     double *observed, *censored; /* d: cells that are not missing; of these, censored */
     double *edges;               /* d x (bins + 1) */
-    double *counts;              /* d x bins */
+    double *counts;              /* d x bins: cells; where limits differ, shares of the
+                                    estimated distribution (unrelu_columns_distance), in cells */
     double *sample_quantile;     /* d x points: at the shares (i + 1/2) / points; NaN where
                                     censored */
     double *model_quantile;      /* d x points */
     double *ks, *ks_p;           /* d: largest distance of the distribution functions over
-                                    values above the limit; the share of simulated samples,
+                                    all values that were seen; the share of simulated samples,
                                     fitted again, with a larger one */
     double *ties;                /* d: share of uncensored cells whose value occurs again */
 } unrelu_goodness;

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/sized.h"
+#include "gaussian/cells/cells.h"
 #include "gaussian/check/goodness.h"
 #include "pass/parallel.h"
 #include "pass/ranks.h"
@@ -38,16 +39,15 @@ static unrelu_status compare(void *context, size_t j, unrelu_error *err)
 {
     UR_ARENA(arena);
     study *s = context;
-    const ur_cells *cells = s->how->cells;
-    size_t n = cells->n;
-    ur_known known = {n, cells->x + j * n, cells->upper ? cells->upper + j * n : NULL,
-                      cells->state + j * n};
+    const ur_known *known = &s->how->columns[j];
     int fitted = !s->how->fitted || s->how->fitted[j];
     ur_steps steps;
     double b, scale;
     s->tests[j] = (ur_distance_test){.distance = NAN, .p = NAN, .fitted = fitted};
-    UR_TRY(ur_steps_find(&arena, &known, &steps, err));
-    UR_TRY(find_normal(s->how, &known, j, &b, &scale, err));
+    UR_TRY(ur_steps_find(&arena, known, &steps, err));
+    UR_TRY(find_normal(s->how, known, j, &b, &scale, err));
+    if (s->how->look)
+        s->how->look(s->how->context, j, &steps);
     int is_known = scale > 0 && scale < INFINITY && isfinite(b);
     s->ks[j] = is_known ? ur_steps_distance(&steps, b, scale) : NAN;
     s->ks_p[j] = NAN;
@@ -69,7 +69,7 @@ unrelu_status ur_judge_columns(const ur_judging *how, const unrelu_exec *exec, d
                                double *ks_p, double *ties, unrelu_error *err)
 {
     UR_ARENA(arena);
-    size_t d = how->cells->d;
+    size_t d = how->d;
     study s = {how, ur_take(&arena, d, sizeof *s.tests), ks, ks_p, ties};
     UR_TRY(ur_arena_status(&arena, err));
     UR_TRY(ur_each(exec, "sorting", d, compare, &s, err));
@@ -95,6 +95,11 @@ unrelu_status unrelu_columns_distance(unrelu_source *samples,
     ur_cells cells;
     ur_cells_rules rules = {.limit = o.limit, .limits = o.limits};
     UR_TRY(ur_cells_load(samples, &rules, exec, &arena, &cells, err));
-    const ur_judging how = {.cells = &cells, .runs = o.runs, .seed = o.seed};
+    ur_known *columns = ur_take(&arena, cells.d, sizeof *columns);
+    UR_TRY(ur_arena_status(&arena, err));
+    for (size_t j = 0, n = cells.n; j < cells.d; j++)
+        columns[j] = (ur_known){n, cells.x + j * n, cells.upper ? cells.upper + j * n : NULL,
+                                cells.state + j * n};
+    const ur_judging how = {.d = cells.d, .columns = columns, .runs = o.runs, .seed = o.seed};
     return ur_judge_columns(&how, exec, ks, ks_p, ties, err);
 }

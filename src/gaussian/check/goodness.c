@@ -2,13 +2,13 @@
 /* How well each column's normal, censored at its limit, fits the column: a histogram, a quantile
  * plot, the Kolmogorov-Smirnov distance with a simulated p-value (goodness_null.c), ties.
  *
- * One pass keeps what is above the limits in memory, column by column; then each column is sorted
- * (src/base/order.c). With noise taken out by the fit, values are compared to scale^2 + noise^2
- * above three deviations of the noise, as they were fitted. Where cells have limits of their own,
- * all is compared above the largest of these; without a value above it there is no test. Cells
- * 'ND' without a limit are refused. Where a column's counts are those
- * that the model was learned from, the model is taken as fitted to these samples, and simulated
- * samples are fitted again; else they are compared to the model as it stands.
+ * One pass keeps what is known of the cells in memory, column by column; then each column is judged
+ * as `check` does it (judge.h). With noise taken out by the fit, values are compared to scale^2 +
+ * noise^2 above three deviations of the noise, as they were fitted. Where cells have limits of
+ * their own, every value that was seen counts with the mass that the non-parametric estimate gives
+ * it. Cells 'ND' without a limit are refused. Where a column's counts are those that the model was
+ * learned from, the model is taken as fitted to these samples, and simulated samples are fitted
+ * again; else they are compared to the model as it stands.
  *
  * Columns are found by unrelu_gaussian_match. */
 #include "gaussian/check/goodness.h"
@@ -16,9 +16,9 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/names.h"
-#include "base/order.h"
 #include "base/sized.h"
 #include "gaussian/cells/cells.h"
+#include "gaussian/check/judge.h"
 #include "law/normal.h"
 #include "law/power.h"
 #include "model/kind.h"
@@ -38,19 +38,21 @@ enum { BINS = 40, POINTS = 100 };  /* where the options do not say */
 static const double EMPTY_START = 0.5, FAR_OUT = 5;
 
 typedef struct {
-    double *value; /* above the limit */
+    double *x, *upper;    /* as of ur_known; upper is NULL where there is none */
+    unsigned char *state; /* or AT_LIMIT */
     size_t count, capacity;
-    double observed, limit, b, s;
-    double top;   /* largest limit of cells that have their own */
-    size_t above; /* values above the model's limit: count, before top left some out */
-    size_t equal; /* values at the model's limit */
+    double limit, b, s;
     unrelu_transform transform;
     double lambda;
-    size_t refused;    /* 1 + the first row that cannot be read, 0: none */
-    double x, x_limit; /* that cell: infinite, NaN (not detected), a value below its limit, or one
-                          that the transform does not take */
+    size_t refused;            /* 1 + the first row that cannot be read, 0: none */
+    double x_refused, x_limit; /* that cell: infinite, NaN (not detected), a value below its limit,
+                                  or one that the transform does not take */
     unrelu_status status;
 } column;
+
+/* A value at the model's limit: censored there, unless the limit was guessed, which is then the
+ * smallest value that was seen. The model's counts tell. */
+enum { AT_LIMIT = 255 };
 
 typedef struct {
     const unrelu_gaussian *model;
@@ -72,45 +74,70 @@ static double limit_of(const study *s, size_t row, size_t at)
     return isnan(limit) && s->limit ? s->limit[at] : limit;
 }
 
+static int grow(column *c, size_t wanted, int with_upper)
+{
+    if (wanted <= c->capacity && (c->upper || !with_upper))
+        return 1;
+    wanted = wanted <= c->capacity ? c->capacity : wanted + c->capacity / 2;
+    if (wanted >= SIZE_MAX / sizeof *c->x)
+        return 0;
+    double *x = ur_resize(c->x, wanted * sizeof *x);
+    c->x = x ? x : c->x;
+    unsigned char *state = ur_resize(c->state, wanted);
+    c->state = state ? state : c->state;
+    int fresh = with_upper && !c->upper;
+    double *upper = c->upper || fresh ? ur_resize(c->upper, wanted * sizeof *upper) : NULL;
+    c->upper = upper ? upper : c->upper;
+    for (size_t i = 0; upper && fresh && i < c->count; i++)
+        upper[i] = NAN;
+    if (!x || !state || (c->upper && !upper) || (fresh && !upper))
+        return 0;
+    c->capacity = wanted;
+    return 1;
+}
+
+/* x as it was read, limit: of the cell, NaN: none */
+static void keep_cell(column *c, unsigned char mark, double x, double high, double limit)
+{
+    double y = ur_transform(c->transform, c->lambda, x), *upper = c->upper;
+    unsigned char state = UR_SEEN;
+    if (mark == UR_ABOVE_GIVEN || mark == UR_BETWEEN_GIVEN) {
+        state = mark == UR_ABOVE_GIVEN ? UR_ABOVE : UR_BETWEEN;
+    } else if (mark || (x == 0 && !isnan(limit))) {
+        double at = ur_transform(c->transform, c->lambda, mark && !isnan(x) ? x : limit);
+        y = at == -INFINITY ? c->limit : at;
+        state = UR_BELOW;
+    } else if (isnan(y)) {
+        state = UR_MISSING;
+    } else if (y <= c->limit) {
+        state = y == c->limit ? AT_LIMIT : UR_BELOW;
+        y = c->limit;
+    }
+    if (upper)
+        upper[c->count] = state == UR_BETWEEN ? ur_transform(c->transform, c->lambda, high) : NAN;
+    c->state[c->count] = state;
+    c->x[c->count++] = y;
+}
+
 static void keep(const study *s, column *c, const ur_block *block, size_t at)
 {
-    size_t missing = 0, wanted = c->count + block->rows;
-    if (c->status != UNRELU_OK)
-        return;
-    if (wanted > c->capacity) {
-        wanted += c->capacity / 2;
-        double *grown =
-            wanted < SIZE_MAX / sizeof *grown ? ur_resize(c->value, wanted * sizeof *grown) : NULL;
-        c->status = grown ? UNRELU_OK : UNRELU_ENOMEM;
-        if (!grown)
-            return;
-        c->value = grown;
-        c->capacity = wanted;
-    }
-    for (size_t i = 0; i < block->rows; i++) {
-        size_t row = block->first_row + i;
+    if (c->status == UNRELU_OK && !grow(c, c->count + block->rows, block->upper != NULL))
+        c->status = UNRELU_ENOMEM;
+    for (size_t i = 0; i < block->rows && c->status == UNRELU_OK; i++) {
+        size_t row = block->first_row + i, cell = i * block->d + at;
         double x = block->x[i * block->stride + at], limit = limit_of(s, row, at);
-        int below = block->mark && block->mark[i * block->d + at];
-        int wrong = below ? isnan(x) && isnan(limit)
-                          : isinf(x) || (x != 0 && x < limit) ||
-                                (!isnan(x) && !ur_transform_takes(c->transform, x));
+        unsigned char mark = block->mark ? block->mark[cell] : 0;
+        int below = mark == UR_BELOW_GIVEN || mark == UR_BELOW_UNKNOWN;
+        int taken = isnan(x) || ur_transform_takes(c->transform, x);
+        int wrong =
+            below ? isnan(x) && isnan(limit) : isinf(x) || (!mark && x != 0 && x < limit) || !taken;
         if (wrong && !c->refused) {
             c->refused = row + 1;
-            c->x = x;
+            c->x_refused = x;
             c->x_limit = limit;
         }
-        if (below || (x == 0 && !isnan(limit))) {
-            x = below && !isnan(x) ? x : limit;
-            c->top = fmax(c->top, ur_transform(c->transform, c->lambda, x));
-            continue;
-        }
-        x = ur_transform(c->transform, c->lambda, x);
-        missing += isnan(x) != 0;
-        c->value[c->count] = x;
-        c->equal += x == c->limit;
-        c->count += x > c->limit;
+        keep_cell(c, mark, x, block->upper ? block->upper[cell] : NAN, limit);
     }
-    c->observed += (double)(block->rows - missing);
 }
 
 /* a row's neighbours lie in one line of the cache: they are taken together */
@@ -129,14 +156,13 @@ static void step(void *state, size_t first, const ur_block *block)
 static unrelu_status read_columns(study *s, unrelu_source *samples, unrelu_source *limits,
                                   const unrelu_exec *exec, unrelu_error *err)
 {
-    static const ur_fold fold = {.step = step, .wanted = UR_BELOW_TOO};
+    static const ur_fold fold = {.step = step, .wanted = UR_ALL_MARKS};
     const ur_cells_rules rules = {.negative = 1, .below_only = 1}; /* of the file of limits */
     const unrelu_gaussian *m = s->model;
     const char *label = ur_source_label(samples), *others = limits ? ur_source_label(limits) : "";
     size_t width = unrelu_source_columns(samples);
     for (size_t i = 0; i < m->d; i++) {
-        s->columns[i] = (column){
-            .top = -INFINITY, .transform = m->transform, .lambda = m->lambda ? m->lambda[i] : 0};
+        s->columns[i] = (column){.transform = m->transform, .lambda = m->lambda ? m->lambda[i] : 0};
         unrelu_gaussian_margin(m, i, &s->columns[i].b, &s->columns[i].s, &s->columns[i].limit);
     }
     if (limits && unrelu_source_columns(limits) != width)
@@ -169,127 +195,133 @@ static unrelu_status read_columns(study *s, unrelu_source *samples, unrelu_sourc
         if (!c || !c->refused)
             continue;
         ur_source_column_label(samples, at, name, sizeof name);
-        if (isinf(c->x))
+        if (isinf(c->x_refused))
             return ur_fail(err, UNRELU_EFORMAT,
                            "%s: row %zu, %s is infinite: mend it, or make it NaN", label,
                            c->refused, name);
-        if (isnan(c->x))
+        if (isnan(c->x_refused))
             return ur_fail(err, UNRELU_EFORMAT,
                            "%s: row %zu, %s is 'ND' (not detected), and its limit is not known: "
                            "give it with `limit` NAME=VALUE, or in a file with `limits`",
                            label, c->refused, name);
-        if (!ur_transform_takes(c->transform, c->x))
+        if (!ur_transform_takes(c->transform, c->x_refused))
             return ur_fail(err, UNRELU_EFORMAT,
                            "%s: row %zu, %s is %g, and the model is of values %s: mend it, or "
                            "make it NaN",
-                           label, c->refused, name, c->x,
+                           label, c->refused, name, c->x_refused,
                            c->transform == UNRELU_TRANSFORM_SIGMOID
                                ? "that a sigmoid gave, which lie between 0 and 1"
                                : "whose power or logarithm was taken, which are not negative");
         return ur_fail(err, UNRELU_EFORMAT,
                        "%s: row %zu, %s is %g, below the detection limit %g of that cell: a value "
                        "was seen there, or it was not; correct one of the two",
-                       label, c->refused, name, c->x, c->x_limit);
+                       label, c->refused, name, c->x_refused, c->x_limit);
     }
     return UNRELU_OK;
 }
 
-/* ---- one column ---- */
+/* ---- charts ---- */
 
-double ur_censored_distance(const ur_censored_column *c, double b, double s)
+/* what the steps are drawn as: values seen, and middles of intervals, each with its mass in cells
+ */
+typedef struct {
+    size_t count;
+    double *value, *cells;
+} drawing;
+
+/* taken from the first and the last step that can be placed */
+static void place(const ur_steps *steps, drawing *out)
 {
-    double n = c->observed, below = n - (double)c->count;
-    double largest = fabs(below / n - ur_normal_cdf((c->limit - b) / s));
-    for (size_t i = 0; i < c->count; i++) {
-        double F = ur_normal_cdf((c->value[i] - b) / s), under = (below + (double)i) / n;
-        largest = fmax(largest, fmax(F - under, under + 1 / n - F));
+    int whole = ur_steps_one_limit(steps);
+    for (size_t k = 0; k < steps->count; k++) {
+        double cells = (steps->sum[k] - (k ? steps->sum[k - 1] : 0)) * steps->observed;
+        double low = steps->low[k], high = steps->value[k];
+        if (!isfinite(low) || !isfinite(high))
+            continue;
+        out->value[out->count] = low + (high - low) / 2;
+        out->cells[out->count++] = whole ? rint(cells) : cells;
     }
-    return largest;
 }
 
-double ur_censored_ties(const ur_censored_column *c)
+/* the value below which a share of the cells lies, of those that are drawn */
+static double drawn_quantile(const drawing *d, double total, double share)
 {
-    size_t tied = 0;
-    for (size_t i = 0; i < c->count; i++)
-        tied += (i > 0 && c->value[i] == c->value[i - 1]) ||
-                (i + 1 < c->count && c->value[i] == c->value[i + 1]);
-    return c->count ? (double)tied / (double)c->count : NAN;
+    double sum = 0;
+    size_t k = 0;
+    while (k + 1 < d->count && (sum += d->cells[k]) <= share * total)
+        k++;
+    return d->value[k];
 }
 
 /* Where the largest values lie far out, the last bin is wide and the others show the bulk. */
-static void fill_histogram(const column *c, size_t bins, double *edges, double *counts)
+static void fill_histogram(const drawing *d, double start, size_t bins, double *edges,
+                           double *counts)
 {
-    size_t n = c->count;
-    double low = isinf(c->limit) && n ? c->value[0] : c->limit;
-    double high = n ? c->value[n - 1] : low;
-    if (n && c->value[0] - low > EMPTY_START * (high - low))
-        low = c->value[0];
-    double middle = n ? c->value[n / 2] : 0, spread = n ? c->value[n - 1 - n / 10] - low : 0;
+    size_t n = d->count, bin = 0;
+    double total = 0;
+    for (size_t k = 0; k < n; k++)
+        total += d->cells[k];
+    double low = isinf(start) && n ? d->value[0] : start, high = n ? d->value[n - 1] : low;
+    if (n && (d->value[0] - low > EMPTY_START * (high - low) || d->value[0] < low))
+        low = d->value[0];
+    double middle = n ? drawn_quantile(d, total, 0.5) : 0;
+    double spread = n ? drawn_quantile(d, total, 0.9) - low : 0;
     double bulk = bins > 1 ? fmin(high, middle + FAR_OUT * spread) : high;
-    size_t even = bulk < high ? bins - 1 : bins, bin = 0;
+    size_t even = bulk < high ? bins - 1 : bins;
     for (size_t k = 0; k <= bins; k++)
         edges[k] = k < even ? low + (bulk - low) * ((double)k / (double)even) : bulk;
     edges[bins] = high;
-    for (size_t i = 0; i < n; i++) {
-        while (bin + 1 < bins && c->value[i] > edges[bin + 1])
+    for (size_t k = 0; k < n; k++) {
+        while (bin + 1 < bins && d->value[k] > edges[bin + 1])
             bin++;
-        counts[bin]++;
+        counts[bin] += d->cells[k];
     }
 }
 
-static void fill_quantiles(const column *c, size_t points, double *sample, double *model)
-{
-    double below = c->observed - (double)c->count;
-    for (size_t k = 0; k < points; k++) {
-        double share = ((double)k + 0.5) / (double)points;
-        double rank = fmax(1, ceil(share * c->observed)); /* of an order statistic, from 1 on */
-        sample[k] = c->observed > 0 && rank > below ? c->value[(size_t)(rank - below) - 1] : NAN;
-        model[k] = c->b + c->s * ur_normal_quantile(share);
-    }
-}
-
-/* whether the model was learned from as many cells */
-static int is_fitted_to(const unrelu_gaussian *m, const column *c, size_t i, size_t above)
-{
-    return m->observed && m->positive && m->observed[i] == c->observed &&
-           m->positive[i] == (double)above;
-}
-
-static unrelu_status examine(void *context, size_t i, unrelu_error *err)
+static void draw(void *context, size_t i, const ur_steps *steps)
 {
     UR_ARENA(arena);
     study *s = context;
     column *c = &s->columns[i];
     unrelu_goodness *g = s->out;
-    double *scratch = ur_take(&arena, c->count, sizeof *scratch);
-    UR_TRY(ur_arena_status(&arena, err));
-    ur_sort(c->value, scratch, c->count);
-    c->above = c->count;
-    if (c->top > c->limit) { /* of cells with limits of their own: all is compared above them */
-        size_t below = 0;
-        c->limit = c->top;
-        while (below < c->count && c->value[below] <= c->limit)
-            below++;
-        memmove(c->value, c->value + below, (c->count - below) * sizeof *c->value);
-        c->count -= below;
+    drawing d = {0, ur_take(&arena, steps->count, sizeof *d.value),
+                 ur_take(&arena, steps->count, sizeof *d.cells)};
+    if (!d.value || !d.cells) {
+        c->status = UNRELU_ENOMEM;
+        return;
     }
-    /* a limit that was guessed is the smallest value, which was seen: the model's counts tell */
-    if (is_fitted_to(s->model, c, i, c->above + c->equal))
-        c->above += c->equal;
-    ur_censored_column sorted = {c->value, c->count, c->observed, c->limit};
-    g->observed[i] = c->observed;
-    g->censored[i] = c->observed - (double)c->above;
-    fill_histogram(c, g->bins, g->edges + i * (g->bins + 1), g->counts + i * g->bins);
-    fill_quantiles(c, g->points, g->sample_quantile + i * g->points,
-                   g->model_quantile + i * g->points);
-    int known = c->s > 0 && c->s < INFINITY && isfinite(c->b) && c->observed > 0;
-    int hidden = c->count == 0 && c->limit == c->top; /* all below limits of their own */
-    g->ks[i] = known && !hidden ? ur_censored_distance(&sorted, c->b, c->s) : NAN;
-    g->ties[i] = ur_censored_ties(&sorted);
-    return UNRELU_OK;
+    /* bars start at the smallest limit, below which nothing can be placed */
+    int open = steps->count > 0 && steps->low[0] == -INFINITY;
+    place(steps, &d);
+    fill_histogram(&d, open ? steps->value[0] : c->limit, g->bins, g->edges + i * (g->bins + 1),
+                   g->counts + i * g->bins);
+    g->observed[i] = steps->observed;
+    g->censored[i] = steps->observed - steps->seen;
+    for (size_t k = 0; k < g->points; k++) {
+        double share = ((double)k + 0.5) / (double)g->points;
+        g->sample_quantile[i * g->points + k] = ur_steps_quantile(steps, share);
+        g->model_quantile[i * g->points + k] = c->b + c->s * ur_normal_quantile(share);
+    }
 }
 
-/* ---- all of them ---- */
+/* ---- all columns ---- */
+
+/* whether the model was learned from as many cells, and what its values at the limit are */
+static int settle_limits(const unrelu_gaussian *m, column *c, size_t i)
+{
+    double observed = 0, seen = 0, equal = 0;
+    for (size_t k = 0; k < c->count; k++) {
+        observed += c->state[k] != UR_MISSING;
+        seen += c->state[k] == UR_SEEN;
+        equal += c->state[k] == AT_LIMIT;
+    }
+    int learned = m->observed && m->positive && m->observed[i] == observed;
+    int guessed = learned && equal > 0 && m->positive[i] == seen + equal;
+    for (size_t k = 0; k < c->count; k++)
+        if (c->state[k] == AT_LIMIT)
+            c->state[k] = guessed ? UR_SEEN : UR_BELOW;
+    return learned && (guessed || m->positive[i] == seen);
+}
 
 #define FIELD(member, letters) UR_ARRAY_FIELD(unrelu_goodness, member, letters)
 static const ur_field fields[] = {
@@ -329,17 +361,30 @@ static unrelu_status study_all(study *s, unrelu_source *samples, const unrelu_go
     UR_TRY(read_columns(s, samples, o->limits, exec, err));
     s->out->n = s->rows;
     UR_TRY(ur_model_take_arrays(s->out, err));
-    UR_TRY(ur_each(exec, "sorting", d, examine, s, err));
-    ur_distance_test *tests = ur_take(s->arena, d, sizeof *tests);
+    ur_known *known = ur_take(s->arena, d, sizeof *known);
+    double *b = ur_take(s->arena, d, sizeof *b), *scale = ur_take(s->arena, d, sizeof *scale);
+    unsigned char *fitted = ur_take(s->arena, d, 1);
     UR_TRY(ur_arena_status(s->arena, err));
     for (size_t i = 0; i < d; i++) {
-        const column *c = &s->columns[i];
-        tests[i] = (ur_distance_test){s->out->ks[i], c->observed, (c->b - c->limit) / c->s,
-                                      m->method[0] && is_fitted_to(m, c, i, c->above), NAN};
+        column *c = &s->columns[i];
+        fitted[i] = settle_limits(m, c, i) && m->method[0];
+        known[i] = (ur_known){c->count, c->x, c->upper, c->state};
+        b[i] = c->b;
+        scale[i] = c->s;
     }
-    UR_TRY(ur_distance_tests(tests, d, o->runs, o->seed, exec, err));
+    const ur_judging how = {.d = d,
+                            .columns = known,
+                            .b = b,
+                            .scale = scale,
+                            .fitted = fitted,
+                            .runs = o->runs,
+                            .seed = o->seed,
+                            .look = draw,
+                            .context = s};
+    UR_TRY(ur_judge_columns(&how, exec, s->out->ks, s->out->ks_p, s->out->ties, err));
     for (size_t i = 0; i < d; i++)
-        s->out->ks_p[i] = tests[i].p;
+        if (s->columns[i].status != UNRELU_OK)
+            return ur_fail_memory(err, s->rows, "cells");
     return UNRELU_OK;
 }
 
@@ -373,8 +418,11 @@ unrelu_status unrelu_gaussian_goodness(const unrelu_gaussian *model, unrelu_sour
     unrelu_status status = ur_arena_status(&arena, err);
     if (status == UNRELU_OK)
         status = study_all(&s, samples, &o, exec, err);
-    for (size_t i = 0; s.columns && i < model->d; i++)
-        ur_free(s.columns[i].value);
+    for (size_t i = 0; s.columns && i < model->d; i++) {
+        ur_free(s.columns[i].x);
+        ur_free(s.columns[i].upper);
+        ur_free(s.columns[i].state);
+    }
     return ur_model_hand(g, status, out, err);
 }
 

@@ -20,9 +20,6 @@ typedef struct {
 /* sup over x >= limit of |F_n(x) - Phi((x - b) / s)|, censored cells being in F_n at the limit */
 double ur_censored_distance(const ur_censored_column *column, double b, double s);
 
-/* the share of values that occur more than once; NaN without any */
-double ur_censored_ties(const ur_censored_column *column);
-
 /* --- goodness_null.c: what that distance is where the model is right --- */
 typedef struct {
     double distance; /* of one column */

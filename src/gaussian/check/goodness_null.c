@@ -56,6 +56,17 @@ static double clamped(double gamma)
 
 /* ---- one simulated sample ---- */
 
+double ur_censored_distance(const ur_censored_column *c, double b, double s)
+{
+    double n = c->observed, below = n - (double)c->count;
+    double largest = fabs(below / n - ur_normal_cdf((c->limit - b) / s));
+    for (size_t i = 0; i < c->count; i++) {
+        double F = ur_normal_cdf((c->value[i] - b) / s), under = (below + (double)i) / n;
+        largest = fmax(largest, fmax(F - under, under + 1 / n - F));
+    }
+    return largest;
+}
+
 typedef struct {
     uint64_t seed, stream, next;
     size_t left;

@@ -3,18 +3,21 @@
 #ifndef UR_JUDGE_H
 #define UR_JUDGE_H
 
-#include "gaussian/cells/cells.h"
+#include "gaussian/check/steps.h"
 
 typedef struct {
-    const ur_cells *cells;
-    const double *b, *scale;     /* cells.d; NULL: fitted to the cells here */
-    const unsigned char *fitted; /* cells.d: whether b and scale were; NULL: they were */
+    size_t d;
+    const ur_known *columns;     /* d */
+    const double *b, *scale;     /* d; NULL: fitted to the cells here */
+    const unsigned char *fitted; /* d: whether b and scale were; NULL: they were */
     size_t runs;                 /* simulated columns behind a p; 0: 999 */
     uint64_t seed;
+    void (*look)(void *context, size_t column, const ur_steps *steps); /* at each; NULL: nobody */
+    void *context;
 } ur_judging;
 
-/* ks, ks_p, ties: cells.d, as of unrelu_goodness; NaN where a column cannot be fitted, or b or
- * scale is not finite */
+/* ks, ks_p, ties: d, as of unrelu_goodness; NaN where a column cannot be fitted, or b or scale is
+ * not finite */
 unrelu_status ur_judge_columns(const ur_judging *how, const unrelu_exec *exec, double *ks,
                                double *ks_p, double *ties, unrelu_error *err);
 
