@@ -137,6 +137,22 @@ static void set_margin_errors(const work *w, size_t j, size_t i)
     m->b_scale_cov[i] = ur_fit_covariance(bs, e);
 }
 
+/* The error of (b - limit) / s at the limit of the column where it is least: a limit far above all
+ * values seen says nothing of how well the column is known. */
+static double least_gamma_se(const work *w, size_t j)
+{
+    const ur_cell_column *c = &w->columns[j];
+    const double *x = w->cells.x + j * c->n, *V = c->margin.V;
+    const ur_margin *m = &c->margin.margin;
+    double least = INFINITY;
+    for (size_t i = 0; i < c->n; i++) {
+        double gamma = (m->b - x[i]) / m->s;
+        if (c->state[i] == UR_BELOW)
+            least = fmin(least, sqrt(V[0] - gamma * (2 * V[1] - gamma * V[2])) / m->s);
+    }
+    return isinf(least) ? m->gamma_se : least;
+}
+
 static unrelu_status set_columns(work *w, unrelu_error *err)
 {
     unrelu_gaussian *m = w->model;
@@ -164,7 +180,9 @@ static unrelu_status set_columns(work *w, unrelu_error *err)
         m->b[i] = ldexp(margin->b, e);
         m->scale[i] = ldexp(margin->s, e);
         set_margin_errors(w, j, i);
-        m->flags[i] = ur_fit_flags(m->observed[i], m->positive[i], margin);
+        ur_margin judged = *margin;
+        judged.gamma_se = least_gamma_se(w, j);
+        m->flags[i] = ur_fit_flags(m->observed[i], m->positive[i], &judged);
         if (m->lambda)
             m->lambda[i] = w->lambda[j];
     }
