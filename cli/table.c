@@ -104,6 +104,12 @@ void cli_table_print(const cli_table *table, const char *align)
     }
 }
 
+/* not "-0.00" */
+static double not_minus_zero(double value, int decimals)
+{
+    return fabs(value) < 0.5 * pow(10, -decimals) ? 0 : value;
+}
+
 void cli_format_estimate(char *text, size_t size, double value, double half)
 {
     if (!isfinite(value) || !isfinite(half) || half <= 0) {
@@ -113,11 +119,23 @@ void cli_format_estimate(char *text, size_t size, double value, double half)
     int decimals = 1 - (int)floor(log10(half)); /* so that half shows two digits */
     if (decimals >= -3 && decimals <= 9 && fabs(value) < 1e9) {
         decimals = decimals > 0 ? decimals : 0;
-        if (fabs(value) < 0.5 * pow(10, -decimals)) /* not "-0.00" */
-            value = 0;
-        snprintf(text, size, "%.*f +- %.*f", decimals, value, decimals, half);
+        snprintf(text, size, "%.*f +- %.*f", decimals, not_minus_zero(value, decimals), decimals,
+                 half);
         return;
     }
     double digits = value == 0 ? 0 : floor(log10(fabs(value))) - floor(log10(half)) + 1;
     snprintf(text, size, "%.*e +- %.1e", (int)fmin(fmax(digits, 0), 16), value, half);
+}
+
+void cli_format_between(char *text, size_t size, double value, double low, double high)
+{
+    double half = (high - low) / 2;
+    if (!isfinite(value) || !isfinite(half) || half <= 0) {
+        cli_format_estimate(text, size, value, half);
+        return;
+    }
+    int most = 15, decimals = (int)fmax(0, 1 - floor(log10(half)));
+    decimals = decimals < most ? decimals : most;
+    snprintf(text, size, "%.*f [%.*f, %.*f]", decimals, not_minus_zero(value, decimals), decimals,
+             not_minus_zero(low, decimals), decimals, not_minus_zero(high, decimals));
 }

@@ -32,5 +32,8 @@ int cli_table_width(const cli_table *table);
 /* "0.7312 +- 0.0044": two digits of the half-width decide how many the estimate gets. Where that is
  * not known (NaN) six digits and "+- ?"; where it is negative, for there is none, six digits. */
 void cli_format_estimate(char *text, size_t size, double value, double half);
+/* "0.73 [0.65, 0.79]": an interval that does not lie evenly about its estimate; two digits of half
+ * its width. Where low is not below high, as cli_format_estimate of half of what is between. */
+void cli_format_between(char *text, size_t size, double value, double low, double high);
 
 #endif

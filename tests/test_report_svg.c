@@ -266,7 +266,8 @@ static void points_have_a_line_and_a_band(void **state)
 static void bars_and_estimates_say_their_numbers(void **state)
 {
     (void)state;
-    static const double values[] = {0.5, 0.25, -0.125}, half[] = {0.1, NAN, 0.2};
+    static const double values[] = {0.5, 0.25, -0.125}, from[] = {0.4, NAN, -0.325},
+                        to[] = {0.6, NAN, 0.075};
     const char *labels[] = {hostile, "second", "third"};
     cli_page *page = new_page();
     cli_chart_bars(page, &(cli_bars){.frame = {"title", "text", NULL, 480, 230},
@@ -284,7 +285,8 @@ static void bars_and_estimates_say_their_numbers(void **state)
                        .axis_title = "value",
                        .count = 3,
                        .values = values,
-                       .half = half,
+                       .from = from,
+                       .to = to,
                        .low = -1,
                        .high = 1,
                        .labels = labels,
@@ -292,14 +294,14 @@ static void bars_and_estimates_say_their_numbers(void **state)
     page = new_page();
     cli_chart_estimates(page, &e);
     text = checked(page);
-    assert_int_equal(times(text, ": 0.5 ± 0.1</title>"), 2); /* point and interval */
+    assert_int_equal(times(text, ": 0.5, from 0.4 to 0.6</title>"), 2); /* point and interval */
     assert_int_equal(times(text, "<title>second: 0.25</title>"), 1);
     free(text);
     page = new_page();
     e.one = "number";
     cli_chart_estimates(page, &e);
     text = checked(page);
-    assert_int_equal(times(text, "<title>number 3: -0.125 ± 0.2</title>"), 2);
+    assert_int_equal(times(text, "<title>number 3: -0.125, from -0.325 to 0.075</title>"), 2);
     free(text);
 }
 

@@ -64,7 +64,8 @@ typedef struct {
     const char *axis_title;
     const char *one; /* "eigenvalue": 1, 2, ... along x; NULL: one below the other */
     size_t count;
-    const double *values, *half;   /* half-widths, where above 0; NULL: none */
+    const double *values;
+    const double *from, *to;       /* ends of intervals, where from < to; NULL: none */
     double low, high;              /* of the axis */
     const char **labels, **beside; /* of rows: in titles, and shorter beside them */
 } cli_estimates;

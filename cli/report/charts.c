@@ -199,15 +199,15 @@ void cli_chart_estimates(cli_page *page, const cli_estimates *e)
                  is_point ? "dots" : "rules");
         for (size_t i = 0; i < e->count; i++) {
             double at = by_row ? -(double)i : (double)i + 1, v = e->values[i];
-            double h = e->half && isfinite(e->half[i]) ? e->half[i] : 0;
+            double from = e->from ? e->from[i] : v, to = e->to ? e->to[i] : v;
             const char *title = cli_text(
                 page, "%s: %.4g%s", by_row ? e->labels[i] : cli_text(page, "%s %zu", e->one, i + 1),
-                v, h > 0 ? cli_text(page, " ± %.2g", h) : "");
+                v, from < to ? cli_text(page, ", from %.4g to %.4g", from, to) : "");
             if (is_point)
                 cli_mark_dot(&plot, by_row ? v : at, by_row ? at : v, title);
-            else if (h > 0)
-                cli_mark_rule(&plot, by_row ? v - h : at, by_row ? at : v - h, by_row ? v + h : at,
-                              by_row ? at : v + h, title);
+            else if (from < to)
+                cli_mark_rule(&plot, by_row ? from : at, by_row ? at : from, by_row ? to : at,
+                              by_row ? at : to, title);
         }
         cli_html(page, "</g>");
     }

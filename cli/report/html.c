@@ -128,6 +128,17 @@ void cli_html_limit(cli_page *page, double limit)
         cli_html_real(page, limit, "%.4g");
 }
 
+void cli_html_between(cli_page *page, double value, double low, double high)
+{
+    char text[96];
+    if (!(low < high)) {
+        cli_html_estimate(page, value, (high - low) / 2);
+        return;
+    }
+    cli_format_between(text, sizeof text, value, low, high);
+    cli_html(page, "<td data-value=\"%.9g\">%s</td>", value, text);
+}
+
 void cli_html_estimate(cli_page *page, double value, double half)
 {
     char text[96];

@@ -45,6 +45,8 @@ void cli_html_real(cli_page *page, double value, const char *format); /* "?" whe
 void cli_html_limit(cli_page *page, double limit);                    /* "none" where it is -inf */
 /* value and the half-width of its interval; without one where half is negative */
 void cli_html_estimate(cli_page *page, double value, double half);
+/* as cli_format_between */
+void cli_html_between(cli_page *page, double value, double low, double high);
 /* between p and its value: "=", or "&le;" where it is the smallest that 999 simulations give */
 const char *cli_html_p_sign(double p);
 void cli_html_flags(cli_page *page, uint32_t flags);

@@ -17,12 +17,13 @@ enum {
     SPECTRUM = 1000 /* columns, where the eigenvalues are not in the model: a few seconds */
 };
 
-/* axis and colours reach 0.2, 0.5 or 1 on both sides; half-widths may be NULL, or NaN */
-static double reach_of(const cli_pair *top, const double *half, size_t count)
+/* axis and colours reach 0.2, 0.5 or 1 on both sides; ends of intervals may be NULL, or NaN */
+static double reach_of(const cli_pair *top, const double *from, const double *to, size_t count)
 {
     double farthest = 0;
     for (size_t k = 0; k < count; k++)
-        farthest = fmax(farthest, top[k].strength + (half && isfinite(half[k]) ? half[k] : 0));
+        farthest = fmax(farthest, /* fmax leaves NaN out */
+                        fmax(top[k].strength, from ? fmax(fabs(from[k]), fabs(to[k])) : 0));
     return farthest <= 0.2 ? 0.2 : farthest <= 0.5 ? 0.5 : 1;
 }
 
@@ -104,7 +105,7 @@ static void add_strongest(cli_page *page, const unrelu_gaussian *m, const cli_pa
                           double level)
 {
     const cli_names names = {.names = m->names, .letter = "x"};
-    double values[STRONGEST], half[STRONGEST];
+    double values[STRONGEST], from[STRONGEST], to[STRONGEST];
     double z = cli_half_width(level), pairs = (double)m->d * (double)(m->d - 1) / 2;
     int errors = cli_has_errors(m->correlation_se, m->d * m->d);
     const char *labels[STRONGEST], *beside[STRONGEST];
@@ -113,19 +114,20 @@ static void add_strongest(cli_page *page, const unrelu_gaussian *m, const cli_pa
         const char *one = cli_name_of(page, &names, top[k].i);
         const char *two = cli_name_of(page, &names, top[k].j);
         values[k] = m->correlation[ij];
-        half[k] = errors ? z * m->correlation_se[ij] : -1;
+        cli_correlation_interval(values[k], errors ? m->correlation_se[ij] : -1, z, &from[k],
+                                 &to[k]);
         labels[k] = cli_text(page, "%s · %s", one, two);
         beside[k] = cli_text(page, "%s · %s", cli_shortened(page, one, BESIDE),
                              cli_shortened(page, two, BESIDE));
     }
-    double reach = reach_of(top, errors ? half : NULL, count);
+    double reach = reach_of(top, errors ? from : NULL, to, count);
     const char *text =
         cli_text(page, "The strongest %zu correlations%s", count,
                  errors ? cli_text(page, ", with intervals of %g %%", 100 * level) : "");
     cli_html(page, "<div class=\"card\"><h3>%s</h3><p class=\"note\">",
              (double)count < pairs ? "The strongest pairs" : "Every pair");
     if (m->correlation_se)
-        cli_html(page, "± and bars are intervals of %g %%. ", 100 * level);
+        cli_html(page, "Brackets and bars are intervals of %g %%, by Fisher's z. ", 100 * level);
     if (few_joint)
         cli_html(page, "%s with too few rows where both are above the limit left out.",
                  cli_html_counted(page, (double)few_joint, "pair"));
@@ -134,7 +136,8 @@ static void add_strongest(cli_page *page, const unrelu_gaussian *m, const cli_pa
                                                .axis_title = "correlation",
                                                .count = count,
                                                .values = values,
-                                               .half = half,
+                                               .from = from,
+                                               .to = to,
                                                .low = -reach,
                                                .high = reach,
                                                .labels = labels,
@@ -145,7 +148,7 @@ static void add_strongest(cli_page *page, const unrelu_gaussian *m, const cli_pa
     for (size_t k = 0; k < count; k++) {
         cli_html_name(page, "<tr>", m->names, "x", top[k].i);
         cli_html_name(page, "", m->names, "x", top[k].j);
-        cli_html_estimate(page, values[k], half[k]);
+        cli_html_between(page, values[k], from[k], to[k]);
         if (m->n_pair)
             cli_html_real(page, m->n_pair[top[k].i * m->d + top[k].j], "%.0f");
         cli_html(page, "</tr>\n");
@@ -170,7 +173,7 @@ void cli_report_correlations(cli_page *page, const unrelu_gaussian *m, const cli
                  : m->lambda_min < -CLI_ROUNDING ? "; they were left so"
                                                  : ": no repair was needed");
     cli_html(page, "</p>\n");
-    add_map(page, m, words, reach_of(top, NULL, count));
+    add_map(page, m, words, reach_of(top, NULL, NULL, count));
     if (count > 0)
         add_strongest(page, m, top, count, few_joint, words, level);
     cli_html(page, "</section>\n");
@@ -182,9 +185,10 @@ void cli_report_spectrum(cli_page *page, const unrelu_gaussian *m, const char *h
 {
     double z = cli_half_width(level), low = 0, high = 0;
     double *values = cli_page_take(page, m->d, sizeof *values);
-    double *half = cli_page_take(page, m->d, sizeof *half);
+    double *from = cli_page_take(page, m->d, sizeof *from);
+    double *to = cli_page_take(page, m->d, sizeof *to);
     const double *se = cli_has_errors(m->eigenvalues_se, m->d) ? m->eigenvalues_se : NULL;
-    if (!values || !half || m->d < 2 || !(m->eigenvalues || (m->d <= SPECTRUM && m->sigma)))
+    if (!values || !from || !to || m->d < 2 || !(m->eigenvalues || (m->d <= SPECTRUM && m->sigma)))
         return;
     unrelu_error err = {0};
     unrelu_status status = unrelu_gaussian_eigenvalues(m, values, &err);
@@ -193,9 +197,11 @@ void cli_report_spectrum(cli_page *page, const unrelu_gaussian *m, const char *h
     if (status != UNRELU_OK)
         return;
     for (size_t i = 0; i < m->d; i++) {
-        half[i] = se && isfinite(se[i]) ? z * se[i] : 0;
-        low = fmin(low, values[i] - half[i]);
-        high = fmax(high, values[i] + half[i]);
+        double half = se && isfinite(se[i]) ? z * se[i] : 0;
+        from[i] = values[i] - half;
+        to[i] = values[i] + half;
+        low = fmin(low, from[i]);
+        high = fmax(high, to[i]);
     }
     const char *text =
         cli_text(page, "The %zu eigenvalues of Sigma in decreasing order, from %.4g to %.4g.", m->d,
@@ -213,7 +219,8 @@ void cli_report_spectrum(cli_page *page, const unrelu_gaussian *m, const char *h
                                                .one = "eigenvalue",
                                                .count = m->d,
                                                .values = values,
-                                               .half = half,
+                                               .from = from,
+                                               .to = to,
                                                .low = low,
                                                .high = high});
     cli_html(page, "<details><summary>The numbers</summary>");

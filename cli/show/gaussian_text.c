@@ -66,6 +66,18 @@ double cli_half_of(const double *se, size_t count, size_t i, double z)
     return cli_has_errors(se, count) ? z * se[i] : -1;
 }
 
+void cli_correlation_interval(double rho, double se, double z, double *low, double *high)
+{
+    double apart = (1 - rho) * (1 + rho);
+    *low = *high = se >= 0 ? rho : NAN;
+    if (se < 0)
+        *high = (*low = 0) - 1;
+    else if (se > 0 && apart > 0) {
+        *low = tanh(atanh(rho) - z * se / apart);
+        *high = tanh(atanh(rho) + z * se / apart);
+    }
+}
+
 double cli_censored_share(const unrelu_gaussian *m, size_t i)
 {
     if (!m->observed || !m->positive || !(m->observed[i] > 0))
@@ -206,6 +218,7 @@ void cli_print_correlations(const unrelu_gaussian *m, double z)
         if (cli_has_errors(m->correlation_se + i * m->d + i + 1, m->d - i - 1))
             se = m->correlation_se;
     size_t shown = cli_strongest_pairs(m, se, STRONGEST, top, &few_joint);
+    const char *intervals = se ? " [intervals by Fisher's z]" : "";
     if (shown == 0 && few_joint == 0)
         return;
     if (shown == 0 && few_joint < pairs)
@@ -215,20 +228,26 @@ void cli_print_correlations(const unrelu_gaussian *m, double z)
         cli_print("\ncorrelations: %s few-joint: too few rows where both are positive\n",
                   pairs == 1 ? "the only pair is" : "every pair is");
     else if (shown == pairs)
-        cli_print("\ncorrelations\n");
+        cli_print("\ncorrelations%s\n", intervals);
     else if (few_joint)
-        cli_print("\nstrongest correlations (%zu of %zu pairs; %zu few-joint left out)\n", shown,
-                  pairs, few_joint);
+        cli_print("\nstrongest correlations%s (%zu of %zu pairs; %zu few-joint left out)\n",
+                  intervals, shown, pairs, few_joint);
     else
-        cli_print("\nstrongest correlations (%zu of %zu pairs)\n", shown, pairs);
-    cli_table_start(&table, 3);
+        cli_print("\nstrongest correlations%s (%zu of %zu pairs)\n", intervals, shown, pairs);
+    cli_table_start(&table, 4);
     for (size_t r = 0; r < shown; r++) {
         size_t ij = top[r].i * m->d + top[r].j;
         cli_add_column_name(&table, m, top[r].i);
         cli_add_column_name(&table, m, top[r].j);
-        cli_table_add_estimate(&table, m->correlation[ij], se ? z * se[ij] : -1);
+        char text[CLI_TABLE_CELL];
+        double low, high, rho = m->correlation[ij];
+        cli_correlation_interval(rho, se ? se[ij] : -1, z, &low, &high);
+        cli_format_between(text, sizeof text, rho, low, high);
+        size_t before = strcspn(text, "["); /* a cell of its own, so that estimates line up */
+        cli_table_add(&table, "%.*s", (int)(text[before] ? before - 1 : before), text);
+        cli_table_add(&table, "%s", text + before);
     }
-    cli_table_print(&table, "llr");
+    cli_table_print(&table, "llrr");
 }
 
 /* ---- spectrum, and all of it ------------------------------------------------------------- */

@@ -24,6 +24,10 @@ double cli_half_width(double level);
 int cli_has_errors(const double *se, size_t count);
 /* z times the i-th, or -1 where there is none of any: for cli_table_add_estimate */
 double cli_half_of(const double *se, size_t count, size_t i, double z);
+/* The interval of a correlation by Fisher's z, which never leaves [-1, 1] and covers at small n:
+ * tanh(atanh rho -+ z se / (1 - rho^2)). NaN where se is; of no width at 1 and -1, and -1 wide, so
+ * that it is not shown, where se is negative, for there is none. */
+void cli_correlation_interval(double rho, double se, double z, double *low, double *high);
 /* share of the values at or below the limit; NaN where the model does not know it */
 double cli_censored_share(const unrelu_gaussian *model, size_t i);
 /* of column j of U */
@@ -45,7 +49,7 @@ typedef struct {
     const char *one, *many, *censored;
 } cli_coordinates;
 void cli_print_coordinates(const unrelu_gaussian *model, const cli_coordinates *names, double z);
-/* The correlations of largest size, each +- z standard errors. */
+/* The correlations of largest size, each with its interval. */
 void cli_print_correlations(const unrelu_gaussian *model, double z);
 
 typedef struct {
