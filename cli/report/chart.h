@@ -68,6 +68,8 @@ typedef struct {
     const double *from, *to;       /* ends of intervals, where from < to; NULL: none */
     double low, high;              /* of the axis */
     const char **labels, **beside; /* of rows: in titles, and shorter beside them */
+    const char *level_title;       /* of a dashed line along x at this level; NULL: none */
+    double level;
 } cli_estimates;
 void cli_chart_estimates(cli_page *page, const cli_estimates *estimates);
 

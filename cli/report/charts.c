@@ -194,6 +194,9 @@ void cli_chart_estimates(cli_page *page, const cli_estimates *e)
             cli_html(page, "<path class=\"axis\" d=\"M%g %gV%g\"/>", cli_pixel(&plot.x, 0),
                      plot.y.from, plot.y.to);
     }
+    if (e->level_title)
+        cli_mark_line(&plot, "dash second", 2, (double[]){plot.x.low, plot.x.high},
+                      (double[]){e->level, e->level}, NULL, e->level_title);
     for (int is_point = 0; is_point < 2; is_point++) { /* intervals first, points above them */
         cli_html(page, "<g class=\"%s first\" style=\"--size:7px\">\n",
                  is_point ? "dots" : "rules");

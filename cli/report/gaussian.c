@@ -117,7 +117,7 @@ static int write_page(const cli_shared *shared, const unrelu_gaussian *m, const 
     cli_report_columns(page, m, g, shared->level);
     cli_report_correlations(page, m, &words, shared->level);
     cli_report_spectrum(
-        page, m,
+        page, m, &words,
         ranked ? "In decreasing order. 'unrelu fit --rank auto' gives them standard errors."
                : "In decreasing order.",
         shared->level);

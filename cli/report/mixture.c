@@ -96,7 +96,7 @@ int cli_report_mixture(const cli_shared *shared, const unrelu_mixture *m)
     cli_report_coordinates(page, m->hidden, NULL, &words, shared->level);
     cli_html(page, "</section>\n");
     cli_report_correlations(page, m->hidden, &words, shared->level);
-    cli_report_spectrum(page, m->hidden, "In decreasing order.", shared->level);
+    cli_report_spectrum(page, m->hidden, &words, "In decreasing order.", shared->level);
     cli_html(page, "<footer>");
     return cli_html_finish(page, shared);
 }

@@ -37,8 +37,8 @@ void cli_report_coordinates(cli_page *page, const unrelu_gaussian *model,
 void cli_report_correlations(cli_page *page, const unrelu_gaussian *model,
                              const cli_coordinates *words, double level);
 /* hint: the caption where there are no standard errors */
-void cli_report_spectrum(cli_page *page, const unrelu_gaussian *model, const char *hint,
-                         double level);
+void cli_report_spectrum(cli_page *page, const unrelu_gaussian *model, const cli_coordinates *words,
+                         const char *hint, double level);
 
 /* --- residuals.c --- */
 int cli_report_residuals(cli_page *page, const unrelu_network *model, const cli_shared *shared);

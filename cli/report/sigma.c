@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sigma = W W'. Its correlations: all of them as a heat map, the strongest with intervals; of very
- * many columns the map has those that are correlated most. Then its eigenvalues. */
+ * many columns the map has those that are correlated most. Then the eigenvalues of both. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -181,21 +181,63 @@ void cli_report_correlations(cli_page *page, const unrelu_gaussian *m, const cli
 
 /* ---- the spectrum ---- */
 
-void cli_report_spectrum(cli_page *page, const unrelu_gaussian *m, const char *hint, double level)
+/* 0: there are none to show */
+static int find_eigenvalues(cli_page *page, const unrelu_gaussian *m, double *values)
 {
-    double z = cli_half_width(level), low = 0, high = 0;
-    double *values = cli_page_take(page, m->d, sizeof *values);
-    double *from = cli_page_take(page, m->d, sizeof *from);
-    double *to = cli_page_take(page, m->d, sizeof *to);
-    const double *se = cli_has_errors(m->eigenvalues_se, m->d) ? m->eigenvalues_se : NULL;
-    if (!values || !from || !to || m->d < 2 || !(m->eigenvalues || (m->d <= SPECTRUM && m->sigma)))
-        return;
     unrelu_error err = {0};
+    if (!m->eigenvalues && (m->d > SPECTRUM || !m->sigma))
+        return 0;
     unrelu_status status = unrelu_gaussian_eigenvalues(m, values, &err);
     if (status == UNRELU_ENOMEM)
         page->failed = cli_exit(status, &err);
-    if (status != UNRELU_OK)
+    return status == UNRELU_OK;
+}
+
+/* the same of a model whose Sigma are the correlations */
+static int find_correlation_eigenvalues(cli_page *page, const unrelu_gaussian *m, double *values)
+{
+    unrelu_gaussian standard = *m;
+    standard.sigma = m->correlation;
+    standard.eigenvalues = NULL;
+    return find_eigenvalues(page, &standard, values);
+}
+
+static void add_correlation_spectrum(cli_page *page, const unrelu_gaussian *m, const double *values,
+                                     const cli_coordinates *words)
+{
+    const char *text =
+        cli_text(page,
+                 "The %zu eigenvalues of the correlations in decreasing order, from %.4g to %.4g; "
+                 "their sum is %zu, and a dashed line is at 1.",
+                 m->d, values[0], values[m->d - 1], m->d);
+    cli_html(page,
+             "<div class=\"card\"><h3>Of the correlations</h3><p class=\"note\">The first accounts "
+             "for %.3g %% of the variation of all %s, each taken in units of its own standard "
+             "deviation. Without any correlation all would be 1; as many as are above 1 say how "
+             "many common causes to look for.</p>",
+             100 * values[0] / (double)m->d, words->many);
+    cli_html_legend(page, "dot first:eigenvalue|dash second:without any correlation");
+    cli_chart_estimates(page, &(cli_estimates){.frame = {"Eigenvalues of the correlations", text,
+                                                         "In decreasing order.", 640, 240},
+                                               .axis_title = "eigenvalue",
+                                               .one = "eigenvalue",
+                                               .count = m->d,
+                                               .values = values,
+                                               .low = fmin(0, values[m->d - 1]),
+                                               .high = values[0],
+                                               .level_title = "1: without any correlation",
+                                               .level = 1});
+    cli_html(page, "</div>\n");
+}
+
+static void add_sigma_spectrum(cli_page *page, const unrelu_gaussian *m, const double *values,
+                               const char *hint, double z)
+{
+    const double *se = cli_has_errors(m->eigenvalues_se, m->d) ? m->eigenvalues_se : NULL;
+    double *from = cli_page_take(page, m->d, 2 * sizeof *from), low = 0, high = 0;
+    if (!from)
         return;
+    double *to = from + m->d;
     for (size_t i = 0; i < m->d; i++) {
         double half = se && isfinite(se[i]) ? z * se[i] : 0;
         from[i] = values[i] - half;
@@ -206,27 +248,56 @@ void cli_report_spectrum(cli_page *page, const unrelu_gaussian *m, const char *h
     const char *text =
         cli_text(page, "The %zu eigenvalues of Sigma in decreasing order, from %.4g to %.4g.", m->d,
                  values[0], values[m->d - 1]);
-    cli_html(page, "<section id=\"spectrum\"><h2>Eigenvalues</h2>\n"
-                   "<p>Of &Sigma; = W W&prime;: how much the hidden Gaussian varies along "
-                   "each of its principal directions. ");
+    cli_html(page, "<div class=\"card\"><h3>Of the covariances &Sigma; = W W&prime;</h3>"
+                   "<p class=\"note\">Each column in its own unit. ");
     if (m->how_k[0])
         cli_html(page, "W has %zu column%s: %s.", m->k, m->k == 1 ? "" : "s",
                  cli_escaped(page, cli_flagged(m->how_k).text));
-    cli_html(page, "</p><div class=\"card\">");
-    hint = se ? "In decreasing order, with intervals." : hint;
-    cli_chart_estimates(page, &(cli_estimates){.frame = {"Eigenvalues", text, hint, 640, 260},
-                                               .axis_title = "eigenvalue of Σ",
-                                               .one = "eigenvalue",
-                                               .count = m->d,
-                                               .values = values,
-                                               .from = from,
-                                               .to = to,
-                                               .low = low,
-                                               .high = high});
-    cli_html(page, "<details><summary>The numbers</summary>");
-    cli_html_table(page, "", m->k ? "number|eigenvalue|<in W" : "number|eigenvalue");
+    cli_html(page, "</p>");
+    cli_chart_estimates(
+        page,
+        &(cli_estimates){.frame = {"Eigenvalues", text,
+                                   se ? "In decreasing order, with intervals." : hint, 640, 240},
+                         .axis_title = "eigenvalue of Σ",
+                         .one = "eigenvalue",
+                         .count = m->d,
+                         .values = values,
+                         .from = from,
+                         .to = to,
+                         .low = low,
+                         .high = high});
+    cli_html(page, "</div>\n");
+}
+
+void cli_report_spectrum(cli_page *page, const unrelu_gaussian *m, const cli_coordinates *words,
+                         const char *hint, double level)
+{
+    double z = cli_half_width(level), *values = cli_page_take(page, m->d, 2 * sizeof *values);
+    if (!values || m->d < 2)
+        return;
+    double *standard = values + m->d;
+    const double *se = cli_has_errors(m->eigenvalues_se, m->d) ? m->eigenvalues_se : NULL;
+    int has_sigma = find_eigenvalues(page, m, values);
+    int has_standard = find_correlation_eigenvalues(page, m, standard);
+    if (!has_sigma)
+        return;
+    cli_html(page,
+             "<section id=\"spectrum\"><h2>Directions in which the %s vary together</h2>\n"
+             "<p>The principal components of the hidden Gaussian: how much it varies along "
+             "each, which is an eigenvalue.</p>",
+             words->many);
+    cli_html(page, "<div class=\"grid\">");
+    if (has_standard)
+        add_correlation_spectrum(page, m, standard, words);
+    add_sigma_spectrum(page, m, values, hint, z);
+    cli_html(page, "</div><div class=\"card\"><details><summary>The numbers</summary>");
+    cli_html_table(page, "",
+                   cli_text(page, "number%s|eigenvalue of Σ%s",
+                            has_standard ? "|of the correlations" : "", m->k ? "|<in W" : ""));
     for (size_t i = 0; i < m->d; i++) {
         cli_html(page, "<tr><td>%zu</td>", i + 1);
+        if (has_standard)
+            cli_html_real(page, standard[i], "%.4g");
         cli_html_estimate(page, values[i], se ? z * se[i] : -1);
         if (m->k)
             cli_html(page, "<td class=\"l\">%s</td>", i < m->k ? "yes" : "");

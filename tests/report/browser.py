@@ -72,7 +72,10 @@ STATE = """(() => {
 
 # the title that is found by pointing at a mark (or at one upon it), of one mark of each chart
 POINTED = """[...document.querySelectorAll('svg.plot')].map((svg) => {
-  const mark = svg.querySelector('.bars path, .dots path, .squares path, .cells path, .strips path');
+  const kinds = '.bars path, .dots path, .squares path, .cells path, .strips path';
+  const mark = svg.querySelector(kinds) || svg.querySelector('.line, .area, .dash');
+  if (!mark)
+    return ''; /* none of all, as of a histogram without bars and without a curve */
   mark.scrollIntoView({ block: 'center' });
   const box = mark.getBoundingClientRect(), steps = [0.5, 0.1, 0.9];
   const found = steps.flatMap((x) => steps.map((y) =>
