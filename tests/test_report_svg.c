@@ -229,6 +229,41 @@ static void a_histogram_has_bars_and_two_parts_of_a_curve(void **state)
     free(text);
 }
 
+static void a_distribution_has_steps_with_gaps_and_a_normal_over_it(void **state)
+{
+    enum { COUNT = 10 };
+    /* hidden below 1; two steps at 2; between two limits; one beyond the axis */
+    double values[COUNT] = {NAN, NAN, NAN, 1, 2, 2, NAN, 5, 6, 90};
+    (void)state;
+    cli_page *page = new_page();
+    cli_chart_steps(page, &(cli_steps){.frame = {"A & B", "steps", NULL, 300, 200},
+                                       .x_title = "lead",
+                                       .low = 0,
+                                       .high = 10,
+                                       .count = COUNT,
+                                       .values = values,
+                                       .curve = {2, 3, 1}});
+    char *text = saved(page), *svg = chart_in(text);
+    check_chart(svg);
+    assert_int_equal(times(svg, "class=\"dash second\""), 1);
+    assert_int_equal(times(svg, "class=\"line second\""), 1);
+    const char *line = strstr(svg, "class=\"line first\" d=\"");
+    assert_non_null(line);
+    line = strstr(line, "d=\"") + 3;
+    size_t moves = 0, lines = 0, length = strcspn(line, "\"");
+    for (size_t i = 0; i < length; i++) {
+        moves += line[i] == 'M';
+        lines += line[i] == 'L';
+    }
+    assert_int_equal(moves, 2); /* before and after the gap */
+    assert_int_equal(lines, 6); /* up and on at 1 and at 2; at 5 and at 6 */
+    assert_int_equal(times(svg, "of the values are at or below"), 2);
+    /* Phi(0): half of the model lies below 2 */
+    assert_non_null(strstr(svg, "50 % of the values are at or below 2; by the model 50 %"));
+    assert_non_null(strstr(svg, "80 % of the values are at or below 5; by the model 84.1 %"));
+    free(text);
+}
+
 static void points_have_a_line_and_a_band(void **state)
 {
     (void)state;
@@ -424,6 +459,7 @@ int main(void)
         cmocka_unit_test(names_that_are_cut_keep_both_ends),
         cmocka_unit_test(marks_are_escaped_and_have_gaps),
         cmocka_unit_test(a_histogram_has_bars_and_two_parts_of_a_curve),
+        cmocka_unit_test(a_distribution_has_steps_with_gaps_and_a_normal_over_it),
         cmocka_unit_test(points_have_a_line_and_a_band),
         cmocka_unit_test(bars_and_estimates_say_their_numbers),
         cmocka_unit_test(small_maps_have_a_mark_for_each_cell),

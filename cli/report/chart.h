@@ -35,6 +35,19 @@ typedef struct {
 } cli_histogram;
 void cli_chart_histogram(cli_page *page, const cli_histogram *histogram);
 
+/* ---- a distribution function in steps, and a normal one ---- */
+typedef struct {
+    cli_frame frame;
+    const char *x_title;
+    double low, high;     /* the shown part of the axis */
+    size_t count;         /* at least 10 */
+    const double *values; /* count: quantiles at the shares (i + 1/2) / count; NaN: not known */
+    struct {
+        double mean, sd, limit;
+    } curve; /* dashed below the limit; sd 0: none */
+} cli_steps;
+void cli_chart_steps(cli_page *page, const cli_steps *steps);
+
 /* ---- one number against another, both of the same kind ---- */
 typedef struct {
     cli_frame frame;

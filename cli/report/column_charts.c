@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two charts for each column: its values beside the fitted normal, of which the part below the
- * limit is what was hidden; and quantiles of the samples against those of the model with the band
- * in which 95 % of them lie where the model is right. Of many columns the worst are drawn, and a
- * table has all. */
+/* Three charts for each column: its values beside the fitted normal, of which the part below the
+ * limit is what was hidden; quantiles of the samples against those of the model with the band in
+ * which 95 % of them lie where the model is right; and the distribution functions of both. Of many
+ * columns the worst are drawn, and a table has all. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -16,13 +16,15 @@ static const double TWO_SIDED = 1.959964; /* of a normal: 95 %, on two sides */
 static const double TAIL = 0.1;      /* beyond which every quantile is drawn, not every other */
 static const double FAR = 1.5;       /* times the first bin: a last one that holds all beyond */
 static const double HIDDEN = 3;      /* deviations of the hidden part that are drawn */
+static const double SAME = 0.05;     /* deviations on both sides of a value that all have: a bar */
 static const double MANY_TIES = 0.2; /* share of the values, from which on they are told */
 
-/* what both charts of a column share */
+/* what the charts of a column share */
 typedef struct {
     const unrelu_goodness *g;
     size_t i;
     double b, s, limit;      /* of the normal that its values are compared to */
+    double left, right;      /* ends of its axis */
     const char *name, *axis; /* axis: what its values are of: "log(lead)" */
 } column;
 
@@ -33,6 +35,22 @@ static double cdf(const column *c, double x)
     return 0.5 * erfc((c->b - x) / (c->s * sqrt(2)));
 }
 
+static void set_ends(column *c)
+{
+    const unrelu_goodness *g = c->g;
+    const double *edges = g->edges + c->i * (g->bins + 1);
+    double first = edges[1] - edges[0], last = edges[g->bins] - edges[g->bins - 1];
+    c->left = edges[0];
+    /* Where one bin holds all that lies far out, the axis ends before it. */
+    c->right = last > FAR * first ? edges[g->bins - 1] + first : edges[g->bins];
+    if (g->censored[c->i] > 0 && c->s > 0) /* room for all of the hidden part */
+        c->left = fmin(c->left, c->b - HIDDEN * c->s);
+    if (c->s > 0 && edges[0] == edges[g->bins]) { /* all values are the same */
+        c->left = fmin(c->left, edges[0] - c->s);
+        c->right += c->s;
+    }
+}
+
 static void draw_histogram(cli_page *page, const column *c)
 {
     const unrelu_goodness *g = c->g;
@@ -41,13 +59,16 @@ static void draw_histogram(cli_page *page, const column *c)
     if (!density)
         return;
     double *expected = density + g->bins;
-    /* Where one bin holds all that lies far out, the axis ends before it. */
-    double first = edges[1] - edges[0], last = edges[g->bins] - edges[g->bins - 1];
-    double left = edges[0];
-    double right = last > FAR * first ? edges[g->bins - 1] + first : edges[g->bins];
-    if (g->censored[c->i] > 0 && c->s > 0) /* room for all of the hidden part */
-        left = fmin(left, c->b - HIDDEN * c->s);
-    for (size_t k = 0; k < g->bins; k++) {
+    size_t bins = g->bins;
+    double value = edges[0], all = 0, around[] = {value - SAME * c->s, value + SAME * c->s};
+    for (size_t k = 0; k < g->bins; k++)
+        all += counts[k];
+    if (edges[0] == edges[g->bins]) { /* bins without a width: all values are the same */
+        edges = around;
+        counts = &all;
+        bins = 1;
+    }
+    for (size_t k = 0; k < bins; k++) {
         double width = edges[k + 1] - edges[k];
         density[k] = width > 0 ? counts[k] / (n * width) : 0;
         expected[k] = n * (cdf(c, edges[k + 1]) - cdf(c, edges[k]));
@@ -61,9 +82,9 @@ static void draw_histogram(cli_page *page, const column *c)
                                                          text, NULL, 300, 200},
                                                .x_title = c->axis,
                                                .y_title = "density",
-                                               .low = left,
-                                               .high = right,
-                                               .bins = g->bins,
+                                               .low = c->left,
+                                               .high = c->right,
+                                               .bins = bins,
                                                .edges = edges,
                                                .heights = density,
                                                .counts = counts,
@@ -119,6 +140,37 @@ static void draw_quantiles(cli_page *page, const column *c)
                       .labels = labels});
 }
 
+/* ---- distribution functions ---- */
+
+static void draw_distribution(cli_page *page, const column *c)
+{
+    const unrelu_goodness *g = c->g;
+    const double *values = g->sample_quantile + c->i * g->points;
+    size_t known = 0, half = g->points / 2 - 1;
+    for (size_t k = 0; k < g->points; k++)
+        known += isfinite(values[k]) != 0;
+    if (known < 2)
+        return;
+    const char *middle = isfinite(values[half]) ? cli_text(page,
+                                                           "half of the values are at or below "
+                                                           "%.4g, by the model %.3g %%",
+                                                           values[half], 100 * cdf(c, values[half]))
+                                                : "more than half of the values are hidden";
+    const char *text =
+        cli_text(page,
+                 "The share of the values of %s at or below each value, in steps, and that of the "
+                 "fitted normal; %s.",
+                 c->name, middle);
+    cli_chart_steps(page, &(cli_steps){.frame = {cli_text(page, "Distribution of %s", c->name),
+                                                 text, NULL, 500, 190},
+                                       .x_title = c->axis,
+                                       .low = c->left,
+                                       .high = c->right,
+                                       .count = g->points,
+                                       .values = values,
+                                       .curve = {c->b, c->s, c->limit}});
+}
+
 /* ---- one column ---- */
 
 static void add_column(cli_page *page, const unrelu_gaussian *m, const unrelu_goodness *g, size_t i)
@@ -148,8 +200,10 @@ static void add_column(cli_page *page, const unrelu_gaussian *m, const unrelu_go
     if (g->ties[i] > MANY_TIES)
         cli_html(page, " &middot; %.3g %% ties", 100 * g->ties[i]);
     cli_html(page, "</p><div class=\"pair\">");
+    set_ends(&c);
     draw_histogram(page, &c);
     draw_quantiles(page, &c);
+    draw_distribution(page, &c);
     cli_html(page, "</div></div>\n");
 }
 
@@ -184,15 +238,19 @@ void cli_report_columns(cli_page *page, const unrelu_gaussian *m, const unrelu_g
         cli_html(page, "<p>Bars are the values that were seen, the curve is the fitted normal, "
                        "and its dashed part is what was hidden. Points are quantiles of the "
                        "samples against those of the model: on the line where the fit is right, 95 "
-                       "%% of them in the band. Quantiles that are censored are not drawn.</p>\n");
+                       "%% of them in the band. Steps are the share of the values at or below each "
+                       "value, in which a hidden value counts with what the others say of where "
+                       "it may lie (the Kaplan-Meier estimate, Turnbull's where there are "
+                       "intervals). What is hidden of quantiles and steps is not drawn.</p>\n");
         if (m->d > DRAWN)
             cli_html(
                 page,
                 "<p>These are the %d of %zu columns that fit worst; the table below has all.</p>\n",
                 DRAWN, m->d);
-        cli_html_legend(
-            page, "bar first:values above the limit|line second:fitted normal|dash second:its "
-                  "hidden part|dot first:quantiles|area second:where 95 % of them lie");
+        cli_html_legend(page,
+                        "bar first:values seen|line first:share of the values at or below|line "
+                        "second:fitted normal|dash second:its hidden part|dot first:quantiles|area "
+                        "second:where 95 % of them lie");
         for (size_t i = 0; i < m->d; i++)
             ranks[i] = (rank){g->ks_p[i], g->ks[i], i};
         if (m->d > DRAWN)

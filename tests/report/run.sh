@@ -31,6 +31,10 @@ awk -F, -v OFS=, 'NR == 1 {
 "$unrelu" report -q gaussian.npz samples.csv -o gaussian.html
 "$unrelu" report -q plant/truth.npz plain.csv -o planted.html
 
+# a column whose values are all the same
+awk -F, -v OFS=, 'NR > 1 { $1 = ($1 > 0) * 3 } { print }' plain.csv > same.csv
+"$unrelu" report -q plant/truth.npz same.csv -o same.html
+
 # a transform, and cells with limits of their own
 awk -F, -v OFS=, 'NR == 1 { print "lead", "<b>zinc</b>" } NR > 1 {
         a = exp($1 - 1); b = exp($2 - 1); print NR % 2 ? (a < 0.5 ? "ND" : a) : a < 0.8 ? "<0.8" : a, b
