@@ -11,7 +11,7 @@ typedef struct {
     unrelu_gaussian_options options;
     int paper;
     int norms, angles, steps, activation; /* how often said */
-    const char *censor_at, *transform;
+    const char *censor_at, *transform, *exceed;
     cli_limits limits;
 } fit_arguments;
 
@@ -19,6 +19,10 @@ typedef struct {
 
 static const cli_option options[] = {
     {"output", 'o', "FILE", "write the model to FILE (.npz)", TO(CLI_TEXT, shared.output)},
+    {"exceed", 0, "NAME=V[,NAME=V...]",
+     "also give the share of values above V in column NAME, before censoring, with its interval; V "
+     "alone: in every column",
+     TO(CLI_TEXT, exceed)},
     {.doc = "Method:", .kind = CLI_HEADING},
     {"method", 0, "efficient|paper",
      "efficient (default): --norms censored --angles h6, one pass, any sign of b; paper: --norms "
@@ -205,15 +209,17 @@ static int run(void *arguments)
     fit_arguments *a = arguments;
     CLI_MEMORY double *limits = NULL;
     CLI_SCOPE(cli_free_model) cli_model model = {.kind = CLI_GAUSSIAN};
+    CLI_SCOPE(cli_free_exceedances) cli_exceedances exceed = {0};
     char kind[64] = "";
     CLI_TRY(fill_options(a, &limits));
     CLI_TRY(cli_check_output(&a->shared, ".npz"));
     CLI_CALL(unrelu_file_kind(a->shared.files[0], kind, sizeof kind, &err));
     CLI_TRY((strcmp(kind, "summary") == 0 ? fit_summary : fit_samples)(a, &model.gaussian));
+    CLI_TRY(cli_exceed(model.gaussian, a->exceed, a->shared.level, &exceed));
     CLI_TRY(cli_save_model(&model, a->shared.output)); /* its intervals are of 95 % */
     CLI_CALL(unrelu_gaussian_answer(model.gaussian, a->shared.level, &err));
     cli_tell_model(&model);
-    return cli_print_model("fit", &a->shared, &model, "fitted");
+    return cli_print_gaussian_model("fit", &a->shared, &model, "fitted", &exceed);
 }
 
 const cli_command cli_fit = {

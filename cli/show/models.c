@@ -158,15 +158,26 @@ void cli_tell_model(const cli_model *model)
 int cli_print_model(const char *command, const cli_shared *shared, const cli_model *model,
                     const char *done)
 {
+    return cli_print_gaussian_model(command, shared, model, done, NULL);
+}
+
+int cli_print_gaussian_model(const char *command, const cli_shared *shared, const cli_model *model,
+                             const char *done, const cli_exceedances *exceed)
+{
     const kind_of_model *kind = &kinds[model->kind];
+    int shares = exceed && exceed->count > 0;
     if (shared->json) {
         cli_json json = cli_json_start(command);
         kind->put(&json, model);
+        if (shares)
+            cli_json_exceedances(&json, model->gaussian, exceed);
         if (done)
             cli_json_text(&json, "output", shared->output);
         return cli_json_finish(&json);
     }
     kind->print(model, shared->level);
+    if (shares)
+        cli_print_exceedances(model->gaussian, exceed, shared->level);
     if (done)
         cli_note("%s in %.2f s", done, cli_seconds());
     if (done && shared->output)
