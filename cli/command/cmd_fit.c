@@ -9,7 +9,7 @@
 typedef struct {
     cli_shared shared;
     unrelu_gaussian_options options;
-    int paper;
+    int paper, judge;
     int norms, angles, steps, activation; /* how often said */
     const char *censor_at, *transform, *exceed;
     cli_limits limits;
@@ -46,6 +46,10 @@ static const cli_option options[] = {
      "cell "
      "(--angles likelihood and all that needs it), model in a fit of one pass",
      CLI_TO_LIBRARY},
+    {"judge", 0, NULL,
+     "also say how well each column fits, good, slight or poor, as 'unrelu check' does (a second "
+     "pass, and a simulation)",
+     TO(CLI_FLAG, judge)},
     {"precision", 0, "auto|double|single",
      "arithmetic inside a block of rows; sums over blocks are in double (default auto: single from "
      "96 columns on)",
@@ -179,6 +183,7 @@ static int fit_summary(const fit_arguments *a, unrelu_gaussian **model)
         {o->transform != UNRELU_TRANSFORM_NONE && !a->activation, "--transform"},
         {o->additive_noise != 0, "--additive-noise"},
         {o->robust, "--robust"},
+        {a->judge, "--judge"},
         {a->censor_at != NULL, "--censor-at"},
         {a->shared.columns != NULL, "--columns"},
     };
@@ -201,6 +206,12 @@ static int fit_samples(const fit_arguments *a, unrelu_gaussian **model)
     with.limit = samples.limit;
     with.limits = samples.limits;
     CLI_CALL(unrelu_gaussian_fit(samples.source, &with, &exec, model, &err));
+    const unrelu_goodness_options how = {.size = sizeof how,
+                                         .limit = samples.limit,
+                                         .limits = samples.limits,
+                                         .seed = a->shared.seed};
+    if (a->judge)
+        CLI_CALL(unrelu_gaussian_judge(*model, samples.source, &how, &exec, &err));
     return 0;
 }
 

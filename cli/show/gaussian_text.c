@@ -279,6 +279,38 @@ static void print_eigenvalues(const unrelu_gaussian *m, double level, double z)
         cli_print("  ... the first %d of %zu\n", EIGENVALUES, m->d);
 }
 
+/* the worst first; of each word how many columns, and the first few */
+static void print_judgement(const unrelu_gaussian *m)
+{
+    enum { NAMED = 6 };
+    static const unrelu_fit_word words[] = {UNRELU_FIT_POOR, UNRELU_FIT_SLIGHT, UNRELU_FIT_GOOD};
+    char text[1024] = "fit, by the distance KS of the distributions:";
+    size_t judged = 0;
+    for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
+        const char *word = unrelu_fit_word_name(words[w]);
+        char names[300] = "";
+        double most = 0;
+        size_t count = 0;
+        for (size_t i = 0; i < m->d; i++) {
+            if (strcmp(m->fit[i], word) != 0)
+                continue;
+            most = fmax(most, m->ks[i]);
+            if (count++ < NAMED)
+                cli_append(names, sizeof names, "%s%.40s", *names ? ", " : "", m->names[i]);
+        }
+        if (count > 0)
+            cli_append(text, sizeof text, "%s %s in %zu column%s, KS at most %.3f (%s%s)",
+                       judged ? ";" : "", word, count, cli_plural(count), most, names,
+                       count > NAMED ? ", ..." : "");
+        judged += count;
+    }
+    if (judged < m->d)
+        cli_append(text, sizeof text, "%s %zu could not be judged", judged ? ";" : "",
+                   m->d - judged);
+    putchar('\n');
+    cli_print_wrapped(text, 0, 0);
+}
+
 void cli_print_gaussian(const unrelu_gaussian *m, double level)
 {
     const cli_coordinates names = {"column", "columns", m->limit ? "censored" : "zeros"};
@@ -303,6 +335,8 @@ void cli_print_gaussian(const unrelu_gaussian *m, double level)
                   *m->errors ? ", by " : "", m->errors, *m->errors ? " errors" : "");
     putchar('\n');
     cli_print_coordinates(m, &names, z);
+    if (m->fit)
+        print_judgement(m);
     if (m->mean && m->transform != UNRELU_TRANSFORM_NONE) /* else b and scale say it */
         print_answers(m);
     cli_print_correlations(m, z);

@@ -304,7 +304,7 @@ enum {
     UNRELU_FLAG_NEGATIVE_BIAS = 1 << 5, /* outside the set where the paper's theorem holds */
     UNRELU_FLAG_NO_TRUNCATED = 1 << 6,  /* the truncated likelihood has no maximum */
     UNRELU_FLAG_SIGMA_RANGE = 1 << 7,   /* scale^2 leaves the range of a double */
-    UNRELU_FLAG_MISFIT = 1 << 8,        /* far more or fewer zeros than the fitted normal has */
+    UNRELU_FLAG_MISFIT = 1 << 8, /* far from the fitted normal: docs/formats.md has the rule */
 };
 UNRELU_API const char *unrelu_flag_name(int bit); /* of bits from 0 on; "" beyond the last */
 
@@ -354,6 +354,9 @@ typedef struct {
     double *quantiles, *quantiles_ci; /* d x 2, d x 2 x 2: of 5 % and of 95 % of all values */
     double *ucl95;                    /* d: the mean lies below it with 95 % */
     double *rectified_mean, *rectified_mean_ci; /* d, d x 2: of max(limit, x), as recorded */
+    /* How well each column fits samples, by unrelu_gaussian_judge; NULL: nobody asked */
+    const char *const *fit; /* d: "good", "slight", "poor"; "": it could not be judged */
+    double *ks, *ks_p;      /* d: as of unrelu_goodness */
 } unrelu_gaussian;
 
 UNRELU_API unrelu_status unrelu_gaussian_fit(unrelu_source *source,
@@ -593,6 +596,10 @@ typedef enum {
 UNRELU_API unrelu_fit_word unrelu_fit_judge(double ks, double ks_p, size_t columns);
 UNRELU_API const char *
 unrelu_fit_word_name(unrelu_fit_word word); /* "", "good", "slight", "poor" */
+/* Sets fit, ks and ks_p of the model by unrelu_gaussian_goodness of these samples. */
+UNRELU_API unrelu_status unrelu_gaussian_judge(unrelu_gaussian *model, unrelu_source *samples,
+                                               const unrelu_goodness_options *options,
+                                               const unrelu_exec *exec, unrelu_error *err);
 
 /* Which transform makes a column, or all of them, most like a censored normal */
 typedef struct {

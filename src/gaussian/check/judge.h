@@ -21,4 +21,8 @@ typedef struct {
 unrelu_status ur_judge_columns(const ur_judging *how, const unrelu_exec *exec, double *ks,
                                double *ks_p, double *ties, unrelu_error *err);
 
+/* whether a distance matters, and so many values were seen that it cannot be chance: what fits ask
+ * cell by cell, where a simulation would take longer than they do */
+int ur_judge_is_far(double ks, double seen);
+
 #endif

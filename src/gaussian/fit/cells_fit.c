@@ -4,6 +4,7 @@
  * the one pass of the default is for everything that has one limit a column. */
 #include "base/error.h"
 #include "gaussian/cells/cells.h"
+#include "gaussian/check/judge.h"
 #include "gaussian/model/gaussian_model.h"
 #include "gaussian/problem/fit.h"
 #include "law/cell_pair.h"
@@ -189,6 +190,25 @@ static unrelu_status set_columns(work *w, unrelu_error *err)
     return ur_arena_status(arena, err);
 }
 
+/* flags a column that is far from its normal: see judge.h */
+static unrelu_status judge(void *context, size_t i, unrelu_error *err)
+{
+    UR_ARENA(arena);
+    work *w = context;
+    size_t j = w->index[i], n = w->cells.n;
+    const ur_cell_column *c = &w->columns[j];
+    const ur_margin *margin = &c->margin.margin;
+    const ur_known known = {n, w->cells.x + j * n, w->cells.upper ? w->cells.upper + j * n : NULL,
+                            c->state};
+    ur_steps steps;
+    if (!(margin->s > 0 && isfinite(margin->s) && isfinite(margin->b)))
+        return UNRELU_OK;
+    UR_TRY(ur_steps_find(&arena, &known, &steps, err));
+    if (ur_judge_is_far(ur_steps_distance(&steps, margin->b, margin->s), steps.seen))
+        w->model->flags[i] |= UNRELU_FLAG_MISFIT;
+    return UNRELU_OK;
+}
+
 /* ---- pairs ---- */
 
 /* row i of the pairs: i with all before it */
@@ -281,6 +301,7 @@ unrelu_status ur_fit_cells(unrelu_source *source, const unrelu_gaussian_options 
                       all - w.d, all);
     UR_TRY(ur_gaussian_allocate(model, w.d, 1, err));
     UR_TRY(set_columns(&w, err));
+    UR_TRY(ur_each(exec, "margins", w.d, judge, &w, err));
     w.product_se = ur_take(&arena, w.d, w.d * sizeof *w.product_se);
     UR_TRY(ur_arena_status(&arena, err));
     UR_TRY(ur_each(exec, "pairs", w.d, solve_row, &w, err));

@@ -82,6 +82,11 @@ static const struct {
      "correlation are right"},
 };
 
+/* of a fit cell by cell, which judges the whole distribution */
+static const char misfit_of_cells[] =
+    "the distribution of the values that were seen is far from the fitted normal: compare "
+    "transforms, and look for outliers, codes such as -999 and rounding";
+
 void ur_fit_warn(const ur_estimate *e, const ur_repair *moved)
 {
     unrelu_gaussian *m = e->model;
@@ -98,7 +103,9 @@ void ur_fit_warn(const ur_estimate *e, const ur_repair *moved)
         ur_model_warn(m, "outliers", "%zu rows with gross outliers were dropped, %zu kept",
                       m->rows_dropped, m->n);
     for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++)
-        warn_flagged(m, meanings[i].flag, meanings[i].meaning);
+        warn_flagged(m, meanings[i].flag,
+                     meanings[i].flag == UNRELU_FLAG_MISFIT && !fit ? misfit_of_cells
+                                                                    : meanings[i].meaning);
     size_t weak = 0, first = 0;
     for (size_t i = 0; i < m->d; i++)
         for (size_t j = i + 1; j < m->d; j++)

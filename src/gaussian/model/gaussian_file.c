@@ -51,8 +51,10 @@ static const ur_field learned[] = {
     FIELD(flags, UR_BITS, "d", 0),
 };
 /* of a rectified-gaussian file alone */
-static const ur_field alone[] = {IN(noise, "d", ur_is_size), IN(limit, "d", ur_is_limit),
-                                 IN(lambda, "d", ur_is_finite)};
+static const ur_field alone[] = {
+    IN(noise, "d", ur_is_size),         IN(limit, "d", ur_is_limit),
+    IN(lambda, "d", ur_is_finite),      UR_TEXTS_FIELD(unrelu_gaussian, fit, "d"),
+    IN(ks, "d", ur_is_size_or_unknown), IN(ks_p, "d", ur_is_size_or_unknown)};
 /* in the data's unit; 2: ends of an interval, or quantiles */
 static const ur_field answers[] = {
     UR_NUMBER_IN(unrelu_gaussian, level, 0, ur_is_share),
@@ -300,6 +302,22 @@ unrelu_status ur_gaussian_get(ur_npz *npz, const char *path, unrelu_gaussian *m,
     return check_unknown(path, m, err);
 }
 
+/* words of how well a column fits, or "" */
+static unrelu_status check_fit(const char *path, const unrelu_gaussian *m, unrelu_error *err)
+{
+    for (size_t j = 0; m->fit && j < m->d; j++) {
+        unrelu_fit_word word = UNRELU_FIT_UNKNOWN;
+        while (word < UNRELU_FIT_POOR && strcmp(m->fit[j], unrelu_fit_word_name(word)) != 0)
+            word++;
+        if (strcmp(m->fit[j], unrelu_fit_word_name(word)) != 0)
+            return ur_fail(err, UNRELU_EFORMAT,
+                           "%s: fit has '%.20s' for column %zu, which is none of good, slight and "
+                           "poor",
+                           path, m->fit[j], j + 1);
+    }
+    return UNRELU_OK;
+}
+
 static unrelu_status get_transform(ur_npz *npz, const char *path, unrelu_gaussian *m,
                                    unrelu_error *err)
 {
@@ -353,6 +371,7 @@ static unrelu_status load(const char *path, unrelu_gaussian *m, unrelu_error *er
     UR_TRY(get(npz, path, m, answers, COUNT(answers), err));
     UR_TRY(ur_gaussian_get(npz, path, m, err));
     UR_TRY(get(npz, path, m, alone, COUNT(alone), err));
+    UR_TRY(check_fit(path, m, err));
     UR_TRY(get_transform(npz, path, m, err));
     UR_TRY(get_activation(npz, path, m, err));
     UR_TRY(ur_names_load(npz, path, "names", m->d, ur_model_arena(m), &m->names, err));
