@@ -15,7 +15,7 @@
 int ur_file_has_size(int fd, const struct stat *info)
 {
     char first;
-    return S_ISREG(info->st_mode) && (info->st_size > 0 || pread(fd, &first, 1, 0) <= 0);
+    return S_ISREG(info->st_mode) && (info->st_size > 0 || pread(fd, &first, 1, 0) == 0);
 }
 
 unrelu_status ur_file_open_read(const char *path, int *fd, uint64_t *size, int *regular,
