@@ -167,7 +167,7 @@ unrelu_status unrelu_plan_make(const unrelu_plan_options *options, unrelu_plan *
     UR_TRY(check(&o, err));
     ur_planning w = {.options = &o, .plan = ur_alloc(1, sizeof(unrelu_plan))};
     if (!w.plan)
-        return ur_fail(err, UNRELU_ENOMEM, "not enough memory for a plan");
+        return ur_fail_memory(err, 1, "plan");
     unrelu_status status = set_values(&w, err);
     if (status == UNRELU_OK)
         status = o.model == UNRELU_PLAN_GAUSSIAN  ? ur_plan_gaussian(&w, err)
