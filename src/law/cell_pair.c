@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/order.h"
 #include "law/normal.h"
+#include "law/pair_sums.h"
 #include "law/rectangle.h"
 
 #include <math.h>
@@ -42,22 +43,39 @@ typedef struct {
     double score;
 } corner;
 
+/* What a row says of rho, by the states of its two cells. MIXED are those where one is seen: the
+ * first or the second, and the other below its limit or above. */
+enum {
+    FIRST_BELOW,
+    FIRST_ABOVE,
+    SECOND_BELOW,
+    SECOND_ABOVE,
+    MIXED,
+    BOTH = MIXED, /* are seen */
+    CORNER,
+    RANGE, /* one of them is between two ends */
+    NOTHING,
+    KINDS
+};
+
 typedef struct {
-    double n, s1, s2, s11, s12, s22; /* sums over rows where both are seen */
-    double start;                    /* correlation of what is expected */
-    double rho;                      /* where m and the corners were evaluated last */
-    size_t mixeds, corners, corner_rows, ranges;
-    double *u, *l, *g, *m;          /* mixeds: one seen at u, the other below l; -w, m(w) */
-    size_t *mixed_row;              /* mixeds */
-    size_t *corner_row, *corner_of; /* corner_rows */
-    size_t *table;                  /* of corners by both levels, plus one */
-    size_t *range_row;              /* ranges: rows with a cell between two ends */
-    double *score;                  /* n: of each row but those where both are seen */
+    double s1, s2, s11, s12, s22; /* sums over rows where both are seen */
+    double start;                 /* correlation of what is expected */
+    double rho;                   /* where m and the corners were evaluated last */
+    size_t count[KINDS];
+    size_t *row[KINDS]; /* of each kind */
+    size_t mixeds, corners;
+    /* mixeds, kind after kind: one seen at u, the other below l, mirrored where it is above; -w,
+     * m(w). After them u and l hold the values of rows where both are seen. */
+    double *u, *l, *g, *m;
+    size_t *corner_of; /* of each row of corners */
+    size_t *table;     /* of corners by both levels, plus one */
+    double *score;     /* n: of each row */
     corner *corner;
 } pair;
 
 /* doubles and sizes of a row in the room of a pair */
-enum { ROOM = 5 + 5 + sizeof(corner) / sizeof(double) };
+enum { ROOM = 5 + KINDS + 2 + sizeof(corner) / sizeof(double) };
 
 /* ---- a column ---- */
 
@@ -119,6 +137,7 @@ unrelu_status ur_cell_column_open(ur_arena *arena, size_t n, const double *x, co
         out->b_by[i] = V[0] * by_b + V[1] * by_s;
         out->s_by[i] = V[1] * by_b + V[2] * by_s;
     }
+    out->square = ur_sum_products(n, out->expected, out->expected);
     set_levels(out, UR_BELOW, limit, scratch);
     set_levels(out, UR_ABOVE, limit, scratch);
     return UNRELU_OK;
@@ -138,64 +157,112 @@ static double turn_of(unsigned char state)
     return state == UR_ABOVE ? -1 : 1;
 }
 
-static void add_corner(pair *p, const ur_cell_column *c1, const ur_cell_column *c2, size_t i,
-                       int tabled)
+static unsigned char kind_of(unsigned char first, unsigned char second)
 {
-    size_t *at = tabled ? &p->table[c1->level[i] * c2->levels + c2->level[i]] : NULL;
-    double turn1 = turn_of(c1->state[i]), turn2 = turn_of(c2->state[i]);
-    if (!at || !*at) {
-        p->corner[p->corners++] = (corner){
-            .turn1 = turn1,
-            .turn2 = turn2,
-            .l1 = turn1 * clamp(c1->a[i], FAR),
-            .l2 = turn2 * clamp(c2->a[i], FAR),
-            .Phi1 = c1->below[i],
-            .Phi2 = c2->below[i],
-        };
-        if (at)
-            *at = p->corners;
+    if (first == UR_MISSING || second == UR_MISSING)
+        return NOTHING;
+    if (first == UR_SEEN && second == UR_SEEN)
+        return BOTH;
+    if (first == UR_BETWEEN || second == UR_BETWEEN)
+        return RANGE;
+    if (first == UR_SEEN)
+        return second == UR_BELOW ? FIRST_BELOW : FIRST_ABOVE;
+    if (second == UR_SEEN)
+        return first == UR_BELOW ? SECOND_BELOW : SECOND_ABOVE;
+    return CORNER;
+}
+
+/* the rows of each kind; without branches, which nothing could foresee */
+static void set_kinds(const ur_cell_column *c1, const ur_cell_column *c2, pair *p)
+{
+    enum { STATES = UR_BETWEEN + 1 };
+    unsigned char kind[STATES * STATES];
+    size_t count[KINDS] = {0};
+    for (unsigned char k = 0; k < STATES * STATES; k++)
+        kind[k] = kind_of(k / STATES, k % STATES);
+    for (size_t i = 0; i < c1->n; i++) {
+        size_t k = kind[c1->state[i] * STATES + c2->state[i]];
+        p->row[k][count[k]++] = i;
     }
-    size_t which = at ? *at - 1 : p->corners - 1;
-    p->corner[which].count++;
-    p->corner_row[p->corner_rows] = i;
-    p->corner_of[p->corner_rows++] = which;
+    memcpy(p->count, count, sizeof count);
+}
+
+/* equal corners are one */
+static void set_corners(pair *p, const ur_cell_column *c1, const ur_cell_column *c2)
+{
+    int tabled = c2->levels > 0 && c1->levels <= c1->n / c2->levels;
+    if (tabled)
+        memset(p->table, 0, c1->levels * c2->levels * sizeof *p->table);
+    for (size_t k = 0; k < p->count[CORNER]; k++) {
+        size_t i = p->row[CORNER][k];
+        size_t *at = tabled ? &p->table[c1->level[i] * c2->levels + c2->level[i]] : NULL;
+        double turn1 = turn_of(c1->state[i]), turn2 = turn_of(c2->state[i]);
+        if (!at || !*at) {
+            p->corner[p->corners++] = (corner){
+                .turn1 = turn1,
+                .turn2 = turn2,
+                .l1 = turn1 * clamp(c1->a[i], FAR),
+                .l2 = turn2 * clamp(c2->a[i], FAR),
+                .Phi1 = c1->below[i],
+                .Phi2 = c2->below[i],
+            };
+            if (at)
+                *at = p->corners;
+        }
+        size_t which = at ? *at - 1 : p->corners - 1;
+        p->corner[which].count++;
+        p->corner_of[k] = which;
+    }
+}
+
+static double turn_of_kind(int kind)
+{
+    return kind == FIRST_ABOVE || kind == SECOND_ABOVE ? -1 : 1;
+}
+
+/* the values of rows of a kind, from place `at` on */
+static void set_values(pair *p, const ur_cell_column *u, const ur_cell_column *l, int kind,
+                       size_t at)
+{
+    double turn = turn_of_kind(kind);
+    for (size_t k = 0; k < p->count[kind]; k++) {
+        p->u[at + k] = turn * u->a[p->row[kind][k]];
+        p->l[at + k] = turn * l->a[p->row[kind][k]];
+    }
+}
+
+/* of a row where one is missing the other is left out; the one is 0 there */
+static void set_start(const ur_cell_column *c1, const ur_cell_column *c2, pair *p)
+{
+    double t11 = c1->square, t22 = c2->square;
+    double t12 = ur_sum_products(c1->n, c1->expected, c2->expected);
+    for (size_t k = 0; k < p->count[NOTHING]; k++) {
+        double e1 = c1->expected[p->row[NOTHING][k]], e2 = c2->expected[p->row[NOTHING][k]];
+        t11 -= e1 * e1;
+        t22 -= e2 * e2;
+    }
+    double size = sqrt(fmax(0, t11) * fmax(0, t22));
+    p->start = size > 0 ? clamp(t12 / size, START_MOST) : 0;
 }
 
 static void gather(const ur_cell_column *c1, const ur_cell_column *c2, pair *p)
 {
-    double t11 = 0, t12 = 0, t22 = 0;
-    int tabled = c2->levels > 0 && c1->levels <= c1->n / c2->levels;
-    if (tabled)
-        memset(p->table, 0, c1->levels * c2->levels * sizeof *p->table);
-    for (size_t i = 0; i < c1->n; i++) {
-        unsigned char state1 = c1->state[i], state2 = c2->state[i];
-        double a1 = c1->a[i], a2 = c2->a[i], e1 = c1->expected[i], e2 = c2->expected[i];
-        p->score[i] = 0;
-        if (state1 == UR_MISSING || state2 == UR_MISSING)
-            continue;
-        t11 += e1 * e1;
-        t12 += e1 * e2;
-        t22 += e2 * e2;
-        if (state1 == UR_SEEN && state2 == UR_SEEN) {
-            p->n++;
-            p->s1 += a1;
-            p->s2 += a2;
-            p->s11 += a1 * a1;
-            p->s12 += a1 * a2;
-            p->s22 += a2 * a2;
-        } else if (state1 == UR_BETWEEN || state2 == UR_BETWEEN) {
-            p->range_row[p->ranges++] = i;
-        } else if (state1 != UR_SEEN && state2 != UR_SEEN) {
-            add_corner(p, c1, c2, i, tabled);
-        } else {
-            double turn = turn_of(state1 == UR_SEEN ? state2 : state1);
-            p->u[p->mixeds] = turn * (state1 == UR_SEEN ? a1 : a2);
-            p->l[p->mixeds] = turn * (state1 == UR_SEEN ? a2 : a1);
-            p->mixed_row[p->mixeds++] = i;
-        }
+    double sum[5];
+    set_kinds(c1, c2, p);
+    set_corners(p, c1, c2);
+    for (int kind = 0; kind < MIXED; kind++) {
+        int first = kind < SECOND_BELOW;
+        set_values(p, first ? c1 : c2, first ? c2 : c1, kind, p->mixeds);
+        p->mixeds += p->count[kind];
     }
-    double size = sqrt(t11 * t22);
-    p->start = size > 0 ? clamp(t12 / size, START_MOST) : 0;
+    set_values(p, c1, c2, BOTH, p->mixeds);
+    ur_sum_seen(p->count[BOTH], p->u + p->mixeds, p->l + p->mixeds, sum);
+    p->s1 = sum[0];
+    p->s2 = sum[1];
+    p->s11 = sum[2];
+    p->s12 = sum[3];
+    p->s22 = sum[4];
+    set_start(c1, c2, p);
 }
 
 /* ---- score and information of rho ---- */
@@ -207,25 +274,18 @@ typedef struct {
 static slope sum_seen(const pair *p, double r, double o2)
 {
     double o4 = o2 * o2, squares = p->s11 + p->s22, top = p->s12 * (1 + r * r) - r * squares;
+    double n = (double)p->count[BOTH];
     return (slope){
-        p->n * r / o2 + top / o4,
-        -(p->n * (1 + r * r) + 2 * r * p->s12 - squares + 4 * r * top / o2) / o4,
+        n * r / o2 + top / o4,
+        -(n * (1 + r * r) + 2 * r * p->s12 - squares + 4 * r * top / o2) / o4,
     };
 }
 
-static slope sum_mixed(pair *p, double r, double o2)
+static slope sum_mixed(const pair *p, double r)
 {
-    slope sum = {0, 0};
-    double o = sqrt(o2), inverse = 1 / o, cube = 1 / (o * o2), turn = 3 * r / o2;
-    for (size_t i = 0; i < p->mixeds; i++)
-        p->g[i] = (r * p->u[i] - p->l[i]) * inverse;
-    ur_normal_hazards(p->mixeds, p->g, p->m);
-    for (size_t i = 0; i < p->mixeds; i++) {
-        double l = p->l[i], m = p->m[i], moved = (r * l - p->u[i]) * cube;
-        sum.score += m * moved;
-        sum.information += m * ((m - p->g[i]) * moved * moved - l * cube - turn * moved);
-    }
-    return sum;
+    double sum[2];
+    ur_sum_mixed(&(ur_mixed_rows){p->mixeds, p->u, p->l, p->g, p->m}, r, sum);
+    return (slope){sum[0], sum[1]};
 }
 
 /* known: both is that of p->rho */
@@ -273,9 +333,9 @@ static void range_at(const ur_cell_column *c1, const ur_cell_column *c2, size_t 
 static slope sum_ranges(const pair *p, const ur_cell_column *c1, const ur_cell_column *c2, double r)
 {
     slope sum = {0, 0};
-    for (size_t i = 0; i < p->ranges; i++) {
+    for (size_t i = 0; i < p->count[RANGE]; i++) {
         ur_rectangle at;
-        range_at(c1, c2, p->range_row[i], r, &at);
+        range_at(c1, c2, p->row[RANGE][i], r, &at);
         sum.score += at.by_r;
         sum.information -= at.by_rr;
     }
@@ -288,7 +348,7 @@ static double solve(pair *p, const ur_cell_column *c1, const ur_cell_column *c2,
     double most = atanh(UR_PAIR_LIMIT), low = -most, high = most, z = atanh(p->start);
     for (out->evaluations = 1; out->evaluations <= STEPS; out->evaluations++) {
         double r = tanh(z), o2 = (1 - r) * (1 + r);
-        slope seen = sum_seen(p, r, o2), mixed = sum_mixed(p, r, o2),
+        slope seen = sum_seen(p, r, o2), mixed = sum_mixed(p, r),
               corners = sum_corners(p, r, o2, out->evaluations > 1),
               ranges = sum_ranges(p, c1, c2, r);
         slope at = {seen.score + mixed.score + corners.score + ranges.score,
@@ -323,21 +383,27 @@ static void add_slopes(double J[2][2], double by_1, double by_2, double a1, doub
     J[1][1] += count * by_2 * a2;
 }
 
-static void add_mixed(const pair *p, const ur_cell_column *c1, const ur_cell_column *c2,
-                      double J[2][2])
+/* and the scores of rows where one is seen, or both */
+static void add_seen(const pair *p, double J[2][2])
 {
-    double r = p->rho, o2 = (1 - r) * (1 + r), o = sqrt(o2), o3 = o * o2;
-    for (size_t i = 0; i < p->mixeds; i++) {
-        double u = p->u[i], l = p->l[i], m = p->m[i], moved = (r * l - u) / o3;
-        double bent = m * (p->g[i] - m), by_u = -bent * moved * r / o - m / o3;
-        double by_l = bent * moved / o + m * r / o3;
-        int first = c1->state[p->mixed_row[i]] == UR_SEEN;
-        double turn = turn_of((first ? c2 : c1)->state[p->mixed_row[i]]);
-        if (first)
-            add_slopes(J, turn * by_u, turn * by_l, turn * u, turn * l, 1);
-        else
-            add_slopes(J, turn * by_l, turn * by_u, turn * l, turn * u, 1);
-        p->score[p->mixed_row[i]] = m * moved;
+    size_t at = 0;
+    for (int kind = 0; kind <= BOTH; kind++) {
+        size_t n = p->count[kind];
+        double sum[4], turn = turn_of_kind(kind);
+        if (kind == BOTH) {
+            ur_score_seen(n, p->u + at, p->l + at, p->rho, p->g + at);
+        } else {
+            int u = kind < SECOND_BELOW ? 0 : 1, l = 1 - u;
+            ur_slopes_mixed(&(ur_mixed_rows){n, p->u + at, p->l + at, p->g + at, p->m + at}, p->rho,
+                            sum);
+            J[u][0] += turn * sum[0];
+            J[u][1] += sum[1];
+            J[l][0] += turn * sum[2];
+            J[l][1] += sum[3];
+        }
+        for (size_t k = 0; k < n; k++)
+            p->score[p->row[kind][k]] = p->g[at + k];
+        at += n;
     }
 }
 
@@ -355,36 +421,33 @@ static void add_corners(const pair *p, double J[2][2])
         add_slopes(J, -c->turn1 * c->score * (w1 / o + e1), -c->turn2 * c->score * (w2 / o + e2),
                    c->turn1 * l1, c->turn2 * l2, c->count);
     }
-    for (size_t i = 0; i < p->corner_rows; i++)
-        p->score[p->corner_row[i]] = p->corner[p->corner_of[i]].score;
+    for (size_t i = 0; i < p->count[CORNER]; i++)
+        p->score[p->row[CORNER][i]] = p->corner[p->corner_of[i]].score;
 }
 
 static void add_ranges(const pair *p, const ur_cell_column *c1, const ur_cell_column *c2,
                        double J[2][2])
 {
-    for (size_t i = 0; i < p->ranges; i++) {
+    for (size_t i = 0; i < p->count[RANGE]; i++) {
         ur_rectangle at;
-        range_at(c1, c2, p->range_row[i], p->rho, &at);
+        range_at(c1, c2, p->row[RANGE][i], p->rho, &at);
         for (int k = 0; k < 4; k++)
             J[k / 2][k % 2] += at.by_r_of[k / 2][k % 2];
-        p->score[p->range_row[i]] = at.by_r;
+        p->score[p->row[RANGE][i]] = at.by_r;
     }
 }
 
 /* As if the model were right: the score of rho has variance H then and nothing to do with either
  * margin's, so that Var(rho) = 1 / H + a' M a, a = -J / H and M the covariance of (b1, s1, b2, s2):
- * the inverse informations of the margins, and between them the sum over rows. */
+ * the inverse informations of the margins, and between them the sums over rows: b b, b s, s b, s s.
+ */
 static void set_model_errors(const ur_cell_column *c1, const ur_cell_column *c2, double rho,
-                             const double J[2][2], double H, ur_pair *out)
+                             const double J[2][2], double H, const double between[4], ur_pair *out)
 {
     const double *V[2] = {c1->margin.V, c2->margin.V};
     double s[2] = {c1->margin.margin.s, c2->margin.margin.s}, M[4][4] = {{0}}, variance[2];
-    for (size_t i = 0; i < c1->n; i++) {
-        M[0][2] += c1->b_by[i] * c2->b_by[i];
-        M[0][3] += c1->b_by[i] * c2->s_by[i];
-        M[1][2] += c1->s_by[i] * c2->b_by[i];
-        M[1][3] += c1->s_by[i] * c2->s_by[i];
-    }
+    for (int k = 0; k < 4; k++)
+        M[k / 2][2 + k % 2] = between[k];
     for (int k = 0; k < 4; k++) {
         M[k][k] = V[k / 2][k % 2 ? 2 : 0];
         M[k][k ^ 1] = V[k / 2][1];
@@ -407,32 +470,28 @@ static void set_errors(pair *p, const ur_cell_column *c1, const ur_cell_column *
                        ur_pair *out)
 {
     double r = p->rho, o2 = (1 - r) * (1 + r), o4 = o2 * o2, q = 1 + r * r;
-    double s1 = c1->margin.margin.s, s2 = c2->margin.margin.s, variance = 0, product = 0;
+    double s1 = c1->margin.margin.s, s2 = c2->margin.margin.s, sum[6];
     double J[2][2] = {{(q * p->s2 - 2 * r * p->s1) / o4, (q * p->s12 - 2 * r * p->s11) / o4},
                       {(q * p->s1 - 2 * r * p->s2) / o4, (q * p->s12 - 2 * r * p->s22) / o4}};
-    add_mixed(p, c1, c2, J);
+    for (size_t k = 0; k < p->count[NOTHING]; k++)
+        p->score[p->row[NOTHING][k]] = 0;
+    add_seen(p, J);
     add_corners(p, J);
     add_ranges(p, c1, c2, J);
     for (int k = 0; k < 2; k++) {
         J[0][k] /= s1;
         J[1][k] /= s2;
     }
-    for (size_t i = 0; i < c1->n; i++) {
-        double a1 = c1->a[i], a2 = c2->a[i], score = p->score[i];
-        if (c1->state[i] == UR_SEEN && c2->state[i] == UR_SEEN)
-            score = r / o2 + (a1 * a2 * q - r * (a1 * a1 + a2 * a2)) / o4;
-        double moved = (score - J[0][0] * c1->b_by[i] - J[0][1] * c1->s_by[i] -
-                        J[1][0] * c2->b_by[i] - J[1][1] * c2->s_by[i]) /
-                       H;
-        double scaled = moved + r * (c1->s_by[i] / s1 + c2->s_by[i] / s2);
-        variance += moved * moved;
-        product += scaled * scaled;
-        p->score[i] = moved;
-    }
+    ur_moving_rows rows = {.n = c1->n,
+                           .by = {c1->b_by, c1->s_by, c2->b_by, c2->s_by},
+                           .slope = {J[0][0], J[0][1], J[1][0], J[1][1]},
+                           .information = H,
+                           .relative = {r / s1, r / s2}};
+    ur_move_rows(&rows, p->score, sum);
     out->by_row = p->score;
-    set_model_errors(c1, c2, r, J, H, out);
-    out->rho_se = H > 0 ? sqrt(variance) : NAN;
-    out->product_se = H > 0 ? sqrt(product) : NAN;
+    set_model_errors(c1, c2, r, J, H, sum + 2, out);
+    out->rho_se = H > 0 ? sqrt(sum[0]) : NAN;
+    out->product_se = H > 0 ? sqrt(sum[1]) : NAN;
 }
 
 /* ---- a pair ---- */
@@ -451,19 +510,18 @@ void ur_cell_pair_fit(const ur_cell_column *c1, const ur_cell_column *c2, double
               .g = room + 2 * n,
               .m = room + 3 * n,
               .score = room + 4 * n,
-              .mixed_row = rows,
-              .corner_row = rows + n,
-              .corner_of = rows + 2 * n,
-              .table = rows + 3 * n,
-              .range_row = rows + 4 * n,
-              .corner = (corner *)(rows + 5 * n)};
+              .corner_of = rows + KINDS * n,
+              .table = rows + (KINDS + 1) * n,
+              .corner = (corner *)(rows + (KINDS + 2) * n)};
+    for (size_t k = 0; k < KINDS; k++)
+        p.row[k] = rows + k * n;
     double information = 0;
     *out =
         (ur_pair){.rho_se = NAN, .product_se = NAN, .model_rho_se = NAN, .model_product_se = NAN};
     if (!(c1->margin.margin.s > 0) || !(c2->margin.margin.s > 0))
         return;
     gather(c1, c2, &p);
-    if (p.n + (double)(p.mixeds + p.corner_rows + p.ranges) == 0)
+    if (p.count[NOTHING] == n)
         return;
     out->start = p.start;
     out->rho = solve(&p, c1, c2, out, &information);

@@ -24,6 +24,7 @@ typedef struct {
     double *below;    /* n: Phi(a) where below, Phi(-a) where above */
     double *b_by, *s_by;   /* n: how (b, s) move with the row: V times the margin's score */
     size_t *level, levels; /* n: which of the different limits, where below or above */
+    double square;         /* sum of the squares of expected */
 } ur_cell_column;
 
 /* with its margin fitted */
