@@ -71,6 +71,25 @@ static int impute(const impute_arguments *a, const unrelu_gaussian *model,
     return 0;
 }
 
+/* Which columns the fit found not to follow its law: what is filled in there follows it none the
+ * less. text is room for the sentence; 0: there are none. */
+static size_t warn_of_misfit(const unrelu_gaussian *m, char *text, size_t size, unrelu_warning *out)
+{
+    size_t count = 0, first = 0;
+    for (size_t j = m->flags ? m->d : 0; j-- > 0;)
+        if (m->flags[j] & UNRELU_FLAG_MISFIT) {
+            count++;
+            first = j;
+        }
+    snprintf(text, size,
+             "%zu column%s of the model (%.60s%s) did not fit its law: values that are filled in "
+             "follow the model, not the data; fit them with another `transform`",
+             count, count == 1 ? "" : "s", m->names ? m->names[first] : "",
+             count > 1 ? ", ..." : "");
+    *out = (unrelu_warning){"misfit", text};
+    return count > 0;
+}
+
 static int run(void *arguments)
 {
     const impute_arguments *a = arguments;
@@ -88,6 +107,10 @@ static int run(void *arguments)
             "impute: --json and the samples cannot both go to standard output: give -o a file");
     CLI_TRY(cli_load_model(shared->files[0], 1U << CLI_GAUSSIAN, &loaded));
     CLI_TRY(impute(a, loaded.gaussian, &report));
+    char misfit[320];
+    unrelu_warning warning;
+    size_t warnings = warn_of_misfit(loaded.gaussian, misfit, sizeof misfit, &warning);
+    cli_tell_warnings(&warning, warnings);
     if (shared->json) {
         cli_json json = cli_json_start("impute");
         cli_json_whole(&json, "n", report.rows);
@@ -99,7 +122,7 @@ static int run(void *arguments)
         cli_json_whole(&json, "rows", report.written);
         cli_json_whole(&json, "seed", a->shared.seed);
         cli_json_text(&json, "output", a->shared.output);
-        cli_json_warnings(&json, NULL, 0);
+        cli_json_warnings(&json, &warning, warnings);
         return cli_json_finish(&json);
     }
     char how[64];
