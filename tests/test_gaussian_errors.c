@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Errors of a fit of one pass that hold whatever the law, against fits that leave out one row after
  * the other and know of no law. */
+#include "base/random.h"
+#include "gaussian/problem/fit.h"
 #include "planted.h"
 
 #include <math.h>
@@ -128,11 +130,53 @@ static void threads_do_not_change_a_bit(void **state)
     free(x);
 }
 
+/* Values of Student's law with 3 degrees of freedom, whose fourth moment is infinite, and normal
+ * ones, in both routes: what is wrong is said of the former alone. */
+static void heavy_tails_are_named(void **state)
+{
+    (void)state;
+    unrelu_gaussian_options o;
+    unrelu_gaussian_options_init(&o, sizeof o);
+    double *x = malloc(N * D * sizeof *x), z[4];
+    assert_non_null(x);
+    for (size_t i = 0; i < N * D; i++) {
+        ur_random_normals(9, 1, 4 * i, 4, z);
+        double chi = i % D < 2 ? sqrt((z[1] * z[1] + z[2] * z[2] + z[3] * z[3]) / 3) : 1;
+        x[i] = fmax(0, .5 + z[0] / chi);
+    }
+    for (int cells = 0; cells < 2; cells++) {
+        o.errors = UNRELU_ERRORS_ROBUST;
+        o.angles = cells ? UNRELU_ANGLES_LIKELIHOOD : UNRELU_ANGLES_H6;
+        unrelu_gaussian *m = fit_rows(x, o, 1);
+        int warned = 0;
+        for (size_t i = 0; i < D; i++)
+            assert_int_equal((m->flags[i] & UNRELU_FLAG_HEAVY_TAILS) != 0, i < 2);
+        for (size_t i = 0; i < m->warning_count; i++)
+            warned += strcmp(m->warnings[i].code, "heavy-tails") == 0;
+        assert_int_equal(warned, 1);
+        unrelu_gaussian_free(m);
+    }
+    free(x);
+}
+
+/* of `rows` rows that move a scale by 1, and no other that does */
+static void errors_hang_on_few_rows_by_their_number_and_share(void **state)
+{
+    (void)state;
+    assert_true(ur_fit_heavy_tails(9.9, 9.9, 1000));
+    assert_false(ur_fit_heavy_tails(10.1, 10.1, 1000));
+    assert_true(ur_fit_heavy_tails(5, 5, 301));
+    assert_false(ur_fit_heavy_tails(5, 5, 299));
+    assert_false(ur_fit_heavy_tails(0, 0, 1000));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(robust_errors_are_those_of_the_jackknife),
         cmocka_unit_test(threads_do_not_change_a_bit),
+        cmocka_unit_test(heavy_tails_are_named),
+        cmocka_unit_test(errors_hang_on_few_rows_by_their_number_and_share),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -304,7 +304,8 @@ enum {
     UNRELU_FLAG_NEGATIVE_BIAS = 1 << 5, /* outside the set where the paper's theorem holds */
     UNRELU_FLAG_NO_TRUNCATED = 1 << 6,  /* the truncated likelihood has no maximum */
     UNRELU_FLAG_SIGMA_RANGE = 1 << 7,   /* scale^2 leaves the range of a double */
-    UNRELU_FLAG_MISFIT = 1 << 8, /* far from the fitted normal: docs/formats.md has the rule */
+    UNRELU_FLAG_MISFIT = 1 << 8,      /* far from the fitted normal: docs/formats.md has the rule */
+    UNRELU_FLAG_HEAVY_TAILS = 1 << 9, /* robust errors hang on a few rows */
 };
 UNRELU_API const char *unrelu_flag_name(int bit); /* of bits from 0 on; "" beyond the last */
 

@@ -123,13 +123,16 @@ static void set_margin_errors(const work *w, size_t j, size_t i)
     int e = w->exponent[j];
     double b_se = margin->b_se, s_se = margin->s_se, bs = margin->bs;
     if (w->robust && margin->s > 0 && isfinite(b_se) && isfinite(s_se)) {
-        double bb = 0, ss = 0;
+        double bb = 0, ss = 0, fourths = 0;
         bs = 0;
         for (size_t k = 0; k < c->n; k++) {
             bb += c->b_by[k] * c->b_by[k];
             ss += c->s_by[k] * c->s_by[k];
             bs += c->b_by[k] * c->s_by[k];
+            fourths += pow(c->s_by[k], 4);
         }
+        if (ur_fit_heavy_tails(ss, fourths, (double)c->margin.seen))
+            m->flags[i] |= UNRELU_FLAG_HEAVY_TAILS;
         b_se = sqrt(bb);
         s_se = sqrt(ss);
     }
@@ -180,10 +183,10 @@ static unrelu_status set_columns(work *w, unrelu_error *err)
         m->limit[i] = ldexp(common_limit(w, j), e);
         m->b[i] = ldexp(margin->b, e);
         m->scale[i] = ldexp(margin->s, e);
-        set_margin_errors(w, j, i);
         ur_margin judged = *margin;
         judged.gamma_se = least_gamma_se(w, j);
         m->flags[i] = ur_fit_flags(m->observed[i], m->positive[i], &judged);
+        set_margin_errors(w, j, i);
         if (m->lambda)
             m->lambda[i] = w->lambda[j];
     }

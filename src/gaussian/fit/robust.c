@@ -15,6 +15,19 @@
  * its weights do, which is nothing at the normal law */
 static const double MOVED = 1e-3;
 
+/* The variance that squares add up to has itself a relative error of 1 / sqrt(rows), rows = (sum of
+ * squares)^2 / sum of fourth powers: so many rows carry it. With fewer than FEWEST_CARRIERS a
+ * standard error is known to 1 / (2 sqrt(10)) = 16 % at best. In few rows that is so of normal
+ * values too, one row in 15 of which carries the error of a scale: those are no heavy tails, one in
+ * RARE_CARRIERS is. */
+static const double FEWEST_CARRIERS = 10, RARE_CARRIERS = 60;
+
+int ur_fit_heavy_tails(double squares, double fourths, double seen)
+{
+    double carriers = squares / fourths * squares; /* NaN: no row moves it */
+    return carriers < FEWEST_CARRIERS && carriers * RARE_CARRIERS < seen;
+}
+
 typedef struct {
     const ur_fit *fit;
     ur_influence_column *columns; /* d */
@@ -160,6 +173,8 @@ static void set_errors(const ur_fit *fit, const ur_influence_view *v, double *pr
             m->b_se[i] = ldexp(sqrt(v->bb[i]), e);
             m->scale_se[i] = ldexp(sqrt(v->ss[i]), e);
             m->b_scale_cov[i] = ur_fit_covariance(v->bs[i], e);
+            if (ur_fit_heavy_tails(v->ss[i], v->ssss[i], m->positive[i]))
+                m->flags[i] |= UNRELU_FLAG_HEAVY_TAILS;
         }
         for (size_t j = i + 1; j < d; j++) {
             double *rho = m->correlation_se;

@@ -6,9 +6,9 @@
 
 #include <stdio.h>
 
-static const char *const flag_names[] = {"few-positives",    "constant",    "no-zeros",
-                                         "duplicate",        "few-joint",   "negative-bias",
-                                         "no-truncated-mle", "sigma-range", "misfit"};
+static const char *const flag_names[] = {
+    "few-positives", "constant",         "no-zeros",    "duplicate", "few-joint",
+    "negative-bias", "no-truncated-mle", "sigma-range", "misfit",    "heavy-tails"};
 
 const char *unrelu_flag_name(int bit)
 {
@@ -75,6 +75,11 @@ static const struct {
      "the share of zeros, or the spread of the values, is far from what the fitted normal has, so "
      "that it is no rectified Gaussian: look for outliers (`robust`), a header read as data, "
      "another scale"},
+    {UNRELU_FLAG_HEAVY_TAILS,
+     "heavy tails: a few rows make up most of the robust error of the scale, so that it is "
+     "not to be relied on; look at the largest values (`robust` leaves gross outliers out), or "
+     "take "
+     "another scale (`transform`)"},
     {UNRELU_FLAG_NO_TRUNCATED,
      "no truncated maximum likelihood (mean of squares >= 2 mean^2): NaN"},
     {UNRELU_FLAG_SIGMA_RANGE,

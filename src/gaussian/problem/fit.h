@@ -108,6 +108,9 @@ ur_pair_moments ur_fit_pair_moments(const ur_fit_cross *x, double n,
 /* Puts errors that hold whatever the law in the place of those of the model, by a pass over the
  * source. Margins by likelihood, pairs by h6. */
 unrelu_status ur_fit_robust(const ur_fit *fit, double *product_se, unrelu_error *err);
+/* whether robust errors hang on a few rows: the sums of squares and of fourth powers of what rows
+ * move the scale by, and how many cells were seen */
+int ur_fit_heavy_tails(double squares, double fourths, double seen);
 
 /* --- sign_counts.c --- */
 unrelu_status ur_fit_signs(const ur_fit *fit, const ur_fit_pairs *out, unrelu_error *err);
