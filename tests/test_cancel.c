@@ -53,9 +53,9 @@ static unrelu_status run_recover(const void *context, const unrelu_exec *exec, u
 
 static void recoveries_stop_by_every_method(void **state)
 {
-    static const char *const methods[] = {"auto",      "exact",      "moments",   "ica",
-                                          "tensor",    "symmetric",  "lifted",    "facets",
-                                          "enumerate", "one-sparse", "any-noise", "sparse-noise"};
+    static const char *const methods[] = {
+        "auto",   "exact",     "moments",    "ica",       "tensor",       "symmetric", "lifted",
+        "facets", "enumerate", "one-sparse", "any-noise", "sparse-noise", "signless"};
     static const double noises[] = {0, 0.1};
     (void)state;
     for (size_t i = 0; i < sizeof noises / sizeof *noises; i++) {

@@ -22,7 +22,7 @@ typedef struct {
 #define TO(kind, field) CLI_TO(kind, recover_arguments, field)
 
 static const char methods[] = "auto|exact|moments|ica|tensor|symmetric|lifted|facets|enumerate|one-"
-                              "sparse|any-noise|sparse-noise";
+                              "sparse|any-noise|sparse-noise|signless";
 
 static const cli_option options[] = {
     {"output", 'o', "FILE", "write the network to FILE (.npz)", TO(CLI_TEXT, shared.output)},
@@ -50,9 +50,10 @@ static const cli_option options[] = {
      "auto (default): exact, then moments where the labels are noisy; exact: fixed points of sign "
      "patterns, any inputs; moments: score tensor, then maximum likelihood; ica, tensor, "
      "symmetric: the algorithms of the papers; lifted, facets: two more for exact labels; "
-     "enumerate: any inputs, finds a network or proves that there is none; one-sparse: fewer "
-     "labels than neurons; any-noise: noise of any shape, independent of the inputs; sparse-noise: "
-     "some cells of the labels wrong by any amount",
+     "enumerate: any inputs, finds a network or proves that there is none; signless and "
+     "one-sparse: "
+     "fewer labels than neurons; any-noise: noise of any shape, independent of the inputs; "
+     "sparse-noise: some cells of the labels wrong by any amount",
      CLI_TO_LIBRARY},
     {"order", 0, "2|3|4", "order of the score of --method tensor (default 2)",
      TO(CLI_LIBRARY, order)},

@@ -723,6 +723,7 @@ typedef enum {
     UNRELU_RECOVER_ONE_SPARSE = 9,    /* Algorithm 7: any U, fewer labels than neurons too */
     UNRELU_RECOVER_ANY_NOISE = 10,    /* Algorithm 8: noise of any shape that is independent of x */
     UNRELU_RECOVER_SPARSE_NOISE = 11, /* Corollary 8: some labels wrong by any amount */
+    UNRELU_RECOVER_SIGNLESS = 12,     /* rows without signs first: fewer labels than neurons */
 } unrelu_recover_method;
 
 /* what there is to know of a method, for tables and help texts */

@@ -35,7 +35,9 @@ enum {
     UR_STREAM_SPAN,
     UR_STREAM_FACETS,
     UR_STREAM_TENSOR,
-    UR_STREAM_REST, /* signs of residuals */
+    UR_STREAM_REST,   /* signs of residuals */
+    UR_STREAM_FOLDS,  /* rows of folds without signs: first ones */
+    UR_STREAM_BIRTHS, /* and further ones */
 };
 
 /* --- network_model.c --- */

@@ -6,6 +6,7 @@
 #include "network/hard/enumerate/enumerate.h"
 #include "network/hard/one_sparse/one_sparse.h"
 #include "network/hard/sparse_noise/sparse_noise.h"
+#include "network/signless/signless.h"
 #include "paper/two_layer/two_layer.h"
 
 #include <string.h>
@@ -143,6 +144,13 @@ static const ur_method methods[] = {
      .fallback = 500,
      .applies = ur_sparse_noise_looks,
      .run = run_sparse_noise},
+    {.id = UNRELU_RECOVER_SIGNLESS,
+     .name = "signless",
+     .wing = "default",
+     .needs = "relu or leaky:S; labels without noise, fewer than neurons too; any inputs",
+     .theorem = &ur_none,
+     .checks = "the labels are met, on rows that were kept back too, and the rules of uniqueness",
+     .run = ur_signless},
 };
 
 static const unrelu_recover_method fallbacks[] = {

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Fewer labels than neurons, by `signless`: planted networks, whose k is not told. */
+#include "networks.h"
+
+typedef struct {
+    size_t d, k, m, n;
+    double bias;
+    uint64_t seed;
+} size;
+
+static planted_network plant_of(size s)
+{
+    unrelu_network_plant_options o;
+    unrelu_network_plant_options_init(&o, sizeof o);
+    o.d = s.d;
+    o.k = s.k;
+    o.m = s.m;
+    o.bias = s.bias;
+    o.seed = s.seed;
+    return plant_network_with(o, s.n);
+}
+
+static unrelu_recover_options by_signless(void)
+{
+    unrelu_recover_options o;
+    unrelu_recover_options_init(&o, sizeof o);
+    o.method = UNRELU_RECOVER_SIGNLESS;
+    return o;
+}
+
+static void networks_of_fewer_labels_than_neurons_are_exact(void **state)
+{
+    (void)state;
+    static const size sizes[] = {{10, 16, 1, 1100, .5, 1}, {20, 10, 1, 1600, .5, 2},
+                                 {6, 12, 2, 500, .5, 3},   {5, 9, 3, 300, .5, 4},
+                                 {10, 16, 1, 1100, 0, 5},  {4, 1, 1, 200, .5, 6}};
+    unrelu_recover_options o = by_signless();
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        planted_network p = plant_of(sizes[i]);
+        unrelu_network *model = recover(&p, &o);
+        assert_int_equal(model->verdict, UNRELU_VERDICT_EXACT);
+        assert_true(error_of_V(p.truth, model) < 1e-11);
+        assert_true(model->holdout_residual < 1e-12);
+        assert_string_equal(model->method, "signless");
+        unrelu_network_free(model);
+        planted_network_free(&p);
+    }
+}
+
+static void the_number_of_neurons_may_be_given(void **state)
+{
+    (void)state;
+    planted_network p = plant_of((size){10, 16, 1, 1100, .5, 7});
+    unrelu_recover_options o = by_signless();
+    o.k = 16;
+    unrelu_network *model = recover(&p, &o);
+    assert_int_equal(model->verdict, UNRELU_VERDICT_EXACT);
+    assert_true(error_of_V(p.truth, model) < 1e-11);
+    assert_string_equal(model->how_k, "given");
+    unrelu_network_free(model);
+    planted_network_free(&p);
+}
+
+static void biases_are_those_asked_for(void **state)
+{
+    (void)state;
+    static const unrelu_biases biases[] = {UNRELU_BIASES_NONE, UNRELU_BIASES_OUTPUT,
+                                           UNRELU_BIASES_HIDDEN, UNRELU_BIASES_BOTH};
+    static const char *const names[] = {"none", "output", "hidden", "both"};
+    planted_network p = plant_of((size){6, 9, 2, 500, 0, 8});
+    for (size_t i = 0; i < sizeof biases / sizeof *biases; i++) {
+        unrelu_recover_options o = by_signless();
+        o.biases = biases[i];
+        unrelu_network *model = recover(&p, &o);
+        assert_int_equal(model->verdict, UNRELU_VERDICT_EXACT);
+        assert_true(error_of_V(p.truth, model) < 1e-11);
+        assert_string_equal(model->biases, names[i]);
+        unrelu_network_free(model);
+    }
+    planted_network_free(&p);
+}
+
+static void rows_that_are_too_few_are_told(void **state)
+{
+    (void)state;
+    planted_network p = plant_of((size){10, 16, 1, 300, .5, 9});
+    unrelu_recover_options o = by_signless();
+    unrelu_network *model = recover(&p, &o);
+    assert_int_equal(model->verdict, UNRELU_VERDICT_FAILED);
+    assert_non_null(strstr(model->failure, "rows and there are 300"));
+    unrelu_network_free(model);
+    planted_network_free(&p);
+}
+
+static void activations_without_a_fold_are_refused(void **state)
+{
+    (void)state;
+    planted_network p = plant_of((size){4, 3, 2, 200, 0, 10});
+    unrelu_recover_options o = by_signless();
+    unrelu_network *model;
+    unrelu_error err = {0};
+    o.activation = (unrelu_activation){UNRELU_POWER, 2};
+    assert_int_equal(try_recover(p.x, p.a, p.n, p.d, p.m, &o, NULL, &model, &err), UNRELU_EUSAGE);
+    assert_non_null(strstr(err.text, "power:2"));
+    unrelu_network_free(model);
+    planted_network_free(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(networks_of_fewer_labels_than_neurons_are_exact),
+        cmocka_unit_test(the_number_of_neurons_may_be_given),
+        cmocka_unit_test(biases_are_those_asked_for),
+        cmocka_unit_test(rows_that_are_too_few_are_told),
+        cmocka_unit_test(activations_without_a_fold_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
