@@ -256,7 +256,10 @@ void cli_print_network(const unrelu_network *m, double level)
     char activation[32];
     unrelu_activation_name(m->activation, activation, sizeof activation);
     print_verdict(m);
-    if (m->verdict == UNRELU_VERDICT_PLANTED)
+    if (m->verdict == UNRELU_VERDICT_PLANTED && strcmp(m->method, "state-dict") == 0)
+        cli_print("network, from weights of PyTorch: d = %zu, k = %zu, m = %zu\n", m->d, m->k,
+                  m->m);
+    else if (m->verdict == UNRELU_VERDICT_PLANTED)
         cli_print("network, planted: d = %zu, k = %zu, m = %zu\nactivation %s, seed %llu\n", m->d,
                   m->k, m->m, activation, (unsigned long long)m->seed);
     else

@@ -25,6 +25,8 @@ enum {
     UR_EXPANSION_MOST = 50,
     /* bytes unpacked below which any ratio is fine */
     UR_EXPANSION_FREE = 16 << 20,
+    /* bytes of the header of a .safetensors file, which is kept: of 60,000 arrays */
+    UR_TENSORS_HEADER_MOST = 8 << 20,
     /* characters of a text that is no name: kind, a sentence, a list of flags, a fraction */
     UR_TEXT_MOST = 1 << 16,
     /* warnings of a model */

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/system.h"
+#include "read/safetensors.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -87,6 +88,8 @@ unrelu_status ur_file_look(const char *path, ur_file_start *start, unrelu_error 
     for (size_t i = 0; status == UNRELU_OK && i < sizeof marks / sizeof *marks; i++)
         if (have >= marks[i].size && !memcmp(bytes, marks[i].mark, marks[i].size))
             *start = marks[i].start;
+    if (*start == UR_FILE_BINARY && ur_safetensors_begins(bytes, have))
+        *start = UR_FILE_TENSORS;
     return status;
 }
 

@@ -20,8 +20,9 @@ typedef enum {
     UR_FILE_NPY,
     UR_FILE_ZIP,
     UR_FILE_GZIP,
-    UR_FILE_TEXT,  /* none of these, and no NUL byte at its start */
-    UR_FILE_BINARY /* none of these */
+    UR_FILE_TENSORS, /* .safetensors */
+    UR_FILE_TEXT,    /* none of these, and no NUL byte at its start */
+    UR_FILE_BINARY   /* none of these */
 } ur_file_start;
 /* what the first bytes of a file say that it is */
 unrelu_status ur_file_look(const char *path, ur_file_start *start, unrelu_error *err);

@@ -3,9 +3,11 @@
 
 #include "base/error.h"
 #include "base/limits.h"
+#include "base/text.h"
 #include "read/archive.h"
 #include "read/input_file.h"
 #include "read/npy_header.h"
+#include "read/tensors.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -48,6 +50,21 @@ unrelu_status ur_npz_open(const char *path, ur_arena *arena, ur_npz **out, unrel
 int ur_npz_has(const ur_npz *npz, const char *name)
 {
     return ur_archive_find(&npz->archive, name) >= 0;
+}
+
+size_t ur_npz_count(const ur_npz *npz)
+{
+    return (size_t)zip_get_num_entries(npz->archive.zip, 0);
+}
+
+const char *ur_npz_name(const ur_npz *npz, size_t i, ur_arena *arena)
+{
+    static const char ending[] = ".npy";
+    const char *name = zip_get_name(npz->archive.zip, i, 0);
+    size_t size = name ? strlen(name) : 0;
+    if (ur_text_ends(name ? name : "", size, ending))
+        size -= strlen(ending);
+    return ur_take_text(arena, "%.*s", (int)size, name ? name : "");
 }
 
 static void close_array(void *thing)
@@ -283,6 +300,15 @@ unrelu_status ur_npz_shape(ur_npz *npz, const char *name, size_t *ndim, size_t s
     return UNRELU_OK;
 }
 
+int ur_npz_has_layers(const ur_npz *npz)
+{
+    UR_ARENA(arena);
+    size_t layers = 0;
+    for (size_t i = 0; i < ur_npz_count(npz); i++)
+        layers += (size_t)ur_is_weight(ur_npz_name(npz, i, &arena));
+    return layers >= UR_LAYERS;
+}
+
 unrelu_status unrelu_file_kind(const char *path, char *kind, size_t size, unrelu_error *err)
 {
     UR_ARENA(arena);
@@ -293,13 +319,18 @@ unrelu_status unrelu_file_kind(const char *path, char *kind, size_t size, unrelu
     if (!path || !kind || size == 0)
         return ur_fail(err, UNRELU_EUSAGE, "unrelu_file_kind needs a path and room for a kind");
     *kind = '\0';
-    if (ur_file_look(path, &start, NULL) || start != UR_FILE_ZIP)
+    if (ur_file_look(path, &start, NULL) || (start != UR_FILE_ZIP && start != UR_FILE_TENSORS))
         return UNRELU_OK;
+    if (start == UR_FILE_TENSORS) {
+        snprintf(kind, size, "network");
+        return UNRELU_OK;
+    }
     UR_TRY(open_any(path, &arena, &npz, err)); /* samples may be packed as they like */
     if (!ur_npz_has(npz, "kind"))
-        return UNRELU_OK;
-    UR_TRY(open_array(npz, "kind", &arena, &a, err));
-    if (a->npy.dtype == UR_TEXT) /* an array of numbers may happen to be called so */
+        text = ur_npz_has_layers(npz) ? "network" : "";
+    else
+        UR_TRY(open_array(npz, "kind", &arena, &a, err));
+    if (a && a->npy.dtype == UR_TEXT) /* an array of numbers may happen to be called so */
         UR_TRY(ur_npz_string(npz, "kind", &arena, &text, err));
     snprintf(kind, size, "%s", text);
     return UNRELU_OK;

@@ -11,6 +11,11 @@ typedef struct ur_npz ur_npz;
  * its arrays are read whole. */
 unrelu_status ur_npz_open(const char *path, ur_arena *arena, ur_npz **out, unrelu_error *err);
 int ur_npz_has(const ur_npz *npz, const char *name);
+size_t ur_npz_count(const ur_npz *npz);
+/* of the i-th array, without .npy; in the arena */
+const char *ur_npz_name(const ur_npz *npz, size_t i, ur_arena *arena);
+/* whether weights of two layers are among them, as PyTorch calls them */
+int ur_npz_has_layers(const ur_npz *npz);
 
 /* What is read is taken from the arena `to`. An array of numbers (any dtype samples may have) of
  * exactly `count` elements, as doubles in C order. A missing array, another count, a string array:

@@ -188,6 +188,10 @@ static unrelu_status open_named(unrelu_source *source, const named *name,
     ur_file_start start;
     const char *guess = NULL;
     UR_TRY(ur_file_look(name->file, &start, err));
+    if (start == UR_FILE_TENSORS)
+        return ur_fail(err, UNRELU_EFORMAT,
+                       "%s is a .safetensors file: weights of a network, not samples",
+                       source->label);
     int unmarked = start == UR_FILE_TEXT || start == UR_FILE_BINARY;
     if (start == UR_FILE_PIPE && (name->npy || name->npz))
         return ur_fail(err, UNRELU_EIO,

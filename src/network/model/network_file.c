@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A network as a .npz file; docs/formats.md lists the arrays. To be read it needs kind, U and V
- * alone: what else is missing is relu, zero biases, no errors, numbered names. */
+ * alone: what else is missing is relu, zero biases, no errors, numbered names. Weights that PyTorch
+ * wrote are read too (state_dict.c). */
 #include "base/error.h"
 #include "base/limits.h"
 #include "model/rules.h"
 #include "model/warnings.h"
 #include "network/model/network.h"
+#include "network/model/state_dict.h"
 
 #include <math.h>
 #include <string.h>
@@ -237,10 +239,25 @@ static unrelu_status check_rational(const char *path, const unrelu_network *m, u
 
 /* ---- the whole ---- */
 
+/* weights, and nothing else is known of them */
+static unrelu_status load_weights(const char *path, unrelu_network *m, unrelu_error *err)
+{
+    UR_TRY(ur_state_dict_load(path, m, err));
+    UR_TRY(ur_network_alloc(m, err));
+    for (size_t j = 0; j < m->k; j++)
+        m->active[j] = NAN;
+    m->method = UR_STATE_DICT;
+    return ur_network_normalise(m, err);
+}
+
 static unrelu_status load(const char *path, unrelu_network *m, unrelu_error *err)
 {
     UR_ARENA(arena);
     ur_npz *npz = NULL;
+    int foreign = 0;
+    UR_TRY(ur_is_state_dict(path, &foreign, err));
+    if (foreign)
+        return load_weights(path, m, err);
     UR_TRY(ur_model_open(&arena, path, "network", &npz, err));
     UR_TRY(load_sizes(npz, path, m, err));
     UR_TRY(load_activation(npz, path, m, err));

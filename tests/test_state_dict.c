@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Weights of PyTorch, in .safetensors files that are written here byte by byte and in .npz ones. */
+#include "networks.h"
+
+#include "files.h"
+#include "network/model/network.h"
+#include "read/safetensors.h"
+#include "write/npz_write.h"
+
+static const double HIDDEN[] = {3, 4, 0, -1, 2, 2}; /* 3 neurons, 2 inputs */
+static const double SHIFT[] = {0.5, -0.25, 0}, OUTER[] = {1, -2, 0.5}, LEVEL[] = {7};
+
+/* a .safetensors file of this header and these numbers */
+static const char *tensors(const char *name, const char *header, const void *data, size_t size)
+{
+    unsigned char bytes[4096] = {0};
+    size_t length = strlen(header);
+    for (size_t i = 0; i < 8; i++)
+        bytes[i] = (unsigned char)(length >> 8 * i);
+    memcpy(bytes + 8, header, length);
+    if (size > 0)
+        memcpy(bytes + 8 + length, data, size);
+    return files_write(name, bytes, 8 + length + size);
+}
+
+static unrelu_network *load(const char *path)
+{
+    unrelu_network *m = NULL;
+    unrelu_error err = {0};
+    must(unrelu_network_load(path, &m, &err), &err);
+    return m;
+}
+
+static void assert_refused(const char *path, const char *because)
+{
+    unrelu_network *m = NULL;
+    unrelu_error err = {0};
+    assert_int_equal(unrelu_network_load(path, &m, &err), UNRELU_EFORMAT);
+    assert_null(m);
+    if (!strstr(err.text, because))
+        fail_msg("'%s' is not in: %s", because, err.text);
+}
+
+/* y of x = (1, 1) by the formula: relu(7.5), relu(-1.25), relu(4) */
+static void assert_is_the_network(const unrelu_network *m)
+{
+    const double x[] = {1, 1};
+    double y = 0;
+    unrelu_error err = {0};
+    assert_int_equal(m->d, 2);
+    assert_int_equal(m->k, 3);
+    assert_int_equal(m->m, 1);
+    must(unrelu_network_predict(m, x, 1, NULL, &y, &err), &err);
+    assert_float_equal(y, 7.5 + 0.5 * 4 + 7, 1e-14);
+    for (size_t j = 0; j < m->k; j++)
+        assert_float_equal(hypot(m->V[2 * j], m->V[2 * j + 1]), 1, 1e-15);
+}
+
+static const char FOUR[] =
+    "{\"__metadata__\":{\"format\":\"pt\"},"
+    "\"0.weight\":{\"dtype\":\"F64\",\"shape\":[3,2],\"data_offsets\":[0,48]},"
+    "\"0.bias\":{\"dtype\":\"F64\",\"shape\":[3],\"data_offsets\":[48,72]},"
+    "\"2.weight\":{\"shape\":[1,3],\"dtype\":\"F64\",\"data_offsets\":[72,96]},"
+    "\"2.bias\":{\"dtype\":\"F64\",\"shape\":[1],\"data_offsets\":[96,104]}}   ";
+
+static size_t four(double *data)
+{
+    memcpy(data, HIDDEN, sizeof HIDDEN);
+    memcpy(data + 6, SHIFT, sizeof SHIFT);
+    memcpy(data + 9, OUTER, sizeof OUTER);
+    memcpy(data + 12, LEVEL, sizeof LEVEL);
+    return 13 * sizeof *data;
+}
+
+static void safetensors_are_read(void **state)
+{
+    (void)state;
+    double data[13];
+    size_t size = four(data);
+    const char *path = tensors("net.safetensors", FOUR, data, size);
+    char kind[32];
+    unrelu_error err = {0};
+    unrelu_network *m = load(path);
+    assert_is_the_network(m);
+    unrelu_network_free(m);
+    must(unrelu_file_kind(path, kind, sizeof kind, &err), &err);
+    assert_string_equal(kind, "network");
+}
+
+static void npz_of_numpy_is_read(void **state)
+{
+    (void)state;
+    const char *path = files_path("net.npz");
+    const size_t V[] = {3, 2}, U[] = {1, 3}, c[] = {3}, e[] = {1};
+    ur_npz_writer *w;
+    unrelu_error err = {0};
+    must(ur_npz_writer_open(path, &w, &err), &err);
+    ur_npz_add(w, "fc2.bias", LEVEL, 1, e);
+    ur_npz_add(w, "fc2.weight", OUTER, 2, U);
+    ur_npz_add(w, "fc1.bias", SHIFT, 1, c);
+    ur_npz_add(w, "fc1.weight", HIDDEN, 2, V);
+    must(ur_npz_commit(w, &err), &err);
+    unrelu_network *m = load(path);
+    assert_is_the_network(m);
+    unrelu_network_free(m);
+}
+
+/* 1, -2, 1/3 (rounded) and a subnormal number, as numpy has them */
+static void short_numbers_are_widened(void **state)
+{
+    (void)state;
+    const uint16_t half[] = {0x3c00, 0xc000, 0x3555, 0x0001, 0x7c00},
+                   brain[] = {0x3f80, 0xc000, 0x3eab};
+    const float single[] = {1, -2, 1.f / 3};
+    double out[5];
+    ur_safetensors_convert(UR_TENSOR_F16, (const unsigned char *)half, 5, out);
+    assert_float_equal(out[0], 1, 0);
+    assert_float_equal(out[1], -2, 0);
+    assert_float_equal(out[2], 0.333251953125, 0);
+    assert_float_equal(out[3], 0x1p-24, 0);
+    assert_true(isinf(out[4]));
+    ur_safetensors_convert(UR_TENSOR_BF16, (const unsigned char *)brain, 3, out);
+    assert_float_equal(out[0], 1, 0);
+    assert_float_equal(out[1], -2, 0);
+    assert_float_equal(out[2], 0.333984375, 0);
+    ur_safetensors_convert(UR_TENSOR_F32, (const unsigned char *)single, 3, out);
+    assert_float_equal(out[2], (double)single[2], 0);
+}
+
+/* an autoencoder: its two matrices could come in either order */
+static void names_decide_where_shapes_do_not(void **state)
+{
+    (void)state;
+    static const char numbered[] = "{\"l.10.weight\":{\"dtype\":\"F64\",\"shape\":[1,1],"
+                                   "\"data_offsets\":[0,8]},"
+                                   "\"l.9.weight\":{\"dtype\":\"F64\",\"shape\":[1,1],"
+                                   "\"data_offsets\":[8,16]}}",
+                      words[] = "{\"out.weight\":{\"dtype\":\"F64\",\"shape\":[1,1],"
+                                "\"data_offsets\":[0,8]},"
+                                "\"in.weight\":{\"dtype\":\"F64\",\"shape\":[1,1],"
+                                "\"data_offsets\":[8,16]}}";
+    const double data[] = {-5, 1};
+    unrelu_network *m = load(tensors("a.safetensors", numbered, data, sizeof data));
+    assert_float_equal(m->V[0], 1, 0);
+    assert_float_equal(m->U[0], -5, 0);
+    unrelu_network_free(m);
+    assert_refused(tensors("b.safetensors", words, data, sizeof data), "either may be the first");
+}
+
+#define ONE(name, shape, from, to)                                                                 \
+    "\"" name "\":{\"dtype\":\"F64\",\"shape\":" shape ",\"data_offsets\":[" from "," to "]}"
+
+static void other_networks_are_refused(void **state)
+{
+    (void)state;
+    const double data[8] = {1, 1, 1, 1, 1, 1, 1, INFINITY};
+    const struct {
+        const char *header, *because;
+    } cases[] = {
+        {"{" ONE("0.weight", "[1,2]", "0", "16") "}", "1 array called *.weight"},
+        {"{" ONE("0.weight", "[1,1]", "0", "8") "," ONE("2.weight", "[1,1]", "0", "8") "," ONE(
+             "4.weight", "[1,1]", "0", "8") "}",
+         "3 arrays called *.weight"},
+        {"{" ONE("0.weight", "[1,2]", "0", "16") "," ONE("2.weight", "[1,1]", "0", "8") "," ONE(
+             "1.running_mean", "[1]", "0", "8") "}",
+         "'1.running_mean' beside"},
+        {"{" ONE("0.weight", "[2]", "0", "16") "," ONE("2.weight", "[1,1]", "0", "8") "}",
+         "1 dimensions"},
+        {"{" ONE("0.weight", "[2,2]", "0", "32") "," ONE("2.weight", "[1,3]", "0", "24") "}",
+         "not two layers in a row"},
+        {"{" ONE("0.weight", "[1,2]", "0", "16") "," ONE("2.weight", "[1,1]", "56", "64") "}",
+         "inf"},
+        {"{" ONE("0.weight", "[1,2]", "0", "16") "," ONE("2.weight", "[1,1]", "0", "8") "," ONE(
+             "0.bias", "[2]", "0", "16") "}",
+         "holds 2 numbers, expected 1"},
+        {"{" ONE("0.weight", "[0,2]", "0", "0") "," ONE("2.weight", "[1,0]", "0", "0") "}",
+         "no numbers"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_refused(tensors("x.safetensors", cases[i].header, data, sizeof data),
+                       cases[i].because);
+}
+
+static void damaged_headers_are_refused(void **state)
+{
+    (void)state;
+    const double data[2] = {1, 1};
+    const struct {
+        const char *header, *because;
+    } cases[] = {
+        {"{\"a\":3}", "'{' is needed at byte 6"},
+        {"{\"a\":{\"dtype\":\"F64\"}}", "dtype, shape and data_offsets"},
+        {"{\"a\":{\"dtype\":\"F64\",\"dtype\":\"F64\"}}", "each once"},
+        {"{\"a", "the end of a text"},
+        {"{\"a\n\":1}", "control characters"},
+        {"{" ONE("a", "[1]", "0", "99") "}", "lies at bytes 0 to 99"},
+        {"{" ONE("a", "[1]", "8", "0") "}", "lies at bytes 8 to 0"},
+        {"{" ONE("a", "[3]", "0", "16") "}", "not what its shape and type"},
+        {"{" ONE("a", "[99999999999,99999999999]", "0", "16") "}", "not what its shape and type"},
+        {"{" ONE("a", "[99999999999999999999]", "0", "16") "}", "a smaller number"},
+        {"{" ONE("a", "[-1]", "0", "16") "}", "a whole number"},
+        {"{" ONE("a", "[1]", "0", "8") "} x", "the end of the header"},
+        {"{" ONE("a", "[1]", "0", "8") ",}", "'\"' is needed"},
+        {"{\"a\":{\"dtype\":\"a type that has no end\",\"shape\":[1],\"data_offsets\":[0,8]}}",
+         "a type such as F32"},
+        {"{\"a\":{\"dtype\":\"F64\",\"shape\":[1],\"data_offsets\":[0]}}", "two offsets"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_refused(tensors("x.safetensors", cases[i].header, data, sizeof data),
+                       cases[i].because);
+    unsigned char length[] = {255, 0, 0, 0, 0, 0, 0, 0, '{', '}'};
+    assert_refused(files_write("cut.safetensors", length, sizeof length), "cut short");
+}
+
+static void other_types_are_refused_where_they_are_wanted(void **state)
+{
+    (void)state;
+    static const char header[] =
+        "{\"0.weight\":{\"dtype\":\"I64\",\"shape\":[1,1],\"data_offsets\":[0,8]}," ONE(
+            "2.weight", "[1,1]", "0", "8") "}";
+    const double data = 1;
+    assert_refused(tensors("x.safetensors", header, &data, sizeof data), "of type I64");
+}
+
+static void weights_are_no_samples(void **state)
+{
+    (void)state;
+    double data[13];
+    size_t size = four(data);
+    unrelu_source *source = NULL;
+    unrelu_error err = {0};
+    const char *path = tensors("net.safetensors", FOUR, data, size);
+    assert_int_equal(unrelu_source_open(path, NULL, &source, &err), UNRELU_EFORMAT);
+    assert_non_null(strstr(err.text, "not samples"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(safetensors_are_read),
+        cmocka_unit_test(npz_of_numpy_is_read),
+        cmocka_unit_test(short_numbers_are_widened),
+        cmocka_unit_test(names_decide_where_shapes_do_not),
+        cmocka_unit_test(other_networks_are_refused),
+        cmocka_unit_test(damaged_headers_are_refused),
+        cmocka_unit_test(other_types_are_refused_where_they_are_wanted),
+        cmocka_unit_test(weights_are_no_samples),
+    };
+    return cmocka_run_group_tests(tests, files_setup, files_teardown);
+}
