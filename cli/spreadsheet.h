@@ -14,8 +14,9 @@
 #define CLI_SPREADSHEET_ROW(type, field)                                                           \
     {                                                                                              \
         "spreadsheet-safe", 0, NULL,                                                               \
-            "in CSV put an apostrophe before names of columns that a spreadsheet would run as "    \
-            "formulas: those that begin with =, +, - or @",                                        \
+            "in CSV put an apostrophe before names of columns, and texts that are passed on, "     \
+            "that a "                                                                              \
+            "spreadsheet would run as formulas: those that begin with =, +, - or @",               \
             CLI_TO(CLI_FLAG, type, field)                                                          \
     }
 

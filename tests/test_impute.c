@@ -1200,7 +1200,8 @@ static void what_cannot_be_imputed_is_refused(void **state)
 {
     (void)state;
     unrelu_gaussian *m = named_model();
-    expect_failure(m, "a,b,c\n1,2,3\n", UNRELU_EFORMAT, "has 3 columns, and the model has 2");
+    expect_failure(m, "a\n1\n", UNRELU_EFORMAT, "has 1 column, and the model has 2");
+    expect_failure(m, "a,c,d\n1,2,3\n", UNRELU_EFORMAT, "has no column 'b', which the model has");
     expect_failure(m, "a,c\n1,2\n", UNRELU_EFORMAT,
                    "column 2 is called 'c', and the model's columns are 'a', ...");
     expect_failure(m, "a,a\n1,2\n", UNRELU_EFORMAT, "column 2 is called 'a'");

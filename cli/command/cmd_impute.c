@@ -23,7 +23,8 @@ static const cli_option options[] = {
      TO(CLI_TEXT, shared.output)},
     {"draws", 0, "M",
      "in place of conditional means, M draws of every hidden cell from its conditional law: M "
-     "times the rows of SAMPLES, draw after draw",
+     "times the rows of SAMPLES, draw after draw; in CSV after columns .imp, the number of the "
+     "draw, and .id, that of the row",
      CLI_WHOLE, offsetof(impute_arguments, draws), 1, 0x1p31, "a whole number of at least 1"},
     {"median", 0, NULL, "conditional medians in place of conditional means", TO(CLI_FLAG, median)},
     {"fixed-parameters", 0, NULL,
@@ -38,9 +39,9 @@ static const cli_option options[] = {
 static const cli_example examples[] = {
     {"unrelu fit water.csv --columns copper,zinc --transform log -o water.npz",
      "the model that tells what is likely"},
-    {"unrelu impute water.npz water.csv --columns copper,zinc -o filled.csv",
+    {"unrelu impute water.npz water.csv -o filled.csv",
      "conditional means in place of cells such as <10, and of missing ones"},
-    {"unrelu impute water.npz water.csv --columns copper,zinc --draws 20 -o i.csv",
+    {"unrelu impute water.npz water.csv --draws 20 -o i.csv",
      "twenty completed tables, one below the other"},
     {0},
 };
@@ -50,20 +51,14 @@ static int impute(const impute_arguments *a, const unrelu_gaussian *model,
 {
     CLI_SCOPE(cli_close_limited) cli_limited samples = {0};
     unrelu_exec exec = cli_exec(&a->shared);
-    CLI_TRY(cli_open_limited(&a->shared, a->shared.files[1], &a->limits, 1, &samples));
-    size_t d = unrelu_source_columns(samples.source);
-    CLI_MEMORY const char **own = calloc(d, sizeof *own);
-    for (size_t j = 0; own && j < d; j++)
-        own[j] = unrelu_source_name(samples.source, j);
-    CLI_MEMORY const char **safe = own && a->spreadsheet_safe ? cli_safe_names(own, d) : NULL;
-    if (!own || (a->spreadsheet_safe && !safe))
-        return cli_no_memory();
+    enum { MORE_THAN_ONCE = 0 }; /* what is passed on is read by itself */
+    CLI_TRY(cli_open_limited(&a->shared, a->shared.files[1], &a->limits, MORE_THAN_ONCE, &samples));
     unrelu_impute_options o = {.size = sizeof o,
                                .draws = a->draws,
                                .limit = samples.limit,
                                .limits = samples.limits,
                                .seed = a->shared.seed,
-                               .names = safe,
+                               .spreadsheet_safe = a->spreadsheet_safe,
                                .median = a->median,
                                .fixed_parameters = a->fixed_parameters};
     CLI_CALL(
@@ -131,9 +126,10 @@ static int run(void *arguments)
         snprintf(how, sizeof how, "%zu draws of %zu rows", a->draws, report.rows);
     cli_note("%zu of %zu cells are censored, and %zu missing", report.censored,
              report.rows * loaded.gaussian->d, report.missing);
-    cli_note("%s: %zu rows of %zu columns, %s, seed %llu",
-             printed ? "standard output" : shared->output, report.written, loaded.gaussian->d, how,
-             (unsigned long long)shared->seed);
+    size_t d = loaded.gaussian->d;
+    cli_note("%s: %zu rows of %zu column%s, %s, seed %llu",
+             printed ? "standard output" : shared->output, report.written, d, d == 1 ? "" : "s",
+             how, (unsigned long long)shared->seed);
     return 0;
 }
 
@@ -141,20 +137,23 @@ const cli_command cli_impute = {
     .name = "impute",
     .files = {"MODEL SAMPLES", 2, 2},
     .brief = "Fill the values that the rectifier or a detection limit hid, and missing ones",
-    .doc = "MODEL is a rectified Gaussian, SAMPLES has its columns, by name or in its order. A "
-           "cell at or below the limit of the model (0 unless it was fitted with --censor-at), a "
-           "cell '<0.25', or 'ND' with --limit is below a limit, '>900' above one, '0.2..0.5' "
-           "between two; an empty cell, NA or NaN is missing. All these become their conditional "
-           "means given the cells of the row that were seen, and given that the others lie within "
-           "their limits; all else stays as it is, bit for bit.\n\nWhat is filled in for a cell "
-           "below its limit is the value before the "
-           "rectifier, W z + b: it lies below the limit, and below 0 where the limit is 0. Means "
-           "are in the unit of the data, also of a model with --transform, where --median gives "
-           "what lies in the middle (under log the geometric mean, if nothing cuts "
-           "it).\n\nMeans vary less than values do: for a variance "
-           "or a correlation of the filled table take --draws and average over the tables. What is "
-           "computed of M such tables has an interval by Rubin's rules, the error of the model "
-           "included.",
+    .doc =
+        "MODEL is a rectified Gaussian, SAMPLES has its columns, by name or in its order. A "
+        "cell at or below the limit of the model (0 unless it was fitted with --censor-at), a "
+        "cell '<0.25', or 'ND' with --limit is below a limit, '>900' above one, '0.2..0.5' "
+        "between two; an empty cell, NA or NaN is missing. All these become their conditional "
+        "means given the cells of the row that were seen, and given that the others lie within "
+        "their limits; all else stays as it is, bit for bit. Of a CSV file that has more columns "
+        "than the model those of the model are found by their names, and the others are passed "
+        "on to a CSV file as they are written.\n\nWhat is filled in for a cell "
+        "below its limit is the value before the "
+        "rectifier, W z + b: it lies below the limit, and below 0 where the limit is 0. Means "
+        "are in the unit of the data, also of a model with --transform, where --median gives "
+        "what lies in the middle (under log the geometric mean, if nothing cuts "
+        "it).\n\nMeans vary less than values do: for a variance "
+        "or a correlation of the filled table take --draws and average over the tables. What is "
+        "computed of M such tables has an interval by Rubin's rules, the error of the model "
+        "included.",
     .options = options,
     .has = CLI_HAS_SEED | CLI_HAS_THREADS | CLI_HAS_COLUMNS | CLI_HAS_JSON,
     .examples = examples,

@@ -629,12 +629,14 @@ typedef struct {
     const double *limit;   /* d, or NULL: of cells 'ND' and 0; NaN: the column has none */
     unrelu_source *limits; /* n x d, or NULL: of each such cell; NaN: none */
     uint64_t seed;
-    const char *const *names; /* of the output's columns; NULL: those of the samples */
+    const char *const *names; /* of the samples' columns in the output; NULL: their own */
     int median;               /* conditional medians in place of means */
     /* draws: 1: all of the model as it stands; 0: before each of them b, scale and correlation are
      * drawn from their errors, so that intervals of what is computed of the imputations (Rubin's
      * rules) know of these */
     int fixed_parameters;
+    /* CSV: an apostrophe before names and texts that a spreadsheet would run as formulas */
+    int spreadsheet_safe;
 } unrelu_impute_options;
 
 UNRELU_API void unrelu_impute_options_init(unrelu_impute_options *options, size_t size);
@@ -647,7 +649,10 @@ typedef struct {
     size_t written;                 /* rows of the output: rows, or draws x rows */
 } unrelu_impute_report;
 
-/* Samples of the model's columns, by name or place, to a file (as unrelu_sink_open): censored and
+/* Samples of the model's columns, by name or place, to a file (as unrelu_sink_open); from a file of
+ * more columns those of the model are taken by name. The output is .npy of these alone, or CSV with
+ * all other columns of a CSV file as they are written there; of draws it begins with the columns
+ * .imp, the number of the draw, and .id, the row, both from 1. Censored and
  * missing cells become their conditional means given the cells of the row that were seen (and that
  * the others lie below their limits), in the unit of the data: of a transformed model E[x], not the
  * mean of the transform mapped back. Or their medians, or draws from their conditional law, draw

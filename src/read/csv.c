@@ -6,6 +6,7 @@
 #include "read/bytes.h"
 #include "read/csv_cell.h"
 #include "read/csv_look.h"
+#include "read/csv_texts.h"
 #include "read/format.h"
 #include "read/number.h"
 
@@ -17,8 +18,6 @@
 enum { PAD = 16 }; /* readable bytes behind the text: numbers are read by eights */
 enum { GOAL_LEAST = 64 << 10, GOAL_MOST = 1 << 20, GOAL_PIPE = 256 << 10, GOAL_SHARE = 16 };
 
-#define SKIPPED SIZE_MAX
-
 typedef struct {
     ur_bytes in;
     locale_t c_locale;
@@ -27,7 +26,6 @@ typedef struct {
     uint64_t data_at; /* where the first row starts */
     size_t data_line; /* and its 1-based line */
     int header;       /* the line before it holds names */
-    size_t *place;    /* of a column of the file in the block, or SIZE_MAX; NULL: the same */
     ur_piece ahead;   /* bytes that were read but not yet handed out */
     int ended;        /* nothing is left to read behind them */
     size_t next_row, next_line, next_index;
@@ -35,13 +33,6 @@ typedef struct {
 } csv_state;
 
 /* ---- take ---- */
-
-static int is_blank_line(const unsigned char *s, unsigned char separator)
-{
-    while ((*s == ' ' || *s == '\t' || *s == '\r') && *s != separator)
-        s++;
-    return *s == '\n';
-}
 
 /* Rows (lines that are not blank) and lines in whole lines of text. A blank line is no row, also
  * where the table has one column: a missing value there is written NA. */
@@ -51,7 +42,7 @@ static size_t count_rows(const unsigned char *s, size_t size, unsigned char sepa
     const unsigned char *end = s + size;
     size_t rows = 0;
     for (*lines = 0; s < end; ++*lines) {
-        rows += *s > ' ' || !is_blank_line(s, separator);
+        rows += *s > ' ' || !ur_is_blank_line(s, separator);
         s = (const unsigned char *)memchr(s, '\n', (size_t)(end - s)) + 1;
     }
     return rows;
@@ -217,12 +208,12 @@ static unrelu_status read_row(const place *at, const unsigned char *start, doubl
                               const unsigned char **end)
 {
     const unsigned char *s = start, separator = at->csv->separator;
-    const size_t *places = at->csv->place;
+    const size_t *places = at->source->place;
     size_t last = at->source->width - 1;
     for (size_t j = 0;; j++) {
         const unsigned char *next;
         size_t to = places ? places[j] : j;
-        if (to == SKIPPED) {
+        if (to == SIZE_MAX) {
             next = ur_cell_find(s, separator).next;
         } else {
             while (*s == ' ')
@@ -323,7 +314,7 @@ static unrelu_status drop_blanks(csv_state *csv, int *found, unrelu_error *err)
     size_t start = 0;
     *found = 0;
     while ((feed = memchr(bytes + start, '\n', csv->ahead.size - start))) {
-        *found = !is_blank_line(bytes + start, csv->separator);
+        *found = !ur_is_blank_line(bytes + start, csv->separator);
         if (*found)
             break;
         start = (size_t)(feed - bytes) + 1;
@@ -396,7 +387,7 @@ static int is_quoted_header(const csv_state *csv, const unsigned char *line, siz
         return 0;
     do
         line = (const unsigned char *)memchr(line, '\n', (size_t)(end - line)) + 1;
-    while (memchr(line, '\n', (size_t)(end - line)) && is_blank_line(line, csv->separator));
+    while (memchr(line, '\n', (size_t)(end - line)) && ur_is_blank_line(line, csv->separator));
     return memchr(line, '\n', (size_t)(end - line)) && count_quoted(line, csv->separator) < width;
 }
 
@@ -481,7 +472,7 @@ static unrelu_status read_head(unrelu_source *source, csv_state *csv, int tabs, 
                                                               : "";
     snprintf(source->note, sizeof source->note, "no header row%s", separator);
     if (csv->header) {
-        UR_TRY(read_names(csv, line, width, &arena, &names, err));
+        UR_TRY(read_names(csv, line, width, &source->arena, &names, err));
         ur_cell first = ur_cell_find(line, csv->separator);
         unnamed = first.start == first.end;
         snprintf(source->note, sizeof source->note, "header row found, %zu column name%s kept%s",
@@ -503,6 +494,8 @@ static unrelu_status read_head(unrelu_source *source, csv_state *csv, int tabs, 
         UR_TRY(ur_csv_look(&look, &arena, &unasked, err));
     }
     UR_TRY(ur_columns_choose(source, columns, width, names, unasked, err));
+    source->all_names = names ? names : ur_take_numbered(&source->arena, 'x', width);
+    UR_TRY(ur_arena_status(&source->arena, err));
     if (unasked)
         ur_csv_tell(&look, unasked, source->note, sizeof source->note);
     if (csv->ended && !count_rows(csv->ahead.bytes, csv->ahead.size, csv->separator, &lines))
@@ -532,12 +525,19 @@ static int csv_met_limit(const unrelu_source *source)
     return atomic_load(&((csv_state *)source->state)->met_limit);
 }
 
+static unrelu_status add_csv_texts(const unrelu_source *source, const ur_piece *piece,
+                                   ur_texts *texts, unrelu_error *err)
+{
+    return ur_csv_add_texts(piece, ((const csv_state *)source->state)->separator, texts, err);
+}
+
 static const ur_format csv_format = {
     .rewind = rewind_csv,
     .take = take_csv,
     .decode = decode_csv,
     .fraction = csv_fraction,
     .met_limit = csv_met_limit,
+    .add_texts = add_csv_texts,
 };
 
 unrelu_status ur_csv_open(unrelu_source *source, const char *path, int tabs, int gzip,
@@ -562,13 +562,5 @@ unrelu_status ur_csv_open(unrelu_source *source, const char *path, int tabs, int
                                     : (size_t)goal;
     UR_TRY(read_head(source, csv, tabs, options->columns, err));
     csv->next_line = csv->data_line;
-    if (!source->pick)
-        return UNRELU_OK;
-    csv->place = ur_take(&source->arena, source->width, sizeof *csv->place);
-    UR_TRY(ur_arena_status(&source->arena, err));
-    for (size_t j = 0; j < source->width; j++)
-        csv->place[j] = SKIPPED;
-    for (size_t j = 0; j < source->d; j++)
-        csv->place[source->pick[j]] = j;
-    return UNRELU_OK;
+    return ur_source_set_places(source, &source->arena, err);
 }

@@ -32,6 +32,13 @@ static inline int ur_is_blank(unsigned char c)
 {
     return c == ' ' || c == '\t' || c == '\r';
 }
+/* of a line that ends with a line feed */
+static inline int ur_is_blank_line(const unsigned char *s, unsigned char separator)
+{
+    while (ur_is_blank(*s) && *s != separator)
+        s++;
+    return *s == '\n';
+}
 /* csv_token.c. *value: the number, the limit, or the lower end; NaN for a missing one and for ND.
  * *upper: the upper end of an interval, else NaN. */
 ur_cell_kind ur_cell_read(const ur_cell *cell, locale_t c_locale, double *value, double *upper);

@@ -93,6 +93,12 @@ static void look_at_rows(const ur_look *l, counts *c)
     }
 }
 
+/* which imputation a row is of, and of which row */
+static int is_draw_number(const ur_look *l, size_t j)
+{
+    return l->names && (!strcmp(l->names[j], ".imp") || !strcmp(l->names[j], ".id"));
+}
+
 static int is_row_names(const ur_look *l, const counts *c)
 {
     if (!l->names)
@@ -116,8 +122,11 @@ unrelu_status ur_csv_look(const ur_look *l, ur_arena *arena, unsigned char **una
     UR_TRY(ur_arena_status(&own, err));
     UR_TRY(ur_arena_status(arena, err));
     look_at_rows(l, &c);
-    for (size_t j = 0; j < l->width; j++)
-        left += out[j] = c.text[j] >= UR_TEXT_LEAST && 2 * c.text[j] > c.present[j];
+    for (size_t j = 0; j < l->width; j++) {
+        int is_text = c.text[j] >= UR_TEXT_LEAST && 2 * c.text[j] > c.present[j];
+        out[j] = is_draw_number(l, j) ? UR_DRAW_NUMBER : is_text ? UR_TEXT_COLUMN : 0;
+        left += out[j] != 0;
+    }
     if (is_row_names(l, &c)) {
         left += !out[0];
         out[0] = UR_ROW_NAMES;
@@ -135,7 +144,9 @@ void ur_csv_tell(const ur_look *l, const unsigned char *unasked, char *note, siz
         size_t used = strlen(note);
         if (!unasked[j] || told++ > NAMED)
             continue;
-        const char *what = unasked[j] == UR_ROW_NAMES ? "row names" : "text";
+        const char *what = unasked[j] == UR_ROW_NAMES     ? "row names"
+                           : unasked[j] == UR_DRAW_NUMBER ? "of imputations"
+                                                          : "text";
         if (told > NAMED)
             snprintf(name, sizeof name, "...");
         else if (l->names && !(j == 0 && l->unnamed))

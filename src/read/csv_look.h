@@ -8,8 +8,9 @@
  * single wrong cells in a column of numbers stay an error, and so do numbers with a comma. The
  * first column of a table with a header holds row names where it has no name, or is called rownames
  * or 'Unnamed: 0'; where it is called X and holds whole numbers that increase (R's read.csv calls
- * it so); and where it counts 1, 2, 3, ... over at least UR_COUNTED_LEAST rows. Where nothing would
- * be left, nothing is left out. */
+ * it so); and where it counts 1, 2, 3, ... over at least UR_COUNTED_LEAST rows. The columns .imp
+ * and .id of imputations say which draw a row is of. Where nothing would be left, nothing is left
+ * out. */
 #ifndef UR_CSV_LOOK_H
 #define UR_CSV_LOOK_H
 
@@ -34,7 +35,7 @@ typedef struct {
     int unnamed;              /* the first name is empty in the file */
 } ur_look;
 
-enum { UR_TEXT_COLUMN = 1, UR_ROW_NAMES };
+enum { UR_TEXT_COLUMN = 1, UR_ROW_NAMES, UR_DRAW_NUMBER };
 
 /* *unasked (width, of the arena): one of these for columns to be left out, 0 for others; NULL: none
  * is to be left out */

@@ -14,6 +14,9 @@ typedef struct {
                             unrelu_error *err);
     double (*fraction)(const unrelu_source *source);
     int (*met_limit)(const unrelu_source *source); /* NULL: there are none in this format */
+    /* appends the texts of the rows of a piece; NULL: numbers are no text in this format */
+    unrelu_status (*add_texts)(const unrelu_source *source, const ur_piece *piece, ur_texts *texts,
+                               unrelu_error *err);
 } ur_format;
 
 struct unrelu_source {
@@ -22,12 +25,15 @@ struct unrelu_source {
     void *state;
     const char *label;
     char note[384];
-    int moved;           /* take was called since open or the last rewind */
-    size_t width;        /* columns of the file */
-    size_t d;            /* columns handed out */
-    size_t *pick;        /* d: their 0-based places in the file; NULL: all, in order */
-    const char **names;  /* d */
-    const ur_undo *undo; /* NULL: values as they stand */
+    int moved;          /* take was called since open or the last rewind */
+    size_t width;       /* columns of the file */
+    size_t d;           /* columns handed out */
+    size_t *pick;       /* d: their 0-based places in the file; NULL: all, in order */
+    const char **names; /* d */
+    size_t *place;      /* width: of a column of the file among those handed out, or SIZE_MAX;
+                           NULL where pick is, or where the format needs none */
+    const char *const *all_names; /* width; NULL: the format has no texts */
+    const ur_undo *undo;          /* NULL: values as they stand */
 };
 
 /* Each sets format, state, columns and note of a source that has its label. */
@@ -49,6 +55,9 @@ unrelu_status ur_csv_open(unrelu_source *source, const char *path, int tabs, int
 unrelu_status ur_columns_choose(unrelu_source *source, const char *spec, size_t width,
                                 const char *const *names, unsigned char *unasked,
                                 unrelu_error *err);
+
+/* place from pick, of a source that has its columns */
+unrelu_status ur_source_set_places(unrelu_source *source, ur_arena *arena, unrelu_error *err);
 
 /* Rows of one piece of an n-by-d array: about 1 MiB of doubles where rows are short, at least
  * 4096 rows where they are long (the pair kernels want tall blocks) but never above 64 MiB,

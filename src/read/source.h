@@ -6,6 +6,7 @@
 #ifndef UR_SOURCE_H
 #define UR_SOURCE_H
 
+#include "base/arena.h"
 #include "unrelu/unrelu.h"
 
 typedef struct {
@@ -72,6 +73,27 @@ const char *const *ur_source_names(const unrelu_source *source);
 const char *ur_source_label(const unrelu_source *source);
 /* "column 3" or "column 3 (lead)": for messages; place is 0-based among those handed out */
 void ur_source_column_label(const unrelu_source *source, size_t place, char *out, size_t size);
+
+/* --- view.c: some columns of a file by themselves, and what is written in the others --- */
+/* A source of the columns `which` (d places among those that `of` hands out), of the arena and for
+ * as long as `of` lives. It reads the same file: one of the two at a time, from a rewind on. */
+unrelu_status ur_source_view(unrelu_source *of, const size_t *which, size_t d, ur_arena *arena,
+                             unrelu_source **out, unrelu_error *err);
+
+/* The cells of the columns of a file that a source does not hand out, as they are written: without
+ * quotes and blanks around, each with a NUL at its end, row after row. */
+typedef struct {
+    size_t columns;           /* of the file; 0: it holds no text, or nothing is left out */
+    const char *const *names; /* columns, of the source */
+    const size_t *place;      /* columns: among those handed out, or SIZE_MAX: its texts are here */
+    size_t rows;
+    char *bytes;
+    size_t size, capacity;
+} ur_texts;
+/* by one more pass over the file; out is to be freed whatever the status */
+unrelu_status ur_source_texts(unrelu_source *source, ur_texts *out, unrelu_error *err);
+void ur_texts_free(ur_texts *texts);
+
 void ur_piece_free(ur_piece *piece);
 void ur_block_free(ur_block *block);
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "write/sink.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -15,16 +16,35 @@ struct unrelu_sink {
     char separator; /* 0: .npy */
     size_t n, d, rows;
     locale_t c_locale; /* not for .npy */
+    int safe;          /* for spreadsheets */
 };
 
-static unrelu_status write_name(unrelu_sink *sink, const char *name, unrelu_error *err)
+int ur_sink_is_array(const char *path)
+{
+    return ur_text_ends(path, strlen(path), ".npy");
+}
+
+/* What a spreadsheet would run as a formula. A tab or a carriage return before it changes nothing
+ * for some of them. Numbers are none. */
+static int runs(const unrelu_sink *sink, const char *text)
+{
+    char *end;
+    if (!*text || !strchr("=+-@\t\r", *text))
+        return 0;
+    strtod_l(text, &end, sink->c_locale);
+    return end == text || *end;
+}
+
+static unrelu_status write_text(unrelu_sink *sink, const char *text, unrelu_error *err)
 {
     char special[] = {'"', '\n', '\r', sink->separator, '\0'};
-    if (!strpbrk(name, special) && *name && *name != ' ')
-        return ur_file_write(sink->file, name, strlen(name), err);
-    UR_TRY(ur_file_write(sink->file, "\"", 1, err));
-    for (; *name; name++) {
-        char c = *name == '\n' || *name == '\r' ? ' ' : *name; /* a line is a row */
+    int quoted = strpbrk(text, special) || !*text || *text == ' ';
+    UR_TRY(ur_file_write(sink->file, "\"", (size_t)quoted, err));
+    UR_TRY(ur_file_write(sink->file, "'", (size_t)(sink->safe && runs(sink, text)), err));
+    if (!quoted)
+        return ur_file_write(sink->file, text, strlen(text), err);
+    for (; *text; text++) {
+        char c = *text == '\n' || *text == '\r' ? ' ' : *text; /* a line is a row */
         UR_TRY(ur_file_write(sink->file, c == '"' ? "\"\"" : &c, c == '"' ? 2 : 1, err));
     }
     return ur_file_write(sink->file, "\"", 1, err);
@@ -40,8 +60,7 @@ static unrelu_status open_sink(unrelu_sink *sink, const char *path, const char *
     if (overflow || sink->d == 0)
         return ur_fail(err, UNRELU_EUSAGE, "cannot write %s: %zu rows of %zu columns", path,
                        sink->n, sink->d);
-    int npy = ur_text_ends(path, strlen(path), ".npy"),
-        tsv = ur_text_ends(path, strlen(path), ".tsv");
+    int npy = ur_sink_is_array(path), tsv = ur_text_ends(path, strlen(path), ".tsv");
     if (!npy && !tsv && !ur_text_ends(path, strlen(path), ".csv") && !ur_file_is_direct(path))
         return ur_fail(err, UNRELU_EUSAGE,
                        "cannot tell the format of %s; samples are written as .npy, .csv or .tsv, "
@@ -57,14 +76,14 @@ static unrelu_status open_sink(unrelu_sink *sink, const char *path, const char *
         return ur_fail_memory(err, 1, "locale");
     UR_TRY(ur_file_open(path, 0, &sink->file, err));
     for (size_t j = 0; names && j < sink->d; j++) {
-        UR_TRY(write_name(sink, names[j], err));
+        UR_TRY(write_text(sink, names[j], err));
         UR_TRY(ur_file_write(sink->file, j + 1 < sink->d ? &sink->separator : "\n", 1, err));
     }
     return UNRELU_OK;
 }
 
-unrelu_status unrelu_sink_open(const char *path, size_t n, size_t d, const char *const *names,
-                               unrelu_sink **out, unrelu_error *err)
+unrelu_status ur_sink_open(const char *path, size_t n, size_t d, const char *const *names, int safe,
+                           unrelu_sink **out, unrelu_error *err)
 {
     *out = NULL;
     if (!path || !*path)
@@ -76,12 +95,41 @@ unrelu_status unrelu_sink_open(const char *path, size_t n, size_t d, const char 
     }
     sink->n = n;
     sink->d = d;
+    sink->safe = safe;
     unrelu_status status = open_sink(sink, path, names, err);
     if (status)
         unrelu_sink_abort(sink);
     else
         *out = sink;
     return status;
+}
+
+unrelu_status unrelu_sink_open(const char *path, size_t n, size_t d, const char *const *names,
+                               unrelu_sink **out, unrelu_error *err)
+{
+    return ur_sink_open(path, n, d, names, 0, out, err);
+}
+
+static unrelu_status write_number(unrelu_sink *sink, double x, unrelu_error *err)
+{
+    char
+        cell[UR_DECIMAL_MOST]; /* NaN: NA, as an empty cell would make a blank line of one column */
+    return ur_file_write(sink->file, cell, ur_decimal_write(sink->c_locale, x, cell), err);
+}
+
+unrelu_status ur_sink_write_mixed(unrelu_sink *sink, const double *x, const char *const *texts,
+                                  unrelu_error *err)
+{
+    if (sink->rows++ == sink->n)
+        return ur_fail(err, UNRELU_EUSAGE, "%s was opened for %zu rows", sink->path, sink->n);
+    for (size_t j = 0; j < sink->d; j++) {
+        if (!texts[j])
+            UR_TRY(write_number(sink, x[j], err));
+        else if (*texts[j])
+            UR_TRY(write_text(sink, texts[j], err));
+        UR_TRY(ur_file_write(sink->file, j + 1 < sink->d ? &sink->separator : "\n", 1, err));
+    }
+    return UNRELU_OK;
 }
 
 unrelu_status unrelu_sink_write(unrelu_sink *sink, const double *x, size_t rows, unrelu_error *err)

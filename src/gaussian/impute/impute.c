@@ -51,7 +51,8 @@ typedef struct {
     size_t first, batch;   /* draws that are made together */
     double *out;           /* batch x n x d, in the samples' order of columns */
     ur_parameters errors;
-    double *b, *scale, *R; /* batch x d, d, d x d: of each draw; of means those of the model */
+    double *b, *scale, *R;    /* batch x d, d, d x d: of each draw; of means those of the model */
+    const char *const *names; /* of the samples' columns, for the output */
     ur_arena *arena;
 } imputation;
 
@@ -394,26 +395,49 @@ static unrelu_status set_parameters(imputation *p, size_t count, unrelu_error *e
 static unrelu_status write_all(imputation *p, unrelu_source *samples, const char *path,
                                const unrelu_exec *exec, unrelu_error *err)
 {
-    unrelu_sink *sink = NULL;
+    ur_filled_table *table = NULL;
     int overflow = 0;
-    size_t rows = ur_product(p->draws, p->n, &overflow), blocks = p->n / BLOCK + (p->n % BLOCK > 0);
+    size_t blocks = p->n / BLOCK + (p->n % BLOCK > 0);
+    ur_product(p->draws, p->n, &overflow);
     if (overflow)
         return ur_fail(err, UNRELU_EUSAGE, "%zu draws of %zu rows are too many", p->draws, p->n);
-    const char *const *names = p->options.names ? p->options.names : ur_source_names(samples);
-    UR_TRY(unrelu_sink_open(path, rows, p->d, names, &sink, err));
-    unrelu_status status = UNRELU_OK;
-    for (; p->first < p->draws && status == UNRELU_OK; p->first += p->batch) {
+    const ur_table_shape shape = {p->n, p->d, p->names, p->options.draws,
+                                  p->options.spreadsheet_safe};
+    UR_TRY(ur_filled_open(path, &shape, samples, p->arena, &table, err));
+    for (; p->first < p->draws; p->first += p->batch) {
         size_t count = p->draws - p->first < p->batch ? p->draws - p->first : p->batch;
-        status = set_parameters(p, count, err);
-        if (status == UNRELU_OK)
-            status = ur_each(exec, "imputing", blocks, fill_block, p, err);
-        if (status == UNRELU_OK)
-            status = unrelu_sink_write(sink, p->out, count * p->n, err);
+        UR_TRY(set_parameters(p, count, err));
+        UR_TRY(ur_each(exec, "imputing", blocks, fill_block, p, err));
+        UR_TRY(ur_filled_write(table, p->out, p->first, count, err));
     }
-    if (status == UNRELU_OK)
-        return unrelu_sink_commit(sink, err);
-    unrelu_sink_abort(sink);
-    return status;
+    return ur_filled_commit(table, err);
+}
+
+/* Where the file has more columns than the model, those of the model alone are read. */
+static unrelu_status choose_columns(imputation *p, unrelu_source **samples, unrelu_error *err)
+{
+    size_t width = unrelu_source_columns(*samples);
+    p->names = p->options.names ? p->options.names : ur_source_names(*samples);
+    if (width <= p->d)
+        return UNRELU_OK;
+    size_t *place = ur_take(p->arena, width, sizeof *place);
+    size_t *which = ur_take(p->arena, p->d, sizeof *which);
+    const char **names = ur_take(p->arena, p->d, sizeof *names);
+    double *limit = ur_take(p->arena, p->d, sizeof *limit);
+    UR_TRY(ur_arena_status(p->arena, err));
+    UR_TRY(unrelu_gaussian_match(p->model, *samples, place, err));
+    for (size_t j = 0, at = 0; j < width; j++)
+        if (place[j] < p->d) { /* in the order of the file */
+            which[at] = j;
+            names[at] = p->names[j];
+            limit[at++] = p->options.limit ? p->options.limit[j] : NAN;
+        }
+    unrelu_source *limits = p->options.limits;
+    if (limits && unrelu_source_columns(limits) == width)
+        UR_TRY(ur_source_view(limits, which, p->d, p->arena, &p->options.limits, err));
+    p->names = names;
+    p->options.limit = p->options.limit ? limit : NULL;
+    return ur_source_view(*samples, which, p->d, p->arena, samples, err);
 }
 
 static unrelu_status prepare(imputation *p, unrelu_source *samples, const unrelu_exec *exec,
@@ -469,6 +493,7 @@ unrelu_status unrelu_gaussian_impute(const unrelu_gaussian *model, unrelu_source
             err, UNRELU_EUSAGE,
             "`median` and `draws` exclude each other: a draw is neither mean nor median");
     UR_TRY(ur_impute_check(model, err));
+    UR_TRY(choose_columns(&p, &samples, err));
     UR_TRY(prepare(&p, samples, exec, err));
     UR_TRY(write_all(&p, samples, path, exec, err));
     *report = (unrelu_impute_report){.rows = p.n, .written = p.draws * p.n};

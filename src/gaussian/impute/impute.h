@@ -5,6 +5,7 @@
 #define UR_IMPUTE_H
 
 #include "base/arena.h"
+#include "read/source.h"
 #include "unrelu/unrelu.h"
 
 #include <stdint.h>
@@ -18,6 +19,25 @@
 /* --- impute.c --- */
 /* a model that can fill samples */
 unrelu_status ur_impute_check(const unrelu_gaussian *m, unrelu_error *err);
+
+/* --- impute_table.c: the file that completed tables go to, draw after draw. CSV and TSV keep the
+ * columns of the samples' file that the model does not have, as they are written, and of draws have
+ * two columns before all others: .imp, the number of the draw, and .id, the row, both from 1. ---
+ */
+typedef struct {
+    size_t n, d;              /* of one completed table */
+    const char *const *names; /* d */
+    size_t draws;             /* 0: one table of means or medians */
+    int safe;                 /* names and texts are safe for spreadsheets */
+} ur_table_shape;
+typedef struct ur_filled_table ur_filled_table;
+/* samples: of d columns; their file is read once more where others are kept */
+unrelu_status ur_filled_open(const char *path, const ur_table_shape *shape, unrelu_source *samples,
+                             ur_arena *arena, ur_filled_table **out, unrelu_error *err);
+/* x: tables of n x d, of the draws from number `first` on */
+unrelu_status ur_filled_write(ur_filled_table *table, const double *x, size_t first, size_t count,
+                              unrelu_error *err);
+unrelu_status ur_filled_commit(ur_filled_table *table, unrelu_error *err);
 
 /* --- impute_parameters.c --- */
 typedef struct {

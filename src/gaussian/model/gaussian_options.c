@@ -199,6 +199,7 @@ static const ur_option impute_table[] = {
     {"sweeps", UR_OPTION_SIZE, AT(sweeps), "N", 0, INT_MAX, COUNT, NULL},
     {"seed", UR_OPTION_SEED, AT(seed), "S", 0, 0, SEED, NULL},
     {"fixed-parameters", UR_OPTION_YES, AT(fixed_parameters), NULL, 0, 0, "yes or no", NULL},
+    {"spreadsheet-safe", UR_OPTION_YES, AT(spreadsheet_safe), NULL, 0, 0, "yes or no", NULL},
     {"median", UR_OPTION_YES, AT(median), NULL, 0, 0, "yes or no", NULL},
     {0},
 };
