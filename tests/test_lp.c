@@ -168,6 +168,33 @@ static void a_programme_beyond_the_solvers_integers_is_refused(void **state)
                         "a linear programme of 1073741823 rows and 3 unknowns is too large");
 }
 
+static unrelu_status solve_within(size_t limit, size_t n, size_t p, const double *R,
+                                  const double *c, unrelu_error *err)
+{
+    double u[4];
+    ur_lp_outcome outcome;
+    size_t before = unrelu_memory_used();
+    unrelu_memory_limit(before + limit);
+    unrelu_status status = ur_lp_ray(n, p, R, c, c, u, &outcome, err);
+    unrelu_memory_limit(0);
+    assert_int_equal(unrelu_memory_used(), before);
+    return status;
+}
+
+/* 100 rows: .01 MB of ours, and 1.3 MB of Clp whatever the rows are */
+static void the_workspace_of_the_solver_counts_against_the_limit_of_memory(void **state)
+{
+    (void)state;
+    enum { N = 100, P = 4, ENOUGH = 1600000, TOO_LITTLE = 1200000 };
+    double R[N * P], c[P];
+    unrelu_error err = {0};
+    mixtures(N, P, 6, R, c);
+    must(solve_within(ENOUGH, N, P, R, c, &err), &err);
+    assert_int_equal(solve_within(TOO_LITTLE, N, P, R, c, &err), UNRELU_ENOMEM);
+    assert_non_null(strstr(err.text, "bytes were wanted"));
+    assert_non_null(strstr(err.text, "`max-memory` is"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -177,6 +204,7 @@ int main(void)
         cmocka_unit_test(the_optimum_is_the_best_of_all_corners),
         cmocka_unit_test(a_tall_optimum_is_a_vertex_and_has_its_multipliers),
         cmocka_unit_test(a_programme_beyond_the_solvers_integers_is_refused),
+        cmocka_unit_test(the_workspace_of_the_solver_counts_against_the_limit_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -108,6 +108,16 @@ void *ur_resize(void *memory, size_t size)
     return settle(resized, before + more);
 }
 
+int ur_reserve(size_t bytes)
+{
+    return admit(bytes);
+}
+
+void ur_release(size_t bytes)
+{
+    atomic_fetch_sub(&in_use, bytes);
+}
+
 char *ur_string_copy(const char *s)
 {
     size_t size = strlen(s) + 1;

@@ -15,6 +15,10 @@ void *ur_alloc_aligned(size_t count, size_t size);
 /* as realloc, for size 0 as for 1 */
 void *ur_resize(void *memory, size_t size);
 void ur_free(void *memory); /* takes NULL */
+/* For bytes that another library is about to take: counted as an allocation is, 0 beyond the limit,
+ * until they are released. */
+int ur_reserve(size_t bytes);
+void ur_release(size_t bytes);
 /* a * b, or 0 with *overflow set */
 size_t ur_product(size_t a, size_t b, int *overflow);
 char *ur_string_copy(const char *s);

@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "dense/clp.h"
 
 #include <limits.h>
@@ -18,17 +19,29 @@
  * vertices off by as much; a smaller one makes it give up */
 static const double TOLERANCE = 1e-11;
 
+/* Bytes that Clp 1.17 takes at most: its copies of the matrix, what it keeps of columns, the
+ * factors of a basis of a matrix without zeros, and what it takes for any programme. From 100 x 100
+ * to 400 x 2000 and 12 x 100000 cells it took .7 to .99 of this. */
+static size_t workspace(const ur_clp *dual)
+{
+    size_t rows = (size_t)dual->rows, columns = (size_t)dual->columns;
+    return 24 * rows * columns + 220 * columns + 130 * rows * rows + 1400000;
+}
+
 /* Clp's end for right-hand side c; u may be NULL */
 static unrelu_status solve_dual(const ur_clp *dual, const double *c, double *u, ur_clp_end *end,
                                 unrelu_error *err)
 {
-    size_t cells = (size_t)dual->rows * (size_t)dual->columns;
+    size_t bytes = workspace(dual);
+    if (!ur_reserve(bytes))
+        return ur_fail_shortage(err, ur_memory_shortage());
     *end = ur_clp_solve(dual, c, TOLERANCE, u);
+    ur_release(bytes);
     if (*end == UR_CLP_NO_MEMORY)
         return ur_fail(err, UNRELU_ENOMEM,
-                       "not enough memory: at least %zu bytes were wanted for a linear programme "
+                       "not enough memory: up to %zu bytes were wanted for a linear programme "
                        "of %d rows and %d columns",
-                       cells * (sizeof(double) + sizeof(int)), dual->rows, dual->columns);
+                       bytes, dual->rows, dual->columns);
     if (*end == UR_CLP_THREW)
         return ur_fail(err, UNRELU_EINTERNAL,
                        "Clp failed on a linear programme of %d rows and %d "
