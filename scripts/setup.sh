@@ -12,7 +12,8 @@ case ${1:-} in
 --coverage) packages="$packages libcmocka-dev gcovr" ;;
 --valgrind) packages="$packages libcmocka-dev valgrind" ;;
 --fuzz) packages="$packages clang libclang-rt-dev" ;;
---dev) packages="$packages libcmocka-dev clang libclang-rt-dev clang-format shellcheck debootstrap" ;;
+--dev) packages="$packages libcmocka-dev clang libclang-rt-dev clang-format shellcheck debootstrap
+    python3-numpy python3-onnx" ;;
 --browser)
     packages=
     for command in minisat chromium python3; do

@@ -250,6 +250,32 @@ static void a_file_of_a_hard_case_survives_a_failed_allocation(void **state)
     planted_network_free(&net.planted);
 }
 
+static char weights[512], graph[512];
+
+static unrelu_status export_and_load(unrelu_error *err)
+{
+    unrelu_network *m = NULL;
+    unrelu_status status = unrelu_network_export(net.planted.truth, graph, 0, err);
+    if (status == UNRELU_OK)
+        status = unrelu_network_export(net.planted.truth, weights, 1, err);
+    if (status == UNRELU_OK)
+        status = unrelu_network_load(weights, &m, err);
+    if (status != UNRELU_OK)
+        assert_null(m);
+    unrelu_network_free(m);
+    return status;
+}
+
+static void files_for_other_programs_survive_a_failed_allocation(void **state)
+{
+    (void)state;
+    begin(60, 2, 2, 2, 0);
+    strcpy(weights, files_path("net.safetensors"));
+    strcpy(graph, files_path("net.onnx"));
+    exhaust(export_and_load);
+    planted_network_free(&net.planted);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -260,6 +286,7 @@ int main(void)
         cmocka_unit_test(recoveries_from_any_noise_survive_a_failed_allocation),
         cmocka_unit_test(recoveries_from_sparse_noise_survive_a_failed_allocation),
         cmocka_unit_test(a_file_of_a_hard_case_survives_a_failed_allocation),
+        cmocka_unit_test(files_for_other_programs_survive_a_failed_allocation),
     };
     return cmocka_run_group_tests(tests, files_setup, files_teardown);
 }

@@ -147,6 +147,53 @@ static void names_decide_where_shapes_do_not(void **state)
     assert_refused(tensors("b.safetensors", words, data, sizeof data), "either may be the first");
 }
 
+/* what is exported is read again bit by bit, with its activation */
+static void exported_weights_come_back(void **state)
+{
+    (void)state;
+    static const char *const activations[] = {"relu", "power:2", "leaky:0.1", "expm1", "tanh"};
+    const char *path = files_path("again.safetensors");
+    unrelu_error err = {0};
+    for (size_t i = 0; i < sizeof activations / sizeof *activations; i++) {
+        unrelu_network_plant_options o;
+        unrelu_network *truth;
+        unrelu_network_plant_options_init(&o, sizeof o);
+        o.d = 5;
+        o.k = 4;
+        o.m = 3;
+        o.bias = 1;
+        must(unrelu_activation_parse(activations[i], &o.activation, &err), &err);
+        must(unrelu_network_plant(&o, &truth, &err), &err);
+        must(unrelu_network_export(truth, path, 0, &err), &err);
+        unrelu_network *m = load(path);
+        assert_string_equal(m->activation_name, activations[i]);
+        assert_memory_equal(m->V, truth->V, 20 * sizeof *m->V);
+        assert_memory_equal(m->U, truth->U, 12 * sizeof *m->U);
+        assert_memory_equal(m->c, truth->c, 4 * sizeof *m->c);
+        assert_memory_equal(m->e, truth->e, 3 * sizeof *m->e);
+        unrelu_network_free(m);
+        unrelu_network_free(truth);
+    }
+}
+
+static void exports_that_cannot_be_are_refused(void **state)
+{
+    (void)state;
+    double data[13];
+    size_t size = four(data);
+    unrelu_error err = {0};
+    unrelu_network *m = load(tensors("net.safetensors", FOUR, data, size));
+    assert_int_equal(unrelu_network_export(m, files_path("net.bin"), 0, &err), UNRELU_EUSAGE);
+    assert_non_null(strstr(err.text, ".safetensors"));
+    assert_int_equal(unrelu_network_export(m, NULL, 0, &err), UNRELU_EUSAGE);
+    m->e[0] = 1e300;
+    assert_int_equal(unrelu_network_export(m, files_path("net.onnx"), 1, &err), UNRELU_EUSAGE);
+    assert_string_equal(err.option, "float32");
+    assert_int_not_equal(access(files_path("net.onnx"), F_OK), 0);
+    must(unrelu_network_export(m, files_path("net.onnx"), 0, &err), &err);
+    unrelu_network_free(m);
+}
+
 #define ONE(name, shape, from, to)                                                                 \
     "\"" name "\":{\"dtype\":\"F64\",\"shape\":" shape ",\"data_offsets\":[" from "," to "]}"
 
@@ -241,6 +288,8 @@ int main(void)
         cmocka_unit_test(npz_of_numpy_is_read),
         cmocka_unit_test(short_numbers_are_widened),
         cmocka_unit_test(names_decide_where_shapes_do_not),
+        cmocka_unit_test(exported_weights_come_back),
+        cmocka_unit_test(exports_that_cannot_be_are_refused),
         cmocka_unit_test(other_networks_are_refused),
         cmocka_unit_test(damaged_headers_are_refused),
         cmocka_unit_test(other_types_are_refused_where_they_are_wanted),

@@ -880,8 +880,14 @@ UNRELU_API unrelu_status unrelu_recover(unrelu_source *inputs, unrelu_source *la
 UNRELU_API void unrelu_network_free(unrelu_network *model); /* takes NULL */
 UNRELU_API unrelu_status unrelu_network_save(const unrelu_network *model, const char *path,
                                              unrelu_error *err);
+/* a file of ours, or weights of PyTorch, .safetensors or .npz: docs/formats.md */
 UNRELU_API unrelu_status unrelu_network_load(const char *path, unrelu_network **model,
                                              unrelu_error *err);
+/* The weights alone, for other programs, by the ending of path: .safetensors (what
+ * unrelu_network_load reads, and PyTorch: 0.weight, 0.bias, 2.weight, 2.bias) or .onnx (a graph
+ * from x to y that runtimes run). In double precision, or rounded where float32 is nonzero. */
+UNRELU_API unrelu_status unrelu_network_export(const unrelu_network *model, const char *path,
+                                               int float32, unrelu_error *err);
 /* y (n, m) = U f(V x + c) + e for x (n, d) */
 UNRELU_API unrelu_status unrelu_network_predict(const unrelu_network *model, const double *x,
                                                 size_t n, const unrelu_exec *exec, double *y,

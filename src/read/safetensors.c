@@ -209,18 +209,20 @@ static unrelu_status take_tensor(scanner *s, ur_tensor *t)
     return check_place(s, t);
 }
 
-/* {"key": "text", ...}: not looked at */
-static unrelu_status skip_metadata(scanner *s)
+/* {"key": "text", ...}: what others say there is not looked at */
+static unrelu_status take_metadata(scanner *s, ur_arena *arena, const char **activation)
 {
-    const char *text;
-    size_t size;
+    const char *key, *text;
+    size_t length, size;
     UR_TRY(take(s, '{'));
     if (take_if(s, '}'))
         return UNRELU_OK;
     do {
-        UR_TRY(take_string(s, &text, &size));
+        UR_TRY(take_string(s, &key, &length));
         UR_TRY(take(s, ':'));
         UR_TRY(take_string(s, &text, &size));
+        if (is(key, length, "activation") && size <= UR_NAME_MOST)
+            *activation = ur_take_text(arena, "%.*s", (int)size, text);
     } while (take_if(s, ','));
     return take(s, '}');
 }
@@ -236,45 +238,42 @@ static size_t count_braces(const char *text, size_t size)
     return count;
 }
 
-static unrelu_status take_entry(scanner *s, ur_arena *arena, ur_tensor *list, size_t *count)
+static unrelu_status take_entry(scanner *s, ur_arena *arena, ur_safetensors *out)
 {
     const char *text;
     size_t size;
     UR_TRY(take_string(s, &text, &size));
     UR_TRY(take(s, ':'));
     if (is(text, size, "__metadata__"))
-        return skip_metadata(s);
+        return take_metadata(s, arena, &out->activation);
     if (size > UR_NAME_MOST)
         return refuse(s, "a shorter name before");
-    ur_tensor *t = &list[(*count)++];
+    ur_tensor *t = &out->list[out->count++];
     t->name = ur_take_text(arena, "%.*s", (int)size, text);
     return take_tensor(s, t);
 }
 
 unrelu_status ur_safetensors_parse(const char *text, size_t size, uint64_t data, const char *label,
-                                   ur_arena *arena, ur_tensor **list, size_t *count,
-                                   unrelu_error *err)
+                                   ur_arena *arena, ur_safetensors *out, unrelu_error *err)
 {
     scanner s = {text, text, text + size, label, data, err};
     size_t braces = count_braces(text, size);
-    *count = 0;
-    *list = NULL;
+    *out = (ur_safetensors){0};
     if (braces > UR_MEMBERS_MOST)
         return ur_fail(err, UNRELU_EFORMAT, "%s names more than %d arrays; keep fewer in a file",
                        label, UR_MEMBERS_MOST - 1);
-    ur_tensor *tensors = ur_take(arena, braces, sizeof *tensors);
+    out->list = ur_take(arena, braces, sizeof *out->list);
     UR_TRY(ur_arena_status(arena, err));
     UR_TRY(take(&s, '{'));
     if (!take_if(&s, '}')) {
         do
-            UR_TRY(take_entry(&s, arena, tensors, count));
+            UR_TRY(take_entry(&s, arena, out));
         while (take_if(&s, ','));
         UR_TRY(take(&s, '}'));
     }
     skip_space(&s);
     if (s.at < s.end)
         return refuse(&s, "the end of the header");
-    *list = tensors;
     return ur_arena_status(arena, err);
 }
 

@@ -30,11 +30,16 @@ int ur_safetensors_begins(const unsigned char *bytes, size_t size);
 /* the length that it begins with */
 uint64_t ur_safetensors_length(const unsigned char bytes[UR_SAFETENSORS_LENGTH]);
 
+typedef struct {
+    ur_tensor *list;
+    size_t count;
+    const char *activation; /* of the metadata, which unrelu writes; NULL: not there */
+} ur_safetensors;
+
 /* text (size): the header; data: bytes that the file has behind it. Names and list are taken from
  * the arena. What a header must not say is EFORMAT with the byte where it says it. */
 unrelu_status ur_safetensors_parse(const char *text, size_t size, uint64_t data, const char *label,
-                                   ur_arena *arena, ur_tensor **list, size_t *count,
-                                   unrelu_error *err);
+                                   ur_arena *arena, ur_safetensors *out, unrelu_error *err);
 
 /* count numbers of the type, which is not OTHER, as doubles */
 void ur_safetensors_convert(ur_tensor_type type, const unsigned char *bytes, size_t count,

@@ -15,8 +15,8 @@ struct ur_tensors {
     const char *path;
     size_t count;
     const char **names;
-    ur_npz *npz;     /* NULL: a .safetensors file, */
-    ur_tensor *list; /* its arrays, */
+    ur_npz *npz;           /* NULL: a .safetensors file, */
+    ur_safetensors header; /* its arrays, */
     int fd;
     uint64_t data; /* and where their bytes begin */
 };
@@ -50,8 +50,8 @@ static unrelu_status read_header(ur_tensors *t, uint64_t size, ur_arena *arena, 
     UR_TRY(ur_arena_status(&own, err));
     UR_TRY(ur_file_read_at(t->fd, t->path, text, (size_t)length, sizeof start, err));
     t->data = sizeof start + length;
-    return ur_safetensors_parse(text, (size_t)length, size - t->data, t->path, arena, &t->list,
-                                &t->count, err);
+    return ur_safetensors_parse(text, (size_t)length, size - t->data, t->path, arena, &t->header,
+                                err);
 }
 
 static unrelu_status open_safetensors(ur_tensors *t, ur_arena *arena, unrelu_error *err)
@@ -62,16 +62,17 @@ static unrelu_status open_safetensors(ur_tensors *t, ur_arena *arena, unrelu_err
     if (!ur_arena_adopt(arena, t, close_file))
         return ur_arena_status(arena, err);
     UR_TRY(read_header(t, size, arena, err));
+    t->count = t->header.count;
     t->names = ur_take(arena, t->count, sizeof *t->names);
     UR_TRY(ur_arena_status(arena, err));
     for (size_t i = 0; i < t->count; i++)
-        t->names[i] = t->list[i].name;
+        t->names[i] = t->header.list[i].name;
     return UNRELU_OK;
 }
 
 static unrelu_status read_numbers(ur_tensors *t, size_t i, double *out, unrelu_error *err)
 {
-    const ur_tensor *tensor = &t->list[i];
+    const ur_tensor *tensor = &t->header.list[i];
     size_t bytes = (size_t)(tensor->end - tensor->begin);
     UR_ARENA(own);
     unsigned char *raw = ur_take(&own, bytes, 1);
@@ -119,12 +120,17 @@ const char *ur_tensors_name(const ur_tensors *t, size_t i)
     return t->names[i];
 }
 
+const char *ur_tensors_activation(const ur_tensors *t)
+{
+    return t->header.activation;
+}
+
 unrelu_status ur_tensors_shape(ur_tensors *t, size_t i, size_t *ndim, size_t shape[4],
                                unrelu_error *err)
 {
     if (t->npz)
         return ur_npz_shape(t->npz, t->names[i], ndim, shape, err);
-    const ur_tensor *tensor = &t->list[i];
+    const ur_tensor *tensor = &t->header.list[i];
     if (tensor->type == UR_TENSOR_OTHER)
         return ur_fail(err, UNRELU_EFORMAT,
                        "%s: '%.100s' is of type %s, and F64, F32, F16 and BF16 are read; convert "
@@ -140,9 +146,9 @@ unrelu_status ur_tensors_read(ur_tensors *t, size_t i, size_t count, ur_arena *t
 {
     if (t->npz)
         return ur_npz_doubles(t->npz, t->names[i], count, to, out, err);
-    if (t->list[i].count != count)
+    if (t->header.list[i].count != count)
         return ur_fail(err, UNRELU_EFORMAT, "%s: '%.100s' holds %zu numbers, expected %zu", t->path,
-                       t->names[i], t->list[i].count, count);
+                       t->names[i], t->header.list[i].count, count);
     *out = ur_take(to, count, sizeof **out);
     UR_TRY(ur_arena_status(to, err));
     return read_numbers(t, i, *out, err);

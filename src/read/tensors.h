@@ -13,6 +13,8 @@ unrelu_status ur_tensors_open(const char *path, ur_arena *arena, ur_tensors **ou
                               unrelu_error *err);
 size_t ur_tensors_count(const ur_tensors *tensors);
 const char *ur_tensors_name(const ur_tensors *tensors, size_t i);
+/* what the file says of the activation between two layers; NULL: nothing */
+const char *ur_tensors_activation(const ur_tensors *tensors);
 /* at most 4 dimensions are stored in shape; what holds no numbers is EFORMAT */
 unrelu_status ur_tensors_shape(ur_tensors *tensors, size_t i, size_t *ndim, size_t shape[4],
                                unrelu_error *err);

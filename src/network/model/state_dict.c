@@ -174,6 +174,18 @@ static unrelu_status read_bias(dict *q, const layer *l, ur_arena *to, double **o
 
 /* ---- the whole ---- */
 
+/* relu, unless `export` wrote the file and says otherwise */
+static unrelu_status read_activation(const dict *q, unrelu_network *model, unrelu_error *err)
+{
+    const char *text = ur_tensors_activation(q->file);
+    unrelu_activation f = {UNRELU_RELU, 0};
+    unrelu_error why = {0};
+    if (text && unrelu_activation_parse(text, &f, &why) != UNRELU_OK)
+        return ur_fail(err, UNRELU_EFORMAT, "%s: %.300s", q->path, why.text);
+    ur_network_set_activation(model, f);
+    return UNRELU_OK;
+}
+
 unrelu_status ur_is_state_dict(const char *path, int *yes, unrelu_error *err)
 {
     UR_ARENA(arena);
@@ -200,6 +212,7 @@ unrelu_status ur_state_dict_load(const char *path, unrelu_network *model, unrelu
     UR_TRY(look_at_shape(&q, &q.layers[0], err));
     UR_TRY(look_at_shape(&q, &q.layers[1], err));
     UR_TRY(order_layers(&q, err));
+    UR_TRY(read_activation(&q, model, err));
     model->d = hidden->columns;
     model->k = hidden->rows;
     model->m = outer->rows;
