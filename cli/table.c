@@ -15,6 +15,7 @@ void cli_table_start(cli_table *table, size_t columns)
 {
     table->cells = 0;
     table->columns = columns;
+    memset(table->least, 0, sizeof table->least);
 }
 
 void cli_table_titles(cli_table *table, const char *titles)
@@ -69,12 +70,20 @@ static int width(const char *s)
 
 static int column_width(const cli_table *table, size_t column)
 {
-    int widest = 0;
+    int widest = table->least[column];
     for (size_t i = column; i < table->cells; i += table->columns) {
         int w = width(table->cell[i]);
         widest = w > widest ? w : widest;
     }
     return widest;
+}
+
+void cli_table_widen(cli_table *table, const cli_table *as)
+{
+    for (size_t j = 0; j < table->columns; j++) {
+        int w = column_width(as, j);
+        table->least[j] = w > table->least[j] ? w : table->least[j];
+    }
 }
 
 int cli_table_width(const cli_table *table)

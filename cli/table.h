@@ -9,6 +9,7 @@ enum { CLI_TABLE_ROWS = 64, CLI_TABLE_COLUMNS = 9, CLI_TABLE_CELL = 160 };
 
 typedef struct {
     size_t cells, columns;
+    int least[CLI_TABLE_COLUMNS]; /* widths */
     char cell[CLI_TABLE_ROWS * CLI_TABLE_COLUMNS][CLI_TABLE_CELL];
 } cli_table;
 
@@ -26,6 +27,8 @@ void cli_table_add_estimate(cli_table *table, double value, double half);
 /* align: one letter a column, l or r; indented by two, no trailing blanks. A last column that gets
  * too long is broken at blanks. */
 void cli_table_print(const cli_table *table, const char *align);
+/* makes its columns at least as wide as those of another, of as many */
+void cli_table_widen(cli_table *table, const cli_table *as);
 /* of its longest line, the indent with it */
 int cli_table_width(const cli_table *table);
 

@@ -323,6 +323,116 @@ static double naive_likelihood(const double *y, size_t j, double b, double s)
     return sum;
 }
 
+enum { GRID = 400 }; /* of Simpson's rule over 16 deviations at most */
+
+typedef struct {
+    double from, to; /* in deviations; equal: it was seen */
+} naive_cell;
+
+static naive_cell cell_at(const unrelu_gaussian *m, const double *y, size_t i, size_t j)
+{
+    double low = lows[(i + j) % 2], high = highs[(i + j) / 2 % 2], v = y[i * PAIR + j];
+    double from = floor(v / 0.75) * 0.75, b = m->b[j], s = m->scale[j];
+    if (v <= low)
+        return (naive_cell){-8, (low - b) / s};
+    if (v >= high)
+        return (naive_cell){(high - b) / s, 8};
+    if ((i + j) % 5 == 0)
+        return (naive_cell){(from - b) / s, (from + 0.75 - b) / s};
+    return (naive_cell){(v - b) / s, (v - b) / s};
+}
+
+/* the second cell, given that the first is t deviations from its mean */
+static double given(double t, naive_cell c, double rho, double s)
+{
+    double o = sqrt(1 - rho * rho), from = (c.from - rho * t) / o, to = (c.to - rho * t) / o;
+    return c.from == c.to ? exp(-from * from / 2) / sqrt(2 * M_PI) / o / s : Phi(to) - Phi(from);
+}
+
+/* the density of the first, by the probability of the second, over what is left open */
+static double naive_joint(const unrelu_gaussian *m, const double *y)
+{
+    double sum = 0, rho = m->correlation[1];
+    for (size_t i = 0; i < TOKENS; i++) {
+        naive_cell c[PAIR] = {cell_at(m, y, i, 0), cell_at(m, y, i, 1)};
+        double width = c[0].to - c[0].from, row = 0;
+        for (int k = 0; k <= (width > 0 ? GRID : 0); k++) {
+            double t = c[0].from + width * k / GRID, rule = k == 0 || k == GRID ? 1 : k % 2 ? 4 : 2;
+            double weight = width > 0 ? rule * width / GRID / 3 : 1 / m->scale[0];
+            row += weight * exp(-t * t / 2) / sqrt(2 * M_PI) * given(t, c[1], rho, m->scale[1]);
+        }
+        sum += log(row);
+    }
+    return sum;
+}
+
+static void likelihoods_are_those_of_the_values_as_recorded(void **state)
+{
+    (void)state;
+    double *y = malloc(TOKENS * PAIR * sizeof *y), jacobian = 0;
+    char *plain = plant_tokens(y, 0), *exponential = plant_tokens(y, 1);
+    unrelu_gaussian *m = fit_text(plain, UNRELU_TRANSFORM_NONE);
+    unrelu_gaussian *logs = fit_text(exponential, UNRELU_TRANSFORM_LOG);
+    for (size_t j = 0; j < PAIR; j++) {
+        double want =
+            naive_likelihood(y, j, m->b[j], m->scale[j]) - m->positive[j] * log(2 * M_PI) / 2;
+        double slopes = 0; /* of the logarithms of the values seen, that are values here */
+        for (size_t i = 0; i < TOKENS; i++) {
+            naive_cell c = cell_at(m, y, i, j);
+            slopes -= c.from == c.to ? y[i * PAIR + j] : 0;
+        }
+        assert_near(m->loglik[j], want, 1e-9 * fabs(want));
+        assert_near(m->aic[j], 4 - 2 * want, 1e-8 * fabs(want));
+        assert_near(m->bic[j], 2 * log(TOKENS) - 2 * want, 1e-8 * fabs(want));
+        assert_near(logs->loglik[j], want + slopes, 1e-7 * fabs(want));
+        jacobian += slopes;
+    }
+    double joint = naive_joint(m, y);
+    assert_near(m->joint_loglik, joint, 1e-6 * fabs(joint));
+    assert_near(logs->joint_loglik, joint + jacobian, 1e-6 * fabs(joint));
+    unrelu_gaussian_free(m);
+    unrelu_gaussian_free(logs);
+    free(plain);
+    free(exponential);
+    free(y);
+}
+
+/* sums of one pass, and cells of which some are missing */
+static void likelihoods_do_not_depend_on_the_way_they_are_summed(void **state)
+{
+    (void)state;
+    enum { N = 400 };
+    unrelu_gaussian *truth = plant_three(5);
+    double *x = draw_rows(truth, N, 6), want[D] = {0};
+    for (size_t i = 0; i < N; i += 7)
+        x[i * D + i % D] = NAN;
+    unrelu_gaussian_options o;
+    unrelu_gaussian_options_init(&o, sizeof o);
+    unrelu_gaussian *once = fit_cells(x, NULL, N, o);
+    o.angles = UNRELU_ANGLES_LIKELIHOOD;
+    unrelu_gaussian *cells = fit_cells(x, NULL, N, o);
+    for (size_t i = 0; i < N * D; i++) {
+        double b = once->b[i % D], s = once->scale[i % D], t = (x[i] - b) / s;
+        if (!isnan(x[i]))
+            want[i % D] += x[i] > 0 ? -t * t / 2 - log(s * sqrt(2 * M_PI)) : log(Phi(-b / s));
+    }
+    for (size_t j = 0; j < D; j++) {
+        assert_near(once->loglik[j], want[j], 1e-9 * fabs(want[j]));
+        assert_near(cells->loglik[j], want[j], 1e-9 * fabs(want[j]));
+        assert_near(once->bic[j] - once->aic[j], 2 * log(once->observed[j]) - 4, 1e-9);
+    }
+    assert_true(isnan(once->joint_loglik) && isnan(cells->joint_loglik));
+    o.angles = UNRELU_ANGLES_H6;
+    o.norms = UNRELU_NORMS_TRUNCATED;
+    unrelu_gaussian *truncated = fit_cells(x, NULL, N, o);
+    assert_null(truncated->loglik);
+    unrelu_gaussian_free(truncated);
+    unrelu_gaussian_free(once);
+    unrelu_gaussian_free(cells);
+    unrelu_gaussian_free(truth);
+    free(x);
+}
+
 static void tokens_of_either_side_are_fitted_by_their_likelihood(void **state)
 {
     (void)state;
@@ -410,6 +520,8 @@ int main(void)
         cmocka_unit_test(robust_errors_are_those_of_the_jackknife),
         cmocka_unit_test(threads_do_not_change_a_bit),
         cmocka_unit_test(a_transformed_model_draws_what_it_was_fitted_to),
+        cmocka_unit_test(likelihoods_are_those_of_the_values_as_recorded),
+        cmocka_unit_test(likelihoods_do_not_depend_on_the_way_they_are_summed),
         cmocka_unit_test(tokens_of_either_side_are_fitted_by_their_likelihood),
         cmocka_unit_test(transforms_take_cells_of_either_side),
         cmocka_unit_test(columns_whose_limits_tell_no_scale_are_refused),

@@ -11,7 +11,7 @@ typedef struct {
     unrelu_gaussian_options options;
     int paper, judge;
     int norms, angles, steps, activation; /* how often said */
-    const char *censor_at, *transform, *exceed;
+    const char *censor_at, *transform, *exceed, *correlations;
     cli_limits limits;
 } fit_arguments;
 
@@ -23,6 +23,11 @@ static const cli_option options[] = {
      "also give the share of values above V in column NAME, before censoring, with its interval; V "
      "alone: in every column",
      TO(CLI_TEXT, exceed)},
+    {"correlations", 0, "all|N|matrix",
+     "which correlations are printed: every pair, the N strongest (default 10), or all as a "
+     "matrix; "
+     "--json has all of them",
+     TO(CLI_TEXT, correlations)},
     {.doc = "Method:", .kind = CLI_HEADING},
     {"method", 0, "efficient|paper",
      "efficient (default): --norms censored --angles h6, one pass, any sign of b; paper: --norms "
@@ -221,7 +226,9 @@ static int run(void *arguments)
     CLI_MEMORY double *limits = NULL;
     CLI_SCOPE(cli_free_model) cli_model model = {.kind = CLI_GAUSSIAN};
     CLI_SCOPE(cli_free_exceedances) cli_exceedances exceed = {0};
+    cli_shown_pairs pairs;
     char kind[64] = "";
+    CLI_TRY(cli_parse_pairs(a->correlations, &pairs));
     CLI_TRY(fill_options(a, &limits));
     CLI_TRY(cli_check_output(&a->shared, ".npz"));
     CLI_CALL(unrelu_file_kind(a->shared.files[0], kind, sizeof kind, &err));
@@ -230,7 +237,7 @@ static int run(void *arguments)
     CLI_TRY(cli_save_model(&model, a->shared.output)); /* its intervals are of 95 % */
     CLI_CALL(unrelu_gaussian_answer(model.gaussian, a->shared.level, &err));
     cli_tell_model(&model);
-    return cli_print_gaussian_model("fit", &a->shared, &model, "fitted", &exceed);
+    return cli_print_gaussian_model("fit", &a->shared, &model, "fitted", &exceed, &pairs);
 }
 
 const cli_command cli_fit = {

@@ -4,7 +4,7 @@
 
 typedef struct {
     cli_shared shared;
-    const char *exceed;
+    const char *exceed, *correlations;
 } show_arguments;
 
 static const cli_option options[] = {
@@ -12,6 +12,11 @@ static const cli_option options[] = {
      "of a rectified Gaussian: also the share of values above V in column NAME, before censoring, "
      "with its interval; V alone: in every column",
      CLI_TO(CLI_TEXT, show_arguments, exceed)},
+    {"correlations", 0, "all|N|matrix",
+     "of a rectified Gaussian: which correlations are printed: every pair, the N strongest "
+     "(default 10), or all as a matrix; "
+     "--json has all of them",
+     CLI_TO(CLI_TEXT, show_arguments, correlations)},
     {0},
 };
 
@@ -30,16 +35,19 @@ static int run(void *arguments)
     const cli_shared *shared = &a->shared;
     CLI_SCOPE(cli_free_model) cli_model model = {0};
     CLI_SCOPE(cli_free_exceedances) cli_exceedances exceed = {0};
+    cli_shown_pairs pairs;
+    CLI_TRY(cli_parse_pairs(a->correlations, &pairs));
     CLI_TRY(cli_load_model(shared->files[0], CLI_ANY_MODEL, &model));
     if (model.kind == CLI_GAUSSIAN && model.gaussian->mean)
         CLI_CALL(unrelu_gaussian_answer(model.gaussian, shared->level, &err));
-    if (a->exceed && model.kind != CLI_GAUSSIAN)
-        return cli_usage("--exceed is for models of 'unrelu fit', and %s is of kind '%s'",
-                         shared->files[0], cli_model_name(model.kind));
+    if ((a->exceed || a->correlations) && model.kind != CLI_GAUSSIAN)
+        return cli_usage("--%s is for models of 'unrelu fit', and %s is of kind '%s'",
+                         a->exceed ? "exceed" : "correlations", shared->files[0],
+                         cli_model_name(model.kind));
     if (a->exceed)
         CLI_TRY(cli_exceed(model.gaussian, a->exceed, shared->level, &exceed));
     cli_tell_model(&model);
-    return cli_print_gaussian_model("show", shared, &model, NULL, &exceed);
+    return cli_print_gaussian_model("show", shared, &model, NULL, &exceed, &pairs);
 }
 
 const cli_command cli_show = {

@@ -13,8 +13,8 @@ enum {
     MANY = 30,  /* columns from which on not all are shown, but */
     FIRST = 20, /* the first of them and */
     FLAGGED = 20,
+    ANSWERED = 10, /* columns in each of three tables */
     EIGENVALUES = 20,
-    STRONGEST = 10, /* pairs */
 };
 
 double cli_half_width(double level)
@@ -148,11 +148,17 @@ static void add_answer(cli_table *table, double value, const double *ci)
         cli_table_add(table, "%.3g", value);
 }
 
+static void tell_left_out(const unrelu_gaussian *m, size_t shown)
+{
+    if (shown < m->d)
+        cli_print("  ... the first %zu of %zu columns; --json has all\n", shown, m->d);
+}
+
 /* two tables, each as wide as a terminal */
 static void print_answers(const unrelu_gaussian *m)
 {
     cli_table moments, quantiles;
-    size_t shown = m->d < MANY ? m->d : MANY;
+    size_t shown = m->d < ANSWERED ? m->d : ANSWERED;
     cli_print("\nin the data's own unit, before censoring (in brackets %.4g %% intervals)\n",
               100 * m->level);
     cli_table_titles(&moments, "column|mean|UCL95|sd");
@@ -173,8 +179,30 @@ static void print_answers(const unrelu_gaussian *m)
     cli_table_print(&moments, "lrrr");
     putchar('\n');
     cli_table_print(&quantiles, m->lambda ? "lrrrr" : "lrrr");
-    if (shown < m->d)
-        cli_print("  ... the first %zu of %zu columns\n", shown, m->d);
+    tell_left_out(m, shown);
+}
+
+/* and what goes with values as they are recorded */
+static void print_likelihoods(const unrelu_gaussian *m)
+{
+    cli_table table;
+    size_t shown = m->d < ANSWERED ? m->d : ANSWERED;
+    cli_print("\nof values as recorded, those that are censored at their limit\n");
+    cli_table_titles(&table, "column|mean as recorded|logLik|AIC|BIC");
+    for (size_t i = 0; i < shown; i++) {
+        cli_add_column_name(&table, m, i);
+        if (m->rectified_mean)
+            add_answer(&table, m->rectified_mean[i], &m->rectified_mean_ci[2 * i]);
+        else
+            cli_table_add(&table, "-");
+        cli_table_add_real(&table, "%.2f", m->loglik[i]);
+        cli_table_add_real(&table, "%.2f", m->aic[i]);
+        cli_table_add_real(&table, "%.2f", m->bic[i]);
+    }
+    cli_table_print(&table, "lrrrr");
+    tell_left_out(m, shown);
+    if (m->d > 1 && isfinite(m->joint_loglik))
+        cli_print("  all columns together: logLik %.2f\n", m->joint_loglik);
 }
 
 /* ---- correlations -------------------------------------------------------------------- */
@@ -204,50 +232,6 @@ size_t cli_strongest_pairs(const unrelu_gaussian *m, const double *se, size_t mo
             top[at] = pair;
         }
     return count;
-}
-
-void cli_print_correlations(const unrelu_gaussian *m, double z)
-{
-    cli_table table;
-    cli_pair top[STRONGEST];
-    size_t pairs = m->d * (m->d - 1) / 2, few_joint;
-    if (!m->correlation)
-        return;
-    const double *se = NULL;
-    for (size_t i = 0; m->correlation_se && i + 1 < m->d; i++) /* the upper triangle counts */
-        if (cli_has_errors(m->correlation_se + i * m->d + i + 1, m->d - i - 1))
-            se = m->correlation_se;
-    size_t shown = cli_strongest_pairs(m, se, STRONGEST, top, &few_joint);
-    const char *intervals = se ? " [intervals by Fisher's z]" : "";
-    if (shown == 0 && few_joint == 0)
-        return;
-    if (shown == 0 && few_joint < pairs)
-        cli_print("\ncorrelations: %zu of %zu pairs are few-joint, the others 0\n", few_joint,
-                  pairs);
-    else if (shown == 0)
-        cli_print("\ncorrelations: %s few-joint: too few rows where both are positive\n",
-                  pairs == 1 ? "the only pair is" : "every pair is");
-    else if (shown == pairs)
-        cli_print("\ncorrelations%s\n", intervals);
-    else if (few_joint)
-        cli_print("\nstrongest correlations%s (%zu of %zu pairs; %zu few-joint left out)\n",
-                  intervals, shown, pairs, few_joint);
-    else
-        cli_print("\nstrongest correlations%s (%zu of %zu pairs)\n", intervals, shown, pairs);
-    cli_table_start(&table, 4);
-    for (size_t r = 0; r < shown; r++) {
-        size_t ij = top[r].i * m->d + top[r].j;
-        cli_add_column_name(&table, m, top[r].i);
-        cli_add_column_name(&table, m, top[r].j);
-        char text[CLI_TABLE_CELL];
-        double low, high, rho = m->correlation[ij];
-        cli_correlation_interval(rho, se ? se[ij] : -1, z, &low, &high);
-        cli_format_between(text, sizeof text, rho, low, high);
-        size_t before = strcspn(text, "["); /* a cell of its own, so that estimates line up */
-        cli_table_add(&table, "%.*s", (int)(text[before] ? before - 1 : before), text);
-        cli_table_add(&table, "%s", text + before);
-    }
-    cli_table_print(&table, "llrr");
 }
 
 /* ---- spectrum, and all of it ------------------------------------------------------------- */
@@ -311,7 +295,7 @@ static void print_judgement(const unrelu_gaussian *m)
     cli_print_wrapped(text, 0, 0);
 }
 
-void cli_print_gaussian(const unrelu_gaussian *m, double level)
+void cli_print_gaussian(const unrelu_gaussian *m, double level, const cli_shown_pairs *pairs)
 {
     const cli_coordinates names = {"column", "columns", m->limit ? "censored" : "zeros"};
     double z = cli_half_width(level);
@@ -337,9 +321,12 @@ void cli_print_gaussian(const unrelu_gaussian *m, double level)
     cli_print_coordinates(m, &names, z);
     if (m->fit)
         print_judgement(m);
-    if (m->mean && m->transform != UNRELU_TRANSFORM_NONE) /* else b and scale say it */
+    /* of one limit a column, untransformed, b and scale say it */
+    if (m->mean && (m->transform != UNRELU_TRANSFORM_NONE || strcmp(m->angles, "likelihood") == 0))
         print_answers(m);
-    cli_print_correlations(m, z);
+    if (m->loglik)
+        print_likelihoods(m);
+    cli_print_correlations(m, z, pairs);
     if (m->eigenvalues)
         print_eigenvalues(m, level, z);
     if (m->method[0] && isfinite(m->lambda_min) && m->d > 1)

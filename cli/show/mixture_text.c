@@ -111,7 +111,7 @@ void cli_print_mixture(const unrelu_mixture *m, double level)
         cli_print("+- is the half-width of a %.4g %% interval, given A\n", 100 * level);
     putchar('\n');
     cli_print_coordinates(m->hidden, &names, z);
-    cli_print_correlations(m->hidden, z);
+    cli_print_correlations(m->hidden, z, NULL);
     putchar('\n');
     if (!print_matrix(m))
         cli_print("A (%zu x %zu) is the array A of the model file, which 'unmix -o FILE' writes\n",

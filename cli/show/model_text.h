@@ -7,8 +7,16 @@
 
 #include "table.h"
 
-/* its coordinates, its strongest correlations, its spectrum */
-void cli_print_gaussian(const unrelu_gaussian *model, double level);
+/* which correlations are shown */
+typedef struct {
+    size_t most; /* the strongest so many */
+    int all, is_matrix;
+} cli_shown_pairs;
+/* "all", "matrix" or a number; NULL: the default. Returns the exit status. */
+int cli_parse_pairs(const char *text, cli_shown_pairs *out);
+
+/* its coordinates, its correlations, its spectrum; pairs NULL: the strongest */
+void cli_print_gaussian(const unrelu_gaussian *model, double level, const cli_shown_pairs *pairs);
 /* the verdict in one line, how it was learned, its neurons */
 void cli_print_network(const unrelu_network *model, double level);
 /* the verdict in one line, how it was learned, its hidden units, and A where it is small */
@@ -49,8 +57,8 @@ typedef struct {
     const char *one, *many, *censored;
 } cli_coordinates;
 void cli_print_coordinates(const unrelu_gaussian *model, const cli_coordinates *names, double z);
-/* The correlations of largest size, each with its interval. */
-void cli_print_correlations(const unrelu_gaussian *model, double z);
+/* The correlations of largest size, each with its interval, or as asked for. */
+void cli_print_correlations(const unrelu_gaussian *model, double z, const cli_shown_pairs *pairs);
 
 typedef struct {
     size_t i, j;

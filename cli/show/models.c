@@ -26,7 +26,7 @@ typedef struct {
 } kind_of_model;
 
 /* A row's functions, where each kind has one of the same name. */
-#define FORWARD(kind)                                                                              \
+#define FORWARD_FILE(kind)                                                                         \
     static unrelu_status load_##kind(const char *path, cli_model *model, unrelu_error *err)        \
     {                                                                                              \
         return unrelu_##kind##_load(path, &model->kind, err);                                      \
@@ -35,18 +35,25 @@ typedef struct {
     {                                                                                              \
         return unrelu_##kind##_save(model->kind, path, err);                                       \
     }                                                                                              \
-    static void print_##kind(const cli_model *model, double level)                                 \
-    {                                                                                              \
-        cli_print_##kind(model->kind, level);                                                      \
-    }                                                                                              \
     static void put_##kind(cli_json *json, const cli_model *model)                                 \
     {                                                                                              \
         cli_json_##kind(json, model->kind);                                                        \
     }
+#define FORWARD(kind)                                                                              \
+    FORWARD_FILE(kind)                                                                             \
+    static void print_##kind(const cli_model *model, double level)                                 \
+    {                                                                                              \
+        cli_print_##kind(model->kind, level);                                                      \
+    }
 
-FORWARD(gaussian)
 FORWARD(network)
 FORWARD(mixture)
+FORWARD_FILE(gaussian)
+
+static void print_gaussian(const cli_model *model, double level)
+{
+    cli_print_gaussian(model->gaussian, level, NULL);
+}
 
 static unrelu_status draw_gaussian(const cli_model *model, uint64_t seed, unrelu_sampler **sampler,
                                    unrelu_error *err)
@@ -158,11 +165,12 @@ void cli_tell_model(const cli_model *model)
 int cli_print_model(const char *command, const cli_shared *shared, const cli_model *model,
                     const char *done)
 {
-    return cli_print_gaussian_model(command, shared, model, done, NULL);
+    return cli_print_gaussian_model(command, shared, model, done, NULL, NULL);
 }
 
 int cli_print_gaussian_model(const char *command, const cli_shared *shared, const cli_model *model,
-                             const char *done, const cli_exceedances *exceed)
+                             const char *done, const cli_exceedances *exceed,
+                             const cli_shown_pairs *pairs)
 {
     const kind_of_model *kind = &kinds[model->kind];
     int shares = exceed && exceed->count > 0;
@@ -175,7 +183,10 @@ int cli_print_gaussian_model(const char *command, const cli_shared *shared, cons
             cli_json_text(&json, "output", shared->output);
         return cli_json_finish(&json);
     }
-    kind->print(model, shared->level);
+    if (model->kind == CLI_GAUSSIAN)
+        cli_print_gaussian(model->gaussian, shared->level, pairs);
+    else
+        kind->print(model, shared->level);
     if (shares)
         cli_print_exceedances(model->gaussian, exceed, shared->level);
     if (done)

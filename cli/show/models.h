@@ -7,6 +7,7 @@
 #include "unrelu/unrelu.h"
 
 #include "cli.h"
+#include "show/model_text.h"
 #include "show/shares_above.h"
 
 typedef enum { CLI_GAUSSIAN, CLI_NETWORK, CLI_MIXTURE } cli_kind_of_model;
@@ -35,9 +36,10 @@ void cli_tell_model(const cli_model *model); /* its warnings */
  * NULL: the model is not new. */
 int cli_print_model(const char *command, const cli_shared *shared, const cli_model *model,
                     const char *done);
-/* The same of a rectified Gaussian, and shares above values. */
+/* The same of a rectified Gaussian, and shares above values; pairs NULL: the strongest. */
 int cli_print_gaussian_model(const char *command, const cli_shared *shared, const cli_model *model,
-                             const char *done, const cli_exceedances *exceed);
+                             const char *done, const cli_exceedances *exceed,
+                             const cli_shown_pairs *pairs);
 /* How far one is from another of its kind, as text or JSON; below by kind, in compare.c. */
 int cli_compare_models(const cli_shared *shared, const cli_model *truth, const cli_model *model);
 int cli_compare_gaussians(const cli_shared *shared, const cli_model *truth, const cli_model *model);

@@ -358,6 +358,12 @@ typedef struct {
     /* How well each column fits samples, by unrelu_gaussian_judge; NULL: nobody asked */
     const char *const *fit; /* d: "good", "slight", "poor"; "": it could not be judged */
     double *ks, *ks_p;      /* d: as of unrelu_goodness */
+    /* Of the values as recorded, whatever the transform, so that transforms of the same samples can
+     * be compared; NULL where the fit did not maximise it. aic and bic count b, the scale, and a
+     * Box-Cox power that was estimated. NaN: a column is constant. */
+    double *loglik, *aic, *bic; /* d: of each column by itself */
+    double joint_loglik; /* of all columns together: of one, and of two fitted cell by cell; or NaN
+                          */
 } unrelu_gaussian;
 
 UNRELU_API unrelu_status unrelu_gaussian_fit(unrelu_source *source,

@@ -7,6 +7,7 @@
 #include "gaussian/check/judge.h"
 #include "gaussian/model/gaussian_model.h"
 #include "gaussian/problem/fit.h"
+#include "law/cell_joint.h"
 #include "law/cell_pair.h"
 #include "law/power.h"
 #include "pass/parallel.h"
@@ -157,6 +158,39 @@ static double least_gamma_se(const work *w, size_t j)
     return isinf(least) ? m->gamma_se : least;
 }
 
+static int estimates_power(const unrelu_gaussian_options *o)
+{
+    return o->transform == UNRELU_TRANSFORM_BOXCOX && isnan(o->boxcox);
+}
+
+/* what the logarithm of the likelihood of column j gains in the unit of the data */
+static double unit_part(const work *w, size_t j)
+{
+    const ur_cell_column *c = &w->columns[j];
+    const double *x = w->cells.x + j * c->n;
+    double sum = 0;
+    for (size_t i = 0; i < c->n; i++)
+        if (c->state[i] == UR_SEEN)
+            sum +=
+                ur_fit_log_slope(w->options->transform, w->lambda[j], ldexp(x[i], w->exponent[j])) -
+                w->exponent[j] * M_LN2;
+    return sum;
+}
+
+/* of one column, or of two: rows of more need integrals of their own */
+static void set_joint_likelihood(const work *w)
+{
+    unrelu_gaussian *m = w->model;
+    if (m->d == 1)
+        m->joint_loglik = m->loglik[0];
+    if (m->d != 2)
+        return;
+    size_t one = w->index[0], two = w->index[1];
+    double sum = ur_cell_joint_likelihood(&w->columns[one], &w->columns[two], m->correlation[1]) +
+                 unit_part(w, one) + unit_part(w, two);
+    m->joint_loglik = isfinite(sum) ? sum : NAN;
+}
+
 static unrelu_status set_columns(work *w, unrelu_error *err)
 {
     unrelu_gaussian *m = w->model;
@@ -172,6 +206,7 @@ static unrelu_status set_columns(work *w, unrelu_error *err)
         m->lambda = ur_take(arena, m->d, sizeof *m->lambda);
     UR_TRY(ur_arena_status(arena, err));
     m->names = names;
+    UR_TRY(ur_fit_take_likelihoods(m, err));
     for (size_t i = 0; i < m->d; i++) {
         size_t j = w->index[i];
         const ur_cell_margin *cells = &w->columns[j].margin;
@@ -189,6 +224,8 @@ static unrelu_status set_columns(work *w, unrelu_error *err)
         set_margin_errors(w, j, i);
         if (m->lambda)
             m->lambda[i] = w->lambda[j];
+        ur_fit_set_likelihood(m, i, cells->likelihood + unit_part(w, j),
+                              estimates_power(o) ? UR_MARGIN_PARAMETERS + 1 : UR_MARGIN_PARAMETERS);
     }
     return ur_arena_status(arena, err);
 }
@@ -308,6 +345,7 @@ unrelu_status ur_fit_cells(unrelu_source *source, const unrelu_gaussian_options 
     w.product_se = ur_take(&arena, w.d, w.d * sizeof *w.product_se);
     UR_TRY(ur_arena_status(&arena, err));
     UR_TRY(ur_each(exec, "pairs", w.d, solve_row, &w, err));
+    set_joint_likelihood(&w);
     for (size_t i = 0; i < w.cells.n * all; i++)
         missing += w.cells.state[i] == UR_MISSING;
     if (missing > 0)

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "gaussian/problem/fit.h"
 #include "law/normal.h"
+#include "law/power.h"
 #include "summary/column_sums.h"
 
 #include <math.h>
@@ -207,6 +208,10 @@ unrelu_status ur_fit_set_columns(const ur_fit *fit, unrelu_error *err)
     m->limit = limited ? ur_take(arena, m->d, sizeof *m->limit) : NULL;
     UR_TRY(ur_arena_status(arena, err));
     m->names = names;
+    int maximised = fit->options->norms == UNRELU_NORMS_CENSORED && !fit->options->literal &&
+                    !fit->noise && !ur_transform_undoes(fit->options->transform);
+    if (maximised)
+        UR_TRY(ur_fit_take_likelihoods(m, err));
     for (size_t i = 0; i < fit->d; i++) {
         const ur_fit_column *c = &fit->columns[i];
         int e = c->exponent;
@@ -228,6 +233,9 @@ unrelu_status ur_fit_set_columns(const ur_fit *fit, unrelu_error *err)
         if (varies && assumed && zeros - n / 2 > NEGATIVE_BIAS_DEVIATIONS * sqrt(n) / 2)
             m->flags[i] |= UNRELU_FLAG_NEGATIVE_BIAS;
         ur_margin_sums sums = ur_fit_margin_sums(fit, &fit->v, c, NULL);
+        if (maximised)
+            ur_fit_set_likelihood(m, i, ur_fit_margin_likelihood(&sums, &c->margin, e),
+                                  UR_MARGIN_PARAMETERS);
         double gamma = c->censored.gamma;
         if (c->censored.verdict == UR_MARGIN_FITTED &&
             (is_misfit(n, zeros, gamma) || is_spread(&sums, gamma)))
@@ -237,5 +245,7 @@ unrelu_status ur_fit_set_columns(const ur_fit *fit, unrelu_error *err)
         if (m->limit)
             m->limit[i] = fit->limit[c->index];
     }
+    if (maximised && m->d == 1)
+        m->joint_loglik = m->loglik[0];
     return ur_arena_status(arena, err);
 }

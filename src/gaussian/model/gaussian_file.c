@@ -55,6 +55,12 @@ static const ur_field alone[] = {
     IN(noise, "d", ur_is_size),         IN(limit, "d", ur_is_limit),
     IN(lambda, "d", ur_is_finite),      UR_TEXTS_FIELD(unrelu_gaussian, fit, "d"),
     IN(ks, "d", ur_is_size_or_unknown), IN(ks_p, "d", ur_is_size_or_unknown)};
+static const ur_field likelihoods[] = {
+    IN(loglik, "d", ur_is_bounded),
+    IN(aic, "d", ur_is_bounded),
+    IN(bic, "d", ur_is_bounded),
+    UR_NUMBER_IN(unrelu_gaussian, joint_loglik, NAN, ur_is_known),
+};
 /* in the data's unit; 2: ends of an interval, or quantiles */
 static const ur_field answers[] = {
     UR_NUMBER_IN(unrelu_gaussian, level, 0, ur_is_share),
@@ -102,7 +108,7 @@ const ur_kind ur_gaussian_kind = {
     .set_sizes = set_sizes,
     .tables = {UR_KIND_TABLE(alone), UR_KIND_TABLE(alone_learned), UR_KIND_TABLE(others),
                UR_KIND_TABLE(arrays), UR_KIND_TABLE(factor), UR_KIND_TABLE(learned),
-               UR_KIND_TABLE(answers)},
+               UR_KIND_TABLE(answers), UR_KIND_TABLE(likelihoods)},
 };
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
@@ -170,6 +176,8 @@ unrelu_status unrelu_gaussian_save(const unrelu_gaussian *m, const char *path, u
         put(w, m, alone_learned, COUNT(alone_learned));
         if (m->mean)
             put(w, m, answers, COUNT(answers));
+        if (m->loglik)
+            put(w, m, likelihoods, COUNT(likelihoods));
         status = ur_warnings_save(w, m->warnings, m->warning_count, err);
     }
     return ur_model_commit(w, status, err);
@@ -369,6 +377,7 @@ static unrelu_status load(const char *path, unrelu_gaussian *m, unrelu_error *er
     if (ur_npz_has(npz, "flags")) /* n first, which bounds counts */
         UR_TRY(get(npz, path, m, alone_learned, COUNT(alone_learned), err));
     UR_TRY(get(npz, path, m, answers, COUNT(answers), err));
+    UR_TRY(get(npz, path, m, likelihoods, COUNT(likelihoods), err));
     UR_TRY(ur_gaussian_get(npz, path, m, err));
     UR_TRY(get(npz, path, m, alone, COUNT(alone), err));
     UR_TRY(check_fit(path, m, err));

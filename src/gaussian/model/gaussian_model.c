@@ -18,6 +18,8 @@ unrelu_gaussian *ur_gaussian_new(unrelu_error *err)
 {
     unrelu_gaussian *m = ur_model_new(&ur_gaussian_kind, err);
     if (m)
+        m->joint_loglik = NAN;
+    if (m)
         m->method = m->norms = m->angles = m->how_k = m->activation = m->errors = "";
     return m;
 }

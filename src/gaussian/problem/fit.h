@@ -50,6 +50,8 @@ typedef struct {
     unrelu_gaussian *model;
 } ur_fit;
 
+enum { UR_MARGIN_PARAMETERS = 2 }; /* of a column: b and scale */
+
 /* What is left to be finished: a model with b, scales and correlations. */
 typedef struct {
     const unrelu_gaussian_options *options;
@@ -76,6 +78,17 @@ unrelu_status ur_fit_set_columns(const ur_fit *fit, unrelu_error *err);
 double ur_fit_covariance(double bs, int exponent);
 /* flags of a column with these many cells, and above their limits */
 uint32_t ur_fit_flags(double observed, double positive, const ur_margin *margin);
+
+/* --- likelihood.c: how likely the values as recorded are --- */
+/* takes room in the model; all NaN */
+unrelu_status ur_fit_take_likelihoods(unrelu_gaussian *model, unrelu_error *err);
+/* of column i, of so many parameters */
+void ur_fit_set_likelihood(unrelu_gaussian *model, size_t i, double loglik, int parameters);
+/* of the sums that a margin was fitted to, in units of 2^exponent; NaN: the margin is constant */
+double ur_fit_margin_likelihood(const ur_margin_sums *sums, const ur_margin *margin, int exponent);
+/* What it adds to the logarithm of a density that x was transformed: log dy/dx, at y of x. NaN: of
+ * an activation, which is not known there */
+double ur_fit_log_slope(unrelu_transform transform, double lambda, double y);
 
 /* --- median.c, sgd.c: norms that need passes of their own --- */
 unrelu_status ur_fit_median(ur_fit *fit, unrelu_error *err);
