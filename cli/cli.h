@@ -99,9 +99,9 @@ int cli_run(const cli_command *command, int argc, char **argv);
 int cli_parse_real(const char *what, const char *text, double least, double most, const char *want,
                    double *value);
 
-extern const cli_command cli_fit, cli_recover, cli_unmix, cli_predict, cli_export, cli_sample,
-    cli_compare, cli_show, cli_report, cli_impute, cli_check, cli_plan, cli_summarize, cli_merge,
-    cli_generate, cli_reproduce, cli_hardness;
+extern const cli_command cli_fit, cli_recover, cli_certify, cli_unmix, cli_predict, cli_export,
+    cli_sample, cli_compare, cli_show, cli_report, cli_impute, cli_check, cli_plan, cli_summarize,
+    cli_merge, cli_generate, cli_reproduce, cli_hardness;
 
 /* all of them, in the order in which they are listed */
 extern const cli_command *const cli_commands[];

@@ -23,9 +23,10 @@ static const cli_command help = {
 };
 
 const cli_command *const cli_commands[] = {
-    &cli_fit,       &cli_recover, &cli_unmix,    &cli_predict,   &cli_export,   &cli_impute,
-    &cli_sample,    &cli_compare, &cli_show,     &cli_report,    &cli_check,    &cli_plan,
-    &cli_summarize, &cli_merge,   &cli_generate, &cli_reproduce, &cli_hardness, &help,
+    &cli_fit,      &cli_recover,   &cli_unmix,    &cli_certify,   &cli_predict,
+    &cli_export,   &cli_impute,    &cli_sample,   &cli_compare,   &cli_show,
+    &cli_report,   &cli_check,     &cli_plan,     &cli_summarize, &cli_merge,
+    &cli_generate, &cli_reproduce, &cli_hardness, &help,
 };
 
 const size_t cli_command_count = sizeof cli_commands / sizeof *cli_commands;

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <limits.h>
-#include <math.h>
 #include <stdio.h>
 
 #include "files.h"
 #include "flags.h"
-#include "json.h"
 #include "scope.h"
 #include "show/models.h"
+#include "show/recovery.h"
 #include "words.h"
 
 typedef struct {
@@ -15,14 +14,14 @@ typedef struct {
     unrelu_recover_options options;
     int order, signs, exactify, bias; /* how often said */
     int intercept;
-    const char *activation, *label_columns;
+    const char *activation, *label_columns, *start;
 } recover_arguments;
 
 #define FIELD(name)     offsetof(recover_arguments, name)
 #define TO(kind, field) CLI_TO(kind, recover_arguments, field)
 
 static const char methods[] = "auto|exact|moments|ica|tensor|symmetric|lifted|facets|enumerate|one-"
-                              "sparse|any-noise|sparse-noise|signless";
+                              "sparse|any-noise|sparse-noise|signless|start";
 
 static const cli_option options[] = {
     {"output", 'o', "FILE", "write the network to FILE (.npz)", TO(CLI_TEXT, shared.output)},
@@ -55,6 +54,10 @@ static const cli_option options[] = {
      "fewer labels than neurons; any-noise: noise of any shape, independent of the inputs; "
      "sparse-noise: some cells of the labels wrong by any amount",
      CLI_TO_LIBRARY},
+    {"start", 0, "NET",
+     "begin from this network, a model or weights of PyTorch (.safetensors, .npz), and look for no "
+     "other",
+     TO(CLI_TEXT, start)},
     {"order", 0, "2|3|4", "order of the score of --method tensor (default 2)",
      TO(CLI_LIBRARY, order)},
     {"signs", 0, "regression|projection|moment",
@@ -101,6 +104,8 @@ static const cli_example examples[] = {
     {"unrelu generate network -d 10 -k 5 -m 8 -n 1e4 --noise 0.1 -o noisy", "labels with noise"},
     {"unrelu recover noisy/x.npy noisy/a.npy -k 5 --noise gaussian --json",
      "five neurons, with standard errors, as JSON"},
+    {"unrelu recover noisy/x.npy noisy/a.npy --start noisy/truth.npz",
+     "from weights that are close, as those that training left"},
     {"unrelu generate network -d 20 -k 4 -m 40 -n 800 -o wide", "many labels for each input"},
     {"unrelu recover wide/x.npy wide/a.npy --method sparse-noise",
      "where some of them may be wrong"},
@@ -120,25 +125,6 @@ static unrelu_status set(void *arguments, const char *name, const char *value, u
     return unrelu_recover_options_set(&((recover_arguments *)arguments)->options, name, value, err);
 }
 
-static unrelu_method row_of(unrelu_recover_method method)
-{
-    unrelu_method row = {.name = "", .theorem = ""};
-    unrelu_recover_method_at((size_t)method, &row);
-    return row;
-}
-
-static const char *name_of(unrelu_recover_method method)
-{
-    return row_of(method).name;
-}
-
-/* has a theorem of its own */
-static int is_promised(unrelu_recover_method method)
-{
-    unrelu_condition first;
-    return unrelu_recover_condition_at((size_t)method, 0, &first);
-}
-
 static int check_options(const recover_arguments *a)
 {
     if (a->order && a->options.method != UNRELU_RECOVER_TENSOR)
@@ -155,95 +141,45 @@ static int check_options(const recover_arguments *a)
     return cli_check_output(&a->shared, ".npz");
 }
 
-/* ---- the recovery ------------------------------------------------------------------- */
-
-static int report_failure(const cli_shared *shared, const unrelu_network *model, const char *why)
+/* options that the method has no use for are told, not refused: a script may run all methods */
+static void warn_of_options(const recover_arguments *a)
 {
-    const cli_sentence sentence = cli_flagged(why);
-    int status = 0;
-    if (shared->json) {
-        cli_json json = cli_json_start("recover");
-        cli_json_network(&json, model);
-        cli_json_text(&json, "message", sentence.text);
-        cli_json_text(&json, "output", NULL);
-        status = cli_json_finish(&json);
-    }
-    cli_error("%s", sentence.text);
-    return status ? status : CLI_EXIT_DATA;
-}
-
-static int learn(const recover_arguments *a, unrelu_network **model)
-{
-    CLI_SCOPE(cli_close) unrelu_source *inputs = NULL;
-    CLI_SCOPE(cli_close) unrelu_source *labels = NULL;
-    char **files = a->shared.files;
-    unrelu_exec exec = cli_exec(&a->shared);
-    unrelu_error err = {0};
-    unrelu_status status = cli_open_source(files[0], a->shared.columns, 0, &inputs, &err);
-    if (status == UNRELU_OK)
-        status = cli_open_source(files[1], a->label_columns, 0, &labels, &err);
-    if (status == UNRELU_OK)
-        status = unrelu_recover(inputs, labels, &a->options, &exec, model, &err);
-    if (status != UNRELU_EDATA)
-        return cli_exit(status, &err);
-    /* data that no network can be learned from are a failed recovery too */
-    const unrelu_method method = row_of(a->options.method);
-    unrelu_network none = {
-        .d = inputs ? unrelu_source_columns(inputs) : 0,
-        .m = labels ? unrelu_source_columns(labels) : 0,
-        .verdict = UNRELU_VERDICT_FAILED,
-        .residual = NAN,
-        .holdout_residual = NAN,
-        .gap = NAN,
-        .objective = NAN,
-        .objective_bound = NAN,
-        .incoherence = NAN,
-        .activation = a->options.activation,
-        .seed = a->options.seed,
-        .method = method.name,
-        .biases = "",
-        .precision = "",
-        .how_k = "",
-        .guarantee = method.theorem,
-        .assumption = "",
-        .failure = "",
-        /* a theorem promises nothing of data that its method cannot run on */
-        .guarantee_holds = is_promised(a->options.method) ? "no" : "untested",
-        .guarantee_because = err.text,
-    };
-    return report_failure(&a->shared, &none, err.text);
+    const char signs[] = "auto|moments|tensor";
+    const char exactify[] = "ica|tensor|symmetric|lifted|facets|start";
+    const char *method = cli_method_of(a->options.method).name;
+    if (a->signs && cli_word_index(signs, method) < 0)
+        cli_warning("--signs is of no use with --method %s, which needs no signs", method);
+    if (a->exactify && !a->start && cli_word_index(exactify, method) < 0)
+        cli_warning("--exactify is of no use with --method %s: it is for those that end with an "
+                    "approximation, %s",
+                    method, "ica, tensor, symmetric, lifted and facets");
 }
 
 static int run(void *arguments)
 {
     recover_arguments *a = arguments;
-    const cli_shared *shared = &a->shared;
-    const char signs[] = "auto|moments|tensor", exactify[] = "ica|tensor|symmetric|lifted|facets";
-    const char *method = name_of(a->options.method);
-    CLI_SCOPE(cli_free_model) cli_model model = {.kind = CLI_NETWORK};
-    a->options.seed = shared->seed;
+    CLI_SCOPE(cli_free_model) cli_model start = {.kind = CLI_NETWORK};
+    a->options.seed = a->shared.seed;
+    if (a->start) {
+        CLI_TRY(cli_load_model(a->start, 1U << CLI_NETWORK, &start));
+        a->options.start = start.network;
+        a->options.activation = start.network->activation;
+    }
     if (a->activation)
         CLI_CALL(unrelu_activation_parse(a->activation, &a->options.activation, &err));
     CLI_TRY(check_options(a));
     if (a->intercept)
         a->options.biases = UNRELU_BIASES_OUTPUT;
-    /* options that the method has no use for are told, not refused: a script may run all methods */
-    if (a->signs && cli_word_index(signs, method) < 0)
-        cli_warning("--signs is of no use with --method %s, which needs no signs", method);
-    if (a->exactify && cli_word_index(exactify, method) < 0)
-        cli_warning("--exactify is of no use with --method %s: it is for those that end with an "
-                    "approximation, %s",
-                    method, "ica, tensor, symmetric, lifted and facets");
-    CLI_TRY(learn(a, &model.network));
-    cli_tell_model(&model);
-    if (model.network->verdict == UNRELU_VERDICT_FAILED)
-        return report_failure(shared, model.network, model.network->failure);
-    CLI_TRY(cli_save_model(&model, shared->output));
-    CLI_TRY(cli_print_model("recover", shared, &model, "recovered"));
-    unrelu_verdict verdict = model.network->verdict;
-    return verdict == UNRELU_VERDICT_UNCERTIFIED || verdict == UNRELU_VERDICT_APPROXIMATE
-               ? CLI_EXIT_UNCERTIFIED
-               : 0;
+    warn_of_options(a);
+    const cli_recovery recovery = {.command = "recover",
+                                   .done = "recovered",
+                                   .shared = &a->shared,
+                                   .inputs = a->shared.files[0],
+                                   .labels = a->shared.files[1],
+                                   .columns = a->shared.columns,
+                                   .label_columns = a->label_columns,
+                                   .options = &a->options};
+    return cli_run_recovery(&recovery);
 }
 
 const cli_command cli_recover = {

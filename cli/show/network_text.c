@@ -140,7 +140,8 @@ static void print_verdict(const unrelu_network *m)
 static void print_learned(const unrelu_network *m, const char *activation)
 {
     double cells = (double)m->n * (double)m->m;
-    cli_print("network, learned: n = %zu, d = %zu, k = %zu, m = %zu\n", m->n, m->d, m->k, m->m);
+    const char *from = strcmp(m->method, "as-given") == 0 ? "as given" : "learned";
+    cli_print("network, %s: n = %zu, d = %zu, k = %zu, m = %zu\n", from, m->n, m->d, m->k, m->m);
     if (m->how_k[0])
         cli_print_wrapped(cli_flagged(m->how_k).text, cli_print("k = %zu: ", m->k), 0);
     cli_print("method %s, activation %s, biases %s, seed %llu\n", m->method, activation, m->biases,

@@ -735,6 +735,7 @@ typedef enum {
     UNRELU_RECOVER_ANY_NOISE = 10,    /* Algorithm 8: noise of any shape that is independent of x */
     UNRELU_RECOVER_SPARSE_NOISE = 11, /* Corollary 8: some labels wrong by any amount */
     UNRELU_RECOVER_SIGNLESS = 12,     /* rows without signs first: fewer labels than neurons */
+    UNRELU_RECOVER_START = 13,        /* from the network that `start` names */
 } unrelu_recover_method;
 
 /* what there is to know of a method, for tables and help texts */
@@ -797,6 +798,9 @@ typedef struct {
     uint64_t budget; /* candidates after which the last four methods give up; 0: a default */
     uint64_t seed;
     int robust; /* labels with noise by Huber's objective instead of least squares */
+    /* start: Gauss-Newton from the weights of this network, which is borrowed; k is its k, and with
+     * biases auto those are fitted that it has */
+    const struct unrelu_network *start;
 } unrelu_recover_options;
 
 UNRELU_API void unrelu_recover_options_init(unrelu_recover_options *options, size_t size);
@@ -834,7 +838,7 @@ UNRELU_API int unrelu_unmix_rule_at(size_t i, unrelu_rule *out);
 /* A learned (or planted) network, made by the library and freed by unrelu_network_free. Rows of V
  * have unit length where f is homogeneous; neurons are ordered by decreasing column norm of U.
  * Standard errors are NULL where the fit is exact. */
-typedef struct {
+typedef struct unrelu_network {
     unrelu_model model;
     size_t d, k, m, n;
     const char *const *input_names, *const *label_names; /* d, m */
@@ -880,6 +884,16 @@ typedef struct {
 /* inputs (n, d) and labels (n, m), row by row. Both are held in memory. The status is OK also
  * where the verdict is "failed". */
 UNRELU_API unrelu_status unrelu_recover(unrelu_source *inputs, unrelu_source *labels,
+                                        const unrelu_recover_options *options,
+                                        const unrelu_exec *exec, unrelu_network **model,
+                                        unrelu_error *err);
+/* A network from anywhere (`network`: weights of any program) held against inputs and labels: the
+ * certificate and the rules of unrelu_recover, its verdicts, the same members. Weights stay as they
+ * are, but for the order and the scale of neurons. Where the labels are not met and what is left
+ * can be noise about these weights, the verdict is "noisy", without standard errors; else
+ * "approximate". Of the options biases, activation, certify and seed are looked at. */
+UNRELU_API unrelu_status unrelu_certify(const unrelu_network *network, unrelu_source *inputs,
+                                        unrelu_source *labels,
                                         const unrelu_recover_options *options,
                                         const unrelu_exec *exec, unrelu_network **model,
                                         unrelu_error *err);

@@ -36,7 +36,7 @@ static const ur_option recover_table[] = {
      NULL},
     {"method", UR_OPTION_CHOICE, AT(method),
      "auto|exact|moments|ica|tensor|symmetric|lifted|facets|enumerate|one-sparse|any-noise|"
-     "sparse-noise|signless",
+     "sparse-noise|signless|start",
      0, 0, NULL, NULL},
     {"order", UR_OPTION_INT, AT(order), "2|3|4", 2, 4, "one of 2, 3, 4", NULL},
     {"signs", UR_OPTION_CHOICE, AT(signs), "regression|projection|moment", 0, 0, NULL, NULL},

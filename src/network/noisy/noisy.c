@@ -292,14 +292,12 @@ static unrelu_status hold_out(const ur_problem *given, size_t k, ur_terms terms,
     return UNRELU_OK;
 }
 
-unrelu_status ur_noisy_judge(const ur_problem *given, ur_outcome *out, unrelu_error *err)
+void ur_rest_tell(const ur_rest *rest, ur_outcome *out)
 {
-    ur_rest rest;
-    UR_TRY(ur_rest_test(given, &out->weights, out->terms, &rest, err));
-    if (!rest.is_function) {
-        const char *before = out->assumption, *then = before[0] ? "; " : "";
+    const char *before = out->assumption, *then = before[0] ? "; " : "";
+    if (!rest->is_function) {
         out->assumption =
-            rest.rows == 0
+            rest->rows == 0
                 ? ur_take_text(out->arena,
                                "%s%swhat is left is noise, which was not tested: too few "
                                "different rows",
@@ -309,32 +307,40 @@ unrelu_status ur_noisy_judge(const ur_problem *given, ur_outcome *out, unrelu_er
                       "%s%swhat is left is noise: it does not go along with the inputs "
                       "(%.2g, where one draw of noise in 100 is above 1 and the largest of "
                       "499 is %.2g; %zu different rows)",
-                      before, then, rest.deviates, rest.limit, rest.rows);
-        return UNRELU_OK;
+                      before, then, rest->deviates, rest->limit, rest->rows);
+        return;
     }
     out->answer = UR_APPROXIMATE;
     out->noise = 0;
     out->U_se = out->V_se = out->c_se = out->e_se = NULL;
-    UR_TRY(hold_out(given, out->weights.k, out->terms, out, err));
-    if (rest.deviates > rest.limit)
+    if (rest->deviates > rest->limit)
         ur_outcome_note(out, "approximate",
                         "what the network leaves of the labels goes along with %s (%.2g, where "
                         "one draw of noise in 100 is above 1 and the largest of 499 is %.2g): it "
                         "is a function of the inputs, not noise alone; more neurons, biases or "
                         "another activation may meet the labels",
-                        rest.with, rest.deviates, rest.limit);
-    else if (rest.met > 0)
+                        rest->with, rest->deviates, rest->limit);
+    else if (rest->met > 0)
         ur_outcome_note(out, "approximate",
                         "%.3g %% of the labels are met to rounding and the others are far off: "
                         "that is no noise; a neuron is missing, or these labels are wrong",
-                        100 * rest.met);
+                        100 * rest->met);
     else
         ur_outcome_note(
             out, "approximate",
             "about %.3g %% of the rows the labels are linear in the inputs to rounding, "
             "which noise never leaves: a network with more neurons, biases or layers "
             "may meet them",
-            100 * rest.linear);
+            100 * rest->linear);
+}
+
+unrelu_status ur_noisy_judge(const ur_problem *given, ur_outcome *out, unrelu_error *err)
+{
+    ur_rest rest;
+    UR_TRY(ur_rest_test(given, &out->weights, out->terms, &rest, err));
+    if (rest.is_function)
+        UR_TRY(hold_out(given, out->weights.k, out->terms, out, err));
+    ur_rest_tell(&rest, out);
     return UNRELU_OK;
 }
 

@@ -21,6 +21,11 @@ typedef struct {
 unrelu_status ur_rest_test(const ur_problem *given, const ur_weights *weights, ur_terms terms,
                            ur_rest *rest, unrelu_error *err);
 
+/* --- noisy.c --- */
+/* A noisy outcome says that what is left is noise, or becomes an approximate one, without standard
+ * errors and without sigma, that says why it is none. */
+void ur_rest_tell(const ur_rest *rest, ur_outcome *out);
+
 /* --- affine_pieces.c --- */
 /* of the first n rows of a frame with ones, those about which labels vary; 0 beyond 40 columns */
 unrelu_status ur_rest_pieces(const ur_data *data, const ur_frame *frame, size_t n, double *share,

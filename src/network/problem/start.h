@@ -23,6 +23,7 @@ typedef struct {
     unrelu_signs signs; /* how those of a tensor are found */
     uint64_t seed;
     const unrelu_exec *exec;
+    const unrelu_network *network; /* options.start */
 } ur_start;
 
 /* --- moments.c --- */
@@ -70,6 +71,11 @@ unrelu_status ur_start_lifted(const ur_start *start, double *V, double *c, ur_st
 /* --- label_facets.c --- */
 unrelu_status ur_start_facets(const ur_start *start, double *V, double *c, ur_start_note *note,
                               unrelu_error *err);
+
+/* --- as_given.c --- */
+/* the rows of the network that was given */
+unrelu_status ur_start_network(const ur_start *start, double *V, double *c, ur_start_note *note,
+                               unrelu_error *err);
 
 /* --- systems.c: Algorithm 5 and steps 4 to 8 of Algorithm 3 --- */
 /* From rows of V with unknown signs (or signed) to exact ones by one linear system each;

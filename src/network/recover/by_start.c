@@ -35,16 +35,19 @@ static unrelu_status open_course(course *q, unrelu_error *err)
     const ur_problem *given = q->given;
     const unrelu_recover_options *o = &given->options;
     ur_arena *arena = q->out->arena;
-    UR_TRY(ur_frame_make(&given->data, given->data.n, ur_terms_of(o->biases), 0, arena, &q->frame,
-                         err));
+    if (o->method == UNRELU_RECOVER_START)
+        UR_TRY(ur_start_check(given, err));
+    UR_TRY(
+        ur_frame_make(&given->data, given->data.n, ur_terms_of_start(o), 0, arena, &q->frame, err));
     const ur_frame *frame = &q->frame;
     q->y = ur_take(arena, frame->n, (frame->m + 1) * sizeof *q->y);
     UR_TRY(ur_arena_status(arena, err));
     UR_TRY(ur_frame_labels(frame, given->data.tolerance, &q->rank, q->y, NULL, err));
-    size_t k = o->k ? o->k : q->rank - (frame->terms.constant ? 1 : 0);
+    size_t asked = o->start ? o->start->k : o->k;
+    size_t k = asked ? asked : q->rank - (frame->terms.constant ? 1 : 0);
     if (k == 0)
         return ur_fail(err, UNRELU_EDATA, "the labels are constant: there is no neuron to find");
-    q->out->how_k = o->k ? "given" : "rank of the labels";
+    q->out->how_k = asked ? "given" : "rank of the labels";
     q->V = ur_take(arena, k, frame->d * sizeof *q->V);
     q->c = ur_take(arena, k, sizeof *q->c);
     q->inside = ur_take(arena, k, frame->q * sizeof *q->inside);
@@ -58,7 +61,8 @@ static unrelu_status open_course(course *q, unrelu_error *err)
                           .literal = o->literal,
                           .signs = o->signs,
                           .seed = o->seed,
-                          .exec = given->exec};
+                          .exec = given->exec,
+                          .network = o->start};
     return ur_arena_status(arena, err);
 }
 
@@ -204,7 +208,7 @@ unrelu_status ur_by_start(const ur_problem *given, ur_outcome *out, unrelu_error
     UR_TRY(o->exactify == UNRELU_EXACTIFY_SYSTEMS ? by_systems(&q, err)
            : o->exactify == UNRELU_EXACTIFY_NONE  ? as_they_are(&q, err)
                                                   : by_cca(&q, err));
-    if (o->k == 0 && out->answer == UR_NOISY && q.start.k >= given->data.m)
+    if (o->k == 0 && !o->start && out->answer == UR_NOISY && q.start.k >= given->data.m)
         ur_outcome_note(out, "k-bound",
                         "the labels have full rank %zu and were taken to have as many neurons: "
                         "give `k`, or leave out `method`, which finds k by BIC",

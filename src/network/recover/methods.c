@@ -151,6 +151,15 @@ static const ur_method methods[] = {
      .theorem = &ur_none,
      .checks = "the labels are met, on rows that were kept back too, and the rules of uniqueness",
      .run = ur_signless},
+    {.id = UNRELU_RECOVER_START,
+     .name = "start",
+     .wing = "start",
+     .needs = "a network whose weights are close",
+     .theorem = &ur_none,
+     .checks = "the labels are met, and the rules of uniqueness; else whether what is left is "
+               "noise, and standard errors",
+     .run = ur_by_start,
+     .begin = ur_start_network},
 };
 
 static const unrelu_recover_method fallbacks[] = {

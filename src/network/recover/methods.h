@@ -35,6 +35,14 @@ const ur_method *ur_method_named(const char *name);
 /* by what the user asked for; NULL: there is no such method */
 const ur_method *ur_method_of(unrelu_recover_method id);
 
+/* --- as_given.c --- */
+/* for a network of unrelu_certify: what is said of it as it is; not in the table */
+extern const ur_method ur_method_as_given;
+/* whether options.start fits the data and the other options */
+unrelu_status ur_start_check(const ur_problem *given, unrelu_error *err);
+/* which biases are fitted: with `bias` auto those that options.start has */
+ur_terms ur_terms_of_start(const unrelu_recover_options *options);
+
 /* --- by_start.c --- */
 /* begin of the method asked for, then what options.exactify asks for */
 unrelu_status ur_by_start(const ur_problem *given, ur_outcome *out, unrelu_error *err);

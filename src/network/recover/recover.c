@@ -45,6 +45,22 @@ static unrelu_status check_labels(const ur_data *data, unrelu_error *err)
                    "the labels are the same in all %zu rows: there is no neuron to find", data->n);
 }
 
+/* what is run: where a network is given to begin from, that is the method */
+static unrelu_status choose_method(unrelu_recover_options *o, const ur_method **method,
+                                   unrelu_error *err)
+{
+    int begins = o->method == UNRELU_RECOVER_AUTO || o->method == UNRELU_RECOVER_START;
+    if (o->start && !begins)
+        return ur_fail(
+            err, UNRELU_EUSAGE,
+            "`method` %s does not begin from a network: leave it out, or leave out `start`",
+            ur_method_of(o->method) ? ur_method_of(o->method)->name : "?");
+    if (o->start)
+        o->method = UNRELU_RECOVER_START;
+    *method = ur_method_of(o->method);
+    return UNRELU_OK;
+}
+
 static unrelu_status check_options(const unrelu_recover_options *o, const ur_method *method,
                                    unrelu_error *err)
 {
@@ -199,10 +215,9 @@ static void warn_inputs(const ur_outcome *out, unrelu_network *model)
                       out->inputs > model->d ? " with a column of ones" : "", out->p, out->inputs);
 }
 
-static unrelu_status recover(unrelu_source *inputs, unrelu_source *labels, ur_problem *given,
-                             unrelu_network *model, unrelu_error *err)
+static unrelu_status recover(unrelu_source *inputs, unrelu_source *labels, const ur_method *method,
+                             ur_problem *given, unrelu_network *model, unrelu_error *err)
 {
-    const ur_method *method = ur_method_of(given->options.method);
     UR_ARENA(arena);
     ur_outcome out = ur_outcome_in(&arena);
     ur_judgement judgement;
@@ -229,9 +244,11 @@ static unrelu_status recover(unrelu_source *inputs, unrelu_source *labels, ur_pr
     return UNRELU_OK;
 }
 
-unrelu_status unrelu_recover(unrelu_source *inputs, unrelu_source *labels,
-                             const unrelu_recover_options *options, const unrelu_exec *exec,
-                             unrelu_network **model, unrelu_error *err)
+/* method NULL: the one that options name */
+static unrelu_status run(unrelu_source *inputs, unrelu_source *labels,
+                         const unrelu_recover_options *options, const ur_method *method,
+                         const unrelu_network *network, const unrelu_exec *exec,
+                         unrelu_network **model, unrelu_error *err)
 {
     unrelu_exec here;
     ur_problem given = {0};
@@ -240,9 +257,29 @@ unrelu_status unrelu_recover(unrelu_source *inputs, unrelu_source *labels,
     UR_TRY(ur_sized_copy(&given.options, sizeof given.options, options, "the options", err));
     UR_TRY(ur_exec_read(&exec, &here, err));
     given.exec = exec;
-    UR_TRY(ur_ranks_refuse(exec, "recover", err));
+    UR_TRY(ur_ranks_refuse(exec, network ? "certify" : "recover", err));
+    if (network)
+        given.options.start = network;
+    if (network && !options)
+        given.options.activation = network->activation;
+    if (!method)
+        UR_TRY(choose_method(&given.options, &method, err));
     UR_BLAS_BEGIN(&here.threads, err);
     unrelu_network *m = ur_network_new(err);
-    unrelu_status status = m ? recover(inputs, labels, &given, m, err) : UNRELU_ENOMEM;
+    unrelu_status status = m ? recover(inputs, labels, method, &given, m, err) : UNRELU_ENOMEM;
     return ur_model_hand(m, status, model, err);
+}
+
+unrelu_status unrelu_recover(unrelu_source *inputs, unrelu_source *labels,
+                             const unrelu_recover_options *options, const unrelu_exec *exec,
+                             unrelu_network **model, unrelu_error *err)
+{
+    return run(inputs, labels, options, NULL, NULL, exec, model, err);
+}
+
+unrelu_status unrelu_certify(const unrelu_network *network, unrelu_source *inputs,
+                             unrelu_source *labels, const unrelu_recover_options *options,
+                             const unrelu_exec *exec, unrelu_network **model, unrelu_error *err)
+{
+    return run(inputs, labels, options, &ur_method_as_given, network, exec, model, err);
 }

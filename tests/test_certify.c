@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Networks from anywhere: what is said of the truth, of weights that are off, of other functions,
+ * of networks that merely meet their rows; and recoveries that begin from one. */
+#include "networks.h"
+
+#include "base/random.h"
+#include "dense/linear.h"
+
+static unrelu_network *look_at(const unrelu_network *network, const planted_network *p,
+                               const unrelu_recover_options *options)
+{
+    unrelu_source *x, *a;
+    unrelu_network *m = NULL;
+    unrelu_error err = {0};
+    must(unrelu_source_memory(p->x, p->n, p->truth->d, NULL, &x, &err), &err);
+    must(unrelu_source_memory(p->a, p->n, p->truth->m, NULL, &a, &err), &err);
+    must(unrelu_certify(network, x, a, options, NULL, &m, &err), &err);
+    unrelu_source_close(x);
+    unrelu_source_close(a);
+    return m;
+}
+
+static int is_warned(const unrelu_network *m, const char *code)
+{
+    for (size_t i = 0; i < m->warning_count; i++)
+        if (strcmp(m->warnings[i].code, code) == 0)
+            return 1;
+    return 0;
+}
+
+static planted_network planted(size_t d, size_t k, size_t m, size_t n, double noise)
+{
+    unrelu_network_plant_options o;
+    unrelu_network_plant_options_init(&o, sizeof o);
+    o.d = d;
+    o.k = k;
+    o.m = m;
+    o.bias = 0.5;
+    o.noise = noise;
+    return plant_network_with(o, n);
+}
+
+static void the_truth_is_exact(void **state)
+{
+    (void)state;
+    const size_t sizes[][4] = {{10, 5, 8, 400}, {10, 16, 1, 2000}};
+    for (size_t i = 0; i < 2; i++) {
+        planted_network p = planted(sizes[i][0], sizes[i][1], sizes[i][2], sizes[i][3], 0);
+        unrelu_network *m = look_at(p.truth, &p, NULL);
+        assert_int_equal(m->verdict, UNRELU_VERDICT_EXACT);
+        assert_near(m->residual, 0, 1e-15);
+        assert_memory_equal(m->V, p.truth->V, m->k * m->d * sizeof *m->V);
+        assert_string_equal(m->method, "as-given");
+        unrelu_network_free(m);
+        planted_network_free(&p);
+    }
+}
+
+/* the largest change of V is a hundredth of what the labels show */
+static void weights_that_are_off_are_approximate(void **state)
+{
+    (void)state;
+    planted_network p = planted(10, 5, 8, 400, 0);
+    p.truth->V[3] += 1e-6;
+    unrelu_network *m = look_at(p.truth, &p, NULL);
+    assert_int_equal(m->verdict, UNRELU_VERDICT_APPROXIMATE);
+    assert_true(is_warned(m, "approximate"));
+    assert_true(m->residual > 1e-9 && m->residual < 1e-5);
+    unrelu_network_free(m);
+    planted_network_free(&p);
+}
+
+/* sigma is that of the noise to three standard errors, sqrt(2 n m) of them in a variance */
+static void noise_about_the_truth_is_noise(void **state)
+{
+    (void)state;
+    planted_network p = planted(10, 5, 8, 1000, 0.1);
+    unrelu_network *m = look_at(p.truth, &p, NULL);
+    assert_int_equal(m->verdict, UNRELU_VERDICT_NOISY);
+    assert_null(m->V_se);
+    assert_true(is_warned(m, "no-se"));
+    assert_near(m->noise, 0.1, 3 * 0.1 / sqrt(2.0 * 8000));
+    unrelu_network_free(m);
+    p.truth->V[3] += 0.05; /* some eight standard errors */
+    m = look_at(p.truth, &p, NULL);
+    assert_int_equal(m->verdict, UNRELU_VERDICT_APPROXIMATE);
+    unrelu_network_free(m);
+    planted_network_free(&p);
+}
+
+static void biases_that_are_left_out_are_refused(void **state)
+{
+    (void)state;
+    planted_network p = planted(4, 2, 3, 100, 0);
+    unrelu_recover_options o;
+    unrelu_source *x, *a;
+    unrelu_network *m = NULL;
+    unrelu_error err = {0};
+    unrelu_recover_options_init(&o, sizeof o);
+    o.biases = UNRELU_BIASES_NONE;
+    must(unrelu_source_memory(p.x, p.n, 4, NULL, &x, &err), &err);
+    must(unrelu_source_memory(p.a, p.n, 3, NULL, &a, &err), &err);
+    assert_int_equal(unrelu_certify(p.truth, x, a, &o, NULL, &m, &err), UNRELU_EUSAGE);
+    assert_string_equal(err.option, "bias");
+    assert_int_equal(unrelu_certify(p.truth, a, x, NULL, NULL, &m, &err), UNRELU_EUSAGE);
+    assert_non_null(strstr(err.text, "takes 4 inputs"));
+    o.biases = UNRELU_BIASES_AUTO;
+    o.start = p.truth;
+    o.method = UNRELU_RECOVER_ICA;
+    assert_int_equal(unrelu_recover(x, a, &o, NULL, &m, &err), UNRELU_EUSAGE);
+    assert_string_equal(err.option, "method");
+    o.method = UNRELU_RECOVER_START;
+    o.start = NULL;
+    assert_int_equal(unrelu_recover(x, a, &o, NULL, &m, &err), UNRELU_EUSAGE);
+    assert_string_equal(err.option, "start");
+    o.start = p.truth;
+    o.k = 3;
+    assert_int_equal(unrelu_recover(x, a, &o, NULL, &m, &err), UNRELU_EUSAGE);
+    assert_string_equal(err.option, "k");
+    unrelu_source_close(x);
+    unrelu_source_close(a);
+    planted_network_free(&p);
+}
+
+/* U of a network of n random neurons that meets n labels, which are noise: nothing is behind them
+ */
+static void a_network_that_meets_its_rows_alone_is_not_certified(void **state)
+{
+    (void)state;
+    enum { N = 120, D = 6, K = N };
+    planted_network p = planted(D, K, 1, N, 0);
+    unrelu_error err = {0};
+    double *F = calloc(N * K, sizeof *F);
+    ur_random_normals(5, 77, 0, N, p.a);
+    for (size_t i = 0; i < N; i++)
+        for (size_t j = 0; j < K; j++) {
+            double t = p.truth->c[j];
+            for (size_t l = 0; l < D; l++)
+                t += p.truth->V[j * D + l] * p.x[i * D + l];
+            F[i * K + j] = fmax(0, t);
+        }
+    must(ur_least_squares(N, K, 1, F, p.a, 1e-14, p.truth->U, NULL, &err), &err);
+    p.truth->e[0] = 0;
+    unrelu_network *m = look_at(p.truth, &p, NULL);
+    assert_int_not_equal(m->verdict, UNRELU_VERDICT_EXACT);
+    unrelu_network_free(m);
+    free(F);
+    planted_network_free(&p);
+}
+
+/* weights that are off by a thousandth lead back to the truth */
+static void recoveries_begin_from_a_network(void **state)
+{
+    (void)state;
+    planted_network p = planted(10, 16, 1, 2000, 0), near = planted(10, 16, 1, 1, 0);
+    unrelu_recover_options o;
+    for (size_t i = 0; i < 160; i++)
+        near.truth->V[i] += i % 2 ? 1e-3 : -1e-3;
+    unrelu_recover_options_init(&o, sizeof o);
+    o.start = near.truth;
+    unrelu_network *m = recover(&p, &o);
+    assert_string_equal(m->method, "start");
+    assert_true(m->residual < 1e-13);
+    assert_true(error_of_V(p.truth, m) < 1e-10);
+    unrelu_network_free(m);
+    planted_network_free(&near);
+    planted_network_free(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_truth_is_exact),
+        cmocka_unit_test(weights_that_are_off_are_approximate),
+        cmocka_unit_test(noise_about_the_truth_is_noise),
+        cmocka_unit_test(biases_that_are_left_out_are_refused),
+        cmocka_unit_test(a_network_that_meets_its_rows_alone_is_not_certified),
+        cmocka_unit_test(recoveries_begin_from_a_network),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
