@@ -17,6 +17,7 @@ make_data() {
             { print $1 "," $2 "," $3 }' g.csv > cells.csv
         "$unrelu" fit -q g/x.npy -o fit.npz
         "$unrelu" recover -q n/x.npy n/a.npy -o net.npz
+        "$unrelu" export -q net.npz -o net.safetensors
         "$unrelu" summarize -q g/x.npy -o one.npz
         "$unrelu" summarize -q g.csv -o two.npz
         printf 'p cnf 3 2\n1 -2 0\n2 3 0\n' > f.cnf
@@ -35,7 +36,7 @@ make_data() {
 # whether the command takes --threads
 has_threads() {
     case $1 in
-    fit | recover | unmix | predict | sample | impute | check | summarize | generate | report | reproduce) ;;
+    fit | recover | certify | unmix | predict | sample | impute | check | summarize | generate | report | reproduce) ;;
     *) return 1 ;;
     esac
 }
@@ -49,6 +50,10 @@ every_command() {
     "$1" fit-summary fit one.npz -o out/m.npz
     "$1" recover recover n/x.npy n/a.npy --json -o out/m.npz
     "$1" recover-certify recover wx.csv wa.csv --certify -o out/m.npz
+    "$1" recover-start recover n/x.npy n/a.npy --start net.safetensors -o out/m.npz
+    "$1" certify certify net.safetensors n/x.npy n/a.npy --json -o out/m.npz
+    "$1" export-weights export net.npz -o out/net.safetensors
+    "$1" export-graph export net.safetensors --float32 -o out/net.onnx
     "$1" unmix unmix m/x.npy -o out/m.npz
     "$1" predict predict net.npz n/x.npy -o out/y.csv
     "$1" sample sample fit.npz -n 20 -o out/x.npy

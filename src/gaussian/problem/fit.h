@@ -79,7 +79,7 @@ double ur_fit_covariance(double bs, int exponent);
 /* flags of a column with these many cells, and above their limits */
 uint32_t ur_fit_flags(double observed, double positive, const ur_margin *margin);
 
-/* --- likelihood.c: how likely the values as recorded are --- */
+/* --- column_likelihoods.c: how likely the values as recorded are --- */
 /* takes room in the model; all NaN */
 unrelu_status ur_fit_take_likelihoods(unrelu_gaussian *model, unrelu_error *err);
 /* of column i, of so many parameters */
