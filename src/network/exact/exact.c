@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The noiseless network. Neurons are fixed points of pattern-CCA on a few rows (8 for each input
- * and 4 for each neuron, spread evenly over the data; all of them where that leaves no hold-out);
- * then U by least squares, one Gauss-Newton step over all neurons, and the certificate over all
- * rows. Where the fixed points leave neurons out, in this order: the rest may be linear in x
- * (always-on neurons, pairs v, -v with u, -u); more rows; joint Gauss-Newton from the found rows
- * and random ones, which is what finds a neuron that is rarely on, and also what finds exact fits
- * that are not the network below 6 rows for each input: the certificate says so. */
+ * and 4 for each neuron, spread evenly over the data; all of them where that leaves no hold-out),
+ * deflated, without signs and then with them, where f is of degree 1; then U by least squares, one
+ * Gauss-Newton step over all neurons, and the certificate over all rows. Where the fixed points
+ * leave neurons out, in this order: the rest may be linear in x (always-on neurons, pairs v, -v
+ * with u, -u); more rows; joint Gauss-Newton from the found rows and random ones, which is what
+ * finds a neuron that is rarely on, and also what finds exact fits that are not the network below 6
+ * rows for each input: the certificate says so. */
 #include "network/exact/exact.h"
 
 #include "base/error.h"
@@ -126,13 +127,55 @@ static unrelu_status complete(const ur_problem *given, const ur_frame *frame, co
 
 /* ---- the search on some rows ---- */
 
+/* what is not known: neurons that have few samples on one side, and what is linear */
+static unrelu_status find_rest(const ur_problem *given, const ur_search *search,
+                               const ur_found *known, size_t *found_any, ur_outcome *out,
+                               unrelu_error *err)
+{
+    const ur_frame *frame = search->frame;
+    size_t k = search->wanted;
+    ur_found found;
+    ur_search rest = *search;
+    rest.known = known;
+    if (known->complete && rest.starts > rest.patience)
+        rest.starts = rest.patience;
+    UR_TRY(ur_exact_search(&rest, out->arena, &found, err));
+    *found_any = found.found;
+    if (found.found == k)
+        UR_TRY(ur_exact_finish(given, frame, search->y, search->rank, k, found.V, 0, out, err));
+    else
+        UR_TRY(try_linear(given, frame, search->y, search->rank, &found, out, err));
+    if (out->answer == UR_NONE && found.found < k && frame->n == given->data.n)
+        UR_TRY(complete(given, frame, search->y, search->rank, &found, out, err));
+    return UNRELU_OK;
+}
+
+/* Kinks first; where they, with the opposites of some of them, are not all there is, on all rows
+ * what they left out. */
+static unrelu_status hunt(const ur_problem *given, const ur_search *search, size_t *found_any,
+                          ur_outcome *out, unrelu_error *err)
+{
+    const ur_frame *frame = search->frame;
+    size_t k = search->wanted;
+    ur_found known;
+    UR_TRY(ur_exact_kinks(search, given->data.tolerance, out->arena, &known, err));
+    *found_any = known.found;
+    if (known.found + known.opposite == k)
+        UR_TRY(ur_exact_finish(given, frame, search->y, search->rank, k, known.V, 0, out, err));
+    int more = frame->n < given->data.n && frame->n < MOST_ROWS; /* rows that may show a kink */
+    if (out->answer != UR_NONE || (more && known.found > 0 && !known.complete))
+        return UNRELU_OK;
+    if (!known.complete)
+        UR_TRY(ur_exact_signed(search, &known, err));
+    return find_rest(given, search, &known, found_any, out, err);
+}
+
 /* *found_any: how many neurons the fixed points gave */
 static unrelu_status attempt(const ur_problem *given, ur_terms terms, size_t rows,
                              size_t *found_any, ur_outcome *out, unrelu_error *err)
 {
     const unrelu_recover_options *o = &given->options;
     ur_frame frame;
-    ur_found found;
     size_t rank = 0;
     UR_TRY(ur_frame_make(&given->data, rows, terms, 1, out->arena, &frame, err));
     double *y = ur_take(out->arena, frame.n, (frame.m + 1) * sizeof *y);
@@ -160,14 +203,8 @@ static unrelu_status attempt(const ur_problem *given, ur_terms terms, size_t row
                               .patience = 12 + k,
                               .seed = o->seed,
                               .exec = given->exec};
-    UR_TRY(ur_exact_search(&search, out->arena, &found, err));
-    *found_any = found.found;
-    if (found.found == k)
-        UR_TRY(ur_exact_finish(given, &frame, y, rank, k, found.V, 0, out, err));
-    else
-        UR_TRY(try_linear(given, &frame, y, rank, &found, out, err));
-    if (out->answer == UR_NONE && found.found < k && frame.n == given->data.n)
-        UR_TRY(complete(given, &frame, y, rank, &found, out, err));
+    UR_TRY(search.degree == 1 ? hunt(given, &search, found_any, out, err)
+                              : find_rest(given, &search, &(ur_found){0}, found_any, out, err));
     if (out->answer != UR_EXACT)
         return UNRELU_OK;
     if (out->evidence.linear_rank > 0)

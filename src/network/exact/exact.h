@@ -12,6 +12,9 @@ typedef struct {
     double *V; /* (k, p) unit rows in the frame */
     double *w; /* (k, rank): their coordinates in y */
     size_t starts;
+    /* --- hunt.c --- */
+    size_t opposite; /* rows behind these that are the opposite of some, and pass for neurons too */
+    int complete;    /* the labels have no more kinks */
 } ur_found;
 
 typedef struct {
@@ -25,6 +28,7 @@ typedef struct {
     size_t patience; /* runs without any neuron after which it gives up */
     uint64_t seed;
     const unrelu_exec *exec;
+    const ur_found *known; /* what is known already, or NULL */
 } ur_search;
 
 /* what is found lies in the arena */
@@ -36,6 +40,14 @@ unrelu_status ur_exact_search(const ur_search *search, ur_arena *arena, ur_found
 #define UR_SAME_ROW 1e-6
 /* whether v (p) is one of the rows of V, but for UR_SAME_ROW */
 int ur_is_row_of(size_t rows, size_t p, const double *V, const double *v);
+
+/* --- hunt.c --- */
+/* The same by the kinks alone, for f of degree 1 that rectifies; starts and patience are not looked
+ * at. tolerance: of the rank of the labels */
+unrelu_status ur_exact_kinks(const ur_search *search, double tolerance, ur_arena *arena,
+                             ur_found *found, unrelu_error *err);
+/* adds what it finds with signs to what was found so */
+unrelu_status ur_exact_signed(const ur_search *search, ur_found *found, unrelu_error *err);
 
 /* --- exact.c --- */
 /* with these terms */

@@ -68,6 +68,17 @@ int ur_is_row_of(size_t rows, size_t p, const double *V, const double *v)
     return 0;
 }
 
+static void keep(search *s, const double *v, const double *w)
+{
+    ur_found *found = s->found;
+    size_t p = s->problem.p, k = s->problem.k;
+    memcpy(found->V + found->found * p, v, p * sizeof *v);
+    memcpy(found->w + found->found * k, w, k * sizeof *w);
+    ur_basis_grow(&s->V, v, UR_SAME_ROW);
+    ur_basis_grow(&s->w, w, UR_SAME_ROW);
+    found->found++;
+}
+
 static unrelu_status play_round(search *s, size_t count, int together, unrelu_error *err)
 {
     const unrelu_exec *exec = s->given->exec;
@@ -98,11 +109,7 @@ static unrelu_status play_round(search *s, size_t count, int together, unrelu_er
         found->starts++;
         if (1 - end.rho > s->given->slack || constant || ur_is_row_of(found->found, p, found->V, v))
             continue;
-        memcpy(found->V + found->found * p, v, p * sizeof *v);
-        memcpy(found->w + found->found * k, w, k * sizeof *w);
-        ur_basis_grow(&s->V, v, UR_SAME_ROW);
-        ur_basis_grow(&s->w, w, UR_SAME_ROW);
-        found->found++;
+        keep(s, v, w);
     }
     return UNRELU_OK;
 }
@@ -131,6 +138,8 @@ unrelu_status ur_exact_search(const ur_search *given, ur_arena *kept, ur_found *
     }
     UR_TRY(ur_arena_status(kept, err));
     UR_TRY(ur_arena_status(&arena, err));
+    for (size_t j = 0; given->known && j < given->known->found; j++)
+        keep(&s, given->known->V + j * p, given->known->w + j * k);
     while (found->starts < given->starts && found->found < found->k) {
         size_t left = given->starts - found->starts;
         ur_progress(given->exec, "searching", (double)found->found / (double)found->k);

@@ -38,6 +38,7 @@ enum {
     UR_STREAM_REST,   /* signs of residuals */
     UR_STREAM_FOLDS,  /* rows of folds without signs: first ones */
     UR_STREAM_BIRTHS, /* and further ones */
+    UR_STREAM_HUNT,   /* starts of the deflated search */
 };
 
 /* --- network_model.c --- */
