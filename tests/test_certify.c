@@ -167,6 +167,70 @@ static void recoveries_begin_from_a_network(void **state)
     planted_network_free(&p);
 }
 
+/* ---- logarithms of probabilities ---- */
+
+/* labels of p become log_softmax of them, rounded to float where single */
+static void take_log_softmax(planted_network *p, int single)
+{
+    for (size_t i = 0; i < p->n; i++) {
+        double *a = p->a + i * p->m, sum = 0;
+        for (size_t j = 0; j < p->m; j++)
+            sum += exp(a[j]);
+        for (size_t j = 0; j < p->m; j++) {
+            a[j] -= log(sum);
+            if (single)
+                a[j] = (double)(float)a[j];
+        }
+    }
+}
+
+static void logits_are_learned_from_probabilities(void **state)
+{
+    (void)state;
+    const double within[] = {1e-11, 1e-4};
+    for (int single = 0; single < 2; single++) {
+        planted_network p = planted(8, 5, 7, 600, 0);
+        unrelu_recover_options o;
+        unrelu_recover_options_init(&o, sizeof o);
+        o.log_probabilities = 1;
+        take_log_softmax(&p, single);
+        unrelu_network *m = recover(&p, &o), *same = look_at(p.truth, &p, &o);
+        assert_int_equal(m->m, 6);
+        assert_int_equal(m->verdict, UNRELU_VERDICT_EXACT);
+        assert_string_equal(m->precision, single ? "single" : "double");
+        assert_true(error_of_V(same, m) < within[single]);
+        assert_int_equal(same->verdict, UNRELU_VERDICT_EXACT); /* whose logits are all seven */
+        assert_int_equal(same->m, 6);
+        unrelu_network_free(same);
+        unrelu_network_free(m);
+        planted_network_free(&p);
+    }
+}
+
+/* probabilities that miss 1 by twice what is allowed; by half of it they pass */
+static void what_is_no_logarithm_of_probabilities_is_refused(void **state)
+{
+    (void)state;
+    planted_network p = planted(4, 2, 3, 100, 0);
+    unrelu_recover_options o;
+    unrelu_network *m;
+    unrelu_error err = {0};
+    unrelu_recover_options_init(&o, sizeof o);
+    o.log_probabilities = 1;
+    take_log_softmax(&p, 0);
+    for (size_t j = 0; j < 3; j++)
+        p.a[6 * 3 + j] += log1p(2e-3);
+    assert_int_equal(try_recover(p.x, p.a, p.n, 4, 3, &o, NULL, &m, &err), UNRELU_EDATA);
+    assert_string_equal(err.option, "log-probabilities");
+    assert_int_equal(err.row, 7);
+    for (size_t j = 0; j < 3; j++)
+        p.a[6 * 3 + j] -= log1p(2e-3) - log1p(5e-4);
+    must(try_recover(p.x, p.a, p.n, 4, 3, &o, NULL, &m, &err), &err);
+    unrelu_network_free(m);
+    assert_int_equal(try_recover(p.x, p.a, 100, 4, 1, &o, NULL, &m, &err), UNRELU_EDATA);
+    planted_network_free(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -176,6 +240,8 @@ int main(void)
         cmocka_unit_test(biases_that_are_left_out_are_refused),
         cmocka_unit_test(a_network_that_meets_its_rows_alone_is_not_certified),
         cmocka_unit_test(recoveries_begin_from_a_network),
+        cmocka_unit_test(logits_are_learned_from_probabilities),
+        cmocka_unit_test(what_is_no_logarithm_of_probabilities_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

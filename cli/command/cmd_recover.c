@@ -87,6 +87,10 @@ static const cli_option options[] = {
     {"columns", 0, "LIST",
      "use these columns of INPUTS only: names or numbers and ranges from 1 on, as in lead,3,5-9",
      TO(CLI_TEXT, shared.columns)},
+    {"log-probabilities", 0, NULL,
+     "labels are natural logarithms of probabilities of classes, as log_softmax gives them: logits "
+     "are learned as differences to the last class",
+     TO(CLI_FLAG, options.log_probabilities)},
     {"label-columns", 0, "LIST", "use these columns of LABELS only", TO(CLI_TEXT, label_columns)},
     {0},
 };

@@ -801,6 +801,9 @@ typedef struct {
     /* start: Gauss-Newton from the weights of this network, which is borrowed; k is its k, and with
      * biases auto those are fitted that it has */
     const struct unrelu_network *start;
+    /* labels are natural logarithms of the probabilities of m classes; learned are the m - 1
+     * differences to the last class, as which the network's logits are known */
+    int log_probabilities;
 } unrelu_recover_options;
 
 UNRELU_API void unrelu_recover_options_init(unrelu_recover_options *options, size_t size);

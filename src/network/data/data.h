@@ -9,6 +9,10 @@
 /* --- data.c --- */
 unrelu_status ur_data_load(unrelu_source *inputs, unrelu_source *labels, const unrelu_exec *exec,
                            ur_arena *arena, ur_data *data, unrelu_error *err);
+/* the same of natural logarithms of probabilities: labels are the differences to the last column */
+unrelu_status ur_data_load_logarithms(unrelu_source *inputs, unrelu_source *labels,
+                                      const unrelu_exec *exec, ur_arena *arena, ur_data *data,
+                                      unrelu_error *err);
 /* the same of x (n x d) and a (n x m), which are borrowed */
 unrelu_status ur_data_hold(size_t n, size_t d, size_t m, const double *x, const double *a,
                            const unrelu_exec *exec, ur_arena *arena, ur_data *data,

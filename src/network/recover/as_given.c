@@ -35,6 +35,12 @@ ur_terms ur_terms_of_start(const unrelu_recover_options *options)
     return (ur_terms){any(net->c, net->k), any(net->e, net->m)};
 }
 
+/* of one class more than there are differences to the last one */
+static int gives_logits(const ur_problem *given)
+{
+    return given->options.log_probabilities && given->options.start->m == given->data.m + 1;
+}
+
 unrelu_status ur_start_check(const ur_problem *given, unrelu_error *err)
 {
     const unrelu_network *net = given->options.start;
@@ -42,10 +48,10 @@ unrelu_status ur_start_check(const ur_problem *given, unrelu_error *err)
     ur_terms terms = ur_terms_of(given->options.biases);
     if (!net || !net->U || !net->V || net->k == 0)
         return ur_fail(err, UNRELU_EUSAGE, "a network with weights is needed: give `start`");
-    if (net->d != data->d || net->m != data->m)
+    if (net->d != data->d || (net->m != data->m && !gives_logits(given)))
         return ur_fail(err, UNRELU_EUSAGE,
                        "the network takes %zu inputs and gives %zu labels, and the files have %zu "
-                       "and %zu columns",
+                       "and %zu",
                        net->d, net->m, data->d, data->m);
     if (given->options.k != 0 && given->options.k != net->k)
         return ur_fail(err, UNRELU_EUSAGE,
@@ -77,7 +83,7 @@ static unrelu_status copy_weights(const ur_problem *given, ur_outcome *out, unre
 {
     const unrelu_network *net = given->options.start;
     ur_arena *arena = out->arena;
-    size_t d = net->d, k = net->k, m = net->m;
+    size_t d = net->d, k = net->k, m = given->data.m, last = m * k;
     size_t *order = ur_take(arena, k, sizeof *order);
     out->weights = (ur_weights){.d = d,
                                 .k = k,
@@ -88,6 +94,10 @@ static unrelu_status copy_weights(const ur_problem *given, ur_outcome *out, unre
                                 .c = ur_take_doubles(arena, net->c, k),
                                 .e = ur_take_doubles(arena, net->e, m)};
     UR_TRY(ur_arena_status(arena, err));
+    for (size_t i = 0; i < m * k && gives_logits(given); i++)
+        out->weights.U[i] -= net->U[last + i % k];
+    for (size_t i = 0; i < m && gives_logits(given); i++)
+        out->weights.e[i] -= net->e[m];
     return ur_weights_normalise(&out->weights, order, err);
 }
 

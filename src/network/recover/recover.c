@@ -222,7 +222,8 @@ static unrelu_status recover(unrelu_source *inputs, unrelu_source *labels, const
     ur_outcome out = ur_outcome_in(&arena);
     ur_judgement judgement;
     UR_TRY(check_options(&given->options, method, err));
-    UR_TRY(ur_data_load(inputs, labels, given->exec, &arena, &given->data, err));
+    UR_TRY((given->options.log_probabilities ? ur_data_load_logarithms : ur_data_load)(
+        inputs, labels, given->exec, &arena, &given->data, err));
     if (!method->any_rows)
         UR_TRY(check_size(given, err));
     UR_TRY(check_labels(&given->data, err));
