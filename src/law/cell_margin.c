@@ -44,24 +44,14 @@ typedef struct {
     double g[2], h[3]; /* gradient, minus the second derivatives: ee, et, tt */
 } expansion;
 
-ur_cell ur_cell_at(const double *x, const double *upper, const unsigned char *state, size_t i)
-{
-    if (state[i] != UR_BETWEEN)
-        return (ur_cell){state[i], x[i], 0};
-    if (isinf(x[i]) && isinf(upper[i]))
-        return (ur_cell){UR_MISSING, NAN, 0};
-    if (isinf(x[i]))
-        return (ur_cell){UR_BELOW, upper[i], 0};
-    if (isinf(upper[i]))
-        return (ur_cell){UR_ABOVE, x[i], 0};
-    double width = upper[i] - x[i];
-    return (ur_cell){width > 0 ? UR_BETWEEN : UR_SEEN, x[i] + width / 2, width};
-}
-
 /* equal ones are counted; in units of the sample. times is scratch before */
 static void group(limits *l, size_t n, const sample *s)
 {
-    ur_sort(l->limit, l->times, n);
+    size_t sorted = 1; /* as they are: they are often equal */
+    while (sorted < n && l->limit[sorted - 1] <= l->limit[sorted])
+        sorted++;
+    if (sorted < n)
+        ur_sort(l->limit, l->times, n);
     for (size_t i = 0; i < n; i++) {
         if (l->count == 0 || l->limit[i] != l->limit[l->count - 1]) {
             l->limit[l->count] = l->limit[i];
@@ -85,10 +75,10 @@ static void sort_out(size_t n, const double *x, const double *upper, const unsig
         double half = c.width / 2;
         if (c.state == UR_MISSING)
             continue;
-        if (c.state != UR_BELOW)
-            s->low = fmax(s->low, c.at - half);
-        if (c.state != UR_ABOVE)
-            s->high = fmin(s->high, c.at + half);
+        if (c.state != UR_BELOW && c.at - half > s->low)
+            s->low = c.at - half;
+        if (c.state != UR_ABOVE && c.at + half < s->high)
+            s->high = c.at + half;
         if (c.state == UR_SEEN) {
             sum += c.at;
             out->seen++;

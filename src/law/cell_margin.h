@@ -9,6 +9,7 @@
 #include "law/margin.h"
 #include "unrelu/unrelu.h"
 
+#include <math.h>
 #include <stddef.h>
 
 /* What is known of a cell: its value, that it lies at or below a limit, nothing, that it lies at or
@@ -23,7 +24,20 @@ typedef struct {
     unsigned char state;
     double at, width; /* the value, the limit, or the middle; width: of UR_BETWEEN, else 0 */
 } ur_cell;
-ur_cell ur_cell_at(const double *x, const double *upper, const unsigned char *state, size_t i);
+static inline ur_cell ur_cell_at(const double *x, const double *upper, const unsigned char *state,
+                                 size_t i)
+{
+    if (state[i] != UR_BETWEEN)
+        return (ur_cell){state[i], x[i], 0};
+    if (isinf(x[i]) && isinf(upper[i]))
+        return (ur_cell){UR_MISSING, NAN, 0};
+    if (isinf(x[i]))
+        return (ur_cell){UR_BELOW, upper[i], 0};
+    if (isinf(upper[i]))
+        return (ur_cell){UR_ABOVE, x[i], 0};
+    double width = upper[i] - x[i];
+    return (ur_cell){width > 0 ? UR_BETWEEN : UR_SEEN, x[i] + width / 2, width};
+}
 
 typedef struct {
     ur_margin margin;  /* gamma = (b - limit) / s for the largest limit, 8 where none is below */

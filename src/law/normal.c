@@ -63,14 +63,18 @@ static const double far_ratio[2][8] = {
 #define TAIL_END   5.0
 #define TAIL_FROM  1.6
 
-static double ratio(const double c[2][8], double r)
+/* by pairs, whose sums do not wait for one another; nothing is negative, and nothing cancels */
+static inline double polynomial(const double c[8], double r)
 {
-    double above = c[0][7], below = c[1][7];
-    for (int i = 6; i >= 0; i--) {
-        above = above * r + c[0][i];
-        below = below * r + c[1][i];
-    }
-    return above / below;
+    double r2 = r * r;
+    double low = (c[0] + c[1] * r) + (c[2] + c[3] * r) * r2;
+    double high = (c[4] + c[5] * r) + (c[6] + c[7] * r) * r2;
+    return low + high * (r2 * r2);
+}
+
+static inline double ratio(const double c[2][8], double r)
+{
+    return polynomial(c[0], r) / polynomial(c[1], r);
 }
 
 /* t > 0 with Phi(-t) = p */

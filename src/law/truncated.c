@@ -20,6 +20,7 @@ enum { NEWTON_STEPS = 4 };         /* leave 1e-12 of e at any t */
 typedef struct {
     int reflected, narrow;
     double t, w, q;
+    double near; /* Phi(-t) where t < FAR */
 } piece;
 
 /* -log(Phi(-t - e) / Phi(-t)) for t >= 0 */
@@ -32,8 +33,10 @@ static piece piece_of(double lower, double upper)
 {
     piece p = {.reflected = lower + upper > 0, .w = upper - lower};
     p.t = p.reflected ? lower : -upper;
+    if (p.t < FAR)
+        p.near = ur_normal_cdf(-p.t);
     if (p.w < INFINITY)
-        p.q = p.t < FAR ? ur_normal_cdf(-p.t - p.w) / ur_normal_cdf(-p.t) : exp(-fall(p.t, p.w));
+        p.q = p.t < FAR ? ur_normal_cdf(-p.t - p.w) / p.near : exp(-fall(p.t, p.w));
     p.narrow = 1 - p.q < NARROW;
     return p;
 }
@@ -43,7 +46,14 @@ static double log_mass_of(const piece *p)
     double middle = p->t + p->w / 2;
     if (p->narrow)
         return log(p->w) - 0.5 * (middle * middle + LOG_2PI);
-    return (p->t < FAR ? log(ur_normal_cdf(-p->t)) : ur_normal_log_cdf(-p->t)) + log1p(-p->q);
+    return (p->t < FAR ? log(p->near) : ur_normal_log_cdf(-p->t)) + log1p(-p->q);
+}
+
+static ur_mass mass_of(const piece *p)
+{
+    if (p->narrow || p->t >= FAR)
+        return (ur_mass){1, log_mass_of(p)};
+    return (ur_mass){p->near * (1 - p->q), 0};
 }
 
 /* e with fall(t, e) = drop */
@@ -61,6 +71,12 @@ double ur_truncated_log_mass(double lower, double upper)
     return log_mass_of(&p);
 }
 
+ur_mass ur_truncated_mass(double lower, double upper)
+{
+    piece p = piece_of(lower, upper);
+    return mass_of(&p);
+}
+
 double ur_truncated_mean(double lower, double upper)
 {
     piece p = piece_of(lower, upper);
@@ -76,22 +92,24 @@ double ur_truncated_mean(double lower, double upper)
     return p.reflected ? -mean : mean;
 }
 
-double ur_truncated_draw(double lower, double upper, double u, double *log_mass)
+double ur_truncated_draw(double lower, double upper, double u, ur_mass *mass)
 {
     piece p = piece_of(lower, upper);
     double x;
     if (p.reflected)
         u = 1 - u;
-    if (log_mass)
-        *log_mass = log_mass_of(&p);
+    if (mass)
+        *mass = mass_of(&p);
     if (p.narrow) {
         double slope = p.w * (p.t + p.w / 2); /* of the log density, over w */
         x = -p.t - p.w + p.w * (u + 0.5 * slope * u * (1 - u));
     } else if (p.t < FAR) {
-        x = ur_normal_quantile(ur_normal_cdf(-p.t) * (p.q + u * (1 - p.q)));
+        x = ur_normal_quantile(p.near * (p.q + u * (1 - p.q)));
     } else {
         x = -p.t - solve_fall(p.t, -log(p.q + u * (1 - p.q)));
     }
-    x = fmax(-p.t - p.w, fmin(-p.t, x));
+    double low = -p.t - p.w, high = -p.t; /* compared: fmin and fmax are calls */
+    x = x > high ? high : x;
+    x = x < low ? low : x;
     return p.reflected ? -x : x;
 }

@@ -7,7 +7,13 @@
 double ur_truncated_mean(double lower, double upper);
 /* log P(lower < z < upper) */
 double ur_truncated_log_mass(double lower, double upper);
-/* The u-quantile, u in (0, 1): one uniform makes one draw. log_mass, as above, may be NULL. */
-double ur_truncated_draw(double lower, double upper, double u, double *log_mass);
+/* The same probability as factor exp(log), by a logarithm only where it may be too small for a
+ * double: products of many need one logarithm together. factor is at least 1e-11. */
+typedef struct {
+    double factor, log;
+} ur_mass;
+ur_mass ur_truncated_mass(double lower, double upper);
+/* The u-quantile, u in (0, 1): one uniform makes one draw. mass, as above, may be NULL. */
+double ur_truncated_draw(double lower, double upper, double u, ur_mass *mass);
 
 #endif

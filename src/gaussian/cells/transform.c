@@ -17,7 +17,12 @@
 /* Of the search: the likelihood has one maximum between neighbours of the best (as a rule it has
  * one at all, so that the grid is a safeguard, and its step a matter of time); to six digits, far
  * below the standard error of lambda. */
-static const double GRID = 0.25, LAMBDA_PRECISION = 1e-6;
+#define GRID        0.25
+#define GRID_POINTS ((size_t)(2 * LAMBDA_MOST / GRID) + 1)
+static const double LAMBDA_PRECISION = 1e-6;
+/* Of that many values that were seen the whole grid is looked at for so many alone, which is near
+ * the place; from there on steps over all cells go to the best. */
+enum { MANY_SEEN = 4000, FIRST_SEEN = 500 };
 
 double unrelu_gaussian_untransform(const unrelu_gaussian *model, size_t column, double y)
 {
@@ -80,8 +85,6 @@ unrelu_status ur_transform_column(unrelu_transform transform, double lambda, siz
 
 /* ---- lambda ---- */
 
-/* x: in units of the geometric mean of those seen, so that their logarithms add up to 0 and the
- * Jacobian is 1; y: scratch */
 unrelu_status ur_transform_likelihood(size_t n, const double *x, const double *upper,
                                       const unsigned char *state, double lambda, double *y,
                                       double *value, unrelu_error *err)
@@ -102,16 +105,82 @@ unrelu_status ur_transform_likelihood(size_t n, const double *x, const double *u
 
 typedef struct {
     size_t n;
-    const double *unit, *upper;
+    const double *log, *log_upper; /* of values in units of their geometric mean */
     const unsigned char *state;
-    double *y;
+    double least; /* of the logarithms, that was seen */
+    double *y;    /* 2 n */
 } profile;
+
+/* As ur_transform, whose logarithm it does not take again for each power. Limits are often the
+ * same from cell to cell. */
+static void set_powers(size_t n, const double *log, double lambda, double *y)
+{
+    double last = NAN, image = NAN;
+    for (size_t i = 0; i < n; i++) {
+        if (log[i] != last)
+            image = lambda == 0 ? log[i] : expm1(lambda * log[i]) / lambda;
+        last = log[i];
+        y[i] = image;
+    }
+}
 
 static unrelu_status negative_likelihood(void *of, double lambda, double *value, unrelu_error *err)
 {
     const profile *p = of;
-    UR_TRY(ur_transform_likelihood(p->n, p->unit, p->upper, p->state, lambda, p->y, value, err));
-    *value = -*value;
+    double *upper = p->log_upper ? p->y + p->n : NULL, least;
+    ur_cell_margin margin;
+    set_powers(1, &p->least, lambda, &least);
+    set_powers(p->n, p->log, lambda, p->y);
+    if (upper)
+        set_powers(p->n, p->log_upper, lambda, upper);
+    for (size_t i = 0; i < p->n; i++)
+        if (p->state[i] == UR_BELOW && isinf(p->y[i]))
+            p->y[i] = least;
+    UR_TRY(ur_cell_margin_fit(p->n, p->y, upper, p->state, &margin, err));
+    *value = -margin.likelihood;
+    return UNRELU_OK;
+}
+
+static ur_minimum grid_of(profile *p, double from, size_t points)
+{
+    return (ur_minimum){
+        .f = negative_likelihood, .context = p, .from = from, .step = GRID, .points = points};
+}
+
+/* The best of the grid among every so many cells, *lambda. */
+static unrelu_status look_first(const profile *all, size_t step, ur_arena *arena, double *lambda,
+                                unrelu_error *err)
+{
+    size_t n = all->n / step;
+    double *logs = ur_take(arena, n, 2 * sizeof *logs);
+    unsigned char *state = ur_take(arena, n, 1);
+    UR_TRY(ur_arena_status(arena, err));
+    for (size_t i = 0; i < n; i++) {
+        logs[i] = all->log[i * step];
+        logs[n + i] = all->log_upper ? all->log_upper[i * step] : NAN;
+        state[i] = all->state[i * step];
+    }
+    profile some = *all;
+    some.n = n;
+    some.log = logs;
+    some.log_upper = all->log_upper ? logs + n : NULL;
+    some.state = state;
+    ur_minimum search = grid_of(&some, -LAMBDA_MOST, GRID_POINTS);
+    return ur_minimum_find(&search, lambda, err);
+}
+
+/* the grid's best point of all cells, by steps from the best of some of them */
+static unrelu_status find_bracket(profile *p, size_t step, ur_arena *arena, double *lambda,
+                                  unrelu_error *err)
+{
+    double from = NAN;
+    UR_TRY(look_first(p, step, arena, lambda, err));
+    for (int i = 0; i < (int)GRID_POINTS && from != *lambda; i++) {
+        from = *lambda;
+        ur_minimum search = grid_of(p, from - GRID, 3);
+        UR_TRY(ur_minimum_find(&search, lambda, err));
+        *lambda = fmax(-LAMBDA_MOST, fmin(LAMBDA_MOST, *lambda));
+    }
     return UNRELU_OK;
 }
 
@@ -131,18 +200,20 @@ unrelu_status ur_transform_estimate(size_t n, const double *x, const double *upp
             seen++;
         }
     mean = seen ? exp(mean / (double)seen) : 1;
-    for (size_t i = 0; i < n; i++)
-        unit[i] = x[i] / mean;
+    profile p = {n, unit, upper ? unit + n : NULL, state, INFINITY, y};
+    for (size_t i = 0; i < n; i++) {
+        unit[i] = log(x[i] / mean);
+        p.least = state[i] == UR_SEEN ? fmin(p.least, unit[i]) : p.least;
+    }
     for (size_t i = 0; i < n && upper; i++)
-        unit[n + i] = upper[i] / mean;
-    profile p = {n, unit, upper ? unit + n : NULL, state, y};
-    ur_minimum search = {.f = negative_likelihood,
-                         .context = &p,
-                         .from = -LAMBDA_MOST,
-                         .step = GRID,
-                         .points = (size_t)(2 * LAMBDA_MOST / GRID) + 1,
-                         .width = LAMBDA_PRECISION,
-                         .sections = INT_MAX};
+        unit[n + i] = log(upper[i] / mean);
+    ur_minimum search = grid_of(&p, -LAMBDA_MOST, GRID_POINTS);
+    if (seen >= MANY_SEEN) {
+        UR_TRY(find_bracket(&p, seen / FIRST_SEEN, &arena, &search.from, err));
+        search.points = 1;
+    }
+    search.width = LAMBDA_PRECISION;
+    search.sections = INT_MAX;
     UR_TRY(ur_minimum_find(&search, lambda, err));
     *lambda = fmax(-LAMBDA_MOST, fmin(LAMBDA_MOST, *lambda));
     return UNRELU_OK;

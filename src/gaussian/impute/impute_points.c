@@ -35,6 +35,8 @@ static const double TWO_LEAST = 1e-6;
 static const double TILT_STEP = 0.5;
 /* of a deviation: a line that moves a cell no more than rounding does meets no limit of it */
 static const double TINY = 4096 * DBL_EPSILON;
+/* of masses: times one more, 1e-11, it is no subnormal number */
+static const double SMALL_PRODUCT = 1e-200;
 /* of the mode, in deviations: a draw that starts there forgets it in a few sweeps */
 static const double MODE_STEP = 1e-10;
 
@@ -104,8 +106,9 @@ static void line_bounds(const ur_law *law, double at, const double *y, const dou
         if (!(fabs(a) > TINY))
             continue;
         double to_u = at + (law->u[i] - y[i]) / a, to_l = at + (law->l[i] - y[i]) / a;
-        *upper = fmin(*upper, a > 0 ? to_u : to_l);
-        *lower = fmax(*lower, a > 0 ? to_l : to_u);
+        double high = a > 0 ? to_u : to_l, low = a > 0 ? to_l : to_u;
+        *upper = high < *upper ? high : *upper;
+        *lower = low > *lower ? low : *lower;
     }
 }
 
@@ -264,7 +267,7 @@ static void set_tilt(const ur_law *law, double *tilt, double *mean)
 static double set_point(const ur_law *law, const ur_points *points, size_t point, int smooth,
                         double *z)
 {
-    double log_weight = 0, log_mass = 0;
+    double log_weight = 0, product = 1; /* of masses, whose logarithm is still to be added */
     for (size_t k = 0; k < law->rank; k++) {
         double tilt = points->tilt[k], lower = -INFINITY, upper = INFINITY;
         /* of z_k, given those before: by row k, and by rows that follow from others */
@@ -276,23 +279,31 @@ static double set_point(const ur_law *law, const ur_points *points, size_t point
             for (size_t l = 0; l < k; l++)
                 before += row[l] * z[l];
             double to_u = (law->u[i] - before) / row[k], to_l = (law->l[i] - before) / row[k];
-            upper = fmin(upper, row[k] > 0 ? to_u : to_l);
-            lower = fmax(lower, row[k] > 0 ? to_l : to_u);
+            double high = row[k] > 0 ? to_u : to_l, low = row[k] > 0 ? to_l : to_u;
+            upper = high < upper ? high : upper;
+            lower = low > lower ? low : lower;
         }
+        ur_mass mass;
         if (!(lower < upper))
             return -INFINITY;
         if (smooth && k + 1 == law->rank) {
-            log_mass = ur_truncated_log_mass(lower, upper);
+            mass = ur_truncated_mass(lower, upper);
             z[k] = ur_truncated_mean(lower, upper);
         } else {
             double x = points->start[k] + (double)point * points->lattice[k];
-            double u = fmin(fmax(fabs(2 * (x - floor(x)) - 1), 0x1p-53), 1 - 0x1p-53);
-            z[k] = tilt + ur_truncated_draw(lower - tilt, upper - tilt, u, &log_mass);
+            double u = fabs(2 * (x - floor(x)) - 1);
+            u = u < 0x1p-53 ? 0x1p-53 : u > 1 - 0x1p-53 ? 1 - 0x1p-53 : u;
+            z[k] = tilt + ur_truncated_draw(lower - tilt, upper - tilt, u, &mass);
             log_weight += tilt * (0.5 * tilt - z[k]);
         }
-        log_weight += log_mass;
+        log_weight += mass.log;
+        product *= mass.factor;
+        if (product < SMALL_PRODUCT) {
+            log_weight += log(product);
+            product = 1;
+        }
     }
-    return log_weight;
+    return log_weight + log(product);
 }
 
 /* How many points of equal weight these are worth, (sum w)^2 / sum w^2; their weights add up to 1
