@@ -32,8 +32,7 @@ build-asan: setup-tests
 	cmake --build build-asan -j $(JOBS)
 
 build-tsan: setup-tests
-	cmake -S . -B build-tsan -DUNRELU_SANITIZE=thread -DUNRELU_CLI=OFF -DUNRELU_BENCH=OFF \
-	    -DUNRELU_INSTALL=OFF $(CMAKE_FLAGS)
+	cmake -S . -B build-tsan -DUNRELU_SANITIZE=thread -DUNRELU_BENCH=OFF -DUNRELU_INSTALL=OFF $(CMAKE_FLAGS)
 	cmake --build build-tsan -j $(JOBS) --target tests
 
 setup-tests:
@@ -83,6 +82,11 @@ valgrind: build-tests
 	@scripts/setup.sh --valgrind
 	@scripts/valgrind.sh build
 
+# every command on tiny data with three threads, and calls at the same time, under the sanitizer of
+# threads; a part of make test
+tsan: build-tsan
+	@scripts/test.sh $(JOBS) build-tsan
+
 # random inputs for everything that reads: SECONDS for each target, or RUNS inputs of each, however
 # long they take; SEED repeats a run
 RUNS ?= -1
@@ -123,6 +127,7 @@ help:
 	@echo 'make coverage      which lines the tests reach, by folder in docs/coverage.md (gcovr)'
 	@echo 'make faults        every command while each call of the system fails in turn'
 	@echo 'make valgrind      every command, and the kernels of sums, under memcheck'
+	@echo 'make tsan          every command, and calls at the same time, under the sanitizer of threads'
 	@echo 'make fuzz          random inputs for all that reads, SECONDS=10 or RUNS=1000000 for each target (clang)'
 	@echo 'make setup         installs the packages that the build needs (Debian)'
 	@echo 'make build-tests   the test programs too; build-asan the same with the sanitizers'
@@ -130,4 +135,4 @@ help:
 	@echo 'make clean         removes what was built'
 
 .PHONY: help test-large build configure setup run test build-tests build-asan build-tsan setup-tests bench golden \
-	numbers docs install uninstall dist coverage format check-format clean fuzz faults valgrind
+	numbers docs install uninstall dist coverage format check-format clean fuzz faults valgrind tsan

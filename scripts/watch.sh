@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# watch.sh UNRELU [WATCHER...]: every command on tiny data (tests/every_command.sh) with three
-# threads, run by WATCHER, which says so where something is wrong and exits with 99 then:
+# watch.sh UNRELU [WATCHER...]: every command on tiny data (tests/every_command.sh), of ROWS rows
+# where that is set, with three threads, run by WATCHER, which says so where something is wrong and
+# exits with 99 then:
 #   watch.sh build/unrelu valgrind -q --error-exitcode=99
-#   TSAN_OPTIONS=exitcode=99 watch.sh build-tsan/unrelu
+#   ROWS=5000 watch.sh build-tsan/unrelu
 set -u
 unrelu=$(realpath "$1")
 shift
@@ -16,7 +17,7 @@ trap 'cd /; rm -rf "$work"' EXIT
 cd "$work" || exit 1
 # shellcheck source=tests/every_command.sh
 . "$here/../tests/every_command.sh"
-make_data "$unrelu" || exit 1
+make_data "$unrelu" "${ROWS:-}" || exit 1
 
 failed=0 runs=0
 # shellcheck disable=SC2317 # every_command calls it

@@ -3,19 +3,21 @@
 # Every command of unrelu on tiny data, for those who watch it from outside: faults/run.sh and
 # scripts/watch.sh read this file. It works in the folder where it is called.
 
-# make_data UNRELU: the files that the commands below read
+# make_data UNRELU [ROWS]: the files that the commands below read, of 40 rows if not said
 make_data() {
-    local unrelu=$1
+    local unrelu=$1 rows=${2:-40}
     (
         set -e
-        "$unrelu" generate gaussian -q -d 3 -n 40 --bias normal -o g
-        "$unrelu" generate network -q -d 3 -k 2 -m 2 -n 40 -o n
-        "$unrelu" generate mixture -q -d 3 -p 2 -n 40 -o m
-        "$unrelu" sample -q g/truth.npz -n 30 -o g.csv
+        "$unrelu" generate gaussian -q -d 3 -n "$rows" --bias normal -o g
+        "$unrelu" generate network -q -d 3 -k 2 -m 2 -n "$rows" -o n
+        "$unrelu" generate network -q -d 3 -k 2 -m 2 -n "$rows" --noise 0.1 -o noisy
+        "$unrelu" generate mixture -q -d 3 -p 2 -n "$rows" -o m
+        "$unrelu" sample -q g/truth.npz -n "$rows" -o g.csv
         gzip -c g.csv > g.csv.gz
         awk -F, 'NR > 1 { if (NR % 5 == 0) $1 = "<0.5"; if (NR % 7 == 0) $2 = ">1"; if (NR % 6 == 0) $3 = "0.2..0.9" }
             { print $1 "," $2 "," $3 }' g.csv > cells.csv
         "$unrelu" fit -q g/x.npy -o fit.npz
+        "$unrelu" fit -q cells.csv -o cells.npz
         "$unrelu" recover -q n/x.npy n/a.npy -o net.npz
         "$unrelu" export -q net.npz -o net.safetensors
         "$unrelu" summarize -q g/x.npy -o one.npz
@@ -48,13 +50,17 @@ every_command() {
     "$1" fit-robust fit g.csv --errors robust --json -o out/m.npz
     "$1" fit-cells fit cells.csv -o out/m.npz
     "$1" fit-summary fit one.npz -o out/m.npz
+    "$1" fit-judge fit g.csv --judge --exceed 1 -o out/m.npz
     "$1" recover recover n/x.npy n/a.npy --json -o out/m.npz
     "$1" recover-certify recover wx.csv wa.csv --certify -o out/m.npz
     "$1" recover-start recover n/x.npy n/a.npy --start net.safetensors -o out/m.npz
     "$1" certify certify net.safetensors n/x.npy n/a.npy --json -o out/m.npz
     "$1" export-weights export net.npz -o out/net.safetensors
     "$1" export-graph export net.safetensors --float32 -o out/net.onnx
+    "$1" recover-enumerate recover wx.csv wa.csv --method enumerate -o out/m.npz
+    "$1" recover-noise recover noisy/x.npy noisy/a.npy -k 2 --noise gaussian -o out/m.npz
     "$1" unmix unmix m/x.npy -o out/m.npz
+    "$1" unmix-separable unmix m/x.npy --method separable -o out/m.npz
     "$1" predict predict net.npz n/x.npy -o out/y.csv
     "$1" sample sample fit.npz -n 20 -o out/x.npy
     "$1" impute impute fit.npz g.csv -o out/x.csv
@@ -71,6 +77,7 @@ every_command() {
     "$1" show show net.npz
     "$1" show-json show fit.npz --json
     "$1" report report fit.npz g.csv -o out/page.html
+    "$1" report-cells report cells.npz cells.csv -o out/page.html
     "$1" report-network report net.npz n/x.npy n/a.npy -o out/page.html
     "$1" reproduce reproduce figure1 --quick -o out
     "$1" encode hardness encode f.cnf -o out/i.npz
