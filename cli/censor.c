@@ -41,13 +41,40 @@ static int parse_limit(char *item, const unrelu_source *samples, double *limit)
     return cli_parse_real("--limit", equals + 1, -DBL_MAX, DBL_MAX, "a number", &limit[found]);
 }
 
-int cli_open_limited(const cli_shared *shared, const char *path, const cli_limits *limits, int once,
-                     cli_limited *samples)
+unrelu_source_options cli_reading(const cli_shared *shared, const cli_limits *limits, int once)
 {
-    *samples = (cli_limited){0};
-    CLI_TRY(cli_open(path, shared->columns, once, &samples->source));
+    return (unrelu_source_options){.size = sizeof(unrelu_source_options),
+                                   .columns = shared->columns,
+                                   .single_pass = once,
+                                   .indicator = limits->indicator,
+                                   .uncensored = limits->uncensored,
+                                   .top = limits->top,
+                                   .na = limits->na,
+                                   .complete = limits->complete};
+}
+
+/* the file of limits has the names of the samples' columns, and limits alone in them */
+static int open_limits(const cli_shared *shared, const cli_limits *limits, int once,
+                       const unrelu_gaussian *model, cli_limited *samples)
+{
+    const unrelu_source_options reading = {.size = sizeof reading,
+                                           .columns = shared->columns,
+                                           .single_pass = once,
+                                           .indicator = model ? "" : NULL,
+                                           .top = model ? "" : NULL,
+                                           .na = limits->na};
     if (limits->file)
-        CLI_TRY(cli_open(limits->file, shared->columns, once, &samples->limits));
+        CLI_CALL(cli_open_samples(limits->file, &reading, model, &samples->limits, &err));
+    return 0;
+}
+
+int cli_open_limited(const cli_shared *shared, const char *path, const cli_limits *limits, int once,
+                     const unrelu_gaussian *model, cli_limited *samples)
+{
+    const unrelu_source_options reading = cli_reading(shared, limits, once);
+    *samples = (cli_limited){0};
+    CLI_CALL(cli_open_samples(path, &reading, model, &samples->source, &err));
+    CLI_TRY(open_limits(shared, limits, once, model, samples));
     if (!limits->named)
         return 0;
     size_t d = unrelu_source_columns(samples->source);

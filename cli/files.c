@@ -107,20 +107,28 @@ int cli_write_file(const char *path, const char *text, size_t size)
     return 0;
 }
 
-unrelu_status cli_open_source(const char *path, const char *columns, int single_pass,
-                              unrelu_source **source, unrelu_error *err)
+unrelu_status cli_open_samples(const char *path, const unrelu_source_options *options,
+                               const unrelu_gaussian *model, unrelu_source **source,
+                               unrelu_error *err)
 {
     struct stat s;
     if (strcmp(path, "-") == 0 || (stat(path, &s) == 0 && !S_ISREG(s.st_mode))) /* a pipe */
         cli_interrupt_at_once(1);
-    unrelu_source_options options = {
-        .size = sizeof options, .columns = columns, .single_pass = single_pass};
-    unrelu_status status = unrelu_source_open(path, &options, source, err);
+    unrelu_status status = model ? unrelu_gaussian_source(model, path, options, source, err)
+                                 : unrelu_source_open(path, options, source, err);
     const char *note = status == UNRELU_OK ? unrelu_source_note(*source) : "";
     if (*note)
         cli_note("%s: %s", strcmp(path, "-") == 0 ? "standard input" : path,
                  cli_flagged(note).text);
     return status;
+}
+
+unrelu_status cli_open_source(const char *path, const char *columns, int single_pass,
+                              unrelu_source **source, unrelu_error *err)
+{
+    unrelu_source_options options = {
+        .size = sizeof options, .columns = columns, .single_pass = single_pass};
+    return cli_open_samples(path, &options, NULL, source, err);
 }
 
 int cli_open(const char *path, const char *columns, int single_pass, unrelu_source **source)

@@ -21,6 +21,10 @@ int cli_make_folder(const char *path);
 /* Opens samples and tells what was decided about the file. columns: NULL for all. */
 unrelu_status cli_open_source(const char *path, const char *columns, int single_pass,
                               unrelu_source **source, unrelu_error *err);
+/* the same for the columns of a model (NULL: of the options), read as the options say */
+unrelu_status cli_open_samples(const char *path, const unrelu_source_options *options,
+                               const unrelu_gaussian *model, unrelu_source **source,
+                               unrelu_error *err);
 int cli_open(const char *path, const char *columns, int single_pass, unrelu_source **source);
 void cli_close(unrelu_source **source); /* one of NULL too; for CLI_SCOPE */
 

@@ -199,7 +199,8 @@ static void negative_and_infinite_values_are_refused(void **state)
     (void)state;
     expect_refused("a,b\n1,-2\n3,1\n", NULL, (ur_cells_rules){0},
                    "%s: row 1, column 2 (b) is -2, and a rectified value is at least 0: "
-                   "correct it, or leave the column out with `columns`");
+                   "correct it, name the column in `uncensored` where its values may have any "
+                   "sign, or leave it out with `columns`");
     UR_ARENA(arena);
     ur_cells cells;
     unrelu_error err = {0};

@@ -16,7 +16,10 @@ typedef struct {
     cli_limits limits;
 } check_arguments;
 
-static const cli_option options[] = {CLI_LIMIT_ROWS(check_arguments), {0}};
+static const cli_option options[] = {CLI_LIMIT_ROWS(check_arguments),
+                                     CLI_READ_ROWS(check_arguments),
+                                     CLI_SIGN_ROWS(check_arguments),
+                                     {0}};
 
 static const cli_example examples[] = {
     {"unrelu check rain.csv --columns seattle,new_york",
@@ -241,7 +244,7 @@ static int run(void *arguments)
     unrelu_gaussian_options o;
     CLI_SCOPE(cli_close_limited) cli_limited s = {0};
     CLI_SCOPE(free_findings) findings f = {0};
-    CLI_TRY(cli_open_limited(&a->shared, a->shared.files[0], &a->limits, 0, &s));
+    CLI_TRY(cli_open_limited(&a->shared, a->shared.files[0], &a->limits, 0, NULL, &s));
     f.samples = s.source;
     f.d = unrelu_source_columns(s.source);
     f.advice = calloc(f.d + 1, sizeof *f.advice);

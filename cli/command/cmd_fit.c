@@ -71,6 +71,8 @@ static const cli_option options[] = {
      "the detection limit of each such cell at its place in FILE, which has the rows and columns "
      "of SAMPLES; an empty cell has none, and takes that of --limit",
      TO(CLI_TEXT, limits.file)},
+    CLI_READ_ROWS(fit_arguments),
+    CLI_SIGN_ROWS(fit_arguments),
     {"transform", 0, "none|sqrt|log|boxcox|boxcox:L",
      "the values, transformed, are normal: by the square root, the logarithm, or (x^L - 1) / L "
      "with L as given or, for boxcox, estimated for each column; the model is of transformed "
@@ -191,6 +193,11 @@ static int fit_summary(const fit_arguments *a, unrelu_gaussian **model)
         {a->judge, "--judge"},
         {a->censor_at != NULL, "--censor-at"},
         {a->shared.columns != NULL, "--columns"},
+        {a->limits.indicator != NULL, "--indicator"},
+        {a->limits.uncensored != NULL, "--uncensored"},
+        {a->limits.top != NULL, "--top"},
+        {a->limits.na != NULL, "--na"},
+        {a->limits.complete, "--complete"},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         if (table[i].asked)
@@ -207,7 +214,7 @@ static int fit_samples(const fit_arguments *a, unrelu_gaussian **model)
     CLI_SCOPE(cli_close_limited) cli_limited samples = {0};
     unrelu_exec exec = cli_exec(&a->shared);
     unrelu_gaussian_options with = a->options;
-    CLI_TRY(cli_open_limited(&a->shared, a->shared.files[0], &a->limits, ONCE, &samples));
+    CLI_TRY(cli_open_limited(&a->shared, a->shared.files[0], &a->limits, ONCE, NULL, &samples));
     with.limit = samples.limit;
     with.limits = samples.limits;
     CLI_CALL(unrelu_gaussian_fit(samples.source, &with, &exec, model, &err));

@@ -33,6 +33,7 @@ static const cli_option options[] = {
      TO(CLI_FLAG, fixed_parameters)},
     CLI_SPREADSHEET_ROW(impute_arguments, spreadsheet_safe),
     CLI_LIMIT_ROWS(impute_arguments),
+    CLI_READ_ROWS(impute_arguments),
     {0},
 };
 
@@ -52,7 +53,8 @@ static int impute(const impute_arguments *a, const unrelu_gaussian *model,
     CLI_SCOPE(cli_close_limited) cli_limited samples = {0};
     unrelu_exec exec = cli_exec(&a->shared);
     enum { MORE_THAN_ONCE = 0 }; /* what is passed on is read by itself */
-    CLI_TRY(cli_open_limited(&a->shared, a->shared.files[1], &a->limits, MORE_THAN_ONCE, &samples));
+    CLI_TRY(cli_open_limited(&a->shared, a->shared.files[1], &a->limits, MORE_THAN_ONCE, model,
+                             &samples));
     unrelu_impute_options o = {.size = sizeof o,
                                .draws = a->draws,
                                .limit = samples.limit,

@@ -15,6 +15,7 @@ typedef struct {
 static const cli_option options[] = {
     {"output", 'o', "FILE", "write the page to FILE (.html, needed)", TO(CLI_TEXT, shared.output)},
     CLI_LIMIT_ROWS(report_arguments),
+    CLI_READ_ROWS(report_arguments),
     {0},
 };
 

@@ -138,31 +138,12 @@ static int write_page(const cli_shared *shared, const unrelu_gaussian *m, const 
     return cli_html_finish(page, shared);
 }
 
-/* what a page says nothing of */
-static void tell_left_out(const char *path, const unrelu_gaussian *m, const unrelu_source *samples)
-{
-    enum { NAMED = 5 };
-    unrelu_error err = {0};
-    char list[256] = "";
-    size_t width = unrelu_source_columns(samples), count = 0;
-    CLI_ARRAY size_t *place = unrelu_alloc(width + 1, sizeof *place);
-    if (!place || unrelu_gaussian_match(m, samples, place, &err) != UNRELU_OK)
-        width = 0;
-    for (size_t j = 0; j < width; j++)
-        if (place[j] == m->d && count++ < NAMED)
-            cli_append(list, sizeof list, "%s%.40s", *list ? ", " : "",
-                       unrelu_source_name(samples, j));
-    if (count > 0)
-        cli_note("%s: %zu column%s left out, which the model does not have (%s%s)", path, count,
-                 count == 1 ? " is" : "s are", list, count > NAMED ? ", ..." : "");
-}
-
 static int study(const cli_shared *shared, const cli_limits *limits, const unrelu_gaussian *m,
                  unrelu_goodness **g)
 {
     CLI_SCOPE(cli_close_limited) cli_limited samples = {0};
     unrelu_exec exec = cli_exec(shared);
-    CLI_TRY(cli_open_limited(shared, shared->files[1], limits, 1, &samples));
+    CLI_TRY(cli_open_limited(shared, shared->files[1], limits, 1, m, &samples));
     enum { LEAST_BINS = 10, MOST_BINS = 30 }; /* the latter of planted models too */
     double bins = m->n > 0 ? fmin(MOST_BINS, sqrt((double)m->n)) : MOST_BINS;
     unrelu_goodness_options options = {.size = sizeof options,
@@ -170,7 +151,6 @@ static int study(const cli_shared *shared, const cli_limits *limits, const unrel
                                        .limit = samples.limit,
                                        .limits = samples.limits,
                                        .seed = shared->seed};
-    tell_left_out(shared->files[1], m, samples.source);
     CLI_CALL(unrelu_gaussian_goodness(m, samples.source, &options, &exec, g, &err));
     return 0;
 }

@@ -122,8 +122,21 @@ typedef struct {
      * "lead,3,5-9,tin:zinc,rain*,^rain_total"; a name with a comma stands in double quotes */
     const char *columns;
     int single_pass; /* nonzero: standard input need not be spooled for a second pass */
+    /* What is said of the cells besides what they say themselves. Texts, also those that _set
+     * takes, are borrowed until the source is open. */
+    const char *indicator; /* NULL, or a suffix: column lead + suffix tells where lead is a limit
+                              (TRUE, 1, <, U, ND), where it is above (>), and where it was seen
+                              (FALSE, 0, =, E, J, nothing). It is not handed out */
+    const char
+        *uncensored; /* NULL, or columns, as in `columns`: of any sign, no value is censored */
+    const char *top; /* NULL, or "900", "lead=900,zinc=50": values at or above are top codes */
+    const char *na;  /* NULL, or what also stands for a missing cell: "-999,unknown" */
+    int complete;    /* rows with a missing cell are left out */
 } unrelu_source_options;
 UNRELU_API void unrelu_source_options_init(unrelu_source_options *options, size_t size);
+UNRELU_API unrelu_status unrelu_source_options_set(unrelu_source_options *options, const char *name,
+                                                   const char *value, unrelu_error *err);
+UNRELU_API int unrelu_source_option(size_t i, unrelu_option *out);
 
 /* path: .npy, .npz, .npz:NAME, .csv, .tsv, those two with .gz, or "-" (CSV on standard
  * input). options may be NULL. */
@@ -364,6 +377,10 @@ typedef struct {
     double *loglik, *aic, *bic; /* d: of each column by itself */
     double joint_loglik; /* of all columns together: of one, and of two fitted cell by cell; or NaN
                           */
+    /* How the samples were read (unrelu_source_options), for whoever reads others of the kind: */
+    const char *indicator, *na; /* "": nothing was said */
+    double *top; /* d: top codes, infinite where there is none; NULL: no column has */
+    int complete;
 } unrelu_gaussian;
 
 UNRELU_API unrelu_status unrelu_gaussian_fit(unrelu_source *source,
@@ -395,6 +412,13 @@ UNRELU_API double unrelu_gaussian_transform(const unrelu_gaussian *model, size_t
 UNRELU_API unrelu_status unrelu_gaussian_match(const unrelu_gaussian *model,
                                                const unrelu_source *samples, size_t *place,
                                                unrelu_error *err);
+/* Opens a file for the columns of the model, by name, whatever others it has and in its own order;
+ * by place where one of the two has no names. Read as the samples of the fit were: by their
+ * `indicator`, `na` and `top` where the options (NULL: defaults) say nothing of these ("" says that
+ * there is none). Columns that the options name are taken as they say. */
+UNRELU_API unrelu_status unrelu_gaussian_source(const unrelu_gaussian *model, const char *path,
+                                                const unrelu_source_options *options,
+                                                unrelu_source **out, unrelu_error *err);
 /* The normal N(b, s^2) that values of a column above `limit` are of, on the model's scale: with
  * additive noise, which is in s then, the limit lies 3.5 deviations of it above 0. */
 UNRELU_API void unrelu_gaussian_margin(const unrelu_gaussian *model, size_t column, double *b,

@@ -75,6 +75,11 @@ static int read_value(const ur_option *o, const char *text, void *field)
         if (good)
             *(double *)field = value;
         return good;
+    case UR_OPTION_TEXT:
+        good = *text != '\0';
+        if (good)
+            memcpy(field, &text, sizeof text);
+        return good;
     default:
         good = ur_text_whole(text, &whole);
         if (good)

@@ -14,6 +14,7 @@ typedef enum {
     UR_OPTION_SIZE,   /* size_t */
     UR_OPTION_REAL,   /* double */
     UR_OPTION_SEED,   /* uint64_t */
+    UR_OPTION_TEXT,   /* const char *, which is borrowed; not empty */
     UR_OPTION_OWN,    /* by read: values of several kinds */
 } ur_option_type;
 

@@ -31,6 +31,8 @@ const ur_range ur_is_share = {
     .least = 0, .most = 1, .unknown = 1, .needed = "a share, from 0 to 1"};
 const ur_range ur_is_limit = {
     .least = -INFINITY, .most = DBL_MAX, .needed = "a finite number, or -inf"};
+const ur_range ur_is_top = {
+    .least = -DBL_MAX, .most = INFINITY, .needed = "a finite number, or inf"};
 const ur_range ur_is_boxcox = {.least = -10, .most = 10, .needed = "a power from -10 to 10"};
 const ur_range ur_is_count = {.least = 0, .most = WHOLE_MOST, .whole = 1, .needed = "a count"};
 /* inf and 0 where a square leaves the range of a double */

@@ -19,7 +19,8 @@ typedef struct {
 
 extern const ur_range ur_is_finite, ur_is_known; /* the second: or NaN */
 extern const ur_range ur_is_bounded;             /* any number, infinite ones too, or NaN */
-extern const ur_range ur_is_size, ur_is_size_or_unknown, ur_is_error, ur_is_share, ur_is_limit;
+extern const ur_range ur_is_size, ur_is_size_or_unknown, ur_is_error, ur_is_share, ur_is_limit,
+    ur_is_top;
 extern const ur_range ur_is_boxcox; /* |lambda| at most 10, as options have it */
 extern const ur_range ur_is_count;
 extern const ur_range ur_are_covariances, ur_are_correlations, ur_are_errors, ur_are_counts;

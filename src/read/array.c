@@ -158,7 +158,7 @@ unrelu_status ur_array_new(unrelu_source *source, ur_array **out, unrelu_error *
     return ur_arena_status(&source->arena, err);
 }
 
-unrelu_status ur_array_start(unrelu_source *source, const char *columns, unrelu_error *err)
+unrelu_status ur_array_start(unrelu_source *source, unrelu_error *err)
 {
     ur_array *a = source->state;
     ur_npy *npy = &a->npy;
@@ -184,7 +184,7 @@ unrelu_status ur_array_start(unrelu_source *source, const char *columns, unrelu_
     if (width == 1 || a->n == 1)
         npy->fortran = 0; /* both orders are one */
     a->piece_rows = ur_piece_rows(a->n, width);
-    return ur_columns_choose(source, columns, width, NULL, NULL, err);
+    return ur_columns_choose(source, width, NULL, NULL, err);
 }
 
 /* ---- a .npy file ---- */
@@ -198,8 +198,7 @@ static unrelu_status read_next(void *context, void *bytes, size_t size, unrelu_e
     return UNRELU_OK;
 }
 
-unrelu_status ur_npy_open(unrelu_source *source, const char *path, const char *columns,
-                          unrelu_error *err)
+unrelu_status ur_npy_open(unrelu_source *source, const char *path, unrelu_error *err)
 {
     uint64_t size;
     int regular;
@@ -207,7 +206,7 @@ unrelu_status ur_npy_open(unrelu_source *source, const char *path, const char *c
     UR_TRY(ur_array_new(source, &a, err));
     UR_TRY(ur_file_open_read(path, &a->fd, &size, &regular, err));
     UR_TRY(ur_npy_read(read_next, source, size, source->label, &a->npy, err));
-    return ur_array_start(source, columns, err);
+    return ur_array_start(source, err);
 }
 
 /* ---- a matrix in the caller's memory: lent to the blocks, copied only for some columns ---- */
@@ -234,12 +233,14 @@ unrelu_status unrelu_source_memory(const double *x, size_t n, size_t d,
     if (!source)
         return ur_fail_memory(err, 1, "source");
     source->label = "matrix in memory";
-    unrelu_status status = ur_array_new(source, &a, err);
+    unrelu_status status = ur_reading_start(&source->arena, &given, &source->reading, err);
+    if (!status)
+        status = ur_array_new(source, &a, err);
     if (!status) {
         a->lent = x;
         a->n = n;
         a->piece_rows = ur_piece_rows(n, d);
-        status = ur_columns_choose(source, given.columns, d, NULL, NULL, err);
+        status = ur_columns_choose(source, d, NULL, NULL, err);
     }
     if (status)
         unrelu_source_close(source);

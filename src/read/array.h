@@ -24,6 +24,6 @@ typedef struct {
  * caller fills lent, or fd and base, or archive, index and member, which the source closes. */
 unrelu_status ur_array_new(unrelu_source *source, ur_array **out, unrelu_error *err);
 /* Shape and dtype fit for samples? Then columns and pieces are set. */
-unrelu_status ur_array_start(unrelu_source *source, const char *columns, unrelu_error *err);
+unrelu_status ur_array_start(unrelu_source *source, unrelu_error *err);
 
 #endif

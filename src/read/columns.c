@@ -2,15 +2,18 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/names.h"
+#include "base/text.h"
 #include "read/format.h"
 
 #include <fnmatch.h>
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { NAME_SHOWN = 60 };
 
 typedef struct {
-    const unrelu_source *source;
+    unrelu_source *source;
     size_t width;
     const char *const *names;
     size_t *pick;
@@ -260,32 +263,237 @@ static unrelu_status settle(choice *c, unsigned char *unasked, unrelu_error *err
                           "%s: no column is left of those chosen: exclude fewer", c->source->label);
 }
 
-unrelu_status ur_columns_choose(unrelu_source *source, const char *spec, size_t width,
-                                const char *const *names, unsigned char *unasked, unrelu_error *err)
+/* ---- what is said of the cells of columns ---- */
+
+/* all columns that a list means: marked (width, zeros before). Where it only excludes, all others.
+ */
+static unrelu_status mark_columns(const choice *of, const char *spec, unsigned char *marked,
+                                  unrelu_error *err)
 {
     UR_ARENA(arena);
-    UR_TRY(ur_columns_check(source->label, width, err));
-    source->width = source->d = width;
-    if (spec || unasked) {
-        choice c = {.source = source,
-                    .width = width,
-                    .names = names,
-                    .pick = ur_take(&source->arena, width, sizeof *c.pick),
-                    .used = ur_take(&arena, width, 1),
-                    .excluded = ur_take(&arena, width, 1)};
+    choice c = {.source = of->source,
+                .width = of->width,
+                .names = of->names,
+                .pick = ur_take(&arena, of->width, sizeof *c.pick),
+                .used = ur_take(&arena, of->width, 1),
+                .excluded = ur_take(&arena, of->width, 1)};
+    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(add_entries(&c, spec, err));
+    for (size_t j = 0; j < c.width; j++)
+        marked[j] = (c.used[j] || !c.included) && !c.excluded[j];
+    return UNRELU_OK;
+}
+
+/* where column j of the file goes; SIZE_MAX: it is not handed out */
+static size_t place_of(const unrelu_source *source, size_t j)
+{
+    size_t at = 0;
+    if (!source->pick)
+        return j;
+    while (at < source->d && source->pick[at] != j)
+        at++;
+    return at < source->d ? at : SIZE_MAX;
+}
+
+static unrelu_status set_uncensored(unrelu_source *source, const choice *c, unrelu_error *err)
+{
+    UR_ARENA(arena);
+    ur_reading *r = &source->reading;
+    unsigned char *marked = ur_take(&arena, c->width, 1);
+    r->uncensored = ur_take(&source->arena, source->d, 1);
+    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(ur_arena_status(&source->arena, err));
+    UR_TRY(mark_columns(c, r->asked.uncensored, marked, err));
+    for (size_t j = 0; j < source->d; j++)
+        r->uncensored[j] = marked[source->pick ? source->pick[j] : j];
+    return UNRELU_OK;
+}
+
+/* one item of `top`: NAME=V, or V for all columns; a name may hold an equals sign itself */
+static unrelu_status set_top_item(unrelu_source *source, const choice *c, char *item,
+                                  unrelu_error *err)
+{
+    UR_ARENA(arena);
+    double value;
+    char *equals = strrchr(item, '='), *number = equals ? equals + 1 : item;
+    unsigned char *marked = ur_take(&arena, c->width, 1);
+    UR_TRY(ur_arena_status(&arena, err));
+    if (!ur_text_number(number, &value))
+        return ur_fail(err, UNRELU_EUSAGE, "`top`: '%.80s' is not a number, nor NAME=NUMBER", item);
+    memset(marked, !equals, c->width);
+    if (equals) {
+        *equals = '\0';
+        UR_TRY(mark_columns(c, item, marked, err));
+    }
+    for (size_t j = 0; j < source->d; j++)
+        if (marked[source->pick ? source->pick[j] : j])
+            source->reading.top[j] = value;
+    return UNRELU_OK;
+}
+
+static unrelu_status set_top(unrelu_source *source, const choice *c, unrelu_error *err)
+{
+    UR_ARENA(arena);
+    ur_reading *r = &source->reading;
+    size_t size;
+    r->top = ur_take(&source->arena, source->d, sizeof *r->top);
+    r->met_top = ur_take(&source->arena, 1, sizeof *r->met_top);
+    UR_TRY(ur_arena_status(&source->arena, err));
+    for (size_t j = 0; j < source->d; j++)
+        r->top[j] = INFINITY;
+    for (const char *rest = r->asked.top, *item; (item = ur_reading_item(&rest, &size));) {
+        char *own = ur_take(&arena, size + 1, 1);
         UR_TRY(ur_arena_status(&arena, err));
-        UR_TRY(ur_arena_status(&source->arena, err));
-        if (spec)
-            UR_TRY(add_entries(&c, spec, err));
-        UR_TRY(settle(&c, unasked, err));
-        size_t in_place = 0;
-        while (in_place < c.count && c.pick[in_place] == in_place)
-            in_place++;
-        if (in_place < width) { /* not everything, as it is */
-            source->pick = c.pick;
-            source->d = c.count;
+        memcpy(own, item, size);
+        UR_TRY(set_top_item(source, c, own, err));
+    }
+    return UNRELU_OK;
+}
+
+/* ---- columns that tell of others ---- */
+
+/* of[k]: the column whose name column k has with the suffix behind it, else SIZE_MAX */
+static unrelu_status find_indicators(const choice *c, const char *suffix, size_t *of,
+                                     unrelu_error *err)
+{
+    size_t tail = strlen(suffix), found = 0;
+    for (size_t k = 0; k < c->width; k++) {
+        const char *name = c->names ? c->names[k] : "";
+        size_t size = strlen(name), column = 0;
+        of[k] = SIZE_MAX;
+        if (size <= tail || strcmp(name + size - tail, suffix) != 0)
+            continue;
+        UR_TRY(find_name(c, name, size - tail, &column, err));
+        if (column) {
+            of[k] = column - 1;
+            found++;
         }
     }
+    if (!found)
+        return ur_fail(err, UNRELU_EUSAGE,
+                       "%s: no column is called as another one with '%.60s' behind it%s: "
+                       "`indicator` is the end of the names of columns that tell where others are "
+                       "limits",
+                       c->source->label, suffix, c->names ? "" : " (it has no column names)");
+    return UNRELU_OK;
+}
+
+/* ---- the columns of a model ---- */
+
+static unrelu_status refuse_wanted(const choice *c, size_t i, unrelu_error *err)
+{
+    const unrelu_source *source = c->source;
+    const char *const *names = c->names;
+    if (!names)
+        return ur_fail(err, UNRELU_EFORMAT,
+                       "%s has %zu column%s, and the model has %zu: choose the model's columns "
+                       "with `columns`",
+                       source->label, c->width, c->width == 1 ? "" : "s", source->wanted_count);
+    return ur_fail(err, UNRELU_EFORMAT,
+                   "%s has no column '%.80s', which the model has: its %zu columns are '%.80s'%s",
+                   source->label, source->wanted[i], c->width, names[0],
+                   c->width > 1 ? ", ..." : "");
+}
+
+/* columns that the model does not have, and that nobody would take for numbers of it, into the note
+ */
+static void tell_others(const choice *c, const size_t *place, const unsigned char *unasked)
+{
+    enum { NAMED = 4, SHOWN = 40 };
+    unrelu_source *source = c->source;
+    size_t told = 0;
+    for (size_t j = 0; j < c->width; j++) {
+        size_t used = strlen(source->note), room = sizeof source->note - used;
+        if (place[j] < source->wanted_count || c->excluded[j] || (unasked && unasked[j]))
+            continue;
+        if (told++ < NAMED)
+            snprintf(source->note + used, room, "%s%.*s", told == 1 ? "; not in the model: " : ", ",
+                     SHOWN, c->names ? c->names[j] : "columns");
+        else if (told == NAMED + 1)
+            snprintf(source->note + used, room, ", ...");
+    }
+}
+
+/* by name, in the order of the file, whatever else it has; by place where either has no names but
+ * x1, x2, ... */
+static unrelu_status add_wanted(choice *c, const unsigned char *unasked, unrelu_error *err)
+{
+    UR_ARENA(arena);
+    const char *const *wanted = c->source->wanted;
+    size_t count = c->source->wanted_count, missing, left = 0;
+    size_t *place = ur_take(&arena, c->width, sizeof *place);
+    const char *const *names = c->names ? c->names : ur_take_numbered(&arena, 'x', c->width);
+    UR_TRY(ur_arena_status(&arena, err));
+    c->included = 1;
+    ur_names_result result = ur_names_match(names, c->width, wanted, count, place, &missing);
+    for (size_t j = 0; j < c->width; j++)
+        left += (!unasked || !unasked[j]) && !c->excluded[j];
+    if (result != UR_NAMES_FOUND && left == count && (!c->names || result == UR_NAMES_COUNT)) {
+        for (size_t j = 0; j < c->width; j++)
+            if ((!unasked || !unasked[j]) && !c->excluded[j])
+                c->pick[c->count++] = j;
+        return UNRELU_OK;
+    }
+    if (result != UR_NAMES_FOUND)
+        return refuse_wanted(c, missing < count ? missing : 0, err);
+    for (size_t j = 0; j < c->width; j++)
+        if (place[j] < count)
+            c->pick[c->count++] = j;
+    tell_others(c, place, unasked);
+    return UNRELU_OK;
+}
+
+/* ---- all of it ---- */
+
+static unrelu_status pick(unrelu_source *source, choice *c, unsigned char *unasked,
+                          const size_t *indicator_of, unrelu_error *err)
+{
+    const char *spec = source->reading.asked.columns;
+    for (size_t k = 0; indicator_of && k < c->width; k++)
+        if (indicator_of[k] != SIZE_MAX)
+            c->excluded[k] = 1;
+    if (spec)
+        UR_TRY(add_entries(c, spec, err));
+    else if (source->wanted)
+        UR_TRY(add_wanted(c, unasked, err));
+    UR_TRY(settle(c, unasked, err));
+    size_t in_place = 0;
+    while (in_place < c->count && c->pick[in_place] == in_place)
+        in_place++;
+    if (in_place < c->width) { /* not everything, as it is */
+        source->pick = c->pick;
+        source->d = c->count;
+    }
+    return UNRELU_OK;
+}
+
+unrelu_status ur_columns_choose(unrelu_source *source, size_t width, const char *const *names,
+                                unsigned char *unasked, unrelu_error *err)
+{
+    UR_ARENA(arena);
+    ur_reading *r = &source->reading;
+    UR_TRY(ur_columns_check(source->label, width, err));
+    source->width = source->d = width;
+    choice c = {.source = source, .width = width, .names = names};
+    if (r->asked.columns || unasked || r->asked.indicator || source->wanted) {
+        c.pick = ur_take(&source->arena, width, sizeof *c.pick);
+        c.used = ur_take(&arena, width, 1);
+        c.excluded = ur_take(&arena, width, 1);
+        if (r->asked.indicator)
+            r->indicator_of = ur_take(&source->arena, width, sizeof *r->indicator_of);
+        UR_TRY(ur_arena_status(&arena, err));
+        UR_TRY(ur_arena_status(&source->arena, err));
+        if (r->asked.indicator)
+            UR_TRY(find_indicators(&c, r->asked.indicator, r->indicator_of, err));
+        UR_TRY(pick(source, &c, unasked, r->indicator_of, err));
+    }
+    for (size_t k = 0; r->indicator_of && k < width; k++)
+        if (r->indicator_of[k] != SIZE_MAX)
+            r->indicator_of[k] = place_of(source, r->indicator_of[k]);
+    if (r->asked.uncensored)
+        UR_TRY(set_uncensored(source, &c, err));
+    if (r->asked.top)
+        UR_TRY(set_top(source, &c, err));
     source->names = ur_take(&source->arena, source->d, sizeof *source->names);
     for (size_t j = 0; source->names && j < source->d; j++) {
         size_t column = source->pick ? source->pick[j] : j;

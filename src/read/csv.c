@@ -14,6 +14,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 enum { PAD = 16 }; /* readable bytes behind the text: numbers are read by eights */
 enum { GOAL_LEAST = 64 << 10, GOAL_MOST = 1 << 20, GOAL_PIPE = 256 << 10, GOAL_SHARE = 16 };
@@ -157,12 +158,16 @@ static unrelu_status rewind_csv(unrelu_source *source, unrelu_error *err)
 
 /* ---- decode ---- */
 
+/* what a column says of a cell of another one */
+typedef enum { SAYS_NOTHING, SAYS_SEEN, SAYS_BELOW, SAYS_ABOVE, SAYS_MISSING } said;
+
 typedef struct {
     const unrelu_source *source;
     csv_state *csv;
     ur_block *block;
-    size_t first_row; /* of the piece */
-    size_t row, line; /* 0-based in the file, 1-based */
+    unsigned char *said; /* of each column, in this row; NULL: no column tells of others */
+    size_t first_row;    /* of the piece */
+    size_t row, line;    /* 0-based in the file, 1-based */
     unrelu_error *err;
 } place;
 
@@ -186,9 +191,12 @@ static unrelu_status read_odd_cell(const place *at, const unsigned char *s, size
     ur_cell cell = ur_cell_find(s, at->csv->separator);
     size_t size = (size_t)(cell.end - cell.start);
     double upper;
+    *next = cell.next;
+    *out = NAN;
+    if (ur_reading_is_missing(&at->source->reading, cell.start, cell.end))
+        return UNRELU_OK;
     ur_cell_kind kind =
         size > UR_CELL_MOST ? UR_CELL_LONG : ur_cell_read(&cell, at->csv->c_locale, out, &upper);
-    *next = cell.next;
     if (kind <= UR_CELL_MISSING)
         return UNRELU_OK;
     int limited = kind == UR_CELL_BELOW || kind == UR_CELL_ABOVE || kind == UR_CELL_BETWEEN;
@@ -203,6 +211,124 @@ static unrelu_status read_odd_cell(const place *at, const unsigned char *s, size
     return ur_cell_refuse(&cell, kind, at->csv->separator, where, at->err);
 }
 
+/* ---- columns that tell of others ---- */
+
+static said read_said(const place *at, const ur_cell *cell)
+{
+    static const struct {
+        said says;
+        const char *word;
+    } words[] = {{SAYS_SEEN, ""},
+                 {SAYS_SEEN, "FALSE"},
+                 {SAYS_SEEN, "F"},
+                 {SAYS_SEEN, "NO"},
+                 {SAYS_SEEN, "N"},
+                 {SAYS_SEEN, "="},
+                 {SAYS_SEEN, "E"},
+                 {SAYS_SEEN, "J"},
+                 {SAYS_BELOW, "TRUE"},
+                 {SAYS_BELOW, "T"},
+                 {SAYS_BELOW, "YES"},
+                 {SAYS_BELOW, "Y"},
+                 {SAYS_BELOW, "<"},
+                 {SAYS_BELOW, "<="},
+                 {SAYS_BELOW, "\xe2\x89\xa4"},
+                 {SAYS_BELOW, "U"},
+                 {SAYS_BELOW, "UJ"},
+                 {SAYS_BELOW, "ND"},
+                 {SAYS_BELOW, "BDL"},
+                 {SAYS_ABOVE, ">"},
+                 {SAYS_ABOVE, ">="},
+                 {SAYS_ABOVE, "\xe2\x89\xa5"}};
+    size_t size = (size_t)(cell->end - cell->start);
+    const char *text = (const char *)cell->start;
+    double value, upper;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strlen(words[i].word) == size && strncasecmp(words[i].word, text, size) == 0)
+            return words[i].says;
+    if (size > UR_CELL_MOST)
+        return SAYS_NOTHING;
+    if (ur_reading_is_missing(&at->source->reading, cell->start, cell->end))
+        return SAYS_MISSING;
+    ur_cell_kind kind = ur_cell_read(cell, at->csv->c_locale, &value, &upper);
+    if (kind == UR_CELL_MISSING)
+        return SAYS_MISSING;
+    if (kind == UR_CELL_NUMBER && (value == 0 || value == 1))
+        return value == 1 ? SAYS_BELOW : SAYS_SEEN;
+    return SAYS_NOTHING;
+}
+
+static unrelu_status refuse_said(const place *at, const ur_cell *cell, size_t column,
+                                 unrelu_error *err)
+{
+    enum { SHOWN = 40 };
+    size_t size = (size_t)(cell->end - cell->start);
+    char label[128];
+    ur_source_column_label(at->source, column, label, sizeof label);
+    return ur_fail_at(err, UNRELU_EFORMAT, at->row + 1, column + 1,
+                      "%s: row %zu (line %zu): '%.*s' does not say whether %s was seen: write "
+                      "TRUE, 1, < or U where its value is a limit, FALSE, 0 or nothing where not",
+                      at->source->label, at->row + 1, at->line, (int)(size < SHOWN ? size : SHOWN),
+                      (const char *)cell->start, label);
+}
+
+/* a cell of a column that is not handed out */
+static unrelu_status read_other(const place *at, const unsigned char *s, size_t column,
+                                const unsigned char **next)
+{
+    ur_cell cell = ur_cell_find(s, at->csv->separator);
+    size_t of = at->said ? at->source->reading.indicator_of[column] : SIZE_MAX;
+    *next = cell.next;
+    if (of == SIZE_MAX)
+        return UNRELU_OK;
+    at->said[of] = (unsigned char)read_said(at, &cell);
+    return at->said[of] != SAYS_NOTHING ? UNRELU_OK : refuse_said(at, &cell, of, at->err);
+}
+
+/* what was said of a cell of this row, whose value is x */
+static unrelu_status apply_said(const place *at, size_t column, said says, double x)
+{
+    size_t cell = (at->row - at->first_row) * at->source->d + column;
+    unsigned char mark = at->block->mark ? at->block->mark[cell] : 0;
+    ur_marks_wanted wanted = says == SAYS_BELOW ? UR_BELOW_TOO : UR_ALL_MARKS;
+    char label[128];
+    ur_source_column_label(at->source, column, label, sizeof label);
+    if (says == SAYS_MISSING && !isnan(x))
+        return ur_fail_at(
+            at->err, UNRELU_EFORMAT, at->row + 1, column + 1,
+            "%s: row %zu (line %zu), %s is %g, and whether that is a value or a limit "
+            "is missing beside it: say which, or leave the value out too",
+            at->source->label, at->row + 1, at->line, label, x);
+    if (says <= SAYS_SEEN || says == SAYS_MISSING || (says == SAYS_ABOVE && isnan(x) && !mark))
+        return UNRELU_OK;
+    if (mark) {
+        int below = mark == UR_BELOW_GIVEN || mark == UR_BELOW_UNKNOWN;
+        if (says == SAYS_BELOW ? below : mark == UR_ABOVE_GIVEN)
+            return UNRELU_OK;
+        return ur_fail_at(at->err, UNRELU_EFORMAT, at->row + 1, column + 1,
+                          "%s: row %zu (line %zu), %s says itself where it lies, and the column "
+                          "beside it says otherwise: correct one of the two",
+                          at->source->label, at->row + 1, at->line, label);
+    }
+    if (at->block->wanted < wanted) {
+        atomic_store(&at->csv->met_limit, 1);
+        return ur_fail_at(at->err, UNRELU_EFORMAT, at->row + 1, column + 1,
+                          "%s: row %zu (line %zu), %s is a limit, which only 'unrelu fit', "
+                          "'check', 'report' and 'impute' read",
+                          at->source->label, at->row + 1, at->line, label);
+    }
+    return mark_cell(at, column, says == SAYS_BELOW ? UR_CELL_BELOW : UR_CELL_ABOVE, x, NAN);
+}
+
+static unrelu_status apply_row(const place *at, const double *out)
+{
+    for (size_t j = 0; j < at->source->d; j++)
+        if (at->said[j])
+            UR_TRY(apply_said(at, j, (said)at->said[j], out[j]));
+    memset(at->said, 0, at->source->d);
+    return UNRELU_OK;
+}
+
 /* One line from s into out (d); *end is its line feed */
 static unrelu_status read_row(const place *at, const unsigned char *start, double *out,
                               const unsigned char **end)
@@ -214,7 +340,7 @@ static unrelu_status read_row(const place *at, const unsigned char *start, doubl
         const unsigned char *next;
         size_t to = places ? places[j] : j;
         if (to == SIZE_MAX) {
-            next = ur_cell_find(s, separator).next;
+            UR_TRY(read_other(at, s, j, &next));
         } else {
             while (*s == ' ')
                 s++;
@@ -233,7 +359,7 @@ static unrelu_status read_row(const place *at, const unsigned char *start, doubl
         }
         if (j == last) {
             *end = next;
-            return UNRELU_OK;
+            return at->said ? apply_row(at, out) : UNRELU_OK;
         }
         s = next + 1;
     }
@@ -256,6 +382,10 @@ static unrelu_status decode_csv(const unrelu_source *source, const ur_piece *pie
                 .row = piece->first_row,
                 .line = piece->first_line,
                 .err = err};
+    if (source->reading.indicator_of) {
+        UR_TRY(ur_block_scratch(block, source->d, err));
+        at.said = memset(block->bytes, 0, source->d);
+    }
     const unsigned char *s = piece->bytes, *end = s + piece->size;
     double *out = block->own;
     for (; s < end; s++, at.line++) {
@@ -443,11 +573,24 @@ static unrelu_status read_ahead(csv_state *csv, unrelu_error *err)
     return UNRELU_OK;
 }
 
+/* how many columns tell of others, into the note */
+static void tell_indicators(unrelu_source *source)
+{
+    const size_t *of = source->reading.indicator_of;
+    size_t count = 0, used = strlen(source->note);
+    for (size_t k = 0; of && k < source->width; k++)
+        count += of[k] != SIZE_MAX;
+    if (count > 0)
+        snprintf(source->note + used, sizeof source->note - used,
+                 "; where %zu column%s limits is told by '...%.40s'", count,
+                 count == 1 ? " has" : "s have", source->reading.asked.indicator);
+}
+
 /* Reads to the end of the first line that is not blank; sets separator, header, data_at, data_line,
  * the columns and the note. Leaves what follows in `ahead`. */
-static unrelu_status read_head(unrelu_source *source, csv_state *csv, int tabs, const char *columns,
-                               unrelu_error *err)
+static unrelu_status read_head(unrelu_source *source, csv_state *csv, int tabs, unrelu_error *err)
 {
+    const char *columns = source->reading.asked.columns;
     UR_ARENA(arena);
     size_t lines;
     const char **names = NULL;
@@ -485,7 +628,8 @@ static unrelu_status read_head(unrelu_source *source, csv_state *csv, int tabs, 
                     .separator = csv->separator,
                     .c_locale = csv->c_locale,
                     .names = names,
-                    .unnamed = unnamed};
+                    .unnamed = unnamed,
+                    .reading = &source->reading};
     if (!columns || strchr(columns, '^')) { /* the others are not asked for one by one */
         UR_TRY(read_ahead(csv, err));
         look.bytes = csv->ahead.bytes;
@@ -493,11 +637,12 @@ static unrelu_status read_head(unrelu_source *source, csv_state *csv, int tabs, 
             look.size--;
         UR_TRY(ur_csv_look(&look, &arena, &unasked, err));
     }
-    UR_TRY(ur_columns_choose(source, columns, width, names, unasked, err));
+    UR_TRY(ur_columns_choose(source, width, names, unasked, err));
     source->all_names = names ? names : ur_take_numbered(&source->arena, 'x', width);
     UR_TRY(ur_arena_status(&source->arena, err));
     if (unasked)
         ur_csv_tell(&look, unasked, source->note, sizeof source->note);
+    tell_indicators(source);
     if (csv->ended && !count_rows(csv->ahead.bytes, csv->ahead.size, csv->separator, &lines))
         return ur_fail(err, UNRELU_EDATA, "%s has a header but no rows; nothing can be learned",
                        source->label);
@@ -541,8 +686,9 @@ static const ur_format csv_format = {
 };
 
 unrelu_status ur_csv_open(unrelu_source *source, const char *path, int tabs, int gzip,
-                          const unrelu_source_options *options, unrelu_error *err)
+                          unrelu_error *err)
 {
+    const unrelu_source_options *options = &source->reading.asked;
     csv_state *csv = ur_take(&source->arena, 1, sizeof *csv);
     if (csv)
         csv->in.fd = csv->in.spool = -1;
@@ -560,7 +706,7 @@ unrelu_status ur_csv_open(unrelu_source *source, const char *path, int tabs, int
                 : goal < GOAL_LEAST ? GOAL_LEAST
                 : goal > GOAL_MOST  ? GOAL_MOST
                                     : (size_t)goal;
-    UR_TRY(read_head(source, csv, tabs, options->columns, err));
+    UR_TRY(read_head(source, csv, tabs, err));
     csv->next_line = csv->data_line;
     return ur_source_set_places(source, &source->arena, err);
 }

@@ -46,7 +46,8 @@ static double look_at(const ur_look *l, counts *c, const unsigned char *s, size_
         return value;
     }
     ur_cell cell = ur_cell_find(s, l->separator);
-    ur_cell_kind kind = cell.end - cell.start > UR_CELL_MOST
+    ur_cell_kind kind = ur_reading_is_missing(l->reading, cell.start, cell.end) ? UR_CELL_MISSING
+                        : cell.end - cell.start > UR_CELL_MOST
                             ? UR_CELL_TEXT
                             : ur_cell_read(&cell, l->c_locale, &value, &upper);
     *next = cell.next;

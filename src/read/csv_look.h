@@ -16,6 +16,7 @@
 
 #include "base/arena.h"
 #include "base/c_locale.h"
+#include "read/reading.h"
 
 enum {
     /* a part of what is read anyway; for a larger file the second look is not felt */
@@ -33,6 +34,7 @@ typedef struct {
     locale_t c_locale;
     const char *const *names; /* width, or NULL: there is no header */
     int unnamed;              /* the first name is empty in the file */
+    const ur_reading *reading;
 } ur_look;
 
 enum { UR_TEXT_COLUMN = 1, UR_ROW_NAMES, UR_DRAW_NUMBER };

@@ -5,7 +5,7 @@
 #define UR_FORMAT_H
 
 #include "base/arena.h"
-#include "read/source.h"
+#include "read/reading.h"
 
 typedef struct {
     unrelu_status (*rewind)(unrelu_source *source, unrelu_error *err);
@@ -34,27 +34,29 @@ struct unrelu_source {
                            NULL where pick is, or where the format needs none */
     const char *const *all_names; /* width; NULL: the format has no texts */
     const ur_undo *undo;          /* NULL: values as they stand */
+    ur_reading reading;
+    /* names that are asked for in place of reading.asked.columns, of a model; NULL: none */
+    const char *const *wanted;
+    size_t wanted_count;
 };
 
 /* Each sets format, state, columns and note of a source that has its label. */
-unrelu_status ur_npy_open(unrelu_source *source, const char *path, const char *columns,
-                          unrelu_error *err);
+unrelu_status ur_npy_open(unrelu_source *source, const char *path, unrelu_error *err);
 unrelu_status ur_npz_member_open(unrelu_source *source, const char *path, const char *member,
-                                 const char *columns, unrelu_error *err);
+                                 unrelu_error *err);
 /* path NULL: standard input; tabs: the name says .tsv; gzip: the content is compressed */
 unrelu_status ur_csv_open(unrelu_source *source, const char *path, int tabs, int gzip,
-                          const unrelu_source_options *options, unrelu_error *err);
+                          unrelu_error *err);
 
-/* Which columns of a file are handed out, "lead,3,5-9,rain*,^rain_total": sets width, d, pick and
- * names of the source. names (width of them) may be NULL: then columns are called x1, x2, ... spec
- * may be NULL: all columns. An entry that equals a name means that column (in quotes where it
- * holds a comma), else it is a 1-based number, a range (2-5, 2-, lead:zinc) or a pattern with *;
- * the order of the entries is kept, and what an entry behind ^ means is left out. unasked (width,
- * or NULL): columns that are left out where no entry asks for them; set to 0 where it is spec that
- * decides about them. */
-unrelu_status ur_columns_choose(unrelu_source *source, const char *spec, size_t width,
-                                const char *const *names, unsigned char *unasked,
-                                unrelu_error *err);
+/* Which columns of a file are handed out, "lead,3,5-9,rain*,^rain_total", as was asked: sets width,
+ * d, pick, names and what is read how of the source. names (width of them) may be NULL: then
+ * columns are called x1, x2, ... Nothing was asked: all columns. An entry that equals a name means
+ * that column (in quotes where it holds a comma), else it is a 1-based number, a range (2-5, 2-,
+ * lead:zinc) or a pattern with *; the order of the entries is kept, and what an entry behind ^
+ * means is left out. unasked (width, or NULL): columns that are left out where no entry asks for
+ * them; set to 0 where it is spec that decides about them. */
+unrelu_status ur_columns_choose(unrelu_source *source, size_t width, const char *const *names,
+                                unsigned char *unasked, unrelu_error *err);
 
 /* place from pick, of a source that has its columns */
 unrelu_status ur_source_set_places(unrelu_source *source, ur_arena *arena, unrelu_error *err);

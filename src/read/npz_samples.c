@@ -107,7 +107,7 @@ static unrelu_status place_rows(const unrelu_source *source, const char *path, u
 }
 
 unrelu_status ur_npz_member_open(unrelu_source *source, const char *path, const char *member,
-                                 const char *columns, unrelu_error *err)
+                                 unrelu_error *err)
 {
     ur_array *a = NULL;
     UR_TRY(ur_array_new(source, &a, err));
@@ -115,7 +115,7 @@ unrelu_status ur_npz_member_open(unrelu_source *source, const char *path, const 
     UR_TRY(find_array(source, path, &a->archive, member, &a->index, err));
     UR_TRY(ur_member_open(&a->archive, a->index, source->label, &a->member, err));
     UR_TRY(ur_npy_read(ur_member_next, &a->member, a->member.size, source->label, &a->npy, err));
-    UR_TRY(ur_array_start(source, columns, err));
+    UR_TRY(ur_array_start(source, err));
     UR_TRY(place_rows(source, path, a, err));
     if (!member) {
         const char *name = zip_get_name(a->archive.zip, (zip_uint64_t)a->index, 0);

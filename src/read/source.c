@@ -182,8 +182,7 @@ static named split_name(ur_arena *arena, const char *path)
 }
 
 /* The content decides, the extension only where the content has no mark of its own. */
-static unrelu_status open_named(unrelu_source *source, const named *name,
-                                const unrelu_source_options *options, unrelu_error *err)
+static unrelu_status open_named(unrelu_source *source, const named *name, unrelu_error *err)
 {
     ur_file_start start;
     const char *guess = NULL;
@@ -199,12 +198,12 @@ static unrelu_status open_named(unrelu_source *source, const named *name,
                        "a file first",
                        source->label);
     if (start == UR_FILE_PIPE) {
-        UR_TRY(ur_csv_open(source, name->file, name->tsv, 0, options, err));
+        UR_TRY(ur_csv_open(source, name->file, name->tsv, 0, err));
     } else if (name->member || start == UR_FILE_ZIP || (name->npz && unmarked)) {
-        UR_TRY(ur_npz_member_open(source, name->file, name->member, options->columns, err));
+        UR_TRY(ur_npz_member_open(source, name->file, name->member, err));
         guess = name->npz ? NULL : "a .npz archive";
     } else if (start == UR_FILE_NPY || (name->npy && unmarked)) {
-        UR_TRY(ur_npy_open(source, name->file, options->columns, err));
+        UR_TRY(ur_npy_open(source, name->file, err));
         guess = name->npy ? NULL : "a .npy array";
     } else if (start == UR_FILE_BINARY && !name->text) {
         return ur_fail(err, UNRELU_EFORMAT,
@@ -213,7 +212,7 @@ static unrelu_status open_named(unrelu_source *source, const named *name,
                        source->label);
     } else {
         int gzip = start == UR_FILE_GZIP;
-        UR_TRY(ur_csv_open(source, name->file, name->tsv, gzip, options, err));
+        UR_TRY(ur_csv_open(source, name->file, name->tsv, gzip, err));
         guess = name->text ? NULL : "read as CSV";
     }
     char told[sizeof source->note];
@@ -224,21 +223,20 @@ static unrelu_status open_named(unrelu_source *source, const named *name,
     return UNRELU_OK;
 }
 
-static unrelu_status open_source(unrelu_source *source, const char *path,
-                                 const unrelu_source_options *options, unrelu_error *err)
+static unrelu_status open_source(unrelu_source *source, const char *path, unrelu_error *err)
 {
     UR_ARENA(arena);
     size_t size = strlen(path), cut = size > LABEL_MOST ? size - LABEL_MOST : 0;
     if (!strcmp(path, "-")) {
         source->label = "standard input";
-        return ur_csv_open(source, NULL, 0, 0, options, err);
+        return ur_csv_open(source, NULL, 0, 0, err);
     }
     /* long paths keep their end, which is what tells files apart */
     source->label = ur_take_text(&source->arena, "%s%s", cut ? "..." : "", path + cut);
     named name = split_name(&arena, path);
     UR_TRY(ur_arena_status(&arena, err));
     UR_TRY(ur_arena_status(&source->arena, err));
-    return open_named(source, &name, options, err);
+    return open_named(source, &name, err);
 }
 
 void unrelu_source_options_init(unrelu_source_options *options, size_t size)
@@ -247,8 +245,9 @@ void unrelu_source_options_init(unrelu_source_options *options, size_t size)
     ur_sized_init(options, size, &defaults, sizeof defaults);
 }
 
-unrelu_status unrelu_source_open(const char *path, const unrelu_source_options *options,
-                                 unrelu_source **out, unrelu_error *err)
+unrelu_status ur_source_open_wanted(const char *path, const unrelu_source_options *options,
+                                    const char *const *wanted, size_t count, unrelu_source **out,
+                                    unrelu_error *err)
 {
     unrelu_source_options given = {0};
     *out = NULL;
@@ -258,12 +257,23 @@ unrelu_status unrelu_source_open(const char *path, const unrelu_source_options *
     unrelu_source *source = ur_alloc(1, sizeof *source);
     if (!source)
         return ur_fail_memory(err, 1, "source");
-    unrelu_status status = open_source(source, path, &given, err);
+    source->wanted = wanted;
+    source->wanted_count = count;
+    unrelu_status status = ur_reading_start(&source->arena, &given, &source->reading, err);
+    if (status == UNRELU_OK)
+        status = open_source(source, path, err);
+    source->wanted = NULL; /* it is the caller's */
     if (status)
         unrelu_source_close(source);
     else
         *out = source;
     return status;
+}
+
+unrelu_status unrelu_source_open(const char *path, const unrelu_source_options *options,
+                                 unrelu_source **out, unrelu_error *err)
+{
+    return ur_source_open_wanted(path, options, NULL, 0, out, err);
 }
 
 /* ---- the rest of the interface ---- */
@@ -323,7 +333,24 @@ const char *const *ur_source_names(const unrelu_source *source)
 
 int ur_source_met_limit(const unrelu_source *source)
 {
-    return source->format->met_limit && source->format->met_limit(source);
+    const atomic_int *top = source->reading.met_top;
+    return (top && atomic_load(top)) ||
+           (source->format->met_limit && source->format->met_limit(source));
+}
+
+int ur_source_is_uncensored(const unrelu_source *source, size_t place)
+{
+    return source->reading.uncensored && source->reading.uncensored[place];
+}
+
+const unrelu_source_options *ur_source_asked(const unrelu_source *source)
+{
+    return &source->reading.asked;
+}
+
+const double *ur_source_top(const unrelu_source *source)
+{
+    return source->reading.top;
 }
 
 unrelu_status ur_source_rewind(unrelu_source *source, unrelu_error *err)
@@ -382,5 +409,6 @@ unrelu_status ur_source_decode(const unrelu_source *source, const ur_piece *piec
                                unrelu_error *err)
 {
     UR_TRY(source->format->decode(source, piece, block, err));
+    UR_TRY(ur_reading_apply(source, block, err));
     return source->undo ? undo_block(source, block, err) : UNRELU_OK;
 }

@@ -67,6 +67,17 @@ unrelu_status ur_source_decode(const unrelu_source *source, const ur_piece *piec
 double ur_source_fraction(const unrelu_source *source);
 /* whether a cell was refused because of its mark, which could be read */
 int ur_source_met_limit(const unrelu_source *source);
+/* Opens a file for the columns of these names, whatever others it has, in the order of the file;
+ * by place where the names, or those of the file, are x1, x2, ... wanted NULL: for the columns that
+ * the options ask for. */
+unrelu_status ur_source_open_wanted(const char *path, const unrelu_source_options *options,
+                                    const char *const *wanted, size_t count, unrelu_source **out,
+                                    unrelu_error *err);
+/* whether values of the column are of any sign, and none is censored for what it is */
+int ur_source_is_uncensored(const unrelu_source *source, size_t place);
+/* how it was opened; top codes of its columns, infinite where there is none, or NULL */
+const unrelu_source_options *ur_source_asked(const unrelu_source *source);
+const double *ur_source_top(const unrelu_source *source);
 /* of all its columns */
 const char *const *ur_source_names(const unrelu_source *source);
 /* the path it was opened by ("standard input", "matrix in memory"): for messages */

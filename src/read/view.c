@@ -36,7 +36,8 @@ unrelu_status ur_source_view(unrelu_source *of, const size_t *which, size_t d, u
     view->names = names;
     of->moved = 1; /* whatever is read next rewinds */
     *out = view;
-    return ur_source_set_places(view, arena, err);
+    UR_TRY(ur_source_set_places(view, arena, err));
+    return ur_reading_view(of, which, view, arena, err);
 }
 
 static unrelu_status read_texts(unrelu_source *source, ur_texts *out, unrelu_error *err)

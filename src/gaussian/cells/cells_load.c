@@ -12,6 +12,7 @@ typedef struct {
     const unrelu_source *source;
     const ur_cells_rules *rules;
     ur_table samples, limits; /* limits: empty where there are none */
+    unsigned char *any_sign;  /* of columns: no value is censored for what it is */
 } reader;
 
 static const unsigned char states[] = {[UR_BELOW_GIVEN] = UR_BELOW,
@@ -28,11 +29,13 @@ static unrelu_status read_cell(const reader *r, size_t row, size_t column, doubl
     unsigned char mark = r->samples.mark ? r->samples.mark[cell] : 0;
     double x = r->samples.cells[cell], at = r->rules->at ? r->rules->at[column] : 0;
     double limit = r->limits.cells ? r->limits.cells[cell] : NAN; /* NaN: none */
-    char what[256] = "", label[160];
+    char what[320] = "", label[160];
     if (isnan(limit) && r->rules->limit)
         limit = r->rules->limit[column];
     if (x == 0 && isnan(limit) && r->rules->zero)
         limit = r->rules->zero[column];
+    if (r->any_sign[column])
+        at = -INFINITY;
     *value = x;
     *state = mark ? states[mark] : isnan(x) ? UR_MISSING : UR_SEEN;
     if (r->rules->below_only && (*state == UR_ABOVE || *state == UR_BETWEEN)) {
@@ -47,7 +50,7 @@ static unrelu_status read_cell(const reader *r, size_t row, size_t column, doubl
         return UNRELU_OK;
     } else if (isinf(x)) {
         snprintf(what, sizeof what, "is infinite: every value must be finite");
-    } else if (x == 0 && !isnan(limit)) {
+    } else if (x == 0 && limit >= 0 && !r->any_sign[column]) {
         *value = limit;
         *state = UR_BELOW;
     } else if (x < limit) {
@@ -58,8 +61,9 @@ static unrelu_status read_cell(const reader *r, size_t row, size_t column, doubl
     } else if (x <= at && !r->rules->negative) {
         if (x < 0 && at >= 0)
             snprintf(what, sizeof what,
-                     "is %g, and a rectified value is at least 0: correct it, or leave the column "
-                     "out with `columns`",
+                     "is %g, and a rectified value is at least 0: correct it, name the column in "
+                     "`uncensored` where its values may have any sign, or leave it out with "
+                     "`columns`",
                      x);
         *value = at;
         *state = UR_BELOW;
@@ -101,18 +105,37 @@ static unrelu_status check_limits(const reader *r, const unrelu_source *limits, 
     return UNRELU_OK;
 }
 
+/* Columns that the user says so of, and those that have a limit below 0, as logarithms have: 0 is a
+ * value there. */
+static unrelu_status find_signs(reader *r, ur_arena *arena, unrelu_error *err)
+{
+    size_t d = r->samples.columns;
+    r->any_sign = ur_take(arena, d, 1);
+    UR_TRY(ur_arena_status(arena, err));
+    for (size_t j = 0; j < d; j++)
+        r->any_sign[j] =
+            ur_source_is_uncensored(r->source, j) || (r->rules->limit && r->rules->limit[j] < 0);
+    for (size_t i = 0; i < r->samples.rows * d; i++) {
+        int below = r->samples.mark && r->samples.mark[i] == UR_BELOW_GIVEN;
+        if ((below && r->samples.cells[i] < 0) || (r->limits.cells && r->limits.cells[i] < 0))
+            r->any_sign[i % d] = 1;
+    }
+    return UNRELU_OK;
+}
+
 unrelu_status ur_cells_load(unrelu_source *source, const ur_cells_rules *rules,
                             const unrelu_exec *exec, ur_arena *arena, ur_cells *cells,
                             unrelu_error *err)
 {
     UR_ARENA(own);
-    reader r = {source, rules, {0}, {0}};
+    reader r = {source, rules, {0}, {0}, NULL};
     *cells = (ur_cells){0};
     UR_TRY(ur_table_load(source, exec, NULL, &own, &r.samples, err));
     if (rules->limits) {
         UR_TRY(ur_table_load(rules->limits, exec, NULL, &own, &r.limits, err));
         UR_TRY(check_limits(&r, rules->limits, err));
     }
+    UR_TRY(find_signs(&r, &own, err));
     size_t n = r.samples.rows, d = r.samples.columns;
     ur_cells read = {n, d, ur_take(arena, n, d * sizeof *read.x), ur_take(arena, n, d), NULL};
     if (r.samples.upper)

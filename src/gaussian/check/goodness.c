@@ -42,6 +42,7 @@ typedef struct {
     unsigned char *state; /* or AT_LIMIT */
     size_t count, capacity;
     double limit, b, s;
+    int any_sign; /* no value is censored for what it is */
     unrelu_transform transform;
     double lambda;
     size_t refused;            /* 1 + the first row that cannot be read, 0: none */
@@ -101,9 +102,10 @@ static void keep_cell(column *c, unsigned char mark, double x, double high, doub
 {
     double y = ur_transform(c->transform, c->lambda, x), *upper = c->upper;
     unsigned char state = UR_SEEN;
+    int hidden = x == 0 && limit >= 0 && !c->any_sign;
     if (mark == UR_ABOVE_GIVEN || mark == UR_BETWEEN_GIVEN) {
         state = mark == UR_ABOVE_GIVEN ? UR_ABOVE : UR_BETWEEN;
-    } else if (mark || (x == 0 && !isnan(limit))) {
+    } else if (mark || hidden) {
         double at = ur_transform(c->transform, c->lambda, mark && !isnan(x) ? x : limit);
         y = at == -INFINITY ? c->limit : at;
         state = UR_BELOW;
@@ -164,6 +166,8 @@ static unrelu_status read_columns(study *s, unrelu_source *samples, unrelu_sourc
     for (size_t i = 0; i < m->d; i++) {
         s->columns[i] = (column){.transform = m->transform, .lambda = m->lambda ? m->lambda[i] : 0};
         unrelu_gaussian_margin(m, i, &s->columns[i].b, &s->columns[i].s, &s->columns[i].limit);
+        s->columns[i].any_sign =
+            s->columns[i].limit == -INFINITY && m->transform == UNRELU_TRANSFORM_NONE;
     }
     if (limits && unrelu_source_columns(limits) != width)
         return ur_fail(err, UNRELU_EFORMAT,

@@ -109,6 +109,8 @@ static double common_limit(const work *w, size_t j)
     for (size_t i = 0; i < c->n; i++)
         if (c->state[i] == UR_BELOW && x[i] <= least)
             limit = fmax(limit, x[i]);
+    if (isinf(limit) && ur_source_is_uncensored(w->source, j))
+        return -INFINITY;
     return isinf(limit)
                ? ldexp(ur_transform(w->options->transform, w->lambda[j], w->at[j]), -w->exponent[j])
                : limit;
@@ -197,6 +199,7 @@ static unrelu_status set_columns(work *w, unrelu_error *err)
     const unrelu_gaussian_options *o = w->options;
     ur_fit_name_method(m, o);
     m->n = w->cells.n;
+    UR_TRY(ur_gaussian_set_reading(m, w->source, w->index, err));
     m->errors = w->robust ? "robust" : "model";
     m->transform = o->transform;
     ur_arena *arena = ur_model_arena(m);
@@ -221,6 +224,8 @@ static unrelu_status set_columns(work *w, unrelu_error *err)
         ur_margin judged = *margin;
         judged.gamma_se = least_gamma_se(w, j);
         m->flags[i] = ur_fit_flags(m->observed[i], m->positive[i], &judged);
+        if (ur_source_is_uncensored(w->source, j)) /* none was to be expected */
+            m->flags[i] &= ~(uint32_t)UNRELU_FLAG_NO_ZEROS;
         set_margin_errors(w, j, i);
         if (m->lambda)
             m->lambda[i] = w->lambda[j];

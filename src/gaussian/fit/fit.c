@@ -99,6 +99,21 @@ static void free_summary(void *summary)
     unrelu_summary_free(summary);
 }
 
+/* columns without a limit are those of plain normals: for norms and angles that know of these */
+static unrelu_status check_uncensored(const unrelu_source *source, const unrelu_gaussian_options *o,
+                                      unrelu_error *err)
+{
+    const char *what = o->literal                          ? "`method` paper"
+                       : o->norms != UNRELU_NORMS_CENSORED ? "`norms` other than censored"
+                       : o->angles == UNRELU_ANGLES_SIGNS  ? "`angles` signs"
+                       : o->additive_noise != 0            ? "`additive-noise`"
+                       : ur_transform_undoes(o->transform) ? "`activation`"
+                                                           : NULL;
+    if (what && ur_source_asked(source)->uncensored)
+        return ur_fail(err, UNRELU_EUSAGE, "`uncensored` does not go with %s", what);
+    return UNRELU_OK;
+}
+
 /* the passes before the margins; fit->summary is what they leave */
 static unrelu_status collect(ur_fit *fit, unrelu_error *err)
 {
@@ -108,8 +123,9 @@ static unrelu_status collect(ur_fit *fit, unrelu_error *err)
     fit->limit = ur_take(fit->arena, d, sizeof *fit->limit);
     UR_TRY(ur_arena_status(fit->arena, err));
     UR_TRY(ur_limits(o, d, fit->limit, err));
-    for (size_t j = 0; ur_transform_undoes(o->transform) && j < d; j++)
-        fit->limit[j] = -INFINITY;
+    for (size_t j = 0; j < d; j++)
+        if (ur_transform_undoes(o->transform) || ur_source_is_uncensored(fit->source, j))
+            fit->limit[j] = -INFINITY;
     UR_TRY(ur_source_rewind(fit->source, err));
     memcpy(limit, fit->limit, d * sizeof *limit);
     UR_TRY(ur_fit_noise(fit, limit, err));
@@ -172,6 +188,7 @@ static unrelu_status fit_source(unrelu_source *source, const unrelu_gaussian_opt
     if (!source)
         return ur_fail(err, UNRELU_EDATA, "there are no samples: the source is NULL");
     UR_TRY(read_options(options, &o, err));
+    UR_TRY(check_uncensored(source, &o, err));
     if (ur_transform_undoes(o.transform))
         return fit_undone(source, &o, exec, model, err);
     if (o.norms == UNRELU_NORMS_SGD)

@@ -2,6 +2,7 @@
 /* b and scale of every column, and what they say of it, into the model: counts, flags, and the
  * data's units. */
 #include "base/error.h"
+#include "gaussian/model/gaussian_model.h"
 #include "gaussian/problem/fit.h"
 #include "law/normal.h"
 #include "law/power.h"
@@ -196,6 +197,12 @@ unrelu_status ur_fit_set_columns(const ur_fit *fit, unrelu_error *err)
 {
     unrelu_gaussian *m = fit->model;
     m->n = (size_t)*fit->v.rows;
+    size_t *index = ur_take(fit->arena, m->d, sizeof *index);
+    UR_TRY(ur_arena_status(fit->arena, err));
+    for (size_t i = 0; i < fit->d; i++)
+        index[i] = fit->columns[i].index;
+    if (fit->source)
+        UR_TRY(ur_gaussian_set_reading(m, fit->source, index, err));
     m->rows_dropped = (size_t)*fit->v.rows_dropped;
     ur_fit_name_method(m, fit->options);
     ur_arena *arena = ur_model_arena(m);

@@ -56,6 +56,13 @@ static void warn_guarantee(unrelu_gaussian *m)
 
 void ur_warn_missing(unrelu_gaussian *m, double missing, double cells)
 {
+    size_t rows = m->n;
+    if (m->complete) { /* their cells are all missing, and those of the others none */
+        m->n = (size_t)m->observed[0];
+        ur_model_warn(m, "incomplete", "of %zu rows %zu have a missing cell and were left out",
+                      rows, rows - m->n);
+        return;
+    }
     ur_model_warn(m, "missing",
                   "%.0f of %.0f cells are missing: pairs use the rows where both are observed",
                   missing, cells);

@@ -134,13 +134,16 @@ static unrelu_status load(imputation *p, unrelu_source *samples, const unrelu_ex
     double *at = ur_take(p->arena, p->d, sizeof *at);
     /* a model of cells with limits of their own says where a 0 was hidden, not which values were */
     int cells = strcmp(m->angles, "likelihood") == 0;
-    ur_cells_rules rules = {.at = cells ? NULL : at,
+    double *zero = ur_take(p->arena, p->d, sizeof *zero);
+    ur_cells_rules rules = {.at = cells ? zero : at,
                             .limit = p->options.limit,
                             .limits = p->options.limits,
                             .zero = cells ? at : NULL};
     UR_TRY(ur_arena_status(p->arena, err));
-    for (size_t j = 0; j < p->d; j++)
+    for (size_t j = 0; j < p->d; j++) {
         at[j] = m->limit ? unrelu_gaussian_untransform(m, p->place[j], m->limit[p->place[j]]) : 0;
+        zero[j] = fmin(0, at[j]); /* limits below 0, or none: values may have any sign */
+    }
     UR_TRY(ur_cells_load(samples, &rules, exec, p->arena, &p->cells, err));
     size_t n = p->n = p->cells.n;
     if (n == 0)

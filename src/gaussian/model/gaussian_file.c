@@ -51,10 +51,15 @@ static const ur_field learned[] = {
     FIELD(flags, UR_BITS, "d", 0),
 };
 /* of a rectified-gaussian file alone */
-static const ur_field alone[] = {
-    IN(noise, "d", ur_is_size),         IN(limit, "d", ur_is_limit),
-    IN(lambda, "d", ur_is_finite),      UR_TEXTS_FIELD(unrelu_gaussian, fit, "d"),
-    IN(ks, "d", ur_is_size_or_unknown), IN(ks_p, "d", ur_is_size_or_unknown)};
+static const ur_field alone[] = {IN(noise, "d", ur_is_size),
+                                 IN(limit, "d", ur_is_limit),
+                                 IN(lambda, "d", ur_is_finite),
+                                 UR_TEXTS_FIELD(unrelu_gaussian, fit, "d"),
+                                 IN(ks, "d", ur_is_size_or_unknown),
+                                 IN(ks_p, "d", ur_is_size_or_unknown),
+                                 UR_WORD_FIELD(unrelu_gaussian, indicator),
+                                 UR_WORD_FIELD(unrelu_gaussian, na),
+                                 IN(top, "d", ur_is_top)};
 static const ur_field likelihoods[] = {
     IN(loglik, "d", ur_is_bounded),
     IN(aic, "d", ur_is_bounded),

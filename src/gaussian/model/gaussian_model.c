@@ -20,7 +20,8 @@ unrelu_gaussian *ur_gaussian_new(unrelu_error *err)
     if (m)
         m->joint_loglik = NAN;
     if (m)
-        m->method = m->norms = m->angles = m->how_k = m->activation = m->errors = "";
+        m->method = m->norms = m->angles = m->how_k = m->activation = m->errors = m->indicator =
+            m->na = "";
     return m;
 }
 

@@ -9,6 +9,9 @@
 /* and what another model lists of one that is a part of it (gaussian_file.c) */
 extern const ur_kind ur_gaussian_kind, ur_gaussian_part;
 /* an empty one; NULL and a sentence where memory ended */
+/* how the samples of the model were read; index (d): its columns in the source */
+unrelu_status ur_gaussian_set_reading(unrelu_gaussian *m, const unrelu_source *source,
+                                      const size_t *index, unrelu_error *err);
 unrelu_gaussian *ur_gaussian_new(unrelu_error *err);
 /* Takes b, scale, sigma and correlation from the model's arena; with `errors` also their standard
  * errors, counts and flags. */

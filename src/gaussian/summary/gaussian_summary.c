@@ -165,6 +165,9 @@ static unrelu_status collect_samples(unrelu_source *source, const unrelu_gaussia
     double *limit = ur_take(&arena, d, sizeof *limit);
     UR_TRY(ur_arena_status(&arena, err));
     UR_TRY(ur_limits(&o, d, limit, err));
+    for (size_t j = 0; j < d; j++)
+        if (ur_source_is_uncensored(source, j))
+            limit[j] = -INFINITY;
     UR_TRY(ur_source_rewind(source, err));
     ur_collect_rules rules = {.pairs = 1, .groups = groups, .limit = limit};
     return ur_transform_undoes(o.transform)
