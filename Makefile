@@ -60,6 +60,7 @@ docs: configure
 	cmake --build build -j $(JOBS) --target unrelu
 	./build/unrelu --write-docs markdown > docs/cli.md
 	./build/unrelu --write-docs methods > docs/methods.md
+	scripts/paste.sh build/unrelu examples docs/tutorial.md write
 
 install: build
 	DESTDIR=$(DESTDIR) cmake --install build
