@@ -101,6 +101,11 @@ int cli_print_lost(void)
     return lost;
 }
 
+void cli_print_lose(void)
+{
+    lost = 1;
+}
+
 int cli_print(const char *format, ...)
 {
     char *text = NULL;

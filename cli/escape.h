@@ -19,7 +19,8 @@ int cli_is_utf8(const char *text);
 int cli_show_text(FILE *stream, const char *text, size_t length);
 /* As printf, through cli_show_text: for whatever holds text of others. */
 int cli_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* whether memory ended in one of these, so that what was printed is not whole */
+/* whether memory ended in one of these, or somebody left out for want of it what he was to print */
 int cli_print_lost(void);
+void cli_print_lose(void);
 
 #endif

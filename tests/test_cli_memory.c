@@ -3,7 +3,9 @@
  */
 #include "files.h"
 
+#include "escape.h"
 #include "memory_default.h"
+#include "show/model_text.h"
 #include "talk.h"
 
 #include <sys/stat.h>
@@ -105,6 +107,19 @@ static void the_limit_is_blamed_only_where_there_is_one(void **state)
                                  "the system gives no more\n");
 }
 
+/* and the command ends with exit status 1 */
+static void correlations_that_memory_is_too_short_for_are_not_left_out_in_silence(void **state)
+{
+    (void)state;
+    double correlation[] = {1, 0.5, 0.5, 1};
+    unrelu_gaussian model = {.d = 2, .correlation = correlation};
+    assert_false(cli_print_lost());
+    unrelu_memory_limit(1);
+    cli_print_correlations(&model, 2, NULL);
+    unrelu_memory_limit(0);
+    assert_true(cli_print_lost());
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -113,6 +128,7 @@ int main(void)
         cmocka_unit_test(what_cannot_be_read_is_no_limit),
         cmocka_unit_test(three_quarters_of_this_machine_are_the_most),
         cmocka_unit_test(the_limit_is_blamed_only_where_there_is_one),
+        cmocka_unit_test(correlations_that_memory_is_too_short_for_are_not_left_out_in_silence),
     };
     return cmocka_run_group_tests(tests, files_setup, files_teardown);
 }

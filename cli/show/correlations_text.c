@@ -94,7 +94,7 @@ static void print_all(const unrelu_gaussian *m, const double *se, double z)
     size_t count = 0;
     CLI_ARRAY cli_pair *pairs = unrelu_alloc(m->d, m->d * sizeof *pairs);
     if (!pairs) {
-        cli_no_memory();
+        cli_print_lose();
         return;
     }
     for (size_t i = 0; i < m->d; i++)
@@ -110,7 +110,7 @@ static void print_strongest(const unrelu_gaussian *m, const double *se, double z
     most = most < pairs ? most : pairs;
     CLI_ARRAY cli_pair *top = unrelu_alloc(most + 1, sizeof *top);
     if (!top) {
-        cli_no_memory();
+        cli_print_lose();
         return;
     }
     size_t shown = cli_strongest_pairs(m, se, most, top, &few_joint);

@@ -72,9 +72,8 @@ static unrelu_status allocate(size_t d, size_t groups, int pairs, unrelu_summary
                                       .head = ur_take(arena, d, 2 * sizeof(double))};
     summary->s = ur_take(arena, ur_moments.len(&summary->plan), sizeof *summary->s);
     if (ur_arena_failed(arena))
-        return ur_fail(err, UNRELU_ENOMEM,
-                       "not enough memory for the sums of %zu columns and their pairs (%.1f GB)", d,
-                       8e-9 * (double)ur_moments.len(&summary->plan));
+        return ur_fail_memory(err, ur_moments.len(&summary->plan),
+                              "sums of columns and their pairs");
     return UNRELU_OK;
 }
 
