@@ -191,6 +191,44 @@ static void the_matrix_is_that_of_the_projected_jacobian(void **state)
     ur_arena_end(&f.arena);
 }
 
+static void the_matrix_in_single_precision_is_that_in_doubles(void **state)
+{
+    (void)state;
+    enum { KP = K * P };
+    planted_folds f = plant_folds(N, P, M, K, K, 1, SEED);
+    ur_fold_model model, low;
+    unrelu_error err = {0};
+    start_near(&f, K, .3);
+    must(ur_fold_model_open(&f.folds, K, &f.arena, &model, &err), &err);
+    must(ur_fold_model_form(&f.folds, &f.s, &model, &err), &err);
+    must(ur_fold_model_open(&f.folds, K, &f.arena, &low, &err), &err);
+    low.single = 1;
+    must(ur_fold_model_form(&f.folds, &f.s, &low, &err), &err);
+    assert_null(low.H);
+    for (size_t a = 0; a < KP; a++)
+        for (size_t b = 0; b <= a; b++)
+            assert_true(fabs((double)low.low[a * KP + b] - model.H[a * KP + b]) < 1e-5 * N);
+    for (size_t j = 0; j < K; j++)
+        assert_true(fabs(low.h[j] - model.h[j]) < 1e-5 * N);
+    for (size_t i = 0; i < KP; i++)
+        assert_true(low.g[i] == model.g[i]);
+    ur_arena_end(&f.arena);
+}
+
+static void a_system_in_single_precision_is_solved(void **state)
+{
+    (void)state;
+    float M[] = {4, 0, 0, 2, 5, 0, 1, 3, 9}, indefinite[] = {1, 0, 2, 1}, room[3];
+    const double g[] = {1e200, 2e200, -3e200};
+    static const double A[] = {4, 2, 1, 2, 5, 3, 1, 3, 9};
+    double x[3];
+    assert_true(ur_fold_single_solve(3, M, g, room, x));
+    for (size_t i = 0; i < 3; i++)
+        assert_true(fabs(A[3 * i] * x[0] + A[3 * i + 1] * x[1] + A[3 * i + 2] * x[2] - g[i]) <
+                    1e-5 * 3e200);
+    assert_false(ur_fold_single_solve(2, indefinite, g, room, x));
+}
+
 static void a_descent_from_nearby_ends_at_the_planted_rows(void **state)
 {
     (void)state;
@@ -447,6 +485,8 @@ int main(void)
         cmocka_unit_test(a_constant_is_fitted_where_it_is_asked_for),
         cmocka_unit_test(the_gradient_is_that_of_differences),
         cmocka_unit_test(the_matrix_is_that_of_the_projected_jacobian),
+        cmocka_unit_test(the_matrix_in_single_precision_is_that_in_doubles),
+        cmocka_unit_test(a_system_in_single_precision_is_solved),
         cmocka_unit_test(a_descent_from_nearby_ends_at_the_planted_rows),
         cmocka_unit_test(a_birth_is_near_the_row_that_is_missing),
         cmocka_unit_test(births_differ),

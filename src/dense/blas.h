@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The door to BLAS: the dozen routines that are used, on row-major matrices of doubles. Sizes are
+/* The door to BLAS: the dozen routines that are used, on row-major matrices of doubles, and a few
+ * of them in single precision. Sizes are
  * below 2^31 (what reads data sees to that). */
 #ifndef UR_BLAS_H
 #define UR_BLAS_H
@@ -115,6 +116,38 @@ static inline void ur_trsv(ur_half half, ur_turn turn, size_t n, const double *T
 {
     cblas_dtrsv(CblasRowMajor, (CBLAS_UPLO)half, (CBLAS_TRANSPOSE)turn, CblasNonUnit,
                 ur_blas_int(n), T, ur_blas_int(ldt), x, 1);
+}
+
+/* ---- in single precision ---- */
+
+/* lower half of C = a A'A + b C with A k x n */
+static inline void ur_single_syrk(size_t n, size_t k, float a, const float *A, size_t lda, float b,
+                                  float *C, size_t ldc)
+{
+    cblas_ssyrk(CblasRowMajor, CblasLower, CblasTrans, ur_blas_int(n), ur_blas_int(k), a, A,
+                ur_blas_int(lda), b, C, ur_blas_int(ldc));
+}
+/* C = A'B + b C with A k x m and B k x n */
+static inline void ur_single_gemm_tn(size_t m, size_t n, size_t k, const float *A, size_t lda,
+                                     const float *B, size_t ldb, float b, float *C, size_t ldc)
+{
+    cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, ur_blas_int(m), ur_blas_int(n),
+                ur_blas_int(k), 1, A, ur_blas_int(lda), B, ur_blas_int(ldb), b, C,
+                ur_blas_int(ldc));
+}
+/* B = L^-1 B with B m x n, L lower triangular */
+static inline void ur_single_trsm_lower(size_t m, size_t n, const float *L, size_t ldl, float *B,
+                                        size_t ldb)
+{
+    cblas_strsm(CblasRowMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, ur_blas_int(m),
+                ur_blas_int(n), 1, L, ur_blas_int(ldl), B, ur_blas_int(ldb));
+}
+/* x = L^-1 x, or L'^-1 x */
+static inline void ur_single_trsv_lower(ur_turn turn, size_t n, const float *L, size_t ldl,
+                                        float *x)
+{
+    cblas_strsv(CblasRowMajor, CblasLower, (CBLAS_TRANSPOSE)turn, CblasNonUnit, ur_blas_int(n), L,
+                ur_blas_int(ldl), x, 1);
 }
 
 #endif

@@ -114,6 +114,11 @@ int ur_cholesky_in_place(size_t d, double *A)
     return LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'U', (lapack_int)d, A, (lapack_int)d) == 0;
 }
 
+int ur_single_cholesky_in_place(size_t d, float *A)
+{
+    return LAPACKE_spotrf_work(LAPACK_COL_MAJOR, 'U', (lapack_int)d, A, (lapack_int)d) == 0;
+}
+
 size_t ur_eigen_room(size_t d)
 {
     lapack_int order = d > 0 ? (lapack_int)d : 1;

@@ -25,6 +25,7 @@ unrelu_status ur_cholesky(size_t d, const double *A, double *L, int *positive, u
 /* For inner loops, without allocation or message. The lower triangle of A becomes L, the rest is
  * not touched; 0 where A is not positive definite. */
 int ur_cholesky_in_place(size_t d, double *A);
+int ur_single_cholesky_in_place(size_t d, float *A);
 /* Symmetric A (lower triangle) becomes its eigenvectors, one a ROW; values increase. 0: failed.
  * room has the size that ur_eigen_room says for this d. */
 size_t ur_eigen_room(size_t d);

@@ -57,14 +57,25 @@ unrelu_status ur_fold_evaluate(const ur_folds *folds, ur_fold_state *s, unrelu_e
 /* Of |R|^2 / 2 with B projected out, W_j = diag(S_j) z, Q an orthonormal basis of F:
  *   g_j = W_j'R b_j,  H_jl = (b_j b_l) [W_j'W_l - (Q'W_j)'(Q'W_l)],  h_j = tr H_jj / p. */
 typedef struct {
-    double *g; /* k x p: minus the gradient */
-    double *H; /* kp x kp, lower triangle */
+    double *g;  /* k x p: minus the gradient */
+    double *H;  /* kp x kp, lower triangle; not of one in single precision: */
+    float *low; /* kp x kp: H there */
+    int single;
+    ur_arena *arena;
     double *h; /* k */
 } ur_fold_model;
+/* not formed yet; single = 1 afterwards: the matrix will be in single precision */
 unrelu_status ur_fold_model_open(const ur_folds *folds, size_t k, ur_arena *arena,
                                  ur_fold_model *model, unrelu_error *err);
 unrelu_status ur_fold_model_form(const ur_folds *folds, const ur_fold_state *s,
                                  ur_fold_model *model, unrelu_error *err);
+
+/* the same without g, h and the factors b_j b_l: H (kp x kp, lower triangle) in single precision */
+unrelu_status ur_fold_single_form(const ur_folds *folds, const ur_fold_state *s, float *H,
+                                  unrelu_error *err);
+/* step = M^-1 g, M (lower triangle) becomes its factor; room: kp. 0 where M is not positive
+ * definite */
+int ur_fold_single_solve(size_t kp, float *M, const double *g, float *room, double *step);
 
 /* --- fold_descent.c --- */
 typedef struct {

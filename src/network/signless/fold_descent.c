@@ -18,6 +18,10 @@ static const double FALL_MOST = .2; /* Pace: of mu, after a step that gains what
 static const double DAMPING_LEAST = 1e-14; /* Pace: nothing is longer below */
 /* Pace: of the sum of squares `stall` steps ago; above it births help more */
 static const double STALLED = .8;
+/* Share above which, and kp from which on, the matrix is in single precision, and the least damping
+ * there: its rounding is smaller. Pace: the residual is in doubles in any case. */
+static const double NEAR = 1e-9, SINGLE_LEAST = 1e-6;
+enum { LARGE = 200 };
 /* of the largest h: a row without output is held where it is */
 static const double LEAST_SHARE = 1e-8;
 
@@ -25,18 +29,20 @@ typedef struct {
     const ur_folds *folds;
     ur_fold_state next;
     ur_fold_model model;
-    double *M, *step; /* kp x kp, kp */
-    double promised;  /* by how much |R|^2 falls */
+    double *M, *step;  /* kp x kp, kp */
+    float *low, *room; /* kp x kp, kp: the same in single precision */
+    ur_arena *arena;
+    double promised; /* by how much |R|^2 falls */
 } descent;
 
 static unrelu_status descent_open(const ur_folds *folds, size_t k, ur_arena *arena, descent *o,
                                   unrelu_error *err)
 {
     size_t kp = k * folds->p;
-    o->folds = folds;
+    *o = (descent){.folds = folds, .arena = arena};
     UR_TRY(ur_fold_state_open(folds, k, arena, &o->next, err));
     UR_TRY(ur_fold_model_open(folds, k, arena, &o->model, err));
-    o->M = ur_take(arena, kp, kp * sizeof *o->M);
+    o->room = ur_take(arena, kp, sizeof *o->room);
     o->step = ur_take(arena, kp, sizeof *o->step);
     return ur_arena_status(arena, err);
 }
@@ -50,31 +56,66 @@ static void hold_idle(descent *o, size_t k)
         o->model.h[j] = fmax(o->model.h[j], LEAST_SHARE * largest);
 }
 
-/* the step; 0 where the damped matrix is not positive definite */
-static int solve(descent *o, const ur_fold_state *s, double mu)
+/* step = M^-1 g; 0 where M is not positive definite */
+static int solve_double(size_t kp, double *M, const double *g, double *step)
+{
+    if (!ur_cholesky_in_place(kp, M))
+        return 0;
+    memcpy(step, g, kp * sizeof *step);
+    ur_trsv(UR_LOWER, UR_PLAIN, kp, M, kp, step);
+    ur_trsv(UR_LOWER, UR_TURNED, kp, M, kp, step);
+    return 1;
+}
+
+static unrelu_status take_damped(descent *o, size_t kp, unrelu_error *err)
+{
+    if (o->model.single && !o->low)
+        o->low = ur_take(o->arena, kp, kp * sizeof *o->low);
+    if (!o->model.single && !o->M)
+        o->M = ur_take(o->arena, kp, kp * sizeof *o->M);
+    return ur_arena_status(o->arena, err);
+}
+
+/* M or low: the model's matrix with gauge and damping */
+static void damp(descent *o, const ur_fold_state *s, double mu)
 {
     size_t p = o->folds->p, kp = s->k * p;
     const ur_fold_model *model = &o->model;
-    memcpy(o->M, model->H, kp * kp * sizeof *o->M);
-    for (size_t j = 0; j < s->k; j++) {
+    int single = model->single;
+    if (single)
+        memcpy(o->low, model->low, kp * kp * sizeof *o->low);
+    else
+        memcpy(o->M, model->H, kp * kp * sizeof *o->M);
+    for (size_t r = 0; r < kp; r++) {
+        size_t j = r / p, first = r * kp + j * p;
         const double *t = s->T + j * p;
-        for (size_t i = 0; i < p; i++) {
-            double *row = o->M + (j * p + i) * kp + j * p;
-            ur_add(i + 1, model->h[j] * t[i], t, row);
-            row[i] += mu * model->h[j];
+        for (size_t i = 0; i <= r % p; i++) {
+            double more = model->h[j] * (t[r % p] * t[i] + (i == r % p ? mu : 0));
+            if (single)
+                o->low[first + i] += (float)more;
+            else
+                o->M[first + i] += more;
         }
     }
-    if (!ur_cholesky_in_place(kp, o->M))
-        return 0;
-    memcpy(o->step, model->g, kp * sizeof *o->step);
-    ur_trsv(UR_LOWER, UR_PLAIN, kp, o->M, kp, o->step);
-    ur_trsv(UR_LOWER, UR_TURNED, kp, o->M, kp, o->step);
-    o->promised = ur_dot(kp, model->g, o->step);
+}
+
+/* the step; *found = 0 where the damped matrix is not positive definite */
+static unrelu_status solve(descent *o, const ur_fold_state *s, double mu, int *found,
+                           unrelu_error *err)
+{
+    size_t p = o->folds->p, kp = s->k * p;
+    const ur_fold_model *model = &o->model;
+    UR_TRY(take_damped(o, kp, err));
+    damp(o, s, mu);
+    *found = model->single ? ur_fold_single_solve(kp, o->low, model->g, o->room, o->step)
+                           : solve_double(kp, o->M, model->g, o->step);
+    o->promised = *found ? ur_dot(kp, model->g, o->step) : NAN;
     for (size_t j = 0; j < s->k; j++) {
         double length = ur_norm(p, o->step + j * p);
         o->promised += mu * model->h[j] * length * length;
     }
-    return isfinite(o->promised);
+    *found = isfinite(o->promised);
+    return UNRELU_OK;
 }
 
 /* next, from s by the step */
@@ -99,11 +140,16 @@ static unrelu_status advance(descent *o, ur_fold_state *s, double *mu, int *move
     const ur_folds *folds = o->folds;
     double growth = 2;
     *moved = 0;
+    o->model.single = s->share > NEAR && s->k * folds->p >= LARGE;
+    if (o->model.single)
+        *mu = fmax(*mu, SINGLE_LEAST);
     UR_TRY(ur_fold_model_form(folds, s, &o->model, err));
     hold_idle(o, s->k);
     for (int i = 0; i < REFUSED && !*moved; i++) {
         o->next.share = INFINITY;
-        if (solve(o, s, *mu))
+        int found;
+        UR_TRY(solve(o, s, *mu, &found, err));
+        if (found)
             UR_TRY(try_step(o, s, err));
         double gain = (s->share - o->next.share) * folds->base;
         *moved = gain > 0;

@@ -13,9 +13,8 @@ enum { ROWS = 256 }; /* of W at a time */
 unrelu_status ur_fold_model_open(const ur_folds *folds, size_t k, ur_arena *arena,
                                  ur_fold_model *model, unrelu_error *err)
 {
-    size_t kp = k * folds->p;
-    model->g = ur_take(arena, kp, sizeof *model->g);
-    model->H = ur_take(arena, kp, kp * sizeof *model->H);
+    *model = (ur_fold_model){.arena = arena};
+    model->g = ur_take(arena, k * folds->p, sizeof *model->g);
     model->h = ur_take(arena, k, sizeof *model->h);
     return ur_arena_status(arena, err);
 }
@@ -67,23 +66,42 @@ static unrelu_status set_matrix(const ur_folds *folds, const ur_fold_state *s, d
     return UNRELU_OK;
 }
 
+/* the factors b_j b_l, and h; C (k x k): their products */
+static void weigh(size_t k, size_t p, const double *C, ur_fold_model *model)
+{
+    memset(model->h, 0, k * sizeof *model->h);
+    for (size_t r = 0; r < k * p; r++) {
+        size_t j = r / p, first = r * k * p;
+        for (size_t l = 0; l <= j; l++) {
+            size_t at = first + l * p, end = l < j ? at + p : first + r + 1;
+            double factor = C[j * k + l];
+            for (; at < end && !model->single; at++)
+                model->H[at] *= factor;
+            for (; at < end; at++)
+                model->low[at] *= (float)factor;
+        }
+        model->h[j] +=
+            (model->single ? (double)model->low[first + r] : model->H[first + r]) / (double)p;
+    }
+}
+
 unrelu_status ur_fold_model_form(const ur_folds *folds, const ur_fold_state *s,
                                  ur_fold_model *model, unrelu_error *err)
 {
-    size_t k = s->k, p = folds->p, m = folds->m, kp = k * p;
+    size_t k = s->k, m = folds->m, kp = k * folds->p;
     UR_ARENA(arena);
     double *room = ur_take(&arena, folds->n, k * sizeof *room);
     double *C = ur_take(&arena, k, k * sizeof *C);
+    if (model->single && !model->low)
+        model->low = ur_take(model->arena, kp, kp * sizeof *model->low);
+    if (!model->single && !model->H)
+        model->H = ur_take(model->arena, kp, kp * sizeof *model->H);
     UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(ur_arena_status(model->arena, err));
     set_gradient(folds, s, room, model->g);
-    UR_TRY(set_matrix(folds, s, model->H, err));
+    UR_TRY(model->single ? ur_fold_single_form(folds, s, model->low, err)
+                         : set_matrix(folds, s, model->H, err));
     ur_gram(k, m, s->B, C);
-    memset(model->h, 0, k * sizeof *model->h);
-    for (size_t r = 0; r < kp; r++) {
-        double *row = model->H + r * kp;
-        for (size_t l = 0; l <= r / p; l++)
-            ur_scale(l < r / p ? p : r % p + 1, C[r / p * k + l], row + l * p);
-        model->h[r / p] += row[r] / (double)p;
-    }
+    weigh(k, folds->p, C, model);
     return UNRELU_OK;
 }
