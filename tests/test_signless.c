@@ -80,6 +80,19 @@ static void biases_are_those_asked_for(void **state)
     planted_network_free(&p);
 }
 
+static void biases_that_are_not_needed_are_none(void **state)
+{
+    (void)state;
+    planted_network p = plant_of((size){6, 9, 2, 500, 0, 8});
+    unrelu_recover_options o = by_signless();
+    unrelu_network *model = recover(&p, &o);
+    assert_int_equal(model->verdict, UNRELU_VERDICT_EXACT);
+    assert_string_equal(model->biases, "none");
+    assert_true(error_of_V(p.truth, model) < 1e-11);
+    unrelu_network_free(model);
+    planted_network_free(&p);
+}
+
 static void rows_that_are_too_few_are_told(void **state)
 {
     (void)state;
@@ -87,8 +100,121 @@ static void rows_that_are_too_few_are_told(void **state)
     unrelu_recover_options o = by_signless();
     unrelu_network *model = recover(&p, &o);
     assert_int_equal(model->verdict, UNRELU_VERDICT_FAILED);
-    assert_non_null(strstr(model->failure, "rows and there are 300"));
+    assert_non_null(strstr(model->failure, "tried on 300 rows"));
     unrelu_network_free(model);
+    planted_network_free(&p);
+}
+
+static void noise_is_told_from_a_missing_neuron(void **state)
+{
+    (void)state;
+    planted_network p = plant_network(10, 8, 2, 2000, .05, 11);
+    unrelu_recover_options o = by_signless();
+    unrelu_network *model = recover(&p, &o);
+    assert_int_equal(model->verdict, UNRELU_VERDICT_FAILED);
+    assert_non_null(strstr(model->failure, "met no better"));
+    unrelu_network_free(model);
+    planted_network_free(&p);
+}
+
+static void fewer_neurons_than_there_are_do_not_do(void **state)
+{
+    (void)state;
+    planted_network p = plant_of((size){10, 12, 1, 1100, .5, 12});
+    unrelu_recover_options o = by_signless();
+    o.k = 11;
+    unrelu_network *model = recover(&p, &o);
+    assert_int_equal(model->verdict, UNRELU_VERDICT_FAILED);
+    unrelu_network_free(model);
+    o.k = 14;
+    model = recover(&p, &o);
+    assert_int_equal(model->verdict, UNRELU_VERDICT_EXACT);
+    assert_int_equal(model->k, 12);
+    unrelu_network_free(model);
+    planted_network_free(&p);
+}
+
+static void it_is_the_default_for_fewer_labels_than_neurons(void **state)
+{
+    (void)state;
+    static const size sizes[] = {{10, 16, 1, 1100, .5, 13}, {8, 10, 4, 500, .5, 14}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        planted_network p = plant_of(sizes[i]);
+        unrelu_network *model = recover(&p, NULL);
+        assert_int_equal(model->verdict, UNRELU_VERDICT_EXACT);
+        assert_string_equal(model->method, "signless");
+        assert_true(error_of_V(p.truth, model) < 1e-11);
+        for (size_t j = 0; j < model->warning_count; j++)
+            assert_string_not_equal(model->warnings[j].code, "fallback");
+        unrelu_network_free(model);
+        planted_network_free(&p);
+    }
+}
+
+static const char *warning_of(const unrelu_network *model, const char *code)
+{
+    for (size_t i = 0; i < model->warning_count; i++)
+        if (strcmp(model->warnings[i].code, code) == 0)
+            return model->warnings[i].message;
+    return NULL;
+}
+
+/* 40 and more neurons of 3 inputs and one label: more signs than can be tried */
+static void signs_that_cannot_be_decided_are_open(void **state)
+{
+    (void)state;
+    planted_network p = plant_of((size){3, 52, 1, 4000, .3, 15});
+    unrelu_recover_options o = by_signless();
+    unrelu_network *model = recover(&p, &o);
+    assert_int_equal(model->verdict, UNRELU_VERDICT_UNCERTIFIED);
+    assert_non_null(warning_of(model, "signs-open"));
+    assert_int_equal(model->k, 52 + 2); /* and a pair v, -v */
+    assert_int_equal(model->linear_rank, 1);
+    assert_true(model->residual < 1e-12 && model->holdout_residual < 1e-12);
+    unrelu_network_free(model);
+    planted_network_free(&p);
+}
+
+/* a skip connection, and a pair v, -v: the labels are met, and the linear part is told */
+static void linear_parts_are_told(void **state)
+{
+    (void)state;
+    planted_network p = plant_of((size){6, 8, 2, 600, .5, 16});
+    unrelu_recover_options o = by_signless();
+    for (size_t i = 0; i < p.n; i++)
+        p.a[2 * i] += p.x[6 * i] - .5 * p.x[6 * i + 3];
+    unrelu_network *model = recover(&p, &o);
+    assert_int_equal(model->verdict, UNRELU_VERDICT_UNCERTIFIED);
+    assert_non_null(warning_of(model, "linear-part"));
+    assert_non_null(warning_of(model, "signs-open"));
+    assert_true(model->residual < 1e-12 && model->holdout_residual < 1e-12);
+    unrelu_network_free(model);
+    planted_network_free(&p);
+}
+
+static void the_slope_of_a_leaky_relu_is_found(void **state)
+{
+    (void)state;
+    unrelu_network_plant_options planted;
+    unrelu_network_plant_options_init(&planted, sizeof planted);
+    planted.d = 8;
+    planted.k = 9;
+    planted.m = 2;
+    planted.bias = .5;
+    planted.seed = 17;
+    planted.activation = (unrelu_activation){UNRELU_LEAKY, .1};
+    planted_network p = plant_network_with(planted, 700);
+    unrelu_recover_options o = by_signless();
+    for (int told = 0; told < 2; told++) {
+        o.activation = (unrelu_activation){told ? UNRELU_LEAKY : UNRELU_RELU, told ? .1 : 0};
+        unrelu_network *model = recover(&p, &o);
+        assert_int_equal(model->verdict, UNRELU_VERDICT_EXACT);
+        assert_int_equal(model->activation.kind, UNRELU_LEAKY);
+        assert_true(model->activation.parameter == .1);
+        assert_int_equal(warning_of(model, "leaky-slope") != NULL, !told);
+        assert_true(error_of_V(p.truth, model) < 1e-11);
+        unrelu_network_free(model);
+    }
     planted_network_free(&p);
 }
 
@@ -112,7 +238,14 @@ int main(void)
         cmocka_unit_test(networks_of_fewer_labels_than_neurons_are_exact),
         cmocka_unit_test(the_number_of_neurons_may_be_given),
         cmocka_unit_test(biases_are_those_asked_for),
+        cmocka_unit_test(biases_that_are_not_needed_are_none),
         cmocka_unit_test(rows_that_are_too_few_are_told),
+        cmocka_unit_test(noise_is_told_from_a_missing_neuron),
+        cmocka_unit_test(fewer_neurons_than_there_are_do_not_do),
+        cmocka_unit_test(it_is_the_default_for_fewer_labels_than_neurons),
+        cmocka_unit_test(signs_that_cannot_be_decided_are_open),
+        cmocka_unit_test(linear_parts_are_told),
+        cmocka_unit_test(the_slope_of_a_leaky_relu_is_found),
         cmocka_unit_test(activations_without_a_fold_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

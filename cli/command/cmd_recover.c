@@ -46,7 +46,8 @@ static const cli_option options[] = {
      TO(CLI_FLAG, options.robust)},
     {.doc = "Method:", .kind = CLI_HEADING},
     {"method", 0, methods,
-     "auto (default): exact, then moments where the labels are noisy; exact: fixed points of sign "
+     "auto (default): exact, signless, then moments where the labels are noisy; exact: fixed "
+     "points of sign "
      "patterns, any inputs; moments: score tensor, then maximum likelihood; ica, tensor, "
      "symmetric: the algorithms of the papers; lifted, facets: two more for exact labels; "
      "enumerate: any inputs, finds a network or proves that there is none; signless and "

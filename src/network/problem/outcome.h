@@ -25,6 +25,7 @@ typedef struct {
     const double *y;              /* basis of their labels; NULL: fewer dimensions than neurons */
     size_t rank;                  /* columns of y */
     size_t linear_rank;           /* of the part that is linear in x: the last pairs v, -v */
+    size_t open_signs;            /* of rows of V, that the labels do not decide */
     ur_certificate certificate;   /* over these data */
     size_t loose;                 /* rows of V that the samples are known not to determine */
     const char *doubt;            /* of the method, a sentence; NULL: none */

@@ -58,7 +58,20 @@ static unrelu_status try_fallback(const ur_problem *given, const ur_method *meth
     return status;
 }
 
-/* *tried: ", sparse-noise, one-sparse" */
+/* Fewer labels than neurons, of which no fixed points are left. */
+static unrelu_status try_signless(const ur_problem *given, const char **tried, ur_outcome *out,
+                                  unrelu_error *err)
+{
+    const ur_method *method = ur_method_of(UNRELU_RECOVER_SIGNLESS);
+    int yes = 0;
+    UR_TRY(method->applies(given, &yes, err));
+    if (!yes)
+        return UNRELU_OK;
+    *tried = ur_take_text(out->arena, "%s, %s", *tried, method->name);
+    return try_fallback(given, method, out, err);
+}
+
+/* *tried: ", signless, sparse-noise, one-sparse" */
 static unrelu_status fall_back(const ur_problem *given, const char **tried, ur_outcome *out,
                                unrelu_error *err)
 {
@@ -90,6 +103,8 @@ unrelu_status ur_by_default(const ur_problem *given, ur_outcome *out, unrelu_err
         UR_TRY(ur_exact_biases(given, out, err));
         if (out->answer == UR_EXACT)
             ur_outcome_note_merged(given, out);
+        if (out->answer == UR_NONE && asked_auto)
+            UR_TRY(try_signless(given, &tried, out, err));
         if (out->answer == UR_NONE && asked_auto)
             UR_TRY(fall_back(given, &tried, out, err));
     }

@@ -150,6 +150,7 @@ static const ur_method methods[] = {
      .needs = "relu or leaky:S; labels without noise, fewer than neurons too; any inputs",
      .theorem = &ur_none,
      .checks = "the labels are met, on rows that were kept back too, and the rules of uniqueness",
+     .applies = ur_signless_applies,
      .run = ur_signless},
     {.id = UNRELU_RECOVER_START,
      .name = "start",

@@ -107,6 +107,8 @@ static void copy_weights(const ur_outcome *out, unrelu_network *model)
     size_t d = w->d, k = w->k, m = w->m;
     ur_arena *arena = ur_model_arena(model);
     model->k = k;
+    if (w->f.kind == UNRELU_LEAKY) /* it may have been found */
+        ur_network_set_activation(model, w->f);
     model->U = ur_take_doubles(arena, w->U, m * k);
     model->V = ur_take_doubles(arena, w->V, k * d);
     model->c = ur_take_doubles(arena, w->c, k);

@@ -25,6 +25,12 @@ enum { STEPS = 60, STALL = 6 };
 static const double DAMPING = 1e-2; /* Pace: of the first step */
 /* numbers a label, beyond which students of no network meet the labels too: at 1 / 1.3 all do */
 static const double MOST_NUMBERS = 0.7;
+/* Labels with noise: after how many rounds in which the share on rows that were kept back did not
+ * fall to this part of the least before it ends. Without noise every round halves it, mostly. */
+enum { PATIENCE = 2, MORE_PATIENCE = 4 };
+static const double FALLS = .9;
+/* share below which the labels are nearly met, and rows that few samples show are missing */
+static const double NEARLY = 1e-5;
 /* kp beyond which the Gauss-Newton matrix takes more memory and time than there is */
 static const double MOST_KP = 8000;
 
@@ -34,6 +40,8 @@ typedef struct {
     size_t attempt;
     double *raw; /* rows in the data's coordinates: (room, q) */
     size_t k, room;
+    double least; /* share on rows kept back */
+    int idle;     /* rounds since it fell */
 } growth;
 
 /* rows for a student of k rows */
@@ -65,6 +73,17 @@ static int is_too_large(const ur_problem *given, ur_terms terms, size_t k)
            rows < 2 * (k + folds.p) || (double)(k * folds.p) > MOST_KP;
 }
 
+ur_folds ur_folds_of(const ur_frame *frame, const unrelu_exec *exec)
+{
+    return (ur_folds){.n = frame->n,
+                      .p = frame->p,
+                      .m = frame->m,
+                      .z = frame->x,
+                      .a = frame->a,
+                      .constant = frame->terms.constant && !frame->terms.hidden,
+                      .exec = exec};
+}
+
 /* the student of g's rows, on as many rows of the data as it needs */
 static unrelu_status seat(const growth *g, size_t births, ur_arena *arena, ur_student *student,
                           unrelu_error *err)
@@ -74,13 +93,7 @@ static unrelu_status seat(const growth *g, size_t births, ur_arena *arena, ur_st
     size_t rows = rows_for(given, g->terms, g->k + births);
     ur_frame *frame = &student->frame;
     UR_TRY(ur_frame_make(data, rows, g->terms, 1, arena, frame, err));
-    student->folds = (ur_folds){.n = frame->n,
-                                .p = frame->p,
-                                .m = frame->m,
-                                .z = frame->x,
-                                .a = frame->a,
-                                .constant = frame->terms.constant && !frame->terms.hidden,
-                                .exec = given->exec};
+    student->folds = ur_folds_of(frame, given->exec);
     UR_TRY(ur_folds_open(&student->folds, data->floor, err));
     UR_TRY(ur_fold_state_open(&student->folds, g->k + births, arena, &student->s, err));
     student->s.k = g->k;
@@ -130,13 +143,24 @@ static size_t births_of(const growth *g)
     return g->k + births <= g->room ? births : g->room - g->k;
 }
 
+/* whether more rows help no more */
+static unrelu_status is_noisy(growth *g, const ur_student *student, int *noisy, unrelu_error *err)
+{
+    double share;
+    UR_TRY(ur_fold_held_share(g->given, student, &share, err));
+    g->idle = share <= FALLS * g->least ? 0 : g->idle + 1;
+    g->least = fmin(g->least, share);
+    *noisy = g->idle >= (student->s.share > NEARLY ? PATIENCE : MORE_PATIENCE);
+    return UNRELU_OK;
+}
+
 unrelu_status ur_fold_grow(const ur_problem *given, ur_terms terms, size_t attempt, ur_arena *arena,
                            ur_student *student, unrelu_error *err)
 {
     const ur_fold_descent how = {.steps = STEPS, .damping = DAMPING, .stall = STALL};
-    growth g = {.given = given, .terms = terms, .attempt = attempt};
+    growth g = {.given = given, .terms = terms, .attempt = attempt, .least = INFINITY};
     UR_ARENA(own);
-    *student = (ur_student){.best = 1};
+    *student = (ur_student){.tried = 0};
     UR_TRY(first_rows(&g, &own, err));
     for (uint64_t round = 0, births = 0; g.k > 0; round++) {
         UR_ARENA(here);
@@ -147,14 +171,14 @@ unrelu_status ur_fold_grow(const ur_problem *given, ur_terms terms, size_t attem
                                   (uint64_t)attempt << 56 | round << 40, &student->s, err));
         UR_TRY(ur_fold_descend(&student->folds, how, &student->s, err));
         student->tried = student->s.k > student->tried ? student->s.k : student->tried;
-        student->best = fmin(student->best, student->s.share);
         if (student->s.share <= student->folds.met) {
             ur_arena_give(&here, arena);
             return ur_fold_prune(&student->folds, &student->s, err);
         }
+        UR_TRY(is_noisy(&g, student, &student->noisy, err));
         leave(&g, student);
         births = births_of(&g);
-        if (births == 0)
+        if (births == 0 || student->noisy)
             break;
     }
     student->s.share = INFINITY;

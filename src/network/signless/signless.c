@@ -2,6 +2,8 @@
 #include "network/signless/signless.h"
 
 #include "base/error.h"
+#include "dense/blas.h"
+#include "dense/linear.h"
 #include "network/exact/exact.h"
 #include "network/verdict/verdict.h"
 
@@ -11,6 +13,13 @@
 enum { ATTEMPTS = 3 };
 /* labels for each number of a network, below which students do not find it */
 static const double ENOUGH_LABELS = 2.5;
+
+/* A slope within the second of a number of so many decimals is that number: it comes with an error
+ * of 1e-12 to 1e-10. */
+static const double SLOPE_DIGITS = 1e6, SLOPE_OFF = 1e-9;
+/* of the length of (v, c) with inputs as they come: a bias that may be rounding. Whether it is, the
+ * labels say. */
+static const double NO_BIAS = 1e-6;
 
 /* ratio of the activation's linear part to its fold */
 static double ratio_of(unrelu_activation f)
@@ -29,23 +38,98 @@ static const double *take_eta(const ur_frame *frame, ur_arena *arena)
     return eta;
 }
 
-/* the rows of V, with the signs */
+/* rows V (k x p) in a frame, which lives as long as out */
+static unrelu_status finish_in(const ur_problem *given, const ur_frame *frame, size_t k,
+                               const double *V, ur_outcome *out, unrelu_error *err)
+{
+    size_t rank = 0;
+    double *y = ur_take(out->arena, frame->n, (frame->m + 1) * sizeof *y);
+    UR_TRY(ur_arena_status(out->arena, err));
+    UR_TRY(ur_frame_labels(frame, given->data.tolerance, &rank, y, NULL, err));
+    int enough = rank >= k + (frame->terms.constant ? 1 : 0);
+    return ur_exact_finish(given, frame, enough ? y : NULL, rank, k, V, 0, out, err);
+}
+
+/* without biases, where these came out as rounding and were not asked for */
+static unrelu_status try_without(const ur_problem *given, const ur_frame *frame, size_t k,
+                                 const double *V, ur_outcome *out, unrelu_error *err)
+{
+    size_t q = frame->q, d = frame->d;
+    UR_ARENA(arena);
+    ur_frame other;
+    double *raw = ur_take(&arena, k, q * sizeof *raw),
+           *inside = ur_take(&arena, k, q * sizeof *raw);
+    UR_TRY(ur_arena_status(&arena, err));
+    ur_frame_back(frame, k, V, raw);
+    for (size_t j = 0; j < k; j++)
+        if (!(fabs(raw[j * q + d]) <= NO_BIAS * ur_norm(q, raw + j * q)))
+            return UNRELU_OK;
+    UR_TRY(ur_frame_make(&given->data, frame->n, ur_terms_of(UNRELU_BIASES_NONE), 1, out->arena,
+                         &other, err));
+    for (size_t j = 0; j < k; j++)
+        memmove(raw + j * d, raw + j * q, d * sizeof *raw);
+    ur_frame_forth(&other, k, raw, inside);
+    return finish_in(given, &other, k, inside, out, err);
+}
+
+/* the rows with their signs */
 static unrelu_status finish(const ur_problem *given, const ur_student *student, const int *signs,
                             ur_outcome *out, unrelu_error *err)
 {
     const ur_frame *frame = &student->frame;
-    size_t k = student->s.k, p = frame->p, rank = 0;
+    size_t k = student->s.k, p = frame->p;
     UR_ARENA(arena);
     double *V = ur_take(&arena, k, p * sizeof *V);
-    double *y = ur_take(out->arena, frame->n, (frame->m + 1) * sizeof *y);
     UR_TRY(ur_arena_status(&arena, err));
-    UR_TRY(ur_arena_status(out->arena, err));
     for (size_t j = 0; j < k; j++)
         for (size_t i = 0; i < p; i++)
             V[j * p + i] = signs[j] * student->s.T[j * p + i];
-    UR_TRY(ur_frame_labels(frame, given->data.tolerance, &rank, y, NULL, err));
-    int enough = rank >= k + (frame->terms.constant ? 1 : 0);
-    return ur_exact_finish(given, frame, enough ? y : NULL, rank, k, V, 0, out, err);
+    if (given->options.biases == UNRELU_BIASES_AUTO)
+        UR_TRY(try_without(given, frame, k, V, out, err));
+    return out->answer == UR_NONE ? finish_in(given, frame, k, V, out, err) : UNRELU_OK;
+}
+
+/* The signs are not known: all rows as they are, and what is left, which is linear in x, as pairs
+ * v, -v. */
+static unrelu_status finish_open(const ur_problem *given, const ur_student *student,
+                                 ur_outcome *out, unrelu_error *err)
+{
+    const ur_frame *frame = &student->frame;
+    size_t k = student->s.k, p = frame->p, rank = 0;
+    UR_ARENA(arena);
+    double *V = ur_take(&arena, k + 2 * p, p * sizeof *V);
+    double *rows = ur_take(&arena, p, p * sizeof *V);
+    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(ur_linear_part(frame, k, student->s.T, given->options.activation, given->data.floor,
+                          &rank, rows, err));
+    memcpy(V, student->s.T, k * p * sizeof *V);
+    for (size_t j = 0; j < rank; j++)
+        for (size_t i = 0; i < p; i++) {
+            V[(k + 2 * j) * p + i] = rows[j * p + i];
+            V[(k + 2 * j + 1) * p + i] = -rows[j * p + i];
+        }
+    UR_TRY(ur_exact_finish(given, frame, NULL, 0, k + 2 * rank, V, rank, out, err));
+    out->evidence.open_signs = out->answer == UR_EXACT ? k : 0;
+    return UNRELU_OK;
+}
+
+/* the activation is leaky, though it was not asked for */
+static unrelu_status finish_leaky(const ur_problem *given, const ur_student *student, double slope,
+                                  const int *signs, ur_outcome *out, unrelu_error *err)
+{
+    ur_problem leaky = *given;
+    char name[32];
+    double rounded = round(slope * SLOPE_DIGITS) / SLOPE_DIGITS;
+    slope = fabs(slope - rounded) <= SLOPE_OFF ? rounded : slope;
+    leaky.options.activation = (unrelu_activation){UNRELU_LEAKY, slope};
+    UR_TRY(finish(&leaky, student, signs, out, err));
+    unrelu_activation_name(leaky.options.activation, name, sizeof name);
+    if (out->answer == UR_EXACT)
+        ur_outcome_note(out, "leaky-slope",
+                        "the labels are of a leaky relu, whose slope was found: the network is "
+                        "that of `activation` %s",
+                        name);
+    return UNRELU_OK;
 }
 
 static unrelu_status conclude(const ur_problem *given, const ur_student *student, ur_outcome *out,
@@ -61,7 +145,9 @@ static unrelu_status conclude(const ur_problem *given, const ur_student *student
                          given->data.floor, signs, &end, &slope, err));
     if (end == UR_SIGNS_FOUND)
         UR_TRY(finish(given, student, signs, out, err));
-    return UNRELU_OK;
+    else if (!isnan(slope) && given->options.activation.kind == UNRELU_RELU)
+        UR_TRY(finish_leaky(given, student, slope, signs, out, err));
+    return out->answer == UR_NONE ? finish_open(given, student, out, err) : UNRELU_OK;
 }
 
 static unrelu_status attempt(const ur_problem *given, ur_terms terms, size_t number,
@@ -74,7 +160,8 @@ static unrelu_status attempt(const ur_problem *given, ur_terms terms, size_t num
     if (student->s.share <= student->folds.met)
         UR_TRY(conclude(given, student, &tried, err));
     out->closest = fmin(out->closest, tried.closest);
-    if (tried.answer != UR_NONE)
+    size_t k = given->options.k;
+    if (tried.answer != UR_NONE && (k == 0 || student->s.k <= k))
         ur_outcome_keep(&tried, out);
     return UNRELU_OK;
 }
@@ -86,11 +173,23 @@ static void fail(const ur_problem *given, ur_terms terms, const ur_student *stud
     ur_folds folds = {.p = data->d + (terms.hidden ? 1 : 0), .m = data->m};
     size_t k = given->options.k > 0 ? given->options.k : student->tried;
     double rows = ceil(ENOUGH_LABELS * ur_fold_unknowns(&folds, k) / (double)data->m);
-    out->failure = ur_take_text(
-        out->arena,
-        "no exact network was found with up to %zu neurons: the labels are noisy, or there are "
-        "more; %zu neurons need %.0f rows and there are %zu",
-        student->tried, k, rows, data->n);
+    out->failure =
+        student->noisy && rows <= (double)data->n
+            ? ur_take_text(out->arena,
+                           "no exact network was found: up to %zu neurons were tried, and rows "
+                           "that were kept back are met no better with more of them; the labels "
+                           "are noisy, or not of such a network",
+                           student->tried)
+            : ur_take_text(out->arena,
+                           "no exact network was found with up to %zu neurons, as many as were "
+                           "tried on %zu rows; %zu neurons need about %.0f rows",
+                           student->tried, data->n, k, rows);
+}
+
+static ur_terms terms_of(const ur_problem *given)
+{
+    unrelu_biases biases = given->options.biases;
+    return ur_terms_of(biases == UNRELU_BIASES_AUTO ? UNRELU_BIASES_BOTH : biases);
 }
 
 static unrelu_status check_activation(unrelu_activation f, unrelu_error *err)
@@ -105,18 +204,64 @@ static unrelu_status check_activation(unrelu_activation f, unrelu_error *err)
                    name);
 }
 
+/* Where the labels have more dimensions than neurons, noise leaves the last ones alike: so many of
+ * them within what chance does to equal ones, times a half more, are taken for that. */
+enum { ALIKE = 4, ALIKE_SHARE = 8 };
+static const double ALIKE_RATIO = 1.5;
+
+/* whether the smallest eigenvalues of what is not linear in the labels are those of noise */
+static unrelu_status has_shelf(const ur_folds *folds, const ur_fold_state *s, double tolerance,
+                               int *shelf, unrelu_error *err)
+{
+    size_t m = folds->m, last = m / ALIKE_SHARE > ALIKE ? m / ALIKE_SHARE : ALIKE;
+    UR_ARENA(arena);
+    double *C = ur_take(&arena, m, m * sizeof *C), *values = ur_take(&arena, m, sizeof *values);
+    UR_TRY(ur_arena_status(&arena, err));
+    ur_multiply_tn(folds->n, m, m, s->R, s->R, C);
+    UR_TRY(ur_eigen_symmetric(m, C, values, NULL, err));
+    double root = sqrt((double)m / (double)folds->n);
+    double edges = root < 1 ? (1 + root) / (1 - root) : INFINITY;
+    *shelf = m > last && values[0] > tolerance * tolerance * values[m - 1] &&
+             values[last - 1] < ALIKE_RATIO * edges * edges * values[0];
+    return UNRELU_OK;
+}
+
+unrelu_status ur_signless_applies(const ur_problem *given, int *yes, unrelu_error *err)
+{
+    enum { ROWS = 5000 };
+    unrelu_activation f = given->options.activation;
+    UR_ARENA(arena);
+    ur_frame frame;
+    ur_fold_state s;
+    int shelf;
+    *yes = 0;
+    if (f.kind != UNRELU_RELU && f.kind != UNRELU_LEAKY)
+        return UNRELU_OK;
+    UR_TRY(ur_frame_make(&given->data, ROWS, terms_of(given), 1, &arena, &frame, err));
+    ur_folds folds = ur_folds_of(&frame, given->exec);
+    if (frame.n <= frame.p + frame.m)
+        return UNRELU_OK;
+    UR_TRY(ur_folds_open(&folds, given->data.floor, err));
+    UR_TRY(ur_fold_state_open(&folds, 0, &arena, &s, err));
+    UR_TRY(ur_fold_evaluate(&folds, &s, err));
+    UR_TRY(has_shelf(&folds, &s, given->data.tolerance, &shelf, err));
+    *yes = !shelf;
+    return UNRELU_OK;
+}
+
 unrelu_status ur_signless(const ur_problem *given, ur_outcome *out, unrelu_error *err)
 {
-    unrelu_biases biases = given->options.biases;
-    ur_terms terms = ur_terms_of(biases == UNRELU_BIASES_AUTO ? UNRELU_BIASES_BOTH : biases);
+    ur_terms terms = terms_of(given);
     ur_student student;
     UR_TRY(check_activation(given->options.activation, err));
-    for (size_t i = 0; i < ATTEMPTS && out->answer == UR_NONE; i++)
+    student.noisy = 0;
+    for (size_t i = 0; i < ATTEMPTS && out->answer == UR_NONE && !student.noisy; i++)
         UR_TRY(attempt(given, terms, i, &student, out, err));
     if (out->answer == UR_NONE) {
         fail(given, terms, &student, out);
         return UNRELU_OK;
     }
+    ur_outcome_note_merged(given, out);
     out->how_k = given->options.k > 0
                      ? "given"
                      : ur_take_text(out->arena, "%zu neurons meet the labels, and not fewer",

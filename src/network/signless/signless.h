@@ -10,13 +10,15 @@
 #include "network/signless/fold.h"
 
 /* --- fold_growth.c --- */
+/* on the rows of a frame, to be opened */
+ur_folds ur_folds_of(const ur_frame *frame, const unrelu_exec *exec);
 /* a student, on rows of the data */
 typedef struct {
     ur_frame frame;
     ur_folds folds;
     ur_fold_state s;
-    double best;  /* share of the folded part that the best student left, as s->share */
     size_t tried; /* rows of the largest student */
+    int noisy;    /* more rows did not help: what is left looks like noise */
 } ur_student;
 
 /* From few random rows by births until the labels are met, then pruned; with k given from a few
@@ -24,7 +26,20 @@ typedef struct {
 unrelu_status ur_fold_grow(const ur_problem *given, ur_terms terms, size_t attempt, ur_arena *arena,
                            ur_student *student, unrelu_error *err);
 
+/* --- fold_rest.c --- */
+/* rows of the data in a frame: z (count, p) and a (count, m); raw: room for (count, q) */
+void ur_fold_enter(const ur_problem *given, const ur_frame *frame, size_t count, const size_t *row,
+                   double *raw, double *z, double *a);
+/* R (count, m): of these rows of the data, in the units of the frame */
+unrelu_status ur_fold_rest(const ur_problem *given, const ur_student *student, size_t count,
+                           const size_t *row, double *R, unrelu_error *err);
+/* as s->share, of some of the rows that the student was not fitted to; 0 where there are none */
+unrelu_status ur_fold_held_share(const ur_problem *given, const ur_student *student, double *share,
+                                 unrelu_error *err);
+
 /* --- signless.c --- */
+/* whether the labels may be of more neurons than they have dimensions, without noise */
+unrelu_status ur_signless_applies(const ur_problem *given, int *yes, unrelu_error *err);
 unrelu_status ur_signless(const ur_problem *given, ur_outcome *out, unrelu_error *err);
 
 #endif

@@ -370,6 +370,18 @@ static unrelu_status test_linear(const void *facts, ur_breach *breach)
     return UNRELU_OK;
 }
 
+static unrelu_status test_signs(const void *facts, ur_breach *breach)
+{
+    const look *l = facts;
+    ur_breach_tell(
+        breach,
+        "the labels do not decide on the signs of %zu rows of V: to turn one round adds a "
+        "part that is linear in x, and such a part is free here; the kinks and columns of "
+        "U of these rows are exact, and so are the labels",
+        l->evidence->open_signs);
+    return UNRELU_OK;
+}
+
 /* neurons whose rows nearly coincide: only their sum is determined well */
 static unrelu_status test_twins(const void *facts, ur_breach *breach)
 {
@@ -448,6 +460,11 @@ static int has_no_linear_part(const void *facts)
     return ((const look *)facts)->evidence->linear_rank == 0;
 }
 
+static int has_open_signs(const void *facts)
+{
+    return ((const look *)facts)->evidence->open_signs > 0;
+}
+
 static int has_loose_rows(const void *facts)
 {
     return ((const look *)facts)->evidence->loose > 0;
@@ -504,6 +521,8 @@ static const ur_rule rules[] = {
     {"uncertified", "the inputs leave V half of the digits of the labels", NULL, test_condition,
      LOWERS},
     {"linear-part", "no part of the map is linear in x", has_linear_part, test_linear, LOWERS},
+    {"signs-open", "the labels decide on the signs of the rows of V", has_open_signs, test_signs,
+     LOWERS},
     {"near-duplicate", "no two rows of V are within 1e-5 of their length", NULL, test_twins, TELLS},
     {"single-precision", "the labels carry all digits of a double", NULL, test_precision, TELLS},
     {"not-identifiable", "the enumeration leaves no neuron another row of V", has_loose_rows,
