@@ -107,8 +107,9 @@ static void every_name_is_listed(void **state)
     assert_int_equal(count, 14);
     assert_true(unrelu_gaussian_option(0, &o) && unrelu_gaussian_plant_option(0, &o) &&
                 unrelu_goodness_option(0, &o) && unrelu_impute_option(0, &o) &&
-                unrelu_network_plant_option(0, &o) && unrelu_unmix_option(0, &o) &&
-                unrelu_mixture_plant_option(0, &o) && unrelu_plan_option(0, &o));
+                unrelu_source_option(0, &o) && unrelu_network_plant_option(0, &o) &&
+                unrelu_unmix_option(0, &o) && unrelu_mixture_plant_option(0, &o) &&
+                unrelu_plan_option(0, &o));
     assert_false(unrelu_unmix_option(100, &o));
 }
 

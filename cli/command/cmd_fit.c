@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
+#include <stdio.h>
 
 #include "censor.h"
 #include "files.h"
@@ -45,11 +46,13 @@ static const cli_option options[] = {
      "also give the eigenvalues of Sigma with their errors, and W with K columns in the model that "
      "-o writes; auto finds how many the data tell from 0",
      CLI_TO_LIBRARY},
-    {"errors", 0, "auto|model|robust",
+    {"errors", 0, "auto|model|robust|bootstrap[:N]|cluster:COLUMN",
      "which standard errors: model, those of the normal law; robust, those that hold whatever the "
-     "law (the sandwich; a second pass over the file); auto (default): robust in a fit cell by "
-     "cell "
-     "(--angles likelihood and all that needs it), model in a fit of one pass",
+     "law (the sandwich; a second pass over the file); bootstrap, the deviations of N fits "
+     "(default 200) to rows drawn again, for every method; cluster, the sandwich for rows that "
+     "belong together where they say the same in COLUMN (both hold the file in memory); auto "
+     "(default): robust in a fit cell by cell (--angles likelihood and all that needs it), model "
+     "in a fit of one pass",
      CLI_TO_LIBRARY},
     {"judge", 0, NULL,
      "also say how well each column fits, good, slight or poor, as 'unrelu check' does (a second "
@@ -144,8 +147,16 @@ static int parse_transform(const char *text, unrelu_gaussian_options *o)
     return 0;
 }
 
-/* limits receives memory that the options borrow */
-static int fill_options(fit_arguments *a, double **limits)
+/* the list of all columns but one */
+static int leave_out(const char *column, char **list)
+{
+    size_t digits = strspn(column, "0123456789");
+    const char *quote = column[digits] ? "\"" : "";
+    return asprintf(list, "^%s%s%s", quote, column, quote) < 0 ? cli_no_memory() : 0;
+}
+
+/* limits and except receive memory that the options borrow */
+static int fill_options(fit_arguments *a, double **limits, char **except)
 {
     unrelu_gaussian_options *o = &a->options;
     o->literal = a->paper;
@@ -162,6 +173,10 @@ static int fill_options(fit_arguments *a, double **limits)
     o->censor_at = *limits;
     if (a->limits.file && strcmp(a->limits.file, "-") == 0 && strcmp(a->shared.files[0], "-") == 0)
         return cli_usage("fit: SAMPLES and --limits cannot both be standard input");
+    if (o->cluster && !a->shared.columns) /* what tells clusters apart is no sample */
+        CLI_TRY(leave_out(o->cluster, except));
+    if (*except)
+        a->shared.columns = *except;
     if (a->steps && o->norms != UNRELU_NORMS_SGD)
         return cli_usage("fit: --batches, --radius, --lambda and --minibatch are for --norms sgd, "
                          "and this fit does not use it");
@@ -231,12 +246,13 @@ static int run(void *arguments)
 {
     fit_arguments *a = arguments;
     CLI_MEMORY double *limits = NULL;
+    CLI_MEMORY char *except = NULL;
     CLI_SCOPE(cli_free_model) cli_model model = {.kind = CLI_GAUSSIAN};
     CLI_SCOPE(cli_free_exceedances) cli_exceedances exceed = {0};
     cli_shown_pairs pairs;
     char kind[64] = "";
     CLI_TRY(cli_parse_pairs(a->correlations, &pairs));
-    CLI_TRY(fill_options(a, &limits));
+    CLI_TRY(fill_options(a, &limits, &except));
     CLI_TRY(cli_check_output(&a->shared, ".npz"));
     CLI_CALL(unrelu_file_kind(a->shared.files[0], kind, sizeof kind, &err));
     CLI_TRY((strcmp(kind, "summary") == 0 ? fit_summary : fit_samples)(a, &model.gaussian));

@@ -272,10 +272,17 @@ typedef enum {
     UNRELU_PRECISION_SINGLE = 2, /* single inside a block, double over blocks */
 } unrelu_precision;
 
-/* Which standard errors: those of the model (inverse information), or those that hold whatever the
- * law (the sandwich; a second pass). AUTO: robust in a fit cell by cell, model in one of a single
- * pass. */
-typedef enum { UNRELU_ERRORS_AUTO, UNRELU_ERRORS_MODEL, UNRELU_ERRORS_ROBUST } unrelu_errors;
+/* Which standard errors: those of the model (inverse information); those that hold whatever the law
+ * (the sandwich; a second pass); the deviations of fits to rows drawn again, for every method; the
+ * sandwich added up over groups of rows that belong together. The last two hold the samples in
+ * memory. AUTO: robust in a fit cell by cell, model in one of a single pass. */
+typedef enum {
+    UNRELU_ERRORS_AUTO = 0,
+    UNRELU_ERRORS_MODEL = 1,
+    UNRELU_ERRORS_ROBUST = 2,
+    UNRELU_ERRORS_BOOTSTRAP = 3,
+    UNRELU_ERRORS_CLUSTER = 4,
+} unrelu_errors;
 
 typedef struct {
     size_t size; /* by unrelu_gaussian_options_init */
@@ -296,8 +303,11 @@ typedef struct {
     double boxcox;         /* its lambda (NaN: estimated for each column), or that of leaky */
     const double *limit;   /* NULL, or one for each column: of cells 'ND' and 0; NaN: none */
     unrelu_source *limits; /* NULL, or n x d: of each such cell; NaN: none */
-    uint64_t seed;         /* sgd draws */
+    uint64_t seed;         /* sgd draws, and rows of a bootstrap */
     unrelu_errors errors;
+    size_t bootstrap;    /* how many fits; 0: 200 */
+    const char *cluster; /* the column of the file, text or numbers, in which rows that belong
+                            together say the same; _set borrows it */
 } unrelu_gaussian_options;
 
 UNRELU_API void unrelu_gaussian_options_init(unrelu_gaussian_options *options, size_t size);
@@ -356,7 +366,8 @@ typedef struct {
     size_t warning_count;
     const char *activation; /* that samples went through: "leaky:0.1", "sigmoid"; "": the ReLU */
     double *b_scale_cov;    /* d: covariance of the errors of b and scale; NaN: not known */
-    const char *errors;     /* which standard errors: "model", "robust"; "": not said */
+    const char *errors;     /* which standard errors: "model", "robust",
+                               "bootstrap:200", "cluster:site"; "": not said */
     /* Answers in the data's own unit, of x before censoring: set by fits, and by
      * unrelu_gaussian_answer; NULL in planted models. NaN where a number does not exist (the mean
      * under a Box-Cox power below 0) or its error is not known. Intervals (..._ci) have a lower and

@@ -103,6 +103,9 @@ typedef struct {
 } ur_texts;
 /* by one more pass over the file; out is to be freed whatever the status */
 unrelu_status ur_source_texts(unrelu_source *source, ur_texts *out, unrelu_error *err);
+/* those of columns whose place is SIZE_MAX, handed out or not, of a format that has texts */
+unrelu_status ur_source_texts_of(unrelu_source *source, const size_t *place, ur_texts *out,
+                                 unrelu_error *err);
 void ur_texts_free(ur_texts *texts);
 
 void ur_piece_free(ur_piece *piece);

@@ -59,9 +59,13 @@ unrelu_status ur_source_texts(unrelu_source *source, ur_texts *out, unrelu_error
     *out = (ur_texts){0};
     if (!source->place || !source->format->add_texts)
         return UNRELU_OK;
-    out->columns = source->width;
-    out->names = source->all_names;
-    out->place = source->place;
+    return ur_source_texts_of(source, source->place, out, err);
+}
+
+unrelu_status ur_source_texts_of(unrelu_source *source, const size_t *place, ur_texts *out,
+                                 unrelu_error *err)
+{
+    *out = (ur_texts){.columns = source->width, .names = source->all_names, .place = place};
     return read_texts(source, out, err);
 }
 

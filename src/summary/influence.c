@@ -6,11 +6,9 @@
 #include <math.h>
 #include <string.h>
 
-typedef enum { AT_LIMIT, ABOVE, ABSENT } cell_kind;
-
 /* a row, one number for each column */
 typedef struct {
-    cell_kind *kind;
+    ur_influence_kind *kind;
     double *t, *b, *s; /* b and s: how they move */
 } row;
 
@@ -41,35 +39,48 @@ static void *new_scratch(const void *context, ur_arena *arena)
     return r;
 }
 
-static double along(const double by[4], cell_kind kind, double t)
+static double along(const double by[4], ur_influence_kind kind, double t)
 {
-    return kind == ABSENT ? 0 : kind == AT_LIMIT ? by[0] : by[1] + t * (by[2] + t * by[3]);
+    return kind == UR_ABSENT ? 0 : kind == UR_AT_LIMIT ? by[0] : by[1] + t * (by[2] + t * by[3]);
+}
+
+ur_influence_cell ur_influence_of(const ur_influence_column *c, double x)
+{
+    ur_influence_kind kind = isnan(x) ? UR_ABSENT : x > c->limit ? UR_ABOVE_LIMIT : UR_AT_LIMIT;
+    double t = kind == UR_ABOVE_LIMIT ? (x - ur_origin(c->limit)) * c->unit - c->shift : 0;
+    return (ur_influence_cell){kind, t, along(c->b_by, kind, t), along(c->s_by, kind, t)};
 }
 
 static void take_row(const ur_influence_plan *plan, const double *x, row *r)
 {
     for (size_t i = 0; i < plan->d; i++) {
-        const ur_influence_column *c = &plan->columns[i];
-        double at = x[c->index];
-        r->kind[i] = isnan(at) ? ABSENT : at > c->limit ? ABOVE : AT_LIMIT;
-        r->t[i] = r->kind[i] == ABOVE ? (at - ur_origin(c->limit)) * c->unit - c->shift : 0;
-        r->b[i] = along(c->b_by, r->kind[i], r->t[i]);
-        r->s[i] = along(c->s_by, r->kind[i], r->t[i]);
+        ur_influence_cell cell = ur_influence_of(&plan->columns[i], x[plan->columns[i].index]);
+        r->kind[i] = cell.kind;
+        r->t[i] = cell.t;
+        r->b[i] = cell.b;
+        r->s[i] = cell.s;
     }
 }
 
-static double along_pair(const double *by, cell_kind kind1, cell_kind kind2, double t1, double t2)
+static double along_pair(const double *by, ur_influence_kind kind1, ur_influence_kind kind2,
+                         double t1, double t2)
 {
-    if (kind1 == ABSENT || kind2 == ABSENT)
+    if (kind1 == UR_ABSENT || kind2 == UR_ABSENT)
         return 0;
-    if (kind1 == ABOVE && kind2 == ABOVE)
+    if (kind1 == UR_ABOVE_LIMIT && kind2 == UR_ABOVE_LIMIT)
         return by[UR_BOTH] + t1 * (by[UR_BOTH_T1] + t1 * by[UR_BOTH_T1T1]) +
                t2 * (by[UR_BOTH_T2] + t2 * by[UR_BOTH_T2T2] + t1 * by[UR_BOTH_T1T2]);
-    if (kind1 == ABOVE)
+    if (kind1 == UR_ABOVE_LIMIT)
         return by[UR_FIRST] + t1 * (by[UR_FIRST_T] + t1 * by[UR_FIRST_TT]);
-    if (kind2 == ABOVE)
+    if (kind2 == UR_ABOVE_LIMIT)
         return by[UR_SECOND] + t2 * (by[UR_SECOND_T] + t2 * by[UR_SECOND_TT]);
     return by[UR_NEITHER];
+}
+
+double ur_influence_pair_of(const ur_influence_pair *pair, const ur_influence_cell *first,
+                            const ur_influence_cell *second)
+{
+    return along_pair(pair->by, first->kind, second->kind, first->t, second->t);
 }
 
 static void add_row(const ur_influence_plan *plan, const row *r, const ur_influence_view *v)

@@ -50,6 +50,17 @@ typedef struct {
     double *rho, *product;       /* d x d, i < j: of rho, and of rho s1 s2 divided by s1 s2 */
 } ur_influence_view;
 
+/* one cell: where it lies, t, and what it moves b and s by */
+typedef enum { UR_AT_LIMIT, UR_ABOVE_LIMIT, UR_ABSENT } ur_influence_kind;
+typedef struct {
+    ur_influence_kind kind;
+    double t, b, s;
+} ur_influence_cell;
+ur_influence_cell ur_influence_of(const ur_influence_column *column, double x);
+/* what a row moves rho by */
+double ur_influence_pair_of(const ur_influence_pair *pair, const ur_influence_cell *first,
+                            const ur_influence_cell *second);
+
 extern const ur_summary ur_influence;
 ur_influence_view ur_influence_view_of(const ur_influence_plan *plan, double *s);
 

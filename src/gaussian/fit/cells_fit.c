@@ -11,6 +11,7 @@
 #include "law/cell_pair.h"
 #include "law/power.h"
 #include "pass/parallel.h"
+#include "read/groups.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -31,6 +32,8 @@ typedef struct {
     size_t *index;                   /* d: in the file */
     ur_cell_column *columns;         /* of the file */
     double *lambda;                  /* of the file */
+    const double *known_lambda;      /* of the file, or NULL */
+    ur_groups groups;                /* of errors by clusters; count 0: none */
     int *exponent;                   /* of the file: cells are in units of 2^exponent */
     double *at;                      /* of the file: --censor-at */
     int robust;                      /* which errors */
@@ -50,8 +53,10 @@ static unrelu_status fit_margin(work *w, size_t j, unrelu_error *err)
     const unsigned char *state = w->cells.state + j * n;
     char label[160];
     ur_source_column_label(w->source, j, label, sizeof label);
-    w->lambda[j] = o->transform == UNRELU_TRANSFORM_BOXCOX ? o->boxcox : 0;
-    if (o->transform == UNRELU_TRANSFORM_BOXCOX && isnan(o->boxcox))
+    w->lambda[j] = o->transform != UNRELU_TRANSFORM_BOXCOX ? 0
+                   : w->known_lambda                       ? w->known_lambda[j]
+                                                           : o->boxcox;
+    if (isnan(w->lambda[j]))
         UR_TRY(ur_transform_estimate(n, x, upper, state, label, &w->lambda[j], err));
     UR_TRY(
         ur_transform_column(o->transform, w->lambda[j], n, x, upper, state, label, &guessed, err));
@@ -116,9 +121,28 @@ static double common_limit(const work *w, size_t j)
                : limit;
 }
 
+/* sums over rows, or over clusters of rows, of what they move b and scale by */
+static unrelu_status add_squares(const work *w, const ur_cell_column *c, ur_group_squares *out,
+                                 unrelu_error *err)
+{
+    UR_ARENA(arena);
+    double *room = ur_take(&arena, 2 * w->groups.count, sizeof *room);
+    UR_TRY(ur_arena_status(&arena, err));
+    *out = (ur_group_squares){0, 0, 0, 0};
+    if (w->groups.count > 0)
+        *out = ur_groups_squares(&w->groups, c->b_by, c->s_by, room);
+    for (size_t k = 0; w->groups.count == 0 && k < c->n; k++) {
+        out->aa += c->b_by[k] * c->b_by[k];
+        out->ab += c->b_by[k] * c->s_by[k];
+        out->bb += c->s_by[k] * c->s_by[k];
+        out->bbbb += pow(c->s_by[k], 4);
+    }
+    return UNRELU_OK;
+}
+
 /* The errors of b and scale: of the model, or the spread of what each row moves them by, which
  * holds whatever the law (the sandwich). */
-static void set_margin_errors(const work *w, size_t j, size_t i)
+static unrelu_status set_margin_errors(const work *w, size_t j, size_t i, unrelu_error *err)
 {
     unrelu_gaussian *m = w->model;
     const ur_cell_column *c = &w->columns[j];
@@ -126,22 +150,18 @@ static void set_margin_errors(const work *w, size_t j, size_t i)
     int e = w->exponent[j];
     double b_se = margin->b_se, s_se = margin->s_se, bs = margin->bs;
     if (w->robust && margin->s > 0 && isfinite(b_se) && isfinite(s_se)) {
-        double bb = 0, ss = 0, fourths = 0;
-        bs = 0;
-        for (size_t k = 0; k < c->n; k++) {
-            bb += c->b_by[k] * c->b_by[k];
-            ss += c->s_by[k] * c->s_by[k];
-            bs += c->b_by[k] * c->s_by[k];
-            fourths += pow(c->s_by[k], 4);
-        }
-        if (ur_fit_heavy_tails(ss, fourths, (double)c->margin.seen))
+        ur_group_squares moved;
+        UR_TRY(add_squares(w, c, &moved, err));
+        if (ur_fit_heavy_tails(moved.bb, moved.bbbb, (double)c->margin.seen))
             m->flags[i] |= UNRELU_FLAG_HEAVY_TAILS;
-        b_se = sqrt(bb);
-        s_se = sqrt(ss);
+        b_se = sqrt(moved.aa);
+        s_se = sqrt(moved.bb);
+        bs = moved.ab;
     }
     m->b_se[i] = ldexp(b_se, e);
     m->scale_se[i] = ldexp(s_se, e);
     m->b_scale_cov[i] = ur_fit_covariance(bs, e);
+    return UNRELU_OK;
 }
 
 /* The error of (b - limit) / s at the limit of the column where it is least: a limit far above all
@@ -226,7 +246,7 @@ static unrelu_status set_columns(work *w, unrelu_error *err)
         m->flags[i] = ur_fit_flags(m->observed[i], m->positive[i], &judged);
         if (ur_source_is_uncensored(w->source, j)) /* none was to be expected */
             m->flags[i] &= ~(uint32_t)UNRELU_FLAG_NO_ZEROS;
-        set_margin_errors(w, j, i);
+        UR_TRY(set_margin_errors(w, j, i, err));
         if (m->lambda)
             m->lambda[i] = w->lambda[j];
         ur_fit_set_likelihood(m, i, cells->likelihood + unit_part(w, j),
@@ -256,6 +276,22 @@ static unrelu_status judge(void *context, size_t i, unrelu_error *err)
 
 /* ---- pairs ---- */
 
+/* what rows move rho by, in by_row, and the product of rho and the scales, over these: over
+ * clusters
+ */
+static void set_pair_clusters(const work *w, const ur_cell_column *c1, const ur_cell_column *c2,
+                              double *product, double *room, ur_pair *pair)
+{
+    if (!pair->by_row || isnan(pair->rho_se))
+        return;
+    double r1 = pair->rho / c1->margin.margin.s, r2 = pair->rho / c2->margin.margin.s;
+    for (size_t k = 0; k < c1->n; k++)
+        product[k] = pair->by_row[k] + r1 * c1->s_by[k] + r2 * c2->s_by[k];
+    ur_group_squares moved = ur_groups_squares(&w->groups, pair->by_row, product, room);
+    pair->rho_se = sqrt(moved.aa);
+    pair->product_se = sqrt(moved.bb);
+}
+
 /* row i of the pairs: i with all before it */
 static unrelu_status solve_row(void *context, size_t i, unrelu_error *err)
 {
@@ -265,6 +301,9 @@ static unrelu_status solve_row(void *context, size_t i, unrelu_error *err)
     const ur_cell_column *a = &w->columns[w->index[i]];
     ur_fit_pairs out = {m->correlation, m->correlation_se, w->product_se, m->n_pair, m->pair_flags};
     double *room = ur_cell_pair_room(&arena, w->cells.n);
+    size_t clusters = w->groups.count;
+    double *product = clusters ? ur_take(&arena, w->cells.n, sizeof *product) : NULL,
+           *sums = clusters ? ur_take(&arena, clusters, 2 * sizeof *sums) : NULL;
     UR_TRY(ur_arena_status(&arena, err));
     m->correlation[i * m->d + i] = 1;
     m->n_pair[i * m->d + i] = m->observed[i];
@@ -278,6 +317,8 @@ static unrelu_status solve_row(void *context, size_t i, unrelu_error *err)
             seen += a->state[k] == UR_SEEN && b->state[k] == UR_SEEN;
         }
         ur_cell_pair_fit(b, a, room, &pair);
+        if (clusters)
+            set_pair_clusters(w, b, a, product, sums, &pair);
         if (!w->robust) {
             pair.rho_se = pair.model_rho_se;
             pair.product_se = pair.model_product_se;
@@ -296,7 +337,8 @@ int ur_fit_needs_cells(const unrelu_gaussian_options *o)
 }
 
 unrelu_status ur_fit_cells(unrelu_source *source, const unrelu_gaussian_options *options,
-                           const unrelu_exec *exec, unrelu_gaussian *model, unrelu_error *err)
+                           const double *lambda, const unrelu_exec *exec, unrelu_gaussian *model,
+                           unrelu_error *err)
 {
     UR_ARENA(arena);
     unrelu_gaussian_options o = *options;
@@ -315,7 +357,8 @@ unrelu_status ur_fit_cells(unrelu_source *source, const unrelu_gaussian_options 
     o.angles = UNRELU_ANGLES_LIKELIHOOD; /* also where the file alone asks for it */
     size_t all = unrelu_source_columns(source), missing = 0;
     work w = {.options = &o, .source = source, .model = model, .arena = &arena};
-    w.robust = o.errors != UNRELU_ERRORS_MODEL;
+    w.robust = o.errors != UNRELU_ERRORS_MODEL && o.errors != UNRELU_ERRORS_BOOTSTRAP;
+    w.known_lambda = lambda;
     w.at = ur_take(&arena, all, sizeof *w.at);
     w.columns = ur_take(&arena, all, sizeof *w.columns);
     w.index = ur_take(&arena, all, sizeof *w.index);
@@ -332,6 +375,8 @@ unrelu_status ur_fit_cells(unrelu_source *source, const unrelu_gaussian_options 
                 w.at[j], j + 1, unrelu_source_name(source, j));
     ur_cells_rules rules = {.at = w.at, .limit = o.limit, .limits = o.limits};
     UR_TRY(ur_cells_load(source, &rules, exec, &arena, &w.cells, err));
+    if (o.errors == UNRELU_ERRORS_CLUSTER)
+        UR_TRY(ur_groups_load(source, o.cluster, &arena, &w.groups, err));
     if (w.cells.n < UR_FEWEST_ROWS)
         return ur_fail(err, UNRELU_EDATA, "%zu row%s cannot support a fit: at least %d are needed",
                        w.cells.n, w.cells.n == 1 ? "" : "s", UR_FEWEST_ROWS);
@@ -346,6 +391,8 @@ unrelu_status ur_fit_cells(unrelu_source *source, const unrelu_gaussian_options 
                       all - w.d, all);
     UR_TRY(ur_gaussian_allocate(model, w.d, 1, err));
     UR_TRY(set_columns(&w, err));
+    if (w.groups.count > 0)
+        ur_fit_name_clusters(model, o.cluster, w.groups.count);
     UR_TRY(ur_each(exec, "margins", w.d, judge, &w, err));
     w.product_se = ur_take(&arena, w.d, w.d * sizeof *w.product_se);
     UR_TRY(ur_arena_status(&arena, err));

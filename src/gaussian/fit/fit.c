@@ -29,13 +29,18 @@ static unrelu_status read_options(const unrelu_gaussian_options *options,
         (unsigned)o->precision > UNRELU_PRECISION_SINGLE)
         return ur_fail(err, UNRELU_EUSAGE, "there are no norms %d, angles %d or precision %d",
                        (int)o->norms, (int)o->angles, (int)o->precision);
-    if ((unsigned)o->errors > UNRELU_ERRORS_ROBUST)
+    if ((unsigned)o->errors > UNRELU_ERRORS_CLUSTER)
         return ur_fail(err, UNRELU_EUSAGE, "there are no errors %d", (int)o->errors);
-    if (o->errors == UNRELU_ERRORS_ROBUST &&
-        (o->literal || o->norms >= UNRELU_NORMS_MEDIAN || o->angles == UNRELU_ANGLES_SIGNS))
+    if (o->errors == UNRELU_ERRORS_CLUSTER && !o->cluster)
         return ur_fail(err, UNRELU_EUSAGE,
-                       "`errors` robust goes with `norms` censored or truncated and `angles` h6 or "
-                       "likelihood, whose estimates move smoothly with each row");
+                       "`errors` cluster needs the column in which rows that belong together say "
+                       "the same: cluster:COLUMN");
+    if ((o->errors == UNRELU_ERRORS_ROBUST || o->errors == UNRELU_ERRORS_CLUSTER) &&
+        (o->literal || o->norms >= UNRELU_NORMS_MEDIAN || o->angles == UNRELU_ANGLES_SIGNS))
+        return ur_fail(
+            err, UNRELU_EUSAGE,
+            "`errors` robust and cluster go with `norms` censored or truncated and `angles` h6 or "
+            "likelihood, whose estimates move smoothly with each row");
     if ((unsigned)o->transform > UNRELU_TRANSFORM_SIGMOID)
         return ur_fail(err, UNRELU_EUSAGE, "there is no transform %d", (int)o->transform);
     if (o->censor_at && o->censor_count == 0)
@@ -64,7 +69,8 @@ static unrelu_status read_options(const unrelu_gaussian_options *options,
 static unrelu_status estimate(ur_fit *fit, unrelu_error *err)
 {
     unrelu_gaussian *m = fit->model;
-    int robust = fit->options->errors == UNRELU_ERRORS_ROBUST;
+    int clusters = fit->options->errors == UNRELU_ERRORS_CLUSTER;
+    int robust = clusters || fit->options->errors == UNRELU_ERRORS_ROBUST;
     m->errors = robust ? "robust" : "model";
     const ur_moments_plan *plan = &fit->summary->plan;
     double *body = ur_take(fit->arena, ur_moments_body_len(plan), sizeof *body);
@@ -149,15 +155,15 @@ static unrelu_status collect(ur_fit *fit, unrelu_error *err)
 /* One pass, or a fit cell by cell. Limits of single cells show in the file only when it is read,
  * and one pass cannot take them: *again says that it came upon one, which is no failure. */
 static unrelu_status fit_samples(unrelu_source *source, const unrelu_gaussian_options *o,
-                                 const unrelu_exec *exec, int by_cells, int *again,
-                                 unrelu_gaussian **model, unrelu_error *err)
+                                 const double *lambda, const unrelu_exec *exec, int by_cells,
+                                 int *again, unrelu_gaussian **model, unrelu_error *err)
 {
     UR_ARENA(arena);
     unrelu_gaussian *m = ur_gaussian_new(err);
     ur_fit fit = {o, exec, &arena, source, .model = m};
     *again = 0;
     unrelu_status status = !m         ? UNRELU_ENOMEM
-                           : by_cells ? ur_fit_cells(source, o, exec, m, err)
+                           : by_cells ? ur_fit_cells(source, o, lambda, exec, m, err)
                                       : collect(&fit, err);
     if (!by_cells && status == UNRELU_OK)
         status = estimate(&fit, err);
@@ -175,32 +181,45 @@ static unrelu_status fit_undone(unrelu_source *source, const unrelu_gaussian_opt
     ur_undo undo;
     UR_TRY(ur_undo_of(o, &undo, err));
     ur_source_undo(source, &undo);
-    unrelu_status status = fit_samples(source, o, exec, 0, &again, model, err);
+    unrelu_status status = fit_samples(source, o, NULL, exec, 0, &again, model, err);
     ur_source_undo(source, NULL);
     return status;
+}
+
+/* by the route that options and cells ask for */
+static unrelu_status fit_once(unrelu_source *source, const unrelu_gaussian_options *o,
+                              const double *lambda, const unrelu_exec *exec,
+                              unrelu_gaussian **model, unrelu_error *err)
+{
+    int again = 1;
+    if (ur_transform_undoes(o->transform))
+        return fit_undone(source, o, exec, model, err);
+    if (!ur_fit_needs_cells(o)) {
+        unrelu_status status = fit_samples(source, o, lambda, exec, 0, &again, model, err);
+        if (!again)
+            return status;
+    }
+    UR_TRY(
+        ur_ranks_refuse(exec, "a fit cell by cell (limits of cells, transforms, likelihood)", err));
+    return fit_samples(source, o, lambda, exec, 1, &again, model, err);
 }
 
 static unrelu_status fit_source(unrelu_source *source, const unrelu_gaussian_options *options,
                                 const unrelu_exec *exec, unrelu_gaussian **model, unrelu_error *err)
 {
     unrelu_gaussian_options o;
-    int again = 1;
     if (!source)
         return ur_fail(err, UNRELU_EDATA, "there are no samples: the source is NULL");
     UR_TRY(read_options(options, &o, err));
     UR_TRY(check_uncensored(source, &o, err));
-    if (ur_transform_undoes(o.transform))
-        return fit_undone(source, &o, exec, model, err);
     if (o.norms == UNRELU_NORMS_SGD)
         UR_TRY(ur_ranks_refuse(exec, "projected SGD", err));
-    if (!ur_fit_needs_cells(&o)) {
-        unrelu_status status = fit_samples(source, &o, exec, 0, &again, model, err);
-        if (!again)
-            return status;
-    }
-    UR_TRY(
-        ur_ranks_refuse(exec, "a fit cell by cell (limits of cells, transforms, likelihood)", err));
-    return fit_samples(source, &o, exec, 1, &again, model, err);
+    if (o.errors == UNRELU_ERRORS_BOOTSTRAP || o.errors == UNRELU_ERRORS_CLUSTER)
+        UR_TRY(ur_ranks_refuse(exec, "errors by a bootstrap or by clusters", err));
+    UR_TRY(fit_once(source, &o, NULL, exec, model, err));
+    return o.errors == UNRELU_ERRORS_BOOTSTRAP
+               ? ur_fit_bootstrap(source, &o, exec, fit_once, *model, err)
+               : UNRELU_OK;
 }
 
 unrelu_status unrelu_gaussian_fit(unrelu_source *source, const unrelu_gaussian_options *options,
@@ -260,7 +279,7 @@ static unrelu_status fit_summary(const unrelu_summary *summary,
                        : o.angles == UNRELU_ANGLES_SIGNS  ? "`angles` signs"
                        : o.additive_noise != 0            ? "`additive-noise`"
                        : o.robust                         ? "`robust`"
-                       : o.errors == UNRELU_ERRORS_ROBUST ? "`errors` robust"
+                       : o.errors >= UNRELU_ERRORS_ROBUST ? "`errors` other than model"
                        : o.censor_at                      ? "`censor-at`"
                        : ur_fit_needs_cells(&o) && !ur_transform_undoes(o.transform)
                            ? "a limit of each cell, a transform, or `angles` likelihood"

@@ -3,9 +3,13 @@
  * over rows, so that a row moves them by the derivative of the function along what it adds. The
  * derivatives are central differences; a second pass adds up the squares of what the rows move. */
 #include "base/error.h"
+#include "gaussian/model/gaussian_model.h"
 #include "gaussian/problem/fit.h"
+#include "model/samples.h"
 #include "pass/parallel.h"
 #include "pass/pass.h"
+#include "read/groups.h"
+#include "summary/column_sums.h"
 #include "summary/influence.h"
 
 #include <math.h>
@@ -186,6 +190,86 @@ static void set_errors(const ur_fit *fit, const ur_influence_view *v, double *pr
     }
 }
 
+/* ---- over clusters: rows in memory ---- */
+
+/* below so many clusters their spread is known badly, and errors are too small by a tenth or more
+ */
+static const size_t FEWEST_CLUSTERS = 20;
+
+void ur_fit_name_clusters(unrelu_gaussian *m, const char *column, size_t count)
+{
+    m->errors = ur_take_text(ur_model_arena(m), "cluster:%s", column);
+    if (count < FEWEST_CLUSTERS)
+        ur_model_warn(
+            m, "few-clusters",
+            "errors rest on %zu clusters of rows: below %zu they are too small, as a rule", count,
+            FEWEST_CLUSTERS);
+}
+
+typedef struct {
+    const influences *f;
+    ur_groups groups;
+    ur_influence_cell *cells; /* d x n */
+    ur_influence_view v;
+} clustered;
+
+static unrelu_status add_clusters(void *context, size_t i, unrelu_error *err)
+{
+    UR_ARENA(arena);
+    clustered *c = context;
+    const ur_fit *fit = c->f->fit;
+    size_t n = c->groups.rows, d = fit->d;
+    const ur_influence_cell *x = c->cells + i * n;
+    double *a = ur_take(&arena, n, sizeof *a), *b = ur_take(&arena, n, sizeof *b);
+    double *room = ur_take(&arena, c->groups.count, 2 * sizeof *room);
+    UR_TRY(ur_arena_status(&arena, err));
+    for (size_t k = 0; k < n; k++) {
+        a[k] = x[k].b;
+        b[k] = x[k].s;
+    }
+    ur_group_squares own = ur_groups_squares(&c->groups, a, b, room);
+    c->v.bb[i] = own.aa;
+    c->v.bs[i] = own.ab;
+    c->v.ss[i] = own.bb;
+    c->v.ssss[i] = own.bbbb;
+    for (size_t j = i + 1; j < d; j++) {
+        const ur_influence_pair *p = &c->f->pairs[i * d + j];
+        const ur_influence_cell *y = c->cells + j * n;
+        for (size_t k = 0; k < n; k++) {
+            double scales = x[k].s / c->f->columns[i].s + y[k].s / c->f->columns[j].s;
+            a[k] = ur_influence_pair_of(p, &x[k], &y[k]);
+            b[k] = a[k] + p->rho * scales;
+        }
+        ur_group_squares pair = ur_groups_squares(&c->groups, a, b, room);
+        c->v.rho[i * d + j] = pair.aa;
+        c->v.product[i * d + j] = pair.bb;
+    }
+    return UNRELU_OK;
+}
+
+static unrelu_status sum_clusters(const influences *f, const ur_influence_view *v, ur_arena *arena,
+                                  unrelu_error *err)
+{
+    const ur_fit *fit = f->fit;
+    clustered c = {.f = f, .v = *v};
+    ur_table table;
+    UR_TRY(ur_groups_load(fit->source, fit->options->cluster, arena, &c.groups, err));
+    UR_TRY(ur_table_load(fit->source, fit->exec, NULL, arena, &table, err));
+    size_t n = table.rows, all = table.columns;
+    c.cells = ur_take(arena, n, fit->d * sizeof *c.cells);
+    UR_TRY(ur_arena_status(arena, err));
+    for (size_t k = 0; k < n; k++) {
+        const double *x = table.cells + k * all;
+        int kept = !fit->cut || ur_row_kept(x, fit->cut, all);
+        for (size_t i = 0; i < fit->d; i++)
+            c.cells[i * n + k] =
+                ur_influence_of(&f->columns[i], kept ? x[f->columns[i].index] : NAN);
+    }
+    UR_TRY(ur_each(fit->exec, "errors", fit->d, add_clusters, &c, err));
+    ur_fit_name_clusters(fit->model, fit->options->cluster, c.groups.count);
+    return ur_arena_status(ur_model_arena(fit->model), err);
+}
+
 unrelu_status ur_fit_robust(const ur_fit *fit, double *product_se, unrelu_error *err)
 {
     UR_ARENA(arena);
@@ -198,9 +282,13 @@ unrelu_status ur_fit_robust(const ur_fit *fit, double *product_se, unrelu_error 
     for (size_t i = 0; i < d; i++)
         set_column(fit, &fit->columns[i], &f.columns[i]);
     UR_TRY(ur_parallel_for(fit->exec, "how rows move pairs", d, set_row, &f, err));
-    UR_TRY(ur_source_rewind(fit->source, err));
-    UR_TRY(ur_pass(fit->source, &ur_influence, &plan, fit->exec, "errors", sums, err));
     ur_influence_view v = ur_influence_view_of(&plan, sums);
+    if (fit->options->errors == UNRELU_ERRORS_CLUSTER) {
+        UR_TRY(sum_clusters(&f, &v, &arena, err));
+    } else {
+        UR_TRY(ur_source_rewind(fit->source, err));
+        UR_TRY(ur_pass(fit->source, &ur_influence, &plan, fit->exec, "errors", sums, err));
+    }
     set_errors(fit, &v, product_se);
     return UNRELU_OK;
 }

@@ -143,7 +143,7 @@ void ur_fit_warn(const ur_estimate *e, const ur_repair *moved)
     else if (o->norms != UNRELU_NORMS_CENSORED)
         why = "covariances have no standard errors (scales and correlations do): `norms` censored "
               "has them";
-    if (why)
+    if (why && o->errors != UNRELU_ERRORS_BOOTSTRAP)
         ur_model_warn(m, "no-se", "%s", why);
     if (m->repaired)
         ur_model_warn(m, "repaired",

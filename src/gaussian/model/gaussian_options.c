@@ -77,6 +77,31 @@ static int read_activation(void *options, const char *text)
     return ur_activation_read(text, &o->transform, &o->boxcox);
 }
 
+/* auto, model, robust, bootstrap, bootstrap:N, cluster:COLUMN */
+static int read_errors(void *options, const char *text)
+{
+    unrelu_gaussian_options *o = options;
+    static const char draws[] = "bootstrap:", cluster[] = "cluster:";
+    enum { DRAWS = sizeof draws - 1, CLUSTER = sizeof cluster - 1 };
+    int kind = ur_text_index("auto|model|robust|bootstrap", text);
+    uint64_t runs = 0;
+    const char *column = NULL;
+    if (strncmp(text, draws, DRAWS) == 0) {
+        if (!ur_text_whole(text + DRAWS, &runs) || runs < 2 || runs > INT_MAX)
+            return 0;
+        kind = UNRELU_ERRORS_BOOTSTRAP;
+    } else if (strncmp(text, cluster, CLUSTER) == 0 && text[CLUSTER]) {
+        kind = UNRELU_ERRORS_CLUSTER;
+        column = text + CLUSTER;
+    }
+    if (kind < 0)
+        return 0;
+    o->errors = (unrelu_errors)kind;
+    o->bootstrap = (size_t)runs;
+    o->cluster = column;
+    return 1;
+}
+
 static const ur_option fit_table[] = {
     {"method", UR_OPTION_OWN, AT(angles), "efficient|paper", 0, 0, "one of efficient, paper",
      read_method},
@@ -98,7 +123,9 @@ static const ur_option fit_table[] = {
     {"lambda", UR_OPTION_REAL, AT(lambda), "L", DBL_MIN, DBL_MAX, "a number above 0", NULL},
     {"minibatch", UR_OPTION_INT, AT(minibatch), "M", 1, INT_MAX, WHOLE, NULL},
     {"seed", UR_OPTION_SEED, AT(seed), "S", 0, 0, SEED, NULL},
-    {"errors", UR_OPTION_CHOICE, AT(errors), "auto|model|robust", 0, 0, NULL, NULL},
+    {"errors", UR_OPTION_OWN, AT(cluster), "auto|model|robust|bootstrap[:N]|cluster:COLUMN", 0, 0,
+     "one of auto, model, robust, bootstrap, bootstrap:N with N of at least 2, cluster:COLUMN",
+     read_errors},
     {0},
 };
 #undef AT

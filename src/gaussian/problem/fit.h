@@ -117,6 +117,18 @@ ur_fit_cross ur_fit_cross_of(const ur_fit *fit, const ur_moments_view *v,
 /* with v = alpha t + beta on the positives: v = (x - anchor) / s, as pair.h wants it */
 ur_pair_moments ur_fit_pair_moments(const ur_fit_cross *x, double n,
                                     const ur_fit_column *const c[2], const ur_margin m[2]);
+/* --- bootstrap.c --- */
+/* a fit that knows the powers of Box-Cox already: lambda (columns of the source), or NULL */
+typedef unrelu_status ur_fit_again(unrelu_source *source, const unrelu_gaussian_options *options,
+                                   const double *lambda, const unrelu_exec *exec,
+                                   unrelu_gaussian **model, unrelu_error *err);
+/* puts errors by the bootstrap in the place of those of a model that was fitted to the source */
+unrelu_status ur_fit_bootstrap(unrelu_source *source, const unrelu_gaussian_options *options,
+                               const unrelu_exec *exec, ur_fit_again *fit, unrelu_gaussian *model,
+                               unrelu_error *err);
+/* the warning where errors by clusters rest on few of them, and their name into the model */
+void ur_fit_name_clusters(unrelu_gaussian *model, const char *column, size_t count);
+
 /* --- robust.c --- */
 /* Puts errors that hold whatever the law in the place of those of the model, by a pass over the
  * source. Margins by likelihood, pairs by h6. */
@@ -136,7 +148,8 @@ unrelu_status ur_fit_finish(const ur_estimate *estimate, unrelu_error *err);
 int ur_fit_needs_cells(const unrelu_gaussian_options *options);
 /* model is empty on entry */
 unrelu_status ur_fit_cells(unrelu_source *source, const unrelu_gaussian_options *options,
-                           const unrelu_exec *exec, unrelu_gaussian *model, unrelu_error *err);
+                           const double *lambda, const unrelu_exec *exec, unrelu_gaussian *model,
+                           unrelu_error *err);
 
 /* --- rank.c: W and the eigenvalues of sigma --- */
 unrelu_status ur_fit_rank(const ur_estimate *estimate, unrelu_error *err);
