@@ -93,6 +93,24 @@ static void biases_that_are_not_needed_are_none(void **state)
     planted_network_free(&p);
 }
 
+/* biases of 1.2: most of these networks have neurons that are rarely on, or rarely off */
+static void neurons_of_rare_sides_are_found(void **state)
+{
+    (void)state;
+    size_t exact = 0, wrong = 0;
+    for (uint64_t seed = 1; seed <= 6; seed++) {
+        planted_network p = plant_of((size){8, 12, 2, 4000, 1.2, seed});
+        unrelu_recover_options o = by_signless();
+        unrelu_network *model = recover(&p, &o);
+        exact += model->verdict == UNRELU_VERDICT_EXACT;
+        wrong += model->verdict == UNRELU_VERDICT_EXACT && !(error_of_V(p.truth, model) < 1e-9);
+        unrelu_network_free(model);
+        planted_network_free(&p);
+    }
+    assert_true(exact >= 4); /* 2 where no rows are left out */
+    assert_int_equal(wrong, 0);
+}
+
 static void rows_that_are_too_few_are_told(void **state)
 {
     (void)state;
@@ -239,6 +257,7 @@ int main(void)
         cmocka_unit_test(the_number_of_neurons_may_be_given),
         cmocka_unit_test(biases_are_those_asked_for),
         cmocka_unit_test(biases_that_are_not_needed_are_none),
+        cmocka_unit_test(neurons_of_rare_sides_are_found),
         cmocka_unit_test(rows_that_are_too_few_are_told),
         cmocka_unit_test(noise_is_told_from_a_missing_neuron),
         cmocka_unit_test(fewer_neurons_than_there_are_do_not_do),

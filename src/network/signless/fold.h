@@ -20,6 +20,7 @@ typedef struct {
     int constant;    /* a constant that z does not span is fitted too */
     double base;     /* what the linear part alone leaves of a: sum of squares */
     double size;     /* of a */
+    double floor;    /* of a relative residual of the labels */
     double met;      /* share of `base` below which the labels are met */
     double least;    /* at which a descent may end */
     const unrelu_exec *exec;
@@ -38,7 +39,7 @@ typedef struct {
     double share;  /* |R|^2 / base */
 } ur_fold_state;
 
-/* base, met and least of the other members; data_floor: of a relative residual of the labels */
+/* base, size, met and least of the other members */
 unrelu_status ur_folds_open(ur_folds *folds, double data_floor, unrelu_error *err);
 /* free numbers of a network of k neurons in this form */
 double ur_fold_unknowns(const ur_folds *folds, size_t k);

@@ -31,6 +31,9 @@ enum { PATIENCE = 2, MORE_PATIENCE = 4 };
 static const double FALLS = .9;
 /* share below which the labels are nearly met, and rows that few samples show are missing */
 static const double NEARLY = 1e-5;
+/* Pace: share from which on rows are left out as of rare sides; neurons that these may show */
+static const double TRIMMED = 1e-4;
+enum { RARE = 8 };
 /* kp beyond which the Gauss-Newton matrix takes more memory and time than there is */
 static const double MOST_KP = 8000;
 
@@ -44,6 +47,15 @@ typedef struct {
     int idle;     /* rounds since it fell */
 } growth;
 
+/* all rows but those that are kept back from a student of k rows */
+static size_t most_rows(const ur_problem *given, size_t k)
+{
+    const ur_data *data = &given->data;
+    size_t neurons = given->options.k > 0 ? given->options.k : k, kept = data->d + neurons + 2;
+    kept = kept > UR_LEAST_HELD + 2 ? kept : UR_LEAST_HELD + 2;
+    return data->n > kept ? data->n - kept : 0;
+}
+
 /* rows for a student of k rows */
 static size_t rows_for(const ur_problem *given, ur_terms terms, size_t k)
 {
@@ -53,11 +65,8 @@ static size_t rows_for(const ur_problem *given, ur_terms terms, size_t k)
                       .constant = terms.constant && !terms.hidden};
     size_t by_labels =
         (size_t)(LABELS_A_NUMBER * ur_fold_unknowns(&folds, k) / (double)data->m) + 1;
-    size_t by_features = ROWS_A_FEATURE * (k + folds.p), rows;
-    size_t neurons = given->options.k > 0 ? given->options.k : k, kept = data->d + neurons + 2;
-    kept = kept > UR_LEAST_HELD + 2 ? kept : UR_LEAST_HELD + 2;
-    rows = by_labels > by_features ? by_labels : by_features;
-    size_t most = data->n > kept ? data->n - kept : 0;
+    size_t by_features = ROWS_A_FEATURE * (k + folds.p), most = most_rows(given, k);
+    size_t rows = by_labels > by_features ? by_labels : by_features;
     return rows < most ? rows : most;
 }
 
@@ -143,6 +152,20 @@ static size_t births_of(const growth *g)
     return g->k + births <= g->room ? births : g->room - g->k;
 }
 
+/* the student on most of its rows, where that meets them */
+static unrelu_status trim(ur_student *student, ur_arena *arena, unrelu_error *err)
+{
+    ur_folds some;
+    ur_fold_state on_some;
+    UR_TRY(ur_fold_trim(&student->folds, &student->s, arena, &some, &on_some, &student->met, err));
+    if (student->met) {
+        student->folds = some;
+        student->s = on_some;
+        student->trimmed = 1;
+    }
+    return UNRELU_OK;
+}
+
 /* whether more rows help no more */
 static unrelu_status is_noisy(growth *g, const ur_student *student, int *noisy, unrelu_error *err)
 {
@@ -171,9 +194,14 @@ unrelu_status ur_fold_grow(const ur_problem *given, ur_terms terms, size_t attem
                                   (uint64_t)attempt << 56 | round << 40, &student->s, err));
         UR_TRY(ur_fold_descend(&student->folds, how, &student->s, err));
         student->tried = student->s.k > student->tried ? student->s.k : student->tried;
-        if (student->s.share <= student->folds.met) {
+        student->met = student->s.share <= student->folds.met;
+        if (student->met)
+            UR_TRY(ur_fold_prune(&student->folds, &student->s, err));
+        else if (student->s.share <= TRIMMED)
+            UR_TRY(trim(student, &here, err));
+        if (student->met) {
             ur_arena_give(&here, arena);
-            return ur_fold_prune(&student->folds, &student->s, err);
+            return UNRELU_OK;
         }
         UR_TRY(is_noisy(&g, student, &student->noisy, err));
         leave(&g, student);
@@ -181,6 +209,16 @@ unrelu_status ur_fold_grow(const ur_problem *given, ur_terms terms, size_t attem
         if (births == 0 || student->noisy)
             break;
     }
-    student->s.share = INFINITY;
     return UNRELU_OK;
+}
+
+unrelu_status ur_fold_use_all(const ur_problem *given, ur_arena *arena, ur_student *student,
+                              unrelu_error *err)
+{
+    enum { MOST_ROWS = 20000 };
+    ur_terms terms = student->frame.terms;
+    size_t most = student->s.k, rows = most_rows(given, most + RARE);
+    while (most < student->s.k + RARE && !is_too_large(given, terms, most + 1))
+        most++;
+    return ur_fold_widen(given, rows < MOST_ROWS ? rows : MOST_ROWS, most, arena, student, err);
 }

@@ -29,6 +29,7 @@ static unrelu_status linear_rest(ur_folds *folds, unrelu_error *err)
 unrelu_status ur_folds_open(ur_folds *folds, double data_floor, unrelu_error *err)
 {
     size_t cells = folds->n * folds->m;
+    folds->floor = data_floor;
     folds->size = ur_dot(cells, folds->a, folds->a);
     UR_TRY(linear_rest(folds, err));
     double square = data_floor * data_floor * folds->size / folds->base;

@@ -157,8 +157,13 @@ static unrelu_status attempt(const ur_problem *given, ur_terms terms, size_t num
     ur_outcome tried = ur_outcome_in(&arena);
     tried.closest = out->closest;
     UR_TRY(ur_fold_grow(given, terms, number, &arena, student, err));
-    if (student->s.share <= student->folds.met)
+    if (student->met && !student->trimmed)
         UR_TRY(conclude(given, student, &tried, err));
+    if (student->met && tried.answer == UR_NONE) {
+        UR_TRY(ur_fold_use_all(given, &arena, student, err));
+        if (student->met)
+            UR_TRY(conclude(given, student, &tried, err));
+    }
     out->closest = fmin(out->closest, tried.closest);
     size_t k = given->options.k;
     if (tried.answer != UR_NONE && (k == 0 || student->s.k <= k))

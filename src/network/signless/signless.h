@@ -17,14 +17,30 @@ typedef struct {
     ur_frame frame;
     ur_folds folds;
     ur_fold_state s;
+    int met;      /* s meets the labels of its folds */
+    int trimmed;  /* these are some rows of the frame: rare sides were left out */
     size_t tried; /* rows of the largest student */
     int noisy;    /* more rows did not help: what is left looks like noise */
 } ur_student;
 
 /* From few random rows by births until the labels are met, then pruned; with k given from a few
- * more than k. student->s.share <= folds.met where it succeeded. attempt: which random numbers. */
+ * more than k. attempt: which random numbers. */
 unrelu_status ur_fold_grow(const ur_problem *given, ur_terms terms, size_t attempt, ur_arena *arena,
                            ur_student *student, unrelu_error *err);
+
+/* to all rows that may be used, where neurons appear of which the student's rows show too little */
+unrelu_status ur_fold_use_all(const ur_problem *given, ur_arena *arena, ur_student *student,
+                              unrelu_error *err);
+
+/* --- fold_rare.c --- */
+/* Leaves out rows of s on folds (s meets most of them) until the rest is met: then on_some is the
+ * pruned student on `some` of the rows, in the arena. s may improve. */
+unrelu_status ur_fold_trim(const ur_folds *folds, ur_fold_state *s, ur_arena *arena, ur_folds *some,
+                           ur_fold_state *on_some, int *met, unrelu_error *err);
+/* From a student that meets some rows to one on so many, spread over the data: neurons are added
+ * for those that it does not meet, up to `most` */
+unrelu_status ur_fold_widen(const ur_problem *given, size_t rows, size_t most, ur_arena *arena,
+                            ur_student *student, unrelu_error *err);
 
 /* --- fold_rest.c --- */
 /* rows of the data in a frame: z (count, p) and a (count, m); raw: room for (count, q) */
