@@ -63,6 +63,8 @@ static int run(void *arguments)
     CLI_TRY(cli_find_model(shared->files[0], CLI_ANY_MODEL, &model.kind));
     CLI_TRY(check(a, model.kind));
     CLI_TRY(cli_load_model(shared->files[0], CLI_ANY_MODEL, &model));
+    if (model.kind == CLI_GAUSSIAN && model.gaussian->mean)
+        CLI_CALL(unrelu_gaussian_answer(model.gaussian, shared->level, &err));
     return model.kind == CLI_NETWORK   ? cli_report_network(shared, model.network)
            : model.kind == CLI_MIXTURE ? cli_report_mixture(shared, model.mixture)
                                        : cli_report_gaussian(shared, model.gaussian, &a->limits);

@@ -70,7 +70,7 @@ void cli_chart_steps(cli_page *page, const cli_steps *s)
     cli_plot plot = {.page = page,
                      .frame = s->frame,
                      .x = {s->low, s->high, s->x_title, .has_labels = 1},
-                     .y = {0, 1, "share at or below", .is_share = 1, .count = 4, .has_grid = 1}};
+                     .y = {0, 1, "share below", .is_share = 1, .count = 4, .has_grid = 1}};
     plot.y.has_labels = 1;
     cli_plot_open(&plot);
     draw_steps(&plot, s);

@@ -33,26 +33,34 @@ static void add_word(cli_page *page, unrelu_fit_word word)
 }
 
 /* A transform is increasing: quantiles of all values, the hidden ones too, are the normal's, mapped
- * back. Means and deviations are not. */
+ * back. Means and deviations are not: the model has them, unless it is an old one. */
 void cli_report_answer(cli_page *page, const unrelu_gaussian *m, const unrelu_goodness *g,
                        double level)
 {
     double z = cli_half_width(level);
     const char *scale = cli_report_scale(page, m, "x");
     int is_plain = m->transform == UNRELU_TRANSFORM_NONE, has_counts = g || m->observed;
-    const char *of = is_plain ? "" : cli_text(page, " of %s", scale);
+    int has_answers = m->mean && m->mean_ci && m->ucl95;
+    const char *moments = has_answers ? "|mean|UCL95|sd"
+                          : is_plain  ? "|mean|sd"
+                                      : cli_text(page, "|mean of %s|sd of %s", scale, scale);
     cli_html(page, "<div class=\"card\" id=\"answer\"><h2>What each column is like</h2>"
                    "<p class=\"note\">Of all its values, those that were hidden below a limit "
                    "included, as the model has them. ");
     if (cli_has_errors(m->b_se, m->d))
-        cli_html(page, "± is the half-width of an interval of %g %%. ", 100 * level);
+        cli_html(page,
+                 has_answers && !is_plain ? "Brackets are an interval of %g %%. "
+                                          : "± is the half-width of an interval of %g %%. ",
+                 100 * level);
     if (!is_plain)
-        cli_html(page, "Quantiles are in the data's own unit. ");
+        cli_html(page, "%s in the data's own unit. ", has_answers ? "All is" : "Quantiles are");
+    if (has_answers)
+        cli_html(page, "Below UCL95 the mean lies with 95 %%. ");
     cli_html(page, "%s</p>", m->d > 1 ? "A click on a title sorts." : "");
     cli_html_table(page, m->d > 1 ? "sortable" : "",
-                   cli_text(page, "<column%s%s|mean%s|sd%s|5 %% quantile|median|95 %% quantile%s",
-                            has_counts ? "|values seen|censored" : "", m->limit ? "|limit" : "", of,
-                            of, g ? "|<fit" : ""));
+                   cli_text(page, "<column%s%s%s|5 %% quantile|median|95 %% quantile%s",
+                            has_counts ? "|values seen|censored" : "", m->limit ? "|limit" : "",
+                            moments, g ? "|<fit" : ""));
     for (size_t i = 0; i < m->d; i++) {
         cli_html_name(page, "<tr>", m->names, "x", i);
         if (has_counts) {
@@ -65,8 +73,16 @@ void cli_report_answer(cli_page *page, const unrelu_gaussian *m, const unrelu_go
             cli_html_limit(page, m->limit[i] == -INFINITY
                                      ? -INFINITY
                                      : unrelu_gaussian_untransform(m, i, m->limit[i]));
-        cli_html_estimate(page, m->b[i], cli_half_of(m->b_se, m->d, i, z));
-        cli_html_estimate(page, m->scale[i], cli_half_of(m->scale_se, m->d, i, z));
+        if (has_answers && !is_plain)
+            cli_html_between(page, m->mean[i], m->mean_ci[2 * i], m->mean_ci[2 * i + 1]);
+        else
+            cli_html_estimate(page, m->b[i], cli_half_of(m->b_se, m->d, i, z));
+        if (has_answers)
+            cli_html_real(page, m->ucl95[i], "%.4g");
+        if (has_answers && !is_plain)
+            cli_html_real(page, m->sd[i], "%.4g");
+        else
+            cli_html_estimate(page, m->scale[i], cli_half_of(m->scale_se, m->d, i, z));
         for (int side = -1; side <= 1; side++)
             cli_html_real(page,
                           unrelu_gaussian_untransform(m, i, m->b[i] + side * Z_TAIL * m->scale[i]),
