@@ -58,21 +58,28 @@ static void recovery(const point *p, int full)
         row(what, "processor time, seconds", seconds, 0, p->seconds, "");
 }
 
-/* neurons that are on for no sample: no method can see them */
-static size_t count_dead(const planted_network *p)
+/* Neurons that no method can see: on for no sample, or for just the samples of another one, with
+ * which they make one neuron there. */
+static size_t count_unseen(const planted_network *p)
 {
-    size_t dead = 0;
+    size_t unseen = 0;
+    char *on = calloc(p->k, p->n); /* (k, n) */
+    assert_non_null(on);
     for (size_t j = 0; j < p->k; j++) {
-        size_t on = 0;
+        char *mine = on + j * p->n;
         for (size_t i = 0; i < p->n; i++) {
             double t = p->truth->c[j];
             for (size_t l = 0; l < p->d; l++)
                 t += p->truth->V[j * p->d + l] * p->x[i * p->d + l];
-            on += t > 0;
+            mine[i] = t > 0;
         }
-        dead += on == 0;
+        int hidden = memchr(mine, 1, p->n) == NULL;
+        for (size_t l = 0; l < j; l++)
+            hidden |= memcmp(mine, on + l * p->n, p->n) == 0;
+        unseen += hidden != 0;
     }
-    return dead;
+    free(on);
+    return unseen;
 }
 
 /* n m from 1.2 to 6 labels for each number of the network, sizes, laws and biases mixed */
@@ -109,7 +116,7 @@ static void hostile(void)
         o.k = u[6] < .2 ? p.k : 0;
         unrelu_status status = try_recover(p.x, p.a, p.n, p.d, p.m, &o, NULL, &model, &err);
         if (status == UNRELU_OK && model->verdict == UNRELU_VERDICT_EXACT) {
-            int unseen = model->k < p.k && model->k + count_dead(&p) == p.k;
+            int unseen = model->k < p.k && model->k + count_unseen(&p) == p.k;
             exact++;
             wrong += !unseen && !(error_of_V(p.truth, model) < 1e-6);
         }
