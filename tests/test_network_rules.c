@@ -102,11 +102,10 @@ static void expect(size_t d, size_t k, double *V, int single, const char *words,
     ur_arena_end(&c.arena);
 }
 
-/* Two neurons whose patterns differ in 20 samples alone, where both are about `depth`: the squares
- * of that are what the second direction leaves of the pattern. */
-static void place_between(double depth, double *V)
+/* Two neurons of sine s whose patterns differ in 20 samples alone, where both are about `depth`. */
+static void place_between_at(double s, double depth, double *V)
 {
-    static const double rows[] = {1, 0, 0, .8, .6, 0};
+    double c = sqrt(1 - s * s), rows[] = {1, 0, 0, c, s, 0};
     fill(N * D, x);
     memcpy(V, rows, sizeof rows);
     for (size_t i = 0; i < N; i++) {
@@ -114,11 +113,17 @@ static void place_between(double depth, double *V)
         if (i < 20) { /* v_1 x = t, v_2 x = -t */
             double t = depth * (1 + (double)i / 20) * (i % 2 ? 1 : -1);
             at[0] = t;
-            at[1] = (-t - .8 * t) / .6;
-        } else if (at[0] * (.8 * at[0] + .6 * at[1]) < 0) {
+            at[1] = (-t - c * t) / s;
+        } else if (at[0] * (c * at[0] + s * at[1]) < 0) {
             at[1] = -at[1]; /* the others are on one side of both */
         }
     }
+}
+
+/* the squares of the depth are what the second direction leaves of the pattern */
+static void place_between(double depth, double *V)
+{
+    place_between_at(.6, depth, V);
 }
 
 static void a_second_direction_is_told_below_1e_7(void **state)
@@ -129,6 +134,29 @@ static void a_second_direction_is_told_below_1e_7(void **state)
     expect(D, 2, V, 0, "two directions share the pattern", 0);
     place_between(1e-4, V);
     expect(D, 2, V, 0, "two directions share the pattern", 1);
+}
+
+/* whether two neurons that are nearly parallel are said to be on for the same samples */
+static int are_same(double depth, int single)
+{
+    double V[2 * D];
+    court c;
+    place_between_at(5e-4, depth, V);
+    judge(&c, D, 2, V, single);
+    int told = says(&c, "two neurons are on for the same samples");
+    assert_true(!told || c.judgement.verdict == UNRELU_VERDICT_UNCERTIFIED);
+    ur_arena_end(&c.arena);
+    return told;
+}
+
+/* Labels in single precision that are met to 30 floors of 5e-7 do not say on which side of a kink a
+ * sample lies at 1e-7 of it. */
+static void samples_whose_labels_do_not_tell_the_side_make_no_patterns_differ(void **state)
+{
+    (void)state;
+    assert_true(are_same(1e-7, 1));
+    assert_false(are_same(2e-3, 1));
+    assert_false(are_same(1e-7, 0));
 }
 
 /* A fourth input that two samples have, at both of which both neurons are on: the larger one
@@ -392,6 +420,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_second_direction_is_told_below_1e_7),
+        cmocka_unit_test(samples_whose_labels_do_not_tell_the_side_make_no_patterns_differ),
         cmocka_unit_test(a_neuron_hinges_on_a_sample_of_leverage_above_1_less_1e_6),
         cmocka_unit_test(a_thousand_floors_of_the_labels_must_show_in_one_sample),
         cmocka_unit_test(inputs_that_leave_V_less_than_half_of_the_digits_are_told),

@@ -23,6 +23,9 @@ static const double LEAST_INPUT = 1e-100, MOST_INPUT = 1e100;
 static const double SUM_MISS = 1e-3;
 /* a label below it has fewer digits than a double: close to DBL_MIN */
 static const double LEAST_LABEL = 1e-306;
+/* floors of the size of the terms of a cell. Smaller, and the largest rounding error of millions of
+ * cells is taken for a wrong one; larger, and a wrong row hides among cells with few digits */
+static const double FAR_OFF = 30;
 
 void ur_data_set_floor(ur_data *data, size_t j, int single, double rounding, int digits)
 {
@@ -235,4 +238,11 @@ unrelu_status ur_data_hold(size_t n, size_t d, size_t m, const double *x, const 
     unrelu_source_close(inputs);
     unrelu_source_close(labels);
     return status;
+}
+
+double ur_data_reach(const ur_data *data, size_t j, double per_unit, double largest, double terms,
+                     double e)
+{
+    double about = (largest * terms + fabs(e)) * per_unit + data->column_rms[j];
+    return FAR_OFF * data->column_floor[j] * about;
 }

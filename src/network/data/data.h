@@ -22,6 +22,12 @@ unrelu_status ur_data_hold(size_t n, size_t d, size_t m, const double *x, const 
  * digits); data->floor is 0 before the first */
 void ur_data_set_floor(ur_data *data, size_t j, int single, double rounding, int digits);
 
+/* How far off a cell of column j may be and still be met, in the unit of its column, where no row
+ * is to drown in millions: `terms` sums |f(v x + c)| over the neurons of its row, largest is that
+ * of |U_ij|; per_unit = 1 / column_unit[j]. */
+double ur_data_reach(const ur_data *data, size_t j, double per_unit, double largest, double terms,
+                     double e);
+
 /* --- input_rank.c --- */
 /* rank of x (n x d), or of [x 1] where `ones`, over all rows and to within rounding */
 unrelu_status ur_input_rank(const ur_data *data, int ones, const unrelu_exec *exec, size_t *rank,

@@ -5,7 +5,9 @@
 #include "network/data/sides.h"
 
 #include "base/error.h"
+#include "dense/activation.h"
 #include "dense/blas.h"
+#include "network/data/data.h"
 
 #include <math.h>
 
@@ -26,16 +28,45 @@ double ur_kink_neuron(const ur_data *data, const double *v)
     return sqrt(sum);
 }
 
+/* Whether a label shows on which side of its kink each neuron is: |U_rj| f(|t_j|), what the label
+ * would change by, is more than a cell may be off by and still be met. */
+static void set_told(const ur_data *data, const ur_weights *w, const double *largest,
+                     const double *t, double *size, signed char *told)
+{
+    size_t k = w->k, m = w->m;
+    double terms = 0;
+    for (size_t j = 0; j < k; j++)
+        size[j] = fabs(t[j]);
+    ur_activation_apply(w->f, k, size, size, NULL);
+    for (size_t j = 0; j < k; j++)
+        terms += t[j] > 0 ? fabs(size[j]) : 0;
+    for (size_t j = 0; j < k; j++) {
+        int seen = 0;
+        for (size_t r = 0; r < m && !seen; r++) {
+            double per = 1 / data->column_unit[r];
+            double reach = ur_data_reach(data, r, per, largest[r], terms, w->e[r]);
+            seen = fabs(w->U[r * k + j] * size[j]) * per > reach;
+        }
+        told[j] = (signed char)(seen ? told[j] : 0);
+    }
+}
+
 unrelu_status ur_sides_set(const ur_data *data, const ur_weights *weights, const ur_frame *frame,
                            ur_arena *arena, ur_sides *s, unrelu_error *err)
 {
     size_t k = weights->k, d = data->d;
     *s = (ur_sides){.n = frame->n, .k = k};
-    double *length = ur_take(arena, k, sizeof *length);
-    s->side = ur_take(arena, s->n, k);
+    UR_ARENA(own);
+    double *length = ur_take(&own, k, sizeof *length), *t = ur_take(&own, k, sizeof *t);
+    double *size = ur_take(&own, k, sizeof *size);
+    double *largest = ur_take(&own, weights->m, sizeof *largest);
+    s->told = ur_take(arena, s->n, k);
     s->on = ur_take(arena, k, sizeof *s->on);
     s->off = ur_take(arena, k, sizeof *s->off);
     UR_TRY(ur_arena_status(arena, err));
+    UR_TRY(ur_arena_status(&own, err));
+    for (size_t i = 0; i < weights->m * k; i++)
+        largest[i / k] = fmax(largest[i / k], fabs(weights->U[i]));
     for (size_t j = 0; j < k; j++)
         length[j] = ur_kink_neuron(data, weights->V + j * d);
     for (size_t i = 0; i < s->n; i++) {
@@ -43,14 +74,16 @@ unrelu_status ur_sides_set(const ur_data *data, const ur_weights *weights, const
         double row = ur_kink_row(data, x), width = ur_kink_width(data);
         int zero = ur_norm(d, x) == 0; /* inputs can be squared */
         for (size_t j = 0; j < k; j++) {
-            double t = weights->c[j], kink = width * ur_kink(row, length[j], weights->c[j]);
+            double kink = width * ur_kink(row, length[j], weights->c[j]);
+            t[j] = weights->c[j];
             for (size_t l = 0; l < d; l++)
-                t += weights->V[j * d + l] * x[l];
-            int side = s->side[i * k + j] = (signed char)((t > kink) - (t < -kink));
+                t[j] += weights->V[j * d + l] * x[l];
+            int side = s->told[i * k + j] = (signed char)((t[j] > kink) - (t[j] < -kink));
             s->on[j] += side > 0;
             s->off[j] += side < 0;
             s->on_kink += side == 0 && !zero;
         }
+        set_told(data, weights, largest, t, size, s->told + i * k);
     }
     return UNRELU_OK;
 }
@@ -59,7 +92,7 @@ int ur_sides_compare(const ur_sides *s, size_t a, size_t b)
 {
     int same = 1, opposite = 1;
     for (size_t i = 0; i < s->n && (same || opposite); i++) {
-        int product = s->side[i * s->k + a] * s->side[i * s->k + b];
+        int product = s->told[i * s->k + a] * s->told[i * s->k + b];
         same &= product >= 0;
         opposite &= product <= 0;
     }

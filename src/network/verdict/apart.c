@@ -28,7 +28,7 @@ static void count_between(const ur_sides *s, ur_apart *apart)
         for (size_t b = 0; b < a; b++) {
             size_t between = 0;
             for (size_t i = 0; i < s->n; i++)
-                between += s->side[i * s->k + a] * s->side[i * s->k + b] < 0;
+                between += s->told[i * s->k + a] * s->told[i * s->k + b] < 0;
             if (between < apart->between) {
                 apart->between = between;
                 apart->first = b;

@@ -16,9 +16,6 @@ enum { HELD, FAR, HEAD };                          /* counts of rows kept back, 
 enum { RSS, SIZE, HELD_RSS, HELD_SIZE, A_COLUMN }; /* sums of a column of labels */
 enum { ON, OFF, A_NEURON };
 enum { ROWS = 256 };
-/* floors of the size of the terms of a cell. Smaller, and the largest rounding error of millions of
- * cells is taken for a wrong one; larger, and a wrong row hides among cells with few digits */
-static const double FAR_OFF = 30;
 /* of a column, over rows kept back: fewer rows may be off by more */
 static const double HELD_FLOORS = 10;
 
@@ -30,13 +27,6 @@ typedef struct {
     double *largest;           /* m: max_j |U_ij| */
     double *per_unit;          /* m: 1 / column_unit, exact: they are powers of two */
 } plan;
-
-double ur_certify_reach(const ur_data *data, size_t j, double per_unit, double largest,
-                        double terms, double e)
-{
-    double about = (largest * terms + fabs(e)) * per_unit + data->column_rms[j];
-    return FAR_OFF * data->column_floor[j] * about;
-}
 
 /* counts the sides of the kinks, then t = f(V x + c); returns the sum of its sizes */
 static double add_sides(const plan *p, const double *x, double *t, double *neuron)
@@ -74,7 +64,7 @@ static void add_rows(const void *context, size_t first, size_t rows, double *scr
         for (size_t j = 0; j < m; j++, column += A_COLUMN) {
             double per = p->per_unit[j], label = data->a[(first + i) * m + j] * per;
             double miss = label - (y[i * m + j] + w->e[j]) * per;
-            double reach = ur_certify_reach(data, j, per, p->largest[j], terms[i], w->e[j]);
+            double reach = ur_data_reach(data, j, per, p->largest[j], terms[i], w->e[j]);
             column[RSS] += miss * miss;
             column[SIZE] += label * label;
             sum[FAR] += !(fabs(miss) <= reach); /* NaN counts */

@@ -19,11 +19,6 @@ unrelu_status ur_certify_fit(const ur_problem *given, const ur_frame *frame,
  * given, and y (NULL: not tested), live as long as out. */
 unrelu_status ur_certify_exact(const ur_problem *given, const ur_frame *frame, const double *y,
                                size_t rank, size_t linear, ur_outcome *out, unrelu_error *err);
-/* How far off a cell of column j may be and still be met, in the unit of its column, where no row
- * is to drown in millions: `terms` sums |f(v x + c)| over the neurons of its row, largest is that
- * of |U_ij|; per_unit = 1 / column_unit[j]. */
-double ur_certify_reach(const ur_data *data, size_t j, double per_unit, double largest,
-                        double terms, double e);
 
 /* --- apart.c --- */
 /* what the samples say of all neurons at once */

@@ -41,7 +41,7 @@ static void add_rows(const void *context, size_t first, size_t rows, double *scr
         for (size_t j = 0; j < w->m; j++) {
             double *sum = sums + A_COLUMN * j, miss = a[j] - y[j];
             double per = 1 / t->floors->column_unit[j]; /* powers of two: this is exact */
-            double reach = ur_certify_reach(t->floors, j, per, t->largest[j], terms, w->e[j]);
+            double reach = ur_data_reach(t->floors, j, per, t->largest[j], terms, w->e[j]);
             int met = fabs(miss * per) <= reach, mute = t->largest[j] == 0 && w->e[j] == 0;
             int live = size > 0 && (a[j] != 0 || y[j] != 0 || mute);
             if (t->listing && !met) {
