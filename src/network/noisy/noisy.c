@@ -13,6 +13,7 @@
 #include "dense/linear.h"
 #include "network/data/cut_tails.h"
 #include "network/exact/exact.h"
+#include "network/noisy/folds.h"
 #include "network/noisy/rest.h"
 #include "network/problem/tolerance.h"
 #include "network/verdict/verdict.h"
@@ -23,23 +24,20 @@
 enum {
     ROWS_A_WEIGHT = 200, /* for each input and neuron, and at least */
     LEAST_ROWS = 5000,
-    HELD_SHARE = 10, /* one in so many rows is kept back from a fit that is only judged by them */
-    MORE_ROWS = 4,   /* times as many */
-    PATIENCE = 2,    /* values of k without a smaller BIC */
-    SCAN = 1,        /* starts that agree, on the way to k */
-    CLOSE = 2,       /* near it */
-    AGREED = 3,      /* for a k that is given */
-    ALL_STEPS = 500, /* of all starts for one k together, where no two agree */
+    MORE_ROWS = 4, /* times as many */
+    PATIENCE = 2,  /* values of k without a smaller BIC */
+    SCAN = 1,      /* starts that agree, on the way to k */
+    CLOSE = 2,     /* near it */
+    AGREED = 3,    /* for a k that is given */
 };
 static const double HOPELESS = 20; /* a rise of BIC after which no larger k is tried */
 /* of the edge of noise: its largest eigenvalue scatters about the edge. A guess, BIC decides. */
 static const double EDGE = 1.2;
 static const double CHEAP = 1e8; /* operations of a step that costs little */
-/* Operations after which the way to k takes one start of each number of neurons, and a fit that
- * only rows kept back judge its first start. Labels of no network climb to the largest k, and no
- * two starts agree there: 10 s of processor time became 5 for sines of 10 inputs, 3 labels and 1000
- * rows. Networks of 10 and 12 neurons with 1 and 3 labels are met long before. Pace: larger only
- * takes longer. */
+/* Operations after which the way to k takes one start of each number of neurons. Labels of no
+ * network climb to the largest k, and no two starts agree there: 10 s of processor time became 5
+ * for sines of 10 inputs, 3 labels and 1000 rows. Networks of 10 and 12 neurons with 1 and 3 labels
+ * are met long before. Pace: larger only takes longer. */
 static const double PATIENT_WORK = 2e10;
 
 /* what all contests of one search share */
@@ -274,22 +272,11 @@ static size_t more_rows(const ur_frame *frame, size_t n)
     return MORE_ROWS * frame->n < n ? MORE_ROWS * frame->n : n;
 }
 
-/* residual of the same fit to most rows on the others */
-static unrelu_status hold_out(const ur_problem *given, size_t k, ur_terms terms, ur_outcome *out,
-                              unrelu_error *err)
+static void be_approximate(ur_outcome *out)
 {
-    size_t n = given->data.n, kept = n / HELD_SHARE > 0 ? n / HELD_SHARE : 1;
-    UR_ARENA(arena);
-    ur_frame frame;
-    ur_best best;
-    ur_outcome other = ur_outcome_in(&arena);
-    UR_TRY(ur_frame_make(&given->data, n - kept, terms, 0, &arena, &frame, err));
-    double all_starts = ALL_STEPS * (double)frame.n * pow((double)(k * frame.p), 2);
-    size_t agree = all_starts < PATIENT_WORK ? CLOSE : SCAN;
-    UR_TRY(ur_starts(given, &frame, k, agree, NULL, 0, &arena, &best, err));
-    UR_TRY(ur_certify_fit(given, &frame, &best.fit, &frame, &other, err));
-    out->certificate.holdout_residual = other.certificate.holdout_residual;
-    return UNRELU_OK;
+    out->answer = UR_APPROXIMATE;
+    out->noise = 0;
+    out->U_se = out->V_se = out->c_se = out->e_se = NULL;
 }
 
 void ur_rest_tell(const ur_rest *rest, ur_outcome *out)
@@ -310,37 +297,54 @@ void ur_rest_tell(const ur_rest *rest, ur_outcome *out)
                       before, then, rest->deviates, rest->limit, rest->rows);
         return;
     }
-    out->answer = UR_APPROXIMATE;
-    out->noise = 0;
-    out->U_se = out->V_se = out->c_se = out->e_se = NULL;
-    if (rest->deviates > rest->limit)
-        ur_outcome_note(out, "approximate",
-                        "what the network leaves of the labels goes along with %s (%.2g, where "
-                        "one draw of noise in 100 is above 1 and the largest of 499 is %.2g): it "
-                        "is a function of the inputs, not noise alone; more neurons, biases or "
-                        "another activation may meet the labels",
-                        rest->with, rest->deviates, rest->limit);
-    else if (rest->met > 0)
-        ur_outcome_note(out, "approximate",
-                        "%.3g %% of the labels are met to rounding and the others are far off: "
-                        "that is no noise; a neuron is missing, or these labels are wrong",
-                        100 * rest->met);
-    else
+    be_approximate(out);
+    if (rest->linear > 0)
         ur_outcome_note(
             out, "approximate",
             "about %.3g %% of the rows the labels are linear in the inputs to rounding, "
             "which noise never leaves: a network with more neurons, biases or layers "
             "may meet them",
             100 * rest->linear);
+    else if (rest->deviates > rest->limit)
+        ur_outcome_note(out, "approximate",
+                        "what the network leaves of the labels goes along with %s (%.2g, where "
+                        "one draw of noise in 100 is above 1 and the largest of 499 is %.2g): it "
+                        "is a function of the inputs, not noise alone; more neurons, biases or "
+                        "another activation may meet the labels",
+                        rest->with, rest->deviates, rest->limit);
+    else
+        ur_outcome_note(out, "approximate",
+                        "%.3g %% of the labels are met to rounding and the others are far off: "
+                        "that is no noise; a neuron is missing, or these labels are wrong",
+                        100 * rest->met);
+}
+
+static void tell_folds(const ur_folds *folds, ur_outcome *out)
+{
+    be_approximate(out);
+    ur_outcome_note(out, "approximate",
+                    "fits to four fifths of the rows miss the others by %.3g times what noise "
+                    "would let them miss: the labels are a function that is no such network, or "
+                    "noisy ones of too few rows for %zu neuron%s; these rows do not tell which, "
+                    "more would",
+                    folds->times, out->weights.k, out->weights.k == 1 ? "" : "s");
 }
 
 unrelu_status ur_noisy_judge(const ur_problem *given, ur_outcome *out, unrelu_error *err)
 {
     ur_rest rest;
+    ur_folds folds = {0};
     UR_TRY(ur_rest_test(given, &out->weights, out->terms, &rest, err));
-    if (rest.is_function)
-        UR_TRY(hold_out(given, out->weights.k, out->terms, out, err));
-    ur_rest_tell(&rest, out);
+    if (!rest.is_function && out->starts_agree < CLOSE)
+        UR_TRY(ur_folds_test(given, out, &folds, err));
+    if (folds.folds > 0)
+        out->certificate.holdout_residual = folds.residual;
+    else
+        UR_TRY(ur_hold_out(given, out, &out->certificate.holdout_residual, err));
+    if (folds.unstable)
+        tell_folds(&folds, out);
+    else
+        ur_rest_tell(&rest, out);
     return UNRELU_OK;
 }
 
