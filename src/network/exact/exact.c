@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The noiseless network. Neurons are fixed points of pattern-CCA on a few rows (8 for each input
  * and 4 for each neuron, spread evenly over the data; all of them where that leaves no hold-out),
- * deflated, without signs and then with them, where f is of degree 1; then U by least squares, one
+ * deflated, with signs and without them, where f is of degree 1; then U by least squares, one
  * Gauss-Newton step over all neurons, and the certificate over all rows. Where the fixed points
  * leave neurons out, in this order: the rest may be linear in x (always-on neurons, pairs v, -v
  * with u, -u); more rows; joint Gauss-Newton from the found rows and random ones, which is what
@@ -150,22 +150,27 @@ static unrelu_status find_rest(const ur_problem *given, const ur_search *search,
     return UNRELU_OK;
 }
 
-/* Kinks first; where they, with the opposites of some of them, are not all there is, on all rows
- * what they left out. */
+/* With signs first, which is cheaper; where that leaves neurons out by their kinks alone, which
+ * shows what is linear; then, on all rows, what both left out. */
 static unrelu_status hunt(const ur_problem *given, const ur_search *search, size_t *found_any,
                           ur_outcome *out, unrelu_error *err)
 {
     const ur_frame *frame = search->frame;
     size_t k = search->wanted;
-    ur_found known;
-    UR_TRY(ur_exact_kinks(search, given->data.tolerance, out->arena, &known, err));
+    ur_found known, kinks = {0};
+    UR_TRY(ur_found_open(search, out->arena, &known, err));
+    UR_TRY(ur_exact_signed(search, &known, err));
+    if (known.found < k)
+        UR_TRY(ur_exact_kinks(search, given->data.tolerance, out->arena, &kinks, err));
+    if (kinks.complete || kinks.found > known.found)
+        known = kinks;
     *found_any = known.found;
     if (known.found + known.opposite == k)
         UR_TRY(ur_exact_finish(given, frame, search->y, search->rank, k, known.V, 0, out, err));
     int more = frame->n < given->data.n && frame->n < MOST_ROWS; /* rows that may show a kink */
     if (out->answer != UR_NONE || (more && known.found > 0 && !known.complete))
         return UNRELU_OK;
-    if (!known.complete)
+    if (!known.complete && kinks.found > 0)
         UR_TRY(ur_exact_signed(search, &known, err));
     return find_rest(given, search, &known, found_any, out, err);
 }

@@ -42,11 +42,14 @@ unrelu_status ur_exact_search(const ur_search *search, ur_arena *arena, ur_found
 int ur_is_row_of(size_t rows, size_t p, const double *V, const double *v);
 
 /* --- hunt.c --- */
+/* none yet */
+unrelu_status ur_found_open(const ur_search *search, ur_arena *arena, ur_found *found,
+                            unrelu_error *err);
 /* The same by the kinks alone, for f of degree 1 that rectifies; starts and patience are not looked
  * at. tolerance: of the rank of the labels */
 unrelu_status ur_exact_kinks(const ur_search *search, double tolerance, ur_arena *arena,
                              ur_found *found, unrelu_error *err);
-/* adds what it finds with signs to what was found so */
+/* adds what it finds with signs to what is found already */
 unrelu_status ur_exact_signed(const ur_search *search, ur_found *found, unrelu_error *err);
 
 /* --- exact.c --- */

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Neurons by deflated pattern-CCA (network/pattern/deflated.h), in two hunts.
- *   Without signs: rows of V up to sign, then each sign by itself, as the output of a neuron lies
- * in the span of the labels (and 1, where e is fitted) and that of its opposite mostly does not.
- * That is a check too: a row that is wrong passes with neither sign. Both pass where the labels
- * have v x beside the neuron: a pair v, -v, or a linear part. With signs, for what the first left
- * out: neurons with few rows on one side of their kink. Starts alternate: a random direction; one
- * where the labels still are. They come in rounds of a size that the problem fixes, and a round
- * knows what the rounds before it found: threads do not change the result. */
+/* Neurons by deflated pattern-CCA (network/pattern/deflated.h). With signs, which needs d + 1 rows
+ * only where a neuron is on. And without them: rows of V up to sign, then each sign by itself, as
+ * the output of a neuron lies in the span of the labels (and 1, where e is fitted) and that of its
+ * opposite mostly does not. That is a check too: a row that is wrong passes with neither sign. Both
+ * pass where the labels have v x beside the neuron: a pair v, -v, or a linear part.
+ * Starts alternate: a random direction; one where the labels still are. They come in rounds of a
+ * size that the problem fixes, and a round knows what the rounds before it found: threads do not
+ * change the result. (64,64,64) with biases: 64 neurons from about 70 starts in both ways; with 8
+ * rows for an input and no biases those without signs wander, and take thrice as long. */
 #include "base/error.h"
 #include "base/random.h"
 #include "dense/basis.h"
@@ -133,10 +134,20 @@ static unrelu_status play(hunt *h, size_t most, unrelu_error *err)
     return UNRELU_OK;
 }
 
+unrelu_status ur_found_open(const ur_search *given, ur_arena *kept, ur_found *found,
+                            unrelu_error *err)
+{
+    size_t k = given->wanted, number = sizeof(double);
+    *found = (ur_found){.k = k,
+                        .V = ur_take(kept, k, given->frame->p * number),
+                        .w = ur_take(kept, k, given->rank * number)};
+    return ur_arena_status(kept, err);
+}
+
 /* ---- without signs ---- */
 
 /* Rows for each coordinate of v, beside those for each of w. Pace: with fewer rows without signs
- * few starts find a neuron, and those with signs follow in any case. */
+ * few starts find a neuron. */
 enum { ROWS_A_COORDINATE = 3 };
 
 /* y (n x (m + 1)) spans what the labels, and 1, have outside of the span of x: its rank. one
@@ -237,13 +248,10 @@ unrelu_status ur_exact_kinks(const ur_search *given, double tolerance, ur_arena 
     const ur_frame *frame = given->frame;
     size_t n = frame->n, p = frame->p, number = sizeof(double), k = 0;
     UR_ARENA(arena);
-    *found = (ur_found){.k = given->wanted,
-                        .V = ur_take(kept, given->wanted, p * number),
-                        .w = ur_take(kept, given->wanted, given->rank * number)};
     double *y = ur_take(&arena, n, (frame->m + 1) * number);
     double *one = ur_take(&arena, frame->m + 1, number);
     hunt h;
-    UR_TRY(ur_arena_status(kept, err));
+    UR_TRY(ur_found_open(given, kept, found, err));
     UR_TRY(ur_arena_status(&arena, err));
     UR_TRY(label_kinks(frame, tolerance, y, &k, one, err));
     if (k == 0 || n < ROWS_A_COORDINATE * p + k)
