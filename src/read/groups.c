@@ -70,6 +70,14 @@ static unrelu_status read_texts(unrelu_source *source, size_t column, ur_arena *
     return UNRELU_OK;
 }
 
+/* "" where it is missing */
+static void write_number(double x, char text[NUMBER])
+{
+    *text = '\0';
+    if (!isnan(x))
+        snprintf(text, NUMBER, "%.17g", x);
+}
+
 /* numbers, written down */
 static unrelu_status read_numbers(unrelu_source *source, size_t column, ur_arena *arena,
                                   label **labels, size_t *rows, unrelu_error *err)
@@ -100,8 +108,7 @@ static unrelu_status read_numbers(unrelu_source *source, size_t column, ur_arena
             texts = grown ? grown : texts;
         }
         for (size_t i = 0; status == UNRELU_OK && i < block.rows; i++, ++*rows)
-            snprintf(texts + *rows * NUMBER, NUMBER,
-                     isnan(block.x[i * block.stride]) ? "" : "%.17g", block.x[i * block.stride]);
+            write_number(block.x[i * block.stride], texts + *rows * NUMBER);
     }
     ur_piece_free(&piece);
     ur_block_free(&block);
