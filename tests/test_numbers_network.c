@@ -40,6 +40,7 @@ static const exact_point exact_points[] = {
     {"t3 (10,5,8) n=60", 10, 5, 8, 60, 50, 1, 0, 0, 1, UNRELU_INPUTS_T3},
     {"covariance 1e3 (10,5,8) n=60", 10, 5, 8, 60, 50, 1, 0, 0, 1e3, UNRELU_INPUTS_NORMAL},
     {"biases .5 (10,5,8) n=300", 10, 5, 8, 300, 50, 1, 0, .5, 1, UNRELU_INPUTS_NORMAL},
+    {"biases .5 (64,64,64) n=4000", 64, 64, 64, 4000, 10, 1, 0, .5, 1, UNRELU_INPUTS_NORMAL},
     {"k>d (10,20,25) n=200", 10, 20, 25, 200, 10, 1, 0, 0, 1, UNRELU_INPUTS_NORMAL},
 };
 
