@@ -31,6 +31,9 @@ const cli_code cli_codes[] = {
     {"indefinite", "they are indefinite and were left so (--method paper)"},
     {"limit-guessed", "censored cells without a limit on the transformed scale: the smallest value "
                       "of the column was taken"},
+    {"few-clusters", "--errors cluster rests on fewer than 20 clusters; errors are too small then"},
+    {"bootstrap-failed", "how many samples of --errors bootstrap could not be fitted"},
+    {"incomplete", "rows with a missing cell were left out by --complete, with their number"},
     {"no-se", "which standard errors cannot be had, and why"},
     {"uncertified", "network, mixture: why the fit is not shown to be the only one"},
     {"not-identifiable",
@@ -38,6 +41,8 @@ const cli_code cli_codes[] = {
      "its kink, with its share of samples"},
     {"merged",
      "network: fewer neurons than asked for: two coincide, one has no output or is never on"},
+    {"signs-open", "network: the labels do not decide on the signs of the rows of V"},
+    {"leaky-slope", "network: the labels are those of a leaky ReLU, with its slope"},
     {"linear-part", "network: part of the map is linear in the inputs, with its rank"},
     {"single-precision", "network: the labels carry fewer digits; exact to that precision"},
     {"no-exact-fit", "network: the best residual; the noisy fit was made in place of an exact one"},

@@ -46,11 +46,11 @@ static const cli_option options[] = {
      "also give the eigenvalues of Sigma with their errors, and W with K columns in the model that "
      "-o writes; auto finds how many the data tell from 0",
      CLI_TO_LIBRARY},
-    {"errors", 0, "auto|model|robust|bootstrap[:N]|cluster:COLUMN",
+    {"errors", 0, "auto|model|robust|bootstrap[:N]|cluster:NAME",
      "which standard errors: model, those of the normal law; robust, those that hold whatever the "
      "law (the sandwich; a second pass over the file); bootstrap, the deviations of N fits "
      "(default 200) to rows drawn again, for every method; cluster, the sandwich for rows that "
-     "belong together where they say the same in COLUMN (both hold the file in memory); auto "
+     "belong together where they say the same in column NAME (both hold the file in memory); auto "
      "(default): robust in a fit cell by cell (--angles likelihood and all that needs it), model "
      "in a fit of one pass",
      CLI_TO_LIBRARY},
