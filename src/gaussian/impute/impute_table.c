@@ -87,7 +87,8 @@ static unrelu_status write_row(ur_filled_table *t, const char **text, unrelu_err
         int is_text = t->from[j] == SIZE_MAX;
         t->x[j] = is_text ? 0 : t->row[t->from[j]];
         t->cells[j] = is_text ? *text : NULL;
-        *text += is_text ? strlen(*text) + 1 : 0;
+        if (is_text)
+            *text += strlen(*text) + 1;
     }
     return ur_sink_write_mixed(t->sink, t->x, t->cells, err);
 }

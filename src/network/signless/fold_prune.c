@@ -126,8 +126,11 @@ static unrelu_status merge_alike(const ur_folds *folds, ur_fold_state *other, ur
             return UNRELU_OK;
         merge_rows(folds, s, i, j, A[j * k + i] < 0 ? -1 : 1, t);
         ur_fold_rows_copy(folds, s, other);
-        memcpy(other->T + i * folds->p, t, folds->p * sizeof *t);
-        drop_row(folds, other, j);
+        drop_row(folds, other, j); /* j > i */
+        if (ur_norm(folds->p, t) > 0)
+            memcpy(other->T + i * folds->p, t, folds->p * sizeof *t);
+        else /* outputs that cancel: the two are no neuron at all */
+            drop_row(folds, other, i);
         UR_TRY(try_rows(folds, other, s, done, err));
     }
     return UNRELU_OK;
