@@ -123,7 +123,7 @@ static const ur_option fit_table[] = {
     {"lambda", UR_OPTION_REAL, AT(lambda), "L", DBL_MIN, DBL_MAX, "a number above 0", NULL},
     {"minibatch", UR_OPTION_INT, AT(minibatch), "M", 1, INT_MAX, WHOLE, NULL},
     {"seed", UR_OPTION_SEED, AT(seed), "S", 0, 0, SEED, NULL},
-    {"errors", UR_OPTION_OWN, AT(cluster), "auto|model|robust|bootstrap[:N]|cluster:COLUMN", 0, 0,
+    {"errors", UR_OPTION_OWN, AT(cluster), "auto|model|robust|bootstrap[:N]|cluster:NAME", 0, 0,
      "one of auto, model, robust, bootstrap, bootstrap:N with N of at least 2, cluster:COLUMN",
      read_errors},
     {0},
