@@ -51,6 +51,7 @@ static void the_truth_is_exact(void **state)
         assert_near(m->residual, 0, 1e-15);
         assert_memory_equal(m->V, p.truth->V, m->k * m->d * sizeof *m->V);
         assert_string_equal(m->method, "as-given");
+        assert_true(isnan(m->holdout_residual)); /* which rows were fitted is not known */
         unrelu_network_free(m);
         planted_network_free(&p);
     }
@@ -231,6 +232,32 @@ static void what_is_no_logarithm_of_probabilities_is_refused(void **state)
     planted_network_free(&p);
 }
 
+/* a neuron that is never on, one in two parts, one without output: the labels are met, and do not
+ * show these weights */
+static void weights_that_the_labels_do_not_show_are_not_certified(void **state)
+{
+    (void)state;
+    const double shift[] = {-50, 0, 0}, share[] = {1, 0.5, 0};
+    for (size_t i = 0; i < 3; i++) {
+        planted_network p = planted(6, 4, 5, 400, 0), wide = planted(6, 5, 5, 1, 0);
+        unrelu_network *t = p.truth, *w = wide.truth;
+        for (size_t j = 0; j < 5; j++) {
+            memcpy(w->V + j * 6, t->V + j % 4 * 6, 6 * sizeof *w->V);
+            w->c[j] = t->c[j % 4] + (j == 4 ? shift[i] : 0);
+            w->e[j] = t->e[j];
+            for (size_t l = 0; l < 5; l++) /* the fifth is a part of the first where i is 1 */
+                w->U[l * 5 + j] = t->U[l * 4 + j % 4] * (j == 4 ? share[i] : 1);
+        }
+        for (size_t l = 0; i == 1 && l < 5; l++)
+            w->U[l * 5] *= 1 - share[i];
+        unrelu_network *m = look_at(w, &p, NULL);
+        assert_int_equal(m->verdict, UNRELU_VERDICT_UNCERTIFIED);
+        unrelu_network_free(m);
+        planted_network_free(&wide);
+        planted_network_free(&p);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -239,6 +266,7 @@ int main(void)
         cmocka_unit_test(noise_about_the_truth_is_noise),
         cmocka_unit_test(biases_that_are_left_out_are_refused),
         cmocka_unit_test(a_network_that_meets_its_rows_alone_is_not_certified),
+        cmocka_unit_test(weights_that_the_labels_do_not_show_are_not_certified),
         cmocka_unit_test(recoveries_begin_from_a_network),
         cmocka_unit_test(logits_are_learned_from_probabilities),
         cmocka_unit_test(what_is_no_logarithm_of_probabilities_is_refused),
