@@ -60,6 +60,15 @@ static int is_direct(const char *path)
            (stat(path, &s) == 0 && !S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode));
 }
 
+int cli_spare_input(const cli_shared *shared, const char *input)
+{
+    const char *path = shared->output;
+    return path && input && !is_direct(path) && is_same_file(path, input)
+               ? cli_usage("-o %s is the input itself, which would be lost: give another name",
+                           path)
+               : 0;
+}
+
 int cli_check_output(const cli_shared *shared, const char *extension)
 {
     const char *path = shared->output;
@@ -70,9 +79,7 @@ int cli_check_output(const cli_shared *shared, const char *extension)
         return cli_usage("-o %s: the output is a %s file: give a name that ends so", path,
                          extension);
     for (size_t i = 0; i < shared->file_count; i++)
-        if (is_same_file(path, shared->files[i]))
-            return cli_usage("-o %s is the input itself, which would be lost: give another name",
-                             path);
+        CLI_TRY(cli_spare_input(shared, shared->files[i]));
     return check_folder(path);
 }
 

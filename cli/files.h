@@ -12,6 +12,8 @@
  * or a pipe. extension: what the name must end in, or NULL. An output of NULL is fine where it is
  * not required. */
 int cli_check_output(const cli_shared *shared, const char *extension);
+/* The output is not this input either, which an option names (NULL: it does not). */
+int cli_spare_input(const cli_shared *shared, const char *input);
 int cli_require_output(const char *command, const cli_shared *shared, const char *what);
 /* All of it or nothing, as everything is written: see unrelu_file_write. */
 int cli_write_file(const char *path, const char *text, size_t size);

@@ -16,9 +16,14 @@ make_data() {
         gzip -c g.csv > g.csv.gz
         awk -F, 'NR > 1 { if (NR % 5 == 0) $1 = "<0.5"; if (NR % 7 == 0) $2 = ">1"; if (NR % 6 == 0) $3 = "0.2..0.9" }
             { print $1 "," $2 "," $3 }' g.csv > cells.csv
+        awk -F, 'NR == 1 { print "site," $1 "," $1 "_nd," $2 "," $3 ",note" }
+            NR > 1 { if (NR % 9 == 0) $2 = -9; if (NR % 4 == 0) $3 = 2
+                print "s" int(NR / 3) "," $1 "," (NR % 5 == 0 ? "<" : "") "," $2 "," $3 ",=a" NR }' g.csv > sites.csv
         "$unrelu" fit -q g/x.npy -o fit.npz
         "$unrelu" fit -q cells.csv -o cells.npz
+        "$unrelu" fit -q sites.csv --indicator _nd --na -9 --top 2 -o sites.npz
         "$unrelu" recover -q n/x.npy n/a.npy -o net.npz
+        "$unrelu" generate network -q -d 3 -k 2 -m 1 -n 60 -o few
         "$unrelu" export -q net.npz -o net.safetensors
         "$unrelu" summarize -q g/x.npy -o one.npz
         "$unrelu" summarize -q g.csv -o two.npz
@@ -50,10 +55,14 @@ every_command() {
     "$1" fit-robust fit g.csv --errors robust --json -o out/m.npz
     "$1" fit-cells fit cells.csv -o out/m.npz
     "$1" fit-summary fit one.npz -o out/m.npz
+    "$1" fit-flags fit sites.csv --indicator _nd --na -9 --top 2 --complete --correlations all -o out/m.npz
+    "$1" fit-bootstrap fit cells.csv --errors bootstrap:3 --json -o out/m.npz
+    "$1" fit-cluster fit sites.csv --columns x1,x3 --errors cluster:site -o out/m.npz
     "$1" fit-judge fit g.csv --judge --exceed 1 -o out/m.npz
     "$1" recover recover n/x.npy n/a.npy --json -o out/m.npz
     "$1" recover-certify recover wx.csv wa.csv --certify -o out/m.npz
     "$1" recover-start recover n/x.npy n/a.npy --start net.safetensors -o out/m.npz
+    "$1" recover-few recover few/x.npy few/a.npy -o out/m.npz
     "$1" certify certify net.safetensors n/x.npy n/a.npy --json -o out/m.npz
     "$1" export-weights export net.npz -o out/net.safetensors
     "$1" export-graph export net.safetensors --float32 -o out/net.onnx
@@ -65,6 +74,7 @@ every_command() {
     "$1" sample sample fit.npz -n 20 -o out/x.npy
     "$1" impute impute fit.npz g.csv -o out/x.csv
     "$1" impute-cells impute fit.npz cells.csv -o out/x.csv
+    "$1" impute-texts impute sites.npz sites.csv --spreadsheet-safe -o out/x.csv
     "$1" impute-median impute fit.npz cells.csv --median -o out/x.csv
     "$1" impute-draws impute fit.npz cells.csv --draws 2 -o out/x.csv
     "$1" check check g.csv

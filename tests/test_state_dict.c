@@ -4,6 +4,7 @@
 
 #include "files.h"
 #include "network/model/network.h"
+#include "network/model/onnx.h"
 #include "read/safetensors.h"
 #include "write/npz_write.h"
 
@@ -194,6 +195,21 @@ static void exports_that_cannot_be_are_refused(void **state)
     unrelu_network_free(m);
 }
 
+/* whose numbers nobody has to hold for this */
+static void graphs_beyond_what_readers_take_are_refused(void **state)
+{
+    (void)state;
+    const char *path = files_path("large.onnx");
+    const ur_weights large = {.d = 1 << 20, .k = 1 << 9, .m = 1};
+    unrelu_error err = {0};
+    assert_int_equal(ur_onnx_write(path, &large, 0, &err), UNRELU_EUSAGE);
+    assert_non_null(strstr(err.text, "4294975496 bytes, and an .onnx file ends at 2147483647"));
+    assert_string_equal(err.option, "float32");
+    assert_int_equal(ur_onnx_write(path, &large, 1, &err), UNRELU_EUSAGE);
+    assert_non_null(strstr(err.text, "write .safetensors"));
+    assert_int_not_equal(access(path, F_OK), 0);
+}
+
 #define ONE(name, shape, from, to)                                                                 \
     "\"" name "\":{\"dtype\":\"F64\",\"shape\":" shape ",\"data_offsets\":[" from "," to "]}"
 
@@ -205,20 +221,20 @@ static void other_networks_are_refused(void **state)
         const char *header, *because;
     } cases[] = {
         {"{" ONE("0.weight", "[1,2]", "0", "16") "}", "1 array called *.weight"},
-        {"{" ONE("0.weight", "[1,1]", "0", "8") "," ONE("2.weight", "[1,1]", "0", "8") "," ONE(
-             "4.weight", "[1,1]", "0", "8") "}",
+        {"{" ONE("0.weight", "[1,1]", "0", "8") "," ONE("2.weight", "[1,1]", "8", "16") "," ONE(
+             "4.weight", "[1,1]", "16", "24") "}",
          "3 arrays called *.weight"},
-        {"{" ONE("0.weight", "[1,2]", "0", "16") "," ONE("2.weight", "[1,1]", "0", "8") "," ONE(
-             "1.running_mean", "[1]", "0", "8") "}",
+        {"{" ONE("0.weight", "[1,2]", "0", "16") "," ONE("2.weight", "[1,1]", "16", "24") "," ONE(
+             "1.running_mean", "[1]", "24", "32") "}",
          "'1.running_mean' beside"},
-        {"{" ONE("0.weight", "[2]", "0", "16") "," ONE("2.weight", "[1,1]", "0", "8") "}",
+        {"{" ONE("0.weight", "[2]", "0", "16") "," ONE("2.weight", "[1,1]", "16", "24") "}",
          "1 dimensions"},
-        {"{" ONE("0.weight", "[2,2]", "0", "32") "," ONE("2.weight", "[1,3]", "0", "24") "}",
+        {"{" ONE("0.weight", "[2,2]", "0", "32") "," ONE("2.weight", "[1,3]", "32", "56") "}",
          "not two layers in a row"},
         {"{" ONE("0.weight", "[1,2]", "0", "16") "," ONE("2.weight", "[1,1]", "56", "64") "}",
          "inf"},
-        {"{" ONE("0.weight", "[1,2]", "0", "16") "," ONE("2.weight", "[1,1]", "0", "8") "," ONE(
-             "0.bias", "[2]", "0", "16") "}",
+        {"{" ONE("0.weight", "[1,2]", "0", "16") "," ONE("2.weight", "[1,1]", "16", "24") "," ONE(
+             "0.bias", "[2]", "24", "40") "}",
          "holds 2 numbers, expected 1"},
         {"{" ONE("0.weight", "[0,2]", "0", "0") "," ONE("2.weight", "[1,0]", "0", "0") "}",
          "no numbers"},
@@ -247,6 +263,11 @@ static void damaged_headers_are_refused(void **state)
         {"{" ONE("a", "[99999999999999999999]", "0", "16") "}", "a smaller number"},
         {"{" ONE("a", "[-1]", "0", "16") "}", "a whole number"},
         {"{" ONE("a", "[1]", "0", "8") "} x", "the end of the header"},
+        {"{" ONE("a", "[1]", "0", "8") "," ONE("b", "[1]", "8", "16") "," ONE("a", "[0]", "8",
+                                                                              "8") "}",
+         "two arrays called 'a'"},
+        {"{" ONE("b", "[1]", "8", "16") "," ONE("a", "[2]", "0", "16") "}",
+         "'a' and 'b' share bytes from 8 on"},
         {"{" ONE("a", "[1]", "0", "8") ",}", "'\"' is needed"},
         {"{\"a\":{\"dtype\":\"a type that has no end\",\"shape\":[1],\"data_offsets\":[0,8]}}",
          "a type such as F32"},
@@ -264,9 +285,9 @@ static void other_types_are_refused_where_they_are_wanted(void **state)
     (void)state;
     static const char header[] =
         "{\"0.weight\":{\"dtype\":\"I64\",\"shape\":[1,1],\"data_offsets\":[0,8]}," ONE(
-            "2.weight", "[1,1]", "0", "8") "}";
-    const double data = 1;
-    assert_refused(tensors("x.safetensors", header, &data, sizeof data), "of type I64");
+            "2.weight", "[1,1]", "8", "16") "}";
+    const double data[2] = {1, 1};
+    assert_refused(tensors("x.safetensors", header, data, sizeof data), "of type I64");
 }
 
 static void weights_are_no_samples(void **state)
@@ -290,6 +311,7 @@ int main(void)
         cmocka_unit_test(names_decide_where_shapes_do_not),
         cmocka_unit_test(exported_weights_come_back),
         cmocka_unit_test(exports_that_cannot_be_are_refused),
+        cmocka_unit_test(graphs_beyond_what_readers_take_are_refused),
         cmocka_unit_test(other_networks_are_refused),
         cmocka_unit_test(damaged_headers_are_refused),
         cmocka_unit_test(other_types_are_refused_where_they_are_wanted),

@@ -254,6 +254,7 @@ static int run(void *arguments)
     CLI_TRY(cli_parse_pairs(a->correlations, &pairs));
     CLI_TRY(fill_options(a, &limits, &except));
     CLI_TRY(cli_check_output(&a->shared, ".npz"));
+    CLI_TRY(cli_spare_input(&a->shared, a->limits.file));
     CLI_CALL(unrelu_file_kind(a->shared.files[0], kind, sizeof kind, &err));
     CLI_TRY((strcmp(kind, "summary") == 0 ? fit_summary : fit_samples)(a, &model.gaussian));
     CLI_TRY(cli_exceed(model.gaussian, a->exceed, a->shared.level, &exceed));

@@ -143,7 +143,8 @@ static int check_options(const recover_arguments *a)
         return cli_usage("recover: --intercept is --bias output, and another --bias is given too");
     if (strcmp(a->shared.files[0], "-") == 0 && strcmp(a->shared.files[1], "-") == 0)
         return cli_usage("recover: INPUTS and LABELS cannot both be standard input");
-    return cli_check_output(&a->shared, ".npz");
+    CLI_TRY(cli_check_output(&a->shared, ".npz"));
+    return cli_spare_input(&a->shared, a->start);
 }
 
 /* options that the method has no use for are told, not refused: a script may run all methods */

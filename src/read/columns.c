@@ -8,6 +8,7 @@
 #include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { NAME_SHOWN = 60 };
@@ -284,17 +285,6 @@ static unrelu_status mark_columns(const choice *of, const char *spec, unsigned c
     return UNRELU_OK;
 }
 
-/* where column j of the file goes; SIZE_MAX: it is not handed out */
-static size_t place_of(const unrelu_source *source, size_t j)
-{
-    size_t at = 0;
-    if (!source->pick)
-        return j;
-    while (at < source->d && source->pick[at] != j)
-        at++;
-    return at < source->d ? at : SIZE_MAX;
-}
-
 static unrelu_status set_uncensored(unrelu_source *source, const choice *c, unrelu_error *err)
 {
     UR_ARENA(arena);
@@ -352,18 +342,67 @@ static unrelu_status set_top(unrelu_source *source, const choice *c, unrelu_erro
 
 /* ---- columns that tell of others ---- */
 
+typedef const char *const *name_place; /* one of the names of all columns */
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(**(const name_place *)a, **(const name_place *)b);
+}
+
+static int is_called(name_place place, const char *name, size_t size)
+{
+    return strncmp(*place, name, size) == 0 && !(*place)[size];
+}
+
+/* As find_name, of names in order: half of a million columns may tell of the others. */
+static unrelu_status find_sorted(const choice *c, const name_place *sorted, const char *name,
+                                 size_t size, size_t *found, unrelu_error *err)
+{
+    size_t first = 0;
+    for (size_t end = c->width; first < end;) {
+        size_t middle = first + (end - first) / 2;
+        if (strncmp(*sorted[middle], name, size) < 0)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    *found = 0;
+    if (first == c->width || !is_called(sorted[first], name, size))
+        return UNRELU_OK;
+    if (first + 1 < c->width && is_called(sorted[first + 1], name, size))
+        return find_name(c, name, size, found, err); /* which says that there are two */
+    *found = (size_t)(sorted[first] - c->names) + 1;
+    return UNRELU_OK;
+}
+
+static unrelu_status sort_names(const choice *c, ur_arena *arena, const name_place **out,
+                                unrelu_error *err)
+{
+    name_place *sorted = ur_take(arena, c->width, sizeof *sorted);
+    *out = sorted;
+    UR_TRY(ur_arena_status(arena, err));
+    for (size_t j = 0; j < c->width; j++)
+        sorted[j] = c->names + j;
+    qsort(sorted, c->width, sizeof *sorted, by_name);
+    return UNRELU_OK;
+}
+
 /* of[k]: the column whose name column k has with the suffix behind it, else SIZE_MAX */
 static unrelu_status find_indicators(const choice *c, const char *suffix, size_t *of,
                                      unrelu_error *err)
 {
+    UR_ARENA(arena);
+    const name_place *sorted = NULL;
     size_t tail = strlen(suffix), found = 0;
+    if (c->names)
+        UR_TRY(sort_names(c, &arena, &sorted, err));
     for (size_t k = 0; k < c->width; k++) {
         const char *name = c->names ? c->names[k] : "";
         size_t size = strlen(name), column = 0;
         of[k] = SIZE_MAX;
         if (size <= tail || strcmp(name + size - tail, suffix) != 0)
             continue;
-        UR_TRY(find_name(c, name, size - tail, &column, err));
+        UR_TRY(find_sorted(c, sorted, name, size - tail, &column, err));
         if (column) {
             of[k] = column - 1;
             found++;
@@ -375,6 +414,23 @@ static unrelu_status find_indicators(const choice *c, const char *suffix, size_t
                        "`indicator` is the end of the names of columns that tell where others are "
                        "limits",
                        c->source->label, suffix, c->names ? "" : " (it has no column names)");
+    return UNRELU_OK;
+}
+
+/* from columns of the file to where these go; SIZE_MAX: they are not handed out */
+static unrelu_status place_indicators(unrelu_source *source, size_t width, unrelu_error *err)
+{
+    UR_ARENA(arena);
+    size_t *of = source->reading.indicator_of;
+    size_t *place = ur_take(&arena, width, sizeof *place);
+    UR_TRY(ur_arena_status(&arena, err));
+    for (size_t j = 0; j < width; j++)
+        place[j] = source->pick ? SIZE_MAX : j;
+    for (size_t j = 0; source->pick && j < source->d; j++)
+        place[source->pick[j]] = j;
+    for (size_t k = 0; k < width; k++)
+        if (of[k] != SIZE_MAX)
+            of[k] = place[of[k]];
     return UNRELU_OK;
 }
 
@@ -487,9 +543,8 @@ unrelu_status ur_columns_choose(unrelu_source *source, size_t width, const char 
             UR_TRY(find_indicators(&c, r->asked.indicator, r->indicator_of, err));
         UR_TRY(pick(source, &c, unasked, r->indicator_of, err));
     }
-    for (size_t k = 0; r->indicator_of && k < width; k++)
-        if (r->indicator_of[k] != SIZE_MAX)
-            r->indicator_of[k] = place_of(source, r->indicator_of[k]);
+    if (r->indicator_of)
+        UR_TRY(place_indicators(source, width, err));
     if (r->asked.uncensored)
         UR_TRY(set_uncensored(source, &c, err));
     if (r->asked.top)

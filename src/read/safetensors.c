@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct {
@@ -253,6 +254,49 @@ static unrelu_status take_entry(scanner *s, ur_arena *arena, ur_safetensors *out
     return take_tensor(s, t);
 }
 
+/* ---- arrays against each other ---- */
+
+static int by_name(const void *a, const void *b)
+{
+    const ur_tensor *x = *(const ur_tensor *const *)a, *y = *(const ur_tensor *const *)b;
+    return strcmp(x->name, y->name);
+}
+
+/* empty ones first, which share a place with whatever follows */
+static int by_place(const void *a, const void *b)
+{
+    const ur_tensor *x = *(const ur_tensor *const *)a, *y = *(const ur_tensor *const *)b;
+    return x->begin != y->begin ? (x->begin > y->begin) - (x->begin < y->begin)
+                                : (x->end > y->end) - (x->end < y->end);
+}
+
+/* No name is there twice, of which readers would take either, and no byte belongs to two. */
+static unrelu_status check_apart(const ur_safetensors *t, const char *label, unrelu_error *err)
+{
+    UR_ARENA(arena);
+    const ur_tensor **list = ur_take(&arena, t->count, sizeof *list);
+    UR_TRY(ur_arena_status(&arena, err));
+    for (size_t i = 0; i < t->count; i++)
+        list[i] = &t->list[i];
+    if (t->count > 0)
+        qsort(list, t->count, sizeof *list, by_name);
+    for (size_t i = 1; i < t->count; i++)
+        if (strcmp(list[i - 1]->name, list[i]->name) == 0)
+            return ur_fail(err, UNRELU_EFORMAT,
+                           "%s has two arrays called '%.100s'; write it with "
+                           "safetensors.torch.save_file",
+                           label, list[i]->name);
+    if (t->count > 0)
+        qsort(list, t->count, sizeof *list, by_place);
+    for (size_t i = 1; i < t->count; i++)
+        if (list[i]->begin < list[i - 1]->end)
+            return ur_fail(err, UNRELU_EFORMAT,
+                           "%s: '%.100s' and '%.100s' share bytes from %" PRIu64
+                           " on; the file is damaged, write it with safetensors.torch.save_file",
+                           label, list[i - 1]->name, list[i]->name, list[i]->begin);
+    return UNRELU_OK;
+}
+
 unrelu_status ur_safetensors_parse(const char *text, size_t size, uint64_t data, const char *label,
                                    ur_arena *arena, ur_safetensors *out, unrelu_error *err)
 {
@@ -274,7 +318,8 @@ unrelu_status ur_safetensors_parse(const char *text, size_t size, uint64_t data,
     skip_space(&s);
     if (s.at < s.end)
         return refuse(&s, "the end of the header");
-    return ur_arena_status(arena, err);
+    UR_TRY(ur_arena_status(arena, err));
+    return check_apart(out, label, err);
 }
 
 /* ---- its length ---- */

@@ -70,15 +70,19 @@ static unrelu_status open_safetensors(ur_tensors *t, ur_arena *arena, unrelu_err
     return UNRELU_OK;
 }
 
+/* some at a time, so that the numbers alone take memory */
 static unrelu_status read_numbers(ur_tensors *t, size_t i, double *out, unrelu_error *err)
 {
+    enum { BLOCK = 4096 };
     const ur_tensor *tensor = &t->header.list[i];
-    size_t bytes = (size_t)(tensor->end - tensor->begin);
-    UR_ARENA(own);
-    unsigned char *raw = ur_take(&own, bytes, 1);
-    UR_TRY(ur_arena_status(&own, err));
-    UR_TRY(ur_file_read_at(t->fd, t->path, raw, bytes, t->data + tensor->begin, err));
-    ur_safetensors_convert(tensor->type, raw, tensor->count, out);
+    size_t item = ur_safetensors_item(tensor->type);
+    unsigned char raw[BLOCK * sizeof *out];
+    for (size_t at = 0; at < tensor->count; at += BLOCK) {
+        size_t some = tensor->count - at < BLOCK ? tensor->count - at : BLOCK;
+        uint64_t from = t->data + tensor->begin + at * item;
+        UR_TRY(ur_file_read_at(t->fd, t->path, raw, some * item, from, err));
+        ur_safetensors_convert(tensor->type, raw, some, out + at);
+    }
     return UNRELU_OK;
 }
 

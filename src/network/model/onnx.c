@@ -12,7 +12,12 @@
 #include "write/protobuf.h"
 #include "write/safetensors_write.h"
 
+#include <stdint.h>
+
 enum { IR_VERSION = 8, OPSET = 13, FLOAT = 1, DOUBLE = 11, WHOLE = 2 };
+
+/* Protocol buffers end at 2 GiB; all but the weights takes some hundred bytes. */
+static const size_t BYTES_MOST = INT32_MAX, REST_MOST = 4096;
 
 typedef struct {
     ur_message graph;
@@ -152,9 +157,22 @@ static ur_message model_of(const maker *q)
     return model;
 }
 
+static unrelu_status check_size(const char *path, const ur_weights *w, int single,
+                                unrelu_error *err)
+{
+    size_t bytes = (w->k * (w->d + 1) + w->m * (w->k + 1)) * ur_number_bytes(single);
+    return bytes <= BYTES_MOST - REST_MOST
+               ? UNRELU_OK
+               : ur_fail(err, UNRELU_EUSAGE,
+                         "%s: the weights take %zu bytes, and an .onnx file ends at %zu; write "
+                         "%s.safetensors",
+                         path, bytes, BYTES_MOST, single ? "" : "them with `float32`, or as ");
+}
+
 unrelu_status ur_onnx_write(const char *path, const ur_weights *w, int single, unrelu_error *err)
 {
     UR_ARENA(arena);
+    UR_TRY(check_size(path, w, single, err));
     maker q = {.graph = {.arena = &arena}, .single = single};
     add_layer(&q, "x", "0.weight", "0.bias", "t");
     add_activation(&q, w->f);
