@@ -67,6 +67,10 @@ static void text_and_row_names_are_left_out_and_named(void **state)
 {
     (void)state;
     const double second[] = {2, 4}, third[] = {2, 4, 6}, *x = two_by_two;
+    expect_table(files_text("a.csv", "a,b,,\n1,2,,\n3,4,,\n"), NULL,
+                 "header row found, 4 column names kept; left out: column 3 (empty), column 4 "
+                 "(empty)",
+                 2, 2, x);
     const double pair[] = {1, 2, 2, 4};
     static const char two[] = "header row found, 2 column names kept";
 #define TWO   "header row found, 2 column names kept; left out: "
@@ -195,6 +199,8 @@ static void columns_are_chosen_by_name_number_and_range(void **state)
     expect_table(path, "*in*,lead,^zinc", note, 2, 2, picked); /* tin, lead */
     expect_refusal(path, "tin:lead", UNRELU_EUSAGE,
                    "%s: the columns 'tin:lead' end before they start: write the first one first");
+    expect_refusal(path, "4-2", UNRELU_EUSAGE,
+                   "%s: the columns '4-2' end before they start: write the first one first");
     expect_refusal(path, "lead,lead", UNRELU_EUSAGE,
                    "%s: column 2 is chosen twice; name each column once");
     expect_refusal(path, "lead,^lead", UNRELU_EUSAGE,
@@ -227,6 +233,66 @@ static void columns_are_chosen_by_name_number_and_range(void **state)
                    "%s: columns 1 and 3 are both called 'a'; choose by number");
     expect_table(files_text("c.csv", "a,b,a\n1,2,3\n"), "1,3",
                  "header row found, 3 column names kept", 1, 2, (double[]){1, 3});
+}
+
+static void lines_beside_the_table_are_left_out_and_told(void **state)
+{
+    (void)state;
+    const double *x = two_by_two;
+    static const char remarks[] = "header row found, 2 column names kept; 2 lines of remarks above "
+                                  "left out",
+                      excel[] = "header row found, 2 column names kept; the separator is ';'; 1 "
+                                "line of remarks above left out",
+                      units[] = "header row found, 2 column names kept; line 2 (units) left out";
+    expect_table(files_text("a.csv", "# of, the, lake\n#\n\na,b\n1,2\n3,4\n"), NULL, remarks, 2, 2,
+                 x);
+    expect_table(files_text("a.csv", "# 2019\n1,2\n3,4\n"), NULL,
+                 "no header row; 1 line of remarks above left out", 2, 2, x);
+    expect_table(files_text("a.csv", "#,x\n# a,b\n1,2\n3,4\n"), NULL,
+                 "header row found, 2 column names kept; 1 line of remarks above left out", 2, 2,
+                 x);
+    expect_table(files_text("a.csv", "sep=;\r\na;b\r\n1;2\r\n3;4\r\n"), NULL, excel, 2, 2, x);
+    expect_table(files_text("a.tsv", "# r\n#\n\na\tb\n5s\t12n\n1\t2\n3\t4\n"), NULL,
+                 "header row found, 2 column names kept; 2 lines of remarks above left out; line 5 "
+                 "(units) left out",
+                 2, 2, x);
+    expect_table(files_text("a.csv", "a,b\nug/L,mg\n1,2\n3,4\n"), NULL, units, 2, 2, x);
+    /* lines are counted on, and a wrong value is none of these */
+    expect_refusal(
+        files_text("a.csv", "# r\na,b\nug/L,mg\n1,2\n3,x\n"), NULL, UNRELU_EFORMAT,
+        "%s: row 2 (line 5), column 2 (b): 'x' is not a number; correct it, leave the "
+        "column out with `columns`, or mark a missing value by an empty cell, NA or NaN");
+    expect_refusal(
+        files_text("a.csv", "site,a\nA,n/d\nB,2\nC,3\n"), NULL, UNRELU_EFORMAT,
+        "%s: row 1 (line 2), column 2 (a): 'n/d' is not a number; correct it, leave the "
+        "column out with `columns`, or mark a missing value by an empty cell, NA or NaN");
+    expect_refusal(
+        files_text("a.csv", "a,b\nug/L,1\n1,2\n3,4\n"), NULL, UNRELU_EFORMAT,
+        "%s: row 1 (line 2), column 1 (a): 'ug/L' is not a number; correct it, leave the "
+        "column out with `columns`, or mark a missing value by an empty cell, NA or NaN");
+}
+
+static void a_column_that_tells_of_another_is_pointed_at(void **state)
+{
+    (void)state;
+    const double first[] = {1, 3}, both[] = {1, 1, 3, 0};
+#define SEEMS "'a_q' seems to say where 'a' is a limit, and was not asked (`indicator` _q)"
+    expect_table(files_text("a.csv", "a,a_q\n1,<\n3,J\n"), NULL,
+                 "header row found, 2 column names kept; left out: 'a_q' (text); " SEEMS, 2, 1,
+                 first);
+    expect_table(files_text("a.csv", "a,a_q\n1,1\n3,0\n"), NULL,
+                 "header row found, 2 column names kept; " SEEMS, 2, 2, both);
+    expect_table(files_text("a.csv", "a,a_q\n1,<\n3,J\n"), "a",
+                 "header row found, 2 column names kept; " SEEMS, 2, 1, first);
+    /* it tells of no limit, says something else, or has no such name */
+    expect_table(files_text("a.csv", "a,a_q\n1,J\n3,=\n"), NULL,
+                 "header row found, 2 column names kept; left out: 'a_q' (text)", 2, 1, first);
+    expect_table(files_text("a.csv", "a,a_q\n1,<\n3,so\n"), NULL,
+                 "header row found, 2 column names kept; left out: 'a_q' (text)", 2, 1, first);
+    expect_table(files_text("a.csv", "a,b_q\n1,<\n3,J\n"), NULL,
+                 "header row found, 2 column names kept; left out: 'b_q' (text)", 2, 1, first);
+    expect_table(files_text("a.csv", "a,a2\n1,1\n3,0\n"), NULL,
+                 "header row found, 2 column names kept", 2, 2, both);
 }
 
 static void wrong_cells_are_refused_with_their_place(void **state)
@@ -644,6 +710,8 @@ int main(void)
         cmocka_unit_test(separators_line_ends_marks_and_blanks_do_not_matter),
         cmocka_unit_test(missing_values_are_nan),
         cmocka_unit_test(columns_are_chosen_by_name_number_and_range),
+        cmocka_unit_test(lines_beside_the_table_are_left_out_and_told),
+        cmocka_unit_test(a_column_that_tells_of_another_is_pointed_at),
         cmocka_unit_test(wrong_cells_are_refused_with_their_place),
         cmocka_unit_test(files_without_a_table_are_refused),
         cmocka_unit_test(numbers_are_rounded_correctly),

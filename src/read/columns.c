@@ -54,6 +54,14 @@ static const char *read_count(const char *s, const char *end, size_t *out)
     return s > start ? s : NULL;
 }
 
+static unrelu_status refuse_backwards(const choice *c, const char *entry, int shown,
+                                      unrelu_error *err)
+{
+    return ur_fail(err, UNRELU_EUSAGE,
+                   "%s: the columns '%.*s' end before they start: write the first one first",
+                   c->source->label, shown, entry);
+}
+
 static unrelu_status refuse_number(const choice *c, const char *entry, int shown, unrelu_error *err)
 {
     return ur_fail(err, UNRELU_EUSAGE, "%s: there is no column %.*s; the file has columns 1 to %zu",
@@ -145,10 +153,7 @@ static unrelu_status add_between(choice *c, const char *entry, size_t size, int 
         if (first < 1 || last < 1 || first > c->width || last > c->width)
             continue;
         if (first > last)
-            return ur_fail(err, UNRELU_EUSAGE,
-                           "%s: the columns '%.*s' end before they start: write the first one "
-                           "first",
-                           c->source->label, size < NAME_SHOWN ? (int)size : NAME_SHOWN, entry);
+            return refuse_backwards(c, entry, size < NAME_SHOWN ? (int)size : NAME_SHOWN, err);
         *found = 1;
         return add_range(c, first, last, err);
     }
@@ -182,8 +187,10 @@ static unrelu_status add_entry(choice *c, const char *entry, size_t size, int qu
     }
     if (s != end)
         return refuse_entry(c, entry, size, shown, err);
-    if (first < 1 || last > c->width || first > last)
+    if (first < 1 || last < 1 || first > c->width || last > c->width)
         return refuse_number(c, entry, shown, err);
+    if (first > last)
+        return refuse_backwards(c, entry, shown, err);
     return add_range(c, first, last, err);
 }
 

@@ -6,6 +6,8 @@
 #include "read/bytes.h"
 #include "read/csv_cell.h"
 #include "read/csv_look.h"
+#include "read/csv_preamble.h"
+#include "read/csv_said.h"
 #include "read/csv_texts.h"
 #include "read/format.h"
 #include "read/number.h"
@@ -14,7 +16,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 enum { PAD = 16 }; /* readable bytes behind the text: numbers are read by eights */
 enum { GOAL_LEAST = 64 << 10, GOAL_MOST = 1 << 20, GOAL_PIPE = 256 << 10, GOAL_SHARE = 16 };
@@ -158,9 +159,6 @@ static unrelu_status rewind_csv(unrelu_source *source, unrelu_error *err)
 
 /* ---- decode ---- */
 
-/* what a column says of a cell of another one */
-typedef enum { SAYS_NOTHING, SAYS_SEEN, SAYS_BELOW, SAYS_ABOVE, SAYS_MISSING } said;
-
 typedef struct {
     const unrelu_source *source;
     csv_state *csv;
@@ -213,51 +211,6 @@ static unrelu_status read_odd_cell(const place *at, const unsigned char *s, size
 
 /* ---- columns that tell of others ---- */
 
-static said read_said(const place *at, const ur_cell *cell)
-{
-    static const struct {
-        said says;
-        const char *word;
-    } words[] = {{SAYS_SEEN, ""},
-                 {SAYS_SEEN, "FALSE"},
-                 {SAYS_SEEN, "F"},
-                 {SAYS_SEEN, "NO"},
-                 {SAYS_SEEN, "N"},
-                 {SAYS_SEEN, "="},
-                 {SAYS_SEEN, "E"},
-                 {SAYS_SEEN, "J"},
-                 {SAYS_BELOW, "TRUE"},
-                 {SAYS_BELOW, "T"},
-                 {SAYS_BELOW, "YES"},
-                 {SAYS_BELOW, "Y"},
-                 {SAYS_BELOW, "<"},
-                 {SAYS_BELOW, "<="},
-                 {SAYS_BELOW, "\xe2\x89\xa4"},
-                 {SAYS_BELOW, "U"},
-                 {SAYS_BELOW, "UJ"},
-                 {SAYS_BELOW, "ND"},
-                 {SAYS_BELOW, "BDL"},
-                 {SAYS_ABOVE, ">"},
-                 {SAYS_ABOVE, ">="},
-                 {SAYS_ABOVE, "\xe2\x89\xa5"}};
-    size_t size = (size_t)(cell->end - cell->start);
-    const char *text = (const char *)cell->start;
-    double value, upper;
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strlen(words[i].word) == size && strncasecmp(words[i].word, text, size) == 0)
-            return words[i].says;
-    if (size > UR_CELL_MOST)
-        return SAYS_NOTHING;
-    if (ur_reading_is_missing(&at->source->reading, cell->start, cell->end))
-        return SAYS_MISSING;
-    ur_cell_kind kind = ur_cell_read(cell, at->csv->c_locale, &value, &upper);
-    if (kind == UR_CELL_MISSING)
-        return SAYS_MISSING;
-    if (kind == UR_CELL_NUMBER && (value == 0 || value == 1))
-        return value == 1 ? SAYS_BELOW : SAYS_SEEN;
-    return SAYS_NOTHING;
-}
-
 static unrelu_status refuse_said(const place *at, const ur_cell *cell, size_t column,
                                  unrelu_error *err)
 {
@@ -281,29 +234,30 @@ static unrelu_status read_other(const place *at, const unsigned char *s, size_t 
     *next = cell.next;
     if (of == SIZE_MAX)
         return UNRELU_OK;
-    at->said[of] = (unsigned char)read_said(at, &cell);
-    return at->said[of] != SAYS_NOTHING ? UNRELU_OK : refuse_said(at, &cell, of, at->err);
+    at->said[of] = (unsigned char)ur_csv_said(&at->source->reading, at->csv->c_locale, &cell);
+    return at->said[of] != UR_SAYS_NOTHING ? UNRELU_OK : refuse_said(at, &cell, of, at->err);
 }
 
 /* what was said of a cell of this row, whose value is x */
-static unrelu_status apply_said(const place *at, size_t column, said says, double x)
+static unrelu_status apply_said(const place *at, size_t column, ur_said says, double x)
 {
     size_t cell = (at->row - at->first_row) * at->source->d + column;
     unsigned char mark = at->block->mark ? at->block->mark[cell] : 0;
-    ur_marks_wanted wanted = says == SAYS_BELOW ? UR_BELOW_TOO : UR_ALL_MARKS;
+    ur_marks_wanted wanted = says == UR_SAYS_BELOW ? UR_BELOW_TOO : UR_ALL_MARKS;
     char label[128];
     ur_source_column_label(at->source, column, label, sizeof label);
-    if (says == SAYS_MISSING && !isnan(x))
+    if (says == UR_SAYS_MISSING && !isnan(x))
         return ur_fail_at(
             at->err, UNRELU_EFORMAT, at->row + 1, column + 1,
             "%s: row %zu (line %zu), %s is %g, and whether that is a value or a limit "
             "is missing beside it: say which, or leave the value out too",
             at->source->label, at->row + 1, at->line, label, x);
-    if (says <= SAYS_SEEN || says == SAYS_MISSING || (says == SAYS_ABOVE && isnan(x) && !mark))
+    if (says <= UR_SAYS_SEEN || says == UR_SAYS_MISSING ||
+        (says == UR_SAYS_ABOVE && isnan(x) && !mark))
         return UNRELU_OK;
     if (mark) {
         int below = mark == UR_BELOW_GIVEN || mark == UR_BELOW_UNKNOWN;
-        if (says == SAYS_BELOW ? below : mark == UR_ABOVE_GIVEN)
+        if (says == UR_SAYS_BELOW ? below : mark == UR_ABOVE_GIVEN)
             return UNRELU_OK;
         return ur_fail_at(at->err, UNRELU_EFORMAT, at->row + 1, column + 1,
                           "%s: row %zu (line %zu), %s says itself where it lies, and the column "
@@ -317,14 +271,14 @@ static unrelu_status apply_said(const place *at, size_t column, said says, doubl
                           "'check', 'report' and 'impute' read",
                           at->source->label, at->row + 1, at->line, label);
     }
-    return mark_cell(at, column, says == SAYS_BELOW ? UR_CELL_BELOW : UR_CELL_ABOVE, x, NAN);
+    return mark_cell(at, column, says == UR_SAYS_BELOW ? UR_CELL_BELOW : UR_CELL_ABOVE, x, NAN);
 }
 
 static unrelu_status apply_row(const place *at, const double *out)
 {
     for (size_t j = 0; j < at->source->d; j++)
         if (at->said[j])
-            UR_TRY(apply_said(at, j, (said)at->said[j], out[j]));
+            UR_TRY(apply_said(at, j, (ur_said)at->said[j], out[j]));
     memset(at->said, 0, at->source->d);
     return UNRELU_OK;
 }
@@ -457,14 +411,9 @@ static unrelu_status drop_blanks(csv_state *csv, int *found, unrelu_error *err)
 }
 
 /* Makes `ahead` start with the first line that is not blank, whole. */
-static unrelu_status find_first_line(csv_state *csv, unrelu_error *err)
+static unrelu_status find_line(csv_state *csv, unrelu_error *err)
 {
     int found = 0;
-    csv->data_line = 1;
-    UR_TRY(fill(csv, &csv->ahead, csv->goal, err));
-    UR_TRY(refuse_encoding(csv, err));
-    if (csv->ahead.size >= 3 && !memcmp(csv->ahead.bytes, "\xef\xbb\xbf", 3))
-        drop(csv, 3);
     for (size_t goal = csv->goal;; goal = larger_goal(goal)) {
         UR_TRY(drop_blanks(csv, &found, err));
         if (found)
@@ -480,20 +429,64 @@ static unrelu_status find_first_line(csv_state *csv, unrelu_error *err)
     }
 }
 
-/* A comma unless the line has none but semicolons, or else tabs. */
-static unsigned char find_separator(const unsigned char *line)
+/* Makes `ahead` hold a whole row, where the header took all that was read. */
+static unrelu_status read_ahead(csv_state *csv, unrelu_error *err)
 {
-    int semicolons = 0, tabs = 0;
-    for (int quoted = 0; *line != '\n'; line++) {
-        quoted ^= *line == '"';
-        if (quoted)
-            continue;
-        if (*line == ',')
-            return ',';
-        semicolons |= *line == ';';
-        tabs |= *line == '\t';
+    UR_TRY(fill(csv, &csv->ahead, csv->goal, err));
+    for (size_t goal = csv->goal;
+         !csv->ended && !memchr(csv->ahead.bytes, '\n', csv->ahead.size) && goal <= UR_LINE_MOST;
+         goal = larger_goal(goal))
+        UR_TRY(fill(csv, &csv->ahead, larger_goal(goal), err));
+    return UNRELU_OK;
+}
+
+static ur_csv_lines lines_of(const csv_state *csv, const unrelu_source *source)
+{
+    ur_csv_lines text = {csv->ahead.bytes, csv->ahead.size, csv->separator, csv->c_locale,
+                         &source->reading};
+    while (text.size && text.bytes[text.size - 1] != '\n')
+        text.size--;
+    return text;
+}
+
+/* Makes `ahead` start with the first line that is neither blank nor a remark, whole; *remarks
+ * counts these. */
+static unrelu_status find_first_line(const unrelu_source *source, csv_state *csv, size_t *remarks,
+                                     unrelu_error *err)
+{
+    *remarks = 0;
+    csv->data_line = 1;
+    UR_TRY(fill(csv, &csv->ahead, csv->goal, err));
+    UR_TRY(refuse_encoding(csv, err));
+    if (csv->ahead.size >= 3 && !memcmp(csv->ahead.bytes, "\xef\xbb\xbf", 3))
+        drop(csv, 3);
+    for (;; ++*remarks) {
+        UR_TRY(find_line(csv, err));
+        ur_csv_lines text = lines_of(csv, source);
+        size_t size = ur_csv_remark(&text);
+        if (size == 0)
+            return UNRELU_OK;
+        drop(csv, size);
+        csv->data_line++;
+        UR_TRY(fill(csv, &csv->ahead, csv->goal, err));
     }
-    return semicolons ? ';' : tabs ? '\t' : ',';
+}
+
+/* Drops a line of units below the names, and tells of it. */
+static unrelu_status drop_units(unrelu_source *source, csv_state *csv, unrelu_error *err)
+{
+    size_t lines, used = strlen(source->note);
+    UR_TRY(read_ahead(csv, err));
+    ur_csv_lines text = lines_of(csv, source);
+    size_t size = ur_csv_units(&text, source->width);
+    if (size == 0)
+        return UNRELU_OK;
+    count_rows(text.bytes, size, csv->separator, &lines);
+    drop(csv, size);
+    csv->data_line += lines;
+    snprintf(source->note + used, sizeof source->note - used, "; line %zu (units) left out",
+             csv->data_line - 1);
+    return UNRELU_OK;
 }
 
 static size_t count_quoted(const unsigned char *line, unsigned char separator)
@@ -534,8 +527,10 @@ static int is_header(const csv_state *csv, const unsigned char *line, size_t wid
     return is_quoted_header(csv, line, width);
 }
 
+/* unnamed (width): where the cell is empty */
 static unrelu_status read_names(const csv_state *csv, const unsigned char *line, size_t width,
-                                ur_arena *arena, const char ***out, unrelu_error *err)
+                                ur_arena *arena, const char ***out, unsigned char *unnamed,
+                                unrelu_error *err)
 {
     const char **names = *out = ur_take(arena, width, sizeof *names);
     for (size_t j = 0; j < width; j++) {
@@ -555,21 +550,11 @@ static unrelu_status read_names(const csv_state *csv, const unsigned char *line,
             cell.start < cell.end ? ur_cell_name(arena, &cell) : ur_take_text(arena, "x%zu", j + 1);
         UR_TRY(ur_arena_status(arena, err));
         names[j] = name;
+        unnamed[j] = cell.start == cell.end;
         line = cell.next + 1;
     }
     if (names[0][0] == '#' && names[0][1] == ' ') /* numpy.savetxt writes it so: "# a,b" */
         names[0] += 2;
-    return UNRELU_OK;
-}
-
-/* Makes `ahead` hold a whole row, where the header took all that was read. */
-static unrelu_status read_ahead(csv_state *csv, unrelu_error *err)
-{
-    UR_TRY(fill(csv, &csv->ahead, csv->goal, err));
-    for (size_t goal = csv->goal;
-         !csv->ended && !memchr(csv->ahead.bytes, '\n', csv->ahead.size) && goal <= UR_LINE_MOST;
-         goal = larger_goal(goal))
-        UR_TRY(fill(csv, &csv->ahead, larger_goal(goal), err));
     return UNRELU_OK;
 }
 
@@ -586,18 +571,31 @@ static void tell_indicators(unrelu_source *source)
                  count == 1 ? " has" : "s have", source->reading.asked.indicator);
 }
 
-/* Reads to the end of the first line that is not blank; sets separator, header, data_at, data_line,
- * the columns and the note. Leaves what follows in `ahead`. */
-static unrelu_status read_head(unrelu_source *source, csv_state *csv, int tabs, unrelu_error *err)
+/* The line that `ahead` starts with, as names, and a line of units below it. */
+static unrelu_status read_header(unrelu_source *source, csv_state *csv, unsigned char *unnamed,
+                                 const char ***names, unrelu_error *err)
 {
-    const char *columns = source->reading.asked.columns;
-    UR_ARENA(arena);
-    size_t lines;
-    const char **names = NULL;
-    unsigned char *unasked = NULL;
-    int unnamed = 0;
+    const unsigned char *line = csv->ahead.bytes, *feed = memchr(line, '\n', csv->ahead.size);
+    UR_TRY(read_names(csv, line, source->width, &source->arena, names, unnamed, err));
+    drop(csv, (size_t)(feed - line) + 1);
+    csv->data_line++;
+    return drop_units(source, csv, err);
+}
+
+static const char *name_separator(const csv_state *csv, int tabs)
+{
+    return csv->separator == ';'             ? "; the separator is ';'"
+           : csv->separator == '\t' && !tabs ? "; the separator is a tab"
+                                             : "";
+}
+
+/* what is above the first row, and which columns there are */
+static unrelu_status read_first_line(unrelu_source *source, csv_state *csv, int tabs,
+                                     unrelu_error *err)
+{
+    size_t remarks, used;
     csv->separator = tabs ? '\t' : '\0'; /* none yet: all blanks are blank */
-    UR_TRY(find_first_line(csv, err));
+    UR_TRY(find_first_line(source, csv, &remarks, err));
     const unsigned char *line = csv->ahead.bytes;
     for (const unsigned char *s = line; *s != '\n'; s++)
         if (*s == '\r' && s[1] != '\n') /* lines that end so would be one long line */
@@ -606,43 +604,50 @@ static unrelu_status read_head(unrelu_source *source, csv_state *csv, int tabs, 
                            "CR LF, not in CR alone",
                            csv->in.label, csv->data_line);
     if (!tabs)
-        csv->separator = find_separator(line);
-    size_t width = ur_cell_count(line, csv->separator);
+        csv->separator = ur_csv_separator(line);
+    size_t width = source->width = ur_cell_count(line, csv->separator);
     UR_TRY(ur_columns_check(source->label, width, err));
     csv->header = is_header(csv, line, width);
-    const char *separator = csv->separator == ';'             ? "; the separator is ';'"
-                            : csv->separator == '\t' && !tabs ? "; the separator is a tab"
-                                                              : "";
-    snprintf(source->note, sizeof source->note, "no header row%s", separator);
-    if (csv->header) {
-        UR_TRY(read_names(csv, line, width, &source->arena, &names, err));
-        ur_cell first = ur_cell_find(line, csv->separator);
-        unnamed = first.start == first.end;
+    if (csv->header)
         snprintf(source->note, sizeof source->note, "header row found, %zu column name%s kept%s",
-                 width, width == 1 ? "" : "s", separator);
-        const unsigned char *feed = memchr(line, '\n', csv->ahead.size);
-        drop(csv, (size_t)(feed - line) + 1);
-        csv->data_line++;
-    }
-    ur_look look = {.width = width,
-                    .separator = csv->separator,
-                    .c_locale = csv->c_locale,
-                    .names = names,
-                    .unnamed = unnamed,
-                    .reading = &source->reading};
-    if (!columns || strchr(columns, '^')) { /* the others are not asked for one by one */
-        UR_TRY(read_ahead(csv, err));
-        look.bytes = csv->ahead.bytes;
-        for (look.size = csv->ahead.size; look.size && look.bytes[look.size - 1] != '\n';)
-            look.size--;
-        UR_TRY(ur_csv_look(&look, &arena, &unasked, err));
-    }
+                 width, width == 1 ? "" : "s", name_separator(csv, tabs));
+    else
+        snprintf(source->note, sizeof source->note, "no header row%s", name_separator(csv, tabs));
+    used = strlen(source->note);
+    if (remarks > 0)
+        snprintf(source->note + used, sizeof source->note - used,
+                 "; %zu line%s of remarks above left out", remarks, remarks == 1 ? "" : "s");
+    return UNRELU_OK;
+}
+
+/* Reads to the end of the header, if there is one; sets separator, header, data_at, data_line, the
+ * columns and the note. Leaves what follows in `ahead`. */
+static unrelu_status read_head(unrelu_source *source, csv_state *csv, int tabs, unrelu_error *err)
+{
+    const char *columns = source->reading.asked.columns;
+    UR_ARENA(arena);
+    size_t lines;
+    const char **names = NULL;
+    unsigned char *unasked = NULL;
+    UR_TRY(read_first_line(source, csv, tabs, err));
+    size_t width = source->width;
+    unsigned char *unnamed = ur_take(&arena, width, 1);
+    UR_TRY(ur_arena_status(&arena, err));
+    if (csv->header)
+        UR_TRY(read_header(source, csv, unnamed, &names, err));
+    UR_TRY(read_ahead(csv, err));
+    ur_look look = {
+        .lines = lines_of(csv, source), .width = width, .names = names, .unnamed = unnamed};
+    UR_TRY(ur_csv_look(&look, &arena, err));
+    if (!columns || strchr(columns, '^')) /* the others are not asked for one by one */
+        unasked = look.unasked;
     UR_TRY(ur_columns_choose(source, width, names, unasked, err));
     source->all_names = names ? names : ur_take_numbered(&source->arena, 'x', width);
     UR_TRY(ur_arena_status(&source->arena, err));
     if (unasked)
         ur_csv_tell(&look, unasked, source->note, sizeof source->note);
     tell_indicators(source);
+    ur_csv_hint(&look, source);
     if (csv->ended && !count_rows(csv->ahead.bytes, csv->ahead.size, csv->separator, &lines))
         return ur_fail(err, UNRELU_EDATA, "%s has a header but no rows; nothing can be learned",
                        source->label);

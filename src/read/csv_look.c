@@ -3,7 +3,8 @@
 
 #include "base/error.h"
 #include "base/limits.h"
-#include "read/csv_cell.h"
+#include "read/csv_said.h"
+#include "read/format.h"
 #include "read/number.h"
 
 #include <math.h>
@@ -13,7 +14,9 @@
 enum { NAMED = 4, NAME_SHOWN = 40 }; /* columns in the note, bytes of a name there */
 
 typedef struct {
-    size_t *present, *text; /* width: cells that are not missing, and those that say nothing */
+    size_t *present, *text;  /* width: cells that are not missing, and those that say nothing */
+    size_t *silent, *limits; /* width: that say nothing of another column, and those that do say
+                                that a value lies below or above */
     size_t rows;
     int counted;    /* the first column has been 1, 2, 3, ... so far */
     int increasing; /* and whole numbers that increase */
@@ -41,16 +44,22 @@ static double look_at(const ur_look *l, counts *c, const unsigned char *s, size_
     *next = ur_number_fast(s, &value);
     if (*next && **next == '\r')
         ++*next;
-    if (*next && (**next == l->separator || **next == '\n')) {
+    if (*next && (**next == l->lines.separator || **next == '\n')) {
         c->present[j]++;
+        c->silent[j] += value != 0 && value != 1;
+        c->limits[j] += value == 1;
         return value;
     }
-    ur_cell cell = ur_cell_find(s, l->separator);
-    ur_cell_kind kind = ur_reading_is_missing(l->reading, cell.start, cell.end) ? UR_CELL_MISSING
+    ur_cell cell = ur_cell_find(s, l->lines.separator);
+    ur_cell_kind kind = ur_reading_is_missing(l->lines.reading, cell.start, cell.end)
+                            ? UR_CELL_MISSING
                         : cell.end - cell.start > UR_CELL_MOST
                             ? UR_CELL_TEXT
-                            : ur_cell_read(&cell, l->c_locale, &value, &upper);
+                            : ur_cell_read(&cell, l->lines.c_locale, &value, &upper);
     *next = cell.next;
+    ur_said says = ur_csv_said(l->lines.reading, l->lines.c_locale, &cell);
+    c->silent[j] += says == UR_SAYS_NOTHING;
+    c->limits[j] += says == UR_SAYS_BELOW || says == UR_SAYS_ABOVE;
     c->present[j] += kind != UR_CELL_MISSING;
     c->text[j] += kind == UR_CELL_TEXT && !is_number_with_comma(&cell);
     return kind == UR_CELL_NUMBER ? value : NAN;
@@ -62,7 +71,7 @@ static void look_at_row(const ur_look *l, counts *c, const unsigned char **s)
     for (size_t j = 0;; j++) {
         const unsigned char *next;
         if (j == l->width) {
-            *s = memchr(*s, '\n', (size_t)(l->bytes + l->size - *s));
+            *s = memchr(*s, '\n', (size_t)(l->lines.bytes + l->lines.size - *s));
             return;
         }
         while (**s == ' ')
@@ -83,10 +92,11 @@ static void look_at_row(const ur_look *l, counts *c, const unsigned char **s)
 
 static void look_at_rows(const ur_look *l, counts *c)
 {
-    const unsigned char *end = l->bytes + l->size;
-    for (const unsigned char *s = l->bytes; s < end && s < l->bytes + UR_LOOK_MOST; s++) {
+    const unsigned char *end = l->lines.bytes + l->lines.size;
+    for (const unsigned char *s = l->lines.bytes; s < end && s < l->lines.bytes + UR_LOOK_MOST;
+         s++) {
         const unsigned char *start = s;
-        while (ur_is_blank(*start) && *start != l->separator)
+        while (ur_is_blank(*start) && *start != l->lines.separator)
             start++;
         s = start;
         if (*s != '\n')
@@ -104,36 +114,73 @@ static int is_row_names(const ur_look *l, const counts *c)
 {
     if (!l->names)
         return 0;
-    return l->unnamed || !strcmp(l->names[0], "rownames") || !strcmp(l->names[0], "Unnamed: 0") ||
+    return l->unnamed[0] || !strcmp(l->names[0], "rownames") ||
+           !strcmp(l->names[0], "Unnamed: 0") ||
            (c->rows > 0 && c->increasing && !strcmp(l->names[0], "X")) ||
            (c->rows >= UR_COUNTED_LEAST && c->counted);
 }
 
-unrelu_status ur_csv_look(const ur_look *l, ur_arena *arena, unsigned char **unasked,
-                          unrelu_error *err)
+/* the column that k is called after, with more behind the name that begins with no digit; width:
+ * none */
+static size_t called_after(const ur_look *l, size_t k)
+{
+    size_t best = l->width, longest = 0;
+    for (size_t j = 0; j < l->width; j++) {
+        size_t size = strlen(l->names[j]);
+        if (j == k || size <= longest || strncmp(l->names[j], l->names[k], size) != 0)
+            continue;
+        char next = l->names[k][size];
+        if (next && !(next >= '0' && next <= '9')) {
+            best = j;
+            longest = size;
+        }
+    }
+    return best;
+}
+
+static void find_hint(ur_look *l, const counts *c, const unsigned char *out)
+{
+    for (size_t k = 0; l->names && !l->hint && k < l->width; k++) {
+        if (c->limits[k] == 0 || c->silent[k] > 0)
+            continue;
+        size_t j = called_after(l, k);
+        if (j == l->width || out[j])
+            continue;
+        l->hint = l->names[k];
+        l->of = j;
+    }
+}
+
+unrelu_status ur_csv_look(ur_look *l, ur_arena *arena, unrelu_error *err)
 {
     UR_ARENA(own);
     counts c = {.present = ur_take(&own, l->width, sizeof *c.present),
                 .text = ur_take(&own, l->width, sizeof *c.text),
+                .silent = ur_take(&own, l->width, sizeof *c.silent),
+                .limits = ur_take(&own, l->width, sizeof *c.limits),
                 .counted = 1,
                 .increasing = 1};
     unsigned char *out = ur_take(arena, l->width, 1);
     size_t left = 0;
-    *unasked = NULL;
     UR_TRY(ur_arena_status(&own, err));
     UR_TRY(ur_arena_status(arena, err));
     look_at_rows(l, &c);
     for (size_t j = 0; j < l->width; j++) {
         int is_text = c.text[j] >= UR_TEXT_LEAST && 2 * c.text[j] > c.present[j];
-        out[j] = is_draw_number(l, j) ? UR_DRAW_NUMBER : is_text ? UR_TEXT_COLUMN : 0;
+        int is_empty = l->names && l->unnamed[j] && c.rows > 0 && c.present[j] == 0;
+        out[j] = is_draw_number(l, j) ? UR_DRAW_NUMBER
+                 : is_text            ? UR_TEXT_COLUMN
+                 : is_empty           ? UR_EMPTY_COLUMN
+                                      : 0;
         left += out[j] != 0;
     }
     if (is_row_names(l, &c)) {
         left += !out[0];
         out[0] = UR_ROW_NAMES;
     }
+    find_hint(l, &c, out);
     if (left > 0 && left < l->width)
-        *unasked = out;
+        l->unasked = out;
     return UNRELU_OK;
 }
 
@@ -145,15 +192,31 @@ void ur_csv_tell(const ur_look *l, const unsigned char *unasked, char *note, siz
         size_t used = strlen(note);
         if (!unasked[j] || told++ > NAMED)
             continue;
-        const char *what = unasked[j] == UR_ROW_NAMES     ? "row names"
-                           : unasked[j] == UR_DRAW_NUMBER ? "of imputations"
-                                                          : "text";
+        const char *what = unasked[j] == UR_ROW_NAMES      ? "row names"
+                           : unasked[j] == UR_DRAW_NUMBER  ? "of imputations"
+                           : unasked[j] == UR_EMPTY_COLUMN ? "empty"
+                                                           : "text";
         if (told > NAMED)
             snprintf(name, sizeof name, "...");
-        else if (l->names && !(j == 0 && l->unnamed))
+        else if (l->names && !l->unnamed[j])
             snprintf(name, sizeof name, "'%.*s' (%s)", NAME_SHOWN, l->names[j], what);
         else
             snprintf(name, sizeof name, "column %zu (%s)", j + 1, what);
         snprintf(note + used, size - used, "%s%s", told == 1 ? "; left out: " : ", ", name);
     }
+}
+
+void ur_csv_hint(const ur_look *l, unrelu_source *source)
+{
+    size_t used = strlen(source->note), at = 0;
+    if (!l->hint || source->reading.asked.indicator)
+        return;
+    while (source->pick && at < source->d && source->pick[at] != l->of)
+        at++;
+    if (at == source->d)
+        return;
+    const char *of = l->names[l->of];
+    snprintf(source->note + used, sizeof source->note - used,
+             "; '%.*s' seems to say where '%.*s' is a limit, and was not asked (`indicator` %.*s)",
+             NAME_SHOWN, l->hint, NAME_SHOWN, of, NAME_SHOWN, l->hint + strlen(of));
 }

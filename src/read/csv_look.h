@@ -9,13 +9,14 @@
  * first column of a table with a header holds row names where it has no name, or is called rownames
  * or 'Unnamed: 0'; where it is called X and holds whole numbers that increase (R's read.csv calls
  * it so); and where it counts 1, 2, 3, ... over at least UR_COUNTED_LEAST rows. The columns .imp
- * and .id of imputations say which draw a row is of. Where nothing would be left, nothing is left
- * out. */
+ * and .id of imputations say which draw a row is of; one without a name, without a cell as well, is
+ * what a spreadsheet leaves at the end of lines. Where nothing would be left, nothing is left out.
+ */
 #ifndef UR_CSV_LOOK_H
 #define UR_CSV_LOOK_H
 
 #include "base/arena.h"
-#include "base/c_locale.h"
+#include "read/csv_preamble.h"
 #include "read/reading.h"
 
 enum {
@@ -28,22 +29,23 @@ enum {
 };
 
 typedef struct {
-    const unsigned char *bytes; /* whole lines, and 16 readable bytes behind them */
-    size_t size, width;
-    unsigned char separator;
-    locale_t c_locale;
-    const char *const *names; /* width, or NULL: there is no header */
-    int unnamed;              /* the first name is empty in the file */
-    const ur_reading *reading;
+    ur_csv_lines lines;
+    size_t width;
+    const char *const *names;     /* width, or NULL: there is no header */
+    const unsigned char *unnamed; /* width: its name is empty in the file */
+    unsigned char *unasked;       /* out, as below; NULL: none is to be left out */
+    const char *hint; /* out: a column that seems to tell where another one, of, is a limit */
+    size_t of;
 } ur_look;
 
-enum { UR_TEXT_COLUMN = 1, UR_ROW_NAMES, UR_DRAW_NUMBER };
+enum { UR_TEXT_COLUMN = 1, UR_ROW_NAMES, UR_DRAW_NUMBER, UR_EMPTY_COLUMN };
 
-/* *unasked (width, of the arena): one of these for columns to be left out, 0 for others; NULL: none
- * is to be left out */
-unrelu_status ur_csv_look(const ur_look *look, ur_arena *arena, unsigned char **unasked,
-                          unrelu_error *err);
+/* unasked (width, of the arena): one of these for columns to be left out, 0 for others */
+unrelu_status ur_csv_look(ur_look *look, ur_arena *arena, unrelu_error *err);
 /* Appends "; left out: 'site' (text)" to note, a text of `size` bytes, for columns so marked. */
 void ur_csv_tell(const ur_look *look, const unsigned char *unasked, char *note, size_t size);
+/* Appends what a column seems to tell of one that is handed out, where nobody said so, to the note.
+ * 'CuCen' of 'Cu': all of its cells say that a value was seen, or lies below or above. */
+void ur_csv_hint(const ur_look *look, unrelu_source *source);
 
 #endif

@@ -47,16 +47,32 @@ static int read_finite(text t, locale_t c_locale, double *value)
     return ur_number_exact(t.start, t.end, c_locale, value) && isfinite(*value);
 }
 
-/* <v, <=v, and v U as the laboratories of the EPA flag what was not detected */
+/* t without what laboratories of the EPA put behind a value, in either case, and the blanks before
+ * it; 0 where it does not end so, or nothing is before it */
+static int strip_flag(text *t, const char *flag)
+{
+    size_t size = strlen(flag);
+    if ((size_t)(t->end - t->start) <= size ||
+        strncasecmp((const char *)t->end - size, flag, size) != 0)
+        return 0;
+    *t = trimmed(t->start, t->end - size);
+    return 1;
+}
+
+/* <v, <=v; v U, v UJ: not detected */
 static int is_below(text t, locale_t c_locale, double *value)
 {
     static const char *const below[] = {"<=", "<", "\xe2\x89\xa4"}; /* the last is U+2264 */
     for (size_t i = 0; i < sizeof below / sizeof *below; i++)
         if (strip(&t, below[i]))
             return read_finite(t, c_locale, value);
-    if (t.start < t.end && (t.end[-1] == 'U' || t.end[-1] == 'u'))
-        return read_finite(trimmed(t.start, t.end - 1), c_locale, value);
-    return 0;
+    return (strip_flag(&t, "UJ") || strip_flag(&t, "U")) && read_finite(t, c_locale, value);
+}
+
+/* v J: seen, and estimated */
+static int is_estimated(text t, locale_t c_locale, double *value)
+{
+    return strip_flag(&t, "J") && read_finite(t, c_locale, value);
 }
 
 static int is_above(text t, locale_t c_locale, double *value)
@@ -99,6 +115,8 @@ ur_cell_kind ur_cell_read(const ur_cell *cell, locale_t c_locale, double *value,
         return UR_CELL_INFINITE;
     if (is_one_of(t, not_detected) || is_below(t, c_locale, value))
         return UR_CELL_BELOW;
+    if (is_estimated(t, c_locale, value))
+        return UR_CELL_NUMBER;
     if (is_above(t, c_locale, value))
         return UR_CELL_ABOVE;
     if (!is_between(t, c_locale, value, upper)) {

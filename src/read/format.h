@@ -24,7 +24,7 @@ struct unrelu_source {
     const ur_format *format;
     void *state;
     const char *label;
-    char note[384];
+    char note[640];
     int moved;          /* take was called since open or the last rewind */
     size_t width;       /* columns of the file */
     size_t d;           /* columns handed out */

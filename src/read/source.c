@@ -218,7 +218,7 @@ static unrelu_status open_named(unrelu_source *source, const named *name, unrelu
     char told[sizeof source->note];
     snprintf(told, sizeof told, "%s", source->note);
     if (guess)
-        snprintf(source->note, sizeof source->note, "the content is %s%s%.300s", guess,
+        snprintf(source->note, sizeof source->note, "the content is %s%s%.560s", guess,
                  *told ? "; " : "", told);
     return UNRELU_OK;
 }

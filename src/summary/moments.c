@@ -330,9 +330,10 @@ static unrelu_status refuse_cell(const ur_moments_plan *plan, const ur_block *pa
                           label, row, column, x);
     return ur_fail_at(
         err, UNRELU_EFORMAT, row, j + 1,
-        "%s: row %zu, %s: the value is %g, but a rectified value is never negative: use "
-        "`additive-noise` SD|auto if noise was added after the rectifier, or "
-        "`censor-at` T with T < 0 if values are censored there",
+        "%s: row %zu, %s: the value is %g, but a rectified value is never negative: name the "
+        "column in `uncensored` if its values have any sign; a fit takes `additive-noise` SD|auto "
+        "if noise was added after the rectifier, and `censor-at` T with T < 0 if values are "
+        "censored there",
         label, row, column, x);
 }
 

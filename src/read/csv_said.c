@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "read/csv_said.h"
+
+#include "base/limits.h"
+
+#include <string.h>
+#include <strings.h>
+
+ur_said ur_csv_said(const ur_reading *reading, locale_t c_locale, const ur_cell *cell)
+{
+    static const struct {
+        ur_said says;
+        const char *word;
+    } words[] = {{UR_SAYS_SEEN, ""},
+                 {UR_SAYS_SEEN, "FALSE"},
+                 {UR_SAYS_SEEN, "F"},
+                 {UR_SAYS_SEEN, "NO"},
+                 {UR_SAYS_SEEN, "N"},
+                 {UR_SAYS_SEEN, "="},
+                 {UR_SAYS_SEEN, "E"},
+                 {UR_SAYS_SEEN, "J"},
+                 {UR_SAYS_BELOW, "TRUE"},
+                 {UR_SAYS_BELOW, "T"},
+                 {UR_SAYS_BELOW, "YES"},
+                 {UR_SAYS_BELOW, "Y"},
+                 {UR_SAYS_BELOW, "<"},
+                 {UR_SAYS_BELOW, "<="},
+                 {UR_SAYS_BELOW, "\xe2\x89\xa4"},
+                 {UR_SAYS_BELOW, "U"},
+                 {UR_SAYS_BELOW, "UJ"},
+                 {UR_SAYS_BELOW, "ND"},
+                 {UR_SAYS_BELOW, "BDL"},
+                 {UR_SAYS_ABOVE, ">"},
+                 {UR_SAYS_ABOVE, ">="},
+                 {UR_SAYS_ABOVE, "\xe2\x89\xa5"}};
+    size_t size = (size_t)(cell->end - cell->start);
+    const char *text = (const char *)cell->start;
+    double value, upper;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strlen(words[i].word) == size && strncasecmp(words[i].word, text, size) == 0)
+            return words[i].says;
+    if (size > UR_CELL_MOST)
+        return UR_SAYS_NOTHING;
+    if (ur_reading_is_missing(reading, cell->start, cell->end))
+        return UR_SAYS_MISSING;
+    ur_cell_kind kind = ur_cell_read(cell, c_locale, &value, &upper);
+    if (kind == UR_CELL_MISSING)
+        return UR_SAYS_MISSING;
+    if (kind == UR_CELL_NUMBER && (value == 0 || value == 1))
+        return value == 1 ? UR_SAYS_BELOW : UR_SAYS_SEEN;
+    return UR_SAYS_NOTHING;
+}
