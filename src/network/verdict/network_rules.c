@@ -37,14 +37,15 @@ typedef struct {
     size_t y_rank;
     const ur_weights *weights;
     const ur_evidence *evidence;
-    int tested; /* the labels show each neuron by itself: its pattern is looked at */
+    int tested; /* the labels have room for each neuron: its pattern is looked at */
+    int shown;  /* and they show all of them so */
     ur_sides sides;
     ur_pattern_end *ends; /* k: of the patterns */
     double leverage;      /* the largest of them */
     double gap;           /* smallest 1 - rho_2 of them; NaN: not measured */
     int ones;             /* c is fitted, or might have been: */
     size_t rank;          /* of x over all rows, or of [x 1] less 1 */
-    ur_apart apart;       /* where it is not tested */
+    ur_apart apart;       /* where not all are shown */
 } look;
 
 /* ---- rows ---- */
@@ -244,13 +245,16 @@ static unrelu_status measure_patterns(look *l, ur_arena *kept, unrelu_error *err
     ur_pattern_room *room = ur_pattern_room_in(&arena, &problem);
     double kink = ur_kink_width(l->data) * UR_KINK; /* v x has unit variance */
     l->ends = ur_take(kept, k, sizeof *l->ends);
+    l->shown = l->tested;
     UR_TRY(ur_arena_status(kept, err));
     UR_TRY(ur_arena_status(&arena, err));
     UR_TRY(ur_frame_enter(frame, w->f, k, w->V, w->c, V, err));
     for (size_t j = 0; j < k; j++) {
         ur_pattern_end end = l->ends[j] = ur_pattern_look(&problem, room, V + j * p, kink);
-        if (!(end.spread > UR_PATTERN_FLAT) || !(1 - end.rho < ur_exact_slack(l->data)))
-            continue; /* a pair v, -v is not in the labels */
+        int spans = end.spread > UR_PATTERN_FLAT, seen = 1 - end.rho < ur_exact_slack(l->data);
+        l->shown &= seen || !spans;
+        if (!spans || !seen)
+            continue; /* a pair v, -v is not in the labels, nor what their rounding covers */
         l->gap = fmin(isnan(l->gap) ? 1 : l->gap, 1 - end.second);
         l->leverage = fmax(l->leverage, end.leverage);
     }
@@ -445,9 +449,11 @@ static unrelu_status test_doubt(const void *facts, ur_breach *breach)
 
 /* ---- the table ---- */
 
-static int is_untested(const void *facts)
+/* pairs v, -v of a part that is linear are told as that */
+static int is_hidden(const void *facts)
 {
-    return !((const look *)facts)->tested;
+    const look *l = facts;
+    return !l->tested || (!l->shown && l->evidence->linear_rank == 0);
 }
 
 static int has_linear_part(const void *facts)
@@ -509,15 +515,16 @@ static const ur_rule rules[] = {
      test_second, LOWERS},
     {"uncertified", "no neuron hinges on one sample: leverages are below 1 - 1e-6", NULL,
      test_hinge, LOWERS},
-    {"uncertified", "where patterns are not looked at: the Gauss-Newton matrix is regular",
-     is_untested, test_information, LOWERS},
+    {"uncertified",
+     "where the labels do not show each neuron by its pattern: the Gauss-Newton matrix is regular",
+     is_hidden, test_information, LOWERS},
     {"not-identifiable",
      "with one label, a sample more than a row of V has dimensions lies between any two kinks",
-     is_untested, test_between, LOWERS},
+     is_hidden, test_between, LOWERS},
     {"uncertified",
-     "where patterns are not looked at: no sample has a leverage on all weights above 1 - 1e-6 "
-     "(less where labels carry few digits)",
-     is_untested, test_leverage, LOWERS},
+     "where the labels do not show each neuron by its pattern: no sample has a leverage on all "
+     "weights above 1 - 1e-6 (less where labels carry few digits)",
+     is_hidden, test_leverage, LOWERS},
     {"uncertified", "the inputs leave V half of the digits of the labels", NULL, test_condition,
      LOWERS},
     {"linear-part", "no part of the map is linear in x", has_linear_part, test_linear, LOWERS},
@@ -592,7 +599,7 @@ unrelu_status ur_judge(const ur_problem *given, const ur_outcome *out, ur_judgem
     UR_TRY(open_rows(&l, &arena, err));
     UR_TRY(ur_sides_set(l.data, l.weights, &l.frame, &arena, &l.sides, err));
     UR_TRY(measure_patterns(&l, &arena, err));
-    if (!l.tested)
+    if (is_hidden(&l))
         UR_TRY(ur_apart_measure(given, l.data, l.seen, l.weights, &l.apart, err));
     judgement->gap = l.gap;
     return ur_rules_ask(rules, RULES, &l, out->arena, &judgement->notes, &judgement->verdict, err);
