@@ -132,6 +132,10 @@ typedef struct {
     const char *top; /* NULL, or "900", "lead=900,zinc=50": values at or above are top codes */
     const char *na;  /* NULL, or what also stands for a missing cell: "-999,unknown" */
     int complete;    /* rows with a missing cell are left out */
+    /* Of 0 or 1 parts: the whole file. Else the range `part` (from 0) of `parts` ranges of rows, in
+     * the order of the file: whole blocks of an array, bytes of a text file up to a line end. Only
+     * they are read. Standard input and what is compressed cannot be cut. */
+    size_t part, parts;
 } unrelu_source_options;
 UNRELU_API void unrelu_source_options_init(unrelu_source_options *options, size_t size);
 UNRELU_API unrelu_status unrelu_source_options_set(unrelu_source_options *options, const char *name,
@@ -155,6 +159,16 @@ UNRELU_API unrelu_status unrelu_source_rename(unrelu_source *source, const char 
                                               unrelu_error *err);
 /* what was decided about the file, for the user ("header row: names kept"), or "" */
 UNRELU_API const char *unrelu_source_note(const unrelu_source *source);
+
+/* How many rows and lines a source has, as they stand in the file (a pass over the bytes of a text
+ * file, none over an array), and how many of them come before it: where it is a part of a text
+ * file, its messages count from there. */
+typedef struct {
+    size_t rows, lines; /* lines: of text files */
+} unrelu_extent;
+UNRELU_API unrelu_status unrelu_source_extent(unrelu_source *source, unrelu_extent *out,
+                                              unrelu_error *err);
+UNRELU_API void unrelu_source_begin_at(unrelu_source *source, const unrelu_extent *before);
 
 /* The whole of it: x (n, columns), to be freed by unrelu_free. Every cell must be finite. */
 UNRELU_API unrelu_status unrelu_source_load(unrelu_source *source, const unrelu_exec *exec,

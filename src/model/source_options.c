@@ -16,6 +16,8 @@ static const ur_option table[] = {
      NULL},
     {"na", UR_OPTION_TEXT, AT(na), "TOKEN", 0, 0, "what stands for a missing cell", NULL},
     {"complete", UR_OPTION_YES, AT(complete), NULL, 0, 0, "yes or no", NULL},
+    {"part", UR_OPTION_SIZE, AT(part), "N", 0, 1 << 20, "a whole number, from 0", NULL},
+    {"parts", UR_OPTION_SIZE, AT(parts), "N", 0, 1 << 20, "how many parts there are", NULL},
     {0},
 };
 

@@ -106,11 +106,14 @@ unrelu_status ur_pass(unrelu_source *source, const ur_summary *summary, void *pl
                             .fraction = fraction};
     p.room = ur_take(&arena, summary->room ? summary->room(plan) : 0, sizeof *p.room);
     UR_TRY(ur_arena_status(&arena, err));
+    int ranked = exec && exec->rank_sum;
     unrelu_status status = first_block(&p, plan, err);
+    if (status == UNRELU_OK && ranked && summary->agree)
+        status = summary->agree(plan, exec, p.room, err);
     if (status == UNRELU_OK)
         status = ur_ordered_sum(&sum, &p, exec, stage, s, err);
     ur_block_free(&p.first);
-    if (status != UNRELU_OK || !exec || !exec->rank_sum)
+    if (status != UNRELU_OK || !ranked)
         return status;
     size_t head = summary->head ? summary->head(plan) : 0;
     if (summary->align)

@@ -25,7 +25,8 @@ static unrelu_status rewind_array(unrelu_source *source, unrelu_error *err)
 {
     ur_array *a = source->state;
     ur_npy again;
-    a->next_row = a->next_index = 0;
+    a->next_row = a->first_row;
+    a->next_index = 0;
     if (!is_streamed(a))
         return UNRELU_OK;
     ur_member_close(&a->member); /* and open again, up to its first element */
@@ -37,13 +38,13 @@ static unrelu_status take_array(unrelu_source *source, ur_piece *piece, int *mor
                                 unrelu_error *err)
 {
     ur_array *a = source->state;
-    *more = a->next_row < a->n;
+    *more = a->next_row < a->end;
     if (!*more)
         return is_streamed(a) ? ur_member_finish(&a->member, err) : UNRELU_OK;
     piece->index = a->next_index++;
     piece->first_row = a->next_row;
-    piece->rows = smaller(a->piece_rows, a->n - a->next_row);
-    piece->first_line = 0;
+    piece->rows = smaller(a->piece_rows, a->end - a->next_row);
+    piece->first_line = piece->lines = 0;
     piece->size = 0;
     piece->offset =
         a->base + (uint64_t)a->next_row * (a->npy.fortran ? 1 : source->width) * a->npy.item;
@@ -129,7 +130,8 @@ static unrelu_status decode_array(const unrelu_source *source, const ur_piece *p
 static double array_fraction(const unrelu_source *source)
 {
     const ur_array *a = source->state;
-    return (double)a->next_row / (double)a->n;
+    size_t rows = a->end - a->first_row;
+    return rows ? (double)(a->next_row - a->first_row) / (double)rows : 1;
 }
 
 static const ur_format array_format = {
@@ -187,6 +189,22 @@ unrelu_status ur_array_start(unrelu_source *source, unrelu_error *err)
     return ur_columns_choose(source, width, NULL, NULL, err);
 }
 
+/* whole pieces, so that the blocks of all parts are those of the whole */
+unrelu_status ur_array_cut(unrelu_source *source, unrelu_error *err)
+{
+    ur_array *a = source->state;
+    const unrelu_source_options *asked = &source->reading.asked;
+    size_t pieces = a->n / a->piece_rows + (a->n % a->piece_rows != 0);
+    a->end = a->n;
+    if (asked->parts <= 1)
+        return UNRELU_OK;
+    if (is_streamed(a))
+        return ur_source_refuse_parts(source, err);
+    a->first_row = a->next_row = ur_source_cut(pieces, asked->part, asked->parts) * a->piece_rows;
+    a->end = smaller(ur_source_cut(pieces, asked->part + 1, asked->parts) * a->piece_rows, a->n);
+    return UNRELU_OK;
+}
+
 /* ---- a .npy file ---- */
 
 static unrelu_status read_next(void *context, void *bytes, size_t size, unrelu_error *err)
@@ -206,7 +224,8 @@ unrelu_status ur_npy_open(unrelu_source *source, const char *path, unrelu_error 
     UR_TRY(ur_array_new(source, &a, err));
     UR_TRY(ur_file_open_read(path, &a->fd, &size, &regular, err));
     UR_TRY(ur_npy_read(read_next, source, size, source->label, &a->npy, err));
-    return ur_array_start(source, err);
+    UR_TRY(ur_array_start(source, err));
+    return ur_array_cut(source, err);
 }
 
 /* ---- a matrix in the caller's memory: lent to the blocks, copied only for some columns ---- */
@@ -242,6 +261,8 @@ unrelu_status unrelu_source_memory(const double *x, size_t n, size_t d,
         a->piece_rows = ur_piece_rows(n, d);
         status = ur_columns_choose(source, d, NULL, NULL, err);
     }
+    if (!status)
+        status = ur_array_cut(source, err);
     if (status)
         unrelu_source_close(source);
     else

@@ -10,7 +10,8 @@
 
 typedef struct {
     ur_npy npy;
-    size_t n, piece_rows;
+    size_t n, piece_rows;  /* rows of the array, of a piece */
+    size_t first_row, end; /* the rows that are handed out */
     size_t next_row, next_index;
     const double *lent; /* rows in the caller's memory, or NULL */
     int fd;             /* where rows are read at an offset, or -1 */
@@ -25,5 +26,7 @@ typedef struct {
 unrelu_status ur_array_new(unrelu_source *source, ur_array **out, unrelu_error *err);
 /* Shape and dtype fit for samples? Then columns and pieces are set. */
 unrelu_status ur_array_start(unrelu_source *source, unrelu_error *err);
+/* Which rows are handed out: once it is known where they are read. */
+unrelu_status ur_array_cut(unrelu_source *source, unrelu_error *err);
 
 #endif

@@ -138,11 +138,31 @@ unrelu_status ur_bytes_seek(ur_bytes *b, uint64_t position, unrelu_error *err)
     return UNRELU_OK;
 }
 
-double ur_bytes_fraction(const ur_bytes *b)
+unrelu_status ur_bytes_next_line(const ur_bytes *b, uint64_t *position, unrelu_error *err)
+{
+    unsigned char bytes[1 << 12];
+    uint64_t at = *position - 1; /* a line starts behind each line feed */
+    while (at < b->size) {
+        size_t size = b->size - at < sizeof bytes ? (size_t)(b->size - at) : sizeof bytes;
+        UR_TRY(ur_file_read_at(b->fd, b->label, bytes, size, b->base + at, err));
+        const unsigned char *feed = memchr(bytes, '\n', size);
+        if (feed) {
+            *position = at + (uint64_t)(feed - bytes) + 1;
+            return UNRELU_OK;
+        }
+        at += size;
+    }
+    *position = b->size;
+    return UNRELU_OK;
+}
+
+double ur_bytes_fraction(const ur_bytes *b, uint64_t start)
 {
     if (b->gz)
         return b->size ? (double)gzoffset(b->gz) / (double)b->size : 1;
     if (b->regular)
-        return b->size ? (double)b->position / (double)b->size : 1;
+        return b->size > start && b->position > start
+                   ? (double)(b->position - start) / (double)(b->size - start)
+                   : b->size <= start;
     return b->position < b->spooled ? (double)b->position / (double)b->spooled : -1;
 }

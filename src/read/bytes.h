@@ -29,7 +29,9 @@ void ur_bytes_close(ur_bytes *b);
 unrelu_status ur_bytes_read(ur_bytes *b, unsigned char *bytes, size_t size, size_t *got,
                             unrelu_error *err);
 unrelu_status ur_bytes_seek(ur_bytes *b, uint64_t position, unrelu_error *err);
-/* share of the file handed out; negative where not known */
-double ur_bytes_fraction(const ur_bytes *b);
+/* *position: of the first line that starts there or behind, or the end, of a regular file */
+unrelu_status ur_bytes_next_line(const ur_bytes *b, uint64_t *position, unrelu_error *err);
+/* share of what lies behind `start` that was handed out; negative where not known */
+double ur_bytes_fraction(const ur_bytes *b, uint64_t start);
 
 #endif

@@ -27,6 +27,7 @@ typedef struct {
     size_t goal;      /* bytes of text in a piece, but for its last line */
     uint64_t data_at; /* where the first row starts */
     size_t data_line; /* and its 1-based line */
+    size_t data_row;  /* 0-based; 0 but in a part of a file whose rows before were counted */
     int header;       /* the line before it holds names */
     ur_piece ahead;   /* bytes that were read but not yet handed out */
     int ended;        /* nothing is left to read behind them */
@@ -125,18 +126,20 @@ static unrelu_status take_csv(unrelu_source *source, ur_piece *piece, int *more,
 {
     csv_state *csv = source->state;
     size_t lines = 0, blank = 0;
+    piece->lines = 0;
     for (piece->rows = 0; piece->rows == 0; csv->next_line += lines) {
         UR_TRY(next_lines(csv, piece, err));
         if (piece->size == 0)
             break;
         piece->rows = count_rows(piece->bytes, piece->size, csv->separator, &lines);
+        piece->lines += lines;
         piece->first_line = csv->next_line;
         blank += piece->rows ? 0 : piece->size;
         if (blank > UR_BLANK_MOST)
             return refuse_blanks(csv, csv->next_line + lines - 1, err);
     }
     *more = piece->rows > 0;
-    if (!*more && csv->next_row == 0)
+    if (!*more && csv->next_index == 0 && source->reading.asked.parts <= 1)
         return ur_fail(err, UNRELU_EDATA, "%s has no rows; nothing can be learned", source->label);
     if (*more) {
         piece->index = csv->next_index++;
@@ -152,9 +155,45 @@ static unrelu_status rewind_csv(unrelu_source *source, unrelu_error *err)
     UR_TRY(ur_bytes_seek(&csv->in, csv->data_at, err));
     csv->ahead.size = 0;
     csv->ended = 0;
-    csv->next_row = csv->next_index = 0;
+    csv->next_row = csv->data_row;
+    csv->next_index = 0;
     csv->next_line = csv->data_line;
     return UNRELU_OK;
+}
+
+/* ---- a part of the file: lines that start in its share of the bytes ---- */
+
+static unrelu_status line_from(csv_state *csv, uint64_t share, uint64_t *at, unrelu_error *err)
+{
+    *at = csv->data_at + share;
+    return share ? ur_bytes_next_line(&csv->in, at, err) : UNRELU_OK;
+}
+
+static unrelu_status cut_lines(unrelu_source *source, unrelu_error *err)
+{
+    csv_state *csv = source->state;
+    const unrelu_source_options *asked = &source->reading.asked;
+    uint64_t start, end, size = csv->in.size - csv->data_at;
+    if (asked->parts <= 1)
+        return UNRELU_OK;
+    if (!csv->in.regular || csv->in.gz || csv->in.spool >= 0)
+        return ur_source_refuse_parts(source, err);
+    UR_TRY(line_from(csv, ur_source_cut(size, asked->part, asked->parts), &start, err));
+    UR_TRY(line_from(csv, ur_source_cut(size, asked->part + 1, asked->parts), &end, err));
+    csv->data_at = start;
+    csv->in.size = end;
+    source->label = csv->in.label = ur_take_text(&source->arena, "%s, part %zu of %zu",
+                                                 source->label, asked->part + 1, asked->parts);
+    UR_TRY(ur_arena_status(&source->arena, err));
+    return rewind_csv(source, err);
+}
+
+static void begin_at(unrelu_source *source, const unrelu_extent *before)
+{
+    csv_state *csv = source->state;
+    csv->data_row = csv->next_row = before->rows;
+    csv->data_line += before->lines;
+    csv->next_line = csv->data_line;
 }
 
 /* ---- decode ---- */
@@ -658,7 +697,8 @@ static unrelu_status read_head(unrelu_source *source, csv_state *csv, int tabs, 
 
 static double csv_fraction(const unrelu_source *source)
 {
-    return ur_bytes_fraction(&((const csv_state *)source->state)->in);
+    const csv_state *csv = source->state;
+    return ur_bytes_fraction(&csv->in, csv->data_at);
 }
 
 static void end_csv(void *thing)
@@ -687,6 +727,7 @@ static const ur_format csv_format = {
     .decode = decode_csv,
     .fraction = csv_fraction,
     .met_limit = csv_met_limit,
+    .begin_at = begin_at,
     .add_texts = add_csv_texts,
 };
 
@@ -713,5 +754,6 @@ unrelu_status ur_csv_open(unrelu_source *source, const char *path, int tabs, int
                                     : (size_t)goal;
     UR_TRY(read_head(source, csv, tabs, err));
     csv->next_line = csv->data_line;
+    UR_TRY(cut_lines(source, err));
     return ur_source_set_places(source, &source->arena, err);
 }

@@ -14,6 +14,8 @@ typedef struct {
                             unrelu_error *err);
     double (*fraction)(const unrelu_source *source);
     int (*met_limit)(const unrelu_source *source); /* NULL: there are none in this format */
+    /* rows and lines before those of this part; NULL: the format knows */
+    void (*begin_at)(unrelu_source *source, const unrelu_extent *before);
     /* appends the texts of the rows of a piece; NULL: numbers are no text in this format */
     unrelu_status (*add_texts)(const unrelu_source *source, const ur_piece *piece, ur_texts *texts,
                                unrelu_error *err);
@@ -57,6 +59,11 @@ unrelu_status ur_csv_open(unrelu_source *source, const char *path, int tabs, int
  * them; set to 0 where it is spec that decides about them. */
 unrelu_status ur_columns_choose(unrelu_source *source, size_t width, const char *const *names,
                                 unsigned char *unasked, unrelu_error *err);
+
+/* where part `part` of `parts` begins among `total` things: 0 for the first */
+size_t ur_source_cut(size_t total, size_t part, size_t parts);
+/* of what cannot be read from its middle on */
+unrelu_status ur_source_refuse_parts(const unrelu_source *source, unrelu_error *err);
 
 /* place from pick, of a source that has its columns */
 unrelu_status ur_source_set_places(unrelu_source *source, ur_arena *arena, unrelu_error *err);

@@ -117,6 +117,7 @@ unrelu_status ur_npz_member_open(unrelu_source *source, const char *path, const 
     UR_TRY(ur_npy_read(ur_member_next, &a->member, a->member.size, source->label, &a->npy, err));
     UR_TRY(ur_array_start(source, err));
     UR_TRY(place_rows(source, path, a, err));
+    UR_TRY(ur_array_cut(source, err));
     if (!member) {
         const char *name = zip_get_name(a->archive.zip, (zip_uint64_t)a->index, 0);
         snprintf(source->note, sizeof source->note, "array '%.*s' read", (int)strlen(name) - 4,

@@ -30,6 +30,19 @@ static const char *copy(ur_arena *arena, const char *text)
     return text ? ur_take_copy(arena, text) : NULL;
 }
 
+static unrelu_status check_parts(const unrelu_source_options *asked, unrelu_error *err)
+{
+    enum { MOST = 1 << 20 }; /* more would make parts of a few bytes */
+    if (asked->parts > MOST)
+        return ur_fail(err, UNRELU_EUSAGE, "`parts` is %zu, where at most %d can be had",
+                       asked->parts, MOST);
+    if (asked->part >= (asked->parts ? asked->parts : 1))
+        return ur_fail(err, UNRELU_EUSAGE,
+                       "`part` is %zu of %zu: parts are numbered from 0, up to `parts` less one",
+                       asked->part, asked->parts);
+    return UNRELU_OK;
+}
+
 unrelu_status ur_reading_start(ur_arena *arena, const unrelu_source_options *asked,
                                ur_reading *reading, unrelu_error *err)
 {
@@ -41,6 +54,7 @@ unrelu_status ur_reading_start(ur_arena *arena, const unrelu_source_options *ask
     own.top = copy(arena, asked->top);
     own.na = copy(arena, asked->na);
     *reading = (ur_reading){.asked = own};
+    UR_TRY(check_parts(asked, err));
     if (own.indicator && !*own.indicator)
         return ur_fail(err, UNRELU_EUSAGE,
                        "`indicator` is empty: give the end of the names of columns that tell where "

@@ -141,6 +141,48 @@ void ur_block_free(ur_block *block)
     memset(block, 0, sizeof *block);
 }
 
+/* ---- parts ---- */
+
+size_t ur_source_cut(size_t total, size_t part, size_t parts)
+{
+    return total / parts * part + total % parts * part / parts; /* total * part may overflow */
+}
+
+unrelu_status ur_source_refuse_parts(const unrelu_source *source, unrelu_error *err)
+{
+    return ur_fail(err, UNRELU_EUSAGE,
+                   "%s cannot be read from its middle on, as each of %zu parts needs: unpack it, "
+                   "or save it as a file",
+                   source->label, source->reading.asked.parts);
+}
+
+static unrelu_status add_up(unrelu_source *source, ur_piece *piece, unrelu_extent *out,
+                            unrelu_error *err)
+{
+    int more = 1;
+    for (*out = (unrelu_extent){0}; more;) {
+        UR_TRY(ur_source_take(source, piece, &more, err));
+        out->rows += more ? piece->rows : 0;
+        out->lines += piece->lines; /* also those behind the last row */
+    }
+    return UNRELU_OK;
+}
+
+unrelu_status unrelu_source_extent(unrelu_source *source, unrelu_extent *out, unrelu_error *err)
+{
+    ur_piece piece = {0};
+    UR_TRY(ur_source_rewind(source, err));
+    unrelu_status status = add_up(source, &piece, out, err);
+    ur_piece_free(&piece);
+    return status ? status : ur_source_rewind(source, err);
+}
+
+void unrelu_source_begin_at(unrelu_source *source, const unrelu_extent *before)
+{
+    if (source->format->begin_at && source->reading.asked.parts > 1)
+        source->format->begin_at(source, before);
+}
+
 void ur_source_column_label(const unrelu_source *source, size_t place, char *out, size_t size)
 {
     char number[32];

@@ -14,6 +14,7 @@ typedef struct {
     size_t first_row; /* 0-based row in the file of the piece's first row */
     size_t rows;
     size_t first_line; /* text files: 1-based line of the first row */
+    size_t lines;      /* text files: blank ones too */
     uint64_t offset;   /* binary files: where the piece lies */
     unsigned char *bytes;
     size_t size, capacity; /* bytes in use, bytes allocated */

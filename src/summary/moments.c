@@ -162,7 +162,7 @@ static void re_express(const ur_moments_plan *plan, double *s, const double *shi
 
 /* ---- merge ---- */
 
-/* of absorb and align: a target head, and re_express's room */
+/* of absorb and align: a target head, and re_express's room; of agree: a head and a count */
 static size_t room_len(const void *plan)
 {
     return 5 * ((const ur_moments_plan *)plan)->d;
@@ -271,6 +271,24 @@ static unrelu_status begin(void *context, const ur_block *block, unrelu_error *e
     pilot.rows = block->rows < enough ? block->rows : enough;
     for (size_t j = 0; j < plan->d; j++)
         choose_head(plan, &pilot, j, &plan->head[j], &plan->head[plan->d + j]);
+    return UNRELU_OK;
+}
+
+/* Where ranks are not numbered each keeps its own, and align finds one for all in the end. */
+static unrelu_status agree(void *context, const unrelu_exec *exec, double *room, unrelu_error *err)
+{
+    ur_moments_plan *plan = context;
+    size_t d = plan->d;
+    double *firsts = room + 2 * d;
+    for (size_t i = 0; i < 2 * d; i++)
+        room[i] = exec->rank == 0 ? plan->head[i] : 0;
+    *firsts = exec->rank == 0;
+    UR_TRY(exec->rank_sum(exec->context, room, 2 * d + 1, err));
+    for (size_t j = 0; *firsts == 1 && j < d; j++)
+        if (room[d + j] != 0) { /* else rank 0 saw no value above the limit */
+            plan->head[j] = room[j];
+            plan->head[d + j] = room[d + j];
+        }
     return UNRELU_OK;
 }
 
@@ -457,6 +475,7 @@ const ur_summary ur_moments = {
     .len = len,
     .head = head_len,
     .begin = begin,
+    .agree = agree,
     .scratch = new_scratch,
     .update = update,
     .room = room_len,

@@ -14,11 +14,14 @@ typedef struct {
     size_t (*head)(const void *plan); /* NULL: no head */
     /* sees the first block once, before any update; may fix units in the plan. NULL: nothing */
     unrelu_status (*begin)(void *plan, const ur_block *block, unrelu_error *err);
+    /* gives every rank's plan the units that rank 0 fixed, which saw the first block of all, so
+     * that a block is summed as it would be on one rank. NULL: nothing was fixed */
+    unrelu_status (*agree)(void *plan, const unrelu_exec *exec, double *room, unrelu_error *err);
     /* scratch of one thread, from an arena that ends with it; NULL: none needed */
     void *(*scratch)(const void *plan, ur_arena *arena);
     unrelu_status (*update)(const void *plan, void *scratch, double *s, const ur_block *block,
                             unrelu_error *err);
-    /* doubles of scratch for absorb and align; NULL: none needed */
+    /* doubles of scratch for agree, absorb and align; NULL: none needed */
     size_t (*room)(const void *plan);
     /* into += from, from = 0; NULL: element by element */
     void (*absorb)(const void *plan, double *into, double *from, double *room);
