@@ -113,7 +113,7 @@ static void columns_that_do_not_exist_are_refused(void **state)
     expect_refusal(path, "0", UNRELU_EUSAGE,
                    "%s: there is no column 0; the file has columns 1 to 3");
     expect_refusal(path, "3-2", UNRELU_EUSAGE,
-                   "%s: there is no column 3-2; the file has columns 1 to 3");
+                   "%s: the columns '3-2' end before they start: write the first one first");
     expect_refusal(path, "1-99999999999999999999999", UNRELU_EUSAGE,
                    "%s: there is no column 1-99999999999999999999999; the file has columns 1 to 3");
     expect_refusal(path, "lead", UNRELU_EUSAGE,
