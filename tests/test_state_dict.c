@@ -2,6 +2,7 @@
 /* Weights of PyTorch, in .safetensors files that are written here byte by byte and in .npz ones. */
 #include "networks.h"
 
+#include "base/limits.h"
 #include "files.h"
 #include "network/model/network.h"
 #include "network/model/onnx.h"
@@ -210,6 +211,60 @@ static void graphs_beyond_what_readers_take_are_refused(void **state)
     assert_int_not_equal(access(path, F_OK), 0);
 }
 
+static unrelu_status load_scaled(double v, double u, double c, unrelu_error *err)
+{
+    static const char header[] =
+        "{\"0.weight\":{\"dtype\":\"F64\",\"shape\":[1,2],\"data_offsets\":[0,16]},"
+        "\"2.weight\":{\"dtype\":\"F64\",\"shape\":[2,1],\"data_offsets\":[16,32]},"
+        "\"0.bias\":{\"dtype\":\"F64\",\"shape\":[1],\"data_offsets\":[32,40]}}";
+    const double data[] = {v, v, u, u, c};
+    unrelu_network *m = NULL;
+    unrelu_status status =
+        unrelu_network_load(tensors("scaled.safetensors", header, data, sizeof data), &m, err);
+    unrelu_network_free(m);
+    return status;
+}
+
+/* finite as they are, and not where V has rows of length 1 */
+static void weights_beyond_a_double_are_refused(void **state)
+{
+    (void)state;
+    unrelu_error err = {0};
+    must(load_scaled(1, 1e308, 1e308, &err), &err);
+    assert_int_equal(load_scaled(1e308, 1e308, 0, &err), UNRELU_EFORMAT);
+    assert_non_null(strstr(err.text, "beyond the range of a double"));
+    assert_int_equal(load_scaled(1e-300, 1, 1e300, &err), UNRELU_EFORMAT);
+}
+
+/* the most that a file may hold, in the worst order for a sort by insertion: it would take an hour
+ */
+static void a_million_neurons_are_put_in_order(void **state)
+{
+    (void)state;
+    enum { MANY = UR_COLUMNS_MOST };
+    char header[256];
+    const size_t bytes = MANY * sizeof(double);
+    snprintf(header, sizeof header,
+             "{\"0.weight\":{\"dtype\":\"F64\",\"shape\":[%d,1],\"data_offsets\":[0,%zu]},"
+             "\"2.weight\":{\"dtype\":\"F64\",\"shape\":[1,%d],\"data_offsets\":[%zu,%zu]}}",
+             MANY, bytes, MANY, bytes, 2 * bytes);
+    const size_t length = strlen(header);
+    unsigned char *file = calloc(1, 8 + length + 2 * bytes);
+    for (size_t i = 0; i < 8; i++)
+        file[i] = (unsigned char)(length >> 8 * i);
+    memcpy(file + 8, header, length);
+    for (size_t i = 0; i < MANY; i++) {
+        const double v = -1, u = (double)i;
+        memcpy(file + 8 + length + i * sizeof v, &v, sizeof v);
+        memcpy(file + 8 + length + bytes + i * sizeof u, &u, sizeof u);
+    }
+    unrelu_network *m = load(files_write("many.safetensors", file, 8 + length + 2 * bytes));
+    free(file);
+    for (size_t i = 0; i < MANY; i++)
+        assert_true(m->U[i] == (double)(MANY - 1 - i));
+    unrelu_network_free(m);
+}
+
 #define ONE(name, shape, from, to)                                                                 \
     "\"" name "\":{\"dtype\":\"F64\",\"shape\":" shape ",\"data_offsets\":[" from "," to "]}"
 
@@ -312,6 +367,8 @@ int main(void)
         cmocka_unit_test(exported_weights_come_back),
         cmocka_unit_test(exports_that_cannot_be_are_refused),
         cmocka_unit_test(graphs_beyond_what_readers_take_are_refused),
+        cmocka_unit_test(weights_beyond_a_double_are_refused),
+        cmocka_unit_test(a_million_neurons_are_put_in_order),
         cmocka_unit_test(other_networks_are_refused),
         cmocka_unit_test(damaged_headers_are_refused),
         cmocka_unit_test(other_types_are_refused_where_they_are_wanted),

@@ -239,6 +239,22 @@ static unrelu_status check_rational(const char *path, const unrelu_network *m, u
 
 /* ---- the whole ---- */
 
+/* Rows of V have length 1 now: what that took may be too much for U and c. */
+static unrelu_status check_scaled(const char *path, const unrelu_network *m, unrelu_error *err)
+{
+    for (size_t j = 0; j < m->k; j++) {
+        int finite = isfinite(m->c[j]);
+        for (size_t i = 0; i < m->m; i++)
+            finite &= isfinite(m->U[i * m->k + j]);
+        if (!finite)
+            return ur_fail(err, UNRELU_EFORMAT,
+                           "%s: the weights of a neuron go beyond the range of a double where its "
+                           "row of the hidden layer has length 1; scale them",
+                           path);
+    }
+    return UNRELU_OK;
+}
+
 /* weights, and nothing else is known of them */
 static unrelu_status load_weights(const char *path, unrelu_network *m, unrelu_error *err)
 {
@@ -247,7 +263,8 @@ static unrelu_status load_weights(const char *path, unrelu_network *m, unrelu_er
     for (size_t j = 0; j < m->k; j++)
         m->active[j] = NAN;
     m->method = UR_STATE_DICT;
-    return ur_network_normalise(m, err);
+    UR_TRY(ur_network_normalise(m, err));
+    return check_scaled(path, m, err);
 }
 
 static unrelu_status load(const char *path, unrelu_network *m, unrelu_error *err)

@@ -3,6 +3,7 @@
  * multiplies u by s^q. A row of length 0 (a constant neuron) stays as it is. */
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/order.h"
 #include "dense/blas.h"
 #include "network/model/network.h"
 
@@ -79,15 +80,18 @@ static void scale_rows(ur_weights *w)
 }
 
 /* order (k) such that column norms of U decrease; of equal ones the earlier first */
-static void order_by_norm(const ur_weights *w, double *norm, size_t *order)
+static unrelu_status order_by_norm(const ur_weights *w, size_t *order, unrelu_error *err)
 {
-    for (size_t j = 0; j < w->k; j++) {
-        norm[j] = ur_norm_steps(w->m, w->U + j, w->k);
-        size_t place = j;
-        for (; place > 0 && norm[order[place - 1]] < norm[j]; place--)
-            order[place] = order[place - 1];
-        order[place] = j;
-    }
+    UR_ARENA(arena);
+    ur_keyed *list = ur_take(&arena, w->k, sizeof *list);
+    ur_keyed *scratch = ur_take(&arena, w->k, sizeof *scratch);
+    UR_TRY(ur_arena_status(&arena, err));
+    for (size_t j = 0; j < w->k; j++)
+        list[j] = (ur_keyed){-ur_norm_steps(w->m, w->U + j, w->k), j};
+    ur_sort_keyed(list, scratch, w->k);
+    for (size_t j = 0; j < w->k; j++)
+        order[j] = list[j].at;
+    return UNRELU_OK;
 }
 
 static void permute_rows(size_t k, size_t width, const size_t *order, double *A, double *room)
@@ -116,11 +120,10 @@ ur_weights ur_network_weights(const unrelu_network *m)
 unrelu_status ur_weights_normalise(ur_weights *w, size_t *order, unrelu_error *err)
 {
     UR_ARENA(arena);
-    double *norm = ur_take(&arena, w->k, sizeof *norm);
     double *room = ur_take(&arena, w->k, (w->d + 1) * sizeof *room);
     UR_TRY(ur_arena_status(&arena, err));
     scale_rows(w);
-    order_by_norm(w, norm, order);
+    UR_TRY(order_by_norm(w, order, err));
     permute_rows(w->k, w->d, order, w->V, room);
     permute_rows(w->k, 1, order, w->c, room);
     permute_columns(w->m, w->k, order, w->U, room);
