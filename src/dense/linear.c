@@ -136,6 +136,49 @@ int ur_eigen_in_place(size_t d, double *A, double *values, size_t size, double *
                               room, (lapack_int)size) == 0;
 }
 
+/* dsyevr, by numbers of eigenvalues; where size is ASK, what it would like */
+static lapack_int call_top(size_t d, double *A, double *values, double *vectors, double *work,
+                           lapack_int size, int *whole, lapack_int indices, int *support)
+{
+    lapack_int order = (lapack_int)d, from = order > 1 ? order - 1 : 1, found = 0;
+    return LAPACKE_dsyevr_work(LAPACK_COL_MAJOR, 'V', 'I', 'U', order, A, order, 0, 0, from, order,
+                               0, &found, values, vectors, order, support, work, size, whole,
+                               indices);
+}
+
+ur_top_room ur_top_room_in(ur_arena *arena, size_t d)
+{
+    double A = 0, values = 0, vectors = 0, asked = 0;
+    int wanted = 0, support[4];
+    if (d == 0)
+        return (ur_top_room){0};
+    call_top(d, &A, &values, &vectors, &asked, ASK, &wanted, ASK, support);
+    ur_top_room room = {.size = (size_t)asked, .indices = (size_t)wanted};
+    room.work = ur_take(arena, room.size + d, sizeof *room.work);
+    room.whole = ur_take(arena, room.indices, sizeof *room.whole);
+    return room;
+}
+
+int ur_eigen_top(size_t d, double *A, double values[2], double *vectors, ur_top_room *room)
+{
+    double *found = room->work + room->size; /* d, as dsyevr wants it */
+    int support[4];
+    for (size_t i = 0; i < d; i++)
+        if (refuse_nan("dsyevr", i + 1, A + i * d, NULL) != UNRELU_OK)
+            return 0;
+    if (call_top(d, A, found, vectors, room->work, (lapack_int)room->size, room->whole,
+                 (lapack_int)room->indices, support) != 0)
+        return 0;
+    values[0] = found[d > 1];
+    values[1] = d > 1 ? found[0] : 0;
+    for (size_t i = 0; i < d && d > 1; i++) { /* they come in increasing order */
+        double first = vectors[i];
+        vectors[i] = vectors[d + i];
+        vectors[d + i] = first;
+    }
+    return 1;
+}
+
 /* A' (p x n in column-major) = L Q: L below the diagonal of A, Q by the rest and tau */
 static unrelu_status factor_lq(size_t n, size_t p, double *A, double *tau, unrelu_error *err)
 {

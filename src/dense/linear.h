@@ -3,6 +3,7 @@
 #ifndef UR_LINEAR_H
 #define UR_LINEAR_H
 
+#include "base/arena.h"
 #include "unrelu/unrelu.h"
 
 /* Of the largest pivot, singular value or eigenvalue, or of the size of what is subtracted: a
@@ -30,6 +31,16 @@ int ur_single_cholesky_in_place(size_t d, float *A);
  * room has the size that ur_eigen_room says for this d. */
 size_t ur_eigen_room(size_t d);
 int ur_eigen_in_place(size_t d, double *A, double *values, size_t size, double *room);
+/* The two largest eigenvalues, the larger first, of symmetric A (d x d, lower triangle, destroyed),
+ * and their vectors, one a ROW (of d = 1: one). 0: failed. A tenth of the time of all of them. */
+typedef struct {
+    size_t size, indices;
+    double *work;
+    int *whole;
+} ur_top_room;
+/* in the arena, whose status says whether it is whole */
+ur_top_room ur_top_room_in(ur_arena *arena, size_t d);
+int ur_eigen_top(size_t d, double *A, double values[2], double *vectors, ur_top_room *room);
 /* A (m x k) -> orthonormal columns spanning the same space (thin QR, signs such that R's
  * diagonal is positive) */
 unrelu_status ur_orthonormalise(size_t m, size_t k, double *A, unrelu_error *err);

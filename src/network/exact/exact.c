@@ -36,7 +36,6 @@ unrelu_status ur_exact_finish(const ur_problem *given, const ur_frame *frame, co
     ur_newton_fit fit;
     UR_TRY(ur_newton_alloc(&problem, k, &arena, &fit, err));
     memcpy(fit.V, V, k * frame->p * sizeof *V);
-    UR_TRY(ur_newton_outer(&problem, &fit, err));
     UR_TRY(ur_newton_polish(&problem, &fit, err));
     double residual = sqrt(fit.rss / frame->size);
     if (!(residual <= floor_of_labels)) {

@@ -39,6 +39,7 @@ enum {
     UR_STREAM_FOLDS,  /* rows of folds without signs: first ones */
     UR_STREAM_BIRTHS, /* and further ones */
     UR_STREAM_HUNT,   /* starts of the deflated search */
+    UR_STREAM_PROBE,  /* draws that look for the sample of largest leverage */
 };
 
 /* --- network_model.c --- */

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "network/pattern/pattern.h"
 
+#include "base/random.h"
 #include "dense/blas.h"
 #include "dense/linear.h"
+#include "network/model/network.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
+enum { BLOCK = 512 }; /* rows that are summed at once */
 enum { MAX_STEPS = 60, POWER_STEPS = 60 };
+/* Draws that look for the sample of largest leverage, and how many samples they propose: one of
+ * leverage 1 - e is among them unless others have, by chance, all draws below its sqrt(e). */
+enum { PROBES = 4, PROPOSED = 8 };
 
 /* The squared change of w at which the power method ends: on the way to a fixed point a rough w
  * does. Ten times larger: more steps of the pattern, of cheaper power methods. */
@@ -19,40 +24,46 @@ static const double STILL = 10 * UR_ROUNDING;
 /* Cosine above which a run is on its way to a row that is known. Nearer to 1: more runs end where
  * others did; farther: runs to a neuron beside it are lost. */
 static const double NEAR = 0.95;
-/* least 1 - rho_j in a pseudo-inverse: rounding of an eigenvalue that is 1 */
-static const double LEAST_GAP = 4 * DBL_EPSILON;
-
 struct ur_pattern_room {
     unsigned char *in, *next; /* n: pattern, and the one after it */
     double *t;                /* n: v x */
-    double *xs, *ys, *zs;     /* rows of x and y that are gathered; n x k */
+    double *xs, *ys;          /* BLOCK rows of x and y that are gathered */
     double *G, *C;            /* sums over S: x x' (p x p), x y' (p x k) */
     double *L, *B;            /* G = L L', B = L^-1 C */
-    double *M, *values;       /* B'B (k x k), its eigenvalues */
-    double *eigen;            /* eigen_size: for them */
-    size_t eigen_size;
-    double *z, *old; /* p, k */
+    double *M, *E;            /* B'B and I - B'B (k x k) */
+    double *top;              /* 2 x k: eigenvectors of the two largest eigenvalues of M */
+    ur_top_room eigen;        /* for them */
+    double *g, *rest, *fit;   /* n x PROBES: draws, what the equations leave of them, scratch */
+    double *gx, *gy;          /* p, k x PROBES */
+    double *squares;          /* n: of what is left */
+    int drawn;                /* whether g is */
+    double *z, *old;          /* p, k */
 };
 
 ur_pattern_room *ur_pattern_room_in(ur_arena *arena, const ur_pattern *q)
 {
-    size_t n = q->n, p = q->p, k = q->k, number = sizeof(double), eigen = ur_eigen_room(k);
+    size_t n = q->n, p = q->p, k = q->k, number = sizeof(double);
     ur_pattern_room *r = ur_take(arena, 1, sizeof *r);
     if (r)
         *r = (ur_pattern_room){.in = ur_take(arena, n, 1),
                                .next = ur_take(arena, n, 1),
                                .t = ur_take(arena, n, number),
-                               .xs = ur_take(arena, n, p * number),
-                               .ys = ur_take(arena, n, k * number),
-                               .zs = ur_take(arena, n, k * number),
+                               .xs = ur_take(arena, BLOCK, p * number),
+                               .ys = ur_take(arena, BLOCK, k * number),
                                .G = ur_take(arena, p, p * number),
                                .L = ur_take(arena, p, p * number),
                                .C = ur_take(arena, p, k * number),
                                .B = ur_take(arena, p, k * number),
                                .M = ur_take(arena, k, k * number),
-                               .values = ur_take(arena, k, number),
-                               .eigen = ur_take(arena, eigen, number),
-                               .eigen_size = eigen,
+                               .E = ur_take(arena, k, k * number),
+                               .top = ur_take(arena, 2, k * number),
+                               .eigen = ur_top_room_in(arena, k),
+                               .g = ur_take(arena, n, PROBES * number),
+                               .rest = ur_take(arena, n, PROBES * number),
+                               .fit = ur_take(arena, n, PROBES * number),
+                               .gx = ur_take(arena, p, PROBES * number),
+                               .gy = ur_take(arena, k, PROBES * number),
+                               .squares = ur_take(arena, n, number),
                                .z = ur_take(arena, p, number),
                                .old = ur_take(arena, k, number)};
     return r;
@@ -73,26 +84,42 @@ static size_t classify(const ur_pattern *q, ur_pattern_room *r, const double *v,
     return active;
 }
 
-/* G and C get the rows with in = from and next = to added, times sign; for f = t^q features are
- * (v x)^(q-1) x. xs and ys keep these rows. */
+/* of the features of row i, beside x */
+static double slope(const ur_pattern *q, const ur_pattern_room *r, size_t i)
+{
+    return q->degree == 1 ? 1 : pow(r->t[i], q->degree - 1);
+}
+
+/* G and C get the rows that are gathered, times sign */
+static void add_block(const ur_pattern *q, ur_pattern_room *r, size_t rows, double sign)
+{
+    size_t p = q->p, k = q->k;
+    if (rows == 0)
+        return;
+    ur_syrk(UR_LOWER, UR_TURNED, p, rows, sign, r->xs, p, 1, r->G, p);
+    if (k > 0)
+        ur_gemm(UR_TURNED, UR_PLAIN, p, k, rows, sign, r->xs, p, r->ys, k, 1, r->C, k);
+}
+
+/* G and C get the rows with in = from and next = to, times sign; for f = t^q features are
+ * (v x)^(q-1) x */
 static void add_rows(const ur_pattern *q, ur_pattern_room *r, int from, int to, double sign)
 {
     size_t p = q->p, k = q->k, rows = 0;
     for (size_t i = 0; i < q->n; i++) {
         if (r->in[i] != from || r->next[i] != to)
             continue;
-        double factor = q->degree == 1 ? 1 : pow(r->t[i], q->degree - 1);
+        double factor = slope(q, r, i);
         for (size_t j = 0; j < p; j++)
             r->xs[rows * p + j] = factor * q->x[i * p + j];
         if (k > 0)
             memcpy(r->ys + rows * k, q->y + i * k, k * sizeof *r->ys);
-        rows++;
+        if (++rows == BLOCK) {
+            add_block(q, r, rows, sign);
+            rows = 0;
+        }
     }
-    if (rows == 0)
-        return;
-    ur_syrk(UR_LOWER, UR_TURNED, p, rows, sign, r->xs, p, 1, r->G, p);
-    if (k > 0)
-        ur_gemm(UR_TURNED, UR_PLAIN, p, k, rows, sign, r->xs, p, r->ys, k, 1, r->C, k);
+    add_block(q, r, rows, sign);
 }
 
 /* sums over next, from those over in where few rows changed and features did not; then in = next */
@@ -188,55 +215,108 @@ static int is_near(const ur_pattern *q, const double *stop, size_t stops, const 
 static ur_pattern_end measure(const ur_pattern *q, ur_pattern_room *r, const double *v, double kink,
                               double *w)
 {
-    size_t changed;
+    size_t changed, k = q->k;
+    double values[2] = {0};
     ur_pattern_end end = {.active = classify(q, r, v, kink, &changed)};
     move_pattern(q, r, end.active, end.active + 1);
     end.spread = reduce(q, r);
-    size_t k = q->k;
-    if (!(end.spread > UR_PATTERN_FLAT) || k == 0 ||
-        !ur_eigen_in_place(k, r->M, r->values, r->eigen_size, r->eigen))
+    if (!(end.spread > UR_PATTERN_FLAT) || k == 0)
         return end;
-    memcpy(w, r->M + (k - 1) * k, k * sizeof *w);
-    end.rho = r->values[k - 1];
-    end.second = k > 1 ? r->values[k - 2] : 0;
+    for (size_t i = 0; i < k; i++)
+        for (size_t j = 0; j < k; j++)
+            r->E[i * k + j] = (i == j) - r->M[i * k + j];
+    if (!ur_eigen_top(k, r->M, values, r->top, &r->eigen))
+        return end;
+    memcpy(w, r->top, k * sizeof *w);
+    end.rho = values[0];
+    end.second = values[1];
     return end;
 }
 
-/* zs = s M', its columns but the last over sqrt(1 - rho_j): the squared lengths of its rows are
- * s'(I - B'B)^+ s */
-static void rotate(const ur_pattern *q, ur_pattern_room *r, size_t rows, const double *s)
+/* ---- leverage ---- */
+
+/* The normal matrix [[I, -C'], [-C, G]] of the equations of a neuron has E^+ = (I - B'B)^+ as the
+ * block of w, the eigenvector of rho = 1 left out. So a row of S has the leverage |L^-1 x|^2 +
+ * s'E^+ s, s = y - B'L^-1 x, and one outside y'E^+ y. E holds the factor of E + w w'. */
+static double leverage_of(const ur_pattern *q, ur_pattern_room *r, size_t i)
 {
-    size_t k = q->k;
-    ur_gemm(UR_PLAIN, UR_TURNED, rows, k, k, 1, s, k, r->M, k, 0, r->zs, k);
-    for (size_t i = 0; i < rows; i++) {
-        for (size_t j = 0; j + 1 < q->k; j++)
-            r->zs[i * q->k + j] /= sqrt(fmax(1 - r->values[j], LEAST_GAP));
-        r->zs[i * q->k + q->k - 1] = 0;
+    size_t p = q->p, k = q->k;
+    double sum = 0, along;
+    memcpy(r->old, q->y + i * k, k * sizeof *r->old);
+    if (r->in[i]) {
+        memcpy(r->z, q->x + i * p, p * sizeof *r->z);
+        ur_scale(p, slope(q, r, i), r->z);
+        ur_trsv(UR_LOWER, UR_PLAIN, p, r->L, p, r->z);
+        sum = ur_dot(p, r->z, r->z);
+        ur_gemv(UR_TURNED, p, k, -1, r->B, k, r->z, 1, r->old);
     }
+    along = ur_dot(k, r->top, r->old);
+    ur_trsv(UR_LOWER, UR_PLAIN, k, r->E, k, r->old);
+    return sum + ur_dot(k, r->old, r->old) - along * along;
 }
 
-/* After measure xs and ys hold the rows of S, L and B their factors, M the eigenvectors. The
- * normal matrix [[I, -C'], [-C, G]] of the equations has the pseudo-inverse of I - B'B as the
- * block of w, so that a row of S has leverage |L^-1 x|^2 + s'(I - B'B)^+ s, s = y - B'L^-1 x, and
- * one outside y'(I - B'B)^+ y. */
+/* Normal draws, and their least squares by the equations: what that leaves of them is, at a sample
+ * of leverage 1 - e, normal with variance e. squares: summed over the draws. */
+static void probe(const ur_pattern *q, ur_pattern_room *r)
+{
+    size_t n = q->n, p = q->p, k = q->k;
+    if (!r->drawn)
+        ur_random_normals(0, UR_STREAM_PROBE, 0, n * PROBES, r->g);
+    r->drawn = 1;
+    for (size_t i = 0; i < n; i++)
+        for (size_t s = 0; s < PROBES; s++)
+            r->rest[i * PROBES + s] = r->in[i] ? slope(q, r, i) * r->g[i * PROBES + s] : 0;
+    ur_multiply_tn(n, p, PROBES, q->x, r->rest, r->gx);
+    ur_multiply_tn(n, k, PROBES, q->y, r->g, r->gy);
+    /* w = E^+ (gy - B' L^-1 gx), v = L^-T (B w - L^-1 gx) */
+    ur_trsm(UR_LEFT, UR_LOWER, UR_PLAIN, p, PROBES, r->L, p, r->gx, PROBES);
+    ur_gemm(UR_TURNED, UR_PLAIN, k, PROBES, p, -1, r->B, k, r->gx, PROBES, 1, r->gy, PROBES);
+    for (size_t s = 0; s < PROBES; s++) {
+        double along = ur_dot_steps(k, r->top, 1, r->gy + s, PROBES);
+        ur_add_steps(k, -along, r->top, 1, r->gy + s, PROBES);
+    }
+    ur_trsm(UR_LEFT, UR_LOWER, UR_PLAIN, k, PROBES, r->E, k, r->gy, PROBES);
+    ur_trsm(UR_LEFT, UR_LOWER, UR_TURNED, k, PROBES, r->E, k, r->gy, PROBES);
+    ur_gemm(UR_PLAIN, UR_PLAIN, p, PROBES, k, 1, r->B, k, r->gy, PROBES, -1, r->gx, PROBES);
+    ur_trsm(UR_LEFT, UR_LOWER, UR_TURNED, p, PROBES, r->L, p, r->gx, PROBES);
+    ur_multiply(n, p, PROBES, q->x, r->gx, r->fit);
+    for (size_t i = 0; i < n; i++)
+        for (size_t s = 0; s < PROBES; s++)
+            r->rest[i * PROBES + s] =
+                r->g[i * PROBES + s] + (r->in[i] ? slope(q, r, i) * r->fit[i * PROBES + s] : 0);
+    ur_gemm(UR_PLAIN, UR_PLAIN, n, PROBES, k, -1, q->y, k, r->gy, PROBES, 1, r->rest, PROBES);
+    for (size_t i = 0; i < n; i++)
+        r->squares[i] = ur_short_dot(PROBES, r->rest + i * PROBES, r->rest + i * PROBES);
+}
+
+/* the largest leverage of the samples with the smallest squares, which are destroyed */
+static double largest_leverage(const ur_pattern *q, ur_pattern_room *r)
+{
+    double most = 0;
+    for (size_t t = 0; t < PROPOSED && t < q->n; t++) {
+        size_t least = 0;
+        for (size_t i = 1; i < q->n; i++)
+            if (r->squares[i] < r->squares[least])
+                least = i;
+        r->squares[least] = INFINITY;
+        most = fmax(most, leverage_of(q, r, least));
+    }
+    return most;
+}
+
 ur_pattern_end ur_pattern_look(const ur_pattern *q, ur_pattern_room *r, const double *v,
                                double kink)
 {
-    size_t p = q->p, k = q->k;
+    size_t k = q->k;
     ur_pattern_end end = measure(q, r, v, kink, r->old);
     if (!(end.rho > 0))
         return end;
-    ur_trsm(UR_RIGHT, UR_LOWER, UR_TURNED, end.active, p, r->L, p, r->xs, p);
-    ur_gemm(UR_PLAIN, UR_PLAIN, end.active, k, p, -1, r->xs, p, r->B, k, 1, r->ys, k);
-    rotate(q, r, end.active, r->ys);
-    for (size_t i = 0; i < end.active; i++) {
-        const double *x = r->xs + i * p, *z = r->zs + i * k;
-        end.leverage = fmax(end.leverage, ur_dot(p, x, x) + ur_dot(k, z, z));
-    }
-    rotate(q, r, q->n, q->y);
-    for (size_t i = 0; i < q->n; i++)
-        if (!r->in[i])
-            end.leverage = fmax(end.leverage, ur_dot(k, r->zs + i * k, r->zs + i * k));
+    ur_ger(k, k, 1, r->top, r->top, r->E, k);
+    end.leverage = 1; /* where another direction has the pattern, one sample decides on it */
+    if (!ur_cholesky_in_place(k, r->E))
+        return end;
+    probe(q, r);
+    end.leverage = largest_leverage(q, r);
     return end;
 }
 

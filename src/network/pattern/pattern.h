@@ -41,7 +41,9 @@ ur_pattern_end ur_pattern_run(const ur_pattern *problem, ur_pattern_room *room, 
 /* The settled step at v itself, which stays as it is; problem->k may be 0, for spread alone.
  * leverage: of the equations w y_i = (v x_i) 1{i in S}, how much of its own is decided by the one
  * that decides most. At 1 the neuron hinges on one sample, which would fit whatever it is: with it
- * left out there are other neurons. A sample on the kink, |v x| <= kink, counts as off: it could
+ * left out there are other neurons. The sample is found by random draws, of which the equations
+ * leave nothing there, in passes over the rows; one of leverage near 1 is not missed, and below
+ * that another may have a little more. A sample on the kink, |v x| <= kink, counts as off: it could
  * make a row look determined that is free to turn about it. */
 ur_pattern_end ur_pattern_look(const ur_pattern *problem, ur_pattern_room *room, const double *v,
                                double kink);

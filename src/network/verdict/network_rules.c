@@ -14,6 +14,7 @@
 #include "network/pattern/pattern.h"
 #include "network/problem/tolerance.h"
 #include "network/verdict/verdict.h"
+#include "pass/parallel.h"
 
 #include <float.h>
 #include <math.h>
@@ -230,6 +231,32 @@ static unrelu_status test_opposite(const void *facts, ur_breach *breach)
 
 /* ---- patterns of one neuron ---- */
 
+/* Neurons whose patterns are looked at in one scratch. Pace: of fewer, more scratches. */
+enum { NEURONS_A_SCRATCH = 8 };
+/* Operations of a neuron, rows times p (p + 2 rank), below which one thread does all: starting
+ * others costs about 50 microseconds. The bits do not depend on it. */
+static const double HEAVY = 2e5;
+
+typedef struct {
+    const ur_pattern *problem;
+    const double *V; /* k x p in the frame */
+    double kink;
+    size_t k;
+    ur_pattern_end *ends;
+} patterns;
+
+static unrelu_status look_at_some(void *context, size_t i, unrelu_error *err)
+{
+    const patterns *all = context;
+    size_t p = all->problem->p, first = i * NEURONS_A_SCRATCH, left = all->k - first;
+    UR_ARENA(arena);
+    ur_pattern_room *room = ur_pattern_room_in(&arena, all->problem);
+    UR_TRY(ur_arena_status(&arena, err));
+    for (size_t j = first; j < first + (left < NEURONS_A_SCRATCH ? left : NEURONS_A_SCRATCH); j++)
+        all->ends[j] = ur_pattern_look(all->problem, room, all->V + j * p, all->kink);
+    return UNRELU_OK;
+}
+
 /* on the rows that the solver saw: what the patterns say, the smallest gap, the largest leverage;
  * what is found lies in `kept` */
 static unrelu_status measure_patterns(look *l, ur_arena *kept, unrelu_error *err)
@@ -237,20 +264,28 @@ static unrelu_status measure_patterns(look *l, ur_arena *kept, unrelu_error *err
     const ur_weights *w = l->weights;
     const ur_frame *frame = &l->frame;
     const double *y = l->tested ? l->y : NULL;
-    size_t p = frame->p, k = w->k;
+    size_t p = frame->p, k = w->k, rank = y ? l->y_rank : 0;
     double degree = ur_activation_degree(w->f);
-    ur_pattern problem = {frame->n, p, y ? l->y_rank : 0, frame->x, y, degree > 0 ? degree : 1};
+    const ur_pattern problem = {frame->n, p, rank, frame->x, y, degree > 0 ? degree : 1};
+    unrelu_exec exec = l->given->exec ? *l->given->exec : (unrelu_exec){0};
     UR_ARENA(arena);
     double *V = ur_take(&arena, k, p * sizeof *V);
-    ur_pattern_room *room = ur_pattern_room_in(&arena, &problem);
-    double kink = ur_kink_width(l->data) * UR_KINK; /* v x has unit variance */
     l->ends = ur_take(kept, k, sizeof *l->ends);
     l->shown = l->tested;
     UR_TRY(ur_arena_status(kept, err));
     UR_TRY(ur_arena_status(&arena, err));
     UR_TRY(ur_frame_enter(frame, w->f, k, w->V, w->c, V, err));
+    if ((double)frame->n * (double)p * (double)(p + 2 * rank) < HEAVY)
+        exec.threads = 1;
+    patterns all = {.problem = &problem,
+                    .V = V,
+                    .kink = ur_kink_width(l->data) * UR_KINK, /* v x has unit variance */
+                    .k = k,
+                    .ends = l->ends};
+    UR_TRY(ur_each(&exec, "checking uniqueness", (k + NEURONS_A_SCRATCH - 1) / NEURONS_A_SCRATCH,
+                   look_at_some, &all, err));
     for (size_t j = 0; j < k; j++) {
-        ur_pattern_end end = l->ends[j] = ur_pattern_look(&problem, room, V + j * p, kink);
+        ur_pattern_end end = l->ends[j];
         int spans = end.spread > UR_PATTERN_FLAT, seen = 1 - end.rho < ur_exact_slack(l->data);
         l->shown &= seen || !spans;
         if (!spans || !seen)
