@@ -1079,6 +1079,50 @@ static void cells_below_limits_of_their_own_are_read_by_name(void **state)
     unrelu_gaussian_free(m);
 }
 
+/* a source that was opened without the model, with flags, top codes and a column of any sign */
+static table fill_among_others(const unrelu_gaussian *m, const double *limit, const char *limits)
+{
+    static const char text[] = "other,b,b_nd,note,a\n7,0.25,1,x,3\n8,5,0,y,\n9,ND,1,z,0\n";
+    unrelu_source *samples = NULL, *own = NULL;
+    unrelu_error err = {0};
+    unrelu_source_options how;
+    unrelu_impute_report report;
+    unrelu_source_options_init(&how, sizeof how);
+    how.indicator = "_nd";
+    how.top = "b=4";
+    how.uncensored = "a";
+    must(unrelu_source_open(files_text("in.csv", text), &how, &samples, &err), &err);
+    assert_int_equal(unrelu_source_columns(samples), 3);
+    if (limits)
+        must(unrelu_source_open(files_text("limits.csv", limits), NULL, &own, &err), &err);
+    const unrelu_impute_options o = {.size = sizeof o, .limit = limit, .limits = own};
+    must(unrelu_gaussian_impute(m, samples, &o, files_path("out.npy"), NULL, &report, &err), &err);
+    unrelu_source_close(samples);
+    unrelu_source_close(own);
+    return table_of(files_path("out.npy"), NULL);
+}
+
+static void columns_of_the_model_are_found_among_others(void **state)
+{
+    (void)state;
+    unrelu_gaussian *m = named_model();
+    const double limit[] = {9, 0.5, NAN}; /* of other, b and a */
+    const double above = 2 + 2 * hazard_below(-1), below = 2 - 2 * hazard_below((0.25 - 2) / 2);
+    for (int from_file = 0; from_file < 2; from_file++) {
+        table t = fill_among_others(m, limit, from_file ? "other,b,a\n,,\n,,\n,1,\n" : NULL);
+        assert_int_equal(t.n, 3);
+        assert_int_equal(t.d, 2);
+        assert_near(t.x[0], below, 1e-12);
+        assert_true(t.x[1] == 3);
+        assert_near(t.x[2], above, 1e-12);
+        assert_near(t.x[3], 1, 1e-15);
+        assert_near(t.x[4], 2 - 2 * hazard_below(from_file ? -0.5 : -0.75), 1e-12);
+        assert_true(t.x[5] == 0);
+        table_free(&t);
+    }
+    unrelu_gaussian_free(m);
+}
+
 /* ---- cells above a limit, and between two ---- */
 
 static table filled_file(const unrelu_gaussian *m, const char *text, size_t draws)
@@ -1274,6 +1318,7 @@ int main(void)
         cmocka_unit_test(a_singular_model_of_logarithms_is_exact),
         cmocka_unit_test(means_that_are_infinite_are_refused_and_medians_are_not),
         cmocka_unit_test(cells_below_limits_of_their_own_are_read_by_name),
+        cmocka_unit_test(columns_of_the_model_are_found_among_others),
         cmocka_unit_test(the_mode_is_the_nearest_point_of_a_box),
         cmocka_unit_test(one_cell_above_or_between_is_the_mean_of_the_truncated_normal),
         cmocka_unit_test(two_cells_above_limits_are_the_mirror_image_of_two_below),

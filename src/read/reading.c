@@ -88,6 +88,22 @@ int ur_reading_is_missing(const ur_reading *reading, const unsigned char *start,
     return 0;
 }
 
+static unrelu_status view_indicators(const unrelu_source *of, const size_t *which,
+                                     unrelu_source *view, unrelu_error *err)
+{
+    UR_ARENA(arena);
+    const size_t *from = of->reading.indicator_of;
+    size_t *place = ur_take(&arena, of->d, sizeof *place);
+    UR_TRY(ur_arena_status(&arena, err));
+    for (size_t j = 0; j < of->d; j++)
+        place[j] = SIZE_MAX;
+    for (size_t j = 0; j < view->d; j++)
+        place[which[j]] = j;
+    for (size_t k = 0; k < of->width; k++)
+        view->reading.indicator_of[k] = from[k] == SIZE_MAX ? SIZE_MAX : place[from[k]];
+    return UNRELU_OK;
+}
+
 unrelu_status ur_reading_view(const unrelu_source *of, const size_t *which, unrelu_source *view,
                               ur_arena *arena, unrelu_error *err)
 {
@@ -98,18 +114,13 @@ unrelu_status ur_reading_view(const unrelu_source *of, const size_t *which, unre
     to->top = from->top ? ur_take(arena, d, sizeof *to->top) : NULL;
     to->indicator_of = from->indicator_of ? ur_take(arena, width, sizeof *to->indicator_of) : NULL;
     UR_TRY(ur_arena_status(arena, err));
-    for (size_t k = 0; from->indicator_of && k < width; k++)
-        to->indicator_of[k] = SIZE_MAX;
     for (size_t j = 0; j < d; j++) {
         if (from->uncensored)
             to->uncensored[j] = from->uncensored[which[j]];
         if (from->top)
             to->top[j] = from->top[which[j]];
-        for (size_t k = 0; from->indicator_of && k < width; k++)
-            if (from->indicator_of[k] == which[j])
-                to->indicator_of[k] = j;
     }
-    return UNRELU_OK;
+    return from->indicator_of ? view_indicators(of, which, view, err) : UNRELU_OK;
 }
 
 /* ---- blocks ---- */
