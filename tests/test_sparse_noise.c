@@ -1180,13 +1180,14 @@ static int is_dead(size_t wrong)
             column[out.corrupted++] = (double)((i * 7 + l * 3) % M);
         }
     }
-    double a_unit[M], a_rms[M], x_rms[5], floors[M];
+    double a_unit[M], a_rms[M], x_rms[5], floors[M], roundings[M] = {0};
     for (size_t j = 0; j < M; j++)
         a_unit[j] = a_rms[j] = floors[j] = x_rms[j % 5] = 1;
     given.data.unit = 1;
     given.data.column_unit = a_unit;
     given.data.column_rms = a_rms;
     given.data.column_floor = floors;
+    given.data.column_rounding = roundings;
     given.data.input_rms = x_rms;
     out.E_row = row;
     out.E_column = column;

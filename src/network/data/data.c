@@ -41,6 +41,7 @@ void ur_data_set_floor(ur_data *data, size_t j, int single, double rounding, int
         snprintf(precision, sizeof precision, "digits:%u", (unsigned)digits & 15);
     }
     data->column_floor[j] = least;
+    data->column_rounding[j] = single ? 0 : rounding;
     if (least > data->floor) { /* the coarsest column names the precision */
         data->floor = least;
         data->tolerance = tolerance;
@@ -141,6 +142,7 @@ static unrelu_status measure(const unrelu_source *labels, const precision *p, ur
     data->column_unit = ur_take(arena, m, sizeof(double));
     data->column_rms = ur_take(arena, m, sizeof(double));
     data->column_floor = ur_take(arena, m, sizeof(double));
+    data->column_rounding = ur_take(arena, m, sizeof(double));
     UR_TRY(ur_arena_status(arena, err));
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < d; j++)

@@ -13,6 +13,7 @@ typedef struct {
     int met;                 /* every column to its floor, and no cell far off */
     double residual;         /* relative, over all rows */
     double holdout_residual; /* over rows that the solver did not see; NaN: none */
+    double roundings;        /* residual of a column of few digits over their rounding, at most */
     double *active;          /* k: share of the rows where the neuron is on */
     size_t min_active, min_inactive;
     const char *precision;

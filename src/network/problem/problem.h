@@ -8,15 +8,16 @@
 
 typedef struct {
     size_t n, d, m;
-    const double *x, *a;  /* (n, d), (n, m), in the arena where the sources do not lend them */
-    double *input_rms;    /* d: root mean squares of the inputs */
-    double unit;          /* a power of two near the largest label */
-    double *column_unit;  /* m: the same of each column */
-    double *column_rms;   /* m: root mean squares, in these units */
-    double *column_floor; /* m: relative residual at which a column counts as met */
-    double floor;         /* the largest of them */
-    double tolerance;     /* of the rank of the labels */
-    char precision[16];   /* of the coarsest column */
+    const double *x, *a;     /* (n, d), (n, m), in the arena where the sources do not lend them */
+    double *input_rms;       /* d: root mean squares of the inputs */
+    double unit;             /* a power of two near the largest label */
+    double *column_unit;     /* m: the same of each column */
+    double *column_rms;      /* m: root mean squares, in these units */
+    double *column_floor;    /* m: relative residual at which a column counts as met */
+    double *column_rounding; /* m: of few digits, root mean square, relative; 0: full precision */
+    double floor;            /* the largest of column_floor */
+    double tolerance;        /* of the rank of the labels */
+    char precision[16];      /* of the coarsest column */
 } ur_data;
 
 typedef struct {

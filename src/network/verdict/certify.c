@@ -89,6 +89,7 @@ static void read_sums(const plan *p, const double *sum, ur_certificate *c)
     double rss = 0, size = 0, held_rss = 0, held_size = 0, cells = (double)data->n;
     const double *at = sum + HEAD;
     c->met = sum[FAR] == 0;
+    c->roundings = 0;
     for (size_t j = 0; j < data->m; j++, at += A_COLUMN) {
         double unit = data->column_unit[j] / data->unit, square = unit * unit;
         double floor_of_column = data->column_floor[j];
@@ -96,7 +97,9 @@ static void read_sums(const plan *p, const double *sum, ur_certificate *c)
         size += square * at[SIZE];
         held_rss += square * at[HELD_RSS];
         held_size += square * at[HELD_SIZE];
-        c->met &= relative(at[RSS], at[SIZE], cells) <= floor_of_column;
+        double left = relative(at[RSS], at[SIZE], cells), rounding = data->column_rounding[j];
+        c->met &= left <= floor_of_column;
+        c->roundings = fmax(c->roundings, rounding > 0 ? left / rounding : 0);
         if (sum[HELD] > 0)
             c->met &=
                 relative(at[HELD_RSS], at[HELD_SIZE], sum[HELD]) <= HELD_FLOORS * floor_of_column;

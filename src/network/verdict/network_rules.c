@@ -109,6 +109,20 @@ static unrelu_status test_rows(const void *facts, ur_breach *breach)
     return UNRELU_OK;
 }
 
+/* A neuron of the size of the floor, which is some roundings, would be missed. */
+static unrelu_status test_rounding(const void *facts, ur_breach *breach)
+{
+    const look *l = facts;
+    double left = l->evidence->certificate.roundings;
+    if (left > UR_ROUNDINGS_LEFT)
+        ur_breach_tell(breach,
+                       "what the network leaves of a column of labels is %.2g times what its "
+                       "rounding to few digits makes: a weak neuron may be missing, or the inputs "
+                       "were rounded as well",
+                       left);
+    return UNRELU_OK;
+}
+
 /* ---- kinks ---- */
 
 static unrelu_status test_sides(const void *facts, ur_breach *breach)
@@ -528,6 +542,9 @@ static const ur_rule rules[] = {
      "there are max(6 d, 50) different rows, or max(d + k, 10) that the solver did not see; the "
      "latter in any case where the labels have fewer dimensions than neurons",
      NULL, test_rows, LOWERS},
+    {"uncertified",
+     "what is left of a column of labels with few digits is at most 1.5 times their rounding", NULL,
+     test_rounding, LOWERS},
     {"not-identifiable",
      "every neuron is on for d + 1 samples (d + 2 with c) and off for k - 1 (k with e), at least "
      "1",
