@@ -60,7 +60,8 @@ static int says(const unrelu_network *model, const char *words)
     return told;
 }
 
-static const char FOLDS[] = "these rows do not tell which";
+static const char FOLDS[] = "fits to four fifths of the rows miss";
+static const char FEW[] = "alone reached this fit";
 
 /* Where noise is skew or uneven one kind of draws is not of its law: the other is. What fits to a
  * part of the rows leave of the others is compared cell by cell, so that its law does not matter.
@@ -208,7 +209,55 @@ static void functions_that_few_rows_do_not_show_are_no_noise(void **state)
         planted_network_free(&p);
     }
     assert_true(unstable >= 2); /* these were called noisy */
+    assert_int_equal(noisy, 0);
+}
+
+/* 80 rows of 5 inputs: what 3 to 8 neurons leave of such labels is missed by fits to four fifths of
+ * the rows as noise would be. Two labels for each weight show neither noise nor a function. */
+static void few_labels_for_each_weight_show_no_noise(void **state)
+{
+    (void)state;
+    size_t noisy = 0, few = 0;
+    for (uint64_t seed = 1; seed <= 16; seed++) {
+        planted_network p = plant_network(5, 3, 1, 80, 0, seed);
+        for (size_t i = 0; i < p.n; i++) {
+            p.a[i] = 0;
+            for (size_t j = 0; j < 3; j++) {
+                double t = (double)j / 2;
+                for (size_t l = 0; l < 5; l++)
+                    t += p.truth->V[j * 5 + l] * p.x[5 * i + l];
+                p.a[i] += p.truth->U[j] * (seed % 2 ? t * t * t : tanh(2 * t));
+            }
+        }
+        unrelu_network *model = recover(&p, NULL);
+        noisy += model->verdict == UNRELU_VERDICT_NOISY;
+        few += says(model, FEW) != 0;
+        assert_true(!says(model, FEW) || !model->V_se);
+        unrelu_network_free(model);
+        planted_network_free(&p);
+    }
+    assert_true(few >= 2); /* these were called noisy */
     assert_true(noisy <= 1);
+}
+
+/* 16 weights and 81 labels */
+static void noise_of_five_labels_for_each_weight_is_noise(void **state)
+{
+    (void)state;
+    size_t noisy = 0;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        planted_network p = plant_noisy(8, 2, 1, 81, NORMAL, 2000 + seed);
+        unrelu_recover_options o;
+        unrelu_recover_options_init(&o, sizeof o);
+        o.k = 2;
+        o.biases = UNRELU_BIASES_NONE;
+        unrelu_network *model = recover(&p, &o);
+        noisy += model->verdict == UNRELU_VERDICT_NOISY;
+        assert_false(says(model, FEW));
+        unrelu_network_free(model);
+        planted_network_free(&p);
+    }
+    assert_true(noisy >= 19);
 }
 
 /* The start of the tensor does not exist for such inputs, and where the descent from it ends the
@@ -436,6 +485,8 @@ int main(void)
         cmocka_unit_test(few_fits_of_skew_or_uneven_noise_are_called_a_function),
         cmocka_unit_test(huge_cells_make_no_function_of_noise),
         cmocka_unit_test(functions_that_few_rows_do_not_show_are_no_noise),
+        cmocka_unit_test(few_labels_for_each_weight_show_no_noise),
+        cmocka_unit_test(noise_of_five_labels_for_each_weight_is_noise),
         cmocka_unit_test(a_method_by_name_claims_no_noise_for_labels_without),
         cmocka_unit_test(few_rows_of_many_labels_tell_noise_from_functions),
         cmocka_unit_test(smooth_functions_that_are_nearly_met_are_no_noise),
