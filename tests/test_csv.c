@@ -272,6 +272,35 @@ static void lines_beside_the_table_are_left_out_and_told(void **state)
         "column out with `columns`, or mark a missing value by an empty cell, NA or NaN");
 }
 
+/* lines that are longer than what is read at first, 64 KiB */
+static void lines_beside_a_wide_table_are_left_out_too(void **state)
+{
+    enum { WIDTH = 20000, CELL = 8 };
+    static const char names[] = "column_", units[] = "ug per_", quoted[] = "\"2020\" ";
+    (void)state;
+    char *text = malloc(4 * WIDTH * CELL + 100);
+    const struct {
+        const char *above, *lines[3], *note;
+    } cases[] = {
+        {"# a remark\n", {names, "1.23456", "1.23456"}, "; 1 line of remarks above left out"},
+        {"", {names, units, "1.23456"}, "; line 2 (units) left out"},
+        {"", {quoted, "1.23456", "1.23456"}, ""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *s = stpcpy(text, cases[i].above), note[200];
+        for (size_t line = 0; line < 3; line++)
+            for (size_t j = 0; j < WIDTH; j++)
+                s += sprintf(s, "%s%c", cases[i].lines[line], j + 1 < WIDTH ? ',' : '\n');
+        table t = table_of(files_text("a.csv", text), "3,5");
+        snprintf(note, sizeof note, "header row found, %d column names kept%s", WIDTH,
+                 cases[i].note);
+        assert_string_equal(t.note, note);
+        assert_int_equal(t.n, i == 1 ? 1 : 2);
+        table_free(&t);
+    }
+    free(text);
+}
+
 static void a_column_that_tells_of_another_is_pointed_at(void **state)
 {
     (void)state;
@@ -293,6 +322,17 @@ static void a_column_that_tells_of_another_is_pointed_at(void **state)
                  "header row found, 2 column names kept; left out: 'b_q' (text)", 2, 1, first);
     expect_table(files_text("a.csv", "a,a2\n1,1\n3,0\n"), NULL,
                  "header row found, 2 column names kept", 2, 2, both);
+    /* of the one with the longest name, and the first such column */
+    expect_table(files_text("a.csv", "b,a_q_r,a,a_q,a_q1\n1,1,9,5,7\n3,0,8,5,6\n"), "1-2",
+                 "header row found, 5 column names kept", 2, 2, both);
+    expect_table(files_text("a.csv", "b,a_q_r,a,a_q,a_q1\n5,1,9,1,7\n5,0,8,3,6\n"), "4,2",
+                 "header row found, 5 column names kept; 'a_q_r' seems to say where 'a_q' is a "
+                 "limit, and was not asked (`indicator` _r)",
+                 2, 2, both);
+    expect_table(files_text("a.csv", "b,b_r,a1,a,a_q\n1,1,9,9,1\n3,0,8,8,0\n"), "1,2",
+                 "header row found, 5 column names kept; 'b_r' seems to say where 'b' is a limit, "
+                 "and was not asked (`indicator` _r)",
+                 2, 2, both);
 }
 
 static void wrong_cells_are_refused_with_their_place(void **state)
@@ -711,6 +751,7 @@ int main(void)
         cmocka_unit_test(missing_values_are_nan),
         cmocka_unit_test(columns_are_chosen_by_name_number_and_range),
         cmocka_unit_test(lines_beside_the_table_are_left_out_and_told),
+        cmocka_unit_test(lines_beside_a_wide_table_are_left_out_too),
         cmocka_unit_test(a_column_that_tells_of_another_is_pointed_at),
         cmocka_unit_test(wrong_cells_are_refused_with_their_place),
         cmocka_unit_test(files_without_a_table_are_refused),

@@ -61,6 +61,19 @@ static void blank_lines_end_somewhere(void **state)
     assert_non_null(strstr(err.text, " ends more than 64 MiB of blank lines; "));
 }
 
+/* 64 bytes each; in linear time, or they would take hours */
+static void remarks_end_somewhere(void **state)
+{
+    enum { SIZE = 64 };
+    const char *const remark = "# 4567890123456789012345678901234567890123456789012345678901234\n";
+    (void)state;
+    assert_int_equal(strlen(remark), SIZE);
+    expect_size(packed("", remark, UR_BLANK_MOST / SIZE, "1,2\n3,4\n"), 2, 2);
+    expect_refusal(
+        packed("", remark, UR_BLANK_MOST / SIZE + 1, "1,2\n"), NULL, UNRELU_EFORMAT,
+        "%s: line 1048577 ends more than 64 MiB of remarks; this is no table of numbers");
+}
+
 static void lines_end_somewhere(void **state)
 {
     (void)state;
@@ -303,6 +316,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blank_lines_end_somewhere),
+        cmocka_unit_test(remarks_end_somewhere),
         cmocka_unit_test(lines_end_somewhere),
         cmocka_unit_test(cells_end_somewhere),
         cmocka_unit_test(names_end_somewhere),

@@ -15,7 +15,8 @@ enum {
     UR_LINE_MOST = 64 << 20,
     /* bytes of a cell that is read as a number; the digits of a double take 1077 at most */
     UR_CELL_MOST = 4096,
-    /* bytes of blank lines in a row, before the first row, between rows, and at the end */
+    /* bytes of blank lines in a row, before the first row, between rows, and at the end; and of
+     * remarks above a table */
     UR_BLANK_MOST = 64 << 20,
     /* members of an archive */
     UR_MEMBERS_MOST = 1 << 16,

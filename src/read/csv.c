@@ -488,6 +488,35 @@ static ur_csv_lines lines_of(const csv_state *csv, const unrelu_source *source)
     return text;
 }
 
+/* Makes `ahead` hold two whole lines, where the file has as many: the first is judged by the next
+ * one, and a line of 20,000 names is longer than what is read at first. */
+static unrelu_status hold_two_lines(const unrelu_source *source, csv_state *csv, unrelu_error *err)
+{
+    for (size_t goal = csv->goal;; goal = larger_goal(goal)) {
+        UR_TRY(fill(csv, &csv->ahead, goal, err));
+        ur_csv_lines text = lines_of(csv, source);
+        if (csv->ended || csv->ahead.size > UR_LINE_MOST || ur_csv_has_two(&text))
+            return UNRELU_OK;
+    }
+}
+
+/* Drops the remarks that `ahead` starts with, and blank lines between them; how many they are. All
+ * at once: each by itself would move all that was read. */
+static size_t drop_remarks(const unrelu_source *source, csv_state *csv)
+{
+    ur_csv_lines text = lines_of(csv, source);
+    size_t count = 0, size, lines;
+    for (; (size = ur_csv_remark(&text)); count++) {
+        text.bytes += size;
+        text.size -= size;
+    }
+    size = (size_t)(text.bytes - csv->ahead.bytes);
+    count_rows(csv->ahead.bytes, size, csv->separator, &lines);
+    csv->data_line += lines;
+    drop(csv, size);
+    return count;
+}
+
 /* Makes `ahead` start with the first line that is neither blank nor a remark, whole; *remarks
  * counts these. */
 static unrelu_status find_first_line(const unrelu_source *source, csv_state *csv, size_t *remarks,
@@ -499,23 +528,24 @@ static unrelu_status find_first_line(const unrelu_source *source, csv_state *csv
     UR_TRY(refuse_encoding(csv, err));
     if (csv->ahead.size >= 3 && !memcmp(csv->ahead.bytes, "\xef\xbb\xbf", 3))
         drop(csv, 3);
-    for (;; ++*remarks) {
+    for (size_t found = 1; found; *remarks += found) {
         UR_TRY(find_line(csv, err));
-        ur_csv_lines text = lines_of(csv, source);
-        size_t size = ur_csv_remark(&text);
-        if (size == 0)
-            return UNRELU_OK;
-        drop(csv, size);
-        csv->data_line++;
-        UR_TRY(fill(csv, &csv->ahead, csv->goal, err));
+        UR_TRY(hold_two_lines(source, csv, err));
+        found = drop_remarks(source, csv);
+        if (csv->data_at > UR_BLANK_MOST)
+            return ur_fail(err, UNRELU_EFORMAT,
+                           "%s: line %zu ends more than %d MiB of remarks; this is no table of "
+                           "numbers",
+                           csv->in.label, csv->data_line - 1, UR_BLANK_MOST >> 20);
     }
+    return UNRELU_OK;
 }
 
 /* Drops a line of units below the names, and tells of it. */
 static unrelu_status drop_units(unrelu_source *source, csv_state *csv, unrelu_error *err)
 {
     size_t lines, used = strlen(source->note);
-    UR_TRY(read_ahead(csv, err));
+    UR_TRY(hold_two_lines(source, csv, err));
     ur_csv_lines text = lines_of(csv, source);
     size_t size = ur_csv_units(&text, source->width);
     if (size == 0)

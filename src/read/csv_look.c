@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { NAMED = 4, NAME_SHOWN = 40 }; /* columns in the note, bytes of a name there */
@@ -120,35 +121,79 @@ static int is_row_names(const ur_look *l, const counts *c)
            (c->rows >= UR_COUNTED_LEAST && c->counted);
 }
 
-/* the column that k is called after, with more behind the name that begins with no digit; width:
- * none */
-static size_t called_after(const ur_look *l, size_t k)
+/* ---- columns that are called after others ---- */
+
+typedef const char *const *name_place; /* one of the names of all columns */
+
+/* those of equal names in the order of the file */
+static int by_name(const void *a, const void *b)
 {
-    size_t best = l->width, longest = 0;
-    for (size_t j = 0; j < l->width; j++) {
-        size_t size = strlen(l->names[j]);
-        if (j == k || size <= longest || strncmp(l->names[j], l->names[k], size) != 0)
-            continue;
-        char next = l->names[k][size];
-        if (next && !(next >= '0' && next <= '9')) {
-            best = j;
-            longest = size;
-        }
-    }
-    return best;
+    name_place x = *(const name_place *)a, y = *(const name_place *)b;
+    int order = strcmp(*x, *y);
+    return order ? order : (x > y) - (x < y);
 }
 
-static void find_hint(ur_look *l, const counts *c, const unsigned char *out)
+static int begins(const char *name, const char *with)
 {
-    for (size_t k = 0; l->names && !l->hint && k < l->width; k++) {
-        if (c->limits[k] == 0 || c->silent[k] > 0)
-            continue;
-        size_t j = called_after(l, k);
-        if (j == l->width || out[j])
+    return strncmp(name, with, strlen(with)) == 0;
+}
+
+/* after[k]: the column with the longest name that k's begins with, more than a number behind it;
+ * else width. In the order of names, those that one begins with are all above it: a stack keeps
+ * them, so that a million columns take no longer than to sort their names. */
+static unrelu_status find_called_after(const ur_look *l, size_t *after, unrelu_error *err)
+{
+    UR_ARENA(arena);
+    size_t depth = 0;
+    name_place *sorted = ur_take(&arena, l->width, sizeof *sorted);
+    name_place *stack = ur_take(&arena, l->width, sizeof *stack);
+    UR_TRY(ur_arena_status(&arena, err));
+    for (size_t j = 0; j < l->width; j++)
+        sorted[j] = l->names + j;
+    qsort(sorted, l->width, sizeof *sorted, by_name);
+    for (size_t i = 0; i < l->width; i++) {
+        const char *name = *sorted[i];
+        size_t k = (size_t)(sorted[i] - l->names);
+        after[k] = l->width;
+        while (depth > 0 && !begins(name, *stack[depth - 1]))
+            depth--;
+        for (size_t t = depth; t-- > 0 && after[k] == l->width;) {
+            char next = name[strlen(*stack[t])];
+            if (next && !(next >= '0' && next <= '9'))
+                after[k] = (size_t)(stack[t] - l->names);
+        }
+        if (*name && (depth == 0 || strcmp(*stack[depth - 1], name) != 0))
+            stack[depth++] = sorted[i];
+    }
+    return UNRELU_OK;
+}
+
+static int tells(const counts *c, size_t k)
+{
+    return c->limits[k] > 0 && c->silent[k] == 0;
+}
+
+static unrelu_status find_hint(ur_look *l, const counts *c, const unsigned char *out,
+                               unrelu_error *err)
+{
+    UR_ARENA(arena);
+    size_t k = 0;
+    if (!l->names || l->lines.reading->asked.indicator)
+        return UNRELU_OK;
+    while (k < l->width && !tells(c, k))
+        k++;
+    if (k == l->width)
+        return UNRELU_OK;
+    size_t *after = ur_take(&arena, l->width, sizeof *after);
+    UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(find_called_after(l, after, err));
+    for (; k < l->width && !l->hint; k++) {
+        if (!tells(c, k) || after[k] == l->width || out[after[k]])
             continue;
         l->hint = l->names[k];
-        l->of = j;
+        l->of = after[k];
     }
+    return UNRELU_OK;
 }
 
 unrelu_status ur_csv_look(ur_look *l, ur_arena *arena, unrelu_error *err)
@@ -178,7 +223,7 @@ unrelu_status ur_csv_look(ur_look *l, ur_arena *arena, unrelu_error *err)
         left += !out[0];
         out[0] = UR_ROW_NAMES;
     }
-    find_hint(l, &c, out);
+    UR_TRY(find_hint(l, &c, out, err));
     if (left > 0 && left < l->width)
         l->unasked = out;
     return UNRELU_OK;
@@ -209,7 +254,7 @@ void ur_csv_tell(const ur_look *l, const unsigned char *unasked, char *note, siz
 void ur_csv_hint(const ur_look *l, unrelu_source *source)
 {
     size_t used = strlen(source->note), at = 0;
-    if (!l->hint || source->reading.asked.indicator)
+    if (!l->hint)
         return;
     while (source->pick && at < source->d && source->pick[at] != l->of)
         at++;

@@ -24,6 +24,12 @@ static const unsigned char *behind(const ur_csv_lines *text, const unsigned char
     return (const unsigned char *)memchr(line, '\n', left) + 1;
 }
 
+int ur_csv_has_two(const ur_csv_lines *text)
+{
+    const unsigned char *line = find_line(text, text->bytes);
+    return line && find_line(text, behind(text, line));
+}
+
 unsigned char ur_csv_separator(const unsigned char *line)
 {
     int semicolons = 0, tabs = 0;

@@ -17,6 +17,9 @@ typedef struct {
     const ur_reading *reading;
 } ur_csv_lines;
 
+/* Two lines that are not blank are there, whole: what the next two functions look at. */
+int ur_csv_has_two(const ur_csv_lines *text);
+
 /* A comma unless the line has none but semicolons, or else tabs. */
 unsigned char ur_csv_separator(const unsigned char *line);
 
