@@ -817,6 +817,54 @@ static void a_unit_that_is_seldom_on_is_found_or_told(void **state)
     assert_true(exact >= 4 && refused >= 4);
 }
 
+/* Units 0 and 1 of 4: 1 is off only where 0 is, in two thirds of those samples or, if `twins`, in
+ * all of them, so that then neither has a facet of its own. */
+static void a_unit_that_is_off_only_with_another_is_ambiguous(void **state)
+{
+    enum { N = 400, P = 4 };
+    (void)state;
+    for (int twins = 0; twins < 2; twins++) {
+        double *x = numbers(N * P), A[P * P], z[P];
+        ur_random_normals(3, 1, 0, P * P, A);
+        for (size_t i = 0; i < N; i++) {
+            double first, m[P];
+            ur_random_normals(4, 1, P * i, P, z);
+            first = fmax(0, z[0]);
+            m[0] = first;
+            m[1] = first * (2 + sin(z[1])) + (twins ? 0 : fmax(0, z[1] - 0.4));
+            m[2] = fmax(0, z[2]);
+            m[3] = fmax(0, z[3]);
+            for (size_t j = 0; j < P; j++)
+                for (size_t k = 0; k < P; k++)
+                    x[i * P + j] += A[j * P + k] * m[k];
+        }
+        unrelu_mixture *m;
+        unrelu_error err = {0};
+        must(try_unmix(x, N, P, NULL, NULL, &m, &err), &err);
+        assert_int_equal(m->verdict, UNRELU_VERDICT_AMBIGUOUS);
+        assert_int_equal(m->p, P);
+        assert_int_equal(m->facets, twins ? 2 : 3);
+        assert_true(m->residual < 1e-12 && m->negative < 1e-8);
+        size_t told = find_message(m, twins ? "2 of 4 facets, of units "
+                                            : "1 of 4 facets, of unit "); /* then its name */
+        assert_true(told < m->warning_count);
+        assert_string_equal(m->warnings[told].code, "ambiguous");
+        if (!twins) { /* the unit without a certificate is the one whose column is right */
+            size_t unit = 0;
+            assert_int_equal(
+                sscanf(m->warnings[told].message, "1 of 4 facets, of unit %zu,", &unit), 1);
+            double along = 0, size = 0;
+            for (size_t j = 0; j < P; j++) {
+                along += m->A[j * P + unit - 1] * A[j * P + 1];
+                size += A[j * P + 1] * A[j * P + 1];
+            }
+            assert_true(fabs(along / sqrt(size) - 1) < 1e-12);
+        }
+        unrelu_mixture_free(m);
+        free(x);
+    }
+}
+
 static void what_is_no_mixture_is_refused(void **state)
 {
     (void)state;
@@ -983,6 +1031,7 @@ int main(void)
         cmocka_unit_test(samples_that_say_nothing_are_refused),
         cmocka_unit_test(too_few_samples_are_told_how_many_are_needed),
         cmocka_unit_test(a_unit_that_is_seldom_on_is_found_or_told),
+        cmocka_unit_test(a_unit_that_is_off_only_with_another_is_ambiguous),
         cmocka_unit_test(what_is_no_mixture_is_refused),
         cmocka_unit_test(a_row_beyond_the_cone_is_named),
         cmocka_unit_test(numbers_out_of_range_are_refused),

@@ -92,10 +92,11 @@ const cli_command cli_unmix = {
         "well.\n\nThe verdict is computed over all samples. exact: every facet is certified and no "
         "sample is beyond one; noisy: with noise, its standard deviation sigma and the standard "
         "errors of A; ambiguous (exit status 5): another A may do as well, because there are more "
-        "facets than units, W has a rank below P, the number of units is not sure or one is an "
-        "outlier, and a warning says which; exact fit, uniqueness not certified (exit status 5): "
-        "it fits as well, but a rule is not met, and the output says which. The model is written "
-        "in all of these. Where facets are missing, nothing is (exit status 4).",
+        "facets than units, or up to half of them could not be certified, W has a rank below P, "
+        "the number of units is not sure or one is an outlier, and a warning says which; exact "
+        "fit, uniqueness not certified (exit status 5): it fits as well, but a rule is not met, "
+        "and the output says which. The model is written in all of these. Where more facets are "
+        "missing, nothing is (exit status 4).",
     .options = options,
     .has = CLI_HAS_SEED | CLI_HAS_THREADS | CLI_HAS_LEVEL | CLI_HAS_COLUMNS | CLI_HAS_JSON,
     .examples = examples,

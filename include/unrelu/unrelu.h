@@ -868,7 +868,7 @@ typedef enum {
         2, /* "exact-uncertified": fits to rounding, not shown to be unique */
     UNRELU_VERDICT_NOISY = 3,
     UNRELU_VERDICT_FAILED = 4,    /* no network: U, V, c, e are NULL, `failure` says why */
-    UNRELU_VERDICT_AMBIGUOUS = 5, /* mixtures: more facets than units, the likeliest were taken */
+    UNRELU_VERDICT_AMBIGUOUS = 5, /* mixtures: another A may do as well, the likeliest is taken */
     /* networks: none that was found meets the labels, and what the best one leaves is a function of
      * the inputs, not noise; there are no standard errors */
     UNRELU_VERDICT_APPROXIMATE = 6,
@@ -1061,7 +1061,7 @@ typedef struct {
     double negative; /* how far a unit is below 0, at most, relative to its sample; with noise, in
                         deviations of that */
     size_t samples_checked; /* rows of the certificate: all of them */
-    size_t facets;          /* found; more than p where the verdict is ambiguous */
+    size_t facets;          /* found; other than p only where the verdict is ambiguous */
     size_t min_off;         /* samples on the facet that has fewest: its unit is off, others on */
     size_t tries;
     const char *method, *precision;

@@ -71,6 +71,7 @@ typedef struct {
     double *u, *r, *price; /* p */
     uint64_t drawn;
     size_t failures; /* since the last facet */
+    int hinged;      /* what was looked at last is a facet of the rows, but with a coloop */
 } state;
 
 static void apply(const state *s, const double *u, double *h)
@@ -213,7 +214,8 @@ static unrelu_status certify(state *s, double *u, size_t *zeros, int *accepted, 
     for (size_t i = 0; i < s->n; i++)
         if (s->h[i] < -s->tolerance * s->size[i])
             return UNRELU_OK;
-    *accepted = !(p > 1 && has_coloop(s, *zeros));
+    s->hinged = p > 1 && has_coloop(s, *zeros);
+    *accepted = !s->hinged;
     return UNRELU_OK;
 }
 
@@ -290,19 +292,42 @@ static unrelu_status certify_noisy(state *s, double *u, size_t *zeros, int *acce
     return *accepted && p > 1 ? check_coloops(s, within, accepted, err) : UNRELU_OK;
 }
 
-/* whether Y u differs from the h of a facet found by no more than the accuracy of both */
-static int is_known(state *s, const ur_facets *facets)
+/* whether Y u differs from the h of one of the rows of U by no more than the accuracy of both */
+static int is_among(state *s, size_t count, const double *U)
 {
     double allowed = fmax(UR_FACET_SAME * ur_norm(s->n, s->h),
                           UR_FACET_BAND * noise_of(s, s->u) * sqrt((double)s->n));
-    for (size_t k = 0; k < facets->count; k++) {
+    for (size_t k = 0; k < count; k++) {
         for (size_t j = 0; j < s->p; j++)
-            s->values[j] = s->u[j] - facets->U[k * s->p + j];
+            s->values[j] = s->u[j] - U[k * s->p + j];
         apply(s, s->values, s->weight);
         if (ur_norm(s->n, s->weight) <= allowed)
             return 1;
     }
     return 0;
+}
+
+static int is_known(state *s, const ur_facets *facets)
+{
+    return is_among(s, facets->count, facets->U);
+}
+
+/* u as one of the p hinged facets with most zeros */
+static void keep_hinged(state *s, ur_hinged *hinged, size_t zeros)
+{
+    size_t p = s->p, place = hinged->count;
+    if (is_among(s, hinged->count, hinged->U))
+        return;
+    if (place < p) {
+        hinged->count++;
+    } else {
+        for (size_t k = place = 0; k < p; k++)
+            place = hinged->zeros[k] < hinged->zeros[place] ? k : place;
+        if (zeros <= hinged->zeros[place])
+            return;
+    }
+    memcpy(hinged->U + place * p, s->u, p * sizeof *s->u);
+    hinged->zeros[place] = zeros;
 }
 
 /* The ways in turn; every other round without deflation, for then the space left may have but one
@@ -352,6 +377,7 @@ static unrelu_status propose(state *s, ur_facet_way *way, int *proposed, unrelu_
 static unrelu_status check_facet(state *s, const ur_facets *facets, size_t *zeros, int *accepted,
                                  unrelu_error *err)
 {
+    s->hinged = 0;
     ur_scale(s->p, 1 / ur_norm(s->p, s->u), s->u);
     turn_to_samples(s, s->u);
     if (is_known(s, facets))
@@ -379,6 +405,8 @@ static unrelu_status try_once(state *s, ur_facets *facets, int opposite, unrelu_
     UR_TRY(opposite ? start_opposite(s, facets, err) : propose(s, &way, &proposed, err));
     if (proposed)
         UR_TRY(check_facet(s, facets, &zeros, &accepted, err));
+    if (proposed && s->hinged)
+        keep_hinged(s, &facets->hinged, zeros);
     int found = accepted && !is_known(s, facets);
     facets->tries++;
     if (!opposite)
@@ -503,7 +531,9 @@ unrelu_status ur_facets_find(const ur_facet_search *search, ur_arena *arena, ur_
         return ur_fail(err, UNRELU_EDATA, "%zu facets are too many", wanted);
     *facets = (ur_facets){.U = ur_take(arena, most, p * sizeof *facets->U),
                           .zeros = ur_take(arena, most, sizeof *facets->zeros),
-                          .way = ur_take(arena, most, sizeof *facets->way)};
+                          .way = ur_take(arena, most, sizeof *facets->way),
+                          .hinged = {.U = ur_take(arena, p, p * sizeof *facets->U),
+                                     .zeros = ur_take(arena, p, sizeof *facets->zeros)}};
     UR_TRY(ur_arena_status(arena, err));
     UR_TRY(prepare(search, &own, &s, err));
     while (s.n > 0 && facets->count < most) {

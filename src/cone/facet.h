@@ -53,8 +53,17 @@ typedef struct {
     const unrelu_exec *exec; /* cancelled; may be NULL */
 } ur_facet_search;
 
+/* Facets of the samples' hull that lack only the last part of the certificate: they hinge on one
+ * sample. At most p, those with most samples at h = 0; none with noise. */
+typedef struct {
+    size_t count;
+    double *U;     /* count x p */
+    size_t *zeros; /* as of facets */
+} ur_hinged;
+
 typedef struct {
     size_t count, tries;
+    ur_hinged hinged;
     double *U;         /* count x p, unit rows, in the order found */
     size_t *zeros;     /* of the rows of Y that were not passed over, those at h = 0 */
     ur_facet_way *way; /* how each was found */

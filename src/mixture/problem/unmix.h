@@ -74,6 +74,7 @@ typedef struct {
     size_t count; /* at least p; more: ambiguous, and the first p are the likeliest */
     double *U;    /* count x p, unit rows; the first p are independent */
     size_t tries;
+    size_t hinged; /* the last of them that are ends of the samples in place of facets not found */
 } ur_normals;
 
 /* --- unmix_facets.c --- */
@@ -83,8 +84,9 @@ typedef enum { UR_ABOVE_FACET, UR_ON, UR_BEYOND } ur_side;
 ur_side ur_side_of(const ur_cone *cone, double h, double size, double s);
 /* how many samples may be beyond a facet */
 size_t ur_most_beyond(const ur_cone *cone);
-/* EDATA with how many were found and what to do, where that is fewer than p */
-unrelu_status ur_unmix_facets(const ur_cone *cone, uint64_t seed, const unrelu_exec *exec,
+/* EDATA with how many were found and what to do, where that is fewer than p. `ends`: where half of
+ * them are certified, ends of the samples may stand for the others. */
+unrelu_status ur_unmix_facets(const ur_cone *cone, int ends, uint64_t seed, const unrelu_exec *exec,
                               ur_arena *arena, ur_normals *normals, unrelu_error *err);
 
 /* --- paper/mixture/separable.c --- */

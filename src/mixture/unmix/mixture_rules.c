@@ -3,6 +3,7 @@
  * and the hidden units, not of the way these were found. */
 #include "base/error.h"
 #include "cone/facet.h"
+#include "dense/blas.h"
 #include "mixture/problem/tolerance.h"
 #include "mixture/problem/unmix.h"
 #include "model/rules.h"
@@ -52,6 +53,39 @@ static unrelu_status test_facet_count(const void *context, ur_breach *breach)
                        "happens where W has rank below p: the %zu with most samples on them "
                        "were taken",
                        count, p, p);
+    return UNRELU_OK;
+}
+
+/* the unit, from 1, of the normal u */
+static size_t unit_of(const facts *f, const double *u)
+{
+    size_t p = f->cone->p, k = 0;
+    while (k + 1 < p && ur_dot(p, f->units->U + k * p, u) < 1 - UR_FACET_SAME)
+        k++;
+    return k + 1;
+}
+
+/* With U^-1 = (a_1, ..): a_i is orthogonal to all normals but u_i, so that where u_h may be another
+ * one a_h stands and the others move along it. */
+static unrelu_status test_ends(const void *context, ur_breach *breach)
+{
+    const facts *f = context;
+    size_t hinged = f->normals->hinged, p = f->cone->p;
+    const double *ends = f->normals->U + (p - hinged) * p;
+    if (hinged == 0)
+        return UNRELU_OK;
+    const char *names = ur_take_text(breach->arena, "%zu", unit_of(f, ends));
+    for (size_t h = 1; h < hinged; h++)
+        names = ur_take_text(breach->arena, "%s, %zu", names, unit_of(f, ends + h * p));
+    UR_TRY(ur_arena_status(breach->arena, breach->err));
+    ur_breach_tell(breach,
+                   "%zu of %zu facets, of unit%s %s, could not be certified: such a unit is off "
+                   "only where others are, but for a single sample, as where rows of W are nearly "
+                   "parallel, and the samples' end stands for its facet; columns of A may be off "
+                   "by %s: more samples would tell",
+                   hinged, p, hinged > 1 ? "s" : "", names,
+                   hinged > 1 ? "sums of those of these units"
+                              : "multiples of that of this unit, which is right");
     return UNRELU_OK;
 }
 
@@ -273,6 +307,8 @@ static const ur_rule rules[] = {
      is_exact, test_residual, UNRELU_VERDICT_UNCERTIFIED},
     {"ambiguous", "there are no more than p facets", NULL, test_facet_count,
      UNRELU_VERDICT_AMBIGUOUS},
+    {"ambiguous", "without noise, every facet stands without any one of the samples on it",
+     is_exact, test_ends, UNRELU_VERDICT_AMBIGUOUS},
     {"p-unsure", "noise explains no more units than the p that gave facets", is_noisy, test_p,
      UNRELU_VERDICT_AMBIGUOUS},
     {"not-noise",

@@ -149,10 +149,11 @@ static unrelu_status attempt(ur_unmix *w, const ur_attempt *t, unrelu_error *err
     UR_TRY(ur_cone_make(s, p, sigma, w->exec, &arena, &cone, err));
     UR_TRY(check_growth(w, t, &cone, err));
     UR_TRY(separable ? ur_unmix_separable(&cone, w->options->seed, w->exec, &arena, &normals, err)
-                     : ur_unmix_facets(&cone, w->options->seed, w->exec, &arena, &normals, err));
+                     : ur_unmix_facets(&cone, !cone.noise && s->rounding == 0, w->options->seed,
+                                       w->exec, &arena, &normals, err));
     ur_attempt_describe(w, t);
     m->p = p;
-    m->facets = normals.count;
+    m->facets = normals.count - normals.hinged;
     m->tries = normals.tries;
     m->noise = t->sigma;
     m->relative_noise = ur_relative_noise(s, t->sigma);

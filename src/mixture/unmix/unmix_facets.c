@@ -5,7 +5,10 @@
  * was right to rounding.
  * A cone can have more facets than p (W of rank below p, b = 0). So the search goes on after the
  * p-th, and where more are found, those with most samples on them come first: the others had at
- * most 29 % of the samples on them, true ones at least 42 % (b = 0). */
+ * most 29 % of the samples on them, true ones at least 42 % (b = 0).
+ * A unit that is off only where another one is shows no facet (nearly parallel rows of W), but for
+ * the other one's the samples do end there: where half of the facets are certified, such ends stand
+ * for the others, and the verdict is `ambiguous`. */
 #include "base/arena.h"
 #include "base/error.h"
 #include "cone/facet.h"
@@ -165,18 +168,53 @@ static size_t find_lonely(const ur_cone *c, double *leverage)
     return row;
 }
 
-static unrelu_status refuse(search *s, size_t rank, size_t round, unrelu_error *err)
+/* Ends of the samples in place of the facets that are missing: those with most samples on them, and
+ * each with as many as a facet needs. They become the last of the p normals, or none does. */
+static unrelu_status stand_in(search *s, size_t rank, ur_arena *arena, ur_normals *normals,
+                              unrelu_error *err)
+{
+    size_t p = s->cone->p, least = UR_FEWEST_OFF * p;
+    const ur_hinged *ends = &s->found.hinged;
+    double *U = ur_take(arena, p, p * sizeof *U), *rest = s->rest;
+    size_t *on = ur_take(arena, p, sizeof *on);
+    ur_basis basis = {p, 0, ur_take(arena, p, p * sizeof *basis.rows)};
+    UR_TRY(ur_arena_status(arena, err));
+    memcpy(U, normals->U, rank * p * sizeof *U);
+    for (size_t k = 0; k < rank; k++)
+        ur_basis_grow(&basis, U + k * p, 0);
+    for (size_t k = 0; k < ends->count; k++)
+        on[k] = check_facet(s, ends->U + k * p);
+    while (basis.count < p) {
+        size_t chosen = SIZE_MAX, most = least - 1;
+        for (size_t k = 0; k < ends->count; k++) {
+            memcpy(rest, ends->U + k * p, p * sizeof *rest);
+            ur_basis_sweep(&basis, basis.count, rest);
+            if (on[k] > most && ur_norm(p, rest) > UR_FACET_SAME) {
+                chosen = k;
+                most = on[k];
+            }
+        }
+        if (chosen == SIZE_MAX)
+            return UNRELU_OK;
+        memcpy(U + basis.count * p, ends->U + chosen * p, p * sizeof *U);
+        ur_basis_grow(&basis, ends->U + chosen * p, 0);
+    }
+    *normals = (ur_normals){.count = p, .U = U, .hinged = p - rank};
+    return UNRELU_OK;
+}
+
+/* Where p facets cannot be had because of a few rows: which. `rare`: the normal of a unit that is
+ * seldom on, or NULL. */
+static unrelu_status refuse_outliers(search *s, size_t rank, size_t round, const double *rare,
+                                     unrelu_error *err)
 {
     const ur_cone *c = s->cone;
-    const char *noise = c->noise ? " with noise" : "";
-    const double *u = NULL;
     double leverage;
-    char told[160] = "";
-    size_t tries = s->tries, row = find_lonely(c, &leverage), seldom = find_seldom(s, &u);
+    size_t row = find_lonely(c, &leverage);
     /* where a unit that is seldom on is on in that row, it stands for the unit, and is no outlier
      */
-    int explained = seldom > 0 && ur_dot(c->p, c->y + row * c->p, u) >
-                                      c->tolerance * ur_norm(c->p, c->y + row * c->p);
+    int explained = rare && ur_dot(c->p, c->y + row * c->p, rare) >
+                                c->tolerance * ur_norm(c->p, c->y + row * c->p);
     if (leverage > LONELY && !explained && c->n >= SAMPLES_FOR_LEVERAGE * c->p)
         return ur_fail(err, UNRELU_EDATA,
                        "row %zu alone carries one of the p = %zu dimensions of the samples: an "
@@ -195,8 +233,16 @@ static unrelu_status refuse(search *s, size_t rank, size_t round, unrelu_error *
                        "the cone of most samples has %zu facets, but %zu of %zu samples%s %s "
                        "beyond one of them, row %zu by %.2g of its length: leave such rows out, or "
                        "these are no mixtures of %zu units",
-                       c->p, s->blamed.count, c->n, noise, s->blamed.count == 1 ? "lies" : "lie",
-                       s->blamed.row + 1, s->blamed.depth, c->p);
+                       c->p, s->blamed.count, c->n, c->noise ? " with noise" : "",
+                       s->blamed.count == 1 ? "lies" : "lie", s->blamed.row + 1, s->blamed.depth,
+                       c->p);
+    return UNRELU_OK;
+}
+
+static unrelu_status refuse(const ur_cone *c, size_t rank, size_t tries, size_t seldom,
+                            unrelu_error *err)
+{
+    char told[160] = "";
     if (seldom)
         snprintf(told, sizeof told,
                  " (a unit is on in %zu samples, and units that are off in fewer than two of these "
@@ -207,7 +253,7 @@ static unrelu_status refuse(search *s, size_t rank, size_t round, unrelu_error *
         "found %zu of %zu facets in %zu tries among %zu samples%s%s: more samples (about "
         "20 p = %zu where units are off half the time, 10 p / P(off) in general), "
         "another `p`, or%s these are no mixtures A ReLU(W z + b)",
-        rank, c->p, tries, c->n, noise, told, UR_USUAL_A_UNIT * c->p,
+        rank, c->p, tries, c->n, c->noise ? " with noise" : "", told, UR_USUAL_A_UNIT * c->p,
         c->noise ? " too much noise, or" : "");
 }
 
@@ -270,7 +316,7 @@ static unrelu_status suspect(const search *s, const ur_normals *normals, int *su
     return UNRELU_OK;
 }
 
-unrelu_status ur_unmix_facets(const ur_cone *cone, uint64_t seed, const unrelu_exec *exec,
+unrelu_status ur_unmix_facets(const ur_cone *cone, int ends, uint64_t seed, const unrelu_exec *exec,
                               ur_arena *arena, ur_normals *normals, unrelu_error *err)
 {
     size_t n = cone->n, p = cone->p, rank = 0, round = 0;
@@ -295,9 +341,19 @@ unrelu_status ur_unmix_facets(const ur_cone *cone, uint64_t seed, const unrelu_e
         UR_TRY(suspect(&s, &found, &suspicious, err));
     if (suspicious)
         UR_TRY(look(&s, rows, round, MANY_EXTRA, &latest, &found, &rank, err));
-    if (rank < p)
-        return refuse(&s, rank, round + 1, err);
-    *normals = (ur_normals){found.count, ur_take(arena, found.count, p * sizeof *found.U), s.tries};
+    if (rank < p) {
+        const double *rare = NULL;
+        size_t seldom = find_seldom(&s, &rare), tries = s.tries;
+        if (ends && seldom == 0 && 2 * rank >= p)
+            UR_TRY(stand_in(&s, rank, &latest, &found, err));
+        UR_TRY(refuse_outliers(&s, rank, round + 1, seldom ? rare : NULL, err));
+        if (found.count < p)
+            return refuse(cone, rank, tries, seldom, err);
+    }
+    *normals = (ur_normals){.count = found.count,
+                            .U = ur_take(arena, found.count, p * sizeof *found.U),
+                            .tries = s.tries,
+                            .hinged = found.hinged};
     UR_TRY(ur_arena_status(arena, err));
     memcpy(normals->U, found.U, found.count * p * sizeof *found.U);
     return UNRELU_OK;

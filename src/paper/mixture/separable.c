@@ -244,7 +244,7 @@ static unrelu_status refuse(const state *s, verdict v, uint64_t seed, const unre
     double alone = -(double)s->p * log(2);
     const char *how = "were each on in half of them, an assumption: `method` facets does not find "
                       "just p facets in these samples either";
-    unrelu_status status = ur_unmix_facets(s->cone, seed, exec, &arena, &facets, err);
+    unrelu_status status = ur_unmix_facets(s->cone, 0, seed, exec, &arena, &facets, err);
     if (status == UNRELU_OK && facets.count == s->p) {
         alone = log_alone(s->cone, facets.U);
         how = "by the shares of zeros that `method` facets finds: it has A already, use it";
@@ -320,7 +320,7 @@ unrelu_status ur_unmix_separable(const ur_cone *cone, uint64_t seed, const unrel
     size_t p = cone->p;
     state s = {.cone = cone, .p = p};
     UR_ARENA(own);
-    *normals = (ur_normals){p, ur_take(arena, p, p * sizeof *normals->U), 1};
+    *normals = (ur_normals){.count = p, .U = ur_take(arena, p, p * sizeof *normals->U), .tries = 1};
     UR_TRY(ur_arena_status(arena, err));
     UR_TRY(prepare(&s, &own, err));
     UR_TRY(find_side(&s, err));
