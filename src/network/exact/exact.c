@@ -34,6 +34,8 @@ unrelu_status ur_exact_finish(const ur_problem *given, const ur_frame *frame, co
     double floor_of_labels = given->data.floor;
     UR_ARENA(arena);
     ur_newton_fit fit;
+    if (k == 0) /* labels that a constant meets to their rounding: no network to finish */
+        return UNRELU_OK;
     UR_TRY(ur_newton_alloc(&problem, k, &arena, &fit, err));
     memcpy(fit.V, V, k * frame->p * sizeof *V);
     UR_TRY(ur_newton_polish(&problem, &fit, err));
